@@ -1,0 +1,73 @@
+/*
+ * The bus: the only way to a register. What is behind it (emulated machine, real hardware, a
+ * recording, a dry run) is chosen where it is opened; whoever uses it cannot tell.
+ */
+#ifndef PMULAB_BUS_H
+#define PMULAB_BUS_H
+
+#include <stdio.h>
+
+#include "pmulab/catalog.h"
+#include "pmulab/machine.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct pmu_bus;
+
+/* One register access. */
+struct pmu_access_op {
+	unsigned socket;  /* package */
+	uint8_t space;	  /* enum pmu_space */
+	uint8_t width;	  /* bits: 32 or 64 */
+	uint32_t address; /* as enum pmu_space says */
+	uint64_t value;	  /* written, or read into */
+	const char *reg;  /* register name, for messages; never NULL */
+};
+
+/** Opens an emulated machine, powered on and reset. @return 0 or an error; *bus is the caller's. */
+int pmu_bus_emulated(struct pmu_bus **bus, struct pmu_ctx *ctx, const struct pmu_machine *machine);
+
+/**
+ * A bus that accepts what the catalog allows and calls @print for every access. Discovery registers
+ * read as in a part with every box that the catalog has, all others as zero.
+ */
+int pmu_bus_dry_run(struct pmu_bus **bus, struct pmu_ctx *ctx, const struct pmu_pmu *pmu,
+		    unsigned sockets,
+		    void (*print)(void *arg, bool write, const struct pmu_access_op *op),
+		    void *arg);
+
+/**
+ * A bus that does what @inner does and writes each access to @file as a line of text. Both stay the
+ * caller's and must outlive it. @return 0, PMU_E_NOMEM or PMU_E_IO
+ */
+int pmu_bus_recording(struct pmu_bus **bus, struct pmu_ctx *ctx, struct pmu_bus *inner, FILE *file);
+
+/**
+ * A bus that answers from a recording, and fails with PMU_E_IO at the first access that is not the
+ * recorded one. @file stays the caller's and must outlive the bus.
+ * @return 0, PMU_E_SYNTAX, PMU_E_UNKNOWN for a PMU that the catalog has not, PMU_E_NOMEM
+ */
+int pmu_bus_replaying(struct pmu_bus **bus, struct pmu_ctx *ctx, FILE *file);
+
+/** Frees the bus and what is behind it; NULL is allowed. */
+void pmu_bus_free(struct pmu_bus *bus);
+
+/**
+ * Does one access. Only registers that the catalog names can be written, whatever is behind the
+ * bus.
+ * @return 0; PMU_E_UNKNOWN for a register that is not there; PMU_E_RIGHTS for a write the catalog
+ *         does not allow; PMU_E_RANGE for a value wider than the register; PMU_E_IO
+ */
+int pmu_bus_read(struct pmu_bus *bus, struct pmu_ctx *ctx, struct pmu_access_op *op);
+int pmu_bus_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct pmu_access_op *op);
+
+unsigned pmu_bus_sockets(const struct pmu_bus *bus);
+const struct pmu_pmu *pmu_bus_pmu(const struct pmu_bus *bus);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

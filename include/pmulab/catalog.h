@@ -1,0 +1,252 @@
+/*
+ * The catalog: every PMU, box, register, field, event, unit mask, filter and metric, as constant
+ * tables made at build time from the JSON files of catalog/. Offline: nothing here touches
+ * hardware.
+ *
+ * Strings and arrays live as long as the program and are never freed. Each entry cites its source
+ * as "document number, section or table".
+ */
+#ifndef PMULAB_CATALOG_H
+#define PMULAB_CATALOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pmulab/pmulab.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum pmu_space {
+	PMU_SPACE_MSR, /* address: MSR number */
+	PMU_SPACE_PCI, /* address: device << 15 | function << 12 | offset; the bus is the package's
+			*/
+};
+
+enum pmu_access {
+	PMU_ACCESS_RO,
+	PMU_ACCESS_RW,
+	PMU_ACCESS_RWV,	 /* RW-V: read and write, changed by hardware too */
+	PMU_ACCESS_RWS,	 /* RWS: read and write, kept over a warm reset */
+	PMU_ACCESS_WO,	 /* reads as 0 */
+	PMU_ACCESS_RW1C, /* writing 1 clears */
+	PMU_ACCESS_RV,	 /* reserved */
+	PMU_ACCESS_IG,	 /* ignored: writes have no effect, reads as 0 */
+};
+
+/* What the manual demands of a reserved field. */
+enum pmu_must {
+	PMU_MUST_NOTHING,
+	PMU_MUST_WRITE_0,
+	PMU_MUST_WRITE_1,
+};
+
+struct pmu_field {
+	const char *name; /* the manual's; "rsv" for every reserved one */
+	uint8_t hi, lo;	  /* bit numbers, hi >= lo */
+	uint8_t access;	  /* enum pmu_access */
+	uint8_t must;	  /* enum pmu_must */
+	uint64_t reset;
+	const char *desc;
+};
+
+/* What a register is for, so that code finds registers without knowing names. */
+enum pmu_role {
+	PMU_ROLE_COUNTER,
+	PMU_ROLE_COUNTER_CTL,
+	PMU_ROLE_FIXED_COUNTER,
+	PMU_ROLE_FIXED_CTL,
+	PMU_ROLE_BOX_CTL,
+	PMU_ROLE_BOX_STATUS,
+	PMU_ROLE_FILTER,
+	PMU_ROLE_GLOBAL_CTL,
+	PMU_ROLE_GLOBAL_STATUS,
+	PMU_ROLE_GLOBAL_CONFIG,
+	PMU_ROLE_DISCOVERY, /* read-only identification: CAPIDs, node id, PCI ids */
+};
+
+struct pmu_register {
+	const char
+	    *name;	 /* with the manual's placeholder for the instance, e.g. Cn_MSR_PMON_CTL0 */
+	uint8_t role;	 /* enum pmu_role */
+	uint8_t index;	 /* of the counter, for counters and their controls; else 0 */
+	uint8_t width;	 /* bits: 32 or 64 */
+	uint8_t access;	 /* the weakest statement that covers all its fields, enum pmu_access */
+	uint32_t offset; /* from the instance's base */
+	uint64_t reset;	 /* all fields together */
+	const struct pmu_field *fields; /* from the top bit down, covering every bit */
+	size_t field_count;
+	const char *source;
+};
+
+struct pmu_instance {
+	uint32_t base;	    /* address of offset 0, as enum pmu_space says */
+	uint16_t device_id; /* PCI device id; 0 in MSR space */
+	const char *label;  /* e.g. "MC0 channel 1"; empty where the number says all */
+	const char *status; /* field of the global status register its overflow sets; NULL: none */
+};
+
+/* A name for a value of a filter or control field: opc=DRd. */
+struct pmu_mnemonic {
+	const char *field;
+	const char *name;
+	uint64_t value;
+	const char *desc;
+};
+
+/* A field that the user may set beside event and unit mask: a control bit or a filter. */
+struct pmu_modifier {
+	const char *name; /* as in event expressions: the field's own name */
+	const char *reg;  /* register name; NULL: the counter's control register */
+	uint8_t hi, lo;
+	bool shared; /* one register for all counters of the box */
+};
+
+/* How the emulated machine models an event. */
+enum pmu_model {
+	PMU_MODEL_EXACT,
+	PMU_MODEL_APPROXIMATE, /* model_note says how */
+	PMU_MODEL_ABSENT,      /* not modelled: programming it warns, its count is "not modelled" */
+};
+
+/* What of its signal an event counts in a cycle. */
+enum pmu_measure {
+	PMU_MEASURE_NONE,      /* absent events */
+	PMU_MEASURE_CLOCK,     /* 1 in every cycle of the box's clock */
+	PMU_MEASURE_COUNT,     /* announcements (of a span: its beginning) */
+	PMU_MEASURE_OCCUPANCY, /* spans that are open */
+	PMU_MEASURE_NONEMPTY,  /* 1 while any span is open */
+	PMU_MEASURE_COUNTER0,  /* what counter 0 sees in this cycle */
+};
+
+/* How the unit mask selects among announcements. */
+enum pmu_select {
+	PMU_SELECT_ALL,	      /* no unit mask */
+	PMU_SELECT_OR,	      /* any facet of any set umask bit; facets[] says which */
+	PMU_SELECT_LOOKUP,    /* quirk: CBo LLC_LOOKUP (bit 0 and state filter needed) */
+	PMU_SELECT_TOR,	      /* quirk: CBo TOR umask structure */
+	PMU_SELECT_VICTIM,    /* quirk: CBo LLC_VICTIMS, NID qualifies the others */
+	PMU_SELECT_RANK_BANK, /* quirk: iMC RD_CAS_RANKn / WR_CAS_RANKn bank enumeration */
+	PMU_SELECT_ADDR_OPC,  /* quirk: HA ADDR_OPC_MATCH */
+};
+
+/* How several unit masks may be named together. */
+enum pmu_combine {
+	PMU_COMBINE_OR,	 /* any of those without .alone */
+	PMU_COMBINE_ONE, /* exactly one of the listed values */
+};
+
+struct pmu_umask {
+	const char *name;
+	uint8_t value;
+	uint8_t care;	     /* bits the manual prints as 0 or 1; the others are don't-care */
+	bool alone;	     /* not to be combined, although the event's others may be */
+	const char *filters; /* filter fields this unit mask needs, comma separated; "" for none */
+	const char *desc;
+	const char *source;
+};
+
+struct pmu_event {
+	const char *name;
+	uint16_t code;	       /* ev_sel */
+	bool ext;	       /* extended select bit */
+	uint16_t max_increment; /* per cycle, errata decided; printed value in docs/errata.md */
+	uint32_t counters;      /* bit i: counter i can count it */
+	const struct pmu_umask *umasks;
+	size_t umask_count;
+	uint8_t combine;     /* enum pmu_combine */
+	uint8_t model;	     /* enum pmu_model */
+	uint8_t measure;     /* enum pmu_measure */
+	uint8_t select;	     /* enum pmu_select */
+	uint8_t select_arg;  /* PMU_SELECT_RANK_BANK: the rank, bit 7 set for writes */
+	uint16_t signal;     /* enum pmu_signal_id of src/catalog/signal.h; 0 for absent ones */
+	uint32_t facets[8];  /* PMU_SELECT_OR: facets meant by umask bit i */
+	const char *filters; /* filter fields it can use, comma separated; "" for none */
+	const char *model_note;
+	const char *desc;
+	const char *source;
+};
+
+struct pmu_metric {
+	const char *name;
+	const char *equation; /* the manual's notation, errata corrected */
+	const char *unit;
+	const char *desc;
+	const char *source;
+};
+
+enum pmu_clock {
+	PMU_CLOCK_UCLK, /* uncore clock of the socket */
+	PMU_CLOCK_DCLK, /* DRAM clock of the socket, half the transfer rate */
+};
+
+struct pmu_box {
+	const char *pmu; /* name of the PMU it belongs to */
+	const char *name;
+	const char *title;
+	const char *source;
+	uint8_t space; /* enum pmu_space */
+	uint8_t clock; /* enum pmu_clock */
+	uint8_t counter_count;
+	uint8_t counter_width; /* bits */
+	uint8_t fixed_count;
+	const struct pmu_instance
+	    *instances; /* all that the manual documents; a part may have fewer */
+	size_t instance_count;
+	const struct pmu_register *registers;
+	size_t register_count;
+	const struct pmu_modifier *modifiers;
+	size_t modifier_count;
+	const struct pmu_mnemonic *mnemonics;
+	size_t mnemonic_count;
+	const struct pmu_event *events;
+	size_t event_count;
+	const struct pmu_metric *metrics;
+	size_t metric_count;
+};
+
+struct pmu_pmu {
+	const char *name;
+	const char *title;
+	const char *source;
+	const struct pmu_box *boxes;
+	size_t box_count;
+};
+
+/** All PMUs. @param count receives their number. */
+const struct pmu_pmu *pmu_catalog(size_t *count);
+
+/*
+ * Look-ups by name, without regard to case. NULL where there is none: these are for code that has
+ * its own words for the failure; event expressions and the command line use pmu_event_parse().
+ */
+const struct pmu_pmu *pmu_find_pmu(const char *name);
+const struct pmu_box *pmu_find_box(const struct pmu_pmu *pmu, const char *name);
+const struct pmu_event *pmu_find_event(const struct pmu_box *box, const char *name);
+const struct pmu_umask *pmu_find_umask(const struct pmu_event *event, const char *name);
+const struct pmu_register *pmu_find_register(const struct pmu_box *box, const char *name);
+const struct pmu_metric *pmu_find_metric(const struct pmu_box *box, const char *name);
+const struct pmu_modifier *pmu_find_modifier(const struct pmu_box *box, const char *name);
+const struct pmu_field *pmu_find_field(const struct pmu_register *reg, const char *name);
+
+/** The register of a role and counter index; NULL where the box has none. */
+const struct pmu_register *pmu_box_register(const struct pmu_box *box, enum pmu_role role,
+					    unsigned index);
+
+/** Address of @reg in @instance, as the box's enum pmu_space says. */
+uint32_t pmu_register_address(const struct pmu_box *box, const struct pmu_register *reg,
+			      unsigned instance);
+
+/** Bits hi..lo set. */
+static inline uint64_t pmu_mask(unsigned hi, unsigned lo)
+{
+	return (UINT64_MAX >> (63 - (hi - lo))) << lo;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,97 @@
+/*
+ * Event expressions: [PMU/][box[N].]EVENT[.UMASK[+UMASK]...][:field[=value]]...
+ *
+ *     cbo3.TOR_INSERTS.MISS_OPCODE:opc=DRd
+ *     imc.CAS_COUNT.RD
+ *     CAS_COUNT.RD                         box found by the event's name, if only one has it
+ *     cbo.COUNTER0_OCCUPANCY{edge_det,thresh=0x1}
+ *     TOR_INSERTS.OPCODE with:Cn_MSR_PMON_BOX_FILTER1.opc=0x182
+ *     cbo.LLC_LOOKUP.DATA_READ:state=M+E   mnemonics of bit fields may be added
+ *
+ * Names without regard to case. A fixed counter is named by its register (UCLK_FIXED,
+ * MC_CHy_PCI_PMON_FIXED_CTR) or as "clock" of a box that has one.
+ */
+#ifndef PMULAB_EVENT_H
+#define PMULAB_EVENT_H
+
+#include "pmulab/catalog.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PMU_EVENT_SETTINGS 12
+
+/*
+ * Values of a node filter that differ from socket to socket: the socket's own node, all nodes but
+ * that. A session resolves them where it programs; an encoding that is for no socket cannot.
+ */
+#define PMU_VALUE_MY_NODE     UINT64_MAX
+#define PMU_VALUE_OTHER_NODES (UINT64_MAX - 1)
+
+/* A modifier and the value it is given. */
+struct pmu_setting {
+	const struct pmu_modifier *modifier;
+	uint64_t value;
+};
+
+/* A checked event, ready to be encoded. Plain data: copied freely, nothing to free. */
+struct pmu_selection {
+	const struct pmu_pmu *pmu;
+	const struct pmu_box *box;
+	const struct pmu_event *event; /* NULL: the fixed counter */
+	int instance;		       /* -1: every instance */
+	uint8_t umask;
+	uint8_t setting_count;
+	struct pmu_setting settings[PMU_EVENT_SETTINGS];
+};
+
+/**
+ * Parses and checks an expression: every name, unit mask combination, field and value.
+ * @param pmu  where names are looked up; NULL: in all PMUs
+ * @return 0, PMU_E_SYNTAX, PMU_E_UNKNOWN, PMU_E_RANGE or PMU_E_CONFLICT; the message shows the
+ *         place and names what is valid and the nearest name
+ */
+int pmu_event_parse(struct pmu_ctx *ctx, const struct pmu_pmu *pmu, const char *text,
+		    struct pmu_selection *selection);
+
+/** Writes the canonical expression, as snprintf(). */
+int pmu_event_print(const struct pmu_selection *selection, char *text, size_t size);
+
+/* One register write of an encoding, in the order in which they are to be made. */
+struct pmu_write {
+	const struct pmu_register *reg;
+	uint8_t space;
+	uint32_t address;
+	uint64_t value;
+};
+#define PMU_EVENT_WRITES 8
+
+/** Value of the counter control register for @selection, enable bit not set. */
+uint64_t pmu_event_control(const struct pmu_selection *selection);
+
+/**
+ * The writes that program @selection on counter @counter of @instance: filters, then control (with
+ * the enable bit). Shared filter registers carry only this selection's fields.
+ * @param writes  receives up to PMU_EVENT_WRITES entries
+ * @return their number, or a negative error
+ */
+int pmu_event_encode(struct pmu_ctx *ctx, const struct pmu_selection *selection, unsigned instance,
+		     unsigned counter, struct pmu_write *writes);
+
+/**
+ * What a value means in a register: the fields, and in a counter control the event and unit masks.
+ * Calls @field for each field from the top bit down.
+ */
+void pmu_register_decode(const struct pmu_register *reg, uint64_t value,
+			 void (*field)(void *arg, const struct pmu_field *field, uint64_t value),
+			 void *arg);
+/** The selection a counter control value stands for. @return 0 or PMU_E_UNKNOWN */
+int pmu_event_decode(struct pmu_ctx *ctx, const struct pmu_box *box, uint64_t control,
+		     struct pmu_selection *selection);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,52 @@
+/* Metrics: the manual's equations over counts, with units. */
+#ifndef PMULAB_METRIC_H
+#define PMULAB_METRIC_H
+
+#include "pmulab/session.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A parsed equation. */
+struct pmu_formula;
+
+/* Terms of 334291-001 §1.7.1 and the like that are no events; what is not known is NAN. */
+struct pmu_terms {
+	double seconds;	      /* TOTAL_INTERVAL / (TSC_SPEED * 1000000) */
+	double tsc_mhz;	      /* TSC_SPEED */
+	double uncore_mhz;    /* UNCORE_FREQUENCY */
+	double core_cycles;   /* TOTAL_PROC_CYC */
+	double uncore_cycles; /* SAMPLE_INTERVAL: cycles of the sample in the box's clock */
+	double instructions;  /* INST_RETIRED.ALL */
+	int my_node;	      /* my_node, for nid filters; other_nodes is the rest */
+};
+
+/**
+ * Parses metric @name ("[box.]NAME", or NAME with a lower-case variable replaced: RANK3 for RANKx)
+ * and resolves every name in it, other metrics included.
+ * @return 0, PMU_E_SYNTAX, PMU_E_UNKNOWN
+ */
+int pmu_formula_new(struct pmu_formula **formula, struct pmu_ctx *ctx, const struct pmu_pmu *pmu,
+		    const char *name);
+void pmu_formula_free(struct pmu_formula *formula);
+
+const struct pmu_metric *pmu_formula_metric(const struct pmu_formula *formula);
+
+/** Selections it needs. @param selections belongs to the formula. */
+size_t pmu_formula_selections(const struct pmu_formula *formula,
+			      const struct pmu_selection **selections);
+
+/**
+ * Evaluates.
+ * @param counts  one for each selection, in that order; NAN for "not modelled"
+ * @return the value, NAN where a count or term is missing or a divisor is 0
+ */
+double pmu_formula_evaluate(const struct pmu_formula *formula, const double *counts,
+			    const struct pmu_terms *terms);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

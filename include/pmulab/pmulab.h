@@ -1,0 +1,45 @@
+/*
+ * pmulab: errors and the context that every call takes first.
+ *
+ * All functions that can fail return 0 or a negative PMU_E... value and leave one message with the
+ * particulars in the context. Nothing in the library prints or exits. A context is for one thread
+ * at a time; catalog tables are constant and shared by all.
+ */
+#ifndef PMULAB_PMULAB_H
+#define PMULAB_PMULAB_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum pmu_error {
+	PMU_E_NOMEM = -1,	/* memory ran out */
+	PMU_E_SYNTAX = -2,	/* text that cannot be parsed */
+	PMU_E_UNKNOWN = -3,	/* no PMU, box, event, unit mask, field or machine of that name */
+	PMU_E_RANGE = -4,	/* a value that does not fit its field */
+	PMU_E_CONFLICT = -5,	/* requests that exclude each other */
+	PMU_E_IO = -6,		/* a register, file or process that could not be reached */
+	PMU_E_RIGHTS = -7,	/* not allowed; the message names what grants it */
+	PMU_E_UNSUPPORTED = -8, /* documented, but not here */
+	PMU_E_STATE = -9,	/* a call in the wrong order */
+};
+
+struct pmu_ctx;
+
+/** Makes a context. @return 0 or PMU_E_NOMEM; *ctx is the caller's, to be freed. */
+int pmu_ctx_new(struct pmu_ctx **ctx);
+
+/** Frees a context; NULL is allowed. */
+void pmu_ctx_free(struct pmu_ctx *ctx);
+
+/**
+ * The message of the last failed call: one sentence, and where the input is at fault, a second and
+ * third line with the input and a caret. Never NULL; valid until the next call with @ctx.
+ */
+const char *pmu_message(const struct pmu_ctx *ctx);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,52 @@
+/*
+ * Sessions: from selections to counts. A session assigns counters and shared filters, writes the
+ * registers in the documented order, and reads counts back with wraps accounted for.
+ */
+#ifndef PMULAB_SESSION_H
+#define PMULAB_SESSION_H
+
+#include "pmulab/bus.h"
+#include "pmulab/event.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct pmu_session;
+
+/** A session on @bus, which must outlive it. Finds the boxes that the part has. */
+int pmu_session_new(struct pmu_session **session, struct pmu_ctx *ctx, struct pmu_bus *bus);
+void pmu_session_free(struct pmu_session *session);
+
+/** Asks for an event. The same selection twice is counted once. @return its index or an error */
+int pmu_session_add(struct pmu_session *session, struct pmu_ctx *ctx,
+		    const struct pmu_selection *selection);
+
+/**
+ * Assigns counters and filters, and programs: freeze, reset, filters, controls, unfreeze.
+ * @return 0, or PMU_E_CONFLICT with the events that exclude each other and why
+ */
+int pmu_session_start(struct pmu_session *session, struct pmu_ctx *ctx);
+
+/** Freezes all counters. */
+int pmu_session_stop(struct pmu_session *session, struct pmu_ctx *ctx);
+
+struct pmu_count {
+	unsigned event; /* index that pmu_session_add() returned */
+	unsigned socket;
+	unsigned instance; /* of the box */
+	uint64_t count;	   /* not meaningful where the event's model is PMU_MODEL_ABSENT */
+};
+
+/** Reads all counts. @param counts belongs to the session and lives until its next call. */
+int pmu_session_read(struct pmu_session *session, struct pmu_ctx *ctx,
+		     const struct pmu_count **counts, size_t *count);
+
+const struct pmu_selection *pmu_session_event(const struct pmu_session *session, unsigned event);
+size_t pmu_session_events(const struct pmu_session *session);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,1 @@
+"""The parts of scripts/catalog-gen that deal with PMUs: read, check, equation, tables."""

@@ -1,0 +1,294 @@
+"""What a catalog must hold to be true to itself. Each function adds its findings."""
+import re
+
+from .equation import check_metric
+
+ROLES = {"counter", "counter_ctl", "fixed_counter", "fixed_ctl", "box_ctl", "box_status", "filter",
+         "global_ctl", "global_status", "global_config", "discovery"}
+ACCESSES = {"RO", "RW", "RW-V", "RWS", "WO", "RW1C", "RV", "IG"}
+MODELS = {"exact", "approximate", "absent"}
+MEASURES = {"clock", "count", "occupancy", "nonempty", "counter0"}
+MEASURES_OF_SIGNALS = {"count", "occupancy", "nonempty"}
+SELECTS = {"all", "or", "lookup", "tor", "victim", "rank_bank", "addr_opc"}
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+MNEMONIC = re.compile(r"[A-Za-z][A-Za-z0-9_.]*")
+RESERVED_NAMES = {"rsv", "ig"}
+
+
+def duplicates(names):
+    """Names that stand there more than once, without regard to case."""
+    seen = set()
+    for name in names:
+        key = name.lower()
+        if key in seen:
+            yield name
+        seen.add(key)
+
+
+def check_unique(findings, place, what, names):
+    for name in duplicates(names):
+        findings.add(place, f"{what} {name} stands there twice")
+
+
+def check_name(findings, place, what, name):
+    if not NAME.fullmatch(name):
+        findings.add(place, f"\"{name}\" cannot be the name of a {what}")
+
+
+def check_choice(findings, place, what, value, choices):
+    if value not in choices:
+        findings.add(place, f"unknown {what} \"{value}\"")
+
+
+# Registers
+
+def check_fields(findings, place, register):
+    width = register["width"]
+    covered = 0
+    expected = width - 1
+    for f in register["fields"]:
+        where = f"{place}.{f['name']}"
+        check_choice(findings, where, "access", f["access"], ACCESSES)
+        if f["lo"] > f["hi"] or f["hi"] >= width:
+            findings.add(where, f"bits {f['bits']} are outside of {width} bits")
+            continue
+        mask = (1 << f["hi"] + 1) - (1 << f["lo"])
+        if covered & mask:
+            findings.add(where, f"bits {f['bits']} overlap another field")
+        elif f["hi"] > expected:
+            findings.add(where, "fields do not stand from the top bit down")
+        covered |= mask
+        expected = f["lo"] - 1
+        reset = f.get("reset", 0)
+        if not 0 <= reset < 1 << (f["hi"] - f["lo"] + 1):
+            findings.add(where, f"reset {reset:#x} does not fit bits {f['bits']}")
+        if f.get("must", 0) not in (0, 1):
+            findings.add(where, "must is neither 0 nor 1")
+    missing = [bit for bit in range(width) if not covered >> bit & 1]
+    if missing:
+        findings.add(place, "bits without a field: " + ", ".join(map(str, missing)))
+    check_unique(findings, place, "field",
+                 [f["name"] for f in register["fields"] if f["name"] not in RESERVED_NAMES])
+
+
+def check_registers(findings, box):
+    place = box["box"]
+    check_unique(findings, place, "register", [r["name"] for r in box["registers"]])
+    for r in box["registers"]:
+        where = f"{place}.{r['name']}"
+        check_choice(findings, where, "role", r["role"], ROLES)
+        if r["width"] not in (32, 64):
+            findings.add(where, f"width {r['width']} is neither 32 nor 64")
+        else:
+            check_fields(findings, where, r)
+    for role in ("counter", "counter_ctl"):
+        have = sorted(r["index"] for r in box["registers"] if r["role"] == role)
+        if have != list(range(box["counters"])):
+            findings.add(place, f"{len(have)} registers of role {role} for {box['counters']} "
+                                "counters")
+    for role in ("fixed_ctl", "fixed_counter"):
+        if sum(r["role"] == role for r in box["registers"]) > 1:
+            findings.add(place, f"more than one {role}")
+
+
+def occupied(box, register, instance):
+    """Addresses that a register takes: one MSR, or its bytes."""
+    first = instance["base"] + register["offset"]
+    return range(first, first + (register["width"] // 8 if box["space"] == "pci" else 1))
+
+
+def check_addresses(findings, pmu):
+    taken = {}
+    for box in pmu["boxes"]:
+        for n, instance in enumerate(box["instances"]):
+            for register in box["registers"]:
+                name = f"{box['box']}{n}.{register['name']}"
+                others = {taken.setdefault((box["space"], address), name)
+                          for address in occupied(box, register, instance)} - {name}
+                if others:
+                    address = instance["base"] + register["offset"]
+                    findings.add(name, f"address {address:#x} is also that of "
+                                       + ", ".join(sorted(others)))
+
+
+def check_status_fields(findings, pmu):
+    known = {f["name"] for box in pmu["boxes"] for r in box["registers"]
+             if r["role"] == "global_status" for f in r["fields"]}
+    for box in pmu["boxes"]:
+        for instance in box["instances"]:
+            if instance["status"] is not None and instance["status"] not in known:
+                findings.add(box["box"], f"no global status field {instance['status']}")
+
+
+# What a user may set
+
+def field_of(registers, name):
+    for register in registers:
+        for f in register["fields"]:
+            if f["name"].lower() == name.lower():
+                return f
+    return None
+
+
+def modifier_field(box, modifier):
+    if "register" in modifier:
+        registers = [r for r in box["registers"]
+                     if r["name"] == modifier["register"] and r["role"] == "filter"]
+    else:
+        registers = [r for r in box["registers"] if r["role"] == "counter_ctl"]
+    return field_of(registers, modifier["field"])
+
+
+def filter_names(box):
+    return {m["field"] for m in box["modifiers"] if "register" in m}
+
+
+def check_modifiers(findings, box):
+    place = box["box"]
+    check_unique(findings, place, "modifier", [m["field"] for m in box["modifiers"]])
+    for m in box["modifiers"]:
+        if not modifier_field(box, m):
+            where = f"filter register {m['register']}" if "register" in m else "counter control"
+            findings.add(place, f"modifier {m['field']} is no field of the {where}")
+    for field, mnemonics in box["mnemonics"].items():
+        where = f"{place}.{field}"
+        found = next((modifier_field(box, m) for m in box["modifiers"]
+                      if m["field"].lower() == field.lower()), None)
+        found = found or field_of(box["registers"], field)
+        check_unique(findings, where, "mnemonic", [m["name"] for m in mnemonics])
+        if not found:
+            findings.add(where, "mnemonics for a field that is not there")
+            continue
+        for m in mnemonics:
+            if not MNEMONIC.fullmatch(m["name"]):
+                findings.add(where, f"\"{m['name']}\" cannot be the name of a mnemonic")
+            if not 0 <= m["value"] < 1 << (found["hi"] - found["lo"] + 1):
+                findings.add(where, f"{m['name']} = {m['value']:#x} does not fit {found['bits']}")
+
+
+# Events
+
+def check_filters(findings, place, box, names):
+    for name in names:
+        if name not in filter_names(box):
+            findings.add(place, f"unknown filter {name}")
+
+
+def check_umasks(findings, place, box, event):
+    check_unique(findings, place, "unit mask", [u["name"] for u in event["umasks"]])
+    for u in event["umasks"]:
+        where = f"{place}.{u['name']}"
+        check_name(findings, where, "unit mask", u["name"])
+        check_filters(findings, where, box, u.get("filters", []))
+        if not re.fullmatch(r"b[01x]+", u["bits"]):
+            findings.add(where, f"bits \"{u['bits']}\" are not made of 0, 1 and x")
+        elif len(u["bits"]) != 9:
+            findings.add(where, f"bits \"{u['bits']}\" are {len(u['bits']) - 1}, not 8")
+        elif event.get("select") == "lookup" and u["bits"][-1] != "1":
+            findings.add(where, "a lookup counts nothing without unit mask bit 0")
+
+
+def check_facets(findings, place, event, signal):
+    facets = event.get("facets")
+    if event.get("select") != "or":
+        if facets is not None:
+            findings.add(place, "facets are for select \"or\"")
+        return
+    if not facets or len(facets) > 8:
+        findings.add(place, "select \"or\" needs facets for 1 to 8 unit mask bits")
+        return
+    for name in (name for bit in facets for name in bit):
+        if signal and name not in signal["facets"]:
+            findings.add(place, f"signal {signal['name']} has no facet {name}")
+    for u in event["umasks"]:
+        if "1" in u["bits"][1:-len(facets)]:
+            findings.add(f"{place}.{u['name']}", "sets a unit mask bit without facets")
+
+
+def check_model(findings, place, box, event, signals):
+    check_choice(findings, place, "model", event["model"], MODELS)
+    if event["model"] == "absent":
+        for key in ("signal", "measure", "select", "facets"):
+            if key in event:
+                findings.add(place, f"an absent event with {key}")
+        return
+    if event["model"] == "approximate" and not event.get("model_note"):
+        findings.add(place, "an approximate event without model_note")
+    check_choice(findings, place, "measure", event.get("measure"), MEASURES)
+    check_choice(findings, place, "select", event.get("select", "all"), SELECTS)
+    signal = signals.get(event.get("signal"))
+    if "signal" in event and not signal:
+        findings.add(place, f"unknown signal \"{event['signal']}\"")
+    elif signal and signal["box"] != box["box"]:
+        findings.add(place, f"signal {signal['name']} belongs to {signal['box']}")
+    elif not signal and event.get("measure") in MEASURES_OF_SIGNALS:
+        findings.add(place, f"a modelled event ({event['measure']}) without a signal")
+    if signal and signal["kind"] == "pulse" and event.get("measure") in ("occupancy", "nonempty"):
+        findings.add(place, f"{event['measure']} of a pulse")
+    if event.get("select") == "rank_bank" and "select_arg" not in event:
+        findings.add(place, "select \"rank_bank\" needs select_arg")
+    if event["umasks"] and event.get("select", "all") == "all" and signal:
+        findings.add(place, "select \"all\" ignores the unit masks")
+    check_facets(findings, place, event, signal)
+
+
+def check_event(findings, box, event, signals):
+    place = f"{box['box']}.{event['name']}"
+    check_name(findings, place, "event", event["name"])
+    if event["counter_set"] is None:
+        findings.add(place, f"counters \"{event['counters']}\" are no list such as 0-3")
+    elif not event["counter_set"]:
+        findings.add(place, "no counter can count it")
+    elif max(event["counter_set"]) >= box["counters"]:
+        findings.add(place, f"counters {event['counters']} of {box['counters']}")
+    ev_sel = field_of([r for r in box["registers"] if r["role"] == "counter_ctl"], "ev_sel")
+    if not ev_sel:
+        findings.add(place, "the counter control has no field ev_sel")
+    elif not 0 <= event["code"] < 1 << (ev_sel["hi"] - ev_sel["lo"] + 1):
+        findings.add(place, f"code {event['code']:#x} does not fit ev_sel")
+    if not 0 <= event["max_increment"] < 1 << 16:
+        findings.add(place, f"max_increment {event['max_increment']}")
+    check_choice(findings, place, "combine", event.get("combine", "or"), {"or", "one"})
+    check_filters(findings, place, box, event.get("filters", []))
+    check_umasks(findings, place, box, event)
+    check_model(findings, place, box, event, signals)
+
+
+def check_events(findings, box, signals):
+    place = box["box"]
+    check_unique(findings, place, "event", [e["name"] for e in box["events"]])
+    codes = {}
+    for e in box["events"]:
+        other = codes.setdefault((e["code"], bool(e.get("ext"))), e["name"])
+        if other != e["name"]:
+            findings.add(f"{place}.{e['name']}", f"code {e['code']:#x} is also that of {other}")
+        check_event(findings, box, e, signals)
+
+
+def check_box(findings, pmu, box, signals):
+    place = box["box"]
+    check_name(findings, place, "box", place)
+    if place[-1].isdigit():
+        findings.add(place, "the name of a box ends in a digit, as if it were an instance")
+    check_choice(findings, place, "space", box["space"], {"msr", "pci"})
+    check_choice(findings, place, "clock", box.get("clock", "uclk"), {"uclk", "dclk"})
+    if not box["instances"]:
+        findings.add(place, "no instances")
+    check_registers(findings, box)
+    check_modifiers(findings, box)
+    check_events(findings, box, signals)
+    check_unique(findings, place, "metric", [m["name"] for m in box["metrics"]])
+    for metric in box["metrics"]:
+        check_metric(findings, pmu, box, metric)
+
+
+def check_pmu(findings, pmu, signals):
+    boxes = [box["box"] for box in pmu["boxes"]]
+    check_unique(findings, pmu["name"], "box", boxes)
+    check_addresses(findings, pmu)
+    check_status_fields(findings, pmu)
+    for box in pmu["boxes"]:
+        check_box(findings, pmu, box, signals)
+        for event in box["events"]:
+            if event["name"].lower() in boxes:
+                findings.add(f"{box['box']}.{event['name']}", "the name is also that of a box")

@@ -1,0 +1,205 @@
+"""Reads catalog/PMU/*.json into plain values: numbers as int, counter arrays expanded.
+
+What cannot be read is a finding; checking what was read is check.py's.
+"""
+import json
+import re
+from pathlib import Path
+
+COUNTER_ROLES = ("counter", "counter_ctl")
+
+# Keys of each kind of entry: those that must be there, those that may.
+KEYS = {
+    "pmu": ({"name", "title", "source", "boxes"}, set()),
+    "box": ({"box", "title", "source", "space", "instances", "registers"},
+            {"clock", "counters", "counter_width", "modifiers", "mnemonics", "events", "metrics"}),
+    "row of instances": ({"count", "base", "stride"}, {"status"}),
+    "instance": ({"device", "function", "device_id"}, {"label", "status"}),
+    "register": ({"name", "role", "offset", "width", "source", "fields"}, {"count", "stride"}),
+    "field": ({"name", "bits", "access"}, {"reset", "must", "desc"}),
+    "modifier": ({"field"}, {"register"}),
+    "mnemonic": ({"name", "value"}, {"desc"}),
+    "event": ({"name", "code", "counters", "max_increment", "model", "desc", "source"},
+              {"ext", "combine", "umasks", "filters", "model_note", "signal", "measure", "select",
+               "select_arg", "facets"}),
+    "unit mask": ({"name", "bits"}, {"alone", "filters", "desc", "source"}),
+    "metric": ({"name", "equation", "unit", "desc", "source"}, {"unresolved"}),
+}
+NUMBERS = {"base", "stride", "count", "device", "function", "device_id", "counters",
+           "counter_width", "offset", "width", "reset", "must", "value", "code", "max_increment",
+           "select_arg"}
+# "counters" of an event is a list, not a number.
+NOT_NUMBERS = {"event": {"counters"}}
+
+
+class Findings(list):
+    """Lines of the form PLACE: what is wrong."""
+
+    def add(self, place, text):
+        self.append(f"{place}: {text}")
+
+
+def number(value):
+    return int(value, 0) if isinstance(value, str) else value
+
+
+def load(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def entry(findings, place, kind, given):
+    """A copy of @given with its numbers read, or None where a needed key is missing."""
+    needed, allowed = KEYS[kind]
+    for key in given.keys() - needed - allowed:
+        findings.add(place, f"unknown key \"{key}\" in {kind}")
+    missing = [key for key in sorted(needed) if given.get(key) in (None, "")]
+    for key in missing:
+        findings.add(place, f"{kind} without {key}")
+    result = dict(given)
+    for key in (given.keys() & NUMBERS) - NOT_NUMBERS.get(kind, set()):
+        try:
+            result[key] = number(given[key])
+        except ValueError:
+            findings.add(place, f"{key} \"{given[key]}\" is no number")
+            missing.append(key)
+    return None if missing else result
+
+
+def bit_range(text):
+    match = re.fullmatch(r"(\d+)(?::(\d+))?", str(text))
+    if not match:
+        return None
+    high = int(match[1])
+    return high, int(match[2]) if match[2] else high
+
+
+def counter_list(text):
+    """Counters named by "0-3" or "0,2", or None."""
+    counters = set()
+    for part in str(text).split(","):
+        match = re.fullmatch(r"(\d+)(?:-(\d+))?", part.strip())
+        if match:
+            counters |= set(range(int(match[1]), int(match[2] or match[1]) + 1))
+        elif part.strip():
+            return None
+    return counters
+
+
+def read_fields(findings, place, given):
+    fields = []
+    for f in given:
+        field = entry(findings, f"{place}.{f.get('name')}", "field", f)
+        if not field:
+            continue
+        bits = bit_range(field["bits"])
+        if not bits:
+            findings.add(f"{place}.{field['name']}", f"bits \"{field['bits']}\" are no HIGH:LOW")
+            continue
+        field["hi"], field["lo"] = bits
+        fields.append(field)
+    return fields
+
+
+def read_registers(findings, place, given):
+    registers = []
+    for r in given:
+        where = f"{place}.{r.get('name')}"
+        register = entry(findings, where, "register", r)
+        if not register:
+            continue
+        register["fields"] = read_fields(findings, where, register["fields"])
+        if "count" not in register:
+            registers.append({**register, "index": 0})
+            continue
+        if "{i}" not in register["name"] or "stride" not in register:
+            findings.add(where, "a row of registers needs {i} in its name and a stride")
+            continue
+        for i in range(register["count"]):
+            registers.append({**register, "name": register["name"].replace("{i}", str(i)),
+                              "offset": register["offset"] + i * register["stride"],
+                              "index": i if register["role"] in COUNTER_ROLES else 0})
+    return registers
+
+
+def read_instances(findings, place, space, given):
+    if isinstance(given, dict):
+        row = entry(findings, place, "row of instances", given)
+        if not row:
+            return []
+        status = row.get("status", [])
+        if status and len(status) != row["count"]:
+            findings.add(place, f"{len(status)} status fields for {row['count']} instances")
+            return []
+        return [{"base": row["base"] + i * row["stride"], "device_id": 0, "label": "",
+                 "status": status[i] if status else None} for i in range(row["count"])]
+    instances = []
+    for i in given:
+        instance = entry(findings, place, "instance", i)
+        if instance:
+            instances.append({"base": instance["device"] << 15 | instance["function"] << 12,
+                              "device_id": instance["device_id"],
+                              "label": instance.get("label", ""),
+                              "status": instance.get("status")})
+    if instances and space != "pci":
+        findings.add(place, f"devices and functions in {space} space")
+    return instances
+
+
+def read_event(findings, place, given):
+    event = entry(findings, place, "event", given)
+    if not event:
+        return None
+    event["counter_set"] = counter_list(event["counters"])
+    umasks = []
+    for u in event.get("umasks", []):
+        umask = entry(findings, f"{place}.{u.get('name')}", "unit mask", u)
+        if umask:
+            umasks.append(umask)
+    event["umasks"] = umasks
+    return event
+
+
+def read_box(findings, path):
+    place = path.stem
+    box = entry(findings, place, "box", load(path))
+    if not box:
+        return None
+    box["registers"] = read_registers(findings, place, box["registers"])
+    box["instances"] = read_instances(findings, place, box["space"], box["instances"])
+    box["modifiers"] = [m for m in (entry(findings, f"{place}.{g.get('field')}", "modifier", g)
+                                    for g in box.get("modifiers", [])) if m]
+    box["mnemonics"] = {field: [m for m in (entry(findings, f"{place}.{field}", "mnemonic", g)
+                                            for g in given) if m]
+                        for field, given in box.get("mnemonics", {}).items()}
+    box["events"] = [e for e in (read_event(findings, f"{place}.{g.get('name')}", g)
+                                 for g in box.get("events", [])) if e]
+    box["metrics"] = [m for m in (entry(findings, f"{place}.{g.get('name')}", "metric", g)
+                                  for g in box.get("metrics", [])) if m]
+    box.setdefault("counters", 0)
+    box.setdefault("counter_width", 0)
+    return box
+
+
+def read_pmu(findings, folder):
+    folder = Path(folder)
+    pmu = entry(findings, folder.name, "pmu", load(folder / "pmu.json"))
+    if not pmu:
+        return None
+    names = pmu["boxes"]
+    for file in sorted(folder.glob("*.json")):
+        if file.stem not in names and file.stem != "pmu":
+            findings.add(folder.name, f"{file.name} is not among the boxes of pmu.json")
+    pmu["boxes"] = []
+    for name in names:
+        path = folder / f"{name}.json"
+        if not path.exists():
+            findings.add(folder.name, f"no file {path.name} for box {name}")
+            continue
+        box = read_box(findings, path)
+        if not box:
+            continue
+        if box["box"] != name:
+            findings.add(name, f"box is named \"{box['box']}\"")
+        pmu["boxes"].append(box)
+    return pmu

@@ -1,0 +1,135 @@
+#include "base/lock.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOCK_WAITED   0x80000000u /* somebody sleeps, or did: releasing must wake */
+#define SPINS         100
+#define PATIENCE_NS   5000000u /* sleep of that length before the owner's life is doubted */
+#define NS_PER_SECOND 1000000000u
+
+uint32_t lock_thread(void)
+{
+	return (uint32_t)gettid();
+}
+
+/* The state letter follows the command's name, which may hold anything but ends at the last ')'. */
+static bool is_zombie(uint32_t thread)
+{
+	char path[32], text[256];
+	bool zombie = false;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", thread);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	if (fgets(text, sizeof(text), file)) {
+		const char *end = strrchr(text, ')');
+
+		zombie = end && (end[2] == 'Z' || end[2] == 'X');
+	}
+	fclose(file);
+	return zombie;
+}
+
+bool lock_thread_lives(uint32_t thread)
+{
+	if (kill((pid_t)thread, 0) && errno == ESRCH)
+		return false;
+	return !is_zombie(thread);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
+}
+
+/* @return whether it slept to the end without being woken */
+static bool sleep_on(struct lock *lock, uint32_t word, uint64_t ns)
+{
+	struct timespec timeout = {
+		.tv_sec = (time_t)(ns / NS_PER_SECOND),
+		.tv_nsec = (long)(ns % NS_PER_SECOND),
+	};
+
+	return syscall(SYS_futex, &lock->word, FUTEX_WAIT, word, &timeout, NULL, 0) &&
+	       errno == ETIMEDOUT;
+}
+
+static bool exchange(struct lock *lock, uint32_t from, uint32_t to)
+{
+	return __atomic_compare_exchange_n(&lock->word, &from, to, false, __ATOMIC_ACQUIRE,
+					   __ATOMIC_RELAXED);
+}
+
+static bool spin(struct lock *lock, uint32_t thread)
+{
+	for (int i = 0; i < SPINS; i++) {
+		if (!__atomic_load_n(&lock->word, __ATOMIC_RELAXED) && exchange(lock, 0, thread))
+			return true;
+		__builtin_ia32_pause();
+	}
+	return false;
+}
+
+bool lock_acquire_within(struct lock *lock, uint32_t thread, uint64_t ns)
+{
+	uint64_t deadline;
+
+	if (exchange(lock, 0, thread) || spin(lock, thread))
+		return true;
+	deadline = ns == UINT64_MAX ? UINT64_MAX : now_ns() + ns;
+	for (;;) {
+		uint32_t word = __atomic_load_n(&lock->word, __ATOMIC_RELAXED);
+		uint64_t patience = PATIENCE_NS;
+
+		if (!word) {
+			if (exchange(lock, 0, thread | LOCK_WAITED))
+				return true;
+			continue;
+		}
+		if (!(word & LOCK_WAITED)) {
+			if (!exchange(lock, word, word | LOCK_WAITED))
+				continue;
+			word |= LOCK_WAITED;
+		}
+		if (deadline != UINT64_MAX) {
+			uint64_t now = now_ns();
+
+			if (now >= deadline)
+				return false;
+			if (patience > deadline - now)
+				patience = deadline - now;
+		}
+		if (sleep_on(lock, word, patience) && !lock_thread_lives(word & ~LOCK_WAITED) &&
+		    exchange(lock, word, thread | LOCK_WAITED))
+			return true;
+	}
+}
+
+void lock_acquire(struct lock *lock, uint32_t thread)
+{
+	if (!exchange(lock, 0, thread))
+		lock_acquire_within(lock, thread, UINT64_MAX);
+}
+
+void lock_release(struct lock *lock)
+{
+	if (__atomic_exchange_n(&lock->word, 0, __ATOMIC_RELEASE) & LOCK_WAITED)
+		syscall(SYS_futex, &lock->word, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+uint32_t lock_owner(const struct lock *lock)
+{
+	return __atomic_load_n(&lock->word, __ATOMIC_RELAXED) & ~LOCK_WAITED;
+}
