@@ -64,7 +64,8 @@ enum pmu_role {
 	PMU_ROLE_GLOBAL_CTL,
 	PMU_ROLE_GLOBAL_STATUS,
 	PMU_ROLE_GLOBAL_CONFIG,
-	PMU_ROLE_DISCOVERY, /* read-only identification: CAPIDs, node id, PCI ids */
+	PMU_ROLE_DISCOVERY,    /* read-only identification: CAPIDs, node id, PCI ids */
+	PMU_ROLE_FREE_COUNTER, /* counts at all times: no control, no freeze, no overflow */
 };
 
 struct pmu_register {
@@ -98,7 +99,7 @@ struct pmu_mnemonic {
 
 /* A field that the user may set beside event and unit mask: a control bit or a filter. */
 struct pmu_modifier {
-	const char *name; /* as in event expressions: the field's own name */
+	const char *name; /* as in event expressions: the field's, where no other has the same */
 	const char *reg;  /* register name; NULL: the counter's control register */
 	uint8_t hi, lo;
 	bool shared; /* one register for all counters of the box */
@@ -134,8 +135,9 @@ enum pmu_select {
 
 /* How several unit masks may be named together. */
 enum pmu_combine {
-	PMU_COMBINE_OR,	 /* any of those without .alone */
-	PMU_COMBINE_ONE, /* exactly one of the listed values */
+	PMU_COMBINE_OR,	   /* any of those without .alone */
+	PMU_COMBINE_ONE,   /* exactly one of the listed values */
+	PMU_COMBINE_GROUP, /* any of one .group */
 };
 
 struct pmu_umask {
@@ -143,6 +145,8 @@ struct pmu_umask {
 	uint8_t value;
 	uint8_t care;	     /* bits the manual prints as 0 or 1; the others are don't-care */
 	bool alone;	     /* not to be combined, although the event's others may be */
+	const char *group;   /* "" for none */
+	const char *needs;   /* group of which one more unit mask must be named; "" for none */
 	const char *filters; /* filter fields this unit mask needs, comma separated; "" for none */
 	const char *desc;
 	const char *source;
@@ -150,10 +154,10 @@ struct pmu_umask {
 
 struct pmu_event {
 	const char *name;
-	uint16_t code;	       /* ev_sel */
-	bool ext;	       /* extended select bit */
+	uint16_t code;		/* ev_sel */
+	bool ext;		/* extended select bit */
 	uint16_t max_increment; /* per cycle, errata decided; printed value in docs/errata.md */
-	uint32_t counters;      /* bit i: counter i can count it */
+	uint32_t counters;	/* bit i: counter i can count it */
 	const struct pmu_umask *umasks;
 	size_t umask_count;
 	uint8_t combine;     /* enum pmu_combine */
@@ -182,13 +186,25 @@ enum pmu_clock {
 	PMU_CLOCK_DCLK, /* DRAM clock of the socket, half the transfer rate */
 };
 
+/* What a box wants from software or does with its registers beyond their fields. */
+enum pmu_quirk {
+	/* Counter controls are written twice in a row, first with en = 0, or ev_sel is not taken.
+	 */
+	PMU_QUIRK_CONTROL_TWICE = 1 << 0,
+	/* rst of a counter control holds the counter at 0 until it is written as 0. */
+	PMU_QUIRK_RST_STAYS = 1 << 1,
+	/* Events with bit 7 of ev_sel use occ_invert and occ_edge_det, not invert and edge_det. */
+	PMU_QUIRK_OCC_CONTROLS = 1 << 2,
+};
+
 struct pmu_box {
 	const char *pmu; /* name of the PMU it belongs to */
 	const char *name;
 	const char *title;
 	const char *source;
-	uint8_t space; /* enum pmu_space */
-	uint8_t clock; /* enum pmu_clock */
+	uint8_t space;	/* enum pmu_space */
+	uint8_t clock;	/* enum pmu_clock */
+	uint8_t quirks; /* enum pmu_quirk */
 	uint8_t counter_count;
 	uint8_t counter_width; /* bits */
 	uint8_t fixed_count;

@@ -4,13 +4,16 @@ import re
 from .equation import check_metric
 
 ROLES = {"counter", "counter_ctl", "fixed_counter", "fixed_ctl", "box_ctl", "box_status", "filter",
-         "global_ctl", "global_status", "global_config", "discovery"}
+         "global_ctl", "global_status", "global_config", "discovery", "free_counter"}
 ACCESSES = {"RO", "RW", "RW-V", "RWS", "WO", "RW1C", "RV", "IG"}
 MODELS = {"exact", "approximate", "absent"}
 MEASURES = {"clock", "count", "occupancy", "nonempty", "counter0"}
 MEASURES_OF_SIGNALS = {"count", "occupancy", "nonempty"}
 SELECTS = {"all", "or", "lookup", "tor", "victim", "rank_bank", "addr_opc"}
+COMBINES = {"or", "one", "group"}
+QUIRKS = {"control_twice", "rst_stays", "occ_controls"}
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+UMASK_NAME = re.compile(r"[A-Za-z0-9_]*[A-Za-z][A-Za-z0-9_]*")
 MNEMONIC = re.compile(r"[A-Za-z][A-Za-z0-9_.]*")
 RESERVED_NAMES = {"rsv", "ig"}
 
@@ -30,8 +33,8 @@ def check_unique(findings, place, what, names):
         findings.add(place, f"{what} {name} stands there twice")
 
 
-def check_name(findings, place, what, name):
-    if not NAME.fullmatch(name):
+def check_name(findings, place, what, name, pattern=NAME):
+    if not pattern.fullmatch(name):
         findings.add(place, f"\"{name}\" cannot be the name of a {what}")
 
 
@@ -140,12 +143,12 @@ def modifier_field(box, modifier):
 
 
 def filter_names(box):
-    return {m["field"] for m in box["modifiers"] if "register" in m}
+    return {m["name"] for m in box["modifiers"] if "register" in m}
 
 
 def check_modifiers(findings, box):
     place = box["box"]
-    check_unique(findings, place, "modifier", [m["field"] for m in box["modifiers"]])
+    check_unique(findings, place, "modifier", [m["name"] for m in box["modifiers"]])
     for m in box["modifiers"]:
         if not modifier_field(box, m):
             where = f"filter register {m['register']}" if "register" in m else "counter control"
@@ -153,7 +156,7 @@ def check_modifiers(findings, box):
     for field, mnemonics in box["mnemonics"].items():
         where = f"{place}.{field}"
         found = next((modifier_field(box, m) for m in box["modifiers"]
-                      if m["field"].lower() == field.lower()), None)
+                      if m["name"].lower() == field.lower()), None)
         found = found or field_of(box["registers"], field)
         check_unique(findings, where, "mnemonic", [m["name"] for m in mnemonics])
         if not found:
@@ -178,7 +181,7 @@ def check_umasks(findings, place, box, event):
     check_unique(findings, place, "unit mask", [u["name"] for u in event["umasks"]])
     for u in event["umasks"]:
         where = f"{place}.{u['name']}"
-        check_name(findings, where, "unit mask", u["name"])
+        check_name(findings, where, "unit mask", u["name"], UMASK_NAME)
         check_filters(findings, where, box, u.get("filters", []))
         if not re.fullmatch(r"b[01x]+", u["bits"]):
             findings.add(where, f"bits \"{u['bits']}\" are not made of 0, 1 and x")
@@ -186,6 +189,15 @@ def check_umasks(findings, place, box, event):
             findings.add(where, f"bits \"{u['bits']}\" are {len(u['bits']) - 1}, not 8")
         elif event.get("select") == "lookup" and u["bits"][-1] != "1":
             findings.add(where, "a lookup counts nothing without unit mask bit 0")
+
+
+def check_groups(findings, place, event):
+    groups = {u.get("group") for u in event["umasks"]}
+    if event.get("combine") == "group" and None in groups:
+        findings.add(place, "a unit mask without a group")
+    for u in event["umasks"]:
+        if "needs" in u and u["needs"] not in groups - {u.get("group")}:
+            findings.add(f"{place}.{u['name']}", f"needs \"{u['needs']}\", no other group")
 
 
 def check_facets(findings, place, event, signal):
@@ -248,9 +260,10 @@ def check_event(findings, box, event, signals):
         findings.add(place, f"code {event['code']:#x} does not fit ev_sel")
     if not 0 <= event["max_increment"] < 1 << 16:
         findings.add(place, f"max_increment {event['max_increment']}")
-    check_choice(findings, place, "combine", event.get("combine", "or"), {"or", "one"})
+    check_choice(findings, place, "combine", event.get("combine", "or"), COMBINES)
     check_filters(findings, place, box, event.get("filters", []))
     check_umasks(findings, place, box, event)
+    check_groups(findings, place, event)
     check_model(findings, place, box, event, signals)
 
 
@@ -272,6 +285,8 @@ def check_box(findings, pmu, box, signals):
         findings.add(place, "the name of a box ends in a digit, as if it were an instance")
     check_choice(findings, place, "space", box["space"], {"msr", "pci"})
     check_choice(findings, place, "clock", box.get("clock", "uclk"), {"uclk", "dclk"})
+    for quirk in box.get("quirks", []):
+        check_choice(findings, place, "quirk", quirk, QUIRKS)
     if not box["instances"]:
         findings.add(place, "no instances")
     check_registers(findings, box)

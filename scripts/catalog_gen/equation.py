@@ -16,7 +16,8 @@ TERMS = {"SAMPLE_INTERVAL", "TOTAL_INTERVAL", "TSC_SPEED", "CPU_SPEED", "UNCORE_
 # Values that depend on the socket that is measured.
 NODE_VALUES = {"my_node", "other_nodes"}
 
-TOKEN = re.compile(r"\s*(0[xX][0-9A-Fa-f]+|\d+(?:\.\d+)?|with:|[A-Za-z_][A-Za-z0-9_]*|[-+*/(){}=,.:])")
+TOKEN = re.compile(r"\s*(0[xX][0-9A-Fa-f]+|\d+(?:\.\d+)?|with:|[A-Za-z_][A-Za-z0-9_]*|"
+                   r"[-+*/(){}=,.:])")
 
 
 class Unreadable(Exception):
@@ -148,7 +149,7 @@ class Reader:
     def settings(self, box):
         while True:
             field = self.word("field")
-            if not any(m["field"].lower() == field.lower() for m in box["modifiers"]):
+            if not any(m["name"].lower() == field.lower() for m in box["modifiers"]):
                 raise Unreadable(f"{box['box']} has no modifier {field}")
             if self.accept("="):
                 self.value(box, field)
@@ -196,7 +197,7 @@ class Reader:
 
     def filter(self, boxes, register, field):
         for box in boxes:
-            if not any(m["field"].lower() == field.lower() and
+            if not any(field.lower() in (m["name"].lower(), m["field"].lower()) and
                        m.get("register", "").lower() == register.lower()
                        for m in box["modifiers"]):
                 raise Unreadable(f"{box['box']} has no filter {register}.{field}")

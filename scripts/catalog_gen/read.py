@@ -12,22 +12,24 @@ COUNTER_ROLES = ("counter", "counter_ctl")
 KEYS = {
     "pmu": ({"name", "title", "source", "boxes"}, set()),
     "box": ({"box", "title", "source", "space", "instances", "registers"},
-            {"clock", "counters", "counter_width", "modifiers", "mnemonics", "events", "metrics"}),
+            {"clock", "counters", "counter_width", "quirks", "modifiers", "mnemonics", "events",
+             "metrics"}),
     "row of instances": ({"count", "base", "stride"}, {"status"}),
     "instance": ({"device", "function", "device_id"}, {"label", "status"}),
-    "register": ({"name", "role", "offset", "width", "source", "fields"}, {"count", "stride"}),
+    "register": ({"name", "role", "offset", "width", "source", "fields"},
+                 {"count", "stride", "index"}),
     "field": ({"name", "bits", "access"}, {"reset", "must", "desc"}),
-    "modifier": ({"field"}, {"register"}),
+    "modifier": ({"field"}, {"register", "name"}),
     "mnemonic": ({"name", "value"}, {"desc"}),
     "event": ({"name", "code", "counters", "max_increment", "model", "desc", "source"},
               {"ext", "combine", "umasks", "filters", "model_note", "signal", "measure", "select",
                "select_arg", "facets"}),
-    "unit mask": ({"name", "bits"}, {"alone", "filters", "desc", "source"}),
+    "unit mask": ({"name", "bits"}, {"alone", "group", "needs", "filters", "desc", "source"}),
     "metric": ({"name", "equation", "unit", "desc", "source"}, {"unresolved"}),
 }
 NUMBERS = {"base", "stride", "count", "device", "function", "device_id", "counters",
            "counter_width", "offset", "width", "reset", "must", "value", "code", "max_increment",
-           "select_arg"}
+           "select_arg", "index"}
 # "counters" of an event is a list, not a number.
 NOT_NUMBERS = {"event": {"counters"}}
 
@@ -110,7 +112,7 @@ def read_registers(findings, place, given):
             continue
         register["fields"] = read_fields(findings, where, register["fields"])
         if "count" not in register:
-            registers.append({**register, "index": 0})
+            registers.append({"index": 0, **register})
             continue
         if "{i}" not in register["name"] or "stride" not in register:
             findings.add(where, "a row of registers needs {i} in its name and a stride")
@@ -160,6 +162,25 @@ def read_event(findings, place, given):
     return event
 
 
+def read_modifiers(findings, place, given):
+    modifiers = []
+    for m in given:
+        modifier = entry(findings, f"{place}.{m.get('field')}", "modifier", m)
+        if modifier:
+            modifiers.append({"name": modifier["field"], **modifier})
+    return modifiers
+
+
+def read_mnemonics(findings, place, given):
+    """By the name of a modifier or field; "a,b" gives both the same mnemonics."""
+    mnemonics = {}
+    for names, rows in given.items():
+        read = [m for m in (entry(findings, f"{place}.{names}", "mnemonic", r) for r in rows) if m]
+        for name in names.split(","):
+            mnemonics[name] = read
+    return mnemonics
+
+
 def read_box(findings, path):
     place = path.stem
     box = entry(findings, place, "box", load(path))
@@ -167,11 +188,8 @@ def read_box(findings, path):
         return None
     box["registers"] = read_registers(findings, place, box["registers"])
     box["instances"] = read_instances(findings, place, box["space"], box["instances"])
-    box["modifiers"] = [m for m in (entry(findings, f"{place}.{g.get('field')}", "modifier", g)
-                                    for g in box.get("modifiers", [])) if m]
-    box["mnemonics"] = {field: [m for m in (entry(findings, f"{place}.{field}", "mnemonic", g)
-                                            for g in given) if m]
-                        for field, given in box.get("mnemonics", {}).items()}
+    box["modifiers"] = read_modifiers(findings, place, box.get("modifiers", []))
+    box["mnemonics"] = read_mnemonics(findings, place, box.get("mnemonics", {}))
     box["events"] = [e for e in (read_event(findings, f"{place}.{g.get('name')}", g)
                                  for g in box.get("events", [])) if e]
     box["metrics"] = [m for m in (entry(findings, f"{place}.{g.get('name')}", "metric", g)
@@ -187,9 +205,6 @@ def read_pmu(findings, folder):
     if not pmu:
         return None
     names = pmu["boxes"]
-    for file in sorted(folder.glob("*.json")):
-        if file.stem not in names and file.stem != "pmu":
-            findings.add(folder.name, f"{file.name} is not among the boxes of pmu.json")
     pmu["boxes"] = []
     for name in names:
         path = folder / f"{name}.json"

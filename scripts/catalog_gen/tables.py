@@ -30,7 +30,10 @@ def reset_of(fields):
 
 def umask_bits(bits):
     """(value, care) of a pattern such as b0000x011."""
-    return int(bits[1:].replace("x", "0"), 2), int(re.sub("[01]", "1", bits[1:]).replace("x", "0"), 2)
+    digits = bits[1:]
+    value = digits.replace("x", "0")
+    care = digits.replace("0", "1").replace("x", "0")
+    return int(value, 2), int(care, 2)
 
 
 def array(kind, name, rows):
@@ -80,7 +83,8 @@ def modifier_row(modifier, registers):
     fields = next(r["fields"] for r in registers
                   if (r["name"] == name if name else r["role"] == "counter_ctl"))
     field = next(f for f in fields if f["name"].lower() == modifier["field"].lower())
-    return {"name": c_string(field["name"]), "reg": c_string(name), "hi": field["hi"],
+    own = modifier["name"] if modifier["name"] != modifier["field"] else field["name"]
+    return {"name": c_string(own), "reg": c_string(name), "hi": field["hi"],
             "lo": field["lo"], "shared": str(bool(name)).lower()}
 
 
@@ -97,6 +101,7 @@ def print_umasks(prefix, event):
         value, care = umask_bits(u["bits"])
         rows.append({"name": c_string(u["name"]), "value": f"{value:#04x}", "care": f"{care:#04x}",
                      "alone": str(bool(u.get("alone"))).lower(),
+                     "group": c_string(u.get("group", "")), "needs": c_string(u.get("needs", "")),
                      "filters": c_string(",".join(u.get("filters", []))),
                      "desc": c_string(u.get("desc", "")),
                      "source": c_string(u.get("source", event["source"]))})
@@ -106,7 +111,8 @@ def print_umasks(prefix, event):
 def facet_bits(event):
     words = []
     for names in event.get("facets", []):
-        words.append(" | ".join(f"FACET_{c_name(event['signal'])}_{c_name(n)}" for n in names) or "0")
+        bits = [f"FACET_{c_name(event['signal'])}_{c_name(name)}" for name in names]
+        words.append(" | ".join(bits) or "0")
     return f"{{{', '.join(words)}}}" if words else "{0}"
 
 
@@ -147,6 +153,7 @@ def box_row(prefix, pmu, box):
             "title": c_string(box["title"]), "source": c_string(box["source"]),
             "space": f"PMU_SPACE_{box['space'].upper()}",
             "clock": f"PMU_CLOCK_{box.get('clock', 'uclk').upper()}",
+            "quirks": " | ".join(f"PMU_QUIRK_{q.upper()}" for q in box.get("quirks", [])) or "0",
             "counter_count": box["counters"], "counter_width": box["counter_width"],
             "fixed_count": sum(r["role"] == "fixed_counter" for r in box["registers"]),
             "instances": print_instances(prefix, box), "instance_count": len(box["instances"]),
@@ -160,6 +167,14 @@ def box_row(prefix, pmu, box):
             "metrics": print_metrics(prefix, box), "metric_count": len(box["metrics"])}
 
 
+def name_hash(name):
+    """FNV-1a of the name in lower case, as name_hash() in src/base/name.c."""
+    value = 2166136261
+    for byte in name.lower().encode():
+        value = (value ^ byte) * 16777619 & 0xFFFFFFFF
+    return value
+
+
 def print_event_index(pmus):
     """Every event of every box, in the order in which src/catalog/find.c searches."""
     index = []
@@ -167,18 +182,19 @@ def print_event_index(pmus):
     for p, pmu in enumerate(pmus):
         for box in pmu["boxes"]:
             prefix = f"pmu{p}_{box['box']}"
-            index += [(e["name"].lower(), box_number, f"&{prefix}_events[{n}]")
+            index += [(name_hash(e["name"]), box_number, f"&{prefix}_events[{n}]")
                       for n, e in enumerate(box["events"])]
             box_number += 1
     print("const struct event_index event_index[] = {")
-    for name, box, event in sorted(index):
-        print(f"\t{{{c_string(name)}, &boxes[{box}], {event}}},")
+    for value, box, event in sorted(index):
+        print(f"\t{{{value:#010x}, &boxes[{box}], {event}}},")
     print("};")
     print("const size_t event_index_count = sizeof(event_index) / sizeof(event_index[0]);")
 
 
 def print_tables(pmus):
-    print('/* Generated from catalog/. */\n#include "catalog/signal.h"\n#include "catalog/tables.h"\n')
+    print('/* Generated from catalog/. */\n'
+          '#include "catalog/signal.h"\n#include "catalog/tables.h"\n')
     rows = [box_row(f"pmu{p}_{box['box']}", pmu, box)
             for p, pmu in enumerate(pmus) for box in pmu["boxes"]]
     array("pmu_box", "boxes", rows)

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define LOCK_WAITED   0x80000000u /* somebody sleeps, or did: releasing must wake */
-#define SPINS         100
+#define SPINS	      100
 #define PATIENCE_NS   5000000u /* sleep of that length before the owner's life is doubted */
 #define NS_PER_SECOND 1000000000u
 
@@ -58,8 +58,8 @@ static uint64_t now_ns(void)
 static bool sleep_on(struct lock *lock, uint32_t word, uint64_t ns)
 {
 	struct timespec timeout = {
-		.tv_sec = (time_t)(ns / NS_PER_SECOND),
-		.tv_nsec = (long)(ns % NS_PER_SECOND),
+	    .tv_sec = (time_t)(ns / NS_PER_SECOND),
+	    .tv_nsec = (long)(ns % NS_PER_SECOND),
 	};
 
 	return syscall(SYS_futex, &lock->word, FUTEX_WAIT, word, &timeout, NULL, 0) &&

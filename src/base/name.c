@@ -7,7 +7,7 @@
 
 static unsigned char lower(char c)
 {
-	return (unsigned char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+	return (unsigned char)(c + (c >= 'A' && c <= 'Z') * ('a' - 'A'));
 }
 
 int name_compare(const char *a, const char *b)
@@ -21,7 +21,23 @@ int name_compare(const char *a, const char *b)
 
 bool name_equal(const char *a, const char *b)
 {
-	return name_compare(a, b) == 0;
+	/* Most names are written as the manual has them, so most letters are the same. */
+	while (*a == *b || lower(*a) == lower(*b)) {
+		if (!*a)
+			return true;
+		a++;
+		b++;
+	}
+	return false;
+}
+
+uint32_t name_hash(const char *name)
+{
+	uint32_t hash = 2166136261u;
+
+	for (; *name; name++)
+		hash = (hash ^ lower(*name)) * 16777619u;
+	return hash;
 }
 
 static unsigned smaller(unsigned a, unsigned b)
@@ -60,8 +76,8 @@ void name_guess_init(struct name_guess *guess, const char *wanted)
 {
 	/* A third of the letters may be wrong: what is farther away is not what was meant. */
 	*guess = (struct name_guess){
-		.wanted = wanted,
-		.distance = (unsigned)strlen(wanted) / 3 + 2,
+	    .wanted = wanted,
+	    .distance = (unsigned)strlen(wanted) / 3 + 2,
 	};
 }
 

@@ -3,10 +3,13 @@
 #define BASE_NAME_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /** As strcmp(), upper and lower case ASCII letters being equal. */
 int name_compare(const char *a, const char *b);
 bool name_equal(const char *a, const char *b);
+/** FNV-1a of the name in lower case. */
+uint32_t name_hash(const char *name);
 
 /* The closest of the names offered so far, by edit distance. */
 struct name_guess {

@@ -11,11 +11,11 @@ extern const struct pmu_machine machine_table[];
 extern const size_t machine_table_count;
 
 /*
- * Every event of every box, sorted by name in lower case and then by box. The boxes of all PMUs
- * stand in one array, so that the order of their addresses is that of the catalog.
+ * Every event of every box, sorted by name_hash() of its name and then by box. The boxes of all
+ * PMUs stand in one array, so that the order of their addresses is that of the catalog.
  */
 struct event_index {
-	const char *name; /* in lower case */
+	uint32_t hash;
 	const struct pmu_box *box;
 	const struct pmu_event *event;
 };

@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+"""Spoils a small catalog in one place at a time: catalog-gen has to say so and to fail.
+
+usage: refusals.py CATALOG-GEN
+"""
+import copy
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).parent
+GONE = object()
+
+CTL, CTR, FILTER = ("registers", 0), ("registers", 1), ("registers", 2)
+CYCLES, LOOKUP, QUEUE = ("events", 0), ("events", 1), ("events", 2)
+RATE = ("metrics", 0)
+
+
+def fields(register, number):
+    return (*register, "fields", number)
+
+
+# File, the place that is spoilt, what stands there then, and the finding.
+CASES = [
+    ("pmu", ("source",), GONE, "small: pmu without source"),
+    ("pmu", ("boxes",), ["box", "hub", "bus"], "small: no file bus.json for box bus"),
+    ("pmu", ("owner",), "me", 'small: unknown key "owner" in pmu'),
+
+    ("box", ("titel",), "x", 'box: unknown key "titel" in box'),
+    ("box", ("source",), "", "box: box without source"),
+    ("box", ("box",), "bax", 'box: box is named "bax"'),
+    ("box", ("space",), "mmio", 'box: unknown space "mmio"'),
+    ("box", ("clock",), "bclk", 'box: unknown clock "bclk"'),
+    ("box", ("counters",), 3, "box: 2 registers of role counter for 3 counters"),
+    ("box", ("instances", "status"), ["ov_b0", "ov_b7"], "box: no global status field ov_b7"),
+    ("box", ("instances", "status"), ["ov_b0"], "box: 1 status fields for 2 instances"),
+    ("box", ("instances", "stride"), 4,
+     "box1.Bn_CTL0: address 0x104 is also that of box0.Bn_FILTER"),
+    ("box", ("instances", "base"), "0x10", "hub0.HUB_STATUS: address 0x10 is also that of "
+                                           "box0.Bn_CTL0"),
+    ("box", ("instances", "base"), "ten", 'box: base "ten" is no number'),
+
+    ("box", ("quirks",), ["write_thrice"], 'box: unknown quirk "write_thrice"'),
+    ("box", (*CTR, "offset"), 1, "box0.Bn_CTR0: address 0x101 is also that of box0.Bn_CTL1"),
+    ("box", (*CTR, "source"), GONE, "box.Bn_CTR{i}: register without source"),
+    ("box", (*FILTER, "role"), "sieve", 'box.Bn_FILTER: unknown role "sieve"'),
+    ("box", (*FILTER, "width"), 16, "box.Bn_FILTER: width 16 is neither 32 nor 64"),
+    ("box", (*FILTER, "name"), "bN_ctl0", "box: register bN_ctl0 stands there twice"),
+    ("box", (*CTL, "stride"), GONE, "box.Bn_CTL{i}: a row of registers needs {i} in its name and "
+                                    "a stride"),
+    ("box", (*fields(FILTER, 0), "bits"), "31:9", "box.Bn_FILTER: bits without a field: 8"),
+    ("box", (*fields(FILTER, 0), "bits"), "31:7", "box.Bn_FILTER.opc: bits 7:0 overlap another "
+                                                  "field"),
+    ("box", (*fields(FILTER, 0), "bits"), "32:8", "box.Bn_FILTER.rsv: bits 32:8 are outside of 32 "
+                                                  "bits"),
+    ("box", (*fields(FILTER, 0), "bits"), "8:31", "box.Bn_FILTER.rsv: bits 8:31 are outside of 32 "
+                                                  "bits"),
+    ("box", (*fields(FILTER, 0), "bits"), "31..8", 'box.Bn_FILTER.rsv: bits "31..8" are no '
+                                                   "HIGH:LOW"),
+    ("box", (*FILTER, "fields"), [{"name": "opc", "bits": "7:0", "access": "RW"},
+                                  {"name": "rsv", "bits": "31:8", "access": "RV"}],
+     "box.Bn_FILTER.rsv: fields do not stand from the top bit down"),
+    ("box", (*fields(FILTER, 0), "access"), "WR", 'box.Bn_FILTER.rsv: unknown access "WR"'),
+    ("box", (*fields(FILTER, 1), "reset"), "0x100", "box.Bn_FILTER.opc: reset 0x100 does not fit "
+                                                    "bits 7:0"),
+    ("box", (*fields(CTL, 1), "must"), 2, "box.Bn_CTL0.rsv: must is neither 0 nor 1"),
+    ("box", (*fields(CTL, 4), "name"), "EN", "box.Bn_CTL0: field EN stands there twice"),
+    ("box", (*fields(FILTER, 0), "vlaue"), 0, 'box.Bn_FILTER.rsv: unknown key "vlaue" in field'),
+
+    ("box", ("modifiers", 1, "field"), "invert", "box: modifier invert is no field of the counter "
+                                                 "control"),
+    ("box", ("modifiers", 1, "field"), "Thresh", "box: modifier Thresh stands there twice"),
+    ("box", ("modifiers", 2, "register"), "Bn_CTR0", "box: modifier opc is no field of the filter "
+                                                     "register Bn_CTR0"),
+    ("box", ("mnemonics", "opc", 1, "value"), "0x182", "box.opc: WR = 0x182 does not fit 7:0"),
+    ("box", ("mnemonics", "opc", 1, "name"), "rd", "box.opc: mnemonic rd stands there twice"),
+    ("box", ("mnemonics", "opc", 1, "name"), "1st", 'box.opc: "1st" cannot be the name of a '
+                                                    "mnemonic"),
+    ("box", ("mnemonics", "nid"), [], "box.nid: mnemonics for a field that is not there"),
+
+    ("box", (*CYCLES, "name"), "lookup", "box: event LOOKUP stands there twice"),
+    ("box", (*CYCLES, "name"), "C-ES", 'box.C-ES: "C-ES" cannot be the name of a event'),
+    ("box", (*CYCLES, "name"), "HUB", "box.HUB: the name is also that of a box"),
+    ("box", (*CYCLES, "source"), GONE, "box.CYCLES: event without source"),
+    ("box", (*CYCLES, "code"), "0x34", "box.LOOKUP: code 0x34 is also that of CYCLES"),
+    ("box", (*CYCLES, "code"), "0x134", "box.CYCLES: code 0x134 does not fit ev_sel"),
+    ("box", (*CYCLES, "counters"), "", "box.CYCLES: event without counters"),
+    ("box", (*CYCLES, "counters"), ",", "box.CYCLES: no counter can count it"),
+    ("box", (*CYCLES, "counters"), "0-3", "box.CYCLES: counters 0-3 of 2"),
+    ("box", (*CYCLES, "counters"), "0..1", 'box.CYCLES: counters "0..1" are no list such as 0-3'),
+    ("box", (*CYCLES, "max_increment"), 70000, "box.CYCLES: max_increment 70000"),
+    ("box", (*CYCLES, "filters"), ["nid"], "box.CYCLES: unknown filter nid"),
+    ("box", (*CYCLES, "filters"), ["thresh"], "box.CYCLES: unknown filter thresh"),
+    ("box", (*CYCLES, "model"), "perfect", 'box.CYCLES: unknown model "perfect"'),
+    ("box", (*CYCLES, "measure"), "time", 'box.CYCLES: unknown measure "time"'),
+    ("box", (*CYCLES, "measure"), "count", "box.CYCLES: a modelled event (count) without a signal"),
+    ("box", (*CYCLES, "signal"), "hub.full", "box.CYCLES: signal hub.full belongs to hub"),
+    ("box", (*CYCLES, "facets"), [["read"]], 'box.CYCLES: facets are for select "or"'),
+    ("box", (*CYCLES, "select"), "rank_bank", 'box.CYCLES: select "rank_bank" needs select_arg'),
+    ("box", (*LOOKUP, "model_note"), GONE, "box.LOOKUP: an approximate event without model_note"),
+    ("box", (*LOOKUP, "signal"), "box.look", 'box.LOOKUP: unknown signal "box.look"'),
+    ("box", (*LOOKUP, "measure"), "occupancy", "box.LOOKUP: occupancy of a pulse"),
+    ("box", (*LOOKUP, "select"), "any", 'box.LOOKUP: unknown select "any"'),
+    ("box", (*LOOKUP, "combine"), "and", 'box.LOOKUP: unknown combine "and"'),
+    ("box", (*LOOKUP, "facets"), GONE, 'box.LOOKUP: select "or" needs facets for 1 to 8 unit mask '
+                                       "bits"),
+    ("box", (*LOOKUP, "facets", 1), ["wirte"], "box.LOOKUP: signal box.lookup has no facet wirte"),
+    ("box", (*LOOKUP, "facets"), [["read"], ["write"]], "box.LOOKUP.ANY: sets a unit mask bit "
+                                                        "without facets"),
+    ("box", (*LOOKUP, "umasks", 1, "name"), "read", "box.LOOKUP: unit mask read stands there "
+                                                    "twice"),
+    ("box", (*LOOKUP, "umasks", 0, "bits"), "bxxxxxxxx1", 'box.LOOKUP.READ: bits "bxxxxxxxx1" are '
+                                                          "9, not 8"),
+    ("box", (*LOOKUP, "umasks", 0, "bits"), "bxxxxxxxX", 'box.LOOKUP.READ: bits "bxxxxxxxX" are '
+                                                         "not made of 0, 1 and x"),
+    ("box", (*LOOKUP, "umasks", 0, "filters"), ["opk"], "box.LOOKUP.READ: unknown filter opk"),
+    ("box", (*LOOKUP, "umasks", 0, "filter"), "opc", 'box.LOOKUP.READ: unknown key "filter" in '
+                                                     "unit mask"),
+    ("box", (*LOOKUP, "select"), "lookup", "box.LOOKUP.ANY: a lookup counts nothing without unit "
+                                           "mask bit 0"),
+    ("box", (*LOOKUP, "combine"), "group", "box.LOOKUP: a unit mask without a group"),
+    ("box", (*LOOKUP, "umasks", 0, "needs"), "kind", 'box.LOOKUP.READ: needs "kind", no other '
+                                                     "group"),
+    ("box", (*QUEUE, "signal"), "box.lookup", "box.QUEUE: an absent event with signal"),
+    ("box", (*QUEUE, "measure"), "clock", "box.QUEUE: an absent event with measure"),
+
+    ("box", (*RATE, "name"), "rankX_load", "box: metric RANKx_LOAD stands there twice"),
+    ("box", (*RATE, "unit"), GONE, "box.RATE: metric without unit"),
+    ("box", (*RATE, "equation"), "LOOKUPS.READ", "box.RATE: equation: unknown name LOOKUPS.READ"),
+    ("box", (*RATE, "equation"), "LOOKUP.RD / CYCLES", "box.RATE: equation: box.LOOKUP has no "
+                                                       "unit mask RD"),
+    ("box", (*RATE, "equation"), "LOOKUP / CYCLES", "box.RATE: equation: box.LOOKUP needs a unit "
+                                                    "mask"),
+    ("box", (*RATE, "equation"), "QUEUE.BANKx", "box.RATE: equation: box.QUEUE has no unit mask "
+                                                "BANKx"),
+    ("box", (*RATE, "equation"), "(CYCLES", 'box.RATE: equation: "end" where ) is due'),
+    ("box", (*RATE, "equation"), "CYCLES)", 'box.RATE: equation: ")" after the end'),
+    ("box", (*RATE, "equation"), "CYCLES % 2", 'box.RATE: equation: cannot read "% 2"'),
+    ("box", (*RATE, "equation"), "CYCLES / / 2", 'box.RATE: equation: "/" where a name is due'),
+    ("box", (*RATE, "equation"), "CYCLES{invert}", "box.RATE: equation: box has no modifier "
+                                                   "invert"),
+    ("box", (*RATE, "equation"), "LOOKUP.READ with:Bn_FILTER.nid=1",
+     "box.RATE: equation: box has no filter Bn_FILTER.nid"),
+    ("box", (*RATE, "equation"), "LOOKUP.READ with:Bn_FILTER1.opc=1",
+     "box.RATE: equation: box has no filter Bn_FILTER1.opc"),
+    ("box", (*RATE, "equation"), "LOOKUP.READ with:Bn_FILTER.opc=DRd",
+     "box.RATE: equation: opc has no value DRd"),
+    ("box", (*RATE, "equation"), "hub:LOOKUP.READ", "box.RATE: equation: unknown name LOOKUP.READ"),
+]
+
+# What is right although it looks unusual.
+ALLOWED = [
+    ("box", RATE, {"name": "RATE", "unit": "ratio", "desc": "cannot be computed", "source": "test",
+                   "equation": "READS / (READS + CYCLES)", "unresolved": ["READS"]}),
+    ("box", (*CYCLES, "ext"), True),
+    ("box", (*CYCLES, "select"), "all"),
+    ("box", (*RATE, "equation"), "LOOKUP.READ with:{Bn_FILTER.opc=0x81} + "
+                                 "LOOKUP.READ with:Bn_FILTER.{opc}={my_node}"),
+    ("box", (*RATE, "equation"), "box.CYCLES + hub.PMON_FIXED + INST_RETIRED.ALL"),
+]
+
+
+def spoil(catalog, file, place, value):
+    catalog = copy.deepcopy(catalog)
+    at = catalog[file]
+    for key in place[:-1]:
+        at = at[key]
+    if value is GONE:
+        del at[place[-1]]
+    else:
+        at[place[-1]] = value
+    return catalog
+
+
+def generate(generator, folder, catalog):
+    pmu = Path(folder) / "small"
+    pmu.mkdir(exist_ok=True)
+    for name, content in catalog.items():
+        (pmu / f"{name}.json").write_text(json.dumps(content))
+    return subprocess.run([sys.executable, generator, "boxes", HERE / "small_signals.json", pmu],
+                          capture_output=True, text=True)
+
+
+def main():
+    generator = sys.argv[1]
+    catalog = {name: json.loads((HERE / "small" / f"{name}.json").read_text())
+               for name in ("pmu", "box", "hub")}
+    failures = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for case in [("pmu", ("name",), "small"), *ALLOWED]:
+            run = generate(generator, folder, spoil(catalog, *case))
+            if run.returncode != 0 or run.stderr or "pmu_table" not in run.stdout:
+                failures += 1
+                print(f"{case[:2]}: refused\n{run.stderr}")
+        for *case, finding in CASES:
+            run = generate(generator, folder, spoil(catalog, *case))
+            if run.returncode != 1 or finding not in run.stderr.splitlines() or run.stdout:
+                failures += 1
+                print(f"{case[:2]}: no finding \"{finding}\", exit {run.returncode}\n{run.stderr}")
+    print(f"{len(CASES)} refusals, {failures} failures")
+    sys.exit(failures != 0)
+
+
+main()

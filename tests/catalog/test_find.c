@@ -1,0 +1,193 @@
+/* Look-ups over the whole catalog, and addresses that the manuals print. */
+#include <ctype.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pmulab/catalog.h"
+
+#define PCI(device, function, offset) ((device) << 15 | (function) << 12 | (offset))
+
+static const struct pmu_pmu *xeon(void)
+{
+	const struct pmu_pmu *pmu = pmu_find_pmu("Xeon-E5v4");
+
+	assert_non_null(pmu);
+	return pmu;
+}
+
+/* The name with upper and lower case exchanged. */
+static const char *other_case(const char *name)
+{
+	static char text[128];
+	size_t i;
+
+	for (i = 0; name[i]; i++)
+		text[i] =
+		    (char)(isupper((unsigned char)name[i]) ? tolower(name[i]) : toupper(name[i]));
+	text[i] = '\0';
+	return text;
+}
+
+static void check_box(const struct pmu_box *box)
+{
+	for (size_t i = 0; i < box->event_count; i++) {
+		const struct pmu_event *event = &box->events[i];
+
+		assert_ptr_equal(pmu_find_event(box, event->name), event);
+		assert_ptr_equal(pmu_find_event(box, other_case(event->name)), event);
+		for (size_t j = 0; j < event->umask_count; j++)
+			assert_ptr_equal(pmu_find_umask(event, other_case(event->umasks[j].name)),
+					 &event->umasks[j]);
+	}
+	for (size_t i = 0; i < box->register_count; i++) {
+		const struct pmu_register *reg = &box->registers[i];
+
+		assert_ptr_equal(pmu_find_register(box, other_case(reg->name)), reg);
+		if (reg->role == PMU_ROLE_COUNTER || reg->role == PMU_ROLE_COUNTER_CTL)
+			assert_ptr_equal(pmu_box_register(box, reg->role, reg->index), reg);
+	}
+	for (size_t i = 0; i < box->metric_count; i++)
+		assert_ptr_equal(pmu_find_metric(box, other_case(box->metrics[i].name)),
+				 &box->metrics[i]);
+	for (size_t i = 0; i < box->modifier_count; i++)
+		assert_ptr_equal(pmu_find_modifier(box, other_case(box->modifiers[i].name)),
+				 &box->modifiers[i]);
+}
+
+static void test_everything_is_found(void **state)
+{
+	const struct pmu_pmu *pmus;
+	size_t count;
+
+	(void)state;
+	pmus = pmu_catalog(&count);
+	assert_true(count >= 1);
+	for (size_t i = 0; i < count; i++) {
+		assert_ptr_equal(pmu_find_pmu(other_case(pmus[i].name)), &pmus[i]);
+		for (size_t j = 0; j < pmus[i].box_count; j++) {
+			const struct pmu_box *box = &pmus[i].boxes[j];
+
+			assert_ptr_equal(pmu_find_box(&pmus[i], other_case(box->name)), box);
+			check_box(box);
+		}
+	}
+}
+
+static void test_nothing_else_is_found(void **state)
+{
+	const struct pmu_box *cbo = pmu_find_box(xeon(), "cbo");
+
+	(void)state;
+	assert_null(pmu_find_pmu("xeon"));
+	assert_null(pmu_find_box(xeon(), "cbo3"));
+	assert_null(pmu_find_event(cbo, ""));
+	assert_null(pmu_find_event(cbo, "CLOCKTICK"));
+	assert_null(pmu_find_event(cbo, "CLOCKTICKSS"));
+	assert_null(pmu_find_event(cbo, "zzz"));
+	assert_null(pmu_find_event(cbo, "CAS_COUNT"));
+	assert_null(pmu_find_umask(pmu_find_event(cbo, "CLOCKTICKS"), "ALL"));
+	assert_null(pmu_find_register(cbo, "Cn_MSR_PMON_BOX_FILTER"));
+	assert_null(pmu_box_register(cbo, PMU_ROLE_FIXED_COUNTER, 0));
+	assert_null(pmu_box_register(cbo, PMU_ROLE_COUNTER, 4));
+}
+
+/* One name in two boxes is two events: CLOCKTICKS of §2.3.4 and §2.5.3. */
+static void test_same_name(void **state)
+{
+	const struct pmu_event *cbo = pmu_find_event(pmu_find_box(xeon(), "cbo"), "CLOCKTICKS");
+	const struct pmu_event *ha = pmu_find_event(pmu_find_box(xeon(), "ha"), "CLOCKTICKS");
+
+	(void)state;
+	assert_non_null(cbo);
+	assert_non_null(ha);
+	assert_ptr_not_equal(cbo, ha);
+	assert_null(pmu_find_event(pmu_find_box(xeon(), "imc"), "CLOCKTICKS"));
+}
+
+/* 334291-001 tables 2-1, 2-5, 2-13, 2-61, 2-112 */
+static const struct {
+	const char *box, *name;
+	unsigned instance;
+	uint32_t address;
+} addresses[] = {
+    {"ubox", "U_MSR_PMON_GLOBAL_CTL", 0, 0x700},
+    {"ubox", "U_MSR_PMON_GLOBAL_STATUS", 0, 0x701},
+    {"ubox", "U_MSR_PMON_UCLK_FIXED_CTR", 0, 0x704},
+    {"ubox", "U_MSR_PMON_CTL1", 0, 0x706},
+    {"cbo", "Cn_MSR_PMON_BOX_STATUS", 5, 0xe57},
+    {"cbo", "Cn_MSR_PMON_CTL3", 5, 0xe54},
+    {"cbo", "Cn_MSR_PMON_CTR3", 6, 0xe6b},
+    {"cbo", "Cn_MSR_PMON_BOX_FILTER1", 3, 0xe36},
+    {"cbo", "Cn_MSR_PMON_CTL0", 23, 0xf71},
+    {"ha", "HAn_PCI_PMON_CTR3", 0, PCI(18, 1, 0xb8)},
+    {"ha", "HAn_PCI_PMON_BOX_CTL", 1, PCI(18, 5, 0xf4)},
+    {"imc", "MC_CHy_PCI_PMON_CTL2", 2, PCI(21, 0, 0xe0)},
+    {"imc", "MC_CHy_PCI_PMON_FIXED_CTR", 7, PCI(24, 1, 0xd0)},
+};
+
+static void test_addresses(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++) {
+		const struct pmu_box *box = pmu_find_box(xeon(), addresses[i].box);
+		const struct pmu_register *reg = pmu_find_register(box, addresses[i].name);
+
+		assert_non_null(reg);
+		assert_int_equal(pmu_register_address(box, reg, addresses[i].instance),
+				 addresses[i].address);
+	}
+}
+
+/* Fields cover every bit, from the top one down, and make up the register's reset value. */
+static void test_fields(void **state)
+{
+	const struct pmu_pmu *pmu = xeon();
+
+	(void)state;
+	for (size_t i = 0; i < pmu->box_count; i++) {
+		for (size_t j = 0; j < pmu->boxes[i].register_count; j++) {
+			const struct pmu_register *reg = &pmu->boxes[i].registers[j];
+			unsigned next = reg->width;
+			uint64_t reset = 0;
+
+			for (size_t k = 0; k < reg->field_count; k++) {
+				const struct pmu_field *field = &reg->fields[k];
+
+				assert_int_equal(field->hi, next - 1);
+				assert_true(field->lo <= field->hi);
+				next = field->lo;
+				reset |= field->reset << field->lo;
+			}
+			assert_int_equal(next, 0);
+			assert_int_equal(reset, reg->reset);
+		}
+	}
+}
+
+static void test_mask(void **state)
+{
+	(void)state;
+	assert_int_equal(pmu_mask(0, 0), 1);
+	assert_int_equal(pmu_mask(31, 24), 0xff000000);
+	assert_int_equal(pmu_mask(63, 63), UINT64_C(1) << 63);
+	assert_int_equal(pmu_mask(63, 0), UINT64_MAX);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_everything_is_found),
+	    cmocka_unit_test(test_nothing_else_is_found),
+	    cmocka_unit_test(test_same_name),
+	    cmocka_unit_test(test_addresses),
+	    cmocka_unit_test(test_fields),
+	    cmocka_unit_test(test_mask),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

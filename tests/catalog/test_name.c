@@ -1,0 +1,100 @@
+/* Names compared without regard to case, and guesses at misspelt ones. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/name.h"
+
+static void test_compare(void **state)
+{
+	(void)state;
+	assert_true(name_equal("LLC_Lookup", "llc_LOOKUP"));
+	assert_true(name_equal("", ""));
+	assert_false(name_equal("RD", "RD_"));
+	assert_false(name_equal("RD", "R"));
+	/* Letters only: these differ by the same bit as upper and lower case do. */
+	assert_false(name_equal("@", "`"));
+	assert_false(name_equal("[", "{"));
+	/* '_' stands between upper and lower case: lower case decides. */
+	assert_true(name_compare("A_", "AB") < 0);
+	assert_true(name_compare("b", "A") > 0);
+	assert_true(name_compare("A", "AB") < 0);
+}
+
+/* FNV-1a of "foobar" is published with the algorithm. */
+static void test_hash(void **state)
+{
+	(void)state;
+	assert_int_equal(name_hash(""), 0x811c9dc5);
+	assert_int_equal(name_hash("foobar"), 0xbf9cf968);
+	assert_int_equal(name_hash("FooBar"), 0xbf9cf968);
+}
+
+struct guess {
+	const char *wanted, *offered[4], *best;
+	unsigned distance;
+};
+
+static void test_guess(void **state)
+{
+	static const struct guess guesses[] = {
+	    {"DRq", {"RFO", "DRd"}, "DRd", 1},
+	    {"cob", {"ubox", "cbo"}, "cbo", 1}, /* two letters swapped */
+	    {"CAS_CUONT", {"CAS_COUNT"}, "CAS_COUNT", 1},
+	    {"tresh", {"thresh", "threshold"}, "thresh", 1},
+	    {"clockticks", {"CLOCKTICKS"}, "CLOCKTICKS", 0},
+	    {"kitten", {"sitting"}, "sitting", 3},
+	    {"abc", {"abcd", "ab", "xabc"}, "abcd", 1}, /* the first of equals */
+	    {"RD", {"RING_BOUNCES"}, NULL, 0},		/* nothing in common */
+	    {"", {"abc"}, NULL, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(guesses) / sizeof(guesses[0]); i++) {
+		struct name_guess guess;
+
+		name_guess_init(&guess, guesses[i].wanted);
+		for (size_t j = 0; j < 4 && guesses[i].offered[j]; j++)
+			name_guess_offer(&guess, guesses[i].offered[j]);
+		if (!guesses[i].best) {
+			assert_null(guess.best);
+			continue;
+		}
+		assert_non_null(guess.best);
+		assert_string_equal(guess.best, guesses[i].best);
+		assert_int_equal(guess.distance, guesses[i].distance);
+	}
+}
+
+static void test_long_names(void **state)
+{
+	char longest[64], too_long[65];
+	struct name_guess guess;
+
+	(void)state;
+	memset(longest, 'a', sizeof(longest) - 1);
+	longest[63] = '\0';
+	memset(too_long, 'a', sizeof(too_long) - 1);
+	too_long[64] = '\0';
+	name_guess_init(&guess, longest);
+	name_guess_offer(&guess, too_long);
+	assert_null(guess.best);
+	name_guess_offer(&guess, longest);
+	assert_ptr_equal(guess.best, longest);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_compare),
+	    cmocka_unit_test(test_hash),
+	    cmocka_unit_test(test_guess),
+	    cmocka_unit_test(test_long_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
