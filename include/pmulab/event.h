@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-#define PMU_EVENT_SETTINGS 12
+#define PMU_EVENT_SETTINGS 16
 
 /*
  * Values of a node filter that differ from socket to socket: the socket's own node, all nodes but
@@ -65,14 +65,15 @@ struct pmu_write {
 	uint32_t address;
 	uint64_t value;
 };
-#define PMU_EVENT_WRITES 8
+#define PMU_EVENT_WRITES 10
 
 /** Value of the counter control register for @selection, enable bit not set. */
 uint64_t pmu_event_control(const struct pmu_selection *selection);
 
 /**
  * The writes that program @selection on counter @counter of @instance: filters, then control (with
- * the enable bit). Shared filter registers carry only this selection's fields.
+ * the enable bit; where the box wants it twice, once without before). Shared filter registers carry
+ * only this selection's fields. The fixed counter has no number: @counter is ignored.
  * @param writes  receives up to PMU_EVENT_WRITES entries
  * @return their number, or a negative error
  */
@@ -86,7 +87,10 @@ int pmu_event_encode(struct pmu_ctx *ctx, const struct pmu_selection *selection,
 void pmu_register_decode(const struct pmu_register *reg, uint64_t value,
 			 void (*field)(void *arg, const struct pmu_field *field, uint64_t value),
 			 void *arg);
-/** The selection a counter control value stands for. @return 0 or PMU_E_UNKNOWN */
+/**
+ * The selection a counter control value stands for; its filters stand in other registers and are
+ * not in it. @return 0 or PMU_E_UNKNOWN
+ */
 int pmu_event_decode(struct pmu_ctx *ctx, const struct pmu_box *box, uint64_t control,
 		     struct pmu_selection *selection);
 

@@ -24,8 +24,9 @@ struct pmu_terms {
 
 /**
  * Parses metric @name ("[box.]NAME", or NAME with a lower-case variable replaced: RANK3 for RANKx)
- * and resolves every name in it, other metrics included.
- * @return 0, PMU_E_SYNTAX, PMU_E_UNKNOWN
+ * and resolves every name in it, other metrics included. Filters by my_node and other_nodes become
+ * PMU_VALUE_MY_NODE and PMU_VALUE_OTHER_NODES, which the session resolves for each socket.
+ * @return 0, PMU_E_SYNTAX, PMU_E_UNKNOWN, or PMU_E_CONFLICT for a name that several boxes have
  */
 int pmu_formula_new(struct pmu_formula **formula, struct pmu_ctx *ctx, const struct pmu_pmu *pmu,
 		    const char *name);

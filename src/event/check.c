@@ -1,0 +1,398 @@
+#include "event/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/name.h"
+#include "event/filter.h"
+#include "event/umask.h"
+#include "event/valid.h"
+#include "event/value.h"
+
+#define TEXT_MAX 512 /* characters of an expression in a message */
+
+/* The named unit masks of a selection. */
+struct rows {
+	const struct pmu_umask *row[UMASK_ROWS];
+	size_t count;
+};
+
+static const struct pmu_setting *find_setting(const struct pmu_selection *selection,
+					      const char *name)
+{
+	for (size_t i = 0; i < selection->setting_count; i++)
+		if (name_equal(selection->settings[i].modifier->name, name))
+			return &selection->settings[i];
+	return NULL;
+}
+
+/* Writes the event and its unit masks as they are named, for messages. */
+static const char *event_text(const struct expression *expression, char text[TEXT_MAX])
+{
+	struct pmu_selection bare = *expression->selection;
+
+	bare.setting_count = 0;
+	pmu_event_print(&bare, text, TEXT_MAX);
+	return text;
+}
+
+/* Unit masks */
+
+static int refuse_no_umask(const struct expression *expression)
+{
+	const struct pmu_selection *selection = expression->selection;
+	struct valid valid;
+
+	valid_init(&valid, "");
+	for (size_t i = 0; i < selection->event->umask_count; i++)
+		valid_add(&valid, selection->event->umasks[i].name);
+	return expression_refuse(expression, PMU_E_SYNTAX, expression->event,
+				 "%s.%s needs a unit mask, for example %s.%s.%s; valid: %s",
+				 selection->box->name, selection->event->name, selection->box->name,
+				 selection->event->name, selection->event->umasks[0].name,
+				 valid.list);
+}
+
+/* Whether @row only narrows other unit masks: it needs a filter that not all of them need. */
+static bool is_qualifier(const struct pmu_event *event, const struct pmu_umask *row)
+{
+	const char *list = row->filters;
+	char filter[WORD_MAX];
+
+	if (event->select != PMU_SELECT_LOOKUP && event->select != PMU_SELECT_VICTIM)
+		return false;
+	while (filter_list_next(&list, filter, sizeof(filter)))
+		for (size_t i = 0; i < event->umask_count; i++)
+			if (!filter_list_has(event->umasks[i].filters, filter))
+				return true;
+	return false;
+}
+
+static int check_qualifiers(const struct expression *expression, const struct rows *rows)
+{
+	const struct pmu_event *event = expression->selection->event;
+	const struct pmu_umask *main_row = NULL;
+
+	if (rows->count == 0)
+		return 0;
+	for (size_t i = 0; i < rows->count; i++)
+		if (!is_qualifier(event, rows->row[i]))
+			return 0;
+	for (size_t i = event->umask_count; i-- > 0;)
+		if (!is_qualifier(event, &event->umasks[i]))
+			main_row = &event->umasks[i];
+	return expression_refuse(expression, PMU_E_SYNTAX, expression->event,
+				 "%s only narrows other unit masks and counts nothing alone: add "
+				 "one, for example %s.%s.%s+%s",
+				 rows->row[0]->name, expression->selection->box->name, event->name,
+				 main_row->name, rows->row[0]->name);
+}
+
+static bool has_group(const struct rows *rows, const char *group)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		if (!strcmp(rows->row[i]->group, group))
+			return true;
+	return false;
+}
+
+static int refuse_lone(const struct expression *expression, const struct pmu_umask *row)
+{
+	const struct pmu_event *event = expression->selection->event;
+	struct valid valid;
+
+	valid_init(&valid, "");
+	for (size_t i = 0; i < event->umask_count; i++)
+		if (!strcmp(event->umasks[i].group, row->needs))
+			valid_add(&valid, event->umasks[i].name);
+	return expression_refuse(expression, PMU_E_SYNTAX, expression->event,
+				 "%s of %s.%s counts nothing alone: add one or more of %s",
+				 row->name, expression->selection->box->name, event->name,
+				 valid.list);
+}
+
+static int check_groups(const struct expression *expression, const struct rows *rows)
+{
+	const struct pmu_selection *selection = expression->selection;
+
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct pmu_umask *first = rows->row[0], *row = rows->row[i];
+
+		if (selection->event->combine == PMU_COMBINE_GROUP &&
+		    strcmp(row->group, first->group) != 0)
+			return expression_refuse(expression, PMU_E_CONFLICT, expression->event,
+						 "%s and %s of %s.%s cannot be added", first->name,
+						 row->name, selection->box->name,
+						 selection->event->name);
+		if (*row->needs && !has_group(rows, row->needs))
+			return refuse_lone(expression, row);
+	}
+	return 0;
+}
+
+static int check_umasks(struct expression *expression, struct rows *rows)
+{
+	struct pmu_selection *selection = expression->selection;
+	const struct pmu_event *event = selection->event;
+	int code;
+
+	rows->count = 0;
+	if (event->umask_count == 0)
+		return 0;
+	if (expression->umask_count == 0) {
+		if (event->umask_count > 1)
+			return refuse_no_umask(expression);
+		selection->umask = event->umasks[0].value;
+	}
+	rows->count = umask_rows(event, selection->umask, rows->row);
+	if (expression->umask_count > 1 && rows->row[0]->alone)
+		return expression_refuse(expression, PMU_E_CONFLICT, expression->event,
+					 "these unit masks of %s.%s cannot be added: together they "
+					 "would mean %s",
+					 selection->box->name, event->name, rows->row[0]->name);
+	code = check_groups(expression, rows);
+	return code ? code : check_qualifiers(expression, rows);
+}
+
+/* Filters */
+
+/* A value to show for a filter: the first that has a name. */
+static uint64_t example_value(const struct pmu_box *box, const struct pmu_modifier *filter)
+{
+	for (size_t i = 0; i < box->mnemonic_count; i++)
+		if (name_equal(box->mnemonics[i].field, filter->name))
+			return box->mnemonics[i].value;
+	return name_equal(filter->name, VALUE_NODE_FILTER) ? PMU_VALUE_MY_NODE : 1;
+}
+
+static void add_example(struct pmu_selection *example, const char *filter)
+{
+	const struct pmu_modifier *modifier = pmu_find_modifier(example->box, filter);
+
+	if (example->setting_count < PMU_EVENT_SETTINGS)
+		example->settings[example->setting_count++] =
+		    (struct pmu_setting){modifier, example_value(example->box, modifier)};
+}
+
+static int check_needed_filters(const struct expression *expression, const struct rows *rows)
+{
+	const struct pmu_selection *selection = expression->selection;
+	struct pmu_selection example = *selection;
+	char missing[WORD_MAX] = "", name[TEXT_MAX], text[TEXT_MAX];
+
+	for (size_t i = 0; i < rows->count; i++) {
+		const char *list = rows->row[i]->filters;
+		char filter[WORD_MAX];
+
+		while (filter_list_next(&list, filter, sizeof(filter))) {
+			if (find_setting(&example, filter))
+				continue;
+			if (!*missing)
+				snprintf(missing, sizeof(missing), "%s", filter);
+			add_example(&example, filter);
+		}
+	}
+	if (!*missing)
+		return 0;
+	pmu_event_print(&example, text, sizeof(text));
+	return expression_refuse(expression, PMU_E_SYNTAX, expression->event,
+				 "%s needs the filter %s, for example %s",
+				 event_text(expression, name), missing, text);
+}
+
+/* Names what could be filtered by @filter instead. */
+static void list_users(struct valid *valid, const struct pmu_event *event, const char *filter)
+{
+	for (size_t i = 0; i < event->umask_count; i++)
+		if (filter_list_has(event->umasks[i].filters, filter))
+			valid_add(valid, event->umasks[i].name);
+}
+
+static void list_filters(struct valid *valid, const struct pmu_selection *selection,
+			 const struct rows *rows)
+{
+	for (size_t i = 0; i < selection->box->modifier_count; i++) {
+		const struct pmu_modifier *modifier = &selection->box->modifiers[i];
+
+		if (modifier->reg &&
+		    filter_is_used(selection->event, rows->row, rows->count, modifier->name))
+			valid_add(valid, modifier->name);
+	}
+}
+
+static int refuse_filter(const struct expression *expression, const struct rows *rows, size_t index)
+{
+	const struct pmu_selection *selection = expression->selection;
+	const char *filter = selection->settings[index].modifier->name;
+	char name[TEXT_MAX];
+	struct valid valid;
+
+	valid_init(&valid, "");
+	list_users(&valid, selection->event, filter);
+	if (valid.length)
+		return expression_refuse(
+		    expression, PMU_E_CONFLICT, expression->settings[index],
+		    "%s does not look at the filter %s; unit masks that do: %s",
+		    event_text(expression, name), filter, valid.list);
+	list_filters(&valid, selection, rows);
+	return expression_refuse(expression, PMU_E_CONFLICT, expression->settings[index],
+				 "%s does not look at the filter %s; it can be filtered by %s",
+				 event_text(expression, name), filter,
+				 valid.length ? valid.list : "nothing");
+}
+
+static int check_used_filters(const struct expression *expression, const struct rows *rows)
+{
+	const struct pmu_selection *selection = expression->selection;
+
+	for (size_t i = 0; i < selection->setting_count; i++) {
+		const struct pmu_modifier *modifier = selection->settings[i].modifier;
+
+		if (modifier->reg &&
+		    !filter_is_used(selection->event, rows->row, rows->count, modifier->name))
+			return refuse_filter(expression, rows, i);
+	}
+	return 0;
+}
+
+/* A set of states or nodes with nothing in it: a counter that waits for it counts nothing. */
+static int check_empty_sets(const struct expression *expression)
+{
+	const struct pmu_selection *selection = expression->selection;
+
+	for (size_t i = 0; i < selection->setting_count; i++) {
+		const struct pmu_setting *setting = &selection->settings[i];
+
+		if (setting->modifier->reg && setting->value == 0 &&
+		    value_is_set(selection->box, setting->modifier))
+			return expression_refuse(
+			    expression, PMU_E_CONFLICT, expression->settings[i],
+			    "%s is a set, and with nothing in it the event counts nothing",
+			    setting->modifier->name);
+	}
+	return 0;
+}
+
+/* Control bits */
+
+static int check_switches(const struct expression *expression)
+{
+	const struct pmu_selection *selection = expression->selection;
+
+	for (size_t i = 0; i < selection->setting_count; i++) {
+		const struct pmu_setting *setting = &selection->settings[i];
+		const struct pmu_modifier *filter =
+		    filter_of_switch(selection->box, setting->modifier);
+
+		if (!filter)
+			continue;
+		if (setting->value && !find_setting(selection, filter->name))
+			return expression_refuse(expression, PMU_E_SYNTAX, expression->settings[i],
+						 "%s without a value to filter by: give %s, which "
+						 "sets %s by itself",
+						 setting->modifier->name, filter->name,
+						 setting->modifier->name);
+		if (!setting->value && find_setting(selection, filter->name))
+			return expression_refuse(expression, PMU_E_CONFLICT,
+						 expression->settings[i],
+						 "%s=0 switches off the filter %s, which is given",
+						 setting->modifier->name, filter->name);
+	}
+	return 0;
+}
+
+static bool is_occupancy_comparison(const char *name)
+{
+	return name_equal(name, "occ_edge_det") || name_equal(name, "occ_invert");
+}
+
+static bool is_comparison(const char *name)
+{
+	return name_equal(name, "edge_det") || name_equal(name, "invert") ||
+	       is_occupancy_comparison(name);
+}
+
+/* Bit 7 of the code says which pair of bits an event goes through (334291-001 table 2-159). */
+static int check_occupancy(const struct expression *expression)
+{
+	const struct pmu_selection *selection = expression->selection;
+	bool occupancy = selection->event->code & EVENT_CODE_OCCUPANCY;
+
+	if (!(selection->box->quirks & PMU_QUIRK_OCC_CONTROLS))
+		return 0;
+	for (size_t i = 0; i < selection->setting_count; i++) {
+		const char *name = selection->settings[i].modifier->name;
+
+		if (selection->settings[i].value && is_comparison(name) &&
+		    is_occupancy_comparison(name) != occupancy)
+			return expression_refuse(
+			    expression, PMU_E_CONFLICT, expression->settings[i],
+			    "%s has no effect on %s.%s; it goes through %s", name,
+			    selection->box->name, selection->event->name,
+			    occupancy ? "occ_edge_det and occ_invert" : "edge_det and invert");
+	}
+	return 0;
+}
+
+/* invert and edge_det come behind thresh in series and do nothing without it (334291-001 §2.2.2.2).
+ */
+static int check_threshold(const struct expression *expression)
+{
+	const struct pmu_selection *selection = expression->selection;
+	const struct pmu_setting *threshold = find_setting(selection, "thresh");
+
+	if (threshold && threshold->value)
+		return 0;
+	for (size_t i = 0; i < selection->setting_count; i++) {
+		const char *name = selection->settings[i].modifier->name;
+
+		if (selection->settings[i].value && is_comparison(name))
+			return expression_refuse(expression, PMU_E_SYNTAX, expression->settings[i],
+						 "%s needs a thresh other than 0; thresh=1 "
+						 "is met by any increment",
+						 name);
+	}
+	return 0;
+}
+
+/* Leaves out what says nothing: control fields of 0, and switches that follow from their filter. */
+static void drop_defaults(struct pmu_selection *selection)
+{
+	uint8_t kept = 0;
+
+	for (size_t i = 0; i < selection->setting_count; i++) {
+		const struct pmu_setting setting = selection->settings[i];
+
+		if (setting.modifier->reg ||
+		    (setting.value && !filter_of_switch(selection->box, setting.modifier)))
+			selection->settings[kept++] = setting;
+	}
+	for (size_t i = kept; i < selection->setting_count; i++)
+		selection->settings[i] = (struct pmu_setting){0};
+	selection->setting_count = kept;
+}
+
+int check_selection(struct expression *expression)
+{
+	struct rows rows;
+	int code;
+
+	if (!expression->selection->event)
+		return 0;
+	code = check_umasks(expression, &rows);
+	if (!code)
+		code = check_used_filters(expression, &rows);
+	if (!code)
+		code = check_needed_filters(expression, &rows);
+	if (!code)
+		code = check_empty_sets(expression);
+	if (!code)
+		code = check_switches(expression);
+	if (!code)
+		code = check_occupancy(expression);
+	if (!code)
+		code = check_threshold(expression);
+	if (!code)
+		drop_defaults(expression->selection);
+	return code;
+}

@@ -1,0 +1,52 @@
+#include "event/expression.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+
+bool expression_is_name(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_';
+}
+
+int expression_word_with(struct expression *expression, const char *more, const char *what,
+			 struct word *word)
+{
+	const char *start = expression->text + expression->at;
+	size_t length = 0;
+
+	while (expression_is_name(start[length]) || (start[length] && strchr(more, start[length])))
+		length++;
+	word->place = (struct place){expression->at, length};
+	if (length == 0)
+		return expression_refuse(expression, PMU_E_SYNTAX, word->place,
+					 "%s is missing here", what);
+	if (length >= WORD_MAX)
+		return expression_refuse(expression, PMU_E_SYNTAX, word->place,
+					 "%s has at most %d characters", what, WORD_MAX - 1);
+	memcpy(word->name, start, length);
+	word->name[length] = '\0';
+	expression->at += length;
+	return 0;
+}
+
+int expression_word(struct expression *expression, const char *what, struct word *word)
+{
+	return expression_word_with(expression, "", what, word);
+}
+
+int expression_refuse(const struct expression *expression, int code, struct place place,
+		      const char *format, ...)
+{
+	char problem[4096];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(problem, sizeof(problem), format, arguments);
+	va_end(arguments);
+	return error_set_at(expression->ctx, code, expression->text, place.offset, place.length,
+			    "%s", problem);
+}

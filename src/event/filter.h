@@ -1,0 +1,29 @@
+/* Filters: which an event looks at, and the control bits that switch them on. */
+#ifndef EVENT_FILTER_H
+#define EVENT_FILTER_H
+
+#include "pmulab/catalog.h"
+
+/** Whether a comma separated list holds a name. */
+bool filter_list_has(const char *list, const char *name);
+
+/**
+ * Takes the next name of a comma separated list.
+ * @param list  moved on; at its end, nothing is taken
+ * @return false at the end
+ */
+bool filter_list_next(const char **list, char *name, size_t size);
+
+/** Whether an event with these unit masks looks at a filter. */
+bool filter_is_used(const struct pmu_event *event, const struct pmu_umask *const *rows,
+		    size_t row_count, const char *filter);
+
+/** The control bit that makes a counter look at @filter (tid_en for tid); NULL where none is
+ * needed. */
+const struct pmu_modifier *filter_switch(const struct pmu_box *box,
+					 const struct pmu_modifier *filter);
+/** The other way round; NULL where @modifier is no such bit. */
+const struct pmu_modifier *filter_of_switch(const struct pmu_box *box,
+					    const struct pmu_modifier *modifier);
+
+#endif

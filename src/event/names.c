@@ -1,0 +1,352 @@
+#include "event/names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/name.h"
+#include "event/valid.h"
+
+#define INSTANCE_DIGITS 6
+
+/* The PMUs that an expression may mean: the one that is given, or all. */
+static const struct pmu_pmu *pmus_of(const struct expression *expression, size_t *count)
+{
+	*count = 1;
+	return expression->pmu ? expression->pmu : pmu_catalog(count);
+}
+
+int names_pmu(struct expression *expression, const struct word *word)
+{
+	const struct pmu_pmu *pmu = pmu_find_pmu(word->name);
+	const struct pmu_pmu *pmus;
+	struct valid valid;
+	size_t count;
+
+	if (pmu && (!expression->pmu || expression->pmu == pmu)) {
+		expression->pmu = pmu;
+		return 0;
+	}
+	valid_init(&valid, word->name);
+	pmus = pmus_of(expression, &count);
+	for (size_t i = 0; i < count; i++)
+		valid_add(&valid, pmus[i].name);
+	return valid_refuse(&valid, expression, word->place, "there is no PMU \"%s\"%s", word->name,
+			    expression->pmu ? " here" : "");
+}
+
+/* A box by its whole name, or by its name and an instance number, which goes into *instance. */
+static const struct pmu_box *find_numbered_box(const struct pmu_pmu *pmu, const char *name,
+					       int *instance)
+{
+	const struct pmu_box *box = pmu_find_box(pmu, name);
+	size_t stem_length = strlen(name), length = stem_length;
+	char stem[WORD_MAX];
+	int number = 0;
+
+	if (box)
+		return box;
+	while (stem_length > 0 && name[stem_length - 1] >= '0' && name[stem_length - 1] <= '9')
+		stem_length--;
+	if (stem_length == length || length - stem_length > INSTANCE_DIGITS)
+		return NULL;
+	memcpy(stem, name, stem_length);
+	stem[stem_length] = '\0';
+	box = pmu_find_box(pmu, stem);
+	for (size_t i = stem_length; box && i < length; i++)
+		number = number * 10 + (name[i] - '0');
+	if (box)
+		*instance = number;
+	return box;
+}
+
+int names_box(struct expression *expression, const struct word *word)
+{
+	struct pmu_selection *selection = expression->selection;
+	const struct pmu_pmu *pmus;
+	size_t count;
+
+	pmus = pmus_of(expression, &count);
+	for (size_t i = 0; i < count; i++) {
+		const struct pmu_box *box =
+		    find_numbered_box(&pmus[i], word->name, &selection->instance);
+
+		if (box && selection->box)
+			return expression_refuse(expression, PMU_E_CONFLICT, word->place,
+						 "%s/%s or %s/%s? Say which PMU is meant",
+						 selection->pmu->name, word->name, pmus[i].name,
+						 word->name);
+		if (box) {
+			selection->pmu = &pmus[i];
+			selection->box = box;
+		}
+	}
+	return selection->box != NULL;
+}
+
+/*
+ * Whether @name is the box's fixed counter: "clock", its register, or the words that the register's
+ * name has at its end before CTR (UCLK_FIXED).
+ */
+static bool is_fixed_counter(const struct pmu_box *box, const char *name)
+{
+	const struct pmu_register *reg;
+	char tail[WORD_MAX + 4];
+	size_t whole, part;
+
+	if (box->fixed_count == 0)
+		return false;
+	reg = pmu_box_register(box, PMU_ROLE_FIXED_COUNTER, 0);
+	if (name_equal(name, "clock") || name_equal(name, reg->name))
+		return true;
+	whole = strlen(reg->name);
+	part = strlen(name) + strlen("_CTR");
+	if (part >= whole || reg->name[whole - part - 1] != '_')
+		return false;
+	snprintf(tail, sizeof(tail), "%s_CTR", name);
+	return name_equal(reg->name + whole - part, tail);
+}
+
+static bool names_in_box(const struct pmu_box *box, const char *name,
+			 const struct pmu_event **event)
+{
+	*event = pmu_find_event(box, name);
+	return *event || is_fixed_counter(box, name);
+}
+
+static void add_events(struct valid *valid, const struct pmu_box *box)
+{
+	for (size_t i = 0; i < box->event_count; i++)
+		valid_add(valid, box->events[i].name);
+	if (box->fixed_count)
+		valid_add(valid, "clock");
+}
+
+static int refuse_instance(const struct expression *expression)
+{
+	const struct pmu_selection *selection = expression->selection;
+	const struct pmu_box *box = selection->box;
+
+	if (box->instance_count == 1)
+		return expression_refuse(expression, PMU_E_RANGE, expression->event,
+					 "there is one %s, number 0", box->name);
+	return expression_refuse(expression, PMU_E_RANGE, expression->event,
+				 "there is no %s%d: they are numbered 0 to %zu", box->name,
+				 selection->instance, box->instance_count - 1);
+}
+
+/* Another box of the same PMU that has an event of that name. */
+static const struct pmu_box *find_owner(const struct pmu_pmu *pmu, const char *name)
+{
+	for (size_t i = 0; i < pmu->box_count; i++)
+		if (pmu_find_event(&pmu->boxes[i], name))
+			return &pmu->boxes[i];
+	return NULL;
+}
+
+int names_event(struct expression *expression, const struct word *word)
+{
+	struct pmu_selection *selection = expression->selection;
+	const struct pmu_box *box = selection->box;
+	const struct pmu_box *owner;
+	struct valid valid;
+
+	if (selection->instance >= 0 && (size_t)selection->instance >= box->instance_count)
+		return refuse_instance(expression);
+	if (names_in_box(box, word->name, &selection->event))
+		return 0;
+	owner = find_owner(selection->pmu, word->name);
+	if (owner)
+		return expression_refuse(expression, PMU_E_UNKNOWN, word->place,
+					 "%s has no event \"%s\", but %s has", box->name,
+					 word->name, owner->name);
+	valid_init(&valid, word->name);
+	add_events(&valid, box);
+	return valid_refuse(&valid, expression, word->place,
+			    valid.length ? "%s has no event \"%s\""
+					 : "%s has no events, so not \"%s\" either",
+			    box->name, word->name);
+}
+
+/* Names boxes and guesses at events of all boxes: a list of those would help nobody. */
+static int refuse_anywhere(const struct expression *expression, const struct word *word)
+{
+	const struct pmu_pmu *pmus;
+	struct valid events, boxes;
+	size_t count;
+
+	pmus = pmus_of(expression, &count);
+	valid_init(&events, word->name);
+	valid_init(&boxes, word->name);
+	for (size_t i = 0; i < count; i++) {
+		for (size_t j = 0; j < pmus[i].box_count; j++) {
+			add_events(&events, &pmus[i].boxes[j]);
+			valid_add(&boxes, pmus[i].boxes[j].name);
+		}
+	}
+	if (boxes.guess.distance > events.guess.distance)
+		boxes.guess = events.guess;
+	return valid_refuse(&boxes, expression, word->place, "there is no event or box \"%s\"",
+			    word->name);
+}
+
+static int refuse_ambiguous(const struct expression *expression, const struct word *word)
+{
+	const struct pmu_pmu *pmus;
+	const struct pmu_event *event;
+	struct valid boxes;
+	size_t count;
+
+	valid_init(&boxes, word->name);
+	pmus = pmus_of(expression, &count);
+	for (size_t i = 0; i < count; i++) {
+		for (size_t j = 0; j < pmus[i].box_count; j++) {
+			const struct pmu_box *box = &pmus[i].boxes[j];
+			char full[2 * WORD_MAX];
+
+			snprintf(full, sizeof(full), "%s%s%s.%s", count > 1 ? box->pmu : "",
+				 count > 1 ? "/" : "", box->name, word->name);
+			if (names_in_box(box, word->name, &event))
+				valid_add(&boxes, full);
+		}
+	}
+	return expression_refuse(expression, PMU_E_CONFLICT, word->place,
+				 "more than one box has \"%s\", say which: %s", word->name,
+				 boxes.list);
+}
+
+int names_event_anywhere(struct expression *expression, const struct word *word)
+{
+	struct pmu_selection *selection = expression->selection;
+	const struct pmu_pmu *pmus;
+	size_t count, found = 0;
+
+	pmus = pmus_of(expression, &count);
+	for (size_t i = 0; i < count; i++) {
+		for (size_t j = 0; j < pmus[i].box_count; j++) {
+			const struct pmu_event *event;
+
+			if (!names_in_box(&pmus[i].boxes[j], word->name, &event))
+				continue;
+			selection->pmu = &pmus[i];
+			selection->box = &pmus[i].boxes[j];
+			selection->event = event;
+			found++;
+		}
+	}
+	if (found == 0)
+		return refuse_anywhere(expression, word);
+	return found == 1 ? 0 : refuse_ambiguous(expression, word);
+}
+
+/* Adds a unit mask to those named before, if they go together. */
+static int add_umask(struct expression *expression, const struct word *word,
+		     const struct pmu_umask *umask)
+{
+	struct pmu_selection *selection = expression->selection;
+	const struct pmu_event *event = selection->event;
+
+	expression->umask_count++;
+	if (umask->alone)
+		expression->alone = umask;
+	if (expression->umask_count > 1 && event->combine == PMU_COMBINE_ONE)
+		return expression_refuse(expression, PMU_E_CONFLICT, word->place,
+					 "%s.%s takes one unit mask, they cannot be added",
+					 selection->box->name, event->name);
+	if (expression->umask_count > 1 && expression->alone)
+		return expression_refuse(expression, PMU_E_CONFLICT, word->place,
+					 "%s of %s.%s stands alone, it cannot be added to others",
+					 expression->alone->name, selection->box->name,
+					 event->name);
+	selection->umask |= umask->value;
+	return 0;
+}
+
+int names_umask(struct expression *expression, const struct word *word)
+{
+	struct pmu_selection *selection = expression->selection;
+	const struct pmu_event *event = selection->event;
+	const struct pmu_umask *umask = event ? pmu_find_umask(event, word->name) : NULL;
+	struct valid valid;
+
+	if (umask)
+		return add_umask(expression, word, umask);
+	if (!event || event->umask_count == 0)
+		return expression_refuse(expression, PMU_E_UNKNOWN, word->place,
+					 "%s.%s has no unit masks", selection->box->name,
+					 event ? event->name : "clock");
+	valid_init(&valid, word->name);
+	for (size_t i = 0; i < event->umask_count; i++)
+		valid_add(&valid, event->umasks[i].name);
+	return valid_refuse(&valid, expression, word->place, "%s.%s has no unit mask \"%s\"",
+			    selection->box->name, event->name, word->name);
+}
+
+/* What edge and inv are short for; occupancy events of some boxes have a pair of their own. */
+static const char *full_name(const struct pmu_selection *selection, const char *name)
+{
+	bool occupancy = selection->box->quirks & PMU_QUIRK_OCC_CONTROLS &&
+			 selection->event->code & EVENT_CODE_OCCUPANCY;
+
+	if (name_equal(name, "edge"))
+		return occupancy ? "occ_edge_det" : "edge_det";
+	if (name_equal(name, "inv"))
+		return occupancy ? "occ_invert" : "invert";
+	return name;
+}
+
+/* A field of a filter register, by the name it has there or by the modifier's. */
+static const struct pmu_modifier *find_in_register(const struct pmu_box *box, const char *reg_name,
+						   const char *name)
+{
+	const struct pmu_register *reg = pmu_find_register(box, reg_name);
+	const struct pmu_field *field = reg ? pmu_find_field(reg, name) : NULL;
+
+	for (size_t i = 0; reg && i < box->modifier_count; i++) {
+		const struct pmu_modifier *modifier = &box->modifiers[i];
+
+		if (modifier->reg && name_equal(modifier->reg, reg_name) &&
+		    (name_equal(modifier->name, name) ||
+		     (field && field->hi == modifier->hi && field->lo == modifier->lo)))
+			return modifier;
+	}
+	return NULL;
+}
+
+static int refuse_register(const struct expression *expression, const struct word *reg)
+{
+	const struct pmu_box *box = expression->selection->box;
+	struct valid valid;
+
+	valid_init(&valid, reg->name);
+	for (size_t i = 0; i < box->register_count; i++)
+		if (box->registers[i].role == PMU_ROLE_FILTER)
+			valid_add(&valid, box->registers[i].name);
+	return valid_refuse(&valid, expression, reg->place, "%s has no filter register \"%s\"",
+			    box->name, reg->name);
+}
+
+int names_modifier(struct expression *expression, const struct word *reg, const struct word *word,
+		   const struct pmu_modifier **modifier)
+{
+	const struct pmu_box *box = expression->selection->box;
+	bool known_register = false;
+	struct valid valid;
+
+	*modifier = reg ? find_in_register(box, reg->name, word->name)
+			: pmu_find_modifier(box, full_name(expression->selection, word->name));
+	if (*modifier)
+		return 0;
+	valid_init(&valid, word->name);
+	for (size_t i = 0; i < box->modifier_count; i++) {
+		const struct pmu_modifier *known = &box->modifiers[i];
+
+		if (reg && !(known->reg && name_equal(known->reg, reg->name)))
+			continue;
+		known_register = true;
+		valid_add(&valid, known->name);
+	}
+	if (reg && !known_register)
+		return refuse_register(expression, reg);
+	return valid_refuse(&valid, expression, word->place, "%s has no field \"%s\" to set",
+			    reg ? reg->name : box->name, word->name);
+}

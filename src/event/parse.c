@@ -1,0 +1,288 @@
+#include <strings.h>
+
+#include "event/check.h"
+#include "event/names.h"
+#include "event/value.h"
+
+static char peek(const struct expression *expression)
+{
+	return expression->text[expression->at];
+}
+
+static bool accept(struct expression *expression, char c)
+{
+	if (peek(expression) != c)
+		return false;
+	expression->at++;
+	return true;
+}
+
+static void skip_spaces(struct expression *expression)
+{
+	while (peek(expression) == ' ' || (peek(expression) >= '\t' && peek(expression) <= '\r'))
+		expression->at++;
+}
+
+static int expect(struct expression *expression, char c)
+{
+	skip_spaces(expression);
+	if (accept(expression, c))
+		return 0;
+	return expression_refuse(expression, PMU_E_SYNTAX, (struct place){expression->at, 1},
+				 "'%c' is missing here", c);
+}
+
+/* [PMU/] */
+static int read_pmu(struct expression *expression)
+{
+	struct expression ahead = *expression;
+	struct word word;
+	int code;
+
+	/* Names of PMUs may hold what no other name does, so the slash decides. */
+	while (expression_is_name(peek(&ahead)) || peek(&ahead) == '-' || peek(&ahead) == '.')
+		ahead.at++;
+	if (peek(&ahead) != '/')
+		return 0;
+	code = expression_word_with(expression, "-.", "a PMU", &word);
+	if (code)
+		return code;
+	expression->at++;
+	return names_pmu(expression, &word);
+}
+
+/* [box[N].]EVENT */
+static int read_event(struct expression *expression)
+{
+	struct word word;
+	size_t start = expression->at;
+	int code = expression_word(expression, "a box or event", &word);
+
+	if (code)
+		return code;
+	expression->event = word.place;
+	code = names_box(expression, &word);
+	if (code < 0)
+		return code;
+	if (code == 0)
+		return names_event_anywhere(expression, &word);
+	if (!accept(expression, '.'))
+		return expression_refuse(expression, PMU_E_SYNTAX, word.place,
+					 "%s is a box: name one of its events too, as in %s.EVENT",
+					 expression->selection->box->name, word.name);
+	code = expression_word(expression, "an event", &word);
+	if (code)
+		return code;
+	expression->event.length = expression->at - start;
+	return names_event(expression, &word);
+}
+
+/* [.UMASK[+UMASK]...] */
+static int read_umasks(struct expression *expression)
+{
+	struct word word;
+	int code;
+
+	if (!accept(expression, '.'))
+		return 0;
+	do {
+		code = expression_word(expression, "a unit mask", &word);
+		if (!code)
+			code = names_umask(expression, &word);
+	} while (!code && accept(expression, '+'));
+	expression->event.length = expression->at - expression->event.offset;
+	return code;
+}
+
+/* Keeps the settings in the catalog's order, so that equal selections are equal in every byte. */
+static int add_setting(struct expression *expression, const struct pmu_modifier *modifier,
+		       uint64_t value, struct place place)
+{
+	struct pmu_selection *selection = expression->selection;
+	size_t at = selection->setting_count;
+
+	for (size_t i = 0; i < selection->setting_count; i++)
+		if (selection->settings[i].modifier == modifier)
+			return expression_refuse(expression, PMU_E_CONFLICT, place,
+						 "%s is set twice", modifier->name);
+	if (at == PMU_EVENT_SETTINGS)
+		return expression_refuse(expression, PMU_E_RANGE, place,
+					 "more than %d fields are set", PMU_EVENT_SETTINGS);
+	for (; at > 0 && selection->settings[at - 1].modifier > modifier; at--) {
+		selection->settings[at] = selection->settings[at - 1];
+		expression->settings[at] = expression->settings[at - 1];
+	}
+	selection->settings[at] = (struct pmu_setting){modifier, value};
+	expression->settings[at] = place;
+	selection->setting_count++;
+	return 0;
+}
+
+static int find_field(struct expression *expression, const struct word *reg,
+		      const struct word *field, const struct pmu_modifier **modifier)
+{
+	if (!expression->selection->event)
+		return expression_refuse(expression, PMU_E_CONFLICT, field->place,
+					 "a fixed counter has no fields to set");
+	return names_modifier(expression, reg, field, modifier);
+}
+
+/* field[=value]; a field that is only named is set to 1. */
+static int read_setting(struct expression *expression, const struct word *reg)
+{
+	const struct pmu_modifier *modifier;
+	struct word field;
+	uint64_t value = 1;
+	int code;
+
+	skip_spaces(expression);
+	code = expression_word(expression, "a field", &field);
+	if (!code)
+		code = find_field(expression, reg, &field, &modifier);
+	if (code)
+		return code;
+	skip_spaces(expression);
+	if (accept(expression, '=')) {
+		skip_spaces(expression);
+		code = value_read(expression, modifier, &value);
+		if (code)
+			return code;
+		field.place.length = expression->at - field.place.offset;
+	} else if (modifier->hi != modifier->lo) {
+		return expression_refuse(expression, PMU_E_SYNTAX, field.place,
+					 "%s has %u bits and needs a value, as in %s=1",
+					 modifier->name, modifier->hi - modifier->lo + 1u,
+					 modifier->name);
+	}
+	return add_setting(expression, modifier, value, field.place);
+}
+
+/* {field[=value],...}: 334291-001 §1.7 */
+static int read_braces(struct expression *expression)
+{
+	int code;
+
+	do {
+		code = read_setting(expression, NULL);
+		skip_spaces(expression);
+	} while (!code && accept(expression, ','));
+	return code ? code : expect(expression, '}');
+}
+
+/* {field,...}={value,...} of one register */
+static int read_field_list(struct expression *expression, const struct word *reg)
+{
+	const struct pmu_modifier *modifiers[PMU_EVENT_SETTINGS];
+	struct word fields[PMU_EVENT_SETTINGS];
+	size_t count = 0;
+	int code;
+
+	do {
+		if (count == PMU_EVENT_SETTINGS)
+			return expression_refuse(expression, PMU_E_RANGE,
+						 (struct place){expression->at, 1},
+						 "more than %d fields are set", PMU_EVENT_SETTINGS);
+		skip_spaces(expression);
+		code = expression_word(expression, "a field", &fields[count]);
+		if (!code)
+			code = find_field(expression, reg, &fields[count], &modifiers[count]);
+		if (code)
+			return code;
+		count++;
+		skip_spaces(expression);
+	} while (accept(expression, ','));
+	if ((code = expect(expression, '}')) || (code = expect(expression, '=')) ||
+	    (code = expect(expression, '{')))
+		return code;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t value;
+
+		if (i && (code = expect(expression, ',')))
+			return code;
+		skip_spaces(expression);
+		code = value_read(expression, modifiers[i], &value);
+		if (!code)
+			code = add_setting(expression, modifiers[i], value, fields[i].place);
+		if (code)
+			return code;
+	}
+	return expect(expression, '}');
+}
+
+/* Register.field=value or Register.{field,...}={value,...} */
+static int read_register(struct expression *expression)
+{
+	struct word reg;
+	int code;
+
+	skip_spaces(expression);
+	code = expression_word(expression, "a register", &reg);
+	if (!code)
+		code = expect(expression, '.');
+	if (code)
+		return code;
+	if (accept(expression, '{'))
+		return read_field_list(expression, &reg);
+	return read_setting(expression, &reg);
+}
+
+/* with:Register... or with:{Register...,...}: 334291-001 §1.7 and §2.3.5 */
+static int read_with(struct expression *expression)
+{
+	int code;
+
+	skip_spaces(expression);
+	if (!accept(expression, '{'))
+		return read_register(expression);
+	do {
+		code = read_register(expression);
+		skip_spaces(expression);
+	} while (!code && accept(expression, ','));
+	return code ? code : expect(expression, '}');
+}
+
+static int read_settings(struct expression *expression)
+{
+	static const char with[] = "with:";
+	int code = 0;
+
+	while (!code) {
+		skip_spaces(expression);
+		if (!peek(expression))
+			return 0;
+		if (accept(expression, ':')) {
+			code = read_setting(expression, NULL);
+		} else if (accept(expression, '{')) {
+			code = read_braces(expression);
+		} else if (!strncasecmp(expression->text + expression->at, with,
+					sizeof(with) - 1)) {
+			expression->at += sizeof(with) - 1;
+			code = read_with(expression);
+		} else {
+			return expression_refuse(expression, PMU_E_SYNTAX,
+						 (struct place){expression->at, 1},
+						 "expected :field=value, {field=value} or "
+						 "with:register.field=value here");
+		}
+	}
+	return code;
+}
+
+int pmu_event_parse(struct pmu_ctx *ctx, const struct pmu_pmu *pmu, const char *text,
+		    struct pmu_selection *selection)
+{
+	struct expression expression = {
+	    .ctx = ctx,
+	    .text = text,
+	    .pmu = pmu,
+	    .selection = selection,
+	};
+	int code;
+
+	*selection = (struct pmu_selection){.instance = -1};
+	skip_spaces(&expression);
+	if ((code = read_pmu(&expression)) || (code = read_event(&expression)) ||
+	    (code = read_umasks(&expression)) || (code = read_settings(&expression)))
+		return code;
+	return check_selection(&expression);
+}

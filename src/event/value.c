@@ -1,0 +1,258 @@
+#include "event/value.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/name.h"
+#include "event/valid.h"
+
+static bool is_one_bit(uint64_t value)
+{
+	return value && !(value & (value - 1));
+}
+
+/*
+ * Whether the field's mnemonics are bits that may be added: each is one bit, or stands for all of
+ * them.
+ */
+static bool has_bit_names(const struct pmu_box *box, const struct pmu_modifier *modifier)
+{
+	uint64_t bits = 0;
+
+	for (size_t i = 0; i < box->mnemonic_count; i++)
+		if (name_equal(box->mnemonics[i].field, modifier->name) &&
+		    is_one_bit(box->mnemonics[i].value))
+			bits |= box->mnemonics[i].value;
+	for (size_t i = 0; i < box->mnemonic_count; i++) {
+		uint64_t value = box->mnemonics[i].value;
+
+		if (name_equal(box->mnemonics[i].field, modifier->name) && !is_one_bit(value) &&
+		    (value & bits) != bits)
+			return false;
+	}
+	return bits && !is_one_bit(bits);
+}
+
+bool value_is_set(const struct pmu_box *box, const struct pmu_modifier *modifier)
+{
+	return name_equal(modifier->name, VALUE_NODE_FILTER) || has_bit_names(box, modifier);
+}
+
+/* Values of node filters that differ from socket to socket. */
+static const struct {
+	const char *name;
+	uint64_t value;
+} node_values[] = {
+    {"my_node", PMU_VALUE_MY_NODE},
+    {"other_nodes", PMU_VALUE_OTHER_NODES},
+};
+#define NODE_VALUES (sizeof(node_values) / sizeof(node_values[0]))
+
+static bool find_node_value(const struct pmu_modifier *modifier, const char *name, uint64_t *value)
+{
+	for (size_t i = 0; i < NODE_VALUES; i++) {
+		if (name_equal(node_values[i].name, name) &&
+		    name_equal(modifier->name, VALUE_NODE_FILTER)) {
+			*value = node_values[i].value;
+			return true;
+		}
+	}
+	return false;
+}
+
+static const struct pmu_mnemonic *
+find_mnemonic(const struct pmu_box *box, const struct pmu_modifier *modifier, const char *name)
+{
+	for (size_t i = 0; i < box->mnemonic_count; i++)
+		if (name_equal(box->mnemonics[i].field, modifier->name) &&
+		    name_equal(box->mnemonics[i].name, name))
+			return &box->mnemonics[i];
+	return NULL;
+}
+
+/* The value of a digit in bases up to 16; 16 for what is none. */
+static unsigned digit_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return (unsigned)(c - '0');
+	if (c >= 'a' && c <= 'f')
+		return (unsigned)(c - 'a') + 10;
+	if (c >= 'A' && c <= 'F')
+		return (unsigned)(c - 'A') + 10;
+	return 16;
+}
+
+/* Reads 12, 0x1f or 0b101. What does not fit 64 bits becomes the largest value. */
+static bool read_number(const char *text, uint64_t *value)
+{
+	unsigned base = 10;
+
+	if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
+		base = 16;
+	else if (text[0] == '0' && (text[1] == 'b' || text[1] == 'B'))
+		base = 2;
+	if (base != 10)
+		text += 2;
+	if (!*text)
+		return false;
+	*value = 0;
+	for (; *text; text++) {
+		unsigned digit = digit_value(*text);
+
+		if (digit >= base)
+			return false;
+		if (__builtin_mul_overflow(*value, base, value) ||
+		    __builtin_add_overflow(*value, digit, value)) {
+			*value = UINT64_MAX;
+			return true;
+		}
+	}
+	return true;
+}
+
+static int refuse_unknown(const struct expression *expression, const struct pmu_modifier *modifier,
+			  const struct word *word)
+{
+	const struct pmu_box *box = expression->selection->box;
+	struct valid valid;
+
+	valid_init(&valid, word->name);
+	for (size_t i = 0; i < box->mnemonic_count; i++)
+		if (name_equal(box->mnemonics[i].field, modifier->name))
+			valid_add(&valid, box->mnemonics[i].name);
+	for (size_t i = 0; i < NODE_VALUES && name_equal(modifier->name, VALUE_NODE_FILTER); i++)
+		valid_add(&valid, node_values[i].name);
+	return valid_refuse(&valid, expression, word->place,
+			    valid.length ? "\"%s\" is neither a number nor a value of %s"
+					 : "\"%s\" is no number, and %s has no named values",
+			    word->name, modifier->name);
+}
+
+static int refuse_range(const struct expression *expression, const struct pmu_modifier *modifier,
+			const struct word *word)
+{
+	unsigned width = modifier->hi - modifier->lo + 1u;
+
+	return expression_refuse(expression, PMU_E_RANGE, word->place,
+				 "%s does not fit %s, which has %u bit%s: 0 to %" PRIu64,
+				 word->name, modifier->name, width, width == 1 ? "" : "s",
+				 pmu_mask(width - 1, 0));
+}
+
+static int read_term(struct expression *expression, const struct pmu_modifier *modifier,
+		     struct word *word, uint64_t *value)
+{
+	const struct pmu_mnemonic *mnemonic;
+	int code = expression_word_with(expression, ".", "a value", word);
+
+	if (code)
+		return code;
+	if (word->name[0] >= '0' && word->name[0] <= '9') {
+		if (!read_number(word->name, value))
+			return refuse_unknown(expression, modifier, word);
+		if (*value > pmu_mask(modifier->hi, modifier->lo) >> modifier->lo)
+			return refuse_range(expression, modifier, word);
+		return 0;
+	}
+	if (find_node_value(modifier, word->name, value))
+		return 0;
+	mnemonic = find_mnemonic(expression->selection->box, modifier, word->name);
+	if (!mnemonic)
+		return refuse_unknown(expression, modifier, word);
+	*value = mnemonic->value;
+	return 0;
+}
+
+int value_read(struct expression *expression, const struct pmu_modifier *modifier, uint64_t *value)
+{
+	struct word word;
+	size_t start = expression->at;
+	int code = read_term(expression, modifier, &word, value);
+
+	while (!code && expression->text[expression->at] == '+') {
+		uint64_t term;
+
+		expression->at++;
+		code = read_term(expression, modifier, &word, &term);
+		if (code)
+			return code;
+		if (!has_bit_names(expression->selection->box, modifier))
+			return expression_refuse(
+			    expression, PMU_E_CONFLICT,
+			    (struct place){start, expression->at - start},
+			    "values of %s cannot be added: it holds one number, not a set of bits",
+			    modifier->name);
+		*value |= term;
+	}
+	return code;
+}
+
+static int print_number(const struct pmu_modifier *modifier, uint64_t value, char *text,
+			size_t size)
+{
+	return modifier->shared ? snprintf(text, size, "0x%" PRIx64, value)
+				: snprintf(text, size, "%" PRIu64, value);
+}
+
+static int print_set(const struct pmu_box *box, const struct pmu_modifier *modifier, uint64_t value,
+		     char *text, size_t size)
+{
+	uint64_t left = value;
+	int length = 0;
+
+	for (size_t i = 0; i < box->mnemonic_count; i++) {
+		const struct pmu_mnemonic *bit = &box->mnemonics[i];
+		size_t used = (size_t)length < size ? (size_t)length : size;
+
+		if (!name_equal(bit->field, modifier->name) || !is_one_bit(bit->value) ||
+		    !(bit->value & left))
+			continue;
+		length += snprintf(text + used, size - used, "%s%s", length ? "+" : "", bit->name);
+		left &= ~bit->value;
+	}
+	return left ? print_number(modifier, value, text, size) : length;
+}
+
+/* A mnemonic's name without its class: RdData of HOM0.RdData. */
+static const char *bare_name(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return dot ? dot + 1 : name;
+}
+
+/* The name of a value; NULL where it has none, or several that mean different things. */
+static const char *name_of_value(const struct pmu_box *box, const struct pmu_modifier *modifier,
+				 uint64_t value)
+{
+	const char *name = NULL;
+
+	for (size_t i = 0; i < box->mnemonic_count; i++) {
+		const struct pmu_mnemonic *mnemonic = &box->mnemonics[i];
+
+		if (mnemonic->value != value || !name_equal(mnemonic->field, modifier->name))
+			continue;
+		if (name && !name_equal(bare_name(name), bare_name(mnemonic->name)))
+			return NULL;
+		if (!name)
+			name = mnemonic->name;
+	}
+	return name;
+}
+
+int value_print(const struct pmu_box *box, const struct pmu_modifier *modifier, uint64_t value,
+		char *text, size_t size)
+{
+	const char *name;
+
+	for (size_t i = 0; i < NODE_VALUES; i++)
+		if (node_values[i].value == value)
+			return snprintf(text, size, "%s", node_values[i].name);
+	name = name_of_value(box, modifier, value);
+	if (name)
+		return snprintf(text, size, "%s", name);
+	if (value && has_bit_names(box, modifier))
+		return print_set(box, modifier, value, text, size);
+	return print_number(modifier, value, text, size);
+}

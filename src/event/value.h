@@ -1,0 +1,23 @@
+/* Values of filter and control fields: numbers, the manual's mnemonics, sums of those. */
+#ifndef EVENT_VALUE_H
+#define EVENT_VALUE_H
+
+#include "event/expression.h"
+
+/* What node filters are called: a set of nodes, whose value may be my_node or other_nodes. */
+#define VALUE_NODE_FILTER "nid"
+
+/** Whether a field holds a set of bits, of which 0 is the empty one. */
+bool value_is_set(const struct pmu_box *box, const struct pmu_modifier *modifier);
+
+/**
+ * Reads the value of a field.
+ * @return 0, PMU_E_SYNTAX, PMU_E_UNKNOWN, PMU_E_RANGE
+ */
+int value_read(struct expression *expression, const struct pmu_modifier *modifier, uint64_t *value);
+
+/** Writes a value as value_read() understands it, as snprintf(). */
+int value_print(const struct pmu_box *box, const struct pmu_modifier *modifier, uint64_t value,
+		char *text, size_t size);
+
+#endif
