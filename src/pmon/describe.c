@@ -1,0 +1,238 @@
+#include "pmon/describe.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "pmon/pmon.h"
+
+static struct pmon_field find_field(const struct pmu_register *reg, const char *name)
+{
+	const struct pmu_field *field = pmu_find_field(reg, name);
+
+	if (!field)
+		return (struct pmon_field){0};
+	return (struct pmon_field){.mask = pmu_mask(field->hi, field->lo), .lo = field->lo};
+}
+
+static uint8_t find_register(const struct pmu_box *box, enum pmu_role role, unsigned index)
+{
+	const struct pmu_register *reg = pmu_box_register(box, role, index);
+
+	return reg ? (uint8_t)(reg - box->registers) : PMON_NO_REGISTER;
+}
+
+static struct pmon_filter find_filter(const struct pmu_box *box, const char *name)
+{
+	struct pmon_filter filter = {.reg = PMON_NO_REGISTER};
+
+	for (size_t i = 0; i < box->register_count && !filter.field.mask; i++) {
+		if (box->registers[i].role != PMU_ROLE_FILTER)
+			continue;
+		filter.field = find_field(&box->registers[i], name);
+		if (filter.field.mask)
+			filter.reg = (uint8_t)i;
+	}
+	return filter;
+}
+
+static struct pmon_register describe_register(const struct pmu_register *reg)
+{
+	struct pmon_register desc = {0};
+
+	for (size_t i = 0; i < reg->field_count; i++) {
+		const struct pmu_field *field = &reg->fields[i];
+		uint64_t mask = pmu_mask(field->hi, field->lo);
+
+		switch (field->access) {
+		case PMU_ACCESS_RW:
+		case PMU_ACCESS_RWV:
+		case PMU_ACCESS_RWS:
+			desc.stored |= mask;
+			break;
+		case PMU_ACCESS_RW1C:
+			desc.cleared |= mask;
+			break;
+		case PMU_ACCESS_RV:
+			if (field->must == PMU_MUST_NOTHING)
+				desc.reserved |= mask;
+			break;
+		}
+		if (field->must == PMU_MUST_WRITE_1)
+			desc.must_1 |= mask;
+		if (field->must == PMU_MUST_WRITE_0)
+			desc.must_0 |= mask;
+	}
+	return desc;
+}
+
+static struct pmon_control describe_control(const struct pmu_register *reg)
+{
+	return (struct pmon_control){
+	    .ev_sel = find_field(reg, "ev_sel"),
+	    .ev_sel_ext = find_field(reg, "ev_sel_ext"),
+	    .umask = find_field(reg, "umask"),
+	    .thresh = find_field(reg, "thresh"),
+	    .invert = find_field(reg, "invert"),
+	    .edge_det = find_field(reg, "edge_det"),
+	    .tid_en = find_field(reg, "tid_en"),
+	    .occ_sel = find_field(reg, "occ_sel"),
+	    .occ_invert = find_field(reg, "occ_invert"),
+	    .occ_edge_det = find_field(reg, "occ_edge_det"),
+	    .en = find_field(reg, "en"),
+	    .ov_en = find_field(reg, "ov_en"),
+	    .rst = find_field(reg, "rst"),
+	};
+}
+
+/*
+ * Bit n of the box status is counter n. Where the field has room for the fixed counter too, that
+ * one has bit 0 and counter n bit n + 1 (iMC, table 2-114: five bits for four counters and the
+ * fixed one); where it has not, the fixed counter shows in the global status only (UBox, table
+ * 2-6).
+ */
+static uint64_t status_bit(const struct pmu_box *box, struct pmon_field ov, unsigned index,
+			   bool fixed)
+{
+	unsigned width = (unsigned)__builtin_popcountll(ov.mask);
+	bool fixed_too = width > box->counter_count;
+
+	if (!ov.mask || (fixed && !fixed_too))
+		return 0;
+	return 1ull << (ov.lo + (fixed_too && !fixed ? box->fixed_count + index : index));
+}
+
+static void describe_counters(struct pmon_box *desc)
+{
+	const struct pmu_box *box = desc->box;
+	struct pmon_field ov = {0};
+
+	if (desc->status != PMON_NO_REGISTER)
+		ov = find_field(&box->registers[desc->status], "ov");
+	for (unsigned i = 0; i < desc->counter_count; i++) {
+		bool fixed = i >= box->counter_count;
+		unsigned index = fixed ? i - box->counter_count : i;
+		struct pmon_counter_desc *counter = &desc->counters[i];
+
+		counter->fixed = fixed;
+		counter->counter =
+		    find_register(box, fixed ? PMU_ROLE_FIXED_COUNTER : PMU_ROLE_COUNTER, index);
+		counter->control =
+		    find_register(box, fixed ? PMU_ROLE_FIXED_CTL : PMU_ROLE_COUNTER_CTL, index);
+		counter->status = status_bit(box, ov, index, fixed);
+		counter->fields = describe_control(&box->registers[counter->control]);
+	}
+}
+
+static void describe_box(struct pmon_box *desc, const struct pmu_box *box, uint32_t present)
+{
+	desc->box = box;
+	desc->present = present;
+	desc->counter_count = (uint8_t)(box->counter_count + box->fixed_count);
+	desc->control = find_register(box, PMU_ROLE_BOX_CTL, 0);
+	desc->status = find_register(box, PMU_ROLE_BOX_STATUS, 0);
+	if (desc->control != PMON_NO_REGISTER) {
+		const struct pmu_register *control = &box->registers[desc->control];
+
+		desc->frz = find_field(control, "frz");
+		desc->rst_ctrl = find_field(control, "rst_ctrl");
+		desc->rst_ctrs = find_field(control, "rst_ctrs");
+	}
+	desc->state = find_filter(box, "state");
+	desc->tid = find_filter(box, "tid");
+	desc->opc = find_filter(box, "opc");
+	desc->nid = find_filter(box, "nid");
+	desc->nc = find_filter(box, "nc");
+	desc->isoc = find_filter(box, "isoc");
+	desc->lo_addr = find_filter(box, "lo_addr");
+	desc->hi_addr = find_filter(box, "hi_addr");
+	for (size_t i = 0; i < box->register_count; i++)
+		desc->registers[i] = describe_register(&box->registers[i]);
+	describe_counters(desc);
+}
+
+/* An instance's field of the global status; a fixed counter's has _fixed behind its name. */
+static void describe_overflows(struct pmon_box *desc, const struct pmu_register *global_status)
+{
+	for (size_t i = 0; i < desc->box->instance_count; i++) {
+		const char *status = desc->box->instances[i].status;
+		char fixed[32];
+
+		if (!status)
+			continue;
+		snprintf(fixed, sizeof(fixed), "%s_fixed", status);
+		desc->global_status[i] = find_field(global_status, status).mask;
+		desc->global_status_fixed[i] = find_field(global_status, fixed).mask;
+		if (!desc->global_status_fixed[i])
+			desc->global_status_fixed[i] = desc->global_status[i];
+	}
+}
+
+static bool describe_global(struct pmon_global *global, const struct pmon_box *desc)
+{
+	const struct pmu_box *box = desc->box;
+
+	global->control = find_register(box, PMU_ROLE_GLOBAL_CTL, 0);
+	global->status = find_register(box, PMU_ROLE_GLOBAL_STATUS, 0);
+	if (global->control == PMON_NO_REGISTER || global->status == PMON_NO_REGISTER)
+		return false;
+	global->unit = desc->first_unit;
+	global->frz_all = find_field(&box->registers[global->control], "frz_all");
+	global->unfrz_all = find_field(&box->registers[global->control], "unfrz_all");
+	global->pmi_core_sel = find_field(&box->registers[global->control], "pmi_core_sel");
+	return true;
+}
+
+static bool fits(const struct pmu_box *box)
+{
+	unsigned counters = box->counter_count + box->fixed_count;
+
+	if (box->instance_count > PMON_INSTANCES || box->register_count > PMON_REGISTERS ||
+	    counters > PMON_COUNTERS)
+		return false;
+	for (unsigned i = 0; i < box->counter_count; i++)
+		if (!pmu_box_register(box, PMU_ROLE_COUNTER, i) ||
+		    !pmu_box_register(box, PMU_ROLE_COUNTER_CTL, i))
+			return false;
+	for (unsigned i = 0; i < box->fixed_count; i++)
+		if (!pmu_box_register(box, PMU_ROLE_FIXED_COUNTER, i) ||
+		    !pmu_box_register(box, PMU_ROLE_FIXED_CTL, i))
+			return false;
+	return true;
+}
+
+int pmon_describe(struct pmu_ctx *ctx, const struct pmon_config *config, struct pmon_box *boxes,
+		  struct pmon_global *global, unsigned *units, unsigned *counters)
+{
+	const struct pmu_pmu *pmu = config->pmu;
+	const struct pmu_register *global_status = NULL;
+
+	*units = *counters = 0;
+	if (pmu->box_count > PMON_BOXES)
+		return error_set(ctx, PMU_E_UNSUPPORTED, "PMU %s has %zu boxes, more than %d",
+				 pmu->name, pmu->box_count, PMON_BOXES);
+	for (size_t i = 0; i < pmu->box_count; i++) {
+		const struct pmu_box *box = &pmu->boxes[i];
+
+		if (!fits(box))
+			return error_set(ctx, PMU_E_UNSUPPORTED,
+					 "box %s of %s is beyond what can be emulated", box->name,
+					 pmu->name);
+		boxes[i] = (struct pmon_box){.first_unit = (uint16_t)*units,
+					     .first_counter = (uint16_t)*counters};
+		describe_box(&boxes[i], box, config->present[i]);
+		*units += (unsigned)box->instance_count;
+		*counters += (unsigned)box->instance_count * boxes[i].counter_count;
+		if (!global_status && describe_global(global, &boxes[i]))
+			global_status = &box->registers[global->status];
+	}
+	if (!global_status)
+		return error_set(ctx, PMU_E_UNSUPPORTED, "PMU %s has no global control", pmu->name);
+	if (*units > PMON_UNITS)
+		return error_set(ctx, PMU_E_UNSUPPORTED,
+				 "PMU %s has %u box instances, more than %d", pmu->name, *units,
+				 PMON_UNITS);
+	for (size_t i = 0; i < pmu->box_count; i++)
+		describe_overflows(&boxes[i], global_status);
+	return 0;
+}

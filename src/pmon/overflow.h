@@ -1,0 +1,27 @@
+/* Overflow, the freeze that follows it, and counters of cycles, which overflow unannounced. */
+#ifndef PMON_OVERFLOW_H
+#define PMON_OVERFLOW_H
+
+#include "pmon/state.h"
+
+/**
+ * Counter @index overflowed in @cycle: status bits, message to the UBox, global freeze, PMI
+ * (334291-001 §2.1.1). The freeze holds from the next cycle on for every counter of the socket that
+ * is not final beyond it yet. What announcements have counted by the time the overflow is noticed
+ * stays counted, as on hardware, where counting goes on until the freeze arrives: a counter of
+ * occupancy or through a threshold notices PMON_WINDOW cycles late, or as late as the next
+ * announcement it hears; a counter of cycles at the next announcement in the socket; any at the
+ * next register access.
+ */
+void pmon_overflow(struct pmon *pmon, struct pmon_unit *unit, unsigned index, uint64_t cycle);
+
+/** Computes anew when the next counter of cycles of @socket will overflow. */
+void pmon_schedule(struct pmon *pmon, unsigned socket);
+
+/** Handles overflows of counters of cycles up to @time of @clock. */
+void pmon_due(struct pmon *pmon, unsigned socket, unsigned clock, uint64_t time);
+
+/** Makes everything in @socket final up to @now. */
+void pmon_settle_socket(struct pmon *pmon, unsigned socket, const struct pmon_time *now);
+
+#endif

@@ -1,0 +1,233 @@
+#include "pmon/pmon.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "pmon/count.h"
+#include "pmon/overflow.h"
+#include "pmon/registers.h"
+#include "pmon/select.h"
+
+#define ALIGN 64
+
+static size_t align_up(size_t size)
+{
+	return (size + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+}
+
+/* Where the parts of the shared block begin. */
+struct layout {
+	size_t units, changes, size;
+};
+
+static struct layout lay_out(unsigned sockets, unsigned units, unsigned counters)
+{
+	struct layout layout;
+
+	layout.units = align_up(sizeof(struct pmon_state));
+	layout.changes = layout.units + align_up(sockets * units * sizeof(struct pmon_unit));
+	layout.size = layout.changes + (size_t)sockets * counters * sizeof(struct pmon_changes);
+	return layout;
+}
+
+size_t pmon_state_size(const struct pmon_config *config)
+{
+	unsigned units = 0, counters = 0;
+
+	for (size_t i = 0; i < config->pmu->box_count; i++) {
+		const struct pmu_box *box = &config->pmu->boxes[i];
+
+		units += (unsigned)box->instance_count;
+		counters += (unsigned)box->instance_count * (box->counter_count + box->fixed_count);
+	}
+	return lay_out(config->sockets, units, counters).size;
+}
+
+/* @return false if a box has more signals than a unit has room for */
+static bool route_signals(struct pmon *pmon)
+{
+	uint8_t slots[PMON_BOXES] = {0}, levels[PMON_BOXES] = {0};
+
+	for (unsigned id = 1; id < SIGNAL_COUNT; id++) {
+		const struct signal_desc *signal = &signal_table[id];
+		const struct pmu_box *box = pmu_find_box(pmon->config.pmu, signal->box);
+		size_t b = box ? (size_t)(box - pmon->config.pmu->boxes) : 0;
+
+		if (!box)
+			continue;
+		pmon->routes[id] = (struct pmon_route){
+		    .first_unit = pmon->boxes[b].first_unit,
+		    .instances = (uint8_t)box->instance_count,
+		    .slot = slots[b]++,
+		    .kind = signal->kind,
+		    .clock = box->clock,
+		    .first_level = levels[b],
+		};
+		/* One number without a facet, one for each facet. */
+		if (signal->kind == SIGNAL_LEVEL)
+			levels[b] += (uint8_t)(1 + signal->facet_count);
+		if (slots[b] > PMON_SLOTS || levels[b] > PMON_LEVELS)
+			return false;
+	}
+	return true;
+}
+
+static void power_on(struct pmon *pmon, size_t size)
+{
+	pmon->state->size = size;
+	for (unsigned socket = 0; socket < pmon->config.sockets; socket++) {
+		struct pmon_socket *state = &pmon->state->sockets[socket];
+		struct pmon_unit *unit = pmon_socket_units(pmon, socket);
+
+		for (unsigned clock = 0; clock < 2; clock++)
+			state->stop[clock] = state->deadline[clock] = PMON_NEVER;
+		for (unsigned b = 0; b < pmon->config.pmu->box_count; b++) {
+			for (unsigned i = 0; i < pmon->boxes[b].box->instance_count; i++, unit++) {
+				unit->socket = (uint8_t)socket;
+				unit->box = (uint8_t)b;
+				unit->instance = (uint8_t)i;
+				pmon_reset_unit(pmon, unit);
+				pmon_configure(pmon, unit, 0);
+			}
+		}
+	}
+	pmon_arm(pmon);
+}
+
+int pmon_open(struct pmon **out, struct pmu_ctx *ctx, const struct pmon_config *config, void *state,
+	      bool fresh)
+{
+	struct pmon *pmon;
+	struct layout layout;
+	int error;
+
+	if (config->sockets > PMON_SOCKETS)
+		return error_set(ctx, PMU_E_UNSUPPORTED, "%u sockets, more than %d",
+				 config->sockets, PMON_SOCKETS);
+	if (!config->clock_mhz[PMU_CLOCK_UCLK] || !config->clock_mhz[PMU_CLOCK_DCLK])
+		return error_set(ctx, PMU_E_RANGE, "the clocks of PMU %s have no frequency",
+				 config->pmu->name);
+	pmon = calloc(1, sizeof(*pmon));
+	if (!pmon)
+		return error_set(ctx, PMU_E_NOMEM, "out of memory for the PMUs of a machine");
+	pmon->config = *config;
+	error = pmon_describe(ctx, config, pmon->boxes, &pmon->global, &pmon->units_per_socket,
+			      &pmon->counters_per_socket);
+	if (error)
+		goto fail;
+	if (!route_signals(pmon)) {
+		error = error_set(ctx, PMU_E_UNSUPPORTED, "a box of PMU %s has too many signals",
+				  config->pmu->name);
+		goto fail;
+	}
+	layout = lay_out(config->sockets, pmon->units_per_socket, pmon->counters_per_socket);
+	pmon->state = state;
+	pmon->units = (struct pmon_unit *)((char *)state + layout.units);
+	pmon->changes = (struct pmon_changes *)((char *)state + layout.changes);
+	if (fresh)
+		power_on(pmon, layout.size);
+	if (pmon->state->size != layout.size) {
+		error = error_set(ctx, PMU_E_UNSUPPORTED,
+				  "the PMUs were made by another version of this program");
+		goto fail;
+	}
+	*out = pmon;
+	return 0;
+fail:
+	free(pmon);
+	return error;
+}
+
+void pmon_close(struct pmon *pmon)
+{
+	free(pmon);
+}
+
+/* A counter that only adds what it hears. */
+static inline void count_one(struct pmon *pmon, struct pmon_socket *socket, struct pmon_unit *unit,
+			     unsigned index, unsigned clock, uint64_t time)
+{
+	struct pmon_counter *counter = &unit->counters[index];
+
+	if (time < unit->floor)
+		time = unit->floor;
+	if (unit->frozen || time >= socket->stop[clock])
+		return;
+	if (++counter->value == counter->limit) {
+		counter->value = 0;
+		pmon_overflow(pmon, unit, index, time);
+	}
+}
+
+/* The number of a facet changes: everybody who adds it up hears of the difference. */
+static void announce_level(struct pmon *pmon, struct pmon_socket *socket, struct pmon_unit *unit,
+			   const struct pmon_route *route, const struct signal *signal)
+{
+	unsigned which = signal->facets ? 1 + (unsigned)__builtin_ctz(signal->facets) : 0;
+	struct pmon_level *held = &unit->levels[route->first_level + which];
+	int32_t value = (int32_t)signal->duration, change = value - held->value;
+
+	held->value = value;
+	if (signal->time > held->time)
+		held->time = signal->time;
+	for (unsigned heard = unit->heard[route->slot]; heard; heard &= heard - 1) {
+		unsigned index = (unsigned)__builtin_ctz(heard);
+		const struct pmon_counter *counter = &unit->counters[index];
+		bool wanted = pmon_matches(&counter->listen, signal);
+
+		if (counter->listen.measure != PMU_MEASURE_COUNT)
+			pmon_hear_level(pmon, unit, index, held->time, wanted ? change : 0, change);
+		else if (!counter->plain)
+			pmon_hear(pmon, unit, index, signal);
+		else if (wanted)
+			count_one(pmon, socket, unit, index, route->clock, signal->time);
+	}
+}
+
+static void announce(void *listener, const struct signal *signal)
+{
+	struct pmon *pmon = listener;
+	const struct pmon_route *route = &pmon->routes[signal->id];
+	struct pmon_socket *socket = &pmon->state->sockets[signal->socket];
+	struct pmon_unit *unit;
+
+	if (signal->instance >= route->instances)
+		return;
+	if (signal->time >= socket->deadline[route->clock])
+		pmon_due(pmon, signal->socket, route->clock, signal->time);
+	unit = pmon_socket_units(pmon, signal->socket) + route->first_unit + signal->instance;
+	if (route->kind == SIGNAL_LEVEL) {
+		announce_level(pmon, socket, unit, route, signal);
+		return;
+	}
+	for (unsigned heard = unit->heard[route->slot]; heard; heard &= heard - 1) {
+		unsigned index = (unsigned)__builtin_ctz(heard);
+		struct pmon_counter *counter = &unit->counters[index];
+
+		if (!counter->plain)
+			pmon_hear(pmon, unit, index, signal);
+		else if (pmon_matches(&counter->listen, signal))
+			count_one(pmon, socket, unit, index, route->clock, signal->time);
+	}
+}
+
+void pmon_port(struct pmon *pmon, struct signal_port *port)
+{
+	port->listener = pmon;
+	port->announce = announce;
+	port->armed = pmon->state->armed;
+}
+
+void pmon_strict(struct pmon *pmon, void (*report)(void *arg, const struct pmon_violation *),
+		 void *arg)
+{
+	pmon->report = report;
+	pmon->report_arg = arg;
+}
+
+uint64_t pmon_interrupts(const struct pmon *pmon, unsigned socket, unsigned core)
+{
+	if (socket >= pmon->config.sockets || core >= PMON_CORES)
+		return 0;
+	return pmon->state->sockets[socket].interrupts[core];
+}

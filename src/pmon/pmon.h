@@ -1,0 +1,93 @@
+/*
+ * The emulated PMUs: registers and counter logic of every box, exactly as documented, errata
+ * decided (docs/errata.md). What they count arrives as signals; they know no machine. What differs
+ * between boxes is catalog data and named quirks.
+ *
+ * State is one block of memory without pointers; struct pmon is a process's own view of it. Nothing
+ * here locks: callers serialise.
+ *
+ * A cycle is over when the next begins: an access in cycle N sees the cycles before N, and of cycle
+ * N those plain counts (no threshold) that were announced already. Increments are not capped at an
+ * event's max_increment: the machine decides what can happen at once.
+ *
+ * Announcements may come out of order. Within 2048 cycles, and as long as no register access of the
+ * socket lies between, each counts in its own cycle; one that comes later is taken as happening at
+ * the latest cycle that is final, and where entries are only added up, what has passed of it is
+ * added then, so that sums stay exact.
+ *
+ * A counter knows of the spans announced since its event, unit mask or filters were last changed:
+ * of those open at that time it sees nothing. Frozen counters go on listening. Numbers
+ * (SIGNAL_LEVEL) are always known.
+ */
+#ifndef PMON_PMON_H
+#define PMON_PMON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "catalog/signal.h"
+
+struct pmon;
+
+/* What of a PMU is present: the part's strapping. */
+struct pmon_config {
+	const struct pmu_pmu *pmu;
+	unsigned sockets;
+	uint32_t capid4, capid5;
+	/* Of each enum pmu_clock, not 0: where a freeze in one clock falls in the other. */
+	uint32_t clock_mhz[2];
+	/* Per box of the PMU, a bit for each instance that the part has. */
+	uint32_t present[16];
+};
+
+/* Cycles of each clock since power on, by enum pmu_clock. */
+struct pmon_time {
+	uint64_t cycles[2];
+};
+
+/** Bytes of state that the PMUs of this description need. */
+size_t pmon_state_size(const struct pmon_config *config);
+
+/**
+ * Makes a view of the PMUs in @state (pmon_state_size() bytes, aligned to 64).
+ * @param fresh  the state is new: power on (zeroed memory); otherwise attach to it
+ * @return 0, PMU_E_NOMEM, PMU_E_RANGE for a clock without frequency, or PMU_E_UNSUPPORTED for a PMU
+ *         that is larger than was provided for, or a state of other size
+ */
+int pmon_open(struct pmon **pmon, struct pmu_ctx *ctx, const struct pmon_config *config,
+	      void *state, bool fresh);
+void pmon_close(struct pmon *pmon);
+
+/** The listener to connect to a machine: port->listener is the pmon. */
+void pmon_port(struct pmon *pmon, struct signal_port *port);
+
+/**
+ * Reads or writes a register of a socket at a time, which must not be earlier than that of any
+ * announcement before. Addresses as enum pmu_space says. PCI registers of 64 bits can also be
+ * accessed as two dwords, at their address and 4 above it.
+ * @param width  bits: 32 or 64
+ * @return 0, PMU_E_UNKNOWN where no register answers (an MSR access would fault; PCI reads as ones)
+ */
+int pmon_read(struct pmon *pmon, unsigned socket, enum pmu_space space, uint32_t address,
+	      unsigned width, const struct pmon_time *now, uint64_t *value);
+int pmon_write(struct pmon *pmon, unsigned socket, enum pmu_space space, uint32_t address,
+	       unsigned width, const struct pmon_time *now, uint64_t value);
+
+/* Strict mode: what the software that drives the registers did against the manual. */
+struct pmon_violation {
+	const char *reg; /* register name */
+	unsigned socket, instance;
+	uint64_t value;	    /* written, or what the register holds; 0 for a read */
+	const char *rule;   /* one sentence */
+	const char *source; /* document and section */
+};
+
+/** Reports violations from now on, through this view only; NULL ends it. */
+void pmon_strict(struct pmon *pmon, void (*report)(void *arg, const struct pmon_violation *),
+		 void *arg);
+
+/** PMIs sent since power on to @core of @socket, for tests and lint. */
+uint64_t pmon_interrupts(const struct pmon *pmon, unsigned socket, unsigned core);
+
+#endif

@@ -1,0 +1,319 @@
+#include "pmon/registers.h"
+
+#include <string.h>
+
+#include "pmon/count.h"
+#include "pmon/overflow.h"
+#include "pmon/select.h"
+#include "pmon/strict.h"
+
+/* PCI registers of 64 bits are two dwords, which can be reached one at a time (table 2-61). */
+static bool reaches(const struct pmu_box *box, unsigned instance, unsigned reg, uint32_t address,
+		    struct pmon_place *place)
+{
+	const struct pmu_register *desc = &box->registers[reg];
+	uint32_t first = pmu_register_address(box, desc, instance);
+
+	if (box->space == PMU_SPACE_PCI && place->width > desc->width)
+		return false;
+	place->shift = address == first ? 0 : 32;
+	return address == first || (box->space == PMU_SPACE_PCI && desc->width == 64 &&
+				    place->width == 32 && address == first + 4);
+}
+
+bool pmon_find_place(const struct pmon *pmon, unsigned socket, enum pmu_space space,
+		     uint32_t address, unsigned width, struct pmon_place *place)
+{
+	if (socket >= pmon->config.sockets || (width != 32 && width != 64))
+		return false;
+	place->width = width;
+	for (unsigned b = 0; b < pmon->config.pmu->box_count; b++) {
+		const struct pmon_box *box = &pmon->boxes[b];
+
+		if (box->box->space != space)
+			continue;
+		for (unsigned i = 0; i < box->box->instance_count; i++) {
+			for (unsigned r = 0; r < box->box->register_count; r++) {
+				if (!reaches(box->box, i, r, address, place))
+					continue;
+				place->unit = pmon_socket_units(pmon, socket) + box->first_unit + i;
+				place->reg = r;
+				place->present = box->present >> i & 1;
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+int pmon_counter_of(const struct pmon_box *box, unsigned reg)
+{
+	for (unsigned k = 0; k < box->counter_count; k++)
+		if (box->counters[k].counter == reg)
+			return (int)k;
+	return -1;
+}
+
+int pmon_control_of(const struct pmon_box *box, unsigned reg)
+{
+	for (unsigned k = 0; k < box->counter_count; k++)
+		if (box->counters[k].control == reg)
+			return (int)k;
+	return -1;
+}
+
+uint64_t pmon_register_value(const struct pmon *pmon, const struct pmon_unit *unit, unsigned reg)
+{
+	int counter = pmon_counter_of(pmon_box(pmon, unit), reg);
+
+	return counter < 0 ? unit->regs[reg] : unit->counters[counter].value;
+}
+
+/* What a part reads as at the registers that identify it. */
+static uint64_t discovery_value(const struct pmon *pmon, const struct pmon_unit *unit,
+				const struct pmu_register *reg)
+{
+	const struct pmu_instance *instance = &pmon_box(pmon, unit)->box->instances[unit->instance];
+	const struct pmu_field *device_id = pmu_find_field(reg, "device_id");
+	const struct pmu_field *node_id = pmu_find_field(reg, "node_id");
+
+	if (!strcmp(reg->name, "CAPID4"))
+		return pmon->config.capid4;
+	if (!strcmp(reg->name, "CAPID5"))
+		return pmon->config.capid5;
+	if (device_id && instance->device_id)
+		return reg->reset | (uint64_t)instance->device_id << device_id->lo;
+	if (node_id)
+		return (uint64_t)unit->socket << node_id->lo;
+	return reg->reset;
+}
+
+void pmon_reset_unit(const struct pmon *pmon, struct pmon_unit *unit)
+{
+	const struct pmon_box *box = pmon_box(pmon, unit);
+
+	for (unsigned r = 0; r < box->box->register_count; r++) {
+		const struct pmu_register *reg = &box->box->registers[r];
+
+		unit->regs[r] =
+		    reg->role == PMU_ROLE_DISCOVERY ? discovery_value(pmon, unit, reg) : reg->reset;
+	}
+	for (unsigned k = 0; k < box->counter_count; k++)
+		unit->counters[k].limit = 1ull << box->box->counter_width;
+}
+
+/* Of the numbers that its signal holds, what the counter wants and all. */
+static struct pmon_change held_levels(const struct pmon *pmon, const struct pmon_unit *unit,
+				      const struct pmon_listen *listen)
+{
+	struct pmon_change held = {0, 0};
+
+	for (unsigned id = 1; listen->level && id < SIGNAL_COUNT; id++) {
+		const struct pmon_route *route = &pmon->routes[id];
+
+		if (route->slot != listen->slot || route->kind != SIGNAL_LEVEL ||
+		    !route->instances || pmon->units[route->first_unit].box != unit->box)
+			continue;
+		for (unsigned i = 0; i <= signal_table[id].facet_count; i++) {
+			const struct pmon_level *level = &unit->levels[route->first_level + i];
+			struct signal as_announced = {.facets = i ? 1u << (i - 1) : 0};
+
+			held.open += level->value;
+			if (pmon_matches(listen, &as_announced))
+				held.level += level->value;
+		}
+	}
+	return held;
+}
+
+void pmon_configure(struct pmon *pmon, struct pmon_unit *unit, uint64_t now)
+{
+	const struct pmon_box *box = pmon_box(pmon, unit);
+
+	memset(unit->heard, 0, sizeof(unit->heard));
+	unit->clocked = 0;
+	for (unsigned k = 0; k < box->counter_count; k++) {
+		const struct pmon_control *fields = &box->counters[k].fields;
+		uint64_t control = pmon_control_in_effect(box, unit, k);
+		bool occ = (box->box->quirks & PMU_QUIRK_OCC_CONTROLS) &&
+			   (pmon_field_get(fields->ev_sel, control) & 0x80);
+		struct pmon_counter *counter = &unit->counters[k];
+		struct pmon_listen listen;
+		bool was_plain = counter->plain, same;
+
+		pmon_select(pmon, unit, k, &listen);
+		counter->thresh = (uint8_t)pmon_field_get(fields->thresh, control);
+		/* Both come behind the threshold (§1.4) and do nothing without one. */
+		counter->invert = control & (occ ? fields->occ_invert : fields->invert).mask;
+		counter->edge = control & (occ ? fields->occ_edge_det : fields->edge_det).mask;
+		counter->plain = listen.measure == PMU_MEASURE_COUNT && !counter->thresh;
+		same = !memcmp(&listen, &counter->listen, sizeof(listen)) &&
+		       counter->plain == was_plain;
+		counter->listen = listen;
+		if (!same)
+			pmon_restart(pmon, unit, k, now, held_levels(pmon, unit, &listen));
+		pmon_compare(counter);
+		if (listen.measure == PMU_MEASURE_CLOCK)
+			unit->clocked |= (uint8_t)(1u << k);
+		else if (listen.measure != PMU_MEASURE_NONE)
+			unit->heard[listen.slot] |= (uint8_t)(1u << k);
+	}
+}
+
+void pmon_arm(struct pmon *pmon)
+{
+	for (unsigned id = 1; id < SIGNAL_COUNT; id++) {
+		const struct pmon_route *route = &pmon->routes[id];
+		/* Numbers are remembered for counters that are enabled later. */
+		uint8_t armed = route->instances && route->kind == SIGNAL_LEVEL;
+
+		for (unsigned s = 0; s < pmon->config.sockets && !armed; s++) {
+			const struct pmon_unit *units =
+			    pmon_socket_units(pmon, s) + route->first_unit;
+
+			for (unsigned i = 0; i < route->instances && !armed; i++)
+				armed = units[i].heard[route->slot] != 0;
+		}
+		pmon->state->armed[id] = armed;
+	}
+}
+
+static void write_box_control(const struct pmon *pmon, struct pmon_unit *unit, uint64_t value)
+{
+	const struct pmon_box *box = pmon_box(pmon, unit);
+
+	/* Every write sets the freeze or ends it, a write that resets too (§2.1.2 f). */
+	unit->frozen = value & box->frz.mask;
+	for (unsigned k = 0; k < box->counter_count; k++) {
+		if (value & box->rst_ctrs.mask)
+			unit->counters[k].value = 0;
+		if (value & box->rst_ctrl.mask)
+			unit->regs[box->counters[k].control] = unit->counters[k].ev_sel = 0;
+	}
+}
+
+/* Both bits at once are not described: the freeze wins (decided). */
+static void write_global_control(const struct pmon *pmon, unsigned socket, uint64_t value,
+				 const struct pmon_time *now)
+{
+	struct pmon_socket *state = &pmon->state->sockets[socket];
+
+	for (unsigned clock = 0; clock < 2; clock++) {
+		if (value & pmon->global.frz_all.mask) {
+			if (now->cycles[clock] < state->stop[clock])
+				state->stop[clock] = now->cycles[clock];
+		} else if (value & pmon->global.unfrz_all.mask) {
+			state->stop[clock] = PMON_NEVER;
+		}
+	}
+}
+
+static void store(const struct pmon_box *box, struct pmon_unit *unit, unsigned reg, uint64_t value)
+{
+	const struct pmon_register *desc = &box->registers[reg];
+	uint64_t old = unit->regs[reg];
+
+	unit->regs[reg] = (old & ~desc->stored & ~(value & desc->cleared)) | (value & desc->stored);
+}
+
+/* Before it is stored. */
+static void write_control(const struct pmon_box *box, struct pmon_unit *unit, unsigned index,
+			  uint64_t value)
+{
+	const struct pmon_counter_desc *desc = &box->counters[index];
+	struct pmon_counter *counter = &unit->counters[index];
+	bool rst = value & desc->fields.rst.mask;
+	bool again = unit->last_control == index + 1 &&
+		     !((value ^ unit->regs[desc->control]) & desc->fields.ev_sel.mask);
+
+	if (rst)
+		counter->value = 0;
+	counter->held = rst && (box->box->quirks & PMU_QUIRK_RST_STAYS);
+	if (again)
+		counter->ev_sel = (uint8_t)pmon_field_get(desc->fields.ev_sel, value);
+}
+
+static void write_register(struct pmon *pmon, struct pmon_unit *unit, unsigned reg, uint64_t value,
+			   const struct pmon_time *now)
+{
+	const struct pmon_box *box = pmon_box(pmon, unit);
+	int counter = pmon_counter_of(box, reg), control = pmon_control_of(box, reg);
+
+	if (counter >= 0) {
+		if (!unit->counters[counter].held)
+			unit->counters[counter].value = value & (unit->counters[counter].limit - 1);
+		unit->last_control = 0;
+		return;
+	}
+	if (control >= 0)
+		write_control(box, unit, (unsigned)control, value);
+	unit->last_control = (uint8_t)(control + 1);
+	store(box, unit, reg, value);
+	switch (box->box->registers[reg].role) {
+	case PMU_ROLE_BOX_CTL:
+		write_box_control(pmon, unit, value);
+		break;
+	case PMU_ROLE_BOX_STATUS:
+		unit->sent &= unit->regs[reg];
+		break;
+	case PMU_ROLE_GLOBAL_CTL:
+		write_global_control(pmon, unit->socket, value, now);
+		break;
+	}
+}
+
+int pmon_read(struct pmon *pmon, unsigned socket, enum pmu_space space, uint32_t address,
+	      unsigned width, const struct pmon_time *now, uint64_t *value)
+{
+	struct pmon_place place;
+
+	if (!pmon_find_place(pmon, socket, space, address, width, &place))
+		return PMU_E_UNKNOWN;
+	if (pmon->report)
+		pmon_strict_read(pmon, &place);
+	if (!place.present)
+		return PMU_E_UNKNOWN;
+	pmon_settle_socket(pmon, socket, now);
+	*value = pmon_register_value(pmon, place.unit, place.reg) >> place.shift;
+	if (width == 32)
+		*value &= UINT32_MAX;
+	return 0;
+}
+
+/* The other half of a counter keeps what it holds; nothing else is written by halves. */
+static uint64_t whole_value(const struct pmon *pmon, const struct pmon_place *place, uint64_t value)
+{
+	const struct pmon_box *box = pmon_box(pmon, place->unit);
+	uint64_t written = place->width == 32 ? UINT32_MAX : UINT64_MAX, kept = 0;
+
+	written <<= place->shift;
+	if (box->box->space == PMU_SPACE_PCI && pmon_counter_of(box, place->reg) >= 0)
+		kept = pmon_register_value(pmon, place->unit, place->reg) & ~written;
+	return (value << place->shift & written) | kept;
+}
+
+int pmon_write(struct pmon *pmon, unsigned socket, enum pmu_space space, uint32_t address,
+	       unsigned width, const struct pmon_time *now, uint64_t value)
+{
+	struct pmon_place place;
+	struct pmon_strict strict;
+
+	if (!pmon_find_place(pmon, socket, space, address, width, &place))
+		return PMU_E_UNKNOWN;
+	if (!place.present) {
+		if (pmon->report)
+			pmon_strict_absent(pmon, &place, value);
+		return PMU_E_UNKNOWN;
+	}
+	pmon_settle_socket(pmon, socket, now);
+	value = whole_value(pmon, &place, value);
+	if (pmon->report)
+		pmon_strict_before(pmon, &strict, &place, value);
+	write_register(pmon, place.unit, place.reg, value, now);
+	pmon_configure(pmon, place.unit, now->cycles[pmon_clock(pmon, place.unit)]);
+	pmon_arm(pmon);
+	pmon_schedule(pmon, socket);
+	if (pmon->report)
+		pmon_strict_after(pmon, &strict, &place);
+	return 0;
+}

@@ -1,0 +1,61 @@
+/* Nanoseconds an announcement costs, by who listens. Asserts nothing: run with meson benchmark. */
+#include <stdio.h>
+#include <time.h>
+
+#include "rig.h"
+
+#define ROUNDS 20000000u
+
+static double seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* TOR entries of 300 cycles, one every 20 cycles: 15 at a time. */
+static void measure(struct rig *rig, const char *what, unsigned instance)
+{
+	struct signal signal = {
+	    .id = SIGNAL_CBO_TOR,
+	    .instance = (uint8_t)instance,
+	    .facets = FACET_CBO_TOR_REQUEST | FACET_CBO_TOR_MISS | FACET_CBO_TOR_LOCAL,
+	    .opcode = 0x182,
+	    .duration = 300,
+	};
+	double start = seconds();
+
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		signal.time += 20;
+		rig->port.announce(rig->port.listener, &signal);
+	}
+	printf("%-40s %6.1f ns\n", what, 1e9 * (seconds() - start) / ROUNDS);
+}
+
+static void measure_control(const char *what, unsigned counter, uint32_t control)
+{
+	struct rig rig;
+
+	rig_open(&rig);
+	rig_set_msr(&rig, C_FILTER1(3), 0x182u << 20);
+	rig_set_msr(&rig, C_CTL(3, counter), control);
+	measure(&rig, what, 3);
+	rig_close(&rig);
+}
+
+int main(void)
+{
+	struct rig rig;
+
+	rig_open(&rig);
+	measure(&rig, "nobody listens", 3);
+	rig_set_msr(&rig, C_CTL(2, 1), EN | EVENT(0x35, 0x08));
+	measure(&rig, "another instance listens", 3);
+	rig_close(&rig);
+	measure_control("one plain counter, all", 1, EN | EVENT(0x35, 0x08));
+	measure_control("one plain counter, opcode and miss", 1, EN | EVENT(0x35, 0x03));
+	measure_control("one counter of occupancy", 0, EN | EVENT(0x36, 0x08));
+	measure_control("one counter of occupancy, thresh", 0, EN | THRESH(4) | EVENT(0x36, 0x08));
+	return 0;
+}

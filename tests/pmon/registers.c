@@ -1,0 +1,299 @@
+/* Registers: addresses, access types, reset values, discovery (334291-001 §1.6, §2.1 to §2.6). */
+#include "rig.h"
+
+#define UNUSED __attribute__((unused))
+
+static struct rig rig;
+
+static int setup(void **state UNUSED)
+{
+	rig_open(&rig);
+	return 0;
+}
+
+static int teardown(void **state UNUSED)
+{
+	rig_close(&rig);
+	return 0;
+}
+
+static int try_read(unsigned socket, enum pmu_space space, uint32_t address, unsigned width)
+{
+	uint64_t value;
+
+	return pmon_read(rig.pmon, socket, space, address, width, &rig.now, &value);
+}
+
+static int try_write(enum pmu_space space, uint32_t address, unsigned width)
+{
+	return pmon_write(rig.pmon, 0, space, address, width, &rig.now, 0);
+}
+
+/* Table 2-4: num_c is 18 at reset; everything else is 0. */
+static void test_reset_values(void **state UNUSED)
+{
+	assert_int_equal(rig_msr(&rig, GLOBAL_CONFIG), 18);
+	for (uint32_t address = 0x700; address <= 0x70A; address++)
+		if (address != GLOBAL_CONFIG && address != 0x707)
+			assert_int_equal(rig_msr(&rig, address), 0);
+	for (uint32_t address = C_BOX_CTL(0); address <= C_CTR(0, 3); address++)
+		assert_int_equal(rig_msr(&rig, address), 0);
+	for (unsigned k = 0; k < 4; k++) {
+		assert_int_equal(rig_pci(&rig, HA(1, PCI_CTL(k))), 0);
+		assert_int_equal(rig_pci(&rig, HA(1, PCI_CTR(k))), 0);
+	}
+}
+
+static void test_unknown_addresses(void **state UNUSED)
+{
+	/* Holes of tables 1-2 and 1-3, and the box control that the UBox does not have. */
+	assert_int_equal(try_read(0, PMU_SPACE_MSR, 0x707, 64), PMU_E_UNKNOWN);
+	assert_int_equal(try_read(0, PMU_SPACE_MSR, 0xE0C, 64), PMU_E_UNKNOWN);
+	assert_int_equal(try_write(PMU_SPACE_MSR, 0xF80, 64), PMU_E_UNKNOWN);
+	assert_int_equal(try_read(0, PMU_SPACE_PCI, HA(0, 0xC0), 32), PMU_E_UNKNOWN);
+	assert_int_equal(try_read(0, PMU_SPACE_PCI, PCI(22, 0, 0xA0), 32), PMU_E_UNKNOWN);
+	assert_int_equal(try_write(PMU_SPACE_PCI, HA(0, 0xD0), 32), PMU_E_UNKNOWN);
+	/* Neither space shows the other's, nor a socket that is not there. */
+	assert_int_equal(try_read(0, PMU_SPACE_PCI, 0x700, 32), PMU_E_UNKNOWN);
+	assert_int_equal(try_read(2, PMU_SPACE_MSR, 0x700, 64), PMU_E_UNKNOWN);
+	/* Dwords lie at multiples of 4; two registers are not one. */
+	assert_int_equal(try_read(0, PMU_SPACE_PCI, HA(0, 0xA2), 32), PMU_E_UNKNOWN);
+	assert_int_equal(try_read(0, PMU_SPACE_PCI, HA(0, 0xD8), 64), PMU_E_UNKNOWN);
+}
+
+/* §1.6: CAPID5 tells which CBos there are; the others do not answer. */
+static void test_absent_boxes(void **state UNUSED)
+{
+	for (unsigned n = 0; n < 24; n++) {
+		int expected = 0xF0F >> n & 1 ? 0 : PMU_E_UNKNOWN;
+
+		assert_int_equal(try_read(0, PMU_SPACE_MSR, C_CTL(n, 0), 64), expected);
+		assert_int_equal(try_write(PMU_SPACE_MSR, C_FILTER0(n), 64), expected);
+	}
+}
+
+/* §1.6, §1.6.1 and table 1-3. */
+static void test_discovery(void **state UNUSED)
+{
+	uint64_t value;
+
+	assert_int_equal(rig_pci(&rig, PCI(30, 3, 0x94)), RIG_CAPID4);
+	assert_int_equal(rig_pci(&rig, PCI(30, 3, 0x98)), RIG_CAPID5);
+	assert_int_equal(rig_pci(&rig, HA(0, 0)), 0x6F308086);
+	assert_int_equal(rig_pci(&rig, HA(1, 0)), 0x6F388086);
+	assert_int_equal(rig_pci(&rig, MC(0, 0)), 0x6FB48086);
+	assert_int_equal(rig_pci(&rig, MC(3, 0)), 0x6FB18086);
+	assert_int_equal(rig_pci(&rig, PCI(24, 1, 0)), 0x6FD18086);
+	assert_int_equal(rig_pci(&rig, PCI(16, 5, 0)), 0x6F1E8086);
+	for (unsigned socket = 0; socket < 2; socket++) {
+		uint64_t node, mapping;
+
+		assert_int_equal(pmon_read(rig.pmon, socket, PMU_SPACE_PCI, PCI(16, 5, 0x40), 32,
+					   &rig.now, &node),
+				 0);
+		assert_int_equal(pmon_read(rig.pmon, socket, PMU_SPACE_PCI, PCI(16, 5, 0x54), 32,
+					   &rig.now, &mapping),
+				 0);
+		assert_int_equal(node & 7, socket);
+		assert_int_equal(mapping >> (3 * socket) & 7, node & 7);
+	}
+	/* They cannot be changed. */
+	rig_set_pci(&rig, PCI(30, 3, 0x98), 0xffffff);
+	rig_set_pci(&rig, HA(0, 0), 0);
+	value = rig_pci(&rig, PCI(30, 3, 0x98));
+	assert_int_equal(value, RIG_CAPID5);
+	assert_int_equal(rig_pci(&rig, HA(0, 0)), 0x6F308086);
+}
+
+/* Tables 2-7, 2-16, 2-18, 2-19, 2-64, 2-66 to 2-68, 2-116: what is kept of all ones. */
+static void test_read_back(void **state UNUSED)
+{
+	rig_set_msr(&rig, GLOBAL_CTL, FRZ_ALL);
+	rig_set_msr(&rig, U_CTL(0), 0xffffffff);
+	assert_int_equal(rig_msr(&rig, U_CTL(0)), 0x1FD4FFFF);
+	rig_set_msr(&rig, UCLK_CTL, 0xffffffff);
+	assert_int_equal(rig_msr(&rig, UCLK_CTL), 0x00500000);
+	rig_set_msr(&rig, C_CTL(3, 2), 0xffffffff);
+	assert_int_equal(rig_msr(&rig, C_CTL(3, 2)), 0xFFCCFFFF);
+	rig_set_msr(&rig, C_FILTER0(3), 0xffffffff);
+	assert_int_equal(rig_msr(&rig, C_FILTER0(3)), 0x00FE003F);
+	rig_set_msr(&rig, C_FILTER1(3), 0xffffffff);
+	assert_int_equal(rig_msr(&rig, C_FILTER1(3)), 0xDFF0FFFF);
+	rig_set_pci(&rig, HA(0, PCI_CTL(1)), 0xffffffff);
+	assert_int_equal(rig_pci(&rig, HA(0, PCI_CTL(1))), 0xFFD4FFFF);
+	rig_set_pci(&rig, HA(0, HA_ADDRMATCH0), 0xffffffff);
+	assert_int_equal(rig_pci(&rig, HA(0, HA_ADDRMATCH0)), 0xFFFFFFC0);
+	rig_set_pci(&rig, HA(0, HA_ADDRMATCH1), 0xffffffff);
+	assert_int_equal(rig_pci(&rig, HA(0, HA_ADDRMATCH1)), 0x3FFF);
+	rig_set_pci(&rig, HA(0, HA_OPCMATCH), 0xffffffff);
+	assert_int_equal(rig_pci(&rig, HA(0, HA_OPCMATCH)), 0x3F);
+	rig_set_pci(&rig, MC(2, PCI_FIXED_CTL), 0xffffffff);
+	assert_int_equal(rig_pci(&rig, MC(2, PCI_FIXED_CTL)), 0x00D00000);
+	rig_set_msr(&rig, GLOBAL_CONFIG, 0xffffffff);
+	assert_int_equal(rig_msr(&rig, GLOBAL_CONFIG), 0x1F);
+	/* Each instance and socket has its own. */
+	assert_int_equal(rig_msr(&rig, C_CTL(2, 2)), 0);
+	assert_int_equal(rig_msr_of(&rig, 1, C_CTL(3, 2)), 0);
+	assert_int_equal(rig_pci(&rig, HA(1, PCI_CTL(1))), 0);
+}
+
+/* Tables 2-2, 2-14: what is write only reads as 0. */
+static void test_write_only(void **state UNUSED)
+{
+	rig_set_msr(&rig, GLOBAL_CTL, FRZ_ALL | 1u << 30 | 0x3ffff);
+	assert_int_equal(rig_msr(&rig, GLOBAL_CTL), 1u << 30 | 0x3ffff);
+	rig_set_msr(&rig, C_BOX_CTL(0), 0xffffffff);
+	assert_int_equal(rig_msr(&rig, C_BOX_CTL(0)), 0);
+	rig_set_pci(&rig, MC(0, PCI_BOX_CTL), BOX_FRZ | 3);
+	assert_int_equal(rig_pci(&rig, MC(0, PCI_BOX_CTL)), 0);
+}
+
+/* Tables 2-8, 2-17, 2-65: 48 bits. */
+static void test_counters_hold_48_bits(void **state UNUSED)
+{
+	rig_set_msr(&rig, C_CTR(0, 1), UINT64_MAX);
+	assert_int_equal(rig_msr(&rig, C_CTR(0, 1)), COUNTER_LIMIT - 1);
+	rig_set_msr(&rig, UCLK_CTR, 0x1234567890ABCDEF);
+	assert_int_equal(rig_msr(&rig, UCLK_CTR), 0x567890ABCDEF);
+	rig_set_pci(&rig, MC(1, PCI_FIXED_CTR), UINT64_MAX);
+	assert_int_equal(rig_pci(&rig, MC(1, PCI_FIXED_CTR)), COUNTER_LIMIT - 1);
+}
+
+/* Table 2-61: PCI counters are two dwords, lower one first. */
+static void test_two_dwords(void **state UNUSED)
+{
+	uint32_t address = HA(0, PCI_CTR(2));
+	uint64_t low, high;
+
+	rig_set_pci(&rig, address, 0x123456789ABC);
+	assert_int_equal(pmon_read(rig.pmon, 0, PMU_SPACE_PCI, address, 32, &rig.now, &low), 0);
+	assert_int_equal(pmon_read(rig.pmon, 0, PMU_SPACE_PCI, address + 4, 32, &rig.now, &high),
+			 0);
+	assert_int_equal(low, 0x56789ABC);
+	assert_int_equal(high, 0x1234);
+	assert_int_equal(
+	    pmon_write(rig.pmon, 0, PMU_SPACE_PCI, address + 4, 32, &rig.now, 0xFFFF8765), 0);
+	assert_int_equal(rig_pci(&rig, address), 0x876556789ABC);
+	assert_int_equal(pmon_write(rig.pmon, 0, PMU_SPACE_PCI, address, 32, &rig.now, 1), 0);
+	assert_int_equal(rig_pci(&rig, address), 0x876500000001);
+}
+
+/* Tables 2-14, 2-16, 2-62, 2-116: three ways to clear, each with its reach. */
+static void test_reset_bits(void **state UNUSED)
+{
+	rig_set_msr(&rig, C_BOX_CTL(0), BOX_FRZ);
+	for (unsigned k = 0; k < 4; k++) {
+		rig_set_msr(&rig, C_CTL(0, k), EN | EVENT(0x00, 0));
+		rig_set_msr(&rig, C_CTR(0, k), 100 + k);
+	}
+	rig_set_msr(&rig, C_FILTER1(0), 0x182 << 20);
+
+	rig_set_msr(&rig, C_CTL(0, 1), EN | RST | EVENT(0x00, 0));
+	assert_int_equal(rig_msr(&rig, C_CTR(0, 0)), 100);
+	assert_int_equal(rig_msr(&rig, C_CTR(0, 1)), 0);
+	assert_int_equal(rig_msr(&rig, C_CTL(0, 1)), EN);
+
+	rig_set_msr(&rig, C_BOX_CTL(0), BOX_RST_CTRS);
+	for (unsigned k = 0; k < 4; k++) {
+		assert_int_equal(rig_msr(&rig, C_CTR(0, k)), 0);
+		assert_int_equal(rig_msr(&rig, C_CTL(0, k)), EN);
+		rig_set_msr(&rig, C_CTR(0, k), 7);
+	}
+	rig_set_msr(&rig, C_BOX_CTL(0), BOX_RST_CTRL);
+	for (unsigned k = 0; k < 4; k++) {
+		assert_int_equal(rig_msr(&rig, C_CTR(0, k)), 7);
+		assert_int_equal(rig_msr(&rig, C_CTL(0, k)), 0);
+	}
+	/* Filters are no counter controls. */
+	assert_int_equal(rig_msr(&rig, C_FILTER1(0)), 0x182 << 20);
+
+	rig_set_pci(&rig, MC(0, PCI_FIXED_CTR), 55);
+	rig_set_pci(&rig, MC(0, PCI_FIXED_CTL), FIXED_RST);
+	assert_int_equal(rig_pci(&rig, MC(0, PCI_FIXED_CTR)), 0);
+	rig_set_pci(&rig, MC(0, PCI_FIXED_CTR), 55);
+	rig_set_pci(&rig, MC(0, PCI_BOX_CTL), BOX_RST_CTRS);
+	assert_int_equal(rig_pci(&rig, MC(0, PCI_FIXED_CTR)), 0);
+}
+
+/* §2.4.2: an SBo keeps its event select until another is written twice in a row. */
+static void test_control_written_twice(void **state UNUSED)
+{
+	const uint32_t control = 0x721, control1 = 0x722, counter = 0x726;
+	const uint32_t ring = EVENT(0x1b, 0x01); /* not modelled: counts nothing */
+
+	rig_set_msr(&rig, control, EN | ring);
+	rig_at(&rig, 100);
+	assert_int_equal(rig_msr(&rig, control), EN | ring);
+	assert_int_equal(rig_msr(&rig, counter), 100); /* still code 0, cycles */
+	rig_set_msr(&rig, control1, ring);
+	rig_set_msr(&rig, control, EN | ring); /* twice, but not in a row */
+	rig_at(&rig, 200);
+	assert_int_equal(rig_msr(&rig, counter), 200);
+	rig_set_msr(&rig, control, ring);
+	rig_set_msr(&rig, control, EN | ring);
+	rig_at(&rig, 300);
+	assert_int_equal(rig_msr(&rig, counter), 200);
+	rig_set_msr(&rig, control, 0);
+	rig_set_msr(&rig, control, EN);
+	rig_at(&rig, 400);
+	assert_int_equal(rig_msr(&rig, counter), 300);
+}
+
+/* Table 2-168: on QPI, rst holds the counter until it is written as 0. */
+static void test_rst_that_stays(void **state UNUSED)
+{
+	const uint32_t control = PCI(8, 2, PCI_CTL(0)), counter = PCI(8, 2, PCI_CTR(0));
+
+	rig_set_pci(&rig, counter, 1234);
+	rig_set_pci(&rig, control, RST);
+	assert_int_equal(rig_pci(&rig, counter), 0);
+	rig_set_pci(&rig, counter, 1234);
+	assert_int_equal(rig_pci(&rig, counter), 0);
+	rig_set_pci(&rig, control, 0);
+	rig_set_pci(&rig, counter, 1234);
+	assert_int_equal(rig_pci(&rig, counter), 1234);
+}
+
+/* A second view of the same block sees the same registers; a block of other size is refused. */
+static void test_attach(void **state UNUSED)
+{
+	struct pmon_config config = {
+	    .pmu = pmu_find_pmu("xeon-e5v4"),
+	    .sockets = 2,
+	    .clock_mhz = {RIG_UCLK_MHZ, RIG_DCLK_MHZ},
+	    .present = {1, 1, 1, 1, 1},
+	};
+	struct pmon *second;
+	uint64_t value;
+
+	rig_set_msr(&rig, C_FILTER1(0), 0x182 << 20);
+	assert_int_equal(pmon_open(&second, rig.ctx, &config, rig.state, false), 0);
+	assert_int_equal(pmon_read(second, 0, PMU_SPACE_MSR, C_FILTER1(0), 64, &rig.now, &value),
+			 0);
+	assert_int_equal(value, 0x182 << 20);
+	pmon_close(second);
+	config.sockets = 1;
+	assert_int_equal(pmon_open(&second, rig.ctx, &config, rig.state, false), PMU_E_UNSUPPORTED);
+	config.clock_mhz[0] = 0;
+	assert_int_equal(pmon_open(&second, rig.ctx, &config, rig.state, false), PMU_E_RANGE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(test_reset_values, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_unknown_addresses, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_absent_boxes, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_discovery, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_read_back, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_write_only, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_counters_hold_48_bits, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_two_dwords, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_reset_bits, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_control_written_twice, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_rst_that_stays, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_attach, setup, teardown),
+	};
+
+	return cmocka_run_group_tests_name("pmon registers", tests, NULL, NULL);
+}

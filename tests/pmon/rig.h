@@ -1,0 +1,99 @@
+/* Two sockets' PMUs on a bench: registers by the manual's addresses, announcements by hand. */
+#ifndef TESTS_PMON_RIG_H
+#define TESTS_PMON_RIG_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "pmon/pmon.h"
+
+struct rig {
+	struct pmu_ctx *ctx;
+	struct pmon *pmon;
+	void *state;
+	size_t size;
+	struct signal_port port;
+	struct pmon_time now; /* of the next register access */
+};
+
+/* 2800 and 1200 MHz; CBos 0 to 3 and 8 to 11; every other box is there. */
+#define RIG_CAPID4     0x40
+#define RIG_CAPID5     0xF0F
+#define RIG_UCLK_MHZ   2800
+#define RIG_DCLK_MHZ   1200
+#define RIG_CBO_ABSENT 4
+
+void rig_open(struct rig *rig);
+void rig_open_pmu(struct rig *rig, const struct pmu_pmu *pmu);
+void rig_close(struct rig *rig);
+
+/* Register accesses to socket 0, or to the one named; they must succeed. */
+uint64_t rig_msr(struct rig *rig, uint32_t address);
+void rig_set_msr(struct rig *rig, uint32_t address, uint64_t value);
+uint64_t rig_msr_of(struct rig *rig, unsigned socket, uint32_t address);
+void rig_set_msr_of(struct rig *rig, unsigned socket, uint32_t address, uint64_t value);
+/* 32 bits, but counters (offsets A0 to BC and D0 of boxes that have them) as 64 bits. */
+uint64_t rig_pci(struct rig *rig, uint32_t address);
+void rig_set_pci(struct rig *rig, uint32_t address, uint64_t value);
+
+/* Both clocks at once: the given uncore cycle, and the DRAM cycle that is running then. */
+void rig_at(struct rig *rig, uint64_t uncore_cycle);
+void rig_at_dram(struct rig *rig, uint64_t dram_cycle);
+
+void rig_pulse(struct rig *rig, uint16_t id, unsigned instance, uint32_t facets, uint64_t time);
+void rig_span(struct rig *rig, uint16_t id, unsigned instance, uint32_t facets, uint64_t time,
+	      uint64_t duration);
+
+/* Addresses of 334291-001 tables 1-2, 1-3, 2-1, 2-5, 2-13, 2-61, 2-112. */
+#define PCI(device, function, offset) ((uint32_t)((device) << 15 | (function) << 12 | (offset)))
+#define GLOBAL_CTL		      0x700
+#define GLOBAL_STATUS		      0x701
+#define GLOBAL_CONFIG		      0x702
+#define UCLK_CTL		      0x703
+#define UCLK_CTR		      0x704
+#define U_CTL(k)		      (0x705u + (k))
+#define U_STATUS		      0x708
+#define U_CTR(k)		      (0x709u + (k))
+#define C_BOX_CTL(n)		      (0xE00u + 0x10 * (n))
+#define C_CTL(n, k)		      (0xE01u + 0x10 * (n) + (k))
+#define C_FILTER0(n)		      (0xE05u + 0x10 * (n))
+#define C_FILTER1(n)		      (0xE06u + 0x10 * (n))
+#define C_STATUS(n)		      (0xE07u + 0x10 * (n))
+#define C_CTR(n, k)		      (0xE08u + 0x10 * (n) + (k))
+#define HA(n, offset)		      PCI(18, (n) ? 5 : 1, offset)
+/* Channel y of MC0; MC1's are at devices 23 and 24. */
+#define MC(y, offset) PCI(20 + (y) / 2, (y) % 2, offset)
+#define PCI_CTR(k)    (0xA0u + 8 * (k))
+#define PCI_CTL(k)    (0xD8u + 4 * (k))
+#define PCI_FIXED_CTR 0xD0
+#define PCI_FIXED_CTL 0xF0
+#define PCI_BOX_CTL   0xF4
+#define PCI_STATUS    0xF8
+#define HA_ADDRMATCH0 0x40
+#define HA_ADDRMATCH1 0x44
+#define HA_OPCMATCH   0x48
+
+/* Bits of tables 2-2, 2-14, 2-16, 2-64, 2-116. */
+#define FRZ_ALL		   (1u << 31)
+#define UNFRZ_ALL	   (1u << 29)
+#define BOX_GO		   0x30000
+#define BOX_FRZ		   0x30100
+#define BOX_RST_CTRL	   0x30101 /* frozen all the while */
+#define BOX_RST_CTRS	   0x30102
+#define EN		   (1u << 22)
+#define OV_EN		   (1u << 20)
+#define TID_EN		   (1u << 19)
+#define EDGE		   (1u << 18)
+#define RST		   (1u << 17)
+#define FIXED_RST	   (1u << 19)
+#define INVERT		   (1u << 23)
+#define THRESH(n)	   ((uint32_t)(n) << 24)
+#define EVENT(code, umask) ((uint32_t)((umask) << 8 | (code)))
+
+#define COUNTER_LIMIT (1ull << 48)
+
+#endif
