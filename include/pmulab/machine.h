@@ -17,6 +17,18 @@ struct pmu_cache {
 	    latency; /* load to use on a hit, core cycles; LLC: the slice's part, uncore cycles */
 };
 
+/* Which instances of a box the machine has, of those that its PMU documents: bit n, instance n. */
+struct pmu_part {
+	const char *box;
+	uint32_t instances;
+};
+
+/* What a discovery register reads on this machine. */
+struct pmu_strap {
+	const char *reg;
+	uint64_t value;
+};
+
 struct pmu_machine {
 	const char *name;
 	const char *title;
@@ -47,7 +59,9 @@ struct pmu_machine {
 	uint32_t snoop_cycles;	   /* a core's caches answer a snoop */
 	/* DRAM timing, DRAM cycles. */
 	uint32_t t_cl, t_cwl, t_rcd, t_rp, t_ras, t_burst, t_refi, t_rfc, t_wr, t_wtr;
-	uint32_t capid4, capid5; /* as the discovery registers read */
+	const struct pmu_part *parts; /* boxes of which not all documented instances are there */
+	const struct pmu_strap *straps;
+	size_t part_count, strap_count;
 };
 
 /** All machines. @param count receives their number. */

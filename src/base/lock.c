@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOCK_WAITED   0x80000000u /* somebody sleeps, or did: releasing must wake */
 #define SPINS	      100
 #define PATIENCE_NS   5000000u /* sleep of that length before the owner's life is doubted */
 #define NS_PER_SECOND 1000000000u
@@ -82,6 +83,22 @@ static bool spin(struct lock *lock, uint32_t thread)
 	return false;
 }
 
+/* Once the word is ours: whoever the lock leant to may still be inside, for some microseconds. */
+static void wait_for_leant(struct lock *lock)
+{
+	uint64_t begin = now_ns();
+	uint32_t inside;
+
+	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
+	while ((inside = __atomic_load_n(&lock->inside, __ATOMIC_ACQUIRE))) {
+		sched_yield();
+		if (now_ns() - begin > PATIENCE_NS && !lock_thread_lives(inside)) {
+			__atomic_store_n(&lock->inside, 0, __ATOMIC_RELAXED);
+			return;
+		}
+	}
+}
+
 bool lock_acquire_within(struct lock *lock, uint32_t thread, uint64_t ns)
 {
 	uint64_t deadline;
@@ -97,6 +114,12 @@ bool lock_acquire_within(struct lock *lock, uint32_t thread, uint64_t ns)
 			if (exchange(lock, 0, thread | LOCK_WAITED))
 				return true;
 			continue;
+		}
+		if (word & LOCK_LEANS) {
+			if (!exchange(lock, word, thread | LOCK_WAITED))
+				continue;
+			wait_for_leant(lock);
+			return true;
 		}
 		if (!(word & LOCK_WAITED)) {
 			if (!exchange(lock, word, word | LOCK_WAITED))
@@ -117,19 +140,38 @@ bool lock_acquire_within(struct lock *lock, uint32_t thread, uint64_t ns)
 	}
 }
 
-void lock_acquire(struct lock *lock, uint32_t thread)
+void lock_acquire_fully(struct lock *lock, uint32_t thread)
 {
 	if (!exchange(lock, 0, thread))
 		lock_acquire_within(lock, thread, UINT64_MAX);
 }
 
-void lock_release(struct lock *lock)
+void lock_release_fully(struct lock *lock)
 {
 	if (__atomic_exchange_n(&lock->word, 0, __ATOMIC_RELEASE) & LOCK_WAITED)
 		syscall(SYS_futex, &lock->word, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-uint32_t lock_owner(const struct lock *lock)
+bool lock_may_lean(void)
 {
-	return __atomic_load_n(&lock->word, __ATOMIC_RELAXED) & ~LOCK_WAITED;
+	return !syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
+}
+
+void lock_lean(struct lock *lock, uint32_t thread)
+{
+	if (lock->inside == thread)
+		return;
+	/* Who sleeps must not sleep on: the lock is released by hand, and taken anew. */
+	if (!exchange(lock, thread, thread | LOCK_LEANS))
+		return;
+	__atomic_store_n(&lock->inside, thread, __ATOMIC_RELAXED);
+}
+
+void lock_straighten(struct lock *lock, uint32_t thread)
+{
+	if (lock->inside != thread)
+		return;
+	/* Fails where somebody has taken it away and waits for us to leave. */
+	if (exchange(lock, thread | LOCK_LEANS, thread))
+		__atomic_store_n(&lock->inside, 0, __ATOMIC_RELEASE);
 }

@@ -1,6 +1,10 @@
 /*
  * A lock in memory that processes share. It knows its owner's thread, so that it can be taken from
  * one that died with it; what it protects must bear having been left half done.
+ *
+ * A lock can lean to a thread: that one takes and releases it by plain loads and stores. Others can
+ * have it all the same, after making that thread's stores visible by a system call (membarrier);
+ * from then on it leans to nobody.
  */
 #ifndef BASE_LOCK_H
 #define BASE_LOCK_H
@@ -10,8 +14,12 @@
 
 /* All zero: free. */
 struct lock {
-	uint32_t word; /* thread id of the owner, LOCK_WAITED */
+	uint32_t word;	 /* thread id of the owner or of who it leans to, LOCK_WAITED, LOCK_LEANS */
+	uint32_t inside; /* thread id of who holds it because it leans to that one */
 };
+
+#define LOCK_WAITED 0x80000000u /* somebody sleeps, or did: releasing must wake */
+#define LOCK_LEANS  0x40000000u
 
 /** Thread id of the caller, as the other functions want it. A system call: keep it. */
 uint32_t lock_thread(void);
@@ -19,11 +27,48 @@ uint32_t lock_thread(void);
 /** Whether a thread of any process still runs; a zombie does not. */
 bool lock_thread_lives(uint32_t thread);
 
-void lock_acquire(struct lock *lock, uint32_t thread);
+/** Once in a process: its threads may be leant to. @return whether the system can do that */
+bool lock_may_lean(void);
+
+void lock_acquire_fully(struct lock *lock, uint32_t thread);
+void lock_release_fully(struct lock *lock);
 /** Tries for @ns nanoseconds. @return whether the lock was taken */
 bool lock_acquire_within(struct lock *lock, uint32_t thread, uint64_t ns);
-void lock_release(struct lock *lock);
-/** Thread id of the owner, 0 where it is free. */
-uint32_t lock_owner(const struct lock *lock);
+
+/** The holder's: the lock leans to it from now on, or no more. It stays taken. */
+void lock_lean(struct lock *lock, uint32_t thread);
+void lock_straighten(struct lock *lock, uint32_t thread);
+
+/** Thread id of the owner or of who it leans to, 0 where it is free. */
+static inline uint32_t lock_owner(const struct lock *lock)
+{
+	return __atomic_load_n(&lock->word, __ATOMIC_RELAXED) & ~(LOCK_WAITED | LOCK_LEANS);
+}
+
+static inline bool lock_leans_to(const struct lock *lock, uint32_t thread)
+{
+	return __atomic_load_n(&lock->word, __ATOMIC_RELAXED) == (thread | LOCK_LEANS);
+}
+
+static inline void lock_acquire(struct lock *lock, uint32_t thread)
+{
+	if (lock_leans_to(lock, thread)) {
+		__atomic_store_n(&lock->inside, thread, __ATOMIC_RELAXED);
+		/* Ordered before the next load by the membarrier of who takes it away. */
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		if (__builtin_expect(lock_leans_to(lock, thread), 1))
+			return;
+		__atomic_store_n(&lock->inside, 0, __ATOMIC_RELEASE);
+	}
+	lock_acquire_fully(lock, thread);
+}
+
+static inline void lock_release(struct lock *lock, uint32_t thread)
+{
+	if (__atomic_load_n(&lock->inside, __ATOMIC_RELAXED) == thread)
+		__atomic_store_n(&lock->inside, 0, __ATOMIC_RELEASE);
+	else
+		lock_release_fully(lock);
+}
 
 #endif

@@ -27,6 +27,7 @@
 #include <stdint.h>
 
 #include "catalog/signal.h"
+#include "pmulab/machine.h"
 
 struct pmon;
 
@@ -34,7 +35,8 @@ struct pmon;
 struct pmon_config {
 	const struct pmu_pmu *pmu;
 	unsigned sockets;
-	uint32_t capid4, capid5;
+	const struct pmu_strap *straps; /* what discovery registers read */
+	size_t strap_count;
 	/* Of each enum pmu_clock, not 0: where a freeze in one clock falls in the other. */
 	uint32_t clock_mhz[2];
 	/* Per box of the PMU, a bit for each instance that the part has. */

@@ -77,10 +77,9 @@ static uint64_t discovery_value(const struct pmon *pmon, const struct pmon_unit 
 	const struct pmu_field *device_id = pmu_find_field(reg, "device_id");
 	const struct pmu_field *node_id = pmu_find_field(reg, "node_id");
 
-	if (!strcmp(reg->name, "CAPID4"))
-		return pmon->config.capid4;
-	if (!strcmp(reg->name, "CAPID5"))
-		return pmon->config.capid5;
+	for (size_t i = 0; i < pmon->config.strap_count; i++)
+		if (!strcmp(reg->name, pmon->config.straps[i].reg))
+			return pmon->config.straps[i].value;
 	if (device_id && instance->device_id)
 		return reg->reset | (uint64_t)instance->device_id << device_id->lo;
 	if (node_id)

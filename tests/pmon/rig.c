@@ -5,11 +5,12 @@
 
 void rig_open_pmu(struct rig *rig, const struct pmu_pmu *pmu)
 {
+	static const struct pmu_strap straps[] = {{"CAPID4", RIG_CAPID4}, {"CAPID5", RIG_CAPID5}};
 	struct pmon_config config = {
 	    .pmu = pmu,
 	    .sockets = 2,
-	    .capid4 = RIG_CAPID4,
-	    .capid5 = RIG_CAPID5,
+	    .straps = straps,
+	    .strap_count = 2,
 	    .clock_mhz = {[PMU_CLOCK_UCLK] = RIG_UCLK_MHZ, [PMU_CLOCK_DCLK] = RIG_DCLK_MHZ},
 	};
 

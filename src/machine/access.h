@@ -1,0 +1,51 @@
+/*
+ * What a feed tells a core: blocks of instructions that were executed and the memory they touched.
+ * Inline as far as an L1 hit; everything else is out of line. A core is used by the one thread that
+ * holds it (machine_core_enter). Addresses are virtual; sizes are bytes, at most 64.
+ */
+#ifndef MACHINE_ACCESS_H
+#define MACHINE_ACCESS_H
+
+#include "machine/machine.h"
+
+/* Constants of a block of straight-line code, computed once at translation. */
+struct machine_block {
+	uint64_t address; /* virtual, of its first byte */
+	uint32_t bytes;
+	uint32_t instructions;
+	uint32_t ticks; /* core time it takes when nothing misses L1 */
+};
+
+/** Fills in @block; @loads and @stores are its memory instructions. */
+void machine_block_init(const struct machine *machine, struct machine_block *block,
+			uint64_t address, uint32_t bytes, uint32_t instructions, uint32_t loads,
+			uint32_t stores);
+
+/* Constants of a memory instruction, for the time of what depends on it. */
+struct machine_insn {
+	uint16_t
+	    address_registers;	  /* bit n: general register n (encoding order) forms the address */
+	uint16_t loads_registers; /* general registers that receive what is loaded */
+};
+
+/** The block is executed: fetches its lines, advances the clock. */
+static inline void machine_run(struct machine_core *core, const struct machine_block *block);
+
+static inline void machine_load(struct machine_core *core, uint64_t address, uint32_t size,
+				const struct machine_insn *insn);
+static inline void machine_store(struct machine_core *core, uint64_t address, uint32_t size,
+				 const struct machine_insn *insn);
+/** A locked read-modify-write, told once. */
+static inline void machine_locked(struct machine_core *core, uint64_t address, uint32_t size,
+				  const struct machine_insn *insn);
+/** A non-temporal store. */
+void machine_stream(struct machine_core *core, uint64_t address, uint32_t size);
+
+/** Clock of the core, ticks. */
+static inline uint64_t machine_core_time(const struct machine_core *core);
+/** Instructions so far; feeds may take back some of a block that was left early. */
+static inline uint64_t *machine_core_instructions(struct machine_core *core);
+
+#include "machine/access_inline.h"
+
+#endif

@@ -1,0 +1,190 @@
+/*
+ * Sets of tag words: search, victim, recency. A tag word is a tag with the state in its low bits; 0
+ * is invalid. Baseline SSE2, eight ways at a time or twenty.
+ */
+#ifndef MACHINE_CACHE_H
+#define MACHINE_CACHE_H
+
+#include <emmintrin.h>
+
+#include "machine/state.h"
+
+#define CACHE_STATE_BITS 2
+#define CACHE_STATE_MASK 3u
+#define LLC_STATE_BITS	 3
+#define LLC_STATE_MASK	 7u
+
+/* One bit a way: equal to @tag but for the bits of @ignored. */
+static inline unsigned cache_match8(const uint32_t *words, uint32_t tag, uint32_t ignored)
+{
+	const __m128i wanted = _mm_set1_epi32((int)tag), mask = _mm_set1_epi32((int)~ignored);
+	__m128i low = _mm_and_si128(_mm_load_si128((const __m128i *)words), mask);
+	__m128i high = _mm_and_si128(_mm_load_si128((const __m128i *)(words + 4)), mask);
+	__m128i both = _mm_packs_epi32(_mm_cmpeq_epi32(low, wanted), _mm_cmpeq_epi32(high, wanted));
+
+	return (unsigned)_mm_movemask_epi8(_mm_packs_epi16(both, _mm_setzero_si128()));
+}
+
+static inline unsigned cache_match20(const uint32_t *words, uint32_t tag, uint32_t ignored)
+{
+	const __m128i wanted = _mm_set1_epi32((int)tag), mask = _mm_set1_epi32((int)~ignored);
+	unsigned match = 0;
+
+	for (int i = 0; i < LLC_WAYS_MAX / 4; i++) {
+		__m128i four = _mm_and_si128(_mm_load_si128((const __m128i *)words + i), mask);
+		__m128i equal = _mm_cmpeq_epi32(four, wanted);
+
+		match |= (unsigned)_mm_movemask_ps(_mm_castsi128_ps(equal)) << 4 * i;
+	}
+	return match;
+}
+
+/* Lowest way of a match, -1 for none. */
+static inline int cache_way(unsigned match)
+{
+	return match ? __builtin_ctz(match) : -1;
+}
+
+/*
+ * Tree pseudo-LRU of eight ways. Bit 0 is the root, bits 1 and 2 its children, bits 3 to 6 theirs;
+ * a bit names the half to be replaced next, 0 the lower one.
+ */
+static inline void plru_touch(uint8_t *plru, unsigned way)
+{
+	/* For each way its three nodes, and those of them that must name the upper half. */
+	static const uint8_t nodes[L1_WAYS] = {0x0b, 0x0b, 0x13, 0x13, 0x25, 0x25, 0x45, 0x45};
+	static const uint8_t upper[L1_WAYS] = {0x0b, 0x03, 0x11, 0x01, 0x24, 0x04, 0x40, 0x00};
+
+	*plru = (uint8_t)((*plru & ~nodes[way]) | upper[way]);
+}
+
+static inline unsigned plru_victim(unsigned plru)
+{
+	unsigned a = plru & 1;
+	unsigned b = plru >> (1 + a) & 1;
+	unsigned c = plru >> (3 + 2 * a + b) & 1;
+
+	return a << 2 | b << 1 | c;
+}
+
+/*
+ * LRU: the most recent way of a set has recency `ways`, the one before it one less, and so on; ways
+ * never used have 0. So a set that is full has its least recent way at 1, and zeroed memory is a
+ * valid start.
+ */
+static inline void lru_touch8(uint8_t *recency, unsigned way)
+{
+	__m128i all = _mm_loadl_epi64((const __m128i *)recency);
+	__m128i later = _mm_cmpgt_epi8(all, _mm_set1_epi8((char)recency[way]));
+
+	_mm_storel_epi64((__m128i *)recency, _mm_add_epi8(all, later));
+	recency[way] = L2_WAYS;
+}
+
+static inline unsigned lru_victim8(const uint8_t *recency)
+{
+	__m128i all = _mm_loadl_epi64((const __m128i *)recency);
+	__m128i last = _mm_cmpeq_epi8(all, _mm_set1_epi8(1));
+
+	return (unsigned)__builtin_ctz((unsigned)_mm_movemask_epi8(last) | 1u << (L2_WAYS - 1));
+}
+
+static inline void lru_touch32(uint8_t *recency, unsigned way, unsigned ways)
+{
+	const __m128i old = _mm_set1_epi8((char)recency[way]);
+	__m128i *half = (__m128i *)recency;
+
+	for (int i = 0; i < 2; i++) {
+		__m128i all = _mm_load_si128(half + i);
+
+		_mm_store_si128(half + i, _mm_add_epi8(all, _mm_cmpgt_epi8(all, old)));
+	}
+	recency[way] = (uint8_t)ways;
+}
+
+static inline unsigned lru_victim32(const uint8_t *recency, unsigned ways)
+{
+	const __m128i one = _mm_set1_epi8(1), *half = (const __m128i *)recency;
+	unsigned low = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_load_si128(half), one));
+	unsigned high = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_load_si128(half + 1), one));
+
+	return (unsigned)__builtin_ctz(low | high << 16 | 1u << (ways - 1));
+}
+
+/* L1: 64 sets. */
+static inline uint32_t l1_tag(uint32_t line)
+{
+	return (line / L1_SETS + 1) << CACHE_STATE_BITS;
+}
+
+static inline uint32_t l1_line(uint32_t word, unsigned set)
+{
+	return ((word >> CACHE_STATE_BITS) - 1) * L1_SETS + set;
+}
+
+/* Slot of @line, -1 where it is absent. */
+static inline int l1_find(const uint32_t *words, uint32_t line)
+{
+	unsigned first = line % L1_SETS * L1_WAYS;
+	unsigned match = cache_match8(words + first, l1_tag(line), CACHE_STATE_MASK);
+
+	return match ? (int)first + __builtin_ctz(match) : -1;
+}
+
+/* Tag words of L1 are read without a lock by the core they belong to. */
+static inline uint32_t l1_read(const uint32_t *word)
+{
+	return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
+/* By the core itself, under the lock. */
+static inline void l1_write(uint32_t *word, uint32_t value)
+{
+	__atomic_store_n(word, value, __ATOMIC_RELAXED);
+}
+
+/* By others, while the core may make its E an M. @return the word before */
+static inline uint32_t l1_take(uint32_t *word, uint32_t value)
+{
+	return __atomic_exchange_n(word, value, __ATOMIC_ACQ_REL);
+}
+
+/* A core's own E becomes M; fails if somebody took the line away. */
+static inline bool l1_own(uint32_t *word, uint32_t tag)
+{
+	uint32_t expected = tag | LINE_E;
+
+	return __atomic_compare_exchange_n(word, &expected, tag | LINE_M, false, __ATOMIC_ACQ_REL,
+					   __ATOMIC_RELAXED);
+}
+
+static inline unsigned l2_first(const struct machine *machine, uint32_t line)
+{
+	return (line & ((1u << machine->l2_sets_log2) - 1)) * L2_WAYS;
+}
+
+static inline uint32_t l2_tag(const struct machine *machine, uint32_t line)
+{
+	return ((line >> machine->l2_sets_log2) + 1) << CACHE_STATE_BITS;
+}
+
+static inline uint32_t l2_line(const struct machine *machine, uint32_t word, unsigned slot)
+{
+	return ((word >> CACHE_STATE_BITS) - 1) << machine->l2_sets_log2 | slot / L2_WAYS;
+}
+
+/* Slot of @line, -1 where it is absent. */
+static inline int l2_find(const struct machine *machine, const struct core *core, uint32_t line)
+{
+	unsigned first = l2_first(machine, line);
+	unsigned match = cache_match8(core->l2 + first, l2_tag(machine, line), CACHE_STATE_MASK);
+
+	return match ? (int)first + __builtin_ctz(match) : -1;
+}
+
+static inline enum line_state cache_state(uint32_t word)
+{
+	return (enum line_state)(word & CACHE_STATE_MASK);
+}
+
+#endif

@@ -1,0 +1,326 @@
+#include "machine/home.h"
+
+#include "machine/slice.h"
+#include "machine/slots.h"
+
+/* A request on its way through an agent. Times: uncore cycles. */
+struct transaction {
+	struct home *home;
+	enum home_kind kind;
+	uint32_t line;
+	uint8_t socket, instance, requester; /* the home node, its agent, the node that asks */
+	uint32_t channel;		     /* of the agent */
+	uint32_t channel_line;
+	uint64_t begin;
+};
+
+static bool is_read(enum home_kind kind)
+{
+	return kind == HOME_RD_DATA || kind == HOME_RD_CODE || kind == HOME_RD_INV_OWN;
+}
+
+static bool is_local(const struct transaction *transaction)
+{
+	return transaction->requester == transaction->socket;
+}
+
+static struct signal announcement(const struct transaction *transaction, enum pmu_signal_id id,
+				  uint32_t facets, uint64_t time)
+{
+	return (struct signal){
+	    .id = (uint16_t)id,
+	    .socket = transaction->socket,
+	    .instance = transaction->instance,
+	    .facets = facets,
+	    .time = time,
+	};
+}
+
+static void pulse(struct machine *machine, const struct transaction *transaction,
+		  enum pmu_signal_id id, uint32_t facets, uint64_t time)
+{
+	if (machine_armed(machine, id)) {
+		struct signal signal = announcement(transaction, id, facets, time);
+
+		machine_announce(machine, &signal);
+	}
+}
+
+static void span(struct machine *machine, const struct transaction *transaction,
+		 enum pmu_signal_id id, uint32_t facets, uint64_t time, uint64_t duration)
+{
+	if (machine_armed(machine, id)) {
+		struct signal signal = announcement(transaction, id, facets, time);
+
+		signal.duration = duration;
+		machine_announce(machine, &signal);
+	}
+}
+
+/* Cycles of a message between a slice or agent of one socket and one of another or the same. */
+static uint64_t path_cycles(const struct machine *machine, unsigned from, unsigned to)
+{
+	return machine->desc->ring_hop + (from == to ? 0 : machine->desc->link_cycles);
+}
+
+/* As path_cycles(), for a line of data, which may have to wait for the link. */
+static uint64_t data_path_cycles(struct machine *machine, unsigned from, unsigned to, uint64_t now)
+{
+	struct link *link = &machine->state->links[from];
+	uint64_t cycles = path_cycles(machine, from, to), start;
+
+	if (from == to)
+		return cycles;
+	link->now = machine_max(link->now, now);
+	start = machine_max(link->now, link->busy);
+	link->busy = start + machine->desc->link_line_cycles;
+	return cycles + link->busy - link->now;
+}
+
+/*
+ * X is the line's number over all memory; in its node, lines go to agents and channels in turn.
+ */
+static void decode(struct machine *machine, struct transaction *transaction)
+{
+	const struct pmu_machine *desc = machine->desc;
+	uint32_t line = transaction->line - transaction->socket * machine->lines_per_node;
+
+	transaction->instance = (uint8_t)(line % desc->home_agents);
+	line /= desc->home_agents;
+	transaction->channel = line % desc->channels;
+	transaction->channel_line = line / desc->channels;
+	transaction->home =
+	    &machine->homes[transaction->socket * desc->home_agents + transaction->instance];
+}
+
+static uint64_t dram_now(const struct machine *machine, uint64_t cycle)
+{
+	return cycle * machine->uclk_ticks / machine->dclk_ticks;
+}
+
+static uint64_t from_dram(const struct machine *machine, uint64_t cycles)
+{
+	return (cycles * machine->dclk_ticks + machine->uclk_ticks - 1) / machine->uclk_ticks;
+}
+
+static size_t channel_index(const struct machine *machine, const struct transaction *transaction)
+{
+	size_t home = (size_t)(transaction->home - machine->homes);
+
+	return home * machine->desc->channels + transaction->channel;
+}
+
+static uint64_t read_memory(struct machine *machine, struct transaction *transaction,
+			    uint64_t cycle)
+{
+	size_t channel = channel_index(machine, transaction);
+
+	pulse(machine, transaction, SIGNAL_HA_IMC_READ, FACET_HA_IMC_READ_NORMAL, cycle);
+	return from_dram(machine, memory_read(&machine->channels[channel], &machine->views[channel],
+					      transaction->channel_line, dram_now(machine, cycle)));
+}
+
+/* @return cycles until it is posted */
+static uint64_t write_memory(struct machine *machine, struct transaction *transaction, bool partial,
+			     uint64_t cycle)
+{
+	size_t channel = channel_index(machine, transaction);
+	uint64_t wait;
+
+	pulse(machine, transaction, SIGNAL_HA_IMC_WRITE,
+	      partial ? FACET_HA_IMC_WRITE_PARTIAL : FACET_HA_IMC_WRITE_FULL, cycle);
+	wait = from_dram(machine, memory_write(&machine->channels[channel],
+					       &machine->views[channel], transaction->channel_line,
+					       partial, dram_now(machine, cycle)));
+	if (wait)
+		span(machine, transaction, SIGNAL_HA_WPQ_NO_CREDIT,
+		     FACET_HA_WPQ_NO_CREDIT_CHN0 << transaction->channel, cycle, wait);
+	return wait;
+}
+
+static const uint32_t response_facets[] = {
+    [SNOOP_RSP_I] = FACET_HA_SNOOP_RESP_RSPI,
+    [SNOOP_RSP_S] = FACET_HA_SNOOP_RESP_RSPS,
+    [SNOOP_RSP_S_FWD] = FACET_HA_SNOOP_RESP_RSPSFWD,
+    [SNOOP_RSP_I_FWD] = FACET_HA_SNOOP_RESP_RSPIFWD,
+    [SNOOP_RSP_S_WB] = FACET_HA_SNOOP_RESP_RSP_WB,
+    [SNOOP_RSP_I_WB] = FACET_HA_SNOOP_RESP_RSP_WB,
+};
+static_assert(FACET_HA_SNOOP_RESP_RSPI == FACET_HA_SNOOP_RESP_LOCAL_RSPI &&
+		  FACET_HA_SNOOP_RESP_RSPS == FACET_HA_SNOOP_RESP_LOCAL_RSPS &&
+		  FACET_HA_SNOOP_RESP_RSPSFWD == FACET_HA_SNOOP_RESP_LOCAL_RSPSFWD &&
+		  FACET_HA_SNOOP_RESP_RSPIFWD == FACET_HA_SNOOP_RESP_LOCAL_RSPIFWD &&
+		  FACET_HA_SNOOP_RESP_RSP_WB == FACET_HA_SNOOP_RESP_LOCAL_RSP_WB,
+	      "one table for both signals");
+
+static bool carries_data(enum snoop_response response)
+{
+	return response != SNOOP_RSP_I && response != SNOOP_RSP_S;
+}
+
+/* Snoops the socket that did not ask. @return cycles until its response is here */
+static uint64_t snoop(struct machine *machine, struct transaction *transaction,
+		      struct snoop_answer *answer)
+{
+	const unsigned socket = transaction->socket, target = 1 - transaction->requester;
+	uint64_t cycles = path_cycles(machine, socket, target), end;
+
+	transaction->home->snoops++;
+	*answer = slice_snoop(machine, target, transaction->kind, transaction->line,
+			      transaction->begin + cycles);
+	cycles += answer->cycles;
+	if (carries_data(answer->response))
+		cycles += data_path_cycles(machine, target, socket, transaction->begin + cycles);
+	else
+		cycles += path_cycles(machine, target, socket);
+	end = transaction->begin + cycles;
+
+	span(machine, transaction, SIGNAL_HA_SNOOP,
+	     is_local(transaction) ? FACET_HA_SNOOP_LOCAL : FACET_HA_SNOOP_REMOTE,
+	     transaction->begin, cycles);
+	pulse(machine, transaction, SIGNAL_HA_SNOOP_RESP, response_facets[answer->response], end);
+	if (is_local(transaction))
+		pulse(machine, transaction, SIGNAL_HA_SNOOP_RESP_LOCAL,
+		      response_facets[answer->response], end);
+	if (answer->response == SNOOP_RSP_S_WB || answer->response == SNOOP_RSP_I_WB) {
+		transaction->home->snoop_writebacks++;
+		write_memory(machine, transaction, false, end);
+	}
+	return cycles;
+}
+
+static enum line_state fill_state(enum home_kind kind, const struct snoop_answer *answer)
+{
+	if (answer->response == SNOOP_RSP_I_FWD)
+		return answer->modified ? LINE_M : LINE_E;
+	if (answer->response == SNOOP_RSP_I && kind != HOME_RD_CODE)
+		return LINE_E;
+	return LINE_F;
+}
+
+/* Memory and the other socket at once. @return cycles in the tracker */
+static uint64_t serve_read(struct machine *machine, struct transaction *transaction,
+			   struct snoop_answer *answer)
+{
+	const bool local = is_local(transaction);
+	uint64_t data = machine->desc->ha_cycles, snooped = 0, answered;
+
+	data += read_memory(machine, transaction, transaction->begin + data);
+	if (machine->desc->sockets > 1)
+		snooped = snoop(machine, transaction, answer);
+	answered = machine_max(data, snooped);
+	if (snooped > data)
+		pulse(machine, transaction, SIGNAL_HA_SNOOP_LATE,
+		      local ? FACET_HA_SNOOP_LATE_LOCAL : FACET_HA_SNOOP_LATE_REMOTE,
+		      transaction->begin + snooped);
+	span(machine, transaction, SIGNAL_HA_PENDING,
+	     local ? FACET_HA_PENDING_LOCAL : FACET_HA_PENDING_REMOTE, transaction->begin + data,
+	     answered - data);
+	pulse(machine, transaction, SIGNAL_HA_EGRESS_BL,
+	      local ? FACET_HA_EGRESS_BL_DRS_CORE : FACET_HA_EGRESS_BL_DRS_QPI,
+	      transaction->begin + answered);
+	return answered;
+}
+
+/* @return cycles in the tracker */
+static uint64_t serve(struct machine *machine, struct transaction *transaction,
+		      enum line_state *state)
+{
+	struct snoop_answer answer = {.response = SNOOP_RSP_I};
+	uint64_t cycles = machine->desc->ha_cycles;
+
+	pulse(machine, transaction, SIGNAL_HA_TAD, FACET_HA_TAD_REGION0, transaction->begin);
+	if (is_read(transaction->kind)) {
+		transaction->home->reads++;
+		cycles = serve_read(machine, transaction, &answer);
+		*state = fill_state(transaction->kind, &answer);
+	} else if (transaction->kind == HOME_INV_ITO_E) {
+		transaction->home->invitoe++;
+		if (machine->desc->sockets > 1)
+			cycles = machine_max(cycles, snoop(machine, transaction, &answer));
+	} else {
+		transaction->home->writes++;
+		cycles += write_memory(machine, transaction, transaction->kind == HOME_WB_MTO_I_PTL,
+				       transaction->begin + cycles);
+	}
+	return cycles;
+}
+
+/* With every entry taken, from this one's beginning until the first is free. */
+static void announce_full(struct machine *machine, const struct transaction *transaction)
+{
+	struct home *home = transaction->home;
+	uint32_t hint = home->tracker_hint;
+	uint32_t slot = slots_find(home->tracker, machine->desc->tracker_entries,
+				   transaction->begin, SLOTS_NONE, &hint);
+
+	if (home->tracker[slot] > transaction->begin)
+		span(machine, transaction, SIGNAL_HA_TRACKER_FULL,
+		     FACET_HA_TRACKER_FULL_GP | FACET_HA_TRACKER_FULL_ALL, transaction->begin,
+		     home->tracker[slot] - transaction->begin);
+}
+
+static void announce_request(struct machine *machine, const struct transaction *transaction,
+			     uint64_t cycles)
+{
+	if (machine_armed(machine, SIGNAL_HA_REQUEST)) {
+		const bool local = is_local(transaction);
+		struct signal signal =
+		    announcement(transaction, SIGNAL_HA_REQUEST, 0, transaction->begin);
+
+		if (is_read(transaction->kind))
+			signal.facets =
+			    local ? FACET_HA_REQUEST_READ_LOCAL : FACET_HA_REQUEST_READ_REMOTE;
+		else if (transaction->kind == HOME_INV_ITO_E)
+			signal.facets = local ? FACET_HA_REQUEST_INVITOE_LOCAL
+					      : FACET_HA_REQUEST_INVITOE_REMOTE;
+		else
+			signal.facets =
+			    local ? FACET_HA_REQUEST_WRITE_LOCAL : FACET_HA_REQUEST_WRITE_REMOTE;
+		signal.duration = cycles;
+		signal.opcode = (uint16_t)(transaction->kind & ~HOME_PARTIAL);
+		signal.address = (uint64_t)transaction->line << LINE_LOG2;
+		signal.nid = transaction->requester;
+		machine_announce(machine, &signal);
+	}
+}
+
+struct home_answer home_request(struct machine *machine, enum home_kind kind, unsigned requester,
+				uint32_t line, uint64_t now)
+{
+	const unsigned socket = machine_home_node(machine, line);
+	struct transaction transaction = {
+	    .kind = kind,
+	    .line = line,
+	    .socket = (uint8_t)socket,
+	    .requester = (uint8_t)requester,
+	};
+	struct home_answer answer = {.state = LINE_I};
+	uint64_t there, cycles, back;
+	struct home *home;
+	uint32_t slot;
+
+	decode(machine, &transaction);
+	home = transaction.home;
+	there = kind == HOME_WB_MTO_I || kind == HOME_WB_MTO_I_PTL
+		    ? data_path_cycles(machine, requester, socket, now)
+		    : path_cycles(machine, requester, socket);
+	home->now = machine_max(home->now, now + there);
+	slot = slots_find(home->tracker, machine->desc->tracker_entries, home->now, SLOTS_NONE,
+			  &home->tracker_hint);
+	transaction.begin = machine_max(home->now, home->tracker[slot]);
+
+	cycles = serve(machine, &transaction, &answer.state);
+	there += transaction.begin - home->now;
+	home->tracker[slot] = transaction.begin + cycles;
+	home->tracker_cycles += cycles;
+	announce_request(machine, &transaction, cycles);
+	if (machine_armed(machine, SIGNAL_HA_TRACKER_FULL))
+		announce_full(machine, &transaction);
+
+	back = is_read(kind)
+		   ? data_path_cycles(machine, socket, requester, transaction.begin + cycles)
+		   : path_cycles(machine, socket, requester);
+	answer.cycles = there + cycles + back;
+	return answer;
+}

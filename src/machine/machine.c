@@ -1,0 +1,297 @@
+#include "machine/machine.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "machine/state.h"
+#include "machine/stream.h"
+
+/* Where the parts of the shared block begin, bytes. */
+struct layout {
+	size_t cores, slices, homes, channels, llc, size;
+};
+
+static size_t place(size_t *end, size_t count, size_t size)
+{
+	size_t begin = (*end + 63) & ~(size_t)63;
+
+	*end = begin + count * size;
+	return begin;
+}
+
+static struct layout lay_out(const struct pmu_machine *desc)
+{
+	const size_t slices = (size_t)desc->sockets * desc->slices;
+	const size_t homes = (size_t)desc->sockets * desc->home_agents;
+	struct layout layout;
+	size_t end = sizeof(struct machine_state);
+
+	layout.cores = place(&end, (size_t)desc->sockets * desc->cores, sizeof(struct core));
+	layout.slices = place(&end, slices, sizeof(struct slice));
+	layout.homes = place(&end, homes, sizeof(struct home));
+	layout.channels = place(&end, homes * desc->channels, sizeof(struct memory_channel));
+	layout.llc = place(&end, slices * desc->llc.sets, sizeof(struct llc_set));
+	layout.size = end;
+	return layout;
+}
+
+size_t machine_state_size(const struct pmu_machine *desc)
+{
+	return lay_out(desc).size;
+}
+
+struct limit {
+	const char *what;
+	uint64_t value, least, most;
+};
+
+static bool is_power_of_two(uint64_t value)
+{
+	return value && !(value & (value - 1));
+}
+
+static int check(struct pmu_ctx *ctx, const struct pmu_machine *desc)
+{
+	const uint64_t lines = desc->memory_bytes / LINE_BYTES;
+	const struct limit limits[] = {
+	    {"sockets", desc->sockets, 1, SOCKETS_MAX},
+	    {"cores", desc->cores, 1, CORES_MAX},
+	    {"slices", desc->slices, 1, SLICES_MAX},
+	    {"home agents", desc->home_agents, 1, HOMES_MAX},
+	    {"channels", desc->channels, 1, HOME_CHANNELS},
+	    {"ranks and banks", (uint64_t)desc->ranks * desc->banks, 1, MEMORY_BANKS_MAX},
+	    {"L1I sets", desc->l1i.sets, L1_SETS, L1_SETS},
+	    {"L1I ways", desc->l1i.ways, L1_WAYS, L1_WAYS},
+	    {"L1D sets", desc->l1d.sets, L1_SETS, L1_SETS},
+	    {"L1D ways", desc->l1d.ways, L1_WAYS, L1_WAYS},
+	    {"L2 sets", desc->l2.sets, L1_SETS, L2_SETS_MAX},
+	    {"L2 ways", desc->l2.ways, L2_WAYS, L2_WAYS},
+	    {"LLC sets", desc->llc.sets, 1, 1u << 16},
+	    {"LLC ways", desc->llc.ways, 1, LLC_WAYS_MAX},
+	    {"fill buffers", desc->fill_buffers, 1, FILL_BUFFERS_MAX},
+	    {"IRQ entries", desc->irq_entries, 1, IRQ_MAX},
+	    /* A request and its victim hold one each. */
+	    {"TOR entries", desc->tor_entries, 2, TOR_MAX},
+	    {"tracker entries", desc->tracker_entries, 1, TRACKER_MAX},
+	    {"RPQ entries", desc->rpq_entries, 1, MEMORY_QUEUE_MAX},
+	    {"WPQ entries", desc->wpq_entries, 1, MEMORY_QUEUE_MAX},
+	    {"issue width", desc->issue_width, 1, 64},
+	    /* Line numbers have 31 bits, and an LLC tag word 29 of the line's. */
+	    {"lines of memory", lines * desc->sockets, 1u << (PAGE_LOG2 - LINE_LOG2), 1u << 31},
+	    {"lines of memory a set of the LLC",
+	     lines * desc->sockets / desc->slices / desc->llc.sets, 0, (1u << 28)},
+	    {"core clock", desc->core_mhz, 1, 10000},
+	    {"uncore clock", desc->uclk_mhz, 1, 10000},
+	    {"DRAM clock", desc->dclk_mhz, 1, 10000},
+	};
+
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+		if (limits[i].value < limits[i].least || limits[i].value > limits[i].most)
+			return error_set(ctx, PMU_E_UNSUPPORTED,
+					 "machine %s: %s must be from %llu to %llu, not %llu",
+					 desc->name, limits[i].what,
+					 (unsigned long long)limits[i].least,
+					 (unsigned long long)limits[i].most,
+					 (unsigned long long)limits[i].value);
+	if (!is_power_of_two(desc->l2.sets) || !is_power_of_two(desc->llc.sets))
+		return error_set(ctx, PMU_E_UNSUPPORTED,
+				 "machine %s: L2 and LLC sets must be powers of two", desc->name);
+	return 0;
+}
+
+static uint64_t least_common_multiple(uint64_t a, uint64_t b)
+{
+	uint64_t x = a, y = b;
+
+	while (y) {
+		uint64_t rest = x % y;
+
+		x = y;
+		y = rest;
+	}
+	return a / x * b;
+}
+
+/* Lines have 31 bits: 31 and the bits of the divisor make it exact. */
+static void set_division(struct machine *machine)
+{
+	const uint64_t slices = machine->desc->slices;
+
+	machine->slice_shift = 31;
+	while (1ull << (machine->slice_shift - 31) < slices)
+		machine->slice_shift++;
+	machine->slice_inverse = ((1ull << machine->slice_shift) + slices - 1) / slices;
+}
+
+static void set_clocks(struct machine *machine)
+{
+	const struct pmu_machine *desc = machine->desc;
+	uint64_t mhz = least_common_multiple(desc->core_mhz,
+					     least_common_multiple(desc->uclk_mhz, desc->dclk_mhz));
+
+	machine->core_ticks = mhz / desc->core_mhz;
+	machine->uclk_ticks = mhz / desc->uclk_mhz;
+	machine->dclk_ticks = mhz / desc->dclk_mhz;
+	machine->ticks_per_second = mhz * 1000000;
+}
+
+static size_t channel_count(const struct pmu_machine *desc)
+{
+	return (size_t)desc->sockets * desc->home_agents * desc->channels;
+}
+
+static void set_views(struct machine *machine)
+{
+	const struct pmu_machine *desc = machine->desc;
+
+	for (size_t i = 0; i < channel_count(desc); i++) {
+		size_t home = i / desc->channels;
+
+		machine->views[i] = (struct memory_view){
+		    .desc = desc,
+		    .socket = (uint8_t)(home / desc->home_agents),
+		    .instance =
+			(uint8_t)(home % desc->home_agents * HOME_CHANNELS + i % desc->channels),
+		};
+	}
+}
+
+int machine_open(struct machine **result, struct pmu_ctx *ctx, const struct pmu_machine *desc,
+		 void *state, bool fresh)
+{
+	const struct layout layout = lay_out(desc);
+	struct machine *machine;
+	char *base = state;
+	int error = check(ctx, desc);
+
+	if (error)
+		return error;
+	machine = calloc(1, sizeof(*machine));
+	if (!machine)
+		goto no_memory;
+	machine->views = calloc(channel_count(desc), sizeof(*machine->views));
+	if (!machine->views)
+		goto free_machine;
+	machine->desc = desc;
+	machine->state = state;
+	machine->cores = (struct core *)(base + layout.cores);
+	machine->slices = (struct slice *)(base + layout.slices);
+	machine->homes = (struct home *)(base + layout.homes);
+	machine->channels = (struct memory_channel *)(base + layout.channels);
+	machine->llc = (struct llc_set *)(base + layout.llc);
+	machine->core_count = desc->sockets * desc->cores;
+	machine->lines_per_node = (uint32_t)(desc->memory_bytes / LINE_BYTES);
+	machine->l2_sets_log2 = (uint32_t)__builtin_ctz(desc->l2.sets);
+	machine->llc_sets_log2 = (uint32_t)__builtin_ctz(desc->llc.sets);
+	set_division(machine);
+	set_clocks(machine);
+	set_views(machine);
+	machine->may_lean = lock_may_lean();
+	if (fresh)
+		for (size_t i = 0; i < channel_count(desc); i++)
+			memory_init(&machine->channels[i], desc);
+	*result = machine;
+	return 0;
+
+free_machine:
+	free(machine);
+no_memory:
+	return error_set(ctx, PMU_E_NOMEM, "no memory for a machine");
+}
+
+void machine_close(struct machine *machine)
+{
+	if (!machine)
+		return;
+	free(machine->views);
+	free(machine);
+}
+
+void machine_connect(struct machine *machine, const struct signal_port *port)
+{
+	machine->port = port ? *port : (struct signal_port){0};
+	for (size_t i = 0; i < channel_count(machine->desc); i++)
+		machine->views[i].port = port ? &machine->port : NULL;
+}
+
+void machine_lock(struct machine *machine)
+{
+	machine_hold(machine, lock_thread());
+}
+
+void machine_unlock(struct machine *machine)
+{
+	machine_let_go(machine);
+}
+
+uint64_t machine_ticks_per_cycle(const struct machine *machine, enum pmu_clock clock)
+{
+	return clock == PMU_CLOCK_DCLK ? machine->dclk_ticks : machine->uclk_ticks;
+}
+
+uint64_t machine_ticks_per_second(const struct machine *machine)
+{
+	return machine->ticks_per_second;
+}
+
+uint64_t machine_now(const struct machine *machine)
+{
+	uint64_t now = __atomic_load_n(&machine->state->horizon, __ATOMIC_RELAXED);
+
+	for (unsigned i = 0; i < machine->core_count; i++)
+		now = machine_max(
+		    now, __atomic_load_n(&machine->cores[i].progress.time, __ATOMIC_RELAXED));
+	return now;
+}
+
+/* The tick from which on every slice and home agent is idle. */
+static uint64_t uncore_idle(const struct machine *machine)
+{
+	const struct pmu_machine *desc = machine->desc;
+	uint64_t cycle = 0;
+
+	for (unsigned i = 0; i < desc->sockets * desc->slices; i++)
+		for (unsigned j = 0; j < desc->tor_entries; j++)
+			cycle = machine_max(cycle, machine->slices[i].tor[j]);
+	for (unsigned i = 0; i < desc->sockets * desc->home_agents; i++)
+		for (unsigned j = 0; j < desc->tracker_entries; j++)
+			cycle = machine_max(cycle, machine->homes[i].tracker[j]);
+	return cycle * machine->uclk_ticks;
+}
+
+static uint64_t drain_memory(struct machine *machine, uint64_t now)
+{
+	const uint64_t cycle = (now + machine->dclk_ticks - 1) / machine->dclk_ticks;
+	uint64_t idle = cycle;
+
+	for (size_t i = 0; i < channel_count(machine->desc); i++)
+		idle = machine_max(idle,
+				   memory_drain(&machine->channels[i], &machine->views[i], cycle));
+	return idle * machine->dclk_ticks;
+}
+
+void machine_drain(struct machine *machine)
+{
+	uint64_t now;
+
+	machine_lock(machine);
+	now = machine_now(machine);
+	for (unsigned i = 0; i < machine->core_count; i++)
+		now = machine_max(now, stream_drain(machine, i, now));
+	now = machine_max(now, uncore_idle(machine));
+	machine->state->horizon = drain_memory(machine, now);
+	machine_unlock(machine);
+}
+
+void machine_catch_up(struct machine *machine)
+{
+	const uint64_t cycle = machine_now(machine) / machine->dclk_ticks;
+
+	for (size_t i = 0; i < channel_count(machine->desc); i++)
+		memory_advance(&machine->channels[i], &machine->views[i], cycle);
+}
+
+void machine_count_outside(struct machine *machine)
+{
+	__atomic_fetch_add(&machine->state->outside, 1, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,112 @@
+/*
+ * The emulated machine: sockets, cores with private caches, LLC slices, home agents, memory
+ * channels, links. It executes the memory accesses that a feed gives it, keeps time, and announces
+ * what happens as signals. It knows no PMU. docs/machine.md says what it does with each access.
+ *
+ * All state lies in one block of memory without pointers, so that it can be shared between
+ * processes; struct machine is a process's own view of it.
+ *
+ * Time is counted in ticks, the largest unit of which core, uncore and DRAM cycles are multiples.
+ */
+#ifndef MACHINE_MACHINE_H
+#define MACHINE_MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "catalog/signal.h"
+#include "pmulab/machine.h"
+
+struct machine;
+struct machine_core;
+struct machine_space;
+
+/** Bytes of shared state that a machine of this description needs. */
+size_t machine_state_size(const struct pmu_machine *desc);
+
+/**
+ * Makes a view of the machine in @state (machine_state_size() bytes, aligned to 64).
+ * @param fresh  the state is new: initialise it (zeroed memory); otherwise attach to it
+ * @return 0, PMU_E_NOMEM, or PMU_E_UNSUPPORTED for a geometry that was not compiled in
+ */
+int machine_open(struct machine **machine, struct pmu_ctx *ctx, const struct pmu_machine *desc,
+		 void *state, bool fresh);
+void machine_close(struct machine *machine);
+
+/** Connects the listener of this view's announcements; NULL disconnects. */
+void machine_connect(struct machine *machine, const struct signal_port *port);
+
+/*
+ * Address spaces: the machine places pages on frames at first touch, on the node of the core that
+ * touches, in order. One a process; shared by its threads.
+ */
+int machine_space_new(struct machine_space **space, struct machine *machine);
+void machine_space_free(struct machine_space *space);
+
+/**
+ * Puts a thread on a core: the free one with the lowest number, or, where all are taken, the least
+ * loaded one, which its threads then share in turns. Its clock starts at no less than @not_before.
+ * The calling thread holds the core until it pauses or leaves.
+ */
+struct machine_core *machine_core_enter(struct machine *machine, struct machine_space *space,
+					uint64_t not_before);
+/** The thread blocks or waits outside (a system call): others may take the core and the time. */
+void machine_core_pause(struct machine_core *core);
+/** The thread goes on; its clock moves to where the machine's time is if that is later. */
+void machine_core_resume(struct machine_core *core);
+/** The thread ends: write-combining buffers drain, the core is free. */
+void machine_core_leave(struct machine_core *core);
+
+/** Lets time pass until nothing is in flight: fills, write queues, refreshes due. */
+void machine_drain(struct machine *machine);
+
+/**
+ * Announces what has happened by machine_now() though no access asked for it: refreshes, writes of
+ * idle channels. For who reads counters; the caller holds the lock.
+ */
+void machine_catch_up(struct machine *machine);
+
+/** The latest time of any core or of anything in flight that has ended, in ticks. */
+uint64_t machine_now(const struct machine *machine);
+uint64_t machine_ticks_per_cycle(const struct machine *machine, enum pmu_clock clock);
+uint64_t machine_ticks_per_second(const struct machine *machine);
+
+/* Excludes every other access to shared state, of any process; survives the holder's death. */
+void machine_lock(struct machine *machine);
+void machine_unlock(struct machine *machine);
+
+/* What really happened, for reports and tests; sums over all cores and sockets. */
+struct machine_truth {
+	uint64_t instructions, cycles; /* cycles: of all cores while not paused */
+	/* Line accesses: splits are counted twice. */
+	uint64_t loads, stores, locked, fetches, nt_stores;
+	uint64_t l1d_misses, l1i_misses; /* l1d: stores that find S too */
+	uint64_t l2_misses;		 /* DRd, CRd and RFO sent to the LLC */
+	uint64_t l2_writebacks;		 /* WbMtoI, WbMtoE */
+	uint64_t wc_lines;		 /* WCiLF, WCiL */
+	uint64_t llc_lookups;		 /* of all requests and snoops */
+	uint64_t llc_misses;		 /* DRd, CRd and RFO that found I */
+	uint64_t llc_victims;
+	uint64_t llc_writebacks; /* WbMtoI to home: M victims, lines that WCiL(F) met */
+	uint64_t ha_reads, ha_invitoe, ha_writes, snoops;
+	uint64_t snoop_writebacks; /* data to memory that are no request: RspSWb, RspIWb */
+	uint64_t cas_reads, cas_writes, underfills, wpq_read_hits, wpq_write_hits;
+	uint64_t tor_cycles;	 /* sum over all TOR entries, uncore cycles */
+	uint64_t tracker_cycles; /* sum over all tracker entries, uncore cycles */
+	uint64_t rpq_cycles;	 /* sum over all RPQ entries, DRAM cycles */
+	uint64_t wpq_cycles;
+	uint64_t outside; /* programs started by execve, which ran outside the machine */
+};
+void machine_truth(const struct machine *machine, struct machine_truth *truth);
+void machine_count_outside(struct machine *machine);
+
+/* For tests: what the caches hold. State letters M, E, S, F, or I where the line is absent. */
+enum machine_level { MACHINE_L1I, MACHINE_L1D, MACHINE_L2, MACHINE_LLC };
+/** @param unit core for private levels (numbered over all sockets), socket for the LLC */
+char machine_peek(const struct machine *machine, enum machine_level level, unsigned unit,
+		  uint64_t address);
+/** Core-valid bits of a line in a socket's LLC, 0 where absent; bit i: i-th core of the socket. */
+uint32_t machine_peek_core_valid(const struct machine *machine, unsigned socket, uint64_t address);
+
+#endif

@@ -1,0 +1,287 @@
+#include "machine/memory.h"
+
+#include <assert.h>
+
+#include "machine/memory_dram.h"
+
+/* From the write queue a line takes as long as over the data bus (choice). */
+#define WPQ_HIT_CYCLES 4
+
+#define WPQ_NONE MEMORY_QUEUE_MAX
+
+static_assert((MEMORY_QUEUE_MAX & (MEMORY_QUEUE_MAX - 1)) == 0, "ring indices wrap by a mask");
+static_assert(MEMORY_QUEUE_MAX <= 64, "memory_wpq.partial has a bit an entry");
+
+/* What the column accesses of writes are announced as, by major mode. */
+struct write_mode {
+	uint32_t underfill, write;
+};
+static const struct write_mode write_major = {
+    .underfill = FACET_IMC_CAS_RD_UNDERFILL | FACET_IMC_CAS_RD_WMM,
+    .write = FACET_IMC_CAS_WR_WMM,
+};
+static const struct write_mode read_major = {
+    .underfill = FACET_IMC_CAS_RD_UNDERFILL | FACET_IMC_CAS_RD_RMM,
+    .write = FACET_IMC_CAS_WR_RMM,
+};
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint32_t wpq_slot(const struct memory_wpq *wpq, uint32_t position)
+{
+	return (wpq->head + position) & (MEMORY_QUEUE_MAX - 1);
+}
+
+static uint32_t wpq_held(const struct memory_wpq *wpq)
+{
+	return wpq->scheduled + wpq->waiting;
+}
+
+void memory_init(struct memory_channel *channel, const struct pmu_machine *desc)
+{
+	assert(desc->rpq_entries && desc->rpq_entries <= MEMORY_QUEUE_MAX);
+	assert(desc->wpq_entries <= MEMORY_QUEUE_MAX);
+	assert(desc->wpq_low < desc->wpq_high && desc->wpq_high <= desc->wpq_entries);
+
+	dram_init(channel, desc);
+}
+
+/* Slot of the entry that holds @line and has not left by @time. */
+static uint32_t wpq_find(const struct memory_wpq *wpq, uint64_t line, uint64_t time)
+{
+	uint32_t held = wpq_held(wpq);
+
+	for (uint32_t i = 0; i < held; i++) {
+		uint32_t slot = wpq_slot(wpq, i);
+
+		if (wpq->lines[slot] == line && (i >= wpq->scheduled || wpq->leaves[slot] > time))
+			return slot;
+	}
+	return WPQ_NONE;
+}
+
+static void wpq_post(struct memory_channel *channel, const struct memory_view *view, uint64_t line,
+		     bool partial, uint64_t time)
+{
+	struct memory_wpq *wpq = &channel->wpq;
+	uint32_t slot = wpq_slot(wpq, wpq_held(wpq));
+
+	wpq->lines[slot] = line;
+	wpq->entered[slot] = time;
+	if (partial)
+		wpq->partial |= UINT64_C(1) << slot;
+	wpq->waiting++;
+	memory_announce(view, SIGNAL_IMC_WPQ, 0, time, wpq_held(wpq));
+}
+
+/* Lets go of the entries whose CAS is issued by @now. Until then they can be hit. */
+static void wpq_release(struct memory_channel *channel, const struct memory_view *view,
+			uint64_t now)
+{
+	struct memory_wpq *wpq = &channel->wpq;
+
+	while (wpq->scheduled && wpq->leaves[wpq->head] <= now) {
+		uint64_t left = wpq->leaves[wpq->head];
+
+		wpq->head = wpq_slot(wpq, 1);
+		wpq->scheduled--;
+		memory_announce(view, SIGNAL_IMC_WPQ, 0, left, wpq_held(wpq));
+	}
+}
+
+/*
+ * Schedules the @count oldest waiting writes. The underfill reads of partial ones go first and
+ * together, so that the data bus turns once.
+ */
+static void write_out(struct memory_channel *channel, const struct memory_view *view,
+		      uint32_t count, uint64_t earliest, const struct write_mode *mode)
+{
+	struct memory_wpq *wpq = &channel->wpq;
+	uint64_t cas, merged = earliest;
+
+	for (uint32_t i = 0; i < count && wpq->partial; i++) {
+		uint32_t slot = wpq_slot(wpq, wpq->scheduled + i);
+
+		if (!(wpq->partial >> slot & 1))
+			continue;
+		wpq->partial &= ~(UINT64_C(1) << slot);
+		cas = dram_read(channel, view, wpq->lines[slot], earliest, mode->underfill);
+		merged = dram_read_end(view->desc, cas);
+		channel->truth.underfills++;
+	}
+	for (; count; count--) {
+		uint32_t slot = wpq_slot(wpq, wpq->scheduled);
+
+		cas = dram_write(channel, view, wpq->lines[slot], merged, mode->write);
+		wpq->leaves[slot] = cas;
+		wpq->scheduled++;
+		wpq->waiting--;
+		channel->truth.wpq_cycles += cas - wpq->entered[slot];
+	}
+}
+
+static void leave_write_mode(struct memory_channel *channel, const struct memory_view *view)
+{
+	if (!channel->writing)
+		return;
+	channel->writing = false;
+	memory_announce(view, SIGNAL_IMC_WMM_TO_RMM, FACET_IMC_WMM_TO_RMM_LOW_THRESH,
+			channel->mode_end, 0);
+}
+
+/* Reads that have their CAS fixed come first; a write mode still going on is prolonged. */
+static void enter_write_mode(struct memory_channel *channel, const struct memory_view *view,
+			     uint64_t time)
+{
+	uint64_t start = later(time, channel->dram.next_cas);
+
+	if (start > channel->mode_end)
+		leave_write_mode(channel, view);
+	write_out(channel, view, channel->wpq.waiting - view->desc->wpq_low, start, &write_major);
+	channel->mode_end = channel->dram.next_cas;
+	channel->writing = true;
+	memory_announce(view, SIGNAL_IMC_MODE, FACET_IMC_MODE_WRITE, start,
+			channel->mode_end - start);
+}
+
+/*
+ * The controller does not know when the next request comes: idle, it issues one write after the
+ * other, and the last may delay that request.
+ */
+static void write_while_idle(struct memory_channel *channel, const struct memory_view *view,
+			     uint64_t now)
+{
+	while (channel->wpq.waiting && later(channel->idle_from, channel->dram.next_cas) < now)
+		write_out(channel, view, 1, channel->idle_from, &read_major);
+}
+
+/* Brings the channel to an arrival and returns the cycle at which it is taken. */
+static uint64_t advance(struct memory_channel *channel, const struct memory_view *view,
+			uint64_t now)
+{
+	now = later(now, channel->now);
+	channel->now = now;
+	/* Not yet at mode_end itself: a write at that cycle prolongs the mode. */
+	if (channel->writing && channel->mode_end < now)
+		leave_write_mode(channel, view);
+	write_while_idle(channel, view, now);
+	wpq_release(channel, view, now);
+	return now;
+}
+
+static void mark_busy(struct memory_channel *channel)
+{
+	channel->idle_from = later(channel->now, channel->dram.data_end) + MEMORY_IDLE_CYCLES;
+}
+
+/* Takes the entry that is free first and holds it until @departure. */
+static void rpq_hold(struct memory_rpq *rpq, uint32_t entries, uint64_t departure)
+{
+	uint32_t slot = rpq->head;
+
+	rpq->head = slot + 1 < entries ? slot + 1 : 0;
+	/* Only reads that hit the write queue leave before older ones. */
+	while (slot != rpq->head) {
+		uint32_t before = (slot ? slot : entries) - 1;
+
+		if (rpq->departures[before] <= departure)
+			break;
+		rpq->departures[slot] = rpq->departures[before];
+		slot = before;
+	}
+	rpq->departures[slot] = departure;
+}
+
+uint64_t memory_read(struct memory_channel *channel, const struct memory_view *view, uint64_t line,
+		     uint64_t now)
+{
+	const struct pmu_machine *desc = view->desc;
+	uint64_t accepted, departure, end;
+
+	now = advance(channel, view, now);
+	accepted = later(now, channel->rpq.departures[channel->rpq.head]);
+	channel->truth.reads++;
+	if (wpq_find(&channel->wpq, line, accepted) != WPQ_NONE) {
+		channel->truth.wpq_read_hits++;
+		memory_announce(view, SIGNAL_IMC_WPQ_READ_HIT, 0, accepted, 0);
+		departure = end = accepted + WPQ_HIT_CYCLES;
+	} else {
+		leave_write_mode(channel, view);
+		departure = dram_read(channel, view, line, later(accepted, channel->mode_end),
+				      FACET_IMC_CAS_RD_REG | FACET_IMC_CAS_RD_RMM);
+		end = dram_read_end(desc, departure);
+	}
+	rpq_hold(&channel->rpq, desc->rpq_entries, departure);
+	channel->truth.rpq_cycles += departure - accepted;
+	memory_announce(view, SIGNAL_IMC_RPQ, 0, accepted, departure - accepted);
+	mark_busy(channel);
+	return end - now;
+}
+
+/* The line is in the queue: no entry and no CAS of its own. */
+static void overwrite(struct memory_channel *channel, const struct memory_view *view, uint32_t slot,
+		      bool partial)
+{
+	channel->truth.wpq_write_hits++;
+	if (!partial)
+		channel->wpq.partial &= ~(UINT64_C(1) << slot);
+	memory_announce(view, SIGNAL_IMC_WPQ_WRITE_HIT, 0, channel->now, 0);
+	mark_busy(channel);
+}
+
+uint64_t memory_write(struct memory_channel *channel, const struct memory_view *view, uint64_t line,
+		      bool partial, uint64_t now)
+{
+	struct memory_wpq *wpq = &channel->wpq;
+	const struct pmu_machine *desc = view->desc;
+	uint64_t posted;
+	uint32_t slot;
+
+	posted = now = advance(channel, view, now);
+	channel->truth.writes++;
+	slot = wpq_find(wpq, line, now);
+	if (slot != WPQ_NONE) {
+		overwrite(channel, view, slot, partial);
+		return 0;
+	}
+	/* Full with less than wpq_high waiting: some are scheduled, the oldest leaves first. */
+	if (wpq_held(wpq) == desc->wpq_entries) {
+		posted = wpq->leaves[wpq->head];
+		wpq_release(channel, view, posted);
+	}
+	wpq_post(channel, view, line, partial, posted);
+	if (wpq->waiting >= desc->wpq_high)
+		enter_write_mode(channel, view, posted);
+	if (wpq_held(wpq) == desc->wpq_entries)
+		memory_announce(view, SIGNAL_IMC_WPQ_FULL, 0, posted,
+				wpq->leaves[wpq->head] - posted);
+	mark_busy(channel);
+	return posted - now;
+}
+
+void memory_advance(struct memory_channel *channel, const struct memory_view *view, uint64_t now)
+{
+	now = advance(channel, view, now);
+	dram_refresh(channel, view, now);
+}
+
+uint64_t memory_drain(struct memory_channel *channel, const struct memory_view *view, uint64_t now)
+{
+	const struct memory_dram *dram = &channel->dram;
+
+	now = advance(channel, view, now);
+	leave_write_mode(channel, view);
+	write_out(channel, view, channel->wpq.waiting, now, &read_major);
+	dram_refresh(channel, view, now);
+	channel->now = later(now, later(dram->data_end, dram->refresh_end));
+	wpq_release(channel, view, channel->now);
+	return channel->now;
+}
+
+const struct memory_truth *memory_truth(const struct memory_channel *channel)
+{
+	return &channel->truth;
+}

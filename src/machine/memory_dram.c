@@ -1,0 +1,210 @@
+#include "machine/memory_dram.h"
+
+#include <assert.h>
+
+/* Idle cycles of the data bus when its driver changes: DDR4 needs two from read to write. */
+#define BUS_GAP_CYCLES 2
+
+struct place {
+	uint8_t rank, bank; /* bank: within the rank */
+	uint64_t row;
+};
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static bool power_of_two(uint32_t value)
+{
+	return value && !(value & (value - 1));
+}
+
+void dram_init(struct memory_channel *channel, const struct pmu_machine *desc)
+{
+	assert(power_of_two(desc->row_bytes) && desc->row_bytes >= 64 && power_of_two(desc->banks));
+	assert(desc->ranks && desc->ranks <= MEMORY_RANKS_MAX);
+	assert(desc->ranks * desc->banks <= MEMORY_BANKS_MAX);
+	assert(desc->t_refi > desc->ranks * desc->t_rfc);
+
+	channel->column_bits = (uint32_t)__builtin_ctz(desc->row_bytes / 64);
+	channel->bank_bits = (uint32_t)__builtin_ctz(desc->banks);
+	channel->dram.refresh_due = desc->t_refi / desc->ranks;
+	for (unsigned i = 0; i < MEMORY_BANKS_MAX; i++)
+		channel->dram.banks[i].row = MEMORY_ROW_CLOSED;
+}
+
+/* Column, bank, rank, row from the low bits up; row bits permute the banks, so that lines a power
+   of two apart spread over them. */
+static struct place locate(const struct memory_channel *channel, const struct pmu_machine *desc,
+			   uint64_t line)
+{
+	uint64_t bank = line >> channel->column_bits;
+	uint64_t rank = bank >> channel->bank_bits;
+	uint64_t row = rank / desc->ranks;
+
+	return (struct place){
+	    .rank = (uint8_t)(rank - row * desc->ranks),
+	    .bank = (uint8_t)((bank ^ row) & (desc->banks - 1)),
+	    .row = row,
+	};
+}
+
+static void announce_command(const struct memory_view *view, enum pmu_signal_id id, uint32_t facets,
+			     struct place place, uint64_t time)
+{
+	if (!memory_heard(view, id))
+		return;
+	view->port->announce(view->port->listener, &(struct signal){.id = (uint16_t)id,
+								    .socket = view->socket,
+								    .instance = view->instance,
+								    .facets = facets,
+								    .time = time,
+								    .rank = place.rank,
+								    .bank = place.bank});
+}
+
+static void refresh_rank(struct memory_channel *channel, const struct memory_view *view)
+{
+	struct memory_dram *dram = &channel->dram;
+	const struct pmu_machine *desc = view->desc;
+	struct place place = {.rank = (uint8_t)(channel->truth.refreshes % desc->ranks)};
+	struct memory_bank *banks = &dram->banks[place.rank * desc->banks];
+	const struct memory_rank *rank = &dram->ranks[place.rank];
+	uint64_t due = dram->refresh_due, precharge = due, start = due;
+	bool open = false, used = rank->used_until && due < rank->used_until + MEMORY_IDLE_CYCLES;
+
+	/* What is closed has been so since the rank's last refresh. */
+	for (unsigned i = 0; i < desc->banks; i++) {
+		if (banks[i].row == MEMORY_ROW_CLOSED)
+			continue;
+		precharge = later(precharge, banks[i].pre_ready);
+		open = true;
+	}
+	if (open) {
+		announce_command(view, SIGNAL_IMC_PRE_ALL, 0, place, precharge);
+		start = precharge + desc->t_rp;
+	}
+	announce_command(view, SIGNAL_IMC_REFRESH, used ? FACET_IMC_REFRESH_HIGH : 0, place, start);
+	dram->refresh_end = start + desc->t_rfc;
+	for (unsigned i = 0; i < desc->banks; i++) {
+		banks[i].row = MEMORY_ROW_CLOSED;
+		banks[i].ready = dram->refresh_end;
+	}
+	channel->truth.refreshes++;
+	dram->refresh_due = (channel->truth.refreshes + 1) * desc->t_refi / desc->ranks;
+}
+
+void dram_refresh(struct memory_channel *channel, const struct memory_view *view, uint64_t now)
+{
+	while (channel->dram.refresh_due <= now)
+		refresh_rank(channel, view);
+}
+
+/* Facets of the row commands a column access needs. */
+struct row_use {
+	uint32_t pre, act;
+};
+static const struct row_use read_use = {FACET_IMC_PRE_RD, FACET_IMC_ACT_RD};
+static const struct row_use write_use = {FACET_IMC_PRE_WR, FACET_IMC_ACT_WR};
+
+static void open_row(struct memory_channel *channel, const struct memory_view *view,
+		     struct memory_bank *bank, struct place place, uint64_t earliest,
+		     const struct row_use *use)
+{
+	struct memory_dram *dram = &channel->dram;
+	const struct pmu_machine *desc = view->desc;
+	uint64_t activate;
+
+	if (bank->row != MEMORY_ROW_CLOSED) {
+		uint64_t precharge = later(later(earliest, bank->pre_ready), dram->next_pre);
+
+		dram->next_pre = precharge + 1;
+		bank->ready = precharge + desc->t_rp;
+		channel->truth.precharges++;
+		announce_command(view, SIGNAL_IMC_PRE, FACET_IMC_PRE_PAGE_MISS | use->pre, place,
+				 precharge);
+	}
+	activate = later(later(earliest, bank->ready), dram->next_act);
+	dram->next_act = activate + 1;
+	bank->row = place.row;
+	bank->ready = activate + desc->t_rcd;
+	bank->pre_ready = activate + desc->t_ras;
+	channel->truth.activates++;
+	announce_command(view, SIGNAL_IMC_ACT, use->act, place, activate);
+}
+
+/* The bank of a request with its row open, after the refreshes that come before the request. */
+static struct memory_bank *prepare(struct memory_channel *channel, const struct memory_view *view,
+				   struct place place, uint64_t earliest, const struct row_use *use)
+{
+	struct memory_dram *dram = &channel->dram;
+	struct memory_bank *bank = &dram->banks[place.rank * view->desc->banks + place.bank];
+
+	dram_refresh(channel, view, later(earliest, dram->next_cas));
+	if (bank->row != place.row)
+		open_row(channel, view, bank, place, earliest, use);
+	return bank;
+}
+
+/* The cycle at which the data bus can take the next burst. */
+static uint64_t bus_free(const struct memory_dram *dram, uint8_t rank, bool write)
+{
+	bool turn = dram->data_end && (dram->bus_rank != rank || dram->bus_write != write);
+
+	return dram->data_end + (turn ? BUS_GAP_CYCLES : 0);
+}
+
+static void bus_take(struct memory_dram *dram, struct place place, bool write, uint64_t until)
+{
+	dram->bus_rank = place.rank;
+	dram->bus_write = write;
+	dram->data_end = until;
+	dram->ranks[place.rank].used_until = until;
+}
+
+uint64_t dram_read(struct memory_channel *channel, const struct memory_view *view, uint64_t line,
+		   uint64_t earliest, uint32_t facets)
+{
+	struct memory_dram *dram = &channel->dram;
+	const struct pmu_machine *desc = view->desc;
+	struct place place = locate(channel, desc, line);
+	struct memory_bank *bank = prepare(channel, view, place, earliest, &read_use);
+	uint64_t cas = later(later(earliest, bank->ready), dram->next_cas);
+	uint64_t bus = bus_free(dram, place.rank, false);
+
+	cas = later(cas, dram->ranks[place.rank].read_ready);
+	if (cas + desc->t_cl < bus)
+		cas = bus - desc->t_cl;
+
+	dram->next_cas = cas + 1;
+	bus_take(dram, place, false, dram_read_end(desc, cas));
+	/* t_rtp is not a parameter; its lower bound in DDR4 is the length of a burst. */
+	bank->pre_ready = later(bank->pre_ready, cas + desc->t_burst);
+	channel->truth.cas_reads++;
+	announce_command(view, SIGNAL_IMC_CAS, facets, place, cas);
+	return cas;
+}
+
+uint64_t dram_write(struct memory_channel *channel, const struct memory_view *view, uint64_t line,
+		    uint64_t earliest, uint32_t facets)
+{
+	struct memory_dram *dram = &channel->dram;
+	const struct pmu_machine *desc = view->desc;
+	struct place place = locate(channel, desc, line);
+	struct memory_bank *bank = prepare(channel, view, place, earliest, &write_use);
+	uint64_t cas = later(later(earliest, bank->ready), dram->next_cas);
+	uint64_t bus = bus_free(dram, place.rank, true), end;
+
+	if (cas + desc->t_cwl < bus)
+		cas = bus - desc->t_cwl;
+	end = cas + desc->t_cwl + desc->t_burst;
+
+	dram->next_cas = cas + 1;
+	bus_take(dram, place, true, end);
+	dram->ranks[place.rank].read_ready = end + desc->t_wtr;
+	bank->pre_ready = later(bank->pre_ready, end + desc->t_wr);
+	channel->truth.cas_writes++;
+	announce_command(view, SIGNAL_IMC_CAS, facets, place, cas);
+	return cas;
+}

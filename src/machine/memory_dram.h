@@ -1,0 +1,53 @@
+/*
+ * The DRAM behind a channel: rows, banks, refresh, data bus. It serves requests in the order of the
+ * calls; each call fixes the cycles of the commands that the request needs.
+ */
+#ifndef MACHINE_MEMORY_DRAM_H
+#define MACHINE_MEMORY_DRAM_H
+
+#include "machine/memory.h"
+
+/* DRAM cycles without a request after which the controller and its ranks count as idle. */
+#define MEMORY_IDLE_CYCLES 200
+
+void dram_init(struct memory_channel *channel, const struct pmu_machine *desc);
+
+/**
+ * Reads or writes a line with commands at @earliest or later.
+ * @param facets  FACET_IMC_CAS_... of its column access
+ * @return the cycle of the CAS, later than that of the call before
+ */
+uint64_t dram_read(struct memory_channel *channel, const struct memory_view *view, uint64_t line,
+		   uint64_t earliest, uint32_t facets);
+uint64_t dram_write(struct memory_channel *channel, const struct memory_view *view, uint64_t line,
+		    uint64_t earliest, uint32_t facets);
+
+/** Issues the refreshes due by @now. */
+void dram_refresh(struct memory_channel *channel, const struct memory_view *view, uint64_t now);
+
+/** Last beat of the data that a read CAS at @cas brings. */
+static inline uint64_t dram_read_end(const struct pmu_machine *desc, uint64_t cas)
+{
+	return cas + desc->t_cl + desc->t_burst;
+}
+
+static inline bool memory_heard(const struct memory_view *view, enum pmu_signal_id id)
+{
+	return view->port && view->port->armed[id];
+}
+
+/* An announcement without rank and bank. @duration: of a span, or the number of a level. */
+static inline void memory_announce(const struct memory_view *view, enum pmu_signal_id id,
+				   uint32_t facets, uint64_t time, uint64_t duration)
+{
+	if (!memory_heard(view, id))
+		return;
+	view->port->announce(view->port->listener, &(struct signal){.id = (uint16_t)id,
+								    .socket = view->socket,
+								    .instance = view->instance,
+								    .facets = facets,
+								    .time = time,
+								    .duration = duration});
+}
+
+#endif

@@ -1,0 +1,351 @@
+#include "machine/private.h"
+
+#include "machine/cache.h"
+#include "machine/slice.h"
+
+static uint64_t to_uclk(const struct machine *machine, uint64_t ticks)
+{
+	return (ticks + machine->uclk_ticks - 1) / machine->uclk_ticks;
+}
+
+static enum line_state l1_state(const uint32_t *words, int slot)
+{
+	return slot < 0 ? LINE_I : cache_state(l1_read(&words[slot]));
+}
+
+static void l2_touch(struct core *core, unsigned slot)
+{
+	lru_touch8(core->l2_recency + slot / L2_WAYS * L2_WAYS, slot % L2_WAYS);
+}
+
+static void write_back(struct machine *machine, unsigned number, enum slice_opcode opcode,
+		       uint32_t line, uint64_t now)
+{
+	machine->cores[number].l2_writebacks++;
+	slice_write(machine, number, opcode, line, to_uclk(machine, now));
+}
+
+/* L1D in M has newer data than a modified L2 line: that one needs no writeback. */
+static void l2_evict(struct machine *machine, unsigned number, unsigned slot, uint64_t now)
+{
+	struct core *core = &machine->cores[number];
+	uint32_t line = l2_line(machine, core->l2[slot], slot);
+	bool modified = cache_state(core->l2[slot]) == LINE_M;
+	enum line_state data;
+
+	core->l2[slot] = 0;
+	if (!modified)
+		return;
+	data = l1_state(core->l1d, l1_find(core->l1d, line));
+	if (data == LINE_M)
+		return;
+	if (data == LINE_I && l1_find(core->l1i, line) < 0)
+		write_back(machine, number, SLICE_WB_MTO_I, line, now);
+	else
+		write_back(machine, number, SLICE_WB_MTO_E, line, now);
+}
+
+static void l2_fill(struct machine *machine, unsigned number, uint32_t line, enum line_state state,
+		    uint64_t now)
+{
+	struct core *core = &machine->cores[number];
+	unsigned first = l2_first(machine, line);
+	int way = cache_way(cache_match8(core->l2 + first, 0, 0));
+
+	if (way < 0) {
+		way = (int)lru_victim8(core->l2_recency + first);
+		l2_evict(machine, number, first + (unsigned)way, now);
+	}
+	core->l2[first + (unsigned)way] = l2_tag(machine, line) | state;
+	l2_touch(core, first + (unsigned)way);
+}
+
+/* The line's state in L2 becomes @state, wherever it comes from. */
+static void l2_set(struct machine *machine, unsigned number, uint32_t line, enum line_state state,
+		   uint64_t now)
+{
+	struct core *core = &machine->cores[number];
+	int slot = l2_find(machine, core, line);
+
+	if (slot < 0) {
+		l2_fill(machine, number, line, state, now);
+		return;
+	}
+	core->l2[slot] = l2_tag(machine, line) | state;
+	l2_touch(core, (unsigned)slot);
+}
+
+/* State of the line in L2, which is used. */
+static enum line_state l2_use(struct machine *machine, unsigned number, uint32_t line)
+{
+	struct core *core = &machine->cores[number];
+	int slot = l2_find(machine, core, line);
+
+	if (slot < 0)
+		return LINE_I;
+	l2_touch(core, (unsigned)slot);
+	return cache_state(core->l2[slot]);
+}
+
+/* The way that a fill takes; of an L1D victim the modified data go to L2. */
+static unsigned l1_place(const uint32_t *words, const uint8_t *plru, uint32_t line)
+{
+	unsigned set = line % L1_SETS;
+	int way = cache_way(cache_match8(words + set * L1_WAYS, 0, 0));
+
+	return set * L1_WAYS + (way < 0 ? plru_victim(plru[set]) : (unsigned)way);
+}
+
+static void l1d_fill(struct machine *machine, unsigned number, uint32_t line, enum line_state state,
+		     uint64_t now)
+{
+	struct core *core = &machine->cores[number];
+	unsigned set = line % L1_SETS, slot = l1_place(core->l1d, core->l1d_plru, line);
+	uint32_t victim = core->l1d[slot];
+
+	l1_write(&core->l1d[slot], 0);
+	if (cache_state(victim) == LINE_M)
+		l2_set(machine, number, l1_line(victim, set), LINE_M, now);
+	l1_write(&core->l1d[slot], l1_tag(line) | state);
+	plru_touch(&core->l1d_plru[set], slot % L1_WAYS);
+}
+
+static void l1i_fill(struct core *core, uint32_t line)
+{
+	unsigned slot = l1_place(core->l1i, core->l1i_plru, line);
+
+	l1_write(&core->l1i[slot], l1_tag(line) | LINE_S);
+	plru_touch(&core->l1i_plru[line % L1_SETS], slot % L1_WAYS);
+}
+
+static struct slice_answer request(struct machine *machine, unsigned number,
+				   enum slice_opcode opcode, uint32_t line, uint64_t now)
+{
+	machine->cores[number].l2_misses++;
+	return slice_read(machine, number, opcode, line, to_uclk(machine, now));
+}
+
+uint64_t private_l2_ticks(const struct machine *machine)
+{
+	return machine->desc->l2.latency * machine->core_ticks;
+}
+
+/*
+ * The core's own lock keeps its caches together against snoops. Who has the machine's lock takes it
+ * after that one; nobody who has it waits for anything.
+ */
+static void hold_caches(struct machine *machine, struct core *core)
+{
+	lock_acquire(&core->caches, machine->holder);
+}
+
+static void release_caches(struct machine *machine, struct core *core)
+{
+	lock_release(&core->caches, machine->holder);
+}
+
+static bool load_from_l2(struct machine *machine, unsigned number, uint32_t line, uint64_t now)
+{
+	enum line_state state = l2_use(machine, number, line);
+
+	if (state != LINE_I)
+		l1d_fill(machine, number, line, state == LINE_S ? LINE_S : LINE_E, now);
+	return state != LINE_I;
+}
+
+static bool store_from_l2(struct machine *machine, unsigned number, uint32_t line, uint64_t now)
+{
+	if (l2_use(machine, number, line) < LINE_E)
+		return false;
+	l1d_fill(machine, number, line, LINE_M, now);
+	return true;
+}
+
+/* A modified L1D victim that L2 does not hold may have to make a modified L2 line go to the LLC. */
+static bool victim_stays(const struct machine *machine, const struct core *core, uint32_t line)
+{
+	uint32_t victim = core->l1d[l1_place(core->l1d, core->l1d_plru, line)];
+
+	return cache_state(victim) != LINE_M ||
+	       l2_find(machine, core, l1_line(victim, line % L1_SETS)) >= 0;
+}
+
+typedef bool from_l2(struct machine *machine, unsigned number, uint32_t line, uint64_t now);
+
+static bool serve_near(struct machine *machine, unsigned number, uint32_t line, uint32_t thread,
+		       from_l2 *serve)
+{
+	struct core *core = &machine->cores[number];
+	bool served;
+
+	lock_acquire(&core->caches, thread);
+	served = l1_find(core->l1d, line) < 0 && victim_stays(machine, core, line) &&
+		 serve(machine, number, line, 0);
+	core->l1d_misses += served;
+	lock_release(&core->caches, thread);
+	return served;
+}
+
+bool private_load_near(struct machine *machine, unsigned number, uint32_t line, uint32_t thread)
+{
+	return serve_near(machine, number, line, thread, load_from_l2);
+}
+
+bool private_store_near(struct machine *machine, unsigned number, uint32_t line, uint32_t thread)
+{
+	return serve_near(machine, number, line, thread, store_from_l2);
+}
+
+bool private_fetch_near(struct machine *machine, unsigned number, uint32_t line, uint32_t thread)
+{
+	struct core *core = &machine->cores[number];
+	bool served;
+
+	lock_acquire(&core->caches, thread);
+	served = l1_find(core->l1i, line) < 0 && l2_use(machine, number, line) != LINE_I;
+	if (served)
+		l1i_fill(core, line);
+	core->l1i_misses += served;
+	lock_release(&core->caches, thread);
+	return served;
+}
+
+uint64_t private_load(struct machine *machine, unsigned number, uint32_t line, uint64_t now)
+{
+	struct core *core = &machine->cores[number];
+	uint64_t ticks = private_l2_ticks(machine);
+	struct slice_answer answer;
+	bool hit, served;
+
+	hold_caches(machine, core);
+	hit = l1_find(core->l1d, line) >= 0;
+	core->l1d_misses += !hit;
+	served = !hit && load_from_l2(machine, number, line, now);
+	release_caches(machine, core);
+	if (hit || served)
+		return hit ? 0 : ticks;
+
+	answer = request(machine, number, SLICE_DRD, line, now + ticks);
+	hold_caches(machine, core);
+	l2_fill(machine, number, line, answer.granted, now + ticks);
+	l1d_fill(machine, number, line, answer.granted, now + ticks);
+	release_caches(machine, core);
+	return ticks + answer.cycles * machine->uclk_ticks;
+}
+
+/* The line becomes M in L1D, where it may be already. */
+static void l1d_set_modified(struct machine *machine, unsigned number, uint32_t line, uint64_t now)
+{
+	struct core *core = &machine->cores[number];
+	int slot = l1_find(core->l1d, line);
+
+	if (slot < 0) {
+		l1d_fill(machine, number, line, LINE_M, now);
+	} else {
+		l1_write(&core->l1d[slot], l1_tag(line) | LINE_M);
+		plru_touch(&core->l1d_plru[line % L1_SETS], (unsigned)slot % L1_WAYS);
+	}
+}
+
+uint64_t private_store(struct machine *machine, unsigned number, uint32_t line, uint64_t now)
+{
+	struct core *core = &machine->cores[number];
+	uint64_t ticks = private_l2_ticks(machine);
+	struct slice_answer answer;
+	enum line_state state;
+	bool served;
+
+	hold_caches(machine, core);
+	state = l1_state(core->l1d, l1_find(core->l1d, line));
+	served = state == LINE_I && store_from_l2(machine, number, line, now);
+	if (state >= LINE_E)
+		l1d_set_modified(machine, number, line, now);
+	else
+		core->l1d_misses++;
+	release_caches(machine, core);
+	if (state >= LINE_E || served)
+		return served ? ticks : 0;
+
+	answer = request(machine, number, SLICE_RFO, line, now + ticks);
+	hold_caches(machine, core);
+	l2_set(machine, number, line, LINE_E, now + ticks);
+	/* Freeing a way of the LLC may have taken a shared copy. */
+	l1d_set_modified(machine, number, line, now + ticks);
+	release_caches(machine, core);
+	return ticks + answer.cycles * machine->uclk_ticks;
+}
+
+uint64_t private_fetch(struct machine *machine, unsigned number, uint32_t line, uint64_t now)
+{
+	struct core *core = &machine->cores[number];
+	uint64_t ticks = private_l2_ticks(machine);
+	struct slice_answer answer;
+
+	if (private_fetch_near(machine, number, line, machine->holder))
+		return ticks;
+	if (l1_find(core->l1i, line) >= 0)
+		return 0;
+	core->l1i_misses++;
+	answer = request(machine, number, SLICE_CRD, line, now + ticks);
+	hold_caches(machine, core);
+	l2_fill(machine, number, line, LINE_S, now + ticks);
+	l1i_fill(core, line);
+	release_caches(machine, core);
+	return ticks + answer.cycles * machine->uclk_ticks;
+}
+
+/* Takes the line out of one level. @return the state that it had */
+static enum line_state l1_drop(uint32_t *words, uint32_t line)
+{
+	int slot = l1_find(words, line);
+
+	return slot < 0 ? LINE_I : cache_state(l1_take(&words[slot], 0));
+}
+
+static enum line_state best(enum line_state a, enum line_state b)
+{
+	return a > b ? a : b;
+}
+
+enum line_state private_invalidate(struct machine *machine, unsigned number, uint32_t line)
+{
+	struct core *core = &machine->cores[number];
+	enum line_state state;
+	int slot;
+
+	hold_caches(machine, core);
+	state = best(l1_drop(core->l1d, line), l1_drop(core->l1i, line));
+	slot = l2_find(machine, core, line);
+	if (slot >= 0) {
+		state = best(state, cache_state(core->l2[slot]));
+		core->l2[slot] = 0;
+	}
+	release_caches(machine, core);
+	return state;
+}
+
+enum line_state private_share(struct machine *machine, unsigned number, uint32_t line)
+{
+	struct core *core = &machine->cores[number];
+	enum line_state state;
+	int slot;
+
+	hold_caches(machine, core);
+	state = l1_find(core->l1i, line) >= 0 ? LINE_S : LINE_I;
+	slot = l1_find(core->l1d, line);
+	if (slot >= 0)
+		state = best(state, cache_state(l1_take(&core->l1d[slot], l1_tag(line) | LINE_S)));
+	slot = l2_find(machine, core, line);
+	if (slot >= 0) {
+		state = best(state, cache_state(core->l2[slot]));
+		core->l2[slot] = l2_tag(machine, line) | LINE_S;
+	}
+	release_caches(machine, core);
+	return state;
+}
+
+void private_drop(struct machine *machine, unsigned number, uint32_t line, uint64_t now)
+{
+	if (private_invalidate(machine, number, line) == LINE_M)
+		write_back(machine, number, SLICE_WB_MTO_I, line, now);
+}

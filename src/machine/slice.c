@@ -1,0 +1,304 @@
+#include "machine/slice.h"
+
+#include "machine/private.h"
+#include "machine/tor.h"
+
+static uint32_t core_bit(const struct machine *machine, unsigned core)
+{
+	return 1u << core % machine->desc->cores;
+}
+
+static unsigned core_number(const struct machine *machine, const struct tor_entry *entry,
+			    uint32_t core_valid)
+{
+	return entry->socket * machine->desc->cores + (unsigned)__builtin_ctz(core_valid);
+}
+
+/* Invalidates the line in the cores of @cores, which lose their bits; their M makes it M. */
+static void invalidate_cores(struct machine *machine, struct tor_entry *entry, uint32_t cores)
+{
+	uint32_t left = *tor_core_valid(entry) & cores;
+
+	if (left)
+		entry->cycles += machine->desc->snoop_cycles;
+	*tor_core_valid(entry) &= ~cores;
+	for (; left; left &= left - 1)
+		if (private_invalidate(machine, core_number(machine, entry, left), entry->line) ==
+		    LINE_M)
+			tor_set_state(entry, LINE_M);
+}
+
+/* A read by others: where one core may hold the line in M or E, it comes down to S. */
+static void share_core(struct machine *machine, struct tor_entry *entry, uint32_t others)
+{
+	uint32_t *core_valid = tor_core_valid(entry);
+	enum line_state state = tor_state(entry), had;
+
+	if ((state != LINE_M && state != LINE_E) || !(*core_valid & others) ||
+	    *core_valid & (*core_valid - 1))
+		return;
+	entry->cycles += machine->desc->snoop_cycles;
+	had = private_share(machine, core_number(machine, entry, *core_valid), entry->line);
+	if (had == LINE_M)
+		tor_set_state(entry, LINE_M);
+	else if (had == LINE_I)
+		*core_valid = 0;
+}
+
+static void announce_victim(struct machine *machine, const struct tor_entry *entry,
+			    enum line_state state, bool unused)
+{
+	if (machine_armed(machine, SIGNAL_CBO_VICTIM)) {
+		struct signal signal = {
+		    .id = SIGNAL_CBO_VICTIM,
+		    .socket = entry->socket,
+		    .instance = (uint8_t)entry->place.slice,
+		    .facets = state == LINE_M	? FACET_CBO_VICTIM_M
+			      : state == LINE_E ? FACET_CBO_VICTIM_E
+			      : state == LINE_S ? FACET_CBO_VICTIM_S
+						: FACET_CBO_VICTIM_F,
+		    .time = entry->begin + entry->cycles,
+		    .nid = entry->nid,
+		    .tid = SIGNAL_TID_NONE,
+		};
+
+		machine_announce(machine, &signal);
+	}
+	if (unused && state != LINE_M)
+		tor_misc(machine, entry, FACET_CBO_MISC_CVZERO_VICTIM);
+}
+
+/* Data go to the home agent and are posted there. @return cycles */
+static uint64_t write_home(struct machine *machine, const struct tor_entry *entry,
+			   enum home_kind kind)
+{
+	entry->slice->writebacks++;
+	return home_request(machine, kind, entry->socket, entry->line, entry->begin + entry->cycles)
+	    .cycles;
+}
+
+/* The requester does not wait for its victim. */
+static void evict(struct machine *machine, const struct tor_entry *request, int way)
+{
+	bool unused = !request->set->core_valid[way];
+	struct tor_entry victim;
+	enum line_state state;
+	uint32_t facets = FACET_CBO_TOR_EVICTION;
+
+	tor_enter_victim(machine, &victim, request, way);
+	victim.cycles += machine->desc->llc.latency;
+	invalidate_cores(machine, &victim, UINT32_MAX);
+	state = tor_state(&victim);
+	tor_drop(&victim);
+	victim.slice->victims++;
+	announce_victim(machine, &victim, state, unused);
+	if (state == LINE_M) {
+		victim.cycles += write_home(machine, &victim, HOME_WB_MTO_I);
+		facets |= FACET_CBO_TOR_MISS;
+	}
+	tor_leave(machine, &victim, facets, 0);
+}
+
+static void free_way(struct machine *machine, struct tor_entry *entry)
+{
+	const unsigned ways = machine->desc->llc.ways;
+	unsigned invalid = cache_match20(entry->set->tag, 0, 0) & ((1u << ways) - 1);
+
+	if (invalid) {
+		entry->way = __builtin_ctz(invalid);
+		return;
+	}
+	entry->way = (int)lru_victim32(entry->set->recency, ways);
+	evict(machine, entry, entry->way);
+}
+
+static struct home_answer ask_home(struct machine *machine, struct tor_entry *entry,
+				   enum home_kind kind)
+{
+	struct home_answer answer =
+	    home_request(machine, kind, entry->socket, entry->line, entry->begin + entry->cycles);
+
+	entry->cycles += answer.cycles;
+	return answer;
+}
+
+/* @return the state granted */
+static enum line_state miss(struct machine *machine, struct tor_entry *entry, enum home_kind kind,
+			    uint32_t bit)
+{
+	struct home_answer answer;
+
+	entry->slice->misses++;
+	free_way(machine, entry);
+	answer = ask_home(machine, entry, kind);
+	tor_set_state(entry, answer.state);
+	*tor_core_valid(entry) = bit;
+	return kind == HOME_RD_CODE || answer.state == LINE_F ? LINE_S : LINE_E;
+}
+
+static enum line_state read_hit(struct machine *machine, struct tor_entry *entry,
+				enum slice_opcode opcode, enum line_state state, uint32_t bit)
+{
+	uint32_t *core_valid = tor_core_valid(entry);
+	bool exclusive = state == LINE_E || state == LINE_M;
+
+	if (opcode == SLICE_DRD && state != LINE_M && !*core_valid)
+		tor_misc(machine, entry, FACET_CBO_MISC_CVZERO_MISS);
+	share_core(machine, entry, ~bit);
+	*core_valid |= bit;
+	return opcode == SLICE_DRD && exclusive && *core_valid == bit ? LINE_E : LINE_S;
+}
+
+/* @return whether the home agent had to be asked */
+static bool own_hit(struct machine *machine, struct tor_entry *entry, enum line_state state,
+		    uint32_t bit)
+{
+	bool shared = state == LINE_S || state == LINE_F;
+
+	if (state == LINE_S)
+		tor_misc(machine, entry, FACET_CBO_MISC_RFO_HIT_S);
+	if (shared) {
+		ask_home(machine, entry, HOME_INV_ITO_E);
+		tor_set_state(entry, LINE_E);
+	}
+	invalidate_cores(machine, entry, ~bit);
+	*tor_core_valid(entry) = bit;
+	return shared;
+}
+
+struct slice_answer slice_read(struct machine *machine, unsigned core, enum slice_opcode opcode,
+			       uint32_t line, uint64_t now)
+{
+	const uint32_t hop = machine->desc->ring_hop, bit = core_bit(machine, core);
+	uint32_t looks_up = FACET_CBO_LOOKUP_READ | FACET_CBO_LOOKUP_ANY;
+	uint32_t facets = FACET_CBO_TOR_REQUEST;
+	struct slice_answer answer = {.granted = LINE_E};
+	struct tor_entry entry;
+	enum line_state state;
+
+	if (opcode == SLICE_DRD)
+		looks_up |= FACET_CBO_LOOKUP_DATA_READ;
+	tor_locate(machine, &entry, machine_socket(machine, core), line);
+	tor_enter(machine, &entry, FACET_CBO_INGRESS_IRQ, core % machine->desc->cores << 1,
+		  now + hop);
+	state = tor_lookup(machine, &entry, looks_up);
+	if (state == LINE_I) {
+		answer.granted = miss(machine, &entry,
+				      opcode == SLICE_DRD   ? HOME_RD_DATA
+				      : opcode == SLICE_CRD ? HOME_RD_CODE
+							    : HOME_RD_INV_OWN,
+				      bit);
+		facets |= FACET_CBO_TOR_MISS;
+	} else if (opcode != SLICE_RFO) {
+		answer.granted = read_hit(machine, &entry, opcode, state, bit);
+	} else if (own_hit(machine, &entry, state, bit)) {
+		facets |= FACET_CBO_TOR_MISS;
+	}
+	tor_touch(machine, &entry);
+	answer.cycles = hop + tor_leave(machine, &entry, facets, (uint16_t)opcode) + hop;
+	return answer;
+}
+
+/* A core's modified line comes back; the LLC holds it, being inclusive. */
+static void take_back(struct machine *machine, struct tor_entry *entry, bool core_keeps,
+		      uint32_t bit)
+{
+	/* Only a process that died in the middle of a request can have left it absent. */
+	if (!tor_present(entry))
+		return;
+	tor_set_state(entry, LINE_M);
+	if (!core_keeps)
+		*tor_core_valid(entry) &= ~bit;
+	tor_touch(machine, entry);
+}
+
+static void write_through(struct machine *machine, struct tor_entry *entry, bool full)
+{
+	if (tor_present(entry)) {
+		invalidate_cores(machine, entry, UINT32_MAX);
+		if (tor_state(entry) == LINE_M) {
+			tor_misc(machine, entry, FACET_CBO_MISC_WC_ALIASING);
+			entry->cycles += write_home(machine, entry, HOME_WB_MTO_I);
+		}
+		tor_drop(entry);
+	}
+	ask_home(machine, entry, HOME_INV_ITO_E);
+	ask_home(machine, entry, full ? HOME_WB_MTO_I : HOME_WB_MTO_I_PTL);
+}
+
+uint64_t slice_write(struct machine *machine, unsigned core, enum slice_opcode opcode,
+		     uint32_t line, uint64_t now)
+{
+	const uint32_t hop = machine->desc->ring_hop;
+	bool from_cache = opcode == SLICE_WB_MTO_I || opcode == SLICE_WB_MTO_E;
+	struct tor_entry entry;
+
+	tor_locate(machine, &entry, machine_socket(machine, core), line);
+	tor_enter(machine, &entry, FACET_CBO_INGRESS_IRQ, core % machine->desc->cores << 1,
+		  now + hop);
+	tor_lookup(machine, &entry, FACET_CBO_LOOKUP_WRITE | FACET_CBO_LOOKUP_ANY);
+	if (from_cache)
+		take_back(machine, &entry, opcode == SLICE_WB_MTO_E, core_bit(machine, core));
+	else
+		write_through(machine, &entry, opcode == SLICE_WCILF);
+	return hop +
+	       tor_leave(machine, &entry,
+			 FACET_CBO_TOR_REQUEST |
+			     (from_cache ? FACET_CBO_TOR_WB : FACET_CBO_TOR_MISS),
+			 (uint16_t)opcode) +
+	       hop;
+}
+
+static enum snoop_response share_line(struct machine *machine, struct tor_entry *entry)
+{
+	enum line_state state;
+
+	share_core(machine, entry, UINT32_MAX);
+	state = tor_state(entry);
+	tor_set_state(entry, LINE_S);
+	switch (state) {
+	case LINE_M:
+		return SNOOP_RSP_S_WB;
+	case LINE_S:
+		return SNOOP_RSP_S;
+	default:
+		return SNOOP_RSP_S_FWD;
+	}
+}
+
+static struct snoop_answer take_line(struct machine *machine, struct tor_entry *entry, bool data)
+{
+	struct snoop_answer answer = {.response = SNOOP_RSP_I};
+	enum line_state state;
+
+	invalidate_cores(machine, entry, UINT32_MAX);
+	state = tor_state(entry);
+	tor_drop(entry);
+	answer.modified = state == LINE_M;
+	if (data && state != LINE_S)
+		answer.response = SNOOP_RSP_I_FWD;
+	else if (state == LINE_M)
+		answer.response = SNOOP_RSP_I_WB;
+	else
+		tor_misc(machine, entry, FACET_CBO_MISC_RSPI_WAS_FSE);
+	return answer;
+}
+
+struct snoop_answer slice_snoop(struct machine *machine, unsigned socket, enum home_kind kind,
+				uint32_t line, uint64_t now)
+{
+	struct snoop_answer answer = {.response = SNOOP_RSP_I};
+	struct tor_entry entry;
+
+	tor_locate(machine, &entry, socket, line);
+	tor_enter(machine, &entry, FACET_CBO_INGRESS_IPQ, SIGNAL_TID_NONE, now);
+	tor_lookup(machine, &entry, FACET_CBO_LOOKUP_REMOTE_SNOOP | FACET_CBO_LOOKUP_ANY);
+	if (tor_present(&entry)) {
+		if (kind == HOME_RD_DATA || kind == HOME_RD_CODE)
+			answer.response = share_line(machine, &entry);
+		else
+			answer = take_line(machine, &entry, kind == HOME_RD_INV_OWN);
+	}
+	answer.cycles = tor_leave(machine, &entry, 0, 0);
+	return answer;
+}

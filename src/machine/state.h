@@ -1,0 +1,173 @@
+/*
+ * What the machine is made of: the shared block's structs, which hold no pointers and are valid
+ * when zeroed, and the process's view of them. For the sources of this room only.
+ *
+ * Lines are physical line numbers over all nodes; cores are numbered over all sockets.
+ */
+#ifndef MACHINE_STATE_H
+#define MACHINE_STATE_H
+
+#include <assert.h>
+
+#include "base/lock.h"
+#include "machine/access.h"
+#include "machine/memory.h"
+
+#define LINE_BYTES	 64
+#define LINE_LOG2	 6
+#define PAGE_LOG2	 12
+#define L1_SETS		 MACHINE_L1_SETS
+#define L1_WAYS		 MACHINE_L1_WAYS
+#define L2_SETS_MAX	 512
+#define L2_WAYS		 8
+#define LLC_WAYS_MAX	 20
+#define SOCKETS_MAX	 2
+#define CORES_MAX	 32 /* of a socket: core-valid bits */
+#define SLICES_MAX	 32 /* of a socket */
+#define HOMES_MAX	 2  /* home agents of a socket */
+#define HOME_CHANNELS	 4  /* instances of the imc box that a home agent has in the catalog */
+#define FILL_BUFFERS_MAX MACHINE_FILL_BUFFERS_MAX
+#define IRQ_MAX		 32
+#define TOR_MAX		 20 /* counter 0 of a CBo adds up to 20 a cycle (334291-001 §2.3.1) */
+#define TRACKER_MAX	 128
+#define WC_BUFFERS	 10
+#define CORE_USERS_MAX	 64
+
+/* States of a line in any cache; the order matters: see MACHINE_TAG_*. LLC only: F. */
+enum line_state {
+	LINE_I = SIGNAL_STATE_I,
+	LINE_S = SIGNAL_STATE_S,
+	LINE_E = SIGNAL_STATE_E,
+	LINE_M = SIGNAL_STATE_M,
+	LINE_F = SIGNAL_STATE_F,
+};
+
+/* Tag words: ((q / sets) + 1) << 3 | state; 0 is invalid. */
+struct llc_set {
+	uint32_t tag[LLC_WAYS_MAX];
+	uint8_t recency[32];
+	uint32_t core_valid[LLC_WAYS_MAX];
+};
+static_assert(sizeof(struct llc_set) == 3 * 64, "three host lines a set");
+
+struct wc_buffer {
+	uint32_t line;
+	uint64_t written; /* bit a byte; 0: free */
+	uint64_t age;	  /* order of the last write */
+};
+
+struct core {
+	struct machine_progress progress; /* written by the holder only */
+	struct lock caches;		  /* see private.c */
+	_Alignas(64) uint32_t l1d[L1_SETS * L1_WAYS];
+	uint32_t l1i[L1_SETS * L1_WAYS];
+	uint8_t l1d_plru[L1_SETS];
+	uint8_t l1i_plru[L1_SETS];
+	struct wc_buffer wc[WC_BUFFERS];
+	uint64_t wc_age;
+	uint64_t idle; /* ticks by which the clock was moved while nobody ran */
+	uint64_t l1d_misses, l1i_misses, l2_misses, l2_writebacks, nt_stores, wc_lines;
+
+	/* Who runs here. */
+	struct lock turn;
+	uint32_t waiting; /* threads that want the turn */
+	uint32_t turns;	  /* given so far */
+	uint64_t last_user;
+	uint32_t users[CORE_USERS_MAX]; /* thread ids, 0: free */
+
+	_Alignas(64) uint32_t l2[L2_SETS_MAX * L2_WAYS]; /* tag words as in L1 */
+	uint8_t l2_recency[L2_SETS_MAX * L2_WAYS];
+};
+
+/* Queues are slots with the time from which each is free; box time is the latest arrival. */
+struct slice {
+	uint64_t now; /* uncore cycle */
+	uint64_t irq[IRQ_MAX];
+	uint64_t tor[TOR_MAX];
+	uint32_t irq_hint, tor_hint;
+	uint64_t lookups, misses, victims, writebacks, tor_cycles;
+};
+
+struct home {
+	uint64_t now; /* uncore cycle */
+	uint64_t tracker[TRACKER_MAX];
+	uint32_t tracker_hint;
+	uint64_t reads, invitoe, writes, snoops, snoop_writebacks, tracker_cycles;
+};
+
+/* One direction of the links between two sockets, for data. */
+struct link {
+	uint64_t now, busy; /* uncore cycle */
+};
+
+struct machine_state {
+	struct lock lock;
+	uint64_t next_user;
+	uint64_t horizon; /* tick: end of the latest request of any core, or of a drain */
+	uint64_t next_frame[SOCKETS_MAX];
+	uint64_t outside;
+	struct link links[SOCKETS_MAX]; /* by sending socket */
+	/* By core: 0 while it does not run, else its clock at the last look plus 1. */
+	_Alignas(64) uint64_t pace[SOCKETS_MAX * CORES_MAX];
+};
+
+struct machine {
+	const struct pmu_machine *desc;
+	struct machine_state *state;
+	struct core *cores;
+	struct slice *slices;		 /* socket * desc->slices + slice */
+	struct home *homes;		 /* socket * desc->home_agents + agent */
+	struct memory_channel *channels; /* home * desc->channels + channel */
+	struct llc_set *llc;		 /* see place_set() */
+	struct memory_view *views;	 /* as channels */
+	uint32_t holder;		 /* thread that has the lock, if one of this process has */
+	bool may_lean;			 /* locks can lean to threads of this process */
+	struct signal_port port;	 /* announce == NULL: nobody listens */
+
+	uint64_t core_ticks, uclk_ticks, dclk_ticks, ticks_per_second;
+	unsigned core_count;	 /* of all sockets */
+	uint32_t lines_per_node; /* physical lines of a socket's memory */
+	uint64_t slice_inverse;	 /* 2^slice_shift / desc->slices, rounded up: see place.h */
+	uint32_t slice_shift, l2_sets_log2, llc_sets_log2;
+};
+
+/* All of the machine beyond private caches is one thread's at a time. */
+static inline void machine_hold(struct machine *machine, uint32_t thread)
+{
+	lock_acquire(&machine->state->lock, thread);
+	machine->holder = thread;
+}
+
+static inline void machine_let_go(struct machine *machine)
+{
+	lock_release(&machine->state->lock, machine->holder);
+}
+
+static inline bool machine_armed(const struct machine *machine, enum pmu_signal_id id)
+{
+	return machine->port.announce && machine->port.armed[id];
+}
+
+static inline void machine_announce(const struct machine *machine, const struct signal *signal)
+{
+	machine->port.announce(machine->port.listener, signal);
+}
+
+static inline unsigned machine_socket(const struct machine *machine, unsigned core)
+{
+	return core / machine->desc->cores;
+}
+
+static_assert(SOCKETS_MAX == 2, "one comparison tells the node");
+
+static inline unsigned machine_home_node(const struct machine *machine, uint32_t line)
+{
+	return line >= machine->lines_per_node;
+}
+
+static inline uint64_t machine_max(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+#endif

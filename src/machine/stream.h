@@ -1,0 +1,18 @@
+/* Write-combining buffers: non-temporal stores on their way past the caches. Under the lock. */
+#ifndef MACHINE_STREAM_H
+#define MACHINE_STREAM_H
+
+#include "machine/state.h"
+
+struct stream_write {
+	uint32_t line;
+	uint64_t bytes; /* bit a byte of the line */
+};
+
+/** @return the tick at which what had to leave the buffers for it is written; @now if nothing */
+uint64_t stream_gather(struct machine *machine, unsigned number, struct stream_write write,
+		       uint64_t now);
+/** Empties the core's buffers, oldest first. @return the tick at which all is written */
+uint64_t stream_drain(struct machine *machine, unsigned number, uint64_t now);
+
+#endif

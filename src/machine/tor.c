@@ -1,0 +1,135 @@
+#include "machine/tor.h"
+
+/* A message is in its ingress queue for a cycle at least. */
+#define INGRESS_CYCLES 1
+
+void tor_locate(const struct machine *machine, struct tor_entry *entry, unsigned socket,
+		uint32_t line)
+{
+	const struct place place = place_of(machine, line);
+
+	entry->slice = &machine->slices[socket * machine->desc->slices + place.slice];
+	entry->set = place_set(machine, socket, place);
+	entry->line = line;
+	entry->place = place;
+	entry->way = cache_way(cache_match20(entry->set->tag, tor_word(place), LLC_STATE_MASK));
+	entry->socket = (uint8_t)socket;
+	entry->nid = (uint8_t)machine_home_node(machine, line);
+}
+
+void tor_prefetch(const struct machine *machine, uint32_t line)
+{
+	const struct place place = place_of(machine, line);
+
+	for (unsigned socket = 0; socket < machine->desc->sockets; socket++) {
+		const char *set = (const char *)place_set(machine, socket, place);
+
+		__builtin_prefetch(set, 1);
+		__builtin_prefetch(set + 64, 1);
+		__builtin_prefetch(set + 128, 1);
+	}
+}
+
+static struct signal announcement(const struct tor_entry *entry, enum pmu_signal_id id,
+				  uint32_t facets, uint64_t time)
+{
+	return (struct signal){
+	    .id = (uint16_t)id,
+	    .socket = entry->socket,
+	    .instance = (uint8_t)entry->place.slice,
+	    .facets = facets,
+	    .time = time,
+	    .tid = entry->tid,
+	};
+}
+
+void tor_enter(struct machine *machine, struct tor_entry *entry, uint32_t facet, unsigned tid,
+	       uint64_t now)
+{
+	struct slice *slice = entry->slice;
+	uint64_t queued;
+	uint32_t irq = SLOTS_NONE;
+
+	slice->now = queued = entry->arrival = machine_max(slice->now, now);
+	if (facet == FACET_CBO_INGRESS_IRQ) {
+		irq = slots_find(slice->irq, machine->desc->irq_entries, queued, SLOTS_NONE,
+				 &slice->irq_hint);
+		queued = machine_max(queued, slice->irq[irq]);
+	}
+	entry->slot = slots_find(slice->tor, machine->desc->tor_entries, queued + INGRESS_CYCLES,
+				 SLOTS_NONE, &slice->tor_hint);
+	entry->begin = machine_max(queued + INGRESS_CYCLES, slice->tor[entry->slot]);
+	if (irq != SLOTS_NONE)
+		slice->irq[irq] = entry->begin;
+	entry->tid = (uint8_t)tid;
+	entry->cycles = 0;
+	if (machine_armed(machine, SIGNAL_CBO_INGRESS)) {
+		struct signal signal = announcement(entry, SIGNAL_CBO_INGRESS, facet, queued);
+
+		signal.duration = entry->begin - queued;
+		machine_announce(machine, &signal);
+	}
+}
+
+void tor_enter_victim(struct machine *machine, struct tor_entry *entry,
+		      const struct tor_entry *request, int way)
+{
+	struct slice *slice = request->slice;
+	uint64_t now = request->begin + request->cycles;
+
+	*entry = *request;
+	entry->way = way;
+	entry->place.tag = (entry->set->tag[way] >> LLC_STATE_BITS) - 1;
+	entry->line = place_line(machine, entry->place);
+	entry->nid = (uint8_t)machine_home_node(machine, entry->line);
+	entry->tid = SIGNAL_TID_NONE;
+	entry->slot = slots_find(slice->tor, machine->desc->tor_entries, now, request->slot,
+				 &slice->tor_hint);
+	entry->arrival = entry->begin = machine_max(now, slice->tor[entry->slot]);
+	entry->cycles = 0;
+}
+
+enum line_state tor_lookup(struct machine *machine, struct tor_entry *entry, uint32_t facets)
+{
+	enum line_state state = tor_present(entry) ? tor_state(entry) : LINE_I;
+
+	entry->slice->lookups++;
+	if (machine_armed(machine, SIGNAL_CBO_LOOKUP)) {
+		struct signal signal =
+		    announcement(entry, SIGNAL_CBO_LOOKUP, facets, entry->begin + entry->cycles);
+
+		signal.state = (uint8_t)state;
+		signal.nid = entry->nid;
+		machine_announce(machine, &signal);
+	}
+	entry->cycles += machine->desc->llc.latency;
+	return state;
+}
+
+uint64_t tor_leave(struct machine *machine, struct tor_entry *entry, uint32_t facets,
+		   uint16_t opcode)
+{
+	entry->slice->tor[entry->slot] = entry->begin + entry->cycles;
+	entry->slice->tor_cycles += entry->cycles;
+	if (machine_armed(machine, SIGNAL_CBO_TOR)) {
+		struct signal signal = announcement(entry, SIGNAL_CBO_TOR, facets, entry->begin);
+
+		signal.facets |=
+		    entry->nid == entry->socket ? FACET_CBO_TOR_LOCAL : FACET_CBO_TOR_REMOTE;
+		signal.duration = entry->cycles;
+		signal.opcode = opcode;
+		signal.nid = entry->nid;
+		machine_announce(machine, &signal);
+	}
+	return entry->begin - entry->arrival + entry->cycles;
+}
+
+void tor_misc(struct machine *machine, const struct tor_entry *entry, uint32_t facet)
+{
+	if (machine_armed(machine, SIGNAL_CBO_MISC)) {
+		struct signal signal =
+		    announcement(entry, SIGNAL_CBO_MISC, facet, entry->begin + entry->cycles);
+
+		machine_announce(machine, &signal);
+	}
+}

@@ -1,0 +1,107 @@
+/* What the machine did and holds, for reports and tests. */
+#include "machine/cache.h"
+#include "machine/tor.h"
+
+static void add_core(const struct machine *machine, const struct core *core,
+		     struct machine_truth *truth)
+{
+	const struct machine_progress *progress = &core->progress;
+
+	truth->instructions += progress->instructions;
+	truth->cycles += (progress->time - core->idle) / machine->core_ticks;
+	truth->loads += progress->loads;
+	truth->stores += progress->stores;
+	truth->locked += progress->locked;
+	truth->fetches += progress->fetches;
+	truth->nt_stores += core->nt_stores;
+	truth->wc_lines += core->wc_lines;
+	truth->l1d_misses += core->l1d_misses;
+	truth->l1i_misses += core->l1i_misses;
+	truth->l2_misses += core->l2_misses;
+	truth->l2_writebacks += core->l2_writebacks;
+}
+
+static void add_slice(const struct slice *slice, struct machine_truth *truth)
+{
+	truth->llc_lookups += slice->lookups;
+	truth->llc_misses += slice->misses;
+	truth->llc_victims += slice->victims;
+	truth->llc_writebacks += slice->writebacks;
+	truth->tor_cycles += slice->tor_cycles;
+}
+
+static void add_home(const struct home *home, struct machine_truth *truth)
+{
+	truth->ha_reads += home->reads;
+	truth->ha_invitoe += home->invitoe;
+	truth->ha_writes += home->writes;
+	truth->snoops += home->snoops;
+	truth->snoop_writebacks += home->snoop_writebacks;
+	truth->tracker_cycles += home->tracker_cycles;
+}
+
+static void add_channel(const struct memory_channel *channel, struct machine_truth *truth)
+{
+	const struct memory_truth *memory = memory_truth(channel);
+
+	truth->cas_reads += memory->cas_reads;
+	truth->cas_writes += memory->cas_writes;
+	truth->wpq_read_hits += memory->wpq_read_hits;
+	truth->wpq_write_hits += memory->wpq_write_hits;
+	truth->underfills += memory->underfills;
+	truth->rpq_cycles += memory->rpq_cycles;
+	truth->wpq_cycles += memory->wpq_cycles;
+}
+
+void machine_truth(const struct machine *machine, struct machine_truth *truth)
+{
+	const struct pmu_machine *desc = machine->desc;
+	const unsigned homes = desc->sockets * desc->home_agents;
+
+	*truth = (struct machine_truth){.outside = machine->state->outside};
+	for (unsigned i = 0; i < machine->core_count; i++)
+		add_core(machine, &machine->cores[i], truth);
+	for (unsigned i = 0; i < desc->sockets * desc->slices; i++)
+		add_slice(&machine->slices[i], truth);
+	for (unsigned i = 0; i < homes; i++)
+		add_home(&machine->homes[i], truth);
+	for (unsigned i = 0; i < homes * desc->channels; i++)
+		add_channel(&machine->channels[i], truth);
+}
+
+static const char letters[] = {
+    [LINE_I] = 'I', [LINE_S] = 'S', [LINE_E] = 'E', [LINE_M] = 'M', [LINE_F] = 'F',
+};
+
+static char peek(const uint32_t *words, int slot)
+{
+	return letters[slot < 0 ? LINE_I : cache_state(words[slot])];
+}
+
+char machine_peek(const struct machine *machine, enum machine_level level, unsigned unit,
+		  uint64_t address)
+{
+	uint32_t line = (uint32_t)(address >> LINE_LOG2);
+	struct tor_entry entry;
+
+	switch (level) {
+	case MACHINE_L1I:
+		return peek(machine->cores[unit].l1i, l1_find(machine->cores[unit].l1i, line));
+	case MACHINE_L1D:
+		return peek(machine->cores[unit].l1d, l1_find(machine->cores[unit].l1d, line));
+	case MACHINE_L2:
+		return peek(machine->cores[unit].l2, l2_find(machine, &machine->cores[unit], line));
+	case MACHINE_LLC:
+		break;
+	}
+	tor_locate(machine, &entry, unit, line);
+	return letters[tor_present(&entry) ? tor_state(&entry) : LINE_I];
+}
+
+uint32_t machine_peek_core_valid(const struct machine *machine, unsigned socket, uint64_t address)
+{
+	struct tor_entry entry;
+
+	tor_locate(machine, &entry, socket, (uint32_t)(address >> LINE_LOG2));
+	return tor_present(&entry) ? *tor_core_valid(&entry) : 0;
+}

@@ -1,0 +1,130 @@
+/* A channel with DDR4-2400 timing and a listener that keeps what it announces. */
+#ifndef TESTS_MACHINE_MEMORY_FIXTURE_H
+#define TESTS_MACHINE_MEMORY_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "machine/memory.h"
+
+/* t_rcd + t_cl + t_burst = 38 from activate to last beat; t_rp + 38 = 55 where a row is open. */
+static const struct pmu_machine ddr4 = {
+    .ranks = 2,
+    .banks = 16,
+    .row_bytes = 8192,
+    .rpq_entries = 32,
+    .wpq_entries = 48,
+    .wpq_high = 40,
+    .wpq_low = 16,
+    .t_cl = 17,
+    .t_cwl = 12,
+    .t_rcd = 17,
+    .t_rp = 17,
+    .t_ras = 39,
+    .t_burst = 4,
+    .t_refi = 9360,
+    .t_rfc = 420,
+    .t_wr = 18,
+    .t_wtr = 9,
+};
+
+#define SIGNALS_MAX 4096
+
+struct fixture {
+	struct pmu_machine desc;
+	struct memory_channel channel;
+	struct memory_view view;
+	struct signal_port port;
+	uint8_t armed[SIGNAL_COUNT];
+	struct signal signals[SIGNALS_MAX];
+	size_t count;
+};
+
+static inline void keep(void *listener, const struct signal *signal)
+{
+	struct fixture *f = listener;
+
+	assert_true(f->count < SIGNALS_MAX);
+	f->signals[f->count++] = *signal;
+}
+
+static inline int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return -1;
+	f->desc = ddr4;
+	memset(f->armed, 1, sizeof(f->armed));
+	f->port = (struct signal_port){f, keep, f->armed};
+	f->view = (struct memory_view){&f->desc, &f->port, 1, 3};
+	memory_init(&f->channel, &f->desc);
+	*state = f;
+	return 0;
+}
+
+static inline int teardown(void **state)
+{
+	free(*state);
+	return 0;
+}
+
+static inline uint64_t read_at(struct fixture *f, uint64_t line, uint64_t now)
+{
+	return memory_read(&f->channel, &f->view, line, now);
+}
+
+static inline uint64_t write_at(struct fixture *f, uint64_t line, uint64_t now)
+{
+	return memory_write(&f->channel, &f->view, line, false, now);
+}
+
+static inline uint64_t partial_at(struct fixture *f, uint64_t line, uint64_t now)
+{
+	return memory_write(&f->channel, &f->view, line, true, now);
+}
+
+static inline uint64_t drain_at(struct fixture *f, uint64_t now)
+{
+	return memory_drain(&f->channel, &f->view, now);
+}
+
+static inline const struct memory_truth *truth(const struct fixture *f)
+{
+	return memory_truth(&f->channel);
+}
+
+/* Column, bank, rank, row from the low bits, the row's low bits XORed into the bank. */
+static inline uint64_t line_of(unsigned rank, unsigned bank, unsigned row, unsigned column)
+{
+	return ((uint64_t)row * 2 + rank) * 16 * 128 + ((bank ^ row) & 15) * 128 + column;
+}
+
+/* The @nth announcement of a signal. */
+static inline const struct signal *nth(const struct fixture *f, enum pmu_signal_id id, size_t n)
+{
+	for (size_t i = 0; i < f->count; i++)
+		if (f->signals[i].id == id && n-- == 0)
+			return &f->signals[i];
+	fail_msg("signal %s is announced too seldom", signal_table[id].name);
+	return NULL;
+}
+
+static inline size_t announced(const struct fixture *f, enum pmu_signal_id id)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < f->count; i++)
+		count += f->signals[i].id == id;
+	return count;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+#endif

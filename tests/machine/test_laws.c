@@ -1,0 +1,465 @@
+/* Counts that are known beforehand, and laws that hold whatever runs. */
+#include "machine_fixture.h"
+
+#define LLC_LINES 5120u /* of a socket of the small machine: 4 slices, 64 sets, 20 ways */
+#define L2_LINES  4096u
+#define L1_LINES  512u
+
+static void open_small(struct scene *scene, unsigned sockets)
+{
+	struct pmu_machine desc = small_machine();
+
+	desc.sockets = sockets;
+	open_machine(scene, &desc);
+	enter_all(scene);
+}
+
+static void load_lines(struct scene *scene, uint64_t base, unsigned lines)
+{
+	for (unsigned i = 0; i < lines; i++)
+		machine_load(scene->cores[0], base + i * 64ull, 8, &plain);
+}
+
+static void store_lines(struct scene *scene, uint64_t base, unsigned lines)
+{
+	for (unsigned i = 0; i < lines; i++)
+		machine_store(scene->cores[0], base + i * 64ull, 8, &plain);
+}
+
+static size_t count_opcode(const struct scene *scene, uint16_t opcode)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < scene->count; i++)
+		count +=
+		    scene->signals[i].id == SIGNAL_CBO_TOR && scene->signals[i].opcode == opcode;
+	return count;
+}
+
+static size_t count_lookups(const struct scene *scene, uint32_t facets, unsigned state)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < scene->count; i++)
+		count += scene->signals[i].id == SIGNAL_CBO_LOOKUP &&
+			 scene->signals[i].facets & facets && scene->signals[i].state == state;
+	return count;
+}
+
+static void sequential_loads(unsigned sockets)
+{
+	const unsigned lines = 4 * LLC_LINES;
+	const uint32_t request_miss = FACET_CBO_TOR_REQUEST | FACET_CBO_TOR_MISS;
+	struct scene scene;
+
+	open_small(&scene, sockets);
+	listen_to_all(&scene);
+	load_lines(&scene, 0, lines);
+	machine_drain(scene.machine);
+	assert_int_equal(count_lookups(&scene, FACET_CBO_LOOKUP_DATA_READ, SIGNAL_STATE_I), lines);
+	assert_int_equal(count_signals(&scene, SIGNAL_CBO_LOOKUP, FACET_CBO_LOOKUP_DATA_READ),
+			 lines);
+	assert_int_equal(count_signals(&scene, SIGNAL_CBO_LOOKUP, FACET_CBO_LOOKUP_REMOTE_SNOOP),
+			 sockets > 1 ? lines : 0);
+	assert_int_equal(count_signals(&scene, SIGNAL_CBO_TOR, request_miss), lines);
+	assert_int_equal(count_opcode(&scene, 0x182), lines);
+	assert_int_equal(count_signals(&scene, SIGNAL_CBO_TOR, FACET_CBO_TOR_EVICTION),
+			 lines - LLC_LINES);
+	assert_int_equal(count_signals(&scene, SIGNAL_CBO_VICTIM, FACET_CBO_VICTIM_E),
+			 lines - LLC_LINES);
+	assert_int_equal(count_signals(&scene, SIGNAL_HA_REQUEST, FACET_HA_REQUEST_READ_LOCAL),
+			 lines);
+	assert_int_equal(count_signals(&scene, SIGNAL_HA_REQUEST, 0), lines);
+	assert_int_equal(count_signals(&scene, SIGNAL_HA_IMC_READ, 0), lines);
+	assert_int_equal(count_signals(&scene, SIGNAL_IMC_RPQ, 0), lines);
+	assert_int_equal(count_signals(&scene, SIGNAL_IMC_CAS, FACET_IMC_CAS_RD_REG), lines);
+	assert_int_equal(count_signals(&scene, SIGNAL_IMC_CAS, 0), lines);
+	close_machine(&scene);
+}
+
+static void sequential_loads_on_one_socket(void **unused)
+{
+	(void)unused;
+	sequential_loads(1);
+}
+
+static void sequential_loads_on_two_sockets(void **unused)
+{
+	(void)unused;
+	sequential_loads(2);
+}
+
+/* Misses of the second pass over @lines lines. */
+static struct machine_truth second_pass(unsigned lines)
+{
+	struct machine_truth before, after;
+	struct scene scene;
+
+	open_small(&scene, 2);
+	load_lines(&scene, 0, lines);
+	machine_truth(scene.machine, &before);
+	load_lines(&scene, 0, lines);
+	machine_truth(scene.machine, &after);
+	close_machine(&scene);
+	return (struct machine_truth){
+	    .loads = after.loads - before.loads,
+	    .l1d_misses = after.l1d_misses - before.l1d_misses,
+	    .l2_misses = after.l2_misses - before.l2_misses,
+	    .llc_lookups = after.llc_lookups - before.llc_lookups,
+	    .llc_misses = after.llc_misses - before.llc_misses,
+	};
+}
+
+static void what_fits_does_not_miss(void **unused)
+{
+	struct machine_truth truth = second_pass(L1_LINES);
+
+	(void)unused;
+	assert_int_equal(truth.loads, L1_LINES);
+	assert_int_equal(truth.l1d_misses, 0);
+	truth = second_pass(L2_LINES);
+	assert_int_equal(truth.l1d_misses, L2_LINES);
+	assert_int_equal(truth.l2_misses, 0);
+	assert_int_equal(truth.llc_lookups, 0);
+	truth = second_pass(LLC_LINES);
+	assert_int_equal(truth.l2_misses, LLC_LINES);
+	assert_int_equal(truth.llc_lookups, LLC_LINES);
+	assert_int_equal(truth.llc_misses, 0);
+	/* One line a set too many, and LRU keeps none of what comes next. */
+	truth = second_pass(LLC_LINES + 4 * 64);
+	assert_int_equal(truth.llc_misses, LLC_LINES + 4 * 64);
+}
+
+static void sequential_stores(void **unused)
+{
+	const unsigned lines = 2 * LLC_LINES;
+	struct machine_truth truth;
+	struct scene scene;
+
+	(void)unused;
+	open_small(&scene, 2);
+	listen_to_all(&scene);
+	store_lines(&scene, 0, lines);
+	machine_drain(scene.machine);
+	assert_int_equal(count_opcode(&scene, 0x180), lines);
+	assert_int_equal(count_opcode(&scene, 0x182), 0);
+	assert_int_equal(count_signals(&scene, SIGNAL_CBO_VICTIM, FACET_CBO_VICTIM_M),
+			 lines - LLC_LINES);
+	assert_int_equal(count_signals(&scene, SIGNAL_CBO_VICTIM, 0), lines - LLC_LINES);
+	assert_int_equal(count_signals(&scene, SIGNAL_HA_IMC_WRITE, 0), lines - LLC_LINES);
+	assert_int_equal(count_signals(&scene, SIGNAL_HA_IMC_READ, 0), lines);
+	machine_truth(scene.machine, &truth);
+	assert_int_equal(truth.stores, lines);
+	assert_int_equal(truth.cas_writes, lines - LLC_LINES);
+	assert_int_equal(truth.cas_reads, lines);
+	close_machine(&scene);
+}
+
+struct kernel_counts {
+	uint64_t drd, rfo, invitoe, writes;
+};
+
+/* a = b (copy), a += 1 (update), a = b + c (triad), a = b past the caches. */
+static void kernel(unsigned loads, bool stores, bool same_array, bool streams,
+		   struct kernel_counts *counts)
+{
+	const unsigned lines = LLC_LINES / 8;
+	const uint64_t array = 1 << 20;
+	struct machine_truth truth;
+	struct scene scene;
+
+	open_small(&scene, 2);
+	listen_to(&scene, SIGNAL_CBO_TOR);
+	for (unsigned i = 0; i < lines; i++) {
+		for (unsigned j = 0; j < loads; j++)
+			machine_load(scene.cores[0], (j + !same_array) * array + i * 64ull, 8,
+				     &plain);
+		if (stores)
+			machine_store(scene.cores[0], i * 64ull, 8, &plain);
+		for (unsigned part = 0; streams && part < 4; part++)
+			machine_stream(scene.cores[0], i * 64ull + part * 16, 16);
+	}
+	machine_drain(scene.machine);
+	machine_truth(scene.machine, &truth);
+	*counts = (struct kernel_counts){
+	    .drd = count_opcode(&scene, 0x182),
+	    .rfo = count_opcode(&scene, 0x180),
+	    .invitoe = truth.ha_invitoe,
+	    .writes = truth.ha_writes,
+	};
+	assert_int_equal(count_opcode(&scene, 0x18c), streams ? lines : 0);
+	assert_int_equal(count_opcode(&scene, 0x18d), 0);
+	close_machine(&scene);
+	counts->drd /= lines;
+	counts->rfo /= lines;
+	counts->invitoe /= lines;
+	counts->writes /= lines;
+}
+
+static void kernels_cost_what_they_must(void **unused)
+{
+	struct kernel_counts copy, update, triad, past;
+
+	(void)unused;
+	kernel(1, true, false, false, &copy);
+	assert_int_equal(copy.drd, 1);
+	assert_int_equal(copy.rfo, 1);
+	kernel(1, true, true, false, &update);
+	assert_int_equal(update.drd, 1);
+	assert_int_equal(update.rfo, 0); /* granted E */
+	kernel(2, true, false, false, &triad);
+	assert_int_equal(triad.drd, 2);
+	assert_int_equal(triad.rfo, 1);
+	kernel(1, false, false, true, &past);
+	assert_int_equal(past.drd, 1);
+	assert_int_equal(past.rfo, 0);
+	assert_int_equal(past.invitoe, 1);
+	assert_int_equal(past.writes, 1);
+}
+
+/* Everything that cores can do, on lines that most of them want. */
+static void mixed_traffic(struct scene *scene, unsigned steps)
+{
+	const unsigned cores = scene->desc.sockets * scene->desc.cores;
+	uint64_t random = 88172645463325252;
+
+	for (unsigned i = 0; i < steps; i++) {
+		uint64_t address;
+		struct machine_core *core;
+		struct machine_block block;
+
+		random ^= random << 13;
+		random ^= random >> 7;
+		random ^= random << 17;
+		core = scene->cores[random % cores];
+		address = (random >> 8) % (random & 64 ? 1 << 14 : 1 << 21);
+		machine_block_init(scene->machine, &block, 1 << 22 | (address & 0x3fff), 8, 3, 1,
+				   0);
+		machine_run(core, &block);
+		switch (random >> 40 & 7) {
+		case 0:
+		case 1:
+		case 2:
+			machine_load(core, address, 8, &(struct machine_insn){1, 1});
+			break;
+		case 3:
+		case 4:
+		case 5:
+			machine_store(core, address, 16, &plain);
+			break;
+		case 6:
+			machine_locked(core, address & ~7ull, 8, &plain);
+			break;
+		default:
+			machine_stream(core, address & ~15ull, 16);
+		}
+	}
+	machine_drain(scene->machine);
+}
+
+static void open_mixed(struct scene *scene, unsigned sockets)
+{
+	open_small(scene, sockets);
+	listen_to_all(scene);
+	mixed_traffic(scene, 60000);
+}
+
+/* Of all instances together, until their last change, which must be to 0. */
+static uint64_t integral_of_levels(const struct scene *scene, enum pmu_signal_id id)
+{
+	uint64_t sum = 0;
+
+	for (unsigned box = 0; box < 2 * 8; box++) {
+		uint64_t level = 0, since = 0;
+
+		for (size_t i = 0; i < scene->count; i++) {
+			const struct signal *s = &scene->signals[i];
+
+			if (s->id != id || s->socket != box / 8 || s->instance != box % 8)
+				continue;
+			assert_true(s->time >= since);
+			sum += level * (s->time - since);
+			level = s->duration;
+			since = s->time;
+		}
+		assert_int_equal(level, 0);
+	}
+	return sum;
+}
+
+static void boxes_tell_the_same_story(unsigned sockets)
+{
+	struct machine_truth truth;
+	struct scene scene;
+
+	open_mixed(&scene, sockets);
+	machine_truth(scene.machine, &truth);
+
+	assert_int_equal(sum_durations(&scene, SIGNAL_CBO_TOR), truth.tor_cycles);
+	assert_int_equal(sum_durations(&scene, SIGNAL_HA_REQUEST), truth.tracker_cycles);
+	assert_int_equal(sum_durations(&scene, SIGNAL_IMC_RPQ), truth.rpq_cycles);
+	assert_int_equal(integral_of_levels(&scene, SIGNAL_IMC_WPQ), truth.wpq_cycles);
+
+	assert_int_equal(count_signals(&scene, SIGNAL_CBO_LOOKUP, 0), truth.llc_lookups);
+	assert_int_equal(count_signals(&scene, SIGNAL_CBO_INGRESS, 0), truth.llc_lookups);
+	assert_int_equal(count_signals(&scene, SIGNAL_CBO_TOR, 0),
+			 truth.llc_lookups + truth.llc_victims);
+	assert_int_equal(truth.llc_lookups,
+			 truth.l2_misses + truth.l2_writebacks + truth.wc_lines + truth.snoops);
+	assert_int_equal(truth.llc_misses, truth.ha_reads);
+	assert_int_equal(truth.ha_writes, truth.llc_writebacks + truth.wc_lines);
+	assert_int_equal(truth.snoops, sockets > 1 ? truth.ha_reads + truth.ha_invitoe : 0);
+	assert_int_equal(count_signals(&scene, SIGNAL_HA_REQUEST, 0),
+			 truth.ha_reads + truth.ha_invitoe + truth.ha_writes);
+	assert_int_equal(count_signals(&scene, SIGNAL_HA_TAD, 0),
+			 truth.ha_reads + truth.ha_invitoe + truth.ha_writes);
+	assert_int_equal(count_signals(&scene, SIGNAL_HA_SNOOP_RESP, 0), truth.snoops);
+	assert_int_equal(truth.cas_reads + truth.wpq_read_hits, truth.ha_reads + truth.underfills);
+	assert_int_equal(truth.cas_writes + truth.wpq_write_hits,
+			 truth.ha_writes + truth.snoop_writebacks);
+	/* The traffic was worth it. */
+	assert_true(truth.llc_victims > 1000 && truth.wc_lines > 1000 && truth.ha_invitoe > 1000);
+	assert_true(sockets == 1 || truth.snoop_writebacks > 100);
+	close_machine(&scene);
+}
+
+static void one_socket_tells_the_same_story(void **unused)
+{
+	(void)unused;
+	boxes_tell_the_same_story(1);
+}
+
+static void two_sockets_tell_the_same_story(void **unused)
+{
+	(void)unused;
+	boxes_tell_the_same_story(2);
+}
+
+struct edge {
+	uint64_t key; /* box, then time, ends before beginnings */
+	int change;
+};
+
+static int compare_edges(const void *a, const void *b)
+{
+	const struct edge *x = a, *y = b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	return x->change - y->change;
+}
+
+/* The most spans of a signal with @facets that are open at once in one box. */
+static int highest_occupancy(const struct scene *scene, enum pmu_signal_id id, uint32_t facets)
+{
+	struct edge *edges = malloc(2 * scene->count * sizeof(*edges));
+	int open = 0, most = 0;
+	size_t count = 0;
+
+	assert_non_null(edges);
+	for (size_t i = 0; i < scene->count; i++) {
+		const struct signal *s = &scene->signals[i];
+		uint64_t box = (uint64_t)(s->socket * 32 + s->instance) << 48;
+
+		if (s->id != id || (facets && !(s->facets & facets)) || !s->duration)
+			continue;
+		edges[count++] = (struct edge){box | s->time, 1};
+		edges[count++] = (struct edge){box | (s->time + s->duration), -1};
+	}
+	qsort(edges, count, sizeof(*edges), compare_edges);
+	for (size_t i = 0; i < count; i++) {
+		open += edges[i].change;
+		most = open > most ? open : most;
+	}
+	free(edges);
+	return most;
+}
+
+static void queues_hold_what_they_can(void **unused)
+{
+	struct pmu_machine desc = small_machine();
+	struct scene scene;
+
+	(void)unused;
+	desc.tor_entries = 3;
+	desc.irq_entries = 2;
+	desc.tracker_entries = 4;
+	open_machine(&scene, &desc);
+	enter_all(&scene);
+	listen_to_all(&scene);
+	mixed_traffic(&scene, 60000);
+	assert_int_equal(highest_occupancy(&scene, SIGNAL_CBO_TOR, 0), 3);
+	assert_int_equal(highest_occupancy(&scene, SIGNAL_CBO_INGRESS, FACET_CBO_INGRESS_IRQ), 2);
+	assert_int_equal(highest_occupancy(&scene, SIGNAL_HA_REQUEST, 0), 4);
+	assert_int_equal(highest_occupancy(&scene, SIGNAL_HA_TRACKER_FULL, 0), 1);
+	close_machine(&scene);
+}
+
+/* A tracker is full exactly as long as all its entries are taken. */
+static void a_full_tracker_says_so(void **unused)
+{
+	struct pmu_machine desc = small_machine();
+	struct scene scene;
+
+	(void)unused;
+	desc.tracker_entries = 1;
+	open_machine(&scene, &desc);
+	enter_all(&scene);
+	listen_to_all(&scene);
+	mixed_traffic(&scene, 10000);
+	assert_int_equal(sum_durations(&scene, SIGNAL_HA_TRACKER_FULL),
+			 sum_durations(&scene, SIGNAL_HA_REQUEST));
+	close_machine(&scene);
+}
+
+static uint64_t hash_of_run(bool listening, uint64_t *end)
+{
+	uint64_t hash = 14695981039346656037u;
+	struct scene scene;
+
+	open_small(&scene, 2);
+	if (listening)
+		listen_to_all(&scene);
+	mixed_traffic(&scene, 20000);
+	for (size_t i = 0; i < scene.count; i++) {
+		const struct signal *s = &scene.signals[i];
+		const uint64_t words[] = {s->id,       s->socket,  s->instance, s->facets, s->time,
+					  s->duration, s->address, s->opcode,	s->state,  s->nid,
+					  s->tid,      s->rank,	   s->bank};
+
+		for (size_t j = 0; j < sizeof(words) / sizeof(words[0]); j++)
+			hash = (hash ^ words[j]) * 1099511628211u;
+	}
+	*end = machine_now(scene.machine);
+	close_machine(&scene);
+	return hash;
+}
+
+static void runs_repeat_themselves(void **unused)
+{
+	uint64_t ends[3];
+
+	(void)unused;
+	assert_int_equal(hash_of_run(true, &ends[0]), hash_of_run(true, &ends[1]));
+	hash_of_run(false, &ends[2]);
+	assert_int_equal(ends[0], ends[1]);
+	assert_int_equal(ends[0], ends[2]); /* listening changes nothing */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(sequential_loads_on_one_socket),
+	    cmocka_unit_test(sequential_loads_on_two_sockets),
+	    cmocka_unit_test(what_fits_does_not_miss),
+	    cmocka_unit_test(sequential_stores),
+	    cmocka_unit_test(kernels_cost_what_they_must),
+	    cmocka_unit_test(one_socket_tells_the_same_story),
+	    cmocka_unit_test(two_sockets_tell_the_same_story),
+	    cmocka_unit_test(queues_hold_what_they_can),
+	    cmocka_unit_test(a_full_tracker_says_so),
+	    cmocka_unit_test(runs_repeat_themselves),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,214 @@
+/* base/lock.h between threads and processes. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/lock.h"
+
+#define ROUNDS 20000
+
+struct shared {
+	struct lock lock;
+	volatile uint64_t count; /* not atomic: the lock's work */
+};
+
+static struct shared *map_shared(void)
+{
+	struct shared *shared =
+	    mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	assert_true(shared != MAP_FAILED);
+	return shared;
+}
+
+static void *count_up(void *argument)
+{
+	struct shared *shared = argument;
+	uint32_t thread = lock_thread();
+
+	for (int i = 0; i < ROUNDS; i++) {
+		lock_acquire(&shared->lock, thread);
+		shared->count++;
+		lock_release(&shared->lock, thread);
+	}
+	return NULL;
+}
+
+static void one_at_a_time(void **unused)
+{
+	struct shared *shared = map_shared();
+	pthread_t threads[4];
+	pid_t child;
+
+	(void)unused;
+	child = fork();
+	if (!child) {
+		count_up(shared);
+		_exit(0);
+	}
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, count_up, shared), 0);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	waitpid(child, NULL, 0);
+	assert_int_equal(shared->count, 5 * ROUNDS);
+	assert_int_equal(lock_owner(&shared->lock), 0);
+	munmap(shared, sizeof(*shared));
+}
+
+static void the_dead_give_way(void **unused)
+{
+	struct shared *shared = map_shared();
+	uint32_t thread = lock_thread();
+	pid_t child;
+
+	(void)unused;
+	child = fork();
+	if (!child) {
+		lock_acquire(&shared->lock, lock_thread());
+		_exit(0);
+	}
+	/* First as a zombie, then gone. */
+	waitid(P_PID, (id_t)child, NULL, WEXITED | WNOWAIT);
+	assert_int_equal(lock_owner(&shared->lock), (uint32_t)child);
+	assert_false(lock_thread_lives((uint32_t)child));
+	lock_acquire(&shared->lock, thread);
+	assert_int_equal(lock_owner(&shared->lock), thread);
+	lock_release(&shared->lock, thread);
+
+	waitpid(child, NULL, 0);
+	shared->lock.word = (uint32_t)child;
+	assert_false(lock_thread_lives((uint32_t)child));
+	lock_acquire(&shared->lock, thread);
+	assert_int_equal(lock_owner(&shared->lock), thread);
+	lock_release(&shared->lock, thread);
+	munmap(shared, sizeof(*shared));
+}
+
+static void the_living_do_not(void **unused)
+{
+	struct shared *shared = map_shared();
+	uint32_t parent = lock_thread(), thread = parent + 1;
+
+	(void)unused;
+	assert_true(lock_thread_lives(parent));
+	lock_acquire(&shared->lock, parent);
+	assert_false(lock_acquire_within(&shared->lock, thread, 0));
+	assert_false(lock_acquire_within(&shared->lock, thread, 20000000));
+	assert_int_equal(lock_owner(&shared->lock), parent);
+	lock_release(&shared->lock, parent);
+	assert_true(lock_acquire_within(&shared->lock, thread, 0));
+	lock_release(&shared->lock, thread);
+	munmap(shared, sizeof(*shared));
+}
+
+static void *lean_and_count(void *argument)
+{
+	struct shared *shared = argument;
+	uint32_t thread = lock_thread();
+
+	lock_acquire(&shared->lock, thread);
+	lock_lean(&shared->lock, thread);
+	lock_release(&shared->lock, thread);
+	return count_up(shared);
+}
+
+/* The lock leans to one that is counting when others come, of this process and of another. */
+static void it_leans_and_excludes(void **unused)
+{
+	struct shared *shared = map_shared();
+	pthread_t threads[3];
+	pid_t child;
+
+	(void)unused;
+	assert_true(lock_may_lean());
+	for (int round = 1; round <= 20; round++) {
+		assert_int_equal(pthread_create(&threads[0], NULL, lean_and_count, shared), 0);
+		while (!(__atomic_load_n(&shared->lock.word, __ATOMIC_RELAXED) & LOCK_LEANS) &&
+		       __atomic_load_n(&shared->count, __ATOMIC_RELAXED) < (uint64_t)ROUNDS * round)
+			continue;
+		child = fork();
+		if (!child) {
+			count_up(shared);
+			_exit(0);
+		}
+		for (int i = 1; i < 3; i++)
+			assert_int_equal(pthread_create(&threads[i], NULL, count_up, shared), 0);
+		for (int i = 0; i < 3; i++)
+			pthread_join(threads[i], NULL);
+		waitpid(child, NULL, 0);
+		assert_int_equal(shared->count, 4 * ROUNDS * round);
+	}
+	munmap(shared, sizeof(*shared));
+}
+
+static void it_stands_straight_again(void **unused)
+{
+	struct shared *shared = map_shared();
+	uint32_t thread = lock_thread();
+
+	(void)unused;
+	lock_acquire(&shared->lock, thread);
+	lock_lean(&shared->lock, thread);
+	assert_int_equal(lock_owner(&shared->lock), thread);
+	lock_release(&shared->lock, thread);
+	assert_true(lock_leans_to(&shared->lock, thread));
+	lock_acquire(&shared->lock, thread);
+	assert_int_equal(shared->lock.inside, thread);
+	lock_straighten(&shared->lock, thread);
+	assert_int_equal(shared->lock.inside, 0);
+	lock_release(&shared->lock, thread);
+	assert_int_equal(shared->lock.word, 0);
+	munmap(shared, sizeof(*shared));
+}
+
+/* Who it leant to died inside, or outside: it is taken all the same. */
+static void it_leant_to_the_dead(void **unused)
+{
+	uint32_t thread = lock_thread();
+
+	(void)unused;
+	for (int inside = 0; inside < 2; inside++) {
+		struct shared *shared = map_shared();
+		pid_t child = fork();
+
+		if (!child) {
+			uint32_t own = lock_thread();
+
+			lock_may_lean();
+			lock_acquire(&shared->lock, own);
+			lock_lean(&shared->lock, own);
+			if (!inside)
+				lock_release(&shared->lock, own);
+			_exit(0);
+		}
+		waitpid(child, NULL, 0);
+		assert_true(shared->lock.word & LOCK_LEANS);
+		lock_acquire(&shared->lock, thread);
+		assert_int_equal(lock_owner(&shared->lock), thread);
+		lock_release(&shared->lock, thread);
+		assert_int_equal(shared->lock.word, 0);
+		munmap(shared, sizeof(*shared));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(one_at_a_time),
+	    cmocka_unit_test(the_dead_give_way),
+	    cmocka_unit_test(the_living_do_not),
+	    cmocka_unit_test(it_leans_and_excludes),
+	    cmocka_unit_test(it_stands_straight_again),
+	    cmocka_unit_test(it_leant_to_the_dead),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,411 @@
+/*
+ * A million random requests: what the channel announces is held against the rules of DDR4 and
+ * against its totals by a listener that keeps its own account.
+ */
+#include "memory_fixture.h"
+
+#define REQUESTS 1000000
+/* DRAM cycles after which who asks waits for the answer, so that no queue outside grows for ever.
+ */
+#define PATIENCE 2000
+
+struct bank {
+	bool open;
+	uint64_t activated, closed; /* closed: by precharge or refresh, with its delay over */
+	uint64_t busy_until;	    /* no precharge before */
+};
+
+struct witness {
+	const struct pmu_machine *desc;
+	uint64_t arrival;
+	uint64_t latest[SIGNAL_COUNT], count[SIGNAL_COUNT];
+	struct bank banks[8][64];
+	uint64_t read_ready[8], refreshes[8], precharged[8];
+	uint64_t data_end;
+	unsigned data_rank;
+	bool data_write;
+	uint64_t reads, underfills, writes, pre_all_closed;
+	/* Queues. */
+	uint64_t rpq[128], rpq_cycles;
+	unsigned rpq_held;
+	uint64_t level, level_since, wpq_cycles, full_cycles, full_announced, full_end;
+	/* Modes: the writes of a drain are announced before their mode. */
+	uint64_t mode_start, mode_end, mode_groups, first_wmm, last_wmm, mode_writes;
+};
+
+static void see_activate(struct witness *w, const struct signal *s)
+{
+	struct bank *bank = &w->banks[s->rank][s->bank];
+
+	assert_false(bank->open);
+	assert_true(s->time >= bank->closed);
+	bank->open = true;
+	bank->activated = s->time;
+	bank->busy_until = s->time + w->desc->t_ras;
+}
+
+static void close_bank(struct bank *bank, uint64_t time, uint64_t delay)
+{
+	assert_true(time >= bank->busy_until);
+	bank->open = false;
+	bank->closed = time + delay;
+}
+
+static void see_precharge(struct witness *w, const struct signal *s)
+{
+	struct bank *bank = &w->banks[s->rank][s->bank];
+
+	assert_true(bank->open);
+	close_bank(bank, s->time, w->desc->t_rp);
+}
+
+static void see_precharge_all(struct witness *w, const struct signal *s)
+{
+	uint64_t before = w->pre_all_closed;
+
+	for (unsigned i = 0; i < w->desc->banks; i++) {
+		struct bank *bank = &w->banks[s->rank][i];
+
+		if (!bank->open)
+			continue;
+		close_bank(bank, s->time, w->desc->t_rp);
+		w->pre_all_closed++;
+	}
+	assert_true(w->pre_all_closed > before);
+	w->precharged[s->rank] = s->time + w->desc->t_rp;
+}
+
+static void see_refresh(struct witness *w, const struct signal *s)
+{
+	const struct pmu_machine *desc = w->desc;
+	uint64_t nth = ++w->refreshes[s->rank];
+	uint64_t due = ((nth - 1) * desc->ranks + s->rank + 1) * desc->t_refi / desc->ranks;
+
+	/* Due, and not later than half an interval. */
+	assert_in_range(s->time, due, due + desc->t_refi / 2);
+	assert_true(s->time >= w->precharged[s->rank]);
+	for (unsigned i = 0; i < desc->banks; i++) {
+		struct bank *bank = &w->banks[s->rank][i];
+
+		assert_false(bank->open);
+		assert_true(s->time >= bank->closed);
+		bank->closed = s->time + desc->t_rfc;
+	}
+}
+
+static void see_data(struct witness *w, const struct signal *s, uint64_t begin, bool write)
+{
+	bool turn = w->data_rank != s->rank || w->data_write != write;
+
+	if (w->data_end)
+		assert_true(begin >= w->data_end + (turn ? 2 : 0));
+	w->data_end = begin + w->desc->t_burst;
+	w->data_rank = s->rank;
+	w->data_write = write;
+}
+
+static void see_cas(struct witness *w, const struct signal *s)
+{
+	const struct pmu_machine *desc = w->desc;
+	struct bank *bank = &w->banks[s->rank][s->bank];
+	bool write = s->facets & (FACET_IMC_CAS_WR_WMM | FACET_IMC_CAS_WR_RMM);
+	bool write_major = s->facets & (FACET_IMC_CAS_WR_WMM | FACET_IMC_CAS_RD_WMM);
+	uint64_t busy;
+
+	assert_true(bank->open);
+	assert_true(s->time >= bank->activated + desc->t_rcd);
+	if (write) {
+		assert_int_equal(__builtin_popcount(s->facets), 1);
+		see_data(w, s, s->time + desc->t_cwl, true);
+		busy = s->time + desc->t_cwl + desc->t_burst + desc->t_wr;
+		w->read_ready[s->rank] = w->data_end + desc->t_wtr;
+		w->writes++;
+	} else {
+		assert_int_equal(__builtin_popcount(s->facets), 2);
+		assert_true(s->time >= w->read_ready[s->rank]);
+		see_data(w, s, s->time + desc->t_cl, false);
+		busy = s->time + desc->t_burst;
+		w->reads++;
+		w->underfills += !!(s->facets & FACET_IMC_CAS_RD_UNDERFILL);
+	}
+	if (busy > bank->busy_until)
+		bank->busy_until = busy;
+	if (write_major) {
+		if (!w->mode_writes++)
+			w->first_wmm = s->time;
+		w->last_wmm = s->time;
+	} else {
+		assert_true(s->time >= w->mode_end);
+	}
+}
+
+static void see_mode(struct witness *w, const struct signal *s)
+{
+	assert_int_equal(s->facets, FACET_IMC_MODE_WRITE);
+	assert_true(s->time >= w->mode_end);
+	if (!w->mode_groups || s->time > w->mode_end)
+		w->mode_groups++;
+	assert_true(w->mode_writes >= w->desc->wpq_high - w->desc->wpq_low);
+	assert_true(w->first_wmm >= s->time);
+	w->mode_start = s->time;
+	w->mode_end = s->time + s->duration;
+	assert_int_equal(w->last_wmm + 1, w->mode_end);
+	w->mode_writes = 0;
+}
+
+/* An entry is taken at the arrival, or as soon as one is free. */
+static void see_read(struct witness *w, const struct signal *s)
+{
+	unsigned leaving = 0, kept = 0;
+
+	for (unsigned i = 0; i < w->rpq_held; i++) {
+		leaving += w->rpq[i] == s->time;
+		if (w->rpq[i] >= s->time)
+			w->rpq[kept++] = w->rpq[i];
+	}
+	assert_true(s->time >= w->arrival);
+	if (s->time > w->arrival)
+		assert_true(leaving && kept >= w->desc->rpq_entries);
+	assert_true(kept - leaving < w->desc->rpq_entries);
+	w->rpq[kept++] = s->time + s->duration;
+	w->rpq_held = kept;
+	w->rpq_cycles += s->duration;
+}
+
+static void see_level(struct witness *w, const struct signal *s)
+{
+	uint64_t passed = s->time - w->level_since;
+
+	assert_true(s->duration == w->level + 1 || s->duration + 1 == w->level);
+	assert_true(s->duration <= w->desc->wpq_entries);
+	w->wpq_cycles += w->level * passed;
+	if (w->level == w->desc->wpq_entries)
+		w->full_cycles += passed;
+	w->level = s->duration;
+	w->level_since = s->time;
+}
+
+static void see_full(struct witness *w, const struct signal *s)
+{
+	assert_true(s->time >= w->full_end);
+	w->full_end = s->time + s->duration;
+	w->full_announced += s->duration;
+}
+
+static void see(void *listener, const struct signal *s)
+{
+	struct witness *w = listener;
+
+	assert_true(s->time < UINT64_C(1) << 62);
+	if (w->count[s->id]++)
+		assert_true(s->time >= w->latest[s->id]);
+	w->latest[s->id] = s->time;
+	switch (s->id) {
+	case SIGNAL_IMC_ACT:
+		see_activate(w, s);
+		break;
+	case SIGNAL_IMC_PRE:
+		see_precharge(w, s);
+		break;
+	case SIGNAL_IMC_PRE_ALL:
+		see_precharge_all(w, s);
+		break;
+	case SIGNAL_IMC_REFRESH:
+		see_refresh(w, s);
+		break;
+	case SIGNAL_IMC_CAS:
+		see_cas(w, s);
+		break;
+	case SIGNAL_IMC_MODE:
+		see_mode(w, s);
+		break;
+	case SIGNAL_IMC_RPQ:
+		see_read(w, s);
+		break;
+	case SIGNAL_IMC_WPQ:
+		see_level(w, s);
+		break;
+	case SIGNAL_IMC_WPQ_FULL:
+		see_full(w, s);
+		break;
+	}
+}
+
+static uint64_t next_random(uint64_t *seed)
+{
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 7;
+	*seed ^= *seed << 17;
+	return *seed;
+}
+
+/* A stream, a few hot lines, or anything. */
+static uint64_t next_line(uint64_t *seed, uint64_t *stream)
+{
+	uint64_t random = next_random(seed);
+
+	switch (random >> 60 & 3) {
+	case 0:
+		return random % 64 * 4099;
+	case 1:
+		return random % (1 << 26);
+	default:
+		return ++*stream;
+	}
+}
+
+/* Mostly dense, with calm and bursts, idle times and arrivals in the past. */
+static uint64_t next_arrival(uint64_t *seed, uint64_t now)
+{
+	uint64_t random = next_random(seed), phase = now >> 14 & 3;
+
+	if (random % 1000 == 0)
+		return now + (random >> 32) % 100000;
+	if (random % 100 == 1)
+		return now > 500 ? now - 500 : 0;
+	return now + (random >> 32) % (phase ? 8 * phase : 2);
+}
+
+static void check_totals(const struct witness *w, const struct memory_truth *t)
+{
+	assert_int_equal(t->reads, w->count[SIGNAL_IMC_RPQ]);
+	assert_int_equal(t->reads, t->cas_reads - t->underfills + t->wpq_read_hits);
+	assert_int_equal(t->writes, t->cas_writes + t->wpq_write_hits);
+	assert_int_equal(t->cas_reads, w->reads);
+	assert_int_equal(t->cas_writes, w->writes);
+	assert_int_equal(t->underfills, w->underfills);
+	assert_int_equal(t->wpq_read_hits, w->count[SIGNAL_IMC_WPQ_READ_HIT]);
+	assert_int_equal(t->wpq_write_hits, w->count[SIGNAL_IMC_WPQ_WRITE_HIT]);
+	assert_int_equal(t->activates, w->count[SIGNAL_IMC_ACT]);
+	assert_int_equal(t->precharges, w->count[SIGNAL_IMC_PRE]);
+	assert_int_equal(t->refreshes, w->count[SIGNAL_IMC_REFRESH]);
+	assert_int_equal(t->rpq_cycles, w->rpq_cycles);
+	assert_int_equal(t->wpq_cycles, w->wpq_cycles);
+	assert_int_equal(w->level, 0);
+	assert_int_equal(w->full_announced, w->full_cycles);
+	assert_int_equal(w->mode_groups, w->count[SIGNAL_IMC_WMM_TO_RMM]);
+	/* Every way through the channel was taken. */
+	for (int id = SIGNAL_IMC_CAS; id <= SIGNAL_IMC_WMM_TO_RMM; id++)
+		assert_true(w->count[id] > 100);
+}
+
+static void run(const struct pmu_machine *desc)
+{
+	struct witness w = {.desc = desc};
+	uint8_t armed[SIGNAL_COUNT];
+	struct signal_port port = {&w, see, armed};
+	struct memory_view view = {.desc = desc, .port = &port};
+	struct memory_channel channel = {0};
+	const struct memory_truth *t = memory_truth(&channel);
+	uint64_t seed = 0x9E3779B97F4A7C15, stream = 0, now = 0, end, open;
+
+	memset(armed, 1, sizeof(armed));
+	memory_init(&channel, desc);
+	for (unsigned i = 0; i < REQUESTS; i++) {
+		uint64_t line = next_line(&seed, &stream), what = next_random(&seed) % 16, duration;
+
+		now = next_arrival(&seed, now);
+		if (now > w.arrival)
+			w.arrival = now;
+		if (what < 9)
+			duration = memory_read(&channel, &view, line, now);
+		else
+			duration = memory_write(&channel, &view, line, what == 15, now);
+		assert_in_range(duration, what < 9 ? 4 : 0, PATIENCE + 20000);
+		if (duration > PATIENCE)
+			now += duration;
+		if (i % 100000 == 0)
+			w.arrival = now = memory_drain(&channel, &view, now);
+	}
+	end = memory_drain(&channel, &view, now);
+	assert_true(end >= now);
+	check_totals(&w, t);
+	assert_int_equal(t->reads + t->writes, REQUESTS);
+
+	/* Quiet until the middle between two refreshes: their number is the time's. */
+	now = (end / desc->t_refi + 2) * desc->t_refi + desc->t_refi / (2 * desc->ranks);
+	memory_advance(&channel, &view, now);
+	assert_int_equal(t->refreshes, now / desc->t_refi * desc->ranks);
+
+	open = 0;
+	for (unsigned rank = 0; rank < desc->ranks; rank++)
+		for (unsigned bank = 0; bank < desc->banks; bank++)
+			open += w.banks[rank][bank].open;
+	assert_int_equal(t->activates, t->precharges + w.pre_all_closed + open);
+}
+
+static void laws_hold_for_ddr4(void **state)
+{
+	(void)state;
+	run(&ddr4);
+}
+
+static void laws_hold_for_small_queues(void **state)
+{
+	struct pmu_machine desc = ddr4;
+
+	(void)state;
+	desc.rpq_entries = 2;
+	desc.wpq_entries = 5;
+	desc.wpq_high = 4;
+	desc.wpq_low = 1;
+	run(&desc);
+}
+
+static void laws_hold_for_three_ranks(void **state)
+{
+	struct pmu_machine desc = ddr4;
+
+	(void)state;
+	desc.ranks = 3;
+	desc.banks = 4;
+	desc.rpq_entries = 7;
+	desc.wpq_entries = 64;
+	desc.wpq_high = 64;
+	desc.wpq_low = 0;
+	run(&desc);
+}
+
+static uint64_t durations(bool advance, struct memory_truth *totals)
+{
+	struct memory_channel channel = {0};
+	struct memory_view view = {.desc = &ddr4};
+	uint64_t seed = 88172645463325252, stream = 0, now = 0, sum = 0;
+
+	memory_init(&channel, &ddr4);
+	for (unsigned i = 0; i < REQUESTS / 10; i++) {
+		uint64_t line = next_line(&seed, &stream), what = next_random(&seed) % 4;
+		uint64_t gap = next_random(&seed) % 1000;
+
+		if (advance)
+			memory_advance(&channel, &view, now + gap * 2 / 3);
+		now += gap;
+		if (what)
+			sum = sum * 31 + memory_read(&channel, &view, line, now);
+		else
+			sum = sum * 31 + memory_write(&channel, &view, line, false, now);
+	}
+	*totals = *memory_truth(&channel);
+	return sum;
+}
+
+static void looking_changes_nothing(void **state)
+{
+	struct memory_truth looked, alone;
+
+	(void)state;
+	assert_int_equal(durations(true, &looked), durations(false, &alone));
+	assert_memory_equal(&looked, &alone, sizeof(looked));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(laws_hold_for_ddr4),
+	    cmocka_unit_test(laws_hold_for_small_queues),
+	    cmocka_unit_test(laws_hold_for_three_ranks),
+	    cmocka_unit_test(looking_changes_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

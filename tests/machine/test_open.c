@@ -1,0 +1,162 @@
+/* Machines as a whole: what is refused, clocks, views, cores. */
+#include "machine_fixture.h"
+
+#include "pmulab/pmulab.h"
+
+static int try_to_open(const struct pmu_machine *desc, struct pmu_ctx *ctx)
+{
+	static _Alignas(64) char state[64]; /* must not be looked at */
+	struct machine *machine;
+
+	return machine_open(&machine, ctx, desc, state, true);
+}
+
+static void what_cannot_be_built_is_refused(void **unused)
+{
+	struct pmu_machine desc = small_machine();
+	struct pmu_ctx *ctx;
+
+	(void)unused;
+	assert_int_equal(pmu_ctx_new(&ctx), 0);
+	desc.l1d.sets = 128;
+	assert_int_equal(try_to_open(&desc, ctx), PMU_E_UNSUPPORTED);
+	assert_non_null(strstr(pmu_message(ctx), "L1D sets"));
+	desc = small_machine();
+	desc.l2.ways = 16;
+	assert_int_equal(try_to_open(&desc, ctx), PMU_E_UNSUPPORTED);
+	desc = small_machine();
+	desc.llc.sets = 96;
+	assert_int_equal(try_to_open(&desc, ctx), PMU_E_UNSUPPORTED);
+	desc = small_machine();
+	desc.sockets = 3;
+	assert_int_equal(try_to_open(&desc, ctx), PMU_E_UNSUPPORTED);
+	desc = small_machine();
+	desc.tor_entries = 1;
+	assert_int_equal(try_to_open(&desc, ctx), PMU_E_UNSUPPORTED);
+	desc = small_machine();
+	desc.memory_bytes = 1ull << 38;
+	assert_int_equal(try_to_open(&desc, ctx), PMU_E_UNSUPPORTED);
+	pmu_ctx_free(ctx);
+}
+
+/* 92.4 GHz is the least frequency that 2.2, 2.8 and 1.2 GHz divide. */
+static void a_tick_divides_every_cycle(void **unused)
+{
+	struct scene scene;
+
+	(void)unused;
+	open_machine(&scene, pmu_find_machine("xeon-e5-2699v4-2s"));
+	assert_int_equal(machine_ticks_per_second(scene.machine), 92400000000);
+	assert_int_equal(machine_ticks_per_cycle(scene.machine, PMU_CLOCK_UCLK), 33);
+	assert_int_equal(machine_ticks_per_cycle(scene.machine, PMU_CLOCK_DCLK), 77);
+	close_machine(&scene);
+}
+
+static void views_share_the_state(void **unused)
+{
+	struct machine_space *space;
+	struct machine_core *core;
+	struct machine_truth truth;
+	struct machine *view;
+	struct scene scene;
+
+	(void)unused;
+	open_machine(&scene, pmu_find_machine("xeon-e5v4-4c"));
+	enter_all(&scene);
+	machine_store(scene.cores[0], 0, 8, &plain);
+	assert_int_equal(machine_open(&view, NULL, &scene.desc, scene.state, false), 0);
+	assert_int_equal(machine_peek(view, MACHINE_L1D, 0, 0), 'M');
+	machine_truth(view, &truth);
+	assert_int_equal(truth.stores, 1);
+	assert_int_equal(truth.cas_reads, 1);
+	/* A space of the other view gets the next frame. */
+	assert_int_equal(machine_space_new(&space, view), 0);
+	core = machine_core_enter(view, space, 0);
+	machine_store(core, 0, 8, &plain);
+	assert_int_equal(machine_peek(scene.machine, MACHINE_L1D, 0, 4096), 'M');
+	machine_core_leave(core);
+	machine_space_free(space);
+	machine_close(view);
+	close_machine(&scene);
+}
+
+static void announcements_end_with_the_connection(void **unused)
+{
+	struct scene scene;
+	size_t heard;
+
+	(void)unused;
+	open_machine(&scene, pmu_find_machine("xeon-e5v4-4c"));
+	enter_all(&scene);
+	machine_load(scene.cores[0], 0, 8, &plain);
+	assert_int_equal(scene.count, 0);
+	listen_to(&scene, SIGNAL_CBO_LOOKUP);
+	machine_load(scene.cores[0], 64, 8, &plain);
+	assert_int_equal(scene.count, 1); /* that one only */
+	listen_to(&scene, SIGNAL_IMC_RPQ);
+	machine_load(scene.cores[0], 128, 8, &plain);
+	heard = scene.count;
+	assert_int_equal(heard, 3);
+	machine_connect(scene.machine, NULL);
+	machine_load(scene.cores[0], 192, 8, &plain);
+	assert_int_equal(scene.count, heard);
+	close_machine(&scene);
+}
+
+static void cores_are_taken_from_the_lowest(void **unused)
+{
+	struct machine_core *core[3];
+	struct scene scene;
+
+	(void)unused;
+	open_machine(&scene, pmu_find_machine("xeon-e5v4-4c"));
+	for (unsigned i = 0; i < 3; i++) {
+		core[i] = machine_core_enter(scene.machine, scene.space, 1000 * i);
+		assert_int_equal(machine_core_time(core[i]), 1000 * i);
+	}
+	machine_core_leave(core[1]);
+	core[1] = machine_core_enter(scene.machine, scene.space, 500);
+	assert_int_equal(machine_core_time(core[1]), 1000); /* core 1's own clock is later */
+	assert_int_equal(machine_now(scene.machine), 2000);
+	for (unsigned i = 0; i < 3; i++)
+		machine_core_leave(core[i]);
+	close_machine(&scene);
+}
+
+/* A long idle time owes refreshes, which nobody asked for. */
+static void catching_up_tells_of_refreshes(void **unused)
+{
+	const uint64_t refreshes = 100;
+	struct machine_core *core;
+	struct scene scene;
+	uint64_t dclk;
+
+	(void)unused;
+	open_machine(&scene, pmu_find_machine("xeon-e5v4-4c"));
+	listen_to(&scene, SIGNAL_IMC_REFRESH);
+	dclk = machine_ticks_per_cycle(scene.machine, PMU_CLOCK_DCLK);
+	/* Every rank of each channel, once in t_refi. */
+	core = machine_core_enter(scene.machine, scene.space,
+				  (refreshes * scene.desc.t_refi + 1) * dclk);
+	machine_lock(scene.machine);
+	machine_catch_up(scene.machine);
+	machine_unlock(scene.machine);
+	assert_int_equal(scene.count, refreshes * scene.desc.home_agents * scene.desc.channels *
+					  scene.desc.ranks);
+	machine_core_leave(core);
+	close_machine(&scene);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(what_cannot_be_built_is_refused),
+	    cmocka_unit_test(a_tick_divides_every_cycle),
+	    cmocka_unit_test(views_share_the_state),
+	    cmocka_unit_test(announcements_end_with_the_connection),
+	    cmocka_unit_test(cores_are_taken_from_the_lowest),
+	    cmocka_unit_test(catching_up_tells_of_refreshes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,303 @@
+/* A million random accesses of several cores: the machine and the obvious model agree after each.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "machine/access.h"
+#include "machine/place.h"
+#include "reference.h"
+
+#define DATA_BASE  0x10000000u
+#define DATA_PAGES 100
+#define CODE_BASE  0x20000000u
+#define CODE_PAGES 8
+#define PAGE_LINES 64
+#define ACCESSES   1000000
+#define LOOK_OVER  10000 /* accesses between comparisons of every line */
+
+struct scene {
+	struct pmu_machine desc;
+	void *state;
+	struct machine *machine;
+	struct machine_space *space;
+	struct machine_core *cores[8];
+	struct reference *reference;
+	uint64_t data_lines[DATA_PAGES * PAGE_LINES], code_lines[CODE_PAGES * PAGE_LINES];
+	uint64_t seen[2]; /* sums over what the machine, the reference announced */
+	uint64_t random;
+	uint8_t armed[SIGNAL_COUNT];
+};
+
+static uint64_t next_random(struct scene *scene)
+{
+	scene->random ^= scene->random << 13;
+	scene->random ^= scene->random >> 7;
+	scene->random ^= scene->random << 17;
+	return scene->random;
+}
+
+/* Order does not matter, so announcements are summed; a sum of mixed words hides nothing in
+ * practice. */
+static uint64_t mix(const struct signal *signal)
+{
+	uint64_t word = signal->id | (uint64_t)signal->facets << 8 |
+			(uint64_t)signal->opcode << 24 | (uint64_t)signal->state << 36 |
+			(uint64_t)signal->socket << 40 | (uint64_t)signal->instance << 44;
+
+	if (signal->id == SIGNAL_CBO_LOOKUP || signal->id == SIGNAL_CBO_TOR ||
+	    signal->id == SIGNAL_CBO_VICTIM)
+		word |= (uint64_t)signal->nid << 52;
+	word *= 0x9e3779b97f4a7c15;
+	word ^= word >> 29;
+	word *= 0xbf58476d1ce4e5b9;
+	return word ^ word >> 32;
+}
+
+/* What both announce; the rest depends on time. */
+static bool compared(const struct signal *signal)
+{
+	switch (signal->id) {
+	case SIGNAL_CBO_LOOKUP:
+	case SIGNAL_CBO_VICTIM:
+	case SIGNAL_CBO_TOR:
+	case SIGNAL_CBO_MISC:
+	case SIGNAL_HA_REQUEST:
+	case SIGNAL_HA_SNOOP_RESP:
+	case SIGNAL_HA_SNOOP_RESP_LOCAL:
+	case SIGNAL_HA_IMC_READ:
+	case SIGNAL_HA_IMC_WRITE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void machine_says(void *listener, const struct signal *signal)
+{
+	struct scene *scene = listener;
+
+	if (compared(signal))
+		scene->seen[0] += mix(signal);
+}
+
+static void reference_says(void *arg, const struct signal *signal)
+{
+	struct scene *scene = arg;
+
+	scene->seen[1] += mix(signal);
+}
+
+static struct reference_place locate(void *arg, uint64_t line)
+{
+	struct scene *scene = arg;
+	struct place place = place_of(scene->machine, (uint32_t)line);
+
+	return (struct reference_place){place.slice, place.set};
+}
+
+enum kind { LOAD, STORE, LOCKED, FETCH, STREAM };
+
+static void access_both(struct scene *scene, unsigned core, enum kind kind, uint64_t address,
+			uint64_t line)
+{
+	static const struct machine_insn insn = {0};
+	struct machine_core *c = scene->cores[core];
+	struct machine_block block;
+	unsigned offset = (unsigned)(address % 64) & ~7u;
+
+	machine_core_resume(c);
+	switch (kind) {
+	case LOAD:
+		machine_load(c, address & ~7ull, 8, &insn);
+		reference_load(scene->reference, core, line);
+		break;
+	case STORE:
+		machine_store(c, address & ~7ull, 8, &insn);
+		reference_store(scene->reference, core, line);
+		break;
+	case LOCKED:
+		machine_locked(c, address & ~7ull, 8, &insn);
+		reference_store(scene->reference, core, line);
+		break;
+	case FETCH:
+		machine_block_init(scene->machine, &block, address, 1, 1, 0, 0);
+		machine_run(c, &block);
+		reference_fetch(scene->reference, core, line);
+		break;
+	case STREAM:
+		machine_stream(c, address & ~7ull, 8);
+		reference_stream(scene->reference, core, line, offset, 8);
+		break;
+	}
+	machine_core_pause(c);
+}
+
+static void compare_line(const struct scene *scene, uint64_t line)
+{
+	const struct machine *m = scene->machine;
+	const struct reference *r = scene->reference;
+	uint64_t address = line * 64;
+
+	for (unsigned core = 0; core < scene->desc.sockets * scene->desc.cores; core++) {
+		assert_int_equal(machine_peek(m, MACHINE_L1D, core, address),
+				 reference_state(r, REFERENCE_L1D, core, line));
+		assert_int_equal(machine_peek(m, MACHINE_L1I, core, address),
+				 reference_state(r, REFERENCE_L1I, core, line));
+		assert_int_equal(machine_peek(m, MACHINE_L2, core, address),
+				 reference_state(r, REFERENCE_L2, core, line));
+	}
+	for (unsigned socket = 0; socket < scene->desc.sockets; socket++) {
+		assert_int_equal(machine_peek(m, MACHINE_LLC, socket, address),
+				 reference_state(r, REFERENCE_LLC, socket, line));
+		assert_int_equal(machine_peek_core_valid(m, socket, address),
+				 reference_core_valid(r, socket, line));
+	}
+}
+
+static void compare_all(const struct scene *scene)
+{
+	for (unsigned i = 0; i < DATA_PAGES * PAGE_LINES; i++)
+		compare_line(scene, scene->data_lines[i]);
+	for (unsigned i = 0; i < CODE_PAGES * PAGE_LINES; i++)
+		compare_line(scene, scene->code_lines[i]);
+}
+
+/* Places every page by a first touch, half of them on each socket; frames go out in order. */
+static void touch_pages(struct scene *scene)
+{
+	uint64_t node_lines = scene->desc.memory_bytes / 64, next[2] = {0};
+
+	for (unsigned page = 0; page < DATA_PAGES + CODE_PAGES; page++) {
+		unsigned socket = page % scene->desc.sockets;
+		bool code = page >= DATA_PAGES;
+		uint64_t line = socket * node_lines + next[socket]++ * PAGE_LINES;
+		uint64_t address =
+		    code ? CODE_BASE + (page - DATA_PAGES) * 4096ull : DATA_BASE + page * 4096ull;
+		uint64_t *lines = code ? scene->code_lines + (page - DATA_PAGES) * PAGE_LINES
+				       : scene->data_lines + page * PAGE_LINES;
+
+		for (unsigned i = 0; i < PAGE_LINES; i++)
+			lines[i] = line + i;
+		access_both(scene, socket * scene->desc.cores, code ? FETCH : LOAD, address, line);
+	}
+}
+
+static void open_scene(struct scene *scene, const struct pmu_machine *like, unsigned sockets,
+		       unsigned slices, unsigned llc_sets, unsigned home_agents)
+{
+	struct signal_port port = {scene, machine_says, scene->armed};
+
+	*scene = (struct scene){.desc = *like, .random = 88172645463325252};
+	memset(scene->armed, 1, sizeof(scene->armed));
+	scene->desc.sockets = sockets;
+	scene->desc.cores = 3;
+	scene->desc.slices = slices;
+	scene->desc.llc.sets = llc_sets;
+	scene->desc.home_agents = home_agents;
+	scene->state = aligned_alloc(64, (machine_state_size(&scene->desc) + 63) & ~63ull);
+	assert_non_null(scene->state);
+	memset(scene->state, 0, machine_state_size(&scene->desc));
+	assert_int_equal(machine_open(&scene->machine, NULL, &scene->desc, scene->state, true), 0);
+	machine_connect(scene->machine, &port);
+	assert_int_equal(machine_space_new(&scene->space, scene->machine), 0);
+	scene->reference = reference_new(&scene->desc, locate, reference_says, scene);
+	for (unsigned core = 0; core < sockets * 3; core++) {
+		scene->cores[core] = machine_core_enter(scene->machine, scene->space, 0);
+		assert_non_null(scene->cores[core]);
+	}
+	for (unsigned core = 0; core < sockets * 3; core++)
+		machine_core_pause(scene->cores[core]);
+	touch_pages(scene);
+	compare_all(scene);
+	assert_int_equal(scene->seen[0], scene->seen[1]);
+}
+
+static void close_scene(struct scene *scene)
+{
+	for (unsigned core = 0; core < scene->desc.sockets * 3; core++) {
+		machine_core_resume(scene->cores[core]);
+		machine_core_leave(scene->cores[core]);
+	}
+	reference_free(scene->reference);
+	machine_space_free(scene->space);
+	machine_close(scene->machine);
+	free(scene->state);
+}
+
+/* A few lines are wanted by everybody, most are not; each phase moves the balance of kinds. */
+static void random_access(struct scene *scene, unsigned number)
+{
+	uint64_t random = next_random(scene);
+	unsigned core = (unsigned)(random % (scene->desc.sockets * 3)), percent, index;
+	unsigned phase = number / (ACCESSES / 8);
+	enum kind kind;
+
+	random >>= 8;
+	percent = (unsigned)(random % 100);
+	random >>= 8;
+	index = (unsigned)(random >> 8) % (random & 1 ? 256 : DATA_PAGES * PAGE_LINES);
+	if (percent < 10) {
+		index %= CODE_PAGES * PAGE_LINES;
+		access_both(scene, core, FETCH, CODE_BASE + index * 64ull,
+			    scene->code_lines[index]);
+		compare_line(scene, scene->code_lines[index]);
+		return;
+	}
+	kind = percent < 50 - 4 * phase ? LOAD
+	       : percent < 90		? STORE
+	       : percent < 95		? LOCKED
+					: STREAM;
+	access_both(scene, core, kind, DATA_BASE + index * 64ull + (random >> 40) % 64,
+		    scene->data_lines[index]);
+	compare_line(scene, scene->data_lines[index]);
+}
+
+static void agree(const struct pmu_machine *like, unsigned sockets, unsigned slices,
+		  unsigned llc_sets, unsigned home_agents)
+{
+	static struct scene scene;
+
+	open_scene(&scene, like, sockets, slices, llc_sets, home_agents);
+	for (unsigned number = 0; number < ACCESSES; number++) {
+		random_access(&scene, number);
+		assert_int_equal(scene.seen[0], scene.seen[1]);
+		if (number % LOOK_OVER == 0)
+			compare_all(&scene);
+	}
+	compare_all(&scene);
+	close_scene(&scene);
+}
+
+/* An LLC smaller than the private caches: lines are taken from cores all the time. */
+static void two_sockets(void **unused)
+{
+	(void)unused;
+	agree(pmu_find_machine("xeon-e5-2699v4-2s"), 2, 3, 16, 2);
+}
+
+static void two_sockets_larger_llc(void **unused)
+{
+	(void)unused;
+	agree(pmu_find_machine("xeon-e5-2699v4-2s"), 2, 5, 64, 1);
+}
+
+static void one_socket(void **unused)
+{
+	(void)unused;
+	agree(pmu_find_machine("xeon-e5v4-4c"), 1, 4, 32, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(two_sockets),
+	    cmocka_unit_test(two_sockets_larger_llc),
+	    cmocka_unit_test(one_socket),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
