@@ -1,0 +1,83 @@
+#include "bus/bus.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+
+int bus_init(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_ops *ops,
+	     const struct pmu_pmu *pmu, unsigned sockets)
+{
+	bus->ops = ops;
+	bus->pmu = pmu;
+	bus->sockets = sockets;
+	if (bus_map_init(&bus->map, pmu))
+		return error_set(ctx, PMU_E_NOMEM, "out of memory for the registers of %s",
+				 pmu->name);
+	return 0;
+}
+
+void pmu_bus_free(struct pmu_bus *bus)
+{
+	if (!bus)
+		return;
+	if (bus->ops->fini)
+		bus->ops->fini(bus);
+	bus_map_fini(&bus->map);
+	free(bus);
+}
+
+unsigned pmu_bus_sockets(const struct pmu_bus *bus)
+{
+	return bus->sockets;
+}
+
+const struct pmu_pmu *pmu_bus_pmu(const struct pmu_bus *bus)
+{
+	return bus->pmu;
+}
+
+bool bus_is_emulated(const struct pmu_bus *bus)
+{
+	return bus->emulated;
+}
+
+static int find_place(const struct pmu_bus *bus, struct pmu_ctx *ctx,
+		      const struct pmu_access_op *op, const struct bus_place **place)
+{
+	if (op->socket >= bus->sockets)
+		return error_set(ctx, PMU_E_UNKNOWN,
+				 "%s: there is no socket %u, the last one is %u", op->reg,
+				 op->socket, bus->sockets - 1);
+	*place = bus_map_find(&bus->map, op->space, op->address, op->width);
+	if (!*place)
+		return error_set(ctx, PMU_E_UNKNOWN,
+				 "%s: the catalog of %s has no register of %u bits at %s 0x%X",
+				 op->reg, bus->pmu->name, op->width,
+				 op->space == PMU_SPACE_MSR ? "MSR" : "PCI", op->address);
+	return 0;
+}
+
+int pmu_bus_read(struct pmu_bus *bus, struct pmu_ctx *ctx, struct pmu_access_op *op)
+{
+	const struct bus_place *place;
+	int error = find_place(bus, ctx, op, &place);
+
+	return error ? error : bus->ops->read(bus, ctx, place, op);
+}
+
+int pmu_bus_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct pmu_access_op *op)
+{
+	const struct bus_place *place;
+	int error = find_place(bus, ctx, op, &place);
+
+	if (error)
+		return error;
+	if (place->reg->access == PMU_ACCESS_RO)
+		return error_set(ctx, PMU_E_RIGHTS, "%s of %s%u is read-only (%s)",
+				 place->reg->name, place->box->name, place->instance,
+				 place->reg->source);
+	if (op->value & ~pmu_mask(op->width - 1u, 0))
+		return error_set(ctx, PMU_E_RANGE, "0x%llX does not fit the %u bits of %s",
+				 (unsigned long long)op->value, op->width, place->reg->name);
+	return bus->ops->write(bus, ctx, place, op);
+}

@@ -1,0 +1,36 @@
+/*
+ * What a bus back end is. The front (bus.c) finds the register and checks the access; a back end
+ * sees only accesses that the catalog allows.
+ */
+#ifndef BUS_BUS_H
+#define BUS_BUS_H
+
+#include "bus/map.h"
+#include "pmulab/bus.h"
+
+struct bus_ops {
+	/* 0; PMU_E_UNKNOWN where nothing answers; PMU_E_IO. They set the message. */
+	int (*read)(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_place *place,
+		    struct pmu_access_op *op);
+	int (*write)(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_place *place,
+		     const struct pmu_access_op *op);
+	void (*fini)(struct pmu_bus *bus); /* of the back end's own members */
+};
+
+/* First member of every back end; allocated by it with malloc(), freed by pmu_bus_free(). */
+struct pmu_bus {
+	const struct bus_ops *ops;
+	const struct pmu_pmu *pmu;
+	unsigned sockets;
+	bool emulated; /* behind it is an emulated machine: events without a model count nothing */
+	struct bus_map map;
+};
+
+/** Fills in the common part. @return 0 or PMU_E_NOMEM */
+int bus_init(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_ops *ops,
+	     const struct pmu_pmu *pmu, unsigned sockets);
+
+/** Whether events whose model is PMU_MODEL_ABSENT count nothing behind this bus. */
+bool bus_is_emulated(const struct pmu_bus *bus);
+
+#endif

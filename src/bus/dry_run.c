@@ -1,0 +1,58 @@
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "bus/bus.h"
+#include "bus/identity.h"
+
+struct dry_run {
+	struct pmu_bus bus;
+	void (*print)(void *arg, bool write, const struct pmu_access_op *op);
+	void *arg;
+};
+
+static int dry_run_read(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_place *place,
+			struct pmu_access_op *op)
+{
+	struct dry_run *dry_run = (struct dry_run *)bus;
+
+	(void)ctx;
+	op->value = identity_of_full_part(bus->pmu, place, op->socket);
+	dry_run->print(dry_run->arg, false, op);
+	return 0;
+}
+
+static int dry_run_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_place *place,
+			 const struct pmu_access_op *op)
+{
+	struct dry_run *dry_run = (struct dry_run *)bus;
+
+	(void)ctx;
+	(void)place;
+	dry_run->print(dry_run->arg, true, op);
+	return 0;
+}
+
+static const struct bus_ops dry_run_ops = {
+    .read = dry_run_read,
+    .write = dry_run_write,
+};
+
+int pmu_bus_dry_run(struct pmu_bus **out, struct pmu_ctx *ctx, const struct pmu_pmu *pmu,
+		    unsigned sockets,
+		    void (*print)(void *arg, bool write, const struct pmu_access_op *op), void *arg)
+{
+	struct dry_run *dry_run = calloc(1, sizeof(*dry_run));
+	int error;
+
+	if (!dry_run)
+		return error_set(ctx, PMU_E_NOMEM, "out of memory for a dry run");
+	error = bus_init(&dry_run->bus, ctx, &dry_run_ops, pmu, sockets);
+	if (error) {
+		free(dry_run);
+		return error;
+	}
+	dry_run->print = print;
+	dry_run->arg = arg;
+	*out = &dry_run->bus;
+	return 0;
+}

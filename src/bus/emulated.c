@@ -1,0 +1,84 @@
+#include "bus/emulated.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "bus/bus.h"
+
+struct emulated {
+	struct pmu_bus bus;
+	struct system *system;
+};
+
+static int no_answer(struct pmu_ctx *ctx, int error, const struct bus_place *place,
+		     const struct pmu_access_op *op)
+{
+	return error_set(ctx, error, "socket %u has no %s%u: %s (0x%X) does not answer", op->socket,
+			 place->box->name, place->instance, place->reg->name, op->address);
+}
+
+static int emulated_read(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_place *place,
+			 struct pmu_access_op *op)
+{
+	struct emulated *emulated = (struct emulated *)bus;
+	int error = system_read(emulated->system, op->socket, op->space, op->address, op->width,
+				&op->value);
+
+	return error ? no_answer(ctx, error, place, op) : 0;
+}
+
+static int emulated_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_place *place,
+			  const struct pmu_access_op *op)
+{
+	struct emulated *emulated = (struct emulated *)bus;
+	int error = system_write(emulated->system, op->socket, op->space, op->address, op->width,
+				 op->value);
+
+	return error ? no_answer(ctx, error, place, op) : 0;
+}
+
+static void emulated_fini(struct pmu_bus *bus)
+{
+	system_free(((struct emulated *)bus)->system);
+}
+
+static const struct bus_ops emulated_ops = {
+    .read = emulated_read,
+    .write = emulated_write,
+    .fini = emulated_fini,
+};
+
+struct system *bus_emulated_system(struct pmu_bus *bus)
+{
+	return bus->ops == &emulated_ops ? ((struct emulated *)bus)->system : NULL;
+}
+
+int pmu_bus_emulated(struct pmu_bus **out, struct pmu_ctx *ctx, const struct pmu_machine *machine)
+{
+	const struct pmu_pmu *pmu = pmu_find_pmu(machine->pmu);
+	struct emulated *emulated;
+	int error;
+
+	if (!pmu)
+		return error_set(ctx, PMU_E_UNKNOWN,
+				 "machine %s names PMU %s, which the catalog has not",
+				 machine->name, machine->pmu);
+	emulated = calloc(1, sizeof(*emulated));
+	if (!emulated)
+		return error_set(ctx, PMU_E_NOMEM, "out of memory for machine %s", machine->name);
+	error = bus_init(&emulated->bus, ctx, &emulated_ops, pmu, machine->sockets);
+	if (error)
+		goto fail_bus;
+	error = system_new(&emulated->system, ctx, machine);
+	if (error)
+		goto fail_system;
+	emulated->bus.emulated = true;
+	*out = &emulated->bus;
+	return 0;
+
+fail_system:
+	bus_map_fini(&emulated->bus.map);
+fail_bus:
+	free(emulated);
+	return error;
+}

@@ -1,0 +1,11 @@
+/* The computer behind an emulated bus, for who has to pass it on to a program's process. */
+#ifndef BUS_EMULATED_H
+#define BUS_EMULATED_H
+
+#include "pmulab/bus.h"
+#include "system/system.h"
+
+/** @return the computer, which stays the bus's; NULL where there is none behind @bus */
+struct system *bus_emulated_system(struct pmu_bus *bus);
+
+#endif

@@ -1,0 +1,59 @@
+#include "bus/identity.h"
+
+static const struct pmu_field *discovery_field(const struct pmu_register *reg, const char *name)
+{
+	return reg->role == PMU_ROLE_DISCOVERY ? pmu_find_field(reg, name) : NULL;
+}
+
+static struct identity_field find_in_box(const struct pmu_box *box, const char *name)
+{
+	for (size_t i = 0; i < box->register_count; i++) {
+		const struct pmu_register *reg = &box->registers[i];
+		const struct pmu_field *field = discovery_field(reg, name);
+
+		if (field)
+			return (struct identity_field){box, reg, field};
+	}
+	return (struct identity_field){0};
+}
+
+struct identity_field identity_find(const struct pmu_pmu *pmu, const char *name)
+{
+	struct identity_field found = {0};
+
+	for (size_t i = 0; i < pmu->box_count && !found.field; i++)
+		found = find_in_box(&pmu->boxes[i], name);
+	return found;
+}
+
+struct identity_field identity_device(const struct pmu_box *box)
+{
+	/* Boxes that gather registers of several functions have no device id of their own. */
+	if (box->instance_count == 0 || box->instances[0].device_id == 0)
+		return (struct identity_field){0};
+	return find_in_box(box, "device_id");
+}
+
+uint64_t identity_of_full_part(const struct pmu_pmu *pmu, const struct bus_place *place,
+			       unsigned socket)
+{
+	const struct pmu_register *reg = place->reg;
+	uint64_t value = reg->reset;
+
+	if (reg->role != PMU_ROLE_DISCOVERY)
+		return 0;
+	for (size_t i = 0; i < reg->field_count; i++) {
+		const struct pmu_field *field = &reg->fields[i];
+		const struct pmu_box *box = pmu_find_box(pmu, field->name);
+		uint64_t mask = pmu_mask(field->hi, field->lo);
+
+		if (box && box->instance_count)
+			value |= mask & pmu_mask((unsigned)box->instance_count - 1, 0) << field->lo;
+		else if (field == identity_device(place->box).field)
+			value |= (uint64_t)place->box->instances[place->instance].device_id
+				 << field->lo;
+		else if (field == identity_find(pmu, "node_id").field)
+			value |= mask & (uint64_t)socket << field->lo;
+	}
+	return value;
+}

@@ -1,0 +1,34 @@
+/*
+ * How a part says which boxes it has (334291-001 §1.6), in the catalog's terms: fields of discovery
+ * registers. A field named after a box has a bit an instance; device_id at the beginning of a box's
+ * PCI function says that the function is there; node_id is the package's node.
+ */
+#ifndef BUS_IDENTITY_H
+#define BUS_IDENTITY_H
+
+#include "bus/map.h"
+#include "pmulab/bus.h"
+
+/* A field and where it is. */
+struct identity_field {
+	const struct pmu_box *box;
+	const struct pmu_register *reg;
+	const struct pmu_field *field; /* NULL: there is none */
+};
+
+/** The discovery field of this name in any box of the PMU. */
+struct identity_field identity_find(const struct pmu_pmu *pmu, const char *name);
+/** The device id of the box's own PCI functions. */
+struct identity_field identity_device(const struct pmu_box *box);
+
+static inline uint64_t identity_value(const struct pmu_field *field, uint64_t reg_value)
+{
+	return (reg_value & pmu_mask(field->hi, field->lo)) >> field->lo;
+}
+
+/** What a register reads where everything is there that the catalog has, and nothing was written.
+ */
+uint64_t identity_of_full_part(const struct pmu_pmu *pmu, const struct bus_place *place,
+			       unsigned socket);
+
+#endif

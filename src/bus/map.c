@@ -1,0 +1,86 @@
+#include "bus/map.h"
+
+#include <stdlib.h>
+
+static uint64_t key_of(enum pmu_space space, uint32_t address)
+{
+	return (uint64_t)space << 32 | address;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct bus_place *left = a, *right = b;
+
+	return (left->key > right->key) - (left->key < right->key);
+}
+
+static size_t count_places(const struct pmu_pmu *pmu)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < pmu->box_count; i++)
+		count += pmu->boxes[i].instance_count * pmu->boxes[i].register_count;
+	return count;
+}
+
+int bus_map_init(struct bus_map *map, const struct pmu_pmu *pmu)
+{
+	struct bus_place *place;
+
+	map->count = count_places(pmu);
+	map->places = calloc(map->count ? map->count : 1, sizeof(*map->places));
+	if (!map->places)
+		return PMU_E_NOMEM;
+	place = map->places;
+	for (const struct pmu_box *box = pmu->boxes; box < pmu->boxes + pmu->box_count; box++)
+		for (unsigned i = 0; i < box->instance_count; i++)
+			for (size_t r = 0; r < box->register_count; r++)
+				*place++ = (struct bus_place){
+				    .key = key_of(box->space,
+						  pmu_register_address(box, &box->registers[r], i)),
+				    .box = box,
+				    .reg = &box->registers[r],
+				    .instance = i,
+				};
+	qsort(map->places, map->count, sizeof(*map->places), by_key);
+	return 0;
+}
+
+void bus_map_fini(struct bus_map *map)
+{
+	free(map->places);
+	map->places = NULL;
+	map->count = 0;
+}
+
+/* The last place at or below @key. */
+static const struct bus_place *place_below(const struct bus_map *map, uint64_t key)
+{
+	size_t low = 0, high = map->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (map->places[middle].key <= key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? &map->places[low - 1] : NULL;
+}
+
+const struct bus_place *bus_map_find(const struct bus_map *map, enum pmu_space space,
+				     uint32_t address, unsigned width)
+{
+	uint64_t key = key_of(space, address);
+	const struct bus_place *place = place_below(map, key);
+
+	if (!place)
+		return NULL;
+	if (place->key == key && place->reg->width == width)
+		return place;
+	if (space == PMU_SPACE_PCI && width == 32 && place->reg->width == 64 &&
+	    (place->key == key || place->key + 4 == key))
+		return place;
+	return NULL;
+}

@@ -1,0 +1,40 @@
+/*
+ * Recorded register traffic, as text. The first line says of what, each further one is an access:
+ *
+ *     pmulab-recording 1 xeon-e5v4 sockets=2 emulated=1
+ *     write 0 msr 0x700 32 0x80000000 0 U_MSR_PMON_GLOBAL_CTL
+ *     read 0 pci 0x901a0 64 0x2a 0 HAn_PCI_PMON_CTR0
+ *
+ * direction, socket, space, address, width in bits, value, result (0 or a negative error), name.
+ */
+#ifndef BUS_RECORDING_H
+#define BUS_RECORDING_H
+
+#include <stdio.h>
+
+#include "pmulab/bus.h"
+
+#define RECORDING_NAME_MAX 64
+
+struct recording_header {
+	char pmu[RECORDING_NAME_MAX];
+	unsigned sockets;
+	bool emulated;
+};
+
+struct recording_line {
+	bool write;
+	struct pmu_access_op op; /* op.reg points to name */
+	int result;
+	char name[RECORDING_NAME_MAX];
+};
+
+/** @return 0 or PMU_E_IO */
+int recording_put_header(FILE *file, const struct recording_header *header);
+int recording_put_line(FILE *file, bool write, const struct pmu_access_op *op, int result);
+
+/** @return 0 or PMU_E_SYNTAX */
+int recording_get_header(const char *text, struct recording_header *header);
+int recording_get_line(const char *text, struct recording_line *line);
+
+#endif

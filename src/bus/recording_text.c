@@ -1,0 +1,59 @@
+#include <inttypes.h>
+#include <string.h>
+
+#include "bus/recording.h"
+
+#define VERSION 1
+
+int recording_put_header(FILE *file, const struct recording_header *header)
+{
+	int written = fprintf(file, "pmulab-recording %d %s sockets=%u emulated=%d\n", VERSION,
+			      header->pmu, header->sockets, header->emulated);
+
+	return written < 0 ? PMU_E_IO : 0;
+}
+
+int recording_put_line(FILE *file, bool write, const struct pmu_access_op *op, int result)
+{
+	int written = fprintf(file, "%s %u %s 0x%" PRIx32 " %u 0x%" PRIx64 " %d %s\n",
+			      write ? "write" : "read", op->socket,
+			      op->space == PMU_SPACE_MSR ? "msr" : "pci", op->address, op->width,
+			      op->value, result, op->reg);
+
+	return written < 0 ? PMU_E_IO : 0;
+}
+
+int recording_get_header(const char *text, struct recording_header *header)
+{
+	unsigned version, emulated;
+
+	if (sscanf(text, "pmulab-recording %u %63s sockets=%u emulated=%u", &version, header->pmu,
+		   &header->sockets, &emulated) != 4)
+		return PMU_E_SYNTAX;
+	if (version != VERSION || header->sockets == 0 || emulated > 1)
+		return PMU_E_SYNTAX;
+	header->emulated = emulated;
+	return 0;
+}
+
+int recording_get_line(const char *text, struct recording_line *line)
+{
+	char direction[8], space[8];
+	unsigned width;
+
+	if (sscanf(text, "%7s %u %7s %" SCNx32 " %u %" SCNx64 " %d %63s", direction,
+		   &line->op.socket, space, &line->op.address, &width, &line->op.value,
+		   &line->result, line->name) != 8)
+		return PMU_E_SYNTAX;
+	if (strcmp(direction, "write") && strcmp(direction, "read"))
+		return PMU_E_SYNTAX;
+	if (strcmp(space, "msr") && strcmp(space, "pci"))
+		return PMU_E_SYNTAX;
+	if ((width != 32 && width != 64) || line->result > 0)
+		return PMU_E_SYNTAX;
+	line->write = !strcmp(direction, "write");
+	line->op.space = !strcmp(space, "msr") ? PMU_SPACE_MSR : PMU_SPACE_PCI;
+	line->op.width = (uint8_t)width;
+	line->op.reg = line->name;
+	return 0;
+}

@@ -1,0 +1,249 @@
+#include "system/system.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+#define BLOCK_MAGIC   0x62616c756d70 /* "pmulab" */
+#define BLOCK_VERSION 1
+#define BLOCK_ALIGN   4096
+
+/* The block: this header, the machine's state, the PMUs' state. */
+struct block_header {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t machine; /* index in pmu_machines() */
+	uint64_t machine_offset, pmon_offset, size;
+};
+
+struct system {
+	int fd;
+	struct block_header *block;
+	size_t size;
+	const struct pmu_machine *desc;
+	struct machine *machine;
+	struct pmon *pmon;
+};
+
+static size_t align_up(size_t size)
+{
+	return (size + BLOCK_ALIGN - 1) & ~(size_t)(BLOCK_ALIGN - 1);
+}
+
+static uint32_t present_instances(const struct pmu_machine *desc, const struct pmu_box *box)
+{
+	for (size_t i = 0; i < desc->part_count; i++)
+		if (!strcmp(desc->parts[i].box, box->name))
+			return desc->parts[i].instances;
+	return box->instance_count >= 32 ? UINT32_MAX : (1u << box->instance_count) - 1;
+}
+
+static int describe(struct pmon_config *config, struct pmu_ctx *ctx, const struct pmu_machine *desc)
+{
+	*config = (struct pmon_config){
+	    .pmu = pmu_find_pmu(desc->pmu),
+	    .sockets = desc->sockets,
+	    .straps = desc->straps,
+	    .strap_count = desc->strap_count,
+	    .clock_mhz = {[PMU_CLOCK_UCLK] = desc->uclk_mhz, [PMU_CLOCK_DCLK] = desc->dclk_mhz},
+	};
+	if (!config->pmu)
+		return error_set(ctx, PMU_E_UNKNOWN,
+				 "machine %s names PMU %s, which the catalog has not", desc->name,
+				 desc->pmu);
+	for (size_t i = 0; i < config->pmu->box_count; i++)
+		config->present[i] = present_instances(desc, &config->pmu->boxes[i]);
+	return 0;
+}
+
+static int wire(struct system *system, struct pmu_ctx *ctx, bool fresh)
+{
+	struct pmon_config config;
+	struct signal_port port;
+	char *base = (char *)system->block;
+	int error = describe(&config, ctx, system->desc);
+
+	if (error)
+		return error;
+	error = machine_open(&system->machine, ctx, system->desc,
+			     base + system->block->machine_offset, fresh);
+	if (error)
+		return error;
+	error = pmon_open(&system->pmon, ctx, &config, base + system->block->pmon_offset, fresh);
+	if (error)
+		return error;
+	pmon_port(system->pmon, &port);
+	machine_connect(system->machine, &port);
+	return 0;
+}
+
+int system_new(struct system **out, struct pmu_ctx *ctx, const struct pmu_machine *desc)
+{
+	struct block_header header = {.magic = BLOCK_MAGIC, .version = BLOCK_VERSION};
+	struct pmon_config config;
+	struct system *system;
+	size_t machine_count;
+	int error = describe(&config, ctx, desc);
+
+	if (error)
+		return error;
+	header.machine = (uint32_t)(desc - pmu_machines(&machine_count));
+	header.machine_offset = align_up(sizeof(header));
+	header.pmon_offset = header.machine_offset + align_up(machine_state_size(desc));
+	header.size = header.pmon_offset + align_up(pmon_state_size(&config));
+
+	system = calloc(1, sizeof(*system));
+	if (!system)
+		return error_set(ctx, PMU_E_NOMEM, "out of memory for a machine");
+	system->desc = desc;
+	system->size = header.size;
+	system->fd = memfd_create("pmulab", MFD_CLOEXEC);
+	if (system->fd < 0 || ftruncate(system->fd, (off_t)header.size)) {
+		error = error_set(ctx, PMU_E_IO, "no shared memory for %s (%zu MB): %s", desc->name,
+				  system->size >> 20, strerror(errno));
+		goto fail;
+	}
+	system->block = mmap(NULL, system->size, PROT_READ | PROT_WRITE, MAP_SHARED, system->fd, 0);
+	if (system->block == MAP_FAILED) {
+		system->block = NULL;
+		error = error_set(ctx, PMU_E_NOMEM, "cannot map %s (%zu MB): %s", desc->name,
+				  system->size >> 20, strerror(errno));
+		goto fail;
+	}
+	*system->block = header;
+	error = wire(system, ctx, true);
+	if (error)
+		goto fail;
+	*out = system;
+	return 0;
+fail:
+	system_free(system);
+	return error;
+}
+
+/* The descriptor comes from another process: nothing in it is taken on trust. */
+static bool header_fits(const struct block_header *header, size_t file_size, size_t machine_count)
+{
+	return header->magic == BLOCK_MAGIC && header->version == BLOCK_VERSION &&
+	       header->machine < machine_count && header->size == file_size &&
+	       header->machine_offset < header->pmon_offset && header->pmon_offset < header->size;
+}
+
+int system_attach(struct system **out, struct pmu_ctx *ctx, int fd)
+{
+	const struct pmu_machine *machines;
+	struct block_header header;
+	struct system *system;
+	size_t machine_count;
+	struct stat status;
+	int error;
+
+	machines = pmu_machines(&machine_count);
+	if (fstat(fd, &status) || pread(fd, &header, sizeof(header), 0) != sizeof(header))
+		return error_set(ctx, PMU_E_IO, "descriptor %d is no emulated machine: %s", fd,
+				 strerror(errno));
+	if (!header_fits(&header, (size_t)status.st_size, machine_count))
+		return error_set(ctx, PMU_E_UNSUPPORTED,
+				 "descriptor %d is no emulated machine of this version", fd);
+
+	system = calloc(1, sizeof(*system));
+	if (!system)
+		return error_set(ctx, PMU_E_NOMEM, "out of memory for a machine");
+	system->desc = &machines[header.machine];
+	system->size = header.size;
+	system->fd = -1; /* the mapping is enough */
+	system->block = mmap(NULL, system->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (system->block == MAP_FAILED) {
+		system->block = NULL;
+		error = error_set(ctx, PMU_E_IO, "cannot attach to machine %s: %s",
+				  system->desc->name, strerror(errno));
+		goto fail;
+	}
+	error = wire(system, ctx, false);
+	if (error)
+		goto fail;
+	*out = system;
+	return 0;
+fail:
+	system_free(system);
+	return error;
+}
+
+void system_free(struct system *system)
+{
+	if (!system)
+		return;
+	if (system->machine)
+		machine_close(system->machine);
+	if (system->pmon)
+		pmon_close(system->pmon);
+	if (system->block)
+		munmap(system->block, system->size);
+	if (system->fd >= 0)
+		close(system->fd);
+	free(system);
+}
+
+int system_fd(const struct system *system)
+{
+	return system->fd;
+}
+
+struct machine *system_machine(struct system *system)
+{
+	return system->machine;
+}
+
+struct pmon *system_pmon(struct system *system)
+{
+	return system->pmon;
+}
+
+const struct pmu_machine *system_desc(const struct system *system)
+{
+	return system->desc;
+}
+
+static struct pmon_time present_time(const struct system *system)
+{
+	uint64_t now = machine_now(system->machine);
+	struct pmon_time time;
+
+	for (int clock = 0; clock < 2; clock++)
+		time.cycles[clock] =
+		    now / machine_ticks_per_cycle(system->machine, (enum pmu_clock)clock);
+	return time;
+}
+
+int system_read(struct system *system, unsigned socket, enum pmu_space space, uint32_t address,
+		unsigned width, uint64_t *value)
+{
+	struct pmon_time now;
+	int error;
+
+	machine_lock(system->machine);
+	machine_catch_up(system->machine);
+	now = present_time(system);
+	error = pmon_read(system->pmon, socket, space, address, width, &now, value);
+	machine_unlock(system->machine);
+	return error;
+}
+
+int system_write(struct system *system, unsigned socket, enum pmu_space space, uint32_t address,
+		 unsigned width, uint64_t value)
+{
+	struct pmon_time now;
+	int error;
+
+	machine_lock(system->machine);
+	machine_catch_up(system->machine);
+	now = present_time(system);
+	error = pmon_write(system->pmon, socket, space, address, width, &now, value);
+	machine_unlock(system->machine);
+	return error;
+}

@@ -1,0 +1,33 @@
+/*
+ * The emulated computer: a machine and its PMUs, wired together in one shared block of memory. The
+ * only place that knows both. The block is an anonymous file: it is passed on by descriptor and
+ * gone with its last user, however that one ends.
+ */
+#ifndef SYSTEM_SYSTEM_H
+#define SYSTEM_SYSTEM_H
+
+#include "machine/machine.h"
+#include "pmon/pmon.h"
+
+struct system;
+
+/** Builds a computer, powered on and reset. @return 0 or PMU_E_NOMEM, PMU_E_IO, PMU_E_UNSUPPORTED
+ */
+int system_new(struct system **system, struct pmu_ctx *ctx, const struct pmu_machine *desc);
+/** Joins one that another process made. The descriptor stays the caller's. */
+int system_attach(struct system **system, struct pmu_ctx *ctx, int fd);
+void system_free(struct system *system);
+
+/** Descriptor to pass on; belongs to @system. -1 where it was only joined. */
+int system_fd(const struct system *system);
+struct machine *system_machine(struct system *system);
+struct pmon *system_pmon(struct system *system);
+const struct pmu_machine *system_desc(const struct system *system);
+
+/** Register accesses at the present time of the machine, under its lock. As pmon_read(). */
+int system_read(struct system *system, unsigned socket, enum pmu_space space, uint32_t address,
+		unsigned width, uint64_t *value);
+int system_write(struct system *system, unsigned socket, enum pmu_space space, uint32_t address,
+		 unsigned width, uint64_t value);
+
+#endif

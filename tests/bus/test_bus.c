@@ -1,0 +1,119 @@
+/* What the front refuses before any back end sees it, and what a dry run answers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pmulab/bus.h"
+
+struct bench {
+	struct pmu_ctx *ctx;
+	struct pmu_bus *bus;
+	unsigned accesses; /* that reached the back end */
+};
+
+static void count(void *arg, bool write, const struct pmu_access_op *op)
+{
+	(void)write;
+	(void)op;
+	((struct bench *)arg)->accesses++;
+}
+
+static int setup(void **fixture)
+{
+	static struct bench bench;
+
+	memset(&bench, 0, sizeof(bench));
+	*fixture = &bench;
+	assert_int_equal(pmu_ctx_new(&bench.ctx), 0);
+	return pmu_bus_dry_run(&bench.bus, bench.ctx, pmu_find_pmu("xeon-e5v4"), 2, count, &bench);
+}
+
+static int teardown(void **fixture)
+{
+	struct bench *bench = *fixture;
+
+	pmu_bus_free(bench->bus);
+	pmu_ctx_free(bench->ctx);
+	return 0;
+}
+
+static int write_op(struct bench *bench, unsigned socket, enum pmu_space space, uint32_t address,
+		    uint8_t width, uint64_t value)
+{
+	const struct pmu_access_op op = {socket, space, width, address, value, "X"};
+
+	return pmu_bus_write(bench->bus, bench->ctx, &op);
+}
+
+static int read_op(struct bench *bench, unsigned socket, enum pmu_space space, uint32_t address,
+		   uint8_t width, uint64_t *value)
+{
+	struct pmu_access_op op = {socket, space, width, address, 0, "X"};
+	int error = pmu_bus_read(bench->bus, bench->ctx, &op);
+
+	*value = op.value;
+	return error;
+}
+
+static void test_refusals(void **fixture)
+{
+	struct bench *bench = *fixture;
+	uint64_t value;
+
+	/* MSR 0x10 is the core's time stamp counter: none of the catalog's. */
+	assert_int_equal(write_op(bench, 0, PMU_SPACE_MSR, 0x10, 64, 0), PMU_E_UNKNOWN);
+	assert_int_equal(read_op(bench, 0, PMU_SPACE_MSR, 0x10, 64, &value), PMU_E_UNKNOWN);
+	assert_non_null(strstr(pmu_message(bench->ctx), "0x10"));
+	assert_int_equal(write_op(bench, 0, PMU_SPACE_MSR, 0xE00, 64, 0), PMU_E_UNKNOWN);
+	assert_int_equal(write_op(bench, 2, PMU_SPACE_MSR, 0xE00, 32, 0), PMU_E_UNKNOWN);
+	assert_int_equal(write_op(bench, 0, PMU_SPACE_PCI, 0xF3098, 32, 0), PMU_E_RIGHTS);
+	assert_non_null(strstr(pmu_message(bench->ctx), "CAPID5"));
+	assert_int_equal(write_op(bench, 0, PMU_SPACE_MSR, 0xE00, 32, UINT64_C(1) << 32),
+			 PMU_E_RANGE);
+	assert_int_equal(bench->accesses, 0);
+
+	assert_int_equal(write_op(bench, 1, PMU_SPACE_MSR, 0xE00, 32, 0x30000), 0);
+	assert_int_equal(write_op(bench, 1, PMU_SPACE_MSR, 0xE08, 64, UINT64_MAX), 0);
+	assert_int_equal(bench->accesses, 2);
+}
+
+/* §1.6, §1.6.1: a part with all boxes; packages have nodes of their own. */
+static void test_dry_run_identity(void **fixture)
+{
+	struct bench *bench = *fixture;
+	uint64_t value;
+
+	assert_int_equal(read_op(bench, 0, PMU_SPACE_PCI, 0x91000, 32, &value), 0);
+	assert_int_equal(value, 0x6F308086);
+	assert_int_equal(read_op(bench, 1, PMU_SPACE_PCI, 0x95000, 32, &value), 0);
+	assert_int_equal(value, 0x6F388086);
+	assert_int_equal(read_op(bench, 0, PMU_SPACE_PCI, 0xF3098, 32, &value), 0);
+	assert_int_equal(value, 0xFFFFFF);
+	assert_int_equal(read_op(bench, 1, PMU_SPACE_PCI, 0x85040, 32, &value), 0);
+	assert_int_equal(value, 1);
+	assert_int_equal(read_op(bench, 0, PMU_SPACE_MSR, 0xE08, 64, &value), 0);
+	assert_int_equal(value, 0);
+	assert_int_equal(pmu_bus_sockets(bench->bus), 2);
+	assert_string_equal(pmu_bus_pmu(bench->bus)->name, "xeon-e5v4");
+}
+
+static void test_free_of_nothing(void **fixture)
+{
+	(void)fixture;
+	pmu_bus_free(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(test_refusals, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_dry_run_identity, setup, teardown),
+	    cmocka_unit_test(test_free_of_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
