@@ -20,9 +20,15 @@ extern "C" {
 #endif
 
 enum pmu_space {
-	PMU_SPACE_MSR, /* address: MSR number */
-	PMU_SPACE_PCI, /* address: device << 15 | function << 12 | offset; the bus is the package's
-			*/
+	PMU_SPACE_MSR,	/* address: MSR number */
+	PMU_SPACE_PCI,	/* address: device << 15 | function << 12 | offset; the bus is the package's
+			 */
+	PMU_SPACE_MMIO, /* address: bytes from the start of a socket's window, see struct
+			   pmu_window */
+	PMU_SPACE_PMC,	/* Itanium register files; address: number of the register */
+	PMU_SPACE_PMD,
+	PMU_SPACE_IBR,
+	PMU_SPACE_DBR,
 };
 
 enum pmu_access {
@@ -49,6 +55,8 @@ struct pmu_field {
 	uint8_t access;	  /* enum pmu_access */
 	uint8_t must;	  /* enum pmu_must */
 	uint64_t reset;
+	uint64_t enabled; /* counter controls: value in one that counts, if the user gives none */
+	const char *role; /* counter controls: ev_sel, umask...; NULL where the name says it */
 	const char *desc;
 };
 
@@ -66,6 +74,13 @@ enum pmu_role {
 	PMU_ROLE_GLOBAL_CONFIG,
 	PMU_ROLE_DISCOVERY,    /* read-only identification: CAPIDs, node id, PCI ids */
 	PMU_ROLE_FREE_COUNTER, /* counts at all times: no control, no freeze, no overflow */
+	PMU_ROLE_GLOBAL_CLEAR, /* writing 1 clears the bit of the global status */
+	PMU_ROLE_SAMPLING,     /* what samples and branch records hold, when they are taken */
+	PMU_ROLE_SELECT,       /* selects the events of several counters, one field each */
+	PMU_ROLE_SUB_COUNTER,  /* live count and accumulator whose overflow is an event */
+	PMU_ROLE_MATCH,	       /* addresses or opcodes that events of all boxes are held against */
+	PMU_ROLE_CAPTURE_CTL,  /* what is captured: event address and trace buffers */
+	PMU_ROLE_CAPTURE,      /* what was captured */
 };
 
 struct pmu_register {
@@ -75,10 +90,13 @@ struct pmu_register {
 	uint8_t index;	 /* of the counter, for counters and their controls; else 0 */
 	uint8_t width;	 /* bits: 32 or 64 */
 	uint8_t access;	 /* the weakest statement that covers all its fields, enum pmu_access */
+	uint8_t space;	 /* enum pmu_space */
 	uint32_t offset; /* from the instance's base */
-	uint64_t reset;	 /* all fields together */
+	const uint16_t *offsets; /* of each instance, where no stride leads to them; else NULL */
+	uint64_t reset;		 /* all fields together */
 	const struct pmu_field *fields; /* from the top bit down, covering every bit */
 	size_t field_count;
+	const char *event; /* what a fixed counter counts, as events are named; "": no name */
 	const char *source;
 };
 
@@ -87,6 +105,7 @@ struct pmu_instance {
 	uint16_t device_id; /* PCI device id; 0 in MSR space */
 	const char *label;  /* e.g. "MC0 channel 1"; empty where the number says all */
 	const char *status; /* field of the global status register its overflow sets; NULL: none */
+	uint32_t control;   /* bits in a counter control that mean this instance */
 };
 
 /* A name for a value of a filter or control field: opc=DRd. */
@@ -102,7 +121,22 @@ struct pmu_modifier {
 	const char *name; /* as in event expressions: the field's, where no other has the same */
 	const char *reg;  /* register name; NULL: the counter's control register */
 	uint8_t hi, lo;
-	bool shared; /* one register for all counters of the box */
+	bool shared;	    /* one register for all counters of the box */
+	bool set;	    /* a set of bits: values may be added, and 0 is the empty one */
+	uint32_t counters;  /* bit i: counter i looks at it; 0: all do */
+	uint64_t enabled;   /* as the field's: the value that need not be given */
+	const char *any_of; /* of those with the same word all are 1 if none is; "": none */
+	const char *needs;  /* modifier without which this one does nothing; "": none */
+};
+
+#define PMU_COPY_ALL 0xff
+
+/* A field that an event or unit mask needs at a value, in a register other than its control. */
+struct pmu_preset {
+	const char *reg;
+	uint8_t hi, lo;
+	uint8_t copy; /* of the selecting fields: counter number % pmu_event.copies; or all */
+	uint64_t value;
 };
 
 /* How the emulated machine models an event. */
@@ -140,14 +174,24 @@ enum pmu_combine {
 	PMU_COMBINE_GROUP, /* any of one .group */
 };
 
+/* A modifier that goes with a unit mask: cmask and inv make stall cycles of a count of uops. */
+struct pmu_given {
+	const char *modifier;
+	uint64_t value;
+};
+
 struct pmu_umask {
 	const char *name;
-	uint8_t value;
+	uint8_t value;	     /* number of the unit mask where its presets say all */
 	uint8_t care;	     /* bits the manual prints as 0 or 1; the others are don't-care */
 	bool alone;	     /* not to be combined, although the event's others may be */
 	const char *group;   /* "" for none */
 	const char *needs;   /* group of which one more unit mask must be named; "" for none */
 	const char *filters; /* filter fields this unit mask needs, comma separated; "" for none */
+	const struct pmu_given *given; /* in force unless the user gives other values */
+	size_t given_count;
+	const struct pmu_preset *presets;
+	size_t preset_count;
 	const char *desc;
 	const char *source;
 };
@@ -158,16 +202,22 @@ struct pmu_event {
 	bool ext;		/* extended select bit */
 	uint16_t max_increment; /* per cycle, errata decided; printed value in docs/errata.md */
 	uint32_t counters;	/* bit i: counter i can count it */
+	uint8_t umask;		/* of an event without named unit masks */
 	const struct pmu_umask *umasks;
 	size_t umask_count;
-	uint8_t combine;     /* enum pmu_combine */
-	uint8_t model;	     /* enum pmu_model */
-	uint8_t measure;     /* enum pmu_measure */
-	uint8_t select;	     /* enum pmu_select */
-	uint8_t select_arg;  /* PMU_SELECT_RANK_BANK: the rank, bit 7 set for writes */
-	uint16_t signal;     /* enum pmu_signal_id of src/catalog/signal.h; 0 for absent ones */
-	uint32_t facets[8];  /* PMU_SELECT_OR: facets meant by umask bit i */
-	const char *filters; /* filter fields it can use, comma separated; "" for none */
+	uint8_t combine;	/* enum pmu_combine */
+	uint8_t model;		/* enum pmu_model */
+	uint8_t measure;	/* enum pmu_measure */
+	uint8_t select;		/* enum pmu_select */
+	uint8_t select_arg;	/* PMU_SELECT_RANK_BANK: the rank, bit 7 set for writes */
+	uint16_t signal;	/* enum pmu_signal_id of src/catalog/signal.h; 0 for absent ones */
+	uint32_t facets[8];	/* PMU_SELECT_OR: facets meant by umask bit i */
+	const char *filters;	/* filter fields it can use, comma separated; "" for none */
+	const char *attributes; /* what else the manual says of it, comma separated; "" for none */
+	const struct pmu_preset *presets;
+	size_t preset_count;
+	uint8_t
+	    copies; /* of the fields that select it; 0: one. Counter controls have code + copy */
 	const char *model_note;
 	const char *desc;
 	const char *source;
@@ -184,6 +234,7 @@ struct pmu_metric {
 enum pmu_clock {
 	PMU_CLOCK_UCLK, /* uncore clock of the socket */
 	PMU_CLOCK_DCLK, /* DRAM clock of the socket, half the transfer rate */
+	PMU_CLOCK_CORE, /* clock of the core */
 };
 
 /* What a box wants from software or does with its registers beyond their fields. */
@@ -223,12 +274,20 @@ struct pmu_box {
 	size_t metric_count;
 };
 
+/* Where a socket's registers of PMU_SPACE_MMIO stand in physical memory; all 0: nowhere. */
+struct pmu_window {
+	uint64_t own;	/* of the socket that reads */
+	uint64_t first; /* of socket 0 */
+	uint32_t size;	/* bytes, and the distance from socket to socket */
+};
+
 struct pmu_pmu {
 	const char *name;
 	const char *title;
 	const char *source;
 	const struct pmu_box *boxes;
 	size_t box_count;
+	struct pmu_window window;
 };
 
 /** All PMUs. @param count receives their number. */
@@ -246,6 +305,12 @@ const struct pmu_register *pmu_find_register(const struct pmu_box *box, const ch
 const struct pmu_metric *pmu_find_metric(const struct pmu_box *box, const char *name);
 const struct pmu_modifier *pmu_find_modifier(const struct pmu_box *box, const char *name);
 const struct pmu_field *pmu_find_field(const struct pmu_register *reg, const char *name);
+
+/**
+ * The next event of the same name: the manual has names with several codes, whose unit masks tell
+ * which is meant. NULL where there is none.
+ */
+const struct pmu_event *pmu_next_event(const struct pmu_box *box, const struct pmu_event *event);
 
 /** The register of a role and counter index; NULL where the box has none. */
 const struct pmu_register *pmu_box_register(const struct pmu_box *box, enum pmu_role role,

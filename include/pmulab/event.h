@@ -8,8 +8,11 @@
  *     TOR_INSERTS.OPCODE with:Cn_MSR_PMON_BOX_FILTER1.opc=0x182
  *     cbo.LLC_LOOKUP.DATA_READ:state=M+E   mnemonics of bit fields may be added
  *
+ *     core.OFFCORE_RESPONSE_0.DATA_IN.ANY_DRAM   named values of filters stand like unit masks
+ *
  * Names without regard to case. A fixed counter is named by its register (UCLK_FIXED,
- * MC_CHy_PCI_PMON_FIXED_CTR) or as "clock" of a box that has one.
+ * MC_CHy_PCI_PMON_FIXED_CTR), by what it counts (core.INST_RETIRED.ANY), or as "clock" of a box
+ * that has one.
  */
 #ifndef PMULAB_EVENT_H
 #define PMULAB_EVENT_H
@@ -41,6 +44,7 @@ struct pmu_selection {
 	const struct pmu_box *box;
 	const struct pmu_event *event; /* NULL: the fixed counter */
 	int instance;		       /* -1: every instance */
+	uint8_t fixed;		       /* number of the fixed counter, where event is NULL */
 	uint8_t umask;
 	uint8_t setting_count;
 	struct pmu_setting settings[PMU_EVENT_SETTINGS];

@@ -1,0 +1,83 @@
+/*
+ * A formula is an equation in reverse Polish order over counts and terms. While it is built, what
+ * is counted is kept as the text of an event expression, to which `with:` may still add settings.
+ */
+#ifndef METRIC_FORMULA_H
+#define METRIC_FORMULA_H
+
+#include "pmulab/metric.h"
+
+#define FORMULA_STEPS_MAX  64
+#define FORMULA_LEAVES_MAX 32
+#define FORMULA_EVENT_MAX  256 /* characters of an event expression */
+#define FORMULA_NEST_MAX   8   /* metrics of metrics, and parentheses of each */
+
+enum formula_op {
+	FORMULA_NUMBER,
+	FORMULA_COUNT,
+	FORMULA_TERM,
+	FORMULA_ADD,
+	FORMULA_SUBTRACT,
+	FORMULA_MULTIPLY,
+	FORMULA_DIVIDE,
+};
+
+struct formula_step {
+	uint8_t op;	/* enum formula_op */
+	unsigned index; /* COUNT: leaf, then selection; TERM: as term_find() says */
+	double number;
+};
+
+struct pmu_formula {
+	const struct pmu_metric *metric; /* NULL: an equation of no metric */
+	struct formula_step steps[FORMULA_STEPS_MAX];
+	size_t step_count;
+	struct pmu_selection selections[FORMULA_LEAVES_MAX];
+	size_t selection_count;
+};
+
+/* A counted term while the formula is built. */
+struct formula_leaf {
+	const struct pmu_event *event; /* NULL: a fixed counter */
+	const struct pmu_umask *umask; /* NULL: none is named */
+	char text[FORMULA_EVENT_MAX];
+};
+
+/* The digits that stand for a lower-case variable in names (334291-001 §1.7). */
+struct formula_variable {
+	char letter; /* 0: there is none */
+	char value[8];
+};
+
+struct formula_builder {
+	struct pmu_ctx *ctx;
+	const struct pmu_pmu *pmu;
+	struct pmu_formula *formula;
+	struct formula_variable variable;
+	struct formula_leaf leaves[FORMULA_LEAVES_MAX];
+	size_t leaf_count;
+	unsigned depth;
+};
+
+/** equation.c: appends @text, an equation of a metric of @box, to the formula. */
+int equation_parse(struct formula_builder *builder, const struct pmu_box *box, const char *text);
+
+/** Makes a formula of an equation of @box. @return 0, PMU_E_SYNTAX, PMU_E_UNKNOWN */
+int formula_from_equation(struct pmu_formula **formula, struct pmu_ctx *ctx,
+			  const struct pmu_pmu *pmu, const struct pmu_box *box,
+			  const struct formula_variable *variable, const char *equation);
+
+/** variable.c: whether @name[i] stands for digits: a lower-case letter that ends a word. */
+bool variable_at(const char *name, size_t i);
+bool variable_in(const char *name);
+/** Whether @name is @pattern with digits for its variable, which goes into *variable. */
+bool variable_match(const char *pattern, const char *name, struct formula_variable *variable);
+/** Replaces the variable in @name. @return false where the result is too long */
+bool variable_replace(const struct formula_variable *variable, const char *name, char *text,
+		      size_t size);
+
+/** terms.c: number of a term of §1.7.1, or -1. */
+int term_find(const char *name);
+double term_value(unsigned term, const struct pmu_terms *terms);
+
+#endif

@@ -1,0 +1,304 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "session/matching.h"
+#include "session/selection.h"
+#include "session/session.h"
+
+#define EVENT_TEXT_MAX 256  /* characters of an expression in a message */
+#define LIST_TEXT_MAX  1024 /* characters of a list of them */
+#define GROUP_MAX      (MATCHING_COUNTERS_MAX + 1)
+
+/* Events that meet in one instance of a box: those of every instance and those of this one. */
+struct group {
+	const struct pmu_box *box;
+	struct session_event *events[GROUP_MAX];
+	uint32_t allowed[GROUP_MAX];
+	size_t count;
+	size_t everywhere; /* the first ones are in every instance */
+};
+
+static void join(struct group *group, struct session_event *event)
+{
+	if (group->count == GROUP_MAX)
+		return; /* more than any box has counters: refused anyway */
+	group->allowed[group->count] = event->selection.event->counters;
+	group->events[group->count++] = event;
+}
+
+static void gather_instance(struct pmu_session *session, const struct pmu_box *box, int instance,
+			    struct group *group)
+{
+	for (size_t i = 0; i < session->event_count; i++) {
+		struct session_event *event = &session->events[i];
+
+		if (event->counted && event->selection.event && event->selection.box == box &&
+		    event->selection.instance == instance)
+			join(group, event);
+	}
+}
+
+static void gather(struct pmu_session *session, const struct pmu_box *box, int instance,
+		   struct group *group)
+{
+	*group = (struct group){.box = box};
+	gather_instance(session, box, -1, group);
+	group->everywhere = group->count;
+	if (instance >= 0)
+		gather_instance(session, box, instance, group);
+}
+
+static bool instance_used(const struct pmu_session *session, const struct pmu_box *box,
+			  int instance)
+{
+	for (size_t i = 0; i < session->event_count; i++) {
+		const struct session_event *event = &session->events[i];
+
+		if (event->counted && event->selection.box == box &&
+		    event->selection.instance == instance)
+			return true;
+	}
+	return false;
+}
+
+static void list_events(const struct group *group, uint64_t chosen, char *text, size_t size)
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < group->count && used < size; i++) {
+		char name[EVENT_TEXT_MAX];
+
+		if (!(chosen & UINT64_C(1) << i))
+			continue;
+		pmu_event_print(&group->events[i]->selection, name, sizeof(name));
+		used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", name);
+	}
+}
+
+static void list_counters(uint32_t counters, char *text, size_t size)
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (unsigned c = 0; c < MATCHING_COUNTERS_MAX && used < size; c++)
+		if (counters & 1u << c)
+			used +=
+			    (size_t)snprintf(text + used, size - used, "%s%u", used ? ", " : "", c);
+}
+
+static int too_many(struct pmu_ctx *ctx, const struct group *group)
+{
+	char list[LIST_TEXT_MAX];
+
+	list_events(group, UINT64_MAX, list, sizeof(list));
+	return error_set(ctx, PMU_E_CONFLICT,
+			 "%s has %u counters, too few for %zu events: %s; count them in separate "
+			 "runs",
+			 group->box->name, group->box->counter_count, group->count, list);
+}
+
+static int too_few(struct pmu_ctx *ctx, const struct group *group, uint64_t blame)
+{
+	char list[LIST_TEXT_MAX], counters[4 * MATCHING_COUNTERS_MAX];
+	uint32_t allowed = 0;
+
+	for (size_t i = 0; i < group->count; i++)
+		if (blame & UINT64_C(1) << i)
+			allowed |= group->allowed[i];
+	list_events(group, blame, list, sizeof(list));
+	list_counters(allowed, counters, sizeof(counters));
+	return error_set(ctx, PMU_E_CONFLICT,
+			 "%s has too few counters for %s: together they can only be on counter %s; "
+			 "count them in separate runs",
+			 group->box->name, list, counters);
+}
+
+/*
+ * An event that repeats what counter 0 sees needs an event that can be there only; any other might
+ * be moved to counter 0 or away from it (334291-001 §2.3.1.1).
+ */
+static int check_followers(struct pmu_ctx *ctx, const struct group *group)
+{
+	const struct session_event *follower = NULL;
+	char name[EVENT_TEXT_MAX];
+
+	for (size_t i = 0; i < group->count; i++) {
+		if (group->allowed[i] == 1)
+			return 0;
+		if (selection_follows_counter0(&group->events[i]->selection))
+			follower = group->events[i];
+	}
+	if (!follower)
+		return 0;
+	pmu_event_print(&follower->selection, name, sizeof(name));
+	return error_set(ctx, PMU_E_CONFLICT,
+			 "%s counts what counter 0 of %s sees: add an event that can only be on "
+			 "counter 0",
+			 name, group->box->name);
+}
+
+static bool same_on_all_sockets(const struct pmu_session *session, uint64_t a, uint64_t b)
+{
+	for (unsigned socket = 0; socket < session->sockets; socket++)
+		if (selection_value(a, &session->nodes[socket]) !=
+		    selection_value(b, &session->nodes[socket]))
+			return false;
+	return true;
+}
+
+static int check_filter(const struct pmu_session *session, struct pmu_ctx *ctx,
+			const struct group *group, const struct pmu_modifier *filter)
+{
+	const struct pmu_selection *first = NULL;
+	uint64_t wanted = 0;
+
+	for (size_t i = 0; i < group->count; i++) {
+		const struct pmu_selection *selection = &group->events[i]->selection;
+		char name[EVENT_TEXT_MAX], other[EVENT_TEXT_MAX];
+		uint64_t value;
+
+		if (!selection_depends(selection, filter, &value))
+			continue;
+		if (!first) {
+			first = selection;
+			wanted = value;
+		}
+		if (same_on_all_sockets(session, wanted, value))
+			continue;
+		pmu_event_print(first, name, sizeof(name));
+		pmu_event_print(selection, other, sizeof(other));
+		return error_set(ctx, PMU_E_CONFLICT,
+				 "%s and %s need different values of %s, of which %s has one for "
+				 "all its counters (%s); count them in separate runs",
+				 name, other, filter->name, group->box->name, filter->reg);
+	}
+	return 0;
+}
+
+static int check_group(const struct pmu_session *session, struct pmu_ctx *ctx,
+		       const struct group *group)
+{
+	uint8_t counter[GROUP_MAX];
+	uint64_t blame;
+	int error = 0;
+
+	if (group->count > group->box->counter_count)
+		return too_many(ctx, group);
+	if (!matching_find(group->allowed, group->count, counter, &blame))
+		return too_few(ctx, group, blame);
+	error = check_followers(ctx, group);
+	for (size_t i = 0; i < group->box->modifier_count && !error; i++)
+		if (group->box->modifiers[i].reg)
+			error = check_filter(session, ctx, group, &group->box->modifiers[i]);
+	return error;
+}
+
+/* Places what this instance counts alone, beside events everywhere that have their counters. */
+static bool place_rest(const struct group *group, uint32_t taken, bool keep)
+{
+	size_t rest = group->count - group->everywhere;
+	uint32_t allowed[GROUP_MAX];
+	uint8_t counter[GROUP_MAX];
+	uint64_t blame;
+
+	for (size_t i = 0; i < rest; i++)
+		allowed[i] = group->allowed[group->everywhere + i] & ~taken;
+	if (!matching_find(allowed, rest, counter, &blame))
+		return false;
+	for (size_t i = 0; i < rest && keep; i++)
+		group->events[group->everywhere + i]->counter = counter[i];
+	return true;
+}
+
+static bool place_instances(struct pmu_session *session, const struct pmu_box *box, uint32_t taken,
+			    bool keep)
+{
+	for (int instance = 0; instance < (int)box->instance_count; instance++) {
+		struct group group;
+
+		if (!instance_used(session, box, instance))
+			continue;
+		gather(session, box, instance, &group);
+		if (!place_rest(&group, taken, keep))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Events of every instance have one counter for all of them, which leaves the same counters free in
+ * each. Few events and few counters: all ways are tried.
+ */
+static bool place_everywhere(struct pmu_session *session, const struct group *group, size_t next,
+			     uint32_t taken)
+{
+	if (next == group->count)
+		return place_instances(session, group->box, taken, false) &&
+		       place_instances(session, group->box, taken, true);
+	for (uint8_t c = 0; c < group->box->counter_count; c++) {
+		if (!(group->allowed[next] & ~taken & 1u << c))
+			continue;
+		group->events[next]->counter = c;
+		if (place_everywhere(session, group, next + 1, taken | 1u << c))
+			return true;
+	}
+	return false;
+}
+
+static int assign_mixed(struct pmu_session *session, struct pmu_ctx *ctx,
+			const struct group *everywhere)
+{
+	const struct pmu_box *box = everywhere->box;
+
+	for (int instance = 0; instance < (int)box->instance_count; instance++) {
+		struct group group;
+		int error;
+
+		if (!instance_used(session, box, instance))
+			continue;
+		gather(session, box, instance, &group);
+		error = check_group(session, ctx, &group);
+		if (error)
+			return error;
+	}
+	if (!place_everywhere(session, everywhere, 0, 0))
+		return error_set(
+		    ctx, PMU_E_CONFLICT,
+		    "no counters of %s serve the events of every instance and those of "
+		    "single instances; count them in separate runs",
+		    box->name);
+	return 0;
+}
+
+static int assign_box(struct pmu_session *session, struct pmu_ctx *ctx, const struct pmu_box *box)
+{
+	uint8_t counter[GROUP_MAX];
+	struct group everywhere;
+	uint64_t blame;
+	int error;
+
+	gather(session, box, -1, &everywhere);
+	error = check_group(session, ctx, &everywhere);
+	for (int instance = 0; instance < (int)box->instance_count && !error; instance++)
+		if (instance_used(session, box, instance))
+			return assign_mixed(session, ctx, &everywhere);
+	if (error)
+		return error;
+	matching_find(everywhere.allowed, everywhere.count, counter, &blame);
+	for (size_t i = 0; i < everywhere.count; i++)
+		everywhere.events[i]->counter = counter[i];
+	return 0;
+}
+
+int session_assign(struct pmu_session *session, struct pmu_ctx *ctx)
+{
+	for (size_t i = 0; i < session->pmu->box_count; i++) {
+		int error = assign_box(session, ctx, &session->pmu->boxes[i]);
+
+		if (error)
+			return error;
+	}
+	return 0;
+}

@@ -1,0 +1,117 @@
+#include "base/error.h"
+#include "session/registers.h"
+#include "session/session.h"
+
+static int read_row(struct pmu_session *session, struct pmu_ctx *ctx,
+		    const struct session_unit *unit, struct session_row *row, uint64_t *raw)
+{
+	const struct session_event *event = &session->events[row->event];
+	enum pmu_role role = event->selection.event ? PMU_ROLE_COUNTER : PMU_ROLE_FIXED_COUNTER;
+	struct register_at at = {unit->box, pmu_box_register(unit->box, role, event->counter),
+				 unit->socket, unit->instance};
+	int error = register_read(session->bus, ctx, &at, raw);
+
+	*raw &= pmu_mask(unit->box->counter_width - 1u, 0);
+	return error;
+}
+
+static uint64_t row_status_bit(const struct pmu_session *session, const struct session_unit *unit,
+			       const struct session_row *row)
+{
+	const struct pmu_register *status = pmu_box_register(unit->box, PMU_ROLE_BOX_STATUS, 0);
+	const struct session_event *event = &session->events[row->event];
+
+	return event->selection.event ? status_bit(status, unit->box, event->counter)
+				      : status_bit_fixed(status, unit->box);
+}
+
+/* Counters without a status bit: one that fell has wrapped, once if it is read often enough. */
+static int read_rows(struct pmu_session *session, struct pmu_ctx *ctx,
+		     const struct session_unit *unit, uint64_t *watched)
+{
+	*watched = 0;
+	for (size_t r = unit->first_row; r != SESSION_NONE; r = session->rows[r].next) {
+		struct session_row *row = &session->rows[r];
+		uint64_t bit = row_status_bit(session, unit, row), raw;
+		int error = read_row(session, ctx, unit, row, &raw);
+
+		if (error)
+			return error;
+		if (!bit && raw < row->raw)
+			row->wraps++;
+		row->raw = raw;
+		*watched |= bit;
+	}
+	return 0;
+}
+
+/*
+ * A status bit is one carry out of the counter since it was cleared; two carries look the same. The
+ * counter is read again after the bit: the carry may have come between.
+ */
+static int account_wraps(struct pmu_session *session, struct pmu_ctx *ctx,
+			 const struct session_unit *unit, uint64_t watched)
+{
+	const struct pmu_register *status = pmu_box_register(unit->box, PMU_ROLE_BOX_STATUS, 0);
+	struct register_at at = {unit->box, status, unit->socket, unit->instance};
+	uint64_t wrapped;
+	int error;
+
+	if (!watched)
+		return 0;
+	error = register_read(session->bus, ctx, &at, &wrapped);
+	wrapped &= watched;
+	if (error || !wrapped)
+		return error;
+	error = register_write(session->bus, ctx, &at, wrapped | register_must(status));
+	for (size_t r = unit->first_row; r != SESSION_NONE && !error; r = session->rows[r].next) {
+		struct session_row *row = &session->rows[r];
+
+		if (!(row_status_bit(session, unit, row) & wrapped))
+			continue;
+		row->wraps++;
+		error = read_row(session, ctx, unit, row, &row->raw);
+	}
+	return error;
+}
+
+/* No counter of the session reports overflows, but those of others freeze it too (§2.1.1.1). */
+static int check_frozen(struct pmu_session *session, struct pmu_ctx *ctx, unsigned socket)
+{
+	struct register_at at = {session->global_box, session->global_status, socket, 0};
+	uint64_t status;
+	int error;
+
+	if (!session->global_status)
+		return 0;
+	error = register_read(session->bus, ctx, &at, &status);
+	if (!error && status & register_clearing(session->global_status))
+		error = error_set(ctx, PMU_E_CONFLICT,
+				  "a counter that this session does not use overflowed and froze "
+				  "all counters of socket %u (%s = 0x%llX): counts are incomplete",
+				  socket, session->global_status->name, (unsigned long long)status);
+	return error;
+}
+
+int session_collect(struct pmu_session *session, struct pmu_ctx *ctx)
+{
+	int error = 0;
+
+	for (unsigned socket = 0; socket < session->sockets && session->unit_count && !error;
+	     socket++)
+		error = check_frozen(session, ctx, socket);
+	for (size_t i = 0; i < session->unit_count && !error; i++) {
+		uint64_t watched;
+
+		error = read_rows(session, ctx, &session->units[i], &watched);
+		if (!error)
+			error = account_wraps(session, ctx, &session->units[i], watched);
+	}
+	for (size_t r = 0; r < session->row_count && !error; r++) {
+		const struct session_row *row = &session->rows[r];
+		const struct pmu_box *box = session->events[row->event].selection.box;
+
+		session->counts[r].count = row->raw + (row->wraps << box->counter_width);
+	}
+	return error;
+}

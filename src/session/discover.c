@@ -1,0 +1,107 @@
+#include "base/error.h"
+#include "bus/identity.h"
+#include "session/registers.h"
+#include "session/session.h"
+
+static int read_field(struct pmu_session *session, struct pmu_ctx *ctx,
+		      const struct identity_field *where, unsigned socket, unsigned instance,
+		      uint64_t *value)
+{
+	struct register_at at = {where->box, where->reg, socket, instance};
+	int error = register_read(session->bus, ctx, &at, value);
+
+	if (!error)
+		*value = identity_value(where->field, *value);
+	return error;
+}
+
+/* A PCI function that is not there reads as ones, or not at all. */
+static int probe_instances(struct pmu_session *session, struct pmu_ctx *ctx,
+			   const struct identity_field *device, unsigned socket, uint32_t *present)
+{
+	for (unsigned i = 0; i < device->box->instance_count; i++) {
+		uint64_t id;
+		int error = read_field(session, ctx, device, socket, i, &id);
+
+		if (error && error != PMU_E_UNKNOWN)
+			return error;
+		if (!error && id == device->box->instances[i].device_id)
+			*present |= 1u << i;
+	}
+	return 0;
+}
+
+/* Boxes that no discovery register speaks of are there if their status answers. */
+static int try_instances(struct pmu_session *session, struct pmu_ctx *ctx,
+			 const struct pmu_box *box, unsigned socket, uint32_t *present)
+{
+	const struct pmu_register *status = pmu_box_register(box, PMU_ROLE_BOX_STATUS, 0);
+
+	for (unsigned i = 0; i < box->instance_count; i++) {
+		struct register_at at = {box, status, socket, i};
+		uint64_t value;
+		int error = status ? register_read(session->bus, ctx, &at, &value) : 0;
+
+		if (error && error != PMU_E_UNKNOWN)
+			return error;
+		if (!error)
+			*present |= 1u << i;
+	}
+	return 0;
+}
+
+static int discover_box(struct pmu_session *session, struct pmu_ctx *ctx, const struct pmu_box *box,
+			unsigned socket)
+{
+	struct identity_field device = identity_device(box);
+	struct identity_field map = identity_find(session->pmu, box->name);
+	uint32_t all = box->instance_count ? (uint32_t)pmu_mask(box->instance_count - 1, 0) : 0;
+	uint32_t *present = session_present(session, socket, box);
+	uint64_t bits;
+	int error;
+
+	if (device.field)
+		return probe_instances(session, ctx, &device, socket, present);
+	if (!map.field)
+		return try_instances(session, ctx, box, socket, present);
+	error = read_field(session, ctx, &map, socket, 0, &bits);
+	if (!error)
+		*present = (uint32_t)bits & all;
+	return error;
+}
+
+/* 334291-001 §1.6.1: the package's node id; where no register tells, nodes are numbered as sockets.
+ */
+static int discover_nodes(struct pmu_session *session, struct pmu_ctx *ctx)
+{
+	struct identity_field where = identity_find(session->pmu, "node_id");
+	uint64_t all = 0;
+
+	for (unsigned socket = 0; socket < session->sockets; socket++) {
+		uint64_t node = socket;
+		int error = 0;
+
+		if (where.field)
+			error = read_field(session, ctx, &where, socket, 0, &node);
+		if (error)
+			return error;
+		session->nodes[socket].mine = UINT64_C(1) << node;
+		all |= session->nodes[socket].mine;
+	}
+	for (unsigned socket = 0; socket < session->sockets; socket++)
+		session->nodes[socket].all = all;
+	return 0;
+}
+
+int session_discover(struct pmu_session *session, struct pmu_ctx *ctx)
+{
+	for (unsigned socket = 0; socket < session->sockets; socket++) {
+		for (size_t i = 0; i < session->pmu->box_count; i++) {
+			int error = discover_box(session, ctx, &session->pmu->boxes[i], socket);
+
+			if (error)
+				return error;
+		}
+	}
+	return discover_nodes(session, ctx);
+}

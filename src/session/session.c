@@ -1,0 +1,196 @@
+#include "session/session.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "bus/bus.h"
+#include "session/selection.h"
+
+#define EVENT_TEXT_MAX 256 /* characters of an expression in a message */
+
+uint32_t *session_present(const struct pmu_session *session, unsigned socket,
+			  const struct pmu_box *box)
+{
+	return &session->present[socket * session->pmu->box_count +
+				 (size_t)(box - session->pmu->boxes)];
+}
+
+static int find_global(struct pmu_session *session, struct pmu_ctx *ctx)
+{
+	const struct pmu_pmu *pmu = session->pmu;
+
+	for (const struct pmu_box *box = pmu->boxes; box < pmu->boxes + pmu->box_count; box++) {
+		const struct pmu_register *ctl = pmu_box_register(box, PMU_ROLE_GLOBAL_CTL, 0);
+
+		if (!ctl)
+			continue;
+		session->global_box = box;
+		session->global_ctl = ctl;
+		session->global_status = pmu_box_register(box, PMU_ROLE_GLOBAL_STATUS, 0);
+		return 0;
+	}
+	return error_set(ctx, PMU_E_UNSUPPORTED, "%s has no register that freezes all counters",
+			 pmu->name);
+}
+
+int pmu_session_new(struct pmu_session **out, struct pmu_ctx *ctx, struct pmu_bus *bus)
+{
+	struct pmu_session *session = calloc(1, sizeof(*session));
+	int error;
+
+	if (!session)
+		return error_set(ctx, PMU_E_NOMEM, "out of memory for a session");
+	session->bus = bus;
+	session->pmu = pmu_bus_pmu(bus);
+	session->sockets = pmu_bus_sockets(bus);
+	session->global_found = calloc(session->sockets, sizeof(*session->global_found));
+	session->present =
+	    calloc(session->sockets * session->pmu->box_count, sizeof(*session->present));
+	session->nodes = calloc(session->sockets, sizeof(*session->nodes));
+	if (!session->global_found || !session->present || !session->nodes) {
+		error = error_set(ctx, PMU_E_NOMEM, "out of memory for a session");
+		goto fail;
+	}
+	error = find_global(session, ctx);
+	if (!error)
+		error = session_discover(session, ctx);
+	if (error)
+		goto fail;
+	*out = session;
+	return 0;
+fail:
+	pmu_session_free(session);
+	return error;
+}
+
+void pmu_session_free(struct pmu_session *session)
+{
+	if (!session)
+		return;
+	/* Nobody is left to be told: what cannot be restored stays frozen. */
+	if (session->state != SESSION_NEW)
+		session_restore(session, NULL);
+	free(session->found);
+	session_layout_free(session);
+	free(session->events);
+	free(session->nodes);
+	free(session->present);
+	free(session->global_found);
+	free(session);
+}
+
+static bool is_present(const struct pmu_session *session, const struct pmu_selection *selection)
+{
+	uint32_t wanted = selection->instance < 0 ? UINT32_MAX : 1u << selection->instance;
+
+	for (unsigned socket = 0; socket < session->sockets; socket++)
+		if (*session_present(session, socket, selection->box) & wanted)
+			return true;
+	return false;
+}
+
+static int check_selection(const struct pmu_session *session, struct pmu_ctx *ctx,
+			   const struct pmu_selection *selection)
+{
+	char text[EVENT_TEXT_MAX];
+
+	if (session->state != SESSION_NEW)
+		return error_set(ctx, PMU_E_STATE,
+				 "events cannot be added to a session that has been started");
+	if (selection->pmu != session->pmu)
+		return error_set(ctx, PMU_E_UNKNOWN, "an event of %s cannot be counted on %s",
+				 selection->pmu->name, session->pmu->name);
+	if (is_present(session, selection))
+		return 0;
+	pmu_event_print(selection, text, sizeof(text));
+	if (selection->instance < 0)
+		return error_set(ctx, PMU_E_UNSUPPORTED, "%s: this part has no %s", text,
+				 selection->box->name);
+	return error_set(ctx, PMU_E_UNSUPPORTED, "%s: this part has no %s%d", text,
+			 selection->box->name, selection->instance);
+}
+
+int pmu_session_add(struct pmu_session *session, struct pmu_ctx *ctx,
+		    const struct pmu_selection *selection)
+{
+	struct session_event *events;
+	int error = check_selection(session, ctx, selection);
+
+	if (error)
+		return error;
+	for (size_t i = 0; i < session->event_count; i++)
+		if (selection_equal(&session->events[i].selection, selection))
+			return (int)i;
+	events = realloc(session->events, (session->event_count + 1) * sizeof(*events));
+	if (!events)
+		return error_set(ctx, PMU_E_NOMEM, "out of memory for an event");
+	session->events = events;
+	events[session->event_count] = (struct session_event){
+	    .selection = *selection,
+	    .counted = !(bus_is_emulated(session->bus) && selection->event &&
+			 selection->event->model == PMU_MODEL_ABSENT),
+	};
+	return (int)session->event_count++;
+}
+
+int pmu_session_start(struct pmu_session *session, struct pmu_ctx *ctx)
+{
+	int error = 0;
+
+	if (session->state == SESSION_RUNNING)
+		return error_set(ctx, PMU_E_STATE, "the session is already counting");
+	if (!session->units) {
+		error = session_assign(session, ctx);
+		if (!error)
+			error = session_lay_out(session, ctx);
+	}
+	if (error)
+		return error;
+	/* From here on registers change: pmu_session_free() restores them, even after a failure. */
+	if (session->state == SESSION_NEW)
+		error = session_keep(session, ctx);
+	if (error)
+		return error;
+	session->state = SESSION_STOPPED;
+	error = session_program(session, ctx);
+	if (!error)
+		session->state = SESSION_RUNNING;
+	return error;
+}
+
+int pmu_session_stop(struct pmu_session *session, struct pmu_ctx *ctx)
+{
+	int error;
+
+	if (session->state != SESSION_RUNNING)
+		return error_set(ctx, PMU_E_STATE, "the session is not counting");
+	error = session_freeze(session, ctx);
+	if (!error)
+		session->state = SESSION_STOPPED;
+	return error;
+}
+
+int pmu_session_read(struct pmu_session *session, struct pmu_ctx *ctx,
+		     const struct pmu_count **counts, size_t *count)
+{
+	int error;
+
+	if (session->state == SESSION_NEW)
+		return error_set(ctx, PMU_E_STATE, "the session has not been started");
+	error = session_collect(session, ctx);
+	if (error)
+		return error;
+	*counts = session->counts;
+	*count = session->row_count;
+	return 0;
+}
+
+const struct pmu_selection *pmu_session_event(const struct pmu_session *session, unsigned event)
+{
+	return event < session->event_count ? &session->events[event].selection : NULL;
+}
+
+size_t pmu_session_events(const struct pmu_session *session)
+{
+	return session->event_count;
+}
