@@ -1,0 +1,381 @@
+/*
+ * The QEMU user-mode plugin: runs a guest's threads on an emulated machine.
+ *
+ *     qemu-x86_64 -plugin libpmulab-qemu.so,fd=N PROGRAM
+ *
+ * N is the descriptor of the machine's shared block (system/system.h). A block's instructions are
+ * counted when it is entered: one that is left early, by a fault, is not corrected. A guest that
+ * forks goes on in a process of its own; the machine places all its pages anew, also those that it
+ * shares with its parent. What a guest executes by execve runs natively, outside the machine, which
+ * counts it.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "feed/arena.h"
+#include "feed/process.h"
+#include "qemu_plugin_api.h"
+#include "system/system.h"
+
+#define BLOCK_INSNS_MAX 512 /* TCG_MAX_INSNS of QEMU */
+#define INSN_BYTES_MAX	15
+
+/* System calls of x86-64 Linux. */
+enum guest_syscall {
+	GUEST_EXECVE = 59,
+	GUEST_EXECVEAT = 322,
+};
+
+PLUGIN_EXPORT int qemu_plugin_version = PLUGIN_API;
+
+/* Callbacks are given nothing of ours but what stands for the block or the instruction. */
+static struct {
+	struct pmu_ctx *ctx;
+	struct system *system;
+	struct feed_process process;
+	struct feed_decoder decoder;
+	struct feed_arena blocks; /* of this translation cache; translation is serialised by QEMU */
+	uint64_t guest_base;	  /* host address of guest address 0 */
+} plugin;
+
+/* The guest thread that this host thread runs; NULL before its first block. */
+static _Thread_local struct feed_thread *current;
+
+static struct feed_thread *thread_of(unsigned vcpu)
+{
+	return &plugin.process.threads[vcpu];
+}
+
+__attribute__((noreturn)) static void give_up(void)
+{
+	fprintf(stderr, "pmulab: %s\n", pmu_message(plugin.ctx));
+	_exit(EXIT_FAILURE);
+}
+
+static void enter(struct feed_thread *thread)
+{
+	current = thread;
+	feed_thread_enter(thread, plugin.process.machine, plugin.process.space);
+	if (!thread->core) {
+		error_set(plugin.ctx, PMU_E_NOMEM, "out of memory for a guest thread");
+		give_up();
+	}
+}
+
+static void on_block(unsigned vcpu, void *block);
+
+/* Out of line, so that blocks run without a stack frame. */
+__attribute__((noinline, cold)) static void on_first_block(unsigned vcpu, void *block)
+{
+	enter(thread_of(vcpu));
+	on_block(vcpu, block);
+}
+
+static void on_block(unsigned vcpu, void *block)
+{
+	struct feed_thread *thread = thread_of(vcpu);
+
+	if (__builtin_expect(!thread->core, 0))
+		on_first_block(vcpu, block);
+	else
+		feed_run(thread, block);
+}
+
+static void on_repeating_block(unsigned vcpu, void *repeat)
+{
+	struct feed_thread *thread = thread_of(vcpu);
+
+	if (!thread->core)
+		enter(thread);
+	feed_run_repeating(thread, repeat);
+}
+
+static void on_load(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *access)
+{
+	(void)info;
+	feed_load(thread_of(vcpu), address, access);
+}
+
+static void on_store(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *access)
+{
+	(void)info;
+	feed_store(thread_of(vcpu), address, access);
+}
+
+static uint32_t piece_bytes(qemu_plugin_meminfo_t info)
+{
+	return 1u << qemu_plugin_mem_size_shift(info);
+}
+
+static void on_load_wide(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *access)
+{
+	feed_load_wide(thread_of(vcpu), address, piece_bytes(info), access);
+}
+
+static void on_store_wide(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *access)
+{
+	feed_store_wide(thread_of(vcpu), address, piece_bytes(info), access);
+}
+
+static void on_update(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *access)
+{
+	feed_update(thread_of(vcpu), address, qemu_plugin_mem_is_store(info), access);
+}
+
+static void on_mixed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *access)
+{
+	feed_mixed(thread_of(vcpu), address, piece_bytes(info), qemu_plugin_mem_is_store(info),
+		   access);
+}
+
+static void on_locked(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *access)
+{
+	feed_locked(thread_of(vcpu), address, qemu_plugin_mem_is_store(info), access);
+}
+
+static void on_stream(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *access)
+{
+	(void)access;
+	if (qemu_plugin_mem_is_store(info))
+		machine_stream(thread_of(vcpu)->core, address, piece_bytes(info));
+}
+
+static void on_stream_wide(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address,
+			   void *access)
+{
+	feed_stream_wide(thread_of(vcpu), address, piece_bytes(info), access);
+}
+
+static void on_fast_string(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address,
+			   void *repeat)
+{
+	feed_string(thread_of(vcpu), address, qemu_plugin_mem_is_store(info), repeat);
+}
+
+static const qemu_plugin_vcpu_mem_cb_t class_callbacks[] = {
+    [FEED_LOAD] = on_load,
+    [FEED_STORE] = on_store,
+    [FEED_LOAD_WIDE] = on_load_wide,
+    [FEED_STORE_WIDE] = on_store_wide,
+    [FEED_UPDATE] = on_update,
+    [FEED_MIXED] = on_mixed,
+    [FEED_LOCKED] = on_locked,
+    [FEED_STREAM] = on_stream,
+    [FEED_STREAM_WIDE] = on_stream_wide,
+    [FEED_FAST_STRING] = on_fast_string,
+};
+
+static bool decode(const struct qemu_plugin_insn *handle, struct feed_insn *insn)
+{
+	uint8_t bytes[INSN_BYTES_MAX];
+	size_t length = qemu_plugin_insn_size(handle);
+
+	if (length > sizeof(bytes))
+		length = sizeof(bytes);
+	plugin_insn_bytes(handle, bytes, length);
+	return feed_decode(&plugin.decoder, bytes, length, insn);
+}
+
+/*
+ * QEMU ends a block before an instruction that crosses into another page, but leaves the bytes up
+ * to there in its list: what cannot be decoded at the end of a block is not executed in it.
+ */
+static size_t decode_block(const struct qemu_plugin_tb *tb, struct feed_insn *insns)
+{
+	size_t count = qemu_plugin_tb_n_insns(tb);
+	bool known = true;
+
+	assert(count <= BLOCK_INSNS_MAX);
+	for (size_t i = 0; i < count; i++)
+		known = decode(qemu_plugin_tb_get_insn(tb, i), &insns[i]);
+	return known || count == 1 ? count : count - 1;
+}
+
+static void *keep(size_t size)
+{
+	void *memory = feed_arena_alloc(&plugin.blocks, size);
+
+	if (!memory) {
+		error_set(plugin.ctx, PMU_E_NOMEM, "out of memory for translated blocks");
+		give_up();
+	}
+	return memory;
+}
+
+static void register_accesses(struct qemu_plugin_tb *tb, struct feed_access *access,
+			      struct feed_repeat *repeat, const struct feed_insn *insns,
+			      size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		enum feed_class class = insns[i].class;
+		void *constants = class == FEED_FAST_STRING ? (void *)repeat : (void *)access;
+
+		if (class == FEED_NONE)
+			continue;
+		qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i),
+						 class_callbacks[class], QEMU_PLUGIN_CB_NO_REGS,
+						 QEMU_PLUGIN_MEM_RW, constants);
+		access++;
+	}
+}
+
+static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	struct feed_insn insns[BLOCK_INSNS_MAX];
+	struct qemu_plugin_insn *first = qemu_plugin_tb_get_insn(tb, 0);
+	uint64_t address = qemu_plugin_insn_vaddr(first);
+	size_t count = decode_block(tb, insns);
+	struct feed_block *block = keep(feed_block_size(insns, count));
+	struct feed_repeat *repeat = NULL;
+
+	(void)id;
+	feed_block_init(block, plugin.process.machine, address, insns, count);
+	if (feed_block_repeats(insns, count)) {
+		repeat = keep(sizeof(*repeat));
+		feed_repeat_init(repeat, plugin.process.machine, block, insns, count);
+		qemu_plugin_register_vcpu_tb_exec_cb(tb, on_repeating_block, QEMU_PLUGIN_CB_NO_REGS,
+						     repeat);
+	} else {
+		qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_CB_NO_REGS, block);
+	}
+	register_accesses(tb, block->accesses, repeat, insns, count);
+	plugin.guest_base = (uint64_t)qemu_plugin_insn_haddr(first) - address;
+}
+
+static void on_flush(qemu_plugin_id_t id)
+{
+	(void)id;
+	feed_arena_empty(&plugin.blocks);
+}
+
+/* Runs on the thread that makes the new one, which is in the system call that does so. */
+static void on_thread_begin(qemu_plugin_id_t id, unsigned vcpu)
+{
+	(void)id;
+	if (feed_process_begin(&plugin.process, plugin.ctx, vcpu,
+			       current ? current->not_before : 0))
+		give_up();
+}
+
+static void on_thread_end(qemu_plugin_id_t id, unsigned vcpu)
+{
+	(void)id;
+	feed_thread_leave(thread_of(vcpu));
+}
+
+/*
+ * Whether execve will replace this process by a program. It can still fail for reasons that only
+ * the system knows (a missing interpreter), and is then counted all the same.
+ */
+static bool is_program(int directory, uint64_t path, uint64_t flags)
+{
+	const char *host_path = (const char *)(plugin.guest_base + path);
+	struct stat status;
+
+	return !fstatat(directory, host_path, &status,
+			(int)flags & (AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW)) &&
+	       S_ISREG(status.st_mode) && status.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH);
+}
+
+/* There is no return from an execve that succeeds; after one that fails, a core is entered again.
+ */
+static void go_outside(struct feed_thread *thread)
+{
+	machine_count_outside(plugin.process.machine);
+	feed_thread_leave(thread);
+}
+
+static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2,
+		       uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
+{
+	(void)id, (void)a3, (void)a4, (void)a6, (void)a7, (void)a8;
+	switch (number) {
+	case GUEST_EXECVE:
+		if (is_program(AT_FDCWD, a1, 0))
+			go_outside(thread_of(vcpu));
+		break;
+	case GUEST_EXECVEAT:
+		if (is_program((int)a1, a2, a5))
+			go_outside(thread_of(vcpu));
+		break;
+	}
+	feed_thread_pause(thread_of(vcpu));
+}
+
+static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result)
+{
+	(void)id, (void)number, (void)result;
+	feed_thread_resume(thread_of(vcpu));
+}
+
+/* QEMU has stopped all other guest threads by now, or they are in system calls. */
+static void on_exit_of_guest(qemu_plugin_id_t id, void *userdata)
+{
+	(void)id, (void)userdata;
+	feed_process_end(&plugin.process);
+}
+
+static void on_fork_in_child(void)
+{
+	if (feed_process_forked(&plugin.process)) {
+		error_set(plugin.ctx, PMU_E_NOMEM, "out of memory for a forked guest");
+		give_up();
+	}
+}
+
+static int find_descriptor(int argc, char **argv, int *fd)
+{
+	char end;
+
+	if (argc == 1 && sscanf(argv[0], "fd=%d%c", fd, &end) == 1)
+		return 0;
+	return error_set(plugin.ctx, PMU_E_SYNTAX,
+			 "the plugin takes one argument, fd=N, an emulated machine");
+}
+
+static int attach(int fd)
+{
+	int error = system_attach(&plugin.system, plugin.ctx, fd);
+
+	if (error)
+		return error;
+	/* The mapping is enough: the guest finds its descriptors as they would be without us. */
+	close(fd);
+	return feed_process_init(&plugin.process, plugin.ctx, system_machine(plugin.system));
+}
+
+static void register_events(qemu_plugin_id_t id)
+{
+	qemu_plugin_register_vcpu_init_cb(id, on_thread_begin);
+	qemu_plugin_register_vcpu_exit_cb(id, on_thread_end);
+	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
+	qemu_plugin_register_flush_cb(id, on_flush);
+	qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
+	qemu_plugin_register_vcpu_syscall_ret_cb(id, on_syscall_return);
+	qemu_plugin_register_atexit_cb(id, on_exit_of_guest, NULL);
+}
+
+PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
+				      char **argv)
+{
+	int fd;
+
+	if (pmu_ctx_new(&plugin.ctx))
+		return PMU_E_NOMEM;
+	if (info->system_emulation || strcmp(info->target_name, "x86_64"))
+		error_set(plugin.ctx, PMU_E_UNSUPPORTED,
+			  "only x86-64 programs in user mode are measured, not %s",
+			  info->target_name);
+	else if (!find_descriptor(argc, argv, &fd) && !attach(fd)) {
+		feed_decoder_init(&plugin.decoder);
+		pthread_atfork(NULL, NULL, on_fork_in_child);
+		register_events(id);
+		return 0;
+	}
+	give_up();
+}

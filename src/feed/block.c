@@ -1,0 +1,100 @@
+#include "feed/block.h"
+
+#include <assert.h>
+
+#define REGISTERS 16
+
+/* A block of no bytes at the start of a line: nothing is fetched. */
+#define NOT_FETCHED 64
+
+/* For each general register, those whose last load its value comes from. */
+struct origins {
+	uint16_t of[REGISTERS];
+};
+
+static void origins_init(struct origins *origins)
+{
+	for (unsigned r = 0; r < REGISTERS; r++)
+		origins->of[r] = (uint16_t)(1u << r);
+}
+
+static uint16_t origins_of(const struct origins *origins, uint16_t registers)
+{
+	uint16_t all = 0;
+
+	for (unsigned r = 0; r < REGISTERS; r++)
+		if (registers & 1u << r)
+			all |= origins->of[r];
+	return all;
+}
+
+/* Follows values through one instruction. */
+static void origins_step(struct origins *origins, const struct feed_insn *insn)
+{
+	uint16_t loaded = insn->registers.loads_registers;
+	uint16_t computed = insn->results & (uint16_t)~loaded;
+	uint16_t from = origins_of(origins, insn->sources);
+
+	for (unsigned r = 0; r < REGISTERS; r++) {
+		if (computed & 1u << r)
+			origins->of[r] = from;
+		/* What came from an earlier load into a register that is loaded anew is lost. */
+		origins->of[r] &= (uint16_t)~loaded;
+		if (loaded & 1u << r)
+			origins->of[r] = (uint16_t)(1u << r);
+	}
+}
+
+size_t feed_block_size(const struct feed_insn *insns, size_t count)
+{
+	size_t accesses = 0;
+
+	for (size_t i = 0; i < count; i++)
+		accesses += insns[i].class != FEED_NONE;
+	return sizeof(struct feed_block) + accesses * sizeof(struct feed_access);
+}
+
+void feed_block_init(struct feed_block *block, const struct machine *machine, uint64_t address,
+		     const struct feed_insn *insns, size_t count)
+{
+	struct feed_access *access = block->accesses;
+	uint32_t bytes = 0, loads = 0, stores = 0;
+	struct origins origins;
+
+	assert(count > 0);
+	origins_init(&origins);
+	for (size_t i = 0; i < count; i++) {
+		const struct feed_insn *insn = &insns[i];
+
+		bytes += insn->length;
+		loads += insn->loads;
+		stores += insn->stores;
+		if (insn->class != FEED_NONE) {
+			access->registers = insn->registers;
+			access->registers.address_registers =
+			    origins_of(&origins, insn->registers.address_registers);
+			access->size = insn->size;
+			access++;
+		}
+		origins_step(&origins, insn);
+	}
+	machine_block_init(machine, &block->whole, address, bytes, (uint32_t)count, loads, stores);
+}
+
+bool feed_block_repeats(const struct feed_insn *insns, size_t count)
+{
+	return insns[count - 1].repeats;
+}
+
+void feed_repeat_init(struct feed_repeat *repeat, const struct machine *machine,
+		      const struct feed_block *block, const struct feed_insn *insns, size_t count)
+{
+	const struct feed_insn *last = &insns[count - 1];
+
+	repeat->block = block;
+	repeat->address = block->whole.address + block->whole.bytes - last->length;
+	repeat->access = (struct feed_access){.registers = last->registers, .size = last->size};
+	repeat->fast = last->class == FEED_FAST_STRING;
+	machine_block_init(machine, &repeat->iteration, NOT_FETCHED, 0, 0, last->loads,
+			   last->stores);
+}

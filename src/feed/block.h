@@ -1,0 +1,49 @@
+/* A block of straight-line code: what is decided when it is translated, for every time it runs. */
+#ifndef FEED_BLOCK_H
+#define FEED_BLOCK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "feed/decode.h"
+#include "machine/access.h"
+
+/* Constants of an instruction that accesses memory. */
+struct feed_access {
+	struct machine_insn registers;
+	uint32_t size; /* bytes of the operand; 0 where each report says */
+};
+
+struct feed_block {
+	struct machine_block whole;
+	struct feed_access accesses[];
+};
+
+/* A repeated string instruction, which ends its block. */
+struct feed_repeat {
+	const struct feed_block *block;
+	uint64_t address;
+	/*
+	 * One more iteration: its accesses and the time they take, but no instruction. For fast
+	 * strings, of FEED_STRING_BYTES.
+	 */
+	struct machine_block iteration;
+	struct feed_access access;
+	bool fast;
+};
+
+/** Bytes of a block with the accesses of @insns. */
+size_t feed_block_size(const struct feed_insn *insns, size_t count);
+
+/** Fills in @block for @insns (at least one), which stand one after the other from @address. */
+void feed_block_init(struct feed_block *block, const struct machine *machine, uint64_t address,
+		     const struct feed_insn *insns, size_t count);
+
+/** Whether the block ends with a repeated string instruction. */
+bool feed_block_repeats(const struct feed_insn *insns, size_t count);
+
+/** Fills in @repeat for the last of the @insns that @block was made from. */
+void feed_repeat_init(struct feed_repeat *repeat, const struct machine *machine,
+		      const struct feed_block *block, const struct feed_insn *insns, size_t count);
+
+#endif

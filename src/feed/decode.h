@@ -1,0 +1,65 @@
+/*
+ * What an x86-64 instruction does to memory, as far as a machine wants to know: decided from its
+ * bytes, once, when it is translated.
+ */
+#ifndef FEED_DECODE_H
+#define FEED_DECODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <Zydis/Zydis.h>
+
+#include "machine/access.h"
+
+/*
+ * How the accesses of an instruction are to be told. The emulator reports an access in pieces of at
+ * most 8 bytes, and a locked read-modify-write as a load and a store or as one store.
+ */
+enum feed_class {
+	FEED_NONE, /* none, or none that is reported: prefetches, cache control, wide nops */
+	FEED_LOAD, /* one operand of a known size up to 8 bytes */
+	FEED_STORE,
+	FEED_LOAD_WIDE, /* one operand of a known size above 8 bytes, reported from its low end up
+			 */
+	FEED_STORE_WIDE,
+	FEED_UPDATE,	  /* loads and stores of one known size: asked for the direction */
+	FEED_MIXED,	  /* each report is an access of its own: asked for direction and size */
+	FEED_LOCKED,	  /* told once, at the store */
+	FEED_STREAM,	  /* non-temporal store, each report told */
+	FEED_STREAM_WIDE, /* non-temporal store of one operand of a known size above 8 bytes */
+	FEED_FAST_STRING, /* rep movs, rep stos: FEED_STRING_BYTES at a time */
+};
+
+/* Microcode moves rep movs and rep stos in pieces of this size where they do not overlap. */
+#define FEED_STRING_BYTES 32
+
+struct feed_insn {
+	uint8_t class;	/* enum feed_class */
+	uint8_t length; /* bytes */
+	uint8_t size;	/* bytes of the operand; 0 where the class does not know */
+	uint8_t loads;	/* accesses: of one iteration, for repeated string instructions */
+	uint8_t stores;
+	bool repeats;	  /* a string instruction with a rep prefix */
+	uint16_t sources; /* general registers whose values its results depend on, memory aside */
+	uint16_t results; /* general registers that it writes */
+	struct machine_insn registers;
+};
+
+struct feed_decoder {
+	ZydisDecoder zydis;
+};
+
+void feed_decoder_init(struct feed_decoder *decoder);
+
+/**
+ * Decodes one instruction.
+ * @param length  bytes that may be read
+ * @return false where the bytes are no whole instruction; @insn then has no accesses and takes
+ *         all of @length
+ */
+bool feed_decode(const struct feed_decoder *decoder, const uint8_t *bytes, size_t length,
+		 struct feed_insn *insn);
+
+#endif

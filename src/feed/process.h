@@ -1,0 +1,46 @@
+/*
+ * A guest process: its address space in the machine and its threads, by the index that the emulator
+ * gives them. Indices are used again when their thread has ended.
+ */
+#ifndef FEED_PROCESS_H
+#define FEED_PROCESS_H
+
+#include "feed/thread.h"
+
+/* Address space is reserved for so many threads, memory used for those that were there. */
+#define FEED_THREADS_MAX (1u << 20)
+
+struct feed_process {
+	struct machine *machine;
+	struct machine_space *space;
+	struct feed_thread *threads;
+	unsigned threads_seen; /* highest index begun, plus one */
+};
+
+/** @return 0 or PMU_E_NOMEM */
+int feed_process_init(struct feed_process *process, struct pmu_ctx *ctx, struct machine *machine);
+/** Frees what the process has; its threads have left. */
+void feed_process_fini(struct feed_process *process);
+
+/**
+ * Takes the threads off their cores, when the process is about to end: they must have stopped or be
+ * in system calls. Nothing is freed, as they may still come back from there.
+ */
+void feed_process_end(struct feed_process *process);
+
+/**
+ * A thread begins, with its first block. Serialised by the caller.
+ * @param not_before  ticks: the clock of the thread that made it
+ * @return 0, or PMU_E_RANGE for an index of FEED_THREADS_MAX or above
+ */
+int feed_process_begin(struct feed_process *process, struct pmu_ctx *ctx, unsigned index,
+		       uint64_t not_before);
+
+/**
+ * In the child, after fork(): a new address space; the thread that goes on enters a core of its own
+ * with its next block. The parent's cores and space are left as they are.
+ * @return 0 or PMU_E_NOMEM
+ */
+int feed_process_forked(struct feed_process *process);
+
+#endif

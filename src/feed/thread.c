@@ -1,0 +1,123 @@
+#include "feed/thread.h"
+
+static void forget(struct feed_thread *thread)
+{
+	thread->wide_next = FEED_NOWHERE;
+	thread->wide_end = 0;
+	thread->string_load = FEED_NOWHERE;
+	thread->string_store = FEED_NOWHERE;
+	thread->repeat_address = 0;
+	thread->repeat_count = 0;
+}
+
+static bool claim(struct feed_thread *thread)
+{
+	return !atomic_flag_test_and_set_explicit(&thread->claimed, memory_order_acquire);
+}
+
+static void unclaim(struct feed_thread *thread)
+{
+	atomic_flag_clear_explicit(&thread->claimed, memory_order_release);
+}
+
+static void leave(struct feed_thread *thread)
+{
+	if (!thread->core)
+		return;
+	if (!thread->paused)
+		thread->not_before = machine_core_time(thread->core);
+	machine_core_leave(thread->core);
+	thread->core = NULL;
+	thread->paused = false;
+}
+
+void feed_thread_init(struct feed_thread *thread, uint64_t not_before)
+{
+	*thread = (struct feed_thread){.not_before = not_before, .claimed = ATOMIC_FLAG_INIT};
+	forget(thread);
+}
+
+void feed_thread_enter(struct feed_thread *thread, struct machine *machine,
+		       struct machine_space *space)
+{
+	if (!claim(thread))
+		return;
+	thread->core = machine_core_enter(machine, space, thread->not_before);
+	unclaim(thread);
+}
+
+void feed_thread_pause(struct feed_thread *thread)
+{
+	if (!claim(thread))
+		return;
+	if (thread->core && !thread->paused) {
+		thread->not_before = machine_core_time(thread->core);
+		thread->paused = true;
+		machine_core_pause(thread->core);
+	}
+	unclaim(thread);
+}
+
+void feed_thread_resume(struct feed_thread *thread)
+{
+	if (!claim(thread))
+		return;
+	if (thread->core && thread->paused) {
+		machine_core_resume(thread->core);
+		thread->paused = false;
+	}
+	unclaim(thread);
+}
+
+void feed_thread_leave(struct feed_thread *thread)
+{
+	if (!claim(thread))
+		return;
+	leave(thread);
+	unclaim(thread);
+}
+
+void feed_thread_end(struct feed_thread *thread)
+{
+	if (claim(thread))
+		leave(thread);
+}
+
+/*
+ * The first iteration comes with whatever stands before the instruction, the others as blocks of
+ * the instruction alone. Such a block is a further iteration if nothing ran since the one before.
+ */
+static bool is_iteration(const struct feed_thread *thread, const struct feed_repeat *repeat)
+{
+	return repeat->block->whole.address == repeat->address &&
+	       thread->repeat_address == repeat->address &&
+	       thread->repeat_count == *machine_core_instructions(thread->core);
+}
+
+void feed_run_repeating(struct feed_thread *thread, const struct feed_repeat *repeat)
+{
+	if (is_iteration(thread, repeat)) {
+		if (!repeat->fast)
+			machine_run(thread->core, &repeat->iteration);
+		return;
+	}
+	machine_run(thread->core, &repeat->block->whole);
+	thread->repeat_address = repeat->address;
+	thread->repeat_count = *machine_core_instructions(thread->core);
+	thread->string_load = FEED_NOWHERE;
+	thread->string_store = FEED_NOWHERE;
+}
+
+void feed_string(struct feed_thread *thread, uint64_t address, bool store,
+		 const struct feed_repeat *repeat)
+{
+	uint64_t piece = address / FEED_STRING_BYTES;
+	uint64_t *told = store ? &thread->string_store : &thread->string_load;
+
+	if (*told == piece)
+		return;
+	if (store && *told != FEED_NOWHERE)
+		machine_run(thread->core, &repeat->iteration);
+	*told = piece;
+	feed_mixed(thread, piece * FEED_STRING_BYTES, FEED_STRING_BYTES, store, &repeat->access);
+}

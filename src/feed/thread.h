@@ -1,0 +1,139 @@
+/*
+ * A guest thread: the core it is on, and what of its last accesses decides how the next is told.
+ * Everything here belongs to one thread; nothing shared is written.
+ */
+#ifndef FEED_THREAD_H
+#define FEED_THREAD_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "feed/block.h"
+#include "machine/access.h"
+#include "machine/machine.h"
+
+struct feed_thread {
+	struct machine_core *core; /* NULL: on none, enters one with its next block */
+	uint64_t wide_next;	   /* where the next piece of a wide operand would begin */
+	uint64_t wide_end;
+	uint64_t string_load; /* pieces told last, by address / FEED_STRING_BYTES */
+	uint64_t string_store;
+	uint64_t repeat_address; /* of the string instruction run last, */
+	uint64_t repeat_count;	 /* and the core's instructions after it */
+	uint64_t not_before;	 /* ticks: its clock when it was on a core last, or its parent's */
+	bool paused;
+	atomic_flag claimed; /* something below is under way, or the process ends */
+} __attribute__((aligned(64)));
+
+#define FEED_NOWHERE UINT64_MAX
+
+/** A thread that begins at @not_before, on no core yet. */
+void feed_thread_init(struct feed_thread *thread, uint64_t not_before);
+
+/*
+ * For the thread itself, which may find that another one has begun to end the process. Pausing,
+ * resuming and leaving are without effect where it is on no core.
+ */
+void feed_thread_enter(struct feed_thread *thread, struct machine *machine,
+		       struct machine_space *space);
+/** The thread calls the system, and comes back. */
+void feed_thread_pause(struct feed_thread *thread);
+void feed_thread_resume(struct feed_thread *thread);
+/** The thread ends. */
+void feed_thread_leave(struct feed_thread *thread);
+
+/**
+ * The process ends: takes a thread that runs no more, or is in a system call, off its core, for
+ * ever. One that is just coming back is left to the machine, which finds that it has died.
+ */
+void feed_thread_end(struct feed_thread *thread);
+
+/** A block that does not end with a repeated string instruction. */
+static inline void feed_run(struct feed_thread *thread, const struct feed_block *block)
+{
+	machine_run(thread->core, &block->whole);
+}
+
+/** A block that does: every iteration is reported as a block, which begins at the instruction. */
+void feed_run_repeating(struct feed_thread *thread, const struct feed_repeat *repeat);
+
+static inline void feed_load(struct feed_thread *thread, uint64_t address,
+			     const struct feed_access *access)
+{
+	machine_load(thread->core, address, access->size, &access->registers);
+}
+
+static inline void feed_store(struct feed_thread *thread, uint64_t address,
+			      const struct feed_access *access)
+{
+	machine_store(thread->core, address, access->size, &access->registers);
+}
+
+/* Whether a report is a further piece of the wide operand that was told with its first piece. */
+static inline bool feed_continues(struct feed_thread *thread, uint64_t address, uint32_t piece,
+				  uint32_t size)
+{
+	bool continues = address == thread->wide_next && address < thread->wide_end;
+
+	thread->wide_next = address + piece;
+	if (!continues)
+		thread->wide_end = address + size;
+	return continues;
+}
+
+/** A report of @piece bytes of an operand that is told as a whole. */
+static inline void feed_load_wide(struct feed_thread *thread, uint64_t address, uint32_t piece,
+				  const struct feed_access *access)
+{
+	if (!feed_continues(thread, address, piece, access->size))
+		machine_load(thread->core, address, access->size, &access->registers);
+}
+
+static inline void feed_store_wide(struct feed_thread *thread, uint64_t address, uint32_t piece,
+				   const struct feed_access *access)
+{
+	if (!feed_continues(thread, address, piece, access->size))
+		machine_store(thread->core, address, access->size, &access->registers);
+}
+
+static inline void feed_stream_wide(struct feed_thread *thread, uint64_t address, uint32_t piece,
+				    const struct feed_access *access)
+{
+	if (!feed_continues(thread, address, piece, access->size))
+		machine_stream(thread->core, address, access->size);
+}
+
+/** A report of @piece bytes by an instruction of which nothing more is known. */
+static inline void feed_mixed(struct feed_thread *thread, uint64_t address, uint32_t piece,
+			      bool store, const struct feed_access *access)
+{
+	if (store)
+		machine_store(thread->core, address, piece, &access->registers);
+	else
+		machine_load(thread->core, address, piece, &access->registers);
+}
+
+/** A report by an instruction that loads and stores, all of one size. */
+static inline void feed_update(struct feed_thread *thread, uint64_t address, bool store,
+			       const struct feed_access *access)
+{
+	feed_mixed(thread, address, access->size, store, access);
+}
+
+/**
+ * A locked read-modify-write is reported as load and store, or as one that counts as store. The one
+ * of 16 bytes is aligned, and told with its lower half.
+ */
+static inline void feed_locked(struct feed_thread *thread, uint64_t address, bool store,
+			       const struct feed_access *access)
+{
+	if (store && (access->size <= 8 || address % access->size == 0))
+		machine_locked(thread->core, address, access->size, &access->registers);
+}
+
+/** An iteration of rep movs or rep stos. */
+void feed_string(struct feed_thread *thread, uint64_t address, bool store,
+		 const struct feed_repeat *repeat);
+
+#endif

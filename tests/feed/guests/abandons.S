@@ -1,0 +1,34 @@
+#include "guests.h"
+/* The first thread leaves while one thread spins and another waits in a system call. */
+#define THREAD_FLAGS 0x50f00 /* CLONE_VM, FS, FILES, SIGHAND, THREAD, SYSVSEM */
+#define SYS_PAUSE    34
+_start:	lea	stacks+4096(%rip), %rsi
+	lea	spins(%rip), %rbx
+	call	begin
+	lea	stacks+8192(%rip), %rsi
+	lea	waits(%rip), %rbx
+	call	begin
+1:	pause
+	cmpl	$2, begun(%rip)
+	jne	1b
+	LEAVE
+begin:	mov	$SYS_CLONE, %eax
+	mov	$THREAD_FLAGS, %edi
+	xor	%edx, %edx
+	xor	%r10d, %r10d
+	xor	%r8d, %r8d
+	syscall
+	test	%eax, %eax
+	jz	2f
+	ret
+2:	lock incl begun(%rip)
+	jmp	*%rbx
+spins:	pause
+	jmp	spins
+waits:	mov	$SYS_PAUSE, %eax
+	syscall
+	jmp	waits
+	.bss
+	.balign	64
+begun:	.skip	64
+stacks:	.skip	8192

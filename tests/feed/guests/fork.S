@@ -1,0 +1,21 @@
+#include "guests.h"
+/* Parent and child load COUNT times each. */
+_start:	mov	$SYS_FORK, %eax
+	syscall
+	mov	%eax, %ebx
+	test	%eax, %eax
+	jz	1f
+	mov	$-1, %edi
+	xor	%esi, %esi
+	xor	%edx, %edx
+	xor	%r10d, %r10d
+	mov	$SYS_WAIT4, %eax
+	syscall
+1:	mov	$COUNT, %ecx
+2:	mov	cell(%rip), %rax
+	dec	%ecx
+	jnz	2b
+	LEAVE
+	.bss
+	.balign	64
+cell:	.skip	64

@@ -1,0 +1,19 @@
+#include "guests.h"
+/* A child works, and its parent, which waits for it, as long afterwards. Two lines of code. */
+	.balign	64
+_start:	mov	$SYS_FORK, %eax
+	syscall
+	mov	%eax, %ebx
+	test	%eax, %eax
+	jz	1f
+	mov	$-1, %edi
+	xor	%esi, %esi
+	xor	%edx, %edx
+	xor	%r10d, %r10d
+	mov	$SYS_WAIT4, %eax
+	syscall
+	.balign	64
+1:	mov	$WORK, %ecx
+2:	dec	%ecx
+	jnz	2b
+	LEAVE

@@ -1,0 +1,378 @@
+/*
+ * Guests of known instructions under QEMU, fed to a real machine. usage: test_feed_qemu PLUGIN
+ * GUESTS Exit status 77 without qemu-x86_64.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "system/system.h"
+
+#define COUNT	  1000 /* of guests/guests.h */
+#define WORK	  100000
+#define PLUGIN_FD 100
+#define SKIPPED	  77
+
+static const char *plugin_path, *guests_path;
+
+static int computer_up(void **state)
+{
+	struct system *system;
+	struct pmu_ctx *ctx;
+
+	assert_int_equal(pmu_ctx_new(&ctx), 0);
+	if (system_new(&system, ctx, pmu_find_machine("xeon-e5v4-4c")))
+		fail_msg("%s", pmu_message(ctx));
+	pmu_ctx_free(ctx);
+	*state = system;
+	return 0;
+}
+
+static int computer_down(void **state)
+{
+	system_free(*state);
+	return 0;
+}
+
+/* Runs a guest on the machine; complaints of a dying one are of no interest. */
+static pid_t start(struct system *system, const char *guest)
+{
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		char plugin[4200], path[4200];
+
+		snprintf(plugin, sizeof(plugin), "%s,fd=%d", plugin_path, PLUGIN_FD);
+		snprintf(path, sizeof(path), "%s/%s", guests_path, guest);
+		if (dup2(system_fd(system), PLUGIN_FD) == PLUGIN_FD)
+			execlp("qemu-x86_64", "qemu-x86_64", "-plugin", plugin, path, NULL);
+		_exit(127);
+	}
+	return pid;
+}
+
+static int end(pid_t pid)
+{
+	int status;
+
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
+static int run(struct system *system, const char *guest)
+{
+	return end(start(system, guest));
+}
+
+static void read_truth(struct system *system, struct machine_truth *truth)
+{
+	machine_drain(system_machine(system));
+	machine_truth(system_machine(system), truth);
+}
+
+struct expected {
+	const char *guest;
+	uint64_t instructions, loads, stores, locked, nt_stores;
+};
+
+/*
+ * Counted by reading the guests. Each begins with a few instructions, goes COUNT times through its
+ * loop, which ends with two (dec, jnz), and leaves with three.
+ */
+static const struct expected table[] = {
+    {"loads", 2 + 4 * COUNT + 3, COUNT, 0, 0, 0},
+    {"updates", 1 + 4 * COUNT + 3, 2 * COUNT, 2 * COUNT, 0, 0},
+    {"stack", 1 + 8 * COUNT + 3, 4 * COUNT, 4 * COUNT, 0, 0},
+    {"locked", 1 + 7 * COUNT + 3, 0, 0, 5 * COUNT, 0},
+    {"wide", 1 + 9 * COUNT + 3, 4 * COUNT, 3 * COUNT, 0, 0},
+    {"hints", 1 + 7 * COUNT + 3, 0, 0, 0, 0},
+    {"pages", 2 + 5 * COUNT + 3, COUNT, 0, 0, 0},
+    /* 1 MiB in pieces of 32 bytes, loaded and stored, then stored again */
+    {"strings", 3 + 1 + 2 + 1 + 3, 32768, 2 * 32768, 0, 0},
+    /* three comparisons of two operands a byte, then a scan */
+    {"scans", 1 + 3 * 6 + 4 + 2 + 3, 3 * 2 * COUNT + COUNT, 0, 0, 0},
+    {"streams", 2 + 8 * 4 * COUNT + 1 + 4 * 4 * COUNT + 1 + 3, 0, 0, 0, 12 * COUNT},
+    /* five to the fork, six to wait, one and a loop of three in both; three in the child before */
+    {"fork", 5 + 6 + 3 + 2 * (1 + 3 * COUNT + 3), 2 * COUNT, 0, 0, 0},
+};
+
+static void check(const struct expected *expected, const struct machine_truth *before,
+		  const struct machine_truth *after)
+{
+	const struct expected counted = {
+	    .instructions = after->instructions - before->instructions,
+	    .loads = after->loads - before->loads,
+	    .stores = after->stores - before->stores,
+	    .locked = after->locked - before->locked,
+	    .nt_stores = after->nt_stores - before->nt_stores,
+	};
+
+	if (counted.instructions != expected->instructions || counted.loads != expected->loads ||
+	    counted.stores != expected->stores || counted.locked != expected->locked ||
+	    counted.nt_stores != expected->nt_stores)
+		fail_msg("%s: %lu instructions, %lu loads, %lu stores, %lu locked, %lu streamed",
+			 expected->guest, counted.instructions, counted.loads, counted.stores,
+			 counted.locked, counted.nt_stores);
+}
+
+static void run_and_check(struct system *system, const struct expected *expected)
+{
+	struct machine_truth before, after;
+
+	read_truth(system, &before);
+	assert_int_equal(run(system, expected->guest), 0);
+	read_truth(system, &after);
+	check(expected, &before, &after);
+}
+
+/* One after the other on one machine, which is never reset. */
+static void exact_counts(void **state)
+{
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		run_and_check(*state, &table[i]);
+}
+
+/* The array of the loads guest, its cell of code: every line once, from memory. */
+static void lines_of_an_array(void **state)
+{
+	struct machine_truth truth;
+
+	assert_int_equal(run(*state, "loads"), 0);
+	read_truth(*state, &truth);
+	assert_int_equal(truth.l1d_misses, 8 * COUNT / 64);
+	assert_int_equal(truth.ha_reads, truth.l1d_misses + truth.l1i_misses);
+	assert_int_equal(truth.cas_reads, truth.ha_reads);
+	assert_int_equal(truth.ha_writes, 0);
+}
+
+/* Full lines: written whole, without reading; a part of a line would need an underfill read. */
+static void full_lines_streamed(void **state)
+{
+	struct machine_truth truth;
+
+	assert_int_equal(run(*state, "streams"), 0);
+	read_truth(*state, &truth);
+	assert_int_equal(truth.ha_invitoe, 2 * COUNT);
+	assert_int_equal(truth.ha_writes, 2 * COUNT);
+	assert_int_equal(truth.cas_writes, 2 * COUNT);
+	assert_int_equal(truth.cas_reads, truth.l1i_misses);
+}
+
+/* A guest that ends leaves its core, which drains what its buffers hold of a line. */
+static void part_of_a_line(void **state)
+{
+	struct machine_truth truth;
+
+	assert_int_equal(run(*state, "partial"), 0);
+	machine_truth(system_machine(*state), &truth);
+	assert_int_equal(truth.nt_stores, 1);
+	assert_int_equal(truth.ha_invitoe, 1);
+	assert_int_equal(truth.ha_writes, 1);
+	read_truth(*state, &truth);
+	assert_int_equal(truth.cas_reads, truth.l1i_misses + 1);
+}
+
+static void four_threads(void **state)
+{
+	struct machine_truth truth;
+
+	/* Status 0: no increment was lost, so they did run as atomic ones. */
+	assert_int_equal(run(*state, "threads"), 0);
+	read_truth(*state, &truth);
+	assert_int_equal(truth.locked, 4 * COUNT + 4);
+	assert_int_equal(truth.stores, 0);
+}
+
+/* Parent and child touch pages of their own: the cell is read from memory twice. */
+static void fork_has_own_pages(void **state)
+{
+	struct machine_truth truth;
+
+	assert_int_equal(run(*state, "fork"), 0);
+	read_truth(*state, &truth);
+	assert_int_equal(truth.l1d_misses, 2);
+	assert_int_equal(truth.cas_reads, truth.l1d_misses + truth.l1i_misses);
+}
+
+static double core_cycles(struct system *system)
+{
+	const struct machine *machine = system_machine(system);
+
+	return (double)machine_now(machine) / (double)machine_ticks_per_second(machine) *
+	       system_desc(system)->core_mhz * 1e6;
+}
+
+/* Two loops of WORK times two instructions, four a cycle, one after the other. */
+static void check_sequence(struct system *system, const char *guest)
+{
+	const double loop = WORK * 2 / 4;
+
+	assert_int_equal(run(system, guest), 0);
+	if (core_cycles(system) < 2 * loop || core_cycles(system) > 2.4 * loop)
+		fail_msg("%s took %.0f cycles", guest, core_cycles(system));
+}
+
+static void time_passes_while_waiting(void **state)
+{
+	struct machine_truth truth;
+
+	check_sequence(*state, "waits");
+	/* On a core of its own the child fetches both lines of code anew. */
+	read_truth(*state, &truth);
+	assert_int_equal(truth.l1i_misses, 4);
+}
+
+static void thread_begins_when_made(void **state)
+{
+	check_sequence(*state, "relay");
+}
+
+static void execve_goes_outside(void **state)
+{
+	struct machine_truth truth;
+
+	assert_int_equal(run(*state, "execs"), 0);
+	read_truth(*state, &truth);
+	assert_int_equal(truth.outside, 1);
+	assert_int_equal(truth.instructions, 7 + 7 + 6);
+}
+
+static void nap(void)
+{
+	nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+}
+
+/* However a guest ends, the next one finds the machine as it should be. */
+static void killed(void **state)
+{
+	struct machine_truth truth;
+	pid_t pid = start(*state, "endless");
+	int waited = 0, status;
+
+	do {
+		nap();
+		machine_truth(system_machine(*state), &truth);
+	} while (truth.instructions < 1000000 && waited++ < 3000);
+	kill(pid, SIGKILL);
+	status = end(pid);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	assert_true(truth.instructions >= 1000000);
+	machine_lock(system_machine(*state));
+	machine_unlock(system_machine(*state));
+	run_and_check(*state, &table[0]);
+}
+
+static void killed_often(void **state)
+{
+	for (int i = 0; i < 20; i++) {
+		pid_t pid = start(*state, "endless");
+
+		nanosleep(&(struct timespec){.tv_nsec = 20000000 + 1000003 * i}, NULL);
+		kill(pid, SIGKILL);
+		end(pid);
+	}
+	run_and_check(*state, &table[0]);
+}
+
+/* An illegal instruction kills the guest; its block of one was entered, and is counted. */
+static void faulted(void **state)
+{
+	struct machine_truth truth;
+	int status = run(*state, "faults");
+
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGILL);
+	read_truth(*state, &truth);
+	assert_int_equal(truth.instructions, 1 + 3 * COUNT + 1);
+	assert_int_equal(truth.loads, COUNT);
+	run_and_check(*state, &table[0]);
+}
+
+/* Threads that spin or wait when the process ends do not keep it, nor what comes after. */
+static void abandoned(void **state)
+{
+	struct machine_truth truth;
+
+	for (uint64_t i = 1; i <= 20; i++) {
+		assert_int_equal(run(*state, "abandons"), 0);
+		machine_truth(system_machine(*state), &truth);
+		assert_int_equal(truth.locked, 2 * i);
+	}
+	run_and_check(*state, &table[0]);
+}
+
+static void three_at_once(void **state)
+{
+	struct machine_truth truth;
+	pid_t pids[3];
+
+	for (size_t i = 0; i < 3; i++)
+		pids[i] = start(*state, "streams");
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(end(pids[i]), 0);
+	read_truth(*state, &truth);
+	assert_int_equal(truth.nt_stores, 3 * 12 * COUNT);
+	assert_int_equal(truth.ha_invitoe, 3 * 2 * COUNT);
+}
+
+static void wrong_argument(void **state)
+{
+	pid_t pid = fork();
+
+	(void)state;
+	assert_true(pid >= 0);
+	if (!pid) {
+		char plugin[4200];
+
+		snprintf(plugin, sizeof(plugin), "%s,fd=3x", plugin_path);
+		close(STDERR_FILENO);
+		execlp("qemu-x86_64", "qemu-x86_64", "-plugin", plugin, "/bin/true", NULL);
+		_exit(127);
+	}
+	assert_int_equal(end(pid), EXIT_FAILURE << 8);
+}
+
+static bool have_qemu(void)
+{
+	return system("qemu-x86_64 --version > /dev/null 2>&1") == 0;
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(exact_counts, computer_up, computer_down),
+	    cmocka_unit_test_setup_teardown(lines_of_an_array, computer_up, computer_down),
+	    cmocka_unit_test_setup_teardown(full_lines_streamed, computer_up, computer_down),
+	    cmocka_unit_test_setup_teardown(part_of_a_line, computer_up, computer_down),
+	    cmocka_unit_test_setup_teardown(four_threads, computer_up, computer_down),
+	    cmocka_unit_test_setup_teardown(fork_has_own_pages, computer_up, computer_down),
+	    cmocka_unit_test_setup_teardown(time_passes_while_waiting, computer_up, computer_down),
+	    cmocka_unit_test_setup_teardown(thread_begins_when_made, computer_up, computer_down),
+	    cmocka_unit_test_setup_teardown(execve_goes_outside, computer_up, computer_down),
+	    cmocka_unit_test_setup_teardown(killed, computer_up, computer_down),
+	    cmocka_unit_test_setup_teardown(killed_often, computer_up, computer_down),
+	    cmocka_unit_test_setup_teardown(faulted, computer_up, computer_down),
+	    cmocka_unit_test_setup_teardown(abandoned, computer_up, computer_down),
+	    cmocka_unit_test_setup_teardown(three_at_once, computer_up, computer_down),
+	    cmocka_unit_test(wrong_argument),
+	};
+
+	if (argc != 3)
+		return 2;
+	if (!have_qemu())
+		return SKIPPED;
+	plugin_path = argv[1];
+	guests_path = argv[2];
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,219 @@
+/* How what an emulator reports is told to the machine. */
+#include "feed/process.h"
+#include "feed/thread.h"
+#include "fixture.h"
+
+#define DATA 0x10000
+
+static struct feed_thread *running_thread(const struct fixture *fixture)
+{
+	struct feed_thread *thread = aligned_alloc(64, sizeof(*thread));
+
+	assert_non_null(thread);
+	feed_thread_init(thread, 0);
+	feed_thread_enter(thread, fixture->machine, fixture->space);
+	assert_non_null(thread->core);
+	return thread;
+}
+
+static void end(struct feed_thread *thread)
+{
+	feed_thread_leave(thread);
+	assert_null(thread->core);
+	free(thread);
+}
+
+/* What the machine has counted since @before. */
+static struct machine_truth since(const struct fixture *fixture, const struct machine_truth *before)
+{
+	struct machine_truth now;
+
+	machine_truth(fixture->machine, &now);
+	now.instructions -= before->instructions;
+	now.loads -= before->loads;
+	now.stores -= before->stores;
+	now.locked -= before->locked;
+	now.nt_stores -= before->nt_stores;
+	now.fetches -= before->fetches;
+	return now;
+}
+
+static void wide_operands_in_pieces(void **state)
+{
+	static const struct feed_access sixteen = {.size = 16}, ten = {.size = 10};
+	const struct fixture *fixture = *state;
+	struct feed_thread *thread = running_thread(fixture);
+	struct machine_truth before, now;
+
+	machine_truth(fixture->machine, &before);
+	feed_load_wide(thread, DATA, 8, &sixteen);
+	feed_load_wide(thread, DATA + 8, 8, &sixteen);
+	/* the next operand begins where this one ended */
+	feed_load_wide(thread, DATA + 16, 8, &sixteen);
+	feed_load_wide(thread, DATA + 24, 8, &sixteen);
+	/* the same one again */
+	feed_load_wide(thread, DATA + 16, 8, &sixteen);
+	feed_load_wide(thread, DATA + 24, 8, &sixteen);
+	/* one that overlaps it */
+	feed_load_wide(thread, DATA + 24, 8, &sixteen);
+	feed_load_wide(thread, DATA + 32, 8, &sixteen);
+	/* reported whole */
+	feed_load_wide(thread, DATA, 16, &sixteen);
+	/* pieces of unequal size */
+	feed_store_wide(thread, DATA, 8, &ten);
+	feed_store_wide(thread, DATA + 8, 2, &ten);
+	feed_store_wide(thread, DATA + 10, 8, &ten);
+	feed_store_wide(thread, DATA + 18, 2, &ten);
+	now = since(fixture, &before);
+	assert_int_equal(now.loads, 5);
+	assert_int_equal(now.stores, 2);
+	end(thread);
+}
+
+static void locked_told_once(void **state)
+{
+	static const struct feed_access four = {.size = 4}, sixteen = {.size = 16};
+	const struct fixture *fixture = *state;
+	struct feed_thread *thread = running_thread(fixture);
+	struct machine_truth before, now;
+
+	machine_truth(fixture->machine, &before);
+	feed_locked(thread, DATA, false, &four);
+	feed_locked(thread, DATA, true, &four);
+	feed_locked(thread, DATA + 4, true, &four); /* reported as one */
+	feed_locked(thread, DATA, false, &sixteen);
+	feed_locked(thread, DATA + 8, false, &sixteen);
+	feed_locked(thread, DATA, true, &sixteen);
+	feed_locked(thread, DATA + 8, true, &sixteen);
+	now = since(fixture, &before);
+	assert_int_equal(now.locked, 3);
+	assert_int_equal(now.loads, 0);
+	assert_int_equal(now.stores, 0);
+	end(thread);
+}
+
+static void make_string(const struct fixture *fixture, struct feed_block *block,
+			struct feed_repeat *repeat, const char *bytes, size_t length)
+{
+	struct feed_decoder decoder;
+	struct feed_insn insn;
+
+	feed_decoder_init(&decoder);
+	assert_true(feed_decode(&decoder, (const uint8_t *)bytes, length, &insn));
+	feed_block_init(block, fixture->machine, 0x1000, &insn, 1);
+	feed_repeat_init(repeat, fixture->machine, block, &insn, 1);
+}
+
+/* rep movsb of 100 bytes from the 30th of a piece: it lies in pieces 0 to 4 (30 + 100 > 128). */
+static void fast_string(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct feed_thread *thread = running_thread(fixture);
+	struct feed_block *block = malloc(sizeof(*block) + sizeof(struct feed_access));
+	struct machine_truth before, now;
+	struct feed_repeat repeat;
+
+	make_string(fixture, block, &repeat, "\xf3\xa4", 2);
+	machine_truth(fixture->machine, &before);
+	for (unsigned i = 0; i < 100; i++) {
+		feed_run_repeating(thread, &repeat);
+		feed_string(thread, DATA + 30 + i, false, &repeat);
+		feed_string(thread, DATA + 4096 + i, true, &repeat);
+	}
+	feed_run_repeating(thread, &repeat); /* finds the count to be 0 */
+	now = since(fixture, &before);
+	assert_int_equal(now.instructions, 1);
+	assert_int_equal(now.loads, 5);
+	assert_int_equal(now.stores, 4);
+	assert_int_equal(now.fetches, 1);
+	free(block);
+	end(thread);
+}
+
+/* The same instruction after another block is a new one, however near. */
+static void repeated_anew(void **state)
+{
+	static const struct feed_access one = {.size = 1};
+	const struct fixture *fixture = *state;
+	struct feed_thread *thread = running_thread(fixture);
+	struct feed_block *block = malloc(sizeof(*block) + sizeof(struct feed_access));
+	struct machine_block other;
+	struct machine_truth before, now;
+	struct feed_repeat repeat;
+
+	make_string(fixture, block, &repeat, "\xf2\xae", 2); /* repne scasb */
+	machine_block_init(fixture->machine, &other, 0x2000, 3, 1, 0, 0);
+	machine_truth(fixture->machine, &before);
+	for (unsigned run = 0; run < 3; run++) {
+		for (unsigned i = 0; i < 7; i++) {
+			feed_run_repeating(thread, &repeat);
+			feed_load(thread, DATA + i, &one);
+		}
+		machine_run(thread->core, &other);
+	}
+	now = since(fixture, &before);
+	assert_int_equal(now.instructions, 3 + 3);
+	assert_int_equal(now.loads, 3 * 7);
+	free(block);
+	end(thread);
+}
+
+/* A clock never runs back: not over a system call, nor from a thread to the one that it makes. */
+static void time_goes_on(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct feed_thread *thread = running_thread(fixture);
+	struct machine_block work;
+	uint64_t worked;
+
+	machine_block_init(fixture->machine, &work, 0x2000, 64, 1000, 0, 0);
+	machine_run(thread->core, &work);
+	worked = machine_core_time(thread->core);
+	feed_thread_pause(thread);
+	assert_int_equal(thread->not_before, worked);
+	feed_thread_pause(thread);
+	feed_thread_resume(thread);
+	assert_true(machine_core_time(thread->core) >= worked);
+	feed_thread_leave(thread);
+	feed_thread_leave(thread);
+	feed_thread_enter(thread, fixture->machine, fixture->space);
+	assert_true(machine_core_time(thread->core) >= worked);
+	end(thread);
+}
+
+static void process_ends(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct feed_process process;
+	struct feed_thread *thread;
+
+	assert_int_equal(feed_process_init(&process, fixture->ctx, fixture->machine), 0);
+	assert_int_equal(feed_process_begin(&process, fixture->ctx, FEED_THREADS_MAX, 0),
+			 PMU_E_RANGE);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(feed_process_begin(&process, fixture->ctx, i, 0), 0);
+	for (unsigned i = 0; i < 2; i++)
+		feed_thread_enter(&process.threads[i], process.machine, process.space);
+	feed_thread_pause(&process.threads[1]);
+	feed_process_end(&process);
+	/* What comes back from a system call now does no harm. */
+	thread = &process.threads[1];
+	assert_null(thread->core);
+	feed_thread_resume(thread);
+	assert_null(thread->core);
+	feed_process_fini(&process);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(wide_operands_in_pieces),
+	    cmocka_unit_test(locked_told_once),
+	    cmocka_unit_test(fast_string),
+	    cmocka_unit_test(repeated_anew),
+	    cmocka_unit_test(time_goes_on),
+	    cmocka_unit_test(process_ends),
+	};
+
+	return cmocka_run_group_tests(tests, fixture_up, fixture_down);
+}
