@@ -17,7 +17,7 @@
 static void check_same(const struct pmu_selection *a, const struct pmu_selection *b)
 {
 	assert(a->pmu == b->pmu && a->box == b->box && a->event == b->event);
-	assert(a->instance == b->instance && a->umask == b->umask);
+	assert(a->instance == b->instance && a->fixed == b->fixed && a->umask == b->umask);
 	assert(a->setting_count == b->setting_count);
 	for (size_t i = 0; i < a->setting_count; i++) {
 		assert(a->settings[i].modifier == b->settings[i].modifier);

@@ -4,7 +4,10 @@ import re
 from .equation import check_metric
 
 ROLES = {"counter", "counter_ctl", "fixed_counter", "fixed_ctl", "box_ctl", "box_status", "filter",
-         "global_ctl", "global_status", "global_config", "discovery", "free_counter"}
+         "global_ctl", "global_status", "global_config", "discovery", "free_counter", "select",
+         "sub_counter", "match", "capture_ctl", "capture", "global_clear", "sampling"}
+SPACES = {"msr", "pci", "mmio", "pmc", "pmd", "ibr", "dbr"}
+SPACES_OF_BYTES = {"pci", "mmio"}
 ACCESSES = {"RO", "RW", "RW-V", "RWS", "WO", "RW1C", "RV", "IG"}
 MODELS = {"exact", "approximate", "absent"}
 MEASURES = {"clock", "count", "occupancy", "nonempty", "counter0"}
@@ -13,7 +16,7 @@ SELECTS = {"all", "or", "lookup", "tor", "victim", "rank_bank", "addr_opc"}
 COMBINES = {"or", "one", "group"}
 QUIRKS = {"control_twice", "rst_stays", "occ_controls"}
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-UMASK_NAME = re.compile(r"[A-Za-z0-9_]*[A-Za-z][A-Za-z0-9_]*")
+UMASK_NAME = re.compile(r"[A-Za-z0-9_]*[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*")
 MNEMONIC = re.compile(r"[A-Za-z][A-Za-z0-9_.]*")
 RESERVED_NAMES = {"rsv", "ig"}
 
@@ -65,6 +68,8 @@ def check_fields(findings, place, register):
         reset = f.get("reset", 0)
         if not 0 <= reset < 1 << (f["hi"] - f["lo"] + 1):
             findings.add(where, f"reset {reset:#x} does not fit bits {f['bits']}")
+        if not 0 <= f.get("enabled", 0) < 1 << (f["hi"] - f["lo"] + 1):
+            findings.add(where, f"enabled {f['enabled']:#x} does not fit bits {f['bits']}")
         if f.get("must", 0) not in (0, 1):
             findings.add(where, "must is neither 0 nor 1")
     missing = [bit for bit in range(width) if not covered >> bit & 1]
@@ -84,33 +89,61 @@ def check_registers(findings, box):
             findings.add(where, f"width {r['width']} is neither 32 nor 64")
         else:
             check_fields(findings, where, r)
-    for role in ("counter", "counter_ctl"):
+        check_choice(findings, where, "space", r.get("space", box["space"]), SPACES)
+        if r["offsets"] and len(r["offsets"]) != len(box["instances"]):
+            findings.add(where, f"{len(r['offsets'])} offsets for {len(box['instances'])} "
+                                "instances")
+    roles = ["counter"]
+    if not selected_by_fields(box):
+        roles.append("counter_ctl")
+    for role in roles:
         have = sorted(r["index"] for r in box["registers"] if r["role"] == role)
         if have != list(range(box["counters"])):
             findings.add(place, f"{len(have)} registers of role {role} for {box['counters']} "
                                 "counters")
-    for role in ("fixed_ctl", "fixed_counter"):
-        if sum(r["role"] == role for r in box["registers"]) > 1:
-            findings.add(place, f"more than one {role}")
+    fixed = sorted(r["index"] for r in box["registers"] if r["role"] == "fixed_counter")
+    if fixed != list(range(len(fixed))):
+        findings.add(place, f"fixed counters are numbered {fixed}")
+    if sum(r["role"] == "fixed_ctl" for r in box["registers"]) > 1:
+        findings.add(place, "more than one fixed_ctl")
 
 
-def occupied(box, register, instance):
-    """Addresses that a register takes: one MSR, or its bytes."""
-    first = instance["base"] + register["offset"]
-    return range(first, first + (register["width"] // 8 if box["space"] == "pci" else 1))
+def selected_by_fields(box):
+    """Whether one register selects the events of all counters: none has a control of its own."""
+    return any(r["role"] == "select" for r in box["registers"])
+
+
+def space_of(box, register):
+    return register.get("space", box["space"])
+
+
+def address_of(register, instance, number):
+    offsets = register["offsets"]
+    if not offsets:
+        return instance["base"] + register["offset"]
+    return instance["base"] + (offsets[number] if number < len(offsets) else 0)
+
+
+def occupied(box, register, first):
+    """Addresses that a register takes: one number, or its bytes."""
+    in_bytes = space_of(box, register) in SPACES_OF_BYTES
+    return range(first, first + (register["width"] // 8 if in_bytes else 1))
 
 
 def check_addresses(findings, pmu):
+    """No address has two registers, but instances may share one, and layouts lie over others."""
     taken = {}
     for box in pmu["boxes"]:
         for n, instance in enumerate(box["instances"]):
             for register in box["registers"]:
-                name = f"{box['box']}{n}.{register['name']}"
-                others = {taken.setdefault((box["space"], address), name)
-                          for address in occupied(box, register, instance)} - {name}
+                if register.get("overlay"):
+                    continue
+                name = f"{box['box']}{'' if register['offsets'] else n}.{register['name']}"
+                first = address_of(register, instance, n)
+                others = {taken.setdefault((space_of(box, register), address), name)
+                          for address in occupied(box, register, first)} - {name}
                 if others:
-                    address = instance["base"] + register["offset"]
-                    findings.add(name, f"address {address:#x} is also that of "
+                    findings.add(name, f"address {first:#x} is also that of "
                                        + ", ".join(sorted(others)))
 
 
@@ -127,6 +160,9 @@ def check_status_fields(findings, pmu):
 
 def field_of(registers, name):
     for register in registers:
+        for f in register["fields"]:
+            if f.get("role") == name:
+                return f
         for f in register["fields"]:
             if f["name"].lower() == name.lower():
                 return f
@@ -153,6 +189,9 @@ def check_modifiers(findings, box):
         if not modifier_field(box, m):
             where = f"filter register {m['register']}" if "register" in m else "counter control"
             findings.add(place, f"modifier {m['field']} is no field of the {where}")
+    for m in box["modifiers"]:
+        if "needs" in m and not any(o["name"] == m["needs"] for o in box["modifiers"]):
+            findings.add(place, f"modifier {m['name']} needs {m['needs']}, which is none")
     for field, mnemonics in box["mnemonics"].items():
         where = f"{place}.{field}"
         found = next((modifier_field(box, m) for m in box["modifiers"]
@@ -177,13 +216,40 @@ def check_filters(findings, place, box, names):
             findings.add(place, f"unknown filter {name}")
 
 
+def check_presets(findings, place, box, settings):
+    """Settings lie in registers other than counter controls, and fit their fields."""
+    for s in settings:
+        registers = [r for r in box["registers"]
+                     if r["name"] == s["register"] and r["role"] != "counter_ctl"]
+        f = field_of(registers, s["field"])
+        if not f:
+            findings.add(place, f"setting {s['register']}.{s['field']} is no field of the box")
+        elif not 0 <= s["value"] < 1 << (f["hi"] - f["lo"] + 1):
+            findings.add(place, f"setting {s['value']:#x} does not fit {s['field']}")
+
+
+def check_given(findings, place, box, given):
+    for name, value in given.items():
+        modifier = next((m for m in box["modifiers"] if m["name"] == name), None)
+        field = modifier and modifier_field(box, modifier)
+        if not field:
+            findings.add(place, f"gives {name}, which is no modifier")
+        elif not 0 <= value < 1 << (field["hi"] - field["lo"] + 1):
+            findings.add(place, f"{name} = {value:#x} does not fit {field['bits']}")
+
+
 def check_umasks(findings, place, box, event):
     check_unique(findings, place, "unit mask", [u["name"] for u in event["umasks"]])
     for u in event["umasks"]:
         where = f"{place}.{u['name']}"
         check_name(findings, where, "unit mask", u["name"], UMASK_NAME)
         check_filters(findings, where, box, u.get("filters", []))
-        if not re.fullmatch(r"b[01x]+", u["bits"]):
+        check_presets(findings, where, box, u["presets"])
+        check_given(findings, where, box, u["given"])
+        if "value" in u:
+            if not u["presets"] or event.get("combine") != "one":
+                findings.add(where, "a unit mask without bits needs settings and combine \"one\"")
+        elif not re.fullmatch(r"b[01x]+", u["bits"]):
             findings.add(where, f"bits \"{u['bits']}\" are not made of 0, 1 and x")
         elif len(u["bits"]) != 9:
             findings.add(where, f"bits \"{u['bits']}\" are {len(u['bits']) - 1}, not 8")
@@ -253,27 +319,52 @@ def check_event(findings, box, event, signals):
         findings.add(place, "no counter can count it")
     elif max(event["counter_set"]) >= box["counters"]:
         findings.add(place, f"counters {event['counters']} of {box['counters']}")
+    check_presets(findings, place, box, event["presets"])
     ev_sel = field_of([r for r in box["registers"] if r["role"] == "counter_ctl"], "ev_sel")
-    if not ev_sel:
+    if selected_by_fields(box):
+        if not event["presets"]:
+            findings.add(place, "no settings select it")
+    elif not ev_sel:
         findings.add(place, "the counter control has no field ev_sel")
     elif not 0 <= event["code"] < 1 << (ev_sel["hi"] - ev_sel["lo"] + 1):
         findings.add(place, f"code {event['code']:#x} does not fit ev_sel")
     if not 0 <= event["max_increment"] < 1 << 16:
         findings.add(place, f"max_increment {event['max_increment']}")
+    if not 0 <= event.get("umask", 0) < 1 << 8 or "umask" in event and event["umasks"]:
+        findings.add(place, f"umask {event['umask']:#x} is too large, or beside unit masks")
     check_choice(findings, place, "combine", event.get("combine", "or"), COMBINES)
     check_filters(findings, place, box, event.get("filters", []))
+    for attribute in event.get("attributes", []):
+        if "," in attribute:
+            findings.add(place, f"attribute \"{attribute}\" has the comma that parts them")
     check_umasks(findings, place, box, event)
     check_groups(findings, place, event)
     check_model(findings, place, box, event, signals)
 
 
+def check_same_names(findings, box):
+    """Events of one name stand together, have codes and have no unit mask in common."""
+    names = [e["name"].lower() for e in box["events"]]
+    for n, name in enumerate(names):
+        if name in names[:n] and name != names[n - 1]:
+            findings.add(f"{box['box']}.{name}", "events of one name do not stand together")
+    for name in set(duplicates(names)):
+        same = [e for e in box["events"] if e["name"].lower() == name]
+        check_unique(findings, f"{box['box']}.{name}", "unit mask",
+                     [u["name"] for e in same for u in e["umasks"]])
+        if not all(e["umasks"] for e in same) or len({e["code"] for e in same}) < len(same):
+            findings.add(box["box"], f"event {same[-1]['name']} stands there twice")
+
+
 def check_events(findings, box, signals):
     place = box["box"]
-    check_unique(findings, place, "event", [e["name"] for e in box["events"]])
+    check_same_names(findings, box)
     codes = {}
     for e in box["events"]:
-        other = codes.setdefault((e["code"], bool(e.get("ext"))), e["name"])
-        if other != e["name"]:
+        selecting = (e["code"], bool(e.get("ext")),
+                     str(e["presets"] + [p for u in e["umasks"] for p in u["presets"]]))
+        other = codes.setdefault(selecting, e["name"])
+        if other != e["name"] and other != e.get("alias"):
             findings.add(f"{place}.{e['name']}", f"code {e['code']:#x} is also that of {other}")
         check_event(findings, box, e, signals)
 
@@ -283,8 +374,8 @@ def check_box(findings, pmu, box, signals):
     check_name(findings, place, "box", place)
     if place[-1].isdigit():
         findings.add(place, "the name of a box ends in a digit, as if it were an instance")
-    check_choice(findings, place, "space", box["space"], {"msr", "pci"})
-    check_choice(findings, place, "clock", box.get("clock", "uclk"), {"uclk", "dclk"})
+    check_choice(findings, place, "space", box["space"], SPACES)
+    check_choice(findings, place, "clock", box.get("clock", "uclk"), {"uclk", "dclk", "core"})
     for quirk in box.get("quirks", []):
         check_choice(findings, place, "quirk", quirk, QUIRKS)
     if not box["instances"]:

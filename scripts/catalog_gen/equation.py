@@ -3,7 +3,7 @@
     sum    := product (("+" | "-") product)*
     product:= factor (("*" | "/") factor)*
     factor := ("(" sum ")" | NUMBER | count) with*
-    count  := NAME [":" NAME] ["." NAME] ["{" FIELD ["=" value] ("," ...)* "}"]
+    count  := NAME [":" NAME] ["." NAME]* ["{" FIELD ["=" value] ("," ...)* "}"]
     with   := "with:" (target | "{" target ("," target)* "}")
     target := REGISTER "." (FIELD "=" value | "{" FIELD, ... "}" "=" "{" value, ... "}")
 """
@@ -49,13 +49,23 @@ def matching(entries, name, key="name"):
 
 
 def fixed_counter(box, name):
-    """Its register's name, or the words it ends with, CTR left out."""
+    """What it counts, its register's name, or the words that ends with, CTR left out."""
     for register in box["registers"]:
         if register["role"] == "fixed_counter":
             full = register["name"].lower()
-            if name.lower() == full or f"_{full}".endswith(f"_{name.lower()}_ctr"):
+            if (name.lower() in (full, register.get("event", "").lower()) or
+                    f"_{full}".endswith(f"_{name.lower()}_ctr")):
                 return register
     return None
+
+
+def has_part(box, event, part):
+    """A unit mask, or values of the event's filters with dots between them."""
+    if matching(event["umasks"], part):
+        return True
+    return bool(event.get("filters")) and all(
+        any(matching(box["mnemonics"].get(name, []), word) for name in event["filters"])
+        for word in part.split("."))
 
 
 class Reader:
@@ -123,11 +133,18 @@ class Reader:
             self.take()
             box = self.box_names()[name.lower()]
             name = self.word("name")
-        part = self.word("unit mask") if self.accept(".") else None
+        part = self.unit_mask()
         self.resolve(box, name, part)
         self.boxes.append(box)
         if self.accept("{"):
             self.settings(box)
+
+    def unit_mask(self):
+        """MISS.DMND of L2I_READS.MISS.DMND."""
+        parts = []
+        while self.accept("."):
+            parts.append(self.word("unit mask"))
+        return ".".join(parts)
 
     def box_names(self):
         return {b["box"].lower(): b for b in self.pmu["boxes"]}
@@ -137,12 +154,14 @@ class Reader:
         if full in TERMS or full in self.unresolved:
             return
         events = matching(box["events"], name)
+        if fixed_counter(box, full):
+            return
+        if part and events and not any(has_part(box, event, part) for event in events):
+            raise Unreadable(f"{box['box']}.{name} has no unit mask {part}")
         for event in events:
-            if part and not matching(event["umasks"], part):
-                raise Unreadable(f"{box['box']}.{event['name']} has no unit mask {part}")
             if not part and len(event["umasks"]) > 1:
                 raise Unreadable(f"{box['box']}.{event['name']} needs a unit mask")
-        if events or not part and (matching(box["metrics"], name) or fixed_counter(box, name)):
+        if events or not part and matching(box["metrics"], name):
             return
         raise Unreadable(f"unknown name {full}")
 

@@ -6,32 +6,38 @@ import json
 import re
 from pathlib import Path
 
-COUNTER_ROLES = ("counter", "counter_ctl")
+COUNTER_ROLES = ("counter", "counter_ctl", "fixed_counter")
 
 # Keys of each kind of entry: those that must be there, those that may.
 KEYS = {
-    "pmu": ({"name", "title", "source", "boxes"}, set()),
+    "pmu": ({"name", "title", "source", "boxes"}, {"window"}),
+    "window": ({"own", "first", "size"}, set()),
     "box": ({"box", "title", "source", "space", "instances", "registers"},
-            {"clock", "counters", "counter_width", "quirks", "modifiers", "mnemonics", "events",
-             "metrics"}),
+            {"clock", "counters", "counter_width", "quirks", "defaults", "modifiers", "mnemonics",
+             "events", "metrics", "settings", "copies"}),
     "row of instances": ({"count", "base", "stride"}, {"status"}),
     "instance": ({"device", "function", "device_id"}, {"label", "status"}),
-    "register": ({"name", "role", "offset", "width", "source", "fields"},
-                 {"count", "stride", "index"}),
-    "field": ({"name", "bits", "access"}, {"reset", "must", "desc"}),
-    "modifier": ({"field"}, {"register", "name"}),
+    "instance with base": ({"base"}, {"label", "status", "control"}),
+    "register": ({"name", "role", "width", "source", "fields"},
+                 {"offset", "offsets", "space", "count", "stride", "first", "index", "overlay",
+                  "event"}),
+    "field": ({"name", "bits", "access"}, {"reset", "must", "role", "enabled", "desc"}),
+    "setting": ({"register", "field", "value"}, set()),
+    "modifier": ({"field"}, {"register", "name", "counters", "set", "any_of", "needs"}),
     "mnemonic": ({"name", "value"}, {"desc"}),
     "event": ({"name", "code", "counters", "max_increment", "model", "desc", "source"},
               {"ext", "combine", "umasks", "filters", "model_note", "signal", "measure", "select",
-               "select_arg", "facets"}),
-    "unit mask": ({"name", "bits"}, {"alone", "group", "needs", "filters", "desc", "source"}),
+               "select_arg", "facets", "umask", "attributes", "settings", "alias"}),
+    "unit mask": ({"name"}, {"bits", "alone", "group", "needs", "filters", "settings", "given",
+                             "desc", "source"}),
     "metric": ({"name", "equation", "unit", "desc", "source"}, {"unresolved"}),
 }
 NUMBERS = {"base", "stride", "count", "device", "function", "device_id", "counters",
            "counter_width", "offset", "width", "reset", "must", "value", "code", "max_increment",
-           "select_arg", "index"}
-# "counters" of an event is a list, not a number.
-NOT_NUMBERS = {"event": {"counters"}}
+           "select_arg", "umask", "index", "first", "own", "size", "enabled", "control", "copies"}
+# "counters" of a box is a number, else a list; the value of a setting may be the event's code or a
+# copy.
+NOT_NUMBERS = {"event": {"counters"}, "modifier": {"counters"}, "setting": {"value"}}
 
 
 class Findings(list):
@@ -103,6 +109,18 @@ def read_fields(findings, place, given):
     return fields
 
 
+def read_offsets(findings, place, register):
+    """The offset, or one for each instance; both keys are there afterwards."""
+    try:
+        offsets = [number(o) for o in register.get("offsets", [])]
+    except ValueError:
+        offsets = []
+    if ("offset" in register) == bool(offsets):
+        findings.add(place, "register needs an offset, or offsets that are numbers")
+    register["offsets"] = offsets
+    register.setdefault("offset", 0)
+
+
 def read_registers(findings, place, given):
     registers = []
     for r in given:
@@ -110,6 +128,7 @@ def read_registers(findings, place, given):
         register = entry(findings, where, "register", r)
         if not register:
             continue
+        read_offsets(findings, where, register)
         register["fields"] = read_fields(findings, where, register["fields"])
         if "count" not in register:
             registers.append({"index": 0, **register})
@@ -118,8 +137,12 @@ def read_registers(findings, place, given):
             findings.add(where, "a row of registers needs {i} in its name and a stride")
             continue
         for i in range(register["count"]):
-            registers.append({**register, "name": register["name"].replace("{i}", str(i)),
+            number_in_name = str(register.get("first", 0) + i)
+            registers.append({**register,
+                              "name": register["name"].replace("{i}", number_in_name),
                               "offset": register["offset"] + i * register["stride"],
+                              "offsets": [o + i * register["stride"]
+                                          for o in register["offsets"]],
                               "index": i if register["role"] in COUNTER_ROLES else 0})
     return registers
 
@@ -137,26 +160,40 @@ def read_instances(findings, place, space, given):
                  "status": status[i] if status else None} for i in range(row["count"])]
     instances = []
     for i in given:
+        if "base" in i:
+            instance = entry(findings, place, "instance with base", i)
+            if instance:
+                instances.append({"device_id": 0, "label": "", "status": None, **instance})
+            continue
         instance = entry(findings, place, "instance", i)
         if instance:
             instances.append({"base": instance["device"] << 15 | instance["function"] << 12,
                               "device_id": instance["device_id"],
                               "label": instance.get("label", ""),
                               "status": instance.get("status")})
-    if instances and space != "pci":
+    if space != "pci" and any("device" in i for i in given):
         findings.add(place, f"devices and functions in {space} space")
     return instances
 
 
-def read_event(findings, place, given):
-    event = entry(findings, place, "event", given)
+def read_settings(findings, place, owner):
+    return [s for s in (entry(findings, place, "setting", g) for g in owner.get("settings", []))
+            if s]
+
+
+def read_event(findings, place, defaults, given):
+    event = entry(findings, place, "event", {**defaults, **given})
     if not event:
         return None
     event["counter_set"] = counter_list(event["counters"])
+    event["settings"] = read_settings(findings, place, event)
     umasks = []
     for u in event.get("umasks", []):
         umask = entry(findings, f"{place}.{u.get('name')}", "unit mask", u)
         if umask:
+            umask["settings"] = read_settings(findings, f"{place}.{u['name']}", umask)
+            umask["given"] = {name: number(value)
+                              for name, value in umask.get("given", {}).items()}
             umasks.append(umask)
     event["umasks"] = umasks
     return event
@@ -167,7 +204,11 @@ def read_modifiers(findings, place, given):
     for m in given:
         modifier = entry(findings, f"{place}.{m.get('field')}", "modifier", m)
         if modifier:
-            modifiers.append({"name": modifier["field"], **modifier})
+            counters = counter_list(modifier.get("counters", ""))
+            if counters is None:
+                findings.add(place, f"counters \"{modifier['counters']}\" are no list such as 0-3")
+            modifiers.append({"name": modifier["field"], **modifier,
+                              "counter_set": counters or set()})
     return modifiers
 
 
@@ -181,6 +222,35 @@ def read_mnemonics(findings, place, given):
     return mnemonics
 
 
+def expand_settings(findings, box, common):
+    """Replaces the settings of events and unit masks by (register, field, value, copy)."""
+    for event in box["events"]:
+        event["presets"] = presets(findings, box, event, common + event["settings"])
+        for n, umask in enumerate(event["umasks"]):
+            umask["presets"] = presets(findings, box, event, umask["settings"])
+            if "bits" not in umask:
+                umask["value"] = n
+
+
+def presets(findings, box, event, settings):
+    """One for each copy where {s} is in the names, or the value is 1<<s; else one for all."""
+    result = []
+    for s in settings:
+        each = "{s}" in s["register"] + s["field"] or s["value"] == "1<<s"
+        for copy in range(box.get("copies", 1)) if each else [None]:
+            known = {"code": event["code"], "1<<s": 1 << (copy or 0)}
+            try:
+                value = known[s["value"]] if s["value"] in known else number(s["value"])
+            except ValueError:
+                findings.add(f"{box['box']}.{event['name']}",
+                             f"setting \"{s['value']}\" is no number")
+                continue
+            result.append({"register": s["register"].replace("{s}", str(copy)),
+                           "field": s["field"].replace("{s}", str(copy)),
+                           "value": value, "copy": copy})
+    return result
+
+
 def read_box(findings, path):
     place = path.stem
     box = entry(findings, place, "box", load(path))
@@ -190,10 +260,12 @@ def read_box(findings, path):
     box["instances"] = read_instances(findings, place, box["space"], box["instances"])
     box["modifiers"] = read_modifiers(findings, place, box.get("modifiers", []))
     box["mnemonics"] = read_mnemonics(findings, place, box.get("mnemonics", {}))
-    box["events"] = [e for e in (read_event(findings, f"{place}.{g.get('name')}", g)
+    defaults = box.get("defaults", {})
+    box["events"] = [e for e in (read_event(findings, f"{place}.{g.get('name')}", defaults, g)
                                  for g in box.get("events", [])) if e]
     box["metrics"] = [m for m in (entry(findings, f"{place}.{g.get('name')}", "metric", g)
                                   for g in box.get("metrics", [])) if m]
+    expand_settings(findings, box, read_settings(findings, place, box))
     box.setdefault("counters", 0)
     box.setdefault("counter_width", 0)
     return box
@@ -204,6 +276,8 @@ def read_pmu(findings, folder):
     pmu = entry(findings, folder.name, "pmu", load(folder / "pmu.json"))
     if not pmu:
         return None
+    pmu["window"] = entry(findings, folder.name, "window",
+                          pmu.get("window", {"own": 0, "first": 0, "size": 0}))
     names = pmu["boxes"]
     pmu["boxes"] = []
     for name in names:

@@ -24,6 +24,11 @@ def access_of(fields):
     return "RW" if used else "RV"
 
 
+def enabled_value(field):
+    """What the field of a control is where its counter counts: en needs no word."""
+    return field.get("enabled", 1 if field["name"] == "en" else 0)
+
+
 def reset_of(fields):
     return sum(f.get("reset", 0) << f["lo"] for f in fields)
 
@@ -51,13 +56,21 @@ def print_fields(prefix, register):
     return array("pmu_field", prefix, [
         {"name": c_string(f["name"]), "hi": f["hi"], "lo": f["lo"],
          "access": f"PMU_ACCESS_{ACCESS[f['access']]}", "must": f"PMU_MUST_{MUST[f.get('must')]}",
-         "reset": f"{f.get('reset', 0):#x}", "desc": c_string(f.get("desc", ""))}
+         "reset": f"{f.get('reset', 0):#x}", "enabled": f"{enabled_value(f):#x}",
+         "role": c_string(f.get("role")), "desc": c_string(f.get("desc", ""))}
         for f in register["fields"]])
 
 
-def print_registers(prefix, registers):
+def print_offsets(name, offsets):
+    if not offsets:
+        return NO_ENTRIES
+    print(f"static const uint16_t {name}[] = {{{', '.join(f'{o:#x}' for o in offsets)}}};")
+    return name
+
+
+def print_registers(prefix, box):
     rows, printed = [], {}
-    for r in registers:
+    for n, r in enumerate(box["registers"]):
         # Registers of one row share their list of fields.
         key = id(r["fields"])
         if key not in printed:
@@ -65,16 +78,20 @@ def print_registers(prefix, registers):
         rows.append({"name": c_string(r["name"]), "role": f"PMU_ROLE_{r['role'].upper()}",
                      "index": r["index"], "width": r["width"],
                      "access": f"PMU_ACCESS_{ACCESS[access_of(r['fields'])]}",
-                     "offset": f"{r['offset']:#x}", "reset": f"{reset_of(r['fields']):#x}",
+                     "space": f"PMU_SPACE_{r.get('space', box['space']).upper()}",
+                     "offset": f"{r['offset']:#x}",
+                     "offsets": print_offsets(f"{prefix}_offsets_{n}", r["offsets"]),
+                     "reset": f"{reset_of(r['fields']):#x}",
                      "fields": printed[key], "field_count": len(r["fields"]),
-                     "source": c_string(r["source"])})
+                     "event": c_string(r.get("event", "")), "source": c_string(r["source"])})
     return array("pmu_register", f"{prefix}_registers", rows)
 
 
 def print_instances(prefix, box):
     return array("pmu_instance", f"{prefix}_instances", [
         {"base": f"{i['base']:#x}", "device_id": f"{i['device_id']:#x}",
-         "label": c_string(i["label"]), "status": c_string(i["status"])}
+         "label": c_string(i["label"]), "status": c_string(i["status"]),
+         "control": f"{i.get('control', 0):#x}"}
         for i in box["instances"]])
 
 
@@ -85,7 +102,23 @@ def modifier_row(modifier, registers):
     field = next(f for f in fields if f["name"].lower() == modifier["field"].lower())
     own = modifier["name"] if modifier["name"] != modifier["field"] else field["name"]
     return {"name": c_string(own), "reg": c_string(name), "hi": field["hi"],
-            "lo": field["lo"], "shared": str(bool(name)).lower()}
+            "lo": field["lo"], "shared": str(bool(name)).lower(),
+            "counters": f"{sum(1 << i for i in modifier['counter_set']):#x}",
+            "enabled": "0x0" if name else f"{enabled_value(field):#x}",
+            "set": str(bool(modifier.get("set"))).lower(),
+            "any_of": c_string(modifier.get("any_of", "")),
+            "needs": c_string(modifier.get("needs", ""))}
+
+
+def print_presets(name, box, presets):
+    rows = []
+    for p in presets:
+        fields = next(r["fields"] for r in box["registers"] if r["name"] == p["register"])
+        field = next(f for f in fields if f["name"].lower() == p["field"].lower())
+        rows.append({"reg": c_string(p["register"]), "hi": field["hi"], "lo": field["lo"],
+                     "copy": "PMU_COPY_ALL" if p["copy"] is None else p["copy"],
+                     "value": f"{p['value']:#x}"})
+    return array("pmu_preset", name, rows)
 
 
 def print_mnemonics(prefix, box):
@@ -95,14 +128,21 @@ def print_mnemonics(prefix, box):
         for field, mnemonics in box["mnemonics"].items() for m in mnemonics])
 
 
-def print_umasks(prefix, event):
+def print_umasks(prefix, box, event):
     rows = []
-    for u in event["umasks"]:
-        value, care = umask_bits(u["bits"])
+    prefix = f"{prefix}_{event['code']:x}"  # a name may have several codes
+    for n, u in enumerate(event["umasks"]):
+        given = array("pmu_given", f"{prefix}_given_{event['name']}_{n}", [
+            {"modifier": c_string(name), "value": f"{setting:#x}"}
+            for name, setting in u["given"].items()])
+        value, care = umask_bits(u["bits"]) if "bits" in u else (u["value"], 0xff)
+        presets = print_presets(f"{prefix}_presets_{event['name']}_{n}", box, u["presets"])
         rows.append({"name": c_string(u["name"]), "value": f"{value:#04x}", "care": f"{care:#04x}",
                      "alone": str(bool(u.get("alone"))).lower(),
                      "group": c_string(u.get("group", "")), "needs": c_string(u.get("needs", "")),
                      "filters": c_string(",".join(u.get("filters", []))),
+                     "given": given, "given_count": len(u["given"]),
+                     "presets": presets, "preset_count": len(u["presets"]),
                      "desc": c_string(u.get("desc", "")),
                      "source": c_string(u.get("source", event["source"]))})
     return array("pmu_umask", f"{prefix}_umasks_{event['name']}", rows)
@@ -116,10 +156,11 @@ def facet_bits(event):
     return f"{{{', '.join(words)}}}" if words else "{0}"
 
 
-def event_row(event, umasks):
+def event_row(prefix, box, event, umasks):
     row = {"name": c_string(event["name"]), "code": f"{event['code']:#x}",
            "ext": str(bool(event.get("ext"))).lower(), "max_increment": event["max_increment"],
            "counters": f"{sum(1 << i for i in event['counter_set']):#x}",
+           "umask": f"{event.get('umask', 0):#x}",
            "umasks": umasks, "umask_count": len(event["umasks"]),
            "combine": f"PMU_COMBINE_{event.get('combine', 'or').upper()}",
            "model": f"PMU_MODEL_{event['model'].upper()}",
@@ -129,16 +170,21 @@ def event_row(event, umasks):
            "signal": f"SIGNAL_{c_name(event.get('signal', 'none'))}"}
     if "facets" in event:
         row["facets"] = facet_bits(event)
+    presets = print_presets(f"{prefix}_presets_{event['code']:x}_{event['name']}", box,
+                            event["presets"])
     row.update({"filters": c_string(",".join(event.get("filters", []))),
+                "attributes": c_string(",".join(event.get("attributes", []))),
+                "presets": presets, "preset_count": len(event["presets"]),
+                "copies": box.get("copies", 0),
                 "model_note": c_string(event.get("model_note", "")),
                 "desc": c_string(event["desc"]), "source": c_string(event["source"])})
     return row
 
 
 def print_events(prefix, box):
-    umasks = [print_umasks(prefix, e) for e in box["events"]]
+    umasks = [print_umasks(prefix, box, e) for e in box["events"]]
     return array("pmu_event", f"{prefix}_events",
-                 [event_row(e, u) for e, u in zip(box["events"], umasks)])
+                 [event_row(prefix, box, e, u) for e, u in zip(box["events"], umasks)])
 
 
 def print_metrics(prefix, box):
@@ -157,7 +203,7 @@ def box_row(prefix, pmu, box):
             "counter_count": box["counters"], "counter_width": box["counter_width"],
             "fixed_count": sum(r["role"] == "fixed_counter" for r in box["registers"]),
             "instances": print_instances(prefix, box), "instance_count": len(box["instances"]),
-            "registers": print_registers(prefix, box["registers"]),
+            "registers": print_registers(prefix, box),
             "register_count": len(box["registers"]),
             "modifiers": array("pmu_modifier", f"{prefix}_modifiers", modifiers),
             "modifier_count": len(modifiers),
@@ -201,8 +247,10 @@ def print_tables(pmus):
     print("const struct pmu_pmu pmu_table[] = {")
     first = 0
     for pmu in pmus:
+        window = ", ".join(f"{pmu['window'][key]:#x}" for key in ("own", "first", "size"))
         print(f"\t{{{c_string(pmu['name'])}, {c_string(pmu['title'])}, {c_string(pmu['source'])}, "
-              f"&boxes[{first}], {len(pmu['boxes'])}}},")
+              f"&boxes[{first}], {len(pmu['boxes'])}, "
+              f"{{{window}}}}},")
         first += len(pmu["boxes"])
     print("};\nconst size_t pmu_table_count = sizeof(pmu_table) / sizeof(pmu_table[0]);\n")
     print_event_index(pmus)

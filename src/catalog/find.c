@@ -55,6 +55,16 @@ const struct pmu_event *pmu_find_event(const struct pmu_box *box, const char *na
 	return NULL;
 }
 
+const struct pmu_event *pmu_next_event(const struct pmu_box *box, const struct pmu_event *event)
+{
+	const struct pmu_event *next = event + 1;
+
+	/* The generator sees to it that events of one name stand one after the other. */
+	if (next == box->events + box->event_count || !name_equal(next->name, event->name))
+		return NULL;
+	return next;
+}
+
 const struct pmu_umask *pmu_find_umask(const struct pmu_event *event, const char *name)
 {
 	for (size_t i = 0; i < event->umask_count; i++)
@@ -107,5 +117,6 @@ const struct pmu_register *pmu_box_register(const struct pmu_box *box, enum pmu_
 uint32_t pmu_register_address(const struct pmu_box *box, const struct pmu_register *reg,
 			      unsigned instance)
 {
-	return box->instances[instance].base + reg->offset;
+	return box->instances[instance].base +
+	       (reg->offsets ? reg->offsets[instance] : reg->offset);
 }

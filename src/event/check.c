@@ -5,6 +5,7 @@
 
 #include "base/name.h"
 #include "event/filter.h"
+#include "event/settings.h"
 #include "event/umask.h"
 #include "event/valid.h"
 #include "event/value.h"
@@ -16,15 +17,6 @@ struct rows {
 	const struct pmu_umask *row[UMASK_ROWS];
 	size_t count;
 };
-
-static const struct pmu_setting *find_setting(const struct pmu_selection *selection,
-					      const char *name)
-{
-	for (size_t i = 0; i < selection->setting_count; i++)
-		if (name_equal(selection->settings[i].modifier->name, name))
-			return &selection->settings[i];
-	return NULL;
-}
 
 /* Writes the event and its unit masks as they are named, for messages. */
 static const char *event_text(const struct expression *expression, char text[TEXT_MAX])
@@ -137,14 +129,16 @@ static int check_umasks(struct expression *expression, struct rows *rows)
 	int code;
 
 	rows->count = 0;
-	if (event->umask_count == 0)
+	if (event->umask_count == 0) {
+		selection->umask = event->umask;
 		return 0;
+	}
 	if (expression->umask_count == 0) {
-		if (event->umask_count > 1)
+		if (event->umask_count > 1 || pmu_next_event(selection->box, event))
 			return refuse_no_umask(expression);
 		selection->umask = event->umasks[0].value;
 	}
-	rows->count = umask_rows(event, selection->umask, rows->row);
+	rows->count = umask_rows(selection, rows->row);
 	if (expression->umask_count > 1 && rows->row[0]->alone)
 		return expression_refuse(expression, PMU_E_CONFLICT, expression->event,
 					 "these unit masks of %s.%s cannot be added: together they "
@@ -180,12 +174,22 @@ static int check_needed_filters(const struct expression *expression, const struc
 	struct pmu_selection example = *selection;
 	char missing[WORD_MAX] = "", name[TEXT_MAX], text[TEXT_MAX];
 
+	for (size_t i = 0; i < selection->box->modifier_count; i++) {
+		const struct pmu_modifier *modifier = &selection->box->modifiers[i];
+
+		if (modifier->set && filter_list_has(selection->event->filters, modifier->name) &&
+		    !settings_find(&example, modifier->name)) {
+			if (!*missing)
+				snprintf(missing, sizeof(missing), "%s", modifier->name);
+			add_example(&example, modifier->name);
+		}
+	}
 	for (size_t i = 0; i < rows->count; i++) {
 		const char *list = rows->row[i]->filters;
 		char filter[WORD_MAX];
 
 		while (filter_list_next(&list, filter, sizeof(filter))) {
-			if (find_setting(&example, filter))
+			if (settings_find(&example, filter))
 				continue;
 			if (!*missing)
 				snprintf(missing, sizeof(missing), "%s", filter);
@@ -286,13 +290,13 @@ static int check_switches(const struct expression *expression)
 
 		if (!filter)
 			continue;
-		if (setting->value && !find_setting(selection, filter->name))
+		if (setting->value && !settings_find(selection, filter->name))
 			return expression_refuse(expression, PMU_E_SYNTAX, expression->settings[i],
 						 "%s without a value to filter by: give %s, which "
 						 "sets %s by itself",
 						 setting->modifier->name, filter->name,
 						 setting->modifier->name);
-		if (!setting->value && find_setting(selection, filter->name))
+		if (!setting->value && settings_find(selection, filter->name))
 			return expression_refuse(expression, PMU_E_CONFLICT,
 						 expression->settings[i],
 						 "%s=0 switches off the filter %s, which is given",
@@ -339,7 +343,7 @@ static int check_occupancy(const struct expression *expression)
 static int check_threshold(const struct expression *expression)
 {
 	const struct pmu_selection *selection = expression->selection;
-	const struct pmu_setting *threshold = find_setting(selection, "thresh");
+	const struct pmu_setting *threshold = settings_find(selection, "thresh");
 
 	if (threshold && threshold->value)
 		return 0;
@@ -355,7 +359,24 @@ static int check_threshold(const struct expression *expression)
 	return 0;
 }
 
-/* Leaves out what says nothing: control fields of 0, and switches that follow from their filter. */
+/* Modifiers that do nothing without another one. */
+static int check_needs(const struct expression *expression)
+{
+	const struct pmu_selection *selection = expression->selection;
+
+	for (size_t i = 0; i < selection->setting_count; i++) {
+		const struct pmu_modifier *modifier = selection->settings[i].modifier;
+		const struct pmu_setting *needed = settings_find(selection, modifier->needs);
+
+		if (selection->settings[i].value && *modifier->needs && !(needed && needed->value))
+			return expression_refuse(expression, PMU_E_SYNTAX, expression->settings[i],
+						 "%s needs a %s other than 0", modifier->name,
+						 modifier->needs);
+	}
+	return 0;
+}
+
+/* Leaves out what says nothing: values that hold anyway, switches that follow from their filter. */
 static void drop_defaults(struct pmu_selection *selection)
 {
 	uint8_t kept = 0;
@@ -363,8 +384,8 @@ static void drop_defaults(struct pmu_selection *selection)
 	for (size_t i = 0; i < selection->setting_count; i++) {
 		const struct pmu_setting setting = selection->settings[i];
 
-		if (setting.modifier->reg ||
-		    (setting.value && !filter_of_switch(selection->box, setting.modifier)))
+		if (setting.modifier->reg || (setting.value != setting.modifier->enabled &&
+					      !filter_of_switch(selection->box, setting.modifier)))
 			selection->settings[kept++] = setting;
 	}
 	for (size_t i = kept; i < selection->setting_count; i++)
@@ -377,8 +398,10 @@ int check_selection(struct expression *expression)
 	struct rows rows;
 	int code;
 
-	if (!expression->selection->event)
+	if (!expression->selection->event) {
+		drop_defaults(expression->selection);
 		return 0;
+	}
 	code = check_umasks(expression, &rows);
 	if (!code)
 		code = check_used_filters(expression, &rows);
@@ -392,6 +415,8 @@ int check_selection(struct expression *expression)
 		code = check_occupancy(expression);
 	if (!code)
 		code = check_threshold(expression);
+	if (!code)
+		code = check_needs(expression);
 	if (!code)
 		drop_defaults(expression->selection);
 	return code;

@@ -1,6 +1,7 @@
 #include <inttypes.h>
 
 #include "base/error.h"
+#include "event/field.h"
 #include "event/umask.h"
 #include "pmulab/event.h"
 
@@ -9,9 +10,9 @@ static uint64_t value_at(uint64_t value, unsigned hi, unsigned lo)
 	return (value & pmu_mask(hi, lo)) >> lo;
 }
 
-static uint64_t field_value(const struct pmu_register *reg, const char *name, uint64_t value)
+static uint64_t field_value(const struct pmu_register *reg, const char *what, uint64_t value)
 {
-	const struct pmu_field *field = pmu_find_field(reg, name);
+	const struct pmu_field *field = field_for(reg, what);
 
 	return field ? value_at(value, field->hi, field->lo) : 0;
 }
@@ -24,12 +25,51 @@ void pmu_register_decode(const struct pmu_register *reg, uint64_t value,
 		field(arg, &reg->fields[i], value_at(value, reg->fields[i].hi, reg->fields[i].lo));
 }
 
-static const struct pmu_event *find_code(const struct pmu_box *box, uint64_t code, bool ext)
+/*
+ * Whether the event has these unit masks; where it takes one at a time, @umask loses the bits that
+ * this one does not care about.
+ */
+static bool find_umask(const struct pmu_event *event, uint8_t *umask)
 {
-	for (size_t i = 0; i < box->event_count; i++)
-		if (box->events[i].code == code && box->events[i].ext == ext)
-			return &box->events[i];
-	return NULL;
+	const struct pmu_selection selection = {.event = event, .umask = *umask};
+	const struct pmu_umask *rows[UMASK_ROWS];
+
+	if (event->umask_count == 0)
+		return *umask == event->umask;
+	if (umask_rows(&selection, rows))
+		return true;
+	for (size_t i = 0; event->combine == PMU_COMBINE_ONE && i < event->umask_count; i++) {
+		if ((*umask & event->umasks[i].care) == event->umasks[i].value) {
+			*umask = event->umasks[i].value;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The event of a code; of those that share it, the first that has the unit mask. */
+static const struct pmu_event *find_code(const struct pmu_box *box, uint64_t code, bool ext,
+					 uint8_t umask)
+{
+	const struct pmu_event *found = NULL;
+
+	for (size_t i = 0; i < box->event_count; i++) {
+		const struct pmu_event *event = &box->events[i];
+
+		if (event->code != code || event->ext != ext)
+			continue;
+		if (find_umask(event, &umask))
+			return event;
+		if (!found)
+			found = event;
+	}
+	return found;
+}
+
+/* Whether fields of other registers say what is counted. */
+static bool is_selected_elsewhere(const struct pmu_event *event)
+{
+	return event->preset_count || (event->umask_count && event->umasks[0].preset_count);
 }
 
 static const struct pmu_pmu *pmu_of(const struct pmu_box *box)
@@ -48,27 +88,30 @@ int pmu_event_decode(struct pmu_ctx *ctx, const struct pmu_box *box, uint64_t co
 		     struct pmu_selection *selection)
 {
 	const struct pmu_register *reg = pmu_box_register(box, PMU_ROLE_COUNTER_CTL, 0);
-	const struct pmu_umask *rows[UMASK_ROWS];
 	uint64_t code, umask;
 	bool ext;
 
 	if (!reg)
-		return error_set(ctx, PMU_E_UNKNOWN, "%s has no counters", box->name);
+		return error_set(ctx, PMU_E_UNKNOWN, "%s has no counter controls", box->name);
 	code = field_value(reg, "ev_sel", control);
 	ext = field_value(reg, "ev_sel_ext", control);
 	umask = field_value(reg, "umask", control) | field_value(reg, "occ_sel", control) << 6;
 	*selection = (struct pmu_selection){
 	    .pmu = pmu_of(box),
 	    .box = box,
-	    .event = find_code(box, code, ext),
+	    .event = find_code(box, code, ext, (uint8_t)umask),
 	    .instance = -1,
 	    .umask = (uint8_t)umask,
 	};
 	if (!selection->event)
 		return error_set(ctx, PMU_E_UNKNOWN, "%s has no event of code 0x%02" PRIx64 "%s",
 				 box->name, code, ext ? " with the extended select bit" : "");
-	if (umask_rows(selection->event, selection->umask, rows) == 0 &&
-	    (umask || selection->event->umask_count))
+	if (is_selected_elsewhere(selection->event))
+		return error_set(ctx, PMU_E_UNKNOWN,
+				 "which event of %s this is stands in other registers too, not in "
+				 "the control alone",
+				 box->name);
+	if (!find_umask(selection->event, &selection->umask))
 		return error_set(ctx, PMU_E_UNKNOWN,
 				 "%s.%s has no unit masks that make up 0x%02" PRIx64, box->name,
 				 selection->event->name, umask);
@@ -76,7 +119,8 @@ int pmu_event_decode(struct pmu_ctx *ctx, const struct pmu_box *box, uint64_t co
 		const struct pmu_modifier *modifier = &box->modifiers[i];
 		uint64_t value = value_at(control, modifier->hi, modifier->lo);
 
-		if (!modifier->reg && value && selection->setting_count < PMU_EVENT_SETTINGS)
+		if (!modifier->reg && value != modifier->enabled &&
+		    selection->setting_count < PMU_EVENT_SETTINGS)
 			selection->settings[selection->setting_count++] =
 			    (struct pmu_setting){modifier, value};
 	}

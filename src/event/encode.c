@@ -2,7 +2,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "event/field.h"
 #include "event/filter.h"
+#include "event/settings.h"
 #include "pmulab/event.h"
 
 #define TEXT_MAX 512 /* characters of an expression in a message */
@@ -12,10 +14,10 @@ static uint64_t place_value(unsigned hi, unsigned lo, uint64_t value)
 	return value << lo & pmu_mask(hi, lo);
 }
 
-/* @value at a field's place; 0 where the register has no such field. */
-static uint64_t place_field(const struct pmu_register *reg, const char *name, uint64_t value)
+/* @value at the place of the field that serves as @what; 0 where the register has none. */
+static uint64_t place_field(const struct pmu_register *reg, const char *what, uint64_t value)
 {
-	const struct pmu_field *field = pmu_find_field(reg, name);
+	const struct pmu_field *field = field_for(reg, what);
 
 	return field ? place_value(field->hi, field->lo, value) : 0;
 }
@@ -49,21 +51,74 @@ static uint64_t setting_in_control(const struct pmu_box *box, const struct pmu_s
 	return enable ? place_value(enable->hi, enable->lo, 1) : 0;
 }
 
-uint64_t pmu_event_control(const struct pmu_selection *selection)
+/* Which copy of the selecting fields a counter is given. */
+static unsigned copy_of(const struct pmu_event *event, unsigned counter)
 {
-	const struct pmu_register *control = control_of(selection, 0);
+	return event->copies ? counter % event->copies : 0;
+}
+
+static uint64_t fixed_settings(const struct pmu_selection *selection)
+{
+	uint64_t value = 0;
+
+	for (size_t i = 0; i < selection->setting_count; i++) {
+		const struct pmu_setting *setting = &selection->settings[i];
+		const struct pmu_field *field = settings_fixed_field(selection, setting->modifier);
+
+		value |= place_value(field->hi, field->lo, setting->value);
+	}
+	return value;
+}
+
+static uint64_t control_value(const struct pmu_selection *selection,
+			      const struct pmu_register *control, unsigned counter)
+{
 	const struct pmu_event *event = selection->event;
 	uint64_t value = bits_to_write_1(control);
 
 	if (!event)
-		return value;
-	value |= place_field(control, "ev_sel", event->code);
+		return value | fixed_settings(selection);
+	value |= place_field(control, "ev_sel", event->code + copy_of(event, counter));
 	value |= place_field(control, "umask", selection->umask);
 	/* Bits 7:6 of the PCU's unit masks (334291-001 tables 2-159, 2-165). */
 	value |= place_field(control, "occ_sel", selection->umask >> 6);
 	value |= place_field(control, "ev_sel_ext", event->ext);
 	for (size_t i = 0; i < selection->setting_count; i++)
 		value |= setting_in_control(selection->box, &selection->settings[i]);
+	return value;
+}
+
+uint64_t pmu_event_control(const struct pmu_selection *selection)
+{
+	const struct pmu_register *control = control_of(selection, 0);
+
+	return control ? control_value(selection, control, 0) : selection->event->code;
+}
+
+static bool is_set(const struct pmu_selection *selection, const char *reg, unsigned lo)
+{
+	for (size_t i = 0; i < selection->setting_count; i++) {
+		const struct pmu_modifier *modifier = selection->settings[i].modifier;
+
+		if (modifier->lo == lo && !modifier->reg == !reg &&
+		    (!reg || !strcmp(modifier->reg, reg)))
+			return true;
+	}
+	return false;
+}
+
+/* What lets a control count, where the user has not said otherwise. */
+static uint64_t enabling_bits(const struct pmu_selection *selection,
+			      const struct pmu_register *control)
+{
+	uint64_t value = 0;
+
+	for (size_t i = 0; i < control->field_count; i++) {
+		const struct pmu_field *field = &control->fields[i];
+
+		if (field->enabled && !is_set(selection, NULL, field->lo))
+			value |= place_value(field->hi, field->lo, field->enabled);
+	}
 	return value;
 }
 
@@ -95,6 +150,20 @@ static int refuse_counter(struct pmu_ctx *ctx, const struct pmu_selection *selec
 			 counter, valid);
 }
 
+/* Settings that only some counters look at: .all of the Itanium's duplicated ones. */
+static int check_settings(struct pmu_ctx *ctx, const struct pmu_selection *selection,
+			  unsigned counter)
+{
+	for (size_t i = 0; i < selection->setting_count; i++) {
+		const struct pmu_modifier *modifier = selection->settings[i].modifier;
+
+		if (modifier->counters && !(modifier->counters >> counter & 1))
+			return error_set(ctx, PMU_E_CONFLICT, "counter %u of %s has no %s", counter,
+					 selection->box->name, modifier->name);
+	}
+	return 0;
+}
+
 static int check_place(struct pmu_ctx *ctx, const struct pmu_selection *selection,
 		       unsigned instance, unsigned counter)
 {
@@ -104,16 +173,46 @@ static int check_place(struct pmu_ctx *ctx, const struct pmu_selection *selectio
 	if (selection->event && (counter >= selection->box->counter_count ||
 				 !(selection->event->counters >> counter & 1)))
 		return refuse_counter(ctx, selection, counter);
-	return 0;
+	return selection->event ? check_settings(ctx, selection, counter) : 0;
 }
 
-/* The value of a filter register, and whether the selection sets any of its fields. */
-static bool filter_value(const struct pmu_selection *selection, const struct pmu_register *reg,
-			 uint64_t *value)
+/* What of @presets lies in @reg, except for fields that the user has set. */
+static bool add_presets(const struct pmu_selection *selection, const struct pmu_preset *presets,
+			size_t count, unsigned copy, const struct pmu_register *reg,
+			uint64_t *value)
 {
 	bool any = false;
 
+	for (size_t i = 0; i < count; i++) {
+		const struct pmu_preset *preset = &presets[i];
+
+		if (strcmp(preset->reg, reg->name) != 0 ||
+		    (preset->copy != PMU_COPY_ALL && preset->copy != copy))
+			continue;
+		any = true;
+		if (!is_set(selection, reg->name, preset->lo))
+			*value |= place_value(preset->hi, preset->lo, preset->value);
+	}
+	return any;
+}
+
+/* The value of a register beside the control, and whether the selection sets any of its fields. */
+static bool filter_value(const struct pmu_selection *selection, unsigned counter,
+			 const struct pmu_register *reg, uint64_t *value)
+{
+	const struct pmu_event *event = selection->event;
+	unsigned copy = copy_of(event, counter);
+	bool any;
+
 	*value = bits_to_write_1(reg);
+	any = add_presets(selection, event->presets, event->preset_count, copy, reg, value);
+	for (size_t i = 0; i < event->umask_count; i++) {
+		const struct pmu_umask *umask = &event->umasks[i];
+
+		if (umask->preset_count && umask->value == selection->umask)
+			any |= add_presets(selection, umask->presets, umask->preset_count, copy,
+					   reg, value);
+	}
 	for (size_t i = 0; i < selection->setting_count; i++) {
 		const struct pmu_setting *setting = &selection->settings[i];
 		const struct pmu_modifier *modifier = setting->modifier;
@@ -139,10 +238,19 @@ static struct pmu_write write_of(const struct pmu_box *box, const struct pmu_reg
 {
 	return (struct pmu_write){
 	    .reg = reg,
-	    .space = box->space,
+	    .space = reg->space,
 	    .address = pmu_register_address(box, reg, instance),
 	    .value = value,
 	};
+}
+
+/* Whether the selection lies in any register but the control. */
+static bool has_other_registers(const struct pmu_selection *selection)
+{
+	const struct pmu_event *event = selection->event;
+
+	return event && (selection->setting_count || event->preset_count ||
+			 (event->umask_count && event->umasks[0].preset_count));
 }
 
 int pmu_event_encode(struct pmu_ctx *ctx, const struct pmu_selection *selection, unsigned instance,
@@ -160,10 +268,11 @@ int pmu_event_encode(struct pmu_ctx *ctx, const struct pmu_selection *selection,
 		    ctx, PMU_E_UNSUPPORTED,
 		    "my_node and other_nodes differ from socket to socket: an encoding "
 		    "needs the nodes themselves");
-	for (size_t i = 0; selection->setting_count && i < box->register_count; i++) {
+	for (size_t i = 0; has_other_registers(selection) && i < box->register_count; i++) {
 		const struct pmu_register *reg = &box->registers[i];
 
-		if (reg->role != PMU_ROLE_FILTER || !filter_value(selection, reg, &value))
+		if (reg->role == PMU_ROLE_COUNTER_CTL ||
+		    !filter_value(selection, counter, reg, &value))
 			continue;
 		if (count == PMU_EVENT_WRITES - 2)
 			return error_set(ctx, PMU_E_RANGE, "more than %d filter registers",
@@ -171,10 +280,12 @@ int pmu_event_encode(struct pmu_ctx *ctx, const struct pmu_selection *selection,
 		writes[count++] = write_of(box, reg, instance, value);
 	}
 	control = control_of(selection, counter);
-	value = pmu_event_control(selection);
+	if (!control)
+		return count;
+	value = control_value(selection, control, counter) | box->instances[instance].control;
 	if (box->quirks & PMU_QUIRK_CONTROL_TWICE)
 		writes[count++] = write_of(box, control, instance, value);
-	value |= place_field(control, "en", 1);
+	value |= enabling_bits(selection, control);
 	writes[count++] = write_of(box, control, instance, value);
 	return count;
 }

@@ -26,6 +26,7 @@ struct expression {
 	const struct pmu_pmu *pmu; /* where names are looked up; NULL: everywhere */
 	struct pmu_selection *selection;
 	size_t umask_count;			   /* unit masks that were named */
+	const struct pmu_umask *umasks[8];	   /* the first of them */
 	const struct pmu_umask *alone;		   /* one of those that cannot be added to others */
 	struct place event;			   /* box and event */
 	struct place settings[PMU_EVENT_SETTINGS]; /* as selection->settings */

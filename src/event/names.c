@@ -4,7 +4,10 @@
 #include <string.h>
 
 #include "base/name.h"
+#include "event/filter.h"
+#include "event/settings.h"
 #include "event/valid.h"
+#include "event/value.h"
 
 #define INSTANCE_DIGITS 6
 
@@ -84,19 +87,15 @@ int names_box(struct expression *expression, const struct word *word)
 }
 
 /*
- * Whether @name is the box's fixed counter: "clock", its register, or the words that the register's
- * name has at its end before CTR (UCLK_FIXED).
+ * Whether @name is that of a fixed counter: what it counts or else "clock", its register, or the
+ * words that the register's name has at its end before CTR (UCLK_FIXED).
  */
-static bool is_fixed_counter(const struct pmu_box *box, const char *name)
+static bool is_name_of_fixed(const struct pmu_register *reg, const char *name)
 {
-	const struct pmu_register *reg;
 	char tail[WORD_MAX + 4];
 	size_t whole, part;
 
-	if (box->fixed_count == 0)
-		return false;
-	reg = pmu_box_register(box, PMU_ROLE_FIXED_COUNTER, 0);
-	if (name_equal(name, "clock") || name_equal(name, reg->name))
+	if (name_equal(name, *reg->event ? reg->event : "clock") || name_equal(name, reg->name))
 		return true;
 	whole = strlen(reg->name);
 	part = strlen(name) + strlen("_CTR");
@@ -106,19 +105,33 @@ static bool is_fixed_counter(const struct pmu_box *box, const char *name)
 	return name_equal(reg->name + whole - part, tail);
 }
 
+static bool find_fixed(const struct pmu_box *box, const char *name, uint8_t *fixed)
+{
+	for (uint8_t i = 0; i < box->fixed_count; i++) {
+		if (is_name_of_fixed(pmu_box_register(box, PMU_ROLE_FIXED_COUNTER, i), name)) {
+			*fixed = i;
+			return true;
+		}
+	}
+	return false;
+}
+
 static bool names_in_box(const struct pmu_box *box, const char *name,
-			 const struct pmu_event **event)
+			 const struct pmu_event **event, uint8_t *fixed)
 {
 	*event = pmu_find_event(box, name);
-	return *event || is_fixed_counter(box, name);
+	return *event || find_fixed(box, name, fixed);
 }
 
 static void add_events(struct valid *valid, const struct pmu_box *box)
 {
 	for (size_t i = 0; i < box->event_count; i++)
 		valid_add(valid, box->events[i].name);
-	if (box->fixed_count)
-		valid_add(valid, "clock");
+	for (unsigned i = 0; i < box->fixed_count; i++) {
+		const struct pmu_register *reg = pmu_box_register(box, PMU_ROLE_FIXED_COUNTER, i);
+
+		valid_add(valid, *reg->event ? reg->event : "clock");
+	}
 }
 
 static int refuse_instance(const struct expression *expression)
@@ -152,7 +165,7 @@ int names_event(struct expression *expression, const struct word *word)
 
 	if (selection->instance >= 0 && (size_t)selection->instance >= box->instance_count)
 		return refuse_instance(expression);
-	if (names_in_box(box, word->name, &selection->event))
+	if (names_in_box(box, word->name, &selection->event, &selection->fixed))
 		return 0;
 	owner = find_owner(selection->pmu, word->name);
 	if (owner)
@@ -194,6 +207,7 @@ static int refuse_ambiguous(const struct expression *expression, const struct wo
 	const struct pmu_pmu *pmus;
 	const struct pmu_event *event;
 	struct valid boxes;
+	uint8_t fixed;
 	size_t count;
 
 	valid_init(&boxes, word->name);
@@ -205,7 +219,7 @@ static int refuse_ambiguous(const struct expression *expression, const struct wo
 
 			snprintf(full, sizeof(full), "%s%s%s.%s", count > 1 ? box->pmu : "",
 				 count > 1 ? "/" : "", box->name, word->name);
-			if (names_in_box(box, word->name, &event))
+			if (names_in_box(box, word->name, &event, &fixed))
 				valid_add(&boxes, full);
 		}
 	}
@@ -225,7 +239,7 @@ int names_event_anywhere(struct expression *expression, const struct word *word)
 		for (size_t j = 0; j < pmus[i].box_count; j++) {
 			const struct pmu_event *event;
 
-			if (!names_in_box(&pmus[i].boxes[j], word->name, &event))
+			if (!names_in_box(&pmus[i].boxes[j], word->name, &event, &selection->fixed))
 				continue;
 			selection->pmu = &pmus[i];
 			selection->box = &pmus[i].boxes[j];
@@ -245,6 +259,8 @@ static int add_umask(struct expression *expression, const struct word *word,
 	struct pmu_selection *selection = expression->selection;
 	const struct pmu_event *event = selection->event;
 
+	if (expression->umask_count < sizeof(expression->umasks) / sizeof(expression->umasks[0]))
+		expression->umasks[expression->umask_count] = umask;
 	expression->umask_count++;
 	if (umask->alone)
 		expression->alone = umask;
@@ -261,22 +277,94 @@ static int add_umask(struct expression *expression, const struct word *word,
 	return 0;
 }
 
+/* The event that has a unit mask: one name may stand for several codes, until one is chosen. */
+static const struct pmu_event *find_event_of(const struct expression *expression, const char *name)
+{
+	const struct pmu_selection *selection = expression->selection;
+	const struct pmu_event *event = selection->event;
+
+	while (event && !pmu_find_umask(event, name))
+		event = expression->umask_count ? NULL : pmu_next_event(selection->box, event);
+	return event;
+}
+
+bool names_is_umask(const struct expression *expression, const char *name)
+{
+	return find_event_of(expression, name) != NULL;
+}
+
+bool names_has_values(const struct expression *expression)
+{
+	const struct pmu_event *event = expression->selection->event;
+
+	return event && *event->filters;
+}
+
+/* Sets a filter of the event to a value of that name. @return 1; 0 where there is none */
+static int add_value(struct expression *expression, const struct word *word)
+{
+	const struct pmu_selection *selection = expression->selection;
+	const char *list = selection->event->filters;
+	char filter[WORD_MAX];
+
+	while (filter_list_next(&list, filter, sizeof(filter))) {
+		const struct pmu_modifier *modifier = pmu_find_modifier(selection->box, filter);
+		const struct pmu_mnemonic *value = value_find(selection->box, modifier, word->name);
+		int code;
+
+		if (!value)
+			continue;
+		code = settings_join(expression, modifier, value->value, word->place);
+		return code ? code : 1;
+	}
+	return 0;
+}
+
+static void add_values(struct valid *valid, const struct pmu_box *box, const char *filters)
+{
+	for (size_t i = 0; i < box->mnemonic_count; i++)
+		if (filter_list_has(filters, box->mnemonics[i].field))
+			valid_add(valid, box->mnemonics[i].name);
+}
+
+/* The whole name of a fixed counter is like that of an event and a unit mask. */
+static bool find_fixed_umask(struct pmu_selection *selection, const struct word *word)
+{
+	char name[2 * WORD_MAX];
+
+	snprintf(name, sizeof(name), "%s.%s", selection->event->name, word->name);
+	return find_fixed(selection->box, name, &selection->fixed);
+}
+
 int names_umask(struct expression *expression, const struct word *word)
 {
 	struct pmu_selection *selection = expression->selection;
-	const struct pmu_event *event = selection->event;
-	const struct pmu_umask *umask = event ? pmu_find_umask(event, word->name) : NULL;
+	const struct pmu_event *event = find_event_of(expression, word->name);
 	struct valid valid;
+	int code = 0;
 
-	if (umask)
-		return add_umask(expression, word, umask);
-	if (!event || event->umask_count == 0)
+	if (event) {
+		selection->event = event;
+		return add_umask(expression, word, pmu_find_umask(event, word->name));
+	}
+	event = selection->event;
+	if (event && expression->umask_count == 0 && find_fixed_umask(selection, word)) {
+		selection->event = NULL;
+		return 0;
+	}
+	if (event)
+		code = add_value(expression, word);
+	if (code)
+		return code < 0 ? code : 0;
+	if (!event || (event->umask_count == 0 && !*event->filters))
 		return expression_refuse(expression, PMU_E_UNKNOWN, word->place,
 					 "%s.%s has no unit masks", selection->box->name,
 					 event ? event->name : "clock");
 	valid_init(&valid, word->name);
 	for (size_t i = 0; i < event->umask_count; i++)
 		valid_add(&valid, event->umasks[i].name);
+	if (event->umask_count == 0)
+		add_values(&valid, selection->box, event->filters);
 	return valid_refuse(&valid, expression, word->place, "%s.%s has no unit mask \"%s\"",
 			    selection->box->name, event->name, word->name);
 }
@@ -332,8 +420,10 @@ int names_modifier(struct expression *expression, const struct word *reg, const 
 	bool known_register = false;
 	struct valid valid;
 
-	*modifier = reg ? find_in_register(box, reg->name, word->name)
-			: pmu_find_modifier(box, full_name(expression->selection, word->name));
+	*modifier =
+	    reg ? find_in_register(box, reg->name, word->name) : pmu_find_modifier(box, word->name);
+	if (!*modifier && !reg && expression->selection->event)
+		*modifier = pmu_find_modifier(box, full_name(expression->selection, word->name));
 	if (*modifier)
 		return 0;
 	valid_init(&valid, word->name);

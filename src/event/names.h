@@ -20,7 +20,16 @@ int names_event(struct expression *expression, const struct word *word);
 /** Looks it up in all boxes. @return 0, PMU_E_UNKNOWN, PMU_E_CONFLICT where several have it */
 int names_event_anywhere(struct expression *expression, const struct word *word);
 
-/** Adds the unit mask to the selection's. @return 0, PMU_E_UNKNOWN, PMU_E_CONFLICT */
+/** Whether the event has a unit mask of that name. */
+bool names_is_umask(const struct expression *expression, const char *name);
+/** Whether values of filters may stand behind the event as unit masks do. */
+bool names_has_values(const struct expression *expression);
+
+/**
+ * Adds the unit mask to the selection's; a named value of one of the event's filters sets that, and
+ * the second half of a fixed counter's name makes it the event.
+ * @return 0, PMU_E_UNKNOWN, PMU_E_CONFLICT
+ */
 int names_umask(struct expression *expression, const struct word *word);
 
 /**

@@ -2,6 +2,7 @@
 
 #include "event/check.h"
 #include "event/names.h"
+#include "event/settings.h"
 #include "event/value.h"
 
 static char peek(const struct expression *expression)
@@ -77,54 +78,53 @@ static int read_event(struct expression *expression)
 	return names_event(expression, &word);
 }
 
-/* [.UMASK[+UMASK]...] */
+/*
+ * Names of unit masks may hold dots. What is none, of an event that has filters, is read up to the
+ * dot, as one of several values.
+ */
+static int read_umask(struct expression *expression)
+{
+	const size_t start = expression->at;
+	struct word word;
+	int code = expression_word_with(expression, ".", "a unit mask", &word);
+
+	if (!code && names_has_values(expression) && !names_is_umask(expression, word.name)) {
+		expression->at = start;
+		code = expression_word(expression, "a unit mask", &word);
+	}
+	return code ? code : names_umask(expression, &word);
+}
+
+/* [.UMASK[+UMASK]...][.VALUE[+VALUE]...]... with values of the event's filters */
 static int read_umasks(struct expression *expression)
 {
-	struct word word;
 	int code;
 
 	if (!accept(expression, '.'))
 		return 0;
 	do {
-		code = expression_word(expression, "a unit mask", &word);
-		if (!code)
-			code = names_umask(expression, &word);
-	} while (!code && accept(expression, '+'));
+		code = read_umask(expression);
+	} while (!code && (accept(expression, '+') ||
+			   (names_has_values(expression) && accept(expression, '.'))));
 	expression->event.length = expression->at - expression->event.offset;
 	return code;
-}
-
-/* Keeps the settings in the catalog's order, so that equal selections are equal in every byte. */
-static int add_setting(struct expression *expression, const struct pmu_modifier *modifier,
-		       uint64_t value, struct place place)
-{
-	struct pmu_selection *selection = expression->selection;
-	size_t at = selection->setting_count;
-
-	for (size_t i = 0; i < selection->setting_count; i++)
-		if (selection->settings[i].modifier == modifier)
-			return expression_refuse(expression, PMU_E_CONFLICT, place,
-						 "%s is set twice", modifier->name);
-	if (at == PMU_EVENT_SETTINGS)
-		return expression_refuse(expression, PMU_E_RANGE, place,
-					 "more than %d fields are set", PMU_EVENT_SETTINGS);
-	for (; at > 0 && selection->settings[at - 1].modifier > modifier; at--) {
-		selection->settings[at] = selection->settings[at - 1];
-		expression->settings[at] = expression->settings[at - 1];
-	}
-	selection->settings[at] = (struct pmu_setting){modifier, value};
-	expression->settings[at] = place;
-	selection->setting_count++;
-	return 0;
 }
 
 static int find_field(struct expression *expression, const struct word *reg,
 		      const struct word *field, const struct pmu_modifier **modifier)
 {
-	if (!expression->selection->event)
+	const struct pmu_selection *selection = expression->selection;
+	int code;
+
+	if (!selection->event && selection->box->modifier_count == 0)
 		return expression_refuse(expression, PMU_E_CONFLICT, field->place,
 					 "a fixed counter has no fields to set");
-	return names_modifier(expression, reg, field, modifier);
+	code = names_modifier(expression, reg, field, modifier);
+	if (!code && !selection->event && !settings_fixed_field(selection, *modifier))
+		return expression_refuse(expression, PMU_E_CONFLICT, field->place,
+					 "a fixed counter has no field %s to set",
+					 (*modifier)->name);
+	return code;
 }
 
 /* field[=value]; a field that is only named is set to 1. */
@@ -154,7 +154,7 @@ static int read_setting(struct expression *expression, const struct word *reg)
 					 modifier->name, modifier->hi - modifier->lo + 1u,
 					 modifier->name);
 	}
-	return add_setting(expression, modifier, value, field.place);
+	return settings_add(expression, modifier, value, field.place);
 }
 
 /* {field[=value],...}: 334291-001 §1.7 */
@@ -202,7 +202,7 @@ static int read_field_list(struct expression *expression, const struct word *reg
 		skip_spaces(expression);
 		code = value_read(expression, modifiers[i], &value);
 		if (!code)
-			code = add_setting(expression, modifiers[i], value, fields[i].place);
+			code = settings_add(expression, modifiers[i], value, fields[i].place);
 		if (code)
 			return code;
 	}
@@ -282,7 +282,8 @@ int pmu_event_parse(struct pmu_ctx *ctx, const struct pmu_pmu *pmu, const char *
 	*selection = (struct pmu_selection){.instance = -1};
 	skip_spaces(&expression);
 	if ((code = read_pmu(&expression)) || (code = read_event(&expression)) ||
-	    (code = read_umasks(&expression)) || (code = read_settings(&expression)))
+	    (code = read_umasks(&expression)) || (code = read_settings(&expression)) ||
+	    (code = settings_complete(&expression)))
 		return code;
 	return check_selection(&expression);
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/name.h"
+#include "event/settings.h"
 #include "event/umask.h"
 #include "event/value.h"
 #include "pmulab/event.h"
@@ -46,14 +47,9 @@ static bool is_box_ambiguous(const struct pmu_selection *selection)
 	return false;
 }
 
-static void put_umasks(struct output *output, const struct pmu_event *event, uint8_t umask)
+static void put_umasks(struct output *output, uint8_t umask, const struct pmu_umask *const *rows,
+		       size_t count)
 {
-	const struct pmu_umask *rows[UMASK_ROWS];
-	size_t count;
-
-	if (event->umask_count == 0)
-		return;
-	count = umask_rows(event, umask, rows);
 	for (size_t i = 0; i < count; i++)
 		put(output, "%c%s", i ? '+' : '.', rows[i]->name);
 	if (count == 0)
@@ -73,19 +69,58 @@ static void put_setting(struct output *output, const struct pmu_box *box,
 	    (size_t)value_print(box, modifier, setting->value, end(output), room(output));
 }
 
+/* Whether a setting follows from the unit masks, or from none of its kind being named. */
+static bool is_implied(const struct pmu_selection *selection, const struct pmu_setting *setting,
+		       const struct pmu_umask *const *rows, size_t count)
+{
+	uint64_t value;
+
+	if (umask_gives(rows, count, setting->modifier->name, &value))
+		return value == setting->value;
+	return settings_are_all(selection, setting->modifier);
+}
+
+/* Switches off what the unit masks would switch on. */
+static void put_withdrawn(struct output *output, const struct pmu_selection *selection,
+			  const struct pmu_umask *const *rows, size_t count)
+{
+	for (size_t i = 0; i < selection->box->modifier_count; i++) {
+		const char *name = selection->box->modifiers[i].name;
+		uint64_t value;
+
+		if (umask_gives(rows, count, name, &value) && value &&
+		    !settings_find(selection, name))
+			put(output, ":%s=0", name);
+	}
+}
+
+static const char *fixed_name(const struct pmu_selection *selection)
+{
+	const struct pmu_register *reg =
+	    pmu_box_register(selection->box, PMU_ROLE_FIXED_COUNTER, selection->fixed);
+
+	return *reg->event ? reg->event : "clock";
+}
+
 int pmu_event_print(const struct pmu_selection *selection, char *text, size_t size)
 {
 	struct output output = {.text = text, .size = size};
+	const struct pmu_umask *rows[UMASK_ROWS];
+	size_t count = 0;
 
 	if (is_box_ambiguous(selection))
 		put(&output, "%s/", selection->pmu->name);
 	put(&output, "%s", selection->box->name);
 	if (selection->instance >= 0)
 		put(&output, "%d", selection->instance);
-	put(&output, ".%s", selection->event ? selection->event->name : "clock");
-	if (selection->event)
-		put_umasks(&output, selection->event, selection->umask);
+	put(&output, ".%s", selection->event ? selection->event->name : fixed_name(selection));
+	if (selection->event && selection->event->umask_count) {
+		count = umask_rows(selection, rows);
+		put_umasks(&output, selection->umask, rows, count);
+	}
 	for (size_t i = 0; i < selection->setting_count; i++)
-		put_setting(&output, selection->box, &selection->settings[i]);
+		if (!is_implied(selection, &selection->settings[i], rows, count))
+			put_setting(&output, selection->box, &selection->settings[i]);
+	put_withdrawn(&output, selection, rows, count);
 	return (int)output.length;
 }

@@ -1,5 +1,8 @@
 #include "event/umask.h"
 
+#include "base/name.h"
+#include "event/settings.h"
+
 static unsigned bits_in(unsigned value)
 {
 	return (unsigned)__builtin_popcount(value);
@@ -24,18 +27,50 @@ static const struct pmu_umask *widest_row(const struct pmu_event *event, unsigne
 	return widest;
 }
 
-size_t umask_rows(const struct pmu_event *event, uint8_t umask,
-		  const struct pmu_umask *rows[UMASK_ROWS])
+/* Whether all that goes with a unit mask is set. */
+static bool is_given(const struct pmu_selection *selection, const struct pmu_umask *row)
+{
+	for (size_t i = 0; i < row->given_count; i++) {
+		const struct pmu_setting *setting =
+		    settings_find(selection, row->given[i].modifier);
+
+		if ((setting ? setting->value : 0) != row->given[i].value)
+			return false;
+	}
+	return true;
+}
+
+/* The row of exactly this value with which most of the settings go. */
+static const struct pmu_umask *closest_row(const struct pmu_selection *selection)
+{
+	const struct pmu_event *event = selection->event;
+	const struct pmu_umask *closest = NULL;
+
+	for (size_t i = 0; i < event->umask_count; i++) {
+		const struct pmu_umask *row = &event->umasks[i];
+
+		if (row->value == selection->umask && is_given(selection, row) &&
+		    (!closest || row->given_count > closest->given_count))
+			closest = row;
+	}
+	return closest;
+}
+
+static const struct pmu_umask *first_row(const struct pmu_selection *selection)
+{
+	for (size_t i = 0; i < selection->event->umask_count; i++)
+		if (selection->event->umasks[i].value == selection->umask)
+			return &selection->event->umasks[i];
+	return NULL;
+}
+
+/* Rows that add up to the unit mask; 0 where none do. */
+static size_t add_rows(const struct pmu_event *event, unsigned umask,
+		       const struct pmu_umask *rows[UMASK_ROWS])
 {
 	unsigned covered = 0;
 	size_t count = 0;
 
-	for (size_t i = 0; i < event->umask_count; i++) {
-		if (event->umasks[i].value == umask) {
-			rows[0] = &event->umasks[i];
-			return 1;
-		}
-	}
 	if (event->combine == PMU_COMBINE_ONE)
 		return 0;
 	while (covered != umask) {
@@ -47,4 +82,32 @@ size_t umask_rows(const struct pmu_event *event, uint8_t umask,
 		covered |= row->value;
 	}
 	return count;
+}
+
+size_t umask_rows(const struct pmu_selection *selection, const struct pmu_umask *rows[UMASK_ROWS])
+{
+	size_t count;
+
+	rows[0] = closest_row(selection);
+	if (rows[0])
+		return 1;
+	count = add_rows(selection->event, selection->umask, rows);
+	if (count)
+		return count;
+	rows[0] = first_row(selection);
+	return rows[0] != NULL;
+}
+
+bool umask_gives(const struct pmu_umask *const *rows, size_t count, const char *modifier,
+		 uint64_t *value)
+{
+	for (size_t i = 0; i < count; i++) {
+		for (size_t j = 0; j < rows[i]->given_count; j++) {
+			if (name_equal(rows[i]->given[j].modifier, modifier)) {
+				*value = rows[i]->given[j].value;
+				return true;
+			}
+		}
+	}
+	return false;
 }

@@ -2,16 +2,19 @@
 #ifndef EVENT_UMASK_H
 #define EVENT_UMASK_H
 
-#include "pmulab/catalog.h"
+#include "pmulab/event.h"
 
 #define UMASK_ROWS 8 /* named unit masks that one value can be made of: one a bit */
 
 /**
- * The named unit masks that make up @umask: one of exactly this value, or else several that may be
- * added.
+ * The named unit masks that make up a selection's: one of exactly this value, if what goes with it
+ * is set too, or else several that may be added.
  * @return their number, 0 where there are none
  */
-size_t umask_rows(const struct pmu_event *event, uint8_t umask,
-		  const struct pmu_umask *rows[UMASK_ROWS]);
+size_t umask_rows(const struct pmu_selection *selection, const struct pmu_umask *rows[UMASK_ROWS]);
+
+/** Whether a unit mask among @rows gives @modifier, and which value. */
+bool umask_gives(const struct pmu_umask *const *rows, size_t count, const char *modifier,
+		 uint64_t *value);
 
 #endif

@@ -20,6 +20,8 @@ static bool has_bit_names(const struct pmu_box *box, const struct pmu_modifier *
 {
 	uint64_t bits = 0;
 
+	if (modifier->set)
+		return true;
 	for (size_t i = 0; i < box->mnemonic_count; i++)
 		if (name_equal(box->mnemonics[i].field, modifier->name) &&
 		    is_one_bit(box->mnemonics[i].value))
@@ -61,8 +63,8 @@ static bool find_node_value(const struct pmu_modifier *modifier, const char *nam
 	return false;
 }
 
-static const struct pmu_mnemonic *
-find_mnemonic(const struct pmu_box *box, const struct pmu_modifier *modifier, const char *name)
+const struct pmu_mnemonic *value_find(const struct pmu_box *box,
+				      const struct pmu_modifier *modifier, const char *name)
 {
 	for (size_t i = 0; i < box->mnemonic_count; i++)
 		if (name_equal(box->mnemonics[i].field, modifier->name) &&
@@ -157,7 +159,7 @@ static int read_term(struct expression *expression, const struct pmu_modifier *m
 	}
 	if (find_node_value(modifier, word->name, value))
 		return 0;
-	mnemonic = find_mnemonic(expression->selection->box, modifier, word->name);
+	mnemonic = value_find(expression->selection->box, modifier, word->name);
 	if (!mnemonic)
 		return refuse_unknown(expression, modifier, word);
 	*value = mnemonic->value;
@@ -233,7 +235,8 @@ static const char *name_of_value(const struct pmu_box *box, const struct pmu_mod
 
 		if (mnemonic->value != value || !name_equal(mnemonic->field, modifier->name))
 			continue;
-		if (name && !name_equal(bare_name(name), bare_name(mnemonic->name)))
+		if (name && !modifier->set &&
+		    !name_equal(bare_name(name), bare_name(mnemonic->name)))
 			return NULL;
 		if (!name)
 			name = mnemonic->name;

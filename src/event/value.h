@@ -10,6 +10,10 @@
 /** Whether a field holds a set of bits, of which 0 is the empty one. */
 bool value_is_set(const struct pmu_box *box, const struct pmu_modifier *modifier);
 
+/** A named value of a field; NULL where there is none. */
+const struct pmu_mnemonic *value_find(const struct pmu_box *box,
+				      const struct pmu_modifier *modifier, const char *name);
+
 /**
  * Reads the value of a field.
  * @return 0, PMU_E_SYNTAX, PMU_E_UNKNOWN, PMU_E_RANGE

@@ -31,7 +31,7 @@ CASES = [
     ("box", ("titel",), "x", 'box: unknown key "titel" in box'),
     ("box", ("source",), "", "box: box without source"),
     ("box", ("box",), "bax", 'box: box is named "bax"'),
-    ("box", ("space",), "mmio", 'box: unknown space "mmio"'),
+    ("box", ("space",), "mmcfg", 'box: unknown space "mmcfg"'),
     ("box", ("clock",), "bclk", 'box: unknown clock "bclk"'),
     ("box", ("counters",), 3, "box: 2 registers of role counter for 3 counters"),
     ("box", ("instances", "status"), ["ov_b0", "ov_b7"], "box: no global status field ov_b7"),
@@ -67,11 +67,18 @@ CASES = [
                                                     "bits 7:0"),
     ("box", (*fields(CTL, 1), "must"), 2, "box.Bn_CTL0.rsv: must is neither 0 nor 1"),
     ("box", (*fields(CTL, 4), "name"), "EN", "box.Bn_CTL0: field EN stands there twice"),
+    ("box", (*fields(CTL, 4), "enabled"), 2, "box.Bn_CTL0.edge_det: enabled 0x2 does not fit "
+                                             "bits 19"),
+    ("box", (*FILTER, "offsets"), [4, 5],
+     "box.Bn_FILTER: register needs an offset, or offsets that are numbers"),
+    ("box", (*FILTER, "space"), "io", 'box.Bn_FILTER: unknown space "io"'),
+    ("box", ("modifiers", 1, "counters"), "all", 'box: counters "all" are no list such as 0-3'),
     ("box", (*fields(FILTER, 0), "vlaue"), 0, 'box.Bn_FILTER.rsv: unknown key "vlaue" in field'),
 
     ("box", ("modifiers", 1, "field"), "invert", "box: modifier invert is no field of the counter "
                                                  "control"),
     ("box", ("modifiers", 1, "field"), "Thresh", "box: modifier Thresh stands there twice"),
+    ("box", ("modifiers", 1, "needs"), "tresh", "box: modifier edge_det needs tresh, which is none"),
     ("box", ("modifiers", 2, "register"), "Bn_CTR0", "box: modifier opc is no field of the filter "
                                                      "register Bn_CTR0"),
     ("box", ("mnemonics", "opc", 1, "value"), "0x182", "box.opc: WR = 0x182 does not fit 7:0"),
@@ -93,6 +100,8 @@ CASES = [
     ("box", (*CYCLES, "max_increment"), 70000, "box.CYCLES: max_increment 70000"),
     ("box", (*CYCLES, "filters"), ["nid"], "box.CYCLES: unknown filter nid"),
     ("box", (*CYCLES, "filters"), ["thresh"], "box.CYCLES: unknown filter thresh"),
+    ("box", (*CYCLES, "attributes"), ["PEBS", "a, b"],
+     'box.CYCLES: attribute "a, b" has the comma that parts them'),
     ("box", (*CYCLES, "model"), "perfect", 'box.CYCLES: unknown model "perfect"'),
     ("box", (*CYCLES, "measure"), "time", 'box.CYCLES: unknown measure "time"'),
     ("box", (*CYCLES, "measure"), "count", "box.CYCLES: a modelled event (count) without a signal"),
@@ -118,6 +127,22 @@ CASES = [
     ("box", (*LOOKUP, "umasks", 0, "filters"), ["opk"], "box.LOOKUP.READ: unknown filter opk"),
     ("box", (*LOOKUP, "umasks", 0, "filter"), "opc", 'box.LOOKUP.READ: unknown key "filter" in '
                                                      "unit mask"),
+    ("box", (*LOOKUP, "umasks", 0, "given"), {"cmask": 1}, "box.LOOKUP.READ: gives cmask, which is "
+                                                           "no modifier"),
+    ("box", (*LOOKUP, "umasks", 0, "given"), {"edge_det": 2}, "box.LOOKUP.READ: edge_det = 0x2 does "
+                                                              "not fit 19"),
+    ("box", (*LOOKUP, "umask"), 1, "box.LOOKUP: umask 0x1 is too large, or beside unit masks"),
+    ("box", (*CYCLES, "umask"), 256, "box.CYCLES: umask 0x100 is too large, or beside unit masks"),
+    ("box", (*CYCLES, "settings"), [{"register": "Bn_FILTER", "field": "opcode", "value": 1}],
+     "box.CYCLES: setting Bn_FILTER.opcode is no field of the box"),
+    ("box", (*CYCLES, "settings"), [{"register": "Bn_CTL0", "field": "thresh", "value": 1}],
+     "box.CYCLES: setting Bn_CTL0.thresh is no field of the box"),
+    ("box", (*CYCLES, "settings"), [{"register": "Bn_FILTER", "field": "opc", "value": 256}],
+     "box.CYCLES: setting 0x100 does not fit opc"),
+    ("box", (*CYCLES, "settings"), [{"register": "Bn_FILTER", "field": "opc", "value": "many"}],
+     'box.CYCLES: setting "many" is no number'),
+    ("box", (*QUEUE, "umasks", 0, "bits"), GONE, "box.QUEUE.RANK0: a unit mask without bits needs "
+                                                 'settings and combine "one"'),
     ("box", (*LOOKUP, "select"), "lookup", "box.LOOKUP.ANY: a lookup counts nothing without unit "
                                            "mask bit 0"),
     ("box", (*LOOKUP, "combine"), "group", "box.LOOKUP: a unit mask without a group"),

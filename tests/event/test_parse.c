@@ -126,7 +126,7 @@ static const struct {
      "6 bits: 0 to 63"},
 
     {"CLOCKTICKS", PMU_E_CONFLICT, "CLOCKTICKS", 0, "cbo.CLOCKTICKS, "},
-    {"clock", PMU_E_CONFLICT, "clock", 0, "ubox.clock, imc.clock"},
+    {"clock", PMU_E_CONFLICT, "clock", 0, "xeon-e5v4/ubox.clock, xeon-e5v4/imc.clock"},
     {"imc.CAS_COUNT.RD:thresh=1:thresh=1", PMU_E_CONFLICT, "thresh=1", 26, "set twice"},
     {"imc.clock:thresh=1", PMU_E_CONFLICT, "thresh", 10, "fixed counter"},
     {"TOR_INSERTS.ALL+WB", PMU_E_CONFLICT, "WB", 16, "one unit mask"},

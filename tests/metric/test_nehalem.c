@@ -1,0 +1,148 @@
+/* Metrics of Core i7 and Xeon 5500: the guide's equations, with values worked out by hand. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pmulab/metric.h"
+
+#define COUNTS_MAX 5
+
+static const struct {
+	const char *pmu, *metric;
+	struct {
+		const char *event; /* as the event room writes it */
+		double count;
+	} counts[COUNTS_MAX];
+	double value;
+} trials[] = {
+    /* Two fixed counters are two counts. */
+    {"nehalem",
+     "CPI",
+     {{"nehalem/core.CPU_CLK_UNHALTED.THREAD", 3000}, {"nehalem/core.INST_RETIRED.ANY", 2000}},
+     1.5},
+    {"nehalem",
+     "INSTRUCTION_STARVATION",
+     {{"nehalem/core.UOPS_ISSUED.STALL_CYCLES", 900}, {"nehalem/core.RESOURCE_STALLS.ANY", 250}},
+     650},
+    {"nehalem",
+     "WASTED_WORK_CORE",
+     {{"nehalem/core.UOPS_EXECUTED.PORT234_CORE", 500},
+      {"nehalem/core.UOPS_EXECUTED.PORT015:any", 700},
+      {"nehalem/core.UOPS_RETIRED.ANY:any", 1100}},
+     100},
+    {"nehalem",
+     "L1D_MISS_DEPTH",
+     {{"nehalem/core.L1D_PEND_MISS.PENDING", 600},
+      {"nehalem/core.L1D_PEND_MISS.PENDING:cmask=1", 200}},
+     3},
+    /* 1000 lines of 64 bytes */
+    {"nehalem",
+     "NT_STORE_LOCAL_BYTES",
+     {{"nehalem/core.OFFCORE_RESPONSE_0:request=OTHER:response=LOCAL_CACHE_DRAM", 1000}},
+     64000},
+    {"nehalem-uncore",
+     "READ_LATENCY_CH1",
+     {{"uncore.UNC_IMC_NORMAL_OCCUPANCY.CH1", 4000}, {"uncore.UNC_IMC_NORMAL_READS.CH1", 50}},
+     80},
+    /* 64 bytes * 500 reads in 1000 cycles of 2000 MHz, half a microsecond: 64000 MB/s */
+    {"nehalem-uncore",
+     "READ_BANDWIDTH",
+     {{"uncore.UNC_IMC_NORMAL_READS.ANY", 500}, {"uncore.clock", 1000}},
+     64000},
+};
+
+static double count_of(size_t trial, const struct pmu_selection *selection)
+{
+	char text[256];
+
+	pmu_event_print(selection, text, sizeof(text));
+	for (size_t i = 0; i < COUNTS_MAX && trials[trial].counts[i].event; i++)
+		if (!strcmp(trials[trial].counts[i].event, text))
+			return trials[trial].counts[i].count;
+	fail_msg("%s is selected, which was not expected", text);
+	return NAN;
+}
+
+static void test_values(void **state)
+{
+	static const struct pmu_terms terms = {.uncore_mhz = 2000};
+
+	for (size_t i = 0; i < sizeof(trials) / sizeof(trials[0]); i++) {
+		const struct pmu_selection *selections;
+		struct pmu_formula *formula;
+		double counts[COUNTS_MAX];
+		size_t count, expected = 0;
+
+		print_message("%s\n", trials[i].metric);
+		if (pmu_formula_new(&formula, *state, pmu_find_pmu(trials[i].pmu),
+				    trials[i].metric))
+			fail_msg("%s", pmu_message(*state));
+		count = pmu_formula_selections(formula, &selections);
+		while (expected < COUNTS_MAX && trials[i].counts[expected].event)
+			expected++;
+		assert_int_equal(count, expected);
+		for (size_t j = 0; j < count; j++)
+			counts[j] = count_of(i, &selections[j]);
+		assert_true(fabs(pmu_formula_evaluate(formula, counts, &terms) - trials[i].value) <
+			    1e-9);
+		pmu_formula_free(formula);
+	}
+}
+
+/* Every equation is understood but those with a term that the user has to fill in. */
+static void test_all_metrics(void **state)
+{
+	static const char *const pmus[] = {"nehalem", "nehalem-uncore"};
+	static const char *const open[] = {"UNACCOUNTED_STALLS", "UNACCOUNTED_STALLS_THREAD",
+					   "MISS_LATENCY", "QPI_RESPONSE_LATENCY"};
+	size_t refused = 0;
+
+	for (size_t i = 0; i < sizeof(pmus) / sizeof(pmus[0]); i++) {
+		const struct pmu_pmu *pmu = pmu_find_pmu(pmus[i]);
+		const struct pmu_box *box = &pmu->boxes[0];
+
+		for (size_t m = 0; m < box->metric_count; m++) {
+			struct pmu_formula *formula = NULL;
+
+			if (!pmu_formula_new(&formula, *state, pmu, box->metrics[m].name)) {
+				pmu_formula_free(formula);
+				continue;
+			}
+			assert_true(refused < sizeof(open) / sizeof(open[0]));
+			assert_string_equal(box->metrics[m].name, open[refused]);
+			refused++;
+		}
+	}
+	assert_int_equal(refused, sizeof(open) / sizeof(open[0]));
+}
+
+static int setup(void **state)
+{
+	struct pmu_ctx *ctx;
+	int code = pmu_ctx_new(&ctx);
+
+	*state = ctx;
+	return code;
+}
+
+static int teardown(void **state)
+{
+	pmu_ctx_free(*state);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_values),
+	    cmocka_unit_test(test_all_metrics),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
