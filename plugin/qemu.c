@@ -112,14 +112,22 @@ static uint32_t piece_bytes(qemu_plugin_meminfo_t info)
 	return 1u << qemu_plugin_mem_size_shift(info);
 }
 
+/*
+ * Version 1 reports an operand of more than 8 bytes in pieces of 8, where asking would cost a call.
+ */
+static uint32_t wide_piece_bytes(qemu_plugin_meminfo_t info)
+{
+	return PLUGIN_API == 1 ? 8 : piece_bytes(info);
+}
+
 static void on_load_wide(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *access)
 {
-	feed_load_wide(thread_of(vcpu), address, piece_bytes(info), access);
+	feed_load_wide(thread_of(vcpu), address, wide_piece_bytes(info), access);
 }
 
 static void on_store_wide(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *access)
 {
-	feed_store_wide(thread_of(vcpu), address, piece_bytes(info), access);
+	feed_store_wide(thread_of(vcpu), address, wide_piece_bytes(info), access);
 }
 
 static void on_update(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *access)
@@ -148,7 +156,7 @@ static void on_stream(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addres
 static void on_stream_wide(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address,
 			   void *access)
 {
-	feed_stream_wide(thread_of(vcpu), address, piece_bytes(info), access);
+	feed_stream_wide(thread_of(vcpu), address, wide_piece_bytes(info), access);
 }
 
 static void on_fast_string(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address,

@@ -55,7 +55,37 @@ static void use(struct machine_core *core, uint64_t line, uint32_t physical, int
 	unsigned set = line % L1_SETS;
 
 	plru_touch(&core->core->l1d_plru[set], (unsigned)slot % L1_WAYS);
+	core->data_before[set] = core->data[set];
 	remember(&core->data[set], line, physical, slot);
+}
+
+/*
+ * A hit on the line used last but one, which changes places with the last one: found without
+ * translation. @least: the tag word's state must be that at least.
+ */
+static bool use_before(struct machine_recent *last, struct machine_recent *before, uint64_t line,
+		       const uint32_t *words, uint8_t *plru, enum line_state least)
+{
+	struct machine_recent found = *before;
+	uint32_t state;
+
+	if (found.line != line)
+		return false;
+	state = l1_read(&words[found.slot]) - found.tag;
+	if (state - least > (uint32_t)LINE_M - least)
+		return false;
+	plru_touch(plru, found.slot % L1_WAYS);
+	*before = *last;
+	*last = found;
+	return true;
+}
+
+static bool use_data_before(struct machine_core *core, uint64_t line, enum line_state least)
+{
+	unsigned set = line % L1_SETS;
+
+	return use_before(&core->data[set], &core->data_before[set], line, core->l1d,
+			  &core->core->l1d_plru[set], least);
 }
 
 /* An access that misses L1: the short way to L2, and the long one. */
@@ -96,19 +126,33 @@ static void use_filled(struct machine_core *core, uint64_t line, uint32_t physic
 	int slot = l1_find(core->core->l1d, physical);
 
 	/* Gone already if another core was quicker. */
+	if (slot < 0)
+		return;
+	core->data_before[line % L1_SETS] = core->data[line % L1_SETS];
+	remember(&core->data[line % L1_SETS], line, physical, slot);
+}
+
+static bool find_line(struct machine_core *core, uint64_t line, uint32_t physical)
+{
+	int slot = l1_find(core->core->l1d, physical);
+
 	if (slot >= 0)
-		remember(&core->data[line % L1_SETS], line, physical, slot);
+		use(core, line, physical, slot);
+	return slot >= 0;
 }
 
 static void load_line(struct machine_core *core, uint64_t line, const struct machine_insn *insn)
 {
-	uint32_t physical = translate(core, line);
-	int slot = l1_find(core->core->l1d, physical);
+	bool hit = use_data_before(core, line, LINE_S);
+	uint32_t physical = 0;
 	uint64_t end;
 
 	core->progress->loads++;
-	if (slot >= 0) {
-		use(core, line, physical, slot);
+	if (!hit) {
+		physical = translate(core, line);
+		hit = find_line(core, line, physical);
+	}
+	if (hit) {
 		if (core->awaited)
 			machine_load_while_waiting(core, line << LINE_LOG2, insn);
 		return;
@@ -135,10 +179,13 @@ static bool own_line(struct machine_core *core, uint64_t line, uint32_t physical
 
 static void store_line(struct machine_core *core, uint64_t line, const struct machine_insn *insn)
 {
-	uint32_t physical = translate(core, line);
+	uint32_t physical;
 	uint64_t end;
 
 	core->progress->stores++;
+	if (use_data_before(core, line, LINE_M))
+		return;
+	physical = translate(core, line);
 	if (own_line(core, line, physical))
 		return;
 	end = go_behind(core, &to_store, physical, window_issue(core, insn->address_registers));
@@ -195,18 +242,26 @@ void machine_locked_outline(struct machine_core *core, uint64_t address, uint32_
 /* The core has nothing to do before it has its instructions. */
 void machine_fetch_line(struct machine_core *core, uint64_t line)
 {
-	uint32_t physical = translate(core, line);
-	int slot = l1_find(core->core->l1i, physical);
+	const unsigned set = line % L1_SETS;
+	uint32_t physical;
+	int slot;
 
 	core->progress->fetches++;
+	if (use_before(&core->code[set], &core->code_before[set], line, core->l1i,
+		       &core->core->l1i_plru[set], LINE_S))
+		return;
+	physical = translate(core, line);
+	slot = l1_find(core->core->l1i, physical);
 	if (slot >= 0) {
-		plru_touch(&core->core->l1i_plru[line % L1_SETS], (unsigned)slot % L1_WAYS);
+		plru_touch(&core->core->l1i_plru[set], (unsigned)slot % L1_WAYS);
 	} else {
 		window_wait(core, go_behind(core, &to_fetch, physical, core->progress->time));
 		slot = l1_find(core->core->l1i, physical);
 	}
-	if (slot >= 0)
-		remember(&core->code[line % L1_SETS], line, physical, slot);
+	if (slot < 0)
+		return;
+	core->code_before[set] = core->code[set];
+	remember(&core->code[set], line, physical, slot);
 }
 
 static void stream_line(struct machine_core *core, uint64_t address, uint32_t size)

@@ -55,6 +55,8 @@ struct machine_core {
 	uint32_t thread;	   /* of the holder, for locks */
 	struct machine_recent data[MACHINE_L1_SETS];
 	struct machine_recent code[MACHINE_L1_SETS];
+	struct machine_recent data_before[MACHINE_L1_SETS]; /* used last but one */
+	struct machine_recent code_before[MACHINE_L1_SETS];
 
 	struct machine *machine;
 	struct machine_space *space;
@@ -74,16 +76,19 @@ struct machine_core {
 	struct machine_translation tlb[1 << MACHINE_TLB_LOG2];
 };
 
-void machine_attend(struct machine_core *core);
-void machine_fetch_line(struct machine_core *core, uint64_t line);
-void machine_load_outline(struct machine_core *core, uint64_t address, uint32_t size,
-			  const struct machine_insn *insn);
-void machine_store_outline(struct machine_core *core, uint64_t address, uint32_t size,
-			   const struct machine_insn *insn);
-void machine_locked_outline(struct machine_core *core, uint64_t address, uint32_t size,
-			    const struct machine_insn *insn);
-void machine_load_awaited(struct machine_core *core, uint64_t address,
-			  const struct machine_insn *insn);
+/* Kept out of the callbacks, which then need no stack frame. */
+#define MACHINE_OUTLINE __attribute__((noinline))
+
+MACHINE_OUTLINE void machine_attend(struct machine_core *core);
+MACHINE_OUTLINE void machine_fetch_line(struct machine_core *core, uint64_t line);
+MACHINE_OUTLINE void machine_load_outline(struct machine_core *core, uint64_t address,
+					  uint32_t size, const struct machine_insn *insn);
+MACHINE_OUTLINE void machine_store_outline(struct machine_core *core, uint64_t address,
+					   uint32_t size, const struct machine_insn *insn);
+MACHINE_OUTLINE void machine_locked_outline(struct machine_core *core, uint64_t address,
+					    uint32_t size, const struct machine_insn *insn);
+MACHINE_OUTLINE void machine_load_awaited(struct machine_core *core, uint64_t address,
+					  const struct machine_insn *insn);
 
 #define MACHINE_LIKELY(condition) __builtin_expect(!!(condition), 1)
 

@@ -27,6 +27,7 @@ static void forget_recent(struct machine_core *core)
 	for (unsigned set = 0; set < L1_SETS; set++) {
 		core->data[set] = (struct machine_recent){.line = UINT64_MAX};
 		core->code[set] = (struct machine_recent){.line = UINT64_MAX};
+		core->data_before[set] = core->code_before[set] = core->code[set];
 	}
 }
 
