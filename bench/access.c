@@ -1,0 +1,139 @@
+/* Time of a memory access on the emulated machine by where it hits, and of a register access. */
+#include <stdbool.h>
+#include <string.h>
+
+#include "bus/emulated.h"
+#include "machine/access.h"
+#include "measure.h"
+#include "pmulab/session.h"
+#include "system/system.h"
+
+#define BASE 0x10000000u
+
+static const struct machine_insn insn = {0};
+
+struct sweep {
+	struct machine_core *core;
+	uint64_t bytes, stride;
+	size_t count;
+	uint64_t at;
+};
+
+static void loads(void *arg)
+{
+	struct sweep *sweep = arg;
+
+	for (size_t i = 0; i < sweep->count; i++) {
+		machine_load(sweep->core, BASE + sweep->at, 8, &insn);
+		sweep->at += sweep->stride;
+		if (sweep->at >= sweep->bytes)
+			sweep->at = 0;
+	}
+}
+
+static void sweeps(struct machine_core *core, const char *how)
+{
+	static const struct {
+		const char *where;
+		uint64_t bytes, stride;
+		size_t count;
+	} places[] = {
+	    {"L1D, same line", 64, 8, 1 << 22}, {"L1D", 24 << 10, 64, 1 << 21},
+	    {"L2", 192 << 10, 64, 1 << 19},	{"LLC", 6 << 20, 64, 1 << 18},
+	    {"memory", 64 << 20, 64, 1 << 18},
+	};
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		struct sweep sweep = {core, places[i].bytes, places[i].stride, places[i].count, 0};
+		char what[80];
+
+		snprintf(what, sizeof(what), "load from %s, %s", places[i].where, how);
+		measure(what, loads, &sweep, (double)places[i].count);
+	}
+}
+
+struct registers {
+	struct pmu_bus *bus;
+	struct pmu_ctx *ctx;
+	struct pmu_access_op op;
+};
+
+static void reads(void *arg)
+{
+	struct registers *registers = arg;
+
+	for (int i = 0; i < 1 << 14; i++)
+		if (pmu_bus_read(registers->bus, registers->ctx, &registers->op))
+			abort();
+}
+
+static void add(struct pmu_session *session, struct pmu_ctx *ctx, const char *event)
+{
+	struct pmu_selection selection;
+
+	if (pmu_event_parse(ctx, NULL, event, &selection) ||
+	    pmu_session_add(session, ctx, &selection) < 0) {
+		fprintf(stderr, "%s\n", pmu_message(ctx));
+		exit(1);
+	}
+}
+
+static void run(bool counting)
+{
+	static const char *const events[] = {
+	    "cbo.LLC_LOOKUP.ANY:state=any",
+	    "cbo.TOR_OCCUPANCY.MISS_ALL",
+	    "cbo.TOR_INSERTS.ALL",
+	    "cbo.LLC_VICTIMS.M_STATE",
+	    "ha.REQUESTS.READS",
+	    "ha.REQUESTS.WRITES",
+	    "ha.TRACKER_OCCUPANCY.READS_LOCAL",
+	    "ha.IMC_READS.NORMAL",
+	    "imc.CAS_COUNT.RD",
+	    "imc.CAS_COUNT.WR",
+	    "imc.ACT_COUNT.RD",
+	    "imc.PRE_COUNT.PAGE_MISS",
+	};
+	struct registers registers = {.op = {.space = PMU_SPACE_MSR, .width = 64, .reg = "CTR0"}};
+	struct pmu_session *session;
+	struct machine_space *space;
+	struct machine_core *core;
+	struct machine *machine;
+	struct pmu_bus *bus;
+	struct pmu_ctx *ctx;
+
+	if (pmu_ctx_new(&ctx) ||
+	    pmu_bus_emulated(&bus, ctx, pmu_find_machine("xeon-e5-2699v4-2s")) ||
+	    pmu_session_new(&session, ctx, bus))
+		exit(1);
+	for (size_t i = 0; counting && i < sizeof(events) / sizeof(events[0]); i++)
+		add(session, ctx, events[i]);
+	if (counting && pmu_session_start(session, ctx))
+		exit(1);
+	machine = system_machine(bus_emulated_system(bus));
+	if (machine_space_new(&space, machine))
+		exit(1);
+	core = machine_core_enter(machine, space, 0);
+	sweeps(core, counting ? "twelve events" : "nothing counted");
+	machine_core_leave(core);
+	if (counting) {
+		const struct pmu_box *box = pmu_find_box(pmu_bus_pmu(bus), "cbo");
+
+		registers.bus = bus;
+		registers.ctx = ctx;
+		registers.op.address =
+		    pmu_register_address(box, pmu_box_register(box, PMU_ROLE_COUNTER, 0), 0);
+		measure("read of a counter register", reads, &registers, 1 << 14);
+	}
+	machine_space_free(space);
+	pmu_session_free(session);
+	pmu_bus_free(bus);
+	pmu_ctx_free(ctx);
+}
+
+int main(void)
+{
+	run(false);
+	run(true);
+	return 0;
+}

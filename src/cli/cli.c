@@ -1,0 +1,210 @@
+#include "cli/cli.h"
+
+#include <jansson.h>
+#include <stdarg.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+int cli_error(const struct cli *cli, int code, const char *format, ...)
+{
+	va_list arguments;
+
+	fprintf(stderr, "pmulab %s: ", cli->command);
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fputc('\n', stderr);
+	return code;
+}
+
+int cli_fail(const struct cli *cli, int error)
+{
+	cli_error(cli, 0, "%s", pmu_message(cli->ctx));
+	switch (error) {
+	case PMU_E_SYNTAX:
+	case PMU_E_UNKNOWN:
+	case PMU_E_RANGE:
+	case PMU_E_CONFLICT:
+		return EXIT_USAGE;
+	default:
+		return EXIT_FAILED;
+	}
+}
+
+void cli_names_init(struct cli_names *names, const char *wanted)
+{
+	name_guess_init(&names->guess, wanted);
+	names->used = 0;
+	names->text[0] = '\0';
+}
+
+static void append(struct cli_names *names, const char *before, const char *text, const char *after)
+{
+	size_t room = sizeof(names->text) - names->used;
+	int length = snprintf(names->text + names->used, room, "%s%s%s", before, text, after);
+
+	if (length > 0)
+		names->used += (size_t)length < room ? (size_t)length : room - 1;
+}
+
+void cli_names_add(struct cli_names *names, const char *name)
+{
+	name_guess_offer(&names->guess, name);
+	append(names, names->used ? ", " : "valid: ", name, "");
+}
+
+const char *cli_names_text(struct cli_names *names)
+{
+	if (names->guess.best)
+		append(names, "; did you mean ", names->guess.best, "?");
+	return names->text;
+}
+
+int cli_set_format(struct cli *cli, const char *text)
+{
+	static const char *const names[] = {
+	    [CLI_TABLE] = "table", [CLI_JSON] = "json", [CLI_CSV] = "csv"};
+
+	for (int i = 0; i < 3; i++) {
+		if (!strcasecmp(names[i], text)) {
+			cli->format = (enum cli_format)i;
+			return 0;
+		}
+	}
+	return cli_error(cli, EXIT_USAGE, "no format \"%s\"; there are table, json and csv", text);
+}
+
+const struct pmu_pmu *cli_find_pmu(const struct cli *cli, const char *name)
+{
+	const struct pmu_pmu *pmus, *pmu = pmu_find_pmu(name);
+	struct cli_names valid;
+	size_t count;
+
+	if (pmu)
+		return pmu;
+	pmus = pmu_catalog(&count);
+	cli_names_init(&valid, name);
+	for (size_t i = 0; i < count; i++)
+		cli_names_add(&valid, pmus[i].name);
+	cli_error(cli, 0, "no PMU \"%s\"; %s", name, cli_names_text(&valid));
+	return NULL;
+}
+
+const struct pmu_machine *cli_find_machine(const struct cli *cli, const char *name)
+{
+	const struct pmu_machine *machines, *machine = pmu_find_machine(name);
+	struct cli_names valid;
+	size_t count;
+
+	if (machine)
+		return machine;
+	machines = pmu_machines(&count);
+	cli_names_init(&valid, name);
+	for (size_t i = 0; i < count; i++)
+		cli_names_add(&valid, machines[i].name);
+	cli_error(cli, 0, "no machine \"%s\"; %s", name, cli_names_text(&valid));
+	return NULL;
+}
+
+static unsigned terminal_width(FILE *file)
+{
+	struct winsize size;
+
+	if (!isatty(fileno(file)) || ioctl(fileno(file), TIOCGWINSZ, &size))
+		return 0;
+	return size.ws_col;
+}
+
+int cli_print_table(const struct cli *cli, struct table *table)
+{
+	int error;
+
+	if (cli->format == CLI_CSV)
+		error = table_print_csv(table, cli->out);
+	else
+		error = table_print(table, cli->out, terminal_width(cli->out));
+	table_free(table);
+	return error ? cli_error(cli, EXIT_FAILED, "out of memory") : EXIT_DONE;
+}
+
+int cli_print_json(const struct cli *cli, json_t *json)
+{
+	int error =
+	    !json || json_dumpf(json, cli->out, JSON_INDENT(1)) || fputc('\n', cli->out) < 0;
+
+	json_decref(json);
+	return error ? cli_error(cli, EXIT_FAILED, "cannot write the JSON") : EXIT_DONE;
+}
+
+const char *cli_space_name(int space)
+{
+	static const char *const names[] = {
+	    [PMU_SPACE_MSR] = "msr", [PMU_SPACE_PCI] = "pci", [PMU_SPACE_MMIO] = "mmio",
+	    [PMU_SPACE_PMC] = "pmc", [PMU_SPACE_PMD] = "pmd", [PMU_SPACE_IBR] = "ibr",
+	    [PMU_SPACE_DBR] = "dbr",
+	};
+
+	return names[space];
+}
+
+const char *cli_address(char text[CLI_ADDRESS_MAX], int space, uint32_t address)
+{
+	switch (space) {
+	case PMU_SPACE_MSR:
+		snprintf(text, CLI_ADDRESS_MAX, "msr 0x%03X", address);
+		break;
+	case PMU_SPACE_PCI:
+		snprintf(text, CLI_ADDRESS_MAX, "pci D%u:F%u:0x%02X", address >> 15,
+			 address >> 12 & 7, address & 0xfff);
+		break;
+	case PMU_SPACE_MMIO:
+		snprintf(text, CLI_ADDRESS_MAX, "mmio 0x%04X", address);
+		break;
+	default:
+		snprintf(text, CLI_ADDRESS_MAX, "%s %u", cli_space_name(space), address);
+		break;
+	}
+	return text;
+}
+
+const char *cli_access_name(int access)
+{
+	static const char *const names[] = {
+	    [PMU_ACCESS_RO] = "RO",   [PMU_ACCESS_RW] = "RW", [PMU_ACCESS_RWV] = "RW-V",
+	    [PMU_ACCESS_RWS] = "RWS", [PMU_ACCESS_WO] = "WO", [PMU_ACCESS_RW1C] = "RW1C",
+	    [PMU_ACCESS_RV] = "RV",   [PMU_ACCESS_IG] = "IG",
+	};
+
+	return names[access];
+}
+
+const char *cli_model_name(int model)
+{
+	static const char *const names[] = {[PMU_MODEL_EXACT] = "exact",
+					    [PMU_MODEL_APPROXIMATE] = "approximate",
+					    [PMU_MODEL_ABSENT] = "absent"};
+
+	return names[model];
+}
+
+const char *cli_counters(uint32_t counters, char *text)
+{
+	char *end = text;
+
+	*end = '\0';
+	for (int first = 0; first < 32; first++) {
+		int last = first;
+
+		if (!(counters >> first & 1))
+			continue;
+		while (last < 31 && counters >> (last + 1) & 1)
+			last++;
+		if (end != text)
+			*end++ = ',';
+		end += sprintf(end, last > first ? "%d-%d" : "%d", first, last);
+		first = last;
+	}
+	return text;
+}

@@ -1,0 +1,87 @@
+/* The command line: one file a command. The only room that prints. */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/name.h"
+#include "base/table.h"
+#include "pmulab/catalog.h"
+#include "pmulab/machine.h"
+#include "pmulab/pmulab.h"
+
+/* Exit codes beside those of programs that are run. */
+enum {
+	EXIT_DONE = 0,
+	EXIT_FAILED = 1,
+	EXIT_USAGE = 2,
+};
+
+enum cli_format {
+	CLI_TABLE,
+	CLI_JSON,
+	CLI_CSV,
+};
+
+struct cli {
+	struct pmu_ctx *ctx;
+	const char *command;
+	enum cli_format format;
+	FILE *out;
+};
+
+/* A command: arguments as main() has them, argv[0] the command's name. Returns the exit code. */
+typedef int cli_command(struct cli *cli, int argc, char **argv);
+
+cli_command cli_machines, cli_list, cli_show, cli_encode, cli_decode, cli_stat;
+
+/* Says what would have been valid: every name, and the one that was probably meant. */
+struct cli_names {
+	struct name_guess guess;
+	char text[2048];
+	size_t used;
+};
+
+/** Starts with what the user wrote, which must outlive @names. */
+void cli_names_init(struct cli_names *names, const char *wanted);
+void cli_names_add(struct cli_names *names, const char *name);
+/** "valid: A, B, C; did you mean B?" */
+const char *cli_names_text(struct cli_names *names);
+
+/** Prints "pmulab COMMAND: message" on standard error. @return @code */
+__attribute__((format(printf, 3, 4))) int cli_error(const struct cli *cli, int code,
+						    const char *format, ...);
+
+/** Prints the context's message. @return EXIT_USAGE for errors in what the user wrote, else FAILED
+ */
+int cli_fail(const struct cli *cli, int error);
+
+/** Reads a --format argument into @cli. @return 0 or EXIT_USAGE, said */
+int cli_set_format(struct cli *cli, const char *text);
+
+/** Finds what a user named; says what is valid and the nearest name where there is none. */
+const struct pmu_pmu *cli_find_pmu(const struct cli *cli, const char *name);
+const struct pmu_machine *cli_find_machine(const struct cli *cli, const char *name);
+
+/** Prints a table in the format asked for, cut at the terminal's width on a terminal. @return code
+ */
+int cli_print_table(const struct cli *cli, struct table *table);
+
+struct json_t;
+/** Prints and releases a JSON value. @return exit code */
+int cli_print_json(const struct cli *cli, struct json_t *json);
+
+/* Words for catalog enumerations, as in JSON and tables. */
+const char *cli_space_name(int space);
+
+#define CLI_ADDRESS_MAX 32
+
+/** Writes an address with its space, as people write it, into @text and returns that. */
+const char *cli_address(char text[CLI_ADDRESS_MAX], int space, uint32_t address);
+const char *cli_access_name(int access);
+const char *cli_model_name(int model);
+/** "0-3" or "0,2" from a counter set, in @text of at least 40 bytes. */
+const char *cli_counters(uint32_t counters, char *text);
+
+#endif

@@ -1,0 +1,176 @@
+#include <getopt.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "cli/cli.h"
+#include "pmulab/event.h"
+
+static void usage(FILE *file)
+{
+	fputs(
+	    "usage: pmulab encode [--pmu PMU] [--counter N] [--format table|json|csv|sh] "
+	    "EVENT...\n\n"
+	    "The register writes that program an event, in order: filters, then control. Without "
+	    "an\n"
+	    "instance in EVENT (cbo3.) those of instance 0; without --counter, those of the first\n"
+	    "counter that can count it. sh: commands of msr-tools and pciutils.\n",
+	    file);
+}
+
+struct request {
+	const struct pmu_pmu *pmu;
+	int counter; /* -1: the first possible */
+	bool shell;
+};
+
+static unsigned counter_of(const struct request *request, const struct pmu_selection *selection)
+{
+	if (request->counter >= 0)
+		return (unsigned)request->counter;
+	return selection->event ? (unsigned)__builtin_ctz(selection->event->counters) : 0;
+}
+
+static json_t *writes_json(const char *event, const struct pmu_write *writes, int count)
+{
+	json_t *array = json_array();
+
+	for (int i = 0; i < count; i++)
+		json_array_append_new(array, json_pack("{s:s, s:I, s:I, s:s}", "space",
+						       cli_space_name(writes[i].space), "address",
+						       (json_int_t)writes[i].address, "value",
+						       (json_int_t)writes[i].value, "register",
+						       writes[i].reg->name));
+	return json_pack("{s:s, s:o}", "event", event, "writes", array);
+}
+
+static void writes_table(struct table *table, const char *event, const struct pmu_write *writes,
+			 int count)
+{
+	for (int i = 0; i < count; i++) {
+		const struct pmu_write *w = &writes[i];
+		char text[CLI_ADDRESS_MAX];
+
+		table_cell(table, "%s", event);
+		table_cell(table, "%s", cli_address(text, w->space, w->address));
+		table_cell(table, "0x%08llX", (unsigned long long)w->value);
+		table_cell(table, "%s", w->reg->name);
+	}
+}
+
+static void writes_shell(const struct cli *cli, const char *event, const struct pmu_write *writes,
+			 int count)
+{
+	fprintf(cli->out, "# %s\n", event);
+	for (int i = 0; i < count; i++) {
+		const struct pmu_write *w = &writes[i];
+		char text[CLI_ADDRESS_MAX];
+
+		if (w->space == PMU_SPACE_MSR)
+			fprintf(cli->out, "wrmsr -p 0 0x%03X 0x%llX", w->address,
+				(unsigned long long)w->value);
+		else if (w->space == PMU_SPACE_PCI)
+			fprintf(cli->out, "setpci -s ${BUS}:%02x.%u %03x.l=%08llx",
+				w->address >> 15, w->address >> 12 & 7, w->address & 0xfff,
+				(unsigned long long)w->value);
+		else
+			fprintf(cli->out, "# no shell command writes %s = 0x%llX",
+				cli_address(text, w->space, w->address),
+				(unsigned long long)w->value);
+		fprintf(cli->out, "  # %s\n", w->reg->name);
+	}
+}
+
+static int encode(const struct cli *cli, const struct request *request, const char *text,
+		  struct table *table, json_t *array)
+{
+	struct pmu_write writes[PMU_EVENT_WRITES];
+	struct pmu_selection selection;
+	char event[256];
+	int count, error = pmu_event_parse(cli->ctx, request->pmu, text, &selection);
+
+	if (error)
+		return cli_fail(cli, error);
+	count = pmu_event_encode(cli->ctx, &selection,
+				 selection.instance < 0 ? 0 : (unsigned)selection.instance,
+				 counter_of(request, &selection), writes);
+	if (count < 0)
+		return cli_fail(cli, count);
+	pmu_event_print(&selection, event, sizeof(event));
+	if (request->shell)
+		writes_shell(cli, event, writes, count);
+	else if (cli->format == CLI_JSON)
+		json_array_append_new(array, writes_json(event, writes, count));
+	else
+		writes_table(table, event, writes, count);
+	return EXIT_DONE;
+}
+
+static int encode_all(const struct cli *cli, const struct request *request, char **texts)
+{
+	struct table *table = table_new("lllr");
+	json_t *array = json_array();
+	int code = EXIT_DONE;
+
+	if (!table || !array) {
+		table_free(table);
+		json_decref(array);
+		return cli_error(cli, EXIT_FAILED, "out of memory");
+	}
+	for (int i = 0; i < 4; i++)
+		table_cell(table, "%s",
+			   (const char *const[]){"EVENT", "ADDRESS", "VALUE", "REGISTER"}[i]);
+	for (; *texts && !code; texts++)
+		code = encode(cli, request, *texts, table, array);
+	if (code || request->shell || cli->format == CLI_JSON)
+		table_free(table);
+	else
+		code = cli_print_table(cli, table);
+	if (code || request->shell || cli->format != CLI_JSON)
+		json_decref(array);
+	else /* one event: the object itself, as scripts expect */
+		code = cli_print_json(cli, json_array_size(array) == 1
+					       ? json_deep_copy(json_array_get(array, 0))
+					       : json_incref(array)),
+		json_decref(array);
+	return code;
+}
+
+int cli_encode(struct cli *cli, int argc, char **argv)
+{
+	static const struct option options[] = {{"pmu", required_argument, NULL, 'p'},
+						{"counter", required_argument, NULL, 'c'},
+						{"format", required_argument, NULL, 'f'},
+						{"help", no_argument, NULL, 'h'},
+						{0}};
+	struct request request = {.counter = -1};
+	char *end;
+
+	for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
+		switch (option) {
+		case 'p':
+			request.pmu = cli_find_pmu(cli, optarg);
+			if (!request.pmu)
+				return EXIT_USAGE;
+			break;
+		case 'c':
+			request.counter = (int)strtol(optarg, &end, 0);
+			if (!*optarg || *end || request.counter < 0 || request.counter > 31)
+				return cli_error(cli, EXIT_USAGE, "no counter \"%s\"", optarg);
+			break;
+		case 'f':
+			request.shell = !strcasecmp(optarg, "sh");
+			if (!request.shell && cli_set_format(cli, optarg))
+				return EXIT_USAGE;
+			break;
+		case 'h':
+			usage(stdout);
+			return EXIT_DONE;
+		default:
+			return EXIT_USAGE;
+		}
+	}
+	if (optind == argc)
+		return cli_error(cli, EXIT_USAGE, "which EVENT? pmulab list events shows them");
+	return encode_all(cli, &request, argv + optind);
+}

@@ -1,0 +1,69 @@
+#include <getopt.h>
+#include <jansson.h>
+
+#include "cli/cli.h"
+
+static void usage(FILE *file)
+{
+	fputs("usage: pmulab machines [--format table|json|csv]\n\n"
+	      "The emulated machines that stat -M takes; pmulab show MACHINE tells all of one.\n",
+	      file);
+}
+
+static json_t *machine_json(const struct pmu_machine *m)
+{
+	return json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:I, s:s}",
+			 "name", m->name, "title", m->title, "pmu", m->pmu, "sockets", m->sockets,
+			 "cores", m->cores, "slices", m->slices, "channels",
+			 m->home_agents * m->channels, "core_mhz", m->core_mhz, "uclk_mhz",
+			 m->uclk_mhz, "dclk_mhz", m->dclk_mhz, "memory_bytes",
+			 (json_int_t)m->memory_bytes, "source", m->source);
+}
+
+int cli_machines(struct cli *cli, int argc, char **argv)
+{
+	static const struct option options[] = {
+	    {"format", required_argument, NULL, 'f'}, {"help", no_argument, NULL, 'h'}, {0}};
+	const struct pmu_machine *machines;
+	struct table *table;
+	size_t count;
+
+	for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
+		if (option == 'f' && !cli_set_format(cli, optarg))
+			continue;
+		if (option == 'h')
+			usage(stdout);
+		return option == 'h' ? EXIT_DONE : EXIT_USAGE;
+	}
+	if (optind < argc)
+		return cli_error(cli, EXIT_USAGE, "takes no argument \"%s\"", argv[optind]);
+
+	machines = pmu_machines(&count);
+	if (cli->format == CLI_JSON) {
+		json_t *array = json_array();
+
+		for (size_t i = 0; i < count; i++)
+			json_array_append_new(array, machine_json(&machines[i]));
+		return cli_print_json(cli, array);
+	}
+	table = table_new("llrrrrl");
+	if (!table)
+		return cli_error(cli, EXIT_FAILED, "out of memory");
+	for (const char *const *heading =
+		 (const char *const[]){"MACHINE", "PMU", "SOCKETS", "CORES", "LLC SLICES",
+				       "CHANNELS", "WHAT IT IS", NULL};
+	     *heading; heading++)
+		table_cell(table, "%s", *heading);
+	for (size_t i = 0; i < count; i++) {
+		const struct pmu_machine *m = &machines[i];
+
+		table_cell(table, "%s", m->name);
+		table_cell(table, "%s", m->pmu);
+		table_number(table, m->sockets);
+		table_number(table, m->sockets * m->cores);
+		table_number(table, m->sockets * m->slices);
+		table_number(table, m->sockets * m->home_agents * m->channels);
+		table_cell(table, "%s", m->title);
+	}
+	return cli_print_table(cli, table);
+}

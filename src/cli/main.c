@@ -1,0 +1,78 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cli/cli.h"
+
+static const struct {
+	const char *name;
+	cli_command *run;
+	const char *summary;
+} commands[] = {
+    {"machines", cli_machines, "the emulated machines"},
+    {"list", cli_list, "PMUs, boxes, events, metrics or registers"},
+    {"show", cli_show, "everything about one of them"},
+    {"encode", cli_encode, "the register writes that program an event"},
+    {"decode", cli_decode, "what a register value means"},
+    {"stat", cli_stat, "count events and metrics while a program runs"},
+};
+
+#define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
+
+static void usage(FILE *file)
+{
+	fputs("usage: pmulab COMMAND [ARGUMENTS]\n\n", file);
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		fprintf(file, "  %-10s %s\n", commands[i].name, commands[i].summary);
+	fputs("\npmulab COMMAND --help tells more.\n", file);
+}
+
+static int unknown_command(const char *name)
+{
+	struct cli_names valid;
+
+	cli_names_init(&valid, name);
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		cli_names_add(&valid, commands[i].name);
+	fprintf(stderr, "pmulab: no command \"%s\"; %s\n", name, cli_names_text(&valid));
+	return EXIT_USAGE;
+}
+
+static int run(const char *name, cli_command *command, int argc, char **argv)
+{
+	struct cli cli = {.command = name, .out = stdout};
+	int code;
+
+	if (pmu_ctx_new(&cli.ctx)) {
+		fputs("pmulab: out of memory\n", stderr);
+		return EXIT_FAILED;
+	}
+	code = command(&cli, argc, argv);
+	pmu_ctx_free(cli.ctx);
+	if (fflush(stdout) && errno != EPIPE) {
+		fprintf(stderr, "pmulab: cannot write the output: %s\n", strerror(errno));
+		return EXIT_FAILED;
+	}
+	return code;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2) {
+		usage(stderr);
+		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+		usage(stdout);
+		return EXIT_DONE;
+	}
+	if (!strcmp(argv[1], "--version")) {
+		puts("pmulab " PMULAB_VERSION);
+		return EXIT_DONE;
+	}
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		if (!strcasecmp(commands[i].name, argv[1]))
+			return run(commands[i].name, commands[i].run, argc - 1, argv + 1);
+	return unknown_command(argv[1]);
+}

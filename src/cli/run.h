@@ -1,0 +1,34 @@
+/* Runs a program on an emulated machine, under QEMU with our plugin. */
+#ifndef CLI_RUN_H
+#define CLI_RUN_H
+
+#include "cli/cli.h"
+#include "system/system.h"
+
+/* What the shell says where a program cannot be run. */
+enum {
+	RUN_NOT_EXECUTABLE = 126,
+	RUN_NOT_FOUND = 127,
+};
+
+/* Everything that is found out before anything is programmed or started. */
+struct run {
+	char *qemu, *plugin;
+	char *program; /* the ELF file to emulate; a script's interpreter */
+	char **argv;   /* program's arguments, argv[0] as the user wrote it */
+};
+
+/**
+ * Finds the emulator, the plugin and the program; says what is missing.
+ * @return 0, or the exit code: RUN_NOT_FOUND, RUN_NOT_EXECUTABLE, EXIT_FAILED
+ */
+int run_prepare(const struct cli *cli, struct run *run, char **argv);
+void run_release(struct run *run);
+
+/**
+ * Runs the program to its end. Its input, output and signals are its own.
+ * @return its exit code, or 128 + signal as a shell says it
+ */
+int run_program(const struct cli *cli, const struct run *run, const struct system *system);
+
+#endif

@@ -1,0 +1,322 @@
+#include <getopt.h>
+#include <jansson.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cli/cli.h"
+
+#define UMASK_TEXT_MAX 24
+
+static void usage(FILE *file)
+{
+	fputs("usage: pmulab show [--pmu PMU] NAME\n\n"
+	      "Everything about a PMU, box, event, register, metric or machine. BOX.NAME where "
+	      "several\n"
+	      "boxes have the name.\n",
+	      file);
+}
+
+/* Where a printing function puts its text, and how much it has found. */
+struct show {
+	const struct cli *cli;
+	const char *name;
+	int found;
+};
+
+static void line(const struct show *show, const char *label, const char *text)
+{
+	if (text && *text)
+		fprintf(show->cli->out, "  %-12s %s\n", label, text);
+}
+
+/* Fields of other registers that select what is counted. */
+static void show_presets(const struct show *show, const struct pmu_preset *presets, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		fprintf(show->cli->out, "  %-12s %s %u:%u = 0x%llX", i ? "" : "sets",
+			presets[i].reg, presets[i].hi, presets[i].lo,
+			(unsigned long long)presets[i].value);
+		if (presets[i].copy != PMU_COPY_ALL)
+			fprintf(show->cli->out, ", copy %u", presets[i].copy);
+		fputc('\n', show->cli->out);
+	}
+}
+
+/* Modifiers that go with a unit mask. */
+static void show_given(const struct show *show, const struct pmu_umask *umask)
+{
+	if (umask->given_count == 0)
+		return;
+	fprintf(show->cli->out, "  %-12s   with", "");
+	for (size_t i = 0; i < umask->given_count; i++)
+		fprintf(show->cli->out, " %s=%llu", umask->given[i].modifier,
+			(unsigned long long)umask->given[i].value);
+	fputc('\n', show->cli->out);
+}
+
+/* Its value and bits; nothing where fields of other registers are what it selects. */
+static void write_bits(const struct pmu_umask *umask, char text[UMASK_TEXT_MAX])
+{
+	char bits[9];
+
+	*text = '\0';
+	if (umask->preset_count)
+		return;
+	for (int bit = 7; bit >= 0; bit--)
+		bits[7 - bit] = !(umask->care >> bit & 1) ? 'x'
+				: umask->value >> bit & 1 ? '1'
+							  : '0';
+	bits[8] = '\0';
+	snprintf(text, UMASK_TEXT_MAX, " 0x%02X  b%s", umask->value, bits);
+}
+
+static void show_umasks(const struct show *show, const struct pmu_event *event)
+{
+	for (size_t i = 0; i < event->umask_count; i++) {
+		const struct pmu_umask *umask = &event->umasks[i];
+		char bits[UMASK_TEXT_MAX];
+
+		write_bits(umask, bits);
+		fprintf(show->cli->out, "  %-12s .%-20s%s%s%s%s  %s\n", i ? "" : "unit masks",
+			umask->name, bits, *umask->filters ? "  needs " : "", umask->filters,
+			umask->alone ? "  alone" : "", umask->desc);
+		show_presets(show, umask->presets, umask->preset_count);
+		show_given(show, umask);
+	}
+	if (event->umask)
+		fprintf(show->cli->out, "  %-12s 0x%02X\n", "unit mask", event->umask);
+	if (event->umask_count > 1)
+		line(show, "combining",
+		     event->combine == PMU_COMBINE_ONE ? "one unit mask at a time"
+						       : "unit masks may be added with +");
+}
+
+static void show_event(struct show *show, const struct pmu_box *box, const struct pmu_event *event)
+{
+	char counters[40];
+
+	fprintf(show->cli->out, "event %s/%s.%s\n", box->pmu, box->name, event->name);
+	line(show, "counts", event->desc);
+	fprintf(show->cli->out, "  %-12s 0x%02X%s\n", "code", event->code,
+		event->ext ? " with the extended select bit" : "");
+	line(show, "counters", cli_counters(event->counters, counters));
+	if (event->max_increment)
+		fprintf(show->cli->out, "  %-12s %u a cycle at most\n", "increment",
+			event->max_increment);
+	show_umasks(show, event);
+	line(show, "filters", event->filters);
+	line(show, "also", event->attributes);
+	show_presets(show, event->presets, event->preset_count);
+	fprintf(show->cli->out, "  %-12s %s%s%s\n", "emulated", cli_model_name(event->model),
+		*event->model_note ? ": " : "", event->model_note);
+	line(show, "source", event->source);
+}
+
+static void show_register(struct show *show, const struct pmu_box *box,
+			  const struct pmu_register *reg)
+{
+	fprintf(show->cli->out, "register %s/%s.%s\n", box->pmu, box->name, reg->name);
+	fprintf(show->cli->out, "  %-12s %u bits, reset 0x%llX\n", "width", reg->width,
+		(unsigned long long)reg->reset);
+	for (unsigned i = 0; i < box->instance_count; i++) {
+		uint32_t address = pmu_register_address(box, reg, i);
+		char text[CLI_ADDRESS_MAX];
+
+		fprintf(show->cli->out, "  %-12s %s%u%s%s: ", i ? "" : "addresses", box->name, i,
+			*box->instances[i].label ? ", " : "", box->instances[i].label);
+		fprintf(show->cli->out, "%s\n", cli_address(text, reg->space, address));
+	}
+	for (size_t i = 0; i < reg->field_count; i++) {
+		const struct pmu_field *field = &reg->fields[i];
+
+		fprintf(show->cli->out, "  %-12s %2u:%-2u %-10s %-5s reset %llu%s  %s\n",
+			i ? "" : "fields", field->hi, field->lo, field->name,
+			cli_access_name(field->access), (unsigned long long)field->reset,
+			field->must == PMU_MUST_WRITE_1	  ? ", must be written 1"
+			: field->must == PMU_MUST_WRITE_0 ? ", must be written 0"
+							  : "",
+			field->desc);
+	}
+	line(show, "source", reg->source);
+}
+
+static void show_metric(struct show *show, const struct pmu_box *box,
+			const struct pmu_metric *metric)
+{
+	fprintf(show->cli->out, "metric %s/%s.%s\n", box->pmu, box->name, metric->name);
+	line(show, "is", metric->desc);
+	line(show, "equation", metric->equation);
+	line(show, "unit", metric->unit);
+	line(show, "source", metric->source);
+}
+
+static void show_mnemonics(const struct show *show, const struct pmu_box *box)
+{
+	for (size_t i = 0; i < box->mnemonic_count; i++) {
+		const struct pmu_mnemonic *mnemonic = &box->mnemonics[i];
+
+		fprintf(show->cli->out, "  %-12s %s=%s 0x%llX  %s\n", i ? "" : "mnemonics",
+			mnemonic->field, mnemonic->name, (unsigned long long)mnemonic->value,
+			mnemonic->desc);
+	}
+}
+
+static void show_box(struct show *show, const struct pmu_box *box)
+{
+	fprintf(show->cli->out, "box %s/%s\n", box->pmu, box->name);
+	line(show, "is", box->title);
+	fprintf(show->cli->out, "  %-12s %zu in %s space\n", "instances", box->instance_count,
+		cli_space_name(box->space));
+	fprintf(show->cli->out, "  %-12s %u of %u bits, %u fixed\n", "counters", box->counter_count,
+		box->counter_width, box->fixed_count);
+	fprintf(show->cli->out, "  %-12s %zu events, %zu registers, %zu metrics\n", "has",
+		box->event_count, box->register_count, box->metric_count);
+	for (size_t i = 0; i < box->modifier_count; i++) {
+		const struct pmu_modifier *modifier = &box->modifiers[i];
+
+		fprintf(show->cli->out, "  %-12s %s%s%s\n", i ? "" : "settings", modifier->name,
+			modifier->reg ? " in " : "", modifier->reg ? modifier->reg : "");
+	}
+	show_mnemonics(show, box);
+	line(show, "source", box->source);
+}
+
+static void show_pmu(struct show *show, const struct pmu_pmu *pmu)
+{
+	fprintf(show->cli->out, "PMU %s\n", pmu->name);
+	line(show, "is", pmu->title);
+	if (pmu->window.size)
+		fprintf(show->cli->out,
+			"  %-12s at 0x%llX of the own socket, 0x%llX + N * 0x%X of socket N\n",
+			"mmio", (unsigned long long)pmu->window.own,
+			(unsigned long long)pmu->window.first, pmu->window.size);
+	for (size_t i = 0; i < pmu->box_count; i++)
+		fprintf(show->cli->out, "  %-12s %-6s %s\n", i ? "" : "boxes", pmu->boxes[i].name,
+			pmu->boxes[i].title);
+	line(show, "source", pmu->source);
+}
+
+static void show_cache(const struct show *show, const char *name, const struct pmu_cache *cache)
+{
+	fprintf(show->cli->out, "  %-12s %u KB, %u ways, %u sets, latency %u\n", name,
+		cache->sets * cache->ways / 16, cache->ways, cache->sets, cache->latency);
+}
+
+static void show_machine(struct show *show, const struct pmu_machine *m)
+{
+	FILE *out = show->cli->out;
+
+	fprintf(out, "machine %s\n", m->name);
+	line(show, "is", m->title);
+	line(show, "PMU", m->pmu);
+	fprintf(out, "  %-12s %u of %u cores, %u LLC slices, %u home agents with %u channels\n",
+		"sockets", m->sockets, m->cores, m->slices, m->home_agents, m->channels);
+	fprintf(out, "  %-12s core %u, uncore %u, DRAM %u MHz\n", "clocks", m->core_mhz,
+		m->uclk_mhz, m->dclk_mhz);
+	show_cache(show, "L1I", &m->l1i);
+	show_cache(show, "L1D", &m->l1d);
+	show_cache(show, "L2", &m->l2);
+	show_cache(show, "LLC slice", &m->llc);
+	fprintf(out, "  %-12s %llu GB a socket, %u ranks of %u banks a channel, %u KB rows\n",
+		"memory", (unsigned long long)(m->memory_bytes >> 30), m->ranks, m->banks,
+		m->row_bytes >> 10);
+	fprintf(out, "  %-12s issue %u a cycle, reorder window %u, %u fill buffers\n", "core",
+		m->issue_width, m->reorder_window, m->fill_buffers);
+	fprintf(out, "  %-12s IRQ %u, TOR %u, tracker %u, RPQ %u, WPQ %u (drains from %u to %u)\n",
+		"queues", m->irq_entries, m->tor_entries, m->tracker_entries, m->rpq_entries,
+		m->wpq_entries, m->wpq_high, m->wpq_low);
+	fprintf(out, "  %-12s ring %u, home agent %u, link %u (line %u), snoop %u uncore cycles\n",
+		"latencies", m->ring_hop, m->ha_cycles, m->link_cycles, m->link_line_cycles,
+		m->snoop_cycles);
+	fprintf(out,
+		"  %-12s CL %u, CWL %u, RCD %u, RP %u, RAS %u, burst %u, REFI %u, RFC %u, WR %u, "
+		"WTR %u DRAM cycles\n",
+		"DRAM", m->t_cl, m->t_cwl, m->t_rcd, m->t_rp, m->t_ras, m->t_burst, m->t_refi,
+		m->t_rfc, m->t_wr, m->t_wtr);
+	line(show, "source", m->source);
+}
+
+static void blank(const struct show *show)
+{
+	if (show->found)
+		fputc('\n', show->cli->out);
+}
+
+#define SHOW(what, ...)                                                                            \
+	do {                                                                                       \
+		blank(show);                                                                       \
+		show_##what(show, __VA_ARGS__);                                                    \
+		show->found++;                                                                     \
+	} while (0)
+
+static void show_in_box(struct show *show, const struct pmu_box *box, const char *name)
+{
+	const struct pmu_event *event = pmu_find_event(box, name);
+	const struct pmu_register *reg = pmu_find_register(box, name);
+	const struct pmu_metric *metric = pmu_find_metric(box, name);
+
+	for (; event; event = pmu_next_event(box, event))
+		SHOW(event, box, event);
+	if (reg)
+		SHOW(register, box, reg);
+	if (metric)
+		SHOW(metric, box, metric);
+}
+
+static void show_all(struct show *show, const struct pmu_pmu *only)
+{
+	const struct pmu_machine *machine = pmu_find_machine(show->name);
+	const char *dot = strchr(show->name, '.');
+	size_t count;
+	const struct pmu_pmu *pmus = pmu_catalog(&count);
+
+	if (machine)
+		SHOW(machine, machine);
+	for (size_t i = 0; i < count; i++) {
+		const struct pmu_pmu *pmu = &pmus[i];
+
+		if (only && only != pmu)
+			continue;
+		if (!strcasecmp(pmu->name, show->name))
+			SHOW(pmu, pmu);
+		for (size_t j = 0; j < pmu->box_count; j++) {
+			const struct pmu_box *box = &pmu->boxes[j];
+			size_t length = strlen(box->name);
+
+			if (!strcasecmp(box->name, show->name))
+				SHOW(box, box);
+			if (!dot)
+				show_in_box(show, box, show->name);
+			else if (length == (size_t)(dot - show->name) &&
+				 !strncasecmp(box->name, show->name, length))
+				show_in_box(show, box, dot + 1);
+		}
+	}
+}
+
+int cli_show(struct cli *cli, int argc, char **argv)
+{
+	static const struct option options[] = {
+	    {"pmu", required_argument, NULL, 'p'}, {"help", no_argument, NULL, 'h'}, {0}};
+	const struct pmu_pmu *pmu = NULL;
+	struct show show = {.cli = cli};
+
+	for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
+		if (option == 'h')
+			usage(stdout);
+		if (option != 'p')
+			return option == 'h' ? EXIT_DONE : EXIT_USAGE;
+		pmu = cli_find_pmu(cli, optarg);
+		if (!pmu)
+			return EXIT_USAGE;
+	}
+	if (optind + 1 != argc)
+		return cli_error(cli, EXIT_USAGE, "takes one NAME; see pmulab show --help");
+	show.name = argv[optind];
+	show_all(&show, pmu);
+	if (show.found)
+		return EXIT_DONE;
+	return cli_error(cli, EXIT_USAGE,
+			 "nothing is called \"%s\"; pmulab list events %s searches", show.name,
+			 show.name);
+}

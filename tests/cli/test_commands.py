@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""The command as a user meets it: JSON keys that others read, refusals, exit codes."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+from harness import LARGE, PMULAB, SMALL, Guests, pmulab, pmulab_json, stat, total
+
+
+class Lists(unittest.TestCase):
+    def test_json_keys(self):
+        """The keys that were promised, no more and no less."""
+        keys = {
+            "events": {"pmu", "box", "event", "code", "ext", "counters", "max_increment", "umasks",
+                       "filters", "model", "source"},
+            "registers": {"pmu", "box", "instance", "name", "space", "address", "width", "access",
+                          "reset", "fields"},
+            "metrics": {"pmu", "box", "name", "equation", "unit", "source"},
+        }
+        for subject, wanted in keys.items():
+            with self.subTest(subject=subject):
+                entries = pmulab_json("list", subject)
+                self.assertTrue(entries)
+                for entry in entries:
+                    self.assertEqual(set(entry), wanted)
+        umask = next(e for e in pmulab_json("list", "events") if e["umasks"])["umasks"][0]
+        self.assertEqual(set(umask), {"name", "value"})
+        field = pmulab_json("list", "registers")[0]["fields"][0]
+        self.assertEqual(set(field), {"name", "hi", "lo", "access", "reset"})
+
+    def test_narrowing(self):
+        boxes = {e["box"] for e in pmulab_json("list", "events", "--pmu", "xeon-e5v4", "--box", "ha")}
+        self.assertEqual(boxes, {"ha"})
+
+    def test_documented_addresses(self):
+        """334291-001 table 2-13 and table 1-3."""
+        registers = {(r["box"], r["instance"], r["name"]): r["address"]
+                     for r in pmulab_json("list", "registers")}
+        cbo = {name: a for (box, i, name), a in registers.items() if box == "cbo" and i == 17}
+        self.assertIn(0xF11, cbo.values())
+        self.assertIn(0xF1B, cbo.values())
+        imc = [a for (box, i, _), a in registers.items() if box == "imc" and i == 5]
+        self.assertIn(23 << 15 | 1 << 12 | 0xD8, imc)
+
+    def test_encode_and_decode(self):
+        """Worked out by hand: opc 28:20, en 22, umask 15:8 (334291-001 tables 2-16 and 2-19)."""
+        encoded = pmulab_json("encode", "--counter", "1", "cbo3.TOR_INSERTS.MISS_OPCODE:opc=DRd")
+        self.assertEqual(set(encoded), {"event", "writes"})
+        self.assertEqual([(w["space"], w["address"], w["value"]) for w in encoded["writes"]],
+                         [("msr", 0xE36, 0x182 << 20), ("msr", 0xE32, 1 << 22 | 0x03 << 8 | 0x35)])
+        self.assertEqual(set(encoded["writes"][0]), {"space", "address", "value", "register"})
+        decoded = pmulab_json("decode", "0xE32", "0x00400335")
+        self.assertIn("TOR_INSERTS.MISS_OPCODE", decoded["event"])
+
+
+class Refusals(unittest.TestCase):
+    """One clear message that says what is valid, exit code 2."""
+
+    def refused(self, *arguments, code=2, says=()):
+        result = pmulab(*arguments)
+        self.assertEqual(result.returncode, code, result.stderr)
+        self.assertEqual(result.stdout, "")
+        for text in says:
+            self.assertIn(text.lower(), result.stderr.lower())
+        self.assertNotIn("Sanitizer", result.stderr)
+
+    def test_names(self):
+        self.refused("lst", says=["list"])
+        self.refused("stat", "-M", "xeon-e5v4-4d", "--", "true", says=["xeon-e5v4-4c"])
+        self.refused("encode", "cbo.LLC_LOKUP.ANY:state=any", says=["LLC_LOOKUP"])
+        self.refused("encode", "cbo.LLC_LOOKUP.DATA_REED:state=any", says=["DATA_READ"])
+        self.refused("list", "--pmu", "xeon-e5v5", says=["xeon-e5v4"])
+        self.refused("list", "--format", "xml", says=["json"])
+
+    def test_what_cannot_count(self):
+        self.refused("encode", "cbo.TOR_INSERTS.OPCODE+WB:opc=DRd", says=["TOR_INSERTS"])
+        self.refused("encode", "cbo.TOR_INSERTS.OPCODE", says=["opc"])
+        self.refused("encode", "cbo.CLOCKTICKS:thresh=256", says=["thresh", "255"])
+        self.refused("encode", "cbo.CLOCKTICKS:edge_det", says=["thresh"])
+        self.refused("encode", "--counter", "1", "cbo.TOR_OCCUPANCY.ALL", says=["counter"])
+
+    def test_what_excludes_each_other(self):
+        self.refused("stat", "-M", SMALL, "-e",
+                     "cbo.TOR_INSERTS.OPCODE:opc=DRd,cbo.TOR_INSERTS.OPCODE:opc=RFO", "--", "true",
+                     says=["opc"])
+        self.refused("stat", "-M", SMALL, "-e",
+                     "cbo.TOR_OCCUPANCY.ALL,cbo.RxR_OCCUPANCY.IRQ", "--", "true", says=["counter"])
+
+    def test_programs(self):
+        self.refused("stat", "-M", SMALL, "--", "/no/such/program", code=127, says=["not found"])
+        self.refused("stat", "-M", SMALL, "--", "no-such-program", code=127, says=["not found"])
+        self.refused("stat", "-M", SMALL, "--", "/etc/passwd", code=126, says=["executable"])
+        with tempfile.NamedTemporaryFile("wb", delete=False) as file:
+            head = bytearray(64)  # an ELF header for AArch64
+            head[:6] = b"\x7fELF\x02\x01"
+            head[16:20] = b"\x02\x00\xb7\x00"
+            file.write(head)
+        os.chmod(file.name, 0o755)
+        self.refused("stat", "-M", SMALL, "--", file.name, code=126, says=["x86-64"])
+        os.unlink(file.name)
+
+
+def children_of(pid):
+    """Processes whose parent is @pid."""
+    found = []
+    for stat_file in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            text = stat_file.read_text(encoding="ascii", errors="replace")
+        except OSError:
+            continue
+        if int(text[text.rindex(")") + 2:].split()[1]) == pid:
+            found.append(int(stat_file.parent.name))
+    return found
+
+
+class Programs(Guests):
+    def test_report_keys(self):
+        report = stat(SMALL, ["imc.CAS_COUNT.RD"], "/bin/true", metrics=["MEM_BW_READS"])
+        self.assertEqual(set(report), {"machine", "command", "exit", "seconds", "instructions",
+                                       "cycles", "counts", "metrics"})
+        self.assertEqual(set(report["counts"][0]),
+                         {"event", "pmu", "box", "socket", "instance", "count", "model"})
+        self.assertEqual(set(report["metrics"][0]), {"name", "value", "unit"})
+        self.assertEqual(report["metrics"][0]["value"], 64 * total(report, "imc.CAS_COUNT"))
+
+    def test_twice_the_same(self):
+        events = ["cbo.LLC_LOOKUP.ANY:state=any", "cbo.TOR_OCCUPANCY.ALL", "cbo.LLC_VICTIMS.M_STATE",
+                  "ha.TRACKER_OCCUPANCY.READS_LOCAL", "imc.CAS_COUNT.RD", "imc.ACT_COUNT.RD",
+                  "imc.RPQ_CYCLES_NE"]
+        reports = [stat(LARGE, events, "/bin/ls", "/usr/include") for _ in range(2)]
+        self.assertEqual(reports[0], reports[1])
+
+    def test_output_and_exit_code_pass_through(self):
+        result = pmulab("stat", "-M", SMALL, "-o", "/dev/null", "--", "/bin/sh", "-c",
+                        "read line; echo got $line; echo two >&2; exit 7", input="one\n")
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (7, "got one\n", "two\n"))
+        result = pmulab("stat", "-M", SMALL, "-o", "/dev/null", "--", "/bin/sh", "-c", "kill -SEGV $$")
+        self.assertEqual(result.returncode, 128 + signal.SIGSEGV)
+
+    def test_script(self):
+        script = self.path / "script"
+        script.write_text("#!/bin/sh -e\necho $0 $1\n", encoding="ascii")
+        script.chmod(0o755)
+        result = pmulab("stat", "-M", SMALL, "-o", "/dev/null", "--", script, "argument")
+        self.assertEqual((result.returncode, result.stdout), (0, f"{script} argument\n"))
+
+    def test_absent_events_are_never_zero(self):
+        result = pmulab("stat", "-M", SMALL, "-e", "cbo.RING_AD_USED.ALL", "--", "/bin/true")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("not modelled", result.stderr)
+        report = stat(SMALL, ["cbo.RING_AD_USED.ALL"], "/bin/true")
+        self.assertTrue(all(c["count"] is None and c["model"] == "absent" for c in report["counts"]))
+
+    def test_signals_reach_the_program(self):
+        with subprocess.Popen([PMULAB, "stat", "-M", SMALL, "-o", "/dev/null", "--", "/bin/sleep", "60"],
+                              stderr=subprocess.DEVNULL) as process:
+            time.sleep(1)
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.wait(30), 128 + signal.SIGTERM)
+
+    def test_nothing_stays_when_it_is_killed(self):
+        before = set(os.listdir("/dev/shm"))
+        with subprocess.Popen([PMULAB, "stat", "-M", SMALL, "-o", "/dev/null", "--", "/bin/sleep", "60"],
+                              stderr=subprocess.DEVNULL) as process:
+            deadline = time.monotonic() + 20
+            while not (children := children_of(process.pid)) and time.monotonic() < deadline:
+                time.sleep(0.05)
+            time.sleep(0.5)
+            process.kill()
+            process.wait(30)
+        self.assertTrue(children)
+        deadline = time.monotonic() + 10
+        while any(os.path.exists(f"/proc/{c}/exe") for c in children) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.assertFalse([c for c in children if os.path.exists(f"/proc/{c}/exe")])
+        self.assertEqual(set(os.listdir("/dev/shm")), before)
+
+    def test_csv(self):
+        with tempfile.NamedTemporaryFile("r", suffix=".csv") as file:
+            pmulab("stat", "-M", SMALL, "-e", "imc.CAS_COUNT.RD", "--format", "csv", "-o", file.name,
+                   "--", "/bin/true")
+            lines = file.read().splitlines()
+        self.assertEqual(lines[0], "event,pmu,box,socket,instance,count,model")
+        self.assertEqual(len(lines), 1 + 4)  # four channels
+
+    def test_threads(self):
+        threads = self.build("threads.c", "-pthread")
+        report = stat(SMALL, ["imc.CAS_COUNT.RD", "cbo.LLC_LOOKUP.ANY:state=any"], threads, "6")
+        self.assertEqual(report["exit"], 0)
+        self.assertGreater(total(report, "imc.CAS_COUNT"), 6 * 8192)
+
+
+if __name__ == "__main__":
+    unittest.main()
