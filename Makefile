@@ -1,0 +1,36 @@
+# The front door; Meson does the work.
+.PHONY: all demo test bench fuzz lint format clean
+
+all:
+	@scripts/install-deps build run
+	@test -d build || meson setup build -Dnative=true >/dev/null
+	@ninja -C build
+
+demo: all
+	@scripts/install-deps demo
+	@scripts/demo
+
+test:
+	@scripts/install-deps build run test
+	@test -d build-test || meson setup build-test -Dbuildtype=debugoptimized \
+		-Db_sanitize=address,undefined -Dwerror=true >/dev/null
+	@ninja -C build-test
+	@meson test -C build-test --no-rebuild --print-errorlogs
+
+bench: all
+	@scripts/install-deps bench
+	@bench/run
+
+fuzz:
+	@scripts/install-deps build lint
+	@fuzz/run
+
+lint:
+	@scripts/install-deps build lint
+	@scripts/lint
+
+format:
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+clean:
+	@rm -rf build build-test
