@@ -1,9 +1,6 @@
 /*
  * Any text is parsed or refused with a message; what was parsed is printed, and what was printed is
- * parsed again to the same selection.
- *
- *     clang -fsanitize=fuzzer,address,undefined -Iinclude -Isrc fuzz/event.c libevent.a ...
- *     ./event fuzz/corpus/event
+ * parsed again to the same selection. fuzz/run builds and runs it.
  */
 #include <assert.h>
 #include <stdint.h>

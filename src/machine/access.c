@@ -104,7 +104,6 @@ static uint64_t go_far(struct machine_core *core, const struct way_behind *way, 
 	uint64_t end;
 
 	pace_meet(core);
-	tor_prefetch(core->machine, physical);
 	machine_hold(core->machine, core->thread);
 	end = issued + way->far(core->machine, core->number, physical, issued);
 	state->horizon = machine_max(state->horizon, end);
@@ -116,6 +115,8 @@ static uint64_t go_far(struct machine_core *core, const struct way_behind *way, 
 static uint64_t go_behind(struct machine_core *core, const struct way_behind *way,
 			  uint32_t physical, uint64_t issued)
 {
+	/* Most that is not in L1 is not in L2 either; the LLC's set may be far away on the host. */
+	tor_prefetch(core->machine, machine_socket(core->machine, core->number), physical);
 	if (way->near(core->machine, core->number, physical, core->thread))
 		return issued + private_l2_ticks(core->machine);
 	return go_far(core, way, physical, issued);

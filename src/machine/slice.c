@@ -129,6 +129,8 @@ static enum line_state miss(struct machine *machine, struct tor_entry *entry, en
 	struct home_answer answer;
 
 	entry->slice->misses++;
+	if (machine->desc->sockets > 1)
+		tor_prefetch(machine, 1u - entry->socket, entry->line);
 	free_way(machine, entry);
 	answer = ask_home(machine, entry, kind);
 	tor_set_state(entry, answer.state);

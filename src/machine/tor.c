@@ -17,17 +17,13 @@ void tor_locate(const struct machine *machine, struct tor_entry *entry, unsigned
 	entry->nid = (uint8_t)machine_home_node(machine, line);
 }
 
-void tor_prefetch(const struct machine *machine, uint32_t line)
+void tor_prefetch(const struct machine *machine, unsigned socket, uint32_t line)
 {
-	const struct place place = place_of(machine, line);
+	const char *set = (const char *)place_set(machine, socket, place_of(machine, line));
 
-	for (unsigned socket = 0; socket < machine->desc->sockets; socket++) {
-		const char *set = (const char *)place_set(machine, socket, place);
-
-		__builtin_prefetch(set, 1);
-		__builtin_prefetch(set + 64, 1);
-		__builtin_prefetch(set + 128, 1);
-	}
+	__builtin_prefetch(set, 1);
+	__builtin_prefetch(set + 64, 1);
+	__builtin_prefetch(set + 128, 1);
 }
 
 static struct signal announcement(const struct tor_entry *entry, enum pmu_signal_id id,

@@ -29,7 +29,7 @@ struct tor_entry {
 void tor_locate(const struct machine *machine, struct tor_entry *entry, unsigned socket,
 		uint32_t line);
 /** Has the host fetch what tor_locate() will look at, in every socket. */
-void tor_prefetch(const struct machine *machine, uint32_t line);
+void tor_prefetch(const struct machine *machine, unsigned socket, uint32_t line);
 /** Through the ingress queue @facet (one of FACET_CBO_INGRESS_*) into the TOR, at @now or later. */
 void tor_enter(struct machine *machine, struct tor_entry *entry, uint32_t facet, unsigned tid,
 	       uint64_t now);
