@@ -185,6 +185,7 @@ struct pmu_umask {
 	uint8_t value;	     /* number of the unit mask where its presets say all */
 	uint8_t care;	     /* bits the manual prints as 0 or 1; the others are don't-care */
 	bool alone;	     /* not to be combined, although the event's others may be */
+	bool absent;	     /* not modelled, although others of the event are */
 	const char *group;   /* "" for none */
 	const char *needs;   /* group of which one more unit mask must be named; "" for none */
 	const char *filters; /* filter fields this unit mask needs, comma separated; "" for none */

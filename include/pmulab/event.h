@@ -59,6 +59,12 @@ struct pmu_selection {
 int pmu_event_parse(struct pmu_ctx *ctx, const struct pmu_pmu *pmu, const char *text,
 		    struct pmu_selection *selection);
 
+/**
+ * How the emulated machine models what is selected: as the event's model, or PMU_MODEL_ABSENT where
+ * it produces nothing that the unit mask selects.
+ */
+enum pmu_model pmu_event_model(const struct pmu_selection *selection);
+
 /** Writes the canonical expression, as snprintf(). */
 int pmu_event_print(const struct pmu_selection *selection, char *text, size_t size);
 

@@ -246,6 +246,8 @@ def check_umasks(findings, place, box, event):
         check_filters(findings, where, box, u.get("filters", []))
         check_presets(findings, where, box, u["presets"])
         check_given(findings, where, box, u["given"])
+        if u.get("model", "absent") != "absent" or "model" in u and event["model"] == "absent":
+            findings.add(where, "the model of a unit mask is \"absent\" in an event that has one")
         if "value" in u:
             if not u["presets"] or event.get("combine") != "one":
                 findings.add(where, "a unit mask without bits needs settings and combine \"one\"")

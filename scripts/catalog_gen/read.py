@@ -29,7 +29,7 @@ KEYS = {
               {"ext", "combine", "umasks", "filters", "model_note", "signal", "measure", "select",
                "select_arg", "facets", "umask", "attributes", "settings", "alias"}),
     "unit mask": ({"name"}, {"bits", "alone", "group", "needs", "filters", "settings", "given",
-                             "desc", "source"}),
+                             "model", "desc", "source"}),
     "metric": ({"name", "equation", "unit", "desc", "source"}, {"unresolved"}),
 }
 NUMBERS = {"base", "stride", "count", "device", "function", "device_id", "counters",

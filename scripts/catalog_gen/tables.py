@@ -139,6 +139,7 @@ def print_umasks(prefix, box, event):
         presets = print_presets(f"{prefix}_presets_{event['name']}_{n}", box, u["presets"])
         rows.append({"name": c_string(u["name"]), "value": f"{value:#04x}", "care": f"{care:#04x}",
                      "alone": str(bool(u.get("alone"))).lower(),
+                     "absent": str("model" in u).lower(),
                      "group": c_string(u.get("group", "")), "needs": c_string(u.get("needs", "")),
                      "filters": c_string(",".join(u.get("filters", []))),
                      "given": given, "given_count": len(u["given"]),

@@ -77,9 +77,10 @@ static void show_umasks(const struct show *show, const struct pmu_event *event)
 		char bits[UMASK_TEXT_MAX];
 
 		write_bits(umask, bits);
-		fprintf(show->cli->out, "  %-12s .%-20s%s%s%s%s  %s\n", i ? "" : "unit masks",
+		fprintf(show->cli->out, "  %-12s .%-20s%s%s%s%s%s  %s\n", i ? "" : "unit masks",
 			umask->name, bits, *umask->filters ? "  needs " : "", umask->filters,
-			umask->alone ? "  alone" : "", umask->desc);
+			umask->alone ? "  alone" : "", umask->absent ? "  not modelled" : "",
+			umask->desc);
 		show_presets(show, umask->presets, umask->preset_count);
 		show_given(show, umask);
 	}

@@ -111,12 +111,12 @@ static int add_metric(const struct cli *cli, struct stat_run *run, const char *n
 
 static bool is_absent(const struct pmu_selection *selection)
 {
-	return selection->event && selection->event->model == PMU_MODEL_ABSENT;
+	return pmu_event_model(selection) == PMU_MODEL_ABSENT;
 }
 
 static const char *model_of(const struct pmu_selection *selection)
 {
-	return cli_model_name(selection->event ? selection->event->model : PMU_MODEL_EXACT);
+	return cli_model_name(pmu_event_model(selection));
 }
 
 static uint64_t sum(const struct stat_run *run, unsigned event, int socket)
@@ -244,9 +244,7 @@ static void event_rows(const struct stat_run *run, struct table *table, unsigned
 	table_cell(table, "%s", run->machine->sockets > 1 || run->per_box ? "all sockets" : "");
 	count_cell(table, absent, sum(run, event, -1));
 	table_cell(table, "%s%s", text,
-		   selection->event && selection->event->model == PMU_MODEL_APPROXIMATE
-		       ? "  (approximate)"
-		       : "");
+		   pmu_event_model(selection) == PMU_MODEL_APPROXIMATE ? "  (approximate)" : "");
 	for (unsigned socket = 0; run->machine->sockets > 1 && socket < run->machine->sockets;
 	     socket++) {
 		table_cell(table, "socket %u", socket);
@@ -364,11 +362,15 @@ static void warn_absent(const struct cli *cli, const struct stat_run *run)
 	for (unsigned i = 0; i < pmu_session_events(run->session); i++) {
 		const struct pmu_selection *selection = pmu_session_event(run->session, i);
 
-		if (is_absent(selection))
-			cli_error(cli, 0, "warning: %s.%s is not modelled on this machine%s%s",
-				  selection->box->name, selection->event->name,
-				  *selection->event->model_note ? ": " : "",
-				  selection->event->model_note);
+		char text[256];
+
+		if (!is_absent(selection))
+			continue;
+		pmu_event_print(selection, text, sizeof(text));
+		cli_error(cli, 0, "warning: %s is not modelled on this machine%s%s", text,
+			  selection->event->model == PMU_MODEL_ABSENT ? ": " : "",
+			  selection->event->model == PMU_MODEL_ABSENT ? selection->event->model_note
+								      : "");
 	}
 }
 

@@ -111,3 +111,18 @@ bool umask_gives(const struct pmu_umask *const *rows, size_t count, const char *
 	}
 	return false;
 }
+
+enum pmu_model pmu_event_model(const struct pmu_selection *selection)
+{
+	const struct pmu_event *event = selection->event;
+	unsigned absent = 0;
+
+	if (!event)
+		return PMU_MODEL_EXACT;
+	for (size_t i = 0; i < event->umask_count; i++)
+		if (event->umasks[i].absent)
+			absent |= event->umasks[i].value;
+	if (absent && !(selection->umask & ~absent))
+		return PMU_MODEL_ABSENT;
+	return (enum pmu_model)event->model;
+}

@@ -127,8 +127,8 @@ int pmu_session_add(struct pmu_session *session, struct pmu_ctx *ctx,
 	session->events = events;
 	events[session->event_count] = (struct session_event){
 	    .selection = *selection,
-	    .counted = !(bus_is_emulated(session->bus) && selection->event &&
-			 selection->event->model == PMU_MODEL_ABSENT),
+	    .counted =
+		!(bus_is_emulated(session->bus) && pmu_event_model(selection) == PMU_MODEL_ABSENT),
 	};
 	return (int)session->event_count++;
 }

@@ -155,6 +155,10 @@ class Programs(Guests):
         self.assertIn("not modelled", result.stderr)
         report = stat(SMALL, ["cbo.RING_AD_USED.ALL"], "/bin/true")
         self.assertTrue(all(c["count"] is None and c["model"] == "absent" for c in report["counts"]))
+        # A unit mask of which nothing is produced, of an event that is modelled.
+        report = stat(SMALL, ["cbo.LLC_VICTIMS.MISS", "imc.PRE_COUNT.PAGE_MISS"], "/bin/true")
+        self.assertEqual({(c["box"], c["count"] is None) for c in report["counts"]},
+                         {("cbo", True), ("imc", False)})
 
     def test_signals_reach_the_program(self):
         with subprocess.Popen([PMULAB, "stat", "-M", SMALL, "-o", "/dev/null", "--", "/bin/sleep", "60"],

@@ -1,4 +1,4 @@
-#include "guests.h"
+#include "guests.inc"
 /* The first thread leaves while one thread spins and another waits in a system call. */
 #define THREAD_FLAGS 0x50f00 /* CLONE_VM, FS, FILES, SIGHAND, THREAD, SYSVSEM */
 #define SYS_PAUSE    34

@@ -1,4 +1,4 @@
-#include "guests.h"
+#include "guests.inc"
 _start:	lea	array(%rip), %rsi
 	xor	%ecx, %ecx
 1:	incq	(%rsi, %rcx, 8)

@@ -1,4 +1,4 @@
-#include "guests.h"
+#include "guests.inc"
 /* A file that is not there, one that is no program, then one that is: only the last runs. */
 _start:	lea	absent(%rip), %rdi
 	call	1f

@@ -1,4 +1,4 @@
-#include "guests.h"
+#include "guests.inc"
 _start:	mov	$COUNT, %ecx
 1:	mov	cell(%rip), %rax
 	dec	%ecx

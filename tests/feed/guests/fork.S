@@ -1,4 +1,4 @@
-#include "guests.h"
+#include "guests.inc"
 /* Parent and child load COUNT times each. */
 _start:	mov	$SYS_FORK, %eax
 	syscall

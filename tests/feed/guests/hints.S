@@ -1,4 +1,4 @@
-#include "guests.h"
+#include "guests.inc"
 /* Memory operands that are no accesses. */
 _start:	mov	$COUNT, %ecx
 1:	prefetcht0 cell(%rip)

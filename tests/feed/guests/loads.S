@@ -1,4 +1,4 @@
-#include "guests.h"
+#include "guests.inc"
 _start:	lea	array(%rip), %rsi
 	mov	$COUNT, %ecx
 1:	mov	(%rsi), %rax

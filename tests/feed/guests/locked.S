@@ -1,4 +1,4 @@
-#include "guests.h"
+#include "guests.inc"
 /* Five locked read-modify-writes an iteration, one of them of 16 bytes, one without a prefix. */
 _start:	mov	$COUNT, %esi
 1:	lock incl cell(%rip)

@@ -1,4 +1,4 @@
-#include "guests.h"
+#include "guests.inc"
 /* The load lies across two pages of code, in the middle of a block: counted once. */
 _start:	mov	$COUNT, %ecx
 	jmp	1f

@@ -1,4 +1,4 @@
-#include "guests.h"
+#include "guests.inc"
 /* A thread works, makes another one and ends; that one works as long and ends the process. */
 #define THREAD_FLAGS 0x50f00 /* CLONE_VM, FS, FILES, SIGHAND, THREAD, SYSVSEM */
 _start:	mov	$WORK, %ecx

@@ -1,4 +1,4 @@
-#include "guests.h"
+#include "guests.inc"
 /* COUNT bytes are scanned and compared: one instruction each, an access for every byte. The third
    repetition of the loop's instruction comes after others and is counted again. */
 _start:	mov	$3, %edx

@@ -1,4 +1,4 @@
-#include "guests.h"
+#include "guests.inc"
 /* An iteration: call, push, push from memory, pop to memory, pop, ret: 4 stores by the pushes, the
    call and the pop to memory; 4 loads by the pops, the ret and the push from memory. */
 _start:	mov	$COUNT, %ecx

@@ -1,4 +1,4 @@
-#include "guests.h"
+#include "guests.inc"
 /* COUNT full lines past the caches, eight stores of 8 bytes each, then as many with four of 16. */
 _start:	lea	array(%rip), %rdi
 	mov	$8 * COUNT, %ecx

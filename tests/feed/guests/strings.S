@@ -1,4 +1,4 @@
-#include "guests.h"
+#include "guests.inc"
 /* 1 MiB is moved and then set, in pieces of 32 bytes; one instruction each. */
 _start:	lea	from(%rip), %rsi
 	lea	to(%rip), %rdi

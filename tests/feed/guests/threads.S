@@ -1,4 +1,4 @@
-#include "guests.h"
+#include "guests.inc"
 /* Four threads increment a cell COUNT times and then say that they are done; the first thread
    spins until all have, and leaves with status 0 if no increment was lost. */
 #define THREADS     4

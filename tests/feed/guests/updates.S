@@ -1,4 +1,4 @@
-#include "guests.h"
+#include "guests.inc"
 /* Plain read-modify-write: a load and a store each. */
 _start:	mov	$COUNT, %ecx
 1:	addq	$3, cell(%rip)

@@ -1,4 +1,4 @@
-#include "guests.h"
+#include "guests.inc"
 /* A child works, and its parent, which waits for it, as long afterwards. Two lines of code. */
 	.balign	64
 _start:	mov	$SYS_FORK, %eax

@@ -1,4 +1,4 @@
-#include "guests.h"
+#include "guests.inc"
 /* Operands of 10 and 16 bytes, aligned and not, side by side: one access each. */
 _start:	mov	$COUNT, %ecx
 1:	movdqa	cell(%rip), %xmm0
