@@ -1,0 +1,39 @@
+/* What a run under `stat` has found out, and its report. */
+#ifndef CLI_STAT_H
+#define CLI_STAT_H
+
+#include "cli/cli.h"
+#include "machine/machine.h"
+#include "pmulab/metric.h"
+
+#define STAT_METRICS_MAX 64
+
+struct stat_metric {
+	struct pmu_formula *formula;
+	unsigned *events; /* of the session, in the order of the formula's selections */
+};
+
+struct stat_run {
+	const struct pmu_machine *machine;
+	const struct pmu_pmu *pmu;
+	bool per_box;
+	const char *output; /* NULL: standard error */
+	struct pmu_bus *bus;
+	struct pmu_session *session;
+	struct stat_metric metrics[STAT_METRICS_MAX];
+	size_t metric_count;
+	/* Results. */
+	const struct pmu_count *counts;
+	size_t count_count;
+	struct machine_truth truth;
+	double seconds;
+	int exit;
+};
+
+/** Whether the machine produces nothing of what is selected: it has no count, not even 0. */
+bool stat_is_absent(const struct pmu_selection *selection);
+
+/** Prints the report in the format asked for. @param argv  the program's. @return exit code */
+int stat_report(const struct cli *cli, const struct stat_run *run, char **argv);
+
+#endif
