@@ -1,7 +1,7 @@
-/* A plain matrix product: unit stride in the inner loop, 512 x 512. */
+/* A plain matrix product: unit stride in the inner loop, 544 x 544. */
 #include <stdio.h>
 
-#define N 512
+#define N 544
 
 static double a[N][N], b[N][N], c[N][N];
 

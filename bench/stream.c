@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #define LENGTH 2000000
-#define ROUNDS 12
+#define ROUNDS 26
 
 static double a[LENGTH], b[LENGTH], c[LENGTH];
 
