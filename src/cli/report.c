@@ -8,6 +8,8 @@
 
 #include "pmulab/session.h"
 
+#define SOCKETS_MAX 8
+
 bool stat_is_absent(const struct pmu_selection *selection)
 {
 	return pmu_event_model(selection) == PMU_MODEL_ABSENT;
@@ -118,39 +120,56 @@ static void count_cell(struct table *table, bool absent, uint64_t count)
 		table_number(table, count);
 }
 
+/* Columns: the total, where there is more than one socket, and each socket. */
+static unsigned column_count(const struct stat_run *run)
+{
+	return run->machine->sockets > 1 ? 1 + run->machine->sockets : 1;
+}
+
+static uint64_t sum_instance(const struct stat_run *run, unsigned event, int socket,
+			     unsigned instance)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < run->count_count; i++)
+		if (run->counts[i].event == event && run->counts[i].instance == instance &&
+		    (socket < 0 || run->counts[i].socket == (unsigned)socket))
+			total += run->counts[i].count;
+	return total;
+}
+
+static bool is_counted(const struct stat_run *run, unsigned event, unsigned instance)
+{
+	for (size_t i = 0; i < run->count_count; i++)
+		if (run->counts[i].event == event && run->counts[i].instance == instance)
+			return true;
+	return false;
+}
+
 static void instance_rows(const struct stat_run *run, struct table *table, unsigned event)
 {
 	const struct pmu_selection *selection = pmu_session_event(run->session, event);
 
-	for (size_t i = 0; i < run->count_count; i++) {
-		const struct pmu_count *count = &run->counts[i];
-
-		if (count->event != event)
+	for (unsigned instance = 0; instance < selection->box->instance_count; instance++) {
+		if (!is_counted(run, event, instance))
 			continue;
-		table_cell(table, "socket %u %s%u", count->socket, selection->box->name,
-			   count->instance);
-		count_cell(table, stat_is_absent(selection), count->count);
-		table_cell(table, "%s", "");
+		for (unsigned column = 0; column < column_count(run); column++)
+			count_cell(table, stat_is_absent(selection),
+				   sum_instance(run, event, (int)column - 1, instance));
+		table_cell(table, "  %s%u", selection->box->name, instance);
 	}
 }
 
 static void event_rows(const struct stat_run *run, struct table *table, unsigned event)
 {
 	const struct pmu_selection *selection = pmu_session_event(run->session, event);
-	bool absent = stat_is_absent(selection);
 	char text[256];
 
 	pmu_event_print(selection, text, sizeof(text));
-	table_cell(table, "%s", run->machine->sockets > 1 || run->per_box ? "all sockets" : "");
-	count_cell(table, absent, sum(run, event, -1));
+	for (unsigned column = 0; column < column_count(run); column++)
+		count_cell(table, stat_is_absent(selection), sum(run, event, (int)column - 1));
 	table_cell(table, "%s%s", text,
 		   pmu_event_model(selection) == PMU_MODEL_APPROXIMATE ? "  (approximate)" : "");
-	for (unsigned socket = 0; run->machine->sockets > 1 && socket < run->machine->sockets;
-	     socket++) {
-		table_cell(table, "socket %u", socket);
-		count_cell(table, absent, sum(run, event, (int)socket));
-		table_cell(table, "%s", "");
-	}
 	if (run->per_box)
 		instance_rows(run, table, event);
 }
@@ -161,30 +180,41 @@ static void metric_row(const struct stat_run *run, struct table *table,
 	const struct pmu_metric *metric = pmu_formula_metric(wanted->formula);
 	double value = evaluate(run, wanted);
 
-	table_cell(table, "%s", "metric");
 	if (!isfinite(value))
 		table_cell(table, "not known");
-	else if (fabs(value) >= 1e6 && floor(value) == value && fabs(value) < 1e18)
+	else if (value >= 0 && floor(value) == value && value < 1e18)
 		table_number(table, (unsigned long long)value);
 	else
 		table_cell(table, "%.6g", value);
+	for (unsigned column = 1; column < column_count(run); column++)
+		table_cell(table, "%s", "");
 	table_cell(table, "%s  [%s]", metric->name, metric->unit);
+}
+
+static void heading(const struct stat_run *run, struct table *table)
+{
+	table_cell(table, "%s", column_count(run) > 1 ? "TOTAL" : "COUNT");
+	for (unsigned column = 1; column < column_count(run); column++)
+		table_cell(table, "SOCKET %u", column - 1);
+	table_cell(table, "EVENT");
 }
 
 static int print_table(const struct cli *cli, const struct stat_run *run, char **argv)
 {
-	struct table *table = table_new("rrl");
+	char columns[SOCKETS_MAX + 3] = "";
+	struct table *table;
 	int code;
 
+	memset(columns, 'r', column_count(run));
+	columns[column_count(run)] = 'l';
+	table = table_new(columns);
 	if (!table)
 		return cli_error(cli, EXIT_FAILED, "out of memory");
 	fprintf(cli->out, "\n%s on %s, exit code %d\n", argv[0], run->machine->name, run->exit);
 	fprintf(cli->out, "%.6f s on the machine, ", run->seconds);
 	fprintf(cli->out, "%llu instructions, %llu core cycles\n\n",
 		(unsigned long long)run->truth.instructions, (unsigned long long)run->truth.cycles);
-	table_cell(table, "%s", "");
-	table_cell(table, "COUNT");
-	table_cell(table, "EVENT");
+	heading(run, table);
 	for (unsigned event = 0; event < pmu_session_events(run->session); event++)
 		event_rows(run, table, event);
 	for (size_t i = 0; i < run->metric_count; i++)
