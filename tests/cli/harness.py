@@ -14,7 +14,8 @@ SMALL, LARGE = "xeon-e5v4-4c", "xeon-e5-2699v4-2s"
 
 
 def pmulab(*arguments, **options):
-    options = {"capture_output": True, "text": True, "timeout": 300, "check": False, **options}
+    options = {"capture_output": True, "text": True, "errors": "replace", "timeout": 300,
+               "check": False, **options}
     return subprocess.run([PMULAB, *map(str, arguments)], **options)
 
 

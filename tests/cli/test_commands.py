@@ -135,6 +135,28 @@ class Programs(Guests):
         reports = [stat(LARGE, events, "/bin/ls", "/usr/include") for _ in range(2)]
         self.assertEqual(reports[0], reports[1])
 
+    def test_conservation_in_real_programs(self):
+        """What misses the LLC is read from a home agent, and there from memory or its write queue."""
+        threads = self.build("threads.c", "-pthread")
+        misses, victims = "cbo.LLC_LOOKUP.READ:state=I", "cbo.LLC_VICTIMS.M_STATE"
+        reads, writes = "ha.REQUESTS.READS", "ha.REQUESTS.WRITES"
+        cas_reads, cas_writes = "imc.CAS_COUNT.RD", "imc.CAS_COUNT.WR"
+        read_hits, write_hits = "imc.WPQ_READ_HIT", "imc.WPQ_WRITE_HIT"
+        events = [misses, victims, "cbo.TOR_INSERTS.WB", reads, writes, "ha.IMC_WRITES.ALL",
+                  cas_reads, cas_writes, read_hits, write_hits]
+        for machine in (SMALL, LARGE):
+            for command in (["/bin/ls", "-l", "/usr/bin"], ["/usr/bin/sort", "/etc/passwd"],
+                            ["/usr/bin/xz", "-1", "-c", "/bin/bash"], [threads, "4"]):
+                with self.subTest(machine=machine, command=command):
+                    report = stat(machine, events, *command)
+                    count = {event: total(report, event) for event in events}
+                    self.assertGreater(count[misses], 1000)
+                    self.assertEqual(count[misses], count[reads])
+                    self.assertEqual(count[reads], count[cas_reads] + count[read_hits])
+                    self.assertEqual(count[victims], count[writes])
+                    self.assertEqual(count["ha.IMC_WRITES.ALL"],
+                                     count[cas_writes] + count[write_hits])
+
     def test_output_and_exit_code_pass_through(self):
         result = pmulab("stat", "-M", SMALL, "-o", "/dev/null", "--", "/bin/sh", "-c",
                         "read line; echo got $line; echo two >&2; exit 7", input="one\n")
