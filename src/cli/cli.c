@@ -2,6 +2,7 @@
 
 #include <jansson.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/ioctl.h>
@@ -131,9 +132,11 @@ int cli_print_table(const struct cli *cli, struct table *table)
 
 int cli_print_json(const struct cli *cli, json_t *json)
 {
-	int error =
-	    !json || json_dumpf(json, cli->out, JSON_INDENT(1)) || fputc('\n', cli->out) < 0;
+	/* At once: the library would write each bracket by itself. */
+	char *text = json ? json_dumps(json, JSON_INDENT(1)) : NULL;
+	int error = !text || fputs(text, cli->out) < 0 || fputc('\n', cli->out) < 0;
 
+	free(text);
 	json_decref(json);
 	return error ? cli_error(cli, EXIT_FAILED, "cannot write the JSON") : EXIT_DONE;
 }
