@@ -64,7 +64,8 @@ extern const struct signal_desc signal_table[];
 /*
  * Where a machine announces to. armed[id] != 0 says that somebody listens; announcing what nobody
  * listens to is allowed and without effect. Within one box instance and signal, times need not
- * rise: the listener takes an earlier one as happening at the latest time it has seen.
+ * rise; how late an announcement may come and still count in its own cycle is the listener's to
+ * say.
  */
 struct signal_port {
 	void *listener;
