@@ -32,7 +32,8 @@ struct pmu_strap {
 struct pmu_machine {
 	const char *name;
 	const char *title;
-	const char *pmu; /* name of its uncore PMU in the catalog */
+	const char *pmu;    /* name of its uncore PMU in the catalog */
+	const char *events; /* counted where nothing is asked for, comma separated */
 	const char *source;
 	uint32_t sockets;
 	uint32_t cores;	       /* a socket */

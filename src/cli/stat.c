@@ -12,8 +12,8 @@ static void usage(FILE *file)
 	fputs(
 	    "usage: pmulab stat -M MACHINE [-e EVENT,...] [-m METRIC,...] [--per-box]\n"
 	    "                   [--format table|json|csv] [-o FILE] [--] PROGRAM [ARGUMENTS]\n\n"
-	    "Runs a program on an emulated machine and counts. Without events and metrics: memory\n"
-	    "reads and writes, LLC lookups and misses. Counts are for each socket and in total;\n"
+	    "Runs a program on an emulated machine and counts. Without events and metrics: those\n"
+	    "that the machine's description names. Counts are for each socket and in total;\n"
 	    "--per-box shows each instance. The report goes to standard error, or to FILE.\n"
 	    "Exit code: the program's.\n",
 	    file);
@@ -123,9 +123,6 @@ static int measure(const struct cli *cli, struct stat_run *run, const struct run
 	return 0;
 }
 
-static const char default_events[] =
-    "imc.CAS_COUNT.RD,imc.CAS_COUNT.WR,cbo.LLC_LOOKUP.ANY:state=any,cbo.LLC_VICTIMS.M_STATE";
-
 struct arguments {
 	char *events[32], *metrics[32];
 	size_t event_count, metric_count;
@@ -140,10 +137,11 @@ static int add_all(const struct cli *cli, struct stat_run *run, const struct arg
 	for (size_t i = 0; i < arguments->metric_count && !code; i++)
 		code = each_word(cli, run, arguments->metrics[i], add_metric);
 	if (!code && !arguments->event_count && !arguments->metric_count) {
-		char events[sizeof(default_events)];
+		char *events = strdup(run->machine->events);
 
-		memcpy(events, default_events, sizeof(events));
-		code = each_word(cli, run, events, add_event);
+		code = events ? each_word(cli, run, events, add_event)
+			      : cli_error(cli, EXIT_FAILED, "out of memory");
+		free(events);
 	}
 	return code;
 }
