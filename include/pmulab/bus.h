@@ -19,6 +19,7 @@ struct pmu_bus;
 /* One register access. */
 struct pmu_access_op {
 	unsigned socket;  /* package */
+	unsigned core;	  /* of the socket; tells apart only registers that each core has */
 	uint8_t space;	  /* enum pmu_space */
 	uint8_t width;	  /* bits: 32 or 64 */
 	uint32_t address; /* as enum pmu_space says */

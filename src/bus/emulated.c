@@ -17,12 +17,23 @@ static int no_answer(struct pmu_ctx *ctx, int error, const struct bus_place *pla
 			 place->box->name, place->instance, place->reg->name, op->address);
 }
 
+static struct pmon_access access_of(const struct pmu_access_op *op)
+{
+	return (struct pmon_access){
+	    .socket = op->socket,
+	    .core = op->core,
+	    .space = (enum pmu_space)op->space,
+	    .address = op->address,
+	    .width = op->width,
+	};
+}
+
 static int emulated_read(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_place *place,
 			 struct pmu_access_op *op)
 {
 	struct emulated *emulated = (struct emulated *)bus;
-	int error = system_read(emulated->system, op->socket, op->space, op->address, op->width,
-				&op->value);
+	struct pmon_access access = access_of(op);
+	int error = system_read(emulated->system, &access, &op->value);
 
 	return error ? no_answer(ctx, error, place, op) : 0;
 }
@@ -31,8 +42,8 @@ static int emulated_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct
 			  const struct pmu_access_op *op)
 {
 	struct emulated *emulated = (struct emulated *)bus;
-	int error = system_write(emulated->system, op->socket, op->space, op->address, op->width,
-				 op->value);
+	struct pmon_access access = access_of(op);
+	int error = system_write(emulated->system, &access, op->value);
 
 	return error ? no_answer(ctx, error, place, op) : 0;
 }

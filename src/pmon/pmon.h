@@ -64,17 +64,25 @@ void pmon_close(struct pmon *pmon);
 /** The listener to connect to a machine: port->listener is the pmon. */
 void pmon_port(struct pmon *pmon, struct signal_port *port);
 
+/* Which register: what an instruction on a core, or a PCI access, names. */
+struct pmon_access {
+	unsigned socket;
+	unsigned core; /* of the socket; tells apart only registers that each core has */
+	enum pmu_space space;
+	uint32_t address; /* as enum pmu_space says */
+	unsigned width;	  /* bits: 32 or 64 */
+};
+
 /**
- * Reads or writes a register of a socket at a time, which must not be earlier than that of any
- * announcement before. Addresses as enum pmu_space says. PCI registers of 64 bits can also be
- * accessed as two dwords, at their address and 4 above it.
- * @param width  bits: 32 or 64
+ * Reads or writes a register at a time, which must not be earlier than that of any announcement
+ * before. PCI registers of 64 bits can also be accessed as two dwords, at their address and 4 above
+ * it.
  * @return 0, PMU_E_UNKNOWN where no register answers (an MSR access would fault; PCI reads as ones)
  */
-int pmon_read(struct pmon *pmon, unsigned socket, enum pmu_space space, uint32_t address,
-	      unsigned width, const struct pmon_time *now, uint64_t *value);
-int pmon_write(struct pmon *pmon, unsigned socket, enum pmu_space space, uint32_t address,
-	       unsigned width, const struct pmon_time *now, uint64_t value);
+int pmon_read(struct pmon *pmon, const struct pmon_access *access, const struct pmon_time *now,
+	      uint64_t *value);
+int pmon_write(struct pmon *pmon, const struct pmon_access *access, const struct pmon_time *now,
+	       uint64_t value);
 
 /* Strict mode: what the software that drives the registers did against the manual. */
 struct pmon_violation {

@@ -21,22 +21,23 @@ static bool reaches(const struct pmu_box *box, unsigned instance, unsigned reg, 
 				    place->width == 32 && address == first + 4);
 }
 
-bool pmon_find_place(const struct pmon *pmon, unsigned socket, enum pmu_space space,
-		     uint32_t address, unsigned width, struct pmon_place *place)
+bool pmon_find_place(const struct pmon *pmon, const struct pmon_access *access,
+		     struct pmon_place *place)
 {
-	if (socket >= pmon->config.sockets || (width != 32 && width != 64))
+	if (access->socket >= pmon->config.sockets || (access->width != 32 && access->width != 64))
 		return false;
-	place->width = width;
+	place->width = access->width;
 	for (unsigned b = 0; b < pmon->config.pmu->box_count; b++) {
 		const struct pmon_box *box = &pmon->boxes[b];
 
-		if (box->box->space != space)
+		if (box->box->space != access->space)
 			continue;
 		for (unsigned i = 0; i < box->box->instance_count; i++) {
 			for (unsigned r = 0; r < box->box->register_count; r++) {
-				if (!reaches(box->box, i, r, address, place))
+				if (!reaches(box->box, i, r, access->address, place))
 					continue;
-				place->unit = pmon_socket_units(pmon, socket) + box->first_unit + i;
+				place->unit =
+				    pmon_socket_units(pmon, access->socket) + box->first_unit + i;
 				place->reg = r;
 				place->present = box->present >> i & 1;
 				return true;
@@ -261,20 +262,20 @@ static void write_register(struct pmon *pmon, struct pmon_unit *unit, unsigned r
 	}
 }
 
-int pmon_read(struct pmon *pmon, unsigned socket, enum pmu_space space, uint32_t address,
-	      unsigned width, const struct pmon_time *now, uint64_t *value)
+int pmon_read(struct pmon *pmon, const struct pmon_access *access, const struct pmon_time *now,
+	      uint64_t *value)
 {
 	struct pmon_place place;
 
-	if (!pmon_find_place(pmon, socket, space, address, width, &place))
+	if (!pmon_find_place(pmon, access, &place))
 		return PMU_E_UNKNOWN;
 	if (pmon->report)
 		pmon_strict_read(pmon, &place);
 	if (!place.present)
 		return PMU_E_UNKNOWN;
-	pmon_settle_socket(pmon, socket, now);
+	pmon_settle_socket(pmon, access->socket, now);
 	*value = pmon_register_value(pmon, place.unit, place.reg) >> place.shift;
-	if (width == 32)
+	if (access->width == 32)
 		*value &= UINT32_MAX;
 	return 0;
 }
@@ -291,27 +292,27 @@ static uint64_t whole_value(const struct pmon *pmon, const struct pmon_place *pl
 	return (value << place->shift & written) | kept;
 }
 
-int pmon_write(struct pmon *pmon, unsigned socket, enum pmu_space space, uint32_t address,
-	       unsigned width, const struct pmon_time *now, uint64_t value)
+int pmon_write(struct pmon *pmon, const struct pmon_access *access, const struct pmon_time *now,
+	       uint64_t value)
 {
 	struct pmon_place place;
 	struct pmon_strict strict;
 
-	if (!pmon_find_place(pmon, socket, space, address, width, &place))
+	if (!pmon_find_place(pmon, access, &place))
 		return PMU_E_UNKNOWN;
 	if (!place.present) {
 		if (pmon->report)
 			pmon_strict_absent(pmon, &place, value);
 		return PMU_E_UNKNOWN;
 	}
-	pmon_settle_socket(pmon, socket, now);
+	pmon_settle_socket(pmon, access->socket, now);
 	value = whole_value(pmon, &place, value);
 	if (pmon->report)
 		pmon_strict_before(pmon, &strict, &place, value);
 	write_register(pmon, place.unit, place.reg, value, now);
 	pmon_configure(pmon, place.unit, now->cycles[pmon_clock(pmon, place.unit)]);
 	pmon_arm(pmon);
-	pmon_schedule(pmon, socket);
+	pmon_schedule(pmon, access->socket);
 	if (pmon->report)
 		pmon_strict_after(pmon, &strict, &place);
 	return 0;

@@ -14,8 +14,8 @@ struct pmon_place {
 };
 
 /** @return whether the manual documents a register there */
-bool pmon_find_place(const struct pmon *pmon, unsigned socket, enum pmu_space space,
-		     uint32_t address, unsigned width, struct pmon_place *place);
+bool pmon_find_place(const struct pmon *pmon, const struct pmon_access *access,
+		     struct pmon_place *place);
 
 /** The counter whose value (not control) register @reg is; -1: none. */
 int pmon_counter_of(const struct pmon_box *box, unsigned reg);

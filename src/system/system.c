@@ -220,8 +220,7 @@ static struct pmon_time present_time(const struct system *system)
 	return time;
 }
 
-int system_read(struct system *system, unsigned socket, enum pmu_space space, uint32_t address,
-		unsigned width, uint64_t *value)
+int system_read(struct system *system, const struct pmon_access *access, uint64_t *value)
 {
 	struct pmon_time now;
 	int error;
@@ -229,13 +228,12 @@ int system_read(struct system *system, unsigned socket, enum pmu_space space, ui
 	machine_lock(system->machine);
 	machine_catch_up(system->machine);
 	now = present_time(system);
-	error = pmon_read(system->pmon, socket, space, address, width, &now, value);
+	error = pmon_read(system->pmon, access, &now, value);
 	machine_unlock(system->machine);
 	return error;
 }
 
-int system_write(struct system *system, unsigned socket, enum pmu_space space, uint32_t address,
-		 unsigned width, uint64_t value)
+int system_write(struct system *system, const struct pmon_access *access, uint64_t value)
 {
 	struct pmon_time now;
 	int error;
@@ -243,7 +241,7 @@ int system_write(struct system *system, unsigned socket, enum pmu_space space, u
 	machine_lock(system->machine);
 	machine_catch_up(system->machine);
 	now = present_time(system);
-	error = pmon_write(system->pmon, socket, space, address, width, &now, value);
+	error = pmon_write(system->pmon, access, &now, value);
 	machine_unlock(system->machine);
 	return error;
 }

@@ -25,9 +25,7 @@ struct pmon *system_pmon(struct system *system);
 const struct pmu_machine *system_desc(const struct system *system);
 
 /** Register accesses at the present time of the machine, under its lock. As pmon_read(). */
-int system_read(struct system *system, unsigned socket, enum pmu_space space, uint32_t address,
-		unsigned width, uint64_t *value);
-int system_write(struct system *system, unsigned socket, enum pmu_space space, uint32_t address,
-		 unsigned width, uint64_t value);
+int system_read(struct system *system, const struct pmon_access *access, uint64_t *value);
+int system_write(struct system *system, const struct pmon_access *access, uint64_t value);
 
 #endif

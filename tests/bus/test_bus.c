@@ -44,7 +44,7 @@ static int teardown(void **fixture)
 static int write_op(struct bench *bench, unsigned socket, enum pmu_space space, uint32_t address,
 		    uint8_t width, uint64_t value)
 {
-	const struct pmu_access_op op = {socket, space, width, address, value, "X"};
+	const struct pmu_access_op op = {socket, 0, space, width, address, value, "X"};
 
 	return pmu_bus_write(bench->bus, bench->ctx, &op);
 }
@@ -52,7 +52,7 @@ static int write_op(struct bench *bench, unsigned socket, enum pmu_space space, 
 static int read_op(struct bench *bench, unsigned socket, enum pmu_space space, uint32_t address,
 		   uint8_t width, uint64_t *value)
 {
-	struct pmu_access_op op = {socket, space, width, address, 0, "X"};
+	struct pmu_access_op op = {socket, 0, space, width, address, 0, "X"};
 	int error = pmu_bus_read(bench->bus, bench->ctx, &op);
 
 	*value = op.value;

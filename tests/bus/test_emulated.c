@@ -36,7 +36,7 @@ static int teardown(void **fixture)
 static int read_op(struct bench *bench, enum pmu_space space, uint32_t address, uint8_t width,
 		   uint64_t *value)
 {
-	struct pmu_access_op op = {0, space, width, address, 0, "X"};
+	struct pmu_access_op op = {0, 0, space, width, address, 0, "X"};
 	int error = pmu_bus_read(bench->bus, bench->ctx, &op);
 
 	*value = op.value;
@@ -63,7 +63,7 @@ static void test_identity(void **fixture)
 static void test_registers_keep_what_is_written(void **fixture)
 {
 	struct bench *bench = *fixture;
-	struct pmu_access_op op = {0, PMU_SPACE_MSR, 32, 0xE01, 0x137, "C0_MSR_PMON_CTL0"};
+	struct pmu_access_op op = {0, 0, PMU_SPACE_MSR, 32, 0xE01, 0x137, "C0_MSR_PMON_CTL0"};
 	uint64_t value;
 
 	assert_int_equal(pmu_bus_write(bench->bus, bench->ctx, &op), 0);
@@ -78,7 +78,7 @@ static void test_registers_keep_what_is_written(void **fixture)
 static void test_halves(void **fixture)
 {
 	struct bench *bench = *fixture;
-	struct pmu_access_op op = {0, PMU_SPACE_PCI, 64, 0x910A0, 0x123456789ABC, "HA0_CTR0"};
+	struct pmu_access_op op = {0, 0, PMU_SPACE_PCI, 64, 0x910A0, 0x123456789ABC, "HA0_CTR0"};
 	uint64_t value;
 
 	assert_int_equal(pmu_bus_write(bench->bus, bench->ctx, &op), 0);

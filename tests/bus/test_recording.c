@@ -16,9 +16,9 @@ static const char recorded[] = "pmulab-recording 1 xeon-e5v4 sockets=2 emulated=
 			       "read 0 pci 0x910a0 64 0x2a 0 HA0_CTR0\n"
 			       "read 0 pci 0x95000 32 0x0 -3 HA1_ID\n";
 
-static const struct pmu_access_op freeze = {1, PMU_SPACE_MSR, 32, 0xE00, 0x30100, "C0_BOX_CTL"};
-static const struct pmu_access_op counter = {0, PMU_SPACE_PCI, 64, 0x910A0, 0, "HA0_CTR0"};
-static const struct pmu_access_op absent = {0, PMU_SPACE_PCI, 32, 0x95000, 0, "HA1_ID"};
+static const struct pmu_access_op freeze = {1, 0, PMU_SPACE_MSR, 32, 0xE00, 0x30100, "C0_BOX_CTL"};
+static const struct pmu_access_op counter = {0, 0, PMU_SPACE_PCI, 64, 0x910A0, 0, "HA0_CTR0"};
+static const struct pmu_access_op absent = {0, 0, PMU_SPACE_PCI, 32, 0x95000, 0, "HA1_ID"};
 
 struct bench {
 	struct pmu_ctx *ctx;

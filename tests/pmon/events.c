@@ -25,8 +25,10 @@ static uint64_t field(const struct pmu_register *reg, const char *name, uint64_t
 static void write_register(const struct pmu_box *box, const struct pmu_register *reg,
 			   uint64_t value)
 {
-	assert_int_equal(pmon_write(rig.pmon, 0, (enum pmu_space)box->space,
-				    pmu_register_address(box, reg, 0), reg->width, &rig.now, value),
+	assert_int_equal(pmon_write(rig.pmon,
+				    AT(0, (enum pmu_space)box->space,
+				       pmu_register_address(box, reg, 0), reg->width),
+				    &rig.now, value),
 			 0);
 }
 
@@ -35,8 +37,10 @@ static uint64_t read_counter(const struct pmu_box *box, unsigned counter)
 	const struct pmu_register *reg = pmu_box_register(box, PMU_ROLE_COUNTER, counter);
 	uint64_t value;
 
-	assert_int_equal(pmon_read(rig.pmon, 0, (enum pmu_space)box->space,
-				   pmu_register_address(box, reg, 0), reg->width, &rig.now, &value),
+	assert_int_equal(pmon_read(rig.pmon,
+				   AT(0, (enum pmu_space)box->space,
+				      pmu_register_address(box, reg, 0), reg->width),
+				   &rig.now, &value),
 			 0);
 	return value;
 }

@@ -21,12 +21,12 @@ static int try_read(unsigned socket, enum pmu_space space, uint32_t address, uns
 {
 	uint64_t value;
 
-	return pmon_read(rig.pmon, socket, space, address, width, &rig.now, &value);
+	return pmon_read(rig.pmon, AT(socket, space, address, width), &rig.now, &value);
 }
 
 static int try_write(enum pmu_space space, uint32_t address, unsigned width)
 {
-	return pmon_write(rig.pmon, 0, space, address, width, &rig.now, 0);
+	return pmon_write(rig.pmon, AT(0, space, address, width), &rig.now, 0);
 }
 
 /* Table 2-4: num_c is 18 at reset; everything else is 0. */
@@ -88,10 +88,12 @@ static void test_discovery(void **state UNUSED)
 	for (unsigned socket = 0; socket < 2; socket++) {
 		uint64_t node, mapping;
 
-		assert_int_equal(pmon_read(rig.pmon, socket, PMU_SPACE_PCI, PCI(16, 5, 0x40), 32,
+		assert_int_equal(pmon_read(rig.pmon,
+					   AT(socket, PMU_SPACE_PCI, PCI(16, 5, 0x40), 32),
 					   &rig.now, &node),
 				 0);
-		assert_int_equal(pmon_read(rig.pmon, socket, PMU_SPACE_PCI, PCI(16, 5, 0x54), 32,
+		assert_int_equal(pmon_read(rig.pmon,
+					   AT(socket, PMU_SPACE_PCI, PCI(16, 5, 0x54), 32),
 					   &rig.now, &mapping),
 				 0);
 		assert_int_equal(node & 7, socket);
@@ -166,15 +168,15 @@ static void test_two_dwords(void **state UNUSED)
 	uint64_t low, high;
 
 	rig_set_pci(&rig, address, 0x123456789ABC);
-	assert_int_equal(pmon_read(rig.pmon, 0, PMU_SPACE_PCI, address, 32, &rig.now, &low), 0);
-	assert_int_equal(pmon_read(rig.pmon, 0, PMU_SPACE_PCI, address + 4, 32, &rig.now, &high),
-			 0);
+	assert_int_equal(pmon_read(rig.pmon, AT(0, PMU_SPACE_PCI, address, 32), &rig.now, &low), 0);
+	assert_int_equal(
+	    pmon_read(rig.pmon, AT(0, PMU_SPACE_PCI, address + 4, 32), &rig.now, &high), 0);
 	assert_int_equal(low, 0x56789ABC);
 	assert_int_equal(high, 0x1234);
 	assert_int_equal(
-	    pmon_write(rig.pmon, 0, PMU_SPACE_PCI, address + 4, 32, &rig.now, 0xFFFF8765), 0);
+	    pmon_write(rig.pmon, AT(0, PMU_SPACE_PCI, address + 4, 32), &rig.now, 0xFFFF8765), 0);
 	assert_int_equal(rig_pci(&rig, address), 0x876556789ABC);
-	assert_int_equal(pmon_write(rig.pmon, 0, PMU_SPACE_PCI, address, 32, &rig.now, 1), 0);
+	assert_int_equal(pmon_write(rig.pmon, AT(0, PMU_SPACE_PCI, address, 32), &rig.now, 1), 0);
 	assert_int_equal(rig_pci(&rig, address), 0x876500000001);
 }
 
@@ -268,8 +270,8 @@ static void test_attach(void **state UNUSED)
 
 	rig_set_msr(&rig, C_FILTER1(0), 0x182 << 20);
 	assert_int_equal(pmon_open(&second, rig.ctx, &config, rig.state, false), 0);
-	assert_int_equal(pmon_read(second, 0, PMU_SPACE_MSR, C_FILTER1(0), 64, &rig.now, &value),
-			 0);
+	assert_int_equal(
+	    pmon_read(second, AT(0, PMU_SPACE_MSR, C_FILTER1(0), 64), &rig.now, &value), 0);
 	assert_int_equal(value, 0x182 << 20);
 	pmon_close(second);
 	config.sockets = 1;

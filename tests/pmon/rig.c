@@ -47,14 +47,14 @@ uint64_t rig_msr_of(struct rig *rig, unsigned socket, uint32_t address)
 	uint64_t value;
 
 	assert_int_equal(
-	    pmon_read(rig->pmon, socket, PMU_SPACE_MSR, address, 64, &rig->now, &value), 0);
+	    pmon_read(rig->pmon, AT(socket, PMU_SPACE_MSR, address, 64), &rig->now, &value), 0);
 	return value;
 }
 
 void rig_set_msr_of(struct rig *rig, unsigned socket, uint32_t address, uint64_t value)
 {
 	assert_int_equal(
-	    pmon_write(rig->pmon, socket, PMU_SPACE_MSR, address, 64, &rig->now, value), 0);
+	    pmon_write(rig->pmon, AT(socket, PMU_SPACE_MSR, address, 64), &rig->now, value), 0);
 }
 
 uint64_t rig_msr(struct rig *rig, uint32_t address)
@@ -78,17 +78,17 @@ uint64_t rig_pci(struct rig *rig, uint32_t address)
 {
 	uint64_t value;
 
-	assert_int_equal(
-	    pmon_read(rig->pmon, 0, PMU_SPACE_PCI, address, pci_width(address), &rig->now, &value),
-	    0);
+	assert_int_equal(pmon_read(rig->pmon, AT(0, PMU_SPACE_PCI, address, pci_width(address)),
+				   &rig->now, &value),
+			 0);
 	return value;
 }
 
 void rig_set_pci(struct rig *rig, uint32_t address, uint64_t value)
 {
-	assert_int_equal(
-	    pmon_write(rig->pmon, 0, PMU_SPACE_PCI, address, pci_width(address), &rig->now, value),
-	    0);
+	assert_int_equal(pmon_write(rig->pmon, AT(0, PMU_SPACE_PCI, address, pci_width(address)),
+				    &rig->now, value),
+			 0);
 }
 
 void rig_at(struct rig *rig, uint64_t uncore_cycle)

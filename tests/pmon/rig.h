@@ -11,6 +11,11 @@
 
 #include "pmon/pmon.h"
 
+/* A register, for pmon_read() and pmon_write(). */
+#define AT(socket_, space_, address_, width_)                                                      \
+	(&(struct pmon_access){                                                                    \
+	    .socket = (socket_), .space = (space_), .address = (address_), .width = (width_)})
+
 struct rig {
 	struct pmu_ctx *ctx;
 	struct pmon *pmon;

@@ -216,13 +216,15 @@ static void test_absent_and_read_only(void **state UNUSED)
 	uint64_t value;
 
 	test.count = 0;
-	assert_int_equal(pmon_write(test.rig.pmon, 0, PMU_SPACE_MSR, C_CTL(RIG_CBO_ABSENT, 0), 64,
+	assert_int_equal(pmon_write(test.rig.pmon,
+				    AT(0, PMU_SPACE_MSR, C_CTL(RIG_CBO_ABSENT, 0), 64),
 				    &test.rig.now, EN),
 			 PMU_E_UNKNOWN);
 	assert_violation("Cn_MSR_PMON_CTL0", "does not have this box");
 	assert_int_equal(test.instance, RIG_CBO_ABSENT);
 	test.count = 0;
-	assert_int_equal(pmon_read(test.rig.pmon, 0, PMU_SPACE_MSR, C_CTR(RIG_CBO_ABSENT, 3), 64,
+	assert_int_equal(pmon_read(test.rig.pmon,
+				   AT(0, PMU_SPACE_MSR, C_CTR(RIG_CBO_ABSENT, 3), 64),
 				   &test.rig.now, &value),
 			 PMU_E_UNKNOWN);
 	assert_violation("Cn_MSR_PMON_CTR3", "does not have this box");
@@ -253,13 +255,13 @@ static void test_split_read(void **state UNUSED)
 
 	set_pci(HA(0, PCI_CTL(0)), EN | EVENT(0x00, 0));
 	test.count = 0;
-	assert_int_equal(pmon_read(test.rig.pmon, 0, PMU_SPACE_PCI, HA(0, PCI_CTR(0)), 32,
+	assert_int_equal(pmon_read(test.rig.pmon, AT(0, PMU_SPACE_PCI, HA(0, PCI_CTR(0)), 32),
 				   &test.rig.now, &value),
 			 0);
 	assert_violation("HAn_PCI_PMON_CTR0", "half of a counter");
 	set_pci(HA(0, PCI_BOX_CTL), BOX_FRZ);
 	test.count = 0;
-	assert_int_equal(pmon_read(test.rig.pmon, 0, PMU_SPACE_PCI, HA(0, PCI_CTR(0)), 32,
+	assert_int_equal(pmon_read(test.rig.pmon, AT(0, PMU_SPACE_PCI, HA(0, PCI_CTR(0)), 32),
 				   &test.rig.now, &value),
 			 0);
 	assert_clean();
