@@ -266,7 +266,7 @@ static void on_thread_begin(qemu_plugin_id_t id, unsigned vcpu)
 {
 	(void)id;
 	if (feed_process_begin(&plugin.process, plugin.ctx, vcpu,
-			       current ? current->not_before : 0))
+			       current ? current->not_before : machine_now(plugin.process.machine)))
 		give_up();
 }
 

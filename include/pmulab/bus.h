@@ -52,6 +52,22 @@ int pmu_bus_recording(struct pmu_bus **bus, struct pmu_ctx *ctx, struct pmu_bus 
  */
 int pmu_bus_replaying(struct pmu_bus **bus, struct pmu_ctx *ctx, FILE *file);
 
+struct pmu_host_options {
+	/* A captured or made tree of files that stands in for the computer's; NULL: none. Plain
+	 * files take the place of devices: MSR n at byte 8 n of ROOT/dev/cpu/N/msr. */
+	const char *root;
+	const char *pmu; /* of the catalog; NULL: the one that fits the processor */
+};
+
+/**
+ * The registers of this computer, through /dev/cpu/N/msr and PCI configuration space. Nothing is
+ * written before the first pmu_bus_write().
+ * @param options  NULL: this computer, and the PMU that fits
+ * @return 0; PMU_E_UNSUPPORTED: the processor has no PMU of the catalog; PMU_E_UNKNOWN for a name
+ *         that the catalog has not; PMU_E_RIGHTS, PMU_E_IO, PMU_E_NOMEM
+ */
+int pmu_bus_host(struct pmu_bus **bus, struct pmu_ctx *ctx, const struct pmu_host_options *options);
+
 /** Frees the bus and what is behind it; NULL is allowed. */
 void pmu_bus_free(struct pmu_bus *bus);
 
@@ -66,6 +82,8 @@ int pmu_bus_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct pmu_acc
 
 unsigned pmu_bus_sockets(const struct pmu_bus *bus);
 const struct pmu_pmu *pmu_bus_pmu(const struct pmu_bus *bus);
+/** How registers are reached, in words for a report. */
+const char *pmu_bus_way(const struct pmu_bus *bus);
 
 #ifdef __cplusplus
 }

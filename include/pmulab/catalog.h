@@ -72,15 +72,16 @@ enum pmu_role {
 	PMU_ROLE_GLOBAL_CTL,
 	PMU_ROLE_GLOBAL_STATUS,
 	PMU_ROLE_GLOBAL_CONFIG,
-	PMU_ROLE_DISCOVERY,    /* read-only identification: CAPIDs, node id, PCI ids */
-	PMU_ROLE_FREE_COUNTER, /* counts at all times: no control, no freeze, no overflow */
-	PMU_ROLE_GLOBAL_CLEAR, /* writing 1 clears the bit of the global status */
-	PMU_ROLE_SAMPLING,     /* what samples and branch records hold, when they are taken */
-	PMU_ROLE_SELECT,       /* selects the events of several counters, one field each */
-	PMU_ROLE_SUB_COUNTER,  /* live count and accumulator whose overflow is an event */
-	PMU_ROLE_MATCH,	       /* addresses or opcodes that events of all boxes are held against */
-	PMU_ROLE_CAPTURE_CTL,  /* what is captured: event address and trace buffers */
-	PMU_ROLE_CAPTURE,      /* what was captured */
+	PMU_ROLE_DISCOVERY,	/* read-only identification: CAPIDs, node id, PCI ids */
+	PMU_ROLE_FREE_COUNTER,	/* counts at all times: no control, no freeze, no overflow */
+	PMU_ROLE_GLOBAL_CLEAR,	/* writing 1 clears the bit of the global status */
+	PMU_ROLE_SAMPLING,	/* what samples and branch records hold, when they are taken */
+	PMU_ROLE_SELECT,	/* selects the events of several counters, one field each */
+	PMU_ROLE_SUB_COUNTER,	/* live count and accumulator whose overflow is an event */
+	PMU_ROLE_MATCH,		/* addresses or opcodes that events of all boxes are held against */
+	PMU_ROLE_CAPTURE_CTL,	/* what is captured: event address and trace buffers */
+	PMU_ROLE_CAPTURE,	/* what was captured */
+	PMU_ROLE_COUNTER_ALIAS, /* a counter again, where all its bits can be written */
 };
 
 struct pmu_register {
@@ -94,9 +95,13 @@ struct pmu_register {
 	uint32_t offset; /* from the instance's base */
 	const uint16_t *offsets; /* of each instance, where no stride leads to them; else NULL */
 	uint64_t reset;		 /* all fields together */
+	uint64_t enabled;	 /* all fields together: what lets a counter count */
+	uint64_t ones;		 /* reserved bits that have to be written as 1 */
 	const struct pmu_field *fields; /* from the top bit down, covering every bit */
 	size_t field_count;
 	const char *event; /* what a fixed counter counts, as events are named; "": no name */
+	uint16_t signal; /* fixed and free counters: what they add up, enum pmu_signal_id; 0: cycles
+			    of the box's clock */
 	const char *source;
 };
 
@@ -116,27 +121,43 @@ struct pmu_mnemonic {
 	const char *desc;
 };
 
-/* A field that the user may set beside event and unit mask: a control bit or a filter. */
-struct pmu_modifier {
-	const char *name; /* as in event expressions: the field's, where no other has the same */
-	const char *reg;  /* register name; NULL: the counter's control register */
-	uint8_t hi, lo;
-	bool shared;	    /* one register for all counters of the box */
-	bool set;	    /* a set of bits: values may be added, and 0 is the empty one */
-	uint32_t counters;  /* bit i: counter i looks at it; 0: all do */
-	uint64_t enabled;   /* as the field's: the value that need not be given */
-	const char *any_of; /* of those with the same word all are 1 if none is; "": none */
-	const char *needs;  /* modifier without which this one does nothing; "": none */
+/* Whether a modifier can make an event such that no machine models it. */
+enum pmu_modifier_model {
+	PMU_MODIFIER_MODELLED,
+	PMU_MODIFIER_ABSENT_SET,   /* where it is set to anything but 0 */
+	PMU_MODIFIER_ABSENT_CLEAR, /* where it is not set */
 };
 
 #define PMU_COPY_ALL 0xff
 
-/* A field that an event or unit mask needs at a value, in a register other than its control. */
+/* A field, or bits of it, that has to hold a value, in a register other than a counter control. */
 struct pmu_preset {
-	const char *reg;
+	const struct pmu_register *reg;
 	uint8_t hi, lo;
 	uint8_t copy; /* of the selecting fields: counter number % pmu_event.copies; or all */
 	uint64_t value;
+};
+
+/* A field that the user may set beside event and unit mask: a control bit or a filter. */
+struct pmu_modifier {
+	const char *name; /* as in event expressions: the field's, where no other has the same */
+	const struct pmu_register *reg; /* NULL: the counter's control register */
+	uint8_t hi, lo;
+	bool shared;	    /* one register for all counters of the box */
+	bool copied;	    /* one for each copy, see struct pmu_event: reg is the first of them */
+	bool filter;	    /* only events that list it look at it */
+	bool set;	    /* a set of bits: values may be added, and 0 is the empty one */
+	uint32_t counters;  /* bit i: counter i looks at it; 0: all do */
+	uint64_t enabled;   /* as the field's: the value that need not be given */
+	const char *any_of; /* of those with the same word all are 1 if none is; "": none */
+	uint64_t kin;	    /* bit n: modifier n of the box has the same word */
+	const char *needs;  /* modifier without which this one does nothing; "": none */
+	/* Of a filter, the control bit that makes a counter look at it (tid_en of tid); of such a
+	 * bit, its filter. NULL: none. */
+	const struct pmu_modifier *partner;
+	const struct pmu_preset *presets; /* what has to hold where it is set */
+	size_t preset_count;
+	uint8_t model; /* enum pmu_modifier_model */
 };
 
 /* How the emulated machine models an event. */
@@ -165,6 +186,7 @@ enum pmu_select {
 	PMU_SELECT_VICTIM,    /* quirk: CBo LLC_VICTIMS, NID qualifies the others */
 	PMU_SELECT_RANK_BANK, /* quirk: iMC RD_CAS_RANKn / WR_CAS_RANKn bank enumeration */
 	PMU_SELECT_ADDR_OPC,  /* quirk: HA ADDR_OPC_MATCH */
+	PMU_SELECT_UMASK,     /* each unit mask has a signal of its own */
 };
 
 /* How several unit masks may be named together. */
@@ -174,9 +196,18 @@ enum pmu_combine {
 	PMU_COMBINE_GROUP, /* any of one .group */
 };
 
+/*
+ * Where the names of an array stand, made with the tables: slot name_hash() & mask, or one of those
+ * behind it, holds the entry's number plus 1; a slot that holds 0 ends the search.
+ */
+struct pmu_index {
+	const uint16_t *slots;
+	uint32_t mask;
+};
+
 /* A modifier that goes with a unit mask: cmask and inv make stall cycles of a count of uops. */
 struct pmu_given {
-	const char *modifier;
+	const struct pmu_modifier *modifier;
 	uint64_t value;
 };
 
@@ -186,9 +217,11 @@ struct pmu_umask {
 	uint8_t care;	     /* bits the manual prints as 0 or 1; the others are don't-care */
 	bool alone;	     /* not to be combined, although the event's others may be */
 	bool absent;	     /* not modelled, although others of the event are */
+	uint16_t signal;     /* PMU_SELECT_UMASK: what is counted, enum pmu_signal_id */
 	const char *group;   /* "" for none */
 	const char *needs;   /* group of which one more unit mask must be named; "" for none */
 	const char *filters; /* filter fields this unit mask needs, comma separated; "" for none */
+	const char *uses;    /* those that it can use besides, and others of the event not */
 	const struct pmu_given *given; /* in force unless the user gives other values */
 	size_t given_count;
 	const struct pmu_preset *presets;
@@ -206,6 +239,7 @@ struct pmu_event {
 	uint8_t umask;		/* of an event without named unit masks */
 	const struct pmu_umask *umasks;
 	size_t umask_count;
+	struct pmu_index umask_index;
 	uint8_t combine;	/* enum pmu_combine */
 	uint8_t model;		/* enum pmu_model */
 	uint8_t measure;	/* enum pmu_measure */
@@ -214,6 +248,8 @@ struct pmu_event {
 	uint16_t signal;	/* enum pmu_signal_id of src/catalog/signal.h; 0 for absent ones */
 	uint32_t facets[8];	/* PMU_SELECT_OR: facets meant by umask bit i */
 	const char *filters;	/* filter fields it can use, comma separated; "" for none */
+	const char *set_group;	/* see struct pmu_bank; "" for none */
+	uint8_t set;		/* number in the group */
 	const char *attributes; /* what else the manual says of it, comma separated; "" for none */
 	const struct pmu_preset *presets;
 	size_t preset_count;
@@ -222,6 +258,17 @@ struct pmu_event {
 	const char *model_note;
 	const char *desc;
 	const char *source;
+};
+
+/*
+ * Counters that can count events of a group only while their lead counts one of the same set. What
+ * is of no set is free (323602-001 §4.8.2, §4.8.4).
+ */
+struct pmu_bank {
+	const char *group;
+	uint32_t counters; /* bit i: counter i, the lead among them */
+	uint8_t lead;
+	uint64_t shared; /* bits of counter controls that are those of the lead for all */
 };
 
 struct pmu_metric {
@@ -247,16 +294,34 @@ enum pmu_quirk {
 	PMU_QUIRK_RST_STAYS = 1 << 1,
 	/* Events with bit 7 of ev_sel use occ_invert and occ_edge_det, not invert and edge_det. */
 	PMU_QUIRK_OCC_CONTROLS = 1 << 2,
+	/* A counter's own address takes 32 bits and copies the highest to all above them. */
+	PMU_QUIRK_SIGN_EXTENDS = 1 << 3,
+	/* Writes that set reserved bits or what is read-only are refused and change nothing. */
+	PMU_QUIRK_FAULTS = 1 << 4,
+};
+
+/* To what a box belongs. */
+enum pmu_scope {
+	PMU_SCOPE_SOCKET, /* instances differ by address; every core of the socket reaches all */
+	PMU_SCOPE_CORE,	  /* instance n is that of core n, at the same addresses in every core */
+};
+
+/* The fields of a box's counter controls that say what is counted; NULL: there is none. */
+struct pmu_selector {
+	const struct pmu_field *ev_sel, *ev_sel_ext, *umask;
+	const struct pmu_field *occ_sel; /* takes bits 7:6 of the unit mask */
 };
 
 struct pmu_box {
-	const char *pmu; /* name of the PMU it belongs to */
 	const char *name;
+	const char *pmu; /* name of the PMU it belongs to */
 	const char *title;
 	const char *source;
-	uint8_t space;	/* enum pmu_space */
-	uint8_t clock;	/* enum pmu_clock */
-	uint8_t quirks; /* enum pmu_quirk */
+	const char *kernel; /* the Linux PMU of instance {i}; NULL: none */
+	uint8_t space;	    /* enum pmu_space */
+	uint8_t clock;	    /* enum pmu_clock */
+	uint8_t quirks;	    /* enum pmu_quirk */
+	uint8_t scope;	    /* enum pmu_scope */
 	uint8_t counter_count;
 	uint8_t counter_width; /* bits */
 	uint8_t fixed_count;
@@ -265,14 +330,23 @@ struct pmu_box {
 	size_t instance_count;
 	const struct pmu_register *registers;
 	size_t register_count;
+	struct pmu_index register_index;
+	struct pmu_selector selector;
 	const struct pmu_modifier *modifiers;
 	size_t modifier_count;
+	struct pmu_index modifier_index;
 	const struct pmu_mnemonic *mnemonics;
 	size_t mnemonic_count;
 	const struct pmu_event *events;
 	size_t event_count;
+	struct pmu_index event_index;
+	const struct pmu_bank *banks;
+	size_t bank_count;
 	const struct pmu_metric *metrics;
 	size_t metric_count;
+	struct pmu_index metric_index;
+	const struct pmu_record *records; /* see record.h */
+	size_t record_count;
 };
 
 /* Where a socket's registers of PMU_SPACE_MMIO stand in physical memory; all 0: nowhere. */
@@ -282,13 +356,24 @@ struct pmu_window {
 	uint32_t size;	/* bytes, and the distance from socket to socket */
 };
 
+/* A processor that has the PMU, as it identifies itself. */
+struct pmu_cpu {
+	unsigned family, model;
+	const char *source;
+};
+
 struct pmu_pmu {
 	const char *name;
 	const char *title;
 	const char *source;
 	const struct pmu_box *boxes;
 	size_t box_count;
+	struct pmu_index box_index;
 	struct pmu_window window;
+	const struct pmu_cpu *cpus;
+	size_t cpu_count;
+	bool qualified; /* its names count only where it is named itself: another PMU has the same
+			 */
 };
 
 /** All PMUs. @param count receives their number. */

@@ -61,7 +61,7 @@ int pmu_event_parse(struct pmu_ctx *ctx, const struct pmu_pmu *pmu, const char *
 
 /**
  * How the emulated machine models what is selected: as the event's model, or PMU_MODEL_ABSENT where
- * it produces nothing that the unit mask selects.
+ * it produces nothing that the unit mask selects, or a field asks for what it cannot tell.
  */
 enum pmu_model pmu_event_model(const struct pmu_selection *selection);
 
@@ -75,7 +75,7 @@ struct pmu_write {
 	uint32_t address;
 	uint64_t value;
 };
-#define PMU_EVENT_WRITES 10
+#define PMU_EVENT_WRITES 20
 
 /** Value of the counter control register for @selection, enable bit not set. */
 uint64_t pmu_event_control(const struct pmu_selection *selection);

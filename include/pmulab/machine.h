@@ -43,6 +43,7 @@ struct pmu_machine {
 	uint32_t ranks, banks; /* a channel; a rank */
 	uint32_t row_bytes;    /* of a bank */
 	uint32_t core_mhz, uclk_mhz, dclk_mhz;
+	uint32_t bclk_mhz;     /* base clock, of which the core's is a multiple */
 	uint64_t memory_bytes; /* a socket */
 	struct pmu_cache l1i, l1d, l2, llc;
 	uint32_t issue_width;		   /* instructions a cycle */

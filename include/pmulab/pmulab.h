@@ -22,6 +22,7 @@ enum pmu_error {
 	PMU_E_RIGHTS = -7,	/* not allowed; the message names what grants it */
 	PMU_E_UNSUPPORTED = -8, /* documented, but not here */
 	PMU_E_STATE = -9,	/* a call in the wrong order */
+	PMU_E_BUSY = -10,	/* counters that somebody else uses */
 };
 
 struct pmu_ctx;

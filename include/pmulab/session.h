@@ -23,12 +23,18 @@ int pmu_session_add(struct pmu_session *session, struct pmu_ctx *ctx,
 		    const struct pmu_selection *selection);
 
 /**
+ * Takes counters too that somebody else has enabled; what they held is written back at the end.
+ * Without it pmu_session_start() refuses with PMU_E_BUSY before it writes anything.
+ */
+void pmu_session_force(struct pmu_session *session);
+
+/**
  * Assigns counters and filters, and programs: freeze, reset, filters, controls, unfreeze.
- * @return 0, or PMU_E_CONFLICT with the events that exclude each other and why
+ * @return 0, or PMU_E_CONFLICT with the events that exclude each other and why, or PMU_E_BUSY
  */
 int pmu_session_start(struct pmu_session *session, struct pmu_ctx *ctx);
 
-/** Freezes all counters. */
+/** Freezes all counters. @return 0, or PMU_E_BUSY where somebody else changed what was counted */
 int pmu_session_stop(struct pmu_session *session, struct pmu_ctx *ctx);
 
 struct pmu_count {
@@ -41,6 +47,14 @@ struct pmu_count {
 /** Reads all counts. @param counts belongs to the session and lives until its next call. */
 int pmu_session_read(struct pmu_session *session, struct pmu_ctx *ctx,
 		     const struct pmu_count **counts, size_t *count);
+
+/**
+ * Ends counting for good and writes back what pmu_session_start() found in the registers, all of it
+ * even where some cannot be written. Counts that were read stay. pmu_session_free() does the same,
+ * and says nothing.
+ * @return 0 or the first error
+ */
+int pmu_session_end(struct pmu_session *session, struct pmu_ctx *ctx);
 
 const struct pmu_selection *pmu_session_event(const struct pmu_session *session, unsigned event);
 size_t pmu_session_events(const struct pmu_session *session);

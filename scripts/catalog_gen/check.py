@@ -1,24 +1,31 @@
 """What a catalog must hold to be true to itself. Each function adds its findings."""
 import re
 
-from .equation import check_metric
+from .equation import check_metrics
+from .read import bit_range
+from .limits import check_limits
 
 ROLES = {"counter", "counter_ctl", "fixed_counter", "fixed_ctl", "box_ctl", "box_status", "filter",
          "global_ctl", "global_status", "global_config", "discovery", "free_counter", "select",
-         "sub_counter", "match", "capture_ctl", "capture", "global_clear", "sampling"}
+         "sub_counter", "match", "capture_ctl", "capture", "global_clear", "sampling", "counter_alias"}
 SPACES = {"msr", "pci", "mmio", "pmc", "pmd", "ibr", "dbr"}
 SPACES_OF_BYTES = {"pci", "mmio"}
 ACCESSES = {"RO", "RW", "RW-V", "RWS", "WO", "RW1C", "RV", "IG"}
 MODELS = {"exact", "approximate", "absent"}
 MEASURES = {"clock", "count", "occupancy", "nonempty", "counter0"}
 MEASURES_OF_SIGNALS = {"count", "occupancy", "nonempty"}
-SELECTS = {"all", "or", "lookup", "tor", "victim", "rank_bank", "addr_opc"}
+SELECTS = {"all", "or", "lookup", "tor", "victim", "rank_bank", "addr_opc", "umask"}
 COMBINES = {"or", "one", "group"}
-QUIRKS = {"control_twice", "rst_stays", "occ_controls"}
+QUIRKS = {"control_twice", "rst_stays", "occ_controls", "sign_extends", "faults"}
+SCOPES = {"socket", "core"}
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 UMASK_NAME = re.compile(r"[A-Za-z0-9_]*[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*")
+PMU_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 MNEMONIC = re.compile(r"[A-Za-z][A-Za-z0-9_.]*")
 RESERVED_NAMES = {"rsv", "ig"}
+# Registers that hold what events are matched against, beside those of counters.
+FILTER_ROLES = {"filter", "match", "capture_ctl", "box_ctl"}
+MODIFIERS_MAX = 64  # bits of struct pmu_modifier.kin
 
 
 def duplicates(names):
@@ -131,14 +138,16 @@ def occupied(box, register, first):
 
 
 def check_addresses(findings, pmu):
-    """No address has two registers, but instances may share one, and layouts lie over others."""
+    """No address has two registers, but instances may share one, as those of each core do, and
+    layouts lie over others."""
     taken = {}
     for box in pmu["boxes"]:
         for n, instance in enumerate(box["instances"]):
             for register in box["registers"]:
                 if register.get("overlay"):
                     continue
-                name = f"{box['box']}{'' if register['offsets'] else n}.{register['name']}"
+                shared = register["offsets"] or box.get("scope") == "core"
+                name = f"{box['box']}{'' if shared else n}.{register['name']}"
                 first = address_of(register, instance, n)
                 others = {taken.setdefault((space_of(box, register), address), name)
                           for address in occupied(box, register, first)} - {name}
@@ -169,29 +178,62 @@ def field_of(registers, name):
     return None
 
 
+def part_of(field, bits):
+    """The field, or those bits that are meant instead: a part of it, or its neighbours too."""
+    found = bit_range(bits) if field and bits else None
+    return {**field, "bits": bits, "hi": found[0], "lo": found[1]} if found else field
+
+
 def modifier_field(box, modifier):
     if "register" in modifier:
+        name = modifier["register"].replace("{s}", "0")
         registers = [r for r in box["registers"]
-                     if r["name"] == modifier["register"] and r["role"] == "filter"]
+                     if r["name"] == name and r["role"] in FILTER_ROLES]
     else:
         registers = [r for r in box["registers"] if r["role"] == "counter_ctl"]
-    return field_of(registers, modifier["field"])
+    return part_of(field_of(registers, modifier["field"]), modifier.get("bits"))
+
+
+def is_filter(modifier):
+    """Whether only events that list it look at it."""
+    return bool({"register", "attributes", "unless"} & modifier.keys())
 
 
 def filter_names(box):
-    return {m["name"] for m in box["modifiers"] if "register" in m}
+    return {m["name"] for m in box["modifiers"] if is_filter(m)}
+
+
+def check_modifier(findings, box, modifier):
+    place = f"{box['box']}.{modifier['name']}"
+    field = modifier_field(box, modifier)
+    if not field:
+        where = f"filter register {modifier['register']}" if "register" in modifier \
+            else "counter control"
+        findings.add(box["box"], f"modifier {modifier['field']} is no field of the {where}")
+        return
+    if "bits" in modifier and not bit_range(modifier["bits"]) or \
+            not 0 <= field["lo"] <= field["hi"] < 64:
+        findings.add(place, f"bits \"{modifier.get('bits', field['bits'])}\" are no HIGH:LOW")
+    if "{s}" in modifier.get("register", ""):
+        names = [r["name"] for r in box["registers"]]
+        first = names.index(modifier["register"].replace("{s}", "0"))
+        copies = [modifier["register"].replace("{s}", str(c)) for c in range(box.get("copies", 1))]
+        if names[first:first + len(copies)] != copies:
+            findings.add(place, "registers of the copies do not follow each other")
+    check_presets(findings, place, box, modifier["presets"])
 
 
 def check_modifiers(findings, box):
     place = box["box"]
     check_unique(findings, place, "modifier", [m["name"] for m in box["modifiers"]])
+    if len(box["modifiers"]) > MODIFIERS_MAX:
+        findings.add(place, f"more than {MODIFIERS_MAX} modifiers")
     for m in box["modifiers"]:
-        if not modifier_field(box, m):
-            where = f"filter register {m['register']}" if "register" in m else "counter control"
-            findings.add(place, f"modifier {m['field']} is no field of the {where}")
-    for m in box["modifiers"]:
+        check_modifier(findings, box, m)
         if "needs" in m and not any(o["name"] == m["needs"] for o in box["modifiers"]):
             findings.add(place, f"modifier {m['name']} needs {m['needs']}, which is none")
+        if "absent" in m:
+            check_choice(findings, f"{place}.{m['name']}", "absent", m["absent"], {"set", "clear"})
     for field, mnemonics in box["mnemonics"].items():
         where = f"{place}.{field}"
         found = next((modifier_field(box, m) for m in box["modifiers"]
@@ -221,9 +263,12 @@ def check_presets(findings, place, box, settings):
     for s in settings:
         registers = [r for r in box["registers"]
                      if r["name"] == s["register"] and r["role"] != "counter_ctl"]
-        f = field_of(registers, s["field"])
+        whole = field_of(registers, s["field"])
+        f = part_of(whole, s["bits"])
         if not f:
             findings.add(place, f"setting {s['register']}.{s['field']} is no field of the box")
+        elif not whole["lo"] <= f["lo"] <= f["hi"] <= whole["hi"]:
+            findings.add(place, f"bits {s['bits']} are not in {s['field']}")
         elif not 0 <= s["value"] < 1 << (f["hi"] - f["lo"] + 1):
             findings.add(place, f"setting {s['value']:#x} does not fit {s['field']}")
 
@@ -243,7 +288,7 @@ def check_umasks(findings, place, box, event):
     for u in event["umasks"]:
         where = f"{place}.{u['name']}"
         check_name(findings, where, "unit mask", u["name"], UMASK_NAME)
-        check_filters(findings, where, box, u.get("filters", []))
+        check_filters(findings, where, box, u.get("filters", []) + u.get("uses", []))
         check_presets(findings, where, box, u["presets"])
         check_given(findings, where, box, u["given"])
         if u.get("model", "absent") != "absent" or "model" in u and event["model"] == "absent":
@@ -281,8 +326,42 @@ def check_facets(findings, place, event, signal):
         if signal and name not in signal["facets"]:
             findings.add(place, f"signal {signal['name']} has no facet {name}")
     for u in event["umasks"]:
-        if "1" in u["bits"][1:-len(facets)]:
+        if "1" in u.get("bits", "")[1:-len(facets)]:
             findings.add(f"{place}.{u['name']}", "sets a unit mask bit without facets")
+
+
+def check_signal(findings, place, box, name, signals):
+    signal = signals.get(name)
+    if not signal:
+        findings.add(place, f"unknown signal \"{name}\"")
+    elif signal["box"] != box["box"]:
+        findings.add(place, f"signal {name} belongs to {signal['box']}")
+    return signal
+
+
+def check_umask_signals(findings, place, box, event, signals):
+    """With select "umask", and only with it, each unit mask has a signal, or is absent."""
+    own = event.get("select") == "umask"
+    if own and "signal" in event:
+        findings.add(place, "signals of the event and of its unit masks")
+    for u in event["umasks"]:
+        where = f"{place}.{u['name']}"
+        if own != ("signal" in u) and not (own and "model" in u):
+            findings.add(where, "signal and select \"umask\" of a unit mask need each other")
+        if "signal" in u:
+            check_signal(findings, where, box, u["signal"], signals)
+
+
+def check_register_signals(findings, box, signals):
+    for r in box["registers"]:
+        if "signal" not in r:
+            continue
+        where = f"{box['box']}.{r['name']}"
+        if r["role"] not in ("fixed_counter", "free_counter"):
+            findings.add(where, f"a {r['role']} adds up no signal")
+        signal = check_signal(findings, where, box, r["signal"], signals)
+        if signal and signal["kind"] != "tally":
+            findings.add(where, f"signal {signal['name']} is no tally")
 
 
 def check_model(findings, place, box, event, signals):
@@ -296,20 +375,42 @@ def check_model(findings, place, box, event, signals):
         findings.add(place, "an approximate event without model_note")
     check_choice(findings, place, "measure", event.get("measure"), MEASURES)
     check_choice(findings, place, "select", event.get("select", "all"), SELECTS)
-    signal = signals.get(event.get("signal"))
-    if "signal" in event and not signal:
-        findings.add(place, f"unknown signal \"{event['signal']}\"")
-    elif signal and signal["box"] != box["box"]:
-        findings.add(place, f"signal {signal['name']} belongs to {signal['box']}")
-    elif not signal and event.get("measure") in MEASURES_OF_SIGNALS:
+    signal = None
+    if "signal" in event:
+        signal = check_signal(findings, place, box, event["signal"], signals)
+    elif event.get("measure") in MEASURES_OF_SIGNALS and event.get("select") != "umask":
         findings.add(place, f"a modelled event ({event['measure']}) without a signal")
-    if signal and signal["kind"] == "pulse" and event.get("measure") in ("occupancy", "nonempty"):
-        findings.add(place, f"{event['measure']} of a pulse")
+    if signal and signal["kind"] in ("pulse", "tally") and \
+            event.get("measure") in ("occupancy", "nonempty"):
+        findings.add(place, f"{event['measure']} of a {signal['kind']}")
     if event.get("select") == "rank_bank" and "select_arg" not in event:
         findings.add(place, "select \"rank_bank\" needs select_arg")
     if event["umasks"] and event.get("select", "all") == "all" and signal:
         findings.add(place, "select \"all\" ignores the unit masks")
     check_facets(findings, place, event, signal)
+    check_umask_signals(findings, place, box, event, signals)
+
+
+def check_banks(findings, box):
+    place = box["box"]
+    controls = [r for r in box["registers"] if r["role"] == "counter_ctl"]
+    if box["banks"] and len(box["instances"]) != 1:
+        findings.add(place, "banks of counters in a box with several instances")
+    for bank in box["banks"]:
+        if bank["lead"] not in bank["counter_set"]:
+            findings.add(place, f"lead {bank['lead']} of {bank['group']} is not in its bank")
+        if any(c >= box["counters"] for c in bank["counter_set"]):
+            findings.add(place, f"bank {bank['counters']} of {box['counters']} counters")
+        for name in bank.get("shared", []):
+            if not field_of(controls, name):
+                findings.add(place, f"the counter control has no field {name}")
+
+
+def check_set(findings, place, box, event):
+    """The banks of its group can have it on their leads."""
+    leads = {b["lead"] for b in box["banks"] if b["group"] == event["set_group"]}
+    if event["set_group"] and (not leads or leads - (event["counter_set"] or set())):
+        findings.add(place, f"no bank of {event['set_group']} has a lead that can count it")
 
 
 def check_event(findings, box, event, signals):
@@ -340,6 +441,7 @@ def check_event(findings, box, event, signals):
         if "," in attribute:
             findings.add(place, f"attribute \"{attribute}\" has the comma that parts them")
     check_umasks(findings, place, box, event)
+    check_set(findings, place, box, event)
     check_groups(findings, place, event)
     check_model(findings, place, box, event, signals)
 
@@ -371,32 +473,40 @@ def check_events(findings, box, signals):
         check_event(findings, box, e, signals)
 
 
-def check_box(findings, pmu, box, signals):
+def check_box(findings, box, signals):
     place = box["box"]
     check_name(findings, place, "box", place)
     if place[-1].isdigit():
         findings.add(place, "the name of a box ends in a digit, as if it were an instance")
     check_choice(findings, place, "space", box["space"], SPACES)
     check_choice(findings, place, "clock", box.get("clock", "uclk"), {"uclk", "dclk", "core"})
+    check_choice(findings, place, "scope", box.get("scope", "socket"), SCOPES)
     for quirk in box.get("quirks", []):
         check_choice(findings, place, "quirk", quirk, QUIRKS)
     if not box["instances"]:
         findings.add(place, "no instances")
     check_registers(findings, box)
+    check_register_signals(findings, box, signals)
     check_modifiers(findings, box)
+    check_banks(findings, box)
     check_events(findings, box, signals)
     check_unique(findings, place, "metric", [m["name"] for m in box["metrics"]])
-    for metric in box["metrics"]:
-        check_metric(findings, pmu, box, metric)
 
 
 def check_pmu(findings, pmu, signals):
     boxes = [box["box"] for box in pmu["boxes"]]
+    findings.file = pmu["file"]
+    check_name(findings, pmu["name"], "PMU", pmu["name"], PMU_NAME)
+    if not boxes:
+        findings.add(pmu["name"], "no boxes")
     check_unique(findings, pmu["name"], "box", boxes)
     check_addresses(findings, pmu)
     check_status_fields(findings, pmu)
     for box in pmu["boxes"]:
-        check_box(findings, pmu, box, signals)
+        findings.file = box["file"]
+        check_box(findings, box, signals)
+        check_limits(findings, box)
         for event in box["events"]:
             if event["name"].lower() in boxes:
                 findings.add(f"{box['box']}.{event['name']}", "the name is also that of a box")
+    check_metrics(findings, pmu)

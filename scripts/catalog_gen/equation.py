@@ -16,6 +16,8 @@ TERMS = {"SAMPLE_INTERVAL", "TOTAL_INTERVAL", "TSC_SPEED", "CPU_SPEED", "UNCORE_
 # Values that depend on the socket that is measured.
 NODE_VALUES = {"my_node", "other_nodes"}
 
+DEPTH_MAX = 50
+
 TOKEN = re.compile(r"\s*(0[xX][0-9A-Fa-f]+|\d+(?:\.\d+)?|with:|[A-Za-z_][A-Za-z0-9_]*|"
                    r"[-+*/(){}=,.:])")
 
@@ -75,6 +77,8 @@ class Reader:
         self.tokens = tokens(metric["equation"])
         self.at = 0
         self.boxes = []  # of the counts read, for the filters that follow them
+        self.metrics = []  # that are used
+        self.depth = 0  # of parentheses
 
     def peek(self):
         return self.tokens[self.at] if self.at < len(self.tokens) else ""
@@ -118,8 +122,12 @@ class Reader:
     def factor(self):
         first = len(self.boxes)
         if self.accept("("):
+            self.depth += 1
+            if self.depth > DEPTH_MAX:
+                raise Unreadable(f"more than {DEPTH_MAX} parentheses within each other")
             self.sum()
             self.take(")")
+            self.depth -= 1
         elif self.peek()[:1].isdigit():
             self.take()
         else:
@@ -161,9 +169,10 @@ class Reader:
         for event in events:
             if not part and len(event["umasks"]) > 1:
                 raise Unreadable(f"{box['box']}.{event['name']} needs a unit mask")
-        if events or not part and matching(box["metrics"], name):
-            return
-        raise Unreadable(f"unknown name {full}")
+        metrics = [] if events or part else matching(box["metrics"], name)
+        if not events and not metrics:
+            raise Unreadable(f"unknown name {full}")
+        self.metrics += [(box["box"], metric["name"]) for metric in metrics]
 
     def settings(self, box):
         while True:
@@ -223,9 +232,26 @@ class Reader:
         self.value(boxes[0] if boxes else self.box, field)
 
 
-def check_metric(findings, pmu, box, metric):
-    place = f"{box['box']}.{metric['name']}"
-    try:
-        Reader(pmu, box, metric).whole()
-    except Unreadable as reason:
-        findings.add(place, f"equation: {reason}")
+def check_metrics(findings, pmu):
+    """Reads every equation; no metric may be made of itself."""
+    used = {}
+    for box in pmu["boxes"]:
+        findings.file = box["file"]
+        for metric in box["metrics"]:
+            try:
+                reader = Reader(pmu, box, metric)
+                reader.whole()
+                used[box["box"], metric["name"]] = reader.metrics
+            except Unreadable as reason:
+                findings.add(f"{box['box']}.{metric['name']}", f"equation: {reason}")
+    reached = {start: set(parts) for start, parts in used.items()}
+    for middle in used:
+        for start in used:
+            if middle in reached[start]:
+                reached[start] |= reached[middle]
+    for box in pmu["boxes"]:
+        findings.file = box["file"]
+        for metric in box["metrics"]:
+            own = box["box"], metric["name"]
+            if own in reached.get(own, ()):
+                findings.add(f"{box['box']}.{metric['name']}", "equation: is made of itself")

@@ -6,76 +6,142 @@ import json
 import re
 from pathlib import Path
 
-COUNTER_ROLES = ("counter", "counter_ctl", "fixed_counter")
+from .schema import NAME_MAX, fault, kind_of, number
+
+PLACE_MAX, TEXT_MAX = 100, 300  # characters of a finding
+QUOTED_MAX = 60  # characters of a value in it
+FILE_MAX = 4 << 20  # bytes
+BOX_FILE = re.compile(rf"[A-Za-z][A-Za-z0-9_]{{0,{NAME_MAX - 1}}}")
+COUNTER_ROLES = ("counter", "counter_alias", "counter_ctl", "fixed_counter")
 
 # Keys of each kind of entry: those that must be there, those that may.
 KEYS = {
-    "pmu": ({"name", "title", "source", "boxes"}, {"window"}),
+    "pmu": ({"name", "title", "source", "boxes"}, {"cpus", "qualified", "window"}),
+    "cpu": ({"family", "model", "source"}, set()),
     "window": ({"own", "first", "size"}, set()),
     "box": ({"box", "title", "source", "space", "instances", "registers"},
             {"clock", "counters", "counter_width", "quirks", "defaults", "modifiers", "mnemonics",
-             "events", "metrics", "settings", "copies"}),
+             "events", "metrics", "settings", "copies", "banks", "kernel", "records", "scope"}),
     "row of instances": ({"count", "base", "stride"}, {"status"}),
     "instance": ({"device", "function", "device_id"}, {"label", "status"}),
     "instance with base": ({"base"}, {"label", "status", "control"}),
     "register": ({"name", "role", "width", "source", "fields"},
                  {"offset", "offsets", "space", "count", "stride", "first", "index", "overlay",
-                  "event"}),
+                  "event", "signal"}),
     "field": ({"name", "bits", "access"}, {"reset", "must", "role", "enabled", "desc"}),
-    "setting": ({"register", "field", "value"}, set()),
-    "modifier": ({"field"}, {"register", "name", "counters", "set", "any_of", "needs"}),
+    "setting": ({"register", "field", "value"}, {"bits"}),
+    "modifier": ({"field"}, {"register", "name", "bits", "counters", "set", "any_of", "needs",
+                             "attributes", "unless", "settings", "absent"}),
     "mnemonic": ({"name", "value"}, {"desc"}),
     "event": ({"name", "code", "counters", "max_increment", "model", "desc", "source"},
               {"ext", "combine", "umasks", "filters", "model_note", "signal", "measure", "select",
-               "select_arg", "facets", "umask", "attributes", "settings", "alias"}),
-    "unit mask": ({"name"}, {"bits", "alone", "group", "needs", "filters", "settings", "given",
-                             "model", "desc", "source"}),
+               "select_arg", "facets", "umask", "attributes", "settings", "alias", "set"}),
+    "unit mask": ({"name"}, {"bits", "alone", "group", "needs", "filters", "uses", "settings",
+                             "given", "model", "signal", "desc", "source"}),
+    "bank": ({"group", "lead", "counters"}, {"shared"}),
     "metric": ({"name", "equation", "unit", "desc", "source"}, {"unresolved"}),
+    "record": ({"name", "title", "source", "fields"},
+               {"size", "when", "kinds", "ring", "notes", "optional"}),
+    "kind": ({"name", "desc"}, {"when", "captured", "youngest"}),
+    "record field": ({"name", "value", "desc"},
+                     {"type", "unit", "kinds", "of", "sign", "when", "least", "mnemonics",
+                      "listed", "like"}),
+    "ring": ({"count", "first", "entry", "kinds", "fields"}, {"next", "last", "filled"}),
+    "note": ({"when", "desc"}, {"kinds"}),
+    "machine": ({"name", "title", "pmu", "events", "source", "sockets", "cores", "slices",
+                 "home_agents", "channels", "ranks", "banks", "row_bytes", "core_mhz", "uclk_mhz",
+                 "dclk_mhz", "bclk_mhz", "memory_bytes", "l1i", "l1d", "l2", "llc", "issue_width",
+                 "reorder_window", "fill_buffers", "irq_entries", "tor_entries", "tracker_entries",
+                 "rpq_entries", "wpq_entries", "wpq_high", "wpq_low", "ring_hop", "ha_cycles",
+                 "link_cycles", "link_line_cycles", "snoop_cycles", "t_cl", "t_cwl", "t_rcd",
+                 "t_rp", "t_ras", "t_burst", "t_refi", "t_rfc", "t_wr", "t_wtr", "instances",
+                 "straps"}, set()),
+    "cache": ({"sets", "ways", "latency"}, set()),
+    "signal": ({"name", "box", "kind", "facets", "fields", "desc"}, {"default"}),
 }
-NUMBERS = {"base", "stride", "count", "device", "function", "device_id", "counters",
-           "counter_width", "offset", "width", "reset", "must", "value", "code", "max_increment",
-           "select_arg", "umask", "index", "first", "own", "size", "enabled", "control", "copies"}
-# "counters" of a box is a number, else a list; the value of a setting may be the event's code or a
-# copy.
-NOT_NUMBERS = {"event": {"counters"}, "modifier": {"counters"}, "setting": {"value"}}
 
 
 class Findings(list):
-    """Lines of the form PLACE: what is wrong."""
+    """Lines of the form FILE: PLACE: what is wrong."""
+
+    file = "catalog"  # that is read or checked
 
     def add(self, place, text):
-        self.append(f"{place}: {text}")
+        self.append(f"{self.file}: {shown(str(place), PLACE_MAX)}: {shown(text, TEXT_MAX)}")
 
 
-def number(value):
-    return int(value, 0) if isinstance(value, str) else value
+def shown(text, length):
+    """Text for a line: cut, and of what cannot be printed, the code."""
+    cut = text[:length] + ("..." if len(text) > length else "")
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in cut)
 
 
-def load(path):
-    with open(path, encoding="utf-8") as file:
-        return json.load(file)
+def once(pairs):
+    """The pairs as an entry; no key may stand there twice."""
+    found = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"key \"{key}\" stands there twice")
+        found[key] = value
+    return found
+
+
+def refuse_constant(text):
+    raise ValueError(f"{text} is no number")
+
+
+def load(findings, path, what):
+    """The list or dict, as @what is, that a file holds; None, with a finding, where it does not."""
+    findings.file = f"{path.parent.name}/{path.name}"
+    try:
+        if path.stat().st_size > FILE_MAX:
+            raise ValueError(f"has more than {FILE_MAX} bytes")
+        with open(path, encoding="utf-8") as file:
+            value = json.load(file, object_pairs_hook=once, parse_constant=refuse_constant)
+    except OSError as reason:
+        findings.add("file", reason.strerror)
+    except RecursionError:
+        findings.add("file", "nested too deeply")
+    except ValueError as reason:
+        findings.add("file", str(reason))
+    else:
+        if isinstance(value, what):
+            return value
+        findings.add("file", f"holds no {'list' if what is list else 'entry'}")
+    return None
+
+
+def is_blank(value):
+    return isinstance(value, str) and not value.strip()
 
 
 def entry(findings, place, kind, given):
     """A copy of @given with its numbers read, or None where a needed key is missing."""
     needed, allowed = KEYS[kind]
-    for key in given.keys() - needed - allowed:
+    for key in sorted(given.keys() - needed - allowed):
         findings.add(place, f"unknown key \"{key}\" in {kind}")
-    missing = [key for key in sorted(needed) if given.get(key) in (None, "")]
+    missing = [key for key in sorted(needed | (given.keys() & {"source"}))
+               if given.get(key) is None or is_blank(given[key])]
     for key in missing:
         findings.add(place, f"{kind} without {key}")
     result = dict(given)
-    for key in (given.keys() & NUMBERS) - NOT_NUMBERS.get(kind, set()):
-        try:
-            result[key] = number(given[key])
-        except ValueError:
-            findings.add(place, f"{key} \"{given[key]}\" is no number")
+    for key in sorted((given.keys() & (needed | allowed)) - set(missing)):
+        wrong = fault(kind, key, given[key])
+        if wrong:
+            findings.add(place, f"{key} {quoted(given[key])} {wrong}")
             missing.append(key)
+        elif kind_of(kind, key) == "number":
+            result[key] = number(given[key])
     return None if missing else result
 
 
+def quoted(value):
+    text = value if isinstance(value, str) else json.dumps(value)
+    return f"\"{text[:QUOTED_MAX]}{'...' if len(text) > QUOTED_MAX else ''}\""
+
+
 def bit_range(text):
-    match = re.fullmatch(r"(\d+)(?::(\d+))?", str(text))
+    match = re.fullmatch(r"([0-9]{1,3})(?::([0-9]{1,3}))?", str(text))
     if not match:
         return None
     high = int(match[1])
@@ -86,7 +152,7 @@ def counter_list(text):
     """Counters named by "0-3" or "0,2", or None."""
     counters = set()
     for part in str(text).split(","):
-        match = re.fullmatch(r"(\d+)(?:-(\d+))?", part.strip())
+        match = re.fullmatch(r"([0-9]{1,3})(?:-([0-9]{1,3}))?", part.strip())
         if match:
             counters |= set(range(int(match[1]), int(match[2] or match[1]) + 1))
         elif part.strip():
@@ -111,10 +177,7 @@ def read_fields(findings, place, given):
 
 def read_offsets(findings, place, register):
     """The offset, or one for each instance; both keys are there afterwards."""
-    try:
-        offsets = [number(o) for o in register.get("offsets", [])]
-    except ValueError:
-        offsets = []
+    offsets = [number(o) for o in register.get("offsets", [])]
     if ("offset" in register) == bool(offsets):
         findings.add(place, "register needs an offset, or offsets that are numbers")
     register["offsets"] = offsets
@@ -181,12 +244,28 @@ def read_settings(findings, place, owner):
             if s]
 
 
+def read_set(findings, place, given):
+    """("L1D", 3) of "L1D 3"; ("", 0) of None."""
+    match = re.fullmatch(r"(\w+) ([0-9]{1,2})", given or " 0")
+    if given and not match:
+        findings.add(place, f"set \"{given}\" is no GROUP NUMBER")
+    return (match[1], int(match[2])) if match else ("", 0)
+
+
+def read_banks(findings, place, given):
+    banks = [b for b in (entry(findings, place, "bank", g) for g in given) if b]
+    for bank in banks:
+        bank["counter_set"] = counter_list(bank["counters"]) or set()
+    return banks
+
+
 def read_event(findings, place, defaults, given):
     event = entry(findings, place, "event", {**defaults, **given})
     if not event:
         return None
     event["counter_set"] = counter_list(event["counters"])
     event["settings"] = read_settings(findings, place, event)
+    event["set_group"], event["set_number"] = read_set(findings, place, event.get("set"))
     umasks = []
     for u in event.get("umasks", []):
         umask = entry(findings, f"{place}.{u.get('name')}", "unit mask", u)
@@ -208,8 +287,24 @@ def read_modifiers(findings, place, given):
             if counters is None:
                 findings.add(place, f"counters \"{modifier['counters']}\" are no list such as 0-3")
             modifiers.append({"name": modifier["field"], **modifier,
+                              "settings": read_settings(findings, place, modifier),
                               "counter_set": counters or set()})
     return modifiers
+
+
+def is_for(modifier, event):
+    """Whether the event looks at a modifier that goes by attributes."""
+    attributes = set(event.get("attributes", []))
+    return ("attributes" not in modifier or attributes & set(modifier["attributes"])) and \
+        not attributes & set(modifier.get("unless", []))
+
+
+def add_filters(box):
+    """Events list the modifiers that their attributes give them."""
+    chosen = [m for m in box["modifiers"] if "attributes" in m or "unless" in m]
+    for event in box["events"] if chosen else []:
+        event["filters"] = event.get("filters", []) + [m["name"] for m in chosen
+                                                       if is_for(m, event)]
 
 
 def read_mnemonics(findings, place, given):
@@ -223,7 +318,10 @@ def read_mnemonics(findings, place, given):
 
 
 def expand_settings(findings, box, common):
-    """Replaces the settings of events and unit masks by (register, field, value, copy)."""
+    """Replaces settings, wherever they stand, by (register, field, value, copy)."""
+    for modifier in box["modifiers"]:
+        modifier["presets"] = presets(findings, box, {"name": modifier["name"], "code": None},
+                                      modifier["settings"])
     for event in box["events"]:
         event["presets"] = presets(findings, box, event, common + event["settings"])
         for n, umask in enumerate(event["umasks"]):
@@ -247,24 +345,28 @@ def presets(findings, box, event, settings):
                 continue
             result.append({"register": s["register"].replace("{s}", str(copy)),
                            "field": s["field"].replace("{s}", str(copy)),
-                           "value": value, "copy": copy})
+                           "value": value, "copy": copy, "bits": s.get("bits")})
     return result
 
 
 def read_box(findings, path):
     place = path.stem
-    box = entry(findings, place, "box", load(path))
+    given = load(findings, path, dict)
+    box = given and entry(findings, place, "box", given)
     if not box:
         return None
+    box["file"] = findings.file
     box["registers"] = read_registers(findings, place, box["registers"])
     box["instances"] = read_instances(findings, place, box["space"], box["instances"])
     box["modifiers"] = read_modifiers(findings, place, box.get("modifiers", []))
+    box["banks"] = read_banks(findings, place, box.get("banks", []))
     box["mnemonics"] = read_mnemonics(findings, place, box.get("mnemonics", {}))
     defaults = box.get("defaults", {})
     box["events"] = [e for e in (read_event(findings, f"{place}.{g.get('name')}", defaults, g)
                                  for g in box.get("events", [])) if e]
     box["metrics"] = [m for m in (entry(findings, f"{place}.{g.get('name')}", "metric", g)
                                   for g in box.get("metrics", [])) if m]
+    add_filters(box)
     expand_settings(findings, box, read_settings(findings, place, box))
     box.setdefault("counters", 0)
     box.setdefault("counter_width", 0)
@@ -273,17 +375,22 @@ def read_box(findings, path):
 
 def read_pmu(findings, folder):
     folder = Path(folder)
-    pmu = entry(findings, folder.name, "pmu", load(folder / "pmu.json"))
+    given = load(findings, folder / "pmu.json", dict)
+    pmu = given and entry(findings, folder.name, "pmu", given)
     if not pmu:
         return None
+    pmu["file"] = findings.file
     pmu["window"] = entry(findings, folder.name, "window",
                           pmu.get("window", {"own": 0, "first": 0, "size": 0}))
+    pmu["cpus"] = [c for c in (entry(findings, folder.name, "cpu", cpu)
+                               for cpu in pmu.get("cpus", [])) if c]
     names = pmu["boxes"]
     pmu["boxes"] = []
     for name in names:
         path = folder / f"{name}.json"
-        if not path.exists():
-            findings.add(folder.name, f"no file {path.name} for box {name}")
+        findings.file = pmu["file"]
+        if not BOX_FILE.fullmatch(name) or not path.exists():
+            findings.add(folder.name, f"no file {name}.json for box {name}")
             continue
         box = read_box(findings, path)
         if not box:

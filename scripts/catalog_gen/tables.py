@@ -1,19 +1,13 @@
 """Prints checked PMUs as the constant tables of src/catalog/tables.h."""
-import json
-import re
+from .c_text import NO_ENTRIES, array, c_name, c_string
+from .check import field_of, is_filter, modifier_field, part_of
+from .index import print_index
+from .record_tables import print_records
 
 ACCESS = {"RO": "RO", "RW": "RW", "RW-V": "RWV", "RWS": "RWS", "WO": "WO", "RW1C": "RW1C",
           "RV": "RV", "IG": "IG"}
 MUST = {None: "NOTHING", 0: "WRITE_0", 1: "WRITE_1"}
-NO_ENTRIES = "NULL"
-
-
-def c_name(text):
-    return re.sub(r"[^A-Za-z0-9]", "_", text).upper()
-
-
-def c_string(text):
-    return "NULL" if text is None else json.dumps(text, ensure_ascii=False)
+MODIFIER_MODELS = {None: "MODELLED", "set": "ABSENT_SET", "clear": "ABSENT_CLEAR"}
 
 
 def access_of(fields):
@@ -33,23 +27,20 @@ def reset_of(fields):
     return sum(f.get("reset", 0) << f["lo"] for f in fields)
 
 
+def enabled_of(fields):
+    return sum(enabled_value(f) << f["lo"] for f in fields)
+
+
+def ones_of(fields):
+    return sum((1 << f["hi"] + 1) - (1 << f["lo"]) for f in fields if f.get("must") == 1)
+
+
 def umask_bits(bits):
     """(value, care) of a pattern such as b0000x011."""
     digits = bits[1:]
     value = digits.replace("x", "0")
     care = digits.replace("0", "1").replace("x", "0")
     return int(value, 2), int(care, 2)
-
-
-def array(kind, name, rows):
-    """Prints an array and returns what to call it; nothing is printed for no rows."""
-    if not rows:
-        return NO_ENTRIES
-    print(f"static const struct {kind} {name}[] = {{")
-    for row in rows:
-        print(f"\t{{{', '.join(f'.{key} = {value}' for key, value in row.items())}}},")
-    print("};\n")
-    return name
 
 
 def print_fields(prefix, register):
@@ -75,6 +66,7 @@ def print_registers(prefix, box):
         key = id(r["fields"])
         if key not in printed:
             printed[key] = print_fields(f"{prefix}_fields_{len(printed)}", r)
+        r["array"] = printed[key]
         rows.append({"name": c_string(r["name"]), "role": f"PMU_ROLE_{r['role'].upper()}",
                      "index": r["index"], "width": r["width"],
                      "access": f"PMU_ACCESS_{ACCESS[access_of(r['fields'])]}",
@@ -82,8 +74,12 @@ def print_registers(prefix, box):
                      "offset": f"{r['offset']:#x}",
                      "offsets": print_offsets(f"{prefix}_offsets_{n}", r["offsets"]),
                      "reset": f"{reset_of(r['fields']):#x}",
+                     "enabled": f"{enabled_of(r['fields']):#x}",
+                     "ones": f"{ones_of(r['fields']):#x}",
                      "fields": printed[key], "field_count": len(r["fields"]),
-                     "event": c_string(r.get("event", "")), "source": c_string(r["source"])})
+                     "event": c_string(r.get("event", "")),
+                     "signal": f"SIGNAL_{c_name(r.get('signal', 'none'))}",
+                     "source": c_string(r["source"])})
     return array("pmu_register", f"{prefix}_registers", rows)
 
 
@@ -95,27 +91,66 @@ def print_instances(prefix, box):
         for i in box["instances"]])
 
 
-def modifier_row(modifier, registers):
-    name = modifier.get("register")
-    fields = next(r["fields"] for r in registers
-                  if (r["name"] == name if name else r["role"] == "counter_ctl"))
-    field = next(f for f in fields if f["name"].lower() == modifier["field"].lower())
+def selector(box):
+    """The fields of the counter controls, all alike, that say what is counted."""
+    control = next((r for r in box["registers"] if r["role"] == "counter_ctl"), None)
+    words = []
+    for what in ("ev_sel", "ev_sel_ext", "umask", "occ_sel"):
+        field = control and field_of([control], what)
+        if field:
+            words.append(f".{what} = &{control['array']}[{control['fields'].index(field)}]")
+    return f"{{{', '.join(words)}}}" if words else "{0}"
+
+
+def number_of(entries, name):
+    return next(n for n, entry in enumerate(entries) if entry["name"] == name)
+
+
+def partner_of(box, modifier):
+    """The control bit that switches a filter on, or the filter of such a bit; None for none."""
+    for n, other in enumerate(box["modifiers"]):
+        control, filter_ = (other, modifier) if "register" in modifier else (modifier, other)
+        if ("register" in filter_ and "register" not in control and
+                control["name"].lower() == f"{filter_['name']}_en".lower()):
+            return n
+    return None
+
+
+def kin_of(box, modifier):
+    """Bit n: modifier n of the box has the same any_of."""
+    return sum(1 << n for n, other in enumerate(box["modifiers"])
+               if modifier.get("any_of") and other.get("any_of") == modifier["any_of"])
+
+
+def modifier_row(prefix, box, modifier):
+    registers, name = box["registers"], modifier.get("register", "").replace("{s}", "0")
+    field = modifier_field(box, modifier)
     own = modifier["name"] if modifier["name"] != modifier["field"] else field["name"]
-    return {"name": c_string(own), "reg": c_string(name), "hi": field["hi"],
-            "lo": field["lo"], "shared": str(bool(name)).lower(),
+    partner = partner_of(box, modifier)
+    presets = print_presets(prefix, f"{prefix}_presets_of_{modifier['name']}", box,
+                            modifier["presets"])
+    return {"name": c_string(own),
+            "reg": f"&{prefix}_registers[{number_of(registers, name)}]" if name else "NULL",
+            "hi": field["hi"], "lo": field["lo"], "shared": str(bool(name)).lower(),
+            "copied": str("{s}" in modifier.get("register", "")).lower(),
+            "filter": str(is_filter(modifier)).lower(),
             "counters": f"{sum(1 << i for i in modifier['counter_set']):#x}",
             "enabled": "0x0" if name else f"{enabled_value(field):#x}",
             "set": str(bool(modifier.get("set"))).lower(),
             "any_of": c_string(modifier.get("any_of", "")),
-            "needs": c_string(modifier.get("needs", ""))}
+            "kin": f"{kin_of(box, modifier):#x}",
+            "needs": c_string(modifier.get("needs", "")),
+            "partner": "NULL" if partner is None else f"&{prefix}_modifiers[{partner}]",
+            "presets": presets, "preset_count": len(modifier["presets"]),
+            "model": f"PMU_MODIFIER_{MODIFIER_MODELS[modifier.get('absent')]}"}
 
 
-def print_presets(name, box, presets):
+def print_presets(prefix, name, box, presets):
     rows = []
     for p in presets:
-        fields = next(r["fields"] for r in box["registers"] if r["name"] == p["register"])
-        field = next(f for f in fields if f["name"].lower() == p["field"].lower())
-        rows.append({"reg": c_string(p["register"]), "hi": field["hi"], "lo": field["lo"],
+        number = number_of(box["registers"], p["register"])
+        field = part_of(field_of([box["registers"][number]], p["field"]), p["bits"])
+        rows.append({"reg": f"&{prefix}_registers[{number}]", "hi": field["hi"], "lo": field["lo"],
                      "copy": "PMU_COPY_ALL" if p["copy"] is None else p["copy"],
                      "value": f"{p['value']:#x}"})
     return array("pmu_preset", name, rows)
@@ -130,23 +165,26 @@ def print_mnemonics(prefix, box):
 
 def print_umasks(prefix, box, event):
     rows = []
-    prefix = f"{prefix}_{event['code']:x}"  # a name may have several codes
+    own = event["array"]
     for n, u in enumerate(event["umasks"]):
-        given = array("pmu_given", f"{prefix}_given_{event['name']}_{n}", [
-            {"modifier": c_string(name), "value": f"{setting:#x}"}
+        given = array("pmu_given", f"{own}_given_{n}", [
+            {"modifier": f"&{prefix}_modifiers[{number_of(box['modifiers'], name)}]",
+             "value": f"{setting:#x}"}
             for name, setting in u["given"].items()])
         value, care = umask_bits(u["bits"]) if "bits" in u else (u["value"], 0xff)
-        presets = print_presets(f"{prefix}_presets_{event['name']}_{n}", box, u["presets"])
+        presets = print_presets(prefix, f"{own}_presets_{n}", box, u["presets"])
         rows.append({"name": c_string(u["name"]), "value": f"{value:#04x}", "care": f"{care:#04x}",
                      "alone": str(bool(u.get("alone"))).lower(),
                      "absent": str("model" in u).lower(),
+                     "signal": f"SIGNAL_{c_name(u.get('signal', 'none'))}",
                      "group": c_string(u.get("group", "")), "needs": c_string(u.get("needs", "")),
                      "filters": c_string(",".join(u.get("filters", []))),
+                     "uses": c_string(",".join(u.get("uses", []))),
                      "given": given, "given_count": len(u["given"]),
                      "presets": presets, "preset_count": len(u["presets"]),
                      "desc": c_string(u.get("desc", "")),
                      "source": c_string(u.get("source", event["source"]))})
-    return array("pmu_umask", f"{prefix}_umasks_{event['name']}", rows)
+    return array("pmu_umask", f"{own}_umasks", rows)
 
 
 def facet_bits(event):
@@ -163,6 +201,8 @@ def event_row(prefix, box, event, umasks):
            "counters": f"{sum(1 << i for i in event['counter_set']):#x}",
            "umask": f"{event.get('umask', 0):#x}",
            "umasks": umasks, "umask_count": len(event["umasks"]),
+           "umask_index": print_index(f"{event['array']}_umasks",
+                                      [u["name"] for u in event["umasks"]]),
            "combine": f"PMU_COMBINE_{event.get('combine', 'or').upper()}",
            "model": f"PMU_MODEL_{event['model'].upper()}",
            "measure": f"PMU_MEASURE_{event.get('measure', 'none').upper()}",
@@ -171,9 +211,9 @@ def event_row(prefix, box, event, umasks):
            "signal": f"SIGNAL_{c_name(event.get('signal', 'none'))}"}
     if "facets" in event:
         row["facets"] = facet_bits(event)
-    presets = print_presets(f"{prefix}_presets_{event['code']:x}_{event['name']}", box,
-                            event["presets"])
+    presets = print_presets(prefix, f"{event['array']}_presets", box, event["presets"])
     row.update({"filters": c_string(",".join(event.get("filters", []))),
+                "set_group": c_string(event["set_group"]), "set": event["set_number"],
                 "attributes": c_string(",".join(event.get("attributes", []))),
                 "presets": presets, "preset_count": len(event["presets"]),
                 "copies": box.get("copies", 0),
@@ -183,6 +223,8 @@ def event_row(prefix, box, event, umasks):
 
 
 def print_events(prefix, box):
+    for n, event in enumerate(box["events"]):
+        event["array"] = f"{prefix}_event{n}"  # a name may have several codes
     umasks = [print_umasks(prefix, box, e) for e in box["events"]]
     return array("pmu_event", f"{prefix}_events",
                  [event_row(prefix, box, e, u) for e, u in zip(box["events"], umasks)])
@@ -194,64 +236,75 @@ def print_metrics(prefix, box):
         for m in box["metrics"]])
 
 
+def print_banks(prefix, box):
+    controls = [r for r in box["registers"] if r["role"] == "counter_ctl"]
+    rows = []
+    for bank in box["banks"]:
+        fields = [field_of(controls, name) for name in bank.get("shared", [])]
+        shared = sum((1 << f["hi"] + 1) - (1 << f["lo"]) for f in fields)
+        rows.append({"group": c_string(bank["group"]), "lead": bank["lead"],
+                     "counters": f"{sum(1 << c for c in bank['counter_set']):#x}",
+                     "shared": f"{shared:#x}"})
+    return array("pmu_bank", f"{prefix}_banks", rows)
+
+
+def names_index(prefix, box, what):
+    return print_index(f"{prefix}_{what}", [entry["name"] for entry in box[what]])
+
+
 def box_row(prefix, pmu, box):
-    modifiers = [modifier_row(m, box["registers"]) for m in box["modifiers"]]
     return {"pmu": c_string(pmu["name"]), "name": c_string(box["box"]),
             "title": c_string(box["title"]), "source": c_string(box["source"]),
+            "kernel": c_string(box["kernel"]) if "kernel" in box else "NULL",
             "space": f"PMU_SPACE_{box['space'].upper()}",
             "clock": f"PMU_CLOCK_{box.get('clock', 'uclk').upper()}",
+            "scope": f"PMU_SCOPE_{box.get('scope', 'socket').upper()}",
             "quirks": " | ".join(f"PMU_QUIRK_{q.upper()}" for q in box.get("quirks", [])) or "0",
             "counter_count": box["counters"], "counter_width": box["counter_width"],
             "fixed_count": sum(r["role"] == "fixed_counter" for r in box["registers"]),
             "instances": print_instances(prefix, box), "instance_count": len(box["instances"]),
             "registers": print_registers(prefix, box),
             "register_count": len(box["registers"]),
-            "modifiers": array("pmu_modifier", f"{prefix}_modifiers", modifiers),
-            "modifier_count": len(modifiers),
+            "register_index": names_index(prefix, box, "registers"), "selector": selector(box),
+            "modifiers": array("pmu_modifier", f"{prefix}_modifiers",
+                               [modifier_row(prefix, box, m) for m in box["modifiers"]]),
+            "modifier_count": len(box["modifiers"]),
+            "modifier_index": names_index(prefix, box, "modifiers"),
             "mnemonics": print_mnemonics(prefix, box),
             "mnemonic_count": sum(map(len, box["mnemonics"].values())),
             "events": print_events(prefix, box), "event_count": len(box["events"]),
-            "metrics": print_metrics(prefix, box), "metric_count": len(box["metrics"])}
+            "event_index": names_index(prefix, box, "events"),
+            "banks": print_banks(prefix, box), "bank_count": len(box["banks"]),
+            "metrics": print_metrics(prefix, box), "metric_count": len(box["metrics"]),
+            "metric_index": names_index(prefix, box, "metrics"),
+            "records": print_records(prefix, box), "record_count": len(box["records"])}
 
 
-def name_hash(name):
-    """FNV-1a of the name in lower case, as name_hash() in src/base/name.c."""
-    value = 2166136261
-    for byte in name.lower().encode():
-        value = (value ^ byte) * 16777619 & 0xFFFFFFFF
-    return value
-
-
-def print_event_index(pmus):
-    """Every event of every box, in the order in which src/catalog/find.c searches."""
-    index = []
-    box_number = 0
-    for p, pmu in enumerate(pmus):
-        for box in pmu["boxes"]:
-            prefix = f"pmu{p}_{box['box']}"
-            index += [(name_hash(e["name"]), box_number, f"&{prefix}_events[{n}]")
-                      for n, e in enumerate(box["events"])]
-            box_number += 1
-    print("const struct event_index event_index[] = {")
-    for value, box, event in sorted(index):
-        print(f"\t{{{value:#010x}, &boxes[{box}], {event}}},")
-    print("};")
-    print("const size_t event_index_count = sizeof(event_index) / sizeof(event_index[0]);")
+def print_cpus(name, pmu):
+    return array("pmu_cpu", name, [
+        {"family": cpu["family"], "model": cpu["model"], "source": c_string(cpu["source"])}
+        for cpu in pmu["cpus"]])
 
 
 def print_tables(pmus):
     print('/* Generated from catalog/. */\n'
-          '#include "catalog/signal.h"\n#include "catalog/tables.h"\n')
-    rows = [box_row(f"pmu{p}_{box['box']}", pmu, box)
-            for p, pmu in enumerate(pmus) for box in pmu["boxes"]]
+          '#include "catalog/signal.h"\n#include "catalog/tables.h"\n'
+          '#include "pmulab/record.h"\n')
+    rows = [box_row(f"pmu{p}_{n}_{box['box']}", pmu, box)
+            for p, pmu in enumerate(pmus) for n, box in enumerate(pmu["boxes"])]
     array("pmu_box", "boxes", rows)
+    indexes = [print_index(f"pmu{p}", [box["box"] for box in pmu["boxes"]])
+               for p, pmu in enumerate(pmus)]
+    cpus = [print_cpus(f"pmu{p}_cpus", pmu) for p, pmu in enumerate(pmus)]
     print("const struct pmu_pmu pmu_table[] = {")
     first = 0
-    for pmu in pmus:
+    for pmu, index, pmu_cpus in zip(pmus, indexes, cpus):
         window = ", ".join(f"{pmu['window'][key]:#x}" for key in ("own", "first", "size"))
         print(f"\t{{{c_string(pmu['name'])}, {c_string(pmu['title'])}, {c_string(pmu['source'])}, "
-              f"&boxes[{first}], {len(pmu['boxes'])}, "
-              f"{{{window}}}}},")
+              f"&boxes[{first}], {len(pmu['boxes'])}, {index}, "
+              f"{{{window}}}, {pmu_cpus}, {len(pmu['cpus'])}, "
+              f"{str(bool(pmu.get('qualified'))).lower()}}},")
         first += len(pmu["boxes"])
     print("};\nconst size_t pmu_table_count = sizeof(pmu_table) / sizeof(pmu_table[0]);\n")
-    print_event_index(pmus)
+    pmu_index = print_index("pmus", [pmu["name"] for pmu in pmus])
+    print(f"const struct pmu_index pmu_table_index = {pmu_index};")

@@ -21,22 +21,16 @@ int name_compare(const char *a, const char *b)
 
 bool name_equal(const char *a, const char *b)
 {
-	/* Most names are written as the manual has them, so most letters are the same. */
-	while (*a == *b || lower(*a) == lower(*b)) {
-		if (!*a)
-			return true;
-		a++;
-		b++;
-	}
-	return false;
+	/* Most names are written as the manual has them. */
+	return !strcmp(a, b) || !name_compare(a, b);
 }
 
 uint32_t name_hash(const char *name)
 {
-	uint32_t hash = 2166136261u;
+	uint32_t hash = NAME_HASH_START;
 
 	for (; *name; name++)
-		hash = (hash ^ lower(*name)) * 16777619u;
+		hash = name_hash_next(hash, *name);
 	return hash;
 }
 

@@ -8,7 +8,16 @@
 /** As strcmp(), upper and lower case ASCII letters being equal. */
 int name_compare(const char *a, const char *b);
 bool name_equal(const char *a, const char *b);
-/** FNV-1a of the name in lower case. */
+#define NAME_HASH_START 2166136261u
+
+/** The hash of a name that is one character longer than that of @hash. */
+static inline uint32_t name_hash_next(uint32_t hash, char c)
+{
+	/* Upper and lower case differ in this bit alone. */
+	return (hash ^ ((unsigned char)c | 0x20u)) * 16777619u;
+}
+
+/** FNV-1a of the name; the same for names that are equal. */
 uint32_t name_hash(const char *name);
 
 /* The closest of the names offered so far, by edit distance. */

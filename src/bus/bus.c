@@ -10,6 +10,7 @@ int bus_init(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_ops *ops
 	bus->ops = ops;
 	bus->pmu = pmu;
 	bus->sockets = sockets;
+	bus->way = "";
 	if (bus_map_init(&bus->map, pmu))
 		return error_set(ctx, PMU_E_NOMEM, "out of memory for the registers of %s",
 				 pmu->name);
@@ -36,6 +37,23 @@ const struct pmu_pmu *pmu_bus_pmu(const struct pmu_bus *bus)
 	return bus->pmu;
 }
 
+const char *pmu_bus_way(const struct pmu_bus *bus)
+{
+	return bus->way;
+}
+
+void bus_begin(struct pmu_bus *bus)
+{
+	if (bus->ops->begin)
+		bus->ops->begin(bus);
+}
+
+void bus_end(struct pmu_bus *bus)
+{
+	if (bus->ops->end)
+		bus->ops->end(bus);
+}
+
 bool bus_is_emulated(const struct pmu_bus *bus)
 {
 	return bus->emulated;
@@ -48,7 +66,7 @@ static int find_place(const struct pmu_bus *bus, struct pmu_ctx *ctx,
 		return error_set(ctx, PMU_E_UNKNOWN,
 				 "%s: there is no socket %u, the last one is %u", op->reg,
 				 op->socket, bus->sockets - 1);
-	*place = bus_map_find(&bus->map, op->space, op->address, op->width);
+	*place = bus_map_find_in_core(&bus->map, op->core, op->space, op->address, op->width);
 	if (!*place)
 		return error_set(ctx, PMU_E_UNKNOWN,
 				 "%s: the catalog of %s has no register of %u bits at %s 0x%X",
@@ -65,6 +83,31 @@ int pmu_bus_read(struct pmu_bus *bus, struct pmu_ctx *ctx, struct pmu_access_op 
 	return error ? error : bus->ops->read(bus, ctx, place, op);
 }
 
+/*
+ * What programming and reading counters never writes: it would change what everybody else on the
+ * computer goes by (time stamps), or have the processor write to memory (samples).
+ */
+static const char *never_written(const struct pmu_register *reg)
+{
+	switch (reg->role) {
+	case PMU_ROLE_DISCOVERY:
+		return "there to be read only: it tells what the part has";
+	case PMU_ROLE_FREE_COUNTER:
+		return "not to be written: it counts at all times, for everybody";
+	case PMU_ROLE_SAMPLING:
+		return "not to be written: it directs what the processor stores by itself";
+	default:
+		return reg->access == PMU_ACCESS_RV ? "reserved" : "read-only";
+	}
+}
+
+static bool is_writable(const struct pmu_register *reg)
+{
+	return reg->access != PMU_ACCESS_RO && reg->access != PMU_ACCESS_RV &&
+	       reg->role != PMU_ROLE_DISCOVERY && reg->role != PMU_ROLE_FREE_COUNTER &&
+	       reg->role != PMU_ROLE_SAMPLING;
+}
+
 int pmu_bus_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct pmu_access_op *op)
 {
 	const struct bus_place *place;
@@ -72,9 +115,9 @@ int pmu_bus_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct pmu_acc
 
 	if (error)
 		return error;
-	if (place->reg->access == PMU_ACCESS_RO)
-		return error_set(ctx, PMU_E_RIGHTS, "%s of %s%u is read-only (%s)",
-				 place->reg->name, place->box->name, place->instance,
+	if (!is_writable(place->reg))
+		return error_set(ctx, PMU_E_RIGHTS, "%s of %s%u is %s (%s)", place->reg->name,
+				 place->box->name, place->instance, never_written(place->reg),
 				 place->reg->source);
 	if (op->value & ~pmu_mask(op->width - 1u, 0))
 		return error_set(ctx, PMU_E_RANGE, "0x%llX does not fit the %u bits of %s",

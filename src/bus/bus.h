@@ -14,6 +14,9 @@ struct bus_ops {
 		    struct pmu_access_op *op);
 	int (*write)(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_place *place,
 		     const struct pmu_access_op *op);
+	/* Around many accesses in a row; may be NULL. */
+	void (*begin)(struct pmu_bus *bus);
+	void (*end)(struct pmu_bus *bus);
 	void (*fini)(struct pmu_bus *bus); /* of the back end's own members */
 };
 
@@ -23,12 +26,18 @@ struct pmu_bus {
 	const struct pmu_pmu *pmu;
 	unsigned sockets;
 	bool emulated; /* behind it is an emulated machine: events without a model count nothing */
+	bool forgets;  /* what is written cannot be read back */
+	const char *way; /* how registers are reached, in words */
 	struct bus_map map;
 };
 
 /** Fills in the common part. @return 0 or PMU_E_NOMEM */
 int bus_init(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_ops *ops,
 	     const struct pmu_pmu *pmu, unsigned sockets);
+
+/** Says that many accesses follow, and that they are over; nothing else may come between. */
+void bus_begin(struct pmu_bus *bus);
+void bus_end(struct pmu_bus *bus);
 
 /** Whether events whose model is PMU_MODEL_ABSENT count nothing behind this bus. */
 bool bus_is_emulated(const struct pmu_bus *bus);

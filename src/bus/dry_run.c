@@ -51,6 +51,8 @@ int pmu_bus_dry_run(struct pmu_bus **out, struct pmu_ctx *ctx, const struct pmu_
 		free(dry_run);
 		return error;
 	}
+	dry_run->bus.forgets = true;
+	dry_run->bus.way = "nothing: a dry run";
 	dry_run->print = print;
 	dry_run->arg = arg;
 	*out = &dry_run->bus;

@@ -84,6 +84,7 @@ int pmu_bus_emulated(struct pmu_bus **out, struct pmu_ctx *ctx, const struct pmu
 	if (error)
 		goto fail_system;
 	emulated->bus.emulated = true;
+	emulated->bus.way = "the emulated machine";
 	*out = &emulated->bus;
 	return 0;
 

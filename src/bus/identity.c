@@ -1,5 +1,8 @@
 #include "bus/identity.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 static const struct pmu_field *discovery_field(const struct pmu_register *reg, const char *name)
 {
 	return reg->role == PMU_ROLE_DISCOVERY ? pmu_find_field(reg, name) : NULL;
@@ -34,6 +37,59 @@ struct identity_field identity_device(const struct pmu_box *box)
 	return find_in_box(box, "device_id");
 }
 
+/* The number behind the box's name in "sbo4.qpi3". */
+static bool counted_in(const char *mnemonic, const char *box, unsigned *count)
+{
+	size_t length = strlen(box);
+
+	for (const char *word = mnemonic; word; word = strchr(word, '.')) {
+		word += *word == '.';
+		if (!strncasecmp(word, box, length) && word[length] >= '0' && word[length] <= '9') {
+			*count = (unsigned)strtoul(word + length, NULL, 10);
+			return true;
+		}
+	}
+	return false;
+}
+
+struct identity_field identity_counting(const struct pmu_pmu *pmu, const char *name)
+{
+	unsigned count;
+
+	for (const struct pmu_box *box = pmu->boxes; box < pmu->boxes + pmu->box_count; box++)
+		for (size_t i = 0; i < box->mnemonic_count; i++) {
+			struct identity_field found = find_in_box(box, box->mnemonics[i].field);
+
+			if (found.field && counted_in(box->mnemonics[i].name, name, &count))
+				return found;
+		}
+	return (struct identity_field){0};
+}
+
+bool identity_count(const struct identity_field *counting, const char *name, uint64_t value,
+		    unsigned *count)
+{
+	const struct pmu_box *box = counting->box;
+
+	for (size_t i = 0; i < box->mnemonic_count; i++)
+		if (box->mnemonics[i].value == value &&
+		    !strcasecmp(box->mnemonics[i].field, counting->field->name) &&
+		    counted_in(box->mnemonics[i].name, name, count))
+			return true;
+	return false;
+}
+
+/* The value of a counting field that means most boxes: the catalog has them in rising order. */
+static uint64_t fullest(const struct pmu_box *box, const struct pmu_field *field)
+{
+	uint64_t value = 0;
+
+	for (size_t i = 0; i < box->mnemonic_count; i++)
+		if (!strcasecmp(box->mnemonics[i].field, field->name))
+			value = box->mnemonics[i].value;
+	return value;
+}
+
 uint64_t identity_of_full_part(const struct pmu_pmu *pmu, const struct bus_place *place,
 			       unsigned socket)
 {
@@ -54,6 +110,8 @@ uint64_t identity_of_full_part(const struct pmu_pmu *pmu, const struct bus_place
 				 << field->lo;
 		else if (field == identity_find(pmu, "node_id").field)
 			value |= mask & (uint64_t)socket << field->lo;
+		else
+			value |= mask & fullest(place->box, field) << field->lo;
 	}
 	return value;
 }

@@ -1,7 +1,8 @@
 /*
  * How a part says which boxes it has (334291-001 §1.6), in the catalog's terms: fields of discovery
  * registers. A field named after a box has a bit an instance; device_id at the beginning of a box's
- * PCI function says that the function is there; node_id is the package's node.
+ * PCI function says that the function is there; node_id is the package's node. Mnemonics of a field
+ * that are names of boxes with numbers (sbo4.qpi3) say how many instances a value means.
  */
 #ifndef BUS_IDENTITY_H
 #define BUS_IDENTITY_H
@@ -20,6 +21,12 @@ struct identity_field {
 struct identity_field identity_find(const struct pmu_pmu *pmu, const char *name);
 /** The device id of the box's own PCI functions. */
 struct identity_field identity_device(const struct pmu_box *box);
+
+/** The field whose mnemonics say how many instances of a box there are. */
+struct identity_field identity_counting(const struct pmu_pmu *pmu, const char *box);
+/** Instances of a box that a value of such a field means. @return false: the value says nothing */
+bool identity_count(const struct identity_field *counting, const char *box, uint64_t value,
+		    unsigned *count);
 
 static inline uint64_t identity_value(const struct pmu_field *field, uint64_t reg_value)
 {

@@ -2,9 +2,20 @@
 
 #include <stdlib.h>
 
-static uint64_t key_of(enum pmu_space space, uint32_t address)
+#define EVERY_CORE 0 /* whatever is the same from every core of a socket */
+
+/* @core: its number plus 1 for what each core has, or EVERY_CORE. */
+static uint64_t key_of(unsigned core, enum pmu_space space, uint32_t address)
 {
-	return (uint64_t)space << 32 | address;
+	return (uint64_t)core << 40 | (uint64_t)space << 32 | address;
+}
+
+static uint64_t key_of_register(const struct pmu_box *box, const struct pmu_register *reg,
+				unsigned instance)
+{
+	unsigned core = box->scope == PMU_SCOPE_CORE ? instance + 1 : EVERY_CORE;
+
+	return key_of(core, box->space, pmu_register_address(box, reg, instance));
 }
 
 static int by_key(const void *a, const void *b)
@@ -36,8 +47,7 @@ int bus_map_init(struct bus_map *map, const struct pmu_pmu *pmu)
 		for (unsigned i = 0; i < box->instance_count; i++)
 			for (size_t r = 0; r < box->register_count; r++)
 				*place++ = (struct bus_place){
-				    .key = key_of(box->space,
-						  pmu_register_address(box, &box->registers[r], i)),
+				    .key = key_of_register(box, &box->registers[r], i),
 				    .box = box,
 				    .reg = &box->registers[r],
 				    .instance = i,
@@ -69,10 +79,10 @@ static const struct bus_place *place_below(const struct bus_map *map, uint64_t k
 	return low ? &map->places[low - 1] : NULL;
 }
 
-const struct bus_place *bus_map_find(const struct bus_map *map, enum pmu_space space,
-				     uint32_t address, unsigned width)
+static const struct bus_place *find(const struct bus_map *map, unsigned core, enum pmu_space space,
+				    uint32_t address, unsigned width)
 {
-	uint64_t key = key_of(space, address);
+	uint64_t key = key_of(core, space, address);
 	const struct bus_place *place = place_below(map, key);
 
 	if (!place)
@@ -83,4 +93,18 @@ const struct bus_place *bus_map_find(const struct bus_map *map, enum pmu_space s
 	    (place->key == key || place->key + 4 == key))
 		return place;
 	return NULL;
+}
+
+const struct bus_place *bus_map_find_in_core(const struct bus_map *map, unsigned core,
+					     enum pmu_space space, uint32_t address, unsigned width)
+{
+	const struct bus_place *place = find(map, EVERY_CORE, space, address, width);
+
+	return place ? place : find(map, core + 1, space, address, width);
+}
+
+const struct bus_place *bus_map_find(const struct bus_map *map, enum pmu_space space,
+				     uint32_t address, unsigned width)
+{
+	return bus_map_find_in_core(map, 0, space, address, width);
 }

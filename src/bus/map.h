@@ -6,7 +6,7 @@
 
 /* One register of one instance. */
 struct bus_place {
-	uint64_t key; /* space and address */
+	uint64_t key; /* core, where each has one of its own, space and address */
 	const struct pmu_box *box;
 	const struct pmu_register *reg;
 	unsigned instance;
@@ -24,8 +24,13 @@ void bus_map_fini(struct bus_map *map);
 
 /**
  * The register that an access of @width bits at @address touches: the whole of it, or in PCI space
- * one half of a 64-bit register (334291-001 §1.6: "32x2"). NULL where the catalog has none.
+ * one half of a 64-bit register (334291-001 §1.6: "32x2"). @core tells apart registers that each
+ * core has. NULL where the catalog has none.
  */
+const struct bus_place *bus_map_find_in_core(const struct bus_map *map, unsigned core,
+					     enum pmu_space space, uint32_t address,
+					     unsigned width);
+/** The same in core 0. */
 const struct bus_place *bus_map_find(const struct bus_map *map, enum pmu_space space,
 				     uint32_t address, unsigned width);
 

@@ -41,9 +41,21 @@ static int recording_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struc
 	return put(recording, ctx, true, op, pmu_bus_write(recording->inner, ctx, op));
 }
 
+static void recording_begin(struct pmu_bus *bus)
+{
+	bus_begin(((struct recording *)bus)->inner);
+}
+
+static void recording_end(struct pmu_bus *bus)
+{
+	bus_end(((struct recording *)bus)->inner);
+}
+
 static const struct bus_ops recording_ops = {
     .read = recording_read,
     .write = recording_write,
+    .begin = recording_begin,
+    .end = recording_end,
 };
 
 int pmu_bus_recording(struct pmu_bus **out, struct pmu_ctx *ctx, struct pmu_bus *inner, FILE *file)
@@ -67,6 +79,8 @@ int pmu_bus_recording(struct pmu_bus **out, struct pmu_ctx *ctx, struct pmu_bus 
 		goto fail_header;
 	}
 	recording->bus.emulated = inner->emulated;
+	recording->bus.forgets = inner->forgets;
+	recording->bus.way = inner->way;
 	recording->inner = inner;
 	recording->file = file;
 	*out = &recording->bus;

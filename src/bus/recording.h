@@ -1,11 +1,12 @@
 /*
  * Recorded register traffic, as text. The first line says of what, each further one is an access:
  *
- *     pmulab-recording 1 xeon-e5v4 sockets=2 emulated=1
- *     write 0 msr 0x700 32 0x80000000 0 U_MSR_PMON_GLOBAL_CTL
- *     read 0 pci 0x901a0 64 0x2a 0 HAn_PCI_PMON_CTR0
+ *     pmulab-recording 2 xeon-e5v4 sockets=2 emulated=1
+ *     write 0 0 msr 0x700 32 0x80000000 0 U_MSR_PMON_GLOBAL_CTL
+ *     read 0 0 pci 0x901a0 64 0x2a 0 HAn_PCI_PMON_CTR0
  *
- * direction, socket, space, address, width in bits, value, result (0 or a negative error), name.
+ * direction, socket, core, space, address, width in bits, value, result (0 or a negative error),
+ * name.
  */
 #ifndef BUS_RECORDING_H
 #define BUS_RECORDING_H

@@ -3,7 +3,23 @@
 
 #include "bus/recording.h"
 
-#define VERSION 1
+#define VERSION 2
+
+static const char *const spaces[] = {
+    [PMU_SPACE_MSR] = "msr", [PMU_SPACE_PCI] = "pci", [PMU_SPACE_MMIO] = "mmio",
+    [PMU_SPACE_PMC] = "pmc", [PMU_SPACE_PMD] = "pmd", [PMU_SPACE_IBR] = "ibr",
+    [PMU_SPACE_DBR] = "dbr",
+};
+#define SPACE_COUNT (sizeof(spaces) / sizeof(spaces[0]))
+
+static unsigned space_of(const char *name)
+{
+	unsigned space = 0;
+
+	while (space < SPACE_COUNT && strcmp(spaces[space], name))
+		space++;
+	return space;
+}
 
 int recording_put_header(FILE *file, const struct recording_header *header)
 {
@@ -15,10 +31,9 @@ int recording_put_header(FILE *file, const struct recording_header *header)
 
 int recording_put_line(FILE *file, bool write, const struct pmu_access_op *op, int result)
 {
-	int written = fprintf(file, "%s %u %s 0x%" PRIx32 " %u 0x%" PRIx64 " %d %s\n",
-			      write ? "write" : "read", op->socket,
-			      op->space == PMU_SPACE_MSR ? "msr" : "pci", op->address, op->width,
-			      op->value, result, op->reg);
+	int written = fprintf(file, "%s %u %u %s 0x%" PRIx32 " %u 0x%" PRIx64 " %d %s\n",
+			      write ? "write" : "read", op->socket, op->core, spaces[op->space],
+			      op->address, op->width, op->value, result, op->reg);
 
 	return written < 0 ? PMU_E_IO : 0;
 }
@@ -41,18 +56,18 @@ int recording_get_line(const char *text, struct recording_line *line)
 	char direction[8], space[8];
 	unsigned width;
 
-	if (sscanf(text, "%7s %u %7s %" SCNx32 " %u %" SCNx64 " %d %63s", direction,
-		   &line->op.socket, space, &line->op.address, &width, &line->op.value,
-		   &line->result, line->name) != 8)
+	if (sscanf(text, "%7s %u %u %7s %" SCNx32 " %u %" SCNx64 " %d %63s", direction,
+		   &line->op.socket, &line->op.core, space, &line->op.address, &width,
+		   &line->op.value, &line->result, line->name) != 9)
 		return PMU_E_SYNTAX;
 	if (strcmp(direction, "write") && strcmp(direction, "read"))
 		return PMU_E_SYNTAX;
-	if (strcmp(space, "msr") && strcmp(space, "pci"))
+	if (space_of(space) == SPACE_COUNT)
 		return PMU_E_SYNTAX;
 	if ((width != 32 && width != 64) || line->result > 0)
 		return PMU_E_SYNTAX;
 	line->write = !strcmp(direction, "write");
-	line->op.space = !strcmp(space, "msr") ? PMU_SPACE_MSR : PMU_SPACE_PCI;
+	line->op.space = (uint8_t)space_of(space);
 	line->op.width = (uint8_t)width;
 	line->op.reg = line->name;
 	return 0;

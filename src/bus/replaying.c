@@ -30,7 +30,7 @@ static int get(struct replaying *replaying, struct pmu_ctx *ctx, struct recordin
 static bool same_access(const struct recording_line *line, bool write,
 			const struct pmu_access_op *op)
 {
-	return line->write == write && line->op.socket == op->socket &&
+	return line->write == write && line->op.socket == op->socket && line->op.core == op->core &&
 	       line->op.space == op->space && line->op.address == op->address &&
 	       line->op.width == op->width && (!write || line->op.value == op->value);
 }
@@ -108,6 +108,7 @@ int pmu_bus_replaying(struct pmu_bus **out, struct pmu_ctx *ctx, FILE *file)
 		return error;
 	}
 	replaying->bus.emulated = header.emulated;
+	replaying->bus.way = "a recording";
 	replaying->file = file;
 	replaying->line_number = 1;
 	*out = &replaying->bus;

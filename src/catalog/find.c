@@ -1,4 +1,7 @@
+#include <assert.h>
+
 #include "base/name.h"
+#include "catalog/find.h"
 #include "catalog/tables.h"
 
 const struct pmu_pmu *pmu_catalog(size_t *count)
@@ -7,52 +10,90 @@ const struct pmu_pmu *pmu_catalog(size_t *count)
 	return pmu_table;
 }
 
+/* An entry by its name, which is the first member of all that is found by name. */
+static const void *find(const struct pmu_index *index, const void *entries, size_t size,
+			const char *name, uint32_t hash)
+{
+	uint32_t slot = hash & index->mask;
+
+	for (; index->slots[slot]; slot = (slot + 1) & index->mask) {
+		const char *entry = (const char *)entries + (index->slots[slot] - 1u) * size;
+
+		if (name_equal(*(const char *const *)entry, name))
+			return entry;
+	}
+	return NULL;
+}
+
+#define FIND(index, entries, name, hash)                                                           \
+	find(&(index), (entries), sizeof(*(entries)), (name), (hash))
+
+static_assert(offsetof(struct pmu_pmu, name) == 0, "found by name");
+static_assert(offsetof(struct pmu_box, name) == 0, "found by name");
+static_assert(offsetof(struct pmu_event, name) == 0, "found by name");
+static_assert(offsetof(struct pmu_umask, name) == 0, "found by name");
+static_assert(offsetof(struct pmu_register, name) == 0, "found by name");
+static_assert(offsetof(struct pmu_metric, name) == 0, "found by name");
+static_assert(offsetof(struct pmu_modifier, name) == 0, "found by name");
+
+const struct pmu_pmu *find_pmu(const char *name, uint32_t hash)
+{
+	return FIND(pmu_table_index, pmu_table, name, hash);
+}
+
+const struct pmu_box *find_box(const struct pmu_pmu *pmu, const char *name, uint32_t hash)
+{
+	return FIND(pmu->box_index, pmu->boxes, name, hash);
+}
+
+const struct pmu_event *find_event(const struct pmu_box *box, const char *name, uint32_t hash)
+{
+	return FIND(box->event_index, box->events, name, hash);
+}
+
+const struct pmu_umask *find_umask(const struct pmu_event *event, const char *name, uint32_t hash)
+{
+	return FIND(event->umask_index, event->umasks, name, hash);
+}
+
+const struct pmu_modifier *find_modifier(const struct pmu_box *box, const char *name, uint32_t hash)
+{
+	return FIND(box->modifier_index, box->modifiers, name, hash);
+}
+
 const struct pmu_pmu *pmu_find_pmu(const char *name)
 {
-	for (size_t i = 0; i < pmu_table_count; i++)
-		if (name_equal(pmu_table[i].name, name))
-			return &pmu_table[i];
-	return NULL;
+	return find_pmu(name, name_hash(name));
 }
 
 const struct pmu_box *pmu_find_box(const struct pmu_pmu *pmu, const char *name)
 {
-	for (size_t i = 0; i < pmu->box_count; i++)
-		if (name_equal(pmu->boxes[i].name, name))
-			return &pmu->boxes[i];
-	return NULL;
-}
-
-/* The first entry that does not stand before those of @hash and @box. */
-static size_t first_not_before(uint32_t hash, const struct pmu_box *box)
-{
-	size_t low = 0, high = event_index_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct event_index *entry = &event_index[middle];
-
-		if (entry->hash < hash || (entry->hash == hash && entry->box < box))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return find_box(pmu, name, name_hash(name));
 }
 
 const struct pmu_event *pmu_find_event(const struct pmu_box *box, const char *name)
 {
-	uint32_t hash = name_hash(name);
+	return find_event(box, name, name_hash(name));
+}
 
-	for (size_t i = first_not_before(hash, box); i < event_index_count; i++) {
-		const struct event_index *entry = &event_index[i];
+const struct pmu_umask *pmu_find_umask(const struct pmu_event *event, const char *name)
+{
+	return find_umask(event, name, name_hash(name));
+}
 
-		if (entry->hash != hash || entry->box != box)
-			return NULL;
-		if (name_equal(entry->event->name, name))
-			return entry->event;
-	}
-	return NULL;
+const struct pmu_modifier *pmu_find_modifier(const struct pmu_box *box, const char *name)
+{
+	return find_modifier(box, name, name_hash(name));
+}
+
+const struct pmu_register *pmu_find_register(const struct pmu_box *box, const char *name)
+{
+	return FIND(box->register_index, box->registers, name, name_hash(name));
+}
+
+const struct pmu_metric *pmu_find_metric(const struct pmu_box *box, const char *name)
+{
+	return FIND(box->metric_index, box->metrics, name, name_hash(name));
 }
 
 const struct pmu_event *pmu_next_event(const struct pmu_box *box, const struct pmu_event *event)
@@ -63,38 +104,6 @@ const struct pmu_event *pmu_next_event(const struct pmu_box *box, const struct p
 	if (next == box->events + box->event_count || !name_equal(next->name, event->name))
 		return NULL;
 	return next;
-}
-
-const struct pmu_umask *pmu_find_umask(const struct pmu_event *event, const char *name)
-{
-	for (size_t i = 0; i < event->umask_count; i++)
-		if (name_equal(event->umasks[i].name, name))
-			return &event->umasks[i];
-	return NULL;
-}
-
-const struct pmu_register *pmu_find_register(const struct pmu_box *box, const char *name)
-{
-	for (size_t i = 0; i < box->register_count; i++)
-		if (name_equal(box->registers[i].name, name))
-			return &box->registers[i];
-	return NULL;
-}
-
-const struct pmu_metric *pmu_find_metric(const struct pmu_box *box, const char *name)
-{
-	for (size_t i = 0; i < box->metric_count; i++)
-		if (name_equal(box->metrics[i].name, name))
-			return &box->metrics[i];
-	return NULL;
-}
-
-const struct pmu_modifier *pmu_find_modifier(const struct pmu_box *box, const char *name)
-{
-	for (size_t i = 0; i < box->modifier_count; i++)
-		if (name_equal(box->modifiers[i].name, name))
-			return &box->modifiers[i];
-	return NULL;
 }
 
 const struct pmu_field *pmu_find_field(const struct pmu_register *reg, const char *name)

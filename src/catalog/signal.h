@@ -19,6 +19,7 @@ enum signal_kind {
 	SIGNAL_PULSE,
 	SIGNAL_SPAN,
 	SIGNAL_LEVEL, /* one number a box instance, signal and facet set; 0 before the first */
+	SIGNAL_TALLY, /* so much of it since it was announced last: no times, only sums */
 };
 
 /* A line's state in the LLC as FILTER0.state numbers it (334291-001 table 2-18), bit positions. */
@@ -40,7 +41,8 @@ struct signal {
 	uint32_t facets;
 	uint64_t time;	   /* cycle of the box's clock at which it happens or begins */
 	uint64_t duration; /* spans: cycles; it is there in [time, time + duration);
-			      levels: the number that holds from time on */
+			      levels: the number that holds from time on;
+			      tallies: how much */
 	uint64_t address;  /* physical, bytes */
 	uint16_t opcode;
 	uint8_t state; /* enum signal_state */

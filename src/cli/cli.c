@@ -152,6 +152,14 @@ const char *cli_space_name(int space)
 	return names[space];
 }
 
+const char *cli_set_text(const struct pmu_event *event, char text[CLI_SET_MAX])
+{
+	text[0] = '\0';
+	if (*event->set_group)
+		snprintf(text, CLI_SET_MAX, "%s %u", event->set_group, event->set);
+	return text;
+}
+
 const char *cli_address(char text[CLI_ADDRESS_MAX], int space, uint32_t address)
 {
 	switch (space) {

@@ -75,6 +75,11 @@ int cli_print_json(const struct cli *cli, struct json_t *json);
 /* Words for catalog enumerations, as in JSON and tables. */
 const char *cli_space_name(int space);
 
+#define CLI_SET_MAX 24
+
+/** "L1D 3", or "" for an event of no set, in @text and returned. */
+const char *cli_set_text(const struct pmu_event *event, char text[CLI_SET_MAX]);
+
 #define CLI_ADDRESS_MAX 32
 
 /** Writes an address with its space, as people write it, into @text and returns that. */

@@ -1,6 +1,7 @@
 #include <getopt.h>
 #include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 #include "cli/cli.h"
@@ -28,6 +29,10 @@ static unsigned counter_of(const struct request *request, const struct pmu_selec
 {
 	if (request->counter >= 0)
 		return (unsigned)request->counter;
+	/* Alone, an event of a set counts on the lead of a bank only. */
+	for (size_t b = 0; b < selection->box->bank_count && selection->event; b++)
+		if (!strcmp(selection->box->banks[b].group, selection->event->set_group))
+			return selection->box->banks[b].lead;
 	return selection->event ? (unsigned)__builtin_ctz(selection->event->counters) : 0;
 }
 

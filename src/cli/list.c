@@ -4,11 +4,13 @@
 #include <strings.h>
 
 #include "cli/cli.h"
+#include "cli/list.h"
+#include "pmulab/record.h"
 
 static void usage(FILE *file)
 {
 	fputs(
-	    "usage: pmulab list [pmus|boxes|events|encodings|settings|metrics|registers]\n"
+	    "usage: pmulab list [pmus|boxes|events|encodings|settings|metrics|registers|records]\n"
 	    "                   [--pmu PMU] [--box BOX] [--format table|json|csv] [--count] "
 	    "[TEXT]\n\n"
 	    "Lists the catalog, events if nothing else is said. TEXT keeps names that contain it.\n"
@@ -17,14 +19,7 @@ static void usage(FILE *file)
 	    file);
 }
 
-/* What the user wants to see. */
-struct choice {
-	const struct pmu_pmu *pmu; /* NULL: all */
-	const char *box;	   /* NULL: all */
-	const char *text;	   /* NULL: all */
-};
-
-static bool chosen(const struct choice *choice, const char *name)
+bool list_chosen(const struct choice *choice, const char *name)
 {
 	return !choice->text || strcasestr(name, choice->text);
 }
@@ -49,8 +44,7 @@ static void each_box(const struct choice *choice,
 	}
 }
 
-/* "a,b" as an array of strings. */
-static json_t *words_json(const char *words)
+json_t *list_words_json(const char *words)
 {
 	json_t *array = json_array();
 
@@ -84,14 +78,14 @@ static json_t *event_json(const struct pmu_box *box, const struct pmu_event *eve
 			 "box", box->name, "event", event->name, "code", event->code, "ext",
 			 event->ext, "counters", counters_json(event->counters), "max_increment",
 			 event->max_increment, "umasks", umasks, "filters",
-			 words_json(event->filters), "model", cli_model_name(event->model),
+			 list_words_json(event->filters), "model", cli_model_name(event->model),
 			 "source", event->source);
 }
 
 static void events_json(void *arg, const struct choice *choice, const struct pmu_box *box)
 {
 	for (size_t i = 0; i < box->event_count; i++)
-		if (chosen(choice, box->events[i].name))
+		if (list_chosen(choice, box->events[i].name))
 			json_array_append_new(arg, event_json(box, &box->events[i]));
 }
 
@@ -101,7 +95,7 @@ static void events_table(void *arg, const struct choice *choice, const struct pm
 		const struct pmu_event *event = &box->events[i];
 		char counters[40];
 
-		if (!chosen(choice, event->name))
+		if (!list_chosen(choice, event->name))
 			continue;
 		table_cell(arg, "%s", box->pmu);
 		table_cell(arg, "%s.%s", box->name, event->name);
@@ -111,125 +105,6 @@ static void events_table(void *arg, const struct choice *choice, const struct pm
 		table_cell(arg, "%zu", event->umask_count);
 		table_cell(arg, "%s", cli_model_name(event->model));
 		table_cell(arg, "%s", event->desc);
-	}
-}
-
-/* Fields of other registers that have to hold a value. */
-static void add_presets_json(json_t *array, const struct pmu_preset *presets, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		json_t *preset = json_pack("{s:s, s:i, s:i, s:I}", "register", presets[i].reg, "hi",
-					   presets[i].hi, "lo", presets[i].lo, "value",
-					   (json_int_t)presets[i].value);
-
-		if (presets[i].copy != PMU_COPY_ALL)
-			json_object_set_new(preset, "copy", json_integer(presets[i].copy));
-		json_array_append_new(array, preset);
-	}
-}
-
-static json_t *given_json(const struct pmu_umask *umask)
-{
-	json_t *given = json_object();
-
-	for (size_t i = 0; i < umask->given_count; i++)
-		json_object_set_new(given, umask->given[i].modifier,
-				    json_integer((json_int_t)umask->given[i].value));
-	return given;
-}
-
-/* @umask: NULL for an event without named ones. */
-static json_t *encoding_json(const struct pmu_box *box, const struct pmu_event *event,
-			     const struct pmu_umask *umask)
-{
-	json_t *sets = json_array();
-
-	add_presets_json(sets, event->presets, event->preset_count);
-	if (umask)
-		add_presets_json(sets, umask->presets, umask->preset_count);
-	return json_pack("{s:s, s:s, s:s, s:i, s:b, s:s, s:i, s:i, s:b, s:s, s:o, s:o, s:o}", "pmu",
-			 box->pmu, "box", box->name, "event", event->name, "code", event->code,
-			 "ext", event->ext, "umask", umask ? umask->name : "", "value",
-			 umask ? umask->value : event->umask, "care", umask ? umask->care : 0xff,
-			 "alone", umask && umask->alone, "group", umask ? umask->group : "",
-			 "given", umask ? given_json(umask) : json_object(), "sets", sets,
-			 "attributes", words_json(event->attributes));
-}
-
-static void encodings_json(void *arg, const struct choice *choice, const struct pmu_box *box)
-{
-	for (size_t i = 0; i < box->event_count; i++) {
-		const struct pmu_event *event = &box->events[i];
-
-		if (!chosen(choice, event->name))
-			continue;
-		if (event->umask_count == 0)
-			json_array_append_new(arg, encoding_json(box, event, NULL));
-		for (size_t j = 0; j < event->umask_count; j++)
-			json_array_append_new(arg, encoding_json(box, event, &event->umasks[j]));
-	}
-}
-
-static void encodings_table(void *arg, const struct choice *choice, const struct pmu_box *box)
-{
-	for (size_t i = 0; i < box->event_count; i++) {
-		const struct pmu_event *event = &box->events[i];
-		size_t rows = event->umask_count ? event->umask_count : 1;
-
-		for (size_t j = 0; j < rows && chosen(choice, event->name); j++) {
-			const struct pmu_umask *umask =
-			    event->umask_count ? &event->umasks[j] : NULL;
-
-			table_cell(arg, "%s", box->pmu);
-			table_cell(arg, "%s.%s%s%s", box->name, event->name, umask ? "." : "",
-				   umask ? umask->name : "");
-			table_cell(arg, "0x%02X%s", event->code, event->ext ? "+" : "");
-			table_cell(arg, "0x%02X", umask ? umask->value : event->umask);
-			table_cell(arg, "%s", umask ? umask->desc : event->desc);
-		}
-	}
-}
-
-/* What may be written behind the = of @modifier, by name. */
-static json_t *values_json(const struct pmu_box *box, const struct pmu_modifier *modifier)
-{
-	json_t *values = json_array();
-
-	for (size_t i = 0; i < box->mnemonic_count; i++)
-		if (!strcasecmp(box->mnemonics[i].field, modifier->name))
-			json_array_append_new(
-			    values, json_pack("{s:s, s:I}", "name", box->mnemonics[i].name, "value",
-					      (json_int_t)box->mnemonics[i].value));
-	return values;
-}
-
-static void settings_json(void *arg, const struct choice *choice, const struct pmu_box *box)
-{
-	for (size_t i = 0; i < box->modifier_count; i++) {
-		const struct pmu_modifier *modifier = &box->modifiers[i];
-
-		if (chosen(choice, modifier->name))
-			json_array_append_new(
-			    arg, json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:b, s:o}", "pmu",
-					   box->pmu, "box", box->name, "setting", modifier->name,
-					   "register", modifier->reg ? modifier->reg : "", "hi",
-					   modifier->hi, "lo", modifier->lo, "set", modifier->set,
-					   "values", values_json(box, modifier)));
-	}
-}
-
-static void settings_table(void *arg, const struct choice *choice, const struct pmu_box *box)
-{
-	for (size_t i = 0; i < box->modifier_count; i++) {
-		const struct pmu_modifier *modifier = &box->modifiers[i];
-
-		if (!chosen(choice, modifier->name))
-			continue;
-		table_cell(arg, "%s", box->pmu);
-		table_cell(arg, "%s", box->name);
-		table_cell(arg, "%s", modifier->name);
-		table_cell(arg, "%s", modifier->reg ? modifier->reg : "the counter's control");
-		table_cell(arg, "%u:%u", modifier->hi, modifier->lo);
 	}
 }
 
@@ -258,7 +133,7 @@ static void registers_json(void *arg, const struct choice *choice, const struct 
 {
 	for (unsigned instance = 0; instance < box->instance_count; instance++)
 		for (size_t i = 0; i < box->register_count; i++)
-			if (chosen(choice, box->registers[i].name))
+			if (list_chosen(choice, box->registers[i].name))
 				json_array_append_new(
 				    arg, register_json(box, &box->registers[i], instance));
 }
@@ -271,7 +146,7 @@ static void registers_table(void *arg, const struct choice *choice, const struct
 			uint32_t address = pmu_register_address(box, reg, instance);
 			char text[CLI_ADDRESS_MAX];
 
-			if (!chosen(choice, reg->name))
+			if (!list_chosen(choice, reg->name))
 				continue;
 			table_cell(arg, "%s", box->pmu);
 			table_cell(arg, "%s%u", box->name, instance);
@@ -290,7 +165,7 @@ static void metrics_json(void *arg, const struct choice *choice, const struct pm
 	for (size_t i = 0; i < box->metric_count; i++) {
 		const struct pmu_metric *metric = &box->metrics[i];
 
-		if (chosen(choice, metric->name))
+		if (list_chosen(choice, metric->name))
 			json_array_append_new(arg, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}",
 							     "pmu", box->pmu, "box", box->name,
 							     "name", metric->name, "equation",
@@ -304,12 +179,52 @@ static void metrics_table(void *arg, const struct choice *choice, const struct p
 	for (size_t i = 0; i < box->metric_count; i++) {
 		const struct pmu_metric *metric = &box->metrics[i];
 
-		if (!chosen(choice, metric->name))
+		if (!list_chosen(choice, metric->name))
 			continue;
 		table_cell(arg, "%s", box->pmu);
 		table_cell(arg, "%s.%s", box->name, metric->name);
 		table_cell(arg, "%s", metric->unit);
 		table_cell(arg, "%s", metric->desc);
+	}
+}
+
+static json_t *kinds_json(const struct pmu_record *record)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < record->kind_count; i++)
+		json_array_append_new(array, json_string(record->kinds[i].name));
+	return array;
+}
+
+static void records_json(void *arg, const struct choice *choice, const struct pmu_box *box)
+{
+	for (size_t i = 0; i < box->record_count; i++) {
+		const struct pmu_record *record = &box->records[i];
+
+		if (list_chosen(choice, record->name))
+			json_array_append_new(
+			    arg, json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:o, s:s}", "pmu",
+					   box->pmu, "box", box->name, "name", record->name,
+					   "title", record->title, "bytes", (int)record->size,
+					   "entries", (int)record->ring.count, "kinds",
+					   kinds_json(record), "source", record->source));
+	}
+}
+
+static void records_table(void *arg, const struct choice *choice, const struct pmu_box *box)
+{
+	for (size_t i = 0; i < box->record_count; i++) {
+		const struct pmu_record *record = &box->records[i];
+
+		if (!list_chosen(choice, record->name))
+			continue;
+		table_cell(arg, "%s", box->pmu);
+		table_cell(arg, "%s.%s", box->name, record->name);
+		table_cell(arg, "%s", record->size ? "memory" : "registers");
+		table_number(arg, record->size);
+		table_number(arg, record->ring.count);
+		table_cell(arg, "%s", record->title);
 	}
 }
 
@@ -333,7 +248,7 @@ static size_t field_count(const struct pmu_box *box)
 
 static void boxes_json(void *arg, const struct choice *choice, const struct pmu_box *box)
 {
-	if (chosen(choice, box->name))
+	if (list_chosen(choice, box->name))
 		json_array_append_new(
 		    arg,
 		    json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:s}", "pmu",
@@ -346,7 +261,7 @@ static void boxes_json(void *arg, const struct choice *choice, const struct pmu_
 
 static void boxes_table(void *arg, const struct choice *choice, const struct pmu_box *box)
 {
-	if (!chosen(choice, box->name))
+	if (!list_chosen(choice, box->name))
 		return;
 	table_cell(arg, "%s", box->pmu);
 	table_cell(arg, "%s", box->name);
@@ -364,7 +279,7 @@ static void pmus_json(void *arg, const struct choice *choice, const struct pmu_b
 {
 	const struct pmu_pmu *pmu = pmu_find_pmu(box->pmu);
 
-	if (box == pmu->boxes && chosen(choice, pmu->name))
+	if (box == pmu->boxes && list_chosen(choice, pmu->name))
 		json_array_append_new(arg, json_pack("{s:s, s:s, s:i, s:s}", "pmu", pmu->name,
 						     "title", pmu->title, "boxes",
 						     (int)pmu->box_count, "source", pmu->source));
@@ -374,7 +289,7 @@ static void pmus_table(void *arg, const struct choice *choice, const struct pmu_
 {
 	const struct pmu_pmu *pmu = pmu_find_pmu(box->pmu);
 
-	if (box != pmu->boxes || !chosen(choice, pmu->name))
+	if (box != pmu->boxes || !list_chosen(choice, pmu->name))
 		return;
 	table_cell(arg, "%s", pmu->name);
 	table_number(arg, pmu->box_count);
@@ -396,13 +311,13 @@ static const struct {
      "llrrrrll",
      {"PMU", "EVENT", "CODE", "COUNTERS", "MAX", "UMASKS", "MODEL", "WHAT IT COUNTS"}},
     {"encodings",
-     encodings_json,
-     encodings_table,
+     list_encodings_json,
+     list_encodings_table,
      "llrrl",
      {"PMU", "NAME", "CODE", "UMASK", "WHAT IT COUNTS"}},
     {"settings",
-     settings_json,
-     settings_table,
+     list_settings_json,
+     list_settings_table,
      "llllr",
      {"PMU", "BOX", "SETTING", "REGISTER", "BITS"}},
     {"metrics", metrics_json, metrics_table, "llll", {"PMU", "METRIC", "UNIT", "WHAT IT IS"}},
@@ -411,6 +326,11 @@ static const struct {
      registers_table,
      "llllrlrl",
      {"PMU", "BOX", "REGISTER", "ADDRESS", "BITS", "ACCESS", "RESET", "SOURCE"}},
+    {"records",
+     records_json,
+     records_table,
+     "lllrrl",
+     {"PMU", "RECORD", "IN", "BYTES", "ENTRIES", "WHAT IT IS"}},
     {"boxes",
      boxes_json,
      boxes_table,

@@ -1,12 +1,17 @@
 #include <getopt.h>
 #include <jansson.h>
+#include <string.h>
 
-#include "cli/cli.h"
+#include "cli/machines.h"
 
 static void usage(FILE *file)
 {
-	fputs("usage: pmulab machines [--format table|json|csv]\n\n"
-	      "The emulated machines that stat -M takes; pmulab show MACHINE tells all of one.\n",
+	fputs("usage: pmulab machines [--format table|json|csv]\n"
+	      "       pmulab machines --host [--root DIR] [--record DIR]\n\n"
+	      "The emulated machines that stat -M takes; pmulab show MACHINE tells all of one.\n\n"
+	      "  --host        this computer: its PMU, the boxes that were found, what is missing\n"
+	      "  --root DIR    its files (/dev/cpu, /sys, /proc) are under DIR\n"
+	      "  --record DIR  makes such a folder of what the computer's registers hold\n",
 	      file);
 }
 
@@ -23,7 +28,11 @@ static json_t *machine_json(const struct pmu_machine *m)
 int cli_machines(struct cli *cli, int argc, char **argv)
 {
 	static const struct option options[] = {
-	    {"format", required_argument, NULL, 'f'}, {"help", no_argument, NULL, 'h'}, {0}};
+	    {"format", required_argument, NULL, 'f'}, {"host", no_argument, NULL, 'H'},
+	    {"root", required_argument, NULL, 'r'},   {"record", required_argument, NULL, 'R'},
+	    {"help", no_argument, NULL, 'h'},	      {0}};
+	const char *root = NULL, *folder = NULL;
+	bool host = false;
 	const struct pmu_machine *machines;
 	struct table *table;
 	size_t count;
@@ -31,12 +40,23 @@ int cli_machines(struct cli *cli, int argc, char **argv)
 	for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
 		if (option == 'f' && !cli_set_format(cli, optarg))
 			continue;
-		if (option == 'h')
+		if (option == 'H')
+			host = true;
+		else if (option == 'r')
+			root = optarg;
+		else if (option == 'R')
+			folder = optarg;
+		else if (option == 'h')
 			usage(stdout);
-		return option == 'h' ? EXIT_DONE : EXIT_USAGE;
+		if (!strchr("HrR", option))
+			return option == 'h' ? EXIT_DONE : EXIT_USAGE;
 	}
 	if (optind < argc)
 		return cli_error(cli, EXIT_USAGE, "takes no argument \"%s\"", argv[optind]);
+	if (host)
+		return machines_host(cli, root, folder);
+	if (root || folder)
+		return cli_error(cli, EXIT_USAGE, "--root and --record go with --host");
 
 	machines = pmu_machines(&count);
 	if (cli->format == CLI_JSON) {

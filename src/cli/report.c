@@ -6,18 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pmulab/session.h"
+#include "bus/bus.h"
 
-#define SOCKETS_MAX 8
+#define SOCKETS_MAX 8 /* with a column each */
 
-bool stat_is_absent(const struct pmu_selection *selection)
+/* What is counted for real is exact. */
+static enum pmu_model model_of(const struct stat_run *run, const struct pmu_selection *selection)
 {
-	return pmu_event_model(selection) == PMU_MODEL_ABSENT;
+	return bus_is_emulated(run->bus) ? pmu_event_model(selection) : PMU_MODEL_EXACT;
 }
 
-static const char *model_of(const struct pmu_selection *selection)
+bool stat_is_absent(const struct stat_run *run, const struct pmu_selection *selection)
 {
-	return cli_model_name(pmu_event_model(selection));
+	return model_of(run, selection) == PMU_MODEL_ABSENT;
 }
 
 static uint64_t sum(const struct stat_run *run, unsigned event, int socket)
@@ -44,9 +45,31 @@ static size_t rows(const struct stat_run *run, unsigned event)
 static double sample_cycles(const struct stat_run *run, const struct stat_metric *metric,
 			    const struct pmu_box *box)
 {
-	double mhz = box->clock == PMU_CLOCK_DCLK ? run->machine->dclk_mhz : run->machine->uclk_mhz;
+	double mhz;
 
+	if (!run->machine)
+		return NAN;
+	mhz = box->clock == PMU_CLOCK_DCLK ? run->machine->dclk_mhz : run->machine->uclk_mhz;
 	return run->seconds * mhz * 1e6 * (double)rows(run, metric->events[0]);
+}
+
+static struct pmu_terms terms_of(const struct stat_run *run)
+{
+	if (!run->machine)
+		return (struct pmu_terms){
+		    .seconds = run->seconds,
+		    .tsc_mhz = NAN,
+		    .uncore_mhz = NAN,
+		    .core_cycles = NAN,
+		    .instructions = NAN,
+		};
+	return (struct pmu_terms){
+	    .seconds = run->seconds,
+	    .tsc_mhz = run->machine->core_mhz,
+	    .uncore_mhz = run->machine->uclk_mhz,
+	    .core_cycles = (double)run->truth.cycles,
+	    .instructions = (double)run->truth.instructions,
+	};
 }
 
 static double evaluate(const struct stat_run *run, const struct stat_metric *metric)
@@ -54,20 +77,15 @@ static double evaluate(const struct stat_run *run, const struct stat_metric *met
 	const struct pmu_selection *selections;
 	size_t count = pmu_formula_selections(metric->formula, &selections);
 	double *counts = calloc(count ? count : 1, sizeof(*counts)), value;
-	struct pmu_terms terms = {
-	    .seconds = run->seconds,
-	    .tsc_mhz = run->machine->core_mhz,
-	    .uncore_mhz = run->machine->uclk_mhz,
-	    .core_cycles = (double)run->truth.cycles,
-	    .uncore_cycles = count ? sample_cycles(run, metric, selections[0].box) : NAN,
-	    .instructions = (double)run->truth.instructions,
-	};
+	struct pmu_terms terms = terms_of(run);
 
 	if (!counts)
 		return NAN;
+	terms.uncore_cycles = count ? sample_cycles(run, metric, selections[0].box) : NAN;
 	for (size_t i = 0; i < count; i++)
-		counts[i] =
-		    stat_is_absent(&selections[i]) ? NAN : (double)sum(run, metric->events[i], -1);
+		counts[i] = stat_is_absent(run, &selections[i])
+				? NAN
+				: (double)sum(run, metric->events[i], -1);
 	value = pmu_formula_evaluate(metric->formula, counts, &terms);
 	free(counts);
 	return value;
@@ -82,9 +100,17 @@ static json_t *count_json(const struct stat_run *run, const struct pmu_count *co
 	return json_pack("{s:s, s:s, s:s, s:i, s:i, s:o, s:s}", "event", event, "pmu",
 			 selection->pmu->name, "box", selection->box->name, "socket", count->socket,
 			 "instance", count->instance, "count",
-			 stat_is_absent(selection) ? json_null()
-						   : json_integer((json_int_t)count->count),
-			 "model", model_of(selection));
+			 stat_is_absent(run, selection) ? json_null()
+							: json_integer((json_int_t)count->count),
+			 "model", cli_model_name(model_of(run, selection)));
+}
+
+static json_t *known(bool known, json_t *value)
+{
+	if (known)
+		return value;
+	json_decref(value);
+	return json_null();
 }
 
 static int print_json(const struct cli *cli, const struct stat_run *run, char **argv)
@@ -104,12 +130,14 @@ static int print_json(const struct cli *cli, const struct stat_run *run, char **
 						isfinite(value) ? json_real(value) : json_null(),
 						"unit", metric->unit));
 	}
-	return cli_print_json(cli, json_pack("{s:s, s:o, s:i, s:f, s:I, s:I, s:o, s:o}", "machine",
-					     run->machine->name, "command", command, "exit",
-					     run->exit, "seconds", run->seconds, "instructions",
-					     (json_int_t)run->truth.instructions, "cycles",
-					     (json_int_t)run->truth.cycles, "counts", counts,
-					     "metrics", metrics));
+	return cli_print_json(
+	    cli,
+	    json_pack("{s:s, s:s, s:o, s:i, s:o, s:o, s:o, s:o, s:o}", "machine", run->place, "way",
+		      pmu_bus_way(run->bus), "command", command, "exit", run->exit, "seconds",
+		      known(isfinite(run->seconds), json_real(run->seconds)), "instructions",
+		      known(run->machine, json_integer((json_int_t)run->truth.instructions)),
+		      "cycles", known(run->machine, json_integer((json_int_t)run->truth.cycles)),
+		      "counts", counts, "metrics", metrics));
 }
 
 static void count_cell(struct table *table, bool absent, uint64_t count)
@@ -123,7 +151,9 @@ static void count_cell(struct table *table, bool absent, uint64_t count)
 /* Columns: the total, where there is more than one socket, and each socket. */
 static unsigned column_count(const struct stat_run *run)
 {
-	return run->machine->sockets > 1 ? 1 + run->machine->sockets : 1;
+	unsigned sockets = pmu_bus_sockets(run->bus);
+
+	return sockets > 1 && sockets <= SOCKETS_MAX ? 1 + sockets : 1;
 }
 
 static uint64_t sum_instance(const struct stat_run *run, unsigned event, int socket,
@@ -154,7 +184,7 @@ static void instance_rows(const struct stat_run *run, struct table *table, unsig
 		if (!is_counted(run, event, instance))
 			continue;
 		for (unsigned column = 0; column < column_count(run); column++)
-			count_cell(table, stat_is_absent(selection),
+			count_cell(table, stat_is_absent(run, selection),
 				   sum_instance(run, event, (int)column - 1, instance));
 		table_cell(table, "  %s%u", selection->box->name, instance);
 	}
@@ -167,9 +197,9 @@ static void event_rows(const struct stat_run *run, struct table *table, unsigned
 
 	pmu_event_print(selection, text, sizeof(text));
 	for (unsigned column = 0; column < column_count(run); column++)
-		count_cell(table, stat_is_absent(selection), sum(run, event, (int)column - 1));
+		count_cell(table, stat_is_absent(run, selection), sum(run, event, (int)column - 1));
 	table_cell(table, "%s%s", text,
-		   pmu_event_model(selection) == PMU_MODEL_APPROXIMATE ? "  (approximate)" : "");
+		   model_of(run, selection) == PMU_MODEL_APPROXIMATE ? "  (approximate)" : "");
 	if (run->per_box)
 		instance_rows(run, table, event);
 }
@@ -199,6 +229,23 @@ static void heading(const struct stat_run *run, struct table *table)
 	table_cell(table, "EVENT");
 }
 
+static void print_head(const struct cli *cli, const struct stat_run *run, char **argv)
+{
+	if (!run->machine && !argv[0]) {
+		fprintf(cli->out, "\nCounts from %s\n\n", run->place);
+		return;
+	}
+	fprintf(cli->out, "\n%s on %s, exit code %d\n", argv[0], run->place, run->exit);
+	if (!run->machine) {
+		fprintf(cli->out, "%.6f s, counted through %s, with everything else that ran\n\n",
+			run->seconds, pmu_bus_way(run->bus));
+		return;
+	}
+	fprintf(cli->out, "%.6f s on the machine, ", run->seconds);
+	fprintf(cli->out, "%llu instructions, %llu core cycles\n\n",
+		(unsigned long long)run->truth.instructions, (unsigned long long)run->truth.cycles);
+}
+
 static int print_table(const struct cli *cli, const struct stat_run *run, char **argv)
 {
 	char columns[SOCKETS_MAX + 3] = "";
@@ -210,17 +257,14 @@ static int print_table(const struct cli *cli, const struct stat_run *run, char *
 	table = table_new(columns);
 	if (!table)
 		return cli_error(cli, EXIT_FAILED, "out of memory");
-	fprintf(cli->out, "\n%s on %s, exit code %d\n", argv[0], run->machine->name, run->exit);
-	fprintf(cli->out, "%.6f s on the machine, ", run->seconds);
-	fprintf(cli->out, "%llu instructions, %llu core cycles\n\n",
-		(unsigned long long)run->truth.instructions, (unsigned long long)run->truth.cycles);
+	print_head(cli, run, argv);
 	heading(run, table);
 	for (unsigned event = 0; event < pmu_session_events(run->session); event++)
 		event_rows(run, table, event);
 	for (size_t i = 0; i < run->metric_count; i++)
 		metric_row(run, table, &run->metrics[i]);
 	code = cli_print_table(cli, table);
-	if (run->truth.outside)
+	if (run->machine && run->truth.outside)
 		fprintf(cli->out,
 			"\n%llu programs that it started ran outside the machine and are not "
 			"counted.\n",
@@ -250,11 +294,11 @@ static int print_csv(const struct cli *cli, const struct stat_run *run)
 		table_cell(table, "%s", selection->box->name);
 		table_number(table, count->socket);
 		table_number(table, count->instance);
-		if (stat_is_absent(selection))
+		if (stat_is_absent(run, selection))
 			table_cell(table, "%s", "");
 		else
 			table_number(table, count->count);
-		table_cell(table, "%s", model_of(selection));
+		table_cell(table, "%s", cli_model_name(model_of(run, selection)));
 	}
 	for (size_t i = 0; i < run->metric_count; i++) {
 		const struct pmu_metric *metric = pmu_formula_metric(run->metrics[i].formula);

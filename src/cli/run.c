@@ -4,20 +4,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
+
+#include "cli/child.h"
+#include "device/topology.h"
 
 #define SHEBANG_MAX  256 /* as the kernel reads it */
 #define SCRIPT_DEPTH 4
 
 /*
  * A Broadwell-EP for the guest's CPUID, less what the emulator has not, so that programs choose the
- * code they would choose on the machine.
+ * code they would choose on the machine. Its name may follow.
  */
 #define GUEST_CPU                                                                                  \
 	"Broadwell-noTSX,model=79,stepping=1,-pcid,-x2apic,-tsc-deadline,-invpcid,-rdseed,"        \
@@ -63,11 +63,11 @@ static char *find_qemu(const struct cli *cli)
 }
 
 /* In the build folder beside the binary, or where it is installed. */
-static char *find_plugin(const struct cli *cli)
+static char *find_library(const struct cli *cli, const char *name, const char *variable)
 {
 	static const char *const places[] = {"plugin", "../lib/pmulab",
 					     "../lib/x86_64-linux-gnu/pmulab"};
-	const char *given = getenv("PMULAB_PLUGIN");
+	const char *given = getenv(variable);
 	char own[PATH_MAX], *path;
 	ssize_t length;
 
@@ -78,15 +78,14 @@ static char *find_plugin(const struct cli *cli)
 		own[length] = '\0';
 		*strrchr(own, '/') = '\0';
 		for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-			if (asprintf(&path, "%s/%s/libpmulab-qemu.so", own, places[i]) < 0)
+			if (asprintf(&path, "%s/%s/%s", own, places[i], name) < 0)
 				break;
 			if (!access(path, R_OK))
 				return path;
 			free(path);
 		}
 	}
-	cli_error(cli, 0,
-		  "libpmulab-qemu.so is not beside this program; PMULAB_PLUGIN may name it");
+	cli_error(cli, 0, "%s is not beside this program; %s may name it", name, variable);
 	return NULL;
 }
 
@@ -201,26 +200,67 @@ static char **copy_argv(char **argv)
 	return copy;
 }
 
-int run_prepare(const struct cli *cli, struct run *run, char **argv)
+/* What programs and tools have in common. */
+static int prepare(const struct cli *cli, struct run *run, char **argv)
 {
 	int code;
 
-	*run = (struct run){.argv = copy_argv(argv)};
+	*run = (struct run){.argv = copy_argv(argv), .watch = -1};
 	if (!run->argv)
 		return cli_error(cli, EXIT_FAILED, "out of memory");
 	code = find_program(cli, run, argv[0]);
 	if (code)
-		goto fail;
-	code = EXIT_FAILED;
+		return code;
 	run->qemu = find_qemu(cli);
-	if (!run->qemu)
-		goto fail;
-	run->plugin = find_plugin(cli);
-	if (!run->plugin)
-		goto fail;
-	return 0;
-fail:
-	run_release(run);
+	return run->qemu ? 0 : EXIT_FAILED;
+}
+
+int run_prepare(const struct cli *cli, struct run *run, char **argv)
+{
+	int code = prepare(cli, run, argv);
+
+	if (!code) {
+		run->plugin = find_library(cli, "libpmulab-qemu.so", "PMULAB_PLUGIN");
+		run->cpu = strdup(GUEST_CPU);
+		code = run->plugin && run->cpu ? 0 : EXIT_FAILED;
+	}
+	if (code)
+		run_release(run);
+	return code;
+}
+
+/* What tools cannot find out by themselves; the user's own settings stay. */
+static void set_environment(const struct pmu_machine *machine)
+{
+	/* The kernel's perf_event interface is not the machine's. */
+	setenv("PCM_NO_PERF", "1", 0);
+	/*
+	 * hwloc hangs the PCI devices of a single socket on the machine; LIKWID 5.2 looks for the
+	 * socket above them until it crashes. Without hwloc's it finds them in /proc/bus/pci.
+	 */
+	if (machine->sockets == 1)
+		setenv("HWLOC_COMPONENTS", "-linux:pci", 0);
+}
+
+int run_prepare_tool(const struct cli *cli, struct run *run, char **argv,
+		     const struct pmu_machine *machine)
+{
+	char name[TOPOLOGY_NAME_BYTES];
+	int code = prepare(cli, run, argv);
+
+	if (!code) {
+		run->guest = find_library(cli, "libpmulab-guest.so", "PMULAB_GUEST");
+		code = run->guest ? 0 : EXIT_FAILED;
+	}
+	topology_name(machine, name);
+	if (!code && asprintf(&run->cpu, "%s,-hypervisor,model-id=%s", GUEST_CPU, name) < 0) {
+		run->cpu = NULL;
+		code = cli_error(cli, EXIT_FAILED, "out of memory");
+	}
+	if (code)
+		run_release(run);
+	else
+		set_environment(machine);
 	return code;
 }
 
@@ -228,106 +268,77 @@ void run_release(struct run *run)
 {
 	free(run->qemu);
 	free(run->plugin);
+	free(run->guest);
 	free(run->program);
+	free(run->cpu);
 	free_argv(run->argv);
 	*run = (struct run){0};
 }
 
-/* Arguments of the emulator; the strings made here live until the exec. */
-static char **qemu_argv(const struct run *run, int fd)
+/* In front of what the user has it load. */
+static char *preload_argument(const char *library)
+{
+	const char *others = getenv("LD_PRELOAD");
+	char *argument;
+
+	if (asprintf(&argument, "LD_PRELOAD=%s%s%s", library, others ? ":" : "",
+		     others ? others : "") < 0)
+		return NULL;
+	return argument;
+}
+
+/* Arguments of the emulator; to be freed with free_argv(). */
+static char **qemu_argv(const struct run *run, int block)
 {
 	size_t count = 0, used = 0;
-	char **argv, *plugin;
+	char **argv;
 
 	while (run->argv[count])
 		count++;
 	argv = calloc(count + 10, sizeof(*argv));
-	if (!argv || asprintf(&plugin, "%s,fd=%d", run->plugin, fd) < 0)
+	if (!argv)
 		return NULL;
-	argv[used++] = run->qemu;
-	argv[used++] = (char *)"-cpu";
-	argv[used++] = (char *)GUEST_CPU;
-	argv[used++] = (char *)"-plugin";
-	argv[used++] = plugin;
-	argv[used++] = (char *)"-0";
-	argv[used++] = run->argv[0];
-	argv[used++] = run->program;
+	argv[used++] = strdup(run->qemu);
+	argv[used++] = strdup("-cpu");
+	argv[used++] = strdup(run->cpu);
+	if (run->plugin) {
+		argv[used++] = strdup("-plugin");
+		if (asprintf(&argv[used++], "%s,fd=%d", run->plugin, block) < 0)
+			argv[used - 1] = NULL;
+	}
+	if (run->guest) {
+		argv[used++] = strdup("-E");
+		argv[used++] = preload_argument(run->guest);
+	}
+	argv[used++] = strdup("-0");
+	argv[used++] = strdup(run->argv[0]);
+	argv[used++] = strdup(run->program);
 	for (size_t i = 1; i < count; i++)
-		argv[used++] = run->argv[i];
+		argv[used++] = strdup(run->argv[i]);
 	return argv;
 }
 
-static const int passed_on[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
-#define PASSED_ON (sizeof(passed_on) / sizeof(passed_on[0]))
-
-/* For the signal handler, which can be given nothing else. */
-static volatile sig_atomic_t child_pid;
-
-static void pass_on(int signal)
+int run_program(const struct cli *cli, const struct run *run, int block)
 {
-	if (child_pid > 0)
-		kill((pid_t)child_pid, signal);
-}
+	char **argv = qemu_argv(run, block);
+	struct child_signals signals;
+	struct child child;
+	int code, exit;
 
-struct saved_signals {
-	struct sigaction interrupt, quit, passed_on[PASSED_ON];
-};
-
-/* The terminal's signals reach the program by themselves; others are passed on. */
-static void guard_signals(struct saved_signals *saved)
-{
-	struct sigaction action = {.sa_handler = SIG_IGN};
-
-	sigaction(SIGINT, &action, &saved->interrupt);
-	sigaction(SIGQUIT, &action, &saved->quit);
-	action.sa_handler = pass_on;
-	for (size_t i = 0; i < PASSED_ON; i++)
-		sigaction(passed_on[i], &action, &saved->passed_on[i]);
-}
-
-static void restore_signals(const struct saved_signals *saved)
-{
-	sigaction(SIGINT, &saved->interrupt, NULL);
-	sigaction(SIGQUIT, &saved->quit, NULL);
-	for (size_t i = 0; i < PASSED_ON; i++)
-		sigaction(passed_on[i], &saved->passed_on[i], NULL);
-}
-
-static void become_program(const struct run *run, const struct saved_signals *saved, int fd,
-			   pid_t parent)
-{
-	char **argv = qemu_argv(run, fd);
-
-	restore_signals(saved);
-	/* If we are killed, nothing of ours stays behind. */
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(EXIT_FAILED);
-	if (argv && !fcntl(fd, F_SETFD, 0))
-		execv(run->qemu, argv);
-	_exit(RUN_NOT_EXECUTABLE);
-}
-
-int run_program(const struct cli *cli, const struct run *run, const struct system *system)
-{
-	struct saved_signals saved;
-	pid_t parent = getpid(), pid;
-	int status;
-
-	fflush(NULL);
-	child_pid = 0;
-	guard_signals(&saved);
-	pid = fork();
-	if (pid == 0)
-		become_program(run, &saved, system_fd(system), parent);
-	if (pid < 0) {
-		restore_signals(&saved);
-		return cli_error(cli, EXIT_FAILED, "cannot start a process: %s", strerror(errno));
-	}
-	child_pid = pid;
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	child_pid = 0;
-	restore_signals(&saved);
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	if (!argv)
+		return cli_error(cli, EXIT_FAILED, "out of memory");
+	child_guard(&signals);
+	if (block >= 0)
+		fcntl(block, F_SETFD, 0);
+	code = child_start(cli, &child, argv, &signals);
+	if (block >= 0)
+		fcntl(block, F_SETFD, FD_CLOEXEC);
+	child.watch = run->watch;
+	if (!code)
+		code = child_finish(cli, &child, &exit);
+	if (!code && child.gone)
+		cli_error(cli, 0, "the machine has ended, and with it %s", run->argv[0]);
+	child_unguard(&signals);
+	free_argv(argv);
+	return code ? code : exit;
 }

@@ -13,9 +13,13 @@ enum {
 
 /* Everything that is found out before anything is programmed or started. */
 struct run {
-	char *qemu, *plugin;
+	char *qemu;
+	char *plugin;  /* feeds the machine; NULL for a tool */
+	char *guest;   /* is loaded into a tool; NULL for a program */
 	char *program; /* the ELF file to emulate; a script's interpreter */
 	char **argv;   /* program's arguments, argv[0] as the user wrote it */
+	char *cpu;     /* whose CPUID it sees */
+	int watch;     /* a descriptor whose hanging up ends the program; -1: none */
 };
 
 /**
@@ -23,12 +27,16 @@ struct run {
  * @return 0, or the exit code: RUN_NOT_FOUND, RUN_NOT_EXECUTABLE, EXIT_FAILED
  */
 int run_prepare(const struct cli *cli, struct run *run, char **argv);
+/** The same for a tool that looks at the machine from outside: it runs under no plugin. */
+int run_prepare_tool(const struct cli *cli, struct run *run, char **argv,
+		     const struct pmu_machine *machine);
 void run_release(struct run *run);
 
 /**
  * Runs the program to its end. Its input, output and signals are its own.
+ * @param block  descriptor of the machine's block; -1 for a tool
  * @return its exit code, or 128 + signal as a shell says it
  */
-int run_program(const struct cli *cli, const struct run *run, const struct system *system);
+int run_program(const struct cli *cli, const struct run *run, int block);
 
 #endif

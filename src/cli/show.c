@@ -4,15 +4,16 @@
 #include <strings.h>
 
 #include "cli/cli.h"
+#include "pmulab/record.h"
 
 #define UMASK_TEXT_MAX 24
 
 static void usage(FILE *file)
 {
 	fputs("usage: pmulab show [--pmu PMU] NAME\n\n"
-	      "Everything about a PMU, box, event, register, metric or machine. BOX.NAME where "
-	      "several\n"
-	      "boxes have the name.\n",
+	      "Everything about a PMU, box, event, register, metric, record or machine. BOX.NAME "
+	      "where\n"
+	      "several boxes have the name.\n",
 	      file);
 }
 
@@ -34,7 +35,7 @@ static void show_presets(const struct show *show, const struct pmu_preset *prese
 {
 	for (size_t i = 0; i < count; i++) {
 		fprintf(show->cli->out, "  %-12s %s %u:%u = 0x%llX", i ? "" : "sets",
-			presets[i].reg, presets[i].hi, presets[i].lo,
+			presets[i].reg->name, presets[i].hi, presets[i].lo,
 			(unsigned long long)presets[i].value);
 		if (presets[i].copy != PMU_COPY_ALL)
 			fprintf(show->cli->out, ", copy %u", presets[i].copy);
@@ -49,7 +50,7 @@ static void show_given(const struct show *show, const struct pmu_umask *umask)
 		return;
 	fprintf(show->cli->out, "  %-12s   with", "");
 	for (size_t i = 0; i < umask->given_count; i++)
-		fprintf(show->cli->out, " %s=%llu", umask->given[i].modifier,
+		fprintf(show->cli->out, " %s=%llu", umask->given[i].modifier->name,
 			(unsigned long long)umask->given[i].value);
 	fputc('\n', show->cli->out);
 }
@@ -94,7 +95,7 @@ static void show_umasks(const struct show *show, const struct pmu_event *event)
 
 static void show_event(struct show *show, const struct pmu_box *box, const struct pmu_event *event)
 {
-	char counters[40];
+	char counters[40], set[CLI_SET_MAX];
 
 	fprintf(show->cli->out, "event %s/%s.%s\n", box->pmu, box->name, event->name);
 	line(show, "counts", event->desc);
@@ -106,6 +107,7 @@ static void show_event(struct show *show, const struct pmu_box *box, const struc
 			event->max_increment);
 	show_umasks(show, event);
 	line(show, "filters", event->filters);
+	line(show, "of set", cli_set_text(event, set));
 	line(show, "also", event->attributes);
 	show_presets(show, event->presets, event->preset_count);
 	fprintf(show->cli->out, "  %-12s %s%s%s\n", "emulated", cli_model_name(event->model),
@@ -151,6 +153,62 @@ static void show_metric(struct show *show, const struct pmu_box *box,
 	line(show, "source", metric->source);
 }
 
+static void show_kinds(const struct show *show, const char *label,
+		       const struct pmu_record_kind *kinds, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		fprintf(show->cli->out, "  %-12s %-12s %s\n", i ? "" : label, kinds[i].name,
+			kinds[i].desc);
+}
+
+static void show_record_fields(const struct show *show, const struct pmu_record_field *fields,
+			       size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		fprintf(show->cli->out, "  %-12s %-20s %s\n", i ? "" : "fields", fields[i].name,
+			fields[i].desc);
+		for (size_t j = 0; j < fields[i].mnemonic_count; j++)
+			fprintf(show->cli->out, "  %-12s   %3llu %-18s %s\n", "",
+				(unsigned long long)fields[i].mnemonics[j].value,
+				fields[i].mnemonics[j].name, fields[i].mnemonics[j].desc);
+	}
+}
+
+/* The registers that it reads, each once. */
+static void show_record_registers(const struct show *show, const struct pmu_box *box,
+				  const struct pmu_record *record)
+{
+	const char *label = "registers";
+
+	for (size_t i = 0; i < box->register_count; i++) {
+		if (pmu_record_register(record, &box->registers[i]) != &box->registers[i])
+			continue;
+		fprintf(show->cli->out, "  %-12s %s\n", label, box->registers[i].name);
+		label = "";
+	}
+}
+
+static void show_record(struct show *show, const struct pmu_box *box,
+			const struct pmu_record *record)
+{
+	fprintf(show->cli->out, "record %s/%s.%s\n", box->pmu, box->name, record->name);
+	line(show, "is", record->title);
+	if (record->size)
+		fprintf(show->cli->out, "  %-12s %u bytes in memory\n", "size", record->size);
+	show_record_registers(show, box, record);
+	show_kinds(show, "kinds", record->kinds, record->kind_count);
+	show_record_fields(show, record->fields, record->field_count);
+	if (record->ring.count) {
+		fprintf(show->cli->out, "  %-12s %u, the youngest first\n", "entries",
+			record->ring.count);
+		show_kinds(show, "of kinds", record->ring.kinds, record->ring.kind_count);
+		show_record_fields(show, record->ring.fields, record->ring.field_count);
+	}
+	for (size_t i = 0; i < record->note_count; i++)
+		line(show, i ? "" : "notes", record->notes[i].desc);
+	line(show, "source", record->source);
+}
+
 static void show_mnemonics(const struct show *show, const struct pmu_box *box)
 {
 	for (size_t i = 0; i < box->mnemonic_count; i++) {
@@ -162,6 +220,55 @@ static void show_mnemonics(const struct show *show, const struct pmu_box *box)
 	}
 }
 
+/* What goes with a modifier in the registers that its first copy uses. */
+static void show_needed_fields(FILE *out, const struct pmu_modifier *modifier)
+{
+	const char *before = ", sets ";
+
+	for (size_t i = 0; i < modifier->preset_count; i++) {
+		const struct pmu_preset *preset = &modifier->presets[i];
+
+		if (preset->copy != PMU_COPY_ALL && preset->copy != 0)
+			continue;
+		fprintf(out, "%s%s[%u:%u]=0x%llX", before, preset->reg->name, preset->hi,
+			preset->lo, (unsigned long long)preset->value);
+		before = ", ";
+	}
+}
+
+static void show_modifier(const struct show *show, const char *label,
+			  const struct pmu_modifier *modifier)
+{
+	FILE *out = show->cli->out;
+	char counters[40];
+
+	fprintf(out, "  %-12s %s", label, modifier->name);
+	if (modifier->reg)
+		fprintf(out, " in %s%s", modifier->reg->name,
+			modifier->copied ? " or that of the counter's copy" : "");
+	if (modifier->counters)
+		fprintf(out, ", of counters %s only", cli_counters(modifier->counters, counters));
+	if (modifier->set)
+		fputs(", a set of bits: values may be added with +, at least one", out);
+	if (*modifier->any_of)
+		fprintf(out, ", one of \"%s\": all if none is given", modifier->any_of);
+	if (*modifier->needs)
+		fprintf(out, ", needs %s", modifier->needs);
+	show_needed_fields(out, modifier);
+	fputc('\n', out);
+}
+
+static void show_bank(const struct show *show, const char *label, const struct pmu_bank *bank)
+{
+	char counters[40];
+
+	fprintf(show->cli->out,
+		"  %-12s %s: counters %s count events of one set, which is that of ", label,
+		bank->group, cli_counters(bank->counters, counters));
+	fprintf(show->cli->out, "counter %u%s\n", bank->lead,
+		bank->shared ? ", and so are bits of the control" : "");
+}
+
 static void show_box(struct show *show, const struct pmu_box *box)
 {
 	fprintf(show->cli->out, "box %s/%s\n", box->pmu, box->name);
@@ -170,14 +277,12 @@ static void show_box(struct show *show, const struct pmu_box *box)
 		cli_space_name(box->space));
 	fprintf(show->cli->out, "  %-12s %u of %u bits, %u fixed\n", "counters", box->counter_count,
 		box->counter_width, box->fixed_count);
-	fprintf(show->cli->out, "  %-12s %zu events, %zu registers, %zu metrics\n", "has",
-		box->event_count, box->register_count, box->metric_count);
-	for (size_t i = 0; i < box->modifier_count; i++) {
-		const struct pmu_modifier *modifier = &box->modifiers[i];
-
-		fprintf(show->cli->out, "  %-12s %s%s%s\n", i ? "" : "settings", modifier->name,
-			modifier->reg ? " in " : "", modifier->reg ? modifier->reg : "");
-	}
+	fprintf(show->cli->out, "  %-12s %zu events, %zu registers, %zu metrics, %zu records\n",
+		"has", box->event_count, box->register_count, box->metric_count, box->record_count);
+	for (size_t i = 0; i < box->modifier_count; i++)
+		show_modifier(show, i ? "" : "settings", &box->modifiers[i]);
+	for (size_t i = 0; i < box->bank_count; i++)
+		show_bank(show, i ? "" : "sets", &box->banks[i]);
 	show_mnemonics(show, box);
 	line(show, "source", box->source);
 }
@@ -255,6 +360,7 @@ static void show_in_box(struct show *show, const struct pmu_box *box, const char
 	const struct pmu_event *event = pmu_find_event(box, name);
 	const struct pmu_register *reg = pmu_find_register(box, name);
 	const struct pmu_metric *metric = pmu_find_metric(box, name);
+	const struct pmu_record *record = pmu_find_record(box, name);
 
 	for (; event; event = pmu_next_event(box, event))
 		SHOW(event, box, event);
@@ -262,6 +368,8 @@ static void show_in_box(struct show *show, const struct pmu_box *box, const char
 		SHOW(register, box, reg);
 	if (metric)
 		SHOW(metric, box, metric);
+	if (record)
+		SHOW(record, box, record);
 }
 
 static void show_all(struct show *show, const struct pmu_pmu *only)

@@ -4,18 +4,31 @@
 #include <string.h>
 
 #include "bus/emulated.h"
+#include "cli/host.h"
 #include "cli/run.h"
 #include "cli/stat.h"
 
 static void usage(FILE *file)
 {
 	fputs(
-	    "usage: pmulab stat -M MACHINE [-e EVENT,...] [-m METRIC,...] [--per-box]\n"
-	    "                   [--format table|json|csv] [-o FILE] [--] PROGRAM [ARGUMENTS]\n\n"
-	    "Runs a program on an emulated machine and counts. Without events and metrics: those\n"
-	    "that the machine's description names. Counts are for each socket and in total;\n"
-	    "--per-box shows each instance. The report goes to standard error, or to FILE.\n"
-	    "Exit code: the program's.\n",
+	    "usage: pmulab stat [-M MACHINE] [-e EVENT,...] [-m METRIC,...] [--per-box]\n"
+	    "                   [--format table|json|csv] [-o FILE] [--record FILE]\n"
+	    "                   [--] PROGRAM [ARGUMENTS]\n"
+	    "       pmulab stat --dry-run [--pmu PMU] -e EVENT,...\n"
+	    "       pmulab stat --replay FILE -e EVENT,...\n\n"
+	    "Runs a program and counts: on an emulated machine with -M (without events and\n"
+	    "metrics, those that its description names), else on this computer, whose uncore\n"
+	    "counts whatever runs at that time. Counts are for each socket and in total. The\n"
+	    "report goes to standard error. Exit code: the program's.\n\n"
+	    "  --per-box      shows each instance of a box\n"
+	    "  -a             all CPUs, as uncore counters count anyhow\n"
+	    "  --pmu PMU      of those that the processor has, if not the first\n"
+	    "  --force        takes counters that somebody else has enabled, and gives them back\n"
+	    "  --dry-run      prints every register access that it would make, and makes none\n"
+	    "  --record FILE  writes every register access to FILE\n"
+	    "  --replay FILE  takes what registers hold from such a recording\n"
+	    "  --root DIR     files of the computer (/dev/cpu, /sys, /proc) are under DIR\n"
+	    "  -o FILE        the report goes there\n",
 	    file);
 }
 
@@ -85,23 +98,23 @@ static void warn_absent(const struct cli *cli, const struct stat_run *run)
 {
 	for (unsigned i = 0; i < pmu_session_events(run->session); i++) {
 		const struct pmu_selection *selection = pmu_session_event(run->session, i);
-
+		const struct pmu_event *event = selection->event;
+		const char *note =
+		    event && event->model == PMU_MODEL_ABSENT ? event->model_note : "";
 		char text[256];
 
-		if (!stat_is_absent(selection))
+		if (!stat_is_absent(run, selection))
 			continue;
 		pmu_event_print(selection, text, sizeof(text));
 		cli_error(cli, 0, "warning: %s is not modelled on this machine%s%s", text,
-			  selection->event->model == PMU_MODEL_ABSENT ? ": " : "",
-			  selection->event->model == PMU_MODEL_ABSENT ? selection->event->model_note
-								      : "");
+			  *note ? ": " : "", note);
 	}
 }
 
 /* Programs, runs, reads. Everything that can be wrong in what the user wrote is found before. */
 static int measure(const struct cli *cli, struct stat_run *run, const struct run *program)
 {
-	struct system *system = bus_emulated_system(run->bus);
+	struct system *system = bus_emulated_system(run->recorded ? run->recorded : run->bus);
 	struct machine *machine = system_machine(system);
 	uint64_t start;
 	int error = pmu_session_start(run->session, cli->ctx);
@@ -110,7 +123,7 @@ static int measure(const struct cli *cli, struct stat_run *run, const struct run
 		return cli_fail(cli, error);
 	warn_absent(cli, run);
 	start = machine_now(machine);
-	run->exit = run_program(cli, program, system);
+	run->exit = run_program(cli, program, system_fd(system));
 	machine_drain(machine);
 	error = pmu_session_stop(run->session, cli->ctx);
 	if (!error)
@@ -136,6 +149,9 @@ static int add_all(const struct cli *cli, struct stat_run *run, const struct arg
 		code = each_word(cli, run, arguments->events[i], add_event);
 	for (size_t i = 0; i < arguments->metric_count && !code; i++)
 		code = each_word(cli, run, arguments->metrics[i], add_metric);
+	if (!code && !run->machine && !arguments->event_count && !arguments->metric_count)
+		return cli_error(cli, EXIT_USAGE, "which events? pmulab list events --pmu %s",
+				 run->pmu->name);
 	if (!code && !arguments->event_count && !arguments->metric_count) {
 		char *events = strdup(run->machine->events);
 
@@ -146,36 +162,92 @@ static int add_all(const struct cli *cli, struct stat_run *run, const struct arg
 	return code;
 }
 
+/* Puts a recording between the session and the registers. */
+static int record(const struct cli *cli, struct stat_run *run)
+{
+	struct pmu_bus *recording;
+	int error;
+
+	if (!run->options.record)
+		return 0;
+	run->file = fopen(run->options.record, "we");
+	if (!run->file)
+		return cli_error(cli, EXIT_FAILED, "cannot write %s: %s", run->options.record,
+				 strerror(errno));
+	error = pmu_bus_recording(&recording, cli->ctx, run->bus, run->file);
+	if (error)
+		return cli_fail(cli, error);
+	run->recorded = run->bus;
+	run->bus = recording;
+	return 0;
+}
+
+static int open_session(const struct cli *cli, struct stat_run *run,
+			const struct arguments *arguments)
+{
+	int code = 0, error = 0;
+
+	if (run->machine && !run->options.dry_run)
+		error = pmu_bus_emulated(&run->bus, cli->ctx, run->machine);
+	else
+		code = host_open(cli, run, arguments->event_count ? arguments->events[0] : NULL);
+	if (error)
+		code = cli_fail(cli, error);
+	if (!code)
+		code = record(cli, run);
+	if (code)
+		return code;
+	run->pmu = pmu_bus_pmu(run->bus);
+	error = pmu_session_new(&run->session, cli->ctx, run->bus);
+	if (error)
+		code = cli_fail(cli, error);
+	return code ? code : add_all(cli, run, arguments);
+}
+
+static int open_output(struct cli *cli, const struct stat_run *run)
+{
+	if (!run->output)
+		return 0;
+	cli->out = fopen(run->output, "we");
+	return cli->out ? 0
+			: cli_error(cli, EXIT_FAILED, "cannot write %s: %s", run->output,
+				    strerror(errno));
+}
+
+static int measure_emulated(struct cli *cli, struct stat_run *run, char **argv)
+{
+	struct run program;
+	int code = run_prepare(cli, &program, argv);
+
+	if (code)
+		return code;
+	code = open_output(cli, run);
+	if (!code)
+		code = measure(cli, run, &program);
+	run_release(&program);
+	return code;
+}
+
+static int measure_here(struct cli *cli, struct stat_run *run, char **argv)
+{
+	int code = open_output(cli, run);
+
+	return code ? code : host_measure(cli, run, argv);
+}
+
 static int stat(struct cli *cli, struct stat_run *run, const struct arguments *arguments,
 		char **argv)
 {
-	struct run program;
-	int code, error = pmu_bus_emulated(&run->bus, cli->ctx, run->machine);
+	int code = open_session(cli, run, arguments);
 
-	if (!error)
-		error = pmu_session_new(&run->session, cli->ctx, run->bus);
-	if (error)
-		return cli_fail(cli, error);
-	code = add_all(cli, run, arguments);
 	if (code)
 		return code;
-	code = run_prepare(cli, &program, argv);
-	if (code)
-		return code;
-	if (run->output) {
-		cli->out = fopen(run->output, "we");
-		if (!cli->out) {
-			run_release(&program);
-			return cli_error(cli, EXIT_FAILED, "cannot write %s: %s", run->output,
-					 strerror(errno));
-		}
-	}
-	code = measure(cli, run, &program);
+	code = run->machine && !run->dry_run ? measure_emulated(cli, run, argv)
+					     : measure_here(cli, run, argv);
 	if (!code)
-		code = stat_report(cli, run, argv);
-	if (run->output)
+		code = run->dry_run ? host_print_accesses(cli, run) : stat_report(cli, run, argv);
+	if (run->output && cli->out)
 		fclose(cli->out);
-	run_release(&program);
 	return code ? code : run->exit;
 }
 
@@ -187,6 +259,7 @@ static void stat_release(struct stat_run *run)
 	}
 	pmu_session_free(run->session);
 	pmu_bus_free(run->bus);
+	pmu_bus_free(run->recorded);
 }
 
 static int keep(const struct cli *cli, char **words, size_t *count, char *word)
@@ -197,56 +270,112 @@ static int keep(const struct cli *cli, char **words, size_t *count, char *word)
 	return 0;
 }
 
+enum {
+	READ_HELP = -1,
+	OPTION_DRY_RUN = 256,
+	OPTION_FORCE,
+	OPTION_PMU,
+	OPTION_RECORD,
+	OPTION_REPLAY,
+	OPTION_ROOT,
+};
+
+static int read_option(struct cli *cli, struct stat_run *run, struct arguments *arguments,
+		       int option)
+{
+	switch (option) {
+	case 'M':
+		run->machine = cli_find_machine(cli, optarg);
+		return run->machine ? 0 : EXIT_USAGE;
+	case 'e':
+		return keep(cli, arguments->events, &arguments->event_count, optarg);
+	case 'm':
+		return keep(cli, arguments->metrics, &arguments->metric_count, optarg);
+	case 'a':
+		return 0;
+	case 'b':
+		run->per_box = true;
+		return 0;
+	case 'f':
+		return cli_set_format(cli, optarg);
+	case 'o':
+		run->output = optarg;
+		return 0;
+	case 'h':
+		usage(stdout);
+		return READ_HELP;
+	case OPTION_DRY_RUN:
+		run->options.dry_run = true;
+		return 0;
+	case OPTION_FORCE:
+		run->options.force = true;
+		return 0;
+	case OPTION_PMU:
+		run->options.pmu = optarg;
+		return 0;
+	case OPTION_RECORD:
+		run->options.record = optarg;
+		return 0;
+	case OPTION_REPLAY:
+		run->options.replay = optarg;
+		return 0;
+	case OPTION_ROOT:
+		run->options.root = optarg;
+		return 0;
+	default:
+		return EXIT_USAGE;
+	}
+}
+
+/* @return 0, READ_HELP or EXIT_USAGE */
+static int read_arguments(struct cli *cli, struct stat_run *run, struct arguments *arguments,
+			  int argc, char **argv)
+{
+	static const struct option options[] = {{"machine", required_argument, NULL, 'M'},
+						{"event", required_argument, NULL, 'e'},
+						{"metric", required_argument, NULL, 'm'},
+						{"all-cpus", no_argument, NULL, 'a'},
+						{"per-box", no_argument, NULL, 'b'},
+						{"format", required_argument, NULL, 'f'},
+						{"output", required_argument, NULL, 'o'},
+						{"help", no_argument, NULL, 'h'},
+						{"dry-run", no_argument, NULL, OPTION_DRY_RUN},
+						{"force", no_argument, NULL, OPTION_FORCE},
+						{"pmu", required_argument, NULL, OPTION_PMU},
+						{"record", required_argument, NULL, OPTION_RECORD},
+						{"replay", required_argument, NULL, OPTION_REPLAY},
+						{"root", required_argument, NULL, OPTION_ROOT},
+						{0}};
+
+	for (int option; (option = getopt_long(argc, argv, "+M:e:m:ao:h", options, NULL)) != -1;) {
+		int code = read_option(cli, run, arguments, option);
+
+		if (code)
+			return code;
+	}
+	if (run->options.replay && (run->machine || run->options.record || run->options.dry_run))
+		return cli_error(cli, EXIT_USAGE,
+				 "--replay goes with neither -M, --record nor --dry-run");
+	return 0;
+}
+
 int cli_stat(struct cli *cli, int argc, char **argv)
 {
-	static const struct option options[] = {
-	    {"machine", required_argument, NULL, 'M'}, {"event", required_argument, NULL, 'e'},
-	    {"metric", required_argument, NULL, 'm'},  {"per-box", no_argument, NULL, 'b'},
-	    {"format", required_argument, NULL, 'f'},  {"output", required_argument, NULL, 'o'},
-	    {"help", no_argument, NULL, 'h'},	       {0}};
 	struct arguments arguments = {0};
 	struct stat_run run = {0};
 	int code;
 
 	cli->out = stderr;
-	for (int option; (option = getopt_long(argc, argv, "+M:e:m:o:h", options, NULL)) != -1;) {
-		code = 0;
-		switch (option) {
-		case 'M':
-			run.machine = cli_find_machine(cli, optarg);
-			code = run.machine ? 0 : EXIT_USAGE;
-			break;
-		case 'e':
-			code = keep(cli, arguments.events, &arguments.event_count, optarg);
-			break;
-		case 'm':
-			code = keep(cli, arguments.metrics, &arguments.metric_count, optarg);
-			break;
-		case 'b':
-			run.per_box = true;
-			break;
-		case 'f':
-			code = cli_set_format(cli, optarg);
-			break;
-		case 'o':
-			run.output = optarg;
-			break;
-		case 'h':
-			usage(stdout);
-			return EXIT_DONE;
-		default:
-			code = EXIT_USAGE;
-		}
-		if (code)
-			return code;
-	}
-	if (!run.machine)
-		return cli_error(cli, EXIT_USAGE,
-				 "-M MACHINE is needed; pmulab machines shows them");
-	if (optind == argc)
-		return cli_error(cli, EXIT_USAGE, "which PROGRAM? see pmulab stat --help");
-	run.pmu = pmu_find_pmu(run.machine->pmu);
+	code = read_arguments(cli, &run, &arguments, argc, argv);
+	if (code == READ_HELP)
+		return EXIT_DONE;
+	if (!code && optind == argc && !run.options.dry_run && !run.options.replay)
+		code = cli_error(cli, EXIT_USAGE, "which PROGRAM? see pmulab stat --help");
+	if (code)
+		return code;
+	if (run.machine)
+		run.place = run.machine->name;
 	code = stat(cli, &run, &arguments, argv + optind);
 	stat_release(&run);
-	return code;
+	return host_close(cli, &run, code);
 }

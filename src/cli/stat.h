@@ -13,12 +13,26 @@ struct stat_metric {
 	unsigned *events; /* of the session, in the order of the formula's selections */
 };
 
+/* Where it is counted, if not on an emulated machine. */
+struct stat_options {
+	const char *root, *pmu, *record, *replay; /* NULL: not given */
+	bool dry_run, force;
+};
+
+struct stat_dry_run;
+
 struct stat_run {
-	const struct pmu_machine *machine;
+	struct stat_options options;
+	const struct pmu_machine *machine; /* NULL: it is not emulated */
+	const char *place;		   /* the machine's name, or what is in its stead */
 	const struct pmu_pmu *pmu;
 	bool per_box;
 	const char *output; /* NULL: standard error */
 	struct pmu_bus *bus;
+	struct pmu_bus *recorded; /* the bus that a recording is made of; else NULL */
+	FILE *file;		  /* the recording that is made or read; else NULL */
+	struct stat_dry_run *dry_run;
+	char problem[1024]; /* the message that was said, if it could not be counted */
 	struct pmu_session *session;
 	struct stat_metric metrics[STAT_METRICS_MAX];
 	size_t metric_count;
@@ -31,7 +45,7 @@ struct stat_run {
 };
 
 /** Whether the machine produces nothing of what is selected: it has no count, not even 0. */
-bool stat_is_absent(const struct pmu_selection *selection);
+bool stat_is_absent(const struct stat_run *run, const struct pmu_selection *selection);
 
 /** Prints the report in the format asked for. @param argv  the program's. @return exit code */
 int stat_report(const struct cli *cli, const struct stat_run *run, char **argv);

@@ -168,12 +168,23 @@ static void add_example(struct pmu_selection *example, const char *filter)
 		    (struct pmu_setting){modifier, example_value(example->box, modifier)};
 }
 
+static bool has_filters(const struct pmu_event *event, const struct rows *rows)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		if (*rows->row[i]->filters)
+			return true;
+	return *event->filters;
+}
+
 static int check_needed_filters(const struct expression *expression, const struct rows *rows)
 {
 	const struct pmu_selection *selection = expression->selection;
-	struct pmu_selection example = *selection;
+	struct pmu_selection example;
 	char missing[WORD_MAX] = "", name[TEXT_MAX], text[TEXT_MAX];
 
+	if (!has_filters(selection->event, rows))
+		return 0;
+	example = *selection;
 	for (size_t i = 0; i < selection->box->modifier_count; i++) {
 		const struct pmu_modifier *modifier = &selection->box->modifiers[i];
 
@@ -208,7 +219,8 @@ static int check_needed_filters(const struct expression *expression, const struc
 static void list_users(struct valid *valid, const struct pmu_event *event, const char *filter)
 {
 	for (size_t i = 0; i < event->umask_count; i++)
-		if (filter_list_has(event->umasks[i].filters, filter))
+		if (filter_list_has(event->umasks[i].filters, filter) ||
+		    filter_list_has(event->umasks[i].uses, filter))
 			valid_add(valid, event->umasks[i].name);
 }
 
@@ -218,7 +230,7 @@ static void list_filters(struct valid *valid, const struct pmu_selection *select
 	for (size_t i = 0; i < selection->box->modifier_count; i++) {
 		const struct pmu_modifier *modifier = &selection->box->modifiers[i];
 
-		if (modifier->reg &&
+		if (modifier->filter &&
 		    filter_is_used(selection->event, rows->row, rows->count, modifier->name))
 			valid_add(valid, modifier->name);
 	}
@@ -252,7 +264,7 @@ static int check_used_filters(const struct expression *expression, const struct 
 	for (size_t i = 0; i < selection->setting_count; i++) {
 		const struct pmu_modifier *modifier = selection->settings[i].modifier;
 
-		if (modifier->reg &&
+		if (modifier->filter &&
 		    !filter_is_used(selection->event, rows->row, rows->count, modifier->name))
 			return refuse_filter(expression, rows, i);
 	}
@@ -267,7 +279,7 @@ static int check_empty_sets(const struct expression *expression)
 	for (size_t i = 0; i < selection->setting_count; i++) {
 		const struct pmu_setting *setting = &selection->settings[i];
 
-		if (setting->modifier->reg && setting->value == 0 &&
+		if (setting->modifier->filter && setting->value == 0 &&
 		    value_is_set(selection->box, setting->modifier))
 			return expression_refuse(
 			    expression, PMU_E_CONFLICT, expression->settings[i],
@@ -285,18 +297,17 @@ static int check_switches(const struct expression *expression)
 
 	for (size_t i = 0; i < selection->setting_count; i++) {
 		const struct pmu_setting *setting = &selection->settings[i];
-		const struct pmu_modifier *filter =
-		    filter_of_switch(selection->box, setting->modifier);
+		const struct pmu_modifier *filter = filter_of_switch(setting->modifier);
 
 		if (!filter)
 			continue;
-		if (setting->value && !settings_find(selection, filter->name))
+		if (setting->value && !settings_of(selection, filter))
 			return expression_refuse(expression, PMU_E_SYNTAX, expression->settings[i],
 						 "%s without a value to filter by: give %s, which "
 						 "sets %s by itself",
 						 setting->modifier->name, filter->name,
 						 setting->modifier->name);
-		if (!setting->value && settings_find(selection, filter->name))
+		if (!setting->value && settings_of(selection, filter))
 			return expression_refuse(expression, PMU_E_CONFLICT,
 						 expression->settings[i],
 						 "%s=0 switches off the filter %s, which is given",
@@ -366,9 +377,12 @@ static int check_needs(const struct expression *expression)
 
 	for (size_t i = 0; i < selection->setting_count; i++) {
 		const struct pmu_modifier *modifier = selection->settings[i].modifier;
-		const struct pmu_setting *needed = settings_find(selection, modifier->needs);
+		const struct pmu_setting *needed;
 
-		if (selection->settings[i].value && *modifier->needs && !(needed && needed->value))
+		if (!selection->settings[i].value || !*modifier->needs)
+			continue;
+		needed = settings_find(selection, modifier->needs);
+		if (!needed || !needed->value)
 			return expression_refuse(expression, PMU_E_SYNTAX, expression->settings[i],
 						 "%s needs a %s other than 0", modifier->name,
 						 modifier->needs);
@@ -385,7 +399,7 @@ static void drop_defaults(struct pmu_selection *selection)
 		const struct pmu_setting setting = selection->settings[i];
 
 		if (setting.modifier->reg || (setting.value != setting.modifier->enabled &&
-					      !filter_of_switch(selection->box, setting.modifier)))
+					      !filter_of_switch(setting.modifier)))
 			selection->settings[kept++] = setting;
 	}
 	for (size_t i = kept; i < selection->setting_count; i++)

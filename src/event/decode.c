@@ -1,7 +1,7 @@
 #include <inttypes.h>
 
 #include "base/error.h"
-#include "event/field.h"
+#include "event/filter.h"
 #include "event/umask.h"
 #include "pmulab/event.h"
 
@@ -10,10 +10,8 @@ static uint64_t value_at(uint64_t value, unsigned hi, unsigned lo)
 	return (value & pmu_mask(hi, lo)) >> lo;
 }
 
-static uint64_t field_value(const struct pmu_register *reg, const char *what, uint64_t value)
+static uint64_t field_value(const struct pmu_field *field, uint64_t value)
 {
-	const struct pmu_field *field = field_for(reg, what);
-
 	return field ? value_at(value, field->hi, field->lo) : 0;
 }
 
@@ -66,10 +64,20 @@ static const struct pmu_event *find_code(const struct pmu_box *box, uint64_t cod
 	return found;
 }
 
-/* Whether fields of other registers say what is counted. */
-static bool is_selected_elsewhere(const struct pmu_event *event)
+static bool shares_code(const struct pmu_box *box, const struct pmu_event *event)
 {
-	return event->preset_count || (event->umask_count && event->umasks[0].preset_count);
+	for (size_t i = 0; i < box->event_count; i++)
+		if (&box->events[i] != event && box->events[i].code == event->code &&
+		    box->events[i].ext == event->ext)
+			return true;
+	return false;
+}
+
+/* Whether fields of other registers say what is counted. */
+static bool is_selected_elsewhere(const struct pmu_box *box, const struct pmu_event *event)
+{
+	return (event->preset_count && shares_code(box, event)) ||
+	       (event->umask_count && event->umasks[0].preset_count);
 }
 
 static const struct pmu_pmu *pmu_of(const struct pmu_box *box)
@@ -84,18 +92,28 @@ static const struct pmu_pmu *pmu_of(const struct pmu_box *box)
 	return NULL;
 }
 
+/* Whether the event looks at a field of its control: what it ignores says nothing. */
+static bool looks_at(const struct pmu_selection *selection, const struct pmu_modifier *modifier)
+{
+	const struct pmu_umask *rows[UMASK_ROWS];
+
+	return !modifier->filter ||
+	       filter_is_used(selection->event, rows, umask_rows(selection, rows), modifier->name);
+}
+
 int pmu_event_decode(struct pmu_ctx *ctx, const struct pmu_box *box, uint64_t control,
 		     struct pmu_selection *selection)
 {
-	const struct pmu_register *reg = pmu_box_register(box, PMU_ROLE_COUNTER_CTL, 0);
+	const struct pmu_selector *selector = &box->selector;
 	uint64_t code, umask;
 	bool ext;
 
-	if (!reg)
+	if (!selector->ev_sel)
 		return error_set(ctx, PMU_E_UNKNOWN, "%s has no counter controls", box->name);
-	code = field_value(reg, "ev_sel", control);
-	ext = field_value(reg, "ev_sel_ext", control);
-	umask = field_value(reg, "umask", control) | field_value(reg, "occ_sel", control) << 6;
+	code = field_value(selector->ev_sel, control);
+	ext = field_value(selector->ev_sel_ext, control);
+	umask = field_value(selector->umask, control) | field_value(selector->occ_sel, control)
+							    << 6;
 	*selection = (struct pmu_selection){
 	    .pmu = pmu_of(box),
 	    .box = box,
@@ -106,7 +124,7 @@ int pmu_event_decode(struct pmu_ctx *ctx, const struct pmu_box *box, uint64_t co
 	if (!selection->event)
 		return error_set(ctx, PMU_E_UNKNOWN, "%s has no event of code 0x%02" PRIx64 "%s",
 				 box->name, code, ext ? " with the extended select bit" : "");
-	if (is_selected_elsewhere(selection->event))
+	if (is_selected_elsewhere(box, selection->event))
 		return error_set(ctx, PMU_E_UNKNOWN,
 				 "which event of %s this is stands in other registers too, not in "
 				 "the control alone",
@@ -119,7 +137,7 @@ int pmu_event_decode(struct pmu_ctx *ctx, const struct pmu_box *box, uint64_t co
 		const struct pmu_modifier *modifier = &box->modifiers[i];
 		uint64_t value = value_at(control, modifier->hi, modifier->lo);
 
-		if (!modifier->reg && value != modifier->enabled &&
+		if (!modifier->reg && value != modifier->enabled && looks_at(selection, modifier) &&
 		    selection->setting_count < PMU_EVENT_SETTINGS)
 			selection->settings[selection->setting_count++] =
 			    (struct pmu_setting){modifier, value};

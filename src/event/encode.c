@@ -1,8 +1,6 @@
 #include <stdio.h>
-#include <string.h>
 
 #include "base/error.h"
-#include "event/field.h"
 #include "event/filter.h"
 #include "event/settings.h"
 #include "pmulab/event.h"
@@ -14,23 +12,10 @@ static uint64_t place_value(unsigned hi, unsigned lo, uint64_t value)
 	return value << lo & pmu_mask(hi, lo);
 }
 
-/* @value at the place of the field that serves as @what; 0 where the register has none. */
-static uint64_t place_field(const struct pmu_register *reg, const char *what, uint64_t value)
+/* @value at the place of a field that may not be there. */
+static uint64_t place_field(const struct pmu_field *field, uint64_t value)
 {
-	const struct pmu_field *field = field_for(reg, what);
-
 	return field ? place_value(field->hi, field->lo, value) : 0;
-}
-
-/* Reserved bits that software has to write as 1. */
-static uint64_t bits_to_write_1(const struct pmu_register *reg)
-{
-	uint64_t bits = 0;
-
-	for (size_t i = 0; i < reg->field_count; i++)
-		if (reg->fields[i].must == PMU_MUST_WRITE_1)
-			bits |= pmu_mask(reg->fields[i].hi, reg->fields[i].lo);
-	return bits;
 }
 
 static const struct pmu_register *control_of(const struct pmu_selection *selection,
@@ -41,10 +26,10 @@ static const struct pmu_register *control_of(const struct pmu_selection *selecti
 }
 
 /* The control's part of a setting: its own field, or the bit that switches its filter on. */
-static uint64_t setting_in_control(const struct pmu_box *box, const struct pmu_setting *setting)
+static uint64_t setting_in_control(const struct pmu_setting *setting)
 {
 	const struct pmu_modifier *modifier = setting->modifier;
-	const struct pmu_modifier *enable = filter_switch(box, modifier);
+	const struct pmu_modifier *enable = filter_switch(modifier);
 
 	if (!modifier->reg)
 		return place_value(modifier->hi, modifier->lo, setting->value);
@@ -74,17 +59,18 @@ static uint64_t control_value(const struct pmu_selection *selection,
 			      const struct pmu_register *control, unsigned counter)
 {
 	const struct pmu_event *event = selection->event;
-	uint64_t value = bits_to_write_1(control);
+	const struct pmu_selector *selector = &selection->box->selector;
+	uint64_t value = control->ones;
 
 	if (!event)
 		return value | fixed_settings(selection);
-	value |= place_field(control, "ev_sel", event->code + copy_of(event, counter));
-	value |= place_field(control, "umask", selection->umask);
+	value |= place_field(selector->ev_sel, event->code + copy_of(event, counter));
+	value |= place_field(selector->ev_sel_ext, event->ext);
+	value |= place_field(selector->umask, selection->umask);
 	/* Bits 7:6 of the PCU's unit masks (334291-001 tables 2-159, 2-165). */
-	value |= place_field(control, "occ_sel", selection->umask >> 6);
-	value |= place_field(control, "ev_sel_ext", event->ext);
+	value |= place_field(selector->occ_sel, selection->umask >> 6);
 	for (size_t i = 0; i < selection->setting_count; i++)
-		value |= setting_in_control(selection->box, &selection->settings[i]);
+		value |= setting_in_control(&selection->settings[i]);
 	return value;
 }
 
@@ -95,31 +81,19 @@ uint64_t pmu_event_control(const struct pmu_selection *selection)
 	return control ? control_value(selection, control, 0) : selection->event->code;
 }
 
-static bool is_set(const struct pmu_selection *selection, const char *reg, unsigned lo)
-{
-	for (size_t i = 0; i < selection->setting_count; i++) {
-		const struct pmu_modifier *modifier = selection->settings[i].modifier;
-
-		if (modifier->lo == lo && !modifier->reg == !reg &&
-		    (!reg || !strcmp(modifier->reg, reg)))
-			return true;
-	}
-	return false;
-}
-
 /* What lets a control count, where the user has not said otherwise. */
 static uint64_t enabling_bits(const struct pmu_selection *selection,
 			      const struct pmu_register *control)
 {
-	uint64_t value = 0;
+	uint64_t bits = control->enabled;
 
-	for (size_t i = 0; i < control->field_count; i++) {
-		const struct pmu_field *field = &control->fields[i];
+	for (size_t i = 0; selection->event && i < selection->setting_count; i++) {
+		const struct pmu_modifier *modifier = selection->settings[i].modifier;
 
-		if (field->enabled && !is_set(selection, NULL, field->lo))
-			value |= place_value(field->hi, field->lo, field->enabled);
+		if (!modifier->reg)
+			bits &= ~pmu_mask(modifier->hi, modifier->lo);
 	}
-	return value;
+	return bits;
 }
 
 static int refuse_instance(struct pmu_ctx *ctx, const struct pmu_selection *selection,
@@ -176,55 +150,6 @@ static int check_place(struct pmu_ctx *ctx, const struct pmu_selection *selectio
 	return selection->event ? check_settings(ctx, selection, counter) : 0;
 }
 
-/* What of @presets lies in @reg, except for fields that the user has set. */
-static bool add_presets(const struct pmu_selection *selection, const struct pmu_preset *presets,
-			size_t count, unsigned copy, const struct pmu_register *reg,
-			uint64_t *value)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < count; i++) {
-		const struct pmu_preset *preset = &presets[i];
-
-		if (strcmp(preset->reg, reg->name) != 0 ||
-		    (preset->copy != PMU_COPY_ALL && preset->copy != copy))
-			continue;
-		any = true;
-		if (!is_set(selection, reg->name, preset->lo))
-			*value |= place_value(preset->hi, preset->lo, preset->value);
-	}
-	return any;
-}
-
-/* The value of a register beside the control, and whether the selection sets any of its fields. */
-static bool filter_value(const struct pmu_selection *selection, unsigned counter,
-			 const struct pmu_register *reg, uint64_t *value)
-{
-	const struct pmu_event *event = selection->event;
-	unsigned copy = copy_of(event, counter);
-	bool any;
-
-	*value = bits_to_write_1(reg);
-	any = add_presets(selection, event->presets, event->preset_count, copy, reg, value);
-	for (size_t i = 0; i < event->umask_count; i++) {
-		const struct pmu_umask *umask = &event->umasks[i];
-
-		if (umask->preset_count && umask->value == selection->umask)
-			any |= add_presets(selection, umask->presets, umask->preset_count, copy,
-					   reg, value);
-	}
-	for (size_t i = 0; i < selection->setting_count; i++) {
-		const struct pmu_setting *setting = &selection->settings[i];
-		const struct pmu_modifier *modifier = setting->modifier;
-
-		if (!modifier->reg || strcmp(modifier->reg, reg->name) != 0)
-			continue;
-		*value |= place_value(modifier->hi, modifier->lo, setting->value);
-		any = true;
-	}
-	return any;
-}
-
 static bool names_a_node(const struct pmu_selection *selection)
 {
 	for (size_t i = 0; i < selection->setting_count; i++)
@@ -244,13 +169,80 @@ static struct pmu_write write_of(const struct pmu_box *box, const struct pmu_reg
 	};
 }
 
-/* Whether the selection lies in any register but the control. */
-static bool has_other_registers(const struct pmu_selection *selection)
+/* Writes of registers beside the control, in the catalog's order. What comes later holds. */
+struct filters {
+	const struct pmu_selection *selection;
+	unsigned instance, copy;
+	struct pmu_write *writes;
+	int count; /* more than FILTERS_MAX: the last ones found no room */
+};
+#define FILTERS_MAX (PMU_EVENT_WRITES - 2)
+
+/* What a register holds where nothing is said of its fields: filters let everything pass. */
+static uint64_t unset_value(const struct pmu_register *reg)
 {
+	return reg->ones | (reg->role == PMU_ROLE_FILTER ? 0 : reg->reset);
+}
+
+/* Sets the bits of @mask in a register to those of @bits. */
+static void set_bits(struct filters *filters, const struct pmu_register *reg, uint64_t mask,
+		     uint64_t bits)
+{
+	struct pmu_write *writes = filters->writes;
+	int at = filters->count < FILTERS_MAX ? filters->count : FILTERS_MAX;
+
+	while (at > 0 && writes[at - 1].reg > reg)
+		at--;
+	if (at > 0 && writes[at - 1].reg == reg) {
+		writes[at - 1].value = (writes[at - 1].value & ~mask) | bits;
+		return;
+	}
+	if (filters->count++ >= FILTERS_MAX)
+		return;
+	for (int i = filters->count - 1; i > at; i--)
+		writes[i] = writes[i - 1];
+	writes[at] = write_of(filters->selection->box, reg, filters->instance,
+			      (unset_value(reg) & ~mask) | bits);
+}
+
+static void add_presets(struct filters *filters, const struct pmu_preset *presets, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct pmu_preset *preset = &presets[i];
+
+		if (preset->copy != PMU_COPY_ALL && preset->copy != filters->copy)
+			continue;
+		set_bits(filters, preset->reg, pmu_mask(preset->hi, preset->lo),
+			 place_value(preset->hi, preset->lo, preset->value));
+	}
+}
+
+static void add_setting(struct filters *filters, const struct pmu_setting *setting)
+{
+	const struct pmu_modifier *modifier = setting->modifier;
+
+	if (modifier->reg)
+		set_bits(filters, modifier->reg + (modifier->copied ? filters->copy : 0),
+			 pmu_mask(modifier->hi, modifier->lo),
+			 place_value(modifier->hi, modifier->lo, setting->value));
+}
+
+/* The event's needs, then those of what the user sets, then what the user sets. */
+static void add_filters(struct filters *filters)
+{
+	const struct pmu_selection *selection = filters->selection;
 	const struct pmu_event *event = selection->event;
 
-	return event && (selection->setting_count || event->preset_count ||
-			 (event->umask_count && event->umasks[0].preset_count));
+	add_presets(filters, event->presets, event->preset_count);
+	for (size_t i = 0; i < event->umask_count; i++)
+		if (event->umasks[i].value == selection->umask)
+			add_presets(filters, event->umasks[i].presets,
+				    event->umasks[i].preset_count);
+	for (size_t i = 0; i < selection->setting_count; i++)
+		add_presets(filters, selection->settings[i].modifier->presets,
+			    selection->settings[i].modifier->preset_count);
+	for (size_t i = 0; i < selection->setting_count; i++)
+		add_setting(filters, &selection->settings[i]);
 }
 
 int pmu_event_encode(struct pmu_ctx *ctx, const struct pmu_selection *selection, unsigned instance,
@@ -258,6 +250,7 @@ int pmu_event_encode(struct pmu_ctx *ctx, const struct pmu_selection *selection,
 {
 	const struct pmu_box *box = selection->box;
 	const struct pmu_register *control;
+	struct filters filters = {.selection = selection, .instance = instance, .writes = writes};
 	int count = check_place(ctx, selection, instance, counter);
 	uint64_t value;
 
@@ -268,17 +261,13 @@ int pmu_event_encode(struct pmu_ctx *ctx, const struct pmu_selection *selection,
 		    ctx, PMU_E_UNSUPPORTED,
 		    "my_node and other_nodes differ from socket to socket: an encoding "
 		    "needs the nodes themselves");
-	for (size_t i = 0; has_other_registers(selection) && i < box->register_count; i++) {
-		const struct pmu_register *reg = &box->registers[i];
-
-		if (reg->role == PMU_ROLE_COUNTER_CTL ||
-		    !filter_value(selection, counter, reg, &value))
-			continue;
-		if (count == PMU_EVENT_WRITES - 2)
-			return error_set(ctx, PMU_E_RANGE, "more than %d filter registers",
-					 PMU_EVENT_WRITES - 2);
-		writes[count++] = write_of(box, reg, instance, value);
+	if (selection->event) {
+		filters.copy = copy_of(selection->event, counter);
+		add_filters(&filters);
 	}
+	count = filters.count;
+	if (count > FILTERS_MAX)
+		return error_set(ctx, PMU_E_RANGE, "more than %d filter registers", FILTERS_MAX);
 	control = control_of(selection, counter);
 	if (!control)
 		return count;

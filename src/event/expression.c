@@ -5,22 +5,29 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/name.h"
 
-bool expression_is_name(char c)
+static bool is_one_of(char c, const char *more)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_';
+	for (; *more; more++)
+		if (*more == c)
+			return true;
+	return false;
 }
 
 int expression_word_with(struct expression *expression, const char *more, const char *what,
 			 struct word *word)
 {
 	const char *start = expression->text + expression->at;
+	uint32_t hash = NAME_HASH_START;
 	size_t length = 0;
 
-	while (expression_is_name(start[length]) || (start[length] && strchr(more, start[length])))
+	while (expression_is_name(start[length]) || is_one_of(start[length], more)) {
+		hash = name_hash_next(hash, start[length]);
 		length++;
+	}
 	word->place = (struct place){expression->at, length};
+	word->hash = hash;
 	if (length == 0)
 		return expression_refuse(expression, PMU_E_SYNTAX, word->place,
 					 "%s is missing here", what);

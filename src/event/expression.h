@@ -16,6 +16,7 @@ struct place {
 
 struct word {
 	struct place place;
+	uint32_t hash; /* name_hash() */
 	char name[WORD_MAX];
 };
 
@@ -33,7 +34,12 @@ struct expression {
 };
 
 /** Whether a character may stand in any name. */
-bool expression_is_name(char c);
+static inline bool expression_is_name(char c)
+{
+	unsigned char letter = (unsigned char)(c | ('a' - 'A'));
+
+	return (letter >= 'a' && letter <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}
 
 /**
  * Reads a name: @what it is (a field, an event...) goes into the message where it is missing.

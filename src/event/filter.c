@@ -34,42 +34,23 @@ bool filter_is_used(const struct pmu_event *event, const struct pmu_umask *const
 	if (event->measure == PMU_MEASURE_COUNTER0)
 		return true;
 	for (size_t i = 0; i < row_count; i++)
-		if (filter_list_has(rows[i]->filters, filter))
+		if (filter_list_has(rows[i]->filters, filter) ||
+		    filter_list_has(rows[i]->uses, filter))
 			return true;
 	/* What some unit masks ask for is nothing to the others. */
 	for (size_t i = 0; i < event->umask_count; i++)
-		if (filter_list_has(event->umasks[i].filters, filter))
+		if (filter_list_has(event->umasks[i].filters, filter) ||
+		    filter_list_has(event->umasks[i].uses, filter))
 			return false;
 	return filter_list_has(event->filters, filter);
 }
 
-/* Whether @name is @filter and "_en". */
-static bool is_switch_name(const char *name, const char *filter)
+const struct pmu_modifier *filter_switch(const struct pmu_modifier *filter)
 {
-	size_t length = strlen(filter);
-
-	return strlen(name) == length + 3 && !strncmp(name, filter, length) &&
-	       name_equal(name + length, "_en");
+	return filter->reg ? filter->partner : NULL;
 }
 
-const struct pmu_modifier *filter_switch(const struct pmu_box *box,
-					 const struct pmu_modifier *filter)
+const struct pmu_modifier *filter_of_switch(const struct pmu_modifier *modifier)
 {
-	if (!filter->reg)
-		return NULL;
-	for (size_t i = 0; i < box->modifier_count; i++)
-		if (!box->modifiers[i].reg && is_switch_name(box->modifiers[i].name, filter->name))
-			return &box->modifiers[i];
-	return NULL;
-}
-
-const struct pmu_modifier *filter_of_switch(const struct pmu_box *box,
-					    const struct pmu_modifier *modifier)
-{
-	if (modifier->reg)
-		return NULL;
-	for (size_t i = 0; i < box->modifier_count; i++)
-		if (box->modifiers[i].reg && is_switch_name(modifier->name, box->modifiers[i].name))
-			return &box->modifiers[i];
-	return NULL;
+	return modifier->reg ? NULL : modifier->partner;
 }

@@ -20,10 +20,8 @@ bool filter_is_used(const struct pmu_event *event, const struct pmu_umask *const
 
 /** The control bit that makes a counter look at @filter (tid_en for tid); NULL where none is
  * needed. */
-const struct pmu_modifier *filter_switch(const struct pmu_box *box,
-					 const struct pmu_modifier *filter);
+const struct pmu_modifier *filter_switch(const struct pmu_modifier *filter);
 /** The other way round; NULL where @modifier is no such bit. */
-const struct pmu_modifier *filter_of_switch(const struct pmu_box *box,
-					    const struct pmu_modifier *modifier);
+const struct pmu_modifier *filter_of_switch(const struct pmu_modifier *modifier);
 
 #endif

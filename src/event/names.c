@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/name.h"
+#include "catalog/find.h"
 #include "event/filter.h"
 #include "event/settings.h"
 #include "event/valid.h"
@@ -18,9 +19,15 @@ static const struct pmu_pmu *pmus_of(const struct expression *expression, size_t
 	return expression->pmu ? expression->pmu : pmu_catalog(count);
 }
 
+/* Whether names without a PMU before them may be those of this one. */
+static bool is_meant(const struct expression *expression, const struct pmu_pmu *pmu)
+{
+	return expression->pmu || !pmu->qualified;
+}
+
 int names_pmu(struct expression *expression, const struct word *word)
 {
-	const struct pmu_pmu *pmu = pmu_find_pmu(word->name);
+	const struct pmu_pmu *pmu = find_pmu(word->name, word->hash);
 	const struct pmu_pmu *pmus;
 	struct valid valid;
 	size_t count;
@@ -38,10 +45,11 @@ int names_pmu(struct expression *expression, const struct word *word)
 }
 
 /* A box by its whole name, or by its name and an instance number, which goes into *instance. */
-static const struct pmu_box *find_numbered_box(const struct pmu_pmu *pmu, const char *name,
+static const struct pmu_box *find_numbered_box(const struct pmu_pmu *pmu, const struct word *word,
 					       int *instance)
 {
-	const struct pmu_box *box = pmu_find_box(pmu, name);
+	const struct pmu_box *box = find_box(pmu, word->name, word->hash);
+	const char *name = word->name;
 	size_t stem_length = strlen(name), length = stem_length;
 	char stem[WORD_MAX];
 	int number = 0;
@@ -70,9 +78,11 @@ int names_box(struct expression *expression, const struct word *word)
 
 	pmus = pmus_of(expression, &count);
 	for (size_t i = 0; i < count; i++) {
-		const struct pmu_box *box =
-		    find_numbered_box(&pmus[i], word->name, &selection->instance);
+		const struct pmu_box *box;
 
+		if (!is_meant(expression, &pmus[i]))
+			continue;
+		box = find_numbered_box(&pmus[i], word, &selection->instance);
 		if (box && selection->box)
 			return expression_refuse(expression, PMU_E_CONFLICT, word->place,
 						 "%s/%s or %s/%s? Say which PMU is meant",
@@ -116,11 +126,11 @@ static bool find_fixed(const struct pmu_box *box, const char *name, uint8_t *fix
 	return false;
 }
 
-static bool names_in_box(const struct pmu_box *box, const char *name,
+static bool names_in_box(const struct pmu_box *box, const struct word *word,
 			 const struct pmu_event **event, uint8_t *fixed)
 {
-	*event = pmu_find_event(box, name);
-	return *event || find_fixed(box, name, fixed);
+	*event = find_event(box, word->name, word->hash);
+	return *event || find_fixed(box, word->name, fixed);
 }
 
 static void add_events(struct valid *valid, const struct pmu_box *box)
@@ -148,10 +158,10 @@ static int refuse_instance(const struct expression *expression)
 }
 
 /* Another box of the same PMU that has an event of that name. */
-static const struct pmu_box *find_owner(const struct pmu_pmu *pmu, const char *name)
+static const struct pmu_box *find_owner(const struct pmu_pmu *pmu, const struct word *word)
 {
 	for (size_t i = 0; i < pmu->box_count; i++)
-		if (pmu_find_event(&pmu->boxes[i], name))
+		if (find_event(&pmu->boxes[i], word->name, word->hash))
 			return &pmu->boxes[i];
 	return NULL;
 }
@@ -165,9 +175,9 @@ int names_event(struct expression *expression, const struct word *word)
 
 	if (selection->instance >= 0 && (size_t)selection->instance >= box->instance_count)
 		return refuse_instance(expression);
-	if (names_in_box(box, word->name, &selection->event, &selection->fixed))
+	if (names_in_box(box, word, &selection->event, &selection->fixed))
 		return 0;
-	owner = find_owner(selection->pmu, word->name);
+	owner = find_owner(selection->pmu, word);
 	if (owner)
 		return expression_refuse(expression, PMU_E_UNKNOWN, word->place,
 					 "%s has no event \"%s\", but %s has", box->name,
@@ -191,7 +201,7 @@ static int refuse_anywhere(const struct expression *expression, const struct wor
 	valid_init(&events, word->name);
 	valid_init(&boxes, word->name);
 	for (size_t i = 0; i < count; i++) {
-		for (size_t j = 0; j < pmus[i].box_count; j++) {
+		for (size_t j = 0; is_meant(expression, &pmus[i]) && j < pmus[i].box_count; j++) {
 			add_events(&events, &pmus[i].boxes[j]);
 			valid_add(&boxes, pmus[i].boxes[j].name);
 		}
@@ -213,13 +223,13 @@ static int refuse_ambiguous(const struct expression *expression, const struct wo
 	valid_init(&boxes, word->name);
 	pmus = pmus_of(expression, &count);
 	for (size_t i = 0; i < count; i++) {
-		for (size_t j = 0; j < pmus[i].box_count; j++) {
+		for (size_t j = 0; is_meant(expression, &pmus[i]) && j < pmus[i].box_count; j++) {
 			const struct pmu_box *box = &pmus[i].boxes[j];
 			char full[2 * WORD_MAX];
 
 			snprintf(full, sizeof(full), "%s%s%s.%s", count > 1 ? box->pmu : "",
 				 count > 1 ? "/" : "", box->name, word->name);
-			if (names_in_box(box, word->name, &event, &fixed))
+			if (names_in_box(box, word, &event, &fixed))
 				valid_add(&boxes, full);
 		}
 	}
@@ -236,10 +246,10 @@ int names_event_anywhere(struct expression *expression, const struct word *word)
 
 	pmus = pmus_of(expression, &count);
 	for (size_t i = 0; i < count; i++) {
-		for (size_t j = 0; j < pmus[i].box_count; j++) {
+		for (size_t j = 0; is_meant(expression, &pmus[i]) && j < pmus[i].box_count; j++) {
 			const struct pmu_event *event;
 
-			if (!names_in_box(&pmus[i].boxes[j], word->name, &event, &selection->fixed))
+			if (!names_in_box(&pmus[i].boxes[j], word, &event, &selection->fixed))
 				continue;
 			selection->pmu = &pmus[i];
 			selection->box = &pmus[i].boxes[j];
@@ -277,20 +287,27 @@ static int add_umask(struct expression *expression, const struct word *word,
 	return 0;
 }
 
-/* The event that has a unit mask: one name may stand for several codes, until one is chosen. */
-static const struct pmu_event *find_event_of(const struct expression *expression, const char *name)
+/*
+ * A unit mask and the event that has it: one name may stand for several codes, until one is chosen.
+ */
+static const struct pmu_umask *find_with_event(const struct expression *expression,
+					       const struct word *word,
+					       const struct pmu_event **event)
 {
 	const struct pmu_selection *selection = expression->selection;
-	const struct pmu_event *event = selection->event;
+	const struct pmu_umask *umask = NULL;
 
-	while (event && !pmu_find_umask(event, name))
-		event = expression->umask_count ? NULL : pmu_next_event(selection->box, event);
-	return event;
+	*event = selection->event;
+	while (*event && !(umask = find_umask(*event, word->name, word->hash)))
+		*event = expression->umask_count ? NULL : pmu_next_event(selection->box, *event);
+	return umask;
 }
 
-bool names_is_umask(const struct expression *expression, const char *name)
+bool names_is_umask(const struct expression *expression, const struct word *word)
 {
-	return find_event_of(expression, name) != NULL;
+	const struct pmu_event *event;
+
+	return find_with_event(expression, word, &event) != NULL;
 }
 
 bool names_has_values(const struct expression *expression)
@@ -339,13 +356,14 @@ static bool find_fixed_umask(struct pmu_selection *selection, const struct word 
 int names_umask(struct expression *expression, const struct word *word)
 {
 	struct pmu_selection *selection = expression->selection;
-	const struct pmu_event *event = find_event_of(expression, word->name);
+	const struct pmu_event *event;
+	const struct pmu_umask *umask = find_with_event(expression, word, &event);
 	struct valid valid;
 	int code = 0;
 
-	if (event) {
+	if (umask) {
 		selection->event = event;
-		return add_umask(expression, word, pmu_find_umask(event, word->name));
+		return add_umask(expression, word, umask);
 	}
 	event = selection->event;
 	if (event && expression->umask_count == 0 && find_fixed_umask(selection, word)) {
@@ -392,7 +410,7 @@ static const struct pmu_modifier *find_in_register(const struct pmu_box *box, co
 	for (size_t i = 0; reg && i < box->modifier_count; i++) {
 		const struct pmu_modifier *modifier = &box->modifiers[i];
 
-		if (modifier->reg && name_equal(modifier->reg, reg_name) &&
+		if (modifier->reg == reg &&
 		    (name_equal(modifier->name, name) ||
 		     (field && field->hi == modifier->hi && field->lo == modifier->lo)))
 			return modifier;
@@ -420,8 +438,8 @@ int names_modifier(struct expression *expression, const struct word *reg, const 
 	bool known_register = false;
 	struct valid valid;
 
-	*modifier =
-	    reg ? find_in_register(box, reg->name, word->name) : pmu_find_modifier(box, word->name);
+	*modifier = reg ? find_in_register(box, reg->name, word->name)
+			: find_modifier(box, word->name, word->hash);
 	if (!*modifier && !reg && expression->selection->event)
 		*modifier = pmu_find_modifier(box, full_name(expression->selection, word->name));
 	if (*modifier)
@@ -430,7 +448,7 @@ int names_modifier(struct expression *expression, const struct word *reg, const 
 	for (size_t i = 0; i < box->modifier_count; i++) {
 		const struct pmu_modifier *known = &box->modifiers[i];
 
-		if (reg && !(known->reg && name_equal(known->reg, reg->name)))
+		if (reg && !(known->reg && name_equal(known->reg->name, reg->name)))
 			continue;
 		known_register = true;
 		valid_add(&valid, known->name);

@@ -21,7 +21,7 @@ int names_event(struct expression *expression, const struct word *word);
 int names_event_anywhere(struct expression *expression, const struct word *word);
 
 /** Whether the event has a unit mask of that name. */
-bool names_is_umask(const struct expression *expression, const char *name);
+bool names_is_umask(const struct expression *expression, const struct word *word);
 /** Whether values of filters may stand behind the event as unit masks do. */
 bool names_has_values(const struct expression *expression);
 

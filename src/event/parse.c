@@ -36,14 +36,14 @@ static int expect(struct expression *expression, char c)
 /* [PMU/] */
 static int read_pmu(struct expression *expression)
 {
-	struct expression ahead = *expression;
+	const char *end = expression->text + expression->at;
 	struct word word;
 	int code;
 
 	/* Names of PMUs may hold what no other name does, so the slash decides. */
-	while (expression_is_name(peek(&ahead)) || peek(&ahead) == '-' || peek(&ahead) == '.')
-		ahead.at++;
-	if (peek(&ahead) != '/')
+	while (expression_is_name(*end) || *end == '-' || *end == '.')
+		end++;
+	if (*end != '/')
 		return 0;
 	code = expression_word_with(expression, "-.", "a PMU", &word);
 	if (code)
@@ -88,7 +88,7 @@ static int read_umask(struct expression *expression)
 	struct word word;
 	int code = expression_word_with(expression, ".", "a unit mask", &word);
 
-	if (!code && names_has_values(expression) && !names_is_umask(expression, word.name)) {
+	if (!code && names_has_values(expression) && !names_is_umask(expression, &word)) {
 		expression->at = start;
 		code = expression_word(expression, "a unit mask", &word);
 	}

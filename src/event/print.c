@@ -34,7 +34,7 @@ __attribute__((format(printf, 2, 3))) static void put(struct output *output, con
 	va_end(arguments);
 }
 
-/* Whether another PMU has a box of that name, so that the box alone does not say which. */
+/* Whether the box alone does not say which is meant: another PMU has one of that name. */
 static bool is_box_ambiguous(const struct pmu_selection *selection)
 {
 	const struct pmu_pmu *pmus;
@@ -42,9 +42,10 @@ static bool is_box_ambiguous(const struct pmu_selection *selection)
 
 	pmus = pmu_catalog(&count);
 	for (size_t i = 0; i < count; i++)
-		if (&pmus[i] != selection->pmu && pmu_find_box(&pmus[i], selection->box->name))
+		if (&pmus[i] != selection->pmu && !pmus[i].qualified &&
+		    pmu_find_box(&pmus[i], selection->box->name))
 			return true;
-	return false;
+	return selection->pmu->qualified;
 }
 
 static void put_umasks(struct output *output, uint8_t umask, const struct pmu_umask *const *rows,
@@ -75,7 +76,7 @@ static bool is_implied(const struct pmu_selection *selection, const struct pmu_s
 {
 	uint64_t value;
 
-	if (umask_gives(rows, count, setting->modifier->name, &value))
+	if (umask_gives(rows, count, setting->modifier, &value))
 		return value == setting->value;
 	return settings_are_all(selection, setting->modifier);
 }
@@ -85,12 +86,12 @@ static void put_withdrawn(struct output *output, const struct pmu_selection *sel
 			  const struct pmu_umask *const *rows, size_t count)
 {
 	for (size_t i = 0; i < selection->box->modifier_count; i++) {
-		const char *name = selection->box->modifiers[i].name;
+		const struct pmu_modifier *modifier = &selection->box->modifiers[i];
 		uint64_t value;
 
-		if (umask_gives(rows, count, name, &value) && value &&
-		    !settings_find(selection, name))
-			put(output, ":%s=0", name);
+		if (umask_gives(rows, count, modifier, &value) && value &&
+		    !settings_of(selection, modifier))
+			put(output, ":%s=0", modifier->name);
 	}
 }
 

@@ -1,11 +1,19 @@
 #include "event/settings.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/name.h"
 #include "event/umask.h"
 #include "event/value.h"
+
+const struct pmu_setting *settings_of(const struct pmu_selection *selection,
+				      const struct pmu_modifier *modifier)
+{
+	for (size_t i = 0; i < selection->setting_count; i++)
+		if (selection->settings[i].modifier == modifier)
+			return &selection->settings[i];
+	return NULL;
+}
 
 const struct pmu_setting *settings_find(const struct pmu_selection *selection, const char *name)
 {
@@ -55,21 +63,46 @@ int settings_join(struct expression *expression, const struct pmu_modifier *modi
 	return settings_add(expression, modifier, value, place);
 }
 
-/* Sets what goes with a unit mask, unless @user has set it to something else. */
-static int add_given(struct expression *expression, const struct pmu_selection *user,
-		     const struct pmu_umask *umask)
+static uint64_t bit_of(const struct pmu_box *box, const struct pmu_modifier *modifier)
+{
+	return UINT64_C(1) << (modifier - box->modifiers);
+}
+
+/* Bit n: modifier n of the box is set. */
+static uint64_t set_modifiers(const struct pmu_selection *selection)
+{
+	uint64_t bits = 0;
+
+	for (size_t i = 0; i < selection->setting_count; i++)
+		bits |= bit_of(selection->box, selection->settings[i].modifier);
+	return bits;
+}
+
+/* Those of them that are not set to 0. */
+static uint64_t raised_modifiers(const struct pmu_selection *selection)
+{
+	uint64_t bits = 0;
+
+	for (size_t i = 0; i < selection->setting_count; i++)
+		if (selection->settings[i].value)
+			bits |= bit_of(selection->box, selection->settings[i].modifier);
+	return bits;
+}
+
+/* Sets what goes with a unit mask, unless it is one of those that the @user has set. */
+static int add_given(struct expression *expression, uint64_t user, const struct pmu_umask *umask)
 {
 	const struct pmu_selection *selection = expression->selection;
 	int code = 0;
 
 	for (size_t i = 0; i < umask->given_count && !code; i++) {
 		const struct pmu_given *given = &umask->given[i];
-		const struct pmu_setting *known = settings_find(selection, given->modifier);
+		const struct pmu_setting *known = settings_of(selection, given->modifier);
 
-		if (settings_find(user, given->modifier) || (known && known->value == given->value))
+		if (user & bit_of(selection->box, given->modifier) ||
+		    (known && known->value == given->value))
 			continue;
-		code = settings_join(expression, pmu_find_modifier(selection->box, given->modifier),
-				     given->value, expression->event);
+		code = settings_join(expression, given->modifier, given->value, expression->event);
 	}
 	return code;
 }
@@ -79,28 +112,18 @@ static bool is_usable(const struct pmu_selection *selection, const struct pmu_mo
 	return selection->event || settings_fixed_field(selection, modifier);
 }
 
-/* Whether one of the modifiers with the same word is set. */
-static bool is_any_set(const struct pmu_selection *selection, const char *any_of)
-{
-	for (size_t i = 0; i < selection->setting_count; i++)
-		if (selection->settings[i].value &&
-		    !strcmp(selection->settings[i].modifier->any_of, any_of))
-			return true;
-	return false;
-}
-
 static int add_all(struct expression *expression)
 {
-	const struct pmu_selection user = *expression->selection;
+	const struct pmu_selection *selection = expression->selection;
+	const struct pmu_box *box = selection->box;
+	const uint64_t set = set_modifiers(selection), raised = raised_modifiers(selection);
 	int code = 0;
 
-	for (size_t i = 0; i < user.box->modifier_count && !code; i++) {
-		const struct pmu_modifier *modifier = &user.box->modifiers[i];
+	for (size_t i = 0; i < box->modifier_count && !code; i++) {
+		const struct pmu_modifier *modifier = &box->modifiers[i];
 
-		if (!*modifier->any_of || !is_usable(&user, modifier) ||
-		    is_any_set(&user, modifier->any_of))
-			continue;
-		if (!settings_find(&user, modifier->name))
+		if (modifier->kin && !(modifier->kin & raised) && !(set >> i & 1) &&
+		    is_usable(selection, modifier))
 			code = settings_add(expression, modifier, 1, expression->event);
 	}
 	return code;
@@ -110,11 +133,12 @@ static int add_all(struct expression *expression)
 static int check_any(const struct expression *expression)
 {
 	const struct pmu_selection *selection = expression->selection;
+	const uint64_t raised = raised_modifiers(selection);
 
 	for (size_t i = 0; i < selection->setting_count; i++) {
 		const struct pmu_modifier *modifier = selection->settings[i].modifier;
 
-		if (*modifier->any_of && !is_any_set(selection, modifier->any_of))
+		if (modifier->kin && !(modifier->kin & raised))
 			return expression_refuse(
 			    expression, PMU_E_CONFLICT, expression->settings[i],
 			    "the counter counts in no %s at all", modifier->any_of);
@@ -124,14 +148,14 @@ static int check_any(const struct expression *expression)
 
 int settings_complete(struct expression *expression)
 {
-	const struct pmu_selection user = *expression->selection;
-	const struct pmu_event *event = user.event;
+	const struct pmu_event *event = expression->selection->event;
+	const uint64_t user = set_modifiers(expression->selection);
 	int code = 0;
 
 	for (size_t i = 0; i < expression->umask_count && i < UMASK_ROWS && !code; i++)
-		code = add_given(expression, &user, expression->umasks[i]);
+		code = add_given(expression, user, expression->umasks[i]);
 	if (!code && event && expression->umask_count == 0 && event->umask_count == 1)
-		code = add_given(expression, &user, &event->umasks[0]);
+		code = add_given(expression, user, &event->umasks[0]);
 	if (!code)
 		code = add_all(expression);
 	return code ? code : check_any(expression);
@@ -139,18 +163,7 @@ int settings_complete(struct expression *expression)
 
 bool settings_are_all(const struct pmu_selection *selection, const struct pmu_modifier *modifier)
 {
-	const struct pmu_box *box = selection->box;
-
-	if (!*modifier->any_of)
-		return false;
-	for (size_t i = 0; i < box->modifier_count; i++) {
-		const struct pmu_modifier *other = &box->modifiers[i];
-		const struct pmu_setting *setting = settings_find(selection, other->name);
-
-		if (!strcmp(other->any_of, modifier->any_of) && !(setting && setting->value))
-			return false;
-	}
-	return true;
+	return modifier->kin && !(modifier->kin & ~raised_modifiers(selection));
 }
 
 const struct pmu_field *settings_fixed_field(const struct pmu_selection *selection,

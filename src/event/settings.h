@@ -4,7 +4,10 @@
 
 #include "event/expression.h"
 
-/** The setting of a modifier, by its name; NULL where it is not set. */
+/** The setting of a modifier; NULL where it is not set. */
+const struct pmu_setting *settings_of(const struct pmu_selection *selection,
+				      const struct pmu_modifier *modifier);
+/** As settings_of(), by the modifier's name. */
 const struct pmu_setting *settings_find(const struct pmu_selection *selection, const char *name);
 
 /** Sets a field. @return 0, PMU_E_CONFLICT where it is set already, PMU_E_RANGE for too many */

@@ -1,6 +1,5 @@
 #include "event/umask.h"
 
-#include "base/name.h"
 #include "event/settings.h"
 
 static unsigned bits_in(unsigned value)
@@ -31,8 +30,7 @@ static const struct pmu_umask *widest_row(const struct pmu_event *event, unsigne
 static bool is_given(const struct pmu_selection *selection, const struct pmu_umask *row)
 {
 	for (size_t i = 0; i < row->given_count; i++) {
-		const struct pmu_setting *setting =
-		    settings_find(selection, row->given[i].modifier);
+		const struct pmu_setting *setting = settings_of(selection, row->given[i].modifier);
 
 		if ((setting ? setting->value : 0) != row->given[i].value)
 			return false;
@@ -98,16 +96,37 @@ size_t umask_rows(const struct pmu_selection *selection, const struct pmu_umask 
 	return rows[0] != NULL;
 }
 
-bool umask_gives(const struct pmu_umask *const *rows, size_t count, const char *modifier,
-		 uint64_t *value)
+bool umask_gives(const struct pmu_umask *const *rows, size_t count,
+		 const struct pmu_modifier *modifier, uint64_t *value)
 {
 	for (size_t i = 0; i < count; i++) {
 		for (size_t j = 0; j < rows[i]->given_count; j++) {
-			if (name_equal(rows[i]->given[j].modifier, modifier)) {
+			if (rows[i]->given[j].modifier == modifier) {
 				*value = rows[i]->given[j].value;
 				return true;
 			}
 		}
+	}
+	return false;
+}
+
+/* Whether a field is set to what no machine can tell: a threshold on sums, kernel mode alone. */
+static bool is_beyond_models(const struct pmu_selection *selection)
+{
+	const struct pmu_box *box = selection->box;
+
+	for (size_t i = 0; i < box->modifier_count; i++) {
+		const struct pmu_modifier *modifier = &box->modifiers[i];
+		const struct pmu_setting *setting;
+		bool set;
+
+		if (modifier->model == PMU_MODIFIER_MODELLED ||
+		    (!selection->event && !settings_fixed_field(selection, modifier)))
+			continue;
+		setting = settings_find(selection, modifier->name);
+		set = setting && setting->value;
+		if (set == (modifier->model == PMU_MODIFIER_ABSENT_SET))
+			return true;
 	}
 	return false;
 }
@@ -117,6 +136,8 @@ enum pmu_model pmu_event_model(const struct pmu_selection *selection)
 	const struct pmu_event *event = selection->event;
 	unsigned absent = 0;
 
+	if (is_beyond_models(selection))
+		return PMU_MODEL_ABSENT;
 	if (!event)
 		return PMU_MODEL_EXACT;
 	for (size_t i = 0; i < event->umask_count; i++)

@@ -14,7 +14,7 @@
 size_t umask_rows(const struct pmu_selection *selection, const struct pmu_umask *rows[UMASK_ROWS]);
 
 /** Whether a unit mask among @rows gives @modifier, and which value. */
-bool umask_gives(const struct pmu_umask *const *rows, size_t count, const char *modifier,
-		 uint64_t *value);
+bool umask_gives(const struct pmu_umask *const *rows, size_t count,
+		 const struct pmu_modifier *modifier, uint64_t *value);
 
 #endif

@@ -58,7 +58,7 @@ void feed_block_init(struct feed_block *block, const struct machine *machine, ui
 		     const struct feed_insn *insns, size_t count)
 {
 	struct feed_access *access = block->accesses;
-	uint32_t bytes = 0, loads = 0, stores = 0;
+	uint32_t bytes = 0, loads = 0, stores = 0, branches = 0;
 	struct origins origins;
 
 	assert(count > 0);
@@ -69,6 +69,7 @@ void feed_block_init(struct feed_block *block, const struct machine *machine, ui
 		bytes += insn->length;
 		loads += insn->loads;
 		stores += insn->stores;
+		branches += insn->branches;
 		if (insn->class != FEED_NONE) {
 			access->registers = insn->registers;
 			access->registers.address_registers =
@@ -79,6 +80,7 @@ void feed_block_init(struct feed_block *block, const struct machine *machine, ui
 		origins_step(&origins, insn);
 	}
 	machine_block_init(machine, &block->whole, address, bytes, (uint32_t)count, loads, stores);
+	block->whole.branches = branches;
 }
 
 bool feed_block_repeats(const struct feed_insn *insns, size_t count)

@@ -225,6 +225,20 @@ static void find_accesses(struct feed_insn *insn, const ZydisDecodedInstruction 
 		    insn->results & (uint16_t)~advanced_registers(instruction);
 }
 
+static bool is_branch(const ZydisDecodedInstruction *instruction)
+{
+	switch (instruction->meta.category) {
+	case ZYDIS_CATEGORY_COND_BR:
+	case ZYDIS_CATEGORY_UNCOND_BR:
+	case ZYDIS_CATEGORY_CALL:
+	case ZYDIS_CATEGORY_RET:
+	case ZYDIS_CATEGORY_SYSCALL:
+		return true;
+	default:
+		return false;
+	}
+}
+
 void feed_decoder_init(struct feed_decoder *decoder)
 {
 	ZydisDecoderInit(&decoder->zydis, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
@@ -243,6 +257,7 @@ bool feed_decode(const struct feed_decoder *decoder, const uint8_t *bytes, size_
 	operands.count = instruction.operand_count;
 	insn->length = instruction.length;
 	insn->repeats = is_repeated(&instruction);
+	insn->branches = is_branch(&instruction);
 	count_registers(insn, &operands);
 	forget_idioms(insn, &instruction, &operands);
 	find_accesses(insn, &instruction, &operands);

@@ -42,6 +42,7 @@ struct feed_insn {
 	uint8_t loads;	/* accesses: of one iteration, for repeated string instructions */
 	uint8_t stores;
 	bool repeats;	  /* a string instruction with a rep prefix */
+	bool branches;	  /* a jump, call, return or system call */
 	uint16_t sources; /* general registers whose values its results depend on, memory aside */
 	uint16_t results; /* general registers that it writes */
 	struct machine_insn registers;

@@ -137,5 +137,6 @@ void feed_kernel_run(const struct feed_kernel *kernel, const struct machine *mac
 
 	machine_block_init(machine, &block, CODE_ADDRESS, INSN_BYTES * kernel->instructions,
 			   kernel->instructions, kernel->loads, kernel->stores + kernel->streams);
+	block.branches = 1; /* back to the loop's begin */
 	kernel->run(core, &block, arrays);
 }

@@ -13,10 +13,11 @@ struct machine_block {
 	uint64_t address; /* virtual, of its first byte */
 	uint32_t bytes;
 	uint32_t instructions;
-	uint32_t ticks; /* core time it takes when nothing misses L1 */
+	uint32_t ticks;	   /* core time it takes when nothing misses L1 */
+	uint32_t branches; /* of the instructions */
 };
 
-/** Fills in @block; @loads and @stores are its memory instructions. */
+/** Fills in @block; @loads and @stores are its memory instructions. It has no branches yet. */
 void machine_block_init(const struct machine *machine, struct machine_block *block,
 			uint64_t address, uint32_t bytes, uint32_t instructions, uint32_t loads,
 			uint32_t stores);

@@ -28,6 +28,7 @@ struct machine_recent {
 struct machine_progress {
 	uint64_t time; /* ticks */
 	uint64_t instructions;
+	uint64_t branches;
 	uint64_t loads, stores, locked, fetches;
 };
 
@@ -121,6 +122,7 @@ static inline void machine_run(struct machine_core *core, const struct machine_b
 	}
 	progress->time += block->ticks;
 	progress->instructions += block->instructions;
+	progress->branches += block->branches;
 	if (!MACHINE_LIKELY(progress->instructions < core->attention))
 		machine_attend(core);
 }

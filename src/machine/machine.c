@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "machine/state.h"
 #include "machine/stream.h"
+#include "machine/tally.h"
 
 /* Where the parts of the shared block begin, bytes. */
 struct layout {
@@ -83,6 +84,7 @@ static int check(struct pmu_ctx *ctx, const struct pmu_machine *desc)
 	    {"core clock", desc->core_mhz, 1, 10000},
 	    {"uncore clock", desc->uclk_mhz, 1, 10000},
 	    {"DRAM clock", desc->dclk_mhz, 1, 10000},
+	    {"base clock", desc->bclk_mhz, 1, 1000},
 	};
 
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
@@ -126,12 +128,13 @@ static void set_division(struct machine *machine)
 static void set_clocks(struct machine *machine)
 {
 	const struct pmu_machine *desc = machine->desc;
-	uint64_t mhz = least_common_multiple(desc->core_mhz,
+	uint64_t mhz = least_common_multiple(least_common_multiple(desc->core_mhz, desc->bclk_mhz),
 					     least_common_multiple(desc->uclk_mhz, desc->dclk_mhz));
 
 	machine->core_ticks = mhz / desc->core_mhz;
 	machine->uclk_ticks = mhz / desc->uclk_mhz;
 	machine->dclk_ticks = mhz / desc->dclk_mhz;
+	machine->bclk_ticks = mhz / desc->bclk_mhz;
 	machine->ticks_per_second = mhz * 1000000;
 }
 
@@ -226,7 +229,14 @@ void machine_unlock(struct machine *machine)
 
 uint64_t machine_ticks_per_cycle(const struct machine *machine, enum pmu_clock clock)
 {
-	return clock == PMU_CLOCK_DCLK ? machine->dclk_ticks : machine->uclk_ticks;
+	switch (clock) {
+	case PMU_CLOCK_CORE:
+		return machine->core_ticks;
+	case PMU_CLOCK_DCLK:
+		return machine->dclk_ticks;
+	default:
+		return machine->uclk_ticks;
+	}
 }
 
 uint64_t machine_ticks_per_second(const struct machine *machine)
@@ -289,6 +299,7 @@ void machine_catch_up(struct machine *machine)
 
 	for (size_t i = 0; i < channel_count(machine->desc); i++)
 		memory_advance(&machine->channels[i], &machine->views[i], cycle);
+	tally_tell(machine);
 }
 
 void machine_count_outside(struct machine *machine)

@@ -63,9 +63,15 @@ void machine_drain(struct machine *machine);
 
 /**
  * Announces what has happened by machine_now() though no access asked for it: refreshes, writes of
- * idle channels. For who reads counters; the caller holds the lock.
+ * idle channels; and the tallies of all cores. For who reads counters; the caller holds the lock.
  */
 void machine_catch_up(struct machine *machine);
+
+/**
+ * Lets @ticks pass in which nobody did anything; the caller holds the lock. Without effect while a
+ * thread runs on a core: the time is its own then.
+ */
+void machine_pass(struct machine *machine, uint64_t ticks);
 
 /** The latest time of any core or of anything in flight that has ended, in ticks. */
 uint64_t machine_now(const struct machine *machine);
@@ -79,6 +85,7 @@ void machine_unlock(struct machine *machine);
 /* What really happened, for reports and tests; sums over all cores and sockets. */
 struct machine_truth {
 	uint64_t instructions, cycles; /* cycles: of all cores while not paused */
+	uint64_t branches;
 	/* Line accesses: splits are counted twice. */
 	uint64_t loads, stores, locked, fetches, nt_stores;
 	uint64_t l1d_misses, l1i_misses; /* l1d: stores that find S too */

@@ -121,8 +121,12 @@ static void l1i_fill(struct core *core, uint32_t line)
 static struct slice_answer request(struct machine *machine, unsigned number,
 				   enum slice_opcode opcode, uint32_t line, uint64_t now)
 {
+	struct slice_answer answer =
+	    slice_read(machine, number, opcode, line, to_uclk(machine, now));
+
 	machine->cores[number].l2_misses++;
-	return slice_read(machine, number, opcode, line, to_uclk(machine, now));
+	machine->cores[number].llc_misses += answer.missed;
+	return answer;
 }
 
 uint64_t private_l2_ticks(const struct machine *machine)

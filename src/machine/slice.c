@@ -184,7 +184,8 @@ struct slice_answer slice_read(struct machine *machine, unsigned core, enum slic
 	tor_enter(machine, &entry, FACET_CBO_INGRESS_IRQ, core % machine->desc->cores << 1,
 		  now + hop);
 	state = tor_lookup(machine, &entry, looks_up);
-	if (state == LINE_I) {
+	answer.missed = state == LINE_I;
+	if (answer.missed) {
 		answer.granted = miss(machine, &entry,
 				      opcode == SLICE_DRD   ? HOME_RD_DATA
 				      : opcode == SLICE_CRD ? HOME_RD_CODE

@@ -20,6 +20,7 @@ enum slice_opcode {
 struct slice_answer {
 	uint64_t cycles;
 	enum line_state granted; /* reads */
+	bool missed;		 /* reads: the line was in I */
 };
 
 /** DRd, CRd or RFO. */

@@ -32,6 +32,7 @@
 #define TRACKER_MAX	 128
 #define WC_BUFFERS	 10
 #define CORE_USERS_MAX	 64
+#define TALLIES		 7
 
 /* States of a line in any cache; the order matters: see MACHINE_TAG_*. LLC only: F. */
 enum line_state {
@@ -59,14 +60,18 @@ struct wc_buffer {
 struct core {
 	struct machine_progress progress; /* written by the holder only */
 	struct lock caches;		  /* see private.c */
+	/* Beside the progress: who looks at counters looks at these of every core. */
+	_Alignas(64) uint64_t idle; /* ticks by which the clock was moved while nobody ran */
+	uint64_t l2_misses, llc_misses;
+	uint64_t told_at;	/* see tally.c */
+	uint64_t told[TALLIES]; /* of each tally */
 	_Alignas(64) uint32_t l1d[L1_SETS * L1_WAYS];
 	uint32_t l1i[L1_SETS * L1_WAYS];
 	uint8_t l1d_plru[L1_SETS];
 	uint8_t l1i_plru[L1_SETS];
 	struct wc_buffer wc[WC_BUFFERS];
 	uint64_t wc_age;
-	uint64_t idle; /* ticks by which the clock was moved while nobody ran */
-	uint64_t l1d_misses, l1i_misses, l2_misses, l2_writebacks, nt_stores, wc_lines;
+	uint64_t l1d_misses, l1i_misses, l2_writebacks, nt_stores, wc_lines;
 
 	/* Who runs here. */
 	struct lock turn;
@@ -104,6 +109,7 @@ struct machine_state {
 	struct lock lock;
 	uint64_t next_user;
 	uint64_t horizon; /* tick: end of the latest request of any core, or of a drain */
+	uint64_t passed;  /* tick up to which time passed while nobody ran */
 	uint64_t next_frame[SOCKETS_MAX];
 	uint64_t outside;
 	struct link links[SOCKETS_MAX]; /* by sending socket */
@@ -124,7 +130,7 @@ struct machine {
 	bool may_lean;			 /* locks can lean to threads of this process */
 	struct signal_port port;	 /* announce == NULL: nobody listens */
 
-	uint64_t core_ticks, uclk_ticks, dclk_ticks, ticks_per_second;
+	uint64_t core_ticks, uclk_ticks, dclk_ticks, bclk_ticks, ticks_per_second;
 	unsigned core_count;	 /* of all sockets */
 	uint32_t lines_per_node; /* physical lines of a socket's memory */
 	uint64_t slice_inverse;	 /* 2^slice_shift / desc->slices, rounded up: see place.h */

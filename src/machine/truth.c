@@ -8,6 +8,7 @@ static void add_core(const struct machine *machine, const struct core *core,
 	const struct machine_progress *progress = &core->progress;
 
 	truth->instructions += progress->instructions;
+	truth->branches += progress->branches;
 	truth->cycles += (progress->time - core->idle) / machine->core_ticks;
 	truth->loads += progress->loads;
 	truth->stores += progress->stores;

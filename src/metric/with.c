@@ -49,7 +49,7 @@ static int add_field(struct equation *equation, struct assignment *assignment, s
 {
 	const struct pmu_modifier *field = pmu_find_modifier(equation->box, name);
 
-	if (!field || !field->reg || !name_equal(field->reg, assignment->reg->name))
+	if (!field || field->reg != assignment->reg)
 		return reader_refuse(&equation->reader, PMU_E_UNKNOWN, start,
 				     "%s has no filter field \"%s\"", assignment->reg->name, name);
 	if (assignment->count == FIELDS_MAX)

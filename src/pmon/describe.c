@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "pmon/core.h"
 #include "pmon/pmon.h"
 
-static struct pmon_field find_field(const struct pmu_register *reg, const char *name)
+struct pmon_field pmon_find_field(const struct pmu_register *reg, const char *name)
 {
 	const struct pmu_field *field = pmu_find_field(reg, name);
 
@@ -29,7 +30,7 @@ static struct pmon_filter find_filter(const struct pmu_box *box, const char *nam
 	for (size_t i = 0; i < box->register_count && !filter.field.mask; i++) {
 		if (box->registers[i].role != PMU_ROLE_FILTER)
 			continue;
-		filter.field = find_field(&box->registers[i], name);
+		filter.field = pmon_find_field(&box->registers[i], name);
 		if (filter.field.mask)
 			filter.reg = (uint8_t)i;
 	}
@@ -53,6 +54,9 @@ static struct pmon_register describe_register(const struct pmu_register *reg)
 		case PMU_ACCESS_RW1C:
 			desc.cleared |= mask;
 			break;
+		case PMU_ACCESS_WO:
+			desc.commands |= mask;
+			break;
 		case PMU_ACCESS_RV:
 			if (field->must == PMU_MUST_NOTHING)
 				desc.reserved |= mask;
@@ -69,19 +73,19 @@ static struct pmon_register describe_register(const struct pmu_register *reg)
 static struct pmon_control describe_control(const struct pmu_register *reg)
 {
 	return (struct pmon_control){
-	    .ev_sel = find_field(reg, "ev_sel"),
-	    .ev_sel_ext = find_field(reg, "ev_sel_ext"),
-	    .umask = find_field(reg, "umask"),
-	    .thresh = find_field(reg, "thresh"),
-	    .invert = find_field(reg, "invert"),
-	    .edge_det = find_field(reg, "edge_det"),
-	    .tid_en = find_field(reg, "tid_en"),
-	    .occ_sel = find_field(reg, "occ_sel"),
-	    .occ_invert = find_field(reg, "occ_invert"),
-	    .occ_edge_det = find_field(reg, "occ_edge_det"),
-	    .en = find_field(reg, "en"),
-	    .ov_en = find_field(reg, "ov_en"),
-	    .rst = find_field(reg, "rst"),
+	    .ev_sel = pmon_find_field(reg, "ev_sel"),
+	    .ev_sel_ext = pmon_find_field(reg, "ev_sel_ext"),
+	    .umask = pmon_find_field(reg, "umask"),
+	    .thresh = pmon_find_field(reg, "thresh"),
+	    .invert = pmon_find_field(reg, "invert"),
+	    .edge_det = pmon_find_field(reg, "edge_det"),
+	    .tid_en = pmon_find_field(reg, "tid_en"),
+	    .occ_sel = pmon_find_field(reg, "occ_sel"),
+	    .occ_invert = pmon_find_field(reg, "occ_invert"),
+	    .occ_edge_det = pmon_find_field(reg, "occ_edge_det"),
+	    .en = pmon_find_field(reg, "en"),
+	    .ov_en = pmon_find_field(reg, "ov_en"),
+	    .rst = pmon_find_field(reg, "rst"),
 	};
 }
 
@@ -108,7 +112,7 @@ static void describe_counters(struct pmon_box *desc)
 	struct pmon_field ov = {0};
 
 	if (desc->status != PMON_NO_REGISTER)
-		ov = find_field(&box->registers[desc->status], "ov");
+		ov = pmon_find_field(&box->registers[desc->status], "ov");
 	for (unsigned i = 0; i < desc->counter_count; i++) {
 		bool fixed = i >= box->counter_count;
 		unsigned index = fixed ? i - box->counter_count : i;
@@ -124,19 +128,28 @@ static void describe_counters(struct pmon_box *desc)
 	}
 }
 
-static void describe_box(struct pmon_box *desc, const struct pmu_box *box, uint32_t present)
+static void describe_common(struct pmon_box *desc, const struct pmu_box *box, uint32_t present)
 {
 	desc->box = box;
 	desc->present = present;
 	desc->counter_count = (uint8_t)(box->counter_count + box->fixed_count);
+	desc->control = desc->status = PMON_NO_REGISTER;
+	for (size_t i = 0; i < box->register_count; i++)
+		desc->registers[i] = describe_register(&box->registers[i]);
+}
+
+static void describe_box(struct pmon_box *desc)
+{
+	const struct pmu_box *box = desc->box;
+
 	desc->control = find_register(box, PMU_ROLE_BOX_CTL, 0);
 	desc->status = find_register(box, PMU_ROLE_BOX_STATUS, 0);
 	if (desc->control != PMON_NO_REGISTER) {
 		const struct pmu_register *control = &box->registers[desc->control];
 
-		desc->frz = find_field(control, "frz");
-		desc->rst_ctrl = find_field(control, "rst_ctrl");
-		desc->rst_ctrs = find_field(control, "rst_ctrs");
+		desc->frz = pmon_find_field(control, "frz");
+		desc->rst_ctrl = pmon_find_field(control, "rst_ctrl");
+		desc->rst_ctrs = pmon_find_field(control, "rst_ctrs");
 	}
 	desc->state = find_filter(box, "state");
 	desc->tid = find_filter(box, "tid");
@@ -146,8 +159,6 @@ static void describe_box(struct pmon_box *desc, const struct pmu_box *box, uint3
 	desc->isoc = find_filter(box, "isoc");
 	desc->lo_addr = find_filter(box, "lo_addr");
 	desc->hi_addr = find_filter(box, "hi_addr");
-	for (size_t i = 0; i < box->register_count; i++)
-		desc->registers[i] = describe_register(&box->registers[i]);
 	describe_counters(desc);
 }
 
@@ -161,8 +172,8 @@ static void describe_overflows(struct pmon_box *desc, const struct pmu_register 
 		if (!status)
 			continue;
 		snprintf(fixed, sizeof(fixed), "%s_fixed", status);
-		desc->global_status[i] = find_field(global_status, status).mask;
-		desc->global_status_fixed[i] = find_field(global_status, fixed).mask;
+		desc->global_status[i] = pmon_find_field(global_status, status).mask;
+		desc->global_status_fixed[i] = pmon_find_field(global_status, fixed).mask;
 		if (!desc->global_status_fixed[i])
 			desc->global_status_fixed[i] = desc->global_status[i];
 	}
@@ -177,9 +188,9 @@ static bool describe_global(struct pmon_global *global, const struct pmon_box *d
 	if (global->control == PMON_NO_REGISTER || global->status == PMON_NO_REGISTER)
 		return false;
 	global->unit = desc->first_unit;
-	global->frz_all = find_field(&box->registers[global->control], "frz_all");
-	global->unfrz_all = find_field(&box->registers[global->control], "unfrz_all");
-	global->pmi_core_sel = find_field(&box->registers[global->control], "pmi_core_sel");
+	global->frz_all = pmon_find_field(&box->registers[global->control], "frz_all");
+	global->unfrz_all = pmon_find_field(&box->registers[global->control], "unfrz_all");
+	global->pmi_core_sel = pmon_find_field(&box->registers[global->control], "pmi_core_sel");
 	return true;
 }
 
@@ -187,9 +198,12 @@ static bool fits(const struct pmu_box *box)
 {
 	unsigned counters = box->counter_count + box->fixed_count;
 
-	if (box->instance_count > PMON_INSTANCES || box->register_count > PMON_REGISTERS ||
-	    counters > PMON_COUNTERS)
-		return false;
+	return box->instance_count <= PMON_INSTANCES && box->register_count <= PMON_REGISTERS &&
+	       counters <= PMON_COUNTERS;
+}
+
+static bool has_counters(const struct pmu_box *box)
+{
 	for (unsigned i = 0; i < box->counter_count; i++)
 		if (!pmu_box_register(box, PMU_ROLE_COUNTER, i) ||
 		    !pmu_box_register(box, PMU_ROLE_COUNTER_CTL, i))
@@ -202,7 +216,8 @@ static bool fits(const struct pmu_box *box)
 }
 
 int pmon_describe(struct pmu_ctx *ctx, const struct pmon_config *config, struct pmon_box *boxes,
-		  struct pmon_global *global, unsigned *units, unsigned *counters)
+		  struct pmon_global *global, struct pmon_core *core, unsigned *units,
+		  unsigned *counters)
 {
 	const struct pmu_pmu *pmu = config->pmu;
 	const struct pmu_register *global_status = NULL;
@@ -213,17 +228,24 @@ int pmon_describe(struct pmu_ctx *ctx, const struct pmon_config *config, struct 
 				 pmu->name, pmu->box_count, PMON_BOXES);
 	for (size_t i = 0; i < pmu->box_count; i++) {
 		const struct pmu_box *box = &pmu->boxes[i];
+		bool whole = fits(box);
 
-		if (!fits(box))
+		boxes[i] = (struct pmon_box){.first_unit = (uint16_t)*units,
+					     .first_counter = (uint16_t)*counters};
+		if (whole)
+			describe_common(&boxes[i], box, config->present[i]);
+		if (whole && box->scope == PMU_SCOPE_CORE)
+			whole = pmon_describe_core(core, &boxes[i]);
+		else if (whole && (whole = has_counters(box)))
+			describe_box(&boxes[i]);
+		if (!whole)
 			return error_set(ctx, PMU_E_UNSUPPORTED,
 					 "box %s of %s is beyond what can be emulated", box->name,
 					 pmu->name);
-		boxes[i] = (struct pmon_box){.first_unit = (uint16_t)*units,
-					     .first_counter = (uint16_t)*counters};
-		describe_box(&boxes[i], box, config->present[i]);
 		*units += (unsigned)box->instance_count;
-		*counters += (unsigned)box->instance_count * boxes[i].counter_count;
-		if (!global_status && describe_global(global, &boxes[i]))
+		*counters += (unsigned)box->instance_count * pmon_timed_counters(box);
+		if (!global_status && box->scope == PMU_SCOPE_SOCKET &&
+		    describe_global(global, &boxes[i]))
 			global_status = &box->registers[global->status];
 	}
 	if (!global_status)

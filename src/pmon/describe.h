@@ -16,8 +16,8 @@ struct pmon_config;
 #define PMON_BOXES     16
 #define PMON_UNITS     128 /* box instances of a socket */
 #define PMON_INSTANCES 32  /* of a box in a socket */
-#define PMON_COUNTERS  8   /* of a box, fixed ones included */
-#define PMON_REGISTERS 40  /* of a box */
+#define PMON_COUNTERS  11  /* of a box, fixed ones included */
+#define PMON_REGISTERS 48  /* of a box */
 
 #define PMON_NO_REGISTER 0xff
 
@@ -36,6 +36,7 @@ static inline uint64_t pmon_field_get(struct pmon_field field, uint64_t value)
 struct pmon_register {
 	uint64_t stored;		   /* takes the value written */
 	uint64_t cleared;		   /* writing 1 clears */
+	uint64_t commands;		   /* does something when it is written */
 	uint64_t must_1, must_0, reserved; /* demands of the manual, for strict mode */
 };
 
@@ -86,12 +87,24 @@ struct pmon_global {
 	struct pmon_field frz_all, unfrz_all, pmi_core_sel;
 };
 
+/** Counters of an instance that depend on time, and keep what is to come. */
+static inline unsigned pmon_timed_counters(const struct pmu_box *box)
+{
+	return box->scope == PMU_SCOPE_CORE ? 0u : 0u + box->counter_count + box->fixed_count;
+}
+
+/** The field of this name, without regard to case. */
+struct pmon_field pmon_find_field(const struct pmu_register *reg, const char *name);
+
+struct pmon_core;
+
 /**
- * Fills in @boxes and @global for @config.
+ * Fills in @boxes, @global and, where the PMU has counters in each core, @core for @config.
  * @param units, counters  receive their numbers in a socket
  * @return 0, or PMU_E_UNSUPPORTED for a PMU beyond the limits above
  */
 int pmon_describe(struct pmu_ctx *ctx, const struct pmon_config *config, struct pmon_box *boxes,
-		  struct pmon_global *global, unsigned *units, unsigned *counters);
+		  struct pmon_global *global, struct pmon_core *core, unsigned *units,
+		  unsigned *counters);
 
 #endif

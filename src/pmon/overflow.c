@@ -140,6 +140,10 @@ void pmon_settle_socket(struct pmon *pmon, unsigned socket, const struct pmon_ti
 		struct pmon_unit *unit = &units[i];
 		uint64_t until = now->cycles[pmon_clock(pmon, unit)];
 
+		if (pmon_is_core(pmon_box(pmon, unit))) {
+			pmon_core_settle(pmon, unit);
+			continue;
+		}
 		if (until > unit->floor)
 			unit->floor = until;
 		for (unsigned k = 0; k < pmon_box(pmon, unit)->counter_count; k++)

@@ -38,7 +38,7 @@ size_t pmon_state_size(const struct pmon_config *config)
 		const struct pmu_box *box = &config->pmu->boxes[i];
 
 		units += (unsigned)box->instance_count;
-		counters += (unsigned)box->instance_count * (box->counter_count + box->fixed_count);
+		counters += (unsigned)box->instance_count * pmon_timed_counters(box);
 	}
 	return lay_out(config->sockets, units, counters).size;
 }
@@ -111,8 +111,8 @@ int pmon_open(struct pmon **out, struct pmu_ctx *ctx, const struct pmon_config *
 	if (!pmon)
 		return error_set(ctx, PMU_E_NOMEM, "out of memory for the PMUs of a machine");
 	pmon->config = *config;
-	error = pmon_describe(ctx, config, pmon->boxes, &pmon->global, &pmon->units_per_socket,
-			      &pmon->counters_per_socket);
+	error = pmon_describe(ctx, config, pmon->boxes, &pmon->global, &pmon->core,
+			      &pmon->units_per_socket, &pmon->counters_per_socket);
 	if (error)
 		goto fail;
 	if (!route_signals(pmon)) {
@@ -193,9 +193,13 @@ static void announce(void *listener, const struct signal *signal)
 
 	if (signal->instance >= route->instances)
 		return;
+	unit = pmon_socket_units(pmon, signal->socket) + route->first_unit + signal->instance;
+	if (route->kind == SIGNAL_TALLY) {
+		pmon_core_hear(pmon, unit, route->slot, signal->id, signal->duration);
+		return;
+	}
 	if (signal->time >= socket->deadline[route->clock])
 		pmon_due(pmon, signal->socket, route->clock, signal->time);
-	unit = pmon_socket_units(pmon, signal->socket) + route->first_unit + signal->instance;
 	if (route->kind == SIGNAL_LEVEL) {
 		announce_level(pmon, socket, unit, route, signal);
 		return;

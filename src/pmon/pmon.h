@@ -18,6 +18,9 @@
  * A counter knows of the spans announced since its event, unit mask or filters were last changed:
  * of those open at that time it sees nothing. Frozen counters go on listening. Numbers
  * (SIGNAL_LEVEL) are always known.
+ *
+ * Counters of a core add up tallies, which whoever has them announces before each register access:
+ * see core.h.
  */
 #ifndef PMON_PMON_H
 #define PMON_PMON_H
@@ -37,15 +40,17 @@ struct pmon_config {
 	unsigned sockets;
 	const struct pmu_strap *straps; /* what discovery registers read */
 	size_t strap_count;
-	/* Of each enum pmu_clock, not 0: where a freeze in one clock falls in the other. */
+	/* Of uncore and DRAM clock, not 0: where a freeze in one falls in the other. */
 	uint32_t clock_mhz[2];
 	/* Per box of the PMU, a bit for each instance that the part has. */
 	uint32_t present[16];
 };
 
+#define PMON_CLOCKS 3
+
 /* Cycles of each clock since power on, by enum pmu_clock. */
 struct pmon_time {
-	uint64_t cycles[2];
+	uint64_t cycles[PMON_CLOCKS];
 };
 
 /** Bytes of state that the PMUs of this description need. */
@@ -77,7 +82,9 @@ struct pmon_access {
  * Reads or writes a register at a time, which must not be earlier than that of any announcement
  * before. PCI registers of 64 bits can also be accessed as two dwords, at their address and 4 above
  * it.
- * @return 0, PMU_E_UNKNOWN where no register answers (an MSR access would fault; PCI reads as ones)
+ * @return 0, PMU_E_UNKNOWN where no register answers (an MSR access would fault; PCI reads as
+ * ones); of those of a core, where a processor would fault: PMU_E_RIGHTS for a write to what is
+ *         read-only, PMU_E_RANGE for one that sets reserved bits; nothing is written then
  */
 int pmon_read(struct pmon *pmon, const struct pmon_access *access, const struct pmon_time *now,
 	      uint64_t *value);

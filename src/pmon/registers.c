@@ -30,9 +30,13 @@ bool pmon_find_place(const struct pmon *pmon, const struct pmon_access *access,
 	for (unsigned b = 0; b < pmon->config.pmu->box_count; b++) {
 		const struct pmon_box *box = &pmon->boxes[b];
 
-		if (box->box->space != access->space)
+		bool core = pmon_is_core(box);
+		unsigned first = core ? access->core : 0;
+		unsigned last = core ? first + 1 : (unsigned)box->box->instance_count;
+
+		if (box->box->space != access->space || last > box->box->instance_count)
 			continue;
-		for (unsigned i = 0; i < box->box->instance_count; i++) {
+		for (unsigned i = first; i < last; i++) {
 			for (unsigned r = 0; r < box->box->register_count; r++) {
 				if (!reaches(box->box, i, r, access->address, place))
 					continue;
@@ -52,6 +56,8 @@ int pmon_counter_of(const struct pmon_box *box, unsigned reg)
 	for (unsigned k = 0; k < box->counter_count; k++)
 		if (box->counters[k].counter == reg)
 			return (int)k;
+	if (box->box->registers[reg].role == PMU_ROLE_COUNTER_ALIAS)
+		return box->box->registers[reg].index;
 	return -1;
 }
 
@@ -130,6 +136,10 @@ void pmon_configure(struct pmon *pmon, struct pmon_unit *unit, uint64_t now)
 {
 	const struct pmon_box *box = pmon_box(pmon, unit);
 
+	if (pmon_is_core(box)) {
+		pmon_core_configure(pmon, unit);
+		return;
+	}
 	memset(unit->heard, 0, sizeof(unit->heard));
 	unit->clocked = 0;
 	for (unsigned k = 0; k < box->counter_count; k++) {
@@ -154,9 +164,9 @@ void pmon_configure(struct pmon *pmon, struct pmon_unit *unit, uint64_t now)
 			pmon_restart(pmon, unit, k, now, held_levels(pmon, unit, &listen));
 		pmon_compare(counter);
 		if (listen.measure == PMU_MEASURE_CLOCK)
-			unit->clocked |= (uint8_t)(1u << k);
+			unit->clocked |= (uint16_t)(1u << k);
 		else if (listen.measure != PMU_MEASURE_NONE)
-			unit->heard[listen.slot] |= (uint8_t)(1u << k);
+			unit->heard[listen.slot] |= (uint16_t)(1u << k);
 	}
 }
 
@@ -165,7 +175,8 @@ void pmon_arm(struct pmon *pmon)
 	for (unsigned id = 1; id < SIGNAL_COUNT; id++) {
 		const struct pmon_route *route = &pmon->routes[id];
 		/* Numbers are remembered for counters that are enabled later. */
-		uint8_t armed = route->instances && route->kind == SIGNAL_LEVEL;
+		uint8_t armed = route->instances && (route->kind == SIGNAL_LEVEL ||
+						     pmon_core_always_hears(&pmon->core, id));
 
 		for (unsigned s = 0; s < pmon->config.sockets && !armed; s++) {
 			const struct pmon_unit *units =
@@ -275,6 +286,8 @@ int pmon_read(struct pmon *pmon, const struct pmon_access *access, const struct 
 		return PMU_E_UNKNOWN;
 	pmon_settle_socket(pmon, access->socket, now);
 	*value = pmon_register_value(pmon, place.unit, place.reg) >> place.shift;
+	if (pmon_is_core(pmon_box(pmon, place.unit)))
+		*value = pmon_core_value(pmon, place.reg, *value, now);
 	if (access->width == 32)
 		*value &= UINT32_MAX;
 	return 0;
@@ -297,6 +310,7 @@ int pmon_write(struct pmon *pmon, const struct pmon_access *access, const struct
 {
 	struct pmon_place place;
 	struct pmon_strict strict;
+	bool core;
 
 	if (!pmon_find_place(pmon, access, &place))
 		return PMU_E_UNKNOWN;
@@ -305,11 +319,20 @@ int pmon_write(struct pmon *pmon, const struct pmon_access *access, const struct
 			pmon_strict_absent(pmon, &place, value);
 		return PMU_E_UNKNOWN;
 	}
+	core = pmon_is_core(pmon_box(pmon, place.unit));
 	pmon_settle_socket(pmon, access->socket, now);
 	value = whole_value(pmon, &place, value);
 	if (pmon->report)
 		pmon_strict_before(pmon, &strict, &place, value);
-	write_register(pmon, place.unit, place.reg, value, now);
+	if (core) {
+		int error = pmon_core_check(pmon_box(pmon, place.unit), place.reg, value);
+
+		if (error)
+			return error;
+		pmon_core_write(pmon, place.unit, place.reg, value, now);
+	} else {
+		write_register(pmon, place.unit, place.reg, value, now);
+	}
 	pmon_configure(pmon, place.unit, now->cycles[pmon_clock(pmon, place.unit)]);
 	pmon_arm(pmon);
 	pmon_schedule(pmon, access->socket);

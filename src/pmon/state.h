@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "pmon/changes.h"
+#include "pmon/core.h"
 #include "pmon/describe.h"
 #include "pmon/pmon.h"
 
@@ -74,12 +75,12 @@ struct pmon_level {
 };
 
 struct pmon_unit {
-	uint8_t heard[PMON_SLOTS]; /* bit n: counter n listens to the signal */
+	uint16_t heard[PMON_SLOTS]; /* bit n: counter n listens to the signal */
 	uint64_t floor; /* cycle of the last register access: nothing happens before it */
 	uint8_t socket, box, instance;
-	uint8_t clocked;      /* bit n: counter n counts cycles */
 	uint8_t last_control; /* counter whose control was written last, + 1; 0: something else */
-	bool frozen;	      /* by its own box control */
+	uint16_t clocked;     /* bit n: counter n counts cycles */
+	bool frozen;	      /* by its own box control; of a core: a PMI is to stop its counters */
 	uint64_t sent; /* status bits whose overflow was sent to the UBox and that still stand */
 	struct pmon_counter counters[PMON_COUNTERS];
 	uint64_t regs[PMON_REGISTERS]; /* by index in the box; counters have theirs above */
@@ -87,8 +88,9 @@ struct pmon_unit {
 };
 
 struct pmon_socket {
-	uint64_t stop[2]; /* by clock: cycle from which the global freeze holds, or PMON_NEVER */
-	uint64_t deadline[2]; /* by clock: cycle by which a counter of cycles will overflow */
+	/* By clock of the uncore. */
+	uint64_t stop[2];     /* cycle from which the global freeze holds, or PMON_NEVER */
+	uint64_t deadline[2]; /* cycle by which a counter of cycles will overflow */
 	uint64_t interrupts[PMON_CORES];
 };
 
@@ -116,6 +118,7 @@ struct pmon {
 	unsigned units_per_socket, counters_per_socket;
 	struct pmon_box boxes[PMON_BOXES];
 	struct pmon_global global;
+	struct pmon_core core;
 	struct pmon_route routes[SIGNAL_COUNT];
 	void (*report)(void *arg, const struct pmon_violation *violation);
 	void *report_arg;

@@ -270,10 +270,14 @@ void pmon_strict_before(const struct pmon *pmon, struct pmon_strict *strict,
 
 	for (unsigned i = 0; i < pmon->units_per_socket; i++) {
 		strict->counting[i] = 0;
+		if (pmon_is_core(pmon_box(pmon, &units[i])))
+			continue;
 		for (unsigned k = 0; k < pmon_box(pmon, &units[i])->counter_count; k++)
-			strict->counting[i] |= (uint8_t)(runs(pmon, &units[i], k) << k);
+			strict->counting[i] |= (uint16_t)(runs(pmon, &units[i], k) << k);
 	}
 	check_reserved(pmon, place, value);
+	if (pmon_is_core(box))
+		return;
 	if (control >= 0)
 		check_control(pmon, place, (unsigned)control, value);
 	switch (box->box->registers[place->reg].role) {
@@ -323,10 +327,13 @@ void pmon_strict_after(const struct pmon *pmon, const struct pmon_strict *strict
 {
 	const struct pmon_unit *units = pmon_socket_units(pmon, place->unit->socket);
 
-	for (unsigned i = 0; i < pmon->units_per_socket; i++)
+	for (unsigned i = 0; i < pmon->units_per_socket; i++) {
+		if (pmon_is_core(pmon_box(pmon, &units[i])))
+			continue;
 		for (unsigned k = 0; k < pmon_box(pmon, &units[i])->counter_count; k++)
 			if (!(strict->counting[i] >> k & 1) && runs(pmon, &units[i], k))
 				check_filters_set(pmon, &units[i], k);
+	}
 }
 
 void pmon_strict_absent(const struct pmon *pmon, const struct pmon_place *place, uint64_t value)

@@ -9,7 +9,7 @@
 
 /* What counted before a write. */
 struct pmon_strict {
-	uint8_t counting[PMON_UNITS]; /* of the socket: bit n: counter n */
+	uint16_t counting[PMON_UNITS]; /* of the socket: bit n: counter n */
 };
 
 void pmon_strict_read(const struct pmon *pmon, const struct pmon_place *place);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "session/banks.h"
 #include "session/matching.h"
 #include "session/selection.h"
 #include "session/session.h"
@@ -172,7 +173,7 @@ static int check_filter(const struct pmu_session *session, struct pmu_ctx *ctx,
 		return error_set(ctx, PMU_E_CONFLICT,
 				 "%s and %s need different values of %s, of which %s has one for "
 				 "all its counters (%s); count them in separate runs",
-				 name, other, filter->name, group->box->name, filter->reg);
+				 name, other, filter->name, group->box->name, filter->reg->name);
 	}
 	return 0;
 }
@@ -272,6 +273,62 @@ static int assign_mixed(struct pmu_session *session, struct pmu_ctx *ctx,
 	return 0;
 }
 
+static uint64_t group_members(const struct group *group, const char *set_group)
+{
+	uint64_t members = 0;
+
+	for (size_t i = 0; i < group->count; i++)
+		if (!strcmp(group->events[i]->selection.event->set_group, set_group))
+			members |= UINT64_C(1) << i;
+	return members;
+}
+
+static int too_many_sets(struct pmu_ctx *ctx, const struct group *group, const char *set_group)
+{
+	char list[LIST_TEXT_MAX];
+
+	list_events(group, group_members(group, set_group), list, sizeof(list));
+	return error_set(ctx, PMU_E_CONFLICT,
+			 "%s: of the sets of %s events, with their unit masks where counters share "
+			 "them, %s counts %u at a time; count them in separate runs",
+			 list, set_group, group->box->name, banks_of_group(group->box, set_group));
+}
+
+/* A box with banks has one instance: what is counted everywhere and what there is one group. */
+static int assign_banked(struct pmu_session *session, struct pmu_ctx *ctx,
+			 const struct pmu_box *box)
+{
+	const struct pmu_selection *selections[GROUP_MAX];
+	uint8_t counter[GROUP_MAX];
+	struct group group;
+	struct banks_wish wish = {box, selections, group.allowed, 0};
+	const char *overfull;
+	int error;
+
+	gather(session, box, 0, &group);
+	error = check_group(session, ctx, &group);
+	if (error)
+		return error;
+	wish.count = group.count;
+	for (size_t i = 0; i < group.count; i++)
+		selections[i] = &group.events[i]->selection;
+	overfull = banks_overfull(&wish);
+	if (overfull)
+		return too_many_sets(ctx, &group, overfull);
+	if (!banks_find(&wish, counter)) {
+		char list[LIST_TEXT_MAX];
+
+		list_events(&group, ~group_members(&group, ""), list, sizeof(list));
+		return error_set(ctx, PMU_E_CONFLICT,
+				 "no counters of %s serve the sets of %s; count them in separate "
+				 "runs",
+				 box->name, list);
+	}
+	for (size_t i = 0; i < group.count; i++)
+		group.events[i]->counter = counter[i];
+	return 0;
+}
+
 static int assign_box(struct pmu_session *session, struct pmu_ctx *ctx, const struct pmu_box *box)
 {
 	uint8_t counter[GROUP_MAX];
@@ -279,6 +336,8 @@ static int assign_box(struct pmu_session *session, struct pmu_ctx *ctx, const st
 	uint64_t blame;
 	int error;
 
+	if (box->bank_count)
+		return assign_banked(session, ctx, box);
 	gather(session, box, -1, &everywhere);
 	error = check_group(session, ctx, &everywhere);
 	for (int instance = 0; instance < (int)box->instance_count && !error; instance++)

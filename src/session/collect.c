@@ -18,11 +18,20 @@ static int read_row(struct pmu_session *session, struct pmu_ctx *ctx,
 static uint64_t row_status_bit(const struct pmu_session *session, const struct session_unit *unit,
 			       const struct session_row *row)
 {
-	const struct pmu_register *status = pmu_box_register(unit->box, PMU_ROLE_BOX_STATUS, 0);
+	const struct pmu_register *status = status_of(unit->box);
 	const struct session_event *event = &session->events[row->event];
 
 	return event->selection.event ? status_bit(status, unit->box, event->counter)
-				      : status_bit_fixed(status, unit->box);
+				      : status_bit_fixed(status, unit->box, event->counter);
+}
+
+uint64_t session_status_bits(const struct pmu_session *session, const struct session_unit *unit)
+{
+	uint64_t bits = 0;
+
+	for (size_t r = unit->first_row; r != SESSION_NONE; r = session->rows[r].next)
+		bits |= row_status_bit(session, unit, &session->rows[r]);
+	return bits;
 }
 
 /* Counters without a status bit: one that fell has wrapped, once if it is read often enough. */
@@ -52,8 +61,7 @@ static int read_rows(struct pmu_session *session, struct pmu_ctx *ctx,
 static int account_wraps(struct pmu_session *session, struct pmu_ctx *ctx,
 			 const struct session_unit *unit, uint64_t watched)
 {
-	const struct pmu_register *status = pmu_box_register(unit->box, PMU_ROLE_BOX_STATUS, 0);
-	struct register_at at = {unit->box, status, unit->socket, unit->instance};
+	struct register_at at = {unit->box, status_of(unit->box), unit->socket, unit->instance};
 	uint64_t wrapped;
 	int error;
 
@@ -63,7 +71,8 @@ static int account_wraps(struct pmu_session *session, struct pmu_ctx *ctx,
 	wrapped &= watched;
 	if (error || !wrapped)
 		return error;
-	error = register_write(session->bus, ctx, &at, wrapped | register_must(status));
+	at.reg = status_clear_of(unit->box);
+	error = register_write(session->bus, ctx, &at, wrapped | register_must(at.reg));
 	for (size_t r = unit->first_row; r != SESSION_NONE && !error; r = session->rows[r].next) {
 		struct session_row *row = &session->rows[r];
 
@@ -82,7 +91,7 @@ static int check_frozen(struct pmu_session *session, struct pmu_ctx *ctx, unsign
 	uint64_t status;
 	int error;
 
-	if (!session->global_status)
+	if (!session->global_status || !session_uses_sockets(session))
 		return 0;
 	error = register_read(session->bus, ctx, &at, &status);
 	if (!error && status & register_clearing(session->global_status))

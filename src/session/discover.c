@@ -31,17 +31,46 @@ static int probe_instances(struct pmu_session *session, struct pmu_ctx *ctx,
 	return 0;
 }
 
-/* Boxes that no discovery register speaks of are there if their status answers. */
+/* How many instances the part says it has: no more are to be looked for (334291-001 §1.6). */
+static int most_instances(struct pmu_session *session, struct pmu_ctx *ctx,
+			  const struct pmu_box *box, unsigned socket, unsigned *most)
+{
+	struct identity_field counting = identity_counting(session->pmu, box->name);
+	uint64_t value;
+	int error;
+
+	*most = (unsigned)box->instance_count;
+	if (!counting.field)
+		return 0;
+	error = read_field(session, ctx, &counting, socket, 0, &value);
+	if (!error)
+		identity_count(&counting, box->name, value, most);
+	return error;
+}
+
+/* What an instance answers with if it is there. */
+static const struct pmu_register *answering(const struct pmu_box *box)
+{
+	bool core = box->scope == PMU_SCOPE_CORE;
+
+	return pmu_box_register(box, core ? PMU_ROLE_GLOBAL_CTL : PMU_ROLE_BOX_STATUS, 0);
+}
+
+/* Boxes that no discovery register lists one by one are there if they answer. */
 static int try_instances(struct pmu_session *session, struct pmu_ctx *ctx,
 			 const struct pmu_box *box, unsigned socket, uint32_t *present)
 {
-	const struct pmu_register *status = pmu_box_register(box, PMU_ROLE_BOX_STATUS, 0);
+	const struct pmu_register *reg = answering(box);
+	unsigned most;
+	int error = most_instances(session, ctx, box, socket, &most);
 
-	for (unsigned i = 0; i < box->instance_count; i++) {
-		struct register_at at = {box, status, socket, i};
+	if (error)
+		return error;
+	for (unsigned i = 0; i < most && i < box->instance_count; i++) {
+		struct register_at at = {box, reg, socket, i};
 		uint64_t value;
-		int error = status ? register_read(session->bus, ctx, &at, &value) : 0;
 
+		error = reg ? register_read(session->bus, ctx, &at, &value) : 0;
 		if (error && error != PMU_E_UNKNOWN)
 			return error;
 		if (!error)
@@ -67,6 +96,17 @@ static int discover_box(struct pmu_session *session, struct pmu_ctx *ctx, const 
 	error = read_field(session, ctx, &map, socket, 0, &bits);
 	if (!error)
 		*present = (uint32_t)bits & all;
+	return error;
+}
+
+int session_discover_cores(struct pmu_session *session, struct pmu_ctx *ctx,
+			   const struct pmu_box *box)
+{
+	int error = 0;
+
+	for (unsigned socket = 0; socket < session->sockets && !error; socket++)
+		if (box->scope == PMU_SCOPE_CORE && !*session_present(session, socket, box))
+			error = discover_box(session, ctx, box, socket);
 	return error;
 }
 
@@ -97,8 +137,12 @@ int session_discover(struct pmu_session *session, struct pmu_ctx *ctx)
 {
 	for (unsigned socket = 0; socket < session->sockets; socket++) {
 		for (size_t i = 0; i < session->pmu->box_count; i++) {
-			int error = discover_box(session, ctx, &session->pmu->boxes[i], socket);
+			const struct pmu_box *box = &session->pmu->boxes[i];
+			int error = 0;
 
+			/* Cores are asked when something of them is to be counted. */
+			if (box->scope != PMU_SCOPE_CORE)
+				error = discover_box(session, ctx, box, socket);
 			if (error)
 				return error;
 		}

@@ -35,7 +35,7 @@ static size_t make_units(const struct pmu_session *session, struct session_unit 
 					continue;
 				if (units)
 					units[count] =
-					    (struct session_unit){box, socket, i, SESSION_NONE};
+					    (struct session_unit){box, socket, i, SESSION_NONE, 0};
 				count++;
 			}
 		}

@@ -27,8 +27,17 @@ uint64_t register_clearing(const struct pmu_register *reg);
 /** Bits of the field of this name, 0 where the register has none. */
 uint64_t register_bits(const struct pmu_register *reg, const char *field);
 
-/** Bit of @box's status register for a general counter, or for the fixed one; 0: it has none. */
+/** Bits of the field NAMEi. */
+uint64_t register_numbered_bits(const struct pmu_register *reg, const char *name, unsigned i);
+/** All fields NAMEi of this i. */
+uint64_t register_bits_numbered(const struct pmu_register *reg, unsigned i);
+
+/** Where overflows of an instance's counters show, and where they are cleared; NULL: nowhere. */
+const struct pmu_register *status_of(const struct pmu_box *box);
+const struct pmu_register *status_clear_of(const struct pmu_box *box);
+/** Bit of @status for a general or fixed counter; 0: it has none. */
 uint64_t status_bit(const struct pmu_register *status, const struct pmu_box *box, unsigned counter);
-uint64_t status_bit_fixed(const struct pmu_register *status, const struct pmu_box *box);
+uint64_t status_bit_fixed(const struct pmu_register *status, const struct pmu_box *box,
+			  unsigned counter);
 
 #endif

@@ -1,6 +1,8 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "session/busy.h"
+#include "session/gate.h"
 #include "session/registers.h"
 #include "session/session.h"
 
@@ -31,6 +33,44 @@ static int keep_register(struct pmu_session *session, struct pmu_ctx *ctx,
 	return error ? error : keep_write(session, ctx, at, *value);
 }
 
+/* A counter in use is restored where all its bits can be written. */
+static int keep_counter(struct pmu_session *session, struct pmu_ctx *ctx,
+			const struct session_unit *unit, enum pmu_role role, unsigned index)
+{
+	struct register_at at = {unit->box, pmu_box_register(unit->box, role, index), unit->socket,
+				 unit->instance};
+	const struct pmu_register *alias =
+	    pmu_box_register(unit->box, PMU_ROLE_COUNTER_ALIAS, index);
+	uint64_t value;
+
+	if (role == PMU_ROLE_COUNTER && alias)
+		at.reg = alias;
+	return keep_register(session, ctx, &at, &value);
+}
+
+/* The one control of several fixed counters, and those of the session that somebody has enabled. */
+static int keep_shared_control(struct pmu_session *session, struct pmu_ctx *ctx,
+			       const struct session_unit *unit, const struct pmu_register *ctl)
+{
+	struct register_at at = {unit->box, ctl, unit->socket, unit->instance};
+	uint64_t value;
+	int error = keep_register(session, ctx, &at, &value);
+	bool busy = false;
+
+	for (size_t r = unit->first_row; r != SESSION_NONE && !error; r = session->rows[r].next) {
+		const struct session_event *event = &session->events[session->rows[r].event];
+
+		if (event->selection.event ||
+		    !(value & register_bits_numbered(ctl, event->counter)))
+			continue;
+		busy = true;
+		error = keep_counter(session, ctx, unit, PMU_ROLE_FIXED_COUNTER, event->counter);
+	}
+	if (busy)
+		session_busy_note(session, &at, value);
+	return error;
+}
+
 /* A control, and the counter too if somebody else counts with it. */
 static int keep_control(struct pmu_session *session, struct pmu_ctx *ctx,
 			const struct session_unit *unit, const struct pmu_register *ctl)
@@ -47,8 +87,8 @@ static int keep_control(struct pmu_session *session, struct pmu_ctx *ctx,
 		error = keep_write(session, ctx, &at, value);
 	if (error || !(value & en))
 		return error;
-	at.reg = pmu_box_register(unit->box, role, ctl->index);
-	return keep_register(session, ctx, &at, &value);
+	session_busy_note(session, &at, value);
+	return keep_counter(session, ctx, unit, role, ctl->index);
 }
 
 static int keep_unit(struct pmu_session *session, struct pmu_ctx *ctx,
@@ -63,8 +103,11 @@ static int keep_unit(struct pmu_session *session, struct pmu_ctx *ctx,
 		uint64_t value;
 
 		if (reg->role == PMU_ROLE_COUNTER_CTL || reg->role == PMU_ROLE_FIXED_CTL) {
+			bool shared = reg->role == PMU_ROLE_FIXED_CTL && box->fixed_count > 1;
+
 			if (session_writes_control(session, unit, reg))
-				error = keep_control(session, ctx, unit, reg);
+				error = shared ? keep_shared_control(session, ctx, unit, reg)
+					       : keep_control(session, ctx, unit, reg);
 		} else if (reg->role == PMU_ROLE_FILTER) {
 			if (session_filter(session, unit, reg, &value))
 				error = keep_register(session, ctx, &at, &value);
@@ -77,28 +120,37 @@ int session_keep(struct pmu_session *session, struct pmu_ctx *ctx)
 {
 	int error = 0;
 
-	session->found_count = 0;
-	for (unsigned socket = 0; socket < session->sockets && !error; socket++) {
+	session->found_count = session->busy_count = 0;
+	session->busy[0] = '\0';
+	for (unsigned socket = 0;
+	     socket < session->sockets && session_uses_sockets(session) && !error; socket++) {
 		struct register_at at = {session->global_box, session->global_ctl, socket, 0};
 		uint64_t value;
 
 		error = register_read(session->bus, ctx, &at, &value);
 		session->global_found[socket] = value & register_kept(session->global_ctl);
 	}
+	if (!error)
+		error = gate_keep(session, ctx);
 	for (size_t i = 0; i < session->unit_count && !error; i++)
 		error = keep_unit(session, ctx, &session->units[i]);
-	return error;
+	return error ? error : session_busy_refuse(session, ctx);
+}
+
+static void note(int *first, int error)
+{
+	if (!*first)
+		*first = error;
 }
 
 int session_restore(struct pmu_session *session, struct pmu_ctx *ctx)
 {
 	int error = session_freeze(session, ctx);
 
-	for (size_t i = 0; i < session->found_count && !error; i++)
-		error = pmu_bus_write(session->bus, ctx, &session->found[i]);
-	if (!error)
-		error = session_unfreeze_units(session, ctx);
-	if (!error)
-		error = session_unfreeze(session, ctx);
+	/* What fails does not keep the rest from being restored; the first message is kept. */
+	for (size_t i = 0; i < session->found_count; i++)
+		note(&error, pmu_bus_write(session->bus, error ? NULL : ctx, &session->found[i]));
+	note(&error, session_unfreeze_units(session, error ? NULL : ctx));
+	note(&error, session_unfreeze_others(session, error ? NULL : ctx));
 	return error;
 }

@@ -38,8 +38,7 @@ bool selection_depends(const struct pmu_selection *selection, const struct pmu_m
 		return true;
 	/* A filter with a switch is off where it is not set; what counter 0 sees is filtered there.
 	 */
-	if (!selection->event || filter_switch(selection->box, filter) ||
-	    selection_follows_counter0(selection))
+	if (!selection->event || filter_switch(filter) || selection_follows_counter0(selection))
 		return false;
 	row_count = umask_rows(selection, rows);
 	return filter_is_used(selection->event, rows, row_count, filter->name);

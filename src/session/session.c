@@ -4,6 +4,8 @@
 
 #include "base/error.h"
 #include "bus/bus.h"
+#include "session/busy.h"
+#include "session/gate.h"
 #include "session/selection.h"
 
 #define EVENT_TEXT_MAX 256 /* characters of an expression in a message */
@@ -15,20 +17,26 @@ uint32_t *session_present(const struct pmu_session *session, unsigned socket,
 				 (size_t)(box - session->pmu->boxes)];
 }
 
+/* A register that freezes all, or boxes that can be stopped one by one. */
 static int find_global(struct pmu_session *session, struct pmu_ctx *ctx)
 {
 	const struct pmu_pmu *pmu = session->pmu;
+	bool single = false;
 
 	for (const struct pmu_box *box = pmu->boxes; box < pmu->boxes + pmu->box_count; box++) {
 		const struct pmu_register *ctl = pmu_box_register(box, PMU_ROLE_GLOBAL_CTL, 0);
 
-		if (!ctl)
+		if (gate_of(box) || session_freezes_box(session, box))
+			single = true;
+		if (!ctl || gate_of(box))
 			continue;
 		session->global_box = box;
 		session->global_ctl = ctl;
 		session->global_status = pmu_box_register(box, PMU_ROLE_GLOBAL_STATUS, 0);
 		return 0;
 	}
+	if (single)
+		return 0;
 	return error_set(ctx, PMU_E_UNSUPPORTED, "%s has no register that freezes all counters",
 			 pmu->name);
 }
@@ -68,8 +76,7 @@ void pmu_session_free(struct pmu_session *session)
 	if (!session)
 		return;
 	/* Nobody is left to be told: what cannot be restored stays frozen. */
-	if (session->state != SESSION_NEW)
-		session_restore(session, NULL);
+	pmu_session_end(session, NULL);
 	free(session->found);
 	session_layout_free(session);
 	free(session->events);
@@ -89,6 +96,62 @@ static bool is_present(const struct pmu_session *session, const struct pmu_selec
 	return false;
 }
 
+static bool has_presets(const struct pmu_event *event)
+{
+	for (size_t i = 0; i < event->umask_count; i++)
+		if (event->umasks[i].preset_count)
+			return true;
+	return event->preset_count;
+}
+
+static bool is_matched(const struct pmu_selection *selection)
+{
+	for (size_t i = 0; i < selection->setting_count; i++) {
+		const struct pmu_register *reg = selection->settings[i].modifier->reg;
+
+		if (reg && reg->role != PMU_ROLE_FILTER)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Why an event cannot be programmed, NULL for nothing: the writes of a session are a control and
+ * the filters that are set, its reads a register for each counter.
+ */
+static const char *obstacle(const struct pmu_session *session,
+			    const struct pmu_selection *selection)
+{
+	const struct pmu_box *box = selection->box;
+	const struct pmu_register *counter = pmu_box_register(box, PMU_ROLE_COUNTER, 0);
+
+	if (!session->global_ctl && !gate_of(box) && !session_freezes_box(session, box))
+		return "no register freezes its counters";
+	if (!selection->event)
+		return NULL;
+	if (!pmu_box_register(box, PMU_ROLE_COUNTER_CTL, 0))
+		return "one register selects the events of all counters";
+	if (counter && counter->width < box->counter_width)
+		return "a count stands in two registers";
+	if (has_presets(selection->event) || is_matched(selection))
+		return "other registers have to be set for it";
+	return NULL;
+}
+
+static int check_programmable(const struct pmu_session *session, struct pmu_ctx *ctx,
+			      const struct pmu_selection *selection)
+{
+	const char *reason = obstacle(session, selection);
+	char text[EVENT_TEXT_MAX];
+
+	if (!reason)
+		return 0;
+	pmu_event_print(selection, text, sizeof(text));
+	return error_set(ctx, PMU_E_UNSUPPORTED,
+			 "%s cannot be measured yet: %s; pmulab encode prints its register writes",
+			 text, reason);
+}
+
 static int check_selection(const struct pmu_session *session, struct pmu_ctx *ctx,
 			   const struct pmu_selection *selection)
 {
@@ -101,7 +164,7 @@ static int check_selection(const struct pmu_session *session, struct pmu_ctx *ct
 		return error_set(ctx, PMU_E_UNKNOWN, "an event of %s cannot be counted on %s",
 				 selection->pmu->name, session->pmu->name);
 	if (is_present(session, selection))
-		return 0;
+		return check_programmable(session, ctx, selection);
 	pmu_event_print(selection, text, sizeof(text));
 	if (selection->instance < 0)
 		return error_set(ctx, PMU_E_UNSUPPORTED, "%s: this part has no %s", text,
@@ -114,8 +177,10 @@ int pmu_session_add(struct pmu_session *session, struct pmu_ctx *ctx,
 		    const struct pmu_selection *selection)
 {
 	struct session_event *events;
-	int error = check_selection(session, ctx, selection);
+	int error = session_discover_cores(session, ctx, selection->box);
 
+	if (!error)
+		error = check_selection(session, ctx, selection);
 	if (error)
 		return error;
 	for (size_t i = 0; i < session->event_count; i++)
@@ -127,10 +192,31 @@ int pmu_session_add(struct pmu_session *session, struct pmu_ctx *ctx,
 	session->events = events;
 	events[session->event_count] = (struct session_event){
 	    .selection = *selection,
+	    .counter = selection->event ? 0 : selection->fixed,
 	    .counted =
 		!(bus_is_emulated(session->bus) && pmu_event_model(selection) == PMU_MODEL_ABSENT),
 	};
 	return (int)session->event_count++;
+}
+
+void pmu_session_force(struct pmu_session *session)
+{
+	session->forced = true;
+}
+
+/* What the session found is kept, then written over. */
+static int begin(struct pmu_session *session, struct pmu_ctx *ctx)
+{
+	int error = session->state == SESSION_NEW ? session_keep(session, ctx) : 0;
+
+	if (error)
+		return error;
+	/* From here on registers change: pmu_session_free() restores them, even after a failure. */
+	session->state = SESSION_STOPPED;
+	error = session_program(session, ctx);
+	if (!error)
+		session->state = SESSION_RUNNING;
+	return error;
 }
 
 int pmu_session_start(struct pmu_session *session, struct pmu_ctx *ctx)
@@ -139,6 +225,8 @@ int pmu_session_start(struct pmu_session *session, struct pmu_ctx *ctx)
 
 	if (session->state == SESSION_RUNNING)
 		return error_set(ctx, PMU_E_STATE, "the session is already counting");
+	if (session->state == SESSION_ENDED)
+		return error_set(ctx, PMU_E_STATE, "the session has ended");
 	if (!session->units) {
 		error = session_assign(session, ctx);
 		if (!error)
@@ -146,15 +234,9 @@ int pmu_session_start(struct pmu_session *session, struct pmu_ctx *ctx)
 	}
 	if (error)
 		return error;
-	/* From here on registers change: pmu_session_free() restores them, even after a failure. */
-	if (session->state == SESSION_NEW)
-		error = session_keep(session, ctx);
-	if (error)
-		return error;
-	session->state = SESSION_STOPPED;
-	error = session_program(session, ctx);
-	if (!error)
-		session->state = SESSION_RUNNING;
+	bus_begin(session->bus);
+	error = begin(session, ctx);
+	bus_end(session->bus);
 	return error;
 }
 
@@ -164,9 +246,13 @@ int pmu_session_stop(struct pmu_session *session, struct pmu_ctx *ctx)
 
 	if (session->state != SESSION_RUNNING)
 		return error_set(ctx, PMU_E_STATE, "the session is not counting");
+	bus_begin(session->bus);
 	error = session_freeze(session, ctx);
-	if (!error)
+	if (!error) {
 		session->state = SESSION_STOPPED;
+		error = session_busy_check(session, ctx);
+	}
+	bus_end(session->bus);
 	return error;
 }
 
@@ -175,14 +261,29 @@ int pmu_session_read(struct pmu_session *session, struct pmu_ctx *ctx,
 {
 	int error;
 
-	if (session->state == SESSION_NEW)
-		return error_set(ctx, PMU_E_STATE, "the session has not been started");
+	if (session->state != SESSION_RUNNING && session->state != SESSION_STOPPED)
+		return error_set(ctx, PMU_E_STATE, "the session is not started");
+	bus_begin(session->bus);
 	error = session_collect(session, ctx);
+	bus_end(session->bus);
 	if (error)
 		return error;
 	*counts = session->counts;
 	*count = session->row_count;
 	return 0;
+}
+
+int pmu_session_end(struct pmu_session *session, struct pmu_ctx *ctx)
+{
+	int error = 0;
+
+	if (session->state == SESSION_RUNNING || session->state == SESSION_STOPPED) {
+		bus_begin(session->bus);
+		error = session_restore(session, ctx);
+		bus_end(session->bus);
+	}
+	session->state = SESSION_ENDED;
+	return error;
 }
 
 const struct pmu_selection *pmu_session_event(const struct pmu_session *session, unsigned event)

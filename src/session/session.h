@@ -8,18 +8,20 @@
 #include "pmulab/session.h"
 #include "session/selection.h"
 
-#define SESSION_NONE SIZE_MAX
+#define SESSION_NONE	      SIZE_MAX
+#define SESSION_BUSY_TEXT_MAX 1024
 
 struct session_event {
 	struct pmu_selection selection;
 	bool counted;	 /* false: not modelled by what is behind the bus, and not programmed */
-	uint8_t counter; /* the same in every instance; not for fixed counters */
+	uint8_t counter; /* the same in every instance; of a fixed one its own number */
 };
 
 struct session_unit {
 	const struct pmu_box *box;
 	unsigned socket, instance;
-	size_t first_row; /* of those that are counted */
+	size_t first_row;    /* of those that are counted */
+	uint64_t gate_found; /* see gate.h */
 };
 
 struct session_row {
@@ -33,6 +35,7 @@ enum session_state {
 	SESSION_NEW,
 	SESSION_RUNNING,
 	SESSION_STOPPED,
+	SESSION_ENDED,
 };
 
 struct pmu_session {
@@ -41,7 +44,7 @@ struct pmu_session {
 	unsigned sockets;
 	enum session_state state;
 
-	/* The registers that freeze everything, one a socket. */
+	/* The registers that freeze everything, one a socket; NULL: all boxes have gates. */
 	const struct pmu_box *global_box;
 	const struct pmu_register *global_ctl, *global_status;
 	uint64_t *global_found; /* [socket]: what global_ctl has to keep */
@@ -60,6 +63,11 @@ struct pmu_session {
 	size_t row_count;
 	struct pmu_access_op *found; /* writes that restore what the session found */
 	size_t found_count, found_capacity;
+
+	/* busy.c: counters that were enabled before. */
+	bool forced; /* they are taken, and given back at the end */
+	unsigned busy_count;
+	char busy[SESSION_BUSY_TEXT_MAX];
 };
 
 /** Bits of the instances of @box that @socket has. */
@@ -68,6 +76,9 @@ uint32_t *session_present(const struct pmu_session *session, unsigned socket,
 
 /** discover.c: finds the instances that the part has, by its own registers (334291-001 §1.6). */
 int session_discover(struct pmu_session *session, struct pmu_ctx *ctx);
+/** Finds the cores, if @box is theirs and they are not known yet. */
+int session_discover_cores(struct pmu_session *session, struct pmu_ctx *ctx,
+			   const struct pmu_box *box);
 
 /** assign.c: gives every counted event a counter. @return 0 or PMU_E_CONFLICT */
 int session_assign(struct pmu_session *session, struct pmu_ctx *ctx);
@@ -84,6 +95,12 @@ int session_restore(struct pmu_session *session, struct pmu_ctx *ctx);
 int session_program(struct pmu_session *session, struct pmu_ctx *ctx);
 int session_freeze(struct pmu_session *session, struct pmu_ctx *ctx);
 int session_unfreeze(struct pmu_session *session, struct pmu_ctx *ctx);
+/** Lets count what counted before the session. */
+int session_unfreeze_others(struct pmu_session *session, struct pmu_ctx *ctx);
+/** Whether the box is stopped by its own control: the socket has none, nor the box a gate. */
+bool session_freezes_box(const struct pmu_session *session, const struct pmu_box *box);
+/** Whether the session stops and starts whole sockets. */
+bool session_uses_sockets(const struct pmu_session *session);
 int session_unfreeze_units(struct pmu_session *session, struct pmu_ctx *ctx);
 
 /** Whether programming the unit changes this control. */
@@ -93,7 +110,10 @@ bool session_writes_control(const struct pmu_session *session, const struct sess
 bool session_filter(const struct pmu_session *session, const struct session_unit *unit,
 		    const struct pmu_register *reg, uint64_t *value);
 
-/** collect.c: brings raw and wraps of all rows up to date. */
+/** collect.c: status bits of the counters that the session uses in a unit. */
+uint64_t session_status_bits(const struct pmu_session *session, const struct session_unit *unit);
+
+/** Brings raw and wraps of all rows up to date. */
 int session_collect(struct pmu_session *session, struct pmu_ctx *ctx);
 
 #endif

@@ -10,7 +10,7 @@
 #include "base/error.h"
 
 #define BLOCK_MAGIC   0x62616c756d70 /* "pmulab" */
-#define BLOCK_VERSION 1
+#define BLOCK_VERSION 2
 #define BLOCK_ALIGN   4096
 
 /* The block: this header, the machine's state, the PMUs' state. */
@@ -35,12 +35,17 @@ static size_t align_up(size_t size)
 	return (size + BLOCK_ALIGN - 1) & ~(size_t)(BLOCK_ALIGN - 1);
 }
 
+static uint32_t first_instances(size_t count)
+{
+	return count >= 32 ? UINT32_MAX : (1u << count) - 1;
+}
+
 static uint32_t present_instances(const struct pmu_machine *desc, const struct pmu_box *box)
 {
 	for (size_t i = 0; i < desc->part_count; i++)
 		if (!strcmp(desc->parts[i].box, box->name))
 			return desc->parts[i].instances;
-	return box->instance_count >= 32 ? UINT32_MAX : (1u << box->instance_count) - 1;
+	return first_instances(box->scope == PMU_SCOPE_CORE ? desc->cores : box->instance_count);
 }
 
 static int describe(struct pmon_config *config, struct pmu_ctx *ctx, const struct pmu_machine *desc)
@@ -214,7 +219,7 @@ static struct pmon_time present_time(const struct system *system)
 	uint64_t now = machine_now(system->machine);
 	struct pmon_time time;
 
-	for (int clock = 0; clock < 2; clock++)
+	for (int clock = 0; clock < PMON_CLOCKS; clock++)
 		time.cycles[clock] =
 		    now / machine_ticks_per_cycle(system->machine, (enum pmu_clock)clock);
 	return time;
@@ -244,4 +249,14 @@ int system_write(struct system *system, const struct pmon_access *access, uint64
 	error = pmon_write(system->pmon, access, &now, value);
 	machine_unlock(system->machine);
 	return error;
+}
+
+void system_pass(struct system *system, uint64_t ns)
+{
+	const uint64_t ticks_per_us = machine_ticks_per_second(system->machine) / 1000000;
+
+	machine_lock(system->machine);
+	machine_pass(system->machine, ns * ticks_per_us / 1000);
+	machine_catch_up(system->machine);
+	machine_unlock(system->machine);
 }

@@ -28,4 +28,7 @@ const struct pmu_machine *system_desc(const struct system *system);
 int system_read(struct system *system, const struct pmon_access *access, uint64_t *value);
 int system_write(struct system *system, const struct pmon_access *access, uint64_t value);
 
+/** Lets so much time pass on the machine, unless a program runs on it. */
+void system_pass(struct system *system, uint64_t ns);
+
 #endif

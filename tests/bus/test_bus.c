@@ -64,10 +64,15 @@ static void test_refusals(void **fixture)
 	struct bench *bench = *fixture;
 	uint64_t value;
 
-	/* MSR 0x10 is the core's time stamp counter: none of the catalog's. */
-	assert_int_equal(write_op(bench, 0, PMU_SPACE_MSR, 0x10, 64, 0), PMU_E_UNKNOWN);
-	assert_int_equal(read_op(bench, 0, PMU_SPACE_MSR, 0x10, 64, &value), PMU_E_UNKNOWN);
-	assert_non_null(strstr(pmu_message(bench->ctx), "0x10"));
+	/* EFER, which decides how the processor runs: none of the catalog's. */
+	assert_int_equal(write_op(bench, 0, PMU_SPACE_MSR, 0xC0000080, 64, 0), PMU_E_UNKNOWN);
+	assert_int_equal(read_op(bench, 0, PMU_SPACE_MSR, 0xC0000080, 64, &value), PMU_E_UNKNOWN);
+	assert_non_null(strstr(pmu_message(bench->ctx), "0xC0000080"));
+	/* The time stamp counter, and C3 residency of the PCU: both may be written by their access
+	 * type, and everybody goes by them. */
+	assert_int_equal(write_op(bench, 0, PMU_SPACE_MSR, 0x10, 64, 0), PMU_E_RIGHTS);
+	assert_int_equal(write_op(bench, 0, PMU_SPACE_MSR, 0x3FC, 64, 0), PMU_E_RIGHTS);
+	assert_non_null(strstr(pmu_message(bench->ctx), "counts at all times"));
 	assert_int_equal(write_op(bench, 0, PMU_SPACE_MSR, 0xE00, 64, 0), PMU_E_UNKNOWN);
 	assert_int_equal(write_op(bench, 2, PMU_SPACE_MSR, 0xE00, 32, 0), PMU_E_UNKNOWN);
 	assert_int_equal(write_op(bench, 0, PMU_SPACE_PCI, 0xF3098, 32, 0), PMU_E_RIGHTS);

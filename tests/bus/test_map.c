@@ -23,15 +23,21 @@ static int close_map(void **fixture)
 	return 0;
 }
 
-static void check(enum pmu_space space, uint32_t address, unsigned width, const char *box,
-		  unsigned instance, const char *reg)
+static void check_in_core(unsigned core, enum pmu_space space, uint32_t address, unsigned width,
+			  const char *box, unsigned instance, const char *reg)
 {
-	const struct bus_place *place = bus_map_find(&map, space, address, width);
+	const struct bus_place *place = bus_map_find_in_core(&map, core, space, address, width);
 
 	assert_non_null(place);
 	assert_string_equal(place->box->name, box);
 	assert_string_equal(place->reg->name, reg);
 	assert_int_equal(place->instance, instance);
+}
+
+static void check(enum pmu_space space, uint32_t address, unsigned width, const char *box,
+		  unsigned instance, const char *reg)
+{
+	check_in_core(0, space, address, width, box, instance, reg);
 }
 
 static void test_known_addresses(void **fixture)
@@ -45,6 +51,9 @@ static void test_known_addresses(void **fixture)
 	check(PMU_SPACE_PCI, 0x950F4, 32, "ha", 1, "HAn_PCI_PMON_BOX_CTL");
 	check(PMU_SPACE_PCI, 0xC10F0, 32, "imc", 7, "MC_CHy_PCI_PMON_FIXED_CTL");
 	check(PMU_SPACE_PCI, 0xF3098, 32, "cfg", 0, "CAPID5");
+	/* What every core has, and what a socket has, seen from core 5. */
+	check_in_core(5, PMU_SPACE_MSR, 0x38F, 64, "core", 5, "IA32_PERF_GLOBAL_CTRL");
+	check_in_core(5, PMU_SPACE_MSR, 0x700, 32, "ubox", 0, "U_MSR_PMON_GLOBAL_CTL");
 }
 
 static void test_halves_in_pci_space_only(void **fixture)
@@ -62,7 +71,7 @@ static void test_holes(void **fixture)
 {
 	(void)fixture;
 	assert_null(bus_map_find(&map, PMU_SPACE_MSR, 0, 32));
-	assert_null(bus_map_find(&map, PMU_SPACE_MSR, 0x10, 64));
+	assert_null(bus_map_find(&map, PMU_SPACE_MSR, 0xC0000080, 64));
 	assert_null(bus_map_find(&map, PMU_SPACE_MSR, 0xE0C, 32));
 	assert_null(bus_map_find(&map, PMU_SPACE_MSR, 0xF7C, 64));
 	assert_null(bus_map_find(&map, PMU_SPACE_PCI, 0x700, 32));
@@ -82,8 +91,9 @@ static void test_all_registers(void **fixture)
 				const struct pmu_box *box = &pmu->boxes[b];
 				const struct pmu_register *reg = &box->registers[r];
 
-				check(box->space, pmu_register_address(box, reg, i), reg->width,
-				      box->name, i, reg->name);
+				check_in_core(box->scope == PMU_SCOPE_CORE ? i : 0, box->space,
+					      pmu_register_address(box, reg, i), reg->width,
+					      box->name, i, reg->name);
 			}
 }
 

@@ -11,10 +11,10 @@
 
 #include "bus/recording.h"
 
-static const char recorded[] = "pmulab-recording 1 xeon-e5v4 sockets=2 emulated=0\n"
-			       "write 1 msr 0xe00 32 0x30100 0 C0_BOX_CTL\n"
-			       "read 0 pci 0x910a0 64 0x2a 0 HA0_CTR0\n"
-			       "read 0 pci 0x95000 32 0x0 -3 HA1_ID\n";
+static const char recorded[] = "pmulab-recording 2 xeon-e5v4 sockets=2 emulated=0\n"
+			       "write 1 0 msr 0xe00 32 0x30100 0 C0_BOX_CTL\n"
+			       "read 0 0 pci 0x910a0 64 0x2a 0 HA0_CTR0\n"
+			       "read 0 0 pci 0x95000 32 0x0 -3 HA1_ID\n";
 
 static const struct pmu_access_op freeze = {1, 0, PMU_SPACE_MSR, 32, 0xE00, 0x30100, "C0_BOX_CTL"};
 static const struct pmu_access_op counter = {0, 0, PMU_SPACE_PCI, 64, 0x910A0, 0, "HA0_CTR0"};
@@ -80,6 +80,9 @@ static void test_deviations(void **fixture)
 	op.socket = 0;
 	refuse_write(&op);
 	op = freeze;
+	op.core = 1;
+	refuse_write(&op);
+	op = freeze;
 	op.address = 0xE10;
 	refuse_write(&op);
 
@@ -129,14 +132,14 @@ static void test_other_files(void **fixture)
 
 	(void)fixture;
 	refuse_file("hello\n", PMU_E_SYNTAX);
-	refuse_file("pmulab-recording 2 xeon-e5v4 sockets=2 emulated=0\n", PMU_E_SYNTAX);
-	refuse_file("pmulab-recording 1 xeon-e5v4 sockets=0 emulated=0\n", PMU_E_SYNTAX);
-	refuse_file("pmulab-recording 1 i8086 sockets=2 emulated=0\n", PMU_E_UNKNOWN);
-	assert_int_equal(recording_get_line("write 0 msr 0xe00 32 0x1 0", &line), PMU_E_SYNTAX);
-	assert_int_equal(recording_get_line("erase 0 msr 0xe00 32 0x1 0 A", &line), PMU_E_SYNTAX);
-	assert_int_equal(recording_get_line("write 0 io 0xe00 32 0x1 0 A", &line), PMU_E_SYNTAX);
-	assert_int_equal(recording_get_line("write 0 msr 0xe00 16 0x1 0 A", &line), PMU_E_SYNTAX);
-	assert_int_equal(recording_get_line("write 0 msr 0xe00 32 0x1 0 A", &line), 0);
+	refuse_file("pmulab-recording 3 xeon-e5v4 sockets=2 emulated=0\n", PMU_E_SYNTAX);
+	refuse_file("pmulab-recording 2 xeon-e5v4 sockets=0 emulated=0\n", PMU_E_SYNTAX);
+	refuse_file("pmulab-recording 2 i8086 sockets=2 emulated=0\n", PMU_E_UNKNOWN);
+	assert_int_equal(recording_get_line("write 0 0 msr 0xe00 32 0x1 0", &line), PMU_E_SYNTAX);
+	assert_int_equal(recording_get_line("erase 0 0 msr 0xe00 32 0x1 0 A", &line), PMU_E_SYNTAX);
+	assert_int_equal(recording_get_line("write 0 0 io 0xe00 32 0x1 0 A", &line), PMU_E_SYNTAX);
+	assert_int_equal(recording_get_line("write 0 0 msr 0xe00 16 0x1 0 A", &line), PMU_E_SYNTAX);
+	assert_int_equal(recording_get_line("write 0 0 msr 0xe00 32 0x1 0 A", &line), 0);
 }
 
 int main(void)

@@ -158,7 +158,7 @@ static void test_fields(void **state)
 		for (size_t j = 0; j < pmu->boxes[i].register_count; j++) {
 			const struct pmu_register *reg = &pmu->boxes[i].registers[j];
 			unsigned next = reg->width;
-			uint64_t reset = 0;
+			uint64_t reset = 0, enabled = 0, ones = 0;
 
 			for (size_t k = 0; k < reg->field_count; k++) {
 				const struct pmu_field *field = &reg->fields[k];
@@ -167,11 +167,78 @@ static void test_fields(void **state)
 				assert_true(field->lo <= field->hi);
 				next = field->lo;
 				reset |= field->reset << field->lo;
+				enabled |= field->enabled << field->lo;
+				if (field->must == PMU_MUST_WRITE_1)
+					ones |= pmu_mask(field->hi, field->lo);
 			}
 			assert_int_equal(next, 0);
 			assert_int_equal(reset, reg->reset);
+			assert_int_equal(enabled, reg->enabled);
+			assert_int_equal(ones, reg->ones);
 		}
 	}
+}
+
+static void check_place(const struct pmu_field *field, unsigned hi, unsigned lo)
+{
+	assert_non_null(field);
+	assert_int_equal(field->hi, hi);
+	assert_int_equal(field->lo, lo);
+}
+
+/* 334291-001 tables 2-16, 2-159; 323602-001 table 3-4 */
+static void test_selectors(void **state)
+{
+	const struct pmu_selector *cbo = &pmu_find_box(xeon(), "cbo")->selector;
+	const struct pmu_selector *pcu = &pmu_find_box(xeon(), "pcu")->selector;
+	const struct pmu_selector *core =
+	    &pmu_find_box(pmu_find_pmu("itanium-9300"), "core")->selector;
+	const struct pmu_selector *cfg = &pmu_find_box(xeon(), "cfg")->selector;
+
+	(void)state;
+	check_place(cbo->ev_sel, 7, 0);
+	check_place(cbo->umask, 15, 8);
+	assert_null(cbo->ev_sel_ext);
+	assert_null(cbo->occ_sel);
+	check_place(pcu->ev_sel, 7, 0);
+	check_place(pcu->ev_sel_ext, 21, 21);
+	check_place(pcu->occ_sel, 15, 14);
+	assert_null(pcu->umask);
+	check_place(core->ev_sel, 15, 8);
+	check_place(core->umask, 19, 16);
+	assert_null(cfg->ev_sel);
+}
+
+/* The thread filter of the CBo has a bit that switches it on, the opcode filter has none. */
+static void test_partners(void **state)
+{
+	const struct pmu_box *cbo = pmu_find_box(xeon(), "cbo");
+	const struct pmu_modifier *tid = pmu_find_modifier(cbo, "tid");
+	const struct pmu_modifier *tid_en = pmu_find_modifier(cbo, "tid_en");
+
+	(void)state;
+	assert_ptr_equal(tid->partner, tid_en);
+	assert_ptr_equal(tid_en->partner, tid);
+	assert_ptr_equal(tid->reg, pmu_find_register(cbo, "Cn_MSR_PMON_BOX_FILTER0"));
+	assert_null(tid_en->reg);
+	assert_null(pmu_find_modifier(cbo, "opc")->partner);
+	assert_null(pmu_find_modifier(cbo, "edge_det")->partner);
+}
+
+/* os and usr of an IA32_PERFEVTSEL are of one kind, of which one has to be set. */
+static void test_kin(void **state)
+{
+	const struct pmu_box *core = pmu_find_box(pmu_find_pmu("nehalem"), "core");
+	const struct pmu_modifier *os = pmu_find_modifier(core, "os");
+	const struct pmu_modifier *usr = pmu_find_modifier(core, "usr");
+	uint64_t both = 0;
+
+	(void)state;
+	both |= UINT64_C(1) << (os - core->modifiers);
+	both |= UINT64_C(1) << (usr - core->modifiers);
+	assert_int_equal(os->kin, both);
+	assert_int_equal(usr->kin, both);
+	assert_int_equal(pmu_find_modifier(core, "cmask")->kin, 0);
 }
 
 static void test_mask(void **state)
@@ -191,6 +258,9 @@ int main(void)
 	    cmocka_unit_test(test_same_name),
 	    cmocka_unit_test(test_addresses),
 	    cmocka_unit_test(test_fields),
+	    cmocka_unit_test(test_selectors),
+	    cmocka_unit_test(test_partners),
+	    cmocka_unit_test(test_kin),
 	    cmocka_unit_test(test_mask),
 	};
 

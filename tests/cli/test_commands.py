@@ -21,6 +21,9 @@ class Lists(unittest.TestCase):
             "registers": {"pmu", "box", "instance", "name", "space", "address", "width", "access",
                           "reset", "fields"},
             "metrics": {"pmu", "box", "name", "equation", "unit", "source"},
+            "encodings": {"pmu", "box", "event", "code", "ext", "umask", "value", "care", "alone",
+                          "group", "given", "sets", "set", "attributes"},
+            "settings": {"pmu", "box", "setting", "register", "hi", "lo", "set", "values"},
         }
         for subject, wanted in keys.items():
             with self.subTest(subject=subject):
@@ -32,6 +35,23 @@ class Lists(unittest.TestCase):
         self.assertEqual(set(umask), {"name", "value"})
         field = pmulab_json("list", "registers")[0]["fields"][0]
         self.assertEqual(set(field), {"name", "hi", "lo", "access", "reset"})
+
+    def test_show_says_what_settings_need(self):
+        """253669 §18.2.1.1: inv and edge act on a comparison; 323602-001 §4.8.4: PMC4 leads."""
+        core = pmulab("show", "--pmu", "nehalem", "core").stdout
+        for text in ("inv, needs cmask", 'os, one of "ring"', "request in MSR_OFFCORE_RSP_0, a set"):
+            self.assertIn(text, core)
+        core = pmulab("show", "--pmu", "itanium-9300", "core").stdout
+        self.assertIn("all, of counters 0-5 only", core)
+        self.assertIn("L2D: counters 0-1,4 count events of one set, which is that of counter 0", core)
+
+    def test_show_says_what_a_match_sets(self):
+        """323602-001 table 5-34: the mask goes with the match; §3.2.3.1: OPCM0 needs ig_ad = 0."""
+        rbox = pmulab("show", "--pmu", "itanium-9300-uncore", "rbox").stdout
+        self.assertIn("RDS in R_CSR_Pn_MATCH_MSB_0 or that of the counter's copy, "
+                      "sets R_CSR_Pn_MASK_MSB_0[19:16]=0xF", rbox)
+        core = pmulab("show", "--pmu", "itanium-9300", "core").stdout
+        self.assertIn("PMC32[57:57]=0x0", core)
 
     def test_narrowing(self):
         boxes = {e["box"] for e in pmulab_json("list", "events", "--pmu", "xeon-e5v4", "--box", "ha")}
@@ -46,6 +66,13 @@ class Lists(unittest.TestCase):
         self.assertIn(0xF1B, cbo.values())
         imc = [a for (box, i, _), a in registers.items() if box == "imc" and i == 5]
         self.assertIn(23 << 15 | 1 << 12 | 0xD8, imc)
+
+    def test_events_of_sets_alone(self):
+        """323602-001 §4.8.2, §4.8.4: PMC5 has to hold an L1D event, PMC4 or PMC6 one of L2D."""
+        for event, register in (("L1D_READS_SET0", "PMC5"), ("L2D_REFERENCES.READS", "PMC4"),
+                                ("BE_EXE_BUBBLE.ALL", "PMC4")):
+            encoded = pmulab("encode", "--pmu", "itanium-9300", event).stdout
+            self.assertIn(f" {register}\n", encoded)
 
     def test_encode_and_decode(self):
         """Worked out by hand: opc 28:20, en 22, umask 15:8 (334291-001 tables 2-16 and 2-19)."""
@@ -121,7 +148,7 @@ def children_of(pid):
 class Programs(Guests):
     def test_report_keys(self):
         report = stat(SMALL, ["imc.CAS_COUNT.RD"], "/bin/true", metrics=["MEM_BW_READS"])
-        self.assertEqual(set(report), {"machine", "command", "exit", "seconds", "instructions",
+        self.assertEqual(set(report), {"machine", "way", "command", "exit", "seconds", "instructions",
                                        "cycles", "counts", "metrics"})
         self.assertEqual(set(report["counts"][0]),
                          {"event", "pmu", "box", "socket", "instance", "count", "model"})

@@ -16,11 +16,11 @@ struct expected_write {
 	uint64_t value;
 };
 
-/* Writes end with address 0. */
+/* Writes end with address and value 0. */
 static const struct {
 	const char *text;
 	unsigned instance, counter;
-	struct expected_write writes[7];
+	struct expected_write writes[9];
 } encodings[] = {
     /* Tables 3-4, 3-5: es 15:8, umask 19:16, plm 3:0 all levels, ism 25:24 = 2, MESI 30:27 all.
        Counter n is PMC 4 + n. */
@@ -97,6 +97,147 @@ static const struct {
      1,
      4,
      {{PMU_SPACE_MMIO, 0xdb08, 0x92}, {PMU_SPACE_MMIO, 0xdc70, 0xb1}}},
+    /* Table 5-54: dram_cmd 12:8 = 0x18, addr_match1 13 */
+    {"itanium-9300-uncore/zbox.PLD_DRAM_EV.CMD_ALL:dram_cmd=ZQCAL:addr_match1",
+     0,
+     0,
+     {{PMU_SPACE_MMIO, 0xcb08, 0x3800}, {PMU_SPACE_MMIO, 0xcc90, 0xa1}}},
+    /* Tables 5-10, 5-13 to 5-15: remote is 2 in 20:19, DRS bit 14, wrdata_en bit 14 */
+    {"itanium-9300-uncore/bbox.IOB_IN_PKTS.RHNID:class_in=DRS:iob_remote_local=REMOTE:wrdata_en",
+     0,
+     0,
+     {{PMU_SPACE_MMIO, 0xc090, 0x100000},
+      {PMU_SPACE_MMIO, 0xc098, 0xffff4000},
+      {PMU_SPACE_MMIO, 0xc088, 0x19},
+      {PMU_SPACE_MMIO, 0xc080, 0x4002}}},
+
+    /* Tables 5-31 to 5-35, 5-64, 5-65: DNID 17:13, MC 12:9 = 0xc, OPC 8:5 = 0xa, VNW 4:3 = 1; what
+       is given is compared in all its bits; mm_en 21 and the first flit, 19:16 = 1 */
+    {"itanium-9300-uncore/rbox.PACKETS:VNW=VN1:MC=NCB:OPC=NCB.IntPhysical:DNID=5",
+     0,
+     0,
+     {{PMU_SPACE_MMIO, 0x4a00, 0xb948},
+      {PMU_SPACE_MMIO, 0x4a08, 0},
+      {PMU_SPACE_MMIO, 0x4a10, 0x3fff8},
+      {PMU_SPACE_MMIO, 0x4a18, 0},
+      {PMU_SPACE_MMIO, 0x4a20, 0x210000},
+      {PMU_SPACE_MMIO, 0x4e08, 0x440000}}},
+    /* What table 5-36 has as DRS.DataC_M, but for the last bits of the opcode; set 1 of port 5 */
+    {"itanium-9300-uncore/rbox.DRS.AnyResp:OPC=DRS.DataC:OPC_mask=0xc:RDS=M",
+     5,
+     1,
+     {{PMU_SPACE_MMIO, 0x4d00, 0x1c00},
+      {PMU_SPACE_MMIO, 0x4d08, 0x80000},
+      {PMU_SPACE_MMIO, 0x4d10, 0x1f80},
+      {PMU_SPACE_MMIO, 0x4d18, 0xf0000},
+      {PMU_SPACE_MMIO, 0x4d20, 0x210000},
+      {PMU_SPACE_MMIO, 0x4e98, 0x450000}}},
+    /* ig_flit_cnt 20; remote node 0b10110 in 2:0 and 31:30 */
+    {"itanium-9300-uncore/rbox.PACKETS:RNID_4_2=5:RNID_1_0=2:ig_flit_cnt",
+     0,
+     0,
+     {{PMU_SPACE_MMIO, 0x4a00, 0x80000000},
+      {PMU_SPACE_MMIO, 0x4a08, 5},
+      {PMU_SPACE_MMIO, 0x4a10, 0xc0000000},
+      {PMU_SPACE_MMIO, 0x4a18, 7},
+      {PMU_SPACE_MMIO, 0x4a20, 0x310000},
+      {PMU_SPACE_MMIO, 0x4e08, 0x440000}}},
+
+    /* §3.2.3.1, opcode and range of instructions on channel 0. PMC32: ig_ad 57 and inv 56 off,
+       every slot 51:48, every bit of the encoding; PMC38: ig_ibrp0 off in 0xdb6; PMC41: cfgdtag0
+       4:3 = 1 in 0x2078fefefefe; IBR1: plm 59:56, mask 55:0 */
+    {"itanium-9300/core.L3_MISSES:OPCM0=0x4000000000:IBRP0=0x4000",
+     0,
+     0,
+     {{PMU_SPACE_PMC, 32, 0x000f000000000000},
+      {PMU_SPACE_PMC, 33, 0x4000000000},
+      {PMU_SPACE_PMC, 36, 0},
+      {PMU_SPACE_PMC, 38, 0xdb4},
+      {PMU_SPACE_PMC, 41, 0x2078fefefeee},
+      {PMU_SPACE_IBR, 0, 0x4000},
+      {PMU_SPACE_IBR, 1, 0x0fffffffffffffff},
+      {PMU_SPACE_PMC, 4, 0x7a00dc0f}}},
+    /* Opcode alone: ig_ibrp0 on; mask of table 3-10, 1 is not compared */
+    {"itanium-9300/core.NOPS_RETIRED:OPCM0=0x8000000:OPCM0_mask=0x3ffffff:OPCM0_slot=M+I",
+     0,
+     11,
+     {{PMU_SPACE_PMC, 32, 0x000c000003ffffff},
+      {PMU_SPACE_PMC, 33, 0x8000000},
+      {PMU_SPACE_PMC, 36, 0},
+      {PMU_SPACE_PMC, 38, 0xdb6},
+      {PMU_SPACE_PMC, 41, 0x2078fefefeee},
+      {PMU_SPACE_PMC, 15, 0x7a00500f}}},
+    /* A page of data alone: cfgdtag0 = 2 */
+    {"itanium-9300/core.L2D_MISSES:DBRP0=0x6000000000001000:DBRP0_mask=0xfffffffffff000",
+     0,
+     0,
+     {{PMU_SPACE_PMC, 41, 0x2078fefefef6},
+      {PMU_SPACE_DBR, 0, 0x6000000000001000},
+      {PMU_SPACE_DBR, 1, 0x00fffffffffff000},
+      {PMU_SPACE_PMC, 4, 0x7a00cb0f}}},
+    /* §3.3.5.4, fine mode: bits 1 and 7 off, 13 on; table 3-10 after reset but for ig_ad and inv */
+    {"itanium-9300/core.INST_DISPERSED:IBRP0=0x4000:IBRP0_end=0x4800",
+     0,
+     0,
+     {{PMU_SPACE_PMC, 32, 0x000f01ffffffffff},
+      {PMU_SPACE_PMC, 38, 0x2d34},
+      {PMU_SPACE_PMC, 41, 0x2078fefefeee},
+      {PMU_SPACE_IBR, 0, 0x4000},
+      {PMU_SPACE_IBR, 1, 0x0fffffffffffffff},
+      {PMU_SPACE_IBR, 4, 0x4800},
+      {PMU_SPACE_IBR, 5, 0x0fffffffffffffff},
+      {PMU_SPACE_PMC, 4, 0x7a004d0f}}},
+    /* Channel 3: F is bit 49 of PMC34, ig_ibrp3 bit 10 of PMC38 */
+    {"itanium-9300/core.IA64_TAGGED_INST_RETIRED.IBRP3_OPCM1:OPCM1_slot=F:IBRP3=0x1000",
+     0,
+     0,
+     {{PMU_SPACE_PMC, 34, 0x030201ffffffffff},
+      {PMU_SPACE_PMC, 36, 0},
+      {PMU_SPACE_PMC, 38, 0x9b6},
+      {PMU_SPACE_IBR, 6, 0x1000},
+      {PMU_SPACE_IBR, 7, 0x0fffffffffffffff},
+      {PMU_SPACE_PMC, 4, 0x7a03080f}}},
+    /* Tables 3-19, 3-20, 3-22: ism 25:24 = 2, umask 19:16, mode 8:7, plm; PMC39 off */
+    {"itanium-9300/core.DATA_EAR_EVENTS.CACHE_LAT64",
+     0,
+     0,
+     {{PMU_SPACE_PMC, 39, 0}, {PMU_SPACE_PMC, 40, 0x0204000f}, {PMU_SPACE_PMC, 4, 0x7a00c80f}}},
+    {"itanium-9300/core.DATA_EAR_EVENTS.TLB_L2DTLB_FAULT:DEAR_plm=8",
+     0,
+     0,
+     {{PMU_SPACE_PMC, 39, 0}, {PMU_SPACE_PMC, 40, 0x020a0088}, {PMU_SPACE_PMC, 4, 0x7a00c80f}}},
+    /* Tables 3-14, 3-15, 3-17: umask 12:5 or 7:5, cache is bit 13; any latency is 01xxxxxx */
+    {"itanium-9300/core.L1I_EAR_EVENTS",
+     0,
+     0,
+     {{PMU_SPACE_PMC, 37, 0x280f}, {PMU_SPACE_PMC, 4, 0x7a00430f}}},
+    {"itanium-9300/core.L1I_EAR_EVENTS.CACHE_LAT16",
+     0,
+     0,
+     {{PMU_SPACE_PMC, 37, 0x3f8f}, {PMU_SPACE_PMC, 4, 0x7a00430f}}},
+    {"itanium-9300/core.L1I_EAR_EVENTS.TLB_VHPT",
+     0,
+     0,
+     {{PMU_SPACE_PMC, 37, 0x004f}, {PMU_SPACE_PMC, 4, 0x7a00430f}}},
+    /* §3.3.10.1.1, all branches predicted right: tm = 3, ptm = 2, ppm = 2, brt = 0 */
+    {"itanium-9300/core.ETB_EVENT:ptm=RIGHT:ppm=RIGHT",
+     0,
+     0,
+     {{PMU_SPACE_PMC, 39, 0x2b0f}, {PMU_SPACE_PMC, 42, 0}, {PMU_SPACE_PMC, 4, 0x7a00110f}}},
+    /* Table 3-29: delay 18:11, mode 10:8 = 4 */
+    {"itanium-9300/core.L3_MISSES:oi:IPEAR=20",
+     0,
+     0,
+     {{PMU_SPACE_PMC, 42, 0xa40f}, {PMU_SPACE_PMC, 4, 0x7a00dc2f}}},
+    /* Table 3-33: any interruption, or one offset */
+    {"itanium-9300/core.IVA_EVENT",
+     0,
+     0,
+     {{PMU_SPACE_PMC, 43, 0x3ff800}, {PMU_SPACE_PMC, 4, 0x7a00140f}}},
+    {"itanium-9300/core.IVA_EVENT:IVA_off=0x300",
+     0,
+     0,
+     {{PMU_SPACE_PMC, 43, 0x300}, {PMU_SPACE_PMC, 4, 0x7a00140f}}},
 };
 
 static void test_by_hand(void **state)
@@ -119,6 +260,7 @@ static void test_by_hand(void **state)
 			assert_int_equal(writes[j].value, expected->value);
 		}
 		assert_int_equal(encodings[i].writes[count].address, 0);
+		assert_int_equal(encodings[i].writes[count].value, 0);
 	}
 }
 
@@ -135,6 +277,10 @@ static void test_decode(void **state)
 	    {0x7a020803, "itanium-9300/core.IA64_TAGGED_INST_RETIRED.IBRP2_OPCM0:plm=3"},
 	    /* bxx01 with don't-care bits set */
 	    {0x7a0d000f, "itanium-9300/core.BACK_END_BUBBLE.FE"},
+	    /* Its code says which; what is captured stands elsewhere */
+	    {0x7a00c80f, "itanium-9300/core.DATA_EAR_EVENTS"},
+	    /* States say nothing where they are not looked at */
+	    {0x4200dc0f, "itanium-9300/core.L3_MISSES"},
 	};
 	const struct pmu_box *core = pmu_find_box(pmu_find_pmu("itanium-9300"), "core");
 	struct pmu_selection selection;
@@ -192,6 +338,29 @@ static void test_refusals(void **state)
 	    {"itanium-9300/core.INST_DISPERSED:threshold=8", PMU_E_RANGE},
 	    {"itanium-9300-uncore/zbox.PLD_RETRY_EV.RETRIES_FVID", PMU_E_SYNTAX},
 	    {"itanium-9300-uncore/bbox.B_CYCLES:class_in=HOM0", PMU_E_CONFLICT},
+	    {"itanium-9300-uncore/rbox.FLITS_SENT:MC=DRS", PMU_E_CONFLICT},
+	    {"itanium-9300-uncore/rbox.PACKETS:OPC=SNP.RdCode", PMU_E_UNKNOWN},
+	    {"itanium-9300-uncore/rbox.PACKETS:RDS=M+E", PMU_E_CONFLICT},
+	    {"itanium-9300-uncore/zbox.PLD_DRAM_EV.CMD_ALL", PMU_E_SYNTAX},
+	    /* Columns IAR, DAR, OPC and MESI of chapter 4 */
+	    {"itanium-9300/core.L3_MISSES:MESI=M", PMU_E_CONFLICT},
+	    {"itanium-9300/core.L3_READS.ALL.ALL:MESI=0", PMU_E_CONFLICT},
+	    {"itanium-9300/core.INST_CHKS_RETIRED:IBRP0=0x4000", PMU_E_CONFLICT},
+	    {"itanium-9300/core.INST_DISPERSED:OPCM0=0", PMU_E_CONFLICT},
+	    {"itanium-9300/core.NOPS_RETIRED:DBRP0=0", PMU_E_CONFLICT},
+	    {"itanium-9300/core.NOPS_RETIRED:IBRP0_inv", PMU_E_SYNTAX},
+	    {"itanium-9300/core.NOPS_RETIRED:OPCM0_slot=0", PMU_E_CONFLICT},
+	    /* §3.3.5.2, §3.3.5.3 */
+	    {"itanium-9300/core.L1I_PREFETCHES:IBRP0=0x4000", PMU_E_CONFLICT},
+	    {"itanium-9300/core.L1I_READS:IBRP1=0x4000", PMU_E_CONFLICT},
+	    {"itanium-9300/core.IA64_TAGGED_INST_RETIRED.IBRP1_OPCM1:OPCM0=1", PMU_E_CONFLICT},
+	    /* Table 3-25: captures nothing; the IP-EAR takes the trace buffer away */
+	    {"itanium-9300/core.ETB_EVENT:tm=0", PMU_E_CONFLICT},
+	    {"itanium-9300/core.ETB_EVENT:IPEAR=1", PMU_E_CONFLICT},
+	    {"itanium-9300/core.DATA_EAR_EVENTS:tm=TAKEN", PMU_E_CONFLICT},
+	    /* §4.16: .all is ignored; table 4-97: by unit mask */
+	    {"itanium-9300/core.ER_SNP_CODE.ALL:all", PMU_E_CONFLICT},
+	    {"itanium-9300/core.L2D_BYPASS.L2_DATA1:all", PMU_E_CONFLICT},
 	};
 	struct pmu_selection selection;
 

@@ -49,10 +49,10 @@ static const struct {
     {"UOPS_EXECUTED.PORT2_CORE:any=0", 0, {{0x186, 0x004304b1}}},
     {"UOPS_ISSUED.STALL_CYCLES", 0, {{0x186, 0x01c3010e}}},
     {"UOPS_ISSUED.ANY:cmask=3", 0, {{0x186, 0x0343010e}}},
-    {"CPU_CLK_UNHALTED.TOTAL_CYCLES", 0, {{0x186, 0x02c3003c}}},
-    {"INST_RETIRED.TOTAL_CYCLES_R3", 0, {{0x186, 0x10c101c0}}},
-    {"INST_RETIRED.TOTAL_CYCLES_R0", 0, {{0x186, 0x10c201c0}}},
-    {"BR_INST_RETIRED.NEAR_CALL:int", 0, {{0x186, 0x005302c4}}},
+    {"nehalem/core.CPU_CLK_UNHALTED.TOTAL_CYCLES", 0, {{0x186, 0x02c3003c}}},
+    {"nehalem/core.INST_RETIRED.TOTAL_CYCLES_R3", 0, {{0x186, 0x10c101c0}}},
+    {"nehalem/core.INST_RETIRED.TOTAL_CYCLES_R0", 0, {{0x186, 0x10c201c0}}},
+    {"nehalem/core.BR_INST_RETIRED.NEAR_CALL:int", 0, {{0x186, 0x005302c4}}},
     {"L1D_CACHE_LD.I_STATE", 1, {{0x187, 0x00430140}}},
     {"L2_DATA_RQSTS.DEMAND.I_STATE+PREFETCH.I_STATE", 0, {{0x186, 0x00431126}}},
     {"ITLB_MISS_RETIRED", 0, {{0x186, 0x004320c8}}},
@@ -61,8 +61,8 @@ static const struct {
     {"MACRO_INSTS.FUSIONS_DECODED", 0, {{0x186, 0x004301a6}}},
     /* Four bits a fixed counter: os, usr, any, PMI (253669 §18.2.2) */
     {"nehalem/core.INST_RETIRED.ANY", 0, {{0x38d, 0x003}}},
-    {"CPU_CLK_UNHALTED.THREAD:usr", 0, {{0x38d, 0x020}}},
-    {"CPU_CLK_UNHALTED.REF:os:any:int", 0, {{0x38d, 0xd00}}},
+    {"nehalem/core.CPU_CLK_UNHALTED.THREAD:usr", 0, {{0x38d, 0x020}}},
+    {"nehalem/core.CPU_CLK_UNHALTED.REF:os:any:int", 0, {{0x38d, 0xd00}}},
 
     {"nehalem-uncore/uncore.UNC_LLC_MISS.READ", 0, {{0x3c0, 0x00400109}}},
     /* cmask 32: G table 24 */

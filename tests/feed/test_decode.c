@@ -230,13 +230,51 @@ static void values(void **state)
 	}
 }
 
+/* 325384, architectural events: branches are jumps, calls, returns, far transfers. */
+static void branches(void **state)
+{
+	static const struct {
+		const char *text;
+		uint8_t bytes[8], length;
+		bool branches;
+	} insns[] = {
+	    {"jmp rel8", {0xeb, 0x10}, 2, true},
+	    {"jmp [rax]", {0xff, 0x20}, 2, true},
+	    {"jne rel8", {0x75, 0x10}, 2, true},
+	    {"jc rel32", {0x0f, 0x82, 0, 1, 0, 0}, 6, true},
+	    {"jrcxz rel8", {0xe3, 0x10}, 2, true},
+	    {"loop rel8", {0xe2, 0xfe}, 2, true},
+	    {"call rel32", {0xe8, 0, 1, 0, 0}, 5, true},
+	    {"call rax", {0xff, 0xd0}, 2, true},
+	    {"ret", {0xc3}, 1, true},
+	    {"rep ret", {0xf3, 0xc3}, 2, true},
+	    {"ret 8", {0xc2, 0x08, 0x00}, 3, true},
+	    {"syscall", {0x0f, 0x05}, 2, true},
+	    {"cmove rax, rcx", {0x48, 0x0f, 0x44, 0xc1}, 4, false},
+	    {"sete al", {0x0f, 0x94, 0xc0}, 3, false},
+	    {"rep movsb", {0xf3, 0xa4}, 2, false},
+	    {"push rax", {0x50}, 1, false},
+	    {"nop", {0x90}, 1, false},
+	    {"endbr64", {0xf3, 0x0f, 0x1e, 0xfa}, 4, false},
+	};
+	struct feed_decoder decoder;
+	struct feed_insn insn;
+
+	(void)state;
+	feed_decoder_init(&decoder);
+	for (size_t i = 0; i < sizeof(insns) / sizeof(insns[0]); i++) {
+		assert_true(feed_decode(&decoder, insns[i].bytes, insns[i].length, &insn));
+		if (insn.branches != insns[i].branches)
+			fail_msg("%s", insns[i].text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(every_class),
-	    cmocka_unit_test(repeated_strings),
-	    cmocka_unit_test(cut_short),
-	    cmocka_unit_test(values),
+	    cmocka_unit_test(every_class), cmocka_unit_test(repeated_strings),
+	    cmocka_unit_test(cut_short),   cmocka_unit_test(values),
+	    cmocka_unit_test(branches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

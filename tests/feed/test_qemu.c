@@ -84,28 +84,28 @@ static void read_truth(struct system *system, struct machine_truth *truth)
 
 struct expected {
 	const char *guest;
-	uint64_t instructions, loads, stores, locked, nt_stores;
+	uint64_t instructions, loads, stores, locked, nt_stores, branches;
 };
 
 /*
  * Counted by reading the guests. Each begins with a few instructions, goes COUNT times through its
- * loop, which ends with two (dec, jnz), and leaves with three.
+ * loop, which ends with two (dec, jnz), and leaves with three, the last a system call.
  */
 static const struct expected table[] = {
-    {"loads", 2 + 4 * COUNT + 3, COUNT, 0, 0, 0},
-    {"updates", 1 + 4 * COUNT + 3, 2 * COUNT, 2 * COUNT, 0, 0},
-    {"stack", 1 + 8 * COUNT + 3, 4 * COUNT, 4 * COUNT, 0, 0},
-    {"locked", 1 + 7 * COUNT + 3, 0, 0, 5 * COUNT, 0},
-    {"wide", 1 + 9 * COUNT + 3, 4 * COUNT, 3 * COUNT, 0, 0},
-    {"hints", 1 + 7 * COUNT + 3, 0, 0, 0, 0},
-    {"pages", 2 + 5 * COUNT + 3, COUNT, 0, 0, 0},
+    {"loads", 2 + 4 * COUNT + 3, COUNT, 0, 0, 0, COUNT + 1},
+    {"updates", 1 + 4 * COUNT + 3, 2 * COUNT, 2 * COUNT, 0, 0, COUNT + 1},
+    {"stack", 1 + 8 * COUNT + 3, 4 * COUNT, 4 * COUNT, 0, 0, 3 * COUNT + 1},
+    {"locked", 1 + 7 * COUNT + 3, 0, 0, 5 * COUNT, 0, COUNT + 1},
+    {"wide", 1 + 9 * COUNT + 3, 4 * COUNT, 3 * COUNT, 0, 0, COUNT + 1},
+    {"hints", 1 + 7 * COUNT + 3, 0, 0, 0, 0, COUNT + 1},
+    {"pages", 2 + 5 * COUNT + 3, COUNT, 0, 0, 0, 1 + COUNT + 1},
     /* 1 MiB in pieces of 32 bytes, loaded and stored, then stored again */
-    {"strings", 3 + 1 + 2 + 1 + 3, 32768, 2 * 32768, 0, 0},
+    {"strings", 3 + 1 + 2 + 1 + 3, 32768, 2 * 32768, 0, 0, 1},
     /* three comparisons of two operands a byte, then a scan */
-    {"scans", 1 + 3 * 6 + 4 + 2 + 3, 3 * 2 * COUNT + COUNT, 0, 0, 0},
-    {"streams", 2 + 8 * 4 * COUNT + 1 + 4 * 4 * COUNT + 1 + 3, 0, 0, 0, 12 * COUNT},
+    {"scans", 1 + 3 * 6 + 4 + 2 + 3, 3 * 2 * COUNT + COUNT, 0, 0, 0, 3 + 1},
+    {"streams", 2 + 8 * 4 * COUNT + 1 + 4 * 4 * COUNT + 1 + 3, 0, 0, 0, 12 * COUNT, 12 * COUNT + 1},
     /* five to the fork, six to wait, one and a loop of three in both; three in the child before */
-    {"fork", 5 + 6 + 3 + 2 * (1 + 3 * COUNT + 3), 2 * COUNT, 0, 0, 0},
+    {"fork", 5 + 6 + 3 + 2 * (1 + 3 * COUNT + 3), 2 * COUNT, 0, 0, 0, 2 + 1 + 1 + 2 * (COUNT + 1)},
 };
 
 static void check(const struct expected *expected, const struct machine_truth *before,
@@ -117,14 +117,16 @@ static void check(const struct expected *expected, const struct machine_truth *b
 	    .stores = after->stores - before->stores,
 	    .locked = after->locked - before->locked,
 	    .nt_stores = after->nt_stores - before->nt_stores,
+	    .branches = after->branches - before->branches,
 	};
 
 	if (counted.instructions != expected->instructions || counted.loads != expected->loads ||
 	    counted.stores != expected->stores || counted.locked != expected->locked ||
-	    counted.nt_stores != expected->nt_stores)
-		fail_msg("%s: %lu instructions, %lu loads, %lu stores, %lu locked, %lu streamed",
+	    counted.nt_stores != expected->nt_stores || counted.branches != expected->branches)
+		fail_msg("%s: %lu instructions, %lu loads, %lu stores, %lu locked, %lu streamed, "
+			 "%lu branches",
 			 expected->guest, counted.instructions, counted.loads, counted.stores,
-			 counted.locked, counted.nt_stores);
+			 counted.locked, counted.nt_stores, counted.branches);
 }
 
 static void run_and_check(struct system *system, const struct expected *expected)

@@ -85,7 +85,11 @@ static void memory_fini(struct pmu_bus *bus)
 	free(((struct memory_bus *)bus)->values);
 }
 
-static const struct bus_ops memory_ops = {memory_read, memory_write, memory_fini};
+static const struct bus_ops memory_ops = {
+    .read = memory_read,
+    .write = memory_write,
+    .fini = memory_fini,
+};
 
 void memory_bus_hook(struct pmu_bus *bus, void (*hook)(void *arg, const struct pmu_access_op *op),
 		     void *arg)

@@ -232,6 +232,7 @@ static void test_restores_what_it_found(void **fixture)
 	*msr(&bench, C0_CTR1) = 999;
 	*msr(&bench, C0_FILTER1) = 0x18000000;
 	add(&bench, "cbo0.TOR_OCCUPANCY.OPCODE:opc=0x182");
+	pmu_session_force(bench.session);
 	start(&bench);
 	assert_int_equal(*msr(&bench, GLOBAL_CTL), 0x40000003);
 	assert_int_equal(*msr(&bench, C0_CTL0), 0x00400136);
@@ -245,6 +246,43 @@ static void test_restores_what_it_found(void **fixture)
 	assert_int_equal(*msr(&bench, C0_CTR0), 12345);
 	assert_int_equal(*msr(&bench, C0_CTL1), 0x00000137);
 	assert_int_equal(*msr(&bench, C0_FILTER1), 0x18000000);
+	bench_fini(&bench);
+}
+
+/* Without force, a counter that somebody has enabled is named and nothing is written. */
+static void test_refuses_what_is_in_use(void **fixture)
+{
+	struct bench bench;
+
+	(void)fixture;
+	bench_init(&bench, false);
+	*msr(&bench, C0_CTL1) = 0x00400137;
+	*msr(&bench, C0_CTR1) = 999;
+	add(&bench, "cbo0.CLOCKTICKS");
+	assert_int_equal(pmu_session_start(bench.session, bench.ctx), PMU_E_BUSY);
+	assert_non_null(strstr(pmu_message(bench.ctx), "Cn_MSR_PMON_CTL1 of cbo0 on socket 0"));
+	assert_non_null(strstr(pmu_message(bench.ctx), "0x400137"));
+	assert_int_equal(*msr(&bench, GLOBAL_CTL), 0);
+	assert_int_equal(*msr(&bench, C0_CTL0), 0);
+	pmu_session_free(bench.session);
+	bench.session = NULL;
+	assert_int_equal(*msr(&bench, C0_CTL1), 0x00400137);
+	assert_int_equal(*msr(&bench, C0_CTR1), 999);
+	bench_fini(&bench);
+}
+
+static void test_sees_that_others_reprogrammed(void **fixture)
+{
+	struct bench bench;
+
+	(void)fixture;
+	bench_init(&bench, false);
+	add(&bench, "cbo0.LLC_VICTIMS.M_STATE");
+	start(&bench);
+	assert_int_equal(*msr(&bench, C0_CTL0), 0x00400137);
+	*msr(&bench, C0_CTL0) = 0x00400237;
+	assert_int_equal(pmu_session_stop(bench.session, bench.ctx), PMU_E_BUSY);
+	assert_non_null(strstr(pmu_message(bench.ctx), "from 0x400137 to 0x400237"));
 	bench_fini(&bench);
 }
 
@@ -280,6 +318,8 @@ int main(void)
 	    cmocka_unit_test(test_wrap_while_reading),
 	    cmocka_unit_test(test_frozen_by_others),
 	    cmocka_unit_test(test_restores_what_it_found),
+	    cmocka_unit_test(test_refuses_what_is_in_use),
+	    cmocka_unit_test(test_sees_that_others_reprogrammed),
 	    cmocka_unit_test(test_not_modelled),
 	};
 

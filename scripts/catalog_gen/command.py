@@ -1,0 +1,71 @@
+"""Turns catalog/ and machines/ into constant C tables; refuses data that contradicts itself.
+
+usage: catalog-gen signal-ids   SIGNALS.json            > signal_ids.h
+       catalog-gen signal-table SIGNALS.json            > signal_table.c
+       catalog-gen machines     CATALOG MACHINE.json... > machine_table.c
+       catalog-gen boxes        SIGNALS.json PMU...     > pmu_table.c
+
+CATALOG is catalog/, PMU a folder of it. The format is described in catalog/FORMAT.md. Exit status 1
+with one line for each contradiction: FILE: PLACE: what is wrong.
+"""
+import sys
+from pathlib import Path
+
+from .check import check_pmu, check_unique
+from .machines import print_machines, read_machines
+from .read import Findings, read_pmu
+from .records import read_records
+from .signals import print_ids, print_table, read_signals
+from .tables import print_tables
+
+
+def stop_at(findings):
+    if findings:
+        sys.exit("\n".join(findings))
+
+
+def signals(path, print_them):
+    findings = Findings()
+    found = read_signals(findings, Path(path))
+    stop_at(findings)
+    print_them(found)
+
+
+def machines(folder, paths):
+    findings = Findings()
+    found = read_machines(findings, Path(folder), [Path(path) for path in paths])
+    stop_at(findings)
+    print_machines(found)
+
+
+def boxes(signals_path, folders):
+    findings = Findings()
+    known = read_signals(findings, Path(signals_path))
+    pmus = [pmu for pmu in (read_pmu(findings, folder) for folder in folders) if pmu]
+    stop_at(findings)  # what follows relies on every value being of its kind
+    check_unique(findings, "catalog", "PMU", [pmu["name"] for pmu in pmus])
+    for pmu in pmus:
+        check_pmu(findings, pmu, known)
+    stop_at(findings)
+    for pmu in pmus:
+        for box in pmu["boxes"]:
+            findings.file = box["file"]
+            box["records"] = read_records(findings, box, box.get("records", []))
+    stop_at(findings)
+    print_tables(pmus)
+
+
+def main(arguments):
+    if len(arguments) < 2:
+        sys.exit(__doc__)
+    what, paths = arguments[0], arguments[1:]
+    if what == "signal-ids":
+        signals(paths[0], print_ids)
+    elif what == "signal-table":
+        signals(paths[0], print_table)
+    elif what == "machines":
+        machines(paths[0], paths[1:])
+    elif what == "boxes":
+        boxes(paths[0], paths[1:])
+    else:
+        sys.exit(__doc__)

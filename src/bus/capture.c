@@ -1,0 +1,124 @@
+#include "bus/capture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "bus/bus.h"
+#include "bus/hardware.h"
+
+#define MSR_SPACING  8	  /* bytes: in a plain file, register n is at byte 8 n */
+#define CONFIG_BYTES 4096 /* of a function's configuration space, the extended one included */
+
+static int cannot(struct pmu_ctx *ctx, const char *path)
+{
+	return error_set(ctx, PMU_E_IO, "cannot write %s: %s", path, strerror(errno));
+}
+
+/* Makes the folders on the way to a file, and opens it. */
+static int create(struct pmu_ctx *ctx, char *path, int *fd)
+{
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(path, 0777) && errno != EEXIST)
+			return cannot(ctx, path);
+		*slash = '/';
+	}
+	*fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	return *fd < 0 ? cannot(ctx, path) : 0;
+}
+
+static int copy_file(struct pmu_ctx *ctx, const char *from, char *to)
+{
+	char text[4096];
+	int error, fd, source = open(from, O_RDONLY | O_CLOEXEC);
+	ssize_t length;
+
+	if (source < 0)
+		return error_set(ctx, PMU_E_IO, "cannot read %s: %s", from, strerror(errno));
+	error = create(ctx, to, &fd);
+	if (error) {
+		close(source);
+		return error;
+	}
+	while (!error && (length = read(source, text, sizeof(text))) > 0)
+		if (write(fd, text, (size_t)length) != length)
+			error = cannot(ctx, to);
+	close(source);
+	close(fd);
+	return error;
+}
+
+static int put(struct pmu_ctx *ctx, char *path, off_t offset, const struct pmu_access_op *op,
+	       size_t bytes, off_t size)
+{
+	struct stat status;
+	int fd, error = create(ctx, path, &fd);
+
+	if (error)
+		return error;
+	if (fstat(fd, &status) || (status.st_size < size && ftruncate(fd, size)) ||
+	    pwrite(fd, &op->value, bytes, offset) != (ssize_t)bytes)
+		error = cannot(ctx, path);
+	close(fd);
+	return error;
+}
+
+static int put_register(const struct pmu_bus *bus, struct pmu_ctx *ctx, const char *folder,
+			const struct pmu_access_op *op)
+{
+	const struct host *host = bus_hardware_host(bus);
+	char path[HOST_PATH_MAX], source[HOST_PATH_MAX];
+	size_t cpu = host_first_cpu(host, op->socket) + op->core;
+
+	if (op->space == PMU_SPACE_MSR) {
+		snprintf(path, sizeof(path), "%s/dev/cpu/%u/msr", folder, host->cpus[cpu].number);
+		return put(ctx, path, (off_t)op->address * MSR_SPACING, op, 8, 0);
+	}
+	if (!config_space_path(bus_hardware_config_space(bus), op->socket, op->address, source))
+		return 0;
+	snprintf(path, sizeof(path), "%s%s", folder, source + strlen(host->root));
+	return put(ctx, path, op->address & 0xfff, op, op->width / 8, CONFIG_BYTES);
+}
+
+/* One register of one instance; what does not answer is not there in the tree either. */
+static int capture_place(struct pmu_bus *bus, struct pmu_ctx *ctx, const char *folder,
+			 unsigned socket, const struct bus_place *place)
+{
+	struct pmu_access_op op = {
+	    .socket = socket,
+	    .core = place->box->scope == PMU_SCOPE_CORE ? place->instance : 0,
+	    .space = (uint8_t)(place->key >> 32),
+	    .width = place->reg->width,
+	    .address = (uint32_t)place->key,
+	    .reg = place->reg->name,
+	};
+	int error = pmu_bus_read(bus, ctx, &op);
+
+	if (error == PMU_E_UNKNOWN || error == PMU_E_UNSUPPORTED)
+		return 0;
+	return error ? error : put_register(bus, ctx, folder, &op);
+}
+
+int bus_capture(struct pmu_bus *bus, struct pmu_ctx *ctx, const char *folder)
+{
+	const struct host *host = bus_hardware_host(bus);
+	char from[HOST_PATH_MAX], to[HOST_PATH_MAX];
+	int error;
+
+	if (!host)
+		return error_set(ctx, PMU_E_UNSUPPORTED, "only a computer can be captured");
+	if (mkdir(folder, 0777))
+		return cannot(ctx, folder);
+	snprintf(to, sizeof(to), "%s/proc/cpuinfo", folder);
+	error = copy_file(ctx, host_path(host, from, "/proc/cpuinfo"), to);
+	for (unsigned socket = 0; socket < bus->sockets && !error; socket++)
+		for (size_t i = 0; i < bus->map.count && !error; i++)
+			error = capture_place(bus, ctx, folder, socket, &bus->map.places[i]);
+	return error;
+}

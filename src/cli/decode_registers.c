@@ -1,0 +1,276 @@
+#include <jansson.h>
+#include <stdlib.h>
+
+#include "cli/decode.h"
+#include "cli/decode_tell.h"
+#include "pmulab/event.h"
+
+#define EVENT_MAX 256
+
+struct table *decode_csv_new(void)
+{
+	static const char *const headings[] = {"PMU",  "BOX",	"NAME",	 "ENTRY",
+					       "KIND", "FIELD", "VALUE", "MEANING"};
+	struct table *table = table_new(DECODE_CSV_COLUMNS);
+
+	for (size_t i = 0; table && i < sizeof(headings) / sizeof(headings[0]); i++)
+		table_cell(table, "%s", headings[i]);
+	return table;
+}
+
+/* Registers */
+
+static void field_row(void *arg, const struct pmu_field *field, uint64_t value)
+{
+	table_cell(arg, "%u:%u", field->hi, field->lo);
+	table_cell(arg, "%s", field->name);
+	table_cell(arg, "0x%llX", (unsigned long long)value);
+	table_cell(arg, "%s", cli_access_name(field->access));
+	table_cell(arg, "%s", field->desc);
+}
+
+/* As a number, which is negative where bit 63 is set, and as text for those that mind. */
+static void add_value(json_t *json, uint64_t value)
+{
+	char text[20];
+
+	snprintf(text, sizeof(text), "0x%llX", (unsigned long long)value);
+	json_object_set_new(json, "value", json_integer((json_int_t)value));
+	json_object_set_new(json, "hex", json_string(text));
+}
+
+static void field_json(void *arg, const struct pmu_field *field, uint64_t value)
+{
+	json_t *json =
+	    json_pack("{s:s, s:i, s:i}", "name", field->name, "hi", field->hi, "lo", field->lo);
+
+	add_value(json, value);
+	json_array_append_new(arg, json);
+}
+
+/* The event a control value selects, or "" where it is none. */
+static void event_of(const struct cli *cli, const struct pmu_register_value *value,
+		     char text[EVENT_MAX])
+{
+	struct pmu_selection selection;
+
+	*text = '\0';
+	if (value->reg->role == PMU_ROLE_COUNTER_CTL &&
+	    !pmu_event_decode(cli->ctx, value->box, value->value, &selection))
+		pmu_event_print(&selection, text, EVENT_MAX);
+}
+
+static json_t *register_json(const struct cli *cli, const struct pmu_register_value *value)
+{
+	json_t *fields = json_array(), *json;
+	char event[EVENT_MAX];
+
+	event_of(cli, value, event);
+	pmu_register_decode(value->reg, value->value, field_json, fields);
+	json = json_pack("{s:s, s:s, s:i, s:s, s:s, s:o}", "pmu", value->box->pmu, "box",
+			 value->box->name, "instance", (int)value->instance, "register",
+			 value->reg->name, "event", event, "fields", fields);
+	add_value(json, value->value);
+	return json;
+}
+
+static int register_table(const struct cli *cli, const struct pmu_register_value *value)
+{
+	struct table *table = table_new("rlrll");
+	char event[EVENT_MAX];
+
+	if (!table)
+		return cli_error(cli, EXIT_FAILED, "out of memory");
+	for (int i = 0; i < 5; i++)
+		table_cell(table, "%s",
+			   (const char *const[]){"BITS", "FIELD", "VALUE", "ACCESS", "MEANING"}[i]);
+	pmu_register_decode(value->reg, value->value, field_row, table);
+	event_of(cli, value, event);
+	if (cli->format == CLI_TABLE)
+		fprintf(cli->out, "%s/%s.%s = 0x%llX%s%s\n", value->box->pmu, value->box->name,
+			value->reg->name, (unsigned long long)value->value, *event ? "  " : "",
+			event);
+	return cli_print_table(cli, table);
+}
+
+int decode_register(const struct cli *cli, const struct pmu_register_value *value)
+{
+	if (cli->format == CLI_JSON)
+		return cli_print_json(cli, register_json(cli, value));
+	return register_table(cli, value);
+}
+
+struct csv_row {
+	struct table *table;
+	const struct pmu_register_value *value;
+};
+
+static void field_csv(void *arg, const struct pmu_field *field, uint64_t value)
+{
+	struct csv_row *row = arg;
+
+	table_cell(row->table, "%s", row->value->box->pmu);
+	table_cell(row->table, "%s%u", row->value->box->name, row->value->instance);
+	table_cell(row->table, "%s", row->value->reg->name);
+	table_cell(row->table, "%s", "");
+	table_cell(row->table, "%s", "");
+	table_cell(row->table, "%s", field->name);
+	table_cell(row->table, "0x%llX", (unsigned long long)value);
+	table_cell(row->table, "%s", "");
+}
+
+/* Records among registers */
+
+typedef void source_function(void *arg, const struct record_source *source);
+
+static void each_record_of_instance(const struct dump *dump, struct record_source source,
+				    struct pmu_register_value *values, source_function *found,
+				    void *arg)
+{
+	source.values = values;
+	for (size_t i = 0; i < dump->count; i++)
+		if (dump->values[i].box == source.box &&
+		    dump->values[i].instance == source.instance)
+			values[source.count++] = dump->values[i];
+	for (size_t i = 0; i < source.box->record_count; i++) {
+		source.record = &source.box->records[i];
+		if (pmu_record_in_dump(source.record, source.values, source.count))
+			found(arg, &source);
+	}
+}
+
+/* @param values  room for those of the dump */
+static void each_record(const struct dump *dump, struct pmu_register_value *values,
+			source_function *found, void *arg)
+{
+	size_t count;
+	const struct pmu_pmu *pmus = pmu_catalog(&count);
+
+	for (size_t i = 0; i < count; i++) {
+		for (size_t j = 0; j < pmus[i].box_count; j++) {
+			struct record_source source = {.box = &pmus[i].boxes[j]};
+
+			for (; source.instance < source.box->instance_count; source.instance++)
+				each_record_of_instance(dump, source, values, found, arg);
+		}
+	}
+}
+
+/* What is told, and how. */
+struct report {
+	const struct cli *cli;
+	struct pmu_register_value *values; /* of the dump, as the records understand them */
+	size_t count;
+	json_t *json;
+	struct table *table;
+};
+
+static void take_layout(void *arg, const struct record_source *source)
+{
+	struct report *report = arg;
+
+	for (size_t i = 0; i < report->count; i++) {
+		struct pmu_register_value *value = &report->values[i];
+		const struct pmu_register *reg;
+
+		if (value->box != source->box || value->instance != source->instance)
+			continue;
+		reg = pmu_record_register(source->record, value->reg);
+		if (reg)
+			value->reg = reg;
+	}
+}
+
+static void record_json(void *arg, const struct record_source *source)
+{
+	struct report *report = arg;
+	json_t *json;
+
+	if (tell_json(report->cli, source, &json))
+		json = json_pack("{s:s, s:s, s:i, s:s, s:s}", "pmu", source->box->pmu, "box",
+				 source->box->name, "instance", (int)source->instance, "record",
+				 source->record->name, "error", pmu_message(report->cli->ctx));
+	json_array_append_new(report->json, json);
+}
+
+static void record_table(void *arg, const struct record_source *source)
+{
+	struct report *report = arg;
+
+	fputc('\n', report->cli->out);
+	if (tell_table(report->cli, source))
+		fprintf(report->cli->out, "%s/%s.%s: %s\n", source->box->pmu, source->box->name,
+			source->record->name, pmu_message(report->cli->ctx));
+}
+
+static void record_csv(void *arg, const struct record_source *source)
+{
+	struct report *report = arg;
+
+	/* What lacks registers has no rows. */
+	(void)tell_csv(report->cli, source, report->table);
+}
+
+static int report_json(struct report *report, const struct dump *dump,
+		       struct pmu_register_value *room)
+{
+	json_t *registers = json_array();
+
+	report->json = json_array();
+	for (size_t i = 0; i < report->count; i++)
+		json_array_append_new(registers, register_json(report->cli, &report->values[i]));
+	each_record(dump, room, record_json, report);
+	return cli_print_json(
+	    report->cli, json_pack("{s:o, s:o}", "registers", registers, "records", report->json));
+}
+
+static int report_csv(struct report *report, const struct dump *dump,
+		      struct pmu_register_value *room)
+{
+	report->table = decode_csv_new();
+	if (!report->table)
+		return cli_error(report->cli, EXIT_FAILED, "out of memory");
+	for (size_t i = 0; i < report->count; i++) {
+		struct csv_row row = {report->table, &report->values[i]};
+
+		pmu_register_decode(row.value->reg, row.value->value, field_csv, &row);
+	}
+	each_record(dump, room, record_csv, report);
+	return cli_print_table(report->cli, report->table);
+}
+
+static int report_table(struct report *report, const struct dump *dump,
+			struct pmu_register_value *room)
+{
+	int code = EXIT_DONE;
+
+	for (size_t i = 0; i < report->count && code == EXIT_DONE; i++) {
+		if (i)
+			fputc('\n', report->cli->out);
+		code = register_table(report->cli, &report->values[i]);
+	}
+	each_record(dump, room, record_table, report);
+	return code;
+}
+
+int decode_registers(const struct cli *cli, const struct dump *dump)
+{
+	struct pmu_register_value *room = calloc(2 * dump->count + 1, sizeof(*room));
+	struct report report = {.cli = cli, .count = dump->count};
+	int code;
+
+	if (!room)
+		return cli_error(cli, EXIT_FAILED, "out of memory");
+	report.values = room + dump->count;
+	for (size_t i = 0; i < dump->count; i++)
+		report.values[i] = dump->values[i];
+	each_record(dump, room, take_layout, &report);
+	if (cli->format == CLI_JSON)
+		code = report_json(&report, dump, room);
+	else if (cli->format == CLI_CSV)
+		code = report_csv(&report, dump, room);
+	else
+		code = report_table(&report, dump, room);
+	free(room);
+	return code;
+}

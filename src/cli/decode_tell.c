@@ -1,0 +1,365 @@
+#include "cli/decode_tell.h"
+
+#include <jansson.h>
+#include <string.h>
+
+#define TEXT_MAX    512
+#define COLUMNS_MAX 16 /* fields of an entry, by name */
+#define CELL_MAX    48
+
+struct telling {
+	const struct cli *cli;
+	const struct record_source *source;
+	json_t *record, *fields;  /* JSON: the record, and where the next field goes */
+	struct table *table;	  /* the one that is being filled */
+	const char *entry, *kind; /* CSV: of the next field */
+	const char *columns[COLUMNS_MAX];
+	char cells[COLUMNS_MAX][CELL_MAX]; /* of the entry */
+	size_t column_count;
+	bool in_entry;
+	unsigned entries;
+};
+
+static int decode(const struct telling *telling, const struct pmu_record_visitor *visitor)
+{
+	const struct record_source *source = telling->source;
+
+	if (source->bytes)
+		return pmu_record_decode_bytes(telling->cli->ctx, source->record, source->bytes,
+					       visitor, (void *)telling);
+	return pmu_record_decode(telling->cli->ctx, source->record, source->kind, source->values,
+				 source->count, visitor, (void *)telling);
+}
+
+/* The names of the fields that are set, where a value is a register of flags. */
+static void write_flags(const struct pmu_record_value *value, char text[TEXT_MAX])
+{
+	const struct pmu_register *reg = value->field->like;
+	size_t used = 0;
+
+	for (size_t i = 0; i < reg->field_count && used < TEXT_MAX; i++) {
+		const struct pmu_field *field = &reg->fields[i];
+
+		if (value->value & pmu_mask(field->hi, field->lo) &&
+		    field->access != PMU_ACCESS_RV && field->access != PMU_ACCESS_IG)
+			used += (size_t)snprintf(text + used, TEXT_MAX - used, "%s%s",
+						 used ? "+" : "", field->name);
+	}
+}
+
+/* The name of a value; "" for none. */
+static void write_meaning(const struct pmu_record_value *value, char text[TEXT_MAX])
+{
+	*text = '\0';
+	if (value->meaning)
+		snprintf(text, TEXT_MAX, "%s", value->meaning->name);
+	else if (value->field->like)
+		write_flags(value, text);
+}
+
+static bool is_documented(const struct pmu_record_value *value)
+{
+	return value->meaning || !value->field->listed;
+}
+
+/* What is valid where a value is not. */
+static void write_valid(const struct pmu_record_field *field, char text[TEXT_MAX])
+{
+	size_t used = (size_t)snprintf(text, TEXT_MAX, "not documented; documented:");
+
+	for (size_t i = 0; i < field->mnemonic_count && used < TEXT_MAX; i++)
+		used += (size_t)snprintf(text + used, TEXT_MAX - used, "%s %llu %s", i ? "," : "",
+					 (unsigned long long)field->mnemonics[i].value,
+					 field->mnemonics[i].name);
+}
+
+static void write_value(const struct pmu_record_value *value, char *text, size_t size)
+{
+	switch (value->field->type) {
+	case PMU_RECORD_FLAG:
+		snprintf(text, size, "%s", value->value ? "yes" : "no");
+		break;
+	case PMU_RECORD_ADDRESS:
+	case PMU_RECORD_WORD:
+		snprintf(text, size, "0x%llX", (unsigned long long)value->value);
+		break;
+	default:
+		snprintf(text, size, "%s%llu", value->least ? ">=" : "",
+			 (unsigned long long)value->value);
+		break;
+	}
+}
+
+/* JSON */
+
+static json_t *value_json(const struct pmu_record_value *value)
+{
+	char text[TEXT_MAX];
+
+	switch (value->field->type) {
+	case PMU_RECORD_FLAG:
+		return json_boolean(value->value);
+	case PMU_RECORD_NUMBER:
+		if (value->value <= INT64_MAX)
+			return json_integer((json_int_t)value->value);
+		break;
+	default:
+		break;
+	}
+	snprintf(text, sizeof(text), "0x%llX", (unsigned long long)value->value);
+	return json_string(text);
+}
+
+static void field_json(void *arg, const struct pmu_record_value *value)
+{
+	struct telling *telling = arg;
+	char meaning[TEXT_MAX];
+
+	write_meaning(value, meaning);
+	json_array_append_new(telling->fields,
+			      json_pack("{s:s, s:o, s:s, s:s?, s:b, s:b}", "name",
+					value->field->name, "value", value_json(value), "unit",
+					value->field->unit, "meaning", *meaning ? meaning : NULL,
+					"least", value->least, "documented", is_documented(value)));
+}
+
+static void record_json(void *arg, const struct pmu_record_kind *kind, bool captured)
+{
+	struct telling *telling = arg;
+	const struct record_source *source = telling->source;
+
+	telling->fields = json_array();
+	telling->record =
+	    json_pack("{s:s, s:s, s:i, s:s, s:s?, s:b, s:o, s:[], s:[]}", "pmu", source->box->pmu,
+		      "box", source->box->name, "instance", (int)source->instance, "record",
+		      source->record->name, "kind", kind ? kind->name : NULL, "captured", captured,
+		      "fields", telling->fields, "entries", "notes");
+	if (source->bytes)
+		json_object_set_new(telling->record, "offset",
+				    json_integer((json_int_t)source->offset));
+}
+
+static void entry_json(void *arg, unsigned row, const struct pmu_record_kind *kind)
+{
+	struct telling *telling = arg;
+
+	telling->fields = json_array();
+	json_array_append_new(json_object_get(telling->record, "entries"),
+			      json_pack("{s:s, s:s, s:o}", "entry",
+					telling->source->record->ring.names[row], "kind",
+					kind->name, "fields", telling->fields));
+}
+
+static void note_json(void *arg, const char *text)
+{
+	struct telling *telling = arg;
+
+	json_array_append_new(json_object_get(telling->record, "notes"), json_string(text));
+}
+
+int tell_json(const struct cli *cli, const struct record_source *source, json_t **json)
+{
+	static const struct pmu_record_visitor visitor = {record_json, entry_json, field_json,
+							  note_json};
+	struct telling telling = {.cli = cli, .source = source};
+	int error = decode(&telling, &visitor);
+
+	*json = telling.record;
+	return error;
+}
+
+/* For people: fields of the record one below the other, entries of a ring one a line. */
+
+static void start_fields(struct telling *telling)
+{
+	telling->table = table_new("lrl");
+	if (!telling->table)
+		return;
+	for (int i = 0; i < 3; i++)
+		table_cell(telling->table, "%s",
+			   (const char *const[]){"FIELD", "VALUE", "MEANING"}[i]);
+}
+
+static void start_entries(struct telling *telling)
+{
+	const struct pmu_record_ring *ring = &telling->source->record->ring;
+	char columns[COLUMNS_MAX + 4] = "rll";
+
+	telling->column_count = 0;
+	for (size_t i = 0; i < ring->field_count; i++) {
+		size_t column = 0;
+
+		while (column < telling->column_count &&
+		       strcmp(telling->columns[column], ring->fields[i].name))
+			column++;
+		if (column == telling->column_count && column < COLUMNS_MAX)
+			telling->columns[telling->column_count++] = ring->fields[i].name;
+	}
+	memset(columns + 3, 'r', telling->column_count);
+	telling->table = table_new(columns);
+	if (!telling->table)
+		return;
+	table_cell(telling->table, "AGE");
+	table_cell(telling->table, "ENTRY");
+	table_cell(telling->table, "KIND");
+	for (size_t i = 0; i < telling->column_count; i++)
+		table_cell(telling->table, "%s", telling->columns[i]);
+}
+
+static void print_table(struct telling *telling)
+{
+	if (telling->table)
+		cli_print_table(telling->cli, telling->table);
+	telling->table = NULL;
+}
+
+static void record_text(void *arg, const struct pmu_record_kind *kind, bool captured)
+{
+	struct telling *telling = arg;
+	const struct record_source *source = telling->source;
+	FILE *out = telling->cli->out;
+
+	fprintf(out, "%s/%s", source->box->pmu, source->box->name);
+	if (source->box->instance_count > 1)
+		fprintf(out, "%u", source->instance);
+	fprintf(out, ".%s", source->record->name);
+	if (source->bytes)
+		fprintf(out, " at offset 0x%llX", (unsigned long long)source->offset);
+	fprintf(out, ": %s", source->record->title);
+	if (kind)
+		fprintf(out, "; %s: %s", kind->name, kind->desc);
+	fputc('\n', out);
+	if (!captured)
+		fputs("nothing was captured\n", out);
+	else if (source->record->field_count)
+		start_fields(telling);
+}
+
+static void finish_entry(struct telling *telling)
+{
+	for (size_t i = 0; telling->in_entry && telling->table && i < telling->column_count; i++)
+		table_cell(telling->table, "%s", telling->cells[i]);
+	telling->in_entry = false;
+}
+
+static void entry_text(void *arg, unsigned row, const struct pmu_record_kind *kind)
+{
+	struct telling *telling = arg;
+
+	if (telling->entries == 0) {
+		print_table(telling);
+		start_entries(telling);
+	}
+	finish_entry(telling);
+	if (!telling->table)
+		return;
+	table_cell(telling->table, "%u", telling->entries++);
+	table_cell(telling->table, "%s", telling->source->record->ring.names[row]);
+	table_cell(telling->table, "%s", kind->name);
+	for (size_t i = 0; i < telling->column_count; i++)
+		strcpy(telling->cells[i], "-");
+	telling->in_entry = true;
+}
+
+static void fill_cell(struct telling *telling, const struct pmu_record_value *value)
+{
+	for (size_t i = 0; i < telling->column_count; i++) {
+		if (strcmp(telling->columns[i], value->field->name))
+			continue;
+		if (value->meaning)
+			snprintf(telling->cells[i], CELL_MAX, "%s", value->meaning->name);
+		else
+			write_value(value, telling->cells[i], CELL_MAX);
+	}
+}
+
+static void field_text(void *arg, const struct pmu_record_value *value)
+{
+	struct telling *telling = arg;
+	const struct pmu_record_field *field = value->field;
+	char text[TEXT_MAX], meaning[TEXT_MAX];
+	const char *desc = value->meaning ? value->meaning->desc : field->desc;
+
+	if (telling->in_entry) {
+		fill_cell(telling, value);
+		return;
+	}
+	if (!telling->table)
+		return;
+	write_value(value, text, sizeof(text));
+	if (is_documented(value))
+		write_meaning(value, meaning);
+	else
+		write_valid(field, meaning);
+	table_cell(telling->table, "%s", field->name);
+	table_cell(telling->table, "%s%s%s", text, *field->unit ? " " : "", field->unit);
+	table_cell(telling->table, "%s%s%s", meaning, *meaning && *desc ? ": " : "", desc);
+}
+
+static void note_text(void *arg, const char *text)
+{
+	struct telling *telling = arg;
+
+	finish_entry(telling);
+	print_table(telling);
+	fprintf(telling->cli->out, "note: %s\n", text);
+}
+
+int tell_table(const struct cli *cli, const struct record_source *source)
+{
+	static const struct pmu_record_visitor visitor = {record_text, entry_text, field_text,
+							  note_text};
+	struct telling telling = {.cli = cli, .source = source};
+	int error = decode(&telling, &visitor);
+
+	finish_entry(&telling);
+	print_table(&telling);
+	return error;
+}
+
+/* CSV: a row a field */
+
+static void record_csv(void *arg, const struct pmu_record_kind *kind, bool captured)
+{
+	struct telling *telling = arg;
+
+	telling->entry = "";
+	telling->kind = !captured ? "nothing" : kind ? kind->name : "";
+}
+
+static void entry_csv(void *arg, unsigned row, const struct pmu_record_kind *kind)
+{
+	struct telling *telling = arg;
+
+	telling->entry = telling->source->record->ring.names[row];
+	telling->kind = kind->name;
+}
+
+static void field_csv(void *arg, const struct pmu_record_value *value)
+{
+	struct telling *telling = arg;
+	const struct record_source *source = telling->source;
+	char text[TEXT_MAX], meaning[TEXT_MAX];
+
+	write_value(value, text, sizeof(text));
+	write_meaning(value, meaning);
+	table_cell(telling->table, "%s", source->box->pmu);
+	table_cell(telling->table, "%s%u", source->box->name, source->instance);
+	table_cell(telling->table, "%s", source->record->name);
+	if (source->bytes)
+		table_cell(telling->table, "%llu", (unsigned long long)source->offset);
+	else
+		table_cell(telling->table, "%s", telling->entry);
+	table_cell(telling->table, "%s", telling->kind);
+	table_cell(telling->table, "%s", value->field->name);
+	table_cell(telling->table, "%s", text);
+	table_cell(telling->table, "%s", meaning);
+}
+
+int tell_csv(const struct cli *cli, const struct record_source *source, struct table *table)
+{
+	static const struct pmu_record_visitor visitor = {record_csv, entry_csv, field_csv, NULL};
+	struct telling telling = {.cli = cli, .source = source, .table = table};
+
+	return decode(&telling, &visitor);
+}

@@ -1,0 +1,318 @@
+#include "cli/host.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bus/bus.h"
+#include "bus/hardware.h"
+#include "cli/child.h"
+
+#define EVENT_TEXT_MAX 1024 /* of an expression, as the user wrote it */
+
+struct stat_access {
+	struct pmu_access_op op;
+	bool write;
+};
+
+struct stat_dry_run {
+	struct bus_map map;
+	struct stat_access *accesses;
+	size_t count, capacity;
+	bool lost; /* memory ran out */
+};
+
+static void keep_access(void *arg, bool write, const struct pmu_access_op *op)
+{
+	struct stat_dry_run *dry_run = arg;
+
+	if (dry_run->count == dry_run->capacity) {
+		size_t capacity = 2 * dry_run->capacity + 256;
+		struct stat_access *accesses =
+		    realloc(dry_run->accesses, capacity * sizeof(*accesses));
+
+		dry_run->lost |= !accesses;
+		if (!accesses)
+			return;
+		dry_run->accesses = accesses;
+		dry_run->capacity = capacity;
+	}
+	dry_run->accesses[dry_run->count++] = (struct stat_access){*op, write};
+}
+
+/* The first of events that commas outside braces divide. */
+static void first_of(const char *events, char text[EVENT_TEXT_MAX])
+{
+	int depth = 0;
+	size_t length = 0;
+
+	while (length < EVENT_TEXT_MAX - 1 && events[length] &&
+	       (events[length] != ',' || depth > 0)) {
+		depth += (events[length] == '{') - (events[length] == '}');
+		length++;
+	}
+	memcpy(text, events, length);
+	text[length] = '\0';
+}
+
+/* The PMU that is asked for, that of the computer, or that of the first event. */
+static int choose_pmu(const struct cli *cli, const struct stat_run *run, const struct host *host,
+		      const char *events, const struct pmu_pmu **pmu)
+{
+	struct pmu_selection selection;
+	char text[EVENT_TEXT_MAX];
+	int error;
+
+	if (run->machine) {
+		*pmu = pmu_find_pmu(run->machine->pmu);
+		return 0;
+	}
+	if (run->options.pmu) {
+		*pmu = cli_find_pmu(cli, run->options.pmu);
+		return *pmu ? 0 : EXIT_USAGE;
+	}
+	*pmu = host_find_pmu(host);
+	if (*pmu || !events)
+		return *pmu ? 0
+			    : cli_error(cli, EXIT_USAGE,
+					"this computer has no PMU of the catalog; --pmu names one");
+	first_of(events, text);
+	error = pmu_event_parse(cli->ctx, NULL, text, &selection);
+	*pmu = selection.pmu;
+	return error ? cli_fail(cli, error) : 0;
+}
+
+static int open_dry_run(const struct cli *cli, struct stat_run *run, const char *events)
+{
+	const struct pmu_pmu *pmu;
+	struct host *host;
+	int code, error = host_new(&host, cli->ctx, run->options.root);
+	unsigned sockets;
+
+	if (error)
+		return cli_fail(cli, error);
+	code = choose_pmu(cli, run, host, events, &pmu);
+	if (run->machine)
+		sockets = run->machine->sockets;
+	else
+		sockets = !code && host_has_pmu(host, pmu) ? host->sockets : 1;
+	host_free(host);
+	if (code)
+		return code;
+	run->dry_run = calloc(1, sizeof(*run->dry_run));
+	if (!run->dry_run || bus_map_init(&run->dry_run->map, pmu))
+		return cli_error(cli, EXIT_FAILED, "out of memory");
+	error = pmu_bus_dry_run(&run->bus, cli->ctx, pmu, sockets, keep_access, run->dry_run);
+	return error ? cli_fail(cli, error) : 0;
+}
+
+static int open_file(const struct cli *cli, FILE **file, const char *path, const char *mode)
+{
+	*file = fopen(path, mode);
+	return *file ? 0 : cli_error(cli, EXIT_FAILED, "cannot open %s: %s", path, strerror(errno));
+}
+
+static int open_replay(const struct cli *cli, struct stat_run *run)
+{
+	int error, code = open_file(cli, &run->file, run->options.replay, "re");
+
+	if (code)
+		return code;
+	error = pmu_bus_replaying(&run->bus, cli->ctx, run->file);
+	return error ? cli_fail(cli, error) : 0;
+}
+
+static int open_computer(const struct cli *cli, struct stat_run *run)
+{
+	const struct pmu_host_options options = {.root = run->options.root,
+						 .pmu = run->options.pmu};
+	int error = pmu_bus_host(&run->bus, cli->ctx, &options);
+
+	return error ? cli_fail(cli, error) : 0;
+}
+
+int host_open(const struct cli *cli, struct stat_run *run, const char *events)
+{
+	const struct stat_options *options = &run->options;
+
+	run->place = options->root ? options->root : "this computer";
+	if (options->replay)
+		run->place = options->replay;
+	if (options->replay)
+		return open_replay(cli, run);
+	if (options->dry_run)
+		return open_dry_run(cli, run, events);
+	return open_computer(cli, run);
+}
+
+int host_close(const struct cli *cli, struct stat_run *run, int code)
+{
+	bool lost = run->file && (ferror(run->file) | fclose(run->file));
+
+	run->file = NULL;
+	if (run->dry_run) {
+		bus_map_fini(&run->dry_run->map);
+		free(run->dry_run->accesses);
+		free(run->dry_run);
+		run->dry_run = NULL;
+	}
+	return lost && !code ? cli_error(cli, EXIT_FAILED, "the recording cannot be written")
+			     : code;
+}
+
+/* What helps against counters in use, beside forcing. */
+static void hint_busy(const struct cli *cli, const struct stat_run *run)
+{
+	const struct host *host = bus_hardware_host(run->bus);
+	char path[HOST_PATH_MAX];
+	FILE *file =
+	    host ? fopen(host_path(host, path, "/proc/sys/kernel/nmi_watchdog"), "re") : NULL;
+	int watchdog = file ? fgetc(file) : EOF;
+
+	if (file)
+		fclose(file);
+	if (watchdog == '1')
+		cli_error(cli, 0,
+			  "the kernel's NMI watchdog counts cycles on each core; as root: sysctl "
+			  "kernel.nmi_watchdog=0");
+	cli_error(cli, 0, "--force takes them and gives them back at the end");
+}
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static int failed(const struct cli *cli, struct stat_run *run, int error)
+{
+	snprintf(run->problem, sizeof(run->problem), "%s", pmu_message(cli->ctx));
+	cli_fail(cli, error);
+	if (error == PMU_E_BUSY)
+		hint_busy(cli, run);
+	return EXIT_FAILED;
+}
+
+/* From start to counts. A recording and a dry run have no program: @child is NULL. */
+static int count(const struct cli *cli, struct stat_run *run, struct child *child)
+{
+	int code = 0, error = pmu_session_start(run->session, cli->ctx);
+	double begin = now();
+
+	if (error) {
+		code = failed(cli, run, error);
+		if (child)
+			child_abandon(child);
+		return code;
+	}
+	if (child) {
+		code = child_finish(cli, child, &run->exit);
+		run->seconds = now() - begin;
+	}
+	error = pmu_session_stop(run->session, cli->ctx);
+	if (!error && !code)
+		error = pmu_session_read(run->session, cli->ctx, &run->counts, &run->count_count);
+	return error && !code ? failed(cli, run, error) : code;
+}
+
+/* What kept it from counting most often keeps it from restoring too, and has been said. */
+static int restore(const struct cli *cli, struct stat_run *run, int code)
+{
+	int error = pmu_session_end(run->session, cli->ctx);
+
+	if (!error || run->options.replay || !strcmp(run->problem, pmu_message(cli->ctx)))
+		return code;
+	return cli_error(cli, EXIT_FAILED, "registers could not be restored: %s",
+			 pmu_message(cli->ctx));
+}
+
+int host_measure(const struct cli *cli, struct stat_run *run, char **argv)
+{
+	bool native = !run->options.replay && !run->options.dry_run;
+	struct child_signals signals;
+	struct child child;
+	int code = 0;
+
+	run->seconds = NAN;
+	if (run->options.force)
+		pmu_session_force(run->session);
+	child_guard(&signals);
+	if (native)
+		code = child_start(cli, &child, argv, &signals);
+	if (!code)
+		code = count(cli, run, native ? &child : NULL);
+	code = restore(cli, run, code);
+	child_unguard(&signals);
+	return code;
+}
+
+static const struct bus_place *place_of(const struct stat_run *run,
+					const struct stat_access *access)
+{
+	return bus_map_find_in_core(&run->dry_run->map, access->op.core, access->op.space,
+				    access->op.address, access->op.width);
+}
+
+static json_t *access_json(const struct stat_run *run, const struct stat_access *access)
+{
+	const struct bus_place *place = place_of(run, access);
+
+	return json_pack("{s:b, s:i, s:i, s:s, s:i, s:s, s:s, s:i, s:i, s:o}", "write",
+			 access->write, "socket", access->op.socket, "core", access->op.core, "box",
+			 place->box->name, "instance", place->instance, "register", access->op.reg,
+			 "space", cli_space_name(access->op.space), "address", access->op.address,
+			 "width", access->op.width, "value",
+			 access->write ? json_integer((json_int_t)access->op.value) : json_null());
+}
+
+static void access_row(const struct stat_run *run, struct table *table,
+		       const struct stat_access *access)
+{
+	const struct bus_place *place = place_of(run, access);
+	char address[CLI_ADDRESS_MAX];
+
+	table_cell(table, "%s", access->write ? "write" : "read");
+	table_number(table, access->op.socket);
+	table_cell(table, "%s%u", place->box->name, place->instance);
+	table_cell(table, "%s", access->op.reg);
+	table_cell(table, "%s", cli_address(address, access->op.space, access->op.address));
+	if (access->write)
+		table_cell(table, "0x%llX", (unsigned long long)access->op.value);
+	else
+		table_cell(table, "%s", "");
+}
+
+static struct table *access_table(const struct stat_run *run)
+{
+	static const char *const heading[] = {"ACCESS",	  "SOCKET",  "BOX",
+					      "REGISTER", "ADDRESS", "VALUE"};
+	struct table *table = table_new("lrlllr");
+
+	for (size_t i = 0; table && i < 6; i++)
+		table_cell(table, "%s", heading[i]);
+	for (size_t i = 0; table && i < run->dry_run->count; i++)
+		access_row(run, table, &run->dry_run->accesses[i]);
+	return table;
+}
+
+int host_print_accesses(const struct cli *cli, const struct stat_run *run)
+{
+	struct table *table;
+
+	if (run->dry_run->lost)
+		return cli_error(cli, EXIT_FAILED, "out of memory for the accesses");
+	if (cli->format == CLI_JSON) {
+		json_t *array = json_array();
+
+		for (size_t i = 0; i < run->dry_run->count; i++)
+			json_array_append_new(array, access_json(run, &run->dry_run->accesses[i]));
+		return cli_print_json(cli, array);
+	}
+	table = access_table(run);
+	return table ? cli_print_table(cli, table) : cli_error(cli, EXIT_FAILED, "out of memory");
+}

@@ -1,0 +1,21 @@
+/* `stat` without an emulated machine: on this computer, from a recording, or as a dry run. */
+#ifndef CLI_HOST_H
+#define CLI_HOST_H
+
+#include "cli/stat.h"
+
+/**
+ * Opens the bus that the options ask for, into run->bus, and says what it is in run->place.
+ * @param events  the user's; the first tells a dry run its PMU where nothing else does; may be NULL
+ */
+int host_open(const struct cli *cli, struct stat_run *run, const char *events);
+/** Closes what host_open() opened beside the bus, and says what could not be written. */
+int host_close(const struct cli *cli, struct stat_run *run, int code);
+
+/** Programs, runs @argv as it is, reads and restores. @return 0 or the exit code, said */
+int host_measure(const struct cli *cli, struct stat_run *run, char **argv);
+
+/** Prints the accesses of a dry run; takes the place of the report. */
+int host_print_accesses(const struct cli *cli, const struct stat_run *run);
+
+#endif

@@ -1,0 +1,28 @@
+/* What pmulab list shows of the boxes that were chosen. */
+#ifndef CLI_LIST_H
+#define CLI_LIST_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "pmulab/catalog.h"
+
+/* What the user wants to see. */
+struct choice {
+	const struct pmu_pmu *pmu; /* NULL: all */
+	const char *box;	   /* NULL: all */
+	const char *text;	   /* NULL: all */
+};
+
+bool list_chosen(const struct choice *choice, const char *name);
+
+/** "a,b" as an array of strings. */
+json_t *list_words_json(const char *words);
+
+/** Rows of one box, into a JSON array or a struct table. */
+void list_encodings_json(void *arg, const struct choice *choice, const struct pmu_box *box);
+void list_encodings_table(void *arg, const struct choice *choice, const struct pmu_box *box);
+void list_settings_json(void *arg, const struct choice *choice, const struct pmu_box *box);
+void list_settings_table(void *arg, const struct choice *choice, const struct pmu_box *box);
+
+#endif

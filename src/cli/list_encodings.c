@@ -1,0 +1,128 @@
+/* Events with each of their unit masks, and what may follow them in an expression. */
+#include <jansson.h>
+#include <strings.h>
+
+#include "cli/cli.h"
+#include "cli/list.h"
+
+/* Fields of other registers that have to hold a value. */
+static void add_presets_json(json_t *array, const struct pmu_preset *presets, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		json_t *preset = json_pack("{s:s, s:i, s:i, s:I}", "register", presets[i].reg->name,
+					   "hi", presets[i].hi, "lo", presets[i].lo, "value",
+					   (json_int_t)presets[i].value);
+
+		if (presets[i].copy != PMU_COPY_ALL)
+			json_object_set_new(preset, "copy", json_integer(presets[i].copy));
+		json_array_append_new(array, preset);
+	}
+}
+
+static json_t *given_json(const struct pmu_umask *umask)
+{
+	json_t *given = json_object();
+
+	for (size_t i = 0; i < umask->given_count; i++)
+		json_object_set_new(given, umask->given[i].modifier->name,
+				    json_integer((json_int_t)umask->given[i].value));
+	return given;
+}
+
+/* @umask: NULL for an event without named ones. */
+static json_t *encoding_json(const struct pmu_box *box, const struct pmu_event *event,
+			     const struct pmu_umask *umask)
+{
+	json_t *sets = json_array();
+	char set[CLI_SET_MAX];
+
+	add_presets_json(sets, event->presets, event->preset_count);
+	if (umask)
+		add_presets_json(sets, umask->presets, umask->preset_count);
+	return json_pack("{s:s, s:s, s:s, s:i, s:b, s:s, s:i, s:i, s:b, s:s, s:o, s:o, s:s, s:o}",
+			 "pmu", box->pmu, "box", box->name, "event", event->name, "code",
+			 event->code, "ext", event->ext, "umask", umask ? umask->name : "", "value",
+			 umask ? umask->value : event->umask, "care", umask ? umask->care : 0xff,
+			 "alone", umask && umask->alone, "group", umask ? umask->group : "",
+			 "given", umask ? given_json(umask) : json_object(), "sets", sets, "set",
+			 cli_set_text(event, set), "attributes",
+			 list_words_json(event->attributes));
+}
+
+void list_encodings_json(void *arg, const struct choice *choice, const struct pmu_box *box)
+{
+	for (size_t i = 0; i < box->event_count; i++) {
+		const struct pmu_event *event = &box->events[i];
+
+		if (!list_chosen(choice, event->name))
+			continue;
+		if (event->umask_count == 0)
+			json_array_append_new(arg, encoding_json(box, event, NULL));
+		for (size_t j = 0; j < event->umask_count; j++)
+			json_array_append_new(arg, encoding_json(box, event, &event->umasks[j]));
+	}
+}
+
+void list_encodings_table(void *arg, const struct choice *choice, const struct pmu_box *box)
+{
+	for (size_t i = 0; i < box->event_count; i++) {
+		const struct pmu_event *event = &box->events[i];
+		size_t rows = event->umask_count ? event->umask_count : 1;
+
+		for (size_t j = 0; j < rows && list_chosen(choice, event->name); j++) {
+			const struct pmu_umask *umask =
+			    event->umask_count ? &event->umasks[j] : NULL;
+
+			table_cell(arg, "%s", box->pmu);
+			table_cell(arg, "%s.%s%s%s", box->name, event->name, umask ? "." : "",
+				   umask ? umask->name : "");
+			table_cell(arg, "0x%02X%s", event->code, event->ext ? "+" : "");
+			table_cell(arg, "0x%02X", umask ? umask->value : event->umask);
+			table_cell(arg, "%s", umask ? umask->desc : event->desc);
+		}
+	}
+}
+
+/* What may be written behind the = of @modifier, by name. */
+static json_t *values_json(const struct pmu_box *box, const struct pmu_modifier *modifier)
+{
+	json_t *values = json_array();
+
+	for (size_t i = 0; i < box->mnemonic_count; i++)
+		if (!strcasecmp(box->mnemonics[i].field, modifier->name))
+			json_array_append_new(
+			    values, json_pack("{s:s, s:I}", "name", box->mnemonics[i].name, "value",
+					      (json_int_t)box->mnemonics[i].value));
+	return values;
+}
+
+void list_settings_json(void *arg, const struct choice *choice, const struct pmu_box *box)
+{
+	for (size_t i = 0; i < box->modifier_count; i++) {
+		const struct pmu_modifier *modifier = &box->modifiers[i];
+
+		if (list_chosen(choice, modifier->name))
+			json_array_append_new(
+			    arg, json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:b, s:o}", "pmu",
+					   box->pmu, "box", box->name, "setting", modifier->name,
+					   "register", modifier->reg ? modifier->reg->name : "",
+					   "hi", modifier->hi, "lo", modifier->lo, "set",
+					   modifier->set, "values", values_json(box, modifier)));
+	}
+}
+
+void list_settings_table(void *arg, const struct choice *choice, const struct pmu_box *box)
+{
+	for (size_t i = 0; i < box->modifier_count; i++) {
+		const struct pmu_modifier *modifier = &box->modifiers[i];
+
+		if (!list_chosen(choice, modifier->name))
+			continue;
+		table_cell(arg, "%s", box->pmu);
+		table_cell(arg, "%s", box->name);
+		table_cell(arg, "%s", modifier->name);
+		table_cell(arg, "%s",
+			   modifier->reg ? modifier->reg->name : "the counter's control");
+		table_cell(arg, "%u:%u", modifier->hi, modifier->lo);
+	}
+}

@@ -1,0 +1,26 @@
+/* The way from device files to the registers of an emulated machine. */
+#ifndef DEVICE_ACCESS_H
+#define DEVICE_ACCESS_H
+
+#include "device/clock.h"
+#include "system/system.h"
+
+struct device_access {
+	struct system *system;
+	struct device_clock *clock; /* is looked at before each access; NULL: none */
+	/* Hears of writes that came to nothing, from several threads; NULL: nobody does. */
+	void (*refused)(void *arg, const struct pmon_access *access, uint64_t value, int error);
+	/* Hears of every access that was made, also of those without effect; likewise. */
+	void (*accessed)(void *arg, const struct pmon_access *access, bool write, uint64_t value,
+			 int error);
+	void *arg;
+};
+
+/** As system_read(). */
+int device_read(const struct device_access *device, const struct pmon_access *access,
+		uint64_t *value);
+/** As system_write(), and tells of what is refused. */
+int device_write(const struct device_access *device, const struct pmon_access *access,
+		 uint64_t value);
+
+#endif

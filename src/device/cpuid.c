@@ -1,0 +1,189 @@
+#include "device/cpuid.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "device/topology.h"
+#include "pmulab/catalog.h"
+
+#define ANSWER_BYTES  sizeof(struct cpuid)
+#define BASIC_LAST    0xD
+#define EXTENDED      0x80000000
+#define EXTENDED_LAST 0x80000008
+#define BRAND_FIRST   0x80000002
+#define BRAND_LAST    0x80000004
+
+/*
+ * Leaves that are the same on every CPU (325384, CPUID). Features are those of Broadwell-EP less
+ * what the emulator has not, as programs on the machine see them too (cli/run.c).
+ */
+static const struct {
+	uint32_t leaf, subleaf;
+	struct cpuid answer;
+} constants[] = {
+    {0x0, 0, {BASIC_LAST, 0x756e6547, 0x6c65746e, 0x49656e69}}, /* "GenuineIntel" */
+    {0x2, 0, {0x76036301, 0x00f0b5ff, 0, 0x00c30000}},
+    {0x5, 0, {0x40, 0x40, 0x3, 0}}, /* MWAIT: lines of 64 bytes */
+    {0x6, 0, {0x4, 0, 0x1, 0}},	    /* timer that never stops, APERF and MPERF */
+    {0x7, 0, {0, 0x001803a9, 0, 0}},
+    {0xD, 0, {0x7, 0x340, 0x340, 0}},
+    {0xD, 1, {0x1, 0x340, 0, 0}},
+    {0xD, 2, {0x100, 0x240, 0, 0}},
+    {0x80000000, 0, {EXTENDED_LAST, 0, 0, 0}},
+    {0x80000001, 0, {0, 0, 0x21, 0x28100800}},
+    {0x80000006, 0, {0, 0, 0x01006040, 0}}, /* L2: 256 KB, 8 ways, lines of 64 bytes */
+    {0x80000007, 0, {0, 0, 0, 0x100}},	    /* TSC of constant frequency */
+    {0x80000008, 0, {0x302e, 0, 0, 0}},	    /* 46 bits physical, 48 linear */
+};
+
+#define FEATURES_ECX 0x7ed8b203 /* of leaf 1; with PDCM */
+#define FEATURES_EDX 0x178bfbfd /* with HTT: more than one APIC id a package */
+#define STEPPING     1
+
+static unsigned bits_for(unsigned values)
+{
+	unsigned bits = 0;
+
+	while (1u << bits < values)
+		bits++;
+	return bits;
+}
+
+/* Family, model and stepping, the extended ones apart. */
+static uint32_t signature(const struct pmu_machine *machine)
+{
+	const struct pmu_cpu *cpu = &pmu_find_pmu(machine->pmu)->cpus[0];
+
+	return (cpu->model >> 4 & 0xF) << 16 | (cpu->family & 0xF) << 8 | (cpu->model & 0xF) << 4 |
+	       STEPPING;
+}
+
+/* APIC ids that a socket has room for: two a core, of which one is used. */
+static uint32_t socket_ids(const struct pmu_machine *machine)
+{
+	return 2u << bits_for(machine->cores);
+}
+
+static struct cpuid identity(const struct pmu_machine *machine, unsigned cpu)
+{
+	return (struct cpuid){
+	    signature(machine),
+	    topology_apic_id(machine, cpu) << 24 | socket_ids(machine) << 16 | 64 / 8 << 8,
+	    FEATURES_ECX,
+	    FEATURES_EDX,
+	};
+}
+
+static struct cpuid cache_leaf(const struct pmu_machine *machine, uint32_t index)
+{
+	enum { DATA = 1, CODE = 2, UNIFIED = 3, SELF_INITIALISING = 1 << 8 };
+	const struct {
+		const struct pmu_cache *cache;
+		uint32_t type, level, ids, instances, properties;
+	} caches[] = {
+	    {&machine->l1d, DATA, 1, 2, 1, 0},
+	    {&machine->l1i, CODE, 1, 2, 1, 0},
+	    {&machine->l2, UNIFIED, 2, 2, 1, 0},
+	    {&machine->llc, UNIFIED, 3, socket_ids(machine), machine->slices, 0x6},
+	};
+	const uint32_t core_ids = socket_ids(machine) / 2;
+
+	if (index >= sizeof(caches) / sizeof(caches[0]))
+		return (struct cpuid){0};
+	return (struct cpuid){
+	    (core_ids - 1) << 26 | (caches[index].ids - 1) << 14 | SELF_INITIALISING |
+		caches[index].level << 5 | caches[index].type,
+	    (caches[index].cache->ways - 1) << 22 | (64 - 1),
+	    caches[index].cache->sets * caches[index].instances - 1,
+	    caches[index].properties,
+	};
+}
+
+/* Architectural performance monitoring: what the catalog says that a core has. */
+static struct cpuid counters_leaf(const struct pmu_machine *machine)
+{
+	enum { VERSION = 3, EVENTS = 7 };
+	const struct pmu_pmu *pmu = pmu_find_pmu(machine->pmu);
+
+	for (size_t b = 0; b < pmu->box_count; b++) {
+		const struct pmu_box *box = &pmu->boxes[b];
+
+		if (box->scope == PMU_SCOPE_CORE && box->counter_count)
+			return (struct cpuid){
+			    EVENTS << 24 | (uint32_t)box->counter_width << 16 |
+				(uint32_t)box->counter_count << 8 | VERSION,
+			    0,
+			    0,
+			    (uint32_t)box->counter_width << 5 | box->fixed_count,
+			};
+	}
+	return (struct cpuid){0};
+}
+
+static struct cpuid topology_leaf(const struct pmu_machine *machine, unsigned cpu, uint32_t level)
+{
+	enum { THREADS = 1 << 8, CORES = 2 << 8 };
+	const uint32_t id = topology_apic_id(machine, cpu);
+
+	switch (level) {
+	case 0:
+		return (struct cpuid){1, 1, THREADS, id};
+	case 1:
+		return (struct cpuid){bits_for(machine->cores) + 1, machine->cores, CORES | 1, id};
+	default:
+		return (struct cpuid){0, 0, level & 0xFF, id};
+	}
+}
+
+static struct cpuid brand(const struct pmu_machine *machine, uint32_t leaf)
+{
+	char name[TOPOLOGY_NAME_BYTES] = "";
+	struct cpuid answer;
+
+	topology_name(machine, name);
+	memcpy(&answer, name + (leaf - BRAND_FIRST) * ANSWER_BYTES, ANSWER_BYTES);
+	return answer;
+}
+
+struct cpuid cpuid_of(const struct pmu_machine *machine, unsigned cpu, uint32_t leaf,
+		      uint32_t subleaf)
+{
+	static const uint32_t with_subleaves[] = {0x4, 0x7, 0xB, 0xD};
+	bool wanted = false;
+
+	if ((leaf > BASIC_LAST && leaf < EXTENDED) || leaf > EXTENDED_LAST)
+		leaf = BASIC_LAST;
+	for (size_t i = 0; i < sizeof(with_subleaves) / sizeof(with_subleaves[0]); i++)
+		wanted |= leaf == with_subleaves[i];
+	subleaf = wanted ? subleaf : 0;
+	switch (leaf) {
+	case 0x1:
+		return identity(machine, cpu);
+	case 0x4:
+		return cache_leaf(machine, subleaf);
+	case 0xA:
+		return counters_leaf(machine);
+	case 0xB:
+		return topology_leaf(machine, cpu, subleaf);
+	}
+	if (leaf >= BRAND_FIRST && leaf <= BRAND_LAST)
+		return brand(machine, leaf);
+	for (size_t i = 0; i < sizeof(constants) / sizeof(constants[0]); i++)
+		if (constants[i].leaf == leaf && constants[i].subleaf == subleaf)
+			return constants[i].answer;
+	return (struct cpuid){0};
+}
+
+ssize_t device_cpuid_read(const struct pmu_machine *machine, unsigned cpu, void *buffer,
+			  size_t size, off_t offset)
+{
+	if (size % ANSWER_BYTES)
+		return -EINVAL;
+	for (size_t i = 0; i < size / ANSWER_BYTES; i++) {
+		struct cpuid answer = cpuid_of(machine, cpu, (uint32_t)offset + (uint32_t)i,
+					       (uint32_t)((uint64_t)offset >> 32));
+
+		memcpy((char *)buffer + i * ANSWER_BYTES, &answer, ANSWER_BYTES);
+	}
+	return (ssize_t)size;
+}

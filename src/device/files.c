@@ -1,0 +1,315 @@
+#define FUSE_USE_VERSION 35
+
+#include "device/files.h"
+
+#include <errno.h>
+#include <fuse_lowlevel.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "device/cpuid.h"
+#include "device/msr.h"
+
+#define WORKERS		4
+#define ACCESS_BYTES	4096   /* of one read or write of a device */
+#define TIMEOUT_SECONDS 3600.0 /* for the kernel's caches: nothing of the tree changes */
+
+struct worker {
+	struct device_files *files;
+	pthread_t thread;
+	struct fuse_buf buffer;
+	bool runs;
+};
+
+struct device_files {
+	struct device_contents contents;
+	struct fuse_session *session;
+	struct worker workers[WORKERS];
+};
+
+/* Inode numbers are indices of nodes, the root being 1. */
+static fuse_ino_t inode_of(uint32_t node)
+{
+	return node + FUSE_ROOT_ID;
+}
+
+static uint32_t index_of(fuse_ino_t inode)
+{
+	return (uint32_t)(inode - FUSE_ROOT_ID);
+}
+
+static const struct device_contents *contents_of(fuse_req_t request)
+{
+	return &((struct device_files *)fuse_req_userdata(request))->contents;
+}
+
+static const struct device_node *node_of(fuse_req_t request, fuse_ino_t inode)
+{
+	return &contents_of(request)->tree->nodes[index_of(inode)];
+}
+
+static void fill_status(const struct device_node *node, uint32_t index, struct stat *status)
+{
+	static const mode_t types[] = {
+	    [DEVICE_FOLDER] = S_IFDIR, [DEVICE_TEXT] = S_IFREG,	 [DEVICE_LINK] = S_IFLNK,
+	    [DEVICE_MSR] = S_IFREG,    [DEVICE_CPUID] = S_IFREG, [DEVICE_CONFIG] = S_IFREG,
+	};
+
+	*status = (struct stat){
+	    .st_ino = inode_of(index),
+	    .st_mode = types[node->kind] | node->mode,
+	    .st_nlink = node->kind == DEVICE_FOLDER ? 2 : 1,
+	    .st_size = node->kind == DEVICE_CONFIG ? PCI_CONFIG_BYTES : (off_t)node->length,
+	};
+}
+
+static void serve_lookup(fuse_req_t request, fuse_ino_t folder, const char *name)
+{
+	const struct device_tree *tree = contents_of(request)->tree;
+	uint32_t child = tree_child(tree, index_of(folder), name);
+	struct fuse_entry_param entry = {
+	    .attr_timeout = TIMEOUT_SECONDS,
+	    .entry_timeout = TIMEOUT_SECONDS,
+	};
+
+	if (child == DEVICE_NONE) {
+		fuse_reply_err(request, ENOENT);
+		return;
+	}
+	entry.ino = inode_of(child);
+	fill_status(&tree->nodes[child], child, &entry.attr);
+	fuse_reply_entry(request, &entry);
+}
+
+static void serve_getattr(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *info)
+{
+	struct stat status;
+
+	(void)info;
+	fill_status(node_of(request, inode), index_of(inode), &status);
+	fuse_reply_attr(request, &status, TIMEOUT_SECONDS);
+}
+
+/* Opening for writing truncates, as the shell does it: devices have no length to change. */
+static void serve_setattr(fuse_req_t request, fuse_ino_t inode, struct stat *wanted, int which,
+			  struct fuse_file_info *info)
+{
+	(void)wanted;
+	if (which & ~(FUSE_SET_ATTR_SIZE | FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_MTIME |
+		      FUSE_SET_ATTR_CTIME | FUSE_SET_ATTR_ATIME_NOW | FUSE_SET_ATTR_MTIME_NOW))
+		fuse_reply_err(request, EPERM);
+	else
+		serve_getattr(request, inode, info);
+}
+
+static void serve_readlink(fuse_req_t request, fuse_ino_t inode)
+{
+	fuse_reply_readlink(request, node_of(request, inode)->text);
+}
+
+/* Every access goes to the device, at its own offset and of its own size. */
+static void serve_open(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *info)
+{
+	(void)inode;
+	info->direct_io = 1;
+	fuse_reply_open(request, info);
+}
+
+static void read_text(fuse_req_t request, const struct device_node *node, size_t size, off_t offset)
+{
+	size_t from = (size_t)offset < node->length ? (size_t)offset : node->length;
+	size_t left = node->length - from;
+
+	fuse_reply_buf(request, node->text + from, size < left ? size : left);
+}
+
+static void reply_read(fuse_req_t request, const char *buffer, ssize_t bytes)
+{
+	if (bytes < 0)
+		fuse_reply_err(request, (int)-bytes);
+	else
+		fuse_reply_buf(request, buffer, (size_t)bytes);
+}
+
+static void serve_read(fuse_req_t request, fuse_ino_t inode, size_t size, off_t offset,
+		       struct fuse_file_info *info)
+{
+	const struct device_contents *contents = contents_of(request);
+	const struct device_node *node = node_of(request, inode);
+	char buffer[ACCESS_BYTES];
+
+	(void)info;
+	if (size > sizeof(buffer) && node->kind != DEVICE_TEXT)
+		size = sizeof(buffer);
+	switch (node->kind) {
+	case DEVICE_TEXT:
+		read_text(request, node, size, offset);
+		break;
+	case DEVICE_MSR:
+		reply_read(request, buffer,
+			   device_msr_read(contents->access, node->number, buffer, size, offset));
+		break;
+	case DEVICE_CPUID:
+		reply_read(request, buffer,
+			   device_cpuid_read(system_desc(contents->access->system), node->number,
+					     buffer, size, offset));
+		break;
+	case DEVICE_CONFIG:
+		reply_read(request, buffer,
+			   device_pci_read(contents->access,
+					   &contents->functions->all[node->number], buffer, size,
+					   offset));
+		break;
+	default:
+		fuse_reply_err(request, EISDIR);
+	}
+}
+
+static void serve_write(fuse_req_t request, fuse_ino_t inode, const char *buffer, size_t size,
+			off_t offset, struct fuse_file_info *info)
+{
+	const struct device_contents *contents = contents_of(request);
+	const struct device_node *node = node_of(request, inode);
+	ssize_t bytes = -EACCES;
+
+	(void)info;
+	if (node->kind == DEVICE_MSR)
+		bytes = device_msr_write(contents->access, node->number, buffer, size, offset);
+	else if (node->kind == DEVICE_CONFIG)
+		bytes = device_pci_write(contents->access, &contents->functions->all[node->number],
+					 buffer, size, offset);
+	if (bytes < 0)
+		fuse_reply_err(request, (int)-bytes);
+	else
+		fuse_reply_write(request, (size_t)bytes);
+}
+
+/* An entry's position is its node: reading goes on behind it. */
+static void serve_readdir(fuse_req_t request, fuse_ino_t inode, size_t size, off_t position,
+			  struct fuse_file_info *info)
+{
+	const struct device_tree *tree = contents_of(request)->tree;
+	uint32_t child =
+	    position ? tree->nodes[position].next : tree->nodes[index_of(inode)].first_child;
+	char buffer[ACCESS_BYTES];
+	size_t used = 0;
+
+	(void)info;
+	if (size > sizeof(buffer))
+		size = sizeof(buffer);
+	for (; child != DEVICE_NONE; child = tree->nodes[child].next) {
+		struct stat status;
+		size_t length;
+
+		fill_status(&tree->nodes[child], child, &status);
+		length = fuse_add_direntry(request, buffer + used, size - used,
+					   tree->nodes[child].name, &status, (off_t)child);
+		if (length > size - used)
+			break;
+		used += length;
+	}
+	fuse_reply_buf(request, buffer, used);
+}
+
+static const struct fuse_lowlevel_ops operations = {
+    .lookup = serve_lookup,
+    .getattr = serve_getattr,
+    .setattr = serve_setattr,
+    .readlink = serve_readlink,
+    .open = serve_open,
+    .read = serve_read,
+    .write = serve_write,
+    .readdir = serve_readdir,
+};
+
+/* A thread may be ended while it waits for a request, never while it serves one. */
+static void *work(void *argument)
+{
+	struct worker *worker = argument;
+	struct fuse_session *session = worker->files->session;
+
+	while (!fuse_session_exited(session)) {
+		int bytes;
+
+		pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+		bytes = fuse_session_receive_buf(session, &worker->buffer);
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+		if (bytes == -EINTR || bytes == -EAGAIN)
+			continue;
+		if (bytes <= 0)
+			break;
+		fuse_session_process_buf(session, &worker->buffer);
+	}
+	return NULL;
+}
+
+/* Signals are for the thread that waits for the tool. */
+static int start_worker(struct device_files *files, struct worker *worker)
+{
+	sigset_t all, before;
+	int error;
+
+	worker->files = files;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = pthread_create(&worker->thread, NULL, work, worker);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	worker->runs = !error;
+	return error;
+}
+
+int device_files_new(struct device_files **out, struct pmu_ctx *ctx,
+		     const struct device_contents *contents, int fuse)
+{
+	char name[] = "pmulab";
+	char *argv[] = {name, NULL};
+	struct fuse_args arguments = FUSE_ARGS_INIT(1, argv);
+	struct device_files *files = calloc(1, sizeof(*files));
+	char mounted[32];
+
+	if (!files) {
+		close(fuse);
+		return error_set(ctx, PMU_E_NOMEM, "out of memory for device files");
+	}
+	files->contents = *contents;
+	files->session = fuse_session_new(&arguments, &operations, sizeof(operations), files);
+	fuse_opt_free_args(&arguments);
+	/* libfuse's way to take a file system that is mounted already. */
+	snprintf(mounted, sizeof(mounted), "/dev/fd/%d", fuse);
+	if (!files->session || fuse_session_mount(files->session, mounted)) {
+		close(fuse);
+		device_files_free(files);
+		return error_set(ctx, PMU_E_IO, "libfuse refuses to serve device files");
+	}
+	for (unsigned i = 0; i < WORKERS; i++)
+		if (start_worker(files, &files->workers[i])) {
+			device_files_free(files);
+			return error_set(ctx, PMU_E_NOMEM, "no threads for device files");
+		}
+	*out = files;
+	return 0;
+}
+
+void device_files_free(struct device_files *files)
+{
+	if (!files)
+		return;
+	if (files->session)
+		fuse_session_exit(files->session);
+	for (unsigned i = 0; i < WORKERS; i++)
+		if (files->workers[i].runs)
+			pthread_cancel(files->workers[i].thread);
+	for (unsigned i = 0; i < WORKERS; i++) {
+		if (files->workers[i].runs)
+			pthread_join(files->workers[i].thread, NULL);
+		free(files->workers[i].buffer.mem);
+	}
+	if (files->session)
+		fuse_session_destroy(files->session);
+	free(files);
+}

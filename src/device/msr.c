@@ -1,0 +1,58 @@
+#include "device/msr.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define REGISTER_BYTES 8
+
+static struct pmon_access access_of(const struct device_access *device, unsigned cpu, off_t offset)
+{
+	const unsigned cores = system_desc(device->system)->cores;
+
+	return (struct pmon_access){
+	    .socket = cpu / cores,
+	    .core = cpu % cores,
+	    .space = PMU_SPACE_MSR,
+	    .address = (uint32_t)offset,
+	    .width = 64,
+	};
+}
+
+static bool is_whole(size_t size, off_t offset)
+{
+	return size % REGISTER_BYTES == 0 && offset >= 0 && offset <= (off_t)UINT32_MAX;
+}
+
+ssize_t device_msr_read(const struct device_access *device, unsigned cpu, void *buffer, size_t size,
+			off_t offset)
+{
+	const struct pmon_access access = access_of(device, cpu, offset);
+
+	if (!is_whole(size, offset))
+		return -EINVAL;
+	for (size_t done = 0; done < size; done += REGISTER_BYTES) {
+		uint64_t value;
+
+		if (device_read(device, &access, &value))
+			return done ? (ssize_t)done : -EIO;
+		memcpy((char *)buffer + done, &value, sizeof(value));
+	}
+	return (ssize_t)size;
+}
+
+ssize_t device_msr_write(const struct device_access *device, unsigned cpu, const void *buffer,
+			 size_t size, off_t offset)
+{
+	const struct pmon_access access = access_of(device, cpu, offset);
+
+	if (!is_whole(size, offset))
+		return -EINVAL;
+	for (size_t done = 0; done < size; done += REGISTER_BYTES) {
+		uint64_t value;
+
+		memcpy(&value, (const char *)buffer + done, sizeof(value));
+		if (device_write(device, &access, value))
+			return done ? (ssize_t)done : -EIO;
+	}
+	return (ssize_t)size;
+}

@@ -1,0 +1,202 @@
+#include "device/namespace.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+/* Any folder that is always there: covered only until everything has its place. */
+#define STAGE	  "/tmp"
+#define OLD_DEV	  ".real" /* in a new /dev: the computer's own */
+#define FUSE_TYPE "fuse.pmulab"
+
+/* What to do where the computer has not what is to be covered. */
+enum absent {
+	ABSENT_COVER_PARENT, /* /proc/bus by one with only pci */
+	ABSENT_MAKE_DEV,
+	ABSENT_LEAVE,
+};
+
+static const struct place {
+	const char *path; /* from the root */
+	enum absent absent;
+} places[] = {
+    {"dev/cpu", ABSENT_MAKE_DEV},
+    {"proc/bus/pci", ABSENT_COVER_PARENT},
+    {"proc/cpuinfo", ABSENT_LEAVE},
+    {"sys/bus/pci", ABSENT_COVER_PARENT},
+    {"sys/devices/system/cpu", ABSENT_COVER_PARENT},
+    {"sys/devices/system/node", ABSENT_COVER_PARENT},
+    {"proc/sys/kernel/nmi_watchdog", ABSENT_LEAVE},
+};
+#define PLACE_COUNT (sizeof(places) / sizeof(places[0]))
+
+static int open_fuse(struct pmu_ctx *ctx)
+{
+	int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+
+	if (fd >= 0)
+		return fd;
+	if (errno == EACCES || errno == EPERM)
+		return error_set(ctx, PMU_E_RIGHTS,
+				 "/dev/fuse may not be opened: device files need root (sudo), and "
+				 "in a container --device /dev/fuse");
+	return error_set(ctx, PMU_E_IO,
+			 "/dev/fuse is not there (%s): device files need it; load the module with "
+			 "modprobe fuse, or start the container with --device /dev/fuse",
+			 strerror(errno));
+}
+
+int namespace_enter(struct pmu_ctx *ctx, int *fuse)
+{
+	char options[96];
+	int fd;
+
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
+		return error_set(ctx, PMU_E_RIGHTS,
+				 "no mount namespace (%s): device files need root (sudo), and in "
+				 "a container --cap-add SYS_ADMIN",
+				 strerror(errno));
+	fd = open_fuse(ctx);
+	if (fd < 0)
+		return fd;
+	snprintf(options, sizeof(options),
+		 "fd=%d,rootmode=40000,user_id=%u,group_id=%u,allow_other,default_permissions", fd,
+		 geteuid(), getegid());
+	if (mount("pmulab", STAGE, FUSE_TYPE, MS_NOSUID | MS_NODEV, options)) {
+		int error = error_set(ctx, PMU_E_RIGHTS,
+				      "a FUSE file system cannot be mounted (%s): device files "
+				      "need root (sudo), and in a container --cap-add SYS_ADMIN",
+				      strerror(errno));
+
+		close(fd);
+		return error;
+	}
+	*fuse = fd;
+	return 0;
+}
+
+/* Links lead to the entries of the computer's own /dev, which is laid out beside them. */
+static int link_devices(void)
+{
+	DIR *folder = opendir(STAGE "/" OLD_DEV);
+	const struct dirent *entry;
+	int error = 0;
+
+	if (!folder)
+		return -1;
+	while (!error && (entry = readdir(folder))) {
+		char target[PATH_MAX], path[PATH_MAX];
+
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+			continue;
+		snprintf(target, sizeof(target), OLD_DEV "/%s", entry->d_name);
+		snprintf(path, sizeof(path), STAGE "/%s", entry->d_name);
+		error = symlink(target, path);
+	}
+	closedir(folder);
+	return error;
+}
+
+/* /dev is shared with everybody: a folder that it has not can only be in another /dev. */
+static int make_dev(void)
+{
+	if (mount("pmulab", STAGE, "tmpfs", MS_NOSUID, "mode=755"))
+		return -1;
+	if (mkdir(STAGE "/" OLD_DEV, 0755) || mkdir(STAGE "/cpu", 0755) ||
+	    mount("/dev", STAGE "/" OLD_DEV, NULL, MS_BIND | MS_REC, NULL) || link_devices() ||
+	    mount(STAGE, "/dev", NULL, MS_BIND | MS_REC, NULL)) {
+		umount2(STAGE, MNT_DETACH);
+		return -1;
+	}
+	return umount2(STAGE, MNT_DETACH);
+}
+
+static bool is_there(const char *path)
+{
+	struct stat status;
+
+	return !lstat(path, &status);
+}
+
+static int show(struct pmu_ctx *ctx, const struct place *place)
+{
+	char from[PATH_MAX], to[PATH_MAX];
+
+	snprintf(to, sizeof(to), "/%s", place->path);
+	snprintf(from, sizeof(from), STAGE "/%s", place->path);
+	if (!is_there(to)) {
+		if (place->absent == ABSENT_LEAVE)
+			return 0;
+		if (place->absent == ABSENT_MAKE_DEV && make_dev())
+			return error_set(ctx, PMU_E_IO, "cannot make a /dev with %s: %s", to,
+					 strerror(errno));
+		if (place->absent == ABSENT_COVER_PARENT) {
+			*strrchr(from, '/') = '\0';
+			*strrchr(to, '/') = '\0';
+		}
+	}
+	if (mount(from, to, NULL, MS_BIND, NULL))
+		return error_set(ctx, PMU_E_IO, "cannot lay the machine's files over %s: %s", to,
+				 strerror(errno));
+	return 0;
+}
+
+int namespace_show(struct pmu_ctx *ctx)
+{
+	for (size_t i = 0; i < PLACE_COUNT; i++) {
+		int error = show(ctx, &places[i]);
+
+		if (error)
+			return error;
+	}
+	if (umount2(STAGE, MNT_DETACH))
+		return error_set(ctx, PMU_E_IO, "cannot uncover " STAGE ": %s", strerror(errno));
+	return 0;
+}
+
+int namespace_open(struct pmu_ctx *ctx)
+{
+	int fd = open("/proc/thread-self/ns/mnt", O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? error_set(ctx, PMU_E_IO, "cannot open the mount namespace: %s",
+				  strerror(errno))
+		      : fd;
+}
+
+static bool is_here(int fd)
+{
+	struct stat own, other;
+
+	return !stat("/proc/thread-self/ns/mnt", &own) && !fstat(fd, &other) &&
+	       own.st_dev == other.st_dev && own.st_ino == other.st_ino;
+}
+
+int namespace_join(struct pmu_ctx *ctx, int fd)
+{
+	char *folder;
+	int error = 0;
+
+	if (is_here(fd))
+		return 0;
+	folder = getcwd(NULL, 0);
+	if (setns(fd, CLONE_NEWNS))
+		error = error_set(ctx, PMU_E_RIGHTS,
+				  "cannot enter the machine's mount namespace (%s): that needs "
+				  "root (sudo)",
+				  strerror(errno));
+	else if (folder && chdir(folder))
+		error = error_set(ctx, PMU_E_IO, "cannot stay in %s: %s", folder, strerror(errno));
+	free(folder);
+	return error;
+}

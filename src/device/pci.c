@@ -1,0 +1,254 @@
+#include "device/pci.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+#define VENDOR_INTEL	  0x8086
+#define CLASS_SYSTEM	  0x088000 /* system peripheral, other */
+#define CLASS_PERFORMANCE 0x110100 /* signal processing, performance counters */
+#define REVISION	  1
+#define BUSES		  256
+
+/* Header of type 0; offsets of its dwords. */
+enum header {
+	HEADER_ID = 0x00,
+	HEADER_CLASS = 0x08,
+	HEADER_TYPE = 0x0C,
+};
+#define MULTI_FUNCTION 0x00800000 /* in the dword of the header type */
+
+/* enum pmu_space: device << 15 | function << 12 | offset. */
+static unsigned slot_of(uint32_t address)
+{
+	return address >> 12;
+}
+
+/* Firmware shares the bus numbers out evenly: I/O begins a socket's, the uncore ends them. */
+static uint8_t io_bus(const struct pmu_machine *machine, unsigned socket)
+{
+	return (uint8_t)(BUSES / machine->sockets * socket);
+}
+
+static uint8_t uncore_bus(const struct pmu_machine *machine, unsigned socket)
+{
+	return (uint8_t)(BUSES / machine->sockets * (socket + 1) - 1);
+}
+
+/*
+ * The first devices of a socket stand on its I/O bus, also those that the uncore's manual lists
+ * (lspci of an E5-2620 v4 shows 00:05.6 and ff:08.0).
+ */
+#define UNCORE_FIRST_DEVICE 8
+
+/* Not of the uncore, but where software reads which buses a socket has. */
+#define IO_DEVICE      5
+#define IO_DEVICE_ID   0x6F28
+#define CPUBUSNO       0x108 /* 31: valid, 15:8: uncore bus, 7:0: I/O bus */
+#define CPUBUSNO_VALID 0x80000000
+
+#define SLOTS 256 /* 32 devices of 8 functions */
+
+struct slot {
+	bool there, counts;
+	uint16_t device_id;
+};
+
+static bool counts(uint8_t role)
+{
+	return role == PMU_ROLE_COUNTER || role == PMU_ROLE_FIXED_COUNTER;
+}
+
+static bool is_present(const struct pmu_machine *machine, const struct pmu_box *box,
+		       unsigned instance)
+{
+	for (size_t i = 0; i < machine->part_count; i++)
+		if (!strcmp(machine->parts[i].box, box->name))
+			return machine->parts[i].instances >> instance & 1;
+	return true;
+}
+
+static void note_box(struct slot *slots, const struct pmu_box *box, unsigned instance)
+{
+	const uint16_t device_id = box->instances[instance].device_id;
+
+	for (size_t r = 0; r < box->register_count; r++) {
+		const struct pmu_register *reg = &box->registers[r];
+		unsigned slot = slot_of(pmu_register_address(box, reg, instance));
+
+		if (reg->space != PMU_SPACE_PCI || slot >= SLOTS)
+			continue;
+		slots[slot].there = true;
+		slots[slot].counts |= counts(reg->role);
+		if (device_id && slot == slot_of(box->instances[instance].base))
+			slots[slot].device_id = device_id;
+	}
+}
+
+static void find_slots(struct slot *slots, const struct pmu_machine *machine,
+		       const struct pmu_pmu *pmu)
+{
+	for (size_t b = 0; b < pmu->box_count; b++)
+		for (unsigned i = 0; i < pmu->boxes[b].instance_count; i++)
+			if (is_present(machine, &pmu->boxes[b], i))
+				note_box(slots, &pmu->boxes[b], i);
+}
+
+/* What the function says of itself, where the catalog has the register. */
+static uint16_t read_device_id(const struct device_access *device,
+			       const struct pci_function *function)
+{
+	const struct pmon_access access = {
+	    .socket = function->socket,
+	    .space = PMU_SPACE_PCI,
+	    .address = (uint32_t)(function->device << 15 | function->function << 12 | HEADER_ID),
+	    .width = 32,
+	};
+	uint64_t value;
+
+	return system_read(device->system, &access, &value) ? 0 : (uint16_t)(value >> 16);
+}
+
+int device_pci_init(struct pci_functions *functions, struct pmu_ctx *ctx,
+		    const struct device_access *device)
+{
+	const struct pmu_machine *machine = system_desc(device->system);
+	const struct pmu_pmu *pmu = pmu_find_pmu(machine->pmu);
+	struct slot slots[SLOTS] = {0};
+
+	*functions = (struct pci_functions){0};
+	if (!pmu)
+		return error_set(ctx, PMU_E_UNKNOWN, "no PMU %s", machine->pmu);
+	find_slots(slots, machine, pmu);
+	slots[IO_DEVICE << 3] = (struct slot){.there = true, .device_id = IO_DEVICE_ID};
+	functions->all = calloc((size_t)machine->sockets * SLOTS, sizeof(*functions->all));
+	if (!functions->all)
+		return error_set(ctx, PMU_E_NOMEM, "out of memory for PCI functions");
+	for (unsigned socket = 0; socket < machine->sockets; socket++) {
+		for (unsigned slot = 0; slot < SLOTS; slot++) {
+			struct pci_function function = {
+			    .socket = (uint8_t)socket,
+			    .bus = slot >> 3 < UNCORE_FIRST_DEVICE ? io_bus(machine, socket)
+								   : uncore_bus(machine, socket),
+			    .device = (uint8_t)(slot >> 3),
+			    .function = (uint8_t)(slot & 7),
+			    .device_id = slots[slot].device_id,
+			    .class = slots[slot].counts ? CLASS_PERFORMANCE : CLASS_SYSTEM,
+			};
+
+			if (!slots[slot].there)
+				continue;
+			if (!function.device_id)
+				function.device_id = read_device_id(device, &function);
+			functions->all[functions->count++] = function;
+		}
+	}
+	return 0;
+}
+
+void device_pci_fini(struct pci_functions *functions)
+{
+	free(functions->all);
+	*functions = (struct pci_functions){0};
+}
+
+/* What the PMUs' registers leave. */
+static uint32_t rest_of(const struct pmu_machine *machine, const struct pci_function *function,
+			unsigned offset)
+{
+	if (function->device_id == IO_DEVICE_ID && offset == CPUBUSNO)
+		return CPUBUSNO_VALID | (uint32_t)uncore_bus(machine, function->socket) << 8 |
+		       io_bus(machine, function->socket);
+	switch (offset) {
+	case HEADER_ID:
+		return (uint32_t)function->device_id << 16 | VENDOR_INTEL;
+	case HEADER_CLASS:
+		return function->class << 8 | REVISION;
+	case HEADER_TYPE:
+		return MULTI_FUNCTION;
+	default:
+		return 0;
+	}
+}
+
+static struct pmon_access dword_of(const struct pci_function *function, unsigned offset)
+{
+	return (struct pmon_access){
+	    .socket = function->socket,
+	    .space = PMU_SPACE_PCI,
+	    .address = (uint32_t)(function->device << 15 | function->function << 12 | offset),
+	    .width = 32,
+	};
+}
+
+/* What no register answers is no mistake here: the header, and what software looks for. */
+static uint32_t read_dword(const struct device_access *device, const struct pci_function *function,
+			   unsigned offset)
+{
+	const struct pmon_access access = dword_of(function, offset);
+	uint64_t value;
+
+	if (device_read(device, &access, &value))
+		return rest_of(system_desc(device->system), function, offset);
+	return (uint32_t)value;
+}
+
+/* How much of a range one access of at most four bytes, aligned to its size, covers. */
+static unsigned piece(size_t left, unsigned offset)
+{
+	if (offset % 4 == 0 && left >= 4)
+		return 4;
+	return offset % 2 == 0 && left >= 2 ? 2 : 1;
+}
+
+static size_t inside(size_t size, off_t offset)
+{
+	if (offset < 0 || offset >= PCI_CONFIG_BYTES)
+		return 0;
+	return size < (size_t)(PCI_CONFIG_BYTES - offset) ? size
+							  : (size_t)(PCI_CONFIG_BYTES - offset);
+}
+
+ssize_t device_pci_read(const struct device_access *device, const struct pci_function *function,
+			void *buffer, size_t size, off_t offset)
+{
+	size = inside(size, offset);
+	for (size_t done = 0, bytes; done < size; done += bytes) {
+		unsigned at = (unsigned)offset + (unsigned)done;
+		uint32_t value = read_dword(device, function, at & ~3u) >> at % 4 * 8;
+
+		bytes = piece(size - done, at);
+		memcpy((char *)buffer + done, &value, bytes);
+	}
+	return (ssize_t)size;
+}
+
+/* Bytes that are not written keep what the register holds. */
+static uint32_t merged(const struct device_access *device, const struct pmon_access *access,
+		       uint32_t value, unsigned shift, unsigned bytes)
+{
+	const uint32_t written = (bytes == 4 ? UINT32_MAX : (1u << bytes * 8) - 1) << shift;
+	uint64_t held = 0;
+
+	if (bytes < 4)
+		system_read(device->system, access, &held);
+	return (value << shift & written) | ((uint32_t)held & ~written);
+}
+
+ssize_t device_pci_write(const struct device_access *device, const struct pci_function *function,
+			 const void *buffer, size_t size, off_t offset)
+{
+	size = inside(size, offset);
+	for (size_t done = 0, bytes; done < size; done += bytes) {
+		unsigned at = (unsigned)offset + (unsigned)done;
+		const struct pmon_access access = dword_of(function, at & ~3u);
+		uint32_t value = 0;
+
+		bytes = piece(size - done, at);
+		memcpy(&value, (const char *)buffer + done, bytes);
+		value = merged(device, &access, value, at % 4 * 8, (unsigned)bytes);
+		device_write(device, &access, value);
+	}
+	return (ssize_t)size;
+}

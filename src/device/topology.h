@@ -1,0 +1,26 @@
+/* What Linux says of the processors: /proc/cpuinfo, /sys/devices/system/cpu and node. */
+#ifndef DEVICE_TOPOLOGY_H
+#define DEVICE_TOPOLOGY_H
+
+#include "device/tree.h"
+#include "pmulab/machine.h"
+
+#define TOPOLOGY_NAME_BYTES 48 /* as much as CPUID holds */
+
+/** CPUs are numbered over all sockets; one thread a core. */
+unsigned topology_cpus(const struct pmu_machine *machine);
+/** The APIC id of a CPU: socket, core and, always 0, thread from the top bit down. */
+unsigned topology_apic_id(const struct pmu_machine *machine, unsigned cpu);
+/** Adds two files that tell a socket's CPUs: "f" and "0-3". */
+void topology_add_socket(struct device_tree *tree, const struct pmu_machine *machine,
+			 unsigned socket, const char *folder, const char *mask_name,
+			 const char *list_name);
+/** The processor's name, as CPUID and /proc/cpuinfo have it. */
+void topology_name(const struct pmu_machine *machine, char name[TOPOLOGY_NAME_BYTES]);
+
+/** Adds /sys/devices/system/cpu and node. */
+void topology_add_files(struct device_tree *tree, const struct pmu_machine *machine);
+/** Adds /proc/cpuinfo. */
+void cpuinfo_add_files(struct device_tree *tree, const struct pmu_machine *machine);
+
+#endif

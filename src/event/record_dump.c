@@ -1,0 +1,256 @@
+#include "event/record_dump.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/error.h"
+#include "base/name.h"
+#include "pmulab/record.h"
+
+#define SEPARATORS	" \t\r\n=:,"
+#define NAME_MAX_LENGTH 127
+#define SOCKETS_MAX	256 /* windows that follow one another */
+
+/* A piece of the line. */
+struct token {
+	size_t offset, length;
+};
+
+/* Where a register may be meant, and what was found. */
+struct search {
+	const struct pmu_pmu *only;
+	char name[NAME_MAX_LENGTH + 1];
+	const char *box; /* of "BOX." in front; NULL: any */
+	size_t box_length;
+	int instance; /* of "BOX3."; -1: not said */
+	bool numeric;
+	uint64_t address;
+	struct pmu_register_value found;
+	const struct pmu_box *other; /* another that has it */
+};
+
+static int digit_of(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return 16;
+}
+
+bool dump_number(const char *text, size_t length, uint64_t *value)
+{
+	uint64_t base = 10;
+
+	if (length > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
+		base = 16;
+		text += 2;
+		length -= 2;
+	} else if (length > 1 && text[0] == '0') {
+		return false;
+	}
+	*value = 0;
+	for (size_t i = 0; i < length; i++) {
+		uint64_t digit = (uint64_t)digit_of(text[i]);
+
+		if (digit >= base || *value > (UINT64_MAX - digit) / base)
+			return false;
+		*value = *value * base + digit;
+	}
+	return length > 0;
+}
+
+/* The next token; of length 0 at the end of the line or a comment. */
+static struct token next_token(const char *line, size_t offset)
+{
+	struct token token = {.offset = offset + strspn(line + offset, SEPARATORS)};
+
+	token.length = strcspn(line + token.offset, SEPARATORS "#");
+	return token;
+}
+
+static void keep(struct search *search, const struct pmu_box *box, unsigned instance,
+		 const struct pmu_register *reg)
+{
+	if (search->found.reg)
+		search->other = box;
+	else
+		search->found =
+		    (struct pmu_register_value){.box = box, .instance = instance, .reg = reg};
+}
+
+/* Where an address lies in the window of the socket that it is in. */
+static uint64_t in_window(const struct pmu_window *window, uint64_t address)
+{
+	if (address >= window->own && address - window->own < window->size)
+		return address - window->own;
+	if (address >= window->first &&
+	    address - window->first < (uint64_t)SOCKETS_MAX * window->size)
+		return (address - window->first) % window->size;
+	return address;
+}
+
+static bool is_at(const struct search *search, const struct pmu_pmu *pmu, const struct pmu_box *box,
+		  const struct pmu_register *reg, unsigned instance)
+{
+	uint64_t address = search->address;
+
+	if (reg->space == PMU_SPACE_MMIO)
+		address = in_window(&pmu->window, address);
+	else if (reg->space != PMU_SPACE_MSR)
+		return false;
+	return pmu_register_address(box, reg, instance) == address;
+}
+
+static void search_address(struct search *search, const struct pmu_pmu *pmu,
+			   const struct pmu_box *box)
+{
+	for (unsigned instance = 0; instance < box->instance_count; instance++) {
+		for (size_t i = 0; i < box->register_count; i++) {
+			if (is_at(search, pmu, box, &box->registers[i], instance)) {
+				keep(search, box, instance, &box->registers[i]);
+				return;
+			}
+		}
+	}
+}
+
+static void search_name(struct search *search, const struct pmu_box *box)
+{
+	const struct pmu_register *reg;
+	size_t length = strlen(box->name);
+
+	if (search->box &&
+	    (search->box_length != length || strncasecmp(search->box, box->name, length)))
+		return;
+	if (search->instance >= 0 && (size_t)search->instance >= box->instance_count)
+		return;
+	reg = pmu_find_register(box, search->name);
+	if (reg)
+		keep(search, box, search->instance < 0 ? 0 : (unsigned)search->instance, reg);
+}
+
+static void search_all(struct search *search)
+{
+	size_t count;
+	const struct pmu_pmu *pmus = pmu_catalog(&count);
+
+	for (size_t i = 0; i < count; i++) {
+		if (search->only && search->only != &pmus[i])
+			continue;
+		for (size_t j = 0; j < pmus[i].box_count; j++) {
+			if (search->numeric)
+				search_address(search, &pmus[i], &pmus[i].boxes[j]);
+			else
+				search_name(search, &pmus[i].boxes[j]);
+		}
+	}
+}
+
+/* Takes "BOX3." apart: names of boxes do not end in digits. */
+static void read_box(struct search *search, const char *text, size_t length)
+{
+	size_t end = length;
+	uint64_t instance;
+
+	while (end > 0 && text[end - 1] >= '0' && text[end - 1] <= '9')
+		end--;
+	search->box = text;
+	search->box_length = end;
+	if (end < length)
+		search->instance =
+		    dump_number(text + end, length - end, &instance) && instance < INT16_MAX
+			? (int)instance
+			: INT16_MAX;
+}
+
+static bool read_name(struct search *search, const char *text, size_t length)
+{
+	const char *dot = memchr(text, '.', length);
+
+	search->numeric = *text >= '0' && *text <= '9';
+	if (search->numeric)
+		return dump_number(text, length, &search->address);
+	if (dot) {
+		read_box(search, text, (size_t)(dot - text));
+		length -= (size_t)(dot + 1 - text);
+		text = dot + 1;
+	}
+	if (length > NAME_MAX_LENGTH)
+		return false;
+	memcpy(search->name, text, length);
+	return true;
+}
+
+/* The nearest name among those that were searched. */
+static const char *guess(const struct search *search)
+{
+	struct name_guess guess;
+	size_t count;
+	const struct pmu_pmu *pmus = pmu_catalog(&count);
+
+	name_guess_init(&guess, search->name);
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = 0; j < pmus[i].box_count; j++)
+			for (size_t r = 0; r < pmus[i].boxes[j].register_count; r++)
+				if (!search->only || search->only == &pmus[i])
+					name_guess_offer(&guess,
+							 pmus[i].boxes[j].registers[r].name);
+	return guess.best;
+}
+
+static int find(struct pmu_ctx *ctx, struct search *search, const char *line, struct token token)
+{
+	const char *nearest;
+
+	if (!read_name(search, line + token.offset, token.length))
+		return error_set_at(ctx, PMU_E_SYNTAX, line, token.offset, token.length,
+				    "neither a register's name nor an address");
+	search_all(search);
+	if (search->other)
+		return error_set_at(ctx, PMU_E_CONFLICT, line, token.offset, token.length,
+				    "%s/%s and %s/%s both have it; say which PMU, or BOX.NAME",
+				    search->found.box->pmu, search->found.box->name,
+				    search->other->pmu, search->other->name);
+	if (search->found.reg)
+		return 0;
+	nearest = search->numeric ? NULL : guess(search);
+	return error_set_at(ctx, PMU_E_UNKNOWN, line, token.offset, token.length,
+			    "no register of %s%s%s%s%s",
+			    search->only ? search->only->name : "any PMU",
+			    search->numeric ? " has that address" : " has that name",
+			    nearest ? "; did you mean " : "", nearest ? nearest : "",
+			    nearest ? "?" : "; pmulab list registers shows them");
+}
+
+int pmu_dump_parse(struct pmu_ctx *ctx, const struct pmu_pmu *pmu, const char *line,
+		   struct pmu_register_value *value)
+{
+	struct search search = {.only = pmu, .instance = -1};
+	struct token name = next_token(line, 0);
+	struct token number = next_token(line, name.offset + name.length);
+	struct token rest = next_token(line, number.offset + number.length);
+	int error;
+
+	if (name.length == 0)
+		return 0;
+	error = find(ctx, &search, line, name);
+	if (error)
+		return error;
+	if (number.length == 0)
+		return error_set_at(ctx, PMU_E_SYNTAX, line, number.offset, 1,
+				    "a value is missing");
+	*value = search.found;
+	if (!dump_number(line + number.offset, number.length, &value->value))
+		return error_set_at(ctx, PMU_E_SYNTAX, line, number.offset, number.length,
+				    "no number of 64 bits: decimal, or hexadecimal with 0x");
+	if (rest.length)
+		return error_set_at(ctx, PMU_E_SYNTAX, line, rest.offset, rest.length,
+				    "one register and one value a line");
+	if (value->reg->width < 64 && value->value >> value->reg->width)
+		return error_set_at(ctx, PMU_E_RANGE, line, number.offset, number.length,
+				    "%s has %u bits", value->reg->name, value->reg->width);
+	return 1;
+}

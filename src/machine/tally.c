@@ -1,0 +1,75 @@
+#include "machine/tally.h"
+
+/* What a core has done so far; in the order in which struct core keeps what was told. */
+struct sum {
+	enum pmu_signal_id id;
+	uint64_t amount;
+};
+
+/*
+ * Ticks in which a thread ran. The thread may be running now: the clock is read before the time
+ * that it skipped, which is written first, so that the difference is never too large.
+ */
+static uint64_t ticks_run(const struct core *core)
+{
+	uint64_t time = __atomic_load_n(&core->progress.time, __ATOMIC_ACQUIRE);
+	uint64_t idle = __atomic_load_n(&core->idle, __ATOMIC_RELAXED);
+
+	return time > idle ? time - idle : 0;
+}
+
+/* A number that is another one whenever a core has done something: all that it counts goes up. */
+static uint64_t activity(const struct core *core)
+{
+	const struct machine_progress *progress = &core->progress;
+
+	return __atomic_load_n(&progress->time, __ATOMIC_RELAXED) +
+	       __atomic_load_n(&progress->instructions, __ATOMIC_RELAXED) + core->l2_misses;
+}
+
+static void tell_core(const struct machine *machine, unsigned number)
+{
+	struct core *core = &machine->cores[number];
+	const uint64_t ran = ticks_run(core);
+	const struct sum sums[TALLIES] = {
+	    {SIGNAL_CORE_CYCLES, ran / machine->core_ticks},
+	    /* The core never leaves its nominal frequency. */
+	    {SIGNAL_CORE_REFERENCE, ran / machine->core_ticks},
+	    {SIGNAL_CORE_XCLK, ran / machine->bclk_ticks},
+	    {SIGNAL_CORE_INSTRUCTIONS,
+	     __atomic_load_n(&core->progress.instructions, __ATOMIC_RELAXED)},
+	    {SIGNAL_CORE_BRANCHES, __atomic_load_n(&core->progress.branches, __ATOMIC_RELAXED)},
+	    {SIGNAL_CORE_LLC_REFERENCE, core->l2_misses},
+	    {SIGNAL_CORE_LLC_MISS, core->llc_misses},
+	};
+
+	for (unsigned i = 0; i < TALLIES; i++) {
+		const struct signal signal = {
+		    .id = (uint16_t)sums[i].id,
+		    .socket = (uint8_t)machine_socket(machine, number),
+		    .instance = (uint8_t)(number % machine->desc->cores),
+		    .duration = sums[i].amount - core->told[i],
+		};
+
+		/* Less than was told: a block that is left early, or a clock that is being moved.
+		 */
+		if (sums[i].amount <= core->told[i])
+			continue;
+		core->told[i] = sums[i].amount;
+		if (machine_armed(machine, sums[i].id))
+			machine_announce(machine, &signal);
+	}
+}
+
+void tally_tell(struct machine *machine)
+{
+	for (unsigned i = 0; i < machine->core_count; i++) {
+		uint64_t now = activity(&machine->cores[i]);
+
+		/* Most cores of most machines do nothing. */
+		if (now == machine->cores[i].told_at)
+			continue;
+		machine->cores[i].told_at = now;
+		tell_core(machine, i);
+	}
+}

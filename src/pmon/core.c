@@ -1,0 +1,265 @@
+#include "pmon/core.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "pmon/registers.h"
+
+static uint64_t bits_of(const struct pmu_register *reg, const char *name)
+{
+	const struct pmu_field *field = pmu_find_field(reg, name);
+
+	return field ? pmu_mask(field->hi, field->lo) : 0;
+}
+
+/* Bits of the field NAMEi. */
+static uint64_t numbered_bits(const struct pmu_register *reg, const char *name, unsigned i)
+{
+	char numbered[32];
+
+	snprintf(numbered, sizeof(numbered), "%s%u", name, i);
+	return bits_of(reg, numbered);
+}
+
+static uint8_t find_register(const struct pmu_box *box, enum pmu_role role, unsigned index)
+{
+	const struct pmu_register *reg = pmu_box_register(box, role, index);
+
+	return reg ? (uint8_t)(reg - box->registers) : PMON_NO_REGISTER;
+}
+
+static bool describe_general(struct pmon_core *core, struct pmon_box *desc, unsigned i)
+{
+	const struct pmu_register *registers = desc->box->registers;
+	struct pmon_counter_desc *counter = &desc->counters[i];
+	const struct pmu_register *control;
+
+	counter->counter = find_register(desc->box, PMU_ROLE_COUNTER, i);
+	counter->control = find_register(desc->box, PMU_ROLE_COUNTER_CTL, i);
+	if (counter->counter == PMON_NO_REGISTER || counter->control == PMON_NO_REGISTER)
+		return false;
+	control = &registers[counter->control];
+	counter->fields.ev_sel = pmon_find_field(control, "ev_sel");
+	counter->fields.umask = pmon_find_field(control, "umask");
+	core->counters[i] = (struct pmon_core_counter){
+	    .enable = numbered_bits(&registers[core->control], "en_pmc", i),
+	    .status = numbered_bits(&registers[core->status], "ovf_pmc", i),
+	    .counts = bits_of(control, "en") | bits_of(control, "usr"),
+	    .threshold = bits_of(control, "cmask") | bits_of(control, "edge"),
+	    .interrupt = bits_of(control, "int"),
+	};
+	return true;
+}
+
+/* One register controls all fixed counters: fields NAME0, NAME1... */
+static bool describe_fixed(struct pmon_core *core, struct pmon_box *desc, unsigned i)
+{
+	const struct pmu_register *registers = desc->box->registers;
+	struct pmon_counter_desc *counter = &desc->counters[desc->box->counter_count + i];
+	const struct pmu_register *control;
+
+	counter->fixed = true;
+	counter->counter = find_register(desc->box, PMU_ROLE_FIXED_COUNTER, i);
+	counter->control = find_register(desc->box, PMU_ROLE_FIXED_CTL, 0);
+	if (counter->counter == PMON_NO_REGISTER || counter->control == PMON_NO_REGISTER)
+		return false;
+	control = &registers[counter->control];
+	core->counters[desc->box->counter_count + i] = (struct pmon_core_counter){
+	    .enable = numbered_bits(&registers[core->control], "en_fixed", i),
+	    .status = numbered_bits(&registers[core->status], "ovf_fixed", i),
+	    .counts = numbered_bits(control, "usr", i),
+	    .interrupt = numbered_bits(control, "int", i),
+	    .signal = registers[counter->counter].signal,
+	};
+	return true;
+}
+
+static bool describe_others(struct pmon_core *core, const struct pmu_box *box)
+{
+	core->debug = PMON_NO_REGISTER;
+	for (size_t r = 0; r < box->register_count; r++) {
+		const struct pmu_register *reg = &box->registers[r];
+		struct pmon_field freeze = pmon_find_field(reg, "freeze_perfmon_on_pmi");
+
+		if (freeze.mask) {
+			core->debug = (uint8_t)r;
+			core->freeze_on_pmi = freeze;
+		}
+		if (reg->role != PMU_ROLE_FREE_COUNTER)
+			continue;
+		if (core->free_count == PMON_FREE_COUNTERS)
+			return false;
+		core->frees[core->free_count++] =
+		    (struct pmon_free_counter){(uint8_t)r, reg->signal};
+	}
+	return true;
+}
+
+bool pmon_describe_core(struct pmon_core *core, struct pmon_box *desc)
+{
+	const struct pmu_box *box = desc->box;
+	bool whole = true;
+
+	core->control = find_register(box, PMU_ROLE_GLOBAL_CTL, 0);
+	core->status = find_register(box, PMU_ROLE_GLOBAL_STATUS, 0);
+	core->clear = find_register(box, PMU_ROLE_GLOBAL_CLEAR, 0);
+	if (core->control == PMON_NO_REGISTER || core->status == PMON_NO_REGISTER ||
+	    core->clear == PMON_NO_REGISTER)
+		return false;
+	for (unsigned i = 0; i < box->counter_count && whole; i++)
+		whole = describe_general(core, desc, i);
+	for (unsigned i = 0; i < box->fixed_count && whole; i++)
+		whole = describe_fixed(core, desc, i);
+	return whole && describe_others(core, box);
+}
+
+/* The signal that a control selects; SIGNAL_NONE where the machine has none for it. */
+static unsigned selected_signal(const struct pmon_box *box, unsigned index, uint64_t control)
+{
+	const struct pmon_control *fields = &box->counters[index].fields;
+	uint64_t code = pmon_field_get(fields->ev_sel, control);
+	uint64_t umask = pmon_field_get(fields->umask, control);
+
+	for (size_t e = 0; e < box->box->event_count; e++) {
+		const struct pmu_event *event = &box->box->events[e];
+
+		if (event->code != code || !(event->counters >> index & 1))
+			continue;
+		for (size_t u = 0; u < event->umask_count; u++)
+			if (event->umasks[u].value == umask && !event->umasks[u].absent)
+				return event->umasks[u].signal;
+	}
+	return SIGNAL_NONE;
+}
+
+/* What a counter adds up now. */
+static unsigned counted_signal(const struct pmon *pmon, const struct pmon_unit *unit,
+			       unsigned index)
+{
+	const struct pmon_box *box = pmon_box(pmon, unit);
+	const struct pmon_core_counter *counter = &pmon->core.counters[index];
+	uint64_t control = unit->regs[box->counters[index].control];
+
+	if (!(unit->regs[pmon->core.control] & counter->enable) ||
+	    (control & counter->counts) != counter->counts || control & counter->threshold)
+		return SIGNAL_NONE;
+	if (box->counters[index].fixed)
+		return counter->signal;
+	return selected_signal(box, index, control);
+}
+
+void pmon_core_configure(const struct pmon *pmon, struct pmon_unit *unit)
+{
+	memset(unit->heard, 0, sizeof(unit->heard));
+	for (unsigned k = 0; k < pmon_box(pmon, unit)->counter_count; k++) {
+		unsigned signal = counted_signal(pmon, unit, k);
+
+		if (signal != SIGNAL_NONE)
+			unit->heard[pmon->routes[signal].slot] |= (uint16_t)(1u << k);
+	}
+}
+
+static void overflow(struct pmon *pmon, struct pmon_unit *unit, unsigned index)
+{
+	const struct pmon_core *core = &pmon->core;
+	uint64_t control = unit->regs[pmon_box(pmon, unit)->counters[index].control];
+
+	unit->regs[core->status] |= core->counters[index].status;
+	if (!(control & core->counters[index].interrupt))
+		return;
+	pmon->state->sockets[unit->socket].interrupts[unit->instance]++;
+	if (core->debug != PMON_NO_REGISTER && unit->regs[core->debug] & core->freeze_on_pmi.mask)
+		unit->frozen = true;
+}
+
+void pmon_core_hear(struct pmon *pmon, struct pmon_unit *unit, unsigned slot, unsigned signal,
+		    uint64_t amount)
+{
+	const struct pmon_core *core = &pmon->core;
+
+	for (unsigned i = 0; i < core->free_count; i++)
+		if (core->frees[i].signal == signal)
+			unit->regs[core->frees[i].reg] += amount;
+	for (unsigned heard = unit->heard[slot]; heard; heard &= heard - 1) {
+		unsigned index = (unsigned)__builtin_ctz(heard);
+		struct pmon_counter *counter = &unit->counters[index];
+		uint64_t sum = counter->value + amount;
+
+		counter->value = sum & (counter->limit - 1);
+		if (sum >= counter->limit)
+			overflow(pmon, unit, index);
+	}
+}
+
+/*
+ * The freeze is the PMI's clearing of the global control (325384, IA32_DEBUGCTL). It waits until
+ * all tallies of the access are told, so that all counters of the core stop at the same point.
+ */
+void pmon_core_settle(const struct pmon *pmon, struct pmon_unit *unit)
+{
+	if (!unit->frozen)
+		return;
+	unit->frozen = false;
+	unit->regs[pmon->core.control] = 0;
+	pmon_core_configure(pmon, unit);
+}
+
+bool pmon_core_always_hears(const struct pmon_core *core, unsigned signal)
+{
+	for (unsigned i = 0; i < core->free_count; i++)
+		if (core->frees[i].signal == signal)
+			return true;
+	return false;
+}
+
+static bool is_clock(const struct pmon_core *core, unsigned reg)
+{
+	for (unsigned i = 0; i < core->free_count; i++)
+		if (core->frees[i].reg == reg)
+			return core->frees[i].signal == SIGNAL_NONE;
+	return false;
+}
+
+uint64_t pmon_core_value(const struct pmon *pmon, unsigned reg, uint64_t value,
+			 const struct pmon_time *now)
+{
+	/* A clock's register holds by how much writes have moved it. */
+	return is_clock(&pmon->core, reg) ? value + now->cycles[PMU_CLOCK_CORE] : value;
+}
+
+int pmon_core_check(const struct pmon_box *box, unsigned reg, uint64_t value)
+{
+	const struct pmu_register *desc = &box->box->registers[reg];
+
+	if (!(box->box->quirks & PMU_QUIRK_FAULTS))
+		return 0;
+	if (desc->access == PMU_ACCESS_RO)
+		return PMU_E_RIGHTS;
+	return value & box->registers[reg].must_0 ? PMU_E_RANGE : 0;
+}
+
+static uint64_t counter_value(const struct pmu_box *box, unsigned reg, uint64_t value)
+{
+	bool narrow =
+	    box->quirks & PMU_QUIRK_SIGN_EXTENDS && box->registers[reg].role == PMU_ROLE_COUNTER;
+
+	return narrow ? (uint64_t)(int64_t)(int32_t)value : value;
+}
+
+void pmon_core_write(const struct pmon *pmon, struct pmon_unit *unit, unsigned reg, uint64_t value,
+		     const struct pmon_time *now)
+{
+	const struct pmon_core *core = &pmon->core;
+	const struct pmon_box *box = pmon_box(pmon, unit);
+	int counter = pmon_counter_of(box, reg);
+
+	if (counter >= 0)
+		unit->counters[counter].value =
+		    counter_value(box->box, reg, value) & (unit->counters[counter].limit - 1);
+	else if (reg == core->clear)
+		unit->regs[core->status] &= ~(value & box->registers[reg].commands);
+	else if (is_clock(core, reg))
+		unit->regs[reg] = value - now->cycles[PMU_CLOCK_CORE];
+	else
+		unit->regs[reg] = value & box->registers[reg].stored;
+}

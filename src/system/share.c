@@ -1,0 +1,299 @@
+#include "system/share.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+#define PREFIX	      "pmulab/"
+#define CONNECTED_MAX 256
+#define HANDED	      2 /* descriptors */
+
+static int address_of(struct sockaddr_un *address, socklen_t *length, struct pmu_ctx *ctx,
+		      const char *name)
+{
+	size_t most = sizeof(address->sun_path) - sizeof(PREFIX);
+
+	if (!*name || strlen(name) > most || strpbrk(name, " \t\n,"))
+		return error_set(
+		    ctx, PMU_E_RANGE,
+		    "\"%s\": a machine's name has 1 to %zu characters, no blanks and commas", name,
+		    most);
+	*address = (struct sockaddr_un){.sun_family = AF_UNIX};
+	/* A first byte of 0: no file. */
+	memcpy(address->sun_path + 1, PREFIX, strlen(PREFIX));
+	memcpy(address->sun_path + 1 + strlen(PREFIX), name, strlen(name));
+	*length =
+	    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(PREFIX) + strlen(name));
+	return 0;
+}
+
+struct system_offer {
+	int block, extra;
+	int end; /* an event: withdraw */
+	pthread_t thread;
+	struct pollfd watched[2 + CONNECTED_MAX]; /* end, listener, connections */
+	nfds_t count;
+};
+
+/*
+ * The machine's locks know their owners by thread id: those of another PID namespace mean nothing
+ * here. The kernel shows a process that this one cannot name as 0.
+ */
+static bool is_near(int connection, struct ucred *peer)
+{
+	socklen_t length = sizeof(*peer);
+
+	return !getsockopt(connection, SOL_SOCKET, SO_PEERCRED, peer, &length) && peer->pid;
+}
+
+static bool may_join(int connection)
+{
+	struct ucred peer;
+
+	return is_near(connection, &peer) && (peer.uid == 0 || peer.uid == geteuid());
+}
+
+static int send_descriptors(int connection, const int descriptors[HANDED])
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(HANDED * sizeof(int))];
+	} control = {0};
+	char byte = HANDED;
+	struct iovec data = {&byte, 1};
+	struct msghdr message = {
+	    .msg_iov = &data,
+	    .msg_iovlen = 1,
+	    .msg_control = control.bytes,
+	    .msg_controllen = sizeof(control.bytes),
+	};
+
+	control.header = (struct cmsghdr){.cmsg_level = SOL_SOCKET,
+					  .cmsg_type = SCM_RIGHTS,
+					  .cmsg_len = CMSG_LEN(HANDED * sizeof(int))};
+	memcpy(CMSG_DATA(&control.header), descriptors, HANDED * sizeof(int));
+	return sendmsg(connection, &message, MSG_NOSIGNAL) == 1 ? 0 : -1;
+}
+
+/* Who is not allowed in, or too many, finds the connection closed. */
+static void welcome(struct system_offer *offer)
+{
+	const int descriptors[HANDED] = {offer->block, offer->extra};
+	int connection = accept4(offer->watched[1].fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (connection < 0)
+		return;
+	if (offer->count == 2 + CONNECTED_MAX || !may_join(connection) ||
+	    send_descriptors(connection, descriptors)) {
+		close(connection);
+		return;
+	}
+	offer->watched[offer->count++] = (struct pollfd){.fd = connection, .events = POLLIN};
+}
+
+/* Who joined says nothing: whatever comes is the end. */
+static void drop_ended(struct system_offer *offer)
+{
+	for (nfds_t i = offer->count; i-- > 2;) {
+		if (!offer->watched[i].revents)
+			continue;
+		close(offer->watched[i].fd);
+		offer->watched[i] = offer->watched[--offer->count];
+	}
+}
+
+static void *serve(void *argument)
+{
+	struct system_offer *offer = argument;
+
+	while (!offer->watched[0].revents) {
+		if (poll(offer->watched, offer->count, -1) < 0)
+			continue;
+		drop_ended(offer);
+		if (offer->watched[1].revents)
+			welcome(offer);
+	}
+	return NULL;
+}
+
+static int listen_at(struct pmu_ctx *ctx, const char *name)
+{
+	struct sockaddr_un address;
+	socklen_t length = 0;
+	char names[256];
+	int fd, error = address_of(&address, &length, ctx, name);
+
+	if (error)
+		return error;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return error_set(ctx, PMU_E_IO, "no socket: %s", strerror(errno));
+	if (!bind(fd, (struct sockaddr *)&address, length) && !listen(fd, 16))
+		return fd;
+	if (errno == EADDRINUSE) {
+		system_names(names, sizeof(names));
+		error = error_set(ctx, PMU_E_CONFLICT,
+				  "there is a machine of the name \"%s\" already; taken: %s", name,
+				  names);
+	} else {
+		error = error_set(ctx, PMU_E_IO, "cannot offer the machine as \"%s\": %s", name,
+				  strerror(errno));
+	}
+	close(fd);
+	return error;
+}
+
+static int start(struct system_offer *offer)
+{
+	sigset_t all, before;
+	int error;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = pthread_create(&offer->thread, NULL, serve, offer);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return error;
+}
+
+int system_offer(struct system_offer **out, struct pmu_ctx *ctx, const char *name, int block,
+		 int extra)
+{
+	struct system_offer *offer;
+	int listener = listen_at(ctx, name);
+
+	if (listener < 0)
+		return listener;
+	offer = calloc(1, sizeof(*offer));
+	if (!offer)
+		goto no_memory;
+	offer->block = block;
+	offer->extra = extra;
+	offer->end = eventfd(0, EFD_CLOEXEC);
+	offer->watched[0] = (struct pollfd){.fd = offer->end, .events = POLLIN};
+	offer->watched[1] = (struct pollfd){.fd = listener, .events = POLLIN};
+	offer->count = 2;
+	if (offer->end < 0 || start(offer))
+		goto no_thread;
+	*out = offer;
+	return 0;
+no_thread:
+	if (offer->end >= 0)
+		close(offer->end);
+	free(offer);
+no_memory:
+	close(listener);
+	return error_set(ctx, PMU_E_NOMEM, "out of memory to offer a machine by name");
+}
+
+void system_withdraw(struct system_offer *offer)
+{
+	if (!offer)
+		return;
+	eventfd_write(offer->end, 1);
+	pthread_join(offer->thread, NULL);
+	for (nfds_t i = 0; i < offer->count; i++)
+		close(offer->watched[i].fd);
+	free(offer);
+}
+
+/* @return 0, or -1 where the connection ended without them */
+static int receive_descriptors(int connection, int descriptors[HANDED])
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(HANDED * sizeof(int))];
+	} control = {0};
+	char byte;
+	struct iovec data = {&byte, 1};
+	struct msghdr message = {
+	    .msg_iov = &data,
+	    .msg_iovlen = 1,
+	    .msg_control = control.bytes,
+	    .msg_controllen = sizeof(control.bytes),
+	};
+	ssize_t length;
+
+	do
+		length = recvmsg(connection, &message, MSG_CMSG_CLOEXEC);
+	while (length < 0 && errno == EINTR);
+	if (length != 1 || control.header.cmsg_type != SCM_RIGHTS ||
+	    control.header.cmsg_len != CMSG_LEN(HANDED * sizeof(int)))
+		return -1;
+	memcpy(descriptors, CMSG_DATA(&control.header), HANDED * sizeof(int));
+	return 0;
+}
+
+int system_join(struct system_share *share, struct pmu_ctx *ctx, const char *name)
+{
+	struct sockaddr_un address;
+	socklen_t length = 0;
+	int descriptors[HANDED];
+	struct ucred owner;
+	char names[256];
+	int fd, error = address_of(&address, &length, ctx, name);
+
+	if (error)
+		return error;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return error_set(ctx, PMU_E_IO, "no socket: %s", strerror(errno));
+	if (connect(fd, (struct sockaddr *)&address, length)) {
+		close(fd);
+		system_names(names, sizeof(names));
+		return error_set(ctx, PMU_E_UNKNOWN,
+				 "there is no machine of the name \"%s\"; there are: %s", name,
+				 names);
+	}
+	if (!is_near(fd, &owner) || receive_descriptors(fd, descriptors)) {
+		close(fd);
+		return error_set(ctx, PMU_E_RIGHTS,
+				 "machine \"%s\" lets nobody in but its own user and root, of "
+				 "its own PID namespace, %d at a time",
+				 name, CONNECTED_MAX);
+	}
+	*share = (struct system_share){descriptors[0], descriptors[1], fd};
+	return 0;
+}
+
+void system_part(struct system_share *share)
+{
+	close(share->block);
+	close(share->extra);
+	close(share->connection);
+}
+
+/* The kernel lists sockets without a file with '@' in front of their name. */
+void system_names(char *text, size_t size)
+{
+	FILE *file = fopen("/proc/net/unix", "re");
+	char line[256];
+	size_t used = 0;
+
+	snprintf(text, size, "none");
+	while (file && fgets(line, sizeof(line), file)) {
+		const char *name = strstr(line, " @" PREFIX);
+		unsigned flags;
+
+		/* Only the socket that listens; connections have its name too. */
+		if (!name || sscanf(line, "%*s %*s %*s %x", &flags) != 1 || !(flags & 0x10000))
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+					 name + strlen(" @" PREFIX));
+		if (used >= size)
+			break;
+	}
+	if (file)
+		fclose(file);
+}

@@ -1,0 +1,226 @@
+/* Configuration space against the registers behind it, and the functions that there are. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "device/pci.h"
+
+/* 334291-001 table 2-112: channel 0 of iMC 0 is D20:F0. */
+#define CTR0	0xA0
+#define CTL0	0xD8
+#define BOX_CTL 0xF4
+
+struct rig {
+	struct pmu_ctx *ctx;
+	struct device_access device;
+	struct pci_functions functions;
+};
+
+static struct rig rig;
+
+static int set_up_machine(const char *name)
+{
+	rig = (struct rig){0};
+	assert_int_equal(pmu_ctx_new(&rig.ctx), 0);
+	assert_int_equal(system_new(&rig.device.system, rig.ctx, pmu_find_machine(name)), 0);
+	assert_int_equal(device_pci_init(&rig.functions, rig.ctx, &rig.device), 0);
+	return 0;
+}
+
+static int set_up_small(void **state)
+{
+	(void)state;
+	return set_up_machine("xeon-e5v4-4c");
+}
+
+static int set_up_large(void **state)
+{
+	(void)state;
+	return set_up_machine("xeon-e5-2699v4-2s");
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	device_pci_fini(&rig.functions);
+	system_free(rig.device.system);
+	pmu_ctx_free(rig.ctx);
+	return 0;
+}
+
+static const struct pci_function *find(unsigned bus, unsigned device, unsigned function)
+{
+	for (size_t i = 0; i < rig.functions.count; i++) {
+		const struct pci_function *candidate = &rig.functions.all[i];
+
+		if (candidate->bus == bus && candidate->device == device &&
+		    candidate->function == function)
+			return candidate;
+	}
+	return NULL;
+}
+
+static uint64_t read_config(const struct pci_function *function, size_t size, off_t offset)
+{
+	uint64_t value = 0;
+
+	assert_int_equal(device_pci_read(&rig.device, function, &value, size, offset), size);
+	return value;
+}
+
+static void write_config(const struct pci_function *function, size_t size, off_t offset,
+			 uint64_t value)
+{
+	assert_int_equal(device_pci_write(&rig.device, function, &value, size, offset), size);
+}
+
+static uint64_t read_register(unsigned socket, uint32_t address, unsigned width)
+{
+	const struct pmon_access access = {
+	    .socket = socket, .space = PMU_SPACE_PCI, .address = address, .width = width};
+	uint64_t value;
+
+	assert_int_equal(system_read(rig.device.system, &access, &value), 0);
+	return value;
+}
+
+/* A socket's buses: 00 and ff of one; 00 and 7f, 80 and ff of two. I/O has devices 0 to 7. */
+static void sockets_have_their_buses(void **state)
+{
+	(void)state;
+	for (unsigned socket = 0; socket < 2; socket++) {
+		unsigned io = socket * 0x80, uncore = io + 0x7f;
+
+		assert_non_null(find(uncore, 20, 0));
+		assert_int_equal(find(uncore, 20, 0)->socket, socket);
+		assert_non_null(find(uncore, 18, 5));
+		assert_non_null(find(io, 5, 6));
+		assert_null(find(uncore, 5, 6));
+		/* CPUBUSNO: where PCM looks for the uncore's bus. */
+		assert_int_equal(read_config(find(io, 5, 0), 4, 0x108) & 0xffff, uncore << 8 | io);
+	}
+}
+
+/* The small machine has one home agent and four channels, all on the first controller. */
+static void only_what_the_part_has_is_there(void **state)
+{
+	(void)state;
+	assert_non_null(find(0xff, 18, 1));
+	assert_null(find(0xff, 18, 5));
+	assert_non_null(find(0xff, 21, 1));
+	assert_null(find(0xff, 23, 0));
+	assert_null(find(0xff, 10, 2));
+	for (size_t i = 0; i < rig.functions.count; i++)
+		assert_int_not_equal(rig.functions.all[i].device_id, 0);
+}
+
+static void header_says_what_it_is(void **state)
+{
+	const struct pci_function *ha = find(0xff, 18, 1);
+
+	(void)state;
+	/* 334291-001 table 1-3: HA0 is 0x6F30. */
+	assert_int_equal(read_config(ha, 4, 0), 0x6f308086);
+	assert_int_equal(read_config(ha, 2, 0), 0x8086);
+	assert_int_equal(read_config(ha, 2, 2), 0x6f30);
+	assert_int_equal(read_config(ha, 1, 1), 0x80);
+	/* Performance counters, and one function of several. */
+	assert_int_equal(read_config(ha, 4, 8) >> 8, 0x110100);
+	assert_int_equal(read_config(ha, 1, 0xe), 0x80);
+	assert_int_equal(read_config(ha, 4, 0x34), 0);
+}
+
+static void all_widths_reach_registers(void **state)
+{
+	const struct pci_function *channel = find(0xff, 20, 0);
+	const uint32_t counter = 20u << 15 | CTR0;
+
+	(void)state;
+	write_config(channel, 8, CTR0, 0x123456789abc);
+	assert_int_equal(read_register(0, counter, 64), 0x123456789abc);
+	assert_int_equal(read_config(channel, 8, CTR0), 0x123456789abc);
+	assert_int_equal(read_config(channel, 4, CTR0), 0x56789abc);
+	assert_int_equal(read_config(channel, 4, CTR0 + 4), 0x1234);
+	assert_int_equal(read_config(channel, 2, CTR0 + 2), 0x5678);
+	assert_int_equal(read_config(channel, 1, CTR0 + 5), 0x12);
+	/* Across dwords, and not aligned. */
+	assert_int_equal(read_config(channel, 4, CTR0 + 3), 0x00123456);
+	write_config(channel, 4, CTR0 + 4, 0x7777);
+	assert_int_equal(read_register(0, counter, 64), 0x777756789abc);
+	write_config(channel, 1, CTR0 + 1, 0xee);
+	assert_int_equal(read_register(0, counter, 64), 0x77775678eebc);
+	write_config(channel, 4, CTL0, 0x00400304);
+	write_config(channel, 2, CTL0, 0x0c04);
+	assert_int_equal(read_register(0, 20u << 15 | CTL0, 32), 0x00400c04);
+}
+
+static void writes_elsewhere_do_nothing(void **state)
+{
+	const struct pci_function *channel = find(0xff, 20, 0);
+
+	(void)state;
+	write_config(channel, 4, 0, 0xffffffff);
+	write_config(channel, 4, 0x40, 0xffffffff);
+	assert_int_equal(read_config(channel, 2, 0), 0x8086);
+	assert_int_equal(read_config(channel, 4, 0x40), 0);
+}
+
+static void the_space_ends_at_4096_bytes(void **state)
+{
+	const struct pci_function *channel = find(0xff, 20, 0);
+	char bytes[8];
+
+	(void)state;
+	assert_int_equal(device_pci_read(&rig.device, channel, bytes, 8, 4092), 4);
+	assert_int_equal(device_pci_read(&rig.device, channel, bytes, 8, 4096), 0);
+	assert_int_equal(device_pci_read(&rig.device, channel, bytes, 8, -1), 0);
+	assert_int_equal(device_pci_write(&rig.device, channel, bytes, 8, 4096), 0);
+}
+
+static void files_list_the_functions(void **state)
+{
+	const struct pmu_machine *machine = pmu_find_machine("xeon-e5v4-4c");
+	struct device_tree tree;
+	const struct device_node *node;
+
+	(void)state;
+	tree_init(&tree);
+	device_pci_add_files(&tree, &rig.functions, machine);
+	assert_false(tree.incomplete);
+	node = tree_find(&tree, "proc/bus/pci/devices");
+	assert_non_null(node);
+	/* Bus, device << 3 | function; vendor, device; a line's end after two times seven numbers.
+	 */
+	assert_non_null(strstr(node->text, "ff91\t80866f30\t0\t"));
+	node = tree_find(&tree, "sys/bus/pci/devices/0000:ff:12.1/device");
+	assert_string_equal(node->text, "0x6f30\n");
+	node = tree_find(&tree, "sys/bus/pci/devices/0000:ff:12.1/class");
+	assert_string_equal(node->text, "0x110100\n");
+	node = tree_find(&tree, "sys/bus/pci/devices/0000:ff:12.1/config");
+	assert_int_equal(node->kind, DEVICE_CONFIG);
+	assert_int_equal(rig.functions.all[node->number].device, 18);
+	assert_non_null(tree_find(&tree, "proc/bus/pci/ff/14.0"));
+	assert_null(tree_find(&tree, "proc/bus/pci/ff/17.0"));
+	tree_fini(&tree);
+}
+
+#define SMALL(test) cmocka_unit_test_setup_teardown(test, set_up_small, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(sockets_have_their_buses, set_up_large, tear_down),
+	    SMALL(only_what_the_part_has_is_there),
+	    SMALL(header_says_what_it_is),
+	    SMALL(all_widths_reach_registers),
+	    SMALL(writes_elsewhere_do_nothing),
+	    SMALL(the_space_ends_at_4096_bytes),
+	    SMALL(files_list_the_functions),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,173 @@
+/* Machines by name: who may have them, and what becomes of them. */
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "system/share.h"
+#include "system/system.h"
+
+struct rig {
+	struct pmu_ctx *ctx;
+	struct system *system;
+	char name[32];
+};
+
+static struct rig rig;
+
+static int set_up(void **state)
+{
+	(void)state;
+	rig = (struct rig){0};
+	assert_int_equal(pmu_ctx_new(&rig.ctx), 0);
+	assert_int_equal(system_new(&rig.system, rig.ctx, pmu_find_machine("xeon-e5v4-4c")), 0);
+	snprintf(rig.name, sizeof(rig.name), "test-%d", getpid());
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	system_free(rig.system);
+	pmu_ctx_free(rig.ctx);
+	return 0;
+}
+
+static struct system_offer *offer(void)
+{
+	struct system_offer *offered;
+
+	assert_int_equal(
+	    system_offer(&offered, rig.ctx, rig.name, system_fd(rig.system), STDERR_FILENO), 0);
+	return offered;
+}
+
+/* A value written on one side is read on the other: it is the same machine. */
+static void who_joins_has_the_same_machine(void **state)
+{
+	const struct pmon_access counter = {.space = PMU_SPACE_MSR, .address = 0xE08, .width = 64};
+	struct system_offer *offered = offer();
+	struct system_share share;
+	struct system *joined;
+	uint64_t value;
+
+	(void)state;
+	assert_int_equal(system_join(&share, rig.ctx, rig.name), 0);
+	assert_int_equal(system_attach(&joined, rig.ctx, share.block), 0);
+	assert_int_equal(system_write(joined, &counter, 0x1234), 0);
+	assert_int_equal(system_read(rig.system, &counter, &value), 0);
+	assert_int_equal(value, 0x1234);
+	system_free(joined);
+	system_part(&share);
+	system_withdraw(offered);
+}
+
+static void a_name_is_taken_once(void **state)
+{
+	struct system_offer *offered = offer(), *second;
+
+	(void)state;
+	assert_int_equal(
+	    system_offer(&second, rig.ctx, rig.name, system_fd(rig.system), STDERR_FILENO),
+	    PMU_E_CONFLICT);
+	assert_non_null(strstr(pmu_message(rig.ctx), rig.name));
+	system_withdraw(offered);
+	system_withdraw(offer());
+}
+
+static void unknown_names_list_what_there_is(void **state)
+{
+	struct system_offer *offered = offer();
+	struct system_share share;
+
+	(void)state;
+	assert_int_equal(system_join(&share, rig.ctx, "nobody-has-this"), PMU_E_UNKNOWN);
+	assert_non_null(strstr(pmu_message(rig.ctx), rig.name));
+	system_withdraw(offered);
+	assert_int_equal(system_join(&share, rig.ctx, rig.name), PMU_E_UNKNOWN);
+}
+
+static void names_are_checked(void **state)
+{
+	char longest[128];
+	struct system_share share;
+
+	(void)state;
+	memset(longest, 'x', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	assert_int_equal(system_join(&share, rig.ctx, ""), PMU_E_RANGE);
+	assert_int_equal(system_join(&share, rig.ctx, longest), PMU_E_RANGE);
+	assert_int_equal(system_join(&share, rig.ctx, "a b"), PMU_E_RANGE);
+}
+
+static bool hangs_up(int connection)
+{
+	struct pollfd watched = {.fd = connection, .events = POLLIN};
+
+	return poll(&watched, 1, 5000) == 1 && watched.revents & POLLHUP;
+}
+
+static void the_connection_ends_with_the_offer(void **state)
+{
+	struct system_offer *offered = offer();
+	struct system_share share;
+	struct pollfd watched;
+
+	(void)state;
+	assert_int_equal(system_join(&share, rig.ctx, rig.name), 0);
+	watched = (struct pollfd){.fd = share.connection, .events = POLLIN};
+	assert_int_equal(poll(&watched, 1, 50), 0);
+	system_withdraw(offered);
+	assert_true(hangs_up(share.connection));
+	system_part(&share);
+}
+
+/* Killed, the owner leaves neither the name nor a connection that looks alive. */
+static void a_killed_owner_leaves_nothing(void **state)
+{
+	struct system_share share;
+	int ready[2], status;
+	char byte;
+	pid_t owner;
+
+	(void)state;
+	assert_int_equal(pipe(ready), 0);
+	owner = fork();
+	if (owner == 0) {
+		offer();
+		if (write(ready[1], "", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	assert_int_equal(system_join(&share, rig.ctx, rig.name), 0);
+	kill(owner, SIGKILL);
+	waitpid(owner, &status, 0);
+	assert_true(hangs_up(share.connection));
+	system_part(&share);
+	assert_int_equal(system_join(&share, rig.ctx, rig.name), PMU_E_UNKNOWN);
+	system_withdraw(offer());
+	close(ready[0]);
+	close(ready[1]);
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(who_joins_has_the_same_machine),     TEST(a_name_is_taken_once),
+	    TEST(unknown_names_list_what_there_is),   TEST(names_are_checked),
+	    TEST(the_connection_ends_with_the_offer), TEST(a_killed_owner_leaves_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,394 @@
+/*
+ * Conservation of what cores do: counts that a session read from each core's registers against what
+ * the kernels are made of and against the machine's truth. To the last count.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bus/emulated.h"
+#include "feed/kernels.h"
+#include "pmulab/session.h"
+#include "system/system.h"
+
+#define PASSES	     2
+#define ARRAY_BYTES  (2u << 20)
+#define CHASE_BYTES  (1u << 20)
+#define RANDOM_STEPS 100000
+#define CORES_MAX    44
+#define SHARED_BASE  0x40000000u
+#define SHARED_BYTES (24u << 20)
+
+enum counted {
+	FIXED_INSTRUCTIONS,
+	FIXED_CYCLES,
+	FIXED_REFERENCE,
+	INSTRUCTIONS,
+	CYCLES,
+	XCLK,
+	REFERENCES,
+	MISSES,
+	BRANCHES,
+	COUNTED,
+};
+
+static const char *const events[COUNTED] = {
+    [FIXED_INSTRUCTIONS] = "core.INST_RETIRED.ANY",
+    [FIXED_CYCLES] = "core.CPU_CLK_UNHALTED.THREAD",
+    [FIXED_REFERENCE] = "core.CPU_CLK_UNHALTED.REF_TSC",
+    [INSTRUCTIONS] = "core.INST_RETIRED.ANY_P",
+    [CYCLES] = "core.CPU_CLK_UNHALTED.THREAD_P",
+    [XCLK] = "core.CPU_CLK_THREAD_UNHALTED.REF_XCLK",
+    [REFERENCES] = "core.LONGEST_LAT_CACHE.REFERENCE",
+    [MISSES] = "core.LONGEST_LAT_CACHE.MISS",
+    [BRANCHES] = "core.BR_INST_RETIRED.ALL_BRANCHES",
+};
+
+struct run {
+	const struct pmu_machine *desc;
+	struct pmu_ctx *ctx;
+	struct pmu_bus *bus;
+	struct pmu_session *session;
+	struct machine *machine;
+	struct machine_space *space;
+	struct machine_truth before, after;
+	/* By core, numbered over all sockets. */
+	uint64_t counts[COUNTED][CORES_MAX];
+	uint64_t sums[COUNTED];
+};
+
+static void open_run(struct run *run, const char *machine)
+{
+	memset(run, 0, sizeof(*run));
+	run->desc = pmu_find_machine(machine);
+	assert_int_equal(pmu_ctx_new(&run->ctx), 0);
+	if (pmu_bus_emulated(&run->bus, run->ctx, run->desc) ||
+	    pmu_session_new(&run->session, run->ctx, run->bus))
+		fail_msg("%s", pmu_message(run->ctx));
+	for (int i = 0; i < COUNTED; i++) {
+		struct pmu_selection selection;
+
+		if (pmu_event_parse(run->ctx, pmu_find_pmu(run->desc->pmu), events[i],
+				    &selection) ||
+		    pmu_session_add(run->session, run->ctx, &selection) != i)
+			fail_msg("%s: %s", events[i], pmu_message(run->ctx));
+	}
+	run->machine = system_machine(bus_emulated_system(run->bus));
+	assert_int_equal(machine_space_new(&run->space, run->machine), 0);
+}
+
+static void close_run(struct run *run)
+{
+	machine_space_free(run->space);
+	pmu_session_free(run->session);
+	pmu_bus_free(run->bus);
+	pmu_ctx_free(run->ctx);
+}
+
+static void start(struct run *run)
+{
+	machine_truth(run->machine, &run->before);
+	if (pmu_session_start(run->session, run->ctx))
+		fail_msg("%s", pmu_message(run->ctx));
+}
+
+static void stop(struct run *run)
+{
+	const struct pmu_count *counts = NULL;
+	size_t count = 0;
+
+	if (pmu_session_stop(run->session, run->ctx) ||
+	    pmu_session_read(run->session, run->ctx, &counts, &count))
+		fail_msg("%s", pmu_message(run->ctx));
+	machine_truth(run->machine, &run->after);
+	assert_int_equal(count, COUNTED * run->desc->sockets * run->desc->cores);
+	for (size_t i = 0; i < count; i++) {
+		unsigned core = counts[i].socket * run->desc->cores + counts[i].instance;
+
+		run->counts[counts[i].event][core] = counts[i].count;
+		run->sums[counts[i].event] += counts[i].count;
+	}
+}
+
+static void check_truth(const struct run *run)
+{
+	const struct machine_truth *a = &run->before, *b = &run->after;
+	const uint64_t *sums = run->sums;
+
+	assert_int_equal(sums[FIXED_INSTRUCTIONS], b->instructions - a->instructions);
+	assert_int_equal(sums[INSTRUCTIONS], sums[FIXED_INSTRUCTIONS]);
+	assert_int_equal(sums[FIXED_CYCLES], b->cycles - a->cycles);
+	assert_int_equal(sums[CYCLES], sums[FIXED_CYCLES]);
+	assert_int_equal(sums[REFERENCES], b->l2_misses - a->l2_misses);
+	assert_int_equal(sums[MISSES], b->llc_misses - a->llc_misses);
+	assert_int_equal(sums[BRANCHES], b->branches - a->branches);
+	/* The core runs at its nominal frequency, which the base clock divides. */
+	assert_int_equal(sums[FIXED_REFERENCE], sums[CYCLES]);
+	for (unsigned i = 0; i < run->desc->sockets * run->desc->cores; i++) {
+		uint64_t ratio = run->desc->core_mhz / 100, cycles = run->counts[CYCLES][i];
+
+		assert_in_range(run->counts[XCLK][i], cycles / ratio, cycles / ratio + 1);
+	}
+}
+
+static struct feed_arrays arrays_of(const struct feed_kernel *kernel)
+{
+	return (struct feed_arrays){
+	    .address = 0x10000000,
+	    .bytes = strcmp(kernel->name, "chase") ? ARRAY_BYTES : CHASE_BYTES,
+	    .stride = 256,
+	};
+}
+
+static void run_passes(struct run *run, const struct feed_kernel *kernel, struct machine_core *core)
+{
+	const struct feed_arrays arrays = arrays_of(kernel);
+
+	for (int pass = 0; pass < PASSES; pass++)
+		feed_kernel_run(kernel, run->machine, core, &arrays);
+}
+
+/* Steps of the loop, each with so many instructions and one branch. */
+static void check_kernel(const struct run *run, const struct feed_kernel *kernel, unsigned core)
+{
+	const struct feed_arrays arrays = arrays_of(kernel);
+	uint64_t steps = PASSES * feed_kernel_steps(kernel, &arrays);
+
+	assert_int_equal(run->counts[INSTRUCTIONS][core], steps * kernel->instructions);
+	assert_int_equal(run->counts[BRANCHES][core], steps);
+}
+
+/* Every kernel; what ran before and after the session is not in it. */
+static void test_kernels(void **state)
+{
+	static const char *const machines[] = {"xeon-e5v4-4c", "xeon-e5-2699v4-2s"};
+	const struct feed_kernel *kernels;
+	size_t count;
+
+	(void)state;
+	kernels = feed_kernels(&count);
+	for (size_t i = 0; i < 2 * count; i++) {
+		const struct feed_kernel *kernel = &kernels[i / 2];
+		struct machine_core *core;
+		struct run run;
+
+		open_run(&run, machines[i % 2]);
+		core = machine_core_enter(run.machine, run.space, 0);
+		feed_kernel_run(&kernels[0], run.machine, core,
+				&(struct feed_arrays){.bytes = 640});
+		start(&run);
+		run_passes(&run, kernel, core);
+		stop(&run);
+		feed_kernel_run(&kernels[1], run.machine, core,
+				&(struct feed_arrays){.bytes = 640});
+		machine_core_leave(core);
+		check_truth(&run);
+		check_kernel(&run, kernel, 0);
+		/* Only core 0 did anything. */
+		for (int e = 0; e < COUNTED; e++)
+			assert_int_equal(run.counts[e][0], run.sums[e]);
+		close_run(&run);
+	}
+}
+
+static void pause_all(struct machine_core **cores, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		machine_core_pause(cores[i]);
+}
+
+/* Each core counts its own: core i does its kernel i + 1 times. */
+static void test_both_sockets(void **state)
+{
+	const struct feed_kernel *kernel = feed_kernel_find("copy");
+	const struct feed_arrays arrays = {.address = 0x10000000, .bytes = 64 << 10};
+	struct machine_core *cores[CORES_MAX];
+	struct run run;
+
+	(void)state;
+	open_run(&run, "xeon-e5-2699v4-2s");
+	for (unsigned i = 0; i < CORES_MAX; i++)
+		cores[i] = machine_core_enter(run.machine, run.space, 0);
+	pause_all(cores, CORES_MAX);
+	start(&run);
+	for (unsigned i = 0; i < CORES_MAX; i++) {
+		machine_core_resume(cores[i]);
+		for (unsigned pass = 0; pass <= i; pass++)
+			feed_kernel_run(kernel, run.machine, cores[i], &arrays);
+		machine_core_pause(cores[i]);
+	}
+	stop(&run);
+	check_truth(&run);
+	for (unsigned i = 0; i < CORES_MAX; i++)
+		assert_int_equal(run.counts[FIXED_INSTRUCTIONS][i],
+				 (i + 1) * kernel->instructions *
+				     feed_kernel_steps(kernel, &arrays));
+	for (unsigned i = 0; i < CORES_MAX; i++) {
+		machine_core_resume(cores[i]);
+		machine_core_leave(cores[i]);
+	}
+	close_run(&run);
+}
+
+static uint64_t next_random(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+/* Lines move between four cores of both sockets. */
+static void test_random(void **state)
+{
+	static const struct machine_insn insn = {0};
+	struct machine_core *cores[CORES_MAX];
+	uint64_t random = 88172645463325252;
+	struct run run;
+
+	(void)state;
+	open_run(&run, "xeon-e5-2699v4-2s");
+	for (unsigned i = 0; i < CORES_MAX; i++)
+		cores[i] = machine_core_enter(run.machine, run.space, 0);
+	pause_all(cores, CORES_MAX);
+	start(&run);
+	for (unsigned i = 0; i < RANDOM_STEPS; i++) {
+		uint64_t word = next_random(&random);
+		struct machine_core *core = cores[word % 4 * 14];
+		uint64_t address = SHARED_BASE + (word >> 24) % SHARED_BYTES;
+
+		machine_core_resume(core);
+		if (word & 1u << 21)
+			machine_load(core, address & ~7ull, 8, &insn);
+		else
+			machine_store(core, address & ~7ull, 8, &insn);
+		machine_core_pause(core);
+	}
+	stop(&run);
+	check_truth(&run);
+	for (unsigned i = 0; i < CORES_MAX; i++)
+		assert_int_equal(run.counts[REFERENCES][i] > 1000, i % 14 == 0);
+	for (unsigned i = 0; i < CORES_MAX; i++) {
+		machine_core_resume(cores[i]);
+		machine_core_leave(cores[i]);
+	}
+	close_run(&run);
+}
+
+static uint64_t msr(struct run *run, unsigned core, uint32_t address)
+{
+	struct pmon_access access = {0, core, PMU_SPACE_MSR, address, 64};
+	uint64_t value;
+
+	assert_int_equal(system_read(bus_emulated_system(run->bus), &access, &value), 0);
+	return value;
+}
+
+/* TSC, MPERF, APERF: 325384. Time passes for all, cycles only where somebody runs. */
+static void test_clocks(void **state)
+{
+	const struct feed_kernel *kernel = feed_kernel_find("chase");
+	struct machine_core *core;
+	struct machine_truth truth;
+	uint64_t ticks;
+	struct run run;
+
+	(void)state;
+	open_run(&run, "xeon-e5v4-4c");
+	ticks = machine_ticks_per_second(run.machine) / (run.desc->core_mhz * 1000000ull);
+	core = machine_core_enter(run.machine, run.space, 5000000);
+	run_passes(&run, kernel, core);
+	machine_core_leave(core);
+	machine_drain(run.machine);
+	machine_truth(run.machine, &truth);
+	assert_int_equal(msr(&run, 0, 0x10), machine_now(run.machine) / ticks);
+	assert_int_equal(msr(&run, 3, 0x10), msr(&run, 0, 0x10));
+	assert_int_equal(msr(&run, 0, 0xE7), truth.cycles);
+	assert_int_equal(msr(&run, 0, 0xE8), truth.cycles);
+	assert_int_equal(msr(&run, 3, 0xE7), 0);
+	assert_true(msr(&run, 0, 0x10) >= truth.cycles + 5000000 / ticks);
+	close_run(&run);
+}
+
+/* A count is right though the counter wraps between two reads. */
+static void test_wrap(void **state)
+{
+	const struct feed_kernel *kernel = feed_kernel_find("load");
+	const uint64_t preload = (1ull << 48) - 1000;
+	const struct feed_arrays arrays = arrays_of(kernel);
+	struct pmon_access access = {0, 0, PMU_SPACE_MSR, 0x309, 64};
+	struct machine_core *core;
+	struct run run;
+
+	(void)state;
+	open_run(&run, "xeon-e5v4-4c");
+	core = machine_core_enter(run.machine, run.space, 0);
+	start(&run);
+	assert_int_equal(system_write(bus_emulated_system(run.bus), &access, preload), 0);
+	run_passes(&run, kernel, core);
+	stop(&run);
+	machine_core_leave(core);
+	assert_int_equal(run.counts[FIXED_INSTRUCTIONS][0],
+			 preload +
+			     PASSES * feed_kernel_steps(kernel, &arrays) * kernel->instructions);
+	close_run(&run);
+}
+
+static void *work(void *argument)
+{
+	struct run *run = argument;
+	const struct feed_kernel *kernel = feed_kernel_find("copy");
+	const struct feed_arrays arrays = {.address = 0x10000000, .bytes = 64 << 10};
+	struct machine_core *core = machine_core_enter(run->machine, run->space, 0);
+
+	for (int pass = 0; pass < 300; pass++) {
+		feed_kernel_run(kernel, run->machine, core, &arrays);
+		machine_core_pause(core);
+		machine_core_resume(core);
+	}
+	machine_core_leave(core);
+	return NULL;
+}
+
+/* Who reads while threads run sees counters that only rise, and in the end all of it. */
+static void test_looking_on(void **state)
+{
+	uint64_t last[2][3] = {{0}};
+	pthread_t threads[2];
+	struct run run;
+
+	(void)state;
+	open_run(&run, "xeon-e5v4-4c");
+	start(&run);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, work, &run), 0);
+	for (int i = 0; i < 20000; i++)
+		for (unsigned core = 0; core < 2; core++)
+			for (unsigned k = 0; k < 3; k++) {
+				uint64_t value = msr(&run, core, 0x309 + k);
+
+				assert_true(value >= last[core][k]);
+				last[core][k] = value;
+			}
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	stop(&run);
+	check_truth(&run);
+	assert_int_equal(run.sums[INSTRUCTIONS], 2 * 300 * (64 << 10) / 8 * 4);
+	close_run(&run);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_kernels), cmocka_unit_test(test_both_sockets),
+	    cmocka_unit_test(test_random),  cmocka_unit_test(test_clocks),
+	    cmocka_unit_test(test_wrap),    cmocka_unit_test(test_looking_on),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

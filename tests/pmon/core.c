@@ -1,0 +1,425 @@
+/*
+ * The counters of a core by the processor's manual (325384, architectural performance monitoring
+ * version 3): addresses, enables, widths, overflow, what faults.
+ */
+#include "rig.h"
+
+#define UNUSED __attribute__((unused))
+
+#define TSC	     0x10u
+#define PMC(k)	     (0xC1u + (k))
+#define A_PMC(k)     (0x4C1u + (k))
+#define EVTSEL(k)    (0x186u + (k))
+#define FIXED(k)     (0x309u + (k))
+#define FIXED_CTRL   0x38Du
+#define STATUS	     0x38Eu
+#define CTRL	     0x38Fu
+#define OVF_CTRL     0x390u
+#define DEBUGCTL     0x1D9u
+#define MPERF	     0xE7u
+#define APERF	     0xE8u
+#define CAPABILITIES 0x345u
+#define PEBS_ENABLE  0x3F1u
+#define MISC_ENABLE  0x1A0u
+
+#define USR	    (1u << 16)
+#define OS	    (1u << 17)
+#define CORE_EDGE   (1u << 18)
+#define INT	    (1u << 20)
+#define CMASK(n)    ((uint64_t)(n) << 24)
+#define FREEZE	    (1u << 12)
+#define EN_FIXED(k) (1ull << (32 + (k)))
+#define EN_PMC(k)   (1ull << (k))
+#define ALL	    0x7000000ffull
+
+/* Event codes of 325384's table of architectural events. */
+#define CYCLES	     EVENT(0x3C, 0x00)
+#define REF_CYCLES   EVENT(0x3C, 0x01)
+#define INSTRUCTIONS EVENT(0xC0, 0x00)
+#define REFERENCES   EVENT(0x2E, 0x4F)
+#define MISSES	     EVENT(0x2E, 0x41)
+#define BRANCHES     EVENT(0xC4, 0x00)
+#define MISPREDICTED EVENT(0xC5, 0x00)
+
+static struct rig rig;
+
+static int setup(void **state UNUSED)
+{
+	rig_open(&rig);
+	return 0;
+}
+
+static int teardown(void **state UNUSED)
+{
+	rig_close(&rig);
+	return 0;
+}
+
+static int read_at(unsigned socket, unsigned core, uint32_t address, uint64_t *value)
+{
+	struct pmon_access access = {socket, core, PMU_SPACE_MSR, address, 64};
+
+	return pmon_read(rig.pmon, &access, &rig.now, value);
+}
+
+static int write_at(unsigned socket, unsigned core, uint32_t address, uint64_t value)
+{
+	struct pmon_access access = {socket, core, PMU_SPACE_MSR, address, 64};
+
+	return pmon_write(rig.pmon, &access, &rig.now, value);
+}
+
+static void tell(unsigned socket, unsigned core, uint16_t id, uint64_t amount)
+{
+	struct signal signal = {
+	    .id = id, .socket = (uint8_t)socket, .instance = (uint8_t)core, .duration = amount};
+
+	rig.port.announce(rig.port.listener, &signal);
+}
+
+/* Of core 0 of socket 0. */
+static void happen(uint16_t id, uint64_t amount)
+{
+	tell(0, 0, id, amount);
+}
+
+static void test_resets(void **state UNUSED)
+{
+	static const uint32_t zero[] = {
+	    TSC,	PMC(0), PMC(7), A_PMC(7), EVTSEL(0), EVTSEL(7), FIXED(0), FIXED(2),
+	    FIXED_CTRL, STATUS, CTRL,	OVF_CTRL, DEBUGCTL,  MPERF,	APERF,	  PEBS_ENABLE};
+
+	for (size_t i = 0; i < sizeof(zero) / sizeof(zero[0]); i++)
+		assert_int_equal(rig_msr(&rig, zero[i]), 0);
+	/* Full-width writes and freeze in SMM; neither PEBS nor branch records. */
+	assert_int_equal(rig_msr(&rig, CAPABILITIES), 0x3000);
+	/* Fast strings, counters, no BTS, no PEBS, no turbo. */
+	assert_int_equal(rig_msr(&rig, MISC_ENABLE), 1ull << 38 | 1 << 12 | 1 << 11 | 1 << 7 | 1);
+}
+
+/* Neither a ninth counter nor energy, temperature, offcore or branch records. */
+static void test_absent(void **state UNUSED)
+{
+	static const uint32_t absent[] = {0xC9,	 0x18E, 0x30C, 0x4C9, 0x606, 0x611,
+					  0x19C, 0x1A6, 0x1A7, 0x1C9, 0x3F6};
+	uint64_t value;
+
+	for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++) {
+		assert_int_equal(read_at(0, 0, absent[i], &value), PMU_E_UNKNOWN);
+		assert_int_equal(write_at(0, 0, absent[i], 0), PMU_E_UNKNOWN);
+	}
+	/* The bench has eight cores in each of two sockets. */
+	assert_int_equal(read_at(1, 7, CTRL, &value), 0);
+	assert_int_equal(read_at(1, 8, CTRL, &value), PMU_E_UNKNOWN);
+	assert_int_equal(read_at(2, 0, CTRL, &value), PMU_E_UNKNOWN);
+}
+
+/* Each core has its own, and what belongs to the socket is the same from each. */
+static void test_cores_are_apart(void **state UNUSED)
+{
+	uint64_t value;
+
+	assert_int_equal(write_at(1, 3, CTRL, EN_FIXED(0)), 0);
+	assert_int_equal(write_at(1, 3, FIXED_CTRL, 2), 0);
+	tell(1, 3, SIGNAL_CORE_INSTRUCTIONS, 11);
+	tell(1, 2, SIGNAL_CORE_INSTRUCTIONS, 100);
+	tell(0, 3, SIGNAL_CORE_INSTRUCTIONS, 1000);
+	for (unsigned socket = 0; socket < 2; socket++)
+		for (unsigned core = 0; core < 8; core++) {
+			assert_int_equal(read_at(socket, core, FIXED(0), &value), 0);
+			assert_int_equal(value, socket == 1 && core == 3 ? 11 : 0);
+		}
+	assert_int_equal(write_at(0, 5, C_FILTER0(1), 0x2a), 0);
+	assert_int_equal(read_at(0, 2, C_FILTER0(1), &value), 0);
+	assert_int_equal(value, 0x2a);
+}
+
+struct counted {
+	uint32_t event;
+	uint16_t signal;
+};
+
+static const struct counted counted[] = {
+    {CYCLES, SIGNAL_CORE_CYCLES},
+    {REF_CYCLES, SIGNAL_CORE_XCLK},
+    {INSTRUCTIONS, SIGNAL_CORE_INSTRUCTIONS},
+    {REFERENCES, SIGNAL_CORE_LLC_REFERENCE},
+    {MISSES, SIGNAL_CORE_LLC_MISS},
+    {BRANCHES, SIGNAL_CORE_BRANCHES},
+};
+#define COUNTED (sizeof(counted) / sizeof(counted[0]))
+
+/* Every architectural event on every counter adds up its own signal and no other. */
+static void test_events(void **state UNUSED)
+{
+	rig_set_msr(&rig, CTRL, ALL);
+	for (unsigned k = 0; k < 8; k++)
+		for (size_t e = 0; e < COUNTED; e++) {
+			rig_set_msr(&rig, EVTSEL(k), EN | USR | counted[e].event);
+			rig_set_msr(&rig, PMC(k), 0);
+			for (size_t s = 0; s < COUNTED; s++)
+				happen(counted[s].signal, 1ull << 8 * s);
+			assert_int_equal(rig_msr(&rig, PMC(k)), 1ull << 8 * e);
+		}
+	rig_set_msr(&rig, EVTSEL(0), EN | USR | MISPREDICTED);
+	rig_set_msr(&rig, PMC(0), 0);
+	for (size_t s = 0; s < COUNTED; s++)
+		happen(counted[s].signal, 5);
+	assert_int_equal(rig_msr(&rig, PMC(0)), 0);
+}
+
+static void test_fixed(void **state UNUSED)
+{
+	static const uint16_t signals[] = {SIGNAL_CORE_INSTRUCTIONS, SIGNAL_CORE_CYCLES,
+					   SIGNAL_CORE_REFERENCE};
+
+	rig_set_msr(&rig, CTRL, ALL);
+	for (unsigned k = 0; k < 3; k++) {
+		rig_set_msr(&rig, FIXED_CTRL, 2ull << 4 * k);
+		for (unsigned s = 0; s < 3; s++)
+			happen(signals[s], s + 1);
+		for (unsigned s = 0; s < 3; s++)
+			assert_int_equal(rig_msr(&rig, FIXED(s)), s == k ? s + 1 : 0);
+		rig_set_msr(&rig, FIXED(k), 0);
+	}
+}
+
+/* A counter needs the global bit, its own, and the ring in which programs run. */
+static void test_enables(void **state UNUSED)
+{
+	rig_set_msr(&rig, EVTSEL(2), EN | USR | INSTRUCTIONS);
+	rig_set_msr(&rig, FIXED_CTRL, 0x333);
+	happen(SIGNAL_CORE_INSTRUCTIONS, 1);
+	rig_set_msr(&rig, CTRL, EN_PMC(2));
+	happen(SIGNAL_CORE_INSTRUCTIONS, 10);
+	rig_set_msr(&rig, EVTSEL(2), USR | INSTRUCTIONS);
+	happen(SIGNAL_CORE_INSTRUCTIONS, 100);
+	rig_set_msr(&rig, EVTSEL(2), EN | OS | INSTRUCTIONS);
+	happen(SIGNAL_CORE_INSTRUCTIONS, 1000);
+	rig_set_msr(&rig, EVTSEL(2), EN | OS | USR | INSTRUCTIONS);
+	happen(SIGNAL_CORE_INSTRUCTIONS, 10000);
+	rig_set_msr(&rig, CTRL, EN_FIXED(0) | EN_PMC(1));
+	happen(SIGNAL_CORE_INSTRUCTIONS, 100000);
+	assert_int_equal(rig_msr(&rig, PMC(2)), 10010);
+	assert_int_equal(rig_msr(&rig, FIXED(0)), 100000);
+	rig_set_msr(&rig, FIXED_CTRL, 0x331); /* kernel only */
+	happen(SIGNAL_CORE_INSTRUCTIONS, 1);
+	assert_int_equal(rig_msr(&rig, FIXED(0)), 100000);
+}
+
+/* A sum does not say how much there was in a cycle. */
+static void test_thresholds_count_nothing(void **state UNUSED)
+{
+	rig_set_msr(&rig, CTRL, ALL);
+	rig_set_msr(&rig, EVTSEL(0), EN | USR | CMASK(1) | INSTRUCTIONS);
+	rig_set_msr(&rig, EVTSEL(1), EN | USR | CORE_EDGE | INSTRUCTIONS);
+	/* inv does nothing without cmask. */
+	rig_set_msr(&rig, EVTSEL(2), EN | USR | INVERT | INSTRUCTIONS);
+	happen(SIGNAL_CORE_INSTRUCTIONS, 9);
+	assert_int_equal(rig_msr(&rig, PMC(0)), 0);
+	assert_int_equal(rig_msr(&rig, PMC(1)), 0);
+	assert_int_equal(rig_msr(&rig, PMC(2)), 9);
+}
+
+static void test_writes_of_counters(void **state UNUSED)
+{
+	rig_set_msr(&rig, PMC(0), 0x7fffffff);
+	assert_int_equal(rig_msr(&rig, PMC(0)), 0x7fffffff);
+	rig_set_msr(&rig, PMC(0), 0x80000000);
+	assert_int_equal(rig_msr(&rig, PMC(0)), 0xffff80000000);
+	rig_set_msr(&rig, PMC(0), 0x123400000001); /* the upper half is not looked at */
+	assert_int_equal(rig_msr(&rig, PMC(0)), 1);
+	rig_set_msr(&rig, A_PMC(0), 0x123480000001);
+	assert_int_equal(rig_msr(&rig, PMC(0)), 0x123480000001);
+	assert_int_equal(rig_msr(&rig, A_PMC(0)), 0x123480000001);
+	assert_int_equal(write_at(0, 0, A_PMC(0), COUNTER_LIMIT), PMU_E_RANGE);
+	rig_set_msr(&rig, FIXED(1), 0x800000000000);
+	assert_int_equal(rig_msr(&rig, FIXED(1)), 0x800000000000);
+	assert_int_equal(write_at(0, 0, FIXED(1), COUNTER_LIMIT), PMU_E_RANGE);
+	assert_int_equal(rig_msr(&rig, FIXED(1)), 0x800000000000);
+}
+
+static void test_faults(void **state UNUSED)
+{
+	static const struct {
+		uint32_t address;
+		uint64_t value;
+		int error;
+	} faults[] = {
+	    {CTRL, EN_PMC(8), PMU_E_RANGE},	  {CTRL, EN_FIXED(3), PMU_E_RANGE},
+	    {FIXED_CTRL, 0x1000, PMU_E_RANGE},	  {EVTSEL(0), 1ull << 32, PMU_E_RANGE},
+	    {OVF_CTRL, EN_PMC(8), PMU_E_RANGE},	  {DEBUGCTL, 1, PMU_E_RANGE},
+	    {PEBS_ENABLE, 1, PMU_E_RANGE},	  {STATUS, 0, PMU_E_RIGHTS},
+	    {CAPABILITIES, 0x3000, PMU_E_RIGHTS}, {0xCE, 0, PMU_E_RIGHTS},
+	};
+
+	rig_set_msr(&rig, CTRL, 0x5);
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+		uint64_t before = rig_msr(&rig, faults[i].address);
+
+		assert_int_equal(write_at(0, 0, faults[i].address, faults[i].value),
+				 faults[i].error);
+		assert_int_equal(rig_msr(&rig, faults[i].address), before);
+	}
+	/* What tools write to be on the safe side. */
+	assert_int_equal(write_at(0, 0, PEBS_ENABLE, 0), 0);
+	assert_int_equal(write_at(0, 0, OVF_CTRL, 3ull << 62 | ALL), 0);
+}
+
+/* The carry out of bit 47, neither one earlier nor one later. */
+static void test_overflow(void **state UNUSED)
+{
+	rig_set_msr(&rig, CTRL, ALL);
+	rig_set_msr(&rig, EVTSEL(3), EN | USR | INT | INSTRUCTIONS);
+	rig_set_msr(&rig, FIXED_CTRL, 2);
+	rig_set_msr(&rig, A_PMC(3), COUNTER_LIMIT - 100);
+	rig_set_msr(&rig, FIXED(0), COUNTER_LIMIT - 101);
+	happen(SIGNAL_CORE_INSTRUCTIONS, 99);
+	assert_int_equal(rig_msr(&rig, PMC(3)), COUNTER_LIMIT - 1);
+	assert_int_equal(rig_msr(&rig, STATUS), 0);
+	happen(SIGNAL_CORE_INSTRUCTIONS, 1);
+	assert_int_equal(rig_msr(&rig, PMC(3)), 0);
+	assert_int_equal(rig_msr(&rig, STATUS), EN_PMC(3));
+	assert_int_equal(pmon_interrupts(rig.pmon, 0, 0), 1);
+	happen(SIGNAL_CORE_INSTRUCTIONS, 5);
+	/* Counting goes on; the fixed counter overflows without PMI. */
+	assert_int_equal(rig_msr(&rig, PMC(3)), 5);
+	assert_int_equal(rig_msr(&rig, FIXED(0)), 4);
+	assert_int_equal(rig_msr(&rig, STATUS), EN_PMC(3) | EN_FIXED(0));
+	assert_int_equal(pmon_interrupts(rig.pmon, 0, 0), 1);
+	rig_set_msr(&rig, OVF_CTRL, EN_PMC(3));
+	assert_int_equal(rig_msr(&rig, STATUS), EN_FIXED(0));
+	assert_int_equal(rig_msr(&rig, OVF_CTRL), 0);
+	rig_set_msr(&rig, OVF_CTRL, ALL);
+	assert_int_equal(rig_msr(&rig, STATUS), 0);
+	/* The uncore is not frozen by it, and no other core hears of it. */
+	assert_int_equal(rig_msr(&rig, GLOBAL_STATUS), 0);
+	assert_int_equal(pmon_interrupts(rig.pmon, 0, 1), 0);
+}
+
+/* Legacy freeze: a PMI clears the global control; all that was told with it stays counted. */
+static void test_freeze_on_pmi(void **state UNUSED)
+{
+	rig_set_msr(&rig, DEBUGCTL, FREEZE);
+	rig_set_msr(&rig, EVTSEL(0), EN | USR | INT | INSTRUCTIONS);
+	rig_set_msr(&rig, FIXED_CTRL, 0x20);
+	rig_set_msr(&rig, A_PMC(0), COUNTER_LIMIT - 10);
+	rig_set_msr(&rig, CTRL, EN_PMC(0) | EN_FIXED(1));
+	happen(SIGNAL_CORE_INSTRUCTIONS, 30);
+	happen(SIGNAL_CORE_CYCLES, 60);
+	assert_int_equal(rig_msr(&rig, CTRL), 0);
+	assert_int_equal(rig_msr(&rig, PMC(0)), 20);
+	assert_int_equal(rig_msr(&rig, FIXED(1)), 60);
+	happen(SIGNAL_CORE_INSTRUCTIONS, 30);
+	happen(SIGNAL_CORE_CYCLES, 60);
+	assert_int_equal(rig_msr(&rig, PMC(0)), 20);
+	assert_int_equal(rig_msr(&rig, FIXED(1)), 60);
+	assert_int_equal(rig_msr(&rig, STATUS), EN_PMC(0));
+}
+
+/* Without INT an overflow is no PMI and freezes nothing. */
+static void test_no_freeze_without_pmi(void **state UNUSED)
+{
+	rig_set_msr(&rig, DEBUGCTL, FREEZE);
+	rig_set_msr(&rig, EVTSEL(0), EN | USR | INSTRUCTIONS);
+	rig_set_msr(&rig, PMC(0), UINT32_MAX);
+	rig_set_msr(&rig, CTRL, EN_PMC(0));
+	happen(SIGNAL_CORE_INSTRUCTIONS, 1);
+	assert_int_equal(rig_msr(&rig, CTRL), EN_PMC(0));
+	assert_int_equal(rig_msr(&rig, STATUS), EN_PMC(0));
+	assert_int_equal(pmon_interrupts(rig.pmon, 0, 0), 0);
+}
+
+/* TSC runs with time; MPERF and APERF while a thread runs, whatever the enables. */
+static void test_clocks(void **state UNUSED)
+{
+	rig.now.cycles[PMU_CLOCK_CORE] = 1000;
+	assert_int_equal(rig_msr(&rig, TSC), 1000);
+	rig_set_msr(&rig, TSC, 5);
+	assert_int_equal(rig_msr(&rig, TSC), 5);
+	rig.now.cycles[PMU_CLOCK_CORE] = 1007;
+	assert_int_equal(rig_msr(&rig, TSC), 12);
+	assert_int_equal(rig_msr_of(&rig, 1, TSC), 1007);
+	assert_int_equal(rig_msr(&rig, MPERF), 0);
+	assert_true(rig.port.armed[SIGNAL_CORE_CYCLES]);
+	assert_true(rig.port.armed[SIGNAL_CORE_REFERENCE]);
+	happen(SIGNAL_CORE_CYCLES, 70);
+	happen(SIGNAL_CORE_REFERENCE, 35);
+	assert_int_equal(rig_msr(&rig, APERF), 70);
+	assert_int_equal(rig_msr(&rig, MPERF), 35);
+	rig_set_msr(&rig, MPERF, 1ull << 60);
+	happen(SIGNAL_CORE_REFERENCE, 1);
+	assert_int_equal(rig_msr(&rig, MPERF), (1ull << 60) + 1);
+}
+
+/* Nobody listens to what nobody counts. */
+static void test_armed(void **state UNUSED)
+{
+	assert_false(rig.port.armed[SIGNAL_CORE_BRANCHES]);
+	rig_set_msr(&rig, EVTSEL(5), EN | USR | BRANCHES);
+	assert_false(rig.port.armed[SIGNAL_CORE_BRANCHES]);
+	assert_int_equal(write_at(1, 7, EVTSEL(5), EN | USR | BRANCHES), 0);
+	assert_int_equal(write_at(1, 7, CTRL, EN_PMC(5)), 0);
+	assert_true(rig.port.armed[SIGNAL_CORE_BRANCHES]);
+	assert_int_equal(write_at(1, 7, CTRL, 0), 0);
+	assert_false(rig.port.armed[SIGNAL_CORE_BRANCHES]);
+}
+
+/* The uncore's freeze is not the core's, and a socket's other units go on as they are. */
+static void test_uncore_freeze_leaves_cores(void **state UNUSED)
+{
+	rig_set_msr(&rig, CTRL, EN_FIXED(0));
+	rig_set_msr(&rig, FIXED_CTRL, 2);
+	rig_set_msr(&rig, GLOBAL_CTL, FRZ_ALL);
+	happen(SIGNAL_CORE_INSTRUCTIONS, 3);
+	assert_int_equal(rig_msr(&rig, FIXED(0)), 3);
+}
+
+static void count_violations(void *arg, const struct pmon_violation *violation)
+{
+	(void)violation;
+	++*(unsigned *)arg;
+}
+
+static void test_strict(void **state UNUSED)
+{
+	unsigned violations = 0;
+
+	pmon_strict(rig.pmon, count_violations, &violations);
+	rig_set_msr(&rig, CTRL, ALL);
+	rig_set_msr(&rig, EVTSEL(0), EN | USR | INSTRUCTIONS);
+	/* The catalog has the architectural events only: others are not wrong. */
+	rig_set_msr(&rig, EVTSEL(0), EN | USR | EVENT(0xD1, 0x20));
+	rig_set_msr(&rig, PMC(0), 0);
+	rig_msr(&rig, PMC(0));
+	assert_int_equal(violations, 0);
+	write_at(0, 0, EVTSEL(0), 1ull << 40);
+	assert_int_equal(violations, 1);
+	write_at(0, 0, STATUS, 0);
+	assert_int_equal(violations, 2);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+	    TEST(test_resets),
+	    TEST(test_absent),
+	    TEST(test_cores_are_apart),
+	    TEST(test_events),
+	    TEST(test_fixed),
+	    TEST(test_enables),
+	    TEST(test_thresholds_count_nothing),
+	    TEST(test_writes_of_counters),
+	    TEST(test_faults),
+	    TEST(test_overflow),
+	    TEST(test_freeze_on_pmi),
+	    TEST(test_no_freeze_without_pmi),
+	    TEST(test_clocks),
+	    TEST(test_armed),
+	    TEST(test_uncore_freeze_leaves_cores),
+	    TEST(test_strict),
+	};
+
+	return cmocka_run_group_tests_name("pmon core", tests, NULL, NULL);
+}
