@@ -12,6 +12,32 @@ import unittest
 from harness import LARGE, PMULAB, SMALL, Guests, pmulab, pmulab_json, stat, total
 
 
+class DryRuns(unittest.TestCase):
+    def accesses(self, pmu, event):
+        run = pmulab("stat", "--dry-run", "--pmu", pmu, "-e", event, "--format", "json")
+        return [(a["register"], a["value"]) for a in json.loads(run.stderr) if a["write"]]
+
+    def test_box_by_box(self):
+        """Without a freeze of the socket: frz is bit 8 (327043-001 table 2-9), DATA_READ 34/03."""
+        control = "Cn_MSR_PMON_BOX_CTL"
+        self.assertEqual(self.accesses("xeon-e5", "cbo0.LLC_LOOKUP.DATA_READ:state=M")[:7], [
+            (control, 0x100), (control, 3), (control, 0x100),
+            ("Cn_MSR_PMON_BOX_FILTER", 1 << 21), ("Cn_MSR_PMON_CTL0", 0x400334),
+            (control, 0), (control, 0x100)])
+
+    def test_counters_without_a_reset(self):
+        self.assertIn(("MC_CHy_PCI_PMON_CTR0", 0), self.accesses("xeon-e5", "imc0.CAS_COUNT.RD"))
+
+    def test_refusals(self):
+        """Nothing is half programmed."""
+        for pmu, event in (("itanium-9300-uncore", "rbox0.FLITS_SENT"),
+                           ("itanium-9300-uncore", "zbox0.CYCLES"),
+                           ("itanium-9300-uncore", "bbox0.B_CYCLES"), ("xeon-e5", "ubox.clock")):
+            run = pmulab("stat", "--dry-run", "--pmu", pmu, "-e", event)
+            self.assertEqual(run.returncode, 1)
+            self.assertIn("cannot be measured yet", run.stderr)
+
+
 class Lists(unittest.TestCase):
     def test_json_keys(self):
         """The keys that were promised, no more and no less."""
