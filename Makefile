@@ -1,5 +1,5 @@
 # The front door; Meson does the work.
-.PHONY: all demo test bench fuzz lint format clean
+.PHONY: all demo test bench fuzz lint format counts clean
 
 all:
 	@scripts/install-deps build run
@@ -31,6 +31,9 @@ lint:
 
 format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+counts: all
+	@tests/catalog/counts.py build/pmulab --update
 
 clean:
 	@rm -rf build build-test
