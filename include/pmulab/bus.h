@@ -52,6 +52,15 @@ int pmu_bus_recording(struct pmu_bus **bus, struct pmu_ctx *ctx, struct pmu_bus 
  */
 int pmu_bus_replaying(struct pmu_bus **bus, struct pmu_ctx *ctx, FILE *file);
 
+/**
+ * The kernel's uncore PMUs of @pmu behind the same registers: controls and filters become the
+ * config words of perf_event, by sysfs. The kernel places events on counters by itself; what it has
+ * no words for is refused with PMU_E_UNSUPPORTED when counting begins.
+ * @return 0; PMU_E_UNSUPPORTED where the kernel has no such PMU; PMU_E_IO, PMU_E_SYNTAX,
+ * PMU_E_NOMEM
+ */
+int pmu_bus_perf(struct pmu_bus **bus, struct pmu_ctx *ctx, const struct pmu_pmu *pmu);
+
 struct pmu_host_options {
 	/* A captured or made tree of files that stands in for the computer's; NULL: none. Plain
 	 * files take the place of devices: MSR n at byte 8 n of ROOT/dev/cpu/N/msr. */

@@ -134,6 +134,51 @@ static int open_computer(const struct cli *cli, struct stat_run *run)
 	return error ? cli_fail(cli, error) : 0;
 }
 
+int host_open_kernel(const struct cli *cli, struct stat_run *run, int error)
+{
+	const struct pmu_pmu *pmu = pmu_bus_pmu(run->bus);
+
+	if (error != PMU_E_RIGHTS || run->options.root || run->recorded)
+		return cli_fail(cli, error);
+	/* The first reason is the one to mend; it is not lost by what follows. */
+	cli_fail(cli, error);
+	pmu_bus_free(run->bus);
+	run->bus = NULL;
+	error = pmu_bus_perf(&run->bus, cli->ctx, pmu);
+	if (!error)
+		error = pmu_session_new(&run->session, cli->ctx, run->bus);
+	if (error)
+		return cli_fail(cli, error);
+	return cli_error(cli, 0, "counting through the kernel's perf_event instead");
+}
+
+/* By the first of the events; names of libpfm4 have no dots. */
+static bool is_of_catalog(const struct cli *cli, const struct pmu_pmu *pmu, const char *events)
+{
+	struct pmu_selection selection;
+	char text[EVENT_TEXT_MAX];
+
+	first_of(events, text);
+	return strpbrk(text, "./") || (pmu && !pmu_event_parse(cli->ctx, pmu, text, &selection));
+}
+
+bool host_counts_process(const struct cli *cli, const struct stat_run *run, const char *events,
+			 bool metrics)
+{
+	const struct stat_options *options = &run->options;
+	const struct pmu_pmu *pmu;
+	struct host *host;
+	bool on_this_computer = !run->machine && !options->dry_run && !options->force &&
+				!options->replay && !options->root && !options->pmu &&
+				!options->record;
+
+	if (!on_this_computer || metrics || host_new(&host, cli->ctx, NULL))
+		return false;
+	pmu = host_find_pmu(host);
+	host_free(host);
+	return !events || !is_of_catalog(cli, pmu, events);
+}
+
 int host_open(const struct cli *cli, struct stat_run *run, const char *events)
 {
 	const struct stat_options *options = &run->options;

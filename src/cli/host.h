@@ -9,6 +9,15 @@
  * @param events  the user's; the first tells a dry run its PMU where nothing else does; may be NULL
  */
 int host_open(const struct cli *cli, struct stat_run *run, const char *events);
+/**
+ * Takes the kernel's uncore PMUs in place of registers that could not be reached with @error, whose
+ * message stands in the context. @return 0 or the exit code; both reasons are said
+ */
+int host_open_kernel(const struct cli *cli, struct stat_run *run, int error);
+/** Whether the catalog has nothing to do with what is asked for: the kernel counts the program. */
+bool host_counts_process(const struct cli *cli, const struct stat_run *run, const char *events,
+			 bool metrics);
+
 /** Closes what host_open() opened beside the bus, and says what could not be written. */
 int host_close(const struct cli *cli, struct stat_run *run, int code);
 

@@ -18,8 +18,10 @@ static void usage(FILE *file)
 	    "       pmulab stat --replay FILE -e EVENT,...\n\n"
 	    "Runs a program and counts: on an emulated machine with -M (without events and\n"
 	    "metrics, those that its description names), else on this computer, whose uncore\n"
-	    "counts whatever runs at that time. Counts are for each socket and in total. The\n"
-	    "report goes to standard error. Exit code: the program's.\n\n"
+	    "counts whatever runs at that time. Counts are for each socket and in total. Without\n"
+	    "events, or with names of libpfm4 (CYCLES, PAGE-FAULTS), the kernel counts what the\n"
+	    "program itself does on this computer. The report goes to standard error. Exit code:\n"
+	    "the program's.\n\n"
 	    "  --per-box      shows each instance of a box\n"
 	    "  -a             all CPUs, as uncore counters count anyhow\n"
 	    "  --pmu PMU      of those that the processor has, if not the first\n"
@@ -199,7 +201,9 @@ static int open_session(const struct cli *cli, struct stat_run *run,
 		return code;
 	run->pmu = pmu_bus_pmu(run->bus);
 	error = pmu_session_new(&run->session, cli->ctx, run->bus);
-	if (error)
+	if (error && !run->machine)
+		code = host_open_kernel(cli, run, error);
+	else if (error)
 		code = cli_fail(cli, error);
 	return code ? code : add_all(cli, run, arguments);
 }
@@ -260,6 +264,27 @@ static void stat_release(struct stat_run *run)
 	pmu_session_free(run->session);
 	pmu_bus_free(run->bus);
 	pmu_bus_free(run->recorded);
+}
+
+static int add_process_event(const struct cli *cli, struct stat_run *run, const char *text)
+{
+	struct process_run *process = &run->process;
+
+	if (process->event_count == PROCESS_EVENTS_MAX)
+		return cli_error(cli, EXIT_USAGE, "more than %d events", PROCESS_EVENTS_MAX);
+	process->events[process->event_count++] = text;
+	return 0;
+}
+
+static int stat_process(struct cli *cli, struct stat_run *run, const struct arguments *arguments,
+			char **argv)
+{
+	int code = 0;
+
+	run->process.output = run->output;
+	for (size_t i = 0; i < arguments->event_count && !code; i++)
+		code = each_word(cli, run, arguments->events[i], add_process_event);
+	return code ? code : process_stat(cli, &run->process, argv);
 }
 
 static int keep(const struct cli *cli, char **words, size_t *count, char *word)
@@ -373,6 +398,9 @@ int cli_stat(struct cli *cli, int argc, char **argv)
 		code = cli_error(cli, EXIT_USAGE, "which PROGRAM? see pmulab stat --help");
 	if (code)
 		return code;
+	if (host_counts_process(cli, &run, arguments.event_count ? arguments.events[0] : NULL,
+				arguments.metric_count))
+		return stat_process(cli, &run, &arguments, argv + optind);
 	if (run.machine)
 		run.place = run.machine->name;
 	code = stat(cli, &run, &arguments, argv + optind);

@@ -3,6 +3,7 @@
 #define CLI_STAT_H
 
 #include "cli/cli.h"
+#include "cli/process.h"
 #include "machine/machine.h"
 #include "pmulab/metric.h"
 
@@ -34,6 +35,7 @@ struct stat_run {
 	struct stat_dry_run *dry_run;
 	char problem[1024]; /* the message that was said, if it could not be counted */
 	struct pmu_session *session;
+	struct process_run process; /* what the kernel counts instead of all this */
 	struct stat_metric metrics[STAT_METRICS_MAX];
 	size_t metric_count;
 	/* Results. */

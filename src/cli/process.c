@@ -1,0 +1,255 @@
+#include "cli/process.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <string.h>
+#include <time.h>
+
+#include "bus/host.h"
+#include "cli/child.h"
+#include "pmulab/process.h"
+
+/* libpfm4's names for what the kernel counts everywhere, if it counts at all. */
+static const char *const everywhere[] = {
+    "TASK-CLOCK",   "CONTEXT-SWITCHES", "CPU-MIGRATIONS", "PAGE-FAULTS",      "CYCLES",
+    "INSTRUCTIONS", "BRANCHES",		"BRANCH-MISSES",  "CACHE-REFERENCES", "CACHE-MISSES",
+};
+
+struct result {
+	struct pmu_process_count counts[PROCESS_EVENTS_MAX];
+	double seconds;
+	int exit;
+};
+
+static int add_events(const struct cli *cli, struct process_run *run, struct pmu_process *process)
+{
+	if (!run->event_count) {
+		run->event_count = sizeof(everywhere) / sizeof(everywhere[0]);
+		memcpy(run->events, everywhere, sizeof(everywhere));
+	}
+	for (size_t i = 0; i < run->event_count; i++) {
+		int index = pmu_process_add(process, cli->ctx, run->events[i]);
+
+		if (index < 0)
+			return cli_fail(cli, index);
+	}
+	return 0;
+}
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static int measure(const struct cli *cli, struct pmu_process *process, char **argv,
+		   struct result *result)
+{
+	struct child_signals signals;
+	struct child child;
+	double begin;
+	int code, error;
+
+	child_guard(&signals);
+	code = child_start(cli, &child, argv, &signals);
+	if (code)
+		goto out;
+	error = pmu_process_start(process, cli->ctx, child.pid);
+	if (error) {
+		child_abandon(&child);
+		code = cli_fail(cli, error);
+		goto out;
+	}
+	begin = now();
+	code = child_finish(cli, &child, &result->exit);
+	result->seconds = now() - begin;
+	if (code)
+		goto out;
+	error = pmu_process_read(process, cli->ctx, result->counts);
+	code = error ? cli_fail(cli, error) : 0;
+out:
+	child_unguard(&signals);
+	return code;
+}
+
+static const char *state_name(const struct pmu_process_count *count)
+{
+	static const char *const names[] = {
+	    [PMU_PROCESS_COUNTED] = "counted",
+	    [PMU_PROCESS_UNSUPPORTED] = "unsupported",
+	    [PMU_PROCESS_NEVER_RAN] = "never ran",
+	};
+
+	return names[count->state];
+}
+
+static bool is_shared(const struct pmu_process_count *count)
+{
+	return count->state == PMU_PROCESS_COUNTED && count->running_ns < count->enabled_ns;
+}
+
+static double running_share(const struct pmu_process_count *count)
+{
+	return count->enabled_ns ? (double)count->running_ns / (double)count->enabled_ns : 0;
+}
+
+static json_t *count_json(const char *event, const struct pmu_process_count *count)
+{
+	bool counted = count->state == PMU_PROCESS_COUNTED;
+	/* A count that was whole is not turned into a floating point number. */
+	json_int_t estimate = is_shared(count) ? (json_int_t)(pmu_process_estimate(count) + 0.5)
+					       : (json_int_t)count->counted;
+
+	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:f, s:b}", "event", event, "name",
+			 count->event, "unit", count->unit, "state", state_name(count), "count",
+			 counted ? json_integer(estimate) : json_null(), "counted",
+			 counted ? json_integer((json_int_t)count->counted) : json_null(),
+			 "running", running_share(count), "user_only", count->user_only);
+}
+
+static int print_json(const struct cli *cli, const struct process_run *run,
+		      const struct result *result, char **argv)
+{
+	json_t *command = json_array(), *counts = json_array();
+
+	for (; *argv; argv++)
+		json_array_append_new(command, json_string(*argv));
+	for (size_t i = 0; i < run->event_count; i++)
+		json_array_append_new(counts, count_json(run->events[i], &result->counts[i]));
+	return cli_print_json(cli, json_pack("{s:s, s:o, s:i, s:f, s:o}", "place", "perf_event",
+					     "command", command, "exit", result->exit, "seconds",
+					     result->seconds, "counts", counts));
+}
+
+static void count_cell(struct table *table, const struct pmu_process_count *count)
+{
+	if (is_shared(count))
+		table_number(table, (unsigned long long)(pmu_process_estimate(count) + 0.5));
+	else if (count->state == PMU_PROCESS_COUNTED)
+		table_number(table, count->counted);
+	else
+		table_cell(table, "%s", "not counted");
+}
+
+static void note_cell(struct table *table, const char *event, const struct pmu_process_count *count)
+{
+	const char *unit = *count->unit ? "  [ns]" : "";
+	const char *user =
+	    count->user_only && count->state == PMU_PROCESS_COUNTED ? "  (user mode only)" : "";
+
+	if (is_shared(count))
+		table_cell(table, "%s%s  (estimate: counted %.0f %% of the time, %llu)%s", event,
+			   unit, 100 * running_share(count), (unsigned long long)count->counted,
+			   user);
+	else
+		table_cell(table, "%s%s%s", event, unit, user);
+}
+
+static struct table *count_table(const struct cli *cli, const struct process_run *run,
+				 const struct result *result)
+{
+	bool csv = cli->format == CLI_CSV;
+	struct table *table = table_new(csv ? "rllr" : "rl");
+
+	if (!table)
+		return NULL;
+	table_cell(table, "%s", csv ? "count" : "COUNT");
+	table_cell(table, "%s", csv ? "event" : "EVENT");
+	if (csv) {
+		table_cell(table, "%s", "state");
+		table_cell(table, "%s", "running");
+	}
+	for (size_t i = 0; i < run->event_count; i++) {
+		const struct pmu_process_count *count = &result->counts[i];
+
+		if (csv && count->state != PMU_PROCESS_COUNTED)
+			table_cell(table, "%s", "");
+		else
+			count_cell(table, count);
+		if (!csv) {
+			note_cell(table, run->events[i], count);
+			continue;
+		}
+		table_cell(table, "%s", run->events[i]);
+		table_cell(table, "%s", state_name(count));
+		table_cell(table, "%.6f", running_share(count));
+	}
+	return table;
+}
+
+/* Says once why counts are missing. */
+static void explain_missing(const struct cli *cli, const struct process_run *run,
+			    const struct result *result)
+{
+	struct host *host = NULL;
+	size_t missing = 0;
+
+	for (size_t i = 0; i < run->event_count; i++)
+		missing += result->counts[i].state == PMU_PROCESS_UNSUPPORTED;
+	if (!missing)
+		return;
+	host_new(&host, NULL, NULL);
+	fprintf(cli->out, "\nNot counted: nothing on this computer counts these events%s.\n",
+		host && host->virtual_machine
+		    ? "; it is a virtual machine, and its host gives it no PMU for them"
+		    : "");
+	fprintf(cli->out, "An emulated machine has one: pmulab stat -M MACHINE -- PROGRAM\n");
+	host_free(host);
+}
+
+static int print_table(const struct cli *cli, const struct process_run *run,
+		       const struct result *result, char **argv)
+{
+	struct table *table = count_table(cli, run, result);
+	int code;
+
+	if (!table)
+		return cli_error(cli, EXIT_FAILED, "out of memory");
+	if (cli->format == CLI_CSV)
+		return cli_print_table(cli, table);
+	fprintf(cli->out, "%s on this computer, exit code %d\n", argv[0], result->exit);
+	fprintf(cli->out, "%.6f s, counted through perf_event, the program and its children\n\n",
+		result->seconds);
+	code = cli_print_table(cli, table);
+	explain_missing(cli, run, result);
+	return code;
+}
+
+static int report(struct cli *cli, const struct process_run *run, const struct result *result,
+		  char **argv)
+{
+	int code;
+
+	code = cli->format == CLI_JSON ? print_json(cli, run, result, argv)
+				       : print_table(cli, run, result, argv);
+	if (!code && fflush(cli->out))
+		code = cli_error(cli, EXIT_FAILED, "cannot write the report: %s", strerror(errno));
+	return code;
+}
+
+int process_stat(struct cli *cli, struct process_run *run, char **argv)
+{
+	struct pmu_process *process;
+	struct result result = {0};
+	int code, error = pmu_process_new(&process, cli->ctx);
+
+	if (error)
+		return cli_fail(cli, error);
+	code = add_events(cli, run, process);
+	if (!code && run->output) {
+		cli->out = fopen(run->output, "we");
+		if (!cli->out)
+			code = cli_error(cli, EXIT_FAILED, "cannot write %s: %s", run->output,
+					 strerror(errno));
+	}
+	if (!code)
+		code = measure(cli, process, argv, &result);
+	if (!code)
+		code = report(cli, run, &result, argv);
+	if (run->output && cli->out)
+		fclose(cli->out);
+	pmu_process_free(process);
+	return code ? code : result.exit;
+}

@@ -1,0 +1,19 @@
+/* `stat` of one program through the kernel's perf_event, on computers that the catalog has not. */
+#ifndef CLI_PROCESS_H
+#define CLI_PROCESS_H
+
+#include "cli/cli.h"
+
+#define PROCESS_EVENTS_MAX 64
+
+struct process_run {
+	const char *events[PROCESS_EVENTS_MAX]; /* as the user wrote them */
+	size_t event_count;			/* 0: those that any computer may have */
+	const char *output;			/* NULL: standard error */
+};
+
+/** Runs @argv counted and reports. No event: those of any computer. @return the program's exit
+ * code, or why there is none */
+int process_stat(struct cli *cli, struct process_run *run, char **argv);
+
+#endif
