@@ -16,6 +16,8 @@ static const struct {
     {"encode", cli_encode, "the register writes that program an event"},
     {"decode", cli_decode, "what a register value means"},
     {"stat", cli_stat, "count events and metrics while a program runs"},
+    {"emulate", cli_emulate, "run a tool on an emulated machine as on a real one"},
+    {"lint", cli_lint, "which documented rules a tool breaks"},
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))

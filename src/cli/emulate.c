@@ -1,0 +1,212 @@
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/emulate_watch.h"
+#include "cli/run.h"
+#include "device/namespace.h"
+#include "device/server.h"
+#include "system/share.h"
+
+static void usage(FILE *file)
+{
+	fputs("usage: pmulab emulate -M MACHINE [--name NAME] [--clock wall|machine]\n"
+	      "                      [--record FILE] [--] TOOL [ARGUMENTS]\n"
+	      "       pmulab emulate --attach NAME [--tool] [--] PROGRAM [ARGUMENTS]\n\n"
+	      "Runs a tool where an emulated machine stands in the place of the real one: CPUID,\n"
+	      "/dev/cpu/N/msr, PCI configuration space, /proc/cpuinfo, topology in /sys. Outside\n"
+	      "nothing changes, and when the tool ends the machine is gone. Needs root.\n\n"
+	      "  --name NAME     others can join the machine by that name\n"
+	      "  --attach NAME   joins it: PROGRAM runs on the machine, as with stat\n"
+	      "  --tool          PROGRAM is a tool: it sees the machine and does not run on it\n"
+	      "  --clock wall    while no program runs the machine's time goes on (default)\n"
+	      "  --clock machine its time only goes on with programs\n"
+	      "  --record FILE   writes each access to a register that there is to FILE\n\n"
+	      "Exit code: the tool's or program's.\n",
+	      file);
+}
+
+struct arguments {
+	const struct pmu_machine *machine;
+	const char *name, *attach, *record;
+	bool tool, machine_clock;
+};
+
+static int serve(const struct cli *cli, const struct arguments *arguments, const struct run *tool,
+		 struct emulate_watch *watch)
+{
+	const struct device_options options = {
+	    .machine = arguments->machine,
+	    .name = arguments->name,
+	    .wall_clock = !arguments->machine_clock,
+	    .accessed = emulate_watch_access,
+	    .arg = watch,
+	};
+	struct device_server *server;
+	int code, error = device_server_new(&server, cli->ctx, &options);
+
+	if (error)
+		return cli_fail(cli, error);
+	code = run_program(cli, tool, -1);
+	device_server_free(server);
+	return code;
+}
+
+static int serve_watched(const struct cli *cli, const struct arguments *arguments,
+			 const struct run *tool)
+{
+	struct emulate_watch watch;
+	int end, code = emulate_watch_begin(cli, &watch, arguments->record, arguments->machine);
+
+	if (code)
+		return code;
+	code = serve(cli, arguments, tool, &watch);
+	end = emulate_watch_end(cli, &watch, arguments->record);
+	return end ? end : code;
+}
+
+static int host(const struct cli *cli, const struct arguments *arguments, char **argv)
+{
+	struct run tool;
+	int code = run_prepare_tool(cli, &tool, argv, arguments->machine);
+
+	if (code)
+		return code;
+	if (arguments->machine_clock)
+		setenv("PMULAB_HOST_TIME", "1", 1);
+	code = serve_watched(cli, arguments, &tool);
+	run_release(&tool);
+	return code;
+}
+
+/* Lets end what the program has left in flight: who reads counters next finds all of it. */
+static int run_on(const struct cli *cli, const struct system_share *share, struct run *run)
+{
+	struct system *system;
+	int code, error = system_attach(&system, cli->ctx, share->block);
+
+	if (error)
+		return cli_fail(cli, error);
+	code = run_program(cli, run, share->block);
+	machine_drain(system_machine(system));
+	system_free(system);
+	return code;
+}
+
+static int run_tool(const struct cli *cli, const struct system_share *share, char **argv)
+{
+	struct system *system;
+	struct run tool;
+	int code, error = system_attach(&system, cli->ctx, share->block);
+
+	if (error)
+		return cli_fail(cli, error);
+	code = run_prepare_tool(cli, &tool, argv, system_desc(system));
+	system_free(system);
+	if (code)
+		return code;
+	tool.watch = share->connection;
+	code = run_program(cli, &tool, -1);
+	run_release(&tool);
+	return code;
+}
+
+static int attach(const struct cli *cli, const struct arguments *arguments, char **argv)
+{
+	struct system_share share;
+	struct run program;
+	int code, error = system_join(&share, cli->ctx, arguments->attach);
+
+	if (!error) {
+		error = namespace_join(cli->ctx, share.extra);
+		if (error)
+			system_part(&share);
+	}
+	if (error)
+		return cli_fail(cli, error);
+	if (arguments->tool) {
+		code = run_tool(cli, &share, argv);
+	} else {
+		code = run_prepare(cli, &program, argv);
+		if (!code) {
+			program.watch = share.connection;
+			code = run_on(cli, &share, &program);
+			run_release(&program);
+		}
+	}
+	system_part(&share);
+	return code;
+}
+
+static int set_clock(const struct cli *cli, struct arguments *arguments, const char *text)
+{
+	arguments->machine_clock = !strcmp(text, "machine");
+	if (arguments->machine_clock || !strcmp(text, "wall"))
+		return 0;
+	return cli_error(cli, EXIT_USAGE, "no clock \"%s\"; valid: wall, machine", text);
+}
+
+static int check(const struct cli *cli, const struct arguments *arguments)
+{
+	if (!arguments->machine && !arguments->attach)
+		return cli_error(cli, EXIT_USAGE,
+				 "-M MACHINE or --attach NAME is needed; pmulab machines shows "
+				 "the machines");
+	if (arguments->attach && (arguments->machine || arguments->name || arguments->record))
+		return cli_error(cli, EXIT_USAGE,
+				 "--attach joins a machine that exists: -M, --name and --record "
+				 "are for new ones");
+	if (arguments->tool && !arguments->attach)
+		return cli_error(cli, EXIT_USAGE, "--tool goes with --attach");
+	return 0;
+}
+
+int cli_emulate(struct cli *cli, int argc, char **argv)
+{
+	static const struct option options[] = {
+	    {"machine", required_argument, NULL, 'M'}, {"name", required_argument, NULL, 'n'},
+	    {"attach", required_argument, NULL, 'a'},  {"tool", no_argument, NULL, 't'},
+	    {"clock", required_argument, NULL, 'c'},   {"record", required_argument, NULL, 'r'},
+	    {"help", no_argument, NULL, 'h'},	       {0}};
+	struct arguments arguments = {0};
+	int code = 0;
+
+	for (int option; (option = getopt_long(argc, argv, "+M:h", options, NULL)) != -1;) {
+		switch (option) {
+		case 'M':
+			arguments.machine = cli_find_machine(cli, optarg);
+			code = arguments.machine ? 0 : EXIT_USAGE;
+			break;
+		case 'n':
+			arguments.name = optarg;
+			break;
+		case 'a':
+			arguments.attach = optarg;
+			break;
+		case 't':
+			arguments.tool = true;
+			break;
+		case 'c':
+			code = set_clock(cli, &arguments, optarg);
+			break;
+		case 'r':
+			arguments.record = optarg;
+			break;
+		case 'h':
+			usage(stdout);
+			return EXIT_DONE;
+		default:
+			code = EXIT_USAGE;
+		}
+		if (code)
+			return code;
+	}
+	code = check(cli, &arguments);
+	if (code)
+		return code;
+	if (optind == argc)
+		return cli_error(cli, EXIT_USAGE, "which %s? see pmulab emulate --help",
+				 arguments.attach ? "PROGRAM" : "TOOL");
+	return arguments.attach ? attach(cli, &arguments, argv + optind)
+				: host(cli, &arguments, argv + optind);
+}

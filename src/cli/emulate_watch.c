@@ -1,0 +1,141 @@
+#include "cli/emulate_watch.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "bus/recording.h"
+#include "pmulab/event.h"
+
+static FILE *open_recording(const char *path, const struct pmu_machine *machine)
+{
+	struct recording_header header = {.sockets = machine->sockets, .emulated = true};
+	FILE *file = fopen(path, "we");
+
+	snprintf(header.pmu, sizeof(header.pmu), "%s", machine->pmu);
+	if (file)
+		recording_put_header(file, &header);
+	return file;
+}
+
+int emulate_watch_begin(const struct cli *cli, struct emulate_watch *watch, const char *path,
+			const struct pmu_machine *machine)
+{
+	*watch = (struct emulate_watch){0};
+	if (bus_map_init(&watch->map, pmu_find_pmu(machine->pmu)))
+		return cli_error(cli, EXIT_FAILED, "out of memory");
+	if (path) {
+		watch->file = open_recording(path, machine);
+		if (!watch->file) {
+			bus_map_fini(&watch->map);
+			return cli_error(cli, EXIT_FAILED, "cannot write %s: %s", path,
+					 strerror(errno));
+		}
+	}
+	pthread_mutex_init(&watch->lock, NULL);
+	return 0;
+}
+
+int emulate_watch_end(const struct cli *cli, struct emulate_watch *watch, const char *path)
+{
+	bool failed = watch->file && ferror(watch->file);
+
+	for (unsigned i = 0; i < watch->absent_count; i++)
+		cli_error(cli, 0,
+			  "warning: %s is not modelled on this machine: its counter reads 0",
+			  watch->absent[i]);
+	if (watch->more)
+		cli_error(cli, 0, "warning: nor are others that the tool counted");
+	pthread_mutex_destroy(&watch->lock);
+	bus_map_fini(&watch->map);
+	if ((watch->file && fclose(watch->file)) || failed)
+		return cli_error(cli, EXIT_FAILED, "cannot write all of %s", path);
+	return 0;
+}
+
+static void note_absent(struct emulate_watch *watch, const char *name)
+{
+	pthread_mutex_lock(&watch->lock);
+	for (unsigned i = 0; i < watch->absent_count; i++)
+		if (!strcmp(watch->absent[i], name))
+			goto noted;
+	if (watch->absent_count == WATCH_NAMES)
+		watch->more = true;
+	else
+		snprintf(watch->absent[watch->absent_count++], WATCH_NAME_BYTES, "%s", name);
+noted:
+	pthread_mutex_unlock(&watch->lock);
+}
+
+/* An event of the core that is not architectural has no name here. */
+static void check_modelled(struct emulate_watch *watch, const struct bus_place *place,
+			   uint64_t control)
+{
+	const struct pmu_field *enable = pmu_find_field(place->reg, "en");
+	const struct pmu_selector *selector = &place->box->selector;
+	struct pmu_selection selection;
+	char name[WATCH_NAME_BYTES];
+	struct pmu_ctx *ctx;
+
+	if (!enable || !(control & pmu_mask(enable->hi, enable->lo)) || pmu_ctx_new(&ctx))
+		return;
+	if (pmu_event_decode(ctx, place->box, control, &selection)) {
+		if (place->box->scope == PMU_SCOPE_CORE && selector->ev_sel && selector->umask) {
+			snprintf(name, sizeof(name),
+				 "%s event 0x%02" PRIX64 ", unit mask 0x%02" PRIX64,
+				 place->box->name,
+				 (control & pmu_mask(selector->ev_sel->hi, selector->ev_sel->lo)) >>
+				     selector->ev_sel->lo,
+				 (control & pmu_mask(selector->umask->hi, selector->umask->lo)) >>
+				     selector->umask->lo);
+			note_absent(watch, name);
+		}
+	} else if (pmu_event_model(&selection) == PMU_MODEL_ABSENT) {
+		pmu_event_print(&selection, name, sizeof(name));
+		note_absent(watch, name);
+	}
+	pmu_ctx_free(ctx);
+}
+
+/* RDMSR and WRMSR are of 64 bits, also where the register is of 32. */
+static const struct bus_place *find_place(const struct bus_map *map,
+					  const struct pmon_access *access)
+{
+	const struct bus_place *place =
+	    bus_map_find_in_core(map, access->core, access->space, access->address, access->width);
+
+	if (!place && access->space == PMU_SPACE_MSR)
+		place = bus_map_find_in_core(map, access->core, access->space, access->address, 32);
+	return place;
+}
+
+static void write_down(const struct emulate_watch *watch, const struct bus_place *place,
+		       const struct pmon_access *access, bool write, uint64_t value, int error)
+{
+	const struct pmu_access_op op = {
+	    .socket = access->socket,
+	    .core = access->core,
+	    .space = (uint8_t)access->space,
+	    .width = (uint8_t)access->width,
+	    .address = access->address,
+	    .value = value,
+	    .reg = place ? place->reg->name : "-",
+	};
+
+	recording_put_line(watch->file, write, &op, error);
+}
+
+void emulate_watch_access(void *arg, const struct pmon_access *access, bool write, uint64_t value,
+			  int error)
+{
+	struct emulate_watch *watch = arg;
+	const struct bus_place *place = find_place(&watch->map, access);
+
+	/* The rest of a configuration space: headers, and what there is nothing of. */
+	if (!place && access->space == PMU_SPACE_PCI)
+		return;
+	if (watch->file)
+		write_down(watch, place, access, write, value, error);
+	if (place && write && !error && place->reg->role == PMU_ROLE_COUNTER_CTL)
+		check_modelled(watch, place, value);
+}

@@ -1,0 +1,37 @@
+/*
+ * Watches what a tool does to an emulated machine's registers: writes it down, as bus/recording.h
+ * has it, and notes the events that it counts and the machine does not model.
+ */
+#ifndef CLI_EMULATE_WATCH_H
+#define CLI_EMULATE_WATCH_H
+
+#include <pthread.h>
+#include <stdio.h>
+
+#include "bus/map.h"
+#include "cli/cli.h"
+#include "pmon/pmon.h"
+
+#define WATCH_NAMES	 64
+#define WATCH_NAME_BYTES 64
+
+struct emulate_watch {
+	struct bus_map map;   /* for the registers' names */
+	FILE *file;	      /* NULL: nothing is written down */
+	pthread_mutex_t lock; /* of what follows */
+	char absent[WATCH_NAMES][WATCH_NAME_BYTES];
+	unsigned absent_count;
+	bool more; /* than are named */
+};
+
+/** @param path  NULL: writes nothing down. @return 0 or the exit code */
+int emulate_watch_begin(const struct cli *cli, struct emulate_watch *watch, const char *path,
+			const struct pmu_machine *machine);
+/** Says which events were not modelled. @return 0 or the exit code */
+int emulate_watch_end(const struct cli *cli, struct emulate_watch *watch, const char *path);
+
+/** To be called by any thread. @arg is the struct emulate_watch. */
+void emulate_watch_access(void *arg, const struct pmon_access *access, bool write, uint64_t value,
+			  int error);
+
+#endif

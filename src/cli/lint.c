@@ -1,0 +1,124 @@
+#include "cli/lint.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <string.h>
+
+#include "cli/run.h"
+#include "device/server.h"
+
+#define EXIT_FOUND 3
+
+static void usage(FILE *file)
+{
+	fputs("usage: pmulab lint -M MACHINE [--name NAME] [--format table|json|csv] [-o FILE]\n"
+	      "                   [--] TOOL [ARGUMENTS]\n\n"
+	      "Runs a tool as emulate does and reports each documented rule that it breaks in\n"
+	      "driving the machine's registers, in the order of the first time: with the value\n"
+	      "written then, where the rule stands, and how often it was broken. Writes to\n"
+	      "registers that are not there count too. The report goes to standard error, or\n"
+	      "to FILE.\n\n"
+	      "  --name NAME   programs can run on the machine: pmulab emulate --attach NAME\n\n"
+	      "Exit code: 0 no rule was broken, 3 some were, 1 none was and the tool failed,\n"
+	      "2 wrong use.\n",
+	      file);
+}
+
+struct arguments {
+	const struct pmu_machine *machine;
+	const char *name, *output;
+};
+
+static int report(struct cli *cli, const struct arguments *arguments, const struct lint *lint,
+		  char **argv, int tool_exit)
+{
+	int code;
+
+	if (arguments->output) {
+		cli->out = fopen(arguments->output, "we");
+		if (!cli->out)
+			return cli_error(cli, EXIT_FAILED, "cannot write %s: %s", arguments->output,
+					 strerror(errno));
+	}
+	code = lint_report(cli, lint, argv, tool_exit);
+	if (arguments->output && fclose(cli->out))
+		code = cli_error(cli, EXIT_FAILED, "cannot write %s: %s", arguments->output,
+				 strerror(errno));
+	if (code)
+		return code;
+	if (lint->count)
+		return EXIT_FOUND;
+	return tool_exit ? EXIT_FAILED : EXIT_DONE;
+}
+
+static int lint(struct cli *cli, const struct arguments *arguments, struct lint *lint,
+		const struct run *tool, char **argv)
+{
+	const struct device_options options = {
+	    .machine = arguments->machine,
+	    .name = arguments->name,
+	    .wall_clock = true,
+	    .refused = lint_refused,
+	    .violated = lint_violated,
+	    .arg = lint,
+	};
+	struct device_server *server;
+	int tool_exit, error = device_server_new(&server, cli->ctx, &options);
+
+	if (error)
+		return cli_fail(cli, error);
+	tool_exit = run_program(cli, tool, -1);
+	device_server_free(server);
+	return report(cli, arguments, lint, argv, tool_exit);
+}
+
+int cli_lint(struct cli *cli, int argc, char **argv)
+{
+	static const struct option options[] = {
+	    {"machine", required_argument, NULL, 'M'}, {"name", required_argument, NULL, 'n'},
+	    {"format", required_argument, NULL, 'f'},  {"output", required_argument, NULL, 'o'},
+	    {"help", no_argument, NULL, 'h'},	       {0}};
+	struct arguments arguments = {0};
+	struct lint found;
+	struct run tool;
+	int code = 0;
+
+	cli->out = stderr;
+	for (int option; (option = getopt_long(argc, argv, "+M:o:h", options, NULL)) != -1;) {
+		switch (option) {
+		case 'M':
+			arguments.machine = cli_find_machine(cli, optarg);
+			code = arguments.machine ? 0 : EXIT_USAGE;
+			break;
+		case 'n':
+			arguments.name = optarg;
+			break;
+		case 'f':
+			code = cli_set_format(cli, optarg);
+			break;
+		case 'o':
+			arguments.output = optarg;
+			break;
+		case 'h':
+			usage(stdout);
+			return EXIT_DONE;
+		default:
+			code = EXIT_USAGE;
+		}
+		if (code)
+			return code;
+	}
+	if (!arguments.machine)
+		return cli_error(cli, EXIT_USAGE,
+				 "-M MACHINE is needed; pmulab machines shows them");
+	if (optind == argc)
+		return cli_error(cli, EXIT_USAGE, "which TOOL? see pmulab lint --help");
+	code = run_prepare_tool(cli, &tool, argv + optind, arguments.machine);
+	if (code)
+		return code;
+	lint_init(&found, arguments.machine);
+	code = lint(cli, &arguments, &found, &tool, argv + optind);
+	lint_fini(&found);
+	run_release(&tool);
+	return code;
+}

@@ -1,0 +1,497 @@
+#!/usr/bin/env python3
+"""Tools on an emulated machine: device files, attached programs, and what is left after failures."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from harness import LARGE, PMULAB, SMALL, Guests, pmulab
+
+# 334291-001 tables 2-9, 2-117, 2-115: CBo counters, iMC channels of the small machine.
+CBO_CTR0, CBO_STRIDE = 0xE08, 0x10
+CHANNELS = ["ff:14.0", "ff:14.1", "ff:15.0", "ff:15.1"]
+BOX_CTL, CTL0, CTR0, FIXED_CTL, FIXED_CTR = "f4", "d8", "a0", "f0", "d0"
+CAS_COUNT_RD, CAS_COUNT_WR = 0x00400304, 0x00400C04
+DCLK_HZ = 1_200_000_000
+LINES = 1 << 18
+
+
+def skip(reason):
+    print("skipped:", reason)
+    sys.exit(77)
+
+
+def check_place():
+    if os.geteuid() != 0:
+        skip("device files need root")
+    if not os.path.exists("/dev/fuse"):
+        skip("there is no /dev/fuse")
+    if subprocess.run(["unshare", "--mount", "true"], check=False, capture_output=True).returncode:
+        skip("mount namespaces are not allowed here")
+    for tool in ["rdmsr", "wrmsr", "lspci", "setpci", "nsenter", "qemu-x86_64"]:
+        if not shutil.which(tool):
+            skip(f"{tool} is not installed")
+
+
+def emulate(*arguments, machine=SMALL, **options):
+    return pmulab("emulate", "-M", machine, *arguments, **options)
+
+
+def shell(script, **options):
+    """Output of a shell on a machine of its own: what it starts sees the machine's files."""
+    result = emulate("--", "sh", "-ec", script, **options)
+    assert result.returncode == 0, (script, result.returncode, result.stderr)
+    return result.stdout
+
+
+def mounts():
+    return pathlib.Path("/proc/self/mounts").read_text(encoding="utf-8")
+
+
+def lives(pid):
+    try:
+        state = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return False
+    return state.rsplit(")", 1)[1].split()[0] != "Z"
+
+
+def wait_until(condition, seconds=20):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not come to that"
+        time.sleep(0.01)
+
+
+def children_of(pid):
+    path = pathlib.Path(f"/proc/{pid}/task/{pid}/children")
+    return [int(child) for child in path.read_text(encoding="utf-8").split()]
+
+
+class Machine:
+    """A machine with a name that lives as long as its tool, which waits for the end of its input."""
+    number = 0
+
+    def __init__(self, *options, command="emulate"):
+        Machine.number += 1
+        self.name = f"test-{os.getpid()}-{Machine.number}"
+        self.process = subprocess.Popen(
+            [PMULAB, command, "-M", SMALL, "--name", self.name, *options, "--", "cat"],
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        wait_until(lambda: children_of(self.process.pid))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        self.process.wait(timeout=20)
+        self.process.stderr.close()
+
+    def attach(self, *arguments, **options):
+        return pmulab("emulate", "--attach", self.name, *arguments, **options)
+
+    def start(self, *arguments, **options):
+        return subprocess.Popen([PMULAB, "emulate", "--attach", self.name, *map(str, arguments)],
+                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **options)
+
+    def inside(self, *command, **options):
+        """A program of the host with the machine's files."""
+        options = {"capture_output": True, "text": True, "timeout": 60, "check": True, **options}
+        return subprocess.run(["nsenter", f"--mount=/proc/{self.process.pid}/ns/mnt", *command],
+                              **options)
+
+    def start_inside(self, *command, **options):
+        return subprocess.Popen(["nsenter", f"--mount=/proc/{self.process.pid}/ns/mnt", *command],
+                                **options)
+
+    def setpci(self, *what):
+        return self.inside("setpci", *what).stdout.split()
+
+    def counter(self, slot, offset):
+        low, high = self.setpci("-s", slot, f"{int(offset, 16):x}.l", f"{int(offset, 16) + 4:x}.l")
+        return int(high, 16) << 32 | int(low, 16)
+
+
+class Files(unittest.TestCase):
+    def test_msr(self):
+        self.assertEqual(shell(f"wrmsr -p 1 {CBO_CTR0} 0x123456789abc; rdmsr -p 3 {CBO_CTR0}"),
+                         "123456789abc\n")
+        self.assertEqual(shell("rdmsr -a 0xe08").split(), ["0"] * 4)
+
+    def test_tool_under_the_emulator(self):
+        self.assertEqual(emulate("--", "rdmsr", "-p", "0", "0xe08").stdout, "0\n")
+
+    def test_unknown_msr_is_an_io_error(self):
+        result = emulate("--", "rdmsr", "0x12345")
+        self.assertEqual(result.returncode, 4)
+        self.assertIn("cannot read MSR 0x00012345", result.stderr)
+
+    def test_pci(self):
+        self.assertEqual(shell("lspci -n -s ff:12.1"), "ff:12.1 1101: 8086:6f30 (rev 01)\n")
+        self.assertEqual(shell("lspci -n -s ff:12.5"), "")
+        self.assertEqual(shell("lspci -A linux-proc -n -s ff:12.1"),
+                         "ff:12.1 1101: 8086:6f30 (rev 01)\n")
+        self.assertEqual(shell(f"setpci -s ff:14.0 {CTL0}.l=400304; setpci -s ff:14.0 {CTL0}.l"),
+                         "00400304\n")
+
+    def test_processors(self):
+        text = emulate("--", "sh", "-ec", "getconf _NPROCESSORS_CONF; grep -c ^processor "
+                       "/proc/cpuinfo; lscpu -p=CPU,SOCKET,NODE | tail -1; ls /dev/cpu | wc -l",
+                       machine=LARGE).stdout
+        self.assertEqual(text.split(), ["44", "44", "43,1,1", "44"])
+
+    def test_watchdog_of_the_host_is_out_of_reach(self):
+        result = emulate("--", "sh", "-c", "cat /proc/sys/kernel/nmi_watchdog; "
+                         "echo 1 >/proc/sys/kernel/nmi_watchdog")
+        if os.path.exists("/proc/sys/kernel/nmi_watchdog"):
+            self.assertEqual(result.stdout, "0\n")
+            self.assertNotEqual(result.returncode, 0)
+
+    def test_a_computer_without_the_places(self):
+        """No /dev/cpu and no PCI: as in a container or on another kind of computer."""
+        script = ("mount -t tmpfs none /proc/bus && mount -t tmpfs none /dev/cpu && "
+                  "mount -t tmpfs none /mnt && mkdir /mnt/dev && touch /mnt/dev/null /mnt/dev/fuse "
+                  "&& mount --bind /dev/null /mnt/dev/null && mount --bind /dev/fuse /mnt/dev/fuse "
+                  "&& mount --rbind /mnt/dev /dev && ! test -e /dev/cpu && exec \"$@\"")
+        result = subprocess.run(
+            ["unshare", "--mount", "sh", "-c", script, "sh", PMULAB, "emulate", "-M", SMALL, "--",
+             "sh", "-ec", "rdmsr 0xe08; lspci -A linux-proc -n -s ff:12.1; echo x >/dev/null"],
+            capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual(result.stderr, "")
+        self.assertEqual(result.stdout, "0\nff:12.1 1101: 8086:6f30 (rev 01)\n")
+
+    def test_nothing_is_seen_outside(self):
+        before = mounts()
+        with Machine() as machine:
+            self.assertIn(" /dev/cpu fuse.pmulab ", machine.inside("cat", "/proc/mounts").stdout)
+            self.assertEqual(mounts(), before)
+        self.assertEqual(mounts(), before)
+
+    def test_shared_mounts_are_not_passed_on(self):
+        """Where the computer's mounts propagate, as systemd sets them up."""
+        script = "export OUTER=$$; \"$@\"; exit $?"
+        result = subprocess.run(
+            ["unshare", "--mount", "--propagation", "shared", "sh", "-c", script, "sh", PMULAB,
+             "emulate", "-M", SMALL, "--", "sh", "-c", "cat /proc/$OUTER/mounts"],
+            capture_output=True, text=True, check=False, timeout=60)
+        self.assertIn(" / ", result.stdout)
+        self.assertNotIn("pmulab", result.stdout)
+
+
+class Runs(unittest.TestCase):
+    def test_exit_code_and_streams_are_the_tools(self):
+        result = emulate("--", "sh", "-c", "cat; echo err >&2; exit 5", input="in\n")
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (5, "in\n", "err\n"))
+
+    def test_signals_are_passed_on(self):
+        with Machine() as machine:
+            machine.process.send_signal(signal.SIGTERM)
+            self.assertEqual(machine.process.wait(timeout=20), 128 + signal.SIGTERM)
+
+    def test_missing_tool(self):
+        self.assertEqual(emulate("--", "no-such-tool").returncode, 127)
+
+    def test_wrong_use(self):
+        for arguments, word in [(["emulate"], "-M"), (["emulate", "-M", SMALL], "TOOL"),
+                                (["emulate", "-M", "x", "--", "true"], SMALL),
+                                (["emulate", "--attach", "a", "-M", SMALL, "--", "true"], "-M"),
+                                (["emulate", "-M", SMALL, "--clock", "x", "--", "true"], "wall"),
+                                (["emulate", "-M", SMALL, "--name", "a b", "--", "true"], "name"),
+                                (["lint", "-M", SMALL], "TOOL")]:
+            result = pmulab(*arguments)
+            self.assertEqual(result.returncode, 2, arguments)
+            self.assertIn(word, result.stderr)
+
+    def test_without_fuse(self):
+        result = subprocess.run(
+            ["unshare", "--mount", "sh", "-c", "mount --bind /dev/null /dev/fuse && chmod 0 "
+             "/dev/fuse 2>/dev/null; mount -t tmpfs none /dev && exec \"$@\"", "sh", PMULAB,
+             "emulate", "-M", SMALL, "--", "true"], capture_output=True, text=True, check=False)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("modprobe fuse", result.stderr)
+
+    def test_without_root(self):
+        result = subprocess.run(["setpriv", "--reuid=65534", "--clear-groups", PMULAB, "emulate",
+                                 "-M", SMALL, "--", "true"], capture_output=True, text=True,
+                                check=False)
+        if "Permission denied" in result.stderr and "pmulab" not in result.stderr.split(":")[0]:
+            self.skipTest("others may not even execute the program where it stands")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("root", result.stderr)
+
+
+class Processors(Guests):
+    def test_cpuid_is_that_of_each_cpu(self):
+        program = self.build("cpuid.c")
+        program = str(self.path / "cpuid-dynamic")
+        subprocess.run(["gcc", "-O1", "-o", program,
+                        pathlib.Path(__file__).resolve().parent / "cpuid.c"], check=True)
+        lines = emulate("--", program, 0, 3, 4).stdout.splitlines()
+        # APIC ids leave room for a second thread; 4 is not there.
+        self.assertEqual(lines[:3], ["0 8 4 0", "6 8 4 3", "no"])
+        # 100 ms of a TSC of 3.5 GHz, and what the host took longer.
+        self.assertTrue(0.35e9 <= int(lines[3]) < 3.5e9, lines[3])
+        lines = emulate("--", program, 21, 22, 43, machine=LARGE).stdout.splitlines()
+        self.assertEqual(lines[:3], ["42 8 22 21", "64 8 22 22", "106 8 22 43"])
+
+
+class Time(unittest.TestCase):
+    def fixed_counter(self, machine):
+        return machine.counter("ff:14.0", FIXED_CTR)
+
+    def test_wall_clock(self):
+        with Machine() as machine:
+            machine.setpci("-s", "ff:14.0", f"{FIXED_CTL}.l=400000")
+            before, first = time.monotonic(), self.fixed_counter(machine)
+            time.sleep(1)
+            second, after = self.fixed_counter(machine), time.monotonic()
+            self.assertGreaterEqual(second - first, DCLK_HZ)
+            self.assertLessEqual(second - first, DCLK_HZ * (after - before))
+
+    def test_machine_clock(self):
+        with Machine("--clock", "machine") as machine:
+            machine.setpci("-s", "ff:14.0", f"{FIXED_CTL}.l=400000")
+            first = self.fixed_counter(machine)
+            time.sleep(0.2)
+            self.assertEqual(self.fixed_counter(machine), first)
+            self.assertEqual(machine.attach("--", "true").returncode, 0)
+            self.assertGreater(self.fixed_counter(machine), first)
+
+
+class Attached(Guests):
+    def kernel(self, rounds, kind="load"):
+        program = self.build("kernels.c", "-O2", "-nostdlib", "-ffreestanding", f"-DKERNEL={kind}",
+                             f"-DLINES={LINES}", f"-DROUNDS={rounds}")
+        kept = f"{program}-{kind}-{rounds}"
+        os.rename(program, kept)
+        return kept
+
+    def reads(self, machine):
+        return sum(machine.counter(slot, CTR0) for slot in CHANNELS)
+
+    def count_reads(self, machine):
+        for slot in CHANNELS:
+            machine.setpci("-s", slot, f"{CTL0}.l={CAS_COUNT_RD:x}")
+
+    def test_program_feeds_the_machine(self):
+        """What the loop reads beyond its twin: each line once, and the lines of its own code."""
+        counts = []
+        for rounds in (0, 1):
+            with Machine("--clock", "machine") as machine:
+                self.count_reads(machine)
+                self.assertEqual(machine.attach("--", self.kernel(rounds)).returncode, 0)
+                counts.append(self.reads(machine))
+        self.assertGreaterEqual(counts[1] - counts[0], LINES)
+        self.assertLess(counts[1] - counts[0], LINES + 16)
+
+    def test_writes_arrive_in_memory(self):
+        """All of them, when the program has ended: none waits in a queue."""
+        counts = []
+        for rounds in (0, 1):
+            with Machine("--clock", "machine") as machine:
+                for slot in CHANNELS:
+                    machine.setpci("-s", slot, f"{CTL0}.l={CAS_COUNT_WR:x}")
+                self.assertEqual(machine.attach("--", self.kernel(rounds, "store")).returncode, 0)
+                counts.append(sum(machine.counter(slot, CTR0) for slot in CHANNELS))
+        self.assertEqual(counts[1] - counts[0], LINES)
+
+    def test_tools_do_not_feed(self):
+        with Machine() as machine:
+            self.count_reads(machine)
+            result = machine.attach("--tool", "--", self.kernel(1))
+            self.assertEqual(result.returncode, 0)
+            self.assertEqual(self.reads(machine), 0)
+            result = machine.attach("--tool", "--", "rdmsr", "0xe08")
+            self.assertEqual(result.stdout, "0\n")
+
+    def test_tool_measures_what_it_starts(self):
+        name = f"test-{os.getpid()}-own"
+        script = (f"for s in {' '.join(CHANNELS)}; do setpci -s $s {CTL0}.l={CAS_COUNT_RD:x}; done; "
+                  f"{PMULAB} emulate --attach {name} -- {self.kernel(1)}; "
+                  f"for s in {' '.join(CHANNELS)}; do setpci -s $s {CTR0}.l; done")
+        result = emulate("--name", name, "--", "sh", "-ec", script)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertGreater(sum(int(word, 16) for word in result.stdout.split()), LINES)
+
+    def test_several_at_once(self):
+        program = self.kernel(1)
+        with Machine() as machine:
+            self.count_reads(machine)
+            running = [machine.start("--", program) for _ in range(3)]
+            while any(process.poll() is None for process in running):
+                machine.inside("rdmsr", "0xe08")
+            for process in running:
+                self.assertEqual(process.returncode, 0, process.communicate()[1])
+                process.stderr.close()
+            # Each has pages of its own; each reads its array and the one that flushes, twice.
+            self.assertGreater(self.reads(machine), 3 * 3 * LINES)
+
+    def test_exit_code(self):
+        with Machine() as machine:
+            self.assertEqual(machine.attach("--", "sh", "-c", "exit 7").returncode, 7)
+            self.assertEqual(machine.attach("--", "no-such-program").returncode, 127)
+
+    def test_working_folder_stays(self):
+        with Machine() as machine:
+            self.assertEqual(machine.attach("--tool", "--", "pwd", cwd=self.path).stdout,
+                             f"{self.path}\n")
+
+    def test_names(self):
+        with Machine() as machine:
+            result = emulate("--name", machine.name, "--", "true")
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("already", result.stderr)
+            result = pmulab("emulate", "--attach", "nobody", "--", "true")
+            self.assertEqual(result.returncode, 2)
+            self.assertIn(machine.name, result.stderr)
+
+    def test_other_pid_namespaces(self):
+        with Machine() as machine:
+            for attach in (["unshare", "--pid", "--fork"], []):
+                result = subprocess.run([*attach, PMULAB, "emulate", "--attach", machine.name,
+                                         "--", "true"], capture_output=True, text=True, check=False)
+                self.assertEqual(result.returncode, 1 if attach else 0, result.stderr)
+                self.assertEqual("PID namespace" in result.stderr, bool(attach))
+
+    def test_killed_program_leaves_a_machine(self):
+        """Killed in the middle of its accesses, five times; then one runs to its end."""
+        program = self.kernel(200)
+        with Machine() as machine:
+            self.count_reads(machine)
+            for _ in range(5):
+                before = self.reads(machine)
+                running = machine.start("--", program)
+                wait_until(lambda: self.reads(machine) > before + 10000)
+                guest = children_of(running.pid)[0]
+                os.kill(guest, signal.SIGKILL)
+                self.assertEqual(running.wait(timeout=20), 128 + signal.SIGKILL)
+                running.stderr.close()
+                self.assertFalse(lives(guest))
+            # Time goes on, though the killed ones never said that they left.
+            machine.setpci("-s", "ff:14.0", f"{FIXED_CTL}.l=400000")
+            first = machine.counter("ff:14.0", FIXED_CTR)
+            time.sleep(0.1)
+            self.assertGreater(machine.counter("ff:14.0", FIXED_CTR), first + DCLK_HZ // 100)
+            before = self.reads(machine)
+            self.assertEqual(machine.attach("--", self.kernel(1)).returncode, 0)
+            self.assertGreater(self.reads(machine), before + LINES)
+
+    def test_killed_attacher_takes_its_program_along(self):
+        program = self.kernel(2000)
+        with Machine() as machine:
+            running = machine.start("--", program)
+            wait_until(lambda: children_of(running.pid))
+            guest = children_of(running.pid)[0]
+            running.kill()
+            running.wait()
+            running.stderr.close()
+            wait_until(lambda: not lives(guest))
+            self.assertEqual(machine.attach("--", "true").returncode, 0)
+
+
+class Failures(Guests):
+    def test_killed_server_leaves_nothing(self):
+        before = mounts()
+        program = self.build("kernels.c", "-O2", "-nostdlib", "-ffreestanding", "-DKERNEL=load",
+                             f"-DLINES={LINES}", "-DROUNDS=2000")
+        with Machine() as machine:
+            tool = children_of(machine.process.pid)[0]
+            running = machine.start("--", program)
+            wait_until(lambda: children_of(running.pid))
+            guest = children_of(running.pid)[0]
+            reader = machine.start_inside(
+                sys.executable, "-c", "import os\nfd = os.open('/dev/cpu/0/msr', os.O_RDWR)\n"
+                "while True: os.pread(fd, 8, 0xE08)", stderr=subprocess.DEVNULL)
+            time.sleep(0.3)
+            machine.process.kill()
+            machine.process.wait()
+            wait_until(lambda: not lives(tool) and not lives(guest))
+            self.assertEqual(running.wait(timeout=20), 128 + signal.SIGKILL)
+            self.assertIn(b"the machine has ended", running.communicate()[1])
+            # Who had a file open gets an error and can end.
+            self.assertEqual(reader.wait(timeout=20), 1)
+            self.assertEqual(mounts(), before)
+            result = pmulab("emulate", "--attach", machine.name, "--", "true")
+            self.assertEqual(result.returncode, 2)
+
+    def test_clients_killed_while_they_write(self):
+        script = ("import os, sys\nfd = os.open('/dev/cpu/%s/msr' % sys.argv[1], os.O_RDWR)\n"
+                  "n = 0\nwhile True:\n  n += 1\n"
+                  f"  os.pwrite(fd, (n % 2**48).to_bytes(8, 'little'), {CBO_CTR0})")
+        with Machine() as machine:
+            for round_ in range(20):
+                clients = [machine.start_inside(sys.executable, "-c", script, str(cpu))
+                           for cpu in range(4)]
+                time.sleep(0.1 + round_ * 0.001)
+                for client in clients:
+                    client.kill()
+                for client in clients:
+                    client.wait(timeout=20)
+                machine.inside("wrmsr", "-p", "0", hex(CBO_CTR0), hex(round_))
+                self.assertEqual(int(machine.inside("rdmsr", hex(CBO_CTR0)).stdout, 16), round_)
+
+    def test_no_write_is_lost(self):
+        """Eight processes, 1,250 writes each, every one read back from a register of its own."""
+        script = ("import os, sys\ncpu, address = int(sys.argv[1]), int(sys.argv[2])\n"
+                  "fd = os.open('/dev/cpu/%d/msr' % cpu, os.O_RDWR)\n"
+                  "for n in range(1, 1251):\n"
+                  "  value = (n * 0x10001 + address).to_bytes(8, 'little')\n"
+                  "  os.pwrite(fd, value, address)\n"
+                  "  if os.pread(fd, 8, address) != value: sys.exit('lost')")
+        registers = [CBO_CTR0 + CBO_STRIDE * (i // 4) + i % 4 for i in range(8)]
+        with Machine() as machine:
+            clients = [machine.start_inside(sys.executable, "-c", script, str(i % 4), str(address))
+                       for i, address in enumerate(registers)]
+            for client in clients:
+                self.assertEqual(client.wait(timeout=120), 0)
+            for address in registers:
+                self.assertEqual(int(machine.inside("rdmsr", hex(address)).stdout, 16),
+                                 1250 * 0x10001 + address)
+
+
+class Lint(unittest.TestCase):
+    def test_broken_rules(self):
+        with tempfile.NamedTemporaryFile(suffix=".json") as file:
+            result = pmulab("lint", "-M", SMALL, "--format", "json", "-o", file.name, "--", "sh",
+                            "-c", "wrmsr -p 1 0xe00 3; wrmsr -p 2 0xe00 3; wrmsr 0x12345 7")
+            report = json.loads(pathlib.Path(file.name).read_text(encoding="utf-8"))
+        self.assertEqual(result.returncode, 3, result.stderr)
+        box_ctl, unknown = report["findings"]
+        self.assertEqual(box_ctl, {
+            "register": "Cn_MSR_PMON_BOX_CTL", "box": "cbo", "instance": 0, "socket": 0,
+            "value": "0x3", "times": 2, "rule": box_ctl["rule"], "source": box_ctl["source"]})
+        self.assertIn("reserved", box_ctl["rule"])
+        self.assertIn("334291-001", box_ctl["source"])
+        self.assertEqual((unknown["register"], unknown["value"], unknown["times"]),
+                         ("MSR 0x12345", "0x7", 1))
+        self.assertEqual((report["machine"], report["times"], report["complete"]),
+                         (SMALL, 3, True))
+
+    def test_clean(self):
+        result = pmulab("lint", "-M", SMALL, "--", "sh", "-c", "wrmsr 0xe00 0x30003; rdmsr 0xe08")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("broke no rule", result.stderr)
+        self.assertEqual(result.stdout, "0\n")
+
+    def test_tool_that_fails(self):
+        self.assertEqual(pmulab("lint", "-M", SMALL, "--", "false").returncode, 1)
+        self.assertEqual(pmulab("lint", "-M", SMALL, "--", "no-such-tool").returncode, 127)
+
+    def test_table(self):
+        result = pmulab("lint", "-M", SMALL, "--", "setpci", "-s", "ff:14.0", "f4.l=0")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("imc0", result.stderr)
+        self.assertIn("MC_CHy_PCI_PMON_BOX_CTL", result.stderr)
+        self.assertIn("1 finding, 1 time\n", result.stderr)
+
+
+if __name__ == "__main__":
+    check_place()
+    unittest.main(verbosity=2)
