@@ -28,6 +28,11 @@ FILTER_ROLES = {"filter", "match", "capture_ctl", "box_ctl"}
 MODIFIERS_MAX = 64  # bits of struct pmu_modifier.kin
 
 
+def value_count(field):
+    """How many values a field has; one whose bits are turned round has been found elsewhere."""
+    return 1 << max(field["hi"] - field["lo"] + 1, 0)
+
+
 def duplicates(names):
     """Names that stand there more than once, without regard to case."""
     seen = set()
@@ -73,9 +78,9 @@ def check_fields(findings, place, register):
         covered |= mask
         expected = f["lo"] - 1
         reset = f.get("reset", 0)
-        if not 0 <= reset < 1 << (f["hi"] - f["lo"] + 1):
+        if not 0 <= reset < value_count(f):
             findings.add(where, f"reset {reset:#x} does not fit bits {f['bits']}")
-        if not 0 <= f.get("enabled", 0) < 1 << (f["hi"] - f["lo"] + 1):
+        if not 0 <= f.get("enabled", 0) < value_count(f):
             findings.add(where, f"enabled {f['enabled']:#x} does not fit bits {f['bits']}")
         if f.get("must", 0) not in (0, 1):
             findings.add(where, "must is neither 0 nor 1")
@@ -246,7 +251,7 @@ def check_modifiers(findings, box):
         for m in mnemonics:
             if not MNEMONIC.fullmatch(m["name"]):
                 findings.add(where, f"\"{m['name']}\" cannot be the name of a mnemonic")
-            if not 0 <= m["value"] < 1 << (found["hi"] - found["lo"] + 1):
+            if not 0 <= m["value"] < value_count(found):
                 findings.add(where, f"{m['name']} = {m['value']:#x} does not fit {found['bits']}")
 
 
@@ -269,7 +274,7 @@ def check_presets(findings, place, box, settings):
             findings.add(place, f"setting {s['register']}.{s['field']} is no field of the box")
         elif not whole["lo"] <= f["lo"] <= f["hi"] <= whole["hi"]:
             findings.add(place, f"bits {s['bits']} are not in {s['field']}")
-        elif not 0 <= s["value"] < 1 << (f["hi"] - f["lo"] + 1):
+        elif not 0 <= s["value"] < value_count(f):
             findings.add(place, f"setting {s['value']:#x} does not fit {s['field']}")
 
 
@@ -279,7 +284,7 @@ def check_given(findings, place, box, given):
         field = modifier and modifier_field(box, modifier)
         if not field:
             findings.add(place, f"gives {name}, which is no modifier")
-        elif not 0 <= value < 1 << (field["hi"] - field["lo"] + 1):
+        elif not 0 <= value < value_count(field):
             findings.add(place, f"{name} = {value:#x} does not fit {field['bits']}")
 
 
@@ -429,7 +434,7 @@ def check_event(findings, box, event, signals):
             findings.add(place, "no settings select it")
     elif not ev_sel:
         findings.add(place, "the counter control has no field ev_sel")
-    elif not 0 <= event["code"] < 1 << (ev_sel["hi"] - ev_sel["lo"] + 1):
+    elif not 0 <= event["code"] < value_count(ev_sel):
         findings.add(place, f"code {event['code']:#x} does not fit ev_sel")
     if not 0 <= event["max_increment"] < 1 << 16:
         findings.add(place, f"max_increment {event['max_increment']}")
