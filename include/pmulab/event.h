@@ -98,6 +98,12 @@ void pmu_register_decode(const struct pmu_register *reg, uint64_t value,
 			 void (*field)(void *arg, const struct pmu_field *field, uint64_t value),
 			 void *arg);
 /**
+ * Writes what event expressions call a field's value, DRd or E+M, as snprintf().
+ * @return its length; 0 and no text where the value has no name
+ */
+int pmu_field_value_name(const struct pmu_box *box, const struct pmu_register *reg,
+			 const struct pmu_field *field, uint64_t value, char *text, size_t size);
+/**
  * The selection a counter control value stands for; its filters stand in other registers and are
  * not in it. @return 0 or PMU_E_UNKNOWN
  */

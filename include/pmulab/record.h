@@ -176,8 +176,9 @@ const struct pmu_register *pmu_record_register(const struct pmu_record *record,
 
 /**
  * Reads a line of a dump: "REGISTER VALUE", also with "=" or ":" between them. REGISTER is a name,
- * BOX.NAME, BOXn.NAME or an address (MSR number; physical address or offset in the socket's window
- * of what is mapped into memory). VALUE is decimal, or hexadecimal with 0x. "#" begins a comment.
+ * BOX.NAME, BOXn.NAME, any of them behind PMU/, or an address (MSR number; physical address or
+ * offset in the socket's window of what is mapped into memory). VALUE is decimal, or hexadecimal
+ * with 0x. "#" begins a comment.
  * @param pmu  where registers are looked up; NULL: in all
  * @return 1; 0 for a line without a register; PMU_E_SYNTAX, PMU_E_UNKNOWN, PMU_E_CONFLICT for a
  *         register that several PMUs have, PMU_E_RANGE for a value that does not fit

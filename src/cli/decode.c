@@ -16,8 +16,8 @@ static void usage(FILE *file)
 	    "What a value means in a register: its fields and, in a counter control, the event.\n"
 	    "Of several registers, the records that they hold too. A FILE of registers has lines\n"
 	    "REGISTER VALUE; \"-\" is the standard input.\n\n"
-	    "REGISTER: a name (Cn_MSR_PMON_CTL0, BOX.NAME, BOX3.NAME), an MSR number (0xE32) or\n"
-	    "the physical address of a register that is mapped into memory.\n"
+	    "REGISTER: a name (Cn_MSR_PMON_CTL0, BOX.NAME, PMU/BOX3.NAME), an MSR number (0xE32)\n"
+	    "or the physical address of a register that is mapped into memory.\n"
 	    "NAME: a record, as pmulab list records shows them: event address registers, trace\n"
 	    "buffers and branch stacks in registers; samples in memory, from a binary file or as\n"
 	    "words of 64 bits. KIND: its mode, where no register says it.\n",

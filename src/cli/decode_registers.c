@@ -6,6 +6,7 @@
 #include "pmulab/event.h"
 
 #define EVENT_MAX 256
+#define NAME_MAX  128 /* of a field's value */
 
 struct table *decode_csv_new(void)
 {
@@ -20,13 +21,30 @@ struct table *decode_csv_new(void)
 
 /* Registers */
 
+/* Where fields are told, and of which register. */
+struct field_rows {
+	struct table *table;
+	json_t *json;
+	const struct pmu_register_value *value;
+};
+
+static void name_of(const struct field_rows *rows, const struct pmu_field *field, uint64_t value,
+		    char name[NAME_MAX])
+{
+	pmu_field_value_name(rows->value->box, rows->value->reg, field, value, name, NAME_MAX);
+}
+
 static void field_row(void *arg, const struct pmu_field *field, uint64_t value)
 {
-	table_cell(arg, "%u:%u", field->hi, field->lo);
-	table_cell(arg, "%s", field->name);
-	table_cell(arg, "0x%llX", (unsigned long long)value);
-	table_cell(arg, "%s", cli_access_name(field->access));
-	table_cell(arg, "%s", field->desc);
+	struct field_rows *rows = arg;
+	char name[NAME_MAX];
+
+	name_of(rows, field, value, name);
+	table_cell(rows->table, "%u:%u", field->hi, field->lo);
+	table_cell(rows->table, "%s", field->name);
+	table_cell(rows->table, "0x%llX", (unsigned long long)value);
+	table_cell(rows->table, "%s", cli_access_name(field->access));
+	table_cell(rows->table, "%s%s%s", name, *name ? ": " : "", field->desc);
 }
 
 /* As a number, which is negative where bit 63 is set, and as text for those that mind. */
@@ -41,11 +59,15 @@ static void add_value(json_t *json, uint64_t value)
 
 static void field_json(void *arg, const struct pmu_field *field, uint64_t value)
 {
-	json_t *json =
-	    json_pack("{s:s, s:i, s:i}", "name", field->name, "hi", field->hi, "lo", field->lo);
+	struct field_rows *rows = arg;
+	char name[NAME_MAX];
+	json_t *json;
 
+	name_of(rows, field, value, name);
+	json = json_pack("{s:s, s:i, s:i, s:s?}", "name", field->name, "hi", field->hi, "lo",
+			 field->lo, "meaning", *name ? name : NULL);
 	add_value(json, value);
-	json_array_append_new(arg, json);
+	json_array_append_new(rows->json, json);
 }
 
 /* The event a control value selects, or "" where it is none. */
@@ -62,14 +84,15 @@ static void event_of(const struct cli *cli, const struct pmu_register_value *val
 
 static json_t *register_json(const struct cli *cli, const struct pmu_register_value *value)
 {
-	json_t *fields = json_array(), *json;
+	struct field_rows rows = {.json = json_array(), .value = value};
 	char event[EVENT_MAX];
+	json_t *json;
 
 	event_of(cli, value, event);
-	pmu_register_decode(value->reg, value->value, field_json, fields);
+	pmu_register_decode(value->reg, value->value, field_json, &rows);
 	json = json_pack("{s:s, s:s, s:i, s:s, s:s, s:o}", "pmu", value->box->pmu, "box",
 			 value->box->name, "instance", (int)value->instance, "register",
-			 value->reg->name, "event", event, "fields", fields);
+			 value->reg->name, "event", event, "fields", rows.json);
 	add_value(json, value->value);
 	return json;
 }
@@ -77,19 +100,22 @@ static json_t *register_json(const struct cli *cli, const struct pmu_register_va
 static int register_table(const struct cli *cli, const struct pmu_register_value *value)
 {
 	struct table *table = table_new("rlrll");
-	char event[EVENT_MAX];
+	struct field_rows rows = {.table = table, .value = value};
+	char event[EVENT_MAX], instance[16] = "";
 
 	if (!table)
 		return cli_error(cli, EXIT_FAILED, "out of memory");
 	for (int i = 0; i < 5; i++)
 		table_cell(table, "%s",
 			   (const char *const[]){"BITS", "FIELD", "VALUE", "ACCESS", "MEANING"}[i]);
-	pmu_register_decode(value->reg, value->value, field_row, table);
+	pmu_register_decode(value->reg, value->value, field_row, &rows);
 	event_of(cli, value, event);
+	if (value->instance)
+		snprintf(instance, sizeof(instance), "%u", value->instance);
 	if (cli->format == CLI_TABLE)
-		fprintf(cli->out, "%s/%s.%s = 0x%llX%s%s\n", value->box->pmu, value->box->name,
-			value->reg->name, (unsigned long long)value->value, *event ? "  " : "",
-			event);
+		fprintf(cli->out, "%s/%s%s.%s = 0x%llX%s%s\n", value->box->pmu, value->box->name,
+			instance, value->reg->name, (unsigned long long)value->value,
+			*event ? "  " : "", event);
 	return cli_print_table(cli, table);
 }
 
@@ -100,15 +126,12 @@ int decode_register(const struct cli *cli, const struct pmu_register_value *valu
 	return register_table(cli, value);
 }
 
-struct csv_row {
-	struct table *table;
-	const struct pmu_register_value *value;
-};
-
 static void field_csv(void *arg, const struct pmu_field *field, uint64_t value)
 {
-	struct csv_row *row = arg;
+	struct field_rows *row = arg;
+	char name[NAME_MAX];
 
+	name_of(row, field, value, name);
 	table_cell(row->table, "%s", row->value->box->pmu);
 	table_cell(row->table, "%s%u", row->value->box->name, row->value->instance);
 	table_cell(row->table, "%s", row->value->reg->name);
@@ -116,7 +139,7 @@ static void field_csv(void *arg, const struct pmu_field *field, uint64_t value)
 	table_cell(row->table, "%s", "");
 	table_cell(row->table, "%s", field->name);
 	table_cell(row->table, "0x%llX", (unsigned long long)value);
-	table_cell(row->table, "%s", "");
+	table_cell(row->table, "%s", name);
 }
 
 /* Records among registers */
@@ -231,7 +254,7 @@ static int report_csv(struct report *report, const struct dump *dump,
 	if (!report->table)
 		return cli_error(report->cli, EXIT_FAILED, "out of memory");
 	for (size_t i = 0; i < report->count; i++) {
-		struct csv_row row = {report->table, &report->values[i]};
+		struct field_rows row = {.table = report->table, .value = &report->values[i]};
 
 		pmu_register_decode(row.value->reg, row.value->value, field_csv, &row);
 	}

@@ -7,14 +7,15 @@
 #include "pmulab/record.h"
 
 #define UMASK_TEXT_MAX 24
+#define NAME_LENGTH    128
 
 static void usage(FILE *file)
 {
-	fputs("usage: pmulab show [--pmu PMU] NAME\n\n"
-	      "Everything about a PMU, box, event, register, metric, record or machine. BOX.NAME "
-	      "where\n"
-	      "several boxes have the name.\n",
-	      file);
+	fputs(
+	    "usage: pmulab show [--pmu PMU] NAME\n\n"
+	    "Everything about a PMU, box, event, register, metric, record or machine. BOX.NAME or\n"
+	    "PMU/BOX.NAME where several have the name.\n",
+	    file);
 }
 
 /* Where a printing function puts its text, and how much it has found. */
@@ -403,6 +404,26 @@ static void show_all(struct show *show, const struct pmu_pmu *only)
 	}
 }
 
+/* Takes "PMU/" off a name. @return false after a message */
+static bool take_pmu(struct show *show, const struct pmu_pmu **pmu)
+{
+	const char *slash = strchr(show->name, '/');
+	const struct pmu_pmu *named;
+	char name[NAME_LENGTH] = "";
+
+	if (!slash)
+		return true;
+	snprintf(name, sizeof(name), "%.*s", (int)(slash - show->name), show->name);
+	named = cli_find_pmu(show->cli, name);
+	if (named && *pmu && *pmu != named) {
+		cli_error(show->cli, 0, "%s is not of %s", show->name, (*pmu)->name);
+		return false;
+	}
+	*pmu = named;
+	show->name = slash + 1;
+	return named;
+}
+
 int cli_show(struct cli *cli, int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -422,6 +443,8 @@ int cli_show(struct cli *cli, int argc, char **argv)
 	if (optind + 1 != argc)
 		return cli_error(cli, EXIT_USAGE, "takes one NAME; see pmulab show --help");
 	show.name = argv[optind];
+	if (!take_pmu(&show, &pmu))
+		return EXIT_USAGE;
 	show_all(&show, pmu);
 	if (show.found)
 		return EXIT_DONE;

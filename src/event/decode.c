@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "event/filter.h"
 #include "event/umask.h"
+#include "event/value.h"
 #include "pmulab/event.h"
 
 static uint64_t value_at(uint64_t value, unsigned hi, unsigned lo)
@@ -21,6 +22,31 @@ void pmu_register_decode(const struct pmu_register *reg, uint64_t value,
 {
 	for (size_t i = 0; i < reg->field_count; i++)
 		field(arg, &reg->fields[i], value_at(value, reg->fields[i].hi, reg->fields[i].lo));
+}
+
+static bool is_of_modifier(const struct pmu_modifier *modifier, const struct pmu_register *reg,
+			   const struct pmu_field *field)
+{
+	if (modifier->hi != field->hi || modifier->lo != field->lo)
+		return false;
+	if (!modifier->reg)
+		return reg->role == PMU_ROLE_COUNTER_CTL;
+	/* The registers of the copies follow the first. */
+	return reg == modifier->reg || (modifier->copied && reg == modifier->reg + 1);
+}
+
+int pmu_field_value_name(const struct pmu_box *box, const struct pmu_register *reg,
+			 const struct pmu_field *field, uint64_t value, char *text, size_t size)
+{
+	const struct pmu_modifier found = {.name = field->name, .hi = field->hi, .lo = field->lo};
+	const struct pmu_modifier *modifier = reg->role == PMU_ROLE_DISCOVERY ? &found : NULL;
+
+	for (size_t i = 0; i < box->modifier_count && !modifier; i++)
+		if (is_of_modifier(&box->modifiers[i], reg, field))
+			modifier = &box->modifiers[i];
+	if (size)
+		*text = '\0';
+	return modifier ? value_name(box, modifier, value, text, size) : 0;
 }
 
 /*

@@ -18,7 +18,7 @@ struct token {
 
 /* Where a register may be meant, and what was found. */
 struct search {
-	const struct pmu_pmu *only;
+	const struct pmu_pmu *only; /* NULL: any */
 	char name[NAME_MAX_LENGTH + 1];
 	const char *box; /* of "BOX." in front; NULL: any */
 	size_t box_length;
@@ -166,6 +166,33 @@ static void read_box(struct search *search, const char *text, size_t length)
 			: INT16_MAX;
 }
 
+/* Takes "PMU/" off a name. @return 0, PMU_E_UNKNOWN, PMU_E_CONFLICT */
+static int read_pmu(struct pmu_ctx *ctx, struct search *search, const char *line,
+		    struct token *token)
+{
+	const char *text = line + token->offset, *slash = memchr(text, '/', token->length);
+	const struct pmu_pmu *pmu;
+	char name[NAME_MAX_LENGTH + 1] = "";
+	size_t length;
+
+	if (!slash)
+		return 0;
+	length = (size_t)(slash - text);
+	if (length <= NAME_MAX_LENGTH)
+		memcpy(name, text, length);
+	pmu = pmu_find_pmu(name);
+	if (!pmu)
+		return error_set_at(ctx, PMU_E_UNKNOWN, line, token->offset, length,
+				    "there is no PMU \"%s\"; pmulab list pmus shows them", name);
+	if (search->only && search->only != pmu)
+		return error_set_at(ctx, PMU_E_CONFLICT, line, token->offset, length,
+				    "registers of %s were asked for", search->only->name);
+	search->only = pmu;
+	token->offset += length + 1;
+	token->length -= length + 1;
+	return 0;
+}
+
 static bool read_name(struct search *search, const char *text, size_t length)
 {
 	const char *dot = memchr(text, '.', length);
@@ -204,14 +231,17 @@ static const char *guess(const struct search *search)
 static int find(struct pmu_ctx *ctx, struct search *search, const char *line, struct token token)
 {
 	const char *nearest;
+	int error = read_pmu(ctx, search, line, &token);
 
+	if (error)
+		return error;
 	if (!read_name(search, line + token.offset, token.length))
 		return error_set_at(ctx, PMU_E_SYNTAX, line, token.offset, token.length,
 				    "neither a register's name nor an address");
 	search_all(search);
 	if (search->other)
 		return error_set_at(ctx, PMU_E_CONFLICT, line, token.offset, token.length,
-				    "%s/%s and %s/%s both have it; say which PMU, or BOX.NAME",
+				    "%s/%s and %s/%s both have it; say which: PMU/BOX.NAME",
 				    search->found.box->pmu, search->found.box->name,
 				    search->other->pmu, search->other->name);
 	if (search->found.reg)

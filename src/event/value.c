@@ -213,7 +213,11 @@ static int print_set(const struct pmu_box *box, const struct pmu_modifier *modif
 		length += snprintf(text + used, size - used, "%s%s", length ? "+" : "", bit->name);
 		left &= ~bit->value;
 	}
-	return left ? print_number(modifier, value, text, size) : length;
+	if (!left)
+		return length;
+	if (size)
+		*text = '\0';
+	return 0;
 }
 
 /* A mnemonic's name without its class: RdData of HOM0.RdData. */
@@ -244,10 +248,13 @@ static const char *name_of_value(const struct pmu_box *box, const struct pmu_mod
 	return name;
 }
 
-int value_print(const struct pmu_box *box, const struct pmu_modifier *modifier, uint64_t value,
-		char *text, size_t size)
+int value_name(const struct pmu_box *box, const struct pmu_modifier *modifier, uint64_t value,
+	       char *text, size_t size)
 {
 	const char *name;
+
+	if (size)
+		*text = '\0';
 
 	for (size_t i = 0; i < NODE_VALUES; i++)
 		if (node_values[i].value == value)
@@ -257,5 +264,13 @@ int value_print(const struct pmu_box *box, const struct pmu_modifier *modifier, 
 		return snprintf(text, size, "%s", name);
 	if (value && has_bit_names(box, modifier))
 		return print_set(box, modifier, value, text, size);
-	return print_number(modifier, value, text, size);
+	return 0;
+}
+
+int value_print(const struct pmu_box *box, const struct pmu_modifier *modifier, uint64_t value,
+		char *text, size_t size)
+{
+	int length = value_name(box, modifier, value, text, size);
+
+	return length ? length : print_number(modifier, value, text, size);
 }

@@ -20,6 +20,10 @@ const struct pmu_mnemonic *value_find(const struct pmu_box *box,
  */
 int value_read(struct expression *expression, const struct pmu_modifier *modifier, uint64_t *value);
 
+/** Writes the name of a value, as snprintf(). @return 0 and no text where it has none */
+int value_name(const struct pmu_box *box, const struct pmu_modifier *modifier, uint64_t value,
+	       char *text, size_t size);
+
 /** Writes a value as value_read() understands it, as snprintf(). */
 int value_print(const struct pmu_box *box, const struct pmu_modifier *modifier, uint64_t value,
 		char *text, size_t size);

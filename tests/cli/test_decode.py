@@ -189,7 +189,7 @@ PMD48 0x5000000000077717
         pmd32 = report["registers"][2]
         self.assertEqual(set(pmd32), {"pmu", "box", "instance", "register", "value", "hex", "event",
                                       "fields"})
-        self.assertEqual(set(pmd32["fields"][0]), {"name", "hi", "lo", "value", "hex"})
+        self.assertEqual(set(pmd32["fields"][0]), {"name", "hi", "lo", "meaning", "value", "hex"})
         self.assertEqual(pmd32["hex"], "0xE000000000001238")
         ear, ip = report["records"]
         self.assertEqual((ear["record"], ear["kind"], fields(ear)["latency"]), ("ear-d", "cache", 37))
@@ -235,6 +235,28 @@ PMD48 0x5000000000077717
         report = pmulab_json("decode", "0xE32=0x00400335", "0xE36=0x18200000")
         self.assertIn("TOR_INSERTS.MISS_OPCODE", report["registers"][0]["event"])
         self.assertEqual(report["records"], [])
+
+    def test_names_of_values(self):
+        """334291-001 tables 2-18, 2-20, §1.6; the guide's request and response types (table 9);
+        323602-001 tables 3-5 and 5-33."""
+        for register, value, name, meaning in (
+                ("xeon-e5v4/cbo3.Cn_MSR_PMON_BOX_FILTER1", "0x18200001", "opc", "DRd"),
+                ("xeon-e5v4/cbo.Cn_MSR_PMON_BOX_FILTER1", "0x00000001", "opc", None),
+                ("xeon-e5v4/cbo.Cn_MSR_PMON_BOX_FILTER0", "0x00180000", "state", "E+M"),
+                ("xeon-e5v4/cbo.Cn_MSR_PMON_BOX_FILTER0", "0x00000000", "state", None),
+                ("xeon-e5v4/CAPID4", "0x80", "sbo_qpi", "sbo4.qpi3"),
+                ("nehalem/MSR_OFFCORE_RSP_0", "0x6033", "request", "DATA_IN"),
+                ("nehalem/MSR_OFFCORE_RSP_0", "0x6033", "response", "ANY_DRAM"),
+                ("itanium-9300/PMC4", "0x4200DF0F", "MESI", "M"),
+                ("itanium-9300-uncore/rbox3.R_CSR_Pn_MATCH_LSB_1", "0x1C00", "MC", "DRS")):
+            with self.subTest(register=register, field=name):
+                decoded = pmulab_json("decode", register, value)
+                field, = (f for f in decoded["fields"] if f["name"] == name)
+                self.assertEqual(set(field), {"name", "hi", "lo", "meaning", "value", "hex"})
+                self.assertEqual(field["meaning"], meaning)
+        table = pmulab("decode", "0xE36", "0x18200000").stdout
+        self.assertIn("xeon-e5v4/cbo3.Cn_MSR_PMON_BOX_FILTER1", table)
+        self.assertIn(" DRd: ", table)
 
     def test_refusals(self):
         path = self.dump("PMC0 1\n\nPMD320 1\n")

@@ -33,6 +33,8 @@ static void numbers(void **state)
 	    {"  PMD32: 18446744073709551615 # all ones", UINT64_MAX},
 	    {"core.PMD32\t=\t0xffffffffffffffff\r", UINT64_MAX},
 	    {"core0.pmd32 10", 10},
+	    {"itanium-9300/core0.PMD32 10", 10},
+	    {"Itanium-9300/PMD32=10", 10},
 	};
 	struct pmu_register_value value;
 
@@ -70,6 +72,10 @@ static void refusals(void **state)
 	    {"cbo.PMD32 1", PMU_E_UNKNOWN, "no register"},
 	    {"corex.PMD32 1", PMU_E_UNKNOWN, "no register"},
 	    {"32 1", PMU_E_UNKNOWN, "address"},
+	    {"itanium/PMD32 1", PMU_E_UNKNOWN, "no PMU \"itanium\""},
+	    {"/PMD32 1", PMU_E_UNKNOWN, "no PMU"},
+	    {"itanium-9300/ 1", PMU_E_UNKNOWN, "no register"},
+	    {"nehalem/PMD32 1", PMU_E_CONFLICT, "registers of itanium-9300"},
 	};
 	struct pmu_register_value value;
 
@@ -113,6 +119,8 @@ static void several_have_it(void **state)
 	assert_non_null(strstr(pmu_message(*state), "nehalem/core"));
 	assert_non_null(strstr(pmu_message(*state), "xeon-e5v4/core"));
 	assert_int_equal(pmu_dump_parse(*state, pmu_find_pmu("nehalem"), "0x186 1", &value), 1);
+	assert_string_equal(value.box->pmu, "nehalem");
+	assert_int_equal(pmu_dump_parse(*state, NULL, "nehalem/0x186 1", &value), 1);
 	assert_string_equal(value.box->pmu, "nehalem");
 }
 
