@@ -39,6 +39,7 @@ enum pmu_process_state {
 	PMU_PROCESS_COUNTED,
 	PMU_PROCESS_UNSUPPORTED, /* this computer has nothing that counts it */
 	PMU_PROCESS_NEVER_RAN,	 /* its turn on the counters never came */
+	PMU_PROCESS_REFUSED,	 /* the kernel does it, and lets this user not count there */
 };
 
 struct pmu_process_count {

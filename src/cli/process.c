@@ -80,6 +80,7 @@ static const char *state_name(const struct pmu_process_count *count)
 	    [PMU_PROCESS_COUNTED] = "counted",
 	    [PMU_PROCESS_UNSUPPORTED] = "unsupported",
 	    [PMU_PROCESS_NEVER_RAN] = "never ran",
+	    [PMU_PROCESS_REFUSED] = "refused",
 	};
 
 	return names[count->state];
@@ -179,16 +180,28 @@ static struct table *count_table(const struct cli *cli, const struct process_run
 	return table;
 }
 
+static size_t count_state(const struct process_run *run, const struct result *result,
+			  enum pmu_process_state state)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < run->event_count; i++)
+		found += result->counts[i].state == state;
+	return found;
+}
+
 /* Says once why counts are missing. */
 static void explain_missing(const struct cli *cli, const struct process_run *run,
 			    const struct result *result)
 {
 	struct host *host = NULL;
-	size_t missing = 0;
 
-	for (size_t i = 0; i < run->event_count; i++)
-		missing += result->counts[i].state == PMU_PROCESS_UNSUPPORTED;
-	if (!missing)
+	if (count_state(run, result, PMU_PROCESS_REFUSED))
+		fprintf(cli->out,
+			"\nNot counted: context switches and migrations are the kernel's doing; "
+			"counting there needs CAP_PERFMON (sudo), or sysctl -w "
+			"kernel.perf_event_paranoid=1.\n");
+	if (!count_state(run, result, PMU_PROCESS_UNSUPPORTED))
 		return;
 	host_new(&host, NULL, NULL);
 	fprintf(cli->out, "\nNot counted: nothing on this computer counts these events%s.\n",

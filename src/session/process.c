@@ -15,7 +15,7 @@ struct counted_event {
 	struct perf_event_attr attr;
 	char *name; /* libpfm4's full name */
 	int fd;	    /* -1: nothing counts it */
-	bool user_only;
+	bool user_only, refused;
 };
 
 struct pmu_process {
@@ -111,13 +111,31 @@ int pmu_process_add(struct pmu_process *process, struct pmu_ctx *ctx, const char
 	return (int)process->count++;
 }
 
+static bool is_clock(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
+						    attr->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+/* Done in kernel mode: where only user mode is counted, the kernel counts none. */
+static bool is_scheduling(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE &&
+	       (attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+		attr->config == PERF_COUNT_SW_CPU_MIGRATIONS);
+}
+
 static int open_event(struct pmu_ctx *ctx, struct counted_event *event, pid_t pid)
 {
 	int fd = perf_open(ctx, &event->attr, pid, -1, event->name);
 
 	if (fd == PMU_E_RIGHTS && !event->attr.exclude_kernel) {
+		event->refused = is_scheduling(&event->attr);
+		if (event->refused)
+			return 0;
 		event->attr.exclude_kernel = event->attr.exclude_hv = 1;
-		event->user_only = true;
+		/* Clocks go on in the kernel all the same. */
+		event->user_only = !is_clock(&event->attr);
 		fd = perf_open(ctx, &event->attr, pid, -1, event->name);
 	}
 	if (fd < 0)
@@ -137,14 +155,6 @@ int pmu_process_start(struct pmu_process *process, struct pmu_ctx *ctx, pid_t pi
 	return error;
 }
 
-static const char *unit_of(const struct perf_event_attr *attr)
-{
-	bool clock = attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
-							  attr->config == PERF_COUNT_SW_TASK_CLOCK);
-
-	return clock ? "ns" : "";
-}
-
 static int read_event(struct pmu_ctx *ctx, const struct counted_event *event,
 		      struct pmu_process_count *count)
 {
@@ -153,8 +163,8 @@ static int read_event(struct pmu_ctx *ctx, const struct counted_event *event,
 
 	*count = (struct pmu_process_count){
 	    .event = event->name,
-	    .unit = unit_of(&event->attr),
-	    .state = PMU_PROCESS_UNSUPPORTED,
+	    .unit = is_clock(&event->attr) ? "ns" : "",
+	    .state = event->refused ? PMU_PROCESS_REFUSED : PMU_PROCESS_UNSUPPORTED,
 	    .user_only = event->user_only,
 	};
 	if (event->fd < 0)

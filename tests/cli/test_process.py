@@ -65,6 +65,12 @@ class Process(unittest.TestCase):
         self.assertEqual(pmulab("stat", "--", "sh", "-c", "kill -9 $$").returncode, 137)
         self.assertEqual(pmulab("stat", "--", "/nonexistent").returncode, 127)
 
+    def test_exit_code_where_children_are_ignored(self):
+        """SIGCHLD stays ignored in what is started: the kernel then keeps no exit codes."""
+        result = pmulab("stat", "-e", "PAGE-FAULTS", "--", "sh", "-c", "exit 7",
+                        preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+        self.assertEqual(result.returncode, 7, result.stderr)
+
     def test_unknown_names(self):
         result = pmulab("stat", "-e", "PAGE-FAULTZ", "--", "true")
         self.assertEqual(result.returncode, 2)
@@ -89,11 +95,28 @@ class Process(unittest.TestCase):
         level = int(pathlib.Path("/proc/sys/kernel/perf_event_paranoid").read_text())
         if level != 2:
             self.skipTest(f"perf_event_paranoid is {level}")
-        result = pmulab("stat", "--format", "json", "-e", "PAGE-FAULTS", "--", "true", user=65534,
-                        cwd="/")
+        try:
+            result = pmulab("stat", "--format", "json", "-e", "PAGE-FAULTS", "--", "true",
+                            user=65534, cwd="/")
+        except PermissionError:
+            self.skipTest(f"others cannot reach {PMULAB}")
         self.assertEqual(result.returncode, 0, result.stderr)
         count = json.loads(result.stderr)["counts"][0]
         self.assertEqual((count["state"], count["user_only"]), ("counted", True))
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can become somebody else")
+    def test_what_only_the_kernel_does_is_not_zero_without_rights(self):
+        level = int(pathlib.Path("/proc/sys/kernel/perf_event_paranoid").read_text())
+        if level != 2:
+            self.skipTest(f"perf_event_paranoid is {level}")
+        command = ["stat", "-e", "CONTEXT-SWITCHES,CPU-MIGRATIONS,TASK-CLOCK", "--", "sleep", "0.01"]
+        report = pmulab(*command[:1], "--format", "json", *command[1:], user=65534, cwd="/")
+        counts = json.loads(report.stderr)["counts"]
+        self.assertEqual([(c["state"], c["count"]) for c in counts[:2]], [("refused", None)] * 2)
+        self.assertEqual((counts[2]["state"], counts[2]["user_only"]), ("counted", False))
+        table = pmulab(*command, user=65534, cwd="/").stderr
+        self.assertEqual(table.count("not counted"), 2, table)
+        self.assertIn("perf_event_paranoid=1", table)
 
 
 if __name__ == "__main__":
