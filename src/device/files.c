@@ -189,13 +189,19 @@ static void serve_write(fuse_req_t request, fuse_ino_t inode, const char *buffer
 		fuse_reply_write(request, (size_t)bytes);
 }
 
-/* An entry's position is its node: reading goes on behind it. */
+/* An entry's position is its node: reading goes on behind it. lseek() sets any position. */
+static uint32_t entry_behind(const struct device_tree *tree, uint32_t folder, off_t position)
+{
+	if (position == 0)
+		return tree->nodes[folder].first_child;
+	return (uint64_t)position < tree->count ? tree->nodes[position].next : DEVICE_NONE;
+}
+
 static void serve_readdir(fuse_req_t request, fuse_ino_t inode, size_t size, off_t position,
 			  struct fuse_file_info *info)
 {
 	const struct device_tree *tree = contents_of(request)->tree;
-	uint32_t child =
-	    position ? tree->nodes[position].next : tree->nodes[index_of(inode)].first_child;
+	uint32_t child = entry_behind(tree, index_of(inode), position);
 	char buffer[ACCESS_BYTES];
 	size_t used = 0;
 

@@ -62,10 +62,15 @@ int namespace_enter(struct pmu_ctx *ctx, int *fuse)
 	char options[96];
 	int fd;
 
-	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
+	if (unshare(CLONE_NEWNS))
 		return error_set(ctx, PMU_E_RIGHTS,
 				 "no mount namespace (%s): device files need root (sudo), and in "
 				 "a container --cap-add SYS_ADMIN",
+				 strerror(errno));
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
+		return error_set(ctx, PMU_E_RIGHTS,
+				 "the root folder cannot be kept to this namespace (%s); in a "
+				 "chroot, bind its folder onto itself before: mount --bind DIR DIR",
 				 strerror(errno));
 	fd = open_fuse(ctx);
 	if (fd < 0)

@@ -57,7 +57,8 @@ static bool is_near(int connection, struct ucred *peer)
 	return !getsockopt(connection, SOL_SOCKET, SO_PEERCRED, peer, &length) && peer->pid;
 }
 
-static bool may_join(int connection)
+/* Either way: the name is free to all, and who joins runs among the owner's files. */
+static bool is_trusted(int connection)
 {
 	struct ucred peer;
 
@@ -94,7 +95,7 @@ static void welcome(struct system_offer *offer)
 
 	if (connection < 0)
 		return;
-	if (offer->count == 2 + CONNECTED_MAX || !may_join(connection) ||
+	if (offer->count == 2 + CONNECTED_MAX || !is_trusted(connection) ||
 	    send_descriptors(connection, descriptors)) {
 		close(connection);
 		return;
@@ -239,7 +240,6 @@ int system_join(struct system_share *share, struct pmu_ctx *ctx, const char *nam
 	struct sockaddr_un address;
 	socklen_t length = 0;
 	int descriptors[HANDED];
-	struct ucred owner;
 	char names[256];
 	int fd, error = address_of(&address, &length, ctx, name);
 
@@ -255,11 +255,11 @@ int system_join(struct system_share *share, struct pmu_ctx *ctx, const char *nam
 				 "there is no machine of the name \"%s\"; there are: %s", name,
 				 names);
 	}
-	if (!is_near(fd, &owner) || receive_descriptors(fd, descriptors)) {
+	if (!is_trusted(fd) || receive_descriptors(fd, descriptors)) {
 		close(fd);
 		return error_set(ctx, PMU_E_RIGHTS,
-				 "machine \"%s\" lets nobody in but its own user and root, of "
-				 "its own PID namespace, %d at a time",
+				 "machine \"%s\" is another user's, or lets nobody in but its own "
+				 "user and root, of its own PID namespace, %d at a time",
 				 name, CONNECTED_MAX);
 	}
 	*share = (struct system_share){descriptors[0], descriptors[1], fd};

@@ -256,7 +256,8 @@ void system_pass(struct system *system, uint64_t ns)
 	const uint64_t ticks_per_us = machine_ticks_per_second(system->machine) / 1000000;
 
 	machine_lock(system->machine);
-	machine_pass(system->machine, ns * ticks_per_us / 1000);
+	/* In two parts: whoever was stopped for days passes more than the product holds. */
+	machine_pass(system->machine, ns / 1000 * ticks_per_us + ns % 1000 * ticks_per_us / 1000);
 	machine_catch_up(system->machine);
 	machine_unlock(system->machine);
 }

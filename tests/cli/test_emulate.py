@@ -397,6 +397,16 @@ class Attached(Guests):
 
 
 class Failures(Guests):
+    def test_folders_at_any_position(self):
+        """A folder's position is whatever lseek() sets it to; SYS_getdents64 is 217."""
+        script = ("import ctypes, os\n"
+                  "folder = os.open('/dev/cpu', os.O_RDONLY)\n"
+                  "os.lseek(folder, 1 << 40, os.SEEK_SET)\n"
+                  "print(ctypes.CDLL(None).syscall(217, folder, bytes(4096), 4096))\n")
+        with Machine() as machine:
+            self.assertEqual(machine.inside(sys.executable, "-c", script).stdout, "0\n")
+            self.assertEqual(machine.inside("ls", "/dev/cpu").stdout.split(), ["0", "1", "2", "3"])
+
     def test_killed_server_leaves_nothing(self):
         before = mounts()
         program = self.build("kernels.c", "-O2", "-nostdlib", "-ffreestanding", "-DKERNEL=load",
@@ -483,6 +493,12 @@ class Lint(unittest.TestCase):
     def test_tool_that_fails(self):
         self.assertEqual(pmulab("lint", "-M", SMALL, "--", "false").returncode, 1)
         self.assertEqual(pmulab("lint", "-M", SMALL, "--", "no-such-tool").returncode, 127)
+
+    def test_output_that_cannot_be_written(self):
+        """The tool does not even run: its findings would be lost."""
+        result = pmulab("lint", "-M", SMALL, "-o", "/nonexistent/report", "--", "echo", "ran")
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertIn("/nonexistent/report", result.stderr)
 
     def test_table(self):
         result = pmulab("lint", "-M", SMALL, "--", "setpci", "-s", "ff:14.0", "f4.l=0")

@@ -159,6 +159,36 @@ static void a_killed_owner_leaves_nothing(void **state)
 	close(ready[1]);
 }
 
+/* Names are free to all: root that joins would run programs among another user's files. */
+static void root_does_not_join_others(void **state)
+{
+	struct system_share share;
+	int ready[2], status;
+	char byte;
+	pid_t owner;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(pipe(ready), 0);
+	owner = fork();
+	if (owner == 0) {
+		if (setuid(65534))
+			_exit(1);
+		offer();
+		if (write(ready[1], "", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	assert_int_equal(system_join(&share, rig.ctx, rig.name), PMU_E_RIGHTS);
+	assert_non_null(strstr(pmu_message(rig.ctx), "another user"));
+	kill(owner, SIGKILL);
+	waitpid(owner, &status, 0);
+	close(ready[0]);
+	close(ready[1]);
+}
+
 #define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -167,6 +197,7 @@ int main(void)
 	    TEST(who_joins_has_the_same_machine),     TEST(a_name_is_taken_once),
 	    TEST(unknown_names_list_what_there_is),   TEST(names_are_checked),
 	    TEST(the_connection_ends_with_the_offer), TEST(a_killed_owner_leaves_nothing),
+	    TEST(root_does_not_join_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -169,8 +170,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_counts)};
 
-	if (geteuid() != 0 || access("/dev/fuse", R_OK | W_OK)) {
-		puts("skipped: needs root and /dev/fuse");
+	if (geteuid() != 0 || access("/dev/fuse", R_OK | W_OK) ||
+	    system("unshare --mount true 2>/dev/null")) {
+		puts("skipped: needs root, /dev/fuse and mount namespaces");
 		return SKIPPED;
 	}
 	return cmocka_run_group_tests(tests, NULL, NULL);
