@@ -37,7 +37,7 @@ static int copy_file(struct pmu_ctx *ctx, const char *from, char *to)
 {
 	char text[4096];
 	int error, fd, source = open(from, O_RDONLY | O_CLOEXEC);
-	ssize_t length;
+	ssize_t length = 0;
 
 	if (source < 0)
 		return error_set(ctx, PMU_E_IO, "cannot read %s: %s", from, strerror(errno));
@@ -49,6 +49,8 @@ static int copy_file(struct pmu_ctx *ctx, const char *from, char *to)
 	while (!error && (length = read(source, text, sizeof(text))) > 0)
 		if (write(fd, text, (size_t)length) != length)
 			error = cannot(ctx, to);
+	if (length < 0)
+		error = error_set(ctx, PMU_E_IO, "cannot read %s: %s", from, strerror(errno));
 	close(source);
 	close(fd);
 	return error;

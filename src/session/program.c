@@ -101,9 +101,13 @@ int session_unfreeze_units(struct pmu_session *session, struct pmu_ctx *ctx)
 {
 	int error = 0;
 
-	/* A write without frz lets the box go on (334291-001 §2.1.2). */
-	for (size_t i = 0; i < session->unit_count && !error; i++)
-		error = write_role(session, ctx, &session->units[i], PMU_ROLE_BOX_CTL, 0, 0);
+	/* A write without frz lets the box go on (334291-001 §2.1.2), whether others do or not. */
+	for (size_t i = 0; i < session->unit_count; i++) {
+		int failed = write_role(session, error ? NULL : ctx, &session->units[i],
+					PMU_ROLE_BOX_CTL, 0, 0);
+
+		error = error ? error : failed;
+	}
 	return error;
 }
 

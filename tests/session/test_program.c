@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "bus/bus.h"
 #include "trace.h"
 
 /* GLOBAL_CTL 0x700: frz_all is bit 31, unfrz_all bit 29. GLOBAL_STATUS 0x701: 35:34, 29:21, 2:0. */
@@ -242,6 +243,43 @@ static void test_nothing_is_written_before_the_start(void **fixture)
 	traced_fini(&traced);
 }
 
+#define CBO0_BOX_CTL 0xE00
+
+struct failing_ops {
+	struct bus_ops ops;
+	const struct bus_ops *sound;
+};
+
+static int all_but_one(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_place *place,
+		       const struct pmu_access_op *op)
+{
+	if (op->address == CBO0_BOX_CTL)
+		return PMU_E_IO;
+	return ((const struct failing_ops *)bus->ops)->sound->write(bus, ctx, place, op);
+}
+
+/* A box that cannot be reached any more does not keep the next ones from going on. */
+static void test_boxes_go_on_without_the_one_that_fails(void **fixture)
+{
+	struct failing_ops failing;
+	struct traced traced;
+
+	(void)fixture;
+	traced_init(&traced, 1);
+	assert_true(traced_add(&traced, "cbo0.CLOCKTICKS") >= 0);
+	assert_true(traced_add(&traced, "cbo1.CLOCKTICKS") >= 0);
+	assert_int_equal(pmu_session_start(traced.session, traced.ctx), 0);
+
+	failing = (struct failing_ops){.ops = *traced.bus->ops, .sound = traced.bus->ops};
+	failing.ops.write = all_but_one;
+	traced.bus->ops = &failing.ops;
+	trace_clear(&traced.trace);
+	assert_int_equal(pmu_session_end(traced.session, traced.ctx), PMU_E_IO);
+	assert_non_null(strstr(traced.trace.text, "0 E10=30000\n" UNFREEZE));
+	traced.bus->ops = failing.sound;
+	traced_fini(&traced);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -255,6 +293,7 @@ int main(void)
 	    cmocka_unit_test(test_controls_written_twice),
 	    cmocka_unit_test(test_states),
 	    cmocka_unit_test(test_nothing_is_written_before_the_start),
+	    cmocka_unit_test(test_boxes_go_on_without_the_one_that_fails),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
