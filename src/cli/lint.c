@@ -20,7 +20,7 @@ static void usage(FILE *file)
 	      "to FILE.\n\n"
 	      "  --name NAME   programs can run on the machine: pmulab emulate --attach NAME\n\n"
 	      "Exit code: 0 no rule was broken, 3 some were, 1 none was and the tool failed,\n"
-	      "2 wrong use.\n",
+	      "2 wrong use, 126 or 127 no tool to run.\n",
 	      file);
 }
 
@@ -29,18 +29,21 @@ struct arguments {
 	const char *name, *output;
 };
 
+/* Before the tool runs: what it does may not be done a second time. */
+static int open_output(struct cli *cli, const char *path)
+{
+	if (!path)
+		return 0;
+	cli->out = fopen(path, "we");
+	return cli->out ? 0
+			: cli_error(cli, EXIT_FAILED, "cannot write %s: %s", path, strerror(errno));
+}
+
 static int report(struct cli *cli, const struct arguments *arguments, const struct lint *lint,
 		  char **argv, int tool_exit)
 {
-	int code;
+	int code = lint_report(cli, lint, argv, tool_exit);
 
-	if (arguments->output) {
-		cli->out = fopen(arguments->output, "we");
-		if (!cli->out)
-			return cli_error(cli, EXIT_FAILED, "cannot write %s: %s", arguments->output,
-					 strerror(errno));
-	}
-	code = lint_report(cli, lint, argv, tool_exit);
 	if (arguments->output && fclose(cli->out))
 		code = cli_error(cli, EXIT_FAILED, "cannot write %s: %s", arguments->output,
 				 strerror(errno));
@@ -117,7 +120,9 @@ int cli_lint(struct cli *cli, int argc, char **argv)
 	if (code)
 		return code;
 	lint_init(&found, arguments.machine);
-	code = lint(cli, &arguments, &found, &tool, argv + optind);
+	code = open_output(cli, arguments.output);
+	if (!code)
+		code = lint(cli, &arguments, &found, &tool, argv + optind);
 	lint_fini(&found);
 	run_release(&tool);
 	return code;

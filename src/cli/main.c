@@ -44,8 +44,11 @@ static int unknown_command(const char *name)
 static int run(const char *name, cli_command *command, int argc, char **argv)
 {
 	struct cli cli = {.command = name, .out = stdout};
+	char full_name[32]; /* that getopt's messages begin with */
 	int code;
 
+	snprintf(full_name, sizeof(full_name), "pmulab %s", name);
+	argv[0] = full_name;
 	if (pmu_ctx_new(&cli.ctx)) {
 		fputs("pmulab: out of memory\n", stderr);
 		return EXIT_FAILED;

@@ -381,6 +381,9 @@ static int read_arguments(struct cli *cli, struct stat_run *run, struct argument
 	if (run->options.replay && (run->machine || run->options.record || run->options.dry_run))
 		return cli_error(cli, EXIT_USAGE,
 				 "--replay goes with neither -M, --record nor --dry-run");
+	if (run->options.replay && optind < argc)
+		return cli_error(cli, EXIT_USAGE, "--replay runs no PROGRAM: %s is too much",
+				 argv[optind]);
 	return 0;
 }
 

@@ -79,6 +79,15 @@ class Lists(unittest.TestCase):
         core = pmulab("show", "--pmu", "itanium-9300", "core").stdout
         self.assertIn("PMC32[57:57]=0x0", core)
 
+    def test_show_of_one_pmu(self):
+        """A name as encode and decode print it."""
+        for name, first in (("xeon-e5/cbo.LLC_LOOKUP", "event xeon-e5/cbo.LLC_LOOKUP"),
+                            ("nehalem/IA32_PMC0", "register nehalem/core.IA32_PMC0"),
+                            ("nehalem-uncore/uncore", "box nehalem-uncore/uncore")):
+            shown = pmulab("show", name).stdout.splitlines()
+            self.assertEqual(shown[0], first)
+            self.assertFalse([line for line in shown[1:] if not line.startswith("  ")])
+
     def test_narrowing(self):
         boxes = {e["box"] for e in pmulab_json("list", "events", "--pmu", "xeon-e5v4", "--box", "ha")}
         self.assertEqual(boxes, {"ha"})
@@ -128,7 +137,15 @@ class Refusals(unittest.TestCase):
         self.refused("encode", "cbo.LLC_LOKUP.ANY:state=any", says=["LLC_LOOKUP"])
         self.refused("encode", "cbo.LLC_LOOKUP.DATA_REED:state=any", says=["DATA_READ"])
         self.refused("list", "--pmu", "xeon-e5v5", says=["xeon-e5v4"])
+        self.refused("show", "xeon-e5v5/cbo.LLC_LOOKUP", says=["xeon-e5v4"])
+        self.refused("show", "--pmu", "nehalem", "xeon-e5v4/CAPID4", says=["not of nehalem"])
         self.refused("list", "--format", "xml", says=["json"])
+
+    def test_options(self):
+        self.refused("stat", "--bogus", "--", "true", says=["pmulab stat: ", "--bogus"])
+        self.refused("emulate", "--attach", says=["pmulab emulate: ", "--attach"])
+        self.refused("stat", "--replay", "file", "-e", "imc.CAS_COUNT.RD", "--", "true",
+                     says=["runs no PROGRAM"])
 
     def test_what_cannot_count(self):
         self.refused("encode", "cbo.TOR_INSERTS.OPCODE+WB:opc=DRd", says=["TOR_INSERTS"])
