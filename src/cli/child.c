@@ -31,6 +31,8 @@ void child_guard(struct child_signals *signals)
 	struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
 
 	child_pid = asked_to_end = 0;
+	/* Who started us may have left it ignored: then there would be no exit code. */
+	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &signals->before_sigchld);
 	sigprocmask(SIG_SETMASK, NULL, &signals->mask);
 	for (size_t i = 0; i < CHILD_SIGNALS; i++)
 		sigaction(guarded[i], &action, &signals->before[i]);
@@ -40,6 +42,7 @@ void child_unguard(const struct child_signals *signals)
 {
 	for (size_t i = 0; i < CHILD_SIGNALS; i++)
 		sigaction(guarded[i], &signals->before[i], NULL);
+	sigaction(SIGCHLD, &signals->before_sigchld, NULL);
 }
 
 static _Noreturn void become_program(char **argv, const struct child_signals *signals, int go,
@@ -105,6 +108,9 @@ static void watch(struct child *child)
 	    {.fd = child->watch, .events = POLLIN},
 	};
 
+	/* Where there is none, poll() would see one end only, and wait for it. */
+	if (watched[0].fd < 0)
+		return;
 	while (poll(watched, 2, -1) < 0 && errno == EINTR)
 		;
 	child->gone = watched[1].revents && !watched[0].revents;

@@ -13,7 +13,7 @@
 #define CHILD_SIGNALS 6
 
 struct child_signals {
-	struct sigaction before[CHILD_SIGNALS];
+	struct sigaction before[CHILD_SIGNALS], before_sigchld;
 	sigset_t mask;
 };
 
