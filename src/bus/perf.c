@@ -212,14 +212,20 @@ static int write_counter(struct perf *perf, struct pmu_ctx *ctx, struct kernel_c
 	return error;
 }
 
+/* All of them, though one fails. */
 static int freeze(struct perf *perf, struct pmu_ctx *ctx, unsigned socket)
 {
 	int error = 0;
 
-	for (size_t i = 0; i < perf->counter_count && !error; i++)
-		if (perf->counters[i].socket == socket && perf->counters[i].fd >= 0)
-			error =
-			    perf->kernel.enable(perf->kernel.arg, ctx, perf->counters[i].fd, false);
+	for (size_t i = 0; i < perf->counter_count; i++) {
+		const struct kernel_counter *counter = &perf->counters[i];
+		int failed = 0;
+
+		if (counter->socket == socket && counter->fd >= 0)
+			failed = perf->kernel.enable(perf->kernel.arg, error ? NULL : ctx,
+						     counter->fd, false);
+		error = error ? error : failed;
+	}
 	return error;
 }
 

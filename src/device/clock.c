@@ -7,7 +7,9 @@
 
 #include "base/error.h"
 
-#define TICK_NS 5000000 /* what passes while nobody looks comes in pieces of it */
+#define TICK_NS	  5000000      /* what passes while nobody looks comes in pieces of it */
+#define ASLEEP_NS 10000000000u /* who did not look for longer was stopped, and so was the machine  \
+				*/
 
 struct device_clock {
 	struct system *system;
@@ -27,13 +29,14 @@ static uint64_t host_ns(void)
 
 void device_clock_look(struct device_clock *clock)
 {
-	uint64_t now;
+	uint64_t now, passed;
 
 	if (!clock)
 		return;
 	pthread_mutex_lock(&clock->lock);
 	now = host_ns();
-	system_pass(clock->system, now - clock->last);
+	passed = now - clock->last;
+	system_pass(clock->system, passed < ASLEEP_NS ? passed : ASLEEP_NS);
 	clock->last = now;
 	pthread_mutex_unlock(&clock->lock);
 }

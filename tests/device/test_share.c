@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -173,7 +174,7 @@ static void root_does_not_join_others(void **state)
 	assert_int_equal(pipe(ready), 0);
 	owner = fork();
 	if (owner == 0) {
-		if (setuid(65534))
+		if (setuid(65534) || prctl(PR_SET_PDEATHSIG, SIGKILL))
 			_exit(1);
 		offer();
 		if (write(ready[1], "", 1) == 1)
