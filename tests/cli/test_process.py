@@ -32,6 +32,15 @@ class Process(unittest.TestCase):
             self.assertEqual(result.returncode, 0, result.stderr)
             return json.loads(pathlib.Path(file.name).read_text(encoding="utf-8"))
 
+    def as_nobody(self, *arguments):
+        level = int(pathlib.Path("/proc/sys/kernel/perf_event_paranoid").read_text())
+        if level != 2:
+            self.skipTest(f"perf_event_paranoid is {level}")
+        try:
+            return pmulab(*arguments, user=65534, cwd="/")
+        except PermissionError:
+            return self.skipTest(f"others cannot reach {PMULAB}")
+
     def test_what_any_computer_counts(self):
         report = self.report("true")
         self.assertEqual([c["event"] for c in report["counts"]], SOFTWARE + HARDWARE)
@@ -92,29 +101,19 @@ class Process(unittest.TestCase):
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can become somebody else")
     def test_without_rights(self):
-        level = int(pathlib.Path("/proc/sys/kernel/perf_event_paranoid").read_text())
-        if level != 2:
-            self.skipTest(f"perf_event_paranoid is {level}")
-        try:
-            result = pmulab("stat", "--format", "json", "-e", "PAGE-FAULTS", "--", "true",
-                            user=65534, cwd="/")
-        except PermissionError:
-            self.skipTest(f"others cannot reach {PMULAB}")
+        result = self.as_nobody("stat", "--format", "json", "-e", "PAGE-FAULTS", "--", "true")
         self.assertEqual(result.returncode, 0, result.stderr)
         count = json.loads(result.stderr)["counts"][0]
         self.assertEqual((count["state"], count["user_only"]), ("counted", True))
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can become somebody else")
     def test_what_only_the_kernel_does_is_not_zero_without_rights(self):
-        level = int(pathlib.Path("/proc/sys/kernel/perf_event_paranoid").read_text())
-        if level != 2:
-            self.skipTest(f"perf_event_paranoid is {level}")
         command = ["stat", "-e", "CONTEXT-SWITCHES,CPU-MIGRATIONS,TASK-CLOCK", "--", "sleep", "0.01"]
-        report = pmulab(*command[:1], "--format", "json", *command[1:], user=65534, cwd="/")
+        report = self.as_nobody(*command[:1], "--format", "json", *command[1:])
         counts = json.loads(report.stderr)["counts"]
         self.assertEqual([(c["state"], c["count"]) for c in counts[:2]], [("refused", None)] * 2)
         self.assertEqual((counts[2]["state"], counts[2]["user_only"]), ("counted", False))
-        table = pmulab(*command, user=65534, cwd="/").stderr
+        table = self.as_nobody(*command).stderr
         self.assertEqual(table.count("not counted"), 2, table)
         self.assertIn("perf_event_paranoid=1", table)
 
