@@ -7,9 +7,10 @@
 
 #include "base/error.h"
 
-#define TICK_NS	  5000000      /* what passes while nobody looks comes in pieces of it */
-#define ASLEEP_NS 10000000000u /* who did not look for longer was stopped, and so was the machine  \
-				*/
+#define TICK_NS 5000000 /* what passes while nobody looks comes in pieces of it */
+#define ASLEEP_NS                                                                                  \
+	10000000000u /* who did not look for longer was stopped, and so was the machine            \
+		      */
 
 struct device_clock {
 	struct system *system;
