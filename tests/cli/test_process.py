@@ -55,7 +55,7 @@ class Process(unittest.TestCase):
         few = self.report("python3", "-c", "", events=["PAGE-FAULTS"])["counts"][0]["count"]
         many = self.report(*TOUCH, events=["PAGE-FAULTS"])["counts"][0]["count"]
         self.assertGreaterEqual(many - few, PAGES)
-        self.assertLess(many - few, PAGES + 500)
+        self.assertLess(many - few, PAGES + PAGES // 2)  # modules that are loaded fault too
 
     def test_missing_hardware_is_said_in_words(self):
         result = pmulab("stat", "-e", "CYCLES", "--", "true")
