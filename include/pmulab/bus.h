@@ -38,6 +38,13 @@ int pmu_bus_dry_run(struct pmu_bus **bus, struct pmu_ctx *ctx, const struct pmu_
 		    unsigned sockets,
 		    void (*print)(void *arg, bool write, const struct pmu_access_op *op),
 		    void *arg);
+/**
+ * The same for a part that can be asked: discovery registers read as @part has them, and what it
+ * has not does not answer. @part is only read; it stays the caller's and must outlive the bus.
+ */
+int pmu_bus_dry_run_on(struct pmu_bus **bus, struct pmu_ctx *ctx, struct pmu_bus *part,
+		       void (*print)(void *arg, bool write, const struct pmu_access_op *op),
+		       void *arg);
 
 /**
  * A bus that does what @inner does and writes each access to @file as a line of text. Both stay the

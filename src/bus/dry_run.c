@@ -6,6 +6,7 @@
 
 struct dry_run {
 	struct pmu_bus bus;
+	struct pmu_bus *part; /* NULL: one with everything */
 	void (*print)(void *arg, bool write, const struct pmu_access_op *op);
 	void *arg;
 };
@@ -14,11 +15,16 @@ static int dry_run_read(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct b
 			struct pmu_access_op *op)
 {
 	struct dry_run *dry_run = (struct dry_run *)bus;
+	int error = 0;
 
-	(void)ctx;
-	op->value = identity_of_full_part(bus->pmu, place, op->socket);
 	dry_run->print(dry_run->arg, false, op);
-	return 0;
+	if (dry_run->part)
+		error = pmu_bus_read(dry_run->part, ctx, op);
+	else
+		op->value = identity_of_full_part(bus->pmu, place, op->socket);
+	if (place->reg->role != PMU_ROLE_DISCOVERY)
+		op->value = 0;
+	return error;
 }
 
 static int dry_run_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_place *place,
@@ -56,5 +62,18 @@ int pmu_bus_dry_run(struct pmu_bus **out, struct pmu_ctx *ctx, const struct pmu_
 	dry_run->print = print;
 	dry_run->arg = arg;
 	*out = &dry_run->bus;
+	return 0;
+}
+
+int pmu_bus_dry_run_on(struct pmu_bus **out, struct pmu_ctx *ctx, struct pmu_bus *part,
+		       void (*print)(void *arg, bool write, const struct pmu_access_op *op),
+		       void *arg)
+{
+	int error = pmu_bus_dry_run(out, ctx, part->pmu, part->sockets, print, arg);
+
+	if (error)
+		return error;
+	((struct dry_run *)*out)->part = part;
+	(*out)->emulated = part->emulated;
 	return 0;
 }

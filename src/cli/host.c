@@ -22,7 +22,8 @@ struct stat_dry_run {
 	struct bus_map map;
 	struct stat_access *accesses;
 	size_t count, capacity;
-	bool lost; /* memory ran out */
+	bool lost;	      /* memory ran out */
+	struct pmu_bus *part; /* the emulated one that is asked what it has; else NULL */
 };
 
 static void keep_access(void *arg, bool write, const struct pmu_access_op *op)
@@ -66,10 +67,6 @@ static int choose_pmu(const struct cli *cli, const struct stat_run *run, const s
 	char text[EVENT_TEXT_MAX];
 	int error;
 
-	if (run->machine) {
-		*pmu = pmu_find_pmu(run->machine->pmu);
-		return 0;
-	}
 	if (run->options.pmu) {
 		*pmu = cli_find_pmu(cli, run->options.pmu);
 		return *pmu ? 0 : EXIT_USAGE;
@@ -85,6 +82,27 @@ static int choose_pmu(const struct cli *cli, const struct stat_run *run, const s
 	return error ? cli_fail(cli, error) : 0;
 }
 
+static int begin_dry_run(const struct cli *cli, struct stat_run *run, const struct pmu_pmu *pmu)
+{
+	run->dry_run = calloc(1, sizeof(*run->dry_run));
+	if (!run->dry_run || bus_map_init(&run->dry_run->map, pmu))
+		return cli_error(cli, EXIT_FAILED, "out of memory");
+	return 0;
+}
+
+static int open_dry_run_emulated(const struct cli *cli, struct stat_run *run)
+{
+	int code = begin_dry_run(cli, run, pmu_find_pmu(run->machine->pmu)), error;
+
+	if (code)
+		return code;
+	error = pmu_bus_emulated(&run->dry_run->part, cli->ctx, run->machine);
+	if (!error)
+		error = pmu_bus_dry_run_on(&run->bus, cli->ctx, run->dry_run->part, keep_access,
+					   run->dry_run);
+	return error ? cli_fail(cli, error) : 0;
+}
+
 static int open_dry_run(const struct cli *cli, struct stat_run *run, const char *events)
 {
 	const struct pmu_pmu *pmu;
@@ -95,16 +113,12 @@ static int open_dry_run(const struct cli *cli, struct stat_run *run, const char 
 	if (error)
 		return cli_fail(cli, error);
 	code = choose_pmu(cli, run, host, events, &pmu);
-	if (run->machine)
-		sockets = run->machine->sockets;
-	else
-		sockets = !code && host_has_pmu(host, pmu) ? host->sockets : 1;
+	sockets = !code && host_has_pmu(host, pmu) ? host->sockets : 1;
 	host_free(host);
+	if (!code)
+		code = begin_dry_run(cli, run, pmu);
 	if (code)
 		return code;
-	run->dry_run = calloc(1, sizeof(*run->dry_run));
-	if (!run->dry_run || bus_map_init(&run->dry_run->map, pmu))
-		return cli_error(cli, EXIT_FAILED, "out of memory");
 	error = pmu_bus_dry_run(&run->bus, cli->ctx, pmu, sockets, keep_access, run->dry_run);
 	return error ? cli_fail(cli, error) : 0;
 }
@@ -189,7 +203,8 @@ int host_open(const struct cli *cli, struct stat_run *run, const char *events)
 	if (options->replay)
 		return open_replay(cli, run);
 	if (options->dry_run)
-		return open_dry_run(cli, run, events);
+		return run->machine ? open_dry_run_emulated(cli, run)
+				    : open_dry_run(cli, run, events);
 	return open_computer(cli, run);
 }
 
@@ -200,6 +215,7 @@ int host_close(const struct cli *cli, struct stat_run *run, int code)
 	run->file = NULL;
 	if (run->dry_run) {
 		bus_map_fini(&run->dry_run->map);
+		pmu_bus_free(run->dry_run->part);
 		free(run->dry_run->accesses);
 		free(run->dry_run);
 		run->dry_run = NULL;

@@ -25,6 +25,14 @@ class DryRuns(unittest.TestCase):
             ("Cn_MSR_PMON_BOX_FILTER", 1 << 21), ("Cn_MSR_PMON_CTL0", 0x400334),
             (control, 0), (control, 0x100)])
 
+    def test_boxes_of_the_machine(self):
+        """It has four memory channels of the eight, and no second home agent."""
+        run = pmulab("stat", "--dry-run", "-M", SMALL, "-e", "imc.CAS_COUNT.RD,ha.CLOCKTICKS",
+                     "--format", "json")
+        written = {(a["box"], a["instance"]) for a in json.loads(run.stderr) if a["write"]}
+        self.assertEqual({w for w in written if w[0] in ("imc", "ha")},
+                         {("imc", 0), ("imc", 1), ("imc", 2), ("imc", 3), ("ha", 0)})
+
     def test_counters_without_a_reset(self):
         self.assertIn(("MC_CHy_PCI_PMON_CTR0", 0), self.accesses("xeon-e5", "imc0.CAS_COUNT.RD"))
 
