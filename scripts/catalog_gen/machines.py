@@ -1,7 +1,8 @@
 """Emulated machines: read, checked against the PMU that they have, printed for pmulab/machine.h."""
+from .bindings import read_bound_pmu, unit_box
 from .c_text import c_string
 from .check import PMU_NAME
-from .read import entry, load, read_pmu
+from .read import entry, load
 from .schema import number
 
 TEXTS = ("name", "title", "pmu", "events", "source", "processor", "qemu_cpu")
@@ -32,6 +33,28 @@ def check_parts(findings, machine, pmu):
                                           f"{len(box['instances'])}")
 
 
+def unit_counts(machine):
+    """How many of each kind of unit a socket has, as src/machine numbers them."""
+    return {"slice": machine["slices"], "home": machine["home_agents"],
+            "channel": machine["home_agents"] * machine["channels"], "core": machine["cores"]}
+
+
+def check_units(findings, machine, pmu):
+    """Every unit that a box stands for has an instance of it."""
+    counts = unit_counts(machine)
+    for unit, text in pmu["bindings"]["units"].items():
+        bound = unit_box(pmu, text)
+        if not bound or bound[1] is not None:
+            continue
+        box = bound[0]
+        present = machine["instances"].get(box["box"])
+        # Cores without a list of instances are the first ones.
+        there = number(present).bit_count() if present else len(box["instances"])
+        if counts.get(unit, 0) > there:
+            findings.add(machine["name"], f"{counts[unit]} units {unit} for {there} instances of "
+                                          f"{box['box']}")
+
+
 def check_straps(findings, machine, pmu):
     for name, value in machine["straps"].items():
         register = next((r for box in pmu["boxes"] for r in box["registers"] if r["name"] == name),
@@ -56,11 +79,12 @@ def read_machine(findings, folder, path):
             not (folder / machine["pmu"] / "pmu.json").exists()):
         findings.add(machine["name"], f"no PMU {machine['pmu']}")
         return None
-    pmu = read_pmu(findings, folder / machine["pmu"])
+    pmu = read_bound_pmu(findings, folder / machine["pmu"])
     findings.file = file
     if pmu:
         check_events(findings, machine, pmu)
         check_parts(findings, machine, pmu)
+        check_units(findings, machine, pmu)
         check_straps(findings, machine, pmu)
     return machine
 

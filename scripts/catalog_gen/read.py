@@ -35,9 +35,9 @@ KEYS = {
     "mnemonic": ({"name", "value"}, {"desc"}),
     "event": ({"name", "code", "counters", "max_increment", "model", "desc", "source"},
               {"ext", "combine", "umasks", "filters", "model_note", "signal", "measure", "select",
-               "select_arg", "facets", "umask", "attributes", "settings", "alias", "set"}),
+               "where", "umask", "attributes", "settings", "alias", "set"}),
     "unit mask": ({"name"}, {"bits", "alone", "group", "needs", "filters", "uses", "settings",
-                             "given", "model", "signal", "desc", "source"}),
+                             "given", "model", "signal", "narrows", "desc", "source"}),
     "bank": ({"group", "lead", "counters"}, {"shared"}),
     "metric": ({"name", "equation", "unit", "desc", "source"}, {"unresolved"}),
     "record": ({"name", "title", "source", "fields"},
@@ -58,7 +58,12 @@ KEYS = {
                  "t_rp", "t_ras", "t_burst", "t_refi", "t_rfc", "t_wr", "t_wtr", "instances",
                  "straps"}, set()),
     "cache": ({"sets", "ways", "latency"}, set()),
-    "signal": ({"name", "box", "kind", "facets", "fields", "desc"}, {"default"}),
+    "signals": ({"units", "states", "requests", "signals"}, set()),
+    "word": ({"name", "desc"}, set()),
+    "signal": ({"name", "unit", "kind", "qualifiers", "attributes", "desc"}, {"default"}),
+    "bindings": ({"source"}, {"units", "filters", "selectors"}),
+    "encoding": ({"attribute"},
+                 {"codes", "set", "threads", "none", "bit", "from", "desc", "source"}),
 }
 
 
