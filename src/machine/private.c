@@ -18,11 +18,11 @@ static void l2_touch(struct core *core, unsigned slot)
 	lru_touch8(core->l2_recency + slot / L2_WAYS * L2_WAYS, slot % L2_WAYS);
 }
 
-static void write_back(struct machine *machine, unsigned number, enum slice_opcode opcode,
+static void write_back(struct machine *machine, unsigned number, enum signal_request request,
 		       uint32_t line, uint64_t now)
 {
 	machine->cores[number].l2_writebacks++;
-	slice_write(machine, number, opcode, line, to_uclk(machine, now));
+	slice_write(machine, number, request, line, to_uclk(machine, now));
 }
 
 /* L1D in M has newer data than a modified L2 line: that one needs no writeback. */
@@ -40,9 +40,9 @@ static void l2_evict(struct machine *machine, unsigned number, unsigned slot, ui
 	if (data == LINE_M)
 		return;
 	if (data == LINE_I && l1_find(core->l1i, line) < 0)
-		write_back(machine, number, SLICE_WB_MTO_I, line, now);
+		write_back(machine, number, REQUEST_WRITEBACK, line, now);
 	else
-		write_back(machine, number, SLICE_WB_MTO_E, line, now);
+		write_back(machine, number, REQUEST_WRITEBACK_KEEP, line, now);
 }
 
 static void l2_fill(struct machine *machine, unsigned number, uint32_t line, enum line_state state,
@@ -127,11 +127,11 @@ static int l1i_fill(struct core *core, uint32_t line)
 	return (int)slot;
 }
 
-static struct slice_answer request(struct machine *machine, unsigned number,
-				   enum slice_opcode opcode, uint32_t line, uint64_t now)
+static struct slice_answer ask(struct machine *machine, unsigned number,
+			       enum signal_request request, uint32_t line, uint64_t now)
 {
 	struct slice_answer answer =
-	    slice_read(machine, number, opcode, line, to_uclk(machine, now));
+	    slice_read(machine, number, request, line, to_uclk(machine, now));
 
 	machine->cores[number].l2_misses++;
 	machine->cores[number].llc_misses += answer.missed;
@@ -256,7 +256,7 @@ struct private_answer private_load(struct machine *machine, unsigned number, uin
 	if (served >= 0)
 		return (struct private_answer){ticks, served};
 
-	answer = request(machine, number, SLICE_DRD, line, now + ticks);
+	answer = ask(machine, number, REQUEST_READ_DATA, line, now + ticks);
 	hold_caches(machine, core);
 	l2_fill(machine, number, line, answer.granted, now + ticks);
 	slot = l1d_fill(machine, number, line, answer.granted, now + ticks);
@@ -299,7 +299,7 @@ struct private_answer private_store(struct machine *machine, unsigned number, ui
 	if (served >= 0)
 		return (struct private_answer){ticks, served};
 
-	answer = request(machine, number, SLICE_RFO, line, now + ticks);
+	answer = ask(machine, number, REQUEST_READ_OWN, line, now + ticks);
 	hold_caches(machine, core);
 	l2_set(machine, number, line, LINE_E, now + ticks);
 	/* Freeing a way of the LLC may have taken a shared copy. */
@@ -322,7 +322,7 @@ struct private_answer private_fetch(struct machine *machine, unsigned number, ui
 	if (slot >= 0)
 		return (struct private_answer){ticks, slot};
 	core->l1i_misses++;
-	answer = request(machine, number, SLICE_CRD, line, now + ticks);
+	answer = ask(machine, number, REQUEST_READ_CODE, line, now + ticks);
 	hold_caches(machine, core);
 	l2_fill(machine, number, line, LINE_S, now + ticks);
 	slot = l1i_fill(core, line);
@@ -383,5 +383,5 @@ enum line_state private_share(struct machine *machine, unsigned number, uint32_t
 void private_drop(struct machine *machine, unsigned number, uint32_t line, uint64_t now)
 {
 	if (private_invalidate(machine, number, line) == LINE_M)
-		write_back(machine, number, SLICE_WB_MTO_I, line, now);
+		write_back(machine, number, REQUEST_WRITEBACK, line, now);
 }
