@@ -128,12 +128,12 @@ static struct outcome special(bool sign, uint64_t sig, uint32_t status,
 	return out;
 }
 
-static struct outcome infinity(bool sign, uint32_t status, const struct environment *env)
+struct outcome model_infinity(bool sign, uint32_t status, const struct environment *env)
 {
 	return special(sign, 1ULL << 63, status, env);
 }
 
-static struct outcome zero(bool sign, uint32_t status, const struct environment *env)
+struct outcome model_zero(bool sign, uint32_t status, const struct environment *env)
 {
 	struct outcome out = {.status = status};
 
@@ -144,7 +144,7 @@ static struct outcome zero(bool sign, uint32_t status, const struct environment 
 	return out;
 }
 
-static struct outcome invalid(const struct environment *env)
+struct outcome model_invalid(const struct environment *env)
 {
 	uint32_t status = model_fault(IA64_FP_V, env->enabled);
 
@@ -167,7 +167,7 @@ static struct outcome encode(bool sign, const mpz_t n, long unit, bool wrapped, 
 	mpz_t sig;
 
 	if (mpz_sgn(n) == 0)
-		return zero(sign, status, env);
+		return model_zero(sign, status, env);
 	mpz_init_set(sig, n);
 	bits = (long)mpz_sizeinbase(sig, 2);
 	exp = unit + bits - 1;
@@ -313,14 +313,14 @@ static struct outcome round_real(bool sign, const struct real *x, uint32_t statu
 		mpz_setbit(n, (unsigned long)env->precision);
 		mpz_sub_ui(n, n, 1);
 		out = to_infinity
-			  ? infinity(sign, status, env)
+			  ? model_infinity(sign, status, env)
 			  : encode(sign, n, env->emax - env->precision + 1, false, status, env);
 		out = trapped(out, IA64_FP_O | IA64_FP_I, env->enabled & IA64_FP_I, to_infinity);
 	} else if (exp < env->emin && env->enabled & IA64_FP_U) {
 		out = trapped(encode(sign, n, unit, true, status, env), IA64_FP_U | inexact,
 			      IA64_FP_U | inexact, up);
 	} else if (exp < env->emin && env->flush) {
-		out = trapped(zero(sign, status, env), IA64_FP_U | IA64_FP_I,
+		out = trapped(model_zero(sign, status, env), IA64_FP_U | IA64_FP_I,
 			      env->enabled & IA64_FP_I, false);
 	} else if (exp < env->emin) {
 		unit = env->emin - env->precision + 1;
@@ -353,8 +353,8 @@ static bool any(const struct value *const v[], unsigned n, enum kind kind)
 
 /* NaTVal, unsupported operands and NaNs, in the order of the operands given: true where it is that.
  */
-static bool not_numbers(struct outcome *out, const struct value *const v[], unsigned n,
-			const struct environment *env)
+bool model_not_numbers(struct outcome *out, const struct value *const v[], unsigned n,
+		       const struct environment *env)
 {
 	uint32_t status = any(v, n, SIGNALLING) ? model_fault(IA64_FP_V, env->enabled) : 0;
 
@@ -363,7 +363,7 @@ static bool not_numbers(struct outcome *out, const struct value *const v[], unsi
 		return true;
 	}
 	if (any(v, n, UNSUPPORTED)) {
-		*out = invalid(env);
+		*out = model_invalid(env);
 		return true;
 	}
 	for (unsigned i = 0; i < n; i++) {
@@ -388,18 +388,18 @@ struct outcome model_fma(const struct value *f3, const struct value *f4, const s
 	mpz_t a, b;
 	long exp;
 
-	if (not_numbers(&out, order, 3, env))
+	if (model_not_numbers(&out, order, 3, env))
 		return out;
 	if (infinite && (is_true_zero(f3) || is_true_zero(f4)))
-		return invalid(env);
+		return model_invalid(env);
 	if (infinite && f2 && f2->kind == INFINITE && product != addend)
-		return invalid(env);
+		return model_invalid(env);
 	if (f3->unnormal || f4->unnormal || (f2 && f2->unnormal))
 		status = model_fault(IA64_FP_D, env->enabled);
 	if (status & IA64_FP_FAULT)
 		return faulted(status);
 	if (infinite || (f2 && f2->kind == INFINITE))
-		return infinity(infinite ? product : addend, status, env);
+		return model_infinity(infinite ? product : addend, status, env);
 
 	value_init(&none);
 	mpz_inits(a, b, NULL);
@@ -426,7 +426,7 @@ struct outcome model_fma(const struct value *f3, const struct value *f4, const s
 	if (mpz_sgn(b) == 0) {
 		bool same = !f2 || product == addend;
 
-		out = zero(same ? product : env->rounding == 1, status, env);
+		out = model_zero(same ? product : env->rounding == 1, status, env);
 	} else {
 		struct real x = {(const mpz_t *)&a, (const mpz_t *)&none.den, exp, false};
 

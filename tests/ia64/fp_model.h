@@ -70,6 +70,15 @@ int model_order(const struct value *a, const struct value *b);
 /** Conversion to an integer: its low width bits and the status. */
 struct outcome model_to_integer(uint64_t *result, const struct value *v, unsigned width,
 				bool is_signed, unsigned rounding, unsigned enabled);
+/**
+ * NaTVal, unsupported operands and NaNs, these in the order in which they are given: true where
+ * that decides.
+ */
+bool model_not_numbers(struct outcome *out, const struct value *const v[], unsigned n,
+		       const struct environment *env);
+struct outcome model_invalid(const struct environment *env);
+struct outcome model_infinity(bool sign, uint32_t status, const struct environment *env);
+struct outcome model_zero(bool sign, uint32_t status, const struct environment *env);
 /** The status of V, D or Z. */
 uint32_t model_fault(unsigned flag, unsigned enabled);
 /** Puts the halves' status together. */

@@ -4,10 +4,10 @@
 __extension__ typedef unsigned __int128 u128;
 
 /*
- * The architecture's tables need not be stored. Each entry is the function at the middle of an interval
- * of the argument, rounded to nearest: 2^11 / x, for 256 intervals of [1, 2); and 2^11 / sqrt(x), for 128
- * intervals of [1, 2) and 128 of [2, 4), where an odd exponent puts x. The entry's 11 bits are the leading
- * ones of the result's significand.
+ * The architecture's tables need not be stored. An entry is the function at the middle of an
+ * interval of the argument, rounded to nearest: 2^11 / x in 256 intervals of [1, 2); 2^11 / sqrt(x)
+ * in 128 intervals of [1, 2) and 128 of [2, 4), where odd exponents put x. Its 11 bits lead the
+ * result's significand.
  */
 
 static uint64_t isqrt(u128 x)
