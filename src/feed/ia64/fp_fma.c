@@ -166,14 +166,19 @@ static __attribute__((noinline)) uint32_t fma_any(struct ia64_fr *f1, const stru
 	return status | multiply_add(f1, a, fr_num(f4), f2 ? &c : NULL, fpsr, mode);
 }
 
+/* Needs no look at its class, and no normalising; of zero's exponent nothing is asked. */
+static inline bool is_plain(const struct ia64_fr *f)
+{
+	return fr_is_normal(f) || fr_is_zero(f);
+}
+
 static inline __attribute__((always_inline)) uint32_t
 fma_form(struct ia64_fr *f1, const struct ia64_fr *f3, const struct ia64_fr *f4,
 	 const struct ia64_fr *f2, struct form form, uint64_t fpsr, unsigned mode)
 {
 	struct fp_num a, b, c;
 
-	if (__builtin_expect(!fr_is_normal(f3) || !fr_is_normal(f4) || (f2 && !fr_is_normal(f2)),
-			     0))
+	if (__builtin_expect(!is_plain(f3) || !is_plain(f4) || (f2 && !is_plain(f2)), 0))
 		return fma_any(f1, f3, f4, f2, form, fpsr, mode);
 	a = (struct fp_num){f3->sig, (int32_t)fr_exp(f3), fr_sign(f3) ^ form.product};
 	b = (struct fp_num){f4->sig, (int32_t)fr_exp(f4), fr_sign(f4)};

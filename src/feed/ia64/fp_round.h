@@ -87,12 +87,11 @@ static inline uint32_t fp_round(struct ia64_fr *f1, bool sign, int32_t exp, uint
 	uint64_t kept = hi & -ulp;
 	int32_t kept_exp = exp;
 
-	if (fp_rounds_up(controls >> 4 & 3, sign, kept & ulp, rest)) {
-		kept += ulp;
-		if (!kept) {
-			kept = IA64_FR_INTEGER_BIT;
-			kept_exp++;
-		}
+	/* Without a branch: to the processor this is chance. */
+	kept += ulp & -(uint64_t)fp_rounds_up(controls >> 4 & 3, sign, kept & ulp, rest);
+	if (__builtin_expect(!kept, 0)) {
+		kept = IA64_FR_INTEGER_BIT;
+		kept_exp++;
 	}
 	if (__builtin_expect(kept_exp < format->emin || kept_exp > format->emax, 0) ||
 	    __builtin_expect(rest && !(fpsr & IA64_FP_I), 0))

@@ -32,6 +32,11 @@ static inline bool fr_is_normal(const struct ia64_fr *f)
 	return fr_exp(f) - 1 < IA64_FR_EXP - 1 && f->sig >> 63;
 }
 
+static inline bool fr_is_zero(const struct ia64_fr *f)
+{
+	return fr_exp(f) == 0 && f->sig == 0;
+}
+
 /* Infinity, NaN or unsupported. */
 static inline bool fr_is_special(const struct ia64_fr *f)
 {
@@ -57,11 +62,6 @@ static inline bool fr_is_signalling(const struct ia64_fr *f)
 static inline bool fr_is_unsupported(const struct ia64_fr *f)
 {
 	return fr_is_special(f) && !(f->sig >> 63);
-}
-
-static inline bool fr_is_zero(const struct ia64_fr *f)
-{
-	return fr_exp(f) == 0 && f->sig == 0;
 }
 
 /* Denormals, pseudo-denormals, unnormals, pseudo-zeros: they raise D. NaTVal is not asked about. */
