@@ -43,13 +43,13 @@ static int serve(const struct cli *cli, const struct arguments *arguments, const
 	    .arg = watch,
 	};
 	struct device_server *server;
-	int code, error = device_server_new(&server, cli->ctx, &options);
+	int code, exit, error = device_server_new(&server, cli->ctx, &options);
 
 	if (error)
 		return cli_fail(cli, error);
-	code = run_program(cli, tool, -1);
+	code = run_program(cli, tool, -1, &exit);
 	device_server_free(server);
-	return code;
+	return code ? code : exit;
 }
 
 static int serve_watched(const struct cli *cli, const struct arguments *arguments,
@@ -83,21 +83,21 @@ static int host(const struct cli *cli, const struct arguments *arguments, char *
 static int run_on(const struct cli *cli, const struct system_share *share, struct run *run)
 {
 	struct system *system;
-	int code, error = system_attach(&system, cli->ctx, share->block);
+	int code, exit, error = system_attach(&system, cli->ctx, share->block);
 
 	if (error)
 		return cli_fail(cli, error);
-	code = run_program(cli, run, share->block);
+	code = run_program(cli, run, share->block, &exit);
 	machine_drain(system_machine(system));
 	system_free(system);
-	return code;
+	return code ? code : exit;
 }
 
 static int run_tool(const struct cli *cli, const struct system_share *share, char **argv)
 {
 	struct system *system;
 	struct run tool;
-	int code, error = system_attach(&system, cli->ctx, share->block);
+	int code, exit, error = system_attach(&system, cli->ctx, share->block);
 
 	if (error)
 		return cli_fail(cli, error);
@@ -106,9 +106,9 @@ static int run_tool(const struct cli *cli, const struct system_share *share, cha
 	if (code)
 		return code;
 	tool.watch = share->connection;
-	code = run_program(cli, &tool, -1);
+	code = run_program(cli, &tool, -1, &exit);
 	run_release(&tool);
-	return code;
+	return code ? code : exit;
 }
 
 static int attach(const struct cli *cli, const struct arguments *arguments, char **argv)

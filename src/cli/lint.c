@@ -66,12 +66,15 @@ static int lint(struct cli *cli, const struct arguments *arguments, struct lint 
 	    .arg = lint,
 	};
 	struct device_server *server;
-	int tool_exit, error = device_server_new(&server, cli->ctx, &options);
+	int code, tool_exit, error = device_server_new(&server, cli->ctx, &options);
 
 	if (error)
 		return cli_fail(cli, error);
-	tool_exit = run_program(cli, tool, -1);
+	code = run_program(cli, tool, -1, &tool_exit);
 	device_server_free(server);
+	/* A tool that never ran broke no rule, and kept none. */
+	if (code)
+		return code;
 	return report(cli, arguments, lint, argv, tool_exit);
 }
 

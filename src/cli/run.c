@@ -4,13 +4,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/child.h"
 #include "device/topology.h"
+#include "feed/guest.h"
 
 #define SHEBANG_MAX  256 /* as the kernel reads it */
 #define SCRIPT_DEPTH 4
@@ -212,7 +215,9 @@ static int prepare(const struct cli *cli, struct run *run, char **argv)
 	if (code)
 		return code;
 	run->qemu = find_qemu(cli);
-	return run->qemu ? 0 : EXIT_FAILED;
+	if (run->qemu)
+		run->plugin = find_library(cli, "libpmulab-qemu.so", "PMULAB_PLUGIN");
+	return run->plugin ? 0 : EXIT_FAILED;
 }
 
 int run_prepare(const struct cli *cli, struct run *run, char **argv)
@@ -220,9 +225,8 @@ int run_prepare(const struct cli *cli, struct run *run, char **argv)
 	int code = prepare(cli, run, argv);
 
 	if (!code) {
-		run->plugin = find_library(cli, "libpmulab-qemu.so", "PMULAB_PLUGIN");
 		run->cpu = strdup(GUEST_CPU);
-		code = run->plugin && run->cpu ? 0 : EXIT_FAILED;
+		code = run->cpu ? 0 : cli_error(cli, EXIT_FAILED, "out of memory");
 	}
 	if (code)
 		run_release(run);
@@ -242,6 +246,45 @@ static void set_environment(const struct pmu_machine *machine)
 		setenv("HWLOC_COMPONENTS", "-linux:pci", 0);
 }
 
+static bool is_guest(int fd, size_t size)
+{
+	void *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+	const Elf64_Ehdr *head = bytes;
+	char mark[64];
+	bool found;
+
+	if (bytes == MAP_FAILED)
+		return false;
+	snprintf(mark, sizeof(mark), "%s %s", FEED_GUEST_NAME, FEED_GUEST_VERSION);
+	found = !memcmp(head->e_ident, ELFMAG, SELFMAG) && head->e_type == ET_DYN &&
+		head->e_machine == EM_X86_64 && memmem(bytes, size, mark, strlen(mark) + 1);
+	munmap(bytes, size);
+	return found;
+}
+
+/*
+ * The loader goes on without a library that it cannot load, and the tool would find the computer's
+ * processor: so the library is known before, by what it says of itself.
+ */
+static int check_guest(const struct cli *cli, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const char *problem = NULL;
+	struct stat status;
+
+	if (fd < 0 || fstat(fd, &status))
+		problem = strerror(errno);
+	else if (!S_ISREG(status.st_mode) || status.st_size < (off_t)sizeof(Elf64_Ehdr))
+		problem = "it is no library";
+	if (!problem && !is_guest(fd, (size_t)status.st_size))
+		problem = "it is no library of pmulab's for tools";
+	if (fd >= 0)
+		close(fd);
+	return problem
+		   ? cli_error(cli, EXIT_FAILED, "cannot load %s into the tool: %s", path, problem)
+		   : 0;
+}
+
 int run_prepare_tool(const struct cli *cli, struct run *run, char **argv,
 		     const struct pmu_machine *machine)
 {
@@ -250,7 +293,12 @@ int run_prepare_tool(const struct cli *cli, struct run *run, char **argv,
 
 	if (!code) {
 		run->guest = find_library(cli, "libpmulab-guest.so", "PMULAB_GUEST");
-		code = run->guest ? 0 : EXIT_FAILED;
+		code = run->guest ? check_guest(cli, run->guest) : EXIT_FAILED;
+	}
+	if (!code && getenv("LD_PRELOAD") && strchr(getenv("LD_PRELOAD"), ',')) {
+		code = cli_error(cli, EXIT_FAILED,
+				 "LD_PRELOAD with a comma cannot be handed to "
+				 "a tool");
 	}
 	topology_name(machine, name);
 	if (!code && asprintf(&run->cpu, "%s,-hypervisor,model-id=%s", GUEST_CPU, name) < 0) {
@@ -275,20 +323,61 @@ void run_release(struct run *run)
 	*run = (struct run){0};
 }
 
+/* What the emulator is given beside its arguments: open in the process it becomes, and only there.
+ */
+struct handed {
+	int block;	   /* the machine's; -1: none */
+	int began;	   /* a byte of memory that is 1 from the guest's first instruction on */
+	int plugin, guest; /* libraries whose paths cannot be said; -1 */
+};
+
+/* What the emulator's options and the loader's lists are divided at, or replace. */
+#define DIVIDERS ",: $"
+
+#define OPEN_PATH_BYTES 32
+
+/*
+ * A path that would not arrive as it is is named by a descriptor. The library closes it when it
+ * begins (plugin/).
+ * @param fd  receives it, or is left as it is
+ */
+static const char *plain_path(const char *library, char open_path[OPEN_PATH_BYTES], int *fd)
+{
+	if (!strpbrk(library, DIVIDERS))
+		return library;
+	*fd = open(library, O_RDONLY | O_CLOEXEC);
+	if (*fd < 0)
+		return library; /* it says itself what is wrong */
+	snprintf(open_path, OPEN_PATH_BYTES, "/proc/self/fd/%d", *fd);
+	return open_path;
+}
+
 /* In front of what the user has it load. */
-static char *preload_argument(const char *library)
+static char *preload_argument(const char *library, int *fd)
 {
 	const char *others = getenv("LD_PRELOAD");
-	char *argument;
+	char open_path[OPEN_PATH_BYTES], *argument;
 
-	if (asprintf(&argument, "LD_PRELOAD=%s%s%s", library, others ? ":" : "",
-		     others ? others : "") < 0)
+	if (asprintf(&argument, "LD_PRELOAD=%s%s%s", plain_path(library, open_path, fd),
+		     others ? ":" : "", others ? others : "") < 0)
+		return NULL;
+	return argument;
+}
+
+static char *plugin_argument(const char *plugin, struct handed *handed)
+{
+	char open_path[OPEN_PATH_BYTES], block[OPEN_PATH_BYTES] = "", *argument;
+
+	if (handed->block >= 0)
+		snprintf(block, sizeof(block), "fd=%d,", handed->block);
+	if (asprintf(&argument, "file=%s,%sbegan=%d",
+		     plain_path(plugin, open_path, &handed->plugin), block, handed->began) < 0)
 		return NULL;
 	return argument;
 }
 
 /* Arguments of the emulator; to be freed with free_argv(). */
-static char **qemu_argv(const struct run *run, int block)
+static char **qemu_argv(const struct run *run, struct handed *handed)
 {
 	size_t count = 0, used = 0;
 	char **argv;
@@ -301,44 +390,117 @@ static char **qemu_argv(const struct run *run, int block)
 	argv[used++] = strdup(run->qemu);
 	argv[used++] = strdup("-cpu");
 	argv[used++] = strdup(run->cpu);
-	if (run->plugin) {
-		argv[used++] = strdup("-plugin");
-		if (asprintf(&argv[used++], "%s,fd=%d", run->plugin, block) < 0)
-			argv[used - 1] = NULL;
-	}
+	argv[used++] = strdup("-plugin");
+	argv[used++] = plugin_argument(run->plugin, handed);
 	if (run->guest) {
 		argv[used++] = strdup("-E");
-		argv[used++] = preload_argument(run->guest);
+		argv[used++] = preload_argument(run->guest, &handed->guest);
 	}
 	argv[used++] = strdup("-0");
 	argv[used++] = strdup(run->argv[0]);
 	argv[used++] = strdup(run->program);
 	for (size_t i = 1; i < count; i++)
 		argv[used++] = strdup(run->argv[i]);
+	for (size_t i = 0; i < used; i++)
+		if (!argv[i]) {
+			/* What follows the gap would be lost to free_argv(). */
+			while (used-- > i)
+				free(argv[used]);
+			free_argv(argv);
+			return NULL;
+		}
 	return argv;
 }
 
-int run_program(const struct cli *cli, const struct run *run, int block)
+static void hand_over(const struct handed *handed, int flags)
 {
-	char **argv = qemu_argv(run, block);
+	const int descriptors[] = {handed->block, handed->began, handed->plugin, handed->guest};
+
+	for (size_t i = 0; i < sizeof(descriptors) / sizeof(descriptors[0]); i++)
+		if (descriptors[i] >= 0)
+			fcntl(descriptors[i], F_SETFD, flags);
+}
+
+/* Who watched with us may have been the first to end the program. */
+static bool has_hung_up(int watch)
+{
+	struct pollfd watched = {.fd = watch};
+
+	return watch >= 0 && poll(&watched, 1, 0) == 1 && watched.revents & POLLHUP;
+}
+
+static int run_emulator(const struct cli *cli, const struct run *run, char **argv,
+			const struct handed *handed, int *exit)
+{
 	struct child_signals signals;
 	struct child child;
-	int code, exit;
+	int code;
 
-	if (!argv)
-		return cli_error(cli, EXIT_FAILED, "out of memory");
 	child_guard(&signals);
-	if (block >= 0)
-		fcntl(block, F_SETFD, 0);
+	hand_over(handed, 0);
 	code = child_start(cli, &child, argv, &signals);
-	if (block >= 0)
-		fcntl(block, F_SETFD, FD_CLOEXEC);
+	hand_over(handed, FD_CLOEXEC);
 	child.watch = run->watch;
 	if (!code)
-		code = child_finish(cli, &child, &exit);
-	if (!code && child.gone)
+		code = child_finish(cli, &child, exit);
+	if (!code && (child.gone || (*exit == 128 + SIGKILL && has_hung_up(run->watch))))
 		cli_error(cli, 0, "the machine has ended, and with it %s", run->argv[0]);
 	child_unguard(&signals);
+	return code;
+}
+
+/* @return whether the guest executed anything */
+static bool has_begun(const struct handed *handed)
+{
+	char began = 0;
+
+	return pread(handed->began, &began, 1, 0) == 1 && began;
+}
+
+/* A signal that was sent says enough by itself. */
+static int never_ran(const struct cli *cli, const struct run *run, int exit)
+{
+	if (exit > 128 && exit <= 128 + SIGRTMAX)
+		return cli_error(cli, exit, "%s was ended by signal %d before it began to run",
+				 run->argv[0], exit - 128);
+	return cli_error(cli, RUN_NOT_EXECUTABLE,
+			 "%s never began to run: %s ended with exit code %d", run->argv[0],
+			 run->qemu, exit);
+}
+
+static void close_all(const int *descriptors, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (descriptors[i] >= 0)
+			close(descriptors[i]);
+}
+
+int run_program(const struct cli *cli, const struct run *run, int block, int *exit)
+{
+	struct handed handed = {.block = block,
+				.plugin = -1,
+				.guest = -1,
+				.began = memfd_create("pmulab-began", MFD_CLOEXEC)};
+	char **argv = NULL;
+	int code;
+
+	*exit = EXIT_FAILED;
+	if (handed.began < 0 || ftruncate(handed.began, 1)) {
+		code = cli_error(cli, EXIT_FAILED, "no memory to share with %s: %s", run->argv[0],
+				 strerror(errno));
+		goto out;
+	}
+	argv = qemu_argv(run, &handed);
+	if (!argv) {
+		code = cli_error(cli, EXIT_FAILED, "cannot set up the emulator's arguments: %s",
+				 strerror(errno));
+		goto out;
+	}
+	code = run_emulator(cli, run, argv, &handed, exit);
+	if (!code && !has_begun(&handed))
+		code = never_ran(cli, run, *exit);
+out:
 	free_argv(argv);
-	return code ? code : exit;
+	close_all((const int[]){handed.guest, handed.plugin, handed.began}, 3);
+	return code;
 }

@@ -14,7 +14,7 @@ enum {
 /* Everything that is found out before anything is programmed or started. */
 struct run {
 	char *qemu;
-	char *plugin;  /* feeds the machine; NULL for a tool */
+	char *plugin;  /* feeds the machine; for a tool it only tells that it began */
 	char *guest;   /* is loaded into a tool; NULL for a program */
 	char *program; /* the ELF file to emulate; a script's interpreter */
 	char **argv;   /* program's arguments, argv[0] as the user wrote it */
@@ -35,8 +35,9 @@ void run_release(struct run *run);
 /**
  * Runs the program to its end. Its input, output and signals are its own.
  * @param block  descriptor of the machine's block; -1 for a tool
- * @return its exit code, or 128 + signal as a shell says it
+ * @param exit   receives its exit code, or 128 + signal as a shell says it
+ * @return 0, or an exit code where it never began to run, said
  */
-int run_program(const struct cli *cli, const struct run *run, int block);
+int run_program(const struct cli *cli, const struct run *run, int block, int *exit);
 
 #endif
