@@ -32,7 +32,15 @@ struct arguments {
 	bool tool, machine_clock;
 };
 
-static int serve(const struct cli *cli, const struct arguments *arguments, const struct run *tool,
+/* In the serving process, which watched. */
+static int finished(void *arg, int tool_exit)
+{
+	int code = emulate_watch_report(arg);
+
+	return code ? code : tool_exit;
+}
+
+static int serve(const struct cli *cli, const struct arguments *arguments, struct run *tool,
 		 struct emulate_watch *watch)
 {
 	const struct device_options options = {
@@ -40,6 +48,7 @@ static int serve(const struct cli *cli, const struct arguments *arguments, const
 	    .name = arguments->name,
 	    .wall_clock = !arguments->machine_clock,
 	    .accessed = emulate_watch_access,
+	    .finished = finished,
 	    .arg = watch,
 	};
 	struct device_server *server;
@@ -47,22 +56,26 @@ static int serve(const struct cli *cli, const struct arguments *arguments, const
 
 	if (error)
 		return cli_fail(cli, error);
+	tool->watch = device_server_watch(server);
 	code = run_program(cli, tool, -1, &exit);
+	if (!code)
+		error = device_server_finish(server, cli->ctx, exit, &exit);
 	device_server_free(server);
+	if (error)
+		return cli_fail(cli, error);
 	return code ? code : exit;
 }
 
-static int serve_watched(const struct cli *cli, const struct arguments *arguments,
-			 const struct run *tool)
+static int serve_watched(const struct cli *cli, const struct arguments *arguments, struct run *tool)
 {
 	struct emulate_watch watch;
-	int end, code = emulate_watch_begin(cli, &watch, arguments->record, arguments->machine);
+	int code = emulate_watch_begin(cli, &watch, arguments->record, arguments->machine);
 
 	if (code)
 		return code;
 	code = serve(cli, arguments, tool, &watch);
-	end = emulate_watch_end(cli, &watch, arguments->record);
-	return end ? end : code;
+	emulate_watch_release(&watch);
+	return code;
 }
 
 static int host(const struct cli *cli, const struct arguments *arguments, char **argv)
