@@ -413,6 +413,34 @@ class Attached(Guests):
             self.assertEqual(machine.attach("--", "true").returncode, 0)
 
 
+    def test_stopped_program_does_not_hold_up_reads(self):
+        """In the middle of an access it keeps the machine: reads fail after a while, and lose
+        nothing. Elsewhere it is in nobody's way."""
+        program = self.kernel(2000)
+        codes = []
+        with Machine() as machine:
+            self.count_reads(machine)
+            running = machine.start("--", program)
+            wait_until(lambda: tool_of(running.pid))
+            guest = tool_of(running.pid)
+            wait_until(lambda: self.reads(machine) > 10000)
+            # 127: rdmsr's for an error that it does not know, here EBUSY.
+            while len(codes) < 60 and 127 not in codes:
+                time.sleep(0.01 + 0.001 * len(codes))
+                os.kill(guest, signal.SIGSTOP)
+                result = machine.inside("rdmsr", "0xe08", check=False, timeout=30)
+                self.assertEqual("busy" in result.stderr, result.returncode == 127)
+                codes.append(result.returncode)
+                os.kill(guest, signal.SIGCONT)
+                before = self.reads(machine)
+                wait_until(lambda: self.reads(machine) > before)
+            self.assertLessEqual(set(codes), {0, 127})
+            self.assertIn(127, codes)
+            running.kill()
+            running.wait()
+            running.stderr.close()
+
+
 class Failures(Guests):
     def test_folders_at_any_position(self):
         """A folder's position is whatever lseek() sets it to; SYS_getdents64 is 217."""
