@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import resource
 import shutil
 import signal
 import subprocess
@@ -232,6 +233,37 @@ class Runs(unittest.TestCase):
              "emulate", "-M", SMALL, "--", "true"], capture_output=True, text=True, check=False)
         self.assertEqual(result.returncode, 1)
         self.assertIn("modprobe fuse", result.stderr)
+
+    def test_few_descriptors(self):
+        """Whichever is the one too many: a message that does not mislead, nothing aborts or hangs."""
+        codes, messages = set(), ""
+        for limit in range(4, 24):
+            result = emulate("--name", f"few-{os.getpid()}", "--", "true", timeout=60,
+                             preexec_fn=lambda n=limit: resource.setrlimit(
+                                 resource.RLIMIT_NOFILE, (n, n)))
+            codes.add(result.returncode)
+            messages += result.stderr
+            if result.returncode:
+                self.assertIn("pmulab emulate: ", result.stderr, limit)
+            self.assertNotIn("modprobe", result.stderr)
+        self.assertLessEqual(codes, {0, 1, 126, 127}, messages)
+        self.assertLessEqual({0, 1}, codes)
+        self.assertIn("cannot open /dev/fuse: Too many open files", messages)
+
+    def test_no_thread_is_cancelled(self):
+        """That loads libgcc_s when it is done, and aborts where it cannot."""
+        symbols = subprocess.run(["nm", "-D", "--undefined-only", os.environ["PMULAB_PLAIN"]],
+                                 capture_output=True, text=True, check=True).stdout
+        self.assertIn("pthread_create", symbols)
+        self.assertNotIn("pthread_cancel", symbols)
+        self.assertNotIn("pthread_exit", symbols)
+
+    def test_names_are_text(self):
+        """No other user's terminal gets what is in a name."""
+        result = emulate("--name", "\x1b]0;x\x07", "--", "true")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("\\x1B]0;x\\x07", result.stderr)
+        self.assertNotRegex(result.stderr, r"[\x1b\x07]")
 
     def test_without_root(self):
         result = subprocess.run(["setpriv", "--reuid=65534", "--clear-groups", PMULAB, "emulate",
