@@ -22,6 +22,7 @@ static void usage(FILE *file)
 	    "events, or with names of libpfm4 (CYCLES, PAGE-FAULTS), the kernel counts what the\n"
 	    "program itself does on this computer. The report goes to standard error. Exit code:\n"
 	    "the program's.\n\n"
+	    "  -M MACHINE     one of pmulab machines, or FILE.json that describes one\n"
 	    "  --per-box      shows each instance of a box\n"
 	    "  -a             all CPUs, as uncore counters count anyhow\n"
 	    "  --pmu PMU      of those that the processor has, if not the first\n"
@@ -119,13 +120,16 @@ static int measure(const struct cli *cli, struct stat_run *run, const struct run
 	struct system *system = bus_emulated_system(run->recorded ? run->recorded : run->bus);
 	struct machine *machine = system_machine(system);
 	uint64_t start;
-	int error = pmu_session_start(run->session, cli->ctx);
+	int code, error = pmu_session_start(run->session, cli->ctx);
 
 	if (error)
 		return cli_fail(cli, error);
 	warn_absent(cli, run);
 	start = machine_now(machine);
-	run->exit = run_program(cli, program, system_fd(system));
+	code = run_program(cli, program, system_fd(system), &run->exit);
+	/* Of a program that never ran there are no counts, not even 0. */
+	if (code)
+		return code;
 	machine_drain(machine);
 	error = pmu_session_stop(run->session, cli->ctx);
 	if (!error)
@@ -221,7 +225,7 @@ static int open_output(struct cli *cli, const struct stat_run *run)
 static int measure_emulated(struct cli *cli, struct stat_run *run, char **argv)
 {
 	struct run program;
-	int code = run_prepare(cli, &program, argv);
+	int code = run_prepare(cli, &program, argv, run->machine);
 
 	if (code)
 		return code;
