@@ -7,6 +7,11 @@
 int bus_init(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_ops *ops,
 	     const struct pmu_pmu *pmu, unsigned sockets)
 {
+	if (sockets > PMU_SOCKETS_MAX)
+		return error_set(ctx, PMU_E_UNSUPPORTED,
+				 "%u sockets are more than the %d that "
+				 "node ids tell apart",
+				 sockets, PMU_SOCKETS_MAX);
 	bus->ops = ops;
 	bus->pmu = pmu;
 	bus->sockets = sockets;

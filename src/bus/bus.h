@@ -31,7 +31,7 @@ struct pmu_bus {
 	struct bus_map map;
 };
 
-/** Fills in the common part. @return 0 or PMU_E_NOMEM */
+/** Fills in the common part. @return 0, PMU_E_NOMEM, PMU_E_UNSUPPORTED for too many sockets */
 int bus_init(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_ops *ops,
 	     const struct pmu_pmu *pmu, unsigned sockets);
 
