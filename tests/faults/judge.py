@@ -9,6 +9,9 @@ MESSAGE = re.compile(r"^pmulab( [a-z]+)?: ")
 OTHERS = re.compile(r"error while loading shared libraries|^qemu|^/usr/bin/qemu|^libgcc_s")
 REMARK = re.compile(r"^pmulab( [a-z]+)?: (warning: |--force takes them)")
 
+# What is not there, or there already, can be the user's mistake: exit code 2 is right.
+ABSENT = ("ENOENT", "EEXIST", "EADDRINUSE", "ECONNREFUSED")
+
 
 def form(line):
     """A line of a report without its numbers, which differ from run to run."""
@@ -56,7 +59,7 @@ def judge_failure(outcome, reference, error, silent):
         if messages and not outcome.status:
             found.append(f"done, and yet: {messages}")
         return found
-    if outcome.status not in (1, 126, 127):
+    if outcome.status not in (1, 126, 127) and not (outcome.status == 2 and error in ABSENT):
         found.append(f"exit code {outcome.status}, not 1")
     if len(messages) != 1 and not silent:
         found.append(f"{len(messages)} messages, not 1: {messages}")
