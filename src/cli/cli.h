@@ -24,8 +24,11 @@ enum cli_format {
 	CLI_CSV,
 };
 
+struct descriptors;
+
 struct cli {
 	struct pmu_ctx *ctx;
+	const struct descriptors *inherited; /* that programs which are run inherit */
 	const char *command;
 	enum cli_format format;
 	FILE *out;

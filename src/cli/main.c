@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "cli/cli.h"
+#include "cli/descriptors.h"
 
 static const struct {
 	const char *name;
@@ -43,18 +44,20 @@ static int unknown_command(const char *name)
 
 static int run(const char *name, cli_command *command, int argc, char **argv)
 {
-	struct cli cli = {.command = name, .out = stdout};
+	struct descriptors inherited;
+	struct cli cli = {.command = name, .out = stdout, .inherited = &inherited};
 	char full_name[32]; /* that getopt's messages begin with */
 	int code;
 
 	snprintf(full_name, sizeof(full_name), "pmulab %s", name);
 	argv[0] = full_name;
-	if (pmu_ctx_new(&cli.ctx)) {
+	if (descriptors_note(&inherited) || pmu_ctx_new(&cli.ctx)) {
 		fputs("pmulab: out of memory\n", stderr);
 		return EXIT_FAILED;
 	}
 	code = command(&cli, argc, argv);
 	pmu_ctx_free(cli.ctx);
+	descriptors_release(&inherited);
 	if (fflush(stdout) && errno != EPIPE) {
 		fprintf(stderr, "pmulab: cannot write the output: %s\n", strerror(errno));
 		return EXIT_FAILED;
@@ -64,6 +67,8 @@ static int run(const char *name, cli_command *command, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	if (descriptors_fill())
+		return EXIT_FAILED;
 	if (argc < 2) {
 		usage(stderr);
 		return EXIT_USAGE;
