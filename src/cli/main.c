@@ -19,6 +19,7 @@ static const struct {
     {"stat", cli_stat, "count events and metrics while a program runs"},
     {"emulate", cli_emulate, "run a tool on an emulated machine as on a real one"},
     {"lint", cli_lint, "which documented rules a tool breaks"},
+    {"restore", cli_restore, "give back registers that a killed measurement has left"},
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))

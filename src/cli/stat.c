@@ -176,7 +176,10 @@ static int record(const struct cli *cli, struct stat_run *run)
 	if (!run->file)
 		return cli_error(cli, EXIT_FAILED, "cannot write %s: %s", run->options.record,
 				 strerror(errno));
-	error = pmu_bus_recording(&recording, cli->ctx, run->bus, run->file);
+	run->trace = open_memstream(&run->trace_text, &run->trace_bytes);
+	if (!run->trace)
+		return cli_error(cli, EXIT_FAILED, "out of memory for a recording");
+	error = pmu_bus_recording(&recording, cli->ctx, run->bus, run->trace);
 	if (error)
 		return cli_fail(cli, error);
 	run->recorded = run->bus;
