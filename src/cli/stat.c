@@ -123,9 +123,11 @@ static int measure(const struct cli *cli, struct stat_run *run, const struct run
 
 	if (error)
 		return cli_fail(cli, error);
+	run->started = true;
 	warn_absent(cli, run);
 	start = machine_now(machine);
 	run->exit = run_program(cli, program, system_fd(system));
+	run->ran = true;
 	machine_drain(machine);
 	error = pmu_session_stop(run->session, cli->ctx);
 	if (!error)
@@ -245,16 +247,20 @@ static int measure_here(struct cli *cli, struct stat_run *run, char **argv)
 static int stat(struct cli *cli, struct stat_run *run, const struct arguments *arguments,
 		char **argv)
 {
-	int code = open_session(cli, run, arguments);
+	int code = open_session(cli, run, arguments), said = 0;
 
 	if (code)
 		return code;
 	code = run->machine && !run->dry_run ? measure_emulated(cli, run, argv)
 					     : measure_here(cli, run, argv);
 	if (!code)
-		code = run->dry_run ? host_print_accesses(cli, run) : stat_report(cli, run, argv);
-	if (run->output && cli->out)
-		fclose(cli->out);
+		said = run->dry_run ? host_print_accesses(cli, run) : stat_report(cli, run, argv);
+	else if (run->started && !run->ran && cli->format == CLI_JSON)
+		stat_report(cli, run, argv);
+	if (run->output && cli->out && fclose(cli->out) && !said)
+		said = cli_error(cli, EXIT_FAILED, "cannot write %s: %s", run->output,
+				 strerror(errno));
+	code = code ? code : said;
 	return code ? code : run->exit;
 }
 
