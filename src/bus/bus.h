@@ -39,6 +39,16 @@ int bus_init(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_ops *ops
 void bus_begin(struct pmu_bus *bus);
 void bus_end(struct pmu_bus *bus);
 
+/** Whether the catalog lets the register be written. */
+bool bus_may_write(const struct bus_place *place);
+
+/**
+ * Restores: makes each of the writes, again where one fails, and the others even if it stays so.
+ * @return 0 or the first error that stayed, with its message
+ */
+int bus_write_all(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct pmu_access_op *writes,
+		  size_t count);
+
 /** Whether events whose model is PMU_MODEL_ABSENT count nothing behind this bus. */
 bool bus_is_emulated(const struct pmu_bus *bus);
 
