@@ -125,7 +125,7 @@ class Failing(Trees):
         tree = Tree(self.root)
         for path, call in ((tree.msr_path(1), "pwrite64"),
                            (tree.config_path(1, next(iter(IMC))), "pwrite64")):
-            for when in range(1, 32, 2):
+            for when in range(2, 33, 2):
                 tree.set_msr(1, 0xE01, 0x137)
                 tree.set_config(1, next(iter(IMC)), 0xD8, 0x304)
                 self.measure(path, f"{call}:error=EIO:when={when}",
