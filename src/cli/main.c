@@ -58,6 +58,7 @@ static int run(const char *name, cli_command *command, int argc, char **argv)
 		return EXIT_FAILED;
 	}
 	code = command(&cli, argc, argv);
+	pmu_machine_free(cli.machine);
 	pmu_ctx_free(cli.ctx);
 	descriptors_release(&inherited);
 	if (fflush(stdout) && errno != EPIPE) {
