@@ -4,6 +4,7 @@ import re
 from .equation import check_metrics
 from .read import bit_range
 from .limits import check_limits
+from .roles import check_roles, roles_in
 
 ROLES = {"counter", "counter_ctl", "fixed_counter", "fixed_ctl", "box_ctl", "box_status", "filter",
          "global_ctl", "global_status", "global_config", "discovery", "free_counter", "select",
@@ -174,9 +175,6 @@ def check_status_fields(findings, pmu):
 
 def field_of(registers, name):
     for register in registers:
-        for f in register["fields"]:
-            if f.get("role") == name:
-                return f
         for f in register["fields"]:
             if f["name"].lower() == name.lower():
                 return f
@@ -428,7 +426,8 @@ def check_event(findings, box, event, signals):
     elif max(event["counter_set"]) >= box["counters"]:
         findings.add(place, f"counters {event['counters']} of {box['counters']}")
     check_presets(findings, place, box, event["presets"])
-    ev_sel = field_of([r for r in box["registers"] if r["role"] == "counter_ctl"], "ev_sel")
+    ev_sel = next((roles_in(r).get(("event_select", 0)) for r in box["registers"]
+                   if r["role"] == "counter_ctl"), None)
     if selected_by_fields(box):
         if not event["presets"]:
             findings.add(place, "no settings select it")
@@ -491,6 +490,7 @@ def check_box(findings, box, signals):
     if not box["instances"]:
         findings.add(place, "no instances")
     check_registers(findings, box)
+    check_roles(findings, box)
     check_register_signals(findings, box, signals)
     check_modifiers(findings, box)
     check_banks(findings, box)

@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+from .roles import give_roles
 from .schema import NAME_MAX, fault, kind_of, number
 
 PLACE_MAX, TEXT_MAX = 100, 300  # characters of a finding
@@ -28,7 +29,8 @@ KEYS = {
     "register": ({"name", "role", "width", "source", "fields"},
                  {"offset", "offsets", "space", "count", "stride", "first", "index", "overlay",
                   "event", "signal"}),
-    "field": ({"name", "bits", "access"}, {"reset", "must", "role", "enabled", "desc"}),
+    "field": ({"name", "bits", "access"},
+              {"reset", "must", "role", "counter", "enabled", "desc"}),
     "setting": ({"register", "field", "value"}, {"bits"}),
     "modifier": ({"field"}, {"register", "name", "bits", "counters", "set", "any_of", "needs",
                              "attributes", "unless", "settings", "absent"}),
@@ -366,6 +368,7 @@ def read_box(findings, path):
                                  for g in box.get("events", [])) if e]
     box["metrics"] = [m for m in (entry(findings, f"{place}.{g.get('name')}", "metric", g)
                                   for g in box.get("metrics", [])) if m]
+    give_roles(box)
     add_filters(box)
     expand_settings(findings, box, read_settings(findings, place, box))
     box.setdefault("counters", 0)
