@@ -44,6 +44,11 @@ struct pmu_machine {
 	uint32_t row_bytes;    /* of a bank */
 	uint32_t core_mhz, uclk_mhz, dclk_mhz;
 	uint32_t bclk_mhz;     /* base clock, of which the core's is a multiple */
+	uint32_t stepping;     /* family and model are the PMU's */
+	const char *processor; /* its name, without the frequency */
+	const char *qemu_cpu;  /* QEMU's model that is nearest, less what QEMU has not */
+	/* The function of each socket's I/O bus that says which buses the socket has. */
+	uint32_t bus_device, bus_device_id, bus_register;
 	uint64_t memory_bytes; /* a socket */
 	struct pmu_cache l1i, l1d, l2, llc;
 	uint32_t issue_width;		   /* instructions a cycle */

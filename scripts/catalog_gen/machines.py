@@ -4,7 +4,7 @@ from .check import PMU_NAME
 from .read import entry, load, read_pmu
 from .schema import number
 
-TEXTS = ("name", "title", "pmu", "events", "source")
+TEXTS = ("name", "title", "pmu", "events", "source", "processor", "qemu_cpu")
 CACHES = ("l1i", "l1d", "l2", "llc")
 LISTS = {"instances": ("pmu_part", "parts", "part"), "straps": ("pmu_strap", "straps", "strap")}
 

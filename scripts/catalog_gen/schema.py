@@ -22,7 +22,8 @@ NUMBERS = {
 }
 MACHINE_NUMBERS = {
     "sockets", "cores", "slices", "home_agents", "channels", "ranks", "banks", "row_bytes",
-    "core_mhz", "uclk_mhz", "dclk_mhz", "bclk_mhz", "memory_bytes", "issue_width",
+    "core_mhz", "uclk_mhz", "dclk_mhz", "bclk_mhz", "stepping", "bus_device",
+    "bus_device_id", "bus_register", "memory_bytes", "issue_width",
     "reorder_window", "fill_buffers", "irq_entries", "tor_entries", "tracker_entries",
     "rpq_entries", "wpq_entries", "wpq_high", "wpq_low", "ring_hop", "ha_cycles", "link_cycles",
     "link_line_cycles", "snoop_cycles", "t_cl", "t_cwl", "t_rcd", "t_rp", "t_ras", "t_burst",

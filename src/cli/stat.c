@@ -221,7 +221,7 @@ static int open_output(struct cli *cli, const struct stat_run *run)
 static int measure_emulated(struct cli *cli, struct stat_run *run, char **argv)
 {
 	struct run program;
-	int code = run_prepare(cli, &program, argv);
+	int code = run_prepare(cli, &program, argv, run->machine);
 
 	if (code)
 		return code;

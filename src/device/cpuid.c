@@ -38,16 +38,6 @@ static const struct {
 
 #define FEATURES_ECX 0x7ed8b203 /* of leaf 1; with PDCM */
 #define FEATURES_EDX 0x178bfbfd /* with HTT: more than one APIC id a package */
-#define STEPPING     1
-
-static unsigned bits_for(unsigned values)
-{
-	unsigned bits = 0;
-
-	while (1u << bits < values)
-		bits++;
-	return bits;
-}
 
 /* Family, model and stepping, the extended ones apart. */
 static uint32_t signature(const struct pmu_machine *machine)
@@ -55,13 +45,13 @@ static uint32_t signature(const struct pmu_machine *machine)
 	const struct pmu_cpu *cpu = &pmu_find_pmu(machine->pmu)->cpus[0];
 
 	return (cpu->model >> 4 & 0xF) << 16 | (cpu->family & 0xF) << 8 | (cpu->model & 0xF) << 4 |
-	       STEPPING;
+	       machine->stepping;
 }
 
 /* APIC ids that a socket has room for: two a core, of which one is used. */
 static uint32_t socket_ids(const struct pmu_machine *machine)
 {
-	return 2u << bits_for(machine->cores);
+	return 1u << topology_socket_shift(machine);
 }
 
 static struct cpuid identity(const struct pmu_machine *machine, unsigned cpu)
@@ -129,7 +119,8 @@ static struct cpuid topology_leaf(const struct pmu_machine *machine, unsigned cp
 	case 0:
 		return (struct cpuid){1, 1, THREADS, id};
 	case 1:
-		return (struct cpuid){bits_for(machine->cores) + 1, machine->cores, CORES | 1, id};
+		return (struct cpuid){topology_socket_shift(machine), machine->cores, CORES | 1,
+				      id};
 	default:
 		return (struct cpuid){0, 0, level & 0xFF, id};
 	}

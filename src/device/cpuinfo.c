@@ -4,8 +4,6 @@
 #include "device/topology.h"
 #include "pmulab/catalog.h"
 
-#define STEPPING 1 /* B0 */
-
 static const char flags[] =
     "fpu vme de pse tsc msr pae mce cx8 apic sep mtrr pge mca cmov pat pse36 clflush mmx fxsr sse "
     "sse2 ss ht syscall nx pdpe1gb rdtscp lm constant_tsc arch_perfmon rep_good nopl xtopology "
@@ -24,7 +22,7 @@ static void print_cpu(FILE *file, const struct pmu_machine *machine, unsigned cp
 	fprintf(file, "cpu family\t: %u\n", processor->family);
 	fprintf(file, "model\t\t: %u\n", processor->model);
 	fprintf(file, "model name\t: %s\n", name);
-	fprintf(file, "stepping\t: %d\n", STEPPING);
+	fprintf(file, "stepping\t: %u\n", machine->stepping);
 	fprintf(file, "cpu MHz\t\t: %u.000\n", machine->core_mhz);
 	fprintf(file, "cache size\t: %u KB\n", machine->slices * llc->sets * llc->ways * 64 / 1024);
 	fprintf(file, "physical id\t: %u\n", cpu / machine->cores);

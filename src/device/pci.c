@@ -42,11 +42,8 @@ static uint8_t uncore_bus(const struct pmu_machine *machine, unsigned socket)
  */
 #define UNCORE_FIRST_DEVICE 8
 
-/* Not of the uncore, but where software reads which buses a socket has. */
-#define IO_DEVICE      5
-#define IO_DEVICE_ID   0x6F28
-#define CPUBUSNO       0x108 /* 31: valid, 15:8: uncore bus, 7:0: I/O bus */
-#define CPUBUSNO_VALID 0x80000000
+/* What the machine's bus_register reads: 15:8 the uncore's bus, 7:0 the I/O bus. */
+#define BUSES_VALID 0x80000000
 
 #define SLOTS 256 /* 32 devices of 8 functions */
 
@@ -121,7 +118,8 @@ int device_pci_init(struct pci_functions *functions, struct pmu_ctx *ctx,
 	if (!pmu)
 		return error_set(ctx, PMU_E_UNKNOWN, "no PMU %s", machine->pmu);
 	find_slots(slots, machine, pmu);
-	slots[IO_DEVICE << 3] = (struct slot){.there = true, .device_id = IO_DEVICE_ID};
+	slots[machine->bus_device << 3] =
+	    (struct slot){.there = true, .device_id = (uint16_t)machine->bus_device_id};
 	functions->all = calloc((size_t)machine->sockets * SLOTS, sizeof(*functions->all));
 	if (!functions->all)
 		return error_set(ctx, PMU_E_NOMEM, "out of memory for PCI functions");
@@ -157,8 +155,8 @@ void device_pci_fini(struct pci_functions *functions)
 static uint32_t rest_of(const struct pmu_machine *machine, const struct pci_function *function,
 			unsigned offset)
 {
-	if (function->device_id == IO_DEVICE_ID && offset == CPUBUSNO)
-		return CPUBUSNO_VALID | (uint32_t)uncore_bus(machine, function->socket) << 8 |
+	if (function->device_id == machine->bus_device_id && offset == machine->bus_register)
+		return BUSES_VALID | (uint32_t)uncore_bus(machine, function->socket) << 8 |
 		       io_bus(machine, function->socket);
 	switch (offset) {
 	case HEADER_ID:
