@@ -36,13 +36,7 @@ static uint8_t uncore_bus(const struct pmu_machine *machine, unsigned socket)
 	return (uint8_t)(BUSES / machine->sockets * (socket + 1) - 1);
 }
 
-/*
- * The first devices of a socket stand on its I/O bus, also those that the uncore's manual lists
- * (lspci of an E5-2620 v4 shows 00:05.6 and ff:08.0).
- */
-#define UNCORE_FIRST_DEVICE 8
-
-/* What the machine's bus_register reads: 15:8 the uncore's bus, 7:0 the I/O bus. */
+/* What a function's register of buses reads: 15:8 the uncore's bus, 7:0 the I/O bus. */
 #define BUSES_VALID 0x80000000
 
 #define SLOTS 256 /* 32 devices of 8 functions */
@@ -50,6 +44,7 @@ static uint8_t uncore_bus(const struct pmu_machine *machine, unsigned socket)
 struct slot {
 	bool there, counts;
 	uint16_t device_id;
+	const struct pmu_function *described; /* outside of the PMU */
 };
 
 static bool counts(uint8_t role)
@@ -107,6 +102,13 @@ static uint16_t read_device_id(const struct device_access *device,
 	return system_read(device->system, &access, &value) ? 0 : (uint16_t)(value >> 16);
 }
 
+static uint32_t class_of(const struct slot *slot)
+{
+	if (slot->described)
+		return slot->described->class;
+	return slot->counts ? CLASS_PERFORMANCE : CLASS_SYSTEM;
+}
+
 int device_pci_init(struct pci_functions *functions, struct pmu_ctx *ctx,
 		    const struct device_access *device)
 {
@@ -118,8 +120,12 @@ int device_pci_init(struct pci_functions *functions, struct pmu_ctx *ctx,
 	if (!pmu)
 		return error_set(ctx, PMU_E_UNKNOWN, "no PMU %s", machine->pmu);
 	find_slots(slots, machine, pmu);
-	slots[machine->bus_device << 3] =
-	    (struct slot){.there = true, .device_id = (uint16_t)machine->bus_device_id};
+	for (size_t i = 0; i < machine->function_count; i++) {
+		const struct pmu_function *described = &machine->functions[i];
+
+		slots[described->device << 3 | described->function] = (struct slot){
+		    .there = true, .device_id = described->id, .described = described};
+	}
 	functions->all = calloc((size_t)machine->sockets * SLOTS, sizeof(*functions->all));
 	if (!functions->all)
 		return error_set(ctx, PMU_E_NOMEM, "out of memory for PCI functions");
@@ -127,12 +133,14 @@ int device_pci_init(struct pci_functions *functions, struct pmu_ctx *ctx,
 		for (unsigned slot = 0; slot < SLOTS; slot++) {
 			struct pci_function function = {
 			    .socket = (uint8_t)socket,
-			    .bus = slot >> 3 < UNCORE_FIRST_DEVICE ? io_bus(machine, socket)
-								   : uncore_bus(machine, socket),
+			    .bus = slot >> 3 < machine->first_uncore_device
+				       ? io_bus(machine, socket)
+				       : uncore_bus(machine, socket),
 			    .device = (uint8_t)(slot >> 3),
 			    .function = (uint8_t)(slot & 7),
 			    .device_id = slots[slot].device_id,
-			    .class = slots[slot].counts ? CLASS_PERFORMANCE : CLASS_SYSTEM,
+			    .class = class_of(&slots[slot]),
+			    .described = slots[slot].described,
 			};
 
 			if (!slots[slot].there)
@@ -155,7 +163,8 @@ void device_pci_fini(struct pci_functions *functions)
 static uint32_t rest_of(const struct pmu_machine *machine, const struct pci_function *function,
 			unsigned offset)
 {
-	if (function->device_id == machine->bus_device_id && offset == machine->bus_register)
+	if (function->described && function->described->buses &&
+	    offset == function->described->buses)
 		return BUSES_VALID | (uint32_t)uncore_bus(machine, function->socket) << 8 |
 		       io_bus(machine, function->socket);
 	switch (offset) {

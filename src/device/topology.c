@@ -37,7 +37,7 @@ unsigned topology_apic_id(const struct pmu_machine *machine, unsigned cpu)
 
 void topology_name(const struct pmu_machine *machine, char name[TOPOLOGY_NAME_BYTES])
 {
-	snprintf(name, TOPOLOGY_NAME_BYTES, "%s @ %u.%02uGHz", machine->processor,
+	snprintf(name, TOPOLOGY_NAME_BYTES, "%s @ %u.%02uGHz", machine->brand,
 		 machine->core_mhz / 1000, machine->core_mhz % 1000 / 10);
 }
 
