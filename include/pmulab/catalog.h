@@ -364,6 +364,8 @@ enum pmu_quirk {
 	PMU_QUIRK_SIGN_EXTENDS = 1 << 3,
 	/* Writes that set reserved bits or what is read-only are refused and change nothing. */
 	PMU_QUIRK_FAULTS = 1 << 4,
+	/* Freeze and unfreeze act where they change from 0 to 1. */
+	PMU_QUIRK_FREEZE_PULSES = 1 << 5,
 };
 
 /* To what a box belongs. */
@@ -428,6 +430,19 @@ struct pmu_cpu {
 	const char *source;
 };
 
+/* The documented order in which counting is set up and begins. */
+enum pmu_step {
+	PMU_STEP_FREEZE,	 /* nothing counts */
+	PMU_STEP_RESET,		 /* controls and counters of boxes that can reset all theirs */
+	PMU_STEP_CLEAR_OVERFLOW, /* what says that a counter overflowed */
+	PMU_STEP_FILTERS,	 /* all registers that select and filter, beside controls */
+	PMU_STEP_COUNTERS,	 /* to 0, where the reset does not do it */
+	PMU_STEP_CONTROLS,
+	PMU_STEP_CLEAR_GLOBAL,	 /* the status register of the socket */
+	PMU_STEP_UNFREEZE_BOXES, /* each by itself */
+	PMU_STEP_UNFREEZE,	 /* everything counts */
+};
+
 struct pmu_pmu {
 	const char *name;
 	const char *title;
@@ -438,6 +453,8 @@ struct pmu_pmu {
 	struct pmu_window window;
 	const struct pmu_cpu *cpus;
 	size_t cpu_count;
+	const uint8_t *steps; /* enum pmu_step, from the first to the last */
+	size_t step_count;
 	bool qualified; /* its names count only where it is named itself: another PMU has the same
 			 */
 };

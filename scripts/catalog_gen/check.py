@@ -17,8 +17,10 @@ MEASURES = {"clock", "count", "occupancy", "nonempty", "counter0"}
 MEASURES_OF_SIGNALS = {"count", "occupancy", "nonempty"}
 SELECTS = {"all", "or", "lookup", "tor", "victim", "rank_bank", "addr_opc", "umask"}
 COMBINES = {"or", "one", "group"}
-QUIRKS = {"control_twice", "rst_stays", "occ_controls", "sign_extends", "faults"}
+QUIRKS = {"control_twice", "rst_stays", "occ_controls", "sign_extends", "faults", "freeze_pulses"}
 SCOPES = {"socket", "core"}
+STEPS = ("freeze", "reset", "clear_overflow", "filters", "counters", "controls", "clear_global",
+         "unfreeze_boxes", "unfreeze")
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 UMASK_NAME = re.compile(r"[A-Za-z0-9_]*[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*")
 PMU_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
@@ -498,6 +500,16 @@ def check_box(findings, box, signals):
     check_unique(findings, place, "metric", [m["name"] for m in box["metrics"]])
 
 
+def check_sequence(findings, pmu):
+    """What starts counting: nothing counts while it is made, and everything does at the end."""
+    steps = pmu["sequence"]["steps"]
+    check_unique(findings, pmu["name"], "step", steps)
+    for step in steps:
+        check_choice(findings, pmu["name"], "step", step, STEPS)
+    if steps[:1] != ["freeze"] or steps[-1:] != ["unfreeze"]:
+        findings.add(pmu["name"], "a sequence begins with freeze and ends with unfreeze")
+
+
 def check_pmu(findings, pmu, signals):
     boxes = [box["box"] for box in pmu["boxes"]]
     findings.file = pmu["file"]
@@ -505,6 +517,7 @@ def check_pmu(findings, pmu, signals):
     if not boxes:
         findings.add(pmu["name"], "no boxes")
     check_unique(findings, pmu["name"], "box", boxes)
+    check_sequence(findings, pmu)
     check_addresses(findings, pmu)
     check_status_fields(findings, pmu)
     for box in pmu["boxes"]:

@@ -17,7 +17,8 @@ COUNTER_ROLES = ("counter", "counter_alias", "counter_ctl", "fixed_counter")
 
 # Keys of each kind of entry: those that must be there, those that may.
 KEYS = {
-    "pmu": ({"name", "title", "source", "boxes"}, {"cpus", "qualified", "window"}),
+    "pmu": ({"name", "title", "source", "boxes", "sequence"}, {"cpus", "qualified", "window"}),
+    "sequence": ({"source", "steps"}, set()),
     "cpu": ({"family", "model", "source"}, set()),
     "window": ({"own", "first", "size"}, set()),
     "box": ({"box", "title", "source", "space", "instances", "registers"},
@@ -376,6 +377,7 @@ def read_pmu(findings, folder):
     pmu["file"] = findings.file
     pmu["window"] = entry(findings, folder.name, "window",
                           pmu.get("window", {"own": 0, "first": 0, "size": 0}))
+    pmu["sequence"] = entry(findings, folder.name, "sequence", pmu["sequence"]) or {"steps": []}
     pmu["cpus"] = [c for c in (entry(findings, folder.name, "cpu", cpu)
                                for cpu in pmu.get("cpus", [])) if c]
     names = pmu["boxes"]

@@ -24,10 +24,10 @@ SIGNED = {"stride"}
 FLAGS = {"ext", "alone", "youngest", "listed", "qualified"}
 NAMES = {"name", "box", "field", "register", "any_of", "needs", "group", "alias"}
 TEXT_LISTS = {"quirks", "filters", "uses", "attributes", "unless", "unresolved", "boxes", "when",
-              "captured", "least", "optional", "shared"}
+              "captured", "least", "optional", "shared", "steps"}
 ENTRY_LISTS = {"registers", "fields", "events", "umasks", "modifiers", "metrics", "settings",
                "cpus", "records", "notes"}
-MAPS = {"window", "defaults", "ring"}
+MAPS = {"window", "defaults", "ring", "sequence"}
 # Keys whose kind depends on the entry they stand in.
 SPECIAL = {
     ("modifier", "set"): "flag", ("event", "set"): "text",

@@ -293,6 +293,12 @@ def print_cpus(name, pmu):
         for cpu in pmu["cpus"]])
 
 
+def print_steps(name, pmu):
+    steps = ", ".join(f"PMU_STEP_{step.upper()}" for step in pmu["sequence"]["steps"])
+    print(f"static const uint8_t {name}[] = {{{steps}}};")
+    return name
+
+
 def print_tables(pmus):
     print('/* Generated from catalog/. */\n'
           '#include "catalog/signal.h"\n#include "catalog/tables.h"\n'
@@ -303,13 +309,15 @@ def print_tables(pmus):
     indexes = [print_index(f"pmu{p}", [box["box"] for box in pmu["boxes"]])
                for p, pmu in enumerate(pmus)]
     cpus = [print_cpus(f"pmu{p}_cpus", pmu) for p, pmu in enumerate(pmus)]
+    steps = [print_steps(f"pmu{p}_steps", pmu) for p, pmu in enumerate(pmus)]
     print("const struct pmu_pmu pmu_table[] = {")
     first = 0
-    for pmu, index, pmu_cpus in zip(pmus, indexes, cpus):
+    for pmu, index, pmu_cpus, pmu_steps in zip(pmus, indexes, cpus, steps):
         window = ", ".join(f"{pmu['window'][key]:#x}" for key in ("own", "first", "size"))
         print(f"\t{{{c_string(pmu['name'])}, {c_string(pmu['title'])}, {c_string(pmu['source'])}, "
               f"&boxes[{first}], {len(pmu['boxes'])}, {index}, "
-              f"{{{window}}}, {pmu_cpus}, {len(pmu['cpus'])}, "
+              f"{{{window}}}, {pmu_cpus}, {len(pmu['cpus'])}, {pmu_steps}, "
+              f"{len(pmu['sequence']['steps'])}, "
               f"{str(bool(pmu.get('qualified'))).lower()}}},")
         first += len(pmu["boxes"])
     print("};\nconst size_t pmu_table_count = sizeof(pmu_table) / sizeof(pmu_table[0]);\n")

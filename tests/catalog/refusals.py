@@ -35,6 +35,10 @@ CASES = [
     ("pmu", ("source",), GONE, "small: pmu without source"),
     ("pmu", ("boxes",), ["box", "hub", "bus"], "small: no file bus.json for box bus"),
     ("pmu", ("cpus",), [{"family": 6, "source": "x"}], "small: cpu without model"),
+    ("pmu", ("sequence",), GONE, "small: pmu without sequence"),
+    ("pmu", ("sequence", "steps"), ["freeze", "thaw", "unfreeze"], 'small: unknown step "thaw"'),
+    ("pmu", ("sequence", "steps"), ["controls", "unfreeze"],
+     "small: a sequence begins with freeze and ends with unfreeze"),
     ("pmu", ("owner",), "me", 'small: unknown key "owner" in pmu'),
 
     ("box", ("titel",), "x", 'box: unknown key "titel" in box'),
