@@ -406,10 +406,21 @@ const struct pmu_register *pmu_box_register(const struct pmu_box *box, enum pmu_
 uint32_t pmu_register_address(const struct pmu_box *box, const struct pmu_register *reg,
 			      unsigned instance);
 
+/** What @reg holds after reset in @instance: a PCI function's own device id is in its
+ * identification. */
+uint64_t pmu_register_reset(const struct pmu_box *box, const struct pmu_register *reg,
+			    unsigned instance);
+
 /** Bits hi..lo set. */
 static inline uint64_t pmu_mask(unsigned hi, unsigned lo)
 {
 	return (UINT64_MAX >> (63 - (hi - lo))) << lo;
+}
+
+/** Value of @field in a register that holds @value. */
+static inline uint64_t pmu_field_value(const struct pmu_field *field, uint64_t value)
+{
+	return (value & pmu_mask(field->hi, field->lo)) >> field->lo;
 }
 
 #ifdef __cplusplus

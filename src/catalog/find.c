@@ -123,6 +123,17 @@ const struct pmu_register *pmu_box_register(const struct pmu_box *box, enum pmu_
 	return NULL;
 }
 
+uint64_t pmu_register_reset(const struct pmu_box *box, const struct pmu_register *reg,
+			    unsigned instance)
+{
+	const struct pmu_field *id =
+	    reg->role == PMU_ROLE_DISCOVERY ? pmu_find_field(reg, "device_id") : NULL;
+
+	/* Boxes that gather registers of several functions have the id in the register itself. */
+	return id ? reg->reset | (uint64_t)box->instances[instance].device_id << id->lo
+		  : reg->reset;
+}
+
 uint32_t pmu_register_address(const struct pmu_box *box, const struct pmu_register *reg,
 			      unsigned instance)
 {

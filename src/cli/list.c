@@ -111,6 +111,7 @@ static void events_table(void *arg, const struct choice *choice, const struct pm
 static json_t *register_json(const struct pmu_box *box, const struct pmu_register *reg,
 			     unsigned instance)
 {
+	const uint64_t reset = pmu_register_reset(box, reg, instance);
 	json_t *fields = json_array();
 
 	for (size_t i = 0; i < reg->field_count; i++) {
@@ -120,13 +121,13 @@ static json_t *register_json(const struct pmu_box *box, const struct pmu_registe
 				      json_pack("{s:s, s:i, s:i, s:s, s:I}", "name", field->name,
 						"hi", field->hi, "lo", field->lo, "access",
 						cli_access_name(field->access), "reset",
-						(json_int_t)field->reset));
+						(json_int_t)pmu_field_value(field, reset)));
 	}
 	return json_pack(
 	    "{s:s, s:s, s:i, s:s, s:s, s:I, s:i, s:s, s:I, s:o}", "pmu", box->pmu, "box", box->name,
 	    "instance", instance, "name", reg->name, "space", cli_space_name(reg->space), "address",
 	    (json_int_t)pmu_register_address(box, reg, instance), "width", reg->width, "access",
-	    cli_access_name(reg->access), "reset", (json_int_t)reg->reset, "fields", fields);
+	    cli_access_name(reg->access), "reset", (json_int_t)reset, "fields", fields);
 }
 
 static void registers_json(void *arg, const struct choice *choice, const struct pmu_box *box)
@@ -154,7 +155,8 @@ static void registers_table(void *arg, const struct choice *choice, const struct
 			table_cell(arg, "%s", cli_address(text, reg->space, address));
 			table_cell(arg, "%u", reg->width);
 			table_cell(arg, "%s", cli_access_name(reg->access));
-			table_cell(arg, "0x%llX", (unsigned long long)reg->reset);
+			table_cell(arg, "0x%llX",
+				   (unsigned long long)pmu_register_reset(box, reg, instance));
 			table_cell(arg, "%s", reg->source);
 		}
 	}

@@ -116,20 +116,36 @@ static void show_event(struct show *show, const struct pmu_box *box, const struc
 	line(show, "source", event->source);
 }
 
+/* Whether instances hold different values after reset: PCI functions their device ids. */
+static bool resets_differ(const struct pmu_box *box, const struct pmu_register *reg)
+{
+	return box->instance_count && pmu_register_reset(box, reg, 0) != reg->reset;
+}
+
+static void show_instance(const struct show *show, const struct pmu_box *box,
+			  const struct pmu_register *reg, unsigned i)
+{
+	const struct pmu_instance *instance = &box->instances[i];
+	char text[CLI_ADDRESS_MAX];
+
+	fprintf(show->cli->out, "  %-12s %s%u%s%s: %s", i ? "" : "addresses", box->name, i,
+		*instance->label ? ", " : "", instance->label,
+		cli_address(text, reg->space, pmu_register_address(box, reg, i)));
+	if (resets_differ(box, reg))
+		fprintf(show->cli->out, ", reset 0x%llX",
+			(unsigned long long)pmu_register_reset(box, reg, i));
+	fputc('\n', show->cli->out);
+}
+
 static void show_register(struct show *show, const struct pmu_box *box,
 			  const struct pmu_register *reg)
 {
 	fprintf(show->cli->out, "register %s/%s.%s\n", box->pmu, box->name, reg->name);
-	fprintf(show->cli->out, "  %-12s %u bits, reset 0x%llX\n", "width", reg->width,
-		(unsigned long long)reg->reset);
-	for (unsigned i = 0; i < box->instance_count; i++) {
-		uint32_t address = pmu_register_address(box, reg, i);
-		char text[CLI_ADDRESS_MAX];
-
-		fprintf(show->cli->out, "  %-12s %s%u%s%s: ", i ? "" : "addresses", box->name, i,
-			*box->instances[i].label ? ", " : "", box->instances[i].label);
-		fprintf(show->cli->out, "%s\n", cli_address(text, reg->space, address));
-	}
+	fprintf(show->cli->out, "  %-12s %u bits, reset 0x%llX%s\n", "width", reg->width,
+		(unsigned long long)reg->reset,
+		resets_differ(box, reg) ? " beside the instance's device id" : "");
+	for (unsigned i = 0; i < box->instance_count; i++)
+		show_instance(show, box, reg, i);
 	for (size_t i = 0; i < reg->field_count; i++) {
 		const struct pmu_field *field = &reg->fields[i];
 

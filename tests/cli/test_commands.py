@@ -47,6 +47,15 @@ class DryRuns(unittest.TestCase):
 
 
 class Lists(unittest.TestCase):
+    def test_device_ids(self):
+        """Vendor in the lower half, the function's own device id in the upper one."""
+        rows = [r for r in pmulab_json("list", "registers", "--pmu", "xeon-e5v4", "--box", "ha")
+                if r["name"] == "HAn_PCI_ID"]
+        self.assertEqual([r["reset"] for r in rows], [0x6F308086, 0x6F388086])
+        self.assertEqual([f["reset"] for f in rows[1]["fields"]], [0x6F38, 0x8086])
+        text = pmulab("show", "xeon-e5v4/ha.HAn_PCI_ID").stdout
+        self.assertIn("HA1: pci D18:F5:0x00, reset 0x6F388086", text)
+
     def test_json_keys(self):
         """The keys that were promised, no more and no less."""
         keys = {
