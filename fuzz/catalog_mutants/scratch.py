@@ -73,7 +73,6 @@ class Scratch:
         self.folder = pathlib.Path(folder)
         shutil.copytree(TOP / "catalog", self.folder / "catalog",
                         ignore=shutil.ignore_patterns("*.md"))
-        shutil.copytree(TOP / "machines", self.folder / "machines")
         shutil.copytree(SMALL / "small", self.folder / "small" / "small")
         shutil.copy(SMALL / "small_signals.json", self.folder / "small" / "signals.json")
         self.add_slim()
@@ -102,8 +101,6 @@ class Scratch:
 
     def commands(self, file):
         """What reads a file: arguments of the generator."""
-        if file.startswith("machines/"):
-            return [["machines", self.folder / "catalog", self.folder / file]]
         if file.endswith("signals.json"):
             path, small = self.folder / file, self.folder / "small" / "small"
             folder = small if file.startswith("small/") else path.parent / "xeon-e5v4"

@@ -1,4 +1,4 @@
-/* Emulated machines: descriptions as data, made from machines/ at build time. */
+/* Emulated machines: descriptions as data. Those of machines/ are built in. */
 #ifndef PMULAB_MACHINE_H
 #define PMULAB_MACHINE_H
 
@@ -29,6 +29,25 @@ struct pmu_strap {
 	uint64_t value;
 };
 
+/* What the CPUID instruction answers on every CPU; topology and counters are the machine's. */
+struct pmu_cpuid {
+	uint32_t leaf, subleaf, eax, ebx, ecx, edx;
+};
+
+/* A model-specific register outside of the PMU, which reads as this on every core. */
+struct pmu_msr {
+	uint32_t address;
+	uint64_t value;
+};
+
+/* A PCI function outside of the PMU. */
+struct pmu_function {
+	uint8_t device, function;
+	uint16_t id;	/* of the device; the vendor is Intel */
+	uint32_t class; /* class code, 24 bits */
+	uint16_t buses; /* offset of the register that tells the socket's buses; 0: none */
+};
+
 struct pmu_machine {
 	const char *name;
 	const char *title;
@@ -43,8 +62,18 @@ struct pmu_machine {
 	uint32_t ranks, banks; /* a channel; a rank */
 	uint32_t row_bytes;    /* of a bank */
 	uint32_t core_mhz, uclk_mhz, dclk_mhz;
-	uint32_t bclk_mhz;     /* base clock, of which the core's is a multiple */
-	uint64_t memory_bytes; /* a socket */
+	uint32_t bclk_mhz; /* base clock, of which the core's is a multiple */
+	/* What the processor says of itself; family and model are the PMU's. */
+	uint32_t stepping;
+	const char *brand;    /* without the frequency */
+	const char *flags;    /* as /proc/cpuinfo has them */
+	const char *qemu_cpu; /* QEMU's model that is nearest, less what QEMU has not */
+	const struct pmu_cpuid *cpuid;
+	const struct pmu_msr *msrs;
+	const struct pmu_function *functions;
+	size_t cpuid_count, msr_count, function_count;
+	uint32_t first_uncore_device; /* PCI devices from here on are on the socket's uncore bus */
+	uint64_t memory_bytes;	      /* a socket */
 	struct pmu_cache l1i, l1d, l2, llc;
 	uint32_t issue_width;		   /* instructions a cycle */
 	uint32_t reorder_window;	   /* instructions */
@@ -64,12 +93,26 @@ struct pmu_machine {
 	const struct pmu_part *parts; /* boxes of which not all documented instances are there */
 	const struct pmu_strap *straps;
 	size_t part_count, strap_count;
+	const char *text; /* all of this as JSON, which pmu_machine_parse() reads */
 };
 
 /** All machines. @param count receives their number. */
 const struct pmu_machine *pmu_machines(size_t *count);
-/** A machine by name, without regard to case; NULL where there is none. */
+/** A built-in machine by name, without regard to case; NULL where there is none. */
 const struct pmu_machine *pmu_find_machine(const char *name);
+
+/**
+ * Reads a machine of the user's own from a file: JSON, with all keys of a built-in one (machines/),
+ * or "base", the name of a built-in description, and what differs from it as RFC 7396 says.
+ * @return 0, PMU_E_IO, PMU_E_SYNTAX, PMU_E_UNKNOWN, PMU_E_RANGE or PMU_E_NOMEM; *machine is the
+ *         caller's, to be freed after all that was made of it
+ */
+int pmu_machine_read(struct pmu_machine **machine, struct pmu_ctx *ctx, const char *path);
+/** The same from @length bytes of text. @param from  what messages call them */
+int pmu_machine_parse(struct pmu_machine **machine, struct pmu_ctx *ctx, const char *text,
+		      size_t length, const char *from);
+/** Frees a machine that was read; NULL is allowed, a built-in one is not. */
+void pmu_machine_free(struct pmu_machine *machine);
 
 #ifdef __cplusplus
 }

@@ -1,18 +1,16 @@
-"""Turns catalog/ and machines/ into constant C tables; refuses data that contradicts itself.
+"""Turns catalog/ into constant C tables; refuses data that contradicts itself.
 
 usage: catalog-gen signal-ids   SIGNALS.json            > signal_ids.h
        catalog-gen signal-table SIGNALS.json            > signal_table.c
-       catalog-gen machines     CATALOG MACHINE.json... > machine_table.c
        catalog-gen boxes        SIGNALS.json PMU...     > pmu_table.c
 
-CATALOG is catalog/, PMU a folder of it. The format is described in catalog/FORMAT.md. Exit status 1
+PMU is a folder of catalog/. The format is described in catalog/FORMAT.md. Exit status 1
 with one line for each contradiction: FILE: PLACE: what is wrong.
 """
 import sys
 from pathlib import Path
 
 from .check import check_pmu, check_unique
-from .machines import print_machines, read_machines
 from .read import Findings, read_pmu
 from .records import read_records
 from .signals import print_ids, print_table, read_signals
@@ -29,13 +27,6 @@ def signals(path, print_them):
     found = read_signals(findings, Path(path))
     stop_at(findings)
     print_them(found)
-
-
-def machines(folder, paths):
-    findings = Findings()
-    found = read_machines(findings, Path(folder), [Path(path) for path in paths])
-    stop_at(findings)
-    print_machines(found)
 
 
 def boxes(signals_path, folders):
@@ -63,8 +54,6 @@ def main(arguments):
         signals(paths[0], print_ids)
     elif what == "signal-table":
         signals(paths[0], print_table)
-    elif what == "machines":
-        machines(paths[0], paths[1:])
     elif what == "boxes":
         boxes(paths[0], paths[1:])
     else:

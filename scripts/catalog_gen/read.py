@@ -48,15 +48,6 @@ KEYS = {
                       "listed", "like"}),
     "ring": ({"count", "first", "entry", "kinds", "fields"}, {"next", "last", "filled"}),
     "note": ({"when", "desc"}, {"kinds"}),
-    "machine": ({"name", "title", "pmu", "events", "source", "sockets", "cores", "slices",
-                 "home_agents", "channels", "ranks", "banks", "row_bytes", "core_mhz", "uclk_mhz",
-                 "dclk_mhz", "bclk_mhz", "memory_bytes", "l1i", "l1d", "l2", "llc", "issue_width",
-                 "reorder_window", "fill_buffers", "irq_entries", "tor_entries", "tracker_entries",
-                 "rpq_entries", "wpq_entries", "wpq_high", "wpq_low", "ring_hop", "ha_cycles",
-                 "link_cycles", "link_line_cycles", "snoop_cycles", "t_cl", "t_cwl", "t_rcd",
-                 "t_rp", "t_ras", "t_burst", "t_refi", "t_rfc", "t_wr", "t_wtr", "instances",
-                 "straps"}, set()),
-    "cache": ({"sets", "ways", "latency"}, set()),
     "signal": ({"name", "box", "kind", "facets", "fields", "desc"}, {"default"}),
 }
 

@@ -20,14 +20,6 @@ NUMBERS = {
     "index": BYTE, "first": QUAD, "own": QUAD, "size": LONG, "enabled": QUAD, "control": LONG,
     "copies": 33, "sign": 64, "family": LONG, "model": LONG, "lead": 33, "stride": LONG,
 }
-MACHINE_NUMBERS = {
-    "sockets", "cores", "slices", "home_agents", "channels", "ranks", "banks", "row_bytes",
-    "core_mhz", "uclk_mhz", "dclk_mhz", "bclk_mhz", "memory_bytes", "issue_width",
-    "reorder_window", "fill_buffers", "irq_entries", "tor_entries", "tracker_entries",
-    "rpq_entries", "wpq_entries", "wpq_high", "wpq_low", "ring_hop", "ha_cycles", "link_cycles",
-    "link_line_cycles", "snoop_cycles", "t_cl", "t_cwl", "t_rcd", "t_rp", "t_ras", "t_burst",
-    "t_refi", "t_rfc", "t_wr", "t_wtr", "sets", "ways", "latency",
-}
 SIGNED = {"stride"}
 FLAGS = {"ext", "alone", "youngest", "listed", "qualified"}
 NAMES = {"name", "box", "field", "register", "any_of", "needs", "group", "alias"}
@@ -47,20 +39,15 @@ SPECIAL = {
     ("record field", "mnemonics"): "text or list of entries",
     ("box", "mnemonics"): "map of lists of entries", ("box", "banks"): "list of entries",
     ("box", "instances"): "map or list of entries", ("unit mask", "given"): "map of numbers",
-    ("row of instances", "status"): "list of texts", ("machine", "events"): "text",
+    ("row of instances", "status"): "list of texts",
     ("register", "offsets"): "list of numbers", ("event", "facets"): "list of lists of texts",
     ("record field", "kinds"): "list of texts", ("note", "kinds"): "list of texts",
     ("record", "kinds"): "list of entries", ("ring", "kinds"): "list of entries",
     ("event", "model"): "text", ("unit mask", "model"): "text",
     ("event", "name"): "name", ("register", "first"): "number", ("ring", "first"): "number",
-    ("machine", "banks"): "number", ("machine", "instances"): "map of numbers",
-    ("machine", "straps"): "map of numbers",
-    **{("machine", key): "map" for key in ("l1i", "l1d", "l2", "llc")},
     ("signal", "facets"): "list of texts", ("signal", "fields"): "list of texts",
 }
 SPECIAL_LIMITS = {("register", "first"): LONG, ("ring", "first"): LONG}
-SPECIAL_LIMITS.update({("machine", key): LONG for key in MACHINE_NUMBERS - {"memory_bytes"}})
-SPECIAL_LIMITS.update({("cache", key): LONG for key in MACHINE_NUMBERS})
 
 
 def number(value):
@@ -126,7 +113,7 @@ def kind_of(kind, key):
     """What a key's value has to be: a name of CHECKS."""
     if (kind, key) in SPECIAL:
         return SPECIAL[kind, key]
-    for name, keys in (("number", NUMBERS), ("number", MACHINE_NUMBERS), ("flag", FLAGS),
+    for name, keys in (("number", NUMBERS), ("flag", FLAGS),
                        ("name", NAMES), ("list of texts", TEXT_LISTS), ("list of entries", ENTRY_LISTS),
                        ("map", MAPS)):
         if key in keys:

@@ -93,7 +93,26 @@ const struct pmu_pmu *cli_find_pmu(const struct cli *cli, const char *name)
 	return NULL;
 }
 
-const struct pmu_machine *cli_find_machine(const struct cli *cli, const char *name)
+static bool is_file_name(const char *name)
+{
+	const char *end = strrchr(name, '.');
+
+	return strchr(name, '/') || (end && !strcmp(end, ".json"));
+}
+
+static const struct pmu_machine *read_machine(struct cli *cli, const char *path)
+{
+	int error;
+
+	pmu_machine_free(cli->machine);
+	cli->machine = NULL;
+	error = pmu_machine_read(&cli->machine, cli->ctx, path);
+	if (error)
+		cli_fail(cli, error);
+	return cli->machine;
+}
+
+const struct pmu_machine *cli_find_machine(struct cli *cli, const char *name)
 {
 	const struct pmu_machine *machines, *machine = pmu_find_machine(name);
 	struct cli_names valid;
@@ -101,6 +120,8 @@ const struct pmu_machine *cli_find_machine(const struct cli *cli, const char *na
 
 	if (machine)
 		return machine;
+	if (is_file_name(name))
+		return read_machine(cli, name);
 	machines = pmu_machines(&count);
 	cli_names_init(&valid, name);
 	for (size_t i = 0; i < count; i++)

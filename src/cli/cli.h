@@ -29,6 +29,7 @@ struct cli {
 	const char *command;
 	enum cli_format format;
 	FILE *out;
+	struct pmu_machine *machine; /* of the user's own, read by cli_find_machine(); or NULL */
 };
 
 /* A command: arguments as main() has them, argv[0] the command's name. Returns the exit code. */
@@ -63,7 +64,8 @@ int cli_set_format(struct cli *cli, const char *text);
 
 /** Finds what a user named; says what is valid and the nearest name where there is none. */
 const struct pmu_pmu *cli_find_pmu(const struct cli *cli, const char *name);
-const struct pmu_machine *cli_find_machine(const struct cli *cli, const char *name);
+/** A machine by name, or of the user's own by its file, a path with a "/" or ending in ".json". */
+const struct pmu_machine *cli_find_machine(struct cli *cli, const char *name);
 
 /** Prints a table in the format asked for, cut at the terminal's width on a terminal. @return code
  */

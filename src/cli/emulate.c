@@ -80,15 +80,21 @@ static int host(const struct cli *cli, const struct arguments *arguments, char *
 }
 
 /* Lets end what the program has left in flight: who reads counters next finds all of it. */
-static int run_on(const struct cli *cli, const struct system_share *share, struct run *run)
+static int run_on(const struct cli *cli, const struct system_share *share, char **argv)
 {
 	struct system *system;
+	struct run program;
 	int code, error = system_attach(&system, cli->ctx, share->block);
 
 	if (error)
 		return cli_fail(cli, error);
-	code = run_program(cli, run, share->block);
-	machine_drain(system_machine(system));
+	code = run_prepare(cli, &program, argv, system_desc(system));
+	if (!code) {
+		program.watch = share->connection;
+		code = run_program(cli, &program, share->block);
+		machine_drain(system_machine(system));
+		run_release(&program);
+	}
 	system_free(system);
 	return code;
 }
@@ -114,7 +120,6 @@ static int run_tool(const struct cli *cli, const struct system_share *share, cha
 static int attach(const struct cli *cli, const struct arguments *arguments, char **argv)
 {
 	struct system_share share;
-	struct run program;
 	int code, error = system_join(&share, cli->ctx, arguments->attach);
 
 	if (!error) {
@@ -124,16 +129,7 @@ static int attach(const struct cli *cli, const struct arguments *arguments, char
 	}
 	if (error)
 		return cli_fail(cli, error);
-	if (arguments->tool) {
-		code = run_tool(cli, &share, argv);
-	} else {
-		code = run_prepare(cli, &program, argv);
-		if (!code) {
-			program.watch = share.connection;
-			code = run_on(cli, &share, &program);
-			run_release(&program);
-		}
-	}
+	code = arguments->tool ? run_tool(cli, &share, argv) : run_on(cli, &share, argv);
 	system_part(&share);
 	return code;
 }

@@ -54,6 +54,7 @@ static int run(const char *name, cli_command *command, int argc, char **argv)
 		return EXIT_FAILED;
 	}
 	code = command(&cli, argc, argv);
+	pmu_machine_free(cli.machine);
 	pmu_ctx_free(cli.ctx);
 	if (fflush(stdout) && errno != EPIPE) {
 		fprintf(stderr, "pmulab: cannot write the output: %s\n", strerror(errno));

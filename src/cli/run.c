@@ -15,14 +15,6 @@
 #define SHEBANG_MAX  256 /* as the kernel reads it */
 #define SCRIPT_DEPTH 4
 
-/*
- * A Broadwell-EP for the guest's CPUID, less what the emulator has not, so that programs choose the
- * code they would choose on the machine. Its name may follow.
- */
-#define GUEST_CPU                                                                                  \
-	"Broadwell-noTSX,model=79,stepping=1,-pcid,-x2apic,-tsc-deadline,-invpcid,-rdseed,"        \
-	"-3dnowprefetch"
-
 static bool is_program(const char *path)
 {
 	struct stat status;
@@ -215,13 +207,14 @@ static int prepare(const struct cli *cli, struct run *run, char **argv)
 	return run->qemu ? 0 : EXIT_FAILED;
 }
 
-int run_prepare(const struct cli *cli, struct run *run, char **argv)
+int run_prepare(const struct cli *cli, struct run *run, char **argv,
+		const struct pmu_machine *machine)
 {
 	int code = prepare(cli, run, argv);
 
 	if (!code) {
 		run->plugin = find_library(cli, "libpmulab-qemu.so", "PMULAB_PLUGIN");
-		run->cpu = strdup(GUEST_CPU);
+		run->cpu = strdup(machine->qemu_cpu);
 		code = run->plugin && run->cpu ? 0 : EXIT_FAILED;
 	}
 	if (code)
@@ -253,7 +246,8 @@ int run_prepare_tool(const struct cli *cli, struct run *run, char **argv,
 		code = run->guest ? 0 : EXIT_FAILED;
 	}
 	topology_name(machine, name);
-	if (!code && asprintf(&run->cpu, "%s,-hypervisor,model-id=%s", GUEST_CPU, name) < 0) {
+	if (!code &&
+	    asprintf(&run->cpu, "%s,-hypervisor,model-id=%s", machine->qemu_cpu, name) < 0) {
 		run->cpu = NULL;
 		code = cli_error(cli, EXIT_FAILED, "out of memory");
 	}

@@ -23,10 +23,12 @@ struct run {
 };
 
 /**
- * Finds the emulator, the plugin and the program; says what is missing.
+ * Finds the emulator, the plugin and the program, which is to run on @machine; says what is
+ * missing.
  * @return 0, or the exit code: RUN_NOT_FOUND, RUN_NOT_EXECUTABLE, EXIT_FAILED
  */
-int run_prepare(const struct cli *cli, struct run *run, char **argv);
+int run_prepare(const struct cli *cli, struct run *run, char **argv,
+		const struct pmu_machine *machine);
 /** The same for a tool that looks at the machine from outside: it runs under no plugin. */
 int run_prepare_tool(const struct cli *cli, struct run *run, char **argv,
 		     const struct pmu_machine *machine);

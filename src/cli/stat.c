@@ -22,6 +22,7 @@ static void usage(FILE *file)
 	    "events, or with names of libpfm4 (CYCLES, PAGE-FAULTS), the kernel counts what the\n"
 	    "program itself does on this computer. The report goes to standard error. Exit code:\n"
 	    "the program's.\n\n"
+	    "  -M MACHINE     one of pmulab machines, or FILE.json that describes one\n"
 	    "  --per-box      shows each instance of a box\n"
 	    "  -a             all CPUs, as uncore counters count anyhow\n"
 	    "  --pmu PMU      of those that the processor has, if not the first\n"
@@ -221,7 +222,7 @@ static int open_output(struct cli *cli, const struct stat_run *run)
 static int measure_emulated(struct cli *cli, struct stat_run *run, char **argv)
 {
 	struct run program;
-	int code = run_prepare(cli, &program, argv);
+	int code = run_prepare(cli, &program, argv, run->machine);
 
 	if (code)
 		return code;

@@ -6,47 +6,21 @@
 #include "device/topology.h"
 #include "pmulab/catalog.h"
 
-#define ANSWER_BYTES  sizeof(struct cpuid)
-#define BASIC_LAST    0xD
-#define EXTENDED      0x80000000
-#define EXTENDED_LAST 0x80000008
-#define BRAND_FIRST   0x80000002
-#define BRAND_LAST    0x80000004
+#define ANSWER_BYTES sizeof(struct cpuid)
+#define EXTENDED     0x80000000
+#define BRAND_FIRST  0x80000002
+#define BRAND_LAST   0x80000004
 
-/*
- * Leaves that are the same on every CPU (325384, CPUID). Features are those of Broadwell-EP less
- * what the emulator has not, as programs on the machine see them too (cli/run.c).
- */
-static const struct {
-	uint32_t leaf, subleaf;
-	struct cpuid answer;
-} constants[] = {
-    {0x0, 0, {BASIC_LAST, 0x756e6547, 0x6c65746e, 0x49656e69}}, /* "GenuineIntel" */
-    {0x2, 0, {0x76036301, 0x00f0b5ff, 0, 0x00c30000}},
-    {0x5, 0, {0x40, 0x40, 0x3, 0}}, /* MWAIT: lines of 64 bytes */
-    {0x6, 0, {0x4, 0, 0x1, 0}},	    /* timer that never stops, APERF and MPERF */
-    {0x7, 0, {0, 0x001803a9, 0, 0}},
-    {0xD, 0, {0x7, 0x340, 0x340, 0}},
-    {0xD, 1, {0x1, 0x340, 0, 0}},
-    {0xD, 2, {0x100, 0x240, 0, 0}},
-    {0x80000000, 0, {EXTENDED_LAST, 0, 0, 0}},
-    {0x80000001, 0, {0, 0, 0x21, 0x28100800}},
-    {0x80000006, 0, {0, 0, 0x01006040, 0}}, /* L2: 256 KB, 8 ways, lines of 64 bytes */
-    {0x80000007, 0, {0, 0, 0, 0x100}},	    /* TSC of constant frequency */
-    {0x80000008, 0, {0x302e, 0, 0, 0}},	    /* 46 bits physical, 48 linear */
-};
-
-#define FEATURES_ECX 0x7ed8b203 /* of leaf 1; with PDCM */
-#define FEATURES_EDX 0x178bfbfd /* with HTT: more than one APIC id a package */
-#define STEPPING     1
-
-static unsigned bits_for(unsigned values)
+/* What the machine's description says; zeros where it says nothing (325384, CPUID). */
+static struct cpuid described(const struct pmu_machine *machine, uint32_t leaf, uint32_t subleaf)
 {
-	unsigned bits = 0;
+	for (size_t i = 0; i < machine->cpuid_count; i++) {
+		const struct pmu_cpuid *answer = &machine->cpuid[i];
 
-	while (1u << bits < values)
-		bits++;
-	return bits;
+		if (answer->leaf == leaf && answer->subleaf == subleaf)
+			return (struct cpuid){answer->eax, answer->ebx, answer->ecx, answer->edx};
+	}
+	return (struct cpuid){0};
 }
 
 /* Family, model and stepping, the extended ones apart. */
@@ -55,13 +29,13 @@ static uint32_t signature(const struct pmu_machine *machine)
 	const struct pmu_cpu *cpu = &pmu_find_pmu(machine->pmu)->cpus[0];
 
 	return (cpu->model >> 4 & 0xF) << 16 | (cpu->family & 0xF) << 8 | (cpu->model & 0xF) << 4 |
-	       STEPPING;
+	       machine->stepping;
 }
 
 /* APIC ids that a socket has room for: two a core, of which one is used. */
 static uint32_t socket_ids(const struct pmu_machine *machine)
 {
-	return 2u << bits_for(machine->cores);
+	return 1u << topology_socket_shift(machine);
 }
 
 static struct cpuid identity(const struct pmu_machine *machine, unsigned cpu)
@@ -69,8 +43,8 @@ static struct cpuid identity(const struct pmu_machine *machine, unsigned cpu)
 	return (struct cpuid){
 	    signature(machine),
 	    topology_apic_id(machine, cpu) << 24 | socket_ids(machine) << 16 | 64 / 8 << 8,
-	    FEATURES_ECX,
-	    FEATURES_EDX,
+	    described(machine, 1, 0).ecx,
+	    described(machine, 1, 0).edx,
 	};
 }
 
@@ -102,7 +76,7 @@ static struct cpuid cache_leaf(const struct pmu_machine *machine, uint32_t index
 /* Architectural performance monitoring: what the catalog says that a core has. */
 static struct cpuid counters_leaf(const struct pmu_machine *machine)
 {
-	enum { VERSION = 3, EVENTS = 7 };
+	const struct cpuid events_and_version = described(machine, 0xA, 0);
 	const struct pmu_pmu *pmu = pmu_find_pmu(machine->pmu);
 
 	for (size_t b = 0; b < pmu->box_count; b++) {
@@ -110,9 +84,9 @@ static struct cpuid counters_leaf(const struct pmu_machine *machine)
 
 		if (box->scope == PMU_SCOPE_CORE && box->counter_count)
 			return (struct cpuid){
-			    EVENTS << 24 | (uint32_t)box->counter_width << 16 |
-				(uint32_t)box->counter_count << 8 | VERSION,
-			    0,
+			    events_and_version.eax | (uint32_t)box->counter_width << 16 |
+				(uint32_t)box->counter_count << 8,
+			    events_and_version.ebx,
 			    0,
 			    (uint32_t)box->counter_width << 5 | box->fixed_count,
 			};
@@ -129,7 +103,8 @@ static struct cpuid topology_leaf(const struct pmu_machine *machine, unsigned cp
 	case 0:
 		return (struct cpuid){1, 1, THREADS, id};
 	case 1:
-		return (struct cpuid){bits_for(machine->cores) + 1, machine->cores, CORES | 1, id};
+		return (struct cpuid){topology_socket_shift(machine), machine->cores, CORES | 1,
+				      id};
 	default:
 		return (struct cpuid){0, 0, level & 0xFF, id};
 	}
@@ -149,10 +124,12 @@ struct cpuid cpuid_of(const struct pmu_machine *machine, unsigned cpu, uint32_t 
 		      uint32_t subleaf)
 {
 	static const uint32_t with_subleaves[] = {0x4, 0x7, 0xB, 0xD};
+	const uint32_t basic_last = described(machine, 0, 0).eax;
+	const uint32_t extended_last = described(machine, EXTENDED, 0).eax;
 	bool wanted = false;
 
-	if ((leaf > BASIC_LAST && leaf < EXTENDED) || leaf > EXTENDED_LAST)
-		leaf = BASIC_LAST;
+	if ((leaf > basic_last && leaf < EXTENDED) || leaf > extended_last)
+		leaf = basic_last;
 	for (size_t i = 0; i < sizeof(with_subleaves) / sizeof(with_subleaves[0]); i++)
 		wanted |= leaf == with_subleaves[i];
 	subleaf = wanted ? subleaf : 0;
@@ -168,10 +145,7 @@ struct cpuid cpuid_of(const struct pmu_machine *machine, unsigned cpu, uint32_t 
 	}
 	if (leaf >= BRAND_FIRST && leaf <= BRAND_LAST)
 		return brand(machine, leaf);
-	for (size_t i = 0; i < sizeof(constants) / sizeof(constants[0]); i++)
-		if (constants[i].leaf == leaf && constants[i].subleaf == subleaf)
-			return constants[i].answer;
-	return (struct cpuid){0};
+	return described(machine, leaf, subleaf);
 }
 
 ssize_t device_cpuid_read(const struct pmu_machine *machine, unsigned cpu, void *buffer,

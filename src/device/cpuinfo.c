@@ -1,21 +1,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "device/cpuid.h"
 #include "device/topology.h"
 #include "pmulab/catalog.h"
-
-#define STEPPING 1 /* B0 */
-
-static const char flags[] =
-    "fpu vme de pse tsc msr pae mce cx8 apic sep mtrr pge mca cmov pat pse36 clflush mmx fxsr sse "
-    "sse2 ss ht syscall nx pdpe1gb rdtscp lm constant_tsc arch_perfmon rep_good nopl xtopology "
-    "nonstop_tsc cpuid aperfmperf pni pclmulqdq ssse3 fma cx16 sse4_1 sse4_2 movbe popcnt aes "
-    "xsave avx f16c rdrand lahf_lm abm fsgsbase bmi1 avx2 smep bmi2 erms adx smap xsaveopt";
 
 static void print_cpu(FILE *file, const struct pmu_machine *machine, unsigned cpu)
 {
 	const struct pmu_cache *llc = &machine->llc;
 	const struct pmu_cpu *processor = &pmu_find_pmu(machine->pmu)->cpus[0];
+	const uint32_t bits = cpuid_of(machine, cpu, 0x80000008, 0).eax;
 	char name[TOPOLOGY_NAME_BYTES];
 
 	topology_name(machine, name);
@@ -24,7 +18,7 @@ static void print_cpu(FILE *file, const struct pmu_machine *machine, unsigned cp
 	fprintf(file, "cpu family\t: %u\n", processor->family);
 	fprintf(file, "model\t\t: %u\n", processor->model);
 	fprintf(file, "model name\t: %s\n", name);
-	fprintf(file, "stepping\t: %d\n", STEPPING);
+	fprintf(file, "stepping\t: %u\n", machine->stepping);
 	fprintf(file, "cpu MHz\t\t: %u.000\n", machine->core_mhz);
 	fprintf(file, "cache size\t: %u KB\n", machine->slices * llc->sets * llc->ways * 64 / 1024);
 	fprintf(file, "physical id\t: %u\n", cpu / machine->cores);
@@ -33,11 +27,13 @@ static void print_cpu(FILE *file, const struct pmu_machine *machine, unsigned cp
 	fprintf(file, "cpu cores\t: %u\n", machine->cores);
 	fprintf(file, "apicid\t\t: %u\n", topology_apic_id(machine, cpu));
 	fprintf(file, "initial apicid\t: %u\n", topology_apic_id(machine, cpu));
-	fprintf(file, "fpu\t\t: yes\nfpu_exception\t: yes\ncpuid level\t: 13\nwp\t\t: yes\n");
-	fprintf(file, "flags\t\t: %s\n", flags);
+	fprintf(file, "fpu\t\t: yes\nfpu_exception\t: yes\ncpuid level\t: %u\nwp\t\t: yes\n",
+		cpuid_of(machine, cpu, 0, 0).eax);
+	fprintf(file, "flags\t\t: %s\n", machine->flags);
 	fprintf(file, "bugs\t\t:\nbogomips\t: %u.00\n", 2 * machine->core_mhz);
 	fprintf(file, "clflush size\t: 64\ncache_alignment\t: 64\n");
-	fprintf(file, "address sizes\t: 46 bits physical, 48 bits virtual\npower management:\n\n");
+	fprintf(file, "address sizes\t: %u bits physical, %u bits virtual\npower management:\n\n",
+		bits & 0xFF, bits >> 8 & 0xFF);
 }
 
 void cpuinfo_add_files(struct device_tree *tree, const struct pmu_machine *machine)

@@ -23,6 +23,18 @@ static bool is_whole(size_t size, off_t offset)
 	return size % REGISTER_BYTES == 0 && offset >= 0 && offset <= (off_t)UINT32_MAX;
 }
 
+/* Outside of the PMU a register reads as the machine's description says; nobody can write it. */
+static bool read_described(const struct pmu_machine *machine, uint32_t address, uint64_t *value)
+{
+	for (size_t i = 0; i < machine->msr_count; i++) {
+		if (machine->msrs[i].address != address)
+			continue;
+		*value = machine->msrs[i].value;
+		return true;
+	}
+	return false;
+}
+
 ssize_t device_msr_read(const struct device_access *device, unsigned cpu, void *buffer, size_t size,
 			off_t offset)
 {
@@ -33,7 +45,8 @@ ssize_t device_msr_read(const struct device_access *device, unsigned cpu, void *
 	for (size_t done = 0; done < size; done += REGISTER_BYTES) {
 		uint64_t value;
 
-		if (device_read(device, &access, &value))
+		if (!read_described(system_desc(device->system), access.address, &value) &&
+		    device_read(device, &access, &value))
 			return done ? (ssize_t)done : -EIO;
 		memcpy((char *)buffer + done, &value, sizeof(value));
 	}

@@ -36,23 +36,15 @@ static uint8_t uncore_bus(const struct pmu_machine *machine, unsigned socket)
 	return (uint8_t)(BUSES / machine->sockets * (socket + 1) - 1);
 }
 
-/*
- * The first devices of a socket stand on its I/O bus, also those that the uncore's manual lists
- * (lspci of an E5-2620 v4 shows 00:05.6 and ff:08.0).
- */
-#define UNCORE_FIRST_DEVICE 8
-
-/* Not of the uncore, but where software reads which buses a socket has. */
-#define IO_DEVICE      5
-#define IO_DEVICE_ID   0x6F28
-#define CPUBUSNO       0x108 /* 31: valid, 15:8: uncore bus, 7:0: I/O bus */
-#define CPUBUSNO_VALID 0x80000000
+/* What a function's register of buses reads: 15:8 the uncore's bus, 7:0 the I/O bus. */
+#define BUSES_VALID 0x80000000
 
 #define SLOTS 256 /* 32 devices of 8 functions */
 
 struct slot {
 	bool there, counts;
 	uint16_t device_id;
+	const struct pmu_function *described; /* outside of the PMU */
 };
 
 static bool counts(uint8_t role)
@@ -110,6 +102,13 @@ static uint16_t read_device_id(const struct device_access *device,
 	return system_read(device->system, &access, &value) ? 0 : (uint16_t)(value >> 16);
 }
 
+static uint32_t class_of(const struct slot *slot)
+{
+	if (slot->described)
+		return slot->described->class;
+	return slot->counts ? CLASS_PERFORMANCE : CLASS_SYSTEM;
+}
+
 int device_pci_init(struct pci_functions *functions, struct pmu_ctx *ctx,
 		    const struct device_access *device)
 {
@@ -121,7 +120,12 @@ int device_pci_init(struct pci_functions *functions, struct pmu_ctx *ctx,
 	if (!pmu)
 		return error_set(ctx, PMU_E_UNKNOWN, "no PMU %s", machine->pmu);
 	find_slots(slots, machine, pmu);
-	slots[IO_DEVICE << 3] = (struct slot){.there = true, .device_id = IO_DEVICE_ID};
+	for (size_t i = 0; i < machine->function_count; i++) {
+		const struct pmu_function *described = &machine->functions[i];
+
+		slots[described->device << 3 | described->function] = (struct slot){
+		    .there = true, .device_id = described->id, .described = described};
+	}
 	functions->all = calloc((size_t)machine->sockets * SLOTS, sizeof(*functions->all));
 	if (!functions->all)
 		return error_set(ctx, PMU_E_NOMEM, "out of memory for PCI functions");
@@ -129,12 +133,14 @@ int device_pci_init(struct pci_functions *functions, struct pmu_ctx *ctx,
 		for (unsigned slot = 0; slot < SLOTS; slot++) {
 			struct pci_function function = {
 			    .socket = (uint8_t)socket,
-			    .bus = slot >> 3 < UNCORE_FIRST_DEVICE ? io_bus(machine, socket)
-								   : uncore_bus(machine, socket),
+			    .bus = slot >> 3 < machine->first_uncore_device
+				       ? io_bus(machine, socket)
+				       : uncore_bus(machine, socket),
 			    .device = (uint8_t)(slot >> 3),
 			    .function = (uint8_t)(slot & 7),
 			    .device_id = slots[slot].device_id,
-			    .class = slots[slot].counts ? CLASS_PERFORMANCE : CLASS_SYSTEM,
+			    .class = class_of(&slots[slot]),
+			    .described = slots[slot].described,
 			};
 
 			if (!slots[slot].there)
@@ -157,8 +163,9 @@ void device_pci_fini(struct pci_functions *functions)
 static uint32_t rest_of(const struct pmu_machine *machine, const struct pci_function *function,
 			unsigned offset)
 {
-	if (function->device_id == IO_DEVICE_ID && offset == CPUBUSNO)
-		return CPUBUSNO_VALID | (uint32_t)uncore_bus(machine, function->socket) << 8 |
+	if (function->described && function->described->buses &&
+	    offset == function->described->buses)
+		return BUSES_VALID | (uint32_t)uncore_bus(machine, function->socket) << 8 |
 		       io_bus(machine, function->socket);
 	switch (offset) {
 	case HEADER_ID:

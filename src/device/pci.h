@@ -17,7 +17,8 @@
 struct pci_function {
 	uint8_t socket, bus, device, function;
 	uint16_t device_id;
-	uint32_t class; /* base class, subclass, interface: 24 bits */
+	uint32_t class;			      /* base class, subclass, interface: 24 bits */
+	const struct pmu_function *described; /* outside of the PMU; else NULL */
 };
 
 struct pci_functions {

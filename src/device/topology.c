@@ -19,25 +19,25 @@ unsigned topology_cpus(const struct pmu_machine *machine)
 	return machine->sockets * machine->cores;
 }
 
-static unsigned bits_for(unsigned values)
+unsigned topology_socket_shift(const struct pmu_machine *machine)
 {
 	unsigned bits = 0;
 
-	while (1u << bits < values)
+	while (1u << bits < machine->cores)
 		bits++;
-	return bits;
+	return bits + 1;
 }
 
 unsigned topology_apic_id(const struct pmu_machine *machine, unsigned cpu)
 {
 	unsigned socket = cpu / machine->cores, core = cpu % machine->cores;
 
-	return socket << (bits_for(machine->cores) + 1) | core << 1;
+	return socket << topology_socket_shift(machine) | core << 1;
 }
 
 void topology_name(const struct pmu_machine *machine, char name[TOPOLOGY_NAME_BYTES])
 {
-	snprintf(name, TOPOLOGY_NAME_BYTES, "Intel(R) Xeon(R) CPU E5 v4 @ %u.%02uGHz",
+	snprintf(name, TOPOLOGY_NAME_BYTES, "%s @ %u.%02uGHz", machine->brand,
 		 machine->core_mhz / 1000, machine->core_mhz % 1000 / 10);
 }
 

@@ -9,6 +9,8 @@
 
 /** CPUs are numbered over all sockets; one thread a core. */
 unsigned topology_cpus(const struct pmu_machine *machine);
+/** Bits of an APIC id below the socket: those of the core, and one of the thread. */
+unsigned topology_socket_shift(const struct pmu_machine *machine);
 /** The APIC id of a CPU: socket, core and, always 0, thread from the top bit down. */
 unsigned topology_apic_id(const struct pmu_machine *machine, unsigned cpu);
 /** Adds two files that tell a socket's CPUs: "f" and "0-3". */

@@ -51,16 +51,44 @@ static bool is_power_of_two(uint64_t value)
 	return value && !(value & (value - 1));
 }
 
-static int check(struct pmu_ctx *ctx, const struct pmu_machine *desc)
+static int check_limits(struct pmu_ctx *ctx, const struct pmu_machine *desc,
+			const struct limit *limits, size_t count)
 {
-	const uint64_t lines = desc->memory_bytes / LINE_BYTES;
+	for (const struct limit *limit = limits; limit < limits + count; limit++)
+		if (limit->value < limit->least || limit->value > limit->most)
+			return error_set(ctx, PMU_E_UNSUPPORTED,
+					 "machine %s: %s must be from %llu to %llu, not %llu",
+					 desc->name, limit->what, (unsigned long long)limit->least,
+					 (unsigned long long)limit->most,
+					 (unsigned long long)limit->value);
+	return 0;
+}
+
+static int check_memory(struct pmu_ctx *ctx, const struct pmu_machine *desc)
+{
+	const uint64_t lines = desc->memory_bytes / LINE_BYTES * desc->sockets;
+	const struct limit limits[] = {
+	    /* Line numbers have 31 bits, and an LLC tag word 29 of the line's. */
+	    {"lines of memory", lines, 1u << (PAGE_LOG2 - LINE_LOG2), 1u << 31},
+	    {"lines of memory a set of the LLC", lines / desc->slices / desc->llc.sets, 0,
+	     (1u << 28)},
+	};
+
+	return check_limits(ctx, desc, limits, sizeof(limits) / sizeof(limits[0]));
+}
+
+int machine_check(struct pmu_ctx *ctx, const struct pmu_machine *desc)
+{
 	const struct limit limits[] = {
 	    {"sockets", desc->sockets, 1, SOCKETS_MAX},
 	    {"cores", desc->cores, 1, CORES_MAX},
 	    {"slices", desc->slices, 1, SLICES_MAX},
 	    {"home agents", desc->home_agents, 1, HOMES_MAX},
 	    {"channels", desc->channels, 1, HOME_CHANNELS},
-	    {"ranks and banks", (uint64_t)desc->ranks * desc->banks, 1, MEMORY_BANKS_MAX},
+	    {"ranks", desc->ranks, 1, MEMORY_BANKS_MAX},
+	    {"banks", desc->banks, 1, MEMORY_BANKS_MAX},
+	    {"ranks times banks", (uint64_t)desc->ranks * desc->banks, 1, MEMORY_BANKS_MAX},
+	    {"bytes of memory a socket", desc->memory_bytes, LINE_BYTES, 1ull << 37},
 	    {"L1I sets", desc->l1i.sets, L1_SETS, L1_SETS},
 	    {"L1I ways", desc->l1i.ways, L1_WAYS, L1_WAYS},
 	    {"L1D sets", desc->l1d.sets, L1_SETS, L1_SETS},
@@ -77,28 +105,20 @@ static int check(struct pmu_ctx *ctx, const struct pmu_machine *desc)
 	    {"RPQ entries", desc->rpq_entries, 1, MEMORY_QUEUE_MAX},
 	    {"WPQ entries", desc->wpq_entries, 1, MEMORY_QUEUE_MAX},
 	    {"issue width", desc->issue_width, 1, 64},
-	    /* Line numbers have 31 bits, and an LLC tag word 29 of the line's. */
-	    {"lines of memory", lines * desc->sockets, 1u << (PAGE_LOG2 - LINE_LOG2), 1u << 31},
-	    {"lines of memory a set of the LLC",
-	     lines * desc->sockets / desc->slices / desc->llc.sets, 0, (1u << 28)},
 	    {"core clock", desc->core_mhz, 1, 10000},
 	    {"uncore clock", desc->uclk_mhz, 1, 10000},
 	    {"DRAM clock", desc->dclk_mhz, 1, 10000},
 	    {"base clock", desc->bclk_mhz, 1, 1000},
 	};
 
-	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
-		if (limits[i].value < limits[i].least || limits[i].value > limits[i].most)
-			return error_set(ctx, PMU_E_UNSUPPORTED,
-					 "machine %s: %s must be from %llu to %llu, not %llu",
-					 desc->name, limits[i].what,
-					 (unsigned long long)limits[i].least,
-					 (unsigned long long)limits[i].most,
-					 (unsigned long long)limits[i].value);
+	int error = check_limits(ctx, desc, limits, sizeof(limits) / sizeof(limits[0]));
+
+	if (error)
+		return error;
 	if (!is_power_of_two(desc->l2.sets) || !is_power_of_two(desc->llc.sets))
 		return error_set(ctx, PMU_E_UNSUPPORTED,
 				 "machine %s: L2 and LLC sets must be powers of two", desc->name);
-	return 0;
+	return check_memory(ctx, desc);
 }
 
 static uint64_t least_common_multiple(uint64_t a, uint64_t b)
@@ -165,7 +185,7 @@ int machine_open(struct machine **result, struct pmu_ctx *ctx, const struct pmu_
 	const struct layout layout = lay_out(desc);
 	struct machine *machine;
 	char *base = state;
-	int error = check(ctx, desc);
+	int error = machine_check(ctx, desc);
 
 	if (error)
 		return error;

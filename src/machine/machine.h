@@ -22,7 +22,12 @@ struct machine;
 struct machine_core;
 struct machine_space;
 
-/** Bytes of shared state that a machine of this description needs. */
+/**
+ * Whether such a machine can be built. @return 0, or PMU_E_UNSUPPORTED; the message names the limit
+ */
+int machine_check(struct pmu_ctx *ctx, const struct pmu_machine *desc);
+
+/** Bytes of shared state that a machine of this description needs, which machine_check() allows. */
 size_t machine_state_size(const struct pmu_machine *desc);
 
 /**

@@ -10,14 +10,13 @@
 #include "base/error.h"
 
 #define BLOCK_MAGIC   0x62616c756d70 /* "pmulab" */
-#define BLOCK_VERSION 2
+#define BLOCK_VERSION 3
 #define BLOCK_ALIGN   4096
 
-/* The block: this header, the machine's state, the PMUs' state. */
+/* The block: this header, the machine's description, the machine's state, the PMUs' state. */
 struct block_header {
 	uint64_t magic;
-	uint32_t version;
-	uint32_t machine; /* index in pmu_machines() */
+	uint32_t version, text_size; /* of the description, bytes */
 	uint64_t machine_offset, pmon_offset, size;
 };
 
@@ -26,6 +25,7 @@ struct system {
 	struct block_header *block;
 	size_t size;
 	const struct pmu_machine *desc;
+	struct pmu_machine *read_desc; /* read from another process's block; NULL: the caller's */
 	struct machine *machine;
 	struct pmon *pmon;
 };
@@ -92,13 +92,14 @@ int system_new(struct system **out, struct pmu_ctx *ctx, const struct pmu_machin
 	struct block_header header = {.magic = BLOCK_MAGIC, .version = BLOCK_VERSION};
 	struct pmon_config config;
 	struct system *system;
-	size_t machine_count;
-	int error = describe(&config, ctx, desc);
+	int error = machine_check(ctx, desc);
 
+	if (!error)
+		error = describe(&config, ctx, desc);
 	if (error)
 		return error;
-	header.machine = (uint32_t)(desc - pmu_machines(&machine_count));
-	header.machine_offset = align_up(sizeof(header));
+	header.text_size = (uint32_t)strlen(desc->text);
+	header.machine_offset = align_up(sizeof(header) + header.text_size);
 	header.pmon_offset = header.machine_offset + align_up(machine_state_size(desc));
 	header.size = header.pmon_offset + align_up(pmon_state_size(&config));
 
@@ -121,6 +122,7 @@ int system_new(struct system **out, struct pmu_ctx *ctx, const struct pmu_machin
 		goto fail;
 	}
 	*system->block = header;
+	memcpy(system->block + 1, desc->text, header.text_size);
 	error = wire(system, ctx, true);
 	if (error)
 		goto fail;
@@ -132,41 +134,55 @@ fail:
 }
 
 /* The descriptor comes from another process: nothing in it is taken on trust. */
-static bool header_fits(const struct block_header *header, size_t file_size, size_t machine_count)
+static bool header_fits(const struct block_header *header, size_t file_size)
 {
 	return header->magic == BLOCK_MAGIC && header->version == BLOCK_VERSION &&
-	       header->machine < machine_count && header->size == file_size &&
+	       header->size == file_size &&
+	       sizeof(*header) + header->text_size <= header->machine_offset &&
 	       header->machine_offset < header->pmon_offset && header->pmon_offset < header->size;
+}
+
+static bool sizes_fit(const struct block_header *header, const struct pmu_machine *desc)
+{
+	return header->pmon_offset - header->machine_offset >= machine_state_size(desc);
 }
 
 int system_attach(struct system **out, struct pmu_ctx *ctx, int fd)
 {
-	const struct pmu_machine *machines;
 	struct block_header header;
 	struct system *system;
-	size_t machine_count;
 	struct stat status;
 	int error;
 
-	machines = pmu_machines(&machine_count);
 	if (fstat(fd, &status) || pread(fd, &header, sizeof(header), 0) != sizeof(header))
 		return error_set(ctx, PMU_E_IO, "descriptor %d is no emulated machine: %s", fd,
 				 strerror(errno));
-	if (!header_fits(&header, (size_t)status.st_size, machine_count))
+	if (!header_fits(&header, (size_t)status.st_size))
 		return error_set(ctx, PMU_E_UNSUPPORTED,
 				 "descriptor %d is no emulated machine of this version", fd);
 
 	system = calloc(1, sizeof(*system));
 	if (!system)
 		return error_set(ctx, PMU_E_NOMEM, "out of memory for a machine");
-	system->desc = &machines[header.machine];
 	system->size = header.size;
 	system->fd = -1; /* the mapping is enough */
 	system->block = mmap(NULL, system->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (system->block == MAP_FAILED) {
 		system->block = NULL;
-		error = error_set(ctx, PMU_E_IO, "cannot attach to machine %s: %s",
-				  system->desc->name, strerror(errno));
+		error =
+		    error_set(ctx, PMU_E_IO, "cannot attach to the machine: %s", strerror(errno));
+		goto fail;
+	}
+	error = pmu_machine_parse(&system->read_desc, ctx, (const char *)(system->block + 1),
+				  header.text_size, "the machine's description");
+	if (!error)
+		error = machine_check(ctx, system->read_desc);
+	if (error)
+		goto fail;
+	system->desc = system->read_desc;
+	if (!sizes_fit(&header, system->desc)) {
+		error = error_set(ctx, PMU_E_UNSUPPORTED,
+				  "descriptor %d is no emulated machine of this version", fd);
 		goto fail;
 	}
 	error = wire(system, ctx, false);
@@ -191,6 +207,7 @@ void system_free(struct system *system)
 		munmap(system->block, system->size);
 	if (system->fd >= 0)
 		close(system->fd);
+	pmu_machine_free(system->read_desc);
 	free(system);
 }
 

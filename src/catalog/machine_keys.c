@@ -1,0 +1,77 @@
+#include "catalog/machine_keys.h"
+
+#define KEY(key_kind, member)                                                                      \
+	{                                                                                          \
+		.name = #member, .kind = (key_kind),                                               \
+		.offset = offsetof(struct pmu_machine, member)                                     \
+	}
+#define TEXT(member)   KEY(KEY_TEXT, member)
+#define NUMBER(member) KEY(KEY_NUMBER, member)
+#define CACHE(member)  KEY(KEY_CACHE, member)
+#define LIST(key_name, key_kind, member, counter)                                                  \
+	{                                                                                          \
+		.name = (key_name), .kind = (key_kind),                                            \
+		.offset = offsetof(struct pmu_machine, member),                                    \
+		.count = offsetof(struct pmu_machine, counter)                                     \
+	}
+
+const struct machine_key machine_keys[] = {
+    TEXT(name),
+    TEXT(title),
+    TEXT(pmu),
+    TEXT(events),
+    TEXT(source),
+    NUMBER(stepping),
+    TEXT(brand),
+    TEXT(flags),
+    TEXT(qemu_cpu),
+    LIST("cpuid", KEY_CPUID, cpuid, cpuid_count),
+    LIST("msrs", KEY_MSRS, msrs, msr_count),
+    NUMBER(first_uncore_device),
+    LIST("functions", KEY_FUNCTIONS, functions, function_count),
+    NUMBER(sockets),
+    NUMBER(cores),
+    NUMBER(slices),
+    NUMBER(home_agents),
+    NUMBER(channels),
+    NUMBER(ranks),
+    NUMBER(banks),
+    NUMBER(row_bytes),
+    NUMBER(core_mhz),
+    NUMBER(uclk_mhz),
+    NUMBER(dclk_mhz),
+    NUMBER(bclk_mhz),
+    KEY(KEY_LONG, memory_bytes),
+    CACHE(l1i),
+    CACHE(l1d),
+    CACHE(l2),
+    CACHE(llc),
+    NUMBER(issue_width),
+    NUMBER(reorder_window),
+    NUMBER(fill_buffers),
+    NUMBER(irq_entries),
+    NUMBER(tor_entries),
+    NUMBER(tracker_entries),
+    NUMBER(rpq_entries),
+    NUMBER(wpq_entries),
+    NUMBER(wpq_high),
+    NUMBER(wpq_low),
+    NUMBER(ring_hop),
+    NUMBER(ha_cycles),
+    NUMBER(link_cycles),
+    NUMBER(link_line_cycles),
+    NUMBER(snoop_cycles),
+    NUMBER(t_cl),
+    NUMBER(t_cwl),
+    NUMBER(t_rcd),
+    NUMBER(t_rp),
+    NUMBER(t_ras),
+    NUMBER(t_burst),
+    NUMBER(t_refi),
+    NUMBER(t_rfc),
+    NUMBER(t_wr),
+    NUMBER(t_wtr),
+    LIST("instances", KEY_PARTS, parts, part_count),
+    LIST("straps", KEY_STRAPS, straps, strap_count),
+};
+const size_t machine_key_count = sizeof(machine_keys) / sizeof(machine_keys[0]);

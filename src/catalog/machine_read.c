@@ -1,0 +1,557 @@
+/*
+ * Machines' descriptions: JSON to struct pmu_machine. The tables of the built-in machines are made
+ * by this too (machine_table.c), so that a machine of the user's own meets the same checks.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/name.h"
+#include "catalog/machine_keys.h"
+#include "pmulab/catalog.h"
+
+#define FILE_MAX   (1 << 20) /* bytes */
+#define BASES_MAX  8	     /* one on the other */
+#define NAME_MAX_  63
+#define CPUID_REGS 4
+
+/* A machine that was read: texts stand in @root. */
+struct machine_read {
+	struct pmu_machine machine;
+	json_t *root;
+	char *text;
+};
+
+struct reader {
+	struct pmu_ctx *ctx;
+	const char *from;
+};
+
+/** @param key  where it is wrong */
+__attribute__((format(printf, 4, 5))) static int wrong(const struct reader *reader, int code,
+						       const char *key, const char *format, ...)
+{
+	char *text = NULL;
+	va_list arguments;
+	int error;
+
+	va_start(arguments, format);
+	if (vasprintf(&text, format, arguments) < 0)
+		text = NULL;
+	va_end(arguments);
+	error = error_set(reader->ctx, code, "%s: %s: %s", reader->from, key, text ? text : "");
+	free(text);
+	return error;
+}
+
+static bool is_printable(const char *text)
+{
+	for (; *text; text++)
+		if (iscntrl((unsigned char)*text))
+			return false;
+	return true;
+}
+
+/* A number, or a text that is one: JSON has no hexadecimal. */
+static int read_number(const struct reader *reader, const char *key, const json_t *value,
+		       uint64_t limit, uint64_t *number)
+{
+	if (json_is_integer(value) && json_integer_value(value) >= 0) {
+		*number = (uint64_t)json_integer_value(value);
+	} else if (json_is_string(value) && isdigit((unsigned char)*json_string_value(value))) {
+		char *end;
+
+		errno = 0;
+		*number = strtoull(json_string_value(value), &end, 0);
+		if (errno || *end)
+			return wrong(reader, PMU_E_SYNTAX, key, "\"%s\" is no number",
+				     json_string_value(value));
+	} else {
+		return wrong(reader, PMU_E_SYNTAX, key, "is no number from 0 to %#llx",
+			     (unsigned long long)limit);
+	}
+	if (*number > limit)
+		return wrong(reader, PMU_E_RANGE, key, "%#llx is more than %#llx",
+			     (unsigned long long)*number, (unsigned long long)limit);
+	return 0;
+}
+
+static int read_u32(const struct reader *reader, const char *key, const json_t *value,
+		    uint32_t *number)
+{
+	uint64_t wide = 0;
+	int error = read_number(reader, key, value, UINT32_MAX, &wide);
+
+	*number = (uint32_t)wide;
+	return error;
+}
+
+static int read_text(const struct reader *reader, const char *key, const json_t *value,
+		     const char **text)
+{
+	if (!json_is_string(value) || !*json_string_value(value) ||
+	    !is_printable(json_string_value(value)))
+		return wrong(reader, PMU_E_SYNTAX, key, "is no printable text");
+	*text = json_string_value(value);
+	return 0;
+}
+
+/* An entry whose keys are numbers of 32 bits and nothing else. */
+struct member {
+	const char *name;
+	uint32_t value;
+};
+
+static int read_members(const struct reader *reader, const char *key, json_t *value,
+			struct member *members, size_t count)
+{
+	const char *name;
+	json_t *entry;
+	size_t found = 0;
+
+	if (!json_is_object(value))
+		return wrong(reader, PMU_E_SYNTAX, key, "is no entry");
+	json_object_foreach(value, name, entry)
+	{
+		size_t i = 0;
+		int error;
+
+		while (i < count && strcmp(members[i].name, name))
+			i++;
+		if (i == count)
+			return wrong(reader, PMU_E_UNKNOWN, key, "unknown key \"%s\"", name);
+		error = read_u32(reader, key, entry, &members[i].value);
+		if (error)
+			return error;
+		found++;
+	}
+	for (size_t i = 0; found < count && i < count; i++)
+		if (!json_object_get(value, members[i].name))
+			return wrong(reader, PMU_E_SYNTAX, key, "%s is missing", members[i].name);
+	return 0;
+}
+
+static int read_cache(const struct reader *reader, const char *key, json_t *value,
+		      struct pmu_cache *cache)
+{
+	struct member members[] = {{"sets", 0}, {"ways", 0}, {"latency", 0}};
+	int error = read_members(reader, key, value, members, 3);
+
+	*cache = (struct pmu_cache){members[0].value, members[1].value, members[2].value};
+	return error;
+}
+
+static int read_part(const struct reader *reader, const char *name, json_t *value, void *entry)
+{
+	struct pmu_part *part = entry;
+
+	part->box = name;
+	return read_u32(reader, name, value, &part->instances);
+}
+
+static int read_strap(const struct reader *reader, const char *name, json_t *value, void *entry)
+{
+	struct pmu_strap *strap = entry;
+
+	strap->reg = name;
+	return read_number(reader, name, value, UINT64_MAX, &strap->value);
+}
+
+static int read_key_number(const struct reader *reader, const char *text, char **end,
+			   uint32_t *number)
+{
+	unsigned long long value;
+
+	errno = 0;
+	value = strtoull(text, end, 0);
+	if (!isdigit((unsigned char)*text) || errno || value > UINT32_MAX)
+		return wrong(reader, PMU_E_SYNTAX, text, "is no number of 32 bits");
+	*number = (uint32_t)value;
+	return 0;
+}
+
+/* "LEAF" or "LEAF.SUBLEAF": [eax, ebx, ecx, edx]. */
+static int read_cpuid(const struct reader *reader, const char *name, json_t *value, void *entry)
+{
+	struct pmu_cpuid *cpuid = entry;
+	uint32_t *regs[CPUID_REGS] = {&cpuid->eax, &cpuid->ebx, &cpuid->ecx, &cpuid->edx};
+	char *end;
+	int error = read_key_number(reader, name, &end, &cpuid->leaf);
+
+	if (!error && *end == '.')
+		error = read_key_number(reader, end + 1, &end, &cpuid->subleaf);
+	if (error)
+		return error;
+	if (*end || !json_is_array(value) || json_array_size(value) != CPUID_REGS)
+		return wrong(reader, PMU_E_SYNTAX, name,
+			     "is no \"LEAF[.SUBLEAF]\": [eax, ebx, ecx, edx]");
+	for (size_t i = 0; !error && i < CPUID_REGS; i++)
+		error = read_u32(reader, name, json_array_get(value, i), regs[i]);
+	return error;
+}
+
+static int read_msr(const struct reader *reader, const char *name, json_t *value, void *entry)
+{
+	struct pmu_msr *msr = entry;
+	char *end;
+	int error = read_key_number(reader, name, &end, &msr->address);
+
+	if (!error && *end)
+		error = wrong(reader, PMU_E_SYNTAX, name, "is no address");
+	return error ? error : read_number(reader, name, value, UINT64_MAX, &msr->value);
+}
+
+static int read_function(const struct reader *reader, const char *name, json_t *value, void *entry)
+{
+	struct pmu_function *function = entry;
+	struct member members[] = {{"id", 0}, {"class", 0}, {"buses", 0}};
+	int error, used = 0;
+
+	if (sscanf(name, "%2hhu.%1hhu%n", &function->device, &function->function, &used) != 2 ||
+	    name[used] || function->device > 31 || function->function > 7)
+		return wrong(reader, PMU_E_SYNTAX, name, "is no DEVICE.FUNCTION");
+	error = read_members(reader, name, value, members, 3);
+	if (!error && (members[0].value > UINT16_MAX || members[1].value > 0xFFFFFF ||
+		       members[2].value > 0xFFC || members[2].value % 4))
+		error = wrong(reader, PMU_E_RANGE, name,
+			      "id has 16 bits, class 24, buses is the offset of a dword");
+	function->id = (uint16_t)members[0].value;
+	function->class = members[1].value;
+	function->buses = (uint16_t)members[2].value;
+	return error;
+}
+
+struct list {
+	size_t size; /* of an entry, bytes */
+	int (*read)(const struct reader *reader, const char *name, json_t *value, void *entry);
+};
+
+static const struct list lists[] = {
+    [KEY_PARTS] = {sizeof(struct pmu_part), read_part},
+    [KEY_STRAPS] = {sizeof(struct pmu_strap), read_strap},
+    [KEY_CPUID] = {sizeof(struct pmu_cpuid), read_cpuid},
+    [KEY_MSRS] = {sizeof(struct pmu_msr), read_msr},
+    [KEY_FUNCTIONS] = {sizeof(struct pmu_function), read_function},
+};
+
+static int read_list(const struct reader *reader, const struct machine_key *key, json_t *value,
+		     struct pmu_machine *machine)
+{
+	const struct list *list = &lists[key->kind];
+	void **entries = (void **)((char *)machine + key->offset);
+	size_t *count = (size_t *)((char *)machine + key->count);
+	const char *name;
+	json_t *entry;
+
+	if (!json_is_object(value))
+		return wrong(reader, PMU_E_SYNTAX, key->name, "is no entry");
+	if (!json_object_size(value))
+		return 0;
+	*entries = calloc(json_object_size(value), list->size);
+	if (!*entries)
+		return wrong(reader, PMU_E_NOMEM, key->name, "out of memory");
+	json_object_foreach(value, name, entry)
+	{
+		int error = list->read(reader, name, entry, (char *)*entries + *count * list->size);
+
+		if (error)
+			return error;
+		++*count;
+	}
+	return 0;
+}
+
+static int read_key(const struct reader *reader, const struct machine_key *key, json_t *value,
+		    struct pmu_machine *machine)
+{
+	void *member = (char *)machine + key->offset;
+
+	switch (key->kind) {
+	case KEY_TEXT:
+		return read_text(reader, key->name, value, member);
+	case KEY_NUMBER:
+		return read_u32(reader, key->name, value, member);
+	case KEY_LONG:
+		return read_number(reader, key->name, value, UINT64_MAX, member);
+	case KEY_CACHE:
+		return read_cache(reader, key->name, value, member);
+	default:
+		return read_list(reader, key, value, machine);
+	}
+}
+
+static int read_keys(const struct reader *reader, json_t *root, struct pmu_machine *machine)
+{
+	const char *name;
+	json_t *value;
+
+	json_object_foreach(root, name, value)
+	{
+		size_t i = 0;
+
+		while (i < machine_key_count && strcmp(machine_keys[i].name, name))
+			i++;
+		if (i == machine_key_count)
+			return wrong(reader, PMU_E_UNKNOWN, name, "is no key of a machine");
+	}
+	for (size_t i = 0; i < machine_key_count; i++) {
+		int error;
+
+		value = json_object_get(root, machine_keys[i].name);
+		if (!value)
+			return wrong(reader, PMU_E_SYNTAX, machine_keys[i].name, "is missing");
+		error = read_key(reader, &machine_keys[i], value, machine);
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+/* A name can be typed as an argument, and stands in file names. */
+static bool is_name(const char *name)
+{
+	if (!isalnum((unsigned char)*name) || strlen(name) > NAME_MAX_)
+		return false;
+	return name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				 "0123456789_.-")] == '\0';
+}
+
+static const struct pmu_register *find_register(const struct pmu_pmu *pmu, const char *name)
+{
+	for (size_t i = 0; i < pmu->box_count; i++) {
+		const struct pmu_register *reg = pmu_find_register(&pmu->boxes[i], name);
+
+		if (reg)
+			return reg;
+	}
+	return NULL;
+}
+
+static bool has_msr(const struct pmu_pmu *pmu, uint32_t address)
+{
+	for (const struct pmu_box *box = pmu->boxes; box < pmu->boxes + pmu->box_count; box++)
+		for (size_t r = 0; r < box->register_count; r++)
+			for (unsigned i = 0; i < box->instance_count; i++)
+				if (box->registers[r].space == PMU_SPACE_MSR &&
+				    pmu_register_address(box, &box->registers[r], i) == address)
+					return true;
+	return false;
+}
+
+static int check(const struct reader *reader, const struct pmu_machine *machine)
+{
+	const struct pmu_pmu *pmu = pmu_find_pmu(machine->pmu);
+
+	if (!is_name(machine->name))
+		return wrong(reader, PMU_E_SYNTAX, "name",
+			     "is no name: letters, digits, \"_.-\", at most %d", NAME_MAX_);
+	if (!pmu)
+		return wrong(reader, PMU_E_UNKNOWN, "pmu", "the catalog has no \"%s\"",
+			     machine->pmu);
+	for (size_t i = 0; i < machine->part_count; i++) {
+		const struct pmu_part *part = &machine->parts[i];
+		const struct pmu_box *box = pmu_find_box(pmu, part->box);
+
+		if (!box)
+			return wrong(reader, PMU_E_UNKNOWN, "instances", "%s has no box \"%s\"",
+				     pmu->name, part->box);
+		if (!part->instances || (uint64_t)part->instances >> box->instance_count)
+			return wrong(reader, PMU_E_RANGE, "instances",
+				     "%s: %#x, of %zu instances, one a bit", box->name,
+				     part->instances, box->instance_count);
+	}
+	for (size_t i = 0; i < machine->msr_count; i++)
+		if (has_msr(pmu, machine->msrs[i].address))
+			return wrong(reader, PMU_E_CONFLICT, "msrs", "%#x is a register of %s",
+				     machine->msrs[i].address, pmu->name);
+	for (size_t i = 0; i < machine->strap_count; i++) {
+		const struct pmu_strap *strap = &machine->straps[i];
+		const struct pmu_register *reg = find_register(pmu, strap->reg);
+
+		if (!reg)
+			return wrong(reader, PMU_E_UNKNOWN, "straps", "%s has no register \"%s\"",
+				     pmu->name, strap->reg);
+		if (reg->width < 64 && strap->value >> reg->width)
+			return wrong(reader, PMU_E_RANGE, "straps",
+				     "%s: %#llx has more than %u bits", reg->name,
+				     (unsigned long long)strap->value, reg->width);
+	}
+	return 0;
+}
+
+static int parse_json(const struct reader *reader, const char *text, size_t length, json_t **root)
+{
+	json_error_t error;
+
+	*root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+	if (!*root)
+		return error_set(reader->ctx, PMU_E_SYNTAX, "%s:%d:%d: %s", reader->from,
+				 error.line, error.column, error.text);
+	if (json_is_object(*root))
+		return 0;
+	json_decref(*root);
+	*root = NULL;
+	return error_set(reader->ctx, PMU_E_SYNTAX, "%s: is no entry", reader->from);
+}
+
+/* RFC 7396: what is null goes, entries are changed key by key, all else is replaced. */
+static int change(json_t *base, json_t *changes)
+{
+	const char *name;
+	json_t *value;
+
+	json_object_foreach(changes, name, value)
+	{
+		json_t *old = json_object_get(base, name);
+		int failed = 0;
+
+		if (json_is_null(value))
+			json_object_del(base, name);
+		else if (json_is_object(value) && json_is_object(old))
+			failed = change(old, value);
+		else
+			failed = json_object_set(base, name, value);
+		if (failed)
+			return failed;
+	}
+	return 0;
+}
+
+static const struct machine_source *find_source(const struct machine_sources *bases,
+						const char *name)
+{
+	for (size_t i = 0; i < bases->count; i++)
+		if (name_equal(bases->all[i].name, name))
+			return &bases->all[i];
+	return NULL;
+}
+
+/* Lays *root over what it is based on. */
+static int resolve(const struct reader *reader, const struct machine_sources *bases, json_t **root)
+{
+	for (int depth = 0; json_object_get(*root, "base"); depth++) {
+		json_t *named = json_object_get(*root, "base"), *base;
+		const struct machine_source *source = NULL;
+		int error;
+
+		if (json_is_string(named))
+			source = find_source(bases, json_string_value(named));
+		if (!source || depth == BASES_MAX)
+			return wrong(reader, PMU_E_UNKNOWN, "base", "names no known description");
+		error = parse_json(&(struct reader){reader->ctx, source->name}, source->text,
+				   strlen(source->text), &base);
+		if (error)
+			return error;
+		json_object_del(*root, "base");
+		error = change(base, *root);
+		json_decref(*root);
+		*root = base;
+		if (error)
+			return wrong(reader, PMU_E_NOMEM, "base", "out of memory");
+	}
+	return 0;
+}
+
+int machine_parse(struct pmu_machine **machine, struct pmu_ctx *ctx,
+		  const struct machine_sources *bases, const char *text, size_t length,
+		  const char *from)
+{
+	const struct reader reader = {ctx, from};
+	struct machine_read *read = calloc(1, sizeof(*read));
+	int error;
+
+	if (!read)
+		return error_set(ctx, PMU_E_NOMEM, "out of memory for a machine");
+	error = parse_json(&reader, text, length, &read->root);
+	if (!error)
+		error = resolve(&reader, bases, &read->root);
+	if (!error)
+		error = read_keys(&reader, read->root, &read->machine);
+	if (!error)
+		error = check(&reader, &read->machine);
+	if (!error) {
+		read->text = json_dumps(read->root, JSON_COMPACT);
+		if (!read->text)
+			error = error_set(ctx, PMU_E_NOMEM, "out of memory for a machine");
+	}
+	if (error) {
+		pmu_machine_free(&read->machine);
+		return error;
+	}
+	read->machine.text = read->text;
+	*machine = &read->machine;
+	return 0;
+}
+
+void pmu_machine_free(struct pmu_machine *machine)
+{
+	struct machine_read *read = (struct machine_read *)machine;
+
+	if (!read)
+		return;
+	for (size_t i = 0; i < machine_key_count; i++)
+		if (machine_keys[i].count)
+			free(*(void **)((char *)machine + machine_keys[i].offset));
+	json_decref(read->root);
+	free(read->text);
+	free(read);
+}
+
+int pmu_machine_parse(struct pmu_machine **machine, struct pmu_ctx *ctx, const char *text,
+		      size_t length, const char *from)
+{
+	const struct machine_sources built_in = {machine_source_table, machine_source_count};
+
+	return machine_parse(machine, ctx, &built_in, text, length, from);
+}
+
+/* The file's bytes, at most FILE_MAX; a pipe or a device is no description. */
+static int read_file(struct pmu_ctx *ctx, const char *path, char **text, size_t *length)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), error = 0;
+	struct stat status;
+	ssize_t got = 0;
+
+	*text = NULL;
+	*length = 0;
+	if (fd < 0 || fstat(fd, &status)) {
+		error = error_set(ctx, PMU_E_IO, "cannot read %s: %s", path, strerror(errno));
+	} else if (!S_ISREG(status.st_mode) || status.st_size > FILE_MAX) {
+		error =
+		    error_set(ctx, PMU_E_IO, "%s is no file of at most %d bytes", path, FILE_MAX);
+	} else if (!(*text = malloc((size_t)status.st_size + 1))) {
+		error = error_set(ctx, PMU_E_NOMEM, "out of memory for %s", path);
+	}
+	while (!error && *length < (size_t)status.st_size) {
+		got = read(fd, *text + *length, (size_t)status.st_size - *length);
+		if (got <= 0)
+			break;
+		*length += (size_t)got;
+	}
+	if (!error && got < 0)
+		error = error_set(ctx, PMU_E_IO, "cannot read %s: %s", path, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return error;
+}
+
+int pmu_machine_read(struct pmu_machine **machine, struct pmu_ctx *ctx, const char *path)
+{
+	char *text;
+	size_t length;
+	int error = read_file(ctx, path, &text, &length);
+
+	if (!error)
+		error = pmu_machine_parse(machine, ctx, text, length, path);
+	free(text);
+	return error;
+}
