@@ -65,6 +65,9 @@ int pmu_event_parse(struct pmu_ctx *ctx, const struct pmu_pmu *pmu, const char *
  */
 enum pmu_model pmu_event_model(const struct pmu_selection *selection);
 
+/* Bytes that hold the canonical expression of any event of the catalog, the terminator included. */
+#define PMU_EVENT_TEXT_MAX 2048
+
 /** Writes the canonical expression, as snprintf(). */
 int pmu_event_print(const struct pmu_selection *selection, char *text, size_t size);
 

@@ -5,8 +5,7 @@
 #include "cli/decode_tell.h"
 #include "pmulab/event.h"
 
-#define EVENT_MAX 256
-#define NAME_MAX  128 /* of a field's value */
+#define NAME_MAX 128 /* of a field's value */
 
 struct table *decode_csv_new(void)
 {
@@ -47,13 +46,13 @@ static void field_row(void *arg, const struct pmu_field *field, uint64_t value)
 	table_cell(rows->table, "%s%s%s", name, *name ? ": " : "", field->desc);
 }
 
-/* As a number, which is negative where bit 63 is set, and as text for those that mind. */
+/* As a number, and as text for readers whose numbers have fewer bits. */
 static void add_value(json_t *json, uint64_t value)
 {
 	char text[20];
 
 	snprintf(text, sizeof(text), "0x%llX", (unsigned long long)value);
-	json_object_set_new(json, "value", json_integer((json_int_t)value));
+	json_object_set_new(json, "value", cli_json_number(value));
 	json_object_set_new(json, "hex", json_string(text));
 }
 
@@ -72,20 +71,20 @@ static void field_json(void *arg, const struct pmu_field *field, uint64_t value)
 
 /* The event a control value selects, or "" where it is none. */
 static void event_of(const struct cli *cli, const struct pmu_register_value *value,
-		     char text[EVENT_MAX])
+		     char text[PMU_EVENT_TEXT_MAX])
 {
 	struct pmu_selection selection;
 
 	*text = '\0';
 	if (value->reg->role == PMU_ROLE_COUNTER_CTL &&
 	    !pmu_event_decode(cli->ctx, value->box, value->value, &selection))
-		pmu_event_print(&selection, text, EVENT_MAX);
+		pmu_event_print(&selection, text, PMU_EVENT_TEXT_MAX);
 }
 
 static json_t *register_json(const struct cli *cli, const struct pmu_register_value *value)
 {
 	struct field_rows rows = {.json = json_array(), .value = value};
-	char event[EVENT_MAX];
+	char event[PMU_EVENT_TEXT_MAX];
 	json_t *json;
 
 	event_of(cli, value, event);
@@ -101,7 +100,7 @@ static int register_table(const struct cli *cli, const struct pmu_register_value
 {
 	struct table *table = table_new("rlrll");
 	struct field_rows rows = {.table = table, .value = value};
-	char event[EVENT_MAX], instance[16] = "";
+	char event[PMU_EVENT_TEXT_MAX], instance[16] = "";
 
 	if (!table)
 		return cli_error(cli, EXIT_FAILED, "out of memory");

@@ -328,7 +328,7 @@ static json_t *access_json(const struct stat_run *run, const struct stat_access 
 			 place->box->name, "instance", place->instance, "register", access->op.reg,
 			 "space", cli_space_name(access->op.space), "address", access->op.address,
 			 "width", access->op.width, "value",
-			 access->write ? json_integer((json_int_t)access->op.value) : json_null());
+			 access->write ? cli_json_number(access->op.value) : json_null());
 }
 
 static void access_row(const struct stat_run *run, struct table *table,

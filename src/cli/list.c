@@ -118,16 +118,17 @@ static json_t *register_json(const struct pmu_box *box, const struct pmu_registe
 		const struct pmu_field *field = &reg->fields[i];
 
 		json_array_append_new(fields,
-				      json_pack("{s:s, s:i, s:i, s:s, s:I}", "name", field->name,
+				      json_pack("{s:s, s:i, s:i, s:s, s:o}", "name", field->name,
 						"hi", field->hi, "lo", field->lo, "access",
 						cli_access_name(field->access), "reset",
-						(json_int_t)pmu_field_value(field, reset)));
+						cli_json_number(pmu_field_value(field, reset))));
 	}
-	return json_pack(
-	    "{s:s, s:s, s:i, s:s, s:s, s:I, s:i, s:s, s:I, s:o}", "pmu", box->pmu, "box", box->name,
-	    "instance", instance, "name", reg->name, "space", cli_space_name(reg->space), "address",
-	    (json_int_t)pmu_register_address(box, reg, instance), "width", reg->width, "access",
-	    cli_access_name(reg->access), "reset", (json_int_t)reset, "fields", fields);
+	return json_pack("{s:s, s:s, s:i, s:s, s:s, s:o, s:i, s:s, s:o, s:o}", "pmu", box->pmu,
+			 "box", box->name, "instance", instance, "name", reg->name, "space",
+			 cli_space_name(reg->space), "address",
+			 cli_json_number(pmu_register_address(box, reg, instance)), "width",
+			 reg->width, "access", cli_access_name(reg->access), "reset",
+			 cli_json_number(reset), "fields", fields);
 }
 
 static void registers_json(void *arg, const struct choice *choice, const struct pmu_box *box)

@@ -191,6 +191,7 @@ PMD48 0x5000000000077717
                                       "fields"})
         self.assertEqual(set(pmd32["fields"][0]), {"name", "hi", "lo", "meaning", "value", "hex"})
         self.assertEqual(pmd32["hex"], "0xE000000000001238")
+        self.assertEqual(pmd32["value"], 0xE000000000001238)
         ear, ip = report["records"]
         self.assertEqual((ear["record"], ear["kind"], fields(ear)["latency"]), ("ear-d", "cache", 37))
         # 323602-001 tables 3-30, 3-32: cycles 5 + (1 << 4), IP bits 63:12 0x777, 11:4 0x17
