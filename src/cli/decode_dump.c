@@ -40,14 +40,18 @@ int dump_add(const struct cli *cli, struct dump *dump, const char *line, const c
 
 static int read_lines(const struct cli *cli, struct dump *dump, FILE *file, const char *path)
 {
-	char *line = NULL, where[256];
+	char *line = NULL, *where;
 	size_t size = 0;
 	int code = 0;
 
 	for (unsigned number = 1; !code && getline(&line, &size, file) >= 0; number++) {
 		line[strcspn(line, "\r\n")] = '\0';
-		snprintf(where, sizeof(where), "%s:%u: ", path, number);
+		if (asprintf(&where, "%s:%u: ", path, number) < 0) {
+			code = cli_error(cli, EXIT_FAILED, "out of memory");
+			break;
+		}
 		code = dump_add(cli, dump, line, where);
+		free(where);
 	}
 	if (!code && ferror(file))
 		code = cli_error(cli, EXIT_FAILED, "cannot read %s: %s", path, strerror(errno));

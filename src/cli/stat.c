@@ -104,7 +104,7 @@ static void warn_absent(const struct cli *cli, const struct stat_run *run)
 		const struct pmu_event *event = selection->event;
 		const char *note =
 		    event && event->model == PMU_MODEL_ABSENT ? event->model_note : "";
-		char text[256];
+		char text[PMU_EVENT_TEXT_MAX];
 
 		if (!stat_is_absent(run, selection))
 			continue;

@@ -10,8 +10,6 @@
 #include "event/valid.h"
 #include "event/value.h"
 
-#define TEXT_MAX 512 /* characters of an expression in a message */
-
 /* The named unit masks of a selection. */
 struct rows {
 	const struct pmu_umask *row[UMASK_ROWS];
@@ -19,12 +17,12 @@ struct rows {
 };
 
 /* Writes the event and its unit masks as they are named, for messages. */
-static const char *event_text(const struct expression *expression, char text[TEXT_MAX])
+static const char *event_text(const struct expression *expression, char text[PMU_EVENT_TEXT_MAX])
 {
 	struct pmu_selection bare = *expression->selection;
 
 	bare.setting_count = 0;
-	pmu_event_print(&bare, text, TEXT_MAX);
+	pmu_event_print(&bare, text, PMU_EVENT_TEXT_MAX);
 	return text;
 }
 
@@ -180,7 +178,7 @@ static int check_needed_filters(const struct expression *expression, const struc
 {
 	const struct pmu_selection *selection = expression->selection;
 	struct pmu_selection example;
-	char missing[WORD_MAX] = "", name[TEXT_MAX], text[TEXT_MAX];
+	char missing[WORD_MAX] = "", name[PMU_EVENT_TEXT_MAX], text[PMU_EVENT_TEXT_MAX];
 
 	if (!has_filters(selection->event, rows))
 		return 0;
@@ -240,7 +238,7 @@ static int refuse_filter(const struct expression *expression, const struct rows 
 {
 	const struct pmu_selection *selection = expression->selection;
 	const char *filter = selection->settings[index].modifier->name;
-	char name[TEXT_MAX];
+	char name[PMU_EVENT_TEXT_MAX];
 	struct valid valid;
 
 	valid_init(&valid, "");
