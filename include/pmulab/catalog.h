@@ -143,6 +143,7 @@ struct pmu_modifier {
 	const char *name; /* as in event expressions: the field's, where no other has the same */
 	const struct pmu_register *reg; /* NULL: the counter's control register */
 	uint8_t hi, lo;
+	uint8_t number;	    /* in the box: its bit in sets of modifiers */
 	bool shared;	    /* one register for all counters of the box */
 	bool copied;	    /* one for each copy, see struct pmu_event: reg is the first of them */
 	bool filter;	    /* only events that list it look at it */
@@ -220,8 +221,8 @@ struct pmu_umask {
 	uint16_t signal;     /* PMU_SELECT_UMASK: what is counted, enum pmu_signal_id */
 	const char *group;   /* "" for none */
 	const char *needs;   /* group of which one more unit mask must be named; "" for none */
-	const char *filters; /* filter fields this unit mask needs, comma separated; "" for none */
-	const char *uses;    /* those that it can use besides, and others of the event not */
+	uint64_t filters;    /* modifiers this unit mask needs, a bit each */
+	uint64_t uses;	     /* those that it can use besides, and others of the event not */
 	const struct pmu_given *given; /* in force unless the user gives other values */
 	size_t given_count;
 	const struct pmu_preset *presets;
@@ -247,10 +248,10 @@ struct pmu_event {
 	uint8_t select_arg;	/* PMU_SELECT_RANK_BANK: the rank, bit 7 set for writes */
 	uint16_t signal;	/* enum pmu_signal_id of src/catalog/signal.h; 0 for absent ones */
 	uint32_t facets[8];	/* PMU_SELECT_OR: facets meant by umask bit i */
-	const char *filters;	/* filter fields it can use, comma separated; "" for none */
+	uint64_t filters;	/* modifiers it can use as filters, a bit each */
 	const char *set_group;	/* see struct pmu_bank; "" for none */
 	uint8_t set;		/* number in the group */
-	const char *attributes; /* what else the manual says of it, comma separated; "" for none */
+	const char *const *attributes; /* what else the manual says of it, NULL last; or NULL */
 	const struct pmu_preset *presets;
 	size_t preset_count;
 	uint8_t

@@ -7,11 +7,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/list.h"
 #include "bus/bus.h"
 #include "bus/hardware.h"
 #include "cli/child.h"
 
-#define EVENT_TEXT_MAX 1024 /* of an expression, as the user wrote it */
+#define EVENT_TEXT_MAX (2 * PMU_EVENT_TEXT_MAX) /* of an expression, as the user wrote it */
 
 struct stat_access {
 	struct pmu_access_op op;
@@ -47,15 +48,13 @@ static void keep_access(void *arg, bool write, const struct pmu_access_op *op)
 /* The first of events that commas outside braces divide. */
 static void first_of(const char *events, char text[EVENT_TEXT_MAX])
 {
-	int depth = 0;
+	const char *item;
 	size_t length = 0;
 
-	while (length < EVENT_TEXT_MAX - 1 && events[length] &&
-	       (events[length] != ',' || depth > 0)) {
-		depth += (events[length] == '{') - (events[length] == '}');
-		length++;
-	}
-	memcpy(text, events, length);
+	if (list_next(&events, &item, &length) && length < EVENT_TEXT_MAX)
+		memcpy(text, item, length);
+	else
+		length = 0;
 	text[length] = '\0';
 }
 

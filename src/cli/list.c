@@ -44,16 +44,22 @@ static void each_box(const struct choice *choice,
 	}
 }
 
-json_t *list_words_json(const char *words)
+json_t *list_words_json(const char *const *words)
 {
 	json_t *array = json_array();
 
-	while (*words) {
-		size_t length = strcspn(words, ",");
+	for (; words && *words; words++)
+		json_array_append_new(array, json_string(*words));
+	return array;
+}
 
-		json_array_append_new(array, json_stringn(words, length));
-		words += length + (words[length] == ',');
-	}
+json_t *list_modifiers_json(const struct pmu_box *box, uint64_t modifiers)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < box->modifier_count; i++)
+		if (modifiers >> box->modifiers[i].number & 1)
+			json_array_append_new(array, json_string(box->modifiers[i].name));
 	return array;
 }
 
@@ -78,8 +84,8 @@ static json_t *event_json(const struct pmu_box *box, const struct pmu_event *eve
 			 "box", box->name, "event", event->name, "code", event->code, "ext",
 			 event->ext, "counters", counters_json(event->counters), "max_increment",
 			 event->max_increment, "umasks", umasks, "filters",
-			 list_words_json(event->filters), "model", cli_model_name(event->model),
-			 "source", event->source);
+			 list_modifiers_json(box, event->filters), "model",
+			 cli_model_name(event->model), "source", event->source);
 }
 
 static void events_json(void *arg, const struct choice *choice, const struct pmu_box *box)

@@ -72,17 +72,42 @@ static void write_bits(const struct pmu_umask *umask, char text[UMASK_TEXT_MAX])
 	snprintf(text, UMASK_TEXT_MAX, " 0x%02X  b%s", umask->value, bits);
 }
 
-static void show_umasks(const struct show *show, const struct pmu_event *event)
+/* Names with ", " between them behind @label; nothing where there are none. */
+static void show_words(const struct show *show, const char *label, const char *const *words)
+{
+	if (!words)
+		return;
+	fprintf(show->cli->out, "  %-12s %s", label, *words);
+	while (*++words)
+		fprintf(show->cli->out, ", %s", *words);
+	fputc('\n', show->cli->out);
+}
+
+/* The names of a set of modifiers, comma separated, behind @before. */
+static void show_modifiers(const struct show *show, const char *before, const struct pmu_box *box,
+			   uint64_t modifiers)
+{
+	for (size_t i = 0; i < box->modifier_count; i++) {
+		if (!(modifiers >> box->modifiers[i].number & 1))
+			continue;
+		fprintf(show->cli->out, "%s%s", before, box->modifiers[i].name);
+		before = ", ";
+	}
+}
+
+static void show_umasks(const struct show *show, const struct pmu_box *box,
+			const struct pmu_event *event)
 {
 	for (size_t i = 0; i < event->umask_count; i++) {
 		const struct pmu_umask *umask = &event->umasks[i];
 		char bits[UMASK_TEXT_MAX];
 
 		write_bits(umask, bits);
-		fprintf(show->cli->out, "  %-12s .%-20s%s%s%s%s%s  %s\n", i ? "" : "unit masks",
-			umask->name, bits, *umask->filters ? "  needs " : "", umask->filters,
-			umask->alone ? "  alone" : "", umask->absent ? "  not modelled" : "",
-			umask->desc);
+		fprintf(show->cli->out, "  %-12s .%-20s%s", i ? "" : "unit masks", umask->name,
+			bits);
+		show_modifiers(show, "  needs ", box, umask->filters);
+		fprintf(show->cli->out, "%s%s  %s\n", umask->alone ? "  alone" : "",
+			umask->absent ? "  not modelled" : "", umask->desc);
 		show_presets(show, umask->presets, umask->preset_count);
 		show_given(show, umask);
 	}
@@ -106,10 +131,14 @@ static void show_event(struct show *show, const struct pmu_box *box, const struc
 	if (event->max_increment)
 		fprintf(show->cli->out, "  %-12s %u a cycle at most\n", "increment",
 			event->max_increment);
-	show_umasks(show, event);
-	line(show, "filters", event->filters);
+	show_umasks(show, box, event);
+	if (event->filters) {
+		fprintf(show->cli->out, "  %-12s", "filters");
+		show_modifiers(show, " ", box, event->filters);
+		fputc('\n', show->cli->out);
+	}
 	line(show, "of set", cli_set_text(event, set));
-	line(show, "also", event->attributes);
+	show_words(show, "also", event->attributes);
 	show_presets(show, event->presets, event->preset_count);
 	fprintf(show->cli->out, "  %-12s %s%s%s\n", "emulated", cli_model_name(event->model),
 		*event->model_note ? ": " : "", event->model_note);

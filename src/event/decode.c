@@ -124,7 +124,7 @@ static bool looks_at(const struct pmu_selection *selection, const struct pmu_mod
 	const struct pmu_umask *rows[UMASK_ROWS];
 
 	return !modifier->filter ||
-	       filter_is_used(selection->event, rows, umask_rows(selection, rows), modifier->name);
+	       filter_is_used(selection->event, rows, umask_rows(selection, rows), modifier);
 }
 
 int pmu_event_decode(struct pmu_ctx *ctx, const struct pmu_box *box, uint64_t control,

@@ -92,24 +92,11 @@ static bool umask_defined(const struct pmu_event *event, unsigned umask)
 	return umask && covered == umask;
 }
 
-/* Whether a comma separated list names @field. */
-static bool lists(const char *names, const char *field)
-{
-	size_t length = strlen(field);
-
-	while (*names) {
-		size_t span = strcspn(names, ",");
-
-		if (span == length && !strncmp(names, field, length))
-			return true;
-		names += span + (names[span] == ',');
-	}
-	return false;
-}
-
 static bool needs_filter(const struct pmon_box *box, unsigned index, const struct programmed *now,
 			 const char *field)
 {
+	const struct pmu_modifier *filter = pmu_find_modifier(box->box, field);
+
 	if (!now->event)
 		return false;
 	if (!strcmp(field, "tid"))
@@ -117,8 +104,8 @@ static bool needs_filter(const struct pmon_box *box, unsigned index, const struc
 	for (size_t i = 0; i < now->event->umask_count; i++) {
 		const struct pmu_umask *entry = &now->event->umasks[i];
 
-		if (entry->filters && (now->umask & entry->care) == entry->value &&
-		    lists(entry->filters, field))
+		if (filter && entry->filters >> filter->number & 1 &&
+		    (now->umask & entry->care) == entry->value)
 			return true;
 	}
 	return false;

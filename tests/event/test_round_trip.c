@@ -20,18 +20,9 @@ struct subject {
 	const struct pmu_umask *umask; /* NULL: none */
 };
 
-static bool lists_name(const char *list, const char *name)
+static bool holds(uint64_t set, const struct pmu_modifier *modifier)
 {
-	size_t length = strlen(name);
-	const char *found = list;
-
-	while ((found = strstr(found, name))) {
-		if ((found == list || found[-1] == ',') &&
-		    (found[length] == '\0' || found[length] == ','))
-			return true;
-		found += length;
-	}
-	return false;
+	return modifier && set >> modifier->number & 1;
 }
 
 /*
@@ -46,7 +37,7 @@ static const struct pmu_umask *company_of(const struct subject *subject)
 	if (!umask)
 		return NULL;
 	if ((event->select == PMU_SELECT_LOOKUP || event->select == PMU_SELECT_VICTIM) &&
-	    lists_name(umask->filters, "nid"))
+	    holds(umask->filters, pmu_find_modifier(subject->box, "nid")))
 		return &event->umasks[0];
 	for (size_t i = 0; *umask->needs && i < event->umask_count; i++)
 		if (!strcmp(event->umasks[i].group, umask->needs))
@@ -67,11 +58,11 @@ static void write_expression(const struct subject *subject, char *text)
 		length += (size_t)sprintf(text + length, "+%s", company->name);
 	for (size_t i = 0; !subject->umask && i < subject->box->modifier_count; i++)
 		if (subject->box->modifiers[i].set &&
-		    lists_name(subject->event->filters, subject->box->modifiers[i].name))
+		    holds(subject->event->filters, &subject->box->modifiers[i]))
 			length += (size_t)sprintf(text + length, ":%s=1",
 						  subject->box->modifiers[i].name);
 	for (size_t i = 0; subject->umask && i < subject->box->modifier_count; i++)
-		if (lists_name(subject->umask->filters, subject->box->modifiers[i].name))
+		if (holds(subject->umask->filters, &subject->box->modifiers[i]))
 			length += (size_t)sprintf(text + length, ":%s=1",
 						  subject->box->modifiers[i].name);
 }
@@ -337,8 +328,7 @@ static void check_pair(struct pmu_ctx *ctx, const struct pmu_box *box,
 	int code;
 
 	for (size_t i = 0; i < box->modifier_count; i++)
-		if (lists_name(a->filters, box->modifiers[i].name) ||
-		    lists_name(b->filters, box->modifiers[i].name))
+		if (holds(a->filters | b->filters, &box->modifiers[i]))
 			length += (size_t)sprintf(text + length, ":%s=1", box->modifiers[i].name);
 	code = pmu_event_parse(ctx, NULL, text, &selection);
 	if (is_pair_refused(event, a, b)) {
