@@ -11,15 +11,27 @@ static bool is_same(const struct pmu_register_value *a, const struct pmu_registe
 		   pmu_register_address(b->box, b->reg, b->instance);
 }
 
+/* Writes of an encoding: the second one holds. */
+static bool is_written_twice(const struct pmu_register_value *value)
+{
+	return value->box->quirks & PMU_QUIRK_CONTROL_TWICE &&
+	       value->reg->role == PMU_ROLE_COUNTER_CTL;
+}
+
 static int keep(const struct cli *cli, struct dump *dump, const struct pmu_register_value *value,
 		const char *where)
 {
 	struct pmu_register_value *values;
 
-	for (size_t i = 0; i < dump->count; i++)
-		if (is_same(&dump->values[i], value))
+	for (size_t i = 0; i < dump->count; i++) {
+		if (!is_same(&dump->values[i], value))
+			continue;
+		if (!is_written_twice(value))
 			return cli_error(cli, EXIT_USAGE, "%s%s is given twice", where,
 					 value->reg->name);
+		dump->values[i] = *value;
+		return 0;
+	}
 	values = realloc(dump->values, (dump->count + 1) * sizeof(*values));
 	if (!values)
 		return cli_error(cli, EXIT_FAILED, "out of memory");
