@@ -15,7 +15,7 @@ import unittest
 
 from harness import PMULAB, SMALL, pmulab
 from host_tree import GLOBAL_CTL, Tree
-from test_host import NOT_EMULATED, Trees, self_tree
+from test_host import NOT_EMULATED, PLAIN, Trees
 
 EVENT = "cbo0.LLC_LOOKUP.ANY:state=any"
 C0_CTL0, C0_FILTER0 = 0xE01, 0xE05
@@ -138,7 +138,7 @@ class Descriptors(Safety):
         for closed in ((2,), (1, 2), (0, 1, 2)):
             line = f'exec "$0" stat -e imc.CAS_COUNT.RD -- /bin/true{closing(*closed)}'
             result = pmulab("lint", "-M", SMALL, "--format", "json", "-o", self.root / "lint.json",
-                            "--", "/bin/sh", "-c", line, PMULAB, env=self.environment)
+                            "--", "/bin/sh", "-c", line, PLAIN, env=self.environment)
             report = json.loads((self.root / "lint.json").read_text(encoding="utf-8"))
             self.assertEqual(report["findings"], [], (closed, result.stderr))
 
