@@ -120,13 +120,16 @@ static int measure(const struct cli *cli, struct stat_run *run, const struct run
 	struct system *system = bus_emulated_system(run->recorded ? run->recorded : run->bus);
 	struct machine *machine = system_machine(system);
 	uint64_t start;
-	int error = pmu_session_start(run->session, cli->ctx);
+	int code, error = pmu_session_start(run->session, cli->ctx);
 
 	if (error)
 		return cli_fail(cli, error);
 	warn_absent(cli, run);
 	start = machine_now(machine);
-	run->exit = run_program(cli, program, system_fd(system));
+	code = run_program(cli, program, system_fd(system), &run->exit);
+	/* Of a program that never ran there are no counts, not even 0. */
+	if (code)
+		return code;
 	machine_drain(machine);
 	error = pmu_session_stop(run->session, cli->ctx);
 	if (!error)
