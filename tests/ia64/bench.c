@@ -55,8 +55,11 @@ void bench_load(struct bench *b, const void *code, size_t size)
 void bench_run(struct bench *b, uint64_t ip)
 {
 	b->c->ip = ip;
-	b->c->stop = IA64_STOP_NONE;
-	ia64_execute(b->c);
+	do {
+		b->c->attention = 0;
+		b->c->stop = IA64_STOP_NONE;
+		ia64_execute(b->c);
+	} while (b->c->stop == IA64_STOP_ATTENTION && b->c->attention != BENCH_ENOUGH);
 }
 
 /* Runs a tool without a word from it: its exit status, 127 if it is not there. */

@@ -25,7 +25,9 @@ void bench_free(struct bench *b);
 /** Copies code to BENCH_CODE, and drops what was decoded. */
 void bench_load(struct bench *b, const void *code, size_t size);
 
-/** Runs from the address until something stops it; b->c tells what. */
+/** Runs from the address until something stops it; b->c tells what. Attention of this value stops
+ * it too. */
+#define BENCH_ENOUGH 2
 void bench_run(struct bench *b, uint64_t ip);
 
 /**
