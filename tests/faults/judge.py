@@ -112,17 +112,17 @@ def judge_lack(outcome, reference, may_die):
     return found
 
 
-def judge_closed(outcome, reference, descriptors):
-    """Without standard input, output or error everything is done as with them."""
+def judge_closed(outcome, reference, descriptors, speaks_on):
+    """Without standard input, output or error everything is done as with them, less what it says."""
     found = list(outcome.lost)
     if outcome.signal is not None:
         return [*found, f"ended by {signal.Signals(outcome.signal).name}"]
     if outcome.report != reference.report:
         found.append(f"another report: {outcome.report}")
     # What cannot be written is a failure.
-    lost_output = 1 in descriptors and reference.stdout
-    if outcome.status != (1 if lost_output else reference.status):
-        found.append(f"exit code {outcome.status}, not {reference.status}")
-    if not lost_output and 2 not in descriptors:
+    expected = 1 if speaks_on in descriptors else reference.status
+    if outcome.status != expected:
+        found.append(f"exit code {outcome.status}, not {expected}")
+    if speaks_on not in descriptors and 2 not in descriptors:
         found += [f"says: {line}" for line in own_messages(outcome, reference)]
     return found
