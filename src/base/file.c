@@ -32,7 +32,7 @@ static int read_whole(struct pmu_ctx *ctx, int fd, const char *path, size_t limi
 		      size_t *length)
 {
 	size_t capacity = FIRST_BYTES;
-	ssize_t done;
+	ssize_t done = 0;
 
 	*length = 0;
 	*text = malloc(capacity);

@@ -13,16 +13,13 @@
 int cli_error(const struct cli *cli, int code, const char *format, ...)
 {
 	va_list arguments;
-	char *text;
-	int length;
 
-	va_start(arguments, format);
-	length = vasprintf(&text, format, arguments);
-	va_end(arguments);
 	/* Names of files, machines and devices in it may be anybody's. */
-	text_print(stderr, "pmulab %s: %s\n", cli->command, length < 0 ? "out of memory" : text);
-	if (length >= 0)
-		free(text);
+	fprintf(stderr, "pmulab %s: ", cli->command);
+	va_start(arguments, format);
+	text_print_arguments(stderr, format, arguments);
+	va_end(arguments);
+	fputc('\n', stderr);
 	return code;
 }
 

@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/descriptors.h"
+#include "cli/text.h"
 
 static const struct {
 	const char *name;
@@ -39,7 +40,7 @@ static int unknown_command(const char *name)
 	cli_names_init(&valid, name);
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		cli_names_add(&valid, commands[i].name);
-	fprintf(stderr, "pmulab: no command \"%s\"; %s\n", name, cli_names_text(&valid));
+	text_print(stderr, "pmulab: no command \"%s\"; %s\n", name, cli_names_text(&valid));
 	return EXIT_USAGE;
 }
 

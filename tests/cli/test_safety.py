@@ -258,6 +258,35 @@ class Signals(Safety):
         self.assert_as_found(tree)
 
 
+@unittest.skipUnless(shutil.which("strace"), "needs strace")
+class Moments(Safety):
+    """The process ends at its nth write to a register, for each n; its guardian does not."""
+
+    def end_at(self, tree, path, when, number):
+        tree.set_msr(1, GLOBAL_CTL, 0)
+        result = subprocess.run(
+            ["strace", "-o", "/dev/null", "-P", path, "-e",
+             f"inject=pwrite64:signal={number}:when={when}", PMULAB, "stat", "--root", self.root,
+             "-e", f"imc.CAS_COUNT.RD,{EVENT}", "--", *self.program()], capture_output=True,
+            text=True, timeout=60, check=False,
+            env={**self.environment, "ASAN_OPTIONS": "detect_leaks=0"})
+        wait_until(lambda: not self.journals(), 10)
+        self.assert_as_found(tree)
+        self.assertEqual(tree.config(1, (20, 0), 0xD8), 0x304)
+        return result
+
+    def test_each_write(self):
+        tree = self.tree()
+        tree.set_config(1, (20, 0), 0xD8, 0x304)
+        ended = 0
+        for path in (tree.msr_path(1), tree.config_path(1, (20, 0))):
+            for when in range(1, 30):
+                for number in ("KILL", "SEGV", "TERM") if when % 5 == 0 else ("KILL",):
+                    with self.subTest(path=path.parent.name, when=when, signal=number):
+                        ended += self.end_at(tree, path, when, number).returncode != 0
+        self.assertGreater(ended, 30)
+
+
 class Journals(Safety):
     def killed(self, tree):
         """A measurement of which nothing is left but its journal."""
