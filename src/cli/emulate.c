@@ -22,7 +22,7 @@ static void usage(FILE *file)
 	      "  --clock wall    while no program runs the machine's time goes on (default)\n"
 	      "  --clock machine its time only goes on with programs\n"
 	      "  --record FILE   writes each access to a register that there is to FILE\n\n"
-	      "Exit code: the tool's or program's.\n",
+	      "Exit code: the tool's or program's; 126 or 127 where it could not be run.\n",
 	      file);
 }
 

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import resource
 import shutil
 import signal
 import subprocess
@@ -233,6 +234,37 @@ class Runs(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertIn("modprobe fuse", result.stderr)
 
+    def test_few_descriptors(self):
+        """Whichever is the one too many: a message that does not mislead, nothing aborts or hangs."""
+        codes, messages = set(), ""
+        for limit in range(4, 24):
+            result = emulate("--name", f"few-{os.getpid()}", "--", "true", timeout=60,
+                             preexec_fn=lambda n=limit: resource.setrlimit(
+                                 resource.RLIMIT_NOFILE, (n, n)))
+            codes.add(result.returncode)
+            messages += result.stderr
+            if result.returncode:
+                self.assertIn("pmulab emulate: ", result.stderr, limit)
+            self.assertNotIn("modprobe", result.stderr)
+        self.assertLessEqual(codes, {0, 1, 126, 127}, messages)
+        self.assertLessEqual({0, 1}, codes)
+        self.assertIn("cannot open /dev/fuse: Too many open files", messages)
+
+    def test_no_thread_is_cancelled(self):
+        """That loads libgcc_s when it is done, and aborts where it cannot."""
+        symbols = subprocess.run(["nm", "-D", "--undefined-only", os.environ["PMULAB_PLAIN"]],
+                                 capture_output=True, text=True, check=True).stdout
+        self.assertIn("pthread_create", symbols)
+        self.assertNotIn("pthread_cancel", symbols)
+        self.assertNotIn("pthread_exit", symbols)
+
+    def test_names_are_text(self):
+        """No other user's terminal gets what is in a name."""
+        result = emulate("--name", "\x1b]0;x\x07", "--", "true")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("\\x1B]0;x\\x07", result.stderr)
+        self.assertNotRegex(result.stderr, r"[\x1b\x07]")
+
     def test_without_root(self):
         result = subprocess.run(["setpriv", "--reuid=65534", "--clear-groups", PMULAB, "emulate",
                                  "-M", SMALL, "--", "true"], capture_output=True, text=True,
@@ -411,6 +443,34 @@ class Attached(Guests):
             running.stderr.close()
             wait_until(lambda: not lives(guest))
             self.assertEqual(machine.attach("--", "true").returncode, 0)
+
+
+    def test_stopped_program_does_not_hold_up_reads(self):
+        """In the middle of an access it keeps the machine: reads fail after a while, and lose
+        nothing. Elsewhere it is in nobody's way."""
+        program = self.kernel(2000)
+        codes = []
+        with Machine() as machine:
+            self.count_reads(machine)
+            running = machine.start("--", program)
+            wait_until(lambda: tool_of(running.pid))
+            guest = tool_of(running.pid)
+            wait_until(lambda: self.reads(machine) > 10000)
+            # 127: rdmsr's for an error that it does not know, here EBUSY.
+            while len(codes) < 60 and 127 not in codes:
+                time.sleep(0.01 + 0.001 * len(codes))
+                os.kill(guest, signal.SIGSTOP)
+                result = machine.inside("rdmsr", "0xe08", check=False, timeout=30)
+                self.assertEqual("busy" in result.stderr, result.returncode == 127)
+                codes.append(result.returncode)
+                os.kill(guest, signal.SIGCONT)
+                before = self.reads(machine)
+                wait_until(lambda: self.reads(machine) > before)
+            self.assertLessEqual(set(codes), {0, 127})
+            self.assertIn(127, codes)
+            running.kill()
+            running.wait()
+            running.stderr.close()
 
 
 class Failures(Guests):

@@ -17,6 +17,8 @@ def form(line):
     """A line of a report without its numbers, which differ from run to run."""
     return re.sub(r"[0-9][0-9.,]*", "N", line)
 
+NEVER_RAN = re.compile("never began to run")
+
 
 class Outcome:
     """Of one run, from what inject wrote and what the run printed."""
@@ -39,9 +41,13 @@ class Outcome:
 
 
 def own_messages(outcome, reference):
-    """Lines that an undisturbed run has not, less remarks."""
-    extra = [line for line in outcome.messages if form(line) not in reference.forms]
-    return [line for line in extra if not REMARK.match(line)]
+    """Lines that an undisturbed run has not, less remarks; what the plugin says in the emulator's
+    process is the cause of what the command then says, and one message with it."""
+    extra = [line for line in outcome.messages
+             if form(line) not in reference.forms and not REMARK.match(line)]
+    if len(extra) == 2 and extra[0].startswith("pmulab: ") and NEVER_RAN.search(extra[1]):
+        return extra[:1]
+    return extra
 
 
 def judge_failure(outcome, reference, error, silent):
