@@ -1,8 +1,10 @@
 """Prints checked PMUs as the constant tables of src/catalog/tables.h."""
+from .binding_tables import print_encoding, print_rows, print_units
 from .c_text import NO_ENTRIES, array, c_name, c_string
 from .check import field_of, is_filter, modifier_field, part_of
 from .index import print_index
 from .record_tables import print_records
+from .roles import SELECTORS, roles_in
 
 ACCESS = {"RO": "RO", "RW": "RW", "RW-V": "RWV", "RWS": "RWS", "WO": "WO", "RW1C": "RW1C",
           "RV": "RV", "IG": "IG"}
@@ -18,17 +20,12 @@ def access_of(fields):
     return "RW" if used else "RV"
 
 
-def enabled_value(field):
-    """What the field of a control is where its counter counts: en needs no word."""
-    return field.get("enabled", 1 if field["name"] == "en" else 0)
-
-
 def reset_of(fields):
     return sum(f.get("reset", 0) << f["lo"] for f in fields)
 
 
 def enabled_of(fields):
-    return sum(enabled_value(f) << f["lo"] for f in fields)
+    return sum(f.get("enabled", 0) << f["lo"] for f in fields)
 
 
 def ones_of(fields):
@@ -47,8 +44,9 @@ def print_fields(prefix, register):
     return array("pmu_field", prefix, [
         {"name": c_string(f["name"]), "hi": f["hi"], "lo": f["lo"],
          "access": f"PMU_ACCESS_{ACCESS[f['access']]}", "must": f"PMU_MUST_{MUST[f.get('must')]}",
-         "reset": f"{f.get('reset', 0):#x}", "enabled": f"{enabled_value(f):#x}",
-         "role": c_string(f.get("role")), "desc": c_string(f.get("desc", ""))}
+         "reset": f"{f.get('reset', 0):#x}", "enabled": f"{f.get('enabled', 0):#x}",
+         "role": f"PMU_FIELD_{f['role'].upper()}", "counter": f["counter"],
+         "desc": c_string(f.get("desc", ""))}
         for f in register["fields"]])
 
 
@@ -83,10 +81,19 @@ def print_registers(prefix, box):
     return array("pmu_register", f"{prefix}_registers", rows)
 
 
-def print_instances(prefix, box):
+def status_mask(statuses, name, suffix=""):
+    """The bit of the global status registers that an instance's overflows set."""
+    found = name and (field_of(statuses, name + suffix) or field_of(statuses, name))
+    return (1 << found["hi"] + 1) - (1 << found["lo"]) if found else 0
+
+
+def print_instances(prefix, pmu, box):
+    statuses = [r for b in pmu["boxes"] for r in b["registers"] if r["role"] == "global_status"]
     return array("pmu_instance", f"{prefix}_instances", [
         {"base": f"{i['base']:#x}", "device_id": f"{i['device_id']:#x}",
          "label": c_string(i["label"]), "status": c_string(i["status"]),
+         "overflow": f"{status_mask(statuses, i['status']):#x}",
+         "fixed_overflow": f"{status_mask(statuses, i['status'], '_fixed'):#x}",
          "control": f"{i.get('control', 0):#x}"}
         for i in box["instances"]])
 
@@ -95,8 +102,8 @@ def selector(box):
     """The fields of the counter controls, all alike, that say what is counted."""
     control = next((r for r in box["registers"] if r["role"] == "counter_ctl"), None)
     words = []
-    for what in ("ev_sel", "ev_sel_ext", "umask", "occ_sel"):
-        field = control and field_of([control], what)
+    for what, role in SELECTORS.items():
+        field = control and roles_in(control).get((role, 0))
         if field:
             words.append(f".{what} = &{control['array']}[{control['fields'].index(field)}]")
     return f"{{{', '.join(words)}}}" if words else "{0}"
@@ -122,7 +129,7 @@ def kin_of(box, modifier):
                if modifier.get("any_of") and other.get("any_of") == modifier["any_of"])
 
 
-def modifier_row(prefix, box, modifier):
+def modifier_row(prefix, box, modifier, encoding):
     registers, name = box["registers"], modifier.get("register", "").replace("{s}", "0")
     field = modifier_field(box, modifier)
     own = modifier["name"] if modifier["name"] != modifier["field"] else field["name"]
@@ -131,16 +138,18 @@ def modifier_row(prefix, box, modifier):
                             modifier["presets"])
     return {"name": c_string(own),
             "reg": f"&{prefix}_registers[{number_of(registers, name)}]" if name else "NULL",
-            "hi": field["hi"], "lo": field["lo"], "shared": str(bool(name)).lower(),
+            "hi": field["hi"], "lo": field["lo"], "role": f"PMU_FIELD_{field['role'].upper()}",
+            "shared": str(bool(name)).lower(),
             "copied": str("{s}" in modifier.get("register", "")).lower(),
             "filter": str(is_filter(modifier)).lower(),
             "counters": f"{sum(1 << i for i in modifier['counter_set']):#x}",
-            "enabled": "0x0" if name else f"{enabled_value(field):#x}",
+            "enabled": "0x0" if name else f"{field.get('enabled', 0):#x}",
             "set": str(bool(modifier.get("set"))).lower(),
             "any_of": c_string(modifier.get("any_of", "")),
             "kin": f"{kin_of(box, modifier):#x}",
             "needs": c_string(modifier.get("needs", "")),
             "partner": "NULL" if partner is None else f"&{prefix}_modifiers[{partner}]",
+            "encoding": encoding,
             "presets": presets, "preset_count": len(modifier["presets"]),
             "model": f"PMU_MODIFIER_{MODIFIER_MODELS[modifier.get('absent')]}"}
 
@@ -174,6 +183,7 @@ def print_umasks(prefix, box, event):
         value, care = umask_bits(u["bits"]) if "bits" in u else (u["value"], 0xff)
         presets = print_presets(prefix, f"{own}_presets_{n}", box, u["presets"])
         rows.append({"name": c_string(u["name"]), "value": f"{value:#04x}", "care": f"{care:#04x}",
+                     "narrows": str(bool(u.get("narrows"))).lower(),
                      "alone": str(bool(u.get("alone"))).lower(),
                      "absent": str("model" in u).lower(),
                      "signal": f"SIGNAL_{c_name(u.get('signal', 'none'))}",
@@ -187,15 +197,7 @@ def print_umasks(prefix, box, event):
     return array("pmu_umask", f"{own}_umasks", rows)
 
 
-def facet_bits(event):
-    words = []
-    for names in event.get("facets", []):
-        bits = [f"FACET_{c_name(event['signal'])}_{c_name(name)}" for name in names]
-        words.append(" | ".join(bits) or "0")
-    return f"{{{', '.join(words)}}}" if words else "{0}"
-
-
-def event_row(prefix, box, event, umasks):
+def event_row(prefix, box, event, umasks, rows):
     row = {"name": c_string(event["name"]), "code": f"{event['code']:#x}",
            "ext": str(bool(event.get("ext"))).lower(), "max_increment": event["max_increment"],
            "counters": f"{sum(1 << i for i in event['counter_set']):#x}",
@@ -206,11 +208,9 @@ def event_row(prefix, box, event, umasks):
            "combine": f"PMU_COMBINE_{event.get('combine', 'or').upper()}",
            "model": f"PMU_MODEL_{event['model'].upper()}",
            "measure": f"PMU_MEASURE_{event.get('measure', 'none').upper()}",
-           "select": f"PMU_SELECT_{event.get('select', 'all').upper()}",
-           "select_arg": f"{event.get('select_arg', 0):#x}",
+           "rows": rows[0], "row_count": rows[1], "by_umask":
+               str(event.get("select") == "umask").lower(),
            "signal": f"SIGNAL_{c_name(event.get('signal', 'none'))}"}
-    if "facets" in event:
-        row["facets"] = facet_bits(event)
     presets = print_presets(prefix, f"{event['array']}_presets", box, event["presets"])
     row.update({"filters": c_string(",".join(event.get("filters", []))),
                 "set_group": c_string(event["set_group"]), "set": event["set_number"],
@@ -226,8 +226,10 @@ def print_events(prefix, box):
     for n, event in enumerate(box["events"]):
         event["array"] = f"{prefix}_event{n}"  # a name may have several codes
     umasks = [print_umasks(prefix, box, e) for e in box["events"]]
+    rows = print_rows(prefix, box)
     return array("pmu_event", f"{prefix}_events",
-                 [event_row(prefix, box, e, u) for e, u in zip(box["events"], umasks)])
+                 [event_row(prefix, box, e, u, r)
+                  for e, u, r in zip(box["events"], umasks, rows)])
 
 
 def print_metrics(prefix, box):
@@ -252,7 +254,13 @@ def names_index(prefix, box, what):
     return print_index(f"{prefix}_{what}", [entry["name"] for entry in box[what]])
 
 
-def box_row(prefix, pmu, box):
+def print_modifiers(prefix, box, vocabulary):
+    encodings = [print_encoding(prefix, box, m, vocabulary) for m in box["modifiers"]]
+    return array("pmu_modifier", f"{prefix}_modifiers",
+                 [modifier_row(prefix, box, m, e) for m, e in zip(box["modifiers"], encodings)])
+
+
+def box_row(prefix, pmu, box, vocabulary):
     return {"pmu": c_string(pmu["name"]), "name": c_string(box["box"]),
             "title": c_string(box["title"]), "source": c_string(box["source"]),
             "kernel": c_string(box["kernel"]) if "kernel" in box else "NULL",
@@ -262,12 +270,11 @@ def box_row(prefix, pmu, box):
             "quirks": " | ".join(f"PMU_QUIRK_{q.upper()}" for q in box.get("quirks", [])) or "0",
             "counter_count": box["counters"], "counter_width": box["counter_width"],
             "fixed_count": sum(r["role"] == "fixed_counter" for r in box["registers"]),
-            "instances": print_instances(prefix, box), "instance_count": len(box["instances"]),
+            "instances": print_instances(prefix, pmu, box), "instance_count": len(box["instances"]),
             "registers": print_registers(prefix, box),
             "register_count": len(box["registers"]),
             "register_index": names_index(prefix, box, "registers"), "selector": selector(box),
-            "modifiers": array("pmu_modifier", f"{prefix}_modifiers",
-                               [modifier_row(prefix, box, m) for m in box["modifiers"]]),
+            "modifiers": print_modifiers(prefix, box, vocabulary),
             "modifier_count": len(box["modifiers"]),
             "modifier_index": names_index(prefix, box, "modifiers"),
             "mnemonics": print_mnemonics(prefix, box),
@@ -286,24 +293,33 @@ def print_cpus(name, pmu):
         for cpu in pmu["cpus"]])
 
 
-def print_tables(pmus):
+def print_steps(name, pmu):
+    steps = ", ".join(f"PMU_STEP_{step.upper()}" for step in pmu["sequence"]["steps"])
+    print(f"static const uint8_t {name}[] = {{{steps}}};")
+    return name
+
+
+def print_tables(pmus, vocabulary):
     print('/* Generated from catalog/. */\n'
-          '#include "catalog/signal.h"\n#include "catalog/tables.h"\n'
+          '#include "catalog/binding.h"\n#include "catalog/tables.h"\n'
           '#include "pmulab/record.h"\n')
-    rows = [box_row(f"pmu{p}_{n}_{box['box']}", pmu, box)
+    rows = [box_row(f"pmu{p}_{n}_{box['box']}", pmu, box, vocabulary)
             for p, pmu in enumerate(pmus) for n, box in enumerate(pmu["boxes"])]
     array("pmu_box", "boxes", rows)
     indexes = [print_index(f"pmu{p}", [box["box"] for box in pmu["boxes"]])
                for p, pmu in enumerate(pmus)]
     cpus = [print_cpus(f"pmu{p}_cpus", pmu) for p, pmu in enumerate(pmus)]
+    units = [print_units(f"pmu{p}_units", pmu, vocabulary) for p, pmu in enumerate(pmus)]
+    steps = [print_steps(f"pmu{p}_steps", pmu) for p, pmu in enumerate(pmus)]
     print("const struct pmu_pmu pmu_table[] = {")
     first = 0
-    for pmu, index, pmu_cpus in zip(pmus, indexes, cpus):
+    for pmu, index, pmu_cpus, pmu_steps, pmu_units in zip(pmus, indexes, cpus, steps, units):
         window = ", ".join(f"{pmu['window'][key]:#x}" for key in ("own", "first", "size"))
         print(f"\t{{{c_string(pmu['name'])}, {c_string(pmu['title'])}, {c_string(pmu['source'])}, "
               f"&boxes[{first}], {len(pmu['boxes'])}, {index}, "
-              f"{{{window}}}, {pmu_cpus}, {len(pmu['cpus'])}, "
-              f"{str(bool(pmu.get('qualified'))).lower()}}},")
+              f"{{{window}}}, {pmu_cpus}, {len(pmu['cpus'])}, {pmu_steps}, "
+              f"{len(pmu['sequence']['steps'])}, "
+              f"{str(bool(pmu.get('qualified'))).lower()}, {pmu_units}}},")
         first += len(pmu["boxes"])
     print("};\nconst size_t pmu_table_count = sizeof(pmu_table) / sizeof(pmu_table[0]);\n")
     pmu_index = print_index("pmus", [pmu["name"] for pmu in pmus])

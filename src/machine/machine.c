@@ -173,8 +173,7 @@ static void set_views(struct machine *machine)
 		machine->views[i] = (struct memory_view){
 		    .desc = desc,
 		    .socket = (uint8_t)(home / desc->home_agents),
-		    .instance =
-			(uint8_t)(home % desc->home_agents * HOME_CHANNELS + i % desc->channels),
+		    .unit = (uint8_t)(i % ((size_t)desc->home_agents * desc->channels)),
 		};
 	}
 }
