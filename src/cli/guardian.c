@@ -203,15 +203,17 @@ static int compare(void *arg, struct journal_file *file, const struct journal *j
 	char folder[PATH_MAX];
 
 	if (error)
-		cli_error(search->cli, 0, "%s/%s is no journal: %s; it may be removed",
+		cli_error(search->cli, 0,
+			  "%s/%s is no journal: %s; pmulab restore --forget removes it",
 			  journal_folder_name(folder), file->name, pmu_message(search->cli->ctx));
 	if (error || !journal_same_registers(journal, &search->own))
 		return 0;
 	search->found = true;
-	cli_error(search->cli, 0,
-		  "process %d was killed while it measured, and has left registers changed: pmulab "
-		  "restore gives back what it found",
-		  (int)journal->owner);
+	cli_error(
+	    search->cli, 0,
+	    "process %d was killed before it could restore registers: pmulab restore gives back "
+	    "what it found",
+	    (int)journal->owner);
 	return 1;
 }
 

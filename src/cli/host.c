@@ -351,7 +351,8 @@ static int finish(const struct cli *cli, struct stat_run *run, struct guarded *g
 	/* What kept it from counting most often keeps it from restoring too, and has been said. */
 	if (!lost || run->options.replay || !strcmp(run->problem, pmu_message(cli->ctx)))
 		return code;
-	return cli_error(cli, EXIT_FAILED, "registers could not be restored: %s",
+	return cli_error(cli, EXIT_FAILED,
+			 "registers could not be restored: %s; pmulab restore tries again",
 			 pmu_message(cli->ctx));
 }
 
