@@ -135,13 +135,13 @@ class Runner:
     def close(self, descriptors):
         options = [word for fd in descriptors for word in ("--close", str(fd))]
         outcome = self.run(*options)
-        found = judge_closed(outcome, self.reference, descriptors)
+        found = judge_closed(outcome, self.reference, descriptors, self.scene.speaks_on)
         self.tell(options, outcome, found + self.scene.changed())
 
     def close_inside(self, descriptors):
         self.scene.close_inside(descriptors)
         outcome = self.run()
-        found = judge_closed(outcome, self.reference, [])
+        found = judge_closed(outcome, self.reference, descriptors, self.scene.speaks_on)
         self.tell(["closed inside:", *map(str, descriptors)], outcome, found + self.scene.changed())
 
 
@@ -161,6 +161,7 @@ def kills(runner, everything):
 
 def signals(runner, everything):
     del everything
+    runner.scene.linger()
     for number in range(1, 65):
         runner.signal(number)
 

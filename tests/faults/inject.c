@@ -292,7 +292,8 @@ static void kill_left(struct tracer *tracer)
 
 static void set_alarm(unsigned seconds)
 {
-	const struct itimerval time = {.it_value.tv_sec = seconds};
+	/* And again: one that comes before waitpid() ends nothing. */
+	const struct itimerval time = {.it_value.tv_sec = seconds, .it_interval.tv_usec = 100000};
 
 	alarmed = 0;
 	setitimer(ITIMER_REAL, &time, NULL);
