@@ -49,14 +49,77 @@ enum pmu_must {
 	PMU_MUST_WRITE_1,
 };
 
+/* What a field is for, so that code finds fields without knowing names. */
+enum pmu_field_role {
+	PMU_FIELD_NONE,
+
+	/* Controls of counters; in a register for all counters of a box, one of each. */
+	PMU_FIELD_ENABLE,	/* the counter counts; wider: a bit a counter */
+	PMU_FIELD_FIXED_ENABLE, /* the same of a fixed counter */
+	PMU_FIELD_EVENT_SELECT,
+	PMU_FIELD_EVENT_SELECT_EXT,
+	PMU_FIELD_UNIT_MASK,
+	PMU_FIELD_OCCUPANCY_SELECT, /* takes bits 7:6 of the unit mask */
+	PMU_FIELD_INSTANCE_SELECT,  /* of instances that share counters: struct pmu_instance */
+	PMU_FIELD_THRESHOLD,
+	PMU_FIELD_INVERT,
+	PMU_FIELD_EDGE,
+	PMU_FIELD_OCCUPANCY_INVERT, /* those two, of events that PMU_QUIRK_OCC_CONTROLS means */
+	PMU_FIELD_OCCUPANCY_EDGE,
+	PMU_FIELD_ANY_THREAD,	 /* of the core, not only the counter's own */
+	PMU_FIELD_THREAD_ENABLE, /* only what PMU_FIELD_THREAD of the filter says */
+	PMU_FIELD_USER,
+	PMU_FIELD_KERNEL,
+	PMU_FIELD_PRIVILEGE_LEVELS, /* a bit for each */
+	PMU_FIELD_PRIVILEGED_MONITOR,
+	PMU_FIELD_INSTRUCTION_SETS,
+	PMU_FIELD_PIN_CONTROL,
+
+	/* Overflow, reset, freeze. */
+	PMU_FIELD_OVERFLOW_ENABLE, /* an overflow is reported: message or interrupt */
+	PMU_FIELD_OVERFLOW,	   /* it overflowed, or clears that; see pmu_overflow_bit() */
+	PMU_FIELD_FIXED_OVERFLOW,
+	PMU_FIELD_RESET_COUNTER,
+	PMU_FIELD_RESET_OCCUPANCY, /* of the queue that the event counts */
+	PMU_FIELD_RESET_CONTROLS,  /* all of the box */
+	PMU_FIELD_RESET_COUNTERS,
+	PMU_FIELD_HOLD_COUNTERS, /* at 0 for as long as it is 1 */
+	PMU_FIELD_FREEZE,	 /* 0 lets go on where the register has no PMU_FIELD_UNFREEZE */
+	PMU_FIELD_UNFREEZE,
+	PMU_FIELD_FREEZE_ENABLE, /* an overflow freezes */
+	PMU_FIELD_INTERRUPT_CORES,
+
+	/* Counts; those of two registers are high << width of low | low. */
+	PMU_FIELD_COUNT,
+	PMU_FIELD_COUNT_LOW,
+	PMU_FIELD_COUNT_HIGH,
+	PMU_FIELD_COUNT_LOW_WRITE, /* 1: the write is for PMU_FIELD_COUNT_LOW alone */
+
+	/* Filters. */
+	PMU_FIELD_OPCODE,
+	PMU_FIELD_NODES,  /* a set */
+	PMU_FIELD_STATES, /* a set */
+	PMU_FIELD_THREAD,
+	PMU_FIELD_NON_COHERENT,
+	PMU_FIELD_ISOCHRONOUS,
+	PMU_FIELD_ADDRESS_LOW,
+	PMU_FIELD_ADDRESS_HIGH,
+	PMU_FIELD_BAND, /* pmu_field.counter: which */
+
+	/* Discovery. */
+	PMU_FIELD_DEVICE_ID,
+	PMU_FIELD_NODE_ID,
+};
+
 struct pmu_field {
 	const char *name; /* the manual's; "rsv" for every reserved one */
 	uint8_t hi, lo;	  /* bit numbers, hi >= lo */
 	uint8_t access;	  /* enum pmu_access */
 	uint8_t must;	  /* enum pmu_must */
+	uint8_t role;	  /* enum pmu_field_role */
+	uint8_t counter;  /* where the register has the role for each counter: which */
 	uint64_t reset;
 	uint64_t enabled; /* counter controls: value in one that counts, if the user gives none */
-	const char *role; /* counter controls: ev_sel, umask...; NULL where the name says it */
 	const char *desc;
 };
 
@@ -110,7 +173,9 @@ struct pmu_instance {
 	uint16_t device_id; /* PCI device id; 0 in MSR space */
 	const char *label;  /* e.g. "MC0 channel 1"; empty where the number says all */
 	const char *status; /* field of the global status register its overflow sets; NULL: none */
-	uint32_t control;   /* bits in a counter control that mean this instance */
+	uint64_t overflow;  /* bits of that field; 0: none */
+	uint64_t fixed_overflow; /* those of the fixed counter's, the same where it has none */
+	uint32_t control;	 /* bits in a counter control that mean this instance */
 };
 
 /* A name for a value of a filter or control field: opc=DRd. */
@@ -147,6 +212,7 @@ struct pmu_modifier {
 	const char *name; /* as in event expressions: the field's, where no other has the same */
 	const struct pmu_register *reg; /* NULL: the counter's control register */
 	uint8_t hi, lo;
+	uint8_t role;	    /* the field's, enum pmu_field_role */
 	bool shared;	    /* one register for all counters of the box */
 	bool copied;	    /* one for each copy, see struct pmu_event: reg is the first of them */
 	bool filter;	    /* only events that list it look at it */
@@ -293,6 +359,8 @@ enum pmu_quirk {
 	PMU_QUIRK_SIGN_EXTENDS = 1 << 3,
 	/* Writes that set reserved bits or what is read-only are refused and change nothing. */
 	PMU_QUIRK_FAULTS = 1 << 4,
+	/* Freeze and unfreeze act where they change from 0 to 1. */
+	PMU_QUIRK_FREEZE_PULSES = 1 << 5,
 };
 
 /* To what a box belongs. */
@@ -357,6 +425,19 @@ struct pmu_cpu {
 	const char *source;
 };
 
+/* The documented order in which counting is set up and begins. */
+enum pmu_step {
+	PMU_STEP_FREEZE,	 /* nothing counts */
+	PMU_STEP_RESET,		 /* controls and counters of boxes that can reset all theirs */
+	PMU_STEP_CLEAR_OVERFLOW, /* what says that a counter overflowed */
+	PMU_STEP_FILTERS,	 /* all registers that select and filter, beside controls */
+	PMU_STEP_COUNTERS,	 /* to 0, where the reset does not do it */
+	PMU_STEP_CONTROLS,
+	PMU_STEP_CLEAR_GLOBAL,	 /* the status register of the socket */
+	PMU_STEP_UNFREEZE_BOXES, /* each by itself */
+	PMU_STEP_UNFREEZE,	 /* everything counts */
+};
+
 struct pmu_pmu {
 	const char *name;
 	const char *title;
@@ -367,6 +448,8 @@ struct pmu_pmu {
 	struct pmu_window window;
 	const struct pmu_cpu *cpus;
 	size_t cpu_count;
+	const uint8_t *steps; /* enum pmu_step, from the first to the last */
+	size_t step_count;
 	bool qualified; /* its names count only where it is named itself: another PMU has the same
 			 */
 	const struct pmu_unit_binding *units; /* see src/catalog/binding.h; NULL: no machine */
@@ -397,6 +480,19 @@ const struct pmu_event *pmu_next_event(const struct pmu_box *box, const struct p
 /** The register of a role and counter index; NULL where the box has none. */
 const struct pmu_register *pmu_box_register(const struct pmu_box *box, enum pmu_role role,
 					    unsigned index);
+
+/**
+ * The field of a role and, where the register has the role for each counter, of that counter; NULL
+ * where it has none.
+ */
+const struct pmu_field *pmu_field_by_role(const struct pmu_register *reg, enum pmu_field_role role,
+					  unsigned counter);
+/** The bits of that field; 0 where there is none. */
+uint64_t pmu_field_bits(const struct pmu_register *reg, enum pmu_field_role role, unsigned counter);
+
+/** The bit of a status register that a general or fixed counter sets on overflow; 0: none does. */
+uint64_t pmu_overflow_bit(const struct pmu_box *box, const struct pmu_register *status, bool fixed,
+			  unsigned counter);
 
 /** Address of @reg in @instance, as the box's enum pmu_space says. */
 uint32_t pmu_register_address(const struct pmu_box *box, const struct pmu_register *reg,

@@ -73,7 +73,8 @@ struct pmu_write {
 	const struct pmu_register *reg;
 	uint8_t space;
 	uint32_t address;
-	uint64_t value;
+	uint64_t value; /* of the whole register: bits that nothing asks for are neutral */
+	uint64_t mask;	/* bits that the event depends on: another event may set the others */
 };
 #define PMU_EVENT_WRITES 20
 
@@ -82,13 +83,31 @@ uint64_t pmu_event_control(const struct pmu_selection *selection);
 
 /**
  * The writes that program @selection on counter @counter of @instance: filters, then control (with
- * the enable bit; where the box wants it twice, once without before). Shared filter registers carry
- * only this selection's fields. The fixed counter has no number: @counter is ignored.
+ * the enable bit; where the box wants it twice, once without before). Every filter that the event
+ * looks at is written; one that is not named lets everything pass. The fixed counter has no number:
+ * @counter is ignored.
  * @param writes  receives up to PMU_EVENT_WRITES entries
  * @return their number, or a negative error
  */
 int pmu_event_encode(struct pmu_ctx *ctx, const struct pmu_selection *selection, unsigned instance,
 		     unsigned counter, struct pmu_write *writes);
+
+/* An event on a counter. */
+struct pmu_placed {
+	const struct pmu_selection *selection;
+	unsigned instance, counter;
+};
+
+/**
+ * The writes that program several events of a box at once: what pmu_event_encode() gives for each,
+ * one value for each register; filters first, in the catalog's order, then controls in that of the
+ * events.
+ * @param writes  receives up to @size entries; PMU_EVENT_WRITES an event are enough
+ * @return their number, or a negative error: PMU_E_CONFLICT with two events that need different
+ *         values of the same bits, and which
+ */
+int pmu_event_merge(struct pmu_ctx *ctx, const struct pmu_placed *events, size_t count,
+		    struct pmu_write *writes, size_t size);
 
 /**
  * What a value means in a register: the fields, and in a counter control the event and unit masks.

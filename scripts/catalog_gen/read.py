@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+from .roles import give_roles
 from .schema import NAME_MAX, fault, kind_of, number
 
 PLACE_MAX, TEXT_MAX = 100, 300  # characters of a finding
@@ -16,7 +17,8 @@ COUNTER_ROLES = ("counter", "counter_alias", "counter_ctl", "fixed_counter")
 
 # Keys of each kind of entry: those that must be there, those that may.
 KEYS = {
-    "pmu": ({"name", "title", "source", "boxes"}, {"cpus", "qualified", "window"}),
+    "pmu": ({"name", "title", "source", "boxes", "sequence"}, {"cpus", "qualified", "window"}),
+    "sequence": ({"source", "steps"}, set()),
     "cpu": ({"family", "model", "source"}, set()),
     "window": ({"own", "first", "size"}, set()),
     "box": ({"box", "title", "source", "space", "instances", "registers"},
@@ -28,7 +30,8 @@ KEYS = {
     "register": ({"name", "role", "width", "source", "fields"},
                  {"offset", "offsets", "space", "count", "stride", "first", "index", "overlay",
                   "event", "signal"}),
-    "field": ({"name", "bits", "access"}, {"reset", "must", "role", "enabled", "desc"}),
+    "field": ({"name", "bits", "access"},
+              {"reset", "must", "role", "counter", "enabled", "desc"}),
     "setting": ({"register", "field", "value"}, {"bits"}),
     "modifier": ({"field"}, {"register", "name", "bits", "counters", "set", "any_of", "needs",
                              "attributes", "unless", "settings", "absent"}),
@@ -362,6 +365,7 @@ def read_box(findings, path):
                                  for g in box.get("events", [])) if e]
     box["metrics"] = [m for m in (entry(findings, f"{place}.{g.get('name')}", "metric", g)
                                   for g in box.get("metrics", [])) if m]
+    give_roles(box)
     add_filters(box)
     expand_settings(findings, box, read_settings(findings, place, box))
     box.setdefault("counters", 0)
@@ -378,6 +382,7 @@ def read_pmu(findings, folder):
     pmu["file"] = findings.file
     pmu["window"] = entry(findings, folder.name, "window",
                           pmu.get("window", {"own": 0, "first": 0, "size": 0}))
+    pmu["sequence"] = entry(findings, folder.name, "sequence", pmu["sequence"]) or {"steps": []}
     pmu["cpus"] = [c for c in (entry(findings, folder.name, "cpu", cpu)
                                for cpu in pmu.get("cpus", [])) if c]
     names = pmu["boxes"]

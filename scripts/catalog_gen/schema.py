@@ -18,17 +18,17 @@ NUMBERS = {
     "counters": 33, "counter_width": 65, "offset": LONG, "width": 65, "reset": QUAD, "must": BYTE,
     "value": QUAD, "code": WORD, "max_increment": LONG, "umask": WORD,
     "index": BYTE, "first": QUAD, "own": QUAD, "size": LONG, "enabled": QUAD, "control": LONG,
-    "copies": 33, "sign": 64, "family": LONG, "model": LONG, "lead": 33, "stride": LONG,
-    "threads": 17, "bit": 64, "from": 64,
+    "copies": 33, "sign": 64, "counter": BYTE, "family": LONG, "model": LONG, "lead": 33,
+    "stride": LONG, "threads": 17, "bit": 64, "from": 64,
 }
 SIGNED = {"stride"}
 FLAGS = {"ext", "alone", "narrows", "youngest", "listed", "qualified"}
 NAMES = {"name", "box", "field", "register", "any_of", "needs", "group", "alias"}
 TEXT_LISTS = {"quirks", "filters", "uses", "attributes", "unless", "unresolved", "boxes", "when",
-              "captured", "least", "optional", "shared"}
+              "captured", "least", "optional", "shared", "steps"}
 ENTRY_LISTS = {"registers", "fields", "events", "umasks", "modifiers", "metrics", "settings",
                "cpus", "records", "notes"}
-MAPS = {"window", "defaults", "ring"}
+MAPS = {"window", "defaults", "ring", "sequence"}
 # Keys whose kind depends on the entry they stand in.
 SPECIAL = {
     ("modifier", "set"): "flag", ("event", "set"): "text",

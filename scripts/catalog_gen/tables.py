@@ -4,6 +4,7 @@ from .c_text import NO_ENTRIES, array, c_name, c_string
 from .check import field_of, is_filter, modifier_field, part_of
 from .index import print_index
 from .record_tables import print_records
+from .roles import SELECTORS, roles_in
 
 ACCESS = {"RO": "RO", "RW": "RW", "RW-V": "RWV", "RWS": "RWS", "WO": "WO", "RW1C": "RW1C",
           "RV": "RV", "IG": "IG"}
@@ -19,17 +20,12 @@ def access_of(fields):
     return "RW" if used else "RV"
 
 
-def enabled_value(field):
-    """What the field of a control is where its counter counts: en needs no word."""
-    return field.get("enabled", 1 if field["name"] == "en" else 0)
-
-
 def reset_of(fields):
     return sum(f.get("reset", 0) << f["lo"] for f in fields)
 
 
 def enabled_of(fields):
-    return sum(enabled_value(f) << f["lo"] for f in fields)
+    return sum(f.get("enabled", 0) << f["lo"] for f in fields)
 
 
 def ones_of(fields):
@@ -48,8 +44,9 @@ def print_fields(prefix, register):
     return array("pmu_field", prefix, [
         {"name": c_string(f["name"]), "hi": f["hi"], "lo": f["lo"],
          "access": f"PMU_ACCESS_{ACCESS[f['access']]}", "must": f"PMU_MUST_{MUST[f.get('must')]}",
-         "reset": f"{f.get('reset', 0):#x}", "enabled": f"{enabled_value(f):#x}",
-         "role": c_string(f.get("role")), "desc": c_string(f.get("desc", ""))}
+         "reset": f"{f.get('reset', 0):#x}", "enabled": f"{f.get('enabled', 0):#x}",
+         "role": f"PMU_FIELD_{f['role'].upper()}", "counter": f["counter"],
+         "desc": c_string(f.get("desc", ""))}
         for f in register["fields"]])
 
 
@@ -84,10 +81,19 @@ def print_registers(prefix, box):
     return array("pmu_register", f"{prefix}_registers", rows)
 
 
-def print_instances(prefix, box):
+def status_mask(statuses, name, suffix=""):
+    """The bit of the global status registers that an instance's overflows set."""
+    found = name and (field_of(statuses, name + suffix) or field_of(statuses, name))
+    return (1 << found["hi"] + 1) - (1 << found["lo"]) if found else 0
+
+
+def print_instances(prefix, pmu, box):
+    statuses = [r for b in pmu["boxes"] for r in b["registers"] if r["role"] == "global_status"]
     return array("pmu_instance", f"{prefix}_instances", [
         {"base": f"{i['base']:#x}", "device_id": f"{i['device_id']:#x}",
          "label": c_string(i["label"]), "status": c_string(i["status"]),
+         "overflow": f"{status_mask(statuses, i['status']):#x}",
+         "fixed_overflow": f"{status_mask(statuses, i['status'], '_fixed'):#x}",
          "control": f"{i.get('control', 0):#x}"}
         for i in box["instances"]])
 
@@ -96,8 +102,8 @@ def selector(box):
     """The fields of the counter controls, all alike, that say what is counted."""
     control = next((r for r in box["registers"] if r["role"] == "counter_ctl"), None)
     words = []
-    for what in ("ev_sel", "ev_sel_ext", "umask", "occ_sel"):
-        field = control and field_of([control], what)
+    for what, role in SELECTORS.items():
+        field = control and roles_in(control).get((role, 0))
         if field:
             words.append(f".{what} = &{control['array']}[{control['fields'].index(field)}]")
     return f"{{{', '.join(words)}}}" if words else "{0}"
@@ -132,11 +138,12 @@ def modifier_row(prefix, box, modifier, encoding):
                             modifier["presets"])
     return {"name": c_string(own),
             "reg": f"&{prefix}_registers[{number_of(registers, name)}]" if name else "NULL",
-            "hi": field["hi"], "lo": field["lo"], "shared": str(bool(name)).lower(),
+            "hi": field["hi"], "lo": field["lo"], "role": f"PMU_FIELD_{field['role'].upper()}",
+            "shared": str(bool(name)).lower(),
             "copied": str("{s}" in modifier.get("register", "")).lower(),
             "filter": str(is_filter(modifier)).lower(),
             "counters": f"{sum(1 << i for i in modifier['counter_set']):#x}",
-            "enabled": "0x0" if name else f"{enabled_value(field):#x}",
+            "enabled": "0x0" if name else f"{field.get('enabled', 0):#x}",
             "set": str(bool(modifier.get("set"))).lower(),
             "any_of": c_string(modifier.get("any_of", "")),
             "kin": f"{kin_of(box, modifier):#x}",
@@ -263,7 +270,7 @@ def box_row(prefix, pmu, box, vocabulary):
             "quirks": " | ".join(f"PMU_QUIRK_{q.upper()}" for q in box.get("quirks", [])) or "0",
             "counter_count": box["counters"], "counter_width": box["counter_width"],
             "fixed_count": sum(r["role"] == "fixed_counter" for r in box["registers"]),
-            "instances": print_instances(prefix, box), "instance_count": len(box["instances"]),
+            "instances": print_instances(prefix, pmu, box), "instance_count": len(box["instances"]),
             "registers": print_registers(prefix, box),
             "register_count": len(box["registers"]),
             "register_index": names_index(prefix, box, "registers"), "selector": selector(box),
@@ -286,6 +293,12 @@ def print_cpus(name, pmu):
         for cpu in pmu["cpus"]])
 
 
+def print_steps(name, pmu):
+    steps = ", ".join(f"PMU_STEP_{step.upper()}" for step in pmu["sequence"]["steps"])
+    print(f"static const uint8_t {name}[] = {{{steps}}};")
+    return name
+
+
 def print_tables(pmus, vocabulary):
     print('/* Generated from catalog/. */\n'
           '#include "catalog/binding.h"\n#include "catalog/tables.h"\n'
@@ -297,13 +310,15 @@ def print_tables(pmus, vocabulary):
                for p, pmu in enumerate(pmus)]
     cpus = [print_cpus(f"pmu{p}_cpus", pmu) for p, pmu in enumerate(pmus)]
     units = [print_units(f"pmu{p}_units", pmu, vocabulary) for p, pmu in enumerate(pmus)]
+    steps = [print_steps(f"pmu{p}_steps", pmu) for p, pmu in enumerate(pmus)]
     print("const struct pmu_pmu pmu_table[] = {")
     first = 0
-    for pmu, index, pmu_cpus, pmu_units in zip(pmus, indexes, cpus, units):
+    for pmu, index, pmu_cpus, pmu_steps, pmu_units in zip(pmus, indexes, cpus, steps, units):
         window = ", ".join(f"{pmu['window'][key]:#x}" for key in ("own", "first", "size"))
         print(f"\t{{{c_string(pmu['name'])}, {c_string(pmu['title'])}, {c_string(pmu['source'])}, "
               f"&boxes[{first}], {len(pmu['boxes'])}, {index}, "
-              f"{{{window}}}, {pmu_cpus}, {len(pmu['cpus'])}, "
+              f"{{{window}}}, {pmu_cpus}, {len(pmu['cpus'])}, {pmu_steps}, "
+              f"{len(pmu['sequence']['steps'])}, "
               f"{str(bool(pmu.get('qualified'))).lower()}, {pmu_units}}},")
         first += len(pmu["boxes"])
     print("};\nconst size_t pmu_table_count = sizeof(pmu_table) / sizeof(pmu_table[0]);\n")

@@ -123,6 +123,42 @@ const struct pmu_register *pmu_box_register(const struct pmu_box *box, enum pmu_
 	return NULL;
 }
 
+const struct pmu_field *pmu_field_by_role(const struct pmu_register *reg, enum pmu_field_role role,
+					  unsigned counter)
+{
+	for (size_t i = 0; i < reg->field_count; i++)
+		if (reg->fields[i].role == role && reg->fields[i].counter == counter)
+			return &reg->fields[i];
+	return NULL;
+}
+
+uint64_t pmu_field_bits(const struct pmu_register *reg, enum pmu_field_role role, unsigned counter)
+{
+	const struct pmu_field *field = pmu_field_by_role(reg, role, counter);
+
+	return field ? pmu_mask(field->hi, field->lo) : 0;
+}
+
+/*
+ * A field has each counter's bit, or all have one field, from its lowest bit up. Where that has
+ * room for the fixed counters too, these come first (334291-001 table 2-114: five bits for four
+ * counters and the fixed one); where it has not, they do not show (table 2-6).
+ */
+uint64_t pmu_overflow_bit(const struct pmu_box *box, const struct pmu_register *status, bool fixed,
+			  unsigned counter)
+{
+	const struct pmu_field *all = pmu_field_by_role(status, PMU_FIELD_OVERFLOW, 0);
+	unsigned width = all ? all->hi - all->lo + 1u : 0;
+	unsigned fixed_first = width > box->counter_count ? box->fixed_count : 0;
+
+	if (width <= 1)
+		return pmu_field_bits(status, fixed ? PMU_FIELD_FIXED_OVERFLOW : PMU_FIELD_OVERFLOW,
+				      counter);
+	if (fixed)
+		return counter < fixed_first ? UINT64_C(1) << (all->lo + counter) : 0;
+	return counter + fixed_first < width ? UINT64_C(1) << (all->lo + fixed_first + counter) : 0;
+}
+
 uint32_t pmu_register_address(const struct pmu_box *box, const struct pmu_register *reg,
 			      unsigned instance)
 {

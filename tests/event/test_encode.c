@@ -115,7 +115,8 @@ static void test_places(void **state)
 		unsigned instance, counter;
 		int code;
 	} places[] = {
-	    {"cbo.TOR_OCCUPANCY.ALL", 0, 0, 1},
+	    /* nc and isoc of FILTER1 */
+	    {"cbo.TOR_OCCUPANCY.ALL", 0, 0, 2},
 	    {"cbo.TOR_OCCUPANCY.ALL", 0, 1, PMU_E_CONFLICT},
 	    {"cbo.FAST_ASSERTED", 0, 1, 1},
 	    {"cbo.FAST_ASSERTED", 0, 2, PMU_E_CONFLICT},
