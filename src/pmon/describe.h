@@ -93,8 +93,11 @@ static inline unsigned pmon_timed_counters(const struct pmu_box *box)
 	return box->scope == PMU_SCOPE_CORE ? 0u : 0u + box->counter_count + box->fixed_count;
 }
 
-/** The field of this name, without regard to case. */
-struct pmon_field pmon_find_field(const struct pmu_register *reg, const char *name);
+/** The register's field of the role; mask 0 where it has none. */
+struct pmon_field pmon_find_field(const struct pmu_register *reg, enum pmu_field_role role);
+
+/** A register by its role and counter, by index in the box; PMON_NO_REGISTER where it has none. */
+uint8_t pmon_find_register(const struct pmu_box *box, enum pmu_role role, unsigned index);
 
 struct pmon_core;
 

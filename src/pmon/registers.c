@@ -81,8 +81,8 @@ static uint64_t discovery_value(const struct pmon *pmon, const struct pmon_unit 
 				const struct pmu_register *reg)
 {
 	const struct pmu_instance *instance = &pmon_box(pmon, unit)->box->instances[unit->instance];
-	const struct pmu_field *device_id = pmu_find_field(reg, "device_id");
-	const struct pmu_field *node_id = pmu_find_field(reg, "node_id");
+	const struct pmu_field *device_id = pmu_field_by_role(reg, PMU_FIELD_DEVICE_ID, 0);
+	const struct pmu_field *node_id = pmu_field_by_role(reg, PMU_FIELD_NODE_ID, 0);
 
 	for (size_t i = 0; i < pmon->config.strap_count; i++)
 		if (!strcmp(reg->name, pmon->config.straps[i].reg))
