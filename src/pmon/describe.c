@@ -123,6 +123,7 @@ static void describe_box(struct pmon_box *desc)
 		const struct pmu_register *control = &box->registers[desc->control];
 
 		desc->frz = pmon_find_field(control, PMU_FIELD_FREEZE);
+		desc->frz_en = pmon_find_field(control, PMU_FIELD_FREEZE_ENABLE);
 		desc->rst_ctrl = pmon_find_field(control, PMU_FIELD_RESET_CONTROLS);
 		desc->rst_ctrs = pmon_find_field(control, PMU_FIELD_RESET_COUNTERS);
 	}
@@ -204,11 +205,10 @@ int pmon_describe(struct pmu_ctx *ctx, const struct pmon_config *config, struct 
 					 pmu->name);
 		*units += (unsigned)box->instance_count;
 		*counters += (unsigned)box->instance_count * pmon_timed_counters(box);
+		/* A PMU without one has boxes that overflow and freeze by themselves. */
 		if (!governed && box->scope == PMU_SCOPE_SOCKET)
 			governed = describe_global(global, &boxes[i]);
 	}
-	if (!governed)
-		return error_set(ctx, PMU_E_UNSUPPORTED, "PMU %s has no global control", pmu->name);
 	if (*units > PMON_UNITS)
 		return error_set(ctx, PMU_E_UNSUPPORTED,
 				 "PMU %s has %u box instances, more than %d", pmu->name, *units,

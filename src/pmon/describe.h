@@ -72,7 +72,7 @@ struct pmon_box {
 	uint16_t first_unit, first_counter; /* in a socket */
 	uint8_t counter_count;
 	uint8_t control, status; /* box control and status register, or PMON_NO_REGISTER */
-	struct pmon_field frz, rst_ctrl, rst_ctrs;
+	struct pmon_field frz, frz_en, rst_ctrl, rst_ctrs;
 	struct pmon_switch filter_switch;
 	struct pmon_counter_desc counters[PMON_COUNTERS]; /* general ones first */
 	struct pmon_register registers[PMON_REGISTERS];

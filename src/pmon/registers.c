@@ -194,7 +194,7 @@ static void write_box_control(const struct pmon *pmon, struct pmon_unit *unit, u
 	const struct pmon_box *box = pmon_box(pmon, unit);
 
 	/* Every write sets the freeze or ends it, a write that resets too (§2.1.2 f). */
-	unit->frozen = value & box->frz.mask;
+	unit->frozen = (value & box->frz.mask) && (!box->frz_en.mask || (value & box->frz_en.mask));
 	for (unsigned k = 0; k < box->counter_count; k++) {
 		if (value & box->rst_ctrs.mask)
 			unit->counters[k].value = 0;
