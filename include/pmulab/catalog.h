@@ -439,6 +439,14 @@ enum pmu_step {
 	PMU_STEP_UNFREEZE,	 /* everything counts */
 };
 
+/* Where the manual says what software must not do; "" where no section is known. */
+struct pmu_rules {
+	const char *running;  /* change controls and filters of counters that count */
+	const char *overflow; /* let counting go on with overflow bits set */
+	const char *halves;   /* read halves of a counter that counts */
+	const char *absent;   /* use boxes that the part does not have */
+};
+
 struct pmu_pmu {
 	const char *name;
 	const char *title;
@@ -454,6 +462,7 @@ struct pmu_pmu {
 	bool qualified; /* its names count only where it is named itself: another PMU has the same
 			 */
 	const struct pmu_unit_binding *units; /* see src/catalog/binding.h; NULL: no machine */
+	struct pmu_rules rules;
 };
 
 /** All PMUs. @param count receives their number. */

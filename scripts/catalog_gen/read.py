@@ -17,7 +17,9 @@ COUNTER_ROLES = ("counter", "counter_alias", "counter_ctl", "fixed_counter")
 
 # Keys of each kind of entry: those that must be there, those that may.
 KEYS = {
-    "pmu": ({"name", "title", "source", "boxes", "sequence"}, {"cpus", "qualified", "window"}),
+    "rules": (set(), {"running", "overflow", "halves", "absent"}),
+    "pmu": ({"name", "title", "source", "boxes", "sequence"}, 
+            {"cpus", "qualified", "window", "rules"}),
     "sequence": ({"source", "steps"}, set()),
     "cpu": ({"family", "model", "source"}, set()),
     "window": ({"own", "first", "size"}, set()),
@@ -383,6 +385,7 @@ def read_pmu(findings, folder):
     pmu["window"] = entry(findings, folder.name, "window",
                           pmu.get("window", {"own": 0, "first": 0, "size": 0}))
     pmu["sequence"] = entry(findings, folder.name, "sequence", pmu["sequence"]) or {"steps": []}
+    pmu["rules"] = entry(findings, folder.name, "rules", pmu.get("rules", {}))
     pmu["cpus"] = [c for c in (entry(findings, folder.name, "cpu", cpu)
                                for cpu in pmu.get("cpus", [])) if c]
     names = pmu["boxes"]

@@ -28,7 +28,7 @@ TEXT_LISTS = {"quirks", "filters", "uses", "attributes", "unless", "unresolved",
               "captured", "least", "optional", "shared", "steps"}
 ENTRY_LISTS = {"registers", "fields", "events", "umasks", "modifiers", "metrics", "settings",
                "cpus", "records", "notes"}
-MAPS = {"window", "defaults", "ring", "sequence"}
+MAPS = {"window", "defaults", "ring", "sequence", "rules"}
 # Keys whose kind depends on the entry they stand in.
 SPECIAL = {
     ("modifier", "set"): "flag", ("event", "set"): "text",

@@ -306,6 +306,11 @@ def print_steps(name, pmu):
     return name
 
 
+def rules_of(pmu):
+    return "{" + ", ".join(f".{rule} = {c_string(pmu['rules'].get(rule, ''))}"
+                           for rule in ("running", "overflow", "halves", "absent")) + "}"
+
+
 def print_tables(pmus, vocabulary):
     print('/* Generated from catalog/. */\n'
           '#include "catalog/binding.h"\n#include "catalog/tables.h"\n'
@@ -326,7 +331,7 @@ def print_tables(pmus, vocabulary):
               f"&boxes[{first}], {len(pmu['boxes'])}, {index}, "
               f"{{{window}}}, {pmu_cpus}, {len(pmu['cpus'])}, {pmu_steps}, "
               f"{len(pmu['sequence']['steps'])}, "
-              f"{str(bool(pmu.get('qualified'))).lower()}, {pmu_units}}},")
+              f"{str(bool(pmu.get('qualified'))).lower()}, {pmu_units}, {rules_of(pmu)}}},")
         first += len(pmu["boxes"])
     print("};\nconst size_t pmu_table_count = sizeof(pmu_table) / sizeof(pmu_table[0]);\n")
     pmu_index = print_index("pmus", [pmu["name"] for pmu in pmus])
