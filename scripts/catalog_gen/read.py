@@ -339,7 +339,8 @@ def presets(findings, box, event, settings):
                 continue
             result.append({"register": s["register"].replace("{s}", str(copy)),
                            "field": s["field"].replace("{s}", str(copy)),
-                           "value": value, "copy": copy, "bits": s.get("bits")})
+                           "value": value, "copy": copy, "bits": s.get("bits"),
+                           "one_bit": s["value"] == "1<<s"})
     return result
 
 
