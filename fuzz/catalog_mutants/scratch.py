@@ -83,7 +83,8 @@ class Scratch:
         target = self.folder / "slim"
         shutil.copytree(self.folder / "catalog", target)
         for pmu in target.glob("*/pmu.json"):
-            boxes = [path for path in pmu.parent.glob("*.json") if path != pmu]
+            boxes = [path for path in pmu.parent.glob("*.json")
+                     if path.name not in ("pmu.json", "bindings.json")]
             for path in boxes:
                 path.write_text(json.dumps(slim(json.loads(path.read_text("utf-8")))))
             command = ["boxes", target / "signals.json", pmu.parent]

@@ -203,6 +203,10 @@ struct pmu_preset {
 	uint64_t value;
 };
 
+struct pmu_encoding;
+struct pmu_row;
+struct pmu_unit_binding;
+
 /* A field that the user may set beside event and unit mask: a control bit or a filter. */
 struct pmu_modifier {
 	const char *name; /* as in event expressions: the field's, where no other has the same */
@@ -221,7 +225,8 @@ struct pmu_modifier {
 	/* Of a filter, the control bit that makes a counter look at it (tid_en of tid); of such a
 	 * bit, its filter. NULL: none. */
 	const struct pmu_modifier *partner;
-	const struct pmu_preset *presets; /* what has to hold where it is set */
+	const struct pmu_encoding *encoding; /* what it compares: see src/catalog/binding.h */
+	const struct pmu_preset *presets;    /* what has to hold where it is set */
 	size_t preset_count;
 	uint8_t model; /* enum pmu_modifier_model */
 };
@@ -241,18 +246,6 @@ enum pmu_measure {
 	PMU_MEASURE_OCCUPANCY, /* spans that are open */
 	PMU_MEASURE_NONEMPTY,  /* 1 while any span is open */
 	PMU_MEASURE_COUNTER0,  /* what counter 0 sees in this cycle */
-};
-
-/* How the unit mask selects among announcements. */
-enum pmu_select {
-	PMU_SELECT_ALL,	      /* no unit mask */
-	PMU_SELECT_OR,	      /* any facet of any set umask bit; facets[] says which */
-	PMU_SELECT_LOOKUP,    /* quirk: CBo LLC_LOOKUP (bit 0 and state filter needed) */
-	PMU_SELECT_TOR,	      /* quirk: CBo TOR umask structure */
-	PMU_SELECT_VICTIM,    /* quirk: CBo LLC_VICTIMS, NID qualifies the others */
-	PMU_SELECT_RANK_BANK, /* quirk: iMC RD_CAS_RANKn / WR_CAS_RANKn bank enumeration */
-	PMU_SELECT_ADDR_OPC,  /* quirk: HA ADDR_OPC_MATCH */
-	PMU_SELECT_UMASK,     /* each unit mask has a signal of its own */
 };
 
 /* How several unit masks may be named together. */
@@ -283,7 +276,8 @@ struct pmu_umask {
 	uint8_t care;	     /* bits the manual prints as 0 or 1; the others are don't-care */
 	bool alone;	     /* not to be combined, although the event's others may be */
 	bool absent;	     /* not modelled, although others of the event are */
-	uint16_t signal;     /* PMU_SELECT_UMASK: what is counted, enum pmu_signal_id */
+	bool narrows;	     /* only qualifies others and counts nothing alone */
+	uint16_t signal;     /* where each has its own: what is counted, enum pmu_signal_id */
 	const char *group;   /* "" for none */
 	const char *needs;   /* group of which one more unit mask must be named; "" for none */
 	const char *filters; /* filter fields this unit mask needs, comma separated; "" for none */
@@ -306,13 +300,14 @@ struct pmu_event {
 	const struct pmu_umask *umasks;
 	size_t umask_count;
 	struct pmu_index umask_index;
-	uint8_t combine;	/* enum pmu_combine */
-	uint8_t model;		/* enum pmu_model */
-	uint8_t measure;	/* enum pmu_measure */
-	uint8_t select;		/* enum pmu_select */
-	uint8_t select_arg;	/* PMU_SELECT_RANK_BANK: the rank, bit 7 set for writes */
-	uint16_t signal;	/* enum pmu_signal_id of src/catalog/signal.h; 0 for absent ones */
-	uint32_t facets[8];	/* PMU_SELECT_OR: facets meant by umask bit i */
+	uint8_t combine; /* enum pmu_combine */
+	uint8_t model;	 /* enum pmu_model */
+	uint8_t measure; /* enum pmu_measure */
+	bool by_umask;	 /* each unit mask has a signal of its own */
+	uint16_t signal; /* enum pmu_signal_id of src/catalog/signal.h; 0 for absent ones */
+	const struct pmu_row
+	    *rows; /* which of its signal's: see src/catalog/binding.h; NULL: all */
+	size_t row_count;
 	const char *filters;	/* filter fields it can use, comma separated; "" for none */
 	const char *set_group;	/* see struct pmu_bank; "" for none */
 	uint8_t set;		/* number in the group */
@@ -457,6 +452,7 @@ struct pmu_pmu {
 	size_t step_count;
 	bool qualified; /* its names count only where it is named itself: another PMU has the same
 			 */
+	const struct pmu_unit_binding *units; /* see src/catalog/binding.h; NULL: no machine */
 };
 
 /** All PMUs. @param count receives their number. */

@@ -1,6 +1,7 @@
 """What a catalog must hold to be true to itself. Each function adds its findings."""
 import re
 
+from .bindings import check_bindings, check_event_rows
 from .equation import check_metrics
 from .read import bit_range
 from .limits import check_limits
@@ -15,7 +16,6 @@ ACCESSES = {"RO", "RW", "RW-V", "RWS", "WO", "RW1C", "RV", "IG"}
 MODELS = {"exact", "approximate", "absent"}
 MEASURES = {"clock", "count", "occupancy", "nonempty", "counter0"}
 MEASURES_OF_SIGNALS = {"count", "occupancy", "nonempty"}
-SELECTS = {"all", "or", "lookup", "tor", "victim", "rank_bank", "addr_opc", "umask"}
 COMBINES = {"or", "one", "group"}
 QUIRKS = {"control_twice", "rst_stays", "occ_controls", "sign_extends", "faults", "freeze_pulses"}
 SCOPES = {"socket", "core"}
@@ -305,8 +305,6 @@ def check_umasks(findings, place, box, event):
             findings.add(where, f"bits \"{u['bits']}\" are not made of 0, 1 and x")
         elif len(u["bits"]) != 9:
             findings.add(where, f"bits \"{u['bits']}\" are {len(u['bits']) - 1}, not 8")
-        elif event.get("select") == "lookup" and u["bits"][-1] != "1":
-            findings.add(where, "a lookup counts nothing without unit mask bit 0")
 
 
 def check_groups(findings, place, event):
@@ -318,33 +316,16 @@ def check_groups(findings, place, event):
             findings.add(f"{place}.{u['name']}", f"needs \"{u['needs']}\", no other group")
 
 
-def check_facets(findings, place, event, signal):
-    facets = event.get("facets")
-    if event.get("select") != "or":
-        if facets is not None:
-            findings.add(place, "facets are for select \"or\"")
-        return
-    if not facets or len(facets) > 8:
-        findings.add(place, "select \"or\" needs facets for 1 to 8 unit mask bits")
-        return
-    for name in (name for bit in facets for name in bit):
-        if signal and name not in signal["facets"]:
-            findings.add(place, f"signal {signal['name']} has no facet {name}")
-    for u in event["umasks"]:
-        if "1" in u.get("bits", "")[1:-len(facets)]:
-            findings.add(f"{place}.{u['name']}", "sets a unit mask bit without facets")
-
-
-def check_signal(findings, place, box, name, signals):
-    signal = signals.get(name)
+def check_signal(findings, place, box, name, vocabulary):
+    signal = vocabulary.signals.get(name)
     if not signal:
         findings.add(place, f"unknown signal \"{name}\"")
-    elif signal["box"] != box["box"]:
-        findings.add(place, f"signal {name} belongs to {signal['box']}")
+    elif signal["unit"] not in box["units"]:
+        findings.add(place, f"signal {name} is of a {signal['unit']}, which {box['box']} is not")
     return signal
 
 
-def check_umask_signals(findings, place, box, event, signals):
+def check_umask_signals(findings, place, box, event, vocabulary):
     """With select "umask", and only with it, each unit mask has a signal, or is absent."""
     own = event.get("select") == "umask"
     if own and "signal" in event:
@@ -354,46 +335,43 @@ def check_umask_signals(findings, place, box, event, signals):
         if own != ("signal" in u) and not (own and "model" in u):
             findings.add(where, "signal and select \"umask\" of a unit mask need each other")
         if "signal" in u:
-            check_signal(findings, where, box, u["signal"], signals)
+            check_signal(findings, where, box, u["signal"], vocabulary)
 
 
-def check_register_signals(findings, box, signals):
+def check_register_signals(findings, box, vocabulary):
     for r in box["registers"]:
         if "signal" not in r:
             continue
         where = f"{box['box']}.{r['name']}"
         if r["role"] not in ("fixed_counter", "free_counter"):
             findings.add(where, f"a {r['role']} adds up no signal")
-        signal = check_signal(findings, where, box, r["signal"], signals)
+        signal = check_signal(findings, where, box, r["signal"], vocabulary)
         if signal and signal["kind"] != "tally":
             findings.add(where, f"signal {signal['name']} is no tally")
 
 
-def check_model(findings, place, box, event, signals):
+def check_model(findings, place, box, event, vocabulary):
     check_choice(findings, place, "model", event["model"], MODELS)
     if event["model"] == "absent":
-        for key in ("signal", "measure", "select", "facets"):
+        for key in ("signal", "measure", "select", "where"):
             if key in event:
                 findings.add(place, f"an absent event with {key}")
         return
     if event["model"] == "approximate" and not event.get("model_note"):
         findings.add(place, "an approximate event without model_note")
     check_choice(findings, place, "measure", event.get("measure"), MEASURES)
-    check_choice(findings, place, "select", event.get("select", "all"), SELECTS)
     signal = None
     if "signal" in event:
-        signal = check_signal(findings, place, box, event["signal"], signals)
+        signal = check_signal(findings, place, box, event["signal"], vocabulary)
     elif event.get("measure") in MEASURES_OF_SIGNALS and event.get("select") != "umask":
         findings.add(place, f"a modelled event ({event['measure']}) without a signal")
     if signal and signal["kind"] in ("pulse", "tally") and \
             event.get("measure") in ("occupancy", "nonempty"):
         findings.add(place, f"{event['measure']} of a {signal['kind']}")
-    if event.get("select") == "rank_bank" and "select_arg" not in event:
-        findings.add(place, "select \"rank_bank\" needs select_arg")
     if event["umasks"] and event.get("select", "all") == "all" and signal:
         findings.add(place, "select \"all\" ignores the unit masks")
-    check_facets(findings, place, event, signal)
-    check_umask_signals(findings, place, box, event, signals)
+    check_event_rows(findings, place, box, event, signal, vocabulary)
+    check_umask_signals(findings, place, box, event, vocabulary)
 
 
 def check_banks(findings, box):
@@ -418,7 +396,7 @@ def check_set(findings, place, box, event):
         findings.add(place, f"no bank of {event['set_group']} has a lead that can count it")
 
 
-def check_event(findings, box, event, signals):
+def check_event(findings, box, event, vocabulary):
     place = f"{box['box']}.{event['name']}"
     check_name(findings, place, "event", event["name"])
     if event["counter_set"] is None:
@@ -449,7 +427,7 @@ def check_event(findings, box, event, signals):
     check_umasks(findings, place, box, event)
     check_set(findings, place, box, event)
     check_groups(findings, place, event)
-    check_model(findings, place, box, event, signals)
+    check_model(findings, place, box, event, vocabulary)
 
 
 def check_same_names(findings, box):
@@ -466,7 +444,7 @@ def check_same_names(findings, box):
             findings.add(box["box"], f"event {same[-1]['name']} stands there twice")
 
 
-def check_events(findings, box, signals):
+def check_events(findings, box, vocabulary):
     place = box["box"]
     check_same_names(findings, box)
     codes = {}
@@ -476,10 +454,10 @@ def check_events(findings, box, signals):
         other = codes.setdefault(selecting, e["name"])
         if other != e["name"] and other != e.get("alias"):
             findings.add(f"{place}.{e['name']}", f"code {e['code']:#x} is also that of {other}")
-        check_event(findings, box, e, signals)
+        check_event(findings, box, e, vocabulary)
 
 
-def check_box(findings, box, signals):
+def check_box(findings, box, vocabulary):
     place = box["box"]
     check_name(findings, place, "box", place)
     if place[-1].isdigit():
@@ -493,10 +471,10 @@ def check_box(findings, box, signals):
         findings.add(place, "no instances")
     check_registers(findings, box)
     check_roles(findings, box)
-    check_register_signals(findings, box, signals)
+    check_register_signals(findings, box, vocabulary)
     check_modifiers(findings, box)
     check_banks(findings, box)
-    check_events(findings, box, signals)
+    check_events(findings, box, vocabulary)
     check_unique(findings, place, "metric", [m["name"] for m in box["metrics"]])
 
 
@@ -510,7 +488,7 @@ def check_sequence(findings, pmu):
         findings.add(pmu["name"], "a sequence begins with freeze and ends with unfreeze")
 
 
-def check_pmu(findings, pmu, signals):
+def check_pmu(findings, pmu, vocabulary):
     boxes = [box["box"] for box in pmu["boxes"]]
     findings.file = pmu["file"]
     check_name(findings, pmu["name"], "PMU", pmu["name"], PMU_NAME)
@@ -520,9 +498,10 @@ def check_pmu(findings, pmu, signals):
     check_sequence(findings, pmu)
     check_addresses(findings, pmu)
     check_status_fields(findings, pmu)
+    check_bindings(findings, pmu, vocabulary)
     for box in pmu["boxes"]:
         findings.file = box["file"]
-        check_box(findings, box, signals)
+        check_box(findings, box, vocabulary)
         check_limits(findings, box)
         for event in box["events"]:
             if event["name"].lower() in boxes:

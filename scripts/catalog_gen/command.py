@@ -10,8 +10,9 @@ with one line for each contradiction: FILE: PLACE: what is wrong.
 import sys
 from pathlib import Path
 
+from .bindings import read_bound_pmu
 from .check import check_pmu, check_unique
-from .read import Findings, read_pmu
+from .read import Findings
 from .records import read_records
 from .signals import print_ids, print_table, read_signals
 from .tables import print_tables
@@ -32,7 +33,7 @@ def signals(path, print_them):
 def boxes(signals_path, folders):
     findings = Findings()
     known = read_signals(findings, Path(signals_path))
-    pmus = [pmu for pmu in (read_pmu(findings, folder) for folder in folders) if pmu]
+    pmus = [pmu for pmu in (read_bound_pmu(findings, folder) for folder in folders) if pmu]
     stop_at(findings)  # what follows relies on every value being of its kind
     check_unique(findings, "catalog", "PMU", [pmu["name"] for pmu in pmus])
     for pmu in pmus:
@@ -43,7 +44,7 @@ def boxes(signals_path, folders):
             findings.file = box["file"]
             box["records"] = read_records(findings, box, box.get("records", []))
     stop_at(findings)
-    print_tables(pmus)
+    print_tables(pmus, known)
 
 
 def main(arguments):

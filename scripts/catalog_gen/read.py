@@ -38,9 +38,9 @@ KEYS = {
     "mnemonic": ({"name", "value"}, {"desc"}),
     "event": ({"name", "code", "counters", "max_increment", "model", "desc", "source"},
               {"ext", "combine", "umasks", "filters", "model_note", "signal", "measure", "select",
-               "select_arg", "facets", "umask", "attributes", "settings", "alias", "set"}),
+               "where", "umask", "attributes", "settings", "alias", "set"}),
     "unit mask": ({"name"}, {"bits", "alone", "group", "needs", "filters", "uses", "settings",
-                             "given", "model", "signal", "desc", "source"}),
+                             "given", "model", "signal", "narrows", "desc", "source"}),
     "bank": ({"group", "lead", "counters"}, {"shared"}),
     "metric": ({"name", "equation", "unit", "desc", "source"}, {"unresolved"}),
     "record": ({"name", "title", "source", "fields"},
@@ -51,7 +51,12 @@ KEYS = {
                       "listed", "like"}),
     "ring": ({"count", "first", "entry", "kinds", "fields"}, {"next", "last", "filled"}),
     "note": ({"when", "desc"}, {"kinds"}),
-    "signal": ({"name", "box", "kind", "facets", "fields", "desc"}, {"default"}),
+    "signals": ({"units", "states", "requests", "signals"}, set()),
+    "word": ({"name", "desc"}, set()),
+    "signal": ({"name", "unit", "kind", "qualifiers", "attributes", "desc"}, {"default"}),
+    "bindings": ({"source"}, {"units", "filters", "selectors"}),
+    "encoding": ({"attribute"},
+                 {"codes", "set", "threads", "none", "bit", "from", "desc", "source"}),
 }
 
 

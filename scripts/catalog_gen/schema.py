@@ -16,12 +16,13 @@ INTEGER = re.compile(r"-?(0[xX][0-9A-Fa-f]{1,16}|0[bB][01]{1,64}|0|[1-9][0-9]{0,
 NUMBERS = {
     "base": LONG, "count": BYTE + 1, "device": 32, "function": 8, "device_id": WORD,
     "counters": 33, "counter_width": 65, "offset": LONG, "width": 65, "reset": QUAD, "must": BYTE,
-    "value": QUAD, "code": WORD, "max_increment": LONG, "select_arg": BYTE, "umask": WORD,
+    "value": QUAD, "code": WORD, "max_increment": LONG, "umask": WORD,
     "index": BYTE, "first": QUAD, "own": QUAD, "size": LONG, "enabled": QUAD, "control": LONG,
-    "copies": 33, "sign": 64, "counter": BYTE, "family": LONG, "model": LONG, "lead": 33, "stride": LONG,
+    "copies": 33, "sign": 64, "counter": BYTE, "family": LONG, "model": LONG, "lead": 33,
+    "stride": LONG, "threads": 17, "bit": 64, "from": 64,
 }
 SIGNED = {"stride"}
-FLAGS = {"ext", "alone", "youngest", "listed", "qualified"}
+FLAGS = {"ext", "alone", "narrows", "youngest", "listed", "qualified"}
 NAMES = {"name", "box", "field", "register", "any_of", "needs", "group", "alias"}
 TEXT_LISTS = {"quirks", "filters", "uses", "attributes", "unless", "unresolved", "boxes", "when",
               "captured", "least", "optional", "shared", "steps"}
@@ -40,12 +41,16 @@ SPECIAL = {
     ("box", "mnemonics"): "map of lists of entries", ("box", "banks"): "list of entries",
     ("box", "instances"): "map or list of entries", ("unit mask", "given"): "map of numbers",
     ("row of instances", "status"): "list of texts",
-    ("register", "offsets"): "list of numbers", ("event", "facets"): "list of lists of texts",
+    ("register", "offsets"): "list of numbers", ("event", "select"): "text or list of texts",
     ("record field", "kinds"): "list of texts", ("note", "kinds"): "list of texts",
     ("record", "kinds"): "list of entries", ("ring", "kinds"): "list of entries",
     ("event", "model"): "text", ("unit mask", "model"): "text",
     ("event", "name"): "name", ("register", "first"): "number", ("ring", "first"): "number",
-    ("signal", "facets"): "list of texts", ("signal", "fields"): "list of texts",
+    ("signal", "qualifiers"): "list of texts", ("signal", "attributes"): "list of texts",
+    **{("signals", key): "list of entries" for key in ("units", "states", "requests", "signals")},
+    ("bindings", "units"): "map of texts", ("bindings", "filters"): "map",
+    ("bindings", "selectors"): "map of lists of texts",
+    ("encoding", "codes"): "map of numbers", ("encoding", "set"): "flag",
 }
 SPECIAL_LIMITS = {("register", "first"): LONG, ("ring", "first"): LONG}
 
@@ -94,11 +99,12 @@ CHECKS = {
     "list of texts": lambda value: is_list(value, is_text),
     "list of numbers": lambda value: is_list(value, is_unsigned),
     "list of entries": lambda value: is_list(value, is_entry),
-    "list of lists of texts": lambda value: is_list(value, CHECKS["list of texts"]),
     "text or list of texts": lambda value: is_text(value) or is_list(value, is_text),
     "text or list of entries": lambda value: is_text(value) or is_list(value, is_entry),
     "map or list of entries": lambda value: is_entry(value) or is_list(value, is_entry),
     "map of numbers": lambda value: is_map(value, is_unsigned),
+    "map of texts": lambda value: is_map(value, is_text),
+    "map of lists of texts": lambda value: is_map(value, CHECKS["list of texts"]),
     "map of lists of entries": lambda value: is_map(value, CHECKS["list of entries"]),
 }
 WORDS = {

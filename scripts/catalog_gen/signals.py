@@ -1,78 +1,136 @@
-"""Signals: read, checked, printed for src/catalog/signal.h."""
+"""Signals and their words: read, checked, printed for src/catalog/signal.h."""
 import re
 
 from .c_text import c_name, c_string
 from .read import entry, load
 
 KINDS = {"pulse", "span", "level", "tally"}
-FIELDS = {"address", "opcode", "state", "nid", "tid", "rank", "bank"}
+ATTRIBUTES = {"address", "request", "state", "node", "core", "thread", "rank", "bank"}
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.]*")
-FACETS_MAX = 32  # bits of struct signal.facets
+QUALIFIERS_MAX = 32  # bits of struct signal.qualifiers
+WORDS_MAX = 31  # requests, states, units: bits of the masks that they are compared with
+# Lists of words, and what their constants begin with; requests have one that means none.
+WORDS = {"units": "UNIT", "states": "SIGNAL_STATE", "requests": "REQUEST"}
 
 
-def check_signal(findings, signal):
+class Vocabulary:
+    """Signals by name, and names of units, states and requests, each in the order of the file."""
+
+    def __init__(self):
+        self.signals, self.units, self.states, self.requests = {}, [], [], []
+
+    def number(self, words, name):
+        """The value of a word's constant."""
+        return getattr(self, words).index(name) + (words == "requests")
+
+    def count(self, words):
+        return len(getattr(self, words)) + (words == "requests")
+
+
+def check_signal(findings, signal, vocabulary):
     place = signal["name"]
-    for name in (signal["name"], *signal["facets"]):
+    for name in (signal["name"], *signal["qualifiers"]):
         if not NAME.fullmatch(name):
-            findings.add(place, f"\"{name}\" cannot be the name of a signal or facet")
+            findings.add(place, f"\"{name}\" cannot be the name of a signal or qualifier")
     if signal["kind"] not in KINDS:
         findings.add(place, f"unknown kind \"{signal['kind']}\"")
-    for field in signal["fields"]:
-        if field not in FIELDS:
-            findings.add(place, f"unknown field \"{field}\"")
-    if len(signal["facets"]) > FACETS_MAX:
-        findings.add(place, f"{len(signal['facets'])} facets, {FACETS_MAX} at most")
-    if signal.get("default", None) not in [None, *signal["facets"]]:
-        findings.add(place, f"default \"{signal['default']}\" is no facet")
+    if signal["unit"] not in vocabulary.units:
+        findings.add(place, f"unknown unit \"{signal['unit']}\"")
+    for attribute in signal["attributes"]:
+        if attribute not in ATTRIBUTES:
+            findings.add(place, f"unknown attribute \"{attribute}\"")
+    if len(signal["qualifiers"]) > QUALIFIERS_MAX:
+        findings.add(place, f"{len(signal['qualifiers'])} qualifiers, {QUALIFIERS_MAX} at most")
+    if signal.get("default", None) not in [None, *signal["qualifiers"]]:
+        findings.add(place, f"default \"{signal['default']}\" is no qualifier")
 
 
 def constants(signal):
-    """The C names that stand for a signal and its facets."""
+    """The C names that stand for a signal and its qualifiers."""
     name = c_name(signal["name"])
-    return [f"SIGNAL_{name}", *(f"FACET_{name}_{c_name(facet)}" for facet in signal["facets"])]
+    return [f"SIGNAL_{name}",
+            *(f"QUALIFIER_{name}_{c_name(qualifier)}" for qualifier in signal["qualifiers"])]
+
+
+def word_constants(vocabulary, words):
+    names = [f"{WORDS[words]}_{c_name(name)}" for name in getattr(vocabulary, words)]
+    return ["REQUEST_NONE"] * (words == "requests") + names
+
+
+def read_words(findings, words, given):
+    found = []
+    for word in given:
+        read = entry(findings, f"{words}.{word.get('name')}", "word", word)
+        if read and not NAME.fullmatch(read["name"]):
+            findings.add(words, f"\"{read['name']}\" cannot be the name of one")
+        elif read:
+            found.append(read["name"])
+    if len(found) > WORDS_MAX:
+        findings.add(words, f"{len(found)} of them, {WORDS_MAX} at most")
+    return found
 
 
 def read_signals(findings, path):
-    """All signals by name, in the order of the file."""
-    signals = [s for s in (entry(findings, given.get("name"), "signal", given)
-                           if isinstance(given, dict) else findings.add("signal", "is no entry")
-                           for given in load(findings, path, list) or []) if s]
+    vocabulary = Vocabulary()
+    given = load(findings, path, dict)
+    given = given and entry(findings, "signals", "signals", given)
+    if not given:
+        return vocabulary
+    for words in WORDS:
+        setattr(vocabulary, words, read_words(findings, words, given[words]))
+    signals = [s for s in (entry(findings, g.get("name"), "signal", g) for g in given["signals"])
+               if s]
     taken = {"SIGNAL_NONE": "none", "SIGNAL_COUNT": "count"}
+    owners = [(words, word_constants(vocabulary, words) + [f"{WORDS[words]}_COUNT"])
+              for words in WORDS]
     for signal in signals:
-        check_signal(findings, signal)
-        for constant in constants(signal):
+        check_signal(findings, signal, vocabulary)
+        owners.append((signal["name"], constants(signal)))
+    for owner, names in owners:
+        for constant in names:
             if constant in taken:
-                findings.add(signal["name"], f"{constant} is also a constant of {taken[constant]}")
-            taken[constant] = signal["name"]
-    return {s["name"]: s for s in signals}
+                findings.add(owner, f"{constant} is also a constant of {taken[constant]}")
+            taken[constant] = owner
+    vocabulary.signals = {s["name"]: s for s in signals}
+    return vocabulary
 
 
-def print_ids(signals):
+def print_enum(name, names, count):
+    print(f"enum {name} {{")
+    for constant in names:
+        print(f"\t{constant},")
+    print(f"\t{count},\n}};\n")
+
+
+def print_ids(vocabulary):
     print("/* Generated from signals.json. */\n#ifndef CATALOG_SIGNAL_IDS_H\n"
           "#define CATALOG_SIGNAL_IDS_H\n")
-    print("enum pmu_signal_id {\n\tSIGNAL_NONE,")
-    for s in signals.values():
-        print(f"\t{constants(s)[0]},")
-    print("\tSIGNAL_COUNT,\n};\n")
-    for s in signals.values():
-        for bit, facet in enumerate(constants(s)[1:]):
-            print(f"#define {facet} (1u << {bit})")
+    signals = vocabulary.signals.values()
+    print_enum("pmu_signal_id", ["SIGNAL_NONE", *(constants(s)[0] for s in signals)],
+               "SIGNAL_COUNT")
+    for words, prefix in WORDS.items():
+        print_enum(f"signal_{words[:-1]}", word_constants(vocabulary, words), f"{prefix}_COUNT")
+    for s in signals:
+        for bit, qualifier in enumerate(constants(s)[1:]):
+            print(f"#define {qualifier} (1u << {bit})")
     print("\n#endif")
 
 
-def print_table(signals):
+def print_table(vocabulary):
     print('/* Generated from signals.json. */\n#include "catalog/signal.h"\n')
-    for s in signals.values():
-        if s["facets"]:
-            names = ", ".join(c_string(f) for f in s["facets"])
-            print(f"static const char *const facets_{c_name(s['name']).lower()}[] = {{{names}}};")
+    signals = vocabulary.signals.values()
+    for s in signals:
+        if s["qualifiers"]:
+            names = ", ".join(c_string(q) for q in s["qualifiers"])
+            print(f"static const char *const qualifiers_{c_name(s['name']).lower()}[] = "
+                  f"{{{names}}};")
     print("\nconst struct signal_desc signal_table[] = {")
-    print('\t[SIGNAL_NONE] = {.name = "none", .box = ""},')
-    for s in signals.values():
-        facets = f"facets_{c_name(s['name']).lower()}" if s["facets"] else "0"
-        default = f"1u << {s['facets'].index(s['default'])}" if "default" in s else "0"
+    print('\t[SIGNAL_NONE] = {.name = "none", .unit = UNIT_COUNT},')
+    for s in signals:
+        names = f"qualifiers_{c_name(s['name']).lower()}" if s["qualifiers"] else "0"
+        default = f"1u << {s['qualifiers'].index(s['default'])}" if "default" in s else "0"
         print(f"\t[{constants(s)[0]}] = {{.name = {c_string(s['name'])}, "
-              f".box = {c_string(s['box'])}, .kind = SIGNAL_{s['kind'].upper()}, "
-              f".facet_count = {len(s['facets'])}, .default_facet = {default}, "
-              f".facets = {facets}}},")
+              f".unit = UNIT_{c_name(s['unit'])}, .kind = SIGNAL_{s['kind'].upper()}, "
+              f".qualifier_count = {len(s['qualifiers'])}, .default_qualifier = {default}, "
+              f".qualifiers = {names}}},")
     print("};")

@@ -1,4 +1,5 @@
 """Prints checked PMUs as the constant tables of src/catalog/tables.h."""
+from .binding_tables import print_encoding, print_rows, print_units
 from .c_text import NO_ENTRIES, array, c_name, c_string
 from .check import field_of, is_filter, modifier_field, part_of
 from .index import print_index
@@ -128,7 +129,7 @@ def kin_of(box, modifier):
                if modifier.get("any_of") and other.get("any_of") == modifier["any_of"])
 
 
-def modifier_row(prefix, box, modifier):
+def modifier_row(prefix, box, modifier, encoding):
     registers, name = box["registers"], modifier.get("register", "").replace("{s}", "0")
     field = modifier_field(box, modifier)
     own = modifier["name"] if modifier["name"] != modifier["field"] else field["name"]
@@ -148,6 +149,7 @@ def modifier_row(prefix, box, modifier):
             "kin": f"{kin_of(box, modifier):#x}",
             "needs": c_string(modifier.get("needs", "")),
             "partner": "NULL" if partner is None else f"&{prefix}_modifiers[{partner}]",
+            "encoding": encoding,
             "presets": presets, "preset_count": len(modifier["presets"]),
             "model": f"PMU_MODIFIER_{MODIFIER_MODELS[modifier.get('absent')]}"}
 
@@ -185,6 +187,7 @@ def print_umasks(prefix, box, event):
         value, care = umask_bits(u["bits"]) if "bits" in u else (u["value"], 0xff)
         presets = print_presets(prefix, f"{own}_presets_{n}", box, u["presets"])
         rows.append({"name": c_string(u["name"]), "value": f"{value:#04x}", "care": f"{care:#04x}",
+                     "narrows": str(bool(u.get("narrows"))).lower(),
                      "alone": str(bool(u.get("alone"))).lower(),
                      "absent": str("model" in u).lower(),
                      "signal": f"SIGNAL_{c_name(u.get('signal', 'none'))}",
@@ -198,15 +201,7 @@ def print_umasks(prefix, box, event):
     return array("pmu_umask", f"{own}_umasks", rows)
 
 
-def facet_bits(event):
-    words = []
-    for names in event.get("facets", []):
-        bits = [f"FACET_{c_name(event['signal'])}_{c_name(name)}" for name in names]
-        words.append(" | ".join(bits) or "0")
-    return f"{{{', '.join(words)}}}" if words else "{0}"
-
-
-def event_row(prefix, box, event, umasks):
+def event_row(prefix, box, event, umasks, rows):
     row = {"name": c_string(event["name"]), "code": f"{event['code']:#x}",
            "ext": str(bool(event.get("ext"))).lower(), "max_increment": event["max_increment"],
            "counters": f"{sum(1 << i for i in event['counter_set']):#x}",
@@ -217,11 +212,9 @@ def event_row(prefix, box, event, umasks):
            "combine": f"PMU_COMBINE_{event.get('combine', 'or').upper()}",
            "model": f"PMU_MODEL_{event['model'].upper()}",
            "measure": f"PMU_MEASURE_{event.get('measure', 'none').upper()}",
-           "select": f"PMU_SELECT_{event.get('select', 'all').upper()}",
-           "select_arg": f"{event.get('select_arg', 0):#x}",
+           "rows": rows[0], "row_count": rows[1], "by_umask":
+               str(event.get("select") == "umask").lower(),
            "signal": f"SIGNAL_{c_name(event.get('signal', 'none'))}"}
-    if "facets" in event:
-        row["facets"] = facet_bits(event)
     presets = print_presets(prefix, f"{event['array']}_presets", box, event["presets"])
     row.update({"filters": c_string(",".join(event.get("filters", []))),
                 "set_group": c_string(event["set_group"]), "set": event["set_number"],
@@ -237,8 +230,10 @@ def print_events(prefix, box):
     for n, event in enumerate(box["events"]):
         event["array"] = f"{prefix}_event{n}"  # a name may have several codes
     umasks = [print_umasks(prefix, box, e) for e in box["events"]]
+    rows = print_rows(prefix, box)
     return array("pmu_event", f"{prefix}_events",
-                 [event_row(prefix, box, e, u) for e, u in zip(box["events"], umasks)])
+                 [event_row(prefix, box, e, u, r)
+                  for e, u, r in zip(box["events"], umasks, rows)])
 
 
 def print_metrics(prefix, box):
@@ -263,7 +258,13 @@ def names_index(prefix, box, what):
     return print_index(f"{prefix}_{what}", [entry["name"] for entry in box[what]])
 
 
-def box_row(prefix, pmu, box):
+def print_modifiers(prefix, box, vocabulary):
+    encodings = [print_encoding(prefix, box, m, vocabulary) for m in box["modifiers"]]
+    return array("pmu_modifier", f"{prefix}_modifiers",
+                 [modifier_row(prefix, box, m, e) for m, e in zip(box["modifiers"], encodings)])
+
+
+def box_row(prefix, pmu, box, vocabulary):
     return {"pmu": c_string(pmu["name"]), "name": c_string(box["box"]),
             "title": c_string(box["title"]), "source": c_string(box["source"]),
             "kernel": c_string(box["kernel"]) if "kernel" in box else "NULL",
@@ -277,8 +278,7 @@ def box_row(prefix, pmu, box):
             "registers": print_registers(prefix, box),
             "register_count": len(box["registers"]),
             "register_index": names_index(prefix, box, "registers"), "selector": selector(box),
-            "modifiers": array("pmu_modifier", f"{prefix}_modifiers",
-                               [modifier_row(prefix, box, m) for m in box["modifiers"]]),
+            "modifiers": print_modifiers(prefix, box, vocabulary),
             "modifier_count": len(box["modifiers"]),
             "modifier_index": names_index(prefix, box, "modifiers"),
             "mnemonics": print_mnemonics(prefix, box),
@@ -303,26 +303,27 @@ def print_steps(name, pmu):
     return name
 
 
-def print_tables(pmus):
+def print_tables(pmus, vocabulary):
     print('/* Generated from catalog/. */\n'
-          '#include "catalog/signal.h"\n#include "catalog/tables.h"\n'
+          '#include "catalog/binding.h"\n#include "catalog/tables.h"\n'
           '#include "pmulab/record.h"\n')
-    rows = [box_row(f"pmu{p}_{n}_{box['box']}", pmu, box)
+    rows = [box_row(f"pmu{p}_{n}_{box['box']}", pmu, box, vocabulary)
             for p, pmu in enumerate(pmus) for n, box in enumerate(pmu["boxes"])]
     array("pmu_box", "boxes", rows)
     indexes = [print_index(f"pmu{p}", [box["box"] for box in pmu["boxes"]])
                for p, pmu in enumerate(pmus)]
     cpus = [print_cpus(f"pmu{p}_cpus", pmu) for p, pmu in enumerate(pmus)]
+    units = [print_units(f"pmu{p}_units", pmu, vocabulary) for p, pmu in enumerate(pmus)]
     steps = [print_steps(f"pmu{p}_steps", pmu) for p, pmu in enumerate(pmus)]
     print("const struct pmu_pmu pmu_table[] = {")
     first = 0
-    for pmu, index, pmu_cpus, pmu_steps in zip(pmus, indexes, cpus, steps):
+    for pmu, index, pmu_cpus, pmu_units, pmu_steps in zip(pmus, indexes, cpus, units, steps):
         window = ", ".join(f"{pmu['window'][key]:#x}" for key in ("own", "first", "size"))
         print(f"\t{{{c_string(pmu['name'])}, {c_string(pmu['title'])}, {c_string(pmu['source'])}, "
               f"&boxes[{first}], {len(pmu['boxes'])}, {index}, "
               f"{{{window}}}, {pmu_cpus}, {len(pmu['cpus'])}, {pmu_steps}, "
               f"{len(pmu['sequence']['steps'])}, "
-              f"{str(bool(pmu.get('qualified'))).lower()}}},")
+              f"{str(bool(pmu.get('qualified'))).lower()}, {pmu_units}}},")
         first += len(pmu["boxes"])
     print("};\nconst size_t pmu_table_count = sizeof(pmu_table) / sizeof(pmu_table[0]);\n")
     pmu_index = print_index("pmus", [pmu["name"] for pmu in pmus])

@@ -8,15 +8,21 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "cli/text.h"
+
 int cli_error(const struct cli *cli, int code, const char *format, ...)
 {
 	va_list arguments;
+	char *text;
+	int length;
 
-	fprintf(stderr, "pmulab %s: ", cli->command);
 	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
+	length = vasprintf(&text, format, arguments);
 	va_end(arguments);
-	fputc('\n', stderr);
+	/* Names of files, machines and devices in it may be anybody's. */
+	text_print(stderr, "pmulab %s: %s\n", cli->command, length < 0 ? "out of memory" : text);
+	if (length >= 0)
+		free(text);
 	return code;
 }
 

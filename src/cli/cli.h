@@ -24,8 +24,11 @@ enum cli_format {
 	CLI_CSV,
 };
 
+struct descriptors;
+
 struct cli {
 	struct pmu_ctx *ctx;
+	const struct descriptors *inherited; /* that programs which are run inherit */
 	const char *command;
 	enum cli_format format;
 	FILE *out;
@@ -36,7 +39,7 @@ struct cli {
 typedef int cli_command(struct cli *cli, int argc, char **argv);
 
 cli_command cli_machines, cli_list, cli_show, cli_encode, cli_decode, cli_stat, cli_emulate,
-    cli_lint;
+    cli_lint, cli_restore;
 
 /* Says what would have been valid: every name, and the one that was probably meant. */
 struct cli_names {

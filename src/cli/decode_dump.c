@@ -62,7 +62,7 @@ int dump_read(const struct cli *cli, struct dump *dump, const char *path)
 
 	if (!strcmp(path, "-"))
 		return read_lines(cli, dump, stdin, "standard input");
-	file = fopen(path, "r");
+	file = fopen(path, "re");
 	if (!file)
 		return cli_error(cli, EXIT_FAILED, "cannot open %s: %s", path, strerror(errno));
 	code = read_lines(cli, dump, file, path);

@@ -45,21 +45,6 @@ static int refuse_no_umask(const struct expression *expression)
 				 valid.list);
 }
 
-/* Whether @row only narrows other unit masks: it needs a filter that not all of them need. */
-static bool is_qualifier(const struct pmu_event *event, const struct pmu_umask *row)
-{
-	const char *list = row->filters;
-	char filter[WORD_MAX];
-
-	if (event->select != PMU_SELECT_LOOKUP && event->select != PMU_SELECT_VICTIM)
-		return false;
-	while (filter_list_next(&list, filter, sizeof(filter)))
-		for (size_t i = 0; i < event->umask_count; i++)
-			if (!filter_list_has(event->umasks[i].filters, filter))
-				return true;
-	return false;
-}
-
 static int check_qualifiers(const struct expression *expression, const struct rows *rows)
 {
 	const struct pmu_event *event = expression->selection->event;
@@ -68,10 +53,10 @@ static int check_qualifiers(const struct expression *expression, const struct ro
 	if (rows->count == 0)
 		return 0;
 	for (size_t i = 0; i < rows->count; i++)
-		if (!is_qualifier(event, rows->row[i]))
+		if (!rows->row[i]->narrows)
 			return 0;
 	for (size_t i = event->umask_count; i-- > 0;)
-		if (!is_qualifier(event, &event->umasks[i]))
+		if (!event->umasks[i].narrows)
 			main_row = &event->umasks[i];
 	return expression_refuse(expression, PMU_E_SYNTAX, expression->event,
 				 "%s only narrows other unit masks and counts nothing alone: add "

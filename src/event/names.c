@@ -190,24 +190,36 @@ int names_event(struct expression *expression, const struct word *word)
 			    box->name, word->name);
 }
 
+static void guess_events(struct name_guess *guess, const struct pmu_box *box)
+{
+	for (size_t i = 0; i < box->event_count; i++)
+		name_guess_offer(guess, box->events[i].name);
+	for (unsigned i = 0; i < box->fixed_count; i++) {
+		const struct pmu_register *reg = pmu_box_register(box, PMU_ROLE_FIXED_COUNTER, i);
+
+		name_guess_offer(guess, *reg->event ? reg->event : "clock");
+	}
+}
+
 /* Names boxes and guesses at events of all boxes: a list of those would help nobody. */
 static int refuse_anywhere(const struct expression *expression, const struct word *word)
 {
 	const struct pmu_pmu *pmus;
-	struct valid events, boxes;
+	struct name_guess events;
+	struct valid boxes;
 	size_t count;
 
 	pmus = pmus_of(expression, &count);
-	valid_init(&events, word->name);
+	name_guess_init(&events, word->name);
 	valid_init(&boxes, word->name);
 	for (size_t i = 0; i < count; i++) {
 		for (size_t j = 0; is_meant(expression, &pmus[i]) && j < pmus[i].box_count; j++) {
-			add_events(&events, &pmus[i].boxes[j]);
+			guess_events(&events, &pmus[i].boxes[j]);
 			valid_add(&boxes, pmus[i].boxes[j].name);
 		}
 	}
-	if (boxes.guess.distance > events.guess.distance)
-		boxes.guess = events.guess;
+	if (boxes.guess.distance > events.distance)
+		boxes.guess = events;
 	return valid_refuse(&boxes, expression, word->place, "there is no event or box \"%s\"",
 			    word->name);
 }

@@ -6,17 +6,18 @@
 /* A request on its way through an agent. Times: uncore cycles. */
 struct transaction {
 	struct home *home;
-	enum home_kind kind;
+	enum signal_request request;
 	uint32_t line;
-	uint8_t socket, instance, requester; /* the home node, its agent, the node that asks */
-	uint32_t channel;		     /* of the agent */
+	uint8_t socket, agent, requester; /* the home node, its agent, the node that asks */
+	uint32_t channel;		  /* of the agent */
 	uint32_t channel_line;
 	uint64_t begin;
 };
 
-static bool is_read(enum home_kind kind)
+static bool is_read(enum signal_request request)
 {
-	return kind == HOME_RD_DATA || kind == HOME_RD_CODE || kind == HOME_RD_INV_OWN;
+	return request == REQUEST_READ_DATA || request == REQUEST_READ_CODE ||
+	       request == REQUEST_READ_OWN;
 }
 
 static bool is_local(const struct transaction *transaction)
@@ -25,32 +26,32 @@ static bool is_local(const struct transaction *transaction)
 }
 
 static struct signal announcement(const struct transaction *transaction, enum pmu_signal_id id,
-				  uint32_t facets, uint64_t time)
+				  uint32_t qualifiers, uint64_t time)
 {
 	return (struct signal){
 	    .id = (uint16_t)id,
 	    .socket = transaction->socket,
-	    .instance = transaction->instance,
-	    .facets = facets,
+	    .unit = transaction->agent,
+	    .qualifiers = qualifiers,
 	    .time = time,
 	};
 }
 
 static void pulse(struct machine *machine, const struct transaction *transaction,
-		  enum pmu_signal_id id, uint32_t facets, uint64_t time)
+		  enum pmu_signal_id id, uint32_t qualifiers, uint64_t time)
 {
 	if (machine_armed(machine, id)) {
-		struct signal signal = announcement(transaction, id, facets, time);
+		struct signal signal = announcement(transaction, id, qualifiers, time);
 
 		machine_announce(machine, &signal);
 	}
 }
 
 static void span(struct machine *machine, const struct transaction *transaction,
-		 enum pmu_signal_id id, uint32_t facets, uint64_t time, uint64_t duration)
+		 enum pmu_signal_id id, uint32_t qualifiers, uint64_t time, uint64_t duration)
 {
 	if (machine_armed(machine, id)) {
-		struct signal signal = announcement(transaction, id, facets, time);
+		struct signal signal = announcement(transaction, id, qualifiers, time);
 
 		signal.duration = duration;
 		machine_announce(machine, &signal);
@@ -85,12 +86,12 @@ static void decode(struct machine *machine, struct transaction *transaction)
 	const struct pmu_machine *desc = machine->desc;
 	uint32_t line = transaction->line - transaction->socket * machine->lines_per_node;
 
-	transaction->instance = (uint8_t)(line % desc->home_agents);
+	transaction->agent = (uint8_t)(line % desc->home_agents);
 	line /= desc->home_agents;
 	transaction->channel = line % desc->channels;
 	transaction->channel_line = line / desc->channels;
 	transaction->home =
-	    &machine->homes[transaction->socket * desc->home_agents + transaction->instance];
+	    &machine->homes[transaction->socket * desc->home_agents + transaction->agent];
 }
 
 static uint64_t dram_now(const struct machine *machine, uint64_t cycle)
@@ -115,7 +116,7 @@ static uint64_t read_memory(struct machine *machine, struct transaction *transac
 {
 	size_t channel = channel_index(machine, transaction);
 
-	pulse(machine, transaction, SIGNAL_HA_IMC_READ, FACET_HA_IMC_READ_NORMAL, cycle);
+	pulse(machine, transaction, SIGNAL_HOME_MEMORY_READ, 0, cycle);
 	return from_dram(machine, memory_read(&machine->channels[channel], &machine->views[channel],
 					      transaction->channel_line, dram_now(machine, cycle)));
 }
@@ -127,30 +128,34 @@ static uint64_t write_memory(struct machine *machine, struct transaction *transa
 	size_t channel = channel_index(machine, transaction);
 	uint64_t wait;
 
-	pulse(machine, transaction, SIGNAL_HA_IMC_WRITE,
-	      partial ? FACET_HA_IMC_WRITE_PARTIAL : FACET_HA_IMC_WRITE_FULL, cycle);
+	pulse(machine, transaction, SIGNAL_HOME_MEMORY_WRITE,
+	      partial ? QUALIFIER_HOME_MEMORY_WRITE_PARTIAL : QUALIFIER_HOME_MEMORY_WRITE_FULL,
+	      cycle);
 	wait = from_dram(machine, memory_write(&machine->channels[channel],
 					       &machine->views[channel], transaction->channel_line,
 					       partial, dram_now(machine, cycle)));
 	if (wait)
-		span(machine, transaction, SIGNAL_HA_WPQ_NO_CREDIT,
-		     FACET_HA_WPQ_NO_CREDIT_CHN0 << transaction->channel, cycle, wait);
+		span(machine, transaction, SIGNAL_HOME_WRITE_WAIT,
+		     QUALIFIER_HOME_WRITE_WAIT_CHANNEL0 << transaction->channel, cycle, wait);
 	return wait;
 }
 
-static const uint32_t response_facets[] = {
-    [SNOOP_RSP_I] = FACET_HA_SNOOP_RESP_RSPI,
-    [SNOOP_RSP_S] = FACET_HA_SNOOP_RESP_RSPS,
-    [SNOOP_RSP_S_FWD] = FACET_HA_SNOOP_RESP_RSPSFWD,
-    [SNOOP_RSP_I_FWD] = FACET_HA_SNOOP_RESP_RSPIFWD,
-    [SNOOP_RSP_S_WB] = FACET_HA_SNOOP_RESP_RSP_WB,
-    [SNOOP_RSP_I_WB] = FACET_HA_SNOOP_RESP_RSP_WB,
+static const uint32_t response_qualifiers[] = {
+    [SNOOP_RSP_I] = QUALIFIER_HOME_RESPONSE_INVALID,
+    [SNOOP_RSP_S] = QUALIFIER_HOME_RESPONSE_SHARED,
+    [SNOOP_RSP_S_FWD] = QUALIFIER_HOME_RESPONSE_SHARED_FORWARDED,
+    [SNOOP_RSP_I_FWD] = QUALIFIER_HOME_RESPONSE_INVALID_FORWARDED,
+    [SNOOP_RSP_S_WB] = QUALIFIER_HOME_RESPONSE_WRITTEN_BACK,
+    [SNOOP_RSP_I_WB] = QUALIFIER_HOME_RESPONSE_WRITTEN_BACK,
 };
-static_assert(FACET_HA_SNOOP_RESP_RSPI == FACET_HA_SNOOP_RESP_LOCAL_RSPI &&
-		  FACET_HA_SNOOP_RESP_RSPS == FACET_HA_SNOOP_RESP_LOCAL_RSPS &&
-		  FACET_HA_SNOOP_RESP_RSPSFWD == FACET_HA_SNOOP_RESP_LOCAL_RSPSFWD &&
-		  FACET_HA_SNOOP_RESP_RSPIFWD == FACET_HA_SNOOP_RESP_LOCAL_RSPIFWD &&
-		  FACET_HA_SNOOP_RESP_RSP_WB == FACET_HA_SNOOP_RESP_LOCAL_RSP_WB,
+static_assert(QUALIFIER_HOME_RESPONSE_INVALID == QUALIFIER_HOME_LOCAL_RESPONSE_INVALID &&
+		  QUALIFIER_HOME_RESPONSE_SHARED == QUALIFIER_HOME_LOCAL_RESPONSE_SHARED &&
+		  QUALIFIER_HOME_RESPONSE_SHARED_FORWARDED ==
+		      QUALIFIER_HOME_LOCAL_RESPONSE_SHARED_FORWARDED &&
+		  QUALIFIER_HOME_RESPONSE_INVALID_FORWARDED ==
+		      QUALIFIER_HOME_LOCAL_RESPONSE_INVALID_FORWARDED &&
+		  QUALIFIER_HOME_RESPONSE_WRITTEN_BACK ==
+		      QUALIFIER_HOME_LOCAL_RESPONSE_WRITTEN_BACK,
 	      "one table for both signals");
 
 static bool carries_data(enum snoop_response response)
@@ -166,7 +171,7 @@ static uint64_t snoop(struct machine *machine, struct transaction *transaction,
 	uint64_t cycles = path_cycles(machine, socket, target), end;
 
 	transaction->home->snoops++;
-	*answer = slice_snoop(machine, target, transaction->kind, transaction->line,
+	*answer = slice_snoop(machine, target, transaction->request, transaction->line,
 			      transaction->begin + cycles);
 	cycles += answer->cycles;
 	if (carries_data(answer->response))
@@ -175,13 +180,14 @@ static uint64_t snoop(struct machine *machine, struct transaction *transaction,
 		cycles += path_cycles(machine, target, socket);
 	end = transaction->begin + cycles;
 
-	span(machine, transaction, SIGNAL_HA_SNOOP,
-	     is_local(transaction) ? FACET_HA_SNOOP_LOCAL : FACET_HA_SNOOP_REMOTE,
+	span(machine, transaction, SIGNAL_HOME_SNOOP,
+	     is_local(transaction) ? QUALIFIER_HOME_SNOOP_LOCAL : QUALIFIER_HOME_SNOOP_REMOTE,
 	     transaction->begin, cycles);
-	pulse(machine, transaction, SIGNAL_HA_SNOOP_RESP, response_facets[answer->response], end);
+	pulse(machine, transaction, SIGNAL_HOME_RESPONSE, response_qualifiers[answer->response],
+	      end);
 	if (is_local(transaction))
-		pulse(machine, transaction, SIGNAL_HA_SNOOP_RESP_LOCAL,
-		      response_facets[answer->response], end);
+		pulse(machine, transaction, SIGNAL_HOME_LOCAL_RESPONSE,
+		      response_qualifiers[answer->response], end);
 	if (answer->response == SNOOP_RSP_S_WB || answer->response == SNOOP_RSP_I_WB) {
 		transaction->home->snoop_writebacks++;
 		write_memory(machine, transaction, false, end);
@@ -189,11 +195,11 @@ static uint64_t snoop(struct machine *machine, struct transaction *transaction,
 	return cycles;
 }
 
-static enum line_state fill_state(enum home_kind kind, const struct snoop_answer *answer)
+static enum line_state fill_state(enum signal_request request, const struct snoop_answer *answer)
 {
 	if (answer->response == SNOOP_RSP_I_FWD)
 		return answer->modified ? LINE_M : LINE_E;
-	if (answer->response == SNOOP_RSP_I && kind != HOME_RD_CODE)
+	if (answer->response == SNOOP_RSP_I && request != REQUEST_READ_CODE)
 		return LINE_E;
 	return LINE_F;
 }
@@ -210,14 +216,14 @@ static uint64_t serve_read(struct machine *machine, struct transaction *transact
 		snooped = snoop(machine, transaction, answer);
 	answered = machine_max(data, snooped);
 	if (snooped > data)
-		pulse(machine, transaction, SIGNAL_HA_SNOOP_LATE,
-		      local ? FACET_HA_SNOOP_LATE_LOCAL : FACET_HA_SNOOP_LATE_REMOTE,
+		pulse(machine, transaction, SIGNAL_HOME_SNOOP_LATE,
+		      local ? QUALIFIER_HOME_SNOOP_LATE_LOCAL : QUALIFIER_HOME_SNOOP_LATE_REMOTE,
 		      transaction->begin + snooped);
-	span(machine, transaction, SIGNAL_HA_PENDING,
-	     local ? FACET_HA_PENDING_LOCAL : FACET_HA_PENDING_REMOTE, transaction->begin + data,
-	     answered - data);
-	pulse(machine, transaction, SIGNAL_HA_EGRESS_BL,
-	      local ? FACET_HA_EGRESS_BL_DRS_CORE : FACET_HA_EGRESS_BL_DRS_QPI,
+	span(machine, transaction, SIGNAL_HOME_PENDING,
+	     local ? QUALIFIER_HOME_PENDING_LOCAL : QUALIFIER_HOME_PENDING_REMOTE,
+	     transaction->begin + data, answered - data);
+	pulse(machine, transaction, SIGNAL_HOME_DATA,
+	      local ? QUALIFIER_HOME_DATA_TO_CORE : QUALIFIER_HOME_DATA_TO_LINK,
 	      transaction->begin + answered);
 	return answered;
 }
@@ -229,18 +235,20 @@ static uint64_t serve(struct machine *machine, struct transaction *transaction,
 	struct snoop_answer answer = {.response = SNOOP_RSP_I};
 	uint64_t cycles = machine->desc->ha_cycles;
 
-	pulse(machine, transaction, SIGNAL_HA_TAD, FACET_HA_TAD_REGION0, transaction->begin);
-	if (is_read(transaction->kind)) {
+	pulse(machine, transaction, SIGNAL_HOME_REGION, QUALIFIER_HOME_REGION_REGION0,
+	      transaction->begin);
+	if (is_read(transaction->request)) {
 		transaction->home->reads++;
 		cycles = serve_read(machine, transaction, &answer);
-		*state = fill_state(transaction->kind, &answer);
-	} else if (transaction->kind == HOME_INV_ITO_E) {
+		*state = fill_state(transaction->request, &answer);
+	} else if (transaction->request == REQUEST_OWN) {
 		transaction->home->invitoe++;
 		if (machine->desc->sockets > 1)
 			cycles = machine_max(cycles, snoop(machine, transaction, &answer));
 	} else {
 		transaction->home->writes++;
-		cycles += write_memory(machine, transaction, transaction->kind == HOME_WB_MTO_I_PTL,
+		cycles += write_memory(machine, transaction,
+				       transaction->request == REQUEST_WRITEBACK_PART,
 				       transaction->begin + cycles);
 	}
 	return cycles;
@@ -255,42 +263,41 @@ static void announce_full(struct machine *machine, const struct transaction *tra
 				   transaction->begin, SLOTS_NONE, &hint);
 
 	if (home->tracker[slot] > transaction->begin)
-		span(machine, transaction, SIGNAL_HA_TRACKER_FULL,
-		     FACET_HA_TRACKER_FULL_GP | FACET_HA_TRACKER_FULL_ALL, transaction->begin,
+		span(machine, transaction, SIGNAL_HOME_FULL, 0, transaction->begin,
 		     home->tracker[slot] - transaction->begin);
 }
 
 static void announce_request(struct machine *machine, const struct transaction *transaction,
 			     uint64_t cycles)
 {
-	if (machine_armed(machine, SIGNAL_HA_REQUEST)) {
+	if (machine_armed(machine, SIGNAL_HOME_REQUEST)) {
 		const bool local = is_local(transaction);
 		struct signal signal =
-		    announcement(transaction, SIGNAL_HA_REQUEST, 0, transaction->begin);
+		    announcement(transaction, SIGNAL_HOME_REQUEST, 0, transaction->begin);
 
-		if (is_read(transaction->kind))
-			signal.facets =
-			    local ? FACET_HA_REQUEST_READ_LOCAL : FACET_HA_REQUEST_READ_REMOTE;
-		else if (transaction->kind == HOME_INV_ITO_E)
-			signal.facets = local ? FACET_HA_REQUEST_INVITOE_LOCAL
-					      : FACET_HA_REQUEST_INVITOE_REMOTE;
+		if (is_read(transaction->request))
+			signal.qualifiers = local ? QUALIFIER_HOME_REQUEST_READ_LOCAL
+						  : QUALIFIER_HOME_REQUEST_READ_REMOTE;
+		else if (transaction->request == REQUEST_OWN)
+			signal.qualifiers = local ? QUALIFIER_HOME_REQUEST_OWN_LOCAL
+						  : QUALIFIER_HOME_REQUEST_OWN_REMOTE;
 		else
-			signal.facets =
-			    local ? FACET_HA_REQUEST_WRITE_LOCAL : FACET_HA_REQUEST_WRITE_REMOTE;
+			signal.qualifiers = local ? QUALIFIER_HOME_REQUEST_WRITE_LOCAL
+						  : QUALIFIER_HOME_REQUEST_WRITE_REMOTE;
 		signal.duration = cycles;
-		signal.opcode = (uint16_t)(transaction->kind & ~HOME_PARTIAL);
+		signal.request = (uint8_t)transaction->request;
 		signal.address = (uint64_t)transaction->line << LINE_LOG2;
-		signal.nid = transaction->requester;
+		signal.node = transaction->requester;
 		machine_announce(machine, &signal);
 	}
 }
 
-struct home_answer home_request(struct machine *machine, enum home_kind kind, unsigned requester,
-				uint32_t line, uint64_t now)
+struct home_answer home_request(struct machine *machine, enum signal_request request,
+				unsigned requester, uint32_t line, uint64_t now)
 {
 	const unsigned socket = machine_home_node(machine, line);
 	struct transaction transaction = {
-	    .kind = kind,
+	    .request = request,
 	    .line = line,
 	    .socket = (uint8_t)socket,
 	    .requester = (uint8_t)requester,
@@ -302,7 +309,7 @@ struct home_answer home_request(struct machine *machine, enum home_kind kind, un
 
 	decode(machine, &transaction);
 	home = transaction.home;
-	there = kind == HOME_WB_MTO_I || kind == HOME_WB_MTO_I_PTL
+	there = request == REQUEST_WRITEBACK || request == REQUEST_WRITEBACK_PART
 		    ? data_path_cycles(machine, requester, socket, now)
 		    : path_cycles(machine, requester, socket);
 	home->now = machine_max(home->now, now + there);
@@ -315,10 +322,10 @@ struct home_answer home_request(struct machine *machine, enum home_kind kind, un
 	home->tracker[slot] = transaction.begin + cycles;
 	home->tracker_cycles += cycles;
 	announce_request(machine, &transaction, cycles);
-	if (machine_armed(machine, SIGNAL_HA_TRACKER_FULL))
+	if (machine_armed(machine, SIGNAL_HOME_FULL))
 		announce_full(machine, &transaction);
 
-	back = is_read(kind)
+	back = is_read(request)
 		   ? data_path_cycles(machine, socket, requester, transaction.begin + cycles)
 		   : path_cycles(machine, socket, requester);
 	answer.cycles = there + cycles + back;

@@ -173,8 +173,7 @@ static void set_views(struct machine *machine)
 		machine->views[i] = (struct memory_view){
 		    .desc = desc,
 		    .socket = (uint8_t)(home / desc->home_agents),
-		    .instance =
-			(uint8_t)(home % desc->home_agents * HOME_CHANNELS + i % desc->channels),
+		    .unit = (uint8_t)(i % ((size_t)desc->home_agents * desc->channels)),
 		};
 	}
 }
@@ -240,6 +239,16 @@ void machine_connect(struct machine *machine, const struct signal_port *port)
 void machine_lock(struct machine *machine)
 {
 	machine_hold(machine, lock_thread());
+}
+
+bool machine_lock_within(struct machine *machine, uint64_t ns)
+{
+	uint32_t thread = lock_thread();
+
+	if (!lock_acquire_within(&machine->state->lock, thread, ns))
+		return false;
+	machine->holder = thread;
+	return true;
 }
 
 void machine_unlock(struct machine *machine)

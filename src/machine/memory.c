@@ -17,12 +17,12 @@ struct write_mode {
 	uint32_t underfill, write;
 };
 static const struct write_mode write_major = {
-    .underfill = FACET_IMC_CAS_RD_UNDERFILL | FACET_IMC_CAS_RD_WMM,
-    .write = FACET_IMC_CAS_WR_WMM,
+    .underfill = QUALIFIER_DRAM_CAS_UNDERFILL | QUALIFIER_DRAM_CAS_READ_IN_WRITE_MODE,
+    .write = QUALIFIER_DRAM_CAS_WRITE_IN_WRITE_MODE,
 };
 static const struct write_mode read_major = {
-    .underfill = FACET_IMC_CAS_RD_UNDERFILL | FACET_IMC_CAS_RD_RMM,
-    .write = FACET_IMC_CAS_WR_RMM,
+    .underfill = QUALIFIER_DRAM_CAS_UNDERFILL | QUALIFIER_DRAM_CAS_READ_IN_READ_MODE,
+    .write = QUALIFIER_DRAM_CAS_WRITE_IN_READ_MODE,
 };
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -74,7 +74,7 @@ static void wpq_post(struct memory_channel *channel, const struct memory_view *v
 	if (partial)
 		wpq->partial |= UINT64_C(1) << slot;
 	wpq->waiting++;
-	memory_announce(view, SIGNAL_IMC_WPQ, 0, time, wpq_held(wpq));
+	memory_announce(view, SIGNAL_DRAM_WRITE_QUEUE, 0, time, wpq_held(wpq));
 }
 
 /* Lets go of the entries whose CAS is issued by @now. Until then they can be hit. */
@@ -88,7 +88,7 @@ static void wpq_release(struct memory_channel *channel, const struct memory_view
 
 		wpq->head = wpq_slot(wpq, 1);
 		wpq->scheduled--;
-		memory_announce(view, SIGNAL_IMC_WPQ, 0, left, wpq_held(wpq));
+		memory_announce(view, SIGNAL_DRAM_WRITE_QUEUE, 0, left, wpq_held(wpq));
 	}
 }
 
@@ -128,7 +128,7 @@ static void leave_write_mode(struct memory_channel *channel, const struct memory
 	if (!channel->writing)
 		return;
 	channel->writing = false;
-	memory_announce(view, SIGNAL_IMC_WMM_TO_RMM, FACET_IMC_WMM_TO_RMM_LOW_THRESH,
+	memory_announce(view, SIGNAL_DRAM_WRITE_MODE_END, QUALIFIER_DRAM_WRITE_MODE_END_LOW_MARK,
 			channel->mode_end, 0);
 }
 
@@ -143,7 +143,7 @@ static void enter_write_mode(struct memory_channel *channel, const struct memory
 	write_out(channel, view, channel->wpq.waiting - view->desc->wpq_low, start, &write_major);
 	channel->mode_end = channel->dram.next_cas;
 	channel->writing = true;
-	memory_announce(view, SIGNAL_IMC_MODE, FACET_IMC_MODE_WRITE, start,
+	memory_announce(view, SIGNAL_DRAM_MODE, QUALIFIER_DRAM_MODE_WRITE, start,
 			channel->mode_end - start);
 }
 
@@ -206,17 +206,18 @@ uint64_t memory_read(struct memory_channel *channel, const struct memory_view *v
 	channel->truth.reads++;
 	if (wpq_find(&channel->wpq, line, accepted) != WPQ_NONE) {
 		channel->truth.wpq_read_hits++;
-		memory_announce(view, SIGNAL_IMC_WPQ_READ_HIT, 0, accepted, 0);
+		memory_announce(view, SIGNAL_DRAM_WRITE_QUEUE_READ_HIT, 0, accepted, 0);
 		departure = end = accepted + WPQ_HIT_CYCLES;
 	} else {
 		leave_write_mode(channel, view);
-		departure = dram_read(channel, view, line, later(accepted, channel->mode_end),
-				      FACET_IMC_CAS_RD_REG | FACET_IMC_CAS_RD_RMM);
+		departure =
+		    dram_read(channel, view, line, later(accepted, channel->mode_end),
+			      QUALIFIER_DRAM_CAS_READ | QUALIFIER_DRAM_CAS_READ_IN_READ_MODE);
 		end = dram_read_end(desc, departure);
 	}
 	rpq_hold(&channel->rpq, desc->rpq_entries, departure);
 	channel->truth.rpq_cycles += departure - accepted;
-	memory_announce(view, SIGNAL_IMC_RPQ, 0, accepted, departure - accepted);
+	memory_announce(view, SIGNAL_DRAM_READ_QUEUE, 0, accepted, departure - accepted);
 	mark_busy(channel);
 	return end - now;
 }
@@ -228,7 +229,7 @@ static void overwrite(struct memory_channel *channel, const struct memory_view *
 	channel->truth.wpq_write_hits++;
 	if (!partial)
 		channel->wpq.partial &= ~(UINT64_C(1) << slot);
-	memory_announce(view, SIGNAL_IMC_WPQ_WRITE_HIT, 0, channel->now, 0);
+	memory_announce(view, SIGNAL_DRAM_WRITE_QUEUE_WRITE_HIT, 0, channel->now, 0);
 	mark_busy(channel);
 }
 
@@ -256,7 +257,7 @@ uint64_t memory_write(struct memory_channel *channel, const struct memory_view *
 	if (wpq->waiting >= desc->wpq_high)
 		enter_write_mode(channel, view, posted);
 	if (wpq_held(wpq) == desc->wpq_entries)
-		memory_announce(view, SIGNAL_IMC_WPQ_FULL, 0, posted,
+		memory_announce(view, SIGNAL_DRAM_WRITE_QUEUE_FULL, 0, posted,
 				wpq->leaves[wpq->head] - posted);
 	mark_busy(channel);
 	return posted - now;

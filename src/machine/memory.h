@@ -34,7 +34,7 @@ struct memory_view {
 	const struct pmu_machine *desc;
 	const struct signal_port *port; /* NULL: nobody listens */
 	uint8_t socket;
-	uint8_t instance; /* of the imc box in its socket */
+	uint8_t unit; /* number of the channel in its socket */
 };
 
 #include "machine/memory_state.h"

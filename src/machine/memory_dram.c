@@ -50,15 +50,15 @@ static struct place locate(const struct memory_channel *channel, const struct pm
 	};
 }
 
-static void announce_command(const struct memory_view *view, enum pmu_signal_id id, uint32_t facets,
-			     struct place place, uint64_t time)
+static void announce_command(const struct memory_view *view, enum pmu_signal_id id,
+			     uint32_t qualifiers, struct place place, uint64_t time)
 {
 	if (!memory_heard(view, id))
 		return;
 	view->port->announce(view->port->listener, &(struct signal){.id = (uint16_t)id,
 								    .socket = view->socket,
-								    .instance = view->instance,
-								    .facets = facets,
+								    .unit = view->unit,
+								    .qualifiers = qualifiers,
 								    .time = time,
 								    .rank = place.rank,
 								    .bank = place.bank});
@@ -82,10 +82,11 @@ static void refresh_rank(struct memory_channel *channel, const struct memory_vie
 		open = true;
 	}
 	if (open) {
-		announce_command(view, SIGNAL_IMC_PRE_ALL, 0, place, precharge);
+		announce_command(view, SIGNAL_DRAM_PRECHARGE_ALL, 0, place, precharge);
 		start = precharge + desc->t_rp;
 	}
-	announce_command(view, SIGNAL_IMC_REFRESH, used ? FACET_IMC_REFRESH_HIGH : 0, place, start);
+	announce_command(view, SIGNAL_DRAM_REFRESH, used ? QUALIFIER_DRAM_REFRESH_HIGH : 0, place,
+			 start);
 	dram->refresh_end = start + desc->t_rfc;
 	for (unsigned i = 0; i < desc->banks; i++) {
 		banks[i].row = MEMORY_ROW_CLOSED;
@@ -101,12 +102,14 @@ void dram_refresh(struct memory_channel *channel, const struct memory_view *view
 		refresh_rank(channel, view);
 }
 
-/* Facets of the row commands a column access needs. */
+/* Qualifiers of the row commands a column access needs. */
 struct row_use {
 	uint32_t pre, act;
 };
-static const struct row_use read_use = {FACET_IMC_PRE_RD, FACET_IMC_ACT_RD};
-static const struct row_use write_use = {FACET_IMC_PRE_WR, FACET_IMC_ACT_WR};
+static const struct row_use read_use = {QUALIFIER_DRAM_PRECHARGE_READ,
+					QUALIFIER_DRAM_ACTIVATE_READ};
+static const struct row_use write_use = {QUALIFIER_DRAM_PRECHARGE_WRITE,
+					 QUALIFIER_DRAM_ACTIVATE_WRITE};
 
 static void open_row(struct memory_channel *channel, const struct memory_view *view,
 		     struct memory_bank *bank, struct place place, uint64_t earliest,
@@ -122,8 +125,8 @@ static void open_row(struct memory_channel *channel, const struct memory_view *v
 		dram->next_pre = precharge + 1;
 		bank->ready = precharge + desc->t_rp;
 		channel->truth.precharges++;
-		announce_command(view, SIGNAL_IMC_PRE, FACET_IMC_PRE_PAGE_MISS | use->pre, place,
-				 precharge);
+		announce_command(view, SIGNAL_DRAM_PRECHARGE,
+				 QUALIFIER_DRAM_PRECHARGE_PAGE_MISS | use->pre, place, precharge);
 	}
 	activate = later(later(earliest, bank->ready), dram->next_act);
 	dram->next_act = activate + 1;
@@ -131,7 +134,7 @@ static void open_row(struct memory_channel *channel, const struct memory_view *v
 	bank->ready = activate + desc->t_rcd;
 	bank->pre_ready = activate + desc->t_ras;
 	channel->truth.activates++;
-	announce_command(view, SIGNAL_IMC_ACT, use->act, place, activate);
+	announce_command(view, SIGNAL_DRAM_ACTIVATE, use->act, place, activate);
 }
 
 /* The bank of a request with its row open, after the refreshes that come before the request. */
@@ -164,7 +167,7 @@ static void bus_take(struct memory_dram *dram, struct place place, bool write, u
 }
 
 uint64_t dram_read(struct memory_channel *channel, const struct memory_view *view, uint64_t line,
-		   uint64_t earliest, uint32_t facets)
+		   uint64_t earliest, uint32_t qualifiers)
 {
 	struct memory_dram *dram = &channel->dram;
 	const struct pmu_machine *desc = view->desc;
@@ -182,12 +185,12 @@ uint64_t dram_read(struct memory_channel *channel, const struct memory_view *vie
 	/* t_rtp is not a parameter; its lower bound in DDR4 is the length of a burst. */
 	bank->pre_ready = later(bank->pre_ready, cas + desc->t_burst);
 	channel->truth.cas_reads++;
-	announce_command(view, SIGNAL_IMC_CAS, facets, place, cas);
+	announce_command(view, SIGNAL_DRAM_CAS, qualifiers, place, cas);
 	return cas;
 }
 
 uint64_t dram_write(struct memory_channel *channel, const struct memory_view *view, uint64_t line,
-		    uint64_t earliest, uint32_t facets)
+		    uint64_t earliest, uint32_t qualifiers)
 {
 	struct memory_dram *dram = &channel->dram;
 	const struct pmu_machine *desc = view->desc;
@@ -205,6 +208,6 @@ uint64_t dram_write(struct memory_channel *channel, const struct memory_view *vi
 	dram->ranks[place.rank].read_ready = end + desc->t_wtr;
 	bank->pre_ready = later(bank->pre_ready, end + desc->t_wr);
 	channel->truth.cas_writes++;
-	announce_command(view, SIGNAL_IMC_CAS, facets, place, cas);
+	announce_command(view, SIGNAL_DRAM_CAS, qualifiers, place, cas);
 	return cas;
 }

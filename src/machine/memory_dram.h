@@ -14,13 +14,13 @@ void dram_init(struct memory_channel *channel, const struct pmu_machine *desc);
 
 /**
  * Reads or writes a line with commands at @earliest or later.
- * @param facets  FACET_IMC_CAS_... of its column access
+ * @param qualifiers  QUALIFIER_DRAM_CAS_... of its column access
  * @return the cycle of the CAS, later than that of the call before
  */
 uint64_t dram_read(struct memory_channel *channel, const struct memory_view *view, uint64_t line,
-		   uint64_t earliest, uint32_t facets);
+		   uint64_t earliest, uint32_t qualifiers);
 uint64_t dram_write(struct memory_channel *channel, const struct memory_view *view, uint64_t line,
-		    uint64_t earliest, uint32_t facets);
+		    uint64_t earliest, uint32_t qualifiers);
 
 /** Issues the refreshes due by @now. */
 void dram_refresh(struct memory_channel *channel, const struct memory_view *view, uint64_t now);
@@ -38,14 +38,14 @@ static inline bool memory_heard(const struct memory_view *view, enum pmu_signal_
 
 /* An announcement without rank and bank. @duration: of a span, or the number of a level. */
 static inline void memory_announce(const struct memory_view *view, enum pmu_signal_id id,
-				   uint32_t facets, uint64_t time, uint64_t duration)
+				   uint32_t qualifiers, uint64_t time, uint64_t duration)
 {
 	if (!memory_heard(view, id))
 		return;
 	view->port->announce(view->port->listener, &(struct signal){.id = (uint16_t)id,
 								    .socket = view->socket,
-								    .instance = view->instance,
-								    .facets = facets,
+								    .unit = view->unit,
+								    .qualifiers = qualifiers,
 								    .time = time,
 								    .duration = duration});
 }

@@ -48,32 +48,33 @@ static void share_core(struct machine *machine, struct tor_entry *entry, uint32_
 static void announce_victim(struct machine *machine, const struct tor_entry *entry,
 			    enum line_state state, bool unused)
 {
-	if (machine_armed(machine, SIGNAL_CBO_VICTIM)) {
+	if (machine_armed(machine, SIGNAL_LLC_VICTIM)) {
 		struct signal signal = {
-		    .id = SIGNAL_CBO_VICTIM,
+		    .id = SIGNAL_LLC_VICTIM,
 		    .socket = entry->socket,
-		    .instance = (uint8_t)entry->place.slice,
-		    .facets = state == LINE_M	? FACET_CBO_VICTIM_M
-			      : state == LINE_E ? FACET_CBO_VICTIM_E
-			      : state == LINE_S ? FACET_CBO_VICTIM_S
-						: FACET_CBO_VICTIM_F,
+		    .unit = (uint8_t)entry->place.slice,
+		    .qualifiers = state == LINE_M   ? QUALIFIER_LLC_VICTIM_M
+				  : state == LINE_E ? QUALIFIER_LLC_VICTIM_E
+				  : state == LINE_S ? QUALIFIER_LLC_VICTIM_S
+						    : QUALIFIER_LLC_VICTIM_F,
 		    .time = entry->begin + entry->cycles,
-		    .nid = entry->nid,
-		    .tid = SIGNAL_TID_NONE,
+		    .node = entry->node,
+		    .core = SIGNAL_NO_CORE,
 		};
 
 		machine_announce(machine, &signal);
 	}
 	if (unused && state != LINE_M)
-		tor_misc(machine, entry, FACET_CBO_MISC_CVZERO_VICTIM);
+		tor_misc(machine, entry, QUALIFIER_LLC_OUTCOME_UNUSED_VICTIM);
 }
 
 /* Data go to the home agent and are posted there. @return cycles */
 static uint64_t write_home(struct machine *machine, const struct tor_entry *entry,
-			   enum home_kind kind)
+			   enum signal_request request)
 {
 	entry->slice->writebacks++;
-	return home_request(machine, kind, entry->socket, entry->line, entry->begin + entry->cycles)
+	return home_request(machine, request, entry->socket, entry->line,
+			    entry->begin + entry->cycles)
 	    .cycles;
 }
 
@@ -83,7 +84,7 @@ static void evict(struct machine *machine, const struct tor_entry *request, int 
 	bool unused = !request->set->core_valid[way];
 	struct tor_entry victim;
 	enum line_state state;
-	uint32_t facets = FACET_CBO_TOR_EVICTION;
+	uint32_t qualifiers = QUALIFIER_LLC_REQUEST_EVICTION;
 
 	tor_enter_victim(machine, &victim, request, way);
 	victim.cycles += machine->desc->llc.latency;
@@ -93,10 +94,10 @@ static void evict(struct machine *machine, const struct tor_entry *request, int 
 	victim.slice->victims++;
 	announce_victim(machine, &victim, state, unused);
 	if (state == LINE_M) {
-		victim.cycles += write_home(machine, &victim, HOME_WB_MTO_I);
-		facets |= FACET_CBO_TOR_MISS;
+		victim.cycles += write_home(machine, &victim, REQUEST_WRITEBACK);
+		qualifiers |= QUALIFIER_LLC_REQUEST_MISS;
 	}
-	tor_leave(machine, &victim, facets, 0);
+	tor_leave(machine, &victim, qualifiers, REQUEST_NONE);
 }
 
 static void free_way(struct machine *machine, struct tor_entry *entry)
@@ -113,18 +114,18 @@ static void free_way(struct machine *machine, struct tor_entry *entry)
 }
 
 static struct home_answer ask_home(struct machine *machine, struct tor_entry *entry,
-				   enum home_kind kind)
+				   enum signal_request request)
 {
-	struct home_answer answer =
-	    home_request(machine, kind, entry->socket, entry->line, entry->begin + entry->cycles);
+	struct home_answer answer = home_request(machine, request, entry->socket, entry->line,
+						 entry->begin + entry->cycles);
 
 	entry->cycles += answer.cycles;
 	return answer;
 }
 
 /* @return the state granted */
-static enum line_state miss(struct machine *machine, struct tor_entry *entry, enum home_kind kind,
-			    uint32_t bit)
+static enum line_state miss(struct machine *machine, struct tor_entry *entry,
+			    enum signal_request request, uint32_t bit)
 {
 	struct home_answer answer;
 
@@ -132,23 +133,23 @@ static enum line_state miss(struct machine *machine, struct tor_entry *entry, en
 	if (machine->desc->sockets > 1)
 		tor_prefetch(machine, 1u - entry->socket, entry->line);
 	free_way(machine, entry);
-	answer = ask_home(machine, entry, kind);
+	answer = ask_home(machine, entry, request);
 	tor_set_state(entry, answer.state);
 	*tor_core_valid(entry) = bit;
-	return kind == HOME_RD_CODE || answer.state == LINE_F ? LINE_S : LINE_E;
+	return request == REQUEST_READ_CODE || answer.state == LINE_F ? LINE_S : LINE_E;
 }
 
 static enum line_state read_hit(struct machine *machine, struct tor_entry *entry,
-				enum slice_opcode opcode, enum line_state state, uint32_t bit)
+				enum signal_request request, enum line_state state, uint32_t bit)
 {
 	uint32_t *core_valid = tor_core_valid(entry);
 	bool exclusive = state == LINE_E || state == LINE_M;
 
-	if (opcode == SLICE_DRD && state != LINE_M && !*core_valid)
-		tor_misc(machine, entry, FACET_CBO_MISC_CVZERO_MISS);
+	if (request == REQUEST_READ_DATA && state != LINE_M && !*core_valid)
+		tor_misc(machine, entry, QUALIFIER_LLC_OUTCOME_UNUSED_HIT);
 	share_core(machine, entry, ~bit);
 	*core_valid |= bit;
-	return opcode == SLICE_DRD && exclusive && *core_valid == bit ? LINE_E : LINE_S;
+	return request == REQUEST_READ_DATA && exclusive && *core_valid == bit ? LINE_E : LINE_S;
 }
 
 /* @return whether the home agent had to be asked */
@@ -158,9 +159,9 @@ static bool own_hit(struct machine *machine, struct tor_entry *entry, enum line_
 	bool shared = state == LINE_S || state == LINE_F;
 
 	if (state == LINE_S)
-		tor_misc(machine, entry, FACET_CBO_MISC_RFO_HIT_S);
+		tor_misc(machine, entry, QUALIFIER_LLC_OUTCOME_OWN_HIT_SHARED);
 	if (shared) {
-		ask_home(machine, entry, HOME_INV_ITO_E);
+		ask_home(machine, entry, REQUEST_OWN);
 		tor_set_state(entry, LINE_E);
 	}
 	invalidate_cores(machine, entry, ~bit);
@@ -168,37 +169,33 @@ static bool own_hit(struct machine *machine, struct tor_entry *entry, enum line_
 	return shared;
 }
 
-struct slice_answer slice_read(struct machine *machine, unsigned core, enum slice_opcode opcode,
+struct slice_answer slice_read(struct machine *machine, unsigned core, enum signal_request request,
 			       uint32_t line, uint64_t now)
 {
 	const uint32_t hop = machine->desc->ring_hop, bit = core_bit(machine, core);
-	uint32_t looks_up = FACET_CBO_LOOKUP_READ | FACET_CBO_LOOKUP_ANY;
-	uint32_t facets = FACET_CBO_TOR_REQUEST;
+	uint32_t looks_up = QUALIFIER_LLC_LOOKUP_READ;
+	uint32_t qualifiers = QUALIFIER_LLC_REQUEST_CORE;
 	struct slice_answer answer = {.granted = LINE_E};
 	struct tor_entry entry;
 	enum line_state state;
 
-	if (opcode == SLICE_DRD)
-		looks_up |= FACET_CBO_LOOKUP_DATA_READ;
+	if (request == REQUEST_READ_DATA)
+		looks_up |= QUALIFIER_LLC_LOOKUP_DATA_READ;
 	tor_locate(machine, &entry, machine_socket(machine, core), line);
-	tor_enter(machine, &entry, FACET_CBO_INGRESS_IRQ, core % machine->desc->cores << 1,
+	tor_enter(machine, &entry, QUALIFIER_LLC_INGRESS_CORE, core % machine->desc->cores,
 		  now + hop);
 	state = tor_lookup(machine, &entry, looks_up);
 	answer.missed = state == LINE_I;
 	if (answer.missed) {
-		answer.granted = miss(machine, &entry,
-				      opcode == SLICE_DRD   ? HOME_RD_DATA
-				      : opcode == SLICE_CRD ? HOME_RD_CODE
-							    : HOME_RD_INV_OWN,
-				      bit);
-		facets |= FACET_CBO_TOR_MISS;
-	} else if (opcode != SLICE_RFO) {
-		answer.granted = read_hit(machine, &entry, opcode, state, bit);
+		answer.granted = miss(machine, &entry, request, bit);
+		qualifiers |= QUALIFIER_LLC_REQUEST_MISS;
+	} else if (request != REQUEST_READ_OWN) {
+		answer.granted = read_hit(machine, &entry, request, state, bit);
 	} else if (own_hit(machine, &entry, state, bit)) {
-		facets |= FACET_CBO_TOR_MISS;
+		qualifiers |= QUALIFIER_LLC_REQUEST_MISS;
 	}
 	tor_touch(machine, &entry);
-	answer.cycles = hop + tor_leave(machine, &entry, facets, (uint16_t)opcode) + hop;
+	answer.cycles = hop + tor_leave(machine, &entry, qualifiers, request) + hop;
 	return answer;
 }
 
@@ -220,35 +217,36 @@ static void write_through(struct machine *machine, struct tor_entry *entry, bool
 	if (tor_present(entry)) {
 		invalidate_cores(machine, entry, UINT32_MAX);
 		if (tor_state(entry) == LINE_M) {
-			tor_misc(machine, entry, FACET_CBO_MISC_WC_ALIASING);
-			entry->cycles += write_home(machine, entry, HOME_WB_MTO_I);
+			tor_misc(machine, entry, QUALIFIER_LLC_OUTCOME_STREAM_MET_MODIFIED);
+			entry->cycles += write_home(machine, entry, REQUEST_WRITEBACK);
 		}
 		tor_drop(entry);
 	}
-	ask_home(machine, entry, HOME_INV_ITO_E);
-	ask_home(machine, entry, full ? HOME_WB_MTO_I : HOME_WB_MTO_I_PTL);
+	ask_home(machine, entry, REQUEST_OWN);
+	ask_home(machine, entry, full ? REQUEST_WRITEBACK : REQUEST_WRITEBACK_PART);
 }
 
-uint64_t slice_write(struct machine *machine, unsigned core, enum slice_opcode opcode,
+uint64_t slice_write(struct machine *machine, unsigned core, enum signal_request request,
 		     uint32_t line, uint64_t now)
 {
 	const uint32_t hop = machine->desc->ring_hop;
-	bool from_cache = opcode == SLICE_WB_MTO_I || opcode == SLICE_WB_MTO_E;
+	bool from_cache = request == REQUEST_WRITEBACK || request == REQUEST_WRITEBACK_KEEP;
 	struct tor_entry entry;
 
 	tor_locate(machine, &entry, machine_socket(machine, core), line);
-	tor_enter(machine, &entry, FACET_CBO_INGRESS_IRQ, core % machine->desc->cores << 1,
+	tor_enter(machine, &entry, QUALIFIER_LLC_INGRESS_CORE, core % machine->desc->cores,
 		  now + hop);
-	tor_lookup(machine, &entry, FACET_CBO_LOOKUP_WRITE | FACET_CBO_LOOKUP_ANY);
+	tor_lookup(machine, &entry, QUALIFIER_LLC_LOOKUP_WRITE);
 	if (from_cache)
-		take_back(machine, &entry, opcode == SLICE_WB_MTO_E, core_bit(machine, core));
+		take_back(machine, &entry, request == REQUEST_WRITEBACK_KEEP,
+			  core_bit(machine, core));
 	else
-		write_through(machine, &entry, opcode == SLICE_WCILF);
+		write_through(machine, &entry, request == REQUEST_STREAM);
 	return hop +
 	       tor_leave(machine, &entry,
-			 FACET_CBO_TOR_REQUEST |
-			     (from_cache ? FACET_CBO_TOR_WB : FACET_CBO_TOR_MISS),
-			 (uint16_t)opcode) +
+			 QUALIFIER_LLC_REQUEST_CORE | (from_cache ? QUALIFIER_LLC_REQUEST_WRITEBACK
+								  : QUALIFIER_LLC_REQUEST_MISS),
+			 request) +
 	       hop;
 }
 
@@ -283,25 +281,25 @@ static struct snoop_answer take_line(struct machine *machine, struct tor_entry *
 	else if (state == LINE_M)
 		answer.response = SNOOP_RSP_I_WB;
 	else
-		tor_misc(machine, entry, FACET_CBO_MISC_RSPI_WAS_FSE);
+		tor_misc(machine, entry, QUALIFIER_LLC_OUTCOME_SNOOPED_CLEAN);
 	return answer;
 }
 
-struct snoop_answer slice_snoop(struct machine *machine, unsigned socket, enum home_kind kind,
-				uint32_t line, uint64_t now)
+struct snoop_answer slice_snoop(struct machine *machine, unsigned socket,
+				enum signal_request request, uint32_t line, uint64_t now)
 {
 	struct snoop_answer answer = {.response = SNOOP_RSP_I};
 	struct tor_entry entry;
 
 	tor_locate(machine, &entry, socket, line);
-	tor_enter(machine, &entry, FACET_CBO_INGRESS_IPQ, SIGNAL_TID_NONE, now);
-	tor_lookup(machine, &entry, FACET_CBO_LOOKUP_REMOTE_SNOOP | FACET_CBO_LOOKUP_ANY);
+	tor_enter(machine, &entry, QUALIFIER_LLC_INGRESS_SNOOP, SIGNAL_NO_CORE, now);
+	tor_lookup(machine, &entry, QUALIFIER_LLC_LOOKUP_SNOOP);
 	if (tor_present(&entry)) {
-		if (kind == HOME_RD_DATA || kind == HOME_RD_CODE)
+		if (request == REQUEST_READ_DATA || request == REQUEST_READ_CODE)
 			answer.response = share_line(machine, &entry);
 		else
-			answer = take_line(machine, &entry, kind == HOME_RD_INV_OWN);
+			answer = take_line(machine, &entry, request == REQUEST_READ_OWN);
 	}
-	answer.cycles = tor_leave(machine, &entry, 0, 0);
+	answer.cycles = tor_leave(machine, &entry, 0, REQUEST_NONE);
 	return answer;
 }

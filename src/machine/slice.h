@@ -5,17 +5,6 @@
 #include "machine/home.h"
 #include "machine/state.h"
 
-/* IDI opcodes (334291-001 table 2-20). */
-enum slice_opcode {
-	SLICE_RFO = 0x180,
-	SLICE_CRD = 0x181,
-	SLICE_DRD = 0x182,
-	SLICE_WCILF = 0x18c,
-	SLICE_WCIL = 0x18d,
-	SLICE_WB_MTO_I = 0x1c4,
-	SLICE_WB_MTO_E = 0x1c5,
-};
-
 /* Times: uncore cycles. @now is when the core sends; the answer counts until it is back there. */
 struct slice_answer {
 	uint64_t cycles;
@@ -23,11 +12,12 @@ struct slice_answer {
 	bool missed;		 /* reads: the line was in I */
 };
 
-/** DRd, CRd or RFO. */
-struct slice_answer slice_read(struct machine *machine, unsigned core, enum slice_opcode opcode,
+/** REQUEST_READ_DATA, _CODE or _OWN of a core. */
+struct slice_answer slice_read(struct machine *machine, unsigned core, enum signal_request request,
 			       uint32_t line, uint64_t now);
-/** WbMtoI, WbMtoE, WCiLF or WCiL. @return cycles until it is complete */
-uint64_t slice_write(struct machine *machine, unsigned core, enum slice_opcode opcode,
+/** REQUEST_WRITEBACK, _KEEP, REQUEST_STREAM or _PART of a core. @return cycles until it is complete
+ */
+uint64_t slice_write(struct machine *machine, unsigned core, enum signal_request request,
 		     uint32_t line, uint64_t now);
 
 enum snoop_response {
@@ -45,8 +35,8 @@ struct snoop_answer {
 	bool modified; /* the data that are forwarded */
 };
 
-/** A home agent's snoop for a request of kind @kind, arriving at @now. */
-struct snoop_answer slice_snoop(struct machine *machine, unsigned socket, enum home_kind kind,
-				uint32_t line, uint64_t now);
+/** A home agent's snoop for @request, arriving at @now. */
+struct snoop_answer slice_snoop(struct machine *machine, unsigned socket,
+				enum signal_request request, uint32_t line, uint64_t now);
 
 #endif

@@ -25,10 +25,10 @@
 #define CORES_MAX	 32 /* of a socket: core-valid bits */
 #define SLICES_MAX	 32 /* of a socket */
 #define HOMES_MAX	 2  /* home agents of a socket */
-#define HOME_CHANNELS	 4  /* instances of the imc box that a home agent has in the catalog */
+#define HOME_CHANNELS	 4  /* of a home agent */
 #define FILL_BUFFERS_MAX MACHINE_FILL_BUFFERS_MAX
 #define IRQ_MAX		 32
-#define TOR_MAX		 20 /* counter 0 of a CBo adds up to 20 a cycle (334291-001 §2.3.1) */
+#define TOR_MAX		 20
 #define TRACKER_MAX	 128
 #define WC_BUFFERS	 10
 #define CORE_USERS_MAX	 64

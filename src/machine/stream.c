@@ -33,13 +33,14 @@ static struct wc_buffer *free_one(struct core *core)
 static uint64_t flush(struct machine *machine, unsigned number, struct wc_buffer *buffer,
 		      uint64_t now)
 {
-	enum slice_opcode opcode = buffer->written == UINT64_MAX ? SLICE_WCILF : SLICE_WCIL;
+	enum signal_request request =
+	    buffer->written == UINT64_MAX ? REQUEST_STREAM : REQUEST_STREAM_PART;
 	uint64_t cycle = (now + machine->uclk_ticks - 1) / machine->uclk_ticks;
 
 	buffer->written = 0;
 	machine->cores[number].wc_lines++;
 	return now +
-	       slice_write(machine, number, opcode, buffer->line, cycle) * machine->uclk_ticks;
+	       slice_write(machine, number, request, buffer->line, cycle) * machine->uclk_ticks;
 }
 
 uint64_t stream_gather(struct machine *machine, unsigned number, struct stream_write write,

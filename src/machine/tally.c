@@ -34,10 +34,9 @@ static void tell_core(const struct machine *machine, unsigned number)
 	const struct sum sums[TALLIES] = {
 	    {SIGNAL_CORE_CYCLES, ran / machine->core_ticks},
 	    /* The core never leaves its nominal frequency. */
-	    {SIGNAL_CORE_REFERENCE, ran / machine->core_ticks},
-	    {SIGNAL_CORE_XCLK, ran / machine->bclk_ticks},
-	    {SIGNAL_CORE_INSTRUCTIONS,
-	     __atomic_load_n(&core->progress.instructions, __ATOMIC_RELAXED)},
+	    {SIGNAL_CORE_REFERENCE_CYCLES, ran / machine->core_ticks},
+	    {SIGNAL_CORE_BASE_CYCLES, ran / machine->bclk_ticks},
+	    {SIGNAL_CORE_RETIRED, __atomic_load_n(&core->progress.instructions, __ATOMIC_RELAXED)},
 	    {SIGNAL_CORE_BRANCHES, __atomic_load_n(&core->progress.branches, __ATOMIC_RELAXED)},
 	    {SIGNAL_CORE_LLC_REFERENCE, core->l2_misses},
 	    {SIGNAL_CORE_LLC_MISS, core->llc_misses},
@@ -47,7 +46,7 @@ static void tell_core(const struct machine *machine, unsigned number)
 		const struct signal signal = {
 		    .id = (uint16_t)sums[i].id,
 		    .socket = (uint8_t)machine_socket(machine, number),
-		    .instance = (uint8_t)(number % machine->desc->cores),
+		    .unit = (uint8_t)(number % machine->desc->cores),
 		    .duration = sums[i].amount - core->told[i],
 		};
 

@@ -14,7 +14,7 @@ void tor_locate(const struct machine *machine, struct tor_entry *entry, unsigned
 	entry->place = place;
 	entry->way = cache_way(cache_match20(entry->set->tag, tor_word(place), LLC_STATE_MASK));
 	entry->socket = (uint8_t)socket;
-	entry->nid = (uint8_t)machine_home_node(machine, line);
+	entry->node = (uint8_t)machine_home_node(machine, line);
 }
 
 void tor_prefetch(const struct machine *machine, unsigned socket, uint32_t line)
@@ -27,19 +27,19 @@ void tor_prefetch(const struct machine *machine, unsigned socket, uint32_t line)
 }
 
 static struct signal announcement(const struct tor_entry *entry, enum pmu_signal_id id,
-				  uint32_t facets, uint64_t time)
+				  uint32_t qualifiers, uint64_t time)
 {
 	return (struct signal){
 	    .id = (uint16_t)id,
 	    .socket = entry->socket,
-	    .instance = (uint8_t)entry->place.slice,
-	    .facets = facets,
+	    .unit = (uint8_t)entry->place.slice,
+	    .qualifiers = qualifiers,
 	    .time = time,
-	    .tid = entry->tid,
+	    .core = entry->core,
 	};
 }
 
-void tor_enter(struct machine *machine, struct tor_entry *entry, uint32_t facet, unsigned tid,
+void tor_enter(struct machine *machine, struct tor_entry *entry, uint32_t qualifier, unsigned core,
 	       uint64_t now)
 {
 	struct slice *slice = entry->slice;
@@ -47,7 +47,7 @@ void tor_enter(struct machine *machine, struct tor_entry *entry, uint32_t facet,
 	uint32_t irq = SLOTS_NONE;
 
 	slice->now = queued = entry->arrival = machine_max(slice->now, now);
-	if (facet == FACET_CBO_INGRESS_IRQ) {
+	if (qualifier == QUALIFIER_LLC_INGRESS_CORE) {
 		irq = slots_find(slice->irq, machine->desc->irq_entries, queued, SLOTS_NONE,
 				 &slice->irq_hint);
 		queued = machine_max(queued, slice->irq[irq]);
@@ -57,10 +57,10 @@ void tor_enter(struct machine *machine, struct tor_entry *entry, uint32_t facet,
 	entry->begin = machine_max(queued + INGRESS_CYCLES, slice->tor[entry->slot]);
 	if (irq != SLOTS_NONE)
 		slice->irq[irq] = entry->begin;
-	entry->tid = (uint8_t)tid;
+	entry->core = (uint8_t)core;
 	entry->cycles = 0;
-	if (machine_armed(machine, SIGNAL_CBO_INGRESS)) {
-		struct signal signal = announcement(entry, SIGNAL_CBO_INGRESS, facet, queued);
+	if (machine_armed(machine, SIGNAL_LLC_INGRESS)) {
+		struct signal signal = announcement(entry, SIGNAL_LLC_INGRESS, qualifier, queued);
 
 		signal.duration = entry->begin - queued;
 		machine_announce(machine, &signal);
@@ -77,54 +77,55 @@ void tor_enter_victim(struct machine *machine, struct tor_entry *entry,
 	entry->way = way;
 	entry->place.tag = (entry->set->tag[way] >> LLC_STATE_BITS) - 1;
 	entry->line = place_line(machine, entry->place);
-	entry->nid = (uint8_t)machine_home_node(machine, entry->line);
-	entry->tid = SIGNAL_TID_NONE;
+	entry->node = (uint8_t)machine_home_node(machine, entry->line);
+	entry->core = SIGNAL_NO_CORE;
 	entry->slot = slots_find(slice->tor, machine->desc->tor_entries, now, request->slot,
 				 &slice->tor_hint);
 	entry->arrival = entry->begin = machine_max(now, slice->tor[entry->slot]);
 	entry->cycles = 0;
 }
 
-enum line_state tor_lookup(struct machine *machine, struct tor_entry *entry, uint32_t facets)
+enum line_state tor_lookup(struct machine *machine, struct tor_entry *entry, uint32_t qualifiers)
 {
 	enum line_state state = tor_present(entry) ? tor_state(entry) : LINE_I;
 
 	entry->slice->lookups++;
-	if (machine_armed(machine, SIGNAL_CBO_LOOKUP)) {
-		struct signal signal =
-		    announcement(entry, SIGNAL_CBO_LOOKUP, facets, entry->begin + entry->cycles);
+	if (machine_armed(machine, SIGNAL_LLC_LOOKUP)) {
+		struct signal signal = announcement(entry, SIGNAL_LLC_LOOKUP, qualifiers,
+						    entry->begin + entry->cycles);
 
 		signal.state = (uint8_t)state;
-		signal.nid = entry->nid;
+		signal.node = entry->node;
 		machine_announce(machine, &signal);
 	}
 	entry->cycles += machine->desc->llc.latency;
 	return state;
 }
 
-uint64_t tor_leave(struct machine *machine, struct tor_entry *entry, uint32_t facets,
-		   uint16_t opcode)
+uint64_t tor_leave(struct machine *machine, struct tor_entry *entry, uint32_t qualifiers,
+		   enum signal_request request)
 {
 	entry->slice->tor[entry->slot] = entry->begin + entry->cycles;
 	entry->slice->tor_cycles += entry->cycles;
-	if (machine_armed(machine, SIGNAL_CBO_TOR)) {
-		struct signal signal = announcement(entry, SIGNAL_CBO_TOR, facets, entry->begin);
+	if (machine_armed(machine, SIGNAL_LLC_REQUEST)) {
+		struct signal signal =
+		    announcement(entry, SIGNAL_LLC_REQUEST, qualifiers, entry->begin);
 
-		signal.facets |=
-		    entry->nid == entry->socket ? FACET_CBO_TOR_LOCAL : FACET_CBO_TOR_REMOTE;
+		signal.qualifiers |= entry->node == entry->socket ? QUALIFIER_LLC_REQUEST_LOCAL
+								  : QUALIFIER_LLC_REQUEST_REMOTE;
 		signal.duration = entry->cycles;
-		signal.opcode = opcode;
-		signal.nid = entry->nid;
+		signal.request = (uint8_t)request;
+		signal.node = entry->node;
 		machine_announce(machine, &signal);
 	}
 	return entry->begin - entry->arrival + entry->cycles;
 }
 
-void tor_misc(struct machine *machine, const struct tor_entry *entry, uint32_t facet)
+void tor_misc(struct machine *machine, const struct tor_entry *entry, uint32_t qualifier)
 {
-	if (machine_armed(machine, SIGNAL_CBO_MISC)) {
-		struct signal signal =
-		    announcement(entry, SIGNAL_CBO_MISC, facet, entry->begin + entry->cycles);
+	if (machine_armed(machine, SIGNAL_LLC_OUTCOME)) {
+		struct signal signal = announcement(entry, SIGNAL_LLC_OUTCOME, qualifier,
+						    entry->begin + entry->cycles);
 
 		machine_announce(machine, &signal);
 	}

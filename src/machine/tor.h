@@ -19,7 +19,7 @@ struct tor_entry {
 	uint32_t line;
 	struct place place;
 	int way;
-	uint8_t socket, tid, nid;
+	uint8_t socket, core, node; /* core: that asks, in its socket, or SIGNAL_NO_CORE */
 	uint32_t slot;
 	uint64_t arrival, begin; /* uncore cycles */
 	uint64_t cycles;	 /* from begin on: what has been spent so far */
@@ -30,20 +30,21 @@ void tor_locate(const struct machine *machine, struct tor_entry *entry, unsigned
 		uint32_t line);
 /** Has the host fetch what tor_locate() will look at, in every socket. */
 void tor_prefetch(const struct machine *machine, unsigned socket, uint32_t line);
-/** Through the ingress queue @facet (one of FACET_CBO_INGRESS_*) into the TOR, at @now or later. */
-void tor_enter(struct machine *machine, struct tor_entry *entry, uint32_t facet, unsigned tid,
+/** Through the ingress queue @qualifier (one of QUALIFIER_LLC_INGRESS_*) into the TOR, at @now or
+ * later. */
+void tor_enter(struct machine *machine, struct tor_entry *entry, uint32_t qualifier, unsigned core,
 	       uint64_t now);
 /** An entry for the line in @way, which has to make room for @request, which is in the TOR. */
 void tor_enter_victim(struct machine *machine, struct tor_entry *entry,
 		      const struct tor_entry *request, int way);
 /** Tags are looked up: announces the state found. @return it */
-enum line_state tor_lookup(struct machine *machine, struct tor_entry *entry, uint32_t facets);
+enum line_state tor_lookup(struct machine *machine, struct tor_entry *entry, uint32_t qualifiers);
 /** The transaction is complete after entry->cycles. @return cycles since its arrival */
-uint64_t tor_leave(struct machine *machine, struct tor_entry *entry, uint32_t facets,
-		   uint16_t opcode);
+uint64_t tor_leave(struct machine *machine, struct tor_entry *entry, uint32_t qualifiers,
+		   enum signal_request request);
 
-/** Announces a rare outcome (FACET_CBO_MISC_*). */
-void tor_misc(struct machine *machine, const struct tor_entry *entry, uint32_t facet);
+/** Announces a rare outcome (QUALIFIER_LLC_OUTCOME_*). */
+void tor_misc(struct machine *machine, const struct tor_entry *entry, uint32_t qualifier);
 
 /* LLC tag word, state bits 0. */
 static inline uint32_t tor_word(struct place place)

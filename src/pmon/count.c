@@ -21,7 +21,7 @@ static uint64_t increment(const struct pmon_counter *counter)
 
 	if (listen->measure == PMU_MEASURE_CLOCK)
 		return 1;
-	if (listen->default_facet && counter->open <= 0)
+	if (listen->default_qualifier && counter->open <= 0)
 		level++;
 	return listen->measure == PMU_MEASURE_NONEMPTY ? level > 0 : level;
 }
@@ -132,7 +132,7 @@ void pmon_hear(struct pmon *pmon, struct pmon_unit *unit, unsigned index,
 	    listen->measure == PMU_MEASURE_COUNT || signal_table[signal->id].kind == SIGNAL_PULSE;
 	uint64_t begin = signal->time, cycles = beginnings ? 1 : signal->duration;
 
-	if (cycles == 0 || (!level && !listen->default_facet))
+	if (cycles == 0 || (!level && !listen->default_qualifier))
 		return;
 	move_window(pmon, unit, index, changes, begin);
 	if (begin < counter->now) {

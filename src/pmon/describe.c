@@ -23,18 +23,16 @@ static uint8_t find_register(const struct pmu_box *box, enum pmu_role role, unsi
 	return reg ? (uint8_t)(reg - box->registers) : PMON_NO_REGISTER;
 }
 
-static struct pmon_filter find_filter(const struct pmu_box *box, const char *name)
+static struct pmon_switch find_switch(const struct pmu_box *box)
 {
-	struct pmon_filter filter = {.reg = PMON_NO_REGISTER};
+	for (size_t i = 0; i < box->modifier_count; i++) {
+		const struct pmu_modifier *modifier = &box->modifiers[i];
 
-	for (size_t i = 0; i < box->register_count && !filter.field.mask; i++) {
-		if (box->registers[i].role != PMU_ROLE_FILTER)
-			continue;
-		filter.field = pmon_find_field(&box->registers[i], name);
-		if (filter.field.mask)
-			filter.reg = (uint8_t)i;
+		if (!modifier->reg && modifier->partner && modifier->partner->encoding)
+			return (struct pmon_switch){pmu_mask(modifier->hi, modifier->lo),
+						    modifier->partner};
 	}
-	return filter;
+	return (struct pmon_switch){0};
 }
 
 static struct pmon_register describe_register(const struct pmu_register *reg)
@@ -79,7 +77,6 @@ static struct pmon_control describe_control(const struct pmu_register *reg)
 	    .thresh = pmon_find_field(reg, "thresh"),
 	    .invert = pmon_find_field(reg, "invert"),
 	    .edge_det = pmon_find_field(reg, "edge_det"),
-	    .tid_en = pmon_find_field(reg, "tid_en"),
 	    .occ_sel = pmon_find_field(reg, "occ_sel"),
 	    .occ_invert = pmon_find_field(reg, "occ_invert"),
 	    .occ_edge_det = pmon_find_field(reg, "occ_edge_det"),
@@ -151,14 +148,7 @@ static void describe_box(struct pmon_box *desc)
 		desc->rst_ctrl = pmon_find_field(control, "rst_ctrl");
 		desc->rst_ctrs = pmon_find_field(control, "rst_ctrs");
 	}
-	desc->state = find_filter(box, "state");
-	desc->tid = find_filter(box, "tid");
-	desc->opc = find_filter(box, "opc");
-	desc->nid = find_filter(box, "nid");
-	desc->nc = find_filter(box, "nc");
-	desc->isoc = find_filter(box, "isoc");
-	desc->lo_addr = find_filter(box, "lo_addr");
-	desc->hi_addr = find_filter(box, "hi_addr");
+	desc->filter_switch = find_switch(box);
 	describe_counters(desc);
 }
 

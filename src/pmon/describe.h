@@ -42,7 +42,7 @@ struct pmon_register {
 
 struct pmon_control {
 	struct pmon_field ev_sel, ev_sel_ext, umask;
-	struct pmon_field thresh, invert, edge_det, tid_en;
+	struct pmon_field thresh, invert, edge_det;
 	struct pmon_field occ_sel, occ_invert, occ_edge_det;
 	struct pmon_field en, ov_en, rst;
 };
@@ -60,10 +60,10 @@ static inline unsigned pmon_umask(const struct pmon_control *fields, uint64_t co
 	return (unsigned)((control & (fields->umask.mask | fields->occ_sel.mask)) >> 8);
 }
 
-/* A field of a filter register. */
-struct pmon_filter {
-	uint8_t reg; /* PMON_NO_REGISTER where the box has no such field */
-	struct pmon_field field;
+/* A bit of the counter controls that lets pass only what a filter says. */
+struct pmon_switch {
+	uint64_t mask;
+	const struct pmu_modifier *filter; /* NULL: none */
 };
 
 struct pmon_box {
@@ -73,7 +73,7 @@ struct pmon_box {
 	uint8_t counter_count;
 	uint8_t control, status; /* box control and status register, or PMON_NO_REGISTER */
 	struct pmon_field frz, rst_ctrl, rst_ctrs;
-	struct pmon_filter state, tid, opc, nid, nc, isoc, lo_addr, hi_addr;
+	struct pmon_switch filter_switch;
 	struct pmon_counter_desc counters[PMON_COUNTERS]; /* general ones first */
 	struct pmon_register registers[PMON_REGISTERS];
 	/* Global status bits that overflows of an instance set; 0: none. */

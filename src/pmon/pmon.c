@@ -1,6 +1,7 @@
 #include "pmon/pmon.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "pmon/count.h"
@@ -43,19 +44,52 @@ size_t pmon_state_size(const struct pmon_config *config)
 	return lay_out(config->sockets, units, counters).size;
 }
 
+/* Unit n of the machine is the n-th instance that the part has, or all are one instance. */
+static void bind_units(struct pmon *pmon)
+{
+	const struct pmu_unit_binding *units = pmon->config.pmu->units;
+
+	memset(pmon->bound, 0xff, sizeof(pmon->bound));
+	for (unsigned kind = 0; units && kind < UNIT_COUNT; kind++) {
+		const struct pmu_unit_binding *unit = &units[kind];
+		uint32_t left;
+
+		if (unit->box == BINDING_NO_BOX)
+			continue;
+		left = pmon->boxes[unit->box].present;
+		for (unsigned n = 0; n < PMON_INSTANCES; n++) {
+			unsigned instance = unit->instance;
+
+			if (instance == BINDING_EACH) {
+				if (!left)
+					break;
+				instance = (unsigned)__builtin_ctz(left);
+				left &= left - 1;
+			}
+			pmon->bound[kind][n] =
+			    (uint16_t)(pmon->boxes[unit->box].first_unit + instance);
+		}
+	}
+}
+
 /* @return false if a box has more signals than a unit has room for */
 static bool route_signals(struct pmon *pmon)
 {
 	uint8_t slots[PMON_BOXES] = {0}, levels[PMON_BOXES] = {0};
 
+	bind_units(pmon);
 	for (unsigned id = 1; id < SIGNAL_COUNT; id++) {
 		const struct signal_desc *signal = &signal_table[id];
-		const struct pmu_box *box = pmu_find_box(pmon->config.pmu, signal->box);
-		size_t b = box ? (size_t)(box - pmon->config.pmu->boxes) : 0;
+		const struct pmu_unit_binding *units = pmon->config.pmu->units;
+		unsigned b = units ? units[signal->unit].box : BINDING_NO_BOX;
+		const struct pmu_box *box = &pmon->config.pmu->boxes[b];
 
-		if (!box)
+		/* Where no box counts it, all units lead nowhere. */
+		pmon->routes[id].units = pmon->bound[signal->unit];
+		if (b == BINDING_NO_BOX)
 			continue;
 		pmon->routes[id] = (struct pmon_route){
+		    .units = pmon->bound[signal->unit],
 		    .first_unit = pmon->boxes[b].first_unit,
 		    .instances = (uint8_t)box->instance_count,
 		    .slot = slots[b]++,
@@ -63,9 +97,9 @@ static bool route_signals(struct pmon *pmon)
 		    .clock = box->clock,
 		    .first_level = levels[b],
 		};
-		/* One number without a facet, one for each facet. */
+		/* One number without a qualifier, one for each qualifier. */
 		if (signal->kind == SIGNAL_LEVEL)
-			levels[b] += (uint8_t)(1 + signal->facet_count);
+			levels[b] += (uint8_t)(1 + signal->qualifier_count);
 		if (slots[b] > PMON_SLOTS || levels[b] > PMON_LEVELS)
 			return false;
 	}
@@ -159,11 +193,11 @@ static inline void count_one(struct pmon *pmon, struct pmon_socket *socket, stru
 	}
 }
 
-/* The number of a facet changes: everybody who adds it up hears of the difference. */
+/* The number of a qualifier changes: everybody who adds it up hears of the difference. */
 static void announce_level(struct pmon *pmon, struct pmon_socket *socket, struct pmon_unit *unit,
 			   const struct pmon_route *route, const struct signal *signal)
 {
-	unsigned which = signal->facets ? 1 + (unsigned)__builtin_ctz(signal->facets) : 0;
+	unsigned which = signal->qualifiers ? 1 + (unsigned)__builtin_ctz(signal->qualifiers) : 0;
 	struct pmon_level *held = &unit->levels[route->first_level + which];
 	int32_t value = (int32_t)signal->duration, change = value - held->value;
 
@@ -190,10 +224,12 @@ static void announce(void *listener, const struct signal *signal)
 	const struct pmon_route *route = &pmon->routes[signal->id];
 	struct pmon_socket *socket = &pmon->state->sockets[signal->socket];
 	struct pmon_unit *unit;
+	unsigned number;
 
-	if (signal->instance >= route->instances)
+	number = route->units[signal->unit % PMON_INSTANCES];
+	if (number == PMON_NO_UNIT)
 		return;
-	unit = pmon_socket_units(pmon, signal->socket) + route->first_unit + signal->instance;
+	unit = pmon_socket_units(pmon, signal->socket) + number;
 	if (route->kind == SIGNAL_TALLY) {
 		pmon_core_hear(pmon, unit, route->slot, signal->id, signal->duration);
 		return;

@@ -120,9 +120,9 @@ static struct pmon_change held_levels(const struct pmon *pmon, const struct pmon
 		if (route->slot != listen->slot || route->kind != SIGNAL_LEVEL ||
 		    !route->instances || pmon->units[route->first_unit].box != unit->box)
 			continue;
-		for (unsigned i = 0; i <= signal_table[id].facet_count; i++) {
+		for (unsigned i = 0; i <= signal_table[id].qualifier_count; i++) {
 			const struct pmon_level *level = &unit->levels[route->first_level + i];
-			struct signal as_announced = {.facets = i ? 1u << (i - 1) : 0};
+			struct signal as_announced = {.qualifiers = i ? 1u << (i - 1) : 0};
 
 			held.open += level->value;
 			if (pmon_matches(listen, &as_announced))

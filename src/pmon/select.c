@@ -39,165 +39,194 @@ uint64_t pmon_control_in_effect(const struct pmon_box *box, const struct pmon_un
 							   << desc->fields.ev_sel.lo;
 }
 
-static uint64_t filter_value(const struct selection *s, struct pmon_filter filter)
+static uint64_t filter_value(const struct selection *s, const struct pmu_modifier *filter)
 {
-	if (filter.reg == PMON_NO_REGISTER)
-		return 0;
-	return pmon_field_get(filter.field, s->unit->regs[filter.reg]);
+	uint64_t value = s->unit->regs[filter->reg - s->box->box->registers];
+
+	return (value & pmu_mask(filter->hi, filter->lo)) >> filter->lo;
 }
 
-static void want_any(struct pmon_listen *listen, uint32_t facets)
+/* What a row asks for: of each attribute the values that pass, bit n for value n. */
+struct demand {
+	uint16_t checks; /* of the attributes that it names */
+	uint32_t values[ATTRIBUTE_UNIT + 1];
+	uint8_t core, thread;
+	uint64_t address, address_mask;
+};
+
+static const uint16_t check_of[] = {
+    [ATTRIBUTE_REQUEST] = CHECK_REQUEST, [ATTRIBUTE_STATE] = CHECK_STATE,
+    [ATTRIBUTE_NODE] = CHECK_NODE,	 [ATTRIBUTE_THREAD] = CHECK_THREAD,
+    [ATTRIBUTE_ADDRESS] = CHECK_ADDRESS, [ATTRIBUTE_RANK] = CHECK_RANK,
+    [ATTRIBUTE_BANK] = CHECK_BANK,	 [ATTRIBUTE_UNIT] = CHECK_UNIT,
+};
+
+static uint32_t one_value(uint64_t value)
 {
-	listen->checks |= CHECK_ANY;
-	listen->any |= facets;
+	return value < 32 ? 1u << value : 0;
 }
 
-/* FILTER1.nid is a mask: bit n stands for node n (334291-001 tables 2-19, 2-40). */
-static void want_nid(const struct selection *s, struct pmon_listen *listen)
+/* The values of an attribute that a filter field means. */
+static uint32_t decode_values(const struct pmu_encoding *encoding, uint64_t value)
 {
-	listen->checks |= CHECK_NID;
-	listen->nids = (uint32_t)filter_value(s, s->box->nid);
+	uint32_t values = 0;
+
+	if (!encoding->codes)
+		return encoding->set ? (uint32_t)value : one_value(value);
+	for (unsigned i = 0; i < encoding->count; i++)
+		if (encoding->codes[i] != BINDING_NO_CODE &&
+		    (encoding->set ? value >> encoding->codes[i] & 1 : value == encoding->codes[i]))
+			values |= 1u << i;
+	return values;
 }
 
-static bool select_or(const struct selection *s, struct pmon_listen *listen)
+static void demand_thread(struct demand *demand, const struct pmu_encoding *encoding,
+			  uint64_t value)
 {
-	uint32_t facets = 0;
+	bool none = encoding->none_care && (value & encoding->none_care) == encoding->none_value;
 
-	for (unsigned bit = 0; bit < 8; bit++)
-		if (s->umask >> bit & 1)
-			facets |= s->event->facets[bit];
-	want_any(listen, facets);
-	return facets != 0;
+	demand->core = none ? SIGNAL_NO_CORE : (uint8_t)(value / encoding->threads);
+	demand->thread = none ? 0 : (uint8_t)(value % encoding->threads);
 }
 
-/*
- * 334291-001 §2.3.6 LLC_LOOKUP, table 2-21: nothing counts without bit 0 and a state; bits 1 to 5
- * say which look-ups, bit 6 qualifies them.
- */
-static bool select_lookup(const struct selection *s, struct pmon_listen *listen)
+static void demand_address(struct demand *demand, const struct pmu_modifier *filter, uint64_t value)
 {
-	static const uint32_t kinds[] = {
-	    FACET_CBO_LOOKUP_DATA_READ, FACET_CBO_LOOKUP_WRITE, FACET_CBO_LOOKUP_REMOTE_SNOOP,
-	    FACET_CBO_LOOKUP_ANY,	FACET_CBO_LOOKUP_READ,
-	};
+	unsigned bit = filter->encoding->bit, from = filter->encoding->from;
+	uint64_t mask = pmu_mask(filter->hi - filter->lo + bit, bit) & ~0ull << from;
 
-	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (s->umask >> (i + 1) & 1)
-			want_any(listen, kinds[i]);
-	listen->checks |= CHECK_STATE;
-	listen->states = (uint32_t)filter_value(s, s->box->state);
-	if (s->umask & 1 << 6)
-		want_nid(s, listen);
-	return (s->umask & 1) && listen->any && listen->states;
+	demand->address_mask |= mask;
+	demand->address |= value << bit & mask;
 }
 
-/*
- * 334291-001 tables 2-40, 2-41: bits 0 (opcode), 2 (eviction), 3 (all) and 4 (writeback) name
- * transactions, any of them; bits 1 (miss), 5 (local), 6 (node) and 7 (remote) each narrow the
- * choice. Only requests of the IRQ have an opcode to match (table 2-19); the machine makes neither
- * isochronous nor non-coherent ones.
- */
-static bool select_tor(const struct selection *s, struct pmon_listen *listen)
+static void demand_filter(const struct selection *s, struct demand *demand,
+			  const struct pmu_modifier *filter)
 {
-	bool special = filter_value(s, s->box->isoc) || filter_value(s, s->box->nc);
+	const struct pmu_encoding *encoding = filter->encoding;
+	uint64_t value = filter_value(s, filter);
 
-	if (!(s->umask & (1 << 3))) {
-		want_any(listen, (s->umask & 1 << 2 ? FACET_CBO_TOR_EVICTION : 0) |
-				     (s->umask & 1 << 4 ? FACET_CBO_TOR_WB : 0));
-		if ((s->umask & 1) && !special) {
-			listen->checks |= CHECK_OR_OPCODE;
-			listen->opcode_facet = FACET_CBO_TOR_REQUEST;
-			listen->opcode = (uint16_t)filter_value(s, s->box->opc);
-		}
-	}
-	listen->all = (s->umask & 1 << 1 ? FACET_CBO_TOR_MISS : 0) |
-		      (s->umask & 1 << 5 ? FACET_CBO_TOR_LOCAL : 0) |
-		      (s->umask & 1 << 7 ? FACET_CBO_TOR_REMOTE : 0);
-	if (listen->all)
-		listen->checks |= CHECK_ALL;
-	if (s->umask & 1 << 6)
-		want_nid(s, listen);
-	return !(listen->checks & CHECK_ANY) || listen->any || (listen->checks & CHECK_OR_OPCODE);
-}
-
-/* 334291-001 table 2-22: bits 0 to 3 name states, bit 4 (no line replaced) never happens here. */
-static bool select_victim(const struct selection *s, struct pmon_listen *listen)
-{
-	static const uint32_t states[] = {FACET_CBO_VICTIM_M, FACET_CBO_VICTIM_E,
-					  FACET_CBO_VICTIM_S, FACET_CBO_VICTIM_F};
-
-	for (unsigned bit = 0; bit < 4; bit++)
-		if (s->umask >> bit & 1)
-			want_any(listen, states[bit]);
-	if (s->umask & 1 << 6)
-		want_nid(s, listen);
-	return listen->any != 0;
-}
-
-/* 334291-001 table 2-128: 0 to 15 a bank, 16 all of them, 17 to 20 a group of four. */
-static bool select_rank_bank(const struct selection *s, struct pmon_listen *listen)
-{
-	bool writes = s->event->select_arg & 0x80;
-
-	if (s->umask < 16)
-		listen->banks = 1u << s->umask;
-	else if (s->umask == 16)
-		listen->banks = 0xffff;
-	else if (s->umask <= 20)
-		listen->banks = 0xfu << (4 * (s->umask - 17));
+	demand->checks |= check_of[encoding->attribute];
+	if (encoding->attribute == ATTRIBUTE_THREAD)
+		demand_thread(demand, encoding, value);
+	else if (encoding->attribute == ATTRIBUTE_ADDRESS)
+		demand_address(demand, filter, value);
 	else
-		return false;
-	listen->checks |= CHECK_BANK;
-	listen->rank = s->event->select_arg & 0x7f;
-	want_any(listen, writes ? FACET_IMC_CAS_WR_WMM | FACET_IMC_CAS_WR_RMM
-				: FACET_IMC_CAS_RD_REG | FACET_IMC_CAS_RD_UNDERFILL);
+		demand->values[encoding->attribute] &= decode_values(encoding, value);
+}
+
+/* @return false where the row cannot hold, whatever is announced */
+static bool demand_of_row(const struct selection *s, const struct pmu_row *row,
+			  struct demand *demand)
+{
+	*demand = (struct demand){0};
+	memset(demand->values, 0xff, sizeof(demand->values));
+	for (unsigned i = 0; i < row->term_count; i++) {
+		const struct pmu_row_term *term = &row->terms[i];
+
+		if (term->kind == TERM_FIELD) {
+			demand_filter(s, demand, term->modifier);
+			continue;
+		}
+		if (term->kind == TERM_ZERO) {
+			if (filter_value(s, term->modifier))
+				return false;
+			continue;
+		}
+		demand->checks |= check_of[term->attribute];
+		demand->values[term->attribute] &=
+		    term->kind == TERM_VALUES
+			? term->values
+			: one_value(s->umask >> term->lo & ((1u << term->bits) - 1));
+	}
 	return true;
 }
 
-/*
- * 334291-001 §2.5.1.3, table 2-69: bit 0 the page, bits 1 to 4 the opcode, on any ring (1) or on
- * AD, BL, AK; page and opcode must both match where both are asked for. Addresses are compared from
- * bit 12 up. What is announced are requests, and those travel on AD: nothing ever matches on BL or
- * AK (the data of writebacks carry no opcode of the home class).
- */
-static bool select_addr_opc(const struct selection *s, struct pmon_listen *listen)
+static void pass_everything(struct pmon_listen *listen)
 {
-	const unsigned opcode_bits = 0x1e, request_bits = 0x06;
-	struct pmon_field lo = s->box->lo_addr.field;
-
-	if (s->umask & 1) {
-		uint64_t low = filter_value(s, s->box->lo_addr) << lo.lo;
-
-		listen->checks |= CHECK_PAGE;
-		listen->page = (filter_value(s, s->box->hi_addr) << 32 | low) >> 12;
-	}
-	if (s->umask & opcode_bits) {
-		listen->checks |= CHECK_OPCODE;
-		listen->opcode = (uint16_t)filter_value(s, s->box->opc);
-		return s->umask & request_bits;
-	}
-	return s->umask & 1;
+	memset(listen, 0, sizeof(*listen));
+	listen->requests = listen->states = listen->nodes = UINT32_MAX;
+	listen->ranks = listen->banks = listen->units = UINT32_MAX;
 }
 
-static bool select_umask(const struct selection *s, struct pmon_listen *listen)
+static void narrow(struct pmon_listen *listen, const struct demand *demand)
 {
-	switch (s->event->select) {
-	case PMU_SELECT_ALL:
-		return true;
-	case PMU_SELECT_OR:
-		return select_or(s, listen);
-	case PMU_SELECT_LOOKUP:
-		return select_lookup(s, listen);
-	case PMU_SELECT_TOR:
-		return select_tor(s, listen);
-	case PMU_SELECT_VICTIM:
-		return select_victim(s, listen);
-	case PMU_SELECT_RANK_BANK:
-		return select_rank_bank(s, listen);
-	case PMU_SELECT_ADDR_OPC:
-		return select_addr_opc(s, listen);
+	listen->requests &= demand->values[ATTRIBUTE_REQUEST];
+	listen->states &= demand->values[ATTRIBUTE_STATE];
+	listen->nodes &= demand->values[ATTRIBUTE_NODE];
+	listen->ranks &= demand->values[ATTRIBUTE_RANK];
+	listen->banks &= demand->values[ATTRIBUTE_BANK];
+	listen->units &= demand->values[ATTRIBUTE_UNIT];
+	listen->address_mask |= demand->address_mask;
+	listen->address |= demand->address;
+	if (demand->checks & CHECK_THREAD) {
+		listen->core = demand->core;
+		listen->thread = demand->thread;
 	}
-	return false;
+	listen->checks |= demand->checks;
+}
+
+static void narrow_qualifiers(struct pmon_listen *listen, uint32_t qualifiers)
+{
+	bool one = !(qualifiers & (qualifiers - 1));
+
+	if (qualifiers && one) {
+		listen->checks |= CHECK_ALL;
+		listen->all |= qualifiers;
+	} else if (qualifiers) {
+		listen->checks |= CHECK_AMONG;
+		listen->among = qualifiers;
+	}
+}
+
+static void add_alternative(struct pmon_listen *listen, const struct pmu_row *row,
+			    const struct demand *demand)
+{
+	const struct pmon_alternative alternative = {
+	    .qualifiers = row->qualifiers,
+	    .requests = demand->values[ATTRIBUTE_REQUEST],
+	    .others = (demand->checks & ~CHECK_REQUEST) != 0,
+	    .states = demand->values[ATTRIBUTE_STATE],
+	    .ranks = demand->values[ATTRIBUTE_RANK],
+	    .banks = demand->values[ATTRIBUTE_BANK],
+	    .units = demand->values[ATTRIBUTE_UNIT],
+	};
+
+	for (unsigned i = 0; i < listen->alternative_count; i++)
+		if (!memcmp(&listen->alternatives[i], &alternative, sizeof(alternative)))
+			return;
+	/* The generator sees to it that there is room. */
+	if (listen->alternative_count < PMON_ALTERNATIVES)
+		listen->alternatives[listen->alternative_count++] = alternative;
+}
+
+/* What the rows that are in force for the unit mask let pass. @return false for nothing */
+static bool select_rows(const struct selection *s, struct pmon_listen *listen)
+{
+	bool everything = false;
+
+	for (size_t i = 0; i < s->event->row_count; i++) {
+		const struct pmu_row *row = &s->event->rows[i];
+		struct demand demand;
+		bool holds;
+
+		if ((s->umask & row->care) != row->value)
+			continue;
+		holds = demand_of_row(s, row, &demand);
+		if (row->kind == ROW_ALL) {
+			if (!holds)
+				return false;
+			narrow(listen, &demand);
+			narrow_qualifiers(listen, row->qualifiers);
+		} else if (holds && demand.checks) {
+			add_alternative(listen, row, &demand);
+		} else if (holds && row->qualifiers) {
+			listen->any |= row->qualifiers;
+		} else if (holds) {
+			everything = true;
+		}
+	}
+	if (!everything)
+		listen->checks |= CHECK_ANY;
+	return everything || listen->any || listen->alternative_count;
 }
 
 static bool enabled(const struct pmon_box *box, const struct pmon_unit *unit, unsigned index)
@@ -229,14 +258,18 @@ static void select_event(const struct pmon *pmon, const struct pmon_unit *unit, 
 			select_event(pmon, unit, 0, listen);
 		return;
 	}
-	if (!select_umask(&s, listen)) {
+	pass_everything(listen);
+	if (s.event->row_count && !select_rows(&s, listen)) {
 		/* Nothing matches: increments of 0, which invert may well count. */
+		pass_everything(listen);
 		listen->checks = CHECK_ANY;
-		listen->any = 0;
 	}
-	if ((control & fields->tid_en.mask) && box->tid.reg != PMON_NO_REGISTER) {
-		listen->checks |= CHECK_TID;
-		listen->tid = (uint8_t)filter_value(&s, box->tid);
+	if (control & box->filter_switch.mask) {
+		struct demand demand = {0};
+
+		memset(demand.values, 0xff, sizeof(demand.values));
+		demand_filter(&s, &demand, box->filter_switch.filter);
+		narrow(listen, &demand);
 	}
 	listen->measure = s.event->measure;
 	if (s.event->measure != PMU_MEASURE_CLOCK) {
@@ -245,7 +278,7 @@ static void select_event(const struct pmon *pmon, const struct pmon_unit *unit, 
 		listen->slot = pmon->routes[s.event->signal].slot;
 		listen->level = signal->kind == SIGNAL_LEVEL;
 		if (listen->checks & CHECK_ANY)
-			listen->default_facet = listen->any & signal->default_facet;
+			listen->default_qualifier = listen->any & signal->default_qualifier;
 	}
 }
 

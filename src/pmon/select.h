@@ -15,25 +15,46 @@ uint64_t pmon_control_in_effect(const struct pmon_box *box, const struct pmon_un
 void pmon_select(const struct pmon *pmon, const struct pmon_unit *unit, unsigned index,
 		 struct pmon_listen *listen);
 
+static inline bool pmon_alternative_holds(const struct pmon_listen *listen,
+					  const struct signal *signal)
+{
+	for (unsigned i = 0; i < listen->alternative_count; i++) {
+		const struct pmon_alternative *a = &listen->alternatives[i];
+
+		if ((a->qualifiers && !(signal->qualifiers & a->qualifiers)) ||
+		    !(a->requests >> (signal->request & 31) & 1))
+			continue;
+		if (!a->others || ((a->states >> (signal->state & 31) & 1) &&
+				   (a->ranks >> (signal->rank & 31) & 1) &&
+				   (a->banks >> (signal->bank & 31) & 1) &&
+				   (a->units >> (signal->unit & 31) & 1)))
+			return true;
+	}
+	return false;
+}
+
 /** Whether @listen wants this announcement of its signal. */
 static inline bool pmon_matches(const struct pmon_listen *listen, const struct signal *signal)
 {
 	unsigned checks = listen->checks;
 
-	if ((checks & CHECK_ANY) && !(signal->facets & listen->any) &&
-	    !((checks & CHECK_OR_OPCODE) && (signal->facets & listen->opcode_facet) &&
-	      signal->opcode == listen->opcode))
+	if ((checks & CHECK_ANY) && !(signal->qualifiers & listen->any) &&
+	    !pmon_alternative_holds(listen, signal))
 		return false;
 	if (checks <= CHECK_ANY)
 		return true;
-	return (!(checks & CHECK_ALL) || (signal->facets & listen->all) == listen->all) &&
-	       (!(checks & CHECK_OPCODE) || signal->opcode == listen->opcode) &&
-	       (!(checks & CHECK_STATE) || (listen->states >> signal->state & 1)) &&
-	       (!(checks & CHECK_NID) || (listen->nids >> (signal->nid & 31) & 1)) &&
-	       (!(checks & CHECK_TID) || signal->tid == listen->tid) &&
-	       (!(checks & CHECK_BANK) ||
-		(signal->rank == listen->rank && (listen->banks >> (signal->bank & 31) & 1))) &&
-	       (!(checks & CHECK_PAGE) || signal->address >> 12 == listen->page);
+	return (!(checks & CHECK_ALL) || (signal->qualifiers & listen->all) == listen->all) &&
+	       (!(checks & CHECK_AMONG) || (signal->qualifiers & listen->among)) &&
+	       (!(checks & CHECK_REQUEST) || (listen->requests >> (signal->request & 31) & 1)) &&
+	       (!(checks & CHECK_STATE) || (listen->states >> (signal->state & 31) & 1)) &&
+	       (!(checks & CHECK_NODE) || (listen->nodes >> (signal->node & 31) & 1)) &&
+	       (!(checks & CHECK_THREAD) ||
+		(signal->core == listen->core && signal->thread == listen->thread)) &&
+	       (!(checks & CHECK_RANK) || (listen->ranks >> (signal->rank & 31) & 1)) &&
+	       (!(checks & CHECK_BANK) || (listen->banks >> (signal->bank & 31) & 1)) &&
+	       (!(checks & CHECK_UNIT) || (listen->units >> (signal->unit & 31) & 1)) &&
+	       (!(checks & CHECK_ADDRESS) ||
+		(signal->address & listen->address_mask) == listen->address);
 }
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "catalog/binding.h"
 #include "pmon/changes.h"
 #include "pmon/core.h"
 #include "pmon/describe.h"
@@ -27,33 +28,44 @@
 static_assert(PMON_WINDOW < PMON_RING, "what waits has to fit");
 
 enum pmon_check {
-	CHECK_ANY = 1 << 0,	  /* one of the facets in `any` holds */
-	CHECK_OR_OPCODE = 1 << 1, /* or, with CHECK_ANY: `opcode_facet` and `opcode` */
-	CHECK_ALL = 1 << 2,	  /* all facets in `all` hold */
-	CHECK_OPCODE = 1 << 3,
+	CHECK_ANY = 1 << 0,   /* one of the qualifiers in `any` holds, or an alternative */
+	CHECK_ALL = 1 << 1,   /* all qualifiers in `all` hold */
+	CHECK_AMONG = 1 << 2, /* one of those in `among` */
+	CHECK_REQUEST = 1 << 3,
 	CHECK_STATE = 1 << 4,
-	CHECK_NID = 1 << 5,
-	CHECK_TID = 1 << 6,
-	CHECK_BANK = 1 << 7, /* rank and bank */
-	CHECK_PAGE = 1 << 8,
+	CHECK_NODE = 1 << 5,
+	CHECK_THREAD = 1 << 6, /* core and thread */
+	CHECK_RANK = 1 << 7,
+	CHECK_BANK = 1 << 8,
+	CHECK_UNIT = 1 << 9,
+	CHECK_ADDRESS = 1 << 10,
+};
+
+#define PMON_ALTERNATIVES 4 /* ALTERNATIVES_MAX of scripts/catalog_gen/bindings.py */
+
+/* Passes what has one of the qualifiers and of each attribute a value whose bit is set. */
+struct pmon_alternative {
+	uint32_t qualifiers; /* 0: whatever they are */
+	uint32_t requests;
+	uint32_t others; /* whether those below exclude anything */
+	uint32_t states, ranks, banks, units;
 };
 
 /* What a counter adds up: its event, unit mask and filters in a form that is quick to compare. */
 struct pmon_listen {
-	uint64_t page;	   /* physical address >> 12 */
-	uint32_t any, all; /* facets */
-	uint32_t opcode_facet;
-	uint32_t states, nids, banks; /* bit n: value n is wanted */
-	uint32_t default_facet;	      /* wanted, and holds while nothing of the signal is open */
-	uint16_t checks;	      /* enum pmon_check */
-	uint16_t opcode;
-	uint8_t tid, rank;
+	uint16_t checks; /* enum pmon_check */
 	uint8_t slot;	 /* of its signal in the box */
 	uint8_t measure; /* enum pmu_measure; NONE: no event that could count */
 	uint8_t level;	 /* its signal is a SIGNAL_LEVEL */
-	uint8_t unused[3];
+	uint8_t alternative_count;
+	uint8_t core, thread;
+	uint32_t any, all, among;   /* qualifiers */
+	uint32_t default_qualifier; /* wanted, and holds while nothing of the signal is open */
+	uint32_t requests, states, nodes, ranks, banks, units; /* bit n: value n is wanted */
+	uint64_t address, address_mask;
+	struct pmon_alternative alternatives[PMON_ALTERNATIVES];
 };
-static_assert(sizeof(struct pmon_listen) == 48, "compared as bytes: no padding");
+static_assert(sizeof(struct pmon_listen) == 176, "compared as bytes: no padding");
 
 struct pmon_counter {
 	uint64_t value;
@@ -100,8 +112,11 @@ struct pmon_state {
 	struct pmon_socket sockets[PMON_SOCKETS];
 };
 
+#define PMON_NO_UNIT UINT16_MAX
+
 /* Where the announcements of a signal go. */
 struct pmon_route {
+	const uint16_t *units; /* of a socket, by the number of the machine's unit */
 	uint16_t first_unit;
 	uint8_t instances; /* 0: no box of this PMU knows the signal */
 	uint8_t slot;
@@ -120,6 +135,7 @@ struct pmon {
 	struct pmon_global global;
 	struct pmon_core core;
 	struct pmon_route routes[SIGNAL_COUNT];
+	uint16_t bound[UNIT_COUNT][PMON_INSTANCES]; /* unit of a socket, or PMON_NO_UNIT */
 	void (*report)(void *arg, const struct pmon_violation *violation);
 	void *report_arg;
 };

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/name.h"
 #include "pmon/select.h"
 
 static void report(const struct pmon *pmon, const struct pmon_unit *unit, unsigned reg,
@@ -107,18 +108,19 @@ static bool lists(const char *names, const char *field)
 	return false;
 }
 
-static bool needs_filter(const struct pmon_box *box, unsigned index, const struct programmed *now,
-			 const char *field)
+static bool needs_filter(const struct programmed *now, const struct pmu_modifier *filter)
 {
+	const struct pmu_modifier *on = filter->partner;
+
 	if (!now->event)
 		return false;
-	if (!strcmp(field, "tid"))
-		return now->control & box->counters[index].fields.tid_en.mask;
+	if (on)
+		return now->control & pmu_mask(on->hi, on->lo);
 	for (size_t i = 0; i < now->event->umask_count; i++) {
 		const struct pmu_umask *entry = &now->event->umasks[i];
 
 		if (entry->filters && (now->umask & entry->care) == entry->value &&
-		    lists(entry->filters, field))
+		    lists(entry->filters, filter->name))
 			return true;
 	}
 	return false;
@@ -190,6 +192,20 @@ static void check_control(const struct pmon *pmon, const struct pmon_place *plac
 		check_event(pmon, place, index, value);
 }
 
+/* Whether the counters' events look at bits of the register that change. */
+static bool is_in_use(const struct pmu_box *box, const struct pmu_register *reg, uint64_t changed,
+		      const struct programmed *now)
+{
+	for (size_t m = 0; m < box->modifier_count; m++) {
+		const struct pmu_modifier *filter = &box->modifiers[m];
+
+		if (filter->reg == reg && (changed & pmu_mask(filter->hi, filter->lo)) &&
+		    needs_filter(now, filter))
+			return true;
+	}
+	return false;
+}
+
 static void check_filter(const struct pmon *pmon, const struct pmon_place *place, uint64_t value)
 {
 	const struct pmon_box *box = pmon_box(pmon, place->unit);
@@ -200,19 +216,12 @@ static void check_filter(const struct pmon *pmon, const struct pmon_place *place
 	for (unsigned k = 0; k < box->counter_count; k++) {
 		struct programmed now = decode(box, k, place->unit->regs[box->counters[k].control]);
 
-		if (!runs(pmon, place->unit, k))
+		if (!runs(pmon, place->unit, k) || !is_in_use(box->box, reg, changed, &now))
 			continue;
-		for (size_t f = 0; f < reg->field_count; f++) {
-			const struct pmu_field *field = &reg->fields[f];
-
-			if (!(changed & pmu_mask(field->hi, field->lo)) ||
-			    !needs_filter(box, k, &now, field->name))
-				continue;
-			report(pmon, place->unit, place->reg, value,
-			       "the filter changes while a counter that uses it counts",
-			       "334291-001 §2.1.2");
-			return;
-		}
+		report(pmon, place->unit, place->reg, value,
+		       "the filter changes while a counter that uses it counts",
+		       "334291-001 §2.1.2");
+		return;
 	}
 }
 
@@ -293,30 +302,45 @@ void pmon_strict_before(const struct pmon *pmon, struct pmon_strict *strict,
 	}
 }
 
+/* An address of 0 may be meant, and a code of 0 that has a name. */
+static bool zero_may_be_meant(const struct pmu_box *box, const struct pmu_modifier *filter)
+{
+	if (filter->encoding->attribute == ATTRIBUTE_ADDRESS)
+		return true;
+	for (size_t i = 0; i < box->mnemonic_count; i++)
+		if (!filter->encoding->set && box->mnemonics[i].value == 0 &&
+		    name_equal(box->mnemonics[i].field, filter->name))
+			return true;
+	return false;
+}
+
 /*
- * A mask of nodes or states that is 0 lets nothing pass. An opcode or address of 0 may be meant
- * where it is matched (quirk addr_opc), unless all that is matched is 0.
+ * A set that is empty lets nothing pass. A code or address of 0 may be meant, unless all that is
+ * matched is 0.
  */
 static void check_filters_set(const struct pmon *pmon, const struct pmon_unit *unit, unsigned index)
 {
 	const struct pmon_box *box = pmon_box(pmon, unit);
 	struct programmed now = decode(box, index, unit->regs[box->counters[index].control]);
-	const struct pmon_filter *filters[] = {&box->state, &box->opc, &box->nid, &box->lo_addr,
-					       &box->hi_addr};
-	static const char *const names[] = {"state", "opc", "nid", "lo_addr", "hi_addr"};
 	unsigned needed = 0, missing = 0, missing_reg = 0;
+	bool meant = true;
 
-	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (filters[i]->reg == PMON_NO_REGISTER ||
-		    !needs_filter(box, index, &now, names[i]))
+	for (size_t m = 0; m < box->box->modifier_count; m++) {
+		const struct pmu_modifier *filter = &box->box->modifiers[m];
+		unsigned reg;
+
+		if (!filter->reg || !filter->encoding ||
+		    filter->encoding->attribute == ATTRIBUTE_THREAD || !needs_filter(&now, filter))
 			continue;
+		reg = (unsigned)(filter->reg - box->box->registers);
 		needed++;
-		if (!(unit->regs[filters[i]->reg] & filters[i]->field.mask)) {
+		if (!(unit->regs[reg] & pmu_mask(filter->hi, filter->lo))) {
 			missing++;
-			missing_reg = filters[i]->reg;
+			missing_reg = reg;
+			meant &= zero_may_be_meant(box->box, filter);
 		}
 	}
-	if (missing && (now.event->select != PMU_SELECT_ADDR_OPC || missing == needed))
+	if (missing && (!meant || missing == needed))
 		report(pmon, unit, missing_reg, unit->regs[missing_reg],
 		       "a counter starts whose unit mask needs a filter field that is 0",
 		       now.event->source);

@@ -94,11 +94,12 @@ static int disable_unit(struct pmu_session *session, struct pmu_ctx *ctx,
 
 	for (size_t i = 0; i < unit->write_count; i++) {
 		const struct pmu_write *write = &unit->writes[i];
+		struct register_at at = {unit->box, write->reg, unit->socket, unit->instance};
 
 		if (session_is_control(write))
-			error = error_first(error,
-					    write_control(session, error ? NULL : ctx, unit, write,
-							  write->value & ~write->reg->enabled));
+			error =
+			    error_first(error, register_write(session->bus, error ? NULL : ctx, &at,
+							      write->value & ~write->reg->enabled));
 	}
 	return error;
 }

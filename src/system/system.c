@@ -8,10 +8,15 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "catalog/binding.h"
 
 #define BLOCK_MAGIC   0x62616c756d70 /* "pmulab" */
 #define BLOCK_VERSION 3
 #define BLOCK_ALIGN   4096
+
+/* For an access that is under way elsewhere: microseconds, unless its program is stopped. */
+#define ACCESS_PATIENCE_NS 3000000000u
+#define PASS_PATIENCE_NS   100000000u
 
 /* The block: this header, the machine's description, the machine's state, the PMUs' state. */
 struct block_header {
@@ -48,6 +53,38 @@ static uint32_t present_instances(const struct pmu_machine *desc, const struct p
 	return first_instances(box->scope == PMU_SCOPE_CORE ? desc->cores : box->instance_count);
 }
 
+/* How many of each kind of unit a socket has, as the machine numbers them. */
+static void count_units(const struct pmu_machine *desc, uint32_t counts[UNIT_COUNT])
+{
+	counts[UNIT_SLICE] = desc->slices;
+	counts[UNIT_HOME] = desc->home_agents;
+	counts[UNIT_CHANNEL] = desc->home_agents * desc->channels;
+	counts[UNIT_CORE] = desc->cores;
+}
+
+/* What happens in a unit without an instance of its box would be counted nowhere. */
+static int check_units(const struct pmon_config *config, struct pmu_ctx *ctx,
+		       const struct pmu_machine *desc)
+{
+	const struct pmu_unit_binding *units = config->pmu->units;
+	uint32_t counts[UNIT_COUNT];
+
+	count_units(desc, counts);
+	for (unsigned kind = 0; kind < UNIT_COUNT; kind++) {
+		unsigned box = units ? units[kind].box : BINDING_NO_BOX;
+
+		if (box == BINDING_NO_BOX || units[kind].instance != BINDING_EACH)
+			continue;
+		if (counts[kind] > (unsigned)__builtin_popcount(config->present[box]))
+			return error_set(ctx, PMU_E_UNSUPPORTED,
+					 "machine %s has %u units that box %s counts, and %d "
+					 "instances of it",
+					 desc->name, counts[kind], config->pmu->boxes[box].name,
+					 __builtin_popcount(config->present[box]));
+	}
+	return 0;
+}
+
 static int describe(struct pmon_config *config, struct pmu_ctx *ctx, const struct pmu_machine *desc)
 {
 	*config = (struct pmon_config){
@@ -63,7 +100,7 @@ static int describe(struct pmon_config *config, struct pmu_ctx *ctx, const struc
 				 desc->pmu);
 	for (size_t i = 0; i < config->pmu->box_count; i++)
 		config->present[i] = present_instances(desc, &config->pmu->boxes[i]);
-	return 0;
+	return check_units(config, ctx, desc);
 }
 
 static int wire(struct system *system, struct pmu_ctx *ctx, bool fresh)
@@ -247,7 +284,8 @@ int system_read(struct system *system, const struct pmon_access *access, uint64_
 	struct pmon_time now;
 	int error;
 
-	machine_lock(system->machine);
+	if (!machine_lock_within(system->machine, ACCESS_PATIENCE_NS))
+		return PMU_E_BUSY;
 	machine_catch_up(system->machine);
 	now = present_time(system);
 	error = pmon_read(system->pmon, access, &now, value);
@@ -260,7 +298,8 @@ int system_write(struct system *system, const struct pmon_access *access, uint64
 	struct pmon_time now;
 	int error;
 
-	machine_lock(system->machine);
+	if (!machine_lock_within(system->machine, ACCESS_PATIENCE_NS))
+		return PMU_E_BUSY;
 	machine_catch_up(system->machine);
 	now = present_time(system);
 	error = pmon_write(system->pmon, access, &now, value);
@@ -272,7 +311,9 @@ void system_pass(struct system *system, uint64_t ns)
 {
 	const uint64_t ticks_per_us = machine_ticks_per_second(system->machine) / 1000000;
 
-	machine_lock(system->machine);
+	/* Who holds it runs a program, whose time it is. */
+	if (!machine_lock_within(system->machine, PASS_PATIENCE_NS))
+		return;
 	/* In two parts: whoever was stopped for days passes more than the product holds. */
 	machine_pass(system->machine, ns / 1000 * ticks_per_us + ns % 1000 * ticks_per_us / 1000);
 	machine_catch_up(system->machine);

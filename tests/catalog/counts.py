@@ -43,7 +43,7 @@ def counts_of_file(path):
 def counts_of_files():
     return {(folder.name, path.stem): counts_of_file(path)
             for folder in (TOP / "catalog").iterdir() if (folder / "pmu.json").exists()
-            for path in folder.glob("*.json") if path.name != "pmu.json"}
+            for path in folder.glob("*.json") if path.name not in ("pmu.json", "bindings.json")}
 
 
 def table(counts):

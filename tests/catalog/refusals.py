@@ -24,6 +24,7 @@ CTL, CTR, FILTER = ("registers", 0), ("registers", 1), ("registers", 2)
 CYCLES, LOOKUP, QUEUE = ("events", 0), ("events", 1), ("events", 2)
 RATE = ("metrics", 0)
 CAPTURE, SAMPLE = ("records", 0), ("records", 1)
+OPC = ("filters", "box", "opc")
 
 
 def fields(register, number):
@@ -158,26 +159,51 @@ CASES = [
     ("box", (*CYCLES, "model"), "perfect", 'box.CYCLES: unknown model "perfect"'),
     ("box", (*CYCLES, "measure"), "time", 'box.CYCLES: unknown measure "time"'),
     ("box", (*CYCLES, "measure"), "count", "box.CYCLES: a modelled event (count) without a signal"),
-    ("box", (*CYCLES, "signal"), "hub.full", "box.CYCLES: signal hub.full belongs to hub"),
-    ("box", (*CYCLES, "facets"), [["read"]], 'box.CYCLES: facets are for select "or"'),
-    ("box", (*CTR, "signal"), "box.lookup", "box.Bn_CTR0: a counter adds up no signal"),
-    ("box", (*CTR, "signal"), "box.lookup", "box.Bn_CTR1: signal box.lookup is no tally"),
+    ("box", (*CYCLES, "signal"), "hub.full", "box.CYCLES: signal hub.full is of a hub, which box "
+                                             "is not"),
+    ("box", (*CYCLES, "select"), ["bxxxxxxxx any *"], "box.CYCLES: rows without a signal"),
+    ("box", (*CTR, "signal"), "llc.lookup", "box.Bn_CTR0: a counter adds up no signal"),
+    ("box", (*CTR, "signal"), "llc.lookup", "box.Bn_CTR1: signal llc.lookup is no tally"),
     ("box", (*LOOKUP, "select"), "umask", "box.LOOKUP: signals of the event and of its unit masks"),
     ("box", (*LOOKUP, "select"), "umask", 'box.LOOKUP.WRITE: signal and select "umask" of a unit '
                                           "mask need each other"),
     ("box", (*LOOKUP, "umasks", 1, "signal"), "hub.full", "box.LOOKUP.WRITE: signal hub.full "
-                                                          "belongs to hub"),
-    ("box", (*CYCLES, "select"), "rank_bank", 'box.CYCLES: select "rank_bank" needs select_arg'),
+                                                          "is of a hub, which box is not"),
     ("box", (*LOOKUP, "model_note"), GONE, "box.LOOKUP: an approximate event without model_note"),
-    ("box", (*LOOKUP, "signal"), "box.look", 'box.LOOKUP: unknown signal "box.look"'),
+    ("box", (*LOOKUP, "signal"), "llc.look", 'box.LOOKUP: unknown signal "llc.look"'),
     ("box", (*LOOKUP, "measure"), "occupancy", "box.LOOKUP: occupancy of a pulse"),
     ("box", (*LOOKUP, "select"), "any", 'box.LOOKUP: unknown select "any"'),
     ("box", (*LOOKUP, "combine"), "and", 'box.LOOKUP: unknown combine "and"'),
-    ("box", (*LOOKUP, "facets"), GONE, 'box.LOOKUP: select "or" needs facets for 1 to 8 unit mask '
-                                       "bits"),
-    ("box", (*LOOKUP, "facets", 1), ["wirte"], "box.LOOKUP: signal box.lookup has no facet wirte"),
-    ("box", (*LOOKUP, "facets"), [["read"], ["write"]], "box.LOOKUP.ANY: sets a unit mask bit "
-                                                        "without facets"),
+    ("box", (*LOOKUP, "select", 1), "bxxxxxx1x any wirte",
+     "box.LOOKUP: signal llc.lookup has no qualifier wirte"),
+    ("box", (*LOOKUP, "select", 1), "bxxxxxx1x some write",
+     'box.LOOKUP: row "bxxxxxx1x some write" is no PATTERN any|all TERM... or PATTERN none'),
+    ("box", (*LOOKUP, "select", 1), "bxxxxxx1 any write",
+     'box.LOOKUP: row "bxxxxxx1 any write" is no PATTERN any|all TERM... or PATTERN none'),
+    ("box", (*LOOKUP, "select", 1), "bxxxxxx1x none write",
+     'box.LOOKUP: row "bxxxxxx1x none write" is no PATTERN any|all TERM... or PATTERN none'),
+    ("box", (*LOOKUP, "select", 1), "bxxxxxx1x any write read",
+     'box.LOOKUP: row "bxxxxxx1x any write read": qualifiers stand in one word, a|b'),
+    ("box", (*LOOKUP, "select", 1), "bxxxxxx1x any $nid", "box.LOOKUP: no filter nid of box"),
+    ("box", (*LOOKUP, "select", 1), "bxxxxxx1x any rank=0", "box.LOOKUP: signal llc.lookup has no "
+                                                            "rank"),
+    ("box", (*LOOKUP, "select", 1), "bxxxxxx1x any colour=0", 'box.LOOKUP: unknown attribute '
+                                                              '"colour"'),
+    ("box", (*LOOKUP, "select", 1), "bxxxxxx1x any request=snoop", 'box.LOOKUP: unknown request '
+                                                                   '"snoop"'),
+    ("box", (*LOOKUP, "select", 1), "bxxxxxx1x any unit=x",
+     "box.LOOKUP: bxxxxxx1x has no number of x"),
+    ("box", (*LOOKUP, "select", 1), "bxxxxxx1x any unit=32",
+     "box.LOOKUP: unit=32: no values below 32"),
+    ("box", (*LOOKUP, "select", 1), "bxxxxxx1x any node=1", 'box.LOOKUP: row "bxxxxxx1x any '
+                                                            'node=1": node can only narrow'),
+    ("box", (*LOOKUP, "select", 2), GONE, "box.LOOKUP.ANY: no row fits it"),
+    ("box", (*LOOKUP, "select"), [f"bxxxxxxxx any unit={n}" for n in range(5)],
+     "box.LOOKUP: unit mask 0x0 has 5 alternatives, 4 at most"),
+    ("box", (*LOOKUP, "select"), ["bxxxxxxxx all read|write", "bxxxxxxx1 all write|read"],
+     "box.LOOKUP: more than one row narrows to several qualifiers"),
+    ("box", (*LOOKUP, "select"), "opcodes", 'box.LOOKUP: unknown select "opcodes"'),
+    ("box", (*LOOKUP, "where"), "wirte", "box.LOOKUP: signal llc.lookup has no qualifier wirte"),
     ("box", (*LOOKUP, "umasks", 1, "name"), "read", "box.LOOKUP: unit mask read stands there "
                                                     "twice"),
     ("box", (*LOOKUP, "umasks", 0, "bits"), "bxxxxxxxx1", 'box.LOOKUP.READ: bits "bxxxxxxxx1" are '
@@ -203,12 +229,10 @@ CASES = [
      'box.CYCLES: setting "many" is no number'),
     ("box", (*QUEUE, "umasks", 0, "bits"), GONE, "box.QUEUE.RANK0: a unit mask without bits needs "
                                                  'settings and combine "one"'),
-    ("box", (*LOOKUP, "select"), "lookup", "box.LOOKUP.ANY: a lookup counts nothing without unit "
-                                           "mask bit 0"),
     ("box", (*LOOKUP, "combine"), "group", "box.LOOKUP: a unit mask without a group"),
     ("box", (*LOOKUP, "umasks", 0, "needs"), "kind", 'box.LOOKUP.READ: needs "kind", no other '
                                                      "group"),
-    ("box", (*QUEUE, "signal"), "box.lookup", "box.QUEUE: an absent event with signal"),
+    ("box", (*QUEUE, "signal"), "llc.lookup", "box.QUEUE: an absent event with signal"),
     ("box", (*QUEUE, "measure"), "clock", "box.QUEUE: an absent event with measure"),
 
     ("box", (*RATE, "name"), "rankX_load", "box: metric RANKx_LOAD stands there twice"),
@@ -233,6 +257,29 @@ CASES = [
     ("box", (*RATE, "equation"), "LOOKUP.READ with:Bn_FILTER.opc=DRd",
      "box.RATE: equation: opc has no value DRd"),
     ("box", (*RATE, "equation"), "hub:LOOKUP.READ", "box.RATE: equation: unknown name LOOKUP.READ"),
+
+    ("bindings", ("source",), GONE, "bindings: bindings without source"),
+    ("bindings", ("units", "slice"), "bax", "units: no box bax"),
+    ("bindings", ("units", "core"), "box", 'units: unknown unit "core"'),
+    ("bindings", ("units", "hub"), "hub1", "units: hub1: there are 1 instances"),
+    ("bindings", ("units", "slice"), GONE, "box.LOOKUP: signal llc.lookup is of a slice, which box "
+                                           "is not"),
+    ("bindings", ("filters", "bus"), {}, "bus: filters of a box that is not there"),
+    ("bindings", (*OPC, "attribute"), "colour", 'box.opc: unknown attribute "colour"'),
+    ("bindings", (*OPC, "codes", "fetch"), 1, 'box.opc: unknown request "fetch"'),
+    ("bindings", (*OPC, "codes", "writeback"), 65535, "box.opc: code 0xffff is too large"),
+    ("bindings", (*OPC, "codes"), GONE, "box.opc: a request without codes"),
+    ("bindings", OPC, {"attribute": "thread"}, "box.opc: a thread without the number of threads a "
+                                               "core has"),
+    ("bindings", OPC, {"attribute": "thread", "threads": 2, "none": "11"},
+     'box.opc: none "11" is not made of 0, 1 and x'),
+    ("bindings", OPC, {"attribute": "address", "bit": 6}, "box.opc: an address without bit and "
+                                                          "from"),
+    ("bindings", OPC, {"attribute": "node", "codes": {"i": 1}}, "box.opc: values of node have no "
+                                                                "names"),
+    ("bindings", ("filters", "box"), {"thresh": {"attribute": "node"}},
+     "box.thresh: is no filter of the box"),
+    ("bindings", ("filters", "box"), {}, "box.LOOKUP: no encoding of box.opc"),
 
     ("box", (*CAPTURE, "title"), GONE, "box.capture: record without title"),
     ("box", (*CAPTURE, "name"), "Capture 1", "box.Capture 1: cannot be the name of a record"),
@@ -275,6 +322,9 @@ ALLOWED = [
     ("box", (*CYCLES, "ext"), True),
     ("box", ("scope",), "core"),
     ("box", (*CYCLES, "select"), "all"),
+    ("box", (*LOOKUP, "select"), "opcode"),
+    ("box", (*LOOKUP, "where"), "write request=read_data,writeback unit=0-1,3"),
+    ("box", (*LOOKUP, "select", 3), "bxxxxx1xx none"),
     ("box", (*RATE, "equation"), "LOOKUP.READ with:{Bn_FILTER.opc=0x81} + "
                                  "LOOKUP.READ with:Bn_FILTER.{opc}={my_node}"),
     ("box", (*RATE, "equation"), "box.CYCLES + hub.PMON_FIXED + INST_RETIRED.ALL"),
@@ -315,7 +365,7 @@ def generate(folder, catalog):
 
 def has_finding(findings, text):
     """Whether the text is a finding, behind the name of a file."""
-    files = [f"small/{name}.json: " for name in ("pmu", "box", "hub")]
+    files = [f"small/{name}.json: " for name in ("pmu", "box", "hub", "bindings")]
     return any(line == file + text for line in findings for file in files)
 
 
@@ -331,7 +381,7 @@ def exit_code(catalog):
 
 def main():
     catalog = {name: json.loads((HERE / "small" / f"{name}.json").read_text())
-               for name in ("pmu", "box", "hub")}
+               for name in ("pmu", "box", "hub", "bindings")}
     failures = 0
     with tempfile.TemporaryDirectory() as folder:
         for case in [("pmu", ("name",), "small"), *ALLOWED]:

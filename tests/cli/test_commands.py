@@ -231,8 +231,8 @@ def children_of(pid):
 class Programs(Guests):
     def test_report_keys(self):
         report = stat(SMALL, ["imc.CAS_COUNT.RD"], "/bin/true", metrics=["MEM_BW_READS"])
-        self.assertEqual(set(report), {"machine", "way", "command", "exit", "seconds", "instructions",
-                                       "cycles", "counts", "metrics"})
+        self.assertEqual(set(report), {"machine", "way", "command", "ran", "exit", "seconds",
+                                       "instructions", "cycles", "counts", "metrics"})
         self.assertEqual(set(report["counts"][0]),
                          {"event", "pmu", "box", "socket", "instance", "count", "model"})
         self.assertEqual(set(report["metrics"][0]), {"name", "value", "unit"})

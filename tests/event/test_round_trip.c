@@ -45,8 +45,7 @@ static const struct pmu_umask *company_of(const struct subject *subject)
 
 	if (!umask)
 		return NULL;
-	if ((event->select == PMU_SELECT_LOOKUP || event->select == PMU_SELECT_VICTIM) &&
-	    lists_name(umask->filters, "nid"))
+	if (umask->narrows)
 		return &event->umasks[0];
 	for (size_t i = 0; *umask->needs && i < event->umask_count; i++)
 		if (!strcmp(event->umasks[i].group, umask->needs))

@@ -90,13 +90,13 @@ static inline void close_machine(struct scene *scene)
 }
 
 static inline size_t count_signals(const struct scene *scene, enum pmu_signal_id id,
-				   uint32_t facets)
+				   uint32_t qualifiers)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < scene->count; i++)
-		count +=
-		    scene->signals[i].id == id && (scene->signals[i].facets & facets) == facets;
+		count += scene->signals[i].id == id &&
+			 (scene->signals[i].qualifiers & qualifiers) == qualifiers;
 	return count;
 }
 

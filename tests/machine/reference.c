@@ -5,24 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 334291-001 table 2-20 and table 2-266. */
-enum {
-	RFO = 0x180,
-	CRD = 0x181,
-	DRD = 0x182,
-	WCILF = 0x18c,
-	WCIL = 0x18d,
-	WBMTOI = 0x1c4,
-	WBMTOE = 0x1c5
-};
-enum {
-	QPI_RDCODE = 0x01,
-	QPI_RDDATA = 0x02,
-	QPI_RDINVOWN = 0x04,
-	QPI_INVITOE = 0x08,
-	QPI_WBMTOI = 0x0c
-};
-
 #define WAYS_MAX   20
 #define WC_BUFFERS 10
 
@@ -203,30 +185,30 @@ static unsigned agent_of(const struct reference *r, uint64_t line)
 }
 
 static void tell_cbo(const struct reference *r, unsigned socket, uint64_t line, unsigned id,
-		     uint32_t facets, unsigned opcode, unsigned state)
+		     uint32_t qualifiers, unsigned kind, unsigned state)
 {
 	struct signal signal = {
 	    .id = (uint16_t)id,
 	    .socket = (uint8_t)socket,
-	    .instance = (uint8_t)r->locate(r->arg, line).slice,
-	    .facets = facets,
-	    .opcode = (uint16_t)opcode,
+	    .unit = (uint8_t)r->locate(r->arg, line).slice,
+	    .qualifiers = qualifiers,
+	    .request = (uint8_t)kind,
 	    .state = (uint8_t)state,
-	    .nid = (uint8_t)home_of(r, line),
+	    .node = (uint8_t)home_of(r, line),
 	};
 
 	r->report(r->arg, &signal);
 }
 
-static void tell_ha(const struct reference *r, uint64_t line, unsigned id, uint32_t facets,
-		    unsigned opcode)
+static void tell_ha(const struct reference *r, uint64_t line, unsigned id, uint32_t qualifiers,
+		    unsigned kind)
 {
 	struct signal signal = {
 	    .id = (uint16_t)id,
 	    .socket = (uint8_t)home_of(r, line),
-	    .instance = (uint8_t)agent_of(r, line),
-	    .facets = facets,
-	    .opcode = (uint16_t)opcode,
+	    .unit = (uint8_t)agent_of(r, line),
+	    .qualifiers = qualifiers,
+	    .request = (uint8_t)kind,
 	};
 
 	r->report(r->arg, &signal);
@@ -250,19 +232,22 @@ static unsigned number_of(char state)
 
 static uint32_t near_or_far(const struct reference *r, unsigned socket, uint64_t line)
 {
-	return home_of(r, line) == socket ? FACET_CBO_TOR_LOCAL : FACET_CBO_TOR_REMOTE;
+	return home_of(r, line) == socket ? QUALIFIER_LLC_REQUEST_LOCAL
+					  : QUALIFIER_LLC_REQUEST_REMOTE;
 }
 
-static void tell_lookup(const struct reference *r, unsigned socket, uint64_t line, uint32_t facets,
-			const struct way *way)
+static void tell_lookup(const struct reference *r, unsigned socket, uint64_t line,
+			uint32_t qualifiers, const struct way *way)
 {
-	tell_cbo(r, socket, line, SIGNAL_CBO_LOOKUP, facets, 0, number_of(way ? way->state : 'I'));
+	tell_cbo(r, socket, line, SIGNAL_LLC_LOOKUP, qualifiers, 0,
+		 number_of(way ? way->state : 'I'));
 }
 
-static void tell_tor(const struct reference *r, unsigned socket, uint64_t line, uint32_t facets,
-		     unsigned opcode)
+static void tell_tor(const struct reference *r, unsigned socket, uint64_t line, uint32_t qualifiers,
+		     unsigned kind)
 {
-	tell_cbo(r, socket, line, SIGNAL_CBO_TOR, facets | near_or_far(r, socket, line), opcode, 0);
+	tell_cbo(r, socket, line, SIGNAL_LLC_REQUEST, qualifiers | near_or_far(r, socket, line),
+		 kind, 0);
 }
 
 /* A write arrives at the home agent as a request. */
@@ -270,10 +255,11 @@ static void home_write(const struct reference *r, unsigned socket, uint64_t line
 {
 	bool local = home_of(r, line) == socket;
 
-	tell_ha(r, line, SIGNAL_HA_REQUEST,
-		local ? FACET_HA_REQUEST_WRITE_LOCAL : FACET_HA_REQUEST_WRITE_REMOTE, QPI_WBMTOI);
-	tell_ha(r, line, SIGNAL_HA_IMC_WRITE,
-		full ? FACET_HA_IMC_WRITE_FULL : FACET_HA_IMC_WRITE_PARTIAL, 0);
+	tell_ha(r, line, SIGNAL_HOME_REQUEST,
+		local ? QUALIFIER_HOME_REQUEST_WRITE_LOCAL : QUALIFIER_HOME_REQUEST_WRITE_REMOTE,
+		full ? REQUEST_WRITEBACK : REQUEST_WRITEBACK_PART);
+	tell_ha(r, line, SIGNAL_HOME_MEMORY_WRITE,
+		full ? QUALIFIER_HOME_MEMORY_WRITE_FULL : QUALIFIER_HOME_MEMORY_WRITE_PARTIAL, 0);
 }
 
 static struct core *core_of(const struct reference *r, unsigned socket, unsigned bit)
@@ -342,11 +328,11 @@ static void share_owner(const struct reference *r, unsigned socket, struct way *
 }
 
 static void tell_response(const struct reference *r, unsigned requester, uint64_t line,
-			  uint32_t facet)
+			  uint32_t qualifier)
 {
-	tell_ha(r, line, SIGNAL_HA_SNOOP_RESP, facet, 0);
+	tell_ha(r, line, SIGNAL_HOME_RESPONSE, qualifier, 0);
 	if (home_of(r, line) == requester)
-		tell_ha(r, line, SIGNAL_HA_SNOOP_RESP_LOCAL, facet, 0);
+		tell_ha(r, line, SIGNAL_HOME_LOCAL_RESPONSE, qualifier, 0);
 }
 
 static void leave_slice(struct way *way)
@@ -356,17 +342,17 @@ static void leave_slice(struct way *way)
 }
 
 /* The other socket is snooped for a request. Returns the state the requester is to fill with. */
-static char snoop(const struct reference *r, unsigned requester, uint64_t line, unsigned opcode)
+static char snoop(const struct reference *r, unsigned requester, uint64_t line, unsigned kind)
 {
 	unsigned socket = 1 - requester;
 	struct way *way = slice_find(r, socket, line);
-	bool reads = opcode == QPI_RDDATA || opcode == QPI_RDCODE;
-	char fill = opcode == QPI_RDCODE ? 'F' : 'E';
+	bool reads = kind == REQUEST_READ_DATA || kind == REQUEST_READ_CODE;
+	char fill = kind == REQUEST_READ_CODE ? 'F' : 'E';
 
-	tell_lookup(r, socket, line, FACET_CBO_LOOKUP_REMOTE_SNOOP | FACET_CBO_LOOKUP_ANY, way);
+	tell_lookup(r, socket, line, QUALIFIER_LLC_LOOKUP_SNOOP, way);
 	tell_tor(r, socket, line, 0, 0);
 	if (!way) {
-		tell_response(r, requester, line, FACET_HA_SNOOP_RESP_RSPI);
+		tell_response(r, requester, line, QUALIFIER_HOME_RESPONSE_INVALID);
 		return fill;
 	}
 	if (reads)
@@ -375,51 +361,55 @@ static char snoop(const struct reference *r, unsigned requester, uint64_t line, 
 		invalidate_cores(r, socket, way, -1);
 
 	if (reads && way->state == 'S') {
-		tell_response(r, requester, line, FACET_HA_SNOOP_RESP_RSPS);
+		tell_response(r, requester, line, QUALIFIER_HOME_RESPONSE_SHARED);
 		return 'F';
 	}
 	if (reads && way->state == 'M') {
-		tell_response(r, requester, line, FACET_HA_SNOOP_RESP_RSP_WB);
-		tell_ha(r, line, SIGNAL_HA_IMC_WRITE, FACET_HA_IMC_WRITE_FULL, 0);
+		tell_response(r, requester, line, QUALIFIER_HOME_RESPONSE_WRITTEN_BACK);
+		tell_ha(r, line, SIGNAL_HOME_MEMORY_WRITE, QUALIFIER_HOME_MEMORY_WRITE_FULL, 0);
 		way->state = 'S';
 		return 'F';
 	}
 	if (reads) {
-		tell_response(r, requester, line, FACET_HA_SNOOP_RESP_RSPSFWD);
+		tell_response(r, requester, line, QUALIFIER_HOME_RESPONSE_SHARED_FORWARDED);
 		way->state = 'S';
 		return 'F';
 	}
-	if (opcode == QPI_RDINVOWN && way->state != 'S') {
+	if (kind == REQUEST_READ_OWN && way->state != 'S') {
 		fill = way->state == 'M' ? 'M' : 'E';
-		tell_response(r, requester, line, FACET_HA_SNOOP_RESP_RSPIFWD);
+		tell_response(r, requester, line, QUALIFIER_HOME_RESPONSE_INVALID_FORWARDED);
 	} else if (way->state == 'M') {
-		tell_response(r, requester, line, FACET_HA_SNOOP_RESP_RSP_WB);
-		tell_ha(r, line, SIGNAL_HA_IMC_WRITE, FACET_HA_IMC_WRITE_FULL, 0);
+		tell_response(r, requester, line, QUALIFIER_HOME_RESPONSE_WRITTEN_BACK);
+		tell_ha(r, line, SIGNAL_HOME_MEMORY_WRITE, QUALIFIER_HOME_MEMORY_WRITE_FULL, 0);
 	} else {
-		tell_response(r, requester, line, FACET_HA_SNOOP_RESP_RSPI);
-		tell_cbo(r, socket, line, SIGNAL_CBO_MISC, FACET_CBO_MISC_RSPI_WAS_FSE, 0, 0);
+		tell_response(r, requester, line, QUALIFIER_HOME_RESPONSE_INVALID);
+		tell_cbo(r, socket, line, SIGNAL_LLC_OUTCOME, QUALIFIER_LLC_OUTCOME_SNOOPED_CLEAN,
+			 0, 0);
 	}
 	leave_slice(way);
 	return fill;
 }
 
 /* A read or InvItoE goes to the home agent. Returns the state to fill with. */
-static char home_request(const struct reference *r, unsigned socket, uint64_t line, unsigned opcode)
+static char home_request(const struct reference *r, unsigned socket, uint64_t line, unsigned kind)
 {
 	bool local = home_of(r, line) == socket;
 
-	if (opcode == QPI_INVITOE) {
-		tell_ha(r, line, SIGNAL_HA_REQUEST,
-			local ? FACET_HA_REQUEST_INVITOE_LOCAL : FACET_HA_REQUEST_INVITOE_REMOTE,
-			opcode);
+	if (kind == REQUEST_OWN) {
+		tell_ha(r, line, SIGNAL_HOME_REQUEST,
+			local ? QUALIFIER_HOME_REQUEST_OWN_LOCAL
+			      : QUALIFIER_HOME_REQUEST_OWN_REMOTE,
+			kind);
 	} else {
-		tell_ha(r, line, SIGNAL_HA_REQUEST,
-			local ? FACET_HA_REQUEST_READ_LOCAL : FACET_HA_REQUEST_READ_REMOTE, opcode);
-		tell_ha(r, line, SIGNAL_HA_IMC_READ, FACET_HA_IMC_READ_NORMAL, 0);
+		tell_ha(r, line, SIGNAL_HOME_REQUEST,
+			local ? QUALIFIER_HOME_REQUEST_READ_LOCAL
+			      : QUALIFIER_HOME_REQUEST_READ_REMOTE,
+			kind);
+		tell_ha(r, line, SIGNAL_HOME_MEMORY_READ, 0, 0);
 	}
 	if (r->desc->sockets == 1)
-		return opcode == QPI_RDCODE ? 'F' : 'E';
-	return snoop(r, socket, line, opcode);
+		return kind == REQUEST_READ_CODE ? 'F' : 'E';
+	return snoop(r, socket, line, kind);
 }
 
 /* Makes room for a line in its slice. */
@@ -427,7 +417,7 @@ static struct way *slice_room(const struct reference *r, unsigned socket, uint64
 {
 	struct set *set = slice_set(r, socket, line);
 	struct way *way = free_way(set, r->desc->llc.ways);
-	uint32_t facet, facets = FACET_CBO_TOR_EVICTION;
+	uint32_t qualifier, qualifiers = QUALIFIER_LLC_REQUEST_EVICTION;
 	bool unused;
 
 	if (way)
@@ -435,82 +425,81 @@ static struct way *slice_room(const struct reference *r, unsigned socket, uint64
 	way = oldest(set, r->desc->llc.ways);
 	unused = !way->core_valid;
 	invalidate_cores(r, socket, way, -1);
-	facet = way->state == 'M'   ? FACET_CBO_VICTIM_M
-		: way->state == 'E' ? FACET_CBO_VICTIM_E
-		: way->state == 'S' ? FACET_CBO_VICTIM_S
-				    : FACET_CBO_VICTIM_F;
-	tell_cbo(r, socket, way->line, SIGNAL_CBO_VICTIM, facet, 0, 0);
+	qualifier = way->state == 'M'	? QUALIFIER_LLC_VICTIM_M
+		    : way->state == 'E' ? QUALIFIER_LLC_VICTIM_E
+		    : way->state == 'S' ? QUALIFIER_LLC_VICTIM_S
+					: QUALIFIER_LLC_VICTIM_F;
+	tell_cbo(r, socket, way->line, SIGNAL_LLC_VICTIM, qualifier, 0, 0);
 	if (way->state == 'M') {
-		facets |= FACET_CBO_TOR_MISS;
+		qualifiers |= QUALIFIER_LLC_REQUEST_MISS;
 		home_write(r, socket, way->line, true);
 	} else if (unused) {
-		tell_cbo(r, socket, way->line, SIGNAL_CBO_MISC, FACET_CBO_MISC_CVZERO_VICTIM, 0, 0);
+		tell_cbo(r, socket, way->line, SIGNAL_LLC_OUTCOME,
+			 QUALIFIER_LLC_OUTCOME_UNUSED_VICTIM, 0, 0);
 	}
-	tell_tor(r, socket, way->line, facets, 0);
+	tell_tor(r, socket, way->line, qualifiers, 0);
 	leave_slice(way);
 	return way;
 }
 
 /* DRd, CRd or RFO from a core. Returns the state it is granted: S or E. */
-static char request(struct reference *r, unsigned core, uint64_t line, unsigned opcode)
+static char request(struct reference *r, unsigned core, uint64_t line, unsigned kind)
 {
 	unsigned socket = core / r->desc->cores, bit = core % r->desc->cores;
 	struct way *way = slice_find(r, socket, line);
-	uint32_t facets = FACET_CBO_LOOKUP_READ | FACET_CBO_LOOKUP_ANY, miss = FACET_CBO_TOR_MISS;
+	uint32_t qualifiers = QUALIFIER_LLC_LOOKUP_READ, miss = QUALIFIER_LLC_REQUEST_MISS;
 	char granted = 'E';
 
-	if (opcode == DRD)
-		facets |= FACET_CBO_LOOKUP_DATA_READ;
-	tell_lookup(r, socket, line, facets, way);
+	if (kind == REQUEST_READ_DATA)
+		qualifiers |= QUALIFIER_LLC_LOOKUP_DATA_READ;
+	tell_lookup(r, socket, line, qualifiers, way);
 	if (!way) {
 		way = slice_room(r, socket, line);
-		way->state = home_request(r, socket, line,
-					  opcode == DRD	  ? QPI_RDDATA
-					  : opcode == CRD ? QPI_RDCODE
-							  : QPI_RDINVOWN);
+		way->state = home_request(r, socket, line, kind);
 		way->line = line;
 		way->core_valid = 1u << bit;
-		if (opcode == CRD || (opcode == DRD && way->state == 'F'))
+		if (kind == REQUEST_READ_CODE || (kind == REQUEST_READ_DATA && way->state == 'F'))
 			granted = 'S';
-	} else if (opcode == RFO) {
+	} else if (kind == REQUEST_READ_OWN) {
 		if (way->state == 'M' || way->state == 'E') {
 			miss = 0;
 		} else {
 			if (way->state == 'S')
-				tell_cbo(r, socket, line, SIGNAL_CBO_MISC, FACET_CBO_MISC_RFO_HIT_S,
-					 0, 0);
-			home_request(r, socket, line, QPI_INVITOE);
+				tell_cbo(r, socket, line, SIGNAL_LLC_OUTCOME,
+					 QUALIFIER_LLC_OUTCOME_OWN_HIT_SHARED, 0, 0);
+			home_request(r, socket, line, REQUEST_OWN);
 			way->state = 'E';
 		}
 		invalidate_cores(r, socket, way, (int)bit);
 		way->core_valid = 1u << bit;
 	} else {
 		miss = 0;
-		if (opcode == DRD && way->state != 'M' && !way->core_valid)
-			tell_cbo(r, socket, line, SIGNAL_CBO_MISC, FACET_CBO_MISC_CVZERO_MISS, 0,
-				 0);
+		if (kind == REQUEST_READ_DATA && way->state != 'M' && !way->core_valid)
+			tell_cbo(r, socket, line, SIGNAL_LLC_OUTCOME,
+				 QUALIFIER_LLC_OUTCOME_UNUSED_HIT, 0, 0);
 		share_owner(r, socket, way, (int)bit);
-		if (opcode == CRD || (way->core_valid & ~(1u << bit)) || way->state == 'S' ||
-		    way->state == 'F')
+		if (kind == REQUEST_READ_CODE || (way->core_valid & ~(1u << bit)) ||
+		    way->state == 'S' || way->state == 'F')
 			granted = 'S';
 		way->core_valid |= 1u << bit;
 	}
 	way->used = ++r->clock;
-	tell_tor(r, socket, line, FACET_CBO_TOR_REQUEST | miss, opcode);
+	tell_tor(r, socket, line, QUALIFIER_LLC_REQUEST_CORE | miss, kind);
 	return granted;
 }
 
-static void write_back(struct reference *r, unsigned core, uint64_t line, unsigned opcode)
+static void write_back(struct reference *r, unsigned core, uint64_t line, unsigned kind)
 {
 	unsigned socket = core / r->desc->cores;
 	struct way *way = slice_find(r, socket, line);
 
 	assert(way);
-	tell_lookup(r, socket, line, FACET_CBO_LOOKUP_WRITE | FACET_CBO_LOOKUP_ANY, way);
-	tell_tor(r, socket, line, FACET_CBO_TOR_REQUEST | FACET_CBO_TOR_WB, opcode);
+	tell_lookup(r, socket, line, QUALIFIER_LLC_LOOKUP_WRITE, way);
+	tell_tor(r, socket, line, QUALIFIER_LLC_REQUEST_CORE | QUALIFIER_LLC_REQUEST_WRITEBACK,
+		 kind);
 	way->state = 'M';
 	way->used = ++r->clock;
-	if (opcode == WBMTOI)
+	if (kind == REQUEST_WRITEBACK)
 		way->core_valid &= ~(1u << (core % r->desc->cores));
 }
 
@@ -526,7 +515,8 @@ static struct way *l2_fill(struct reference *r, unsigned core, uint64_t line, ch
 		way = oldest(set, c->l2.ways);
 		in_l1d = state_of(&c->l1d, way->line);
 		if (way->state == 'M' && in_l1d != 'M')
-			write_back(r, core, way->line, in_l1d == 'I' ? WBMTOI : WBMTOE);
+			write_back(r, core, way->line,
+				   in_l1d == 'I' ? REQUEST_WRITEBACK : REQUEST_WRITEBACK_KEEP);
 	}
 	*way = (struct way){.line = line, .state = state, .used = ++r->clock};
 	return way;
@@ -582,7 +572,7 @@ void reference_load(struct reference *r, unsigned core, uint64_t line)
 		l1_fill(r, core, &c->l1d, line, way->state == 'S' ? 'S' : 'E');
 		return;
 	}
-	granted = request(r, core, line, DRD);
+	granted = request(r, core, line, REQUEST_READ_DATA);
 	l2_fill(r, core, line, granted);
 	l1_fill(r, core, &c->l1d, line, granted);
 }
@@ -603,7 +593,7 @@ void reference_store(struct reference *r, unsigned core, uint64_t line)
 		l1_fill(r, core, &c->l1d, line, 'M');
 		return;
 	}
-	request(r, core, line, RFO);
+	request(r, core, line, REQUEST_READ_OWN);
 	l1 = lookup(&c->l1d, line);
 	l2 = lookup(&c->l2, line);
 	if (l2) {
@@ -631,7 +621,7 @@ void reference_fetch(struct reference *r, unsigned core, uint64_t line)
 	if (way) {
 		way->used = ++r->clock;
 	} else {
-		request(r, core, line, CRD);
+		request(r, core, line, REQUEST_READ_CODE);
 		l2_fill(r, core, line, 'S');
 	}
 	l1_fill(r, core, &c->l1i, line, 'S');
@@ -643,20 +633,20 @@ static void send_buffer(struct reference *r, unsigned core, const struct buffer 
 	struct way *way = slice_find(r, socket, buffer->line);
 	bool full = buffer->bytes == UINT64_MAX;
 
-	tell_lookup(r, socket, buffer->line, FACET_CBO_LOOKUP_WRITE | FACET_CBO_LOOKUP_ANY, way);
+	tell_lookup(r, socket, buffer->line, QUALIFIER_LLC_LOOKUP_WRITE, way);
 	if (way) {
 		invalidate_cores(r, socket, way, -1);
 		if (way->state == 'M') {
-			tell_cbo(r, socket, buffer->line, SIGNAL_CBO_MISC,
-				 FACET_CBO_MISC_WC_ALIASING, 0, 0);
+			tell_cbo(r, socket, buffer->line, SIGNAL_LLC_OUTCOME,
+				 QUALIFIER_LLC_OUTCOME_STREAM_MET_MODIFIED, 0, 0);
 			home_write(r, socket, buffer->line, true);
 		}
 		leave_slice(way);
 	}
-	home_request(r, socket, buffer->line, QPI_INVITOE);
+	home_request(r, socket, buffer->line, REQUEST_OWN);
 	home_write(r, socket, buffer->line, full);
-	tell_tor(r, socket, buffer->line, FACET_CBO_TOR_REQUEST | FACET_CBO_TOR_MISS,
-		 full ? WCILF : WCIL);
+	tell_tor(r, socket, buffer->line, QUALIFIER_LLC_REQUEST_CORE | QUALIFIER_LLC_REQUEST_MISS,
+		 full ? REQUEST_STREAM : REQUEST_STREAM_PART);
 }
 
 void reference_stream(struct reference *r, unsigned core, uint64_t line, unsigned offset,
@@ -678,7 +668,7 @@ void reference_stream(struct reference *r, unsigned core, uint64_t line, unsigne
 		*displaced = (struct buffer){.line = line};
 		buffer = displaced;
 		if (holds_modified(c, line))
-			write_back(r, core, line, WBMTOI);
+			write_back(r, core, line, REQUEST_WRITEBACK);
 		drop(&c->l1d, line);
 		drop(&c->l2, line);
 	}

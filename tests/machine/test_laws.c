@@ -26,54 +26,56 @@ static void store_lines(struct scene *scene, uint64_t base, unsigned lines)
 		machine_store(scene->cores[0], base + i * 64ull, 8, &plain);
 }
 
-static size_t count_opcode(const struct scene *scene, uint16_t opcode)
+static size_t count_requests(const struct scene *scene, enum signal_request request)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < scene->count; i++)
-		count +=
-		    scene->signals[i].id == SIGNAL_CBO_TOR && scene->signals[i].opcode == opcode;
+		count += scene->signals[i].id == SIGNAL_LLC_REQUEST &&
+			 scene->signals[i].request == request;
 	return count;
 }
 
-static size_t count_lookups(const struct scene *scene, uint32_t facets, unsigned state)
+static size_t count_lookups(const struct scene *scene, uint32_t qualifiers, unsigned state)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < scene->count; i++)
-		count += scene->signals[i].id == SIGNAL_CBO_LOOKUP &&
-			 scene->signals[i].facets & facets && scene->signals[i].state == state;
+		count += scene->signals[i].id == SIGNAL_LLC_LOOKUP &&
+			 scene->signals[i].qualifiers & qualifiers &&
+			 scene->signals[i].state == state;
 	return count;
 }
 
 static void sequential_loads(unsigned sockets)
 {
 	const unsigned lines = 4 * LLC_LINES;
-	const uint32_t request_miss = FACET_CBO_TOR_REQUEST | FACET_CBO_TOR_MISS;
+	const uint32_t request_miss = QUALIFIER_LLC_REQUEST_CORE | QUALIFIER_LLC_REQUEST_MISS;
 	struct scene scene;
 
 	open_small(&scene, sockets);
 	listen_to_all(&scene);
 	load_lines(&scene, 0, lines);
 	machine_drain(scene.machine);
-	assert_int_equal(count_lookups(&scene, FACET_CBO_LOOKUP_DATA_READ, SIGNAL_STATE_I), lines);
-	assert_int_equal(count_signals(&scene, SIGNAL_CBO_LOOKUP, FACET_CBO_LOOKUP_DATA_READ),
+	assert_int_equal(count_lookups(&scene, QUALIFIER_LLC_LOOKUP_DATA_READ, SIGNAL_STATE_I),
 			 lines);
-	assert_int_equal(count_signals(&scene, SIGNAL_CBO_LOOKUP, FACET_CBO_LOOKUP_REMOTE_SNOOP),
+	assert_int_equal(count_signals(&scene, SIGNAL_LLC_LOOKUP, QUALIFIER_LLC_LOOKUP_DATA_READ),
+			 lines);
+	assert_int_equal(count_signals(&scene, SIGNAL_LLC_LOOKUP, QUALIFIER_LLC_LOOKUP_SNOOP),
 			 sockets > 1 ? lines : 0);
-	assert_int_equal(count_signals(&scene, SIGNAL_CBO_TOR, request_miss), lines);
-	assert_int_equal(count_opcode(&scene, 0x182), lines);
-	assert_int_equal(count_signals(&scene, SIGNAL_CBO_TOR, FACET_CBO_TOR_EVICTION),
+	assert_int_equal(count_signals(&scene, SIGNAL_LLC_REQUEST, request_miss), lines);
+	assert_int_equal(count_requests(&scene, REQUEST_READ_DATA), lines);
+	assert_int_equal(count_signals(&scene, SIGNAL_LLC_REQUEST, QUALIFIER_LLC_REQUEST_EVICTION),
 			 lines - LLC_LINES);
-	assert_int_equal(count_signals(&scene, SIGNAL_CBO_VICTIM, FACET_CBO_VICTIM_E),
+	assert_int_equal(count_signals(&scene, SIGNAL_LLC_VICTIM, QUALIFIER_LLC_VICTIM_E),
 			 lines - LLC_LINES);
-	assert_int_equal(count_signals(&scene, SIGNAL_HA_REQUEST, FACET_HA_REQUEST_READ_LOCAL),
-			 lines);
-	assert_int_equal(count_signals(&scene, SIGNAL_HA_REQUEST, 0), lines);
-	assert_int_equal(count_signals(&scene, SIGNAL_HA_IMC_READ, 0), lines);
-	assert_int_equal(count_signals(&scene, SIGNAL_IMC_RPQ, 0), lines);
-	assert_int_equal(count_signals(&scene, SIGNAL_IMC_CAS, FACET_IMC_CAS_RD_REG), lines);
-	assert_int_equal(count_signals(&scene, SIGNAL_IMC_CAS, 0), lines);
+	assert_int_equal(
+	    count_signals(&scene, SIGNAL_HOME_REQUEST, QUALIFIER_HOME_REQUEST_READ_LOCAL), lines);
+	assert_int_equal(count_signals(&scene, SIGNAL_HOME_REQUEST, 0), lines);
+	assert_int_equal(count_signals(&scene, SIGNAL_HOME_MEMORY_READ, 0), lines);
+	assert_int_equal(count_signals(&scene, SIGNAL_DRAM_READ_QUEUE, 0), lines);
+	assert_int_equal(count_signals(&scene, SIGNAL_DRAM_CAS, QUALIFIER_DRAM_CAS_READ), lines);
+	assert_int_equal(count_signals(&scene, SIGNAL_DRAM_CAS, 0), lines);
 	close_machine(&scene);
 }
 
@@ -141,13 +143,13 @@ static void sequential_stores(void **unused)
 	listen_to_all(&scene);
 	store_lines(&scene, 0, lines);
 	machine_drain(scene.machine);
-	assert_int_equal(count_opcode(&scene, 0x180), lines);
-	assert_int_equal(count_opcode(&scene, 0x182), 0);
-	assert_int_equal(count_signals(&scene, SIGNAL_CBO_VICTIM, FACET_CBO_VICTIM_M),
+	assert_int_equal(count_requests(&scene, REQUEST_READ_OWN), lines);
+	assert_int_equal(count_requests(&scene, REQUEST_READ_DATA), 0);
+	assert_int_equal(count_signals(&scene, SIGNAL_LLC_VICTIM, QUALIFIER_LLC_VICTIM_M),
 			 lines - LLC_LINES);
-	assert_int_equal(count_signals(&scene, SIGNAL_CBO_VICTIM, 0), lines - LLC_LINES);
-	assert_int_equal(count_signals(&scene, SIGNAL_HA_IMC_WRITE, 0), lines - LLC_LINES);
-	assert_int_equal(count_signals(&scene, SIGNAL_HA_IMC_READ, 0), lines);
+	assert_int_equal(count_signals(&scene, SIGNAL_LLC_VICTIM, 0), lines - LLC_LINES);
+	assert_int_equal(count_signals(&scene, SIGNAL_HOME_MEMORY_WRITE, 0), lines - LLC_LINES);
+	assert_int_equal(count_signals(&scene, SIGNAL_HOME_MEMORY_READ, 0), lines);
 	machine_truth(scene.machine, &truth);
 	assert_int_equal(truth.stores, lines);
 	assert_int_equal(truth.cas_writes, lines - LLC_LINES);
@@ -169,7 +171,7 @@ static void kernel(unsigned loads, bool stores, bool same_array, bool streams,
 	struct scene scene;
 
 	open_small(&scene, 2);
-	listen_to(&scene, SIGNAL_CBO_TOR);
+	listen_to(&scene, SIGNAL_LLC_REQUEST);
 	for (unsigned i = 0; i < lines; i++) {
 		for (unsigned j = 0; j < loads; j++)
 			machine_load(scene.cores[0], (j + !same_array) * array + i * 64ull, 8,
@@ -182,13 +184,13 @@ static void kernel(unsigned loads, bool stores, bool same_array, bool streams,
 	machine_drain(scene.machine);
 	machine_truth(scene.machine, &truth);
 	*counts = (struct kernel_counts){
-	    .drd = count_opcode(&scene, 0x182),
-	    .rfo = count_opcode(&scene, 0x180),
+	    .drd = count_requests(&scene, REQUEST_READ_DATA),
+	    .rfo = count_requests(&scene, REQUEST_READ_OWN),
 	    .invitoe = truth.ha_invitoe,
 	    .writes = truth.ha_writes,
 	};
-	assert_int_equal(count_opcode(&scene, 0x18c), streams ? lines : 0);
-	assert_int_equal(count_opcode(&scene, 0x18d), 0);
+	assert_int_equal(count_requests(&scene, REQUEST_STREAM), streams ? lines : 0);
+	assert_int_equal(count_requests(&scene, REQUEST_STREAM_PART), 0);
 	close_machine(&scene);
 	counts->drd /= lines;
 	counts->rfo /= lines;
@@ -275,7 +277,7 @@ static uint64_t integral_of_levels(const struct scene *scene, enum pmu_signal_id
 		for (size_t i = 0; i < scene->count; i++) {
 			const struct signal *s = &scene->signals[i];
 
-			if (s->id != id || s->socket != box / 8 || s->instance != box % 8)
+			if (s->id != id || s->socket != box / 8 || s->unit != box % 8)
 				continue;
 			assert_true(s->time >= since);
 			sum += level * (s->time - since);
@@ -295,25 +297,25 @@ static void boxes_tell_the_same_story(unsigned sockets)
 	open_mixed(&scene, sockets);
 	machine_truth(scene.machine, &truth);
 
-	assert_int_equal(sum_durations(&scene, SIGNAL_CBO_TOR), truth.tor_cycles);
-	assert_int_equal(sum_durations(&scene, SIGNAL_HA_REQUEST), truth.tracker_cycles);
-	assert_int_equal(sum_durations(&scene, SIGNAL_IMC_RPQ), truth.rpq_cycles);
-	assert_int_equal(integral_of_levels(&scene, SIGNAL_IMC_WPQ), truth.wpq_cycles);
+	assert_int_equal(sum_durations(&scene, SIGNAL_LLC_REQUEST), truth.tor_cycles);
+	assert_int_equal(sum_durations(&scene, SIGNAL_HOME_REQUEST), truth.tracker_cycles);
+	assert_int_equal(sum_durations(&scene, SIGNAL_DRAM_READ_QUEUE), truth.rpq_cycles);
+	assert_int_equal(integral_of_levels(&scene, SIGNAL_DRAM_WRITE_QUEUE), truth.wpq_cycles);
 
-	assert_int_equal(count_signals(&scene, SIGNAL_CBO_LOOKUP, 0), truth.llc_lookups);
-	assert_int_equal(count_signals(&scene, SIGNAL_CBO_INGRESS, 0), truth.llc_lookups);
-	assert_int_equal(count_signals(&scene, SIGNAL_CBO_TOR, 0),
+	assert_int_equal(count_signals(&scene, SIGNAL_LLC_LOOKUP, 0), truth.llc_lookups);
+	assert_int_equal(count_signals(&scene, SIGNAL_LLC_INGRESS, 0), truth.llc_lookups);
+	assert_int_equal(count_signals(&scene, SIGNAL_LLC_REQUEST, 0),
 			 truth.llc_lookups + truth.llc_victims);
 	assert_int_equal(truth.llc_lookups,
 			 truth.l2_misses + truth.l2_writebacks + truth.wc_lines + truth.snoops);
 	assert_int_equal(truth.llc_misses, truth.ha_reads);
 	assert_int_equal(truth.ha_writes, truth.llc_writebacks + truth.wc_lines);
 	assert_int_equal(truth.snoops, sockets > 1 ? truth.ha_reads + truth.ha_invitoe : 0);
-	assert_int_equal(count_signals(&scene, SIGNAL_HA_REQUEST, 0),
+	assert_int_equal(count_signals(&scene, SIGNAL_HOME_REQUEST, 0),
 			 truth.ha_reads + truth.ha_invitoe + truth.ha_writes);
-	assert_int_equal(count_signals(&scene, SIGNAL_HA_TAD, 0),
+	assert_int_equal(count_signals(&scene, SIGNAL_HOME_REGION, 0),
 			 truth.ha_reads + truth.ha_invitoe + truth.ha_writes);
-	assert_int_equal(count_signals(&scene, SIGNAL_HA_SNOOP_RESP, 0), truth.snoops);
+	assert_int_equal(count_signals(&scene, SIGNAL_HOME_RESPONSE, 0), truth.snoops);
 	assert_int_equal(truth.cas_reads + truth.wpq_read_hits, truth.ha_reads + truth.underfills);
 	assert_int_equal(truth.cas_writes + truth.wpq_write_hits,
 			 truth.ha_writes + truth.snoop_writebacks);
@@ -349,8 +351,8 @@ static int compare_edges(const void *a, const void *b)
 	return x->change - y->change;
 }
 
-/* The most spans of a signal with @facets that are open at once in one box. */
-static int highest_occupancy(const struct scene *scene, enum pmu_signal_id id, uint32_t facets)
+/* The most spans of a signal with @qualifiers that are open at once in one box. */
+static int highest_occupancy(const struct scene *scene, enum pmu_signal_id id, uint32_t qualifiers)
 {
 	struct edge *edges = malloc(2 * scene->count * sizeof(*edges));
 	int open = 0, most = 0;
@@ -359,9 +361,9 @@ static int highest_occupancy(const struct scene *scene, enum pmu_signal_id id, u
 	assert_non_null(edges);
 	for (size_t i = 0; i < scene->count; i++) {
 		const struct signal *s = &scene->signals[i];
-		uint64_t box = (uint64_t)(s->socket * 32 + s->instance) << 48;
+		uint64_t box = (uint64_t)(s->socket * 32 + s->unit) << 48;
 
-		if (s->id != id || (facets && !(s->facets & facets)) || !s->duration)
+		if (s->id != id || (qualifiers && !(s->qualifiers & qualifiers)) || !s->duration)
 			continue;
 		edges[count++] = (struct edge){box | s->time, 1};
 		edges[count++] = (struct edge){box | (s->time + s->duration), -1};
@@ -388,10 +390,11 @@ static void queues_hold_what_they_can(void **unused)
 	enter_all(&scene);
 	listen_to_all(&scene);
 	mixed_traffic(&scene, 60000);
-	assert_int_equal(highest_occupancy(&scene, SIGNAL_CBO_TOR, 0), 3);
-	assert_int_equal(highest_occupancy(&scene, SIGNAL_CBO_INGRESS, FACET_CBO_INGRESS_IRQ), 2);
-	assert_int_equal(highest_occupancy(&scene, SIGNAL_HA_REQUEST, 0), 4);
-	assert_int_equal(highest_occupancy(&scene, SIGNAL_HA_TRACKER_FULL, 0), 1);
+	assert_int_equal(highest_occupancy(&scene, SIGNAL_LLC_REQUEST, 0), 3);
+	assert_int_equal(highest_occupancy(&scene, SIGNAL_LLC_INGRESS, QUALIFIER_LLC_INGRESS_CORE),
+			 2);
+	assert_int_equal(highest_occupancy(&scene, SIGNAL_HOME_REQUEST, 0), 4);
+	assert_int_equal(highest_occupancy(&scene, SIGNAL_HOME_FULL, 0), 1);
 	close_machine(&scene);
 }
 
@@ -407,8 +410,8 @@ static void a_full_tracker_says_so(void **unused)
 	enter_all(&scene);
 	listen_to_all(&scene);
 	mixed_traffic(&scene, 10000);
-	assert_int_equal(sum_durations(&scene, SIGNAL_HA_TRACKER_FULL),
-			 sum_durations(&scene, SIGNAL_HA_REQUEST));
+	assert_int_equal(sum_durations(&scene, SIGNAL_HOME_FULL),
+			 sum_durations(&scene, SIGNAL_HOME_REQUEST));
 	close_machine(&scene);
 }
 
@@ -423,9 +426,10 @@ static uint64_t hash_of_run(bool listening, uint64_t *end)
 	mixed_traffic(&scene, 20000);
 	for (size_t i = 0; i < scene.count; i++) {
 		const struct signal *s = &scene.signals[i];
-		const uint64_t words[] = {s->id,       s->socket,  s->instance, s->facets, s->time,
-					  s->duration, s->address, s->opcode,	s->state,  s->nid,
-					  s->tid,      s->rank,	   s->bank};
+		const uint64_t words[] = {s->id,    s->socket,	 s->unit,    s->qualifiers,
+					  s->time,  s->duration, s->address, s->request,
+					  s->state, s->node,	 s->core,    s->thread,
+					  s->rank,  s->bank};
 
 		for (size_t j = 0; j < sizeof(words) / sizeof(words[0]); j++)
 			hash = (hash ^ words[j]) * 1099511628211u;

@@ -12,13 +12,15 @@ static void writes_drain_at_the_high_mark(void **state)
 	assert_int_equal(truth(f)->cas_writes, 40 - 16);
 	/* CAS at 17, 21, .. 17 + 23 * 4 = 109. */
 	for (unsigned i = 0; i < 24; i++) {
-		assert_int_equal(nth(f, SIGNAL_IMC_CAS, i)->time, 17 + 4 * i);
-		assert_int_equal(nth(f, SIGNAL_IMC_CAS, i)->facets, FACET_IMC_CAS_WR_WMM);
+		assert_int_equal(nth(f, SIGNAL_DRAM_CAS, i)->time, 17 + 4 * i);
+		assert_int_equal(nth(f, SIGNAL_DRAM_CAS, i)->qualifiers,
+				 QUALIFIER_DRAM_CAS_WRITE_IN_WRITE_MODE);
 	}
-	assert_int_equal(nth(f, SIGNAL_IMC_ACT, 0)->facets, FACET_IMC_ACT_WR);
-	assert_int_equal(nth(f, SIGNAL_IMC_MODE, 0)->time, 0);
-	assert_int_equal(nth(f, SIGNAL_IMC_MODE, 0)->duration, 110);
-	assert_int_equal(nth(f, SIGNAL_IMC_MODE, 0)->facets, FACET_IMC_MODE_WRITE);
+	assert_int_equal(nth(f, SIGNAL_DRAM_ACTIVATE, 0)->qualifiers,
+			 QUALIFIER_DRAM_ACTIVATE_WRITE);
+	assert_int_equal(nth(f, SIGNAL_DRAM_MODE, 0)->time, 0);
+	assert_int_equal(nth(f, SIGNAL_DRAM_MODE, 0)->duration, 110);
+	assert_int_equal(nth(f, SIGNAL_DRAM_MODE, 0)->qualifiers, QUALIFIER_DRAM_MODE_WRITE);
 	assert_int_equal(truth(f)->wpq_cycles, 24 * 17 + 4 * (23 * 24 / 2));
 }
 
@@ -29,17 +31,18 @@ static void write_queue_level_falls_with_each_cas(void **state)
 	for (unsigned i = 0; i < 40; i++)
 		write_at(f, i, 0);
 	for (unsigned i = 0; i < 40; i++)
-		assert_int_equal(nth(f, SIGNAL_IMC_WPQ, i)->duration, i + 1);
+		assert_int_equal(nth(f, SIGNAL_DRAM_WRITE_QUEUE, i)->duration, i + 1);
 	memory_advance(&f->channel, &f->view, 20);
-	assert_int_equal(announced(f, SIGNAL_IMC_WPQ), 41);
+	assert_int_equal(announced(f, SIGNAL_DRAM_WRITE_QUEUE), 41);
 	memory_advance(&f->channel, &f->view, 150);
-	assert_int_equal(announced(f, SIGNAL_IMC_WPQ), 64);
+	assert_int_equal(announced(f, SIGNAL_DRAM_WRITE_QUEUE), 64);
 	for (unsigned i = 0; i < 24; i++) {
-		assert_int_equal(nth(f, SIGNAL_IMC_WPQ, 40 + i)->time, 17 + 4 * i);
-		assert_int_equal(nth(f, SIGNAL_IMC_WPQ, 40 + i)->duration, 39 - i);
+		assert_int_equal(nth(f, SIGNAL_DRAM_WRITE_QUEUE, 40 + i)->time, 17 + 4 * i);
+		assert_int_equal(nth(f, SIGNAL_DRAM_WRITE_QUEUE, 40 + i)->duration, 39 - i);
 	}
-	assert_int_equal(nth(f, SIGNAL_IMC_WMM_TO_RMM, 0)->time, 110);
-	assert_int_equal(nth(f, SIGNAL_IMC_WMM_TO_RMM, 0)->facets, FACET_IMC_WMM_TO_RMM_LOW_THRESH);
+	assert_int_equal(nth(f, SIGNAL_DRAM_WRITE_MODE_END, 0)->time, 110);
+	assert_int_equal(nth(f, SIGNAL_DRAM_WRITE_MODE_END, 0)->qualifiers,
+			 QUALIFIER_DRAM_WRITE_MODE_END_LOW_MARK);
 }
 
 static void reads_wait_for_the_end_of_write_mode(void **state)
@@ -50,7 +53,7 @@ static void reads_wait_for_the_end_of_write_mode(void **state)
 		write_at(f, i, 0);
 	/* Last write data end at 109 + 12 + 4 = 125; CAS t_wtr later in the same rank. */
 	assert_int_equal(read_at(f, line_of(0, 0, 0, 100), 50), 125 + 9 + 17 + 4 - 50);
-	assert_int_equal(nth(f, SIGNAL_IMC_WMM_TO_RMM, 0)->time, 110);
+	assert_int_equal(nth(f, SIGNAL_DRAM_WRITE_MODE_END, 0)->time, 110);
 }
 
 static void another_rank_is_read_right_after_write_mode(void **state)
@@ -71,10 +74,10 @@ static void a_full_queue_holds_writes_back(void **state)
 		assert_int_equal(write_at(f, i, 0), 0);
 	assert_int_equal(write_at(f, 48, 0), 17);
 	assert_int_equal(write_at(f, 49, 5), 21 - 5);
-	assert_int_equal(announced(f, SIGNAL_IMC_WPQ_FULL), 3);
+	assert_int_equal(announced(f, SIGNAL_DRAM_WRITE_QUEUE_FULL), 3);
 	for (unsigned i = 0; i < 3; i++) {
-		assert_int_equal(nth(f, SIGNAL_IMC_WPQ_FULL, i)->time, i ? 13 + 4 * i : 0);
-		assert_int_equal(nth(f, SIGNAL_IMC_WPQ_FULL, i)->duration, i ? 4 : 17);
+		assert_int_equal(nth(f, SIGNAL_DRAM_WRITE_QUEUE_FULL, i)->time, i ? 13 + 4 * i : 0);
+		assert_int_equal(nth(f, SIGNAL_DRAM_WRITE_QUEUE_FULL, i)->duration, i ? 4 : 17);
 	}
 }
 
@@ -85,12 +88,12 @@ static void write_mode_goes_on_while_the_queue_refills(void **state)
 	for (unsigned i = 0; i < 40 + 24; i++)
 		write_at(f, i, 0);
 	/* 24 more writes on the open row, the first 4 cycles after the one at 109. */
-	assert_int_equal(announced(f, SIGNAL_IMC_MODE), 2);
-	assert_int_equal(nth(f, SIGNAL_IMC_MODE, 1)->time, 110);
-	assert_int_equal(nth(f, SIGNAL_IMC_MODE, 1)->duration, 24 * 4);
+	assert_int_equal(announced(f, SIGNAL_DRAM_MODE), 2);
+	assert_int_equal(nth(f, SIGNAL_DRAM_MODE, 1)->time, 110);
+	assert_int_equal(nth(f, SIGNAL_DRAM_MODE, 1)->duration, 24 * 4);
 	memory_advance(&f->channel, &f->view, 300);
-	assert_int_equal(announced(f, SIGNAL_IMC_WMM_TO_RMM), 1);
-	assert_int_equal(nth(f, SIGNAL_IMC_WMM_TO_RMM, 0)->time, 110 + 96);
+	assert_int_equal(announced(f, SIGNAL_DRAM_WRITE_MODE_END), 1);
+	assert_int_equal(nth(f, SIGNAL_DRAM_WRITE_MODE_END, 0)->time, 110 + 96);
 }
 
 static void queued_writes_are_hit(void **state)
@@ -100,11 +103,11 @@ static void queued_writes_are_hit(void **state)
 	write_at(f, 7, 10);
 	assert_int_equal(write_at(f, 7, 20), 0);
 	assert_int_equal(read_at(f, 7, 30), 4);
-	assert_int_equal(nth(f, SIGNAL_IMC_WPQ_WRITE_HIT, 0)->time, 20);
-	assert_int_equal(nth(f, SIGNAL_IMC_WPQ_READ_HIT, 0)->time, 30);
-	assert_int_equal(nth(f, SIGNAL_IMC_RPQ, 0)->time, 30);
-	assert_int_equal(nth(f, SIGNAL_IMC_RPQ, 0)->duration, 4);
-	assert_int_equal(announced(f, SIGNAL_IMC_CAS), 0);
+	assert_int_equal(nth(f, SIGNAL_DRAM_WRITE_QUEUE_WRITE_HIT, 0)->time, 20);
+	assert_int_equal(nth(f, SIGNAL_DRAM_WRITE_QUEUE_READ_HIT, 0)->time, 30);
+	assert_int_equal(nth(f, SIGNAL_DRAM_READ_QUEUE, 0)->time, 30);
+	assert_int_equal(nth(f, SIGNAL_DRAM_READ_QUEUE, 0)->duration, 4);
+	assert_int_equal(announced(f, SIGNAL_DRAM_CAS), 0);
 	assert_int_equal(read_at(f, 8, 40), 38);
 	drain_at(f, 100);
 	assert_int_equal(truth(f)->cas_writes, 1);
@@ -149,8 +152,8 @@ static void a_hit_frees_its_read_entry_early(void **state)
 	assert_int_equal(read_at(f, 500, 0), 4); /* leaves at 4 */
 	assert_int_equal(read_at(f, 1, 0), 42);	 /* CAS at 21 */
 	assert_int_equal(read_at(f, 2, 0), 46);
-	assert_int_equal(nth(f, SIGNAL_IMC_RPQ, 2)->time, 4);
-	assert_int_equal(nth(f, SIGNAL_IMC_RPQ, 3)->time, 17);
+	assert_int_equal(nth(f, SIGNAL_DRAM_READ_QUEUE, 2)->time, 4);
+	assert_int_equal(nth(f, SIGNAL_DRAM_READ_QUEUE, 3)->time, 17);
 }
 
 static void partial_writes_read_first(void **state)
@@ -160,11 +163,12 @@ static void partial_writes_read_first(void **state)
 	partial_at(f, 7, 0);
 	/* Read CAS at 17, data until 38, then the write: 12 + 4. */
 	assert_int_equal(drain_at(f, 0), 38 + 12 + 4);
-	assert_int_equal(nth(f, SIGNAL_IMC_CAS, 0)->facets,
-			 FACET_IMC_CAS_RD_UNDERFILL | FACET_IMC_CAS_RD_RMM);
-	assert_int_equal(nth(f, SIGNAL_IMC_CAS, 0)->time, 17);
-	assert_int_equal(nth(f, SIGNAL_IMC_CAS, 1)->facets, FACET_IMC_CAS_WR_RMM);
-	assert_int_equal(nth(f, SIGNAL_IMC_CAS, 1)->time, 38);
+	assert_int_equal(nth(f, SIGNAL_DRAM_CAS, 0)->qualifiers,
+			 QUALIFIER_DRAM_CAS_UNDERFILL | QUALIFIER_DRAM_CAS_READ_IN_READ_MODE);
+	assert_int_equal(nth(f, SIGNAL_DRAM_CAS, 0)->time, 17);
+	assert_int_equal(nth(f, SIGNAL_DRAM_CAS, 1)->qualifiers,
+			 QUALIFIER_DRAM_CAS_WRITE_IN_READ_MODE);
+	assert_int_equal(nth(f, SIGNAL_DRAM_CAS, 1)->time, 38);
 	assert_int_equal(truth(f)->underfills, 1);
 	assert_int_equal(truth(f)->cas_reads, 1);
 }
@@ -193,10 +197,11 @@ static void underfills_of_a_drain_carry_its_mode(void **state)
 		partial_at(f, i, 0);
 	assert_int_equal(truth(f)->underfills, 24);
 	for (unsigned i = 0; i < 24; i++) {
-		assert_int_equal(nth(f, SIGNAL_IMC_CAS, i)->facets,
-				 FACET_IMC_CAS_RD_UNDERFILL | FACET_IMC_CAS_RD_WMM);
+		assert_int_equal(nth(f, SIGNAL_DRAM_CAS, i)->qualifiers,
+				 QUALIFIER_DRAM_CAS_UNDERFILL |
+				     QUALIFIER_DRAM_CAS_READ_IN_WRITE_MODE);
 		/* All data are there at 38 + 23 * 4 = 130. */
-		assert_int_equal(nth(f, SIGNAL_IMC_CAS, 24 + i)->time, 130 + 4 * i);
+		assert_int_equal(nth(f, SIGNAL_DRAM_CAS, 24 + i)->time, 130 + 4 * i);
 	}
 }
 
@@ -211,12 +216,13 @@ static void idle_channels_write(void **state)
 	/* Idle from 200: activate at 200, CAS at 217 and 221, the third would be after 222. */
 	assert_int_equal(read_at(f, 100, 222), 221 + 12 + 4 + 9 + 17 + 4 - 222);
 	assert_int_equal(truth(f)->cas_writes, 2);
-	assert_int_equal(nth(f, SIGNAL_IMC_CAS, 0)->time, 217);
-	assert_int_equal(nth(f, SIGNAL_IMC_CAS, 0)->facets, FACET_IMC_CAS_WR_RMM);
-	assert_int_equal(nth(f, SIGNAL_IMC_CAS, 1)->time, 221);
+	assert_int_equal(nth(f, SIGNAL_DRAM_CAS, 0)->time, 217);
+	assert_int_equal(nth(f, SIGNAL_DRAM_CAS, 0)->qualifiers,
+			 QUALIFIER_DRAM_CAS_WRITE_IN_READ_MODE);
+	assert_int_equal(nth(f, SIGNAL_DRAM_CAS, 1)->time, 221);
 	memory_advance(&f->channel, &f->view, 1000);
 	assert_int_equal(truth(f)->cas_writes, 10);
-	assert_int_equal(announced(f, SIGNAL_IMC_MODE), 0);
+	assert_int_equal(announced(f, SIGNAL_DRAM_MODE), 0);
 }
 
 /* Advances to the last cycle before the queue is written and one further. */

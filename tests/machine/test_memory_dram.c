@@ -7,18 +7,19 @@ static void first_read_opens_the_row(void **state)
 	const struct signal *cas;
 
 	assert_int_equal(read_at(f, line_of(1, 5, 7, 3), 1000), 17 + 17 + 4);
-	assert_int_equal(nth(f, SIGNAL_IMC_ACT, 0)->time, 1000);
-	assert_int_equal(nth(f, SIGNAL_IMC_ACT, 0)->facets, FACET_IMC_ACT_RD);
-	assert_int_equal(announced(f, SIGNAL_IMC_PRE), 0);
-	cas = nth(f, SIGNAL_IMC_CAS, 0);
+	assert_int_equal(nth(f, SIGNAL_DRAM_ACTIVATE, 0)->time, 1000);
+	assert_int_equal(nth(f, SIGNAL_DRAM_ACTIVATE, 0)->qualifiers, QUALIFIER_DRAM_ACTIVATE_READ);
+	assert_int_equal(announced(f, SIGNAL_DRAM_PRECHARGE), 0);
+	cas = nth(f, SIGNAL_DRAM_CAS, 0);
 	assert_int_equal(cas->time, 1017);
-	assert_int_equal(cas->facets, FACET_IMC_CAS_RD_REG | FACET_IMC_CAS_RD_RMM);
+	assert_int_equal(cas->qualifiers,
+			 QUALIFIER_DRAM_CAS_READ | QUALIFIER_DRAM_CAS_READ_IN_READ_MODE);
 	assert_int_equal(cas->rank, 1);
 	assert_int_equal(cas->bank, 5);
 	assert_int_equal(cas->socket, 1);
-	assert_int_equal(cas->instance, 3);
-	assert_int_equal(nth(f, SIGNAL_IMC_RPQ, 0)->time, 1000);
-	assert_int_equal(nth(f, SIGNAL_IMC_RPQ, 0)->duration, 17);
+	assert_int_equal(cas->unit, 3);
+	assert_int_equal(nth(f, SIGNAL_DRAM_READ_QUEUE, 0)->time, 1000);
+	assert_int_equal(nth(f, SIGNAL_DRAM_READ_QUEUE, 0)->duration, 17);
 	assert_int_equal(truth(f)->rpq_cycles, 17);
 }
 
@@ -40,10 +41,10 @@ static void another_row_waits_for_the_open_one(void **state)
 	/* Activate at 0, precharge not before t_ras = 39. */
 	read_at(f, line_of(0, 0, 0, 0), 0);
 	assert_int_equal(read_at(f, line_of(0, 0, 1, 0), 30), 39 - 30 + 55);
-	assert_int_equal(nth(f, SIGNAL_IMC_PRE, 0)->time, 39);
-	assert_int_equal(nth(f, SIGNAL_IMC_PRE, 0)->facets,
-			 FACET_IMC_PRE_PAGE_MISS | FACET_IMC_PRE_RD);
-	assert_int_equal(nth(f, SIGNAL_IMC_ACT, 1)->time, 56);
+	assert_int_equal(nth(f, SIGNAL_DRAM_PRECHARGE, 0)->time, 39);
+	assert_int_equal(nth(f, SIGNAL_DRAM_PRECHARGE, 0)->qualifiers,
+			 QUALIFIER_DRAM_PRECHARGE_PAGE_MISS | QUALIFIER_DRAM_PRECHARGE_READ);
+	assert_int_equal(nth(f, SIGNAL_DRAM_ACTIVATE, 1)->time, 56);
 	assert_int_equal(read_at(f, line_of(0, 0, 2, 0), 1000), 55);
 }
 
@@ -76,9 +77,9 @@ static void sequential_reads_fill_the_bus(void **state)
 	assert_int_equal(duration, 38 + 4 * 999);
 	assert_int_equal(truth(f)->activates, 8); /* rows of 128 lines */
 	/* The 33rd read enters the queue when the first one leaves it. */
-	assert_int_equal(nth(f, SIGNAL_IMC_RPQ, 31)->time, 0);
-	assert_int_equal(nth(f, SIGNAL_IMC_RPQ, 32)->time, 17);
-	assert_int_equal(nth(f, SIGNAL_IMC_RPQ, 32)->duration, 32 * 4);
+	assert_int_equal(nth(f, SIGNAL_DRAM_READ_QUEUE, 31)->time, 0);
+	assert_int_equal(nth(f, SIGNAL_DRAM_READ_QUEUE, 32)->time, 17);
+	assert_int_equal(nth(f, SIGNAL_DRAM_READ_QUEUE, 32)->duration, 32 * 4);
 }
 
 static void refresh_costs_little_of_a_stream(void **state)
@@ -107,11 +108,11 @@ static void refreshes_come_once_a_rank_and_interval(void **state)
 		assert_int_equal(truth(f)->refreshes, steps[i].refreshes);
 	}
 	for (unsigned i = 0; i < 20; i++) {
-		assert_int_equal(nth(f, SIGNAL_IMC_REFRESH, i)->time, 4680 * (i + 1));
-		assert_int_equal(nth(f, SIGNAL_IMC_REFRESH, i)->rank, i % 2);
-		assert_int_equal(nth(f, SIGNAL_IMC_REFRESH, i)->facets, 0);
+		assert_int_equal(nth(f, SIGNAL_DRAM_REFRESH, i)->time, 4680 * (i + 1));
+		assert_int_equal(nth(f, SIGNAL_DRAM_REFRESH, i)->rank, i % 2);
+		assert_int_equal(nth(f, SIGNAL_DRAM_REFRESH, i)->qualifiers, 0);
 	}
-	assert_int_equal(announced(f, SIGNAL_IMC_PRE_ALL), 0);
+	assert_int_equal(announced(f, SIGNAL_DRAM_PRECHARGE_ALL), 0);
 	assert_int_equal(drain_at(f, 93600), 93600 + 420);
 }
 
@@ -131,10 +132,10 @@ static void a_refresh_closes_all_rows(void **state)
 	read_at(f, line_of(0, 4, 0, 0), 4600);
 	/* Precharge all at 4680, refresh t_rp later, t_rfc, activate. */
 	assert_int_equal(read_at(f, line_of(0, 3, 0, 1), 4690), 4680 + 17 + 420 + 38 - 4690);
-	assert_int_equal(announced(f, SIGNAL_IMC_PRE_ALL), 1);
-	assert_int_equal(nth(f, SIGNAL_IMC_PRE_ALL, 0)->time, 4680);
-	assert_int_equal(nth(f, SIGNAL_IMC_REFRESH, 0)->time, 4697);
-	assert_int_equal(nth(f, SIGNAL_IMC_REFRESH, 0)->facets, FACET_IMC_REFRESH_HIGH);
+	assert_int_equal(announced(f, SIGNAL_DRAM_PRECHARGE_ALL), 1);
+	assert_int_equal(nth(f, SIGNAL_DRAM_PRECHARGE_ALL, 0)->time, 4680);
+	assert_int_equal(nth(f, SIGNAL_DRAM_REFRESH, 0)->time, 4697);
+	assert_int_equal(nth(f, SIGNAL_DRAM_REFRESH, 0)->qualifiers, QUALIFIER_DRAM_REFRESH_HIGH);
 	assert_int_equal(truth(f)->activates, 3);
 	assert_int_equal(truth(f)->precharges, 0);
 }
@@ -165,7 +166,7 @@ static void the_past_is_taken_as_now(void **state)
 	assert_int_equal(read_at(f, 0, 1000), 38);
 	assert_int_equal(read_at(f, 1, 500), 42);
 	assert_int_equal(write_at(f, 2, 0), 0);
-	assert_int_equal(nth(f, SIGNAL_IMC_WPQ, 0)->time, 1000);
+	assert_int_equal(nth(f, SIGNAL_DRAM_WRITE_QUEUE, 0)->time, 1000);
 	assert_int_equal(drain_at(f, 0), 1042 + 2 + 4);
 	/* Draining has taken time too. */
 	assert_int_equal(read_at(f, 3, 0), 9 + 17 + 4);

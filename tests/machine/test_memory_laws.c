@@ -108,25 +108,27 @@ static void see_cas(struct witness *w, const struct signal *s)
 {
 	const struct pmu_machine *desc = w->desc;
 	struct bank *bank = &w->banks[s->rank][s->bank];
-	bool write = s->facets & (FACET_IMC_CAS_WR_WMM | FACET_IMC_CAS_WR_RMM);
-	bool write_major = s->facets & (FACET_IMC_CAS_WR_WMM | FACET_IMC_CAS_RD_WMM);
+	bool write = s->qualifiers & (QUALIFIER_DRAM_CAS_WRITE_IN_WRITE_MODE |
+				      QUALIFIER_DRAM_CAS_WRITE_IN_READ_MODE);
+	bool write_major = s->qualifiers & (QUALIFIER_DRAM_CAS_WRITE_IN_WRITE_MODE |
+					    QUALIFIER_DRAM_CAS_READ_IN_WRITE_MODE);
 	uint64_t busy;
 
 	assert_true(bank->open);
 	assert_true(s->time >= bank->activated + desc->t_rcd);
 	if (write) {
-		assert_int_equal(__builtin_popcount(s->facets), 1);
+		assert_int_equal(__builtin_popcount(s->qualifiers), 1);
 		see_data(w, s, s->time + desc->t_cwl, true);
 		busy = s->time + desc->t_cwl + desc->t_burst + desc->t_wr;
 		w->read_ready[s->rank] = w->data_end + desc->t_wtr;
 		w->writes++;
 	} else {
-		assert_int_equal(__builtin_popcount(s->facets), 2);
+		assert_int_equal(__builtin_popcount(s->qualifiers), 2);
 		assert_true(s->time >= w->read_ready[s->rank]);
 		see_data(w, s, s->time + desc->t_cl, false);
 		busy = s->time + desc->t_burst;
 		w->reads++;
-		w->underfills += !!(s->facets & FACET_IMC_CAS_RD_UNDERFILL);
+		w->underfills += !!(s->qualifiers & QUALIFIER_DRAM_CAS_UNDERFILL);
 	}
 	if (busy > bank->busy_until)
 		bank->busy_until = busy;
@@ -141,7 +143,7 @@ static void see_cas(struct witness *w, const struct signal *s)
 
 static void see_mode(struct witness *w, const struct signal *s)
 {
-	assert_int_equal(s->facets, FACET_IMC_MODE_WRITE);
+	assert_int_equal(s->qualifiers, QUALIFIER_DRAM_MODE_WRITE);
 	assert_true(s->time >= w->mode_end);
 	if (!w->mode_groups || s->time > w->mode_end)
 		w->mode_groups++;
@@ -201,31 +203,31 @@ static void see(void *listener, const struct signal *s)
 		assert_true(s->time >= w->latest[s->id]);
 	w->latest[s->id] = s->time;
 	switch (s->id) {
-	case SIGNAL_IMC_ACT:
+	case SIGNAL_DRAM_ACTIVATE:
 		see_activate(w, s);
 		break;
-	case SIGNAL_IMC_PRE:
+	case SIGNAL_DRAM_PRECHARGE:
 		see_precharge(w, s);
 		break;
-	case SIGNAL_IMC_PRE_ALL:
+	case SIGNAL_DRAM_PRECHARGE_ALL:
 		see_precharge_all(w, s);
 		break;
-	case SIGNAL_IMC_REFRESH:
+	case SIGNAL_DRAM_REFRESH:
 		see_refresh(w, s);
 		break;
-	case SIGNAL_IMC_CAS:
+	case SIGNAL_DRAM_CAS:
 		see_cas(w, s);
 		break;
-	case SIGNAL_IMC_MODE:
+	case SIGNAL_DRAM_MODE:
 		see_mode(w, s);
 		break;
-	case SIGNAL_IMC_RPQ:
+	case SIGNAL_DRAM_READ_QUEUE:
 		see_read(w, s);
 		break;
-	case SIGNAL_IMC_WPQ:
+	case SIGNAL_DRAM_WRITE_QUEUE:
 		see_level(w, s);
 		break;
-	case SIGNAL_IMC_WPQ_FULL:
+	case SIGNAL_DRAM_WRITE_QUEUE_FULL:
 		see_full(w, s);
 		break;
 	}
@@ -268,24 +270,24 @@ static uint64_t next_arrival(uint64_t *seed, uint64_t now)
 
 static void check_totals(const struct witness *w, const struct memory_truth *t)
 {
-	assert_int_equal(t->reads, w->count[SIGNAL_IMC_RPQ]);
+	assert_int_equal(t->reads, w->count[SIGNAL_DRAM_READ_QUEUE]);
 	assert_int_equal(t->reads, t->cas_reads - t->underfills + t->wpq_read_hits);
 	assert_int_equal(t->writes, t->cas_writes + t->wpq_write_hits);
 	assert_int_equal(t->cas_reads, w->reads);
 	assert_int_equal(t->cas_writes, w->writes);
 	assert_int_equal(t->underfills, w->underfills);
-	assert_int_equal(t->wpq_read_hits, w->count[SIGNAL_IMC_WPQ_READ_HIT]);
-	assert_int_equal(t->wpq_write_hits, w->count[SIGNAL_IMC_WPQ_WRITE_HIT]);
-	assert_int_equal(t->activates, w->count[SIGNAL_IMC_ACT]);
-	assert_int_equal(t->precharges, w->count[SIGNAL_IMC_PRE]);
-	assert_int_equal(t->refreshes, w->count[SIGNAL_IMC_REFRESH]);
+	assert_int_equal(t->wpq_read_hits, w->count[SIGNAL_DRAM_WRITE_QUEUE_READ_HIT]);
+	assert_int_equal(t->wpq_write_hits, w->count[SIGNAL_DRAM_WRITE_QUEUE_WRITE_HIT]);
+	assert_int_equal(t->activates, w->count[SIGNAL_DRAM_ACTIVATE]);
+	assert_int_equal(t->precharges, w->count[SIGNAL_DRAM_PRECHARGE]);
+	assert_int_equal(t->refreshes, w->count[SIGNAL_DRAM_REFRESH]);
 	assert_int_equal(t->rpq_cycles, w->rpq_cycles);
 	assert_int_equal(t->wpq_cycles, w->wpq_cycles);
 	assert_int_equal(w->level, 0);
 	assert_int_equal(w->full_announced, w->full_cycles);
-	assert_int_equal(w->mode_groups, w->count[SIGNAL_IMC_WMM_TO_RMM]);
+	assert_int_equal(w->mode_groups, w->count[SIGNAL_DRAM_WRITE_MODE_END]);
 	/* Every way through the channel was taken. */
-	for (int id = SIGNAL_IMC_CAS; id <= SIGNAL_IMC_WMM_TO_RMM; id++)
+	for (int id = SIGNAL_DRAM_CAS; id <= SIGNAL_DRAM_WRITE_MODE_END; id++)
 		assert_true(w->count[id] > 100);
 }
 

@@ -90,10 +90,10 @@ static void announcements_end_with_the_connection(void **unused)
 	enter_all(&scene);
 	machine_load(scene.cores[0], 0, 8, &plain);
 	assert_int_equal(scene.count, 0);
-	listen_to(&scene, SIGNAL_CBO_LOOKUP);
+	listen_to(&scene, SIGNAL_LLC_LOOKUP);
 	machine_load(scene.cores[0], 64, 8, &plain);
 	assert_int_equal(scene.count, 1); /* that one only */
-	listen_to(&scene, SIGNAL_IMC_RPQ);
+	listen_to(&scene, SIGNAL_DRAM_READ_QUEUE);
 	machine_load(scene.cores[0], 128, 8, &plain);
 	heard = scene.count;
 	assert_int_equal(heard, 3);
@@ -133,7 +133,7 @@ static void catching_up_tells_of_refreshes(void **unused)
 
 	(void)unused;
 	open_machine(&scene, pmu_find_machine("xeon-e5v4-4c"));
-	listen_to(&scene, SIGNAL_IMC_REFRESH);
+	listen_to(&scene, SIGNAL_DRAM_REFRESH);
 	dclk = machine_ticks_per_cycle(scene.machine, PMU_CLOCK_DCLK);
 	/* Every rank of each channel, once in t_refi. */
 	core = machine_core_enter(scene.machine, scene.space,

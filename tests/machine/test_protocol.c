@@ -89,7 +89,7 @@ static void prepare(struct scene *scene, char state)
 
 struct row {
 	char had;	   /* state in the snooped slice */
-	uint32_t response; /* FACET_HA_SNOOP_RESP_* */
+	uint32_t response; /* QUALIFIER_HOME_RESPONSE_* */
 	char keeps;	   /* state left there */
 	char gets;	   /* state in the requester's slice */
 	unsigned writes;   /* data to memory by the snoop */
@@ -98,7 +98,8 @@ struct row {
 
 typedef void request(struct scene *scene, unsigned core, uint64_t address);
 
-static void check_row(const struct row *row, request *ask, uint16_t opcode, unsigned own_writes)
+static void check_row(const struct row *row, request *ask, enum signal_request request,
+		      unsigned own_writes)
 {
 	struct scene scene;
 	const struct signal *found = NULL;
@@ -108,20 +109,23 @@ static void check_row(const struct row *row, request *ask, uint16_t opcode, unsi
 	listen_to_all(&scene);
 	ask(&scene, 0, LINE);
 	for (size_t i = 0; i < scene.count; i++)
-		if (scene.signals[i].id == SIGNAL_HA_REQUEST && scene.signals[i].opcode == opcode)
+		if (scene.signals[i].id == SIGNAL_HOME_REQUEST &&
+		    scene.signals[i].request == request)
 			found = &scene.signals[i];
 	assert_non_null(found);
 	assert_int_equal(found->address, LINE);
 	assert_int_equal(found->socket, 0);
-	assert_int_equal(found->nid, 0);
-	assert_int_equal(found->instance, LINE / 64 % scene.desc.home_agents);
-	assert_int_equal(count_signals(&scene, SIGNAL_HA_SNOOP_RESP, 0), 1);
-	assert_int_equal(count_signals(&scene, SIGNAL_HA_SNOOP_RESP, row->response), 1);
-	assert_int_equal(count_signals(&scene, SIGNAL_HA_SNOOP_RESP_LOCAL, row->response), 1);
-	assert_int_equal(count_signals(&scene, SIGNAL_HA_IMC_WRITE, FACET_HA_IMC_WRITE_FULL),
-			 row->writes + own_writes);
-	assert_int_equal(count_signals(&scene, SIGNAL_CBO_MISC, FACET_CBO_MISC_RSPI_WAS_FSE),
-			 row->was_clean);
+	assert_int_equal(found->node, 0);
+	assert_int_equal(found->unit, LINE / 64 % scene.desc.home_agents);
+	assert_int_equal(count_signals(&scene, SIGNAL_HOME_RESPONSE, 0), 1);
+	assert_int_equal(count_signals(&scene, SIGNAL_HOME_RESPONSE, row->response), 1);
+	assert_int_equal(count_signals(&scene, SIGNAL_HOME_LOCAL_RESPONSE, row->response), 1);
+	assert_int_equal(
+	    count_signals(&scene, SIGNAL_HOME_MEMORY_WRITE, QUALIFIER_HOME_MEMORY_WRITE_FULL),
+	    row->writes + own_writes);
+	assert_int_equal(
+	    count_signals(&scene, SIGNAL_LLC_OUTCOME, QUALIFIER_LLC_OUTCOME_SNOOPED_CLEAN),
+	    row->was_clean);
 	assert_int_equal(machine_peek(scene.machine, MACHINE_LLC, 1, LINE), row->keeps);
 	assert_int_equal(machine_peek(scene.machine, MACHINE_LLC, 0, LINE), row->gets);
 	for (unsigned core = 2; core < 4; core++) {
@@ -139,58 +143,58 @@ static void check_row(const struct row *row, request *ask, uint16_t opcode, unsi
 static void snoops_for_rd_data(void **unused)
 {
 	static const struct row rows[] = {
-	    {'I', FACET_HA_SNOOP_RESP_RSPI, 'I', 'E', 0, false},
-	    {'S', FACET_HA_SNOOP_RESP_RSPS, 'S', 'F', 0, false},
-	    {'F', FACET_HA_SNOOP_RESP_RSPSFWD, 'S', 'F', 0, false},
-	    {'E', FACET_HA_SNOOP_RESP_RSPSFWD, 'S', 'F', 0, false},
-	    {'M', FACET_HA_SNOOP_RESP_RSP_WB, 'S', 'F', 1, false},
+	    {'I', QUALIFIER_HOME_RESPONSE_INVALID, 'I', 'E', 0, false},
+	    {'S', QUALIFIER_HOME_RESPONSE_SHARED, 'S', 'F', 0, false},
+	    {'F', QUALIFIER_HOME_RESPONSE_SHARED_FORWARDED, 'S', 'F', 0, false},
+	    {'E', QUALIFIER_HOME_RESPONSE_SHARED_FORWARDED, 'S', 'F', 0, false},
+	    {'M', QUALIFIER_HOME_RESPONSE_WRITTEN_BACK, 'S', 'F', 1, false},
 	};
 
 	(void)unused;
-	CHECK_ROWS(rows, load, 0x02, 0);
+	CHECK_ROWS(rows, load, REQUEST_READ_DATA, 0);
 }
 
 static void snoops_for_rd_code(void **unused)
 {
 	static const struct row rows[] = {
-	    {'I', FACET_HA_SNOOP_RESP_RSPI, 'I', 'F', 0, false},
-	    {'S', FACET_HA_SNOOP_RESP_RSPS, 'S', 'F', 0, false},
-	    {'F', FACET_HA_SNOOP_RESP_RSPSFWD, 'S', 'F', 0, false},
-	    {'E', FACET_HA_SNOOP_RESP_RSPSFWD, 'S', 'F', 0, false},
-	    {'M', FACET_HA_SNOOP_RESP_RSP_WB, 'S', 'F', 1, false},
+	    {'I', QUALIFIER_HOME_RESPONSE_INVALID, 'I', 'F', 0, false},
+	    {'S', QUALIFIER_HOME_RESPONSE_SHARED, 'S', 'F', 0, false},
+	    {'F', QUALIFIER_HOME_RESPONSE_SHARED_FORWARDED, 'S', 'F', 0, false},
+	    {'E', QUALIFIER_HOME_RESPONSE_SHARED_FORWARDED, 'S', 'F', 0, false},
+	    {'M', QUALIFIER_HOME_RESPONSE_WRITTEN_BACK, 'S', 'F', 1, false},
 	};
 
 	(void)unused;
-	CHECK_ROWS(rows, fetch, 0x01, 0);
+	CHECK_ROWS(rows, fetch, REQUEST_READ_CODE, 0);
 }
 
 static void snoops_for_rd_inv_own(void **unused)
 {
 	static const struct row rows[] = {
-	    {'I', FACET_HA_SNOOP_RESP_RSPI, 'I', 'E', 0, false},
-	    {'S', FACET_HA_SNOOP_RESP_RSPI, 'I', 'E', 0, true},
-	    {'F', FACET_HA_SNOOP_RESP_RSPIFWD, 'I', 'E', 0, false},
-	    {'E', FACET_HA_SNOOP_RESP_RSPIFWD, 'I', 'E', 0, false},
-	    {'M', FACET_HA_SNOOP_RESP_RSPIFWD, 'I', 'M', 0, false},
+	    {'I', QUALIFIER_HOME_RESPONSE_INVALID, 'I', 'E', 0, false},
+	    {'S', QUALIFIER_HOME_RESPONSE_INVALID, 'I', 'E', 0, true},
+	    {'F', QUALIFIER_HOME_RESPONSE_INVALID_FORWARDED, 'I', 'E', 0, false},
+	    {'E', QUALIFIER_HOME_RESPONSE_INVALID_FORWARDED, 'I', 'E', 0, false},
+	    {'M', QUALIFIER_HOME_RESPONSE_INVALID_FORWARDED, 'I', 'M', 0, false},
 	};
 
 	(void)unused;
-	CHECK_ROWS(rows, store, 0x04, 0);
+	CHECK_ROWS(rows, store, REQUEST_READ_OWN, 0);
 }
 
 /* The stream's own write comes on top. */
 static void snoops_for_inv_i_to_e(void **unused)
 {
 	static const struct row rows[] = {
-	    {'I', FACET_HA_SNOOP_RESP_RSPI, 'I', 'I', 0, false},
-	    {'S', FACET_HA_SNOOP_RESP_RSPI, 'I', 'I', 0, true},
-	    {'F', FACET_HA_SNOOP_RESP_RSPI, 'I', 'I', 0, true},
-	    {'E', FACET_HA_SNOOP_RESP_RSPI, 'I', 'I', 0, true},
-	    {'M', FACET_HA_SNOOP_RESP_RSP_WB, 'I', 'I', 1, false},
+	    {'I', QUALIFIER_HOME_RESPONSE_INVALID, 'I', 'I', 0, false},
+	    {'S', QUALIFIER_HOME_RESPONSE_INVALID, 'I', 'I', 0, true},
+	    {'F', QUALIFIER_HOME_RESPONSE_INVALID, 'I', 'I', 0, true},
+	    {'E', QUALIFIER_HOME_RESPONSE_INVALID, 'I', 'I', 0, true},
+	    {'M', QUALIFIER_HOME_RESPONSE_WRITTEN_BACK, 'I', 'I', 1, false},
 	};
 
 	(void)unused;
-	CHECK_ROWS(rows, stream, 0x08, 1);
+	CHECK_ROWS(rows, stream, REQUEST_OWN, 1);
 }
 
 static char peek(const struct scene *scene, enum machine_level level, unsigned unit)
@@ -217,7 +221,7 @@ static void reads_that_hit(void **unused)
 	assert_int_equal(peek(&scene, MACHINE_LLC, 0), 'M');
 	assert_int_equal(machine_peek_core_valid(scene.machine, 0, LINE), 3);
 	assert_int_equal(scene.count, 3); /* ingress, lookup, TOR: no miss */
-	assert_int_equal(count_signals(&scene, SIGNAL_HA_REQUEST, 0), 0);
+	assert_int_equal(count_signals(&scene, SIGNAL_HOME_REQUEST, 0), 0);
 	close_machine(&scene);
 
 	open_scene(&scene);
@@ -254,7 +258,7 @@ static void ownership_that_hits(void **unused)
 	assert_int_equal(peek(&scene, MACHINE_L1D, 1), 'M');
 	assert_int_equal(peek(&scene, MACHINE_LLC, 0), 'M');
 	assert_int_equal(machine_peek_core_valid(scene.machine, 0, LINE), 2);
-	assert_int_equal(count_signals(&scene, SIGNAL_HA_REQUEST, 0), 0);
+	assert_int_equal(count_signals(&scene, SIGNAL_HOME_REQUEST, 0), 0);
 	close_machine(&scene);
 
 	/* S in this socket, F in the other. */
@@ -265,12 +269,14 @@ static void ownership_that_hits(void **unused)
 	assert_int_equal(peek(&scene, MACHINE_LLC, 1), 'F');
 	listen_to_all(&scene);
 	store(&scene, 0, LINE);
-	assert_int_equal(count_signals(&scene, SIGNAL_CBO_MISC, FACET_CBO_MISC_RFO_HIT_S), 1);
-	assert_int_equal(count_signals(&scene, SIGNAL_HA_REQUEST, FACET_HA_REQUEST_INVITOE_LOCAL),
-			 1);
 	assert_int_equal(
-	    count_signals(&scene, SIGNAL_CBO_TOR, FACET_CBO_TOR_REQUEST | FACET_CBO_TOR_MISS), 1);
-	assert_int_equal(count_signals(&scene, SIGNAL_HA_IMC_READ, 0), 0);
+	    count_signals(&scene, SIGNAL_LLC_OUTCOME, QUALIFIER_LLC_OUTCOME_OWN_HIT_SHARED), 1);
+	assert_int_equal(
+	    count_signals(&scene, SIGNAL_HOME_REQUEST, QUALIFIER_HOME_REQUEST_OWN_LOCAL), 1);
+	assert_int_equal(count_signals(&scene, SIGNAL_LLC_REQUEST,
+				       QUALIFIER_LLC_REQUEST_CORE | QUALIFIER_LLC_REQUEST_MISS),
+			 1);
+	assert_int_equal(count_signals(&scene, SIGNAL_HOME_MEMORY_READ, 0), 0);
 	assert_int_equal(peek(&scene, MACHINE_LLC, 0), 'E');
 	assert_int_equal(peek(&scene, MACHINE_LLC, 1), 'I');
 	assert_int_equal(peek(&scene, MACHINE_L1D, 0), 'M');
@@ -289,14 +295,14 @@ static void leave_l1d(struct scene *scene)
 	assert_int_equal(peek(scene, MACHINE_L1D, 0), 'I');
 }
 
-static size_t count_opcode(const struct scene *scene, uint16_t opcode)
+static size_t count_requests(const struct scene *scene, enum signal_request request)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < scene->count; i++)
-		count += scene->signals[i].id == SIGNAL_CBO_TOR &&
-			 scene->signals[i].opcode == opcode &&
-			 scene->signals[i].facets & FACET_CBO_TOR_WB;
+		count += scene->signals[i].id == SIGNAL_LLC_REQUEST &&
+			 scene->signals[i].request == request &&
+			 scene->signals[i].qualifiers & QUALIFIER_LLC_REQUEST_WRITEBACK;
 	return count;
 }
 
@@ -313,7 +319,7 @@ static void modified_lines_come_down(void **unused)
 	for (unsigned i = 2; i <= 9; i++)
 		load(&scene, 0, LINE + i * 512 * 64);
 	assert_int_equal(peek(&scene, MACHINE_L2, 0), 'I');
-	assert_int_equal(count_opcode(&scene, 0x1c4), 1);
+	assert_int_equal(count_requests(&scene, REQUEST_WRITEBACK), 1);
 	assert_int_equal(peek(&scene, MACHINE_LLC, 0), 'M');
 	assert_int_equal(machine_peek_core_valid(scene.machine, 0, LINE), 0);
 	close_machine(&scene);
@@ -331,8 +337,8 @@ static void modified_lines_come_down(void **unused)
 	}
 	assert_int_equal(peek(&scene, MACHINE_L2, 0), 'I');
 	assert_int_equal(peek(&scene, MACHINE_L1D, 0), 'E');
-	assert_int_equal(count_opcode(&scene, 0x1c5), 1);
-	assert_int_equal(count_opcode(&scene, 0x1c4), 0);
+	assert_int_equal(count_requests(&scene, REQUEST_WRITEBACK_KEEP), 1);
+	assert_int_equal(count_requests(&scene, REQUEST_WRITEBACK), 0);
 	assert_int_equal(machine_peek_core_valid(scene.machine, 0, LINE), 1);
 	close_machine(&scene);
 }
@@ -346,11 +352,14 @@ static void streams_meet_modified_lines(void **unused)
 	store(&scene, 0, LINE);
 	listen_to_all(&scene);
 	stream(&scene, 0, LINE); /* the core's own copy goes first */
-	assert_int_equal(count_opcode(&scene, 0x1c4), 1);
-	assert_int_equal(count_signals(&scene, SIGNAL_CBO_MISC, FACET_CBO_MISC_WC_ALIASING), 1);
-	assert_int_equal(count_signals(&scene, SIGNAL_HA_REQUEST, FACET_HA_REQUEST_WRITE_LOCAL), 2);
-	assert_int_equal(count_signals(&scene, SIGNAL_HA_REQUEST, FACET_HA_REQUEST_INVITOE_LOCAL),
-			 1);
+	assert_int_equal(count_requests(&scene, REQUEST_WRITEBACK), 1);
+	assert_int_equal(
+	    count_signals(&scene, SIGNAL_LLC_OUTCOME, QUALIFIER_LLC_OUTCOME_STREAM_MET_MODIFIED),
+	    1);
+	assert_int_equal(
+	    count_signals(&scene, SIGNAL_HOME_REQUEST, QUALIFIER_HOME_REQUEST_WRITE_LOCAL), 2);
+	assert_int_equal(
+	    count_signals(&scene, SIGNAL_HOME_REQUEST, QUALIFIER_HOME_REQUEST_OWN_LOCAL), 1);
 	assert_int_equal(peek(&scene, MACHINE_LLC, 0), 'I');
 	assert_int_equal(peek(&scene, MACHINE_L1D, 0), 'I');
 	close_machine(&scene);
@@ -368,19 +377,23 @@ static void parts_of_lines_are_gathered(void **unused)
 	assert_int_equal(scene.count, 0);
 	machine_stream(scene.cores[0], 0, 16); /* line 1 is now the oldest */
 	machine_stream(scene.cores[0], 10 * 64, 16);
-	assert_int_equal(count_signals(&scene, SIGNAL_HA_IMC_WRITE, FACET_HA_IMC_WRITE_PARTIAL), 1);
+	assert_int_equal(
+	    count_signals(&scene, SIGNAL_HOME_MEMORY_WRITE, QUALIFIER_HOME_MEMORY_WRITE_PARTIAL),
+	    1);
 	for (size_t i = 0; i < scene.count; i++) {
-		if (scene.signals[i].id == SIGNAL_HA_REQUEST)
+		if (scene.signals[i].id == SIGNAL_HOME_REQUEST)
 			assert_int_equal(scene.signals[i].address, 64);
-		if (scene.signals[i].id == SIGNAL_CBO_TOR &&
-		    scene.signals[i].facets & FACET_CBO_TOR_REQUEST)
-			assert_int_equal(scene.signals[i].opcode, 0x18d);
+		if (scene.signals[i].id == SIGNAL_LLC_REQUEST &&
+		    scene.signals[i].qualifiers & QUALIFIER_LLC_REQUEST_CORE)
+			assert_int_equal(scene.signals[i].request, REQUEST_STREAM_PART);
 	}
 	machine_stream(scene.cores[0], 16, 48); /* the rest of line 0 */
-	assert_int_equal(count_signals(&scene, SIGNAL_HA_IMC_WRITE, FACET_HA_IMC_WRITE_FULL), 1);
+	assert_int_equal(
+	    count_signals(&scene, SIGNAL_HOME_MEMORY_WRITE, QUALIFIER_HOME_MEMORY_WRITE_FULL), 1);
 	machine_drain(scene.machine);
-	assert_int_equal(count_signals(&scene, SIGNAL_HA_IMC_WRITE, FACET_HA_IMC_WRITE_PARTIAL),
-			 10);
+	assert_int_equal(
+	    count_signals(&scene, SIGNAL_HOME_MEMORY_WRITE, QUALIFIER_HOME_MEMORY_WRITE_PARTIAL),
+	    10);
 	close_machine(&scene);
 }
 
@@ -415,25 +428,28 @@ static void remote_requests(void **unused)
 	open_scene(&scene);
 	listen_to_all(&scene);
 	load(&scene, 3, LINE);
-	assert_int_equal(count_signals(&scene, SIGNAL_HA_REQUEST, FACET_HA_REQUEST_READ_REMOTE), 1);
-	assert_int_equal(count_signals(&scene, SIGNAL_HA_EGRESS_BL, FACET_HA_EGRESS_BL_DRS_QPI), 1);
-	assert_int_equal(count_signals(&scene, SIGNAL_HA_SNOOP, FACET_HA_SNOOP_REMOTE), 1);
-	assert_int_equal(count_signals(&scene, SIGNAL_HA_SNOOP_RESP_LOCAL, 0), 0);
+	assert_int_equal(
+	    count_signals(&scene, SIGNAL_HOME_REQUEST, QUALIFIER_HOME_REQUEST_READ_REMOTE), 1);
+	assert_int_equal(count_signals(&scene, SIGNAL_HOME_DATA, QUALIFIER_HOME_DATA_TO_LINK), 1);
+	assert_int_equal(count_signals(&scene, SIGNAL_HOME_SNOOP, QUALIFIER_HOME_SNOOP_REMOTE), 1);
+	assert_int_equal(count_signals(&scene, SIGNAL_HOME_LOCAL_RESPONSE, 0), 0);
 	for (size_t i = 0; i < scene.count; i++) {
 		const struct signal *s = &scene.signals[i];
 
-		if (s->id == SIGNAL_HA_REQUEST)
-			assert_int_equal(s->nid, 1);
-		if (s->id == SIGNAL_CBO_LOOKUP && s->socket == 1)
-			assert_int_equal(s->tid, 1 << 1);
-		if (s->id == SIGNAL_CBO_TOR && s->socket == 1)
-			assert_true(s->facets & FACET_CBO_TOR_REMOTE);
-		if (s->id == SIGNAL_CBO_TOR && s->socket == 0) {
-			assert_int_equal(s->facets, FACET_CBO_TOR_LOCAL);
-			assert_int_equal(s->tid, SIGNAL_TID_NONE);
+		if (s->id == SIGNAL_HOME_REQUEST)
+			assert_int_equal(s->node, 1);
+		if (s->id == SIGNAL_LLC_LOOKUP && s->socket == 1) {
+			assert_int_equal(s->core, 1);
+			assert_int_equal(s->thread, 0);
 		}
-		if (s->id == SIGNAL_CBO_LOOKUP || s->id == SIGNAL_CBO_TOR)
-			assert_int_equal(s->nid, 0);
+		if (s->id == SIGNAL_LLC_REQUEST && s->socket == 1)
+			assert_true(s->qualifiers & QUALIFIER_LLC_REQUEST_REMOTE);
+		if (s->id == SIGNAL_LLC_REQUEST && s->socket == 0) {
+			assert_int_equal(s->qualifiers, QUALIFIER_LLC_REQUEST_LOCAL);
+			assert_int_equal(s->core, SIGNAL_NO_CORE);
+		}
+		if (s->id == SIGNAL_LLC_LOOKUP || s->id == SIGNAL_LLC_REQUEST)
+			assert_int_equal(s->node, 0);
 	}
 	close_machine(&scene);
 }

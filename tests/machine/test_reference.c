@@ -44,13 +44,13 @@ static uint64_t next_random(struct scene *scene)
  * practice. */
 static uint64_t mix(const struct signal *signal)
 {
-	uint64_t word = signal->id | (uint64_t)signal->facets << 8 |
-			(uint64_t)signal->opcode << 24 | (uint64_t)signal->state << 36 |
-			(uint64_t)signal->socket << 40 | (uint64_t)signal->instance << 44;
+	uint64_t word = signal->id | (uint64_t)signal->qualifiers << 8 |
+			(uint64_t)signal->request << 24 | (uint64_t)signal->state << 36 |
+			(uint64_t)signal->socket << 40 | (uint64_t)signal->unit << 44;
 
-	if (signal->id == SIGNAL_CBO_LOOKUP || signal->id == SIGNAL_CBO_TOR ||
-	    signal->id == SIGNAL_CBO_VICTIM)
-		word |= (uint64_t)signal->nid << 52;
+	if (signal->id == SIGNAL_LLC_LOOKUP || signal->id == SIGNAL_LLC_REQUEST ||
+	    signal->id == SIGNAL_LLC_VICTIM)
+		word |= (uint64_t)signal->node << 52;
 	word *= 0x9e3779b97f4a7c15;
 	word ^= word >> 29;
 	word *= 0xbf58476d1ce4e5b9;
@@ -61,15 +61,15 @@ static uint64_t mix(const struct signal *signal)
 static bool compared(const struct signal *signal)
 {
 	switch (signal->id) {
-	case SIGNAL_CBO_LOOKUP:
-	case SIGNAL_CBO_VICTIM:
-	case SIGNAL_CBO_TOR:
-	case SIGNAL_CBO_MISC:
-	case SIGNAL_HA_REQUEST:
-	case SIGNAL_HA_SNOOP_RESP:
-	case SIGNAL_HA_SNOOP_RESP_LOCAL:
-	case SIGNAL_HA_IMC_READ:
-	case SIGNAL_HA_IMC_WRITE:
+	case SIGNAL_LLC_LOOKUP:
+	case SIGNAL_LLC_VICTIM:
+	case SIGNAL_LLC_REQUEST:
+	case SIGNAL_LLC_OUTCOME:
+	case SIGNAL_HOME_REQUEST:
+	case SIGNAL_HOME_RESPONSE:
+	case SIGNAL_HOME_LOCAL_RESPONSE:
+	case SIGNAL_HOME_MEMORY_READ:
+	case SIGNAL_HOME_MEMORY_WRITE:
 		return true;
 	default:
 		return false;

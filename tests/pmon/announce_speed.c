@@ -18,10 +18,11 @@ static double seconds(void)
 static void measure(struct rig *rig, const char *what, unsigned instance)
 {
 	struct signal signal = {
-	    .id = SIGNAL_CBO_TOR,
-	    .instance = (uint8_t)instance,
-	    .facets = FACET_CBO_TOR_REQUEST | FACET_CBO_TOR_MISS | FACET_CBO_TOR_LOCAL,
-	    .opcode = 0x182,
+	    .id = SIGNAL_LLC_REQUEST,
+	    .unit = (uint8_t)instance,
+	    .qualifiers = QUALIFIER_LLC_REQUEST_CORE | QUALIFIER_LLC_REQUEST_MISS |
+			  QUALIFIER_LLC_REQUEST_LOCAL,
+	    .request = REQUEST_READ_DATA,
 	    .duration = 300,
 	};
 	double start = seconds();

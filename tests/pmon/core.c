@@ -72,7 +72,7 @@ static int write_at(unsigned socket, unsigned core, uint32_t address, uint64_t v
 static void tell(unsigned socket, unsigned core, uint16_t id, uint64_t amount)
 {
 	struct signal signal = {
-	    .id = id, .socket = (uint8_t)socket, .instance = (uint8_t)core, .duration = amount};
+	    .id = id, .socket = (uint8_t)socket, .unit = (uint8_t)core, .duration = amount};
 
 	rig.port.announce(rig.port.listener, &signal);
 }
@@ -121,9 +121,9 @@ static void test_cores_are_apart(void **state UNUSED)
 
 	assert_int_equal(write_at(1, 3, CTRL, EN_FIXED(0)), 0);
 	assert_int_equal(write_at(1, 3, FIXED_CTRL, 2), 0);
-	tell(1, 3, SIGNAL_CORE_INSTRUCTIONS, 11);
-	tell(1, 2, SIGNAL_CORE_INSTRUCTIONS, 100);
-	tell(0, 3, SIGNAL_CORE_INSTRUCTIONS, 1000);
+	tell(1, 3, SIGNAL_CORE_RETIRED, 11);
+	tell(1, 2, SIGNAL_CORE_RETIRED, 100);
+	tell(0, 3, SIGNAL_CORE_RETIRED, 1000);
 	for (unsigned socket = 0; socket < 2; socket++)
 		for (unsigned core = 0; core < 8; core++) {
 			assert_int_equal(read_at(socket, core, FIXED(0), &value), 0);
@@ -140,12 +140,9 @@ struct counted {
 };
 
 static const struct counted counted[] = {
-    {CYCLES, SIGNAL_CORE_CYCLES},
-    {REF_CYCLES, SIGNAL_CORE_XCLK},
-    {INSTRUCTIONS, SIGNAL_CORE_INSTRUCTIONS},
-    {REFERENCES, SIGNAL_CORE_LLC_REFERENCE},
-    {MISSES, SIGNAL_CORE_LLC_MISS},
-    {BRANCHES, SIGNAL_CORE_BRANCHES},
+    {CYCLES, SIGNAL_CORE_CYCLES},	 {REF_CYCLES, SIGNAL_CORE_BASE_CYCLES},
+    {INSTRUCTIONS, SIGNAL_CORE_RETIRED}, {REFERENCES, SIGNAL_CORE_LLC_REFERENCE},
+    {MISSES, SIGNAL_CORE_LLC_MISS},	 {BRANCHES, SIGNAL_CORE_BRANCHES},
 };
 #define COUNTED (sizeof(counted) / sizeof(counted[0]))
 
@@ -170,8 +167,8 @@ static void test_events(void **state UNUSED)
 
 static void test_fixed(void **state UNUSED)
 {
-	static const uint16_t signals[] = {SIGNAL_CORE_INSTRUCTIONS, SIGNAL_CORE_CYCLES,
-					   SIGNAL_CORE_REFERENCE};
+	static const uint16_t signals[] = {SIGNAL_CORE_RETIRED, SIGNAL_CORE_CYCLES,
+					   SIGNAL_CORE_REFERENCE_CYCLES};
 
 	rig_set_msr(&rig, CTRL, ALL);
 	for (unsigned k = 0; k < 3; k++) {
@@ -189,21 +186,21 @@ static void test_enables(void **state UNUSED)
 {
 	rig_set_msr(&rig, EVTSEL(2), EN | USR | INSTRUCTIONS);
 	rig_set_msr(&rig, FIXED_CTRL, 0x333);
-	happen(SIGNAL_CORE_INSTRUCTIONS, 1);
+	happen(SIGNAL_CORE_RETIRED, 1);
 	rig_set_msr(&rig, CTRL, EN_PMC(2));
-	happen(SIGNAL_CORE_INSTRUCTIONS, 10);
+	happen(SIGNAL_CORE_RETIRED, 10);
 	rig_set_msr(&rig, EVTSEL(2), USR | INSTRUCTIONS);
-	happen(SIGNAL_CORE_INSTRUCTIONS, 100);
+	happen(SIGNAL_CORE_RETIRED, 100);
 	rig_set_msr(&rig, EVTSEL(2), EN | OS | INSTRUCTIONS);
-	happen(SIGNAL_CORE_INSTRUCTIONS, 1000);
+	happen(SIGNAL_CORE_RETIRED, 1000);
 	rig_set_msr(&rig, EVTSEL(2), EN | OS | USR | INSTRUCTIONS);
-	happen(SIGNAL_CORE_INSTRUCTIONS, 10000);
+	happen(SIGNAL_CORE_RETIRED, 10000);
 	rig_set_msr(&rig, CTRL, EN_FIXED(0) | EN_PMC(1));
-	happen(SIGNAL_CORE_INSTRUCTIONS, 100000);
+	happen(SIGNAL_CORE_RETIRED, 100000);
 	assert_int_equal(rig_msr(&rig, PMC(2)), 10010);
 	assert_int_equal(rig_msr(&rig, FIXED(0)), 100000);
 	rig_set_msr(&rig, FIXED_CTRL, 0x331); /* kernel only */
-	happen(SIGNAL_CORE_INSTRUCTIONS, 1);
+	happen(SIGNAL_CORE_RETIRED, 1);
 	assert_int_equal(rig_msr(&rig, FIXED(0)), 100000);
 }
 
@@ -215,7 +212,7 @@ static void test_thresholds_count_nothing(void **state UNUSED)
 	rig_set_msr(&rig, EVTSEL(1), EN | USR | CORE_EDGE | INSTRUCTIONS);
 	/* inv does nothing without cmask. */
 	rig_set_msr(&rig, EVTSEL(2), EN | USR | INVERT | INSTRUCTIONS);
-	happen(SIGNAL_CORE_INSTRUCTIONS, 9);
+	happen(SIGNAL_CORE_RETIRED, 9);
 	assert_int_equal(rig_msr(&rig, PMC(0)), 0);
 	assert_int_equal(rig_msr(&rig, PMC(1)), 0);
 	assert_int_equal(rig_msr(&rig, PMC(2)), 9);
@@ -274,14 +271,14 @@ static void test_overflow(void **state UNUSED)
 	rig_set_msr(&rig, FIXED_CTRL, 2);
 	rig_set_msr(&rig, A_PMC(3), COUNTER_LIMIT - 100);
 	rig_set_msr(&rig, FIXED(0), COUNTER_LIMIT - 101);
-	happen(SIGNAL_CORE_INSTRUCTIONS, 99);
+	happen(SIGNAL_CORE_RETIRED, 99);
 	assert_int_equal(rig_msr(&rig, PMC(3)), COUNTER_LIMIT - 1);
 	assert_int_equal(rig_msr(&rig, STATUS), 0);
-	happen(SIGNAL_CORE_INSTRUCTIONS, 1);
+	happen(SIGNAL_CORE_RETIRED, 1);
 	assert_int_equal(rig_msr(&rig, PMC(3)), 0);
 	assert_int_equal(rig_msr(&rig, STATUS), EN_PMC(3));
 	assert_int_equal(pmon_interrupts(rig.pmon, 0, 0), 1);
-	happen(SIGNAL_CORE_INSTRUCTIONS, 5);
+	happen(SIGNAL_CORE_RETIRED, 5);
 	/* Counting goes on; the fixed counter overflows without PMI. */
 	assert_int_equal(rig_msr(&rig, PMC(3)), 5);
 	assert_int_equal(rig_msr(&rig, FIXED(0)), 4);
@@ -305,12 +302,12 @@ static void test_freeze_on_pmi(void **state UNUSED)
 	rig_set_msr(&rig, FIXED_CTRL, 0x20);
 	rig_set_msr(&rig, A_PMC(0), COUNTER_LIMIT - 10);
 	rig_set_msr(&rig, CTRL, EN_PMC(0) | EN_FIXED(1));
-	happen(SIGNAL_CORE_INSTRUCTIONS, 30);
+	happen(SIGNAL_CORE_RETIRED, 30);
 	happen(SIGNAL_CORE_CYCLES, 60);
 	assert_int_equal(rig_msr(&rig, CTRL), 0);
 	assert_int_equal(rig_msr(&rig, PMC(0)), 20);
 	assert_int_equal(rig_msr(&rig, FIXED(1)), 60);
-	happen(SIGNAL_CORE_INSTRUCTIONS, 30);
+	happen(SIGNAL_CORE_RETIRED, 30);
 	happen(SIGNAL_CORE_CYCLES, 60);
 	assert_int_equal(rig_msr(&rig, PMC(0)), 20);
 	assert_int_equal(rig_msr(&rig, FIXED(1)), 60);
@@ -324,7 +321,7 @@ static void test_no_freeze_without_pmi(void **state UNUSED)
 	rig_set_msr(&rig, EVTSEL(0), EN | USR | INSTRUCTIONS);
 	rig_set_msr(&rig, PMC(0), UINT32_MAX);
 	rig_set_msr(&rig, CTRL, EN_PMC(0));
-	happen(SIGNAL_CORE_INSTRUCTIONS, 1);
+	happen(SIGNAL_CORE_RETIRED, 1);
 	assert_int_equal(rig_msr(&rig, CTRL), EN_PMC(0));
 	assert_int_equal(rig_msr(&rig, STATUS), EN_PMC(0));
 	assert_int_equal(pmon_interrupts(rig.pmon, 0, 0), 0);
@@ -342,13 +339,13 @@ static void test_clocks(void **state UNUSED)
 	assert_int_equal(rig_msr_of(&rig, 1, TSC), 1007);
 	assert_int_equal(rig_msr(&rig, MPERF), 0);
 	assert_true(rig.port.armed[SIGNAL_CORE_CYCLES]);
-	assert_true(rig.port.armed[SIGNAL_CORE_REFERENCE]);
+	assert_true(rig.port.armed[SIGNAL_CORE_REFERENCE_CYCLES]);
 	happen(SIGNAL_CORE_CYCLES, 70);
-	happen(SIGNAL_CORE_REFERENCE, 35);
+	happen(SIGNAL_CORE_REFERENCE_CYCLES, 35);
 	assert_int_equal(rig_msr(&rig, APERF), 70);
 	assert_int_equal(rig_msr(&rig, MPERF), 35);
 	rig_set_msr(&rig, MPERF, 1ull << 60);
-	happen(SIGNAL_CORE_REFERENCE, 1);
+	happen(SIGNAL_CORE_REFERENCE_CYCLES, 1);
 	assert_int_equal(rig_msr(&rig, MPERF), (1ull << 60) + 1);
 }
 
@@ -371,7 +368,7 @@ static void test_uncore_freeze_leaves_cores(void **state UNUSED)
 	rig_set_msr(&rig, CTRL, EN_FIXED(0));
 	rig_set_msr(&rig, FIXED_CTRL, 2);
 	rig_set_msr(&rig, GLOBAL_CTL, FRZ_ALL);
-	happen(SIGNAL_CORE_INSTRUCTIONS, 3);
+	happen(SIGNAL_CORE_RETIRED, 3);
 	assert_int_equal(rig_msr(&rig, FIXED(0)), 3);
 }
 

@@ -34,17 +34,17 @@ struct subject {
 	enum signal_kind kind;
 	enum measure measure;
 	unsigned code;
-	unsigned facet_count;	/* announced facets: bit 0 to here, one at a time */
-	uint32_t facets[8];	/* by unit mask bit */
-	uint32_t default_facet; /* holds while nothing is open */
-	bool counter0;		/* counters 1 to 3 see counter 0 */
+	unsigned qualifier_count;   /* announced qualifiers: bit 0 to here, one at a time */
+	uint32_t qualifiers[8];	    /* by unit mask bit */
+	uint32_t default_qualifier; /* holds while nothing is open */
+	bool counter0;		    /* counters 1 to 3 see counter 0 */
 };
 
 static const struct subject subjects[] = {
-    {"ha.CLOCKTICKS", HA_BOX, SIGNAL_HA_REQUEST, SIGNAL_SPAN, CLOCK, 0x00, 1, {0}, 0, false},
+    {"ha.CLOCKTICKS", HA_BOX, SIGNAL_HOME_REQUEST, SIGNAL_SPAN, CLOCK, 0x00, 1, {0}, 0, false},
     {"cbo.LLC_VICTIMS",
      CBO,
-     SIGNAL_CBO_VICTIM,
+     SIGNAL_LLC_VICTIM,
      SIGNAL_PULSE,
      COUNT,
      0x37,
@@ -54,7 +54,7 @@ static const struct subject subjects[] = {
      false},
     {"ha.REQUESTS",
      HA_BOX,
-     SIGNAL_HA_REQUEST,
+     SIGNAL_HOME_REQUEST,
      SIGNAL_SPAN,
      COUNT,
      0x01,
@@ -64,7 +64,7 @@ static const struct subject subjects[] = {
      false},
     {"ha.TRACKER_OCCUPANCY",
      HA_BOX,
-     SIGNAL_HA_REQUEST,
+     SIGNAL_HOME_REQUEST,
      SIGNAL_SPAN,
      OCCUPANCY,
      0x04,
@@ -74,7 +74,7 @@ static const struct subject subjects[] = {
      false},
     {"ha.TRACKER_CYCLES_NE",
      HA_BOX,
-     SIGNAL_HA_REQUEST,
+     SIGNAL_HOME_REQUEST,
      SIGNAL_SPAN,
      NONEMPTY,
      0x03,
@@ -84,7 +84,7 @@ static const struct subject subjects[] = {
      false},
     {"imc.MAJOR_MODES",
      IMC,
-     SIGNAL_IMC_MODE,
+     SIGNAL_DRAM_MODE,
      SIGNAL_SPAN,
      NONEMPTY,
      0x07,
@@ -92,27 +92,36 @@ static const struct subject subjects[] = {
      {1, 2, 4, 8},
      1,
      false},
-    {"imc.WPQ_CYCLES_NE", IMC, SIGNAL_IMC_WPQ, SIGNAL_LEVEL, NONEMPTY, 0x21, 0, {0}, 0, false},
+    {"imc.WPQ_CYCLES_NE",
+     IMC,
+     SIGNAL_DRAM_WRITE_QUEUE,
+     SIGNAL_LEVEL,
+     NONEMPTY,
+     0x21,
+     0,
+     {0},
+     0,
+     false},
     /* TOR_OCCUPANCY: umask bit 2 evictions, bit 4 writebacks. */
     {"cbo.COUNTER0_OCCUPANCY",
      CBO,
-     SIGNAL_CBO_TOR,
+     SIGNAL_LLC_REQUEST,
      SIGNAL_SPAN,
      OCCUPANCY,
      0x36,
      6,
-     {0, 0, FACET_CBO_TOR_EVICTION, 0, FACET_CBO_TOR_WB},
+     {0, 0, QUALIFIER_LLC_REQUEST_EVICTION, 0, QUALIFIER_LLC_REQUEST_WRITEBACK},
      0,
      true},
 };
 
 struct message {
 	uint64_t time, duration;
-	uint32_t facets;
+	uint32_t qualifiers;
 };
 
 struct pipeline {
-	uint32_t wanted; /* facets */
+	uint32_t wanted; /* qualifiers */
 	bool all;	 /* no unit mask */
 	unsigned thresh;
 	bool invert, edge;
@@ -179,7 +188,8 @@ static void lay_out_cycles(void)
 
 			test.open[cycle] += number;
 			for (unsigned k = 0; k < COUNTERS; k++)
-				if (test.pipelines[k].all || (m->facets & test.pipelines[k].wanted))
+				if (test.pipelines[k].all ||
+				    (m->qualifiers & test.pipelines[k].wanted))
 					test.wanted[k][cycle] += number;
 		}
 	}
@@ -187,7 +197,7 @@ static void lay_out_cycles(void)
 
 static unsigned slow_increment(unsigned k, uint64_t cycle)
 {
-	bool by_default = test.pipelines[k].wanted & test.subject->default_facet;
+	bool by_default = test.pipelines[k].wanted & test.subject->default_qualifier;
 
 	if (test.subject->measure == CLOCK)
 		return 1;
@@ -218,7 +228,7 @@ static void slow_cycle(unsigned k, uint64_t cycle, bool running)
 
 static void announce(const struct message *m)
 {
-	rig_span(&test.rig, test.subject->signal, 1, m->facets, m->time, m->duration);
+	rig_span(&test.rig, test.subject->signal, 1, m->qualifiers, m->time, m->duration);
 }
 
 static int by_time(const void *a, const void *b)
@@ -242,8 +252,9 @@ static void make_script(void)
 			m->time = CYCLES - 1;
 		m->duration =
 		    test.subject->kind == SIGNAL_LEVEL ? random_below(4) : random_below(span);
-		m->facets =
-		    test.subject->facet_count ? 1u << random_below(test.subject->facet_count) : 0;
+		m->qualifiers = test.subject->qualifier_count
+				    ? 1u << random_below(test.subject->qualifier_count)
+				    : 0;
 	}
 	qsort(test.messages, test.message_count, sizeof(test.messages[0]), by_time);
 }
@@ -258,12 +269,12 @@ static void make_pipeline(unsigned k)
 	p->invert = random_below(2);
 	p->edge = random_below(2);
 	for (unsigned bit = 0; bit < 8; bit++) {
-		if (!test.subject->facets[bit])
+		if (!test.subject->qualifiers[bit])
 			umask &= ~(1u << bit); /* a bit that means something else */
 		if (umask >> bit & 1)
-			p->wanted |= test.subject->facets[bit];
+			p->wanted |= test.subject->qualifiers[bit];
 	}
-	p->all = test.subject->facet_count == 0;
+	p->all = test.subject->qualifier_count == 0;
 	if (test.subject->counter0 && k > 0) {
 		p->wanted = test.pipelines[0].wanted;
 		code = 0x1f;
@@ -274,9 +285,9 @@ static void make_pipeline(unsigned k)
 	if (p->thresh == 0)
 		p->invert = p->edge = false; /* they need a threshold */
 	/* Before the script nothing is there. */
-	p->high = slow_compare(p, test.subject->measure == CLOCK	      ? 1
-				  : (p->wanted & test.subject->default_facet) ? 1
-									      : 0);
+	p->high = slow_compare(p, test.subject->measure == CLOCK		  ? 1
+				  : (p->wanted & test.subject->default_qualifier) ? 1
+										  : 0);
 	p->count = random_below(2) ? COUNTER_LIMIT - 1 - random_below(3000) : random_below(1000);
 }
 
@@ -410,9 +421,12 @@ static void test_by_hand(void **state UNUSED)
 		rig_open(&test.rig);
 		rig_set_pci(&test.rig, HA(0, PCI_CTL(3)),
 			    EN | EVENT(0x04, 0x04) | cases[i].control);
-		rig_span(&test.rig, SIGNAL_HA_REQUEST, 0, FACET_HA_REQUEST_READ_LOCAL, 10, 5);
-		rig_span(&test.rig, SIGNAL_HA_REQUEST, 0, FACET_HA_REQUEST_READ_LOCAL, 18, 10);
-		rig_span(&test.rig, SIGNAL_HA_REQUEST, 0, FACET_HA_REQUEST_READ_LOCAL, 24, 10);
+		rig_span(&test.rig, SIGNAL_HOME_REQUEST, 0, QUALIFIER_HOME_REQUEST_READ_LOCAL, 10,
+			 5);
+		rig_span(&test.rig, SIGNAL_HOME_REQUEST, 0, QUALIFIER_HOME_REQUEST_READ_LOCAL, 18,
+			 10);
+		rig_span(&test.rig, SIGNAL_HOME_REQUEST, 0, QUALIFIER_HOME_REQUEST_READ_LOCAL, 24,
+			 10);
 		rig_at(&test.rig, 100);
 		assert_int_equal(rig_pci(&test.rig, HA(0, PCI_CTR(3))), cases[i].count);
 		rig_close(&test.rig);
@@ -432,7 +446,8 @@ static void test_sum_is_exact_in_any_order(void **state UNUSED)
 	for (unsigned i = 0; i < 20000; i++) {
 		uint64_t time = i * 3 + random_below(20000), duration = random_below(900);
 
-		rig_span(&test.rig, SIGNAL_CBO_TOR, 1, FACET_CBO_TOR_REQUEST, time, duration);
+		rig_span(&test.rig, SIGNAL_LLC_REQUEST, 1, QUALIFIER_LLC_REQUEST_CORE, time,
+			 duration);
 		sum += duration;
 		count++;
 		if (time + duration > end)
@@ -455,7 +470,7 @@ static void test_told_late(void **state UNUSED)
 	rig_set_pci(&test.rig, HA(0, PCI_CTL(1)), EN | EVENT(0x04, 0x04) | THRESH(1));
 	rig_at(&test.rig, 1000);
 	rig_pci(&test.rig, HA(0, PCI_CTR(0)));
-	rig_span(&test.rig, SIGNAL_HA_REQUEST, 0, FACET_HA_REQUEST_READ_LOCAL, 700, 1000);
+	rig_span(&test.rig, SIGNAL_HOME_REQUEST, 0, QUALIFIER_HOME_REQUEST_READ_LOCAL, 700, 1000);
 	rig_at(&test.rig, 1100);
 	assert_int_equal(rig_pci(&test.rig, HA(0, PCI_CTR(0))), 400);
 	assert_int_equal(rig_pci(&test.rig, HA(0, PCI_CTR(1))), 100);
@@ -471,7 +486,8 @@ static void test_crowd(void **state UNUSED)
 	rig_open(&test.rig);
 	rig_set_pci(&test.rig, HA(0, PCI_CTL(0)), EN | EVENT(0x04, 0x04));
 	for (unsigned i = 0; i < 5000; i++)
-		rig_span(&test.rig, SIGNAL_HA_REQUEST, 0, FACET_HA_REQUEST_READ_LOCAL, i, 100000);
+		rig_span(&test.rig, SIGNAL_HOME_REQUEST, 0, QUALIFIER_HOME_REQUEST_READ_LOCAL, i,
+			 100000);
 	rig_at(&test.rig, 1000000);
 	assert_int_equal(rig_pci(&test.rig, HA(0, PCI_CTR(0))), 5000ull * 100000);
 	rig_close(&test.rig);
@@ -485,7 +501,7 @@ static void test_reprogrammed_while_running(void **state UNUSED)
 {
 	rig_open(&test.rig);
 	rig_set_pci(&test.rig, HA(0, PCI_CTL(0)), EN | EVENT(0x04, 0x04));
-	rig_span(&test.rig, SIGNAL_HA_REQUEST, 0, FACET_HA_REQUEST_READ_LOCAL, 100, 400);
+	rig_span(&test.rig, SIGNAL_HOME_REQUEST, 0, QUALIFIER_HOME_REQUEST_READ_LOCAL, 100, 400);
 	rig_at(&test.rig, 200);
 	rig_set_pci(&test.rig, HA(0, PCI_CTL(0)), EN | EVENT(0x04, 0x04) | THRESH(1));
 	rig_at(&test.rig, 300);
@@ -495,7 +511,7 @@ static void test_reprogrammed_while_running(void **state UNUSED)
 	rig_at(&test.rig, 400);
 	assert_int_equal(rig_pci(&test.rig, HA(0, PCI_CTR(0))), 200);
 	rig_set_pci(&test.rig, HA(0, PCI_CTL(0)), EN | EVENT(0x04, 0x10));
-	rig_span(&test.rig, SIGNAL_HA_REQUEST, 0, FACET_HA_REQUEST_WRITE_LOCAL, 450, 30);
+	rig_span(&test.rig, SIGNAL_HOME_REQUEST, 0, QUALIFIER_HOME_REQUEST_WRITE_LOCAL, 450, 30);
 	rig_at(&test.rig, 600);
 	assert_int_equal(rig_pci(&test.rig, HA(0, PCI_CTR(0))), 230);
 	rig_set_pci(&test.rig, HA(0, PCI_CTL(0)), EN | EVENT(0x00, 0));
@@ -512,13 +528,13 @@ static void test_write_in_the_cycle_of_an_edge(void **state UNUSED)
 	rig_open(&test.rig);
 	rig_set_pci(&test.rig, HA(0, PCI_CTL(0)), rising);
 	rig_set_pci(&test.rig, HA(0, PCI_CTL(1)), rising | INVERT);
-	rig_span(&test.rig, SIGNAL_HA_REQUEST, 0, FACET_HA_REQUEST_READ_LOCAL, 100, 100);
+	rig_span(&test.rig, SIGNAL_HOME_REQUEST, 0, QUALIFIER_HOME_REQUEST_READ_LOCAL, 100, 100);
 	for (uint64_t cycle = 99; cycle <= 201; cycle++) {
 		rig_at(&test.rig, cycle);
 		rig_set_pci(&test.rig, HA(0, PCI_BOX_CTL), BOX_GO);
 		rig_set_pci(&test.rig, HA(0, PCI_CTL(0)), rising);
 	}
-	rig_span(&test.rig, SIGNAL_HA_REQUEST, 0, FACET_HA_REQUEST_READ_LOCAL, 201, 9);
+	rig_span(&test.rig, SIGNAL_HOME_REQUEST, 0, QUALIFIER_HOME_REQUEST_READ_LOCAL, 201, 9);
 	rig_set_pci(&test.rig, HA(0, PCI_BOX_CTL), BOX_GO);
 	rig_at(&test.rig, 300);
 	assert_int_equal(rig_pci(&test.rig, HA(0, PCI_CTR(0))), 2);
@@ -532,7 +548,7 @@ static void test_open_through_a_freeze(void **state UNUSED)
 	rig_open(&test.rig);
 	rig_set_pci(&test.rig, HA(0, PCI_BOX_CTL), BOX_FRZ);
 	rig_set_pci(&test.rig, HA(0, PCI_CTL(0)), EN | EVENT(0x04, 0x04));
-	rig_span(&test.rig, SIGNAL_HA_REQUEST, 0, FACET_HA_REQUEST_READ_LOCAL, 100, 400);
+	rig_span(&test.rig, SIGNAL_HOME_REQUEST, 0, QUALIFIER_HOME_REQUEST_READ_LOCAL, 100, 400);
 	rig_at(&test.rig, 350);
 	rig_set_pci(&test.rig, HA(0, PCI_BOX_CTL), BOX_GO);
 	rig_at(&test.rig, 5000);
@@ -544,11 +560,11 @@ static void test_open_through_a_freeze(void **state UNUSED)
 static void test_level_is_remembered(void **state UNUSED)
 {
 	rig_open(&test.rig);
-	assert_int_equal(test.rig.port.armed[SIGNAL_IMC_WPQ], 1);
-	rig_span(&test.rig, SIGNAL_IMC_WPQ, 2, 0, 100, 17);
+	assert_int_equal(test.rig.port.armed[SIGNAL_DRAM_WRITE_QUEUE], 1);
+	rig_span(&test.rig, SIGNAL_DRAM_WRITE_QUEUE, 2, 0, 100, 17);
 	rig_at_dram(&test.rig, 1000);
 	rig_set_pci(&test.rig, MC(2, PCI_CTL(0)), EN | EVENT(0x21, 0));
-	rig_span(&test.rig, SIGNAL_IMC_WPQ, 2, 0, 1600, 0);
+	rig_span(&test.rig, SIGNAL_DRAM_WRITE_QUEUE, 2, 0, 1600, 0);
 	rig_at_dram(&test.rig, 2000);
 	assert_int_equal(rig_pci(&test.rig, MC(2, PCI_CTR(0))), 600);
 	rig_close(&test.rig);
@@ -574,7 +590,7 @@ static void test_level_occupancy(void **state UNUSED)
 			if (events[e].code == 0x21)
 				events[e].measure = PMU_MEASURE_OCCUPANCY;
 			if (events[e].code == 0x22) {
-				events[e].signal = SIGNAL_IMC_WPQ;
+				events[e].signal = SIGNAL_DRAM_WRITE_QUEUE;
 				events[e].measure = PMU_MEASURE_COUNT;
 			}
 		}
@@ -588,10 +604,10 @@ static void test_level_occupancy(void **state UNUSED)
 	rig_set_pci(&test.rig, MC(2, PCI_CTL(3)), EN | EVENT(0x22, 0) | THRESH(1));
 	/* 1, 2, 3, .. 20, each for 50 cycles, then none. */
 	for (unsigned i = 1; i <= 20; i++) {
-		rig_span(&test.rig, SIGNAL_IMC_WPQ, 2, 0, 100 + 50 * i, i);
+		rig_span(&test.rig, SIGNAL_DRAM_WRITE_QUEUE, 2, 0, 100 + 50 * i, i);
 		expected += 50 * i;
 	}
-	rig_span(&test.rig, SIGNAL_IMC_WPQ, 2, 0, 100 + 50 * 21, 0);
+	rig_span(&test.rig, SIGNAL_DRAM_WRITE_QUEUE, 2, 0, 100 + 50 * 21, 0);
 	rig_at_dram(&test.rig, 5000);
 	assert_int_equal(rig_pci(&test.rig, MC(2, PCI_CTR(0))), expected);
 	assert_int_equal(rig_pci(&test.rig, MC(2, PCI_CTR(1))), 50 * 11);

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "catalog/binding.h"
 #include "rig.h"
 
 #define UNUSED __attribute__((unused))
@@ -45,13 +46,43 @@ static uint64_t read_counter(const struct pmu_box *box, unsigned counter)
 	return value;
 }
 
-/* Every filter open: all ones. */
+static uint64_t mnemonic(const struct pmu_box *box, const char *field, const char *name)
+{
+	for (size_t i = 0; i < box->mnemonic_count; i++)
+		if (!strcmp(box->mnemonics[i].field, field) &&
+		    !strcmp(box->mnemonics[i].name, name))
+			return box->mnemonics[i].value;
+	return UINT64_MAX;
+}
+
+/*
+ * What a filter field holds that lets a read of data pass: its opcode, neither non-coherent nor
+ * isochronous; all ones in others.
+ */
+static uint64_t open_field(const struct pmu_box *box, const struct pmu_field *field)
+{
+	const uint64_t ones = pmu_mask(field->hi, field->lo) >> field->lo;
+	uint64_t value = ones;
+
+	if (!strcmp(field->name, "opc"))
+		value = mnemonic(box, "opc", strcmp(box->name, "ha") ? "DRd" : "RdData");
+	else if (!strcmp(field->name, "nc") || !strcmp(field->name, "isoc"))
+		value = 0;
+	return value & ones;
+}
+
 static void open_filters(const struct pmu_box *box)
 {
-	for (size_t i = 0; i < box->register_count; i++)
-		if (box->registers[i].role == PMU_ROLE_FILTER)
-			write_register(box, &box->registers[i],
-				       pmu_mask(box->registers[i].width - 1, 0));
+	for (size_t i = 0; i < box->register_count; i++) {
+		const struct pmu_register *reg = &box->registers[i];
+		uint64_t value = 0;
+
+		if (reg->role != PMU_ROLE_FILTER)
+			continue;
+		for (size_t f = 0; f < reg->field_count; f++)
+			value |= open_field(box, &reg->fields[f]) << reg->fields[f].lo;
+		write_register(box, reg, value);
+	}
 }
 
 static void program(const struct pmu_box *box, const struct pmu_event *event, unsigned counter,
@@ -78,7 +109,7 @@ static void program(const struct pmu_box *box, const struct pmu_event *event, un
 
 static unsigned signal_of(const struct pmu_event *event, unsigned umask)
 {
-	for (size_t i = 0; event->select == PMU_SELECT_UMASK && i < event->umask_count; i++)
+	for (size_t i = 0; event->by_umask && i < event->umask_count; i++)
 		if (event->umasks[i].value == umask)
 			return event->umasks[i].signal;
 	return event->signal;
@@ -91,48 +122,36 @@ static struct signal welcome(const struct pmu_event *event, unsigned umask)
 	    .id = (uint16_t)signal_of(event, umask),
 	    .duration = 7,
 	    .time = 100,
+	    .request = REQUEST_READ_DATA,
+	    .address = pmu_mask(45, 12),
 	};
 	const struct signal_desc *desc = &signal_table[signal.id];
+	const char *rank = strstr(event->name, "_CAS_RANK");
 
-	if (desc->facet_count)
-		signal.facets = (uint32_t)pmu_mask(desc->facet_count - 1u, 0);
-
-	switch (event->select) {
-	case PMU_SELECT_TOR:
-		signal.opcode = 0x1ff; /* as the open filter asks */
-		break;
-	case PMU_SELECT_RANK_BANK:
-		signal.rank = event->select_arg & 0x7f;
-		signal.bank = umask <= 16 ? umask & 0xf : (umask - 17) * 4;
-		break;
-	case PMU_SELECT_ADDR_OPC:
-		signal.opcode = 0x3f;
-		signal.address = pmu_mask(45, 12);
-		break;
+	if (desc->qualifier_count)
+		signal.qualifiers = (uint32_t)pmu_mask(desc->qualifier_count - 1u, 0);
+	if (rank) {
+		signal.rank = (uint8_t)(rank[strlen("_CAS_RANK")] - '0');
+		signal.bank = (uint8_t)(umask <= 16 ? umask & 0xf : (umask - 17) * 4);
 	}
 	return signal;
 }
 
-static bool names_nothing(const struct pmu_event *event, unsigned umask)
+/* Qualifiers of the alternatives that @umask has; *some: there are any, with or without. */
+static uint32_t alternatives(const struct pmu_event *event, unsigned umask, bool *some)
 {
-	uint32_t facets = 0;
+	uint32_t qualifiers = 0;
 
-	switch (event->select) {
-	case PMU_SELECT_OR:
-		for (unsigned bit = 0; bit < 8; bit++)
-			if (umask >> bit & 1)
-				facets |= event->facets[bit];
-		return facets == 0;
-	case PMU_SELECT_LOOKUP:
-		return umask == 0x41; /* NID narrows what is not there */
-	case PMU_SELECT_VICTIM:
-		return umask == 0x10 || umask == 0x40; /* MISS never happens, NID only narrows */
-	case PMU_SELECT_ADDR_OPC:
-		return umask == 0x08 || umask == 0x10; /* BL, AK */
-	case PMU_SELECT_TOR:
-		return (umask & 1) != 0; /* the open filter asks for nc and isoc */
+	*some = event->row_count == 0;
+	for (size_t i = 0; i < event->row_count; i++) {
+		const struct pmu_row *row = &event->rows[i];
+
+		if (row->kind != ROW_ANY || (umask & row->care) != row->value)
+			continue;
+		*some = true;
+		qualifiers |= row->qualifiers;
 	}
-	return false;
+	return qualifiers;
 }
 
 /*
@@ -147,7 +166,7 @@ static uint64_t expected_count(const struct pmu_event *event)
 	case PMU_MEASURE_CLOCK:
 		return 1000;
 	case PMU_MEASURE_COUNT:
-		return event->select == PMU_SELECT_UMASK ? 7 : 1;
+		return event->by_umask ? 7 : 1;
 	case PMU_MEASURE_OCCUPANCY:
 		return level ? 7 * 900 : 7;
 	case PMU_MEASURE_NONEMPTY:
@@ -161,19 +180,19 @@ static void check_event(const struct pmu_box *box, const struct pmu_event *event
 {
 	bool can = event->counters >> counter & 1;
 	uint64_t expected = 0, counted;
+	uint32_t named;
+	bool some;
 
 	rig_open(&rig);
 	open_filters(box);
 	program(box, event, counter, umask);
-	if (event->model != PMU_MODEL_ABSENT && can && !names_nothing(event, umask)) {
+	named = alternatives(event, umask, &some);
+	if (event->model != PMU_MODEL_ABSENT && can && some) {
 		expected = expected_count(event);
 		/* What holds by default holds in the 993 other cycles too. */
-		if (event->measure == PMU_MEASURE_NONEMPTY && event->select == PMU_SELECT_OR)
-			for (unsigned bit = 0; bit < 8; bit++)
-				if ((umask >> bit & 1) &&
-				    (event->facets[bit] &
-				     signal_table[event->signal].default_facet))
-					expected = 1000;
+		if (event->measure == PMU_MEASURE_NONEMPTY &&
+		    (named & signal_table[event->signal].default_qualifier))
+			expected = 1000;
 	}
 	if (signal_of(event, umask)) {
 		struct signal signal = welcome(event, umask);
@@ -220,7 +239,7 @@ static void test_undefined_codes(void **state UNUSED)
 	for (unsigned code = 0xD0; code < 0x100; code++) {
 		rig_open(&rig);
 		rig_set_pci(&rig, HA(0, PCI_CTL(0)), EN | EVENT(code, 0xff));
-		rig_span(&rig, SIGNAL_HA_REQUEST, 0, 0x3f, 10, 10);
+		rig_span(&rig, SIGNAL_HOME_REQUEST, 0, 0x3f, 10, 10);
 		rig_at(&rig, 1000);
 		assert_int_equal(rig_pci(&rig, HA(0, PCI_CTR(0))), 0);
 		rig_close(&rig);

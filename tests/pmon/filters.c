@@ -61,25 +61,25 @@ static void lookups(void)
 	for (unsigned s = 0; s < 5; s++)
 		for (unsigned i = 0; i <= s; i++)
 			announce((struct signal){
-			    .id = SIGNAL_CBO_LOOKUP,
-			    .instance = 3,
+			    .id = SIGNAL_LLC_LOOKUP,
+			    .unit = 3,
 			    .time = time++,
 			    .state = (uint8_t)s,
-			    .nid = i & 1,
-			    .tid = 2,
-			    .facets = FACET_CBO_LOOKUP_DATA_READ | FACET_CBO_LOOKUP_READ |
-				      FACET_CBO_LOOKUP_ANY,
+			    .node = i & 1,
+			    .core = 1,
+			    .qualifiers =
+				QUALIFIER_LLC_LOOKUP_DATA_READ | QUALIFIER_LLC_LOOKUP_READ,
 			});
 	for (unsigned i = 0; i < 5; i++)
 		announce((struct signal){
-		    .id = SIGNAL_CBO_LOOKUP,
-		    .instance = 3,
+		    .id = SIGNAL_LLC_LOOKUP,
+		    .unit = 3,
 		    .time = time++,
 		    .state = i < 2 ? SIGNAL_STATE_I : SIGNAL_STATE_M,
-		    .nid = 1,
-		    .tid = i < 2 ? 5 : SIGNAL_TID_NONE,
-		    .facets = i < 2 ? FACET_CBO_LOOKUP_WRITE | FACET_CBO_LOOKUP_ANY
-				    : FACET_CBO_LOOKUP_REMOTE_SNOOP | FACET_CBO_LOOKUP_ANY,
+		    .node = 1,
+		    .core = i < 2 ? 2 : SIGNAL_NO_CORE,
+		    .thread = i < 2 ? 1 : 0,
+		    .qualifiers = i < 2 ? QUALIFIER_LLC_LOOKUP_WRITE : QUALIFIER_LLC_LOOKUP_SNOOP,
 		});
 }
 
@@ -137,31 +137,40 @@ static void transactions(void)
 {
 	static const struct {
 		unsigned count;
-		uint16_t opcode;
-		uint32_t facets;
+		enum signal_request request;
+		uint32_t qualifiers;
 	} kinds[] = {
-	    {1, 0x182, FACET_CBO_TOR_REQUEST | FACET_CBO_TOR_LOCAL},
-	    {2, 0x182, FACET_CBO_TOR_REQUEST | FACET_CBO_TOR_MISS | FACET_CBO_TOR_LOCAL},
-	    {4, 0x182, FACET_CBO_TOR_REQUEST | FACET_CBO_TOR_MISS | FACET_CBO_TOR_REMOTE},
-	    {8, 0x180, FACET_CBO_TOR_REQUEST | FACET_CBO_TOR_MISS | FACET_CBO_TOR_REMOTE},
-	    {16, 0x1C4, FACET_CBO_TOR_REQUEST | FACET_CBO_TOR_WB | FACET_CBO_TOR_LOCAL},
-	    /* No requests of the IRQ: whatever stands in the opcode must not match. */
-	    {32, 0x182, FACET_CBO_TOR_EVICTION | FACET_CBO_TOR_LOCAL},
-	    {64, 0x180, FACET_CBO_TOR_EVICTION | FACET_CBO_TOR_MISS | FACET_CBO_TOR_REMOTE},
+	    {1, REQUEST_READ_DATA, QUALIFIER_LLC_REQUEST_CORE | QUALIFIER_LLC_REQUEST_LOCAL},
+	    {2, REQUEST_READ_DATA,
+	     QUALIFIER_LLC_REQUEST_CORE | QUALIFIER_LLC_REQUEST_MISS | QUALIFIER_LLC_REQUEST_LOCAL},
+	    {4, REQUEST_READ_DATA,
+	     QUALIFIER_LLC_REQUEST_CORE | QUALIFIER_LLC_REQUEST_MISS |
+		 QUALIFIER_LLC_REQUEST_REMOTE},
+	    {8, REQUEST_READ_OWN,
+	     QUALIFIER_LLC_REQUEST_CORE | QUALIFIER_LLC_REQUEST_MISS |
+		 QUALIFIER_LLC_REQUEST_REMOTE},
+	    {16, REQUEST_WRITEBACK,
+	     QUALIFIER_LLC_REQUEST_CORE | QUALIFIER_LLC_REQUEST_WRITEBACK |
+		 QUALIFIER_LLC_REQUEST_LOCAL},
+	    /* No requests of the IRQ: whatever the request is must not match. */
+	    {32, REQUEST_READ_DATA, QUALIFIER_LLC_REQUEST_EVICTION | QUALIFIER_LLC_REQUEST_LOCAL},
+	    {64, REQUEST_READ_OWN,
+	     QUALIFIER_LLC_REQUEST_EVICTION | QUALIFIER_LLC_REQUEST_MISS |
+		 QUALIFIER_LLC_REQUEST_REMOTE},
 	};
 	uint64_t time = 0;
 
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
 		for (unsigned i = 0; i < kinds[k].count; i++)
 			announce((struct signal){
-			    .id = SIGNAL_CBO_TOR,
-			    .instance = 3,
+			    .id = SIGNAL_LLC_REQUEST,
+			    .unit = 3,
 			    .time = time++,
 			    .duration = 10,
-			    .opcode = kinds[k].opcode,
-			    .facets = kinds[k].facets,
-			    .nid = kinds[k].facets & FACET_CBO_TOR_REMOTE ? 1 : 0,
-			    .tid = 2,
+			    .request = (uint8_t)kinds[k].request,
+			    .qualifiers = kinds[k].qualifiers,
+			    .node = kinds[k].qualifiers & QUALIFIER_LLC_REQUEST_REMOTE ? 1 : 0,
+			    .core = 1,
 			});
 }
 
@@ -244,18 +253,18 @@ static void test_counter0_occupancy(void **state UNUSED)
 
 static void victims(void)
 {
-	static const uint32_t states[] = {FACET_CBO_VICTIM_M, FACET_CBO_VICTIM_E,
-					  FACET_CBO_VICTIM_S, FACET_CBO_VICTIM_F};
+	static const uint32_t states[] = {QUALIFIER_LLC_VICTIM_M, QUALIFIER_LLC_VICTIM_E,
+					  QUALIFIER_LLC_VICTIM_S, QUALIFIER_LLC_VICTIM_F};
 
 	for (unsigned s = 0; s < 4; s++)
 		for (unsigned i = 0; i < 2u << s; i++)
 			announce((struct signal){
-			    .id = SIGNAL_CBO_VICTIM,
-			    .instance = 3,
+			    .id = SIGNAL_LLC_VICTIM,
+			    .unit = 3,
 			    .time = 100 * s + i,
-			    .facets = states[s],
-			    .nid = i & 1,
-			    .tid = SIGNAL_TID_NONE,
+			    .qualifiers = states[s],
+			    .node = i & 1,
+			    .core = SIGNAL_NO_CORE,
 			});
 }
 
@@ -287,20 +296,20 @@ static void columns(void)
 	uint64_t time = 0;
 
 	for (unsigned bank = 0; bank < 16; bank++) {
-		struct signal cas = {.id = SIGNAL_IMC_CAS, .instance = 1, .bank = (uint8_t)bank};
+		struct signal cas = {.id = SIGNAL_DRAM_CAS, .unit = 1, .bank = (uint8_t)bank};
 
 		for (unsigned i = 0; i <= bank; i++) {
 			cas.time = time++;
-			cas.facets = i ? FACET_IMC_CAS_RD_REG : FACET_IMC_CAS_RD_UNDERFILL;
+			cas.qualifiers = i ? QUALIFIER_DRAM_CAS_READ : QUALIFIER_DRAM_CAS_UNDERFILL;
 			announce(cas);
 		}
 		cas.rank = 1;
 		cas.time = time++;
-		cas.facets = FACET_IMC_CAS_RD_REG;
+		cas.qualifiers = QUALIFIER_DRAM_CAS_READ;
 		announce(cas);
-		cas.facets = FACET_IMC_CAS_WR_WMM;
+		cas.qualifiers = QUALIFIER_DRAM_CAS_WRITE_IN_WRITE_MODE;
 		announce(cas);
-		cas.facets = FACET_IMC_CAS_WR_RMM;
+		cas.qualifiers = QUALIFIER_DRAM_CAS_WRITE_IN_READ_MODE;
 		announce(cas);
 	}
 }
@@ -335,23 +344,24 @@ static void requests(void)
 {
 	static const struct {
 		unsigned count;
-		uint16_t opcode;
+		enum signal_request request;
 		uint64_t address;
 	} kinds[] = {
-	    {1, 0x02, 0x123456789000}, {2, 0x02, 0x123456789FC0},  {4, 0x02, 0x12345678A000},
-	    {8, 0x08, 0x123456789040}, {16, 0x08, 0x023456789000},
+	    {1, REQUEST_READ_DATA, 0x123456789000}, {2, REQUEST_READ_DATA, 0x123456789FC0},
+	    {4, REQUEST_READ_DATA, 0x12345678A000}, {8, REQUEST_OWN, 0x123456789040},
+	    {16, REQUEST_OWN, 0x023456789000},
 	};
 
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
 		for (unsigned i = 0; i < kinds[k].count; i++)
 			announce((struct signal){
-			    .id = SIGNAL_HA_REQUEST,
-			    .instance = 1,
+			    .id = SIGNAL_HOME_REQUEST,
+			    .unit = 1,
 			    .time = 100 * k + i,
 			    .duration = 5,
-			    .opcode = kinds[k].opcode,
+			    .request = (uint8_t)kinds[k].request,
 			    .address = kinds[k].address,
-			    .facets = FACET_HA_REQUEST_READ_LOCAL,
+			    .qualifiers = QUALIFIER_HOME_REQUEST_READ_LOCAL,
 			});
 }
 
@@ -393,14 +403,14 @@ static void test_filter_changed_while_running(void **state UNUSED)
 /* Who is told: the instance and socket of the announcement, and nobody else. */
 static void test_instances_are_apart(void **state UNUSED)
 {
-	struct signal signal = {.id = SIGNAL_HA_IMC_READ, .facets = FACET_HA_IMC_READ_NORMAL};
+	struct signal signal = {.id = SIGNAL_HOME_MEMORY_READ, .qualifiers = 0};
 
 	rig_set_pci(&rig, HA(0, PCI_CTL(0)), EN | EVENT(0x17, 0x01));
 	rig_set_pci(&rig, HA(1, PCI_CTL(0)), EN | EVENT(0x17, 0x01));
-	assert_int_equal(rig.port.armed[SIGNAL_HA_IMC_READ], 1);
-	assert_int_equal(rig.port.armed[SIGNAL_HA_IMC_WRITE], 0);
+	assert_int_equal(rig.port.armed[SIGNAL_HOME_MEMORY_READ], 1);
+	assert_int_equal(rig.port.armed[SIGNAL_HOME_MEMORY_WRITE], 0);
 	announce(signal);
-	signal.instance = 1;
+	signal.unit = 1;
 	announce(signal);
 	announce(signal);
 	signal.socket = 1;
@@ -408,9 +418,9 @@ static void test_instances_are_apart(void **state UNUSED)
 	assert_int_equal(rig_pci(&rig, HA(0, PCI_CTR(0))), 1);
 	assert_int_equal(rig_pci(&rig, HA(1, PCI_CTR(0))), 2);
 	rig_set_pci(&rig, HA(0, PCI_CTL(0)), 0);
-	assert_int_equal(rig.port.armed[SIGNAL_HA_IMC_READ], 1);
+	assert_int_equal(rig.port.armed[SIGNAL_HOME_MEMORY_READ], 1);
 	rig_set_pci(&rig, HA(1, PCI_CTL(0)), 0);
-	assert_int_equal(rig.port.armed[SIGNAL_HA_IMC_READ], 0);
+	assert_int_equal(rig.port.armed[SIGNAL_HOME_MEMORY_READ], 0);
 }
 
 int main(void)

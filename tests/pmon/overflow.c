@@ -81,20 +81,20 @@ static void test_box_and_global_freeze_are_apart(void **state UNUSED)
 static void test_frozen_announcements_do_not_count(void **state UNUSED)
 {
 	rig_set_msr(&rig, C_CTL(0, 1), EN | EVENT(0x37, 0x0F)); /* LLC_VICTIMS, all states */
-	rig_pulse(&rig, SIGNAL_CBO_VICTIM, 0, FACET_CBO_VICTIM_M, 10);
+	rig_pulse(&rig, SIGNAL_LLC_VICTIM, 0, QUALIFIER_LLC_VICTIM_M, 10);
 	rig_at(&rig, 20);
 	rig_set_msr(&rig, C_BOX_CTL(0), BOX_FRZ);
-	rig_pulse(&rig, SIGNAL_CBO_VICTIM, 0, FACET_CBO_VICTIM_M, 30);
+	rig_pulse(&rig, SIGNAL_LLC_VICTIM, 0, QUALIFIER_LLC_VICTIM_M, 30);
 	/* Told late: it is taken as happening now, and now the box is frozen. */
-	rig_pulse(&rig, SIGNAL_CBO_VICTIM, 0, FACET_CBO_VICTIM_M, 15);
+	rig_pulse(&rig, SIGNAL_LLC_VICTIM, 0, QUALIFIER_LLC_VICTIM_M, 15);
 	rig_at(&rig, 40);
 	rig_set_msr(&rig, C_BOX_CTL(0), BOX_GO);
 	rig_set_msr(&rig, GLOBAL_CTL, FRZ_ALL);
-	rig_pulse(&rig, SIGNAL_CBO_VICTIM, 0, FACET_CBO_VICTIM_M, 45);
-	rig_pulse(&rig, SIGNAL_CBO_VICTIM, 0, FACET_CBO_VICTIM_M, 35);
+	rig_pulse(&rig, SIGNAL_LLC_VICTIM, 0, QUALIFIER_LLC_VICTIM_M, 45);
+	rig_pulse(&rig, SIGNAL_LLC_VICTIM, 0, QUALIFIER_LLC_VICTIM_M, 35);
 	rig_at(&rig, 50);
 	rig_set_msr(&rig, GLOBAL_CTL, UNFRZ_ALL);
-	rig_pulse(&rig, SIGNAL_CBO_VICTIM, 0, FACET_CBO_VICTIM_M, 60);
+	rig_pulse(&rig, SIGNAL_LLC_VICTIM, 0, QUALIFIER_LLC_VICTIM_M, 60);
 	rig_at(&rig, 70);
 	assert_int_equal(rig_msr(&rig, C_CTR(0, 1)), 2);
 }
@@ -107,7 +107,7 @@ static void test_cbo_overflow_stays_in_the_box(void **state UNUSED)
 	rig_set_msr(&rig, C_CTL(2, 3), EN | EVENT(0x37, 0x01));
 	for (unsigned i = 0; i < 5; i++) {
 		assert_int_equal(rig_msr(&rig, C_STATUS(2)), i < 2 ? 0 : 1u << 3);
-		rig_pulse(&rig, SIGNAL_CBO_VICTIM, 2, FACET_CBO_VICTIM_M, 10 + i);
+		rig_pulse(&rig, SIGNAL_LLC_VICTIM, 2, QUALIFIER_LLC_VICTIM_M, 10 + i);
 		rig_at(&rig, 11 + i);
 	}
 	assert_int_equal(rig_msr(&rig, C_CTR(2, 3)), 3); /* wrapped, and went on */
@@ -255,7 +255,8 @@ static void test_sampling(void **state UNUSED)
 		rig_set_msr(&rig, GLOBAL_CTL, UNFRZ_ALL | 1u << 3);
 		/* One a cycle: those of the first 500 cycles count. */
 		for (unsigned cycle = 0; cycle < 2000; cycle++)
-			rig_pulse(&rig, SIGNAL_CBO_VICTIM, 1, FACET_CBO_VICTIM_M, start + cycle);
+			rig_pulse(&rig, SIGNAL_LLC_VICTIM, 1, QUALIFIER_LLC_VICTIM_M,
+				  start + cycle);
 		rig_at(&rig, start + 5000);
 		assert_int_equal(rig_msr(&rig, C_CTR(1, 0)), 500);
 		assert_int_equal(rig_msr(&rig, GLOBAL_STATUS), 1);
@@ -271,7 +272,7 @@ static void test_count_overflow_freezes(void **state UNUSED)
 	rig_set_pci(&rig, HA(0, PCI_CTL(2)), EN | EVENT(0x17, 0x01));
 	rig_set_pci(&rig, HA(1, PCI_CTL(0)), EN | CLOCKTICKS);
 	for (unsigned i = 1; i <= 10; i++)
-		rig_pulse(&rig, SIGNAL_HA_IMC_READ, 0, FACET_HA_IMC_READ_NORMAL, 100 * i);
+		rig_pulse(&rig, SIGNAL_HOME_MEMORY_READ, 0, 0, 100 * i);
 	rig_at(&rig, 5000);
 	assert_int_equal(rig_pci(&rig, HA(0, PCI_CTR(1))), 0);
 	assert_int_equal(rig_pci(&rig, HA(0, PCI_CTR(2))), 3);
@@ -286,7 +287,8 @@ static void test_occupancy_overflow(void **state UNUSED)
 		    EN | OV_EN | EVENT(0x04, 0x04)); /* TRACKER_OCCUPANCY */
 	rig_set_pci(&rig, HA(0, PCI_CTL(1)), EN | CLOCKTICKS);
 	for (unsigned i = 0; i < 7; i++)
-		rig_span(&rig, SIGNAL_HA_REQUEST, 0, FACET_HA_REQUEST_READ_LOCAL, 1000, 500);
+		rig_span(&rig, SIGNAL_HOME_REQUEST, 0, QUALIFIER_HOME_REQUEST_READ_LOCAL, 1000,
+			 500);
 	rig_at(&rig, 3000);
 	/* 15 cycles of 7 make 105: the carry comes in cycle 1014. */
 	assert_int_equal(rig_pci(&rig, HA(0, PCI_CTR(0))), 5);

@@ -103,13 +103,13 @@ void rig_at_dram(struct rig *rig, uint64_t dram_cycle)
 	rig->now.cycles[PMU_CLOCK_UCLK] = dram_cycle * RIG_UCLK_MHZ / RIG_DCLK_MHZ;
 }
 
-void rig_span(struct rig *rig, uint16_t id, unsigned instance, uint32_t facets, uint64_t time,
+void rig_span(struct rig *rig, uint16_t id, unsigned instance, uint32_t qualifiers, uint64_t time,
 	      uint64_t duration)
 {
 	struct signal signal = {
 	    .id = id,
-	    .instance = (uint8_t)instance,
-	    .facets = facets,
+	    .unit = (uint8_t)instance,
+	    .qualifiers = qualifiers,
 	    .time = time,
 	    .duration = duration,
 	};
@@ -117,7 +117,7 @@ void rig_span(struct rig *rig, uint16_t id, unsigned instance, uint32_t facets, 
 	rig->port.announce(rig->port.listener, &signal);
 }
 
-void rig_pulse(struct rig *rig, uint16_t id, unsigned instance, uint32_t facets, uint64_t time)
+void rig_pulse(struct rig *rig, uint16_t id, unsigned instance, uint32_t qualifiers, uint64_t time)
 {
-	rig_span(rig, id, instance, facets, time, 0);
+	rig_span(rig, id, instance, qualifiers, time, 0);
 }

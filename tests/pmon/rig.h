@@ -49,8 +49,8 @@ void rig_set_pci(struct rig *rig, uint32_t address, uint64_t value);
 void rig_at(struct rig *rig, uint64_t uncore_cycle);
 void rig_at_dram(struct rig *rig, uint64_t dram_cycle);
 
-void rig_pulse(struct rig *rig, uint16_t id, unsigned instance, uint32_t facets, uint64_t time);
-void rig_span(struct rig *rig, uint16_t id, unsigned instance, uint32_t facets, uint64_t time,
+void rig_pulse(struct rig *rig, uint16_t id, unsigned instance, uint32_t qualifiers, uint64_t time);
+void rig_span(struct rig *rig, uint16_t id, unsigned instance, uint32_t qualifiers, uint64_t time,
 	      uint64_t duration);
 
 /* Addresses of 334291-001 tables 1-2, 1-3, 2-1, 2-5, 2-13, 2-61, 2-112. */

@@ -190,8 +190,9 @@ static void find_companion(struct bench *bench, const struct pmu_box *box,
 	fail_msg("nothing of %s has to be on counter 0", box->name);
 }
 
-/* Starts a session with the event alone. @return whether it can be written so */
-static bool check_event(struct bench *bench, const char *text)
+/* Starts a session with the event alone, in every instance (-1) or one. @return whether it can be
+ * written so */
+static bool check_event(struct bench *bench, const char *text, int instance)
 {
 	struct pmu_selection selections[2];
 	size_t count = 1;
@@ -200,6 +201,7 @@ static bool check_event(struct bench *bench, const char *text)
 		return false;
 	if (selections[0].event && selections[0].event->measure == PMU_MEASURE_COUNTER0)
 		find_companion(bench, selections[0].box, &selections[count++]);
+	selections[0].instance = instance;
 	if (start(bench, selections, count))
 		fail_msg("%s: %s", text, pmu_message(bench->ctx));
 	for (size_t u = 0; u < bench->session->unit_count; u++) {
@@ -236,7 +238,7 @@ static unsigned check_modifiers(struct bench *bench, const struct pmu_box *box, 
 		append_setting(box, modifier, text);
 		if (needed)
 			append_setting(box, needed, text);
-		checked += check_event(bench, text);
+		checked += check_event(bench, text, (int)box->instance_count - 1);
 	}
 	return checked;
 }
@@ -257,7 +259,7 @@ static struct tally check_box(struct bench *bench, const struct pmu_box *box)
 
 			print_event(box, event, event->umask_count ? &event->umasks[u] : NULL,
 				    text);
-			if (!check_event(bench, text))
+			if (!check_event(bench, text, -1))
 				fail_msg("%s: %s", text, pmu_message(bench->ctx));
 			tally.encodings++;
 			tally.modified += check_modifiers(bench, box, text);
@@ -270,7 +272,7 @@ static struct tally check_box(struct bench *bench, const struct pmu_box *box)
 
 		snprintf(text, sizeof(text), "%s/%s.%s", box->pmu, box->name,
 			 *counter->event ? counter->event : "clock");
-		assert_true(check_event(bench, text));
+		assert_true(check_event(bench, text, -1));
 		tally.encodings++;
 	}
 	return tally;
