@@ -309,6 +309,7 @@ struct pmu_event {
 	    *rows; /* which of its signal's: see src/catalog/binding.h; NULL: all */
 	size_t row_count;
 	const char *filters;	/* filter fields it can use, comma separated; "" for none */
+	uint64_t needs;		/* bit n: modifier n of the box; one of these has to be given */
 	const char *set_group;	/* see struct pmu_bank; "" for none */
 	uint8_t set;		/* number in the group */
 	const char *attributes; /* what else the manual says of it, comma separated; "" for none */

@@ -38,7 +38,7 @@ KEYS = {
     "mnemonic": ({"name", "value"}, {"desc"}),
     "event": ({"name", "code", "counters", "max_increment", "model", "desc", "source"},
               {"ext", "combine", "umasks", "filters", "model_note", "signal", "measure", "select",
-               "where", "umask", "attributes", "settings", "alias", "set"}),
+               "where", "umask", "attributes", "settings", "alias", "set", "needs"}),
     "unit mask": ({"name"}, {"bits", "alone", "group", "needs", "filters", "uses", "settings",
                              "given", "model", "signal", "narrows", "desc", "source"}),
     "bank": ({"group", "lead", "counters"}, {"shared"}),

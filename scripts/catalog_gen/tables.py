@@ -201,6 +201,11 @@ def print_umasks(prefix, box, event):
     return array("pmu_umask", f"{own}_umasks", rows)
 
 
+def modifier_bits(box, names):
+    """A bit for each modifier of the box that is named."""
+    return sum(1 << number_of(box["modifiers"], name) for name in names)
+
+
 def event_row(prefix, box, event, umasks, rows):
     row = {"name": c_string(event["name"]), "code": f"{event['code']:#x}",
            "ext": str(bool(event.get("ext"))).lower(), "max_increment": event["max_increment"],
@@ -216,7 +221,7 @@ def event_row(prefix, box, event, umasks, rows):
                str(event.get("select") == "umask").lower(),
            "signal": f"SIGNAL_{c_name(event.get('signal', 'none'))}"}
     presets = print_presets(prefix, f"{event['array']}_presets", box, event["presets"])
-    row.update({"filters": c_string(",".join(event.get("filters", []))),
+    row.update({"needs": f"{modifier_bits(box, event.get('needs', [])):#x}", "filters": c_string(",".join(event.get("filters", []))),
                 "set_group": c_string(event["set_group"]), "set": event["set_number"],
                 "attributes": c_string(",".join(event.get("attributes", []))),
                 "presets": presets, "preset_count": len(event["presets"]),

@@ -161,6 +161,23 @@ static bool has_filters(const struct pmu_event *event, const struct rows *rows)
 	return *event->filters;
 }
 
+/* The first of the filters of which the event needs one, where none is given; "": nothing. */
+static const char *needed_by_event(const struct pmu_selection *selection)
+{
+	const char *first = "";
+
+	for (size_t i = selection->box->modifier_count; i-- > 0;) {
+		const struct pmu_modifier *modifier = &selection->box->modifiers[i];
+
+		if (!(selection->event->needs >> i & 1))
+			continue;
+		if (settings_of(selection, modifier))
+			return "";
+		first = modifier->name;
+	}
+	return first;
+}
+
 static int check_needed_filters(const struct expression *expression, const struct rows *rows)
 {
 	const struct pmu_selection *selection = expression->selection;
@@ -179,6 +196,10 @@ static int check_needed_filters(const struct expression *expression, const struc
 				snprintf(missing, sizeof(missing), "%s", modifier->name);
 			add_example(&example, modifier->name);
 		}
+	}
+	if (*needed_by_event(selection)) {
+		snprintf(missing, sizeof(missing), "%s", needed_by_event(selection));
+		add_example(&example, missing);
 	}
 	for (size_t i = 0; i < rows->count; i++) {
 		const char *list = rows->row[i]->filters;

@@ -69,6 +69,10 @@ static void write_expression(const struct subject *subject, char *text)
 		    lists_name(subject->event->filters, subject->box->modifiers[i].name))
 			length += (size_t)sprintf(text + length, ":%s=1",
 						  subject->box->modifiers[i].name);
+	if (subject->event->needs)
+		length += (size_t)sprintf(
+		    text + length, ":%s=1",
+		    subject->box->modifiers[__builtin_ctzll(subject->event->needs)].name);
 	for (size_t i = 0; subject->umask && i < subject->box->modifier_count; i++)
 		if (lists_name(subject->umask->filters, subject->box->modifiers[i].name))
 			length += (size_t)sprintf(text + length, ":%s=1",

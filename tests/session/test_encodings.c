@@ -99,7 +99,8 @@ static void print_event(const struct pmu_box *box, const struct pmu_event *event
 
 		if ((umask && has_name(umask->filters, filter->name)) ||
 		    (beside && has_name(beside->filters, filter->name)) ||
-		    (filter->set && has_name(event->filters, filter->name)))
+		    (filter->set && has_name(event->filters, filter->name)) ||
+		    (event->needs && (unsigned)__builtin_ctzll(event->needs) == i))
 			append_setting(box, filter, text);
 	}
 }
