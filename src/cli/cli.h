@@ -3,6 +3,7 @@
 #define CLI_CLI_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/name.h"
@@ -75,6 +76,11 @@ const struct pmu_machine *cli_find_machine(struct cli *cli, const char *name);
 int cli_print_table(const struct cli *cli, struct table *table);
 
 struct json_t;
+/**
+ * A number of 64 bits, for cli_print_json() alone: it prints them all as unsigned decimal numbers,
+ * which the JSON library, whose integers have a sign, cannot.
+ */
+struct json_t *cli_json_number(uint64_t value);
 /** Prints and releases a JSON value. @return exit code */
 int cli_print_json(const struct cli *cli, struct json_t *json);
 

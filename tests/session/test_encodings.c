@@ -67,16 +67,6 @@ static void append_setting(const struct pmu_box *box, const struct pmu_modifier 
 	snprintf(text + used, TEXT_MAX - used, ":%s=%s", modifier->name, value);
 }
 
-static bool has_name(const char *list, const char *name)
-{
-	size_t length = strlen(name);
-
-	for (const char *at = list; (at = strstr(at, name)); at++)
-		if ((at == list || at[-1] == ',') && (!at[length] || at[length] == ','))
-			return true;
-	return false;
-}
-
 /* The event with the filters that it cannot do without. */
 static void print_event(const struct pmu_box *box, const struct pmu_event *event,
 			const struct pmu_umask *umask, char text[TEXT_MAX])
@@ -97,10 +87,11 @@ static void print_event(const struct pmu_box *box, const struct pmu_event *event
 	for (size_t i = 0; i < box->modifier_count; i++) {
 		const struct pmu_modifier *filter = &box->modifiers[i];
 
-		if ((umask && has_name(umask->filters, filter->name)) ||
-		    (beside && has_name(beside->filters, filter->name)) ||
-		    (filter->set && has_name(event->filters, filter->name)) ||
-		    (event->needs && (unsigned)__builtin_ctzll(event->needs) == i))
+		uint64_t needed = (umask ? umask->filters : 0) | (beside ? beside->filters : 0) |
+				  (event->needs & (~event->needs + 1)) |
+				  (filter->set ? event->filters : 0);
+
+		if (needed >> filter->number & 1)
 			append_setting(box, filter, text);
 	}
 }
