@@ -310,6 +310,7 @@ struct pmu_event {
 	    *rows; /* which of its signal's: see src/catalog/binding.h; NULL: all */
 	size_t row_count;
 	uint64_t filters;	       /* modifiers it can use as filters, a bit each */
+	uint64_t needs;		       /* those of which one has to be given */
 	const char *set_group;	       /* see struct pmu_bank; "" for none */
 	uint8_t set;		       /* number in the group */
 	const char *const *attributes; /* what else the manual says of it, NULL last; or NULL */

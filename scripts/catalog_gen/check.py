@@ -421,6 +421,9 @@ def check_event(findings, box, event, vocabulary):
         findings.add(place, f"umask {event['umask']:#x} is too large, or beside unit masks")
     check_choice(findings, place, "combine", event.get("combine", "or"), COMBINES)
     check_filters(findings, place, box, event.get("filters", []))
+    for name in event.get("needs", []):
+        if name not in event.get("filters", []):
+            findings.add(place, f"needs {name}, which is no filter of it")
     for attribute in event.get("attributes", []):
         if "," in attribute:
             findings.add(place, f"attribute \"{attribute}\" has the comma that parts them")

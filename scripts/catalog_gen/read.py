@@ -40,7 +40,7 @@ KEYS = {
     "mnemonic": ({"name", "value"}, {"desc"}),
     "event": ({"name", "code", "counters", "max_increment", "model", "desc", "source"},
               {"ext", "combine", "umasks", "filters", "model_note", "signal", "measure", "select",
-               "where", "umask", "attributes", "settings", "alias", "set"}),
+               "where", "umask", "attributes", "settings", "alias", "set", "needs"}),
     "unit mask": ({"name"}, {"bits", "alone", "group", "needs", "filters", "uses", "settings",
                              "given", "model", "signal", "narrows", "desc", "source"}),
     "bank": ({"group", "lead", "counters"}, {"shared"}),
@@ -346,7 +346,8 @@ def presets(findings, box, event, settings):
                 continue
             result.append({"register": s["register"].replace("{s}", str(copy)),
                            "field": s["field"].replace("{s}", str(copy)),
-                           "value": value, "copy": copy, "bits": s.get("bits")})
+                           "value": value, "copy": copy, "bits": s.get("bits"),
+                           "one_bit": s["value"] == "1<<s"})
     return result
 
 

@@ -45,7 +45,7 @@ SPECIAL = {
     ("record field", "kinds"): "list of texts", ("note", "kinds"): "list of texts",
     ("record", "kinds"): "list of entries", ("ring", "kinds"): "list of entries",
     ("event", "model"): "text", ("unit mask", "model"): "text",
-    ("event", "name"): "name", ("register", "first"): "number", ("ring", "first"): "number",
+    ("event", "name"): "name", ("event", "needs"): "list of texts", ("register", "first"): "number", ("ring", "first"): "number",
     ("signal", "qualifiers"): "list of texts", ("signal", "attributes"): "list of texts",
     **{("signals", key): "list of entries" for key in ("units", "states", "requests", "signals")},
     ("bindings", "units"): "map of texts", ("bindings", "filters"): "map",

@@ -165,9 +165,13 @@ def print_presets(prefix, name, box, presets):
     for p in presets:
         number = number_of(box["registers"], p["register"])
         field = part_of(field_of([box["registers"][number]], p["field"]), p["bits"])
-        rows.append({"reg": f"&{prefix}_registers[{number}]", "hi": field["hi"], "lo": field["lo"],
+        hi, lo, value = field["hi"], field["lo"], p["value"]
+        if p["one_bit"]:  # the other bits are those of other copies
+            hi = lo = lo + p["copy"]
+            value = 1
+        rows.append({"reg": f"&{prefix}_registers[{number}]", "hi": hi, "lo": lo,
                      "copy": "PMU_COPY_ALL" if p["copy"] is None else p["copy"],
-                     "value": f"{p['value']:#x}"})
+                     "value": f"{value:#x}"})
     return array("pmu_preset", name, rows)
 
 
@@ -219,7 +223,8 @@ def event_row(prefix, box, event, umasks, rows):
            "signal": f"SIGNAL_{c_name(event.get('signal', 'none'))}"}
     presets = print_presets(prefix, f"{event['array']}_presets", box, event["presets"])
     attributes = text_list(f"{event['array']}_attributes", event.get("attributes", []))
-    row.update({"filters": modifier_bits(box, event.get("filters", [])),
+    row.update({"needs": modifier_bits(box, event.get("needs", [])),
+                "filters": modifier_bits(box, event.get("filters", [])),
                 "set_group": c_string(event["set_group"]), "set": event["set_number"],
                 "attributes": attributes,
                 "presets": presets, "preset_count": len(event["presets"]),

@@ -149,11 +149,16 @@ static void add_example(struct pmu_selection *example, const struct pmu_modifier
 		    (struct pmu_setting){modifier, example_value(example->box, modifier)};
 }
 
-/* Filters without which the event counts nothing: those of the unit masks, and sets. */
+/* Filters that have to be given: those of the unit masks, sets, and one of those of the event. */
 static uint64_t needed_filters(const struct pmu_selection *selection, const struct rows *rows)
 {
-	uint64_t needed = 0;
+	const uint64_t one_of = selection->event->needs;
+	uint64_t needed = 0, given = 0;
 
+	for (size_t i = 0; i < selection->setting_count; i++)
+		given |= UINT64_C(1) << selection->settings[i].modifier->number;
+	if (!(one_of & given))
+		needed |= one_of & (~one_of + 1); /* the first */
 	for (size_t i = 0; i < rows->count; i++)
 		needed |= rows->row[i]->filters;
 	for (size_t i = 0; i < selection->box->modifier_count; i++) {

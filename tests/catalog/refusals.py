@@ -152,6 +152,7 @@ CASES = [
     ("box", (*CYCLES, "counters"), "0-3", "box.CYCLES: counters 0-3 of 2"),
     ("box", (*CYCLES, "counters"), "0..1", 'box.CYCLES: counters "0..1" are no list such as 0-3'),
     ("box", (*CYCLES, "max_increment"), 70000, "box.CYCLES: max_increment 70000"),
+    ("box", (*QUEUE, "needs"), ["thresh"], "box.QUEUE: needs thresh, which is no filter of it"),
     ("box", (*CYCLES, "filters"), ["nid"], "box.CYCLES: unknown filter nid"),
     ("box", (*CYCLES, "filters"), ["thresh"], "box.CYCLES: unknown filter thresh"),
     ("box", (*CYCLES, "attributes"), ["PEBS", "a, b"],

@@ -36,14 +36,46 @@ class DryRuns(unittest.TestCase):
     def test_counters_without_a_reset(self):
         self.assertIn(("MC_CHy_PCI_PMON_CTR0", 0), self.accesses("xeon-e5", "imc0.CAS_COUNT.RD"))
 
-    def test_refusals(self):
-        """Nothing is half programmed."""
-        for pmu, event in (("itanium-9300-uncore", "rbox0.FLITS_SENT"),
-                           ("itanium-9300-uncore", "zbox0.CYCLES"),
-                           ("itanium-9300-uncore", "bbox0.B_CYCLES"), ("xeon-e5", "ubox.clock")):
-            run = pmulab("stat", "--dry-run", "--pmu", pmu, "-e", event)
-            self.assertEqual(run.returncode, 1)
-            self.assertIn("cannot be measured yet", run.stderr)
+    def starts(self, pmu, event, writes):
+        """The session begins with these writes."""
+        self.assertEqual(self.accesses(pmu, event)[:len(writes)], writes)
+
+    def test_itanium(self):
+        """323602-001 §5.4.2, §5.4.4: frozen by the D-Box, where 0 becomes 1; its freeze is bit 6
+        and unfreeze bit 7. Core: PMC0.fr, table 3-7."""
+        d_box = "DBX_CSR_MISC"
+        freeze, unfreeze = [(d_box, 0), (d_box, 0x40)], [(d_box, 0), (d_box, 0x80)]
+        # §5.7.3.1; overflow bits are cleared by writing 1, bits 7:0 of the count with cnt_lo_we
+        self.starts("itanium-9300-uncore", "zbox0.PLD_DRAM_EV.DRAM_CMD.RAS", freeze + [
+            ("Z_CSR_PMU_CNT_STATUS", 0x1f), ("Z_CSR_PLD_PMU", 0x200), ("Z_CSR_PMU_CNT_0", 0),
+            ("Z_CSR_PMU_CNT_CTL_0", 0x800000), ("Z_CSR_PMU_CNT_CTL_0", 0xa1)] + unfreeze)
+        # Table 5-10: frz 32 and reset 0; CTL3 right after CTL2; a CTL0 without frz would unfreeze
+        self.starts("itanium-9300-uncore", "bbox1.IOB_INSERTS.SNOOPS", freeze + [
+            ("B_CSR_PERF_CTL0", 0x100000001), ("B_CSR_PERF_CTL2", 0x10000),
+            ("B_CSR_PERF_CTL3", 0xfffffffd), ("B_CSR_PERF_CTL1", 0x17),
+            ("B_CSR_PERF_CTL0", 0x100000002)] + unfreeze)
+        # Table 5-26: clr 10; two ports of the right half share its counters
+        self.starts("itanium-9300-uncore", "rbox5.FLITS_SENT,rbox7.FLITS_SENT", freeze + [
+            ("R_CSR_PERF_GBLCFG", 0x400), ("R_CSR_Pn_IPERF0", 0x80000000),
+            ("R_CSR_PERF_CNT_CTRL_0", 0x400000), ("R_CSR_Pn_IPERF1", 0x80000000),
+            ("R_CSR_PERF_CNT_CTRL_1", 0x510000)] + unfreeze)
+        # Tables 3-4, 3-7; nothing that it looks at is restricted: 3-9, 3-10, 3-12, 3-13
+        self.starts("itanium-9300", "L3_MISSES", [
+            ("PMC0", 1), ("PMC32", 0x030f01ffffffffff), ("PMC36", 0), ("PMC38", 0xdb6),
+            ("PMC41", 0x2078fefefefe), ("PMD4", 0), ("PMC4", 0x7a00dc0f), ("PMC0", 0)])
+
+    def test_a_box_that_nothing_freezes(self):
+        """Its counters are enabled last, and disabled to stop: en is bit 22."""
+        control = "U_MSR_PMON_UCLK_FIXED_CTL"
+        self.starts("xeon-e5", "ubox.clock", [
+            (control, 0), ("U_MSR_PMON_UCLK_FIXED_CTR", 0), (control, 0x400000), (control, 0)])
+
+    def test_shared_counters_are_too_few(self):
+        run = pmulab("stat", "--dry-run", "--pmu", "itanium-9300-uncore", "-e",
+                     "rbox.FLITS_SENT,rbox.FLITS_RCVD")
+        self.assertEqual(run.returncode, 1)
+        for word in ("rbox", "8 counters", "FLITS_RCVD", "separate runs"):
+            self.assertIn(word, run.stderr)
 
 
 class LongNames(unittest.TestCase):
