@@ -28,6 +28,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "feed/guest.h"
+
 #define EXPORT	   __attribute__((visibility("default")))
 #define CPUS_MAX   1024
 #define SITES_MAX  1024
@@ -48,6 +50,9 @@ static const struct {
     [RDTSC] = {2, {FIRST_BYTE, 0x31}},
     [RDTSCP] = {3, {FIRST_BYTE, 0x01, 0xF9}},
 };
+
+/* For who is about to load it: the loader itself says nothing of what it cannot load. */
+EXPORT const char pmulab_guest_mark[] = FEED_GUEST_NAME " " FEED_GUEST_VERSION;
 
 /* The loader calls with nothing of ours: there is one of this in a process. */
 static struct {
@@ -341,7 +346,11 @@ EXPORT void *dlopen(const char *name, int mode)
 static void leave_environment(void)
 {
 	const char *given = getenv("LD_PRELOAD"), *rest = given ? strchr(given, ':') : NULL;
+	int fd;
 
+	/* Where our path could not be said, a descriptor of ours stood for it. */
+	if (given && sscanf(given, "/proc/self/fd/%d", &fd) == 1)
+		close(fd);
 	if (rest)
 		setenv("LD_PRELOAD", rest + 1, 1);
 	else

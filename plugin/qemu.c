@@ -1,18 +1,23 @@
 /*
  * The QEMU user-mode plugin: runs a guest's threads on an emulated machine.
  *
- *     qemu-x86_64 -plugin libpmulab-qemu.so,fd=N PROGRAM
+ *     qemu-x86_64 -plugin libpmulab-qemu.so,fd=N[,began=M] PROGRAM
+ *     qemu-x86_64 -plugin libpmulab-qemu.so,began=M TOOL
  *
- * N is the descriptor of the machine's shared block (system/system.h). A block's instructions are
- * counted when it is entered: one that is left early, by a fault, is not corrected. A guest that
- * forks goes on in a process of its own; the machine places all its pages anew, also those that it
- * shares with its parent. What a guest executes by execve runs natively, outside the machine, which
- * counts it.
+ * N is the descriptor of the machine's shared block (system/system.h), M that of a byte that is set
+ * when the guest executes its first instruction. Without N nothing else is done. A block's
+ * instructions are counted when it is entered: one that is left early, by a fault, is not
+ * corrected. A guest that forks goes on in a process of its own; the machine places all its pages
+ * anew, also those that it shares with its parent. What a guest executes by execve runs natively,
+ * outside the machine, which counts it.
  */
+#include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -41,6 +46,7 @@ static struct {
 	struct feed_decoder decoder;
 	struct feed_arena blocks; /* of this translation cache; translation is serialised by QEMU */
 	uint64_t guest_base;	  /* host address of guest address 0 */
+	char *began;		  /* to be set; NULL: nobody asks */
 } plugin;
 
 /* The guest thread that this host thread runs; NULL before its first block. */
@@ -57,9 +63,16 @@ __attribute__((noreturn)) static void give_up(void)
 	_exit(EXIT_FAILURE);
 }
 
+static void tell_begun(void)
+{
+	if (plugin.began)
+		*plugin.began = 1;
+}
+
 static void enter(struct feed_thread *thread)
 {
 	current = thread;
+	tell_begun();
 	feed_thread_enter(thread, plugin.process.machine, plugin.process.space);
 	if (!thread->core) {
 		error_set(plugin.ctx, PMU_E_NOMEM, "out of memory for a guest thread");
@@ -255,6 +268,13 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	plugin.guest_base = (uint64_t)qemu_plugin_insn_haddr(first) - address;
 }
 
+/* Of a tool: what is translated is executed next. */
+static void on_tool_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	(void)id, (void)tb;
+	tell_begun();
+}
+
 static void on_flush(qemu_plugin_id_t id)
 {
 	(void)id;
@@ -336,14 +356,54 @@ static void on_fork_in_child(void)
 	}
 }
 
-static int find_descriptor(int argc, char **argv, int *fd)
-{
-	char end;
+struct arguments {
+	int fd, began; /* -1: not given */
+};
 
-	if (argc == 1 && sscanf(argv[0], "fd=%d%c", fd, &end) == 1)
+static int read_arguments(int argc, char **argv, struct arguments *arguments)
+{
+	*arguments = (struct arguments){-1, -1};
+	for (int i = 0; i < argc; i++) {
+		char end;
+
+		if (sscanf(argv[i], "fd=%d%c", &arguments->fd, &end) != 1 &&
+		    sscanf(argv[i], "began=%d%c", &arguments->began, &end) != 1)
+			return error_set(plugin.ctx, PMU_E_SYNTAX,
+					 "the plugin takes fd=N, an emulated machine, and began=M, "
+					 "not %s",
+					 argv[i]);
+	}
+	if (arguments->fd >= 0 || arguments->began >= 0)
 		return 0;
 	return error_set(plugin.ctx, PMU_E_SYNTAX,
-			 "the plugin takes one argument, fd=N, an emulated machine");
+			 "the plugin takes an argument, fd=N, an emulated machine");
+}
+
+/* As with the machine's, the mapping is enough. */
+static int map_begun(int fd)
+{
+	void *byte;
+
+	if (fd < 0)
+		return 0;
+	byte = mmap(NULL, 1, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (byte == MAP_FAILED)
+		return error_set(plugin.ctx, PMU_E_IO, "cannot map descriptor %d: %s", fd,
+				 strerror(errno));
+	close(fd);
+	plugin.began = byte;
+	return 0;
+}
+
+/* Where our path could not be said, a descriptor of ours stood for it. */
+static void close_own_file(void)
+{
+	Dl_info own;
+	int fd;
+
+	if (dladdr(&qemu_plugin_version, &own) &&
+	    sscanf(own.dli_fname, "/proc/self/fd/%d", &fd) == 1)
+		close(fd);
 }
 
 static int attach(int fd)
@@ -371,19 +431,27 @@ static void register_events(qemu_plugin_id_t id)
 PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
 				      char **argv)
 {
-	int fd;
+	struct arguments arguments;
 
+	close_own_file();
 	if (pmu_ctx_new(&plugin.ctx))
 		return PMU_E_NOMEM;
-	if (info->system_emulation || strcmp(info->target_name, "x86_64"))
+	if (info->system_emulation || strcmp(info->target_name, "x86_64")) {
 		error_set(plugin.ctx, PMU_E_UNSUPPORTED,
 			  "only x86-64 programs in user mode are measured, not %s",
 			  info->target_name);
-	else if (!find_descriptor(argc, argv, &fd) && !attach(fd)) {
-		feed_decoder_init(&plugin.decoder);
-		pthread_atfork(NULL, NULL, on_fork_in_child);
-		register_events(id);
+		give_up();
+	}
+	if (read_arguments(argc, argv, &arguments) || map_begun(arguments.began))
+		give_up();
+	if (arguments.fd < 0) {
+		qemu_plugin_register_vcpu_tb_trans_cb(id, on_tool_translation);
 		return 0;
 	}
-	give_up();
+	if (attach(arguments.fd))
+		give_up();
+	feed_decoder_init(&plugin.decoder);
+	pthread_atfork(NULL, NULL, on_fork_in_child);
+	register_events(id);
+	return 0;
 }

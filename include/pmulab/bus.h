@@ -16,6 +16,8 @@ extern "C" {
 
 struct pmu_bus;
 
+#define PMU_SOCKETS_MAX 64 /* node ids are bits of 64 */
+
 /* One register access. */
 struct pmu_access_op {
 	unsigned socket;  /* package */

@@ -213,6 +213,7 @@ struct pmu_modifier {
 	const struct pmu_register *reg; /* NULL: the counter's control register */
 	uint8_t hi, lo;
 	uint8_t role;	    /* the field's, enum pmu_field_role */
+	uint8_t number;	    /* in the box: its bit in sets of modifiers */
 	bool shared;	    /* one register for all counters of the box */
 	bool copied;	    /* one for each copy, see struct pmu_event: reg is the first of them */
 	bool filter;	    /* only events that list it look at it */
@@ -272,16 +273,16 @@ struct pmu_given {
 
 struct pmu_umask {
 	const char *name;
-	uint8_t value;	     /* number of the unit mask where its presets say all */
-	uint8_t care;	     /* bits the manual prints as 0 or 1; the others are don't-care */
-	bool alone;	     /* not to be combined, although the event's others may be */
-	bool absent;	     /* not modelled, although others of the event are */
-	bool narrows;	     /* only qualifies others and counts nothing alone */
-	uint16_t signal;     /* where each has its own: what is counted, enum pmu_signal_id */
-	const char *group;   /* "" for none */
-	const char *needs;   /* group of which one more unit mask must be named; "" for none */
-	const char *filters; /* filter fields this unit mask needs, comma separated; "" for none */
-	const char *uses;    /* those that it can use besides, and others of the event not */
+	uint8_t value;	   /* number of the unit mask where its presets say all */
+	uint8_t care;	   /* bits the manual prints as 0 or 1; the others are don't-care */
+	bool alone;	   /* not to be combined, although the event's others may be */
+	bool absent;	   /* not modelled, although others of the event are */
+	bool narrows;	   /* only qualifies others and counts nothing alone */
+	uint16_t signal;   /* where each has its own: what is counted, enum pmu_signal_id */
+	const char *group; /* "" for none */
+	const char *needs; /* group of which one more unit mask must be named; "" for none */
+	uint64_t filters;  /* modifiers this unit mask needs, a bit each */
+	uint64_t uses;	   /* those that it can use besides, and others of the event not */
 	const struct pmu_given *given; /* in force unless the user gives other values */
 	size_t given_count;
 	const struct pmu_preset *presets;
@@ -308,10 +309,10 @@ struct pmu_event {
 	const struct pmu_row
 	    *rows; /* which of its signal's: see src/catalog/binding.h; NULL: all */
 	size_t row_count;
-	const char *filters;	/* filter fields it can use, comma separated; "" for none */
-	const char *set_group;	/* see struct pmu_bank; "" for none */
-	uint8_t set;		/* number in the group */
-	const char *attributes; /* what else the manual says of it, comma separated; "" for none */
+	uint64_t filters;	       /* modifiers it can use as filters, a bit each */
+	const char *set_group;	       /* see struct pmu_bank; "" for none */
+	uint8_t set;		       /* number in the group */
+	const char *const *attributes; /* what else the manual says of it, NULL last; or NULL */
 	const struct pmu_preset *presets;
 	size_t preset_count;
 	uint8_t
@@ -507,10 +508,21 @@ uint64_t pmu_overflow_bit(const struct pmu_box *box, const struct pmu_register *
 uint32_t pmu_register_address(const struct pmu_box *box, const struct pmu_register *reg,
 			      unsigned instance);
 
+/** What @reg holds after reset in @instance: a PCI function's own device id is in its
+ * identification. */
+uint64_t pmu_register_reset(const struct pmu_box *box, const struct pmu_register *reg,
+			    unsigned instance);
+
 /** Bits hi..lo set. */
 static inline uint64_t pmu_mask(unsigned hi, unsigned lo)
 {
 	return (UINT64_MAX >> (63 - (hi - lo))) << lo;
+}
+
+/** Value of @field in a register that holds @value. */
+static inline uint64_t pmu_field_value(const struct pmu_field *field, uint64_t value)
+{
+	return (value & pmu_mask(field->hi, field->lo)) >> field->lo;
 }
 
 #ifdef __cplusplus

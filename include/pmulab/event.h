@@ -18,6 +18,7 @@
 #define PMULAB_EVENT_H
 
 #include "pmulab/catalog.h"
+#include "pmulab/record.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -64,6 +65,9 @@ int pmu_event_parse(struct pmu_ctx *ctx, const struct pmu_pmu *pmu, const char *
  * it produces nothing that the unit mask selects, or a field asks for what it cannot tell.
  */
 enum pmu_model pmu_event_model(const struct pmu_selection *selection);
+
+/* Bytes that hold the canonical expression of any event of the catalog, the terminator included. */
+#define PMU_EVENT_TEXT_MAX 2048
 
 /** Writes the canonical expression, as snprintf(). */
 int pmu_event_print(const struct pmu_selection *selection, char *text, size_t size);
@@ -123,8 +127,18 @@ void pmu_register_decode(const struct pmu_register *reg, uint64_t value,
 int pmu_field_value_name(const struct pmu_box *box, const struct pmu_register *reg,
 			 const struct pmu_field *field, uint64_t value, char *text, size_t size);
 /**
- * The selection a counter control value stands for; its filters stand in other registers and are
- * not in it. @return 0 or PMU_E_UNKNOWN
+ * What a counter of a box instance counts, by the registers of a dump: its control, fields of other
+ * registers that select the event or its unit mask, and filters. The inverse of pmu_event_encode().
+ * @param values  registers; of those given twice the last one holds, others are ignored
+ * @return 0, or PMU_E_UNKNOWN where no event is selected so, or where a register that decides is
+ *         not given, which the message names
+ */
+int pmu_event_decode_dump(struct pmu_ctx *ctx, const struct pmu_box *box, unsigned instance,
+			  unsigned counter, const struct pmu_register_value *values, size_t count,
+			  struct pmu_selection *selection);
+/**
+ * The same of a control value of counter 0 alone: filters stand in other registers and are not in
+ * it. @return 0 or PMU_E_UNKNOWN
  */
 int pmu_event_decode(struct pmu_ctx *ctx, const struct pmu_box *box, uint64_t control,
 		     struct pmu_selection *selection);

@@ -1,6 +1,6 @@
 """Prints checked PMUs as the constant tables of src/catalog/tables.h."""
 from .binding_tables import print_encoding, print_rows, print_units
-from .c_text import NO_ENTRIES, array, c_name, c_string
+from .c_text import NO_ENTRIES, array, c_name, c_string, text_list
 from .check import field_of, is_filter, modifier_field, part_of
 from .index import print_index
 from .record_tables import print_records
@@ -113,6 +113,11 @@ def number_of(entries, name):
     return next(n for n, entry in enumerate(entries) if entry["name"] == name)
 
 
+def modifier_bits(box, names):
+    """Bit n: modifier n of the box is among them."""
+    return f"{sum(1 << number_of(box['modifiers'], name) for name in names):#x}"
+
+
 def partner_of(box, modifier):
     """The control bit that switches a filter on, or the filter of such a bit; None for none."""
     for n, other in enumerate(box["modifiers"]):
@@ -139,6 +144,7 @@ def modifier_row(prefix, box, modifier, encoding):
     return {"name": c_string(own),
             "reg": f"&{prefix}_registers[{number_of(registers, name)}]" if name else "NULL",
             "hi": field["hi"], "lo": field["lo"], "role": f"PMU_FIELD_{field['role'].upper()}",
+            "number": box["modifiers"].index(modifier),
             "shared": str(bool(name)).lower(),
             "copied": str("{s}" in modifier.get("register", "")).lower(),
             "filter": str(is_filter(modifier)).lower(),
@@ -188,8 +194,8 @@ def print_umasks(prefix, box, event):
                      "absent": str("model" in u).lower(),
                      "signal": f"SIGNAL_{c_name(u.get('signal', 'none'))}",
                      "group": c_string(u.get("group", "")), "needs": c_string(u.get("needs", "")),
-                     "filters": c_string(",".join(u.get("filters", []))),
-                     "uses": c_string(",".join(u.get("uses", []))),
+                     "filters": modifier_bits(box, u.get("filters", [])),
+                     "uses": modifier_bits(box, u.get("uses", [])),
                      "given": given, "given_count": len(u["given"]),
                      "presets": presets, "preset_count": len(u["presets"]),
                      "desc": c_string(u.get("desc", "")),
@@ -212,9 +218,10 @@ def event_row(prefix, box, event, umasks, rows):
                str(event.get("select") == "umask").lower(),
            "signal": f"SIGNAL_{c_name(event.get('signal', 'none'))}"}
     presets = print_presets(prefix, f"{event['array']}_presets", box, event["presets"])
-    row.update({"filters": c_string(",".join(event.get("filters", []))),
+    attributes = text_list(f"{event['array']}_attributes", event.get("attributes", []))
+    row.update({"filters": modifier_bits(box, event.get("filters", [])),
                 "set_group": c_string(event["set_group"]), "set": event["set_number"],
-                "attributes": c_string(",".join(event.get("attributes", []))),
+                "attributes": attributes,
                 "presets": presets, "preset_count": len(event["presets"]),
                 "copies": box.get("copies", 0),
                 "model_note": c_string(event.get("model_note", "")),

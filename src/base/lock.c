@@ -1,6 +1,7 @@
 #include "base/lock.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <sched.h>
@@ -13,6 +14,7 @@
 
 #define SPINS	      100
 #define PATIENCE_NS   5000000u /* sleep of that length before the owner's life is doubted */
+#define NAP_NS	      1000000u
 #define NS_PER_SECOND 1000000000u
 
 uint32_t lock_thread(void)
@@ -83,20 +85,40 @@ static bool spin(struct lock *lock, uint32_t thread)
 	return false;
 }
 
-/* Once the word is ours: whoever the lock leant to may still be inside, for some microseconds. */
-static void wait_for_leant(struct lock *lock)
+/* Wakes whoever sleeps on a word that is not theirs to wait for any more. */
+static void wake_all(struct lock *lock)
+{
+	syscall(SYS_futex, &lock->word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+/*
+ * Once the word is ours: whoever the lock leant to may still be inside, for some microseconds, or
+ * for as long as it is stopped. @return whether it has left, or died; else the lock is as it was
+ */
+static bool wait_for_leant(struct lock *lock, uint32_t word, uint64_t deadline)
 {
 	uint64_t begin = now_ns();
 	uint32_t inside;
 
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
 	while ((inside = __atomic_load_n(&lock->inside, __ATOMIC_ACQUIRE))) {
-		sched_yield();
-		if (now_ns() - begin > PATIENCE_NS && !lock_thread_lives(inside)) {
+		uint64_t now = now_ns();
+
+		if (now >= deadline) {
+			__atomic_store_n(&lock->word, word, __ATOMIC_RELEASE);
+			wake_all(lock);
+			return false;
+		}
+		if (now - begin <= PATIENCE_NS) {
+			sched_yield();
+		} else if (lock_thread_lives(inside)) {
+			nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+		} else {
 			__atomic_store_n(&lock->inside, 0, __ATOMIC_RELAXED);
-			return;
+			return true;
 		}
 	}
+	return true;
 }
 
 bool lock_acquire_within(struct lock *lock, uint32_t thread, uint64_t ns)
@@ -118,8 +140,7 @@ bool lock_acquire_within(struct lock *lock, uint32_t thread, uint64_t ns)
 		if (word & LOCK_LEANS) {
 			if (!exchange(lock, word, thread | LOCK_WAITED))
 				continue;
-			wait_for_leant(lock);
-			return true;
+			return wait_for_leant(lock, word, deadline);
 		}
 		if (!(word & LOCK_WAITED)) {
 			if (!exchange(lock, word, word | LOCK_WAITED))

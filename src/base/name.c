@@ -34,55 +34,59 @@ uint32_t name_hash(const char *name)
 	return hash;
 }
 
-static unsigned smaller(unsigned a, unsigned b)
+/*
+ * Insertions, deletions, replacements and swaps of neighbours that turn the wanted name into @name:
+ * the columns of the matrix as bit vectors (H. Hyyro, "A bit-vector algorithm for computing
+ * Levenshtein and Damerau edit distances", 2003). A whole catalog is offered where a name is wrong.
+ */
+static unsigned edit_distance(const struct name_guess *guess, const char *name)
 {
-	return a < b ? a : b;
-}
+	uint64_t last = UINT64_C(1) << (guess->length - 1);
+	uint64_t more = UINT64_MAX, less = 0, diagonal = 0, before = 0; /* than the place above */
+	unsigned distance = (unsigned)guess->length;
 
-/* Insertions, deletions, replacements and swaps of neighbours that turn @a into @b. */
-static unsigned edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
-{
-	unsigned rows[3][GUESS_MAX + 1];
-	unsigned *before = rows[0], *above = rows[1], *row = rows[2];
+	for (; *name; name++) {
+		uint64_t same = guess->at[lower(*name)];
+		uint64_t swapped = ((~diagonal & same) << 1) & before;
+		uint64_t right_more, right_less;
 
-	for (size_t j = 0; j <= b_length; j++)
-		above[j] = (unsigned)j;
-	for (size_t i = 1; i <= a_length; i++) {
-		unsigned *oldest = before;
-
-		row[0] = (unsigned)i;
-		for (size_t j = 1; j <= b_length; j++) {
-			bool same = lower(a[i - 1]) == lower(b[j - 1]);
-
-			row[j] = smaller(smaller(above[j], row[j - 1]) + 1, above[j - 1] + !same);
-			if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
-			    lower(a[i - 2]) == lower(b[j - 1]))
-				row[j] = smaller(row[j], before[j - 2] + 1);
-		}
-		before = above;
-		above = row;
-		row = oldest;
+		diagonal = (((same & more) + more) ^ more) | same | less | swapped;
+		right_more = less | ~(diagonal | more);
+		right_less = diagonal & more;
+		distance += (right_more & last) != 0;
+		distance -= (right_less & last) != 0;
+		right_more = right_more << 1 | 1;
+		right_less <<= 1;
+		more = right_less | ~(diagonal | right_more);
+		less = right_more & diagonal;
+		before = same;
 	}
-	return above[b_length];
+	return distance;
 }
 
 void name_guess_init(struct name_guess *guess, const char *wanted)
 {
+	size_t length = strlen(wanted);
+
 	/* A third of the letters may be wrong: what is farther away is not what was meant. */
 	*guess = (struct name_guess){
 	    .wanted = wanted,
-	    .distance = (unsigned)strlen(wanted) / 3 + 2,
+	    .distance = (unsigned)length / 3 + 2,
+	    .length = length,
 	};
+	for (size_t i = 0; i < length && length <= GUESS_MAX; i++)
+		guess->at[lower(wanted[i])] |= UINT64_C(1) << i;
 }
 
 void name_guess_offer(struct name_guess *guess, const char *name)
 {
-	size_t wanted_length = strlen(guess->wanted), length = strlen(name);
+	size_t length = strlen(name);
+	size_t apart = length > guess->length ? length - guess->length : guess->length - length;
 	unsigned distance;
 
-	if (wanted_length > GUESS_MAX || length > GUESS_MAX)
+	if (guess->length > GUESS_MAX || length > GUESS_MAX || apart >= guess->distance)
 		return;
-	distance = edit_distance(guess->wanted, wanted_length, name, length);
+	distance = guess->length ? edit_distance(guess, name) : (unsigned)length;
 	if (distance < guess->distance) {
 		guess->distance = distance;
 		guess->best = name;

@@ -3,6 +3,7 @@
 #define BASE_NAME_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /** As strcmp(), upper and lower case ASCII letters being equal. */
@@ -25,6 +26,8 @@ struct name_guess {
 	const char *wanted;
 	const char *best; /* NULL: none is close enough to be meant */
 	unsigned distance;
+	size_t length;	  /* of wanted */
+	uint64_t at[256]; /* by lower case character: a bit for each place of it in wanted */
 };
 
 /** Starts guessing what @wanted means; it must outlive the guess. */

@@ -4,9 +4,16 @@
 
 #include "base/error.h"
 
+#define WRITE_TRIES 3 /* of a write that restores */
+
 int bus_init(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_ops *ops,
 	     const struct pmu_pmu *pmu, unsigned sockets)
 {
+	if (sockets > PMU_SOCKETS_MAX)
+		return error_set(ctx, PMU_E_UNSUPPORTED,
+				 "%u sockets are more than the %d that "
+				 "node ids tell apart",
+				 sockets, PMU_SOCKETS_MAX);
 	bus->ops = ops;
 	bus->pmu = pmu;
 	bus->sockets = sockets;
@@ -101,11 +108,36 @@ static const char *never_written(const struct pmu_register *reg)
 	}
 }
 
-static bool is_writable(const struct pmu_register *reg)
+bool bus_may_write(const struct bus_place *place)
 {
+	const struct pmu_register *reg = place->reg;
+
 	return reg->access != PMU_ACCESS_RO && reg->access != PMU_ACCESS_RV &&
 	       reg->role != PMU_ROLE_DISCOVERY && reg->role != PMU_ROLE_FREE_COUNTER &&
 	       reg->role != PMU_ROLE_SAMPLING;
+}
+
+/* An access that a signal or the device has failed once may well pass the next time. */
+static int write_again(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct pmu_access_op *op)
+{
+	int error = PMU_E_IO;
+
+	for (int tries = 0; tries < WRITE_TRIES && error; tries++)
+		error = pmu_bus_write(bus, ctx, op);
+	return error;
+}
+
+int bus_write_all(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct pmu_access_op *writes,
+		  size_t count)
+{
+	int first = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		int error = write_again(bus, first ? NULL : ctx, &writes[i]);
+
+		first = first ? first : error;
+	}
+	return first;
 }
 
 int pmu_bus_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct pmu_access_op *op)
@@ -115,7 +147,7 @@ int pmu_bus_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct pmu_acc
 
 	if (error)
 		return error;
-	if (!is_writable(place->reg))
+	if (!bus_may_write(place))
 		return error_set(ctx, PMU_E_RIGHTS, "%s of %s%u is %s (%s)", place->reg->name,
 				 place->box->name, place->instance, never_written(place->reg),
 				 place->reg->source);

@@ -31,13 +31,23 @@ struct pmu_bus {
 	struct bus_map map;
 };
 
-/** Fills in the common part. @return 0 or PMU_E_NOMEM */
+/** Fills in the common part. @return 0, PMU_E_NOMEM, PMU_E_UNSUPPORTED for too many sockets */
 int bus_init(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_ops *ops,
 	     const struct pmu_pmu *pmu, unsigned sockets);
 
 /** Says that many accesses follow, and that they are over; nothing else may come between. */
 void bus_begin(struct pmu_bus *bus);
 void bus_end(struct pmu_bus *bus);
+
+/** Whether the catalog lets the register be written. */
+bool bus_may_write(const struct bus_place *place);
+
+/**
+ * Restores: makes each of the writes, again where one fails, and the others even if it stays so.
+ * @return 0 or the first error that stayed, with its message
+ */
+int bus_write_all(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct pmu_access_op *writes,
+		  size_t count);
 
 /** Whether events whose model is PMU_MODEL_ABSENT count nothing behind this bus. */
 bool bus_is_emulated(const struct pmu_bus *bus);

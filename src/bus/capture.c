@@ -9,11 +9,13 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "bus/bus.h"
 #include "bus/hardware.h"
 
-#define MSR_SPACING  8	  /* bytes: in a plain file, register n is at byte 8 n */
-#define CONFIG_BYTES 4096 /* of a function's configuration space, the extended one included */
+#define MSR_SPACING	 8	     /* bytes: in a plain file, register n is at byte 8 n */
+#define COPIED_BYTES_MAX (64u << 20) /* of /proc/cpuinfo */
+#define CONFIG_BYTES	 4096 /* of a function's configuration space, the extended one included */
 
 static int cannot(struct pmu_ctx *ctx, const char *path)
 {
@@ -35,24 +37,19 @@ static int create(struct pmu_ctx *ctx, char *path, int *fd)
 
 static int copy_file(struct pmu_ctx *ctx, const char *from, char *to)
 {
-	char text[4096];
-	int error, fd, source = open(from, O_RDONLY | O_CLOEXEC);
-	ssize_t length = 0;
+	char *text;
+	size_t length;
+	int fd, error = file_read(ctx, from, COPIED_BYTES_MAX, &text, &length);
 
-	if (source < 0)
-		return error_set(ctx, PMU_E_IO, "cannot read %s: %s", from, strerror(errno));
-	error = create(ctx, to, &fd);
-	if (error) {
-		close(source);
+	if (error)
 		return error;
-	}
-	while (!error && (length = read(source, text, sizeof(text))) > 0)
-		if (write(fd, text, (size_t)length) != length)
+	error = create(ctx, to, &fd);
+	if (!error) {
+		if (write(fd, text, length) != (ssize_t)length)
 			error = cannot(ctx, to);
-	if (length < 0)
-		error = error_set(ctx, PMU_E_IO, "cannot read %s: %s", from, strerror(errno));
-	close(source);
-	close(fd);
+		close(fd);
+	}
+	free(text);
 	return error;
 }
 

@@ -13,6 +13,11 @@ struct emulated {
 static int no_answer(struct pmu_ctx *ctx, int error, const struct bus_place *place,
 		     const struct pmu_access_op *op)
 {
+	if (error == PMU_E_BUSY)
+		return error_set(ctx, error,
+				 "%s of %s%u on socket %u: a program on the machine was stopped in "
+				 "the middle of an access; continue or end it",
+				 place->reg->name, place->box->name, place->instance, op->socket);
 	return error_set(ctx, error, "socket %u has no %s%u: %s (0x%X) does not answer", op->socket,
 			 place->box->name, place->instance, place->reg->name, op->address);
 }

@@ -1,12 +1,14 @@
 #include "bus/host.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/file.h"
+
+#define CPUINFO_BYTES_MAX (64u << 20) /* 8,192 CPUs have some 16 MB */
 
 const char *host_path(const struct host *host, char path[HOST_PATH_MAX], const char *format, ...)
 {
@@ -103,17 +105,16 @@ static void count_sockets(struct host *host)
 
 static int read_cpuinfo(struct host *host, struct pmu_ctx *ctx)
 {
-	char path[HOST_PATH_MAX], *line = NULL;
-	FILE *file = fopen(host_path(host, path, "/proc/cpuinfo"), "re");
-	size_t size = 0;
-	int error = 0;
+	char path[HOST_PATH_MAX], *text, *saved;
+	int error =
+	    file_read(ctx, host_path(host, path, "/proc/cpuinfo"), CPUINFO_BYTES_MAX, &text, NULL);
 
-	if (!file)
-		return error_set(ctx, PMU_E_IO, "cannot read %s: %s", path, strerror(errno));
-	while (!error && getline(&line, &size, file) >= 0)
+	if (error)
+		return error == PMU_E_UNKNOWN ? PMU_E_IO : error;
+	for (char *line = strtok_r(text, "\n", &saved); line && !error;
+	     line = strtok_r(NULL, "\n", &saved))
 		error = read_line(host, ctx, line);
-	free(line);
-	fclose(file);
+	free(text);
 	if (!error && host->cpu_count == 0)
 		error = error_set(ctx, PMU_E_IO, "%s names no processor", path);
 	if (!error)

@@ -131,10 +131,9 @@ static void prepare(struct msr *msr, size_t cpu)
 }
 
 static int access_error(const struct msr *msr, struct pmu_ctx *ctx, size_t cpu, uint32_t number,
-			enum rights_action action, ssize_t done)
+			enum rights_action action, ssize_t done, int errnum)
 {
 	char path[HOST_PATH_MAX];
-	int errnum = errno;
 
 	path_of(msr, cpu, path);
 	/* The kernel answers EIO where the processor raised a fault; a file just ends. */
@@ -146,17 +145,56 @@ static int access_error(const struct msr *msr, struct pmu_ctx *ctx, size_t cpu, 
 	return rights_msr(ctx, msr->host, path, action, errnum);
 }
 
+/* Again where a signal came between, and once where the device failed: not every failure stays. */
+static ssize_t read_number(const struct file *file, uint32_t number, uint64_t *value)
+{
+	ssize_t done;
+	bool again = true;
+
+	do {
+		done = pread(file->fd, value, sizeof(*value), (off_t)number * file->spacing);
+		if (done >= 0 || (errno != EINTR && !(errno == EIO && again)))
+			return done;
+		again = errno == EINTR && again;
+	} while (true);
+}
+
+/*
+ * All CPUs are of one kind: what another one answers for is not missing in this one. Uncore
+ * registers that a package lacks are not asked for where a register lists them.
+ */
+static bool others_answer(struct msr *msr, size_t cpu, uint32_t number)
+{
+	size_t other = cpu ? 0 : msr->host->cpu_count - 1;
+	struct file *file = &msr->files[other];
+	uint64_t value;
+
+	if (other == cpu || (file->fd < 0 && open_file(msr, NULL, other, file)))
+		return false;
+	return read_number(file, number, &value) == sizeof(value);
+}
+
 int msr_read(struct msr *msr, struct pmu_ctx *ctx, size_t cpu, uint32_t number, uint64_t *value)
 {
 	struct file *file = &msr->files[cpu];
 	int error = file->fd < 0 ? open_file(msr, ctx, cpu, file) : 0;
+	char path[HOST_PATH_MAX];
 	ssize_t done;
+	int errnum;
 
 	if (error)
 		return error;
 	prepare(msr, cpu);
-	done = pread(file->fd, value, sizeof(*value), (off_t)number * file->spacing);
-	return done == sizeof(*value) ? 0 : access_error(msr, ctx, cpu, number, RIGHTS_READ, done);
+	done = read_number(file, number, value);
+	if (done == sizeof(*value))
+		return 0;
+	errnum = errno;
+	if (done < 0 && errnum == EIO && others_answer(msr, cpu, number))
+		return error_set(ctx, PMU_E_IO,
+				 "%s: MSR 0x%X cannot be read (input/output error), though other "
+				 "processors answer for it",
+				 path_of(msr, cpu, path), number);
+	return access_error(msr, ctx, cpu, number, RIGHTS_READ, done, errnum);
 }
 
 int msr_write(struct msr *msr, struct pmu_ctx *ctx, size_t cpu, uint32_t number, uint64_t value)
@@ -172,6 +210,10 @@ int msr_write(struct msr *msr, struct pmu_ctx *ctx, size_t cpu, uint32_t number,
 		return rights_msr(ctx, msr->host, path_of(msr, cpu, path), RIGHTS_OPEN,
 				  file->refused);
 	prepare(msr, cpu);
-	done = pwrite(file->fd, &value, sizeof(value), (off_t)number * file->spacing);
-	return done == sizeof(value) ? 0 : access_error(msr, ctx, cpu, number, RIGHTS_WRITE, done);
+	do
+		done = pwrite(file->fd, &value, sizeof(value), (off_t)number * file->spacing);
+	while (done < 0 && errno == EINTR);
+	return done == sizeof(value)
+		   ? 0
+		   : access_error(msr, ctx, cpu, number, RIGHTS_WRITE, done, errno);
 }

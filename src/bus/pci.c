@@ -164,9 +164,12 @@ static int no_function(const struct config_space *space, struct pmu_ctx *ctx, un
 	    socket, bus->domain, bus->number, address >> 15, address >> 12 & 7);
 }
 
-/* libpci does not say why; the file itself does. */
+/*
+ * libpci does not say why; @reason is what the kernel said to it, 0 where that was nothing. Then
+ * the file itself tells.
+ */
 static int access_error(const struct config_space *space, struct pmu_ctx *ctx,
-			const struct pci_dev *device, unsigned end, bool write)
+			const struct pci_dev *device, unsigned end, bool write, int reason)
 {
 	enum rights_action action = write ? RIGHTS_WRITE : RIGHTS_READ;
 	char path[HOST_PATH_MAX];
@@ -176,6 +179,8 @@ static int access_error(const struct config_space *space, struct pmu_ctx *ctx,
 	ssize_t done;
 
 	path_of(space, device, path);
+	if (reason)
+		return rights_pci(ctx, space->host, path, action, reason);
 	fd = open(path, (write ? O_RDWR : O_RDONLY) | O_CLOEXEC);
 	if (fd < 0)
 		return rights_pci(ctx, space->host, path, RIGHTS_OPEN, errno);
@@ -211,10 +216,15 @@ static bool read_bytes(struct pci_dev *device, unsigned offset, unsigned count, 
 {
 	u8 bytes[8];
 
-	if (!pci_read_block(device, (int)offset, bytes, (int)count))
-		return false;
-	*value = from_bytes(bytes, count);
-	return true;
+	bool done;
+
+	do {
+		errno = 0;
+		done = pci_read_block(device, (int)offset, bytes, (int)count);
+	} while (!done && errno == EINTR);
+	if (done)
+		*value = from_bytes(bytes, count);
+	return done;
 }
 
 static bool read_whole(struct pci_dev *device, unsigned offset, unsigned width, uint64_t *value)
@@ -243,11 +253,11 @@ int config_space_read(struct config_space *space, struct pmu_ctx *ctx, unsigned 
 	if (!device)
 		return no_function(space, ctx, socket, address);
 	if (!read_whole(device, offset, width, value))
-		return access_error(space, ctx, device, offset + width / 8, false);
+		return access_error(space, ctx, device, offset + width / 8, false, errno);
 	if ((uint32_t)*value != ALL_ONES)
 		return 0;
 	if (!read_bytes(device, 0, 4, &id))
-		return access_error(space, ctx, device, 4, false);
+		return access_error(space, ctx, device, 4, false, errno);
 	return id == ALL_ONES ? no_function(space, ctx, socket, address) : 0;
 }
 
@@ -257,12 +267,15 @@ int config_space_write(struct config_space *space, struct pmu_ctx *ctx, unsigned
 	struct pci_dev *device = device_at(space, socket, address);
 	unsigned offset = address & 0xfff;
 	u8 bytes[8];
+	bool done;
 
 	if (!device)
 		return no_function(space, ctx, socket, address);
 	for (unsigned i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (u8)(value >> 8 * i);
-	if (!pci_write_block(device, (int)offset, bytes, (int)width / 8))
-		return access_error(space, ctx, device, offset + width / 8, true);
-	return 0;
+	do {
+		errno = 0;
+		done = pci_write_block(device, (int)offset, bytes, (int)width / 8);
+	} while (!done && errno == EINTR);
+	return done ? 0 : access_error(space, ctx, device, offset + width / 8, true, errno);
 }

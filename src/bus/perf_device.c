@@ -9,31 +9,28 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/file.h"
 
 #define DEVICES	 "sys/bus/event_source/devices"
 #define TEXT_MAX 256
+#define FILE_MAX 4096 /* bytes of a file in sysfs: a page */
 
 /* The first line of a file of the device, without its end. */
 static int read_line(struct pmu_ctx *ctx, const struct perf_device *device, const char *root,
 		     const char *leaf, char line[TEXT_MAX])
 {
-	char *path;
-	FILE *file;
-	int error = 0;
+	char *path, *text = NULL;
+	int error;
 
 	if (asprintf(&path, "%s/" DEVICES "/%s/%s", root, device->name, leaf) < 0)
 		return error_set(ctx, PMU_E_NOMEM, "out of memory for a path");
-	file = fopen(path, "re");
-	if (!file)
-		error = error_set(ctx, errno == ENOENT ? PMU_E_UNKNOWN : PMU_E_IO,
-				  "cannot read %s: %s", path, strerror(errno));
-	else if (!fgets(line, TEXT_MAX, file))
+	error = file_read(ctx, path, FILE_MAX, &text, NULL);
+	if (!error && !*text)
 		error = error_set(ctx, PMU_E_IO, "%s is empty", path);
-	if (file)
-		fclose(file);
-	free(path);
 	if (!error)
-		line[strcspn(line, "\n")] = '\0';
+		snprintf(line, TEXT_MAX, "%.*s", (int)strcspn(text, "\n"), text);
+	free(text);
+	free(path);
 	return error;
 }
 

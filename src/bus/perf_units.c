@@ -1,29 +1,28 @@
 #include "bus/perf_units.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/file.h"
 
+#define FILE_MAX   4096 /* bytes of a file in sysfs: a page */
 #define PACKAGE_ID "sys/devices/system/cpu/cpu%d/topology/physical_package_id"
 
 static int package_of(struct pmu_ctx *ctx, const char *root, int cpu, int *package)
 {
-	char *path;
-	FILE *file;
-	int error = 0;
+	char *path, *text = NULL;
+	int error;
 
 	if (asprintf(&path, "%s/" PACKAGE_ID, root, cpu) < 0)
 		return error_set(ctx, PMU_E_NOMEM, "out of memory for a path");
-	file = fopen(path, "re");
-	if (!file)
-		error = error_set(ctx, PMU_E_IO, "cannot read %s: %s", path, strerror(errno));
-	else if (fscanf(file, "%d", package) != 1)
+	error = file_read(ctx, path, FILE_MAX, &text, NULL);
+	if (error == PMU_E_UNKNOWN)
+		error = PMU_E_IO;
+	if (!error && sscanf(text, "%d", package) != 1)
 		error = error_set(ctx, PMU_E_SYNTAX, "%s is no number", path);
-	if (file)
-		fclose(file);
+	free(text);
 	free(path);
 	return error;
 }

@@ -34,7 +34,7 @@ struct recording_line {
 int recording_put_header(FILE *file, const struct recording_header *header);
 int recording_put_line(FILE *file, bool write, const struct pmu_access_op *op, int result);
 
-/** @return 0 or PMU_E_SYNTAX */
+/** @return 0 or PMU_E_SYNTAX, for more than PMU_SOCKETS_MAX sockets too */
 int recording_get_header(const char *text, struct recording_header *header);
 int recording_get_line(const char *text, struct recording_line *line);
 

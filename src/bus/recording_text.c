@@ -45,7 +45,8 @@ int recording_get_header(const char *text, struct recording_header *header)
 	if (sscanf(text, "pmulab-recording %u %63s sockets=%u emulated=%u", &version, header->pmu,
 		   &header->sockets, &emulated) != 4)
 		return PMU_E_SYNTAX;
-	if (version != VERSION || header->sockets == 0 || emulated > 1)
+	if (version != VERSION || header->sockets == 0 || header->sockets > PMU_SOCKETS_MAX ||
+	    emulated > 1)
 		return PMU_E_SYNTAX;
 	header->emulated = emulated;
 	return 0;

@@ -2,24 +2,28 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/file.h"
+
+#define SMALL_FILE 4096
 
 void rights_lockdown(const struct host *host, char mode[32])
 {
-	char path[HOST_PATH_MAX], text[128] = "";
-	FILE *file = fopen(host_path(host, path, "/sys/kernel/security/lockdown"), "re");
+	char path[HOST_PATH_MAX], *text;
 	const char *chosen;
 
 	strcpy(mode, "none");
-	if (!file)
+	if (file_read(NULL, host_path(host, path, "/sys/kernel/security/lockdown"), SMALL_FILE,
+		      &text, NULL))
 		return;
 	/* "none [integrity] confidentiality" */
-	chosen = fgets(text, sizeof(text), file) ? strchr(text, '[') : NULL;
+	chosen = strchr(text, '[');
 	if (chosen)
 		sscanf(chosen, "[%31[^]]", mode);
-	fclose(file);
+	free(text);
 }
 
 static const char *doing(enum rights_action action)

@@ -159,6 +159,17 @@ uint64_t pmu_overflow_bit(const struct pmu_box *box, const struct pmu_register *
 	return counter + fixed_first < width ? UINT64_C(1) << (all->lo + fixed_first + counter) : 0;
 }
 
+uint64_t pmu_register_reset(const struct pmu_box *box, const struct pmu_register *reg,
+			    unsigned instance)
+{
+	const struct pmu_field *id =
+	    reg->role == PMU_ROLE_DISCOVERY ? pmu_field_by_role(reg, PMU_FIELD_DEVICE_ID, 0) : NULL;
+
+	/* Boxes that gather registers of several functions have the id in the register itself. */
+	return id ? reg->reset | (uint64_t)box->instances[instance].device_id << id->lo
+		  : reg->reset;
+}
+
 uint32_t pmu_register_address(const struct pmu_box *box, const struct pmu_register *reg,
 			      unsigned instance)
 {

@@ -12,18 +12,62 @@
 
 #include "cli/run.h"
 
-static const int guarded[CHILD_SIGNALS] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
-
 /* For the signal handler, which can be given nothing else. */
 static volatile sig_atomic_t child_pid, asked_to_end;
 
+static bool is_in(int signal, const int *signals, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (signals[i] == signal)
+			return true;
+	return false;
+}
+
+/* What a process gets for what it has done itself; the guardian's. */
+static bool is_fault(int signal)
+{
+	static const int faults[] = {SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE, SIGSYS, SIGTRAP};
+
+	return is_in(signal, faults, sizeof(faults) / sizeof(faults[0]));
+}
+
+/* Signals that end no process, and those that no process can handle. */
+static bool ends_nothing(int signal)
+{
+	static const int harmless[] = {SIGKILL, SIGSTOP, SIGCHLD, SIGCONT,  SIGTSTP,
+				       SIGTTIN, SIGTTOU, SIGURG,  SIGWINCH, 32, /* glibc's own */
+				       33};
+
+	return is_in(signal, harmless, sizeof(harmless) / sizeof(harmless[0]));
+}
+
+static bool is_guarded(int signal)
+{
+	return !is_fault(signal) && !ends_nothing(signal);
+}
+
 /* The terminal's signals reach the program by themselves. */
+static bool reaches_program(int signal, const siginfo_t *info)
+{
+	return info->si_code == SI_KERNEL &&
+	       (signal == SIGINT || signal == SIGQUIT || signal == SIGHUP);
+}
+
 static void pass_on(int signal, siginfo_t *info, void *context)
 {
+	int errnum = errno;
+
 	(void)context;
+	/*
+	 * A write of our own that nobody reads (SIGPIPE) or that is beyond the limit (SIGXFSZ)
+	 * fails, and is reported as such.
+	 */
+	if (info->si_code == SI_USER && info->si_pid == getpid())
+		return;
 	asked_to_end = signal;
-	if (child_pid > 0 && info->si_code != SI_KERNEL)
+	if (child_pid > 0 && !reaches_program(signal, info))
 		kill((pid_t)child_pid, signal);
+	errno = errnum;
 }
 
 void child_guard(struct child_signals *signals)
@@ -32,17 +76,18 @@ void child_guard(struct child_signals *signals)
 
 	child_pid = asked_to_end = 0;
 	/* Who started us may have left it ignored: then there would be no exit code. */
-	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &signals->before_sigchld);
+	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &signals->before[SIGCHLD]);
 	sigprocmask(SIG_SETMASK, NULL, &signals->mask);
-	for (size_t i = 0; i < CHILD_SIGNALS; i++)
-		sigaction(guarded[i], &action, &signals->before[i]);
+	for (int signal = 1; signal < _NSIG; signal++)
+		if (is_guarded(signal))
+			sigaction(signal, &action, &signals->before[signal]);
 }
 
 void child_unguard(const struct child_signals *signals)
 {
-	for (size_t i = 0; i < CHILD_SIGNALS; i++)
-		sigaction(guarded[i], &signals->before[i], NULL);
-	sigaction(SIGCHLD, &signals->before_sigchld, NULL);
+	for (int signal = 1; signal < _NSIG; signal++)
+		if (is_guarded(signal) || signal == SIGCHLD)
+			sigaction(signal, &signals->before[signal], NULL);
 }
 
 static _Noreturn void become_program(char **argv, const struct child_signals *signals, int go,
@@ -121,13 +166,18 @@ static void watch(struct child *child)
 
 static int wait_for(struct child *child)
 {
-	int status;
+	siginfo_t ended;
+	int status = 0;
 
 	if (child->watch >= 0)
 		watch(child);
-	while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
+	/* It stays a zombie until no signal is passed on to it: its number may be another's then.
+	 */
+	while (waitid(P_PID, (id_t)child->pid, &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR)
 		;
 	child_pid = 0;
+	while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
+		;
 	close(child->fate);
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
@@ -139,24 +189,38 @@ void child_abandon(struct child *child)
 	wait_for(child);
 }
 
-int child_finish(const struct cli *cli, struct child *child, int *exit)
+int child_run(struct child *child)
 {
-	int errnum;
-	ssize_t told;
+	int errnum = 0;
 
 	child_pid = child->pid;
-	if (asked_to_end) {
+	child->ended_by = asked_to_end;
+	if (child->ended_by) {
 		child_abandon(child);
-		*exit = 128 + asked_to_end;
-		return 0;
+		return 128 + child->ended_by;
 	}
 	close(child->go);
 	/* Ends empty when the program has begun. */
-	while ((told = read(child->fate, &errnum, sizeof(errnum))) < 0 && errno == EINTR)
+	while (read(child->fate, &errnum, sizeof(errnum)) < 0 && errno == EINTR)
 		;
-	*exit = wait_for(child);
-	if (told != sizeof(errnum))
+	child->refusal = errnum;
+	child->ran = !errnum;
+	return wait_for(child);
+}
+
+int child_explain(const struct cli *cli, const struct child *child)
+{
+	if (child->ran)
 		return 0;
-	return cli_error(cli, errnum == ENOENT ? RUN_NOT_FOUND : RUN_NOT_EXECUTABLE,
-			 "cannot run %s: %s", child->name, strerror(errnum));
+	if (child->ended_by)
+		return cli_error(cli, 128 + child->ended_by, "%s did not begin: signal %d (%s)",
+				 child->name, child->ended_by, strsignal(child->ended_by));
+	return cli_error(cli, child->refusal == ENOENT ? RUN_NOT_FOUND : RUN_NOT_EXECUTABLE,
+			 "cannot run %s: %s", child->name, strerror(child->refusal));
+}
+
+int child_finish(const struct cli *cli, struct child *child, int *exit)
+{
+	*exit = child_run(child);
+	return child_explain(cli, child);
 }

@@ -10,26 +10,28 @@
 
 #include "cli/cli.h"
 
-#define CHILD_SIGNALS 6
-
 struct child_signals {
-	struct sigaction before[CHILD_SIGNALS], before_sigchld;
+	struct sigaction before[_NSIG];
 	sigset_t mask;
 };
 
 /**
- * From here on signals end the program and not this process, which has counters to give back. One
- * that comes before the program begins keeps it from beginning.
+ * From here on no signal ends this process, which has counters to give back, but SIGKILL and those
+ * of its own faults: they are passed on to the program. One that comes before the program begins
+ * keeps it from beginning.
  */
 void child_guard(struct child_signals *signals);
 void child_unguard(const struct child_signals *signals);
 
 struct child {
 	pid_t pid;
-	int go;	   /* closing it lets the program begin */
-	int fate;  /* tells why it could not be executed */
-	int watch; /* a descriptor whose hanging up ends the program; -1: none */
-	bool gone; /* it has */
+	int go;	      /* closing it lets the program begin */
+	int fate;     /* tells why it could not be executed */
+	int watch;    /* a descriptor whose hanging up ends the program; -1: none */
+	bool gone;    /* it has */
+	bool ran;     /* it became the program */
+	int refusal;  /* error number of executing it, if that is why it did not */
+	int ended_by; /* signal that kept it from beginning; 0: none */
 	const char *name;
 };
 
@@ -37,10 +39,13 @@ struct child {
 int child_start(const struct cli *cli, struct child *child, char **argv,
 		const struct child_signals *signals);
 /**
- * Runs it to its end.
- * @param exit  receives its exit code, or 128 + signal as a shell says it
- * @return 0, or the exit code where it could not be run, said: RUN_NOT_FOUND, RUN_NOT_EXECUTABLE
+ * Runs it to its end, and says nothing: child->ran tells whether it began.
+ * @return its exit code, or 128 + signal as a shell says it
  */
+int child_run(struct child *child);
+/** Says why it did not run. @return 0: it ran; RUN_NOT_FOUND, RUN_NOT_EXECUTABLE, 128 + signal */
+int child_explain(const struct cli *cli, const struct child *child);
+/** Both. @param exit  receives the exit code. @return 0 or what child_explain() returns */
 int child_finish(const struct cli *cli, struct child *child, int *exit);
 /** Ends it without having run. */
 void child_abandon(struct child *child);

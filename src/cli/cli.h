@@ -3,6 +3,7 @@
 #define CLI_CLI_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/name.h"
@@ -24,8 +25,11 @@ enum cli_format {
 	CLI_CSV,
 };
 
+struct descriptors;
+
 struct cli {
 	struct pmu_ctx *ctx;
+	const struct descriptors *inherited; /* that programs which are run inherit */
 	const char *command;
 	enum cli_format format;
 	FILE *out;
@@ -36,7 +40,7 @@ struct cli {
 typedef int cli_command(struct cli *cli, int argc, char **argv);
 
 cli_command cli_machines, cli_list, cli_show, cli_encode, cli_decode, cli_stat, cli_emulate,
-    cli_lint;
+    cli_lint, cli_restore;
 
 /* Says what would have been valid: every name, and the one that was probably meant. */
 struct cli_names {
@@ -72,6 +76,11 @@ const struct pmu_machine *cli_find_machine(struct cli *cli, const char *name);
 int cli_print_table(const struct cli *cli, struct table *table);
 
 struct json_t;
+/**
+ * A number of 64 bits, for cli_print_json() alone: it prints them all as unsigned decimal numbers,
+ * which the JSON library, whose integers have a sign, cannot.
+ */
+struct json_t *cli_json_number(uint64_t value);
 /** Prints and releases a JSON value. @return exit code */
 int cli_print_json(const struct cli *cli, struct json_t *json);
 

@@ -175,7 +175,7 @@ static int decode_file(struct output *output, struct record_source *source, cons
 
 	if (!strcmp(path, "-"))
 		return decode_stream(output, source, stdin, "standard input");
-	file = fopen(path, "rb");
+	file = fopen(path, "rbe");
 	if (!file)
 		return cli_error(output->cli, EXIT_FAILED, "cannot open %s: %s", path,
 				 strerror(errno));

@@ -22,7 +22,7 @@ static void usage(FILE *file)
 	      "  --clock wall    while no program runs the machine's time goes on (default)\n"
 	      "  --clock machine its time only goes on with programs\n"
 	      "  --record FILE   writes each access to a register that there is to FILE\n\n"
-	      "Exit code: the tool's or program's.\n",
+	      "Exit code: the tool's or program's; 126 or 127 where it could not be run.\n",
 	      file);
 }
 
@@ -32,7 +32,15 @@ struct arguments {
 	bool tool, machine_clock;
 };
 
-static int serve(const struct cli *cli, const struct arguments *arguments, const struct run *tool,
+/* In the serving process, which watched. */
+static int finished(void *arg, int tool_exit)
+{
+	int code = emulate_watch_report(arg);
+
+	return code ? code : tool_exit;
+}
+
+static int serve(const struct cli *cli, const struct arguments *arguments, struct run *tool,
 		 struct emulate_watch *watch)
 {
 	const struct device_options options = {
@@ -40,29 +48,34 @@ static int serve(const struct cli *cli, const struct arguments *arguments, const
 	    .name = arguments->name,
 	    .wall_clock = !arguments->machine_clock,
 	    .accessed = emulate_watch_access,
+	    .finished = finished,
 	    .arg = watch,
 	};
 	struct device_server *server;
-	int code, error = device_server_new(&server, cli->ctx, &options);
+	int code, exit, error = device_server_new(&server, cli->ctx, &options);
 
 	if (error)
 		return cli_fail(cli, error);
-	code = run_program(cli, tool, -1);
+	tool->watch = device_server_watch(server);
+	code = run_program(cli, tool, -1, &exit);
+	if (!code)
+		error = device_server_finish(server, cli->ctx, exit, &exit);
 	device_server_free(server);
-	return code;
+	if (error)
+		return cli_fail(cli, error);
+	return code ? code : exit;
 }
 
-static int serve_watched(const struct cli *cli, const struct arguments *arguments,
-			 const struct run *tool)
+static int serve_watched(const struct cli *cli, const struct arguments *arguments, struct run *tool)
 {
 	struct emulate_watch watch;
-	int end, code = emulate_watch_begin(cli, &watch, arguments->record, arguments->machine);
+	int code = emulate_watch_begin(cli, &watch, arguments->record, arguments->machine);
 
 	if (code)
 		return code;
 	code = serve(cli, arguments, tool, &watch);
-	end = emulate_watch_end(cli, &watch, arguments->record);
-	return end ? end : code;
+	emulate_watch_release(&watch);
+	return code;
 }
 
 static int host(const struct cli *cli, const struct arguments *arguments, char **argv)
@@ -84,26 +97,26 @@ static int run_on(const struct cli *cli, const struct system_share *share, char 
 {
 	struct system *system;
 	struct run program;
-	int code, error = system_attach(&system, cli->ctx, share->block);
+	int code, exit, error = system_attach(&system, cli->ctx, share->block);
 
 	if (error)
 		return cli_fail(cli, error);
 	code = run_prepare(cli, &program, argv, system_desc(system));
 	if (!code) {
 		program.watch = share->connection;
-		code = run_program(cli, &program, share->block);
+		code = run_program(cli, &program, share->block, &exit);
 		machine_drain(system_machine(system));
 		run_release(&program);
 	}
 	system_free(system);
-	return code;
+	return code ? code : exit;
 }
 
 static int run_tool(const struct cli *cli, const struct system_share *share, char **argv)
 {
 	struct system *system;
 	struct run tool;
-	int code, error = system_attach(&system, cli->ctx, share->block);
+	int code, exit, error = system_attach(&system, cli->ctx, share->block);
 
 	if (error)
 		return cli_fail(cli, error);
@@ -112,9 +125,9 @@ static int run_tool(const struct cli *cli, const struct system_share *share, cha
 	if (code)
 		return code;
 	tool.watch = share->connection;
-	code = run_program(cli, &tool, -1);
+	code = run_program(cli, &tool, -1, &exit);
 	run_release(&tool);
-	return code;
+	return code ? code : exit;
 }
 
 static int attach(const struct cli *cli, const struct arguments *arguments, char **argv)

@@ -21,7 +21,7 @@ static FILE *open_recording(const char *path, const struct pmu_machine *machine)
 int emulate_watch_begin(const struct cli *cli, struct emulate_watch *watch, const char *path,
 			const struct pmu_machine *machine)
 {
-	*watch = (struct emulate_watch){0};
+	*watch = (struct emulate_watch){.cli = cli, .path = path};
 	if (bus_map_init(&watch->map, pmu_find_pmu(machine->pmu)))
 		return cli_error(cli, EXIT_FAILED, "out of memory");
 	if (path) {
@@ -36,8 +36,9 @@ int emulate_watch_begin(const struct cli *cli, struct emulate_watch *watch, cons
 	return 0;
 }
 
-int emulate_watch_end(const struct cli *cli, struct emulate_watch *watch, const char *path)
+int emulate_watch_report(struct emulate_watch *watch)
 {
+	const struct cli *cli = watch->cli;
 	bool failed = watch->file && ferror(watch->file);
 
 	for (unsigned i = 0; i < watch->absent_count; i++)
@@ -46,11 +47,17 @@ int emulate_watch_end(const struct cli *cli, struct emulate_watch *watch, const 
 			  watch->absent[i]);
 	if (watch->more)
 		cli_error(cli, 0, "warning: nor are others that the tool counted");
+	if ((watch->file && fflush(watch->file)) || failed)
+		return cli_error(cli, EXIT_FAILED, "cannot write all of %s", watch->path);
+	return 0;
+}
+
+void emulate_watch_release(struct emulate_watch *watch)
+{
+	if (watch->file)
+		fclose(watch->file);
 	pthread_mutex_destroy(&watch->lock);
 	bus_map_fini(&watch->map);
-	if ((watch->file && fclose(watch->file)) || failed)
-		return cli_error(cli, EXIT_FAILED, "cannot write all of %s", path);
-	return 0;
 }
 
 static void note_absent(struct emulate_watch *watch, const char *name)

@@ -16,6 +16,8 @@
 #define WATCH_NAME_BYTES 64
 
 struct emulate_watch {
+	const struct cli *cli;
+	const char *path;     /* of the file */
 	struct bus_map map;   /* for the registers' names */
 	FILE *file;	      /* NULL: nothing is written down */
 	pthread_mutex_t lock; /* of what follows */
@@ -27,8 +29,10 @@ struct emulate_watch {
 /** @param path  NULL: writes nothing down. @return 0 or the exit code */
 int emulate_watch_begin(const struct cli *cli, struct emulate_watch *watch, const char *path,
 			const struct pmu_machine *machine);
-/** Says which events were not modelled. @return 0 or the exit code */
-int emulate_watch_end(const struct cli *cli, struct emulate_watch *watch, const char *path);
+/** Says which events were not modelled, and ends the file. @return 0 or the exit code */
+int emulate_watch_report(struct emulate_watch *watch);
+
+void emulate_watch_release(struct emulate_watch *watch);
 
 /** To be called by any thread. @arg is the struct emulate_watch. */
 void emulate_watch_access(void *arg, const struct pmon_access *access, bool write, uint64_t value,

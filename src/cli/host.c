@@ -7,11 +7,17 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/file.h"
+#include "base/list.h"
 #include "bus/bus.h"
 #include "bus/hardware.h"
 #include "cli/child.h"
+#include "cli/descriptors.h"
+#include "cli/guardian.h"
+#include "session/session.h"
 
-#define EVENT_TEXT_MAX 1024 /* of an expression, as the user wrote it */
+#define SMALL_FILE     4096			/* bytes of a setting of the kernel */
+#define EVENT_TEXT_MAX (2 * PMU_EVENT_TEXT_MAX) /* of an expression, as the user wrote it */
 
 struct stat_access {
 	struct pmu_access_op op;
@@ -47,15 +53,13 @@ static void keep_access(void *arg, bool write, const struct pmu_access_op *op)
 /* The first of events that commas outside braces divide. */
 static void first_of(const char *events, char text[EVENT_TEXT_MAX])
 {
-	int depth = 0;
+	const char *item;
 	size_t length = 0;
 
-	while (length < EVENT_TEXT_MAX - 1 && events[length] &&
-	       (events[length] != ',' || depth > 0)) {
-		depth += (events[length] == '{') - (events[length] == '}');
-		length++;
-	}
-	memcpy(text, events, length);
+	if (list_next(&events, &item, &length) && length < EVENT_TEXT_MAX)
+		memcpy(text, item, length);
+	else
+		length = 0;
 	text[length] = '\0';
 }
 
@@ -208,11 +212,32 @@ int host_open(const struct cli *cli, struct stat_run *run, const char *events)
 	return open_computer(cli, run);
 }
 
+/* @return whether all of it could be written */
+static bool write_recording(struct stat_run *run)
+{
+	bool whole = true;
+
+	if (run->trace) {
+		whole = !fclose(run->trace) &&
+			fwrite(run->trace_text, 1, run->trace_bytes, run->file) == run->trace_bytes;
+		free(run->trace_text);
+		run->trace = NULL;
+	}
+	if (run->file && (ferror(run->file) | fclose(run->file)))
+		whole = false;
+	run->file = NULL;
+	return whole;
+}
+
 int host_close(const struct cli *cli, struct stat_run *run, int code)
 {
-	bool lost = run->file && (ferror(run->file) | fclose(run->file));
+	struct sigaction before;
+	bool whole;
 
-	run->file = NULL;
+	/* A pipe that nobody reads is an error like others. */
+	sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, &before);
+	whole = write_recording(run);
+	sigaction(SIGPIPE, &before, NULL);
 	if (run->dry_run) {
 		bus_map_fini(&run->dry_run->map);
 		pmu_bus_free(run->dry_run->part);
@@ -220,22 +245,22 @@ int host_close(const struct cli *cli, struct stat_run *run, int code)
 		free(run->dry_run);
 		run->dry_run = NULL;
 	}
-	return lost && !code ? cli_error(cli, EXIT_FAILED, "the recording cannot be written")
-			     : code;
+	return whole || code ? code
+			     : cli_error(cli, EXIT_FAILED, "the recording cannot be written");
 }
 
 /* What helps against counters in use, beside forcing. */
 static void hint_busy(const struct cli *cli, const struct stat_run *run)
 {
 	const struct host *host = bus_hardware_host(run->bus);
-	char path[HOST_PATH_MAX];
-	FILE *file =
-	    host ? fopen(host_path(host, path, "/proc/sys/kernel/nmi_watchdog"), "re") : NULL;
-	int watchdog = file ? fgetc(file) : EOF;
+	char path[HOST_PATH_MAX], *text = NULL;
+	bool watchdog = host &&
+			!file_read(NULL, host_path(host, path, "/proc/sys/kernel/nmi_watchdog"),
+				   SMALL_FILE, &text, NULL) &&
+			*text == '1';
 
-	if (file)
-		fclose(file);
-	if (watchdog == '1')
+	free(text);
+	if (watchdog)
 		cli_error(cli, 0,
 			  "the kernel's NMI watchdog counts cycles on each core; as root: sysctl "
 			  "kernel.nmi_watchdog=0");
@@ -250,64 +275,112 @@ static double now(void)
 	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
+/* Keeps the first message: nothing is printed before registers are restored. */
 static int failed(const struct cli *cli, struct stat_run *run, int error)
 {
-	snprintf(run->problem, sizeof(run->problem), "%s", pmu_message(cli->ctx));
-	cli_fail(cli, error);
-	if (error == PMU_E_BUSY)
-		hint_busy(cli, run);
-	return EXIT_FAILED;
+	if (!*run->problem)
+		snprintf(run->problem, sizeof(run->problem), "%s", pmu_message(cli->ctx));
+	return error;
 }
 
 /* From start to counts. A recording and a dry run have no program: @child is NULL. */
 static int count(const struct cli *cli, struct stat_run *run, struct child *child)
 {
-	int code = 0, error = pmu_session_start(run->session, cli->ctx);
+	int stopped, error = pmu_session_start(run->session, cli->ctx);
 	double begin = now();
 
 	if (error) {
-		code = failed(cli, run, error);
+		failed(cli, run, error);
 		if (child)
 			child_abandon(child);
-		return code;
+		return error;
 	}
+	run->started = true;
 	if (child) {
-		code = child_finish(cli, child, &run->exit);
+		run->exit = child_run(child);
+		run->ran = child->ran;
 		run->seconds = now() - begin;
 	}
-	error = pmu_session_stop(run->session, cli->ctx);
-	if (!error && !code)
-		error = pmu_session_read(run->session, cli->ctx, &run->counts, &run->count_count);
-	return error && !code ? failed(cli, run, error) : code;
+	stopped = pmu_session_stop(run->session, cli->ctx);
+	if (!stopped && (!child || child->ran))
+		stopped = pmu_session_read(run->session, cli->ctx, &run->counts, &run->count_count);
+	return stopped ? failed(cli, run, stopped) : 0;
 }
 
-/* What kept it from counting most often keeps it from restoring too, and has been said. */
-static int restore(const struct cli *cli, struct stat_run *run, int code)
-{
-	int error = pmu_session_end(run->session, cli->ctx);
+/* What a session is about to write to, and who restores it. */
+struct guarded {
+	const struct cli *cli;
+	struct stat_run *run;
+	struct guardian guardian;
+	const struct child *child; /* NULL: there is none */
+};
 
-	if (!error || run->options.replay || !strcmp(run->problem, pmu_message(cli->ctx)))
+static struct pmu_bus *inner_bus(const struct stat_run *run)
+{
+	return run->recorded ? run->recorded : run->bus;
+}
+
+static int begin_guard(void *arg, struct pmu_ctx *ctx, const struct session_writes *plan)
+{
+	struct guarded *guarded = arg;
+	const int private[] = {
+	    guarded->child ? guarded->child->go : -1,
+	    guarded->child ? guarded->child->fate : -1,
+	    guarded->run->file ? fileno(guarded->run->file) : -1,
+	    guarded->run->output ? fileno(guarded->cli->out) : -1,
+	};
+
+	(void)ctx;
+	return guardian_start(guarded->cli, &guarded->guardian, inner_bus(guarded->run), plan->ops,
+			      plan->count, private, sizeof(private) / sizeof(private[0]));
+}
+
+/* Restores and only then says what went wrong, if anything did. */
+static int finish(const struct cli *cli, struct stat_run *run, struct guarded *guarded, int error)
+{
+	int code = error ? EXIT_FAILED : 0, lost = pmu_session_end(run->session, cli->ctx);
+
+	guardian_end(&guarded->guardian, !lost);
+	if (error)
+		cli_error(cli, 0, "%s", run->problem);
+	if (error == PMU_E_BUSY && !run->started && !run->options.force)
+		hint_busy(cli, run);
+	if (!error && guarded->child)
+		code = child_explain(cli, guarded->child);
+	/* What kept it from counting most often keeps it from restoring too, and has been said. */
+	if (!lost || run->options.replay || !strcmp(run->problem, pmu_message(cli->ctx)))
 		return code;
-	return cli_error(cli, EXIT_FAILED, "registers could not be restored: %s",
+	return cli_error(cli, EXIT_FAILED,
+			 "registers could not be restored: %s; pmulab restore tries again",
 			 pmu_message(cli->ctx));
 }
 
 int host_measure(const struct cli *cli, struct stat_run *run, char **argv)
 {
 	bool native = !run->options.replay && !run->options.dry_run;
+	struct guarded guarded = {.cli = cli, .run = run};
 	struct child_signals signals;
-	struct child child;
-	int code = 0;
+	struct child child = {0};
+	int code = 0, error;
 
 	run->seconds = NAN;
 	if (run->options.force)
 		pmu_session_force(run->session);
+	if (bus_hardware_host(inner_bus(run))) {
+		if (guardian_finds_left(cli, inner_bus(run)) && !run->options.force)
+			return EXIT_FAILED;
+		run->session->kept = begin_guard;
+		run->session->kept_arg = &guarded;
+	}
+	descriptors_close_on_exec(cli->inherited);
 	child_guard(&signals);
 	if (native)
 		code = child_start(cli, &child, argv, &signals);
-	if (!code)
-		code = count(cli, run, native ? &child : NULL);
-	code = restore(cli, run, code);
+	if (!code) {
+		guarded.child = native ? &child : NULL;
+		error = count(cli, run, native ? &child : NULL);
+		code = finish(cli, run, &guarded, error);
+	}
 	child_unguard(&signals);
 	return code;
 }
@@ -328,7 +401,7 @@ static json_t *access_json(const struct stat_run *run, const struct stat_access 
 			 place->box->name, "instance", place->instance, "register", access->op.reg,
 			 "space", cli_space_name(access->op.space), "address", access->op.address,
 			 "width", access->op.width, "value",
-			 access->write ? json_integer((json_int_t)access->op.value) : json_null());
+			 access->write ? cli_json_number(access->op.value) : json_null());
 }
 
 static void access_row(const struct stat_run *run, struct table *table,

@@ -39,40 +39,57 @@ static int open_output(struct cli *cli, const char *path)
 			: cli_error(cli, EXIT_FAILED, "cannot write %s: %s", path, strerror(errno));
 }
 
-static int report(struct cli *cli, const struct arguments *arguments, const struct lint *lint,
-		  char **argv, int tool_exit)
-{
-	int code = lint_report(cli, lint, argv, tool_exit);
+/* One run of a tool. */
+struct linting {
+	struct lint found; /* first: what hears of findings is given the whole */
+	struct cli *cli;
+	const struct arguments *arguments;
+	char **argv;
+};
 
-	if (arguments->output && fclose(cli->out))
-		code = cli_error(cli, EXIT_FAILED, "cannot write %s: %s", arguments->output,
-				 strerror(errno));
+/* In the serving process, which collected the findings. */
+static int report(void *arg, int tool_exit)
+{
+	struct linting *linting = arg;
+	struct cli *cli = linting->cli;
+	int code = lint_report(cli, &linting->found, linting->argv, tool_exit);
+
+	if (linting->arguments->output && fclose(cli->out))
+		code = cli_error(cli, EXIT_FAILED, "cannot write %s: %s",
+				 linting->arguments->output, strerror(errno));
 	if (code)
 		return code;
-	if (lint->count)
+	if (linting->found.count)
 		return EXIT_FOUND;
 	return tool_exit ? EXIT_FAILED : EXIT_DONE;
 }
 
-static int lint(struct cli *cli, const struct arguments *arguments, struct lint *lint,
-		const struct run *tool, char **argv)
+static int lint(struct linting *linting, struct run *tool)
 {
 	const struct device_options options = {
-	    .machine = arguments->machine,
-	    .name = arguments->name,
+	    .machine = linting->arguments->machine,
+	    .name = linting->arguments->name,
 	    .wall_clock = true,
 	    .refused = lint_refused,
 	    .violated = lint_violated,
-	    .arg = lint,
+	    .finished = report,
+	    .arg = linting,
 	};
+	const struct cli *cli = linting->cli;
 	struct device_server *server;
-	int tool_exit, error = device_server_new(&server, cli->ctx, &options);
+	int code, exit, error = device_server_new(&server, cli->ctx, &options);
 
 	if (error)
 		return cli_fail(cli, error);
-	tool_exit = run_program(cli, tool, -1);
+	tool->watch = device_server_watch(server);
+	code = run_program(cli, tool, -1, &exit);
+	/* A tool that never ran broke no rule, and kept none. */
+	if (!code)
+		error = device_server_finish(server, cli->ctx, exit, &exit);
 	device_server_free(server);
-	return report(cli, arguments, lint, argv, tool_exit);
+	if (error)
+		return cli_fail(cli, error);
+	return code ? code : exit;
 }
 
 int cli_lint(struct cli *cli, int argc, char **argv)
@@ -82,7 +99,7 @@ int cli_lint(struct cli *cli, int argc, char **argv)
 	    {"format", required_argument, NULL, 'f'},  {"output", required_argument, NULL, 'o'},
 	    {"help", no_argument, NULL, 'h'},	       {0}};
 	struct arguments arguments = {0};
-	struct lint found;
+	struct linting linting = {.cli = cli, .arguments = &arguments};
 	struct run tool;
 	int code = 0;
 
@@ -119,11 +136,12 @@ int cli_lint(struct cli *cli, int argc, char **argv)
 	code = run_prepare_tool(cli, &tool, argv + optind, arguments.machine);
 	if (code)
 		return code;
-	lint_init(&found, arguments.machine);
+	lint_init(&linting.found, arguments.machine);
+	linting.argv = argv + optind;
 	code = open_output(cli, arguments.output);
 	if (!code)
-		code = lint(cli, &arguments, &found, &tool, argv + optind);
-	lint_fini(&found);
+		code = lint(&linting, &tool);
+	lint_fini(&linting.found);
 	run_release(&tool);
 	return code;
 }

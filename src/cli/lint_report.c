@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/lint.h"
+#include "cli/text.h"
 
 void lint_init(struct lint *lint, const struct pmu_machine *machine)
 {
@@ -111,9 +112,9 @@ static json_t *finding_json(const struct lint_finding *finding)
 	json_t *json;
 
 	snprintf(value, sizeof(value), "0x%" PRIX64, finding->value);
-	json = json_pack("{s:s, s:i, s:s, s:s, s:s, s:I}", "register", finding->reg, "socket",
+	json = json_pack("{s:s, s:i, s:s, s:s, s:s, s:o}", "register", finding->reg, "socket",
 			 (int)finding->socket, "value", value, "rule", finding->rule, "source",
-			 finding->source, "times", (json_int_t)finding->times);
+			 finding->source, "times", cli_json_number(finding->times));
 	if (finding->box) {
 		json_object_set_new(json, "box", json_string(finding->box));
 		json_object_set_new(json, "instance", json_integer(finding->instance));
@@ -123,16 +124,14 @@ static json_t *finding_json(const struct lint_finding *finding)
 
 static int report_json(const struct cli *cli, const struct lint *lint, char **tool, int tool_exit)
 {
-	json_t *arguments = json_array(), *findings = json_array();
+	json_t *report, *findings = json_array();
 
-	for (; *tool; tool++)
-		json_array_append_new(arguments, json_string(*tool));
 	for (size_t i = 0; i < lint->count; i++)
 		json_array_append_new(findings, finding_json(&lint->findings[i]));
-	return cli_print_json(
-	    cli, json_pack("{s:s, s:o, s:i, s:o, s:I, s:b}", "machine", lint->machine->name, "tool",
-			   arguments, "exit", tool_exit, "findings", findings, "times",
-			   (json_int_t)all_times(lint), "complete", !lint->incomplete));
+	report = json_pack("{s:s, s:i, s:o, s:o, s:b}", "machine", lint->machine->name, "exit",
+			   tool_exit, "findings", findings, "times",
+			   cli_json_number(all_times(lint)), "complete", !lint->incomplete);
+	return cli_print_json(cli, text_json_set(report, "tool", tool));
 }
 
 static int print_findings(const struct cli *cli, const struct lint *lint)
@@ -173,8 +172,8 @@ int lint_report(const struct cli *cli, const struct lint *lint, char **tool, int
 		code = print_findings(cli, lint);
 	if (cli->format == CLI_CSV)
 		return code;
-	fprintf(cli->out, "%s%s on %s, exit code %d: ", lint->count ? "\n" : "", tool[0],
-		lint->machine->name, tool_exit);
+	text_print(cli->out, "%s%s on %s, exit code %d: ", lint->count ? "\n" : "", tool[0],
+		   lint->machine->name, tool_exit);
 	if (lint->count)
 		fprintf(cli->out, "%zu finding%s, %" PRIu64 " time%s%s\n", lint->count,
 			lint->count == 1 ? "" : "s", all_times(lint),

@@ -8,6 +8,7 @@
 #include "bus/hardware.h"
 #include "bus/identity.h"
 #include "bus/rights.h"
+#include "cli/text.h"
 #include "session/session.h"
 
 #define WHY_MAX 256
@@ -110,7 +111,8 @@ static json_t *box_json(const struct cli *cli, const struct report *report,
 			continue;
 		}
 		tell_why(cli, report, box, socket, i, why);
-		json_array_append_new(missing, json_pack("{s:i, s:s}", "instance", i, "why", why));
+		json_array_append_new(
+		    missing, json_pack("{s:i, s:o}", "instance", i, "why", text_json(why)));
 	}
 	return json_pack("{s:s, s:o, s:o}", "box", box->name, "found", found, "missing", missing);
 }
@@ -157,12 +159,13 @@ static int print_json(const struct cli *cli, const struct report *report)
 	for (unsigned i = 0; i < host->sockets; i++)
 		json_array_append_new(sockets, socket_json(cli, report, i));
 	return cli_print_json(
-	    cli, json_pack("{s:s, s:s, s:i, s:i, s:i, s:b, s:s, s:o, s:s?, s:s?, s:o}", "name",
-			   host->name, "vendor", host->vendor, "family", host->family, "model",
-			   host->model, "stepping", host->stepping, "virtual_machine",
-			   host->virtual_machine, "lockdown", report->lockdown, "pmus", pmus, "way",
-			   report->session ? pmu_bus_way(report->bus) : NULL, "problem",
-			   *report->problem ? report->problem : NULL, "sockets", sockets));
+	    cli, json_pack("{s:o, s:o, s:i, s:i, s:i, s:b, s:s, s:o, s:s?, s:o, s:o}", "name",
+			   text_json(host->name), "vendor", text_json(host->vendor), "family",
+			   host->family, "model", host->model, "stepping", host->stepping,
+			   "virtual_machine", host->virtual_machine, "lockdown", report->lockdown,
+			   "pmus", pmus, "way", report->session ? pmu_bus_way(report->bus) : NULL,
+			   "problem", *report->problem ? text_json(report->problem) : json_null(),
+			   "sockets", sockets));
 }
 
 /* Which instances there are: "0-3,8", or "-" for none. */
@@ -225,9 +228,9 @@ static int print_text(const struct cli *cli, const struct report *report)
 {
 	const struct host *host = report->host;
 
-	fprintf(cli->out, "%s (%s family %u model %u stepping %u)%s\n", host->name, host->vendor,
-		host->family, host->model, host->stepping,
-		host->virtual_machine ? ", in a virtual machine" : "");
+	text_print(cli->out, "%s (%s family %u model %u stepping %u)%s\n", host->name, host->vendor,
+		   host->family, host->model, host->stepping,
+		   host->virtual_machine ? ", in a virtual machine" : "");
 	fprintf(cli->out, "%u socket%s, %zu CPUs online\n", host->sockets,
 		host->sockets == 1 ? "" : "s", host->cpu_count);
 	if (strcmp(report->lockdown, "none"))
@@ -239,7 +242,7 @@ static int print_text(const struct cli *cli, const struct report *report)
 	}
 	fprintf(cli->out, "PMU: %s, %s\n", report->pmu->name, report->pmu->title);
 	if (*report->problem) {
-		fprintf(cli->out, "registers: not to be reached: %s\n", report->problem);
+		text_print(cli->out, "registers: not to be reached: %s\n", report->problem);
 		return EXIT_DONE;
 	}
 	fprintf(cli->out, "registers: through %s\n", pmu_bus_way(report->bus));

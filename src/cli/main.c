@@ -4,6 +4,8 @@
 #include <strings.h>
 
 #include "cli/cli.h"
+#include "cli/descriptors.h"
+#include "cli/text.h"
 
 static const struct {
 	const char *name;
@@ -18,6 +20,7 @@ static const struct {
     {"stat", cli_stat, "count events and metrics while a program runs"},
     {"emulate", cli_emulate, "run a tool on an emulated machine as on a real one"},
     {"lint", cli_lint, "which documented rules a tool breaks"},
+    {"restore", cli_restore, "give back registers that a killed measurement has left"},
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
@@ -37,25 +40,27 @@ static int unknown_command(const char *name)
 	cli_names_init(&valid, name);
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		cli_names_add(&valid, commands[i].name);
-	fprintf(stderr, "pmulab: no command \"%s\"; %s\n", name, cli_names_text(&valid));
+	text_print(stderr, "pmulab: no command \"%s\"; %s\n", name, cli_names_text(&valid));
 	return EXIT_USAGE;
 }
 
 static int run(const char *name, cli_command *command, int argc, char **argv)
 {
-	struct cli cli = {.command = name, .out = stdout};
+	struct descriptors inherited;
+	struct cli cli = {.command = name, .out = stdout, .inherited = &inherited};
 	char full_name[32]; /* that getopt's messages begin with */
 	int code;
 
 	snprintf(full_name, sizeof(full_name), "pmulab %s", name);
 	argv[0] = full_name;
-	if (pmu_ctx_new(&cli.ctx)) {
+	if (descriptors_note(&inherited) || pmu_ctx_new(&cli.ctx)) {
 		fputs("pmulab: out of memory\n", stderr);
 		return EXIT_FAILED;
 	}
 	code = command(&cli, argc, argv);
 	pmu_machine_free(cli.machine);
 	pmu_ctx_free(cli.ctx);
+	descriptors_release(&inherited);
 	if (fflush(stdout) && errno != EPIPE) {
 		fprintf(stderr, "pmulab: cannot write the output: %s\n", strerror(errno));
 		return EXIT_FAILED;
@@ -65,6 +70,8 @@ static int run(const char *name, cli_command *command, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	if (descriptors_fill())
+		return EXIT_FAILED;
 	if (argc < 2) {
 		usage(stderr);
 		return EXIT_USAGE;

@@ -7,6 +7,7 @@
 
 #include "bus/host.h"
 #include "cli/child.h"
+#include "cli/text.h"
 #include "pmulab/process.h"
 
 /* libpfm4's names for what the kernel counts everywhere, if it counts at all. */
@@ -100,28 +101,26 @@ static json_t *count_json(const char *event, const struct pmu_process_count *cou
 {
 	bool counted = count->state == PMU_PROCESS_COUNTED;
 	/* A count that was whole is not turned into a floating point number. */
-	json_int_t estimate = is_shared(count) ? (json_int_t)(pmu_process_estimate(count) + 0.5)
-					       : (json_int_t)count->counted;
+	uint64_t estimate =
+	    is_shared(count) ? (uint64_t)(pmu_process_estimate(count) + 0.5) : count->counted;
 
 	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:f, s:b}", "event", event, "name",
 			 count->event, "unit", count->unit, "state", state_name(count), "count",
-			 counted ? json_integer(estimate) : json_null(), "counted",
-			 counted ? json_integer((json_int_t)count->counted) : json_null(),
-			 "running", running_share(count), "user_only", count->user_only);
+			 counted ? cli_json_number(estimate) : json_null(), "counted",
+			 counted ? cli_json_number(count->counted) : json_null(), "running",
+			 running_share(count), "user_only", count->user_only);
 }
 
 static int print_json(const struct cli *cli, const struct process_run *run,
 		      const struct result *result, char **argv)
 {
-	json_t *command = json_array(), *counts = json_array();
+	json_t *json, *counts = json_array();
 
-	for (; *argv; argv++)
-		json_array_append_new(command, json_string(*argv));
 	for (size_t i = 0; i < run->event_count; i++)
 		json_array_append_new(counts, count_json(run->events[i], &result->counts[i]));
-	return cli_print_json(cli, json_pack("{s:s, s:o, s:i, s:f, s:o}", "place", "perf_event",
-					     "command", command, "exit", result->exit, "seconds",
-					     result->seconds, "counts", counts));
+	json = json_pack("{s:s, s:b, s:i, s:f, s:o}", "place", "perf_event", "ran", true, "exit",
+			 result->exit, "seconds", result->seconds, "counts", counts);
+	return cli_print_json(cli, text_json_set(json, "command", argv));
 }
 
 static void count_cell(struct table *table, const struct pmu_process_count *count)
@@ -222,7 +221,7 @@ static int print_table(const struct cli *cli, const struct process_run *run,
 		return cli_error(cli, EXIT_FAILED, "out of memory");
 	if (cli->format == CLI_CSV)
 		return cli_print_table(cli, table);
-	fprintf(cli->out, "%s on this computer, exit code %d\n", argv[0], result->exit);
+	text_print(cli->out, "%s on this computer, exit code %d\n", argv[0], result->exit);
 	fprintf(cli->out, "%.6f s, counted through perf_event, the program and its children\n\n",
 		result->seconds);
 	code = cli_print_table(cli, table);
@@ -237,7 +236,7 @@ static int report(struct cli *cli, const struct process_run *run, const struct r
 
 	code = cli->format == CLI_JSON ? print_json(cli, run, result, argv)
 				       : print_table(cli, run, result, argv);
-	if (!code && fflush(cli->out))
+	if (!code && (fflush(cli->out) || ferror(cli->out)))
 		code = cli_error(cli, EXIT_FAILED, "cannot write the report: %s", strerror(errno));
 	return code;
 }

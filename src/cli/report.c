@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bus/bus.h"
+#include "cli/text.h"
 
 #define SOCKETS_MAX 8 /* with a column each */
 
@@ -94,15 +95,14 @@ static double evaluate(const struct stat_run *run, const struct stat_metric *met
 static json_t *count_json(const struct stat_run *run, const struct pmu_count *count)
 {
 	const struct pmu_selection *selection = pmu_session_event(run->session, count->event);
-	char event[256];
+	char event[PMU_EVENT_TEXT_MAX];
 
 	pmu_event_print(selection, event, sizeof(event));
-	return json_pack("{s:s, s:s, s:s, s:i, s:i, s:o, s:s}", "event", event, "pmu",
-			 selection->pmu->name, "box", selection->box->name, "socket", count->socket,
-			 "instance", count->instance, "count",
-			 stat_is_absent(run, selection) ? json_null()
-							: json_integer((json_int_t)count->count),
-			 "model", cli_model_name(model_of(run, selection)));
+	return json_pack(
+	    "{s:s, s:s, s:s, s:i, s:i, s:o, s:s}", "event", event, "pmu", selection->pmu->name,
+	    "box", selection->box->name, "socket", count->socket, "instance", count->instance,
+	    "count", stat_is_absent(run, selection) ? json_null() : cli_json_number(count->count),
+	    "model", cli_model_name(model_of(run, selection)));
 }
 
 static json_t *known(bool known, json_t *value)
@@ -115,13 +115,12 @@ static json_t *known(bool known, json_t *value)
 
 static int print_json(const struct cli *cli, const struct stat_run *run, char **argv)
 {
-	json_t *command = json_array(), *counts = json_array(), *metrics = json_array();
+	json_t *report, *counts = json_array(), *metrics = json_array();
+	bool emulated = run->machine && run->ran;
 
-	for (; *argv; argv++)
-		json_array_append_new(command, json_string(*argv));
 	for (size_t i = 0; i < run->count_count; i++)
 		json_array_append_new(counts, count_json(run, &run->counts[i]));
-	for (size_t i = 0; i < run->metric_count; i++) {
+	for (size_t i = 0; i < run->metric_count && run->counts; i++) {
 		const struct pmu_metric *metric = pmu_formula_metric(run->metrics[i].formula);
 		double value = evaluate(run, &run->metrics[i]);
 
@@ -130,14 +129,15 @@ static int print_json(const struct cli *cli, const struct stat_run *run, char **
 						isfinite(value) ? json_real(value) : json_null(),
 						"unit", metric->unit));
 	}
-	return cli_print_json(
-	    cli,
-	    json_pack("{s:s, s:s, s:o, s:i, s:o, s:o, s:o, s:o, s:o}", "machine", run->place, "way",
-		      pmu_bus_way(run->bus), "command", command, "exit", run->exit, "seconds",
-		      known(isfinite(run->seconds), json_real(run->seconds)), "instructions",
-		      known(run->machine, json_integer((json_int_t)run->truth.instructions)),
-		      "cycles", known(run->machine, json_integer((json_int_t)run->truth.cycles)),
-		      "counts", counts, "metrics", metrics));
+	report = json_pack(
+	    "{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "machine", text_json(run->place),
+	    "way", pmu_bus_way(run->bus), "ran", known(argv[0], json_boolean(run->ran)), "exit",
+	    known(run->ran, json_integer(run->exit)), "seconds",
+	    known(run->ran && isfinite(run->seconds), json_real(run->seconds)), "instructions",
+	    known(emulated, cli_json_number(run->truth.instructions)), "cycles",
+	    known(emulated, cli_json_number(run->truth.cycles)), "counts", counts, "metrics",
+	    metrics);
+	return cli_print_json(cli, text_json_set(report, "command", argv));
 }
 
 static void count_cell(struct table *table, bool absent, uint64_t count)
@@ -193,7 +193,7 @@ static void instance_rows(const struct stat_run *run, struct table *table, unsig
 static void event_rows(const struct stat_run *run, struct table *table, unsigned event)
 {
 	const struct pmu_selection *selection = pmu_session_event(run->session, event);
-	char text[256];
+	char text[PMU_EVENT_TEXT_MAX];
 
 	pmu_event_print(selection, text, sizeof(text));
 	for (unsigned column = 0; column < column_count(run); column++)
@@ -232,10 +232,10 @@ static void heading(const struct stat_run *run, struct table *table)
 static void print_head(const struct cli *cli, const struct stat_run *run, char **argv)
 {
 	if (!run->machine && !argv[0]) {
-		fprintf(cli->out, "\nCounts from %s\n\n", run->place);
+		text_print(cli->out, "\nCounts from %s\n\n", run->place);
 		return;
 	}
-	fprintf(cli->out, "\n%s on %s, exit code %d\n", argv[0], run->place, run->exit);
+	text_print(cli->out, "\n%s on %s, exit code %d\n", argv[0], run->place, run->exit);
 	if (!run->machine) {
 		fprintf(cli->out, "%.6f s, counted through %s, with everything else that ran\n\n",
 			run->seconds, pmu_bus_way(run->bus));
@@ -286,7 +286,7 @@ static int print_csv(const struct cli *cli, const struct stat_run *run)
 		const struct pmu_count *count = &run->counts[i];
 		const struct pmu_selection *selection =
 		    pmu_session_event(run->session, count->event);
-		char event[256];
+		char event[PMU_EVENT_TEXT_MAX];
 
 		pmu_event_print(selection, event, sizeof(event));
 		table_cell(table, "%s", event);
@@ -326,7 +326,7 @@ int stat_report(const struct cli *cli, const struct stat_run *run, char **argv)
 		code = print_csv(cli, run);
 	else
 		code = print_table(cli, run, argv);
-	if (!code && fflush(cli->out))
+	if (!code && (fflush(cli->out) || ferror(cli->out)))
 		code = cli_error(cli, EXIT_FAILED, "cannot write the report: %s", strerror(errno));
 	return code;
 }

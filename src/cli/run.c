@@ -6,11 +6,12 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/child.h"
 #include "device/topology.h"
+#include "feed/guest.h"
 
 #define SHEBANG_MAX  256 /* as the kernel reads it */
 #define SCRIPT_DEPTH 4
@@ -101,7 +102,7 @@ static char **script_argv(char **argv, char *first, char *second, const char *sc
 	return all;
 }
 
-static void free_argv(char **argv)
+void run_free_argv(char **argv)
 {
 	for (char **argument = argv; argument && *argument; argument++)
 		free(*argument);
@@ -125,7 +126,7 @@ static int take_interpreter(const struct cli *cli, struct run *run, char *first_
 			   run->program);
 	if (!argv)
 		return cli_error(cli, EXIT_FAILED, "out of memory");
-	free_argv(run->argv);
+	run_free_argv(run->argv);
 	run->argv = argv;
 	free(run->program);
 	run->program = strdup(interpreter);
@@ -204,7 +205,9 @@ static int prepare(const struct cli *cli, struct run *run, char **argv)
 	if (code)
 		return code;
 	run->qemu = find_qemu(cli);
-	return run->qemu ? 0 : EXIT_FAILED;
+	if (run->qemu)
+		run->plugin = find_library(cli, "libpmulab-qemu.so", "PMULAB_PLUGIN");
+	return run->plugin ? 0 : EXIT_FAILED;
 }
 
 int run_prepare(const struct cli *cli, struct run *run, char **argv,
@@ -213,9 +216,8 @@ int run_prepare(const struct cli *cli, struct run *run, char **argv,
 	int code = prepare(cli, run, argv);
 
 	if (!code) {
-		run->plugin = find_library(cli, "libpmulab-qemu.so", "PMULAB_PLUGIN");
 		run->cpu = strdup(machine->qemu_cpu);
-		code = run->plugin && run->cpu ? 0 : EXIT_FAILED;
+		code = run->cpu ? 0 : cli_error(cli, EXIT_FAILED, "out of memory");
 	}
 	if (code)
 		run_release(run);
@@ -235,6 +237,45 @@ static void set_environment(const struct pmu_machine *machine)
 		setenv("HWLOC_COMPONENTS", "-linux:pci", 0);
 }
 
+static bool is_guest(int fd, size_t size)
+{
+	void *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+	const Elf64_Ehdr *head = bytes;
+	char mark[64];
+	bool found;
+
+	if (bytes == MAP_FAILED)
+		return false;
+	snprintf(mark, sizeof(mark), "%s %s", FEED_GUEST_NAME, FEED_GUEST_VERSION);
+	found = !memcmp(head->e_ident, ELFMAG, SELFMAG) && head->e_type == ET_DYN &&
+		head->e_machine == EM_X86_64 && memmem(bytes, size, mark, strlen(mark) + 1);
+	munmap(bytes, size);
+	return found;
+}
+
+/*
+ * The loader goes on without a library that it cannot load, and the tool would find the computer's
+ * processor: so the library is known before, by what it says of itself.
+ */
+static int check_guest(const struct cli *cli, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	const char *problem = NULL;
+	struct stat status;
+
+	if (fd < 0 || fstat(fd, &status))
+		problem = strerror(errno);
+	else if (!S_ISREG(status.st_mode) || status.st_size < (off_t)sizeof(Elf64_Ehdr))
+		problem = "it is no library";
+	if (!problem && !is_guest(fd, (size_t)status.st_size))
+		problem = "it is no library of pmulab's for tools";
+	if (fd >= 0)
+		close(fd);
+	return problem
+		   ? cli_error(cli, EXIT_FAILED, "cannot load %s into the tool: %s", path, problem)
+		   : 0;
+}
+
 int run_prepare_tool(const struct cli *cli, struct run *run, char **argv,
 		     const struct pmu_machine *machine)
 {
@@ -243,7 +284,12 @@ int run_prepare_tool(const struct cli *cli, struct run *run, char **argv,
 
 	if (!code) {
 		run->guest = find_library(cli, "libpmulab-guest.so", "PMULAB_GUEST");
-		code = run->guest ? 0 : EXIT_FAILED;
+		code = run->guest ? check_guest(cli, run->guest) : EXIT_FAILED;
+	}
+	if (!code && getenv("LD_PRELOAD") && strchr(getenv("LD_PRELOAD"), ',')) {
+		code = cli_error(cli, EXIT_FAILED,
+				 "LD_PRELOAD with a comma cannot be handed to "
+				 "a tool");
 	}
 	topology_name(machine, name);
 	if (!code &&
@@ -265,74 +311,6 @@ void run_release(struct run *run)
 	free(run->guest);
 	free(run->program);
 	free(run->cpu);
-	free_argv(run->argv);
+	run_free_argv(run->argv);
 	*run = (struct run){0};
-}
-
-/* In front of what the user has it load. */
-static char *preload_argument(const char *library)
-{
-	const char *others = getenv("LD_PRELOAD");
-	char *argument;
-
-	if (asprintf(&argument, "LD_PRELOAD=%s%s%s", library, others ? ":" : "",
-		     others ? others : "") < 0)
-		return NULL;
-	return argument;
-}
-
-/* Arguments of the emulator; to be freed with free_argv(). */
-static char **qemu_argv(const struct run *run, int block)
-{
-	size_t count = 0, used = 0;
-	char **argv;
-
-	while (run->argv[count])
-		count++;
-	argv = calloc(count + 10, sizeof(*argv));
-	if (!argv)
-		return NULL;
-	argv[used++] = strdup(run->qemu);
-	argv[used++] = strdup("-cpu");
-	argv[used++] = strdup(run->cpu);
-	if (run->plugin) {
-		argv[used++] = strdup("-plugin");
-		if (asprintf(&argv[used++], "%s,fd=%d", run->plugin, block) < 0)
-			argv[used - 1] = NULL;
-	}
-	if (run->guest) {
-		argv[used++] = strdup("-E");
-		argv[used++] = preload_argument(run->guest);
-	}
-	argv[used++] = strdup("-0");
-	argv[used++] = strdup(run->argv[0]);
-	argv[used++] = strdup(run->program);
-	for (size_t i = 1; i < count; i++)
-		argv[used++] = strdup(run->argv[i]);
-	return argv;
-}
-
-int run_program(const struct cli *cli, const struct run *run, int block)
-{
-	char **argv = qemu_argv(run, block);
-	struct child_signals signals;
-	struct child child;
-	int code, exit;
-
-	if (!argv)
-		return cli_error(cli, EXIT_FAILED, "out of memory");
-	child_guard(&signals);
-	if (block >= 0)
-		fcntl(block, F_SETFD, 0);
-	code = child_start(cli, &child, argv, &signals);
-	if (block >= 0)
-		fcntl(block, F_SETFD, FD_CLOEXEC);
-	child.watch = run->watch;
-	if (!code)
-		code = child_finish(cli, &child, &exit);
-	if (!code && child.gone)
-		cli_error(cli, 0, "the machine has ended, and with it %s", run->argv[0]);
-	child_unguard(&signals);
-	free_argv(argv);
-	return code ? code : exit;
 }

@@ -14,7 +14,7 @@ enum {
 /* Everything that is found out before anything is programmed or started. */
 struct run {
 	char *qemu;
-	char *plugin;  /* feeds the machine; NULL for a tool */
+	char *plugin;  /* feeds the machine; for a tool it only tells that it began */
 	char *guest;   /* is loaded into a tool; NULL for a program */
 	char *program; /* the ELF file to emulate; a script's interpreter */
 	char **argv;   /* program's arguments, argv[0] as the user wrote it */
@@ -33,12 +33,15 @@ int run_prepare(const struct cli *cli, struct run *run, char **argv,
 int run_prepare_tool(const struct cli *cli, struct run *run, char **argv,
 		     const struct pmu_machine *machine);
 void run_release(struct run *run);
+/** Frees a list of words that ends with NULL; NULL is allowed. */
+void run_free_argv(char **argv);
 
 /**
  * Runs the program to its end. Its input, output and signals are its own.
  * @param block  descriptor of the machine's block; -1 for a tool
- * @return its exit code, or 128 + signal as a shell says it
+ * @param exit   receives its exit code, or 128 + signal as a shell says it
+ * @return 0, or an exit code where it never began to run, said
  */
-int run_program(const struct cli *cli, const struct run *run, int block);
+int run_program(const struct cli *cli, const struct run *run, int block, int *exit);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "bus/emulated.h"
 #include "cli/host.h"
 #include "cli/run.h"
@@ -35,29 +36,19 @@ static void usage(FILE *file)
 	    file);
 }
 
-/* Splits at commas outside braces and calls @each; text is changed. */
+/* Calls @each for what commas divide; text is changed. */
 static int each_word(const struct cli *cli, struct stat_run *run, char *text,
 		     int (*each)(const struct cli *, struct stat_run *, const char *))
 {
-	int depth = 0;
+	const char *list = text, *item;
+	size_t length;
+	int code = 0;
 
-	for (char *start = text, *at = text;; at++) {
-		bool last = !*at;
-
-		depth += (*at == '{') - (*at == '}');
-		if (!last && (*at != ',' || depth > 0))
-			continue;
-		*at = '\0';
-		if (*start) {
-			int code = each(cli, run, start);
-
-			if (code)
-				return code;
-		}
-		if (last)
-			return 0;
-		start = at + 1;
+	while (!code && list_next(&list, &item, &length)) {
+		text[item - text + (ptrdiff_t)length] = '\0';
+		code = each(cli, run, item);
 	}
+	return code;
 }
 
 static int add_event(const struct cli *cli, struct stat_run *run, const char *text)
@@ -104,7 +95,7 @@ static void warn_absent(const struct cli *cli, const struct stat_run *run)
 		const struct pmu_event *event = selection->event;
 		const char *note =
 		    event && event->model == PMU_MODEL_ABSENT ? event->model_note : "";
-		char text[256];
+		char text[PMU_EVENT_TEXT_MAX];
 
 		if (!stat_is_absent(run, selection))
 			continue;
@@ -120,13 +111,18 @@ static int measure(const struct cli *cli, struct stat_run *run, const struct run
 	struct system *system = bus_emulated_system(run->recorded ? run->recorded : run->bus);
 	struct machine *machine = system_machine(system);
 	uint64_t start;
-	int error = pmu_session_start(run->session, cli->ctx);
+	int code, error = pmu_session_start(run->session, cli->ctx);
 
 	if (error)
 		return cli_fail(cli, error);
+	run->started = true;
 	warn_absent(cli, run);
 	start = machine_now(machine);
-	run->exit = run_program(cli, program, system_fd(system));
+	code = run_program(cli, program, system_fd(system), &run->exit);
+	/* Of a program that never ran there are no counts, not even 0. */
+	if (code)
+		return code;
+	run->ran = true;
 	machine_drain(machine);
 	error = pmu_session_stop(run->session, cli->ctx);
 	if (!error)
@@ -177,7 +173,10 @@ static int record(const struct cli *cli, struct stat_run *run)
 	if (!run->file)
 		return cli_error(cli, EXIT_FAILED, "cannot write %s: %s", run->options.record,
 				 strerror(errno));
-	error = pmu_bus_recording(&recording, cli->ctx, run->bus, run->file);
+	run->trace = open_memstream(&run->trace_text, &run->trace_bytes);
+	if (!run->trace)
+		return cli_error(cli, EXIT_FAILED, "out of memory for a recording");
+	error = pmu_bus_recording(&recording, cli->ctx, run->bus, run->trace);
 	if (error)
 		return cli_fail(cli, error);
 	run->recorded = run->bus;
@@ -243,16 +242,20 @@ static int measure_here(struct cli *cli, struct stat_run *run, char **argv)
 static int stat(struct cli *cli, struct stat_run *run, const struct arguments *arguments,
 		char **argv)
 {
-	int code = open_session(cli, run, arguments);
+	int code = open_session(cli, run, arguments), said = 0;
 
 	if (code)
 		return code;
 	code = run->machine && !run->dry_run ? measure_emulated(cli, run, argv)
 					     : measure_here(cli, run, argv);
 	if (!code)
-		code = run->dry_run ? host_print_accesses(cli, run) : stat_report(cli, run, argv);
-	if (run->output && cli->out)
-		fclose(cli->out);
+		said = run->dry_run ? host_print_accesses(cli, run) : stat_report(cli, run, argv);
+	else if (run->started && !run->ran && cli->format == CLI_JSON)
+		stat_report(cli, run, argv);
+	if (run->output && cli->out && fclose(cli->out) && !said)
+		said = cli_error(cli, EXIT_FAILED, "cannot write %s: %s", run->output,
+				 strerror(errno));
+	code = code ? code : said;
 	return code ? code : run->exit;
 }
 

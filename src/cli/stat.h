@@ -32,8 +32,16 @@ struct stat_run {
 	struct pmu_bus *bus;
 	struct pmu_bus *recorded; /* the bus that a recording is made of; else NULL */
 	FILE *file;		  /* the recording that is made or read; else NULL */
+	/*
+	 * What is recorded, until registers are restored: who reads the file may do so slowly, or
+	 * have gone.
+	 */
+	FILE *trace;
+	char *trace_text;
+	size_t trace_bytes;
 	struct stat_dry_run *dry_run;
-	char problem[1024]; /* the message that was said, if it could not be counted */
+	char problem[1024]; /* the message, if it could not be counted */
+	bool started;	    /* registers have been programmed */
 	struct pmu_session *session;
 	struct process_run process; /* what the kernel counts instead of all this */
 	struct stat_metric metrics[STAT_METRICS_MAX];
@@ -44,12 +52,14 @@ struct stat_run {
 	struct machine_truth truth;
 	double seconds;
 	int exit;
+	bool ran; /* the program, to its end; false: there are no counts of it */
 };
 
 /** Whether the machine produces nothing of what is selected: it has no count, not even 0. */
 bool stat_is_absent(const struct stat_run *run, const struct pmu_selection *selection);
 
-/** Prints the report in the format asked for. @param argv  the program's. @return exit code */
+/** Prints the report in the format asked for; of a program that did not run it only says so. @param
+ * argv  the program's. @return exit code */
 int stat_report(const struct cli *cli, const struct stat_run *run, char **argv);
 
 #endif

@@ -7,7 +7,7 @@ int device_read(const struct device_access *device, const struct pmon_access *ac
 
 	device_clock_look(device->clock);
 	error = system_read(device->system, access, value);
-	if (device->accessed)
+	if (device->accessed && error != PMU_E_BUSY)
 		device->accessed(device->arg, access, false, error ? 0 : *value, error);
 	return error;
 }
@@ -19,6 +19,8 @@ int device_write(const struct device_access *device, const struct pmon_access *a
 
 	device_clock_look(device->clock);
 	error = system_write(device->system, access, value);
+	if (error == PMU_E_BUSY)
+		return error; /* it was never made */
 	if (device->accessed)
 		device->accessed(device->arg, access, true, value, error);
 	if (error && device->refused)

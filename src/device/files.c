@@ -3,12 +3,15 @@
 #include "device/files.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <fuse_lowlevel.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -29,6 +32,8 @@ struct worker {
 struct device_files {
 	struct device_contents contents;
 	struct fuse_session *session;
+	int end;     /* an event: the threads end */
+	int waiting; /* for that, or for a request */
 	struct worker workers[WORKERS];
 };
 
@@ -233,18 +238,29 @@ static const struct fuse_lowlevel_ops operations = {
     .readdir = serve_readdir,
 };
 
-/* A thread may be ended while it waits for a request, never while it serves one. */
+/* @return whether there may be a request; false: the threads end */
+static bool wait_for_request(const struct device_files *files)
+{
+	struct epoll_event event;
+
+	while (epoll_wait(files->waiting, &event, 1, -1) < 0)
+		if (errno != EINTR)
+			return false;
+	return event.data.fd != files->end;
+}
+
+/*
+ * A thread that is cancelled needs libgcc_s, which may not be there to be loaded: a descriptor that
+ * becomes readable ends them instead. Another thread may have taken the request.
+ */
 static void *work(void *argument)
 {
 	struct worker *worker = argument;
 	struct fuse_session *session = worker->files->session;
 
-	while (!fuse_session_exited(session)) {
-		int bytes;
+	while (wait_for_request(worker->files) && !fuse_session_exited(session)) {
+		int bytes = fuse_session_receive_buf(session, &worker->buffer);
 
-		pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
-		bytes = fuse_session_receive_buf(session, &worker->buffer);
-		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 		if (bytes == -EINTR || bytes == -EAGAIN)
 			continue;
 		if (bytes <= 0)
@@ -269,6 +285,24 @@ static int start_worker(struct device_files *files, struct worker *worker)
 	return error;
 }
 
+static int wait_on(const struct device_files *files, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+
+	return epoll_ctl(files->waiting, EPOLL_CTL_ADD, fd, &event);
+}
+
+/* Requests are waited for with the end, never in a read. */
+static int set_up_waiting(struct device_files *files, int fuse)
+{
+	files->end = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	files->waiting = epoll_create1(EPOLL_CLOEXEC);
+	if (files->end < 0 || files->waiting < 0 || wait_on(files, files->end) ||
+	    wait_on(files, fuse) || fcntl(fuse, F_SETFL, O_RDWR | O_NONBLOCK))
+		return -1;
+	return 0;
+}
+
 int device_files_new(struct device_files **out, struct pmu_ctx *ctx,
 		     const struct device_contents *contents, int fuse)
 {
@@ -283,6 +317,7 @@ int device_files_new(struct device_files **out, struct pmu_ctx *ctx,
 		return error_set(ctx, PMU_E_NOMEM, "out of memory for device files");
 	}
 	files->contents = *contents;
+	files->end = files->waiting = -1;
 	files->session = fuse_session_new(&arguments, &operations, sizeof(operations), files);
 	fuse_opt_free_args(&arguments);
 	/* libfuse's way to take a file system that is mounted already. */
@@ -291,6 +326,13 @@ int device_files_new(struct device_files **out, struct pmu_ctx *ctx,
 		close(fuse);
 		device_files_free(files);
 		return error_set(ctx, PMU_E_IO, "libfuse refuses to serve device files");
+	}
+	if (set_up_waiting(files, fuse)) {
+		int error = error_set(ctx, PMU_E_IO, "cannot wait for requests of device files: %s",
+				      strerror(errno));
+
+		device_files_free(files);
+		return error;
 	}
 	for (unsigned i = 0; i < WORKERS; i++)
 		if (start_worker(files, &files->workers[i])) {
@@ -307,9 +349,8 @@ void device_files_free(struct device_files *files)
 		return;
 	if (files->session)
 		fuse_session_exit(files->session);
-	for (unsigned i = 0; i < WORKERS; i++)
-		if (files->workers[i].runs)
-			pthread_cancel(files->workers[i].thread);
+	if (files->end >= 0)
+		eventfd_write(files->end, 1);
 	for (unsigned i = 0; i < WORKERS; i++) {
 		if (files->workers[i].runs)
 			pthread_join(files->workers[i].thread, NULL);
@@ -317,5 +358,9 @@ void device_files_free(struct device_files *files)
 	}
 	if (files->session)
 		fuse_session_destroy(files->session);
+	if (files->waiting >= 0)
+		close(files->waiting);
+	if (files->end >= 0)
+		close(files->end);
 	free(files);
 }

@@ -35,6 +35,14 @@ static bool read_described(const struct pmu_machine *machine, uint32_t address, 
 	return false;
 }
 
+/* As a driver says it. */
+static ssize_t failed(size_t done, int error)
+{
+	if (done)
+		return (ssize_t)done;
+	return error == PMU_E_BUSY ? -EBUSY : -EIO;
+}
+
 ssize_t device_msr_read(const struct device_access *device, unsigned cpu, void *buffer, size_t size,
 			off_t offset)
 {
@@ -44,10 +52,12 @@ ssize_t device_msr_read(const struct device_access *device, unsigned cpu, void *
 		return -EINVAL;
 	for (size_t done = 0; done < size; done += REGISTER_BYTES) {
 		uint64_t value;
+		int error = 0;
 
-		if (!read_described(system_desc(device->system), access.address, &value) &&
-		    device_read(device, &access, &value))
-			return done ? (ssize_t)done : -EIO;
+		if (!read_described(system_desc(device->system), access.address, &value))
+			error = device_read(device, &access, &value);
+		if (error)
+			return failed(done, error);
 		memcpy((char *)buffer + done, &value, sizeof(value));
 	}
 	return (ssize_t)size;
@@ -62,10 +72,12 @@ ssize_t device_msr_write(const struct device_access *device, unsigned cpu, const
 		return -EINVAL;
 	for (size_t done = 0; done < size; done += REGISTER_BYTES) {
 		uint64_t value;
+		int error;
 
 		memcpy(&value, (const char *)buffer + done, sizeof(value));
-		if (device_write(device, &access, value))
-			return done ? (ssize_t)done : -EIO;
+		error = device_write(device, &access, value);
+		if (error)
+			return failed(done, error);
 	}
 	return (ssize_t)size;
 }

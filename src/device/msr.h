@@ -11,7 +11,8 @@
  * Reads or writes whole registers of 8 bytes; several in one call all mean the one at @offset, as
  * with the kernel's driver.
  * @param cpu  numbered over all sockets
- * @return bytes, or -EINVAL for a part of a register, -EIO where no register answers
+ * @return bytes, or -EINVAL for a part of a register, -EIO where no register answers, -EBUSY where
+ * a stopped program holds the machine
  */
 ssize_t device_msr_read(const struct device_access *device, unsigned cpu, void *buffer, size_t size,
 			off_t offset);

@@ -5,12 +5,15 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -19,6 +22,9 @@
 #define STAGE	  "/tmp"
 #define OLD_DEV	  ".real" /* in a new /dev: the computer's own */
 #define FUSE_TYPE "fuse.pmulab"
+
+#define KILL_ROUNDS   2000
+#define KILL_PAUSE_NS 1000000
 
 /* What to do where the computer has not what is to be covered. */
 enum absent {
@@ -41,7 +47,7 @@ static const struct place {
 };
 #define PLACE_COUNT (sizeof(places) / sizeof(places[0]))
 
-static int open_fuse(struct pmu_ctx *ctx)
+int namespace_open_fuse(struct pmu_ctx *ctx)
 {
 	int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 
@@ -51,16 +57,19 @@ static int open_fuse(struct pmu_ctx *ctx)
 		return error_set(ctx, PMU_E_RIGHTS,
 				 "/dev/fuse may not be opened: device files need root (sudo), and "
 				 "in a container --device /dev/fuse");
-	return error_set(ctx, PMU_E_IO,
-			 "/dev/fuse is not there (%s): device files need it; load the module with "
-			 "modprobe fuse, or start the container with --device /dev/fuse",
-			 strerror(errno));
+	/* No file, and a file without its driver. */
+	if (errno == ENOENT || errno == ENODEV || errno == ENXIO)
+		return error_set(ctx, PMU_E_IO,
+				 "/dev/fuse is not there (%s): device files need it; load the "
+				 "module with modprobe fuse, or start the container with --device "
+				 "/dev/fuse",
+				 strerror(errno));
+	return error_set(ctx, PMU_E_IO, "cannot open /dev/fuse: %s", strerror(errno));
 }
 
-int namespace_enter(struct pmu_ctx *ctx, int *fuse)
+int namespace_enter(struct pmu_ctx *ctx, int fuse)
 {
 	char options[96];
-	int fd;
 
 	if (unshare(CLONE_NEWNS))
 		return error_set(ctx, PMU_E_RIGHTS,
@@ -72,22 +81,14 @@ int namespace_enter(struct pmu_ctx *ctx, int *fuse)
 				 "the root folder cannot be kept to this namespace (%s); in a "
 				 "chroot, bind its folder onto itself before: mount --bind DIR DIR",
 				 strerror(errno));
-	fd = open_fuse(ctx);
-	if (fd < 0)
-		return fd;
 	snprintf(options, sizeof(options),
-		 "fd=%d,rootmode=40000,user_id=%u,group_id=%u,allow_other,default_permissions", fd,
-		 geteuid(), getegid());
-	if (mount("pmulab", STAGE, FUSE_TYPE, MS_NOSUID | MS_NODEV, options)) {
-		int error = error_set(ctx, PMU_E_RIGHTS,
-				      "a FUSE file system cannot be mounted (%s): device files "
-				      "need root (sudo), and in a container --cap-add SYS_ADMIN",
-				      strerror(errno));
-
-		close(fd);
-		return error;
-	}
-	*fuse = fd;
+		 "fd=%d,rootmode=40000,user_id=%u,group_id=%u,allow_other,default_permissions",
+		 fuse, geteuid(), getegid());
+	if (mount("pmulab", STAGE, FUSE_TYPE, MS_NOSUID | MS_NODEV, options))
+		return error_set(ctx, PMU_E_RIGHTS,
+				 "a FUSE file system cannot be mounted (%s): device files need "
+				 "root (sudo), and in a container --cap-add SYS_ADMIN",
+				 strerror(errno));
 	return 0;
 }
 
@@ -179,12 +180,17 @@ int namespace_open(struct pmu_ctx *ctx)
 		      : fd;
 }
 
+static bool is_same(const struct stat *one, const struct stat *other)
+{
+	return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
+}
+
 static bool is_here(int fd)
 {
 	struct stat own, other;
 
 	return !stat("/proc/thread-self/ns/mnt", &own) && !fstat(fd, &other) &&
-	       own.st_dev == other.st_dev && own.st_ino == other.st_ino;
+	       is_same(&own, &other);
 }
 
 int namespace_join(struct pmu_ctx *ctx, int fd)
@@ -204,4 +210,57 @@ int namespace_join(struct pmu_ctx *ctx, int fd)
 		error = error_set(ctx, PMU_E_IO, "cannot stay in %s: %s", folder, strerror(errno));
 	free(folder);
 	return error;
+}
+
+/* Whether the file of a process, a link of the kernel's, leads to @wanted. */
+static bool leads_to(pid_t pid, const char *file, const struct stat *wanted)
+{
+	char path[64];
+	struct stat status;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, file);
+	return !stat(path, &status) && is_same(&status, wanted);
+}
+
+/* By a descriptor that is opened first: the number may be another process's by then. */
+static bool kill_inside(pid_t pid, const struct stat *namespace, const struct stat *own)
+{
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	bool found = leads_to(pid, "ns/mnt", namespace) && !leads_to(pid, "exe", own);
+
+	if (found && fd >= 0)
+		syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
+	else if (found)
+		kill(pid, SIGKILL);
+	if (fd >= 0)
+		close(fd);
+	return found;
+}
+
+static bool kill_all_inside(const struct stat *namespace, const struct stat *own)
+{
+	DIR *folder = opendir("/proc");
+	const struct dirent *entry;
+	bool found = false;
+
+	while (folder && (entry = readdir(folder))) {
+		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (pid > 0 && pid != getpid() && kill_inside(pid, namespace, own))
+			found = true;
+	}
+	if (folder)
+		closedir(folder);
+	return found;
+}
+
+void namespace_kill(int fd)
+{
+	struct stat namespace, own;
+
+	if (fd < 0 || fstat(fd, &namespace) || stat("/proc/self/exe", &own))
+		return;
+	/* What a process started before it died is found the next time; so is who takes long. */
+	for (int round = 0; round < KILL_ROUNDS && kill_all_inside(&namespace, &own); round++)
+		nanosleep(&(struct timespec){.tv_nsec = KILL_PAUSE_NS}, NULL);
 }

@@ -1,5 +1,6 @@
 #include "device/pci.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -190,15 +191,17 @@ static struct pmon_access dword_of(const struct pci_function *function, unsigned
 }
 
 /* What no register answers is no mistake here: the header, and what software looks for. */
-static uint32_t read_dword(const struct device_access *device, const struct pci_function *function,
-			   unsigned offset)
+static int read_dword(const struct device_access *device, const struct pci_function *function,
+		      unsigned offset, uint32_t *dword)
 {
 	const struct pmon_access access = dword_of(function, offset);
 	uint64_t value;
+	int error = device_read(device, &access, &value);
 
-	if (device_read(device, &access, &value))
-		return rest_of(system_desc(device->system), function, offset);
-	return (uint32_t)value;
+	if (error == PMU_E_BUSY)
+		return error;
+	*dword = error ? rest_of(system_desc(device->system), function, offset) : (uint32_t)value;
+	return 0;
 }
 
 /* How much of a range one access of at most four bytes, aligned to its size, covers. */
@@ -223,8 +226,11 @@ ssize_t device_pci_read(const struct device_access *device, const struct pci_fun
 	size = inside(size, offset);
 	for (size_t done = 0, bytes; done < size; done += bytes) {
 		unsigned at = (unsigned)offset + (unsigned)done;
-		uint32_t value = read_dword(device, function, at & ~3u) >> at % 4 * 8;
+		uint32_t value;
 
+		if (read_dword(device, function, at & ~3u, &value))
+			return done ? (ssize_t)done : -EBUSY;
+		value >>= at % 4 * 8;
 		bytes = piece(size - done, at);
 		memcpy((char *)buffer + done, &value, bytes);
 	}
@@ -232,15 +238,16 @@ ssize_t device_pci_read(const struct device_access *device, const struct pci_fun
 }
 
 /* Bytes that are not written keep what the register holds. */
-static uint32_t merged(const struct device_access *device, const struct pmon_access *access,
-		       uint32_t value, unsigned shift, unsigned bytes)
+static int merge(const struct device_access *device, const struct pmon_access *access,
+		 uint32_t *value, unsigned shift, unsigned bytes)
 {
 	const uint32_t written = (bytes == 4 ? UINT32_MAX : (1u << bytes * 8) - 1) << shift;
 	uint64_t held = 0;
 
-	if (bytes < 4)
-		system_read(device->system, access, &held);
-	return (value << shift & written) | ((uint32_t)held & ~written);
+	if (bytes < 4 && system_read(device->system, access, &held) == PMU_E_BUSY)
+		return PMU_E_BUSY;
+	*value = (*value << shift & written) | ((uint32_t)held & ~written);
+	return 0;
 }
 
 ssize_t device_pci_write(const struct device_access *device, const struct pci_function *function,
@@ -254,8 +261,10 @@ ssize_t device_pci_write(const struct device_access *device, const struct pci_fu
 
 		bytes = piece(size - done, at);
 		memcpy(&value, (const char *)buffer + done, bytes);
-		value = merged(device, &access, value, at % 4 * 8, (unsigned)bytes);
-		device_write(device, &access, value);
+		/* What no register takes is no mistake here either. */
+		if (merge(device, &access, &value, at % 4 * 8, (unsigned)bytes) ||
+		    device_write(device, &access, value) == PMU_E_BUSY)
+			return done ? (ssize_t)done : -EBUSY;
 	}
 	return (ssize_t)size;
 }

@@ -34,7 +34,8 @@ void device_pci_fini(struct pci_functions *functions);
 /**
  * Reads or writes configuration space. As in the kernel, registers are reached a dword at a time,
  * or a byte or word where the range is not aligned. Writes outside the PMUs' registers do nothing.
- * @return bytes: fewer, or 0, at the end of the space
+ * @return bytes: fewer, or 0, at the end of the space; -EBUSY where a stopped program holds the
+ *         machine
  */
 ssize_t device_pci_read(const struct device_access *device, const struct pci_function *function,
 			void *buffer, size_t size, off_t offset);

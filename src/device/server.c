@@ -1,96 +1,131 @@
 #include "device/server.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/error.h"
-#include "device/files.h"
+#include "device/channel.h"
 #include "device/namespace.h"
-#include "device/topology.h"
-#include "system/share.h"
+#include "device/serving.h"
 
 struct device_server {
-	struct device_access access;
-	struct pci_functions functions;
-	struct device_tree tree;
-	struct device_files *files;
-	struct system_offer *offer;
-	int namespace;
+	struct system *system;
+	int end;       /* of the channel to the serving process */
+	int namespace; /* the one that this process is in; -1: none yet */
+	pid_t pid;     /* of the serving process; 0: none */
 };
 
-static int make_files(struct device_server *server, struct pmu_ctx *ctx)
+static int died(struct device_server *server, struct pmu_ctx *ctx)
 {
-	const struct pmu_machine *machine = system_desc(server->access.system);
-	struct device_tree *tree = &server->tree;
-	int error = device_pci_init(&server->functions, ctx, &server->access);
+	int status = 0;
 
-	if (error)
-		return error;
-	tree_init(tree);
-	for (unsigned cpu = 0; cpu < topology_cpus(machine); cpu++) {
-		tree_device(tree, DEVICE_MSR, 0600, cpu, "dev/cpu/%u/msr", cpu);
-		tree_device(tree, DEVICE_CPUID, 0444, cpu, "dev/cpu/%u/cpuid", cpu);
-	}
-	device_pci_add_files(tree, &server->functions, machine);
-	cpuinfo_add_files(tree, machine);
-	topology_add_files(tree, machine);
-	/* Tools turn the watchdog off; the computer's own is none of theirs. */
-	tree_number(tree, 0, "proc/sys/kernel/nmi_watchdog");
-	return tree->incomplete ? error_set(ctx, PMU_E_NOMEM, "out of memory for device files") : 0;
+	if (waitpid(server->pid, &status, 0) == server->pid)
+		server->pid = 0;
+	if (WIFSIGNALED(status))
+		return error_set(ctx, PMU_E_IO,
+				 "the process that serves the machine's files was ended by signal "
+				 "%d; what it noted is lost",
+				 WTERMSIG(status));
+	return error_set(ctx, PMU_E_IO, "the process that serves the machine's files has ended");
 }
 
-static int show_files(struct device_server *server, struct pmu_ctx *ctx, bool wall_clock)
+/* @fd goes along; -1: none. @value is sent, and what is answered received. */
+static int ask(struct device_server *server, struct pmu_ctx *ctx, int kind, int fd,
+	       struct channel_message *message)
 {
-	const struct device_contents contents = {&server->tree, &server->access,
-						 &server->functions};
-	int fuse, error = namespace_enter(ctx, &fuse);
+	int nothing;
+
+	message->kind = kind;
+	if (channel_send(server->end, message, fd) ||
+	    channel_receive(server->end, message, &nothing))
+		return died(server, ctx);
+	return 0;
+}
+
+static int ask_to(struct device_server *server, struct pmu_ctx *ctx, int kind, int fd)
+{
+	struct channel_message message = {0};
+	int error = ask(server, ctx, kind, fd, &message);
 
 	if (error)
 		return error;
-	/* Threads are in the namespace of the one that starts them. */
-	if (wall_clock) {
-		error = device_clock_new(&server->access.clock, ctx, server->access.system);
-		if (error) {
-			close(fuse);
-			return error;
-		}
+	return message.value ? error_set(ctx, message.value, "%s", message.text) : 0;
+}
+
+/* Signals are for the process that waits for the tool. */
+static int start(struct device_server *server, struct pmu_ctx *ctx,
+		 const struct device_options *options, int fuse)
+{
+	sigset_t all, before;
+	int ends[2];
+	int error = channel_new(ends, ctx);
+
+	if (error)
+		return error;
+	fflush(NULL);
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	server->pid = fork();
+	if (server->pid == 0) {
+		close(ends[0]);
+		serving_run(server->system, options, ends[1], fuse);
 	}
-	error = device_files_new(&server->files, ctx, &contents, fuse);
+	error = errno;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	close(ends[1]);
+	if (server->pid > 0) {
+		server->end = ends[0];
+		return 0;
+	}
+	close(ends[0]);
+	server->pid = 0;
+	return error_set(ctx, PMU_E_NOMEM, "no process to serve device files: %s", strerror(error));
+}
+
+/* Without a /dev/fuse of its own from the first walk over the files on. */
+static int enter(struct device_server *server, struct pmu_ctx *ctx, int fuse)
+{
+	int error = namespace_enter(ctx, fuse);
+
+	close(fuse);
+	if (!error)
+		error = ask_to(server, ctx, SERVING_MOUNTED, -1);
 	if (!error)
 		error = namespace_show(ctx);
 	if (error)
 		return error;
 	server->namespace = namespace_open(ctx);
-	return server->namespace < 0 ? server->namespace : 0;
+	if (server->namespace < 0)
+		return server->namespace;
+	return ask_to(server, ctx, SERVING_SHOWN, server->namespace);
 }
 
 int device_server_new(struct device_server **out, struct pmu_ctx *ctx,
 		      const struct device_options *options)
 {
 	struct device_server *server = calloc(1, sizeof(*server));
-	int error;
+	int fuse, error;
 
 	if (!server)
 		return error_set(ctx, PMU_E_NOMEM, "out of memory for device files");
-	server->namespace = -1;
-	server->access.refused = options->refused;
-	server->access.accessed = options->accessed;
-	server->access.arg = options->arg;
-	error = system_new(&server->access.system, ctx, options->machine);
+	server->end = server->namespace = -1;
+	error = system_new(&server->system, ctx, options->machine);
 	if (error)
 		goto fail;
-	error = make_files(server, ctx);
-	if (error)
+	fuse = error = namespace_open_fuse(ctx);
+	if (fuse < 0)
 		goto fail;
-	if (options->violated)
-		pmon_strict(system_pmon(server->access.system), options->violated, options->arg);
-	error = show_files(server, ctx, options->wall_clock);
-	if (error)
+	error = start(server, ctx, options, fuse);
+	if (error) {
+		close(fuse);
 		goto fail;
-	if (options->name)
-		error = system_offer(&server->offer, ctx, options->name,
-				     system_fd(server->access.system), server->namespace);
+	}
+	error = enter(server, ctx, fuse);
 	if (error)
 		goto fail;
 	*out = server;
@@ -100,22 +135,38 @@ fail:
 	return error;
 }
 
+int device_server_watch(const struct device_server *server)
+{
+	return server->end;
+}
+
+int device_server_finish(struct device_server *server, struct pmu_ctx *ctx, int result, int *out)
+{
+	struct channel_message message = {.value = result};
+	int error = ask(server, ctx, SERVING_FINISH, -1, &message);
+
+	if (!error)
+		*out = message.value;
+	return error;
+}
+
 void device_server_free(struct device_server *server)
 {
 	if (!server)
 		return;
-	system_withdraw(server->offer);
-	device_files_free(server->files);
-	device_clock_free(server->access.clock);
+	/* Where it was not told to finish, it sees that nobody is there, and ends the rest. */
+	if (server->end >= 0)
+		close(server->end);
+	while (server->pid && waitpid(server->pid, NULL, 0) < 0 && errno == EINTR)
+		continue;
+	namespace_kill(server->namespace);
 	if (server->namespace >= 0)
 		close(server->namespace);
-	tree_fini(&server->tree);
-	device_pci_fini(&server->functions);
-	system_free(server->access.system);
+	system_free(server->system);
 	free(server);
 }
 
 struct system *device_server_system(struct device_server *server)
 {
-	return server->access.system;
+	return server->system;
 }

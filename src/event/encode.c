@@ -286,7 +286,7 @@ static void add_unnamed(struct filters *filters)
 
 		/* One with a switch is off where it is not set. */
 		if (filter->reg && !filter_switch(filter) && !settings_of(selection, filter) &&
-		    filter_is_used(selection->event, rows, row_count, filter->name))
+		    filter_is_used(selection->event, rows, row_count, filter))
 			pass_all(filters, filter);
 	}
 }

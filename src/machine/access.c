@@ -41,169 +41,200 @@ static uint32_t translate(struct machine_core *core, uint64_t line)
 	       (line & ((1u << (PAGE_LOG2 - LINE_LOG2)) - 1));
 }
 
-static void remember(struct machine_recent *recent, uint64_t line, uint32_t physical, int slot)
+/* What an L1 has of a thread: its tag words and replacement state, and what the thread noted. */
+struct l1_view {
+	uint32_t *words;
+	uint8_t *plru;
+	struct machine_mru *mru;
+	struct machine_ways *ways;
+};
+
+static struct l1_view data_view(struct machine_core *core)
 {
-	*recent = (struct machine_recent){
-	    .line = line,
-	    .tag = l1_tag(physical),
-	    .slot = (uint32_t)slot,
-	};
+	return (struct l1_view){core->core->l1d, core->core->l1d_plru, core->data,
+				&core->data_ways};
 }
 
-static void use(struct machine_core *core, uint64_t line, uint32_t physical, int slot)
+static struct l1_view code_view(struct machine_core *core)
 {
-	unsigned set = line % L1_SETS;
+	return (struct l1_view){core->core->l1i, core->core->l1i_plru, core->code,
+				&core->code_ways};
+}
 
-	plru_touch(&core->core->l1d_plru[set], (unsigned)slot % L1_WAYS);
-	core->data_before[set] = core->data[set];
-	remember(&core->data[set], line, physical, slot);
+static uint32_t hash_of(uint64_t line)
+{
+	return (uint32_t)(line / L1_SETS);
+}
+
+static void note_mru(const struct l1_view *l1, uint64_t line, uint32_t tag, unsigned slot)
+{
+	l1->mru[line % L1_SETS] = (struct machine_mru){.line = line, .tag = tag, .slot = slot};
+}
+
+/* The line is in that slot, and used. */
+static void note(const struct l1_view *l1, uint64_t line, uint32_t physical, unsigned slot)
+{
+	const unsigned set = line % L1_SETS, way = slot % L1_WAYS;
+
+	l1->ways->hash[set][way] = hash_of(line);
+	l1->ways->line[set][way] = line;
+	l1->ways->tag[set][way] = l1_tag(physical);
+	note_mru(l1, line, l1_tag(physical), slot);
 }
 
 /*
- * A hit on the line used last but one, which changes places with the last one: found without
- * translation. @least: the tag word's state must be that at least.
+ * A hit that needs no translation: the line was noted and is still there, in @least or a better
+ * state. Of two lines with one hash only the first is found here.
  */
-static bool use_before(struct machine_recent *last, struct machine_recent *before, uint64_t line,
-		       const uint32_t *words, uint8_t *plru, enum line_state least)
+static inline __attribute__((always_inline)) bool use_noted(const uint32_t *words, uint8_t *plru,
+							    struct machine_mru *mru,
+							    const struct machine_ways *ways,
+							    uint64_t line, enum line_state least)
 {
-	struct machine_recent found = *before;
-	uint32_t state;
+	const unsigned set = line % L1_SETS;
+	unsigned match = cache_match8(ways->hash[set], hash_of(line), 0);
+	unsigned way = (unsigned)__builtin_ctz(match | 1u << (L1_WAYS - 1));
+	uint32_t tag = ways->tag[set][way];
+	uint32_t state = l1_read(&words[set * L1_WAYS + way]) - tag;
 
-	if (found.line != line)
+	if (ways->line[set][way] != line || state - least > (uint32_t)LINE_M - least)
 		return false;
-	state = l1_read(&words[found.slot]) - found.tag;
-	if (state - least > (uint32_t)LINE_M - least)
-		return false;
-	plru_touch(plru, found.slot % L1_WAYS);
-	*before = *last;
-	*last = found;
+	plru_touch(&plru[set], way);
+	mru[set] =
+	    (struct machine_mru){.line = line, .tag = tag, .slot = (uint32_t)(set * L1_WAYS + way)};
 	return true;
 }
 
-static bool use_data_before(struct machine_core *core, uint64_t line, enum line_state least)
+static inline __attribute__((always_inline)) bool
+use_noted_data(struct machine_core *core, uint64_t line, enum line_state least)
 {
-	unsigned set = line % L1_SETS;
-
-	return use_before(&core->data[set], &core->data_before[set], line, core->l1d,
-			  &core->core->l1d_plru[set], least);
+	return use_noted(core->l1d, core->core->l1d_plru, core->data, &core->data_ways, line,
+			 least);
 }
 
-/* An access that misses L1: the short way to L2, and the long one. */
-struct way_behind {
-	bool (*near)(struct machine *machine, unsigned number, uint32_t line, uint32_t thread);
-	uint64_t (*far)(struct machine *machine, unsigned number, uint32_t line, uint64_t now);
-};
-static const struct way_behind to_load = {private_load_near, private_load};
-static const struct way_behind to_store = {private_store_near, private_store};
-static const struct way_behind to_fetch = {private_fetch_near, private_fetch};
+/* A hit of a line that was filled under another virtual address, or by another thread. */
+static MACHINE_OUTLINE bool find_line(const struct l1_view *l1, uint64_t line, uint32_t physical)
+{
+	int slot = l1_find(l1->words, physical);
 
-static uint64_t go_far(struct machine_core *core, const struct way_behind *way, uint32_t physical,
-		       uint64_t issued)
+	if (slot < 0)
+		return false;
+	plru_touch(&l1->plru[line % L1_SETS], (unsigned)slot % L1_WAYS);
+	note(l1, line, physical, (unsigned)slot);
+	return true;
+}
+
+/* The ways behind L1: the near one to L2, and the far one. */
+struct behind {
+	int (*near)(struct machine *machine, unsigned number, uint32_t line, uint32_t thread);
+	struct private_answer (*far)(struct machine *machine, unsigned number, uint32_t line,
+				     uint64_t now);
+};
+static const struct behind to_load = {private_load_near, private_load};
+static const struct behind to_store = {private_store_near, private_store};
+static const struct behind to_fetch = {private_fetch_near, private_fetch};
+
+static struct private_answer go_far(struct machine_core *core, const struct behind *behind,
+				    uint32_t physical, uint64_t issued)
 {
 	struct machine_state *state = core->machine->state;
-	uint64_t end;
+	struct private_answer answer;
 
+	tor_prefetch(core->machine, machine_socket(core->machine, core->number), physical);
 	pace_meet(core);
 	machine_hold(core->machine, core->thread);
-	end = issued + way->far(core->machine, core->number, physical, issued);
-	state->horizon = machine_max(state->horizon, end);
+	answer = behind->far(core->machine, core->number, physical, issued);
+	state->horizon = machine_max(state->horizon, issued + answer.ticks);
 	machine_let_go(core->machine);
-	return end;
+	return answer;
 }
 
-/* @return the tick at which it has ended */
-static uint64_t go_behind(struct machine_core *core, const struct way_behind *way,
-			  uint32_t physical, uint64_t issued)
+/* Fills L1. @return the tick at which the line is there */
+static MACHINE_OUTLINE uint64_t fill(struct machine_core *core, const struct behind *behind,
+				     const struct l1_view *l1, uint64_t line, uint32_t physical,
+				     uint64_t issued)
 {
-	/* Most that is not in L1 is not in L2 either; the LLC's set may be far away on the host. */
-	tor_prefetch(core->machine, machine_socket(core->machine, core->number), physical);
-	if (way->near(core->machine, core->number, physical, core->thread))
-		return issued + private_l2_ticks(core->machine);
-	return go_far(core, way, physical, issued);
+	struct private_answer answer = {.ticks = private_l2_ticks(core->machine)};
+
+	answer.slot = behind->near(core->machine, core->number, physical, core->thread);
+	if (answer.slot < 0)
+		answer = go_far(core, behind, physical, issued);
+	note(l1, line, physical, (unsigned)answer.slot);
+	return issued + answer.ticks;
 }
 
-static void use_filled(struct machine_core *core, uint64_t line, uint32_t physical)
+static MACHINE_OUTLINE void load_unnoted(struct machine_core *core, uint64_t line,
+					 const struct machine_insn *insn)
 {
-	int slot = l1_find(core->core->l1d, physical);
-
-	/* Gone already if another core was quicker. */
-	if (slot < 0)
-		return;
-	core->data_before[line % L1_SETS] = core->data[line % L1_SETS];
-	remember(&core->data[line % L1_SETS], line, physical, slot);
-}
-
-static bool find_line(struct machine_core *core, uint64_t line, uint32_t physical)
-{
-	int slot = l1_find(core->core->l1d, physical);
-
-	if (slot >= 0)
-		use(core, line, physical, slot);
-	return slot >= 0;
-}
-
-static void load_line(struct machine_core *core, uint64_t line, const struct machine_insn *insn)
-{
-	bool hit = use_data_before(core, line, LINE_S);
-	uint32_t physical = 0;
+	const struct l1_view l1 = data_view(core);
+	uint32_t physical = translate(core, line);
 	uint64_t end;
 
-	core->progress->loads++;
-	if (!hit) {
-		physical = translate(core, line);
-		hit = find_line(core, line, physical);
-	}
-	if (hit) {
+	if (find_line(&l1, line, physical)) {
 		if (core->awaited)
 			machine_load_while_waiting(core, line << LINE_LOG2, insn);
 		return;
 	}
-	end = go_behind(core, &to_load, physical, window_issue(core, insn->address_registers));
+	end =
+	    fill(core, &to_load, &l1, line, physical, window_issue(core, insn->address_registers));
 	window_add_load(core, line, insn->loads_registers, end);
-	use_filled(core, line, physical);
+}
+
+static inline void load_line(struct machine_core *core, uint64_t line,
+			     const struct machine_insn *insn)
+{
+	core->progress->loads++;
+	if (!use_noted_data(core, line, LINE_S))
+		load_unnoted(core, line, insn);
+	else if (core->awaited)
+		machine_load_while_waiting(core, line << LINE_LOG2, insn);
 }
 
 /* Whether the line is the core's own in L1D, and now modified. */
-static bool own_line(struct machine_core *core, uint64_t line, uint32_t physical)
+static bool own_line(const struct l1_view *l1, uint64_t line, uint32_t physical)
 {
-	int slot = l1_find(core->core->l1d, physical);
+	int slot = l1_find(l1->words, physical);
 	uint32_t *word;
 
 	if (slot < 0)
 		return false;
-	word = &core->core->l1d[slot];
+	word = &l1->words[slot];
 	if (l1_read(word) != (l1_tag(physical) | LINE_M) && !l1_own(word, l1_tag(physical)))
 		return false;
-	use(core, line, physical, slot);
+	plru_touch(&l1->plru[line % L1_SETS], (unsigned)slot % L1_WAYS);
+	note(l1, line, physical, (unsigned)slot);
 	return true;
 }
 
-static void store_line(struct machine_core *core, uint64_t line, const struct machine_insn *insn)
+static MACHINE_OUTLINE void store_unnoted(struct machine_core *core, uint64_t line,
+					  const struct machine_insn *insn)
 {
-	uint32_t physical;
-	uint64_t end;
+	const struct l1_view l1 = data_view(core);
+	uint32_t physical = translate(core, line);
 
+	if (!own_line(&l1, line, physical))
+		window_add_store(core, fill(core, &to_store, &l1, line, physical,
+					    window_issue(core, insn->address_registers)));
+}
+
+static inline void store_line(struct machine_core *core, uint64_t line,
+			      const struct machine_insn *insn)
+{
 	core->progress->stores++;
-	if (use_data_before(core, line, LINE_M))
-		return;
-	physical = translate(core, line);
-	if (own_line(core, line, physical))
-		return;
-	end = go_behind(core, &to_store, physical, window_issue(core, insn->address_registers));
-	window_add_store(core, end);
-	use_filled(core, line, physical);
+	if (!use_noted_data(core, line, LINE_M))
+		store_unnoted(core, line, insn);
 }
 
 static void locked_line(struct machine_core *core, uint64_t line, const struct machine_insn *insn)
 {
+	const struct l1_view l1 = data_view(core);
 	uint32_t physical = translate(core, line);
 
 	core->progress->locked++;
-	if (own_line(core, line, physical))
+	if (own_line(&l1, line, physical))
 		return;
-	window_wait(core, go_behind(core, &to_store, physical,
-				    window_issue(core, insn->address_registers)));
-	use_filled(core, line, physical);
+	window_wait(core, fill(core, &to_store, &l1, line, physical,
+			       window_issue(core, insn->address_registers)));
 }
 
 static uint64_t first_line(uint64_t address)
@@ -216,20 +247,36 @@ static uint64_t last_line(uint64_t address, uint32_t size)
 	return (address + size - 1) >> LINE_LOG2;
 }
 
+static MACHINE_OUTLINE void load_split(struct machine_core *core, uint64_t address, uint32_t size,
+				       const struct machine_insn *insn)
+{
+	load_line(core, first_line(address), insn);
+	load_line(core, last_line(address, size), insn);
+}
+
 void machine_load_outline(struct machine_core *core, uint64_t address, uint32_t size,
 			  const struct machine_insn *insn)
 {
-	load_line(core, first_line(address), insn);
-	if (last_line(address, size) != first_line(address))
-		load_line(core, last_line(address, size), insn);
+	if (last_line(address, size) == first_line(address))
+		load_line(core, first_line(address), insn);
+	else
+		load_split(core, address, size, insn);
+}
+
+static MACHINE_OUTLINE void store_split(struct machine_core *core, uint64_t address, uint32_t size,
+					const struct machine_insn *insn)
+{
+	store_line(core, first_line(address), insn);
+	store_line(core, last_line(address, size), insn);
 }
 
 void machine_store_outline(struct machine_core *core, uint64_t address, uint32_t size,
 			   const struct machine_insn *insn)
 {
-	store_line(core, first_line(address), insn);
-	if (last_line(address, size) != first_line(address))
-		store_line(core, last_line(address, size), insn);
+	if (last_line(address, size) == first_line(address))
+		store_line(core, first_line(address), insn);
+	else
+		store_split(core, address, size, insn);
 }
 
 void machine_locked_outline(struct machine_core *core, uint64_t address, uint32_t size,
@@ -241,28 +288,20 @@ void machine_locked_outline(struct machine_core *core, uint64_t address, uint32_
 }
 
 /* The core has nothing to do before it has its instructions. */
+static MACHINE_OUTLINE void fetch_unnoted(struct machine_core *core, uint64_t line)
+{
+	const struct l1_view l1 = code_view(core);
+	uint32_t physical = translate(core, line);
+
+	if (!find_line(&l1, line, physical))
+		window_wait(core, fill(core, &to_fetch, &l1, line, physical, core->progress->time));
+}
+
 void machine_fetch_line(struct machine_core *core, uint64_t line)
 {
-	const unsigned set = line % L1_SETS;
-	uint32_t physical;
-	int slot;
-
 	core->progress->fetches++;
-	if (use_before(&core->code[set], &core->code_before[set], line, core->l1i,
-		       &core->core->l1i_plru[set], LINE_S))
-		return;
-	physical = translate(core, line);
-	slot = l1_find(core->core->l1i, physical);
-	if (slot >= 0) {
-		plru_touch(&core->core->l1i_plru[set], (unsigned)slot % L1_WAYS);
-	} else {
-		window_wait(core, go_behind(core, &to_fetch, physical, core->progress->time));
-		slot = l1_find(core->core->l1i, physical);
-	}
-	if (slot < 0)
-		return;
-	core->code_before[set] = core->code[set];
-	remember(&core->code[set], line, physical, slot);
+	if (!use_noted(core->l1i, core->core->l1i_plru, core->code, &core->code_ways, line, LINE_S))
+		fetch_unnoted(core, line);
 }
 
 static void stream_line(struct machine_core *core, uint64_t address, uint32_t size)

@@ -17,11 +17,21 @@
 #define MACHINE_TLB_LOG2 10
 #define MACHINE_WAITS	 0x10000u /* loads are outstanding, whatever they determine */
 
-/* The last used line of an L1 set. */
-struct machine_recent {
+/* MRU filter: the last used line of an L1 set. */
+struct machine_mru {
 	uint64_t line; /* virtual line number, UINT64_MAX for none */
 	uint32_t tag;  /* its tag word without state */
 	uint32_t slot; /* set * ways + way */
+};
+
+/*
+ * What each way of an L1 was filled or found as, so that a hit needs no translation. An entry holds
+ * while the way's tag word is the one noted.
+ */
+struct machine_ways {
+	_Alignas(64) uint32_t hash[MACHINE_L1_SETS][MACHINE_L1_WAYS]; /* of the virtual line */
+	uint32_t tag[MACHINE_L1_SETS][MACHINE_L1_WAYS];		      /* tag word without state */
+	uint64_t line[MACHINE_L1_SETS][MACHINE_L1_WAYS]; /* virtual, UINT64_MAX for none */
 };
 
 /* A core's clock and what it has done, in the shared state. */
@@ -54,10 +64,9 @@ struct machine_core {
 	uint64_t in_flight;	   /* bit: L1 set with a line that a load waits for */
 	uint32_t awaited;	   /* bit: general register that loads determine; MACHINE_WAITS */
 	uint32_t thread;	   /* of the holder, for locks */
-	struct machine_recent data[MACHINE_L1_SETS];
-	struct machine_recent code[MACHINE_L1_SETS];
-	struct machine_recent data_before[MACHINE_L1_SETS]; /* used last but one */
-	struct machine_recent code_before[MACHINE_L1_SETS];
+	struct machine_mru data[MACHINE_L1_SETS];
+	struct machine_mru code[MACHINE_L1_SETS];
+	struct machine_ways data_ways, code_ways;
 
 	struct machine *machine;
 	struct machine_space *space;
@@ -93,15 +102,14 @@ MACHINE_OUTLINE void machine_load_awaited(struct machine_core *core, uint64_t ad
 
 #define MACHINE_LIKELY(condition) __builtin_expect(!!(condition), 1)
 
-/* Tag word of @recent now, if all of the access lies in that line; else 0. */
-static inline uint32_t machine_recent_word(const uint32_t *tags,
-					   const struct machine_recent *recent, uint64_t address,
-					   uint32_t size)
+/* Tag word of @mru now, if all of the access lies in that line; else 0. */
+static inline uint32_t machine_mru_word(const uint32_t *tags, const struct machine_mru *mru,
+					uint64_t address, uint32_t size)
 {
 	uint64_t line = address >> 6;
 
-	if (recent->line == line && (address + size - 1) >> 6 == line)
-		return __atomic_load_n(&tags[recent->slot], __ATOMIC_RELAXED);
+	if (mru->line == line && (address + size - 1) >> 6 == line)
+		return __atomic_load_n(&tags[mru->slot], __ATOMIC_RELAXED);
 	return 0;
 }
 
@@ -111,11 +119,11 @@ static inline void machine_run(struct machine_core *core, const struct machine_b
 	uint64_t last = (block->address + block->bytes - 1) >> 6;
 
 	for (uint64_t line = block->address >> 6; line <= last; line++) {
-		const struct machine_recent *recent = &core->code[line % MACHINE_L1_SETS];
+		const struct machine_mru *mru = &core->code[line % MACHINE_L1_SETS];
 
-		if (MACHINE_LIKELY(recent->line == line &&
-				   __atomic_load_n(&core->l1i[recent->slot], __ATOMIC_RELAXED) ==
-				       recent->tag + MACHINE_TAG_S))
+		if (MACHINE_LIKELY(mru->line == line &&
+				   __atomic_load_n(&core->l1i[mru->slot], __ATOMIC_RELAXED) ==
+				       mru->tag + MACHINE_TAG_S))
 			progress->fetches++;
 		else
 			machine_fetch_line(core, line);
@@ -141,10 +149,10 @@ static inline void machine_load_while_waiting(struct machine_core *core, uint64_
 static inline void machine_load(struct machine_core *core, uint64_t address, uint32_t size,
 				const struct machine_insn *insn)
 {
-	const struct machine_recent *recent = &core->data[(address >> 6) % MACHINE_L1_SETS];
-	uint32_t word = machine_recent_word(core->l1d, recent, address, size);
+	const struct machine_mru *mru = &core->data[(address >> 6) % MACHINE_L1_SETS];
+	uint32_t word = machine_mru_word(core->l1d, mru, address, size);
 
-	if (!MACHINE_LIKELY(word - recent->tag - MACHINE_TAG_S <= MACHINE_TAG_M - MACHINE_TAG_S)) {
+	if (!MACHINE_LIKELY(word - mru->tag - MACHINE_TAG_S <= MACHINE_TAG_M - MACHINE_TAG_S)) {
 		machine_load_outline(core, address, size, insn);
 		return;
 	}
@@ -156,10 +164,10 @@ static inline void machine_load(struct machine_core *core, uint64_t address, uin
 static inline void machine_store(struct machine_core *core, uint64_t address, uint32_t size,
 				 const struct machine_insn *insn)
 {
-	const struct machine_recent *recent = &core->data[(address >> 6) % MACHINE_L1_SETS];
+	const struct machine_mru *mru = &core->data[(address >> 6) % MACHINE_L1_SETS];
 
-	if (MACHINE_LIKELY(machine_recent_word(core->l1d, recent, address, size) ==
-			   recent->tag + MACHINE_TAG_M))
+	if (MACHINE_LIKELY(machine_mru_word(core->l1d, mru, address, size) ==
+			   mru->tag + MACHINE_TAG_M))
 		core->progress->stores++;
 	else
 		machine_store_outline(core, address, size, insn);
@@ -168,10 +176,10 @@ static inline void machine_store(struct machine_core *core, uint64_t address, ui
 static inline void machine_locked(struct machine_core *core, uint64_t address, uint32_t size,
 				  const struct machine_insn *insn)
 {
-	const struct machine_recent *recent = &core->data[(address >> 6) % MACHINE_L1_SETS];
+	const struct machine_mru *mru = &core->data[(address >> 6) % MACHINE_L1_SETS];
 
-	if (MACHINE_LIKELY(machine_recent_word(core->l1d, recent, address, size) ==
-			   recent->tag + MACHINE_TAG_M))
+	if (MACHINE_LIKELY(machine_mru_word(core->l1d, mru, address, size) ==
+			   mru->tag + MACHINE_TAG_M))
 		core->progress->locked++;
 	else
 		machine_locked_outline(core, address, size, insn);

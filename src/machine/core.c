@@ -23,13 +23,12 @@ static void skip_to(struct machine_core *core, uint64_t time)
 	}
 }
 
-static void forget_recent(struct machine_core *core)
+static void forget_lines(struct machine_core *core)
 {
-	for (unsigned set = 0; set < L1_SETS; set++) {
-		core->data[set] = (struct machine_recent){.line = UINT64_MAX};
-		core->code[set] = (struct machine_recent){.line = UINT64_MAX};
-		core->data_before[set] = core->code_before[set] = core->code[set];
-	}
+	for (unsigned set = 0; set < L1_SETS; set++)
+		core->data[set] = core->code[set] = (struct machine_mru){.line = UINT64_MAX};
+	memset(core->data_ways.line, 0xff, sizeof(core->data_ways.line));
+	memset(core->code_ways.line, 0xff, sizeof(core->code_ways.line));
 }
 
 /*
@@ -46,7 +45,7 @@ static void take_turn(struct machine_core *core)
 	__atomic_fetch_add(&shared->turns, 1, __ATOMIC_RELAXED);
 	if (shared->last_user != core->user) {
 		shared->last_user = core->user;
-		forget_recent(core);
+		forget_lines(core);
 	}
 	core->turn_start = core->progress->time;
 	core->attention = core->next_look = 0;
@@ -199,7 +198,7 @@ struct machine_core *machine_core_enter(struct machine *machine, struct machine_
 		return NULL;
 	memset(core, 0, sizeof(*core));
 	memset(core->tlb, 0xff, sizeof(core->tlb));
-	forget_recent(core);
+	forget_lines(core);
 	core->machine = machine;
 	core->space = space;
 	core->thread = lock_thread();

@@ -241,6 +241,16 @@ void machine_lock(struct machine *machine)
 	machine_hold(machine, lock_thread());
 }
 
+bool machine_lock_within(struct machine *machine, uint64_t ns)
+{
+	uint32_t thread = lock_thread();
+
+	if (!lock_acquire_within(&machine->state->lock, thread, ns))
+		return false;
+	machine->holder = thread;
+	return true;
+}
+
 void machine_unlock(struct machine *machine)
 {
 	machine_let_go(machine);

@@ -86,6 +86,8 @@ uint64_t machine_ticks_per_second(const struct machine *machine);
 /* Excludes every other access to shared state, of any process; survives the holder's death. */
 void machine_lock(struct machine *machine);
 void machine_unlock(struct machine *machine);
+/** Tries for @ns nanoseconds: the holder may be stopped. @return whether the lock was taken */
+bool machine_lock_within(struct machine *machine, uint64_t ns);
 
 /* What really happened, for reports and tests; sums over all cores and sockets. */
 struct machine_truth {

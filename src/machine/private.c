@@ -87,7 +87,7 @@ static enum line_state l2_use(struct machine *machine, unsigned number, uint32_t
 	return cache_state(core->l2[slot]);
 }
 
-/* The way that a fill takes; of an L1D victim the modified data go to L2. */
+/* The slot that a fill takes. */
 static unsigned l1_place(const uint32_t *words, const uint8_t *plru, uint32_t line)
 {
 	unsigned set = line % L1_SETS;
@@ -96,26 +96,35 @@ static unsigned l1_place(const uint32_t *words, const uint8_t *plru, uint32_t li
 	return set * L1_WAYS + (way < 0 ? plru_victim(plru[set]) : (unsigned)way);
 }
 
-static void l1d_fill(struct machine *machine, unsigned number, uint32_t line, enum line_state state,
-		     uint64_t now)
+static void l1d_put(struct core *core, unsigned slot, uint32_t line, enum line_state state)
 {
-	struct core *core = &machine->cores[number];
-	unsigned set = line % L1_SETS, slot = l1_place(core->l1d, core->l1d_plru, line);
-	uint32_t victim = core->l1d[slot];
-
-	l1_write(&core->l1d[slot], 0);
-	if (cache_state(victim) == LINE_M)
-		l2_set(machine, number, l1_line(victim, set), LINE_M, now);
 	l1_write(&core->l1d[slot], l1_tag(line) | state);
-	plru_touch(&core->l1d_plru[set], slot % L1_WAYS);
+	plru_touch(&core->l1d_plru[slot / L1_WAYS], slot % L1_WAYS);
 }
 
-static void l1i_fill(struct core *core, uint32_t line)
+/* Of a victim the modified data go to L2. @return the slot */
+static int l1d_fill(struct machine *machine, unsigned number, uint32_t line, enum line_state state,
+		    uint64_t now)
+{
+	struct core *core = &machine->cores[number];
+	unsigned slot = l1_place(core->l1d, core->l1d_plru, line);
+	uint32_t victim = core->l1d[slot];
+
+	if (cache_state(victim) == LINE_M) {
+		l1_write(&core->l1d[slot], 0);
+		l2_set(machine, number, l1_line(victim, line % L1_SETS), LINE_M, now);
+	}
+	l1d_put(core, slot, line, state);
+	return (int)slot;
+}
+
+static int l1i_fill(struct core *core, uint32_t line)
 {
 	unsigned slot = l1_place(core->l1i, core->l1i_plru, line);
 
 	l1_write(&core->l1i[slot], l1_tag(line) | LINE_S);
 	plru_touch(&core->l1i_plru[line % L1_SETS], slot % L1_WAYS);
+	return (int)slot;
 }
 
 static struct slice_answer ask(struct machine *machine, unsigned number,
@@ -148,154 +157,177 @@ static void release_caches(struct machine *machine, struct core *core)
 	lock_release(&core->caches, machine->holder);
 }
 
-static bool load_from_l2(struct machine *machine, unsigned number, uint32_t line, uint64_t now)
+/* @return the state in which L1D gets the line, LINE_I where L2 cannot give it */
+static enum line_state granted(enum line_state state, enum line_state wanted)
 {
-	enum line_state state = l2_use(machine, number, line);
-
-	if (state != LINE_I)
-		l1d_fill(machine, number, line, state == LINE_S ? LINE_S : LINE_E, now);
-	return state != LINE_I;
+	if (wanted == LINE_M)
+		return state >= LINE_E ? LINE_M : LINE_I;
+	return state == LINE_M ? LINE_E : state;
 }
 
-static bool store_from_l2(struct machine *machine, unsigned number, uint32_t line, uint64_t now)
-{
-	if (l2_use(machine, number, line) < LINE_E)
-		return false;
-	l1d_fill(machine, number, line, LINE_M, now);
-	return true;
-}
-
-/* A modified L1D victim that L2 does not hold may have to make a modified L2 line go to the LLC. */
-static bool victim_stays(const struct machine *machine, const struct core *core, uint32_t line)
-{
-	uint32_t victim = core->l1d[l1_place(core->l1d, core->l1d_plru, line)];
-
-	return cache_state(victim) != LINE_M ||
-	       l2_find(machine, core, l1_line(victim, line % L1_SETS)) >= 0;
-}
-
-typedef bool from_l2(struct machine *machine, unsigned number, uint32_t line, uint64_t now);
-
-static bool serve_near(struct machine *machine, unsigned number, uint32_t line, uint32_t thread,
-		       from_l2 *serve)
+/*
+ * Only a modified L1D victim that L2 does not hold needs more than the core's own caches: it may
+ * make a modified L2 line go to the LLC.
+ */
+static int serve_near(struct machine *machine, unsigned number, uint32_t line, uint32_t thread,
+		      enum line_state wanted)
 {
 	struct core *core = &machine->cores[number];
-	bool served;
+	enum line_state state = LINE_I;
+	unsigned slot;
+	uint32_t victim;
+	int victim_slot = 0, found;
 
 	lock_acquire(&core->caches, thread);
-	served = l1_find(core->l1d, line) < 0 && victim_stays(machine, core, line) &&
-		 serve(machine, number, line, 0);
-	core->l1d_misses += served;
+	slot = l1_place(core->l1d, core->l1d_plru, line);
+	victim = core->l1d[slot];
+	if (cache_state(victim) == LINE_M)
+		victim_slot = l2_find(machine, core, l1_line(victim, line % L1_SETS));
+	found = victim_slot < 0 ? -1 : l2_find(machine, core, line);
+	if (found >= 0) {
+		l2_touch(core, (unsigned)found);
+		state = granted(cache_state(core->l2[found]), wanted);
+	}
+	if (state != LINE_I) {
+		if (cache_state(victim) == LINE_M) {
+			core->l2[victim_slot] |= LINE_M;
+			l2_touch(core, (unsigned)victim_slot);
+		}
+		l1d_put(core, slot, line, state);
+		core->l1d_misses++;
+	}
 	lock_release(&core->caches, thread);
-	return served;
+	return state == LINE_I ? -1 : (int)slot;
 }
 
-bool private_load_near(struct machine *machine, unsigned number, uint32_t line, uint32_t thread)
+int private_load_near(struct machine *machine, unsigned number, uint32_t line, uint32_t thread)
 {
-	return serve_near(machine, number, line, thread, load_from_l2);
+	return serve_near(machine, number, line, thread, LINE_S);
 }
 
-bool private_store_near(struct machine *machine, unsigned number, uint32_t line, uint32_t thread)
+/* A line that L1D has in S stays to be asked for: L2 has no better. */
+int private_store_near(struct machine *machine, unsigned number, uint32_t line, uint32_t thread)
 {
-	return serve_near(machine, number, line, thread, store_from_l2);
+	if (l1_find(machine->cores[number].l1d, line) >= 0)
+		return -1;
+	return serve_near(machine, number, line, thread, LINE_M);
 }
 
-bool private_fetch_near(struct machine *machine, unsigned number, uint32_t line, uint32_t thread)
+int private_fetch_near(struct machine *machine, unsigned number, uint32_t line, uint32_t thread)
 {
 	struct core *core = &machine->cores[number];
-	bool served;
+	int slot = -1;
 
 	lock_acquire(&core->caches, thread);
-	served = l1_find(core->l1i, line) < 0 && l2_use(machine, number, line) != LINE_I;
-	if (served)
-		l1i_fill(core, line);
-	core->l1i_misses += served;
+	if (l2_use(machine, number, line) != LINE_I) {
+		slot = l1i_fill(core, line);
+		core->l1i_misses++;
+	}
 	lock_release(&core->caches, thread);
-	return served;
+	return slot;
 }
 
-uint64_t private_load(struct machine *machine, unsigned number, uint32_t line, uint64_t now)
+/* Serves from L2 with all that this may displace. @return the slot, -1 where L2 cannot */
+static int serve(struct machine *machine, unsigned number, uint32_t line, enum line_state wanted,
+		 uint64_t now)
+{
+	enum line_state state = granted(l2_use(machine, number, line), wanted);
+
+	return state == LINE_I ? -1 : l1d_fill(machine, number, line, state, now);
+}
+
+struct private_answer private_load(struct machine *machine, unsigned number, uint32_t line,
+				   uint64_t now)
 {
 	struct core *core = &machine->cores[number];
 	uint64_t ticks = private_l2_ticks(machine);
 	struct slice_answer answer;
-	bool hit, served;
+	int slot, served = -1;
 
 	hold_caches(machine, core);
-	hit = l1_find(core->l1d, line) >= 0;
-	core->l1d_misses += !hit;
-	served = !hit && load_from_l2(machine, number, line, now);
+	slot = l1_find(core->l1d, line);
+	if (slot < 0) {
+		core->l1d_misses++;
+		served = serve(machine, number, line, LINE_S, now);
+	}
 	release_caches(machine, core);
-	if (hit || served)
-		return hit ? 0 : ticks;
+	if (slot >= 0)
+		return (struct private_answer){0, slot};
+	if (served >= 0)
+		return (struct private_answer){ticks, served};
 
 	answer = ask(machine, number, REQUEST_READ_DATA, line, now + ticks);
 	hold_caches(machine, core);
 	l2_fill(machine, number, line, answer.granted, now + ticks);
-	l1d_fill(machine, number, line, answer.granted, now + ticks);
+	slot = l1d_fill(machine, number, line, answer.granted, now + ticks);
 	release_caches(machine, core);
-	return ticks + answer.cycles * machine->uclk_ticks;
+	return (struct private_answer){ticks + answer.cycles * machine->uclk_ticks, slot};
 }
 
-/* The line becomes M in L1D, where it may be already. */
-static void l1d_set_modified(struct machine *machine, unsigned number, uint32_t line, uint64_t now)
+/* The line becomes M in L1D, where it may be already. @return its slot */
+static int l1d_set_modified(struct machine *machine, unsigned number, uint32_t line, uint64_t now)
 {
 	struct core *core = &machine->cores[number];
 	int slot = l1_find(core->l1d, line);
 
-	if (slot < 0) {
-		l1d_fill(machine, number, line, LINE_M, now);
-	} else {
-		l1_write(&core->l1d[slot], l1_tag(line) | LINE_M);
-		plru_touch(&core->l1d_plru[line % L1_SETS], (unsigned)slot % L1_WAYS);
-	}
+	if (slot < 0)
+		return l1d_fill(machine, number, line, LINE_M, now);
+	l1d_put(core, (unsigned)slot, line, LINE_M);
+	return slot;
 }
 
-uint64_t private_store(struct machine *machine, unsigned number, uint32_t line, uint64_t now)
+struct private_answer private_store(struct machine *machine, unsigned number, uint32_t line,
+				    uint64_t now)
 {
 	struct core *core = &machine->cores[number];
 	uint64_t ticks = private_l2_ticks(machine);
 	struct slice_answer answer;
 	enum line_state state;
-	bool served;
+	int slot = -1, served = -1;
 
 	hold_caches(machine, core);
 	state = l1_state(core->l1d, l1_find(core->l1d, line));
-	served = state == LINE_I && store_from_l2(machine, number, line, now);
+	if (state == LINE_I)
+		served = serve(machine, number, line, LINE_M, now);
 	if (state >= LINE_E)
-		l1d_set_modified(machine, number, line, now);
+		slot = l1d_set_modified(machine, number, line, now);
 	else
 		core->l1d_misses++;
 	release_caches(machine, core);
-	if (state >= LINE_E || served)
-		return served ? ticks : 0;
+	if (slot >= 0)
+		return (struct private_answer){0, slot};
+	if (served >= 0)
+		return (struct private_answer){ticks, served};
 
 	answer = ask(machine, number, REQUEST_READ_OWN, line, now + ticks);
 	hold_caches(machine, core);
 	l2_set(machine, number, line, LINE_E, now + ticks);
 	/* Freeing a way of the LLC may have taken a shared copy. */
-	l1d_set_modified(machine, number, line, now + ticks);
+	slot = l1d_set_modified(machine, number, line, now + ticks);
 	release_caches(machine, core);
-	return ticks + answer.cycles * machine->uclk_ticks;
+	return (struct private_answer){ticks + answer.cycles * machine->uclk_ticks, slot};
 }
 
-uint64_t private_fetch(struct machine *machine, unsigned number, uint32_t line, uint64_t now)
+struct private_answer private_fetch(struct machine *machine, unsigned number, uint32_t line,
+				    uint64_t now)
 {
 	struct core *core = &machine->cores[number];
 	uint64_t ticks = private_l2_ticks(machine);
 	struct slice_answer answer;
+	int slot = l1_find(core->l1i, line);
 
-	if (private_fetch_near(machine, number, line, machine->holder))
-		return ticks;
-	if (l1_find(core->l1i, line) >= 0)
-		return 0;
+	if (slot >= 0)
+		return (struct private_answer){0, slot};
+	slot = private_fetch_near(machine, number, line, machine->holder);
+	if (slot >= 0)
+		return (struct private_answer){ticks, slot};
 	core->l1i_misses++;
 	answer = ask(machine, number, REQUEST_READ_CODE, line, now + ticks);
 	hold_caches(machine, core);
 	l2_fill(machine, number, line, LINE_S, now + ticks);
-	l1i_fill(core, line);
+	slot = l1i_fill(core, line);
 	release_caches(machine, core);
-	return ticks + answer.cycles * machine->uclk_ticks;
+	return (struct private_answer){ticks + answer.cycles * machine->uclk_ticks, slot};
 }
 
 /* Takes the line out of one level. @return the state that it had */

@@ -9,18 +9,26 @@
 
 /*
  * What missed L1 and L2 can serve. These take no more than the core's own lock.
- * @return false where the others are needed
+ * @return the slot of L1 that the line is in now; -1 where the others are needed
  */
-bool private_load_near(struct machine *machine, unsigned number, uint32_t line, uint32_t thread);
-bool private_store_near(struct machine *machine, unsigned number, uint32_t line, uint32_t thread);
-bool private_fetch_near(struct machine *machine, unsigned number, uint32_t line, uint32_t thread);
+int private_load_near(struct machine *machine, unsigned number, uint32_t line, uint32_t thread);
+int private_store_near(struct machine *machine, unsigned number, uint32_t line, uint32_t thread);
+int private_fetch_near(struct machine *machine, unsigned number, uint32_t line, uint32_t thread);
 /** Ticks that a hit in L2 takes. */
 uint64_t private_l2_ticks(const struct machine *machine);
 
+struct private_answer {
+	uint64_t ticks;
+	int slot; /* of L1 */
+};
+
 /* What missed L1, or was taken away while the core reached for the lock. */
-uint64_t private_load(struct machine *machine, unsigned number, uint32_t line, uint64_t now);
-uint64_t private_store(struct machine *machine, unsigned number, uint32_t line, uint64_t now);
-uint64_t private_fetch(struct machine *machine, unsigned number, uint32_t line, uint64_t now);
+struct private_answer private_load(struct machine *machine, unsigned number, uint32_t line,
+				   uint64_t now);
+struct private_answer private_store(struct machine *machine, unsigned number, uint32_t line,
+				    uint64_t now);
+struct private_answer private_fetch(struct machine *machine, unsigned number, uint32_t line,
+				    uint64_t now);
 
 /** Drops the core's own copies before a non-temporal store, writing back a modified one. */
 void private_drop(struct machine *machine, unsigned number, uint32_t line, uint64_t now);

@@ -99,21 +99,6 @@ static bool umask_defined(const struct pmu_event *event, unsigned umask)
 	return umask && covered == umask;
 }
 
-/* Whether a comma separated list names @field. */
-static bool lists(const char *names, const char *field)
-{
-	size_t length = strlen(field);
-
-	while (*names) {
-		size_t span = strcspn(names, ",");
-
-		if (span == length && !strncmp(names, field, length))
-			return true;
-		names += span + (names[span] == ',');
-	}
-	return false;
-}
-
 static bool needs_filter(const struct programmed *now, const struct pmu_modifier *filter)
 {
 	const struct pmu_modifier *on = filter->partner;
@@ -125,8 +110,8 @@ static bool needs_filter(const struct programmed *now, const struct pmu_modifier
 	for (size_t i = 0; i < now->event->umask_count; i++) {
 		const struct pmu_umask *entry = &now->event->umasks[i];
 
-		if (entry->filters && (now->umask & entry->care) == entry->value &&
-		    lists(entry->filters, filter->name))
+		if (entry->filters >> filter->number & 1 &&
+		    (now->umask & entry->care) == entry->value)
 			return true;
 	}
 	return false;

@@ -1,27 +1,35 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "bus/bus.h"
 #include "session/busy.h"
 #include "session/gate.h"
 #include "session/registers.h"
 #include "session/session.h"
 
+static int append(struct pmu_ctx *ctx, struct session_writes *writes,
+		  const struct pmu_access_op *op)
+{
+	if (writes->count == writes->capacity) {
+		size_t capacity = 2 * writes->capacity + 64;
+		struct pmu_access_op *ops = realloc(writes->ops, capacity * sizeof(*ops));
+
+		if (!ops)
+			return error_set(ctx, PMU_E_NOMEM, "out of memory for register values");
+		writes->ops = ops;
+		writes->capacity = capacity;
+	}
+	writes->ops[writes->count++] = *op;
+	return 0;
+}
+
 static int keep_write(struct pmu_session *session, struct pmu_ctx *ctx,
 		      const struct register_at *at, uint64_t value)
 {
-	if (session->found_count == session->found_capacity) {
-		size_t capacity = 2 * session->found_capacity + 64;
-		struct pmu_access_op *found =
-		    realloc(session->found, capacity * sizeof(*session->found));
-
-		if (!found)
-			return error_set(ctx, PMU_E_NOMEM, "out of memory for register values");
-		session->found = found;
-		session->found_capacity = capacity;
-	}
-	session->found[session->found_count++] =
+	struct pmu_access_op op =
 	    register_op(at, (value & register_kept(at->reg)) | register_must(at->reg));
-	return 0;
+
+	return append(ctx, &session->found, &op);
 }
 
 /* Reads a register and keeps the write that restores it. */
@@ -116,11 +124,11 @@ static int keep_unit(struct pmu_session *session, struct pmu_ctx *ctx,
 	return error;
 }
 
-int session_keep(struct pmu_session *session, struct pmu_ctx *ctx)
+static int keep_all(struct pmu_session *session, struct pmu_ctx *ctx)
 {
 	int error = 0;
 
-	session->found_count = session->busy_count = 0;
+	session->found.count = session->busy_count = 0;
 	session->busy[0] = '\0';
 	for (unsigned socket = 0;
 	     socket < session->sockets && session_uses_sockets(session) && !error; socket++) {
@@ -137,20 +145,62 @@ int session_keep(struct pmu_session *session, struct pmu_ctx *ctx)
 	return error ? error : session_busy_refuse(session, ctx);
 }
 
-static void note(int *first, int error)
+/* In the place of the session's bus: a write to it becomes one of the plan. */
+struct planner {
+	struct pmu_bus bus;
+	struct pmu_session *session;
+};
+
+static int planner_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_place *place,
+			 const struct pmu_access_op *op)
 {
-	if (!*first)
-		*first = error;
+	(void)place;
+	return append(ctx, &((struct planner *)bus)->session->plan, op);
+}
+
+static const struct bus_ops planner_ops = {.write = planner_write};
+
+static int restore_in_order(struct pmu_session *session, struct pmu_ctx *ctx)
+{
+	int error = session_freeze(session, ctx);
+
+	for (size_t i = 0; i < session->found.count && !error; i++)
+		error = pmu_bus_write(session->bus, ctx, &session->found.ops[i]);
+	if (!error)
+		error = session_unfreeze_units(session, ctx);
+	return error ? error : session_unfreeze_others(session, ctx);
+}
+
+/*
+ * All writes that restore, before the first register changes: what restores has nothing left to
+ * find out or to allocate, and can be left to another process or to a later run.
+ */
+static int plan(struct pmu_session *session, struct pmu_ctx *ctx)
+{
+	struct pmu_bus *bus = session->bus;
+	struct planner planner = {.bus = *bus, .session = session};
+	int error;
+
+	planner.bus.ops = &planner_ops;
+	session->plan.count = 0;
+	session->bus = &planner.bus;
+	error = restore_in_order(session, ctx);
+	session->bus = bus;
+	return error;
+}
+
+int session_keep(struct pmu_session *session, struct pmu_ctx *ctx)
+{
+	int error = keep_all(session, ctx);
+
+	if (!error)
+		error = plan(session, ctx);
+	if (!error && session->kept)
+		error = session->kept(session->kept_arg, ctx, &session->plan);
+	return error;
 }
 
 int session_restore(struct pmu_session *session, struct pmu_ctx *ctx)
 {
-	int error = session_freeze(session, ctx);
-
-	/* What fails does not keep the rest from being restored; the first message is kept. */
-	for (size_t i = 0; i < session->found_count; i++)
-		note(&error, pmu_bus_write(session->bus, error ? NULL : ctx, &session->found[i]));
-	note(&error, session_unfreeze_units(session, error ? NULL : ctx));
-	note(&error, session_unfreeze_others(session, error ? NULL : ctx));
-	return error;
+	return bus_write_all(session->bus, ctx, session->plan.ops, session->plan.count);
 }

@@ -41,7 +41,7 @@ bool selection_depends(const struct pmu_selection *selection, const struct pmu_m
 	if (!selection->event || filter_switch(filter) || selection_follows_counter0(selection))
 		return false;
 	row_count = umask_rows(selection, rows);
-	return filter_is_used(selection->event, rows, row_count, filter->name);
+	return filter_is_used(selection->event, rows, row_count, filter);
 }
 
 uint64_t selection_value(uint64_t value, const struct selection_nodes *nodes)

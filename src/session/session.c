@@ -77,7 +77,8 @@ void pmu_session_free(struct pmu_session *session)
 		return;
 	/* Nobody is left to be told: what cannot be restored stays frozen. */
 	pmu_session_end(session, NULL);
-	free(session->found);
+	free(session->found.ops);
+	free(session->plan.ops);
 	session_layout_free(session);
 	free(session->events);
 	free(session->nodes);

@@ -31,6 +31,17 @@ struct session_row {
 	uint64_t wraps; /* carries out of the counter since the start */
 };
 
+struct session_writes {
+	struct pmu_access_op *ops;
+	size_t count, capacity;
+};
+
+/**
+ * Is told how everything that was found is restored, before the first write. @plan lives as long as
+ * the session. @return 0, or an error with its message, which ends the start of the session
+ */
+typedef int session_kept(void *arg, struct pmu_ctx *ctx, const struct session_writes *plan);
+
 enum session_state {
 	SESSION_NEW,
 	SESSION_RUNNING,
@@ -61,8 +72,10 @@ struct pmu_session {
 	struct session_row *rows;
 	struct pmu_count *counts; /* [row] */
 	size_t row_count;
-	struct pmu_access_op *found; /* writes that restore what the session found */
-	size_t found_count, found_capacity;
+	struct session_writes found; /* what the units' registers held */
+	struct session_writes plan;  /* all that restores, in order */
+	session_kept *kept;	     /* NULL: nobody is told */
+	void *kept_arg;
 
 	/* busy.c: counters that were enabled before. */
 	bool forced; /* they are taken, and given back at the end */
@@ -87,7 +100,7 @@ int session_assign(struct pmu_session *session, struct pmu_ctx *ctx);
 int session_lay_out(struct pmu_session *session, struct pmu_ctx *ctx);
 void session_layout_free(struct pmu_session *session);
 
-/** restore.c: keeps what the units' registers hold; writes it back. */
+/** restore.c: keeps what the units' registers hold and tells session->kept; writes it back. */
 int session_keep(struct pmu_session *session, struct pmu_ctx *ctx);
 int session_restore(struct pmu_session *session, struct pmu_ctx *ctx);
 

@@ -1,6 +1,7 @@
 #include "system/share.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -11,24 +12,56 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/pass.h"
 
-#define PREFIX	      "pmulab/"
-#define CONNECTED_MAX 256
-#define HANDED	      2 /* descriptors */
+#define PREFIX	       "pmulab/"
+#define CONNECTED_MAX  256
+#define HANDED	       2	/* descriptors */
+#define ANSWER_SECONDS 5	/* then nobody answers: a machine does at once */
+#define NAP_NS	       10000000 /* where nobody can be let in for now */
+
+/* Names go to other people's terminals: printable ASCII, and nothing that divides lists of them. */
+static bool is_name(const char *name, size_t most)
+{
+	size_t length = strlen(name);
+
+	for (const char *c = name; *c; c++)
+		if (*c <= ' ' || *c > '~' || *c == ',')
+			return false;
+	return length >= 1 && length <= most;
+}
+
+/* So that a terminal shows what others chose. @return length, as snprintf() has it */
+static size_t put_name(char *text, size_t size, const char *name)
+{
+	size_t used = 0;
+
+	*text = '\0';
+	for (; *name && used < size; name++)
+		used += (size_t)snprintf(text + used, size - used,
+					 *name > ' ' && *name <= '~' ? "%c" : "\\x%02X",
+					 (unsigned char)*name);
+	return used;
+}
 
 static int address_of(struct sockaddr_un *address, socklen_t *length, struct pmu_ctx *ctx,
 		      const char *name)
 {
 	size_t most = sizeof(address->sun_path) - sizeof(PREFIX);
 
-	if (!*name || strlen(name) > most || strpbrk(name, " \t\n,"))
-		return error_set(
-		    ctx, PMU_E_RANGE,
-		    "\"%s\": a machine's name has 1 to %zu characters, no blanks and commas", name,
-		    most);
+	if (!is_name(name, most)) {
+		char shown[128];
+
+		put_name(shown, sizeof(shown), name);
+		return error_set(ctx, PMU_E_RANGE,
+				 "\"%s\": a machine's name has 1 to %zu characters of ASCII, no "
+				 "blanks, commas and control characters",
+				 shown, most);
+	}
 	*address = (struct sockaddr_un){.sun_family = AF_UNIX};
 	/* A first byte of 0: no file. */
 	memcpy(address->sun_path + 1, PREFIX, strlen(PREFIX));
@@ -40,7 +73,8 @@ static int address_of(struct sockaddr_un *address, socklen_t *length, struct pmu
 
 struct system_offer {
 	int block, extra;
-	int end; /* an event: withdraw */
+	int end;   /* an event: withdraw */
+	int spare; /* a descriptor to be let go where there is no other; -1: it is used up */
 	pthread_t thread;
 	struct pollfd watched[2 + CONNECTED_MAX]; /* end, listener, connections */
 	nfds_t count;
@@ -67,32 +101,48 @@ static bool is_trusted(int connection)
 
 static int send_descriptors(int connection, const int descriptors[HANDED])
 {
-	union {
-		struct cmsghdr header;
-		char bytes[CMSG_SPACE(HANDED * sizeof(int))];
-	} control = {0};
-	char byte = HANDED;
-	struct iovec data = {&byte, 1};
-	struct msghdr message = {
-	    .msg_iov = &data,
-	    .msg_iovlen = 1,
-	    .msg_control = control.bytes,
-	    .msg_controllen = sizeof(control.bytes),
-	};
+	const char byte = HANDED;
 
-	control.header = (struct cmsghdr){.cmsg_level = SOL_SOCKET,
-					  .cmsg_type = SCM_RIGHTS,
-					  .cmsg_len = CMSG_LEN(HANDED * sizeof(int))};
-	memcpy(CMSG_DATA(&control.header), descriptors, HANDED * sizeof(int));
-	return sendmsg(connection, &message, MSG_NOSIGNAL) == 1 ? 0 : -1;
+	return pass_send(connection, &byte, 1, descriptors, HANDED);
+}
+
+static int accept_next(const struct system_offer *offer)
+{
+	return accept4(offer->watched[1].fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+}
+
+static void nap(void)
+{
+	nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+}
+
+/*
+ * Out of descriptors: who waits is let in to be turned away, else poll() would tell of him for ever
+ * and he would wait for as long.
+ */
+static void turn_away(struct system_offer *offer)
+{
+	int connection = -1;
+
+	if (offer->spare >= 0) {
+		close(offer->spare);
+		connection = accept_next(offer);
+	}
+	if (connection >= 0)
+		close(connection);
+	else
+		nap();
+	offer->spare = fcntl(offer->end, F_DUPFD_CLOEXEC, 0);
 }
 
 /* Who is not allowed in, or too many, finds the connection closed. */
 static void welcome(struct system_offer *offer)
 {
 	const int descriptors[HANDED] = {offer->block, offer->extra};
-	int connection = accept4(offer->watched[1].fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int connection = accept_next(offer);
 
+	if (connection < 0 && errno != EAGAIN && errno != ECONNABORTED && errno != EINTR)
+		turn_away(offer);
 	if (connection < 0)
 		return;
 	if (offer->count == 2 + CONNECTED_MAX || !is_trusted(connection) ||
@@ -119,8 +169,10 @@ static void *serve(void *argument)
 	struct system_offer *offer = argument;
 
 	while (!offer->watched[0].revents) {
-		if (poll(offer->watched, offer->count, -1) < 0)
+		if (poll(offer->watched, offer->count, -1) < 0) {
+			nap();
 			continue;
+		}
 		drop_ended(offer);
 		if (offer->watched[1].revents)
 			welcome(offer);
@@ -181,6 +233,7 @@ int system_offer(struct system_offer **out, struct pmu_ctx *ctx, const char *nam
 	offer->block = block;
 	offer->extra = extra;
 	offer->end = eventfd(0, EFD_CLOEXEC);
+	offer->spare = fcntl(offer->end, F_DUPFD_CLOEXEC, 0);
 	offer->watched[0] = (struct pollfd){.fd = offer->end, .events = POLLIN};
 	offer->watched[1] = (struct pollfd){.fd = listener, .events = POLLIN};
 	offer->count = 2;
@@ -191,6 +244,8 @@ int system_offer(struct system_offer **out, struct pmu_ctx *ctx, const char *nam
 no_thread:
 	if (offer->end >= 0)
 		close(offer->end);
+	if (offer->spare >= 0)
+		close(offer->spare);
 	free(offer);
 no_memory:
 	close(listener);
@@ -205,34 +260,64 @@ void system_withdraw(struct system_offer *offer)
 	pthread_join(offer->thread, NULL);
 	for (nfds_t i = 0; i < offer->count; i++)
 		close(offer->watched[i].fd);
+	if (offer->spare >= 0)
+		close(offer->spare);
 	free(offer);
 }
 
 /* @return 0, or -1 where the connection ended without them */
 static int receive_descriptors(int connection, int descriptors[HANDED])
 {
-	union {
-		struct cmsghdr header;
-		char bytes[CMSG_SPACE(HANDED * sizeof(int))];
-	} control = {0};
 	char byte;
-	struct iovec data = {&byte, 1};
-	struct msghdr message = {
-	    .msg_iov = &data,
-	    .msg_iovlen = 1,
-	    .msg_control = control.bytes,
-	    .msg_controllen = sizeof(control.bytes),
-	};
-	ssize_t length;
 
-	do
-		length = recvmsg(connection, &message, MSG_CMSG_CLOEXEC);
-	while (length < 0 && errno == EINTR);
-	if (length != 1 || control.header.cmsg_type != SCM_RIGHTS ||
-	    control.header.cmsg_len != CMSG_LEN(HANDED * sizeof(int)))
+	if (pass_receive(connection, &byte, 1, descriptors, HANDED))
 		return -1;
-	memcpy(descriptors, CMSG_DATA(&control.header), HANDED * sizeof(int));
-	return 0;
+	if (descriptors[HANDED - 1] >= 0)
+		return 0;
+	if (descriptors[0] >= 0)
+		close(descriptors[0]);
+	errno = 0;
+	return -1;
+}
+
+/* Also a listener that is stopped, or that never answers, must not hold up who asks. */
+static int open_asking(struct pmu_ctx *ctx)
+{
+	const struct timeval most = {.tv_sec = ANSWER_SECONDS};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return error_set(ctx, PMU_E_IO, "no socket: %s", strerror(errno));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof(most));
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof(most));
+	return fd;
+}
+
+static int no_answer(struct pmu_ctx *ctx, const char *name)
+{
+	return error_set(ctx, PMU_E_IO,
+			 "machine \"%s\" has not answered for %d s: the process that offers it is "
+			 "stopped, or is no pmulab",
+			 name, ANSWER_SECONDS);
+}
+
+static int not_connected(struct pmu_ctx *ctx, const char *name)
+{
+	char names[256];
+
+	if (errno == EAGAIN)
+		return no_answer(ctx, name);
+	system_names(names, sizeof(names));
+	return error_set(ctx, PMU_E_UNKNOWN,
+			 "there is no machine of the name \"%s\"; there are: %s", name, names);
+}
+
+static int not_let_in(struct pmu_ctx *ctx, const char *name)
+{
+	return error_set(ctx, PMU_E_RIGHTS,
+			 "machine \"%s\" is another user's, or lets nobody in but its own user and "
+			 "root, of its own PID namespace, %d at a time",
+			 name, CONNECTED_MAX);
 }
 
 int system_join(struct system_share *share, struct pmu_ctx *ctx, const char *name)
@@ -240,27 +325,23 @@ int system_join(struct system_share *share, struct pmu_ctx *ctx, const char *nam
 	struct sockaddr_un address;
 	socklen_t length = 0;
 	int descriptors[HANDED];
-	char names[256];
 	int fd, error = address_of(&address, &length, ctx, name);
 
 	if (error)
 		return error;
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	fd = open_asking(ctx);
 	if (fd < 0)
-		return error_set(ctx, PMU_E_IO, "no socket: %s", strerror(errno));
+		return fd;
 	if (connect(fd, (struct sockaddr *)&address, length)) {
-		close(fd);
-		system_names(names, sizeof(names));
-		return error_set(ctx, PMU_E_UNKNOWN,
-				 "there is no machine of the name \"%s\"; there are: %s", name,
-				 names);
+		error = not_connected(ctx, name);
+	} else if (!is_trusted(fd)) {
+		error = not_let_in(ctx, name);
+	} else if (receive_descriptors(fd, descriptors)) {
+		error = errno == EAGAIN ? no_answer(ctx, name) : not_let_in(ctx, name);
 	}
-	if (!is_trusted(fd) || receive_descriptors(fd, descriptors)) {
+	if (error) {
 		close(fd);
-		return error_set(ctx, PMU_E_RIGHTS,
-				 "machine \"%s\" is another user's, or lets nobody in but its own "
-				 "user and root, of its own PID namespace, %d at a time",
-				 name, CONNECTED_MAX);
+		return error;
 	}
 	*share = (struct system_share){descriptors[0], descriptors[1], fd};
 	return 0;
@@ -289,8 +370,10 @@ void system_names(char *text, size_t size)
 		if (!name || sscanf(line, "%*s %*s %*s %x", &flags) != 1 || !(flags & 0x10000))
 			continue;
 		line[strcspn(line, "\n")] = '\0';
-		used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
-					 name + strlen(" @" PREFIX));
+		if (used)
+			used += (size_t)snprintf(text + used, size - used, ", ");
+		if (used < size)
+			used += put_name(text + used, size - used, name + strlen(" @" PREFIX));
 		if (used >= size)
 			break;
 	}

@@ -14,6 +14,10 @@
 #define BLOCK_VERSION 3
 #define BLOCK_ALIGN   4096
 
+/* For an access that is under way elsewhere: microseconds, unless its program is stopped. */
+#define ACCESS_PATIENCE_NS 3000000000u
+#define PASS_PATIENCE_NS   100000000u
+
 /* The block: this header, the machine's description, the machine's state, the PMUs' state. */
 struct block_header {
 	uint64_t magic;
@@ -280,7 +284,8 @@ int system_read(struct system *system, const struct pmon_access *access, uint64_
 	struct pmon_time now;
 	int error;
 
-	machine_lock(system->machine);
+	if (!machine_lock_within(system->machine, ACCESS_PATIENCE_NS))
+		return PMU_E_BUSY;
 	machine_catch_up(system->machine);
 	now = present_time(system);
 	error = pmon_read(system->pmon, access, &now, value);
@@ -293,7 +298,8 @@ int system_write(struct system *system, const struct pmon_access *access, uint64
 	struct pmon_time now;
 	int error;
 
-	machine_lock(system->machine);
+	if (!machine_lock_within(system->machine, ACCESS_PATIENCE_NS))
+		return PMU_E_BUSY;
 	machine_catch_up(system->machine);
 	now = present_time(system);
 	error = pmon_write(system->pmon, access, &now, value);
@@ -305,7 +311,9 @@ void system_pass(struct system *system, uint64_t ns)
 {
 	const uint64_t ticks_per_us = machine_ticks_per_second(system->machine) / 1000000;
 
-	machine_lock(system->machine);
+	/* Who holds it runs a program, whose time it is. */
+	if (!machine_lock_within(system->machine, PASS_PATIENCE_NS))
+		return;
 	/* In two parts: whoever was stopped for days passes more than the product holds. */
 	machine_pass(system->machine, ns / 1000 * ticks_per_us + ns % 1000 * ticks_per_us / 1000);
 	machine_catch_up(system->machine);

@@ -24,11 +24,16 @@ struct machine *system_machine(struct system *system);
 struct pmon *system_pmon(struct system *system);
 const struct pmu_machine *system_desc(const struct system *system);
 
-/** Register accesses at the present time of the machine, under its lock. As pmon_read(). */
+/**
+ * Register accesses at the present time of the machine, under its lock. As pmon_read(); PMU_E_BUSY
+ * where a program that was stopped in an access has held the lock for seconds. Nothing is lost: its
+ * access goes on when it does.
+ */
 int system_read(struct system *system, const struct pmon_access *access, uint64_t *value);
 int system_write(struct system *system, const struct pmon_access *access, uint64_t value);
 
-/** Lets so much time pass on the machine, unless a program runs on it. */
+/** Lets so much time pass on the machine, unless a program runs on it, or is stopped in an access.
+ */
 void system_pass(struct system *system, uint64_t ns);
 
 #endif

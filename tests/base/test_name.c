@@ -34,6 +34,67 @@ static void test_hash(void **state)
 	assert_int_equal(name_hash("FooBar"), 0xbf9cf968);
 }
 
+static unsigned smaller(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
+/* By the definition: the whole matrix. */
+static unsigned plain_distance(const char *a, const char *b)
+{
+	unsigned at[16][16];
+	unsigned m = (unsigned)strlen(a), n = (unsigned)strlen(b);
+
+	for (unsigned i = 0; i <= m; i++) {
+		for (unsigned j = 0; j <= n; j++) {
+			unsigned best = i + j;
+
+			if (i)
+				best = smaller(best, at[i - 1][j] + 1);
+			if (j)
+				best = smaller(best, at[i][j - 1] + 1);
+			if (i && j)
+				best = smaller(best, at[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				best = smaller(best, at[i - 2][j - 2] + 1);
+			at[i][j] = best;
+		}
+	}
+	return at[m][n];
+}
+
+static void random_name(char name[16], uint32_t *seed)
+{
+	unsigned length;
+
+	*seed = *seed * 1664525 + 1013904223;
+	length = *seed >> 28;
+	for (unsigned i = 0; i < length; i++) {
+		*seed = *seed * 1664525 + 1013904223;
+		name[i] = (char)('a' + (*seed >> 30));
+	}
+	name[length] = '\0';
+}
+
+/* Few letters, so that many are the same and stand in another order. */
+static void test_distance(void **state)
+{
+	uint32_t seed = 1;
+
+	(void)state;
+	for (unsigned i = 0; i < 100000; i++) {
+		struct name_guess guess;
+		char wanted[16], offered[16];
+
+		random_name(wanted, &seed);
+		random_name(offered, &seed);
+		name_guess_init(&guess, wanted);
+		guess.distance = 100;
+		name_guess_offer(&guess, offered);
+		assert_int_equal(guess.distance, plain_distance(wanted, offered));
+	}
+}
+
 struct guess {
 	const char *wanted, *offered[4], *best;
 	unsigned distance;
@@ -90,9 +151,8 @@ static void test_long_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_compare),
-	    cmocka_unit_test(test_hash),
-	    cmocka_unit_test(test_guess),
+	    cmocka_unit_test(test_compare),    cmocka_unit_test(test_hash),
+	    cmocka_unit_test(test_distance),   cmocka_unit_test(test_guess),
 	    cmocka_unit_test(test_long_names),
 	};
 

@@ -179,6 +179,81 @@ static void test_fields(void **state)
 	}
 }
 
+/* linux arch/x86/events/intel/uncore_snbep.c: bdx_uncore_pci_ids, snbep_uncore_pci_ids */
+static const struct {
+	const char *pmu, *box, *name;
+	uint16_t device_id;
+} kernel_functions[] = {
+    {"xeon-e5v4", "ha", "uncore_ha_0", 0x6f30},
+    {"xeon-e5v4", "ha", "uncore_ha_1", 0x6f38},
+    {"xeon-e5v4", "imc", "uncore_imc_0", 0x6fb0},
+    {"xeon-e5v4", "imc", "uncore_imc_1", 0x6fb1},
+    {"xeon-e5v4", "imc", "uncore_imc_2", 0x6fb4},
+    {"xeon-e5v4", "imc", "uncore_imc_3", 0x6fb5},
+    {"xeon-e5v4", "imc", "uncore_imc_4", 0x6fd0},
+    {"xeon-e5v4", "imc", "uncore_imc_5", 0x6fd1},
+    {"xeon-e5v4", "imc", "uncore_imc_6", 0x6fd4},
+    {"xeon-e5v4", "imc", "uncore_imc_7", 0x6fd5},
+    {"xeon-e5v4", "irp", "uncore_irp", 0x6f39},
+    {"xeon-e5v4", "qpi", "uncore_qpi_0", 0x6f32},
+    {"xeon-e5v4", "qpi", "uncore_qpi_1", 0x6f33},
+    {"xeon-e5v4", "qpi", "uncore_qpi_2", 0x6f3a},
+    {"xeon-e5v4", "r2pcie", "uncore_r2pcie", 0x6f34},
+    {"xeon-e5v4", "r3qpi", "uncore_r3qpi_0", 0x6f36},
+    {"xeon-e5v4", "r3qpi", "uncore_r3qpi_1", 0x6f37},
+    {"xeon-e5v4", "r3qpi", "uncore_r3qpi_2", 0x6f3e},
+    {"xeon-e5", "ha", "uncore_ha", 0x3c46},
+    {"xeon-e5", "imc", "uncore_imc_0", 0x3cb0},
+    {"xeon-e5", "imc", "uncore_imc_1", 0x3cb1},
+    {"xeon-e5", "imc", "uncore_imc_2", 0x3cb4},
+    {"xeon-e5", "imc", "uncore_imc_3", 0x3cb5},
+    {"xeon-e5", "qpi", "uncore_qpi_0", 0x3c41},
+    {"xeon-e5", "qpi", "uncore_qpi_1", 0x3c42},
+    {"xeon-e5", "r2pcie", "uncore_r2pcie", 0x3c43},
+    {"xeon-e5", "r3qpi", "uncore_r3qpi_0", 0x3c44},
+    {"xeon-e5", "r3qpi", "uncore_r3qpi_1", 0x3c45},
+};
+
+/* The kernel finds its PMUs by device id, and numbers them. */
+static void test_kernel_order(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(kernel_functions) / sizeof(kernel_functions[0]); i++) {
+		const struct pmu_box *box =
+		    pmu_find_box(pmu_find_pmu(kernel_functions[i].pmu), kernel_functions[i].box);
+		const char *number = strstr(box->kernel, "{i}");
+		const char *name = kernel_functions[i].name;
+		size_t stem = number ? (size_t)(number - box->kernel) : strlen(box->kernel);
+		unsigned instance = number ? (unsigned)(name[stem] - '0') : 0;
+
+		assert_int_equal(strlen(name), stem + !!number);
+		assert_memory_equal(name, box->kernel, stem);
+		assert_true(instance < box->instance_count);
+		assert_int_equal(box->instances[instance].device_id, kernel_functions[i].device_id);
+	}
+}
+
+/* Vendor and device of each function, as lspci shows them of an E5-2600 v4 (ROCm/ROCm issue 1006).
+ */
+static void test_identification(void **state)
+{
+	const struct pmu_box *imc = pmu_find_box(xeon(), "imc"), *cfg = pmu_find_box(xeon(), "cfg");
+	const struct pmu_register *id = pmu_find_register(imc, "MC_CHy_PCI_ID");
+
+	(void)state;
+	assert_int_equal(pmu_register_address(imc, id, 0), PCI(0x14, 0, 0));
+	assert_int_equal(pmu_register_reset(imc, id, 0), 0x6fb08086);
+	assert_int_equal(pmu_register_address(imc, id, 3), PCI(0x15, 1, 0));
+	assert_int_equal(pmu_register_reset(imc, id, 3), 0x6fb58086);
+	assert_int_equal(pmu_register_address(imc, id, 4), PCI(0x17, 0, 0));
+	assert_int_equal(pmu_register_reset(imc, id, 4), 0x6fd08086);
+	id = pmu_find_register(imc, "MC_CHy_PCI_PMON_CTL0");
+	assert_int_equal(pmu_register_reset(imc, id, 4), id->reset);
+	for (size_t i = 0; i < cfg->register_count; i++)
+		assert_int_equal(pmu_register_reset(cfg, &cfg->registers[i], 0),
+				 cfg->registers[i].reset);
+}
+
 static void check_place(const struct pmu_field *field, unsigned hi, unsigned lo)
 {
 	assert_non_null(field);
@@ -343,6 +418,8 @@ int main(void)
 	    cmocka_unit_test(test_same_name),
 	    cmocka_unit_test(test_addresses),
 	    cmocka_unit_test(test_fields),
+	    cmocka_unit_test(test_kernel_order),
+	    cmocka_unit_test(test_identification),
 	    cmocka_unit_test(test_selectors),
 	    cmocka_unit_test(test_roles),
 	    cmocka_unit_test(test_overflow_bits),

@@ -9,6 +9,9 @@ import tempfile
 import unittest
 
 PMULAB = os.environ["PMULAB"]
+# Journals of the tests are none of this computer's.
+RUNTIME = tempfile.TemporaryDirectory()
+os.environ["PMULAB_RUNTIME_DIR"] = RUNTIME.name + "/pmulab"
 HERE = pathlib.Path(__file__).resolve().parent
 SMALL, LARGE = "xeon-e5v4-4c", "xeon-e5-2699v4-2s"
 

@@ -46,7 +46,41 @@ class DryRuns(unittest.TestCase):
             self.assertIn("cannot be measured yet", run.stderr)
 
 
+class LongNames(unittest.TestCase):
+    """An event whose name has more than 255 characters, from all that a packet match takes."""
+    FIELDS = {f"rx_{what}_{field}": "0x1" for what in ("match", "mask")
+              for field in ("vnw", "opc", "mc", "dnid", "rnid_4", "rds", "rnid_3_0")}
+    FIELDS.update(thresh=1, edge_det=1)
+
+    def setUp(self):
+        self.event = "qpi.CTO_COUNT" + "".join(f":{f}={v}" for f, v in self.FIELDS.items())
+        self.assertGreater(len(self.event), 255)
+
+    def test_encode(self):
+        report = pmulab_json("encode", "--pmu", "xeon-e5v4", self.event)
+        printed = report["event"]
+        self.assertEqual({f.split("=")[0] for f in printed.split(":")[1:]}, set(self.FIELDS))
+        self.assertEqual(pmulab_json("encode", "--pmu", "xeon-e5v4", printed), report)
+        table = pmulab("encode", "--pmu", "xeon-e5v4", self.event, "--format", "csv").stdout
+        self.assertEqual({line.split(",")[0] for line in table.splitlines()[1:]}, {printed})
+
+    def test_stat(self):
+        report = stat("xeon-e5v4-4c", [self.event], "/bin/true")
+        printed = {count["event"] for count in report["counts"]}
+        self.assertEqual(len(printed), 1)
+        self.assertEqual({f.split("=")[0] for f in printed.pop().split(":")[1:]}, set(self.FIELDS))
+
+
 class Lists(unittest.TestCase):
+    def test_device_ids(self):
+        """Vendor in the lower half, the function's own device id in the upper one."""
+        rows = [r for r in pmulab_json("list", "registers", "--pmu", "xeon-e5v4", "--box", "ha")
+                if r["name"] == "HAn_PCI_ID"]
+        self.assertEqual([r["reset"] for r in rows], [0x6F308086, 0x6F388086])
+        self.assertEqual([f["reset"] for f in rows[1]["fields"]], [0x6F38, 0x8086])
+        text = pmulab("show", "xeon-e5v4/ha.HAn_PCI_ID").stdout
+        self.assertIn("HA1: pci D18:F5:0x00, reset 0x6F388086", text)
+
     def test_json_keys(self):
         """The keys that were promised, no more and no less."""
         keys = {
@@ -199,8 +233,8 @@ def children_of(pid):
 class Programs(Guests):
     def test_report_keys(self):
         report = stat(SMALL, ["imc.CAS_COUNT.RD"], "/bin/true", metrics=["MEM_BW_READS"])
-        self.assertEqual(set(report), {"machine", "way", "command", "exit", "seconds", "instructions",
-                                       "cycles", "counts", "metrics"})
+        self.assertEqual(set(report), {"machine", "way", "command", "ran", "exit", "seconds",
+                                       "instructions", "cycles", "counts", "metrics"})
         self.assertEqual(set(report["counts"][0]),
                          {"event", "pmu", "box", "socket", "instance", "count", "model"})
         self.assertEqual(set(report["metrics"][0]), {"name", "value", "unit"})

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import resource
 import shutil
 import signal
 import subprocess
@@ -74,6 +75,22 @@ def children_of(pid):
     return [int(child) for child in path.read_text(encoding="utf-8").split()]
 
 
+def runs_pmulab(pid):
+    try:
+        return os.path.samefile(f"/proc/{pid}/exe", PMULAB)
+    except FileNotFoundError:  # it ends
+        return False
+
+
+def tool_of(pid):
+    """The child that has become the emulator; another one serves the files."""
+    return next((child for child in children_of(pid) if not runs_pmulab(child)), None)
+
+
+def server_of(pid):
+    return next(child for child in children_of(pid) if runs_pmulab(child))
+
+
 class Machine:
     """A machine with a name that lives as long as its tool, which waits for the end of its input."""
     number = 0
@@ -84,7 +101,7 @@ class Machine:
         self.process = subprocess.Popen(
             [PMULAB, command, "-M", SMALL, "--name", self.name, *options, "--", "cat"],
             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        wait_until(lambda: children_of(self.process.pid))
+        wait_until(lambda: tool_of(self.process.pid))
 
     def __enter__(self):
         return self
@@ -216,6 +233,37 @@ class Runs(unittest.TestCase):
              "emulate", "-M", SMALL, "--", "true"], capture_output=True, text=True, check=False)
         self.assertEqual(result.returncode, 1)
         self.assertIn("modprobe fuse", result.stderr)
+
+    def test_few_descriptors(self):
+        """Whichever is the one too many: a message that does not mislead, nothing aborts or hangs."""
+        codes, messages = set(), ""
+        for limit in range(4, 24):
+            result = emulate("--name", f"few-{os.getpid()}", "--", "true", timeout=60,
+                             preexec_fn=lambda n=limit: resource.setrlimit(
+                                 resource.RLIMIT_NOFILE, (n, n)))
+            codes.add(result.returncode)
+            messages += result.stderr
+            if result.returncode:
+                self.assertIn("pmulab emulate: ", result.stderr, limit)
+            self.assertNotIn("modprobe", result.stderr)
+        self.assertLessEqual(codes, {0, 1, 126, 127}, messages)
+        self.assertLessEqual({0, 1}, codes)
+        self.assertIn("cannot open /dev/fuse: Too many open files", messages)
+
+    def test_no_thread_is_cancelled(self):
+        """That loads libgcc_s when it is done, and aborts where it cannot."""
+        symbols = subprocess.run(["nm", "-D", "--undefined-only", os.environ["PMULAB_PLAIN"]],
+                                 capture_output=True, text=True, check=True).stdout
+        self.assertIn("pthread_create", symbols)
+        self.assertNotIn("pthread_cancel", symbols)
+        self.assertNotIn("pthread_exit", symbols)
+
+    def test_names_are_text(self):
+        """No other user's terminal gets what is in a name."""
+        result = emulate("--name", "\x1b]0;x\x07", "--", "true")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("\\x1B]0;x\\x07", result.stderr)
+        self.assertNotRegex(result.stderr, r"[\x1b\x07]")
 
     def test_without_root(self):
         result = subprocess.run(["setpriv", "--reuid=65534", "--clear-groups", PMULAB, "emulate",
@@ -397,6 +445,34 @@ class Attached(Guests):
             self.assertEqual(machine.attach("--", "true").returncode, 0)
 
 
+    def test_stopped_program_does_not_hold_up_reads(self):
+        """In the middle of an access it keeps the machine: reads fail after a while, and lose
+        nothing. Elsewhere it is in nobody's way."""
+        program = self.kernel(2000)
+        codes = []
+        with Machine() as machine:
+            self.count_reads(machine)
+            running = machine.start("--", program)
+            wait_until(lambda: tool_of(running.pid))
+            guest = tool_of(running.pid)
+            wait_until(lambda: self.reads(machine) > 10000)
+            # 127: rdmsr's for an error that it does not know, here EBUSY.
+            while len(codes) < 60 and 127 not in codes:
+                time.sleep(0.01 + 0.001 * len(codes))
+                os.kill(guest, signal.SIGSTOP)
+                result = machine.inside("rdmsr", "0xe08", check=False, timeout=30)
+                self.assertEqual("busy" in result.stderr, result.returncode == 127)
+                codes.append(result.returncode)
+                os.kill(guest, signal.SIGCONT)
+                before = self.reads(machine)
+                wait_until(lambda: self.reads(machine) > before)
+            self.assertLessEqual(set(codes), {0, 127})
+            self.assertIn(127, codes)
+            running.kill()
+            running.wait()
+            running.stderr.close()
+
+
 class Failures(Guests):
     def test_folders_at_any_position(self):
         """A folder's position is whatever lseek() sets it to; SYS_getdents64 is 217."""
@@ -408,29 +484,58 @@ class Failures(Guests):
             self.assertEqual(machine.inside(sys.executable, "-c", script).stdout, "0\n")
             self.assertEqual(machine.inside("ls", "/dev/cpu").stdout.split(), ["0", "1", "2", "3"])
 
-    def test_killed_server_leaves_nothing(self):
+    def ended(self, kill):
+        """What is left when a process of a machine in use is killed: an attacher's message."""
         before = mounts()
         program = self.build("kernels.c", "-O2", "-nostdlib", "-ffreestanding", "-DKERNEL=load",
                              f"-DLINES={LINES}", "-DROUNDS=2000")
         with Machine() as machine:
-            tool = children_of(machine.process.pid)[0]
+            tool = tool_of(machine.process.pid)
             running = machine.start("--", program)
-            wait_until(lambda: children_of(running.pid))
-            guest = children_of(running.pid)[0]
+            wait_until(lambda: tool_of(running.pid))
+            guest = tool_of(running.pid)
             reader = machine.start_inside(
                 sys.executable, "-c", "import os\nfd = os.open('/dev/cpu/0/msr', os.O_RDWR)\n"
                 "while True: os.pread(fd, 8, 0xE08)", stderr=subprocess.DEVNULL)
             time.sleep(0.3)
-            machine.process.kill()
-            machine.process.wait()
+            kill(machine.process)
+            code = machine.process.wait(timeout=20)
+            message = machine.process.stderr.read()
             wait_until(lambda: not lives(tool) and not lives(guest))
             self.assertEqual(running.wait(timeout=20), 128 + signal.SIGKILL)
             self.assertIn(b"the machine has ended", running.communicate()[1])
-            # Who had a file open gets an error and can end.
-            self.assertEqual(reader.wait(timeout=20), 1)
+            # Who entered the namespace by other means gets an error, or is ended, as it comes.
+            self.assertIn(reader.wait(timeout=20), [1, -signal.SIGKILL])
             self.assertEqual(mounts(), before)
             result = pmulab("emulate", "--attach", machine.name, "--", "true")
             self.assertEqual(result.returncode, 2)
+        return code, message
+
+    def test_killed_command_leaves_nothing(self):
+        self.assertEqual(self.ended(lambda process: process.kill())[0], -signal.SIGKILL)
+
+    def test_killed_server_leaves_nothing(self):
+        """The process that serves the files: the command ends the tool, and says what happened."""
+        code, message = self.ended(
+            lambda process: os.kill(server_of(process.pid), signal.SIGKILL))
+        self.assertEqual(code, 1)
+        self.assertIn("was ended by signal 9", message)
+
+    def test_nothing_runs_on_without_its_machine(self):
+        """What a tool leaves running has no machine any more when the tool ends."""
+        result = emulate("--", "sh", "-c", "setsid sleep 1000 >&- 2>&- & echo $!; exit 3")
+        self.assertEqual(result.returncode, 3)
+        self.assertFalse(lives(int(result.stdout)))
+
+    def test_descriptors(self):
+        """The tool, a program and what they start find the descriptors that pmulab was given."""
+        listing = ["sh", "-c", "ls /proc/$$/fd; ls /proc/self/fd"]
+        with Machine() as machine:
+            for result in (emulate("--", *listing), machine.attach("--", *listing),
+                           machine.attach("--tool", "--", *listing),
+                           pmulab("stat", "-M", SMALL, "--", *listing)):
+                # 3 is the folder that ls reads.
+                self.assertEqual(result.stdout.split(), ["0", "1", "2", "0", "1", "2", "3"])
 
     def test_clients_killed_while_they_write(self):
         script = ("import os, sys\nfd = os.open('/dev/cpu/%s/msr' % sys.argv[1], os.O_RDWR)\n"

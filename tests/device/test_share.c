@@ -8,7 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -107,6 +111,104 @@ static void names_are_checked(void **state)
 	assert_int_equal(system_join(&share, rig.ctx, ""), PMU_E_RANGE);
 	assert_int_equal(system_join(&share, rig.ctx, longest), PMU_E_RANGE);
 	assert_int_equal(system_join(&share, rig.ctx, "a b"), PMU_E_RANGE);
+	assert_int_equal(system_join(&share, rig.ctx, "\033[31mred\x9b"), PMU_E_RANGE);
+	assert_non_null(strstr(pmu_message(rig.ctx), "\"\\x1B[31mred\\x9B\""));
+}
+
+/* A socket at a machine's place, as any user can have it. */
+static int listen_as(const char *name)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int length =
+	    snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "pmulab/%s", name);
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	assert_int_equal(
+	    bind(fd, (struct sockaddr *)&address,
+		 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length)),
+	    0);
+	assert_int_equal(listen(fd, 0), 0);
+	return fd;
+}
+
+static void names_of_others_are_shown_as_text(void **state)
+{
+	struct system_share share;
+	int fd = listen_as("\033]0;title\a\x9b");
+
+	(void)state;
+	assert_int_equal(system_join(&share, rig.ctx, rig.name), PMU_E_UNKNOWN);
+	assert_non_null(strstr(pmu_message(rig.ctx), "\\x1B]0;title\\x07\\x9B"));
+	assert_null(strpbrk(pmu_message(rig.ctx), "\033\a\x9b"));
+	close(fd);
+}
+
+/* Neither one that takes no connection nor one that takes it and says nothing. */
+static void silent_listeners_are_not_waited_for(void **state)
+{
+	struct system_share share;
+	int fd = listen_as(rig.name);
+	time_t begin = time(NULL);
+
+	(void)state;
+	alarm(60);
+	/* The first fills the queue, though it leaves. */
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(system_join(&share, rig.ctx, rig.name), PMU_E_IO);
+		assert_non_null(strstr(pmu_message(rig.ctx), "not answered"));
+	}
+	assert_true(time(NULL) - begin < 20);
+	alarm(0);
+	close(fd);
+}
+
+static double processor_seconds(void)
+{
+	struct rusage used;
+
+	getrusage(RUSAGE_SELF, &used);
+	return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+	       (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1e-6;
+}
+
+/* Whoever asks is turned away at once, and nothing spins. */
+static void an_owner_out_of_descriptors_turns_away(void **state)
+{
+	struct system_offer *offered = offer();
+	struct rlimit before, none;
+	struct system_share share;
+	double begin;
+	int go[2], lowest, status;
+	char byte;
+	pid_t asker;
+
+	(void)state;
+	assert_int_equal(pipe(go), 0);
+	asker = fork();
+	if (asker == 0) {
+		alarm(30);
+		if (read(go[0], &byte, 1) != 1)
+			_exit(1);
+		_exit(system_join(&share, rig.ctx, rig.name) == PMU_E_RIGHTS ? 0 : 2);
+	}
+	/* All below are open. */
+	lowest = dup(STDERR_FILENO);
+	close(lowest);
+	getrlimit(RLIMIT_NOFILE, &before);
+	none = (struct rlimit){.rlim_cur = (rlim_t)lowest, .rlim_max = before.rlim_max};
+	setrlimit(RLIMIT_NOFILE, &none);
+	begin = processor_seconds();
+	assert_int_equal(write(go[1], "", 1), 1);
+	assert_int_equal(waitpid(asker, &status, 0), asker);
+	usleep(500000);
+	assert_true(processor_seconds() - begin < 0.25);
+	setrlimit(RLIMIT_NOFILE, &before);
+	assert_int_equal(status, 0);
+	assert_int_equal(system_join(&share, rig.ctx, rig.name), 0);
+	system_part(&share);
+	system_withdraw(offered);
+	close(go[0]);
+	close(go[1]);
 }
 
 static bool hangs_up(int connection)
@@ -195,10 +297,16 @@ static void root_does_not_join_others(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    TEST(who_joins_has_the_same_machine),     TEST(a_name_is_taken_once),
-	    TEST(unknown_names_list_what_there_is),   TEST(names_are_checked),
-	    TEST(the_connection_ends_with_the_offer), TEST(a_killed_owner_leaves_nothing),
+	    TEST(who_joins_has_the_same_machine),
+	    TEST(a_name_is_taken_once),
+	    TEST(unknown_names_list_what_there_is),
+	    TEST(names_are_checked),
+	    TEST(the_connection_ends_with_the_offer),
+	    TEST(a_killed_owner_leaves_nothing),
 	    TEST(root_does_not_join_others),
+	    TEST(names_of_others_are_shown_as_text),
+	    TEST(an_owner_out_of_descriptors_turns_away),
+	    TEST(silent_listeners_are_not_waited_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,8 +66,8 @@ static const struct {
      0,
      1,
      {{0x715, 0x00000014}, {0x712, 0x0144000b}}},
-    /* occ_sel 15:14 = 3, occ_edge_det 31, thresh 28:24: table 2-159 */
-    {"pcu.POWER_STATE_OCCUPANCY.CORES_C6:edge:thresh=1", 0, 0, {{0x711, 0x8140c080}}},
+    /* occ_sel 15:14 = 3, occ_edge_det 31, thresh 28:24: table 2-159; not on counter 0 */
+    {"pcu.POWER_STATE_OCCUPANCY.CORES_C6:edge:thresh=1", 0, 1, {{0x712, 0x8140c080}}},
     {"ubox.EVENT_MSG", 0, 1, {{0x706, 0x00400842}}},
     {"ubox.clock", 0, 0, {{0x703, 0x00400000}}},
 };

@@ -224,16 +224,12 @@ static void test_cbo_rules(void **state)
 }
 
 /* Values for the filters that a unit mask cannot do without. */
-static size_t put_filters(const struct pmu_box *box, const char *filters, char *text, size_t length)
+static size_t put_filters(const struct pmu_box *box, uint64_t filters, char *text, size_t length)
 {
-	for (size_t i = 0; i < box->modifier_count; i++) {
-		const char *name = box->modifiers[i].name;
-		const char *at = strstr(filters, name);
-
-		if (at && (at == filters || at[-1] == ',') &&
-		    (at[strlen(name)] == '\0' || at[strlen(name)] == ','))
-			length += (size_t)snprintf(text + length, TEXT_MAX - length, ":%s=1", name);
-	}
+	for (size_t i = 0; i < box->modifier_count; i++)
+		if (filters >> box->modifiers[i].number & 1)
+			length += (size_t)snprintf(text + length, TEXT_MAX - length, ":%s=1",
+						   box->modifiers[i].name);
 	return length;
 }
 

@@ -1,6 +1,7 @@
 /* base/lock.h between threads and processes. */
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,6 +18,7 @@
 struct shared {
 	struct lock lock;
 	volatile uint64_t count; /* not atomic: the lock's work */
+	volatile uint64_t own_count, ends;
 };
 
 static struct shared *map_shared(void)
@@ -199,6 +201,69 @@ static void it_leant_to_the_dead(void **unused)
 	}
 }
 
+#define STOPS	    300
+#define PATIENCE_NS 20000000 /* longer than what a lock doubts its owner's life after */
+
+/* Counts under a lock that leans to it, until it is told to end. */
+static void count_leaning(struct shared *shared)
+{
+	uint32_t own = lock_thread();
+
+	lock_may_lean();
+	lock_acquire(&shared->lock, own);
+	lock_lean(&shared->lock, own);
+	while (!shared->ends) {
+		shared->count++;
+		shared->own_count++;
+		lock_release(&shared->lock, own);
+		lock_acquire(&shared->lock, own);
+		if (!(shared->own_count % 64))
+			lock_lean(&shared->lock, own);
+	}
+	lock_release(&shared->lock, own);
+}
+
+/* Inside, it keeps the lock, and who waits does so no longer than it wants to; outside it does not.
+ */
+static void the_stopped_are_waited_for_as_long_as_wanted(void **unused)
+{
+	struct shared *shared = map_shared();
+	uint32_t thread = lock_thread();
+	unsigned taken = 0, busy = 0;
+	pid_t child = fork();
+	int status;
+
+	(void)unused;
+	if (!child) {
+		count_leaning(shared);
+		_exit(0);
+	}
+	alarm(100);
+	for (int i = 0; i < STOPS; i++) {
+		usleep((useconds_t)(i % 7) * 100);
+		kill(child, SIGSTOP);
+		waitpid(child, &status, WUNTRACED);
+		if (lock_acquire_within(&shared->lock, thread, PATIENCE_NS)) {
+			assert_int_equal(shared->lock.inside, 0);
+			shared->count++;
+			taken++;
+			lock_release(&shared->lock, thread);
+		} else {
+			busy++;
+		}
+		kill(child, SIGCONT);
+	}
+	shared->ends = 1;
+	waitpid(child, &status, 0);
+	alarm(0);
+	assert_int_equal(shared->count, shared->own_count + taken);
+	assert_int_not_equal(busy, 0);
+	assert_int_not_equal(taken, 0);
+	lock_acquire(&shared->lock, thread);
+	lock_release(&shared->lock, thread);
+	munmap(shared, sizeof(*shared));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -208,6 +273,7 @@ int main(void)
 	    cmocka_unit_test(it_leans_and_excludes),
 	    cmocka_unit_test(it_stands_straight_again),
 	    cmocka_unit_test(it_leant_to_the_dead),
+	    cmocka_unit_test(the_stopped_are_waited_for_as_long_as_wanted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,44 @@
+/*
+ * Journals in their folder: /run/pmulab, for a user $XDG_RUNTIME_DIR/pmulab, or whatever
+ * PMULAB_RUNTIME_DIR names. A journal is locked as long as a process lives that restores by itself:
+ * a lock is not mistaken about who lives, as process numbers are, which come again.
+ */
+#ifndef BUS_JOURNAL_FILES_H
+#define BUS_JOURNAL_FILES_H
+
+#include "bus/journal.h"
+
+#define JOURNAL_NAME_MAX 64
+
+/* A journal that is written. */
+struct journal_file {
+	int folder, fd; /* -1: there is none; fd holds the lock */
+	char name[JOURNAL_NAME_MAX];
+};
+
+/**
+ * Writes a journal, whole or not at all, and locks it until the last process that has file->fd
+ * ends or closes it.
+ * @return 0, PMU_E_IO, PMU_E_RIGHTS
+ */
+int journal_write(struct journal_file *file, struct pmu_ctx *ctx, const struct journal *journal);
+/** Removes it: there is nothing left to be restored. */
+void journal_remove(struct journal_file *file);
+/** Leaves it to a later run. */
+void journal_leave(struct journal_file *file);
+
+/**
+ * Calls @each for every journal that nobody holds any more, locked, until it returns other than 0.
+ * Those from before the computer was last started are removed: registers have been reset.
+ * @param each  @error is not 0 where the file is no journal: ctx has why, @journal nothing
+ * @return what @each returned; 0; PMU_E_IO, PMU_E_RIGHTS where the folder cannot be trusted
+ */
+int journal_each_left(struct pmu_ctx *ctx,
+		      int (*each)(void *arg, struct journal_file *file,
+				  const struct journal *journal, int error),
+		      void *arg);
+
+/** The folder's name, in words for people. */
+const char *journal_folder_name(char path[PATH_MAX]);
+
+#endif

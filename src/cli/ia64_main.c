@@ -1,0 +1,93 @@
+/* pmulab-ia64: runs an IA-64 Linux program. */
+#include "feed/ia64/count.h"
+#include "feed/ia64/load.h"
+#include "feed/ia64/run.h"
+#include "feed/ia64/signal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+extern char **environ;
+
+struct options {
+	const char *count; /* file for counts of instructions, or NULL */
+	char **program;
+};
+
+static void usage(FILE *to)
+{
+	fputs("usage: pmulab-ia64 [--count FILE] PROGRAM [ARGUMENT...]\n"
+	      "\n"
+	      "Runs a static IA-64 Linux program.\n"
+	      "  --count FILE   write how often each instruction was executed: total, predicate\n"
+	      "                 true, predicate false, not predicated\n"
+	      "  --help         this text\n",
+	      to);
+}
+
+/* 0, or the exit status plus 1. */
+static int parse(struct options *o, int argc, char **argv)
+{
+	int i = 1;
+
+	for (; i < argc && argv[i][0] == '-'; i++) {
+		if (strcmp(argv[i], "--help") == 0) {
+			usage(stdout);
+			return 1;
+		}
+		if (strcmp(argv[i], "--count") != 0 || i + 1 == argc) {
+			usage(stderr);
+			return 3;
+		}
+		o->count = argv[++i];
+	}
+	if (i == argc) {
+		usage(stderr);
+		return 3;
+	}
+	o->program = argv + i;
+	return 0;
+}
+
+static const char *reason(int rc)
+{
+	if (rc == -ENOEXEC)
+		return "not an IA-64 Linux program";
+	if (rc == -ELIBBAD)
+		return "dynamically linked: only static programs run";
+	return strerror(-rc);
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = {0};
+	struct ia64_process *p = NULL;
+	struct ia64_counter *counter = NULL;
+	struct ia64_cpu *c = NULL;
+	int rc = parse(&o, argc, argv);
+
+	if (rc != 0)
+		return rc - 1;
+	if (o.count)
+		rc = ia64_counter_new(&counter, o.count);
+	if (rc == 0)
+		rc = ia64_process_new(&p, counter ? ia64_counter_observer(counter) : NULL);
+	if (rc == 0)
+		rc = ia64_cpu_new(&c, p);
+	if (rc == 0)
+		rc = ia64_signals_start(p);
+	if (rc == 0)
+		rc = ia64_signals_thread(c);
+	if (rc == 0)
+		rc = ia64_load(c, o.program[0], o.program, environ);
+	if (rc != 0) {
+		fprintf(stderr, "pmulab-ia64: %s: %s\n", o.program[0], reason(rc));
+		return rc == -ENOENT ? 127 : 126;
+	}
+	ia64_run(c);
+	for (;;) /* the first thread ended; the last one ends the process */
+		pause();
+}

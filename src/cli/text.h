@@ -1,0 +1,29 @@
+/* Text that is not ours (arguments, names that others chose), on its way to people and to JSON. */
+#ifndef CLI_TEXT_H
+#define CLI_TEXT_H
+
+#include <stdarg.h>
+#include <stdio.h>
+
+struct json_t;
+
+/**
+ * Prints text so that a terminal shows it and does nothing else: control characters but the end of
+ * a line and tabs, and what is no UTF-8, as \xNN.
+ */
+void text_put(FILE *file, const char *text);
+/** Formats, then prints as text_put() does. */
+__attribute__((format(printf, 2, 3))) void text_print(FILE *file, const char *format, ...);
+__attribute__((format(printf, 2, 0))) void text_print_arguments(FILE *file, const char *format,
+								va_list arguments);
+
+/** A JSON string; each byte that is no UTF-8 becomes U+FFFD. NULL where memory ran out. */
+struct json_t *text_json(const char *text);
+/**
+ * Sets @key of @object to an array of texts that ends with NULL. Where one of them is not UTF-8,
+ * KEY_hex has all of them, byte by byte.
+ * @return @object
+ */
+struct json_t *text_json_set(struct json_t *object, const char *key, char *const *texts);
+
+#endif

@@ -1,0 +1,167 @@
+#include "device/serving.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "device/channel.h"
+#include "device/files.h"
+#include "device/namespace.h"
+#include "device/topology.h"
+#include "system/share.h"
+
+struct serving {
+	const struct device_options *options;
+	struct pmu_ctx *ctx;
+	struct device_access access;
+	struct pci_functions functions;
+	struct device_tree tree;
+	struct device_files *files;
+	struct system_offer *offer;
+	int end, namespace;
+};
+
+static int make_files(struct serving *serving)
+{
+	const struct pmu_machine *machine = serving->options->machine;
+	struct device_tree *tree = &serving->tree;
+	int error = device_pci_init(&serving->functions, serving->ctx, &serving->access);
+
+	tree_init(tree);
+	if (error)
+		return error;
+	for (unsigned cpu = 0; cpu < topology_cpus(machine); cpu++) {
+		tree_device(tree, DEVICE_MSR, 0600, cpu, "dev/cpu/%u/msr", cpu);
+		tree_device(tree, DEVICE_CPUID, 0444, cpu, "dev/cpu/%u/cpuid", cpu);
+	}
+	device_pci_add_files(tree, &serving->functions, machine);
+	cpuinfo_add_files(tree, machine);
+	topology_add_files(tree, machine);
+	/* Tools turn the watchdog off; the computer's own is none of theirs. */
+	tree_number(tree, 0, "proc/sys/kernel/nmi_watchdog");
+	return tree->incomplete
+		   ? error_set(serving->ctx, PMU_E_NOMEM, "out of memory for device files")
+		   : 0;
+}
+
+/* @fuse is the files' from now on, also in failure. */
+static int begin(struct serving *serving, int fuse)
+{
+	const struct device_contents contents = {&serving->tree, &serving->access,
+						 &serving->functions};
+	const struct device_options *options = serving->options;
+	int error = make_files(serving);
+
+	if (!error && options->wall_clock)
+		error =
+		    device_clock_new(&serving->access.clock, serving->ctx, serving->access.system);
+	if (error) {
+		close(fuse);
+		return error;
+	}
+	if (options->violated)
+		pmon_strict(system_pmon(serving->access.system), options->violated, options->arg);
+	return device_files_new(&serving->files, serving->ctx, &contents, fuse);
+}
+
+static int offer(struct serving *serving)
+{
+	if (serving->namespace < 0)
+		return error_set(serving->ctx, PMU_E_IO, "no descriptor for the mount namespace");
+	if (!serving->options->name)
+		return 0;
+	return system_offer(&serving->offer, serving->ctx, serving->options->name,
+			    system_fd(serving->access.system), serving->namespace);
+}
+
+/* Who joined learns it first, and ends what it runs; the rest does not outlive the machine. */
+static void clear(struct serving *serving)
+{
+	system_withdraw(serving->offer);
+	serving->offer = NULL;
+	namespace_kill(serving->namespace);
+}
+
+static void end(struct serving *serving)
+{
+	clear(serving);
+	device_files_free(serving->files);
+	device_clock_free(serving->access.clock);
+	tree_fini(&serving->tree);
+	device_pci_fini(&serving->functions);
+	system_free(serving->access.system);
+	if (serving->namespace >= 0)
+		close(serving->namespace);
+}
+
+static int answer(const struct serving *serving, int kind, int value, const char *text)
+{
+	struct channel_message message = {.kind = kind, .value = value};
+
+	snprintf(message.text, sizeof(message.text), "%s", text);
+	return channel_send(serving->end, &message, -1);
+}
+
+/* @return whether the other process goes on */
+static bool step(struct serving *serving, int kind, int fuse)
+{
+	int error = kind == SERVING_MOUNTED ? begin(serving, fuse) : offer(serving);
+
+	return !answer(serving, kind, error, error ? pmu_message(serving->ctx) : "") && !error;
+}
+
+static void finish(struct serving *serving, int result)
+{
+	const struct device_options *options = serving->options;
+
+	/* First: what is noted is complete then. */
+	end(serving);
+	if (options->finished)
+		result = options->finished(options->arg, result);
+	fflush(NULL);
+	answer(serving, SERVING_FINISH, result, "");
+}
+
+/* The other process has died. */
+static _Noreturn void abandon(struct serving *serving)
+{
+	clear(serving);
+	_exit(EXIT_FAILURE);
+}
+
+_Noreturn void serving_run(struct system *system, const struct device_options *options, int end,
+			   int fuse)
+{
+	struct serving serving = {
+	    .options = options,
+	    .access = {.system = system,
+		       .refused = options->refused,
+		       .accessed = options->accessed,
+		       .arg = options->arg},
+	    .end = end,
+	    .namespace = -1,
+	};
+	struct channel_message message;
+
+	prctl(PR_SET_NAME, "pmulab-serve");
+	if (pmu_ctx_new(&serving.ctx))
+		_exit(EXIT_FAILURE);
+	for (;;) {
+		int fd;
+
+		if (channel_receive(end, &message, &fd))
+			abandon(&serving);
+		if (message.kind == SERVING_FINISH)
+			break;
+		if (fd >= 0)
+			serving.namespace = fd;
+		if (!step(&serving, message.kind, fuse))
+			abandon(&serving);
+	}
+	finish(&serving, message.value);
+	pmu_ctx_free(serving.ctx);
+	exit(EXIT_SUCCESS);
+}

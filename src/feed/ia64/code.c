@@ -1,0 +1,240 @@
+#include "feed/ia64/code.h"
+
+#include "feed/ia64/decode.h"
+#include "feed/ia64/handlers.h"
+#include "feed/ia64/observer.h"
+#include "feed/ia64/ops.h"
+#include "feed/ia64/process.h"
+#include "feed/ia64/space.h"
+#include "feed/ia64/translate.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#define OPS	    (1u << 20) /* of one thread, before all are dropped */
+#define PIECE	    192u       /* operations made at once, at most */
+#define PIECE_ROOM  (PIECE * 2 + 16)
+#define ENTRIES	    (1u << IA64_ENTRIES_LOG2)
+#define ENTRIES_MAX (ENTRIES / 2)
+
+/* Address space for an array that fills up slowly, or NULL. */
+static void *reserve(size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static struct ia64_op *leave(struct ia64_cpu *c, struct ia64_op *o)
+{
+	(void)c;
+	(void)o;
+	return NULL;
+}
+
+int ia64_code_init(struct ia64_cpu *c)
+{
+	c->ops = reserve(OPS * sizeof(*c->ops));
+	c->ips = reserve(OPS * sizeof(*c->ips));
+	c->insns = c->process->observer ? reserve(OPS * sizeof(*c->insns)) : NULL;
+	c->entries = reserve(ENTRIES * sizeof(*c->entries));
+	c->leave.run = leave;
+	if (!c->ops || !c->ips || !c->entries || (c->process->observer && !c->insns)) {
+		ia64_code_fini(c);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void ia64_code_fini(struct ia64_cpu *c)
+{
+	if (c->ops)
+		munmap(c->ops, OPS * sizeof(*c->ops));
+	if (c->ips)
+		munmap(c->ips, OPS * sizeof(*c->ips));
+	if (c->insns)
+		munmap(c->insns, OPS * sizeof(*c->insns));
+	if (c->entries)
+		munmap(c->entries, ENTRIES * sizeof(*c->entries));
+	c->ops = NULL;
+	c->ips = NULL;
+	c->insns = NULL;
+	c->entries = NULL;
+}
+
+uint32_t ia64_code_flushes(const struct ia64_process *p)
+{
+	return __atomic_load_n(&p->flushes, __ATOMIC_ACQUIRE);
+}
+
+void ia64_code_changed(struct ia64_process *p, uint64_t address, uint64_t size)
+{
+	if (!ia64_space_executed(p->space, address, size))
+		return;
+	__atomic_add_fetch(&p->flushes, 1, __ATOMIC_ACQ_REL);
+	ia64_process_attend(p);
+}
+
+static void flush(struct ia64_cpu *c)
+{
+	c->op_count = 0;
+	c->entry_count = 0;
+	memset(c->entries, 0, ENTRIES * sizeof(*c->entries));
+	c->flush_seen++; /* links made meanwhile are void */
+}
+
+/* Drops all code if the process changed some since this thread last looked. */
+void ia64_code_refresh(struct ia64_cpu *c)
+{
+	uint32_t now = ia64_code_flushes(c->process);
+
+	if (c->changes_seen != now) {
+		flush(c);
+		c->changes_seen = now;
+	}
+}
+
+static struct ia64_op *fetch_fault(struct ia64_cpu *c, uint64_t ip, bool denied)
+{
+	c->stop = IA64_STOP_FAULT;
+	c->fault = IA64_FAULT_FETCH;
+	c->ip = ip;
+	c->fault_address = ip & ~15ull;
+	c->fault_write = false;
+	c->fault_denied = denied;
+	return &c->leave;
+}
+
+struct maker {
+	struct ia64_cpu *c;
+	struct ia64_context context;
+	uint32_t first, count;
+	bool ended;
+};
+
+static struct ia64_op *place(struct maker *m, uint64_t ip)
+{
+	uint32_t n = m->first + m->count++;
+
+	m->c->ips[n] = ip;
+	return &m->c->ops[n];
+}
+
+/* The call before an instruction. */
+static void observe(struct maker *m, const struct ia64_insn *insn)
+{
+	uint32_t n = m->first + m->count;
+	struct ia64_op *o = place(m, insn->ip | insn->slot);
+
+	m->c->insns[n] = *insn;
+	*o = (struct ia64_op){.run = ia64_op_observe[0], .qp = insn->qp, .r3 = insn->r3};
+}
+
+static void make(struct maker *m, const struct ia64_insn *insn)
+{
+	struct ia64_op o;
+
+	if (m->c->insns)
+		observe(m, insn);
+	if (ia64_translate(&o, insn, &m->context))
+		*place(m, insn->ip | insn->slot) = o;
+	m->ended = ia64_ends(insn);
+}
+
+/* br.cond and others leave in the middle; only what always leaves ends a piece. */
+static void make_bundle(struct maker *m, const struct ia64_bundle *bundle, uint64_t ip,
+			unsigned slot)
+{
+	unsigned slots = ia64_slots(bundle);
+
+	if (slot == 2 && slots == 2) /* the second half of a long instruction: none */
+		slot = 1;
+	for (; slot < slots && !m->ended; slot++) {
+		struct ia64_insn insn;
+
+		ia64_decode(&insn, bundle, ip, slot);
+		make(m, &insn);
+	}
+}
+
+static struct ia64_entry *free_entry(struct ia64_cpu *c, uint64_t ip)
+{
+	struct ia64_entry *e = ia64_code_entry(c, ip);
+
+	while (e->op)
+		e = e + 1 < c->entries + ENTRIES ? e + 1 : c->entries;
+	return e;
+}
+
+static struct ia64_op *make_piece(struct ia64_cpu *c, uint64_t ip)
+{
+	struct maker m = {
+	    .c = c, .context = {.sof = c->sof, .nats = c->nats}, .first = c->op_count};
+	uint64_t at = ip & ~15ull;
+	unsigned slot = ip & 3;
+	struct ia64_entry *e;
+	struct ia64_op *last;
+
+	while (!m.ended && m.count < PIECE) {
+		struct ia64_bundle bundle;
+		int rc = ia64_space_fetch(c, at, &bundle);
+
+		if (rc != 0) {
+			if (m.count == 0)
+				return fetch_fault(c, ip, rc == -EACCES);
+			break;
+		}
+		make_bundle(&m, &bundle, at, slot);
+		at += 16;
+		slot = 0;
+	}
+	if (!m.ended) {
+		last = place(&m, at);
+		*last = (struct ia64_op){.run = ia64_op_continue[0], .uimm = at};
+	}
+	e = free_entry(c, ip);
+	*e = (struct ia64_entry){ip, ia64_code_mode(c), m.first + 1};
+	c->entry_count++;
+	c->op_count += m.count;
+	return &c->ops[m.first];
+}
+
+struct ia64_op *ia64_goto(struct ia64_cpu *c, uint64_t ip)
+{
+	const struct ia64_entry *e = ia64_code_entry(c, ip);
+	uint32_t mode = ia64_code_mode(c);
+
+	while (e->op) {
+		if (e->ip == ip && e->mode == mode)
+			return c->ops + e->op - 1;
+		e = e + 1 < c->entries + ENTRIES ? e + 1 : c->entries;
+	}
+	if (c->op_count + PIECE_ROOM > OPS || c->entry_count > ENTRIES_MAX)
+		flush(c);
+	return make_piece(c, ip);
+}
+
+struct ia64_op *ia64_again(struct ia64_cpu *c, struct ia64_op *o)
+{
+	return ia64_goto(c, ia64_ip_of(c, o));
+}
+
+struct ia64_op *ia64_raise(struct ia64_cpu *c, struct ia64_op *o, enum ia64_fault fault)
+{
+	c->stop = IA64_STOP_FAULT;
+	c->fault = fault;
+	c->ip = ia64_ip_of(c, o);
+	return &c->leave;
+}
+
+OP(observe)
+{
+	const struct ia64_observer *w = c->process->observer;
+	uint64_t address = c->gr[o->r3];
+
+	UNUSED_OP;
+	w->insn(w->state, c, &c->insns[o - c->ops], c->pr[o->qp], address);
+	return o + 1;
+}

@@ -1,0 +1,79 @@
+#include "feed/ia64/count.h"
+
+#include "feed/ia64/isa.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct ia64_counter {
+	struct ia64_observer observer;
+	FILE *file;
+	/* Predicate true, false, none. */
+	uint64_t count[IA64_ENCODINGS][3];
+};
+
+static void insn(void *state, const struct ia64_cpu *c, const struct ia64_insn *n, bool on,
+		 uint64_t address)
+{
+	struct ia64_counter *t = state;
+
+	(void)c;
+	(void)address;
+	__atomic_fetch_add(&t->count[n->encoding][n->qp ? !on : 2], 1, __ATOMIC_RELAXED);
+}
+
+struct row {
+	const char *name;
+	const uint64_t *count;
+};
+
+static uint64_t total(const struct row *r)
+{
+	return r->count[0] + r->count[1] + r->count[2];
+}
+
+static int by_total(const void *a, const void *b)
+{
+	uint64_t x = total(a), y = total(b);
+
+	return x < y ? 1 : x > y ? -1 : 0;
+}
+
+static void end(void *state)
+{
+	static struct row rows[IA64_ENCODINGS];
+	struct ia64_counter *t = state;
+
+	for (unsigned i = 0; i < IA64_ENCODINGS; i++)
+		rows[i] = (struct row){ia64_encodings[i].name, t->count[i]};
+	qsort(rows, IA64_ENCODINGS, sizeof(rows[0]), by_total);
+	for (unsigned i = 0; i < IA64_ENCODINGS && total(&rows[i]); i++)
+		fprintf(t->file, "%-36s %12llu %10llu %10llu %10llu\n", rows[i].name,
+			(unsigned long long)total(&rows[i]), (unsigned long long)rows[i].count[0],
+			(unsigned long long)rows[i].count[1], (unsigned long long)rows[i].count[2]);
+	fclose(t->file);
+}
+
+int ia64_counter_new(struct ia64_counter **counter, const char *path)
+{
+	struct ia64_counter *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return -ENOMEM;
+	t->file = fopen(path, "we");
+	if (!t->file) {
+		int rc = -errno;
+
+		free(t);
+		return rc;
+	}
+	t->observer = (struct ia64_observer){.state = t, .insn = insn, .end = end};
+	*counter = t;
+	return 0;
+}
+
+const struct ia64_observer *ia64_counter_observer(const struct ia64_counter *t)
+{
+	return &t->observer;
+}
