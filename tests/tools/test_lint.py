@@ -65,6 +65,10 @@ class Lint(Tools):
         """Its rules are cited from its own manual, where a section is known; else the manual."""
         def lint(*tool, exit_code=3):
             return self.lint(*tool, exit_code=exit_code, machine="xeon-e5-2680-2s")
+        events = ("cbo.LLC_LOOKUP.DATA_READ:state=any,cbo.TOR_OCCUPANCY.MISS_ALL,ha.REQUESTS.READS,"
+                  "imc.CAS_COUNT.RD,imc.clock,r2pcie.CLOCKTICKS,r3qpi.CLOCKTICKS")
+        command = [PMULAB, "stat", "-e", events, "--", *map(str, self.program())]
+        self.assertEqual(lint("sh", "-c", " ".join(command), exit_code=0), [])
         for command, register, rule, source in (
                 ("wrmsr 0xd12 0x400835", "Cn_MSR_PMON_CTL2",
                  "this counter cannot count the event it is given", "327043-001"),
