@@ -30,7 +30,7 @@ struct bench *bench_new(const struct ia64_observer *observer)
 	    ia64_cpu_new(&b->c, b->process) != 0 || ia64_signals_start(b->process) != 0 ||
 	    ia64_signals_thread(b->c) != 0)
 		abort();
-	b->code = map(b, BENCH_CODE, PROT_READ | PROT_WRITE | PROT_EXEC);
+	b->code = map(b, BENCH_CODE, PROT_READ | PROT_EXEC);
 	b->data = map(b, BENCH_DATA, PROT_READ | PROT_WRITE);
 	b->store = map(b, BENCH_STORE, PROT_READ | PROT_WRITE);
 	b->c->bsp = b->c->bspstore = BENCH_STORE;
@@ -48,7 +48,13 @@ void bench_free(struct bench *b)
 
 void bench_load(struct bench *b, const void *code, size_t size)
 {
+	struct ia64_space *s = b->process->space;
+
+	if (ia64_space_protect(s, BENCH_CODE, BENCH_SIZE, PROT_READ | PROT_WRITE) != 0)
+		abort();
 	memcpy(b->code, code, size);
+	if (ia64_space_protect(s, BENCH_CODE, BENCH_SIZE, PROT_READ | PROT_EXEC) != 0)
+		abort();
 	ia64_code_changed(b->process, BENCH_CODE, size);
 }
 

@@ -283,7 +283,7 @@ OP_SEMAPHORE(fetchadd8, 8, uint64_t, old = __atomic_fetch_add(host, o->imm, __AT
 __extension__ typedef unsigned __int128 two_words;
 
 /* Compares 8 bytes; if equal, writes 16 at the address rounded down. */
-static uint64_t __attribute__((target("cx16")))
+static uint64_t __attribute__((target("cx16"), noinline))
 compare8_exchange16(void *host, uint64_t compare, uint64_t low, uint64_t high)
 {
 	two_words *pair = (void *)((uintptr_t)host & ~(uintptr_t)15);
