@@ -5,7 +5,9 @@
 #include "feed/ia64/signal.h"
 #include "feed/ia64/space.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,20 +70,23 @@ void bench_run(struct bench *b, uint64_t ip)
 	} while (b->c->stop == IA64_STOP_ATTENTION && b->c->attention != BENCH_ENOUGH);
 }
 
+extern char **environ;
+
 /* Runs a tool without a word from it: its exit status, 127 if it is not there. */
 static int run(char *const *argv)
 {
-	pid_t pid = fork();
-	int status, null;
+	posix_spawn_file_actions_t actions;
+	int status, rc;
+	pid_t pid;
 
-	if (pid == 0) {
-		null = open("/dev/null", O_WRONLY);
-		if (!getenv("BENCH_VERBOSE"))
-			dup2(null, 2);
-		execvp(argv[0], argv);
-		_exit(127);
-	}
-	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+	posix_spawn_file_actions_init(&actions);
+	if (!getenv("BENCH_VERBOSE"))
+		posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+	rc = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	if (rc != 0)
+		return rc == ENOENT ? 127 : -1;
+	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
 		return -1;
 	return WEXITSTATUS(status);
 }

@@ -15,7 +15,7 @@
 #include "feed/ia64/rse.h"
 #include "naive.h"
 
-static uint64_t programs = 150, first = 1;
+static uint64_t programs = 100, first = 1;
 
 /* -- Programs ---------------------------------------------------------------------------------- */
 
@@ -219,7 +219,7 @@ static void prepare(struct bench *b, struct naive *n, uint64_t seed)
 	c->rnat = c->unat = c->lc = c->ec = c->pfs = 0;
 	c->rsc = 0xF;
 	c->gr[2] = n->fixed[2].v = BENCH_DATA + 0x1000;
-	c->gr[12] = n->fixed[12].v = BENCH_DATA + 0x80000;
+	c->gr[12] = n->fixed[12].v = BENCH_DATA + 0x30000;
 	c->gr[13] = n->fixed[13].v = 20 + seed % 20; /* calls to itself */
 	n->ip = BENCH_CODE;
 }

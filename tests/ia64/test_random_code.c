@@ -9,7 +9,7 @@
 
 #include "random_code.h"
 
-static uint64_t programs = 3000, first = 1;
+static uint64_t programs = 1500, first = 1;
 
 static void random_bundles(void **unused)
 {
