@@ -49,14 +49,77 @@ enum pmu_must {
 	PMU_MUST_WRITE_1,
 };
 
+/* What a field is for, so that code finds fields without knowing names. */
+enum pmu_field_role {
+	PMU_FIELD_NONE,
+
+	/* Controls of counters; in a register for all counters of a box, one of each. */
+	PMU_FIELD_ENABLE,	/* the counter counts; wider: a bit a counter */
+	PMU_FIELD_FIXED_ENABLE, /* the same of a fixed counter */
+	PMU_FIELD_EVENT_SELECT,
+	PMU_FIELD_EVENT_SELECT_EXT,
+	PMU_FIELD_UNIT_MASK,
+	PMU_FIELD_OCCUPANCY_SELECT, /* takes bits 7:6 of the unit mask */
+	PMU_FIELD_INSTANCE_SELECT,  /* of instances that share counters: struct pmu_instance */
+	PMU_FIELD_THRESHOLD,
+	PMU_FIELD_INVERT,
+	PMU_FIELD_EDGE,
+	PMU_FIELD_OCCUPANCY_INVERT, /* those two, of events that PMU_QUIRK_OCC_CONTROLS means */
+	PMU_FIELD_OCCUPANCY_EDGE,
+	PMU_FIELD_ANY_THREAD,	 /* of the core, not only the counter's own */
+	PMU_FIELD_THREAD_ENABLE, /* only what PMU_FIELD_THREAD of the filter says */
+	PMU_FIELD_USER,
+	PMU_FIELD_KERNEL,
+	PMU_FIELD_PRIVILEGE_LEVELS, /* a bit for each */
+	PMU_FIELD_PRIVILEGED_MONITOR,
+	PMU_FIELD_INSTRUCTION_SETS,
+	PMU_FIELD_PIN_CONTROL,
+
+	/* Overflow, reset, freeze. */
+	PMU_FIELD_OVERFLOW_ENABLE, /* an overflow is reported: message or interrupt */
+	PMU_FIELD_OVERFLOW,	   /* it overflowed, or clears that; see pmu_overflow_bit() */
+	PMU_FIELD_FIXED_OVERFLOW,
+	PMU_FIELD_RESET_COUNTER,
+	PMU_FIELD_RESET_OCCUPANCY, /* of the queue that the event counts */
+	PMU_FIELD_RESET_CONTROLS,  /* all of the box */
+	PMU_FIELD_RESET_COUNTERS,
+	PMU_FIELD_HOLD_COUNTERS, /* at 0 for as long as it is 1 */
+	PMU_FIELD_FREEZE,	 /* 0 lets go on where the register has no PMU_FIELD_UNFREEZE */
+	PMU_FIELD_UNFREEZE,
+	PMU_FIELD_FREEZE_ENABLE, /* an overflow freezes */
+	PMU_FIELD_INTERRUPT_CORES,
+
+	/* Counts; those of two registers are high << width of low | low. */
+	PMU_FIELD_COUNT,
+	PMU_FIELD_COUNT_LOW,
+	PMU_FIELD_COUNT_HIGH,
+	PMU_FIELD_COUNT_LOW_WRITE, /* 1: the write is for PMU_FIELD_COUNT_LOW alone */
+
+	/* Filters. */
+	PMU_FIELD_OPCODE,
+	PMU_FIELD_NODES,  /* a set */
+	PMU_FIELD_STATES, /* a set */
+	PMU_FIELD_THREAD,
+	PMU_FIELD_NON_COHERENT,
+	PMU_FIELD_ISOCHRONOUS,
+	PMU_FIELD_ADDRESS_LOW,
+	PMU_FIELD_ADDRESS_HIGH,
+	PMU_FIELD_BAND, /* pmu_field.counter: which */
+
+	/* Discovery. */
+	PMU_FIELD_DEVICE_ID,
+	PMU_FIELD_NODE_ID,
+};
+
 struct pmu_field {
 	const char *name; /* the manual's; "rsv" for every reserved one */
 	uint8_t hi, lo;	  /* bit numbers, hi >= lo */
 	uint8_t access;	  /* enum pmu_access */
 	uint8_t must;	  /* enum pmu_must */
+	uint8_t role;	  /* enum pmu_field_role */
+	uint8_t counter;  /* where the register has the role for each counter: which */
 	uint64_t reset;
 	uint64_t enabled; /* counter controls: value in one that counts, if the user gives none */
-	const char *role; /* counter controls: ev_sel, umask...; NULL where the name says it */
 	const char *desc;
 };
 
@@ -85,11 +148,11 @@ enum pmu_role {
 };
 
 struct pmu_register {
-	const char
-	    *name;	 /* with the manual's placeholder for the instance, e.g. Cn_MSR_PMON_CTL0 */
-	uint8_t role;	 /* enum pmu_role */
-	uint8_t index;	 /* of the counter, for counters and their controls; else 0 */
-	uint8_t width;	 /* bits: 32 or 64 */
+	const char *name; /* with the manual's placeholder for the instance: Cn_MSR_PMON_CTL0 */
+	const char *const *names; /* of each instance: C23_MSR_PMON_CTL0; NULL: all have name */
+	uint8_t role;		  /* enum pmu_role */
+	uint8_t index;		  /* of the counter, for counters and their controls; else 0 */
+	uint8_t width;		  /* bits: 32 or 64 */
 	uint8_t access;	 /* the weakest statement that covers all its fields, enum pmu_access */
 	uint8_t space;	 /* enum pmu_space */
 	uint32_t offset; /* from the instance's base */
@@ -110,7 +173,9 @@ struct pmu_instance {
 	uint16_t device_id; /* PCI device id; 0 in MSR space */
 	const char *label;  /* e.g. "MC0 channel 1"; empty where the number says all */
 	const char *status; /* field of the global status register its overflow sets; NULL: none */
-	uint32_t control;   /* bits in a counter control that mean this instance */
+	uint64_t overflow;  /* bits of that field; 0: none */
+	uint64_t fixed_overflow; /* those of the fixed counter's, the same where it has none */
+	uint32_t control;	 /* bits in a counter control that mean this instance */
 };
 
 /* A name for a value of a filter or control field: opc=DRd. */
@@ -142,11 +207,20 @@ struct pmu_encoding;
 struct pmu_row;
 struct pmu_unit_binding;
 
+/* Whether a value of a modifier is held against the increment of each cycle. */
+enum pmu_threshold {
+	PMU_THRESHOLD_NONE,
+	PMU_THRESHOLD_REACH,  /* increments of this and more count as 1; 0: no comparison */
+	PMU_THRESHOLD_EXCEED, /* those of more count as 1; 0: no comparison */
+};
+
 /* A field that the user may set beside event and unit mask: a control bit or a filter. */
 struct pmu_modifier {
 	const char *name; /* as in event expressions: the field's, where no other has the same */
 	const struct pmu_register *reg; /* NULL: the counter's control register */
 	uint8_t hi, lo;
+	uint8_t role;	    /* the field's, enum pmu_field_role */
+	uint8_t number;	    /* in the box: its bit in sets of modifiers */
 	bool shared;	    /* one register for all counters of the box */
 	bool copied;	    /* one for each copy, see struct pmu_event: reg is the first of them */
 	bool filter;	    /* only events that list it look at it */
@@ -162,7 +236,8 @@ struct pmu_modifier {
 	const struct pmu_encoding *encoding; /* what it compares: see src/catalog/binding.h */
 	const struct pmu_preset *presets;    /* what has to hold where it is set */
 	size_t preset_count;
-	uint8_t model; /* enum pmu_modifier_model */
+	uint8_t model;	   /* enum pmu_modifier_model */
+	uint8_t threshold; /* enum pmu_threshold */
 };
 
 /* How the emulated machine models an event. */
@@ -206,26 +281,30 @@ struct pmu_given {
 
 struct pmu_umask {
 	const char *name;
-	uint8_t value;	     /* number of the unit mask where its presets say all */
-	uint8_t care;	     /* bits the manual prints as 0 or 1; the others are don't-care */
-	bool alone;	     /* not to be combined, although the event's others may be */
-	bool absent;	     /* not modelled, although others of the event are */
-	bool narrows;	     /* only qualifies others and counts nothing alone */
-	uint16_t signal;     /* where each has its own: what is counted, enum pmu_signal_id */
-	const char *group;   /* "" for none */
-	const char *needs;   /* group of which one more unit mask must be named; "" for none */
-	const char *filters; /* filter fields this unit mask needs, comma separated; "" for none */
-	const char *uses;    /* those that it can use besides, and others of the event not */
+	uint8_t value;	   /* number of the unit mask where its presets say all */
+	uint8_t care;	   /* bits the manual prints as 0 or 1; the others are don't-care */
+	bool alone;	   /* not to be combined, although the event's others may be */
+	bool absent;	   /* not modelled, although others of the event are */
+	bool narrows;	   /* only qualifies others and counts nothing alone */
+	uint16_t signal;   /* where each has its own: what is counted, enum pmu_signal_id */
+	const char *group; /* "" for none */
+	const char *needs; /* group of which one more unit mask must be named; "" for none */
+	uint64_t filters;  /* modifiers this unit mask needs, a bit each */
+	uint64_t uses;	   /* those that it can use besides, and others of the event not */
 	const struct pmu_given *given; /* in force unless the user gives other values */
 	size_t given_count;
 	const struct pmu_preset *presets;
 	size_t preset_count;
+	const char *const *sum; /* others of the event that count as much together, NULL last; or
+				   NULL */
 	const char *desc;
 	const char *source;
 };
 
 struct pmu_event {
 	const char *name;
+	const char *title;	/* as the manual heads it, in its words; "" for none */
+	const char *category;	/* under which the manual lists it; "" for none */
 	uint16_t code;		/* ev_sel */
 	bool ext;		/* extended select bit */
 	uint16_t max_increment; /* per cycle, errata decided; printed value in docs/errata.md */
@@ -242,10 +321,11 @@ struct pmu_event {
 	const struct pmu_row
 	    *rows; /* which of its signal's: see src/catalog/binding.h; NULL: all */
 	size_t row_count;
-	const char *filters;	/* filter fields it can use, comma separated; "" for none */
-	const char *set_group;	/* see struct pmu_bank; "" for none */
-	uint8_t set;		/* number in the group */
-	const char *attributes; /* what else the manual says of it, comma separated; "" for none */
+	uint64_t filters;	       /* modifiers it can use as filters, a bit each */
+	uint64_t needs;		       /* those of which one has to be given */
+	const char *set_group;	       /* see struct pmu_bank; "" for none */
+	uint8_t set;		       /* number in the group */
+	const char *const *attributes; /* what else the manual says of it, NULL last; or NULL */
 	const struct pmu_preset *presets;
 	size_t preset_count;
 	uint8_t
@@ -274,6 +354,17 @@ struct pmu_metric {
 	const char *source;
 };
 
+/* What a manual tells in a table that describes the hardware and none of its registers. */
+struct pmu_facts {
+	const char *name;
+	const char *title;
+	const char *source;
+	const char *const *columns; /* their headings */
+	size_t column_count;
+	const char *const *cells; /* row r, column c: cells[r * column_count + c] */
+	size_t row_count;
+};
+
 enum pmu_clock {
 	PMU_CLOCK_UCLK, /* uncore clock of the socket */
 	PMU_CLOCK_DCLK, /* DRAM clock of the socket, half the transfer rate */
@@ -293,6 +384,8 @@ enum pmu_quirk {
 	PMU_QUIRK_SIGN_EXTENDS = 1 << 3,
 	/* Writes that set reserved bits or what is read-only are refused and change nothing. */
 	PMU_QUIRK_FAULTS = 1 << 4,
+	/* Freeze and unfreeze act where they change from 0 to 1. */
+	PMU_QUIRK_FREEZE_PULSES = 1 << 5,
 };
 
 /* To what a box belongs. */
@@ -342,6 +435,9 @@ struct pmu_box {
 	struct pmu_index metric_index;
 	const struct pmu_record *records; /* see record.h */
 	size_t record_count;
+	const struct pmu_facts *facts;
+	size_t fact_count;
+	struct pmu_index instance_index; /* names of registers in instances, one after the other */
 };
 
 /* Where a socket's registers of PMU_SPACE_MMIO stand in physical memory; all 0: nowhere. */
@@ -357,6 +453,27 @@ struct pmu_cpu {
 	const char *source;
 };
 
+/* The documented order in which counting is set up and begins. */
+enum pmu_step {
+	PMU_STEP_FREEZE,	 /* nothing counts */
+	PMU_STEP_RESET,		 /* controls and counters of boxes that can reset all theirs */
+	PMU_STEP_CLEAR_OVERFLOW, /* what says that a counter overflowed */
+	PMU_STEP_FILTERS,	 /* all registers that select and filter, beside controls */
+	PMU_STEP_COUNTERS,	 /* to 0, where the reset does not do it */
+	PMU_STEP_CONTROLS,
+	PMU_STEP_CLEAR_GLOBAL,	 /* the status register of the socket */
+	PMU_STEP_UNFREEZE_BOXES, /* each by itself */
+	PMU_STEP_UNFREEZE,	 /* everything counts */
+};
+
+/* Where the manual says what software must not do; "" where no section is known. */
+struct pmu_rules {
+	const char *running;  /* change controls and filters of counters that count */
+	const char *overflow; /* let counting go on with overflow bits set */
+	const char *halves;   /* read halves of a counter that counts */
+	const char *absent;   /* use boxes that the part does not have */
+};
+
 struct pmu_pmu {
 	const char *name;
 	const char *title;
@@ -367,9 +484,12 @@ struct pmu_pmu {
 	struct pmu_window window;
 	const struct pmu_cpu *cpus;
 	size_t cpu_count;
+	const uint8_t *steps; /* enum pmu_step, from the first to the last */
+	size_t step_count;
 	bool qualified; /* its names count only where it is named itself: another PMU has the same
 			 */
 	const struct pmu_unit_binding *units; /* see src/catalog/binding.h; NULL: no machine */
+	struct pmu_rules rules;
 };
 
 /** All PMUs. @param count receives their number. */
@@ -384,6 +504,12 @@ const struct pmu_box *pmu_find_box(const struct pmu_pmu *pmu, const char *name);
 const struct pmu_event *pmu_find_event(const struct pmu_box *box, const char *name);
 const struct pmu_umask *pmu_find_umask(const struct pmu_event *event, const char *name);
 const struct pmu_register *pmu_find_register(const struct pmu_box *box, const char *name);
+/**
+ * A register by its name in an instance, as manuals print it: C23_MSR_PMON_CTL0.
+ * @param instance  receives the first instance where it has that name
+ */
+const struct pmu_register *pmu_find_instance_register(const struct pmu_box *box, const char *name,
+						      unsigned *instance);
 const struct pmu_metric *pmu_find_metric(const struct pmu_box *box, const char *name);
 const struct pmu_modifier *pmu_find_modifier(const struct pmu_box *box, const char *name);
 const struct pmu_field *pmu_find_field(const struct pmu_register *reg, const char *name);
@@ -398,14 +524,44 @@ const struct pmu_event *pmu_next_event(const struct pmu_box *box, const struct p
 const struct pmu_register *pmu_box_register(const struct pmu_box *box, enum pmu_role role,
 					    unsigned index);
 
+/** Name of @reg in @instance, as manuals print it. */
+static inline const char *pmu_register_name(const struct pmu_register *reg, unsigned instance)
+{
+	return reg->names ? reg->names[instance] : reg->name;
+}
+
+/**
+ * The field of a role and, where the register has the role for each counter, of that counter; NULL
+ * where it has none.
+ */
+const struct pmu_field *pmu_field_by_role(const struct pmu_register *reg, enum pmu_field_role role,
+					  unsigned counter);
+/** The bits of that field; 0 where there is none. */
+uint64_t pmu_field_bits(const struct pmu_register *reg, enum pmu_field_role role, unsigned counter);
+
+/** The bit of a status register that a general or fixed counter sets on overflow; 0: none does. */
+uint64_t pmu_overflow_bit(const struct pmu_box *box, const struct pmu_register *status, bool fixed,
+			  unsigned counter);
+
 /** Address of @reg in @instance, as the box's enum pmu_space says. */
 uint32_t pmu_register_address(const struct pmu_box *box, const struct pmu_register *reg,
 			      unsigned instance);
+
+/** What @reg holds after reset in @instance: a PCI function's own device id is in its
+ * identification. */
+uint64_t pmu_register_reset(const struct pmu_box *box, const struct pmu_register *reg,
+			    unsigned instance);
 
 /** Bits hi..lo set. */
 static inline uint64_t pmu_mask(unsigned hi, unsigned lo)
 {
 	return (UINT64_MAX >> (63 - (hi - lo))) << lo;
+}
+
+/** Value of @field in a register that holds @value. */
+static inline uint64_t pmu_field_value(const struct pmu_field *field, uint64_t value)
+{
+	return (value & pmu_mask(field->hi, field->lo)) >> field->lo;
 }
 
 #ifdef __cplusplus

@@ -18,6 +18,7 @@
 #define PMULAB_EVENT_H
 
 #include "pmulab/catalog.h"
+#include "pmulab/record.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -65,6 +66,15 @@ int pmu_event_parse(struct pmu_ctx *ctx, const struct pmu_pmu *pmu, const char *
  */
 enum pmu_model pmu_event_model(const struct pmu_selection *selection);
 
+/* Bytes that hold the canonical expression of any event of the catalog, the terminator included. */
+#define PMU_EVENT_TEXT_MAX 2048
+
+/**
+ * What is odd about a selection that is valid: a threshold that its event never reaches, if the
+ * manual says what it adds at most. As snprintf(). @return 0 and no text where nothing is
+ */
+int pmu_event_warning(const struct pmu_selection *selection, char *text, size_t size);
+
 /** Writes the canonical expression, as snprintf(). */
 int pmu_event_print(const struct pmu_selection *selection, char *text, size_t size);
 
@@ -73,7 +83,8 @@ struct pmu_write {
 	const struct pmu_register *reg;
 	uint8_t space;
 	uint32_t address;
-	uint64_t value;
+	uint64_t value; /* of the whole register: bits that nothing asks for are neutral */
+	uint64_t mask;	/* bits that the event depends on: another event may set the others */
 };
 #define PMU_EVENT_WRITES 20
 
@@ -82,13 +93,31 @@ uint64_t pmu_event_control(const struct pmu_selection *selection);
 
 /**
  * The writes that program @selection on counter @counter of @instance: filters, then control (with
- * the enable bit; where the box wants it twice, once without before). Shared filter registers carry
- * only this selection's fields. The fixed counter has no number: @counter is ignored.
+ * the enable bit; where the box wants it twice, once without before). Every filter that the event
+ * looks at is written; one that is not named lets everything pass. The fixed counter has no number:
+ * @counter is ignored.
  * @param writes  receives up to PMU_EVENT_WRITES entries
  * @return their number, or a negative error
  */
 int pmu_event_encode(struct pmu_ctx *ctx, const struct pmu_selection *selection, unsigned instance,
 		     unsigned counter, struct pmu_write *writes);
+
+/* An event on a counter. */
+struct pmu_placed {
+	const struct pmu_selection *selection;
+	unsigned instance, counter;
+};
+
+/**
+ * The writes that program several events of a box at once: what pmu_event_encode() gives for each,
+ * one value for each register; filters first, in the catalog's order, then controls in that of the
+ * events.
+ * @param writes  receives up to @size entries; PMU_EVENT_WRITES an event are enough
+ * @return their number, or a negative error: PMU_E_CONFLICT with two events that need different
+ *         values of the same bits, and which
+ */
+int pmu_event_merge(struct pmu_ctx *ctx, const struct pmu_placed *events, size_t count,
+		    struct pmu_write *writes, size_t size);
 
 /**
  * What a value means in a register: the fields, and in a counter control the event and unit masks.
@@ -104,8 +133,18 @@ void pmu_register_decode(const struct pmu_register *reg, uint64_t value,
 int pmu_field_value_name(const struct pmu_box *box, const struct pmu_register *reg,
 			 const struct pmu_field *field, uint64_t value, char *text, size_t size);
 /**
- * The selection a counter control value stands for; its filters stand in other registers and are
- * not in it. @return 0 or PMU_E_UNKNOWN
+ * What a counter of a box instance counts, by the registers of a dump: its control, fields of other
+ * registers that select the event or its unit mask, and filters. The inverse of pmu_event_encode().
+ * @param values  registers; of those given twice the last one holds, others are ignored
+ * @return 0, or PMU_E_UNKNOWN where no event is selected so, or where a register that decides is
+ *         not given, which the message names
+ */
+int pmu_event_decode_dump(struct pmu_ctx *ctx, const struct pmu_box *box, unsigned instance,
+			  unsigned counter, const struct pmu_register_value *values, size_t count,
+			  struct pmu_selection *selection);
+/**
+ * The same of a control value of counter 0 alone: filters stand in other registers and are not in
+ * it. @return 0 or PMU_E_UNKNOWN
  */
 int pmu_event_decode(struct pmu_ctx *ctx, const struct pmu_box *box, uint64_t control,
 		     struct pmu_selection *selection);

@@ -177,7 +177,8 @@ const struct pmu_register *pmu_record_register(const struct pmu_record *record,
 /**
  * Reads a line of a dump: "REGISTER VALUE", also with "=" or ":" between them. REGISTER is a name,
  * BOX.NAME, BOXn.NAME, any of them behind PMU/, or an address (MSR number; physical address or
- * offset in the socket's window of what is mapped into memory). VALUE is decimal, or hexadecimal
+ * offset in the socket's window of what is mapped into memory), also with its space: "msr 0xE35",
+ * "pci D18:F1:0xD8", "mmio 0xC088", "pmc 4". VALUE is decimal, or hexadecimal
  * with 0x. "#" begins a comment.
  * @param pmu  where registers are looked up; NULL: in all
  * @return 1; 0 for a line without a register; PMU_E_SYNTAX, PMU_E_UNKNOWN, PMU_E_CONFLICT for a

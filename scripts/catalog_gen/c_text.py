@@ -24,3 +24,11 @@ def array(kind, name, rows):
         print(f"\t{{{', '.join(f'.{key} = {value}' for key, value in row.items())}}},")
     print("};\n")
     return name
+
+
+def text_list(name, texts):
+    """Prints an array of texts with NULL behind them and returns what to call it."""
+    if not texts:
+        return NO_ENTRIES
+    print(f"static const char *const {name}[] = {{{', '.join(map(c_string, texts))}, NULL}};")
+    return name

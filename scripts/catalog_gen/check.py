@@ -4,7 +4,10 @@ import re
 from .bindings import check_bindings, check_event_rows
 from .equation import check_metrics
 from .read import bit_range
+from .facts import check_facts, check_words
+from .instances import check_instance_names
 from .limits import check_limits
+from .roles import check_roles, roles_in
 
 ROLES = {"counter", "counter_ctl", "fixed_counter", "fixed_ctl", "box_ctl", "box_status", "filter",
          "global_ctl", "global_status", "global_config", "discovery", "free_counter", "select",
@@ -16,8 +19,10 @@ MODELS = {"exact", "approximate", "absent"}
 MEASURES = {"clock", "count", "occupancy", "nonempty", "counter0"}
 MEASURES_OF_SIGNALS = {"count", "occupancy", "nonempty"}
 COMBINES = {"or", "one", "group"}
-QUIRKS = {"control_twice", "rst_stays", "occ_controls", "sign_extends", "faults"}
+QUIRKS = {"control_twice", "rst_stays", "occ_controls", "sign_extends", "faults", "freeze_pulses"}
 SCOPES = {"socket", "core"}
+STEPS = ("freeze", "reset", "clear_overflow", "filters", "counters", "controls", "clear_global",
+         "unfreeze_boxes", "unfreeze")
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 UMASK_NAME = re.compile(r"[A-Za-z0-9_]*[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*")
 PMU_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
@@ -174,9 +179,6 @@ def check_status_fields(findings, pmu):
 
 def field_of(registers, name):
     for register in registers:
-        for f in register["fields"]:
-            if f.get("role") == name:
-                return f
         for f in register["fields"]:
             if f["name"].lower() == name.lower():
                 return f
@@ -406,7 +408,8 @@ def check_event(findings, box, event, vocabulary):
     elif max(event["counter_set"]) >= box["counters"]:
         findings.add(place, f"counters {event['counters']} of {box['counters']}")
     check_presets(findings, place, box, event["presets"])
-    ev_sel = field_of([r for r in box["registers"] if r["role"] == "counter_ctl"], "ev_sel")
+    ev_sel = next((roles_in(r).get(("event_select", 0)) for r in box["registers"]
+                   if r["role"] == "counter_ctl"), None)
     if selected_by_fields(box):
         if not event["presets"]:
             findings.add(place, "no settings select it")
@@ -420,6 +423,9 @@ def check_event(findings, box, event, vocabulary):
         findings.add(place, f"umask {event['umask']:#x} is too large, or beside unit masks")
     check_choice(findings, place, "combine", event.get("combine", "or"), COMBINES)
     check_filters(findings, place, box, event.get("filters", []))
+    for name in event.get("needs", []):
+        if name not in event.get("filters", []):
+            findings.add(place, f"needs {name}, which is no filter of it")
     for attribute in event.get("attributes", []):
         if "," in attribute:
             findings.add(place, f"attribute \"{attribute}\" has the comma that parts them")
@@ -469,11 +475,22 @@ def check_box(findings, box, vocabulary):
     if not box["instances"]:
         findings.add(place, "no instances")
     check_registers(findings, box)
+    check_roles(findings, box)
     check_register_signals(findings, box, vocabulary)
     check_modifiers(findings, box)
     check_banks(findings, box)
     check_events(findings, box, vocabulary)
     check_unique(findings, place, "metric", [m["name"] for m in box["metrics"]])
+
+
+def check_sequence(findings, pmu):
+    """What starts counting: nothing counts while it is made, and everything does at the end."""
+    steps = pmu["sequence"]["steps"]
+    check_unique(findings, pmu["name"], "step", steps)
+    for step in steps:
+        check_choice(findings, pmu["name"], "step", step, STEPS)
+    if steps[:1] != ["freeze"] or steps[-1:] != ["unfreeze"]:
+        findings.add(pmu["name"], "a sequence begins with freeze and ends with unfreeze")
 
 
 def check_pmu(findings, pmu, vocabulary):
@@ -483,6 +500,7 @@ def check_pmu(findings, pmu, vocabulary):
     if not boxes:
         findings.add(pmu["name"], "no boxes")
     check_unique(findings, pmu["name"], "box", boxes)
+    check_sequence(findings, pmu)
     check_addresses(findings, pmu)
     check_status_fields(findings, pmu)
     check_bindings(findings, pmu, vocabulary)
@@ -490,6 +508,9 @@ def check_pmu(findings, pmu, vocabulary):
         findings.file = box["file"]
         check_box(findings, box, vocabulary)
         check_limits(findings, box)
+        check_instance_names(findings, box)
+        check_facts(findings, box)
+        check_words(findings, box)
         for event in box["events"]:
             if event["name"].lower() in boxes:
                 findings.add(f"{box['box']}.{event['name']}", "the name is also that of a box")

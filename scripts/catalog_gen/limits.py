@@ -3,7 +3,6 @@ import re
 
 INSTANCES_MAX = 32  # bits of struct pmu_part.instances
 MODIFIERS_MAX = 64  # bits of struct pmu_modifier.kin
-FILTER_NAME_MAX = 31  # characters, filter_list_has() of src/event/filter.c
 ADDRESS_END = 1 << 32
 COUNTED_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*")
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -22,10 +21,6 @@ def check_names(findings, box):
         if "event" in register and not COUNTED_NAME.fullmatch(register["event"]):
             findings.add(f"{place}.{register['name']}",
                          f"\"{register['event']}\" cannot be the name of an event")
-    for modifier in box["modifiers"]:
-        if len(modifier["name"]) > FILTER_NAME_MAX:
-            findings.add(place, f"modifier {modifier['name']} has more than {FILTER_NAME_MAX} "
-                                "characters")
 
 
 def check_lists(findings, box):

@@ -1,9 +1,12 @@
 """Prints checked PMUs as the constant tables of src/catalog/tables.h."""
 from .binding_tables import print_encoding, print_rows, print_units
-from .c_text import NO_ENTRIES, array, c_name, c_string
+from .c_text import NO_ENTRIES, array, c_name, c_string, text_list
 from .check import field_of, is_filter, modifier_field, part_of
+from .facts import print_facts
 from .index import print_index
+from .instances import print_instance_index, print_names
 from .record_tables import print_records
+from .roles import SELECTORS, roles_in
 
 ACCESS = {"RO": "RO", "RW": "RW", "RW-V": "RWV", "RWS": "RWS", "WO": "WO", "RW1C": "RW1C",
           "RV": "RV", "IG": "IG"}
@@ -19,17 +22,12 @@ def access_of(fields):
     return "RW" if used else "RV"
 
 
-def enabled_value(field):
-    """What the field of a control is where its counter counts: en needs no word."""
-    return field.get("enabled", 1 if field["name"] == "en" else 0)
-
-
 def reset_of(fields):
     return sum(f.get("reset", 0) << f["lo"] for f in fields)
 
 
 def enabled_of(fields):
-    return sum(enabled_value(f) << f["lo"] for f in fields)
+    return sum(f.get("enabled", 0) << f["lo"] for f in fields)
 
 
 def ones_of(fields):
@@ -48,8 +46,9 @@ def print_fields(prefix, register):
     return array("pmu_field", prefix, [
         {"name": c_string(f["name"]), "hi": f["hi"], "lo": f["lo"],
          "access": f"PMU_ACCESS_{ACCESS[f['access']]}", "must": f"PMU_MUST_{MUST[f.get('must')]}",
-         "reset": f"{f.get('reset', 0):#x}", "enabled": f"{enabled_value(f):#x}",
-         "role": c_string(f.get("role")), "desc": c_string(f.get("desc", ""))}
+         "reset": f"{f.get('reset', 0):#x}", "enabled": f"{f.get('enabled', 0):#x}",
+         "role": f"PMU_FIELD_{f['role'].upper()}", "counter": f["counter"],
+         "desc": c_string(f.get("desc", ""))}
         for f in register["fields"]])
 
 
@@ -68,7 +67,8 @@ def print_registers(prefix, box):
         if key not in printed:
             printed[key] = print_fields(f"{prefix}_fields_{len(printed)}", r)
         r["array"] = printed[key]
-        rows.append({"name": c_string(r["name"]), "role": f"PMU_ROLE_{r['role'].upper()}",
+        rows.append({"name": c_string(r["name"]), "names": print_names(prefix, n, box, r),
+                     "role": f"PMU_ROLE_{r['role'].upper()}",
                      "index": r["index"], "width": r["width"],
                      "access": f"PMU_ACCESS_{ACCESS[access_of(r['fields'])]}",
                      "space": f"PMU_SPACE_{r.get('space', box['space']).upper()}",
@@ -84,10 +84,19 @@ def print_registers(prefix, box):
     return array("pmu_register", f"{prefix}_registers", rows)
 
 
-def print_instances(prefix, box):
+def status_mask(statuses, name, suffix=""):
+    """The bit of the global status registers that an instance's overflows set."""
+    found = name and (field_of(statuses, name + suffix) or field_of(statuses, name))
+    return (1 << found["hi"] + 1) - (1 << found["lo"]) if found else 0
+
+
+def print_instances(prefix, pmu, box):
+    statuses = [r for b in pmu["boxes"] for r in b["registers"] if r["role"] == "global_status"]
     return array("pmu_instance", f"{prefix}_instances", [
         {"base": f"{i['base']:#x}", "device_id": f"{i['device_id']:#x}",
          "label": c_string(i["label"]), "status": c_string(i["status"]),
+         "overflow": f"{status_mask(statuses, i['status']):#x}",
+         "fixed_overflow": f"{status_mask(statuses, i['status'], '_fixed'):#x}",
          "control": f"{i.get('control', 0):#x}"}
         for i in box["instances"]])
 
@@ -96,8 +105,8 @@ def selector(box):
     """The fields of the counter controls, all alike, that say what is counted."""
     control = next((r for r in box["registers"] if r["role"] == "counter_ctl"), None)
     words = []
-    for what in ("ev_sel", "ev_sel_ext", "umask", "occ_sel"):
-        field = control and field_of([control], what)
+    for what, role in SELECTORS.items():
+        field = control and roles_in(control).get((role, 0))
         if field:
             words.append(f".{what} = &{control['array']}[{control['fields'].index(field)}]")
     return f"{{{', '.join(words)}}}" if words else "{0}"
@@ -105,6 +114,11 @@ def selector(box):
 
 def number_of(entries, name):
     return next(n for n, entry in enumerate(entries) if entry["name"] == name)
+
+
+def modifier_bits(box, names):
+    """Bit n: modifier n of the box is among them."""
+    return f"{sum(1 << number_of(box['modifiers'], name) for name in names):#x}"
 
 
 def partner_of(box, modifier):
@@ -132,11 +146,13 @@ def modifier_row(prefix, box, modifier, encoding):
                             modifier["presets"])
     return {"name": c_string(own),
             "reg": f"&{prefix}_registers[{number_of(registers, name)}]" if name else "NULL",
-            "hi": field["hi"], "lo": field["lo"], "shared": str(bool(name)).lower(),
+            "hi": field["hi"], "lo": field["lo"], "role": f"PMU_FIELD_{field['role'].upper()}",
+            "number": box["modifiers"].index(modifier),
+            "shared": str(bool(name)).lower(),
             "copied": str("{s}" in modifier.get("register", "")).lower(),
             "filter": str(is_filter(modifier)).lower(),
             "counters": f"{sum(1 << i for i in modifier['counter_set']):#x}",
-            "enabled": "0x0" if name else f"{enabled_value(field):#x}",
+            "enabled": "0x0" if name else f"{field.get('enabled', 0):#x}",
             "set": str(bool(modifier.get("set"))).lower(),
             "any_of": c_string(modifier.get("any_of", "")),
             "kin": f"{kin_of(box, modifier):#x}",
@@ -144,7 +160,8 @@ def modifier_row(prefix, box, modifier, encoding):
             "partner": "NULL" if partner is None else f"&{prefix}_modifiers[{partner}]",
             "encoding": encoding,
             "presets": presets, "preset_count": len(modifier["presets"]),
-            "model": f"PMU_MODIFIER_{MODIFIER_MODELS[modifier.get('absent')]}"}
+            "model": f"PMU_MODIFIER_{MODIFIER_MODELS[modifier.get('absent')]}",
+            "threshold": f"PMU_THRESHOLD_{modifier.get('threshold', 'none').upper()}"}
 
 
 def print_presets(prefix, name, box, presets):
@@ -152,9 +169,13 @@ def print_presets(prefix, name, box, presets):
     for p in presets:
         number = number_of(box["registers"], p["register"])
         field = part_of(field_of([box["registers"][number]], p["field"]), p["bits"])
-        rows.append({"reg": f"&{prefix}_registers[{number}]", "hi": field["hi"], "lo": field["lo"],
+        hi, lo, value = field["hi"], field["lo"], p["value"]
+        if p["one_bit"]:  # the other bits are those of other copies
+            hi = lo = lo + p["copy"]
+            value = 1
+        rows.append({"reg": f"&{prefix}_registers[{number}]", "hi": hi, "lo": lo,
                      "copy": "PMU_COPY_ALL" if p["copy"] is None else p["copy"],
-                     "value": f"{p['value']:#x}"})
+                     "value": f"{value:#x}"})
     return array("pmu_preset", name, rows)
 
 
@@ -181,17 +202,19 @@ def print_umasks(prefix, box, event):
                      "absent": str("model" in u).lower(),
                      "signal": f"SIGNAL_{c_name(u.get('signal', 'none'))}",
                      "group": c_string(u.get("group", "")), "needs": c_string(u.get("needs", "")),
-                     "filters": c_string(",".join(u.get("filters", []))),
-                     "uses": c_string(",".join(u.get("uses", []))),
+                     "filters": modifier_bits(box, u.get("filters", [])),
+                     "uses": modifier_bits(box, u.get("uses", [])),
                      "given": given, "given_count": len(u["given"]),
                      "presets": presets, "preset_count": len(u["presets"]),
+                     "sum": text_list(f"{own}_sum_{n}", u.get("sum", [])),
                      "desc": c_string(u.get("desc", "")),
                      "source": c_string(u.get("source", event["source"]))})
     return array("pmu_umask", f"{own}_umasks", rows)
 
 
 def event_row(prefix, box, event, umasks, rows):
-    row = {"name": c_string(event["name"]), "code": f"{event['code']:#x}",
+    row = {"name": c_string(event["name"]), "title": c_string(event.get("title", "")),
+           "category": c_string(event.get("category", "")), "code": f"{event['code']:#x}",
            "ext": str(bool(event.get("ext"))).lower(), "max_increment": event["max_increment"],
            "counters": f"{sum(1 << i for i in event['counter_set']):#x}",
            "umask": f"{event.get('umask', 0):#x}",
@@ -205,9 +228,11 @@ def event_row(prefix, box, event, umasks, rows):
                str(event.get("select") == "umask").lower(),
            "signal": f"SIGNAL_{c_name(event.get('signal', 'none'))}"}
     presets = print_presets(prefix, f"{event['array']}_presets", box, event["presets"])
-    row.update({"filters": c_string(",".join(event.get("filters", []))),
+    attributes = text_list(f"{event['array']}_attributes", event.get("attributes", []))
+    row.update({"needs": modifier_bits(box, event.get("needs", [])),
+                "filters": modifier_bits(box, event.get("filters", [])),
                 "set_group": c_string(event["set_group"]), "set": event["set_number"],
-                "attributes": c_string(",".join(event.get("attributes", []))),
+                "attributes": attributes,
                 "presets": presets, "preset_count": len(event["presets"]),
                 "copies": box.get("copies", 0),
                 "model_note": c_string(event.get("model_note", "")),
@@ -263,7 +288,7 @@ def box_row(prefix, pmu, box, vocabulary):
             "quirks": " | ".join(f"PMU_QUIRK_{q.upper()}" for q in box.get("quirks", [])) or "0",
             "counter_count": box["counters"], "counter_width": box["counter_width"],
             "fixed_count": sum(r["role"] == "fixed_counter" for r in box["registers"]),
-            "instances": print_instances(prefix, box), "instance_count": len(box["instances"]),
+            "instances": print_instances(prefix, pmu, box), "instance_count": len(box["instances"]),
             "registers": print_registers(prefix, box),
             "register_count": len(box["registers"]),
             "register_index": names_index(prefix, box, "registers"), "selector": selector(box),
@@ -277,13 +302,26 @@ def box_row(prefix, pmu, box, vocabulary):
             "banks": print_banks(prefix, box), "bank_count": len(box["banks"]),
             "metrics": print_metrics(prefix, box), "metric_count": len(box["metrics"]),
             "metric_index": names_index(prefix, box, "metrics"),
-            "records": print_records(prefix, box), "record_count": len(box["records"])}
+            "records": print_records(prefix, box), "record_count": len(box["records"]),
+            "facts": print_facts(prefix, box), "fact_count": len(box["facts"]),
+            "instance_index": print_instance_index(prefix, box)}
 
 
 def print_cpus(name, pmu):
     return array("pmu_cpu", name, [
         {"family": cpu["family"], "model": cpu["model"], "source": c_string(cpu["source"])}
         for cpu in pmu["cpus"]])
+
+
+def print_steps(name, pmu):
+    steps = ", ".join(f"PMU_STEP_{step.upper()}" for step in pmu["sequence"]["steps"])
+    print(f"static const uint8_t {name}[] = {{{steps}}};")
+    return name
+
+
+def rules_of(pmu):
+    return "{" + ", ".join(f".{rule} = {c_string(pmu['rules'].get(rule, ''))}"
+                           for rule in ("running", "overflow", "halves", "absent")) + "}"
 
 
 def print_tables(pmus, vocabulary):
@@ -297,14 +335,16 @@ def print_tables(pmus, vocabulary):
                for p, pmu in enumerate(pmus)]
     cpus = [print_cpus(f"pmu{p}_cpus", pmu) for p, pmu in enumerate(pmus)]
     units = [print_units(f"pmu{p}_units", pmu, vocabulary) for p, pmu in enumerate(pmus)]
+    steps = [print_steps(f"pmu{p}_steps", pmu) for p, pmu in enumerate(pmus)]
     print("const struct pmu_pmu pmu_table[] = {")
     first = 0
-    for pmu, index, pmu_cpus, pmu_units in zip(pmus, indexes, cpus, units):
+    for pmu, index, pmu_cpus, pmu_steps, pmu_units in zip(pmus, indexes, cpus, steps, units):
         window = ", ".join(f"{pmu['window'][key]:#x}" for key in ("own", "first", "size"))
         print(f"\t{{{c_string(pmu['name'])}, {c_string(pmu['title'])}, {c_string(pmu['source'])}, "
               f"&boxes[{first}], {len(pmu['boxes'])}, {index}, "
-              f"{{{window}}}, {pmu_cpus}, {len(pmu['cpus'])}, "
-              f"{str(bool(pmu.get('qualified'))).lower()}, {pmu_units}}},")
+              f"{{{window}}}, {pmu_cpus}, {len(pmu['cpus'])}, {pmu_steps}, "
+              f"{len(pmu['sequence']['steps'])}, "
+              f"{str(bool(pmu.get('qualified'))).lower()}, {pmu_units}, {rules_of(pmu)}}},")
         first += len(pmu["boxes"])
     print("};\nconst size_t pmu_table_count = sizeof(pmu_table) / sizeof(pmu_table[0]);\n")
     pmu_index = print_index("pmus", [pmu["name"] for pmu in pmus])

@@ -94,10 +94,11 @@ uint64_t identity_of_full_part(const struct pmu_pmu *pmu, const struct bus_place
 			       unsigned socket)
 {
 	const struct pmu_register *reg = place->reg;
-	uint64_t value = reg->reset;
+	uint64_t value;
 
 	if (reg->role != PMU_ROLE_DISCOVERY)
 		return 0;
+	value = pmu_register_reset(place->box, reg, place->instance);
 	for (size_t i = 0; i < reg->field_count; i++) {
 		const struct pmu_field *field = &reg->fields[i];
 		const struct pmu_box *box = pmu_find_box(pmu, field->name);
@@ -105,9 +106,6 @@ uint64_t identity_of_full_part(const struct pmu_pmu *pmu, const struct bus_place
 
 		if (box && box->instance_count)
 			value |= mask & pmu_mask((unsigned)box->instance_count - 1, 0) << field->lo;
-		else if (field == identity_device(place->box).field)
-			value |= (uint64_t)place->box->instances[place->instance].device_id
-				 << field->lo;
 		else if (field == identity_find(pmu, "node_id").field)
 			value |= mask & (uint64_t)socket << field->lo;
 		else

@@ -15,7 +15,7 @@ static uint64_t key_of_register(const struct pmu_box *box, const struct pmu_regi
 {
 	unsigned core = box->scope == PMU_SCOPE_CORE ? instance + 1 : EVERY_CORE;
 
-	return key_of(core, box->space, pmu_register_address(box, reg, instance));
+	return key_of(core, reg->space, pmu_register_address(box, reg, instance));
 }
 
 static int by_key(const void *a, const void *b)

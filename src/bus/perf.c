@@ -51,22 +51,25 @@ static const struct bus_place *place_of(const struct perf *perf, const struct pm
 
 /* The kernel's names for the fields of a control (Documentation/ABI, sysfs-devices-events). */
 static const struct {
-	const char *field, *format;
+	enum pmu_field_role role;
+	const char *format;
 } control_formats[] = {
-    {"umask", "umask"},		  {"thresh", "thresh"},		{"invert", "inv"},
-    {"edge_det", "edge"},	  {"tid_en", "tid_en"},		{"occ_sel", "occ_sel"},
-    {"occ_invert", "occ_invert"}, {"occ_edge_det", "occ_edge"},
+    {PMU_FIELD_UNIT_MASK, "umask"},
+    {PMU_FIELD_THRESHOLD, "thresh"},
+    {PMU_FIELD_INVERT, "inv"},
+    {PMU_FIELD_EDGE, "edge"},
+    {PMU_FIELD_THREAD_ENABLE, "tid_en"},
+    {PMU_FIELD_OCCUPANCY_SELECT, "occ_sel"},
+    {PMU_FIELD_OCCUPANCY_INVERT, "occ_invert"},
+    {PMU_FIELD_OCCUPANCY_EDGE, "occ_edge"},
 };
 
-static uint64_t field_value(const struct pmu_register *reg, const char *role, uint64_t value)
+static uint64_t field_value(const struct pmu_register *reg, enum pmu_field_role role,
+			    uint64_t value)
 {
-	for (size_t i = 0; i < reg->field_count; i++) {
-		const struct pmu_field *field = &reg->fields[i];
+	const struct pmu_field *field = pmu_field_by_role(reg, role, 0);
 
-		if (!strcmp(field->role ? field->role : field->name, role))
-			return (value & pmu_mask(field->hi, field->lo)) >> field->lo;
-	}
-	return 0;
+	return field ? (value & pmu_mask(field->hi, field->lo)) >> field->lo : 0;
 }
 
 #define KERNEL_FIXED_EVENT 0xff /* the event of a box's fixed counter (uncore.h of the kernel) */
@@ -76,8 +79,8 @@ static int put_control(const struct perf_device *device, struct pmu_ctx *ctx,
 		       struct perf_event_attr *attr, const struct pmu_register *ctl,
 		       uint64_t control)
 {
-	uint64_t event = field_value(ctl, "ev_sel", control) |
-			 field_value(ctl, "ev_sel_ext", control) << KERNEL_EXT_BIT;
+	uint64_t event = field_value(ctl, PMU_FIELD_EVENT_SELECT, control) |
+			 field_value(ctl, PMU_FIELD_EVENT_SELECT_EXT, control) << KERNEL_EXT_BIT;
 	int error;
 
 	if (ctl->role == PMU_ROLE_FIXED_CTL)
@@ -85,7 +88,7 @@ static int put_control(const struct perf_device *device, struct pmu_ctx *ctx,
 	error = perf_device_put(device, ctx, attr, "event", event);
 	for (size_t i = 0; i < sizeof(control_formats) / sizeof(control_formats[0]) && !error; i++)
 		error = perf_device_put(device, ctx, attr, control_formats[i].format,
-					field_value(ctl, control_formats[i].field, control));
+					field_value(ctl, control_formats[i].role, control));
 	return error;
 }
 
@@ -135,7 +138,7 @@ static int open_counter(struct perf *perf, struct pmu_ctx *ctx, struct kernel_co
 	};
 	int error;
 
-	if (!field_value(ctl, "en", control))
+	if (!field_value(ctl, PMU_FIELD_ENABLE, control))
 		return 0;
 	error = put_control(&unit->device, ctx, &attr, ctl, control);
 	if (!error)
@@ -256,12 +259,12 @@ static int write_box_control(struct perf *perf, struct pmu_ctx *ctx, const struc
 
 		if (counter->unit != unit || counter->socket != socket)
 			continue;
-		if (field_value(place->reg, "rst_ctrl", value)) {
+		if (field_value(place->reg, PMU_FIELD_RESET_CONTROLS, value)) {
 			error = close_counter(perf, ctx, counter);
 			*value_of(perf, place_of(perf, place->box, ctl, place->instance), socket) =
 			    0;
 		}
-		if (field_value(place->reg, "rst_ctrs", value) && !error)
+		if (field_value(place->reg, PMU_FIELD_RESET_COUNTERS, value) && !error)
 			error = write_counter(perf, ctx, counter, 0);
 	}
 	return error;
@@ -300,8 +303,9 @@ static int perf_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus
 	struct kernel_counter *counter;
 
 	if (place->reg->role == PMU_ROLE_GLOBAL_CTL)
-		return field_value(place->reg, "frz_all", op->value) ? freeze(perf, ctx, op->socket)
-		       : field_value(place->reg, "unfrz_all", op->value)
+		return field_value(place->reg, PMU_FIELD_FREEZE, op->value)
+			   ? freeze(perf, ctx, op->socket)
+		       : field_value(place->reg, PMU_FIELD_UNFREEZE, op->value)
 			   ? unfreeze(perf, ctx, op->socket)
 			   : 0;
 	if (place->reg->role == PMU_ROLE_GLOBAL_STATUS || place->reg->role == PMU_ROLE_BOX_STATUS)

@@ -91,6 +91,23 @@ const struct pmu_register *pmu_find_register(const struct pmu_box *box, const ch
 	return FIND(box->register_index, box->registers, name, name_hash(name));
 }
 
+const struct pmu_register *pmu_find_instance_register(const struct pmu_box *box, const char *name,
+						      unsigned *instance)
+{
+	const struct pmu_index *index = &box->instance_index;
+	uint32_t slot = name_hash(name) & index->mask;
+
+	for (; index->slots[slot]; slot = (slot + 1) & index->mask) {
+		size_t entry = index->slots[slot] - 1u;
+		const struct pmu_register *reg = &box->registers[entry / box->instance_count];
+
+		*instance = (unsigned)(entry % box->instance_count);
+		if (name_equal(pmu_register_name(reg, *instance), name))
+			return reg;
+	}
+	return NULL;
+}
+
 const struct pmu_metric *pmu_find_metric(const struct pmu_box *box, const char *name)
 {
 	return FIND(box->metric_index, box->metrics, name, name_hash(name));
@@ -121,6 +138,53 @@ const struct pmu_register *pmu_box_register(const struct pmu_box *box, enum pmu_
 		if (box->registers[i].role == role && box->registers[i].index == index)
 			return &box->registers[i];
 	return NULL;
+}
+
+const struct pmu_field *pmu_field_by_role(const struct pmu_register *reg, enum pmu_field_role role,
+					  unsigned counter)
+{
+	for (size_t i = 0; i < reg->field_count; i++)
+		if (reg->fields[i].role == role && reg->fields[i].counter == counter)
+			return &reg->fields[i];
+	return NULL;
+}
+
+uint64_t pmu_field_bits(const struct pmu_register *reg, enum pmu_field_role role, unsigned counter)
+{
+	const struct pmu_field *field = pmu_field_by_role(reg, role, counter);
+
+	return field ? pmu_mask(field->hi, field->lo) : 0;
+}
+
+/*
+ * A field has each counter's bit, or all have one field, from its lowest bit up. Where that has
+ * room for the fixed counters too, these come first (334291-001 table 2-114: five bits for four
+ * counters and the fixed one); where it has not, they do not show (table 2-6).
+ */
+uint64_t pmu_overflow_bit(const struct pmu_box *box, const struct pmu_register *status, bool fixed,
+			  unsigned counter)
+{
+	const struct pmu_field *all = pmu_field_by_role(status, PMU_FIELD_OVERFLOW, 0);
+	unsigned width = all ? all->hi - all->lo + 1u : 0;
+	unsigned fixed_first = width > box->counter_count ? box->fixed_count : 0;
+
+	if (width <= 1)
+		return pmu_field_bits(status, fixed ? PMU_FIELD_FIXED_OVERFLOW : PMU_FIELD_OVERFLOW,
+				      counter);
+	if (fixed)
+		return counter < fixed_first ? UINT64_C(1) << (all->lo + counter) : 0;
+	return counter + fixed_first < width ? UINT64_C(1) << (all->lo + fixed_first + counter) : 0;
+}
+
+uint64_t pmu_register_reset(const struct pmu_box *box, const struct pmu_register *reg,
+			    unsigned instance)
+{
+	const struct pmu_field *id =
+	    reg->role == PMU_ROLE_DISCOVERY ? pmu_field_by_role(reg, PMU_FIELD_DEVICE_ID, 0) : NULL;
+
+	/* Boxes that gather registers of several functions have the id in the register itself. */
+	return id ? reg->reset | (uint64_t)box->instances[instance].device_id << id->lo
+		  : reg->reset;
 }
 
 uint32_t pmu_register_address(const struct pmu_box *box, const struct pmu_register *reg,

@@ -1,5 +1,6 @@
 #include "cli/cli.h"
 
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -13,16 +14,13 @@
 int cli_error(const struct cli *cli, int code, const char *format, ...)
 {
 	va_list arguments;
-	char *text;
-	int length;
 
-	va_start(arguments, format);
-	length = vasprintf(&text, format, arguments);
-	va_end(arguments);
 	/* Names of files, machines and devices in it may be anybody's. */
-	text_print(stderr, "pmulab %s: %s\n", cli->command, length < 0 ? "out of memory" : text);
-	if (length >= 0)
-		free(text);
+	fprintf(stderr, "pmulab %s: ", cli->command);
+	va_start(arguments, format);
+	text_print_arguments(stderr, format, arguments);
+	va_end(arguments);
+	fputc('\n', stderr);
 	return code;
 }
 
@@ -38,6 +36,14 @@ int cli_fail(const struct cli *cli, int error)
 	default:
 		return EXIT_FAILED;
 	}
+}
+
+void cli_warn_event(const struct cli *cli, const struct pmu_selection *selection)
+{
+	char text[PMU_EVENT_TEXT_MAX];
+
+	if (pmu_event_warning(selection, text, sizeof(text)))
+		cli_error(cli, 0, "warning: %s", text);
 }
 
 void cli_names_init(struct cli_names *names, const char *wanted)
@@ -157,11 +163,50 @@ int cli_print_table(const struct cli *cli, struct table *table)
 	return error ? cli_error(cli, EXIT_FAILED, "out of memory") : EXIT_DONE;
 }
 
+/* A number that the library's integers do not hold is a string with this before its digits. */
+#define LARGE_NUMBER	"\x01"
+#define LARGE_NUMBER_AS "\"\\u0001" /* as the library writes it, with the quote */
+
+json_t *cli_json_number(uint64_t value)
+{
+	char text[sizeof(LARGE_NUMBER) + 20];
+
+	if (value <= INT64_MAX)
+		return json_integer((json_int_t)value);
+	snprintf(text, sizeof(text), LARGE_NUMBER "%" PRIu64, value);
+	return json_string(text);
+}
+
+/* Takes the quotes off large numbers. */
+static void bare_numbers(char *text)
+{
+	char *to = text;
+
+	for (const char *from = text; *from;) {
+		size_t digits;
+
+		if (strncmp(from, LARGE_NUMBER_AS, strlen(LARGE_NUMBER_AS)) != 0) {
+			*to++ = *from++;
+			continue;
+		}
+		from += strlen(LARGE_NUMBER_AS);
+		digits = strspn(from, "0123456789");
+		memmove(to, from, digits);
+		to += digits;
+		from += digits + 1;
+	}
+	*to = '\0';
+}
+
 int cli_print_json(const struct cli *cli, json_t *json)
 {
 	/* At once: the library would write each bracket by itself. */
 	char *text = json ? json_dumps(json, JSON_INDENT(1)) : NULL;
-	int error = !text || fputs(text, cli->out) < 0 || fputc('\n', cli->out) < 0;
+	int error;
+
+	if (text)
+		bare_numbers(text);
+	error = !text || fputs(text, cli->out) < 0 || fputc('\n', cli->out) < 0;
 
 	free(text);
 	json_decref(json);

@@ -3,11 +3,13 @@
 #define CLI_CLI_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/name.h"
 #include "base/table.h"
 #include "pmulab/catalog.h"
+#include "pmulab/event.h"
 #include "pmulab/machine.h"
 #include "pmulab/pmulab.h"
 
@@ -65,6 +67,9 @@ int cli_fail(const struct cli *cli, int error);
 /** Reads a --format argument into @cli. @return 0 or EXIT_USAGE, said */
 int cli_set_format(struct cli *cli, const char *text);
 
+/** Warns of a selection that is valid but odd. */
+void cli_warn_event(const struct cli *cli, const struct pmu_selection *selection);
+
 /** Finds what a user named; says what is valid and the nearest name where there is none. */
 const struct pmu_pmu *cli_find_pmu(const struct cli *cli, const char *name);
 /** A machine by name, or of the user's own by its file, a path with a "/" or ending in ".json". */
@@ -75,6 +80,11 @@ const struct pmu_machine *cli_find_machine(struct cli *cli, const char *name);
 int cli_print_table(const struct cli *cli, struct table *table);
 
 struct json_t;
+/**
+ * A number of 64 bits, for cli_print_json() alone: it prints them all as unsigned decimal numbers,
+ * which the JSON library, whose integers have a sign, cannot.
+ */
+struct json_t *cli_json_number(uint64_t value);
 /** Prints and releases a JSON value. @return exit code */
 int cli_print_json(const struct cli *cli, struct json_t *json);
 

@@ -16,29 +16,31 @@ static void usage(FILE *file)
 	    "What a value means in a register: its fields and, in a counter control, the event.\n"
 	    "Of several registers, the records that they hold too. A FILE of registers has lines\n"
 	    "REGISTER VALUE; \"-\" is the standard input.\n\n"
-	    "REGISTER: a name (Cn_MSR_PMON_CTL0, BOX.NAME, PMU/BOX3.NAME), an MSR number (0xE32)\n"
-	    "or the physical address of a register that is mapped into memory.\n"
+	    "REGISTER: a name (Cn_MSR_PMON_CTL0, C23_MSR_PMON_CTL0, BOX.NAME, PMU/BOX3.NAME), an\n"
+	    "MSR number (0xE32), the physical address of a register that is mapped into memory, "
+	    "or\n"
+	    "an address as encode prints it (msr 0xE32, pci D18:F1:0xD8, mmio 0xC088, pmc 4). An\n"
+	    "event is told with what the other registers select: filters, thresholds, matches.\n"
 	    "NAME: a record, as pmulab list records shows them: event address registers, trace\n"
 	    "buffers and branch stacks in registers; samples in memory, from a binary file or as\n"
 	    "words of 64 bits. KIND: its mode, where no register says it.\n",
 	    file);
 }
 
-/* REGISTER VALUE, as two arguments. */
-static int decode_pair(const struct cli *cli, struct dump *dump, char **arguments)
+/* REGISTER VALUE, as two arguments or, with the space of an address, three. */
+static int decode_pair(const struct cli *cli, struct dump *dump, int count, char **arguments)
 {
-	size_t size = strlen(arguments[0]) + strlen(arguments[1]) + 2;
-	char *line = malloc(size);
+	char *line;
 	int code;
 
-	if (!line)
+	if (asprintf(&line, "%s %s %s", arguments[0], arguments[1], count > 2 ? arguments[2] : "") <
+	    0)
 		return cli_error(cli, EXIT_FAILED, "out of memory");
-	snprintf(line, size, "%s %s", arguments[0], arguments[1]);
 	code = dump_add(cli, dump, line, "");
 	free(line);
 	if (!code && dump->count == 0)
 		code = cli_error(cli, EXIT_USAGE, "takes REGISTER and VALUE");
-	return code ? code : decode_register(cli, &dump->values[0]);
+	return code ? code : decode_register(cli, dump);
 }
 
 static int decode_dump(const struct cli *cli, struct dump *dump, const char *path, int count,
@@ -72,8 +74,8 @@ static int decode_arguments(const struct cli *cli, const struct request *request
 		return decode_record(cli, &request->record, count, arguments);
 	if (request->registers || (count && strchr(arguments[0], '=')))
 		code = decode_dump(cli, &dump, request->registers, count, arguments);
-	else if (count == 2)
-		code = decode_pair(cli, &dump, arguments);
+	else if (count == 2 || count == 3)
+		code = decode_pair(cli, &dump, count, arguments);
 	else
 		return cli_error(cli, EXIT_USAGE,
 				 "takes REGISTER and VALUE; see pmulab decode --help");

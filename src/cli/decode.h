@@ -21,8 +21,8 @@ void dump_fini(struct dump *dump);
 
 /** Explains each register and the records among them. @return exit code */
 int decode_registers(const struct cli *cli, const struct dump *dump);
-/** Explains one register. @return exit code */
-int decode_register(const struct cli *cli, const struct pmu_register_value *value);
+/** Explains the first register, the only one. @return exit code */
+int decode_register(const struct cli *cli, const struct dump *dump);
 
 /* What was asked for with --record. */
 struct record_choice {

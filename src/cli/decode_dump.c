@@ -11,15 +11,27 @@ static bool is_same(const struct pmu_register_value *a, const struct pmu_registe
 		   pmu_register_address(b->box, b->reg, b->instance);
 }
 
+/* Writes of an encoding: the second one holds. */
+static bool is_written_twice(const struct pmu_register_value *value)
+{
+	return value->box->quirks & PMU_QUIRK_CONTROL_TWICE &&
+	       value->reg->role == PMU_ROLE_COUNTER_CTL;
+}
+
 static int keep(const struct cli *cli, struct dump *dump, const struct pmu_register_value *value,
 		const char *where)
 {
 	struct pmu_register_value *values;
 
-	for (size_t i = 0; i < dump->count; i++)
-		if (is_same(&dump->values[i], value))
+	for (size_t i = 0; i < dump->count; i++) {
+		if (!is_same(&dump->values[i], value))
+			continue;
+		if (!is_written_twice(value))
 			return cli_error(cli, EXIT_USAGE, "%s%s is given twice", where,
 					 value->reg->name);
+		dump->values[i] = *value;
+		return 0;
+	}
 	values = realloc(dump->values, (dump->count + 1) * sizeof(*values));
 	if (!values)
 		return cli_error(cli, EXIT_FAILED, "out of memory");
@@ -40,14 +52,18 @@ int dump_add(const struct cli *cli, struct dump *dump, const char *line, const c
 
 static int read_lines(const struct cli *cli, struct dump *dump, FILE *file, const char *path)
 {
-	char *line = NULL, where[256];
+	char *line = NULL, *where;
 	size_t size = 0;
 	int code = 0;
 
 	for (unsigned number = 1; !code && getline(&line, &size, file) >= 0; number++) {
 		line[strcspn(line, "\r\n")] = '\0';
-		snprintf(where, sizeof(where), "%s:%u: ", path, number);
+		if (asprintf(&where, "%s:%u: ", path, number) < 0) {
+			code = cli_error(cli, EXIT_FAILED, "out of memory");
+			break;
+		}
 		code = dump_add(cli, dump, line, where);
+		free(where);
 	}
 	if (!code && ferror(file))
 		code = cli_error(cli, EXIT_FAILED, "cannot read %s: %s", path, strerror(errno));

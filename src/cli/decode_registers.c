@@ -5,8 +5,7 @@
 #include "cli/decode_tell.h"
 #include "pmulab/event.h"
 
-#define EVENT_MAX 256
-#define NAME_MAX  128 /* of a field's value */
+#define NAME_MAX 128 /* of a field's value */
 
 struct table *decode_csv_new(void)
 {
@@ -47,13 +46,13 @@ static void field_row(void *arg, const struct pmu_field *field, uint64_t value)
 	table_cell(rows->table, "%s%s%s", name, *name ? ": " : "", field->desc);
 }
 
-/* As a number, which is negative where bit 63 is set, and as text for those that mind. */
+/* As a number, and as text for readers whose numbers have fewer bits. */
 static void add_value(json_t *json, uint64_t value)
 {
 	char text[20];
 
 	snprintf(text, sizeof(text), "0x%llX", (unsigned long long)value);
-	json_object_set_new(json, "value", json_integer((json_int_t)value));
+	json_object_set_new(json, "value", cli_json_number(value));
 	json_object_set_new(json, "hex", json_string(text));
 }
 
@@ -70,38 +69,106 @@ static void field_json(void *arg, const struct pmu_field *field, uint64_t value)
 	json_array_append_new(rows->json, json);
 }
 
-/* The event a control value selects, or "" where it is none. */
-static void event_of(const struct cli *cli, const struct pmu_register_value *value,
-		     char text[EVENT_MAX])
+/* What a counter counts by a register of a dump, or why nothing can be said of it. */
+typedef void counted_function(void *arg, unsigned counter, const char *event, const char *problem);
+
+static void tell_counter(const struct cli *cli, const struct dump *dump,
+			 const struct pmu_register_value *value, unsigned counter,
+			 counted_function *counted, void *arg)
 {
 	struct pmu_selection selection;
+	char event[PMU_EVENT_TEXT_MAX];
 
-	*text = '\0';
-	if (value->reg->role == PMU_ROLE_COUNTER_CTL &&
-	    !pmu_event_decode(cli->ctx, value->box, value->value, &selection))
-		pmu_event_print(&selection, text, EVENT_MAX);
+	if (pmu_event_decode_dump(cli->ctx, value->box, value->instance, counter, dump->values,
+				  dump->count, &selection)) {
+		counted(arg, counter, "", pmu_message(cli->ctx));
+		return;
+	}
+	pmu_event_print(&selection, event, sizeof(event));
+	counted(arg, counter, event, "");
 }
 
-static json_t *register_json(const struct cli *cli, const struct pmu_register_value *value)
+/* A control is for one counter; a register that selects for all is for each of them. */
+static void each_counter(const struct cli *cli, const struct dump *dump,
+			 const struct pmu_register_value *value, counted_function *counted,
+			 void *arg)
+{
+	if (value->reg->role == PMU_ROLE_COUNTER_CTL)
+		tell_counter(cli, dump, value, value->reg->index, counted, arg);
+	if (value->reg->role == PMU_ROLE_SELECT && !value->box->selector.ev_sel)
+		for (unsigned counter = 0; counter < value->box->counter_count; counter++)
+			tell_counter(cli, dump, value, counter, counted, arg);
+}
+
+static void counter_json(void *arg, unsigned counter, const char *event, const char *problem)
+{
+	json_array_append_new(arg, json_pack("{s:i, s:s, s:s?}", "counter", counter, "event", event,
+					     "problem", *problem ? problem : NULL));
+}
+
+/* Of a control, which is for one counter; "" for other registers. */
+static json_t *event_json(const struct pmu_register_value *value, const json_t *counters)
+{
+	json_t *event = NULL;
+
+	if (value->reg->role == PMU_ROLE_COUNTER_CTL)
+		event = json_object_get(json_array_get(counters, 0), "event");
+	return event ? json_incref(event) : json_string("");
+}
+
+static json_t *register_json(const struct cli *cli, const struct dump *dump,
+			     const struct pmu_register_value *value)
 {
 	struct field_rows rows = {.json = json_array(), .value = value};
-	char event[EVENT_MAX];
-	json_t *json;
+	json_t *counters = json_array(), *json;
 
-	event_of(cli, value, event);
+	each_counter(cli, dump, value, counter_json, counters);
 	pmu_register_decode(value->reg, value->value, field_json, &rows);
-	json = json_pack("{s:s, s:s, s:i, s:s, s:s, s:o}", "pmu", value->box->pmu, "box",
+	json = json_pack("{s:s, s:s, s:i, s:s, s:o, s:o, s:o}", "pmu", value->box->pmu, "box",
 			 value->box->name, "instance", (int)value->instance, "register",
-			 value->reg->name, "event", event, "fields", rows.json);
+			 value->reg->name, "event", event_json(value, counters), "counters",
+			 counters, "fields", rows.json);
 	add_value(json, value->value);
 	return json;
 }
 
-static int register_table(const struct cli *cli, const struct pmu_register_value *value)
+/* Where counters are told for people, and of which register. */
+struct counter_lines {
+	const struct cli *cli;
+	const struct pmu_register *reg;
+};
+
+static void counter_line(void *arg, unsigned counter, const char *event, const char *problem)
+{
+	const struct counter_lines *lines = arg;
+	FILE *out = lines->cli->out;
+
+	if (lines->reg->role == PMU_ROLE_COUNTER_CTL)
+		fprintf(out, "  %s%s\n", event, problem);
+	else
+		fprintf(out, "counter %u: %s%s\n", counter, event, problem);
+}
+
+static void print_heading(const struct cli *cli, const struct dump *dump,
+			  const struct pmu_register_value *value)
+{
+	struct counter_lines lines = {cli, value->reg};
+	char instance[16] = "";
+
+	if (value->instance)
+		snprintf(instance, sizeof(instance), "%u", value->instance);
+	fprintf(cli->out, "%s/%s%s.%s = 0x%llX", value->box->pmu, value->box->name, instance,
+		value->reg->name, (unsigned long long)value->value);
+	if (value->reg->role != PMU_ROLE_COUNTER_CTL)
+		fputc('\n', cli->out);
+	each_counter(cli, dump, value, counter_line, &lines);
+}
+
+static int register_table(const struct cli *cli, const struct dump *dump,
+			  const struct pmu_register_value *value)
 {
 	struct table *table = table_new("rlrll");
 	struct field_rows rows = {.table = table, .value = value};
-	char event[EVENT_MAX], instance[16] = "";
 
 	if (!table)
 		return cli_error(cli, EXIT_FAILED, "out of memory");
@@ -109,21 +176,16 @@ static int register_table(const struct cli *cli, const struct pmu_register_value
 		table_cell(table, "%s",
 			   (const char *const[]){"BITS", "FIELD", "VALUE", "ACCESS", "MEANING"}[i]);
 	pmu_register_decode(value->reg, value->value, field_row, &rows);
-	event_of(cli, value, event);
-	if (value->instance)
-		snprintf(instance, sizeof(instance), "%u", value->instance);
 	if (cli->format == CLI_TABLE)
-		fprintf(cli->out, "%s/%s%s.%s = 0x%llX%s%s\n", value->box->pmu, value->box->name,
-			instance, value->reg->name, (unsigned long long)value->value,
-			*event ? "  " : "", event);
+		print_heading(cli, dump, value);
 	return cli_print_table(cli, table);
 }
 
-int decode_register(const struct cli *cli, const struct pmu_register_value *value)
+int decode_register(const struct cli *cli, const struct dump *dump)
 {
 	if (cli->format == CLI_JSON)
-		return cli_print_json(cli, register_json(cli, value));
-	return register_table(cli, value);
+		return cli_print_json(cli, register_json(cli, dump, &dump->values[0]));
+	return register_table(cli, dump, &dump->values[0]);
 }
 
 static void field_csv(void *arg, const struct pmu_field *field, uint64_t value)
@@ -241,7 +303,8 @@ static int report_json(struct report *report, const struct dump *dump,
 
 	report->json = json_array();
 	for (size_t i = 0; i < report->count; i++)
-		json_array_append_new(registers, register_json(report->cli, &report->values[i]));
+		json_array_append_new(registers,
+				      register_json(report->cli, dump, &report->values[i]));
 	each_record(dump, room, record_json, report);
 	return cli_print_json(
 	    report->cli, json_pack("{s:o, s:o}", "registers", registers, "records", report->json));
@@ -270,7 +333,7 @@ static int report_table(struct report *report, const struct dump *dump,
 	for (size_t i = 0; i < report->count && code == EXIT_DONE; i++) {
 		if (i)
 			fputc('\n', report->cli->out);
-		code = register_table(report->cli, &report->values[i]);
+		code = register_table(report->cli, dump, &report->values[i]);
 	}
 	each_record(dump, room, record_table, report);
 	return code;

@@ -100,9 +100,7 @@ static json_t *value_json(const struct pmu_record_value *value)
 	case PMU_RECORD_FLAG:
 		return json_boolean(value->value);
 	case PMU_RECORD_NUMBER:
-		if (value->value <= INT64_MAX)
-			return json_integer((json_int_t)value->value);
-		break;
+		return cli_json_number(value->value);
 	default:
 		break;
 	}
@@ -135,8 +133,7 @@ static void record_json(void *arg, const struct pmu_record_kind *kind, bool capt
 		      source->record->name, "kind", kind ? kind->name : NULL, "captured", captured,
 		      "fields", telling->fields, "entries", "notes");
 	if (source->bytes)
-		json_object_set_new(telling->record, "offset",
-				    json_integer((json_int_t)source->offset));
+		json_object_set_new(telling->record, "offset", cli_json_number(source->offset));
 }
 
 static void entry_json(void *arg, unsigned row, const struct pmu_record_kind *kind)

@@ -41,10 +41,10 @@ static json_t *writes_json(const char *event, const struct pmu_write *writes, in
 	json_t *array = json_array();
 
 	for (int i = 0; i < count; i++)
-		json_array_append_new(array, json_pack("{s:s, s:I, s:I, s:s}", "space",
+		json_array_append_new(array, json_pack("{s:s, s:o, s:o, s:s}", "space",
 						       cli_space_name(writes[i].space), "address",
-						       (json_int_t)writes[i].address, "value",
-						       (json_int_t)writes[i].value, "register",
+						       cli_json_number(writes[i].address), "value",
+						       cli_json_number(writes[i].value), "register",
 						       writes[i].reg->name));
 	return json_pack("{s:s, s:o}", "event", event, "writes", array);
 }
@@ -91,11 +91,12 @@ static int encode(const struct cli *cli, const struct request *request, const ch
 {
 	struct pmu_write writes[PMU_EVENT_WRITES];
 	struct pmu_selection selection;
-	char event[256];
+	char event[PMU_EVENT_TEXT_MAX];
 	int count, error = pmu_event_parse(cli->ctx, request->pmu, text, &selection);
 
 	if (error)
 		return cli_fail(cli, error);
+	cli_warn_event(cli, &selection);
 	count = pmu_event_encode(cli->ctx, &selection,
 				 selection.instance < 0 ? 0 : (unsigned)selection.instance,
 				 counter_of(request, &selection), writes);

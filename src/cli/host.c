@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/file.h"
+#include "base/list.h"
 #include "bus/bus.h"
 #include "bus/hardware.h"
 #include "cli/child.h"
@@ -15,8 +16,8 @@
 #include "cli/guardian.h"
 #include "session/session.h"
 
-#define SMALL_FILE     4096 /* bytes of a setting of the kernel */
-#define EVENT_TEXT_MAX 1024 /* of an expression, as the user wrote it */
+#define SMALL_FILE     4096			/* bytes of a setting of the kernel */
+#define EVENT_TEXT_MAX (2 * PMU_EVENT_TEXT_MAX) /* of an expression, as the user wrote it */
 
 struct stat_access {
 	struct pmu_access_op op;
@@ -52,15 +53,13 @@ static void keep_access(void *arg, bool write, const struct pmu_access_op *op)
 /* The first of events that commas outside braces divide. */
 static void first_of(const char *events, char text[EVENT_TEXT_MAX])
 {
-	int depth = 0;
+	const char *item;
 	size_t length = 0;
 
-	while (length < EVENT_TEXT_MAX - 1 && events[length] &&
-	       (events[length] != ',' || depth > 0)) {
-		depth += (events[length] == '{') - (events[length] == '}');
-		length++;
-	}
-	memcpy(text, events, length);
+	if (list_next(&events, &item, &length) && length < EVENT_TEXT_MAX)
+		memcpy(text, item, length);
+	else
+		length = 0;
 	text[length] = '\0';
 }
 
@@ -341,7 +340,7 @@ static int finish(const struct cli *cli, struct stat_run *run, struct guarded *g
 {
 	int code = error ? EXIT_FAILED : 0, lost = pmu_session_end(run->session, cli->ctx);
 
-	guardian_end(&guarded->guardian, !lost);
+	guardian_end(cli, &guarded->guardian, !lost);
 	if (error)
 		cli_error(cli, 0, "%s", run->problem);
 	if (error == PMU_E_BUSY && !run->started && !run->options.force)
@@ -351,7 +350,8 @@ static int finish(const struct cli *cli, struct stat_run *run, struct guarded *g
 	/* What kept it from counting most often keeps it from restoring too, and has been said. */
 	if (!lost || run->options.replay || !strcmp(run->problem, pmu_message(cli->ctx)))
 		return code;
-	return cli_error(cli, EXIT_FAILED, "registers could not be restored: %s",
+	return cli_error(cli, EXIT_FAILED,
+			 "registers could not be restored: %s; pmulab restore tries again",
 			 pmu_message(cli->ctx));
 }
 
@@ -401,7 +401,7 @@ static json_t *access_json(const struct stat_run *run, const struct stat_access 
 			 place->box->name, "instance", place->instance, "register", access->op.reg,
 			 "space", cli_space_name(access->op.space), "address", access->op.address,
 			 "width", access->op.width, "value",
-			 access->write ? json_integer((json_int_t)access->op.value) : json_null());
+			 access->write ? cli_json_number(access->op.value) : json_null());
 }
 
 static void access_row(const struct stat_run *run, struct table *table,

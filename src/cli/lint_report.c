@@ -112,9 +112,9 @@ static json_t *finding_json(const struct lint_finding *finding)
 	json_t *json;
 
 	snprintf(value, sizeof(value), "0x%" PRIX64, finding->value);
-	json = json_pack("{s:s, s:i, s:s, s:s, s:s, s:I}", "register", finding->reg, "socket",
+	json = json_pack("{s:s, s:i, s:s, s:s, s:s, s:o}", "register", finding->reg, "socket",
 			 (int)finding->socket, "value", value, "rule", finding->rule, "source",
-			 finding->source, "times", (json_int_t)finding->times);
+			 finding->source, "times", cli_json_number(finding->times));
 	if (finding->box) {
 		json_object_set_new(json, "box", json_string(finding->box));
 		json_object_set_new(json, "instance", json_integer(finding->instance));
@@ -128,9 +128,9 @@ static int report_json(const struct cli *cli, const struct lint *lint, char **to
 
 	for (size_t i = 0; i < lint->count; i++)
 		json_array_append_new(findings, finding_json(&lint->findings[i]));
-	report = json_pack("{s:s, s:i, s:o, s:I, s:b}", "machine", lint->machine->name, "exit",
-			   tool_exit, "findings", findings, "times", (json_int_t)all_times(lint),
-			   "complete", !lint->incomplete);
+	report = json_pack("{s:s, s:i, s:o, s:o, s:b}", "machine", lint->machine->name, "exit",
+			   tool_exit, "findings", findings, "times",
+			   cli_json_number(all_times(lint)), "complete", !lint->incomplete);
 	return cli_print_json(cli, text_json_set(report, "tool", tool));
 }
 

@@ -10,11 +10,13 @@
 static void usage(FILE *file)
 {
 	fputs(
-	    "usage: pmulab list [pmus|boxes|events|encodings|settings|metrics|registers|records]\n"
+	    "usage: pmulab list "
+	    "[pmus|boxes|events|encodings|settings|metrics|registers|records|facts]\n"
 	    "                   [--pmu PMU] [--box BOX] [--format table|json|csv] [--count] "
 	    "[TEXT]\n\n"
 	    "Lists the catalog, events if nothing else is said. TEXT keeps names that contain it.\n"
-	    "Encodings are events with each of their unit masks, settings what may follow them.\n"
+	    "Encodings are events with each of their unit masks, settings what may follow them,\n"
+	    "facts tables of the manuals: queues, caches, latencies.\n"
 	    "--count prints how many of each there are, box by box.\n",
 	    file);
 }
@@ -44,16 +46,22 @@ static void each_box(const struct choice *choice,
 	}
 }
 
-json_t *list_words_json(const char *words)
+json_t *list_words_json(const char *const *words)
 {
 	json_t *array = json_array();
 
-	while (*words) {
-		size_t length = strcspn(words, ",");
+	for (; words && *words; words++)
+		json_array_append_new(array, json_string(*words));
+	return array;
+}
 
-		json_array_append_new(array, json_stringn(words, length));
-		words += length + (words[length] == ',');
-	}
+json_t *list_modifiers_json(const struct pmu_box *box, uint64_t modifiers)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < box->modifier_count; i++)
+		if (modifiers >> box->modifiers[i].number & 1)
+			json_array_append_new(array, json_string(box->modifiers[i].name));
 	return array;
 }
 
@@ -74,12 +82,13 @@ static json_t *event_json(const struct pmu_box *box, const struct pmu_event *eve
 	for (size_t i = 0; i < event->umask_count; i++)
 		json_array_append_new(umasks, json_pack("{s:s, s:i}", "name", event->umasks[i].name,
 							"value", event->umasks[i].value));
-	return json_pack("{s:s, s:s, s:s, s:i, s:b, s:o, s:i, s:o, s:o, s:s, s:s}", "pmu", box->pmu,
-			 "box", box->name, "event", event->name, "code", event->code, "ext",
-			 event->ext, "counters", counters_json(event->counters), "max_increment",
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:o, s:i, s:o, s:o, s:s, s:s}", "pmu",
+			 box->pmu, "box", box->name, "event", event->name, "title", event->title,
+			 "category", event->category, "code", event->code, "ext", event->ext,
+			 "counters", counters_json(event->counters), "max_increment",
 			 event->max_increment, "umasks", umasks, "filters",
-			 list_words_json(event->filters), "model", cli_model_name(event->model),
-			 "source", event->source);
+			 list_modifiers_json(box, event->filters), "model",
+			 cli_model_name(event->model), "source", event->source);
 }
 
 static void events_json(void *arg, const struct choice *choice, const struct pmu_box *box)
@@ -111,22 +120,24 @@ static void events_table(void *arg, const struct choice *choice, const struct pm
 static json_t *register_json(const struct pmu_box *box, const struct pmu_register *reg,
 			     unsigned instance)
 {
+	const uint64_t reset = pmu_register_reset(box, reg, instance);
 	json_t *fields = json_array();
 
 	for (size_t i = 0; i < reg->field_count; i++) {
 		const struct pmu_field *field = &reg->fields[i];
 
 		json_array_append_new(fields,
-				      json_pack("{s:s, s:i, s:i, s:s, s:I}", "name", field->name,
+				      json_pack("{s:s, s:i, s:i, s:s, s:o}", "name", field->name,
 						"hi", field->hi, "lo", field->lo, "access",
 						cli_access_name(field->access), "reset",
-						(json_int_t)field->reset));
+						cli_json_number(pmu_field_value(field, reset))));
 	}
-	return json_pack(
-	    "{s:s, s:s, s:i, s:s, s:s, s:I, s:i, s:s, s:I, s:o}", "pmu", box->pmu, "box", box->name,
-	    "instance", instance, "name", reg->name, "space", cli_space_name(reg->space), "address",
-	    (json_int_t)pmu_register_address(box, reg, instance), "width", reg->width, "access",
-	    cli_access_name(reg->access), "reset", (json_int_t)reg->reset, "fields", fields);
+	return json_pack("{s:s, s:s, s:i, s:s, s:s, s:o, s:i, s:s, s:o, s:o}", "pmu", box->pmu,
+			 "box", box->name, "instance", instance, "name", reg->name, "space",
+			 cli_space_name(reg->space), "address",
+			 cli_json_number(pmu_register_address(box, reg, instance)), "width",
+			 reg->width, "access", cli_access_name(reg->access), "reset",
+			 cli_json_number(reset), "fields", fields);
 }
 
 static void registers_json(void *arg, const struct choice *choice, const struct pmu_box *box)
@@ -154,7 +165,8 @@ static void registers_table(void *arg, const struct choice *choice, const struct
 			table_cell(arg, "%s", cli_address(text, reg->space, address));
 			table_cell(arg, "%u", reg->width);
 			table_cell(arg, "%s", cli_access_name(reg->access));
-			table_cell(arg, "0x%llX", (unsigned long long)reg->reset);
+			table_cell(arg, "0x%llX",
+				   (unsigned long long)pmu_register_reset(box, reg, instance));
 			table_cell(arg, "%s", reg->source);
 		}
 	}
@@ -331,6 +343,7 @@ static const struct {
      records_table,
      "lllrrl",
      {"PMU", "RECORD", "IN", "BYTES", "ENTRIES", "WHAT IT IS"}},
+    {"facts", list_facts_json, list_facts_table, "llrl", {"PMU", "FACTS", "ROWS", "WHAT THEY ARE"}},
     {"boxes",
      boxes_json,
      boxes_table,

@@ -5,6 +5,8 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "cli/cli.h"
+
 #include "pmulab/catalog.h"
 
 /* What the user wants to see. */
@@ -16,13 +18,23 @@ struct choice {
 
 bool list_chosen(const struct choice *choice, const char *name);
 
-/** "a,b" as an array of strings. */
-json_t *list_words_json(const char *words);
+/** Texts with NULL behind them, or NULL, as an array. */
+json_t *list_words_json(const char *const *words);
+/** The names of a set of a box's modifiers, as an array. */
+json_t *list_modifiers_json(const struct pmu_box *box, uint64_t modifiers);
 
 /** Rows of one box, into a JSON array or a struct table. */
 void list_encodings_json(void *arg, const struct choice *choice, const struct pmu_box *box);
 void list_encodings_table(void *arg, const struct choice *choice, const struct pmu_box *box);
 void list_settings_json(void *arg, const struct choice *choice, const struct pmu_box *box);
 void list_settings_table(void *arg, const struct choice *choice, const struct pmu_box *box);
+
+#define CLI_FACT_COLUMNS 16 /* of a table of facts, at most: the generator sees to it */
+
+/** A table of a manual, for people. */
+void list_show_facts(const struct cli *cli, const struct pmu_box *box,
+		     const struct pmu_facts *facts);
+void list_facts_json(void *arg, const struct choice *choice, const struct pmu_box *box);
+void list_facts_table(void *arg, const struct choice *choice, const struct pmu_box *box);
 
 #endif

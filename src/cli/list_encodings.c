@@ -9,9 +9,9 @@
 static void add_presets_json(json_t *array, const struct pmu_preset *presets, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		json_t *preset = json_pack("{s:s, s:i, s:i, s:I}", "register", presets[i].reg->name,
+		json_t *preset = json_pack("{s:s, s:i, s:i, s:o}", "register", presets[i].reg->name,
 					   "hi", presets[i].hi, "lo", presets[i].lo, "value",
-					   (json_int_t)presets[i].value);
+					   cli_json_number(presets[i].value));
 
 		if (presets[i].copy != PMU_COPY_ALL)
 			json_object_set_new(preset, "copy", json_integer(presets[i].copy));
@@ -25,7 +25,7 @@ static json_t *given_json(const struct pmu_umask *umask)
 
 	for (size_t i = 0; i < umask->given_count; i++)
 		json_object_set_new(given, umask->given[i].modifier->name,
-				    json_integer((json_int_t)umask->given[i].value));
+				    cli_json_number(umask->given[i].value));
 	return given;
 }
 
@@ -39,14 +39,15 @@ static json_t *encoding_json(const struct pmu_box *box, const struct pmu_event *
 	add_presets_json(sets, event->presets, event->preset_count);
 	if (umask)
 		add_presets_json(sets, umask->presets, umask->preset_count);
-	return json_pack("{s:s, s:s, s:s, s:i, s:b, s:s, s:i, s:i, s:b, s:s, s:o, s:o, s:s, s:o}",
-			 "pmu", box->pmu, "box", box->name, "event", event->name, "code",
-			 event->code, "ext", event->ext, "umask", umask ? umask->name : "", "value",
-			 umask ? umask->value : event->umask, "care", umask ? umask->care : 0xff,
-			 "alone", umask && umask->alone, "group", umask ? umask->group : "",
-			 "given", umask ? given_json(umask) : json_object(), "sets", sets, "set",
-			 cli_set_text(event, set), "attributes",
-			 list_words_json(event->attributes));
+	return json_pack(
+	    "{s:s, s:s, s:s, s:i, s:b, s:s, s:i, s:i, s:b, s:s, s:o, s:o, s:o, s:s, s:o}", "pmu",
+	    box->pmu, "box", box->name, "event", event->name, "code", event->code, "ext",
+	    event->ext, "umask", umask ? umask->name : "", "value",
+	    umask ? umask->value : event->umask, "care", umask ? umask->care : 0xff, "alone",
+	    umask && umask->alone, "group", umask ? umask->group : "", "given",
+	    umask ? given_json(umask) : json_object(), "sum",
+	    list_words_json(umask ? umask->sum : NULL), "sets", sets, "set",
+	    cli_set_text(event, set), "attributes", list_words_json(event->attributes));
 }
 
 void list_encodings_json(void *arg, const struct choice *choice, const struct pmu_box *box)
@@ -91,8 +92,8 @@ static json_t *values_json(const struct pmu_box *box, const struct pmu_modifier 
 	for (size_t i = 0; i < box->mnemonic_count; i++)
 		if (!strcasecmp(box->mnemonics[i].field, modifier->name))
 			json_array_append_new(
-			    values, json_pack("{s:s, s:I}", "name", box->mnemonics[i].name, "value",
-					      (json_int_t)box->mnemonics[i].value));
+			    values, json_pack("{s:s, s:o}", "name", box->mnemonics[i].name, "value",
+					      cli_json_number(box->mnemonics[i].value)));
 	return values;
 }
 

@@ -17,12 +17,12 @@ static void usage(FILE *file)
 
 static json_t *machine_json(const struct pmu_machine *m)
 {
-	return json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:I, s:s}",
+	return json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:s}",
 			 "name", m->name, "title", m->title, "pmu", m->pmu, "sockets", m->sockets,
 			 "cores", m->cores, "slices", m->slices, "channels",
 			 m->home_agents * m->channels, "core_mhz", m->core_mhz, "uclk_mhz",
 			 m->uclk_mhz, "dclk_mhz", m->dclk_mhz, "memory_bytes",
-			 (json_int_t)m->memory_bytes, "source", m->source);
+			 cli_json_number(m->memory_bytes), "source", m->source);
 }
 
 int cli_machines(struct cli *cli, int argc, char **argv)

@@ -101,14 +101,14 @@ static json_t *count_json(const char *event, const struct pmu_process_count *cou
 {
 	bool counted = count->state == PMU_PROCESS_COUNTED;
 	/* A count that was whole is not turned into a floating point number. */
-	json_int_t estimate = is_shared(count) ? (json_int_t)(pmu_process_estimate(count) + 0.5)
-					       : (json_int_t)count->counted;
+	uint64_t estimate =
+	    is_shared(count) ? (uint64_t)(pmu_process_estimate(count) + 0.5) : count->counted;
 
 	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:f, s:b}", "event", event, "name",
 			 count->event, "unit", count->unit, "state", state_name(count), "count",
-			 counted ? json_integer(estimate) : json_null(), "counted",
-			 counted ? json_integer((json_int_t)count->counted) : json_null(),
-			 "running", running_share(count), "user_only", count->user_only);
+			 counted ? cli_json_number(estimate) : json_null(), "counted",
+			 counted ? cli_json_number(count->counted) : json_null(), "running",
+			 running_share(count), "user_only", count->user_only);
 }
 
 static int print_json(const struct cli *cli, const struct process_run *run,

@@ -95,15 +95,14 @@ static double evaluate(const struct stat_run *run, const struct stat_metric *met
 static json_t *count_json(const struct stat_run *run, const struct pmu_count *count)
 {
 	const struct pmu_selection *selection = pmu_session_event(run->session, count->event);
-	char event[256];
+	char event[PMU_EVENT_TEXT_MAX];
 
 	pmu_event_print(selection, event, sizeof(event));
-	return json_pack("{s:s, s:s, s:s, s:i, s:i, s:o, s:s}", "event", event, "pmu",
-			 selection->pmu->name, "box", selection->box->name, "socket", count->socket,
-			 "instance", count->instance, "count",
-			 stat_is_absent(run, selection) ? json_null()
-							: json_integer((json_int_t)count->count),
-			 "model", cli_model_name(model_of(run, selection)));
+	return json_pack(
+	    "{s:s, s:s, s:s, s:i, s:i, s:o, s:s}", "event", event, "pmu", selection->pmu->name,
+	    "box", selection->box->name, "socket", count->socket, "instance", count->instance,
+	    "count", stat_is_absent(run, selection) ? json_null() : cli_json_number(count->count),
+	    "model", cli_model_name(model_of(run, selection)));
 }
 
 static json_t *known(bool known, json_t *value)
@@ -135,9 +134,9 @@ static int print_json(const struct cli *cli, const struct stat_run *run, char **
 	    "way", pmu_bus_way(run->bus), "ran", known(argv[0], json_boolean(run->ran)), "exit",
 	    known(run->ran, json_integer(run->exit)), "seconds",
 	    known(run->ran && isfinite(run->seconds), json_real(run->seconds)), "instructions",
-	    known(emulated, json_integer((json_int_t)run->truth.instructions)), "cycles",
-	    known(emulated, json_integer((json_int_t)run->truth.cycles)), "counts", counts,
-	    "metrics", metrics);
+	    known(emulated, cli_json_number(run->truth.instructions)), "cycles",
+	    known(emulated, cli_json_number(run->truth.cycles)), "counts", counts, "metrics",
+	    metrics);
 	return cli_print_json(cli, text_json_set(report, "command", argv));
 }
 
@@ -194,7 +193,7 @@ static void instance_rows(const struct stat_run *run, struct table *table, unsig
 static void event_rows(const struct stat_run *run, struct table *table, unsigned event)
 {
 	const struct pmu_selection *selection = pmu_session_event(run->session, event);
-	char text[256];
+	char text[PMU_EVENT_TEXT_MAX];
 
 	pmu_event_print(selection, text, sizeof(text));
 	for (unsigned column = 0; column < column_count(run); column++)
@@ -287,7 +286,7 @@ static int print_csv(const struct cli *cli, const struct stat_run *run)
 		const struct pmu_count *count = &run->counts[i];
 		const struct pmu_selection *selection =
 		    pmu_session_event(run->session, count->event);
-		char event[256];
+		char event[PMU_EVENT_TEXT_MAX];
 
 		pmu_event_print(selection, event, sizeof(event));
 		table_cell(table, "%s", event);

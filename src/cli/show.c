@@ -3,7 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cli/cli.h"
+#include "cli/list.h"
 #include "pmulab/record.h"
 
 #define UMASK_TEXT_MAX 24
@@ -11,11 +11,10 @@
 
 static void usage(FILE *file)
 {
-	fputs(
-	    "usage: pmulab show [--pmu PMU] NAME\n\n"
-	    "Everything about a PMU, box, event, register, metric, record or machine. BOX.NAME or\n"
-	    "PMU/BOX.NAME where several have the name.\n",
-	    file);
+	fputs("usage: pmulab show [--pmu PMU] NAME\n\n"
+	      "Everything about a PMU, box, event, register, metric, record, table of facts or\n"
+	      "machine. BOX.NAME or PMU/BOX.NAME where several have the name.\n",
+	      file);
 }
 
 /* Where a printing function puts its text, and how much it has found. */
@@ -72,17 +71,58 @@ static void write_bits(const struct pmu_umask *umask, char text[UMASK_TEXT_MAX])
 	snprintf(text, UMASK_TEXT_MAX, " 0x%02X  b%s", umask->value, bits);
 }
 
-static void show_umasks(const struct show *show, const struct pmu_event *event)
+/* Names with ", " between them behind @label; nothing where there are none. */
+static void show_words(const struct show *show, const char *label, const char *const *words)
+{
+	if (!words)
+		return;
+	fprintf(show->cli->out, "  %-12s %s", label, *words);
+	while (*++words)
+		fprintf(show->cli->out, ", %s", *words);
+	fputc('\n', show->cli->out);
+}
+
+/* The names of a set of modifiers, comma separated, behind @before. */
+static void show_modifiers(const struct show *show, const char *before, const struct pmu_box *box,
+			   uint64_t modifiers)
+{
+	for (size_t i = 0; i < box->modifier_count; i++) {
+		if (!(modifiers >> box->modifiers[i].number & 1))
+			continue;
+		fprintf(show->cli->out, "%s%s", before, box->modifiers[i].name);
+		before = ", ";
+	}
+}
+
+/* Unit masks that count as much together. */
+static void show_sum(const struct show *show, const struct pmu_umask *umask)
+{
+	const char *before = "=";
+
+	if (!umask->sum)
+		return;
+	fprintf(show->cli->out, "  %-12s  ", "");
+	for (const char *const *name = umask->sum; *name; name++) {
+		fprintf(show->cli->out, " %s %s", before, *name);
+		before = "+";
+	}
+	fputc('\n', show->cli->out);
+}
+
+static void show_umasks(const struct show *show, const struct pmu_box *box,
+			const struct pmu_event *event)
 {
 	for (size_t i = 0; i < event->umask_count; i++) {
 		const struct pmu_umask *umask = &event->umasks[i];
 		char bits[UMASK_TEXT_MAX];
 
 		write_bits(umask, bits);
-		fprintf(show->cli->out, "  %-12s .%-20s%s%s%s%s%s  %s\n", i ? "" : "unit masks",
-			umask->name, bits, *umask->filters ? "  needs " : "", umask->filters,
-			umask->alone ? "  alone" : "", umask->absent ? "  not modelled" : "",
-			umask->desc);
+		fprintf(show->cli->out, "  %-12s .%-20s%s", i ? "" : "unit masks", umask->name,
+			bits);
+		show_modifiers(show, "  needs ", box, umask->filters);
+		fprintf(show->cli->out, "%s%s  %s\n", umask->alone ? "  alone" : "",
+			umask->absent ? "  not modelled" : "", umask->desc);
+		show_sum(show, umask);
 		show_presets(show, umask->presets, umask->preset_count);
 		show_given(show, umask);
 	}
@@ -99,6 +139,8 @@ static void show_event(struct show *show, const struct pmu_box *box, const struc
 	char counters[40], set[CLI_SET_MAX];
 
 	fprintf(show->cli->out, "event %s/%s.%s\n", box->pmu, box->name, event->name);
+	line(show, "title", event->title);
+	line(show, "category", event->category);
 	line(show, "counts", event->desc);
 	fprintf(show->cli->out, "  %-12s 0x%02X%s\n", "code", event->code,
 		event->ext ? " with the extended select bit" : "");
@@ -106,30 +148,51 @@ static void show_event(struct show *show, const struct pmu_box *box, const struc
 	if (event->max_increment)
 		fprintf(show->cli->out, "  %-12s %u a cycle at most\n", "increment",
 			event->max_increment);
-	show_umasks(show, event);
-	line(show, "filters", event->filters);
+	show_umasks(show, box, event);
+	if (event->filters) {
+		fprintf(show->cli->out, "  %-12s", "filters");
+		show_modifiers(show, " ", box, event->filters);
+		fputc('\n', show->cli->out);
+	}
 	line(show, "of set", cli_set_text(event, set));
-	line(show, "also", event->attributes);
+	show_words(show, "also", event->attributes);
 	show_presets(show, event->presets, event->preset_count);
 	fprintf(show->cli->out, "  %-12s %s%s%s\n", "emulated", cli_model_name(event->model),
 		*event->model_note ? ": " : "", event->model_note);
 	line(show, "source", event->source);
 }
 
+/* Whether instances hold different values after reset: PCI functions their device ids. */
+static bool resets_differ(const struct pmu_box *box, const struct pmu_register *reg)
+{
+	return box->instance_count && pmu_register_reset(box, reg, 0) != reg->reset;
+}
+
+static void show_instance(const struct show *show, const struct pmu_box *box,
+			  const struct pmu_register *reg, unsigned i)
+{
+	const struct pmu_instance *instance = &box->instances[i];
+	char text[CLI_ADDRESS_MAX];
+
+	fprintf(show->cli->out, "  %-12s %s%u%s%s%s%s: %s", i ? "" : "addresses", box->name, i,
+		*instance->label ? ", " : "", instance->label, reg->names ? ", " : "",
+		reg->names ? reg->names[i] : "",
+		cli_address(text, reg->space, pmu_register_address(box, reg, i)));
+	if (resets_differ(box, reg))
+		fprintf(show->cli->out, ", reset 0x%llX",
+			(unsigned long long)pmu_register_reset(box, reg, i));
+	fputc('\n', show->cli->out);
+}
+
 static void show_register(struct show *show, const struct pmu_box *box,
 			  const struct pmu_register *reg)
 {
 	fprintf(show->cli->out, "register %s/%s.%s\n", box->pmu, box->name, reg->name);
-	fprintf(show->cli->out, "  %-12s %u bits, reset 0x%llX\n", "width", reg->width,
-		(unsigned long long)reg->reset);
-	for (unsigned i = 0; i < box->instance_count; i++) {
-		uint32_t address = pmu_register_address(box, reg, i);
-		char text[CLI_ADDRESS_MAX];
-
-		fprintf(show->cli->out, "  %-12s %s%u%s%s: ", i ? "" : "addresses", box->name, i,
-			*box->instances[i].label ? ", " : "", box->instances[i].label);
-		fprintf(show->cli->out, "%s\n", cli_address(text, reg->space, address));
-	}
+	fprintf(show->cli->out, "  %-12s %u bits, reset 0x%llX%s\n", "width", reg->width,
+		(unsigned long long)reg->reset,
+		resets_differ(box, reg) ? " beside the instance's device id" : "");
+	for (unsigned i = 0; i < box->instance_count; i++)
+		show_instance(show, box, reg, i);
 	for (size_t i = 0; i < reg->field_count; i++) {
 		const struct pmu_field *field = &reg->fields[i];
 
@@ -285,6 +348,9 @@ static void show_box(struct show *show, const struct pmu_box *box)
 	for (size_t i = 0; i < box->bank_count; i++)
 		show_bank(show, i ? "" : "sets", &box->banks[i]);
 	show_mnemonics(show, box);
+	for (size_t i = 0; i < box->fact_count; i++)
+		fprintf(show->cli->out, "  %-12s %-14s %s\n", i ? "" : "facts", box->facts[i].name,
+			box->facts[i].title);
 	line(show, "source", box->source);
 }
 
@@ -356,10 +422,24 @@ static void blank(const struct show *show)
 		show->found++;                                                                     \
 	} while (0)
 
+/* By the name that all instances have, or by that of one. */
+static const struct pmu_register *find_register(const struct pmu_box *box, const char *name)
+{
+	const struct pmu_register *reg = pmu_find_register(box, name);
+	unsigned instance;
+
+	return reg ? reg : pmu_find_instance_register(box, name, &instance);
+}
+
+static void show_facts(struct show *show, const struct pmu_box *box, const struct pmu_facts *facts)
+{
+	list_show_facts(show->cli, box, facts);
+}
+
 static void show_in_box(struct show *show, const struct pmu_box *box, const char *name)
 {
 	const struct pmu_event *event = pmu_find_event(box, name);
-	const struct pmu_register *reg = pmu_find_register(box, name);
+	const struct pmu_register *reg = find_register(box, name);
 	const struct pmu_metric *metric = pmu_find_metric(box, name);
 	const struct pmu_record *record = pmu_find_record(box, name);
 
@@ -371,6 +451,9 @@ static void show_in_box(struct show *show, const struct pmu_box *box, const char
 		SHOW(metric, box, metric);
 	if (record)
 		SHOW(record, box, record);
+	for (size_t i = 0; i < box->fact_count; i++)
+		if (!strcasecmp(box->facts[i].name, name))
+			SHOW(facts, box, &box->facts[i]);
 }
 
 static void show_all(struct show *show, const struct pmu_pmu *only)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "bus/emulated.h"
 #include "cli/host.h"
 #include "cli/run.h"
@@ -35,29 +36,19 @@ static void usage(FILE *file)
 	    file);
 }
 
-/* Splits at commas outside braces and calls @each; text is changed. */
+/* Calls @each for what commas divide; text is changed. */
 static int each_word(const struct cli *cli, struct stat_run *run, char *text,
 		     int (*each)(const struct cli *, struct stat_run *, const char *))
 {
-	int depth = 0;
+	const char *list = text, *item;
+	size_t length;
+	int code = 0;
 
-	for (char *start = text, *at = text;; at++) {
-		bool last = !*at;
-
-		depth += (*at == '{') - (*at == '}');
-		if (!last && (*at != ',' || depth > 0))
-			continue;
-		*at = '\0';
-		if (*start) {
-			int code = each(cli, run, start);
-
-			if (code)
-				return code;
-		}
-		if (last)
-			return 0;
-		start = at + 1;
+	while (!code && list_next(&list, &item, &length)) {
+		text[item - text + (ptrdiff_t)length] = '\0';
+		code = each(cli, run, item);
 	}
+	return code;
 }
 
 static int add_event(const struct cli *cli, struct stat_run *run, const char *text)
@@ -65,8 +56,10 @@ static int add_event(const struct cli *cli, struct stat_run *run, const char *te
 	struct pmu_selection selection;
 	int error = pmu_event_parse(cli->ctx, run->pmu, text, &selection);
 
-	if (!error)
+	if (!error) {
+		cli_warn_event(cli, &selection);
 		error = pmu_session_add(run->session, cli->ctx, &selection);
+	}
 	return error < 0 ? cli_fail(cli, error) : 0;
 }
 
@@ -104,7 +97,7 @@ static void warn_absent(const struct cli *cli, const struct stat_run *run)
 		const struct pmu_event *event = selection->event;
 		const char *note =
 		    event && event->model == PMU_MODEL_ABSENT ? event->model_note : "";
-		char text[256];
+		char text[PMU_EVENT_TEXT_MAX];
 
 		if (!stat_is_absent(run, selection))
 			continue;

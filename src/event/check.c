@@ -10,8 +10,6 @@
 #include "event/valid.h"
 #include "event/value.h"
 
-#define TEXT_MAX 512 /* characters of an expression in a message */
-
 /* The named unit masks of a selection. */
 struct rows {
 	const struct pmu_umask *row[UMASK_ROWS];
@@ -19,12 +17,12 @@ struct rows {
 };
 
 /* Writes the event and its unit masks as they are named, for messages. */
-static const char *event_text(const struct expression *expression, char text[TEXT_MAX])
+static const char *event_text(const struct expression *expression, char text[PMU_EVENT_TEXT_MAX])
 {
 	struct pmu_selection bare = *expression->selection;
 
 	bare.setting_count = 0;
-	pmu_event_print(&bare, text, TEXT_MAX);
+	pmu_event_print(&bare, text, PMU_EVENT_TEXT_MAX);
 	return text;
 }
 
@@ -144,68 +142,68 @@ static uint64_t example_value(const struct pmu_box *box, const struct pmu_modifi
 	return name_equal(filter->name, VALUE_NODE_FILTER) ? PMU_VALUE_MY_NODE : 1;
 }
 
-static void add_example(struct pmu_selection *example, const char *filter)
+static void add_example(struct pmu_selection *example, const struct pmu_modifier *modifier)
 {
-	const struct pmu_modifier *modifier = pmu_find_modifier(example->box, filter);
-
 	if (example->setting_count < PMU_EVENT_SETTINGS)
 		example->settings[example->setting_count++] =
 		    (struct pmu_setting){modifier, example_value(example->box, modifier)};
 }
 
-static bool has_filters(const struct pmu_event *event, const struct rows *rows)
+/* Filters that have to be given: those of the unit masks, sets, and one of those of the event. */
+static uint64_t needed_filters(const struct pmu_selection *selection, const struct rows *rows)
 {
+	const uint64_t one_of = selection->event->needs;
+	uint64_t needed = 0, given = 0;
+
+	for (size_t i = 0; i < selection->setting_count; i++)
+		given |= UINT64_C(1) << selection->settings[i].modifier->number;
+	if (!(one_of & given))
+		needed |= one_of & (~one_of + 1); /* the first */
 	for (size_t i = 0; i < rows->count; i++)
-		if (*rows->row[i]->filters)
-			return true;
-	return *event->filters;
+		needed |= rows->row[i]->filters;
+	for (size_t i = 0; i < selection->box->modifier_count; i++) {
+		const struct pmu_modifier *modifier = &selection->box->modifiers[i];
+
+		if (modifier->set && filter_in(selection->event->filters, modifier))
+			needed |= UINT64_C(1) << modifier->number;
+	}
+	return needed;
 }
 
 static int check_needed_filters(const struct expression *expression, const struct rows *rows)
 {
 	const struct pmu_selection *selection = expression->selection;
+	const uint64_t needed = needed_filters(selection, rows);
+	const struct pmu_modifier *missing = NULL;
 	struct pmu_selection example;
-	char missing[WORD_MAX] = "", name[TEXT_MAX], text[TEXT_MAX];
+	char name[PMU_EVENT_TEXT_MAX], text[PMU_EVENT_TEXT_MAX];
 
-	if (!has_filters(selection->event, rows))
+	if (!needed)
 		return 0;
 	example = *selection;
 	for (size_t i = 0; i < selection->box->modifier_count; i++) {
 		const struct pmu_modifier *modifier = &selection->box->modifiers[i];
 
-		if (modifier->set && filter_list_has(selection->event->filters, modifier->name) &&
-		    !settings_find(&example, modifier->name)) {
-			if (!*missing)
-				snprintf(missing, sizeof(missing), "%s", modifier->name);
-			add_example(&example, modifier->name);
-		}
+		if (!filter_in(needed, modifier) || settings_of(&example, modifier))
+			continue;
+		if (!missing)
+			missing = modifier;
+		add_example(&example, modifier);
 	}
-	for (size_t i = 0; i < rows->count; i++) {
-		const char *list = rows->row[i]->filters;
-		char filter[WORD_MAX];
-
-		while (filter_list_next(&list, filter, sizeof(filter))) {
-			if (settings_find(&example, filter))
-				continue;
-			if (!*missing)
-				snprintf(missing, sizeof(missing), "%s", filter);
-			add_example(&example, filter);
-		}
-	}
-	if (!*missing)
+	if (!missing)
 		return 0;
 	pmu_event_print(&example, text, sizeof(text));
 	return expression_refuse(expression, PMU_E_SYNTAX, expression->event,
 				 "%s needs the filter %s, for example %s",
-				 event_text(expression, name), missing, text);
+				 event_text(expression, name), missing->name, text);
 }
 
 /* Names what could be filtered by @filter instead. */
-static void list_users(struct valid *valid, const struct pmu_event *event, const char *filter)
+static void list_users(struct valid *valid, const struct pmu_event *event,
+		       const struct pmu_modifier *filter)
 {
 	for (size_t i = 0; i < event->umask_count; i++)
-		if (filter_list_has(event->umasks[i].filters, filter) ||
-		    filter_list_has(event->umasks[i].uses, filter))
+		if (filter_in(event->umasks[i].filters | event->umasks[i].uses, filter))
 			valid_add(valid, event->umasks[i].name);
 }
 
@@ -216,7 +214,7 @@ static void list_filters(struct valid *valid, const struct pmu_selection *select
 		const struct pmu_modifier *modifier = &selection->box->modifiers[i];
 
 		if (modifier->filter &&
-		    filter_is_used(selection->event, rows->row, rows->count, modifier->name))
+		    filter_is_used(selection->event, rows->row, rows->count, modifier))
 			valid_add(valid, modifier->name);
 	}
 }
@@ -224,8 +222,8 @@ static void list_filters(struct valid *valid, const struct pmu_selection *select
 static int refuse_filter(const struct expression *expression, const struct rows *rows, size_t index)
 {
 	const struct pmu_selection *selection = expression->selection;
-	const char *filter = selection->settings[index].modifier->name;
-	char name[TEXT_MAX];
+	const struct pmu_modifier *filter = selection->settings[index].modifier;
+	char name[PMU_EVENT_TEXT_MAX];
 	struct valid valid;
 
 	valid_init(&valid, "");
@@ -234,11 +232,11 @@ static int refuse_filter(const struct expression *expression, const struct rows 
 		return expression_refuse(
 		    expression, PMU_E_CONFLICT, expression->settings[index],
 		    "%s does not look at the filter %s; unit masks that do: %s",
-		    event_text(expression, name), filter, valid.list);
+		    event_text(expression, name), filter->name, valid.list);
 	list_filters(&valid, selection, rows);
 	return expression_refuse(expression, PMU_E_CONFLICT, expression->settings[index],
 				 "%s does not look at the filter %s; it can be filtered by %s",
-				 event_text(expression, name), filter,
+				 event_text(expression, name), filter->name,
 				 valid.length ? valid.list : "nothing");
 }
 
@@ -250,7 +248,7 @@ static int check_used_filters(const struct expression *expression, const struct 
 		const struct pmu_modifier *modifier = selection->settings[i].modifier;
 
 		if (modifier->filter &&
-		    !filter_is_used(selection->event, rows->row, rows->count, modifier->name))
+		    !filter_is_used(selection->event, rows->row, rows->count, modifier))
 			return refuse_filter(expression, rows, i);
 	}
 	return 0;
@@ -419,4 +417,33 @@ int check_selection(struct expression *expression)
 	if (!code)
 		drop_defaults(expression->selection);
 	return code;
+}
+
+/* Whether an increment can be on the counting side of a threshold. */
+static bool is_reached(const struct pmu_setting *setting, unsigned max_increment)
+{
+	if (setting->modifier->threshold == PMU_THRESHOLD_EXCEED)
+		return setting->value < max_increment;
+	return setting->value <= max_increment;
+}
+
+int pmu_event_warning(const struct pmu_selection *selection, char *text, size_t size)
+{
+	const struct pmu_event *event = selection->event;
+
+	if (size)
+		*text = '\0';
+	for (size_t i = 0; event && event->max_increment && i < selection->setting_count; i++) {
+		const struct pmu_setting *setting = &selection->settings[i];
+
+		if (setting->modifier->threshold && setting->value &&
+		    !is_reached(setting, event->max_increment))
+			return snprintf(
+			    text, size, "%s.%s adds %u a cycle at most (%s): %s=%llu is never %s",
+			    selection->box->name, event->name, event->max_increment, event->source,
+			    setting->modifier->name, (unsigned long long)setting->value,
+			    setting->modifier->threshold == PMU_THRESHOLD_EXCEED ? "exceeded"
+										 : "reached");
+	}
+	return 0;
 }

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "event/filter.h"
 #include "event/settings.h"
+#include "event/umask.h"
 #include "pmulab/event.h"
 
 #define TEXT_MAX 512 /* characters of an expression in a message */
@@ -96,6 +97,21 @@ static uint64_t enabling_bits(const struct pmu_selection *selection,
 	return bits;
 }
 
+/* The one control of several fixed counters has fields for each. */
+static uint64_t control_mask(const struct pmu_selection *selection,
+			     const struct pmu_register *control)
+{
+	uint64_t mask = control->ones;
+
+	if (selection->event || selection->box->fixed_count <= 1)
+		return UINT64_MAX;
+	for (size_t i = 0; i < control->field_count; i++)
+		if (control->fields[i].role != PMU_FIELD_NONE &&
+		    control->fields[i].counter == selection->fixed)
+			mask |= pmu_mask(control->fields[i].hi, control->fields[i].lo);
+	return mask;
+}
+
 static int refuse_instance(struct pmu_ctx *ctx, const struct pmu_selection *selection,
 			   unsigned instance)
 {
@@ -159,13 +175,14 @@ static bool names_a_node(const struct pmu_selection *selection)
 }
 
 static struct pmu_write write_of(const struct pmu_box *box, const struct pmu_register *reg,
-				 unsigned instance, uint64_t value)
+				 unsigned instance, uint64_t value, uint64_t mask)
 {
 	return (struct pmu_write){
 	    .reg = reg,
 	    .space = reg->space,
 	    .address = pmu_register_address(box, reg, instance),
 	    .value = value,
+	    .mask = mask,
 	};
 }
 
@@ -195,6 +212,7 @@ static void set_bits(struct filters *filters, const struct pmu_register *reg, ui
 		at--;
 	if (at > 0 && writes[at - 1].reg == reg) {
 		writes[at - 1].value = (writes[at - 1].value & ~mask) | bits;
+		writes[at - 1].mask |= mask;
 		return;
 	}
 	if (filters->count++ >= FILTERS_MAX)
@@ -202,7 +220,12 @@ static void set_bits(struct filters *filters, const struct pmu_register *reg, ui
 	for (int i = filters->count - 1; i > at; i--)
 		writes[i] = writes[i - 1];
 	writes[at] = write_of(filters->selection->box, reg, filters->instance,
-			      (unset_value(reg) & ~mask) | bits);
+			      (unset_value(reg) & ~mask) | bits, mask);
+}
+
+static bool is_of_copy(const struct filters *filters, const struct pmu_preset *preset)
+{
+	return preset->copy == PMU_COPY_ALL || preset->copy == filters->copy;
 }
 
 static void add_presets(struct filters *filters, const struct pmu_preset *presets, size_t count)
@@ -210,11 +233,70 @@ static void add_presets(struct filters *filters, const struct pmu_preset *preset
 	for (size_t i = 0; i < count; i++) {
 		const struct pmu_preset *preset = &presets[i];
 
-		if (preset->copy != PMU_COPY_ALL && preset->copy != filters->copy)
-			continue;
-		set_bits(filters, preset->reg, pmu_mask(preset->hi, preset->lo),
-			 place_value(preset->hi, preset->lo, preset->value));
+		if (is_of_copy(filters, preset))
+			set_bits(filters, preset->reg, pmu_mask(preset->hi, preset->lo),
+				 place_value(preset->hi, preset->lo, preset->value));
 	}
+}
+
+/* Bits that have to hold what they hold where nothing is said of them. */
+static void unset_bits(struct filters *filters, const struct pmu_register *reg, unsigned hi,
+		       unsigned lo)
+{
+	set_bits(filters, reg, pmu_mask(hi, lo), unset_value(reg) & pmu_mask(hi, lo));
+}
+
+/*
+ * Whether a register can keep an event from being counted. What is captured does not; registers of
+ * another file than the box's are lent by the system, and what switches them on stands elsewhere.
+ */
+static bool restricts(const struct filters *filters, const struct pmu_register *reg)
+{
+	return (reg->role == PMU_ROLE_FILTER || reg->role == PMU_ROLE_MATCH) &&
+	       reg->space == filters->selection->box->space;
+}
+
+/* A filter that nobody has named lets everything pass: off where it has to be switched on. */
+static void pass_all(struct filters *filters, const struct pmu_modifier *filter)
+{
+	const struct pmu_register *reg = filter->reg + (filter->copied ? filters->copy : 0);
+
+	if (filter->preset_count == 0 && restricts(filters, reg))
+		unset_bits(filters, reg, filter->hi, filter->lo);
+	for (size_t i = 0; i < filter->preset_count; i++) {
+		const struct pmu_preset *preset = &filter->presets[i];
+
+		if (is_of_copy(filters, preset) && restricts(filters, preset->reg))
+			unset_bits(filters, preset->reg, preset->hi, preset->lo);
+	}
+}
+
+/* The event counts only what passes all filters that it looks at, named or not. */
+static void add_unnamed(struct filters *filters)
+{
+	const struct pmu_selection *selection = filters->selection;
+	const struct pmu_umask *rows[UMASK_ROWS];
+	size_t row_count = umask_rows(selection, rows);
+
+	/* What counter 0 sees is filtered there. */
+	if (selection->event->measure == PMU_MEASURE_COUNTER0)
+		return;
+	for (size_t i = 0; i < selection->box->modifier_count; i++) {
+		const struct pmu_modifier *filter = &selection->box->modifiers[i];
+
+		/* One with a switch is off where it is not set. */
+		if (filter->reg && !filter_switch(filter) && !settings_of(selection, filter) &&
+		    filter_is_used(selection->event, rows, row_count, filter))
+			pass_all(filters, filter);
+	}
+}
+
+/* What an event captures is whole: another cannot have the rest of the register. */
+static void claim_captures(struct filters *filters)
+{
+	for (int i = 0; i < filters->count && i < FILTERS_MAX; i++)
+		if (filters->writes[i].reg->role == PMU_ROLE_CAPTURE_CTL)
+			filters->writes[i].mask = UINT64_MAX;
 }
 
 static void add_setting(struct filters *filters, const struct pmu_setting *setting)
@@ -227,17 +309,19 @@ static void add_setting(struct filters *filters, const struct pmu_setting *setti
 			 place_value(modifier->hi, modifier->lo, setting->value));
 }
 
-/* The event's needs, then those of what the user sets, then what the user sets. */
+/* What lets all pass, the event's needs, those of what the user sets, then what the user sets. */
 static void add_filters(struct filters *filters)
 {
 	const struct pmu_selection *selection = filters->selection;
 	const struct pmu_event *event = selection->event;
 
+	add_unnamed(filters);
 	add_presets(filters, event->presets, event->preset_count);
 	for (size_t i = 0; i < event->umask_count; i++)
 		if (event->umasks[i].value == selection->umask)
 			add_presets(filters, event->umasks[i].presets,
 				    event->umasks[i].preset_count);
+	claim_captures(filters);
 	for (size_t i = 0; i < selection->setting_count; i++)
 		add_presets(filters, selection->settings[i].modifier->presets,
 			    selection->settings[i].modifier->preset_count);
@@ -252,7 +336,7 @@ int pmu_event_encode(struct pmu_ctx *ctx, const struct pmu_selection *selection,
 	const struct pmu_register *control;
 	struct filters filters = {.selection = selection, .instance = instance, .writes = writes};
 	int count = check_place(ctx, selection, instance, counter);
-	uint64_t value;
+	uint64_t value, mask;
 
 	if (count < 0)
 		return count;
@@ -271,10 +355,11 @@ int pmu_event_encode(struct pmu_ctx *ctx, const struct pmu_selection *selection,
 	control = control_of(selection, counter);
 	if (!control)
 		return count;
+	mask = control_mask(selection, control);
 	value = control_value(selection, control, counter) | box->instances[instance].control;
 	if (box->quirks & PMU_QUIRK_CONTROL_TWICE)
-		writes[count++] = write_of(box, control, instance, value);
+		writes[count++] = write_of(box, control, instance, value, mask);
 	value |= enabling_bits(selection, control);
-	writes[count++] = write_of(box, control, instance, value);
+	writes[count++] = write_of(box, control, instance, value, mask);
 	return count;
 }

@@ -4,19 +4,12 @@
 
 #include "pmulab/catalog.h"
 
-/** Whether a comma separated list holds a name. */
-bool filter_list_has(const char *list, const char *name);
-
-/**
- * Takes the next name of a comma separated list.
- * @param list  moved on; at its end, nothing is taken
- * @return false at the end
- */
-bool filter_list_next(const char **list, char *name, size_t size);
+/** Whether a set of modifiers, as the catalog has them for events and unit masks, holds one. */
+bool filter_in(uint64_t set, const struct pmu_modifier *modifier);
 
 /** Whether an event with these unit masks looks at a filter. */
 bool filter_is_used(const struct pmu_event *event, const struct pmu_umask *const *rows,
-		    size_t row_count, const char *filter);
+		    size_t row_count, const struct pmu_modifier *filter);
 
 /** The control bit that makes a counter look at @filter (tid_en for tid); NULL where none is
  * needed. */

@@ -326,19 +326,20 @@ bool names_has_values(const struct expression *expression)
 {
 	const struct pmu_event *event = expression->selection->event;
 
-	return event && *event->filters;
+	return event && event->filters;
 }
 
 /* Sets a filter of the event to a value of that name. @return 1; 0 where there is none */
 static int add_value(struct expression *expression, const struct word *word)
 {
 	const struct pmu_selection *selection = expression->selection;
-	const char *list = selection->event->filters;
-	char filter[WORD_MAX];
+	const struct pmu_box *box = selection->box;
 
-	while (filter_list_next(&list, filter, sizeof(filter))) {
-		const struct pmu_modifier *modifier = pmu_find_modifier(selection->box, filter);
-		const struct pmu_mnemonic *value = value_find(selection->box, modifier, word->name);
+	for (size_t i = 0; i < box->modifier_count; i++) {
+		const struct pmu_modifier *modifier = &box->modifiers[i];
+		const struct pmu_mnemonic *value = filter_in(selection->event->filters, modifier)
+						       ? value_find(box, modifier, word->name)
+						       : NULL;
 		int code;
 
 		if (!value)
@@ -349,11 +350,15 @@ static int add_value(struct expression *expression, const struct word *word)
 	return 0;
 }
 
-static void add_values(struct valid *valid, const struct pmu_box *box, const char *filters)
+static void add_values(struct valid *valid, const struct pmu_box *box, uint64_t filters)
 {
-	for (size_t i = 0; i < box->mnemonic_count; i++)
-		if (filter_list_has(filters, box->mnemonics[i].field))
+	for (size_t i = 0; i < box->mnemonic_count; i++) {
+		const struct pmu_modifier *modifier =
+		    pmu_find_modifier(box, box->mnemonics[i].field);
+
+		if (modifier && filter_in(filters, modifier))
 			valid_add(valid, box->mnemonics[i].name);
+	}
 }
 
 /* The whole name of a fixed counter is like that of an event and a unit mask. */
@@ -386,7 +391,7 @@ int names_umask(struct expression *expression, const struct word *word)
 		code = add_value(expression, word);
 	if (code)
 		return code < 0 ? code : 0;
-	if (!event || (event->umask_count == 0 && !*event->filters))
+	if (!event || (event->umask_count == 0 && !event->filters))
 		return expression_refuse(expression, PMU_E_UNKNOWN, word->place,
 					 "%s.%s has no unit masks", selection->box->name,
 					 event ? event->name : "clock");

@@ -25,6 +25,7 @@ struct search {
 	int instance; /* of "BOX3."; -1: not said */
 	bool numeric;
 	uint64_t address;
+	int space; /* of the address, enum pmu_space; -1: an MSR's or a physical one */
 	struct pmu_register_value found;
 	const struct pmu_box *other; /* another that has it */
 };
@@ -97,6 +98,10 @@ static bool is_at(const struct search *search, const struct pmu_pmu *pmu, const 
 {
 	uint64_t address = search->address;
 
+	if (search->space >= 0 && search->space != reg->space)
+		return false;
+	if (search->space >= 0 && search->space != PMU_SPACE_MMIO)
+		return pmu_register_address(box, reg, instance) == address;
 	if (reg->space == PMU_SPACE_MMIO)
 		address = in_window(&pmu->window, address);
 	else if (reg->space != PMU_SPACE_MSR)
@@ -121,6 +126,7 @@ static void search_name(struct search *search, const struct pmu_box *box)
 {
 	const struct pmu_register *reg;
 	size_t length = strlen(box->name);
+	unsigned instance = 0;
 
 	if (search->box &&
 	    (search->box_length != length || strncasecmp(search->box, box->name, length)))
@@ -128,8 +134,15 @@ static void search_name(struct search *search, const struct pmu_box *box)
 	if (search->instance >= 0 && (size_t)search->instance >= box->instance_count)
 		return;
 	reg = pmu_find_register(box, search->name);
+	if (!reg) {
+		reg = pmu_find_instance_register(box, search->name, &instance);
+		if (reg && search->instance >= 0 &&
+		    !name_equal(pmu_register_name(reg, (unsigned)search->instance), search->name))
+			return;
+	}
 	if (reg)
-		keep(search, box, search->instance < 0 ? 0 : (unsigned)search->instance, reg);
+		keep(search, box, search->instance < 0 ? instance : (unsigned)search->instance,
+		     reg);
 }
 
 static void search_all(struct search *search)
@@ -211,6 +224,76 @@ static bool read_name(struct search *search, const char *text, size_t length)
 	return true;
 }
 
+/* Address spaces as encode prints them. */
+static const struct {
+	const char *name;
+	int space;
+} spaces[] = {
+    {"msr", PMU_SPACE_MSR}, {"pci", PMU_SPACE_PCI}, {"mmio", PMU_SPACE_MMIO},
+    {"pmc", PMU_SPACE_PMC}, {"pmd", PMU_SPACE_PMD}, {"ibr", PMU_SPACE_IBR},
+    {"dbr", PMU_SPACE_DBR},
+};
+
+static int find_space(const char *line, struct token token)
+{
+	for (size_t i = 0; i < sizeof(spaces) / sizeof(spaces[0]); i++)
+		if (strlen(spaces[i].name) == token.length &&
+		    !strncasecmp(spaces[i].name, line + token.offset, token.length))
+			return spaces[i].space;
+	return -1;
+}
+
+/* "D18" with @letter 'd' is 18. */
+static bool read_part(const char *line, struct token token, char letter, uint64_t limit,
+		      uint64_t *value)
+{
+	return token.length > 1 && (line[token.offset] | 0x20) == letter &&
+	       dump_number(line + token.offset + 1, token.length - 1, value) && *value < limit;
+}
+
+/* D18:F1:0xD8: @token becomes all of it. */
+static bool read_pci(struct search *search, const char *line, struct token *token)
+{
+	struct token function = next_token(line, token->offset + token->length);
+	struct token offset = next_token(line, function.offset + function.length);
+	uint64_t device, number, at;
+
+	if (!read_part(line, *token, 'd', 32, &device) ||
+	    !read_part(line, function, 'f', 8, &number) ||
+	    !dump_number(line + offset.offset, offset.length, &at) || at >= 1 << 12)
+		return false;
+	search->space = PMU_SPACE_PCI;
+	search->address = device << 15 | number << 12 | at;
+	token->length = offset.offset + offset.length - token->offset;
+	return true;
+}
+
+/*
+ * An address with its space, as encode prints it: "msr 0xE35", "pci D18:F1:0xD8", "pmc 4".
+ * @token  becomes all of it; unchanged where this is none
+ */
+static bool read_address(struct search *search, const char *line, struct token *token)
+{
+	struct token address = next_token(line, token->offset + token->length);
+	int space = find_space(line, *token);
+	size_t begin = token->offset;
+
+	if (read_pci(search, line, token)) {
+		search->numeric = true;
+		return true;
+	}
+	if (space < 0)
+		return false;
+	if (space != PMU_SPACE_PCI || !read_pci(search, line, &address)) {
+		if (!dump_number(line + address.offset, address.length, &search->address))
+			return false;
+		search->space = space;
+	}
+	search->numeric = true;
+	*token = (struct token){begin, address.offset + address.length - begin};
+	return true;
+}
+
 /* The nearest name among those that were searched. */
 static const char *guess(const struct search *search)
 {
@@ -231,11 +314,11 @@ static const char *guess(const struct search *search)
 static int find(struct pmu_ctx *ctx, struct search *search, const char *line, struct token token)
 {
 	const char *nearest;
-	int error = read_pmu(ctx, search, line, &token);
+	int error = search->numeric ? 0 : read_pmu(ctx, search, line, &token);
 
 	if (error)
 		return error;
-	if (!read_name(search, line + token.offset, token.length))
+	if (!search->numeric && !read_name(search, line + token.offset, token.length))
 		return error_set_at(ctx, PMU_E_SYNTAX, line, token.offset, token.length,
 				    "neither a register's name nor an address");
 	search_all(search);
@@ -258,14 +341,15 @@ static int find(struct pmu_ctx *ctx, struct search *search, const char *line, st
 int pmu_dump_parse(struct pmu_ctx *ctx, const struct pmu_pmu *pmu, const char *line,
 		   struct pmu_register_value *value)
 {
-	struct search search = {.only = pmu, .instance = -1};
-	struct token name = next_token(line, 0);
-	struct token number = next_token(line, name.offset + name.length);
-	struct token rest = next_token(line, number.offset + number.length);
+	struct search search = {.only = pmu, .instance = -1, .space = -1};
+	struct token name = next_token(line, 0), number, rest;
 	int error;
 
 	if (name.length == 0)
 		return 0;
+	read_address(&search, line, &name);
+	number = next_token(line, name.offset + name.length);
+	rest = next_token(line, number.offset + number.length);
 	error = find(ctx, &search, line, name);
 	if (error)
 		return error;

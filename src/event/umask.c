@@ -147,3 +147,21 @@ enum pmu_model pmu_event_model(const struct pmu_selection *selection)
 		return PMU_MODEL_ABSENT;
 	return (enum pmu_model)event->model;
 }
+
+bool umask_find(const struct pmu_event *event, uint8_t *umask)
+{
+	const struct pmu_selection selection = {.event = event, .umask = *umask};
+	const struct pmu_umask *rows[UMASK_ROWS];
+
+	if (event->umask_count == 0)
+		return *umask == event->umask;
+	if (umask_rows(&selection, rows))
+		return true;
+	for (size_t i = 0; event->combine == PMU_COMBINE_ONE && i < event->umask_count; i++) {
+		if ((*umask & event->umasks[i].care) == event->umasks[i].value) {
+			*umask = event->umasks[i].value;
+			return true;
+		}
+	}
+	return false;
+}

@@ -17,4 +17,10 @@ size_t umask_rows(const struct pmu_selection *selection, const struct pmu_umask 
 bool umask_gives(const struct pmu_umask *const *rows, size_t count,
 		 const struct pmu_modifier *modifier, uint64_t *value);
 
+/**
+ * Whether the event has these unit masks; where it takes one at a time, @umask loses the bits that
+ * this one does not care about.
+ */
+bool umask_find(const struct pmu_event *event, uint8_t *umask);
+
 #endif

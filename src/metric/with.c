@@ -18,7 +18,7 @@ static bool leaf_uses(const struct formula_leaf *leaf, const struct pmu_modifier
 {
 	if (!leaf->event)
 		return false;
-	return filter_is_used(leaf->event, &leaf->umask, leaf->umask ? 1 : 0, filter->name);
+	return filter_is_used(leaf->event, &leaf->umask, leaf->umask ? 1 : 0, filter);
 }
 
 static int set_leaves(struct equation *equation, size_t first_leaf, size_t start,

@@ -80,18 +80,14 @@ uint64_t pmon_register_value(const struct pmon *pmon, const struct pmon_unit *un
 static uint64_t discovery_value(const struct pmon *pmon, const struct pmon_unit *unit,
 				const struct pmu_register *reg)
 {
-	const struct pmu_instance *instance = &pmon_box(pmon, unit)->box->instances[unit->instance];
-	const struct pmu_field *device_id = pmu_find_field(reg, "device_id");
-	const struct pmu_field *node_id = pmu_find_field(reg, "node_id");
+	const struct pmu_field *node_id = pmu_field_by_role(reg, PMU_FIELD_NODE_ID, 0);
 
 	for (size_t i = 0; i < pmon->config.strap_count; i++)
 		if (!strcmp(reg->name, pmon->config.straps[i].reg))
 			return pmon->config.straps[i].value;
-	if (device_id && instance->device_id)
-		return reg->reset | (uint64_t)instance->device_id << device_id->lo;
 	if (node_id)
 		return (uint64_t)unit->socket << node_id->lo;
-	return reg->reset;
+	return pmu_register_reset(pmon_box(pmon, unit)->box, reg, unit->instance);
 }
 
 void pmon_reset_unit(const struct pmon *pmon, struct pmon_unit *unit)
@@ -194,7 +190,7 @@ static void write_box_control(const struct pmon *pmon, struct pmon_unit *unit, u
 	const struct pmon_box *box = pmon_box(pmon, unit);
 
 	/* Every write sets the freeze or ends it, a write that resets too (§2.1.2 f). */
-	unit->frozen = value & box->frz.mask;
+	unit->frozen = (value & box->frz.mask) && (!box->frz_en.mask || (value & box->frz_en.mask));
 	for (unsigned k = 0; k < box->counter_count; k++) {
 		if (value & box->rst_ctrs.mask)
 			unit->counters[k].value = 0;

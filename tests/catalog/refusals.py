@@ -36,6 +36,10 @@ CASES = [
     ("pmu", ("source",), GONE, "small: pmu without source"),
     ("pmu", ("boxes",), ["box", "hub", "bus"], "small: no file bus.json for box bus"),
     ("pmu", ("cpus",), [{"family": 6, "source": "x"}], "small: cpu without model"),
+    ("pmu", ("sequence",), GONE, "small: pmu without sequence"),
+    ("pmu", ("sequence", "steps"), ["freeze", "thaw", "unfreeze"], 'small: unknown step "thaw"'),
+    ("pmu", ("sequence", "steps"), ["controls", "unfreeze"],
+     "small: a sequence begins with freeze and ends with unfreeze"),
     ("pmu", ("owner",), "me", 'small: unknown key "owner" in pmu'),
 
     ("box", ("titel",), "x", 'box: unknown key "titel" in box'),
@@ -51,6 +55,19 @@ CASES = [
     ("box", ("instances", "base"), "0x10", "hub0.HUB_STATUS: address 0x10 is also that of "
                                            "box0.Bn_CTL0"),
     ("box", ("instances", "base"), "ten", 'box: base "ten" is no number'),
+
+    ("box", ("instance_names",), {"placeholder": "Bn", "names": ["B0"]},
+     "box: 1 instance names for 2 instances"),
+    ("box", ("instance_names",), {"placeholder": "Bn", "names": "B-{n}"},
+     'box: "B-0_CTL0" cannot be the name of a register'),
+    ("box", (*FILTER, "instance_names"), "Bn_CTL0",
+     "box: Bn_CTL0 is the name of two registers"),
+    ("box", ("facts",), [{"name": "F", "title": "t", "source": "s", "columns": ["a", "b"],
+                          "rows": [["1", "2"], ["3"]]}], "box.F: 1 cells for 2 columns"),
+    ("box", ("facts",), [{"name": "F", "title": "t", "source": "s", "columns": [], "rows": []}],
+     "box.F: has no columns or no rows"),
+    ("box", (*LOOKUP, "umasks", 0, "sum"), ["WRIT"], "box.LOOKUP.READ: sum of unknown unit mask WRIT"),
+    ("box", ("modifiers", 0, "threshold"), "meet", 'box.thresh: unknown threshold "meet"'),
 
     ("box", ("scope",), "thread", 'box: unknown scope "thread"'),
     ("box", ("quirks",), ["write_thrice"], 'box: unknown quirk "write_thrice"'),
@@ -78,6 +95,24 @@ CASES = [
                                                     "bits 7:0"),
     ("box", (*fields(CTL, 1), "must"), 2, "box.Bn_CTL0.rsv: must is neither 0 nor 1"),
     ("box", (*fields(CTL, 4), "name"), "EN", "box.Bn_CTL0: field EN stands there twice"),
+    ("box", (*fields(CTL, 4), "role"), "corner", 'box.Bn_CTL0.edge_det: unknown role "corner"'),
+    ("box", (*fields(CTL, 4), "role"), "threshold", "box.Bn_CTL0: two fields are its threshold 0"),
+    ("box", (*fields(CTL, 2), "name"), "on", "box.Bn_CTL0: a counter_ctl without a field of role "
+                                             "enable"),
+    ("box", (*fields(CTL, 7), "name"), "code", "box.Bn_CTL0: a counter_ctl without a field of role "
+                                               "event_select"),
+    ("hub", (*fields(("registers", 2), 0), "name"), "on", "hub.HUB_PMON_FIXED_CTL: a fixed_ctl "
+                                                          "without a field of role enable"),
+    ("box", (*FILTER, "role"), "box_ctl", "box.Bn_FILTER: a box_ctl without a field of role freeze"),
+    ("box", (*FILTER, "role"), "box_status", "box.Bn_FILTER: a box_status without a field of role "
+                                             "overflow"),
+    ("box", (*FILTER, "role"), "global_ctl", "box.Bn_FILTER: a global_ctl without a field of role "
+                                             "freeze and unfreeze, or enable"),
+    ("box", (*FILTER,), {"name": "Bn_FILTER", "role": "global_ctl", "offset": 4, "width": 32,
+                         "source": "test",
+                         "fields": [{"name": "rsv", "bits": "31:8", "access": "RV"},
+                                    {"name": "en_pmc0", "bits": "7:0", "access": "RW"}]},
+     "box.Bn_FILTER: a global_ctl without a field of role enable 1"),
     ("box", (*fields(CTL, 4), "enabled"), 2, "box.Bn_CTL0.edge_det: enabled 0x2 does not fit "
                                              "bits 19"),
     ("box", (*FILTER, "offsets"), [4, 5],
@@ -130,6 +165,7 @@ CASES = [
     ("box", (*CYCLES, "counters"), "0-3", "box.CYCLES: counters 0-3 of 2"),
     ("box", (*CYCLES, "counters"), "0..1", 'box.CYCLES: counters "0..1" are no list such as 0-3'),
     ("box", (*CYCLES, "max_increment"), 70000, "box.CYCLES: max_increment 70000"),
+    ("box", (*QUEUE, "needs"), ["thresh"], "box.QUEUE: needs thresh, which is no filter of it"),
     ("box", (*CYCLES, "filters"), ["nid"], "box.CYCLES: unknown filter nid"),
     ("box", (*CYCLES, "filters"), ["thresh"], "box.CYCLES: unknown filter thresh"),
     ("box", (*CYCLES, "attributes"), ["PEBS", "a, b"],

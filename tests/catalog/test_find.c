@@ -179,6 +179,81 @@ static void test_fields(void **state)
 	}
 }
 
+/* linux arch/x86/events/intel/uncore_snbep.c: bdx_uncore_pci_ids, snbep_uncore_pci_ids */
+static const struct {
+	const char *pmu, *box, *name;
+	uint16_t device_id;
+} kernel_functions[] = {
+    {"xeon-e5v4", "ha", "uncore_ha_0", 0x6f30},
+    {"xeon-e5v4", "ha", "uncore_ha_1", 0x6f38},
+    {"xeon-e5v4", "imc", "uncore_imc_0", 0x6fb0},
+    {"xeon-e5v4", "imc", "uncore_imc_1", 0x6fb1},
+    {"xeon-e5v4", "imc", "uncore_imc_2", 0x6fb4},
+    {"xeon-e5v4", "imc", "uncore_imc_3", 0x6fb5},
+    {"xeon-e5v4", "imc", "uncore_imc_4", 0x6fd0},
+    {"xeon-e5v4", "imc", "uncore_imc_5", 0x6fd1},
+    {"xeon-e5v4", "imc", "uncore_imc_6", 0x6fd4},
+    {"xeon-e5v4", "imc", "uncore_imc_7", 0x6fd5},
+    {"xeon-e5v4", "irp", "uncore_irp", 0x6f39},
+    {"xeon-e5v4", "qpi", "uncore_qpi_0", 0x6f32},
+    {"xeon-e5v4", "qpi", "uncore_qpi_1", 0x6f33},
+    {"xeon-e5v4", "qpi", "uncore_qpi_2", 0x6f3a},
+    {"xeon-e5v4", "r2pcie", "uncore_r2pcie", 0x6f34},
+    {"xeon-e5v4", "r3qpi", "uncore_r3qpi_0", 0x6f36},
+    {"xeon-e5v4", "r3qpi", "uncore_r3qpi_1", 0x6f37},
+    {"xeon-e5v4", "r3qpi", "uncore_r3qpi_2", 0x6f3e},
+    {"xeon-e5", "ha", "uncore_ha", 0x3c46},
+    {"xeon-e5", "imc", "uncore_imc_0", 0x3cb0},
+    {"xeon-e5", "imc", "uncore_imc_1", 0x3cb1},
+    {"xeon-e5", "imc", "uncore_imc_2", 0x3cb4},
+    {"xeon-e5", "imc", "uncore_imc_3", 0x3cb5},
+    {"xeon-e5", "qpi", "uncore_qpi_0", 0x3c41},
+    {"xeon-e5", "qpi", "uncore_qpi_1", 0x3c42},
+    {"xeon-e5", "r2pcie", "uncore_r2pcie", 0x3c43},
+    {"xeon-e5", "r3qpi", "uncore_r3qpi_0", 0x3c44},
+    {"xeon-e5", "r3qpi", "uncore_r3qpi_1", 0x3c45},
+};
+
+/* The kernel finds its PMUs by device id, and numbers them. */
+static void test_kernel_order(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(kernel_functions) / sizeof(kernel_functions[0]); i++) {
+		const struct pmu_box *box =
+		    pmu_find_box(pmu_find_pmu(kernel_functions[i].pmu), kernel_functions[i].box);
+		const char *number = strstr(box->kernel, "{i}");
+		const char *name = kernel_functions[i].name;
+		size_t stem = number ? (size_t)(number - box->kernel) : strlen(box->kernel);
+		unsigned instance = number ? (unsigned)(name[stem] - '0') : 0;
+
+		assert_int_equal(strlen(name), stem + !!number);
+		assert_memory_equal(name, box->kernel, stem);
+		assert_true(instance < box->instance_count);
+		assert_int_equal(box->instances[instance].device_id, kernel_functions[i].device_id);
+	}
+}
+
+/* Vendor and device of each function, as lspci shows them of an E5-2600 v4 (ROCm/ROCm issue 1006).
+ */
+static void test_identification(void **state)
+{
+	const struct pmu_box *imc = pmu_find_box(xeon(), "imc"), *cfg = pmu_find_box(xeon(), "cfg");
+	const struct pmu_register *id = pmu_find_register(imc, "MC_CHy_PCI_ID");
+
+	(void)state;
+	assert_int_equal(pmu_register_address(imc, id, 0), PCI(0x14, 0, 0));
+	assert_int_equal(pmu_register_reset(imc, id, 0), 0x6fb08086);
+	assert_int_equal(pmu_register_address(imc, id, 3), PCI(0x15, 1, 0));
+	assert_int_equal(pmu_register_reset(imc, id, 3), 0x6fb58086);
+	assert_int_equal(pmu_register_address(imc, id, 4), PCI(0x17, 0, 0));
+	assert_int_equal(pmu_register_reset(imc, id, 4), 0x6fd08086);
+	id = pmu_find_register(imc, "MC_CHy_PCI_PMON_CTL0");
+	assert_int_equal(pmu_register_reset(imc, id, 4), id->reset);
+	for (size_t i = 0; i < cfg->register_count; i++)
+		assert_int_equal(pmu_register_reset(cfg, &cfg->registers[i], 0),
+				 cfg->registers[i].reset);
+}
+
 static void check_place(const struct pmu_field *field, unsigned hi, unsigned lo)
 {
 	assert_non_null(field);
@@ -207,6 +282,91 @@ static void test_selectors(void **state)
 	check_place(core->ev_sel, 15, 8);
 	check_place(core->umask, 19, 16);
 	assert_null(cfg->ev_sel);
+}
+
+static const struct pmu_field *role(const char *pmu, const char *box, const char *reg,
+				    enum pmu_field_role role, unsigned counter)
+{
+	const struct pmu_box *found = pmu_find_box(pmu_find_pmu(pmu), box);
+
+	return pmu_field_by_role(pmu_find_register(found, reg), role, counter);
+}
+
+/* One role, many spellings: the bits are those of the manuals' tables. */
+static void test_roles(void **state)
+{
+	(void)state;
+	/* 334291-001 tables 2-2, 2-14, 2-16, 2-18, 2-161 */
+	check_place(role("xeon-e5v4", "ubox", "U_MSR_PMON_GLOBAL_CTL", PMU_FIELD_UNFREEZE, 0), 29,
+		    29);
+	check_place(role("xeon-e5v4", "cbo", "Cn_MSR_PMON_BOX_CTL", PMU_FIELD_FREEZE, 0), 8, 8);
+	check_place(role("xeon-e5v4", "cbo", "Cn_MSR_PMON_CTL3", PMU_FIELD_ENABLE, 0), 22, 22);
+	check_place(role("xeon-e5v4", "cbo", "Cn_MSR_PMON_CTL3", PMU_FIELD_THRESHOLD, 0), 31, 24);
+	check_place(role("xeon-e5v4", "cbo", "Cn_MSR_PMON_BOX_FILTER1", PMU_FIELD_NODES, 0), 15, 0);
+	check_place(role("xeon-e5v4", "pcu", "PCU_MSR_PMON_BOX_FILTER", PMU_FIELD_BAND, 2), 23, 16);
+	/* 253669 §18.2.2, §18.8: one register, a field for each counter */
+	check_place(role("nehalem", "core", "IA32_PERFEVTSEL1", PMU_FIELD_THRESHOLD, 0), 31, 24);
+	check_place(role("nehalem", "core", "IA32_FIXED_CTR_CTRL", PMU_FIELD_USER, 2), 9, 9);
+	check_place(role("nehalem", "core", "IA32_PERF_GLOBAL_CTRL", PMU_FIELD_ENABLE, 3), 3, 3);
+	check_place(role("nehalem", "core", "IA32_PERF_GLOBAL_CTRL", PMU_FIELD_FIXED_ENABLE, 1), 33,
+		    33);
+	check_place(role("nehalem-uncore", "uncore", "MSR_UNCORE_PERF_GLOBAL_STATUS",
+			 PMU_FIELD_FIXED_OVERFLOW, 0),
+		    32, 32);
+	/* 323602-001 tables 3-7, 5-11, 5-27, 5-46 */
+	check_place(role("itanium-9300", "core", "PMC7", PMU_FIELD_EVENT_SELECT, 0), 15, 8);
+	check_place(role("itanium-9300", "core", "PMC0", PMU_FIELD_FREEZE, 0), 0, 0);
+	check_place(
+	    role("itanium-9300-uncore", "bbox", "B_CSR_PERF_CTL1", PMU_FIELD_EVENT_SELECT, 7), 47,
+	    42);
+	check_place(
+	    role("itanium-9300-uncore", "rbox", "R_CSR_PERF_CNT_CTRL_2", PMU_FIELD_COUNT_HIGH, 0),
+	    15, 0);
+	check_place(
+	    role("itanium-9300-uncore", "zbox", "Z_CSR_PMU_CNT_STATUS", PMU_FIELD_OVERFLOW, 4), 4,
+	    4);
+	/* There is none. */
+	assert_null(role("itanium-9300", "core", "PMC7", PMU_FIELD_ENABLE, 0));
+	assert_null(role("nehalem", "core", "IA32_PERF_GLOBAL_CTRL", PMU_FIELD_ENABLE, 4));
+	assert_int_equal(
+	    pmu_field_bits(pmu_find_register(pmu_find_box(xeon(), "cbo"), "Cn_MSR_PMON_BOX_CTL"),
+			   PMU_FIELD_UNFREEZE, 0),
+	    0);
+}
+
+/* What a counter's overflow sets in a status register of @box. */
+static uint64_t overflow(const char *pmu, const char *box, const char *reg, bool fixed,
+			 unsigned counter)
+{
+	const struct pmu_box *found = pmu_find_box(pmu_find_pmu(pmu), box);
+
+	return pmu_overflow_bit(found, pmu_find_register(found, reg), fixed, counter);
+}
+
+static void test_overflow_bits(void **state)
+{
+	const struct pmu_box *imc = pmu_find_box(xeon(), "imc"),
+			     *ubox = pmu_find_box(xeon(), "ubox");
+
+	(void)state;
+	/* 334291-001 table 2-114: the fixed counter comes first; table 2-6: it does not show */
+	assert_int_equal(overflow("xeon-e5v4", "imc", "MC_CHy_PCI_PMON_BOX_STATUS", true, 0), 1);
+	assert_int_equal(overflow("xeon-e5v4", "imc", "MC_CHy_PCI_PMON_BOX_STATUS", false, 3), 16);
+	assert_int_equal(overflow("xeon-e5v4", "ubox", "U_MSR_PMON_BOX_STATUS", true, 0), 0);
+	assert_int_equal(overflow("xeon-e5v4", "ubox", "U_MSR_PMON_BOX_STATUS", false, 1), 2);
+	assert_int_equal(overflow("xeon-e5v4", "r3qpi", "R3_Ly_PCI_PMON_BOX_STATUS", false, 3), 0);
+	/* A field of its own for each. */
+	assert_int_equal(overflow("nehalem", "core", "IA32_PERF_GLOBAL_OVF_CTRL", false, 3), 8);
+	assert_int_equal(overflow("nehalem", "core", "IA32_PERF_GLOBAL_OVF_CTRL", true, 2),
+			 UINT64_C(1) << 34);
+	/* 323602-001 table 3-7: PMC0 bits 15:4 are PMD4 to PMD15 */
+	assert_int_equal(overflow("itanium-9300", "core", "PMC0", false, 0), 1 << 4);
+	assert_int_equal(overflow("itanium-9300", "core", "PMC0", false, 11), 1 << 15);
+	/* 334291-001 table 2-3: ov_m1; ov_u and ov_u_fixed */
+	assert_int_equal(imc->instances[4].overflow, 1 << 24);
+	assert_int_equal(imc->instances[4].fixed_overflow, 1 << 24);
+	assert_int_equal(ubox->instances[0].overflow, 2);
+	assert_int_equal(ubox->instances[0].fixed_overflow, 1);
 }
 
 /* The thread filter of the CBo has a bit that switches it on, the opcode filter has none. */
@@ -258,7 +418,11 @@ int main(void)
 	    cmocka_unit_test(test_same_name),
 	    cmocka_unit_test(test_addresses),
 	    cmocka_unit_test(test_fields),
+	    cmocka_unit_test(test_kernel_order),
+	    cmocka_unit_test(test_identification),
 	    cmocka_unit_test(test_selectors),
+	    cmocka_unit_test(test_roles),
+	    cmocka_unit_test(test_overflow_bits),
 	    cmocka_unit_test(test_partners),
 	    cmocka_unit_test(test_kin),
 	    cmocka_unit_test(test_mask),

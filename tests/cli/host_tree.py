@@ -9,7 +9,7 @@ import struct
 VENDOR = 0x8086
 UBOX, CAPID = (16, 5), (30, 3)
 HA = {(18, 1): 0x6F30, (18, 5): 0x6F38}
-IMC = {(20, 0): 0x6FB4, (20, 1): 0x6FB5, (21, 0): 0x6FB0, (21, 1): 0x6FB1}
+IMC = {(20, 0): 0x6FB0, (20, 1): 0x6FB1, (21, 0): 0x6FB4, (21, 1): 0x6FB5}
 IRP = (5, 6)
 GLOBAL_CTL, GLOBAL_STATUS = 0x700, 0x701
 

@@ -188,9 +188,10 @@ PMD48 0x5000000000077717
                           "PMD39_IPEAR", "PMD48_IPEAR"])
         pmd32 = report["registers"][2]
         self.assertEqual(set(pmd32), {"pmu", "box", "instance", "register", "value", "hex", "event",
-                                      "fields"})
+                                      "counters", "fields"})
         self.assertEqual(set(pmd32["fields"][0]), {"name", "hi", "lo", "meaning", "value", "hex"})
         self.assertEqual(pmd32["hex"], "0xE000000000001238")
+        self.assertEqual(pmd32["value"], 0xE000000000001238)
         ear, ip = report["records"]
         self.assertEqual((ear["record"], ear["kind"], fields(ear)["latency"]), ("ear-d", "cache", 37))
         # 323602-001 tables 3-30, 3-32: cycles 5 + (1 << 4), IP bits 63:12 0x777, 11:4 0x17
@@ -282,6 +283,74 @@ class Catalog(unittest.TestCase):
             shown = pmulab("show", f"{record['box']}.{record['name']}").stdout
             self.assertIn(record["source"], shown)
         self.assertIn("PMD36", pmulab("show", "ear-d").stdout)
+
+
+class Encodings(unittest.TestCase):
+    """What encode prints is understood by decode, in each of its forms."""
+    EVENTS = (
+        # Written twice: 334291-001 §2.4.2.2; PCI addresses; filters; thresholds
+        "xeon-e5v4/sbo.RING_AD_USED.UP", "xeon-e5v4/r2pcie.CLOCKTICKS",
+        "xeon-e5v4/r3qpi.CLOCKTICKS:thresh=1:edge_det", "xeon-e5v4/ha.CLOCKTICKS",
+        "xeon-e5v4/cbo.TOR_INSERTS.MISS_OPCODE:opc=DRd",
+        "xeon-e5v4/cbo.LLC_LOOKUP.DATA_READ:state=E+M:tid=0x5",
+        "xeon-e5v4/ha.ADDR_OPC_MATCH.FILT:opc=HOM0.NonSnpRd:lo_addr=0x40:hi_addr=0x1",
+        # What a register beside the control tells: the guide's table 4, MSRs 0x3F6, 0x301, 0x396
+        "nehalem/core.MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD_1024",
+        "nehalem-uncore/uncore.UNC_GQ_SNOOP.GOTO_I_HIT_E",
+        "nehalem-uncore/uncore.UNC_ADDR_OPCODE_MATCH.LOCAL.RSPFWDI",
+        # Itanium 9300: selected by fields of other registers alone
+        "bbox.B_CYCLES", "bbox.IOB_INSERTS.IN_PKTS.RSNID", "rbox.FLITS_SENT",
+        "rbox.NEW_PACKETS_RECV.VN1.SNP", "zbox.CYCLES", "zbox.PLD_DRAM_EV.DRAM_CMD.RAS",
+    )
+
+    def decoded(self, event, form):
+        """The event that decode finds in the writes, each as @form writes its register."""
+        pmu = event.partition("/")[0] if "/" in event else "itanium-9300-uncore"
+        report = pmulab_json("encode", "--pmu", pmu, event)
+        rows = list(csv.DictReader(io.StringIO(
+            pmulab("encode", "--pmu", pmu, event, "--format", "csv").stdout)))
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+            for write, row in zip(report["writes"], rows):
+                print(form(write, row), write["value"], file=file)
+            file.flush()
+            found = pmulab_json("decode", "--pmu", pmu, "--registers", file.name)
+        return report["event"], {c["event"] for r in found["registers"] for c in r["counters"]}
+
+    def check(self, form):
+        for event in self.EVENTS:
+            with self.subTest(event=event):
+                name, found = self.decoded(event, form)
+                self.assertIn(name, found)
+                self.assertEqual(name.split("/")[-1].lower(), event.split("/")[-1].lower())
+
+    def test_by_name(self):
+        self.check(lambda write, row: write["register"])
+
+    def test_by_address(self):
+        self.check(lambda write, row: row["ADDRESS"])
+
+    def test_by_number(self):
+        self.check(lambda write, row: f"{write['space']} {write['address']}")
+
+    def test_arguments(self):
+        shown = pmulab("decode", "--pmu", "xeon-e5v4", "pci D18:F1:0xD8", "0x400000").stdout
+        self.assertEqual(shown.splitlines()[0],
+                         "xeon-e5v4/ha.HAn_PCI_PMON_CTL0 = 0x400000  ha.CLOCKTICKS")
+        for words in (("pci", "D18:F1:0xD8"), ("D18:F1:0xD8",)):
+            again = pmulab("decode", "--pmu", "xeon-e5v4", *words, "0x400000").stdout
+            self.assertEqual(again, shown)
+        for wrong in ("pci D32:F1:0xD8", "pci D18:F8:0xD8", "pci D18:F1:0x1000", "pci D18:F1"):
+            run = pmulab("decode", "--pmu", "xeon-e5v4", wrong, "1")
+            self.assertEqual(run.returncode, 2, wrong)
+
+    def test_what_is_missing_is_named(self):
+        for pmu, register, value, missing in (
+                ("nehalem", "IA32_PERFEVTSEL0", 0x43100B, "MSR_PEBS_LD_LAT"),
+                ("nehalem-uncore", "MSR_UNCORE_PERFEVTSEL0", 0x40080C, "MSR_GQ_SNOOP_MESF"),
+                ("itanium-9300-uncore", "R_CSR_PERF_CNT_CTRL_0", 0x400000, "R_CSR_Pn_IPERF0")):
+            register = pmulab_json("decode", "--pmu", pmu, register, value)
+            self.assertEqual(register["event"], "")
+            self.assertIn(missing, register["counters"][0]["problem"])
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ struct expected_write {
 static const struct {
 	const char *text;
 	unsigned instance, counter;
-	struct expected_write writes[4];
+	struct expected_write writes[6];
 } encodings[] = {
     /* Filter: opc 31:23, state 22:18, nid 17:10, tid 4:0; CBo n at 0xD00 + 0x20 n */
     {"cbo.TOR_INSERTS.MISS_OPCODE:opc=DRd", 3, 1, {{0xd74, 0xc1000000}, {0xd71, 0x00400335}}},
@@ -48,7 +48,8 @@ static const struct {
     /* occ_sel 15:14 = 3, occ_edge_det 31 */
     {"pcu.POWER_STATE_OCCUPANCY.CORES_C6:occ_edge_det:thresh=1", 0, 0, {{0xc30, 0x8140c080}}},
     {"pcu.CORE3_TRANSITION_CYCLES", 0, 1, {{0xc31, 0x00600006}}},
-    {"pcu.DEMOTIONS_CORE0", 0, 0, {{0xc30, 0x0040001e}}},
+    /* Of the filter that it looks at nothing is left of others. */
+    {"pcu.DEMOTIONS_CORE0", 0, 0, {{0xc34, 0}, {0xc30, 0x0040001e}}},
     /* Linux: cas_count_read event=0x04,umask=0x03; cas_count_write umask=0x0c */
     {"imc.CAS_COUNT.RD", 2, 2, {{PCI(16, 4, 0xe0), 0x00400304}}},
     {"imc.CAS_COUNT.WR", 1, 0, {{PCI(16, 1, 0xd8), 0x00400c04}}},
@@ -57,7 +58,10 @@ static const struct {
     {"ha.ADDR_OPC_MATCH.FILT:opc=RdData",
      0,
      0,
-     {{PCI(14, 1, 0x48), 0x02}, {PCI(14, 1, 0xd8), 0x00400320}}},
+     {{PCI(14, 1, 0x40), 0},
+      {PCI(14, 1, 0x44), 0},
+      {PCI(14, 1, 0x48), 0x02},
+      {PCI(14, 1, 0xd8), 0x00400320}}},
     /* Linux: txl_flits_active event=0x00,umask=0x06; drs_data event=0x102,umask=0x08; ncb_data
        event=0x103,umask=0x04; clockticks event=0x14, where 0x100 means bit 21 */
     {"qpi.TxL_FLITS_G0.DATA+NON_DATA", 0, 0, {{PCI(8, 2, 0xd8), 0x00400600}}},
@@ -68,7 +72,10 @@ static const struct {
     {"qpi.CTO_COUNT:match_mc=NCB:match_opc=8:mask_mc=0xf:mask_opc=0xc",
      1,
      0,
-     {{PCI(9, 6, 0x228), 0x1900}, {PCI(9, 6, 0x238), 0x1f80}, {PCI(9, 2, 0xd8), 0x00600038}}},
+     {{PCI(9, 6, 0x228), 0x1900},
+      {PCI(9, 6, 0x238), 0x1f80},
+      {PCI(9, 6, 0x23c), 0},
+      {PCI(9, 2, 0xd8), 0x00600038}}},
     {"r3qpi.RxR_OCCUPANCY.HOM", 1, 0, {{PCI(19, 6, 0xd8), 0x00400113}}},
     {"r2pcie.TxR_INSERTS", 0, 0, {{PCI(19, 1, 0xd8), 0x00400024}}},
 };
@@ -216,16 +223,12 @@ static void test_cbo_rules(void **state)
 }
 
 /* Values for the filters that a unit mask cannot do without. */
-static size_t put_filters(const struct pmu_box *box, const char *filters, char *text, size_t length)
+static size_t put_filters(const struct pmu_box *box, uint64_t filters, char *text, size_t length)
 {
-	for (size_t i = 0; i < box->modifier_count; i++) {
-		const char *name = box->modifiers[i].name;
-		const char *at = strstr(filters, name);
-
-		if (at && (at == filters || at[-1] == ',') &&
-		    (at[strlen(name)] == '\0' || at[strlen(name)] == ','))
-			length += (size_t)snprintf(text + length, TEXT_MAX - length, ":%s=1", name);
-	}
+	for (size_t i = 0; i < box->modifier_count; i++)
+		if (filters >> box->modifiers[i].number & 1)
+			length += (size_t)snprintf(text + length, TEXT_MAX - length, ":%s=1",
+						   box->modifiers[i].name);
 	return length;
 }
 
@@ -254,6 +257,9 @@ static void check_round_trip(struct pmu_ctx *ctx, const struct pmu_box *box,
 
 	if (umask)
 		put_filters(box, umask->filters, text, length);
+	if (event->needs)
+		snprintf(text + length, TEXT_MAX - length, ":%s=1",
+			 box->modifiers[__builtin_ctzll(event->needs)].name);
 	if (pmu_event_parse(ctx, NULL, text, &selection))
 		fail_msg("%s", pmu_message(ctx));
 	for (unsigned counter = 0; counter < box->counter_count; counter++) {

@@ -74,7 +74,7 @@ class Data:
         """{box: its file} as JSON."""
         folder = CHECKOUT / "catalog" / pmu
         boxes = (json.loads(f.read_text()) for f in sorted(folder.glob("*.json"))
-                 if f.name != "pmu.json")
+                 if f.name not in ("pmu.json", "bindings.json"))
         return {box["box"]: box for box in boxes}
 
 

@@ -61,6 +61,17 @@ static const struct {
       {"core.ER_MEM_READ_OUT_LO", 40},
       {"core.ER_READS.CACHEABLE_READS", 2}},
      100},
+    /* §4.16: 5 * 8 + 30 */
+    {"itanium-9300",
+     "ER_SNOOPQ_LIVE",
+     {{"core.ER_SNOOPQ_LIVE_HI", 5}, {"core.ER_SNOOPQ_LIVE_LO", 30}},
+     70},
+    /* §5.5.4.1, §5.5.6: 3 * 2048 / 64; §5.5.4.2: 5 * 64 / 20 */
+    {"itanium-9300-uncore",
+     "IOB_LATENCY",
+     {{"bbox.IOB_OVFL", 3}, {"bbox.IOB_REMOVES.IN_PKT_COMPLETES", 64}},
+     96},
+    {"itanium-9300-uncore", "BZ_LATENCY", {{"bbox.BZ_OVFL", 5}, {"bbox.BZ_ACK", 20}}, 16},
     /* Table 4-41: 10 * 64 + 10 * 8 + 2 */
     {"itanium-9300",
      "RSE_CURRENT_REGS",

@@ -81,9 +81,9 @@ static void test_discovery(void **state UNUSED)
 	assert_int_equal(rig_pci(&rig, PCI(30, 3, 0x98)), RIG_CAPID5);
 	assert_int_equal(rig_pci(&rig, HA(0, 0)), 0x6F308086);
 	assert_int_equal(rig_pci(&rig, HA(1, 0)), 0x6F388086);
-	assert_int_equal(rig_pci(&rig, MC(0, 0)), 0x6FB48086);
-	assert_int_equal(rig_pci(&rig, MC(3, 0)), 0x6FB18086);
-	assert_int_equal(rig_pci(&rig, PCI(24, 1, 0)), 0x6FD18086);
+	assert_int_equal(rig_pci(&rig, MC(0, 0)), 0x6FB08086);
+	assert_int_equal(rig_pci(&rig, MC(3, 0)), 0x6FB58086);
+	assert_int_equal(rig_pci(&rig, PCI(24, 1, 0)), 0x6FD58086);
 	assert_int_equal(rig_pci(&rig, PCI(16, 5, 0)), 0x6F1E8086);
 	for (unsigned socket = 0; socket < 2; socket++) {
 		uint64_t node, mapping;

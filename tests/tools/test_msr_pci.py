@@ -23,10 +23,10 @@ GLOBAL_CTL, FREEZE_ALL, UNFREEZE_ALL = 0x700, 1 << 31, 1 << 29
 # memory controllers with four channels behind one home agent, with two behind each of two.
 DEVICES = {
     "05.6": 0x6F39, "08.2": 0x6F32, "09.2": 0x6F33, "08.6": 0x6F86, "09.6": 0x6F96, "08.0": 0x6F80,
-    "10.1": 0x6F34, "0b.1": 0x6F36, "0b.2": 0x6F37, "12.1": 0x6F30, "14.0": 0x6FB4, "14.1": 0x6FB5,
+    "10.1": 0x6F34, "0b.1": 0x6F36, "0b.2": 0x6F37, "12.1": 0x6F30, "14.0": 0x6FB0, "14.1": 0x6FB1,
 }
-FOUR_CHANNELS = {"15.0": 0x6FB0, "15.1": 0x6FB1}
-TWO_AGENTS = {"12.5": 0x6F38, "17.0": 0x6FD4, "17.1": 0x6FD5}
+FOUR_CHANNELS = {"15.0": 0x6FB4, "15.1": 0x6FB5}
+TWO_AGENTS = {"12.5": 0x6F38, "17.0": 0x6FD0, "17.1": 0x6FD1}
 
 
 def control(event, umask):
