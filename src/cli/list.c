@@ -11,11 +11,21 @@ static void usage(FILE *file)
 {
 	fputs(
 	    "usage: pmulab list [pmus|boxes|events|encodings|settings|metrics|registers|records]\n"
-	    "                   [--pmu PMU] [--box BOX] [--format table|json|csv] [--count] "
-	    "[TEXT]\n\n"
-	    "Lists the catalog, events if nothing else is said. TEXT keeps names that contain it.\n"
-	    "Encodings are events with each of their unit masks, settings what may follow them.\n"
-	    "--count prints how many of each there are, box by box.\n",
+	    "                   [--pmu PMU] [--box BOX] [--format table|json|csv]\n"
+	    "                   [--count] [TEXT]\n"
+	    "\n"
+	    "Lists the catalog; without a kind, events. TEXT keeps the names that contain it.\n"
+	    "\n"
+	    "Example: pmulab list events --box imc cas\n"
+	    "\n"
+	    "  encodings  events, each with all its unit masks\n"
+	    "  settings   what may follow an event: fields and filters\n"
+	    "  records    hardware records: PEBS, branches, event address registers\n"
+	    "\n"
+	    "  --pmu PMU                only this PMU\n"
+	    "  --box BOX                only this box\n"
+	    "  --count                  print how many there are of each kind, per box\n"
+	    "  --format table|json|csv  print in this format\n",
 	    file);
 }
 
