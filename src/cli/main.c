@@ -12,15 +12,15 @@ static const struct {
 	cli_command *run;
 	const char *summary;
 } commands[] = {
-    {"machines", cli_machines, "the emulated machines"},
-    {"list", cli_list, "PMUs, boxes, events, metrics or registers"},
-    {"show", cli_show, "everything about one of them"},
-    {"encode", cli_encode, "the register writes that program an event"},
-    {"decode", cli_decode, "what a register value means"},
+    {"machines", cli_machines, "list the emulated machines, or describe this computer"},
+    {"list", cli_list, "list PMUs, boxes, events, metrics or registers"},
+    {"show", cli_show, "describe one of them"},
+    {"encode", cli_encode, "print the register writes that program an event"},
+    {"decode", cli_decode, "explain register values"},
     {"stat", cli_stat, "count events and metrics while a program runs"},
-    {"emulate", cli_emulate, "run a tool on an emulated machine as on a real one"},
-    {"lint", cli_lint, "which documented rules a tool breaks"},
-    {"restore", cli_restore, "give back registers that a killed measurement has left"},
+    {"emulate", cli_emulate, "run a tool on an emulated machine"},
+    {"lint", cli_lint, "report the documented rules that a tool breaks"},
+    {"restore", cli_restore, "restore registers after a killed measurement"},
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
@@ -30,7 +30,7 @@ static void usage(FILE *file)
 	fputs("usage: pmulab COMMAND [ARGUMENTS]\n\n", file);
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		fprintf(file, "  %-10s %s\n", commands[i].name, commands[i].summary);
-	fputs("\npmulab COMMAND --help tells more.\n", file);
+	fputs("\nHelp on a command: pmulab COMMAND --help. Version: pmulab --version\n", file);
 }
 
 static int unknown_command(const char *name)

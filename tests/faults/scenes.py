@@ -183,7 +183,7 @@ class Stat(Scene):
 
 class Emulate(Scene):
     def set_up(self):
-        self.argv = [PMULAB, "emulate", "-M", MACHINE, "--name", self.name, "--record",
+        self.argv = [PMULAB, "emulate", "-M", MACHINE, "--name", self.name, "--trace-registers",
                      str(self.report_path), "--clock", "machine", "--", POKE,
                      f"/dev/cpu/0/msr:{CTL0}=0x400334", f"/dev/cpu/0/msr:{CTL0}"]
 
@@ -203,7 +203,7 @@ class Machines(Scene):
     def set_up(self):
         self.tree = Tree(self.path / "tree")
         self.argv = [PMULAB, "machines", "--host", "--root", str(self.tree.path), "--format", "json",
-                     "--record", str(self.path / "copy")]
+                     "--capture", str(self.path / "copy")]
 
     def before(self):
         super().before()
