@@ -212,21 +212,23 @@ int namespace_join(struct pmu_ctx *ctx, int fd)
 	return error;
 }
 
-/* Whether the file of a process, a link of the kernel's, leads to @wanted. */
-static bool leads_to(pid_t pid, const char *file, const struct stat *wanted)
+/* Where the file of a process, a link of the kernel's, leads to. */
+static int look_at(pid_t pid, const char *file, struct stat *status)
 {
 	char path[64];
-	struct stat status;
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", pid, file);
-	return !stat(path, &status) && is_same(&status, wanted);
+	return stat(path, status);
 }
 
 /* By a descriptor that is opened first: the number may be another process's by then. */
 static bool kill_inside(pid_t pid, const struct stat *namespace, const struct stat *own)
 {
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	bool found = leads_to(pid, "ns/mnt", namespace) && !leads_to(pid, "exe", own);
+	struct stat other, program;
+	bool found = !look_at(pid, "ns/mnt", &other) && is_same(&other, namespace) &&
+		     /* Whose program nobody can tell may be this one's. */
+		     !look_at(pid, "exe", &program) && !is_same(&program, own);
 
 	if (found && fd >= 0)
 		syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
