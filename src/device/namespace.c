@@ -128,20 +128,27 @@ static int make_dev(void)
 	return umount2(STAGE, MNT_DETACH);
 }
 
-static bool is_there(const char *path)
+/* @return 1, 0, or -1 where nobody can tell */
+static int is_there(const char *path)
 {
 	struct stat status;
 
-	return !lstat(path, &status);
+	if (!lstat(path, &status))
+		return 1;
+	return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
 }
 
 static int show(struct pmu_ctx *ctx, const struct place *place)
 {
 	char from[PATH_MAX], to[PATH_MAX];
+	int there;
 
 	snprintf(to, sizeof(to), "/%s", place->path);
 	snprintf(from, sizeof(from), STAGE "/%s", place->path);
-	if (!is_there(to)) {
+	there = is_there(to);
+	if (there < 0)
+		return error_set(ctx, PMU_E_IO, "cannot look at %s: %s", to, strerror(errno));
+	if (!there) {
 		if (place->absent == ABSENT_LEAVE)
 			return 0;
 		if (place->absent == ABSENT_MAKE_DEV && make_dev())
