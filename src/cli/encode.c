@@ -96,6 +96,7 @@ static int encode(const struct cli *cli, const struct request *request, const ch
 
 	if (error)
 		return cli_fail(cli, error);
+	cli_warn_event(cli, &selection);
 	count = pmu_event_encode(cli->ctx, &selection,
 				 selection.instance < 0 ? 0 : (unsigned)selection.instance,
 				 counter_of(request, &selection), writes);

@@ -340,7 +340,7 @@ static int finish(const struct cli *cli, struct stat_run *run, struct guarded *g
 {
 	int code = error ? EXIT_FAILED : 0, lost = pmu_session_end(run->session, cli->ctx);
 
-	guardian_end(&guarded->guardian, !lost);
+	guardian_end(cli, &guarded->guardian, !lost);
 	if (error)
 		cli_error(cli, 0, "%s", run->problem);
 	if (error == PMU_E_BUSY && !run->started && !run->options.force)

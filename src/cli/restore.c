@@ -80,7 +80,8 @@ static int restore_through(struct restoring *restoring, struct journal_file *fil
 			return refuse(restoring, file, "is of sockets that are not there");
 	if (bus_write_all(bus, ctx, journal->writes, journal->count))
 		return refuse(restoring, file, pmu_message(ctx));
-	journal_remove(file);
+	if (journal_remove(file))
+		return refuse(restoring, file, "is restored, and cannot be removed");
 	fprintf(restoring->cli->out, "restored what process %d had found: %zu writes\n",
 		(int)journal->owner, journal->count);
 	return 0;

@@ -60,6 +60,10 @@ static void write_expression(const struct subject *subject, char *text)
 		    holds(subject->event->filters, &subject->box->modifiers[i]))
 			length += (size_t)sprintf(text + length, ":%s=1",
 						  subject->box->modifiers[i].name);
+	if (subject->event->needs)
+		length += (size_t)sprintf(
+		    text + length, ":%s=1",
+		    subject->box->modifiers[__builtin_ctzll(subject->event->needs)].name);
 	for (size_t i = 0; subject->umask && i < subject->box->modifier_count; i++)
 		if (holds(subject->umask->filters, &subject->box->modifiers[i]))
 			length += (size_t)sprintf(text + length, ":%s=1",
