@@ -220,7 +220,7 @@ static int read_function(const struct reader *reader, const char *name, json_t *
 		error = wrong(reader, PMU_E_RANGE, name,
 			      "id has 16 bits, class 24, buses is the offset of a dword");
 	function->id = (uint16_t)members[0].value;
-	function->class = members[1].value;
+	function->class_code = members[1].value;
 	function->buses = (uint16_t)members[2].value;
 	return error;
 }

@@ -111,7 +111,7 @@ int main(int argc, char **argv)
 		return EXIT_DONE;
 	}
 	if (!strcmp(argv[1], "--version")) {
-		puts("pmulab " PMULAB_VERSION);
+		printf("pmulab %s\n", pmu_version());
 		return EXIT_DONE;
 	}
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
