@@ -190,8 +190,8 @@ static inline void count_one(struct pmon *pmon, struct pmon_socket *socket, stru
 {
 	struct pmon_counter *counter = &unit->counters[index];
 
-	if (time < unit->floor)
-		time = unit->floor;
+	if (time < socket->floor[clock])
+		time = socket->floor[clock];
 	if (unit->frozen || time >= socket->stop[clock])
 		return;
 	if (++counter->value == counter->limit) {

@@ -123,7 +123,7 @@ void pmon_configure(struct pmon *pmon, struct pmon_unit *unit, uint64_t now)
 		return;
 	}
 	memset(unit->heard, 0, sizeof(unit->heard));
-	unit->clocked = 0;
+	unit->clocked = unit->timed = 0;
 	for (unsigned k = 0; k < box->counter_count; k++) {
 		const struct pmon_control *fields = &box->counters[k].fields;
 		uint64_t control = pmon_control_in_effect(box, unit, k);
@@ -145,6 +145,8 @@ void pmon_configure(struct pmon *pmon, struct pmon_unit *unit, uint64_t now)
 		if (!same)
 			pmon_restart(pmon, unit, k, now, held_levels(pmon, unit, &listen));
 		pmon_compare(counter);
+		if (listen.measure != PMU_MEASURE_NONE && !counter->plain)
+			unit->timed |= (uint16_t)(1u << k);
 		if (listen.measure == PMU_MEASURE_CLOCK)
 			unit->clocked |= (uint16_t)(1u << k);
 		else if (listen.measure != PMU_MEASURE_NONE)
