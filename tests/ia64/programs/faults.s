@@ -106,7 +106,7 @@ i8:
 
 	// Unaligned accesses are done, until prctl(PR_SET_UNALIGN, PR_UNALIGN_SIGBUS).
 	movl r14=words+1;;
-	ld8 r15=[r14]
+	ld8 r15=[r14];;
 	mov r40=6
 	mov r41=2
 	mov r15=1170;;
