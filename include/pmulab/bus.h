@@ -13,6 +13,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 struct pmu_bus;
 
@@ -103,6 +104,7 @@ const struct pmu_pmu *pmu_bus_pmu(const struct pmu_bus *bus);
 /** How registers are reached, in words for a report. */
 const char *pmu_bus_way(const struct pmu_bus *bus);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

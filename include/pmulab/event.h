@@ -23,6 +23,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 #define PMU_EVENT_SETTINGS 16
 
@@ -68,6 +69,12 @@ enum pmu_model pmu_event_model(const struct pmu_selection *selection);
 
 /* Bytes that hold the canonical expression of any event of the catalog, the terminator included. */
 #define PMU_EVENT_TEXT_MAX 2048
+
+/**
+ * What is odd about a selection that is valid: a threshold that its event never reaches, if the
+ * manual says what it adds at most. As snprintf(). @return 0 and no text where nothing is
+ */
+int pmu_event_warning(const struct pmu_selection *selection, char *text, size_t size);
 
 /** Writes the canonical expression, as snprintf(). */
 int pmu_event_print(const struct pmu_selection *selection, char *text, size_t size);
@@ -143,6 +150,7 @@ int pmu_event_decode_dump(struct pmu_ctx *ctx, const struct pmu_box *box, unsign
 int pmu_event_decode(struct pmu_ctx *ctx, const struct pmu_box *box, uint64_t control,
 		     struct pmu_selection *selection);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

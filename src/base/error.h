@@ -18,4 +18,13 @@ __attribute__((format(printf, 6, 7))) int error_set_at(struct pmu_ctx *ctx, int 
 						       const char *input, size_t offset,
 						       size_t length, const char *format, ...);
 
+/**
+ * The first of several errors, where one does not keep the rest from being done: what comes after
+ * may be its consequence, and gets no context to leave a message in.
+ */
+static inline int error_first(int first, int later)
+{
+	return first ? first : later;
+}
+
 #endif

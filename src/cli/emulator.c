@@ -132,7 +132,7 @@ static int run_emulator(const struct cli *cli, const struct run *run, char **arg
 	if (!code)
 		code = child_finish(cli, &child, exit);
 	if (!code && (child.gone || (*exit == 128 + SIGKILL && has_hung_up(run->watch))))
-		cli_error(cli, 0, "the machine has ended, and with it %s", run->argv[0]);
+		code = cli_error(cli, *exit, "the machine has ended, and with it %s", run->argv[0]);
 	child_unguard(&signals);
 	return code;
 }

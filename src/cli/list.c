@@ -9,14 +9,24 @@
 
 static void usage(FILE *file)
 {
-	fputs(
-	    "usage: pmulab list [pmus|boxes|events|encodings|settings|metrics|registers|records]\n"
-	    "                   [--pmu PMU] [--box BOX] [--format table|json|csv] [--count] "
-	    "[TEXT]\n\n"
-	    "Lists the catalog, events if nothing else is said. TEXT keeps names that contain it.\n"
-	    "Encodings are events with each of their unit masks, settings what may follow them.\n"
-	    "--count prints how many of each there are, box by box.\n",
-	    file);
+	fputs("usage: pmulab list [KIND] [--pmu PMU] [--box BOX] [--format table|json|csv]\n"
+	      "                   [--count] [TEXT]\n"
+	      "\n"
+	      "Lists the catalog; default KIND: events. TEXT keeps the names that contain it.\n"
+	      "\n"
+	      "Example: pmulab list events --box imc cas\n"
+	      "\n"
+	      "KIND: pmus, boxes, events, metrics, registers, or\n"
+	      "  encodings  events, each with all its unit masks\n"
+	      "  settings   what may follow an event: fields and filters\n"
+	      "  records    hardware records: PEBS, branches, event address registers\n"
+	      "  facts      tables of the manuals: queues, caches, latencies\n"
+	      "\n"
+	      "  --pmu PMU                only this PMU\n"
+	      "  --box BOX                only this box\n"
+	      "  --count                  print how many there are of each kind, per box\n"
+	      "  --format table|json|csv  print in this format\n",
+	      file);
 }
 
 bool list_chosen(const struct choice *choice, const char *name)
@@ -80,9 +90,10 @@ static json_t *event_json(const struct pmu_box *box, const struct pmu_event *eve
 	for (size_t i = 0; i < event->umask_count; i++)
 		json_array_append_new(umasks, json_pack("{s:s, s:i}", "name", event->umasks[i].name,
 							"value", event->umasks[i].value));
-	return json_pack("{s:s, s:s, s:s, s:i, s:b, s:o, s:i, s:o, s:o, s:s, s:s}", "pmu", box->pmu,
-			 "box", box->name, "event", event->name, "code", event->code, "ext",
-			 event->ext, "counters", counters_json(event->counters), "max_increment",
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:o, s:i, s:o, s:o, s:s, s:s}", "pmu",
+			 box->pmu, "box", box->name, "event", event->name, "title", event->title,
+			 "category", event->category, "code", event->code, "ext", event->ext,
+			 "counters", counters_json(event->counters), "max_increment",
 			 event->max_increment, "umasks", umasks, "filters",
 			 list_modifiers_json(box, event->filters), "model",
 			 cli_model_name(event->model), "source", event->source);
@@ -340,6 +351,7 @@ static const struct {
      records_table,
      "lllrrl",
      {"PMU", "RECORD", "IN", "BYTES", "ENTRIES", "WHAT IT IS"}},
+    {"facts", list_facts_json, list_facts_table, "llrl", {"PMU", "FACTS", "ROWS", "WHAT THEY ARE"}},
     {"boxes",
      boxes_json,
      boxes_table,

@@ -149,11 +149,16 @@ static void add_example(struct pmu_selection *example, const struct pmu_modifier
 		    (struct pmu_setting){modifier, example_value(example->box, modifier)};
 }
 
-/* Filters without which the event counts nothing: those of the unit masks, and sets. */
+/* Filters that have to be given: those of the unit masks, sets, and one of those of the event. */
 static uint64_t needed_filters(const struct pmu_selection *selection, const struct rows *rows)
 {
-	uint64_t needed = 0;
+	const uint64_t one_of = selection->event->needs;
+	uint64_t needed = 0, given = 0;
 
+	for (size_t i = 0; i < selection->setting_count; i++)
+		given |= UINT64_C(1) << selection->settings[i].modifier->number;
+	if (!(one_of & given))
+		needed |= one_of & (~one_of + 1); /* the first */
 	for (size_t i = 0; i < rows->count; i++)
 		needed |= rows->row[i]->filters;
 	for (size_t i = 0; i < selection->box->modifier_count; i++) {
@@ -412,4 +417,33 @@ int check_selection(struct expression *expression)
 	if (!code)
 		drop_defaults(expression->selection);
 	return code;
+}
+
+/* Whether an increment can be on the counting side of a threshold. */
+static bool is_reached(const struct pmu_setting *setting, unsigned max_increment)
+{
+	if (setting->modifier->threshold == PMU_THRESHOLD_EXCEED)
+		return setting->value < max_increment;
+	return setting->value <= max_increment;
+}
+
+int pmu_event_warning(const struct pmu_selection *selection, char *text, size_t size)
+{
+	const struct pmu_event *event = selection->event;
+
+	if (size)
+		*text = '\0';
+	for (size_t i = 0; event && event->max_increment && i < selection->setting_count; i++) {
+		const struct pmu_setting *setting = &selection->settings[i];
+
+		if (setting->modifier->threshold && setting->value &&
+		    !is_reached(setting, event->max_increment))
+			return snprintf(
+			    text, size, "%s.%s adds %u a cycle at most (%s): %s=%llu is never %s",
+			    selection->box->name, event->name, event->max_increment, event->source,
+			    setting->modifier->name, (unsigned long long)setting->value,
+			    setting->modifier->threshold == PMU_THRESHOLD_EXCEED ? "exceeded"
+										 : "reached");
+	}
+	return 0;
 }

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "session/banks.h"
 #include "session/matching.h"
+#include "session/seats.h"
 #include "session/selection.h"
 #include "session/session.h"
 
@@ -18,13 +19,25 @@ struct group {
 	uint32_t allowed[GROUP_MAX];
 	size_t count;
 	size_t everywhere; /* the first ones are in every instance */
+	unsigned instance; /* one of those where they meet */
 };
+
+/* Counters that can count the event, and look at what is set. */
+static uint32_t counters_for(const struct pmu_selection *selection)
+{
+	uint32_t counters = selection->event->counters;
+
+	for (size_t i = 0; i < selection->setting_count; i++)
+		if (selection->settings[i].modifier->counters)
+			counters &= selection->settings[i].modifier->counters;
+	return counters;
+}
 
 static void join(struct group *group, struct session_event *event)
 {
 	if (group->count == GROUP_MAX)
 		return; /* more than any box has counters: refused anyway */
-	group->allowed[group->count] = event->selection.event->counters;
+	group->allowed[group->count] = counters_for(&event->selection);
 	group->events[group->count++] = event;
 }
 
@@ -43,7 +56,7 @@ static void gather_instance(struct pmu_session *session, const struct pmu_box *b
 static void gather(struct pmu_session *session, const struct pmu_box *box, int instance,
 		   struct group *group)
 {
-	*group = (struct group){.box = box};
+	*group = (struct group){.box = box, .instance = instance < 0 ? 0 : (unsigned)instance};
 	gather_instance(session, box, -1, group);
 	group->everywhere = group->count;
 	if (instance >= 0)
@@ -140,42 +153,28 @@ static int check_followers(struct pmu_ctx *ctx, const struct group *group)
 			 name, group->box->name);
 }
 
-static bool same_on_all_sockets(const struct pmu_session *session, uint64_t a, uint64_t b)
+/* Whether all can be programmed at once, with these counters, on every socket. */
+static int check_registers(const struct pmu_session *session, struct pmu_ctx *ctx,
+			   const struct group *group, const uint8_t *counter)
 {
-	for (unsigned socket = 0; socket < session->sockets; socket++)
-		if (selection_value(a, &session->nodes[socket]) !=
-		    selection_value(b, &session->nodes[socket]))
-			return false;
-	return true;
-}
+	int error = 0;
 
-static int check_filter(const struct pmu_session *session, struct pmu_ctx *ctx,
-			const struct group *group, const struct pmu_modifier *filter)
-{
-	const struct pmu_selection *first = NULL;
-	uint64_t wanted = 0;
+	for (unsigned socket = 0; socket < session->sockets && !error; socket++) {
+		struct pmu_selection selections[MATCHING_COUNTERS_MAX];
+		struct pmu_placed events[MATCHING_COUNTERS_MAX];
+		struct pmu_write writes[MATCHING_COUNTERS_MAX * PMU_EVENT_WRITES];
 
-	for (size_t i = 0; i < group->count; i++) {
-		const struct pmu_selection *selection = &group->events[i]->selection;
-		char name[EVENT_TEXT_MAX], other[EVENT_TEXT_MAX];
-		uint64_t value;
-
-		if (!selection_depends(selection, filter, &value))
-			continue;
-		if (!first) {
-			first = selection;
-			wanted = value;
+		for (size_t i = 0; i < group->count; i++) {
+			selections[i] =
+			    selection_on(&group->events[i]->selection, &session->nodes[socket]);
+			events[i] =
+			    (struct pmu_placed){&selections[i], group->instance, counter[i]};
 		}
-		if (same_on_all_sockets(session, wanted, value))
-			continue;
-		pmu_event_print(first, name, sizeof(name));
-		pmu_event_print(selection, other, sizeof(other));
-		return error_set(ctx, PMU_E_CONFLICT,
-				 "%s and %s need different values of %s, of which %s has one for "
-				 "all its counters (%s); count them in separate runs",
-				 name, other, filter->name, group->box->name, filter->reg->name);
+		error = pmu_event_merge(ctx, events, group->count, writes,
+					sizeof(writes) / sizeof(writes[0]));
+		error = error < 0 ? error : 0;
 	}
-	return 0;
+	return error;
 }
 
 static int check_group(const struct pmu_session *session, struct pmu_ctx *ctx,
@@ -183,17 +182,14 @@ static int check_group(const struct pmu_session *session, struct pmu_ctx *ctx,
 {
 	uint8_t counter[GROUP_MAX];
 	uint64_t blame;
-	int error = 0;
+	int error;
 
 	if (group->count > group->box->counter_count)
 		return too_many(ctx, group);
 	if (!matching_find(group->allowed, group->count, counter, &blame))
 		return too_few(ctx, group, blame);
 	error = check_followers(ctx, group);
-	for (size_t i = 0; i < group->box->modifier_count && !error; i++)
-		if (group->box->modifiers[i].reg)
-			error = check_filter(session, ctx, group, &group->box->modifiers[i]);
-	return error;
+	return error ? error : check_registers(session, ctx, group, counter);
 }
 
 /* Places what this instance counts alone, beside events everywhere that have their counters. */
@@ -338,6 +334,8 @@ static int assign_box(struct pmu_session *session, struct pmu_ctx *ctx, const st
 
 	if (box->bank_count)
 		return assign_banked(session, ctx, box);
+	if (seats_shared(box))
+		return seats_assign(session, ctx, box);
 	gather(session, box, -1, &everywhere);
 	error = check_group(session, ctx, &everywhere);
 	for (int instance = 0; instance < (int)box->instance_count && !error; instance++)

@@ -33,28 +33,15 @@ int session_busy_refuse(const struct pmu_session *session, struct pmu_ctx *ctx)
 			 session->busy, more);
 }
 
-static int check_row(struct pmu_session *session, struct pmu_ctx *ctx,
-		     const struct session_unit *unit, const struct session_row *row)
+static int check_control(struct pmu_session *session, struct pmu_ctx *ctx,
+			 const struct session_unit *unit, const struct pmu_write *write)
 {
-	const struct session_event *event = &session->events[row->event];
-	struct register_at at = {unit->box,
-				 pmu_box_register(unit->box, PMU_ROLE_COUNTER_CTL, event->counter),
-				 unit->socket, unit->instance};
-	uint64_t written, value, mask;
-	int error;
+	struct register_at at = {unit->box, write->reg, unit->socket, unit->instance};
+	uint64_t value, written = write->value;
+	int error = register_read(session->bus, ctx, &at, &value);
 
-	/* The one control of several fixed counters: the fields of this one. */
-	if (!event->selection.event && unit->box->fixed_count > 1) {
-		at.reg = pmu_box_register(unit->box, PMU_ROLE_FIXED_CTL, 0);
-		mask = register_bits_numbered(at.reg, event->counter);
-	} else if (!event->selection.event || !at.reg) {
-		return 0;
-	} else {
-		mask = register_kept(at.reg);
-	}
-	written = pmu_event_control(&event->selection) | register_bits(at.reg, "en");
-	error = register_read(session->bus, ctx, &at, &value);
-	if (error || !((value ^ written) & mask))
+	/* In the one control of several fixed counters, the fields of those that are used. */
+	if (error || !((value ^ written) & register_steady(at.reg) & write->mask))
 		return error;
 	return error_set(
 	    ctx, PMU_E_BUSY,
@@ -70,9 +57,14 @@ int session_busy_check(struct pmu_session *session, struct pmu_ctx *ctx)
 
 	if (session->bus->forgets)
 		return 0;
-	for (size_t u = 0; u < session->unit_count; u++)
-		for (size_t r = session->units[u].first_row; r != SESSION_NONE && !error;
-		     r = session->rows[r].next)
-			error = check_row(session, ctx, &session->units[u], &session->rows[r]);
+	for (size_t u = 0; u < session->unit_count; u++) {
+		const struct session_unit *unit = &session->units[u];
+
+		/* Of a control that is written twice, the last write counts. */
+		for (size_t i = 0; i < unit->write_count && !error; i++)
+			if (session_is_control(&unit->writes[i]) &&
+			    session_write_to(unit, unit->writes[i].reg) == &unit->writes[i])
+				error = check_control(session, ctx, unit, &unit->writes[i]);
+	}
 	return error;
 }

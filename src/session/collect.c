@@ -2,14 +2,62 @@
 #include "session/registers.h"
 #include "session/session.h"
 
+static uint64_t field_value(const struct pmu_field *field, uint64_t value)
+{
+	return (value & pmu_mask(field->hi, field->lo)) >> field->lo;
+}
+
+#define READS_MAX 16 /* of a count that carries between its parts; one in 2^8 events does */
+
+/*
+ * A count in two registers: no read latches both (323602-001 §5.6.2, §5.7.3). While it goes on, the
+ * upper part is read before and after the lower one until it stays.
+ */
+static int read_split(struct pmu_session *session, struct pmu_ctx *ctx,
+		      const struct register_at *counter, unsigned index, uint64_t *raw)
+{
+	const struct pmu_field *low = pmu_field_by_role(counter->reg, PMU_FIELD_COUNT_LOW, 0);
+	const struct pmu_field *high = pmu_field_by_role(counter->reg, PMU_FIELD_COUNT_HIGH, 0);
+	struct register_at lower = *counter, upper = *counter;
+	uint64_t before, after, part;
+	int error;
+
+	if (low)
+		upper.reg = pmu_box_register(counter->box, PMU_ROLE_COUNTER_CTL, index);
+	else
+		lower.reg = pmu_box_register(counter->box, PMU_ROLE_COUNTER_CTL, index);
+	low = pmu_field_by_role(lower.reg, PMU_FIELD_COUNT_LOW, 0);
+	high = pmu_field_by_role(upper.reg, PMU_FIELD_COUNT_HIGH, 0);
+	error = register_read(session->bus, ctx, &upper, &after);
+	for (unsigned i = 0; i < READS_MAX && !error; i++) {
+		before = after;
+		error = register_read(session->bus, ctx, &lower, &part);
+		if (error || session->state != SESSION_RUNNING)
+			break;
+		error = register_read(session->bus, ctx, &upper, &after);
+		if (field_value(high, before) == field_value(high, after))
+			break;
+	}
+	if (!error)
+		*raw = field_value(high, after) << (low->hi - low->lo + 1) | field_value(low, part);
+	return error;
+}
+
+static bool is_split(const struct pmu_register *counter)
+{
+	return pmu_field_by_role(counter, PMU_FIELD_COUNT_LOW, 0) ||
+	       pmu_field_by_role(counter, PMU_FIELD_COUNT_HIGH, 0);
+}
+
 static int read_row(struct pmu_session *session, struct pmu_ctx *ctx,
 		    const struct session_unit *unit, struct session_row *row, uint64_t *raw)
 {
 	const struct session_event *event = &session->events[row->event];
 	enum pmu_role role = event->selection.event ? PMU_ROLE_COUNTER : PMU_ROLE_FIXED_COUNTER;
-	struct register_at at = {unit->box, pmu_box_register(unit->box, role, event->counter),
+	struct register_at at = {unit->box, pmu_box_register(unit->box, role, row->counter),
 				 unit->socket, unit->instance};
-	int error = register_read(session->bus, ctx, &at, raw);
+	int error = is_split(at.reg) ? read_split(session, ctx, &at, row->counter, raw)
+				     : register_read(session->bus, ctx, &at, raw);
 
 	*raw &= pmu_mask(unit->box->counter_width - 1u, 0);
 	return error;
@@ -19,10 +67,9 @@ static uint64_t row_status_bit(const struct pmu_session *session, const struct s
 			       const struct session_row *row)
 {
 	const struct pmu_register *status = status_of(unit->box);
-	const struct session_event *event = &session->events[row->event];
+	bool fixed = !session->events[row->event].selection.event;
 
-	return event->selection.event ? status_bit(status, unit->box, event->counter)
-				      : status_bit_fixed(status, unit->box, event->counter);
+	return status ? pmu_overflow_bit(unit->box, status, fixed, row->counter) : 0;
 }
 
 uint64_t session_status_bits(const struct pmu_session *session, const struct session_unit *unit)

@@ -1,25 +1,22 @@
 #include "session/gate.h"
 
-#include <stdio.h>
+#include "base/error.h"
 
-/* 253669 has pmc and fixed for a core, pc and fc for the uncore of Nehalem. */
+/* Bits of the counters of a gate that stops them one by one; 0: it stops them all. */
 static uint64_t counter_bit(const struct pmu_register *gate, bool fixed, unsigned index)
 {
-	static const char *const names[][2] = {{"en_pmc", "en_fixed"}, {"en_pc", "en_fc"}};
-	uint64_t bit = 0;
-
-	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]) && !bit; i++)
-		bit = register_numbered_bits(gate, names[i][fixed], index);
-	return bit;
+	return pmu_field_bits(gate, fixed ? PMU_FIELD_FIXED_ENABLE : PMU_FIELD_ENABLE, index);
 }
 
 const struct pmu_register *gate_of(const struct pmu_box *box)
 {
 	const struct pmu_register *gate = pmu_box_register(box, PMU_ROLE_GLOBAL_CTL, 0);
 
-	if (!gate || !(counter_bit(gate, false, 0) | counter_bit(gate, true, 0)))
-		return NULL;
-	return gate;
+	if (gate && (counter_bit(gate, false, 0) | counter_bit(gate, true, 0)))
+		return gate;
+	/* The freeze bit beside the overflow bits of an Itanium (323602-001 table 3-7). */
+	gate = pmu_box_register(box, PMU_ROLE_GLOBAL_STATUS, 0);
+	return gate && pmu_field_bits(gate, PMU_FIELD_FREEZE, 0) ? gate : NULL;
 }
 
 /* Bits of the counters that the session uses. */
@@ -29,9 +26,10 @@ static uint64_t own_bits(const struct pmu_session *session, const struct session
 	uint64_t bits = 0;
 
 	for (size_t r = unit->first_row; r != SESSION_NONE; r = session->rows[r].next) {
-		const struct session_event *event = &session->events[session->rows[r].event];
+		const struct session_row *row = &session->rows[r];
 
-		bits |= counter_bit(gate, !event->selection.event, event->counter);
+		bits |=
+		    counter_bit(gate, !session->events[row->event].selection.event, row->counter);
 	}
 	return bits;
 }
@@ -51,9 +49,30 @@ int gate_keep(struct pmu_session *session, struct pmu_ctx *ctx)
 	return error;
 }
 
+/* What is to become of a gate. */
+enum gate_state {
+	GATE_OPEN,
+	GATE_CLOSED,
+	GATE_AS_FOUND,
+};
+
+static uint64_t gate_value(const struct pmu_session *session, const struct session_unit *unit,
+			   enum gate_state state)
+{
+	uint64_t freeze = pmu_field_bits(gate_of(unit->box), PMU_FIELD_FREEZE, 0);
+
+	if (state == GATE_AS_FOUND)
+		return unit->gate_found;
+	/* Overflow bits beside it are cleared. */
+	if (freeze)
+		return state == GATE_CLOSED ? freeze : 0;
+	if (state == GATE_CLOSED)
+		return unit->gate_found & ~own_bits(session, unit);
+	return unit->gate_found | own_bits(session, unit);
+}
+
 /* One that fails does not keep the others from being written. */
-static int write_gates(struct pmu_session *session, struct pmu_ctx *ctx,
-		       uint64_t (*value)(uint64_t found, uint64_t own))
+static int write_gates(struct pmu_session *session, struct pmu_ctx *ctx, enum gate_state state)
 {
 	int error = 0;
 
@@ -61,44 +80,26 @@ static int write_gates(struct pmu_session *session, struct pmu_ctx *ctx,
 		const struct session_unit *unit = &session->units[i];
 		struct register_at at = {unit->box, gate_of(unit->box), unit->socket,
 					 unit->instance};
-		int failed;
 
-		if (!at.reg)
-			continue;
-		failed = register_write(session->bus, error ? NULL : ctx, &at,
-					value(unit->gate_found, own_bits(session, unit)));
-		error = error ? error : failed;
+		if (at.reg)
+			error =
+			    error_first(error, register_write(session->bus, error ? NULL : ctx, &at,
+							      gate_value(session, unit, state)));
 	}
 	return error;
 }
 
-static uint64_t opened(uint64_t found, uint64_t own)
-{
-	return found | own;
-}
-
-static uint64_t closed(uint64_t found, uint64_t own)
-{
-	return found & ~own;
-}
-
-static uint64_t as_found(uint64_t found, uint64_t own)
-{
-	(void)own;
-	return found;
-}
-
 int gate_open(struct pmu_session *session, struct pmu_ctx *ctx)
 {
-	return write_gates(session, ctx, opened);
+	return write_gates(session, ctx, GATE_OPEN);
 }
 
 int gate_close(struct pmu_session *session, struct pmu_ctx *ctx)
 {
-	return write_gates(session, ctx, closed);
+	return write_gates(session, ctx, GATE_CLOSED);
 }
 
 int gate_restore(struct pmu_session *session, struct pmu_ctx *ctx)
 {
-	return write_gates(session, ctx, as_found);
+	return write_gates(session, ctx, GATE_AS_FOUND);
 }

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "session/seats.h"
 #include "session/session.h"
 
 static bool event_in_unit(const struct pmu_session *session, const struct session_event *event,
@@ -35,7 +36,10 @@ static size_t make_units(const struct pmu_session *session, struct session_unit 
 					continue;
 				if (units)
 					units[count] =
-					    (struct session_unit){box, socket, i, SESSION_NONE, 0};
+					    (struct session_unit){.box = box,
+								  .socket = socket,
+								  .instance = i,
+								  .first_row = SESSION_NONE};
 				count++;
 			}
 		}
@@ -68,7 +72,13 @@ static void make_row(struct pmu_session *session, size_t row, unsigned event, un
 {
 	const struct session_event *counted = &session->events[event];
 
-	session->rows[row] = (struct session_row){.event = event, .next = SESSION_NONE};
+	session->rows[row] = (struct session_row){
+	    .event = event,
+	    .counter = seats_shared(counted->selection.box) && counted->selection.event
+			   ? counted->counters[instance]
+			   : counted->counter,
+	    .next = SESSION_NONE,
+	};
 	session->counts[row] = (struct pmu_count){event, socket, instance, 0};
 	if (counted->counted)
 		append(session, find_unit(session, counted->selection.box, socket, instance), row);
@@ -96,6 +106,8 @@ static size_t make_rows(struct pmu_session *session, bool only_count)
 
 void session_layout_free(struct pmu_session *session)
 {
+	for (size_t i = 0; session->units && i < session->unit_count; i++)
+		free(session->units[i].writes);
 	free(session->units);
 	free(session->rows);
 	free(session->counts);
@@ -106,6 +118,8 @@ void session_layout_free(struct pmu_session *session)
 
 int session_lay_out(struct pmu_session *session, struct pmu_ctx *ctx)
 {
+	int error;
+
 	/* One more than needed: an empty session has tables too. */
 	session->unit_count = make_units(session, NULL);
 	session->units = calloc(session->unit_count + 1, sizeof(*session->units));
@@ -119,5 +133,8 @@ int session_lay_out(struct pmu_session *session, struct pmu_ctx *ctx)
 	}
 	make_units(session, session->units);
 	make_rows(session, false);
-	return 0;
+	error = session_encode(session, ctx);
+	if (error)
+		session_layout_free(session);
+	return error;
 }

@@ -1,14 +1,11 @@
 #include "session/registers.h"
 
-#include <stdio.h>
-#include <string.h>
-
 struct pmu_access_op register_op(const struct register_at *at, uint64_t value)
 {
 	return (struct pmu_access_op){
 	    .socket = at->socket,
 	    .core = at->box->scope == PMU_SCOPE_CORE ? at->instance : 0,
-	    .space = at->box->space,
+	    .space = at->reg->space,
 	    .width = at->reg->width,
 	    .address = pmu_register_address(at->box, at->reg, at->instance),
 	    .value = value,
@@ -68,57 +65,50 @@ uint64_t register_clearing(const struct pmu_register *reg)
 	return bits;
 }
 
-uint64_t register_bits(const struct pmu_register *reg, const char *field)
+uint64_t register_steady(const struct pmu_register *reg)
 {
-	const struct pmu_field *found = pmu_find_field(reg, field);
+	uint64_t bits = register_kept(reg);
 
-	return found ? pmu_mask(found->hi, found->lo) : 0;
-}
+	for (size_t i = 0; i < reg->field_count; i++) {
+		const struct pmu_field *field = &reg->fields[i];
 
-uint64_t register_numbered_bits(const struct pmu_register *reg, const char *name, unsigned i)
-{
-	char numbered[32];
-
-	snprintf(numbered, sizeof(numbered), "%s%u", name, i);
-	return register_bits(reg, numbered);
-}
-
-uint64_t register_bits_numbered(const struct pmu_register *reg, unsigned i)
-{
-	uint64_t bits = 0;
-	char number[12];
-
-	snprintf(number, sizeof(number), "%u", i);
-	for (size_t f = 0; f < reg->field_count; f++) {
-		const struct pmu_field *field = &reg->fields[f];
-		const char *digits = field->name + strcspn(field->name, "0123456789");
-
-		if (!strcmp(digits, number))
-			bits |= pmu_mask(field->hi, field->lo);
+		if (field->role == PMU_FIELD_COUNT_LOW || field->role == PMU_FIELD_COUNT_HIGH ||
+		    field->role == PMU_FIELD_OVERFLOW)
+			bits &= ~pmu_mask(field->hi, field->lo);
 	}
 	return bits;
 }
 
-/*
- * The status field of a box has a bit a counter; where it is wider by the fixed counters, these
- * come first (334291-001 table 2-114: bit 0 is the fixed counter's).
- */
-static unsigned fixed_status_bits(const struct pmu_field *ov, const struct pmu_box *box)
+uint64_t register_fixed_bits(const struct pmu_register *ctl, unsigned counter)
 {
-	unsigned width = ov->hi - ov->lo + 1u;
+	uint64_t bits = 0;
 
-	return width > box->counter_count ? width - box->counter_count : 0;
+	for (size_t i = 0; i < ctl->field_count; i++)
+		if (ctl->fields[i].role != PMU_FIELD_NONE && ctl->fields[i].counter == counter)
+			bits |= pmu_mask(ctl->fields[i].hi, ctl->fields[i].lo);
+	return bits;
 }
 
-/* 253669 has pmc and fixed for a core, pc and fc for the uncore of Nehalem. */
-static uint64_t overflow_bit(const struct pmu_register *status, bool fixed, unsigned counter)
+bool register_enables(const struct pmu_register *ctl, uint64_t value)
 {
-	static const char *const names[][2] = {{"ovf_pmc", "ovf_fixed"}, {"ovf_pc", "ovf_fc"}};
-	uint64_t bit = 0;
+	uint64_t enable = pmu_field_bits(ctl, PMU_FIELD_ENABLE, 0);
 
-	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]) && !bit; i++)
-		bit = register_numbered_bits(status, names[i][fixed], counter);
-	return bit;
+	/* Without an enable bit, a counter that counts at no level is off (323602-001 table 3-4).
+	 */
+	if (!enable)
+		enable = pmu_field_bits(ctl, PMU_FIELD_PRIVILEGE_LEVELS, 0);
+	return value & enable;
+}
+
+/* Whether the bits say of each counter that it overflowed, and can be cleared while others count.
+ */
+static bool tells_overflows(const struct pmu_box *box, const struct pmu_register *status)
+{
+	uint64_t bit =
+	    pmu_overflow_bit(box, status, false, 0) | pmu_overflow_bit(box, status, true, 0);
+
+	return bit & register_clearing(status) ||
+	       (bit && pmu_box_register(box, PMU_ROLE_GLOBAL_CLEAR, 0));
 }
 
 const struct pmu_register *status_of(const struct pmu_box *box)
@@ -126,10 +116,9 @@ const struct pmu_register *status_of(const struct pmu_box *box)
 	const struct pmu_register *status = pmu_box_register(box, PMU_ROLE_BOX_STATUS, 0);
 	const struct pmu_register *global = pmu_box_register(box, PMU_ROLE_GLOBAL_STATUS, 0);
 
-	if (status || !global)
+	if (status)
 		return status;
-	/* That of the whole socket has no bits for single counters. */
-	return overflow_bit(global, false, 0) ? global : NULL;
+	return global && tells_overflows(box, global) ? global : NULL;
 }
 
 const struct pmu_register *status_clear_of(const struct pmu_box *box)
@@ -137,23 +126,4 @@ const struct pmu_register *status_clear_of(const struct pmu_box *box)
 	const struct pmu_register *clear = pmu_box_register(box, PMU_ROLE_GLOBAL_CLEAR, 0);
 
 	return clear ? clear : status_of(box);
-}
-
-uint64_t status_bit(const struct pmu_register *status, const struct pmu_box *box, unsigned counter)
-{
-	const struct pmu_field *ov = status ? pmu_find_field(status, "ov") : NULL;
-
-	if (status && !ov)
-		return overflow_bit(status, false, counter);
-	return ov ? UINT64_C(1) << (ov->lo + fixed_status_bits(ov, box) + counter) : 0;
-}
-
-uint64_t status_bit_fixed(const struct pmu_register *status, const struct pmu_box *box,
-			  unsigned counter)
-{
-	const struct pmu_field *ov = status ? pmu_find_field(status, "ov") : NULL;
-
-	if (status && !ov)
-		return overflow_bit(status, true, counter);
-	return ov && fixed_status_bits(ov, box) ? UINT64_C(1) << ov->lo : 0;
 }

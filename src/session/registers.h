@@ -24,20 +24,16 @@ uint64_t register_must(const struct pmu_register *reg);
 uint64_t register_kept(const struct pmu_register *reg);
 /** Bits that are cleared by writing 1. */
 uint64_t register_clearing(const struct pmu_register *reg);
-/** Bits of the field of this name, 0 where the register has none. */
-uint64_t register_bits(const struct pmu_register *reg, const char *field);
+/** Those of register_kept() that no counting changes: a control may hold part of the count. */
+uint64_t register_steady(const struct pmu_register *reg);
 
-/** Bits of the field NAMEi. */
-uint64_t register_numbered_bits(const struct pmu_register *reg, const char *name, unsigned i);
-/** All fields NAMEi of this i. */
-uint64_t register_bits_numbered(const struct pmu_register *reg, unsigned i);
+/** Fields of one of the fixed counters that a control has. */
+uint64_t register_fixed_bits(const struct pmu_register *ctl, unsigned counter);
+/** Whether a control with this value lets its counter count. */
+bool register_enables(const struct pmu_register *ctl, uint64_t value);
 
 /** Where overflows of an instance's counters show, and where they are cleared; NULL: nowhere. */
 const struct pmu_register *status_of(const struct pmu_box *box);
 const struct pmu_register *status_clear_of(const struct pmu_box *box);
-/** Bit of @status for a general or fixed counter; 0: it has none. */
-uint64_t status_bit(const struct pmu_register *status, const struct pmu_box *box, unsigned counter);
-uint64_t status_bit_fixed(const struct pmu_register *status, const struct pmu_box *box,
-			  unsigned counter);
 
 #endif

@@ -68,8 +68,7 @@ static int keep_shared_control(struct pmu_session *session, struct pmu_ctx *ctx,
 	for (size_t r = unit->first_row; r != SESSION_NONE && !error; r = session->rows[r].next) {
 		const struct session_event *event = &session->events[session->rows[r].event];
 
-		if (event->selection.event ||
-		    !(value & register_bits_numbered(ctl, event->counter)))
+		if (event->selection.event || !(value & register_fixed_bits(ctl, event->counter)))
 			continue;
 		busy = true;
 		error = keep_counter(session, ctx, unit, PMU_ROLE_FIXED_COUNTER, event->counter);
@@ -86,14 +85,14 @@ static int keep_control(struct pmu_session *session, struct pmu_ctx *ctx,
 	bool fixed = ctl->role == PMU_ROLE_FIXED_CTL;
 	enum pmu_role role = fixed ? PMU_ROLE_FIXED_COUNTER : PMU_ROLE_COUNTER;
 	struct register_at at = {unit->box, ctl, unit->socket, unit->instance};
-	uint64_t value, en = register_bits(ctl, "en");
+	uint64_t value;
 	int error = register_read(session->bus, ctx, &at, &value);
 
 	if (!error && unit->box->quirks & PMU_QUIRK_CONTROL_TWICE)
-		error = keep_write(session, ctx, &at, value & ~en);
+		error = keep_write(session, ctx, &at, value & ~ctl->enabled);
 	if (!error)
 		error = keep_write(session, ctx, &at, value);
-	if (error || !(value & en))
+	if (error || !register_enables(ctl, value))
 		return error;
 	session_busy_note(session, &at, value);
 	return keep_counter(session, ctx, unit, role, ctl->index);
@@ -110,16 +109,17 @@ static int keep_unit(struct pmu_session *session, struct pmu_ctx *ctx,
 		struct register_at at = {box, reg, unit->socket, unit->instance};
 		uint64_t value;
 
-		if (reg->role == PMU_ROLE_COUNTER_CTL || reg->role == PMU_ROLE_FIXED_CTL) {
-			bool shared = reg->role == PMU_ROLE_FIXED_CTL && box->fixed_count > 1;
-
-			if (session_writes_control(session, unit, reg))
-				error = shared ? keep_shared_control(session, ctx, unit, reg)
-					       : keep_control(session, ctx, unit, reg);
-		} else if (reg->role == PMU_ROLE_FILTER) {
-			if (session_filter(session, unit, reg, &value))
-				error = keep_register(session, ctx, &at, &value);
-		}
+		if (!session_writes(unit, reg))
+			continue;
+		if (reg->role == PMU_ROLE_FIXED_CTL && box->fixed_count > 1)
+			error = keep_shared_control(session, ctx, unit, reg);
+		else if (reg->role == PMU_ROLE_COUNTER_CTL || reg->role == PMU_ROLE_FIXED_CTL)
+			error = keep_control(session, ctx, unit, reg);
+		else
+			error = keep_register(session, ctx, &at, &value);
+		/* One register enables all counters of the box. */
+		if (!error && reg->role == PMU_ROLE_BOX_CTL && register_enables(reg, value))
+			session_busy_note(session, &at, value);
 	}
 	return error;
 }

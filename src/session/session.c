@@ -17,28 +17,21 @@ uint32_t *session_present(const struct pmu_session *session, unsigned socket,
 				 (size_t)(box - session->pmu->boxes)];
 }
 
-/* A register that freezes all, or boxes that can be stopped one by one. */
-static int find_global(struct pmu_session *session, struct pmu_ctx *ctx)
+/* A register that freezes all; without it boxes are stopped one by one. */
+static void find_global(struct pmu_session *session)
 {
 	const struct pmu_pmu *pmu = session->pmu;
-	bool single = false;
 
 	for (const struct pmu_box *box = pmu->boxes; box < pmu->boxes + pmu->box_count; box++) {
 		const struct pmu_register *ctl = pmu_box_register(box, PMU_ROLE_GLOBAL_CTL, 0);
 
-		if (gate_of(box) || session_freezes_box(session, box))
-			single = true;
-		if (!ctl || gate_of(box))
+		if (!ctl || !pmu_field_by_role(ctl, PMU_FIELD_FREEZE, 0))
 			continue;
 		session->global_box = box;
 		session->global_ctl = ctl;
 		session->global_status = pmu_box_register(box, PMU_ROLE_GLOBAL_STATUS, 0);
-		return 0;
+		return;
 	}
-	if (single)
-		return 0;
-	return error_set(ctx, PMU_E_UNSUPPORTED, "%s has no register that freezes all counters",
-			 pmu->name);
 }
 
 int pmu_session_new(struct pmu_session **out, struct pmu_ctx *ctx, struct pmu_bus *bus)
@@ -59,9 +52,8 @@ int pmu_session_new(struct pmu_session **out, struct pmu_ctx *ctx, struct pmu_bu
 		error = error_set(ctx, PMU_E_NOMEM, "out of memory for a session");
 		goto fail;
 	}
-	error = find_global(session, ctx);
-	if (!error)
-		error = session_discover(session, ctx);
+	find_global(session);
+	error = session_discover(session, ctx);
 	if (error)
 		goto fail;
 	*out = session;
@@ -97,62 +89,6 @@ static bool is_present(const struct pmu_session *session, const struct pmu_selec
 	return false;
 }
 
-static bool has_presets(const struct pmu_event *event)
-{
-	for (size_t i = 0; i < event->umask_count; i++)
-		if (event->umasks[i].preset_count)
-			return true;
-	return event->preset_count;
-}
-
-static bool is_matched(const struct pmu_selection *selection)
-{
-	for (size_t i = 0; i < selection->setting_count; i++) {
-		const struct pmu_register *reg = selection->settings[i].modifier->reg;
-
-		if (reg && reg->role != PMU_ROLE_FILTER)
-			return true;
-	}
-	return false;
-}
-
-/*
- * Why an event cannot be programmed, NULL for nothing: the writes of a session are a control and
- * the filters that are set, its reads a register for each counter.
- */
-static const char *obstacle(const struct pmu_session *session,
-			    const struct pmu_selection *selection)
-{
-	const struct pmu_box *box = selection->box;
-	const struct pmu_register *counter = pmu_box_register(box, PMU_ROLE_COUNTER, 0);
-
-	if (!session->global_ctl && !gate_of(box) && !session_freezes_box(session, box))
-		return "no register freezes its counters";
-	if (!selection->event)
-		return NULL;
-	if (!pmu_box_register(box, PMU_ROLE_COUNTER_CTL, 0))
-		return "one register selects the events of all counters";
-	if (counter && counter->width < box->counter_width)
-		return "a count stands in two registers";
-	if (has_presets(selection->event) || is_matched(selection))
-		return "other registers have to be set for it";
-	return NULL;
-}
-
-static int check_programmable(const struct pmu_session *session, struct pmu_ctx *ctx,
-			      const struct pmu_selection *selection)
-{
-	const char *reason = obstacle(session, selection);
-	char text[EVENT_TEXT_MAX];
-
-	if (!reason)
-		return 0;
-	pmu_event_print(selection, text, sizeof(text));
-	return error_set(ctx, PMU_E_UNSUPPORTED,
-			 "%s cannot be measured yet: %s; pmulab encode prints its register writes",
-			 text, reason);
-}
-
 static int check_selection(const struct pmu_session *session, struct pmu_ctx *ctx,
 			   const struct pmu_selection *selection)
 {
@@ -165,7 +101,7 @@ static int check_selection(const struct pmu_session *session, struct pmu_ctx *ct
 		return error_set(ctx, PMU_E_UNKNOWN, "an event of %s cannot be counted on %s",
 				 selection->pmu->name, session->pmu->name);
 	if (is_present(session, selection))
-		return check_programmable(session, ctx, selection);
+		return 0;
 	pmu_event_print(selection, text, sizeof(text));
 	if (selection->instance < 0)
 		return error_set(ctx, PMU_E_UNSUPPORTED, "%s: this part has no %s", text,

@@ -10,11 +10,14 @@
 
 #define SESSION_NONE	      SIZE_MAX
 #define SESSION_BUSY_TEXT_MAX 1024
+#define SESSION_INSTANCES_MAX 32 /* bits of what is present */
 
 struct session_event {
 	struct pmu_selection selection;
 	bool counted;	 /* false: not modelled by what is behind the bus, and not programmed */
 	uint8_t counter; /* the same in every instance; of a fixed one its own number */
+	/* That of each instance, where instances share counters: seats.h. */
+	uint8_t counters[SESSION_INSTANCES_MAX];
 };
 
 struct session_unit {
@@ -22,10 +25,14 @@ struct session_unit {
 	unsigned socket, instance;
 	size_t first_row;    /* of those that are counted */
 	uint64_t gate_found; /* see gate.h */
+	/* What programs its events, pmu_event_merge(). */
+	struct pmu_write *writes;
+	size_t write_count;
 };
 
 struct session_row {
 	unsigned event;
+	uint8_t counter;
 	size_t next; /* row of the same unit, or SESSION_NONE */
 	uint64_t raw;
 	uint64_t wraps; /* carries out of the counter since the start */
@@ -104,7 +111,15 @@ void session_layout_free(struct pmu_session *session);
 int session_keep(struct pmu_session *session, struct pmu_ctx *ctx);
 int session_restore(struct pmu_session *session, struct pmu_ctx *ctx);
 
-/** program.c: 334291-001 §2.1.2, and its end. */
+/** writes.c: makes the writes of all units. @return 0, or an error of pmu_event_merge() */
+int session_encode(struct pmu_session *session, struct pmu_ctx *ctx);
+/** Whether a write is for the control of a counter. */
+bool session_is_control(const struct pmu_write *write);
+/** The last write of the unit to a register; NULL: it does not write it. */
+const struct pmu_write *session_write_to(const struct session_unit *unit,
+					 const struct pmu_register *reg);
+
+/** program.c: the steps of struct pmu_pmu, and their end. */
 int session_program(struct pmu_session *session, struct pmu_ctx *ctx);
 int session_freeze(struct pmu_session *session, struct pmu_ctx *ctx);
 int session_unfreeze(struct pmu_session *session, struct pmu_ctx *ctx);
@@ -116,12 +131,8 @@ bool session_freezes_box(const struct pmu_session *session, const struct pmu_box
 bool session_uses_sockets(const struct pmu_session *session);
 int session_unfreeze_units(struct pmu_session *session, struct pmu_ctx *ctx);
 
-/** Whether programming the unit changes this control. */
-bool session_writes_control(const struct pmu_session *session, const struct session_unit *unit,
-			    const struct pmu_register *ctl);
-/** The value of a filter register of the unit. @return false: nothing depends on it */
-bool session_filter(const struct pmu_session *session, const struct session_unit *unit,
-		    const struct pmu_register *reg, uint64_t *value);
+/** Whether programming the unit changes this register. */
+bool session_writes(const struct session_unit *unit, const struct pmu_register *reg);
 
 /** collect.c: status bits of the counters that the session uses in a unit. */
 uint64_t session_status_bits(const struct pmu_session *session, const struct session_unit *unit);

@@ -19,7 +19,7 @@ struct expected_write {
 static const struct {
 	const char *text;
 	unsigned instance, counter;
-	struct expected_write writes[5];
+	struct expected_write writes[7];
 } encodings[] = {
     /* opc 28:20 = 0x182; en 22, umask 0x03, ev_sel 0x35: tables 2-16, 2-19, 2-20, 2-40 */
     {"cbo3.TOR_INSERTS.MISS_OPCODE:opc=DRd", 3, 1, {{0xe36, 0x18200000}, {0xe32, 0x00400335}}},
@@ -68,6 +68,17 @@ static const struct {
      {{0x715, 0x00000014}, {0x712, 0x0144000b}}},
     /* occ_sel 15:14 = 3, occ_edge_det 31, thresh 28:24: table 2-159; not on counter 0 */
     {"pcu.POWER_STATE_OCCUPANCY.CORES_C6:edge:thresh=1", 0, 1, {{0x712, 0x8140c080}}},
+    /* Table 2-172: what is matched is compared in all its bits, where no mask says otherwise, and
+       nothing else is; mc 12:9 = 14, opc 8:5 = 2; D8:F6, control on F2 */
+    {"qpi.CTO_COUNT:rx_match_mc=DRS:rx_match_opc=2",
+     0,
+     0,
+     {{PCI(8, 6, 0x210), 0},
+      {PCI(8, 6, 0x214), 0},
+      {PCI(8, 6, 0x228), 0x1c40},
+      {PCI(8, 6, 0x238), 0x1fe0},
+      {PCI(8, 6, 0x23c), 0},
+      {PCI(8, 2, 0xd8), 0x00600038}}},
     {"ubox.EVENT_MSG", 0, 1, {{0x706, 0x00400842}}},
     {"ubox.clock", 0, 0, {{0x703, 0x00400000}}},
 };

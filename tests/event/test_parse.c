@@ -145,6 +145,9 @@ static const struct {
      "FAST_REQ and FAST_XFER"},
     {"pcu.POWER_STATE_OCCUPANCY.CORES_C0:thresh=1:edge_det", PMU_E_CONFLICT, "edge_det", 44,
      "occ_edge_det"},
+    {"pcu.FREQ_BAND0_CYCLES", PMU_E_SYNTAX, "pcu.FREQ_BAND0_CYCLES", 0, "needs the filter band0"},
+    {"qpi.CTO_COUNT", PMU_E_SYNTAX, "qpi.CTO_COUNT", 0, "needs the filter rx_match_vnw"},
+    {"qpi.CTO_COUNT:rx_mask_opc=3", PMU_E_SYNTAX, "qpi.CTO_COUNT", 0, "needs the filter"},
     {"FREQ_BAND0_CYCLES:band1=20", PMU_E_CONFLICT, "band1=20", 18, "filtered by band0"},
 
     /* Not whole: something has to be added. */

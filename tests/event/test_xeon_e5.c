@@ -73,7 +73,6 @@ static const struct {
      1,
      0,
      {{PCI(9, 6, 0x228), 0x1900},
-      {PCI(9, 6, 0x22c), 0},
       {PCI(9, 6, 0x238), 0x1f80},
       {PCI(9, 6, 0x23c), 0},
       {PCI(9, 2, 0xd8), 0x00600038}}},
@@ -258,6 +257,9 @@ static void check_round_trip(struct pmu_ctx *ctx, const struct pmu_box *box,
 
 	if (umask)
 		put_filters(box, umask->filters, text, length);
+	if (event->needs)
+		snprintf(text + length, TEXT_MAX - length, ":%s=1",
+			 box->modifiers[__builtin_ctzll(event->needs)].name);
 	if (pmu_event_parse(ctx, NULL, text, &selection))
 		fail_msg("%s", pmu_message(ctx));
 	for (unsigned counter = 0; counter < box->counter_count; counter++) {
@@ -282,10 +284,10 @@ static void test_round_trip(void **state)
 	for (size_t i = 0; i < xeon_e5()->box_count; i++) {
 		const struct pmu_box *box = &xeon_e5()->boxes[i];
 
-		for (size_t j = 0; j < box->event_count; j++) {
+		/* The cores' are not in the manual; they have two names for one code. */
+		for (size_t j = 0; j < box->event_count && box->scope == PMU_SCOPE_SOCKET; j++) {
 			const struct pmu_event *event = &box->events[j];
 
-			assert_int_equal(event->model, PMU_MODEL_ABSENT);
 			if (!event->umask_count)
 				check_round_trip(*state, box, event, NULL);
 			for (size_t k = 0; k < event->umask_count; k++)

@@ -125,9 +125,9 @@ static const struct {
 	{{"cbo.TOR_INSERTS.WB"}, STATISTIC(l2_writebacks)},
 	{{WCIL, WCILF}, STATISTIC(wc_lines)},
 	{{"cbo.TOR_OCCUPANCY.ALL"}, STATISTIC(tor_cycles)},
-	{{"ha.REQUESTS.READS"}, STATISTIC(ha_reads)},
-	{{"ha.REQUESTS.WRITES"}, STATISTIC(ha_writes)},
-	{{INVITOE}, STATISTIC(ha_invitoe)},
+	{{"ha.REQUESTS.READS"}, STATISTIC(home_reads)},
+	{{"ha.REQUESTS.WRITES"}, STATISTIC(home_writes)},
+	{{INVITOE}, STATISTIC(home_owns)},
 	{{"ha.TRACKER_OCCUPANCY.READS_LOCAL+READS_REMOTE+WRITES_LOCAL+WRITES_REMOTE+INVITOE_LOCAL+"
 	  "INVITOE_REMOTE"}, STATISTIC(tracker_cycles)},
 	{{"ha.SNOOP_RESP.RSP_WB"}, STATISTIC(snoop_writebacks)},
