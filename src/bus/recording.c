@@ -16,7 +16,7 @@ static int put(struct recording *recording, struct pmu_ctx *ctx, bool write,
 	       const struct pmu_access_op *op, int result)
 {
 	if (recording_put_line(recording->file, write, op, result))
-		return error_set(ctx, PMU_E_IO, "the recording cannot be written");
+		return error_set(ctx, PMU_E_IO, "the register trace cannot be written");
 	return result;
 }
 
@@ -65,17 +65,17 @@ int pmu_bus_recording(struct pmu_bus **out, struct pmu_ctx *ctx, struct pmu_bus 
 	int error;
 
 	if (strlen(inner->pmu->name) >= sizeof(header.pmu))
-		return error_set(ctx, PMU_E_UNSUPPORTED, "the name %s is too long for a recording",
+		return error_set(ctx, PMU_E_UNSUPPORTED, "the name %s is too long for a register trace",
 				 inner->pmu->name);
 	strcpy(header.pmu, inner->pmu->name);
 	recording = calloc(1, sizeof(*recording));
 	if (!recording)
-		return error_set(ctx, PMU_E_NOMEM, "out of memory for a recording");
+		return error_set(ctx, PMU_E_NOMEM, "out of memory for a register trace");
 	error = bus_init(&recording->bus, ctx, &recording_ops, inner->pmu, inner->sockets);
 	if (error)
 		goto fail_bus;
 	if (recording_put_header(file, &header)) {
-		error = error_set(ctx, PMU_E_IO, "the recording cannot be written");
+		error = error_set(ctx, PMU_E_IO, "the register trace cannot be written");
 		goto fail_header;
 	}
 	recording->bus.emulated = inner->emulated;

@@ -1,7 +1,7 @@
 /*
  * Recorded register traffic, as text. The first line says of what, each further one is an access:
  *
- *     pmulab-recording 2 xeon-e5v4 sockets=2 emulated=1
+ *     pmulab-register-trace 2 xeon-e5v4 sockets=2 emulated=1
  *     write 0 0 msr 0x700 32 0x80000000 0 U_MSR_PMON_GLOBAL_CTL
  *     read 0 0 pci 0x901a0 64 0x2a 0 HAn_PCI_PMON_CTR0
  *

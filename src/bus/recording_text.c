@@ -23,7 +23,7 @@ static unsigned space_of(const char *name)
 
 int recording_put_header(FILE *file, const struct recording_header *header)
 {
-	int written = fprintf(file, "pmulab-recording %d %s sockets=%u emulated=%d\n", VERSION,
+	int written = fprintf(file, "pmulab-register-trace %d %s sockets=%u emulated=%d\n", VERSION,
 			      header->pmu, header->sockets, header->emulated);
 
 	return written < 0 ? PMU_E_IO : 0;
@@ -42,7 +42,7 @@ int recording_get_header(const char *text, struct recording_header *header)
 {
 	unsigned version, emulated;
 
-	if (sscanf(text, "pmulab-recording %u %63s sockets=%u emulated=%u", &version, header->pmu,
+	if (sscanf(text, "pmulab-register-trace %u %63s sockets=%u emulated=%u", &version, header->pmu,
 		   &header->sockets, &emulated) != 4)
 		return PMU_E_SYNTAX;
 	if (version != VERSION || header->sockets == 0 || header->sockets > PMU_SOCKETS_MAX ||

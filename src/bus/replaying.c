@@ -19,10 +19,10 @@ static int get(struct replaying *replaying, struct pmu_ctx *ctx, struct recordin
 
 	replaying->line_number++;
 	if (!fgets(text, sizeof(text), replaying->file))
-		return error_set(ctx, PMU_E_IO, "the recording ends before line %u",
+		return error_set(ctx, PMU_E_IO, "the register trace ends before line %u",
 				 replaying->line_number);
 	if (recording_get_line(text, line))
-		return error_set(ctx, PMU_E_SYNTAX, "line %u of the recording is no access: %s",
+		return error_set(ctx, PMU_E_SYNTAX, "line %u of the register trace is no access: %s",
 				 replaying->line_number, text);
 	return 0;
 }
@@ -45,14 +45,14 @@ static int replay(struct replaying *replaying, struct pmu_ctx *ctx, bool write,
 		return error;
 	if (!same_access(line, write, op))
 		return error_set(ctx, PMU_E_IO,
-				 "line %u of the recording has %s of %s (socket %u, value 0x%llX), "
+				 "line %u of the register trace has %s of %s (socket %u, value 0x%llX), "
 				 "not %s of %s (socket %u, value 0x%llX)",
 				 replaying->line_number, line->write ? "a write" : "a read",
 				 line->name, line->op.socket, (unsigned long long)line->op.value,
 				 write ? "a write" : "a read", op->reg, op->socket,
 				 (unsigned long long)op->value);
 	if (line->result)
-		return error_set(ctx, line->result, "%s failed when it was recorded (line %u)",
+		return error_set(ctx, line->result, "%s failed when the trace was made (line %u)",
 				 line->name, replaying->line_number);
 	return 0;
 }
@@ -94,21 +94,21 @@ int pmu_bus_replaying(struct pmu_bus **out, struct pmu_ctx *ctx, FILE *file)
 
 	if (!fgets(text, sizeof(text), file) || recording_get_header(text, &header))
 		return error_set(ctx, PMU_E_SYNTAX,
-				 "the file is no recording of register accesses");
+				 "the file is no register trace");
 	pmu = pmu_find_pmu(header.pmu);
 	if (!pmu)
 		return error_set(ctx, PMU_E_UNKNOWN,
-				 "the recording is of %s, no PMU of the catalog", header.pmu);
+				 "the register trace is of %s, which the catalog does not have", header.pmu);
 	replaying = calloc(1, sizeof(*replaying));
 	if (!replaying)
-		return error_set(ctx, PMU_E_NOMEM, "out of memory for a recording");
+		return error_set(ctx, PMU_E_NOMEM, "out of memory for a register trace");
 	error = bus_init(&replaying->bus, ctx, &replaying_ops, pmu, header.sockets);
 	if (error) {
 		free(replaying);
 		return error;
 	}
 	replaying->bus.emulated = header.emulated;
-	replaying->bus.way = "a recording";
+	replaying->bus.way = "a register trace";
 	replaying->file = file;
 	replaying->line_number = 1;
 	*out = &replaying->bus;

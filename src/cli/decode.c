@@ -11,19 +11,29 @@ static void usage(FILE *file)
 	    "usage: pmulab decode [--pmu PMU] [--format table|json|csv] REGISTER VALUE\n"
 	    "       pmulab decode [...] REGISTER=VALUE...\n"
 	    "       pmulab decode [...] --registers FILE\n"
-	    "       pmulab decode [...] --record NAME [--kind KIND] REGISTER=VALUE...\n"
-	    "       pmulab decode [...] --record NAME FILE|WORD...\n\n"
-	    "What a value means in a register: its fields and, in a counter control, the event.\n"
-	    "Of several registers, the records that they hold too. A FILE of registers has lines\n"
-	    "REGISTER VALUE; \"-\" is the standard input.\n\n"
-	    "REGISTER: a name (Cn_MSR_PMON_CTL0, C23_MSR_PMON_CTL0, BOX.NAME, PMU/BOX3.NAME), an\n"
-	    "MSR number (0xE32), the physical address of a register that is mapped into memory, "
-	    "or\n"
-	    "an address as encode prints it (msr 0xE32, pci D18:F1:0xD8, mmio 0xC088, pmc 4). An\n"
-	    "event is told with what the other registers select: filters, thresholds, matches.\n"
-	    "NAME: a record, as pmulab list records shows them: event address registers, trace\n"
-	    "buffers and branch stacks in registers; samples in memory, from a binary file or as\n"
-	    "words of 64 bits. KIND: its mode, where no register says it.\n",
+	    "       pmulab decode [...] --hwrec NAME [--kind KIND] REGISTER=VALUE...\n"
+	    "       pmulab decode [...] --hwrec NAME FILE|WORD...\n"
+	    "\n"
+	    "Explains a register value: its fields and, for a counter control, the event. Name\n"
+	    "the other registers too (filters, thresholds, matches): they are part of the event.\n"
+	    "From several registers, pmulab also decodes the hardware records that they hold.\n"
+	    "\n"
+	    "Example: pmulab decode 0xE32 0x00400335\n"
+	    "\n"
+	    "  REGISTER                 a name (Cn_MSR_PMON_CTL0, C23_MSR_PMON_CTL0, BOX.NAME,\n"
+	    "                           PMU/BOX3.NAME), an MSR number (0xE32), the physical\n"
+	    "                           address of a register in memory, or an address as\n"
+	    "                           pmulab encode prints it (msr 0xE32, pci D18:F1:0xD8,\n"
+	    "                           mmio 0xC088, pmc 4)\n"
+	    "  --pmu PMU                the PMU that REGISTER belongs to\n"
+	    "  --registers FILE         read lines REGISTER VALUE from FILE; - is standard input\n"
+	    "  --hwrec NAME             decode this hardware record; pmulab list records prints\n"
+	    "                           the names. A record in registers (event address\n"
+	    "                           registers, trace buffers, branch stacks) takes\n"
+	    "                           REGISTER=VALUE; a record in memory (samples) takes a\n"
+	    "                           binary FILE or 64-bit words\n"
+	    "  --kind KIND              the record's mode, if no given register tells it\n"
+	    "  --format table|json|csv  print in this format\n",
 	    file);
 }
 
@@ -67,9 +77,9 @@ static int decode_arguments(const struct cli *cli, const struct request *request
 	int code;
 
 	if (request->record.name && request->registers)
-		return cli_error(cli, EXIT_USAGE, "--record and --registers exclude each other");
+		return cli_error(cli, EXIT_USAGE, "--hwrec and --registers exclude each other");
 	if (request->record.kind && !request->record.name)
-		return cli_error(cli, EXIT_USAGE, "--kind is of a --record");
+		return cli_error(cli, EXIT_USAGE, "--kind needs --hwrec");
 	if (request->record.name)
 		return decode_record(cli, &request->record, count, arguments);
 	if (request->registers || (count && strchr(arguments[0], '=')))
@@ -87,7 +97,7 @@ int cli_decode(struct cli *cli, int argc, char **argv)
 {
 	static const struct option options[] = {{"pmu", required_argument, NULL, 'p'},
 						{"format", required_argument, NULL, 'f'},
-						{"record", required_argument, NULL, 'r'},
+						{"hwrec", required_argument, NULL, 'r'},
 						{"kind", required_argument, NULL, 'k'},
 						{"registers", required_argument, NULL, 'R'},
 						{"help", no_argument, NULL, 'h'},

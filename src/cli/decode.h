@@ -24,7 +24,7 @@ int decode_registers(const struct cli *cli, const struct dump *dump);
 /** Explains the first register, the only one. @return exit code */
 int decode_register(const struct cli *cli, const struct dump *dump);
 
-/* What was asked for with --record. */
+/* What was asked for with --hwrec. */
 struct record_choice {
 	const struct pmu_pmu *pmu; /* NULL: any */
 	const char *name;

@@ -9,24 +9,31 @@
 static void usage(FILE *file)
 {
 	fputs("usage: pmulab emulate -M MACHINE [--name NAME] [--clock wall|machine]\n"
-	      "                      [--record FILE] [--] TOOL [ARGUMENTS]\n"
-	      "       pmulab emulate --attach NAME [--tool] [--] PROGRAM [ARGUMENTS]\n\n"
-	      "Runs a tool where an emulated machine stands in the place of the real one: CPUID,\n"
-	      "/dev/cpu/N/msr, PCI configuration space, /proc/cpuinfo, topology in /sys. Outside\n"
-	      "nothing changes, and when the tool ends the machine is gone. Needs root.\n\n"
-	      "  --name NAME     others can join the machine by that name\n"
-	      "  --attach NAME   joins it: PROGRAM runs on the machine, as with stat\n"
-	      "  --tool          PROGRAM is a tool: it sees the machine and does not run on it\n"
-	      "  --clock wall    while no program runs the machine's time goes on (default)\n"
-	      "  --clock machine its time only goes on with programs\n"
-	      "  --record FILE   writes each access to a register that there is to FILE\n\n"
-	      "Exit code: the tool's or program's; 126 or 127 where it could not be run.\n",
+	      "                      [--trace-registers FILE] [--] TOOL [ARGUMENTS]\n"
+	      "       pmulab emulate --attach NAME [--tool] [--] PROGRAM [ARGUMENTS]\n"
+	      "\n"
+	      "Runs a tool that sees an emulated machine instead of this computer: CPUID,\n"
+	      "/dev/cpu/N/msr, PCI configuration space, /proc/cpuinfo, topology in /sys. Other\n"
+	      "processes see no change. The machine ends with the tool. Needs root.\n"
+	      "\n"
+	      "Example: sudo pmulab emulate -M xeon-e5v4-4c -- rdmsr -p 0 0xe00\n"
+	      "\n"
+	      "  -M, --machine MACHINE   a name from pmulab machines, or a file (FILE.json)\n"
+	      "  --name NAME             let others join the machine by this name\n"
+	      "  --attach NAME           join it: run PROGRAM on the machine, as stat does\n"
+	      "  --tool                  with --attach: run a tool that sees the machine\n"
+	      "  --clock wall            machine time follows the wall clock while no program\n"
+	      "                          runs (default)\n"
+	      "  --clock machine         machine time stands still while no program runs\n"
+	      "  --trace-registers FILE  write each access to a register to FILE, a line each\n"
+	      "\n"
+	      "Exit code: the tool's or program's; 126 or 127 if it could not be run.\n",
 	      file);
 }
 
 struct arguments {
 	const struct pmu_machine *machine;
-	const char *name, *attach, *record;
+	const char *name, *attach, *trace;
 	bool tool, machine_clock;
 };
 
@@ -75,7 +82,7 @@ static int host(const struct cli *cli, const struct arguments *arguments, char *
 
 	if (code)
 		return code;
-	code = emulate_watch_begin(cli, &watch, arguments->record, arguments->machine);
+	code = emulate_watch_begin(cli, &watch, arguments->trace, arguments->machine);
 	if (!code) {
 		code = serve(cli, arguments, tool, &watch, argv);
 		emulate_watch_release(&watch);
@@ -127,7 +134,7 @@ static int check(const struct cli *cli, const struct arguments *arguments)
 		return cli_error(cli, EXIT_USAGE,
 				 "-M MACHINE or --attach NAME is needed; pmulab machines shows "
 				 "the machines");
-	if (arguments->attach && (arguments->machine || arguments->name || arguments->record))
+	if (arguments->attach && (arguments->machine || arguments->name || arguments->trace))
 		return cli_error(cli, EXIT_USAGE,
 				 "--attach joins a machine that exists: -M, --name and --record "
 				 "are for new ones");
@@ -138,11 +145,14 @@ static int check(const struct cli *cli, const struct arguments *arguments)
 
 int cli_emulate(struct cli *cli, int argc, char **argv)
 {
-	static const struct option options[] = {
-	    {"machine", required_argument, NULL, 'M'}, {"name", required_argument, NULL, 'n'},
-	    {"attach", required_argument, NULL, 'a'},  {"tool", no_argument, NULL, 't'},
-	    {"clock", required_argument, NULL, 'c'},   {"record", required_argument, NULL, 'r'},
-	    {"help", no_argument, NULL, 'h'},	       {0}};
+	static const struct option options[] = {{"machine", required_argument, NULL, 'M'},
+						{"name", required_argument, NULL, 'n'},
+						{"attach", required_argument, NULL, 'a'},
+						{"tool", no_argument, NULL, 't'},
+						{"clock", required_argument, NULL, 'c'},
+						{"trace-registers", required_argument, NULL, 'r'},
+						{"help", no_argument, NULL, 'h'},
+						{0}};
 	struct arguments arguments = {0};
 	int code = 0;
 
@@ -165,7 +175,7 @@ int cli_emulate(struct cli *cli, int argc, char **argv)
 			code = set_clock(cli, &arguments, optarg);
 			break;
 		case 'r':
-			arguments.record = optarg;
+			arguments.trace = optarg;
 			break;
 		case 'h':
 			usage(stdout);

@@ -10,12 +10,18 @@
 static void usage(FILE *file)
 {
 	fputs(
-	    "usage: pmulab encode [--pmu PMU] [--counter N] [--format table|json|csv|sh] "
-	    "EVENT...\n\n"
-	    "The register writes that program an event, in order: filters, then control. Without "
-	    "an\n"
-	    "instance in EVENT (cbo3.) those of instance 0; without --counter, those of the first\n"
-	    "counter that can count it. sh: commands of msr-tools and pciutils.\n",
+	    "usage: pmulab encode [--pmu PMU] [--counter N] [--format table|json|csv|sh] EVENT...\n"
+	    "\n"
+	    "Prints the register writes that program an event, in order: filters, then the\n"
+	    "control.\n"
+	    "\n"
+	    "Example: pmulab encode cbo3.TOR_INSERTS.MISS_OPCODE:opc=DRd\n"
+	    "\n"
+	    "  --pmu PMU                   the PMU that EVENT belongs to\n"
+	    "  --counter N                 default: the first counter that can count EVENT\n"
+	    "  --format table|json|csv|sh  sh: commands of msr-tools and pciutils\n"
+	    "\n"
+	    "EVENT without an instance (cbo instead of cbo3) means instance 0.\n",
 	    file);
 }
 

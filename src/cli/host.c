@@ -156,7 +156,7 @@ int host_open_kernel(const struct cli *cli, struct stat_run *run, int error)
 {
 	const struct pmu_pmu *pmu = pmu_bus_pmu(run->bus);
 
-	if (error != PMU_E_RIGHTS || run->options.root || run->recorded)
+	if (error != PMU_E_RIGHTS || run->options.root || run->traced)
 		return cli_fail(cli, error);
 	/* The first reason is the one to mend; it is not lost by what follows. */
 	cli_fail(cli, error);
@@ -188,7 +188,7 @@ bool host_counts_process(const struct cli *cli, const struct stat_run *run, cons
 	struct host *host;
 	bool on_this_computer = !run->machine && !options->dry_run && !options->force &&
 				!options->replay && !options->root && !options->pmu &&
-				!options->record;
+				!options->trace_registers;
 
 	if (!on_this_computer || metrics || host_new(&host, cli->ctx, NULL))
 		return false;
@@ -213,7 +213,7 @@ int host_open(const struct cli *cli, struct stat_run *run, const char *events)
 }
 
 /* @return whether all of it could be written */
-static bool write_recording(struct stat_run *run)
+static bool write_register_trace(struct stat_run *run)
 {
 	bool whole = true;
 
@@ -236,7 +236,7 @@ int host_close(const struct cli *cli, struct stat_run *run, int code)
 
 	/* A pipe that nobody reads is an error like others. */
 	sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, &before);
-	whole = write_recording(run);
+	whole = write_register_trace(run);
 	sigaction(SIGPIPE, &before, NULL);
 	if (run->dry_run) {
 		bus_map_fini(&run->dry_run->map);
@@ -246,7 +246,7 @@ int host_close(const struct cli *cli, struct stat_run *run, int code)
 		run->dry_run = NULL;
 	}
 	return whole || code ? code
-			     : cli_error(cli, EXIT_FAILED, "the recording cannot be written");
+			     : cli_error(cli, EXIT_FAILED, "the register trace cannot be written");
 }
 
 /* What helps against counters in use, beside forcing. */
@@ -283,7 +283,7 @@ static int failed(const struct cli *cli, struct stat_run *run, int error)
 	return error;
 }
 
-/* From start to counts. A recording and a dry run have no program: @child is NULL. */
+/* From start to counts. A replay and a dry run have no program: @child is NULL. */
 static int count(const struct cli *cli, struct stat_run *run, struct pmu_child *child)
 {
 	struct pmu_program_result end = {.size = sizeof(end)};
@@ -316,7 +316,7 @@ struct guarded {
 
 static struct pmu_bus *inner_bus(const struct stat_run *run)
 {
-	return run->recorded ? run->recorded : run->bus;
+	return run->traced ? run->traced : run->bus;
 }
 
 static int begin_guard(void *arg, struct pmu_ctx *ctx, const struct session_writes *plan)

@@ -19,12 +19,13 @@ struct options {
 
 static void usage(FILE *to)
 {
-	fputs("usage: pmulab-ia64 [--count FILE] PROGRAM [ARGUMENT...]\n"
+	fputs("usage: pmulab-ia64 [--count FILE] PROGRAM [ARGUMENTS]\n"
 	      "\n"
 	      "Runs a static IA-64 Linux program.\n"
-	      "  --count FILE   write how often each instruction was executed: total, predicate\n"
-	      "                 true, predicate false, not predicated\n"
-	      "  --help         this text\n",
+	      "\n"
+	      "  --count FILE  write to FILE how often each instruction was executed: total,\n"
+	      "                predicate true, predicate false, not predicated\n"
+	      "  --help        print this text\n",
 	      to);
 }
 

@@ -9,16 +9,24 @@
 
 static void usage(FILE *file)
 {
-	fputs(
-	    "usage: pmulab list "
-	    "[pmus|boxes|events|encodings|settings|metrics|registers|records|facts]\n"
-	    "                   [--pmu PMU] [--box BOX] [--format table|json|csv] [--count] "
-	    "[TEXT]\n\n"
-	    "Lists the catalog, events if nothing else is said. TEXT keeps names that contain it.\n"
-	    "Encodings are events with each of their unit masks, settings what may follow them,\n"
-	    "facts tables of the manuals: queues, caches, latencies.\n"
-	    "--count prints how many of each there are, box by box.\n",
-	    file);
+	fputs("usage: pmulab list [KIND] [--pmu PMU] [--box BOX] [--format table|json|csv]\n"
+	      "                   [--count] [TEXT]\n"
+	      "\n"
+	      "Lists the catalog; default KIND: events. TEXT keeps the names that contain it.\n"
+	      "\n"
+	      "Example: pmulab list events --box imc cas\n"
+	      "\n"
+	      "KIND: pmus, boxes, events, metrics, registers, or\n"
+	      "  encodings  events, each with all its unit masks\n"
+	      "  settings   what may follow an event: fields and filters\n"
+	      "  records    hardware records: PEBS, branches, event address registers\n"
+	      "  facts      tables of the manuals: queues, caches, latencies\n"
+	      "\n"
+	      "  --pmu PMU                only this PMU\n"
+	      "  --box BOX                only this box\n"
+	      "  --count                  print how many there are of each kind, per box\n"
+	      "  --format table|json|csv  print in this format\n",
+	      file);
 }
 
 bool list_chosen(const struct choice *choice, const char *name)

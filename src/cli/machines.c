@@ -6,13 +6,18 @@
 
 static void usage(FILE *file)
 {
-	fputs("usage: pmulab machines [--format table|json|csv]\n"
-	      "       pmulab machines --host [--root DIR] [--record DIR]\n\n"
-	      "The emulated machines that stat -M takes; pmulab show MACHINE tells all of one.\n\n"
-	      "  --host        this computer: its PMU, the boxes that were found, what is missing\n"
-	      "  --root DIR    its files (/dev/cpu, /sys, /proc) are under DIR\n"
-	      "  --record DIR  makes such a folder of what the computer's registers hold\n",
-	      file);
+	fputs(
+	    "usage: pmulab machines [--format table|json|csv]\n"
+	    "       pmulab machines --host [--root DIR] [--capture DIR] [--format table|json|csv]\n"
+	    "\n"
+	    "Lists the emulated machines that pmulab stat -M takes. pmulab show MACHINE prints\n"
+	    "every parameter of one.\n"
+	    "\n"
+	    "  --format table|json|csv  print in this format\n"
+	    "  --host                   describe this computer: PMU, boxes, what is missing\n"
+	    "  --root DIR               with --host: read /dev/cpu, /sys and /proc under DIR\n"
+	    "  --capture DIR            with --host: copy register values to DIR, for --root\n",
+	    file);
 }
 
 static json_t *machine_json(const struct pmu_machine *m)
@@ -29,7 +34,7 @@ int cli_machines(struct cli *cli, int argc, char **argv)
 {
 	static const struct option options[] = {
 	    {"format", required_argument, NULL, 'f'}, {"host", no_argument, NULL, 'H'},
-	    {"root", required_argument, NULL, 'r'},   {"record", required_argument, NULL, 'R'},
+	    {"root", required_argument, NULL, 'r'},   {"capture", required_argument, NULL, 'c'},
 	    {"help", no_argument, NULL, 'h'},	      {0}};
 	const char *root = NULL, *folder = NULL;
 	bool host = false;
@@ -44,11 +49,11 @@ int cli_machines(struct cli *cli, int argc, char **argv)
 			host = true;
 		else if (option == 'r')
 			root = optarg;
-		else if (option == 'R')
+		else if (option == 'c')
 			folder = optarg;
 		else if (option == 'h')
 			usage(stdout);
-		if (!strchr("HrR", option))
+		if (!strchr("Hrc", option))
 			return option == 'h' ? EXIT_DONE : EXIT_USAGE;
 	}
 	if (optind < argc)
@@ -56,7 +61,7 @@ int cli_machines(struct cli *cli, int argc, char **argv)
 	if (host)
 		return machines_host(cli, root, folder);
 	if (root || folder)
-		return cli_error(cli, EXIT_USAGE, "--root and --record go with --host");
+		return cli_error(cli, EXIT_USAGE, "--root and --capture need --host");
 
 	machines = pmu_machines(&count);
 	if (cli->format == CLI_JSON) {

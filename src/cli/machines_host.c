@@ -265,7 +265,7 @@ static int capture(const struct cli *cli, const struct report *report, const cha
 	int error;
 
 	if (!report->session)
-		return cli_error(cli, EXIT_FAILED, "there is nothing to record: %s",
+		return cli_error(cli, EXIT_FAILED, "there is nothing to capture: %s",
 				 *report->problem ? report->problem
 						  : "no PMU of the catalog is for this processor");
 	error = bus_capture(report->bus, cli->ctx, folder);

@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -12,15 +13,15 @@ static const struct {
 	cli_command *run;
 	const char *summary;
 } commands[] = {
-    {"machines", cli_machines, "the emulated machines"},
-    {"list", cli_list, "PMUs, boxes, events, metrics or registers"},
-    {"show", cli_show, "everything about one of them"},
-    {"encode", cli_encode, "the register writes that program an event"},
-    {"decode", cli_decode, "what a register value means"},
+    {"machines", cli_machines, "list the emulated machines, or describe this computer"},
+    {"list", cli_list, "list PMUs, boxes, events, metrics or registers"},
+    {"show", cli_show, "describe one of them"},
+    {"encode", cli_encode, "print the register writes that program an event"},
+    {"decode", cli_decode, "explain register values"},
     {"stat", cli_stat, "count events and metrics while a program runs"},
-    {"emulate", cli_emulate, "run a tool on an emulated machine as on a real one"},
-    {"lint", cli_lint, "which documented rules a tool breaks"},
-    {"restore", cli_restore, "give back registers that a killed measurement has left"},
+    {"emulate", cli_emulate, "run a tool on an emulated machine"},
+    {"lint", cli_lint, "report the documented rules that a tool breaks"},
+    {"restore", cli_restore, "restore registers after a killed measurement"},
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
@@ -30,7 +31,7 @@ static void usage(FILE *file)
 	fputs("usage: pmulab COMMAND [ARGUMENTS]\n\n", file);
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		fprintf(file, "  %-10s %s\n", commands[i].name, commands[i].summary);
-	fputs("\npmulab COMMAND --help tells more.\n", file);
+	fputs("\nHelp on a command: pmulab COMMAND --help. Version: pmulab --version\n", file);
 }
 
 static int unknown_command(const char *name)
@@ -49,6 +50,9 @@ static int end_output(int code)
 {
 	bool failed = ferror(stdout);
 
+	/* Whoever failed to write it has said so. */
+	if (failed && code)
+		return code;
 	errno = 0;
 	if (!fflush(stdout) && !failed)
 		return code;
@@ -79,8 +83,23 @@ static int run(const char *name, cli_command *command, int argc, char **argv)
 	return end_output(code);
 }
 
+static void nothing(int number)
+{
+	(void)number;
+}
+
+/* A file beyond the limit of its size is an error that is reported; programs get their signal. */
+static void survive_limits(void)
+{
+	struct sigaction before;
+
+	if (!sigaction(SIGXFSZ, NULL, &before) && before.sa_handler == SIG_DFL)
+		signal(SIGXFSZ, nothing);
+}
+
 int main(int argc, char **argv)
 {
+	survive_limits();
 	if (descriptors_fill())
 		return EXIT_FAILED;
 	if (argc < 2) {

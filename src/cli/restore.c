@@ -8,16 +8,19 @@
 
 static void usage(FILE *file)
 {
-	fputs(
-	    "usage: pmulab restore [--dry-run]\n\n"
-	    "Writes back what measurements found in registers that were killed (kill -9) together\n"
-	    "with the process that guards them, from the journals that they have left in\n"
-	    "/run/pmulab, or for a user in $XDG_RUNTIME_DIR/pmulab. Each journal is removed when\n"
-	    "all its registers are restored. Measurements that still run are left alone, and so\n"
-	    "are registers that are not there any more, as those of an emulated machine.\n\n"
-	    "  --dry-run  prints the writes, and makes none\n\n"
-	    "Exit code: 0 nothing is left to be restored, 1 something is, 2 wrong use.\n",
-	    file);
+	fputs("usage: pmulab restore [--dry-run | --forget]\n"
+	      "\n"
+	      "Restores registers after pmulab stat and its guardian process were both killed.\n"
+	      "They leave a journal in /run/pmulab, or for a user in $XDG_RUNTIME_DIR/pmulab.\n"
+	      "pmulab restore writes back what the journals hold, and removes each journal when\n"
+	      "all its registers are restored. It leaves alone running measurements, and\n"
+	      "registers that no longer exist, such as those of an emulated machine.\n"
+	      "\n"
+	      "  --dry-run  print the writes; make none\n"
+	      "  --forget   remove the journals that cannot be restored\n"
+	      "\n"
+	      "Exit code: 0 nothing is left to restore; 1 something is; 2 wrong use.\n",
+	      file);
 }
 
 struct restoring {

@@ -11,10 +11,16 @@
 
 static void usage(FILE *file)
 {
-	fputs("usage: pmulab show [--pmu PMU] NAME\n\n"
-	      "Everything about a PMU, box, event, register, metric, record, table of facts or\n"
-	      "machine. BOX.NAME or PMU/BOX.NAME where several have the name.\n",
-	      file);
+	fputs(
+	    "usage: pmulab show [--pmu PMU] NAME\n"
+	    "\n"
+	    "Prints everything about a PMU, box, event, register, metric, hardware record,\n"
+	    "table of facts or machine. Write BOX.NAME or PMU/BOX.NAME if several have the name.\n"
+	    "\n"
+	    "Example: pmulab show TOR_INSERTS\n"
+	    "\n"
+	    "  --pmu PMU  only this PMU\n",
+	    file);
 }
 
 /* Where a printing function puts its text, and how much it has found. */

@@ -10,29 +10,36 @@
 
 static void usage(FILE *file)
 {
-	fputs(
-	    "usage: pmulab stat [-M MACHINE] [-e EVENT,...] [-m METRIC,...] [--per-box]\n"
-	    "                   [--format table|json|csv] [-o FILE] [--record FILE]\n"
-	    "                   [--] PROGRAM [ARGUMENTS]\n"
-	    "       pmulab stat --dry-run [--pmu PMU] -e EVENT,...\n"
-	    "       pmulab stat --replay FILE -e EVENT,...\n\n"
-	    "Runs a program and counts: on an emulated machine with -M (without events and\n"
-	    "metrics, those that its description names), else on this computer, whose uncore\n"
-	    "counts whatever runs at that time. Counts are for each socket and in total. Without\n"
-	    "events, or with names of libpfm4 (CYCLES, PAGE-FAULTS), the kernel counts what the\n"
-	    "program itself does on this computer. The report goes to standard error. Exit code:\n"
-	    "the program's.\n\n"
-	    "  -M MACHINE     one of pmulab machines, or FILE.json that describes one\n"
-	    "  --per-box      shows each instance of a box\n"
-	    "  -a             all CPUs, as uncore counters count anyhow\n"
-	    "  --pmu PMU      of those that the processor has, if not the first\n"
-	    "  --force        takes counters that somebody else has enabled, and gives them back\n"
-	    "  --dry-run      prints every register access that it would make, and makes none\n"
-	    "  --record FILE  writes every register access to FILE\n"
-	    "  --replay FILE  takes what registers hold from such a recording\n"
-	    "  --root DIR     files of the computer (/dev/cpu, /sys, /proc) are under DIR\n"
-	    "  -o FILE        the report goes there\n",
-	    file);
+	fputs("usage: pmulab stat [-M MACHINE] [-e EVENT,...] [-m METRIC,...] [OPTIONS]\n"
+	      "                   [--] PROGRAM [ARGUMENTS]\n"
+	      "       pmulab stat --dry-run [-M MACHINE | --pmu PMU] -e EVENT,...\n"
+	      "       pmulab stat --replay FILE -e EVENT,...\n"
+	      "\n"
+	      "Runs a program and counts events, per socket and in total. The report goes to\n"
+	      "standard error. The exit code is the program's.\n"
+	      "\n"
+	      "Example: pmulab stat -M xeon-e5v4-4c -e imc.CAS_COUNT.RD -- ls\n"
+	      "\n"
+	      "With -M, the program runs on an emulated machine; without -e and -m, pmulab\n"
+	      "counts the events that the machine's description names. Without -M, the program\n"
+	      "runs on this computer, and the uncore counts everything that runs at that time.\n"
+	      "Without events, or with names of libpfm4 (CYCLES, PAGE-FAULTS), the kernel counts\n"
+	      "the program alone.\n"
+	      "\n"
+	      "  -M, --machine MACHINE   a name from pmulab machines, or a file (FILE.json)\n"
+	      "  -e, --event EVENT,...   count these events\n"
+	      "  -m, --metric METRIC,... count the events of these metrics, and compute them\n"
+	      "  -a, --all-cpus          count all CPUs; uncore counters always do\n"
+	      "  --pmu PMU               use this PMU; default: the processor's first\n"
+	      "  --per-box               print each instance of a box\n"
+	      "  --format table|json|csv print the report in this format\n"
+	      "  -o, --output FILE       write the report to FILE\n"
+	      "  --force                 use enabled counters of others; give them back\n"
+	      "  --dry-run               print every register access; make none\n"
+	      "  --trace-registers FILE  write every register access to FILE, a line each\n"
+	      "  --replay FILE           answer accesses from such a FILE; run no program\n"
+	      "  --root DIR              read /dev/cpu, /sys and /proc under DIR\n",
+	      file);
 }
 
 /* Calls @each for what commas divide; text is changed. */
@@ -163,26 +170,26 @@ static int add_all(const struct cli *cli, struct stat_run *run, const struct arg
 	return code;
 }
 
-/* Puts a recording between the session and the registers. */
-static int record(const struct cli *cli, struct stat_run *run)
+/* Puts a register trace between the session and the registers. */
+static int trace_registers(const struct cli *cli, struct stat_run *run)
 {
-	struct pmu_bus *recording;
+	struct pmu_bus *tracing;
 	int error;
 
-	if (!run->options.record)
+	if (!run->options.trace_registers)
 		return 0;
-	run->file = fopen(run->options.record, "we");
+	run->file = fopen(run->options.trace_registers, "we");
 	if (!run->file)
-		return cli_error(cli, EXIT_FAILED, "cannot write %s: %s", run->options.record,
-				 strerror(errno));
+		return cli_error(cli, EXIT_FAILED, "cannot write %s: %s",
+				 run->options.trace_registers, strerror(errno));
 	run->trace = open_memstream(&run->trace_text, &run->trace_bytes);
 	if (!run->trace)
-		return cli_error(cli, EXIT_FAILED, "out of memory for a recording");
-	error = pmu_bus_recording(&recording, cli->ctx, run->bus, run->trace);
+		return cli_error(cli, EXIT_FAILED, "out of memory for a register trace");
+	error = pmu_bus_recording(&tracing, cli->ctx, run->bus, run->trace);
 	if (error)
 		return cli_fail(cli, error);
-	run->recorded = run->bus;
-	run->bus = recording;
+	run->traced = run->bus;
+	run->bus = tracing;
 	return 0;
 }
 
@@ -205,7 +212,7 @@ static int open_session(const struct cli *cli, struct stat_run *run,
 	if (error)
 		code = cli_fail(cli, error);
 	if (!code)
-		code = record(cli, run);
+		code = trace_registers(cli, run);
 	if (code)
 		return code;
 	run->pmu = pmu_bus_pmu(run->bus);
@@ -277,7 +284,7 @@ static void stat_release(struct stat_run *run)
 	}
 	pmu_session_free(run->session);
 	pmu_bus_free(run->bus);
-	pmu_bus_free(run->recorded);
+	pmu_bus_free(run->traced);
 	pmu_emul_free(run->emul);
 }
 
@@ -315,7 +322,7 @@ enum {
 	OPTION_DRY_RUN = 256,
 	OPTION_FORCE,
 	OPTION_PMU,
-	OPTION_RECORD,
+	OPTION_TRACE_REGISTERS,
 	OPTION_REPLAY,
 	OPTION_ROOT,
 };
@@ -353,8 +360,8 @@ static int read_option(struct cli *cli, struct stat_run *run, struct arguments *
 	case OPTION_PMU:
 		run->options.pmu = optarg;
 		return 0;
-	case OPTION_RECORD:
-		run->options.record = optarg;
+	case OPTION_TRACE_REGISTERS:
+		run->options.trace_registers = optarg;
 		return 0;
 	case OPTION_REPLAY:
 		run->options.replay = optarg;
@@ -371,21 +378,22 @@ static int read_option(struct cli *cli, struct stat_run *run, struct arguments *
 static int read_arguments(struct cli *cli, struct stat_run *run, struct arguments *arguments,
 			  int argc, char **argv)
 {
-	static const struct option options[] = {{"machine", required_argument, NULL, 'M'},
-						{"event", required_argument, NULL, 'e'},
-						{"metric", required_argument, NULL, 'm'},
-						{"all-cpus", no_argument, NULL, 'a'},
-						{"per-box", no_argument, NULL, 'b'},
-						{"format", required_argument, NULL, 'f'},
-						{"output", required_argument, NULL, 'o'},
-						{"help", no_argument, NULL, 'h'},
-						{"dry-run", no_argument, NULL, OPTION_DRY_RUN},
-						{"force", no_argument, NULL, OPTION_FORCE},
-						{"pmu", required_argument, NULL, OPTION_PMU},
-						{"record", required_argument, NULL, OPTION_RECORD},
-						{"replay", required_argument, NULL, OPTION_REPLAY},
-						{"root", required_argument, NULL, OPTION_ROOT},
-						{0}};
+	static const struct option options[] = {
+	    {"machine", required_argument, NULL, 'M'},
+	    {"event", required_argument, NULL, 'e'},
+	    {"metric", required_argument, NULL, 'm'},
+	    {"all-cpus", no_argument, NULL, 'a'},
+	    {"per-box", no_argument, NULL, 'b'},
+	    {"format", required_argument, NULL, 'f'},
+	    {"output", required_argument, NULL, 'o'},
+	    {"help", no_argument, NULL, 'h'},
+	    {"dry-run", no_argument, NULL, OPTION_DRY_RUN},
+	    {"force", no_argument, NULL, OPTION_FORCE},
+	    {"pmu", required_argument, NULL, OPTION_PMU},
+	    {"trace-registers", required_argument, NULL, OPTION_TRACE_REGISTERS},
+	    {"replay", required_argument, NULL, OPTION_REPLAY},
+	    {"root", required_argument, NULL, OPTION_ROOT},
+	    {0}};
 
 	for (int option; (option = getopt_long(argc, argv, "+M:e:m:ao:h", options, NULL)) != -1;) {
 		int code = read_option(cli, run, arguments, option);
@@ -393,9 +401,10 @@ static int read_arguments(struct cli *cli, struct stat_run *run, struct argument
 		if (code)
 			return code;
 	}
-	if (run->options.replay && (run->machine || run->options.record || run->options.dry_run))
+	if (run->options.replay &&
+	    (run->machine || run->options.trace_registers || run->options.dry_run))
 		return cli_error(cli, EXIT_USAGE,
-				 "--replay goes with neither -M, --record nor --dry-run");
+				 "--replay goes with neither -M, --trace-registers nor --dry-run");
 	if (run->options.replay && optind < argc)
 		return cli_error(cli, EXIT_USAGE, "--replay runs no PROGRAM: %s is too much",
 				 argv[optind]);

@@ -16,7 +16,7 @@ struct stat_metric {
 
 /* Where it is counted, if not on an emulated machine. */
 struct stat_options {
-	const char *root, *pmu, *record, *replay; /* NULL: not given */
+	const char *root, *pmu, *trace_registers, *replay; /* NULL: not given */
 	bool dry_run, force;
 };
 
@@ -31,10 +31,10 @@ struct stat_run {
 	const char *output;    /* NULL: standard error */
 	struct pmu_emul *emul; /* NULL: it is not emulated, or by a dry run */
 	struct pmu_bus *bus;
-	struct pmu_bus *recorded; /* the bus that a recording is made of; else NULL */
-	FILE *file;		  /* the recording that is made or read; else NULL */
+	struct pmu_bus *traced; /* what a register trace is made of; else NULL */
+	FILE *file;		  /* the register trace, written or read; else NULL */
 	/*
-	 * What is recorded, until registers are restored: who reads the file may do so slowly, or
+	 * The register trace, until registers are restored: who reads the file may do so slowly, or
 	 * have gone.
 	 */
 	FILE *trace;

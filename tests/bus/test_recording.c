@@ -11,7 +11,7 @@
 
 #include "bus/recording.h"
 
-static const char recorded[] = "pmulab-recording 2 xeon-e5v4 sockets=2 emulated=0\n"
+static const char recorded[] = "pmulab-register-trace 2 xeon-e5v4 sockets=2 emulated=0\n"
 			       "write 1 0 msr 0xe00 32 0x30100 0 C0_BOX_CTL\n"
 			       "read 0 0 pci 0x910a0 64 0x2a 0 HA0_CTR0\n"
 			       "read 0 0 pci 0x95000 32 0x0 -3 HA1_ID\n";
@@ -132,9 +132,9 @@ static void test_other_files(void **fixture)
 
 	(void)fixture;
 	refuse_file("hello\n", PMU_E_SYNTAX);
-	refuse_file("pmulab-recording 3 xeon-e5v4 sockets=2 emulated=0\n", PMU_E_SYNTAX);
-	refuse_file("pmulab-recording 2 xeon-e5v4 sockets=0 emulated=0\n", PMU_E_SYNTAX);
-	refuse_file("pmulab-recording 2 i8086 sockets=2 emulated=0\n", PMU_E_UNKNOWN);
+	refuse_file("pmulab-register-trace 3 xeon-e5v4 sockets=2 emulated=0\n", PMU_E_SYNTAX);
+	refuse_file("pmulab-register-trace 2 xeon-e5v4 sockets=0 emulated=0\n", PMU_E_SYNTAX);
+	refuse_file("pmulab-register-trace 2 i8086 sockets=2 emulated=0\n", PMU_E_UNKNOWN);
 	assert_int_equal(recording_get_line("write 0 0 msr 0xe00 32 0x1 0", &line), PMU_E_SYNTAX);
 	assert_int_equal(recording_get_line("erase 0 0 msr 0xe00 32 0x1 0 A", &line), PMU_E_SYNTAX);
 	assert_int_equal(recording_get_line("write 0 0 io 0xe00 32 0x1 0 A", &line), PMU_E_SYNTAX);

@@ -61,7 +61,7 @@ class Memory(Decode):
     def test_many_records(self):
         count = 100
         data = b"".join(struct.pack("<22Q", *pebs_record(n, n % 16)) for n in range(count))
-        records = pmulab_json("decode", "--record", "pebs", self.file(data))
+        records = pmulab_json("decode", "--hwrec", "pebs", self.file(data))
         self.assertEqual(len(records), count)
         for n, record in enumerate(records):
             words = pebs_record(n, n % 16)
@@ -78,44 +78,44 @@ class Memory(Decode):
 
     def test_standard_input_and_words(self):
         data = struct.pack("<22Q", *pebs_record(7))
-        piped = pmulab("decode", "--record", "pebs", "--format", "json", "-", input=data,
+        piped = pmulab("decode", "--hwrec", "pebs", "--format", "json", "-", input=data,
                        text=False, errors=None)
         self.assertEqual(piped.returncode, 0)
         words = [hex(w) for w in pebs_record(7)]
-        self.assertEqual(json.loads(piped.stdout), pmulab_json("decode", "--record", "pebs", *words))
+        self.assertEqual(json.loads(piped.stdout), pmulab_json("decode", "--hwrec", "pebs", *words))
 
     def test_truncated(self):
         """What is whole is decoded; the rest is an error with its offset and size."""
         data = struct.pack("<44Q", *pebs_record(1), *pebs_record(2)) + b"x" * 12
         for record_format in ("table", "json", "csv"):
             with self.subTest(format=record_format):
-                result = pmulab("decode", "--record", "pebs", "--format", record_format,
+                result = pmulab("decode", "--hwrec", "pebs", "--format", record_format,
                                 self.file(data))
                 self.assertEqual(result.returncode, 1)
                 self.assertIn("offset 0x160", result.stderr)
                 self.assertIn("12 bytes of the 176", result.stderr)
                 self.assertIn("0x211", result.stdout)  # r15 of the second
-        self.assertEqual(pmulab_json("decode", "--record", "pebs", self.file(b"")), [])
+        self.assertEqual(pmulab_json("decode", "--hwrec", "pebs", self.file(b"")), [])
 
     def test_data_source(self):
-        record, = pmulab_json("decode", "--pmu", "nehalem", "--record", "data-source", "0x5")
+        record, = pmulab_json("decode", "--pmu", "nehalem", "--hwrec", "data-source", "0x5")
         self.assertEqual(record["fields"][0]["meaning"], "L3_OTHER_CORE_HIT")
-        table = pmulab("decode", "--pmu", "nehalem", "--record", "data-source", "0x5").stdout
+        table = pmulab("decode", "--pmu", "nehalem", "--hwrec", "data-source", "0x5").stdout
         self.assertIn("L3_OTHER_CORE_HIT", table)
 
     def test_refusals(self):
-        self.refused("--record", "pebs", *["0x1"] * 21, says=["22 words", "21 given"])
-        self.refused("--record", "data-source", "0x5", "five", says=["five"])
-        self.refused("--record", "pebs", "/no/such/file", code=1, says=["/no/such/file"])
-        self.refused("--record", "pebs", says=["file"])
-        self.refused("--record", "pebs", "--kind", "tlb", "0x1", says=["no kinds"])
-        self.refused("--record", "pebbs", "0x1", says=["did you mean pebs?"])
-        self.refused("--pmu", "xeon-e5v4", "--record", "pebs", "0x1", says=["no records"])
+        self.refused("--hwrec", "pebs", *["0x1"] * 21, says=["22 words", "21 given"])
+        self.refused("--hwrec", "data-source", "0x5", "five", says=["five"])
+        self.refused("--hwrec", "pebs", "/no/such/file", code=1, says=["/no/such/file"])
+        self.refused("--hwrec", "pebs", says=["file"])
+        self.refused("--hwrec", "pebs", "--kind", "tlb", "0x1", says=["no kinds"])
+        self.refused("--hwrec", "pebbs", "0x1", says=["did you mean pebs?"])
+        self.refused("--pmu", "xeon-e5v4", "--hwrec", "pebs", "0x1", says=["no records"])
 
 
 class Registers(Decode):
     def test_branch_stack(self):
-        record = pmulab_json("decode", "--pmu", "nehalem", "--record", "lbr", *branches(3))
+        record = pmulab_json("decode", "--pmu", "nehalem", "--hwrec", "lbr", *branches(3))
         self.assertEqual(set(record), RECORD_KEYS)
         self.assertEqual([e["entry"] for e in record["entries"]],
                          [str((3 - age) % 16) for age in range(16)])
@@ -126,36 +126,36 @@ class Registers(Decode):
                                              "to": hex(0x2000 + age * 0x100).upper()
                                              .replace("X", "x"),
                                              "mispredicted": age == 1})
-        lines = pmulab("decode", "--record", "lbr", *branches(3)).stdout.splitlines()
+        lines = pmulab("decode", "--hwrec", "lbr", *branches(3)).stdout.splitlines()
         self.assertEqual(lines[1].split(), ["AGE", "ENTRY", "KIND", "from", "to", "mispredicted"])
         self.assertEqual(lines[2].split(), ["0", "3", "branch", "0x1000", "0x2000", "no"])
         self.assertEqual(lines[3].split(), ["1", "2", "branch", "0x1100", "0x2100", "yes"])
 
     def test_kinds(self):
         pmd = ["pmd32=0x1000", "pmd33=0xc000", "pmd36=0x2008"]
-        told = pmulab_json("decode", "--record", "ear-d", *pmd, "pmc40=0x80")
-        asked = pmulab_json("decode", "--record", "ear-d", "--kind", "TLB", *pmd)
+        told = pmulab_json("decode", "--hwrec", "ear-d", *pmd, "pmc40=0x80")
+        asked = pmulab_json("decode", "--hwrec", "ear-d", "--kind", "TLB", *pmd)
         self.assertEqual(told, asked)
         self.assertEqual(fields(told), {"data_address": "0x1000", "outcome": 3,
                                         "instruction_address": "0x2000", "slot": 0})
-        self.refused("--record", "ear-d", *pmd, says=["PMC40", "cache, tlb, alat"])
-        self.refused("--record", "ear-d", "--kind", "cache", *pmd, "pmc40=0x80",
+        self.refused("--hwrec", "ear-d", *pmd, says=["PMC40", "cache, tlb, alat"])
+        self.refused("--hwrec", "ear-d", "--kind", "cache", *pmd, "pmc40=0x80",
                      says=["PMC40.mode is 1"])
-        self.refused("--record", "ear-d", "--kind", "tlb", "pmd32=1", says=["PMD33, PMD36"])
-        self.refused("--record", "ear-d", *pmd, "pmd34=1", says=["PMD34", "no part"])
-        self.refused("--record", "ear-d", *pmd, "pmd32=2", says=["PMD32", "twice"])
-        self.refused("--record", "ear-d", "pmd32", says=["value"])
-        self.refused("--record", "etb", "pmd38=1", "pmd39=0", "pmd48=1", "pmc42=0x400",
+        self.refused("--hwrec", "ear-d", "--kind", "tlb", "pmd32=1", says=["PMD33, PMD36"])
+        self.refused("--hwrec", "ear-d", *pmd, "pmd34=1", says=["PMD34", "no part"])
+        self.refused("--hwrec", "ear-d", *pmd, "pmd32=2", says=["PMD32", "twice"])
+        self.refused("--hwrec", "ear-d", "pmd32", says=["value"])
+        self.refused("--hwrec", "etb", "pmd38=1", "pmd39=0", "pmd48=1", "pmc42=0x400",
                      says=["PMC42.mode is 4"])
-        self.refused("--record", "qear", "cpe0.CPE_CSR_QEAR_DAT0=1", "cpe1.CPE_CSR_QEAR_DAT1=1",
+        self.refused("--hwrec", "qear", "cpe0.CPE_CSR_QEAR_DAT0=1", "cpe1.CPE_CSR_QEAR_DAT1=1",
                      says=["0 and 1"])
 
     def test_undocumented_values(self):
         """Told, and marked: class 3 of a QEAR does not happen (323602-001 table 5-7)."""
         values = ["CPE_CSR_QEAR_DAT0=0x40", f"CPE_CSR_QEAR_DAT1={3 << 18}", "CPE_CSR_QEAR_CTL=1"]
-        record = pmulab_json("decode", "--record", "qear", *values)
+        record = pmulab_json("decode", "--hwrec", "qear", *values)
         self.assertFalse(next(f for f in record["fields"] if f["name"] == "class")["documented"])
-        table = pmulab("decode", "--record", "qear", *values).stdout
+        table = pmulab("decode", "--hwrec", "qear", *values).stdout
         self.assertIn("not documented", table)
 
 
@@ -265,8 +265,8 @@ PMD48 0x5000000000077717
         self.refused("--registers", self.dump("PMD32 0010\n"), says=["0x"])
         self.refused("--registers", self.dump("# nothing\n"), says=["no registers"])
         self.refused("--registers", "/no/such/file", code=1, says=["/no/such/file"])
-        self.refused("--registers", path, "--record", "etb", says=["exclude"])
-        self.refused("--kind", "tlb", "PMD32", "1", says=["--record"])
+        self.refused("--registers", path, "--hwrec", "etb", says=["exclude"])
+        self.refused("--kind", "tlb", "PMD32", "1", says=["--hwrec"])
 
 
 class Catalog(unittest.TestCase):

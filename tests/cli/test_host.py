@@ -118,7 +118,7 @@ class Discovery(Trees):
         tree.set_msr(0, 0xE01, VICTIMS)
         tree.hide(0, (18, 5))
         copy = self.root / "b"
-        result = pmulab("machines", "--host", "--root", tree.path, "--record", copy)
+        result = pmulab("machines", "--host", "--root", tree.path, "--capture", copy)
         self.assertEqual(result.returncode, 0, result.stderr)
         captured = Tree.__new__(Tree)
         captured.path = copy
@@ -192,18 +192,18 @@ class Measuring(Trees):
             self.assertEqual({(a["address"], a["socket"]) for a in written},
                              {(C0_CTL0, s) for s in sockets})
 
-    def test_recording_replayed(self):
+    def test_register_trace_replayed(self):
         Tree(self.root)
-        recording = self.root / "recording"
+        trace = self.root / "trace"
         first = self.report("cbo1.LLC_VICTIMS.M_STATE",
                             *self.program("tree.set_msr(1, 0xE18, 4711)"),
-                            options=["--record", recording])
-        result = pmulab("stat", "--replay", recording, "-e", "cbo1.LLC_VICTIMS.M_STATE",
+                            options=["--trace-registers", trace])
+        result = pmulab("stat", "--replay", trace, "-e", "cbo1.LLC_VICTIMS.M_STATE",
                         "--format", "json")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(json.loads(result.stderr)["counts"], first["counts"])
         self.assertIn(4711, [c["count"] for c in first["counts"]])
-        other = pmulab("stat", "--replay", recording, "-e", "cbo1.LLC_VICTIMS.E_STATE")
+        other = pmulab("stat", "--replay", trace, "-e", "cbo1.LLC_VICTIMS.E_STATE")
         self.assertEqual(other.returncode, 1)
         self.assertEqual(other.stderr.count("\n"), 1, other.stderr)
 

@@ -11,7 +11,7 @@ from host_tree import IMC, Tree
 from test_host import Trees
 
 EVENT = "cbo0.LLC_LOOKUP.ANY:state=any"
-HEAD = "pmulab-recording 2 xeon-e5v4 sockets={} emulated=0\n"
+HEAD = "pmulab-register-trace 2 xeon-e5v4 sockets={} emulated=0\n"
 
 
 class Files(Trees):

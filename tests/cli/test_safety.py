@@ -250,11 +250,11 @@ class Signals(Safety):
         fifo = self.root / "fifo"
         os.mkfifo(fifo)
         reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
-        process = self.start(tree, "sleep", "0.3", options=["--record", fifo])
+        process = self.start(tree, "sleep", "0.3", options=["--trace-registers", fifo])
         os.close(reader)
         _, errors = process.communicate(timeout=50)
         self.assertEqual(process.returncode, 1, errors)
-        self.assertIn(b"the recording cannot be written", errors)
+        self.assertIn(b"the register trace cannot be written", errors)
         self.assert_as_found(tree)
 
 

@@ -183,7 +183,7 @@ class Stat(Scene):
 
 class Emulate(Scene):
     def set_up(self):
-        self.argv = [PMULAB, "emulate", "-M", MACHINE, "--name", self.name, "--record",
+        self.argv = [PMULAB, "emulate", "-M", MACHINE, "--name", self.name, "--trace-registers",
                      str(self.report_path), "--clock", "machine", "--", POKE,
                      f"/dev/cpu/0/msr:{CTL0}=0x400334", f"/dev/cpu/0/msr:{CTL0}"]
 
@@ -198,12 +198,12 @@ class Lint(Scene):
 
 
 class Machines(Scene):
-    speaks_on = 1
+    program = pathlib.Path(PMULAB).name
 
     def set_up(self):
         self.tree = Tree(self.path / "tree")
         self.argv = [PMULAB, "machines", "--host", "--root", str(self.tree.path), "--format", "json",
-                     "--record", str(self.path / "copy")]
+                     "--capture", str(self.path / "copy")]
 
     def before(self):
         super().before()
@@ -213,6 +213,17 @@ class Machines(Scene):
         copy = self.path / "copy"
         return [(str(p.relative_to(copy)), p.read_bytes()) for p in sorted(copy.rglob("*"))
                 if p.is_file()]
+
+
+class Print(Scene):
+    """What goes to standard output."""
+
+    program = pathlib.Path(PMULAB).name
+    speaks_on = 1
+
+    def set_up(self):
+        self.tree = Tree(self.path / "tree")
+        self.argv = [PMULAB, "machines", "--host", "--root", str(self.tree.path)]
 
 
 class Attach(Scene):
@@ -269,5 +280,5 @@ class UnderLint(Scene):
         self.script.write_text(" ".join(words) + "\n", encoding="utf-8")
 
 
-SCENES = {"root": Root, "stat": Stat, "emulate": Emulate, "lint": Lint, "machines": Machines,
+SCENES = {"root": Root, "stat": Stat, "emulate": Emulate, "lint": Lint, "machines": Machines, "print": Print,
           "attach": Attach, "under-lint": UnderLint}

@@ -134,12 +134,12 @@ class Recorded(Tools):
     def test_each_access_is_a_line(self):
         """In the form of src/bus/recording.h; of PCI only registers, as headers are read for anything."""
         record = self.path / "record"
-        result = pmulab("emulate", "-M", SMALL, "--record", record, "--", "sh", "-c",
+        result = pmulab("emulate", "-M", SMALL, "--trace-registers", record, "--", "sh", "-c",
                         "wrmsr -p 2 0xe01 0x400334; rdmsr 0xe01; rdmsr 0x12345; "
                         "setpci -s ff:14.0 d8.l=400304 2c.w; setpci -s ff:14.0 d8.l")
         self.assertEqual(result.stdout.split(), ["400334", "0000", "00400304"])
         self.assertEqual(record.read_text(encoding="utf-8").splitlines(), [
-            "pmulab-recording 2 xeon-e5v4 sockets=1 emulated=1",
+            "pmulab-register-trace 2 xeon-e5v4 sockets=1 emulated=1",
             "write 0 2 msr 0xe01 64 0x400334 0 Cn_MSR_PMON_CTL0",
             "read 0 0 msr 0xe01 64 0x400334 0 Cn_MSR_PMON_CTL0",
             "read 0 0 msr 0x12345 64 0x0 -3 -",
@@ -148,8 +148,8 @@ class Recorded(Tools):
         ])
 
     def test_wrong_use(self):
-        self.assertEqual(pmulab("emulate", "--attach", "x", "--record", "y", "--", "true").returncode, 2)
-        result = pmulab("emulate", "-M", SMALL, "--record", "/no/such/folder/x", "--", "true")
+        self.assertEqual(pmulab("emulate", "--attach", "x", "--trace-registers", "y", "--", "true").returncode, 2)
+        result = pmulab("emulate", "-M", SMALL, "--trace-registers", "/no/such/folder/x", "--", "true")
         self.assertEqual(result.returncode, 1)
         self.assertIn("/no/such/folder/x", result.stderr)
 
