@@ -31,7 +31,7 @@ struct stat_run {
 	const char *output; /* NULL: standard error */
 	struct pmu_bus *bus;
 	struct pmu_bus *traced; /* what a register trace is made of; else NULL */
-	FILE *file;		  /* the register trace, written or read; else NULL */
+	FILE *file;		/* the register trace, written or read; else NULL */
 	/*
 	 * The register trace, until registers are restored: who reads the file may do so slowly, or
 	 * have gone.
