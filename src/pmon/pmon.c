@@ -237,7 +237,7 @@ static void announce(void *listener, const struct signal *signal)
 	if (number == PMON_NO_UNIT)
 		return;
 	unit = pmon_socket_units(pmon, signal->socket) + number;
-	if (route->kind == SIGNAL_TALLY) {
+	if (route->kind == SIGNAL_ACCUMULATOR) {
 		pmon_core_hear(pmon, unit, route->slot, signal->id, signal->duration);
 		return;
 	}
