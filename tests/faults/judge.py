@@ -75,7 +75,7 @@ def judge_failure(outcome, reference, error, silent):
     for line in messages:
         names = [n for n in errno.errorcode.values() if os.strerror(getattr(errno, n)) in line]
         # What a server could not do reaches its clients as the end of the connection.
-        if names and not {error, "ECONNABORTED"} & set(names) and len(messages) == 1:
+        if names and not {error, "ECONNABORTED", "ENOTCONN"} & set(names) and len(messages) == 1:
             found.append(f"the message says {names[0]}, the call said {error}: {line}")
     return found
 

@@ -198,6 +198,8 @@ class Lint(Scene):
 
 
 class Machines(Scene):
+    program = pathlib.Path(PMULAB).name
+
     def set_up(self):
         self.tree = Tree(self.path / "tree")
         self.argv = [PMULAB, "machines", "--host", "--root", str(self.tree.path), "--format", "json",
@@ -216,6 +218,7 @@ class Machines(Scene):
 class Print(Scene):
     """What goes to standard output."""
 
+    program = pathlib.Path(PMULAB).name
     speaks_on = 1
 
     def set_up(self):
