@@ -176,6 +176,7 @@ struct pmu_instance {
 	uint64_t overflow;  /* bits of that field; 0: none */
 	uint64_t fixed_overflow; /* those of the fixed counter's, the same where it has none */
 	uint32_t control;	 /* bits in a counter control that mean this instance */
+	uint8_t first_counter;	 /* what the manual calls its counter 0 */
 };
 
 /* A name for a value of a filter or control field: opc=DRd. */

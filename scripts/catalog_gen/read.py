@@ -26,7 +26,7 @@ KEYS = {
              "events", "metrics", "settings", "copies", "banks", "kernel", "records", "scope"}),
     "row of instances": ({"count", "base", "stride"}, {"status"}),
     "instance": ({"device", "function", "device_id"}, {"label", "status"}),
-    "instance with base": ({"base"}, {"label", "status", "control"}),
+    "instance with base": ({"base"}, {"label", "status", "control", "first_counter"}),
     "register": ({"name", "role", "width", "source", "fields"},
                  {"offset", "offsets", "space", "count", "stride", "first", "index", "overlay",
                   "event", "signal"}),

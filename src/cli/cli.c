@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/text.h"
+#include "pmulab/event.h"
 
 int cli_error(const struct cli *cli, int code, const char *format, ...)
 {
@@ -156,6 +157,16 @@ int cli_print_table(const struct cli *cli, struct table *table)
 		error = table_print(table, cli->out, terminal_width(cli->out));
 	table_free(table);
 	return error ? cli_error(cli, EXIT_FAILED, "out of memory") : EXIT_DONE;
+}
+
+void cli_doubt(const struct cli *cli, const struct pmu_selection *selection)
+{
+	char event[PMU_EVENT_TEXT_MAX], doubt[PMU_EVENT_TEXT_MAX];
+
+	if (!pmu_event_doubt(selection, doubt, sizeof(doubt)))
+		return;
+	pmu_event_print(selection, event, sizeof(event));
+	cli_error(cli, EXIT_DONE, "warning: %s: %s", event, doubt);
 }
 
 /* A number that the library's integers do not hold is a string with this before its digits. */

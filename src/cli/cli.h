@@ -75,6 +75,10 @@ const struct pmu_machine *cli_find_machine(struct cli *cli, const char *name);
  */
 int cli_print_table(const struct cli *cli, struct table *table);
 
+struct pmu_selection;
+/** Warns of what is doubtful of an event. */
+void cli_doubt(const struct cli *cli, const struct pmu_selection *selection);
+
 struct json_t;
 /**
  * A number of 64 bits, for cli_print_json() alone: it prints them all as unsigned decimal numbers,

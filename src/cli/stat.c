@@ -58,6 +58,8 @@ static int add_event(const struct cli *cli, struct stat_run *run, const char *te
 
 	if (!error)
 		error = pmu_session_add(run->session, cli->ctx, &selection);
+	if (error >= 0)
+		cli_doubt(cli, &selection);
 	return error < 0 ? cli_fail(cli, error) : 0;
 }
 
