@@ -108,7 +108,9 @@ enum pmu_field_role {
 
 	/* Discovery. */
 	PMU_FIELD_DEVICE_ID,
-	PMU_FIELD_NODE_ID,
+	PMU_FIELD_NODE_ID,	/* of the package */
+	PMU_FIELD_PACKAGE_NODE, /* node id of package pmu_field.counter */
+	PMU_FIELD_INSTANCES,	/* a bit for each instance of box pmu_field.counter that is there */
 };
 
 struct pmu_field {
@@ -117,7 +119,7 @@ struct pmu_field {
 	uint8_t access;	  /* enum pmu_access */
 	uint8_t must;	  /* enum pmu_must */
 	uint8_t role;	  /* enum pmu_field_role */
-	uint8_t counter;  /* where the register has the role for each counter: which */
+	uint8_t counter;  /* where the register has the role for each counter, or box: which */
 	uint64_t reset;
 	uint64_t enabled; /* counter controls: value in one that counts, if the user gives none */
 	const char *desc;

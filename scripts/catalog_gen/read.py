@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from .roles import give_roles
+from .roles import give_instances, give_roles
 from .schema import NAME_MAX, fault, kind_of, number
 
 PLACE_MAX, TEXT_MAX = 100, 300  # characters of a finding
@@ -400,4 +400,5 @@ def read_pmu(findings, folder):
         if box["box"] != name:
             findings.add(name, f"box is named \"{box['box']}\"")
         pmu["boxes"].append(box)
+    give_instances(pmu["boxes"])
     return pmu
