@@ -150,11 +150,11 @@ enum pmu_role {
 };
 
 struct pmu_register {
-	const char
-	    *name;	 /* with the manual's placeholder for the instance, e.g. Cn_MSR_PMON_CTL0 */
-	uint8_t role;	 /* enum pmu_role */
-	uint8_t index;	 /* of the counter, for counters and their controls; else 0 */
-	uint8_t width;	 /* bits: 32 or 64 */
+	const char *name; /* with the manual's placeholder for the instance: Cn_MSR_PMON_CTL0 */
+	const char *const *names; /* of each instance: C23_MSR_PMON_CTL0; NULL: all have name */
+	uint8_t role;		  /* enum pmu_role */
+	uint8_t index;		  /* of the counter, for counters and their controls; else 0 */
+	uint8_t width;		  /* bits: 32 or 64 */
 	uint8_t access;	 /* the weakest statement that covers all its fields, enum pmu_access */
 	uint8_t space;	 /* enum pmu_space */
 	uint32_t offset; /* from the instance's base */
@@ -210,6 +210,13 @@ struct pmu_encoding;
 struct pmu_row;
 struct pmu_unit_binding;
 
+/* Whether a value of a modifier is held against the increment of each cycle. */
+enum pmu_threshold {
+	PMU_THRESHOLD_NONE,
+	PMU_THRESHOLD_REACH,  /* increments of this and more count as 1; 0: no comparison */
+	PMU_THRESHOLD_EXCEED, /* those of more count as 1; 0: no comparison */
+};
+
 /* A field that the user may set beside event and unit mask: a control bit or a filter. */
 struct pmu_modifier {
 	const char *name; /* as in event expressions: the field's, where no other has the same */
@@ -232,7 +239,8 @@ struct pmu_modifier {
 	const struct pmu_encoding *encoding; /* what it compares: see src/catalog/binding.h */
 	const struct pmu_preset *presets;    /* what has to hold where it is set */
 	size_t preset_count;
-	uint8_t model; /* enum pmu_modifier_model */
+	uint8_t model;	   /* enum pmu_modifier_model */
+	uint8_t threshold; /* enum pmu_threshold */
 };
 
 /* How the emulated machine models an event. */
@@ -290,12 +298,16 @@ struct pmu_umask {
 	size_t given_count;
 	const struct pmu_preset *presets;
 	size_t preset_count;
+	const char *const *sum; /* others of the event that count as much together, NULL last; or
+				   NULL */
 	const char *desc;
 	const char *source;
 };
 
 struct pmu_event {
 	const char *name;
+	const char *title;	/* as the manual heads it, in its words; "" for none */
+	const char *category;	/* under which the manual lists it; "" for none */
 	uint16_t code;		/* ev_sel */
 	bool ext;		/* extended select bit */
 	uint16_t max_increment; /* per cycle, errata decided; printed value in docs/errata.md */
@@ -343,6 +355,17 @@ struct pmu_metric {
 	const char *unit;
 	const char *desc;
 	const char *source;
+};
+
+/* What a manual tells in a table that describes the hardware and none of its registers. */
+struct pmu_facts {
+	const char *name;
+	const char *title;
+	const char *source;
+	const char *const *columns; /* their headings */
+	size_t column_count;
+	const char *const *cells; /* row r, column c: cells[r * column_count + c] */
+	size_t row_count;
 };
 
 enum pmu_clock {
@@ -415,6 +438,9 @@ struct pmu_box {
 	struct pmu_index metric_index;
 	const struct pmu_record *records; /* see record.h */
 	size_t record_count;
+	const struct pmu_facts *facts;
+	size_t fact_count;
+	struct pmu_index instance_index; /* names of registers in instances, one after the other */
 };
 
 /* Where a socket's registers of PMU_SPACE_MMIO stand in physical memory; all 0: nowhere. */
@@ -443,6 +469,14 @@ enum pmu_step {
 	PMU_STEP_UNFREEZE,	 /* everything counts */
 };
 
+/* Where the manual says what software must not do; "" where no section is known. */
+struct pmu_rules {
+	const char *running;  /* change controls and filters of counters that count */
+	const char *overflow; /* let counting go on with overflow bits set */
+	const char *halves;   /* read halves of a counter that counts */
+	const char *absent;   /* use boxes that the part does not have */
+};
+
 struct pmu_pmu {
 	const char *name;
 	const char *title;
@@ -458,6 +492,7 @@ struct pmu_pmu {
 	bool qualified; /* its names count only where it is named itself: another PMU has the same
 			 */
 	const struct pmu_unit_binding *units; /* see src/catalog/binding.h; NULL: no machine */
+	struct pmu_rules rules;
 };
 
 /** All PMUs. @param count receives their number. */
@@ -472,6 +507,12 @@ const struct pmu_box *pmu_find_box(const struct pmu_pmu *pmu, const char *name);
 const struct pmu_event *pmu_find_event(const struct pmu_box *box, const char *name);
 const struct pmu_umask *pmu_find_umask(const struct pmu_event *event, const char *name);
 const struct pmu_register *pmu_find_register(const struct pmu_box *box, const char *name);
+/**
+ * A register by its name in an instance, as manuals print it: C23_MSR_PMON_CTL0.
+ * @param instance  receives the first instance where it has that name
+ */
+const struct pmu_register *pmu_find_instance_register(const struct pmu_box *box, const char *name,
+						      unsigned *instance);
 const struct pmu_metric *pmu_find_metric(const struct pmu_box *box, const char *name);
 const struct pmu_modifier *pmu_find_modifier(const struct pmu_box *box, const char *name);
 const struct pmu_field *pmu_find_field(const struct pmu_register *reg, const char *name);
@@ -485,6 +526,12 @@ const struct pmu_event *pmu_next_event(const struct pmu_box *box, const struct p
 /** The register of a role and counter index; NULL where the box has none. */
 const struct pmu_register *pmu_box_register(const struct pmu_box *box, enum pmu_role role,
 					    unsigned index);
+
+/** Name of @reg in @instance, as manuals print it. */
+static inline const char *pmu_register_name(const struct pmu_register *reg, unsigned instance)
+{
+	return reg->names ? reg->names[instance] : reg->name;
+}
 
 /**
  * The field of a role and, where the register has the role for each counter, of that counter; NULL

@@ -66,14 +66,14 @@ int pmu_event_parse(struct pmu_ctx *ctx, const struct pmu_pmu *pmu, const char *
  */
 enum pmu_model pmu_event_model(const struct pmu_selection *selection);
 
-/**
- * What is doubtful of a selection that can be programmed, as snprintf(): a threshold that no cycle
- * reaches. @return 0 where there is nothing to say
- */
-int pmu_event_doubt(const struct pmu_selection *selection, char *text, size_t size);
-
 /* Bytes that hold the canonical expression of any event of the catalog, the terminator included. */
 #define PMU_EVENT_TEXT_MAX 2048
+
+/**
+ * What is odd about a selection that is valid: a threshold that its event never reaches, if the
+ * manual says what it adds at most. As snprintf(). @return 0 and no text where nothing is
+ */
+int pmu_event_warning(const struct pmu_selection *selection, char *text, size_t size);
 
 /** Writes the canonical expression, as snprintf(). */
 int pmu_event_print(const struct pmu_selection *selection, char *text, size_t size);

@@ -4,6 +4,8 @@ import re
 from .bindings import check_bindings, check_event_rows
 from .equation import check_metrics
 from .read import bit_range
+from .facts import check_facts, check_words
+from .instances import check_instance_names
 from .limits import check_limits
 from .roles import check_roles, roles_in
 
@@ -506,6 +508,9 @@ def check_pmu(findings, pmu, vocabulary):
         findings.file = box["file"]
         check_box(findings, box, vocabulary)
         check_limits(findings, box)
+        check_instance_names(findings, box)
+        check_facts(findings, box)
+        check_words(findings, box)
         for event in box["events"]:
             if event["name"].lower() in boxes:
                 findings.add(f"{box['box']}.{event['name']}", "the name is also that of a box")

@@ -17,30 +17,36 @@ COUNTER_ROLES = ("counter", "counter_alias", "counter_ctl", "fixed_counter")
 
 # Keys of each kind of entry: those that must be there, those that may.
 KEYS = {
-    "pmu": ({"name", "title", "source", "boxes", "sequence"}, {"cpus", "qualified", "window"}),
+    "rules": (set(), {"running", "overflow", "halves", "absent"}),
+    "pmu": ({"name", "title", "source", "boxes", "sequence"}, 
+            {"cpus", "qualified", "window", "rules"}),
     "sequence": ({"source", "steps"}, set()),
     "cpu": ({"family", "model", "source"}, set()),
     "window": ({"own", "first", "size"}, set()),
     "box": ({"box", "title", "source", "space", "instances", "registers"},
             {"clock", "counters", "counter_width", "quirks", "defaults", "modifiers", "mnemonics",
-             "events", "metrics", "settings", "copies", "banks", "kernel", "records", "scope"}),
+             "events", "metrics", "settings", "copies", "banks", "kernel", "records", "scope",
+              "instance_names", "facts"}),
     "row of instances": ({"count", "base", "stride"}, {"status"}),
     "instance": ({"device", "function", "device_id"}, {"label", "status"}),
     "instance with base": ({"base"}, {"label", "status", "control", "first_counter"}),
     "register": ({"name", "role", "width", "source", "fields"},
                  {"offset", "offsets", "space", "count", "stride", "first", "index", "overlay",
-                  "event", "signal"}),
+                  "event", "signal", "instance_names"}),
     "field": ({"name", "bits", "access"},
               {"reset", "must", "role", "counter", "enabled", "desc"}),
     "setting": ({"register", "field", "value"}, {"bits"}),
     "modifier": ({"field"}, {"register", "name", "bits", "counters", "set", "any_of", "needs",
-                             "attributes", "unless", "settings", "absent"}),
+                             "attributes", "unless", "settings", "absent", "threshold"}),
     "mnemonic": ({"name", "value"}, {"desc"}),
     "event": ({"name", "code", "counters", "max_increment", "model", "desc", "source"},
               {"ext", "combine", "umasks", "filters", "model_note", "signal", "measure", "select",
-               "where", "umask", "attributes", "settings", "alias", "set", "needs"}),
+               "where", "umask", "attributes", "settings", "alias", "set", "needs", "title",
+                "category"}),
     "unit mask": ({"name"}, {"bits", "alone", "group", "needs", "filters", "uses", "settings",
-                             "given", "model", "signal", "narrows", "desc", "source"}),
+                             "given", "model", "signal", "narrows", "sum", "desc", "source"}),
+    "instance names": ({"placeholder", "names"}, set()),
+    "facts": ({"name", "title", "source", "columns", "rows"}, set()),
     "bank": ({"group", "lead", "counters"}, {"shared"}),
     "metric": ({"name", "equation", "unit", "desc", "source"}, {"unresolved"}),
     "record": ({"name", "title", "source", "fields"},
@@ -202,6 +208,7 @@ def read_registers(findings, place, given):
             number_in_name = str(register.get("first", 0) + i)
             registers.append({**register,
                               "name": register["name"].replace("{i}", number_in_name),
+                              "number": register.get("first", 0) + i,
                               "offset": register["offset"] + i * register["stride"],
                               "offsets": [o + i * register["stride"]
                                           for o in register["offsets"]],
@@ -366,6 +373,10 @@ def read_box(findings, path):
                                  for g in box.get("events", [])) if e]
     box["metrics"] = [m for m in (entry(findings, f"{place}.{g.get('name')}", "metric", g)
                                   for g in box.get("metrics", [])) if m]
+    box["facts"] = [f for f in (entry(findings, f"{place}.{g.get('name')}", "facts", g)
+                                for g in box.get("facts", [])) if f]
+    if "instance_names" in box:
+        box["instance_names"] = entry(findings, place, "instance names", box["instance_names"])
     give_roles(box)
     add_filters(box)
     expand_settings(findings, box, read_settings(findings, place, box))
@@ -384,6 +395,7 @@ def read_pmu(findings, folder):
     pmu["window"] = entry(findings, folder.name, "window",
                           pmu.get("window", {"own": 0, "first": 0, "size": 0}))
     pmu["sequence"] = entry(findings, folder.name, "sequence", pmu["sequence"]) or {"steps": []}
+    pmu["rules"] = entry(findings, folder.name, "rules", pmu.get("rules", {}))
     pmu["cpus"] = [c for c in (entry(findings, folder.name, "cpu", cpu)
                                for cpu in pmu.get("cpus", [])) if c]
     names = pmu["boxes"]

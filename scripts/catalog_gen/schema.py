@@ -25,12 +25,16 @@ SIGNED = {"stride"}
 FLAGS = {"ext", "alone", "narrows", "youngest", "listed", "qualified"}
 NAMES = {"name", "box", "field", "register", "any_of", "needs", "group", "alias"}
 TEXT_LISTS = {"quirks", "filters", "uses", "attributes", "unless", "unresolved", "boxes", "when",
+              "columns", "sum",
               "captured", "least", "optional", "shared", "steps"}
 ENTRY_LISTS = {"registers", "fields", "events", "umasks", "modifiers", "metrics", "settings",
-               "cpus", "records", "notes"}
-MAPS = {"window", "defaults", "ring", "sequence"}
+               "cpus", "records", "notes", "facts"}
+MAPS = {"window", "defaults", "ring", "sequence", "rules"}
 # Keys whose kind depends on the entry they stand in.
 SPECIAL = {
+    ("box", "instance_names"): "map", ("instance names", "names"): "text or list of texts",
+    ("register", "instance_names"): "text or list of texts",
+    ("facts", "rows"): "list of lists of texts",
     ("modifier", "set"): "flag", ("event", "set"): "text",
     ("event", "counters"): "text or number", ("modifier", "counters"): "text or number",
     ("bank", "counters"): "text or number",
@@ -97,6 +101,7 @@ CHECKS = {
     "text or number": lambda value: is_text(value) or is_number(value),
     "map": is_entry,
     "list of texts": lambda value: is_list(value, is_text),
+    "list of lists of texts": lambda value: is_list(value, CHECKS["list of texts"]),
     "list of numbers": lambda value: is_list(value, is_unsigned),
     "list of entries": lambda value: is_list(value, is_entry),
     "text or list of texts": lambda value: is_text(value) or is_list(value, is_text),

@@ -2,7 +2,9 @@
 from .binding_tables import print_encoding, print_rows, print_units
 from .c_text import NO_ENTRIES, array, c_name, c_string, text_list
 from .check import field_of, is_filter, modifier_field, part_of
+from .facts import print_facts
 from .index import print_index
+from .instances import print_instance_index, print_names
 from .record_tables import print_records
 from .roles import SELECTORS, roles_in
 
@@ -65,7 +67,8 @@ def print_registers(prefix, box):
         if key not in printed:
             printed[key] = print_fields(f"{prefix}_fields_{len(printed)}", r)
         r["array"] = printed[key]
-        rows.append({"name": c_string(r["name"]), "role": f"PMU_ROLE_{r['role'].upper()}",
+        rows.append({"name": c_string(r["name"]), "names": print_names(prefix, n, box, r),
+                     "role": f"PMU_ROLE_{r['role'].upper()}",
                      "index": r["index"], "width": r["width"],
                      "access": f"PMU_ACCESS_{ACCESS[access_of(r['fields'])]}",
                      "space": f"PMU_SPACE_{r.get('space', box['space']).upper()}",
@@ -157,7 +160,8 @@ def modifier_row(prefix, box, modifier, encoding):
             "partner": "NULL" if partner is None else f"&{prefix}_modifiers[{partner}]",
             "encoding": encoding,
             "presets": presets, "preset_count": len(modifier["presets"]),
-            "model": f"PMU_MODIFIER_{MODIFIER_MODELS[modifier.get('absent')]}"}
+            "model": f"PMU_MODIFIER_{MODIFIER_MODELS[modifier.get('absent')]}",
+            "threshold": f"PMU_THRESHOLD_{modifier.get('threshold', 'none').upper()}"}
 
 
 def print_presets(prefix, name, box, presets):
@@ -202,13 +206,15 @@ def print_umasks(prefix, box, event):
                      "uses": modifier_bits(box, u.get("uses", [])),
                      "given": given, "given_count": len(u["given"]),
                      "presets": presets, "preset_count": len(u["presets"]),
+                     "sum": text_list(f"{own}_sum_{n}", u.get("sum", [])),
                      "desc": c_string(u.get("desc", "")),
                      "source": c_string(u.get("source", event["source"]))})
     return array("pmu_umask", f"{own}_umasks", rows)
 
 
 def event_row(prefix, box, event, umasks, rows):
-    row = {"name": c_string(event["name"]), "code": f"{event['code']:#x}",
+    row = {"name": c_string(event["name"]), "title": c_string(event.get("title", "")),
+           "category": c_string(event.get("category", "")), "code": f"{event['code']:#x}",
            "ext": str(bool(event.get("ext"))).lower(), "max_increment": event["max_increment"],
            "counters": f"{sum(1 << i for i in event['counter_set']):#x}",
            "umask": f"{event.get('umask', 0):#x}",
@@ -296,7 +302,9 @@ def box_row(prefix, pmu, box, vocabulary):
             "banks": print_banks(prefix, box), "bank_count": len(box["banks"]),
             "metrics": print_metrics(prefix, box), "metric_count": len(box["metrics"]),
             "metric_index": names_index(prefix, box, "metrics"),
-            "records": print_records(prefix, box), "record_count": len(box["records"])}
+            "records": print_records(prefix, box), "record_count": len(box["records"]),
+            "facts": print_facts(prefix, box), "fact_count": len(box["facts"]),
+            "instance_index": print_instance_index(prefix, box)}
 
 
 def print_cpus(name, pmu):
@@ -309,6 +317,11 @@ def print_steps(name, pmu):
     steps = ", ".join(f"PMU_STEP_{step.upper()}" for step in pmu["sequence"]["steps"])
     print(f"static const uint8_t {name}[] = {{{steps}}};")
     return name
+
+
+def rules_of(pmu):
+    return "{" + ", ".join(f".{rule} = {c_string(pmu['rules'].get(rule, ''))}"
+                           for rule in ("running", "overflow", "halves", "absent")) + "}"
 
 
 def print_tables(pmus, vocabulary):
@@ -331,7 +344,7 @@ def print_tables(pmus, vocabulary):
               f"&boxes[{first}], {len(pmu['boxes'])}, {index}, "
               f"{{{window}}}, {pmu_cpus}, {len(pmu['cpus'])}, {pmu_steps}, "
               f"{len(pmu['sequence']['steps'])}, "
-              f"{str(bool(pmu.get('qualified'))).lower()}, {pmu_units}}},")
+              f"{str(bool(pmu.get('qualified'))).lower()}, {pmu_units}, {rules_of(pmu)}}},")
         first += len(pmu["boxes"])
     print("};\nconst size_t pmu_table_count = sizeof(pmu_table) / sizeof(pmu_table[0]);\n")
     pmu_index = print_index("pmus", [pmu["name"] for pmu in pmus])

@@ -69,11 +69,13 @@ void journal_leave(struct journal_file *file)
 	file->fd = file->folder = -1;
 }
 
-void journal_remove(struct journal_file *file)
+int journal_remove(struct journal_file *file)
 {
-	if (file->folder >= 0)
-		unlinkat(file->folder, file->name, 0);
+	int errnum = file->folder >= 0 && unlinkat(file->folder, file->name, 0) ? errno : 0;
+
 	journal_leave(file);
+	errno = errnum;
+	return errnum ? PMU_E_IO : 0;
 }
 
 static int fill(int fd, const struct journal *journal)

@@ -23,7 +23,7 @@ struct journal_file {
  */
 int journal_write(struct journal_file *file, struct pmu_ctx *ctx, const struct journal *journal);
 /** Removes it: there is nothing left to be restored. */
-void journal_remove(struct journal_file *file);
+int journal_remove(struct journal_file *file);
 /** Leaves it to a later run. */
 void journal_leave(struct journal_file *file);
 

@@ -5,6 +5,7 @@
 #include <linux/magic.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -68,20 +69,22 @@ static const char *path_of(const struct msr *msr, size_t cpu, char path[HOST_PAT
  * The device takes a register's number for the offset of its eight bytes. A plain file cannot:
  * neighbours would overlap there, and register n stands at byte 8 n. What FUSE shows is a device.
  */
-static void tell_kind(struct file *file)
+static int tell_kind(struct file *file)
 {
 	struct statfs system;
 	struct stat status;
-	bool plain = !fstat(file->fd, &status) && S_ISREG(status.st_mode) &&
-		     !fstatfs(file->fd, &system) && system.f_type != FUSE_SUPER_MAGIC;
 
-	file->spacing = plain ? 8 : 1;
-	file->device = !fstat(file->fd, &status) && S_ISCHR(status.st_mode);
+	if (fstat(file->fd, &status) || fstatfs(file->fd, &system))
+		return -1;
+	file->spacing = S_ISREG(status.st_mode) && system.f_type != FUSE_SUPER_MAGIC ? 8 : 1;
+	file->device = S_ISCHR(status.st_mode);
+	return 0;
 }
 
 static int open_file(struct msr *msr, struct pmu_ctx *ctx, size_t cpu, struct file *file)
 {
 	char path[HOST_PATH_MAX];
+	int errnum;
 
 	path_of(msr, cpu, path);
 	file->fd = open(path, O_RDWR | O_CLOEXEC);
@@ -91,8 +94,13 @@ static int open_file(struct msr *msr, struct pmu_ctx *ctx, size_t cpu, struct fi
 		file->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (file->fd < 0)
 		return rights_msr(ctx, msr->host, path, RIGHTS_OPEN, file->refused);
-	tell_kind(file);
-	return 0;
+	if (!tell_kind(file))
+		return 0;
+	/* At the wrong offsets everything would be another register. */
+	errnum = errno;
+	close(file->fd);
+	file->fd = -1;
+	return error_set(ctx, PMU_E_IO, "%s cannot be examined: %s", path, strerror(errnum));
 }
 
 static void pin(struct msr *msr, size_t cpu)

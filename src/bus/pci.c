@@ -1,5 +1,6 @@
 #include "bus/pci.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pci/pci.h>
@@ -64,22 +65,93 @@ static bool scan(struct config_space *space, struct pci_access *access, char *sy
 	return true;
 }
 
-static int find_devices(struct config_space *space, struct pmu_ctx *ctx, const struct pmu_pmu *pmu)
+/*
+ * libpci gives up at a name that it does not know, leaking what it has, and takes a folder that
+ * cannot be read for one that ends. So the folder is read before.
+ * @param count  receives how many functions there are
+ */
+static int count_functions(struct pmu_ctx *ctx, const char *path, size_t *count)
 {
-	char sysfs[HOST_PATH_MAX], proc[HOST_PATH_MAX], path[HOST_PATH_MAX];
+	DIR *folder = opendir(path);
+	const struct dirent *entry;
+	int error = 0;
 
-	host_path(space->host, sysfs, "/sys/bus/pci");
-	host_path(space->host, proc, "/proc/bus/pci");
-	space->proc = access(host_path(space->host, path, "/sys/bus/pci/devices"), R_OK) != 0;
-	/* A computer without PCI has no such boxes: whoever asks for one is told. */
-	if (space->proc && access(host_path(space->host, path, "/proc/bus/pci/devices"), R_OK))
+	*count = 0;
+	if (!folder)
+		return error_set(ctx, PMU_E_IO, "the PCI devices in %s cannot be listed: %s", path,
+				 strerror(errno));
+	while (errno = 0, !error && (entry = readdir(folder))) {
+		unsigned domain, bus, device, function;
+
+		if (entry->d_name[0] == '.')
+			continue;
+		++*count;
+		if (sscanf(entry->d_name, "%x:%x:%x.%u", &domain, &bus, &device, &function) != 4)
+			error = error_set(ctx, PMU_E_IO, "%s/%s is no name of a PCI function", path,
+					  entry->d_name);
+	}
+	if (!error && errno)
+		error = error_set(ctx, PMU_E_IO, "the PCI devices in %s cannot be listed: %s", path,
+				  strerror(errno));
+	closedir(folder);
+	return error;
+}
+
+/* Whether a folder or file of the computer is there. @return 1, 0 or an error */
+static int is_there(struct pmu_ctx *ctx, const char *path)
+{
+	if (!access(path, R_OK))
+		return 1;
+	if (errno == ENOENT || errno == ENOTDIR || errno == EACCES)
 		return 0;
+	return error_set(ctx, PMU_E_IO, "%s cannot be examined: %s", path, strerror(errno));
+}
+
+static int list_functions(struct config_space *space, struct pmu_ctx *ctx, char *sysfs, char *proc)
+{
+	char path[HOST_PATH_MAX];
+	size_t count = 0, found = 0;
+	int error = 0;
+
+	if (!space->proc)
+		error = count_functions(ctx, host_path(space->host, path, "/sys/bus/pci/devices"),
+					&count);
+	if (error)
+		return error;
 	space->access = pci_alloc();
 	if (!scan(space, space->access, sysfs, proc))
 		return error_set(ctx, PMU_E_IO, "the PCI devices in %s cannot be listed",
 				 space->proc ? proc : sysfs);
-	pci_functions_find(space->packages, space->host, pmu, space->access);
+	for (const struct pci_dev *device = space->access->devices; device; device = device->next)
+		found++;
+	if (!space->proc && found < count)
+		return error_set(ctx, PMU_E_IO,
+				 "the PCI devices in %s cannot be listed: %zu of %zu were read",
+				 sysfs, found, count);
 	return 0;
+}
+
+static int find_devices(struct config_space *space, struct pmu_ctx *ctx, const struct pmu_pmu *pmu)
+{
+	char sysfs[HOST_PATH_MAX], proc[HOST_PATH_MAX], path[HOST_PATH_MAX];
+	int there, error, errnum;
+
+	host_path(space->host, sysfs, "/sys/bus/pci");
+	host_path(space->host, proc, "/proc/bus/pci");
+	there = is_there(ctx, host_path(space->host, path, "/sys/bus/pci/devices"));
+	space->proc = !there;
+	if (!there)
+		there = is_there(ctx, host_path(space->host, path, "/proc/bus/pci/devices"));
+	/* A computer without PCI has no such boxes: whoever asks for one is told. */
+	if (there <= 0)
+		return there;
+	error = list_functions(space, ctx, sysfs, proc);
+	if (error)
+		return error;
+	errnum = pci_functions_find(space->packages, space->host, pmu, space->access);
+	return errnum ? error_set(ctx, PMU_E_IO, "a PCI function in %s cannot be read: %s",
+				  space->proc ? proc : sysfs, strerror(errnum))
+		      : 0;
 }
 
 int config_space_new(struct config_space **out, struct pmu_ctx *ctx, const struct host *host,

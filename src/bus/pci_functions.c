@@ -1,5 +1,7 @@
 #include "bus/pci_functions.h"
 
+#include <errno.h>
+
 #include "bus/identity.h"
 
 /* The function that tells which package its bus belongs to (334291-001 §1.6.1). */
@@ -40,24 +42,37 @@ static unsigned function_of(const struct pci_dev *device)
 	return (unsigned)device->dev << 3 | device->func;
 }
 
-static bool read_dword(struct pci_dev *device, unsigned offset, uint32_t *value)
+/* What may not be read, or is not so long, is nobody's fault: it is as if it were not there. */
+static bool is_absence(int errnum)
+{
+	return !errnum || errnum == EACCES || errnum == EPERM || errnum == ENOENT ||
+	       errnum == ENODEV;
+}
+
+/* @param failed  receives the kernel's error number where it is more than absence */
+static bool read_dword(struct pci_dev *device, unsigned offset, uint32_t *value, int *failed)
 {
 	u8 bytes[4];
 
-	if (!pci_read_block(device, (int)offset, bytes, 4))
+	errno = 0;
+	if (!pci_read_block(device, (int)offset, bytes, 4)) {
+		if (!is_absence(errno))
+			*failed = errno;
 		return false;
+	}
 	*value = (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
 		 (uint32_t)bytes[3] << 24;
 	return true;
 }
 
 /* The package whose entry in the mapping is this bus's own node. */
-static bool find_package(const struct locator *locator, struct pci_dev *device, unsigned *package)
+static bool find_package(const struct locator *locator, struct pci_dev *device, unsigned *package,
+			 int *failed)
 {
 	uint32_t node, mapping;
 
-	if (!read_dword(device, locator->node_at, &node) ||
-	    !read_dword(device, locator->packages_at, &mapping))
+	if (!read_dword(device, locator->node_at, &node, failed) ||
+	    !read_dword(device, locator->packages_at, &mapping, failed))
 		return false;
 	for (*package = 0;; ++*package) {
 		const struct pmu_field *entry =
@@ -71,14 +86,15 @@ static bool find_package(const struct locator *locator, struct pci_dev *device, 
 }
 
 static void find_buses(struct pci_functions *packages, const struct host *host,
-		       const struct locator *locator, struct pci_access *access)
+		       const struct locator *locator, struct pci_access *access, int *failed)
 {
 	for (struct pci_dev *device = access->devices; device; device = device->next) {
 		unsigned package, socket;
 		uint32_t id;
 
-		if (function_of(device) != locator->function || !read_dword(device, 0, &id) ||
-		    id != locator->id || !find_package(locator, device, &package) ||
+		if (function_of(device) != locator->function ||
+		    !read_dword(device, 0, &id, failed) || id != locator->id ||
+		    !find_package(locator, device, &package, failed) ||
 		    !host_find_socket(host, package, &socket))
 			continue;
 		packages[socket].bus = (struct config_bus){
@@ -95,11 +111,11 @@ static bool is_on_bus(const struct pci_dev *device, const struct config_bus *bus
 }
 
 /* Whether the catalog has a box at this function, by the device id it should have there. */
-static bool is_a_box(const struct pmu_pmu *pmu, struct pci_dev *device)
+static bool is_a_box(const struct pmu_pmu *pmu, struct pci_dev *device, int *failed)
 {
 	uint32_t id;
 
-	if (!read_dword(device, 0, &id))
+	if (!read_dword(device, 0, &id, failed))
 		return false;
 	for (size_t b = 0; b < pmu->box_count; b++) {
 		const struct pmu_box *box = &pmu->boxes[b];
@@ -143,24 +159,26 @@ static void take_own(struct pci_functions *packages, unsigned sockets, struct pc
 }
 
 static void take_others(struct pci_functions *packages, unsigned sockets, const struct pmu_pmu *pmu,
-			struct pci_access *access)
+			struct pci_access *access, int *failed)
 {
 	for (struct pci_dev *device = access->devices; device; device = device->next) {
 		struct pci_functions *package = next_higher(packages, sockets, device);
 
-		if (package && !package->at[function_of(device)] && is_a_box(pmu, device))
+		if (package && !package->at[function_of(device)] && is_a_box(pmu, device, failed))
 			package->at[function_of(device)] = device;
 	}
 }
 
-void pci_functions_find(struct pci_functions *packages, const struct host *host,
-			const struct pmu_pmu *pmu, struct pci_access *access)
+int pci_functions_find(struct pci_functions *packages, const struct host *host,
+		       const struct pmu_pmu *pmu, struct pci_access *access)
 {
 	struct locator locator;
+	int failed = 0;
 
 	if (!locator_init(&locator, pmu))
-		return;
-	find_buses(packages, host, &locator, access);
+		return 0;
+	find_buses(packages, host, &locator, access, &failed);
 	take_own(packages, host->sockets, access);
-	take_others(packages, host->sockets, pmu, access);
+	take_others(packages, host->sockets, pmu, access, &failed);
+	return failed;
 }

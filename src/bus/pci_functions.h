@@ -20,8 +20,11 @@ static inline unsigned pci_function_of(uint32_t address)
 	return address >> 12 & (PCI_FUNCTIONS - 1);
 }
 
-/** Sorts what libpci has found into @packages, one for each socket of @host. */
-void pci_functions_find(struct pci_functions *packages, const struct host *host,
+/**
+ * Sorts what libpci has found into @packages, one for each socket of @host.
+ * @return 0, or the error number of a function that is there and cannot be read
+ */
+int pci_functions_find(struct pci_functions *packages, const struct host *host,
 			const struct pmu_pmu *pmu, struct pci_access *access);
 
 #endif

@@ -91,6 +91,23 @@ const struct pmu_register *pmu_find_register(const struct pmu_box *box, const ch
 	return FIND(box->register_index, box->registers, name, name_hash(name));
 }
 
+const struct pmu_register *pmu_find_instance_register(const struct pmu_box *box, const char *name,
+						      unsigned *instance)
+{
+	const struct pmu_index *index = &box->instance_index;
+	uint32_t slot = name_hash(name) & index->mask;
+
+	for (; index->slots[slot]; slot = (slot + 1) & index->mask) {
+		size_t entry = index->slots[slot] - 1u;
+		const struct pmu_register *reg = &box->registers[entry / box->instance_count];
+
+		*instance = (unsigned)(entry % box->instance_count);
+		if (name_equal(pmu_register_name(reg, *instance), name))
+			return reg;
+	}
+	return NULL;
+}
+
 const struct pmu_metric *pmu_find_metric(const struct pmu_box *box, const char *name)
 {
 	return FIND(box->metric_index, box->metrics, name, name_hash(name));

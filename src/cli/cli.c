@@ -15,16 +15,13 @@
 int cli_error(const struct cli *cli, int code, const char *format, ...)
 {
 	va_list arguments;
-	char *text;
-	int length;
 
-	va_start(arguments, format);
-	length = vasprintf(&text, format, arguments);
-	va_end(arguments);
 	/* Names of files, machines and devices in it may be anybody's. */
-	text_print(stderr, "pmulab %s: %s\n", cli->command, length < 0 ? "out of memory" : text);
-	if (length >= 0)
-		free(text);
+	fprintf(stderr, "pmulab %s: ", cli->command);
+	va_start(arguments, format);
+	text_print_arguments(stderr, format, arguments);
+	va_end(arguments);
+	fputc('\n', stderr);
 	return code;
 }
 
@@ -40,6 +37,14 @@ int cli_fail(const struct cli *cli, int error)
 	default:
 		return EXIT_FAILED;
 	}
+}
+
+void cli_warn_event(const struct cli *cli, const struct pmu_selection *selection)
+{
+	char text[PMU_EVENT_TEXT_MAX];
+
+	if (pmu_event_warning(selection, text, sizeof(text)))
+		cli_error(cli, 0, "warning: %s", text);
 }
 
 void cli_names_init(struct cli_names *names, const char *wanted)
@@ -157,16 +162,6 @@ int cli_print_table(const struct cli *cli, struct table *table)
 		error = table_print(table, cli->out, terminal_width(cli->out));
 	table_free(table);
 	return error ? cli_error(cli, EXIT_FAILED, "out of memory") : EXIT_DONE;
-}
-
-void cli_doubt(const struct cli *cli, const struct pmu_selection *selection)
-{
-	char event[PMU_EVENT_TEXT_MAX], doubt[PMU_EVENT_TEXT_MAX];
-
-	if (!pmu_event_doubt(selection, doubt, sizeof(doubt)))
-		return;
-	pmu_event_print(selection, event, sizeof(event));
-	cli_error(cli, EXIT_DONE, "warning: %s: %s", event, doubt);
 }
 
 /* A number that the library's integers do not hold is a string with this before its digits. */

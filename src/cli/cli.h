@@ -9,6 +9,7 @@
 #include "base/name.h"
 #include "base/table.h"
 #include "pmulab/catalog.h"
+#include "pmulab/event.h"
 #include "pmulab/machine.h"
 #include "pmulab/pmulab.h"
 
@@ -66,6 +67,9 @@ int cli_fail(const struct cli *cli, int error);
 /** Reads a --format argument into @cli. @return 0 or EXIT_USAGE, said */
 int cli_set_format(struct cli *cli, const char *text);
 
+/** Warns of a selection that is valid but odd. */
+void cli_warn_event(const struct cli *cli, const struct pmu_selection *selection);
+
 /** Finds what a user named; says what is valid and the nearest name where there is none. */
 const struct pmu_pmu *cli_find_pmu(const struct cli *cli, const char *name);
 /** A machine by name, or of the user's own by its file, a path with a "/" or ending in ".json". */
@@ -74,10 +78,6 @@ const struct pmu_machine *cli_find_machine(struct cli *cli, const char *name);
 /** Prints a table in the format asked for, cut at the terminal's width on a terminal. @return code
  */
 int cli_print_table(const struct cli *cli, struct table *table);
-
-struct pmu_selection;
-/** Warns of what is doubtful of an event. */
-void cli_doubt(const struct cli *cli, const struct pmu_selection *selection);
 
 struct json_t;
 /**

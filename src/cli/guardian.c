@@ -170,23 +170,25 @@ int guardian_start(const struct cli *cli, struct guardian *guardian, struct pmu_
 	return error;
 }
 
-void guardian_end(struct guardian *guardian, bool restored)
+void guardian_end(const struct cli *cli, struct guardian *guardian, bool restored)
 {
 	char done = DONE;
 
 	if (!guardian->pid)
 		return;
-	if (restored)
-		journal_remove(&guardian->journal);
-	else
+	if (restored && journal_remove(&guardian->journal))
+		cli_error(cli, 0, "warning: the journal of this measurement cannot be removed: %s",
+			  strerror(errno));
+	if (!restored)
 		journal_leave(&guardian->journal);
 	/* It may have been killed. */
 	while (write(hold, &done, 1) < 0 && errno == EINTR)
 		;
+	release_faults(guardian);
+	/* Who could not be told sees the end, and restores once more. */
+	close(hold);
 	while (waitpid(guardian->pid, NULL, 0) < 0 && errno == EINTR)
 		;
-	release_faults(guardian);
-	close(hold);
 	close(ended);
 	guardian->pid = 0;
 }
@@ -203,15 +205,17 @@ static int compare(void *arg, struct journal_file *file, const struct journal *j
 	char folder[PATH_MAX];
 
 	if (error)
-		cli_error(search->cli, 0, "%s/%s is no journal: %s; it may be removed",
+		cli_error(search->cli, 0,
+			  "%s/%s is no journal: %s; pmulab restore --forget removes it",
 			  journal_folder_name(folder), file->name, pmu_message(search->cli->ctx));
 	if (error || !journal_same_registers(journal, &search->own))
 		return 0;
 	search->found = true;
-	cli_error(search->cli, 0,
-		  "process %d was killed while it measured, and has left registers changed: pmulab "
-		  "restore gives back what it found",
-		  (int)journal->owner);
+	cli_error(
+	    search->cli, 0,
+	    "process %d was killed before it could restore registers: pmulab restore gives back "
+	    "what it found",
+	    (int)journal->owner);
 	return 1;
 }
 

@@ -39,7 +39,7 @@ int guardian_start(const struct cli *cli, struct guardian *guardian, struct pmu_
 		   size_t private_count);
 
 /** Ends it. @param restored  whether all is as it was; else the journal is left to a later run */
-void guardian_end(struct guardian *guardian, bool restored);
+void guardian_end(const struct cli *cli, struct guardian *guardian, bool restored);
 
 /**
  * Looks for a journal of these registers that a killed measurement has left, and says so.

@@ -340,7 +340,7 @@ static int finish(const struct cli *cli, struct stat_run *run, struct guarded *g
 {
 	int code = error ? EXIT_FAILED : 0, lost = pmu_session_end(run->session, cli->ctx);
 
-	guardian_end(&guarded->guardian, !lost);
+	guardian_end(cli, &guarded->guardian, !lost);
 	if (error)
 		cli_error(cli, 0, "%s", run->problem);
 	if (error == PMU_E_BUSY && !run->started && !run->options.force)
@@ -350,7 +350,8 @@ static int finish(const struct cli *cli, struct stat_run *run, struct guarded *g
 	/* What kept it from counting most often keeps it from restoring too, and has been said. */
 	if (!lost || run->options.replay || !strcmp(run->problem, pmu_message(cli->ctx)))
 		return code;
-	return cli_error(cli, EXIT_FAILED, "registers could not be restored: %s",
+	return cli_error(cli, EXIT_FAILED,
+			 "registers could not be restored: %s; pmulab restore tries again",
 			 pmu_message(cli->ctx));
 }
 

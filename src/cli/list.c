@@ -10,11 +10,13 @@
 static void usage(FILE *file)
 {
 	fputs(
-	    "usage: pmulab list [pmus|boxes|events|encodings|settings|metrics|registers|records]\n"
+	    "usage: pmulab list "
+	    "[pmus|boxes|events|encodings|settings|metrics|registers|records|facts]\n"
 	    "                   [--pmu PMU] [--box BOX] [--format table|json|csv] [--count] "
 	    "[TEXT]\n\n"
 	    "Lists the catalog, events if nothing else is said. TEXT keeps names that contain it.\n"
-	    "Encodings are events with each of their unit masks, settings what may follow them.\n"
+	    "Encodings are events with each of their unit masks, settings what may follow them,\n"
+	    "facts tables of the manuals: queues, caches, latencies.\n"
 	    "--count prints how many of each there are, box by box.\n",
 	    file);
 }
@@ -80,9 +82,10 @@ static json_t *event_json(const struct pmu_box *box, const struct pmu_event *eve
 	for (size_t i = 0; i < event->umask_count; i++)
 		json_array_append_new(umasks, json_pack("{s:s, s:i}", "name", event->umasks[i].name,
 							"value", event->umasks[i].value));
-	return json_pack("{s:s, s:s, s:s, s:i, s:b, s:o, s:i, s:o, s:o, s:s, s:s}", "pmu", box->pmu,
-			 "box", box->name, "event", event->name, "code", event->code, "ext",
-			 event->ext, "counters", counters_json(event->counters), "max_increment",
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:o, s:i, s:o, s:o, s:s, s:s}", "pmu",
+			 box->pmu, "box", box->name, "event", event->name, "title", event->title,
+			 "category", event->category, "code", event->code, "ext", event->ext,
+			 "counters", counters_json(event->counters), "max_increment",
 			 event->max_increment, "umasks", umasks, "filters",
 			 list_modifiers_json(box, event->filters), "model",
 			 cli_model_name(event->model), "source", event->source);
@@ -340,6 +343,7 @@ static const struct {
      records_table,
      "lllrrl",
      {"PMU", "RECORD", "IN", "BYTES", "ENTRIES", "WHAT IT IS"}},
+    {"facts", list_facts_json, list_facts_table, "llrl", {"PMU", "FACTS", "ROWS", "WHAT THEY ARE"}},
     {"boxes",
      boxes_json,
      boxes_table,

@@ -5,6 +5,8 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "cli/cli.h"
+
 #include "pmulab/catalog.h"
 
 /* What the user wants to see. */
@@ -26,5 +28,13 @@ void list_encodings_json(void *arg, const struct choice *choice, const struct pm
 void list_encodings_table(void *arg, const struct choice *choice, const struct pmu_box *box);
 void list_settings_json(void *arg, const struct choice *choice, const struct pmu_box *box);
 void list_settings_table(void *arg, const struct choice *choice, const struct pmu_box *box);
+
+#define CLI_FACT_COLUMNS 16 /* of a table of facts, at most: the generator sees to it */
+
+/** A table of a manual, for people. */
+void list_show_facts(const struct cli *cli, const struct pmu_box *box,
+		     const struct pmu_facts *facts);
+void list_facts_json(void *arg, const struct choice *choice, const struct pmu_box *box);
+void list_facts_table(void *arg, const struct choice *choice, const struct pmu_box *box);
 
 #endif

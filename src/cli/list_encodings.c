@@ -39,14 +39,15 @@ static json_t *encoding_json(const struct pmu_box *box, const struct pmu_event *
 	add_presets_json(sets, event->presets, event->preset_count);
 	if (umask)
 		add_presets_json(sets, umask->presets, umask->preset_count);
-	return json_pack("{s:s, s:s, s:s, s:i, s:b, s:s, s:i, s:i, s:b, s:s, s:o, s:o, s:s, s:o}",
-			 "pmu", box->pmu, "box", box->name, "event", event->name, "code",
-			 event->code, "ext", event->ext, "umask", umask ? umask->name : "", "value",
-			 umask ? umask->value : event->umask, "care", umask ? umask->care : 0xff,
-			 "alone", umask && umask->alone, "group", umask ? umask->group : "",
-			 "given", umask ? given_json(umask) : json_object(), "sets", sets, "set",
-			 cli_set_text(event, set), "attributes",
-			 list_words_json(event->attributes));
+	return json_pack(
+	    "{s:s, s:s, s:s, s:i, s:b, s:s, s:i, s:i, s:b, s:s, s:o, s:o, s:o, s:s, s:o}", "pmu",
+	    box->pmu, "box", box->name, "event", event->name, "code", event->code, "ext",
+	    event->ext, "umask", umask ? umask->name : "", "value",
+	    umask ? umask->value : event->umask, "care", umask ? umask->care : 0xff, "alone",
+	    umask && umask->alone, "group", umask ? umask->group : "", "given",
+	    umask ? given_json(umask) : json_object(), "sum",
+	    list_words_json(umask ? umask->sum : NULL), "sets", sets, "set",
+	    cli_set_text(event, set), "attributes", list_words_json(event->attributes));
 }
 
 void list_encodings_json(void *arg, const struct choice *choice, const struct pmu_box *box)

@@ -44,6 +44,21 @@ static int unknown_command(const char *name)
 	return EXIT_USAGE;
 }
 
+/* What did not fit the buffer may have failed long before. */
+static int end_output(int code)
+{
+	bool failed = ferror(stdout);
+
+	errno = 0;
+	if (!fflush(stdout) && !failed)
+		return code;
+	if (errno == EPIPE)
+		return code;
+	fprintf(stderr, "pmulab: cannot write the output%s%s\n", errno ? ": " : "",
+		errno ? strerror(errno) : "");
+	return EXIT_FAILED;
+}
+
 static int run(const char *name, cli_command *command, int argc, char **argv)
 {
 	struct descriptors inherited;
@@ -61,11 +76,7 @@ static int run(const char *name, cli_command *command, int argc, char **argv)
 	pmu_machine_free(cli.machine);
 	pmu_ctx_free(cli.ctx);
 	descriptors_release(&inherited);
-	if (fflush(stdout) && errno != EPIPE) {
-		fprintf(stderr, "pmulab: cannot write the output: %s\n", strerror(errno));
-		return EXIT_FAILED;
-	}
-	return code;
+	return end_output(code);
 }
 
 int main(int argc, char **argv)

@@ -22,16 +22,19 @@ static void usage(FILE *file)
 
 struct restoring {
 	const struct cli *cli;
-	bool dry_run;
+	bool dry_run, forget;
 	unsigned found, failed;
 };
 
-static int refuse(struct restoring *restoring, const struct journal_file *file, const char *why)
+static int refuse(struct restoring *restoring, struct journal_file *file, const char *why)
 {
 	char folder[PATH_MAX];
 
 	restoring->failed++;
-	cli_error(restoring->cli, 0, "%s/%s: %s", journal_folder_name(folder), file->name, why);
+	cli_error(restoring->cli, 0, "%s/%s%s: %s", journal_folder_name(folder), file->name,
+		  restoring->forget ? " (removed)" : "", why);
+	if (restoring->forget)
+		journal_remove(file);
 	return 0;
 }
 
@@ -71,13 +74,14 @@ static int restore_through(struct restoring *restoring, struct journal_file *fil
 	if (!journal_same_registers(journal, &here))
 		return refuse(restoring, file,
 			      "is of registers that are not there any more, of an emulated machine "
-			      "perhaps; it may be removed");
+			      "perhaps; --forget removes it");
 	for (size_t i = 0; i < journal->count; i++)
 		if (journal->writes[i].socket >= pmu_bus_sockets(bus))
 			return refuse(restoring, file, "is of sockets that are not there");
 	if (bus_write_all(bus, ctx, journal->writes, journal->count))
 		return refuse(restoring, file, pmu_message(ctx));
-	journal_remove(file);
+	if (journal_remove(file))
+		return refuse(restoring, file, "is restored, and cannot be removed");
 	fprintf(restoring->cli->out, "restored what process %d had found: %zu writes\n",
 		(int)journal->owner, journal->count);
 	return 0;
@@ -106,8 +110,10 @@ static int restore(void *arg, struct journal_file *file, const struct journal *j
 
 int cli_restore(struct cli *cli, int argc, char **argv)
 {
-	static const struct option options[] = {
-	    {"dry-run", no_argument, NULL, 'd'}, {"help", no_argument, NULL, 'h'}, {0}};
+	static const struct option options[] = {{"dry-run", no_argument, NULL, 'd'},
+						{"forget", no_argument, NULL, 'f'},
+						{"help", no_argument, NULL, 'h'},
+						{0}};
 	struct restoring restoring = {.cli = cli};
 	int error;
 
@@ -115,6 +121,9 @@ int cli_restore(struct cli *cli, int argc, char **argv)
 		switch (option) {
 		case 'd':
 			restoring.dry_run = true;
+			break;
+		case 'f':
+			restoring.forget = true;
 			break;
 		case 'h':
 			usage(stdout);
@@ -126,6 +135,8 @@ int cli_restore(struct cli *cli, int argc, char **argv)
 	if (optind < argc)
 		return cli_error(cli, EXIT_USAGE, "%s is too much; see pmulab restore --help",
 				 argv[optind]);
+	if (restoring.dry_run && restoring.forget)
+		return cli_error(cli, EXIT_USAGE, "--dry-run removes nothing: not with --forget");
 	error = journal_each_left(cli->ctx, restore, &restoring);
 	if (error)
 		return cli_fail(cli, error);

@@ -259,7 +259,7 @@ static bool is_guest(int fd, size_t size)
  */
 static int check_guest(const struct cli *cli, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	const char *problem = NULL;
 	struct stat status;
 

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cli/cli.h"
+#include "cli/list.h"
 #include "pmulab/record.h"
 
 #define UMASK_TEXT_MAX 24
@@ -11,11 +11,10 @@
 
 static void usage(FILE *file)
 {
-	fputs(
-	    "usage: pmulab show [--pmu PMU] NAME\n\n"
-	    "Everything about a PMU, box, event, register, metric, record or machine. BOX.NAME or\n"
-	    "PMU/BOX.NAME where several have the name.\n",
-	    file);
+	fputs("usage: pmulab show [--pmu PMU] NAME\n\n"
+	      "Everything about a PMU, box, event, register, metric, record, table of facts or\n"
+	      "machine. BOX.NAME or PMU/BOX.NAME where several have the name.\n",
+	      file);
 }
 
 /* Where a printing function puts its text, and how much it has found. */
@@ -95,6 +94,21 @@ static void show_modifiers(const struct show *show, const char *before, const st
 	}
 }
 
+/* Unit masks that count as much together. */
+static void show_sum(const struct show *show, const struct pmu_umask *umask)
+{
+	const char *before = "=";
+
+	if (!umask->sum)
+		return;
+	fprintf(show->cli->out, "  %-12s  ", "");
+	for (const char *const *name = umask->sum; *name; name++) {
+		fprintf(show->cli->out, " %s %s", before, *name);
+		before = "+";
+	}
+	fputc('\n', show->cli->out);
+}
+
 static void show_umasks(const struct show *show, const struct pmu_box *box,
 			const struct pmu_event *event)
 {
@@ -108,6 +122,7 @@ static void show_umasks(const struct show *show, const struct pmu_box *box,
 		show_modifiers(show, "  needs ", box, umask->filters);
 		fprintf(show->cli->out, "%s%s  %s\n", umask->alone ? "  alone" : "",
 			umask->absent ? "  not modelled" : "", umask->desc);
+		show_sum(show, umask);
 		show_presets(show, umask->presets, umask->preset_count);
 		show_given(show, umask);
 	}
@@ -124,6 +139,8 @@ static void show_event(struct show *show, const struct pmu_box *box, const struc
 	char counters[40], set[CLI_SET_MAX];
 
 	fprintf(show->cli->out, "event %s/%s.%s\n", box->pmu, box->name, event->name);
+	line(show, "title", event->title);
+	line(show, "category", event->category);
 	line(show, "counts", event->desc);
 	fprintf(show->cli->out, "  %-12s 0x%02X%s\n", "code", event->code,
 		event->ext ? " with the extended select bit" : "");
@@ -157,8 +174,9 @@ static void show_instance(const struct show *show, const struct pmu_box *box,
 	const struct pmu_instance *instance = &box->instances[i];
 	char text[CLI_ADDRESS_MAX];
 
-	fprintf(show->cli->out, "  %-12s %s%u%s%s: %s", i ? "" : "addresses", box->name, i,
-		*instance->label ? ", " : "", instance->label,
+	fprintf(show->cli->out, "  %-12s %s%u%s%s%s%s: %s", i ? "" : "addresses", box->name, i,
+		*instance->label ? ", " : "", instance->label, reg->names ? ", " : "",
+		reg->names ? reg->names[i] : "",
 		cli_address(text, reg->space, pmu_register_address(box, reg, i)));
 	if (resets_differ(box, reg))
 		fprintf(show->cli->out, ", reset 0x%llX",
@@ -330,6 +348,9 @@ static void show_box(struct show *show, const struct pmu_box *box)
 	for (size_t i = 0; i < box->bank_count; i++)
 		show_bank(show, i ? "" : "sets", &box->banks[i]);
 	show_mnemonics(show, box);
+	for (size_t i = 0; i < box->fact_count; i++)
+		fprintf(show->cli->out, "  %-12s %-14s %s\n", i ? "" : "facts", box->facts[i].name,
+			box->facts[i].title);
 	line(show, "source", box->source);
 }
 
@@ -401,10 +422,24 @@ static void blank(const struct show *show)
 		show->found++;                                                                     \
 	} while (0)
 
+/* By the name that all instances have, or by that of one. */
+static const struct pmu_register *find_register(const struct pmu_box *box, const char *name)
+{
+	const struct pmu_register *reg = pmu_find_register(box, name);
+	unsigned instance;
+
+	return reg ? reg : pmu_find_instance_register(box, name, &instance);
+}
+
+static void show_facts(struct show *show, const struct pmu_box *box, const struct pmu_facts *facts)
+{
+	list_show_facts(show->cli, box, facts);
+}
+
 static void show_in_box(struct show *show, const struct pmu_box *box, const char *name)
 {
 	const struct pmu_event *event = pmu_find_event(box, name);
-	const struct pmu_register *reg = pmu_find_register(box, name);
+	const struct pmu_register *reg = find_register(box, name);
 	const struct pmu_metric *metric = pmu_find_metric(box, name);
 	const struct pmu_record *record = pmu_find_record(box, name);
 
@@ -416,6 +451,9 @@ static void show_in_box(struct show *show, const struct pmu_box *box, const char
 		SHOW(metric, box, metric);
 	if (record)
 		SHOW(record, box, record);
+	for (size_t i = 0; i < box->fact_count; i++)
+		if (!strcasecmp(box->facts[i].name, name))
+			SHOW(facts, box, &box->facts[i]);
 }
 
 static void show_all(struct show *show, const struct pmu_pmu *only)

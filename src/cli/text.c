@@ -60,18 +60,25 @@ void text_put(FILE *file, const char *text)
 	}
 }
 
+void text_print_arguments(FILE *file, const char *format, va_list arguments)
+{
+	char *text;
+
+	if (vasprintf(&text, format, arguments) < 0) {
+		fputs("(out of memory for a text)", file);
+		return;
+	}
+	text_put(file, text);
+	free(text);
+}
+
 void text_print(FILE *file, const char *format, ...)
 {
 	va_list arguments;
-	char *text;
-	int length;
 
 	va_start(arguments, format);
-	length = vasprintf(&text, format, arguments);
+	text_print_arguments(file, format, arguments);
 	va_end(arguments);
-	text_put(file, length < 0 ? "out of memory for a text" : text);
-	if (length >= 0)
-		free(text);
 }
 
 json_t *text_json(const char *text)

@@ -2,6 +2,7 @@
 #ifndef CLI_TEXT_H
 #define CLI_TEXT_H
 
+#include <stdarg.h>
 #include <stdio.h>
 
 struct json_t;
@@ -13,6 +14,8 @@ struct json_t;
 void text_put(FILE *file, const char *text);
 /** Formats, then prints as text_put() does. */
 __attribute__((format(printf, 2, 3))) void text_print(FILE *file, const char *format, ...);
+__attribute__((format(printf, 2, 0))) void text_print_arguments(FILE *file, const char *format,
+								va_list arguments);
 
 /** A JSON string; each byte that is no UTF-8 becomes U+FFFD. NULL where memory ran out. */
 struct json_t *text_json(const char *text);

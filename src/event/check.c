@@ -418,3 +418,32 @@ int check_selection(struct expression *expression)
 		drop_defaults(expression->selection);
 	return code;
 }
+
+/* Whether an increment can be on the counting side of a threshold. */
+static bool is_reached(const struct pmu_setting *setting, unsigned max_increment)
+{
+	if (setting->modifier->threshold == PMU_THRESHOLD_EXCEED)
+		return setting->value < max_increment;
+	return setting->value <= max_increment;
+}
+
+int pmu_event_warning(const struct pmu_selection *selection, char *text, size_t size)
+{
+	const struct pmu_event *event = selection->event;
+
+	if (size)
+		*text = '\0';
+	for (size_t i = 0; event && event->max_increment && i < selection->setting_count; i++) {
+		const struct pmu_setting *setting = &selection->settings[i];
+
+		if (setting->modifier->threshold && setting->value &&
+		    !is_reached(setting, event->max_increment))
+			return snprintf(
+			    text, size, "%s.%s adds %u a cycle at most (%s): %s=%llu is never %s",
+			    selection->box->name, event->name, event->max_increment, event->source,
+			    setting->modifier->name, (unsigned long long)setting->value,
+			    setting->modifier->threshold == PMU_THRESHOLD_EXCEED ? "exceeded"
+										 : "reached");
+	}
+	return 0;
+}

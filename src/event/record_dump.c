@@ -126,6 +126,7 @@ static void search_name(struct search *search, const struct pmu_box *box)
 {
 	const struct pmu_register *reg;
 	size_t length = strlen(box->name);
+	unsigned instance = 0;
 
 	if (search->box &&
 	    (search->box_length != length || strncasecmp(search->box, box->name, length)))
@@ -133,8 +134,15 @@ static void search_name(struct search *search, const struct pmu_box *box)
 	if (search->instance >= 0 && (size_t)search->instance >= box->instance_count)
 		return;
 	reg = pmu_find_register(box, search->name);
+	if (!reg) {
+		reg = pmu_find_instance_register(box, search->name, &instance);
+		if (reg && search->instance >= 0 &&
+		    !name_equal(pmu_register_name(reg, (unsigned)search->instance), search->name))
+			return;
+	}
 	if (reg)
-		keep(search, box, search->instance < 0 ? 0 : (unsigned)search->instance, reg);
+		keep(search, box, search->instance < 0 ? instance : (unsigned)search->instance,
+		     reg);
 }
 
 static void search_all(struct search *search)

@@ -242,7 +242,7 @@ static uint64_t serve(struct machine *machine, struct transaction *transaction,
 		cycles = serve_read(machine, transaction, &answer);
 		*state = fill_state(transaction->request, &answer);
 	} else if (transaction->request == REQUEST_OWN) {
-		transaction->home->invitoe++;
+		transaction->home->owns++;
 		if (machine->desc->sockets > 1)
 			cycles = machine_max(cycles, snoop(machine, transaction, &answer));
 	} else {

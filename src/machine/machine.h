@@ -103,7 +103,7 @@ struct machine_truth {
 	uint64_t llc_misses;		 /* DRd, CRd and RFO that found I */
 	uint64_t llc_victims;
 	uint64_t llc_writebacks; /* WbMtoI to home: M victims, lines that WCiL(F) met */
-	uint64_t ha_reads, ha_invitoe, ha_writes, snoops;
+	uint64_t home_reads, home_owns, home_writes, snoops;
 	uint64_t snoop_writebacks; /* data to memory that are no request: RspSWb, RspIWb */
 	uint64_t cas_reads, cas_writes, underfills, wpq_read_hits, wpq_write_hits;
 	uint64_t tor_cycles;	 /* sum over all TOR entries, uncore cycles */

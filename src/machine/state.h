@@ -97,7 +97,7 @@ struct home {
 	uint64_t now; /* uncore cycle */
 	uint64_t tracker[TRACKER_MAX];
 	uint32_t tracker_hint;
-	uint64_t reads, invitoe, writes, snoops, snoop_writebacks, tracker_cycles;
+	uint64_t reads, owns, writes, snoops, snoop_writebacks, tracker_cycles;
 };
 
 /* One direction of the links between two sockets, for data. */

@@ -33,9 +33,9 @@ static void add_slice(const struct slice *slice, struct machine_truth *truth)
 
 static void add_home(const struct home *home, struct machine_truth *truth)
 {
-	truth->ha_reads += home->reads;
-	truth->ha_invitoe += home->invitoe;
-	truth->ha_writes += home->writes;
+	truth->home_reads += home->reads;
+	truth->home_owns += home->owns;
+	truth->home_writes += home->writes;
 	truth->snoops += home->snoops;
 	truth->snoop_writebacks += home->snoop_writebacks;
 	truth->tracker_cycles += home->tracker_cycles;

@@ -1,32 +1,8 @@
 #include "pmon/core.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "pmon/registers.h"
-
-static uint64_t bits_of(const struct pmu_register *reg, const char *name)
-{
-	const struct pmu_field *field = pmu_find_field(reg, name);
-
-	return field ? pmu_mask(field->hi, field->lo) : 0;
-}
-
-/* Bits of the field NAMEi. */
-static uint64_t numbered_bits(const struct pmu_register *reg, const char *name, unsigned i)
-{
-	char numbered[32];
-
-	snprintf(numbered, sizeof(numbered), "%s%u", name, i);
-	return bits_of(reg, numbered);
-}
-
-static uint8_t find_register(const struct pmu_box *box, enum pmu_role role, unsigned index)
-{
-	const struct pmu_register *reg = pmu_box_register(box, role, index);
-
-	return reg ? (uint8_t)(reg - box->registers) : PMON_NO_REGISTER;
-}
 
 static bool describe_general(struct pmon_core *core, struct pmon_box *desc, unsigned i)
 {
@@ -34,24 +10,26 @@ static bool describe_general(struct pmon_core *core, struct pmon_box *desc, unsi
 	struct pmon_counter_desc *counter = &desc->counters[i];
 	const struct pmu_register *control;
 
-	counter->counter = find_register(desc->box, PMU_ROLE_COUNTER, i);
-	counter->control = find_register(desc->box, PMU_ROLE_COUNTER_CTL, i);
+	counter->counter = pmon_find_register(desc->box, PMU_ROLE_COUNTER, i);
+	counter->control = pmon_find_register(desc->box, PMU_ROLE_COUNTER_CTL, i);
 	if (counter->counter == PMON_NO_REGISTER || counter->control == PMON_NO_REGISTER)
 		return false;
 	control = &registers[counter->control];
-	counter->fields.ev_sel = pmon_find_field(control, "ev_sel");
-	counter->fields.umask = pmon_find_field(control, "umask");
+	counter->fields.ev_sel = pmon_find_field(control, PMU_FIELD_EVENT_SELECT);
+	counter->fields.umask = pmon_find_field(control, PMU_FIELD_UNIT_MASK);
 	core->counters[i] = (struct pmon_core_counter){
-	    .enable = numbered_bits(&registers[core->control], "en_pmc", i),
-	    .status = numbered_bits(&registers[core->status], "ovf_pmc", i),
-	    .counts = bits_of(control, "en") | bits_of(control, "usr"),
-	    .threshold = bits_of(control, "cmask") | bits_of(control, "edge"),
-	    .interrupt = bits_of(control, "int"),
+	    .enable = pmu_field_bits(&registers[core->control], PMU_FIELD_ENABLE, i),
+	    .status = pmu_overflow_bit(desc->box, &registers[core->status], false, i),
+	    .counts = pmu_field_bits(control, PMU_FIELD_ENABLE, 0) |
+		      pmu_field_bits(control, PMU_FIELD_USER, 0),
+	    .threshold = pmu_field_bits(control, PMU_FIELD_THRESHOLD, 0) |
+			 pmu_field_bits(control, PMU_FIELD_EDGE, 0),
+	    .interrupt = pmu_field_bits(control, PMU_FIELD_OVERFLOW_ENABLE, 0),
 	};
 	return true;
 }
 
-/* One register controls all fixed counters: fields NAME0, NAME1... */
+/* One register controls all fixed counters, with a field of each role for each. */
 static bool describe_fixed(struct pmon_core *core, struct pmon_box *desc, unsigned i)
 {
 	const struct pmu_register *registers = desc->box->registers;
@@ -59,16 +37,16 @@ static bool describe_fixed(struct pmon_core *core, struct pmon_box *desc, unsign
 	const struct pmu_register *control;
 
 	counter->fixed = true;
-	counter->counter = find_register(desc->box, PMU_ROLE_FIXED_COUNTER, i);
-	counter->control = find_register(desc->box, PMU_ROLE_FIXED_CTL, 0);
+	counter->counter = pmon_find_register(desc->box, PMU_ROLE_FIXED_COUNTER, i);
+	counter->control = pmon_find_register(desc->box, PMU_ROLE_FIXED_CTL, 0);
 	if (counter->counter == PMON_NO_REGISTER || counter->control == PMON_NO_REGISTER)
 		return false;
 	control = &registers[counter->control];
 	core->counters[desc->box->counter_count + i] = (struct pmon_core_counter){
-	    .enable = numbered_bits(&registers[core->control], "en_fixed", i),
-	    .status = numbered_bits(&registers[core->status], "ovf_fixed", i),
-	    .counts = numbered_bits(control, "usr", i),
-	    .interrupt = numbered_bits(control, "int", i),
+	    .enable = pmu_field_bits(&registers[core->control], PMU_FIELD_FIXED_ENABLE, i),
+	    .status = pmu_overflow_bit(desc->box, &registers[core->status], true, i),
+	    .counts = pmu_field_bits(control, PMU_FIELD_USER, i),
+	    .interrupt = pmu_field_bits(control, PMU_FIELD_OVERFLOW_ENABLE, i),
 	    .signal = registers[counter->counter].signal,
 	};
 	return true;
@@ -79,9 +57,9 @@ static bool describe_others(struct pmon_core *core, const struct pmu_box *box)
 	core->debug = PMON_NO_REGISTER;
 	for (size_t r = 0; r < box->register_count; r++) {
 		const struct pmu_register *reg = &box->registers[r];
-		struct pmon_field freeze = pmon_find_field(reg, "freeze_perfmon_on_pmi");
+		struct pmon_field freeze = pmon_find_field(reg, PMU_FIELD_FREEZE_ENABLE);
 
-		if (freeze.mask) {
+		if (reg->role == PMU_ROLE_SAMPLING && freeze.mask) {
 			core->debug = (uint8_t)r;
 			core->freeze_on_pmi = freeze;
 		}
@@ -100,9 +78,9 @@ bool pmon_describe_core(struct pmon_core *core, struct pmon_box *desc)
 	const struct pmu_box *box = desc->box;
 	bool whole = true;
 
-	core->control = find_register(box, PMU_ROLE_GLOBAL_CTL, 0);
-	core->status = find_register(box, PMU_ROLE_GLOBAL_STATUS, 0);
-	core->clear = find_register(box, PMU_ROLE_GLOBAL_CLEAR, 0);
+	core->control = pmon_find_register(box, PMU_ROLE_GLOBAL_CTL, 0);
+	core->status = pmon_find_register(box, PMU_ROLE_GLOBAL_STATUS, 0);
+	core->clear = pmon_find_register(box, PMU_ROLE_GLOBAL_CLEAR, 0);
 	if (core->control == PMON_NO_REGISTER || core->status == PMON_NO_REGISTER ||
 	    core->clear == PMON_NO_REGISTER)
 		return false;

@@ -1,22 +1,19 @@
 #include "pmon/describe.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/error.h"
 #include "pmon/core.h"
 #include "pmon/pmon.h"
 
-struct pmon_field pmon_find_field(const struct pmu_register *reg, const char *name)
+struct pmon_field pmon_find_field(const struct pmu_register *reg, enum pmu_field_role role)
 {
-	const struct pmu_field *field = pmu_find_field(reg, name);
+	const struct pmu_field *field = pmu_field_by_role(reg, role, 0);
 
 	if (!field)
 		return (struct pmon_field){0};
 	return (struct pmon_field){.mask = pmu_mask(field->hi, field->lo), .lo = field->lo};
 }
 
-static uint8_t find_register(const struct pmu_box *box, enum pmu_role role, unsigned index)
+uint8_t pmon_find_register(const struct pmu_box *box, enum pmu_role role, unsigned index)
 {
 	const struct pmu_register *reg = pmu_box_register(box, role, index);
 
@@ -71,56 +68,37 @@ static struct pmon_register describe_register(const struct pmu_register *reg)
 static struct pmon_control describe_control(const struct pmu_register *reg)
 {
 	return (struct pmon_control){
-	    .ev_sel = pmon_find_field(reg, "ev_sel"),
-	    .ev_sel_ext = pmon_find_field(reg, "ev_sel_ext"),
-	    .umask = pmon_find_field(reg, "umask"),
-	    .thresh = pmon_find_field(reg, "thresh"),
-	    .invert = pmon_find_field(reg, "invert"),
-	    .edge_det = pmon_find_field(reg, "edge_det"),
-	    .occ_sel = pmon_find_field(reg, "occ_sel"),
-	    .occ_invert = pmon_find_field(reg, "occ_invert"),
-	    .occ_edge_det = pmon_find_field(reg, "occ_edge_det"),
-	    .en = pmon_find_field(reg, "en"),
-	    .ov_en = pmon_find_field(reg, "ov_en"),
-	    .rst = pmon_find_field(reg, "rst"),
+	    .ev_sel = pmon_find_field(reg, PMU_FIELD_EVENT_SELECT),
+	    .ev_sel_ext = pmon_find_field(reg, PMU_FIELD_EVENT_SELECT_EXT),
+	    .umask = pmon_find_field(reg, PMU_FIELD_UNIT_MASK),
+	    .thresh = pmon_find_field(reg, PMU_FIELD_THRESHOLD),
+	    .invert = pmon_find_field(reg, PMU_FIELD_INVERT),
+	    .edge_det = pmon_find_field(reg, PMU_FIELD_EDGE),
+	    .occ_sel = pmon_find_field(reg, PMU_FIELD_OCCUPANCY_SELECT),
+	    .occ_invert = pmon_find_field(reg, PMU_FIELD_OCCUPANCY_INVERT),
+	    .occ_edge_det = pmon_find_field(reg, PMU_FIELD_OCCUPANCY_EDGE),
+	    .en = pmon_find_field(reg, PMU_FIELD_ENABLE),
+	    .ov_en = pmon_find_field(reg, PMU_FIELD_OVERFLOW_ENABLE),
+	    .rst = pmon_find_field(reg, PMU_FIELD_RESET_COUNTER),
 	};
-}
-
-/*
- * Bit n of the box status is counter n. Where the field has room for the fixed counter too, that
- * one has bit 0 and counter n bit n + 1 (iMC, table 2-114: five bits for four counters and the
- * fixed one); where it has not, the fixed counter shows in the global status only (UBox, table
- * 2-6).
- */
-static uint64_t status_bit(const struct pmu_box *box, struct pmon_field ov, unsigned index,
-			   bool fixed)
-{
-	unsigned width = (unsigned)__builtin_popcountll(ov.mask);
-	bool fixed_too = width > box->counter_count;
-
-	if (!ov.mask || (fixed && !fixed_too))
-		return 0;
-	return 1ull << (ov.lo + (fixed_too && !fixed ? box->fixed_count + index : index));
 }
 
 static void describe_counters(struct pmon_box *desc)
 {
 	const struct pmu_box *box = desc->box;
-	struct pmon_field ov = {0};
-
-	if (desc->status != PMON_NO_REGISTER)
-		ov = pmon_find_field(&box->registers[desc->status], "ov");
 	for (unsigned i = 0; i < desc->counter_count; i++) {
 		bool fixed = i >= box->counter_count;
 		unsigned index = fixed ? i - box->counter_count : i;
 		struct pmon_counter_desc *counter = &desc->counters[i];
 
 		counter->fixed = fixed;
-		counter->counter =
-		    find_register(box, fixed ? PMU_ROLE_FIXED_COUNTER : PMU_ROLE_COUNTER, index);
-		counter->control =
-		    find_register(box, fixed ? PMU_ROLE_FIXED_CTL : PMU_ROLE_COUNTER_CTL, index);
-		counter->status = status_bit(box, ov, index, fixed);
+		counter->counter = pmon_find_register(
+		    box, fixed ? PMU_ROLE_FIXED_COUNTER : PMU_ROLE_COUNTER, index);
+		counter->control = pmon_find_register(
+		    box, fixed ? PMU_ROLE_FIXED_CTL : PMU_ROLE_COUNTER_CTL, index);
+		if (desc->status != PMON_NO_REGISTER)
+			counter->status =
+			    pmu_overflow_bit(box, &box->registers[desc->status], fixed, index);
 		counter->fields = describe_control(&box->registers[counter->control]);
 	}
 }
@@ -139,33 +117,25 @@ static void describe_box(struct pmon_box *desc)
 {
 	const struct pmu_box *box = desc->box;
 
-	desc->control = find_register(box, PMU_ROLE_BOX_CTL, 0);
-	desc->status = find_register(box, PMU_ROLE_BOX_STATUS, 0);
+	desc->control = pmon_find_register(box, PMU_ROLE_BOX_CTL, 0);
+	desc->status = pmon_find_register(box, PMU_ROLE_BOX_STATUS, 0);
 	if (desc->control != PMON_NO_REGISTER) {
 		const struct pmu_register *control = &box->registers[desc->control];
 
-		desc->frz = pmon_find_field(control, "frz");
-		desc->rst_ctrl = pmon_find_field(control, "rst_ctrl");
-		desc->rst_ctrs = pmon_find_field(control, "rst_ctrs");
+		desc->frz = pmon_find_field(control, PMU_FIELD_FREEZE);
+		desc->frz_en = pmon_find_field(control, PMU_FIELD_FREEZE_ENABLE);
+		desc->rst_ctrl = pmon_find_field(control, PMU_FIELD_RESET_CONTROLS);
+		desc->rst_ctrs = pmon_find_field(control, PMU_FIELD_RESET_COUNTERS);
 	}
 	desc->filter_switch = find_switch(box);
 	describe_counters(desc);
 }
 
-/* An instance's field of the global status; a fixed counter's has _fixed behind its name. */
-static void describe_overflows(struct pmon_box *desc, const struct pmu_register *global_status)
+static void describe_overflows(struct pmon_box *desc)
 {
 	for (size_t i = 0; i < desc->box->instance_count; i++) {
-		const char *status = desc->box->instances[i].status;
-		char fixed[32];
-
-		if (!status)
-			continue;
-		snprintf(fixed, sizeof(fixed), "%s_fixed", status);
-		desc->global_status[i] = pmon_find_field(global_status, status).mask;
-		desc->global_status_fixed[i] = pmon_find_field(global_status, fixed).mask;
-		if (!desc->global_status_fixed[i])
-			desc->global_status_fixed[i] = desc->global_status[i];
+		desc->global_status[i] = desc->box->instances[i].overflow;
+		desc->global_status_fixed[i] = desc->box->instances[i].fixed_overflow;
 	}
 }
 
@@ -173,14 +143,15 @@ static bool describe_global(struct pmon_global *global, const struct pmon_box *d
 {
 	const struct pmu_box *box = desc->box;
 
-	global->control = find_register(box, PMU_ROLE_GLOBAL_CTL, 0);
-	global->status = find_register(box, PMU_ROLE_GLOBAL_STATUS, 0);
+	global->control = pmon_find_register(box, PMU_ROLE_GLOBAL_CTL, 0);
+	global->status = pmon_find_register(box, PMU_ROLE_GLOBAL_STATUS, 0);
 	if (global->control == PMON_NO_REGISTER || global->status == PMON_NO_REGISTER)
 		return false;
 	global->unit = desc->first_unit;
-	global->frz_all = pmon_find_field(&box->registers[global->control], "frz_all");
-	global->unfrz_all = pmon_find_field(&box->registers[global->control], "unfrz_all");
-	global->pmi_core_sel = pmon_find_field(&box->registers[global->control], "pmi_core_sel");
+	global->frz_all = pmon_find_field(&box->registers[global->control], PMU_FIELD_FREEZE);
+	global->unfrz_all = pmon_find_field(&box->registers[global->control], PMU_FIELD_UNFREEZE);
+	global->pmi_core_sel =
+	    pmon_find_field(&box->registers[global->control], PMU_FIELD_INTERRUPT_CORES);
 	return true;
 }
 
@@ -210,7 +181,7 @@ int pmon_describe(struct pmu_ctx *ctx, const struct pmon_config *config, struct 
 		  unsigned *counters)
 {
 	const struct pmu_pmu *pmu = config->pmu;
-	const struct pmu_register *global_status = NULL;
+	bool governed = false;
 
 	*units = *counters = 0;
 	if (pmu->box_count > PMON_BOXES)
@@ -234,17 +205,15 @@ int pmon_describe(struct pmu_ctx *ctx, const struct pmon_config *config, struct 
 					 pmu->name);
 		*units += (unsigned)box->instance_count;
 		*counters += (unsigned)box->instance_count * pmon_timed_counters(box);
-		if (!global_status && box->scope == PMU_SCOPE_SOCKET &&
-		    describe_global(global, &boxes[i]))
-			global_status = &box->registers[global->status];
+		/* A PMU without one has boxes that overflow and freeze by themselves. */
+		if (!governed && box->scope == PMU_SCOPE_SOCKET)
+			governed = describe_global(global, &boxes[i]);
 	}
-	if (!global_status)
-		return error_set(ctx, PMU_E_UNSUPPORTED, "PMU %s has no global control", pmu->name);
 	if (*units > PMON_UNITS)
 		return error_set(ctx, PMU_E_UNSUPPORTED,
 				 "PMU %s has %u box instances, more than %d", pmu->name, *units,
 				 PMON_UNITS);
 	for (size_t i = 0; i < pmu->box_count; i++)
-		describe_overflows(&boxes[i], global_status);
+		describe_overflows(&boxes[i]);
 	return 0;
 }

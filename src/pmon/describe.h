@@ -72,7 +72,7 @@ struct pmon_box {
 	uint16_t first_unit, first_counter; /* in a socket */
 	uint8_t counter_count;
 	uint8_t control, status; /* box control and status register, or PMON_NO_REGISTER */
-	struct pmon_field frz, rst_ctrl, rst_ctrs;
+	struct pmon_field frz, frz_en, rst_ctrl, rst_ctrs;
 	struct pmon_switch filter_switch;
 	struct pmon_counter_desc counters[PMON_COUNTERS]; /* general ones first */
 	struct pmon_register registers[PMON_REGISTERS];
@@ -93,8 +93,11 @@ static inline unsigned pmon_timed_counters(const struct pmu_box *box)
 	return box->scope == PMU_SCOPE_CORE ? 0u : 0u + box->counter_count + box->fixed_count;
 }
 
-/** The field of this name, without regard to case. */
-struct pmon_field pmon_find_field(const struct pmu_register *reg, const char *name);
+/** The register's field of the role; mask 0 where it has none. */
+struct pmon_field pmon_find_field(const struct pmu_register *reg, enum pmu_field_role role);
+
+/** A register by its role and counter, by index in the box; PMON_NO_REGISTER where it has none. */
+uint8_t pmon_find_register(const struct pmu_box *box, enum pmu_role role, unsigned index);
 
 struct pmon_core;
 

@@ -80,7 +80,7 @@ uint64_t pmon_register_value(const struct pmon *pmon, const struct pmon_unit *un
 static uint64_t discovery_value(const struct pmon *pmon, const struct pmon_unit *unit,
 				const struct pmu_register *reg)
 {
-	const struct pmu_field *node_id = pmu_find_field(reg, "node_id");
+	const struct pmu_field *node_id = pmu_field_by_role(reg, PMU_FIELD_NODE_ID, 0);
 
 	for (size_t i = 0; i < pmon->config.strap_count; i++)
 		if (!strcmp(reg->name, pmon->config.straps[i].reg))
@@ -190,7 +190,7 @@ static void write_box_control(const struct pmon *pmon, struct pmon_unit *unit, u
 	const struct pmon_box *box = pmon_box(pmon, unit);
 
 	/* Every write sets the freeze or ends it, a write that resets too (§2.1.2 f). */
-	unit->frozen = value & box->frz.mask;
+	unit->frozen = (value & box->frz.mask) && (!box->frz_en.mask || (value & box->frz_en.mask));
 	for (unsigned k = 0; k < box->counter_count; k++) {
 		if (value & box->rst_ctrs.mask)
 			unit->counters[k].value = 0;

@@ -21,6 +21,12 @@ static void report(const struct pmon *pmon, const struct pmon_unit *unit, unsign
 	pmon->report(pmon->report_arg, &violation);
 }
 
+/* Where a rule stands; in the PMU's manual at least. */
+static const char *source_of(const struct pmon *pmon, const char *rule)
+{
+	return *rule ? rule : pmon->config.pmu->source;
+}
+
 /* The event of an enabled counter, and with which unit mask. */
 struct programmed {
 	const struct pmu_event *event;
@@ -168,7 +174,8 @@ static void check_control(const struct pmon *pmon, const struct pmon_place *plac
 	/* Turning it off is how an agent may stop it. */
 	if (changed && (value & fields->en.mask) && runs(pmon, place->unit, index))
 		report(pmon, place->unit, place->reg, value,
-		       "the control changes while its counter counts", "334291-001 §2.1.2");
+		       "the control changes while its counter counts",
+		       source_of(pmon, pmon->config.pmu->rules.running));
 	if ((value & fields->en.mask) && (box->box->quirks & PMU_QUIRK_CONTROL_TWICE) &&
 	    place->unit->last_control != index + 1)
 		report(pmon, place->unit, place->reg, value,
@@ -205,7 +212,7 @@ static void check_filter(const struct pmon *pmon, const struct pmon_place *place
 			continue;
 		report(pmon, place->unit, place->reg, value,
 		       "the filter changes while a counter that uses it counts",
-		       "334291-001 §2.1.2");
+		       source_of(pmon, pmon->config.pmu->rules.running));
 		return;
 	}
 }
@@ -221,14 +228,14 @@ static void check_box_control(const struct pmon *pmon, const struct pmon_place *
 	    unit->regs[box->status])
 		report(pmon, unit, box->status, unit->regs[box->status],
 		       "overflow bits are not cleared before counting goes on",
-		       "334291-001 §2.1.4");
+		       source_of(pmon, pmon->config.pmu->rules.overflow));
 	if (!(value & box->rst_ctrl.mask))
 		return;
 	for (unsigned k = 0; k < box->counter_count; k++) {
 		if (unit->regs[box->counters[k].control] & box->counters[k].fields.en.mask) {
 			report(pmon, unit, place->reg, value,
 			       "resetting the controls wipes one that is enabled",
-			       "334291-001 §2.1.2");
+			       source_of(pmon, pmon->config.pmu->rules.running));
 			return;
 		}
 	}
@@ -244,14 +251,14 @@ static void check_global_control(const struct pmon *pmon, unsigned socket, uint6
 	if (global->regs[pmon->global.status])
 		report(pmon, global, pmon->global.status, global->regs[pmon->global.status],
 		       "overflow bits are not cleared before counting goes on",
-		       "334291-001 §2.1.4");
+		       source_of(pmon, pmon->config.pmu->rules.overflow));
 	for (unsigned i = 0; i < pmon->units_per_socket; i++) {
 		const struct pmon_box *box = pmon_box(pmon, &units[i]);
 
 		if (box->status != PMON_NO_REGISTER && units[i].regs[box->status])
 			report(pmon, &units[i], box->status, units[i].regs[box->status],
 			       "overflow bits are not cleared before counting goes on",
-			       "334291-001 §2.1.4");
+			       source_of(pmon, pmon->config.pmu->rules.overflow));
 	}
 }
 
@@ -348,7 +355,7 @@ void pmon_strict_after(const struct pmon *pmon, const struct pmon_strict *strict
 void pmon_strict_absent(const struct pmon *pmon, const struct pmon_place *place, uint64_t value)
 {
 	report(pmon, place->unit, place->reg, value, "the part does not have this box",
-	       "334291-001 §1.6");
+	       source_of(pmon, pmon->config.pmu->rules.absent));
 }
 
 void pmon_strict_read(const struct pmon *pmon, const struct pmon_place *place)
@@ -364,5 +371,5 @@ void pmon_strict_read(const struct pmon *pmon, const struct pmon_place *place)
 		report(
 		    pmon, place->unit, place->reg, 0,
 		    "half of a counter is read while it counts: the halves may not belong together",
-		    "334291-001 §2.1.3");
+		    source_of(pmon, pmon->config.pmu->rules.halves));
 }

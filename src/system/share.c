@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/pass.h"
 
 #define PREFIX	       "pmulab/"
 #define CONNECTED_MAX  256
@@ -100,24 +101,9 @@ static bool is_trusted(int connection)
 
 static int send_descriptors(int connection, const int descriptors[HANDED])
 {
-	union {
-		struct cmsghdr header;
-		char bytes[CMSG_SPACE(HANDED * sizeof(int))];
-	} control = {0};
-	char byte = HANDED;
-	struct iovec data = {&byte, 1};
-	struct msghdr message = {
-	    .msg_iov = &data,
-	    .msg_iovlen = 1,
-	    .msg_control = control.bytes,
-	    .msg_controllen = sizeof(control.bytes),
-	};
+	const char byte = HANDED;
 
-	control.header = (struct cmsghdr){.cmsg_level = SOL_SOCKET,
-					  .cmsg_type = SCM_RIGHTS,
-					  .cmsg_len = CMSG_LEN(HANDED * sizeof(int))};
-	memcpy(CMSG_DATA(&control.header), descriptors, HANDED * sizeof(int));
-	return sendmsg(connection, &message, MSG_NOSIGNAL) == 1 ? 0 : -1;
+	return pass_send(connection, &byte, 1, descriptors, HANDED);
 }
 
 static int accept_next(const struct system_offer *offer)
@@ -282,30 +268,16 @@ void system_withdraw(struct system_offer *offer)
 /* @return 0, or -1 where the connection ended without them */
 static int receive_descriptors(int connection, int descriptors[HANDED])
 {
-	union {
-		struct cmsghdr header;
-		char bytes[CMSG_SPACE(HANDED * sizeof(int))];
-	} control = {0};
 	char byte;
-	struct iovec data = {&byte, 1};
-	struct msghdr message = {
-	    .msg_iov = &data,
-	    .msg_iovlen = 1,
-	    .msg_control = control.bytes,
-	    .msg_controllen = sizeof(control.bytes),
-	};
-	ssize_t length;
 
-	do
-		length = recvmsg(connection, &message, MSG_CMSG_CLOEXEC);
-	while (length < 0 && errno == EINTR);
-	if (length >= 0)
-		errno = 0;
-	if (length != 1 || control.header.cmsg_type != SCM_RIGHTS ||
-	    control.header.cmsg_len != CMSG_LEN(HANDED * sizeof(int)))
+	if (pass_receive(connection, &byte, 1, descriptors, HANDED))
 		return -1;
-	memcpy(descriptors, CMSG_DATA(&control.header), HANDED * sizeof(int));
-	return 0;
+	if (descriptors[HANDED - 1] >= 0)
+		return 0;
+	if (descriptors[0] >= 0)
+		close(descriptors[0]);
+	errno = 0;
+	return -1;
 }
 
 /* Also a listener that is stopped, or that never answers, must not hold up who asks. */

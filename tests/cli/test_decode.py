@@ -295,7 +295,7 @@ class Encodings(unittest.TestCase):
         "xeon-e5v4/cbo.LLC_LOOKUP.DATA_READ:state=E+M:tid=0x5",
         "xeon-e5v4/ha.ADDR_OPC_MATCH.FILT:opc=HOM0.NonSnpRd:lo_addr=0x40:hi_addr=0x1",
         # What a register beside the control tells: the guide's table 4, MSRs 0x3F6, 0x301, 0x396
-        "nehalem/core.MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD_8",
+        "nehalem/core.MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD_1024",
         "nehalem-uncore/uncore.UNC_GQ_SNOOP.GOTO_I_HIT_E",
         "nehalem-uncore/uncore.UNC_ADDR_OPCODE_MATCH.LOCAL.RSPFWDI",
         # Itanium 9300: selected by fields of other registers alone

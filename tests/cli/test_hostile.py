@@ -8,7 +8,7 @@ import unittest
 
 from harness import PMULAB, SMALL, pmulab
 from host_tree import IMC, Tree
-from test_host import Trees, self_tree
+from test_host import Trees
 
 EVENT = "cbo0.LLC_LOOKUP.ANY:state=any"
 HEAD = "pmulab-recording 2 xeon-e5v4 sockets={} emulated=0\n"
@@ -194,10 +194,10 @@ class Recordings(Trees):
 class NotRun(Trees):
     """A program that never ran has no counts, not even 0."""
 
-    def not_run(self, code, *arguments):
+    def not_run(self, code, *arguments, **run):
         for form in ("json", "table", "csv"):
             path = self.root / f"report.{form}"
-            result = pmulab("stat", "--format", form, "-o", path, *arguments)
+            result = pmulab("stat", "--format", form, "-o", path, *arguments, **run)
             self.assertEqual(result.returncode, code, result.stderr)
             if form != "json":
                 self.assertEqual(path.read_text(encoding="utf-8"), "")
@@ -215,6 +215,10 @@ class NotRun(Trees):
         self.not_run(127, "--root", self.root, "-e", EVENT, "--", self.root / "nothing")
         self.not_run(126, "--root", self.root, "-e", EVENT, "--", self.root / "text")
         self.assertEqual(tree.msr(0, 0xE01), 0)
+
+    def test_on_a_machine(self):
+        self.not_run(126, "-M", SMALL, "-m", "MEM_BW_READS", "--", "/bin/true",
+                     env={**os.environ, "PMULAB_PLUGIN": "/nothing"})
 
     def test_ran(self):
         Tree(self.root)

@@ -15,7 +15,7 @@ import unittest
 
 from harness import PMULAB, SMALL, pmulab
 from host_tree import GLOBAL_CTL, Tree
-from test_host import NOT_EMULATED, Trees, self_tree
+from test_host import NOT_EMULATED, PLAIN, Trees
 
 EVENT = "cbo0.LLC_LOOKUP.ANY:state=any"
 C0_CTL0, C0_FILTER0 = 0xE01, 0xE05
@@ -138,7 +138,7 @@ class Descriptors(Safety):
         for closed in ((2,), (1, 2), (0, 1, 2)):
             line = f'exec "$0" stat -e imc.CAS_COUNT.RD -- /bin/true{closing(*closed)}'
             result = pmulab("lint", "-M", SMALL, "--format", "json", "-o", self.root / "lint.json",
-                            "--", "/bin/sh", "-c", line, PMULAB, env=self.environment)
+                            "--", "/bin/sh", "-c", line, PLAIN, env=self.environment)
             report = json.loads((self.root / "lint.json").read_text(encoding="utf-8"))
             self.assertEqual(report["findings"], [], (closed, result.stderr))
 
@@ -275,6 +275,24 @@ class Moments(Safety):
         self.assertEqual(tree.config(1, (20, 0), 0xD8), 0x304)
         return result
 
+    def test_no_guardian(self):
+        """Nothing is written without one."""
+        tree = self.tree()
+        before = tree.msr_path(0).read_bytes(), tree.msr_path(1).read_bytes()
+        for call, when in (("clone", 2), ("pipe2", 3), ("pipe2", 4)):
+            result = subprocess.run(
+                ["strace", "-o", "/dev/null", "-e", f"inject={call}:error=EAGAIN:when={when}",
+                 PMULAB, "stat", "--root", self.root, "-e", EVENT, "--", "touch",
+                 self.root / "ran"], capture_output=True, text=True, timeout=60, check=False,
+                env={**self.environment, "ASAN_OPTIONS": "detect_leaks=0"})
+            self.assertEqual(result.returncode, 1, result.stderr)
+            self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+            self.assertIn("Resource temporarily unavailable", result.stderr)
+            self.assertEqual((tree.msr_path(0).read_bytes(), tree.msr_path(1).read_bytes()),
+                             before)
+            self.assertEqual(self.journals(), [])
+            self.assertFalse((self.root / "ran").exists())
+
     def test_each_write(self):
         tree = self.tree()
         tree.set_config(1, (20, 0), 0xD8, 0x304)
@@ -339,6 +357,30 @@ class Journals(Safety):
         self.assertEqual(result.returncode, 1)
         self.assertIn("not there any more", result.stderr)
         self.assertEqual(tree.msr(0, C0_CTL0), PROGRAMMED)
+        self.assertEqual(len(self.journals()), 1)
+        self.assertEqual(self.restore("--forget").returncode, 1)
+        self.assertEqual(self.journals(), [])
+        self.assertEqual(tree.msr(0, C0_CTL0), PROGRAMMED)
+
+    def test_restoring_that_failed(self):
+        """What one run cannot restore, a later one can: the function is back."""
+        tree = self.tree()
+        config = tree.config_path(1, (18, 1))
+        before = bytearray(config.read_bytes())
+        before[0xD8:0xDA] = b"\x37\x01"
+        config.write_bytes(before)
+        result = self.stat("ha.CLOCKTICKS", *self.program("tree.hide(1, (18, 1))"),
+                           env=self.environment)
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(len(self.journals()), 1)
+        self.assertEqual(self.restore().returncode, 1)
+        self.assertEqual(len(self.journals()), 1)
+        config.parent.mkdir()
+        config.write_bytes(bytes(before[:0xD8]) + bytes(len(before) - 0xD8))
+        result = self.restore()
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(tree.config(1, (18, 1), 0xD8), 0x137)
+        self.assertEqual(self.journals(), [])
 
     def test_owner_that_lives(self):
         tree = self.tree()

@@ -5,6 +5,7 @@
  */
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -220,6 +221,9 @@ static bool at_call(struct tracer *tracer, struct task *task)
 	if (ptrace(PTRACE_GETREGS, task->tid, 0, &regs))
 		return false;
 	call = find_call_errors((int)regs.orig_rax);
+	/* Of fcntl()'s commands on a descriptor that is open, only these fail. */
+	if (call && call->number == SYS_fcntl && regs.rsi != F_DUPFD && regs.rsi != F_DUPFD_CLOEXEC)
+		return false;
 	if (!call || !callsite_find(process_of(tracer, task), task->tid, call->number, &where))
 		return false;
 	if (options->list)
@@ -292,7 +296,8 @@ static void kill_left(struct tracer *tracer)
 
 static void set_alarm(unsigned seconds)
 {
-	const struct itimerval time = {.it_value.tv_sec = seconds};
+	/* And again: one that comes before waitpid() ends nothing. */
+	const struct itimerval time = {.it_value.tv_sec = seconds, .it_interval.tv_usec = 100000};
 
 	alarmed = 0;
 	setitimer(ITIMER_REAL, &time, NULL);

@@ -1,9 +1,12 @@
 /*
  * What runs while something is measured: it reads and writes registers as files, and ends.
  *
- * usage: poke FILE:OFFSET[=VALUE]...        8 bytes each; what is read goes to standard output
+ * usage: poke [wait] FILE:OFFSET[=VALUE]...
+ *
+ * 8 bytes each; what is read goes to standard output. wait: for a tenth of a second before.
  */
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +40,11 @@ static int poke(char *text)
 
 int main(int argc, char **argv)
 {
-	for (int i = 1; i < argc; i++)
+	bool wait = argc > 1 && !strcmp(argv[1], "wait");
+
+	if (wait)
+		usleep(100000);
+	for (int i = 1 + wait; i < argc; i++)
 		if (poke(argv[i])) {
 			perror(argv[i]);
 			return 1;

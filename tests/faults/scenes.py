@@ -1,4 +1,5 @@
 """What is run, on what, and what has to be as it was when it has ended."""
+import json
 import os
 import pathlib
 import re
@@ -60,6 +61,7 @@ class Scene:
     modules = (PMULAB,)
     seconds = 20
     program = "qemu-x86_64"  # what is executed last of all
+    speaks_on = None  # where it cannot be done without that descriptor
 
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="faults-")
@@ -77,6 +79,7 @@ class Scene:
 
     def before(self):
         """Makes everything as it was in the first place."""
+        shutil.rmtree("/run/pmulab", ignore_errors=True)
         self.report_path.unlink(missing_ok=True)
 
     def report(self):
@@ -93,8 +96,13 @@ class Scene:
         """What is not as it was found: a list of lines."""
         return self.traces.left()
 
-    def recover(self):
-        """After a kill that nothing can be done against."""
+    @staticmethod
+    def recover():
+        """After a kill that nothing can be done against, as it is documented."""
+        subprocess.run([PMULAB, "restore"], capture_output=True, check=False, timeout=30)
+
+    def linger(self):
+        """The program takes its time: a signal comes before it has done anything."""
 
 
 class Root(Scene):
@@ -118,6 +126,9 @@ class Root(Scene):
         self.argv = [PMULAB, "stat", "--root", str(tree.path), "--force", "-o",
                      str(self.report_path), "--format", "json", "-e",
                      "cbo0.LLC_LOOKUP.ANY:state=any,imc0.CAS_COUNT.WR", "--", POKE, *self.hardware()]
+
+    def linger(self):
+        self.argv.insert(self.argv.index(POKE) + 1, "wait")
 
     def hardware(self):
         """Clears status bits that were written as 1, as hardware does, and counts."""
@@ -156,10 +167,6 @@ class Root(Scene):
             lines += self.registers(path, data)
         return lines
 
-    def recover(self):
-        subprocess.run([PMULAB, "restore", "--root", str(self.tree.path)], capture_output=True,
-                       check=False, timeout=30)
-
 
 class Stat(Scene):
     modules = (PMULAB, PLUGIN)
@@ -191,6 +198,8 @@ class Lint(Scene):
 
 
 class Machines(Scene):
+    speaks_on = 1
+
     def set_up(self):
         self.tree = Tree(self.path / "tree")
         self.argv = [PMULAB, "machines", "--host", "--root", str(self.tree.path), "--format", "json",
@@ -242,6 +251,11 @@ class UnderLint(Scene):
     """The command as a tool on the emulated machine: whatever it does to registers is seen."""
 
     program = pathlib.Path(NOTHING).name
+    speaks_on = 2  # the tool's report
+
+    @staticmethod
+    def normal(text):
+        return json.dumps(json.loads(text)["findings"])
 
     def set_up(self):
         self.script = self.path / "tool"

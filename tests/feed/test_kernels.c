@@ -67,7 +67,7 @@ static void lines_read(void **state)
 		run_once(fixture, expected[i].name, expected[i].stride, &truth);
 		assert_int_equal(truth.l1d_misses, expected[i].lines);
 		assert_int_equal(truth.l1i_misses, 1);
-		assert_int_equal(truth.ha_reads, expected[i].lines + 1);
+		assert_int_equal(truth.home_reads, expected[i].lines + 1);
 		fixture_down(&fixture);
 	}
 }
@@ -78,9 +78,9 @@ static void lines_streamed(void **state)
 	struct machine_truth truth;
 
 	run_once(*state, "stream", 0, &truth);
-	assert_int_equal(truth.ha_invitoe, LINES);
-	assert_int_equal(truth.ha_writes, LINES);
-	assert_int_equal(truth.ha_reads, 1);
+	assert_int_equal(truth.home_owns, LINES);
+	assert_int_equal(truth.home_writes, LINES);
+	assert_int_equal(truth.home_reads, 1);
 	assert_int_equal(truth.cas_writes, LINES);
 	assert_int_equal(truth.cas_reads, 1);
 }

@@ -154,9 +154,9 @@ static void lines_of_an_array(void **state)
 	assert_int_equal(run(*state, "loads"), 0);
 	read_truth(*state, &truth);
 	assert_int_equal(truth.l1d_misses, 8 * COUNT / 64);
-	assert_int_equal(truth.ha_reads, truth.l1d_misses + truth.l1i_misses);
-	assert_int_equal(truth.cas_reads, truth.ha_reads);
-	assert_int_equal(truth.ha_writes, 0);
+	assert_int_equal(truth.home_reads, truth.l1d_misses + truth.l1i_misses);
+	assert_int_equal(truth.cas_reads, truth.home_reads);
+	assert_int_equal(truth.home_writes, 0);
 }
 
 /* Full lines: written whole, without reading; a part of a line would need an underfill read. */
@@ -166,8 +166,8 @@ static void full_lines_streamed(void **state)
 
 	assert_int_equal(run(*state, "streams"), 0);
 	read_truth(*state, &truth);
-	assert_int_equal(truth.ha_invitoe, 2 * COUNT);
-	assert_int_equal(truth.ha_writes, 2 * COUNT);
+	assert_int_equal(truth.home_owns, 2 * COUNT);
+	assert_int_equal(truth.home_writes, 2 * COUNT);
 	assert_int_equal(truth.cas_writes, 2 * COUNT);
 	assert_int_equal(truth.cas_reads, truth.l1i_misses);
 }
@@ -180,8 +180,8 @@ static void part_of_a_line(void **state)
 	assert_int_equal(run(*state, "partial"), 0);
 	machine_truth(system_machine(*state), &truth);
 	assert_int_equal(truth.nt_stores, 1);
-	assert_int_equal(truth.ha_invitoe, 1);
-	assert_int_equal(truth.ha_writes, 1);
+	assert_int_equal(truth.home_owns, 1);
+	assert_int_equal(truth.home_writes, 1);
 	read_truth(*state, &truth);
 	assert_int_equal(truth.cas_reads, truth.l1i_misses + 1);
 }
@@ -325,7 +325,7 @@ static void three_at_once(void **state)
 		assert_int_equal(end(pids[i]), 0);
 	read_truth(*state, &truth);
 	assert_int_equal(truth.nt_stores, 3 * 12 * COUNT);
-	assert_int_equal(truth.ha_invitoe, 3 * 2 * COUNT);
+	assert_int_equal(truth.home_owns, 3 * 2 * COUNT);
 }
 
 static void wrong_argument(void **state)

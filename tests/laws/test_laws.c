@@ -135,7 +135,7 @@ static void check_second_set(const struct run *run)
 	assert_int_equal(sum(run, run->set[4]), t->tracker_cycles);
 	assert_int_equal(sum(run, "ha.IMC_READS.NORMAL"), sum(run, "ha.REQUESTS.READS"));
 	assert_int_equal(sum(run, "imc.RPQ_INSERTS"), sum(run, "ha.IMC_READS.NORMAL"));
-	assert_int_equal(sum(run, "ha.IMC_WRITES.ALL"), t->ha_writes + t->snoop_writebacks);
+	assert_int_equal(sum(run, "ha.IMC_WRITES.ALL"), t->home_writes + t->snoop_writebacks);
 	assert_int_equal(sum(run, "imc.CAS_COUNT.RD_REG"), t->cas_reads - t->underfills);
 	/* A precharge for a page miss is followed by an activate. */
 	assert_true(sum(run, "imc.PRE_COUNT.PAGE_MISS") <= sum(run, "imc.ACT_COUNT.RD+WR"));

@@ -186,8 +186,8 @@ static void kernel(unsigned loads, bool stores, bool same_array, bool streams,
 	*counts = (struct kernel_counts){
 	    .drd = count_requests(&scene, REQUEST_READ_DATA),
 	    .rfo = count_requests(&scene, REQUEST_READ_OWN),
-	    .invitoe = truth.ha_invitoe,
-	    .writes = truth.ha_writes,
+	    .invitoe = truth.home_owns,
+	    .writes = truth.home_writes,
 	};
 	assert_int_equal(count_requests(&scene, REQUEST_STREAM), streams ? lines : 0);
 	assert_int_equal(count_requests(&scene, REQUEST_STREAM_PART), 0);
@@ -308,19 +308,19 @@ static void boxes_tell_the_same_story(unsigned sockets)
 			 truth.llc_lookups + truth.llc_victims);
 	assert_int_equal(truth.llc_lookups,
 			 truth.l2_misses + truth.l2_writebacks + truth.wc_lines + truth.snoops);
-	assert_int_equal(truth.llc_misses, truth.ha_reads);
-	assert_int_equal(truth.ha_writes, truth.llc_writebacks + truth.wc_lines);
-	assert_int_equal(truth.snoops, sockets > 1 ? truth.ha_reads + truth.ha_invitoe : 0);
+	assert_int_equal(truth.llc_misses, truth.home_reads);
+	assert_int_equal(truth.home_writes, truth.llc_writebacks + truth.wc_lines);
+	assert_int_equal(truth.snoops, sockets > 1 ? truth.home_reads + truth.home_owns : 0);
 	assert_int_equal(count_signals(&scene, SIGNAL_HOME_REQUEST, 0),
-			 truth.ha_reads + truth.ha_invitoe + truth.ha_writes);
+			 truth.home_reads + truth.home_owns + truth.home_writes);
 	assert_int_equal(count_signals(&scene, SIGNAL_HOME_REGION, 0),
-			 truth.ha_reads + truth.ha_invitoe + truth.ha_writes);
+			 truth.home_reads + truth.home_owns + truth.home_writes);
 	assert_int_equal(count_signals(&scene, SIGNAL_HOME_RESPONSE, 0), truth.snoops);
-	assert_int_equal(truth.cas_reads + truth.wpq_read_hits, truth.ha_reads + truth.underfills);
+	assert_int_equal(truth.cas_reads + truth.wpq_read_hits, truth.home_reads + truth.underfills);
 	assert_int_equal(truth.cas_writes + truth.wpq_write_hits,
-			 truth.ha_writes + truth.snoop_writebacks);
+			 truth.home_writes + truth.snoop_writebacks);
 	/* The traffic was worth it. */
-	assert_true(truth.llc_victims > 1000 && truth.wc_lines > 1000 && truth.ha_invitoe > 1000);
+	assert_true(truth.llc_victims > 1000 && truth.wc_lines > 1000 && truth.home_owns > 1000);
 	assert_true(sockets == 1 || truth.snoop_writebacks > 100);
 	close_machine(&scene);
 }

@@ -128,10 +128,10 @@ static void run_threads(unsigned threads)
 		check_invariants(&scene, line * 64);
 	machine_drain(scene.machine);
 	machine_truth(scene.machine, &truth);
-	assert_int_equal(truth.llc_misses, truth.ha_reads);
-	assert_int_equal(truth.ha_writes, truth.llc_writebacks + truth.wc_lines);
+	assert_int_equal(truth.llc_misses, truth.home_reads);
+	assert_int_equal(truth.home_writes, truth.llc_writebacks + truth.wc_lines);
 	assert_int_equal(truth.llc_lookups, truth.l2_misses + truth.l2_writebacks + truth.wc_lines);
-	assert_int_equal(truth.cas_writes + truth.wpq_write_hits, truth.ha_writes);
+	assert_int_equal(truth.cas_writes + truth.wpq_write_hits, truth.home_writes);
 	if (threads <= 4) {
 		assert_int_equal(truth.instructions, threads * STEPS * 4ull);
 		assert_int_equal(truth.loads + truth.stores + truth.locked + truth.nt_stores,
@@ -316,7 +316,7 @@ static void processes_share_the_caches(void **unused)
 	assert_int_equal(machine_peek(scene.machine, MACHINE_L1D, 1, 0), 'S');
 	assert_int_equal(machine_peek(scene.machine, MACHINE_LLC, 0, 0), 'M');
 	machine_truth(scene.machine, &truth);
-	assert_int_equal(truth.ha_reads, 1);
+	assert_int_equal(truth.home_reads, 1);
 	machine_core_leave(core);
 	close_machine(&scene);
 }

@@ -190,10 +190,10 @@ static void test_traffic(void **fixture)
 	measure(&bench, LINES);
 	machine_truth(system_machine(bus_emulated_system(bench.bus)), &truth);
 	assert_int_equal(total(&bench, drd), LINES);
-	assert_int_equal(total(&bench, reads), truth.ha_reads);
+	assert_int_equal(total(&bench, reads), truth.home_reads);
 	assert_int_equal(total(&bench, cas), truth.cas_reads);
 	/* The one line of code is a miss of its own, of another opcode. */
-	assert_int_equal(truth.ha_reads, LINES + 1);
+	assert_int_equal(truth.home_reads, LINES + 1);
 	assert_true(total(&bench, occupancy) > total(&bench, busy));
 	assert_true(total(&bench, busy) > 0);
 	assert_true(total(&bench, clock) > 0);

@@ -63,8 +63,8 @@ class Likwid(Measuring):
                 found, truth = self.measure(group)
                 sums = summed(found)
                 self.check_core(sums, truth)
-                self.assertEqual(sums[reads], truth["ha_reads"])
-                self.assertEqual(sums[writes], truth["ha_writes"])
+                self.assertEqual(sums[reads], truth["home_reads"])
+                self.assertEqual(sums[writes], truth["home_writes"])
                 self.assertEqual(sums[writes], 5 * LINES)
                 for event in sums.keys() - {reads, writes}:
                     if event.startswith(("BYPASS", "REQUESTS")):
@@ -110,10 +110,10 @@ class Likwid(Measuring):
             "REQUESTS_READS:BBOX0C0,REQUESTS_WRITES:BBOX0C1,IMC_READS_NORMAL:BBOX0C2,"
             "IMC_WRITES_ALL:BBOX0C3")
         sums = summed(found)
-        self.assertEqual(sums["REQUESTS_READS"], truth["ha_reads"])
-        self.assertEqual(sums["REQUESTS_WRITES"], truth["ha_writes"])
-        self.assertEqual(sums["IMC_READS_NORMAL"], truth["ha_reads"])
-        self.assertEqual(sums["IMC_WRITES_ALL"], truth["ha_writes"])
+        self.assertEqual(sums["REQUESTS_READS"], truth["home_reads"])
+        self.assertEqual(sums["REQUESTS_WRITES"], truth["home_writes"])
+        self.assertEqual(sums["IMC_READS_NORMAL"], truth["home_reads"])
+        self.assertEqual(sums["IMC_WRITES_ALL"], truth["home_writes"])
 
     def test_clock_of_every_box(self):
         """While time stands still but for the program, each box's clock counts its cycles: as many

@@ -22,8 +22,8 @@ static int print(const struct machine_truth *truth)
 	NUMBER(truth, llc_lookups);
 	NUMBER(truth, llc_misses);
 	NUMBER(truth, llc_victims);
-	NUMBER(truth, ha_reads);
-	NUMBER(truth, ha_writes);
+	NUMBER(truth, home_reads);
+	NUMBER(truth, home_writes);
 	NUMBER(truth, cas_reads);
 	NUMBER(truth, cas_writes);
 	NUMBER(truth, wpq_read_hits);

@@ -35,6 +35,14 @@ int ia64_process_new(struct ia64_process **process, const struct ia64_observer *
 	return 0;
 }
 
+void ia64_process_free(struct ia64_process *p)
+{
+	ia64_space_free(p->space);
+	pthread_mutex_destroy(&p->lock);
+	free(p->actions);
+	free(p);
+}
+
 void ia64_process_realign(struct ia64_process *p)
 {
 	__atomic_add_fetch(&p->flushes, 1, __ATOMIC_ACQ_REL);

@@ -20,5 +20,7 @@ void ia64_run(struct ia64_cpu *c);
 void ia64_execute(struct ia64_cpu *c);
 
 int ia64_process_new(struct ia64_process **process, const struct ia64_observer *observer);
+/** After its threads. */
+void ia64_process_free(struct ia64_process *process);
 
 #endif

@@ -1,0 +1,156 @@
+#include "bench.h"
+
+#include "feed/ia64/alat.h"
+#include "feed/ia64/code.h"
+#include "feed/ia64/signal.h"
+#include "feed/ia64/space.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static unsigned char *map(struct bench *b, uint64_t at, int prot)
+{
+	if (ia64_space_map(b->process->space, at, BENCH_SIZE, prot,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != (int64_t)at)
+		abort();
+	return ia64_space_host(b->process->space, at, BENCH_SIZE);
+}
+
+struct bench *bench_new(const struct ia64_observer *observer)
+{
+	struct bench *b = calloc(1, sizeof(*b));
+
+	if (!b || ia64_process_new(&b->process, observer) != 0 ||
+	    ia64_cpu_new(&b->c, b->process) != 0 || ia64_signals_start(b->process) != 0 ||
+	    ia64_signals_thread(b->c) != 0)
+		abort();
+	b->code = map(b, BENCH_CODE, PROT_READ | PROT_WRITE | PROT_EXEC);
+	b->data = map(b, BENCH_DATA, PROT_READ | PROT_WRITE);
+	b->store = map(b, BENCH_STORE, PROT_READ | PROT_WRITE);
+	b->c->bsp = b->c->bspstore = BENCH_STORE;
+	return b;
+}
+
+void bench_free(struct bench *b)
+{
+	struct ia64_process *p = b->process;
+
+	ia64_cpu_free(b->c);
+	ia64_process_free(p);
+	free(b);
+}
+
+void bench_load(struct bench *b, const void *code, size_t size)
+{
+	memcpy(b->code, code, size);
+	ia64_code_changed(b->process, BENCH_CODE, size);
+}
+
+void bench_run(struct bench *b, uint64_t ip)
+{
+	b->c->ip = ip;
+	do {
+		b->c->attention = 0;
+		b->c->stop = IA64_STOP_NONE;
+		ia64_execute(b->c);
+	} while (b->c->stop == IA64_STOP_ATTENTION && b->c->attention != BENCH_ENOUGH);
+}
+
+/* Runs a tool without a word from it: its exit status, 127 if it is not there. */
+static int run(char *const *argv)
+{
+	pid_t pid = fork();
+	int status, null;
+
+	if (pid == 0) {
+		null = open("/dev/null", O_WRONLY);
+		if (!getenv("BENCH_VERBOSE"))
+			dup2(null, 2);
+		execvp(argv[0], argv);
+		_exit(127);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return -1;
+	return WEXITSTATUS(status);
+}
+
+static unsigned char *read_file(const char *path, size_t *size)
+{
+	FILE *f = fopen(path, "rb");
+	unsigned char *bytes = NULL;
+	struct stat st;
+
+	if (f && fstat(fileno(f), &st) == 0 && (bytes = malloc((size_t)st.st_size + 1)))
+		*size = fread(bytes, 1, (size_t)st.st_size, f);
+	if (f)
+		fclose(f);
+	return bytes;
+}
+
+unsigned char *bench_assemble(const char *text, size_t *size, bool *missing)
+{
+	char folder[] = "/tmp/ia64-XXXXXX", source[64], object[64], flat[64];
+	char *as[] = {"ia64-linux-gnu-as", "-x", "-o", object, source, NULL};
+	char *objcopy[] = {
+	    "ia64-linux-gnu-objcopy", "-O", "binary", "-j", ".text", object, flat, NULL};
+	unsigned char *bytes = NULL;
+	FILE *f;
+	int rc;
+
+	*missing = false;
+	if (!mkdtemp(folder))
+		return NULL;
+	snprintf(source, sizeof(source), "%s/a.s", folder);
+	snprintf(object, sizeof(object), "%s/a.o", folder);
+	snprintf(flat, sizeof(flat), "%s/a.bin", folder);
+	f = fopen(source, "w");
+	if (f) {
+		fputs(text, f);
+		fclose(f);
+		rc = run(as);
+		*missing = rc == 127;
+		if (rc == 0 && run(objcopy) == 0)
+			bytes = read_file(flat, size);
+	}
+	unlink(source);
+	unlink(object);
+	unlink(flat);
+	rmdir(folder);
+	return bytes;
+}
+
+uint64_t bench_random(uint64_t *state)
+{
+	uint64_t z = *state += 0x9E3779B97F4A7C15;
+
+	z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9;
+	z = (z ^ z >> 27) * 0x94D049BB133111EB;
+	return z ^ z >> 31;
+}
+
+uint64_t bench_operand(uint64_t *state)
+{
+	uint64_t r = bench_random(state), kind = bench_random(state);
+
+	switch (kind % 8) {
+	case 0:
+		return r % 70;
+	case 1:
+		return -(r % 70);
+	case 2:
+		return 1ull << r % 64;
+	case 3:
+		return (1ull << r % 64) - 1;
+	case 4: /* limits of the elements */
+		return ((r & 1 ? 0x8000800080008000 : 0x7FFF7FFF7FFF7FFF) & r) |
+		       (r >> 1 & 0x8080808080808080);
+	default:
+		return r;
+	}
+}

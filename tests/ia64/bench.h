@@ -1,0 +1,43 @@
+/* A processor with some memory, code from the assembler, and a run of it. */
+#ifndef TESTS_IA64_BENCH_H
+#define TESTS_IA64_BENCH_H
+
+#include "feed/ia64/run.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define BENCH_CODE  0x4000000000000000u
+#define BENCH_DATA  0x6000000000000000u
+#define BENCH_STORE 0x6000000000100000u /* register backing store */
+#define BENCH_SIZE  (1u << 20)		/* of each */
+
+struct bench {
+	struct ia64_process *process;
+	struct ia64_cpu *c;
+	unsigned char *code, *data, *store; /* on the host */
+};
+
+/** There is one at a time: the host's fault handler is the process's. */
+struct bench *bench_new(const struct ia64_observer *observer);
+void bench_free(struct bench *b);
+
+/** Copies code to BENCH_CODE, and drops what was decoded. */
+void bench_load(struct bench *b, const void *code, size_t size);
+
+/** Runs from the address until something stops it; b->c tells what. Attention of this value stops
+ * it too. */
+#define BENCH_ENOUGH 2
+void bench_run(struct bench *b, uint64_t ip);
+
+/**
+ * The text's bytes, or NULL if the assembler is not there (then missing is set) or refuses the
+ * text. Freed by the caller.
+ */
+unsigned char *bench_assemble(const char *text, size_t *size, bool *missing);
+
+uint64_t bench_random(uint64_t *state);
+/** Numbers at which things change, or any. */
+uint64_t bench_operand(uint64_t *state);
+
+#endif
