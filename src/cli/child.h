@@ -1,6 +1,6 @@
 /*
- * A program that runs as it is, while counters count. It is started in two steps, so that what
- * counts can be told of the process before it begins.
+ * A program that runs natively while counters count. It starts in two steps, so that counters can
+ * be set up for the process before it begins.
  */
 #ifndef CLI_CHILD_H
 #define CLI_CHILD_H
