@@ -400,7 +400,7 @@ static int parse_json(const struct reader *reader, const char *text, size_t leng
 		return 0;
 	json_decref(*root);
 	*root = NULL;
-	return error_set(reader->ctx, PMU_E_SYNTAX, "%s: is no entry", reader->from);
+	return error_set(reader->ctx, PMU_E_SYNTAX, "%s: not an entry", reader->from);
 }
 
 /* RFC 7396: what is null goes, entries are changed key by key, all else is replaced. */
@@ -526,8 +526,8 @@ static int read_file(struct pmu_ctx *ctx, const char *path, char **text, size_t 
 	if (fd < 0 || fstat(fd, &status)) {
 		error = error_set(ctx, PMU_E_IO, "cannot read %s: %s", path, strerror(errno));
 	} else if (!S_ISREG(status.st_mode) || status.st_size > FILE_MAX) {
-		error =
-		    error_set(ctx, PMU_E_IO, "%s is no file of at most %d bytes", path, FILE_MAX);
+		error = error_set(ctx, PMU_E_IO, "%s is not a file of at most %d bytes", path,
+				  FILE_MAX);
 	} else if (!(*text = malloc((size_t)status.st_size + 1))) {
 		error = error_set(ctx, PMU_E_NOMEM, "out of memory for %s", path);
 	}

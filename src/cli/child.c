@@ -213,7 +213,7 @@ int child_explain(const struct cli *cli, const struct child *child)
 	if (child->ran)
 		return 0;
 	if (child->ended_by)
-		return cli_error(cli, 128 + child->ended_by, "%s did not begin: signal %d (%s)",
+		return cli_error(cli, 128 + child->ended_by, "%s did not start: signal %d (%s)",
 				 child->name, child->ended_by, strsignal(child->ended_by));
 	return cli_error(cli, child->refusal == ENOENT ? RUN_NOT_FOUND : RUN_NOT_EXECUTABLE,
 			 "cannot run %s: %s", child->name, strerror(child->refusal));

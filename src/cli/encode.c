@@ -183,6 +183,7 @@ int cli_encode(struct cli *cli, int argc, char **argv)
 		}
 	}
 	if (optind == argc)
-		return cli_error(cli, EXIT_USAGE, "which EVENT? pmulab list events shows them");
+		return cli_error(cli, EXIT_USAGE,
+				 "EVENT is missing; pmulab list events lists them");
 	return encode_all(cli, &request, argv + optind);
 }

@@ -139,9 +139,9 @@ int cli_lint(struct cli *cli, int argc, char **argv)
 	}
 	if (!arguments.machine)
 		return cli_error(cli, EXIT_USAGE,
-				 "-M MACHINE is needed; pmulab machines shows them");
+				 "-M MACHINE is missing; pmulab machines lists the machines");
 	if (optind == argc)
-		return cli_error(cli, EXIT_USAGE, "which TOOL? see pmulab lint --help");
+		return cli_error(cli, EXIT_USAGE, "TOOL is missing; see pmulab lint --help");
 	code = run_prepare_tool(cli, &tool, argv + optind, arguments.machine);
 	if (code)
 		return code;

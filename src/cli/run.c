@@ -78,7 +78,7 @@ static char *find_library(const struct cli *cli, const char *name, const char *v
 			free(path);
 		}
 	}
-	cli_error(cli, 0, "%s is not beside this program; %s may name it", name, variable);
+	cli_error(cli, 0, "%s is not in this program's folder; set %s to its path", name, variable);
 	return NULL;
 }
 
@@ -118,7 +118,8 @@ static int take_interpreter(const struct cli *cli, struct run *run, char *first_
 	interpreter = strtok_r(first_line + 2, " \t", &saved);
 	argument = interpreter ? strtok_r(NULL, "", &saved) : NULL;
 	if (!interpreter)
-		return cli_error(cli, RUN_NOT_EXECUTABLE, "%s names no interpreter", run->program);
+		return cli_error(cli, RUN_NOT_EXECUTABLE, "%s: the first line names no interpreter",
+				 run->program);
 	if (!is_program(interpreter))
 		return cli_error(cli, RUN_NOT_FOUND, "%s: interpreter %s not found", run->program,
 				 interpreter);
@@ -158,9 +159,10 @@ static int check_program(const struct cli *cli, struct run *run, int depth)
 		return code ? code : check_program(cli, run, depth + 1);
 	}
 	if (length < (ssize_t)sizeof(head.elf) || memcmp(head.elf.e_ident, ELFMAG, SELFMAG))
-		return cli_error(cli, RUN_NOT_EXECUTABLE,
-				 "%s is no ELF program; the machine runs those for x86-64",
-				 run->program);
+		return cli_error(
+		    cli, RUN_NOT_EXECUTABLE,
+		    "%s is not an ELF program; the machine runs ELF programs for x86-64",
+		    run->program);
 	if (head.elf.e_ident[EI_CLASS] != ELFCLASS64 || head.elf.e_machine != EM_X86_64)
 		return cli_error(
 		    cli, RUN_NOT_EXECUTABLE,
@@ -288,8 +290,7 @@ int run_prepare_tool(const struct cli *cli, struct run *run, char **argv,
 	}
 	if (!code && getenv("LD_PRELOAD") && strchr(getenv("LD_PRELOAD"), ',')) {
 		code = cli_error(cli, EXIT_FAILED,
-				 "LD_PRELOAD with a comma cannot be handed to "
-				 "a tool");
+				 "a tool cannot get an LD_PRELOAD that holds a comma");
 	}
 	topology_name(machine, name);
 	if (!code &&
