@@ -1,5 +1,5 @@
 # The front door; Meson does the work.
-.PHONY: all demo test bench fuzz lint format counts clean
+.PHONY: all demo test bench faults fuzz lint format counts clean
 
 all:
 	@scripts/install-deps build run
@@ -20,6 +20,10 @@ test:
 bench: all
 	@scripts/install-deps bench
 	@bench/run
+
+faults: all
+	@scripts/install-deps test
+	@tests/faults/all build
 
 fuzz:
 	@scripts/install-deps build lint

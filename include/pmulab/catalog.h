@@ -18,6 +18,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 enum pmu_space {
 	PMU_SPACE_MSR,	/* address: MSR number */
@@ -564,6 +565,7 @@ static inline uint64_t pmu_field_value(const struct pmu_field *field, uint64_t v
 	return (value & pmu_mask(field->hi, field->lo)) >> field->lo;
 }
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -10,6 +10,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 struct pmu_cache {
 	uint32_t sets, ways; /* lines of 64 bytes; LLC: a slice */
@@ -43,9 +44,9 @@ struct pmu_msr {
 /* A PCI function outside of the PMU. */
 struct pmu_function {
 	uint8_t device, function;
-	uint16_t id;	/* of the device; the vendor is Intel */
-	uint32_t class; /* class code, 24 bits */
-	uint16_t buses; /* offset of the register that tells the socket's buses; 0: none */
+	uint16_t id;	     /* of the device; the vendor is Intel */
+	uint32_t class_code; /* 24 bits */
+	uint16_t buses;	     /* offset of the register that tells the socket's buses; 0: none */
 };
 
 struct pmu_machine {
@@ -114,6 +115,7 @@ int pmu_machine_parse(struct pmu_machine **machine, struct pmu_ctx *ctx, const c
 /** Frees a machine that was read; NULL is allowed, a built-in one is not. */
 void pmu_machine_free(struct pmu_machine *machine);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

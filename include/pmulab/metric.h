@@ -7,6 +7,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /* A parsed equation. */
 struct pmu_formula;
@@ -46,6 +47,7 @@ size_t pmu_formula_selections(const struct pmu_formula *formula,
 double pmu_formula_evaluate(const struct pmu_formula *formula, const double *counts,
 			    const struct pmu_terms *terms);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

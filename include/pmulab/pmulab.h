@@ -11,6 +11,15 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
+
+/* Of these headers; that of the library is pmu_version(). */
+#define PMU_VERSION_MAJOR 0
+#define PMU_VERSION_MINOR 1
+#define PMU_VERSION_PATCH 0
+
+/** The library's version, "MAJOR.MINOR.PATCH". Constant. */
+const char *pmu_version(void);
 
 enum pmu_error {
 	PMU_E_NOMEM = -1,	/* memory ran out */
@@ -39,6 +48,14 @@ void pmu_ctx_free(struct pmu_ctx *ctx);
  */
 const char *pmu_message(const struct pmu_ctx *ctx);
 
+/**
+ * What an error code means in general, as a phrase: "unknown name".
+ * @param error  0, an enum pmu_error, or anything else, which is called an unknown error
+ * @return a constant string, never NULL
+ */
+const char *pmu_strerror(int error);
+
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -14,6 +14,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 struct pmu_process;
 
@@ -59,6 +60,7 @@ int pmu_process_read(struct pmu_process *process, struct pmu_ctx *ctx,
 		     struct pmu_process_count *counts);
 size_t pmu_process_events(const struct pmu_process *process);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -15,6 +15,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /* Bits of a register or, in memory, of a little-endian word of 64 bits. */
 struct pmu_record_part {
@@ -187,6 +188,7 @@ const struct pmu_register *pmu_record_register(const struct pmu_record *record,
 int pmu_dump_parse(struct pmu_ctx *ctx, const struct pmu_pmu *pmu, const char *line,
 		   struct pmu_register_value *value);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -11,6 +11,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 struct pmu_session;
 
@@ -59,6 +60,7 @@ int pmu_session_end(struct pmu_session *session, struct pmu_ctx *ctx);
 const struct pmu_selection *pmu_session_event(const struct pmu_session *session, unsigned event);
 size_t pmu_session_events(const struct pmu_session *session);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -28,6 +28,44 @@ const char *pmu_message(const struct pmu_ctx *ctx)
 	return ctx ? ctx->message : "";
 }
 
+#define TEXT(number)	      #number
+#define VERSION_TEXT(a, b, c) TEXT(a) "." TEXT(b) "." TEXT(c)
+
+const char *pmu_version(void)
+{
+	return VERSION_TEXT(PMU_VERSION_MAJOR, PMU_VERSION_MINOR, PMU_VERSION_PATCH);
+}
+
+const char *pmu_strerror(int error)
+{
+	switch (error) {
+	case 0:
+		return "no error";
+	case PMU_E_NOMEM:
+		return "out of memory";
+	case PMU_E_SYNTAX:
+		return "syntax error";
+	case PMU_E_UNKNOWN:
+		return "unknown name";
+	case PMU_E_RANGE:
+		return "value out of range";
+	case PMU_E_CONFLICT:
+		return "conflicting requests";
+	case PMU_E_IO:
+		return "input or output failed";
+	case PMU_E_RIGHTS:
+		return "permission denied";
+	case PMU_E_UNSUPPORTED:
+		return "not supported here";
+	case PMU_E_STATE:
+		return "call in the wrong order";
+	case PMU_E_BUSY:
+		return "counters in use";
+	default:
+		return "unknown error";
+	}
+}
+
 static size_t put_message(struct pmu_ctx *ctx, const char *format, va_list arguments)
 {
 	int length = vsnprintf(ctx->message, MESSAGE_MAX, format, arguments);

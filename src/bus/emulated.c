@@ -4,10 +4,12 @@
 
 #include "base/error.h"
 #include "bus/bus.h"
+#include "system/emul.h"
 
 struct emulated {
 	struct pmu_bus bus;
 	struct system *system;
+	bool owner; /* the computer ends with the bus */
 };
 
 static int no_answer(struct pmu_ctx *ctx, int error, const struct bus_place *place,
@@ -55,7 +57,10 @@ static int emulated_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct
 
 static void emulated_fini(struct pmu_bus *bus)
 {
-	system_free(((struct emulated *)bus)->system);
+	struct emulated *emulated = (struct emulated *)bus;
+
+	if (emulated->owner)
+		system_free(emulated->system);
 }
 
 static const struct bus_ops emulated_ops = {
@@ -69,7 +74,7 @@ struct system *bus_emulated_system(struct pmu_bus *bus)
 	return bus->ops == &emulated_ops ? ((struct emulated *)bus)->system : NULL;
 }
 
-int pmu_bus_emulated(struct pmu_bus **out, struct pmu_ctx *ctx, const struct pmu_machine *machine)
+static int open_bus(struct emulated **out, struct pmu_ctx *ctx, const struct pmu_machine *machine)
 {
 	const struct pmu_pmu *pmu = pmu_find_pmu(machine->pmu);
 	struct emulated *emulated;
@@ -83,19 +88,40 @@ int pmu_bus_emulated(struct pmu_bus **out, struct pmu_ctx *ctx, const struct pmu
 	if (!emulated)
 		return error_set(ctx, PMU_E_NOMEM, "out of memory for machine %s", machine->name);
 	error = bus_init(&emulated->bus, ctx, &emulated_ops, pmu, machine->sockets);
-	if (error)
-		goto fail_bus;
-	error = system_new(&emulated->system, ctx, machine);
-	if (error)
-		goto fail_system;
+	if (error) {
+		free(emulated);
+		return error;
+	}
 	emulated->bus.emulated = true;
 	emulated->bus.way = "the emulated machine";
-	*out = &emulated->bus;
+	*out = emulated;
 	return 0;
+}
 
-fail_system:
-	bus_map_fini(&emulated->bus.map);
-fail_bus:
-	free(emulated);
+int pmu_emul_bus(struct pmu_bus **bus, struct pmu_ctx *ctx, struct pmu_emul *emul)
+{
+	struct emulated *emulated;
+	int error = open_bus(&emulated, ctx, pmu_emul_machine(emul));
+
+	if (error)
+		return error;
+	emulated->system = emul_system(emul);
+	*bus = &emulated->bus;
+	return 0;
+}
+
+int pmu_bus_emulated(struct pmu_bus **bus, struct pmu_ctx *ctx, const struct pmu_machine *machine)
+{
+	struct emulated *emulated;
+	int error = open_bus(&emulated, ctx, machine);
+
+	if (error)
+		return error;
+	emulated->owner = true;
+	error = system_new(&emulated->system, ctx, machine);
+	if (error)
+		pmu_bus_free(&emulated->bus);
+	else
+		*bus = &emulated->bus;
 	return error;
 }

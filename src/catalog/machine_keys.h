@@ -2,6 +2,7 @@
 #ifndef CATALOG_MACHINE_KEYS_H
 #define CATALOG_MACHINE_KEYS_H
 
+#include <jansson.h>
 #include <stddef.h>
 
 #include "pmulab/machine.h"
@@ -42,6 +43,14 @@ struct machine_sources {
 /* Generated: the sources of the built-in machines and of what they are based on. */
 extern const struct machine_source machine_source_table[];
 extern const size_t machine_source_count;
+
+/**
+ * Parses a description and lays it over what it is based on.
+ * @return 0, PMU_E_SYNTAX, PMU_E_UNKNOWN for a base that is not there, or PMU_E_NOMEM; *root is the
+ *         caller's, also after an error
+ */
+int machine_source_load(json_t **root, struct pmu_ctx *ctx, const struct machine_sources *bases,
+			const char *text, size_t length, const char *from);
 
 /**
  * Reads a description and checks it against its PMU.

@@ -4,25 +4,20 @@
  */
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/name.h"
 #include "catalog/machine_keys.h"
 #include "pmulab/catalog.h"
 
-#define FILE_MAX   (1 << 20) /* bytes */
-#define BASES_MAX  8	     /* one on the other */
-#define NAME_MAX_  63
-#define CPUID_REGS 4
+#define MACHINE_NAME_MAX 63
+#define CPUID_REGS	 4
 
 /* A machine that was read: texts stand in @root. */
 struct machine_read {
@@ -119,7 +114,7 @@ static int read_members(const struct reader *reader, const char *key, json_t *va
 	size_t found = 0;
 
 	if (!json_is_object(value))
-		return wrong(reader, PMU_E_SYNTAX, key, "is no entry");
+		return wrong(reader, PMU_E_SYNTAX, key, "not an entry");
 	json_object_foreach(value, name, entry)
 	{
 		size_t i = 0;
@@ -225,7 +220,7 @@ static int read_function(const struct reader *reader, const char *name, json_t *
 		error = wrong(reader, PMU_E_RANGE, name,
 			      "id has 16 bits, class 24, buses is the offset of a dword");
 	function->id = (uint16_t)members[0].value;
-	function->class = members[1].value;
+	function->class_code = members[1].value;
 	function->buses = (uint16_t)members[2].value;
 	return error;
 }
@@ -253,7 +248,7 @@ static int read_list(const struct reader *reader, const struct machine_key *key,
 	json_t *entry;
 
 	if (!json_is_object(value))
-		return wrong(reader, PMU_E_SYNTAX, key->name, "is no entry");
+		return wrong(reader, PMU_E_SYNTAX, key->name, "not an entry");
 	if (!json_object_size(value))
 		return 0;
 	*entries = calloc(json_object_size(value), list->size);
@@ -319,7 +314,7 @@ static int read_keys(const struct reader *reader, json_t *root, struct pmu_machi
 /* A name can be typed as an argument, and stands in file names. */
 static bool is_name(const char *name)
 {
-	if (!isalnum((unsigned char)*name) || strlen(name) > NAME_MAX_)
+	if (!isalnum((unsigned char)*name) || strlen(name) > MACHINE_NAME_MAX)
 		return false;
 	return name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 				 "0123456789_.-")] == '\0';
@@ -353,7 +348,7 @@ static int check(const struct reader *reader, const struct pmu_machine *machine)
 
 	if (!is_name(machine->name))
 		return wrong(reader, PMU_E_SYNTAX, "name",
-			     "is no name: letters, digits, \"_.-\", at most %d", NAME_MAX_);
+			     "is no name: letters, digits, \"_.-\", at most %d", MACHINE_NAME_MAX);
 	if (!pmu)
 		return wrong(reader, PMU_E_UNKNOWN, "pmu", "the catalog has no \"%s\"",
 			     machine->pmu);
@@ -388,79 +383,6 @@ static int check(const struct reader *reader, const struct pmu_machine *machine)
 	return 0;
 }
 
-static int parse_json(const struct reader *reader, const char *text, size_t length, json_t **root)
-{
-	json_error_t error;
-
-	*root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
-	if (!*root)
-		return error_set(reader->ctx, PMU_E_SYNTAX, "%s:%d:%d: %s", reader->from,
-				 error.line, error.column, error.text);
-	if (json_is_object(*root))
-		return 0;
-	json_decref(*root);
-	*root = NULL;
-	return error_set(reader->ctx, PMU_E_SYNTAX, "%s: not an entry", reader->from);
-}
-
-/* RFC 7396: what is null goes, entries are changed key by key, all else is replaced. */
-static int change(json_t *base, json_t *changes)
-{
-	const char *name;
-	json_t *value;
-
-	json_object_foreach(changes, name, value)
-	{
-		json_t *old = json_object_get(base, name);
-		int failed = 0;
-
-		if (json_is_null(value))
-			json_object_del(base, name);
-		else if (json_is_object(value) && json_is_object(old))
-			failed = change(old, value);
-		else
-			failed = json_object_set(base, name, value);
-		if (failed)
-			return failed;
-	}
-	return 0;
-}
-
-static const struct machine_source *find_source(const struct machine_sources *bases,
-						const char *name)
-{
-	for (size_t i = 0; i < bases->count; i++)
-		if (name_equal(bases->all[i].name, name))
-			return &bases->all[i];
-	return NULL;
-}
-
-/* Lays *root over what it is based on. */
-static int resolve(const struct reader *reader, const struct machine_sources *bases, json_t **root)
-{
-	for (int depth = 0; json_object_get(*root, "base"); depth++) {
-		json_t *named = json_object_get(*root, "base"), *base;
-		const struct machine_source *source = NULL;
-		int error;
-
-		if (json_is_string(named))
-			source = find_source(bases, json_string_value(named));
-		if (!source || depth == BASES_MAX)
-			return wrong(reader, PMU_E_UNKNOWN, "base", "names no known description");
-		error = parse_json(&(struct reader){reader->ctx, source->name}, source->text,
-				   strlen(source->text), &base);
-		if (error)
-			return error;
-		json_object_del(*root, "base");
-		error = change(base, *root);
-		json_decref(*root);
-		*root = base;
-		if (error)
-			return wrong(reader, PMU_E_NOMEM, "base", "out of memory");
-	}
-	return 0;
-}
-
 int machine_parse(struct pmu_machine **machine, struct pmu_ctx *ctx,
 		  const struct machine_sources *bases, const char *text, size_t length,
 		  const char *from)
@@ -471,9 +393,7 @@ int machine_parse(struct pmu_machine **machine, struct pmu_ctx *ctx,
 
 	if (!read)
 		return error_set(ctx, PMU_E_NOMEM, "out of memory for a machine");
-	error = parse_json(&reader, text, length, &read->root);
-	if (!error)
-		error = resolve(&reader, bases, &read->root);
+	error = machine_source_load(&read->root, ctx, bases, text, length, from);
 	if (!error)
 		error = read_keys(&reader, read->root, &read->machine);
 	if (!error)
@@ -504,54 +424,4 @@ void pmu_machine_free(struct pmu_machine *machine)
 	json_decref(read->root);
 	free(read->text);
 	free(read);
-}
-
-int pmu_machine_parse(struct pmu_machine **machine, struct pmu_ctx *ctx, const char *text,
-		      size_t length, const char *from)
-{
-	const struct machine_sources built_in = {machine_source_table, machine_source_count};
-
-	return machine_parse(machine, ctx, &built_in, text, length, from);
-}
-
-/* The file's bytes, at most FILE_MAX; a pipe or a device is no description. */
-static int read_file(struct pmu_ctx *ctx, const char *path, char **text, size_t *length)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), error = 0;
-	struct stat status;
-	ssize_t got = 0;
-
-	*text = NULL;
-	*length = 0;
-	if (fd < 0 || fstat(fd, &status)) {
-		error = error_set(ctx, PMU_E_IO, "cannot read %s: %s", path, strerror(errno));
-	} else if (!S_ISREG(status.st_mode) || status.st_size > FILE_MAX) {
-		error = error_set(ctx, PMU_E_IO, "%s is not a file of at most %d bytes", path,
-				  FILE_MAX);
-	} else if (!(*text = malloc((size_t)status.st_size + 1))) {
-		error = error_set(ctx, PMU_E_NOMEM, "out of memory for %s", path);
-	}
-	while (!error && *length < (size_t)status.st_size) {
-		got = read(fd, *text + *length, (size_t)status.st_size - *length);
-		if (got <= 0)
-			break;
-		*length += (size_t)got;
-	}
-	if (!error && got < 0)
-		error = error_set(ctx, PMU_E_IO, "cannot read %s: %s", path, strerror(errno));
-	if (fd >= 0)
-		close(fd);
-	return error;
-}
-
-int pmu_machine_read(struct pmu_machine **machine, struct pmu_ctx *ctx, const char *path)
-{
-	char *text;
-	size_t length;
-	int error = read_file(ctx, path, &text, &length);
-
-	if (!error)
-		error = pmu_machine_parse(machine, ctx, text, length, path);
-	free(text);
-	return error;
 }

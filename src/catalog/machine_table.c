@@ -74,7 +74,7 @@ static void print_list(const struct machine_key *key, const struct pmu_machine *
 		printf("static const struct pmu_function functions_%zu[] = {\n", index);
 		for (const struct pmu_function *f = m->functions; f < m->functions + count; f++)
 			printf("\t{%u, %u, %#x, %#x, %#x},\n", f->device, f->function, f->id,
-			       f->class, f->buses);
+			       f->class_code, f->buses);
 	}
 	puts("};");
 }

@@ -4,8 +4,7 @@
 #include <getopt.h>
 #include <string.h>
 
-#include "cli/run.h"
-#include "device/server.h"
+#include "cli/program.h"
 
 #define EXIT_FOUND 3
 
@@ -73,29 +72,30 @@ static int report(void *arg, int tool_exit)
 	return tool_exit ? EXIT_FAILED : EXIT_DONE;
 }
 
-static int lint(struct linting *linting, struct run *tool)
+static int lint(struct linting *linting, struct pmu_program *tool)
 {
-	const struct device_options options = {
+	const struct pmu_device_options options = {
+	    .size = sizeof(options),
 	    .machine = linting->arguments->machine,
 	    .name = linting->arguments->name,
 	    .wall_clock = true,
-	    .refused = lint_refused,
+	    .accessed = lint_accessed,
 	    .violated = lint_violated,
 	    .finished = report,
 	    .arg = linting,
 	};
+	struct pmu_program_result result = {.size = sizeof(result)};
 	const struct cli *cli = linting->cli;
-	struct device_server *server;
-	int code, exit, error = device_server_new(&server, cli->ctx, &options);
+	struct pmu_device *device;
+	int code, exit = 0, error = pmu_device_new(&device, cli->ctx, &options);
 
 	if (error)
 		return cli_fail(cli, error);
-	tool->watch = device_server_watch(server);
-	code = run_program(cli, tool, -1, &exit);
+	error = pmu_device_run(device, cli->ctx, tool, &result);
+	code = program_said(cli, error, &result, linting->argv);
 	/* A tool that never ran broke no rule, and kept none. */
-	if (!code)
-		error = device_server_finish(server, cli->ctx, exit, &exit);
-	device_server_free(server);
+	error = code ? 0 : pmu_device_finish(device, cli->ctx, result.exit, &exit);
+	pmu_device_free(device);
 	if (error)
 		return cli_fail(cli, error);
 	return code ? code : exit;
@@ -109,7 +109,8 @@ int cli_lint(struct cli *cli, int argc, char **argv)
 	    {"help", no_argument, NULL, 'h'},	       {0}};
 	struct arguments arguments = {0};
 	struct linting linting = {.cli = cli, .arguments = &arguments};
-	struct run tool;
+	const struct pmu_program_options as_tool = {.tool = true};
+	struct pmu_program *tool;
 	int code = 0;
 
 	cli->out = stderr;
@@ -139,18 +140,18 @@ int cli_lint(struct cli *cli, int argc, char **argv)
 	}
 	if (!arguments.machine)
 		return cli_error(cli, EXIT_USAGE,
-				 "-M MACHINE is missing; pmulab machines lists the machines");
+				 "-M MACHINE is needed; pmulab machines shows them");
 	if (optind == argc)
 		return cli_error(cli, EXIT_USAGE, "TOOL is missing; see pmulab lint --help");
-	code = run_prepare_tool(cli, &tool, argv + optind, arguments.machine);
+	code = program_find(cli, &tool, argv + optind, arguments.machine, &as_tool);
 	if (code)
 		return code;
 	lint_init(&linting.found, arguments.machine);
 	linting.argv = argv + optind;
 	code = open_output(cli, arguments.output);
 	if (!code)
-		code = lint(&linting, &tool);
+		code = lint(&linting, tool);
 	lint_fini(&linting.found);
-	run_release(&tool);
+	pmu_program_free(tool);
 	return code;
 }

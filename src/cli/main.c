@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -49,6 +50,9 @@ static int end_output(int code)
 {
 	bool failed = ferror(stdout);
 
+	/* Whoever failed to write it has said so. */
+	if (failed && code)
+		return code;
 	errno = 0;
 	if (!fflush(stdout) && !failed)
 		return code;
@@ -79,8 +83,23 @@ static int run(const char *name, cli_command *command, int argc, char **argv)
 	return end_output(code);
 }
 
+static void nothing(int number)
+{
+	(void)number;
+}
+
+/* A file beyond the limit of its size is an error that is reported; programs get their signal. */
+static void survive_limits(void)
+{
+	struct sigaction before;
+
+	if (!sigaction(SIGXFSZ, NULL, &before) && before.sa_handler == SIG_DFL)
+		signal(SIGXFSZ, nothing);
+}
+
 int main(int argc, char **argv)
 {
+	survive_limits();
 	if (descriptors_fill())
 		return EXIT_FAILED;
 	if (argc < 2) {
@@ -92,7 +111,7 @@ int main(int argc, char **argv)
 		return EXIT_DONE;
 	}
 	if (!strcmp(argv[1], "--version")) {
-		puts("pmulab " PMULAB_VERSION);
+		printf("pmulab %s\n", pmu_version());
 		return EXIT_DONE;
 	}
 	for (size_t i = 0; i < COMMAND_COUNT; i++)

@@ -4,9 +4,8 @@
 #include <string.h>
 
 #include "base/list.h"
-#include "bus/emulated.h"
 #include "cli/host.h"
-#include "cli/run.h"
+#include "cli/program.h"
 #include "cli/stat.h"
 
 static void usage(FILE *file)
@@ -117,32 +116,33 @@ static void warn_absent(const struct cli *cli, const struct stat_run *run)
 }
 
 /* Programs, runs, reads. Everything that can be wrong in what the user wrote is found before. */
-static int measure(const struct cli *cli, struct stat_run *run, const struct run *program)
+static int measure(const struct cli *cli, struct stat_run *run, struct pmu_program *program,
+		   char **argv)
 {
-	struct system *system = bus_emulated_system(run->traced ? run->traced : run->bus);
-	struct machine *machine = system_machine(system);
-	uint64_t start;
+	struct pmu_program_result result = {.size = sizeof(result)};
 	int code, error = pmu_session_start(run->session, cli->ctx);
+	double start;
 
 	if (error)
 		return cli_fail(cli, error);
 	run->started = true;
 	warn_absent(cli, run);
-	start = machine_now(machine);
-	code = run_program(cli, program, system_fd(system), &run->exit);
+	start = pmu_emul_time_ns(run->emul);
+	error = pmu_program_run(program, cli->ctx, run->emul, &result);
+	code = program_said(cli, error, &result, argv);
 	/* Of a program that never ran there are no counts, not even 0. */
 	if (code)
 		return code;
+	run->exit = result.exit;
 	run->ran = true;
-	machine_drain(machine);
 	error = pmu_session_stop(run->session, cli->ctx);
 	if (!error)
 		error = pmu_session_read(run->session, cli->ctx, &run->counts, &run->count_count);
 	if (error)
 		return cli_fail(cli, error);
-	run->seconds =
-	    (double)(machine_now(machine) - start) / (double)machine_ticks_per_second(machine);
-	machine_truth(machine, &run->truth);
+	run->seconds = (pmu_emul_time_ns(run->emul) - start) * 1e-9;
+	run->statistics.size = sizeof(run->statistics);
+	pmu_emul_statistics(run->emul, &run->statistics);
 	return 0;
 }
 
@@ -196,13 +196,20 @@ static int trace_registers(const struct cli *cli, struct stat_run *run)
 	return 0;
 }
 
+static int open_emulated(const struct cli *cli, struct stat_run *run)
+{
+	int error = pmu_emul_new(&run->emul, cli->ctx, run->machine);
+
+	return error ? error : pmu_emul_bus(&run->bus, cli->ctx, run->emul);
+}
+
 static int open_session(const struct cli *cli, struct stat_run *run,
 			const struct arguments *arguments)
 {
 	int code = 0, error = 0;
 
 	if (run->machine && !run->options.dry_run)
-		error = pmu_bus_emulated(&run->bus, cli->ctx, run->machine);
+		error = open_emulated(cli, run);
 	else
 		code = host_open(cli, run, arguments->event_count ? arguments->events[0] : NULL);
 	if (error)
@@ -232,15 +239,16 @@ static int open_output(struct cli *cli, const struct stat_run *run)
 
 static int measure_emulated(struct cli *cli, struct stat_run *run, char **argv)
 {
-	struct run program;
-	int code = run_prepare(cli, &program, argv, run->machine);
+	const struct pmu_program_options options = {0};
+	struct pmu_program *program;
+	int code = program_find(cli, &program, argv, run->machine, &options);
 
 	if (code)
 		return code;
 	code = open_output(cli, run);
 	if (!code)
-		code = measure(cli, run, &program);
-	run_release(&program);
+		code = measure(cli, run, program, argv);
+	pmu_program_free(program);
 	return code;
 }
 
@@ -280,6 +288,7 @@ static void stat_release(struct stat_run *run)
 	pmu_session_free(run->session);
 	pmu_bus_free(run->bus);
 	pmu_bus_free(run->traced);
+	pmu_emul_free(run->emul);
 }
 
 static int add_process_event(const struct cli *cli, struct stat_run *run, const char *text)

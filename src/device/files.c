@@ -73,6 +73,20 @@ static void fill_status(const struct device_node *node, uint32_t index, struct s
 	};
 }
 
+/* Ends a request with what libfuse says to its answer; who was interrupted waits for none. */
+static void answered(const struct device_contents *contents, int error)
+{
+	if (error && error != -ENOENT)
+		contents->broken();
+}
+
+/* Who it is for is asked first: the request is gone with its answer. */
+#define ANSWER(request, reply)                                                                     \
+	do {                                                                                       \
+		const struct device_contents *served = contents_of(request);                       \
+		answered(served, reply);                                                           \
+	} while (0)
+
 static void serve_lookup(fuse_req_t request, fuse_ino_t folder, const char *name)
 {
 	const struct device_tree *tree = contents_of(request)->tree;
@@ -83,12 +97,12 @@ static void serve_lookup(fuse_req_t request, fuse_ino_t folder, const char *name
 	};
 
 	if (child == DEVICE_NONE) {
-		fuse_reply_err(request, ENOENT);
+		ANSWER(request, fuse_reply_err(request, ENOENT));
 		return;
 	}
 	entry.ino = inode_of(child);
 	fill_status(&tree->nodes[child], child, &entry.attr);
-	fuse_reply_entry(request, &entry);
+	ANSWER(request, fuse_reply_entry(request, &entry));
 }
 
 static void serve_getattr(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *info)
@@ -97,7 +111,7 @@ static void serve_getattr(fuse_req_t request, fuse_ino_t inode, struct fuse_file
 
 	(void)info;
 	fill_status(node_of(request, inode), index_of(inode), &status);
-	fuse_reply_attr(request, &status, TIMEOUT_SECONDS);
+	ANSWER(request, fuse_reply_attr(request, &status, TIMEOUT_SECONDS));
 }
 
 /* Opening for writing truncates, as the shell does it: devices have no length to change. */
@@ -107,14 +121,14 @@ static void serve_setattr(fuse_req_t request, fuse_ino_t inode, struct stat *wan
 	(void)wanted;
 	if (which & ~(FUSE_SET_ATTR_SIZE | FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_MTIME |
 		      FUSE_SET_ATTR_CTIME | FUSE_SET_ATTR_ATIME_NOW | FUSE_SET_ATTR_MTIME_NOW))
-		fuse_reply_err(request, EPERM);
+		ANSWER(request, fuse_reply_err(request, EPERM));
 	else
 		serve_getattr(request, inode, info);
 }
 
 static void serve_readlink(fuse_req_t request, fuse_ino_t inode)
 {
-	fuse_reply_readlink(request, node_of(request, inode)->text);
+	ANSWER(request, fuse_reply_readlink(request, node_of(request, inode)->text));
 }
 
 /* Every access goes to the device, at its own offset and of its own size. */
@@ -122,7 +136,7 @@ static void serve_open(fuse_req_t request, fuse_ino_t inode, struct fuse_file_in
 {
 	(void)inode;
 	info->direct_io = 1;
-	fuse_reply_open(request, info);
+	ANSWER(request, fuse_reply_open(request, info));
 }
 
 static void read_text(fuse_req_t request, const struct device_node *node, size_t size, off_t offset)
@@ -130,15 +144,15 @@ static void read_text(fuse_req_t request, const struct device_node *node, size_t
 	size_t from = (size_t)offset < node->length ? (size_t)offset : node->length;
 	size_t left = node->length - from;
 
-	fuse_reply_buf(request, node->text + from, size < left ? size : left);
+	ANSWER(request, fuse_reply_buf(request, node->text + from, size < left ? size : left));
 }
 
 static void reply_read(fuse_req_t request, const char *buffer, ssize_t bytes)
 {
 	if (bytes < 0)
-		fuse_reply_err(request, (int)-bytes);
+		ANSWER(request, fuse_reply_err(request, (int)-bytes));
 	else
-		fuse_reply_buf(request, buffer, (size_t)bytes);
+		ANSWER(request, fuse_reply_buf(request, buffer, (size_t)bytes));
 }
 
 static void serve_read(fuse_req_t request, fuse_ino_t inode, size_t size, off_t offset,
@@ -171,7 +185,7 @@ static void serve_read(fuse_req_t request, fuse_ino_t inode, size_t size, off_t 
 					   offset));
 		break;
 	default:
-		fuse_reply_err(request, EISDIR);
+		ANSWER(request, fuse_reply_err(request, EISDIR));
 	}
 }
 
@@ -189,9 +203,9 @@ static void serve_write(fuse_req_t request, fuse_ino_t inode, const char *buffer
 		bytes = device_pci_write(contents->access, &contents->functions->all[node->number],
 					 buffer, size, offset);
 	if (bytes < 0)
-		fuse_reply_err(request, (int)-bytes);
+		ANSWER(request, fuse_reply_err(request, (int)-bytes));
 	else
-		fuse_reply_write(request, (size_t)bytes);
+		ANSWER(request, fuse_reply_write(request, (size_t)bytes));
 }
 
 /* An entry's position is its node: reading goes on behind it. lseek() sets any position. */
@@ -224,7 +238,7 @@ static void serve_readdir(fuse_req_t request, fuse_ino_t inode, size_t size, off
 			break;
 		used += length;
 	}
-	fuse_reply_buf(request, buffer, used);
+	ANSWER(request, fuse_reply_buf(request, buffer, used));
 }
 
 static const struct fuse_lowlevel_ops operations = {
@@ -237,6 +251,14 @@ static const struct fuse_lowlevel_ops operations = {
     .write = serve_write,
     .readdir = serve_readdir,
 };
+
+/* Every failure is reported once, by who needed the file. */
+static void ignore(enum fuse_log_level level, const char *format, va_list arguments)
+{
+	(void)level;
+	(void)format;
+	(void)arguments;
+}
 
 /* @return whether there may be a request; false: the threads end */
 static bool wait_for_request(const struct device_files *files)
@@ -263,6 +285,8 @@ static void *work(void *argument)
 
 		if (bytes == -EINTR || bytes == -EAGAIN)
 			continue;
+		if (bytes < 0)
+			worker->files->contents.broken();
 		if (bytes <= 0)
 			break;
 		fuse_session_process_buf(session, &worker->buffer);
@@ -316,6 +340,7 @@ int device_files_new(struct device_files **out, struct pmu_ctx *ctx,
 		close(fuse);
 		return error_set(ctx, PMU_E_NOMEM, "out of memory for device files");
 	}
+	fuse_set_log_func(ignore);
 	files->contents = *contents;
 	files->end = files->waiting = -1;
 	files->session = fuse_session_new(&arguments, &operations, sizeof(operations), files);

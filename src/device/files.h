@@ -10,6 +10,8 @@ struct device_files;
 
 /* What the files are and lead to; all outlives the server. */
 struct device_contents {
+	/* A request cannot be answered, so that who made it would wait for ever. No return. */
+	void (*broken)(void);
 	const struct device_tree *tree;
 	const struct device_access *access;
 	const struct pci_functions *functions;

@@ -128,20 +128,27 @@ static int make_dev(void)
 	return umount2(STAGE, MNT_DETACH);
 }
 
-static bool is_there(const char *path)
+/* @return 1, 0, or -1 where nobody can tell */
+static int is_there(const char *path)
 {
 	struct stat status;
 
-	return !lstat(path, &status);
+	if (!lstat(path, &status))
+		return 1;
+	return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
 }
 
 static int show(struct pmu_ctx *ctx, const struct place *place)
 {
 	char from[PATH_MAX], to[PATH_MAX];
+	int there;
 
 	snprintf(to, sizeof(to), "/%s", place->path);
 	snprintf(from, sizeof(from), STAGE "/%s", place->path);
-	if (!is_there(to)) {
+	there = is_there(to);
+	if (there < 0)
+		return error_set(ctx, PMU_E_IO, "cannot look at %s: %s", to, strerror(errno));
+	if (!there) {
 		if (place->absent == ABSENT_LEAVE)
 			return 0;
 		if (place->absent == ABSENT_MAKE_DEV && make_dev())
@@ -212,21 +219,23 @@ int namespace_join(struct pmu_ctx *ctx, int fd)
 	return error;
 }
 
-/* Whether the file of a process, a link of the kernel's, leads to @wanted. */
-static bool leads_to(pid_t pid, const char *file, const struct stat *wanted)
+/* Where the file of a process, a link of the kernel's, leads to. */
+static int look_at(pid_t pid, const char *file, struct stat *status)
 {
 	char path[64];
-	struct stat status;
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", pid, file);
-	return !stat(path, &status) && is_same(&status, wanted);
+	return stat(path, status);
 }
 
 /* By a descriptor that is opened first: the number may be another process's by then. */
 static bool kill_inside(pid_t pid, const struct stat *namespace, const struct stat *own)
 {
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	bool found = leads_to(pid, "ns/mnt", namespace) && !leads_to(pid, "exe", own);
+	struct stat other, program;
+	bool found = !look_at(pid, "ns/mnt", &other) && is_same(&other, namespace) &&
+		     /* Whose program nobody can tell may be this one's. */
+		     !look_at(pid, "exe", &program) && !is_same(&program, own);
 
 	if (found && fd >= 0)
 		syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);

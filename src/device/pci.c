@@ -106,7 +106,7 @@ static uint16_t read_device_id(const struct device_access *device,
 static uint32_t class_of(const struct slot *slot)
 {
 	if (slot->described)
-		return slot->described->class;
+		return slot->described->class_code;
 	return slot->counts ? CLASS_PERFORMANCE : CLASS_SYSTEM;
 }
 

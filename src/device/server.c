@@ -24,6 +24,9 @@ static int died(struct device_server *server, struct pmu_ctx *ctx)
 {
 	int status = 0;
 
+	/* It may only be the channel that has failed: it sees that nobody is there, and ends. */
+	close(server->end);
+	server->end = -1;
 	if (waitpid(server->pid, &status, 0) == server->pid)
 		server->pid = 0;
 	if (WIFSIGNALED(status))

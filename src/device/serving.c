@@ -47,10 +47,17 @@ static int make_files(struct serving *serving)
 		   : 0;
 }
 
+/* As when it is killed: the kernel ends all requests, and the other process sees that it is gone.
+ */
+static _Noreturn void give_up(void)
+{
+	_exit(EXIT_FAILURE);
+}
+
 /* @fuse is the files' from now on, also in failure. */
 static int begin(struct serving *serving, int fuse)
 {
-	const struct device_contents contents = {&serving->tree, &serving->access,
+	const struct device_contents contents = {give_up, &serving->tree, &serving->access,
 						 &serving->functions};
 	const struct device_options *options = serving->options;
 	int error = make_files(serving);

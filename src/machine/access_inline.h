@@ -35,9 +35,10 @@ struct machine_ways {
 	uint64_t line[MACHINE_L1_SETS][MACHINE_L1_WAYS]; /* virtual, UINT64_MAX for none */
 };
 
-/* A core's clock and what it has done, in the shared state. */
+/* A thread's clock on a core and what it has done there, in the shared state. */
 struct machine_progress {
 	uint64_t time; /* ticks */
+	uint64_t idle; /* ticks by which the clock was moved while the thread did not run */
 	uint64_t instructions;
 	uint64_t branches;
 	uint64_t loads, stores, locked, fetches;
@@ -78,7 +79,7 @@ struct machine_core {
 	uint64_t turn_start;   /* tick */
 	uint64_t last_meeting; /* tick: see pace_meet() */
 	uint64_t next_look;    /* instruction number: pace and turns are looked at */
-	uint64_t pace_ignored; /* clocks up to here are those of cores that do not move */
+	uint64_t pace_ignored; /* what cores show up to here they show without moving; 0: none */
 	uint64_t first_end;    /* of the misses, tick; UINT64_MAX for none */
 	uint32_t miss_count;
 	struct machine_miss misses[MACHINE_FILL_BUFFERS_MAX];

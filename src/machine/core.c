@@ -11,14 +11,14 @@
 #define TURN_PATIENCE_NS  20000000 /* then a thread goes on without its turn */
 #define LOOK_INSTRUCTIONS 1024
 
-/* Moves the clock over time in which the core did nothing. */
+/* Moves the clock over time in which the thread did nothing. */
 static void skip_to(struct machine_core *core, uint64_t time)
 {
 	struct machine_progress *progress = core->progress;
 
 	if (progress->time < time) {
-		/* In this order for who looks on: see tally.c. */
-		core->core->idle += time - progress->time;
+		/* In this order for who reads meanwhile: see tally.c. */
+		progress->idle += time - progress->time;
 		__atomic_store_n(&progress->time, time, __ATOMIC_RELEASE);
 	}
 }
@@ -33,7 +33,7 @@ static void forget_lines(struct machine_core *core)
 
 /*
  * Without the turn a thread goes on all the same: whoever has it may wait for this one in the host.
- * Two threads at once on a core cost some exactness, never the caches' order, which is under locks.
+ * Two threads at once on a core cost some exactness of time, never a count: each counts for itself.
  */
 static void take_turn(struct machine_core *core)
 {
@@ -47,6 +47,7 @@ static void take_turn(struct machine_core *core)
 		shared->last_user = core->user;
 		forget_lines(core);
 	}
+	skip_to(core, core_clock(shared));
 	core->turn_start = core->progress->time;
 	core->attention = core->next_look = 0;
 }
@@ -64,7 +65,7 @@ static void swap_turn(struct machine_core *core)
 {
 	struct core *shared = core->core;
 	uint32_t turns = __atomic_load_n(&shared->turns, __ATOMIC_RELAXED);
-	struct pace_wait wait = {0};
+	struct pace_wait wait = {.patience_ns = core->machine->patience_ns};
 
 	give_turn(core);
 	while (__atomic_load_n(&shared->turns, __ATOMIC_RELAXED) == turns && pace_wait_on(&wait))
@@ -104,7 +105,7 @@ static unsigned count_users(const struct core *shared)
 {
 	unsigned users = 0;
 
-	for (unsigned i = 0; i < CORE_USERS_MAX; i++)
+	for (unsigned i = 0; i < shared->users_high; i++)
 		users += shared->users[i] != 0;
 	return users;
 }
@@ -114,7 +115,7 @@ static void forget_dead(struct machine *machine, unsigned number, uint32_t calle
 	struct core *shared = &machine->cores[number];
 	bool died = false;
 
-	for (unsigned i = 0; i < CORE_USERS_MAX; i++) {
+	for (unsigned i = 0; i < shared->users_high; i++) {
 		uint32_t user = shared->users[i];
 
 		if (user && user != caller && !lock_thread_lives(user)) {
@@ -126,28 +127,29 @@ static void forget_dead(struct machine *machine, unsigned number, uint32_t calle
 		machine->state->pace[number] = 0;
 }
 
-/* A thread that finds the list full shares the core unlisted. */
-static void list_user(struct core *shared, uint32_t thread)
+/* There is room: see choose_core(). @return where its progress is kept */
+static struct machine_progress *list_user(struct core *shared, uint32_t thread)
 {
-	for (unsigned i = 0; i < CORE_USERS_MAX; i++)
-		if (!shared->users[i]) {
-			shared->users[i] = thread;
-			return;
-		}
+	unsigned i = 0;
+
+	while (i < shared->users_high && shared->users[i])
+		i++;
+	shared->users[i] = thread;
+	if (i == shared->users_high)
+		__atomic_store_n(&shared->users_high, i + 1, __ATOMIC_RELEASE);
+	return &shared->progress[i];
 }
 
-static void unlist_user(struct core *shared, uint32_t thread)
+static void unlist_user(struct core *shared, const struct machine_progress *progress)
 {
-	for (unsigned i = 0; i < CORE_USERS_MAX; i++)
-		if (shared->users[i] == thread) {
-			shared->users[i] = 0;
-			return;
-		}
+	shared->users[progress - shared->progress] = 0;
 }
 
-static unsigned choose_core(struct machine *machine, uint32_t thread)
+/* @return its number, -1 where all cores have as many threads as they can */
+static int choose_core(struct machine *machine, uint32_t thread)
 {
-	unsigned best = 0, fewest = UINT32_MAX;
+	unsigned fewest = CORE_USERS_MAX;
+	int best = -1;
 
 	for (unsigned i = 0; i < machine->core_count && fewest; i++) {
 		unsigned users;
@@ -155,7 +157,7 @@ static unsigned choose_core(struct machine *machine, uint32_t thread)
 		forget_dead(machine, i, thread);
 		users = count_users(&machine->cores[i]);
 		if (users < fewest) {
-			best = i;
+			best = (int)i;
 			fewest = users;
 		}
 	}
@@ -193,6 +195,7 @@ struct machine_core *machine_core_enter(struct machine *machine, struct machine_
 {
 	struct machine_core *core = aligned_alloc(64, (sizeof(*core) + 63) / 64 * 64);
 	struct core *shared;
+	int number;
 
 	if (!core)
 		return NULL;
@@ -205,16 +208,21 @@ struct machine_core *machine_core_enter(struct machine *machine, struct machine_
 	core->first_end = UINT64_MAX;
 
 	machine_hold(machine, core->thread);
-	core->number = choose_core(machine, core->thread);
+	number = choose_core(machine, core->thread);
+	if (number < 0) {
+		machine_let_go(machine);
+		free(core);
+		return NULL;
+	}
+	core->number = (unsigned)number;
 	shared = &machine->cores[core->number];
-	list_user(shared, core->thread);
+	core->progress = list_user(shared, core->thread);
 	core->user = ++machine->state->next_user;
 	if (machine->may_lean && is_alone(machine))
 		lean(machine, shared);
 	machine_let_go(machine);
 
 	core->core = shared;
-	core->progress = &shared->progress;
 	core->l1d = shared->l1d;
 	core->l1i = shared->l1i;
 	take_turn(core);
@@ -243,7 +251,7 @@ void machine_core_leave(struct machine_core *core)
 	window_drain(core);
 	machine_hold(machine, core->thread);
 	window_wait(core, stream_drain(machine, core->number, core->progress->time));
-	unlist_user(core->core, core->thread);
+	unlist_user(core->core, core->progress);
 	straighten(machine, core->core);
 	machine_let_go(machine);
 	give_turn(core);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "machine/state.h"
+#include "machine/pace.h"
 #include "machine/stream.h"
 #include "machine/tally.h"
 
@@ -209,6 +209,7 @@ int machine_open(struct machine **result, struct pmu_ctx *ctx, const struct pmu_
 	set_clocks(machine);
 	set_views(machine);
 	machine->may_lean = lock_may_lean();
+	machine->patience_ns = PACE_PATIENCE_NS;
 	if (fresh)
 		for (size_t i = 0; i < channel_count(desc); i++)
 			memory_init(&machine->channels[i], desc);
@@ -278,8 +279,7 @@ uint64_t machine_now(const struct machine *machine)
 	uint64_t now = __atomic_load_n(&machine->state->horizon, __ATOMIC_RELAXED);
 
 	for (unsigned i = 0; i < machine->core_count; i++)
-		now = machine_max(
-		    now, __atomic_load_n(&machine->cores[i].progress.time, __ATOMIC_RELAXED));
+		now = machine_max(now, core_clock(&machine->cores[i]));
 	return now;
 }
 

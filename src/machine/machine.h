@@ -52,7 +52,8 @@ void machine_space_free(struct machine_space *space);
 /**
  * Puts a thread on a core: the free one with the lowest number, or, where all are taken, the least
  * loaded one, which its threads then share in turns. Its clock starts at no less than @not_before.
- * The calling thread holds the core until it pauses or leaves.
+ * The calling thread holds the core until it pauses or leaves. NULL where there is no memory, or
+ * where each core has 1,024 threads.
  */
 struct machine_core *machine_core_enter(struct machine *machine, struct machine_space *space,
 					uint64_t not_before);

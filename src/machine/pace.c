@@ -3,10 +3,9 @@
 #include <sched.h>
 #include <time.h>
 
-#define MEETING_CYCLES 1000    /* before something shared is taken, so far ahead at most */
-#define MEETING_EVERY  500     /* cycles between looks for that */
-#define PATIENCE_NS    2000000 /* the host may have stopped the others */
-#define YIELDS	       200     /* what a core is behind costs microseconds; after that a nap */
+#define MEETING_CYCLES 1000 /* before something shared is taken, so far ahead at most */
+#define MEETING_EVERY  500  /* cycles between looks for that */
+#define YIELDS	       200  /* what a core is behind costs microseconds; after that a nap */
 #define NAP_NS	       50000
 
 static uint64_t host_ns(void)
@@ -22,7 +21,8 @@ bool pace_wait_on(struct pace_wait *wait)
 	uint64_t now = host_ns();
 
 	if (!wait->rounds)
-		wait->deadline = now + PATIENCE_NS;
+		wait->deadline =
+		    wait->patience_ns > UINT64_MAX - now ? UINT64_MAX : now + wait->patience_ns;
 	if (now >= wait->deadline)
 		return false;
 	if (wait->rounds++ < YIELDS)
@@ -48,10 +48,10 @@ void pace_hide(struct machine_core *core)
 }
 
 /*
- * Whether a core that can move is more than @cycles behind; @clock receives the latest clock of
- * such cores. Those of the caller's own thread cannot move while it waits.
+ * Whether a core that can move is more than @cycles behind; @shown receives the latest that such
+ * cores show. Those of the caller's own thread cannot move while it waits.
  */
-static bool is_ahead(const struct machine_core *core, uint64_t cycles, uint64_t *clock)
+static bool is_ahead(const struct machine_core *core, uint64_t cycles, uint64_t *shown)
 {
 	const struct machine *machine = core->machine;
 	uint64_t limit = cycles * machine->core_ticks, now = core->progress->time;
@@ -59,22 +59,22 @@ static bool is_ahead(const struct machine_core *core, uint64_t cycles, uint64_t 
 
 	if (now <= limit)
 		return false;
-	*clock = 0;
+	*shown = 0;
 	for (unsigned i = 0; i < machine->core_count; i++) {
 		uint64_t other = __atomic_load_n(&machine->state->pace[i], __ATOMIC_RELAXED);
 
-		if (!other || other - 1 >= now - limit || other - 1 <= core->pace_ignored ||
+		if (other <= core->pace_ignored || other - 1 >= now - limit ||
 		    lock_owner(&machine->cores[i].turn) == core->thread)
 			continue;
 		ahead = true;
-		*clock = machine_max(*clock, other - 1);
+		*shown = machine_max(*shown, other);
 	}
 	return ahead;
 }
 
 void pace_keep(struct machine_core *core, uint64_t cycles)
 {
-	struct pace_wait wait = {0};
+	struct pace_wait wait = {.patience_ns = core->machine->patience_ns};
 	uint64_t behind;
 
 	while (is_ahead(core, cycles, &behind))

@@ -7,6 +7,8 @@
 
 #include "machine/state.h"
 
+#define PACE_PATIENCE_NS 2000000 /* the host may have stopped the others */
+
 /** Shows the core's clock to the others; hides it while nobody runs there. */
 void pace_show(struct machine_core *core);
 void pace_hide(struct machine_core *core);
@@ -20,12 +22,13 @@ void pace_keep(struct machine_core *core, uint64_t cycles);
  */
 void pace_meet(struct machine_core *core);
 
-/* Zeroed: waiting for another thread begins. */
+/* Waiting for another thread; the rest is zero when it begins. */
 struct pace_wait {
+	uint64_t patience_ns; /* as in struct machine */
 	unsigned rounds;
 	uint64_t deadline; /* host, ns */
 };
-/** Gives the host's processor away for a moment. @return false where 2 ms have passed in all */
+/** Gives the host's processor away for a moment. @return false where the patience is at its end */
 bool pace_wait_on(struct pace_wait *wait);
 
 #endif

@@ -321,9 +321,9 @@ struct private_answer private_fetch(struct machine *machine, unsigned number, ui
 	slot = private_fetch_near(machine, number, line, machine->holder);
 	if (slot >= 0)
 		return (struct private_answer){ticks, slot};
-	core->l1i_misses++;
 	answer = ask(machine, number, REQUEST_READ_CODE, line, now + ticks);
 	hold_caches(machine, core);
+	core->l1i_misses++;
 	l2_fill(machine, number, line, LINE_S, now + ticks);
 	slot = l1i_fill(core, line);
 	release_caches(machine, core);

@@ -31,7 +31,7 @@
 #define TOR_MAX		 20
 #define TRACKER_MAX	 128
 #define WC_BUFFERS	 10
-#define CORE_USERS_MAX	 64
+#define CORE_USERS_MAX	 1024 /* threads on a core at once */
 #define TALLIES		 7
 
 /* States of a line in any cache; the order matters: see MACHINE_TAG_*. LLC only: F. */
@@ -58,13 +58,16 @@ struct wc_buffer {
 };
 
 struct core {
-	struct machine_progress progress; /* written by the holder only */
-	struct lock caches;		  /* see private.c */
-	/* Beside the progress: who looks at counters looks at these of every core. */
-	_Alignas(64) uint64_t idle; /* ticks by which the clock was moved while nobody ran */
-	uint64_t l2_misses, llc_misses;
+	struct lock caches;  /* see private.c */
+	uint32_t users_high; /* users[] and progress[] from here on were never used */
+	_Alignas(64) uint64_t l2_misses, llc_misses;
 	uint64_t told_at;	/* see tally.c */
 	uint64_t told[TALLIES]; /* of each tally */
+	/*
+	 * By user. Each is written by its thread alone, so that nothing is lost where two run at
+	 * once; who comes to its place later adds to it. The core did the sum of them.
+	 */
+	_Alignas(64) struct machine_progress progress[CORE_USERS_MAX];
 	_Alignas(64) uint32_t l1d[L1_SETS * L1_WAYS];
 	uint32_t l1i[L1_SETS * L1_WAYS];
 	uint8_t l1d_plru[L1_SETS];
@@ -127,8 +130,9 @@ struct machine {
 	struct llc_set *llc;		 /* see place_set() */
 	struct memory_view *views;	 /* as channels */
 	uint32_t holder;		 /* thread that has the lock, if one of this process has */
-	bool may_lean;			 /* locks can lean to threads of this process */
-	struct signal_port port;	 /* announce == NULL: nobody listens */
+	uint64_t patience_ns; /* cores that are behind are waited for that long; UINT64_MAX: ever */
+	bool may_lean;	      /* locks can lean to threads of this process */
+	struct signal_port port; /* announce == NULL: nobody listens */
 
 	uint64_t core_ticks, uclk_ticks, dclk_ticks, bclk_ticks, ticks_per_second;
 	unsigned core_count;	 /* of all sockets */
@@ -157,6 +161,20 @@ static inline bool machine_armed(const struct machine *machine, enum pmu_signal_
 static inline void machine_announce(const struct machine *machine, const struct signal *signal)
 {
 	machine->port.announce(machine->port.listener, signal);
+}
+
+/** The latest clock of the core's threads, ticks. */
+static inline uint64_t core_clock(const struct core *core)
+{
+	uint32_t users = __atomic_load_n(&core->users_high, __ATOMIC_ACQUIRE);
+	uint64_t clock = 0;
+
+	for (uint32_t i = 0; i < users; i++) {
+		uint64_t time = __atomic_load_n(&core->progress[i].time, __ATOMIC_RELAXED);
+
+		clock = time > clock ? time : clock;
+	}
+	return clock;
 }
 
 static inline unsigned machine_socket(const struct machine *machine, unsigned core)

@@ -5,15 +5,20 @@
 static void add_core(const struct machine *machine, const struct core *core,
 		     struct machine_truth *truth)
 {
-	const struct machine_progress *progress = &core->progress;
+	uint64_t ticks = 0;
 
-	truth->instructions += progress->instructions;
-	truth->branches += progress->branches;
-	truth->cycles += (progress->time - core->idle) / machine->core_ticks;
-	truth->loads += progress->loads;
-	truth->stores += progress->stores;
-	truth->locked += progress->locked;
-	truth->fetches += progress->fetches;
+	for (uint32_t i = 0; i < core->users_high; i++) {
+		const struct machine_progress *progress = &core->progress[i];
+
+		ticks += progress->time - progress->idle;
+		truth->instructions += progress->instructions;
+		truth->branches += progress->branches;
+		truth->loads += progress->loads;
+		truth->stores += progress->stores;
+		truth->locked += progress->locked;
+		truth->fetches += progress->fetches;
+	}
+	truth->cycles += ticks / machine->core_ticks;
 	truth->nt_stores += core->nt_stores;
 	truth->wc_lines += core->wc_lines;
 	truth->l1d_misses += core->l1d_misses;

@@ -58,10 +58,16 @@ static uint64_t box_bits(const struct pmu_box *box, enum pmu_field_role role)
 	return ctl ? pmu_field_bits(ctl, role, 0) : 0;
 }
 
+/* Bits of a box's control that freeze it; a freeze may have an enable of its own. */
+static uint64_t freeze_bits(const struct pmu_box *box)
+{
+	return box_bits(box, PMU_FIELD_FREEZE) | box_bits(box, PMU_FIELD_FREEZE_ENABLE);
+}
+
 /* What freezes a box in whatever is written to its control: its counters go on with a 0. */
 static uint64_t freeze_level(const struct pmu_box *box)
 {
-	return box_bits(box, PMU_FIELD_UNFREEZE) ? 0 : box_bits(box, PMU_FIELD_FREEZE);
+	return box_bits(box, PMU_FIELD_UNFREEZE) ? 0 : freeze_bits(box);
 }
 
 bool session_freezes_box(const struct pmu_session *session, const struct pmu_box *box)
@@ -114,9 +120,8 @@ static int freeze_units(struct pmu_session *session, struct pmu_ctx *ctx)
 		struct pmu_ctx *told = error ? NULL : ctx;
 
 		if (session_freezes_box(session, unit->box))
-			error =
-			    error_first(error, write_role(session, told, unit, PMU_ROLE_BOX_CTL, 0,
-							  box_bits(unit->box, PMU_FIELD_FREEZE)));
+			error = error_first(error, write_role(session, told, unit, PMU_ROLE_BOX_CTL,
+							      0, freeze_bits(unit->box)));
 		else if (!session->global_ctl && !gate_of(unit->box))
 			error = error_first(error, disable_unit(session, told, unit));
 	}

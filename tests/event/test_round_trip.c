@@ -113,6 +113,7 @@ static const struct layout layouts[] = {
     {"xeon-e5v4", "core", 0, 8, 1 << 22, 3 << 16}, /* 325384: as nehalem's */
     {"xeon-e5v4", NULL, 0, 8, 1 << 22, 0},
     /* 327043-001 tables 2-2, 2-35, 2-61: the same */
+    {"xeon-e5", "core", 0, 8, 1 << 22, 3 << 16},
     {"xeon-e5", NULL, 0, 8, 1 << 22, 0},
     /* 253669 §18.2.1.1, §18.8.2.2: usr 16, os 17, en 22 */
     {"nehalem", NULL, 0, 8, 1 << 22, 3 << 16},

@@ -33,12 +33,13 @@ void callsite_own(const char *path)
 	own[own_count++] = path;
 }
 
-static bool is_own(const char *path)
+/* Its name without folders; NULL: not ours. libdw's own copy of a name goes with the process. */
+static const char *own_name(const char *path)
 {
 	for (unsigned i = 0; i < own_count; i++)
 		if (!strcmp(own[i], path))
-			return true;
-	return false;
+			return strrchr(own[i], '/') + 1;
+	return NULL;
 }
 
 struct callsite_process *callsite_process_new(pid_t pid)
@@ -77,7 +78,7 @@ static uint64_t look_at_maps(struct callsite_process *process)
 		if (!name || !strstr(line, " r-xp "))
 			continue;
 		sum = hash(sum, line, strlen(line));
-		process->own |= is_own(name);
+		process->own |= own_name(name) != NULL;
 	}
 	if (file)
 		fclose(file);
@@ -135,11 +136,12 @@ static int visit(Dwfl_Frame *frame, void *arg)
 		walk->foreign = true;
 		return DWARF_CB_ABORT;
 	}
-	if (!is_own(name))
+	name = own_name(name);
+	if (!name)
 		return DWARF_CB_OK;
 	if (site->count == CALLSITE_FRAMES)
 		return DWARF_CB_ABORT;
-	site->frames[site->count].module = strrchr(name, '/') + 1;
+	site->frames[site->count].module = name;
 	site->frames[site->count].offset = address - begin;
 	site->count++;
 	return DWARF_CB_OK;

@@ -117,6 +117,8 @@ static void program_of(pid_t pid, char name[16])
 	if (file && fgets(name, 16, file))
 		for (char *c = name; *c; c++)
 			*c = *c == '\n' ? '\0' : *c == ' ' ? '_' : *c;
+	if (!*name)
+		snprintf(name, 16, "?");
 	if (file)
 		fclose(file);
 }
@@ -187,6 +189,15 @@ static struct site *note_site(struct tracer *tracer, const struct callsite *wher
 	return site;
 }
 
+/* An event that is written cannot fail. */
+static bool is_event(pid_t pid, unsigned long long fd)
+{
+	char path[64], target[64] = "";
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%llu", pid, fd);
+	return readlink(path, target, sizeof(target) - 1) > 0 && strstr(target, "[eventfd]");
+}
+
 static void set_result(pid_t tid, long long value, bool skip)
 {
 	struct user_regs_struct regs;
@@ -223,6 +234,8 @@ static bool at_call(struct tracer *tracer, struct task *task)
 	call = find_call_errors((int)regs.orig_rax);
 	/* Of fcntl()'s commands on a descriptor that is open, only these fail. */
 	if (call && call->number == SYS_fcntl && regs.rsi != F_DUPFD && regs.rsi != F_DUPFD_CLOEXEC)
+		return false;
+	if (call && call->number == SYS_write && is_event(task->pid, regs.rdi))
 		return false;
 	if (!call || !callsite_find(process_of(tracer, task), task->tid, call->number, &where))
 		return false;

@@ -198,7 +198,7 @@ class Lint(Scene):
 
 
 class Machines(Scene):
-    speaks_on = 1
+    program = pathlib.Path(PMULAB).name
 
     def set_up(self):
         self.tree = Tree(self.path / "tree")
@@ -213,6 +213,17 @@ class Machines(Scene):
         copy = self.path / "copy"
         return [(str(p.relative_to(copy)), p.read_bytes()) for p in sorted(copy.rglob("*"))
                 if p.is_file()]
+
+
+class Print(Scene):
+    """What goes to standard output."""
+
+    program = pathlib.Path(PMULAB).name
+    speaks_on = 1
+
+    def set_up(self):
+        self.tree = Tree(self.path / "tree")
+        self.argv = [PMULAB, "machines", "--host", "--root", str(self.tree.path)]
 
 
 class Attach(Scene):
@@ -269,5 +280,5 @@ class UnderLint(Scene):
         self.script.write_text(" ".join(words) + "\n", encoding="utf-8")
 
 
-SCENES = {"root": Root, "stat": Stat, "emulate": Emulate, "lint": Lint, "machines": Machines,
+SCENES = {"root": Root, "stat": Stat, "emulate": Emulate, "lint": Lint, "machines": Machines, "print": Print,
           "attach": Attach, "under-lint": UnderLint}

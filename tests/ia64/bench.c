@@ -5,7 +5,9 @@
 #include "feed/ia64/signal.h"
 #include "feed/ia64/space.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +32,7 @@ struct bench *bench_new(const struct ia64_observer *observer)
 	    ia64_cpu_new(&b->c, b->process) != 0 || ia64_signals_start(b->process) != 0 ||
 	    ia64_signals_thread(b->c) != 0)
 		abort();
-	b->code = map(b, BENCH_CODE, PROT_READ | PROT_WRITE | PROT_EXEC);
+	b->code = map(b, BENCH_CODE, PROT_READ | PROT_EXEC);
 	b->data = map(b, BENCH_DATA, PROT_READ | PROT_WRITE);
 	b->store = map(b, BENCH_STORE, PROT_READ | PROT_WRITE);
 	b->c->bsp = b->c->bspstore = BENCH_STORE;
@@ -48,7 +50,13 @@ void bench_free(struct bench *b)
 
 void bench_load(struct bench *b, const void *code, size_t size)
 {
+	struct ia64_space *s = b->process->space;
+
+	if (ia64_space_protect(s, BENCH_CODE, BENCH_SIZE, PROT_READ | PROT_WRITE) != 0)
+		abort();
 	memcpy(b->code, code, size);
+	if (ia64_space_protect(s, BENCH_CODE, BENCH_SIZE, PROT_READ | PROT_EXEC) != 0)
+		abort();
 	ia64_code_changed(b->process, BENCH_CODE, size);
 }
 
@@ -62,20 +70,23 @@ void bench_run(struct bench *b, uint64_t ip)
 	} while (b->c->stop == IA64_STOP_ATTENTION && b->c->attention != BENCH_ENOUGH);
 }
 
+extern char **environ;
+
 /* Runs a tool without a word from it: its exit status, 127 if it is not there. */
 static int run(char *const *argv)
 {
-	pid_t pid = fork();
-	int status, null;
+	posix_spawn_file_actions_t actions;
+	int status, rc;
+	pid_t pid;
 
-	if (pid == 0) {
-		null = open("/dev/null", O_WRONLY);
-		if (!getenv("BENCH_VERBOSE"))
-			dup2(null, 2);
-		execvp(argv[0], argv);
-		_exit(127);
-	}
-	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+	posix_spawn_file_actions_init(&actions);
+	if (!getenv("BENCH_VERBOSE"))
+		posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+	rc = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	if (rc != 0)
+		return rc == ENOENT ? 127 : -1;
+	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
 		return -1;
 	return WEXITSTATUS(status);
 }

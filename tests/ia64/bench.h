@@ -10,7 +10,7 @@
 #define BENCH_CODE  0x4000000000000000u
 #define BENCH_DATA  0x6000000000000000u
 #define BENCH_STORE 0x6000000000100000u /* register backing store */
-#define BENCH_SIZE  (1u << 20)		/* of each */
+#define BENCH_SIZE  (1u << 18)		/* of each */
 
 struct bench {
 	struct ia64_process *process;

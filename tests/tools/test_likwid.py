@@ -4,7 +4,7 @@ did. What it does not is its own doing and stands in docs/peers.md; the tests ho
 import re
 import unittest
 
-from emulated import LINES, SMALL, Machine, Tools, pmulab, skip_without
+from emulated import CODE_LINES, LINES, SMALL, Machine, Tools, pmulab, skip_without
 from harness import LARGE, stat, total
 
 COUNT = re.compile(r"^(\w+),([A-Z]+)(\d*)((?:C\d|FIX\d?)?)((?::\w+=\w+)*),(\d+|-)", re.M)
@@ -29,9 +29,9 @@ def summed(found):
 
 class Measuring(Tools):
     @classmethod
-    def measure(cls, events, kind="copy", rounds=1, options=()):
+    def measure(cls, events, kind="copy", rounds=1, options=(), machine=SMALL):
         """Counts, and the truth about the program that ran beside."""
-        with Machine(*options) as machine:
+        with Machine(*options, machine=machine) as machine:
             text = machine.tool("likwid-perfctr", "-M", 0, "-C", 0, "-O", "-g", events,
                                 *machine.program(cls.kernel(kind, rounds)))
             return counts(text), machine.truth()
@@ -166,6 +166,34 @@ class Likwid(Measuring):
                 self.assertIn(f"{absent} is not modelled", result.stderr)
             else:
                 self.assertNotIn("not modelled", result.stderr)
+
+
+class E5(Measuring):
+    """Xeon E5-2600: its own groups and events, which LIKWID chooses by CPUID."""
+
+    def groups(self, events, kind):
+        found, truth = self.measure(events, kind=kind, machine="xeon-e5-2680-2s")
+        return found, summed(found), truth
+
+    def test_mem(self):
+        found, sums, truth = self.groups("MEM", "copy")
+        self.assertEqual(sums["INSTR_RETIRED_ANY"], truth["instructions"])
+        self.assertEqual(sums["CPU_CLK_UNHALTED_CORE"], truth["cycles"])
+        self.assertEqual(sums["CAS_COUNT_RD"], truth["cas_reads"])
+        self.assertEqual(sums["CAS_COUNT_WR"], truth["cas_writes"])
+        # Lines lie on the four channels in turn; those of code are few.
+        reads = [count for event, _, _, count in found if event == "CAS_COUNT_RD"]
+        self.assertEqual(len(reads), 4)
+        self.assertLess(max(reads) - min(reads), CODE_LINES)
+
+    def test_caches(self):
+        found, sums, truth = self.groups("CACHES", "load")
+        self.assertEqual({box for event, box, _, _ in found if event == "LLC_VICTIMS_M_STATE"},
+                         {f"CBOX{n}" for n in range(8)})
+        self.assertEqual(sums["LLC_VICTIMS_M_STATE"], 4 * LINES)
+        self.assertEqual(sums["CAS_COUNT_RD"], truth["cas_reads"])
+        self.assertEqual(sums["CAS_COUNT_WR"], truth["cas_writes"])
+        self.near(sums["LLC_LOOKUP_DATA_READ"], 3 * LINES)
 
 
 class OfItsOwn(Measuring):

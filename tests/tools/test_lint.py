@@ -42,9 +42,9 @@ MUST_BE_1 = "reserved bits that have to be written as 1 are 0"
 
 
 class Lint(Tools):
-    def lint(self, *tool, exit_code=3):
+    def lint(self, *tool, exit_code=3, machine=SMALL):
         output = self.path / "lint.json"
-        result = pmulab("lint", "-M", SMALL, "--name", NAME, "--format", "json", "-o", output,
+        result = pmulab("lint", "-M", machine, "--name", NAME, "--format", "json", "-o", output,
                         "--", *tool)
         self.assertEqual(result.returncode, exit_code, result.stderr)
         report = json.loads(output.read_text(encoding="utf-8"))
@@ -60,6 +60,27 @@ class Lint(Tools):
                   "r2pcie.CLOCKTICKS,r3qpi.CLOCKTICKS,irp.CLOCKTICKS")
         command = [PMULAB, "stat", "-e", events, "--", *map(str, self.program())]
         self.assertEqual(self.lint("sh", "-c", " ".join(command), exit_code=0), [])
+
+    def test_xeon_e5(self):
+        """Its rules are cited from its own manual, where a section is known; else the manual."""
+        def lint(*tool, exit_code=3):
+            return self.lint(*tool, exit_code=exit_code, machine="xeon-e5-2680-2s")
+        events = ("cbo.LLC_LOOKUP.DATA_READ:state=any,cbo.TOR_OCCUPANCY.MISS_ALL,ha.REQUESTS.READS,"
+                  "imc.CAS_COUNT.RD,imc.clock,r2pcie.CLOCKTICKS,r3qpi.CLOCKTICKS")
+        command = [PMULAB, "stat", "-e", events, "--", *map(str, self.program())]
+        self.assertEqual(lint("sh", "-c", " ".join(command), exit_code=0), [])
+        for command, register, rule, source in (
+                ("wrmsr 0xd12 0x400835", "Cn_MSR_PMON_CTL2",
+                 "this counter cannot count the event it is given", "327043-001"),
+                ("wrmsr 0xd10 0x400835; wrmsr 0xd10 0x400137", "Cn_MSR_PMON_CTL0",
+                 "the control changes while its counter counts", "327043-001 §2.1.2"),
+                ("setpci -s ff:10.0 d8.l=400304 a0.l", "MC_CHy_PCI_PMON_CTR0",
+                 "half of a counter is read while it counts", "327043-001")):
+            with self.subTest(command=command):
+                found = [f for f in lint("sh", "-c", command + "; true")
+                         if f["rule"].startswith(rule)]
+                self.assertEqual([f["register"] for f in found], [register], found)
+                self.assertIn(source, found[0]["source"])
 
     def test_mistakes(self):
         for command, register, value, rule, source in MISTAKES:

@@ -45,6 +45,12 @@ static inline __attribute__((always_inline)) void poke(struct ia64_cpu *c, uint6
 	__asm__ volatile("" ::: "memory");
 }
 
+static struct ia64_op *unaligned(struct ia64_cpu *c, struct ia64_op *o, uint64_t address)
+{
+	c->fault_address = address;
+	return ia64_raise(c, o, IA64_FAULT_UNALIGNED);
+}
+
 /* Where r3 goes on: kinds of operation by the low bits of o->c. */
 static inline __attribute__((always_inline)) void increment(struct ia64_cpu *c, struct ia64_op *o,
 							    unsigned kind, const bool nats)
@@ -213,7 +219,7 @@ OP(ld16)
 	CONSUME(o->r3);
 	(void)predicated;
 	if (address % 16)
-		return ia64_raise(c, o, IA64_FAULT_UNALIGNED);
+		return unaligned(c, o, address);
 	ia64_may_fault(c, o);
 	_mm_storeu_si128((__m128i *)pair, _mm_load_si128(ia64_host(c, address)));
 	set_gr(c, o->r1, pair[0], false, nats);
@@ -229,7 +235,7 @@ OP(st16)
 	CONSUME(o->r2);
 	(void)predicated;
 	if (address % 16)
-		return ia64_raise(c, o, IA64_FAULT_UNALIGNED);
+		return unaligned(c, o, address);
 	ia64_may_fault(c, o);
 	_mm_store_si128(ia64_host(c, address), _mm_set_epi64x((int64_t)c->csd, (int64_t)R2));
 	ia64_alat_store(c, address, 16);
@@ -245,7 +251,7 @@ OP(st16)
 		CONSUME(o->r3);                                                                    \
 		(void)predicated;                                                                  \
 		if (address % size)                                                                \
-			return ia64_raise(c, o, IA64_FAULT_UNALIGNED);                             \
+			return unaligned(c, o, address);                                           \
 		ia64_may_fault(c, o);                                                              \
 		action;                                                                            \
 		__asm__ volatile("" ::: "memory");                                                 \
@@ -283,7 +289,7 @@ OP_SEMAPHORE(fetchadd8, 8, uint64_t, old = __atomic_fetch_add(host, o->imm, __AT
 __extension__ typedef unsigned __int128 two_words;
 
 /* Compares 8 bytes; if equal, writes 16 at the address rounded down. */
-static uint64_t __attribute__((target("cx16")))
+static uint64_t __attribute__((target("cx16"), noinline))
 compare8_exchange16(void *host, uint64_t compare, uint64_t low, uint64_t high)
 {
 	two_words *pair = (void *)((uintptr_t)host & ~(uintptr_t)15);
@@ -309,7 +315,7 @@ OP(cmp8xchg16)
 	CONSUME(o->r2);
 	(void)predicated;
 	if (address % 8)
-		return ia64_raise(c, o, IA64_FAULT_UNALIGNED);
+		return unaligned(c, o, address);
 	ia64_may_fault(c, o);
 	old = compare8_exchange16(ia64_host(c, address), c->ccv, R2, c->csd);
 	ia64_alat_store(c, address & ~15ull, 16);

@@ -220,16 +220,24 @@ void ia64_rse_return(struct ia64_cpu *c, uint64_t pfm)
 	unsigned sof = pfm & 0x7F, n = pfm >> 7 & 0x7F;
 	unsigned outputs = sof - n;
 
+	if (c->dirty < n) { /* all or nothing: they lie in two pages at most */
+		load(c, ia64_rse_skip(c->bsp, -(int)n));
+		load(c, c->bspstore - 8);
+	}
 	while (c->dirty < n)
 		fill_one(c);
 	if (c->rrb_gr | c->rrb_fr | c->rrb_pr)
 		ia64_clear_rrb(c);
-	memmove(c->gr + 32 + n, c->gr + 32, outputs * sizeof(c->gr[0]));
-	if (c->nats)
-		memmove(c->nat + 32 + n, c->nat + 32, outputs);
 	c->bof -= n;
 	c->dirty -= n;
 	c->bsp = ia64_rse_skip(c->bsp, -(int)n);
+	if (c->dirty + sof > IA64_STACKED) { /* no call left such a frame: it gets none */
+		ia64_set_cfm(c, 0);
+		return;
+	}
+	memmove(c->gr + 32 + n, c->gr + 32, outputs * sizeof(c->gr[0]));
+	if (c->nats)
+		memmove(c->nat + 32 + n, c->nat + 32, outputs);
 	restore(c, c->bof, n);
 	ia64_set_cfm(c, pfm);
 }

@@ -294,7 +294,7 @@ void ia64_signals_fault(struct ia64_cpu *c)
 		force(c, SIGSEGV, c->fault_denied ? SEGV_ACCERR : SEGV_MAPERR, c->fault_address);
 		return;
 	case IA64_FAULT_UNALIGNED:
-		force(c, SIGBUS, BUS_ADRALN, c->gr[c->at->r3]);
+		force(c, SIGBUS, BUS_ADRALN, c->fault_address);
 		return;
 	case IA64_FAULT_FP:
 		force(c, SIGFPE, fp_code(c->fault_isr, c->stop == IA64_STOP_TRAP), c->ip);

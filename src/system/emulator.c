@@ -3,13 +3,16 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cli/child.h"
-#include "cli/run.h"
+#include "base/error.h"
+#include "base/option.h"
+#include "system/child.h"
+#include "system/program.h"
 
 /* What the emulator is given beside its arguments: open in the process it becomes, and only there.
  */
@@ -64,37 +67,41 @@ static char *plugin_argument(const char *plugin, struct handed *handed)
 	return argument;
 }
 
-/* Arguments of the emulator; to be freed with run_free_argv(). */
-static char **qemu_argv(const struct run *run, struct handed *handed)
+/* Arguments of the emulator; to be freed with program_free_argv(). */
+static char **qemu_argv(const struct pmu_program *program, struct handed *handed)
 {
 	size_t count = 0, used = 0;
 	char **argv;
 
-	while (run->argv[count])
+	while (program->argv[count])
 		count++;
-	argv = calloc(count + 10, sizeof(*argv));
+	argv = calloc(count + 10 + 2 * PROGRAM_SETTINGS, sizeof(*argv));
 	if (!argv)
 		return NULL;
-	argv[used++] = strdup(run->qemu);
+	argv[used++] = strdup(program->qemu);
 	argv[used++] = strdup("-cpu");
-	argv[used++] = strdup(run->cpu);
+	argv[used++] = strdup(program->cpu);
 	argv[used++] = strdup("-plugin");
-	argv[used++] = plugin_argument(run->plugin, handed);
-	if (run->guest) {
+	argv[used++] = plugin_argument(program->plugin, handed);
+	if (program->guest) {
 		argv[used++] = strdup("-E");
-		argv[used++] = preload_argument(run->guest, &handed->guest);
+		argv[used++] = preload_argument(program->guest, &handed->guest);
+	}
+	for (size_t i = 0; i < PROGRAM_SETTINGS && program->settings[i]; i++) {
+		argv[used++] = strdup("-E");
+		argv[used++] = strdup(program->settings[i]);
 	}
 	argv[used++] = strdup("-0");
-	argv[used++] = strdup(run->argv[0]);
-	argv[used++] = strdup(run->program);
+	argv[used++] = strdup(program->argv[0]);
+	argv[used++] = strdup(program->program);
 	for (size_t i = 1; i < count; i++)
-		argv[used++] = strdup(run->argv[i]);
+		argv[used++] = strdup(program->argv[i]);
 	for (size_t i = 0; i < used; i++)
 		if (!argv[i]) {
-			/* What follows the gap would be lost to run_free_argv(). */
+			/* What follows the gap would be lost to program_free_argv(). */
 			while (used-- > i)
 				free(argv[used]);
-			run_free_argv(argv);
+			program_free_argv(argv);
 			return NULL;
 		}
 	return argv;
@@ -117,24 +124,25 @@ static bool has_hung_up(int watch)
 	return watch >= 0 && poll(&watched, 1, 0) == 1 && watched.revents & POLLHUP;
 }
 
-static int run_emulator(const struct cli *cli, const struct run *run, char **argv,
-			const struct handed *handed, int *exit)
+static int run_emulator(const struct pmu_program *program, struct pmu_ctx *ctx, char **argv,
+			const struct handed *handed, int watch, struct pmu_program_result *result)
 {
-	struct child_signals signals;
-	struct child child;
-	int code;
+	const struct pmu_child_options options = {.size = sizeof(options),
+						  .guard = program->options.guard};
+	struct pmu_child *child;
+	int error;
 
-	child_guard(&signals);
 	hand_over(handed, 0);
-	code = child_start(cli, &child, argv, &signals);
+	error = pmu_child_new(&child, ctx, argv, &options);
 	hand_over(handed, FD_CLOEXEC);
-	child.watch = run->watch;
-	if (!code)
-		code = child_finish(cli, &child, exit);
-	if (!code && (child.gone || (*exit == 128 + SIGKILL && has_hung_up(run->watch))))
-		cli_error(cli, 0, "the machine has ended, and with it %s", run->argv[0]);
-	child_unguard(&signals);
-	return code;
+	if (error)
+		return error;
+	child_watch(child, watch);
+	error = pmu_child_run(child, ctx, result);
+	pmu_child_free(child);
+	if (!error && result->exit == 128 + SIGKILL && has_hung_up(watch))
+		result->machine_ended = true;
+	return error;
 }
 
 /* @return whether the guest executed anything */
@@ -146,14 +154,20 @@ static bool has_begun(const struct handed *handed)
 }
 
 /* A signal that was sent says enough by itself. */
-static int never_ran(const struct cli *cli, const struct run *run, int exit)
+static int never_ran(const struct pmu_program *program, struct pmu_ctx *ctx,
+		     struct pmu_program_result *result)
 {
+	int exit = result->exit;
+
+	result->ran = false;
 	if (exit > 128 && exit <= 128 + SIGRTMAX)
-		return cli_error(cli, exit, "%s was ended by signal %d before it began to run",
-				 run->argv[0], exit - 128);
-	return cli_error(cli, RUN_NOT_EXECUTABLE,
-			 "%s never began to run: %s ended with exit code %d", run->argv[0],
-			 run->qemu, exit);
+		return error_set(ctx, PMU_E_STATE,
+				 "%s was ended by signal %d before it began to run",
+				 program->argv[0], exit - 128);
+	result->exit = CHILD_NOT_EXECUTABLE;
+	return error_set(ctx, PMU_E_UNSUPPORTED,
+			 "%s never began to run: %s ended with exit code %d", program->argv[0],
+			 program->qemu, exit);
 }
 
 static void close_all(const int *descriptors, size_t count)
@@ -163,32 +177,38 @@ static void close_all(const int *descriptors, size_t count)
 			close(descriptors[i]);
 }
 
-int run_program(const struct cli *cli, const struct run *run, int block, int *exit)
+static int run(const struct pmu_program *program, struct pmu_ctx *ctx, struct handed *handed,
+	       int watch, struct pmu_program_result *result)
+{
+	char **argv;
+	int error;
+
+	if (handed->began < 0 || ftruncate(handed->began, 1))
+		return error_set(ctx, PMU_E_IO, "no memory to share with %s: %s", program->argv[0],
+				 strerror(errno));
+	argv = qemu_argv(program, handed);
+	if (!argv)
+		return error_set(ctx, PMU_E_IO, "cannot set up the emulator's arguments: %s",
+				 strerror(errno));
+	error = run_emulator(program, ctx, argv, handed, watch, result);
+	program_free_argv(argv);
+	if (!error && !has_begun(handed))
+		error = never_ran(program, ctx, result);
+	return error;
+}
+
+int program_run(const struct pmu_program *program, struct pmu_ctx *ctx, int block, int watch,
+		struct pmu_program_result *result)
 {
 	struct handed handed = {.block = block,
 				.plugin = -1,
 				.guest = -1,
 				.began = memfd_create("pmulab-began", MFD_CLOEXEC)};
-	char **argv = NULL;
-	int code;
+	struct pmu_program_result found = {.size = sizeof(found), .exit = CHILD_FAILED};
+	int given = 0, error = run(program, ctx, &handed, watch, &found);
 
-	*exit = EXIT_FAILED;
-	if (handed.began < 0 || ftruncate(handed.began, 1)) {
-		code = cli_error(cli, EXIT_FAILED, "no memory to share with %s: %s", run->argv[0],
-				 strerror(errno));
-		goto out;
-	}
-	argv = qemu_argv(run, &handed);
-	if (!argv) {
-		code = cli_error(cli, EXIT_FAILED, "cannot set up the emulator's arguments: %s",
-				 strerror(errno));
-		goto out;
-	}
-	code = run_emulator(cli, run, argv, &handed, exit);
-	if (!code && !has_begun(&handed))
-		code = never_ran(cli, run, *exit);
-out:
-	run_free_argv(argv);
 	close_all((const int[]){handed.guest, handed.plugin, handed.began}, 3);
-	return code;
+	if (result)
+		given = option_give(result, &found, sizeof(found));
+	return error ? error : given;
 }

@@ -1,0 +1,326 @@
+/* Machines by the public API: made, joined, driven by hand, measured. */
+#include <pmulab/emul.h>
+#include <pmulab/session.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define BASE  0x10000000u
+#define LINE  64
+#define LINES 1000
+
+struct bench {
+	struct pmu_ctx *ctx;
+	struct pmu_emul *emul;
+};
+
+static int set_up(void **state)
+{
+	static struct bench bench;
+
+	assert_int_equal(pmu_ctx_new(&bench.ctx), 0);
+	if (pmu_emul_new(&bench.emul, bench.ctx, pmu_find_machine("xeon-e5v4-4c")))
+		fail_msg("%s", pmu_message(bench.ctx));
+	*state = &bench;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct bench *bench = *state;
+
+	pmu_emul_free(bench->emul);
+	pmu_ctx_free(bench->ctx);
+	return 0;
+}
+
+static struct pmu_hart *new_hart(struct bench *bench, struct pmu_hart *sharer)
+{
+	const struct pmu_hart_options options = {.size = sizeof(options), .sharer = sharer};
+	struct pmu_hart *hart;
+
+	assert_int_equal(pmu_hart_new(&hart, bench->ctx, bench->emul, &options), 0);
+	return hart;
+}
+
+static struct pmu_emul_statistics statistics_of(const struct bench *bench)
+{
+	struct pmu_emul_statistics statistics = {.size = sizeof(statistics)};
+
+	assert_int_equal(pmu_emul_statistics(bench->emul, &statistics), 0);
+	return statistics;
+}
+
+/* Loads so many lines, each of four instructions, once. */
+static void load_lines(struct pmu_hart *hart, unsigned lines)
+{
+	const struct pmu_code code = {
+	    .address = 0x400000, .bytes = 16, .instructions = 4, .loads = 1, .branches = 1};
+
+	for (unsigned i = 0; i < lines; i++) {
+		assert_int_equal(pmu_hart_execute(hart, &code), 0);
+		assert_int_equal(pmu_hart_load(hart, BASE + i * LINE, 8, NULL), 0);
+	}
+}
+
+static void test_statistics(void **state)
+{
+	struct bench *bench = *state;
+	struct pmu_hart *hart = new_hart(bench, NULL);
+	struct pmu_emul_statistics found;
+
+	load_lines(hart, LINES);
+	assert_int_equal(pmu_hart_instructions(hart), 4 * LINES);
+	assert_true(pmu_hart_time_ns(hart) > 0);
+	pmu_hart_free(hart);
+	pmu_emul_drain(bench->emul);
+	found = statistics_of(bench);
+	assert_int_equal(found.instructions, 4 * LINES);
+	assert_int_equal(found.branches, LINES);
+	assert_int_equal(found.loads, LINES);
+	assert_int_equal(found.l1d_misses, LINES);
+	/* And the line of code. */
+	assert_int_equal(found.dram_reads, LINES + 1);
+	assert_int_equal(found.dram_writes, 0);
+}
+
+static void test_kinds_of_access(void **state)
+{
+	struct bench *bench = *state;
+	struct pmu_hart *hart = new_hart(bench, NULL);
+	struct pmu_emul_statistics found;
+
+	assert_int_equal(pmu_hart_store(hart, BASE, 8, NULL), 0);
+	assert_int_equal(pmu_hart_locked(hart, BASE + 8, 8, NULL), 0);
+	for (unsigned i = 0; i < LINE; i += 8)
+		assert_int_equal(pmu_hart_store_non_temporal(hart, 2 * BASE + i, 8), 0);
+	/* Across a line's end: two accesses. */
+	assert_int_equal(pmu_hart_load(hart, BASE + LINE - 4, 8, NULL), 0);
+	pmu_hart_free(hart);
+	pmu_emul_drain(bench->emul);
+	found = statistics_of(bench);
+	assert_int_equal(found.stores, 1);
+	assert_int_equal(found.locked, 1);
+	assert_int_equal(found.loads, 2);
+	assert_int_equal(found.write_combined_lines, 1);
+}
+
+/* The same chain of misses takes longer where each waits for the one before. */
+static void test_dependence(void **state)
+{
+	const struct pmu_dependence chain = {.address_registers = 1, .loaded_registers = 1};
+	struct bench *bench = *state;
+	double took[2];
+
+	for (unsigned depends = 0; depends < 2; depends++) {
+		struct pmu_hart *hart = new_hart(bench, NULL);
+		double start = pmu_hart_time_ns(hart);
+
+		for (unsigned i = 0; i < 64; i++)
+			assert_int_equal(
+			    pmu_hart_load(hart, BASE + i * 4096, 8, depends ? &chain : NULL), 0);
+		pmu_hart_pause(hart);
+		took[depends] = pmu_hart_time_ns(hart) - start;
+		pmu_hart_free(hart);
+	}
+	assert_true(took[1] > 3 * took[0]);
+}
+
+/* What one hart has loaded the other finds, if it is in the same address space. */
+static void test_address_spaces(void **state)
+{
+	struct bench *bench = *state;
+	struct pmu_hart *first = new_hart(bench, NULL), *same, *other;
+	uint64_t reads;
+
+	load_lines(first, LINES);
+	pmu_hart_pause(first);
+	same = new_hart(bench, first);
+	pmu_hart_free(first);
+	reads = statistics_of(bench).dram_reads;
+	load_lines(same, LINES);
+	pmu_hart_pause(same);
+	assert_int_equal(statistics_of(bench).dram_reads, reads);
+	other = new_hart(bench, NULL);
+	load_lines(other, LINES);
+	pmu_hart_free(other);
+	pmu_hart_free(same);
+	assert_int_equal(statistics_of(bench).dram_reads, reads + LINES + 1);
+}
+
+static void test_ranges(void **state)
+{
+	struct bench *bench = *state;
+	struct pmu_hart *hart = new_hart(bench, NULL);
+	struct pmu_code code = {.address = 0x400000, .bytes = 16, .instructions = 4};
+
+	assert_int_equal(pmu_hart_load(hart, BASE, 0, NULL), PMU_E_RANGE);
+	assert_int_equal(pmu_hart_load(hart, BASE, 65, NULL), PMU_E_RANGE);
+	assert_int_equal(pmu_hart_store(hart, UINT64_C(1) << 47, 1, NULL), PMU_E_RANGE);
+	assert_int_equal(pmu_hart_locked(hart, UINT64_MAX, 8, NULL), PMU_E_RANGE);
+	assert_int_equal(pmu_hart_store_non_temporal(hart, (UINT64_C(1) << 47) - 4, 8),
+			 PMU_E_RANGE);
+	code.loads = 5;
+	assert_int_equal(pmu_hart_execute(hart, &code), PMU_E_RANGE);
+	code = (struct pmu_code){.address = 0x400000, .bytes = 16};
+	assert_int_equal(pmu_hart_execute(hart, &code), PMU_E_RANGE);
+	pmu_hart_free(hart);
+	assert_int_equal(statistics_of(bench).instructions, 0);
+}
+
+/* A caller that was compiled with fewer members, and one with more than there are. */
+static void test_sizes(void **state)
+{
+	struct bench *bench = *state;
+	struct pmu_hart *hart = new_hart(bench, NULL);
+	struct {
+		struct pmu_emul_statistics known;
+		uint64_t unknown;
+	} large = {.known.size = sizeof(large), .unknown = 1};
+	struct pmu_emul_statistics small = {.size = offsetof(struct pmu_emul_statistics, cycles),
+					    .cycles = 77};
+	struct {
+		struct pmu_hart_options known;
+		uint64_t unknown;
+	} options = {.known.size = sizeof(options), .unknown = 1};
+
+	load_lines(hart, 1);
+	pmu_hart_free(hart);
+	assert_int_equal(pmu_emul_statistics(bench->emul, &small), 0);
+	assert_int_equal(small.instructions, 4);
+	assert_int_equal(small.cycles, 77);
+	assert_int_equal(pmu_emul_statistics(bench->emul, &large.known), 0);
+	assert_int_equal(large.known.instructions, 4);
+	assert_int_equal(large.unknown, 0);
+	small.size = 0;
+	assert_int_equal(pmu_emul_statistics(bench->emul, &small), PMU_E_RANGE);
+	assert_int_equal(pmu_hart_new(&hart, bench->ctx, bench->emul, &options.known),
+			 PMU_E_UNSUPPORTED);
+	options.known.size = 0;
+	assert_int_equal(pmu_hart_new(&hart, bench->ctx, bench->emul, &options.known), PMU_E_RANGE);
+}
+
+static void test_time(void **state)
+{
+	struct bench *bench = *state;
+	double before = pmu_emul_time_ns(bench->emul), passed;
+
+	pmu_emul_pass(bench->emul, 1000000);
+	passed = pmu_emul_time_ns(bench->emul) - before;
+	assert_true(passed > 999999 && passed < 1000001);
+}
+
+/* Counts what it is asked to over a bus of its own. */
+static uint64_t count(struct pmu_ctx *ctx, struct pmu_emul *emul, const char *event, unsigned lines)
+{
+	struct pmu_selection selection;
+	struct pmu_session *session;
+	const struct pmu_count *counts;
+	struct pmu_hart *hart;
+	struct pmu_bus *bus;
+	uint64_t total = 0;
+	size_t rows;
+
+	if (pmu_emul_bus(&bus, ctx, emul) || pmu_event_parse(ctx, NULL, event, &selection) ||
+	    pmu_session_new(&session, ctx, bus) || pmu_session_add(session, ctx, &selection) < 0 ||
+	    pmu_session_start(session, ctx) || pmu_hart_new(&hart, ctx, emul, NULL))
+		return UINT64_MAX;
+	load_lines(hart, lines);
+	pmu_hart_free(hart);
+	pmu_emul_drain(emul);
+	if (pmu_session_stop(session, ctx) || pmu_session_read(session, ctx, &counts, &rows))
+		return UINT64_MAX;
+	for (size_t i = 0; i < rows; i++)
+		total += counts[i].count;
+	pmu_session_free(session);
+	pmu_bus_free(bus);
+	return total;
+}
+
+static void test_bus(void **state)
+{
+	struct bench *bench = *state;
+
+	assert_int_equal(count(bench->ctx, bench->emul, "xeon-e5v4/imc.CAS_COUNT.RD", LINES),
+			 LINES + 1);
+	/* The machine is still there when the bus is gone: its line of code is in the LLC. */
+	assert_int_equal(statistics_of(bench).dram_reads, LINES + 1);
+}
+
+/* In another process. @return 0, or what went wrong */
+static int work_elsewhere(const char *name)
+{
+	struct pmu_emul *emul;
+	struct pmu_ctx *ctx;
+	uint64_t found;
+
+	if (pmu_ctx_new(&ctx) || pmu_emul_attach(&emul, ctx, name))
+		return 1;
+	if (strcmp(pmu_emul_machine(emul)->name, "xeon-e5v4-4c"))
+		return 2;
+	if (pmu_emul_offer(emul, ctx, "another") != PMU_E_STATE)
+		return 3;
+	found = count(ctx, emul, "xeon-e5v4/imc.CAS_COUNT.RD", LINES);
+	pmu_emul_free(emul);
+	pmu_ctx_free(ctx);
+	return found == LINES + 1 ? 0 : 4;
+}
+
+static void test_attach(void **state)
+{
+	struct bench *bench = *state;
+	struct pmu_emul *nothing;
+	char name[32];
+	int status = -1;
+	pid_t pid;
+
+	snprintf(name, sizeof(name), "test-%d", (int)getpid());
+	assert_int_equal(pmu_emul_attach(&nothing, bench->ctx, name), PMU_E_UNKNOWN);
+	assert_int_equal(pmu_emul_offer(bench->emul, bench->ctx, "a b"), PMU_E_RANGE);
+	assert_int_equal(pmu_emul_offer(bench->emul, bench->ctx, name), 0);
+	assert_int_equal(pmu_emul_offer(bench->emul, bench->ctx, name), PMU_E_STATE);
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0)
+		_exit(work_elsewhere(name));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_int_equal(statistics_of(bench).dram_reads, LINES + 1);
+}
+
+static void test_words(void **state)
+{
+	char text[32];
+
+	(void)state;
+	snprintf(text, sizeof(text), "%d.%d.%d", PMU_VERSION_MAJOR, PMU_VERSION_MINOR,
+		 PMU_VERSION_PATCH);
+	assert_string_equal(pmu_version(), text);
+	for (int error = PMU_E_BUSY; error <= 0; error++) {
+		assert_string_not_equal(pmu_strerror(error), pmu_strerror(1));
+		for (int other = PMU_E_BUSY; other < error; other++)
+			assert_string_not_equal(pmu_strerror(error), pmu_strerror(other));
+	}
+	assert_string_equal(pmu_strerror(-1000), pmu_strerror(1));
+}
+
+#define MACHINE_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    MACHINE_TEST(test_statistics), MACHINE_TEST(test_kinds_of_access),
+	    MACHINE_TEST(test_dependence), MACHINE_TEST(test_address_spaces),
+	    MACHINE_TEST(test_ranges),	   MACHINE_TEST(test_sizes),
+	    MACHINE_TEST(test_time),	   MACHINE_TEST(test_bus),
+	    MACHINE_TEST(test_attach),	   cmocka_unit_test(test_words),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
