@@ -169,7 +169,8 @@ int cli_encode(struct cli *cli, int argc, char **argv)
 		}
 	}
 	if (optind == argc)
-		return cli_error(cli, EXIT_USAGE, "which EVENT? pmulab list events shows them");
+		return cli_error(cli, EXIT_USAGE,
+				 "EVENT is missing; pmulab list events lists them");
 	code = encode_plan_init(cli, &plan, request.pmu, argv + optind, request.counter);
 	if (!code)
 		code = encode_all(cli, &request, &plan);

@@ -264,7 +264,7 @@ static void hint_busy(const struct cli *cli, const struct stat_run *run)
 		cli_error(cli, 0,
 			  "the kernel's NMI watchdog counts cycles on each core; as root: sysctl "
 			  "kernel.nmi_watchdog=0");
-	cli_error(cli, 0, "--force takes them and gives them back at the end");
+	cli_error(cli, 0, "--force uses these counters and gives them back at the end");
 }
 
 static double now(void)
