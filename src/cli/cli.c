@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/text.h"
+#include "pmulab/event.h"
 
 int cli_error(const struct cli *cli, int code, const char *format, ...)
 {
