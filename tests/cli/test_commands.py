@@ -297,7 +297,7 @@ class Refusals(unittest.TestCase):
         self.refused("encode", "cbo.LLC_LOOKUP.DATA_REED:state=any", says=["DATA_READ"])
         self.refused("list", "--pmu", "xeon-e5v5", says=["xeon-e5v4"])
         self.refused("show", "xeon-e5v5/cbo.LLC_LOOKUP", says=["xeon-e5v4"])
-        self.refused("show", "--pmu", "nehalem", "xeon-e5v4/CAPID4", says=["not of nehalem"])
+        self.refused("show", "--pmu", "nehalem", "xeon-e5v4/CAPID4", says=["not belong to nehalem"])
         self.refused("list", "--format", "xml", says=["json"])
 
     def test_options(self):
