@@ -132,6 +132,8 @@ int pmu_trace_begin(FILE *file, const char *pmu, unsigned sockets, bool emulated
 int pmu_trace_access(FILE *file, const struct pmu_access_op *op, bool write, int error);
 
 unsigned pmu_bus_sockets(const struct pmu_bus *bus);
+/** Whether events whose model is PMU_MODEL_ABSENT count nothing behind this bus. */
+bool pmu_bus_is_emulated(const struct pmu_bus *bus);
 const struct pmu_pmu *pmu_bus_pmu(const struct pmu_bus *bus);
 /** How registers are reached, in words for a report. */
 const char *pmu_bus_way(const struct pmu_bus *bus);

@@ -61,7 +61,7 @@ void bus_end(struct pmu_bus *bus)
 		bus->ops->end(bus);
 }
 
-bool bus_is_emulated(const struct pmu_bus *bus)
+bool pmu_bus_is_emulated(const struct pmu_bus *bus)
 {
 	return bus->emulated;
 }

@@ -49,7 +49,4 @@ bool bus_may_write(const struct bus_place *place);
 int bus_write_all(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct pmu_access_op *writes,
 		  size_t count);
 
-/** Whether events whose model is PMU_MODEL_ABSENT count nothing behind this bus. */
-bool bus_is_emulated(const struct pmu_bus *bus);
-
 #endif

@@ -48,7 +48,8 @@ void cli_warn_event(const struct cli *cli, const struct pmu_selection *selection
 
 void cli_names_init(struct cli_names *names, const char *wanted)
 {
-	name_guess_init(&names->guess, wanted);
+	names->wanted = wanted;
+	names->nearest = NULL;
 	names->used = 0;
 	names->text[0] = '\0';
 }
@@ -64,14 +65,14 @@ static void append(struct cli_names *names, const char *before, const char *text
 
 void cli_names_add(struct cli_names *names, const char *name)
 {
-	name_guess_offer(&names->guess, name);
+	names->nearest = pmu_nearest_name(names->wanted, names->nearest, name);
 	append(names, names->used ? ", " : "valid: ", name, "");
 }
 
 const char *cli_names_text(struct cli_names *names)
 {
-	if (names->guess.best)
-		append(names, "; did you mean ", names->guess.best, "?");
+	if (names->nearest)
+		append(names, "; did you mean ", names->nearest, "?");
 	return names->text;
 }
 

@@ -130,8 +130,8 @@ int pmu_session_add(struct pmu_session *session, struct pmu_ctx *ctx,
 	events[session->event_count] = (struct session_event){
 	    .selection = *selection,
 	    .counter = selection->event ? 0 : selection->fixed,
-	    .counted =
-		!(bus_is_emulated(session->bus) && pmu_event_model(selection) == PMU_MODEL_ABSENT),
+	    .counted = !(pmu_bus_is_emulated(session->bus) &&
+			 pmu_event_model(selection) == PMU_MODEL_ABSENT),
 	};
 	return (int)session->event_count++;
 }
