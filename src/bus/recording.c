@@ -51,9 +51,15 @@ static void recording_end(struct pmu_bus *bus)
 	bus_end(((struct recording *)bus)->inner);
 }
 
+static uint64_t recording_time_ns(struct pmu_bus *bus)
+{
+	return bus_time_ns(((struct recording *)bus)->inner);
+}
+
 static const struct bus_ops recording_ops = {
     .read = recording_read,
     .write = recording_write,
+    .time_ns = recording_time_ns,
     .begin = recording_begin,
     .end = recording_end,
 };
@@ -65,8 +71,8 @@ int pmu_bus_recording(struct pmu_bus **out, struct pmu_ctx *ctx, struct pmu_bus 
 	int error;
 
 	if (strlen(inner->pmu->name) >= sizeof(header.pmu))
-		return error_set(ctx, PMU_E_UNSUPPORTED, "the name %s is too long for a register trace",
-				 inner->pmu->name);
+		return error_set(ctx, PMU_E_UNSUPPORTED,
+				 "the name %s is too long for a register trace", inner->pmu->name);
 	strcpy(header.pmu, inner->pmu->name);
 	recording = calloc(1, sizeof(*recording));
 	if (!recording)

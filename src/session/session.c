@@ -173,6 +173,7 @@ int pmu_session_start(struct pmu_session *session, struct pmu_ctx *ctx)
 		return error;
 	bus_begin(session->bus);
 	error = begin(session, ctx);
+	session->started_ns = bus_time_ns(session->bus);
 	bus_end(session->bus);
 	return error;
 }
@@ -187,6 +188,7 @@ int pmu_session_stop(struct pmu_session *session, struct pmu_ctx *ctx)
 	error = session_freeze(session, ctx);
 	if (!error) {
 		session->state = SESSION_STOPPED;
+		session->stopped_ns = bus_time_ns(session->bus);
 		error = session_busy_check(session, ctx);
 	}
 	bus_end(session->bus);
