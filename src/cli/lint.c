@@ -10,25 +10,26 @@
 
 static void usage(FILE *file)
 {
-	fputs("usage: pmulab lint -M MACHINE [--name NAME] [--format table|json|csv] [-o FILE]\n"
-	      "                   [--] TOOL [ARGUMENTS]\n"
-	      "\n"
-	      "Runs a tool as pmulab emulate does, and reports each documented rule that the\n"
-	      "tool breaks: the first value written, the source of the rule, and how often. A\n"
-	      "write to a register that does not exist breaks a rule too. Rules stand in the\n"
-	      "order in which they were first broken. The report goes to standard error. Needs\n"
-	      "root.\n"
-	      "\n"
-	      "Example: sudo pmulab lint -M xeon-e5v4-4c -- setpci -s ff:14.0 f4.l=3\n"
-	      "\n"
-	      "  -M, --machine MACHINE    a name from pmulab machines, or a file (FILE.json)\n"
-	      "  --name NAME              programs join by pmulab emulate --attach NAME\n"
-	      "  --format table|json|csv  print the report in this format\n"
-	      "  -o, --output FILE        write the report to FILE\n"
-	      "\n"
-	      "Exit code: 0 no rule was broken; 3 some were; 1 none was, and the tool failed;\n"
-	      "2 wrong use; 126 or 127 the tool could not be run.\n",
-	      file);
+	fprintf(file,
+		"usage: pmulab lint -M MACHINE [--name NAME] [--format table|json|csv] [-o FILE]\n"
+		"                   [--] TOOL [ARGUMENTS]\n"
+		"\n"
+		"Runs a tool as pmulab emulate does, and reports each documented rule that the\n"
+		"tool breaks: the first value written, the source of the rule, and how often. A\n"
+		"write to a register that does not exist breaks a rule too. Rules stand in the\n"
+		"order in which they were first broken. The report goes to standard error. Needs\n"
+		"root.\n"
+		"\n"
+		"Example: sudo pmulab lint -M %s -- setpci -s ff:14.0 f4.l=3\n"
+		"\n"
+		"  -M, --machine MACHINE    a name from pmulab machines, or a file (FILE.json)\n"
+		"  --name NAME              programs join by pmulab emulate --attach NAME\n"
+		"  --format table|json|csv  print the report in this format\n"
+		"  -o, --output FILE        write the report to FILE\n"
+		"\n"
+		"Exit code: 0 no rule was broken; 3 some were; 1 none was, and the tool failed;\n"
+		"2 wrong use; 126 or 127 the tool could not be run.\n",
+		cli_example_machine());
 }
 
 struct arguments {

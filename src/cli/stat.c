@@ -9,36 +9,38 @@
 
 static void usage(FILE *file)
 {
-	fputs("usage: pmulab stat [-M MACHINE] [-e EVENT,...] [-m METRIC,...] [OPTIONS]\n"
-	      "                   [--] PROGRAM [ARGUMENTS]\n"
-	      "       pmulab stat --dry-run [-M MACHINE | --pmu PMU] -e EVENT,...\n"
-	      "       pmulab stat --replay FILE -e EVENT,...\n"
-	      "\n"
-	      "Runs a program and counts events, per socket and in total. The report goes to\n"
-	      "standard error. The exit code is the program's.\n"
-	      "\n"
-	      "Example: pmulab stat -M xeon-e5v4-4c -e imc.CAS_COUNT.RD -- ls\n"
-	      "\n"
-	      "With -M, the program runs on an emulated machine; without -e and -m, pmulab\n"
-	      "counts the events that the machine's description names. Without -M, the program\n"
-	      "runs on this computer, and the uncore counts everything that runs at that time.\n"
-	      "Without events, or with names of libpfm4 (CYCLES, PAGE-FAULTS), the kernel counts\n"
-	      "the program alone.\n"
-	      "\n"
-	      "  -M, --machine MACHINE   a name from pmulab machines, or a file (FILE.json)\n"
-	      "  -e, --event EVENT,...   count these events\n"
-	      "  -m, --metric METRIC,... count the events of these metrics, and compute them\n"
-	      "  -a, --all-cpus          count all CPUs; uncore counters always do\n"
-	      "  --pmu PMU               use this PMU; default: the processor's first\n"
-	      "  --per-box               print each instance of a box\n"
-	      "  --format table|json|csv print the report in this format\n"
-	      "  -o, --output FILE       write the report to FILE\n"
-	      "  --force                 use enabled counters of others; give them back\n"
-	      "  --dry-run               print every register access; make none\n"
-	      "  --trace-registers FILE  write every register access to FILE, a line each\n"
-	      "  --replay FILE           answer accesses from such a FILE; run no program\n"
-	      "  --root DIR              read /dev/cpu, /sys and /proc under DIR\n",
-	      file);
+	fprintf(
+	    file,
+	    "usage: pmulab stat [-M MACHINE] [-e EVENT,...] [-m METRIC,...] [OPTIONS]\n"
+	    "                   [--] PROGRAM [ARGUMENTS]\n"
+	    "       pmulab stat --dry-run [-M MACHINE | --pmu PMU] -e EVENT,...\n"
+	    "       pmulab stat --replay FILE -e EVENT,...\n"
+	    "\n"
+	    "Runs a program and counts events, per socket and in total. The report goes to\n"
+	    "standard error. The exit code is the program's.\n"
+	    "\n"
+	    "Example: pmulab stat -M %s -e imc.CAS_COUNT.RD -- ls\n"
+	    "\n"
+	    "With -M, the program runs on an emulated machine; without -e and -m, pmulab\n"
+	    "counts the events that the machine's description names. Without -M, the program\n"
+	    "runs on this computer, and the uncore counts everything that runs at that time.\n"
+	    "Without events, or with names of libpfm4 (CYCLES, PAGE-FAULTS), the kernel counts\n"
+	    "the program alone.\n"
+	    "\n"
+	    "  -M, --machine MACHINE   a name from pmulab machines, or a file (FILE.json)\n"
+	    "  -e, --event EVENT,...   count these events\n"
+	    "  -m, --metric METRIC,... count the events of these metrics, and compute them\n"
+	    "  -a, --all-cpus          count all CPUs; uncore counters always do\n"
+	    "  --pmu PMU               use this PMU; default: the processor's first\n"
+	    "  --per-box               print each instance of a box\n"
+	    "  --format table|json|csv print the report in this format\n"
+	    "  -o, --output FILE       write the report to FILE\n"
+	    "  --force                 use enabled counters of others; give them back\n"
+	    "  --dry-run               print every register access; make none\n"
+	    "  --trace-registers FILE  write every register access to FILE, a line each\n"
+	    "  --replay FILE           answer accesses from such a FILE; run no program\n"
+	    "  --root DIR              read /dev/cpu, /sys and /proc under DIR\n",
+	    cli_example_machine());
 }
 
 /* Calls @each for what commas divide; text is changed. */

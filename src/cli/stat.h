@@ -32,7 +32,7 @@ struct stat_run {
 	struct pmu_emul *emul; /* NULL: it is not emulated, or by a dry run */
 	struct pmu_bus *bus;
 	struct pmu_bus *traced; /* what a register trace is made of; else NULL */
-	FILE *file;		  /* the register trace, written or read; else NULL */
+	FILE *file;		/* the register trace, written or read; else NULL */
 	/*
 	 * The register trace, until registers are restored: who reads the file may do so slowly, or
 	 * have gone.
