@@ -99,6 +99,18 @@ void pmu_bus_free(struct pmu_bus *bus);
 int pmu_bus_read(struct pmu_bus *bus, struct pmu_ctx *ctx, struct pmu_access_op *op);
 int pmu_bus_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct pmu_access_op *op);
 
+/**
+ * How many interrupts a core has got from counters that overflowed, since power on. To hear of
+ * overflows, ask again: the number rises by one for each.
+ * @param core   of the socket
+ * @param count  receives the number
+ * @return 0; PMU_E_UNSUPPORTED where interrupts are the kernel's, on a computer, or there are none
+ *         (dry run, replay); PMU_E_RANGE for a core that the machine has not;
+ *         PMU_E_BUSY
+ */
+int pmu_bus_interrupts(struct pmu_bus *bus, struct pmu_ctx *ctx, unsigned socket, unsigned core,
+		       uint64_t *count);
+
 /* Registers of a PMU by their address. */
 struct pmu_address_map;
 
@@ -132,6 +144,8 @@ int pmu_trace_begin(FILE *file, const char *pmu, unsigned sockets, bool emulated
 int pmu_trace_access(FILE *file, const struct pmu_access_op *op, bool write, int error);
 
 unsigned pmu_bus_sockets(const struct pmu_bus *bus);
+/** Whether events whose model is PMU_MODEL_ABSENT count nothing behind this bus. */
+bool pmu_bus_is_emulated(const struct pmu_bus *bus);
 const struct pmu_pmu *pmu_bus_pmu(const struct pmu_bus *bus);
 /** How registers are reached, in words for a report. */
 const char *pmu_bus_way(const struct pmu_bus *bus);

@@ -53,6 +53,16 @@ struct pmu_selection {
 };
 
 /**
+ * Takes the next item of a list that commas divide. Commas in braces belong to the item; items
+ * without a character are left out.
+ * @param list    moved behind the item and its comma
+ * @param item    receives where the item begins, in the list
+ * @param length  receives its length, in bytes
+ * @return false at the end of the list
+ */
+bool pmu_event_list_next(const char **list, const char **item, size_t *length);
+
+/**
  * Parses and checks an expression: every name, unit mask combination, field and value.
  * @param pmu  where names are looked up; NULL: in all PMUs
  * @return 0, PMU_E_SYNTAX, PMU_E_UNKNOWN, PMU_E_RANGE or PMU_E_CONFLICT; the message shows the

@@ -13,6 +13,14 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
+/**
+ * Which of two names a misspelt one was probably meant to be, by edit distance, without regard to
+ * case.
+ * @param a, b  may be NULL
+ * @return @a where both are as near, or @b; NULL where neither is near enough to be meant
+ */
+const char *pmu_nearest_name(const char *wanted, const char *a, const char *b);
+
 /* Of these headers; that of the library is pmu_version(). */
 #define PMU_VERSION_MAJOR 0
 #define PMU_VERSION_MINOR 1

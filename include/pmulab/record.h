@@ -176,6 +176,13 @@ const struct pmu_register *pmu_record_register(const struct pmu_record *record,
 					       const struct pmu_register *reg);
 
 /**
+ * Reads a number as dumps have it, all of @length bytes of @text: decimal, or hexadecimal with 0x.
+ * A leading 0 in front of other digits is refused: some tools pad hexadecimal numbers with it.
+ * @return false where it is no such number, or needs more than 64 bits
+ */
+bool pmu_number_parse(const char *text, size_t length, uint64_t *value);
+
+/**
  * Reads a line of a dump: "REGISTER VALUE", also with "=" or ":" between them. REGISTER is a name,
  * BOX.NAME, BOXn.NAME, any of them behind PMU/, or an address (MSR number; physical address or
  * offset in the socket's window of what is mapped into memory), also with its space: "msr 0xE35",

@@ -55,7 +55,16 @@ struct pmu_count {
 	unsigned event; /* index that pmu_session_add() returned */
 	unsigned socket;
 	unsigned instance; /* of the box */
-	uint64_t count;	   /* not meaningful where the event's model is PMU_MODEL_ABSENT */
+	uint64_t count;
+	/* Whether there is a count. Not, where an emulated machine does not model the event. */
+	bool valid;
+	unsigned counter; /* that counts it; of the fixed one its own number */
+	/*
+	 * Time for which the event was asked for, and for which the counter ran: less where
+	 * counters are shared in turns. Of the emulated machine, else of this computer; 0 in a
+	 * replay and a dry run, where no time passes.
+	 */
+	uint64_t enabled_ns, running_ns;
 };
 
 /** Reads all counts. @param counts belongs to the session and lives until its next call. */

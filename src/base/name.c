@@ -3,6 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "pmulab/pmulab.h"
+
 #define GUESS_MAX 63 /* characters; longer names are not guessed */
 
 static unsigned char lower(char c)
@@ -91,4 +93,16 @@ void name_guess_offer(struct name_guess *guess, const char *name)
 		guess->distance = distance;
 		guess->best = name;
 	}
+}
+
+const char *pmu_nearest_name(const char *wanted, const char *a, const char *b)
+{
+	struct name_guess guess;
+
+	name_guess_init(&guess, wanted);
+	if (a)
+		name_guess_offer(&guess, a);
+	if (b)
+		name_guess_offer(&guess, b);
+	return guess.best;
 }

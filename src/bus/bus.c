@@ -1,6 +1,7 @@
 #include "bus/bus.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/error.h"
 
@@ -61,7 +62,41 @@ void bus_end(struct pmu_bus *bus)
 		bus->ops->end(bus);
 }
 
-bool bus_is_emulated(const struct pmu_bus *bus)
+uint64_t bus_time_ns(struct pmu_bus *bus)
+{
+	struct timespec now;
+
+	if (bus->ops->time_ns)
+		return bus->ops->time_ns(bus);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+uint64_t bus_no_time(struct pmu_bus *bus)
+{
+	(void)bus;
+	return 0;
+}
+
+int pmu_bus_interrupts(struct pmu_bus *bus, struct pmu_ctx *ctx, unsigned socket, unsigned core,
+		       uint64_t *count)
+{
+	if (!bus->ops->interrupts)
+		return error_set(ctx, PMU_E_UNSUPPORTED, "%s does not tell of interrupts",
+				 bus->way ? bus->way : "this bus");
+	switch (bus->ops->interrupts(bus, socket, core, count)) {
+	case 0:
+		return 0;
+	case PMU_E_RANGE:
+		return error_set(ctx, PMU_E_RANGE, "socket %u has no core %u", socket, core);
+	default:
+		return error_set(ctx, PMU_E_BUSY,
+				 "a program on the machine was stopped in the middle of an access; "
+				 "continue or end it");
+	}
+}
+
+bool pmu_bus_is_emulated(const struct pmu_bus *bus)
 {
 	return bus->emulated;
 }

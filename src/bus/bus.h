@@ -14,6 +14,12 @@ struct bus_ops {
 		    struct pmu_access_op *op);
 	int (*write)(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_place *place,
 		     const struct pmu_access_op *op);
+	/* Time, from whenever; NULL: CLOCK_MONOTONIC of this computer. */
+	uint64_t (*time_ns)(struct pmu_bus *bus);
+	/* Interrupts of overflows that a core got; NULL: nobody can tell. 0, PMU_E_RANGE,
+	 * PMU_E_BUSY
+	 */
+	int (*interrupts)(struct pmu_bus *bus, unsigned socket, unsigned core, uint64_t *count);
 	/* Around many accesses in a row; may be NULL. */
 	void (*begin)(struct pmu_bus *bus);
 	void (*end)(struct pmu_bus *bus);
@@ -39,6 +45,11 @@ int bus_init(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_ops *ops
 void bus_begin(struct pmu_bus *bus);
 void bus_end(struct pmu_bus *bus);
 
+/** The time that passes for the counters behind the bus, nanoseconds from whenever. */
+uint64_t bus_time_ns(struct pmu_bus *bus);
+/** For back ends that have no time: always 0. */
+uint64_t bus_no_time(struct pmu_bus *bus);
+
 /** Whether the catalog lets the register be written. */
 bool bus_may_write(const struct bus_place *place);
 
@@ -48,8 +59,5 @@ bool bus_may_write(const struct bus_place *place);
  */
 int bus_write_all(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct pmu_access_op *writes,
 		  size_t count);
-
-/** Whether events whose model is PMU_MODEL_ABSENT count nothing behind this bus. */
-bool bus_is_emulated(const struct pmu_bus *bus);
 
 #endif

@@ -41,6 +41,7 @@ static int dry_run_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct 
 static const struct bus_ops dry_run_ops = {
     .read = dry_run_read,
     .write = dry_run_write,
+    .time_ns = bus_no_time,
 };
 
 int pmu_bus_dry_run(struct pmu_bus **out, struct pmu_ctx *ctx, const struct pmu_pmu *pmu,

@@ -63,9 +63,30 @@ static void emulated_fini(struct pmu_bus *bus)
 		system_free(emulated->system);
 }
 
+static uint64_t emulated_time_ns(struct pmu_bus *bus)
+{
+	const struct machine *machine = system_machine(((struct emulated *)bus)->system);
+
+	return (uint64_t)((double)machine_now(machine) * 1e9 /
+			  (double)machine_ticks_per_second(machine));
+}
+
+static int emulated_interrupts(struct pmu_bus *bus, unsigned socket, unsigned core, uint64_t *count)
+{
+	struct system *system = ((struct emulated *)bus)->system;
+	const struct pmu_machine *desc = system_desc(system);
+
+	if (socket >= desc->sockets || core >= desc->cores)
+		return PMU_E_RANGE;
+	*count = system_interrupts(system, socket, core);
+	return *count == UINT64_MAX ? PMU_E_BUSY : 0;
+}
+
 static const struct bus_ops emulated_ops = {
     .read = emulated_read,
     .write = emulated_write,
+    .time_ns = emulated_time_ns,
+    .interrupts = emulated_interrupts,
     .fini = emulated_fini,
 };
 

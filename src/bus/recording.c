@@ -51,9 +51,15 @@ static void recording_end(struct pmu_bus *bus)
 	bus_end(((struct recording *)bus)->inner);
 }
 
+static uint64_t recording_time_ns(struct pmu_bus *bus)
+{
+	return bus_time_ns(((struct recording *)bus)->inner);
+}
+
 static const struct bus_ops recording_ops = {
     .read = recording_read,
     .write = recording_write,
+    .time_ns = recording_time_ns,
     .begin = recording_begin,
     .end = recording_end,
 };

@@ -22,7 +22,8 @@ static int get(struct replaying *replaying, struct pmu_ctx *ctx, struct recordin
 		return error_set(ctx, PMU_E_IO, "the register trace ends before line %u",
 				 replaying->line_number);
 	if (recording_get_line(text, line))
-		return error_set(ctx, PMU_E_SYNTAX, "line %u of the register trace is no access: %s",
+		return error_set(ctx, PMU_E_SYNTAX,
+				 "line %u of the register trace is no access: %s",
 				 replaying->line_number, text);
 	return 0;
 }
@@ -44,13 +45,14 @@ static int replay(struct replaying *replaying, struct pmu_ctx *ctx, bool write,
 	if (error)
 		return error;
 	if (!same_access(line, write, op))
-		return error_set(ctx, PMU_E_IO,
-				 "line %u of the register trace has %s of %s (socket %u, value 0x%llX), "
-				 "not %s of %s (socket %u, value 0x%llX)",
-				 replaying->line_number, line->write ? "a write" : "a read",
-				 line->name, line->op.socket, (unsigned long long)line->op.value,
-				 write ? "a write" : "a read", op->reg, op->socket,
-				 (unsigned long long)op->value);
+		return error_set(
+		    ctx, PMU_E_IO,
+		    "line %u of the register trace has %s of %s (socket %u, value 0x%llX), "
+		    "not %s of %s (socket %u, value 0x%llX)",
+		    replaying->line_number, line->write ? "a write" : "a read", line->name,
+		    line->op.socket, (unsigned long long)line->op.value,
+		    write ? "a write" : "a read", op->reg, op->socket,
+		    (unsigned long long)op->value);
 	if (line->result)
 		return error_set(ctx, line->result, "%s failed when the trace was made (line %u)",
 				 line->name, replaying->line_number);
@@ -82,6 +84,7 @@ static int replaying_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struc
 static const struct bus_ops replaying_ops = {
     .read = replaying_read,
     .write = replaying_write,
+    .time_ns = bus_no_time,
 };
 
 int pmu_bus_replaying(struct pmu_bus **out, struct pmu_ctx *ctx, FILE *file)
@@ -93,12 +96,12 @@ int pmu_bus_replaying(struct pmu_bus **out, struct pmu_ctx *ctx, FILE *file)
 	int error;
 
 	if (!fgets(text, sizeof(text), file) || recording_get_header(text, &header))
-		return error_set(ctx, PMU_E_SYNTAX,
-				 "the file is no register trace");
+		return error_set(ctx, PMU_E_SYNTAX, "the file is no register trace");
 	pmu = pmu_find_pmu(header.pmu);
 	if (!pmu)
 		return error_set(ctx, PMU_E_UNKNOWN,
-				 "the register trace is of %s, which the catalog does not have", header.pmu);
+				 "the register trace is of %s, which the catalog does not have",
+				 header.pmu);
 	replaying = calloc(1, sizeof(*replaying));
 	if (!replaying)
 		return error_set(ctx, PMU_E_NOMEM, "out of memory for a register trace");

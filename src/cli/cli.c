@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/text.h"
@@ -49,7 +50,8 @@ void cli_warn_event(const struct cli *cli, const struct pmu_selection *selection
 
 void cli_names_init(struct cli_names *names, const char *wanted)
 {
-	name_guess_init(&names->guess, wanted);
+	names->wanted = wanted;
+	names->nearest = NULL;
 	names->used = 0;
 	names->text[0] = '\0';
 }
@@ -65,14 +67,14 @@ static void append(struct cli_names *names, const char *before, const char *text
 
 void cli_names_add(struct cli_names *names, const char *name)
 {
-	name_guess_offer(&names->guess, name);
+	names->nearest = pmu_nearest_name(names->wanted, names->nearest, name);
 	append(names, names->used ? ", " : "valid: ", name, "");
 }
 
 const char *cli_names_text(struct cli_names *names)
 {
-	if (names->guess.best)
-		append(names, "; did you mean ", names->guess.best, "?");
+	if (names->nearest)
+		append(names, "; did you mean ", names->nearest, "?");
 	return names->text;
 }
 
@@ -298,4 +300,12 @@ const char *cli_counters(uint32_t counters, char *text)
 		first = last;
 	}
 	return text;
+}
+
+double cli_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }

@@ -6,8 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/name.h"
-#include "base/table.h"
+#include "cli/table.h"
 #include "pmulab/catalog.h"
 #include "pmulab/event.h"
 #include "pmulab/machine.h"
@@ -45,7 +44,7 @@ cli_command cli_machines, cli_list, cli_show, cli_encode, cli_decode, cli_stat, 
 
 /* Says what would have been valid: every name, and the one that was probably meant. */
 struct cli_names {
-	struct name_guess guess;
+	const char *wanted, *nearest;
 	char text[2048];
 	size_t used;
 };
@@ -106,5 +105,8 @@ const char *cli_access_name(int access);
 const char *cli_model_name(int model);
 /** "0-3" or "0,2" from a counter set, in @text of at least 40 bytes. */
 const char *cli_counters(uint32_t counters, char *text);
+
+/** Of a clock that never steps back. */
+double cli_seconds(void);
 
 #endif

@@ -5,7 +5,6 @@
 
 #include "cli/decode.h"
 #include "cli/decode_tell.h"
-#include "event/record_dump.h"
 
 #define WORD_BYTES 8
 
@@ -188,7 +187,7 @@ static bool is_number(const char *text)
 {
 	uint64_t word;
 
-	return dump_number(text, strlen(text), &word);
+	return pmu_number_parse(text, strlen(text), &word);
 }
 
 static int check_words(const struct cli *cli, const struct pmu_record *record, int count,
@@ -211,7 +210,7 @@ static void put_word(unsigned char *bytes, const char *text)
 {
 	uint64_t word = 0;
 
-	dump_number(text, strlen(text), &word);
+	pmu_number_parse(text, strlen(text), &word);
 	for (int i = 0; i < WORD_BYTES; i++)
 		bytes[i] = (unsigned char)(word >> 8 * i);
 }

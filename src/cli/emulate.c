@@ -66,7 +66,9 @@ static int serve(const struct cli *cli, const struct arguments *arguments, struc
 		return cli_fail(cli, error);
 	error = pmu_device_run(device, cli->ctx, tool, &result);
 	code = program_said(cli, error, &result, argv);
-	error = code ? 0 : pmu_device_finish(device, cli->ctx, result.exit, &exit);
+	error = code && !result.machine_ended
+		    ? 0
+		    : pmu_device_finish(device, cli->ctx, result.exit, &exit);
 	pmu_device_free(device);
 	if (error)
 		return cli_fail(cli, error);

@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/file.h"
-#include "base/list.h"
 #include "bus/bus.h"
 #include "bus/hardware.h"
 #include "cli/descriptors.h"
@@ -25,7 +23,7 @@ struct stat_access {
 };
 
 struct stat_dry_run {
-	struct bus_map map;
+	struct pmu_address_map *map;
 	struct stat_access *accesses;
 	size_t count, capacity;
 	bool lost;	      /* memory ran out */
@@ -56,7 +54,7 @@ static void first_of(const char *events, char text[EVENT_TEXT_MAX])
 	const char *item;
 	size_t length = 0;
 
-	if (list_next(&events, &item, &length) && length < EVENT_TEXT_MAX)
+	if (pmu_event_list_next(&events, &item, &length) && length < EVENT_TEXT_MAX)
 		memcpy(text, item, length);
 	else
 		length = 0;
@@ -89,9 +87,10 @@ static int choose_pmu(const struct cli *cli, const struct stat_run *run, const s
 static int begin_dry_run(const struct cli *cli, struct stat_run *run, const struct pmu_pmu *pmu)
 {
 	run->dry_run = calloc(1, sizeof(*run->dry_run));
-	if (!run->dry_run || bus_map_init(&run->dry_run->map, pmu))
+	if (!run->dry_run)
 		return cli_error(cli, EXIT_FAILED, "out of memory");
-	return 0;
+	return pmu_address_map_new(&run->dry_run->map, cli->ctx, pmu) ? cli_fail(cli, PMU_E_NOMEM)
+								      : 0;
 }
 
 static int open_dry_run_emulated(const struct cli *cli, struct stat_run *run)
@@ -239,7 +238,7 @@ int host_close(const struct cli *cli, struct stat_run *run, int code)
 	whole = write_register_trace(run);
 	sigaction(SIGPIPE, &before, NULL);
 	if (run->dry_run) {
-		bus_map_fini(&run->dry_run->map);
+		pmu_address_map_free(run->dry_run->map);
 		pmu_bus_free(run->dry_run->part);
 		free(run->dry_run->accesses);
 		free(run->dry_run);
@@ -267,11 +266,6 @@ static void hint_busy(const struct cli *cli, const struct stat_run *run)
 	cli_error(cli, 0, "--force uses these counters and gives them back at the end");
 }
 
-static double now(void)
-{
-	return (double)clock_ns() * 1e-9;
-}
-
 /* Keeps the first message: nothing is printed before registers are restored. */
 static int failed(const struct cli *cli, struct stat_run *run, int error)
 {
@@ -285,7 +279,7 @@ static int count(const struct cli *cli, struct stat_run *run, struct pmu_child *
 {
 	struct pmu_program_result end = {.size = sizeof(end)};
 	int stopped, error = pmu_session_start(run->session, cli->ctx);
-	double begin = now();
+	double begin = cli_seconds();
 
 	if (error)
 		return failed(cli, run, error);
@@ -295,7 +289,7 @@ static int count(const struct cli *cli, struct stat_run *run, struct pmu_child *
 			snprintf(run->refusal, sizeof(run->refusal), "%s", pmu_message(cli->ctx));
 		run->exit = end.exit;
 		run->ran = end.ran;
-		run->seconds = now() - begin;
+		run->seconds = cli_seconds() - begin;
 	}
 	stopped = pmu_session_stop(run->session, cli->ctx);
 	if (!stopped && (!child || end.ran))
@@ -382,20 +376,22 @@ int host_measure(const struct cli *cli, struct stat_run *run, char **argv)
 	return code;
 }
 
-static const struct bus_place *place_of(const struct stat_run *run,
-					const struct stat_access *access)
+/* The session makes no access but to registers of the catalog. */
+static struct pmu_located place_of(const struct stat_run *run, const struct stat_access *access)
 {
-	return bus_map_find_in_core(&run->dry_run->map, access->op.core, access->op.space,
-				    access->op.address, access->op.width);
+	struct pmu_located place = {0};
+
+	pmu_address_find(run->dry_run->map, &access->op, &place);
+	return place;
 }
 
 static json_t *access_json(const struct stat_run *run, const struct stat_access *access)
 {
-	const struct bus_place *place = place_of(run, access);
+	struct pmu_located place = place_of(run, access);
 
 	return json_pack("{s:b, s:i, s:i, s:s, s:i, s:s, s:s, s:i, s:i, s:o}", "write",
 			 access->write, "socket", access->op.socket, "core", access->op.core, "box",
-			 place->box->name, "instance", place->instance, "register", access->op.reg,
+			 place.box->name, "instance", place.instance, "register", access->op.reg,
 			 "space", cli_space_name(access->op.space), "address", access->op.address,
 			 "width", access->op.width, "value",
 			 access->write ? cli_json_number(access->op.value) : json_null());
@@ -404,12 +400,12 @@ static json_t *access_json(const struct stat_run *run, const struct stat_access 
 static void access_row(const struct stat_run *run, struct table *table,
 		       const struct stat_access *access)
 {
-	const struct bus_place *place = place_of(run, access);
+	struct pmu_located place = place_of(run, access);
 	char address[CLI_ADDRESS_MAX];
 
 	table_cell(table, "%s", access->write ? "write" : "read");
 	table_number(table, access->op.socket);
-	table_cell(table, "%s%u", place->box->name, place->instance);
+	table_cell(table, "%s%u", place.box->name, place.instance);
 	table_cell(table, "%s", access->op.reg);
 	table_cell(table, "%s", cli_address(address, access->op.space, access->op.address));
 	if (access->write)

@@ -93,8 +93,10 @@ static int lint(struct linting *linting, struct pmu_program *tool)
 		return cli_fail(cli, error);
 	error = pmu_device_run(device, cli->ctx, tool, &result);
 	code = program_said(cli, error, &result, linting->argv);
-	/* A tool that never ran broke no rule, and kept none. */
-	error = code ? 0 : pmu_device_finish(device, cli->ctx, result.exit, &exit);
+	/* A tool that never ran broke no rule, and kept none. A machine that ended says why. */
+	error = code && !result.machine_ended
+		    ? 0
+		    : pmu_device_finish(device, cli->ctx, result.exit, &exit);
 	pmu_device_free(device);
 	if (error)
 		return cli_fail(cli, error);

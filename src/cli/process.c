@@ -4,7 +4,6 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "bus/host.h"
 #include "cli/program.h"
 #include "cli/text.h"
@@ -37,11 +36,6 @@ static int add_events(const struct cli *cli, struct process_run *run, struct pmu
 	return 0;
 }
 
-static double now(void)
-{
-	return (double)clock_ns() * 1e-9;
-}
-
 static int measure(const struct cli *cli, struct pmu_process *process, char **argv,
 		   struct result *result)
 {
@@ -58,9 +52,9 @@ static int measure(const struct cli *cli, struct pmu_process *process, char **ar
 		code = cli_fail(cli, error);
 		goto out;
 	}
-	begin = now();
+	begin = cli_seconds();
 	error = pmu_child_run(child, cli->ctx, &end);
-	result->seconds = now() - begin;
+	result->seconds = cli_seconds() - begin;
 	result->exit = end.exit;
 	code = program_said(cli, error, &end, argv);
 	if (code)

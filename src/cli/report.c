@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bus/bus.h"
 #include "cli/text.h"
 
 #define SOCKETS_MAX 8 /* with a column each */
@@ -14,7 +13,7 @@
 /* What is counted for real is exact. */
 static enum pmu_model model_of(const struct stat_run *run, const struct pmu_selection *selection)
 {
-	return bus_is_emulated(run->bus) ? pmu_event_model(selection) : PMU_MODEL_EXACT;
+	return pmu_bus_is_emulated(run->bus) ? pmu_event_model(selection) : PMU_MODEL_EXACT;
 }
 
 bool stat_is_absent(const struct stat_run *run, const struct pmu_selection *selection)

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/list.h"
 #include "cli/host.h"
 #include "cli/program.h"
 #include "cli/stat.h"
@@ -52,7 +51,7 @@ static int each_word(const struct cli *cli, struct stat_run *run, char *text,
 	size_t length;
 	int code = 0;
 
-	while (!code && list_next(&list, &item, &length)) {
+	while (!code && pmu_event_list_next(&list, &item, &length)) {
 		text[item - text + (ptrdiff_t)length] = '\0';
 		code = each(cli, run, item);
 	}

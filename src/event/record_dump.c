@@ -1,5 +1,3 @@
-#include "event/record_dump.h"
-
 #include <string.h>
 #include <strings.h>
 
@@ -41,7 +39,7 @@ static int digit_of(char c)
 	return 16;
 }
 
-bool dump_number(const char *text, size_t length, uint64_t *value)
+bool pmu_number_parse(const char *text, size_t length, uint64_t *value)
 {
 	uint64_t base = 10;
 
@@ -174,7 +172,7 @@ static void read_box(struct search *search, const char *text, size_t length)
 	search->box_length = end;
 	if (end < length)
 		search->instance =
-		    dump_number(text + end, length - end, &instance) && instance < INT16_MAX
+		    pmu_number_parse(text + end, length - end, &instance) && instance < INT16_MAX
 			? (int)instance
 			: INT16_MAX;
 }
@@ -212,7 +210,7 @@ static bool read_name(struct search *search, const char *text, size_t length)
 
 	search->numeric = *text >= '0' && *text <= '9';
 	if (search->numeric)
-		return dump_number(text, length, &search->address);
+		return pmu_number_parse(text, length, &search->address);
 	if (dot) {
 		read_box(search, text, (size_t)(dot - text));
 		length -= (size_t)(dot + 1 - text);
@@ -248,7 +246,7 @@ static bool read_part(const char *line, struct token token, char letter, uint64_
 		      uint64_t *value)
 {
 	return token.length > 1 && (line[token.offset] | 0x20) == letter &&
-	       dump_number(line + token.offset + 1, token.length - 1, value) && *value < limit;
+	       pmu_number_parse(line + token.offset + 1, token.length - 1, value) && *value < limit;
 }
 
 /* D18:F1:0xD8: @token becomes all of it. */
@@ -260,7 +258,7 @@ static bool read_pci(struct search *search, const char *line, struct token *toke
 
 	if (!read_part(line, *token, 'd', 32, &device) ||
 	    !read_part(line, function, 'f', 8, &number) ||
-	    !dump_number(line + offset.offset, offset.length, &at) || at >= 1 << 12)
+	    !pmu_number_parse(line + offset.offset, offset.length, &at) || at >= 1 << 12)
 		return false;
 	search->space = PMU_SPACE_PCI;
 	search->address = device << 15 | number << 12 | at;
@@ -285,7 +283,7 @@ static bool read_address(struct search *search, const char *line, struct token *
 	if (space < 0)
 		return false;
 	if (space != PMU_SPACE_PCI || !read_pci(search, line, &address)) {
-		if (!dump_number(line + address.offset, address.length, &search->address))
+		if (!pmu_number_parse(line + address.offset, address.length, &search->address))
 			return false;
 		search->space = space;
 	}
@@ -357,7 +355,7 @@ int pmu_dump_parse(struct pmu_ctx *ctx, const struct pmu_pmu *pmu, const char *l
 		return error_set_at(ctx, PMU_E_SYNTAX, line, number.offset, 1,
 				    "a value is missing");
 	*value = search.found;
-	if (!dump_number(line + number.offset, number.length, &value->value))
+	if (!pmu_number_parse(line + number.offset, number.length, &value->value))
 		return error_set_at(ctx, PMU_E_SYNTAX, line, number.offset, number.length,
 				    "no number of 64 bits: decimal, or hexadecimal with 0x");
 	if (rest.length)

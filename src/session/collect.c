@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "bus/bus.h"
 #include "session/registers.h"
 #include "session/session.h"
 
@@ -151,6 +152,7 @@ static int check_frozen(struct pmu_session *session, struct pmu_ctx *ctx, unsign
 
 int session_collect(struct pmu_session *session, struct pmu_ctx *ctx)
 {
+	uint64_t now;
 	int error = 0;
 
 	for (unsigned socket = 0; socket < session->sockets && session->unit_count && !error;
@@ -163,11 +165,15 @@ int session_collect(struct pmu_session *session, struct pmu_ctx *ctx)
 		if (!error)
 			error = account_wraps(session, ctx, &session->units[i], watched);
 	}
+	now = session->state == SESSION_RUNNING ? bus_time_ns(session->bus) : session->stopped_ns;
 	for (size_t r = 0; r < session->row_count && !error; r++) {
 		const struct session_row *row = &session->rows[r];
 		const struct pmu_box *box = session->events[row->event].selection.box;
 
 		session->counts[r].count = row->raw + (row->wraps << box->counter_width);
+		/* Every event has a counter of its own from start to stop. */
+		session->counts[r].enabled_ns = now - session->started_ns;
+		session->counts[r].running_ns = session->counts[r].enabled_ns;
 	}
 	return error;
 }

@@ -84,7 +84,13 @@ static void make_row(struct pmu_session *session, size_t row, unsigned event, un
 	    .counter = session_counter_of(counted, instance),
 	    .next = SESSION_NONE,
 	};
-	session->counts[row] = (struct pmu_count){event, socket, instance, 0};
+	session->counts[row] = (struct pmu_count){
+	    .event = event,
+	    .socket = socket,
+	    .instance = instance,
+	    .valid = counted->counted,
+	    .counter = session->rows[row].counter,
+	};
 	if (counted->counted)
 		append(session, find_unit(session, counted->selection.box, socket, instance), row);
 }

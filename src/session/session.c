@@ -130,8 +130,8 @@ int pmu_session_add(struct pmu_session *session, struct pmu_ctx *ctx,
 	events[session->event_count] = (struct session_event){
 	    .selection = *selection,
 	    .counter = selection->event ? 0 : selection->fixed,
-	    .counted =
-		!(bus_is_emulated(session->bus) && pmu_event_model(selection) == PMU_MODEL_ABSENT),
+	    .counted = !(pmu_bus_is_emulated(session->bus) &&
+			 pmu_event_model(selection) == PMU_MODEL_ABSENT),
 	};
 	return (int)session->event_count++;
 }
@@ -186,6 +186,7 @@ int pmu_session_start(struct pmu_session *session, struct pmu_ctx *ctx)
 		return error;
 	bus_begin(session->bus);
 	error = begin(session, ctx);
+	session->started_ns = bus_time_ns(session->bus);
 	bus_end(session->bus);
 	return error;
 }
@@ -200,6 +201,7 @@ int pmu_session_stop(struct pmu_session *session, struct pmu_ctx *ctx)
 	error = session_freeze(session, ctx);
 	if (!error) {
 		session->state = SESSION_STOPPED;
+		session->stopped_ns = bus_time_ns(session->bus);
 		error = session_busy_check(session, ctx);
 	}
 	bus_end(session->bus);

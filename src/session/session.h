@@ -84,6 +84,8 @@ struct pmu_session {
 	session_kept *kept;	     /* NULL: nobody is told */
 	void *kept_arg;
 
+	uint64_t started_ns, stopped_ns; /* the bus's time, of the last start and stop */
+
 	/* busy.c: counters that were enabled before. */
 	bool forced; /* they are taken, and given back at the end */
 	unsigned busy_count;

@@ -314,6 +314,18 @@ int system_write(struct system *system, const struct pmon_access *access, uint64
 	return error;
 }
 
+uint64_t system_interrupts(struct system *system, unsigned socket, unsigned core)
+{
+	uint64_t count;
+
+	if (!machine_lock_within(system->machine, ACCESS_PATIENCE_NS))
+		return UINT64_MAX;
+	machine_catch_up(system->machine);
+	count = pmon_interrupts(system->pmon, socket, core);
+	machine_unlock(system->machine);
+	return count;
+}
+
 void system_pass(struct system *system, uint64_t ns)
 {
 	const uint64_t ticks_per_us = machine_ticks_per_second(system->machine) / 1000000;

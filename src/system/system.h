@@ -37,6 +37,9 @@ const struct pmu_machine *system_desc(const struct system *system);
 int system_read(struct system *system, const struct pmon_access *access, uint64_t *value);
 int system_write(struct system *system, const struct pmon_access *access, uint64_t value);
 
+/** As pmon_interrupts(), by the present time; UINT64_MAX as PMU_E_BUSY of the above. */
+uint64_t system_interrupts(struct system *system, unsigned socket, unsigned core);
+
 /** Lets so much time pass on the machine, unless a program runs on it, or is stopped in an access.
  */
 void system_pass(struct system *system, uint64_t ns);

@@ -56,7 +56,7 @@ static void test_identity(void **fixture)
 	assert_int_equal(read_op(bench, PMU_SPACE_PCI, 0x95000, 32, &value), PMU_E_UNKNOWN);
 	assert_non_null(strstr(pmu_message(bench->ctx), "ha1"));
 	assert_int_equal(pmu_bus_sockets(bench->bus), 1);
-	assert_true(bus_is_emulated(bench->bus));
+	assert_true(pmu_bus_is_emulated(bench->bus));
 	assert_non_null(bus_emulated_system(bench->bus));
 }
 

@@ -253,6 +253,95 @@ static void test_bus(void **state)
 	assert_int_equal(statistics_of(bench).dram_reads, LINES + 1);
 }
 
+static int add(struct bench *bench, struct pmu_session *session, const char *event)
+{
+	struct pmu_selection selection;
+
+	if (pmu_event_parse(bench->ctx, NULL, event, &selection))
+		fail_msg("%s", pmu_message(bench->ctx));
+	return pmu_session_add(session, bench->ctx, &selection);
+}
+
+/* Which counter, for how long, and whether at all. */
+static void test_counts(void **state)
+{
+	struct bench *bench = *state;
+	const struct pmu_count *counts;
+	struct pmu_session *session;
+	struct pmu_bus *bus;
+	double started, took;
+	size_t rows;
+
+	assert_int_equal(pmu_emul_bus(&bus, bench->ctx, bench->emul), 0);
+	assert_int_equal(pmu_session_new(&session, bench->ctx, bus), 0);
+	/* TOR_OCCUPANCY can be counted on counter 0 alone (334291-001 §2.3.4). */
+	assert_int_equal(add(bench, session, "xeon-e5v4/cbo0.TOR_INSERTS.ALL"), 0);
+	assert_int_equal(add(bench, session, "xeon-e5v4/cbo0.TOR_OCCUPANCY.ALL"), 1);
+	assert_int_equal(add(bench, session, "xeon-e5v4/pcu.FREQ_TRANS_CYCLES"), 2);
+	assert_int_equal(pmu_session_start(session, bench->ctx), 0);
+	started = pmu_emul_time_ns(bench->emul);
+	pmu_emul_pass(bench->emul, 50000);
+	assert_int_equal(pmu_session_stop(session, bench->ctx), 0);
+	took = pmu_emul_time_ns(bench->emul) - started;
+	pmu_emul_pass(bench->emul, 70000);
+	assert_int_equal(pmu_session_read(session, bench->ctx, &counts, &rows), 0);
+	assert_int_equal(rows, 3);
+	assert_true(took > 49999);
+	for (size_t i = 0; i < rows; i++) {
+		assert_int_equal(counts[i].valid, counts[i].event < 2);
+		if (counts[i].event == 1)
+			assert_int_equal(counts[i].counter, 0);
+		if (counts[i].event == 0)
+			assert_in_range(counts[i].counter, 1, 3);
+		assert_in_range(counts[i].enabled_ns, (uint64_t)took - 1, (uint64_t)took + 1);
+		assert_int_equal(counts[i].running_ns, counts[i].enabled_ns);
+	}
+	pmu_session_free(session);
+	pmu_bus_free(bus);
+}
+
+static void write_msr(struct bench *bench, struct pmu_bus *bus, uint32_t address, uint64_t value)
+{
+	const struct pmu_access_op op = {.space = PMU_SPACE_MSR,
+					 .width = 64,
+					 .address = address,
+					 .value = value,
+					 .reg = "register"};
+
+	if (pmu_bus_write(bus, bench->ctx, &op))
+		fail_msg("%s", pmu_message(bench->ctx));
+}
+
+/* A counter 10 below its end, of instructions (0xC0) in all modes, with interrupt. */
+static void test_interrupts(void **state)
+{
+	const struct pmu_code code = {.address = 0x400000, .bytes = 20, .instructions = 5};
+	struct bench *bench = *state;
+	struct pmu_hart *hart = new_hart(bench, NULL);
+	struct pmu_bus *bus, *dry;
+	uint64_t count;
+
+	assert_int_equal(pmu_emul_bus(&bus, bench->ctx, bench->emul), 0);
+	write_msr(bench, bus, 0x38F, 0);
+	write_msr(bench, bus, 0x186, 0x5300C0);
+	write_msr(bench, bus, 0x4C1, (UINT64_C(1) << 48) - 10);
+	write_msr(bench, bus, 0x38F, 1);
+	for (unsigned blocks = 1; blocks <= 3; blocks++) {
+		pmu_hart_execute(hart, &code);
+		pmu_hart_pause(hart);
+		assert_int_equal(pmu_bus_interrupts(bus, bench->ctx, 0, 0, &count), 0);
+		assert_int_equal(count, blocks >= 2);
+	}
+	assert_int_equal(pmu_bus_interrupts(bus, bench->ctx, 0, 1, &count), 0);
+	assert_int_equal(count, 0);
+	assert_int_equal(pmu_bus_interrupts(bus, bench->ctx, 0, 4, &count), PMU_E_RANGE);
+	assert_int_equal(pmu_bus_dry_run_on(&dry, bench->ctx, bus, NULL, NULL), 0);
+	assert_int_equal(pmu_bus_interrupts(dry, bench->ctx, 0, 0, &count), PMU_E_UNSUPPORTED);
+	pmu_bus_free(dry);
+	pmu_hart_free(hart);
+	pmu_bus_free(bus);
+}
+
 /* In another process. @return 0, or what went wrong */
 static int work_elsewhere(const char *name)
 {
@@ -319,6 +408,7 @@ int main(void)
 	    MACHINE_TEST(test_dependence), MACHINE_TEST(test_address_spaces),
 	    MACHINE_TEST(test_ranges),	   MACHINE_TEST(test_sizes),
 	    MACHINE_TEST(test_time),	   MACHINE_TEST(test_bus),
+	    MACHINE_TEST(test_counts),	   MACHINE_TEST(test_interrupts),
 	    MACHINE_TEST(test_attach),	   cmocka_unit_test(test_words),
 	};
 

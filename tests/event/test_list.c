@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/list.h"
+#include "pmulab/event.h"
 
 static const struct {
 	const char *list;
@@ -33,11 +33,11 @@ static void test_items(void **state)
 		size_t length;
 
 		for (const char *const *wanted = lists[i].items; *wanted; wanted++) {
-			assert_true(list_next(&list, &item, &length));
+			assert_true(pmu_event_list_next(&list, &item, &length));
 			assert_int_equal(length, strlen(*wanted));
 			assert_memory_equal(item, *wanted, length);
 		}
-		assert_false(list_next(&list, &item, &length));
+		assert_false(pmu_event_list_next(&list, &item, &length));
 		assert_string_equal(list, "");
 	}
 }

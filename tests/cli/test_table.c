@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "base/table.h"
+#include "cli/table.h"
 
 static struct table *sample(void)
 {

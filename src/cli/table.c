@@ -1,4 +1,4 @@
-#include "base/table.h"
+#include "cli/table.h"
 
 #include <stdarg.h>
 #include <stdbool.h>

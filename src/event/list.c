@@ -1,4 +1,5 @@
-#include "base/list.h"
+/* Lists of events, as people write them. */
+#include "pmulab/event.h"
 
 /* Where the item that begins at @text ends: at a comma outside of braces, or with the list. */
 static const char *item_end(const char *text)
@@ -10,7 +11,7 @@ static const char *item_end(const char *text)
 	return text;
 }
 
-bool list_next(const char **list, const char **item, size_t *length)
+bool pmu_event_list_next(const char **list, const char **item, size_t *length)
 {
 	while (**list == ',')
 		++*list;

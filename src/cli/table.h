@@ -1,6 +1,6 @@
 /* Tables of text cells, printed aligned for people or as CSV for programs. */
-#ifndef BASE_TABLE_H
-#define BASE_TABLE_H
+#ifndef CLI_TABLE_H
+#define CLI_TABLE_H
 
 #include <stddef.h>
 #include <stdio.h>
