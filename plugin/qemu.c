@@ -23,6 +23,7 @@
 
 #include "base/error.h"
 #include "feed/arena.h"
+#include "feed/began.h"
 #include "feed/process.h"
 #include "qemu_plugin_api.h"
 #include "system/system.h"
@@ -46,7 +47,7 @@ static struct {
 	struct feed_decoder decoder;
 	struct feed_arena blocks; /* of this translation cache; translation is serialised by QEMU */
 	uint64_t guest_base;	  /* host address of guest address 0 */
-	char *began;		  /* to be set; NULL: nobody asks */
+	char *began;		  /* enum feed_began, to be set; NULL: nobody asks */
 } plugin;
 
 /* The guest thread that this host thread runs; NULL before its first block. */
@@ -60,13 +61,15 @@ static struct feed_thread *thread_of(unsigned vcpu)
 __attribute__((noreturn)) static void give_up(void)
 {
 	fprintf(stderr, "pmulab: %s\n", pmu_message(plugin.ctx));
+	if (plugin.began && *plugin.began == FEED_NOT_BEGUN)
+		*plugin.began = FEED_REFUSED;
 	_exit(EXIT_FAILURE);
 }
 
 static void tell_begun(void)
 {
 	if (plugin.began)
-		*plugin.began = 1;
+		*plugin.began = FEED_BEGAN;
 }
 
 static void enter(struct feed_thread *thread)
@@ -382,14 +385,20 @@ static int read_arguments(int argc, char **argv, struct arguments *arguments)
 /* As with the machine's, the mapping is enough. */
 static int map_begun(int fd)
 {
+	const char refused = FEED_REFUSED;
 	void *byte;
 
 	if (fd < 0)
 		return 0;
 	byte = mmap(NULL, 1, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (byte == MAP_FAILED)
-		return error_set(plugin.ctx, PMU_E_IO, "cannot map descriptor %d: %s", fd,
-				 strerror(errno));
+	if (byte == MAP_FAILED) {
+		int errnum = errno;
+
+		/* Where that fails too, the command says once more that nothing ran. */
+		(void)!pwrite(fd, &refused, 1, 0);
+		return error_set(plugin.ctx, PMU_E_IO, "no memory to share with the emulator: %s",
+				 strerror(errnum));
+	}
 	close(fd);
 	plugin.began = byte;
 	return 0;

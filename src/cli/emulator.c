@@ -10,12 +10,13 @@
 
 #include "cli/child.h"
 #include "cli/run.h"
+#include "feed/began.h"
 
 /* What the emulator is given beside its arguments: open in the process it becomes, and only there.
  */
 struct handed {
 	int block;	   /* the machine's; -1: none */
-	int began;	   /* a byte of memory that is 1 from the guest's first instruction on */
+	int began;	   /* a byte of memory, enum feed_began */
 	int plugin, guest; /* libraries whose paths cannot be said; -1 */
 };
 
@@ -132,22 +133,24 @@ static int run_emulator(const struct cli *cli, const struct run *run, char **arg
 	if (!code)
 		code = child_finish(cli, &child, exit);
 	if (!code && (child.gone || (*exit == 128 + SIGKILL && has_hung_up(run->watch))))
-		code = cli_error(cli, *exit, "the machine has ended, and with it %s", run->argv[0]);
+		code = cli_error(cli, EXIT_FAILED, "the machine has ended, and with it %s",
+				 run->argv[0]);
 	child_unguard(&signals);
 	return code;
 }
 
-/* @return whether the guest executed anything */
-static bool has_begun(const struct handed *handed)
+static enum feed_began what_began(const struct handed *handed)
 {
-	char began = 0;
+	char began;
 
-	return pread(handed->began, &began, 1, 0) == 1 && began;
+	return pread(handed->began, &began, 1, 0) == 1 ? (enum feed_began)began : FEED_NOT_BEGUN;
 }
 
-/* A signal that was sent says enough by itself. */
-static int never_ran(const struct cli *cli, const struct run *run, int exit)
+/* A signal that was sent says enough by itself, as the plugin has where it refused. */
+static int never_ran(const struct cli *cli, const struct run *run, enum feed_began began, int exit)
 {
+	if (began == FEED_REFUSED)
+		return RUN_NOT_EXECUTABLE;
 	if (exit > 128 && exit <= 128 + SIGRTMAX)
 		return cli_error(cli, exit, "%s was ended by signal %d before it began to run",
 				 run->argv[0], exit - 128);
@@ -170,6 +173,7 @@ int run_program(const struct cli *cli, const struct run *run, int block, int *ex
 				.guest = -1,
 				.began = memfd_create("pmulab-began", MFD_CLOEXEC)};
 	char **argv = NULL;
+	enum feed_began began;
 	int code;
 
 	*exit = EXIT_FAILED;
@@ -185,8 +189,9 @@ int run_program(const struct cli *cli, const struct run *run, int block, int *ex
 		goto out;
 	}
 	code = run_emulator(cli, run, argv, &handed, exit);
-	if (!code && !has_begun(&handed))
-		code = never_ran(cli, run, *exit);
+	began = what_began(&handed);
+	if (!code && began != FEED_BEGAN)
+		code = never_ran(cli, run, began, *exit);
 out:
 	run_free_argv(argv);
 	close_all((const int[]){handed.guest, handed.plugin, handed.began}, 3);
