@@ -116,12 +116,14 @@ class Root(Scene):
             tree.set_msr(cpu, GLOBAL_CTL, UNFROZEN)
             tree.set_msr(cpu, BOX_CTL, MUST)
             tree.set_msr(cpu, CTL0, 0x400334)
-            tree.set_msr(cpu, CTR0, 77 + cpu)
+            for counter in range(4):
+                tree.set_msr(cpu, CTR0 + counter, 77 + 10 * counter + cpu)
             tree.set_msr(cpu, FILTER0, 0x20000)
         for package in (0, 1):
             tree.set_config(package, CHANNEL, IMC_BOX_CTL, MUST)
             tree.set_config(package, CHANNEL, IMC_CTL0, 0x400304)
-            tree.set_config(package, CHANNEL, IMC_CTR0, 99)
+            for counter in range(4):
+                tree.set_config(package, CHANNEL, IMC_CTR0 + 8 * counter, 99 + counter)
         self.files = {p: p.read_bytes() for p in tree.path.rglob("*") if p.is_file()}
         self.argv = [PMULAB, "stat", "--root", str(tree.path), "--force", "-o",
                      str(self.report_path), "--format", "json", "-e",
@@ -131,14 +133,16 @@ class Root(Scene):
         self.argv.insert(self.argv.index(POKE) + 1, "wait")
 
     def hardware(self):
-        """Clears status bits that were written as 1, as hardware does, and counts."""
+        """Clears status bits that were written as 1 and idle counters, as hardware does, and counts."""
         tree, pokes = self.tree, []
         for cpu in (0, 1):
             cleared = (GLOBAL_STATUS, UBOX_STATUS, *range(CBO_STATUS, 0xF80, 0x10))
             pokes += [f"{tree.msr_path(cpu)}:{8 * n}=0" for n in cleared]
             pokes += [f"{tree.msr_path(cpu)}:{8 * CTR0}={1111 * (cpu + 1)}"]
+            pokes += [f"{tree.msr_path(cpu)}:{8 * (CTR0 + n)}=0" for n in (1, 2, 3)]
             path = tree.config_path(cpu, CHANNEL)
-            pokes += [f"{path}:{IMC_STATUS}=0", f"{path}:{IMC_CTR0}={3333 * (cpu + 1)}"]
+            pokes += [f"{path}:{IMC_STATUS}=0", f"{path}:{IMC_CTR0}={3333 * (cpu + 1)}",
+                      *(f"{path}:{IMC_CTR0 + 8 * n}=0" for n in (1, 2, 3))]
         return pokes
 
     def before(self):
