@@ -28,6 +28,7 @@ ENDING = ("HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "US
           "PIPE", "ALRM", "TERM", "XCPU", "XFSZ", "VTALRM", "PROF", "IO", "PWR", "SYS")
 
 
+USER = 54321  # is nobody's number
 FAILURES_MAX = 20  # a run that finds so many need not go on
 
 
@@ -198,6 +199,23 @@ def limits(runner, everything):
     # Nobody can say anything without a stack; registers are none the worse for it.
     for size in steps(4096, 1 << 22, everything):
         runner.lack("--limit", f"stack={size}", may_die=(signal.SIGSEGV, signal.SIGKILL))
+    if runner.scene.plain:
+        limit_processes(runner)
+
+
+def limit_processes(runner):
+    """Root has no such limit, so that the command is another user's: one that has no others."""
+    user = ["--user", str(USER)]
+    runner.scene.give_to(USER)
+    if runner.run(*user, argv=[PMULAB, "--version"]).status != 0:
+        print(f"user {USER} may not execute {PMULAB}: limits of processes are not tried")
+        return
+    runner.reference = runner.run(*user)
+    for number in range(13):
+        runner.lack("--limit", f"nproc={number}", *user)
+    journals = list((runner.scene.path / "runtime" / "pmulab").glob("*"))
+    if journals:
+        runner.tell(user, runner.reference, [f"journals left: {journals}"])
 
 
 KINDS = {"calls": calls, "kills": kills, "signals": signals, "descriptors": descriptors,

@@ -63,6 +63,7 @@ class Scene:
     seconds = 20
     program = "qemu-x86_64"  # what is executed last of all
     speaks_on = None  # where it cannot be done without that descriptor
+    plain = False  # whether it can be done by a user who is not root
 
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="faults-")
@@ -97,6 +98,14 @@ class Scene:
         """What is not as it was found: a list of lines."""
         return self.traces.left()
 
+    def give_to(self, user):
+        """All that the command may write to is theirs: the folder, and one for journals."""
+        runtime = self.path / "runtime"
+        runtime.mkdir(mode=0o700, exist_ok=True)
+        os.environ["XDG_RUNTIME_DIR"] = str(runtime)
+        for path in (self.path, *self.path.rglob("*")):
+            os.chown(path, user, user)
+
     @staticmethod
     def recover():
         """After a kill that nothing can be done against, as it is documented."""
@@ -109,6 +118,7 @@ class Scene:
 class Root(Scene):
     """Counters of a made computer, one of which somebody uses."""
 
+    plain = True
     program = pathlib.Path(POKE).name
 
     def set_up(self):
@@ -174,6 +184,7 @@ class Root(Scene):
 
 
 class Stat(Scene):
+    plain = True
     modules = (PMULAB, PLUGIN)
 
     def set_up(self):
@@ -203,6 +214,7 @@ class Lint(Scene):
 
 
 class Machines(Scene):
+    plain = True
     program = pathlib.Path(PMULAB).name
 
     def set_up(self):
@@ -223,6 +235,7 @@ class Machines(Scene):
 class Print(Scene):
     """What goes to standard output."""
 
+    plain = True
     program = pathlib.Path(PMULAB).name
     speaks_on = 1
 
