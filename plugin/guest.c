@@ -28,7 +28,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "feed/guest.h"
+#include "system/guest.h"
 
 #define EXPORT	   __attribute__((visibility("default")))
 #define CPUS_MAX   1024
@@ -52,7 +52,7 @@ static const struct {
 };
 
 /* For who is about to load it: the loader itself says nothing of what it cannot load. */
-EXPORT const char pmulab_guest_mark[] = FEED_GUEST_NAME " " FEED_GUEST_VERSION;
+EXPORT const char pmulab_guest_mark[] = GUEST_NAME " " GUEST_VERSION;
 
 /* The loader calls with nothing of ours: there is one of this in a process. */
 static struct {

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -23,9 +24,9 @@
 
 #include "base/error.h"
 #include "feed/arena.h"
-#include "feed/began.h"
 #include "feed/process.h"
 #include "qemu_plugin_api.h"
+#include "system/began.h"
 #include "system/system.h"
 
 #define BLOCK_INSNS_MAX 512 /* TCG_MAX_INSNS of QEMU */
@@ -47,7 +48,7 @@ static struct {
 	struct feed_decoder decoder;
 	struct feed_arena blocks; /* of this translation cache; translation is serialised by QEMU */
 	uint64_t guest_base;	  /* host address of guest address 0 */
-	char *began;		  /* enum feed_began, to be set; NULL: nobody asks */
+	struct system_began *began; /* to be filled in; NULL: nobody asks */
 } plugin;
 
 /* The guest thread that this host thread runs; NULL before its first block. */
@@ -60,16 +61,18 @@ static struct feed_thread *thread_of(unsigned vcpu)
 
 __attribute__((noreturn)) static void give_up(void)
 {
-	fprintf(stderr, "pmulab: %s\n", pmu_message(plugin.ctx));
-	if (plugin.began && *plugin.began == FEED_NOT_BEGUN)
-		*plugin.began = FEED_REFUSED;
+	if (plugin.began && !plugin.began->began)
+		snprintf(plugin.began->refusal, sizeof(plugin.began->refusal), "%s",
+			 pmu_message(plugin.ctx));
+	else
+		fprintf(stderr, "pmulab: %s\n", pmu_message(plugin.ctx));
 	_exit(EXIT_FAILURE);
 }
 
 static void tell_begun(void)
 {
 	if (plugin.began)
-		*plugin.began = FEED_BEGAN;
+		plugin.began->began = 1;
 }
 
 static void enter(struct feed_thread *thread)
@@ -382,25 +385,30 @@ static int read_arguments(int argc, char **argv, struct arguments *arguments)
 			 "the plugin takes an argument, fd=N, an emulated machine");
 }
 
+static int not_mapped(int fd, int errnum)
+{
+	char refusal[sizeof(plugin.began->refusal)];
+	int length = snprintf(refusal, sizeof(refusal), "the emulator cannot map memory: %s",
+			      strerror(errnum));
+
+	/* Who asks says it then. */
+	if (pwrite(fd, refusal, (size_t)length, offsetof(struct system_began, refusal)) == length)
+		_exit(EXIT_FAILURE);
+	return error_set(plugin.ctx, PMU_E_NOMEM, "%s", refusal);
+}
+
 /* As with the machine's, the mapping is enough. */
 static int map_begun(int fd)
 {
-	const char refused = FEED_REFUSED;
-	void *byte;
+	struct system_began *began;
 
 	if (fd < 0)
 		return 0;
-	byte = mmap(NULL, 1, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (byte == MAP_FAILED) {
-		int errnum = errno;
-
-		/* Where that fails too, the command says once more that nothing ran. */
-		(void)!pwrite(fd, &refused, 1, 0);
-		return error_set(plugin.ctx, PMU_E_IO, "no memory to share with the emulator: %s",
-				 strerror(errnum));
-	}
+	began = mmap(NULL, sizeof(*began), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (began == MAP_FAILED)
+		return not_mapped(fd, errno);
 	close(fd);
-	plugin.began = byte;
+	plugin.began = began;
 	return 0;
 }
 

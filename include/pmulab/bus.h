@@ -99,6 +99,38 @@ void pmu_bus_free(struct pmu_bus *bus);
 int pmu_bus_read(struct pmu_bus *bus, struct pmu_ctx *ctx, struct pmu_access_op *op);
 int pmu_bus_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct pmu_access_op *op);
 
+/* Registers of a PMU by their address. */
+struct pmu_address_map;
+
+/* A register of a box instance. */
+struct pmu_located {
+	const struct pmu_box *box;
+	const struct pmu_register *reg;
+	unsigned instance;
+};
+
+/** @return 0 or PMU_E_NOMEM; *map is the caller's */
+int pmu_address_map_new(struct pmu_address_map **map, struct pmu_ctx *ctx,
+			const struct pmu_pmu *pmu);
+/** NULL is allowed. */
+void pmu_address_map_free(struct pmu_address_map *map);
+/**
+ * The register that an access by its space, address, width and core touches, also one half of a PCI
+ * register of 64 bits. @return false where the catalog has none
+ */
+bool pmu_address_find(const struct pmu_address_map *map, const struct pmu_access_op *op,
+		      struct pmu_located *located);
+
+/**
+ * Begins a register trace, as pmu_bus_recording() writes it.
+ * @param pmu       name in the catalog
+ * @param emulated  an emulated machine's: what it does not model has no count
+ * @return 0, PMU_E_IO, PMU_E_RANGE for a name that is too long
+ */
+int pmu_trace_begin(FILE *file, const char *pmu, unsigned sockets, bool emulated);
+/** Writes an access and its result, 0 or an error. @return 0 or PMU_E_IO */
+int pmu_trace_access(FILE *file, const struct pmu_access_op *op, bool write, int error);
+
 unsigned pmu_bus_sockets(const struct pmu_bus *bus);
 const struct pmu_pmu *pmu_bus_pmu(const struct pmu_bus *bus);
 /** How registers are reached, in words for a report. */

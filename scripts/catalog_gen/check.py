@@ -348,8 +348,8 @@ def check_register_signals(findings, box, vocabulary):
         if r["role"] not in ("fixed_counter", "free_counter"):
             findings.add(where, f"a {r['role']} adds up no signal")
         signal = check_signal(findings, where, box, r["signal"], vocabulary)
-        if signal and signal["kind"] != "tally":
-            findings.add(where, f"signal {signal['name']} is no tally")
+        if signal and signal["kind"] != "accumulator":
+            findings.add(where, f"signal {signal['name']} is no accumulator")
 
 
 def check_model(findings, place, box, event, vocabulary):
@@ -367,7 +367,7 @@ def check_model(findings, place, box, event, vocabulary):
         signal = check_signal(findings, place, box, event["signal"], vocabulary)
     elif event.get("measure") in MEASURES_OF_SIGNALS and event.get("select") != "umask":
         findings.add(place, f"a modelled event ({event['measure']}) without a signal")
-    if signal and signal["kind"] in ("pulse", "tally") and \
+    if signal and signal["kind"] in ("pulse", "accumulator") and \
             event.get("measure") in ("occupancy", "nonempty"):
         findings.add(place, f"{event['measure']} of a {signal['kind']}")
     if event["umasks"] and event.get("select", "all") == "all" and signal:

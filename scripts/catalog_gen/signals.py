@@ -4,7 +4,7 @@ import re
 from .c_text import c_name, c_string
 from .read import entry, load
 
-KINDS = {"pulse", "span", "level", "tally"}
+KINDS = {"pulse", "span", "level", "accumulator"}
 ATTRIBUTES = {"address", "request", "state", "node", "core", "thread", "rank", "bank"}
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.]*")
 QUALIFIERS_MAX = 32  # bits of struct signal.qualifiers

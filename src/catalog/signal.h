@@ -22,8 +22,8 @@
 enum signal_kind {
 	SIGNAL_PULSE,
 	SIGNAL_SPAN,
-	SIGNAL_LEVEL, /* one number a unit, signal and qualifier set; 0 before the first */
-	SIGNAL_TALLY, /* so much of it since it was announced last: no times, only sums */
+	SIGNAL_LEVEL,	    /* one number a unit, signal and qualifier set; 0 before the first */
+	SIGNAL_ACCUMULATOR, /* so much of it since it was announced last: no times, only sums */
 };
 
 #define SIGNAL_NO_CORE 0xff /* of no core: victims, snoops from outside */
@@ -37,7 +37,7 @@ struct signal {
 	uint64_t time;	   /* cycle of the unit's clock at which it happens or begins */
 	uint64_t duration; /* spans: cycles; it is there in [time, time + duration);
 			      levels: the number that holds from time on;
-			      tallies: how much */
+			      accumulators: how much */
 	uint64_t address;  /* physical, bytes */
 	uint8_t request;   /* enum signal_request */
 	uint8_t state;	   /* enum signal_state */

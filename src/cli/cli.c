@@ -124,6 +124,13 @@ static const struct pmu_machine *read_machine(struct cli *cli, const char *path)
 	return cli->machine;
 }
 
+const char *cli_example_machine(void)
+{
+	size_t count;
+
+	return pmu_machines(&count)[0].name;
+}
+
 const struct pmu_machine *cli_find_machine(struct cli *cli, const char *name)
 {
 	const struct pmu_machine *machines, *machine = pmu_find_machine(name);

@@ -72,6 +72,8 @@ void cli_warn_event(const struct cli *cli, const struct pmu_selection *selection
 
 /** Finds what a user named; says what is valid and the nearest name where there is none. */
 const struct pmu_pmu *cli_find_pmu(const struct cli *cli, const char *name);
+/** The machine of the examples in --help. */
+const char *cli_example_machine(void);
 /** A machine by name, or of the user's own by its file, a path with a "/" or ending in ".json". */
 const struct pmu_machine *cli_find_machine(struct cli *cli, const char *name);
 

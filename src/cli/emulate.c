@@ -3,34 +3,33 @@
 #include <string.h>
 
 #include "cli/emulate_watch.h"
-#include "cli/run.h"
-#include "device/namespace.h"
-#include "device/server.h"
-#include "system/share.h"
+#include "cli/program.h"
+#include "pmulab/device.h"
 
 static void usage(FILE *file)
 {
-	fputs("usage: pmulab emulate -M MACHINE [--name NAME] [--clock wall|machine]\n"
-	      "                      [--trace-registers FILE] [--] TOOL [ARGUMENTS]\n"
-	      "       pmulab emulate --attach NAME [--tool] [--] PROGRAM [ARGUMENTS]\n"
-	      "\n"
-	      "Runs a tool that sees an emulated machine instead of this computer: CPUID,\n"
-	      "/dev/cpu/N/msr, PCI configuration space, /proc/cpuinfo, topology in /sys. Other\n"
-	      "processes see no change. The machine ends with the tool. Needs root.\n"
-	      "\n"
-	      "Example: sudo pmulab emulate -M xeon-e5v4-4c -- rdmsr -p 0 0xe00\n"
-	      "\n"
-	      "  -M, --machine MACHINE   a name from pmulab machines, or a file (FILE.json)\n"
-	      "  --name NAME             let others join the machine by this name\n"
-	      "  --attach NAME           join it: run PROGRAM on the machine, as stat does\n"
-	      "  --tool                  with --attach: run a tool that sees the machine\n"
-	      "  --clock wall            machine time follows the wall clock while no program\n"
-	      "                          runs (default)\n"
-	      "  --clock machine         machine time stands still while no program runs\n"
-	      "  --trace-registers FILE  write each access to a register to FILE, a line each\n"
-	      "\n"
-	      "Exit code: the tool's or program's; 126 or 127 if it could not be run.\n",
-	      file);
+	fprintf(file,
+		"usage: pmulab emulate -M MACHINE [--name NAME] [--clock wall|machine]\n"
+		"                      [--trace-registers FILE] [--] TOOL [ARGUMENTS]\n"
+		"       pmulab emulate --attach NAME [--tool] [--] PROGRAM [ARGUMENTS]\n"
+		"\n"
+		"Runs a tool that sees an emulated machine instead of this computer: CPUID,\n"
+		"/dev/cpu/N/msr, PCI configuration space, /proc/cpuinfo, topology in /sys. Other\n"
+		"processes see no change. The machine ends with the tool. Needs root.\n"
+		"\n"
+		"Example: sudo pmulab emulate -M %s -- rdmsr -p 0 0xe00\n"
+		"\n"
+		"  -M, --machine MACHINE   a name from pmulab machines, or a file (FILE.json)\n"
+		"  --name NAME             let others join the machine by this name\n"
+		"  --attach NAME           join it: run PROGRAM on the machine, as stat does\n"
+		"  --tool                  with --attach: run a tool that sees the machine\n"
+		"  --clock wall            machine time follows the wall clock while no program\n"
+		"                          runs (default)\n"
+		"  --clock machine         machine time stands still while no program runs\n"
+		"  --trace-registers FILE  write each access to a register to FILE, a line each\n"
+		"\n"
+		"Exit code: the tool's or program's; 126 or 127 if it could not be run.\n",
+		cli_example_machine());
 }
 
 struct arguments {
@@ -47,10 +46,11 @@ static int finished(void *arg, int tool_exit)
 	return code ? code : tool_exit;
 }
 
-static int serve(const struct cli *cli, const struct arguments *arguments, struct run *tool,
-		 struct emulate_watch *watch)
+static int serve(const struct cli *cli, const struct arguments *arguments, struct pmu_program *tool,
+		 struct emulate_watch *watch, char **argv)
 {
-	const struct device_options options = {
+	const struct pmu_device_options options = {
+	    .size = sizeof(options),
 	    .machine = arguments->machine,
 	    .name = arguments->name,
 	    .wall_clock = !arguments->machine_clock,
@@ -58,99 +58,67 @@ static int serve(const struct cli *cli, const struct arguments *arguments, struc
 	    .finished = finished,
 	    .arg = watch,
 	};
-	struct device_server *server;
-	int code, exit, error = device_server_new(&server, cli->ctx, &options);
+	struct pmu_program_result result = {.size = sizeof(result)};
+	struct pmu_device *device;
+	int code, exit = 0, error = pmu_device_new(&device, cli->ctx, &options);
 
 	if (error)
 		return cli_fail(cli, error);
-	tool->watch = device_server_watch(server);
-	code = run_program(cli, tool, -1, &exit);
-	if (!code)
-		error = device_server_finish(server, cli->ctx, exit, &exit);
-	device_server_free(server);
+	error = pmu_device_run(device, cli->ctx, tool, &result);
+	code = error ? program_said(cli, error, &result, argv) : 0;
+	/* If the machine has ended before the tool, this says why. */
+	error = code ? 0 : pmu_device_finish(device, cli->ctx, result.exit, &exit);
+	pmu_device_free(device);
 	if (error)
 		return cli_fail(cli, error);
 	return code ? code : exit;
-}
-
-static int serve_watched(const struct cli *cli, const struct arguments *arguments, struct run *tool)
-{
-	struct emulate_watch watch;
-	int code = emulate_watch_begin(cli, &watch, arguments->trace, arguments->machine);
-
-	if (code)
-		return code;
-	code = serve(cli, arguments, tool, &watch);
-	emulate_watch_release(&watch);
-	return code;
 }
 
 static int host(const struct cli *cli, const struct arguments *arguments, char **argv)
 {
-	struct run tool;
-	int code = run_prepare_tool(cli, &tool, argv, arguments->machine);
+	const struct pmu_program_options options = {.tool = true,
+						    .host_time = arguments->machine_clock};
+	struct emulate_watch watch;
+	struct pmu_program *tool;
+	int code = program_find(cli, &tool, argv, arguments->machine, &options);
 
 	if (code)
 		return code;
-	if (arguments->machine_clock)
-		setenv("PMULAB_HOST_TIME", "1", 1);
-	code = serve_watched(cli, arguments, &tool);
-	run_release(&tool);
+	code = emulate_watch_begin(cli, &watch, arguments->trace, arguments->machine);
+	if (!code) {
+		code = serve(cli, arguments, tool, &watch, argv);
+		emulate_watch_release(&watch);
+	}
+	pmu_program_free(tool);
 	return code;
 }
 
-/* Lets end what the program has left in flight: who reads counters next finds all of it. */
-static int run_on(const struct cli *cli, const struct system_share *share, char **argv)
+/* On a machine that was joined. */
+static int run_on(const struct cli *cli, struct pmu_emul *emul, bool is_tool, char **argv)
 {
-	struct system *system;
-	struct run program;
-	int code, exit, error = system_attach(&system, cli->ctx, share->block);
+	const struct pmu_program_options options = {.tool = is_tool};
+	struct pmu_program_result result = {.size = sizeof(result)};
+	struct pmu_program *program;
+	int error, code = program_find(cli, &program, argv, pmu_emul_machine(emul), &options);
 
-	if (error)
-		return cli_fail(cli, error);
-	code = run_prepare(cli, &program, argv, system_desc(system));
-	if (!code) {
-		program.watch = share->connection;
-		code = run_program(cli, &program, share->block, &exit);
-		machine_drain(system_machine(system));
-		run_release(&program);
-	}
-	system_free(system);
-	return code ? code : exit;
-}
-
-static int run_tool(const struct cli *cli, const struct system_share *share, char **argv)
-{
-	struct system *system;
-	struct run tool;
-	int code, exit, error = system_attach(&system, cli->ctx, share->block);
-
-	if (error)
-		return cli_fail(cli, error);
-	code = run_prepare_tool(cli, &tool, argv, system_desc(system));
-	system_free(system);
 	if (code)
 		return code;
-	tool.watch = share->connection;
-	code = run_program(cli, &tool, -1, &exit);
-	run_release(&tool);
-	return code ? code : exit;
+	error = pmu_program_run(program, cli->ctx, emul, &result);
+	code = program_said(cli, error, &result, argv);
+	pmu_program_free(program);
+	return code ? code : result.exit;
 }
 
 static int attach(const struct cli *cli, const struct arguments *arguments, char **argv)
 {
-	struct system_share share;
-	int code, error = system_join(&share, cli->ctx, arguments->attach);
+	struct pmu_emul *emul;
+	int code, error = pmu_emul_attach(&emul, cli->ctx, arguments->attach);
 
-	if (!error) {
-		error = namespace_join(cli->ctx, share.extra);
-		if (error)
-			system_part(&share);
-	}
 	if (error)
 		return cli_fail(cli, error);
-	code = arguments->tool ? run_tool(cli, &share, argv) : run_on(cli, &share, argv);
-	system_part(&share);
+	error = pmu_device_enter(emul, cli->ctx);
+	code = error ? cli_fail(cli, error) : run_on(cli, emul, arguments->tool, argv);
+	pmu_emul_free(emul);
 	return code;
 }
 

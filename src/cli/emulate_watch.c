@@ -4,17 +4,15 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "bus/recording.h"
 #include "pmulab/event.h"
 
 static FILE *open_recording(const char *path, const struct pmu_machine *machine)
 {
-	struct recording_header header = {.sockets = machine->sockets, .emulated = true};
 	FILE *file = fopen(path, "we");
 
-	snprintf(header.pmu, sizeof(header.pmu), "%s", machine->pmu);
+	/* What cannot be written is seen when the file ends. */
 	if (file)
-		recording_put_header(file, &header);
+		pmu_trace_begin(file, machine->pmu, machine->sockets, true);
 	return file;
 }
 
@@ -22,12 +20,12 @@ int emulate_watch_begin(const struct cli *cli, struct emulate_watch *watch, cons
 			const struct pmu_machine *machine)
 {
 	*watch = (struct emulate_watch){.cli = cli, .path = path};
-	if (bus_map_init(&watch->map, pmu_find_pmu(machine->pmu)))
-		return cli_error(cli, EXIT_FAILED, "out of memory");
+	if (pmu_address_map_new(&watch->map, cli->ctx, pmu_find_pmu(machine->pmu)))
+		return cli_fail(cli, PMU_E_NOMEM);
 	if (path) {
 		watch->file = open_recording(path, machine);
 		if (!watch->file) {
-			bus_map_fini(&watch->map);
+			pmu_address_map_free(watch->map);
 			return cli_error(cli, EXIT_FAILED, "cannot write %s: %s", path,
 					 strerror(errno));
 		}
@@ -57,7 +55,7 @@ void emulate_watch_release(struct emulate_watch *watch)
 	if (watch->file)
 		fclose(watch->file);
 	pthread_mutex_destroy(&watch->lock);
-	bus_map_fini(&watch->map);
+	pmu_address_map_free(watch->map);
 }
 
 static void note_absent(struct emulate_watch *watch, const char *name)
@@ -75,7 +73,7 @@ noted:
 }
 
 /* An event of the core that is not architectural has no name here. */
-static void check_modelled(struct emulate_watch *watch, const struct bus_place *place,
+static void check_modelled(struct emulate_watch *watch, const struct pmu_located *place,
 			   uint64_t control)
 {
 	const struct pmu_field *enable = pmu_find_field(place->reg, "en");
@@ -104,45 +102,19 @@ static void check_modelled(struct emulate_watch *watch, const struct bus_place *
 	pmu_ctx_free(ctx);
 }
 
-/* RDMSR and WRMSR are of 64 bits, also where the register is of 32. */
-static const struct bus_place *find_place(const struct bus_map *map,
-					  const struct pmon_access *access)
-{
-	const struct bus_place *place =
-	    bus_map_find_in_core(map, access->core, access->space, access->address, access->width);
-
-	if (!place && access->space == PMU_SPACE_MSR)
-		place = bus_map_find_in_core(map, access->core, access->space, access->address, 32);
-	return place;
-}
-
-static void write_down(const struct emulate_watch *watch, const struct bus_place *place,
-		       const struct pmon_access *access, bool write, uint64_t value, int error)
-{
-	const struct pmu_access_op op = {
-	    .socket = access->socket,
-	    .core = access->core,
-	    .space = (uint8_t)access->space,
-	    .width = (uint8_t)access->width,
-	    .address = access->address,
-	    .value = value,
-	    .reg = place ? place->reg->name : "-",
-	};
-
-	recording_put_line(watch->file, write, &op, error);
-}
-
-void emulate_watch_access(void *arg, const struct pmon_access *access, bool write, uint64_t value,
-			  int error)
+void emulate_watch_access(void *arg, const struct pmu_access_op *access, bool write, int error)
 {
 	struct emulate_watch *watch = arg;
-	const struct bus_place *place = find_place(&watch->map, access);
+	struct pmu_access_op op = *access;
+	struct pmu_located place;
+	bool found = pmu_address_find(watch->map, access, &place);
 
 	/* The rest of a configuration space: headers, and what there is nothing of. */
-	if (!place && access->space == PMU_SPACE_PCI)
+	if (!found && access->space == PMU_SPACE_PCI)
 		return;
+	op.reg = found ? place.reg->name : "-";
 	if (watch->file)
-		write_down(watch, place, access, write, value, error);
-	if (place && write && !error && place->reg->role == PMU_ROLE_COUNTER_CTL)
-		check_modelled(watch, place, value);
+		pmu_trace_access(watch->file, &op, write, error);
+	if (found && write && !error && place.reg->role == PMU_ROLE_COUNTER_CTL)
+		check_modelled(watch, &place, access->value);
 }

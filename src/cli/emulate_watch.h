@@ -8,19 +8,18 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#include "bus/map.h"
 #include "cli/cli.h"
-#include "pmon/pmon.h"
+#include "pmulab/bus.h"
 
 #define WATCH_NAMES	 64
 #define WATCH_NAME_BYTES 64
 
 struct emulate_watch {
 	const struct cli *cli;
-	const char *path;     /* of the file */
-	struct bus_map map;   /* for the registers' names */
-	FILE *file;	      /* NULL: nothing is written down */
-	pthread_mutex_t lock; /* of what follows */
+	const char *path;	     /* of the file */
+	struct pmu_address_map *map; /* for the registers' names */
+	FILE *file;		     /* NULL: nothing is written down */
+	pthread_mutex_t lock;	     /* of what follows */
 	char absent[WATCH_NAMES][WATCH_NAME_BYTES];
 	unsigned absent_count;
 	bool more; /* than are named */
@@ -35,7 +34,6 @@ int emulate_watch_report(struct emulate_watch *watch);
 void emulate_watch_release(struct emulate_watch *watch);
 
 /** To be called by any thread. @arg is the struct emulate_watch. */
-void emulate_watch_access(void *arg, const struct pmon_access *access, bool write, uint64_t value,
-			  int error);
+void emulate_watch_access(void *arg, const struct pmu_access_op *access, bool write, int error);
 
 #endif

@@ -11,9 +11,9 @@
 #include "base/list.h"
 #include "bus/bus.h"
 #include "bus/hardware.h"
-#include "cli/child.h"
 #include "cli/descriptors.h"
 #include "cli/guardian.h"
+#include "cli/program.h"
 #include "session/session.h"
 
 #define SMALL_FILE     4096			/* bytes of a setting of the kernel */
@@ -284,25 +284,24 @@ static int failed(const struct cli *cli, struct stat_run *run, int error)
 }
 
 /* From start to counts. A replay and a dry run have no program: @child is NULL. */
-static int count(const struct cli *cli, struct stat_run *run, struct child *child)
+static int count(const struct cli *cli, struct stat_run *run, struct pmu_child *child)
 {
+	struct pmu_program_result end = {.size = sizeof(end)};
 	int stopped, error = pmu_session_start(run->session, cli->ctx);
 	double begin = now();
 
-	if (error) {
-		failed(cli, run, error);
-		if (child)
-			child_abandon(child);
-		return error;
-	}
+	if (error)
+		return failed(cli, run, error);
 	run->started = true;
 	if (child) {
-		run->exit = child_run(child);
-		run->ran = child->ran;
+		if (pmu_child_run(child, cli->ctx, &end))
+			snprintf(run->refusal, sizeof(run->refusal), "%s", pmu_message(cli->ctx));
+		run->exit = end.exit;
+		run->ran = end.ran;
 		run->seconds = now() - begin;
 	}
 	stopped = pmu_session_stop(run->session, cli->ctx);
-	if (!stopped && (!child || child->ran))
+	if (!stopped && (!child || end.ran))
 		stopped = pmu_session_read(run->session, cli->ctx, &run->counts, &run->count_count);
 	return stopped ? failed(cli, run, stopped) : 0;
 }
@@ -312,7 +311,7 @@ struct guarded {
 	const struct cli *cli;
 	struct stat_run *run;
 	struct guardian guardian;
-	const struct child *child; /* NULL: there is none */
+	const struct pmu_child *child; /* NULL: there is none */
 };
 
 static struct pmu_bus *inner_bus(const struct stat_run *run)
@@ -323,14 +322,16 @@ static struct pmu_bus *inner_bus(const struct stat_run *run)
 static int begin_guard(void *arg, struct pmu_ctx *ctx, const struct session_writes *plan)
 {
 	struct guarded *guarded = arg;
-	const int private[] = {
-	    guarded->child ? guarded->child->go : -1,
-	    guarded->child ? guarded->child->fate : -1,
+	int private[] = {
+	    -1, /* the child's */
+	    -1,
 	    guarded->run->file ? fileno(guarded->run->file) : -1,
 	    guarded->run->output ? fileno(guarded->cli->out) : -1,
 	};
 
 	(void)ctx;
+	if (guarded->child)
+		pmu_child_descriptors(guarded->child, private, 2);
 	return guardian_start(guarded->cli, &guarded->guardian, inner_bus(guarded->run), plan->ops,
 			      plan->count, private, sizeof(private) / sizeof(private[0]));
 }
@@ -345,8 +346,8 @@ static int finish(const struct cli *cli, struct stat_run *run, struct guarded *g
 		cli_error(cli, 0, "%s", run->problem);
 	if (error == PMU_E_BUSY && !run->started && !run->options.force)
 		hint_busy(cli, run);
-	if (!error && guarded->child)
-		code = child_explain(cli, guarded->child);
+	if (!error && guarded->child && *run->refusal)
+		code = cli_error(cli, run->exit, "%s", run->refusal);
 	/* What kept it from counting most often keeps it from restoring too, and has been said. */
 	if (!lost || run->options.replay || !strcmp(run->problem, pmu_message(cli->ctx)))
 		return code;
@@ -359,9 +360,9 @@ int host_measure(const struct cli *cli, struct stat_run *run, char **argv)
 {
 	bool native = !run->options.replay && !run->options.dry_run;
 	struct guarded guarded = {.cli = cli, .run = run};
-	struct child_signals signals;
-	struct child child = {0};
-	int code = 0, error;
+	const struct pmu_child_options options = {.size = sizeof(options), .guard = true};
+	struct pmu_child *child = NULL;
+	int code, error = 0;
 
 	run->seconds = NAN;
 	if (run->options.force)
@@ -373,15 +374,14 @@ int host_measure(const struct cli *cli, struct stat_run *run, char **argv)
 		run->session->kept_arg = &guarded;
 	}
 	descriptors_close_on_exec(cli->inherited);
-	child_guard(&signals);
 	if (native)
-		code = child_start(cli, &child, argv, &signals);
-	if (!code) {
-		guarded.child = native ? &child : NULL;
-		error = count(cli, run, native ? &child : NULL);
-		code = finish(cli, run, &guarded, error);
-	}
-	child_unguard(&signals);
+		error = pmu_child_new(&child, cli->ctx, argv, &options);
+	if (error)
+		return cli_fail(cli, error);
+	guarded.child = child;
+	error = count(cli, run, child);
+	code = finish(cli, run, &guarded, error);
+	pmu_child_free(child);
 	return code;
 }
 

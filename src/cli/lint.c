@@ -4,32 +4,32 @@
 #include <getopt.h>
 #include <string.h>
 
-#include "cli/run.h"
-#include "device/server.h"
+#include "cli/program.h"
 
 #define EXIT_FOUND 3
 
 static void usage(FILE *file)
 {
-	fputs("usage: pmulab lint -M MACHINE [--name NAME] [--format table|json|csv] [-o FILE]\n"
-	      "                   [--] TOOL [ARGUMENTS]\n"
-	      "\n"
-	      "Runs a tool as pmulab emulate does, and reports each documented rule that the\n"
-	      "tool breaks: the first value written, the source of the rule, and how often. A\n"
-	      "write to a register that does not exist breaks a rule too. Rules stand in the\n"
-	      "order in which they were first broken. The report goes to standard error. Needs\n"
-	      "root.\n"
-	      "\n"
-	      "Example: sudo pmulab lint -M xeon-e5v4-4c -- setpci -s ff:14.0 f4.l=3\n"
-	      "\n"
-	      "  -M, --machine MACHINE    a name from pmulab machines, or a file (FILE.json)\n"
-	      "  --name NAME              programs join by pmulab emulate --attach NAME\n"
-	      "  --format table|json|csv  print the report in this format\n"
-	      "  -o, --output FILE        write the report to FILE\n"
-	      "\n"
-	      "Exit code: 0 no rule was broken; 3 some were; 1 none was, and the tool failed;\n"
-	      "2 wrong use; 126 or 127 the tool could not be run.\n",
-	      file);
+	fprintf(file,
+		"usage: pmulab lint -M MACHINE [--name NAME] [--format table|json|csv] [-o FILE]\n"
+		"                   [--] TOOL [ARGUMENTS]\n"
+		"\n"
+		"Runs a tool as pmulab emulate does, and reports each documented rule that the\n"
+		"tool breaks: the first value written, the source of the rule, and how often. A\n"
+		"write to a register that does not exist breaks a rule too. Rules stand in the\n"
+		"order in which they were first broken. The report goes to standard error. Needs\n"
+		"root.\n"
+		"\n"
+		"Example: sudo pmulab lint -M %s -- setpci -s ff:14.0 f4.l=3\n"
+		"\n"
+		"  -M, --machine MACHINE    a name from pmulab machines, or a file (FILE.json)\n"
+		"  --name NAME              programs join by pmulab emulate --attach NAME\n"
+		"  --format table|json|csv  print the report in this format\n"
+		"  -o, --output FILE        write the report to FILE\n"
+		"\n"
+		"Exit code: 0 no rule was broken; 3 some were; 1 none was, and the tool failed;\n"
+		"2 wrong use; 126 or 127 the tool could not be run.\n",
+		cli_example_machine());
 }
 
 struct arguments {
@@ -72,29 +72,33 @@ static int report(void *arg, int tool_exit)
 	return tool_exit ? EXIT_FAILED : EXIT_DONE;
 }
 
-static int lint(struct linting *linting, struct run *tool)
+static int lint(struct linting *linting, struct pmu_program *tool)
 {
-	const struct device_options options = {
+	const struct pmu_device_options options = {
+	    .size = sizeof(options),
 	    .machine = linting->arguments->machine,
 	    .name = linting->arguments->name,
 	    .wall_clock = true,
-	    .refused = lint_refused,
+	    .accessed = lint_accessed,
 	    .violated = lint_violated,
 	    .finished = report,
 	    .arg = linting,
 	};
+	struct pmu_program_result result = {.size = sizeof(result)};
 	const struct cli *cli = linting->cli;
-	struct device_server *server;
-	int code, exit, error = device_server_new(&server, cli->ctx, &options);
+	struct pmu_device *device;
+	int code, exit = 0, error = pmu_device_new(&device, cli->ctx, &options);
 
 	if (error)
 		return cli_fail(cli, error);
-	tool->watch = device_server_watch(server);
-	code = run_program(cli, tool, -1, &exit);
-	/* A tool that never ran broke no rule, and kept none. */
-	if (!code)
-		error = device_server_finish(server, cli->ctx, exit, &exit);
-	device_server_free(server);
+	error = pmu_device_run(device, cli->ctx, tool, &result);
+	code = error ? program_said(cli, error, &result, linting->argv) : 0;
+	/*
+	 * A tool that never ran broke no rule, and kept none. If the machine has ended before the
+	 * tool, this says why.
+	 */
+	error = code ? 0 : pmu_device_finish(device, cli->ctx, result.exit, &exit);
+	pmu_device_free(device);
 	if (error)
 		return cli_fail(cli, error);
 	return code ? code : exit;
@@ -108,7 +112,8 @@ int cli_lint(struct cli *cli, int argc, char **argv)
 	    {"help", no_argument, NULL, 'h'},	       {0}};
 	struct arguments arguments = {0};
 	struct linting linting = {.cli = cli, .arguments = &arguments};
-	struct run tool;
+	const struct pmu_program_options as_tool = {.tool = true};
+	struct pmu_program *tool;
 	int code = 0;
 
 	cli->out = stderr;
@@ -141,15 +146,15 @@ int cli_lint(struct cli *cli, int argc, char **argv)
 				 "-M MACHINE is needed; pmulab machines shows them");
 	if (optind == argc)
 		return cli_error(cli, EXIT_USAGE, "which TOOL? see pmulab lint --help");
-	code = run_prepare_tool(cli, &tool, argv + optind, arguments.machine);
+	code = program_find(cli, &tool, argv + optind, arguments.machine, &as_tool);
 	if (code)
 		return code;
 	lint_init(&linting.found, arguments.machine);
 	linting.argv = argv + optind;
 	code = open_output(cli, arguments.output);
 	if (!code)
-		code = lint(&linting, &tool);
+		code = lint(&linting, tool);
 	lint_fini(&linting.found);
-	run_release(&tool);
+	pmu_program_free(tool);
 	return code;
 }

@@ -5,7 +5,7 @@
 #include <pthread.h>
 
 #include "cli/cli.h"
-#include "pmon/pmon.h"
+#include "pmulab/device.h"
 
 /* The same rule at the same register of the same instance, however often. */
 struct lint_finding {
@@ -20,7 +20,6 @@ struct lint_finding {
 
 struct lint {
 	const struct pmu_machine *machine;
-	const struct pmu_pmu *pmu;
 	pthread_mutex_t lock;	       /* of what follows */
 	struct lint_finding *findings; /* by their first time */
 	size_t count, capacity;
@@ -31,8 +30,8 @@ void lint_init(struct lint *lint, const struct pmu_machine *machine);
 void lint_fini(struct lint *lint);
 
 /** To be called by any thread. @arg is the struct lint. */
-void lint_violated(void *arg, const struct pmon_violation *violation);
-void lint_refused(void *arg, const struct pmon_access *access, uint64_t value, int error);
+void lint_violated(void *arg, const struct pmu_violation *violation);
+void lint_accessed(void *arg, const struct pmu_access_op *access, bool write, int error);
 
 /** Prints what was found. @return exit code of printing */
 int lint_report(const struct cli *cli, const struct lint *lint, char **tool, int tool_exit);

@@ -8,7 +8,7 @@
 
 void lint_init(struct lint *lint, const struct pmu_machine *machine)
 {
-	*lint = (struct lint){.machine = machine, .pmu = pmu_find_pmu(machine->pmu)};
+	*lint = (struct lint){.machine = machine};
 	pthread_mutex_init(&lint->lock, NULL);
 }
 
@@ -49,22 +49,11 @@ noted:
 	pthread_mutex_unlock(&lint->lock);
 }
 
-/* Names of registers are the catalog's own strings: which one it is tells the box. */
-static const struct pmu_box *box_of(const struct pmu_pmu *pmu, const char *reg)
-{
-	for (size_t b = 0; b < pmu->box_count; b++)
-		for (size_t r = 0; r < pmu->boxes[b].register_count; r++)
-			if (pmu->boxes[b].registers[r].name == reg)
-				return &pmu->boxes[b];
-	return NULL;
-}
-
-void lint_violated(void *arg, const struct pmon_violation *violation)
+void lint_violated(void *arg, const struct pmu_violation *violation)
 {
 	struct lint *lint = arg;
-	const struct pmu_box *box = box_of(lint->pmu, violation->reg);
 	struct lint_finding finding = {
-	    .box = box ? box->name : NULL,
+	    .box = violation->box ? violation->box->name : NULL,
 	    .rule = violation->rule,
 	    .source = violation->source,
 	    .socket = violation->socket,
@@ -76,18 +65,19 @@ void lint_violated(void *arg, const struct pmon_violation *violation)
 	note(lint, &finding);
 }
 
-void lint_refused(void *arg, const struct pmon_access *access, uint64_t value, int error)
+/* Writes to what is not there. */
+void lint_accessed(void *arg, const struct pmu_access_op *access, bool write, int error)
 {
 	struct lint_finding finding = {
 	    .rule = access->space == PMU_SPACE_MSR ? "there is no such register: the write faults"
 						   : "there is no such register",
 	    .source = "",
 	    .socket = access->socket,
-	    .value = value,
+	    .value = access->value,
 	};
 
 	/* What is there and refuses was told by its rule. */
-	if (error != PMU_E_UNKNOWN)
+	if (!write || error != PMU_E_UNKNOWN)
 		return;
 	if (access->space == PMU_SPACE_MSR)
 		snprintf(finding.reg, sizeof(finding.reg), "MSR 0x%" PRIX32, access->address);

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "bus/host.h"
-#include "cli/child.h"
+#include "cli/program.h"
 #include "cli/text.h"
 #include "pmulab/process.h"
 
@@ -48,30 +48,30 @@ static double now(void)
 static int measure(const struct cli *cli, struct pmu_process *process, char **argv,
 		   struct result *result)
 {
-	struct child_signals signals;
-	struct child child;
+	const struct pmu_child_options options = {.size = sizeof(options), .guard = true};
+	struct pmu_program_result end = {.size = sizeof(end)};
+	struct pmu_child *child;
 	double begin;
-	int code, error;
+	int code, error = pmu_child_new(&child, cli->ctx, argv, &options);
 
-	child_guard(&signals);
-	code = child_start(cli, &child, argv, &signals);
-	if (code)
-		goto out;
-	error = pmu_process_start(process, cli->ctx, child.pid);
+	if (error)
+		return cli_fail(cli, error);
+	error = pmu_process_start(process, cli->ctx, pmu_child_pid(child));
 	if (error) {
-		child_abandon(&child);
 		code = cli_fail(cli, error);
 		goto out;
 	}
 	begin = now();
-	code = child_finish(cli, &child, &result->exit);
+	error = pmu_child_run(child, cli->ctx, &end);
 	result->seconds = now() - begin;
+	result->exit = end.exit;
+	code = program_said(cli, error, &end, argv);
 	if (code)
 		goto out;
 	error = pmu_process_read(process, cli->ctx, result->counts);
 	code = error ? cli_fail(cli, error) : 0;
 out:
-	child_unguard(&signals);
+	pmu_child_free(child);
 	return code;
 }
 

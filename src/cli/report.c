@@ -68,8 +68,8 @@ static struct pmu_terms terms_of(const struct stat_run *run)
 	    .seconds = run->seconds,
 	    .tsc_mhz = run->machine->core_mhz,
 	    .uncore_mhz = run->machine->uclk_mhz,
-	    .core_cycles = (double)run->truth.cycles,
-	    .instructions = (double)run->truth.instructions,
+	    .core_cycles = (double)run->statistics.cycles,
+	    .instructions = (double)run->statistics.instructions,
 	};
 }
 
@@ -134,8 +134,8 @@ static int print_json(const struct cli *cli, const struct stat_run *run, char **
 	    "way", pmu_bus_way(run->bus), "ran", known(argv[0], json_boolean(run->ran)), "exit",
 	    known(run->ran, json_integer(run->exit)), "seconds",
 	    known(run->ran && isfinite(run->seconds), json_real(run->seconds)), "instructions",
-	    known(emulated, cli_json_number(run->truth.instructions)), "cycles",
-	    known(emulated, cli_json_number(run->truth.cycles)), "counts", counts, "metrics",
+	    known(emulated, cli_json_number(run->statistics.instructions)), "cycles",
+	    known(emulated, cli_json_number(run->statistics.cycles)), "counts", counts, "metrics",
 	    metrics);
 	return cli_print_json(cli, text_json_set(report, "command", argv));
 }
@@ -243,7 +243,8 @@ static void print_head(const struct cli *cli, const struct stat_run *run, char *
 	}
 	fprintf(cli->out, "%.6f s on the machine, ", run->seconds);
 	fprintf(cli->out, "%llu instructions, %llu core cycles\n\n",
-		(unsigned long long)run->truth.instructions, (unsigned long long)run->truth.cycles);
+		(unsigned long long)run->statistics.instructions,
+		(unsigned long long)run->statistics.cycles);
 }
 
 static int print_table(const struct cli *cli, const struct stat_run *run, char **argv)
@@ -264,11 +265,11 @@ static int print_table(const struct cli *cli, const struct stat_run *run, char *
 	for (size_t i = 0; i < run->metric_count; i++)
 		metric_row(run, table, &run->metrics[i]);
 	code = cli_print_table(cli, table);
-	if (run->machine && run->truth.outside)
+	if (run->machine && run->statistics.programs_not_emulated)
 		fprintf(cli->out,
 			"\n%llu programs that it started ran outside the machine and are not "
 			"counted.\n",
-			(unsigned long long)run->truth.outside);
+			(unsigned long long)run->statistics.programs_not_emulated);
 	return code;
 }
 

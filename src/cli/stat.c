@@ -4,43 +4,44 @@
 #include <string.h>
 
 #include "base/list.h"
-#include "bus/emulated.h"
 #include "cli/host.h"
-#include "cli/run.h"
+#include "cli/program.h"
 #include "cli/stat.h"
 
 static void usage(FILE *file)
 {
-	fputs("usage: pmulab stat [-M MACHINE] [-e EVENT,...] [-m METRIC,...] [OPTIONS]\n"
-	      "                   [--] PROGRAM [ARGUMENTS]\n"
-	      "       pmulab stat --dry-run [-M MACHINE | --pmu PMU] -e EVENT,...\n"
-	      "       pmulab stat --replay FILE -e EVENT,...\n"
-	      "\n"
-	      "Runs a program and counts events, per socket and in total. The report goes to\n"
-	      "standard error. The exit code is the program's.\n"
-	      "\n"
-	      "Example: pmulab stat -M xeon-e5v4-4c -e imc.CAS_COUNT.RD -- ls\n"
-	      "\n"
-	      "With -M, the program runs on an emulated machine; without -e and -m, pmulab\n"
-	      "counts the events that the machine's description names. Without -M, the program\n"
-	      "runs on this computer, and the uncore counts everything that runs at that time.\n"
-	      "Without events, or with names of libpfm4 (CYCLES, PAGE-FAULTS), the kernel counts\n"
-	      "the program alone.\n"
-	      "\n"
-	      "  -M, --machine MACHINE   a name from pmulab machines, or a file (FILE.json)\n"
-	      "  -e, --event EVENT,...   count these events\n"
-	      "  -m, --metric METRIC,... count the events of these metrics, and compute them\n"
-	      "  -a, --all-cpus          count all CPUs; uncore counters always do\n"
-	      "  --pmu PMU               use this PMU; default: the processor's first\n"
-	      "  --per-box               print each instance of a box\n"
-	      "  --format table|json|csv print the report in this format\n"
-	      "  -o, --output FILE       write the report to FILE\n"
-	      "  --force                 use enabled counters of others; give them back\n"
-	      "  --dry-run               print every register access; make none\n"
-	      "  --trace-registers FILE  write every register access to FILE, a line each\n"
-	      "  --replay FILE           answer accesses from such a FILE; run no program\n"
-	      "  --root DIR              read /dev/cpu, /sys and /proc under DIR\n",
-	      file);
+	fprintf(
+	    file,
+	    "usage: pmulab stat [-M MACHINE] [-e EVENT,...] [-m METRIC,...] [OPTIONS]\n"
+	    "                   [--] PROGRAM [ARGUMENTS]\n"
+	    "       pmulab stat --dry-run [-M MACHINE | --pmu PMU] -e EVENT,...\n"
+	    "       pmulab stat --replay FILE -e EVENT,...\n"
+	    "\n"
+	    "Runs a program and counts events, per socket and in total. The report goes to\n"
+	    "standard error. The exit code is the program's.\n"
+	    "\n"
+	    "Example: pmulab stat -M %s -e imc.CAS_COUNT.RD -- ls\n"
+	    "\n"
+	    "With -M, the program runs on an emulated machine; without -e and -m, pmulab\n"
+	    "counts the events that the machine's description names. Without -M, the program\n"
+	    "runs on this computer, and the uncore counts everything that runs at that time.\n"
+	    "Without events, or with names of libpfm4 (CYCLES, PAGE-FAULTS), the kernel counts\n"
+	    "the program alone.\n"
+	    "\n"
+	    "  -M, --machine MACHINE   a name from pmulab machines, or a file (FILE.json)\n"
+	    "  -e, --event EVENT,...   count these events\n"
+	    "  -m, --metric METRIC,... count the events of these metrics, and compute them\n"
+	    "  -a, --all-cpus          count all CPUs; uncore counters always do\n"
+	    "  --pmu PMU               use this PMU; default: the processor's first\n"
+	    "  --per-box               print each instance of a box\n"
+	    "  --format table|json|csv print the report in this format\n"
+	    "  -o, --output FILE       write the report to FILE\n"
+	    "  --force                 use enabled counters of others; give them back\n"
+	    "  --dry-run               print every register access; make none\n"
+	    "  --trace-registers FILE  write every register access to FILE, a line each\n"
+	    "  --replay FILE           answer accesses from such a FILE; run no program\n"
+	    "  --root DIR              read /dev/cpu, /sys and /proc under DIR\n",
+	    cli_example_machine());
 }
 
 /* Calls @each for what commas divide; text is changed. */
@@ -115,32 +116,33 @@ static void warn_absent(const struct cli *cli, const struct stat_run *run)
 }
 
 /* Programs, runs, reads. Everything that can be wrong in what the user wrote is found before. */
-static int measure(const struct cli *cli, struct stat_run *run, const struct run *program)
+static int measure(const struct cli *cli, struct stat_run *run, struct pmu_program *program,
+		   char **argv)
 {
-	struct system *system = bus_emulated_system(run->traced ? run->traced : run->bus);
-	struct machine *machine = system_machine(system);
-	uint64_t start;
+	struct pmu_program_result result = {.size = sizeof(result)};
 	int code, error = pmu_session_start(run->session, cli->ctx);
+	double start;
 
 	if (error)
 		return cli_fail(cli, error);
 	run->started = true;
 	warn_absent(cli, run);
-	start = machine_now(machine);
-	code = run_program(cli, program, system_fd(system), &run->exit);
+	start = pmu_emul_time_ns(run->emul);
+	error = pmu_program_run(program, cli->ctx, run->emul, &result);
+	code = program_said(cli, error, &result, argv);
 	/* Of a program that never ran there are no counts, not even 0. */
 	if (code)
 		return code;
+	run->exit = result.exit;
 	run->ran = true;
-	machine_drain(machine);
 	error = pmu_session_stop(run->session, cli->ctx);
 	if (!error)
 		error = pmu_session_read(run->session, cli->ctx, &run->counts, &run->count_count);
 	if (error)
 		return cli_fail(cli, error);
-	run->seconds =
-	    (double)(machine_now(machine) - start) / (double)machine_ticks_per_second(machine);
-	machine_truth(machine, &run->truth);
+	run->seconds = (pmu_emul_time_ns(run->emul) - start) * 1e-9;
+	run->statistics.size = sizeof(run->statistics);
+	pmu_emul_statistics(run->emul, &run->statistics);
 	return 0;
 }
 
@@ -193,13 +195,20 @@ static int trace_registers(const struct cli *cli, struct stat_run *run)
 	return 0;
 }
 
+static int open_emulated(const struct cli *cli, struct stat_run *run)
+{
+	int error = pmu_emul_new(&run->emul, cli->ctx, run->machine);
+
+	return error ? error : pmu_emul_bus(&run->bus, cli->ctx, run->emul);
+}
+
 static int open_session(const struct cli *cli, struct stat_run *run,
 			const struct arguments *arguments)
 {
 	int code = 0, error = 0;
 
 	if (run->machine && !run->options.dry_run)
-		error = pmu_bus_emulated(&run->bus, cli->ctx, run->machine);
+		error = open_emulated(cli, run);
 	else
 		code = host_open(cli, run, arguments->event_count ? arguments->events[0] : NULL);
 	if (error)
@@ -229,15 +238,16 @@ static int open_output(struct cli *cli, const struct stat_run *run)
 
 static int measure_emulated(struct cli *cli, struct stat_run *run, char **argv)
 {
-	struct run program;
-	int code = run_prepare(cli, &program, argv, run->machine);
+	const struct pmu_program_options options = {0};
+	struct pmu_program *program;
+	int code = program_find(cli, &program, argv, run->machine, &options);
 
 	if (code)
 		return code;
 	code = open_output(cli, run);
 	if (!code)
-		code = measure(cli, run, &program);
-	run_release(&program);
+		code = measure(cli, run, program, argv);
+	pmu_program_free(program);
 	return code;
 }
 
@@ -277,6 +287,7 @@ static void stat_release(struct stat_run *run)
 	pmu_session_free(run->session);
 	pmu_bus_free(run->bus);
 	pmu_bus_free(run->traced);
+	pmu_emul_free(run->emul);
 }
 
 static int add_process_event(const struct cli *cli, struct stat_run *run, const char *text)

@@ -4,7 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/process.h"
-#include "machine/machine.h"
+#include "pmulab/emul.h"
 #include "pmulab/metric.h"
 
 #define STAT_METRICS_MAX 64
@@ -28,10 +28,11 @@ struct stat_run {
 	const char *place;		   /* the machine's name, or what is in its stead */
 	const struct pmu_pmu *pmu;
 	bool per_box;
-	const char *output; /* NULL: standard error */
+	const char *output;    /* NULL: standard error */
+	struct pmu_emul *emul; /* NULL: it is not emulated, or by a dry run */
 	struct pmu_bus *bus;
 	struct pmu_bus *traced; /* what a register trace is made of; else NULL */
-	FILE *file;		  /* the register trace, written or read; else NULL */
+	FILE *file;		/* the register trace, written or read; else NULL */
 	/*
 	 * The register trace, until registers are restored: who reads the file may do so slowly, or
 	 * have gone.
@@ -41,6 +42,7 @@ struct stat_run {
 	size_t trace_bytes;
 	struct stat_dry_run *dry_run;
 	char problem[1024]; /* the message, if it could not be counted */
+	char refusal[1024];  /* why the program did not begin; else empty */
 	bool started;	    /* registers have been programmed */
 	struct pmu_session *session;
 	struct process_run process; /* what the kernel counts instead of all this */
@@ -49,7 +51,7 @@ struct stat_run {
 	/* Results. */
 	const struct pmu_count *counts;
 	size_t count_count;
-	struct machine_truth truth;
+	struct pmu_emul_statistics statistics;
 	double seconds;
 	int exit;
 	bool ran; /* the program, to its end; false: there are no counts of it */

@@ -5,6 +5,7 @@
 
 #include "device/topology.h"
 #include "pmulab/catalog.h"
+#include "system/system.h"
 
 #define ANSWER_BYTES sizeof(struct cpuid)
 #define EXTENDED     0x80000000
@@ -112,10 +113,10 @@ static struct cpuid topology_leaf(const struct pmu_machine *machine, unsigned cp
 
 static struct cpuid brand(const struct pmu_machine *machine, uint32_t leaf)
 {
-	char name[TOPOLOGY_NAME_BYTES] = "";
+	char name[SYSTEM_NAME_BYTES] = "";
 	struct cpuid answer;
 
-	topology_name(machine, name);
+	system_processor_name(machine, name);
 	memcpy(&answer, name + (leaf - BRAND_FIRST) * ANSWER_BYTES, ANSWER_BYTES);
 	return answer;
 }

@@ -4,15 +4,16 @@
 #include "device/cpuid.h"
 #include "device/topology.h"
 #include "pmulab/catalog.h"
+#include "system/system.h"
 
 static void print_cpu(FILE *file, const struct pmu_machine *machine, unsigned cpu)
 {
 	const struct pmu_cache *llc = &machine->llc;
 	const struct pmu_cpu *processor = &pmu_find_pmu(machine->pmu)->cpus[0];
 	const uint32_t bits = cpuid_of(machine, cpu, 0x80000008, 0).eax;
-	char name[TOPOLOGY_NAME_BYTES];
+	char name[SYSTEM_NAME_BYTES];
 
-	topology_name(machine, name);
+	system_processor_name(machine, name);
 	fprintf(file, "processor\t: %u\n", cpu);
 	fprintf(file, "vendor_id\t: GenuineIntel\n");
 	fprintf(file, "cpu family\t: %u\n", processor->family);

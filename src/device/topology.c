@@ -35,12 +35,6 @@ unsigned topology_apic_id(const struct pmu_machine *machine, unsigned cpu)
 	return socket << topology_socket_shift(machine) | core << 1;
 }
 
-void topology_name(const struct pmu_machine *machine, char name[TOPOLOGY_NAME_BYTES])
-{
-	snprintf(name, TOPOLOGY_NAME_BYTES, "%s @ %u.%02uGHz", machine->brand,
-		 machine->core_mhz / 1000, machine->core_mhz % 1000 / 10);
-}
-
 static struct range all_cpus(const struct pmu_machine *machine)
 {
 	return (struct range){0, topology_cpus(machine) - 1};

@@ -5,8 +5,6 @@
 #include "device/tree.h"
 #include "pmulab/machine.h"
 
-#define TOPOLOGY_NAME_BYTES 48 /* as much as CPUID holds */
-
 /** CPUs are numbered over all sockets; one thread a core. */
 unsigned topology_cpus(const struct pmu_machine *machine);
 /** Bits of an APIC id below the socket: those of the core, and one of the thread. */
@@ -17,8 +15,6 @@ unsigned topology_apic_id(const struct pmu_machine *machine, unsigned cpu);
 void topology_add_socket(struct device_tree *tree, const struct pmu_machine *machine,
 			 unsigned socket, const char *folder, const char *mask_name,
 			 const char *list_name);
-/** The processor's name, as CPUID and /proc/cpuinfo have it. */
-void topology_name(const struct pmu_machine *machine, char name[TOPOLOGY_NAME_BYTES]);
 
 /** Adds /sys/devices/system/cpu and node. */
 void topology_add_files(struct device_tree *tree, const struct pmu_machine *machine);

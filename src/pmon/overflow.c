@@ -132,22 +132,22 @@ void pmon_due(struct pmon *pmon, unsigned socket, unsigned clock, uint64_t time)
 
 void pmon_settle_socket(struct pmon *pmon, unsigned socket, const struct pmon_time *now)
 {
+	struct pmon_socket *state = &pmon->state->sockets[socket];
 	struct pmon_unit *units = pmon_socket_units(pmon, socket);
 
-	for (unsigned clock = 0; clock < 2; clock++)
+	for (unsigned clock = 0; clock < 2; clock++) {
 		pmon_due(pmon, socket, clock, now->cycles[clock]);
+		if (now->cycles[clock] > state->floor[clock])
+			state->floor[clock] = now->cycles[clock];
+	}
 	for (unsigned i = 0; i < pmon->units_per_socket; i++) {
 		struct pmon_unit *unit = &units[i];
-		uint64_t until = now->cycles[pmon_clock(pmon, unit)];
 
-		if (pmon_is_core(pmon_box(pmon, unit))) {
+		/* Of a core: see pmon_core_settle(). */
+		if (unit->frozen && pmon_is_core(pmon_box(pmon, unit)))
 			pmon_core_settle(pmon, unit);
-			continue;
-		}
-		if (until > unit->floor)
-			unit->floor = until;
-		for (unsigned k = 0; k < pmon_box(pmon, unit)->counter_count; k++)
-			if (unit->counters[k].listen.measure && !unit->counters[k].plain)
-				pmon_settle(pmon, unit, k, until);
+		for (unsigned timed = unit->timed; timed; timed &= timed - 1)
+			pmon_settle(pmon, unit, (unsigned)__builtin_ctz(timed),
+				    now->cycles[pmon_clock(pmon, unit)]);
 	}
 }

@@ -125,7 +125,7 @@ static void power_on(struct pmon *pmon, size_t size)
 			}
 		}
 	}
-	pmon_arm(pmon);
+	pmon_arm(pmon, NULL);
 }
 
 int pmon_open(struct pmon **out, struct pmu_ctx *ctx, const struct pmon_config *config, void *state,
@@ -149,6 +149,10 @@ int pmon_open(struct pmon **out, struct pmu_ctx *ctx, const struct pmon_config *
 			      &pmon->units_per_socket, &pmon->counters_per_socket);
 	if (error)
 		goto fail;
+	if (pmon_addresses_make(&pmon->addresses, config->pmu)) {
+		error = error_set(ctx, PMU_E_NOMEM, "out of memory for the PMUs of a machine");
+		goto fail;
+	}
 	if (!route_signals(pmon)) {
 		error = error_set(ctx, PMU_E_UNSUPPORTED, "a box of PMU %s has too many signals",
 				  config->pmu->name);
@@ -168,12 +172,15 @@ int pmon_open(struct pmon **out, struct pmu_ctx *ctx, const struct pmon_config *
 	*out = pmon;
 	return 0;
 fail:
-	free(pmon);
+	pmon_close(pmon);
 	return error;
 }
 
 void pmon_close(struct pmon *pmon)
 {
+	if (!pmon)
+		return;
+	pmon_addresses_free(&pmon->addresses);
 	free(pmon);
 }
 
@@ -183,8 +190,8 @@ static inline void count_one(struct pmon *pmon, struct pmon_socket *socket, stru
 {
 	struct pmon_counter *counter = &unit->counters[index];
 
-	if (time < unit->floor)
-		time = unit->floor;
+	if (time < socket->floor[clock])
+		time = socket->floor[clock];
 	if (unit->frozen || time >= socket->stop[clock])
 		return;
 	if (++counter->value == counter->limit) {
@@ -230,7 +237,7 @@ static void announce(void *listener, const struct signal *signal)
 	if (number == PMON_NO_UNIT)
 		return;
 	unit = pmon_socket_units(pmon, signal->socket) + number;
-	if (route->kind == SIGNAL_TALLY) {
+	if (route->kind == SIGNAL_ACCUMULATOR) {
 		pmon_core_hear(pmon, unit, route->slot, signal->id, signal->duration);
 		return;
 	}

@@ -7,48 +7,34 @@
 #include "pmon/select.h"
 #include "pmon/strict.h"
 
-/* PCI registers of 64 bits are two dwords, which can be reached one at a time (table 2-61). */
-static bool reaches(const struct pmu_box *box, unsigned instance, unsigned reg, uint32_t address,
-		    struct pmon_place *place)
-{
-	const struct pmu_register *desc = &box->registers[reg];
-	uint32_t first = pmu_register_address(box, desc, instance);
-
-	if (box->space == PMU_SPACE_PCI && place->width > desc->width)
-		return false;
-	place->shift = address == first ? 0 : 32;
-	return address == first || (box->space == PMU_SPACE_PCI && desc->width == 64 &&
-				    place->width == 32 && address == first + 4);
-}
-
 bool pmon_find_place(const struct pmon *pmon, const struct pmon_access *access,
 		     struct pmon_place *place)
 {
+	const struct pmon_address *found;
+	const struct pmon_box *box;
+	unsigned instance;
+
 	if (access->socket >= pmon->config.sockets || (access->width != 32 && access->width != 64))
 		return false;
-	place->width = access->width;
-	for (unsigned b = 0; b < pmon->config.pmu->box_count; b++) {
-		const struct pmon_box *box = &pmon->boxes[b];
-
-		bool core = pmon_is_core(box);
-		unsigned first = core ? access->core : 0;
-		unsigned last = core ? first + 1 : (unsigned)box->box->instance_count;
-
-		if (box->box->space != access->space || last > box->box->instance_count)
-			continue;
-		for (unsigned i = first; i < last; i++) {
-			for (unsigned r = 0; r < box->box->register_count; r++) {
-				if (!reaches(box->box, i, r, access->address, place))
-					continue;
-				place->unit =
-				    pmon_socket_units(pmon, access->socket) + box->first_unit + i;
-				place->reg = r;
-				place->present = box->present >> i & 1;
-				return true;
-			}
-		}
-	}
-	return false;
+	found = pmon_addresses_find(&pmon->addresses, access->space, access->address);
+	if (!found)
+		return false;
+	box = &pmon->boxes[found->box];
+	instance = pmon_is_core(box) ? access->core : found->instance;
+	if (instance >= box->box->instance_count)
+		return false;
+	/* An upper half is reached as a dword; a PCI register takes no more than it has. */
+	if (box->box->space == PMU_SPACE_PCI &&
+	    access->width > (found->shift ? 32 : box->box->registers[found->reg].width))
+		return false;
+	*place = (struct pmon_place){
+	    .unit = pmon_socket_units(pmon, access->socket) + box->first_unit + instance,
+	    .reg = found->reg,
+	    .shift = found->shift,
+	    .width = access->width,
+	    .present = box->present >> instance & 1,
+	};
+	return true;
 }
 
 int pmon_counter_of(const struct pmon_box *box, unsigned reg)
@@ -137,7 +123,7 @@ void pmon_configure(struct pmon *pmon, struct pmon_unit *unit, uint64_t now)
 		return;
 	}
 	memset(unit->heard, 0, sizeof(unit->heard));
-	unit->clocked = 0;
+	unit->clocked = unit->timed = 0;
 	for (unsigned k = 0; k < box->counter_count; k++) {
 		const struct pmon_control *fields = &box->counters[k].fields;
 		uint64_t control = pmon_control_in_effect(box, unit, k);
@@ -159,6 +145,8 @@ void pmon_configure(struct pmon *pmon, struct pmon_unit *unit, uint64_t now)
 		if (!same)
 			pmon_restart(pmon, unit, k, now, held_levels(pmon, unit, &listen));
 		pmon_compare(counter);
+		if (listen.measure != PMU_MEASURE_NONE && !counter->plain)
+			unit->timed |= (uint16_t)(1u << k);
 		if (listen.measure == PMU_MEASURE_CLOCK)
 			unit->clocked |= (uint16_t)(1u << k);
 		else if (listen.measure != PMU_MEASURE_NONE)
@@ -166,13 +154,17 @@ void pmon_configure(struct pmon *pmon, struct pmon_unit *unit, uint64_t now)
 	}
 }
 
-void pmon_arm(struct pmon *pmon)
+void pmon_arm(struct pmon *pmon, const struct pmon_box *box)
 {
 	for (unsigned id = 1; id < SIGNAL_COUNT; id++) {
 		const struct pmon_route *route = &pmon->routes[id];
+		uint8_t armed;
+
+		if (box && route->first_unit != box->first_unit)
+			continue;
 		/* Numbers are remembered for counters that are enabled later. */
-		uint8_t armed = route->instances && (route->kind == SIGNAL_LEVEL ||
-						     pmon_core_always_hears(&pmon->core, id));
+		armed = route->instances &&
+			(route->kind == SIGNAL_LEVEL || pmon_core_always_hears(&pmon->core, id));
 
 		for (unsigned s = 0; s < pmon->config.sockets && !armed; s++) {
 			const struct pmon_unit *units =
@@ -330,7 +322,7 @@ int pmon_write(struct pmon *pmon, const struct pmon_access *access, const struct
 		write_register(pmon, place.unit, place.reg, value, now);
 	}
 	pmon_configure(pmon, place.unit, now->cycles[pmon_clock(pmon, place.unit)]);
-	pmon_arm(pmon);
+	pmon_arm(pmon, pmon_box(pmon, place.unit));
 	pmon_schedule(pmon, access->socket);
 	if (pmon->report)
 		pmon_strict_after(pmon, &strict, &place);

@@ -31,7 +31,7 @@ void pmon_reset_unit(const struct pmon *pmon, struct pmon_unit *unit);
 /** Follows a change of controls, filters or enables: who listens to what. */
 void pmon_configure(struct pmon *pmon, struct pmon_unit *unit, uint64_t now);
 
-/** Which signals anybody listens to. */
-void pmon_arm(struct pmon *pmon);
+/** Which signals of @box, or of all boxes where it is NULL, anybody listens to. */
+void pmon_arm(struct pmon *pmon, const struct pmon_box *box);
 
 #endif

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "catalog/binding.h"
+#include "pmon/address.h"
 #include "pmon/changes.h"
 #include "pmon/core.h"
 #include "pmon/describe.h"
@@ -88,12 +89,12 @@ struct pmon_level {
 
 struct pmon_unit {
 	uint16_t heard[PMON_SLOTS]; /* bit n: counter n listens to the signal */
-	uint64_t floor; /* cycle of the last register access: nothing happens before it */
 	uint8_t socket, box, instance;
 	uint8_t last_control; /* counter whose control was written last, + 1; 0: something else */
 	uint16_t clocked;     /* bit n: counter n counts cycles */
-	bool frozen;	      /* by its own box control; of a core: a PMI is to stop its counters */
-	uint64_t sent; /* status bits whose overflow was sent to the UBox and that still stand */
+	uint16_t timed; /* bit n: counter n depends on time, cycles or other than plain counts */
+	bool frozen;	/* by its own box control; of a core: a PMI is to stop its counters */
+	uint64_t sent;	/* status bits whose overflow was sent to the UBox and that still stand */
 	struct pmon_counter counters[PMON_COUNTERS];
 	uint64_t regs[PMON_REGISTERS]; /* by index in the box; counters have theirs above */
 	struct pmon_level levels[PMON_LEVELS];
@@ -103,6 +104,7 @@ struct pmon_socket {
 	/* By clock of the uncore. */
 	uint64_t stop[2];     /* cycle from which the global freeze holds, or PMON_NEVER */
 	uint64_t deadline[2]; /* cycle by which a counter of cycles will overflow */
+	uint64_t floor[2];    /* of the last register access: nothing happens before it */
 	uint64_t interrupts[PMON_CORES];
 };
 
@@ -135,6 +137,7 @@ struct pmon {
 	struct pmon_global global;
 	struct pmon_core core;
 	struct pmon_route routes[SIGNAL_COUNT];
+	struct pmon_addresses addresses;
 	uint16_t bound[UNIT_COUNT][PMON_INSTANCES]; /* unit of a socket, or PMON_NO_UNIT */
 	void (*report)(void *arg, const struct pmon_violation *violation);
 	void *report_arg;

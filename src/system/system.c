@@ -1,6 +1,7 @@
 #include "system/system.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -34,6 +35,12 @@ struct system {
 	struct machine *machine;
 	struct pmon *pmon;
 };
+
+void system_processor_name(const struct pmu_machine *desc, char name[SYSTEM_NAME_BYTES])
+{
+	snprintf(name, SYSTEM_NAME_BYTES, "%s @ %u.%02uGHz", desc->brand, desc->core_mhz / 1000,
+		 desc->core_mhz % 1000 / 10);
+}
 
 static size_t align_up(size_t size)
 {

@@ -11,6 +11,11 @@
 
 struct system;
 
+#define SYSTEM_NAME_BYTES 48 /* as much as CPUID holds */
+
+/** The processor's name, as CPUID and /proc/cpuinfo have it. */
+void system_processor_name(const struct pmu_machine *desc, char name[SYSTEM_NAME_BYTES]);
+
 /** Builds a computer, powered on and reset. @return 0 or PMU_E_NOMEM, PMU_E_IO, PMU_E_UNSUPPORTED
  */
 int system_new(struct system **system, struct pmu_ctx *ctx, const struct pmu_machine *desc);

@@ -177,7 +177,7 @@ CASES = [
                                              "is not"),
     ("box", (*CYCLES, "select"), ["bxxxxxxxx any *"], "box.CYCLES: rows without a signal"),
     ("box", (*CTR, "signal"), "llc.lookup", "box.Bn_CTR0: a counter adds up no signal"),
-    ("box", (*CTR, "signal"), "llc.lookup", "box.Bn_CTR1: signal llc.lookup is no tally"),
+    ("box", (*CTR, "signal"), "llc.lookup", "box.Bn_CTR1: signal llc.lookup is no accumulator"),
     ("box", (*LOOKUP, "select"), "umask", "box.LOOKUP: signals of the event and of its unit masks"),
     ("box", (*LOOKUP, "select"), "umask", 'box.LOOKUP.WRITE: signal and select "umask" of a unit '
                                           "mask need each other"),

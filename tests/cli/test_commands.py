@@ -18,12 +18,13 @@ class DryRuns(unittest.TestCase):
         return [(a["register"], a["value"]) for a in json.loads(run.stderr) if a["write"]]
 
     def test_box_by_box(self):
-        """Without a freeze of the socket: frz is bit 8 (327043-001 table 2-9), DATA_READ 34/03."""
-        control = "Cn_MSR_PMON_BOX_CTL"
+        """Without a freeze of the socket: frz is bit 8, and bit 16 enables it (327043-001 table
+        2-9); DATA_READ 34/03."""
+        control, freeze = "Cn_MSR_PMON_BOX_CTL", 0x10100
         self.assertEqual(self.accesses("xeon-e5", "cbo0.LLC_LOOKUP.DATA_READ:state=M")[:7], [
-            (control, 0x100), (control, 3), (control, 0x100),
+            (control, freeze), (control, 3), (control, freeze),
             ("Cn_MSR_PMON_BOX_FILTER", 1 << 21), ("Cn_MSR_PMON_CTL0", 0x400334),
-            (control, 0), (control, 0x100)])
+            (control, 0), (control, freeze)])
 
     def test_boxes_of_the_machine(self):
         """It has four memory channels of the eight, and no second home agent."""

@@ -1,9 +1,11 @@
 /*
- * Conservation, from the machine's own truth to counts that a session read from registers: every
- * kernel on one core, and random accesses of cores of both sockets. To the last count.
+ * Conservation: what one box counts is what the box beside it counts, and what the traffic is known
+ * to be. Each law compares registers with other registers, read by a session. The traffic is the
+ * same in every run, so that laws may take events that do not fit the counters together.
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,176 +17,417 @@
 #include "pmulab/session.h"
 #include "system/system.h"
 
-#define ARRAY_BYTES  (12u << 20)
-#define RANDOM_STEPS 300000
-#define THREADS	     4
-#define SHARED_BASE  0x40000000u
-#define SHARED_BYTES (24u << 20)
+#define EVENTS_MAX   96
+#define TERMS_MAX    6
+#define PASSES	     2
+#define ARRAY_LINES  (1u << 14) /* of each array: beyond the cut-down LLC, in each of its sets */
+#define ARRAY_BYTES  (ARRAY_LINES * 64)
+#define STRIDE	     256
+#define DATA	     0x10000000u
+#define CODE	     0x400000u
+#define RANDOM_STEPS 40000
+#define CORES_USED   4
+#define SHARED_BYTES (2u << 20)
 #define CORES_MAX    44
 
-/* A set of events that fit the counters together; tests run once for each set. */
-static const char *const sets[][12] = {
-    {"cbo.TOR_OCCUPANCY.ALL", "cbo.TOR_INSERTS.ALL", "cbo.LLC_LOOKUP.ANY:state=any",
-     "cbo.LLC_VICTIMS.M_STATE", "ha.REQUESTS.READS", "ha.REQUESTS.WRITES",
-     "ha.REQUESTS.INVITOE_LOCAL+INVITOE_REMOTE", "ha.SNOOP_RESP.RSPI+RSPS+RSPIFWD+RSPSFWD+RSP_WB",
-     "imc.CAS_COUNT.RD", "imc.CAS_COUNT.WR", "imc.WPQ_READ_HIT", "imc.WPQ_WRITE_HIT"},
-    {"cbo.LLC_LOOKUP.READ:state=I", "cbo.RxR_INSERTS.IPQ",
-     "cbo.LLC_VICTIMS.M_STATE+E_STATE+S_STATE+F_STATE", "cbo.TOR_INSERTS.EVICTION",
-     "ha.TRACKER_OCCUPANCY.READS_LOCAL+READS_REMOTE+WRITES_LOCAL+WRITES_REMOTE+INVITOE_LOCAL+"
-     "INVITOE_REMOTE",
-     "ha.IMC_READS.NORMAL", "ha.IMC_WRITES.ALL", "ha.REQUESTS.READS", "imc.RPQ_INSERTS",
-     "imc.ACT_COUNT.RD+WR", "imc.PRE_COUNT.PAGE_MISS", "imc.CAS_COUNT.RD_REG"},
+#define DRD	 "cbo.TOR_INSERTS.OPCODE:opc=0x182"
+#define CRD	 "cbo.TOR_INSERTS.OPCODE:opc=0x181"
+#define RFO	 "cbo.TOR_INSERTS.OPCODE:opc=0x180"
+#define WCILF	 "cbo.TOR_INSERTS.OPCODE:opc=0x18C"
+#define WCIL	 "cbo.TOR_INSERTS.OPCODE:opc=0x18D"
+#define WBMTOI	 "cbo.TOR_INSERTS.OPCODE:opc=0x1C4"
+#define WBMTOE	 "cbo.TOR_INSERTS.OPCODE:opc=0x1C5"
+#define MISS_DRD "cbo.TOR_INSERTS.MISS_OPCODE:opc=0x182"
+#define MISS_CRD "cbo.TOR_INSERTS.MISS_OPCODE:opc=0x181"
+#define MISS_RFO "cbo.TOR_INSERTS.MISS_OPCODE:opc=0x180"
+#define LOOKUPS	 "cbo.LLC_LOOKUP.ANY:state=any"
+#define READ_I	 "cbo.LLC_LOOKUP.READ:state=I"
+#define INVITOE	 "ha.REQUESTS.INVITOE_LOCAL+INVITOE_REMOTE"
+
+/* How the sum of the events on the left stands to that of those on the right. */
+enum relation {
+	EQUAL,
+	AT_MOST,
+	EQUAL_ON_ONE, /* on machines of one socket */
+	EQUAL_ON_TWO,
 };
 
+struct law {
+	enum relation relation;
+	const char *left[TERMS_MAX], *right[TERMS_MAX];
+};
+
+/* clang-format off */
+static const struct law laws[] = {
+	/* Cores and slices. */
+	{EQUAL, {"core.LONGEST_LAT_CACHE.REFERENCE"}, {DRD, CRD, RFO}},
+	{EQUAL, {"core.LONGEST_LAT_CACHE.MISS"}, {READ_I}},
+	{EQUAL, {LOOKUPS}, {"cbo.LLC_LOOKUP.READ:state=any", "cbo.LLC_LOOKUP.WRITE:state=any",
+		     "cbo.LLC_LOOKUP.REMOTE_SNOOP:state=any"}},
+	{EQUAL, {LOOKUPS}, {"cbo.LLC_LOOKUP.ANY:state=I", "cbo.LLC_LOOKUP.ANY:state=S",
+		     "cbo.LLC_LOOKUP.ANY:state=E", "cbo.LLC_LOOKUP.ANY:state=M",
+		     "cbo.LLC_LOOKUP.ANY:state=F"}},
+	{EQUAL, {"cbo.LLC_LOOKUP.DATA_READ:state=any"}, {DRD}},
+	{EQUAL, {"cbo.LLC_LOOKUP.READ:state=any"}, {DRD, CRD, RFO}},
+	{EQUAL, {"cbo.LLC_LOOKUP.WRITE:state=any"}, {"cbo.TOR_INSERTS.WB", WCIL, WCILF}},
+	{EQUAL, {"cbo.TOR_INSERTS.WB"}, {WBMTOI, WBMTOE}},
+	{EQUAL, {"cbo.RxR_INSERTS.IRQ"}, {DRD, CRD, RFO, "cbo.TOR_INSERTS.WB", WCIL, WCILF}},
+	{EQUAL, {"cbo.RxR_INSERTS.IPQ"}, {"cbo.LLC_LOOKUP.REMOTE_SNOOP:state=any"}},
+	{EQUAL, {"cbo.TOR_INSERTS.ALL"}, {LOOKUPS, "cbo.TOR_INSERTS.EVICTION"}},
+	{EQUAL, {"cbo.TOR_INSERTS.ALL"}, {"cbo.TOR_INSERTS.LOCAL", "cbo.TOR_INSERTS.REMOTE"}},
+	{EQUAL, {"cbo.TOR_INSERTS.EVICTION"}, {"cbo.LLC_VICTIMS.M_STATE", "cbo.LLC_VICTIMS.E_STATE",
+					"cbo.LLC_VICTIMS.S_STATE", "cbo.LLC_VICTIMS.F_STATE"}},
+	/* What fills the LLC beyond its size displaces something; invalidations make room too. */
+	{AT_MOST, {"cbo.TOR_INSERTS.EVICTION"}, {READ_I}},
+	/* Slices and home agents. */
+	{EQUAL, {"ha.REQUESTS.READS"}, {READ_I}},
+	{EQUAL, {"ha.REQUESTS.WRITES"}, {"cbo.LLC_VICTIMS.M_STATE", "cbo.MISC.WC_ALIASING", WCIL, WCILF}},
+	/* An InvItoE is a non-temporal line, or an RFO that misses though the LLC has the line. */
+	{EQUAL, {INVITOE, READ_I}, {WCIL, WCILF, MISS_RFO, MISS_DRD, MISS_CRD}},
+	{EQUAL, {"ha.REQUESTS.READS"}, {"ha.REQUESTS.READS_LOCAL", "ha.REQUESTS.READS_REMOTE"}},
+	{EQUAL, {"ha.REQUESTS.WRITES"}, {"ha.REQUESTS.WRITES_LOCAL", "ha.REQUESTS.WRITES_REMOTE"}},
+	{EQUAL, {"ha.TAD_REQUESTS_G0.REGION0"}, {"ha.REQUESTS.READS", "ha.REQUESTS.WRITES", INVITOE}},
+	/* Each read and InvItoE asks the other socket, where there is one. */
+	{EQUAL_ON_TWO, {"cbo.RxR_INSERTS.IPQ"}, {"ha.REQUESTS.READS", INVITOE}},
+	{EQUAL_ON_ONE, {"cbo.RxR_INSERTS.IPQ"}, {NULL}},
+	{EQUAL, {"cbo.RxR_INSERTS.IPQ"}, {"ha.SNOOP_RESP.RSPI", "ha.SNOOP_RESP.RSPS",
+				   "ha.SNOOP_RESP.RSPIFWD", "ha.SNOOP_RESP.RSPSFWD",
+				   "ha.SNOOP_RESP.RSP_WB"}},
+	/* Home agents and channels. */
+	{EQUAL, {"ha.IMC_READS.NORMAL"}, {"ha.REQUESTS.READS"}},
+	{EQUAL, {"ha.IMC_WRITES.ALL"}, {"ha.REQUESTS.WRITES", "ha.SNOOP_RESP.RSP_WB"}},
+	{EQUAL, {"ha.IMC_WRITES.ALL"}, {"ha.IMC_WRITES.FULL", "ha.IMC_WRITES.PARTIAL"}},
+	{EQUAL, {"ha.IMC_WRITES.PARTIAL"}, {WCIL}},
+	{EQUAL, {"imc.RPQ_INSERTS"}, {"ha.IMC_READS.NORMAL"}},
+	{EQUAL, {"imc.CAS_COUNT.RD_REG", "imc.WPQ_READ_HIT"}, {"ha.IMC_READS.NORMAL"}},
+	{EQUAL, {"imc.CAS_COUNT.WR", "imc.WPQ_WRITE_HIT"}, {"ha.IMC_WRITES.ALL"}},
+	{AT_MOST, {"imc.CAS_COUNT.RD_UNDERFILL"}, {"ha.IMC_WRITES.PARTIAL"}},
+	/* Channels. */
+	{EQUAL, {"imc.CAS_COUNT.RD"}, {"imc.CAS_COUNT.RD_REG", "imc.CAS_COUNT.RD_UNDERFILL"}},
+	{EQUAL, {"imc.CAS_COUNT.RD"}, {"imc.CAS_COUNT.RD_WMM", "imc.CAS_COUNT.RD_RMM"}},
+	{EQUAL, {"imc.CAS_COUNT.RD"}, {"imc.RD_CAS_RANK0.ALLBANKS", "imc.RD_CAS_RANK1.ALLBANKS"}},
+	{EQUAL, {"imc.CAS_COUNT.WR"}, {"imc.CAS_COUNT.WR_WMM", "imc.CAS_COUNT.WR_RMM"}},
+	{EQUAL, {"imc.CAS_COUNT.WR"}, {"imc.WR_CAS_RANK0.ALLBANKS", "imc.WR_CAS_RANK1.ALLBANKS"}},
+	{EQUAL, {"imc.CAS_COUNT.ALL"}, {"imc.CAS_COUNT.RD", "imc.CAS_COUNT.WR"}},
+	{AT_MOST, {"imc.ACT_COUNT.RD", "imc.ACT_COUNT.WR"}, {"imc.CAS_COUNT.ALL"}},
+	{AT_MOST, {"imc.PRE_COUNT.PAGE_MISS"}, {"imc.ACT_COUNT.RD", "imc.ACT_COUNT.WR"}},
+};
+
+/* The machine's own statistics, as one more witness. */
+#define STATISTIC(field) offsetof(struct machine_truth, field)
+static const struct {
+	const char *events[TERMS_MAX];
+	size_t statistic;
+} witnesses[] = {
+	{{LOOKUPS}, STATISTIC(llc_lookups)},
+	{{READ_I}, STATISTIC(llc_misses)},
+	{{"cbo.TOR_INSERTS.EVICTION"}, STATISTIC(llc_victims)},
+	{{"cbo.TOR_INSERTS.WB"}, STATISTIC(l2_writebacks)},
+	{{WCIL, WCILF}, STATISTIC(wc_lines)},
+	{{"cbo.TOR_OCCUPANCY.ALL"}, STATISTIC(tor_cycles)},
+	{{"ha.REQUESTS.READS"}, STATISTIC(home_reads)},
+	{{"ha.REQUESTS.WRITES"}, STATISTIC(home_writes)},
+	{{INVITOE}, STATISTIC(home_owns)},
+	{{"ha.TRACKER_OCCUPANCY.READS_LOCAL+READS_REMOTE+WRITES_LOCAL+WRITES_REMOTE+INVITOE_LOCAL+"
+	  "INVITOE_REMOTE"}, STATISTIC(tracker_cycles)},
+	{{"ha.SNOOP_RESP.RSP_WB"}, STATISTIC(snoop_writebacks)},
+	{{"imc.CAS_COUNT.RD"}, STATISTIC(cas_reads)},
+	{{"imc.CAS_COUNT.WR"}, STATISTIC(cas_writes)},
+	{{"imc.CAS_COUNT.RD_UNDERFILL"}, STATISTIC(underfills)},
+	{{"imc.WPQ_READ_HIT"}, STATISTIC(wpq_read_hits)},
+	{{"imc.WPQ_WRITE_HIT"}, STATISTIC(wpq_write_hits)},
+};
+
+/* What a kernel asks of the LLC for each line of an array and pass, none of which hits there. */
+static const struct {
+	const char *kernel;
+	unsigned reads, owns, streams;
+} traffic[] = {
+	{"load", 1, 0, 0}, {"store", 0, 1, 0}, {"stream", 0, 0, 1}, {"copy", 1, 1, 0},
+	{"update", 1, 0, 0}, /* the read is granted E */
+	{"triad", 2, 1, 0}, {"chase", 1, 0, 0}, {"stride", 1, 0, 0},
+};
+/* clang-format on */
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/*
+ * Every event of the laws once, in packs that fit the counters together, and what was counted of it
+ * over all sockets and instances.
+ */
+struct counts {
+	const char *events[EVENTS_MAX];
+	unsigned packs[EVENTS_MAX]; /* that it is in */
+	uint64_t values[EVENTS_MAX];
+	size_t count;
+	unsigned pack_count;
+	struct machine_truth truth;
+};
+
+static size_t index_of(const struct counts *counts, const char *event)
+{
+	size_t i = 0;
+
+	while (i < counts->count && strcmp(counts->events[i], event))
+		i++;
+	return i;
+}
+
+static void want(struct counts *counts, const char *const *events)
+{
+	for (int i = 0; i < TERMS_MAX && events[i]; i++) {
+		if (index_of(counts, events[i]) < counts->count)
+			continue;
+		assert_true(counts->count < EVENTS_MAX);
+		counts->events[counts->count++] = events[i];
+	}
+}
+
+static uint64_t sum(const struct counts *counts, const char *const *events)
+{
+	uint64_t total = 0;
+
+	for (int i = 0; i < TERMS_MAX && events[i]; i++)
+		total += counts->values[index_of(counts, events[i])];
+	return total;
+}
+
 struct run {
+	const struct pmu_machine *desc;
 	struct pmu_ctx *ctx;
 	struct pmu_bus *bus;
 	struct pmu_session *session;
 	struct machine *machine;
-	const char *const *set;
-	const struct pmu_count *counts;
-	size_t count;
-	struct machine_truth truth;
+	struct machine_space *space;
+	size_t events[EVENTS_MAX]; /* indices in struct counts, by that in the session */
 };
 
-static void begin(struct run *run, const char *machine, const char *const *set)
+static void open_run(struct run *run, const struct pmu_machine *desc)
 {
-	const struct pmu_machine *desc = pmu_find_machine(machine);
-
-	*run = (struct run){.set = set};
+	*run = (struct run){.desc = desc};
 	assert_int_equal(pmu_ctx_new(&run->ctx), 0);
 	if (pmu_bus_emulated(&run->bus, run->ctx, desc) ||
 	    pmu_session_new(&run->session, run->ctx, run->bus))
 		fail_msg("%s", pmu_message(run->ctx));
-	for (int i = 0; i < 12; i++) {
-		struct pmu_selection selection;
-
-		if (pmu_event_parse(run->ctx, pmu_find_pmu(desc->pmu), set[i], &selection) ||
-		    pmu_session_add(run->session, run->ctx, &selection) != i)
-			fail_msg("%s: %s", set[i], pmu_message(run->ctx));
-	}
-	if (pmu_session_start(run->session, run->ctx))
-		fail_msg("%s", pmu_message(run->ctx));
 	run->machine = system_machine(bus_emulated_system(run->bus));
+	assert_int_equal(machine_space_new(&run->space, run->machine), 0);
 }
 
-static void end(struct run *run)
+static void close_run(struct run *run)
 {
-	machine_drain(run->machine);
-	if (pmu_session_stop(run->session, run->ctx) ||
-	    pmu_session_read(run->session, run->ctx, &run->counts, &run->count))
-		fail_msg("%s", pmu_message(run->ctx));
-	machine_truth(run->machine, &run->truth);
-}
-
-static void finish(struct run *run)
-{
+	machine_space_free(run->space);
 	pmu_session_free(run->session);
 	pmu_bus_free(run->bus);
 	pmu_ctx_free(run->ctx);
 }
 
-/* Sum over all sockets and instances. */
-static uint64_t sum(const struct run *run, const char *event)
+/* @return 0, or the session's error where the pack does not fit */
+static int begin(struct run *run, const struct counts *counts, unsigned pack)
 {
-	uint64_t total = 0;
-	unsigned index = 0;
+	size_t chosen = 0;
 
-	while (strcmp(run->set[index], event))
-		assert_true(++index < 12);
-	for (size_t i = 0; i < run->count; i++)
-		if (run->counts[i].event == index)
-			total += run->counts[i].count;
-	return total;
+	for (size_t i = 0; i < counts->count; i++) {
+		struct pmu_selection selection;
+		int index;
+
+		if (counts->packs[i] != pack)
+			continue;
+		if (pmu_event_parse(run->ctx, pmu_find_pmu(run->desc->pmu), counts->events[i],
+				    &selection))
+			fail_msg("%s: %s", counts->events[i], pmu_message(run->ctx));
+		index = pmu_session_add(run->session, run->ctx, &selection);
+		if (index < 0)
+			return index;
+		assert_int_equal(index, chosen);
+		run->events[chosen++] = i;
+	}
+	return pmu_session_start(run->session, run->ctx);
 }
 
-static void check_first_set(const struct run *run)
+static bool fits(const struct counts *counts, const struct pmu_machine *desc, unsigned pack)
 {
-	const struct machine_truth *t = &run->truth;
-	uint64_t reads = sum(run, "ha.REQUESTS.READS"), writes = sum(run, "ha.REQUESTS.WRITES");
-	uint64_t cas_reads = sum(run, "imc.CAS_COUNT.RD"),
-		 cas_writes = sum(run, "imc.CAS_COUNT.WR");
-	uint64_t victims = sum(run, "cbo.LLC_VICTIMS.M_STATE");
+	struct run run;
+	int error;
 
-	/* Each entry is there as long as the machine charged for it. */
-	assert_int_equal(sum(run, "cbo.TOR_OCCUPANCY.ALL"), t->tor_cycles);
-	assert_int_equal(sum(run, "cbo.TOR_INSERTS.ALL"), t->llc_lookups + t->llc_victims);
-	assert_int_equal(sum(run, "cbo.LLC_LOOKUP.ANY:state=any"), t->llc_lookups);
-	assert_int_equal(t->llc_lookups, t->l2_misses + t->l2_writebacks + t->wc_lines + t->snoops);
-	/* What misses goes to a home agent, what is read there is read from memory. */
-	assert_int_equal(reads, t->llc_misses);
-	assert_int_equal(reads, cas_reads - t->underfills + sum(run, "imc.WPQ_READ_HIT"));
-	assert_int_equal(writes, victims + (t->llc_writebacks - victims) + t->wc_lines);
-	assert_int_equal(writes + t->snoop_writebacks, cas_writes + sum(run, "imc.WPQ_WRITE_HIT"));
-	/* Each read and InvItoE asks the other socket, where there is one. */
-	assert_int_equal(sum(run, "ha.SNOOP_RESP.RSPI+RSPS+RSPIFWD+RSPSFWD+RSP_WB"), t->snoops);
-	if (pmu_bus_sockets(run->bus) == 2)
-		assert_int_equal(t->snoops,
-				 reads + sum(run, "ha.REQUESTS.INVITOE_LOCAL+INVITOE_REMOTE"));
+	open_run(&run, desc);
+	error = begin(&run, counts, pack);
+	close_run(&run);
+	return !error;
 }
 
-static void check_second_set(const struct run *run)
+/* Each event goes to the first pack that has a counter and a filter for it. */
+static void pack_events(struct counts *counts, const struct pmu_machine *desc)
 {
-	const struct machine_truth *t = &run->truth;
-	const char *all_victims = "cbo.LLC_VICTIMS.M_STATE+E_STATE+S_STATE+F_STATE";
+	const size_t count = counts->count;
 
-	assert_int_equal(sum(run, "cbo.LLC_LOOKUP.READ:state=I"), t->llc_misses);
-	assert_int_equal(sum(run, "cbo.RxR_INSERTS.IPQ"), t->snoops);
-	assert_int_equal(sum(run, all_victims), t->llc_victims);
-	assert_int_equal(sum(run, "cbo.TOR_INSERTS.EVICTION"), t->llc_victims);
-	assert_int_equal(sum(run, run->set[4]), t->tracker_cycles);
-	assert_int_equal(sum(run, "ha.IMC_READS.NORMAL"), sum(run, "ha.REQUESTS.READS"));
-	assert_int_equal(sum(run, "imc.RPQ_INSERTS"), sum(run, "ha.IMC_READS.NORMAL"));
-	assert_int_equal(sum(run, "ha.IMC_WRITES.ALL"), t->home_writes + t->snoop_writebacks);
-	assert_int_equal(sum(run, "imc.CAS_COUNT.RD_REG"), t->cas_reads - t->underfills);
-	/* A precharge for a page miss is followed by an activate. */
-	assert_true(sum(run, "imc.PRE_COUNT.PAGE_MISS") <= sum(run, "imc.ACT_COUNT.RD+WR"));
-	assert_true(sum(run, "imc.ACT_COUNT.RD+WR") <= t->cas_reads + t->cas_writes);
+	for (size_t i = 0; i < count; i++) {
+		counts->count = i + 1;
+		counts->packs[i] = 0;
+		while (!fits(counts, desc, counts->packs[i]))
+			if (counts->packs[i]++ == counts->pack_count)
+				fail_msg("%s fits nowhere", counts->events[i]);
+		if (counts->packs[i] == counts->pack_count)
+			counts->pack_count++;
+	}
 }
 
-static void check(const struct run *run)
+static void choose_events(struct counts *counts, const struct pmu_machine *desc)
 {
-	if (run->set == sets[0])
-		check_first_set(run);
-	else
-		check_second_set(run);
+	*counts = (struct counts){.count = 0};
+	for (size_t i = 0; i < COUNT(laws); i++) {
+		want(counts, laws[i].left);
+		want(counts, laws[i].right);
+	}
+	for (size_t i = 0; i < COUNT(witnesses); i++)
+		want(counts, witnesses[i].events);
+	pack_events(counts, desc);
 }
 
-static void run_kernel(const char *machine, const char *const *set,
-		       const struct feed_kernel *kernel)
+static void end(struct run *run, struct counts *counts)
 {
-	struct feed_arrays arrays = {.address = 0x10000000, .bytes = ARRAY_BYTES, .stride = 256};
-	struct machine_space *space;
-	struct machine_core *core;
+	const struct pmu_count *values;
+	size_t count;
+
+	machine_drain(run->machine);
+	if (pmu_session_stop(run->session, run->ctx) ||
+	    pmu_session_read(run->session, run->ctx, &values, &count))
+		fail_msg("%s", pmu_message(run->ctx));
+	for (size_t i = 0; i < count; i++)
+		counts->values[run->events[values[i].event]] += values[i].count;
+	machine_truth(run->machine, &counts->truth);
+}
+
+/* Runs the traffic as often as it takes to count every event. */
+static void count_all(struct counts *counts, const struct pmu_machine *desc,
+		      void (*drive)(struct run *run, const void *argument), const void *argument)
+{
 	struct run run;
 
-	if (!strcmp(kernel->name, "chase"))
-		arrays.bytes = 8u << 20;
-	begin(&run, machine, set);
-	assert_int_equal(machine_space_new(&space, run.machine), 0);
-	core = machine_core_enter(run.machine, space, 0);
-	for (int pass = 0; pass < 2; pass++)
-		feed_kernel_run(kernel, run.machine, core, &arrays);
+	memset(counts->values, 0, sizeof(counts->values));
+	for (unsigned pack = 0; pack < counts->pack_count; pack++) {
+		open_run(&run, desc);
+		if (begin(&run, counts, pack))
+			fail_msg("%s", pmu_message(run.ctx));
+		drive(&run, argument);
+		end(&run, counts);
+		close_run(&run);
+	}
+}
+
+static bool applies(const struct law *law, unsigned sockets)
+{
+	return law->relation != (sockets == 1 ? EQUAL_ON_TWO : EQUAL_ON_ONE);
+}
+
+static unsigned check_law(const struct counts *counts, const struct law *law)
+{
+	uint64_t left = sum(counts, law->left), right = sum(counts, law->right);
+	bool at_most = law->relation == AT_MOST;
+
+	if (at_most ? left <= right : left == right)
+		return 0;
+	print_error("law %td: %s...: %llu is not %s%llu\n", law - laws, law->left[0],
+		    (unsigned long long)left, at_most ? "at most " : "", (unsigned long long)right);
+	return 1;
+}
+
+static unsigned check_witness(const struct counts *counts, const char *const *events,
+			      size_t statistic)
+{
+	uint64_t counted = sum(counts, events), told;
+
+	memcpy(&told, (const char *)&counts->truth + statistic, sizeof(told));
+	if (counted == told)
+		return 0;
+	print_error("%s: %llu, the statistics say %llu\n", events[0], (unsigned long long)counted,
+		    (unsigned long long)told);
+	return 1;
+}
+
+static void check(const struct counts *counts, unsigned sockets)
+{
+	unsigned broken = 0;
+
+	for (size_t i = 0; i < COUNT(laws); i++)
+		if (applies(&laws[i], sockets))
+			broken += check_law(counts, &laws[i]);
+	for (size_t i = 0; i < COUNT(witnesses); i++)
+		broken += check_witness(counts, witnesses[i].events, witnesses[i].statistic);
+	assert_int_equal(broken, 0);
+}
+
+/* With an LLC so small that little traffic fills it: four slices, or 22 in each socket. */
+static struct pmu_machine cut_down(unsigned sockets)
+{
+	struct pmu_machine desc =
+	    *pmu_find_machine(sockets == 1 ? "xeon-e5v4-4c" : "xeon-e5-2699v4-2s");
+
+	desc.llc.sets = sockets == 1 ? 64 : 16;
+	return desc;
+}
+
+static void drive_kernel(struct run *run, const void *argument)
+{
+	const struct feed_kernel *kernel = argument;
+	const struct feed_arrays arrays = {
+	    .address = DATA,
+	    .bytes = kernel->step_bytes ? ARRAY_BYTES : ARRAY_LINES * STRIDE,
+	    .stride = STRIDE,
+	};
+	struct machine_core *core = machine_core_enter(run->machine, run->space, 0);
+
+	for (int pass = 0; pass < PASSES; pass++)
+		feed_kernel_run(kernel, run->machine, core, &arrays);
 	machine_core_leave(core);
-	end(&run);
-	assert_true(run.truth.llc_lookups > 0);
-	check(&run);
-	machine_space_free(space);
-	finish(&run);
+}
+
+static void expect(const struct counts *counts, const char *event, uint64_t expected)
+{
+	uint64_t counted = counts->values[index_of(counts, event)];
+
+	if (counted != expected)
+		fail_msg("%s: %llu, not %llu", event, (unsigned long long)counted,
+			 (unsigned long long)expected);
+}
+
+static void check_traffic(const struct counts *counts, size_t kernel)
+{
+	const uint64_t lines = PASSES * ARRAY_LINES;
+	const uint64_t reads = traffic[kernel].reads * lines, owns = traffic[kernel].owns * lines;
+	const uint64_t streams = traffic[kernel].streams * lines;
+	const uint64_t fetches = counts->values[index_of(counts, MISS_CRD)];
+
+	expect(counts, DRD, reads);
+	expect(counts, MISS_DRD, reads);
+	expect(counts, RFO, owns);
+	expect(counts, MISS_RFO, owns);
+	expect(counts, WCILF, streams);
+	expect(counts, WCIL, 0);
+	expect(counts, INVITOE, streams);
+	expect(counts, "ha.IMC_WRITES.PARTIAL", 0);
+	expect(counts, "ha.REQUESTS.READS", reads + owns + fetches);
+	expect(counts, "ha.REQUESTS.READS_REMOTE", 0);
 }
 
 static void kernels_on_one_core(void **unused)
 {
-	static const char *const machines[] = {"xeon-e5v4-4c", "xeon-e5-2699v4-2s"};
-	const struct feed_kernel *kernels;
-	size_t count;
+	size_t kernels;
 
 	(void)unused;
-	kernels = feed_kernels(&count);
-	for (int machine = 0; machine < 2; machine++)
-		for (int set = 0; set < 2; set++)
-			for (size_t i = 0; i < count; i++)
-				run_kernel(machines[machine], sets[set], &kernels[i]);
+	feed_kernels(&kernels);
+	assert_int_equal(COUNT(traffic), kernels);
+	for (unsigned sockets = 1; sockets <= 2; sockets++) {
+		const struct pmu_machine desc = cut_down(sockets);
+		struct counts counts;
+
+		choose_events(&counts, &desc);
+		for (size_t i = 0; i < kernels; i++) {
+			count_all(&counts, &desc, drive_kernel,
+				  feed_kernel_find(traffic[i].kernel));
+			check(&counts, sockets);
+			check_traffic(&counts, i);
+		}
+	}
 }
 
 static uint64_t next_random(uint64_t *state)
@@ -195,56 +438,69 @@ static uint64_t next_random(uint64_t *state)
 	return *state;
 }
 
-/*
- * Four cores in turns, each @step-th, so that what they share moves between them, and on the large
- * machine between sockets.
- */
-static void random_accesses(const char *machine, const char *const *set, unsigned step)
+/* Whatever cores can do, on lines that the others want too. */
+static void step_once(struct run *run, struct machine_core *core, uint64_t word)
 {
 	static const struct machine_insn insn = {0};
-	const unsigned count = step * (THREADS - 1) + 1;
-	struct machine_core *cores[CORES_MAX];
-	struct machine_space *space;
-	uint64_t random = 88172645463325252;
-	struct run run;
+	uint64_t offset = (word >> 24) % (word & 1u << 20 ? 64 << 10 : SHARED_BYTES) & ~63ull;
+	struct machine_block block;
 
-	begin(&run, machine, set);
-	assert_int_equal(machine_space_new(&space, run.machine), 0);
-	for (unsigned i = 0; i < count; i++)
-		cores[i] = machine_core_enter(run.machine, space, 0);
-	for (unsigned i = 0; i < count; i++)
-		machine_core_pause(cores[i]);
+	switch (word >> 16 & 7) {
+	case 0:
+		machine_stream(core, DATA + offset, 8);
+		break;
+	case 1:
+		machine_stream(core, DATA + offset, 64);
+		break;
+	case 2:
+		machine_locked(core, DATA + offset, 8, &insn);
+		break;
+	case 3:
+		machine_block_init(run->machine, &block, CODE + offset, 16, 4, 0, 0);
+		machine_run(core, &block);
+		break;
+	case 4:
+	case 5:
+		machine_store(core, DATA + offset, 8, &insn);
+		break;
+	default:
+		machine_load(core, DATA + offset, 8, &insn);
+	}
+}
+
+/* Four cores in turns, on the large machine of both sockets. */
+static void drive_random(struct run *run, const void *unused)
+{
+	const unsigned cores = run->desc->sockets * run->desc->cores, step = cores / CORES_USED;
+	struct machine_core *core[CORES_MAX];
+	uint64_t random = 88172645463325252;
+
+	(void)unused;
+	for (unsigned i = 0; i < cores; i++)
+		core[i] = machine_core_enter(run->machine, run->space, 0);
 	for (unsigned i = 0; i < RANDOM_STEPS; i++) {
 		uint64_t word = next_random(&random);
-		struct machine_core *core = cores[word % THREADS * step];
-		uint64_t bytes = word & 1u << 20 ? 64 << 10 : SHARED_BYTES;
-		uint64_t address = SHARED_BASE + (word >> 24) % bytes;
 
-		machine_core_resume(core);
-		if (word & 1u << 21)
-			machine_load(core, address & ~7ull, 8, &insn);
-		else if (word & 7u << 16)
-			machine_store(core, address & ~7ull, 8, &insn);
-		else
-			machine_stream(core, address & ~7ull, 8);
-		machine_core_pause(core);
+		step_once(run, core[word % CORES_USED * step], word);
 	}
-	for (unsigned i = 0; i < count; i++) {
-		machine_core_resume(cores[i]);
-		machine_core_leave(cores[i]);
-	}
-	end(&run);
-	check(&run);
-	machine_space_free(space);
-	finish(&run);
+	for (unsigned i = 0; i < cores; i++)
+		machine_core_leave(core[i]);
 }
 
 static void random_on_four_cores(void **unused)
 {
 	(void)unused;
-	for (int set = 0; set < 2; set++) {
-		random_accesses("xeon-e5v4-4c", sets[set], 1);
-		random_accesses("xeon-e5-2699v4-2s", sets[set], 11);
+	for (unsigned sockets = 1; sockets <= 2; sockets++) {
+		const struct pmu_machine desc = cut_down(sockets);
+		struct counts counts;
+
+		choose_events(&counts, &desc);
+		count_all(&counts, &desc, drive_random, NULL);
+		check(&counts, sockets);
+		/* No law holds because there was nothing. */
+		for (size_t i = 0; i < COUNT(laws); i++)
+			if (sockets == 2 && applies(&laws[i], sockets))
+				assert_true(sum(&counts, laws[i].left) > 0);
 	}
 }
 

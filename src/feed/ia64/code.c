@@ -1,6 +1,7 @@
 #include "feed/ia64/code.h"
 
 #include "feed/ia64/decode.h"
+#include "feed/ia64/group.h"
 #include "feed/ia64/handlers.h"
 #include "feed/ia64/observer.h"
 #include "feed/ia64/ops.h"
@@ -11,10 +12,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 
 #define OPS	    (1u << 20) /* of one thread, before all are dropped */
 #define PIECE	    192u       /* operations made at once, at most */
-#define PIECE_ROOM  (PIECE * 2 + 16)
+#define PIECE_ROOM  (PIECE * 2 + 32)
 #define ENTRIES	    (1u << IA64_ENTRIES_LOG2)
 #define ENTRIES_MAX (ENTRIES / 2)
 
@@ -110,6 +112,7 @@ static struct ia64_op *fetch_fault(struct ia64_cpu *c, uint64_t ip, bool denied)
 struct maker {
 	struct ia64_cpu *c;
 	struct ia64_context context;
+	struct ia64_group group; /* so far */
 	uint32_t first, count;
 	bool ended;
 };
@@ -132,12 +135,39 @@ static void observe(struct maker *m, const struct ia64_insn *insn)
 	*o = (struct ia64_op){.run = ia64_op_observe[0], .qp = insn->qp, .r3 = insn->r3};
 }
 
+static void make_illegal(struct maker *m, const struct ia64_insn *insn)
+{
+	ia64_translate(place(m, insn->ip | insn->slot), insn, &m->context);
+	m->ended = insn->qp == 0;
+}
+
+/* The check before an access, where the program asked for signals (PR_SET_UNALIGN). */
+static void check_alignment(struct maker *m, const struct ia64_insn *insn)
+{
+	unsigned alignment = ia64_alignment(insn);
+
+	if (alignment > 1)
+		*place(m, insn->ip | insn->slot) =
+		    (struct ia64_op){.run = ia64_op_aligned[insn->qp ? 1 : 0],
+				     .imm = alignment - 1,
+				     .qp = insn->qp,
+				     .r3 = insn->r3};
+}
+
 static void make(struct maker *m, const struct ia64_insn *insn)
 {
 	struct ia64_op o;
 
 	if (m->c->insns)
 		observe(m, insn);
+	if (m->c->process->unaligned & PR_UNALIGN_SIGBUS)
+		check_alignment(m, insn);
+	if (!ia64_group_add(&m->group, insn)) {
+		struct ia64_insn illegal = {.ip = insn->ip, .slot = insn->slot, .qp = insn->qp};
+
+		make_illegal(m, &illegal);
+		return;
+	}
 	if (ia64_translate(&o, insn, &m->context))
 		*place(m, insn->ip | insn->slot) = o;
 	m->ended = ia64_ends(insn);
@@ -236,5 +266,16 @@ OP(observe)
 
 	UNUSED_OP;
 	w->insn(w->state, c, &c->insns[o - c->ops], c->pr[o->qp], address);
+	return o + 1;
+}
+
+/* imm: the address bits that must be 0 */
+OP(aligned)
+{
+	UNUSED_OP;
+	if (c->gr[o->r3] & o->uimm) {
+		c->fault_address = c->gr[o->r3];
+		return ia64_raise(c, o, IA64_FAULT_UNALIGNED);
+	}
 	return o + 1;
 }

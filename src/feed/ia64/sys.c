@@ -368,10 +368,11 @@ static int64_t same(struct ia64_cpu *c, const struct call *call, const uint64_t 
 
 static const struct call *find(uint64_t number)
 {
-	const struct call *call = &calls[number - FIRST];
+	const struct call *call;
 
 	if (number < FIRST || number - FIRST >= sizeof(calls) / sizeof(calls[0]))
 		return NULL;
+	call = &calls[number - FIRST];
 	return call->arguments || call->function ? call : NULL;
 }
 

@@ -292,6 +292,21 @@ void ia64_finish(struct ia64_op *o, const struct ia64_insn *n, const struct ia64
 		ia64_make_fault(o, x, IA64_FAULT_ILLEGAL);
 }
 
+struct ia64_writes ia64_writes(const struct ia64_insn *n)
+{
+	struct ia64_writes w = {0};
+
+	if (plans[n->op].target == GENERAL)
+		w.general[w.general_count++] = n->r1;
+	if (plans[n->op].target == FLOATING)
+		w.floating[w.floating_count++] = n->r1;
+	if (n->op == IA64_LDFP)
+		w.floating[w.floating_count++] = n->r2;
+	if (ia64_increments(n->format) != IA64_INC_NONE)
+		w.general[w.general_count++] = n->r3;
+	return w;
+}
+
 bool ia64_ends(const struct ia64_insn *n)
 {
 	switch (n->op) {

@@ -17,6 +17,17 @@ struct ia64_context {
  */
 bool ia64_translate(struct ia64_op *o, const struct ia64_insn *insn, struct ia64_context *x);
 
+/** The registers that an instruction writes. */
+struct ia64_writes {
+	uint8_t general[2], floating[2];
+	uint8_t general_count, floating_count;
+};
+struct ia64_writes ia64_writes(const struct ia64_insn *insn);
+
+/** How the address of an access must be aligned that is not speculative; 0 for what is none, or
+ * must always be aligned. */
+unsigned ia64_alignment(const struct ia64_insn *insn);
+
 /** Whether what follows the instruction is only reached by other ways. */
 bool ia64_ends(const struct ia64_insn *insn);
 

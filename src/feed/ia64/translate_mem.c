@@ -160,3 +160,31 @@ void ia64_make_memory(struct ia64_op *o, const struct ia64_insn *n, struct ia64_
 		break;
 	}
 }
+
+unsigned ia64_alignment(const struct ia64_insn *n)
+{
+	static const uint8_t floating[] = {16, 8, 4, 8};
+	unsigned type = n->c[1];
+
+	switch (n->op) {
+	case IA64_LD: /* .s and .sa are deferred by software, which here has no need to */
+		return type == 1 || type == 3 ? 0 : 1u << n->c[0];
+	case IA64_ST:
+		return 1u << n->c[0];
+	case IA64_LD_FILL:
+	case IA64_ST_SPILL:
+		return 8;
+	case IA64_LDF:
+		return type == 1 || type == 3 ? 0 : floating[n->c[0]];
+	case IA64_STF:
+		return floating[n->c[0]];
+	case IA64_LDF_FILL:
+	case IA64_STF_SPILL:
+		return 16;
+	case IA64_LDFP:
+		type = n->c[n->format == IA64_FORMAT_M12 ? 0 : 1];
+		return type == 1 || type == 3 ? 0 : pair_size(n) == IA64_FSIZE_S ? 8 : 16;
+	default:
+		return 0;
+	}
+}

@@ -104,6 +104,19 @@ i8:
 	rfi;; }
 	expect 8, 4, 0x80, 0
 
+	// Unaligned accesses are done, until prctl(PR_SET_UNALIGN, PR_UNALIGN_SIGBUS).
+	movl r14=words+1;;
+	ld8 r15=[r14];;
+	mov r40=6
+	mov r41=2
+	mov r15=1170;;
+	break.i 0x100000;;
+	movl r14=words+1;;
+{ .mii;	ld8 r15=[r14]
+	nop.i 0
+	nop.i 0;; }
+	expect 9, 7, 1, words+1
+
 	// kept?
 	mov r16=ar.lc
 	getf.sig r17=f40

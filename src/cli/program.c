@@ -1,0 +1,33 @@
+#include "cli/program.h"
+
+int program_find(const struct cli *cli, struct pmu_program **program, char **argv,
+		 const struct pmu_machine *machine, const struct pmu_program_options *options)
+{
+	struct pmu_program_options all = *options;
+	int error;
+
+	all.size = sizeof(all);
+	all.guard = true;
+	error = pmu_program_new(program, cli->ctx, machine, argv, &all);
+	switch (error) {
+	case 0:
+		return 0;
+	case PMU_E_UNKNOWN:
+		return cli_error(cli, 127, "%s", pmu_message(cli->ctx));
+	case PMU_E_UNSUPPORTED:
+		return cli_error(cli, 126, "%s", pmu_message(cli->ctx));
+	default:
+		return cli_error(cli, EXIT_FAILED, "%s", pmu_message(cli->ctx));
+	}
+}
+
+int program_said(const struct cli *cli, int error, const struct pmu_program_result *result,
+		 char **argv)
+{
+	if (error)
+		return cli_error(cli, result->exit, "%s", pmu_message(cli->ctx));
+	if (result->machine_ended)
+		return cli_error(cli, EXIT_FAILED, "the machine has ended, and with it %s",
+				 argv[0]);
+	return 0;
+}

@@ -1,0 +1,20 @@
+/* Programs that a command runs, and their exit codes. */
+#ifndef CLI_PROGRAM_H
+#define CLI_PROGRAM_H
+
+#include "cli/cli.h"
+#include "pmulab/program.h"
+
+/**
+ * Finds a program, or with @tool a tool, that is to run on @machine.
+ * @return 0, or the exit code, said: 127 not found, 126 not executable, EXIT_FAILED
+ */
+int program_find(const struct cli *cli, struct pmu_program **program, char **argv,
+		 const struct pmu_machine *machine, const struct pmu_program_options *options);
+
+/** Says what pmu_program_run() or pmu_child_run() returned. @return 0, or the exit code where it
+ * never ran */
+int program_said(const struct cli *cli, int error, const struct pmu_program_result *result,
+		 char **argv);
+
+#endif

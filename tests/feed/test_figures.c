@@ -1,0 +1,321 @@
+/* The table of latencies and bandwidths in docs/machine.md, against what the machines give. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <cmocka.h>
+
+#include "machine/access.h"
+
+#define KB	  1024u
+#define MB	  (1024u * KB)
+#define LINE	  64u
+#define ACCESS	  16u /* bytes an instruction */
+#define PAGE	  4096u
+#define CODE	  0x400000u
+#define DATA	  0x10000000ull
+#define CORES_MAX 64
+
+static const struct machine_insn independent;
+
+struct fixture {
+	const struct pmu_machine *desc;
+	void *state;
+	struct machine *machine;
+	struct machine_space *space;
+};
+
+static void open_fixture(struct fixture *fixture, const struct pmu_machine *desc)
+{
+	size_t size = machine_state_size(desc);
+
+	fixture->desc = desc;
+	fixture->state =
+	    mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_true(fixture->state != MAP_FAILED);
+	assert_int_equal(machine_open(&fixture->machine, NULL, desc, fixture->state, true), 0);
+	assert_int_equal(machine_space_new(&fixture->space, fixture->machine), 0);
+}
+
+static void close_fixture(struct fixture *fixture)
+{
+	machine_space_free(fixture->space);
+	machine_close(fixture->machine);
+	munmap(fixture->state, machine_state_size(fixture->desc));
+}
+
+static double to_ns(const struct fixture *fixture, uint64_t ticks)
+{
+	return (double)ticks * 1e9 / (double)machine_ticks_per_second(fixture->machine);
+}
+
+/* The core with nothing outstanding. */
+static uint64_t settled_time(struct machine_core *core)
+{
+	machine_core_pause(core);
+	machine_core_resume(core);
+	return machine_core_time(core);
+}
+
+/* A linear congruence of full period (Hull and Dobell) visits every line once, in disorder. */
+static void chase(struct machine_core *core, uint64_t lines)
+{
+	static const struct machine_insn dependent = {1, 1};
+	uint64_t line = 0;
+
+	for (uint64_t i = 0; i < lines; i++) {
+		machine_load(core, DATA + line * LINE, 8, &dependent);
+		line = (line * 1664525 + 1013904223) & (lines - 1);
+	}
+}
+
+/* Pages are placed where they are touched first: on @node. */
+static void touch(struct fixture *fixture, unsigned node, uint64_t bytes)
+{
+	struct machine_core *cores[CORES_MAX];
+	unsigned count = node * fixture->desc->cores + 1;
+
+	for (unsigned i = 0; i < count; i++)
+		cores[i] = machine_core_enter(fixture->machine, fixture->space, 0);
+	for (uint64_t offset = 0; offset < bytes; offset += PAGE)
+		machine_load(cores[count - 1], DATA + offset, 8, &independent);
+	for (unsigned i = 0; i < count; i++)
+		machine_core_leave(cores[i]);
+}
+
+/* Nanoseconds a hop on core 0, the second time round a ring in memory of @node. */
+static double hop_ns(const struct pmu_machine *desc, uint64_t bytes, unsigned node)
+{
+	const uint64_t lines = bytes / LINE;
+	struct machine_core *core;
+	struct fixture fixture;
+	uint64_t begin, end;
+	double ns;
+
+	open_fixture(&fixture, desc);
+	touch(&fixture, node, bytes);
+	core = machine_core_enter(fixture.machine, fixture.space, 0);
+	chase(core, lines);
+	begin = settled_time(core);
+	chase(core, lines);
+	end = settled_time(core);
+	machine_core_leave(core);
+	ns = to_ns(&fixture, end - begin);
+	close_fixture(&fixture);
+	return ns / (double)lines;
+}
+
+enum direction { READ, WRITE, STREAM };
+
+/* One instruction, for ACCESS bytes. */
+static void access_once(const struct fixture *fixture, struct machine_core *core,
+			enum direction direction, uint64_t address)
+{
+	struct machine_block block;
+
+	machine_block_init(fixture->machine, &block, CODE, 4, 1, direction == READ,
+			   direction != READ);
+	machine_run(core, &block);
+	if (direction == READ)
+		machine_load(core, address, ACCESS, &independent);
+	else if (direction == WRITE)
+		machine_store(core, address, ACCESS, &independent);
+	else
+		machine_stream(core, address, ACCESS);
+}
+
+/* GB/s of @count cores in step, each of which goes through its part of 256 MB. */
+static double gigabytes_per_second(const struct pmu_machine *desc, enum direction direction,
+				   unsigned count)
+{
+	const uint64_t bytes = 256 * MB / count / LINE * LINE;
+	struct machine_core *cores[CORES_MAX];
+	struct fixture fixture;
+	uint64_t begin, end = 0;
+	double gigabytes;
+
+	open_fixture(&fixture, desc);
+	for (unsigned i = 0; i < count; i++)
+		cores[i] = machine_core_enter(fixture.machine, fixture.space, 0);
+	begin = settled_time(cores[0]);
+	for (uint64_t offset = 0; offset < bytes; offset += ACCESS)
+		for (unsigned i = 0; i < count; i++)
+			access_once(&fixture, cores[i], direction, DATA + i * bytes + offset);
+	for (unsigned i = 0; i < count; i++) {
+		uint64_t time = settled_time(cores[i]);
+
+		end = time > end ? time : end;
+		machine_core_leave(cores[i]);
+	}
+	gigabytes = (double)(count * bytes) / to_ns(&fixture, end - begin);
+	close_fixture(&fixture);
+	return gigabytes;
+}
+
+static double l2_cycles(const struct pmu_machine *desc)
+{
+	return hop_ns(desc, 128 * KB, 0) * desc->core_mhz / 1000;
+}
+
+static double llc_ns(const struct pmu_machine *desc)
+{
+	return hop_ns(desc, 4 * MB, 0);
+}
+
+static double local_ns(const struct pmu_machine *desc)
+{
+	return hop_ns(desc, 256 * MB, 0);
+}
+
+static double remote_ns(const struct pmu_machine *desc)
+{
+	return hop_ns(desc, 256 * MB, 1);
+}
+
+static double read_one(const struct pmu_machine *desc)
+{
+	return gigabytes_per_second(desc, READ, 1);
+}
+
+static double read_socket(const struct pmu_machine *desc)
+{
+	return gigabytes_per_second(desc, READ, 12);
+}
+
+static double write_one(const struct pmu_machine *desc)
+{
+	return gigabytes_per_second(desc, WRITE, 1);
+}
+
+static double stream_one(const struct pmu_machine *desc)
+{
+	return gigabytes_per_second(desc, STREAM, 1);
+}
+
+/* clang-format off */
+static const struct figure {
+	const char *row; /* as in docs/machine.md */
+	const char *unit;
+	double (*measure)(const struct pmu_machine *desc);
+	unsigned sockets, cores; /* that the machine must have, else "-" */
+} figures[] = {
+	{"L2", "cycles", l2_cycles, 1, 1},
+	{"LLC", "ns", llc_ns, 1, 1},
+	{"local memory", "ns", local_ns, 1, 1},
+	{"remote memory", "ns", remote_ns, 2, 1},
+	{"read, one core", "GB/s", read_one, 1, 1},
+	{"read, 12 cores of a socket in step", "GB/s", read_socket, 1, 12},
+	{"write, one core (RFO and writeback)", "GB/s", write_one, 1, 1},
+	{"non-temporal write, one core", "GB/s", stream_one, 1, 1},
+};
+/* clang-format on */
+#define FIGURES (sizeof(figures) / sizeof(figures[0]))
+
+#define COLUMNS_MAX 16
+#define CELL_MAX    64
+
+/* The cells of a row of a table in Markdown. @return their number, 0 where it is none */
+static unsigned split(const char *line, char cells[COLUMNS_MAX][CELL_MAX])
+{
+	unsigned count = 0;
+
+	if (*line++ != '|')
+		return 0;
+	for (const char *end; (end = strchr(line, '|')); line = end + 1) {
+		assert_true(count < COLUMNS_MAX);
+		while (*line == ' ')
+			line++;
+		snprintf(cells[count], CELL_MAX, "%.*s", (int)(end - line), line);
+		for (size_t last = strlen(cells[count]); last && cells[count][last - 1] == ' ';)
+			cells[count][--last] = 0;
+		count++;
+	}
+	return count;
+}
+
+/* Opens the file where the table's rows begin. */
+static FILE *open_table(const char *path, char head[COLUMNS_MAX][CELL_MAX], unsigned *columns)
+{
+	FILE *file = fopen(path, "r");
+	char line[1024];
+
+	if (!file)
+		fail_msg("%s cannot be read", path);
+	while (fgets(line, sizeof(line), file)) {
+		*columns = split(line, head);
+		if (*columns > 1 && !*head[0] && pmu_find_machine(head[1])) {
+			assert_non_null(fgets(line, sizeof(line), file)); /* |---|---| */
+			return file;
+		}
+	}
+	fail_msg("%s has no table of machines", path);
+	return NULL;
+}
+
+/* As many digits as are printed there. @return whether they are wrong */
+static bool check_cell(const struct figure *figure, const struct pmu_machine *desc,
+		       const char *cell)
+{
+	const char *point = strchr(cell, '.');
+	char expected[CELL_MAX] = "-";
+
+	if (desc->sockets >= figure->sockets && desc->cores >= figure->cores)
+		snprintf(expected, sizeof(expected), "%.*f %s",
+			 point ? (int)strspn(point + 1, "0123456789") : 0, figure->measure(desc),
+			 figure->unit);
+	if (!strcmp(cell, expected))
+		return false;
+	print_error("%s, %s: %s, not %s\n", figure->row, desc->name, expected, cell);
+	return true;
+}
+
+struct arguments {
+	const char *path, *machine; /* NULL: all */
+};
+
+/* Every built-in machine has a column and every figure a row, and there are no others. */
+static void the_table_is_right(void **state)
+{
+	char head[COLUMNS_MAX][CELL_MAX], cells[COLUMNS_MAX][CELL_MAX], line[1024];
+	unsigned columns = 0, wrong = 0;
+	size_t machines, row = 0;
+	const struct arguments *arguments = *state;
+	FILE *file = open_table(arguments->path, head, &columns);
+
+	pmu_machines(&machines);
+	assert_int_equal(columns, machines + 1);
+	for (; fgets(line, sizeof(line), file) && split(line, cells); row++) {
+		assert_true(row < FIGURES);
+		assert_string_equal(cells[0], figures[row].row);
+		for (unsigned i = 1; i < columns; i++) {
+			const struct pmu_machine *desc = pmu_find_machine(head[i]);
+
+			assert_non_null(desc);
+			for (unsigned j = 1; j < i; j++)
+				assert_string_not_equal(head[i], head[j]);
+			if (!arguments->machine || !strcmp(head[i], arguments->machine))
+				wrong += check_cell(&figures[row], desc, cells[i]);
+		}
+	}
+	assert_int_equal(row, FIGURES);
+	assert_int_equal(wrong, 0);
+	fclose(file);
+}
+
+int main(int argc, char **argv)
+{
+	struct arguments arguments = {argc > 1 ? argv[1] : "docs/machine.md",
+				      argc > 2 ? argv[2] : NULL};
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_prestate(the_table_is_right, &arguments),
+	};
+
+	if (arguments.machine && !pmu_find_machine(arguments.machine))
+		return 1;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
