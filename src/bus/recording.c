@@ -65,8 +65,8 @@ int pmu_bus_recording(struct pmu_bus **out, struct pmu_ctx *ctx, struct pmu_bus 
 	int error;
 
 	if (strlen(inner->pmu->name) >= sizeof(header.pmu))
-		return error_set(ctx, PMU_E_UNSUPPORTED, "the name %s is too long for a register trace",
-				 inner->pmu->name);
+		return error_set(ctx, PMU_E_UNSUPPORTED,
+				 "the name %s is too long for a register trace", inner->pmu->name);
 	strcpy(header.pmu, inner->pmu->name);
 	recording = calloc(1, sizeof(*recording));
 	if (!recording)
