@@ -279,7 +279,7 @@ class Moments(Safety):
         """Nothing is written without one."""
         tree = self.tree()
         before = tree.msr_path(0).read_bytes(), tree.msr_path(1).read_bytes()
-        for call, when in (("clone", 2), ("pipe2", 3), ("pipe2", 4)):
+        for call, when in (("clone", 2), ("pipe2", 2), ("pipe2", 3)):
             result = subprocess.run(
                 ["strace", "-o", "/dev/null", "-e", f"inject={call}:error=EAGAIN:when={when}",
                  PMULAB, "stat", "--root", self.root, "-e", EVENT, "--", "touch",
