@@ -163,7 +163,6 @@ static int never_ran(const struct pmu_program *program, struct pmu_ctx *ctx,
 {
 	int exit = result->exit;
 
-	result->ran = false;
 	if (exit > 128 && exit <= 128 + SIGRTMAX)
 		return error_set(ctx, PMU_E_STATE,
 				 "%s was ended by signal %d before it began to run",
@@ -201,7 +200,10 @@ static int run(const struct pmu_program *program, struct pmu_ctx *ctx, struct ha
 	error = run_emulator(program, ctx, argv, handed, watch, result);
 	program_free_argv(argv);
 	began = what_began(handed);
-	if (!error && !began.began)
+	if (!began.began)
+		result->ran = false;
+	/* Of one that ended with its machine that is what is said. */
+	if (!error && !began.began && !result->machine_ended)
 		error = never_ran(program, ctx, &began, result);
 	return error;
 }
