@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -25,6 +26,7 @@
 #include "feed/arena.h"
 #include "feed/process.h"
 #include "qemu_plugin_api.h"
+#include "system/began.h"
 #include "system/system.h"
 
 #define BLOCK_INSNS_MAX 512 /* TCG_MAX_INSNS of QEMU */
@@ -46,7 +48,7 @@ static struct {
 	struct feed_decoder decoder;
 	struct feed_arena blocks; /* of this translation cache; translation is serialised by QEMU */
 	uint64_t guest_base;	  /* host address of guest address 0 */
-	char *began;		  /* to be set; NULL: nobody asks */
+	struct system_began *began; /* to be filled in; NULL: nobody asks */
 } plugin;
 
 /* The guest thread that this host thread runs; NULL before its first block. */
@@ -59,14 +61,18 @@ static struct feed_thread *thread_of(unsigned vcpu)
 
 __attribute__((noreturn)) static void give_up(void)
 {
-	fprintf(stderr, "pmulab: %s\n", pmu_message(plugin.ctx));
+	if (plugin.began && !plugin.began->began)
+		snprintf(plugin.began->refusal, sizeof(plugin.began->refusal), "%s",
+			 pmu_message(plugin.ctx));
+	else
+		fprintf(stderr, "pmulab: %s\n", pmu_message(plugin.ctx));
 	_exit(EXIT_FAILURE);
 }
 
 static void tell_begun(void)
 {
 	if (plugin.began)
-		*plugin.began = 1;
+		plugin.began->began = 1;
 }
 
 static void enter(struct feed_thread *thread)
@@ -379,19 +385,30 @@ static int read_arguments(int argc, char **argv, struct arguments *arguments)
 			 "the plugin takes an argument, fd=N, an emulated machine");
 }
 
+static int not_mapped(int fd, int errnum)
+{
+	char refusal[sizeof(plugin.began->refusal)];
+	int length = snprintf(refusal, sizeof(refusal), "the emulator cannot map memory: %s",
+			      strerror(errnum));
+
+	/* Who asks says it then. */
+	if (pwrite(fd, refusal, (size_t)length, offsetof(struct system_began, refusal)) == length)
+		_exit(EXIT_FAILURE);
+	return error_set(plugin.ctx, PMU_E_NOMEM, "%s", refusal);
+}
+
 /* As with the machine's, the mapping is enough. */
 static int map_begun(int fd)
 {
-	void *byte;
+	struct system_began *began;
 
 	if (fd < 0)
 		return 0;
-	byte = mmap(NULL, 1, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (byte == MAP_FAILED)
-		return error_set(plugin.ctx, PMU_E_IO, "cannot map descriptor %d: %s", fd,
-				 strerror(errno));
+	began = mmap(NULL, sizeof(*began), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (began == MAP_FAILED)
+		return not_mapped(fd, errno);
 	close(fd);
-	plugin.began = byte;
+	plugin.began = began;
 	return 0;
 }
 

@@ -34,6 +34,7 @@ struct journal {
 	dev_t device;
 	ino_t inode;
 	char root[PATH_MAX]; /* "/": the computer itself */
+	bool failed;	     /* its owner tried to restore, and could not */
 	struct pmu_access_op *writes;
 	size_t count;
 };

@@ -13,7 +13,9 @@
 #include "base/file.h"
 
 #define JOURNAL_BYTES_MAX (64u << 20)
-#define UNFINISHED	  ".new" /* behind the name of one that is being written */
+/* Behind the name of one that is being written; of one that could not be restored. */
+#define UNFINISHED ".new"
+#define FAILED	   ".failed"
 
 const char *journal_folder_name(char path[PATH_MAX])
 {
@@ -67,6 +69,17 @@ void journal_leave(struct journal_file *file)
 	if (file->folder >= 0)
 		close(file->folder);
 	file->fd = file->folder = -1;
+}
+
+void journal_fail(struct journal_file *file)
+{
+	char failed[JOURNAL_NAME_MAX + sizeof(FAILED)];
+
+	snprintf(failed, sizeof(failed), "%s" FAILED, file->name);
+	/* Where it keeps its name, it is restored all the same. */
+	if (file->folder >= 0)
+		(void)!renameat(file->folder, file->name, file->folder, failed);
+	journal_leave(file);
 }
 
 int journal_remove(struct journal_file *file)
@@ -124,11 +137,11 @@ int journal_write(struct journal_file *file, struct pmu_ctx *ctx, const struct j
 	return cannot(ctx, journal_folder_name(path), strerror(errnum));
 }
 
-static bool is_unfinished(const char *name)
+static bool ends_with(const char *name, const char *end)
 {
-	size_t length = strlen(name), end = strlen(UNFINISHED);
+	size_t length = strlen(name), most = strlen(end);
 
-	return length > end && !strcmp(name + length - end, UNFINISHED);
+	return length > most && !strcmp(name + length - most, end);
 }
 
 /* Only a file of the folder's owner, that nobody else could have written or can change. */
@@ -170,6 +183,7 @@ static int visit_journal(const struct visit *visit, struct journal_file *file)
 	struct journal journal = {0};
 	int error = read_journal(visit->ctx, file, &journal), result = 0;
 
+	journal.failed = ends_with(file->name, FAILED);
 	if (!error && strcmp(journal.boot, visit->boot))
 		journal_remove(file);
 	else
@@ -191,7 +205,7 @@ static int visit_name(const struct visit *visit, int folder, const char *name)
 		return 0;
 	}
 	/* Its owner was killed before it wrote to any register. */
-	if (is_unfinished(name)) {
+	if (ends_with(name, UNFINISHED)) {
 		journal_remove(&file);
 		return 0;
 	}

@@ -24,8 +24,10 @@ struct journal_file {
 int journal_write(struct journal_file *file, struct pmu_ctx *ctx, const struct journal *journal);
 /** Removes it: there is nothing left to be restored. */
 int journal_remove(struct journal_file *file);
-/** Leaves it to a later run. */
+/** Lets it go, for another process that has it, or for a later run. */
 void journal_leave(struct journal_file *file);
+/** Leaves it to a later run, which is told that restoring was tried and failed. */
+void journal_fail(struct journal_file *file);
 
 /**
  * Calls @each for every journal that nobody holds any more, locked, until it returns other than 0.

@@ -65,10 +65,9 @@ static int serve(const struct cli *cli, const struct arguments *arguments, struc
 	if (error)
 		return cli_fail(cli, error);
 	error = pmu_device_run(device, cli->ctx, tool, &result);
-	code = program_said(cli, error, &result, argv);
-	error = code && !result.machine_ended
-		    ? 0
-		    : pmu_device_finish(device, cli->ctx, result.exit, &exit);
+	code = error ? program_said(cli, error, &result, argv) : 0;
+	/* If the machine has ended before the tool, this says why. */
+	error = code ? 0 : pmu_device_finish(device, cli->ctx, result.exit, &exit);
 	pmu_device_free(device);
 	if (error)
 		return cli_fail(cli, error);

@@ -82,7 +82,9 @@ static _Noreturn void guard(struct guardian *guardian, struct pmu_bus *bus,
 
 	while ((told = read(watched, &word, 1)) < 0 && errno == EINTR)
 		;
-	if (told <= 0 && !bus_write_all(bus, NULL, writes, count))
+	if (told <= 0 && bus_write_all(bus, NULL, writes, count))
+		journal_fail(&guardian->journal);
+	else if (told <= 0)
 		journal_remove(&guardian->journal);
 	/* What the other process has in its buffers is not this one's to write. */
 	_exit(EXIT_DONE);
@@ -180,7 +182,7 @@ void guardian_end(const struct cli *cli, struct guardian *guardian, bool restore
 		cli_error(cli, 0, "warning: the journal of this measurement cannot be removed: %s",
 			  strerror(errno));
 	if (!restored)
-		journal_leave(&guardian->journal);
+		journal_fail(&guardian->journal);
 	/* It may have been killed. */
 	while (write(hold, &done, 1) < 0 && errno == EINTR)
 		;
@@ -211,11 +213,10 @@ static int compare(void *arg, struct journal_file *file, const struct journal *j
 	if (error || !journal_same_registers(journal, &search->own))
 		return 0;
 	search->found = true;
-	cli_error(
-	    search->cli, 0,
-	    "process %d was killed before it could restore registers: pmulab restore gives back "
-	    "what it found",
-	    (int)journal->owner);
+	cli_error(search->cli, 0, "process %d %s: pmulab restore gives back what it found",
+		  (int)journal->owner,
+		  journal->failed ? "could not restore registers"
+				  : "was killed before it could restore registers");
 	return 1;
 }
 

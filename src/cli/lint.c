@@ -92,11 +92,12 @@ static int lint(struct linting *linting, struct pmu_program *tool)
 	if (error)
 		return cli_fail(cli, error);
 	error = pmu_device_run(device, cli->ctx, tool, &result);
-	code = program_said(cli, error, &result, linting->argv);
-	/* A tool that never ran broke no rule, and kept none. A machine that ended says why. */
-	error = code && !result.machine_ended
-		    ? 0
-		    : pmu_device_finish(device, cli->ctx, result.exit, &exit);
+	code = error ? program_said(cli, error, &result, linting->argv) : 0;
+	/*
+	 * A tool that never ran broke no rule, and kept none. If the machine has ended before the
+	 * tool, this says why.
+	 */
+	error = code ? 0 : pmu_device_finish(device, cli->ctx, result.exit, &exit);
 	pmu_device_free(device);
 	if (error)
 		return cli_fail(cli, error);

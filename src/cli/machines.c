@@ -16,7 +16,9 @@ static void usage(FILE *file)
 	    "  --format table|json|csv  print in this format\n"
 	    "  --host                   describe this computer: PMU, boxes, what is missing\n"
 	    "  --root DIR               with --host: read /dev/cpu, /sys and /proc under DIR\n"
-	    "  --capture DIR            with --host: copy register values to DIR, for --root\n",
+	    "  --capture DIR            with --host: copy register values to DIR, for --root\n"
+	    "\n"
+	    "Exit code: 0; 1 the computer's registers cannot be read; 2 wrong use.\n",
 	    file);
 }
 

@@ -19,7 +19,8 @@ struct report {
 	const struct pmu_pmu *pmu; /* NULL: none of the catalog */
 	struct pmu_bus *bus;
 	struct pmu_session *session;
-	char problem[1024]; /* why there is no session; empty: there is */
+	int error;	    /* why there is no session */
+	char problem[1024]; /* in words; empty: there is a session */
 	char lockdown[32];
 };
 
@@ -37,6 +38,7 @@ static void look(const struct cli *cli, struct report *report, const char *root)
 		error = pmu_session_new(&report->session, cli->ctx, report->bus);
 	for (size_t i = 0; i < report->pmu->box_count && !error; i++)
 		error = session_discover_cores(report->session, cli->ctx, &report->pmu->boxes[i]);
+	report->error = error;
 	if (error)
 		snprintf(report->problem, sizeof(report->problem), "%s", pmu_message(cli->ctx));
 }
@@ -242,7 +244,10 @@ static int print_text(const struct cli *cli, const struct report *report)
 	}
 	fprintf(cli->out, "PMU: %s, %s\n", report->pmu->name, report->pmu->title);
 	if (*report->problem) {
-		text_print(cli->out, "registers: not to be reached: %s\n", report->problem);
+		if (report->error == PMU_E_UNKNOWN || report->error == PMU_E_UNSUPPORTED)
+			text_print(cli->out, "registers: %s\n", report->problem);
+		else
+			fputs("registers: cannot be read\n", cli->out);
 		return EXIT_DONE;
 	}
 	fprintf(cli->out, "registers: through %s\n", pmu_bus_way(report->bus));
@@ -272,6 +277,15 @@ static int capture(const struct cli *cli, const struct report *report, const cha
 	return error ? cli_fail(cli, error) : EXIT_DONE;
 }
 
+/* What the computer has not is an answer; what could not be read is none. */
+static int conclude(const struct cli *cli, const struct report *report, int code)
+{
+	if (code || !report->error || report->error == PMU_E_UNKNOWN ||
+	    report->error == PMU_E_UNSUPPORTED)
+		return code;
+	return cli_error(cli, EXIT_FAILED, "the registers cannot be read: %s", report->problem);
+}
+
 int machines_host(const struct cli *cli, const char *root, const char *folder)
 {
 	struct report report = {0};
@@ -288,6 +302,7 @@ int machines_host(const struct cli *cli, const char *root, const char *folder)
 		code = print_csv(cli, &report);
 	else
 		code = print_text(cli, &report);
+	code = conclude(cli, &report, code);
 	pmu_session_free(report.session);
 	pmu_bus_free(report.bus);
 	host_free(report.host);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -73,20 +74,6 @@ static void fill_status(const struct device_node *node, uint32_t index, struct s
 	};
 }
 
-/* Ends a request with what libfuse says to its answer; who was interrupted waits for none. */
-static void answered(const struct device_contents *contents, int error)
-{
-	if (error && error != -ENOENT)
-		contents->broken();
-}
-
-/* Who it is for is asked first: the request is gone with its answer. */
-#define ANSWER(request, reply)                                                                     \
-	do {                                                                                       \
-		const struct device_contents *served = contents_of(request);                       \
-		answered(served, reply);                                                           \
-	} while (0)
-
 static void serve_lookup(fuse_req_t request, fuse_ino_t folder, const char *name)
 {
 	const struct device_tree *tree = contents_of(request)->tree;
@@ -97,12 +84,12 @@ static void serve_lookup(fuse_req_t request, fuse_ino_t folder, const char *name
 	};
 
 	if (child == DEVICE_NONE) {
-		ANSWER(request, fuse_reply_err(request, ENOENT));
+		fuse_reply_err(request, ENOENT);
 		return;
 	}
 	entry.ino = inode_of(child);
 	fill_status(&tree->nodes[child], child, &entry.attr);
-	ANSWER(request, fuse_reply_entry(request, &entry));
+	fuse_reply_entry(request, &entry);
 }
 
 static void serve_getattr(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *info)
@@ -111,7 +98,7 @@ static void serve_getattr(fuse_req_t request, fuse_ino_t inode, struct fuse_file
 
 	(void)info;
 	fill_status(node_of(request, inode), index_of(inode), &status);
-	ANSWER(request, fuse_reply_attr(request, &status, TIMEOUT_SECONDS));
+	fuse_reply_attr(request, &status, TIMEOUT_SECONDS);
 }
 
 /* Opening for writing truncates, as the shell does it: devices have no length to change. */
@@ -121,14 +108,14 @@ static void serve_setattr(fuse_req_t request, fuse_ino_t inode, struct stat *wan
 	(void)wanted;
 	if (which & ~(FUSE_SET_ATTR_SIZE | FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_MTIME |
 		      FUSE_SET_ATTR_CTIME | FUSE_SET_ATTR_ATIME_NOW | FUSE_SET_ATTR_MTIME_NOW))
-		ANSWER(request, fuse_reply_err(request, EPERM));
+		fuse_reply_err(request, EPERM);
 	else
 		serve_getattr(request, inode, info);
 }
 
 static void serve_readlink(fuse_req_t request, fuse_ino_t inode)
 {
-	ANSWER(request, fuse_reply_readlink(request, node_of(request, inode)->text));
+	fuse_reply_readlink(request, node_of(request, inode)->text);
 }
 
 /* Every access goes to the device, at its own offset and of its own size. */
@@ -136,7 +123,7 @@ static void serve_open(fuse_req_t request, fuse_ino_t inode, struct fuse_file_in
 {
 	(void)inode;
 	info->direct_io = 1;
-	ANSWER(request, fuse_reply_open(request, info));
+	fuse_reply_open(request, info);
 }
 
 static void read_text(fuse_req_t request, const struct device_node *node, size_t size, off_t offset)
@@ -144,15 +131,15 @@ static void read_text(fuse_req_t request, const struct device_node *node, size_t
 	size_t from = (size_t)offset < node->length ? (size_t)offset : node->length;
 	size_t left = node->length - from;
 
-	ANSWER(request, fuse_reply_buf(request, node->text + from, size < left ? size : left));
+	fuse_reply_buf(request, node->text + from, size < left ? size : left);
 }
 
 static void reply_read(fuse_req_t request, const char *buffer, ssize_t bytes)
 {
 	if (bytes < 0)
-		ANSWER(request, fuse_reply_err(request, (int)-bytes));
+		fuse_reply_err(request, (int)-bytes);
 	else
-		ANSWER(request, fuse_reply_buf(request, buffer, (size_t)bytes));
+		fuse_reply_buf(request, buffer, (size_t)bytes);
 }
 
 static void serve_read(fuse_req_t request, fuse_ino_t inode, size_t size, off_t offset,
@@ -185,7 +172,7 @@ static void serve_read(fuse_req_t request, fuse_ino_t inode, size_t size, off_t 
 					   offset));
 		break;
 	default:
-		ANSWER(request, fuse_reply_err(request, EISDIR));
+		fuse_reply_err(request, EISDIR);
 	}
 }
 
@@ -203,9 +190,9 @@ static void serve_write(fuse_req_t request, fuse_ino_t inode, const char *buffer
 		bytes = device_pci_write(contents->access, &contents->functions->all[node->number],
 					 buffer, size, offset);
 	if (bytes < 0)
-		ANSWER(request, fuse_reply_err(request, (int)-bytes));
+		fuse_reply_err(request, (int)-bytes);
 	else
-		ANSWER(request, fuse_reply_write(request, (size_t)bytes));
+		fuse_reply_write(request, (size_t)bytes);
 }
 
 /* An entry's position is its node: reading goes on behind it. lseek() sets any position. */
@@ -238,7 +225,7 @@ static void serve_readdir(fuse_req_t request, fuse_ino_t inode, size_t size, off
 			break;
 		used += length;
 	}
-	ANSWER(request, fuse_reply_buf(request, buffer, used));
+	fuse_reply_buf(request, buffer, used);
 }
 
 static const struct fuse_lowlevel_ops operations = {
@@ -251,6 +238,36 @@ static const struct fuse_lowlevel_ops operations = {
     .write = serve_write,
     .readdir = serve_readdir,
 };
+
+/*
+ * All that passes between the kernel and libfuse: libfuse ignores some errors, and says others to
+ * standard error by itself. -1 with ENOENT: who asked was interrupted, and waits for no answer;
+ * with ENODEV: the file system is gone.
+ */
+static ssize_t send_answer(int fd, struct iovec *parts, int count, void *argument)
+{
+	const struct device_files *files = argument;
+	ssize_t length;
+
+	do
+		length = writev(fd, parts, count);
+	while (length < 0 && errno == EINTR);
+	if (length < 0 && errno != ENOENT)
+		files->contents.broken();
+	return length;
+}
+
+static ssize_t read_request(int fd, void *buffer, size_t size, void *argument)
+{
+	const struct device_files *files = argument;
+	ssize_t length = read(fd, buffer, size);
+
+	if (length < 0 && errno != EINTR && errno != EAGAIN && errno != ENOENT && errno != ENODEV)
+		files->contents.broken();
+	return length;
+}
+
+static const struct fuse_custom_io passage = {.writev = send_answer, .read = read_request};
 
 /* Every failure is reported once, by who needed the file. */
 static void ignore(enum fuse_log_level level, const char *format, va_list arguments)
@@ -334,7 +351,6 @@ int device_files_new(struct device_files **out, struct pmu_ctx *ctx,
 	char *argv[] = {name, NULL};
 	struct fuse_args arguments = FUSE_ARGS_INIT(1, argv);
 	struct device_files *files = calloc(1, sizeof(*files));
-	char mounted[32];
 
 	if (!files) {
 		close(fuse);
@@ -345,9 +361,7 @@ int device_files_new(struct device_files **out, struct pmu_ctx *ctx,
 	files->end = files->waiting = -1;
 	files->session = fuse_session_new(&arguments, &operations, sizeof(operations), files);
 	fuse_opt_free_args(&arguments);
-	/* libfuse's way to take a file system that is mounted already. */
-	snprintf(mounted, sizeof(mounted), "/dev/fd/%d", fuse);
-	if (!files->session || fuse_session_mount(files->session, mounted)) {
+	if (!files->session || fuse_session_custom_io(files->session, &passage, fuse)) {
 		close(fuse);
 		device_files_free(files);
 		return error_set(ctx, PMU_E_IO, "libfuse refuses to serve device files");

@@ -173,6 +173,11 @@ int session_unfreeze_units(struct pmu_session *session, struct pmu_ctx *ctx)
 	return error;
 }
 
+bool session_resets_counters(const struct pmu_box *box)
+{
+	return box_bits(box, PMU_FIELD_RESET_COUNTERS) | box_bits(box, PMU_FIELD_HOLD_COUNTERS);
+}
+
 bool session_writes(const struct session_unit *unit, const struct pmu_register *reg)
 {
 	bool control = reg->role == PMU_ROLE_COUNTER_CTL || reg->role == PMU_ROLE_FIXED_CTL;
@@ -282,8 +287,7 @@ static int zero_counter(struct pmu_session *session, struct pmu_ctx *ctx,
 static int write_counters(struct pmu_session *session, struct pmu_ctx *ctx,
 			  const struct session_unit *unit)
 {
-	bool reset = box_bits(unit->box, PMU_FIELD_RESET_COUNTERS) |
-		     box_bits(unit->box, PMU_FIELD_HOLD_COUNTERS);
+	bool reset = session_resets_counters(unit->box);
 	int error = 0;
 
 	for (size_t r = unit->first_row; r != SESSION_NONE && !error; r = session->rows[r].next) {

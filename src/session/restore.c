@@ -41,22 +41,69 @@ static int keep_register(struct pmu_session *session, struct pmu_ctx *ctx,
 	return error ? error : keep_write(session, ctx, at, *value);
 }
 
-/* A counter in use is restored where all its bits can be written. */
+/*
+ * A counter is restored where all its bits can be written; the low ones may stand in its control,
+ * with a bit that lets them be written (323602-001 table 5-47).
+ */
 static int keep_counter(struct pmu_session *session, struct pmu_ctx *ctx,
-			const struct session_unit *unit, enum pmu_role role, unsigned index)
+			const struct session_unit *unit, const struct pmu_register *counter)
 {
-	struct register_at at = {unit->box, pmu_box_register(unit->box, role, index), unit->socket,
-				 unit->instance};
-	const struct pmu_register *alias =
-	    pmu_box_register(unit->box, PMU_ROLE_COUNTER_ALIAS, index);
-	uint64_t value;
+	bool fixed = counter->role == PMU_ROLE_FIXED_COUNTER;
+	struct register_at at = {unit->box, counter, unit->socket, unit->instance};
+	const struct pmu_register *alias, *ctl;
+	uint64_t value, low;
+	int error;
 
-	if (role == PMU_ROLE_COUNTER && alias)
+	alias = fixed ? NULL : pmu_box_register(at.box, PMU_ROLE_COUNTER_ALIAS, counter->index);
+	ctl = fixed ? NULL : pmu_box_register(at.box, PMU_ROLE_COUNTER_CTL, counter->index);
+	if (alias)
 		at.reg = alias;
-	return keep_register(session, ctx, &at, &value);
+	error = keep_register(session, ctx, &at, &value);
+	low = ctl ? pmu_field_bits(ctl, PMU_FIELD_COUNT_LOW_WRITE, 0) : 0;
+	at.reg = ctl;
+	if (error || !low)
+		return error;
+	error = register_read(session->bus, ctx, &at, &value);
+	value &= pmu_field_bits(ctl, PMU_FIELD_COUNT_LOW, 0);
+	return error ? error : keep_write(session, ctx, &at, value | low);
 }
 
-/* The one control of several fixed counters, and those of the session that somebody has enabled. */
+/* Whether the session writes this counter, or has it count. */
+static bool uses_counter(const struct pmu_session *session, const struct session_unit *unit,
+			 const struct pmu_register *counter)
+{
+	bool fixed = counter->role == PMU_ROLE_FIXED_COUNTER;
+
+	if (session_resets_counters(unit->box))
+		return true;
+	for (size_t r = unit->first_row; r != SESSION_NONE; r = session->rows[r].next) {
+		const struct session_row *row = &session->rows[r];
+
+		if (!session->events[row->event].selection.event == fixed &&
+		    row->counter == counter->index)
+			return true;
+	}
+	return false;
+}
+
+/* Before the controls, which may let them count. */
+static int keep_counters(struct pmu_session *session, struct pmu_ctx *ctx,
+			 const struct session_unit *unit)
+{
+	const struct pmu_box *box = unit->box;
+	int error = 0;
+
+	for (size_t i = 0; i < box->register_count && !error; i++) {
+		const struct pmu_register *reg = &box->registers[i];
+
+		if ((reg->role == PMU_ROLE_COUNTER || reg->role == PMU_ROLE_FIXED_COUNTER) &&
+		    uses_counter(session, unit, reg))
+			error = keep_counter(session, ctx, unit, reg);
+	}
+	return error;
+}
+
+/* The one control of several fixed counters. */
 static int keep_shared_control(struct pmu_session *session, struct pmu_ctx *ctx,
 			       const struct session_unit *unit, const struct pmu_register *ctl)
 {
@@ -68,22 +115,16 @@ static int keep_shared_control(struct pmu_session *session, struct pmu_ctx *ctx,
 	for (size_t r = unit->first_row; r != SESSION_NONE && !error; r = session->rows[r].next) {
 		const struct session_event *event = &session->events[session->rows[r].event];
 
-		if (event->selection.event || !(value & register_fixed_bits(ctl, event->counter)))
-			continue;
-		busy = true;
-		error = keep_counter(session, ctx, unit, PMU_ROLE_FIXED_COUNTER, event->counter);
+		busy |= !event->selection.event && value & register_fixed_bits(ctl, event->counter);
 	}
 	if (busy)
 		session_busy_note(session, &at, value);
 	return error;
 }
 
-/* A control, and the counter too if somebody else counts with it. */
 static int keep_control(struct pmu_session *session, struct pmu_ctx *ctx,
 			const struct session_unit *unit, const struct pmu_register *ctl)
 {
-	bool fixed = ctl->role == PMU_ROLE_FIXED_CTL;
-	enum pmu_role role = fixed ? PMU_ROLE_FIXED_COUNTER : PMU_ROLE_COUNTER;
 	struct register_at at = {unit->box, ctl, unit->socket, unit->instance};
 	uint64_t value;
 	int error = register_read(session->bus, ctx, &at, &value);
@@ -92,17 +133,16 @@ static int keep_control(struct pmu_session *session, struct pmu_ctx *ctx,
 		error = keep_write(session, ctx, &at, value & ~ctl->enabled);
 	if (!error)
 		error = keep_write(session, ctx, &at, value);
-	if (error || !register_enables(ctl, value))
-		return error;
-	session_busy_note(session, &at, value);
-	return keep_counter(session, ctx, unit, role, ctl->index);
+	if (!error && register_enables(ctl, value))
+		session_busy_note(session, &at, value);
+	return error;
 }
 
 static int keep_unit(struct pmu_session *session, struct pmu_ctx *ctx,
 		     const struct session_unit *unit)
 {
 	const struct pmu_box *box = unit->box;
-	int error = 0;
+	int error = keep_counters(session, ctx, unit);
 
 	for (size_t i = 0; i < box->register_count && !error; i++) {
 		const struct pmu_register *reg = &box->registers[i];

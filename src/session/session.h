@@ -136,7 +136,9 @@ bool session_freezes_box(const struct pmu_session *session, const struct pmu_box
 bool session_uses_sockets(const struct pmu_session *session);
 int session_unfreeze_units(struct pmu_session *session, struct pmu_ctx *ctx);
 
-/** Whether programming the unit changes this register. */
+/** Whether programming a box sets all its counters to 0. */
+bool session_resets_counters(const struct pmu_box *box);
+/** Whether programming the unit changes this register; of counters see the one above. */
 bool session_writes(const struct session_unit *unit, const struct pmu_register *reg);
 
 /** collect.c: status bits of the counters that the session uses in a unit. */

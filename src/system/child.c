@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -25,7 +26,7 @@ struct pmu_child {
 	struct pmu_child_options options;
 	struct child_signals signals;
 	pid_t pid;
-	int go;	   /* closing it lets the program begin; -1: it has been told to */
+	int go;	   /* an event: the program begins; -1: it has been told to */
 	int fate;  /* tells why it could not be executed */
 	int watch; /* a descriptor whose hanging up ends the program; -1: none */
 	bool gone; /* it has */
@@ -117,8 +118,8 @@ static void unguard(const struct pmu_child *child)
 static _Noreturn void become_program(const struct pmu_child *child, char *const *argv, int go,
 				     int fate, pid_t parent)
 {
-	char nothing;
-	int errnum;
+	eventfd_t go_on;
+	int errnum = 0;
 
 	unguard(child);
 	sigprocmask(SIG_SETMASK, &child->signals.mask, NULL);
@@ -126,53 +127,45 @@ static _Noreturn void become_program(const struct pmu_child *child, char *const 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(CHILD_FAILED);
-	while (read(go, &nothing, 1) < 0 && errno == EINTR)
-		;
-	execvp(argv[0], argv);
-	errnum = errno;
+	/* No pipe: its end would let the program begin when who was to measure it is killed. */
+	while (!errnum && eventfd_read(go, &go_on))
+		errnum = errno == EINTR ? 0 : errno;
+	if (!errnum) {
+		execvp(argv[0], argv);
+		errnum = errno;
+	}
 	if (write(fate, &errnum, sizeof(errnum)) < 0)
 		_exit(CHILD_FAILED);
 	_exit(CHILD_NOT_EXECUTABLE);
 }
 
-static int open_pipes(struct pmu_ctx *ctx, int go[2], int fate[2])
-{
-	if (pipe2(go, O_CLOEXEC))
-		return error_set(ctx, PMU_E_IO, "cannot make a pipe: %s", strerror(errno));
-	if (!pipe2(fate, O_CLOEXEC))
-		return 0;
-	close(go[0]);
-	close(go[1]);
-	return error_set(ctx, PMU_E_IO, "cannot make a pipe: %s", strerror(errno));
-}
-
 static int start(struct pmu_child *child, struct pmu_ctx *ctx, char *const *argv)
 {
-	int go[2], fate[2], errnum;
-	int error = open_pipes(ctx, go, fate);
+	int go = eventfd(0, EFD_CLOEXEC), fate[2], errnum;
 	pid_t parent = getpid();
 	sigset_t all;
 
-	if (error)
-		return error;
+	if (go < 0)
+		return error_set(ctx, PMU_E_IO, "cannot make an event: %s", strerror(errno));
+	if (pipe2(fate, O_CLOEXEC)) {
+		close(go);
+		return error_set(ctx, PMU_E_IO, "cannot make a pipe: %s", strerror(errno));
+	}
 	fflush(NULL);
 	/* What comes before the new process has its own handlers waits until it has. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &child->signals.mask);
 	child->pid = fork();
 	errnum = errno;
-	if (child->pid == 0) {
-		close(go[1]);
-		become_program(child, argv, go[0], fate[1], parent);
-	}
+	if (child->pid == 0)
+		become_program(child, argv, go, fate[1], parent);
 	pthread_sigmask(SIG_SETMASK, &child->signals.mask, NULL);
-	close(go[0]);
 	close(fate[1]);
-	child->go = go[1];
+	child->go = go;
 	child->fate = fate[0];
 	if (child->pid > 0)
 		return 0;
-	close(go[1]);
+	close(go);
 	close(fate[0]);
 	return error_set(ctx, PMU_E_IO, "cannot start a process: %s", strerror(errnum));
 }
@@ -291,6 +284,7 @@ static int run(struct pmu_child *child, struct pmu_ctx *ctx, struct pmu_program_
 		if (asked_to_end)
 			return kept_from_beginning(child, ctx, asked_to_end, found);
 	}
+	eventfd_write(child->go, 1);
 	close(child->go);
 	/* Ends empty when the program has begun. */
 	while (read(child->fate, &errnum, sizeof(errnum)) < 0 && errno == EINTR)

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/option.h"
+#include "system/began.h"
 #include "system/child.h"
 #include "system/program.h"
 
@@ -18,7 +19,7 @@
  */
 struct handed {
 	int block;	   /* the machine's; -1: none */
-	int began;	   /* a byte of memory that is 1 from the guest's first instruction on */
+	int began;	   /* memory: struct system_began */
 	int plugin, guest; /* libraries whose paths cannot be said; -1 */
 };
 
@@ -145,26 +146,31 @@ static int run_emulator(const struct pmu_program *program, struct pmu_ctx *ctx, 
 	return error;
 }
 
-/* @return whether the guest executed anything */
-static bool has_begun(const struct handed *handed)
+/* All zeros where it cannot be read. */
+static struct system_began what_began(const struct handed *handed)
 {
-	char began = 0;
+	struct system_began began = {0};
 
-	return pread(handed->began, &began, 1, 0) == 1 && began;
+	if (pread(handed->began, &began, sizeof(began), 0) != sizeof(began))
+		return (struct system_began){0};
+	began.refusal[sizeof(began.refusal) - 1] = '\0';
+	return began;
 }
 
 /* A signal that was sent says enough by itself. */
 static int never_ran(const struct pmu_program *program, struct pmu_ctx *ctx,
-		     struct pmu_program_result *result)
+		     const struct system_began *began, struct pmu_program_result *result)
 {
 	int exit = result->exit;
 
-	result->ran = false;
 	if (exit > 128 && exit <= 128 + SIGRTMAX)
 		return error_set(ctx, PMU_E_STATE,
 				 "%s was ended by signal %d before it began to run",
 				 program->argv[0], exit - 128);
 	result->exit = CHILD_NOT_EXECUTABLE;
+	if (*began->refusal)
+		return error_set(ctx, PMU_E_UNSUPPORTED, "%s never began to run: %s",
+				 program->argv[0], began->refusal);
 	return error_set(ctx, PMU_E_UNSUPPORTED,
 			 "%s never began to run: %s ended with exit code %d", program->argv[0],
 			 program->qemu, exit);
@@ -180,10 +186,11 @@ static void close_all(const int *descriptors, size_t count)
 static int run(const struct pmu_program *program, struct pmu_ctx *ctx, struct handed *handed,
 	       int watch, struct pmu_program_result *result)
 {
+	struct system_began began;
 	char **argv;
 	int error;
 
-	if (handed->began < 0 || ftruncate(handed->began, 1))
+	if (handed->began < 0 || ftruncate(handed->began, sizeof(began)))
 		return error_set(ctx, PMU_E_IO, "no memory to share with %s: %s", program->argv[0],
 				 strerror(errno));
 	argv = qemu_argv(program, handed);
@@ -192,8 +199,12 @@ static int run(const struct pmu_program *program, struct pmu_ctx *ctx, struct ha
 				 strerror(errno));
 	error = run_emulator(program, ctx, argv, handed, watch, result);
 	program_free_argv(argv);
-	if (!error && !has_begun(handed))
-		error = never_ran(program, ctx, result);
+	began = what_began(handed);
+	if (!began.began)
+		result->ran = false;
+	/* Of one that ended with its machine that is what is said. */
+	if (!error && !began.began && !result->machine_ended)
+		error = never_ran(program, ctx, &began, result);
 	return error;
 }
 

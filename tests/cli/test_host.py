@@ -300,7 +300,7 @@ class Failures(Trees):
         """The file of socket 1 ends before its CBos, as a fault in the processor would look."""
         tree = Tree(self.root)
         os.truncate(tree.msr_path(1), 8 * 0x730)
-        self.failed("cbo0.LLC_VICTIMS.M_STATE", "true", says=["cpu/1/msr", "0xE01"])
+        self.failed("cbo0.LLC_VICTIMS.M_STATE", "true", says=["cpu/1/msr", "0xE08"])
         self.assertEqual(tree.msr(0, C0_CTL0), 0)
 
     def test_function_that_vanishes(self):

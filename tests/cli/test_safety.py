@@ -279,7 +279,7 @@ class Moments(Safety):
         """Nothing is written without one."""
         tree = self.tree()
         before = tree.msr_path(0).read_bytes(), tree.msr_path(1).read_bytes()
-        for call, when in (("clone", 2), ("pipe2", 3), ("pipe2", 4)):
+        for call, when in (("clone", 2), ("pipe2", 2), ("pipe2", 3)):
             result = subprocess.run(
                 ["strace", "-o", "/dev/null", "-e", f"inject={call}:error=EAGAIN:when={when}",
                  PMULAB, "stat", "--root", self.root, "-e", EVENT, "--", "touch",
@@ -373,6 +373,9 @@ class Journals(Safety):
                            env=self.environment)
         self.assertEqual(result.returncode, 1)
         self.assertEqual(len(self.journals()), 1)
+        result = self.stat(EVENT, "true", env=self.environment)
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, "process [0-9]+ could not restore registers: pmulab restore")
         self.assertEqual(self.restore().returncode, 1)
         self.assertEqual(len(self.journals()), 1)
         config.parent.mkdir()

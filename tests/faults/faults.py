@@ -2,6 +2,7 @@
 """Disturbs a command wherever it can be disturbed, and looks at what it leaves.
 
 usage: faults.py calls|kills|signals|descriptors|limits SCENE [--all] [--only CALL:SITE]
+                 [--seed N]
 
 calls: each system call that our own code makes fails once, by call site; with --all by each error
 that it can give, at the first and the last time that the site is passed.
@@ -9,12 +10,15 @@ kills: as each of these calls is made, SIGKILL or SIGTERM comes; with --all each
 program, to the process that makes the call and to the command.
 signals: each of the 64 comes to the command while the program runs.
 descriptors: standard input, output and error are closed, in each combination.
-limits: of descriptors, memory, file size and stack, in steps.
+limits: of descriptors, memory, file size, stack and processes, in steps.
+
+With --seed call sites come in another order, and fail at any time that they are passed.
 """
 import argparse
 import itertools
 import os
 import pathlib
+import random
 import signal
 import subprocess
 import sys
@@ -28,6 +32,7 @@ ENDING = ("HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "US
           "PIPE", "ALRM", "TERM", "XCPU", "XFSZ", "VTALRM", "PROF", "IO", "PWR", "SYS")
 
 
+USER = 54321  # is nobody's number
 FAILURES_MAX = 20  # a run that finds so many need not go on
 
 
@@ -59,8 +64,9 @@ class Site:
 
 
 class Runner:
-    def __init__(self, scene, everything):
+    def __init__(self, scene, everything, seed):
         self.scene, self.everything = scene, everything
+        self.random = random.Random(seed) if seed is not None else None
         self.failed = self.done = 0
 
     def run(self, *options, argv=None):
@@ -84,6 +90,14 @@ class Runner:
             sys.exit(f"undisturbed: {self.reference} {self.reference.lost} {self.scene.changed()}")
         Site.modules = self.scene.modules
         self.sites = [Site(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        if self.random:
+            self.random.shuffle(self.sites)
+
+    def times(self, site):
+        """Which of the times that a site is passed are tried."""
+        if self.random:
+            return [self.random.randint(1, site.times)]
+        return sorted({1, site.times} if self.everything else {1})
 
     def tell(self, options, outcome, found, site=None):
         self.done += 1
@@ -109,7 +123,9 @@ class Runner:
 
     def kill(self, site, name, to_main):
         number = int(getattr(signal, "SIG" + name))
-        options = ["--at", site.name, "--signal", str(number), *(["--main"] if to_main else [])]
+        nth = self.times(site)[0]
+        options = ["--at", site.name, "--nth", str(nth), "--signal", str(number),
+                   *(["--main"] if to_main else [])]
         outcome = self.run(*options)
         found = judge_kill(outcome, self.reference, number)
         if name == "KILL":
@@ -152,7 +168,7 @@ class Runner:
 def calls(runner, everything):
     for site in runner.sites:
         for error in site.errors if everything else site.errors[:1]:
-            for nth in sorted({1, site.times} if everything else {1}):
+            for nth in runner.times(site):
                 runner.fail(site, error, nth)
 
 
@@ -198,6 +214,23 @@ def limits(runner, everything):
     # Nobody can say anything without a stack; registers are none the worse for it.
     for size in steps(4096, 1 << 22, everything):
         runner.lack("--limit", f"stack={size}", may_die=(signal.SIGSEGV, signal.SIGKILL))
+    if runner.scene.plain:
+        limit_processes(runner)
+
+
+def limit_processes(runner):
+    """Root has no such limit, so that the command is another user's: one that has no others."""
+    user = ["--user", str(USER)]
+    runner.scene.give_to(USER)
+    if runner.run(*user, argv=[PMULAB, "--version"]).status != 0:
+        print(f"user {USER} may not execute {PMULAB}: limits of processes are not tried")
+        return
+    runner.reference = runner.run(*user)
+    for number in range(13):
+        runner.lack("--limit", f"nproc={number}", *user)
+    journals = list((runner.scene.path / "runtime" / "pmulab").glob("*"))
+    if journals:
+        runner.tell(user, runner.reference, [f"journals left: {journals}"])
 
 
 KINDS = {"calls": calls, "kills": kills, "signals": signals, "descriptors": descriptors,
@@ -223,6 +256,7 @@ def main():
     parser.add_argument("scene", choices=SCENES)
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--only", default="")
+    parser.add_argument("--seed", type=int)
     arguments = parser.parse_args()
     if "FAULTS_APART" not in os.environ:
         set_apart()
@@ -230,7 +264,7 @@ def main():
     if arguments.kind == "signals":
         scene.linger()
     try:
-        runner = Runner(scene, arguments.all)
+        runner = Runner(scene, arguments.all, arguments.seed)
         runner.look()
         runner.sites = [s for s in runner.sites if s.name.startswith(arguments.only)]
         KINDS[arguments.kind](runner, arguments.all)

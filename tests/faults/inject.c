@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <grp.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
@@ -42,6 +43,7 @@ struct options {
 	bool to_main;	     /* the signal goes to the program, whoever makes the call */
 	const char *on_exec; /* what has to be executed for the signal to come */
 	unsigned close;	     /* of descriptors 0 to 2: a mask */
+	uid_t user;	     /* whom the program runs as; 0: as we do */
 	struct {
 		int resource;
 		rlim_t value;
@@ -396,6 +398,8 @@ static _Noreturn void become(const struct options *options, char **argv)
 		if (setrlimit(options->limits[i].resource, &limit))
 			die("cannot set a limit");
 	}
+	if (options->user && (setgroups(0, NULL) || setgid(options->user) || setuid(options->user)))
+		die("cannot become another user");
 	execv(argv[0], argv);
 	_exit(127);
 }
@@ -460,7 +464,7 @@ static _Noreturn void usage(void)
 	fputs("usage: inject --own FILE... --result FILE [--seconds N] [--list FILE]\n"
 	      "              [--at CALL:SITE [--nth N] (--error NAME | --signal N [--main])]\n"
 	      "              [--on-exec NAME --signal N] [--close 0|1|2]... [--limit NAME=N]...\n"
-	      "              -- PROGRAM ARGUMENTS\n\n"
+	      "              [--user ID] -- PROGRAM ARGUMENTS\n\n"
 	      "Call sites are in FILE's code. --list writes those that the program and what it\n"
 	      "starts pass: site, program, first argument, times, errors, return addresses. The\n"
 	      "result: status of the program, how often the site was passed, processes left.\n",
@@ -509,19 +513,14 @@ static void add_limit(struct options *options, const char *text)
 
 static void read_options(struct options *options, int argc, char **argv)
 {
-	static const struct option names[] = {{"own", required_argument, NULL, 'o'},
-					      {"result", required_argument, NULL, 'r'},
-					      {"seconds", required_argument, NULL, 's'},
-					      {"list", required_argument, NULL, 'l'},
-					      {"at", required_argument, NULL, 'a'},
-					      {"nth", required_argument, NULL, 'n'},
-					      {"error", required_argument, NULL, 'e'},
-					      {"signal", required_argument, NULL, 'k'},
-					      {"main", no_argument, NULL, 'm'},
-					      {"on-exec", required_argument, NULL, 'x'},
-					      {"close", required_argument, NULL, 'c'},
-					      {"limit", required_argument, NULL, 'L'},
-					      {0}};
+	static const struct option names[] = {
+	    {"own", required_argument, NULL, 'o'},     {"result", required_argument, NULL, 'r'},
+	    {"seconds", required_argument, NULL, 's'}, {"list", required_argument, NULL, 'l'},
+	    {"at", required_argument, NULL, 'a'},      {"nth", required_argument, NULL, 'n'},
+	    {"error", required_argument, NULL, 'e'},   {"signal", required_argument, NULL, 'k'},
+	    {"main", no_argument, NULL, 'm'},	       {"on-exec", required_argument, NULL, 'x'},
+	    {"close", required_argument, NULL, 'c'},   {"limit", required_argument, NULL, 'L'},
+	    {"user", required_argument, NULL, 'u'},    {0}};
 
 	for (int option; (option = getopt_long(argc, argv, "+", names, NULL)) != -1;) {
 		switch (option) {
@@ -562,6 +561,9 @@ static void read_options(struct options *options, int argc, char **argv)
 			break;
 		case 'L':
 			add_limit(options, optarg);
+			break;
+		case 'u':
+			options->user = (uid_t)atoi(optarg);
 			break;
 		default:
 			usage();

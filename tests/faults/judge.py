@@ -7,9 +7,9 @@ import signal
 MESSAGE = re.compile(r"^pmulab( [a-z]+)?: ")
 # What the kernel's loader of programs and the emulator say, where even they do not get far.
 OTHERS = re.compile(r"error while loading shared libraries|^qemu|^/usr/bin/qemu|^libgcc_s")
-# libfuse says why to standard error by itself, before it tells us; and so may tools.
+# Tools may say why before they end.
 REMARK = re.compile(r"^pmulab( [a-z]+)?: (warning: |--force takes them)|^libnuma: |"
-                    r"^fuse: (read|writ)ing device|^/dev/cpu/0/msr: ")
+                    r"^/dev/cpu/0/msr: ")
 
 # What is not there, or there already, can be the user's mistake: exit code 2 is right.
 ABSENT = ("ENOENT", "EEXIST", "EADDRINUSE", "ECONNREFUSED")
@@ -18,8 +18,6 @@ ABSENT = ("ENOENT", "EEXIST", "EADDRINUSE", "ECONNREFUSED")
 def form(line):
     """A line of a report without its numbers, which differ from run to run."""
     return re.sub(r"[0-9][0-9.,]*", "N", line)
-
-NEVER_RAN = re.compile("never began to run")
 
 
 class Outcome:
@@ -43,13 +41,9 @@ class Outcome:
 
 
 def own_messages(outcome, reference):
-    """Lines that an undisturbed run has not, less remarks; what the plugin says in the emulator's
-    process is the cause of what the command then says, and one message with it."""
-    extra = [line for line in outcome.messages
-             if form(line) not in reference.forms and not REMARK.match(line)]
-    if len(extra) == 2 and extra[0].startswith("pmulab: ") and NEVER_RAN.search(extra[1]):
-        return extra[:1]
-    return extra
+    """Lines that an undisturbed run has not, less remarks."""
+    return [line for line in outcome.messages
+            if form(line) not in reference.forms and not REMARK.match(line)]
 
 
 def judge_failure(outcome, reference, error, silent):
@@ -67,8 +61,8 @@ def judge_failure(outcome, reference, error, silent):
         if messages and not outcome.status:
             found.append(f"done, and yet: {messages}")
         return found
-    gone = outcome.status == 137 and "the machine has ended" in " ".join(messages)
-    if outcome.status not in (1, 126, 127) and not gone and not (outcome.status == 2 and error in ABSENT):
+    absent = outcome.status == 2 and error in ABSENT
+    if outcome.status not in (1, 126, 127) and not absent:
         found.append(f"exit code {outcome.status}, not 1")
     if len(messages) != 1 and not silent:
         found.append(f"{len(messages)} messages, not 1: {messages}")

@@ -239,12 +239,14 @@ static void test_restores_what_it_found(void **fixture)
 	assert_int_equal(*msr(&bench, C0_CTL1), 0);
 	assert_int_equal(*msr(&bench, C0_FILTER1), 0x18200000);
 	*msr(&bench, C0_CTR0) = 77;
+	*msr(&bench, C0_CTR1) = 0; /* as the box's reset leaves it */
 	pmu_session_free(bench.session);
 	bench.session = NULL;
 	assert_int_equal(*msr(&bench, GLOBAL_CTL), 0x40000003);
 	assert_int_equal(*msr(&bench, C0_CTL0), 0x00400036);
 	assert_int_equal(*msr(&bench, C0_CTR0), 12345);
 	assert_int_equal(*msr(&bench, C0_CTL1), 0x00000137);
+	assert_int_equal(*msr(&bench, C0_CTR1), 999);
 	assert_int_equal(*msr(&bench, C0_FILTER1), 0x18000000);
 	bench_fini(&bench);
 }

@@ -32,8 +32,8 @@ static void test_fixed_counter_of_a_box_without_control(void **fixture)
 						      "0 704=0\n"      /* the counter */
 						      "0 703=400000\n" /* its control: en */
 			    CLEAR_GLOBAL UNFREEZE);
-	/* GLOBAL_CTL and the fixed control are read to be restored. */
-	assert_int_equal(traced.trace.reads, 2);
+	/* GLOBAL_CTL, the counter and the fixed control are read to be restored. */
+	assert_int_equal(traced.trace.reads, 3);
 
 	trace_clear(&traced.trace);
 	assert_int_equal(pmu_session_stop(traced.session, traced.ctx), 0);
@@ -42,7 +42,7 @@ static void test_fixed_counter_of_a_box_without_control(void **fixture)
 	trace_clear(&traced.trace);
 	pmu_session_free(traced.session);
 	traced.session = NULL;
-	assert_string_equal(traced.trace.text, FREEZE "0 703=0\n" UNFREEZE);
+	assert_string_equal(traced.trace.text, FREEZE "0 704=0\n0 703=0\n" UNFREEZE);
 	traced_fini(&traced);
 }
 
@@ -69,7 +69,8 @@ static void test_filters_and_restricted_counters(void **fixture)
 	pmu_session_free(traced.session);
 	traced.session = NULL;
 	assert_string_equal(traced.trace.text,
-			    FREEZE "0 E31=0\n0 E32=0\n0 E33=0\n0 E34=0\n0 E35=0\n0 E36=0\n"
+			    FREEZE "0 E38=0\n0 E39=0\n0 E3A=0\n0 E3B=0\n"
+				   "0 E31=0\n0 E32=0\n0 E33=0\n0 E34=0\n0 E35=0\n0 E36=0\n"
 				   "0 E30=30000\n" UNFREEZE);
 	traced_fini(&traced);
 }
@@ -118,9 +119,10 @@ static void test_every_instance_of_every_socket(void **fixture)
 	count_text(&traced.trace, "\n1 F71=400000\n", 1); /* socket 1, CBo 23, control 0 */
 	/*
 	 * A socket: GLOBAL_CTL read, frozen, unfrozen, GLOBAL_STATUS cleared. A CBo: four controls
-	 * read; reset, freeze, status, two controls, unfreeze written. Nothing else.
+	 * and four counters read; reset, freeze, status, two controls, unfreeze written. Nothing
+	 * else.
 	 */
-	assert_int_equal(traced.trace.reads, 2 * (1 + 24 * 4));
+	assert_int_equal(traced.trace.reads, 2 * (1 + 24 * 8));
 	assert_int_equal(traced.trace.writes, 2 * (3 + 24 * 6));
 	print_message("start: %u reads, %u writes for 2 events in 48 CBos\n", traced.trace.reads,
 		      traced.trace.writes);
