@@ -1,4 +1,4 @@
-/* What runs a program on the machine has of the process that becomes the emulator. */
+/* The process that becomes the emulator: what running a program on the machine needs of it. */
 #ifndef SYSTEM_CHILD_H
 #define SYSTEM_CHILD_H
 
