@@ -284,7 +284,10 @@ class UnderLint(Scene):
 
     @staticmethod
     def normal(text):
-        return json.dumps(json.loads(text)["findings"])
+        try:
+            return json.dumps(json.loads(text)["findings"])
+        except ValueError:
+            return text  # cut short, which is another report than a whole one
 
     def set_up(self):
         self.script = self.path / "tool"
