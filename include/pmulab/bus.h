@@ -1,6 +1,6 @@
 /*
  * The bus: the only way to a register. What is behind it (emulated machine, real hardware, a
- * recording, a dry run) is chosen where it is opened; whoever uses it cannot tell.
+ * register trace, a dry run) is chosen where it is opened; its users cannot see the difference.
  */
 #ifndef PMULAB_BUS_H
 #define PMULAB_BUS_H
@@ -56,8 +56,8 @@ int pmu_bus_dry_run_on(struct pmu_bus **bus, struct pmu_ctx *ctx, struct pmu_bus
 int pmu_bus_recording(struct pmu_bus **bus, struct pmu_ctx *ctx, struct pmu_bus *inner, FILE *file);
 
 /**
- * A bus that answers from a recording, and fails with PMU_E_IO at the first access that is not the
- * recorded one. @file stays the caller's and must outlive the bus.
+ * A bus that answers from a register trace, and fails with PMU_E_IO at the first access that is not
+ * the traced one. @file stays the caller's and must outlive the bus.
  * @return 0, PMU_E_SYNTAX, PMU_E_UNKNOWN for a PMU that the catalog has not, PMU_E_NOMEM
  */
 int pmu_bus_replaying(struct pmu_bus **bus, struct pmu_ctx *ctx, FILE *file);

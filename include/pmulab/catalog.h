@@ -109,7 +109,9 @@ enum pmu_field_role {
 
 	/* Discovery. */
 	PMU_FIELD_DEVICE_ID,
-	PMU_FIELD_NODE_ID,
+	PMU_FIELD_NODE_ID,	/* of the package */
+	PMU_FIELD_PACKAGE_NODE, /* node id of package pmu_field.counter */
+	PMU_FIELD_INSTANCES,	/* a bit for each instance of box pmu_field.counter that is there */
 };
 
 struct pmu_field {
@@ -118,7 +120,7 @@ struct pmu_field {
 	uint8_t access;	  /* enum pmu_access */
 	uint8_t must;	  /* enum pmu_must */
 	uint8_t role;	  /* enum pmu_field_role */
-	uint8_t counter;  /* where the register has the role for each counter: which */
+	uint8_t counter;  /* where the register has the role for each counter, or box: which */
 	uint64_t reset;
 	uint64_t enabled; /* counter controls: value in one that counts, if the user gives none */
 	const char *desc;
@@ -177,6 +179,7 @@ struct pmu_instance {
 	uint64_t overflow;  /* bits of that field; 0: none */
 	uint64_t fixed_overflow; /* those of the fixed counter's, the same where it has none */
 	uint32_t control;	 /* bits in a counter control that mean this instance */
+	uint8_t first_counter;	 /* what the manual calls its counter 0 */
 };
 
 /* A name for a value of a filter or control field: opc=DRd. */

@@ -30,6 +30,19 @@ int pmu_session_add(struct pmu_session *session, struct pmu_ctx *ctx,
 void pmu_session_force(struct pmu_session *session);
 
 /**
+ * Assigns counters and filters, and writes nothing; pmu_session_start() does it where it was not
+ * done. Events cannot be added afterwards.
+ * @return 0, or PMU_E_CONFLICT with the events that exclude each other and why
+ */
+int pmu_session_assign(struct pmu_session *session, struct pmu_ctx *ctx);
+
+/**
+ * The counter that an event was given in an instance of its box; a fixed one's own number.
+ * @return PMU_E_STATE before it was given one, PMU_E_RANGE where there is no such event or instance
+ */
+int pmu_session_counter(const struct pmu_session *session, unsigned event, unsigned instance);
+
+/**
  * Assigns counters and filters, and programs: freeze, reset, filters, controls, unfreeze.
  * @return 0, or PMU_E_CONFLICT with the events that exclude each other and why, or PMU_E_BUSY
  */

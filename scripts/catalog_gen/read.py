@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from .roles import give_roles
+from .roles import give_instances, give_roles
 from .schema import NAME_MAX, fault, kind_of, number
 
 PLACE_MAX, TEXT_MAX = 100, 300  # characters of a finding
@@ -29,7 +29,7 @@ KEYS = {
               "instance_names", "facts"}),
     "row of instances": ({"count", "base", "stride"}, {"status"}),
     "instance": ({"device", "function", "device_id"}, {"label", "status"}),
-    "instance with base": ({"base"}, {"label", "status", "control"}),
+    "instance with base": ({"base"}, {"label", "status", "control", "first_counter"}),
     "register": ({"name", "role", "width", "source", "fields"},
                  {"offset", "offsets", "space", "count", "stride", "first", "index", "overlay",
                   "event", "signal", "instance_names"}),
@@ -412,4 +412,5 @@ def read_pmu(findings, folder):
         if box["box"] != name:
             findings.add(name, f"box is named \"{box['box']}\"")
         pmu["boxes"].append(box)
+    give_instances(pmu["boxes"])
     return pmu

@@ -44,7 +44,7 @@ SPELLINGS = {
     "filter": {"opc": "opcode", "nid": "nodes", "state": "states", "tid": "thread",
                "nc": "non_coherent", "isoc": "isochronous",
                "lo_addr": "address_low", "hi_addr": "address_high"},
-    "discovery": {"device_id": "device_id", "node_id": "node_id"},
+    "discovery": {"device_id": "device_id", "node_id": "node_id", "package{i}": "package_node"},
 }
 
 # What a role means stands at enum pmu_field_role of include/pmulab/catalog.h, in this order.
@@ -56,7 +56,7 @@ ROLES = (
     "fixed_overflow", "reset_counter", "reset_occupancy", "reset_controls", "reset_counters",
     "hold_counters", "freeze", "unfreeze", "freeze_enable", "interrupt_cores", "count", "count_low",
     "count_high", "count_low_write", "opcode", "nodes", "states", "thread", "non_coherent",
-    "isochronous", "address_low", "address_high", "band", "device_id", "node_id",
+    "isochronous", "address_low", "address_high", "band", "device_id", "node_id", "package_node", "instances",
 )
 SELECTORS = {"ev_sel": "event_select", "ev_sel_ext": "event_select_ext", "umask": "unit_mask",
              "occ_sel": "occupancy_select"}
@@ -85,6 +85,17 @@ def give_roles(box):
             field["role"] = field.get("role", role)
             if field["role"] == "enable" and register["role"] in ("counter_ctl", "fixed_ctl"):
                 field.setdefault("enabled", 1)
+
+
+def give_instances(boxes):
+    """A discovery field that is called as a box says which instances of it there are."""
+    numbers = {box["box"].lower(): n for n, box in enumerate(boxes)}
+    for box in boxes:
+        for register in box["registers"]:
+            for field in register["fields"] if register["role"] == "discovery" else []:
+                if field["name"].lower() in numbers:
+                    field["role"] = "instances"
+                    field["counter"] = numbers[field["name"].lower()]
 
 
 def roles_in(register):

@@ -18,7 +18,7 @@ NUMBERS = {
     "counters": 33, "counter_width": 65, "offset": LONG, "width": 65, "reset": QUAD, "must": BYTE,
     "value": QUAD, "code": WORD, "max_increment": LONG, "umask": WORD,
     "index": BYTE, "first": QUAD, "own": QUAD, "size": LONG, "enabled": QUAD, "control": LONG,
-    "copies": 33, "sign": 64, "counter": BYTE, "family": LONG, "model": LONG, "lead": 33,
+    "copies": 33, "sign": 64, "counter": BYTE, "first_counter": 33, "family": LONG, "model": LONG, "lead": 33,
     "stride": LONG, "threads": 17, "bit": 64, "from": 64,
 }
 SIGNED = {"stride"}

@@ -97,7 +97,7 @@ def print_instances(prefix, pmu, box):
          "label": c_string(i["label"]), "status": c_string(i["status"]),
          "overflow": f"{status_mask(statuses, i['status']):#x}",
          "fixed_overflow": f"{status_mask(statuses, i['status'], '_fixed'):#x}",
-         "control": f"{i.get('control', 0):#x}"}
+         "control": f"{i.get('control', 0):#x}", "first_counter": i.get("first_counter", 0)}
         for i in box["instances"]])
 
 

@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 #define SPINS	      100
 #define PATIENCE_NS   5000000u /* sleep of that length before the owner's life is doubted */
 #define NAP_NS	      1000000u
@@ -47,14 +49,6 @@ bool lock_thread_lives(uint32_t thread)
 	if (kill((pid_t)thread, 0) && errno == ESRCH)
 		return false;
 	return !is_zombie(thread);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
 }
 
 /* @return whether it slept to the end without being woken */
@@ -97,12 +91,12 @@ static void wake_all(struct lock *lock)
  */
 static bool wait_for_leant(struct lock *lock, uint32_t word, uint64_t deadline)
 {
-	uint64_t begin = now_ns();
+	uint64_t begin = clock_ns();
 	uint32_t inside;
 
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
 	while ((inside = __atomic_load_n(&lock->inside, __ATOMIC_ACQUIRE))) {
-		uint64_t now = now_ns();
+		uint64_t now = clock_ns();
 
 		if (now >= deadline) {
 			__atomic_store_n(&lock->word, word, __ATOMIC_RELEASE);
@@ -127,7 +121,7 @@ bool lock_acquire_within(struct lock *lock, uint32_t thread, uint64_t ns)
 
 	if (exchange(lock, 0, thread) || spin(lock, thread))
 		return true;
-	deadline = ns == UINT64_MAX ? UINT64_MAX : now_ns() + ns;
+	deadline = ns == UINT64_MAX ? UINT64_MAX : clock_ns() + ns;
 	for (;;) {
 		uint32_t word = __atomic_load_n(&lock->word, __ATOMIC_RELAXED);
 		uint64_t patience = PATIENCE_NS;
@@ -148,7 +142,7 @@ bool lock_acquire_within(struct lock *lock, uint32_t thread, uint64_t ns)
 			word |= LOCK_WAITED;
 		}
 		if (deadline != UINT64_MAX) {
-			uint64_t now = now_ns();
+			uint64_t now = clock_ns();
 
 			if (now >= deadline)
 				return false;

@@ -1,10 +1,10 @@
 /*
- * A lock in memory that processes share. It knows its owner's thread, so that it can be taken from
- * one that died with it; what it protects must bear having been left half done.
+ * A lock in memory that processes share. It knows its owner's thread, so that another thread can
+ * take it from one that died with it. What the lock protects must survive being left half done.
  *
- * A lock can lean to a thread: that one takes and releases it by plain loads and stores. Others can
- * have it all the same, after making that thread's stores visible by a system call (membarrier);
- * from then on it leans to nobody.
+ * A lock can be biased to a thread, which takes and releases it by plain loads and stores. Another
+ * thread revokes the bias: it makes that thread's stores visible by a system call (membarrier), and
+ * from then on the lock is biased to nobody.
  */
 #ifndef BASE_LOCK_H
 #define BASE_LOCK_H

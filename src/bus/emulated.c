@@ -103,7 +103,7 @@ static int open_bus(struct emulated **out, struct pmu_ctx *ctx, const struct pmu
 
 	if (!pmu)
 		return error_set(ctx, PMU_E_UNKNOWN,
-				 "machine %s names PMU %s, which the catalog has not",
+				 "machine %s names PMU %s, which the catalog does not have",
 				 machine->name, machine->pmu);
 	emulated = calloc(1, sizeof(*emulated));
 	if (!emulated)

@@ -15,10 +15,10 @@ struct hardware {
 
 static int no_way(struct pmu_ctx *ctx, const struct bus_place *place)
 {
-	return error_set(ctx, PMU_E_UNSUPPORTED,
-			 "%s of %s%u stands in no space that a program can reach: neither MSR nor "
-			 "PCI",
-			 place->reg->name, place->box->name, place->instance);
+	return error_set(
+	    ctx, PMU_E_UNSUPPORTED,
+	    "%s of %s%u is out of reach: a program reaches MSRs and PCI registers only",
+	    place->reg->name, place->box->name, place->instance);
 }
 
 static int find_cpu(const struct hardware *hardware, struct pmu_ctx *ctx,

@@ -3,16 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct pmu_field *discovery_field(const struct pmu_register *reg, const char *name)
-{
-	return reg->role == PMU_ROLE_DISCOVERY ? pmu_find_field(reg, name) : NULL;
-}
-
-static struct identity_field find_in_box(const struct pmu_box *box, const char *name)
+static struct identity_field find_in_box(const struct pmu_box *box, enum pmu_field_role role,
+					 unsigned number)
 {
 	for (size_t i = 0; i < box->register_count; i++) {
 		const struct pmu_register *reg = &box->registers[i];
-		const struct pmu_field *field = discovery_field(reg, name);
+		const struct pmu_field *field =
+		    reg->role == PMU_ROLE_DISCOVERY ? pmu_field_by_role(reg, role, number) : NULL;
 
 		if (field)
 			return (struct identity_field){box, reg, field};
@@ -20,13 +17,29 @@ static struct identity_field find_in_box(const struct pmu_box *box, const char *
 	return (struct identity_field){0};
 }
 
-struct identity_field identity_find(const struct pmu_pmu *pmu, const char *name)
+static struct identity_field find(const struct pmu_pmu *pmu, enum pmu_field_role role,
+				  unsigned number)
 {
 	struct identity_field found = {0};
 
 	for (size_t i = 0; i < pmu->box_count && !found.field; i++)
-		found = find_in_box(&pmu->boxes[i], name);
+		found = find_in_box(&pmu->boxes[i], role, number);
 	return found;
+}
+
+struct identity_field identity_node(const struct pmu_pmu *pmu)
+{
+	return find(pmu, PMU_FIELD_NODE_ID, 0);
+}
+
+struct identity_field identity_package(const struct pmu_pmu *pmu, unsigned package)
+{
+	return find(pmu, PMU_FIELD_PACKAGE_NODE, package);
+}
+
+struct identity_field identity_instances(const struct pmu_pmu *pmu, const struct pmu_box *box)
+{
+	return find(pmu, PMU_FIELD_INSTANCES, (unsigned)(box - pmu->boxes));
 }
 
 struct identity_field identity_device(const struct pmu_box *box)
@@ -34,7 +47,21 @@ struct identity_field identity_device(const struct pmu_box *box)
 	/* Boxes that gather registers of several functions have no device id of their own. */
 	if (box->instance_count == 0 || box->instances[0].device_id == 0)
 		return (struct identity_field){0};
-	return find_in_box(box, "device_id");
+	return find_in_box(box, PMU_FIELD_DEVICE_ID, 0);
+}
+
+/* The discovery field that the catalog names values of. */
+static struct identity_field find_named(const struct pmu_box *box, const char *name)
+{
+	for (size_t i = 0; i < box->register_count; i++) {
+		const struct pmu_register *reg = &box->registers[i];
+		const struct pmu_field *field =
+		    reg->role == PMU_ROLE_DISCOVERY ? pmu_find_field(reg, name) : NULL;
+
+		if (field)
+			return (struct identity_field){box, reg, field};
+	}
+	return (struct identity_field){0};
 }
 
 /* The number behind the box's name in "sbo4.qpi3". */
@@ -58,7 +85,7 @@ struct identity_field identity_counting(const struct pmu_pmu *pmu, const char *n
 
 	for (const struct pmu_box *box = pmu->boxes; box < pmu->boxes + pmu->box_count; box++)
 		for (size_t i = 0; i < box->mnemonic_count; i++) {
-			struct identity_field found = find_in_box(box, box->mnemonics[i].field);
+			struct identity_field found = find_named(box, box->mnemonics[i].field);
 
 			if (found.field && counted_in(box->mnemonics[i].name, name, &count))
 				return found;
@@ -90,6 +117,11 @@ static uint64_t fullest(const struct pmu_box *box, const struct pmu_field *field
 	return value;
 }
 
+static uint64_t all_instances(const struct pmu_box *box)
+{
+	return box->instance_count ? pmu_mask((unsigned)box->instance_count - 1, 0) : 0;
+}
+
 uint64_t identity_of_full_part(const struct pmu_pmu *pmu, const struct bus_place *place,
 			       unsigned socket)
 {
@@ -101,12 +133,11 @@ uint64_t identity_of_full_part(const struct pmu_pmu *pmu, const struct bus_place
 	value = pmu_register_reset(place->box, reg, place->instance);
 	for (size_t i = 0; i < reg->field_count; i++) {
 		const struct pmu_field *field = &reg->fields[i];
-		const struct pmu_box *box = pmu_find_box(pmu, field->name);
 		uint64_t mask = pmu_mask(field->hi, field->lo);
 
-		if (box && box->instance_count)
-			value |= mask & pmu_mask((unsigned)box->instance_count - 1, 0) << field->lo;
-		else if (field == identity_find(pmu, "node_id").field)
+		if (field->role == PMU_FIELD_INSTANCES)
+			value |= mask & all_instances(&pmu->boxes[field->counter]) << field->lo;
+		else if (field->role == PMU_FIELD_NODE_ID)
 			value |= mask & (uint64_t)socket << field->lo;
 		else
 			value |= mask & fullest(place->box, field) << field->lo;

@@ -1,7 +1,7 @@
 /*
  * How a part says which boxes it has (334291-001 §1.6), in the catalog's terms: fields of discovery
- * registers. A field named after a box has a bit an instance; device_id at the beginning of a box's
- * PCI function says that the function is there; node_id is the package's node. Mnemonics of a field
+ * registers. One has a bit for each instance of a box; a device id at the beginning of a box's PCI
+ * function says that the function is there; another is the package's node. Mnemonics of a field
  * that are names of boxes with numbers (sbo4.qpi3) say how many instances a value means.
  */
 #ifndef BUS_IDENTITY_H
@@ -17,8 +17,10 @@ struct identity_field {
 	const struct pmu_field *field; /* NULL: there is none */
 };
 
-/** The discovery field of this name in any box of the PMU. */
-struct identity_field identity_find(const struct pmu_pmu *pmu, const char *name);
+/** The package's node id; the node id of a package; which instances of a box there are. */
+struct identity_field identity_node(const struct pmu_pmu *pmu);
+struct identity_field identity_package(const struct pmu_pmu *pmu, unsigned package);
+struct identity_field identity_instances(const struct pmu_pmu *pmu, const struct pmu_box *box);
 /** The device id of the box's own PCI functions. */
 struct identity_field identity_device(const struct pmu_box *box);
 

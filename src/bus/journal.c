@@ -60,8 +60,7 @@ int journal_describe(struct journal *journal, struct pmu_ctx *ctx, const struct 
 	if (!realpath(*host->root ? host->root : "/", journal->root))
 		return error_set(ctx, PMU_E_IO, "%s: %s", host->root, strerror(errno));
 	if (strchr(journal->root, '\n'))
-		return error_set(ctx, PMU_E_UNSUPPORTED,
-				 "the name of the root holds the end of a line");
+		return error_set(ctx, PMU_E_UNSUPPORTED, "the name of the root contains a newline");
 	if (!stat(host_path(host, path, "/dev/cpu/%u/msr", host->cpus[0].number), &status)) {
 		journal->device = status.st_dev;
 		journal->inode = status.st_ino;
@@ -110,7 +109,7 @@ static char *next_line(struct lines *lines)
 
 static int no_journal(struct pmu_ctx *ctx, const struct lines *lines)
 {
-	return error_set(ctx, PMU_E_SYNTAX, "line %u is none of a journal", lines->number);
+	return error_set(ctx, PMU_E_SYNTAX, "line %u is not a line of a journal", lines->number);
 }
 
 /* Whether the whole line is of that form: sscanf() alone would not see what follows. */
@@ -161,7 +160,7 @@ static int get_write(struct journal *journal, struct pmu_ctx *ctx, const struct 
 	if (!place || strcmp(place->reg->name, line.name) || !bus_may_write(place) ||
 	    line.op.value & ~pmu_mask(line.op.width - 1u, 0))
 		return error_set(ctx, PMU_E_UNKNOWN,
-				 "line %u writes what no register of %s that may be written is",
+				 "line %u writes to an address that is no writable register of %s",
 				 lines->number, journal->pmu->name);
 	line.op.reg = place->reg->name;
 	journal->writes[journal->count++] = line.op;

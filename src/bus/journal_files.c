@@ -54,10 +54,10 @@ static int open_folder(struct pmu_ctx *ctx, bool make)
 	if (!fstat(fd, &status) && status.st_uid == geteuid() && !(status.st_mode & 022))
 		return fd;
 	close(fd);
-	return error_set(ctx, PMU_E_RIGHTS,
-			 "%s is another user's, or others may write to it: what registers held is "
-			 "neither kept there nor taken from there",
-			 path);
+	return error_set(
+	    ctx, PMU_E_RIGHTS,
+	    "%s belongs to another user, or others may write to it: pmulab keeps no journals there",
+	    path);
 }
 
 void journal_leave(struct journal_file *file)
@@ -153,7 +153,7 @@ static int read_journal(struct pmu_ctx *ctx, const struct journal_file *file,
 	if (error)
 		return error;
 	error = strlen(text) == length ? journal_get(journal, ctx, text)
-				       : error_set(ctx, PMU_E_SYNTAX, "it is no text");
+				       : error_set(ctx, PMU_E_SYNTAX, "it is not text");
 	free(text);
 	return error;
 }

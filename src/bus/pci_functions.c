@@ -1,7 +1,6 @@
 #include "bus/pci_functions.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 #include "bus/identity.h"
 
@@ -17,8 +16,8 @@ struct locator {
 
 static bool locator_init(struct locator *locator, const struct pmu_pmu *pmu)
 {
-	struct identity_field node = identity_find(pmu, "node_id");
-	struct identity_field first = identity_find(pmu, "package0");
+	struct identity_field node = identity_node(pmu);
+	struct identity_field first = identity_package(pmu, 0);
 	uint32_t node_address, base;
 
 	if (!node.field || !first.field || node.box->space != PMU_SPACE_PCI)
@@ -76,11 +75,9 @@ static bool find_package(const struct locator *locator, struct pci_dev *device, 
 	    !read_dword(device, locator->packages_at, &mapping, failed))
 		return false;
 	for (*package = 0;; ++*package) {
-		const struct pmu_field *entry;
-		char name[32];
+		const struct pmu_field *entry =
+		    pmu_field_by_role(locator->packages, PMU_FIELD_PACKAGE_NODE, *package);
 
-		snprintf(name, sizeof(name), "package%u", *package);
-		entry = pmu_find_field(locator->packages, name);
 		if (!entry)
 			return false;
 		if (identity_value(entry, mapping) == identity_value(locator->node, node))

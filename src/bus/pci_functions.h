@@ -25,6 +25,6 @@ static inline unsigned pci_function_of(uint32_t address)
  * @return 0, or the error number of a function that is there and cannot be read
  */
 int pci_functions_find(struct pci_functions *packages, const struct host *host,
-			const struct pmu_pmu *pmu, struct pci_access *access);
+		       const struct pmu_pmu *pmu, struct pci_access *access);
 
 #endif

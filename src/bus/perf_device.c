@@ -97,7 +97,7 @@ int perf_format_parse(struct perf_format *format, struct pmu_ctx *ctx, const cha
 		at++;
 	}
 	return error_set(ctx, PMU_E_SYNTAX,
-			 "\"%s\" is no format; valid is, for example, config1:0-7,21", text);
+			 "\"%s\" is not a format; valid is, for example, config1:0-7,21", text);
 }
 
 static int add_format(struct perf_device *device, struct pmu_ctx *ctx, const char *root,
@@ -108,10 +108,8 @@ static int add_format(struct perf_device *device, struct pmu_ctx *ctx, const cha
 	int error;
 
 	if (device->format_count == PERF_DEVICE_FORMATS || strlen(name) >= PERF_NAME_MAX)
-		return error_set(
-		    ctx, PMU_E_UNSUPPORTED,
-		    "the kernel's %s has more or longer formats than were provided for",
-		    device->name);
+		return error_set(ctx, PMU_E_UNSUPPORTED,
+				 "the kernel's %s has too many or too long formats", device->name);
 	snprintf(leaf, sizeof(leaf), "format/%s", name);
 	error = read_line(ctx, device, root, leaf, line);
 	/* What is no field of a config word cannot be asked for. */
@@ -202,7 +200,7 @@ int perf_device_put(const struct perf_device *device, struct pmu_ctx *ctx,
 		return 0;
 	if (!format)
 		return error_set(ctx, PMU_E_UNSUPPORTED,
-				 "the kernel's %s has no field %s: registers are needed for that",
+				 "the kernel's %s has no field %s: that needs registers",
 				 device->name, name);
 	bits = scatter(format, &rest);
 	if (rest)

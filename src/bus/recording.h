@@ -1,5 +1,6 @@
 /*
- * Recorded register traffic, as text. The first line says of what, each further one is an access:
+ * A register trace: register accesses as text. The first line says of what; each further line is an
+ * access:
  *
  *     pmulab-register-trace 2 xeon-e5v4 sockets=2 emulated=1
  *     write 0 0 msr 0x700 32 0x80000000 0 U_MSR_PMON_GLOBAL_CTL

@@ -114,7 +114,7 @@ static int read_members(const struct reader *reader, const char *key, json_t *va
 	size_t found = 0;
 
 	if (!json_is_object(value))
-		return wrong(reader, PMU_E_SYNTAX, key, "is no entry");
+		return wrong(reader, PMU_E_SYNTAX, key, "not an entry");
 	json_object_foreach(value, name, entry)
 	{
 		size_t i = 0;
@@ -248,7 +248,7 @@ static int read_list(const struct reader *reader, const struct machine_key *key,
 	json_t *entry;
 
 	if (!json_is_object(value))
-		return wrong(reader, PMU_E_SYNTAX, key->name, "is no entry");
+		return wrong(reader, PMU_E_SYNTAX, key->name, "not an entry");
 	if (!json_object_size(value))
 		return 0;
 	*entries = calloc(json_object_size(value), list->size);

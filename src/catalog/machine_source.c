@@ -28,7 +28,7 @@ static int parse(struct pmu_ctx *ctx, const char *from, const char *text, size_t
 		return 0;
 	json_decref(*root);
 	*root = NULL;
-	return error_set(ctx, PMU_E_SYNTAX, "%s: is no entry", from);
+	return error_set(ctx, PMU_E_SYNTAX, "%s: not an entry", from);
 }
 
 /* RFC 7396: what is null goes, entries are changed key by key, all else is replaced. */
@@ -118,8 +118,8 @@ static int read_file(struct pmu_ctx *ctx, const char *path, char **text, size_t 
 	if (fd < 0 || fstat(fd, &status)) {
 		error = error_set(ctx, PMU_E_IO, "cannot read %s: %s", path, strerror(errno));
 	} else if (!S_ISREG(status.st_mode) || status.st_size > FILE_MAX) {
-		error =
-		    error_set(ctx, PMU_E_IO, "%s is no file of at most %d bytes", path, FILE_MAX);
+		error = error_set(ctx, PMU_E_IO, "%s is not a file of at most %d bytes", path,
+				  FILE_MAX);
 	} else if (!(*text = malloc((size_t)status.st_size + 1))) {
 		error = error_set(ctx, PMU_E_NOMEM, "out of memory for %s", path);
 	}

@@ -23,7 +23,7 @@ enum signal_kind {
 	SIGNAL_PULSE,
 	SIGNAL_SPAN,
 	SIGNAL_LEVEL,	    /* one number a unit, signal and qualifier set; 0 before the first */
-	SIGNAL_ACCUMULATOR, /* so much of it since it was announced last: no times, only sums */
+	SIGNAL_ACCUMULATOR, /* so much of it since it was last emitted: no times, only sums */
 };
 
 #define SIGNAL_NO_CORE 0xff /* of no core: victims, snoops from outside */

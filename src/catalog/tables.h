@@ -1,4 +1,4 @@
-/* The generated tables, for the look-ups of this room only. */
+/* The generated tables, for the look-ups of this layer only. */
 #ifndef CATALOG_TABLES_H
 #define CATALOG_TABLES_H
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/text.h"
+#include "pmulab/event.h"
 
 int cli_error(const struct cli *cli, int code, const char *format, ...)
 {
@@ -87,7 +88,7 @@ int cli_set_format(struct cli *cli, const char *text)
 			return 0;
 		}
 	}
-	return cli_error(cli, EXIT_USAGE, "no format \"%s\"; there are table, json and csv", text);
+	return cli_error(cli, EXIT_USAGE, "no format \"%s\"; valid: table, json, csv", text);
 }
 
 const struct pmu_pmu *cli_find_pmu(const struct cli *cli, const char *name)

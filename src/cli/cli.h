@@ -1,4 +1,4 @@
-/* The command line: one file a command. The only room that prints. */
+/* The command line: one file a command. The only layer that prints. */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 

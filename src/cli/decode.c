@@ -49,7 +49,7 @@ static int decode_pair(const struct cli *cli, struct dump *dump, int count, char
 	code = dump_add(cli, dump, line, "");
 	free(line);
 	if (!code && dump->count == 0)
-		code = cli_error(cli, EXIT_USAGE, "takes REGISTER and VALUE");
+		code = cli_error(cli, EXIT_USAGE, "REGISTER and VALUE are needed");
 	return code ? code : decode_register(cli, dump);
 }
 
@@ -88,7 +88,7 @@ static int decode_arguments(const struct cli *cli, const struct request *request
 		code = decode_pair(cli, &dump, count, arguments);
 	else
 		return cli_error(cli, EXIT_USAGE,
-				 "takes REGISTER and VALUE; see pmulab decode --help");
+				 "REGISTER and VALUE are needed; see pmulab decode --help");
 	dump_fini(&dump);
 	return code;
 }

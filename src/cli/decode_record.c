@@ -91,9 +91,9 @@ static int check_registers(const struct cli *cli, const struct record_source *so
 		const struct pmu_register_value *value = &source->values[i];
 
 		if (value->box != source->box || !pmu_record_register(source->record, value->reg))
-			return cli_error(cli, EXIT_USAGE, "%s is no part of %s; pmulab show %s",
-					 value->reg->name, source->record->name,
-					 source->record->name);
+			return cli_error(
+			    cli, EXIT_USAGE, "%s is not part of %s; see pmulab show %s",
+			    value->reg->name, source->record->name, source->record->name);
 		if (value->instance != source->instance)
 			return cli_error(cli, EXIT_USAGE,
 					 "one record is of one %s, not of %u and %u",
@@ -245,7 +245,7 @@ static int decode_in_memory(const struct cli *cli, struct record_source *source,
 	int code;
 
 	if (count == 0)
-		return cli_error(cli, EXIT_USAGE, "%s is in memory: takes its words, a file, or -",
+		return cli_error(cli, EXIT_USAGE, "%s is in memory: give its words, a file, or -",
 				 source->record->name);
 	if (source->kind)
 		return cli_error(cli, EXIT_USAGE, "%s has no kinds", source->record->name);
@@ -300,9 +300,9 @@ int decode_record(const struct cli *cli, const struct record_choice *choice, int
 		if (!choice->pmu || choice->pmu == &pmus[i])
 			look_in(&candidates, &pmus[i]);
 	if (!source->record && !candidates.valid.used)
-		return cli_error(cli, EXIT_USAGE, "%s has no records", choice->pmu->name);
+		return cli_error(cli, EXIT_USAGE, "%s has no hardware records", choice->pmu->name);
 	if (!source->record)
-		return cli_error(cli, EXIT_USAGE, "no record \"%s\"; %s", choice->name,
+		return cli_error(cli, EXIT_USAGE, "no hardware record \"%s\"; %s", choice->name,
 				 cli_names_text(&candidates.valid));
 	if (candidates.other)
 		return cli_error(

@@ -1,4 +1,4 @@
-/* A decoded record, told in the format that was asked for. */
+/* Prints a decoded hardware record in the format that was asked for. */
 #ifndef CLI_DECODE_TELL_H
 #define CLI_DECODE_TELL_H
 

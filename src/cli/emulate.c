@@ -134,15 +134,15 @@ static int set_clock(const struct cli *cli, struct arguments *arguments, const c
 static int check(const struct cli *cli, const struct arguments *arguments)
 {
 	if (!arguments->machine && !arguments->attach)
-		return cli_error(cli, EXIT_USAGE,
-				 "-M MACHINE or --attach NAME is needed; pmulab machines shows "
-				 "the machines");
+		return cli_error(
+		    cli, EXIT_USAGE,
+		    "-M MACHINE or --attach NAME is missing; pmulab machines lists the machines");
 	if (arguments->attach && (arguments->machine || arguments->name || arguments->trace))
 		return cli_error(cli, EXIT_USAGE,
-				 "--attach joins a machine that exists: -M, --name and --record "
-				 "are for new ones");
+				 "--attach joins an existing machine; it excludes -M, --name and "
+				 "--trace-registers");
 	if (arguments->tool && !arguments->attach)
-		return cli_error(cli, EXIT_USAGE, "--tool goes with --attach");
+		return cli_error(cli, EXIT_USAGE, "--tool needs --attach");
 	return 0;
 }
 
@@ -193,7 +193,7 @@ int cli_emulate(struct cli *cli, int argc, char **argv)
 	if (code)
 		return code;
 	if (optind == argc)
-		return cli_error(cli, EXIT_USAGE, "which %s? see pmulab emulate --help",
+		return cli_error(cli, EXIT_USAGE, "%s is missing; see pmulab emulate --help",
 				 arguments.attach ? "PROGRAM" : "TOOL");
 	return arguments.attach ? attach(cli, &arguments, argv + optind)
 				: host(cli, &arguments, argv + optind);

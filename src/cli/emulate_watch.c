@@ -44,7 +44,7 @@ int emulate_watch_report(struct emulate_watch *watch)
 			  "warning: %s is not modelled on this machine: its counter reads 0",
 			  watch->absent[i]);
 	if (watch->more)
-		cli_error(cli, 0, "warning: nor are others that the tool counted");
+		cli_error(cli, 0, "warning: the tool counted more events that are not modelled");
 	if ((watch->file && fflush(watch->file)) || failed)
 		return cli_error(cli, EXIT_FAILED, "cannot write all of %s", watch->path);
 	return 0;

@@ -4,8 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cli/cli.h"
-#include "pmulab/event.h"
+#include "cli/encode_plan.h"
 
 static void usage(FILE *file)
 {
@@ -21,7 +20,8 @@ static void usage(FILE *file)
 	    "  --counter N                 default: the first counter that can count EVENT\n"
 	    "  --format table|json|csv|sh  sh: commands of msr-tools and pciutils\n"
 	    "\n"
-	    "EVENT without an instance (cbo instead of cbo3) means instance 0.\n",
+	    "EVENT without an instance (cbo instead of cbo3) means instance 0. Each of several\n"
+	    "events gets a counter of its own; a register that they share has one value.\n",
 	    file);
 }
 
@@ -30,17 +30,6 @@ struct request {
 	int counter; /* -1: the first possible */
 	bool shell;
 };
-
-static unsigned counter_of(const struct request *request, const struct pmu_selection *selection)
-{
-	if (request->counter >= 0)
-		return (unsigned)request->counter;
-	/* Alone, an event of a set counts on the lead of a bank only. */
-	for (size_t b = 0; b < selection->box->bank_count && selection->event; b++)
-		if (!strcmp(selection->box->banks[b].group, selection->event->set_group))
-			return selection->box->banks[b].lead;
-	return selection->event ? (unsigned)__builtin_ctz(selection->event->counters) : 0;
-}
 
 static json_t *writes_json(const char *event, const struct pmu_write *writes, int count)
 {
@@ -92,23 +81,17 @@ static void writes_shell(const struct cli *cli, const char *event, const struct 
 	}
 }
 
-static int encode(const struct cli *cli, const struct request *request, const char *text,
-		  struct table *table, json_t *array)
+static int encode(const struct cli *cli, const struct request *request,
+		  const struct encode_plan *plan, size_t number, struct table *table, json_t *array)
 {
 	struct pmu_write writes[PMU_EVENT_WRITES];
-	struct pmu_selection selection;
 	char event[PMU_EVENT_TEXT_MAX];
-	int count, error = pmu_event_parse(cli->ctx, request->pmu, text, &selection);
+	int count = encode_plan_writes(cli, plan, number, writes);
 
-	if (error)
-		return cli_fail(cli, error);
-	cli_warn_event(cli, &selection);
-	count = pmu_event_encode(cli->ctx, &selection,
-				 selection.instance < 0 ? 0 : (unsigned)selection.instance,
-				 counter_of(request, &selection), writes);
 	if (count < 0)
 		return cli_fail(cli, count);
-	pmu_event_print(&selection, event, sizeof(event));
+	pmu_event_print(&plan->selections[number], event, sizeof(event));
+	cli_warn_event(cli, &plan->selections[number]);
 	if (request->shell)
 		writes_shell(cli, event, writes, count);
 	else if (cli->format == CLI_JSON)
@@ -118,7 +101,8 @@ static int encode(const struct cli *cli, const struct request *request, const ch
 	return EXIT_DONE;
 }
 
-static int encode_all(const struct cli *cli, const struct request *request, char **texts)
+static int encode_all(const struct cli *cli, const struct request *request,
+		      const struct encode_plan *plan)
 {
 	struct table *table = table_new("lllr");
 	json_t *array = json_array();
@@ -132,8 +116,8 @@ static int encode_all(const struct cli *cli, const struct request *request, char
 	for (int i = 0; i < 4; i++)
 		table_cell(table, "%s",
 			   (const char *const[]){"EVENT", "ADDRESS", "VALUE", "REGISTER"}[i]);
-	for (; *texts && !code; texts++)
-		code = encode(cli, request, *texts, table, array);
+	for (size_t i = 0; i < plan->count && !code; i++)
+		code = encode(cli, request, plan, i, table, array);
 	if (code || request->shell || cli->format == CLI_JSON)
 		table_free(table);
 	else
@@ -156,7 +140,9 @@ int cli_encode(struct cli *cli, int argc, char **argv)
 						{"help", no_argument, NULL, 'h'},
 						{0}};
 	struct request request = {.counter = -1};
+	struct encode_plan plan;
 	char *end;
+	int code;
 
 	for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
 		switch (option) {
@@ -183,6 +169,11 @@ int cli_encode(struct cli *cli, int argc, char **argv)
 		}
 	}
 	if (optind == argc)
-		return cli_error(cli, EXIT_USAGE, "which EVENT? pmulab list events shows them");
-	return encode_all(cli, &request, argv + optind);
+		return cli_error(cli, EXIT_USAGE,
+				 "EVENT is missing; pmulab list events lists them");
+	code = encode_plan_init(cli, &plan, request.pmu, argv + optind, request.counter);
+	if (!code)
+		code = encode_all(cli, &request, &plan);
+	encode_plan_fini(&plan);
+	return code;
 }

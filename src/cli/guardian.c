@@ -148,10 +148,10 @@ static void write_journal(const struct cli *cli, struct guardian *guardian, stru
 	if (!error)
 		error = journal_write(&guardian->journal, cli->ctx, &journal);
 	if (error)
-		cli_error(cli, 0,
-			  "warning: %s; should all processes of pmulab be killed, registers stay "
-			  "changed",
-			  pmu_message(cli->ctx));
+		cli_error(
+		    cli, 0,
+		    "warning: %s; if all processes of pmulab are killed, registers stay changed",
+		    pmu_message(cli->ctx));
 }
 
 int guardian_start(const struct cli *cli, struct guardian *guardian, struct pmu_bus *bus,
@@ -206,7 +206,7 @@ static int compare(void *arg, struct journal_file *file, const struct journal *j
 
 	if (error)
 		cli_error(search->cli, 0,
-			  "%s/%s is no journal: %s; pmulab restore --forget removes it",
+			  "%s/%s is not a journal: %s; pmulab restore --forget removes it",
 			  journal_folder_name(folder), file->name, pmu_message(search->cli->ctx));
 	if (error || !journal_same_registers(journal, &search->own))
 		return 0;

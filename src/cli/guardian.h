@@ -1,14 +1,13 @@
 /*
- * Whatever ends a measurement on a real computer, its registers are given back. Three who can do it
- * stand behind each other, all with the same list of writes, made before the first register
- * changes:
+ * Registers are restored whatever ends a measurement on a real computer. Three parties can do it,
+ * each if the one before it cannot. All have the same list of writes, made before the first
+ * register changes:
  *
- *  - the process itself, after whatever ended the program, before it prints anything;
- *  - the guardian, a process that waits for the first one to end: it restores where that one could
- *    not. A handler for signals could do so only for those that can be handled, and would have to
- *    write registers from a process whose memory may be what is broken; another process covers
- *    SIGKILL and a lack of memory too, and goes the same way over the bus. The handler that is left
- *    (for SIGSEGV and its kind) lets go of the guardian, and waits until it has restored;
+ *  - the process itself, after the program has ended and before it prints anything;
+ *  - the guardian, a process that waits for the first one to end. It also covers SIGKILL and a
+ *    lack of memory, which no signal handler can, and does not depend on memory that may be
+ *    corrupt. It uses the bus as the process does. The handler that remains (for SIGSEGV and its
+ *    kind) releases the guardian, and waits until it has restored;
  *  - a later run, from the journal, after all have been killed: `pmulab restore`.
  */
 #ifndef CLI_GUARDIAN_H

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "bus/bus.h"
 #include "bus/hardware.h"
@@ -264,15 +264,12 @@ static void hint_busy(const struct cli *cli, const struct stat_run *run)
 		cli_error(cli, 0,
 			  "the kernel's NMI watchdog counts cycles on each core; as root: sysctl "
 			  "kernel.nmi_watchdog=0");
-	cli_error(cli, 0, "--force takes them and gives them back at the end");
+	cli_error(cli, 0, "--force uses these counters and gives them back at the end");
 }
 
 static double now(void)
 {
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+	return (double)clock_ns() * 1e-9;
 }
 
 /* Keeps the first message: nothing is printed before registers are restored. */

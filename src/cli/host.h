@@ -1,4 +1,4 @@
-/* `stat` without an emulated machine: on this computer, from a recording, or as a dry run. */
+/* `stat` without an emulated machine: on this computer, from a register trace, or as a dry run. */
 #ifndef CLI_HOST_H
 #define CLI_HOST_H
 

@@ -144,7 +144,7 @@ int cli_lint(struct cli *cli, int argc, char **argv)
 		return cli_error(cli, EXIT_USAGE,
 				 "-M MACHINE is needed; pmulab machines shows them");
 	if (optind == argc)
-		return cli_error(cli, EXIT_USAGE, "which TOOL? see pmulab lint --help");
+		return cli_error(cli, EXIT_USAGE, "TOOL is missing; see pmulab lint --help");
 	code = program_find(cli, &tool, argv + optind, arguments.machine, &as_tool);
 	if (code)
 		return code;

@@ -438,7 +438,7 @@ int cli_list(struct cli *cli, int argc, char **argv)
 		}
 	}
 	if (choice.box && !box_exists(&choice))
-		return cli_error(cli, EXIT_USAGE, "no box \"%s\"; pmulab list boxes shows them",
+		return cli_error(cli, EXIT_USAGE, "no box \"%s\"; pmulab list boxes lists them",
 				 choice.box);
 	if (optind < argc && subject_of(argv[optind]) >= 0) {
 		if (subject == 0)
@@ -448,7 +448,7 @@ int cli_list(struct cli *cli, int argc, char **argv)
 	if (optind < argc)
 		choice.text = argv[optind++];
 	if (optind < argc)
-		return cli_error(cli, EXIT_USAGE, "one TEXT at most, \"%s\" is another",
+		return cli_error(cli, EXIT_USAGE, "at most one TEXT: unexpected argument \"%s\"",
 				 argv[optind]);
 	return print(cli, &choice, subject);
 }

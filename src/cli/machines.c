@@ -57,7 +57,7 @@ int cli_machines(struct cli *cli, int argc, char **argv)
 			return option == 'h' ? EXIT_DONE : EXIT_USAGE;
 	}
 	if (optind < argc)
-		return cli_error(cli, EXIT_USAGE, "takes no argument \"%s\"", argv[optind]);
+		return cli_error(cli, EXIT_USAGE, "unexpected argument \"%s\"", argv[optind]);
 	if (host)
 		return machines_host(cli, root, folder);
 	if (root || folder)

@@ -55,7 +55,7 @@ static const struct pmu_register *witness(const struct pmu_box *box)
 /* Whether a discovery register says which instances there are, so that none is tried. */
 static bool says_itself(const struct pmu_pmu *pmu, const struct pmu_box *box, char why[WHY_MAX])
 {
-	struct identity_field map = identity_find(pmu, box->name);
+	struct identity_field map = identity_instances(pmu, box);
 	struct identity_field counting = identity_counting(pmu, box->name);
 
 	if (identity_device(box).field)

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <jansson.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "bus/host.h"
 #include "cli/program.h"
 #include "cli/text.h"
@@ -39,10 +39,7 @@ static int add_events(const struct cli *cli, struct process_run *run, struct pmu
 
 static double now(void)
 {
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+	return (double)clock_ns() * 1e-9;
 }
 
 static int measure(const struct cli *cli, struct pmu_process *process, char **argv,

@@ -27,6 +27,7 @@ int program_said(const struct cli *cli, int error, const struct pmu_program_resu
 	if (error)
 		return cli_error(cli, result->exit, "%s", pmu_message(cli->ctx));
 	if (result->machine_ended)
-		return cli_error(cli, result->exit, "the machine has ended, and with it %s", argv[0]);
+		return cli_error(cli, result->exit, "the machine has ended, and with it %s",
+				 argv[0]);
 	return 0;
 }

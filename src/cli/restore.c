@@ -136,10 +136,10 @@ int cli_restore(struct cli *cli, int argc, char **argv)
 		}
 	}
 	if (optind < argc)
-		return cli_error(cli, EXIT_USAGE, "%s is too much; see pmulab restore --help",
-				 argv[optind]);
+		return cli_error(cli, EXIT_USAGE,
+				 "unexpected argument %s; see pmulab restore --help", argv[optind]);
 	if (restoring.dry_run && restoring.forget)
-		return cli_error(cli, EXIT_USAGE, "--dry-run removes nothing: not with --forget");
+		return cli_error(cli, EXIT_USAGE, "--dry-run excludes --forget");
 	error = journal_each_left(cli->ctx, restore, &restoring);
 	if (error)
 		return cli_fail(cli, error);

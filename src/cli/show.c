@@ -505,7 +505,7 @@ static bool take_pmu(struct show *show, const struct pmu_pmu **pmu)
 	snprintf(name, sizeof(name), "%.*s", (int)(slash - show->name), show->name);
 	named = cli_find_pmu(show->cli, name);
 	if (named && *pmu && *pmu != named) {
-		cli_error(show->cli, 0, "%s is not of %s", show->name, (*pmu)->name);
+		cli_error(show->cli, 0, "%s does not belong to %s", show->name, (*pmu)->name);
 		return false;
 	}
 	*pmu = named;
@@ -530,7 +530,7 @@ int cli_show(struct cli *cli, int argc, char **argv)
 			return EXIT_USAGE;
 	}
 	if (optind + 1 != argc)
-		return cli_error(cli, EXIT_USAGE, "takes one NAME; see pmulab show --help");
+		return cli_error(cli, EXIT_USAGE, "one NAME is needed; see pmulab show --help");
 	show.name = argv[optind];
 	if (!take_pmu(&show, &pmu))
 		return EXIT_USAGE;

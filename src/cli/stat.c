@@ -159,7 +159,8 @@ static int add_all(const struct cli *cli, struct stat_run *run, const struct arg
 	for (size_t i = 0; i < arguments->metric_count && !code; i++)
 		code = each_word(cli, run, arguments->metrics[i], add_metric);
 	if (!code && !run->machine && !arguments->event_count && !arguments->metric_count)
-		return cli_error(cli, EXIT_USAGE, "which events? pmulab list events --pmu %s",
+		return cli_error(cli, EXIT_USAGE,
+				 "no events are given; pmulab list events --pmu %s",
 				 run->pmu->name);
 	if (!code && !arguments->event_count && !arguments->metric_count) {
 		char *events = strdup(run->machine->events);
@@ -405,10 +406,10 @@ static int read_arguments(struct cli *cli, struct stat_run *run, struct argument
 	if (run->options.replay &&
 	    (run->machine || run->options.trace_registers || run->options.dry_run))
 		return cli_error(cli, EXIT_USAGE,
-				 "--replay goes with neither -M, --trace-registers nor --dry-run");
+				 "--replay excludes -M, --trace-registers and --dry-run");
 	if (run->options.replay && optind < argc)
-		return cli_error(cli, EXIT_USAGE, "--replay runs no PROGRAM: %s is too much",
-				 argv[optind]);
+		return cli_error(cli, EXIT_USAGE,
+				 "--replay runs no PROGRAM: unexpected argument %s", argv[optind]);
 	return 0;
 }
 
@@ -423,7 +424,7 @@ int cli_stat(struct cli *cli, int argc, char **argv)
 	if (code == READ_HELP)
 		return EXIT_DONE;
 	if (!code && optind == argc && !run.options.dry_run && !run.options.replay)
-		code = cli_error(cli, EXIT_USAGE, "which PROGRAM? see pmulab stat --help");
+		code = cli_error(cli, EXIT_USAGE, "PROGRAM is missing; see pmulab stat --help");
 	if (code)
 		return code;
 	if (host_counts_process(cli, &run, arguments.event_count ? arguments.events[0] : NULL,

@@ -42,7 +42,7 @@ struct stat_run {
 	size_t trace_bytes;
 	struct stat_dry_run *dry_run;
 	char problem[1024]; /* the message, if it could not be counted */
-	char refusal[1024];  /* why the program did not begin; else empty */
+	char refusal[1024]; /* why the program did not begin; else empty */
 	bool started;	    /* registers have been programmed */
 	struct pmu_session *session;
 	struct process_run process; /* what the kernel counts instead of all this */

@@ -1,4 +1,4 @@
-/* Text that is not ours (arguments, names that others chose), on its way to people and to JSON. */
+/* Prints foreign text (arguments, names that others chose) safely, for people and in JSON. */
 #ifndef CLI_TEXT_H
 #define CLI_TEXT_H
 

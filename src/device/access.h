@@ -1,4 +1,4 @@
-/* The way from device files to the registers of an emulated machine. */
+/* Carries accesses from device files to the registers of an emulated machine. */
 #ifndef DEVICE_ACCESS_H
 #define DEVICE_ACCESS_H
 

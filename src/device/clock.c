@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 
 #define TICK_NS 5000000 /* what passes while nobody looks comes in pieces of it */
@@ -20,14 +21,6 @@ struct device_clock {
 	uint64_t last;	      /* look; host's ns */
 };
 
-static uint64_t host_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 void device_clock_look(struct device_clock *clock)
 {
 	uint64_t now, passed;
@@ -35,7 +28,7 @@ void device_clock_look(struct device_clock *clock)
 	if (!clock)
 		return;
 	pthread_mutex_lock(&clock->lock);
-	now = host_ns();
+	now = clock_ns();
 	passed = now - clock->last;
 	system_pass(clock->system, passed < ASLEEP_NS ? passed : ASLEEP_NS);
 	clock->last = now;
@@ -62,7 +55,7 @@ int device_clock_new(struct device_clock **out, struct pmu_ctx *ctx, struct syst
 	if (!clock)
 		return error_set(ctx, PMU_E_NOMEM, "out of memory for a clock");
 	clock->system = system;
-	clock->last = host_ns();
+	clock->last = clock_ns();
 	pthread_mutex_init(&clock->lock, NULL);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);

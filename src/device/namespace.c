@@ -160,7 +160,7 @@ static int show(struct pmu_ctx *ctx, const struct place *place)
 		}
 	}
 	if (mount(from, to, NULL, MS_BIND, NULL))
-		return error_set(ctx, PMU_E_IO, "cannot lay the machine's files over %s: %s", to,
+		return error_set(ctx, PMU_E_IO, "cannot mount the machine's files over %s: %s", to,
 				 strerror(errno));
 	return 0;
 }

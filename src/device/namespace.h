@@ -1,6 +1,7 @@
 /*
- * A mount namespace of the process's own, in which the files of an emulated machine lie over those
- * of the computer. Outside nothing changes, and with the last process inside all is gone.
+ * A mount namespace of the process's own, in which the files of an emulated machine are mounted
+ * over the computer's. Other processes see no change. With the last process of the namespace all is
+ * gone.
  */
 #ifndef DEVICE_NAMESPACE_H
 #define DEVICE_NAMESPACE_H

@@ -32,7 +32,7 @@ static int died(struct device_server *server, struct pmu_ctx *ctx)
 	if (WIFSIGNALED(status))
 		return error_set(ctx, PMU_E_IO,
 				 "the process that serves the machine's files was ended by signal "
-				 "%d; what it noted is lost",
+				 "%d; its findings are lost",
 				 WTERMSIG(status));
 	return error_set(ctx, PMU_E_IO, "the process that serves the machine's files has ended");
 }

@@ -1,8 +1,8 @@
 /*
- * An emulated machine in the place of the real one. The calling process goes into a mount namespace
- * of its own, in which the machine's device files lie over the computer's; what it starts finds
- * them. Another process serves the files, and never touches them: so whichever of the two is
- * killed, and when, no one waits for an answer that cannot come. Each ends with the other.
+ * An emulated machine instead of the real one. The calling process enters a mount namespace of its
+ * own, in which the machine's device files are mounted over the computer's; its children find them.
+ * Another process serves the files, and never touches them. So if either of the two is killed at
+ * any time, nobody waits for an answer that cannot come. Each ends with the other.
  */
 #ifndef DEVICE_SERVER_H
 #define DEVICE_SERVER_H

@@ -380,7 +380,7 @@ static int refuse(struct pmu_ctx *ctx, const struct dump *dump, const struct con
 
 	if (choice->best.missing)
 		return error_set(ctx, PMU_E_UNKNOWN,
-				 "which event of %s counter %u counts is not said without %s",
+				 "the event of %s counter %u depends on %s, which is not given",
 				 dump->box->name, dump->counter, choice->best.missing->name);
 	if (!selector->ev_sel)
 		return error_set(ctx, PMU_E_UNKNOWN, "no event of %s is selected for counter %u",

@@ -1,4 +1,4 @@
-/* An event expression while it is read: what the parts of this room share. */
+/* An event expression while it is read: what the parts of this layer share. */
 #ifndef EVENT_EXPRESSION_H
 #define EVENT_EXPRESSION_H
 

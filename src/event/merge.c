@@ -69,6 +69,10 @@ static int refuse(const struct merge *merge, size_t event, const struct pmu_writ
 
 	pmu_event_print(opponent(merge, event, write), other, sizeof(other));
 	pmu_event_print(selection, name, sizeof(name));
+	if (is_control(write) && selection->event)
+		return error_set(merge->ctx, PMU_E_CONFLICT,
+				 "%s and %s cannot both be on counter %u of %s", other, name,
+				 merge->events[event].counter, selection->box->name);
 	return error_set(merge->ctx, PMU_E_CONFLICT,
 			 "%s and %s need different values of %s, of which %s has one for all its "
 			 "counters (%s); count them in separate runs",

@@ -1,4 +1,4 @@
-/* What would have been valid: collected on the way to a refusal, with a guess at what was meant. */
+/* Collects what would have been valid, for a refusal, with a guess at what was meant. */
 #ifndef EVENT_VALID_H
 #define EVENT_VALID_H
 

@@ -1,5 +1,5 @@
 /*
- * A guest thread: the core it is on, and what of its last accesses decides how the next is told.
+ * A guest thread: its core, and what of its last accesses decides how the next one is fed.
  * Everything here belongs to one thread; nothing shared is written.
  */
 #ifndef FEED_THREAD_H

@@ -1,7 +1,7 @@
 /*
- * What a feed tells a core: blocks of instructions that were executed and the memory they touched.
- * Inline as far as an L1 hit; everything else is out of line. A core is used by the one thread that
- * holds it (machine_core_enter). Addresses are virtual; sizes are bytes, at most 64.
+ * What a feed passes to a core: executed blocks of instructions, and the memory that they touched.
+ * Inline as far as an L1 hit; everything else is out of line. Only the thread that holds a core
+ * uses it (machine_core_enter). Addresses are virtual; sizes are bytes, at most 64.
  */
 #ifndef MACHINE_ACCESS_H
 #define MACHINE_ACCESS_H

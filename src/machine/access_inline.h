@@ -1,7 +1,8 @@
 /*
- * The inline part of machine/access.h: hits on the line of an L1 set that was used last. Nothing
- * changes on such a hit, in the cache's replacement state neither, so one look at the tag suffices.
- * That tag word is shared and the single truth: other cores take lines away by writing to it.
+ * The inline part of machine/access.h: hits on the most recently used line of an L1 set (MRU
+ * filter). Such a hit changes nothing, not even the cache's replacement state, so one look at the
+ * tag suffices. The tag word is shared and authoritative: other cores take lines away by writing to
+ * it.
  */
 #ifndef MACHINE_ACCESS_INLINE_H
 #define MACHINE_ACCESS_INLINE_H

@@ -1,10 +1,10 @@
 /*
  * The emulated machine: sockets, cores with private caches, LLC slices, home agents, memory
- * channels, links. It executes the memory accesses that a feed gives it, keeps time, and announces
- * what happens as signals. It knows no PMU. docs/machine.md says what it does with each access.
+ * channels, links. It executes the memory accesses that a feed gives it, keeps time, and emits
+ * signals. It knows no PMU. docs/machine.md describes what it does with each access.
  *
- * All state lies in one block of memory without pointers, so that it can be shared between
- * processes; struct machine is a process's own view of it.
+ * All state is one block of memory without pointers, so that processes can share it; struct machine
+ * is a process's own view of it.
  *
  * Time is counted in ticks, the largest unit of which core, uncore and DRAM cycles are multiples.
  */

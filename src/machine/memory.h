@@ -1,9 +1,9 @@
 /*
  * A memory channel: read and write pending queues, banks, rows, refresh, one data bus.
  *
- * Time is the channel's own DRAM clock and never runs back: a request that arrives before the
- * latest one seen is taken at that one's time, and what is returned is a duration, so that callers
- * whose clocks are apart stay consistent.
+ * The channel keeps a monotonic DRAM clock. A request stamped earlier than the latest one is
+ * treated as arriving at that one's time. Functions return a duration, so that callers with
+ * different clocks stay consistent.
  */
 #ifndef MACHINE_MEMORY_H
 #define MACHINE_MEMORY_H

@@ -3,22 +3,16 @@
 #include <sched.h>
 #include <time.h>
 
+#include "base/clock.h"
+
 #define MEETING_CYCLES 1000 /* before something shared is taken, so far ahead at most */
 #define MEETING_EVERY  500  /* cycles between looks for that */
 #define YIELDS	       200  /* what a core is behind costs microseconds; after that a nap */
 #define NAP_NS	       50000
 
-static uint64_t host_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 bool pace_wait_on(struct pace_wait *wait)
 {
-	uint64_t now = host_ns();
+	uint64_t now = clock_ns();
 
 	if (!wait->rounds)
 		wait->deadline =

@@ -1,6 +1,6 @@
 /*
- * Cores that run in parallel keep together. Each shows its clock from time to time; who is ahead
- * waits for those that are behind, a bounded time only.
+ * Skew control: cores that run in parallel stay close in time. Each publishes its clock
+ * periodically. A core that is ahead waits for those that are behind, but only for a bounded time.
  */
 #ifndef MACHINE_PACE_H
 #define MACHINE_PACE_H

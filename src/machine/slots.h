@@ -1,6 +1,6 @@
 /*
- * A queue of finite length as slots, each with the time from which it is free again. Whoever enters
- * takes a slot, and writes its departure into it when that is known.
+ * Occupancy reservation: a queue of finite length, as entries that each hold the time at which they
+ * are free again. A request takes an entry, and writes its departure into it when that is known.
  */
 #ifndef MACHINE_SLOTS_H
 #define MACHINE_SLOTS_H

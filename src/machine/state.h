@@ -1,6 +1,6 @@
 /*
- * What the machine is made of: the shared block's structs, which hold no pointers and are valid
- * when zeroed, and the process's view of them. For the sources of this room only.
+ * The structs of the shared block, which hold no pointers and are valid when zeroed, and the
+ * process's view of them. For the sources of this layer only.
  *
  * Lines are physical line numbers over all nodes; cores are numbered over all sockets.
  */

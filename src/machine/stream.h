@@ -1,4 +1,4 @@
-/* Write-combining buffers: non-temporal stores on their way past the caches. Under the lock. */
+/* Write-combining buffers, which gather non-temporal stores. Under the lock. */
 #ifndef MACHINE_STREAM_H
 #define MACHINE_STREAM_H
 

@@ -1,6 +1,7 @@
 /*
- * Tallies: what each core has done since it was told last. Nothing is announced while programs run;
- * who looks at counters has it told first, so that counts are exact between any two looks.
+ * Accumulators: what each core has done since they were last reported. Nothing is emitted while
+ * programs run. Whoever reads counters has them reported first, so counts are exact between any two
+ * reads.
  */
 #ifndef MACHINE_TALLY_H
 #define MACHINE_TALLY_H

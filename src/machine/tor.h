@@ -1,6 +1,6 @@
 /*
- * Where a line lies in the LLC, and the way of a transaction through its slice: ingress queue,
- * table of requests (TOR), tag lookup.
+ * A transaction in its LLC slice: the line's index, the ingress queue, the table of requests (TOR),
+ * the tag lookup.
  */
 #ifndef MACHINE_TOR_H
 #define MACHINE_TOR_H

@@ -1,6 +1,6 @@
 /*
- * What a core waits for: its outstanding misses, against reorder window and fill buffers, and the
- * registers that they determine.
+ * What a core waits for: the MSHR holds its outstanding misses, bounded by reorder window and fill
+ * buffers, and the scoreboard the registers that they determine.
  */
 #ifndef MACHINE_WINDOW_H
 #define MACHINE_WINDOW_H

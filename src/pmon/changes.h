@@ -1,6 +1,6 @@
 /*
- * What a counter knows to come: at which cycles the number of announcements it adds up changes.
- * Near changes lie in a ring with a slot a cycle, summed up; far ones in a heap.
+ * A counter's pending changes: the cycles at which the number of signals that it adds up changes.
+ * Near changes are summed in a ring with an entry a cycle; far ones are in a heap.
  */
 #ifndef PMON_CHANGES_H
 #define PMON_CHANGES_H

@@ -1,8 +1,8 @@
 /*
  * The counters of a core: architectural performance monitoring version 3 (325384). Every core has
- * its registers at the same addresses; what they add up arrives as tallies, which tell how much has
- * happened since the last register access, and not when. So counts are exact at any access, and an
- * overflow is noticed at the first access after it.
+ * its registers at the same addresses. Accumulators give what happened since the last register
+ * access, but not when. So counts are exact at any access, and an overflow is noticed at the first
+ * access after it.
  */
 #ifndef PMON_CORE_H
 #define PMON_CORE_H

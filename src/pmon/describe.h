@@ -1,6 +1,6 @@
 /*
- * What the logic has to know of a box, found once in the catalog: registers by their role, fields
- * by their name. The catalog's own tables stay the truth; this is their compact form.
+ * What the counter logic needs of a box, looked up once in the catalog. The catalog's tables stay
+ * authoritative; this is their compact form.
  */
 #ifndef PMON_DESCRIBE_H
 #define PMON_DESCRIBE_H

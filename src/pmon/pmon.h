@@ -1,26 +1,26 @@
 /*
  * The emulated PMUs: registers and counter logic of every box, exactly as documented, errata
- * decided (docs/errata.md). What they count arrives as signals; they know no machine. What differs
- * between boxes is catalog data and named quirks.
+ * decided (docs/errata.md). Events arrive as signals; the PMUs know no machine. Boxes differ by
+ * catalog data and named quirks.
  *
  * State is one block of memory without pointers; struct pmon is a process's own view of it. Nothing
  * here locks: callers serialise.
  *
- * A cycle is over when the next begins: an access in cycle N sees the cycles before N, and of cycle
- * N those plain counts (no threshold) that were announced already. Increments are not capped at an
+ * A cycle is over when the next begins. An access in cycle N sees the cycles before N, and of cycle
+ * N the plain counts (no threshold) that were emitted already. Increments are not capped at an
  * event's max_increment: the machine decides what can happen at once.
  *
- * Announcements may come out of order. Within 2048 cycles, and as long as no register access of the
- * socket lies between, each counts in its own cycle; one that comes later is taken as happening at
- * the latest cycle that is final, and where entries are only added up, what has passed of it is
- * added then, so that sums stay exact.
+ * Signals may arrive out of order. A signal counts in its own cycle if it is at most 2048 cycles
+ * late and no register access of the socket lies between. A later one is treated as happening at
+ * the latest cycle that is final. Where entries are only added up, the part of it that has passed
+ * is added then, so sums stay exact.
  *
- * A counter knows of the spans announced since its event, unit mask or filters were last changed:
- * of those open at that time it sees nothing. Frozen counters go on listening. Numbers
- * (SIGNAL_LEVEL) are always known.
+ * A counter sees the spans emitted since its event, unit mask or filters last changed, and none
+ * that were open at that time. Frozen counters stay subscribed. Levels (SIGNAL_LEVEL) are always
+ * known.
  *
- * Counters of a core add up tallies, which whoever has them announces before each register access:
- * see core.h.
+ * Counters of a core add up accumulators, which their owner emits before each register access: see
+ * core.h.
  */
 #ifndef PMON_PMON_H
 #define PMON_PMON_H

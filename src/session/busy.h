@@ -1,6 +1,6 @@
 /*
- * Other users of the same counters: those that were there before, whom the session does not disturb
- * unless it is told to, and those that come while it counts.
+ * Other users of the same counters: earlier ones, whom the session disturbs only if forced, and
+ * those who come while it counts.
  */
 #ifndef SESSION_BUSY_H
 #define SESSION_BUSY_H

@@ -83,7 +83,7 @@ static int discover_box(struct pmu_session *session, struct pmu_ctx *ctx, const 
 			unsigned socket)
 {
 	struct identity_field device = identity_device(box);
-	struct identity_field map = identity_find(session->pmu, box->name);
+	struct identity_field map = identity_instances(session->pmu, box);
 	uint32_t all = box->instance_count ? (uint32_t)pmu_mask(box->instance_count - 1, 0) : 0;
 	uint32_t *present = session_present(session, socket, box);
 	uint64_t bits;
@@ -114,7 +114,7 @@ int session_discover_cores(struct pmu_session *session, struct pmu_ctx *ctx,
  */
 static int discover_nodes(struct pmu_session *session, struct pmu_ctx *ctx)
 {
-	struct identity_field where = identity_find(session->pmu, "node_id");
+	struct identity_field where = identity_node(session->pmu);
 	uint64_t all = 0;
 
 	for (unsigned socket = 0; socket < session->sockets; socket++) {

@@ -1,6 +1,7 @@
 /*
- * Gates: where an instance has a global control of its own, with a bit for each of its counters
- * (IA32_PERF_GLOBAL_CTRL), that one starts and stops them; bits of other counters stay as they are.
+ * Global enables: if an instance has a global control with a bit for each of its counters
+ * (IA32_PERF_GLOBAL_CTRL), that control starts and stops them. Bits of other counters stay as they
+ * are.
  */
 #ifndef SESSION_GATE_H
 #define SESSION_GATE_H

@@ -67,6 +67,13 @@ static void append(struct pmu_session *session, struct session_unit *unit, size_
 	*last = row;
 }
 
+uint8_t session_counter_of(const struct session_event *event, unsigned instance)
+{
+	bool shared = event->selection.event && seats_shared(event->selection.box);
+
+	return shared ? event->counters[instance] : event->counter;
+}
+
 static void make_row(struct pmu_session *session, size_t row, unsigned event, unsigned socket,
 		     unsigned instance)
 {
@@ -74,9 +81,7 @@ static void make_row(struct pmu_session *session, size_t row, unsigned event, un
 
 	session->rows[row] = (struct session_row){
 	    .event = event,
-	    .counter = seats_shared(counted->selection.box) && counted->selection.event
-			   ? counted->counters[instance]
-			   : counted->counter,
+	    .counter = session_counter_of(counted, instance),
 	    .next = SESSION_NONE,
 	};
 	session->counts[row] = (struct pmu_count){

@@ -94,7 +94,7 @@ static int check_selection(const struct pmu_session *session, struct pmu_ctx *ct
 {
 	char text[EVENT_TEXT_MAX];
 
-	if (session->state != SESSION_NEW)
+	if (session->state != SESSION_NEW || session->units)
 		return error_set(ctx, PMU_E_STATE,
 				 "events cannot be added to a session that has been started");
 	if (selection->pmu != session->pmu)
@@ -156,19 +156,32 @@ static int begin(struct pmu_session *session, struct pmu_ctx *ctx)
 	return error;
 }
 
+int pmu_session_assign(struct pmu_session *session, struct pmu_ctx *ctx)
+{
+	int error = session->units ? 0 : session_assign(session, ctx);
+
+	return error || session->units ? error : session_lay_out(session, ctx);
+}
+
+int pmu_session_counter(const struct pmu_session *session, unsigned event, unsigned instance)
+{
+	if (event >= session->event_count ||
+	    instance >= session->events[event].selection.box->instance_count)
+		return PMU_E_RANGE;
+	if (!session->units)
+		return PMU_E_STATE;
+	return session_counter_of(&session->events[event], instance);
+}
+
 int pmu_session_start(struct pmu_session *session, struct pmu_ctx *ctx)
 {
-	int error = 0;
+	int error;
 
 	if (session->state == SESSION_RUNNING)
 		return error_set(ctx, PMU_E_STATE, "the session is already counting");
 	if (session->state == SESSION_ENDED)
 		return error_set(ctx, PMU_E_STATE, "the session has ended");
-	if (!session->units) {
-		error = session_assign(session, ctx);
-		if (!error)
-			error = session_lay_out(session, ctx);
-	}
+	error = pmu_session_assign(session, ctx);
 	if (error)
 		return error;
 	bus_begin(session->bus);

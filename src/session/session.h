@@ -105,6 +105,9 @@ int session_discover_cores(struct pmu_session *session, struct pmu_ctx *ctx,
 /** assign.c: gives every counted event a counter. @return 0 or PMU_E_CONFLICT */
 int session_assign(struct pmu_session *session, struct pmu_ctx *ctx);
 
+/** The counter that it was given in an instance. */
+uint8_t session_counter_of(const struct session_event *event, unsigned instance);
+
 /** layout.c: makes units and rows. @return 0 or PMU_E_NOMEM */
 int session_lay_out(struct pmu_session *session, struct pmu_ctx *ctx);
 void session_layout_free(struct pmu_session *session);

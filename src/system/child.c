@@ -278,7 +278,7 @@ static int kept_from_beginning(struct pmu_child *child, struct pmu_ctx *ctx, int
 	close(child->go);
 	wait_for(child);
 	found->exit = 128 + signal;
-	return error_set(ctx, PMU_E_STATE, "%s did not begin: signal %d (%s)", child->name, signal,
+	return error_set(ctx, PMU_E_STATE, "%s did not start: signal %d (%s)", child->name, signal,
 			 strsignal(signal));
 }
 

@@ -117,8 +117,9 @@ static int find_library(char **path, struct pmu_ctx *ctx, const char *given, con
 	if (!*path && !given)
 		*path = find_in(PMULAB_PLUGINS, ".", name);
 	return *path ? 0
-		     : error_set(ctx, PMU_E_IO, "%s is not beside this program; %s may name it",
-				 name, variable);
+		     : error_set(ctx, PMU_E_IO,
+				 "%s is not in this program's folder; set %s to its path", name,
+				 variable);
 }
 
 /* Puts @first and @second (may be NULL) in front of argv, argv[0] replaced by @script. */
@@ -157,7 +158,7 @@ static int take_interpreter(struct pmu_program *program, struct pmu_ctx *ctx, ch
 	interpreter = strtok_r(first_line + 2, " \t", &saved);
 	argument = interpreter ? strtok_r(NULL, "", &saved) : NULL;
 	if (!interpreter)
-		return error_set(ctx, PMU_E_UNSUPPORTED, "%s names no interpreter",
+		return error_set(ctx, PMU_E_UNSUPPORTED, "%s: the first line names no interpreter",
 				 program->program);
 	if (!is_program(interpreter))
 		return error_set(ctx, PMU_E_UNKNOWN, "%s: interpreter %s not found",
@@ -198,9 +199,10 @@ static int check_program(struct pmu_program *program, struct pmu_ctx *ctx, int d
 		return code ? code : check_program(program, ctx, depth + 1);
 	}
 	if (length < (ssize_t)sizeof(head.elf) || memcmp(head.elf.e_ident, ELFMAG, SELFMAG))
-		return error_set(ctx, PMU_E_UNSUPPORTED,
-				 "%s is no ELF program; the machine runs those for x86-64",
-				 program->program);
+		return error_set(
+		    ctx, PMU_E_UNSUPPORTED,
+		    "%s is not an ELF program; the machine runs ELF programs for x86-64",
+		    program->program);
 	if (head.elf.e_ident[EI_CLASS] != ELFCLASS64 || head.elf.e_machine != EM_X86_64)
 		return error_set(
 		    ctx, PMU_E_UNSUPPORTED,
@@ -313,7 +315,7 @@ static int prepare_tool(struct pmu_program *program, struct pmu_ctx *ctx,
 		error = check_guest(ctx, program->guest);
 	if (!error && preload && strchr(preload, ','))
 		error = error_set(ctx, PMU_E_CONFLICT,
-				  "LD_PRELOAD with a comma cannot be handed to a tool");
+				  "a tool cannot get an LD_PRELOAD that holds a comma");
 	if (!error)
 		choose_settings(program, machine);
 	return error;

@@ -197,8 +197,7 @@ static int listen_at(struct pmu_ctx *ctx, const char *name)
 	if (errno == EADDRINUSE) {
 		system_names(names, sizeof(names));
 		error = error_set(ctx, PMU_E_CONFLICT,
-				  "there is a machine of the name \"%s\" already; taken: %s", name,
-				  names);
+				  "a machine named \"%s\" exists already; taken: %s", name, names);
 	} else {
 		error = error_set(ctx, PMU_E_IO, "cannot offer the machine as \"%s\": %s", name,
 				  strerror(errno));
@@ -297,7 +296,7 @@ static int no_answer(struct pmu_ctx *ctx, const char *name)
 {
 	return error_set(ctx, PMU_E_IO,
 			 "machine \"%s\" has not answered for %d s: the process that offers it is "
-			 "stopped, or is no pmulab",
+			 "stopped, or is not pmulab",
 			 name, ANSWER_SECONDS);
 }
 
@@ -308,8 +307,8 @@ static int not_connected(struct pmu_ctx *ctx, const char *name)
 	if (errno == EAGAIN)
 		return no_answer(ctx, name);
 	system_names(names, sizeof(names));
-	return error_set(ctx, PMU_E_UNKNOWN,
-			 "there is no machine of the name \"%s\"; there are: %s", name, names);
+	return error_set(ctx, PMU_E_UNKNOWN, "no machine is named \"%s\"; there are: %s", name,
+			 names);
 }
 
 static int not_let_in(struct pmu_ctx *ctx, const char *name)

@@ -1,7 +1,7 @@
 /*
- * Machines by name, for processes of this computer: a socket without a file ("@pmulab/NAME") hands
- * the descriptor of the machine's block and one more to who asks. The name is gone with its owner,
- * and whoever joined hears of that by the connection's end.
+ * Machines by name, for processes of this computer. A socket without a file ("@pmulab/NAME") gives
+ * the descriptor of the machine's block, and one more, to whoever asks. The name ends with its
+ * owner; those who joined see that by the end of the connection.
  */
 #ifndef SYSTEM_SHARE_H
 #define SYSTEM_SHARE_H

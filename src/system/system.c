@@ -83,11 +83,11 @@ static int check_units(const struct pmon_config *config, struct pmu_ctx *ctx,
 		if (box == BINDING_NO_BOX || units[kind].instance != BINDING_EACH)
 			continue;
 		if (counts[kind] > (unsigned)__builtin_popcount(config->present[box]))
-			return error_set(ctx, PMU_E_UNSUPPORTED,
-					 "machine %s has %u units that box %s counts, and %d "
-					 "instances of it",
-					 desc->name, counts[kind], config->pmu->boxes[box].name,
-					 __builtin_popcount(config->present[box]));
+			return error_set(
+			    ctx, PMU_E_UNSUPPORTED,
+			    "machine %s has %u units for box %s, but %d instances of it",
+			    desc->name, counts[kind], config->pmu->boxes[box].name,
+			    __builtin_popcount(config->present[box]));
 	}
 	return 0;
 }
@@ -103,8 +103,8 @@ static int describe(struct pmon_config *config, struct pmu_ctx *ctx, const struc
 	};
 	if (!config->pmu)
 		return error_set(ctx, PMU_E_UNKNOWN,
-				 "machine %s names PMU %s, which the catalog has not", desc->name,
-				 desc->pmu);
+				 "machine %s names PMU %s, which the catalog does not have",
+				 desc->name, desc->pmu);
 	for (size_t i = 0; i < config->pmu->box_count; i++)
 		config->present[i] = present_instances(desc, &config->pmu->boxes[i]);
 	return check_units(config, ctx, desc);

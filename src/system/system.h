@@ -1,7 +1,7 @@
 /*
- * The emulated computer: a machine and its PMUs, wired together in one shared block of memory. The
- * only place that knows both. The block is an anonymous file: it is passed on by descriptor and
- * gone with its last user, however that one ends.
+ * The emulated computer: a machine and its PMUs in one shared block of memory, and the only place
+ * that knows both. The block is an anonymous file: it is passed on by descriptor, and freed with
+ * its last user, however that one ends.
  */
 #ifndef SYSTEM_SYSTEM_H
 #define SYSTEM_SYSTEM_H

@@ -102,7 +102,7 @@ static const struct {
 	const char *message;
 } refused[] = {
     {"", PMU_E_SYNTAX, "mine.json:1:0: "},
-    {"[]", PMU_E_SYNTAX, "mine.json: is no entry"},
+    {"[]", PMU_E_SYNTAX, "mine.json: not an entry"},
     {"{\"name\": \"a\",\n \"name\": \"b\"}", PMU_E_SYNTAX, "mine.json:2:"},
     {"{}", PMU_E_SYNTAX, "mine.json: name: is missing"},
     {"{\"base\": \"xeon\"}", PMU_E_UNKNOWN, "mine.json: base: names no known description"},
@@ -120,7 +120,7 @@ static const struct {
      "mine.json: cores: 0x100000000 is more than 0xffffffff"},
     {MINE "\"l2\": {\"way\": 8}}", PMU_E_UNKNOWN, "mine.json: l2: unknown key \"way\""},
     {MINE "\"l2\": {\"ways\": null}}", PMU_E_SYNTAX, "mine.json: l2: ways is missing"},
-    {MINE "\"l2\": 8}", PMU_E_SYNTAX, "mine.json: l2: is no entry"},
+    {MINE "\"l2\": 8}", PMU_E_SYNTAX, "mine.json: l2: not an entry"},
     {MINE "\"instances\": {\"cbx\": 1}}", PMU_E_UNKNOWN,
      "mine.json: instances: xeon-e5v4 has no box \"cbx\""},
     {MINE "\"instances\": {\"ha\": 4}}", PMU_E_RANGE, "mine.json: instances: ha: 0x4"},

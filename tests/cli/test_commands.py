@@ -267,6 +267,29 @@ class Refusals(unittest.TestCase):
             self.assertIn(text.lower(), result.stderr.lower())
         self.assertNotIn("Sanitizer", result.stderr)
 
+    def test_encode_several(self):
+        """A counter each, and one value of what they share: opc 28:20, nid 15:0, TOR_OCCUPANCY on
+        counter 0 only (334291-001 tables 2-19, 2-21)."""
+        encoded = pmulab_json("encode", "cbo.TOR_INSERTS.OPCODE:opc=DRd",
+                              "cbo.TOR_OCCUPANCY.NID_ALL:nid=1")
+        self.assertEqual([[(w["address"], w["value"]) for w in e["writes"]] for e in encoded],
+                         [[(0xe06, 0x18200001), (0xe02, 0x400135)],
+                          [(0xe06, 0x18200001), (0xe01, 0x404836)]])
+        self.refused("encode", "cbo.TOR_INSERTS.OPCODE:opc=DRd", "cbo.TOR_INSERTS.OPCODE:opc=RFO",
+                     says=["opc=RFO", "opc=DRd", "values of opc", "Cn_MSR_PMON_BOX_FILTER1"])
+        self.refused("encode", "--counter", "1", "cbo.CLOCKTICKS", "cbo.LLC_VICTIMS.M_STATE",
+                     says=["both", "counter 1"])
+
+    def test_counters_of_the_router(self):
+        """Counter 9 is the second of the ports 5 to 10 (323602-001 table 5-24)."""
+        for counter in ("9", "1"):
+            encoded = pmulab_json("encode", "--pmu", "itanium-9300-uncore", "--counter", counter,
+                                  "rbox5.FLITS_SENT")
+            self.assertEqual([(w["address"], w["value"]) for w in encoded["writes"]],
+                             [(0x7588, 0x80000000), (0x4e98, 0x410000)])
+        self.refused("encode", "--pmu", "itanium-9300-uncore", "--counter", "8",
+                     "rbox0.FLITS_SENT", says=["counter 8"])
+
     def test_names(self):
         self.refused("lst", says=["list"])
         self.refused("stat", "-M", "xeon-e5v4-4d", "--", "true", says=["xeon-e5v4-4c"])
@@ -274,7 +297,7 @@ class Refusals(unittest.TestCase):
         self.refused("encode", "cbo.LLC_LOOKUP.DATA_REED:state=any", says=["DATA_READ"])
         self.refused("list", "--pmu", "xeon-e5v5", says=["xeon-e5v4"])
         self.refused("show", "xeon-e5v5/cbo.LLC_LOOKUP", says=["xeon-e5v4"])
-        self.refused("show", "--pmu", "nehalem", "xeon-e5v4/CAPID4", says=["not of nehalem"])
+        self.refused("show", "--pmu", "nehalem", "xeon-e5v4/CAPID4", says=["not belong to nehalem"])
         self.refused("list", "--format", "xml", says=["json"])
 
     def test_options(self):

@@ -110,7 +110,7 @@ class Memory(Decode):
         self.refused("--hwrec", "pebs", says=["file"])
         self.refused("--hwrec", "pebs", "--kind", "tlb", "0x1", says=["no kinds"])
         self.refused("--hwrec", "pebbs", "0x1", says=["did you mean pebs?"])
-        self.refused("--pmu", "xeon-e5v4", "--hwrec", "pebs", "0x1", says=["no records"])
+        self.refused("--pmu", "xeon-e5v4", "--hwrec", "pebs", "0x1", says=["no hardware records"])
 
 
 class Registers(Decode):
@@ -142,7 +142,7 @@ class Registers(Decode):
         self.refused("--hwrec", "ear-d", "--kind", "cache", *pmd, "pmc40=0x80",
                      says=["PMC40.mode is 1"])
         self.refused("--hwrec", "ear-d", "--kind", "tlb", "pmd32=1", says=["PMD33, PMD36"])
-        self.refused("--hwrec", "ear-d", *pmd, "pmd34=1", says=["PMD34", "no part"])
+        self.refused("--hwrec", "ear-d", *pmd, "pmd34=1", says=["PMD34", "not part"])
         self.refused("--hwrec", "ear-d", *pmd, "pmd32=2", says=["PMD32", "twice"])
         self.refused("--hwrec", "ear-d", "pmd32", says=["value"])
         self.refused("--hwrec", "etb", "pmd38=1", "pmd39=0", "pmd48=1", "pmc42=0x400",

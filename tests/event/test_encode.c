@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -118,6 +119,80 @@ static void test_control_is_not_enabled(void **state)
 	assert_int_equal(pmu_event_control(&selection), 0);
 }
 
+#define MERGED_MAX 2
+
+/* Two events on counters 0 and 1; a refusal says these words. */
+static const struct {
+	const char *texts[MERGED_MAX];
+	struct expected_write writes[5];
+	const char *says[4];
+} merges[] = {
+    /* Different fields of FILTER1: opc 28:20, nid 15:0 */
+    {{"cbo.TOR_OCCUPANCY.OPCODE:opc=DRd", "cbo.LLC_VICTIMS.M_STATE+NID:nid=2"},
+     {{0xe06, 0x18200002}, {0xe01, 0x00400136}, {0xe02, 0x00404137}},
+     {NULL}},
+    /* Different registers, in their order whatever that of the events */
+    {{"cbo.TOR_OCCUPANCY.OPCODE:opc=DRd", "cbo.LLC_LOOKUP.ANY:state=I"},
+     {{0xe05, 0x00020000}, {0xe06, 0x18200000}, {0xe01, 0x00400136}, {0xe02, 0x00401134}},
+     {NULL}},
+    /* Controls that are written twice stay together: table 2-44 */
+    {{"sbo.RING_AD_USED.UP", "sbo.CLOCKTICKS"},
+     {{0x721, 0x31b}, {0x721, 0x40031b}, {0x722, 0}, {0x722, 0x400000}},
+     {NULL}},
+    {{"cbo.TOR_OCCUPANCY.OPCODE:opc=DRd", "cbo.TOR_INSERTS.OPCODE:opc=RFO"},
+     {{0}},
+     {"cbo.TOR_OCCUPANCY.OPCODE:opc=DRd", "cbo.TOR_INSERTS.OPCODE:opc=RFO", "values of opc",
+      "Cn_MSR_PMON_BOX_FILTER1"}},
+    /* What does not name nc must not have it. */
+    {{"cbo.TOR_OCCUPANCY.OPCODE:opc=DRd:nc=1", "cbo.TOR_INSERTS.ALL"},
+     {{0}},
+     {"values of nc", "cbo.TOR_INSERTS.ALL"}},
+};
+
+static void test_merge(void **state)
+{
+	for (size_t i = 0; i < sizeof(merges) / sizeof(merges[0]); i++) {
+		struct pmu_write writes[MERGED_MAX * PMU_EVENT_WRITES];
+		struct pmu_selection selections[MERGED_MAX];
+		struct pmu_placed events[MERGED_MAX];
+		int count;
+
+		for (unsigned e = 0; e < MERGED_MAX; e++) {
+			if (pmu_event_parse(*state, NULL, merges[i].texts[e], &selections[e]))
+				fail_msg("%s", pmu_message(*state));
+			events[e] = (struct pmu_placed){&selections[e], 0, e};
+		}
+		count = pmu_event_merge(*state, events, MERGED_MAX, writes,
+					sizeof(writes) / sizeof(writes[0]));
+		if (merges[i].says[0])
+			assert_int_equal(count, PMU_E_CONFLICT);
+		for (size_t s = 0; s < 4 && merges[i].says[s]; s++)
+			if (!strstr(pmu_message(*state), merges[i].says[s]))
+				fail_msg("\"%s\" is not in: %s", merges[i].says[s],
+					 pmu_message(*state));
+		for (int w = 0; w < count; w++) {
+			assert_int_equal(writes[w].address, merges[i].writes[w].address);
+			assert_int_equal(writes[w].value, merges[i].writes[w].value);
+		}
+		if (count >= 0)
+			assert_int_equal(merges[i].writes[count].address, 0);
+	}
+}
+
+/* One after the other, until there is no room. */
+static void test_merge_is_bounded(void **state)
+{
+	struct pmu_selection selection;
+	struct pmu_placed event = {&selection, 0, 0};
+	struct pmu_write writes[2];
+
+	assert_int_equal(
+	    pmu_event_parse(*state, NULL, "cbo.TOR_OCCUPANCY.OPCODE:opc=DRd", &selection), 0);
+	assert_int_equal(pmu_event_merge(*state, &event, 1, writes, 2), 2);
+	assert_int_equal(pmu_event_merge(*state, &event, 1, writes, 1), PMU_E_RANGE);
+	assert_int_equal(pmu_event_merge(*state, NULL, 0, NULL, 0), 0);
+}
+
 /* Events that only some counters can count (§2.3.4), and instances that are not there. */
 static void test_places(void **state)
 {
@@ -169,8 +244,8 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_by_hand),
-	    cmocka_unit_test(test_control_is_not_enabled),
+	    cmocka_unit_test(test_by_hand), cmocka_unit_test(test_control_is_not_enabled),
+	    cmocka_unit_test(test_merge),   cmocka_unit_test(test_merge_is_bounded),
 	    cmocka_unit_test(test_places),
 	};
 
