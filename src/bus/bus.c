@@ -1,8 +1,8 @@
 #include "bus/bus.h"
 
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 
 #define WRITE_TRIES 3 /* of a write that restores */
@@ -64,12 +64,7 @@ void bus_end(struct pmu_bus *bus)
 
 uint64_t bus_time_ns(struct pmu_bus *bus)
 {
-	struct timespec now;
-
-	if (bus->ops->time_ns)
-		return bus->ops->time_ns(bus);
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	return bus->ops->time_ns ? bus->ops->time_ns(bus) : clock_ns();
 }
 
 uint64_t bus_no_time(struct pmu_bus *bus)
