@@ -3,17 +3,17 @@
 #include <string.h>
 
 #include "bus/emulated.h"
+#include "emul/block.h"
 #include "machine/access.h"
 #include "measure.h"
 #include "pmulab/session.h"
-#include "system/system.h"
 
 #define BASE 0x10000000u
 
 static const struct machine_insn insn = {0};
 
 struct sweep {
-	struct machine_core *core;
+	struct machine_hart *core;
 	uint64_t bytes, stride;
 	size_t count;
 	uint64_t at;
@@ -31,7 +31,7 @@ static void loads(void *arg)
 	}
 }
 
-static void sweeps(struct machine_core *core, const char *how)
+static void sweeps(struct machine_hart *core, const char *how)
 {
 	static const struct {
 		const char *where;
@@ -96,8 +96,8 @@ static void run(bool counting)
 	};
 	struct registers registers = {.op = {.space = PMU_SPACE_MSR, .width = 64, .reg = "CTR0"}};
 	struct pmu_session *session;
-	struct machine_space *space;
-	struct machine_core *core;
+	struct machine_address_space *space;
+	struct machine_hart *core;
 	struct machine *machine;
 	struct pmu_bus *bus;
 	struct pmu_ctx *ctx;
@@ -110,12 +110,12 @@ static void run(bool counting)
 		add(session, ctx, events[i]);
 	if (counting && pmu_session_start(session, ctx))
 		exit(1);
-	machine = system_machine(bus_emulated_system(bus));
-	if (machine_space_new(&space, machine))
+	machine = emul_machine(bus_emulated_emul(bus));
+	if (machine_address_space_new(&space, machine))
 		exit(1);
-	core = machine_core_enter(machine, space, 0);
+	core = machine_hart_enter(machine, space, 0);
 	sweeps(core, counting ? "twelve events" : "nothing counted");
-	machine_core_leave(core);
+	machine_hart_leave(core);
 	if (counting) {
 		const struct pmu_box *box = pmu_find_box(pmu_bus_pmu(bus), "cbo");
 
@@ -125,7 +125,7 @@ static void run(bool counting)
 		    pmu_register_address(box, pmu_box_register(box, PMU_ROLE_COUNTER, 0), 0);
 		measure("read of a counter register", reads, &registers, 1 << 14);
 	}
-	machine_space_free(space);
+	machine_address_space_free(space);
 	pmu_session_free(session);
 	pmu_bus_free(bus);
 	pmu_ctx_free(ctx);

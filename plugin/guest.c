@@ -28,7 +28,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "system/guest.h"
+#include "emul/guest.h"
 
 #define EXPORT	   __attribute__((visibility("default")))
 #define CPUS_MAX   1024

@@ -4,7 +4,7 @@
  *     qemu-x86_64 -plugin libpmulab-qemu.so,fd=N[,began=M] PROGRAM
  *     qemu-x86_64 -plugin libpmulab-qemu.so,began=M TOOL
  *
- * N is the descriptor of the machine's shared block (system/system.h), M that of a byte that is set
+ * N is the descriptor of the machine's shared block (emul/block.h), M that of a byte that is set
  * when the guest executes its first instruction. Without N nothing else is done. A block's
  * instructions are counted when it is entered: one that is left early, by a fault, is not
  * corrected. A guest that forks goes on in a process of its own; the machine places all its pages
@@ -23,11 +23,11 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "emul/began.h"
+#include "emul/block.h"
 #include "feed/arena.h"
 #include "feed/process.h"
 #include "qemu_plugin_api.h"
-#include "system/began.h"
-#include "system/system.h"
 
 #define BLOCK_INSNS_MAX 512 /* TCG_MAX_INSNS of QEMU */
 #define INSN_BYTES_MAX	15
@@ -43,7 +43,7 @@ PLUGIN_EXPORT int qemu_plugin_version = PLUGIN_API;
 /* Callbacks are given nothing of ours but what stands for the block or the instruction. */
 static struct {
 	struct pmu_ctx *ctx;
-	struct system *system;
+	struct emul *emul;
 	struct feed_process process;
 	struct feed_decoder decoder;
 	struct feed_arena blocks; /* of this translation cache; translation is serialised by QEMU */
@@ -165,17 +165,17 @@ static void on_locked(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addres
 	feed_locked(thread_of(vcpu), address, qemu_plugin_mem_is_store(info), access);
 }
 
-static void on_stream(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *access)
+static void on_store_nt(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *access)
 {
 	(void)access;
 	if (qemu_plugin_mem_is_store(info))
-		machine_stream(thread_of(vcpu)->core, address, piece_bytes(info));
+		machine_store_nt(thread_of(vcpu)->core, address, piece_bytes(info));
 }
 
-static void on_stream_wide(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address,
-			   void *access)
+static void on_store_nt_wide(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address,
+			     void *access)
 {
-	feed_stream_wide(thread_of(vcpu), address, wide_piece_bytes(info), access);
+	feed_store_nt_wide(thread_of(vcpu), address, wide_piece_bytes(info), access);
 }
 
 static void on_fast_string(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address,
@@ -192,8 +192,8 @@ static const qemu_plugin_vcpu_mem_cb_t class_callbacks[] = {
     [FEED_UPDATE] = on_update,
     [FEED_MIXED] = on_mixed,
     [FEED_LOCKED] = on_locked,
-    [FEED_STREAM] = on_stream,
-    [FEED_STREAM_WIDE] = on_stream_wide,
+    [FEED_STORE_NT] = on_store_nt,
+    [FEED_STORE_NT_WIDE] = on_store_nt_wide,
     [FEED_FAST_STRING] = on_fast_string,
 };
 
@@ -318,9 +318,9 @@ static bool is_program(int directory, uint64_t path, uint64_t flags)
 
 /* There is no return from an execve that succeeds; after one that fails, a core is entered again.
  */
-static void go_outside(struct feed_thread *thread)
+static void leave_machine(struct feed_thread *thread)
 {
-	machine_count_outside(plugin.process.machine);
+	machine_count_not_emulated(plugin.process.machine);
 	feed_thread_leave(thread);
 }
 
@@ -331,11 +331,11 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
 	switch (number) {
 	case GUEST_EXECVE:
 		if (is_program(AT_FDCWD, a1, 0))
-			go_outside(thread_of(vcpu));
+			leave_machine(thread_of(vcpu));
 		break;
 	case GUEST_EXECVEAT:
 		if (is_program((int)a1, a2, a5))
-			go_outside(thread_of(vcpu));
+			leave_machine(thread_of(vcpu));
 		break;
 	}
 	feed_thread_pause(thread_of(vcpu));
@@ -425,13 +425,13 @@ static void close_own_file(void)
 
 static int attach(int fd)
 {
-	int error = system_attach(&plugin.system, plugin.ctx, fd);
+	int error = emul_attach(&plugin.emul, plugin.ctx, fd);
 
 	if (error)
 		return error;
 	/* The mapping is enough: the guest finds its descriptors as they would be without us. */
 	close(fd);
-	return feed_process_init(&plugin.process, plugin.ctx, system_machine(plugin.system));
+	return feed_process_init(&plugin.process, plugin.ctx, emul_machine(plugin.emul));
 }
 
 static void register_events(qemu_plugin_id_t id)

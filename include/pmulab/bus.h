@@ -53,7 +53,8 @@ int pmu_bus_dry_run_on(struct pmu_bus **bus, struct pmu_ctx *ctx, struct pmu_bus
  * A bus that does what @inner does and writes each access to @file as a line of text. Both stay the
  * caller's and must outlive it. @return 0, PMU_E_NOMEM or PMU_E_IO
  */
-int pmu_bus_recording(struct pmu_bus **bus, struct pmu_ctx *ctx, struct pmu_bus *inner, FILE *file);
+int pmu_bus_register_trace(struct pmu_bus **bus, struct pmu_ctx *ctx, struct pmu_bus *inner,
+			   FILE *file);
 
 /**
  * A bus that answers from a register trace, and fails with PMU_E_IO at the first access that is not
@@ -134,7 +135,7 @@ bool pmu_address_find(const struct pmu_address_map *map, const struct pmu_access
 		      struct pmu_located *located);
 
 /**
- * Begins a register trace, as pmu_bus_recording() writes it.
+ * Begins a register trace, as pmu_bus_register_trace() writes it.
  * @param pmu       name in the catalog
  * @param emulated  an emulated machine's: what it does not model has no count
  * @return 0, PMU_E_IO, PMU_E_RANGE for a name that is too long

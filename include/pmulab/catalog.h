@@ -437,7 +437,7 @@ struct pmu_box {
 	const struct pmu_metric *metrics;
 	size_t metric_count;
 	struct pmu_index metric_index;
-	const struct pmu_record *records; /* see record.h */
+	const struct pmu_hwrec *records; /* see record.h */
 	size_t record_count;
 	const struct pmu_facts *facts;
 	size_t fact_count;

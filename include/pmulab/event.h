@@ -18,7 +18,7 @@
 #define PMULAB_EVENT_H
 
 #include "pmulab/catalog.h"
-#include "pmulab/record.h"
+#include "pmulab/hwrec.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,4 +1,4 @@
-"""Prints records as the constant tables of include/pmulab/record.h."""
+"""Prints records as the constant tables of include/pmulab/hwrec.h."""
 from .c_text import array, c_string
 
 
@@ -34,17 +34,17 @@ class Printer:
         self.tables += 1
         name = f"{self.name}_{self.tables}"
         rows = ",\n\t".join(c_part(self.prefix, p) for p in parts)
-        print(f"static const struct pmu_record_part {name}[] = {{\n\t{rows},\n}};\n")
+        print(f"static const struct pmu_hwrec_part {name}[] = {{\n\t{rows},\n}};\n")
         return name
 
     def conditions(self, conditions):
-        name = self.array("pmu_record_condition", [
+        name = self.array("pmu_hwrec_condition", [
             {"part": c_part(self.prefix, c["part"]), "values": f"{c['values']:#x}"}
             for c in conditions["all"]])
         return f"{{{name}, {conditions['count']}}}"
 
     def kinds(self, kinds):
-        return self.array("pmu_record_kind", [
+        return self.array("pmu_hwrec_kind", [
             {"name": c_string(k["name"]), "desc": c_string(k["desc"]),
              "when": self.conditions(k["when"]), "captured": self.conditions(k["captured"]),
              "youngest": str(bool(k.get("youngest"))).lower(), "empty": str(k["empty"]).lower()}
@@ -57,8 +57,8 @@ class Printer:
         like = next((n for n, r in enumerate(self.box["registers"]) if r["name"] == f.get("like")),
                     None)
         return {"name": c_string(f["name"]), "unit": c_string(f.get("unit", "")),
-                "desc": c_string(f["desc"]), "type": f"PMU_RECORD_{f['type'].upper()}",
-                "of": f"PMU_RECORD_OF_{f['of'].upper()}", "sign": f.get("sign", 0),
+                "desc": c_string(f["desc"]), "type": f"PMU_HWREC_{f['type'].upper()}",
+                "of": f"PMU_HWREC_OF_{f['of'].upper()}", "sign": f.get("sign", 0),
                 "listed": str(bool(f.get("listed"))).lower(), "kinds": f"{f['kind_bits']:#x}",
                 "parts": self.parts(f["parts"]), "part_count": f["part_count"],
                 "when": self.conditions(f["when"]), "least": self.conditions(f["least"]),
@@ -66,7 +66,7 @@ class Printer:
                 "like": c_register(self.prefix, like)}
 
     def fields(self, fields):
-        return self.array("pmu_record_field", [self.field(f) for f in fields])
+        return self.array("pmu_hwrec_field", [self.field(f) for f in fields])
 
     def ring(self, ring):
         if not ring:
@@ -82,7 +82,7 @@ class Printer:
         return "{" + ", ".join(f".{key} = {value}" for key, value in row.items()) + "}"
 
     def notes(self, notes):
-        return self.array("pmu_record_note", [
+        return self.array("pmu_hwrec_note", [
             {"kinds": f"{n['kind_bits']:#x}", "when": self.conditions(n["when"]),
              "desc": c_string(n["desc"])} for n in notes])
 
@@ -99,5 +99,5 @@ def record_row(prefix, box, record):
 
 
 def print_records(prefix, box):
-    return array("pmu_record", f"{prefix}_records",
+    return array("pmu_hwrec", f"{prefix}_records",
                  [record_row(prefix, box, r) for r in box["records"]])

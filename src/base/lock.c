@@ -89,7 +89,7 @@ static void wake_all(struct lock *lock)
  * Once the word is ours: whoever the lock leant to may still be inside, for some microseconds, or
  * for as long as it is stopped. @return whether it has left, or died; else the lock is as it was
  */
-static bool wait_for_leant(struct lock *lock, uint32_t word, uint64_t deadline)
+static bool wait_for_biased(struct lock *lock, uint32_t word, uint64_t deadline)
 {
 	uint64_t begin = clock_ns();
 	uint32_t inside;
@@ -131,10 +131,10 @@ bool lock_acquire_within(struct lock *lock, uint32_t thread, uint64_t ns)
 				return true;
 			continue;
 		}
-		if (word & LOCK_LEANS) {
+		if (word & LOCK_BIASED) {
 			if (!exchange(lock, word, thread | LOCK_WAITED))
 				continue;
-			return wait_for_leant(lock, word, deadline);
+			return wait_for_biased(lock, word, deadline);
 		}
 		if (!(word & LOCK_WAITED)) {
 			if (!exchange(lock, word, word | LOCK_WAITED))
@@ -167,26 +167,26 @@ void lock_release_fully(struct lock *lock)
 		syscall(SYS_futex, &lock->word, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-bool lock_may_lean(void)
+bool lock_may_bias(void)
 {
 	return !syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
 }
 
-void lock_lean(struct lock *lock, uint32_t thread)
+void lock_bias(struct lock *lock, uint32_t thread)
 {
 	if (lock->inside == thread)
 		return;
 	/* Who sleeps must not sleep on: the lock is released by hand, and taken anew. */
-	if (!exchange(lock, thread, thread | LOCK_LEANS))
+	if (!exchange(lock, thread, thread | LOCK_BIASED))
 		return;
 	__atomic_store_n(&lock->inside, thread, __ATOMIC_RELAXED);
 }
 
-void lock_straighten(struct lock *lock, uint32_t thread)
+void lock_revoke(struct lock *lock, uint32_t thread)
 {
 	if (lock->inside != thread)
 		return;
 	/* Fails where somebody has taken it away and waits for us to leave. */
-	if (exchange(lock, thread | LOCK_LEANS, thread))
+	if (exchange(lock, thread | LOCK_BIASED, thread))
 		__atomic_store_n(&lock->inside, 0, __ATOMIC_RELEASE);
 }

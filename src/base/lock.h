@@ -14,12 +14,12 @@
 
 /* All zero: free. */
 struct lock {
-	uint32_t word;	 /* thread id of the owner or of who it leans to, LOCK_WAITED, LOCK_LEANS */
+	uint32_t word; /* thread id of the owner or of who it leans to, LOCK_WAITED, LOCK_BIASED */
 	uint32_t inside; /* thread id of who holds it because it leans to that one */
 };
 
 #define LOCK_WAITED 0x80000000u /* somebody sleeps, or did: releasing must wake */
-#define LOCK_LEANS  0x40000000u
+#define LOCK_BIASED 0x40000000u
 
 /** Thread id of the caller, as the other functions want it. A system call: keep it. */
 uint32_t lock_thread(void);
@@ -28,7 +28,7 @@ uint32_t lock_thread(void);
 bool lock_thread_lives(uint32_t thread);
 
 /** Once in a process: its threads may be leant to. @return whether the system can do that */
-bool lock_may_lean(void);
+bool lock_may_bias(void);
 
 void lock_acquire_fully(struct lock *lock, uint32_t thread);
 void lock_release_fully(struct lock *lock);
@@ -36,27 +36,27 @@ void lock_release_fully(struct lock *lock);
 bool lock_acquire_within(struct lock *lock, uint32_t thread, uint64_t ns);
 
 /** The holder's: the lock leans to it from now on, or no more. It stays taken. */
-void lock_lean(struct lock *lock, uint32_t thread);
-void lock_straighten(struct lock *lock, uint32_t thread);
+void lock_bias(struct lock *lock, uint32_t thread);
+void lock_revoke(struct lock *lock, uint32_t thread);
 
 /** Thread id of the owner or of who it leans to, 0 where it is free. */
 static inline uint32_t lock_owner(const struct lock *lock)
 {
-	return __atomic_load_n(&lock->word, __ATOMIC_RELAXED) & ~(LOCK_WAITED | LOCK_LEANS);
+	return __atomic_load_n(&lock->word, __ATOMIC_RELAXED) & ~(LOCK_WAITED | LOCK_BIASED);
 }
 
-static inline bool lock_leans_to(const struct lock *lock, uint32_t thread)
+static inline bool lock_biased_to(const struct lock *lock, uint32_t thread)
 {
-	return __atomic_load_n(&lock->word, __ATOMIC_RELAXED) == (thread | LOCK_LEANS);
+	return __atomic_load_n(&lock->word, __ATOMIC_RELAXED) == (thread | LOCK_BIASED);
 }
 
 static inline void lock_acquire(struct lock *lock, uint32_t thread)
 {
-	if (lock_leans_to(lock, thread)) {
+	if (lock_biased_to(lock, thread)) {
 		__atomic_store_n(&lock->inside, thread, __ATOMIC_RELAXED);
 		/* Ordered before the next load by the membarrier of who takes it away. */
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
-		if (__builtin_expect(lock_leans_to(lock, thread), 1))
+		if (__builtin_expect(lock_biased_to(lock, thread), 1))
 			return;
 		__atomic_store_n(&lock->inside, 0, __ATOMIC_RELEASE);
 	}

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "bus/map.h"
-#include "bus/recording.h"
+#include "bus/register_trace.h"
 
 struct pmu_address_map {
 	struct bus_map map;
@@ -34,27 +34,27 @@ void pmu_address_map_free(struct pmu_address_map *map)
 bool pmu_address_find(const struct pmu_address_map *map, const struct pmu_access_op *op,
 		      struct pmu_located *located)
 {
-	const struct bus_place *place = bus_map_find_in_core(
+	const struct bus_register_ref *ref = bus_map_find_in_core(
 	    &map->map, op->core, (enum pmu_space)op->space, op->address, op->width);
 
 	/* RDMSR and WRMSR are of 64 bits, also where the register is of 32. */
-	if (!place && op->space == PMU_SPACE_MSR)
-		place = bus_map_find_in_core(&map->map, op->core, PMU_SPACE_MSR, op->address, 32);
-	if (place)
-		*located = (struct pmu_located){place->box, place->reg, place->instance};
-	return place;
+	if (!ref && op->space == PMU_SPACE_MSR)
+		ref = bus_map_find_in_core(&map->map, op->core, PMU_SPACE_MSR, op->address, 32);
+	if (ref)
+		*located = (struct pmu_located){ref->box, ref->reg, ref->instance};
+	return ref;
 }
 
 int pmu_trace_begin(FILE *file, const char *pmu, unsigned sockets, bool emulated)
 {
-	struct recording_header header = {.sockets = sockets, .emulated = emulated};
+	struct register_trace_header header = {.sockets = sockets, .emulated = emulated};
 
 	if (snprintf(header.pmu, sizeof(header.pmu), "%s", pmu) >= (int)sizeof(header.pmu))
 		return PMU_E_RANGE;
-	return recording_put_header(file, &header);
+	return register_trace_put_header(file, &header);
 }
 
 int pmu_trace_access(FILE *file, const struct pmu_access_op *op, bool write, int error)
 {
-	return recording_put_line(file, write, op, error);
+	return register_trace_put_line(file, write, op, error);
 }

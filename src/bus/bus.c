@@ -18,7 +18,7 @@ int bus_init(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_ops *ops
 	bus->ops = ops;
 	bus->pmu = pmu;
 	bus->sockets = sockets;
-	bus->way = "";
+	bus->transport = "";
 	if (bus_map_init(&bus->map, pmu))
 		return error_set(ctx, PMU_E_NOMEM, "out of memory for the registers of %s",
 				 pmu->name);
@@ -47,7 +47,7 @@ const struct pmu_pmu *pmu_bus_pmu(const struct pmu_bus *bus)
 
 const char *pmu_bus_way(const struct pmu_bus *bus)
 {
-	return bus->way;
+	return bus->transport;
 }
 
 void bus_begin(struct pmu_bus *bus)
@@ -78,7 +78,7 @@ int pmu_bus_interrupts(struct pmu_bus *bus, struct pmu_ctx *ctx, unsigned socket
 {
 	if (!bus->ops->interrupts)
 		return error_set(ctx, PMU_E_UNSUPPORTED, "%s does not tell of interrupts",
-				 bus->way ? bus->way : "this bus");
+				 bus->transport ? bus->transport : "this bus");
 	switch (bus->ops->interrupts(bus, socket, core, count)) {
 	case 0:
 		return 0;
@@ -96,15 +96,15 @@ bool pmu_bus_is_emulated(const struct pmu_bus *bus)
 	return bus->emulated;
 }
 
-static int find_place(const struct pmu_bus *bus, struct pmu_ctx *ctx,
-		      const struct pmu_access_op *op, const struct bus_place **place)
+static int find_register(const struct pmu_bus *bus, struct pmu_ctx *ctx,
+			 const struct pmu_access_op *op, const struct bus_register_ref **ref)
 {
 	if (op->socket >= bus->sockets)
 		return error_set(ctx, PMU_E_UNKNOWN,
 				 "%s: there is no socket %u, the last one is %u", op->reg,
 				 op->socket, bus->sockets - 1);
-	*place = bus_map_find_in_core(&bus->map, op->core, op->space, op->address, op->width);
-	if (!*place)
+	*ref = bus_map_find_in_core(&bus->map, op->core, op->space, op->address, op->width);
+	if (!*ref)
 		return error_set(ctx, PMU_E_UNKNOWN,
 				 "%s: the catalog of %s has no register of %u bits at %s 0x%X",
 				 op->reg, bus->pmu->name, op->width,
@@ -114,10 +114,10 @@ static int find_place(const struct pmu_bus *bus, struct pmu_ctx *ctx,
 
 int pmu_bus_read(struct pmu_bus *bus, struct pmu_ctx *ctx, struct pmu_access_op *op)
 {
-	const struct bus_place *place;
-	int error = find_place(bus, ctx, op, &place);
+	const struct bus_register_ref *ref;
+	int error = find_register(bus, ctx, op, &ref);
 
-	return error ? error : bus->ops->read(bus, ctx, place, op);
+	return error ? error : bus->ops->read(bus, ctx, ref, op);
 }
 
 /*
@@ -138,9 +138,9 @@ static const char *never_written(const struct pmu_register *reg)
 	}
 }
 
-bool bus_may_write(const struct bus_place *place)
+bool bus_may_write(const struct bus_register_ref *ref)
 {
-	const struct pmu_register *reg = place->reg;
+	const struct pmu_register *reg = ref->reg;
 
 	return reg->access != PMU_ACCESS_RO && reg->access != PMU_ACCESS_RV &&
 	       reg->role != PMU_ROLE_DISCOVERY && reg->role != PMU_ROLE_FREE_COUNTER &&
@@ -172,17 +172,17 @@ int bus_write_all(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct pmu_acc
 
 int pmu_bus_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct pmu_access_op *op)
 {
-	const struct bus_place *place;
-	int error = find_place(bus, ctx, op, &place);
+	const struct bus_register_ref *ref;
+	int error = find_register(bus, ctx, op, &ref);
 
 	if (error)
 		return error;
-	if (!bus_may_write(place))
-		return error_set(ctx, PMU_E_RIGHTS, "%s of %s%u is %s (%s)", place->reg->name,
-				 place->box->name, place->instance, never_written(place->reg),
-				 place->reg->source);
+	if (!bus_may_write(ref))
+		return error_set(ctx, PMU_E_RIGHTS, "%s of %s%u is %s (%s)", ref->reg->name,
+				 ref->box->name, ref->instance, never_written(ref->reg),
+				 ref->reg->source);
 	if (op->value & ~pmu_mask(op->width - 1u, 0))
 		return error_set(ctx, PMU_E_RANGE, "0x%llX does not fit the %u bits of %s",
-				 (unsigned long long)op->value, op->width, place->reg->name);
-	return bus->ops->write(bus, ctx, place, op);
+				 (unsigned long long)op->value, op->width, ref->reg->name);
+	return bus->ops->write(bus, ctx, ref, op);
 }

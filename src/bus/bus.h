@@ -10,9 +10,9 @@
 
 struct bus_ops {
 	/* 0; PMU_E_UNKNOWN where nothing answers; PMU_E_IO. They set the message. */
-	int (*read)(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_place *place,
+	int (*read)(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_register_ref *ref,
 		    struct pmu_access_op *op);
-	int (*write)(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_place *place,
+	int (*write)(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_register_ref *ref,
 		     const struct pmu_access_op *op);
 	/* Time, from whenever; NULL: CLOCK_MONOTONIC of this computer. */
 	uint64_t (*time_ns)(struct pmu_bus *bus);
@@ -32,8 +32,8 @@ struct pmu_bus {
 	const struct pmu_pmu *pmu;
 	unsigned sockets;
 	bool emulated; /* behind it is an emulated machine: events without a model count nothing */
-	bool forgets;  /* what is written cannot be read back */
-	const char *way; /* how registers are reached, in words */
+	bool write_only;       /* what is written cannot be read back */
+	const char *transport; /* how registers are reached, in words */
 	struct bus_map map;
 };
 
@@ -51,7 +51,7 @@ uint64_t bus_time_ns(struct pmu_bus *bus);
 uint64_t bus_no_time(struct pmu_bus *bus);
 
 /** Whether the catalog lets the register be written. */
-bool bus_may_write(const struct bus_place *place);
+bool bus_may_write(const struct bus_register_ref *ref);
 
 /**
  * Restores: makes each of the writes, again where one fails, and the others even if it stays so.

@@ -87,15 +87,15 @@ static int put_register(const struct pmu_bus *bus, struct pmu_ctx *ctx, const ch
 
 /* One register of one instance; what does not answer is not there in the tree either. */
 static int capture_place(struct pmu_bus *bus, struct pmu_ctx *ctx, const char *folder,
-			 unsigned socket, const struct bus_place *place)
+			 unsigned socket, const struct bus_register_ref *ref)
 {
 	struct pmu_access_op op = {
 	    .socket = socket,
-	    .core = place->box->scope == PMU_SCOPE_CORE ? place->instance : 0,
-	    .space = (uint8_t)(place->key >> 32),
-	    .width = place->reg->width,
-	    .address = (uint32_t)place->key,
-	    .reg = place->reg->name,
+	    .core = ref->box->scope == PMU_SCOPE_CORE ? ref->instance : 0,
+	    .space = (uint8_t)(ref->key >> 32),
+	    .width = ref->reg->width,
+	    .address = (uint32_t)ref->key,
+	    .reg = ref->reg->name,
 	};
 	int error = pmu_bus_read(bus, ctx, &op);
 

@@ -11,8 +11,8 @@ struct dry_run {
 	void *arg;
 };
 
-static int dry_run_read(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_place *place,
-			struct pmu_access_op *op)
+static int dry_run_read(struct pmu_bus *bus, struct pmu_ctx *ctx,
+			const struct bus_register_ref *ref, struct pmu_access_op *op)
 {
 	struct dry_run *dry_run = (struct dry_run *)bus;
 	int error = 0;
@@ -21,19 +21,19 @@ static int dry_run_read(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct b
 	if (dry_run->part)
 		error = pmu_bus_read(dry_run->part, ctx, op);
 	else
-		op->value = identity_of_full_part(bus->pmu, place, op->socket);
-	if (place->reg->role != PMU_ROLE_DISCOVERY)
+		op->value = identity_of_full_part(bus->pmu, ref, op->socket);
+	if (ref->reg->role != PMU_ROLE_DISCOVERY)
 		op->value = 0;
 	return error;
 }
 
-static int dry_run_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_place *place,
-			 const struct pmu_access_op *op)
+static int dry_run_write(struct pmu_bus *bus, struct pmu_ctx *ctx,
+			 const struct bus_register_ref *ref, const struct pmu_access_op *op)
 {
 	struct dry_run *dry_run = (struct dry_run *)bus;
 
 	(void)ctx;
-	(void)place;
+	(void)ref;
 	dry_run->print(dry_run->arg, true, op);
 	return 0;
 }
@@ -58,8 +58,8 @@ int pmu_bus_dry_run(struct pmu_bus **out, struct pmu_ctx *ctx, const struct pmu_
 		free(dry_run);
 		return error;
 	}
-	dry_run->bus.forgets = true;
-	dry_run->bus.way = "nothing: a dry run";
+	dry_run->bus.write_only = true;
+	dry_run->bus.transport = "nothing: a dry run";
 	dry_run->print = print;
 	dry_run->arg = arg;
 	*out = &dry_run->bus;

@@ -4,24 +4,24 @@
 
 #include "base/error.h"
 #include "bus/bus.h"
-#include "system/emul.h"
+#include "emul/emul.h"
 
 struct emulated {
 	struct pmu_bus bus;
-	struct system *system;
+	struct emul *emul;
 	bool owner; /* the computer ends with the bus */
 };
 
-static int no_answer(struct pmu_ctx *ctx, int error, const struct bus_place *place,
+static int no_answer(struct pmu_ctx *ctx, int error, const struct bus_register_ref *ref,
 		     const struct pmu_access_op *op)
 {
 	if (error == PMU_E_BUSY)
 		return error_set(ctx, error,
 				 "%s of %s%u on socket %u: a program on the machine was stopped in "
 				 "the middle of an access; continue or end it",
-				 place->reg->name, place->box->name, place->instance, op->socket);
+				 ref->reg->name, ref->box->name, ref->instance, op->socket);
 	return error_set(ctx, error, "socket %u has no %s%u: %s (0x%X) does not answer", op->socket,
-			 place->box->name, place->instance, place->reg->name, op->address);
+			 ref->box->name, ref->instance, ref->reg->name, op->address);
 }
 
 static struct pmon_access access_of(const struct pmu_access_op *op)
@@ -35,24 +35,24 @@ static struct pmon_access access_of(const struct pmu_access_op *op)
 	};
 }
 
-static int emulated_read(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_place *place,
-			 struct pmu_access_op *op)
+static int emulated_read(struct pmu_bus *bus, struct pmu_ctx *ctx,
+			 const struct bus_register_ref *ref, struct pmu_access_op *op)
 {
 	struct emulated *emulated = (struct emulated *)bus;
 	struct pmon_access access = access_of(op);
-	int error = system_read(emulated->system, &access, &op->value);
+	int error = emul_read(emulated->emul, &access, &op->value);
 
-	return error ? no_answer(ctx, error, place, op) : 0;
+	return error ? no_answer(ctx, error, ref, op) : 0;
 }
 
-static int emulated_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_place *place,
-			  const struct pmu_access_op *op)
+static int emulated_write(struct pmu_bus *bus, struct pmu_ctx *ctx,
+			  const struct bus_register_ref *ref, const struct pmu_access_op *op)
 {
 	struct emulated *emulated = (struct emulated *)bus;
 	struct pmon_access access = access_of(op);
-	int error = system_write(emulated->system, &access, op->value);
+	int error = emul_write(emulated->emul, &access, op->value);
 
-	return error ? no_answer(ctx, error, place, op) : 0;
+	return error ? no_answer(ctx, error, ref, op) : 0;
 }
 
 static void emulated_fini(struct pmu_bus *bus)
@@ -60,12 +60,12 @@ static void emulated_fini(struct pmu_bus *bus)
 	struct emulated *emulated = (struct emulated *)bus;
 
 	if (emulated->owner)
-		system_free(emulated->system);
+		emul_free(emulated->emul);
 }
 
 static uint64_t emulated_time_ns(struct pmu_bus *bus)
 {
-	const struct machine *machine = system_machine(((struct emulated *)bus)->system);
+	const struct machine *machine = emul_machine(((struct emulated *)bus)->emul);
 
 	return (uint64_t)((double)machine_now(machine) * 1e9 /
 			  (double)machine_ticks_per_second(machine));
@@ -73,12 +73,12 @@ static uint64_t emulated_time_ns(struct pmu_bus *bus)
 
 static int emulated_interrupts(struct pmu_bus *bus, unsigned socket, unsigned core, uint64_t *count)
 {
-	struct system *system = ((struct emulated *)bus)->system;
-	const struct pmu_machine *desc = system_desc(system);
+	struct emul *emul = ((struct emulated *)bus)->emul;
+	const struct pmu_machine *desc = emul_desc(emul);
 
 	if (socket >= desc->sockets || core >= desc->cores)
 		return PMU_E_RANGE;
-	*count = system_interrupts(system, socket, core);
+	*count = system_interrupts(emul, socket, core);
 	return *count == UINT64_MAX ? PMU_E_BUSY : 0;
 }
 
@@ -90,9 +90,9 @@ static const struct bus_ops emulated_ops = {
     .fini = emulated_fini,
 };
 
-struct system *bus_emulated_system(struct pmu_bus *bus)
+struct emul *bus_emulated_emul(struct pmu_bus *bus)
 {
-	return bus->ops == &emulated_ops ? ((struct emulated *)bus)->system : NULL;
+	return bus->ops == &emulated_ops ? ((struct emulated *)bus)->emul : NULL;
 }
 
 static int open_bus(struct emulated **out, struct pmu_ctx *ctx, const struct pmu_machine *machine)
@@ -114,7 +114,7 @@ static int open_bus(struct emulated **out, struct pmu_ctx *ctx, const struct pmu
 		return error;
 	}
 	emulated->bus.emulated = true;
-	emulated->bus.way = "the emulated machine";
+	emulated->bus.transport = "the emulated machine";
 	*out = emulated;
 	return 0;
 }
@@ -126,7 +126,7 @@ int pmu_emul_bus(struct pmu_bus **bus, struct pmu_ctx *ctx, struct pmu_emul *emu
 
 	if (error)
 		return error;
-	emulated->system = emul_system(emul);
+	emulated->emul = emul_system(emul);
 	*bus = &emulated->bus;
 	return 0;
 }
@@ -139,7 +139,7 @@ int pmu_bus_emulated(struct pmu_bus **bus, struct pmu_ctx *ctx, const struct pmu
 	if (error)
 		return error;
 	emulated->owner = true;
-	error = system_new(&emulated->system, ctx, machine);
+	error = emul_new(&emulated->emul, ctx, machine);
 	if (error)
 		pmu_bus_free(&emulated->bus);
 	else

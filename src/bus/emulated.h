@@ -2,10 +2,10 @@
 #ifndef BUS_EMULATED_H
 #define BUS_EMULATED_H
 
+#include "emul/block.h"
 #include "pmulab/bus.h"
-#include "system/system.h"
 
 /** @return the computer, which stays the bus's; NULL where there is none behind @bus */
-struct system *bus_emulated_system(struct pmu_bus *bus);
+struct emul *bus_emulated_emul(struct pmu_bus *bus);
 
 #endif

@@ -13,12 +13,12 @@ struct hardware {
 	struct config_space *config;
 };
 
-static int no_way(struct pmu_ctx *ctx, const struct bus_place *place)
+static int no_transport(struct pmu_ctx *ctx, const struct bus_register_ref *ref)
 {
 	return error_set(
 	    ctx, PMU_E_UNSUPPORTED,
 	    "%s of %s%u is out of reach: a program reaches MSRs and PCI registers only",
-	    place->reg->name, place->box->name, place->instance);
+	    ref->reg->name, ref->box->name, ref->instance);
 }
 
 static int find_cpu(const struct hardware *hardware, struct pmu_ctx *ctx,
@@ -31,8 +31,8 @@ static int find_cpu(const struct hardware *hardware, struct pmu_ctx *ctx,
 			 op->socket, op->core);
 }
 
-static int hardware_read(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_place *place,
-			 struct pmu_access_op *op)
+static int hardware_read(struct pmu_bus *bus, struct pmu_ctx *ctx,
+			 const struct bus_register_ref *ref, struct pmu_access_op *op)
 {
 	struct hardware *hardware = (struct hardware *)bus;
 	size_t cpu;
@@ -42,13 +42,13 @@ static int hardware_read(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct 
 		return config_space_read(hardware->config, ctx, op->socket, op->address, op->width,
 					 &op->value);
 	if (op->space != PMU_SPACE_MSR)
-		return no_way(ctx, place);
+		return no_transport(ctx, ref);
 	error = find_cpu(hardware, ctx, op, &cpu);
 	return error ? error : msr_read(hardware->msr, ctx, cpu, op->address, &op->value);
 }
 
-static int hardware_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_place *place,
-			  const struct pmu_access_op *op)
+static int hardware_write(struct pmu_bus *bus, struct pmu_ctx *ctx,
+			  const struct bus_register_ref *ref, const struct pmu_access_op *op)
 {
 	struct hardware *hardware = (struct hardware *)bus;
 	size_t cpu;
@@ -58,7 +58,7 @@ static int hardware_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct
 		return config_space_write(hardware->config, ctx, op->socket, op->address, op->width,
 					  op->value);
 	if (op->space != PMU_SPACE_MSR)
-		return no_way(ctx, place);
+		return no_transport(ctx, ref);
 	error = find_cpu(hardware, ctx, op, &cpu);
 	return error ? error : msr_write(hardware->msr, ctx, cpu, op->address, op->value);
 }
@@ -141,7 +141,7 @@ int pmu_bus_host(struct pmu_bus **out, struct pmu_ctx *ctx, const struct pmu_hos
 		free(hardware);
 		return error;
 	}
-	hardware->bus.way = "/dev/cpu/N/msr and PCI configuration space";
+	hardware->bus.transport = "/dev/cpu/N/msr and PCI configuration space";
 	error = open_spaces(hardware, ctx);
 	if (error)
 		pmu_bus_free(&hardware->bus);

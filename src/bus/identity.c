@@ -122,15 +122,15 @@ static uint64_t all_instances(const struct pmu_box *box)
 	return box->instance_count ? pmu_mask((unsigned)box->instance_count - 1, 0) : 0;
 }
 
-uint64_t identity_of_full_part(const struct pmu_pmu *pmu, const struct bus_place *place,
+uint64_t identity_of_full_part(const struct pmu_pmu *pmu, const struct bus_register_ref *ref,
 			       unsigned socket)
 {
-	const struct pmu_register *reg = place->reg;
+	const struct pmu_register *reg = ref->reg;
 	uint64_t value;
 
 	if (reg->role != PMU_ROLE_DISCOVERY)
 		return 0;
-	value = pmu_register_reset(place->box, reg, place->instance);
+	value = pmu_register_reset(ref->box, reg, ref->instance);
 	for (size_t i = 0; i < reg->field_count; i++) {
 		const struct pmu_field *field = &reg->fields[i];
 		uint64_t mask = pmu_mask(field->hi, field->lo);
@@ -140,7 +140,7 @@ uint64_t identity_of_full_part(const struct pmu_pmu *pmu, const struct bus_place
 		else if (field->role == PMU_FIELD_NODE_ID)
 			value |= mask & (uint64_t)socket << field->lo;
 		else
-			value |= mask & fullest(place->box, field) << field->lo;
+			value |= mask & fullest(ref->box, field) << field->lo;
 	}
 	return value;
 }

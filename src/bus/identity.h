@@ -37,7 +37,7 @@ static inline uint64_t identity_value(const struct pmu_field *field, uint64_t re
 
 /** What a register reads where everything is there that the catalog has, and nothing was written.
  */
-uint64_t identity_of_full_part(const struct pmu_pmu *pmu, const struct bus_place *place,
+uint64_t identity_of_full_part(const struct pmu_pmu *pmu, const struct bus_register_ref *ref,
 			       unsigned socket);
 
 #endif

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "bus/bus.h"
-#include "bus/recording.h"
+#include "bus/register_trace.h"
 
 #define VERSION	      1
 #define BOOT_ID	      "/proc/sys/kernel/random/boot_id"
@@ -84,7 +84,7 @@ int journal_put(FILE *file, const struct journal *journal)
 			    (uintmax_t)journal->inode, journal->root) < 0;
 
 	for (size_t i = 0; i < journal->count && !error; i++)
-		error = recording_put_line(file, true, &journal->writes[i], 0);
+		error = register_trace_put_line(file, true, &journal->writes[i], 0);
 	return error || fprintf(file, "end %zu\n", journal->count) < 0 ? PMU_E_IO : 0;
 }
 
@@ -118,7 +118,7 @@ static int no_journal(struct pmu_ctx *ctx, const struct lines *lines)
 
 static int get_head(struct journal *journal, struct pmu_ctx *ctx, struct lines *lines)
 {
-	char pmu[RECORDING_NAME_MAX], *line = next_line(lines);
+	char pmu[REGISTER_TRACE_NAME_MAX], *line = next_line(lines);
 	uintmax_t device, inode;
 	unsigned version;
 	int length;
@@ -150,19 +150,19 @@ static int get_head(struct journal *journal, struct pmu_ctx *ctx, struct lines *
 static int get_write(struct journal *journal, struct pmu_ctx *ctx, const struct bus_map *map,
 		     const struct lines *lines, const char *text)
 {
-	struct recording_line line;
-	const struct bus_place *place;
+	struct register_trace_line line;
+	const struct bus_register_ref *ref;
 
-	if (recording_get_line(text, &line) || !line.write || line.result)
+	if (register_trace_get_line(text, &line) || !line.write || line.result)
 		return no_journal(ctx, lines);
-	place =
+	ref =
 	    bus_map_find_in_core(map, line.op.core, line.op.space, line.op.address, line.op.width);
-	if (!place || strcmp(place->reg->name, line.name) || !bus_may_write(place) ||
+	if (!ref || strcmp(ref->reg->name, line.name) || !bus_may_write(ref) ||
 	    line.op.value & ~pmu_mask(line.op.width - 1u, 0))
 		return error_set(ctx, PMU_E_UNKNOWN,
 				 "line %u writes to an address that is no writable register of %s",
 				 lines->number, journal->pmu->name);
-	line.op.reg = place->reg->name;
+	line.op.reg = ref->reg->name;
 	journal->writes[journal->count++] = line.op;
 	return 0;
 }

@@ -11,8 +11,8 @@
  *     end 1
  *
  * Owner: process and its start time (proc(5)). Device: of the first CPU's MSR file, as hexadecimal
- * device and inode; an emulated machine's differ from the computer's. Writes: as bus/recording.h
- * has them, in the order in which they are made.
+ * device and inode; an emulated machine's differ from the computer's. Writes: as
+ * bus/register_trace.h has them, in the order in which they are made.
  */
 #ifndef BUS_JOURNAL_H
 #define BUS_JOURNAL_H

@@ -26,7 +26,7 @@ int journal_write(struct journal_file *file, struct pmu_ctx *ctx, const struct j
 int journal_remove(struct journal_file *file);
 /** Lets it go, for another process that has it, or for a later run. */
 void journal_leave(struct journal_file *file);
-/** Leaves it to a later run, which is told that restoring was tried and failed. */
+/** Leaves it to a later run, which is reported that restoring was tried and failed. */
 void journal_fail(struct journal_file *file);
 
 /**

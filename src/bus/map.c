@@ -20,7 +20,7 @@ static uint64_t key_of_register(const struct pmu_box *box, const struct pmu_regi
 
 static int by_key(const void *a, const void *b)
 {
-	const struct bus_place *left = a, *right = b;
+	const struct bus_register_ref *left = a, *right = b;
 
 	return (left->key > right->key) - (left->key < right->key);
 }
@@ -36,17 +36,17 @@ static size_t count_places(const struct pmu_pmu *pmu)
 
 int bus_map_init(struct bus_map *map, const struct pmu_pmu *pmu)
 {
-	struct bus_place *place;
+	struct bus_register_ref *ref;
 
 	map->count = count_places(pmu);
 	map->places = calloc(map->count ? map->count : 1, sizeof(*map->places));
 	if (!map->places)
 		return PMU_E_NOMEM;
-	place = map->places;
+	ref = map->places;
 	for (const struct pmu_box *box = pmu->boxes; box < pmu->boxes + pmu->box_count; box++)
 		for (unsigned i = 0; i < box->instance_count; i++)
 			for (size_t r = 0; r < box->register_count; r++)
-				*place++ = (struct bus_place){
+				*ref++ = (struct bus_register_ref){
 				    .key = key_of_register(box, &box->registers[r], i),
 				    .box = box,
 				    .reg = &box->registers[r],
@@ -64,7 +64,7 @@ void bus_map_fini(struct bus_map *map)
 }
 
 /* The last place at or below @key. */
-static const struct bus_place *place_below(const struct bus_map *map, uint64_t key)
+static const struct bus_register_ref *place_below(const struct bus_map *map, uint64_t key)
 {
 	size_t low = 0, high = map->count;
 
@@ -79,32 +79,33 @@ static const struct bus_place *place_below(const struct bus_map *map, uint64_t k
 	return low ? &map->places[low - 1] : NULL;
 }
 
-static const struct bus_place *find(const struct bus_map *map, unsigned core, enum pmu_space space,
-				    uint32_t address, unsigned width)
+static const struct bus_register_ref *find(const struct bus_map *map, unsigned core,
+					   enum pmu_space space, uint32_t address, unsigned width)
 {
 	uint64_t key = key_of(core, space, address);
-	const struct bus_place *place = place_below(map, key);
+	const struct bus_register_ref *ref = place_below(map, key);
 
-	if (!place)
+	if (!ref)
 		return NULL;
-	if (place->key == key && place->reg->width == width)
-		return place;
-	if (space == PMU_SPACE_PCI && width == 32 && place->reg->width == 64 &&
-	    (place->key == key || place->key + 4 == key))
-		return place;
+	if (ref->key == key && ref->reg->width == width)
+		return ref;
+	if (space == PMU_SPACE_PCI && width == 32 && ref->reg->width == 64 &&
+	    (ref->key == key || ref->key + 4 == key))
+		return ref;
 	return NULL;
 }
 
-const struct bus_place *bus_map_find_in_core(const struct bus_map *map, unsigned core,
-					     enum pmu_space space, uint32_t address, unsigned width)
+const struct bus_register_ref *bus_map_find_in_core(const struct bus_map *map, unsigned core,
+						    enum pmu_space space, uint32_t address,
+						    unsigned width)
 {
-	const struct bus_place *place = find(map, EVERY_CORE, space, address, width);
+	const struct bus_register_ref *ref = find(map, EVERY_CORE, space, address, width);
 
-	return place ? place : find(map, core + 1, space, address, width);
+	return ref ? ref : find(map, core + 1, space, address, width);
 }
 
-const struct bus_place *bus_map_find(const struct bus_map *map, enum pmu_space space,
-				     uint32_t address, unsigned width)
+const struct bus_register_ref *bus_map_find(const struct bus_map *map, enum pmu_space space,
+					    uint32_t address, unsigned width)
 {
 	return bus_map_find_in_core(map, 0, space, address, width);
 }

@@ -5,7 +5,7 @@
 #include "pmulab/catalog.h"
 
 /* One register of one instance. */
-struct bus_place {
+struct bus_register_ref {
 	uint64_t key; /* core, where each has one of its own, space and address */
 	const struct pmu_box *box;
 	const struct pmu_register *reg;
@@ -14,7 +14,7 @@ struct bus_place {
 
 /* All places of a PMU, by rising key. */
 struct bus_map {
-	struct bus_place *places;
+	struct bus_register_ref *places;
 	size_t count;
 };
 
@@ -27,11 +27,11 @@ void bus_map_fini(struct bus_map *map);
  * one half of a 64-bit register (334291-001 §1.6: "32x2"). @core tells apart registers that each
  * core has. NULL where the catalog has none.
  */
-const struct bus_place *bus_map_find_in_core(const struct bus_map *map, unsigned core,
-					     enum pmu_space space, uint32_t address,
-					     unsigned width);
+const struct bus_register_ref *bus_map_find_in_core(const struct bus_map *map, unsigned core,
+						    enum pmu_space space, uint32_t address,
+						    unsigned width);
 /** The same in core 0. */
-const struct bus_place *bus_map_find(const struct bus_map *map, enum pmu_space space,
-				     uint32_t address, unsigned width);
+const struct bus_register_ref *bus_map_find(const struct bus_map *map, enum pmu_space space,
+					    uint32_t address, unsigned width);
 
 #endif

@@ -71,12 +71,12 @@ static const char *path_of(const struct msr *msr, size_t cpu, char path[HOST_PAT
  */
 static int tell_kind(struct file *file)
 {
-	struct statfs system;
+	struct statfs emul;
 	struct stat status;
 
-	if (fstat(file->fd, &status) || fstatfs(file->fd, &system))
+	if (fstat(file->fd, &status) || fstatfs(file->fd, &emul))
 		return -1;
-	file->spacing = S_ISREG(status.st_mode) && system.f_type != FUSE_SUPER_MAGIC ? 8 : 1;
+	file->spacing = S_ISREG(status.st_mode) && emul.f_type != FUSE_SUPER_MAGIC ? 8 : 1;
 	file->device = S_ISCHR(status.st_mode);
 	return 0;
 }

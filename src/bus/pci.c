@@ -142,7 +142,7 @@ static int find_devices(struct config_space *space, struct pmu_ctx *ctx, const s
 	space->proc = !there;
 	if (!there)
 		there = is_there(ctx, host_path(space->host, path, "/proc/bus/pci/devices"));
-	/* A computer without PCI has no such boxes: whoever asks for one is told. */
+	/* A computer without PCI has no such boxes: whoever asks for one is reported. */
 	if (there <= 0)
 		return there;
 	error = list_functions(space, ctx, sysfs, proc);

@@ -37,13 +37,15 @@ struct perf {
 	size_t counter_count;
 };
 
-static uint64_t *value_of(struct perf *perf, const struct bus_place *place, unsigned socket)
+static uint64_t *value_of(struct perf *perf, const struct bus_register_ref *ref, unsigned socket)
 {
-	return &perf->values[socket * perf->bus.map.count + (size_t)(place - perf->bus.map.places)];
+	return &perf->values[socket * perf->bus.map.count + (size_t)(ref - perf->bus.map.places)];
 }
 
-static const struct bus_place *place_of(const struct perf *perf, const struct pmu_box *box,
-					const struct pmu_register *reg, unsigned instance)
+static const struct bus_register_ref *llc_index_of(const struct perf *perf,
+						   const struct pmu_box *box,
+						   const struct pmu_register *reg,
+						   unsigned instance)
 {
 	return bus_map_find(&perf->bus.map, box->space, pmu_register_address(box, reg, instance),
 			    reg->width);
@@ -100,14 +102,14 @@ static int put_filters(struct perf *perf, struct pmu_ctx *ctx, const struct perf
 
 	for (size_t i = 0; i < unit->box->modifier_count && !error; i++) {
 		const struct pmu_modifier *filter = &unit->box->modifiers[i];
-		const struct bus_place *place;
+		const struct bus_register_ref *ref;
 		char format[PERF_NAME_MAX];
 		uint64_t value;
 
 		if (!filter->reg)
 			continue;
-		place = place_of(perf, unit->box, filter->reg, unit->instance);
-		value = *value_of(perf, place, socket) & pmu_mask(filter->hi, filter->lo);
+		ref = llc_index_of(perf, unit->box, filter->reg, unit->instance);
+		value = *value_of(perf, ref, socket) & pmu_mask(filter->hi, filter->lo);
 		snprintf(format, sizeof(format), "filter_%s", filter->name);
 		error = perf_device_put(&unit->device, ctx, attr, format, value >> filter->lo);
 	}
@@ -129,12 +131,12 @@ static int open_counter(struct perf *perf, struct pmu_ctx *ctx, struct kernel_co
 	const struct perf_unit *unit = counter->unit;
 	const struct pmu_register *ctl = control_of(unit->box, counter->counter);
 	uint64_t control =
-	    *value_of(perf, place_of(perf, unit->box, ctl, unit->instance), counter->socket);
+	    *value_of(perf, llc_index_of(perf, unit->box, ctl, unit->instance), counter->socket);
 	struct perf_event_attr attr = {
 	    .type = unit->device.type,
 	    .read_format = PERF_READ_FORMAT,
 	    .disabled = 1,
-	    .pinned = 1, /* no turns with others: a count is whole or an error */
+	    .pinned = 1, /* no owners with others: a count is whole or an error */
 	};
 	int error;
 
@@ -247,33 +249,33 @@ static int unfreeze(struct perf *perf, struct pmu_ctx *ctx, unsigned socket)
 }
 
 /* The box's reset bits: controls and counters to 0 (334291-001 §2.1.2). */
-static int write_box_control(struct perf *perf, struct pmu_ctx *ctx, const struct bus_place *place,
-			     unsigned socket, uint64_t value)
+static int write_box_control(struct perf *perf, struct pmu_ctx *ctx,
+			     const struct bus_register_ref *ref, unsigned socket, uint64_t value)
 {
-	const struct perf_unit *unit = perf_unit_find(&perf->units, place->box, place->instance);
+	const struct perf_unit *unit = perf_unit_find(&perf->units, ref->box, ref->instance);
 	int error = 0;
 
 	for (size_t i = 0; i < perf->counter_count && !error; i++) {
 		struct kernel_counter *counter = &perf->counters[i];
-		const struct pmu_register *ctl = control_of(place->box, counter->counter);
+		const struct pmu_register *ctl = control_of(ref->box, counter->counter);
 
 		if (counter->unit != unit || counter->socket != socket)
 			continue;
-		if (field_value(place->reg, PMU_FIELD_RESET_CONTROLS, value)) {
+		if (field_value(ref->reg, PMU_FIELD_RESET_CONTROLS, value)) {
 			error = close_counter(perf, ctx, counter);
-			*value_of(perf, place_of(perf, place->box, ctl, place->instance), socket) =
+			*value_of(perf, llc_index_of(perf, ref->box, ctl, ref->instance), socket) =
 			    0;
 		}
-		if (field_value(place->reg, PMU_FIELD_RESET_COUNTERS, value) && !error)
+		if (field_value(ref->reg, PMU_FIELD_RESET_COUNTERS, value) && !error)
 			error = write_counter(perf, ctx, counter, 0);
 	}
 	return error;
 }
 
-static int no_kernel_pmu(struct pmu_ctx *ctx, const struct bus_place *place)
+static int no_kernel_pmu(struct pmu_ctx *ctx, const struct bus_register_ref *ref)
 {
 	return error_set(ctx, PMU_E_UNKNOWN, "the kernel has no PMU for %s%u: %s cannot be reached",
-			 place->box->name, place->instance, place->reg->name);
+			 ref->box->name, ref->instance, ref->reg->name);
 }
 
 static bool is_counter(const struct pmu_register *reg)
@@ -282,59 +284,60 @@ static bool is_counter(const struct pmu_register *reg)
 }
 
 static int write_control(struct perf *perf, struct pmu_ctx *ctx, const struct perf_unit *unit,
-			 const struct bus_place *place, const struct pmu_access_op *op)
+			 const struct bus_register_ref *ref, const struct pmu_access_op *op)
 {
-	bool fixed = place->reg->role == PMU_ROLE_FIXED_CTL;
+	bool fixed = ref->reg->role == PMU_ROLE_FIXED_CTL;
 	const struct pmu_register *reg = pmu_box_register(
-	    place->box, fixed ? PMU_ROLE_FIXED_COUNTER : PMU_ROLE_COUNTER, place->reg->index);
+	    ref->box, fixed ? PMU_ROLE_FIXED_COUNTER : PMU_ROLE_COUNTER, ref->reg->index);
 	struct kernel_counter *counter = get_counter(perf, ctx, unit, reg, op->socket);
 
 	if (!counter)
 		return PMU_E_NOMEM;
-	*value_of(perf, place, op->socket) = op->value;
+	*value_of(perf, ref, op->socket) = op->value;
 	return close_counter(perf, ctx, counter);
 }
 
-static int perf_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_place *place,
+static int perf_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_register_ref *ref,
 		      const struct pmu_access_op *op)
 {
 	struct perf *perf = (struct perf *)bus;
-	const struct perf_unit *unit = perf_unit_find(&perf->units, place->box, place->instance);
+	const struct perf_unit *unit = perf_unit_find(&perf->units, ref->box, ref->instance);
 	struct kernel_counter *counter;
 
-	if (place->reg->role == PMU_ROLE_GLOBAL_CTL)
-		return field_value(place->reg, PMU_FIELD_FREEZE, op->value)
+	if (ref->reg->role == PMU_ROLE_GLOBAL_CTL)
+		return field_value(ref->reg, PMU_FIELD_FREEZE, op->value)
 			   ? freeze(perf, ctx, op->socket)
-		       : field_value(place->reg, PMU_FIELD_UNFREEZE, op->value)
+		       : field_value(ref->reg, PMU_FIELD_UNFREEZE, op->value)
 			   ? unfreeze(perf, ctx, op->socket)
 			   : 0;
-	if (place->reg->role == PMU_ROLE_GLOBAL_STATUS || place->reg->role == PMU_ROLE_BOX_STATUS)
+	if (ref->reg->role == PMU_ROLE_GLOBAL_STATUS || ref->reg->role == PMU_ROLE_BOX_STATUS)
 		return 0; /* nothing to clear: the kernel takes overflows */
 	if (!unit)
-		return no_kernel_pmu(ctx, place);
-	switch (place->reg->role) {
+		return no_kernel_pmu(ctx, ref);
+	switch (ref->reg->role) {
 	case PMU_ROLE_COUNTER_CTL:
 	case PMU_ROLE_FIXED_CTL:
-		return write_control(perf, ctx, unit, place, op);
+		return write_control(perf, ctx, unit, ref, op);
 	case PMU_ROLE_COUNTER:
 	case PMU_ROLE_FIXED_COUNTER:
-		counter = get_counter(perf, ctx, unit, place->reg, op->socket);
+		counter = get_counter(perf, ctx, unit, ref->reg, op->socket);
 		return counter ? write_counter(perf, ctx, counter, op->value) : PMU_E_NOMEM;
 	case PMU_ROLE_BOX_CTL:
-		return write_box_control(perf, ctx, place, op->socket, op->value);
+		return write_box_control(perf, ctx, ref, op->socket, op->value);
 	default:
-		*value_of(perf, place, op->socket) = op->value;
+		*value_of(perf, ref, op->socket) = op->value;
 		return 0;
 	}
 }
 
 /* As in a full part, less the boxes that the kernel has not. */
-static uint64_t identity(const struct perf *perf, const struct bus_place *place, unsigned socket)
+static uint64_t identity(const struct perf *perf, const struct bus_register_ref *ref,
+			 unsigned socket)
 {
-	uint64_t value = identity_of_full_part(perf->bus.pmu, place, socket);
+	uint64_t value = identity_of_full_part(perf->bus.pmu, ref, socket);
 
-	for (size_t i = 0; i < place->reg->field_count; i++) {
-		const struct pmu_field *field = &place->reg->fields[i];
+	for (size_t i = 0; i < ref->reg->field_count; i++) {
+		const struct pmu_field *field = &ref->reg->fields[i];
 		const struct pmu_box *box = pmu_find_box(perf->bus.pmu, field->name);
 
 		for (unsigned bit = field->lo; box && bit <= field->hi; bit++)
@@ -345,27 +348,27 @@ static uint64_t identity(const struct perf *perf, const struct bus_place *place,
 }
 
 static int perf_read_register(struct pmu_bus *bus, struct pmu_ctx *ctx,
-			      const struct bus_place *place, struct pmu_access_op *op)
+			      const struct bus_register_ref *ref, struct pmu_access_op *op)
 {
 	struct perf *perf = (struct perf *)bus;
-	const struct perf_unit *unit = perf_unit_find(&perf->units, place->box, place->instance);
+	const struct perf_unit *unit = perf_unit_find(&perf->units, ref->box, ref->instance);
 	struct kernel_counter *counter;
-	bool of_package = place->reg->role == PMU_ROLE_GLOBAL_CTL ||
-			  place->reg->role == PMU_ROLE_GLOBAL_STATUS ||
-			  (place->reg->role == PMU_ROLE_DISCOVERY && !place->box->kernel);
+	bool of_package = ref->reg->role == PMU_ROLE_GLOBAL_CTL ||
+			  ref->reg->role == PMU_ROLE_GLOBAL_STATUS ||
+			  (ref->reg->role == PMU_ROLE_DISCOVERY && !ref->box->kernel);
 
 	op->value = 0;
 	if (!unit && !of_package)
-		return no_kernel_pmu(ctx, place);
-	if (place->reg->role == PMU_ROLE_DISCOVERY) {
-		op->value = identity(perf, place, op->socket);
+		return no_kernel_pmu(ctx, ref);
+	if (ref->reg->role == PMU_ROLE_DISCOVERY) {
+		op->value = identity(perf, ref, op->socket);
 		return 0;
 	}
-	if (!is_counter(place->reg)) {
-		op->value = *value_of(perf, place, op->socket);
+	if (!is_counter(ref->reg)) {
+		op->value = *value_of(perf, ref, op->socket);
 		return 0;
 	}
-	counter = get_counter(perf, ctx, unit, place->reg, op->socket);
+	counter = get_counter(perf, ctx, unit, ref->reg, op->socket);
 	return counter ? read_counter(perf, ctx, counter, &op->value) : PMU_E_NOMEM;
 }
 
@@ -429,7 +432,7 @@ int bus_perf_new(struct pmu_bus **out, struct pmu_ctx *ctx, const struct pmu_pmu
 		free(perf);
 		return error;
 	}
-	perf->bus.way = "perf_event";
+	perf->bus.transport = "perf_event";
 	perf->kernel = *kernel;
 	error = perf_units_init(&perf->units, ctx, pmu, root);
 	if (error)

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "bus/bus.h"
-#include "bus/recording.h"
+#include "bus/register_trace.h"
 
 #define LINE_MAX_BYTES 256
 
@@ -13,7 +13,7 @@ struct replaying {
 	unsigned line_number;
 };
 
-static int get(struct replaying *replaying, struct pmu_ctx *ctx, struct recording_line *line)
+static int get(struct replaying *replaying, struct pmu_ctx *ctx, struct register_trace_line *line)
 {
 	char text[LINE_MAX_BYTES];
 
@@ -21,14 +21,14 @@ static int get(struct replaying *replaying, struct pmu_ctx *ctx, struct recordin
 	if (!fgets(text, sizeof(text), replaying->file))
 		return error_set(ctx, PMU_E_IO, "the register trace ends before line %u",
 				 replaying->line_number);
-	if (recording_get_line(text, line))
+	if (register_trace_get_line(text, line))
 		return error_set(ctx, PMU_E_SYNTAX,
 				 "line %u of the register trace is no access: %s",
 				 replaying->line_number, text);
 	return 0;
 }
 
-static bool same_access(const struct recording_line *line, bool write,
+static bool same_access(const struct register_trace_line *line, bool write,
 			const struct pmu_access_op *op)
 {
 	return line->write == write && line->op.socket == op->socket && line->op.core == op->core &&
@@ -38,7 +38,7 @@ static bool same_access(const struct recording_line *line, bool write,
 
 /* The next line, which has to be this access. */
 static int replay(struct replaying *replaying, struct pmu_ctx *ctx, bool write,
-		  const struct pmu_access_op *op, struct recording_line *line)
+		  const struct pmu_access_op *op, struct register_trace_line *line)
 {
 	int error = get(replaying, ctx, line);
 
@@ -59,25 +59,25 @@ static int replay(struct replaying *replaying, struct pmu_ctx *ctx, bool write,
 	return 0;
 }
 
-static int replaying_read(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_place *place,
-			  struct pmu_access_op *op)
+static int replaying_read(struct pmu_bus *bus, struct pmu_ctx *ctx,
+			  const struct bus_register_ref *ref, struct pmu_access_op *op)
 {
-	struct recording_line line;
+	struct register_trace_line line;
 	int error = replay((struct replaying *)bus, ctx, false, op, &line);
 
-	(void)place;
+	(void)ref;
 	if (error)
 		return error;
 	op->value = line.op.value;
 	return 0;
 }
 
-static int replaying_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_place *place,
-			   const struct pmu_access_op *op)
+static int replaying_write(struct pmu_bus *bus, struct pmu_ctx *ctx,
+			   const struct bus_register_ref *ref, const struct pmu_access_op *op)
 {
-	struct recording_line line;
+	struct register_trace_line line;
 
-	(void)place;
+	(void)ref;
 	return replay((struct replaying *)bus, ctx, true, op, &line);
 }
 
@@ -89,13 +89,13 @@ static const struct bus_ops replaying_ops = {
 
 int pmu_bus_replaying(struct pmu_bus **out, struct pmu_ctx *ctx, FILE *file)
 {
-	struct recording_header header;
+	struct register_trace_header header;
 	char text[LINE_MAX_BYTES];
 	const struct pmu_pmu *pmu;
 	struct replaying *replaying;
 	int error;
 
-	if (!fgets(text, sizeof(text), file) || recording_get_header(text, &header))
+	if (!fgets(text, sizeof(text), file) || register_trace_get_header(text, &header))
 		return error_set(ctx, PMU_E_SYNTAX, "the file is no register trace");
 	pmu = pmu_find_pmu(header.pmu);
 	if (!pmu)
@@ -111,7 +111,7 @@ int pmu_bus_replaying(struct pmu_bus **out, struct pmu_ctx *ctx, FILE *file)
 		return error;
 	}
 	replaying->bus.emulated = header.emulated;
-	replaying->bus.way = "a register trace";
+	replaying->bus.transport = "a register trace";
 	replaying->file = file;
 	replaying->line_number = 1;
 	*out = &replaying->bus;

@@ -3,7 +3,7 @@
 #define CLI_DECODE_H
 
 #include "cli/cli.h"
-#include "pmulab/record.h"
+#include "pmulab/hwrec.h"
 
 /* Registers that were read together. */
 struct dump {

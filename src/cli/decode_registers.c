@@ -20,7 +20,7 @@ struct table *decode_csv_new(void)
 
 /* Registers */
 
-/* Where fields are told, and of which register. */
+/* Where fields are reported, and of which register. */
 struct field_rows {
 	struct table *table;
 	json_t *json;
@@ -132,7 +132,7 @@ static json_t *register_json(const struct cli *cli, const struct dump *dump,
 	return json;
 }
 
-/* Where counters are told for people, and of which register. */
+/* Where counters are reported for people, and of which register. */
 struct counter_lines {
 	const struct cli *cli;
 	const struct pmu_register *reg;
@@ -219,7 +219,7 @@ static void each_record_of_instance(const struct dump *dump, struct record_sourc
 			values[source.count++] = dump->values[i];
 	for (size_t i = 0; i < source.box->record_count; i++) {
 		source.record = &source.box->records[i];
-		if (pmu_record_in_dump(source.record, source.values, source.count))
+		if (pmu_hwrec_in_dump(source.record, source.values, source.count))
 			found(arg, &source);
 	}
 }
@@ -241,7 +241,7 @@ static void each_record(const struct dump *dump, struct pmu_register_value *valu
 	}
 }
 
-/* What is told, and how. */
+/* What is reported, and how. */
 struct report {
 	const struct cli *cli;
 	struct pmu_register_value *values; /* of the dump, as the records understand them */
@@ -260,7 +260,7 @@ static void take_layout(void *arg, const struct record_source *source)
 
 		if (value->box != source->box || value->instance != source->instance)
 			continue;
-		reg = pmu_record_register(source->record, value->reg);
+		reg = pmu_hwrec_register(source->record, value->reg);
 		if (reg)
 			value->reg = reg;
 	}

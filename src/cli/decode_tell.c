@@ -20,19 +20,19 @@ struct telling {
 	unsigned entries;
 };
 
-static int decode(const struct telling *telling, const struct pmu_record_visitor *visitor)
+static int decode(const struct telling *telling, const struct pmu_hwrec_visitor *visitor)
 {
 	const struct record_source *source = telling->source;
 
 	if (source->bytes)
-		return pmu_record_decode_bytes(telling->cli->ctx, source->record, source->bytes,
-					       visitor, (void *)telling);
-	return pmu_record_decode(telling->cli->ctx, source->record, source->kind, source->values,
-				 source->count, visitor, (void *)telling);
+		return pmu_hwrec_decode_bytes(telling->cli->ctx, source->record, source->bytes,
+					      visitor, (void *)telling);
+	return pmu_hwrec_decode(telling->cli->ctx, source->record, source->kind, source->values,
+				source->count, visitor, (void *)telling);
 }
 
 /* The names of the fields that are set, where a value is a register of flags. */
-static void write_flags(const struct pmu_record_value *value, char text[TEXT_MAX])
+static void write_flags(const struct pmu_hwrec_value *value, char text[TEXT_MAX])
 {
 	const struct pmu_register *reg = value->field->like;
 	size_t used = 0;
@@ -48,7 +48,7 @@ static void write_flags(const struct pmu_record_value *value, char text[TEXT_MAX
 }
 
 /* The name of a value; "" for none. */
-static void write_meaning(const struct pmu_record_value *value, char text[TEXT_MAX])
+static void write_meaning(const struct pmu_hwrec_value *value, char text[TEXT_MAX])
 {
 	*text = '\0';
 	if (value->meaning)
@@ -57,13 +57,13 @@ static void write_meaning(const struct pmu_record_value *value, char text[TEXT_M
 		write_flags(value, text);
 }
 
-static bool is_documented(const struct pmu_record_value *value)
+static bool is_documented(const struct pmu_hwrec_value *value)
 {
 	return value->meaning || !value->field->listed;
 }
 
 /* What is valid where a value is not. */
-static void write_valid(const struct pmu_record_field *field, char text[TEXT_MAX])
+static void write_valid(const struct pmu_hwrec_field *field, char text[TEXT_MAX])
 {
 	size_t used = (size_t)snprintf(text, TEXT_MAX, "not documented; documented:");
 
@@ -73,14 +73,14 @@ static void write_valid(const struct pmu_record_field *field, char text[TEXT_MAX
 					 field->mnemonics[i].name);
 }
 
-static void write_value(const struct pmu_record_value *value, char *text, size_t size)
+static void write_value(const struct pmu_hwrec_value *value, char *text, size_t size)
 {
 	switch (value->field->type) {
-	case PMU_RECORD_FLAG:
+	case PMU_HWREC_FLAG:
 		snprintf(text, size, "%s", value->value ? "yes" : "no");
 		break;
-	case PMU_RECORD_ADDRESS:
-	case PMU_RECORD_WORD:
+	case PMU_HWREC_ADDRESS:
+	case PMU_HWREC_WORD:
 		snprintf(text, size, "0x%llX", (unsigned long long)value->value);
 		break;
 	default:
@@ -92,14 +92,14 @@ static void write_value(const struct pmu_record_value *value, char *text, size_t
 
 /* JSON */
 
-static json_t *value_json(const struct pmu_record_value *value)
+static json_t *value_json(const struct pmu_hwrec_value *value)
 {
 	char text[TEXT_MAX];
 
 	switch (value->field->type) {
-	case PMU_RECORD_FLAG:
+	case PMU_HWREC_FLAG:
 		return json_boolean(value->value);
-	case PMU_RECORD_NUMBER:
+	case PMU_HWREC_NUMBER:
 		return cli_json_number(value->value);
 	default:
 		break;
@@ -108,7 +108,7 @@ static json_t *value_json(const struct pmu_record_value *value)
 	return json_string(text);
 }
 
-static void field_json(void *arg, const struct pmu_record_value *value)
+static void field_json(void *arg, const struct pmu_hwrec_value *value)
 {
 	struct telling *telling = arg;
 	char meaning[TEXT_MAX];
@@ -121,7 +121,7 @@ static void field_json(void *arg, const struct pmu_record_value *value)
 					"least", value->least, "documented", is_documented(value)));
 }
 
-static void record_json(void *arg, const struct pmu_record_kind *kind, bool captured)
+static void record_json(void *arg, const struct pmu_hwrec_kind *kind, bool captured)
 {
 	struct telling *telling = arg;
 	const struct record_source *source = telling->source;
@@ -136,7 +136,7 @@ static void record_json(void *arg, const struct pmu_record_kind *kind, bool capt
 		json_object_set_new(telling->record, "offset", cli_json_number(source->offset));
 }
 
-static void entry_json(void *arg, unsigned row, const struct pmu_record_kind *kind)
+static void entry_json(void *arg, unsigned row, const struct pmu_hwrec_kind *kind)
 {
 	struct telling *telling = arg;
 
@@ -156,8 +156,8 @@ static void note_json(void *arg, const char *text)
 
 int tell_json(const struct cli *cli, const struct record_source *source, json_t **json)
 {
-	static const struct pmu_record_visitor visitor = {record_json, entry_json, field_json,
-							  note_json};
+	static const struct pmu_hwrec_visitor visitor = {record_json, entry_json, field_json,
+							 note_json};
 	struct telling telling = {.cli = cli, .source = source};
 	int error = decode(&telling, &visitor);
 
@@ -179,7 +179,7 @@ static void start_fields(struct telling *telling)
 
 static void start_entries(struct telling *telling)
 {
-	const struct pmu_record_ring *ring = &telling->source->record->ring;
+	const struct pmu_hwrec_ring *ring = &telling->source->record->ring;
 	char columns[COLUMNS_MAX + 4] = "rll";
 
 	telling->column_count = 0;
@@ -210,7 +210,7 @@ static void print_table(struct telling *telling)
 	telling->table = NULL;
 }
 
-static void record_text(void *arg, const struct pmu_record_kind *kind, bool captured)
+static void record_text(void *arg, const struct pmu_hwrec_kind *kind, bool captured)
 {
 	struct telling *telling = arg;
 	const struct record_source *source = telling->source;
@@ -239,7 +239,7 @@ static void finish_entry(struct telling *telling)
 	telling->in_entry = false;
 }
 
-static void entry_text(void *arg, unsigned row, const struct pmu_record_kind *kind)
+static void entry_text(void *arg, unsigned row, const struct pmu_hwrec_kind *kind)
 {
 	struct telling *telling = arg;
 
@@ -258,7 +258,7 @@ static void entry_text(void *arg, unsigned row, const struct pmu_record_kind *ki
 	telling->in_entry = true;
 }
 
-static void fill_cell(struct telling *telling, const struct pmu_record_value *value)
+static void fill_cell(struct telling *telling, const struct pmu_hwrec_value *value)
 {
 	for (size_t i = 0; i < telling->column_count; i++) {
 		if (strcmp(telling->columns[i], value->field->name))
@@ -270,10 +270,10 @@ static void fill_cell(struct telling *telling, const struct pmu_record_value *va
 	}
 }
 
-static void field_text(void *arg, const struct pmu_record_value *value)
+static void field_text(void *arg, const struct pmu_hwrec_value *value)
 {
 	struct telling *telling = arg;
-	const struct pmu_record_field *field = value->field;
+	const struct pmu_hwrec_field *field = value->field;
 	char text[TEXT_MAX], meaning[TEXT_MAX];
 	const char *desc = value->meaning ? value->meaning->desc : field->desc;
 
@@ -304,8 +304,8 @@ static void note_text(void *arg, const char *text)
 
 int tell_table(const struct cli *cli, const struct record_source *source)
 {
-	static const struct pmu_record_visitor visitor = {record_text, entry_text, field_text,
-							  note_text};
+	static const struct pmu_hwrec_visitor visitor = {record_text, entry_text, field_text,
+							 note_text};
 	struct telling telling = {.cli = cli, .source = source};
 	int error = decode(&telling, &visitor);
 
@@ -316,7 +316,7 @@ int tell_table(const struct cli *cli, const struct record_source *source)
 
 /* CSV: a row a field */
 
-static void record_csv(void *arg, const struct pmu_record_kind *kind, bool captured)
+static void record_csv(void *arg, const struct pmu_hwrec_kind *kind, bool captured)
 {
 	struct telling *telling = arg;
 
@@ -324,7 +324,7 @@ static void record_csv(void *arg, const struct pmu_record_kind *kind, bool captu
 	telling->kind = !captured ? "nothing" : kind ? kind->name : "";
 }
 
-static void entry_csv(void *arg, unsigned row, const struct pmu_record_kind *kind)
+static void entry_csv(void *arg, unsigned row, const struct pmu_hwrec_kind *kind)
 {
 	struct telling *telling = arg;
 
@@ -332,7 +332,7 @@ static void entry_csv(void *arg, unsigned row, const struct pmu_record_kind *kin
 	telling->kind = kind->name;
 }
 
-static void field_csv(void *arg, const struct pmu_record_value *value)
+static void field_csv(void *arg, const struct pmu_hwrec_value *value)
 {
 	struct telling *telling = arg;
 	const struct record_source *source = telling->source;
@@ -355,7 +355,7 @@ static void field_csv(void *arg, const struct pmu_record_value *value)
 
 int tell_csv(const struct cli *cli, const struct record_source *source, struct table *table)
 {
-	static const struct pmu_record_visitor visitor = {record_csv, entry_csv, field_csv, NULL};
+	static const struct pmu_hwrec_visitor visitor = {record_csv, entry_csv, field_csv, NULL};
 	struct telling telling = {.cli = cli, .source = source, .table = table};
 
 	return decode(&telling, &visitor);

@@ -3,11 +3,11 @@
 #define CLI_DECODE_TELL_H
 
 #include "cli/cli.h"
-#include "pmulab/record.h"
+#include "pmulab/hwrec.h"
 
 /* Where a record is read from: registers, or @bytes at @offset of a file. */
 struct record_source {
-	const struct pmu_record *record;
+	const struct pmu_hwrec *record;
 	const struct pmu_box *box;
 	unsigned instance;
 	const char *kind; /* NULL: what the values say */

@@ -1,6 +1,6 @@
 /*
  * Watches a tool's accesses to the registers of an emulated machine: writes a register trace
- * (bus/recording.h), and notes the events that the tool counts and the machine does not model.
+ * (bus/register_trace.h), and notes the events that the tool counts and the machine does not model.
  */
 #ifndef CLI_EMULATE_WATCH_H
 #define CLI_EMULATE_WATCH_H

@@ -78,13 +78,13 @@ static _Noreturn void guard(struct guardian *guardian, struct pmu_bus *bus,
 			    const struct pmu_access_op *writes, size_t count, int watched)
 {
 	char word = 0;
-	ssize_t told;
+	ssize_t reported;
 
-	while ((told = read(watched, &word, 1)) < 0 && errno == EINTR)
+	while ((reported = read(watched, &word, 1)) < 0 && errno == EINTR)
 		;
-	if (told <= 0 && bus_write_all(bus, NULL, writes, count))
+	if (reported <= 0 && bus_write_all(bus, NULL, writes, count))
 		journal_fail(&guardian->journal);
-	else if (told <= 0)
+	else if (reported <= 0)
 		journal_remove(&guardian->journal);
 	/* What the other process has in its buffers is not this one's to write. */
 	_exit(EXIT_DONE);
@@ -187,7 +187,7 @@ void guardian_end(const struct cli *cli, struct guardian *guardian, bool restore
 	while (write(hold, &done, 1) < 0 && errno == EINTR)
 		;
 	release_faults(guardian);
-	/* Who could not be told sees the end, and restores once more. */
+	/* Who could not be reported sees the end, and restores once more. */
 	close(hold);
 	while (waitpid(guardian->pid, NULL, 0) < 0 && errno == EINTR)
 		;

@@ -377,7 +377,7 @@ int host_measure(const struct cli *cli, struct stat_run *run, char **argv)
 }
 
 /* The session makes no access but to registers of the catalog. */
-static struct pmu_located place_of(const struct stat_run *run, const struct stat_access *access)
+static struct pmu_located llc_index_of(const struct stat_run *run, const struct stat_access *access)
 {
 	struct pmu_located place = {0};
 
@@ -387,7 +387,7 @@ static struct pmu_located place_of(const struct stat_run *run, const struct stat
 
 static json_t *access_json(const struct stat_run *run, const struct stat_access *access)
 {
-	struct pmu_located place = place_of(run, access);
+	struct pmu_located place = llc_index_of(run, access);
 
 	return json_pack("{s:b, s:i, s:i, s:s, s:i, s:s, s:s, s:i, s:i, s:o}", "write",
 			 access->write, "socket", access->op.socket, "core", access->op.core, "box",
@@ -400,7 +400,7 @@ static json_t *access_json(const struct stat_run *run, const struct stat_access 
 static void access_row(const struct stat_run *run, struct table *table,
 		       const struct stat_access *access)
 {
-	struct pmu_located place = place_of(run, access);
+	struct pmu_located place = llc_index_of(run, access);
 	char address[CLI_ADDRESS_MAX];
 
 	table_cell(table, "%s", access->write ? "write" : "read");

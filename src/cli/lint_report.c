@@ -76,7 +76,7 @@ void lint_accessed(void *arg, const struct pmu_access_op *access, bool write, in
 	    .value = access->value,
 	};
 
-	/* What is there and refuses was told by its rule. */
+	/* What is there and refuses was reported by its rule. */
 	if (!write || error != PMU_E_UNKNOWN)
 		return;
 	if (access->space == PMU_SPACE_MSR)

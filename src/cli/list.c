@@ -5,7 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/list.h"
-#include "pmulab/record.h"
+#include "pmulab/hwrec.h"
 
 static void usage(FILE *file)
 {
@@ -208,7 +208,7 @@ static void metrics_table(void *arg, const struct choice *choice, const struct p
 	}
 }
 
-static json_t *kinds_json(const struct pmu_record *record)
+static json_t *kinds_json(const struct pmu_hwrec *record)
 {
 	json_t *array = json_array();
 
@@ -220,7 +220,7 @@ static json_t *kinds_json(const struct pmu_record *record)
 static void records_json(void *arg, const struct choice *choice, const struct pmu_box *box)
 {
 	for (size_t i = 0; i < box->record_count; i++) {
-		const struct pmu_record *record = &box->records[i];
+		const struct pmu_hwrec *record = &box->records[i];
 
 		if (list_chosen(choice, record->name))
 			json_array_append_new(
@@ -235,7 +235,7 @@ static void records_json(void *arg, const struct choice *choice, const struct pm
 static void records_table(void *arg, const struct choice *choice, const struct pmu_box *box)
 {
 	for (size_t i = 0; i < box->record_count; i++) {
-		const struct pmu_record *record = &box->records[i];
+		const struct pmu_hwrec *record = &box->records[i];
 
 		if (!list_chosen(choice, record->name))
 			continue;

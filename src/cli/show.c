@@ -4,7 +4,7 @@
 #include <strings.h>
 
 #include "cli/list.h"
-#include "pmulab/record.h"
+#include "pmulab/hwrec.h"
 
 #define UMASK_TEXT_MAX 24
 #define NAME_LENGTH    128
@@ -224,14 +224,14 @@ static void show_metric(struct show *show, const struct pmu_box *box,
 }
 
 static void show_kinds(const struct show *show, const char *label,
-		       const struct pmu_record_kind *kinds, size_t count)
+		       const struct pmu_hwrec_kind *kinds, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		fprintf(show->cli->out, "  %-12s %-12s %s\n", i ? "" : label, kinds[i].name,
 			kinds[i].desc);
 }
 
-static void show_record_fields(const struct show *show, const struct pmu_record_field *fields,
+static void show_record_fields(const struct show *show, const struct pmu_hwrec_field *fields,
 			       size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -246,12 +246,12 @@ static void show_record_fields(const struct show *show, const struct pmu_record_
 
 /* The registers that it reads, each once. */
 static void show_record_registers(const struct show *show, const struct pmu_box *box,
-				  const struct pmu_record *record)
+				  const struct pmu_hwrec *record)
 {
 	const char *label = "registers";
 
 	for (size_t i = 0; i < box->register_count; i++) {
-		if (pmu_record_register(record, &box->registers[i]) != &box->registers[i])
+		if (pmu_hwrec_register(record, &box->registers[i]) != &box->registers[i])
 			continue;
 		fprintf(show->cli->out, "  %-12s %s\n", label, box->registers[i].name);
 		label = "";
@@ -259,7 +259,7 @@ static void show_record_registers(const struct show *show, const struct pmu_box 
 }
 
 static void show_record(struct show *show, const struct pmu_box *box,
-			const struct pmu_record *record)
+			const struct pmu_hwrec *record)
 {
 	fprintf(show->cli->out, "record %s/%s.%s\n", box->pmu, box->name, record->name);
 	line(show, "is", record->title);
@@ -447,7 +447,7 @@ static void show_in_box(struct show *show, const struct pmu_box *box, const char
 	const struct pmu_event *event = pmu_find_event(box, name);
 	const struct pmu_register *reg = find_register(box, name);
 	const struct pmu_metric *metric = pmu_find_metric(box, name);
-	const struct pmu_record *record = pmu_find_record(box, name);
+	const struct pmu_hwrec *record = pmu_find_hwrec(box, name);
 
 	for (; event; event = pmu_next_event(box, event))
 		SHOW(event, box, event);

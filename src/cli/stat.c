@@ -187,7 +187,7 @@ static int trace_registers(const struct cli *cli, struct stat_run *run)
 	run->trace = open_memstream(&run->trace_text, &run->trace_bytes);
 	if (!run->trace)
 		return cli_error(cli, EXIT_FAILED, "out of memory for a register trace");
-	error = pmu_bus_recording(&tracing, cli->ctx, run->bus, run->trace);
+	error = pmu_bus_register_trace(&tracing, cli->ctx, run->bus, run->trace);
 	if (error)
 		return cli_fail(cli, error);
 	run->traced = run->bus;

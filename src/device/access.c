@@ -6,7 +6,7 @@ int device_read(const struct device_access *device, const struct pmon_access *ac
 	int error;
 
 	device_clock_look(device->clock);
-	error = system_read(device->system, access, value);
+	error = emul_read(device->emul, access, value);
 	if (device->accessed && error != PMU_E_BUSY)
 		device->accessed(device->arg, access, false, error ? 0 : *value, error);
 	return error;
@@ -18,7 +18,7 @@ int device_write(const struct device_access *device, const struct pmon_access *a
 	int error;
 
 	device_clock_look(device->clock);
-	error = system_write(device->system, access, value);
+	error = emul_write(device->emul, access, value);
 	if (error == PMU_E_BUSY)
 		return error; /* it was never made */
 	if (device->accessed)

@@ -3,10 +3,10 @@
 #define DEVICE_ACCESS_H
 
 #include "device/clock.h"
-#include "system/system.h"
+#include "emul/block.h"
 
 struct device_access {
-	struct system *system;
+	struct emul *emul;
 	struct device_clock *clock; /* is looked at before each access; NULL: none */
 	/* Hears of writes that came to nothing, from several threads; NULL: nobody does. */
 	void (*refused)(void *arg, const struct pmon_access *access, uint64_t value, int error);
@@ -16,10 +16,10 @@ struct device_access {
 	void *arg;
 };
 
-/** As system_read(). */
+/** As emul_read(). */
 int device_read(const struct device_access *device, const struct pmon_access *access,
 		uint64_t *value);
-/** As system_write(), and tells of what is refused. */
+/** As emul_write(), and tells of what is refused. */
 int device_write(const struct device_access *device, const struct pmon_access *access,
 		 uint64_t value);
 

@@ -14,7 +14,7 @@
 		      */
 
 struct device_clock {
-	struct system *system;
+	struct emul *emul;
 	pthread_t thread;
 	bool ends;
 	pthread_mutex_t lock; /* of what follows */
@@ -30,7 +30,7 @@ void device_clock_look(struct device_clock *clock)
 	pthread_mutex_lock(&clock->lock);
 	now = clock_ns();
 	passed = now - clock->last;
-	system_pass(clock->system, passed < ASLEEP_NS ? passed : ASLEEP_NS);
+	emul_pass(clock->emul, passed < ASLEEP_NS ? passed : ASLEEP_NS);
 	clock->last = now;
 	pthread_mutex_unlock(&clock->lock);
 }
@@ -46,7 +46,7 @@ static void *follow(void *argument)
 	return NULL;
 }
 
-int device_clock_new(struct device_clock **out, struct pmu_ctx *ctx, struct system *system)
+int device_clock_new(struct device_clock **out, struct pmu_ctx *ctx, struct emul *emul)
 {
 	struct device_clock *clock = calloc(1, sizeof(*clock));
 	sigset_t all, before;
@@ -54,7 +54,7 @@ int device_clock_new(struct device_clock **out, struct pmu_ctx *ctx, struct syst
 
 	if (!clock)
 		return error_set(ctx, PMU_E_NOMEM, "out of memory for a clock");
-	clock->system = system;
+	clock->emul = emul;
 	clock->last = clock_ns();
 	pthread_mutex_init(&clock->lock, NULL);
 	sigfillset(&all);

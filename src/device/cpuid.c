@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "device/topology.h"
+#include "emul/block.h"
 #include "pmulab/catalog.h"
-#include "system/system.h"
 
 #define ANSWER_BYTES sizeof(struct cpuid)
 #define EXTENDED     0x80000000

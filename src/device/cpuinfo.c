@@ -3,8 +3,8 @@
 
 #include "device/cpuid.h"
 #include "device/topology.h"
+#include "emul/block.h"
 #include "pmulab/catalog.h"
-#include "system/system.h"
 
 static void print_cpu(FILE *file, const struct pmu_machine *machine, unsigned cpu)
 {

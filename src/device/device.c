@@ -7,8 +7,8 @@
 #include "base/option.h"
 #include "device/namespace.h"
 #include "device/server.h"
-#include "system/emul.h"
-#include "system/program.h"
+#include "emul/emul.h"
+#include "emul/program.h"
 
 struct pmu_device {
 	struct pmu_device_options options;
@@ -120,7 +120,7 @@ void pmu_device_free(struct pmu_device *device)
 
 int pmu_device_enter(struct pmu_emul *emul, struct pmu_ctx *ctx)
 {
-	const struct system_share *share = emul_share(emul);
+	const struct emul_share *share = emul_share(emul);
 
 	if (!share)
 		return error_set(ctx, PMU_E_STATE, "the machine was not joined by a name");

@@ -162,7 +162,7 @@ static void serve_read(fuse_req_t request, fuse_ino_t inode, size_t size, off_t 
 		break;
 	case DEVICE_CPUID:
 		reply_read(request, buffer,
-			   device_cpuid_read(system_desc(contents->access->system), node->number,
+			   device_cpuid_read(emul_desc(contents->access->emul), node->number,
 					     buffer, size, offset));
 		break;
 	case DEVICE_CONFIG:

@@ -7,7 +7,7 @@
 
 static struct pmon_access access_of(const struct device_access *device, unsigned cpu, off_t offset)
 {
-	const unsigned cores = system_desc(device->system)->cores;
+	const unsigned cores = emul_desc(device->emul)->cores;
 
 	return (struct pmon_access){
 	    .socket = cpu / cores,
@@ -54,7 +54,7 @@ ssize_t device_msr_read(const struct device_access *device, unsigned cpu, void *
 		uint64_t value;
 		int error = 0;
 
-		if (!read_described(system_desc(device->system), access.address, &value))
+		if (!read_described(emul_desc(device->emul), access.address, &value))
 			error = device_read(device, &access, &value);
 		if (error)
 			return failed(done, error);

@@ -100,7 +100,7 @@ static uint16_t read_device_id(const struct device_access *device,
 	};
 	uint64_t value;
 
-	return system_read(device->system, &access, &value) ? 0 : (uint16_t)(value >> 16);
+	return emul_read(device->emul, &access, &value) ? 0 : (uint16_t)(value >> 16);
 }
 
 static uint32_t class_of(const struct slot *slot)
@@ -113,7 +113,7 @@ static uint32_t class_of(const struct slot *slot)
 int device_pci_init(struct pci_functions *functions, struct pmu_ctx *ctx,
 		    const struct device_access *device)
 {
-	const struct pmu_machine *machine = system_desc(device->system);
+	const struct pmu_machine *machine = emul_desc(device->emul);
 	const struct pmu_pmu *pmu = pmu_find_pmu(machine->pmu);
 	struct slot slots[SLOTS] = {0};
 
@@ -200,7 +200,7 @@ static int read_dword(const struct device_access *device, const struct pci_funct
 
 	if (error == PMU_E_BUSY)
 		return error;
-	*dword = error ? rest_of(system_desc(device->system), function, offset) : (uint32_t)value;
+	*dword = error ? rest_of(emul_desc(device->emul), function, offset) : (uint32_t)value;
 	return 0;
 }
 
@@ -244,7 +244,7 @@ static int merge(const struct device_access *device, const struct pmon_access *a
 	const uint32_t written = (bytes == 4 ? UINT32_MAX : (1u << bytes * 8) - 1) << shift;
 	uint64_t held = 0;
 
-	if (bytes < 4 && system_read(device->system, access, &held) == PMU_E_BUSY)
+	if (bytes < 4 && emul_read(device->emul, access, &held) == PMU_E_BUSY)
 		return PMU_E_BUSY;
 	*value = (*value << shift & written) | ((uint32_t)held & ~written);
 	return 0;

@@ -14,7 +14,7 @@
 #include "device/serving.h"
 
 struct device_server {
-	struct system *system;
+	struct emul *emul;
 	int end;       /* of the channel to the serving process */
 	int namespace; /* the one that this process is in; -1: none yet */
 	pid_t pid;     /* of the serving process; 0: none */
@@ -76,7 +76,7 @@ static int start(struct device_server *server, struct pmu_ctx *ctx,
 	server->pid = fork();
 	if (server->pid == 0) {
 		close(ends[0]);
-		serving_run(server->system, options, ends[1], fuse);
+		serving_run(server->emul, options, ends[1], fuse);
 	}
 	error = errno;
 	sigprocmask(SIG_SETMASK, &before, NULL);
@@ -117,7 +117,7 @@ int device_server_new(struct device_server **out, struct pmu_ctx *ctx,
 	if (!server)
 		return error_set(ctx, PMU_E_NOMEM, "out of memory for device files");
 	server->end = server->namespace = -1;
-	error = system_new(&server->system, ctx, options->machine);
+	error = emul_new(&server->emul, ctx, options->machine);
 	if (error)
 		goto fail;
 	fuse = error = namespace_open_fuse(ctx);
@@ -157,7 +157,7 @@ void device_server_free(struct device_server *server)
 {
 	if (!server)
 		return;
-	/* Where it was not told to finish, it sees that nobody is there, and ends the rest. */
+	/* Where it was not reported to finish, it sees that nobody is there, and ends the rest. */
 	if (server->end >= 0)
 		close(server->end);
 	while (server->pid && waitpid(server->pid, NULL, 0) < 0 && errno == EINTR)
@@ -165,11 +165,11 @@ void device_server_free(struct device_server *server)
 	namespace_kill(server->namespace);
 	if (server->namespace >= 0)
 		close(server->namespace);
-	system_free(server->system);
+	emul_free(server->emul);
 	free(server);
 }
 
-struct system *device_server_system(struct device_server *server)
+struct emul *device_server_system(struct device_server *server)
 {
-	return server->system;
+	return server->emul;
 }

@@ -11,7 +11,7 @@
 #include "device/files.h"
 #include "device/namespace.h"
 #include "device/topology.h"
-#include "system/share.h"
+#include "emul/share.h"
 
 struct serving {
 	const struct device_options *options;
@@ -20,7 +20,7 @@ struct serving {
 	struct pci_functions functions;
 	struct device_tree tree;
 	struct device_files *files;
-	struct system_offer *offer;
+	struct emul_offer *offer;
 	int end, namespace;
 };
 
@@ -40,7 +40,7 @@ static int make_files(struct serving *serving)
 	device_pci_add_files(tree, &serving->functions, machine);
 	cpuinfo_add_files(tree, machine);
 	topology_add_files(tree, machine);
-	/* Tools turn the watchdog off; the computer's own is none of theirs. */
+	/* Tools owner the watchdog off; the computer's own is none of theirs. */
 	tree_number(tree, 0, "proc/sys/kernel/nmi_watchdog");
 	return tree->incomplete
 		   ? error_set(serving->ctx, PMU_E_NOMEM, "out of memory for device files")
@@ -64,13 +64,13 @@ static int begin(struct serving *serving, int fuse)
 
 	if (!error && options->wall_clock)
 		error =
-		    device_clock_new(&serving->access.clock, serving->ctx, serving->access.system);
+		    device_clock_new(&serving->access.clock, serving->ctx, serving->access.emul);
 	if (error) {
 		close(fuse);
 		return error;
 	}
 	if (options->violated)
-		pmon_strict(system_pmon(serving->access.system), options->violated, options->arg);
+		pmon_strict(emul_pmon(serving->access.emul), options->violated, options->arg);
 	return device_files_new(&serving->files, serving->ctx, &contents, fuse);
 }
 
@@ -80,14 +80,14 @@ static int offer(struct serving *serving)
 		return error_set(serving->ctx, PMU_E_IO, "no descriptor for the mount namespace");
 	if (!serving->options->name)
 		return 0;
-	return system_offer(&serving->offer, serving->ctx, serving->options->name,
-			    system_fd(serving->access.system), serving->namespace);
+	return emul_offer(&serving->offer, serving->ctx, serving->options->name,
+			  emul_fd(serving->access.emul), serving->namespace);
 }
 
 /* Who joined learns it first, and ends what it runs; the rest does not outlive the machine. */
 static void clear(struct serving *serving)
 {
-	system_withdraw(serving->offer);
+	emul_withdraw(serving->offer);
 	serving->offer = NULL;
 	namespace_kill(serving->namespace);
 }
@@ -99,7 +99,7 @@ static void end(struct serving *serving)
 	device_clock_free(serving->access.clock);
 	tree_fini(&serving->tree);
 	device_pci_fini(&serving->functions);
-	system_free(serving->access.system);
+	emul_free(serving->access.emul);
 	if (serving->namespace >= 0)
 		close(serving->namespace);
 }
@@ -139,12 +139,12 @@ static _Noreturn void abandon(struct serving *serving)
 	_exit(EXIT_FAILURE);
 }
 
-_Noreturn void serving_run(struct system *system, const struct device_options *options, int end,
+_Noreturn void serving_run(struct emul *emul, const struct device_options *options, int end,
 			   int fuse)
 {
 	struct serving serving = {
 	    .options = options,
-	    .access = {.system = system,
+	    .access = {.emul = emul,
 		       .refused = options->refused,
 		       .accessed = options->accessed,
 		       .arg = options->arg},

@@ -12,11 +12,11 @@ enum serving_kind {
 };
 
 /**
- * Serves until it is told to finish, or until the other end is closed.
+ * Serves until it is reported to finish, or until the other end is closed.
  * @param end   of the channel
  * @param fuse  open /dev/fuse; the function's
  */
-_Noreturn void serving_run(struct system *system, const struct device_options *options, int end,
+_Noreturn void serving_run(struct emul *emul, const struct device_options *options, int end,
 			   int fuse);
 
 #endif

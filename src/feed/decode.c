@@ -184,7 +184,7 @@ static enum feed_class classify(const ZydisDecodedInstruction *instruction,
 	bool wide = memory->size > 8 * PIECE_BYTES;
 
 	if (is_non_temporal(instruction->mnemonic))
-		return wide && !scattered ? FEED_STREAM_WIDE : FEED_STREAM;
+		return wide && !scattered ? FEED_STORE_NT_WIDE : FEED_STORE_NT;
 	if (is_locked(instruction))
 		return FEED_LOCKED;
 	if (is_repeated(instruction) && is_fast_string(instruction->mnemonic))

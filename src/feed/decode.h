@@ -14,8 +14,8 @@
 #include "machine/access.h"
 
 /*
- * How the accesses of an instruction are to be told. The emulator reports an access in pieces of at
- * most 8 bytes, and a locked read-modify-write as a load and a store or as one store.
+ * How the accesses of an instruction are to be reported. The emulator reports an access in pieces
+ * of at most 8 bytes, and a locked read-modify-write as a load and a store or as one store.
  */
 enum feed_class {
 	FEED_NONE, /* none, or none that is reported: prefetches, cache control, wide nops */
@@ -24,12 +24,12 @@ enum feed_class {
 	FEED_LOAD_WIDE, /* one operand of a known size above 8 bytes, reported from its low end up
 			 */
 	FEED_STORE_WIDE,
-	FEED_UPDATE,	  /* loads and stores of one known size: asked for the direction */
-	FEED_MIXED,	  /* each report is an access of its own: asked for direction and size */
-	FEED_LOCKED,	  /* told once, at the store */
-	FEED_STREAM,	  /* non-temporal store, each report told */
-	FEED_STREAM_WIDE, /* non-temporal store of one operand of a known size above 8 bytes */
-	FEED_FAST_STRING, /* rep movs, rep stos: FEED_STRING_BYTES at a time */
+	FEED_UPDATE,	    /* loads and stores of one known size: asked for the direction */
+	FEED_MIXED,	    /* each report is an access of its own: asked for direction and size */
+	FEED_LOCKED,	    /* reported once, at the store */
+	FEED_STORE_NT,	    /* non-temporal store, each report reported */
+	FEED_STORE_NT_WIDE, /* non-temporal store of one operand of a known size above 8 bytes */
+	FEED_FAST_STRING,   /* rep movs, rep stos: FEED_STRING_BYTES at a time */
 };
 
 /* Microcode moves rep movs and rep stos in pieces of this size where they do not overlap. */

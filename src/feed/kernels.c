@@ -12,7 +12,7 @@ static const struct machine_insn independent;
 /* mov rax, [rax] */
 static const struct machine_insn dependent = {.address_registers = 1, .loads_registers = 1};
 
-static void run_load(struct machine_core *core, const struct machine_block *block,
+static void run_load(struct machine_hart *core, const struct machine_block *block,
 		     const struct feed_arrays *arrays)
 {
 	for (uint64_t i = 0; i < arrays->bytes; i += ELEMENT) {
@@ -21,7 +21,7 @@ static void run_load(struct machine_core *core, const struct machine_block *bloc
 	}
 }
 
-static void run_store(struct machine_core *core, const struct machine_block *block,
+static void run_store(struct machine_hart *core, const struct machine_block *block,
 		      const struct feed_arrays *arrays)
 {
 	for (uint64_t i = 0; i < arrays->bytes; i += ELEMENT) {
@@ -30,16 +30,16 @@ static void run_store(struct machine_core *core, const struct machine_block *blo
 	}
 }
 
-static void run_stream(struct machine_core *core, const struct machine_block *block,
+static void run_stream(struct machine_hart *core, const struct machine_block *block,
 		       const struct feed_arrays *arrays)
 {
 	for (uint64_t i = 0; i < arrays->bytes; i += ELEMENT) {
 		machine_run(core, block);
-		machine_stream(core, arrays->address + i, ELEMENT);
+		machine_store_nt(core, arrays->address + i, ELEMENT);
 	}
 }
 
-static void run_copy(struct machine_core *core, const struct machine_block *block,
+static void run_copy(struct machine_hart *core, const struct machine_block *block,
 		     const struct feed_arrays *arrays)
 {
 	uint64_t to = arrays->address + arrays->bytes;
@@ -51,7 +51,7 @@ static void run_copy(struct machine_core *core, const struct machine_block *bloc
 	}
 }
 
-static void run_update(struct machine_core *core, const struct machine_block *block,
+static void run_update(struct machine_hart *core, const struct machine_block *block,
 		       const struct feed_arrays *arrays)
 {
 	for (uint64_t i = 0; i < arrays->bytes; i += ELEMENT) {
@@ -61,7 +61,7 @@ static void run_update(struct machine_core *core, const struct machine_block *bl
 	}
 }
 
-static void run_triad(struct machine_core *core, const struct machine_block *block,
+static void run_triad(struct machine_hart *core, const struct machine_block *block,
 		      const struct feed_arrays *arrays)
 {
 	uint64_t b = arrays->address, c = b + arrays->bytes, a = c + arrays->bytes;
@@ -75,7 +75,7 @@ static void run_triad(struct machine_core *core, const struct machine_block *blo
 }
 
 /* A linear congruence of full period (Hull and Dobell) visits every line once, in disorder. */
-static void run_chase(struct machine_core *core, const struct machine_block *block,
+static void run_chase(struct machine_hart *core, const struct machine_block *block,
 		      const struct feed_arrays *arrays)
 {
 	uint64_t lines = arrays->bytes / LINE, line = 0;
@@ -87,7 +87,7 @@ static void run_chase(struct machine_core *core, const struct machine_block *blo
 	}
 }
 
-static void run_stride(struct machine_core *core, const struct machine_block *block,
+static void run_stride(struct machine_hart *core, const struct machine_block *block,
 		       const struct feed_arrays *arrays)
 {
 	for (uint64_t i = 0; i < arrays->bytes; i += arrays->stride) {
@@ -131,7 +131,7 @@ uint64_t feed_kernel_steps(const struct feed_kernel *kernel, const struct feed_a
 }
 
 void feed_kernel_run(const struct feed_kernel *kernel, const struct machine *machine,
-		     struct machine_core *core, const struct feed_arrays *arrays)
+		     struct machine_hart *core, const struct feed_arrays *arrays)
 {
 	struct machine_block block;
 

@@ -23,7 +23,7 @@ struct feed_kernel {
 	uint8_t arrays;
 	uint8_t instructions, loads, stores, streams; /* a step */
 	uint8_t step_bytes;			      /* of each array; 0: the stride */
-	void (*run)(struct machine_core *core, const struct machine_block *block,
+	void (*run)(struct machine_hart *core, const struct machine_block *block,
 		    const struct feed_arrays *arrays);
 };
 
@@ -35,6 +35,6 @@ const struct feed_kernel *feed_kernel_find(const char *name);
 uint64_t feed_kernel_steps(const struct feed_kernel *kernel, const struct feed_arrays *arrays);
 /** One pass over the arrays. */
 void feed_kernel_run(const struct feed_kernel *kernel, const struct machine *machine,
-		     struct machine_core *core, const struct feed_arrays *arrays);
+		     struct machine_hart *core, const struct feed_arrays *arrays);
 
 #endif

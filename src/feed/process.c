@@ -14,7 +14,7 @@ int feed_process_init(struct feed_process *process, struct pmu_ctx *ctx, struct 
 	if (threads == MAP_FAILED)
 		return error_set(ctx, PMU_E_NOMEM, "no address space for guest threads");
 	*process = (struct feed_process){.machine = machine, .threads = threads};
-	if (machine_space_new(&process->space, machine)) {
+	if (machine_address_space_new(&process->space, machine)) {
 		munmap(threads, THREADS_BYTES);
 		return error_set(ctx, PMU_E_NOMEM, "no memory for a guest's page tables");
 	}
@@ -23,7 +23,7 @@ int feed_process_init(struct feed_process *process, struct pmu_ctx *ctx, struct 
 
 void feed_process_fini(struct feed_process *process)
 {
-	machine_space_free(process->space);
+	machine_address_space_free(process->space);
 	munmap(process->threads, THREADS_BYTES);
 }
 
@@ -50,5 +50,5 @@ int feed_process_forked(struct feed_process *process)
 	for (unsigned i = 0; i < process->threads_seen; i++)
 		feed_thread_init(&process->threads[i], process->threads[i].not_before);
 	/* Cores and space are the parent's: they are not this copy's to leave or free. */
-	return machine_space_new(&process->space, process->machine);
+	return machine_address_space_new(&process->space, process->machine);
 }

@@ -12,7 +12,7 @@
 
 struct feed_process {
 	struct machine *machine;
-	struct machine_space *space;
+	struct machine_address_space *space;
 	struct feed_thread *threads;
 	unsigned threads_seen; /* highest index begun, plus one */
 };

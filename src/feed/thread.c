@@ -25,8 +25,8 @@ static void leave(struct feed_thread *thread)
 	if (!thread->core)
 		return;
 	if (!thread->paused)
-		thread->not_before = machine_core_time(thread->core);
-	machine_core_leave(thread->core);
+		thread->not_before = machine_hart_time(thread->core);
+	machine_hart_leave(thread->core);
 	thread->core = NULL;
 	thread->paused = false;
 }
@@ -38,11 +38,11 @@ void feed_thread_init(struct feed_thread *thread, uint64_t not_before)
 }
 
 void feed_thread_enter(struct feed_thread *thread, struct machine *machine,
-		       struct machine_space *space)
+		       struct machine_address_space *space)
 {
 	if (!claim(thread))
 		return;
-	thread->core = machine_core_enter(machine, space, thread->not_before);
+	thread->core = machine_hart_enter(machine, space, thread->not_before);
 	unclaim(thread);
 }
 
@@ -51,9 +51,9 @@ void feed_thread_pause(struct feed_thread *thread)
 	if (!claim(thread))
 		return;
 	if (thread->core && !thread->paused) {
-		thread->not_before = machine_core_time(thread->core);
+		thread->not_before = machine_hart_time(thread->core);
 		thread->paused = true;
-		machine_core_pause(thread->core);
+		machine_hart_pause(thread->core);
 	}
 	unclaim(thread);
 }
@@ -63,7 +63,7 @@ void feed_thread_resume(struct feed_thread *thread)
 	if (!claim(thread))
 		return;
 	if (thread->core && thread->paused) {
-		machine_core_resume(thread->core);
+		machine_hart_resume(thread->core);
 		thread->paused = false;
 	}
 	unclaim(thread);
@@ -91,7 +91,7 @@ static bool is_iteration(const struct feed_thread *thread, const struct feed_rep
 {
 	return repeat->block->whole.address == repeat->address &&
 	       thread->repeat_address == repeat->address &&
-	       thread->repeat_count == *machine_core_instructions(thread->core);
+	       thread->repeat_count == *machine_hart_instructions(thread->core);
 }
 
 void feed_run_repeating(struct feed_thread *thread, const struct feed_repeat *repeat)
@@ -103,7 +103,7 @@ void feed_run_repeating(struct feed_thread *thread, const struct feed_repeat *re
 	}
 	machine_run(thread->core, &repeat->block->whole);
 	thread->repeat_address = repeat->address;
-	thread->repeat_count = *machine_core_instructions(thread->core);
+	thread->repeat_count = *machine_hart_instructions(thread->core);
 	thread->string_load = FEED_NOWHERE;
 	thread->string_store = FEED_NOWHERE;
 }
@@ -112,12 +112,12 @@ void feed_string(struct feed_thread *thread, uint64_t address, bool store,
 		 const struct feed_repeat *repeat)
 {
 	uint64_t piece = address / FEED_STRING_BYTES;
-	uint64_t *told = store ? &thread->string_store : &thread->string_load;
+	uint64_t *reported = store ? &thread->string_store : &thread->string_load;
 
-	if (*told == piece)
+	if (*reported == piece)
 		return;
-	if (store && *told != FEED_NOWHERE)
+	if (store && *reported != FEED_NOWHERE)
 		machine_run(thread->core, &repeat->iteration);
-	*told = piece;
+	*reported = piece;
 	feed_mixed(thread, piece * FEED_STRING_BYTES, FEED_STRING_BYTES, store, &repeat->access);
 }

@@ -14,10 +14,10 @@
 #include "machine/machine.h"
 
 struct feed_thread {
-	struct machine_core *core; /* NULL: on none, enters one with its next block */
+	struct machine_hart *core; /* NULL: on none, enters one with its next block */
 	uint64_t wide_next;	   /* where the next piece of a wide operand would begin */
 	uint64_t wide_end;
-	uint64_t string_load; /* pieces told last, by address / FEED_STRING_BYTES */
+	uint64_t string_load; /* pieces reported last, by address / FEED_STRING_BYTES */
 	uint64_t string_store;
 	uint64_t repeat_address; /* of the string instruction run last, */
 	uint64_t repeat_count;	 /* and the core's instructions after it */
@@ -36,7 +36,7 @@ void feed_thread_init(struct feed_thread *thread, uint64_t not_before);
  * resuming and leaving are without effect where it is on no core.
  */
 void feed_thread_enter(struct feed_thread *thread, struct machine *machine,
-		       struct machine_space *space);
+		       struct machine_address_space *space);
 /** The thread calls the system, and comes back. */
 void feed_thread_pause(struct feed_thread *thread);
 void feed_thread_resume(struct feed_thread *thread);
@@ -70,7 +70,8 @@ static inline void feed_store(struct feed_thread *thread, uint64_t address,
 	machine_store(thread->core, address, access->size, &access->registers);
 }
 
-/* Whether a report is a further piece of the wide operand that was told with its first piece. */
+/* Whether a report is a further piece of the wide operand that was reported with its first piece.
+ */
 static inline bool feed_continues(struct feed_thread *thread, uint64_t address, uint32_t piece,
 				  uint32_t size)
 {
@@ -82,7 +83,7 @@ static inline bool feed_continues(struct feed_thread *thread, uint64_t address, 
 	return continues;
 }
 
-/** A report of @piece bytes of an operand that is told as a whole. */
+/** A report of @piece bytes of an operand that is reported as a whole. */
 static inline void feed_load_wide(struct feed_thread *thread, uint64_t address, uint32_t piece,
 				  const struct feed_access *access)
 {
@@ -97,11 +98,11 @@ static inline void feed_store_wide(struct feed_thread *thread, uint64_t address,
 		machine_store(thread->core, address, access->size, &access->registers);
 }
 
-static inline void feed_stream_wide(struct feed_thread *thread, uint64_t address, uint32_t piece,
-				    const struct feed_access *access)
+static inline void feed_store_nt_wide(struct feed_thread *thread, uint64_t address, uint32_t piece,
+				      const struct feed_access *access)
 {
 	if (!feed_continues(thread, address, piece, access->size))
-		machine_stream(thread->core, address, access->size);
+		machine_store_nt(thread->core, address, access->size);
 }
 
 /** A report of @piece bytes by an instruction of which nothing more is known. */
@@ -123,7 +124,7 @@ static inline void feed_update(struct feed_thread *thread, uint64_t address, boo
 
 /**
  * A locked read-modify-write is reported as load and store, or as one that counts as store. The one
- * of 16 bytes is aligned, and told with its lower half.
+ * of 16 bytes is aligned, and reported with its lower half.
  */
 static inline void feed_locked(struct feed_thread *thread, uint64_t address, bool store,
 			       const struct feed_access *access)

@@ -1,12 +1,12 @@
 /* Accesses that are not to the last used line of their L1 set. */
+#include "machine/address_space.h"
 #include "machine/cache.h"
-#include "machine/pace.h"
+#include "machine/mshr.h"
 #include "machine/private.h"
+#include "machine/skew.h"
 #include "machine/slice.h"
-#include "machine/space.h"
-#include "machine/stream.h"
 #include "machine/tor.h"
-#include "machine/window.h"
+#include "machine/write_combining.h"
 
 void machine_block_init(const struct machine *machine, struct machine_block *block,
 			uint64_t address, uint32_t bytes, uint32_t instructions, uint32_t loads,
@@ -26,14 +26,14 @@ void machine_block_init(const struct machine *machine, struct machine_block *blo
 }
 
 /* Physical line of a virtual one. */
-static uint32_t translate(struct machine_core *core, uint64_t line)
+static uint32_t translate(struct machine_hart *core, uint64_t line)
 {
 	const uint64_t page = line >> (PAGE_LOG2 - LINE_LOG2);
 	struct machine_translation *entry = &core->tlb[page & ((1u << MACHINE_TLB_LOG2) - 1)];
 	uint32_t tag = (uint32_t)(page >> MACHINE_TLB_LOG2);
 
 	if (entry->tag != tag) {
-		entry->frame = space_frame(
+		entry->frame = address_space_frame(
 		    core->space, page, machine_socket(core->machine, core->number), core->thread);
 		entry->tag = tag;
 	}
@@ -49,13 +49,13 @@ struct l1_view {
 	struct machine_ways *ways;
 };
 
-static struct l1_view data_view(struct machine_core *core)
+static struct l1_view data_view(struct machine_hart *core)
 {
 	return (struct l1_view){core->core->l1d, core->core->l1d_plru, core->data,
 				&core->data_ways};
 }
 
-static struct l1_view code_view(struct machine_core *core)
+static struct l1_view code_view(struct machine_hart *core)
 {
 	return (struct l1_view){core->core->l1i, core->core->l1i_plru, core->code,
 				&core->code_ways};
@@ -106,7 +106,7 @@ static inline __attribute__((always_inline)) bool use_noted(const uint32_t *word
 }
 
 static inline __attribute__((always_inline)) bool
-use_noted_data(struct machine_core *core, uint64_t line, enum line_state least)
+use_noted_data(struct machine_hart *core, uint64_t line, enum line_state least)
 {
 	return use_noted(core->l1d, core->core->l1d_plru, core->data, &core->data_ways, line,
 			 least);
@@ -134,14 +134,14 @@ static const struct behind to_load = {private_load_near, private_load};
 static const struct behind to_store = {private_store_near, private_store};
 static const struct behind to_fetch = {private_fetch_near, private_fetch};
 
-static struct private_answer go_far(struct machine_core *core, const struct behind *behind,
-				    uint32_t physical, uint64_t issued)
+static struct private_answer miss_far(struct machine_hart *core, const struct behind *behind,
+				      uint32_t physical, uint64_t issued)
 {
 	struct machine_state *state = core->machine->state;
 	struct private_answer answer;
 
 	tor_prefetch(core->machine, machine_socket(core->machine, core->number), physical);
-	pace_meet(core);
+	skew_synchronise(core);
 	machine_hold(core->machine, core->thread);
 	answer = behind->far(core->machine, core->number, physical, issued);
 	state->horizon = machine_max(state->horizon, issued + answer.ticks);
@@ -150,7 +150,7 @@ static struct private_answer go_far(struct machine_core *core, const struct behi
 }
 
 /* Fills L1. @return the tick at which the line is there */
-static MACHINE_OUTLINE uint64_t fill(struct machine_core *core, const struct behind *behind,
+static MACHINE_OUTLINE uint64_t fill(struct machine_hart *core, const struct behind *behind,
 				     const struct l1_view *l1, uint64_t line, uint32_t physical,
 				     uint64_t issued)
 {
@@ -158,12 +158,12 @@ static MACHINE_OUTLINE uint64_t fill(struct machine_core *core, const struct beh
 
 	answer.slot = behind->near(core->machine, core->number, physical, core->thread);
 	if (answer.slot < 0)
-		answer = go_far(core, behind, physical, issued);
+		answer = miss_far(core, behind, physical, issued);
 	note(l1, line, physical, (unsigned)answer.slot);
 	return issued + answer.ticks;
 }
 
-static MACHINE_OUTLINE void load_unnoted(struct machine_core *core, uint64_t line,
+static MACHINE_OUTLINE void load_unnoted(struct machine_hart *core, uint64_t line,
 					 const struct machine_insn *insn)
 {
 	const struct l1_view l1 = data_view(core);
@@ -171,23 +171,22 @@ static MACHINE_OUTLINE void load_unnoted(struct machine_core *core, uint64_t lin
 	uint64_t end;
 
 	if (find_line(&l1, line, physical)) {
-		if (core->awaited)
-			machine_load_while_waiting(core, line << LINE_LOG2, insn);
+		if (core->scoreboard)
+			machine_load_scoreboard(core, line << LINE_LOG2, insn);
 		return;
 	}
-	end =
-	    fill(core, &to_load, &l1, line, physical, window_issue(core, insn->address_registers));
-	window_add_load(core, line, insn->loads_registers, end);
+	end = fill(core, &to_load, &l1, line, physical, mshr_issue(core, insn->address_registers));
+	mshr_add_load(core, line, insn->loads_registers, end);
 }
 
-static inline void load_line(struct machine_core *core, uint64_t line,
+static inline void load_line(struct machine_hart *core, uint64_t line,
 			     const struct machine_insn *insn)
 {
 	core->progress->loads++;
 	if (!use_noted_data(core, line, LINE_S))
 		load_unnoted(core, line, insn);
-	else if (core->awaited)
-		machine_load_while_waiting(core, line << LINE_LOG2, insn);
+	else if (core->scoreboard)
+		machine_load_scoreboard(core, line << LINE_LOG2, insn);
 }
 
 /* Whether the line is the core's own in L1D, and now modified. */
@@ -206,18 +205,18 @@ static bool own_line(const struct l1_view *l1, uint64_t line, uint32_t physical)
 	return true;
 }
 
-static MACHINE_OUTLINE void store_unnoted(struct machine_core *core, uint64_t line,
+static MACHINE_OUTLINE void store_unnoted(struct machine_hart *core, uint64_t line,
 					  const struct machine_insn *insn)
 {
 	const struct l1_view l1 = data_view(core);
 	uint32_t physical = translate(core, line);
 
 	if (!own_line(&l1, line, physical))
-		window_add_store(core, fill(core, &to_store, &l1, line, physical,
-					    window_issue(core, insn->address_registers)));
+		mshr_add_store(core, fill(core, &to_store, &l1, line, physical,
+					  mshr_issue(core, insn->address_registers)));
 }
 
-static inline void store_line(struct machine_core *core, uint64_t line,
+static inline void store_line(struct machine_hart *core, uint64_t line,
 			      const struct machine_insn *insn)
 {
 	core->progress->stores++;
@@ -225,7 +224,7 @@ static inline void store_line(struct machine_core *core, uint64_t line,
 		store_unnoted(core, line, insn);
 }
 
-static void locked_line(struct machine_core *core, uint64_t line, const struct machine_insn *insn)
+static void locked_line(struct machine_hart *core, uint64_t line, const struct machine_insn *insn)
 {
 	const struct l1_view l1 = data_view(core);
 	uint32_t physical = translate(core, line);
@@ -233,8 +232,8 @@ static void locked_line(struct machine_core *core, uint64_t line, const struct m
 	core->progress->locked++;
 	if (own_line(&l1, line, physical))
 		return;
-	window_wait(core, fill(core, &to_store, &l1, line, physical,
-			       window_issue(core, insn->address_registers)));
+	mshr_wait(core, fill(core, &to_store, &l1, line, physical,
+			     mshr_issue(core, insn->address_registers)));
 }
 
 static uint64_t first_line(uint64_t address)
@@ -247,14 +246,14 @@ static uint64_t last_line(uint64_t address, uint32_t size)
 	return (address + size - 1) >> LINE_LOG2;
 }
 
-static MACHINE_OUTLINE void load_split(struct machine_core *core, uint64_t address, uint32_t size,
+static MACHINE_OUTLINE void load_split(struct machine_hart *core, uint64_t address, uint32_t size,
 				       const struct machine_insn *insn)
 {
 	load_line(core, first_line(address), insn);
 	load_line(core, last_line(address, size), insn);
 }
 
-void machine_load_outline(struct machine_core *core, uint64_t address, uint32_t size,
+void machine_load_outline(struct machine_hart *core, uint64_t address, uint32_t size,
 			  const struct machine_insn *insn)
 {
 	if (last_line(address, size) == first_line(address))
@@ -263,14 +262,14 @@ void machine_load_outline(struct machine_core *core, uint64_t address, uint32_t 
 		load_split(core, address, size, insn);
 }
 
-static MACHINE_OUTLINE void store_split(struct machine_core *core, uint64_t address, uint32_t size,
+static MACHINE_OUTLINE void store_split(struct machine_hart *core, uint64_t address, uint32_t size,
 					const struct machine_insn *insn)
 {
 	store_line(core, first_line(address), insn);
 	store_line(core, last_line(address, size), insn);
 }
 
-void machine_store_outline(struct machine_core *core, uint64_t address, uint32_t size,
+void machine_store_outline(struct machine_hart *core, uint64_t address, uint32_t size,
 			   const struct machine_insn *insn)
 {
 	if (last_line(address, size) == first_line(address))
@@ -279,7 +278,7 @@ void machine_store_outline(struct machine_core *core, uint64_t address, uint32_t
 		store_split(core, address, size, insn);
 }
 
-void machine_locked_outline(struct machine_core *core, uint64_t address, uint32_t size,
+void machine_locked_outline(struct machine_hart *core, uint64_t address, uint32_t size,
 			    const struct machine_insn *insn)
 {
 	locked_line(core, first_line(address), insn);
@@ -288,47 +287,47 @@ void machine_locked_outline(struct machine_core *core, uint64_t address, uint32_
 }
 
 /* The core has nothing to do before it has its instructions. */
-static MACHINE_OUTLINE void fetch_unnoted(struct machine_core *core, uint64_t line)
+static MACHINE_OUTLINE void fetch_unnoted(struct machine_hart *core, uint64_t line)
 {
 	const struct l1_view l1 = code_view(core);
 	uint32_t physical = translate(core, line);
 
 	if (!find_line(&l1, line, physical))
-		window_wait(core, fill(core, &to_fetch, &l1, line, physical, core->progress->time));
+		mshr_wait(core, fill(core, &to_fetch, &l1, line, physical, core->progress->time));
 }
 
-void machine_fetch_line(struct machine_core *core, uint64_t line)
+void machine_fetch_line(struct machine_hart *core, uint64_t line)
 {
 	core->progress->fetches++;
 	if (!use_noted(core->l1i, core->core->l1i_plru, core->code, &core->code_ways, line, LINE_S))
 		fetch_unnoted(core, line);
 }
 
-static void stream_line(struct machine_core *core, uint64_t address, uint32_t size)
+static void store_nt_line(struct machine_hart *core, uint64_t address, uint32_t size)
 {
 	struct machine_state *state = core->machine->state;
-	const struct stream_write write = {
+	const struct wc_write write = {
 	    .line = translate(core, first_line(address)),
 	    .bytes = (size == LINE_BYTES ? UINT64_MAX : (1ull << size) - 1) << address % LINE_BYTES,
 	};
-	uint64_t issued = window_issue(core, 0), end;
+	uint64_t issued = mshr_issue(core, 0), end;
 
-	pace_meet(core);
+	skew_synchronise(core);
 	machine_hold(core->machine, core->thread);
-	end = stream_gather(core->machine, core->number, write, issued);
+	end = wc_gather(core->machine, core->number, write, issued);
 	state->horizon = machine_max(state->horizon, end);
 	machine_let_go(core->machine);
-	window_add_store(core, end);
+	mshr_add_store(core, end);
 }
 
-void machine_stream(struct machine_core *core, uint64_t address, uint32_t size)
+void machine_store_nt(struct machine_hart *core, uint64_t address, uint32_t size)
 {
 	uint64_t boundary = last_line(address, size) << LINE_LOG2;
 
 	if (boundary > address) {
-		stream_line(core, address, (uint32_t)(boundary - address));
-		stream_line(core, boundary, (uint32_t)(address + size - boundary));
+		store_nt_line(core, address, (uint32_t)(boundary - address));
+		store_nt_line(core, boundary, (uint32_t)(address + size - boundary));
 	} else {
-		stream_line(core, address, size);
+		store_nt_line(core, address, size);
 	}
 }

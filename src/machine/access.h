@@ -1,7 +1,7 @@
 /*
  * What a feed passes to a core: executed blocks of instructions, and the memory that they touched.
  * Inline as far as an L1 hit; everything else is out of line. Only the thread that holds a core
- * uses it (machine_core_enter). Addresses are virtual; sizes are bytes, at most 64.
+ * uses it (machine_hart_enter). Addresses are virtual; sizes are bytes, at most 64.
  */
 #ifndef MACHINE_ACCESS_H
 #define MACHINE_ACCESS_H
@@ -30,22 +30,22 @@ struct machine_insn {
 };
 
 /** The block is executed: fetches its lines, advances the clock. */
-static inline void machine_run(struct machine_core *core, const struct machine_block *block);
+static inline void machine_run(struct machine_hart *core, const struct machine_block *block);
 
-static inline void machine_load(struct machine_core *core, uint64_t address, uint32_t size,
+static inline void machine_load(struct machine_hart *core, uint64_t address, uint32_t size,
 				const struct machine_insn *insn);
-static inline void machine_store(struct machine_core *core, uint64_t address, uint32_t size,
+static inline void machine_store(struct machine_hart *core, uint64_t address, uint32_t size,
 				 const struct machine_insn *insn);
-/** A locked read-modify-write, told once. */
-static inline void machine_locked(struct machine_core *core, uint64_t address, uint32_t size,
+/** A locked read-modify-write, reported once. */
+static inline void machine_locked(struct machine_hart *core, uint64_t address, uint32_t size,
 				  const struct machine_insn *insn);
 /** A non-temporal store. */
-void machine_stream(struct machine_core *core, uint64_t address, uint32_t size);
+void machine_store_nt(struct machine_hart *core, uint64_t address, uint32_t size);
 
 /** Clock of the core, ticks. */
-static inline uint64_t machine_core_time(const struct machine_core *core);
+static inline uint64_t machine_hart_time(const struct machine_hart *core);
 /** Instructions so far; feeds may take back some of a block that was left early. */
-static inline uint64_t *machine_core_instructions(struct machine_core *core);
+static inline uint64_t *machine_hart_instructions(struct machine_hart *core);
 
 #include "machine/access_inline.h"
 

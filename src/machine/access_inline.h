@@ -46,7 +46,7 @@ struct machine_progress {
 
 /* An outstanding L1D miss. */
 #define MACHINE_FILL_BUFFERS_MAX 32
-struct machine_miss {
+struct machine_mshr {
 	uint64_t
 	    instruction; /* number of the one that missed; UINT64_MAX: nobody waits (a store) */
 	uint64_t end;	 /* tick */
@@ -59,31 +59,31 @@ struct machine_translation {
 };
 
 /* A thread's hold on a core. Private to the thread. */
-struct machine_core {
+struct machine_hart {
 	struct machine_progress *progress;
 	const uint32_t *l1d, *l1i; /* tag words */
 	uint64_t attention;	   /* at this instruction number machine_attend() is due */
 	uint64_t in_flight;	   /* bit: L1 set with a line that a load waits for */
-	uint32_t awaited;	   /* bit: general register that loads determine; MACHINE_WAITS */
+	uint32_t scoreboard;	   /* bit: general register that loads determine; MACHINE_WAITS */
 	uint32_t thread;	   /* of the holder, for locks */
 	struct machine_mru data[MACHINE_L1_SETS];
 	struct machine_mru code[MACHINE_L1_SETS];
 	struct machine_ways data_ways, code_ways;
 
 	struct machine *machine;
-	struct machine_space *space;
+	struct machine_address_space *space;
 	struct core *core;
 	unsigned number; /* of the core, over all sockets */
-	bool has_turn;
+	bool owns_core;
 	uint64_t user;	       /* unique number of this hold */
-	uint64_t turn_start;   /* tick */
-	uint64_t last_meeting; /* tick: see pace_meet() */
-	uint64_t next_look;    /* instruction number: pace and turns are looked at */
-	uint64_t pace_ignored; /* what cores show up to here they show without moving; 0: none */
+	uint64_t owned_since;  /* tick */
+	uint64_t last_sync;    /* tick: see skew_synchronise() */
+	uint64_t next_look;    /* instruction number: skew and owners are looked at */
+	uint64_t skew_ignored; /* what cores show up to here they show without moving; 0: none */
 	uint64_t first_end;    /* of the misses, tick; UINT64_MAX for none */
 	uint32_t miss_count;
-	struct machine_miss misses[MACHINE_FILL_BUFFERS_MAX];
-	uint64_t arrival[16]; /* tick at which an awaited register has its value */
+	struct machine_mshr misses[MACHINE_FILL_BUFFERS_MAX];
+	uint64_t arrival[16]; /* tick at which an scoreboard register has its value */
 	uint64_t arrival_last;
 	struct machine_translation tlb[1 << MACHINE_TLB_LOG2];
 };
@@ -91,16 +91,16 @@ struct machine_core {
 /* Kept out of the callbacks, which then need no stack frame. */
 #define MACHINE_OUTLINE __attribute__((noinline))
 
-MACHINE_OUTLINE void machine_attend(struct machine_core *core);
-MACHINE_OUTLINE void machine_fetch_line(struct machine_core *core, uint64_t line);
-MACHINE_OUTLINE void machine_load_outline(struct machine_core *core, uint64_t address,
+MACHINE_OUTLINE void machine_attend(struct machine_hart *core);
+MACHINE_OUTLINE void machine_fetch_line(struct machine_hart *core, uint64_t line);
+MACHINE_OUTLINE void machine_load_outline(struct machine_hart *core, uint64_t address,
 					  uint32_t size, const struct machine_insn *insn);
-MACHINE_OUTLINE void machine_store_outline(struct machine_core *core, uint64_t address,
+MACHINE_OUTLINE void machine_store_outline(struct machine_hart *core, uint64_t address,
 					   uint32_t size, const struct machine_insn *insn);
-MACHINE_OUTLINE void machine_locked_outline(struct machine_core *core, uint64_t address,
+MACHINE_OUTLINE void machine_locked_outline(struct machine_hart *core, uint64_t address,
 					    uint32_t size, const struct machine_insn *insn);
-MACHINE_OUTLINE void machine_load_awaited(struct machine_core *core, uint64_t address,
-					  const struct machine_insn *insn);
+MACHINE_OUTLINE void machine_load_dependent(struct machine_hart *core, uint64_t address,
+					    const struct machine_insn *insn);
 
 #define MACHINE_LIKELY(condition) __builtin_expect(!!(condition), 1)
 
@@ -115,7 +115,7 @@ static inline uint32_t machine_mru_word(const uint32_t *tags, const struct machi
 	return 0;
 }
 
-static inline void machine_run(struct machine_core *core, const struct machine_block *block)
+static inline void machine_run(struct machine_hart *core, const struct machine_block *block)
 {
 	struct machine_progress *progress = core->progress;
 	uint64_t last = (block->address + block->bytes - 1) >> 6;
@@ -138,17 +138,17 @@ static inline void machine_run(struct machine_core *core, const struct machine_b
 }
 
 /* A hit whose destination may still depend on what is outstanding. */
-static inline void machine_load_while_waiting(struct machine_core *core, uint64_t address,
-					      const struct machine_insn *insn)
+static inline void machine_load_scoreboard(struct machine_hart *core, uint64_t address,
+					   const struct machine_insn *insn)
 {
 	uint64_t same_set = core->in_flight >> (address >> 6) % MACHINE_L1_SETS & 1;
 
 	if (insn->loads_registers &&
-	    (same_set || core->awaited & (insn->address_registers | insn->loads_registers)))
-		machine_load_awaited(core, address, insn);
+	    (same_set || core->scoreboard & (insn->address_registers | insn->loads_registers)))
+		machine_load_dependent(core, address, insn);
 }
 
-static inline void machine_load(struct machine_core *core, uint64_t address, uint32_t size,
+static inline void machine_load(struct machine_hart *core, uint64_t address, uint32_t size,
 				const struct machine_insn *insn)
 {
 	const struct machine_mru *mru = &core->data[(address >> 6) % MACHINE_L1_SETS];
@@ -159,11 +159,11 @@ static inline void machine_load(struct machine_core *core, uint64_t address, uin
 		return;
 	}
 	core->progress->loads++;
-	if (!MACHINE_LIKELY(!core->awaited))
-		machine_load_while_waiting(core, address, insn);
+	if (!MACHINE_LIKELY(!core->scoreboard))
+		machine_load_scoreboard(core, address, insn);
 }
 
-static inline void machine_store(struct machine_core *core, uint64_t address, uint32_t size,
+static inline void machine_store(struct machine_hart *core, uint64_t address, uint32_t size,
 				 const struct machine_insn *insn)
 {
 	const struct machine_mru *mru = &core->data[(address >> 6) % MACHINE_L1_SETS];
@@ -175,7 +175,7 @@ static inline void machine_store(struct machine_core *core, uint64_t address, ui
 		machine_store_outline(core, address, size, insn);
 }
 
-static inline void machine_locked(struct machine_core *core, uint64_t address, uint32_t size,
+static inline void machine_locked(struct machine_hart *core, uint64_t address, uint32_t size,
 				  const struct machine_insn *insn)
 {
 	const struct machine_mru *mru = &core->data[(address >> 6) % MACHINE_L1_SETS];
@@ -187,12 +187,12 @@ static inline void machine_locked(struct machine_core *core, uint64_t address, u
 		machine_locked_outline(core, address, size, insn);
 }
 
-static inline uint64_t machine_core_time(const struct machine_core *core)
+static inline uint64_t machine_hart_time(const struct machine_hart *core)
 {
 	return core->progress->time;
 }
 
-static inline uint64_t *machine_core_instructions(struct machine_core *core)
+static inline uint64_t *machine_hart_instructions(struct machine_hart *core)
 {
 	return &core->progress->instructions;
 }

@@ -1,29 +1,29 @@
-/* Threads on cores: who runs, and in which turn. */
+/* Threads on cores: who runs, and in which owner. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "machine/pace.h"
-#include "machine/stream.h"
-#include "machine/window.h"
+#include "machine/mshr.h"
+#include "machine/skew.h"
+#include "machine/write_combining.h"
 
-#define PACE_CYCLES	  10000	   /* a core waits for the slowest that is so far behind */
-#define TURN_CYCLES	  50000	   /* threads that share a core swap after that time */
-#define TURN_PATIENCE_NS  20000000 /* then a thread goes on without its turn */
-#define LOOK_INSTRUCTIONS 1024
+#define SKEW_CYCLES	      10000    /* a core waits for the slowest that is so far behind */
+#define OWNERSHIP_CYCLES      50000    /* threads that share a core swap after that time */
+#define OWNERSHIP_PATIENCE_NS 20000000 /* then a thread goes on without its owner */
+#define LOOK_INSTRUCTIONS     1024
 
 /* Moves the clock over time in which the thread did nothing. */
-static void skip_to(struct machine_core *core, uint64_t time)
+static void skip_to(struct machine_hart *core, uint64_t time)
 {
 	struct machine_progress *progress = core->progress;
 
 	if (progress->time < time) {
-		/* In this order for who reads meanwhile: see tally.c. */
+		/* In this order for who reads meanwhile: see accumulator.c. */
 		progress->idle += time - progress->time;
 		__atomic_store_n(&progress->time, time, __ATOMIC_RELEASE);
 	}
 }
 
-static void forget_lines(struct machine_core *core)
+static void forget_lines(struct machine_hart *core)
 {
 	for (unsigned set = 0; set < L1_SETS; set++)
 		core->data[set] = core->code[set] = (struct machine_mru){.line = UINT64_MAX};
@@ -32,72 +32,73 @@ static void forget_lines(struct machine_core *core)
 }
 
 /*
- * Without the turn a thread goes on all the same: whoever has it may wait for this one in the host.
- * Two threads at once on a core cost some exactness of time, never a count: each counts for itself.
+ * Without the owner a thread goes on all the same: whoever has it may wait for this one in the
+ * host. Two threads at once on a core cost some exactness of time, never a count: each counts for
+ * itself.
  */
-static void take_turn(struct machine_core *core)
+static void acquire_core(struct machine_hart *core)
 {
 	struct core *shared = core->core;
 
 	__atomic_fetch_add(&shared->waiting, 1, __ATOMIC_RELAXED);
-	core->has_turn = lock_acquire_within(&shared->turn, core->thread, TURN_PATIENCE_NS);
+	core->owns_core = lock_acquire_within(&shared->owner, core->thread, OWNERSHIP_PATIENCE_NS);
 	__atomic_fetch_sub(&shared->waiting, 1, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&shared->turns, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&shared->owners, 1, __ATOMIC_RELAXED);
 	if (shared->last_user != core->user) {
 		shared->last_user = core->user;
 		forget_lines(core);
 	}
 	skip_to(core, core_clock(shared));
-	core->turn_start = core->progress->time;
+	core->owned_since = core->progress->time;
 	core->attention = core->next_look = 0;
 }
 
-static void give_turn(struct machine_core *core)
+static void release_core(struct machine_hart *core)
 {
-	window_drain(core);
-	pace_hide(core);
-	if (core->has_turn)
-		lock_release(&core->core->turn, core->thread);
-	core->has_turn = false;
+	mshr_drain(core);
+	skew_hide(core);
+	if (core->owns_core)
+		lock_release(&core->core->owner, core->thread);
+	core->owns_core = false;
 }
 
-static void swap_turn(struct machine_core *core)
+static void yield_core(struct machine_hart *core)
 {
 	struct core *shared = core->core;
-	uint32_t turns = __atomic_load_n(&shared->turns, __ATOMIC_RELAXED);
-	struct pace_wait wait = {.patience_ns = core->machine->patience_ns};
+	uint32_t owners = __atomic_load_n(&shared->owners, __ATOMIC_RELAXED);
+	struct skew_wait wait = {.patience_ns = core->machine->patience_ns};
 
-	give_turn(core);
-	while (__atomic_load_n(&shared->turns, __ATOMIC_RELAXED) == turns && pace_wait_on(&wait))
+	release_core(core);
+	while (__atomic_load_n(&shared->owners, __ATOMIC_RELAXED) == owners && skew_wait_on(&wait))
 		continue;
-	take_turn(core);
+	acquire_core(core);
 }
 
-static void look_around(struct machine_core *core)
+static void synchronise(struct machine_hart *core)
 {
-	const uint64_t turn_ticks = TURN_CYCLES * core->machine->core_ticks;
+	const uint64_t slice_ticks = OWNERSHIP_CYCLES * core->machine->core_ticks;
 
-	pace_show(core);
-	pace_keep(core, PACE_CYCLES);
-	if (!core->has_turn)
-		core->has_turn = lock_acquire_within(&core->core->turn, core->thread, 0);
+	skew_show(core);
+	skew_keep(core, SKEW_CYCLES);
+	if (!core->owns_core)
+		core->owns_core = lock_acquire_within(&core->core->owner, core->thread, 0);
 	if (__atomic_load_n(&core->core->waiting, __ATOMIC_RELAXED) &&
-	    core->progress->time > core->turn_start + turn_ticks) {
-		swap_turn(core);
-		pace_show(core);
+	    core->progress->time > core->owned_since + slice_ticks) {
+		yield_core(core);
+		skew_show(core);
 	}
 	core->next_look = core->progress->instructions + LOOK_INSTRUCTIONS;
 }
 
-void machine_attend(struct machine_core *core)
+void machine_attend(struct machine_hart *core)
 {
 	const struct machine_progress *progress = core->progress;
 	uint64_t due;
 
-	window_retire(core);
+	mshr_retire(core);
 	if (progress->instructions >= core->next_look)
-		look_around(core);
-	due = window_attention(core);
+		synchronise(core);
+	due = mshr_attention(core);
 	core->attention = due < core->next_look ? due : core->next_look;
 }
 
@@ -124,7 +125,7 @@ static void forget_dead(struct machine *machine, unsigned number, uint32_t calle
 		}
 	}
 	if (died && !count_users(shared))
-		machine->state->pace[number] = 0;
+		machine->state->skew[number] = 0;
 }
 
 /* There is room: see choose_core(). @return where its progress is kept */
@@ -174,26 +175,26 @@ static bool is_alone(const struct machine *machine)
 }
 
 /* As long as nobody else comes, neither lock costs its thread more than plain loads and stores. */
-static void lean(struct machine *machine, struct core *shared)
+static void bias(struct machine *machine, struct core *shared)
 {
-	lock_lean(&machine->state->lock, machine->holder);
+	lock_bias(&machine->state->lock, machine->holder);
 	lock_acquire(&shared->caches, machine->holder);
-	lock_lean(&shared->caches, machine->holder);
+	lock_bias(&shared->caches, machine->holder);
 	lock_release(&shared->caches, machine->holder);
 }
 
-static void straighten(struct machine *machine, struct core *shared)
+static void revoke(struct machine *machine, struct core *shared)
 {
 	lock_acquire(&shared->caches, machine->holder);
-	lock_straighten(&shared->caches, machine->holder);
+	lock_revoke(&shared->caches, machine->holder);
 	lock_release(&shared->caches, machine->holder);
-	lock_straighten(&machine->state->lock, machine->holder);
+	lock_revoke(&machine->state->lock, machine->holder);
 }
 
-struct machine_core *machine_core_enter(struct machine *machine, struct machine_space *space,
-					uint64_t not_before)
+struct machine_hart *machine_hart_enter(struct machine *machine,
+					struct machine_address_space *space, uint64_t not_before)
 {
-	struct machine_core *core = aligned_alloc(64, (sizeof(*core) + 63) / 64 * 64);
+	struct machine_hart *core = aligned_alloc(64, (sizeof(*core) + 63) / 64 * 64);
 	struct core *shared;
 	int number;
 
@@ -218,55 +219,55 @@ struct machine_core *machine_core_enter(struct machine *machine, struct machine_
 	shared = &machine->cores[core->number];
 	core->progress = list_user(shared, core->thread);
 	core->user = ++machine->state->next_user;
-	if (machine->may_lean && is_alone(machine))
-		lean(machine, shared);
+	if (machine->may_bias && is_alone(machine))
+		bias(machine, shared);
 	machine_let_go(machine);
 
 	core->core = shared;
 	core->l1d = shared->l1d;
 	core->l1i = shared->l1i;
-	take_turn(core);
+	acquire_core(core);
 	skip_to(core, not_before);
 	skip_to(core, __atomic_load_n(&machine->state->passed, __ATOMIC_RELAXED));
-	pace_show(core);
+	skew_show(core);
 	return core;
 }
 
-void machine_core_pause(struct machine_core *core)
+void machine_hart_pause(struct machine_hart *core)
 {
-	give_turn(core);
+	release_core(core);
 }
 
-void machine_core_resume(struct machine_core *core)
+void machine_hart_resume(struct machine_hart *core)
 {
-	take_turn(core);
+	acquire_core(core);
 	skip_to(core, machine_now(core->machine));
-	pace_show(core);
+	skew_show(core);
 }
 
-void machine_core_leave(struct machine_core *core)
+void machine_hart_leave(struct machine_hart *core)
 {
 	struct machine *machine = core->machine;
 
-	window_drain(core);
+	mshr_drain(core);
 	machine_hold(machine, core->thread);
-	window_wait(core, stream_drain(machine, core->number, core->progress->time));
+	mshr_wait(core, wc_drain(machine, core->number, core->progress->time));
 	unlist_user(core->core, core->progress);
-	straighten(machine, core->core);
+	revoke(machine, core->core);
 	machine_let_go(machine);
-	give_turn(core);
+	release_core(core);
 	free(core);
 }
 
 void machine_pass(struct machine *machine, uint64_t ticks)
 {
-	const uint64_t *pace = machine->state->pace;
+	const uint64_t *skew = machine->state->skew;
 
 	for (unsigned i = 0; i < machine->core_count; i++) {
-		if (!__atomic_load_n(&pace[i], __ATOMIC_RELAXED))
+		if (!__atomic_load_n(&skew[i], __ATOMIC_RELAXED))
 			continue;
 		forget_dead(machine, i, 0);
-		if (__atomic_load_n(&pace[i], __ATOMIC_RELAXED))
+		if (__atomic_load_n(&skew[i], __ATOMIC_RELAXED))
 			return;
 	}
 	machine->state->passed = machine_now(machine) + ticks;

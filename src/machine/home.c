@@ -1,7 +1,7 @@
 #include "machine/home.h"
 
+#include "machine/occupancy.h"
 #include "machine/slice.h"
-#include "machine/slots.h"
 
 /* A request on its way through an agent. Times: uncore cycles. */
 struct transaction {
@@ -79,7 +79,7 @@ static uint64_t data_path_cycles(struct machine *machine, unsigned from, unsigne
 }
 
 /*
- * X is the line's number over all memory; in its node, lines go to agents and channels in turn.
+ * X is the line's number over all memory; in its node, lines go to agents and channels in owner.
  */
 static void decode(struct machine *machine, struct transaction *transaction)
 {
@@ -259,8 +259,8 @@ static void announce_full(struct machine *machine, const struct transaction *tra
 {
 	struct home *home = transaction->home;
 	uint32_t hint = home->tracker_hint;
-	uint32_t slot = slots_find(home->tracker, machine->desc->tracker_entries,
-				   transaction->begin, SLOTS_NONE, &hint);
+	uint32_t slot = occupancy_find(home->tracker, machine->desc->tracker_entries,
+				       transaction->begin, OCCUPANCY_NONE, &hint);
 
 	if (home->tracker[slot] > transaction->begin)
 		span(machine, transaction, SIGNAL_HOME_FULL, 0, transaction->begin,
@@ -313,8 +313,8 @@ struct home_answer home_request(struct machine *machine, enum signal_request req
 		    ? data_path_cycles(machine, requester, socket, now)
 		    : path_cycles(machine, requester, socket);
 	home->now = machine_max(home->now, now + there);
-	slot = slots_find(home->tracker, machine->desc->tracker_entries, home->now, SLOTS_NONE,
-			  &home->tracker_hint);
+	slot = occupancy_find(home->tracker, machine->desc->tracker_entries, home->now,
+			      OCCUPANCY_NONE, &home->tracker_hint);
 	transaction.begin = machine_max(home->now, home->tracker[slot]);
 
 	cycles = serve(machine, &transaction, &answer.state);

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "machine/pace.h"
-#include "machine/stream.h"
-#include "machine/tally.h"
+#include "machine/accumulator.h"
+#include "machine/skew.h"
+#include "machine/write_combining.h"
 
 /* Where the parts of the shared block begin, bytes. */
 struct layout {
@@ -208,7 +208,7 @@ int machine_open(struct machine **result, struct pmu_ctx *ctx, const struct pmu_
 	set_division(machine);
 	set_clocks(machine);
 	set_views(machine);
-	machine->may_lean = lock_may_lean();
+	machine->may_bias = lock_may_bias();
 	machine->patience_ns = PACE_PATIENCE_NS;
 	if (fresh)
 		for (size_t i = 0; i < channel_count(desc); i++)
@@ -316,7 +316,7 @@ void machine_drain(struct machine *machine)
 	machine_lock(machine);
 	now = machine_now(machine);
 	for (unsigned i = 0; i < machine->core_count; i++)
-		now = machine_max(now, stream_drain(machine, i, now));
+		now = machine_max(now, wc_drain(machine, i, now));
 	now = machine_max(now, uncore_idle(machine));
 	machine->state->horizon = drain_memory(machine, now);
 	machine_unlock(machine);
@@ -328,10 +328,10 @@ void machine_catch_up(struct machine *machine)
 
 	for (size_t i = 0; i < channel_count(machine->desc); i++)
 		memory_advance(&machine->channels[i], &machine->views[i], cycle);
-	tally_tell(machine);
+	accumulators_report(machine);
 }
 
-void machine_count_outside(struct machine *machine)
+void machine_count_not_emulated(struct machine *machine)
 {
-	__atomic_fetch_add(&machine->state->outside, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&machine->state->not_emulated, 1, __ATOMIC_RELAXED);
 }

@@ -19,8 +19,8 @@
 #include "pmulab/machine.h"
 
 struct machine;
-struct machine_core;
-struct machine_space;
+struct machine_hart;
+struct machine_address_space;
 
 /**
  * Whether such a machine can be built. @return 0, or PMU_E_UNSUPPORTED; the message names the limit
@@ -46,23 +46,23 @@ void machine_connect(struct machine *machine, const struct signal_port *port);
  * Address spaces: the machine places pages on frames at first touch, on the node of the core that
  * touches, in order. One a process; shared by its threads.
  */
-int machine_space_new(struct machine_space **space, struct machine *machine);
-void machine_space_free(struct machine_space *space);
+int machine_address_space_new(struct machine_address_space **space, struct machine *machine);
+void machine_address_space_free(struct machine_address_space *space);
 
 /**
  * Puts a thread on a core: the free one with the lowest number, or, where all are taken, the least
- * loaded one, which its threads then share in turns. Its clock starts at no less than @not_before.
+ * loaded one, which its threads then share in owners. Its clock starts at no less than @not_before.
  * The calling thread holds the core until it pauses or leaves. NULL where there is no memory, or
  * where each core has 1,024 threads.
  */
-struct machine_core *machine_core_enter(struct machine *machine, struct machine_space *space,
-					uint64_t not_before);
+struct machine_hart *machine_hart_enter(struct machine *machine,
+					struct machine_address_space *space, uint64_t not_before);
 /** The thread blocks or waits outside (a system call): others may take the core and the time. */
-void machine_core_pause(struct machine_core *core);
+void machine_hart_pause(struct machine_hart *core);
 /** The thread goes on; its clock moves to where the machine's time is if that is later. */
-void machine_core_resume(struct machine_core *core);
+void machine_hart_resume(struct machine_hart *core);
 /** The thread ends: write-combining buffers drain, the core is free. */
-void machine_core_leave(struct machine_core *core);
+void machine_hart_leave(struct machine_hart *core);
 
 /** Lets time pass until nothing is in flight: fills, write queues, refreshes due. */
 void machine_drain(struct machine *machine);
@@ -91,7 +91,7 @@ void machine_unlock(struct machine *machine);
 bool machine_lock_within(struct machine *machine, uint64_t ns);
 
 /* What really happened, for reports and tests; sums over all cores and sockets. */
-struct machine_truth {
+struct machine_statistics {
 	uint64_t instructions, cycles; /* cycles: of all cores while not paused */
 	uint64_t branches;
 	/* Line accesses: splits are counted twice. */
@@ -111,10 +111,10 @@ struct machine_truth {
 	uint64_t tracker_cycles; /* sum over all tracker entries, uncore cycles */
 	uint64_t rpq_cycles;	 /* sum over all RPQ entries, DRAM cycles */
 	uint64_t wpq_cycles;
-	uint64_t outside; /* programs started by execve, which ran outside the machine */
+	uint64_t not_emulated; /* programs started by execve, which ran outside the machine */
 };
-void machine_truth(const struct machine *machine, struct machine_truth *truth);
-void machine_count_outside(struct machine *machine);
+void machine_statistics(const struct machine *machine, struct machine_statistics *stats);
+void machine_count_not_emulated(struct machine *machine);
 
 /* For tests: what the caches hold. State letters M, E, S, F, or I where the line is absent. */
 enum machine_level { MACHINE_L1I, MACHINE_L1D, MACHINE_L2, MACHINE_LLC };

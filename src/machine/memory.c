@@ -94,7 +94,7 @@ static void wpq_release(struct memory_channel *channel, const struct memory_view
 
 /*
  * Schedules the @count oldest waiting writes. The underfill reads of partial ones go first and
- * together, so that the data bus turns once.
+ * together, so that the data bus owners once.
  */
 static void write_out(struct memory_channel *channel, const struct memory_view *view,
 		      uint32_t count, uint64_t earliest, const struct write_mode *mode)
@@ -110,7 +110,7 @@ static void write_out(struct memory_channel *channel, const struct memory_view *
 		wpq->partial &= ~(UINT64_C(1) << slot);
 		cas = dram_read(channel, view, wpq->lines[slot], earliest, mode->underfill);
 		merged = dram_read_end(view->desc, cas);
-		channel->truth.underfills++;
+		channel->stats.underfills++;
 	}
 	for (; count; count--) {
 		uint32_t slot = wpq_slot(wpq, wpq->scheduled);
@@ -119,7 +119,7 @@ static void write_out(struct memory_channel *channel, const struct memory_view *
 		wpq->leaves[slot] = cas;
 		wpq->scheduled++;
 		wpq->waiting--;
-		channel->truth.wpq_cycles += cas - wpq->entered[slot];
+		channel->stats.wpq_cycles += cas - wpq->entered[slot];
 	}
 }
 
@@ -203,9 +203,9 @@ uint64_t memory_read(struct memory_channel *channel, const struct memory_view *v
 
 	now = advance(channel, view, now);
 	accepted = later(now, channel->rpq.departures[channel->rpq.head]);
-	channel->truth.reads++;
+	channel->stats.reads++;
 	if (wpq_find(&channel->wpq, line, accepted) != WPQ_NONE) {
-		channel->truth.wpq_read_hits++;
+		channel->stats.wpq_read_hits++;
 		memory_announce(view, SIGNAL_DRAM_WRITE_QUEUE_READ_HIT, 0, accepted, 0);
 		departure = end = accepted + WPQ_HIT_CYCLES;
 	} else {
@@ -216,7 +216,7 @@ uint64_t memory_read(struct memory_channel *channel, const struct memory_view *v
 		end = dram_read_end(desc, departure);
 	}
 	rpq_hold(&channel->rpq, desc->rpq_entries, departure);
-	channel->truth.rpq_cycles += departure - accepted;
+	channel->stats.rpq_cycles += departure - accepted;
 	memory_announce(view, SIGNAL_DRAM_READ_QUEUE, 0, accepted, departure - accepted);
 	mark_busy(channel);
 	return end - now;
@@ -226,7 +226,7 @@ uint64_t memory_read(struct memory_channel *channel, const struct memory_view *v
 static void overwrite(struct memory_channel *channel, const struct memory_view *view, uint32_t slot,
 		      bool partial)
 {
-	channel->truth.wpq_write_hits++;
+	channel->stats.wpq_write_hits++;
 	if (!partial)
 		channel->wpq.partial &= ~(UINT64_C(1) << slot);
 	memory_announce(view, SIGNAL_DRAM_WRITE_QUEUE_WRITE_HIT, 0, channel->now, 0);
@@ -242,7 +242,7 @@ uint64_t memory_write(struct memory_channel *channel, const struct memory_view *
 	uint32_t slot;
 
 	posted = now = advance(channel, view, now);
-	channel->truth.writes++;
+	channel->stats.writes++;
 	slot = wpq_find(wpq, line, now);
 	if (slot != WPQ_NONE) {
 		overwrite(channel, view, slot, partial);
@@ -282,7 +282,7 @@ uint64_t memory_drain(struct memory_channel *channel, const struct memory_view *
 	return channel->now;
 }
 
-const struct memory_truth *memory_truth(const struct memory_channel *channel)
+const struct memory_statistics *memory_statistics(const struct memory_channel *channel)
 {
-	return &channel->truth;
+	return &channel->stats;
 }

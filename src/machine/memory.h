@@ -17,8 +17,8 @@
 #define MEMORY_BANKS_MAX 128 /* ranks * banks of a channel */
 #define MEMORY_QUEUE_MAX 64  /* entries of RPQ or WPQ */
 
-/* Totals since memory_init(), for machine_truth() and tests. */
-struct memory_truth {
+/* Totals since memory_init(), for machine_statistics() and tests. */
+struct memory_statistics {
 	uint64_t reads, writes;		/* requests */
 	uint64_t cas_reads, cas_writes; /* underfills are in cas_reads */
 	uint64_t underfills, wpq_read_hits, wpq_write_hits;
@@ -26,7 +26,7 @@ struct memory_truth {
 	uint64_t rpq_cycles, wpq_cycles; /* sums of the time entries were held */
 };
 
-/* Shared state, no pointers. Fields are the room's own. */
+/* Shared state, no pointers. Fields are the layer's own. */
 struct memory_channel;
 
 /* A process's view: where to announce and who is announcing. */
@@ -71,6 +71,6 @@ uint64_t memory_drain(struct memory_channel *channel, const struct memory_view *
  */
 void memory_advance(struct memory_channel *channel, const struct memory_view *view, uint64_t now);
 
-const struct memory_truth *memory_truth(const struct memory_channel *channel);
+const struct memory_statistics *memory_statistics(const struct memory_channel *channel);
 
 #endif

@@ -5,7 +5,7 @@
 /* Idle cycles of the data bus when its driver changes: DDR4 needs two from read to write. */
 #define BUS_GAP_CYCLES 2
 
-struct place {
+struct dram_addr {
 	uint8_t rank, bank; /* bank: within the rank */
 	uint64_t row;
 };
@@ -36,14 +36,14 @@ void dram_init(struct memory_channel *channel, const struct pmu_machine *desc)
 
 /* Column, bank, rank, row from the low bits up; row bits permute the banks, so that lines a power
    of two apart spread over them. */
-static struct place locate(const struct memory_channel *channel, const struct pmu_machine *desc,
-			   uint64_t line)
+static struct dram_addr locate(const struct memory_channel *channel, const struct pmu_machine *desc,
+			       uint64_t line)
 {
 	uint64_t bank = line >> channel->column_bits;
 	uint64_t rank = bank >> channel->bank_bits;
 	uint64_t row = rank / desc->ranks;
 
-	return (struct place){
+	return (struct dram_addr){
 	    .rank = (uint8_t)(rank - row * desc->ranks),
 	    .bank = (uint8_t)((bank ^ row) & (desc->banks - 1)),
 	    .row = row,
@@ -51,7 +51,7 @@ static struct place locate(const struct memory_channel *channel, const struct pm
 }
 
 static void announce_command(const struct memory_view *view, enum pmu_signal_id id,
-			     uint32_t qualifiers, struct place place, uint64_t time)
+			     uint32_t qualifiers, struct dram_addr addr, uint64_t time)
 {
 	if (!memory_heard(view, id))
 		return;
@@ -60,17 +60,17 @@ static void announce_command(const struct memory_view *view, enum pmu_signal_id 
 								    .unit = view->unit,
 								    .qualifiers = qualifiers,
 								    .time = time,
-								    .rank = place.rank,
-								    .bank = place.bank});
+								    .rank = addr.rank,
+								    .bank = addr.bank});
 }
 
 static void refresh_rank(struct memory_channel *channel, const struct memory_view *view)
 {
 	struct memory_dram *dram = &channel->dram;
 	const struct pmu_machine *desc = view->desc;
-	struct place place = {.rank = (uint8_t)(channel->truth.refreshes % desc->ranks)};
-	struct memory_bank *banks = &dram->banks[place.rank * desc->banks];
-	const struct memory_rank *rank = &dram->ranks[place.rank];
+	struct dram_addr addr = {.rank = (uint8_t)(channel->stats.refreshes % desc->ranks)};
+	struct memory_bank *banks = &dram->banks[addr.rank * desc->banks];
+	const struct memory_rank *rank = &dram->ranks[addr.rank];
 	uint64_t due = dram->refresh_due, precharge = due, start = due;
 	bool open = false, used = rank->used_until && due < rank->used_until + MEMORY_IDLE_CYCLES;
 
@@ -82,18 +82,18 @@ static void refresh_rank(struct memory_channel *channel, const struct memory_vie
 		open = true;
 	}
 	if (open) {
-		announce_command(view, SIGNAL_DRAM_PRECHARGE_ALL, 0, place, precharge);
+		announce_command(view, SIGNAL_DRAM_PRECHARGE_ALL, 0, addr, precharge);
 		start = precharge + desc->t_rp;
 	}
-	announce_command(view, SIGNAL_DRAM_REFRESH, used ? QUALIFIER_DRAM_REFRESH_HIGH : 0, place,
+	announce_command(view, SIGNAL_DRAM_REFRESH, used ? QUALIFIER_DRAM_REFRESH_HIGH : 0, addr,
 			 start);
 	dram->refresh_end = start + desc->t_rfc;
 	for (unsigned i = 0; i < desc->banks; i++) {
 		banks[i].row = MEMORY_ROW_CLOSED;
 		banks[i].ready = dram->refresh_end;
 	}
-	channel->truth.refreshes++;
-	dram->refresh_due = (channel->truth.refreshes + 1) * desc->t_refi / desc->ranks;
+	channel->stats.refreshes++;
+	dram->refresh_due = (channel->stats.refreshes + 1) * desc->t_refi / desc->ranks;
 }
 
 void dram_refresh(struct memory_channel *channel, const struct memory_view *view, uint64_t now)
@@ -112,7 +112,7 @@ static const struct row_use write_use = {QUALIFIER_DRAM_PRECHARGE_WRITE,
 					 QUALIFIER_DRAM_ACTIVATE_WRITE};
 
 static void open_row(struct memory_channel *channel, const struct memory_view *view,
-		     struct memory_bank *bank, struct place place, uint64_t earliest,
+		     struct memory_bank *bank, struct dram_addr addr, uint64_t earliest,
 		     const struct row_use *use)
 {
 	struct memory_dram *dram = &channel->dram;
@@ -124,46 +124,47 @@ static void open_row(struct memory_channel *channel, const struct memory_view *v
 
 		dram->next_pre = precharge + 1;
 		bank->ready = precharge + desc->t_rp;
-		channel->truth.precharges++;
+		channel->stats.precharges++;
 		announce_command(view, SIGNAL_DRAM_PRECHARGE,
-				 QUALIFIER_DRAM_PRECHARGE_PAGE_MISS | use->pre, place, precharge);
+				 QUALIFIER_DRAM_PRECHARGE_PAGE_MISS | use->pre, addr, precharge);
 	}
 	activate = later(later(earliest, bank->ready), dram->next_act);
 	dram->next_act = activate + 1;
-	bank->row = place.row;
+	bank->row = addr.row;
 	bank->ready = activate + desc->t_rcd;
 	bank->pre_ready = activate + desc->t_ras;
-	channel->truth.activates++;
-	announce_command(view, SIGNAL_DRAM_ACTIVATE, use->act, place, activate);
+	channel->stats.activates++;
+	announce_command(view, SIGNAL_DRAM_ACTIVATE, use->act, addr, activate);
 }
 
 /* The bank of a request with its row open, after the refreshes that come before the request. */
 static struct memory_bank *prepare(struct memory_channel *channel, const struct memory_view *view,
-				   struct place place, uint64_t earliest, const struct row_use *use)
+				   struct dram_addr addr, uint64_t earliest,
+				   const struct row_use *use)
 {
 	struct memory_dram *dram = &channel->dram;
-	struct memory_bank *bank = &dram->banks[place.rank * view->desc->banks + place.bank];
+	struct memory_bank *bank = &dram->banks[addr.rank * view->desc->banks + addr.bank];
 
 	dram_refresh(channel, view, later(earliest, dram->next_cas));
-	if (bank->row != place.row)
-		open_row(channel, view, bank, place, earliest, use);
+	if (bank->row != addr.row)
+		open_row(channel, view, bank, addr, earliest, use);
 	return bank;
 }
 
 /* The cycle at which the data bus can take the next burst. */
 static uint64_t bus_free(const struct memory_dram *dram, uint8_t rank, bool write)
 {
-	bool turn = dram->data_end && (dram->bus_rank != rank || dram->bus_write != write);
+	bool owner = dram->data_end && (dram->bus_rank != rank || dram->bus_write != write);
 
-	return dram->data_end + (turn ? BUS_GAP_CYCLES : 0);
+	return dram->data_end + (owner ? BUS_GAP_CYCLES : 0);
 }
 
-static void bus_take(struct memory_dram *dram, struct place place, bool write, uint64_t until)
+static void bus_take(struct memory_dram *dram, struct dram_addr addr, bool write, uint64_t until)
 {
-	dram->bus_rank = place.rank;
+	dram->bus_rank = addr.rank;
 	dram->bus_write = write;
 	dram->data_end = until;
-	dram->ranks[place.rank].used_until = until;
+	dram->ranks[addr.rank].used_until = until;
 }
 
 uint64_t dram_read(struct memory_channel *channel, const struct memory_view *view, uint64_t line,
@@ -171,21 +172,21 @@ uint64_t dram_read(struct memory_channel *channel, const struct memory_view *vie
 {
 	struct memory_dram *dram = &channel->dram;
 	const struct pmu_machine *desc = view->desc;
-	struct place place = locate(channel, desc, line);
-	struct memory_bank *bank = prepare(channel, view, place, earliest, &read_use);
+	struct dram_addr addr = locate(channel, desc, line);
+	struct memory_bank *bank = prepare(channel, view, addr, earliest, &read_use);
 	uint64_t cas = later(later(earliest, bank->ready), dram->next_cas);
-	uint64_t bus = bus_free(dram, place.rank, false);
+	uint64_t bus = bus_free(dram, addr.rank, false);
 
-	cas = later(cas, dram->ranks[place.rank].read_ready);
+	cas = later(cas, dram->ranks[addr.rank].read_ready);
 	if (cas + desc->t_cl < bus)
 		cas = bus - desc->t_cl;
 
 	dram->next_cas = cas + 1;
-	bus_take(dram, place, false, dram_read_end(desc, cas));
+	bus_take(dram, addr, false, dram_read_end(desc, cas));
 	/* t_rtp is not a parameter; its lower bound in DDR4 is the length of a burst. */
 	bank->pre_ready = later(bank->pre_ready, cas + desc->t_burst);
-	channel->truth.cas_reads++;
-	announce_command(view, SIGNAL_DRAM_CAS, qualifiers, place, cas);
+	channel->stats.cas_reads++;
+	announce_command(view, SIGNAL_DRAM_CAS, qualifiers, addr, cas);
 	return cas;
 }
 
@@ -194,20 +195,20 @@ uint64_t dram_write(struct memory_channel *channel, const struct memory_view *vi
 {
 	struct memory_dram *dram = &channel->dram;
 	const struct pmu_machine *desc = view->desc;
-	struct place place = locate(channel, desc, line);
-	struct memory_bank *bank = prepare(channel, view, place, earliest, &write_use);
+	struct dram_addr addr = locate(channel, desc, line);
+	struct memory_bank *bank = prepare(channel, view, addr, earliest, &write_use);
 	uint64_t cas = later(later(earliest, bank->ready), dram->next_cas);
-	uint64_t bus = bus_free(dram, place.rank, true), end;
+	uint64_t bus = bus_free(dram, addr.rank, true), end;
 
 	if (cas + desc->t_cwl < bus)
 		cas = bus - desc->t_cwl;
 	end = cas + desc->t_cwl + desc->t_burst;
 
 	dram->next_cas = cas + 1;
-	bus_take(dram, place, true, end);
-	dram->ranks[place.rank].read_ready = end + desc->t_wtr;
+	bus_take(dram, addr, true, end);
+	dram->ranks[addr.rank].read_ready = end + desc->t_wtr;
 	bank->pre_ready = later(bank->pre_ready, end + desc->t_wr);
-	channel->truth.cas_writes++;
-	announce_command(view, SIGNAL_DRAM_CAS, qualifiers, place, cas);
+	channel->stats.cas_writes++;
+	announce_command(view, SIGNAL_DRAM_CAS, qualifiers, addr, cas);
 	return cas;
 }

@@ -49,7 +49,7 @@ struct memory_channel {
 	uint64_t mode_end;  /* of the last write major mode */
 	bool writing;	    /* that mode's end is not announced: it may still be prolonged */
 	uint32_t column_bits, bank_bits;
-	struct memory_truth truth;
+	struct memory_statistics stats;
 	struct memory_dram dram;
 	struct memory_rpq rpq;
 	struct memory_wpq wpq;

@@ -88,7 +88,7 @@ static enum line_state l2_use(struct machine *machine, unsigned number, uint32_t
 }
 
 /* The slot that a fill takes. */
-static unsigned l1_place(const uint32_t *words, const uint8_t *plru, uint32_t line)
+static unsigned l1_slot(const uint32_t *words, const uint8_t *plru, uint32_t line)
 {
 	unsigned set = line % L1_SETS;
 	int way = cache_way(cache_match8(words + set * L1_WAYS, 0, 0));
@@ -107,7 +107,7 @@ static int l1d_fill(struct machine *machine, unsigned number, uint32_t line, enu
 		    uint64_t now)
 {
 	struct core *core = &machine->cores[number];
-	unsigned slot = l1_place(core->l1d, core->l1d_plru, line);
+	unsigned slot = l1_slot(core->l1d, core->l1d_plru, line);
 	uint32_t victim = core->l1d[slot];
 
 	if (cache_state(victim) == LINE_M) {
@@ -120,7 +120,7 @@ static int l1d_fill(struct machine *machine, unsigned number, uint32_t line, enu
 
 static int l1i_fill(struct core *core, uint32_t line)
 {
-	unsigned slot = l1_place(core->l1i, core->l1i_plru, line);
+	unsigned slot = l1_slot(core->l1i, core->l1i_plru, line);
 
 	l1_write(&core->l1i[slot], l1_tag(line) | LINE_S);
 	plru_touch(&core->l1i_plru[line % L1_SETS], slot % L1_WAYS);
@@ -179,7 +179,7 @@ static int serve_near(struct machine *machine, unsigned number, uint32_t line, u
 	int victim_slot = 0, found;
 
 	lock_acquire(&core->caches, thread);
-	slot = l1_place(core->l1d, core->l1d_plru, line);
+	slot = l1_slot(core->l1d, core->l1d_plru, line);
 	victim = core->l1d[slot];
 	if (cache_state(victim) == LINE_M)
 		victim_slot = l2_find(machine, core, l1_line(victim, line % L1_SETS));

@@ -52,7 +52,7 @@ static void announce_victim(struct machine *machine, const struct tor_entry *ent
 		struct signal signal = {
 		    .id = SIGNAL_LLC_VICTIM,
 		    .socket = entry->socket,
-		    .unit = (uint8_t)entry->place.slice,
+		    .unit = (uint8_t)entry->index.slice,
 		    .qualifiers = state == LINE_M   ? QUALIFIER_LLC_VICTIM_M
 				  : state == LINE_E ? QUALIFIER_LLC_VICTIM_E
 				  : state == LINE_S ? QUALIFIER_LLC_VICTIM_S

@@ -32,7 +32,7 @@
 #define TRACKER_MAX	 128
 #define WC_BUFFERS	 10
 #define CORE_USERS_MAX	 1024 /* threads on a core at once */
-#define TALLIES		 7
+#define ACCUMULATORS	 7
 
 /* States of a line in any cache; the order matters: see MACHINE_TAG_*. LLC only: F. */
 enum line_state {
@@ -61,8 +61,8 @@ struct core {
 	struct lock caches;  /* see private.c */
 	uint32_t users_high; /* users[] and progress[] from here on were never used */
 	_Alignas(64) uint64_t l2_misses, llc_misses;
-	uint64_t told_at;	/* see tally.c */
-	uint64_t told[TALLIES]; /* of each tally */
+	uint64_t reported_at;		 /* see accumulator.c */
+	uint64_t reported[ACCUMULATORS]; /* of each tally */
 	/*
 	 * By user. Each is written by its thread alone, so that nothing is lost where two run at
 	 * once; who comes to its place later adds to it. The core did the sum of them.
@@ -77,9 +77,9 @@ struct core {
 	uint64_t l1d_misses, l1i_misses, l2_writebacks, nt_stores, wc_lines;
 
 	/* Who runs here. */
-	struct lock turn;
-	uint32_t waiting; /* threads that want the turn */
-	uint32_t turns;	  /* given so far */
+	struct lock owner;
+	uint32_t waiting; /* threads that want the owner */
+	uint32_t owners;  /* given so far */
 	uint64_t last_user;
 	uint32_t users[CORE_USERS_MAX]; /* thread ids, 0: free */
 
@@ -114,10 +114,10 @@ struct machine_state {
 	uint64_t horizon; /* tick: end of the latest request of any core, or of a drain */
 	uint64_t passed;  /* tick up to which time passed while nobody ran */
 	uint64_t next_frame[SOCKETS_MAX];
-	uint64_t outside;
+	uint64_t not_emulated;
 	struct link links[SOCKETS_MAX]; /* by sending socket */
 	/* By core: 0 while it does not run, else its clock at the last look plus 1. */
-	_Alignas(64) uint64_t pace[SOCKETS_MAX * CORES_MAX];
+	_Alignas(64) uint64_t skew[SOCKETS_MAX * CORES_MAX];
 };
 
 struct machine {
@@ -127,17 +127,17 @@ struct machine {
 	struct slice *slices;		 /* socket * desc->slices + slice */
 	struct home *homes;		 /* socket * desc->home_agents + agent */
 	struct memory_channel *channels; /* home * desc->channels + channel */
-	struct llc_set *llc;		 /* see place_set() */
+	struct llc_set *llc;		 /* see llc_index_set() */
 	struct memory_view *views;	 /* as channels */
 	uint32_t holder;		 /* thread that has the lock, if one of this process has */
 	uint64_t patience_ns; /* cores that are behind are waited for that long; UINT64_MAX: ever */
-	bool may_lean;	      /* locks can lean to threads of this process */
+	bool may_bias;	      /* locks can bias to threads of this process */
 	struct signal_port port; /* announce == NULL: nobody listens */
 
 	uint64_t core_ticks, uclk_ticks, dclk_ticks, bclk_ticks, ticks_per_second;
 	unsigned core_count;	 /* of all sockets */
 	uint32_t lines_per_node; /* physical lines of a socket's memory */
-	uint64_t slice_inverse;	 /* 2^slice_shift / desc->slices, rounded up: see place.h */
+	uint64_t slice_inverse;	 /* 2^slice_shift / desc->slices, rounded up: see index.h */
 	uint32_t slice_shift, l2_sets_log2, llc_sets_log2;
 };
 

@@ -6,20 +6,20 @@
 void tor_locate(const struct machine *machine, struct tor_entry *entry, unsigned socket,
 		uint32_t line)
 {
-	const struct place place = place_of(machine, line);
+	const struct llc_index index = llc_index_of(machine, line);
 
-	entry->slice = &machine->slices[socket * machine->desc->slices + place.slice];
-	entry->set = place_set(machine, socket, place);
+	entry->slice = &machine->slices[socket * machine->desc->slices + index.slice];
+	entry->set = llc_index_set(machine, socket, index);
 	entry->line = line;
-	entry->place = place;
-	entry->way = cache_way(cache_match20(entry->set->tag, tor_word(place), LLC_STATE_MASK));
+	entry->index = index;
+	entry->way = cache_way(cache_match20(entry->set->tag, tor_word(index), LLC_STATE_MASK));
 	entry->socket = (uint8_t)socket;
 	entry->node = (uint8_t)machine_home_node(machine, line);
 }
 
 void tor_prefetch(const struct machine *machine, unsigned socket, uint32_t line)
 {
-	const char *set = (const char *)place_set(machine, socket, place_of(machine, line));
+	const char *set = (const char *)llc_index_set(machine, socket, llc_index_of(machine, line));
 
 	__builtin_prefetch(set, 1);
 	__builtin_prefetch(set + 64, 1);
@@ -32,7 +32,7 @@ static struct signal announcement(const struct tor_entry *entry, enum pmu_signal
 	return (struct signal){
 	    .id = (uint16_t)id,
 	    .socket = entry->socket,
-	    .unit = (uint8_t)entry->place.slice,
+	    .unit = (uint8_t)entry->index.slice,
 	    .qualifiers = qualifiers,
 	    .time = time,
 	    .core = entry->core,
@@ -44,18 +44,18 @@ void tor_enter(struct machine *machine, struct tor_entry *entry, uint32_t qualif
 {
 	struct slice *slice = entry->slice;
 	uint64_t queued;
-	uint32_t irq = SLOTS_NONE;
+	uint32_t irq = OCCUPANCY_NONE;
 
 	slice->now = queued = entry->arrival = machine_max(slice->now, now);
 	if (qualifier == QUALIFIER_LLC_INGRESS_CORE) {
-		irq = slots_find(slice->irq, machine->desc->irq_entries, queued, SLOTS_NONE,
-				 &slice->irq_hint);
+		irq = occupancy_find(slice->irq, machine->desc->irq_entries, queued, OCCUPANCY_NONE,
+				     &slice->irq_hint);
 		queued = machine_max(queued, slice->irq[irq]);
 	}
-	entry->slot = slots_find(slice->tor, machine->desc->tor_entries, queued + INGRESS_CYCLES,
-				 SLOTS_NONE, &slice->tor_hint);
+	entry->slot = occupancy_find(slice->tor, machine->desc->tor_entries,
+				     queued + INGRESS_CYCLES, OCCUPANCY_NONE, &slice->tor_hint);
 	entry->begin = machine_max(queued + INGRESS_CYCLES, slice->tor[entry->slot]);
-	if (irq != SLOTS_NONE)
+	if (irq != OCCUPANCY_NONE)
 		slice->irq[irq] = entry->begin;
 	entry->core = (uint8_t)core;
 	entry->cycles = 0;
@@ -75,12 +75,12 @@ void tor_enter_victim(struct machine *machine, struct tor_entry *entry,
 
 	*entry = *request;
 	entry->way = way;
-	entry->place.tag = (entry->set->tag[way] >> LLC_STATE_BITS) - 1;
-	entry->line = place_line(machine, entry->place);
+	entry->index.tag = (entry->set->tag[way] >> LLC_STATE_BITS) - 1;
+	entry->line = llc_index_line(machine, entry->index);
 	entry->node = (uint8_t)machine_home_node(machine, entry->line);
 	entry->core = SIGNAL_NO_CORE;
-	entry->slot = slots_find(slice->tor, machine->desc->tor_entries, now, request->slot,
-				 &slice->tor_hint);
+	entry->slot = occupancy_find(slice->tor, machine->desc->tor_entries, now, request->slot,
+				     &slice->tor_hint);
 	entry->arrival = entry->begin = machine_max(now, slice->tor[entry->slot]);
 	entry->cycles = 0;
 }

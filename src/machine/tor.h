@@ -6,8 +6,8 @@
 #define MACHINE_TOR_H
 
 #include "machine/cache.h"
-#include "machine/place.h"
-#include "machine/slots.h"
+#include "machine/llc_index.h"
+#include "machine/occupancy.h"
 #include "machine/state.h"
 
 /* A way that does not exist: of lines that are absent. */
@@ -17,7 +17,7 @@ struct tor_entry {
 	struct slice *slice;
 	struct llc_set *set;
 	uint32_t line;
-	struct place place;
+	struct llc_index index;
 	int way;
 	uint8_t socket, core, node; /* core: that asks, in its socket, or SIGNAL_NO_CORE */
 	uint32_t slot;
@@ -47,9 +47,9 @@ uint64_t tor_leave(struct machine *machine, struct tor_entry *entry, uint32_t qu
 void tor_misc(struct machine *machine, const struct tor_entry *entry, uint32_t qualifier);
 
 /* LLC tag word, state bits 0. */
-static inline uint32_t tor_word(struct place place)
+static inline uint32_t tor_word(struct llc_index index)
 {
-	return (place.tag + 1) << LLC_STATE_BITS;
+	return (index.tag + 1) << LLC_STATE_BITS;
 }
 
 static inline bool tor_present(const struct tor_entry *entry)
@@ -65,7 +65,7 @@ static inline enum line_state tor_state(const struct tor_entry *entry)
 
 static inline void tor_set_state(struct tor_entry *entry, enum line_state state)
 {
-	entry->set->tag[entry->way] = tor_word(entry->place) | state;
+	entry->set->tag[entry->way] = tor_word(entry->index) | state;
 }
 
 static inline void tor_drop(struct tor_entry *entry)

@@ -7,8 +7,8 @@
 #include "pmon/select.h"
 #include "pmon/strict.h"
 
-bool pmon_find_place(const struct pmon *pmon, const struct pmon_access *access,
-		     struct pmon_place *place)
+bool pmon_find_register_ref(const struct pmon *pmon, const struct pmon_access *access,
+			    struct pmon_register_ref *place)
 {
 	const struct pmon_address *found;
 	const struct pmon_box *box;
@@ -27,7 +27,7 @@ bool pmon_find_place(const struct pmon *pmon, const struct pmon_access *access,
 	if (box->box->space == PMU_SPACE_PCI &&
 	    access->width > (found->shift ? 32 : box->box->registers[found->reg].width))
 		return false;
-	*place = (struct pmon_place){
+	*place = (struct pmon_register_ref){
 	    .unit = pmon_socket_units(pmon, access->socket) + box->first_unit + instance,
 	    .reg = found->reg,
 	    .shift = found->shift,
@@ -264,9 +264,9 @@ static void write_register(struct pmon *pmon, struct pmon_unit *unit, unsigned r
 int pmon_read(struct pmon *pmon, const struct pmon_access *access, const struct pmon_time *now,
 	      uint64_t *value)
 {
-	struct pmon_place place;
+	struct pmon_register_ref place;
 
-	if (!pmon_find_place(pmon, access, &place))
+	if (!pmon_find_register_ref(pmon, access, &place))
 		return PMU_E_UNKNOWN;
 	if (pmon->report)
 		pmon_strict_read(pmon, &place);
@@ -282,7 +282,8 @@ int pmon_read(struct pmon *pmon, const struct pmon_access *access, const struct 
 }
 
 /* The other half of a counter keeps what it holds; nothing else is written by halves. */
-static uint64_t whole_value(const struct pmon *pmon, const struct pmon_place *place, uint64_t value)
+static uint64_t whole_value(const struct pmon *pmon, const struct pmon_register_ref *place,
+			    uint64_t value)
 {
 	const struct pmon_box *box = pmon_box(pmon, place->unit);
 	uint64_t written = place->width == 32 ? UINT32_MAX : UINT64_MAX, kept = 0;
@@ -296,11 +297,11 @@ static uint64_t whole_value(const struct pmon *pmon, const struct pmon_place *pl
 int pmon_write(struct pmon *pmon, const struct pmon_access *access, const struct pmon_time *now,
 	       uint64_t value)
 {
-	struct pmon_place place;
+	struct pmon_register_ref place;
 	struct pmon_strict strict;
 	bool core;
 
-	if (!pmon_find_place(pmon, access, &place))
+	if (!pmon_find_register_ref(pmon, access, &place))
 		return PMU_E_UNKNOWN;
 	if (!place.present) {
 		if (pmon->report)

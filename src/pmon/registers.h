@@ -5,7 +5,7 @@
 #include "pmon/state.h"
 
 /* A register of a unit, or a half of one. */
-struct pmon_place {
+struct pmon_register_ref {
 	struct pmon_unit *unit;
 	unsigned reg;	/* index in the box */
 	unsigned shift; /* 32 for the upper half */
@@ -14,8 +14,8 @@ struct pmon_place {
 };
 
 /** @return whether the manual documents a register there */
-bool pmon_find_place(const struct pmon *pmon, const struct pmon_access *access,
-		     struct pmon_place *place);
+bool pmon_find_register_ref(const struct pmon *pmon, const struct pmon_access *access,
+			    struct pmon_register_ref *place);
 
 /** The counter whose value (not control) register @reg is; -1: none. */
 int pmon_counter_of(const struct pmon_box *box, unsigned reg);

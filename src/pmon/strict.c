@@ -117,7 +117,8 @@ static bool needs_filter(const struct programmed *now, const struct pmu_modifier
 	return false;
 }
 
-static void check_reserved(const struct pmon *pmon, const struct pmon_place *place, uint64_t value)
+static void check_reserved(const struct pmon *pmon, const struct pmon_register_ref *place,
+			   uint64_t value)
 {
 	const struct pmon_box *box = pmon_box(pmon, place->unit);
 	const struct pmon_register *desc = &box->registers[place->reg];
@@ -135,8 +136,8 @@ static void check_reserved(const struct pmon *pmon, const struct pmon_place *pla
 		report(pmon, place->unit, place->reg, value, "this register is read only", NULL);
 }
 
-static void check_event(const struct pmon *pmon, const struct pmon_place *place, unsigned index,
-			uint64_t value)
+static void check_event(const struct pmon *pmon, const struct pmon_register_ref *place,
+			unsigned index, uint64_t value)
 {
 	const struct pmon_box *box = pmon_box(pmon, place->unit);
 	const struct pmon_control *fields = &box->counters[index].fields;
@@ -163,8 +164,8 @@ static void check_event(const struct pmon *pmon, const struct pmon_place *place,
 		       "invert and edge detection need a threshold that is not 0", NULL);
 }
 
-static void check_control(const struct pmon *pmon, const struct pmon_place *place, unsigned index,
-			  uint64_t value)
+static void check_control(const struct pmon *pmon, const struct pmon_register_ref *place,
+			  unsigned index, uint64_t value)
 {
 	const struct pmon_box *box = pmon_box(pmon, place->unit);
 	const struct pmon_control *fields = &box->counters[index].fields;
@@ -198,7 +199,8 @@ static bool is_in_use(const struct pmu_box *box, const struct pmu_register *reg,
 	return false;
 }
 
-static void check_filter(const struct pmon *pmon, const struct pmon_place *place, uint64_t value)
+static void check_filter(const struct pmon *pmon, const struct pmon_register_ref *place,
+			 uint64_t value)
 {
 	const struct pmon_box *box = pmon_box(pmon, place->unit);
 	const struct pmu_register *reg = &box->box->registers[place->reg];
@@ -217,7 +219,7 @@ static void check_filter(const struct pmon *pmon, const struct pmon_place *place
 	}
 }
 
-static void check_box_control(const struct pmon *pmon, const struct pmon_place *place,
+static void check_box_control(const struct pmon *pmon, const struct pmon_register_ref *place,
 			      uint64_t value)
 {
 	const struct pmon_unit *unit = place->unit;
@@ -263,7 +265,7 @@ static void check_global_control(const struct pmon *pmon, unsigned socket, uint6
 }
 
 void pmon_strict_before(const struct pmon *pmon, struct pmon_strict *strict,
-			const struct pmon_place *place, uint64_t value)
+			const struct pmon_register_ref *place, uint64_t value)
 {
 	const struct pmon_box *box = pmon_box(pmon, place->unit);
 	const struct pmon_unit *units = pmon_socket_units(pmon, place->unit->socket);
@@ -339,7 +341,7 @@ static void check_filters_set(const struct pmon *pmon, const struct pmon_unit *u
 }
 
 void pmon_strict_after(const struct pmon *pmon, const struct pmon_strict *strict,
-		       const struct pmon_place *place)
+		       const struct pmon_register_ref *place)
 {
 	const struct pmon_unit *units = pmon_socket_units(pmon, place->unit->socket);
 
@@ -352,13 +354,14 @@ void pmon_strict_after(const struct pmon *pmon, const struct pmon_strict *strict
 	}
 }
 
-void pmon_strict_absent(const struct pmon *pmon, const struct pmon_place *place, uint64_t value)
+void pmon_strict_absent(const struct pmon *pmon, const struct pmon_register_ref *place,
+			uint64_t value)
 {
 	report(pmon, place->unit, place->reg, value, "the part does not have this box",
 	       source_of(pmon, pmon->config.pmu->rules.absent));
 }
 
-void pmon_strict_read(const struct pmon *pmon, const struct pmon_place *place)
+void pmon_strict_read(const struct pmon *pmon, const struct pmon_register_ref *place)
 {
 	const struct pmon_box *box = pmon_box(pmon, place->unit);
 	int counter = pmon_counter_of(box, place->reg);

@@ -12,15 +12,16 @@ struct pmon_strict {
 	uint16_t counting[PMON_UNITS]; /* of the socket: bit n: counter n */
 };
 
-void pmon_strict_read(const struct pmon *pmon, const struct pmon_place *place);
-void pmon_strict_absent(const struct pmon *pmon, const struct pmon_place *place, uint64_t value);
+void pmon_strict_read(const struct pmon *pmon, const struct pmon_register_ref *place);
+void pmon_strict_absent(const struct pmon *pmon, const struct pmon_register_ref *place,
+			uint64_t value);
 
 /** Checks a write that is about to be made. */
 void pmon_strict_before(const struct pmon *pmon, struct pmon_strict *strict,
-			const struct pmon_place *place, uint64_t value);
+			const struct pmon_register_ref *place, uint64_t value);
 
 /** Checks the counters that the write let begin to count. */
 void pmon_strict_after(const struct pmon *pmon, const struct pmon_strict *strict,
-		       const struct pmon_place *place);
+		       const struct pmon_register_ref *place);
 
 #endif

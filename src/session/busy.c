@@ -55,7 +55,7 @@ int session_busy_check(struct pmu_session *session, struct pmu_ctx *ctx)
 {
 	int error = 0;
 
-	if (session->bus->forgets)
+	if (session->bus->write_only)
 		return 0;
 	for (size_t u = 0; u < session->unit_count; u++) {
 		const struct session_unit *unit = &session->units[u];

@@ -191,8 +191,8 @@ struct planner {
 	struct pmu_session *session;
 };
 
-static int planner_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_place *place,
-			 const struct pmu_access_op *op)
+static int planner_write(struct pmu_bus *bus, struct pmu_ctx *ctx,
+			 const struct bus_register_ref *place, const struct pmu_access_op *op)
 {
 	(void)place;
 	return append(ctx, &((struct planner *)bus)->session->plan, op);

@@ -57,7 +57,7 @@ static void test_identity(void **fixture)
 	assert_non_null(strstr(pmu_message(bench->ctx), "ha1"));
 	assert_int_equal(pmu_bus_sockets(bench->bus), 1);
 	assert_true(pmu_bus_is_emulated(bench->bus));
-	assert_non_null(bus_emulated_system(bench->bus));
+	assert_non_null(bus_emulated_emul(bench->bus));
 }
 
 static void test_registers_keep_what_is_written(void **fixture)

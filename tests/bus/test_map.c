@@ -26,7 +26,8 @@ static int close_map(void **fixture)
 static void check_in_core(unsigned core, enum pmu_space space, uint32_t address, unsigned width,
 			  const char *box, unsigned instance, const char *reg)
 {
-	const struct bus_place *place = bus_map_find_in_core(&map, core, space, address, width);
+	const struct bus_register_ref *place =
+	    bus_map_find_in_core(&map, core, space, address, width);
 
 	assert_non_null(place);
 	assert_string_equal(place->box->name, box);

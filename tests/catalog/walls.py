@@ -21,7 +21,7 @@ PLANTED = [
     ("src/machine/tor.c", "static const int drd = 0x182;\n", "holds an opcode: 0x182"),
     ("src/pmon/core.c", "void *f = pmu_find_field(reg, name);\n", "finds by spelling"),
     ("src/pmon/state.h", '#define FIELD "ev_sel"\n', 'spells a name of the catalog: "ev_sel"'),
-    ("src/system/system.c", 'const char *r = "U_MSR_PMON_GLOBAL_CTL";\n',
+    ("src/emul/block.c", 'const char *r = "U_MSR_PMON_GLOBAL_CTL";\n',
      "spells a name of the catalog"),
     ("src/session/gate.c", "static int nehalem;\n", "names a family of processors: nehalem"),
     ("plugin/qemu.c", 'const char *name = "Xeon E5";\n', "names a family of processors: Xeon"),

@@ -245,7 +245,7 @@ class Signals(Safety):
         process.wait(timeout=50)
         self.assert_as_found(tree)
 
-    def test_recording_that_nobody_reads(self):
+    def test_register_trace_that_nobody_reads(self):
         tree = self.tree()
         fifo = self.root / "fifo"
         os.mkfifo(fifo)

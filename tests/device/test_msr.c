@@ -25,8 +25,8 @@ static int set_up(void **state)
 
 	rig = (struct rig){0};
 	assert_int_equal(pmu_ctx_new(&rig.ctx), 0);
-	assert_int_equal(
-	    system_new(&rig.device.system, rig.ctx, pmu_find_machine("xeon-e5-2699v4-2s")), 0);
+	assert_int_equal(emul_new(&rig.device.emul, rig.ctx, pmu_find_machine("xeon-e5-2699v4-2s")),
+			 0);
 	*state = &rig;
 	return 0;
 }
@@ -35,7 +35,7 @@ static int tear_down(void **state)
 {
 	struct rig *rig = *state;
 
-	system_free(rig->device.system);
+	emul_free(rig->device.emul);
 	pmu_ctx_free(rig->ctx);
 	return 0;
 }
@@ -46,7 +46,7 @@ static uint64_t read_register(const struct rig *rig, unsigned socket, uint32_t a
 	    .socket = socket, .space = PMU_SPACE_MSR, .address = address, .width = 64};
 	uint64_t value;
 
-	assert_int_equal(system_read(rig->device.system, &access, &value), 0);
+	assert_int_equal(emul_read(rig->device.emul, &access, &value), 0);
 	return value;
 }
 
@@ -135,7 +135,7 @@ static void time_passes_on_an_idle_machine(void **state)
 	/* 334291-001 table 2-3: U_MSR_PMON_UCLK_FIXED_CTL and CTR. */
 	assert_int_equal(device_msr_write(&rig->device, 0, &value, 8, 0x703), 8);
 	assert_int_equal(device_msr_read(&rig->device, 0, &before, 8, 0x704), 8);
-	system_pass(rig->device.system, 1000000000);
+	emul_pass(rig->device.emul, 1000000000);
 	assert_int_equal(device_msr_read(&rig->device, 0, &after, 8, 0x704), 8);
 	assert_int_equal(after - before, mhz * 1000000);
 }

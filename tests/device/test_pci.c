@@ -26,7 +26,7 @@ static int set_up_machine(const char *name)
 {
 	rig = (struct rig){0};
 	assert_int_equal(pmu_ctx_new(&rig.ctx), 0);
-	assert_int_equal(system_new(&rig.device.system, rig.ctx, pmu_find_machine(name)), 0);
+	assert_int_equal(emul_new(&rig.device.emul, rig.ctx, pmu_find_machine(name)), 0);
 	assert_int_equal(device_pci_init(&rig.functions, rig.ctx, &rig.device), 0);
 	return 0;
 }
@@ -47,7 +47,7 @@ static int tear_down(void **state)
 {
 	(void)state;
 	device_pci_fini(&rig.functions);
-	system_free(rig.device.system);
+	emul_free(rig.device.emul);
 	pmu_ctx_free(rig.ctx);
 	return 0;
 }
@@ -84,7 +84,7 @@ static uint64_t read_register(unsigned socket, uint32_t address, unsigned width)
 	    .socket = socket, .space = PMU_SPACE_PCI, .address = address, .width = width};
 	uint64_t value;
 
-	assert_int_equal(system_read(rig.device.system, &access, &value), 0);
+	assert_int_equal(emul_read(rig.device.emul, &access, &value), 0);
 	return value;
 }
 

@@ -17,12 +17,12 @@
 
 #include <cmocka.h>
 
-#include "system/share.h"
-#include "system/system.h"
+#include "emul/block.h"
+#include "emul/share.h"
 
 struct rig {
 	struct pmu_ctx *ctx;
-	struct system *system;
+	struct emul *emul;
 	char name[32];
 };
 
@@ -33,7 +33,7 @@ static int set_up(void **state)
 	(void)state;
 	rig = (struct rig){0};
 	assert_int_equal(pmu_ctx_new(&rig.ctx), 0);
-	assert_int_equal(system_new(&rig.system, rig.ctx, pmu_find_machine("xeon-e5v4-4c")), 0);
+	assert_int_equal(emul_new(&rig.emul, rig.ctx, pmu_find_machine("xeon-e5v4-4c")), 0);
 	snprintf(rig.name, sizeof(rig.name), "test-%d", getpid());
 	return 0;
 }
@@ -41,17 +41,17 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
-	system_free(rig.system);
+	emul_free(rig.emul);
 	pmu_ctx_free(rig.ctx);
 	return 0;
 }
 
-static struct system_offer *offer(void)
+static struct emul_offer *offer(void)
 {
-	struct system_offer *offered;
+	struct emul_offer *offered;
 
-	assert_int_equal(
-	    system_offer(&offered, rig.ctx, rig.name, system_fd(rig.system), STDERR_FILENO), 0);
+	assert_int_equal(emul_offer(&offered, rig.ctx, rig.name, emul_fd(rig.emul), STDERR_FILENO),
+			 0);
 	return offered;
 }
 
@@ -59,59 +59,58 @@ static struct system_offer *offer(void)
 static void who_joins_has_the_same_machine(void **state)
 {
 	const struct pmon_access counter = {.space = PMU_SPACE_MSR, .address = 0xE08, .width = 64};
-	struct system_offer *offered = offer();
-	struct system_share share;
-	struct system *joined;
+	struct emul_offer *offered = offer();
+	struct emul_share share;
+	struct emul *joined;
 	uint64_t value;
 
 	(void)state;
-	assert_int_equal(system_join(&share, rig.ctx, rig.name), 0);
-	assert_int_equal(system_attach(&joined, rig.ctx, share.block), 0);
-	assert_int_equal(system_write(joined, &counter, 0x1234), 0);
-	assert_int_equal(system_read(rig.system, &counter, &value), 0);
+	assert_int_equal(emul_join(&share, rig.ctx, rig.name), 0);
+	assert_int_equal(emul_attach(&joined, rig.ctx, share.block), 0);
+	assert_int_equal(emul_write(joined, &counter, 0x1234), 0);
+	assert_int_equal(emul_read(rig.emul, &counter, &value), 0);
 	assert_int_equal(value, 0x1234);
-	system_free(joined);
-	system_part(&share);
-	system_withdraw(offered);
+	emul_free(joined);
+	emul_part(&share);
+	emul_withdraw(offered);
 }
 
 static void a_name_is_taken_once(void **state)
 {
-	struct system_offer *offered = offer(), *second;
+	struct emul_offer *offered = offer(), *second;
 
 	(void)state;
-	assert_int_equal(
-	    system_offer(&second, rig.ctx, rig.name, system_fd(rig.system), STDERR_FILENO),
-	    PMU_E_CONFLICT);
+	assert_int_equal(emul_offer(&second, rig.ctx, rig.name, emul_fd(rig.emul), STDERR_FILENO),
+			 PMU_E_CONFLICT);
 	assert_non_null(strstr(pmu_message(rig.ctx), rig.name));
-	system_withdraw(offered);
-	system_withdraw(offer());
+	emul_withdraw(offered);
+	emul_withdraw(offer());
 }
 
 static void unknown_names_list_what_there_is(void **state)
 {
-	struct system_offer *offered = offer();
-	struct system_share share;
+	struct emul_offer *offered = offer();
+	struct emul_share share;
 
 	(void)state;
-	assert_int_equal(system_join(&share, rig.ctx, "nobody-has-this"), PMU_E_UNKNOWN);
+	assert_int_equal(emul_join(&share, rig.ctx, "nobody-has-this"), PMU_E_UNKNOWN);
 	assert_non_null(strstr(pmu_message(rig.ctx), rig.name));
-	system_withdraw(offered);
-	assert_int_equal(system_join(&share, rig.ctx, rig.name), PMU_E_UNKNOWN);
+	emul_withdraw(offered);
+	assert_int_equal(emul_join(&share, rig.ctx, rig.name), PMU_E_UNKNOWN);
 }
 
 static void names_are_checked(void **state)
 {
 	char longest[128];
-	struct system_share share;
+	struct emul_share share;
 
 	(void)state;
 	memset(longest, 'x', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = '\0';
-	assert_int_equal(system_join(&share, rig.ctx, ""), PMU_E_RANGE);
-	assert_int_equal(system_join(&share, rig.ctx, longest), PMU_E_RANGE);
-	assert_int_equal(system_join(&share, rig.ctx, "a b"), PMU_E_RANGE);
-	assert_int_equal(system_join(&share, rig.ctx, "\033[31mred\x9b"), PMU_E_RANGE);
+	assert_int_equal(emul_join(&share, rig.ctx, ""), PMU_E_RANGE);
+	assert_int_equal(emul_join(&share, rig.ctx, longest), PMU_E_RANGE);
+	assert_int_equal(emul_join(&share, rig.ctx, "a b"), PMU_E_RANGE);
+	assert_int_equal(emul_join(&share, rig.ctx, "\033[31mred\x9b"), PMU_E_RANGE);
 	assert_non_null(strstr(pmu_message(rig.ctx), "\"\\x1B[31mred\\x9B\""));
 }
 
@@ -133,11 +132,11 @@ static int listen_as(const char *name)
 
 static void names_of_others_are_shown_as_text(void **state)
 {
-	struct system_share share;
+	struct emul_share share;
 	int fd = listen_as("\033]0;title\a\x9b");
 
 	(void)state;
-	assert_int_equal(system_join(&share, rig.ctx, rig.name), PMU_E_UNKNOWN);
+	assert_int_equal(emul_join(&share, rig.ctx, rig.name), PMU_E_UNKNOWN);
 	assert_non_null(strstr(pmu_message(rig.ctx), "\\x1B]0;title\\x07\\x9B"));
 	assert_null(strpbrk(pmu_message(rig.ctx), "\033\a\x9b"));
 	close(fd);
@@ -146,7 +145,7 @@ static void names_of_others_are_shown_as_text(void **state)
 /* Neither one that takes no connection nor one that takes it and says nothing. */
 static void silent_listeners_are_not_waited_for(void **state)
 {
-	struct system_share share;
+	struct emul_share share;
 	int fd = listen_as(rig.name);
 	time_t begin = time(NULL);
 
@@ -154,7 +153,7 @@ static void silent_listeners_are_not_waited_for(void **state)
 	alarm(60);
 	/* The first fills the queue, though it leaves. */
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(system_join(&share, rig.ctx, rig.name), PMU_E_IO);
+		assert_int_equal(emul_join(&share, rig.ctx, rig.name), PMU_E_IO);
 		assert_non_null(strstr(pmu_message(rig.ctx), "not answered"));
 	}
 	assert_true(time(NULL) - begin < 20);
@@ -174,9 +173,9 @@ static double processor_seconds(void)
 /* Whoever asks is turned away at once, and nothing spins. */
 static void an_owner_out_of_descriptors_turns_away(void **state)
 {
-	struct system_offer *offered = offer();
+	struct emul_offer *offered = offer();
 	struct rlimit before, none;
-	struct system_share share;
+	struct emul_share share;
 	double begin;
 	int go[2], lowest, status;
 	char byte;
@@ -189,7 +188,7 @@ static void an_owner_out_of_descriptors_turns_away(void **state)
 		alarm(30);
 		if (read(go[0], &byte, 1) != 1)
 			_exit(1);
-		_exit(system_join(&share, rig.ctx, rig.name) == PMU_E_RIGHTS ? 0 : 2);
+		_exit(emul_join(&share, rig.ctx, rig.name) == PMU_E_RIGHTS ? 0 : 2);
 	}
 	/* All below are open. */
 	lowest = dup(STDERR_FILENO);
@@ -204,9 +203,9 @@ static void an_owner_out_of_descriptors_turns_away(void **state)
 	assert_true(processor_seconds() - begin < 0.25);
 	setrlimit(RLIMIT_NOFILE, &before);
 	assert_int_equal(status, 0);
-	assert_int_equal(system_join(&share, rig.ctx, rig.name), 0);
-	system_part(&share);
-	system_withdraw(offered);
+	assert_int_equal(emul_join(&share, rig.ctx, rig.name), 0);
+	emul_part(&share);
+	emul_withdraw(offered);
 	close(go[0]);
 	close(go[1]);
 }
@@ -220,23 +219,23 @@ static bool hangs_up(int connection)
 
 static void the_connection_ends_with_the_offer(void **state)
 {
-	struct system_offer *offered = offer();
-	struct system_share share;
+	struct emul_offer *offered = offer();
+	struct emul_share share;
 	struct pollfd watched;
 
 	(void)state;
-	assert_int_equal(system_join(&share, rig.ctx, rig.name), 0);
+	assert_int_equal(emul_join(&share, rig.ctx, rig.name), 0);
 	watched = (struct pollfd){.fd = share.connection, .events = POLLIN};
 	assert_int_equal(poll(&watched, 1, 50), 0);
-	system_withdraw(offered);
+	emul_withdraw(offered);
 	assert_true(hangs_up(share.connection));
-	system_part(&share);
+	emul_part(&share);
 }
 
 /* Killed, the owner leaves neither the name nor a connection that looks alive. */
 static void a_killed_owner_leaves_nothing(void **state)
 {
-	struct system_share share;
+	struct emul_share share;
 	int ready[2], status;
 	char byte;
 	pid_t owner;
@@ -251,13 +250,13 @@ static void a_killed_owner_leaves_nothing(void **state)
 		_exit(1);
 	}
 	assert_int_equal(read(ready[0], &byte, 1), 1);
-	assert_int_equal(system_join(&share, rig.ctx, rig.name), 0);
+	assert_int_equal(emul_join(&share, rig.ctx, rig.name), 0);
 	kill(owner, SIGKILL);
 	waitpid(owner, &status, 0);
 	assert_true(hangs_up(share.connection));
-	system_part(&share);
-	assert_int_equal(system_join(&share, rig.ctx, rig.name), PMU_E_UNKNOWN);
-	system_withdraw(offer());
+	emul_part(&share);
+	assert_int_equal(emul_join(&share, rig.ctx, rig.name), PMU_E_UNKNOWN);
+	emul_withdraw(offer());
 	close(ready[0]);
 	close(ready[1]);
 }
@@ -265,7 +264,7 @@ static void a_killed_owner_leaves_nothing(void **state)
 /* Names are free to all: root that joins would run programs among another user's files. */
 static void root_does_not_join_others(void **state)
 {
-	struct system_share share;
+	struct emul_share share;
 	int ready[2], status;
 	char byte;
 	pid_t owner;
@@ -284,7 +283,7 @@ static void root_does_not_join_others(void **state)
 		_exit(1);
 	}
 	assert_int_equal(read(ready[0], &byte, 1), 1);
-	assert_int_equal(system_join(&share, rig.ctx, rig.name), PMU_E_RIGHTS);
+	assert_int_equal(emul_join(&share, rig.ctx, rig.name), PMU_E_RIGHTS);
 	assert_non_null(strstr(pmu_message(rig.ctx), "another user"));
 	kill(owner, SIGKILL);
 	waitpid(owner, &status, 0);

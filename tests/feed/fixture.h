@@ -17,7 +17,7 @@ struct fixture {
 	struct pmu_ctx *ctx;
 	void *memory;
 	struct machine *machine;
-	struct machine_space *space;
+	struct machine_address_space *space;
 };
 
 static inline int fixture_up(void **state)
@@ -33,7 +33,7 @@ static inline int fixture_up(void **state)
 	memset(fixture->memory, 0, size);
 	assert_int_equal(machine_open(&fixture->machine, fixture->ctx, desc, fixture->memory, true),
 			 0);
-	assert_int_equal(machine_space_new(&fixture->space, fixture->machine), 0);
+	assert_int_equal(machine_address_space_new(&fixture->space, fixture->machine), 0);
 	*state = fixture;
 	return 0;
 }
@@ -42,7 +42,7 @@ static inline int fixture_down(void **state)
 {
 	struct fixture *fixture = *state;
 
-	machine_space_free(fixture->space);
+	machine_address_space_free(fixture->space);
 	machine_close(fixture->machine);
 	free(fixture->memory);
 	pmu_ctx_free(fixture->ctx);

@@ -108,12 +108,12 @@ static const struct sample samples[] = {
      FEED_LOCKED, 16, 0, 1, RDI, RAX | RDX},
     {"xchg [rdi], rax",         {0x48, 0x87, 0x07}, 3, FEED_LOCKED, 8, 0, 1, RDI, RAX},
     /* past the caches */
-    {"movnti [rdi], rax",       {0x48, 0x0f, 0xc3, 0x07}, 4, FEED_STREAM, 8, 0, 1, RDI, 0},
-    {"movntq [rdi], mm0",       {0x0f, 0xe7, 0x07}, 3, FEED_STREAM, 8, 0, 1, RDI, 0},
-    {"movntdq [rdi], xmm0",     {0x66, 0x0f, 0xe7, 0x07}, 4, FEED_STREAM_WIDE, 16, 0, 1, RDI, 0},
-    {"movntps [rdi], xmm0",     {0x0f, 0x2b, 0x07}, 3, FEED_STREAM_WIDE, 16, 0, 1, RDI, 0},
-    {"vmovntdq [rdi], ymm0",    {0xc5, 0xfd, 0xe7, 0x07}, 4, FEED_STREAM_WIDE, 32, 0, 1, RDI, 0},
-    {"maskmovdqu xmm0, xmm1",   {0x66, 0x0f, 0xf7, 0xc1}, 4, FEED_STREAM, 16, 0, 1, RDI, 0},
+    {"movnti [rdi], rax",       {0x48, 0x0f, 0xc3, 0x07}, 4, FEED_STORE_NT, 8, 0, 1, RDI, 0},
+    {"movntq [rdi], mm0",       {0x0f, 0xe7, 0x07}, 3, FEED_STORE_NT, 8, 0, 1, RDI, 0},
+    {"movntdq [rdi], xmm0",     {0x66, 0x0f, 0xe7, 0x07}, 4, FEED_STORE_NT_WIDE, 16, 0, 1, RDI, 0},
+    {"movntps [rdi], xmm0",     {0x0f, 0x2b, 0x07}, 3, FEED_STORE_NT_WIDE, 16, 0, 1, RDI, 0},
+    {"vmovntdq [rdi], ymm0",    {0xc5, 0xfd, 0xe7, 0x07}, 4, FEED_STORE_NT_WIDE, 32, 0, 1, RDI, 0},
+    {"maskmovdqu xmm0, xmm1",   {0x66, 0x0f, 0xf7, 0xc1}, 4, FEED_STORE_NT, 16, 0, 1, RDI, 0},
     /* by elements, or images of state */
     {"vmaskmovps [rax], ymm0, ymm1", {0xc4, 0xe2, 0x7d, 0x2e, 0x08}, 5,
      FEED_MIXED, 32, 0, 1, RAX, 0},

@@ -27,7 +27,7 @@ struct fixture {
 	const struct pmu_machine *desc;
 	void *state;
 	struct machine *machine;
-	struct machine_space *space;
+	struct machine_address_space *space;
 };
 
 static void open_fixture(struct fixture *fixture, const struct pmu_machine *desc)
@@ -39,12 +39,12 @@ static void open_fixture(struct fixture *fixture, const struct pmu_machine *desc
 	    mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_true(fixture->state != MAP_FAILED);
 	assert_int_equal(machine_open(&fixture->machine, NULL, desc, fixture->state, true), 0);
-	assert_int_equal(machine_space_new(&fixture->space, fixture->machine), 0);
+	assert_int_equal(machine_address_space_new(&fixture->space, fixture->machine), 0);
 }
 
 static void close_fixture(struct fixture *fixture)
 {
-	machine_space_free(fixture->space);
+	machine_address_space_free(fixture->space);
 	machine_close(fixture->machine);
 	munmap(fixture->state, machine_state_size(fixture->desc));
 }
@@ -55,15 +55,15 @@ static double to_ns(const struct fixture *fixture, uint64_t ticks)
 }
 
 /* The core with nothing outstanding. */
-static uint64_t settled_time(struct machine_core *core)
+static uint64_t settled_time(struct machine_hart *core)
 {
-	machine_core_pause(core);
-	machine_core_resume(core);
-	return machine_core_time(core);
+	machine_hart_pause(core);
+	machine_hart_resume(core);
+	return machine_hart_time(core);
 }
 
 /* A linear congruence of full period (Hull and Dobell) visits every line once, in disorder. */
-static void chase(struct machine_core *core, uint64_t lines)
+static void chase(struct machine_hart *core, uint64_t lines)
 {
 	static const struct machine_insn dependent = {1, 1};
 	uint64_t line = 0;
@@ -77,34 +77,34 @@ static void chase(struct machine_core *core, uint64_t lines)
 /* Pages are placed where they are touched first: on @node. */
 static void touch(struct fixture *fixture, unsigned node, uint64_t bytes)
 {
-	struct machine_core *cores[CORES_MAX];
+	struct machine_hart *cores[CORES_MAX];
 	unsigned count = node * fixture->desc->cores + 1;
 
 	for (unsigned i = 0; i < count; i++)
-		cores[i] = machine_core_enter(fixture->machine, fixture->space, 0);
+		cores[i] = machine_hart_enter(fixture->machine, fixture->space, 0);
 	for (uint64_t offset = 0; offset < bytes; offset += PAGE)
 		machine_load(cores[count - 1], DATA + offset, 8, &independent);
 	for (unsigned i = 0; i < count; i++)
-		machine_core_leave(cores[i]);
+		machine_hart_leave(cores[i]);
 }
 
 /* Nanoseconds a hop on core 0, the second time round a ring in memory of @node. */
 static double hop_ns(const struct pmu_machine *desc, uint64_t bytes, unsigned node)
 {
 	const uint64_t lines = bytes / LINE;
-	struct machine_core *core;
+	struct machine_hart *core;
 	struct fixture fixture;
 	uint64_t begin, end;
 	double ns;
 
 	open_fixture(&fixture, desc);
 	touch(&fixture, node, bytes);
-	core = machine_core_enter(fixture.machine, fixture.space, 0);
+	core = machine_hart_enter(fixture.machine, fixture.space, 0);
 	chase(core, lines);
 	begin = settled_time(core);
 	chase(core, lines);
 	end = settled_time(core);
-	machine_core_leave(core);
+	machine_hart_leave(core);
 	ns = to_ns(&fixture, end - begin);
 	close_fixture(&fixture);
 	return ns / (double)lines;
@@ -113,7 +113,7 @@ static double hop_ns(const struct pmu_machine *desc, uint64_t bytes, unsigned no
 enum direction { READ, WRITE, STREAM };
 
 /* One instruction, for ACCESS bytes. */
-static void access_once(const struct fixture *fixture, struct machine_core *core,
+static void access_once(const struct fixture *fixture, struct machine_hart *core,
 			enum direction direction, uint64_t address)
 {
 	struct machine_block block;
@@ -126,7 +126,7 @@ static void access_once(const struct fixture *fixture, struct machine_core *core
 	else if (direction == WRITE)
 		machine_store(core, address, ACCESS, &independent);
 	else
-		machine_stream(core, address, ACCESS);
+		machine_store_nt(core, address, ACCESS);
 }
 
 /* GB/s of @count cores in step, each of which goes through its part of 256 MB. */
@@ -134,14 +134,14 @@ static double gigabytes_per_second(const struct pmu_machine *desc, enum directio
 				   unsigned count)
 {
 	const uint64_t bytes = 256 * MB / count / LINE * LINE;
-	struct machine_core *cores[CORES_MAX];
+	struct machine_hart *cores[CORES_MAX];
 	struct fixture fixture;
 	uint64_t begin, end = 0;
 	double gigabytes;
 
 	open_fixture(&fixture, desc);
 	for (unsigned i = 0; i < count; i++)
-		cores[i] = machine_core_enter(fixture.machine, fixture.space, 0);
+		cores[i] = machine_hart_enter(fixture.machine, fixture.space, 0);
 	begin = settled_time(cores[0]);
 	for (uint64_t offset = 0; offset < bytes; offset += ACCESS)
 		for (unsigned i = 0; i < count; i++)
@@ -150,7 +150,7 @@ static double gigabytes_per_second(const struct pmu_machine *desc, enum directio
 		uint64_t time = settled_time(cores[i]);
 
 		end = time > end ? time : end;
-		machine_core_leave(cores[i]);
+		machine_hart_leave(cores[i]);
 	}
 	gigabytes = (double)(count * bytes) / to_ns(&fixture, end - begin);
 	close_fixture(&fixture);

@@ -7,18 +7,18 @@
 #define LINES (BYTES / 64)
 
 static void run_once(const struct fixture *fixture, const char *name, uint64_t stride,
-		     struct machine_truth *truth)
+		     struct machine_statistics *stats)
 {
 	struct feed_arrays arrays = {.address = DATA, .bytes = BYTES, .stride = stride};
 	const struct feed_kernel *kernel = feed_kernel_find(name);
-	struct machine_core *core;
+	struct machine_hart *core;
 
 	assert_non_null(kernel);
-	core = machine_core_enter(fixture->machine, fixture->space, 0);
+	core = machine_hart_enter(fixture->machine, fixture->space, 0);
 	feed_kernel_run(kernel, fixture->machine, core, &arrays);
-	machine_core_leave(core);
+	machine_hart_leave(core);
 	machine_drain(fixture->machine);
-	machine_truth(fixture->machine, truth);
+	machine_statistics(fixture->machine, stats);
 }
 
 /* Accesses follow from the table for every kernel; lines are 64 bytes, elements 8. */
@@ -32,15 +32,15 @@ static void accesses(void **state)
 	for (size_t i = 0; i < count; i++) {
 		const struct feed_kernel *kernel = &kernels[i];
 		uint64_t steps = feed_kernel_steps(kernel, &arrays);
-		struct machine_truth truth;
+		struct machine_statistics stats;
 		void *fixture = NULL;
 
 		fixture_up(&fixture);
-		run_once(fixture, kernel->name, arrays.stride, &truth);
-		assert_int_equal(truth.instructions, steps * kernel->instructions);
-		assert_int_equal(truth.loads, steps * kernel->loads);
-		assert_int_equal(truth.stores, steps * kernel->stores);
-		assert_int_equal(truth.nt_stores, steps * kernel->streams);
+		run_once(fixture, kernel->name, arrays.stride, &stats);
+		assert_int_equal(stats.instructions, steps * kernel->instructions);
+		assert_int_equal(stats.loads, steps * kernel->loads);
+		assert_int_equal(stats.stores, steps * kernel->stores);
+		assert_int_equal(stats.nt_stores, steps * kernel->streams);
 		fixture_down(&fixture);
 	}
 }
@@ -60,14 +60,14 @@ static void lines_read(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
-		struct machine_truth truth;
+		struct machine_statistics stats;
 		void *fixture = NULL;
 
 		fixture_up(&fixture);
-		run_once(fixture, expected[i].name, expected[i].stride, &truth);
-		assert_int_equal(truth.l1d_misses, expected[i].lines);
-		assert_int_equal(truth.l1i_misses, 1);
-		assert_int_equal(truth.home_reads, expected[i].lines + 1);
+		run_once(fixture, expected[i].name, expected[i].stride, &stats);
+		assert_int_equal(stats.l1d_misses, expected[i].lines);
+		assert_int_equal(stats.l1i_misses, 1);
+		assert_int_equal(stats.home_reads, expected[i].lines + 1);
 		fixture_down(&fixture);
 	}
 }
@@ -75,14 +75,14 @@ static void lines_read(void **state)
 /* A stream writes every line whole and reads none; the code is read. */
 static void lines_streamed(void **state)
 {
-	struct machine_truth truth;
+	struct machine_statistics stats;
 
-	run_once(*state, "stream", 0, &truth);
-	assert_int_equal(truth.home_owns, LINES);
-	assert_int_equal(truth.home_writes, LINES);
-	assert_int_equal(truth.home_reads, 1);
-	assert_int_equal(truth.cas_writes, LINES);
-	assert_int_equal(truth.cas_reads, 1);
+	run_once(*state, "stream", 0, &stats);
+	assert_int_equal(stats.home_owns, LINES);
+	assert_int_equal(stats.home_writes, LINES);
+	assert_int_equal(stats.home_reads, 1);
+	assert_int_equal(stats.cas_writes, LINES);
+	assert_int_equal(stats.cas_reads, 1);
 }
 
 static void unknown_name(void **state)

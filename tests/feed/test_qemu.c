@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "system/system.h"
+#include "emul/block.h"
 
 #define COUNT	  1000 /* of guests/guests.h */
 #define WORK	  100000
@@ -28,25 +28,25 @@ static const char *plugin_path, *guests_path;
 
 static int computer_up(void **state)
 {
-	struct system *system;
+	struct emul *emul;
 	struct pmu_ctx *ctx;
 
 	assert_int_equal(pmu_ctx_new(&ctx), 0);
-	if (system_new(&system, ctx, pmu_find_machine("xeon-e5v4-4c")))
+	if (emul_new(&emul, ctx, pmu_find_machine("xeon-e5v4-4c")))
 		fail_msg("%s", pmu_message(ctx));
 	pmu_ctx_free(ctx);
-	*state = system;
+	*state = emul;
 	return 0;
 }
 
 static int computer_down(void **state)
 {
-	system_free(*state);
+	emul_free(*state);
 	return 0;
 }
 
 /* Runs a guest on the machine; complaints of a dying one are of no interest. */
-static pid_t start(struct system *system, const char *guest)
+static pid_t start(struct emul *emul, const char *guest)
 {
 	pid_t pid = fork();
 
@@ -56,7 +56,7 @@ static pid_t start(struct system *system, const char *guest)
 
 		snprintf(plugin, sizeof(plugin), "%s,fd=%d", plugin_path, PLUGIN_FD);
 		snprintf(path, sizeof(path), "%s/%s", guests_path, guest);
-		if (dup2(system_fd(system), PLUGIN_FD) == PLUGIN_FD)
+		if (dup2(emul_fd(emul), PLUGIN_FD) == PLUGIN_FD)
 			execlp("qemu-x86_64", "qemu-x86_64", "-plugin", plugin, path, NULL);
 		_exit(127);
 	}
@@ -71,15 +71,15 @@ static int end(pid_t pid)
 	return status;
 }
 
-static int run(struct system *system, const char *guest)
+static int run(struct emul *emul, const char *guest)
 {
-	return end(start(system, guest));
+	return end(start(emul, guest));
 }
 
-static void read_truth(struct system *system, struct machine_truth *truth)
+static void read_statistics(struct emul *emul, struct machine_statistics *stats)
 {
-	machine_drain(system_machine(system));
-	machine_truth(system_machine(system), truth);
+	machine_drain(emul_machine(emul));
+	machine_statistics(emul_machine(emul), stats);
 }
 
 struct expected {
@@ -108,8 +108,8 @@ static const struct expected table[] = {
     {"fork", 5 + 6 + 3 + 2 * (1 + 3 * COUNT + 3), 2 * COUNT, 0, 0, 0, 2 + 1 + 1 + 2 * (COUNT + 1)},
 };
 
-static void check(const struct expected *expected, const struct machine_truth *before,
-		  const struct machine_truth *after)
+static void check(const struct expected *expected, const struct machine_statistics *before,
+		  const struct machine_statistics *after)
 {
 	const struct expected counted = {
 	    .instructions = after->instructions - before->instructions,
@@ -129,13 +129,13 @@ static void check(const struct expected *expected, const struct machine_truth *b
 			 counted.locked, counted.nt_stores, counted.branches);
 }
 
-static void run_and_check(struct system *system, const struct expected *expected)
+static void run_and_check(struct emul *emul, const struct expected *expected)
 {
-	struct machine_truth before, after;
+	struct machine_statistics before, after;
 
-	read_truth(system, &before);
-	assert_int_equal(run(system, expected->guest), 0);
-	read_truth(system, &after);
+	read_statistics(emul, &before);
+	assert_int_equal(run(emul, expected->guest), 0);
+	read_statistics(emul, &after);
 	check(expected, &before, &after);
 }
 
@@ -149,91 +149,91 @@ static void exact_counts(void **state)
 /* The array of the loads guest, its cell of code: every line once, from memory. */
 static void lines_of_an_array(void **state)
 {
-	struct machine_truth truth;
+	struct machine_statistics stats;
 
 	assert_int_equal(run(*state, "loads"), 0);
-	read_truth(*state, &truth);
-	assert_int_equal(truth.l1d_misses, 8 * COUNT / 64);
-	assert_int_equal(truth.home_reads, truth.l1d_misses + truth.l1i_misses);
-	assert_int_equal(truth.cas_reads, truth.home_reads);
-	assert_int_equal(truth.home_writes, 0);
+	read_statistics(*state, &stats);
+	assert_int_equal(stats.l1d_misses, 8 * COUNT / 64);
+	assert_int_equal(stats.home_reads, stats.l1d_misses + stats.l1i_misses);
+	assert_int_equal(stats.cas_reads, stats.home_reads);
+	assert_int_equal(stats.home_writes, 0);
 }
 
 /* Full lines: written whole, without reading; a part of a line would need an underfill read. */
 static void full_lines_streamed(void **state)
 {
-	struct machine_truth truth;
+	struct machine_statistics stats;
 
 	assert_int_equal(run(*state, "streams"), 0);
-	read_truth(*state, &truth);
-	assert_int_equal(truth.home_owns, 2 * COUNT);
-	assert_int_equal(truth.home_writes, 2 * COUNT);
-	assert_int_equal(truth.cas_writes, 2 * COUNT);
-	assert_int_equal(truth.cas_reads, truth.l1i_misses);
+	read_statistics(*state, &stats);
+	assert_int_equal(stats.home_owns, 2 * COUNT);
+	assert_int_equal(stats.home_writes, 2 * COUNT);
+	assert_int_equal(stats.cas_writes, 2 * COUNT);
+	assert_int_equal(stats.cas_reads, stats.l1i_misses);
 }
 
 /* A guest that ends leaves its core, which drains what its buffers hold of a line. */
 static void part_of_a_line(void **state)
 {
-	struct machine_truth truth;
+	struct machine_statistics stats;
 
 	assert_int_equal(run(*state, "partial"), 0);
-	machine_truth(system_machine(*state), &truth);
-	assert_int_equal(truth.nt_stores, 1);
-	assert_int_equal(truth.home_owns, 1);
-	assert_int_equal(truth.home_writes, 1);
-	read_truth(*state, &truth);
-	assert_int_equal(truth.cas_reads, truth.l1i_misses + 1);
+	machine_statistics(emul_machine(*state), &stats);
+	assert_int_equal(stats.nt_stores, 1);
+	assert_int_equal(stats.home_owns, 1);
+	assert_int_equal(stats.home_writes, 1);
+	read_statistics(*state, &stats);
+	assert_int_equal(stats.cas_reads, stats.l1i_misses + 1);
 }
 
 static void four_threads(void **state)
 {
-	struct machine_truth truth;
+	struct machine_statistics stats;
 
 	/* Status 0: no increment was lost, so they did run as atomic ones. */
 	assert_int_equal(run(*state, "threads"), 0);
-	read_truth(*state, &truth);
-	assert_int_equal(truth.locked, 4 * COUNT + 4);
-	assert_int_equal(truth.stores, 0);
+	read_statistics(*state, &stats);
+	assert_int_equal(stats.locked, 4 * COUNT + 4);
+	assert_int_equal(stats.stores, 0);
 }
 
 /* Parent and child touch pages of their own: the cell is read from memory twice. */
 static void fork_has_own_pages(void **state)
 {
-	struct machine_truth truth;
+	struct machine_statistics stats;
 
 	assert_int_equal(run(*state, "fork"), 0);
-	read_truth(*state, &truth);
-	assert_int_equal(truth.l1d_misses, 2);
-	assert_int_equal(truth.cas_reads, truth.l1d_misses + truth.l1i_misses);
+	read_statistics(*state, &stats);
+	assert_int_equal(stats.l1d_misses, 2);
+	assert_int_equal(stats.cas_reads, stats.l1d_misses + stats.l1i_misses);
 }
 
-static double core_cycles(struct system *system)
+static double core_cycles(struct emul *emul)
 {
-	const struct machine *machine = system_machine(system);
+	const struct machine *machine = emul_machine(emul);
 
 	return (double)machine_now(machine) / (double)machine_ticks_per_second(machine) *
-	       system_desc(system)->core_mhz * 1e6;
+	       emul_desc(emul)->core_mhz * 1e6;
 }
 
 /* Two loops of WORK times two instructions, four a cycle, one after the other. */
-static void check_sequence(struct system *system, const char *guest)
+static void check_sequence(struct emul *emul, const char *guest)
 {
 	const double loop = WORK * 2 / 4;
 
-	assert_int_equal(run(system, guest), 0);
-	if (core_cycles(system) < 2 * loop || core_cycles(system) > 2.4 * loop)
-		fail_msg("%s took %.0f cycles", guest, core_cycles(system));
+	assert_int_equal(run(emul, guest), 0);
+	if (core_cycles(emul) < 2 * loop || core_cycles(emul) > 2.4 * loop)
+		fail_msg("%s took %.0f cycles", guest, core_cycles(emul));
 }
 
 static void time_passes_while_waiting(void **state)
 {
-	struct machine_truth truth;
+	struct machine_statistics stats;
 
 	check_sequence(*state, "waits");
 	/* On a core of its own the child fetches both lines of code anew. */
-	read_truth(*state, &truth);
-	assert_int_equal(truth.l1i_misses, 4);
+	read_statistics(*state, &stats);
+	assert_int_equal(stats.l1i_misses, 4);
 }
 
 static void thread_begins_when_made(void **state)
@@ -241,14 +241,14 @@ static void thread_begins_when_made(void **state)
 	check_sequence(*state, "relay");
 }
 
-static void execve_goes_outside(void **state)
+static void execve_leaves_the_machine(void **state)
 {
-	struct machine_truth truth;
+	struct machine_statistics stats;
 
 	assert_int_equal(run(*state, "execs"), 0);
-	read_truth(*state, &truth);
-	assert_int_equal(truth.outside, 1);
-	assert_int_equal(truth.instructions, 7 + 7 + 6);
+	read_statistics(*state, &stats);
+	assert_int_equal(stats.not_emulated, 1);
+	assert_int_equal(stats.instructions, 7 + 7 + 6);
 }
 
 static void nap(void)
@@ -259,20 +259,20 @@ static void nap(void)
 /* However a guest ends, the next one finds the machine as it should be. */
 static void killed(void **state)
 {
-	struct machine_truth truth;
+	struct machine_statistics stats;
 	pid_t pid = start(*state, "endless");
 	int waited = 0, status;
 
 	do {
 		nap();
-		machine_truth(system_machine(*state), &truth);
-	} while (truth.instructions < 1000000 && waited++ < 3000);
+		machine_statistics(emul_machine(*state), &stats);
+	} while (stats.instructions < 1000000 && waited++ < 3000);
 	kill(pid, SIGKILL);
 	status = end(pid);
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-	assert_true(truth.instructions >= 1000000);
-	machine_lock(system_machine(*state));
-	machine_unlock(system_machine(*state));
+	assert_true(stats.instructions >= 1000000);
+	machine_lock(emul_machine(*state));
+	machine_unlock(emul_machine(*state));
 	run_and_check(*state, &table[0]);
 }
 
@@ -291,41 +291,41 @@ static void killed_often(void **state)
 /* An illegal instruction kills the guest; its block of one was entered, and is counted. */
 static void faulted(void **state)
 {
-	struct machine_truth truth;
+	struct machine_statistics stats;
 	int status = run(*state, "faults");
 
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGILL);
-	read_truth(*state, &truth);
-	assert_int_equal(truth.instructions, 1 + 3 * COUNT + 1);
-	assert_int_equal(truth.loads, COUNT);
+	read_statistics(*state, &stats);
+	assert_int_equal(stats.instructions, 1 + 3 * COUNT + 1);
+	assert_int_equal(stats.loads, COUNT);
 	run_and_check(*state, &table[0]);
 }
 
 /* Threads that spin or wait when the process ends do not keep it, nor what comes after. */
 static void abandoned(void **state)
 {
-	struct machine_truth truth;
+	struct machine_statistics stats;
 
 	for (uint64_t i = 1; i <= 20; i++) {
 		assert_int_equal(run(*state, "abandons"), 0);
-		machine_truth(system_machine(*state), &truth);
-		assert_int_equal(truth.locked, 2 * i);
+		machine_statistics(emul_machine(*state), &stats);
+		assert_int_equal(stats.locked, 2 * i);
 	}
 	run_and_check(*state, &table[0]);
 }
 
 static void three_at_once(void **state)
 {
-	struct machine_truth truth;
+	struct machine_statistics stats;
 	pid_t pids[3];
 
 	for (size_t i = 0; i < 3; i++)
 		pids[i] = start(*state, "streams");
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(end(pids[i]), 0);
-	read_truth(*state, &truth);
-	assert_int_equal(truth.nt_stores, 3 * 12 * COUNT);
-	assert_int_equal(truth.home_owns, 3 * 2 * COUNT);
+	read_statistics(*state, &stats);
+	assert_int_equal(stats.nt_stores, 3 * 12 * COUNT);
+	assert_int_equal(stats.home_owns, 3 * 2 * COUNT);
 }
 
 static void wrong_argument(void **state)
@@ -361,7 +361,7 @@ int main(int argc, char **argv)
 	    cmocka_unit_test_setup_teardown(fork_has_own_pages, computer_up, computer_down),
 	    cmocka_unit_test_setup_teardown(time_passes_while_waiting, computer_up, computer_down),
 	    cmocka_unit_test_setup_teardown(thread_begins_when_made, computer_up, computer_down),
-	    cmocka_unit_test_setup_teardown(execve_goes_outside, computer_up, computer_down),
+	    cmocka_unit_test_setup_teardown(execve_leaves_the_machine, computer_up, computer_down),
 	    cmocka_unit_test_setup_teardown(killed, computer_up, computer_down),
 	    cmocka_unit_test_setup_teardown(killed_often, computer_up, computer_down),
 	    cmocka_unit_test_setup_teardown(faulted, computer_up, computer_down),

@@ -1,4 +1,4 @@
-/* How what an emulator reports is told to the machine. */
+/* How what an emulator reports is reported to the machine. */
 #include "feed/process.h"
 #include "feed/thread.h"
 #include "fixture.h"
@@ -24,11 +24,12 @@ static void end(struct feed_thread *thread)
 }
 
 /* What the machine has counted since @before. */
-static struct machine_truth since(const struct fixture *fixture, const struct machine_truth *before)
+static struct machine_statistics since(const struct fixture *fixture,
+				       const struct machine_statistics *before)
 {
-	struct machine_truth now;
+	struct machine_statistics now;
 
-	machine_truth(fixture->machine, &now);
+	machine_statistics(fixture->machine, &now);
 	now.instructions -= before->instructions;
 	now.loads -= before->loads;
 	now.stores -= before->stores;
@@ -43,9 +44,9 @@ static void wide_operands_in_pieces(void **state)
 	static const struct feed_access sixteen = {.size = 16}, ten = {.size = 10};
 	const struct fixture *fixture = *state;
 	struct feed_thread *thread = running_thread(fixture);
-	struct machine_truth before, now;
+	struct machine_statistics before, now;
 
-	machine_truth(fixture->machine, &before);
+	machine_statistics(fixture->machine, &before);
 	feed_load_wide(thread, DATA, 8, &sixteen);
 	feed_load_wide(thread, DATA + 8, 8, &sixteen);
 	/* the next operand begins where this one ended */
@@ -75,9 +76,9 @@ static void locked_told_once(void **state)
 	static const struct feed_access four = {.size = 4}, sixteen = {.size = 16};
 	const struct fixture *fixture = *state;
 	struct feed_thread *thread = running_thread(fixture);
-	struct machine_truth before, now;
+	struct machine_statistics before, now;
 
-	machine_truth(fixture->machine, &before);
+	machine_statistics(fixture->machine, &before);
 	feed_locked(thread, DATA, false, &four);
 	feed_locked(thread, DATA, true, &four);
 	feed_locked(thread, DATA + 4, true, &four); /* reported as one */
@@ -110,11 +111,11 @@ static void fast_string(void **state)
 	const struct fixture *fixture = *state;
 	struct feed_thread *thread = running_thread(fixture);
 	struct feed_block *block = malloc(sizeof(*block) + sizeof(struct feed_access));
-	struct machine_truth before, now;
+	struct machine_statistics before, now;
 	struct feed_repeat repeat;
 
 	make_string(fixture, block, &repeat, "\xf3\xa4", 2);
-	machine_truth(fixture->machine, &before);
+	machine_statistics(fixture->machine, &before);
 	for (unsigned i = 0; i < 100; i++) {
 		feed_run_repeating(thread, &repeat);
 		feed_string(thread, DATA + 30 + i, false, &repeat);
@@ -138,12 +139,12 @@ static void repeated_anew(void **state)
 	struct feed_thread *thread = running_thread(fixture);
 	struct feed_block *block = malloc(sizeof(*block) + sizeof(struct feed_access));
 	struct machine_block other;
-	struct machine_truth before, now;
+	struct machine_statistics before, now;
 	struct feed_repeat repeat;
 
 	make_string(fixture, block, &repeat, "\xf2\xae", 2); /* repne scasb */
 	machine_block_init(fixture->machine, &other, 0x2000, 3, 1, 0, 0);
-	machine_truth(fixture->machine, &before);
+	machine_statistics(fixture->machine, &before);
 	for (unsigned run = 0; run < 3; run++) {
 		for (unsigned i = 0; i < 7; i++) {
 			feed_run_repeating(thread, &repeat);
@@ -168,16 +169,16 @@ static void time_goes_on(void **state)
 
 	machine_block_init(fixture->machine, &work, 0x2000, 64, 1000, 0, 0);
 	machine_run(thread->core, &work);
-	worked = machine_core_time(thread->core);
+	worked = machine_hart_time(thread->core);
 	feed_thread_pause(thread);
 	assert_int_equal(thread->not_before, worked);
 	feed_thread_pause(thread);
 	feed_thread_resume(thread);
-	assert_true(machine_core_time(thread->core) >= worked);
+	assert_true(machine_hart_time(thread->core) >= worked);
 	feed_thread_leave(thread);
 	feed_thread_leave(thread);
 	feed_thread_enter(thread, fixture->machine, fixture->space);
-	assert_true(machine_core_time(thread->core) >= worked);
+	assert_true(machine_hart_time(thread->core) >= worked);
 	end(thread);
 }
 

@@ -11,9 +11,9 @@
 #include <cmocka.h>
 
 #include "bus/emulated.h"
+#include "emul/block.h"
 #include "feed/kernels.h"
 #include "pmulab/session.h"
-#include "system/system.h"
 
 #define PASSES	     2
 #define ARRAY_BYTES  (2u << 20)
@@ -54,8 +54,8 @@ struct run {
 	struct pmu_bus *bus;
 	struct pmu_session *session;
 	struct machine *machine;
-	struct machine_space *space;
-	struct machine_truth before, after;
+	struct machine_address_space *space;
+	struct machine_statistics before, after;
 	/* By core, numbered over all sockets. */
 	uint64_t counts[COUNTED][CORES_MAX];
 	uint64_t sums[COUNTED];
@@ -77,13 +77,13 @@ static void open_run(struct run *run, const char *machine)
 		    pmu_session_add(run->session, run->ctx, &selection) != i)
 			fail_msg("%s: %s", events[i], pmu_message(run->ctx));
 	}
-	run->machine = system_machine(bus_emulated_system(run->bus));
-	assert_int_equal(machine_space_new(&run->space, run->machine), 0);
+	run->machine = emul_machine(bus_emulated_emul(run->bus));
+	assert_int_equal(machine_address_space_new(&run->space, run->machine), 0);
 }
 
 static void close_run(struct run *run)
 {
-	machine_space_free(run->space);
+	machine_address_space_free(run->space);
 	pmu_session_free(run->session);
 	pmu_bus_free(run->bus);
 	pmu_ctx_free(run->ctx);
@@ -91,7 +91,7 @@ static void close_run(struct run *run)
 
 static void start(struct run *run)
 {
-	machine_truth(run->machine, &run->before);
+	machine_statistics(run->machine, &run->before);
 	if (pmu_session_start(run->session, run->ctx))
 		fail_msg("%s", pmu_message(run->ctx));
 }
@@ -104,7 +104,7 @@ static void stop(struct run *run)
 	if (pmu_session_stop(run->session, run->ctx) ||
 	    pmu_session_read(run->session, run->ctx, &counts, &count))
 		fail_msg("%s", pmu_message(run->ctx));
-	machine_truth(run->machine, &run->after);
+	machine_statistics(run->machine, &run->after);
 	assert_int_equal(count, COUNTED * run->desc->sockets * run->desc->cores);
 	for (size_t i = 0; i < count; i++) {
 		unsigned core = counts[i].socket * run->desc->cores + counts[i].instance;
@@ -114,9 +114,9 @@ static void stop(struct run *run)
 	}
 }
 
-static void check_truth(const struct run *run)
+static void check_statistics(const struct run *run)
 {
-	const struct machine_truth *a = &run->before, *b = &run->after;
+	const struct machine_statistics *a = &run->before, *b = &run->after;
 	const uint64_t *sums = run->sums;
 
 	assert_int_equal(sums[FIXED_INSTRUCTIONS], b->instructions - a->instructions);
@@ -144,7 +144,7 @@ static struct feed_arrays arrays_of(const struct feed_kernel *kernel)
 	};
 }
 
-static void run_passes(struct run *run, const struct feed_kernel *kernel, struct machine_core *core)
+static void run_passes(struct run *run, const struct feed_kernel *kernel, struct machine_hart *core)
 {
 	const struct feed_arrays arrays = arrays_of(kernel);
 
@@ -173,11 +173,11 @@ static void test_kernels(void **state)
 	kernels = feed_kernels(&count);
 	for (size_t i = 0; i < 2 * count; i++) {
 		const struct feed_kernel *kernel = &kernels[i / 2];
-		struct machine_core *core;
+		struct machine_hart *core;
 		struct run run;
 
 		open_run(&run, machines[i % 2]);
-		core = machine_core_enter(run.machine, run.space, 0);
+		core = machine_hart_enter(run.machine, run.space, 0);
 		feed_kernel_run(&kernels[0], run.machine, core,
 				&(struct feed_arrays){.bytes = 640});
 		start(&run);
@@ -185,8 +185,8 @@ static void test_kernels(void **state)
 		stop(&run);
 		feed_kernel_run(&kernels[1], run.machine, core,
 				&(struct feed_arrays){.bytes = 640});
-		machine_core_leave(core);
-		check_truth(&run);
+		machine_hart_leave(core);
+		check_statistics(&run);
 		check_kernel(&run, kernel, 0);
 		/* Only core 0 did anything. */
 		for (int e = 0; e < COUNTED; e++)
@@ -195,10 +195,10 @@ static void test_kernels(void **state)
 	}
 }
 
-static void pause_all(struct machine_core **cores, unsigned count)
+static void pause_all(struct machine_hart **cores, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)
-		machine_core_pause(cores[i]);
+		machine_hart_pause(cores[i]);
 }
 
 /* Each core counts its own: core i does its kernel i + 1 times. */
@@ -206,30 +206,30 @@ static void test_both_sockets(void **state)
 {
 	const struct feed_kernel *kernel = feed_kernel_find("copy");
 	const struct feed_arrays arrays = {.address = 0x10000000, .bytes = 64 << 10};
-	struct machine_core *cores[CORES_MAX];
+	struct machine_hart *cores[CORES_MAX];
 	struct run run;
 
 	(void)state;
 	open_run(&run, "xeon-e5-2699v4-2s");
 	for (unsigned i = 0; i < CORES_MAX; i++)
-		cores[i] = machine_core_enter(run.machine, run.space, 0);
+		cores[i] = machine_hart_enter(run.machine, run.space, 0);
 	pause_all(cores, CORES_MAX);
 	start(&run);
 	for (unsigned i = 0; i < CORES_MAX; i++) {
-		machine_core_resume(cores[i]);
+		machine_hart_resume(cores[i]);
 		for (unsigned pass = 0; pass <= i; pass++)
 			feed_kernel_run(kernel, run.machine, cores[i], &arrays);
-		machine_core_pause(cores[i]);
+		machine_hart_pause(cores[i]);
 	}
 	stop(&run);
-	check_truth(&run);
+	check_statistics(&run);
 	for (unsigned i = 0; i < CORES_MAX; i++)
 		assert_int_equal(run.counts[FIXED_INSTRUCTIONS][i],
 				 (i + 1) * kernel->instructions *
 				     feed_kernel_steps(kernel, &arrays));
 	for (unsigned i = 0; i < CORES_MAX; i++) {
-		machine_core_resume(cores[i]);
-		machine_core_leave(cores[i]);
+		machine_hart_resume(cores[i]);
+		machine_hart_leave(cores[i]);
 	}
 	close_run(&run);
 }
@@ -246,35 +246,35 @@ static uint64_t next_random(uint64_t *state)
 static void test_random(void **state)
 {
 	static const struct machine_insn insn = {0};
-	struct machine_core *cores[CORES_MAX];
+	struct machine_hart *cores[CORES_MAX];
 	uint64_t random = 88172645463325252;
 	struct run run;
 
 	(void)state;
 	open_run(&run, "xeon-e5-2699v4-2s");
 	for (unsigned i = 0; i < CORES_MAX; i++)
-		cores[i] = machine_core_enter(run.machine, run.space, 0);
+		cores[i] = machine_hart_enter(run.machine, run.space, 0);
 	pause_all(cores, CORES_MAX);
 	start(&run);
 	for (unsigned i = 0; i < RANDOM_STEPS; i++) {
 		uint64_t word = next_random(&random);
-		struct machine_core *core = cores[word % 4 * 14];
+		struct machine_hart *core = cores[word % 4 * 14];
 		uint64_t address = SHARED_BASE + (word >> 24) % SHARED_BYTES;
 
-		machine_core_resume(core);
+		machine_hart_resume(core);
 		if (word & 1u << 21)
 			machine_load(core, address & ~7ull, 8, &insn);
 		else
 			machine_store(core, address & ~7ull, 8, &insn);
-		machine_core_pause(core);
+		machine_hart_pause(core);
 	}
 	stop(&run);
-	check_truth(&run);
+	check_statistics(&run);
 	for (unsigned i = 0; i < CORES_MAX; i++)
 		assert_int_equal(run.counts[REFERENCES][i] > 1000, i % 14 == 0);
 	for (unsigned i = 0; i < CORES_MAX; i++) {
-		machine_core_resume(cores[i]);
-		machine_core_leave(cores[i]);
+		machine_hart_resume(cores[i]);
+		machine_hart_leave(cores[i]);
 	}
 	close_run(&run);
 }
@@ -284,7 +284,7 @@ static uint64_t msr(struct run *run, unsigned core, uint32_t address)
 	struct pmon_access access = {0, core, PMU_SPACE_MSR, address, 64};
 	uint64_t value;
 
-	assert_int_equal(system_read(bus_emulated_system(run->bus), &access, &value), 0);
+	assert_int_equal(emul_read(bus_emulated_emul(run->bus), &access, &value), 0);
 	return value;
 }
 
@@ -292,25 +292,25 @@ static uint64_t msr(struct run *run, unsigned core, uint32_t address)
 static void test_clocks(void **state)
 {
 	const struct feed_kernel *kernel = feed_kernel_find("chase");
-	struct machine_core *core;
-	struct machine_truth truth;
+	struct machine_hart *core;
+	struct machine_statistics stats;
 	uint64_t ticks;
 	struct run run;
 
 	(void)state;
 	open_run(&run, "xeon-e5v4-4c");
 	ticks = machine_ticks_per_second(run.machine) / (run.desc->core_mhz * 1000000ull);
-	core = machine_core_enter(run.machine, run.space, 5000000);
+	core = machine_hart_enter(run.machine, run.space, 5000000);
 	run_passes(&run, kernel, core);
-	machine_core_leave(core);
+	machine_hart_leave(core);
 	machine_drain(run.machine);
-	machine_truth(run.machine, &truth);
+	machine_statistics(run.machine, &stats);
 	assert_int_equal(msr(&run, 0, 0x10), machine_now(run.machine) / ticks);
 	assert_int_equal(msr(&run, 3, 0x10), msr(&run, 0, 0x10));
-	assert_int_equal(msr(&run, 0, 0xE7), truth.cycles);
-	assert_int_equal(msr(&run, 0, 0xE8), truth.cycles);
+	assert_int_equal(msr(&run, 0, 0xE7), stats.cycles);
+	assert_int_equal(msr(&run, 0, 0xE8), stats.cycles);
 	assert_int_equal(msr(&run, 3, 0xE7), 0);
-	assert_true(msr(&run, 0, 0x10) >= truth.cycles + 5000000 / ticks);
+	assert_true(msr(&run, 0, 0x10) >= stats.cycles + 5000000 / ticks);
 	close_run(&run);
 }
 
@@ -321,17 +321,17 @@ static void test_wrap(void **state)
 	const uint64_t preload = (1ull << 48) - 1000;
 	const struct feed_arrays arrays = arrays_of(kernel);
 	struct pmon_access access = {0, 0, PMU_SPACE_MSR, 0x309, 64};
-	struct machine_core *core;
+	struct machine_hart *core;
 	struct run run;
 
 	(void)state;
 	open_run(&run, "xeon-e5v4-4c");
-	core = machine_core_enter(run.machine, run.space, 0);
+	core = machine_hart_enter(run.machine, run.space, 0);
 	start(&run);
-	assert_int_equal(system_write(bus_emulated_system(run.bus), &access, preload), 0);
+	assert_int_equal(emul_write(bus_emulated_emul(run.bus), &access, preload), 0);
 	run_passes(&run, kernel, core);
 	stop(&run);
-	machine_core_leave(core);
+	machine_hart_leave(core);
 	assert_int_equal(run.counts[FIXED_INSTRUCTIONS][0],
 			 preload +
 			     PASSES * feed_kernel_steps(kernel, &arrays) * kernel->instructions);
@@ -343,14 +343,14 @@ static void *work(void *argument)
 	struct run *run = argument;
 	const struct feed_kernel *kernel = feed_kernel_find("copy");
 	const struct feed_arrays arrays = {.address = 0x10000000, .bytes = 64 << 10};
-	struct machine_core *core = machine_core_enter(run->machine, run->space, 0);
+	struct machine_hart *core = machine_hart_enter(run->machine, run->space, 0);
 
 	for (int pass = 0; pass < 300; pass++) {
 		feed_kernel_run(kernel, run->machine, core, &arrays);
-		machine_core_pause(core);
-		machine_core_resume(core);
+		machine_hart_pause(core);
+		machine_hart_resume(core);
 	}
-	machine_core_leave(core);
+	machine_hart_leave(core);
 	return NULL;
 }
 
@@ -377,7 +377,7 @@ static void test_looking_on(void **state)
 	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 	stop(&run);
-	check_truth(&run);
+	check_statistics(&run);
 	assert_int_equal(run.sums[INSTRUCTIONS], 2 * 300 * (64 << 10) / 8 * 4);
 	close_run(&run);
 }

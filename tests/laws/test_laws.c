@@ -13,9 +13,9 @@
 #include <cmocka.h>
 
 #include "bus/emulated.h"
+#include "emul/block.h"
 #include "feed/kernels.h"
 #include "pmulab/session.h"
-#include "system/system.h"
 
 #define EVENTS_MAX   96
 #define TERMS_MAX    6
@@ -114,7 +114,7 @@ static const struct law laws[] = {
 };
 
 /* The machine's own statistics, as one more witness. */
-#define STATISTIC(field) offsetof(struct machine_truth, field)
+#define STATISTIC(field) offsetof(struct machine_statistics, field)
 static const struct {
 	const char *events[TERMS_MAX];
 	size_t statistic;
@@ -161,7 +161,7 @@ struct counts {
 	uint64_t values[EVENTS_MAX];
 	size_t count;
 	unsigned pack_count;
-	struct machine_truth truth;
+	struct machine_statistics stats;
 };
 
 static size_t index_of(const struct counts *counts, const char *event)
@@ -198,7 +198,7 @@ struct run {
 	struct pmu_bus *bus;
 	struct pmu_session *session;
 	struct machine *machine;
-	struct machine_space *space;
+	struct machine_address_space *space;
 	size_t events[EVENTS_MAX]; /* indices in struct counts, by that in the session */
 };
 
@@ -209,13 +209,13 @@ static void open_run(struct run *run, const struct pmu_machine *desc)
 	if (pmu_bus_emulated(&run->bus, run->ctx, desc) ||
 	    pmu_session_new(&run->session, run->ctx, run->bus))
 		fail_msg("%s", pmu_message(run->ctx));
-	run->machine = system_machine(bus_emulated_system(run->bus));
-	assert_int_equal(machine_space_new(&run->space, run->machine), 0);
+	run->machine = emul_machine(bus_emulated_emul(run->bus));
+	assert_int_equal(machine_address_space_new(&run->space, run->machine), 0);
 }
 
 static void close_run(struct run *run)
 {
-	machine_space_free(run->space);
+	machine_address_space_free(run->space);
 	pmu_session_free(run->session);
 	pmu_bus_free(run->bus);
 	pmu_ctx_free(run->ctx);
@@ -294,7 +294,7 @@ static void end(struct run *run, struct counts *counts)
 		fail_msg("%s", pmu_message(run->ctx));
 	for (size_t i = 0; i < count; i++)
 		counts->values[run->events[values[i].event]] += values[i].count;
-	machine_truth(run->machine, &counts->truth);
+	machine_statistics(run->machine, &counts->stats);
 }
 
 /* Runs the traffic as often as it takes to count every event. */
@@ -334,13 +334,13 @@ static unsigned check_law(const struct counts *counts, const struct law *law)
 static unsigned check_witness(const struct counts *counts, const char *const *events,
 			      size_t statistic)
 {
-	uint64_t counted = sum(counts, events), told;
+	uint64_t counted = sum(counts, events), reported;
 
-	memcpy(&told, (const char *)&counts->truth + statistic, sizeof(told));
-	if (counted == told)
+	memcpy(&reported, (const char *)&counts->stats + statistic, sizeof(reported));
+	if (counted == reported)
 		return 0;
 	print_error("%s: %llu, the statistics say %llu\n", events[0], (unsigned long long)counted,
-		    (unsigned long long)told);
+		    (unsigned long long)reported);
 	return 1;
 }
 
@@ -374,11 +374,11 @@ static void drive_kernel(struct run *run, const void *argument)
 	    .bytes = kernel->step_bytes ? ARRAY_BYTES : ARRAY_LINES * STRIDE,
 	    .stride = STRIDE,
 	};
-	struct machine_core *core = machine_core_enter(run->machine, run->space, 0);
+	struct machine_hart *core = machine_hart_enter(run->machine, run->space, 0);
 
 	for (int pass = 0; pass < PASSES; pass++)
 		feed_kernel_run(kernel, run->machine, core, &arrays);
-	machine_core_leave(core);
+	machine_hart_leave(core);
 }
 
 static void expect(const struct counts *counts, const char *event, uint64_t expected)
@@ -439,7 +439,7 @@ static uint64_t next_random(uint64_t *state)
 }
 
 /* Whatever cores can do, on lines that the others want too. */
-static void step_once(struct run *run, struct machine_core *core, uint64_t word)
+static void step_once(struct run *run, struct machine_hart *core, uint64_t word)
 {
 	static const struct machine_insn insn = {0};
 	uint64_t offset = (word >> 24) % (word & 1u << 20 ? 64 << 10 : SHARED_BYTES) & ~63ull;
@@ -447,10 +447,10 @@ static void step_once(struct run *run, struct machine_core *core, uint64_t word)
 
 	switch (word >> 16 & 7) {
 	case 0:
-		machine_stream(core, DATA + offset, 8);
+		machine_store_nt(core, DATA + offset, 8);
 		break;
 	case 1:
-		machine_stream(core, DATA + offset, 64);
+		machine_store_nt(core, DATA + offset, 64);
 		break;
 	case 2:
 		machine_locked(core, DATA + offset, 8, &insn);
@@ -468,23 +468,23 @@ static void step_once(struct run *run, struct machine_core *core, uint64_t word)
 	}
 }
 
-/* Four cores in turns, on the large machine of both sockets. */
+/* Four cores in owners, on the large machine of both sockets. */
 static void drive_random(struct run *run, const void *unused)
 {
 	const unsigned cores = run->desc->sockets * run->desc->cores, step = cores / CORES_USED;
-	struct machine_core *core[CORES_MAX];
+	struct machine_hart *core[CORES_MAX];
 	uint64_t random = 88172645463325252;
 
 	(void)unused;
 	for (unsigned i = 0; i < cores; i++)
-		core[i] = machine_core_enter(run->machine, run->space, 0);
+		core[i] = machine_hart_enter(run->machine, run->space, 0);
 	for (unsigned i = 0; i < RANDOM_STEPS; i++) {
 		uint64_t word = next_random(&random);
 
 		step_once(run, core[word % CORES_USED * step], word);
 	}
 	for (unsigned i = 0; i < cores; i++)
-		machine_core_leave(core[i]);
+		machine_hart_leave(core[i]);
 }
 
 static void random_on_four_cores(void **unused)

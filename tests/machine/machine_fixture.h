@@ -21,8 +21,8 @@ struct scene {
 	struct pmu_machine desc;
 	void *state;
 	struct machine *machine;
-	struct machine_space *space;
-	struct machine_core *cores[CORES_OPEN_MAX]; /* by number; NULL: not entered */
+	struct machine_address_space *space;
+	struct machine_hart *cores[CORES_OPEN_MAX]; /* by number; NULL: not entered */
 	uint8_t armed[SIGNAL_COUNT];
 	struct signal *signals;
 	size_t count, room;
@@ -52,7 +52,7 @@ static inline void open_machine(struct scene *scene, const struct pmu_machine *d
 	scene->state = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_true(scene->state != MAP_FAILED);
 	assert_int_equal(machine_open(&scene->machine, NULL, &scene->desc, scene->state, true), 0);
-	assert_int_equal(machine_space_new(&scene->space, scene->machine), 0);
+	assert_int_equal(machine_address_space_new(&scene->space, scene->machine), 0);
 }
 
 static inline void listen_to(struct scene *scene, enum pmu_signal_id id)
@@ -73,7 +73,7 @@ static inline void listen_to_all(struct scene *scene)
 static inline void enter_all(struct scene *scene)
 {
 	for (unsigned i = 0; i < scene->desc.sockets * scene->desc.cores; i++) {
-		scene->cores[i] = machine_core_enter(scene->machine, scene->space, 0);
+		scene->cores[i] = machine_hart_enter(scene->machine, scene->space, 0);
 		assert_non_null(scene->cores[i]);
 	}
 }
@@ -82,8 +82,8 @@ static inline void close_machine(struct scene *scene)
 {
 	for (unsigned i = 0; i < CORES_OPEN_MAX; i++)
 		if (scene->cores[i])
-			machine_core_leave(scene->cores[i]);
-	machine_space_free(scene->space);
+			machine_hart_leave(scene->cores[i]);
+	machine_address_space_free(scene->space);
 	machine_close(scene->machine);
 	munmap(scene->state, machine_state_size(&scene->desc));
 	free(scene->signals);

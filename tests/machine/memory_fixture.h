@@ -95,9 +95,9 @@ static inline uint64_t drain_at(struct fixture *f, uint64_t now)
 	return memory_drain(&f->channel, &f->view, now);
 }
 
-static inline const struct memory_truth *truth(const struct fixture *f)
+static inline const struct memory_statistics *stats(const struct fixture *f)
 {
-	return memory_truth(&f->channel);
+	return memory_statistics(&f->channel);
 }
 
 /* Column, bank, rank, row from the low bits, the row's low bits XORed into the bank. */

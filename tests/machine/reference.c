@@ -164,9 +164,9 @@ static struct way *oldest(struct set *set, unsigned ways)
 
 static struct set *slice_set(const struct reference *r, unsigned socket, uint64_t line)
 {
-	struct reference_place place = r->locate(r->arg, line);
+	struct reference_place index = r->locate(r->arg, line);
 
-	return &r->slices[socket * r->desc->slices + place.slice].set[place.set];
+	return &r->slices[socket * r->desc->slices + index.slice].set[index.set];
 }
 
 static struct way *slice_find(const struct reference *r, unsigned socket, uint64_t line)
@@ -649,8 +649,8 @@ static void send_buffer(struct reference *r, unsigned core, const struct buffer 
 		 full ? REQUEST_STREAM : REQUEST_STREAM_PART);
 }
 
-void reference_stream(struct reference *r, unsigned core, uint64_t line, unsigned offset,
-		      unsigned size)
+void reference_store_nt(struct reference *r, unsigned core, uint64_t line, unsigned offset,
+			unsigned size)
 {
 	struct core *c = &r->cores[core];
 	struct buffer *buffer = NULL, *displaced = &c->buffers[0];

@@ -29,8 +29,8 @@ void reference_free(struct reference *reference);
 void reference_load(struct reference *reference, unsigned core, uint64_t line);
 void reference_store(struct reference *reference, unsigned core, uint64_t line);
 void reference_fetch(struct reference *reference, unsigned core, uint64_t line);
-void reference_stream(struct reference *reference, unsigned core, uint64_t line, unsigned offset,
-		      unsigned size);
+void reference_store_nt(struct reference *reference, unsigned core, uint64_t line, unsigned offset,
+			unsigned size);
 
 enum reference_level { REFERENCE_L1I, REFERENCE_L1D, REFERENCE_L2, REFERENCE_LLC };
 char reference_state(const struct reference *reference, enum reference_level level, unsigned unit,

@@ -92,18 +92,18 @@ static void sequential_loads_on_two_sockets(void **unused)
 }
 
 /* Misses of the second pass over @lines lines. */
-static struct machine_truth second_pass(unsigned lines)
+static struct machine_statistics second_pass(unsigned lines)
 {
-	struct machine_truth before, after;
+	struct machine_statistics before, after;
 	struct scene scene;
 
 	open_small(&scene, 2);
 	load_lines(&scene, 0, lines);
-	machine_truth(scene.machine, &before);
+	machine_statistics(scene.machine, &before);
 	load_lines(&scene, 0, lines);
-	machine_truth(scene.machine, &after);
+	machine_statistics(scene.machine, &after);
 	close_machine(&scene);
-	return (struct machine_truth){
+	return (struct machine_statistics){
 	    .loads = after.loads - before.loads,
 	    .l1d_misses = after.l1d_misses - before.l1d_misses,
 	    .l2_misses = after.l2_misses - before.l2_misses,
@@ -114,28 +114,28 @@ static struct machine_truth second_pass(unsigned lines)
 
 static void what_fits_does_not_miss(void **unused)
 {
-	struct machine_truth truth = second_pass(L1_LINES);
+	struct machine_statistics stats = second_pass(L1_LINES);
 
 	(void)unused;
-	assert_int_equal(truth.loads, L1_LINES);
-	assert_int_equal(truth.l1d_misses, 0);
-	truth = second_pass(L2_LINES);
-	assert_int_equal(truth.l1d_misses, L2_LINES);
-	assert_int_equal(truth.l2_misses, 0);
-	assert_int_equal(truth.llc_lookups, 0);
-	truth = second_pass(LLC_LINES);
-	assert_int_equal(truth.l2_misses, LLC_LINES);
-	assert_int_equal(truth.llc_lookups, LLC_LINES);
-	assert_int_equal(truth.llc_misses, 0);
+	assert_int_equal(stats.loads, L1_LINES);
+	assert_int_equal(stats.l1d_misses, 0);
+	stats = second_pass(L2_LINES);
+	assert_int_equal(stats.l1d_misses, L2_LINES);
+	assert_int_equal(stats.l2_misses, 0);
+	assert_int_equal(stats.llc_lookups, 0);
+	stats = second_pass(LLC_LINES);
+	assert_int_equal(stats.l2_misses, LLC_LINES);
+	assert_int_equal(stats.llc_lookups, LLC_LINES);
+	assert_int_equal(stats.llc_misses, 0);
 	/* One line a set too many, and LRU keeps none of what comes next. */
-	truth = second_pass(LLC_LINES + 4 * 64);
-	assert_int_equal(truth.llc_misses, LLC_LINES + 4 * 64);
+	stats = second_pass(LLC_LINES + 4 * 64);
+	assert_int_equal(stats.llc_misses, LLC_LINES + 4 * 64);
 }
 
 static void sequential_stores(void **unused)
 {
 	const unsigned lines = 2 * LLC_LINES;
-	struct machine_truth truth;
+	struct machine_statistics stats;
 	struct scene scene;
 
 	(void)unused;
@@ -150,10 +150,10 @@ static void sequential_stores(void **unused)
 	assert_int_equal(count_signals(&scene, SIGNAL_LLC_VICTIM, 0), lines - LLC_LINES);
 	assert_int_equal(count_signals(&scene, SIGNAL_HOME_MEMORY_WRITE, 0), lines - LLC_LINES);
 	assert_int_equal(count_signals(&scene, SIGNAL_HOME_MEMORY_READ, 0), lines);
-	machine_truth(scene.machine, &truth);
-	assert_int_equal(truth.stores, lines);
-	assert_int_equal(truth.cas_writes, lines - LLC_LINES);
-	assert_int_equal(truth.cas_reads, lines);
+	machine_statistics(scene.machine, &stats);
+	assert_int_equal(stats.stores, lines);
+	assert_int_equal(stats.cas_writes, lines - LLC_LINES);
+	assert_int_equal(stats.cas_reads, lines);
 	close_machine(&scene);
 }
 
@@ -167,7 +167,7 @@ static void kernel(unsigned loads, bool stores, bool same_array, bool streams,
 {
 	const unsigned lines = LLC_LINES / 8;
 	const uint64_t array = 1 << 20;
-	struct machine_truth truth;
+	struct machine_statistics stats;
 	struct scene scene;
 
 	open_small(&scene, 2);
@@ -179,15 +179,15 @@ static void kernel(unsigned loads, bool stores, bool same_array, bool streams,
 		if (stores)
 			machine_store(scene.cores[0], i * 64ull, 8, &plain);
 		for (unsigned part = 0; streams && part < 4; part++)
-			machine_stream(scene.cores[0], i * 64ull + part * 16, 16);
+			machine_store_nt(scene.cores[0], i * 64ull + part * 16, 16);
 	}
 	machine_drain(scene.machine);
-	machine_truth(scene.machine, &truth);
+	machine_statistics(scene.machine, &stats);
 	*counts = (struct kernel_counts){
 	    .drd = count_requests(&scene, REQUEST_READ_DATA),
 	    .rfo = count_requests(&scene, REQUEST_READ_OWN),
-	    .invitoe = truth.home_owns,
-	    .writes = truth.home_writes,
+	    .invitoe = stats.home_owns,
+	    .writes = stats.home_writes,
 	};
 	assert_int_equal(count_requests(&scene, REQUEST_STREAM), streams ? lines : 0);
 	assert_int_equal(count_requests(&scene, REQUEST_STREAM_PART), 0);
@@ -227,7 +227,7 @@ static void mixed_traffic(struct scene *scene, unsigned steps)
 
 	for (unsigned i = 0; i < steps; i++) {
 		uint64_t address;
-		struct machine_core *core;
+		struct machine_hart *core;
 		struct machine_block block;
 
 		random ^= random << 13;
@@ -253,7 +253,7 @@ static void mixed_traffic(struct scene *scene, unsigned steps)
 			machine_locked(core, address & ~7ull, 8, &plain);
 			break;
 		default:
-			machine_stream(core, address & ~15ull, 16);
+			machine_store_nt(core, address & ~15ull, 16);
 		}
 	}
 	machine_drain(scene->machine);
@@ -291,37 +291,38 @@ static uint64_t integral_of_levels(const struct scene *scene, enum pmu_signal_id
 
 static void boxes_tell_the_same_story(unsigned sockets)
 {
-	struct machine_truth truth;
+	struct machine_statistics stats;
 	struct scene scene;
 
 	open_mixed(&scene, sockets);
-	machine_truth(scene.machine, &truth);
+	machine_statistics(scene.machine, &stats);
 
-	assert_int_equal(sum_durations(&scene, SIGNAL_LLC_REQUEST), truth.tor_cycles);
-	assert_int_equal(sum_durations(&scene, SIGNAL_HOME_REQUEST), truth.tracker_cycles);
-	assert_int_equal(sum_durations(&scene, SIGNAL_DRAM_READ_QUEUE), truth.rpq_cycles);
-	assert_int_equal(integral_of_levels(&scene, SIGNAL_DRAM_WRITE_QUEUE), truth.wpq_cycles);
+	assert_int_equal(sum_durations(&scene, SIGNAL_LLC_REQUEST), stats.tor_cycles);
+	assert_int_equal(sum_durations(&scene, SIGNAL_HOME_REQUEST), stats.tracker_cycles);
+	assert_int_equal(sum_durations(&scene, SIGNAL_DRAM_READ_QUEUE), stats.rpq_cycles);
+	assert_int_equal(integral_of_levels(&scene, SIGNAL_DRAM_WRITE_QUEUE), stats.wpq_cycles);
 
-	assert_int_equal(count_signals(&scene, SIGNAL_LLC_LOOKUP, 0), truth.llc_lookups);
-	assert_int_equal(count_signals(&scene, SIGNAL_LLC_INGRESS, 0), truth.llc_lookups);
+	assert_int_equal(count_signals(&scene, SIGNAL_LLC_LOOKUP, 0), stats.llc_lookups);
+	assert_int_equal(count_signals(&scene, SIGNAL_LLC_INGRESS, 0), stats.llc_lookups);
 	assert_int_equal(count_signals(&scene, SIGNAL_LLC_REQUEST, 0),
-			 truth.llc_lookups + truth.llc_victims);
-	assert_int_equal(truth.llc_lookups,
-			 truth.l2_misses + truth.l2_writebacks + truth.wc_lines + truth.snoops);
-	assert_int_equal(truth.llc_misses, truth.home_reads);
-	assert_int_equal(truth.home_writes, truth.llc_writebacks + truth.wc_lines);
-	assert_int_equal(truth.snoops, sockets > 1 ? truth.home_reads + truth.home_owns : 0);
+			 stats.llc_lookups + stats.llc_victims);
+	assert_int_equal(stats.llc_lookups,
+			 stats.l2_misses + stats.l2_writebacks + stats.wc_lines + stats.snoops);
+	assert_int_equal(stats.llc_misses, stats.home_reads);
+	assert_int_equal(stats.home_writes, stats.llc_writebacks + stats.wc_lines);
+	assert_int_equal(stats.snoops, sockets > 1 ? stats.home_reads + stats.home_owns : 0);
 	assert_int_equal(count_signals(&scene, SIGNAL_HOME_REQUEST, 0),
-			 truth.home_reads + truth.home_owns + truth.home_writes);
+			 stats.home_reads + stats.home_owns + stats.home_writes);
 	assert_int_equal(count_signals(&scene, SIGNAL_HOME_REGION, 0),
-			 truth.home_reads + truth.home_owns + truth.home_writes);
-	assert_int_equal(count_signals(&scene, SIGNAL_HOME_RESPONSE, 0), truth.snoops);
-	assert_int_equal(truth.cas_reads + truth.wpq_read_hits, truth.home_reads + truth.underfills);
-	assert_int_equal(truth.cas_writes + truth.wpq_write_hits,
-			 truth.home_writes + truth.snoop_writebacks);
+			 stats.home_reads + stats.home_owns + stats.home_writes);
+	assert_int_equal(count_signals(&scene, SIGNAL_HOME_RESPONSE, 0), stats.snoops);
+	assert_int_equal(stats.cas_reads + stats.wpq_read_hits,
+			 stats.home_reads + stats.underfills);
+	assert_int_equal(stats.cas_writes + stats.wpq_write_hits,
+			 stats.home_writes + stats.snoop_writebacks);
 	/* The traffic was worth it. */
-	assert_true(truth.llc_victims > 1000 && truth.wc_lines > 1000 && truth.home_owns > 1000);
-	assert_true(sockets == 1 || truth.snoop_writebacks > 100);
+	assert_true(stats.llc_victims > 1000 && stats.wc_lines > 1000 && stats.home_owns > 1000);
+	assert_true(sockets == 1 || stats.snoop_writebacks > 100);
 	close_machine(&scene);
 }
 

@@ -117,7 +117,7 @@ static void *lean_and_count(void *argument)
 	uint32_t thread = lock_thread();
 
 	lock_acquire(&shared->lock, thread);
-	lock_lean(&shared->lock, thread);
+	lock_bias(&shared->lock, thread);
 	lock_release(&shared->lock, thread);
 	return count_up(shared);
 }
@@ -130,10 +130,10 @@ static void it_leans_and_excludes(void **unused)
 	pid_t child;
 
 	(void)unused;
-	assert_true(lock_may_lean());
+	assert_true(lock_may_bias());
 	for (int round = 1; round <= 20; round++) {
 		assert_int_equal(pthread_create(&threads[0], NULL, lean_and_count, shared), 0);
-		while (!(__atomic_load_n(&shared->lock.word, __ATOMIC_RELAXED) & LOCK_LEANS) &&
+		while (!(__atomic_load_n(&shared->lock.word, __ATOMIC_RELAXED) & LOCK_BIASED) &&
 		       __atomic_load_n(&shared->count, __ATOMIC_RELAXED) < (uint64_t)ROUNDS * round)
 			continue;
 		child = fork();
@@ -158,13 +158,13 @@ static void it_stands_straight_again(void **unused)
 
 	(void)unused;
 	lock_acquire(&shared->lock, thread);
-	lock_lean(&shared->lock, thread);
+	lock_bias(&shared->lock, thread);
 	assert_int_equal(lock_owner(&shared->lock), thread);
 	lock_release(&shared->lock, thread);
-	assert_true(lock_leans_to(&shared->lock, thread));
+	assert_true(lock_biased_to(&shared->lock, thread));
 	lock_acquire(&shared->lock, thread);
 	assert_int_equal(shared->lock.inside, thread);
-	lock_straighten(&shared->lock, thread);
+	lock_revoke(&shared->lock, thread);
 	assert_int_equal(shared->lock.inside, 0);
 	lock_release(&shared->lock, thread);
 	assert_int_equal(shared->lock.word, 0);
@@ -184,15 +184,15 @@ static void it_leant_to_the_dead(void **unused)
 		if (!child) {
 			uint32_t own = lock_thread();
 
-			lock_may_lean();
+			lock_may_bias();
 			lock_acquire(&shared->lock, own);
-			lock_lean(&shared->lock, own);
+			lock_bias(&shared->lock, own);
 			if (!inside)
 				lock_release(&shared->lock, own);
 			_exit(0);
 		}
 		waitpid(child, NULL, 0);
-		assert_true(shared->lock.word & LOCK_LEANS);
+		assert_true(shared->lock.word & LOCK_BIASED);
 		lock_acquire(&shared->lock, thread);
 		assert_int_equal(lock_owner(&shared->lock), thread);
 		lock_release(&shared->lock, thread);
@@ -204,21 +204,21 @@ static void it_leant_to_the_dead(void **unused)
 #define STOPS	    300
 #define PATIENCE_NS 20000000 /* longer than what a lock doubts its owner's life after */
 
-/* Counts under a lock that leans to it, until it is told to end. */
+/* Counts under a lock that leans to it, until it is reported to end. */
 static void count_leaning(struct shared *shared)
 {
 	uint32_t own = lock_thread();
 
-	lock_may_lean();
+	lock_may_bias();
 	lock_acquire(&shared->lock, own);
-	lock_lean(&shared->lock, own);
+	lock_bias(&shared->lock, own);
 	while (!shared->ends) {
 		shared->count++;
 		shared->own_count++;
 		lock_release(&shared->lock, own);
 		lock_acquire(&shared->lock, own);
 		if (!(shared->own_count % 64))
-			lock_lean(&shared->lock, own);
+			lock_bias(&shared->lock, own);
 	}
 	lock_release(&shared->lock, own);
 }

@@ -7,9 +7,9 @@ static void writes_drain_at_the_high_mark(void **state)
 
 	for (unsigned i = 0; i < 39; i++)
 		assert_int_equal(write_at(f, i, 0), 0);
-	assert_int_equal(truth(f)->cas_writes, 0);
+	assert_int_equal(stats(f)->cas_writes, 0);
 	assert_int_equal(write_at(f, 39, 0), 0);
-	assert_int_equal(truth(f)->cas_writes, 40 - 16);
+	assert_int_equal(stats(f)->cas_writes, 40 - 16);
 	/* CAS at 17, 21, .. 17 + 23 * 4 = 109. */
 	for (unsigned i = 0; i < 24; i++) {
 		assert_int_equal(nth(f, SIGNAL_DRAM_CAS, i)->time, 17 + 4 * i);
@@ -21,7 +21,7 @@ static void writes_drain_at_the_high_mark(void **state)
 	assert_int_equal(nth(f, SIGNAL_DRAM_MODE, 0)->time, 0);
 	assert_int_equal(nth(f, SIGNAL_DRAM_MODE, 0)->duration, 110);
 	assert_int_equal(nth(f, SIGNAL_DRAM_MODE, 0)->qualifiers, QUALIFIER_DRAM_MODE_WRITE);
-	assert_int_equal(truth(f)->wpq_cycles, 24 * 17 + 4 * (23 * 24 / 2));
+	assert_int_equal(stats(f)->wpq_cycles, 24 * 17 + 4 * (23 * 24 / 2));
 }
 
 static void write_queue_level_falls_with_each_cas(void **state)
@@ -110,8 +110,8 @@ static void queued_writes_are_hit(void **state)
 	assert_int_equal(announced(f, SIGNAL_DRAM_CAS), 0);
 	assert_int_equal(read_at(f, 8, 40), 38);
 	drain_at(f, 100);
-	assert_int_equal(truth(f)->cas_writes, 1);
-	assert_int_equal(truth(f)->cas_reads, 1);
+	assert_int_equal(stats(f)->cas_writes, 1);
+	assert_int_equal(stats(f)->cas_reads, 1);
 	/* Nothing is left to hit. */
 	assert_int_equal(read_at(f, 7, 1000), 17 + 4);
 }
@@ -123,9 +123,9 @@ static void a_write_can_be_hit_until_its_cas(void **state)
 	for (unsigned i = 0; i < 40; i++)
 		write_at(f, i, 0);
 	assert_int_equal(read_at(f, 1, 20), 4); /* its CAS is at 21 */
-	assert_int_equal(truth(f)->wpq_read_hits, 1);
+	assert_int_equal(stats(f)->wpq_read_hits, 1);
 	read_at(f, 1, 21);
-	assert_int_equal(truth(f)->wpq_read_hits, 1);
+	assert_int_equal(stats(f)->wpq_read_hits, 1);
 }
 
 static void a_read_looks_into_the_queue_when_accepted(void **state)
@@ -137,9 +137,9 @@ static void a_read_looks_into_the_queue_when_accepted(void **state)
 		write_at(f, i, 0);
 	read_at(f, line_of(1, 0, 0, 0), 0); /* after the writes: leaves at 127 */
 	read_at(f, 1, 5);		    /* written at 21 */
-	assert_int_equal(truth(f)->wpq_read_hits, 0);
+	assert_int_equal(stats(f)->wpq_read_hits, 0);
 	read_at(f, 30, 5); /* waits for a drain yet */
-	assert_int_equal(truth(f)->wpq_read_hits, 1);
+	assert_int_equal(stats(f)->wpq_read_hits, 1);
 }
 
 static void a_hit_frees_its_read_entry_early(void **state)
@@ -169,8 +169,8 @@ static void partial_writes_read_first(void **state)
 	assert_int_equal(nth(f, SIGNAL_DRAM_CAS, 1)->qualifiers,
 			 QUALIFIER_DRAM_CAS_WRITE_IN_READ_MODE);
 	assert_int_equal(nth(f, SIGNAL_DRAM_CAS, 1)->time, 38);
-	assert_int_equal(truth(f)->underfills, 1);
-	assert_int_equal(truth(f)->cas_reads, 1);
+	assert_int_equal(stats(f)->underfills, 1);
+	assert_int_equal(stats(f)->cas_reads, 1);
 }
 
 static void partial_writes_merge(void **state)
@@ -184,9 +184,9 @@ static void partial_writes_merge(void **state)
 	partial_at(f, 3, 0); /* one underfill for both */
 	partial_at(f, 3, 0);
 	drain_at(f, 0);
-	assert_int_equal(truth(f)->underfills, 1);
-	assert_int_equal(truth(f)->wpq_write_hits, 3);
-	assert_int_equal(truth(f)->cas_writes, 3);
+	assert_int_equal(stats(f)->underfills, 1);
+	assert_int_equal(stats(f)->wpq_write_hits, 3);
+	assert_int_equal(stats(f)->cas_writes, 3);
 }
 
 static void underfills_of_a_drain_carry_its_mode(void **state)
@@ -195,7 +195,7 @@ static void underfills_of_a_drain_carry_its_mode(void **state)
 
 	for (unsigned i = 0; i < 40; i++)
 		partial_at(f, i, 0);
-	assert_int_equal(truth(f)->underfills, 24);
+	assert_int_equal(stats(f)->underfills, 24);
 	for (unsigned i = 0; i < 24; i++) {
 		assert_int_equal(nth(f, SIGNAL_DRAM_CAS, i)->qualifiers,
 				 QUALIFIER_DRAM_CAS_UNDERFILL |
@@ -212,16 +212,16 @@ static void idle_channels_write(void **state)
 	for (unsigned i = 0; i < 10; i++)
 		write_at(f, i, 0);
 	memory_advance(&f->channel, &f->view, 200);
-	assert_int_equal(truth(f)->cas_writes, 0);
+	assert_int_equal(stats(f)->cas_writes, 0);
 	/* Idle from 200: activate at 200, CAS at 217 and 221, the third would be after 222. */
 	assert_int_equal(read_at(f, 100, 222), 221 + 12 + 4 + 9 + 17 + 4 - 222);
-	assert_int_equal(truth(f)->cas_writes, 2);
+	assert_int_equal(stats(f)->cas_writes, 2);
 	assert_int_equal(nth(f, SIGNAL_DRAM_CAS, 0)->time, 217);
 	assert_int_equal(nth(f, SIGNAL_DRAM_CAS, 0)->qualifiers,
 			 QUALIFIER_DRAM_CAS_WRITE_IN_READ_MODE);
 	assert_int_equal(nth(f, SIGNAL_DRAM_CAS, 1)->time, 221);
 	memory_advance(&f->channel, &f->view, 1000);
-	assert_int_equal(truth(f)->cas_writes, 10);
+	assert_int_equal(stats(f)->cas_writes, 10);
 	assert_int_equal(announced(f, SIGNAL_DRAM_MODE), 0);
 }
 
@@ -229,9 +229,9 @@ static void idle_channels_write(void **state)
 static void expect_idle_from(struct fixture *f, uint64_t cycle)
 {
 	memory_advance(&f->channel, &f->view, cycle);
-	assert_int_equal(truth(f)->cas_writes, 0);
+	assert_int_equal(stats(f)->cas_writes, 0);
 	memory_advance(&f->channel, &f->view, cycle + 1);
-	assert_int_equal(truth(f)->cas_writes, 1);
+	assert_int_equal(stats(f)->cas_writes, 1);
 }
 
 static void reads_keep_a_channel_busy(void **state)
@@ -262,7 +262,7 @@ static void nothing_is_announced_unheard(void **state)
 	read_at(f, 1000, 0);
 	drain_at(f, 10000);
 	assert_int_equal(f->count, 0);
-	assert_int_equal(truth(f)->cas_writes, 100);
+	assert_int_equal(stats(f)->cas_writes, 100);
 }
 
 int main(void)

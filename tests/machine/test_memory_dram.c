@@ -20,7 +20,7 @@ static void first_read_opens_the_row(void **state)
 	assert_int_equal(cas->unit, 3);
 	assert_int_equal(nth(f, SIGNAL_DRAM_READ_QUEUE, 0)->time, 1000);
 	assert_int_equal(nth(f, SIGNAL_DRAM_READ_QUEUE, 0)->duration, 17);
-	assert_int_equal(truth(f)->rpq_cycles, 17);
+	assert_int_equal(stats(f)->rpq_cycles, 17);
 }
 
 static void an_open_row_needs_no_activate(void **state)
@@ -30,8 +30,8 @@ static void an_open_row_needs_no_activate(void **state)
 	read_at(f, line_of(0, 0, 0, 0), 0);
 	assert_int_equal(read_at(f, line_of(0, 0, 0, 1), 0), 38 + 4);
 	assert_int_equal(read_at(f, line_of(0, 0, 0, 2), 1000), 17 + 4);
-	assert_int_equal(truth(f)->activates, 1);
-	assert_int_equal(truth(f)->precharges, 0);
+	assert_int_equal(stats(f)->activates, 1);
+	assert_int_equal(stats(f)->precharges, 0);
 }
 
 static void another_row_waits_for_the_open_one(void **state)
@@ -75,7 +75,7 @@ static void sequential_reads_fill_the_bus(void **state)
 	for (unsigned i = 0; i < 1000; i++)
 		duration = read_at(f, i, 0);
 	assert_int_equal(duration, 38 + 4 * 999);
-	assert_int_equal(truth(f)->activates, 8); /* rows of 128 lines */
+	assert_int_equal(stats(f)->activates, 8); /* rows of 128 lines */
 	/* The 33rd read enters the queue when the first one leaves it. */
 	assert_int_equal(nth(f, SIGNAL_DRAM_READ_QUEUE, 31)->time, 0);
 	assert_int_equal(nth(f, SIGNAL_DRAM_READ_QUEUE, 32)->time, 17);
@@ -90,7 +90,7 @@ static void refresh_costs_little_of_a_stream(void **state)
 	f->view.port = NULL;
 	for (unsigned i = 0; i < 100000; i++)
 		duration = read_at(f, i, 0);
-	refreshes = truth(f)->refreshes;
+	refreshes = stats(f)->refreshes;
 	assert_in_range(refreshes, duration * 2 / 9360 - 1, duration * 2 / 9360);
 	assert_true(duration > 38 + 4 * 99999);
 	assert_true(duration <= 38 + 4 * 99999 + refreshes * (39 + 17 + 420 + 17));
@@ -105,7 +105,7 @@ static void refreshes_come_once_a_rank_and_interval(void **state)
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		memory_advance(&f->channel, &f->view, steps[i].now);
-		assert_int_equal(truth(f)->refreshes, steps[i].refreshes);
+		assert_int_equal(stats(f)->refreshes, steps[i].refreshes);
 	}
 	for (unsigned i = 0; i < 20; i++) {
 		assert_int_equal(nth(f, SIGNAL_DRAM_REFRESH, i)->time, 4680 * (i + 1));
@@ -136,8 +136,8 @@ static void a_refresh_closes_all_rows(void **state)
 	assert_int_equal(nth(f, SIGNAL_DRAM_PRECHARGE_ALL, 0)->time, 4680);
 	assert_int_equal(nth(f, SIGNAL_DRAM_REFRESH, 0)->time, 4697);
 	assert_int_equal(nth(f, SIGNAL_DRAM_REFRESH, 0)->qualifiers, QUALIFIER_DRAM_REFRESH_HIGH);
-	assert_int_equal(truth(f)->activates, 3);
-	assert_int_equal(truth(f)->precharges, 0);
+	assert_int_equal(stats(f)->activates, 3);
+	assert_int_equal(stats(f)->precharges, 0);
 }
 
 static void writes_follow_reads_on_the_bus(void **state)

@@ -95,10 +95,10 @@ static void see_refresh(struct witness *w, const struct signal *s)
 
 static void see_data(struct witness *w, const struct signal *s, uint64_t begin, bool write)
 {
-	bool turn = w->data_rank != s->rank || w->data_write != write;
+	bool owner = w->data_rank != s->rank || w->data_write != write;
 
 	if (w->data_end)
-		assert_true(begin >= w->data_end + (turn ? 2 : 0));
+		assert_true(begin >= w->data_end + (owner ? 2 : 0));
 	w->data_end = begin + w->desc->t_burst;
 	w->data_rank = s->rank;
 	w->data_write = write;
@@ -268,7 +268,7 @@ static uint64_t next_arrival(uint64_t *seed, uint64_t now)
 	return now + (random >> 32) % (phase ? 8 * phase : 2);
 }
 
-static void check_totals(const struct witness *w, const struct memory_truth *t)
+static void check_totals(const struct witness *w, const struct memory_statistics *t)
 {
 	assert_int_equal(t->reads, w->count[SIGNAL_DRAM_READ_QUEUE]);
 	assert_int_equal(t->reads, t->cas_reads - t->underfills + t->wpq_read_hits);
@@ -298,7 +298,7 @@ static void run(const struct pmu_machine *desc)
 	struct signal_port port = {&w, see, armed};
 	struct memory_view view = {.desc = desc, .port = &port};
 	struct memory_channel channel = {0};
-	const struct memory_truth *t = memory_truth(&channel);
+	const struct memory_statistics *t = memory_statistics(&channel);
 	uint64_t seed = 0x9E3779B97F4A7C15, stream = 0, now = 0, end, open;
 
 	memset(armed, 1, sizeof(armed));
@@ -368,7 +368,7 @@ static void laws_hold_for_three_ranks(void **state)
 	run(&desc);
 }
 
-static uint64_t durations(bool advance, struct memory_truth *totals)
+static uint64_t durations(bool advance, struct memory_statistics *totals)
 {
 	struct memory_channel channel = {0};
 	struct memory_view view = {.desc = &ddr4};
@@ -387,13 +387,13 @@ static uint64_t durations(bool advance, struct memory_truth *totals)
 		else
 			sum = sum * 31 + memory_write(&channel, &view, line, false, now);
 	}
-	*totals = *memory_truth(&channel);
+	*totals = *memory_statistics(&channel);
 	return sum;
 }
 
 static void looking_changes_nothing(void **state)
 {
-	struct memory_truth looked, alone;
+	struct memory_statistics looked, alone;
 
 	(void)state;
 	assert_int_equal(durations(true, &looked), durations(false, &alone));

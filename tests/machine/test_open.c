@@ -54,9 +54,9 @@ static void a_tick_divides_every_cycle(void **unused)
 
 static void views_share_the_state(void **unused)
 {
-	struct machine_space *space;
-	struct machine_core *core;
-	struct machine_truth truth;
+	struct machine_address_space *space;
+	struct machine_hart *core;
+	struct machine_statistics stats;
 	struct machine *view;
 	struct scene scene;
 
@@ -66,16 +66,16 @@ static void views_share_the_state(void **unused)
 	machine_store(scene.cores[0], 0, 8, &plain);
 	assert_int_equal(machine_open(&view, NULL, &scene.desc, scene.state, false), 0);
 	assert_int_equal(machine_peek(view, MACHINE_L1D, 0, 0), 'M');
-	machine_truth(view, &truth);
-	assert_int_equal(truth.stores, 1);
-	assert_int_equal(truth.cas_reads, 1);
+	machine_statistics(view, &stats);
+	assert_int_equal(stats.stores, 1);
+	assert_int_equal(stats.cas_reads, 1);
 	/* A space of the other view gets the next frame. */
-	assert_int_equal(machine_space_new(&space, view), 0);
-	core = machine_core_enter(view, space, 0);
+	assert_int_equal(machine_address_space_new(&space, view), 0);
+	core = machine_hart_enter(view, space, 0);
 	machine_store(core, 0, 8, &plain);
 	assert_int_equal(machine_peek(scene.machine, MACHINE_L1D, 0, 4096), 'M');
-	machine_core_leave(core);
-	machine_space_free(space);
+	machine_hart_leave(core);
+	machine_address_space_free(space);
 	machine_close(view);
 	close_machine(&scene);
 }
@@ -105,21 +105,21 @@ static void announcements_end_with_the_connection(void **unused)
 
 static void cores_are_taken_from_the_lowest(void **unused)
 {
-	struct machine_core *core[3];
+	struct machine_hart *core[3];
 	struct scene scene;
 
 	(void)unused;
 	open_machine(&scene, pmu_find_machine("xeon-e5v4-4c"));
 	for (unsigned i = 0; i < 3; i++) {
-		core[i] = machine_core_enter(scene.machine, scene.space, 1000 * i);
-		assert_int_equal(machine_core_time(core[i]), 1000 * i);
+		core[i] = machine_hart_enter(scene.machine, scene.space, 1000 * i);
+		assert_int_equal(machine_hart_time(core[i]), 1000 * i);
 	}
-	machine_core_leave(core[1]);
-	core[1] = machine_core_enter(scene.machine, scene.space, 500);
-	assert_int_equal(machine_core_time(core[1]), 1000); /* core 1's own clock is later */
+	machine_hart_leave(core[1]);
+	core[1] = machine_hart_enter(scene.machine, scene.space, 500);
+	assert_int_equal(machine_hart_time(core[1]), 1000); /* core 1's own clock is later */
 	assert_int_equal(machine_now(scene.machine), 2000);
 	for (unsigned i = 0; i < 3; i++)
-		machine_core_leave(core[i]);
+		machine_hart_leave(core[i]);
 	close_machine(&scene);
 }
 
@@ -127,7 +127,7 @@ static void cores_are_taken_from_the_lowest(void **unused)
 static void catching_up_tells_of_refreshes(void **unused)
 {
 	const uint64_t refreshes = 100;
-	struct machine_core *core;
+	struct machine_hart *core;
 	struct scene scene;
 	uint64_t dclk;
 
@@ -136,14 +136,14 @@ static void catching_up_tells_of_refreshes(void **unused)
 	listen_to(&scene, SIGNAL_DRAM_REFRESH);
 	dclk = machine_ticks_per_cycle(scene.machine, PMU_CLOCK_DCLK);
 	/* Every rank of each channel, once in t_refi. */
-	core = machine_core_enter(scene.machine, scene.space,
+	core = machine_hart_enter(scene.machine, scene.space,
 				  (refreshes * scene.desc.t_refi + 1) * dclk);
 	machine_lock(scene.machine);
 	machine_catch_up(scene.machine);
 	machine_unlock(scene.machine);
 	assert_int_equal(scene.count, refreshes * scene.desc.home_agents * scene.desc.channels *
 					  scene.desc.ranks);
-	machine_core_leave(core);
+	machine_hart_leave(core);
 	close_machine(&scene);
 }
 

@@ -1,8 +1,8 @@
 /* The tables of docs/machine.md, "Slices" and "Home agent and the other socket", row by row. */
 #include "machine_fixture.h"
 
-#include "machine/place.h"
-#include "machine/space.h"
+#include "machine/address_space.h"
+#include "machine/llc_index.h"
 
 #define PAGES 1024
 #define LINE  0x40u /* address of the line that everything is about; node 0 is its home */
@@ -15,7 +15,7 @@ static void open_scene(struct scene *scene)
 	open_machine(scene, &desc);
 	enter_all(scene);
 	for (unsigned page = 0; page < PAGES; page++)
-		assert_int_equal(space_frame(scene->space, page, 0, 1), page);
+		assert_int_equal(address_space_frame(scene->space, page, 0, 1), page);
 }
 
 static void load(struct scene *scene, unsigned core, uint64_t address)
@@ -39,20 +39,20 @@ static void fetch(struct scene *scene, unsigned core, uint64_t address)
 static void stream(struct scene *scene, unsigned core, uint64_t address)
 {
 	for (unsigned part = 0; part < 4; part++)
-		machine_stream(scene->cores[core], address + 16 * part, 16);
+		machine_store_nt(scene->cores[core], address + 16 * part, 16);
 }
 
 /* Takes LINE out of the LLC of @core's socket by filling its set with others. */
 static void displace(struct scene *scene, unsigned core)
 {
-	const struct place wanted = place_of(scene->machine, LINE / 64);
+	const struct llc_index wanted = llc_index_of(scene->machine, LINE / 64);
 	unsigned filled = 0;
 
 	for (uint32_t line = 64; filled < scene->desc.llc.ways; line++) {
-		struct place place = place_of(scene->machine, line);
+		struct llc_index index = llc_index_of(scene->machine, line);
 
 		assert_true(line < PAGES * 64);
-		if (place.slice != wanted.slice || place.set != wanted.set)
+		if (index.slice != wanted.slice || index.set != wanted.set)
 			continue;
 		load(scene, core, line * 64ull);
 		filled++;
@@ -373,10 +373,10 @@ static void parts_of_lines_are_gathered(void **unused)
 	open_scene(&scene);
 	listen_to_all(&scene);
 	for (unsigned line = 0; line < 10; line++)
-		machine_stream(scene.cores[0], line * 64, 16);
+		machine_store_nt(scene.cores[0], line * 64, 16);
 	assert_int_equal(scene.count, 0);
-	machine_stream(scene.cores[0], 0, 16); /* line 1 is now the oldest */
-	machine_stream(scene.cores[0], 10 * 64, 16);
+	machine_store_nt(scene.cores[0], 0, 16); /* line 1 is now the oldest */
+	machine_store_nt(scene.cores[0], 10 * 64, 16);
 	assert_int_equal(
 	    count_signals(&scene, SIGNAL_HOME_MEMORY_WRITE, QUALIFIER_HOME_MEMORY_WRITE_PARTIAL),
 	    1);
@@ -387,7 +387,7 @@ static void parts_of_lines_are_gathered(void **unused)
 		    scene.signals[i].qualifiers & QUALIFIER_LLC_REQUEST_CORE)
 			assert_int_equal(scene.signals[i].request, REQUEST_STREAM_PART);
 	}
-	machine_stream(scene.cores[0], 16, 48); /* the rest of line 0 */
+	machine_store_nt(scene.cores[0], 16, 48); /* the rest of line 0 */
 	assert_int_equal(
 	    count_signals(&scene, SIGNAL_HOME_MEMORY_WRITE, QUALIFIER_HOME_MEMORY_WRITE_FULL), 1);
 	machine_drain(scene.machine);
@@ -400,18 +400,18 @@ static void parts_of_lines_are_gathered(void **unused)
 /* An access over the end of a line is two. */
 static void splits_are_two_accesses(void **unused)
 {
-	struct machine_truth truth;
+	struct machine_statistics stats;
 	struct scene scene;
 
 	(void)unused;
 	open_scene(&scene);
 	machine_load(scene.cores[0], 64 - 4, 8, &plain);
 	machine_store(scene.cores[0], 256 - 1, 2, &plain);
-	machine_stream(scene.cores[0], 1024 - 8, 16);
-	machine_truth(scene.machine, &truth);
-	assert_int_equal(truth.loads, 2);
-	assert_int_equal(truth.stores, 2);
-	assert_int_equal(truth.nt_stores, 2);
+	machine_store_nt(scene.cores[0], 1024 - 8, 16);
+	machine_statistics(scene.machine, &stats);
+	assert_int_equal(stats.loads, 2);
+	assert_int_equal(stats.stores, 2);
+	assert_int_equal(stats.nt_stores, 2);
 	assert_int_equal(machine_peek(scene.machine, MACHINE_L1D, 0, 0), 'E');
 	assert_int_equal(machine_peek(scene.machine, MACHINE_L1D, 0, 64), 'E');
 	assert_int_equal(machine_peek(scene.machine, MACHINE_L1D, 0, 192), 'M');

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "machine/access.h"
-#include "machine/place.h"
+#include "machine/llc_index.h"
 #include "reference.h"
 
 #define DATA_BASE  0x10000000u
@@ -23,8 +23,8 @@ struct scene {
 	struct pmu_machine desc;
 	void *state;
 	struct machine *machine;
-	struct machine_space *space;
-	struct machine_core *cores[8];
+	struct machine_address_space *space;
+	struct machine_hart *cores[8];
 	struct reference *reference;
 	uint64_t data_lines[DATA_PAGES * PAGE_LINES], code_lines[CODE_PAGES * PAGE_LINES];
 	uint64_t seen[2]; /* sums over what the machine, the reference announced */
@@ -94,9 +94,9 @@ static void reference_says(void *arg, const struct signal *signal)
 static struct reference_place locate(void *arg, uint64_t line)
 {
 	struct scene *scene = arg;
-	struct place place = place_of(scene->machine, (uint32_t)line);
+	struct llc_index index = llc_index_of(scene->machine, (uint32_t)line);
 
-	return (struct reference_place){place.slice, place.set};
+	return (struct reference_place){index.slice, index.set};
 }
 
 enum kind { LOAD, STORE, LOCKED, FETCH, STREAM };
@@ -105,11 +105,11 @@ static void access_both(struct scene *scene, unsigned core, enum kind kind, uint
 			uint64_t line)
 {
 	static const struct machine_insn insn = {0};
-	struct machine_core *c = scene->cores[core];
+	struct machine_hart *c = scene->cores[core];
 	struct machine_block block;
 	unsigned offset = (unsigned)(address % 64) & ~7u;
 
-	machine_core_resume(c);
+	machine_hart_resume(c);
 	switch (kind) {
 	case LOAD:
 		machine_load(c, address & ~7ull, 8, &insn);
@@ -129,11 +129,11 @@ static void access_both(struct scene *scene, unsigned core, enum kind kind, uint
 		reference_fetch(scene->reference, core, line);
 		break;
 	case STREAM:
-		machine_stream(c, address & ~7ull, 8);
-		reference_stream(scene->reference, core, line, offset, 8);
+		machine_store_nt(c, address & ~7ull, 8);
+		reference_store_nt(scene->reference, core, line, offset, 8);
 		break;
 	}
-	machine_core_pause(c);
+	machine_hart_pause(c);
 }
 
 static void compare_line(const struct scene *scene, uint64_t line)
@@ -203,14 +203,14 @@ static void open_scene(struct scene *scene, const struct pmu_machine *like, unsi
 	memset(scene->state, 0, machine_state_size(&scene->desc));
 	assert_int_equal(machine_open(&scene->machine, NULL, &scene->desc, scene->state, true), 0);
 	machine_connect(scene->machine, &port);
-	assert_int_equal(machine_space_new(&scene->space, scene->machine), 0);
+	assert_int_equal(machine_address_space_new(&scene->space, scene->machine), 0);
 	scene->reference = reference_new(&scene->desc, locate, reference_says, scene);
 	for (unsigned core = 0; core < sockets * 3; core++) {
-		scene->cores[core] = machine_core_enter(scene->machine, scene->space, 0);
+		scene->cores[core] = machine_hart_enter(scene->machine, scene->space, 0);
 		assert_non_null(scene->cores[core]);
 	}
 	for (unsigned core = 0; core < sockets * 3; core++)
-		machine_core_pause(scene->cores[core]);
+		machine_hart_pause(scene->cores[core]);
 	touch_pages(scene);
 	compare_all(scene);
 	assert_int_equal(scene->seen[0], scene->seen[1]);
@@ -219,11 +219,11 @@ static void open_scene(struct scene *scene, const struct pmu_machine *like, unsi
 static void close_scene(struct scene *scene)
 {
 	for (unsigned core = 0; core < scene->desc.sockets * 3; core++) {
-		machine_core_resume(scene->cores[core]);
-		machine_core_leave(scene->cores[core]);
+		machine_hart_resume(scene->cores[core]);
+		machine_hart_leave(scene->cores[core]);
 	}
 	reference_free(scene->reference);
-	machine_space_free(scene->space);
+	machine_address_space_free(scene->space);
 	machine_close(scene->machine);
 	free(scene->state);
 }

@@ -41,7 +41,7 @@ static uint64_t seed_of(unsigned number)
 	return 88172645463325252 + number;
 }
 
-static void step_once(struct machine_core *core, struct machine *machine, uint64_t random)
+static void step_once(struct machine_hart *core, struct machine *machine, uint64_t random)
 {
 	uint64_t address = random % SHARED_LINES * 64;
 	struct machine_block block;
@@ -51,7 +51,7 @@ static void step_once(struct machine_core *core, struct machine *machine, uint64
 	machine_run(core, &block);
 	switch (kind_of(random)) {
 	case STREAM:
-		machine_stream(core, address, 16);
+		machine_store_nt(core, address, 16);
 		break;
 	case LOCKED:
 		machine_locked(core, address, 8, &plain);
@@ -64,7 +64,7 @@ static void step_once(struct machine_core *core, struct machine *machine, uint64
 	}
 }
 
-static void work(struct machine_core *core, struct machine *machine, unsigned number,
+static void work(struct machine_hart *core, struct machine *machine, unsigned number,
 		 unsigned steps)
 {
 	uint64_t random = seed_of(number);
@@ -72,14 +72,14 @@ static void work(struct machine_core *core, struct machine *machine, unsigned nu
 	for (unsigned i = 0; i < steps; i++) {
 		step_once(core, machine, next_random(&random));
 		if (random % 5000 == 0) {
-			machine_core_pause(core);
-			machine_core_resume(core);
+			machine_hart_pause(core);
+			machine_hart_resume(core);
 		}
 	}
 }
 
 /* Every step of threads 0 to @threads - 1 is counted once. */
-static void check_counts(const struct machine_truth *truth, unsigned threads, unsigned steps)
+static void check_counts(const struct machine_statistics *stats, unsigned threads, unsigned steps)
 {
 	uint64_t expected[KINDS] = {0};
 
@@ -91,23 +91,23 @@ static void check_counts(const struct machine_truth *truth, unsigned threads, un
 			expected[kind_of(random)]++;
 		}
 	}
-	assert_int_equal(truth->instructions, (uint64_t)threads * steps * 4);
-	assert_int_equal(truth->branches, (uint64_t)threads * steps);
-	assert_int_equal(truth->fetches, (uint64_t)threads * steps);
-	assert_int_equal(truth->loads, expected[LOAD]);
-	assert_int_equal(truth->stores, expected[STORE]);
-	assert_int_equal(truth->locked, expected[LOCKED]);
-	assert_int_equal(truth->nt_stores, expected[STREAM]);
+	assert_int_equal(stats->instructions, (uint64_t)threads * steps * 4);
+	assert_int_equal(stats->branches, (uint64_t)threads * steps);
+	assert_int_equal(stats->fetches, (uint64_t)threads * steps);
+	assert_int_equal(stats->loads, expected[LOAD]);
+	assert_int_equal(stats->stores, expected[STORE]);
+	assert_int_equal(stats->locked, expected[LOCKED]);
+	assert_int_equal(stats->nt_stores, expected[STREAM]);
 }
 
 static void *run_worker(void *argument)
 {
 	struct worker *worker = argument;
 	struct scene *scene = worker->scene;
-	struct machine_core *core = machine_core_enter(scene->machine, scene->space, 0);
+	struct machine_hart *core = machine_hart_enter(scene->machine, scene->space, 0);
 
 	work(core, scene->machine, worker->number, STEPS);
-	machine_core_leave(core);
+	machine_hart_leave(core);
 	return NULL;
 }
 
@@ -150,7 +150,7 @@ static void check_invariants(const struct scene *scene, uint64_t address)
 static void run_threads(unsigned threads)
 {
 	struct worker workers[16];
-	struct machine_truth truth;
+	struct machine_statistics stats;
 	struct scene scene;
 
 	open_machine(&scene, pmu_find_machine("xeon-e5v4-4c"));
@@ -165,12 +165,12 @@ static void run_threads(unsigned threads)
 	for (uint64_t line = 0; line < 8 * SHARED_LINES; line++)
 		check_invariants(&scene, line * 64);
 	machine_drain(scene.machine);
-	machine_truth(scene.machine, &truth);
-	assert_int_equal(truth.llc_misses, truth.home_reads);
-	assert_int_equal(truth.home_writes, truth.llc_writebacks + truth.wc_lines);
-	assert_int_equal(truth.llc_lookups, truth.l2_misses + truth.l2_writebacks + truth.wc_lines);
-	assert_int_equal(truth.cas_writes + truth.wpq_write_hits, truth.home_writes);
-	check_counts(&truth, threads, STEPS);
+	machine_statistics(scene.machine, &stats);
+	assert_int_equal(stats.llc_misses, stats.home_reads);
+	assert_int_equal(stats.home_writes, stats.llc_writebacks + stats.wc_lines);
+	assert_int_equal(stats.llc_lookups, stats.l2_misses + stats.l2_writebacks + stats.wc_lines);
+	assert_int_equal(stats.cas_writes + stats.wpq_write_hits, stats.home_writes);
+	check_counts(&stats, threads, STEPS);
 	close_machine(&scene);
 }
 
@@ -189,27 +189,27 @@ static void nine_threads_on_four_cores(void **unused)
 /* A core that stands still holds the others up for a moment only. */
 static void a_stopped_core_is_left_behind(void **unused)
 {
-	struct machine_core *core;
-	struct machine_truth truth;
+	struct machine_hart *core;
+	struct machine_statistics stats;
 	struct worker worker;
 	struct scene scene;
 
 	(void)unused;
 	open_machine(&scene, pmu_find_machine("xeon-e5v4-4c"));
-	core = machine_core_enter(scene.machine, scene.space, 0);
+	core = machine_hart_enter(scene.machine, scene.space, 0);
 	worker = (struct worker){&scene, 0, 0};
 	assert_int_equal(pthread_create(&worker.thread, NULL, run_worker, &worker), 0);
 	pthread_join(worker.thread, NULL);
-	assert_int_equal(machine_core_time(core), 0);
-	machine_truth(scene.machine, &truth);
-	check_counts(&truth, 1, STEPS);
-	machine_core_leave(core);
+	assert_int_equal(machine_hart_time(core), 0);
+	machine_statistics(scene.machine, &stats);
+	check_counts(&stats, 1, STEPS);
+	machine_hart_leave(core);
 	close_machine(&scene);
 }
 
 struct runner {
 	struct scene *scene;
-	struct machine_core *core;
+	struct machine_hart *core;
 	pthread_barrier_t *entered;
 	bool stop;
 	pthread_t thread;
@@ -218,7 +218,7 @@ struct runner {
 #define HITS 1000000
 
 /* Nothing but hits of the last used line, so that nothing but the counting takes time. */
-static void hit(struct machine_core *core, const struct machine *machine)
+static void hit(struct machine_hart *core, const struct machine *machine)
 {
 	struct machine_block block;
 
@@ -237,23 +237,23 @@ static void *run_at_once(void *argument)
 	struct runner *runner = argument;
 	struct scene *scene = runner->scene;
 
-	runner->core = machine_core_enter(scene->machine, scene->space, 0);
+	runner->core = machine_hart_enter(scene->machine, scene->space, 0);
 	pthread_barrier_wait(runner->entered);
 	hit(runner->core, scene->machine);
-	machine_core_leave(runner->core);
+	machine_hart_leave(runner->core);
 	return NULL;
 }
 
 /*
- * One holds the only core and waits in the host until the other has come without the turn: then
+ * One holds the only core and waits in the host until the other has come without the owner: then
  * both run there at once, and neither's counts may get lost.
  */
 static void two_threads_own_one_core(void **unused)
 {
 	struct pmu_machine desc = *pmu_find_machine("xeon-e5v4-4c");
-	struct machine_truth truth;
+	struct machine_statistics stats;
 	pthread_barrier_t entered;
-	struct machine_core *core;
+	struct machine_hart *core;
 	struct runner runner;
 	struct scene scene;
 
@@ -261,20 +261,20 @@ static void two_threads_own_one_core(void **unused)
 	desc.cores = 1;
 	open_machine(&scene, &desc);
 	pthread_barrier_init(&entered, NULL, 2);
-	core = machine_core_enter(scene.machine, scene.space, 0);
+	core = machine_hart_enter(scene.machine, scene.space, 0);
 	runner = (struct runner){&scene, NULL, &entered, false, 0};
 	assert_int_equal(pthread_create(&runner.thread, NULL, run_at_once, &runner), 0);
 	pthread_barrier_wait(&entered);
 	hit(core, scene.machine);
-	machine_core_leave(core);
+	machine_hart_leave(core);
 	pthread_join(runner.thread, NULL);
 	pthread_barrier_destroy(&entered);
-	machine_truth(scene.machine, &truth);
-	assert_int_equal(truth.instructions, 2 * 4 * HITS);
-	assert_int_equal(truth.branches, 2 * HITS);
-	assert_int_equal(truth.fetches, 2 * HITS);
-	assert_int_equal(truth.loads, 2 * 2 * HITS);
-	assert_int_equal(truth.stores, 2 * HITS);
+	machine_statistics(scene.machine, &stats);
+	assert_int_equal(stats.instructions, 2 * 4 * HITS);
+	assert_int_equal(stats.branches, 2 * HITS);
+	assert_int_equal(stats.fetches, 2 * HITS);
+	assert_int_equal(stats.loads, 2 * 2 * HITS);
+	assert_int_equal(stats.stores, 2 * HITS);
 	close_machine(&scene);
 }
 
@@ -283,7 +283,7 @@ static void two_threads_own_one_core(void **unused)
 #define LOOK_INSTRUCTIONS 1024
 
 /* A cycle a store: one is an instruction with one, one has four in three instructions. */
-static void run_fast(struct machine_core *core, const struct machine *machine)
+static void run_fast(struct machine_hart *core, const struct machine *machine)
 {
 	struct machine_block block;
 
@@ -292,7 +292,7 @@ static void run_fast(struct machine_core *core, const struct machine *machine)
 }
 #define FAST_LOOK_CYCLES LOOK_INSTRUCTIONS
 
-static void run_slow(struct machine_core *core, const struct machine *machine)
+static void run_slow(struct machine_hart *core, const struct machine *machine)
 {
 	struct machine_block block;
 
@@ -306,15 +306,15 @@ static void *run_ahead(void *argument)
 	struct runner *runner = argument;
 	struct scene *scene = runner->scene;
 
-	runner->core = machine_core_enter(scene->machine, scene->space, 0);
+	runner->core = machine_hart_enter(scene->machine, scene->space, 0);
 	pthread_barrier_wait(runner->entered);
 	while (!__atomic_load_n(&runner->stop, __ATOMIC_RELAXED))
 		run_fast(runner->core, scene->machine);
-	machine_core_leave(runner->core);
+	machine_hart_leave(runner->core);
 	return NULL;
 }
 
-static uint64_t clock_of(const struct machine_core *core)
+static uint64_t clock_of(const struct machine_hart *core)
 {
 	return __atomic_load_n(&core->progress->time, __ATOMIC_RELAXED);
 }
@@ -326,7 +326,7 @@ static uint64_t clock_of(const struct machine_core *core)
  */
 static void running_cores_keep_together(void **unused)
 {
-	struct machine_core *slow;
+	struct machine_hart *slow;
 	pthread_barrier_t entered;
 	struct runner runner;
 	struct scene scene;
@@ -337,12 +337,12 @@ static void running_cores_keep_together(void **unused)
 	scene.machine->patience_ns = UINT64_MAX;
 	cycle = machine_ticks_per_cycle(scene.machine, PMU_CLOCK_CORE);
 	pthread_barrier_init(&entered, NULL, 2);
-	slow = machine_core_enter(scene.machine, scene.space, 0);
+	slow = machine_hart_enter(scene.machine, scene.space, 0);
 	runner = (struct runner){&scene, NULL, &entered, false, 0};
 	assert_int_equal(pthread_create(&runner.thread, NULL, run_ahead, &runner), 0);
 	pthread_barrier_wait(&entered);
 	for (unsigned i = 0; i < 50000; i++) {
-		uint64_t shown = scene.machine->state->pace[slow->number] - 1;
+		uint64_t shown = scene.machine->state->skew[slow->number] - 1;
 		uint64_t ahead;
 
 		while ((ahead = clock_of(runner.core)) <= shown + AHEAD_CYCLES * cycle)
@@ -352,19 +352,19 @@ static void running_cores_keep_together(void **unused)
 		run_slow(slow, scene.machine);
 	}
 	__atomic_store_n(&runner.stop, true, __ATOMIC_RELAXED);
-	machine_core_pause(slow);
+	machine_hart_pause(slow);
 	pthread_join(runner.thread, NULL);
 	pthread_barrier_destroy(&entered);
-	machine_core_resume(slow);
-	machine_core_leave(slow);
+	machine_hart_resume(slow);
+	machine_hart_leave(slow);
 	close_machine(&scene);
 }
 
-/* A process that dies on a core, with the machine's lock and with the core's turn. */
+/* A process that dies on a core, with the machine's lock and with the core's owner. */
 static void the_dead_hold_nothing(void **unused)
 {
-	struct machine_core *core;
-	struct machine_truth truth;
+	struct machine_hart *core;
+	struct machine_statistics stats;
 	struct scene scene;
 	int status;
 	pid_t child;
@@ -373,7 +373,7 @@ static void the_dead_hold_nothing(void **unused)
 	open_machine(&scene, pmu_find_machine("xeon-e5v4-4c"));
 	child = fork();
 	if (!child) {
-		core = machine_core_enter(scene.machine, scene.space, 0);
+		core = machine_hart_enter(scene.machine, scene.space, 0);
 		work(core, scene.machine, 7, 1000);
 		machine_lock(scene.machine);
 		kill(getpid(), SIGKILL);
@@ -381,19 +381,19 @@ static void the_dead_hold_nothing(void **unused)
 	/* Still a zombie when its lock is wanted. */
 	while (waitid(P_PID, (id_t)child, NULL, WEXITED | WNOWAIT))
 		assert_int_equal(errno, EINTR);
-	core = machine_core_enter(scene.machine, scene.space, 0);
+	core = machine_hart_enter(scene.machine, scene.space, 0);
 	work(core, scene.machine, 8, 1000);
-	machine_core_leave(core);
+	machine_hart_leave(core);
 	waitpid(child, &status, 0);
-	machine_truth(scene.machine, &truth);
-	assert_int_equal(truth.instructions, 2 * 4000);
-	assert_int_equal(truth.branches, 2 * 1000);
+	machine_statistics(scene.machine, &stats);
+	assert_int_equal(stats.instructions, 2 * 4000);
+	assert_int_equal(stats.branches, 2 * 1000);
 	close_machine(&scene);
 }
 
 static void a_dead_thread_frees_its_core(void **unused)
 {
-	struct machine_core *core;
+	struct machine_hart *core;
 	struct scene scene;
 	pid_t child;
 	uint64_t before;
@@ -402,46 +402,46 @@ static void a_dead_thread_frees_its_core(void **unused)
 	open_machine(&scene, pmu_find_machine("xeon-e5v4-4c"));
 	child = fork();
 	if (!child) {
-		core = machine_core_enter(scene.machine, scene.space, 0);
+		core = machine_hart_enter(scene.machine, scene.space, 0);
 		work(core, scene.machine, 7, 1000);
 		_exit(0);
 	}
 	waitpid(child, NULL, 0);
 	before = core_clock(&scene.machine->cores[0]);
 	assert_true(before > 0);
-	core = machine_core_enter(scene.machine, scene.space, 0);
+	core = machine_hart_enter(scene.machine, scene.space, 0);
 	/* Core 0 again, whose clock is where the dead left it. */
 	assert_int_equal(core->number, 0);
-	assert_int_equal(machine_core_time(core), before);
-	machine_core_leave(core);
+	assert_int_equal(machine_hart_time(core), before);
+	machine_hart_leave(core);
 	close_machine(&scene);
 }
 
 static void processes_share_the_caches(void **unused)
 {
-	struct machine_core *core;
-	struct machine_truth truth;
+	struct machine_hart *core;
+	struct machine_statistics stats;
 	struct scene scene;
 	pid_t child;
 
 	(void)unused;
 	open_machine(&scene, pmu_find_machine("xeon-e5v4-4c"));
-	core = machine_core_enter(scene.machine, scene.space, 0);
+	core = machine_hart_enter(scene.machine, scene.space, 0);
 	machine_store(core, 0, 8, &plain);
 	child = fork();
 	if (!child) {
-		core = machine_core_enter(scene.machine, scene.space, 0);
+		core = machine_hart_enter(scene.machine, scene.space, 0);
 		machine_load(core, 0, 8, &plain);
-		machine_core_leave(core);
+		machine_hart_leave(core);
 		_exit(0);
 	}
 	waitpid(child, NULL, 0);
 	assert_int_equal(machine_peek(scene.machine, MACHINE_L1D, 0, 0), 'S');
 	assert_int_equal(machine_peek(scene.machine, MACHINE_L1D, 1, 0), 'S');
 	assert_int_equal(machine_peek(scene.machine, MACHINE_LLC, 0, 0), 'M');
-	machine_truth(scene.machine, &truth);
-	assert_int_equal(truth.home_reads, 1);
-	machine_core_leave(core);
+	machine_statistics(scene.machine, &stats);
+	assert_int_equal(stats.home_reads, 1);
+	machine_hart_leave(core);
 	close_machine(&scene);
 }
 

@@ -1,7 +1,7 @@
 /* Latencies and overlap against docs/machine.md, "Time", in closed form. */
 #include "machine_fixture.h"
 
-#include "machine/space.h"
+#include "machine/address_space.h"
 
 /* Register 0 is loaded from an address in register 0. */
 static const struct machine_insn chase = {1, 1};
@@ -15,9 +15,9 @@ static struct pmu_machine one_socket(void)
 static void place_pages(struct scene *scene, unsigned pages)
 {
 	for (unsigned page = 0; page < pages; page++)
-		space_frame(scene->space, page, 0, 1);
+		address_space_frame(scene->space, page, 0, 1);
 	if (scene->desc.sockets > 1)
-		space_frame(scene->space, 0x1000, 1, 1);
+		address_space_frame(scene->space, 0x1000, 1, 1);
 }
 
 static uint64_t core_ticks(const struct scene *scene)
@@ -28,16 +28,16 @@ static uint64_t core_ticks(const struct scene *scene)
 /* Ticks that core 0 needs for one load and whatever it is still waiting for. */
 static uint64_t time_load(struct scene *scene, uint64_t address)
 {
-	struct machine_core *core = scene->cores[0];
+	struct machine_hart *core = scene->cores[0];
 	uint64_t before;
 
-	machine_core_pause(core);
-	machine_core_resume(core);
-	before = machine_core_time(core);
+	machine_hart_pause(core);
+	machine_hart_resume(core);
+	before = machine_hart_time(core);
 	machine_load(core, address, 8, &chase);
-	machine_core_pause(core);
-	machine_core_resume(core);
-	return machine_core_time(core) - before;
+	machine_hart_pause(core);
+	machine_hart_resume(core);
+	return machine_hart_time(core) - before;
 }
 
 static uint64_t ticks(const struct scene *scene, uint64_t core_cycles, uint64_t uclk_cycles)
@@ -157,18 +157,18 @@ static void load_range(struct scene *scene, unsigned first, unsigned lines,
 static uint64_t time_second_pass(struct scene *scene, unsigned resident, unsigned lines,
 				 const struct machine_insn *insn)
 {
-	struct machine_core *core = scene->cores[0];
+	struct machine_hart *core = scene->cores[0];
 	uint64_t before;
 
 	place_pages(scene, resident / 64);
 	load_range(scene, 0, resident, &plain);
-	machine_core_pause(core);
-	machine_core_resume(core);
-	before = machine_core_time(core);
+	machine_hart_pause(core);
+	machine_hart_resume(core);
+	before = machine_hart_time(core);
 	load_range(scene, 0, lines, insn);
-	machine_core_pause(core);
-	machine_core_resume(core);
-	return machine_core_time(core) - before;
+	machine_hart_pause(core);
+	machine_hart_resume(core);
+	return machine_hart_time(core) - before;
 }
 
 static void a_chain_in_l2(void **unused)
@@ -219,7 +219,7 @@ static void a_hit_waits_for_its_line(void **unused)
 	static const struct machine_insn value = {1, 2}, pointer = {1, 1};
 	struct pmu_machine desc = one_socket();
 	struct scene scene;
-	struct machine_core *core;
+	struct machine_hart *core;
 	uint64_t before;
 
 	(void)unused;
@@ -227,14 +227,14 @@ static void a_hit_waits_for_its_line(void **unused)
 	enter_all(&scene);
 	time_second_pass(&scene, 1024, 0, &plain);
 	core = scene.cores[0];
-	before = machine_core_time(core);
+	before = machine_hart_time(core);
 	for (unsigned i = 0; i < 100; i++) {
 		machine_load(core, i * 64ull, 8, &value);
 		machine_load(core, i * 64ull + 8, 8, &pointer);
 	}
-	machine_core_pause(core);
-	machine_core_resume(core);
-	assert_int_equal(machine_core_time(core) - before, ticks(&scene, 100 * desc.l2.latency, 0));
+	machine_hart_pause(core);
+	machine_hart_resume(core);
+	assert_int_equal(machine_hart_time(core) - before, ticks(&scene, 100 * desc.l2.latency, 0));
 	close_machine(&scene);
 }
 
@@ -243,27 +243,27 @@ static void the_reorder_window_fills(void **unused)
 {
 	struct pmu_machine desc = one_socket();
 	struct scene scene;
-	struct machine_core *core;
+	struct machine_hart *core;
 	uint64_t start, latency, issue;
 
 	(void)unused;
 	open_machine(&scene, &desc);
 	enter_all(&scene);
 	place_pages(&scene, 2);
-	space_frame(scene.space, 0x400, 0, 1);
+	address_space_frame(scene.space, 0x400, 0, 1);
 	step(&scene, 0); /* the instructions' line is there from now on, and its row open */
 	latency = memory_ticks(&scene, open_row_uclk(&scene));
 	issue = (core_ticks(&scene) + desc.issue_width - 1) / desc.issue_width;
 	assert_true(desc.reorder_window * issue < latency);
 	core = scene.cores[0];
-	start = machine_core_time(core);
+	start = machine_hart_time(core);
 	machine_load(core, 0, 8, &plain);
 	for (unsigned i = 1; i < desc.reorder_window; i++) {
 		step(&scene, 0);
-		assert_int_equal(machine_core_time(core) - start, i * issue);
+		assert_int_equal(machine_hart_time(core) - start, i * issue);
 	}
 	step(&scene, 0);
-	assert_int_equal(machine_core_time(core) - start, latency);
+	assert_int_equal(machine_hart_time(core) - start, latency);
 	close_machine(&scene);
 }
 
@@ -272,7 +272,7 @@ static void stores_do_not_wait_but_for_buffers(void **unused)
 {
 	struct pmu_machine desc = one_socket();
 	struct scene scene;
-	struct machine_core *core;
+	struct machine_hart *core;
 
 	(void)unused;
 	open_machine(&scene, &desc);
@@ -281,9 +281,9 @@ static void stores_do_not_wait_but_for_buffers(void **unused)
 	core = scene.cores[0];
 	for (unsigned i = 0; i < desc.fill_buffers; i++)
 		machine_store(core, i * 64, 8, &plain);
-	assert_int_equal(machine_core_time(core), 0);
+	assert_int_equal(machine_hart_time(core), 0);
 	machine_store(core, desc.fill_buffers * 64, 8, &plain);
-	assert_int_equal(machine_core_time(core), memory_ticks(&scene, closed_bank_uclk(&scene)));
+	assert_int_equal(machine_hart_time(core), memory_ticks(&scene, closed_bank_uclk(&scene)));
 	close_machine(&scene);
 }
 
@@ -297,7 +297,7 @@ static void a_locked_access_waits(void **unused)
 	enter_all(&scene);
 	place_pages(&scene, 1);
 	machine_locked(scene.cores[0], 0, 8, &plain);
-	assert_int_equal(machine_core_time(scene.cores[0]),
+	assert_int_equal(machine_hart_time(scene.cores[0]),
 			 memory_ticks(&scene, closed_bank_uclk(&scene)));
 	close_machine(&scene);
 }
@@ -306,7 +306,7 @@ static void a_locked_access_waits(void **unused)
 static void pauses_are_not_counted(void **unused)
 {
 	struct pmu_machine desc = one_socket();
-	struct machine_truth truth;
+	struct machine_statistics stats;
 	struct scene scene;
 	uint64_t worked;
 
@@ -315,14 +315,14 @@ static void pauses_are_not_counted(void **unused)
 	enter_all(&scene);
 	place_pages(&scene, 1);
 	for (unsigned i = 0; i < 4; i++)
-		machine_core_pause(scene.cores[i]);
-	machine_core_resume(scene.cores[0]);
+		machine_hart_pause(scene.cores[i]);
+	machine_hart_resume(scene.cores[0]);
 	worked = time_load(&scene, 0);
 	assert_int_equal(worked, memory_ticks(&scene, closed_bank_uclk(&scene)));
-	machine_core_resume(scene.cores[1]);
-	assert_int_equal(machine_core_time(scene.cores[1]), worked);
-	machine_truth(scene.machine, &truth);
-	assert_int_equal(truth.cycles, worked / core_ticks(&scene));
+	machine_hart_resume(scene.cores[1]);
+	assert_int_equal(machine_hart_time(scene.cores[1]), worked);
+	machine_statistics(scene.machine, &stats);
+	assert_int_equal(stats.cycles, worked / core_ticks(&scene));
 	close_machine(&scene);
 }
 

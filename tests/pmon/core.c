@@ -294,7 +294,7 @@ static void test_overflow(void **state UNUSED)
 	assert_int_equal(pmon_interrupts(rig.pmon, 0, 1), 0);
 }
 
-/* Legacy freeze: a PMI clears the global control; all that was told with it stays counted. */
+/* Legacy freeze: a PMI clears the global control; all that was reported with it stays counted. */
 static void test_freeze_on_pmi(void **state UNUSED)
 {
 	rig_set_msr(&rig, DEBUGCTL, FREEZE);

@@ -433,7 +433,8 @@ static void test_by_hand(void **state UNUSED)
 	}
 }
 
-/* The sum of what was there is exact however late and disordered it is told, once all is over. */
+/* The sum of what was there is exact however late and disordered it is reported, once all is over.
+ */
 static void test_sum_is_exact_in_any_order(void **state UNUSED)
 {
 	uint64_t sum = 0, count = 0, end = 0;
@@ -494,8 +495,8 @@ static void test_crowd(void **state UNUSED)
 }
 
 /*
- * A counter programmed anew while it counts: from then on it counts what it is told now. What was
- * open before the change of event stays out; a change of threshold alone goes on with it.
+ * A counter programmed anew while it counts: from then on it counts what it is reported now. What
+ * was open before the change of event stays out; a change of threshold alone goes on with it.
  */
 static void test_reprogrammed_while_running(void **state UNUSED)
 {

@@ -1,5 +1,5 @@
 /*
- * What the filters and the irregular unit masks let pass. Each announcement is told once; the
+ * What the filters and the irregular unit masks let pass. Each announcement is reported once; the
  * expected counts follow from the tables of 334291-001 named at each test.
  */
 #include "rig.h"
@@ -400,7 +400,7 @@ static void test_filter_changed_while_running(void **state UNUSED)
 	assert_int_equal(rig_msr(&rig, C_CTR(3, 1)), 7 + 16);
 }
 
-/* Who is told: the instance and socket of the announcement, and nobody else. */
+/* Who is reported: the instance and socket of the announcement, and nobody else. */
 static void test_instances_are_apart(void **state UNUSED)
 {
 	struct signal signal = {.id = SIGNAL_HOME_MEMORY_READ, .qualifiers = 0};

@@ -12,7 +12,8 @@ struct memory_bus {
 	void *arg;
 };
 
-static uint64_t *value_of(struct memory_bus *memory, unsigned socket, const struct bus_place *place)
+static uint64_t *value_of(struct memory_bus *memory, unsigned socket,
+			  const struct bus_register_ref *place)
 {
 	const struct bus_map *map = &memory->bus.map;
 
@@ -23,15 +24,15 @@ uint64_t *memory_bus_at(struct pmu_bus *bus, unsigned socket, enum pmu_space spa
 			uint32_t address)
 {
 	struct memory_bus *memory = (struct memory_bus *)bus;
-	const struct bus_place *place = bus_map_find(&bus->map, space, address, 32);
+	const struct bus_register_ref *place = bus_map_find(&bus->map, space, address, 32);
 
 	if (!place)
 		place = bus_map_find(&bus->map, space, address, 64);
 	return value_of(memory, socket, place);
 }
 
-static int memory_read(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_place *place,
-		       struct pmu_access_op *op)
+static int memory_read(struct pmu_bus *bus, struct pmu_ctx *ctx,
+		       const struct bus_register_ref *place, struct pmu_access_op *op)
 {
 	struct memory_bus *memory = (struct memory_bus *)bus;
 
@@ -44,12 +45,13 @@ static int memory_read(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bu
 	return 0;
 }
 
-static void reset_box(struct memory_bus *memory, unsigned socket, const struct bus_place *ctl)
+static void reset_box(struct memory_bus *memory, unsigned socket,
+		      const struct bus_register_ref *ctl)
 {
 	const struct bus_map *map = &memory->bus.map;
 
 	for (size_t i = 0; i < map->count; i++) {
-		const struct bus_place *place = &map->places[i];
+		const struct bus_register_ref *place = &map->places[i];
 
 		if (place->box == ctl->box && place->instance == ctl->instance &&
 		    (place->reg->role == PMU_ROLE_COUNTER ||
@@ -58,8 +60,8 @@ static void reset_box(struct memory_bus *memory, unsigned socket, const struct b
 	}
 }
 
-static int memory_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_place *place,
-			const struct pmu_access_op *op)
+static int memory_write(struct pmu_bus *bus, struct pmu_ctx *ctx,
+			const struct bus_register_ref *place, const struct pmu_access_op *op)
 {
 	struct memory_bus *memory = (struct memory_bus *)bus;
 	uint64_t *value = value_of(memory, op->socket, place), kept = 0, cleared = 0;

@@ -100,7 +100,7 @@ static void test_counts(void **fixture)
 	bench_fini(&bench);
 }
 
-/* A status bit is one carry, told once, of its own counter, and cleared to see the next one. */
+/* A status bit is one carry, reported once, of its own counter, and cleared to see the next one. */
 static void test_wraps(void **fixture)
 {
 	struct bench bench;

@@ -30,9 +30,9 @@ struct bench {
 	struct pmu_ctx *ctx;
 	struct pmu_bus *bus;
 	struct pmu_session *session;
-	struct system *system;
-	struct machine_space *space;
-	struct machine_core *core;
+	struct emul *emul;
+	struct machine_address_space *space;
+	struct machine_hart *core;
 	struct machine_block block;
 };
 
@@ -43,17 +43,17 @@ static void bench_init(struct bench *bench)
 	assert_int_equal(
 	    pmu_bus_emulated(&bench->bus, bench->ctx, pmu_find_machine("xeon-e5v4-4c")), 0);
 	assert_int_equal(pmu_session_new(&bench->session, bench->ctx, bench->bus), 0);
-	bench->system = bus_emulated_system(bench->bus);
-	assert_int_equal(machine_space_new(&bench->space, system_machine(bench->system)), 0);
-	bench->core = machine_core_enter(system_machine(bench->system), bench->space, 0);
-	machine_block_init(system_machine(bench->system), &bench->block, 0x400000, 20, BLOCK_INSNS,
-			   0, 0);
+	bench->emul = bus_emulated_emul(bench->bus);
+	assert_int_equal(machine_address_space_new(&bench->space, emul_machine(bench->emul)), 0);
+	bench->core = machine_hart_enter(emul_machine(bench->emul), bench->space, 0);
+	machine_block_init(emul_machine(bench->emul), &bench->block, 0x400000, 20, BLOCK_INSNS, 0,
+			   0);
 }
 
 static void bench_fini(struct bench *bench)
 {
-	machine_core_leave(bench->core);
-	machine_space_free(bench->space);
+	machine_hart_leave(bench->core);
+	machine_address_space_free(bench->space);
 	pmu_session_free(bench->session);
 	pmu_bus_free(bench->bus);
 	pmu_ctx_free(bench->ctx);
@@ -71,7 +71,7 @@ static uint64_t get(struct bench *bench, unsigned core, uint32_t address)
 	struct pmon_access access = {0, core, PMU_SPACE_MSR, address, 64};
 	uint64_t value;
 
-	assert_int_equal(system_read(bench->system, &access, &value), 0);
+	assert_int_equal(emul_read(bench->emul, &access, &value), 0);
 	return value;
 }
 
@@ -79,7 +79,7 @@ static void set(struct bench *bench, unsigned core, uint32_t address, uint64_t v
 {
 	struct pmon_access access = {0, core, PMU_SPACE_MSR, address, 64};
 
-	assert_int_equal(system_write(bench->system, &access, value), 0);
+	assert_int_equal(emul_write(bench->emul, &access, value), 0);
 }
 
 static void add(struct bench *bench, const char *event)

@@ -58,25 +58,24 @@ static void violated(void *arg, const struct pmon_violation *violation)
 static void load_lines(struct machine *machine, unsigned core_number, unsigned first)
 {
 	const struct machine_insn insn = {0};
-	struct machine_space *space;
+	struct machine_address_space *space;
 	struct machine_block block;
-	struct machine_core *core;
+	struct machine_hart *core;
 
-	assert_int_equal(machine_space_new(&space, machine), 0);
-	core = machine_core_enter(machine, space, core_number);
+	assert_int_equal(machine_address_space_new(&space, machine), 0);
+	core = machine_hart_enter(machine, space, core_number);
 	machine_block_init(machine, &block, 0x400000, 16, 4, 1, 0);
 	for (unsigned i = first; i < LINES; i += 2) {
 		machine_run(core, &block);
 		machine_load(core, BASE + i * LINE_BYTES, 8, &insn);
 	}
-	machine_core_leave(core);
-	machine_space_free(space);
+	machine_hart_leave(core);
+	machine_address_space_free(space);
 }
 
-static void measure(struct pmu_ctx *ctx, struct pmu_bus *bus, struct system *system,
-		    struct counts *out)
+static void measure(struct pmu_ctx *ctx, struct pmu_bus *bus, struct emul *emul, struct counts *out)
 {
-	struct machine *machine = system_machine(system);
+	struct machine *machine = emul_machine(emul);
 	const struct pmu_count *counts;
 	struct pmu_session *session;
 
@@ -92,7 +91,7 @@ static void measure(struct pmu_ctx *ctx, struct pmu_bus *bus, struct system *sys
 	if (pmu_session_start(session, ctx))
 		fail_msg("%s", pmu_message(ctx));
 	load_lines(machine, 0, 0);
-	load_lines(machine, system_desc(system)->cores, 1); /* of the other socket */
+	load_lines(machine, emul_desc(emul)->cores, 1); /* of the other socket */
 	machine_drain(machine);
 	if (pmu_session_stop(session, ctx) || pmu_session_read(session, ctx, &counts, &out->count))
 		fail_msg("%s", pmu_message(ctx));
@@ -117,7 +116,7 @@ static void measure_in_process(struct pmu_ctx *ctx, struct counts *counts)
 	struct pmu_bus *bus;
 
 	assert_int_equal(pmu_bus_emulated(&bus, ctx, pmu_find_machine(MACHINE)), 0);
-	measure(ctx, bus, bus_emulated_system(bus), counts);
+	measure(ctx, bus, bus_emulated_emul(bus), counts);
 	pmu_bus_free(bus);
 }
 
@@ -140,7 +139,7 @@ static void measure_through_files(struct pmu_ctx *ctx, struct counts *counts)
 	};
 	struct device_server *server;
 	struct pmu_bus *bus;
-	int told;
+	int reported;
 
 	if (device_server_new(&server, ctx, &options))
 		fail_msg("%s", pmu_message(ctx));
@@ -150,9 +149,9 @@ static void measure_through_files(struct pmu_ctx *ctx, struct counts *counts)
 	assert_non_null(bus_hardware_host(bus));
 	measure(ctx, bus, device_server_system(server), counts);
 	pmu_bus_free(bus);
-	if (device_server_finish(server, ctx, 0, &told))
+	if (device_server_finish(server, ctx, 0, &reported))
 		fail_msg("%s", pmu_message(ctx));
-	assert_int_equal(told, 0);
+	assert_int_equal(reported, 0);
 	device_server_free(server);
 }
 

@@ -43,7 +43,7 @@ static void bench_init(struct bench *bench, const char *machine)
 	bench->desc = pmu_find_machine(machine);
 	assert_int_equal(pmu_ctx_new(&bench->ctx), 0);
 	assert_int_equal(pmu_bus_emulated(&bench->bus, bench->ctx, bench->desc), 0);
-	pmon_strict(system_pmon(bus_emulated_system(bench->bus)), violated, bench);
+	pmon_strict(emul_pmon(bus_emulated_emul(bench->bus)), violated, bench);
 	assert_int_equal(pmu_session_new(&bench->session, bench->ctx, bench->bus), 0);
 }
 
@@ -69,22 +69,22 @@ static unsigned add(struct bench *bench, const char *event)
 /* Loads each of @lines lines once. */
 static void load_lines(struct bench *bench, unsigned lines)
 {
-	struct machine *machine = system_machine(bus_emulated_system(bench->bus));
+	struct machine *machine = emul_machine(bus_emulated_emul(bench->bus));
 	const struct machine_insn insn = {0};
-	struct machine_space *space;
+	struct machine_address_space *space;
 	struct machine_block block;
-	struct machine_core *core;
+	struct machine_hart *core;
 
-	assert_int_equal(machine_space_new(&space, machine), 0);
-	core = machine_core_enter(machine, space, 0);
+	assert_int_equal(machine_address_space_new(&space, machine), 0);
+	core = machine_hart_enter(machine, space, 0);
 	machine_block_init(machine, &block, 0x400000, 16, 4, 1, 0);
 	for (unsigned i = 0; i < lines; i++) {
 		machine_run(core, &block);
 		machine_load(core, BASE + i * LINE_BYTES, 8, &insn);
 	}
-	machine_core_leave(core);
+	machine_hart_leave(core);
 	machine_drain(machine);
-	machine_space_free(space);
+	machine_address_space_free(space);
 }
 
 static void measure(struct bench *bench, unsigned lines)
@@ -175,7 +175,7 @@ static void test_clocks(void **fixture)
 /* Lines that nobody has yet: each is one DRd that misses, one read at home, one CAS. */
 static void test_traffic(void **fixture)
 {
-	struct machine_truth truth;
+	struct machine_statistics stats;
 	struct bench bench;
 
 	(void)fixture;
@@ -188,12 +188,12 @@ static void test_traffic(void **fixture)
 	unsigned clock = add(&bench, "imc.clock");
 
 	measure(&bench, LINES);
-	machine_truth(system_machine(bus_emulated_system(bench.bus)), &truth);
+	machine_statistics(emul_machine(bus_emulated_emul(bench.bus)), &stats);
 	assert_int_equal(total(&bench, drd), LINES);
-	assert_int_equal(total(&bench, reads), truth.home_reads);
-	assert_int_equal(total(&bench, cas), truth.cas_reads);
+	assert_int_equal(total(&bench, reads), stats.home_reads);
+	assert_int_equal(total(&bench, cas), stats.cas_reads);
 	/* The one line of code is a miss of its own, of another opcode. */
-	assert_int_equal(truth.home_reads, LINES + 1);
+	assert_int_equal(stats.home_reads, LINES + 1);
 	assert_true(total(&bench, occupancy) > total(&bench, busy));
 	assert_true(total(&bench, busy) > 0);
 	assert_true(total(&bench, clock) > 0);

@@ -1,7 +1,8 @@
 /*
  * A session over the kernel's uncore PMUs: a synthetic sysfs tree of two sockets, whose formats are
  * those of Linux's uncore driver, and a kernel that keeps what it is asked and counts what it is
- * told. Config words are worked out by hand from table 2-16 of 334291-001 and the formats below.
+ * reported. Config words are worked out by hand from table 2-16 of 334291-001 and the formats
+ * below.
  */
 #include <linux/perf_event.h>
 #include <setjmp.h>

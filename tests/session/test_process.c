@@ -95,7 +95,7 @@ static void test_counts(void **state UNUSED)
 	if (counts[2].state == PMU_PROCESS_UNSUPPORTED) {
 		print_message("this computer counts no instructions: that part is skipped\n");
 	} else {
-		/* The loop has at least two instructions and one branch a turn, in both. */
+		/* The loop has at least two instructions and one branch a owner, in both. */
 		assert_true(pmu_process_estimate(&counts[2]) > 2 * 2 * LOOPS);
 		assert_true(pmu_process_estimate(&counts[3]) > 2 * LOOPS);
 	}

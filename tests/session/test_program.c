@@ -252,8 +252,8 @@ struct failing_ops {
 	const struct bus_ops *sound;
 };
 
-static int all_but_one(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_place *place,
-		       const struct pmu_access_op *op)
+static int all_but_one(struct pmu_bus *bus, struct pmu_ctx *ctx,
+		       const struct bus_register_ref *place, const struct pmu_access_op *op)
 {
 	if (op->address == CBO0_BOX_CTL)
 		return PMU_E_IO;

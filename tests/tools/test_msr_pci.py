@@ -132,7 +132,7 @@ class Msr(Tools):
 
 class Recorded(Tools):
     def test_each_access_is_a_line(self):
-        """In the form of src/bus/recording.h; of PCI only registers, as headers are read for anything."""
+        """In the form of src/bus/register_trace.h; of PCI only registers, as headers are read for anything."""
         record = self.path / "record"
         result = pmulab("emulate", "-M", SMALL, "--trace-registers", record, "--", "sh", "-c",
                         "wrmsr -p 2 0xe01 0x400334; rdmsr 0xe01; rdmsr 0x12345; "

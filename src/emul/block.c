@@ -1,0 +1,340 @@
+#include "emul/block.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "catalog/binding.h"
+
+#define BLOCK_MAGIC   0x62616c756d70 /* "pmulab" */
+#define BLOCK_VERSION 3
+#define BLOCK_ALIGN   4096
+
+/* For an access that is under way elsewhere: microseconds, unless its program is stopped. */
+#define ACCESS_PATIENCE_NS 3000000000u
+#define PASS_PATIENCE_NS   100000000u
+
+/* The block: this header, the machine's description, the machine's state, the PMUs' state. */
+struct block_header {
+	uint64_t magic;
+	uint32_t version, text_size; /* of the description, bytes */
+	uint64_t machine_offset, pmon_offset, size;
+};
+
+struct emul {
+	int fd;
+	struct block_header *block;
+	size_t size;
+	const struct pmu_machine *desc;
+	struct pmu_machine *read_desc; /* read from another process's block; NULL: the caller's */
+	struct machine *machine;
+	struct pmon *pmon;
+};
+
+void system_processor_name(const struct pmu_machine *desc, char name[SYSTEM_NAME_BYTES])
+{
+	snprintf(name, SYSTEM_NAME_BYTES, "%s @ %u.%02uGHz", desc->brand, desc->core_mhz / 1000,
+		 desc->core_mhz % 1000 / 10);
+}
+
+static size_t align_up(size_t size)
+{
+	return (size + BLOCK_ALIGN - 1) & ~(size_t)(BLOCK_ALIGN - 1);
+}
+
+static uint32_t first_instances(size_t count)
+{
+	return count >= 32 ? UINT32_MAX : (1u << count) - 1;
+}
+
+static uint32_t present_instances(const struct pmu_machine *desc, const struct pmu_box *box)
+{
+	for (size_t i = 0; i < desc->part_count; i++)
+		if (!strcmp(desc->parts[i].box, box->name))
+			return desc->parts[i].instances;
+	return first_instances(box->scope == PMU_SCOPE_CORE ? desc->cores : box->instance_count);
+}
+
+/* How many of each kind of unit a socket has, as the machine numbers them. */
+static void count_units(const struct pmu_machine *desc, uint32_t counts[UNIT_COUNT])
+{
+	counts[UNIT_SLICE] = desc->slices;
+	counts[UNIT_HOME] = desc->home_agents;
+	counts[UNIT_CHANNEL] = desc->home_agents * desc->channels;
+	counts[UNIT_CORE] = desc->cores;
+}
+
+/* What happens in a unit without an instance of its box would be counted nowhere. */
+static int check_units(const struct pmon_config *config, struct pmu_ctx *ctx,
+		       const struct pmu_machine *desc)
+{
+	const struct pmu_unit_binding *units = config->pmu->units;
+	uint32_t counts[UNIT_COUNT];
+
+	count_units(desc, counts);
+	for (unsigned kind = 0; kind < UNIT_COUNT; kind++) {
+		unsigned box = units ? units[kind].box : BINDING_NO_BOX;
+
+		if (box == BINDING_NO_BOX || units[kind].instance != BINDING_EACH)
+			continue;
+		if (counts[kind] > (unsigned)__builtin_popcount(config->present[box]))
+			return error_set(
+			    ctx, PMU_E_UNSUPPORTED,
+			    "machine %s has %u units for box %s, but %d instances of it",
+			    desc->name, counts[kind], config->pmu->boxes[box].name,
+			    __builtin_popcount(config->present[box]));
+	}
+	return 0;
+}
+
+static int describe(struct pmon_config *config, struct pmu_ctx *ctx, const struct pmu_machine *desc)
+{
+	*config = (struct pmon_config){
+	    .pmu = pmu_find_pmu(desc->pmu),
+	    .sockets = desc->sockets,
+	    .straps = desc->straps,
+	    .strap_count = desc->strap_count,
+	    .clock_mhz = {[PMU_CLOCK_UCLK] = desc->uclk_mhz, [PMU_CLOCK_DCLK] = desc->dclk_mhz},
+	};
+	if (!config->pmu)
+		return error_set(ctx, PMU_E_UNKNOWN,
+				 "machine %s names PMU %s, which the catalog does not have",
+				 desc->name, desc->pmu);
+	for (size_t i = 0; i < config->pmu->box_count; i++)
+		config->present[i] = present_instances(desc, &config->pmu->boxes[i]);
+	return check_units(config, ctx, desc);
+}
+
+static int wire(struct emul *emul, struct pmu_ctx *ctx, bool fresh)
+{
+	struct pmon_config config;
+	struct signal_port port;
+	char *base = (char *)emul->block;
+	int error = describe(&config, ctx, emul->desc);
+
+	if (error)
+		return error;
+	error = machine_open(&emul->machine, ctx, emul->desc, base + emul->block->machine_offset,
+			     fresh);
+	if (error)
+		return error;
+	error = pmon_open(&emul->pmon, ctx, &config, base + emul->block->pmon_offset, fresh);
+	if (error)
+		return error;
+	pmon_port(emul->pmon, &port);
+	machine_connect(emul->machine, &port);
+	return 0;
+}
+
+int emul_new(struct emul **out, struct pmu_ctx *ctx, const struct pmu_machine *desc)
+{
+	struct block_header header = {.magic = BLOCK_MAGIC, .version = BLOCK_VERSION};
+	struct pmon_config config;
+	struct emul *emul;
+	int error = machine_check(ctx, desc);
+
+	if (!error)
+		error = describe(&config, ctx, desc);
+	if (error)
+		return error;
+	header.text_size = (uint32_t)strlen(desc->text);
+	header.machine_offset = align_up(sizeof(header) + header.text_size);
+	header.pmon_offset = header.machine_offset + align_up(machine_state_size(desc));
+	header.size = header.pmon_offset + align_up(pmon_state_size(&config));
+
+	emul = calloc(1, sizeof(*emul));
+	if (!emul)
+		return error_set(ctx, PMU_E_NOMEM, "out of memory for a machine");
+	emul->desc = desc;
+	emul->size = header.size;
+	emul->fd = memfd_create("pmulab", MFD_CLOEXEC);
+	if (emul->fd < 0 || ftruncate(emul->fd, (off_t)header.size)) {
+		error = error_set(ctx, PMU_E_IO, "no shared memory for %s (%zu MB): %s", desc->name,
+				  emul->size >> 20, strerror(errno));
+		goto fail;
+	}
+	emul->block = mmap(NULL, emul->size, PROT_READ | PROT_WRITE, MAP_SHARED, emul->fd, 0);
+	if (emul->block == MAP_FAILED) {
+		emul->block = NULL;
+		error = error_set(ctx, PMU_E_NOMEM, "cannot map %s (%zu MB): %s", desc->name,
+				  emul->size >> 20, strerror(errno));
+		goto fail;
+	}
+	*emul->block = header;
+	memcpy(emul->block + 1, desc->text, header.text_size);
+	error = wire(emul, ctx, true);
+	if (error)
+		goto fail;
+	*out = emul;
+	return 0;
+fail:
+	emul_free(emul);
+	return error;
+}
+
+/* The descriptor comes from another process: nothing in it is taken on trust. */
+static bool header_fits(const struct block_header *header, size_t file_size)
+{
+	return header->magic == BLOCK_MAGIC && header->version == BLOCK_VERSION &&
+	       header->size == file_size &&
+	       sizeof(*header) + header->text_size <= header->machine_offset &&
+	       header->machine_offset < header->pmon_offset && header->pmon_offset < header->size;
+}
+
+static bool sizes_fit(const struct block_header *header, const struct pmu_machine *desc)
+{
+	return header->pmon_offset - header->machine_offset >= machine_state_size(desc);
+}
+
+int emul_attach(struct emul **out, struct pmu_ctx *ctx, int fd)
+{
+	struct block_header header;
+	struct emul *emul;
+	struct stat status;
+	int error;
+
+	if (fstat(fd, &status) || pread(fd, &header, sizeof(header), 0) != sizeof(header))
+		return error_set(ctx, PMU_E_IO, "descriptor %d is no emulated machine: %s", fd,
+				 strerror(errno));
+	if (!header_fits(&header, (size_t)status.st_size))
+		return error_set(ctx, PMU_E_UNSUPPORTED,
+				 "descriptor %d is no emulated machine of this version", fd);
+
+	emul = calloc(1, sizeof(*emul));
+	if (!emul)
+		return error_set(ctx, PMU_E_NOMEM, "out of memory for a machine");
+	emul->size = header.size;
+	emul->fd = -1; /* the mapping is enough */
+	emul->block = mmap(NULL, emul->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (emul->block == MAP_FAILED) {
+		emul->block = NULL;
+		error =
+		    error_set(ctx, PMU_E_IO, "cannot attach to the machine: %s", strerror(errno));
+		goto fail;
+	}
+	error = pmu_machine_parse(&emul->read_desc, ctx, (const char *)(emul->block + 1),
+				  header.text_size, "the machine's description");
+	if (!error)
+		error = machine_check(ctx, emul->read_desc);
+	if (error)
+		goto fail;
+	emul->desc = emul->read_desc;
+	if (!sizes_fit(&header, emul->desc)) {
+		error = error_set(ctx, PMU_E_UNSUPPORTED,
+				  "descriptor %d is no emulated machine of this version", fd);
+		goto fail;
+	}
+	error = wire(emul, ctx, false);
+	if (error)
+		goto fail;
+	*out = emul;
+	return 0;
+fail:
+	emul_free(emul);
+	return error;
+}
+
+void emul_free(struct emul *emul)
+{
+	if (!emul)
+		return;
+	if (emul->machine)
+		machine_close(emul->machine);
+	if (emul->pmon)
+		pmon_close(emul->pmon);
+	if (emul->block)
+		munmap(emul->block, emul->size);
+	if (emul->fd >= 0)
+		close(emul->fd);
+	pmu_machine_free(emul->read_desc);
+	free(emul);
+}
+
+int emul_fd(const struct emul *emul)
+{
+	return emul->fd;
+}
+
+struct machine *emul_machine(struct emul *emul)
+{
+	return emul->machine;
+}
+
+struct pmon *emul_pmon(struct emul *emul)
+{
+	return emul->pmon;
+}
+
+const struct pmu_machine *emul_desc(const struct emul *emul)
+{
+	return emul->desc;
+}
+
+static struct pmon_time present_time(const struct emul *emul)
+{
+	uint64_t now = machine_now(emul->machine);
+	struct pmon_time time;
+
+	for (int clock = 0; clock < PMON_CLOCKS; clock++)
+		time.cycles[clock] =
+		    now / machine_ticks_per_cycle(emul->machine, (enum pmu_clock)clock);
+	return time;
+}
+
+int emul_read(struct emul *emul, const struct pmon_access *access, uint64_t *value)
+{
+	struct pmon_time now;
+	int error;
+
+	if (!machine_lock_within(emul->machine, ACCESS_PATIENCE_NS))
+		return PMU_E_BUSY;
+	machine_catch_up(emul->machine);
+	now = present_time(emul);
+	error = pmon_read(emul->pmon, access, &now, value);
+	machine_unlock(emul->machine);
+	return error;
+}
+
+int emul_write(struct emul *emul, const struct pmon_access *access, uint64_t value)
+{
+	struct pmon_time now;
+	int error;
+
+	if (!machine_lock_within(emul->machine, ACCESS_PATIENCE_NS))
+		return PMU_E_BUSY;
+	machine_catch_up(emul->machine);
+	now = present_time(emul);
+	error = pmon_write(emul->pmon, access, &now, value);
+	machine_unlock(emul->machine);
+	return error;
+}
+
+uint64_t system_interrupts(struct emul *emul, unsigned socket, unsigned core)
+{
+	uint64_t count;
+
+	if (!machine_lock_within(emul->machine, ACCESS_PATIENCE_NS))
+		return UINT64_MAX;
+	machine_catch_up(emul->machine);
+	count = pmon_interrupts(emul->pmon, socket, core);
+	machine_unlock(emul->machine);
+	return count;
+}
+
+void emul_pass(struct emul *emul, uint64_t ns)
+{
+	const uint64_t ticks_per_us = machine_ticks_per_second(emul->machine) / 1000000;
+
+	/* Who holds it runs a program, whose time it is. */
+	if (!machine_lock_within(emul->machine, PASS_PATIENCE_NS))
+		return;
+	/* In two parts: whoever was stopped for days passes more than the product holds. */
+	machine_pass(emul->machine, ns / 1000 * ticks_per_us + ns % 1000 * ticks_per_us / 1000);
+	machine_catch_up(emul->machine);
+	machine_unlock(emul->machine);
+}

@@ -1,0 +1,47 @@
+/*
+ * The emulated computer: a machine and its PMUs in one shared block of memory, and the only place
+ * that knows both. The block is an anonymous file: it is passed on by descriptor, and freed with
+ * its last user, however that one ends.
+ */
+#ifndef EMUL_BLOCK_H
+#define EMUL_BLOCK_H
+
+#include "machine/machine.h"
+#include "pmon/pmon.h"
+
+struct emul;
+
+#define SYSTEM_NAME_BYTES 48 /* as much as CPUID holds */
+
+/** The processor's name, as CPUID and /proc/cpuinfo have it. */
+void system_processor_name(const struct pmu_machine *desc, char name[SYSTEM_NAME_BYTES]);
+
+/** Builds a computer, powered on and reset. @return 0 or PMU_E_NOMEM, PMU_E_IO, PMU_E_UNSUPPORTED
+ */
+int emul_new(struct emul **emul, struct pmu_ctx *ctx, const struct pmu_machine *desc);
+/** Joins one that another process made. The descriptor stays the caller's. */
+int emul_attach(struct emul **emul, struct pmu_ctx *ctx, int fd);
+void emul_free(struct emul *emul);
+
+/** Descriptor to pass on; belongs to @system. -1 where it was only joined. */
+int emul_fd(const struct emul *emul);
+struct machine *emul_machine(struct emul *emul);
+struct pmon *emul_pmon(struct emul *emul);
+const struct pmu_machine *emul_desc(const struct emul *emul);
+
+/**
+ * Register accesses at the present time of the machine, under its lock. As pmon_read(); PMU_E_BUSY
+ * where a program that was stopped in an access has held the lock for seconds. Nothing is lost: its
+ * access goes on when it does.
+ */
+int emul_read(struct emul *emul, const struct pmon_access *access, uint64_t *value);
+int emul_write(struct emul *emul, const struct pmon_access *access, uint64_t value);
+
+/** As pmon_interrupts(), by the present time; UINT64_MAX as PMU_E_BUSY of the above. */
+uint64_t system_interrupts(struct emul *emul, unsigned socket, unsigned core);
+
+/** Lets so much time pass on the machine, unless a program runs on it, or is stopped in an access.
+ */
+void emul_pass(struct emul *emul, uint64_t ns);
+
+#endif

@@ -1,0 +1,323 @@
+#include "emul/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/option.h"
+
+struct child_signals {
+	struct sigaction before[_NSIG];
+	sigset_t mask;
+};
+
+struct pmu_child {
+	struct pmu_child_options options;
+	struct child_signals signals;
+	pid_t pid;
+	int go;	   /* an event: the program begins; -1: it has been reported to */
+	int fate;  /* tells why it could not be executed */
+	int watch; /* a descriptor whose hanging up ends the program; -1: none */
+	bool gone; /* it has */
+	const char *name;
+};
+
+/* For the signal handler, which can be given nothing else. */
+static volatile sig_atomic_t child_pid, asked_to_end;
+
+static bool is_in(int signal, const int *signals, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (signals[i] == signal)
+			return true;
+	return false;
+}
+
+/* What a process gets for what it has done itself; the guardian's. */
+static bool is_fault(int signal)
+{
+	static const int faults[] = {SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE, SIGSYS, SIGTRAP};
+
+	return is_in(signal, faults, sizeof(faults) / sizeof(faults[0]));
+}
+
+/* Signals that end no process, and those that no process can handle. */
+static bool ends_nothing(int signal)
+{
+	static const int harmless[] = {SIGKILL, SIGSTOP, SIGCHLD, SIGCONT,  SIGTSTP,
+				       SIGTTIN, SIGTTOU, SIGURG,  SIGWINCH, 32, /* glibc's own */
+				       33};
+
+	return is_in(signal, harmless, sizeof(harmless) / sizeof(harmless[0]));
+}
+
+static bool is_guarded(int signal)
+{
+	return !is_fault(signal) && !ends_nothing(signal);
+}
+
+/* The terminal's signals reach the program by themselves. */
+static bool reaches_program(int signal, const siginfo_t *info)
+{
+	return info->si_code == SI_KERNEL &&
+	       (signal == SIGINT || signal == SIGQUIT || signal == SIGHUP);
+}
+
+static void pass_on(int signal, siginfo_t *info, void *context)
+{
+	int errnum = errno;
+
+	(void)context;
+	/*
+	 * A write of our own that nobody reads (SIGPIPE) or that is beyond the limit (SIGXFSZ)
+	 * fails, and is reported as such.
+	 */
+	if (info->si_code == SI_USER && info->si_pid == getpid())
+		return;
+	asked_to_end = signal;
+	if (child_pid > 0 && !reaches_program(signal, info))
+		kill((pid_t)child_pid, signal);
+	errno = errnum;
+}
+
+static void guard(struct pmu_child *child)
+{
+	struct child_signals *signals = &child->signals;
+	struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
+
+	child_pid = asked_to_end = 0;
+	/* Who started us may have left it ignored: then there would be no exit code. */
+	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &signals->before[SIGCHLD]);
+	for (int signal = 1; signal < _NSIG; signal++)
+		if (is_guarded(signal))
+			sigaction(signal, &action, &signals->before[signal]);
+}
+
+static void unguard(const struct pmu_child *child)
+{
+	const struct child_signals *signals = &child->signals;
+
+	if (!child->options.guard)
+		return;
+	for (int signal = 1; signal < _NSIG; signal++)
+		if (is_guarded(signal) || signal == SIGCHLD)
+			sigaction(signal, &signals->before[signal], NULL);
+}
+
+static _Noreturn void become_program(const struct pmu_child *child, char *const *argv, int go,
+				     int fate, pid_t parent)
+{
+	eventfd_t go_on;
+	int errnum = 0;
+
+	unguard(child);
+	sigprocmask(SIG_SETMASK, &child->signals.mask, NULL);
+	/* If we are killed, nothing of ours stays behind. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(CHILD_FAILED);
+	/* No pipe: its end would let the program begin when who was to measure it is killed. */
+	while (!errnum && eventfd_read(go, &go_on))
+		errnum = errno == EINTR ? 0 : errno;
+	if (!errnum) {
+		execvp(argv[0], argv);
+		errnum = errno;
+	}
+	if (write(fate, &errnum, sizeof(errnum)) < 0)
+		_exit(CHILD_FAILED);
+	_exit(CHILD_NOT_EXECUTABLE);
+}
+
+static int start(struct pmu_child *child, struct pmu_ctx *ctx, char *const *argv)
+{
+	int go = eventfd(0, EFD_CLOEXEC), fate[2], errnum;
+	pid_t parent = getpid();
+	sigset_t all;
+
+	if (go < 0)
+		return error_set(ctx, PMU_E_IO, "cannot make an event: %s", strerror(errno));
+	if (pipe2(fate, O_CLOEXEC)) {
+		close(go);
+		return error_set(ctx, PMU_E_IO, "cannot make a pipe: %s", strerror(errno));
+	}
+	fflush(NULL);
+	/* What comes before the new process has its own handlers waits until it has. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &child->signals.mask);
+	child->pid = fork();
+	errnum = errno;
+	if (child->pid == 0)
+		become_program(child, argv, go, fate[1], parent);
+	pthread_sigmask(SIG_SETMASK, &child->signals.mask, NULL);
+	close(fate[1]);
+	child->go = go;
+	child->fate = fate[0];
+	if (child->pid > 0)
+		return 0;
+	close(go);
+	close(fate[0]);
+	return error_set(ctx, PMU_E_IO, "cannot start a process: %s", strerror(errnum));
+}
+
+int pmu_child_new(struct pmu_child **out, struct pmu_ctx *ctx, char *const *argv,
+		  const struct pmu_child_options *options)
+{
+	struct pmu_child *child = calloc(1, sizeof(*child));
+	int error;
+
+	if (!child)
+		return error_set(ctx, PMU_E_NOMEM, "out of memory for a process");
+	error = option_take(ctx, &child->options, sizeof(child->options), options);
+	if (error)
+		goto fail_options;
+	child->watch = -1;
+	child->name = argv[0];
+	if (child->options.guard)
+		guard(child);
+	error = start(child, ctx, argv);
+	if (error)
+		goto fail_start;
+	*out = child;
+	return 0;
+
+fail_start:
+	unguard(child);
+fail_options:
+	free(child);
+	return error;
+}
+
+pid_t pmu_child_pid(const struct pmu_child *child)
+{
+	return child->pid;
+}
+
+size_t pmu_child_descriptors(const struct pmu_child *child, int *descriptors, size_t size)
+{
+	const int own[] = {child->go, child->fate};
+
+	for (size_t i = 0; i < size && i < 2; i++)
+		descriptors[i] = own[i];
+	return 2;
+}
+
+void child_watch(struct pmu_child *child, int descriptor)
+{
+	child->watch = descriptor;
+}
+
+/* Kills the program when what it depends on is gone. */
+static void watch(struct pmu_child *child)
+{
+	struct pollfd watched[] = {
+	    {.fd = (int)syscall(SYS_pidfd_open, child->pid, 0), .events = POLLIN},
+	    {.fd = child->watch, .events = POLLIN},
+	};
+
+	/* Where there is none, poll() would see one end only, and wait for it. */
+	if (watched[0].fd < 0)
+		return;
+	while (poll(watched, 2, -1) < 0 && errno == EINTR)
+		;
+	child->gone = watched[1].revents && !watched[0].revents;
+	if (child->gone)
+		kill(child->pid, SIGKILL);
+	close(watched[0].fd);
+}
+
+static int wait_for(struct pmu_child *child)
+{
+	siginfo_t ended;
+	int status = 0;
+
+	if (child->watch >= 0)
+		watch(child);
+	/* It stays a zombie until no signal is passed on to it: its number may be another's then.
+	 */
+	while (waitid(P_PID, (id_t)child->pid, &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+		;
+	if (child->options.guard)
+		child_pid = 0;
+	while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	close(child->fate);
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* Says why it did not run, as a shell does. */
+static int refused(const struct pmu_child *child, struct pmu_ctx *ctx, int errnum,
+		   struct pmu_program_result *found)
+{
+	found->exit = errnum == ENOENT ? CHILD_NOT_FOUND : CHILD_NOT_EXECUTABLE;
+	return error_set(ctx, errnum == ENOENT ? PMU_E_UNKNOWN : PMU_E_UNSUPPORTED,
+			 "cannot run %s: %s", child->name, strerror(errnum));
+}
+
+static int kept_from_beginning(struct pmu_child *child, struct pmu_ctx *ctx, int signal,
+			       struct pmu_program_result *found)
+{
+	kill(child->pid, SIGKILL);
+	close(child->go);
+	wait_for(child);
+	found->exit = 128 + signal;
+	return error_set(ctx, PMU_E_STATE, "%s did not start: signal %d (%s)", child->name, signal,
+			 strsignal(signal));
+}
+
+static int run(struct pmu_child *child, struct pmu_ctx *ctx, struct pmu_program_result *found)
+{
+	int errnum = 0;
+
+	if (child->options.guard) {
+		child_pid = child->pid;
+		if (asked_to_end)
+			return kept_from_beginning(child, ctx, asked_to_end, found);
+	}
+	eventfd_write(child->go, 1);
+	close(child->go);
+	/* Ends empty when the program has begun. */
+	while (read(child->fate, &errnum, sizeof(errnum)) < 0 && errno == EINTR)
+		;
+	found->ran = !errnum;
+	found->exit = wait_for(child);
+	found->machine_ended = child->gone;
+	return errnum ? refused(child, ctx, errnum, found) : 0;
+}
+
+int pmu_child_run(struct pmu_child *child, struct pmu_ctx *ctx, struct pmu_program_result *result)
+{
+	struct pmu_program_result found = {.size = sizeof(found), .exit = CHILD_FAILED};
+	int error, given = 0;
+
+	if (child->go < 0)
+		return error_set(ctx, PMU_E_STATE, "%s has run already", child->name);
+	error = run(child, ctx, &found);
+	child->go = -1;
+	if (result)
+		given = option_give(result, &found, sizeof(found));
+	return error ? error : given;
+}
+
+void pmu_child_free(struct pmu_child *child)
+{
+	if (!child)
+		return;
+	if (child->go >= 0) {
+		kill(child->pid, SIGKILL);
+		close(child->go);
+		wait_for(child);
+	}
+	unguard(child);
+	free(child);
+}

@@ -1,0 +1,17 @@
+/* The process that becomes the emulator: what running a program on the machine needs of it. */
+#ifndef EMUL_CHILD_H
+#define EMUL_CHILD_H
+
+#include "pmulab/program.h"
+
+/* What a shell says where a program cannot be run. */
+enum {
+	CHILD_FAILED = 1,
+	CHILD_NOT_EXECUTABLE = 126,
+	CHILD_NOT_FOUND = 127,
+};
+
+/** Has the child killed when @descriptor hangs up. */
+void child_watch(struct pmu_child *child, int descriptor);
+
+#endif

@@ -1,0 +1,172 @@
+#include "emul/emul.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/option.h"
+
+struct pmu_emul {
+	struct emul *emul;
+	bool joined;
+	struct emul_share share;  /* where it was joined */
+	struct emul_offer *offer; /* NULL: it is not offered */
+	int namespace;		  /* handed on with an offer; -1: none */
+};
+
+static int emul_alloc(struct pmu_emul **emul, struct pmu_ctx *ctx)
+{
+	*emul = calloc(1, sizeof(**emul));
+	if (!*emul)
+		return error_set(ctx, PMU_E_NOMEM, "out of memory for a machine");
+	(*emul)->namespace = -1;
+	return 0;
+}
+
+int pmu_emul_new(struct pmu_emul **out, struct pmu_ctx *ctx, const struct pmu_machine *machine)
+{
+	struct pmu_emul *emul;
+	int error = emul_alloc(&emul, ctx);
+
+	if (!error)
+		error = emul_new(&emul->emul, ctx, machine);
+	if (error)
+		free(emul);
+	else
+		*out = emul;
+	return error;
+}
+
+int pmu_emul_attach(struct pmu_emul **out, struct pmu_ctx *ctx, const char *name)
+{
+	struct pmu_emul *emul;
+	int error = emul_alloc(&emul, ctx);
+
+	if (error)
+		return error;
+	error = emul_join(&emul->share, ctx, name);
+	if (error)
+		goto fail_join;
+	error = emul_attach(&emul->emul, ctx, emul->share.block);
+	if (error)
+		goto fail_attach;
+	emul->joined = true;
+	*out = emul;
+	return 0;
+
+fail_attach:
+	emul_part(&emul->share);
+fail_join:
+	free(emul);
+	return error;
+}
+
+/* Who joins to run tools goes into the owner's mount namespace, if it is not his already. */
+int pmu_emul_offer(struct pmu_emul *emul, struct pmu_ctx *ctx, const char *name)
+{
+	int error;
+
+	if (emul->joined || emul->offer)
+		return error_set(ctx, PMU_E_STATE, "the machine is offered by a name already");
+	emul->namespace = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
+	if (emul->namespace < 0)
+		return error_set(ctx, PMU_E_IO, "cannot open /proc/self/ns/mnt: %s",
+				 strerror(errno));
+	error = emul_offer(&emul->offer, ctx, name, emul_fd(emul->emul), emul->namespace);
+	if (error) {
+		close(emul->namespace);
+		emul->namespace = -1;
+	}
+	return error;
+}
+
+void pmu_emul_free(struct pmu_emul *emul)
+{
+	if (!emul)
+		return;
+	emul_withdraw(emul->offer);
+	if (emul->namespace >= 0)
+		close(emul->namespace);
+	emul_free(emul->emul);
+	if (emul->joined)
+		emul_part(&emul->share);
+	free(emul);
+}
+
+struct emul *emul_system(struct pmu_emul *emul)
+{
+	return emul->emul;
+}
+
+const struct emul_share *emul_share(const struct pmu_emul *emul)
+{
+	return emul->joined ? &emul->share : NULL;
+}
+
+const struct pmu_machine *pmu_emul_machine(const struct pmu_emul *emul)
+{
+	return emul_desc(emul->emul);
+}
+
+double pmu_emul_time_ns(const struct pmu_emul *emul)
+{
+	const struct machine *machine = emul_machine(emul->emul);
+
+	return (double)machine_now(machine) * 1e9 / (double)machine_ticks_per_second(machine);
+}
+
+void pmu_emul_pass(struct pmu_emul *emul, uint64_t ns)
+{
+	emul_pass(emul->emul, ns);
+}
+
+void pmu_emul_drain(struct pmu_emul *emul)
+{
+	machine_drain(emul_machine(emul->emul));
+}
+
+int pmu_emul_statistics(const struct pmu_emul *emul, struct pmu_emul_statistics *statistics)
+{
+	struct machine_statistics stats;
+
+	machine_statistics(emul_machine(emul->emul), &stats);
+	return option_give(statistics,
+			   &(struct pmu_emul_statistics){
+			       .instructions = stats.instructions,
+			       .cycles = stats.cycles,
+			       .branches = stats.branches,
+			       .loads = stats.loads,
+			       .stores = stats.stores,
+			       .locked = stats.locked,
+			       .fetches = stats.fetches,
+			       .non_temporal_stores = stats.nt_stores,
+			       .l1d_misses = stats.l1d_misses,
+			       .l1i_misses = stats.l1i_misses,
+			       .l2_misses = stats.l2_misses,
+			       .l2_writebacks = stats.l2_writebacks,
+			       .write_combined_lines = stats.wc_lines,
+			       .llc_lookups = stats.llc_lookups,
+			       .llc_misses = stats.llc_misses,
+			       .llc_victims = stats.llc_victims,
+			       .llc_writebacks = stats.llc_writebacks,
+			       .home_reads = stats.home_reads,
+			       .home_ownerships = stats.home_owns,
+			       .home_writes = stats.home_writes,
+			       .snoops = stats.snoops,
+			       .snoop_writebacks = stats.snoop_writebacks,
+			       .dram_reads = stats.cas_reads,
+			       .dram_writes = stats.cas_writes,
+			       .dram_underfills = stats.underfills,
+			       .write_queue_read_hits = stats.wpq_read_hits,
+			       .write_queue_write_hits = stats.wpq_write_hits,
+			       .tor_cycles = stats.tor_cycles,
+			       .tracker_cycles = stats.tracker_cycles,
+			       .read_queue_cycles = stats.rpq_cycles,
+			       .write_queue_cycles = stats.wpq_cycles,
+			       .programs_not_emulated = stats.not_emulated,
+			   },
+			   sizeof(*statistics));
+}

@@ -1,0 +1,13 @@
+/* What the library has of an emulated machine that the API gives out. */
+#ifndef EMUL_EMUL_H
+#define EMUL_EMUL_H
+
+#include "emul/block.h"
+#include "emul/share.h"
+#include "pmulab/emul.h"
+
+struct emul *emul_system(struct pmu_emul *emul);
+/** Where the machine is another process's: what emul_join() gave. Else NULL. */
+const struct emul_share *emul_share(const struct pmu_emul *emul);
+
+#endif

@@ -1,0 +1,397 @@
+#include "emul/program.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/option.h"
+#include "emul/child.h"
+#include "emul/emul.h"
+#include "emul/guest.h"
+
+#define SHEBANG_MAX  256 /* as the kernel reads it */
+#define SCRIPT_DEPTH 4
+
+static bool is_program(const char *path)
+{
+	struct stat status;
+
+	return !stat(path, &status) && S_ISREG(status.st_mode) && !access(path, X_OK);
+}
+
+/* First executable of that name in PATH, or NULL; the caller frees it. */
+static char *search_path(const char *name)
+{
+	const char *path = getenv("PATH");
+
+	if (!path)
+		path = "/usr/local/bin:/usr/bin:/bin";
+	while (true) {
+		size_t length = strcspn(path, ":");
+		char *candidate;
+
+		if (asprintf(&candidate, "%.*s%s%s", (int)length, path, length ? "/" : "", name) <
+		    0)
+			return NULL;
+		if (is_program(candidate))
+			return candidate;
+		free(candidate);
+		if (!path[length])
+			return NULL;
+		path += length + 1;
+	}
+}
+
+static int find_qemu(struct pmu_program *program, struct pmu_ctx *ctx)
+{
+	program->qemu =
+	    program->options.qemu ? strdup(program->options.qemu) : search_path("qemu-x86_64");
+	return program->qemu
+		   ? 0
+		   : error_set(ctx, PMU_E_IO, "qemu-x86_64 is missing; apt-get install qemu-user");
+}
+
+/* @return FOLDER/PLACE/NAME, if that can be read; else NULL */
+static char *find_in(const char *folder, const char *place, const char *name)
+{
+	char *path;
+
+	if (asprintf(&path, "%s/%s/%s", folder, place, name) < 0)
+		return NULL;
+	if (!access(path, R_OK))
+		return path;
+	free(path);
+	return NULL;
+}
+
+/* Where the shared library is: installed, or in the build folder. */
+static char *find_beside_library(const char *name)
+{
+	static const char *const places[] = {"pmulab", "../../plugin"};
+	char folder[PATH_MAX], *found = NULL;
+	Dl_info info;
+
+	if (!dladdr((const void *)places, &info) || !strstr(info.dli_fname, "/libpmulab.so"))
+		return NULL;
+	snprintf(folder, sizeof(folder), "%s", info.dli_fname);
+	*strrchr(folder, '/') = '\0';
+	for (size_t i = 0; !found && i < sizeof(places) / sizeof(places[0]); i++)
+		found = find_in(folder, places[i], name);
+	return found;
+}
+
+/* In the build folder beside the binary, or where it is installed. */
+static char *find_beside_program(const char *name)
+{
+	static const char *const places[] = {"plugin", "../lib/pmulab",
+					     "../lib/x86_64-linux-gnu/pmulab"};
+	char own[PATH_MAX], *found = NULL;
+	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
+
+	if (length <= 0)
+		return NULL;
+	own[length] = '\0';
+	*strrchr(own, '/') = '\0';
+	for (size_t i = 0; !found && i < sizeof(places) / sizeof(places[0]); i++)
+		found = find_in(own, places[i], name);
+	return found;
+}
+
+static int find_library(char **path, struct pmu_ctx *ctx, const char *given, const char *name,
+			const char *variable)
+{
+	if (!given)
+		given = getenv(variable);
+	*path = given ? strdup(given) : find_beside_library(name);
+	if (!*path && !given)
+		*path = find_beside_program(name);
+	if (!*path && !given)
+		*path = find_in(PMULAB_PLUGINS, ".", name);
+	return *path ? 0
+		     : error_set(ctx, PMU_E_IO,
+				 "%s is not in this program's folder; set %s to its path", name,
+				 variable);
+}
+
+/* Puts @first and @second (may be NULL) in front of argv, argv[0] replaced by @script. */
+static char **script_argv(char **argv, char *first, char *second, const char *script)
+{
+	size_t count = 0, used = 0;
+	char **all;
+
+	while (argv[count])
+		count++;
+	all = calloc(count + 3, sizeof(*all));
+	if (!all)
+		return NULL;
+	all[used++] = first;
+	if (second)
+		all[used++] = second;
+	all[used++] = strdup(script);
+	for (size_t i = 1; i < count; i++)
+		all[used++] = strdup(argv[i]);
+	return all;
+}
+
+void program_free_argv(char **argv)
+{
+	for (char **argument = argv; argument && *argument; argument++)
+		free(*argument);
+	free(argv);
+}
+
+/* The interpreter takes the script's place, as the kernel would have it. */
+static int take_interpreter(struct pmu_program *program, struct pmu_ctx *ctx, char *first_line)
+{
+	char *saved, *interpreter, *argument, **argv;
+
+	first_line[strcspn(first_line, "\n")] = '\0';
+	interpreter = strtok_r(first_line + 2, " \t", &saved);
+	argument = interpreter ? strtok_r(NULL, "", &saved) : NULL;
+	if (!interpreter)
+		return error_set(ctx, PMU_E_UNSUPPORTED, "%s: the first line names no interpreter",
+				 program->program);
+	if (!is_program(interpreter))
+		return error_set(ctx, PMU_E_UNKNOWN, "%s: interpreter %s not found",
+				 program->program, interpreter);
+	argv = script_argv(program->argv, strdup(interpreter), argument ? strdup(argument) : NULL,
+			   program->program);
+	if (!argv)
+		return error_set(ctx, PMU_E_NOMEM, "out of memory");
+	program_free_argv(program->argv);
+	program->argv = argv;
+	free(program->program);
+	program->program = strdup(interpreter);
+	return 0;
+}
+
+/* An x86-64 ELF program, or a script that leads to one. */
+static int check_program(struct pmu_program *program, struct pmu_ctx *ctx, int depth)
+{
+	union {
+		Elf64_Ehdr elf;
+		char text[SHEBANG_MAX + 1];
+	} head = {.text = ""};
+	int fd = open(program->program, O_RDONLY | O_CLOEXEC);
+	ssize_t length = fd < 0 ? -1 : read(fd, head.text, SHEBANG_MAX);
+
+	if (fd >= 0)
+		close(fd);
+	if (length < 0)
+		return error_set(ctx, PMU_E_UNSUPPORTED, "cannot read %s: %s", program->program,
+				 strerror(errno));
+	if (!strncmp(head.text, "#!", 2)) {
+		int code;
+
+		if (depth == SCRIPT_DEPTH)
+			return error_set(ctx, PMU_E_UNSUPPORTED,
+					 "%s: too many interpreters in a row", program->program);
+		code = take_interpreter(program, ctx, head.text);
+		return code ? code : check_program(program, ctx, depth + 1);
+	}
+	if (length < (ssize_t)sizeof(head.elf) || memcmp(head.elf.e_ident, ELFMAG, SELFMAG))
+		return error_set(
+		    ctx, PMU_E_UNSUPPORTED,
+		    "%s is not an ELF program; the machine runs ELF programs for x86-64",
+		    program->program);
+	if (head.elf.e_ident[EI_CLASS] != ELFCLASS64 || head.elf.e_machine != EM_X86_64)
+		return error_set(
+		    ctx, PMU_E_UNSUPPORTED,
+		    "%s is not for x86-64 (ELF machine %u, %s); the machine runs only those",
+		    program->program, head.elf.e_machine,
+		    head.elf.e_ident[EI_CLASS] == ELFCLASS64 ? "64 bit" : "32 bit");
+	return 0;
+}
+
+static int find_program(struct pmu_program *program, struct pmu_ctx *ctx, const char *name)
+{
+	program->program = strchr(name, '/') ? strdup(name) : search_path(name);
+	if (!program->program || access(program->program, F_OK))
+		return error_set(ctx, PMU_E_UNKNOWN, "%s: program not found", name);
+	if (!is_program(program->program))
+		return error_set(ctx, PMU_E_UNSUPPORTED, "%s is not executable", program->program);
+	return check_program(program, ctx, 0);
+}
+
+static char **copy_argv(char *const *argv)
+{
+	size_t count = 0;
+	char **copy;
+
+	while (argv[count])
+		count++;
+	copy = calloc(count + 1, sizeof(*copy));
+	for (size_t i = 0; copy && i < count; i++)
+		copy[i] = strdup(argv[i]);
+	return copy;
+}
+
+static bool is_guest(int fd, size_t size)
+{
+	void *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+	const Elf64_Ehdr *head = bytes;
+	char mark[64];
+	bool found;
+
+	if (bytes == MAP_FAILED)
+		return false;
+	snprintf(mark, sizeof(mark), "%s %s", GUEST_NAME, GUEST_VERSION);
+	found = !memcmp(head->e_ident, ELFMAG, SELFMAG) && head->e_type == ET_DYN &&
+		head->e_machine == EM_X86_64 && memmem(bytes, size, mark, strlen(mark) + 1);
+	munmap(bytes, size);
+	return found;
+}
+
+/*
+ * The loader goes on without a library that it cannot load, and the tool would find the computer's
+ * processor: so the library is known before, by what it says of itself.
+ */
+static int check_guest(struct pmu_ctx *ctx, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	const char *problem = NULL;
+	struct stat status;
+
+	if (fd < 0 || fstat(fd, &status))
+		problem = strerror(errno);
+	else if (!S_ISREG(status.st_mode) || status.st_size < (off_t)sizeof(Elf64_Ehdr))
+		problem = "it is no library";
+	if (!problem && !is_guest(fd, (size_t)status.st_size))
+		problem = "it is no library of pmulab's for tools";
+	if (fd >= 0)
+		close(fd);
+	return problem ? error_set(ctx, PMU_E_IO, "cannot load %s into the tool: %s", path, problem)
+		       : 0;
+}
+
+/* What tools cannot find out by themselves; the user's own settings stay. */
+static void choose_settings(struct pmu_program *program, const struct pmu_machine *machine)
+{
+	size_t count = 0;
+
+	/* The kernel's perf_event interface is not the machine's. */
+	if (!getenv("PCM_NO_PERF"))
+		program->settings[count++] = "PCM_NO_PERF=1";
+	/*
+	 * hwloc hangs the PCI devices of a single socket on the machine; LIKWID 5.2 looks for the
+	 * socket above them until it crashes. Without hwloc's it finds them in /proc/bus/pci.
+	 */
+	if (machine->sockets == 1 && !getenv("HWLOC_COMPONENTS"))
+		program->settings[count++] = "HWLOC_COMPONENTS=-linux:pci";
+	if (program->options.host_time)
+		program->settings[count++] = "PMULAB_HOST_TIME=1";
+}
+
+static int choose_cpu(struct pmu_program *program, struct pmu_ctx *ctx,
+		      const struct pmu_machine *machine)
+{
+	char name[SYSTEM_NAME_BYTES];
+
+	system_processor_name(machine, name);
+	if (!program->options.tool)
+		program->cpu = strdup(machine->qemu_cpu);
+	else if (asprintf(&program->cpu, "%s,-hypervisor,model-id=%s", machine->qemu_cpu, name) < 0)
+		program->cpu = NULL;
+	return program->cpu ? 0 : error_set(ctx, PMU_E_NOMEM, "out of memory");
+}
+
+static int prepare_tool(struct pmu_program *program, struct pmu_ctx *ctx,
+			const struct pmu_machine *machine)
+{
+	const char *preload = getenv("LD_PRELOAD");
+	int error = find_library(&program->guest, ctx, program->options.tool_library,
+				 "libpmulab-guest.so", "PMULAB_GUEST");
+
+	if (!error)
+		error = check_guest(ctx, program->guest);
+	if (!error && preload && strchr(preload, ','))
+		error = error_set(ctx, PMU_E_CONFLICT,
+				  "a tool cannot get an LD_PRELOAD that holds a comma");
+	if (!error)
+		choose_settings(program, machine);
+	return error;
+}
+
+static int prepare(struct pmu_program *program, struct pmu_ctx *ctx,
+		   const struct pmu_machine *machine)
+{
+	int error = find_program(program, ctx, program->argv[0]);
+
+	if (!error)
+		error = find_qemu(program, ctx);
+	if (!error)
+		error = find_library(&program->plugin, ctx, program->options.plugin,
+				     "libpmulab-qemu.so", "PMULAB_PLUGIN");
+	if (!error && program->options.tool)
+		error = prepare_tool(program, ctx, machine);
+	return error ? error : choose_cpu(program, ctx, machine);
+}
+
+int pmu_program_new(struct pmu_program **out, struct pmu_ctx *ctx,
+		    const struct pmu_machine *machine, char *const *argv,
+		    const struct pmu_program_options *options)
+{
+	struct pmu_program *program = calloc(1, sizeof(*program));
+	int error;
+
+	if (!program)
+		return error_set(ctx, PMU_E_NOMEM, "out of memory");
+	error = option_take(ctx, &program->options, sizeof(program->options), options);
+	if (!error && !argv[0])
+		error = error_set(ctx, PMU_E_RANGE, "no program is named");
+	if (error)
+		goto fail;
+	program->argv = copy_argv(argv);
+	error = program->argv ? prepare(program, ctx, machine)
+			      : error_set(ctx, PMU_E_NOMEM, "out of memory");
+	if (error)
+		goto fail;
+	*out = program;
+	return 0;
+
+fail:
+	pmu_program_free(program);
+	return error;
+}
+
+void pmu_program_free(struct pmu_program *program)
+{
+	if (!program)
+		return;
+	free(program->qemu);
+	free(program->plugin);
+	free(program->guest);
+	free(program->program);
+	free(program->cpu);
+	program_free_argv(program->argv);
+	free(program);
+}
+
+static int block_of(struct pmu_emul *emul)
+{
+	const struct emul_share *share = emul_share(emul);
+
+	return share ? share->block : emul_fd(emul_system(emul));
+}
+
+/* Lets end what the program has left in flight: who reads counters next finds all of it. */
+int pmu_program_run(struct pmu_program *program, struct pmu_ctx *ctx, struct pmu_emul *emul,
+		    struct pmu_program_result *result)
+{
+	const struct emul_share *share = emul_share(emul);
+	int error = program_run(program, ctx, program->options.tool ? -1 : block_of(emul),
+				share ? share->connection : -1, result);
+
+	if (!program->options.tool)
+		pmu_emul_drain(emul);
+	return error;
+}

@@ -1,0 +1,32 @@
+/* A program that is to run on a machine, and all that it takes. */
+#ifndef EMUL_PROGRAM_H
+#define EMUL_PROGRAM_H
+
+#include "pmulab/program.h"
+
+#define PROGRAM_SETTINGS 3
+
+/* Everything that is found out before anything is programmed or started. */
+struct pmu_program {
+	struct pmu_program_options options;
+	char *qemu;
+	char *plugin;  /* feeds the machine; for a tool it only tells that it began */
+	char *guest;   /* is loaded into a tool; NULL for a program */
+	char *program; /* the ELF file to emulate; a script's interpreter */
+	char **argv;   /* its arguments, argv[0] as the user wrote it */
+	char *cpu;     /* whose CPUID it sees */
+	const char *settings[PROGRAM_SETTINGS]; /* of a tool's environment; NULL last */
+};
+
+/** Frees a list of words that ends with NULL; NULL is allowed. */
+void program_free_argv(char **argv);
+
+/**
+ * Runs it to its end.
+ * @param block  descriptor of the machine's block; -1 for a tool
+ * @param watch  a descriptor whose hanging up ends the program; -1: none
+ */
+int program_run(const struct pmu_program *program, struct pmu_ctx *ctx, int block, int watch,
+		struct pmu_program_result *result);
+
+#endif

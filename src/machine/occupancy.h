@@ -1,0 +1,35 @@
+/*
+ * Occupancy reservation: a queue of finite length, as entries that each hold the time at which they
+ * are free again. A request takes an entry, and writes its departure into it when that is known.
+ */
+#ifndef MACHINE_OCCUPANCY_H
+#define MACHINE_OCCUPANCY_H
+
+#include <stdint.h>
+
+#define OCCUPANCY_NONE UINT32_MAX
+
+/*
+ * Finds a slot that is free at @now, or the one that is free first, but not @except.
+ * @param hint  where to begin: what the last call left there
+ */
+static inline uint32_t occupancy_find(const uint64_t *free_from, uint32_t count, uint64_t now,
+				      uint32_t except, uint32_t *hint)
+{
+	uint32_t first = OCCUPANCY_NONE;
+
+	for (uint32_t i = 0, slot = *hint; i < count; i++) {
+		slot = slot + 1 < count ? slot + 1 : 0;
+		if (slot == except)
+			continue;
+		if (free_from[slot] <= now) {
+			*hint = slot;
+			return slot;
+		}
+		if (first == OCCUPANCY_NONE || free_from[slot] < free_from[first])
+			first = slot;
+	}
+	return first;
+}
+
+#endif

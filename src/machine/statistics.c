@@ -1,0 +1,113 @@
+/* What the machine did and holds, for reports and tests. */
+#include "machine/cache.h"
+#include "machine/tor.h"
+
+static void add_core(const struct machine *machine, const struct core *core,
+		     struct machine_statistics *stats)
+{
+	uint64_t ticks = 0;
+
+	for (uint32_t i = 0; i < core->users_high; i++) {
+		const struct machine_progress *progress = &core->progress[i];
+
+		ticks += progress->time - progress->idle;
+		stats->instructions += progress->instructions;
+		stats->branches += progress->branches;
+		stats->loads += progress->loads;
+		stats->stores += progress->stores;
+		stats->locked += progress->locked;
+		stats->fetches += progress->fetches;
+	}
+	stats->cycles += ticks / machine->core_ticks;
+	stats->nt_stores += core->nt_stores;
+	stats->wc_lines += core->wc_lines;
+	stats->l1d_misses += core->l1d_misses;
+	stats->l1i_misses += core->l1i_misses;
+	stats->l2_misses += core->l2_misses;
+	stats->l2_writebacks += core->l2_writebacks;
+}
+
+static void add_slice(const struct slice *slice, struct machine_statistics *stats)
+{
+	stats->llc_lookups += slice->lookups;
+	stats->llc_misses += slice->misses;
+	stats->llc_victims += slice->victims;
+	stats->llc_writebacks += slice->writebacks;
+	stats->tor_cycles += slice->tor_cycles;
+}
+
+static void add_home(const struct home *home, struct machine_statistics *stats)
+{
+	stats->home_reads += home->reads;
+	stats->home_owns += home->owns;
+	stats->home_writes += home->writes;
+	stats->snoops += home->snoops;
+	stats->snoop_writebacks += home->snoop_writebacks;
+	stats->tracker_cycles += home->tracker_cycles;
+}
+
+static void add_channel(const struct memory_channel *channel, struct machine_statistics *stats)
+{
+	const struct memory_statistics *memory = memory_statistics(channel);
+
+	stats->cas_reads += memory->cas_reads;
+	stats->cas_writes += memory->cas_writes;
+	stats->wpq_read_hits += memory->wpq_read_hits;
+	stats->wpq_write_hits += memory->wpq_write_hits;
+	stats->underfills += memory->underfills;
+	stats->rpq_cycles += memory->rpq_cycles;
+	stats->wpq_cycles += memory->wpq_cycles;
+}
+
+void machine_statistics(const struct machine *machine, struct machine_statistics *stats)
+{
+	const struct pmu_machine *desc = machine->desc;
+	const unsigned homes = desc->sockets * desc->home_agents;
+
+	*stats = (struct machine_statistics){.not_emulated = machine->state->not_emulated};
+	for (unsigned i = 0; i < machine->core_count; i++)
+		add_core(machine, &machine->cores[i], stats);
+	for (unsigned i = 0; i < desc->sockets * desc->slices; i++)
+		add_slice(&machine->slices[i], stats);
+	for (unsigned i = 0; i < homes; i++)
+		add_home(&machine->homes[i], stats);
+	for (unsigned i = 0; i < homes * desc->channels; i++)
+		add_channel(&machine->channels[i], stats);
+}
+
+static const char letters[] = {
+    [LINE_I] = 'I', [LINE_S] = 'S', [LINE_E] = 'E', [LINE_M] = 'M', [LINE_F] = 'F',
+};
+
+static char peek(const uint32_t *words, int slot)
+{
+	return letters[slot < 0 ? LINE_I : cache_state(words[slot])];
+}
+
+char machine_peek(const struct machine *machine, enum machine_level level, unsigned unit,
+		  uint64_t address)
+{
+	uint32_t line = (uint32_t)(address >> LINE_LOG2);
+	struct tor_entry entry;
+
+	switch (level) {
+	case MACHINE_L1I:
+		return peek(machine->cores[unit].l1i, l1_find(machine->cores[unit].l1i, line));
+	case MACHINE_L1D:
+		return peek(machine->cores[unit].l1d, l1_find(machine->cores[unit].l1d, line));
+	case MACHINE_L2:
+		return peek(machine->cores[unit].l2, l2_find(machine, &machine->cores[unit], line));
+	case MACHINE_LLC:
+		break;
+	}
+	tor_locate(machine, &entry, unit, line);
+	return letters[tor_present(&entry) ? tor_state(&entry) : LINE_I];
+}
+
+uint32_t machine_peek_core_valid(const struct machine *machine, unsigned socket, uint64_t address)
+{
+	struct tor_entry entry;
+
+	tor_locate(machine, &entry, socket, (uint32_t)(address >> LINE_LOG2));
+	return tor_present(&entry) ? *tor_core_valid(&entry) : 0;
+}

@@ -1,0 +1,159 @@
+/* Recorded traffic: written, read back, and held against what is done. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bus/register_trace.h"
+
+static const char recorded[] = "pmulab-register-trace 2 xeon-e5v4 sockets=2 emulated=0\n"
+			       "write 1 0 msr 0xe00 32 0x30100 0 C0_BOX_CTL\n"
+			       "read 0 0 pci 0x910a0 64 0x2a 0 HA0_CTR0\n"
+			       "read 0 0 pci 0x95000 32 0x0 -3 HA1_ID\n";
+
+static const struct pmu_access_op freeze = {1, 0, PMU_SPACE_MSR, 32, 0xE00, 0x30100, "C0_BOX_CTL"};
+static const struct pmu_access_op counter = {0, 0, PMU_SPACE_PCI, 64, 0x910A0, 0, "HA0_CTR0"};
+static const struct pmu_access_op absent = {0, 0, PMU_SPACE_PCI, 32, 0x95000, 0, "HA1_ID"};
+
+struct bench {
+	struct pmu_ctx *ctx;
+	struct pmu_bus *bus;
+	FILE *file;
+};
+
+static void replay(struct bench *bench, const char *text)
+{
+	assert_int_equal(pmu_ctx_new(&bench->ctx), 0);
+	bench->file = fmemopen((void *)text, strlen(text), "r");
+	assert_non_null(bench->file);
+	assert_int_equal(pmu_bus_replaying(&bench->bus, bench->ctx, bench->file), 0);
+}
+
+static void bench_fini(struct bench *bench)
+{
+	pmu_bus_free(bench->bus);
+	fclose(bench->file);
+	pmu_ctx_free(bench->ctx);
+}
+
+static void test_replays(void **fixture)
+{
+	struct pmu_access_op read = counter, failing = absent;
+	struct bench bench;
+
+	(void)fixture;
+	replay(&bench, recorded);
+	assert_int_equal(pmu_bus_sockets(bench.bus), 2);
+	assert_int_equal(pmu_bus_write(bench.bus, bench.ctx, &freeze), 0);
+	assert_int_equal(pmu_bus_read(bench.bus, bench.ctx, &read), 0);
+	assert_int_equal(read.value, 42);
+	assert_int_equal(pmu_bus_read(bench.bus, bench.ctx, &failing), PMU_E_UNKNOWN);
+	/* Nothing is left. */
+	assert_int_equal(pmu_bus_read(bench.bus, bench.ctx, &read), PMU_E_IO);
+	bench_fini(&bench);
+}
+
+static void refuse_write(const struct pmu_access_op *op)
+{
+	struct bench bench;
+
+	replay(&bench, recorded);
+	assert_int_equal(pmu_bus_write(bench.bus, bench.ctx, op), PMU_E_IO);
+	assert_non_null(strstr(pmu_message(bench.ctx), "line 2"));
+	bench_fini(&bench);
+}
+
+static void test_deviations(void **fixture)
+{
+	struct pmu_access_op op = freeze;
+	struct bench bench;
+
+	(void)fixture;
+	op.value = 0x30000;
+	refuse_write(&op);
+	op = freeze;
+	op.socket = 0;
+	refuse_write(&op);
+	op = freeze;
+	op.core = 1;
+	refuse_write(&op);
+	op = freeze;
+	op.address = 0xE10;
+	refuse_write(&op);
+
+	op = freeze;
+	replay(&bench, recorded);
+	assert_int_equal(pmu_bus_read(bench.bus, bench.ctx, &op), PMU_E_IO);
+	bench_fini(&bench);
+}
+
+/* A recording of a replay is the recording. */
+static void test_records(void **fixture)
+{
+	struct pmu_access_op read = counter, failing = absent;
+	struct pmu_bus *recording;
+	struct bench bench;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *file;
+
+	(void)fixture;
+	replay(&bench, recorded);
+	file = open_memstream(&text, &size);
+	assert_int_equal(pmu_bus_register_trace(&recording, bench.ctx, bench.bus, file), 0);
+	assert_int_equal(pmu_bus_write(recording, bench.ctx, &freeze), 0);
+	assert_int_equal(pmu_bus_read(recording, bench.ctx, &read), 0);
+	assert_int_equal(read.value, 42);
+	assert_int_equal(pmu_bus_read(recording, bench.ctx, &failing), PMU_E_UNKNOWN);
+	pmu_bus_free(recording);
+	fclose(file);
+	assert_string_equal(text, recorded);
+	free(text);
+	bench_fini(&bench);
+}
+
+static void refuse_file(const char *text, int expected)
+{
+	FILE *file = fmemopen((void *)text, strlen(text), "r");
+	struct pmu_bus *bus;
+
+	assert_int_equal(pmu_bus_replaying(&bus, NULL, file), expected);
+	fclose(file);
+}
+
+static void test_other_files(void **fixture)
+{
+	struct register_trace_line line;
+
+	(void)fixture;
+	refuse_file("hello\n", PMU_E_SYNTAX);
+	refuse_file("pmulab-register-trace 3 xeon-e5v4 sockets=2 emulated=0\n", PMU_E_SYNTAX);
+	refuse_file("pmulab-register-trace 2 xeon-e5v4 sockets=0 emulated=0\n", PMU_E_SYNTAX);
+	refuse_file("pmulab-register-trace 2 i8086 sockets=2 emulated=0\n", PMU_E_UNKNOWN);
+	assert_int_equal(register_trace_get_line("write 0 0 msr 0xe00 32 0x1 0", &line),
+			 PMU_E_SYNTAX);
+	assert_int_equal(register_trace_get_line("erase 0 0 msr 0xe00 32 0x1 0 A", &line),
+			 PMU_E_SYNTAX);
+	assert_int_equal(register_trace_get_line("write 0 0 io 0xe00 32 0x1 0 A", &line),
+			 PMU_E_SYNTAX);
+	assert_int_equal(register_trace_get_line("write 0 0 msr 0xe00 16 0x1 0 A", &line),
+			 PMU_E_SYNTAX);
+	assert_int_equal(register_trace_get_line("write 0 0 msr 0xe00 32 0x1 0 A", &line), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_replays),
+	    cmocka_unit_test(test_deviations),
+	    cmocka_unit_test(test_records),
+	    cmocka_unit_test(test_other_files),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,150 @@
+#include "fixture.h"
+
+void dump_init(struct dump *dump, const char *pmu, const char *box)
+{
+	memset(dump, 0, sizeof(*dump));
+	assert_int_equal(pmu_ctx_new(&dump->ctx), 0);
+	dump->box = pmu_find_box(pmu_find_pmu(pmu), box);
+	assert_non_null(dump->box);
+}
+
+void dump_fini(struct dump *dump)
+{
+	pmu_ctx_free(dump->ctx);
+}
+
+void dump_put(struct dump *dump, const char *name, uint64_t value)
+{
+	const struct pmu_register *reg = pmu_find_register(dump->box, name);
+	size_t i = 0;
+
+	assert_non_null(reg);
+	while (i < dump->count && dump->values[i].reg != reg)
+		i++;
+	assert_true(i < VALUES_MAX);
+	dump->values[i] = (struct pmu_register_value){.box = dump->box, .reg = reg, .value = value};
+	if (i == dump->count)
+		dump->count++;
+}
+
+void dump_remove(struct dump *dump, const char *name)
+{
+	for (size_t i = 0; i < dump->count; i++)
+		if (!strcmp(dump->values[i].reg->name, name))
+			dump->values[i] = dump->values[--dump->count];
+}
+
+static void on_record(void *arg, const struct pmu_hwrec_kind *kind, bool captured)
+{
+	struct dump *dump = arg;
+
+	dump->kind = kind ? kind->name : NULL;
+	dump->captured = captured;
+}
+
+static void on_entry(void *arg, unsigned row, const struct pmu_hwrec_kind *kind)
+{
+	struct dump *dump = arg;
+
+	assert_true(dump->entries < 16);
+	dump->entry[dump->entries].row = row;
+	dump->entry[dump->entries].kind = kind->name;
+	dump->entries++;
+}
+
+static void on_value(void *arg, const struct pmu_hwrec_value *value)
+{
+	struct dump *dump = arg;
+
+	assert_true(dump->told_count < TOLD_MAX);
+	dump->told[dump->told_count].age = dump->entries - 1;
+	dump->told[dump->told_count++].value = *value;
+}
+
+static void on_note(void *arg, const char *text)
+{
+	struct dump *dump = arg;
+
+	assert_true(dump->note_count < 8);
+	dump->notes[dump->note_count++] = text;
+}
+
+static const struct pmu_hwrec_visitor visitor = {on_record, on_entry, on_value, on_note};
+
+static void forget(struct dump *dump)
+{
+	dump->told_count = dump->note_count = 0;
+	dump->entries = 0;
+	dump->captured = false;
+	dump->kind = NULL;
+}
+
+int dump_decode(struct dump *dump, const char *name, const char *kind)
+{
+	const struct pmu_hwrec *record = pmu_find_hwrec(dump->box, name);
+
+	assert_non_null(record);
+	forget(dump);
+	return pmu_hwrec_decode(dump->ctx, record, kind, dump->values, dump->count, &visitor, dump);
+}
+
+int dump_decode_bytes(struct dump *dump, const char *name, const void *bytes)
+{
+	const struct pmu_hwrec *record = pmu_find_hwrec(dump->box, name);
+
+	assert_non_null(record);
+	forget(dump);
+	return pmu_hwrec_decode_bytes(dump->ctx, record, bytes, &visitor, dump);
+}
+
+const struct pmu_hwrec_value *told(const struct dump *dump, int age, const char *name)
+{
+	for (size_t i = 0; i < dump->told_count; i++)
+		if (dump->told[i].age == age && !strcmp(dump->told[i].value.field->name, name))
+			return &dump->told[i].value;
+	return NULL;
+}
+
+uint64_t value_of(const struct dump *dump, int age, const char *name)
+{
+	const struct pmu_hwrec_value *value = told(dump, age, name);
+
+	if (!value)
+		fail_msg("nothing told of %s, entry %d", name, age);
+	return value->value;
+}
+
+const char *meaning_of(const struct dump *dump, int age, const char *name)
+{
+	const struct pmu_hwrec_value *value = told(dump, age, name);
+
+	assert_non_null(value);
+	return value->meaning ? value->meaning->name : "";
+}
+
+bool noted(const struct dump *dump, const char *word)
+{
+	for (size_t i = 0; i < dump->note_count; i++)
+		if (strstr(dump->notes[i], word))
+			return true;
+	return false;
+}
+
+void assert_says(const struct dump *dump, ...)
+{
+	va_list words;
+
+	va_start(words, dump);
+	for (const char *word; (word = va_arg(words, const char *));)
+		if (!strstr(pmu_message(dump->ctx), word))
+			fail_msg("\"%s\" does not say %s", pmu_message(dump->ctx), word);
+	va_end(words);
+}
+
+uint64_t next_random(uint64_t *state)
+{
+	*state ^= *state >> 12;
+	*state ^= *state << 25;
+	*state ^= *state >> 27;
+	return *state * UINT64_C(0x2545F4914F6CDD1D);
+}

@@ -1,0 +1,66 @@
+/* A dump of registers to fill, and what decoding told, to look into. */
+#ifndef TESTS_HWREC_FIXTURE_H
+#define TESTS_HWREC_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pmulab/hwrec.h"
+
+#define VALUES_MAX 64
+#define TOLD_MAX   512
+#define OF_RECORD  (-1) /* age of what is no entry's */
+
+/* Registers of a box, and a decoding of them. */
+struct dump {
+	struct pmu_ctx *ctx;
+	const struct pmu_box *box;
+	struct pmu_register_value values[VALUES_MAX];
+	size_t count;
+
+	bool captured;
+	const char *kind;
+	int entries;
+	struct {
+		unsigned row;
+		const char *kind;
+	} entry[16];
+	struct {
+		int age;
+		struct pmu_hwrec_value value;
+	} told[TOLD_MAX];
+	size_t told_count;
+	const char *notes[8];
+	size_t note_count;
+};
+
+void dump_init(struct dump *dump, const char *pmu, const char *box);
+void dump_fini(struct dump *dump);
+/** Gives a register, in place of what it had. */
+void dump_put(struct dump *dump, const char *name, uint64_t value);
+void dump_remove(struct dump *dump, const char *name);
+
+/** Decodes and keeps what was told. @return as the library */
+int dump_decode(struct dump *dump, const char *name, const char *kind);
+int dump_decode_bytes(struct dump *dump, const char *name, const void *bytes);
+
+/** What was told of a field of an entry, or OF_RECORD; NULL: nothing. */
+const struct pmu_hwrec_value *told(const struct dump *dump, int age, const char *name);
+/** Its value; fails where nothing was told. */
+uint64_t value_of(const struct dump *dump, int age, const char *name);
+/** The name of its value, "" for none. */
+const char *meaning_of(const struct dump *dump, int age, const char *name);
+bool noted(const struct dump *dump, const char *word);
+/** Fails unless the message has all the words; the last is NULL. */
+void assert_says(const struct dump *dump, ...);
+
+/** xorshift64*: the same numbers every time. */
+uint64_t next_random(uint64_t *state);
+
+#endif
