@@ -6,7 +6,8 @@ import signal
 
 MESSAGE = re.compile(r"^pmulab( [a-z]+)?: ")
 # What the kernel's loader of programs and the emulator say, where even they do not get far.
-OTHERS = re.compile(r"error while loading shared libraries|^qemu|^/usr/bin/qemu|^libgcc_s")
+OTHERS = re.compile(r"error while loading shared libraries|^qemu|^/usr/bin/qemu|^libgcc_s|"
+                    r"^mmap( stack)?: |GLib-ERROR")
 # Tools may say why before they end.
 REMARK = re.compile(r"^pmulab( [a-z]+)?: (warning: |--force takes them)|^libnuma: |"
                     r"^/dev/cpu/0/msr: ")
