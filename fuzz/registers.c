@@ -47,7 +47,7 @@ static uint64_t next_value(struct hostile *hostile)
 }
 
 /* A register holds what the input says, or as after a reset: a machine that is like others. */
-static struct cell *find_cell(struct hostile *hostile, const struct bus_place *place,
+static struct cell *find_cell(struct hostile *hostile, const struct bus_register_ref *ref,
 			      const struct pmu_access_op *op)
 {
 	uint64_t key = (uint64_t)op->socket << 56 | (uint64_t)op->core << 48 |
@@ -61,7 +61,7 @@ static struct cell *find_cell(struct hostile *hostile, const struct bus_place *p
 	if (hostile->count == REGISTERS_MAX)
 		return NULL;
 	hostile->count++;
-	*cell = (struct cell){.key = key, .reg = place->reg, .found = place->reg->reset};
+	*cell = (struct cell){.key = key, .reg = ref->reg, .found = ref->reg->reset};
 	if (next(hostile) & 1)
 		cell->found = next_value(hostile);
 	cell->found &= pmu_mask(op->width - 1u, 0);
@@ -79,11 +79,11 @@ static int go_wrong(struct hostile *hostile)
 	return errors[next(hostile) % 4];
 }
 
-static int hostile_read(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_place *place,
-			struct pmu_access_op *op)
+static int hostile_read(struct pmu_bus *bus, struct pmu_ctx *ctx,
+			const struct bus_register_ref *ref, struct pmu_access_op *op)
 {
 	struct hostile *hostile = (struct hostile *)bus;
-	struct cell *cell = find_cell(hostile, place, op);
+	struct cell *cell = find_cell(hostile, ref, op);
 	int error = go_wrong(hostile);
 
 	(void)ctx;
@@ -97,20 +97,20 @@ static int hostile_read(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct b
 	return 0;
 }
 
-static int hostile_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_place *place,
-			 const struct pmu_access_op *op)
+static int hostile_write(struct pmu_bus *bus, struct pmu_ctx *ctx,
+			 const struct bus_register_ref *ref, const struct pmu_access_op *op)
 {
 	struct hostile *hostile = (struct hostile *)bus;
-	struct cell *cell = find_cell(hostile, place, op);
+	struct cell *cell = find_cell(hostile, ref, op);
 	int error = go_wrong(hostile);
 
 	(void)ctx;
 	if (error || !cell)
 		return error ? error : PMU_E_IO;
 	/* Only what the catalog lets be written comes here. */
-	assert(place->reg->access != PMU_ACCESS_RO && place->reg->role != PMU_ROLE_DISCOVERY &&
-	       place->reg->role != PMU_ROLE_FREE_COUNTER);
-	cell->value = op->value & ~register_clearing(place->reg);
+	assert(ref->reg->access != PMU_ACCESS_RO && ref->reg->role != PMU_ROLE_DISCOVERY &&
+	       ref->reg->role != PMU_ROLE_FREE_COUNTER);
+	cell->value = op->value & ~register_clearing(ref->reg);
 	return 0;
 }
 

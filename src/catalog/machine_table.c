@@ -5,7 +5,6 @@
  *
  * A file describes a machine, or, in a folder named parts, what machines are based on.
  */
-#include <libgen.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,15 +13,15 @@
 #include "catalog/machine_keys.h"
 
 #define SOURCES_MAX 64
-#define SOURCE_MAX  (1 << 20) /* bytes */
+#define SOURCE_MAX  (1 << 16) /* bytes */
+#define NAME_BYTES  64
 
 /* What is built in is made here: there is nothing yet. */
 const struct machine_source machine_source_table[] = {{NULL, NULL}};
 const size_t machine_source_count = 0;
 
 struct source {
-	struct machine_source base;
-	const char *path;
+	char name[NAME_BYTES], text[SOURCE_MAX];
 	bool is_part;
 };
 
@@ -141,34 +140,33 @@ static void print_machines(struct pmu_machine *const *machines, size_t count)
 	printf("};\nconst size_t machine_table_count = %zu;\n", count);
 }
 
-static void print_sources(const struct source *sources, size_t count)
+static void print_sources(const struct machine_source *sources, size_t count)
 {
 	puts("const struct machine_source machine_source_table[] = {");
 	for (size_t i = 0; i < count; i++) {
-		printf("\t{\"%s\",\n\t", sources[i].base.name);
-		print_string(sources[i].base.text);
+		printf("\t{\"%s\",\n\t", sources[i].name);
+		print_string(sources[i].text);
 		puts("},");
 	}
 	printf("};\nconst size_t machine_source_count = %zu;\n", count);
 }
 
-/* A description's name is its file's, less ".json". */
+/* A description's name is its file's, less ".json"; one in a folder named parts is no machine. */
 static int read_source(struct source *source, const char *path)
 {
-	char *copy = strdup(path), *name = strdup(path), *text = calloc(1, SOURCE_MAX);
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	FILE *file = fopen(path, "re");
+	size_t length = strcspn(name, ".");
+	int failed = 0;
 
-	if (!copy || !name || !text || !file)
+	if (!file)
 		return -1;
-	source->path = path;
-	source->is_part = !strcmp(basename(dirname(copy)), "parts");
-	memmove(name, basename(name), strlen(basename(name)) + 1);
-	name[strcspn(name, ".")] = '\0';
-	source->base = (struct machine_source){name, text};
-	if (fread(text, 1, SOURCE_MAX - 1, file) == SOURCE_MAX - 1 || ferror(file))
-		return -1;
-	free(copy);
-	return fclose(file);
+	/* What is longer is cut, and then is not the machine's name. */
+	memcpy(source->name, name, length < NAME_BYTES ? length : NAME_BYTES - 1);
+	source->is_part = strstr(path, "/parts/") != NULL;
+	length = fread(source->text, 1, SOURCE_MAX, file);
+	failed = ferror(file) || length == SOURCE_MAX;
+	return fclose(file) || failed ? -1 : 0;
 }
 
 int main(int argc, char **argv)
@@ -186,7 +184,7 @@ int main(int argc, char **argv)
 			perror(argv[i]);
 			return 1;
 		}
-		bases[i - 1] = sources[i - 1].base;
+		bases[i - 1] = (struct machine_source){sources[i - 1].name, sources[i - 1].text};
 	}
 	for (int i = 0; i < argc - 1; i++) {
 		if (sources[i].is_part)
@@ -205,7 +203,7 @@ int main(int argc, char **argv)
 	}
 	puts("/* Generated from machines/. */\n#include \"catalog/machine_keys.h\"\n"
 	     "#include \"catalog/tables.h\"\n");
-	print_sources(sources, (size_t)argc - 1);
+	print_sources(bases, (size_t)argc - 1);
 	print_machines(machines, count);
 	pmu_ctx_free(ctx);
 	return ferror(stdout) || fflush(stdout);

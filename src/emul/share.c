@@ -266,7 +266,7 @@ void emul_withdraw(struct emul_offer *offer)
 /* @return 0, or -1 where the connection ended without them */
 static int receive_descriptors(int connection, int descriptors[HANDED])
 {
-	char byte;
+	char byte = 0;
 
 	if (pass_receive(connection, &byte, 1, descriptors, HANDED))
 		return -1;

@@ -147,7 +147,7 @@ static int keep_unit(struct pmu_session *session, struct pmu_ctx *ctx,
 	for (size_t i = 0; i < box->register_count && !error; i++) {
 		const struct pmu_register *reg = &box->registers[i];
 		struct register_at at = {box, reg, unit->socket, unit->instance};
-		uint64_t value;
+		uint64_t value = 0;
 
 		if (!session_writes(unit, reg))
 			continue;

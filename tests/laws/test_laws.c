@@ -285,8 +285,8 @@ static void choose_events(struct counts *counts, const struct pmu_machine *desc)
 
 static void end(struct run *run, struct counts *counts)
 {
-	const struct pmu_count *values;
-	size_t count;
+	const struct pmu_count *values = NULL;
+	size_t count = 0;
 
 	machine_drain(run->machine);
 	if (pmu_session_stop(run->session, run->ctx) ||
