@@ -115,6 +115,19 @@ static void unguard(const struct pmu_child *child)
 			sigaction(signal, &signals->before[signal], NULL);
 }
 
+/* As exec() does it: no handler of this program's takes what is meant for the one that is to come.
+ */
+static void drop_handlers(void)
+{
+	for (int signal = 1; signal < _NSIG; signal++) {
+		struct sigaction action;
+
+		if (!sigaction(signal, NULL, &action) && action.sa_handler != SIG_IGN &&
+		    action.sa_handler != SIG_DFL)
+			sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+	}
+}
+
 static _Noreturn void become_program(const struct pmu_child *child, char *const *argv, int go,
 				     int fate, pid_t parent)
 {
@@ -122,6 +135,7 @@ static _Noreturn void become_program(const struct pmu_child *child, char *const 
 	int errnum = 0;
 
 	unguard(child);
+	drop_handlers();
 	sigprocmask(SIG_SETMASK, &child->signals.mask, NULL);
 	/* If we are killed, nothing of ours stays behind. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

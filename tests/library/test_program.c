@@ -239,6 +239,28 @@ static void test_abandoned(void **state)
 	assert_true(found.sa_handler == before.sa_handler);
 }
 
+static void nothing(int signal)
+{
+	(void)signal;
+}
+
+/* A signal that the caller handles ends the child that waits: it is the program's already. */
+static void test_handlers(void **state)
+{
+	char *argv[] = {"sleep", "100", NULL};
+	struct pmu_program_result result = {.size = sizeof(result)};
+	struct bench *bench = *state;
+	struct pmu_child *child;
+
+	signal(SIGXFSZ, nothing);
+	assert_int_equal(pmu_child_new(&child, bench->ctx, argv, NULL), 0);
+	assert_int_equal(kill(pmu_child_pid(child), SIGXFSZ), 0);
+	pmu_child_run(child, bench->ctx, &result);
+	assert_int_equal(result.exit, 128 + SIGXFSZ);
+	pmu_child_free(child);
+	signal(SIGXFSZ, SIG_DFL);
+}
+
 /* A signal that comes before the program begins keeps it from beginning. */
 static void test_guard(void **state)
 {
@@ -269,7 +291,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    MACHINE_TEST(test_exit_codes), MACHINE_TEST(test_machine),	MACHINE_TEST(test_refusals),
 	    MACHINE_TEST(test_counts),	   MACHINE_TEST(test_attached), MACHINE_TEST(test_child),
-	    MACHINE_TEST(test_abandoned),  MACHINE_TEST(test_guard),
+	    MACHINE_TEST(test_abandoned),  MACHINE_TEST(test_handlers), MACHINE_TEST(test_guard),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
