@@ -37,6 +37,12 @@ static bool locator_init(struct locator *locator, const struct pmu_pmu *pmu)
 	return locator->id != 0;
 }
 
+/* A folder of the kernel's can be made to name more than a bus has. */
+static bool is_function(const struct pci_dev *device)
+{
+	return device->dev < 32 && device->func < 8;
+}
+
 static unsigned function_of(const struct pci_dev *device)
 {
 	return (unsigned)device->dev << 3 | device->func;
@@ -154,7 +160,7 @@ static void take_own(struct pci_functions *packages, unsigned sockets, struct pc
 {
 	for (struct pci_dev *device = access->devices; device; device = device->next)
 		for (unsigned i = 0; i < sockets; i++)
-			if (is_on_bus(device, &packages[i].bus))
+			if (is_function(device) && is_on_bus(device, &packages[i].bus))
 				packages[i].at[function_of(device)] = device;
 }
 
@@ -164,7 +170,8 @@ static void take_others(struct pci_functions *packages, unsigned sockets, const 
 	for (struct pci_dev *device = access->devices; device; device = device->next) {
 		struct pci_functions *package = next_higher(packages, sockets, device);
 
-		if (package && !package->at[function_of(device)] && is_a_box(pmu, device, failed))
+		if (package && is_function(device) && !package->at[function_of(device)] &&
+		    is_a_box(pmu, device, failed))
 			package->at[function_of(device)] = device;
 	}
 }

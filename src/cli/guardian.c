@@ -93,19 +93,48 @@ static _Noreturn void guard(struct guardian *guardian, struct pmu_bus *bus,
 /* In the other process: it outlives what ends this one, and the terminal. */
 static _Noreturn void become_guardian(struct guardian *guardian, struct pmu_bus *bus,
 				      const struct pmu_access_op *writes, size_t count,
-				      const int *private, size_t private_count, int watched)
+				      const int *private, size_t private_count, int watched,
+				      int telling)
 {
 	setsid();
+	/* From here on what ends the group of the other process does not end this one. */
+	if (write(telling, "", 1) != 1)
+		_exit(errno);
 	prctl(PR_SET_NAME, "pmulab-guardian");
 	leave_files(private, private_count);
 	guard(guardian, bus, writes, count, watched);
+}
+
+/*
+ * Waits until the guardian is in a group of its own.
+ * @return 0, or the error for which it is not; it has ended then
+ */
+static int await_guardian(pid_t pid, int watched, int fd)
+{
+	char word = 0;
+	int failed, status;
+	ssize_t got;
+
+	while ((got = read(fd, &word, 1)) < 0 && errno == EINTR)
+		;
+	if (got == 1)
+		return 0;
+	failed = got < 0 ? errno : 0;
+	/* Nothing is to be restored yet. */
+	if (got < 0 && write(watched, &word, 1) != 1)
+		kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (failed)
+		return failed;
+	return WIFEXITED(status) && WEXITSTATUS(status) ? WEXITSTATUS(status) : ECHILD;
 }
 
 static int start_process(const struct cli *cli, struct guardian *guardian, struct pmu_bus *bus,
 			 const struct pmu_access_op *writes, size_t count, const int *private,
 			 size_t private_count)
 {
-	int go[2], end[2];
+	int go[2], end[2], failed;
 	sigset_t all, before;
 
 	if (pipe2(go, O_CLOEXEC))
@@ -122,20 +151,26 @@ static int start_process(const struct cli *cli, struct guardian *guardian, struc
 	if (guardian->pid == 0) {
 		close(go[1]);
 		close(end[0]);
-		become_guardian(guardian, bus, writes, count, private, private_count, go[0]);
+		become_guardian(guardian, bus, writes, count, private, private_count, go[0],
+				end[1]);
 	}
+	failed = guardian->pid > 0 ? 0 : errno;
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	close(go[0]);
 	close(end[1]);
-	hold = go[1];
-	ended = end[0];
-	if (guardian->pid > 0)
+	if (!failed)
+		failed = await_guardian(guardian->pid, go[1], end[0]);
+	if (!failed) {
+		hold = go[1];
+		ended = end[0];
 		return 0;
+	}
 	guardian->pid = 0;
 	close(go[1]);
 	close(end[0]);
 	return error_set(cli->ctx, PMU_E_IO,
-			 "cannot start the process that guards the registers: %s", strerror(errno));
+			 "cannot start the process that guards the registers: %s",
+			 strerror(failed));
 }
 
 static void write_journal(const struct cli *cli, struct guardian *guardian, struct pmu_bus *bus,
