@@ -121,7 +121,7 @@ static int open_bus(struct emulated **out, struct pmu_ctx *ctx, const struct pmu
 
 int pmu_emul_bus(struct pmu_bus **bus, struct pmu_ctx *ctx, struct pmu_emul *emul)
 {
-	struct emulated *emulated;
+	struct emulated *emulated = NULL;
 	int error = open_bus(&emulated, ctx, pmu_emul_machine(emul));
 
 	if (error)
@@ -133,7 +133,7 @@ int pmu_emul_bus(struct pmu_bus **bus, struct pmu_ctx *ctx, struct pmu_emul *emu
 
 int pmu_bus_emulated(struct pmu_bus **bus, struct pmu_ctx *ctx, const struct pmu_machine *machine)
 {
-	struct emulated *emulated;
+	struct emulated *emulated = NULL;
 	int error = open_bus(&emulated, ctx, machine);
 
 	if (error)

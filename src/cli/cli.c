@@ -1,5 +1,6 @@
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdarg.h>
@@ -308,4 +309,16 @@ double cli_seconds(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* What did not fit the buffer may have failed long before, for a reason that is gone by now. */
+int cli_end_report(const struct cli *cli)
+{
+	bool failed = ferror(cli->out);
+
+	errno = 0;
+	if (!fflush(cli->out) && !failed)
+		return 0;
+	return cli_error(cli, EXIT_FAILED, "cannot write the report%s%s", errno ? ": " : "",
+			 errno ? strerror(errno) : "");
 }

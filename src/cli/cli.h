@@ -109,4 +109,9 @@ const char *cli_counters(uint32_t counters, char *text);
 /** Of a clock that never steps back. */
 double cli_seconds(void);
 
+/** Writes out what of the report is still in a buffer. @return exit code: whether all of it was
+ * written
+ */
+int cli_end_report(const struct cli *cli);
+
 #endif

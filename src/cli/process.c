@@ -227,9 +227,7 @@ static int report(struct cli *cli, const struct process_run *run, const struct r
 
 	code = cli->format == CLI_JSON ? print_json(cli, run, result, argv)
 				       : print_table(cli, run, result, argv);
-	if (!code && (fflush(cli->out) || ferror(cli->out)))
-		code = cli_error(cli, EXIT_FAILED, "cannot write the report: %s", strerror(errno));
-	return code;
+	return code ? code : cli_end_report(cli);
 }
 
 int process_stat(struct cli *cli, struct process_run *run, char **argv)

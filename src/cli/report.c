@@ -326,7 +326,5 @@ int stat_report(const struct cli *cli, const struct stat_run *run, char **argv)
 		code = print_csv(cli, run);
 	else
 		code = print_table(cli, run, argv);
-	if (!code && (fflush(cli->out) || ferror(cli->out)))
-		code = cli_error(cli, EXIT_FAILED, "cannot write the report: %s", strerror(errno));
-	return code;
+	return code ? code : cli_end_report(cli);
 }
