@@ -130,8 +130,8 @@ static int print_json(const struct cli *cli, const struct stat_run *run, char **
 	}
 	report = json_pack(
 	    "{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "machine", text_json(run->place),
-	    "way", pmu_bus_way(run->bus), "ran", known(argv[0], json_boolean(run->ran)), "exit",
-	    known(run->ran, json_integer(run->exit)), "seconds",
+	    "way", pmu_bus_transport(run->bus), "ran", known(argv[0], json_boolean(run->ran)),
+	    "exit", known(run->ran, json_integer(run->exit)), "seconds",
 	    known(run->ran && isfinite(run->seconds), json_real(run->seconds)), "instructions",
 	    known(emulated, cli_json_number(run->statistics.instructions)), "cycles",
 	    known(emulated, cli_json_number(run->statistics.cycles)), "counts", counts, "metrics",
@@ -237,7 +237,7 @@ static void print_head(const struct cli *cli, const struct stat_run *run, char *
 	text_print(cli->out, "\n%s on %s, exit code %d\n", argv[0], run->place, run->exit);
 	if (!run->machine) {
 		fprintf(cli->out, "%.6f s, counted through %s, with everything else that ran\n\n",
-			run->seconds, pmu_bus_way(run->bus));
+			run->seconds, pmu_bus_transport(run->bus));
 		return;
 	}
 	fprintf(cli->out, "%.6f s on the machine, ", run->seconds);

@@ -4,8 +4,10 @@
 
 #include "base/error.h"
 #include "bus/bus.h"
+#include "bus/hardware.h"
 #include "session/busy.h"
 #include "session/gate.h"
+#include "session/guardian.h"
 #include "session/selection.h"
 
 #define EVENT_TEXT_MAX 256 /* characters of an expression in a message */
@@ -72,6 +74,7 @@ void pmu_session_free(struct pmu_session *session)
 	free(session->found.ops);
 	free(session->plan.ops);
 	session_layout_free(session);
+	guardian_free(session->guardian);
 	free(session->events);
 	free(session->nodes);
 	free(session->present);
@@ -139,6 +142,28 @@ int pmu_session_add(struct pmu_session *session, struct pmu_ctx *ctx,
 void pmu_session_force(struct pmu_session *session)
 {
 	session->forced = true;
+}
+
+int pmu_session_guard(struct pmu_session *session, struct pmu_ctx *ctx,
+		      const struct pmu_guard_options *options)
+{
+	struct pmu_bus *bus = bus_hardware(session->bus);
+	struct guardian *guardian;
+	int error;
+
+	if (session->state != SESSION_NEW || session->guardian)
+		return error_set(ctx, PMU_E_STATE,
+				 "a guardian is asked for once, before the session is started");
+	error = guardian_new(&guardian, ctx, options);
+	if (error)
+		return error;
+	if (bus_hardware_host(bus))
+		error = guardian_find_left(guardian, ctx, bus, session->forced);
+	if (error || !bus_hardware_host(bus))
+		guardian_free(guardian);
+	else
+		session->guardian = guardian;
+	return error;
 }
 
 /* What the session found is kept, then written over. */
@@ -234,6 +259,8 @@ int pmu_session_end(struct pmu_session *session, struct pmu_ctx *ctx)
 		error = session_restore(session, ctx);
 		bus_end(session->bus);
 	}
+	if (session->guardian)
+		guardian_end(session->guardian, !error);
 	session->state = SESSION_ENDED;
 	return error;
 }
