@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "pmon/describe.h"
 #include "pmon/registers.h"
 
 static bool describe_general(struct pmon_core *core, struct pmon_box *desc, unsigned i)

@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "pmon/core.h"
-#include "pmon/pmon.h"
 
 struct pmon_field pmon_find_field(const struct pmu_register *reg, enum pmu_field_role role)
 {

@@ -1,5 +1,6 @@
 #include "pmon/overflow.h"
 
+#include "pmon/core.h"
 #include "pmon/count.h"
 
 /* The first cycle of clock @to that does not begin before cycle @cycle of clock @from. */

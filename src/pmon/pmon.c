@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "pmon/core.h"
 #include "pmon/count.h"
+#include "pmon/describe.h"
 #include "pmon/overflow.h"
 #include "pmon/registers.h"
 #include "pmon/select.h"

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "pmon/core.h"
 #include "pmon/count.h"
 #include "pmon/overflow.h"
 #include "pmon/select.h"

@@ -10,11 +10,11 @@
 #include <stdint.h>
 
 #include "catalog/binding.h"
+#include "catalog/signal.h"
+#include "pmon/access.h"
 #include "pmon/address.h"
+#include "pmon/box.h"
 #include "pmon/changes.h"
-#include "pmon/core.h"
-#include "pmon/describe.h"
-#include "pmon/pmon.h"
 
 #define PMON_SOCKETS 8
 #define PMON_CORES   64 /* bits of a PMI core mask */
