@@ -1,5 +1,6 @@
 #include "machine/home.h"
 
+#include "machine/memory.h"
 #include "machine/occupancy.h"
 #include "machine/slice.h"
 

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "machine/accumulator.h"
+#include "machine/memory.h"
 #include "machine/skew.h"
 #include "machine/write_combining.h"
 

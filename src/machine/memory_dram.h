@@ -5,7 +5,7 @@
 #ifndef MACHINE_MEMORY_DRAM_H
 #define MACHINE_MEMORY_DRAM_H
 
-#include "machine/memory.h"
+#include "machine/memory_state.h"
 
 /* DRAM cycles without a request after which the controller and its ranks count as idle. */
 #define MEMORY_IDLE_CYCLES 200

@@ -1,5 +1,6 @@
 #include "machine/slice.h"
 
+#include "machine/home.h"
 #include "machine/private.h"
 #include "machine/tor.h"
 

@@ -10,8 +10,8 @@
 #include <assert.h>
 
 #include "base/lock.h"
-#include "machine/access.h"
-#include "machine/memory.h"
+#include "machine/hart.h"
+#include "machine/memory_state.h"
 
 #define LINE_BYTES	 64
 #define LINE_LOG2	 6
