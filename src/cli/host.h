@@ -2,7 +2,7 @@
 #ifndef CLI_HOST_H
 #define CLI_HOST_H
 
-#include "cli/stat.h"
+#include "cli/report.h"
 
 /**
  * Opens the bus that the options ask for, into run->bus, and says what it is in run->place.

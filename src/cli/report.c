@@ -1,4 +1,4 @@
-#include "cli/stat.h"
+#include "cli/report.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -5,7 +5,7 @@
 
 #include "cli/host.h"
 #include "cli/program.h"
-#include "cli/stat.h"
+#include "cli/report.h"
 
 static void usage(FILE *file)
 {

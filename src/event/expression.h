@@ -4,7 +4,8 @@
 
 #include "pmulab/event.h"
 
-#define WORD_MAX 64 /* characters of a name, the terminator included */
+#define WORD_MAX   64 /* characters of a name, the terminator included */
+#define UMASK_ROWS 8  /* named unit masks that one value can be made of: one a bit */
 
 /* Bit of ev_sel that occupancy events have, where PMU_QUIRK_OCC_CONTROLS says so. */
 #define EVENT_CODE_OCCUPANCY 0x80
@@ -26,8 +27,8 @@ struct expression {
 	size_t at;		   /* the next character */
 	const struct pmu_pmu *pmu; /* where names are looked up; NULL: everywhere */
 	struct pmu_selection *selection;
-	size_t umask_count;			   /* unit masks that were named */
-	const struct pmu_umask *umasks[8];	   /* the first of them */
+	size_t umask_count;			    /* unit masks that were named */
+	const struct pmu_umask *umasks[UMASK_ROWS]; /* the first of them */
 	const struct pmu_umask *alone;		   /* one of those that cannot be added to others */
 	struct place event;			   /* box and event */
 	struct place settings[PMU_EVENT_SETTINGS]; /* as selection->settings */

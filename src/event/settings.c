@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "base/name.h"
-#include "event/umask.h"
 #include "event/value.h"
 
 const struct pmu_setting *settings_of(const struct pmu_selection *selection,

@@ -1,6 +1,6 @@
 /* What a run under `stat` has found out, and its report. */
-#ifndef CLI_STAT_H
-#define CLI_STAT_H
+#ifndef CLI_REPORT_H
+#define CLI_REPORT_H
 
 #include "cli/cli.h"
 #include "cli/process.h"
