@@ -255,7 +255,7 @@ enum pmu_model {
 enum pmu_measure {
 	PMU_MEASURE_NONE,      /* absent events */
 	PMU_MEASURE_CLOCK,     /* 1 in every cycle of the box's clock */
-	PMU_MEASURE_COUNT,     /* announcements (of a span: its beginning) */
+	PMU_MEASURE_COUNT,     /* signals (of a span: its beginning) */
 	PMU_MEASURE_OCCUPANCY, /* spans that are open */
 	PMU_MEASURE_NONEMPTY,  /* 1 while any span is open */
 	PMU_MEASURE_COUNTER0,  /* what counter 0 sees in this cycle */

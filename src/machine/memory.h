@@ -37,7 +37,7 @@ uint64_t memory_write(struct memory_channel *channel, const struct memory_view *
 uint64_t memory_drain(struct memory_channel *channel, const struct memory_view *view, uint64_t now);
 
 /**
- * Lets time pass without a request: announces what happened until @now, such as refreshes due, so
+ * Lets time pass without a request: emits what happened until @now, such as refreshes due, so
  * that counters can be read at @now. What comes later is the same as without the call.
  */
 void memory_advance(struct memory_channel *channel, const struct memory_view *view, uint64_t now);

@@ -22,10 +22,10 @@ struct memory_statistics {
 	uint64_t rpq_cycles, wpq_cycles; /* sums of the time entries were held */
 };
 
-/* A process's view: where to announce and who is announcing. */
+/* A process's view: where to emit and who is emitting. */
 struct memory_view {
 	const struct pmu_machine *desc;
-	const struct signal_port *port; /* NULL: nobody listens */
+	const struct signal_port *port; /* NULL: nobody subscribes */
 	uint8_t socket;
 	uint8_t unit; /* number of the channel in its socket */
 };
@@ -47,7 +47,7 @@ struct memory_dram {
 	uint64_t data_end; /* the data bus is free from here on */
 	uint8_t bus_rank;  /* whose data were the last on it */
 	bool bus_write;
-	uint64_t refresh_due; /* the next one, of rank truth.refreshes % ranks */
+	uint64_t refresh_due; /* the next one, of rank stats.refreshes % ranks */
 	uint64_t refresh_end; /* of the last one */
 	struct memory_rank ranks[MEMORY_RANKS_MAX];
 	struct memory_bank banks[MEMORY_BANKS_MAX]; /* by rank, then bank */
@@ -72,7 +72,7 @@ struct memory_channel {
 	uint64_t now;	    /* latest arrival seen */
 	uint64_t idle_from; /* without a new request the controller writes from here on */
 	uint64_t mode_end;  /* of the last write major mode */
-	bool writing;	    /* that mode's end is not announced: it may still be prolonged */
+	bool writing;	    /* that mode's end is not emitted: it may still be prolonged */
 	uint32_t column_bits, bank_bits;
 	struct memory_statistics stats;
 	struct memory_dram dram;

@@ -1,4 +1,4 @@
-/* What the emulated PMUs are told, and what they report. */
+/* What accesses to the emulated PMUs carry, and what strict mode reports. */
 #ifndef PMON_ACCESS_H
 #define PMON_ACCESS_H
 

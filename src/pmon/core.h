@@ -16,18 +16,18 @@ struct pmon_unit;
 /** @return false for a box that is not as it has to be */
 bool pmon_describe_core(struct pmon_core *core, struct pmon_box *desc);
 
-/** So much of @signal has happened at the core since it was told last. */
-void pmon_core_hear(struct pmon *pmon, struct pmon_unit *unit, unsigned slot, unsigned signal,
-		    uint64_t amount);
+/** So much of @signal has happened at the core since the last time. */
+void pmon_core_receive(struct pmon *pmon, struct pmon_unit *unit, unsigned slot, unsigned signal,
+		       uint64_t amount);
 
-/** Ends what was told before an access: the freeze that follows a PMI. */
+/** Ends what arrived before an access: the freeze that follows a PMI. */
 void pmon_core_settle(const struct pmon *pmon, struct pmon_unit *unit);
 
-/** Follows a change of controls or enables: who listens to what. */
+/** Follows a change of controls or enables: who subscribes to what. */
 void pmon_core_configure(const struct pmon *pmon, struct pmon_unit *unit);
 
 /** Whether a counter without control adds up the signal. */
-bool pmon_core_always_hears(const struct pmon_core *core, unsigned signal);
+bool pmon_core_always_subscribes(const struct pmon_core *core, unsigned signal);
 
 /** What a register reads as; @value is what is stored. */
 uint64_t pmon_core_value(const struct pmon *pmon, unsigned reg, uint64_t value,

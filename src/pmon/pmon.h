@@ -46,11 +46,11 @@ int pmon_open(struct pmon **pmon, struct pmu_ctx *ctx, const struct pmon_config 
 	      void *state, bool fresh);
 void pmon_close(struct pmon *pmon);
 
-/** The listener to connect to a machine: port->listener is the pmon. */
+/** The subscriber to connect to a machine: port->subscriber is the pmon. */
 void pmon_port(struct pmon *pmon, struct signal_port *port);
 
 /**
- * Reads or writes a register at a time, which must not be earlier than that of any announcement
+ * Reads or writes a register at a time, which must not be earlier than that of any signal
  * before. PCI registers of 64 bits can also be accessed as two dwords, at their address and 4 above
  * it.
  * @return 0, PMU_E_UNKNOWN where no register answers (an MSR access would fault; PCI reads as
