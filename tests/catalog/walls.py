@@ -26,7 +26,7 @@ PLANTED = [
     ("src/session/assign.c", "void *r = pmu_find_register(box, name);\n", "finds by spelling"),
     ("src/bus/perf.c", 'const char *f = "edge_det";\n', 'spells a name of the catalog: "edge_det"'),
     ("src/bus/perf.c", 'const char *f = "edge";\n', None),
-    ("src/session/gate.c", "static int nehalem;\n", "names a family of processors: nehalem"),
+    ("src/session/global_enable.c", "static int nehalem;\n", "names a family of processors: nehalem"),
     ("plugin/qemu.c", 'const char *name = "Xeon E5";\n', "names a family of processors: Xeon"),
     ("include/pmulab/bus.h", "#define IS_BROADWELL 1\n", "names a family of processors: BROADWELL"),
     ("src/machine/slice.c", "/* An RFO of the protocol. */\n", None),
