@@ -33,6 +33,6 @@ int device_server_finish(struct device_server *server, struct pmu_ctx *ctx, int 
 /** Ends the serving in the same way, where it was not finished, without a call. NULL is allowed. */
 void device_server_free(struct device_server *server);
 
-struct emul *device_server_system(struct device_server *server);
+struct emul *device_server_emul(struct device_server *server);
 
 #endif

@@ -11,12 +11,12 @@
 #define EVENT_CODE_OCCUPANCY 0x80
 
 /* Characters of the input, for the caret. */
-struct place {
+struct text_span {
 	size_t offset, length;
 };
 
 struct word {
-	struct place place;
+	struct text_span span;
 	uint32_t hash; /* name_hash() */
 	char name[WORD_MAX];
 };
@@ -29,9 +29,9 @@ struct expression {
 	struct pmu_selection *selection;
 	size_t umask_count;			    /* unit masks that were named */
 	const struct pmu_umask *umasks[UMASK_ROWS]; /* the first of them */
-	const struct pmu_umask *alone;		   /* one of those that cannot be added to others */
-	struct place event;			   /* box and event */
-	struct place settings[PMU_EVENT_SETTINGS]; /* as selection->settings */
+	const struct pmu_umask *alone; /* one of those that cannot be added to others */
+	struct text_span event;	       /* box and event */
+	struct text_span settings[PMU_EVENT_SETTINGS]; /* as selection->settings */
 };
 
 /** Whether a character may stand in any name. */
@@ -51,9 +51,9 @@ int expression_word(struct expression *expression, const char *what, struct word
 int expression_word_with(struct expression *expression, const char *more, const char *what,
 			 struct word *word);
 
-/** Keeps a message with the caret under @place and returns @code. */
+/** Keeps a message with the caret under @span and returns @code. */
 __attribute__((format(printf, 4, 5))) int expression_refuse(const struct expression *expression,
-							    int code, struct place place,
+							    int code, struct text_span span,
 							    const char *format, ...);
 
 #endif

@@ -24,9 +24,9 @@ static struct pmon_switch find_switch(const struct pmu_box *box)
 	for (size_t i = 0; i < box->modifier_count; i++) {
 		const struct pmu_modifier *modifier = &box->modifiers[i];
 
-		if (!modifier->reg && modifier->partner && modifier->partner->encoding)
+		if (modifier->enables && modifier->enables->encoding)
 			return (struct pmon_switch){pmu_mask(modifier->hi, modifier->lo),
-						    modifier->partner};
+						    modifier->enables};
 	}
 	return (struct pmon_switch){0};
 }
