@@ -266,7 +266,7 @@ static int print_table(const struct cli *cli, const struct stat_run *run, char *
 	code = cli_print_table(cli, table);
 	if (run->machine && run->statistics.programs_not_emulated)
 		fprintf(cli->out,
-			"\n%llu programs that it started ran outside the machine and are not "
+			"\n%llu programs that it started were not emulated and are not "
 			"counted.\n",
 			(unsigned long long)run->statistics.programs_not_emulated);
 	return code;

@@ -112,7 +112,7 @@ struct machine_statistics {
 	uint64_t tracker_cycles; /* sum over all tracker entries, uncore cycles */
 	uint64_t rpq_cycles;	 /* sum over all RPQ entries, DRAM cycles */
 	uint64_t wpq_cycles;
-	uint64_t not_emulated; /* programs started by execve, which ran outside the machine */
+	uint64_t not_emulated; /* programs started by execve, which run natively */
 };
 void machine_statistics(const struct machine *machine, struct machine_statistics *stats);
 void machine_count_not_emulated(struct machine *machine);
