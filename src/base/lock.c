@@ -86,8 +86,9 @@ static void wake_all(struct lock *lock)
 }
 
 /*
- * Once the word is ours: whoever the lock leant to may still be inside, for some microseconds, or
- * for as long as it is stopped. @return whether it has left, or died; else the lock is as it was
+ * Once the word is ours: the thread that the lock is biased to may still be inside, for some
+ * microseconds, or for as long as it is stopped. @return whether it has left, or died; else the
+ * lock is as it was
  */
 static bool wait_for_biased(struct lock *lock, uint32_t word, uint64_t deadline)
 {
