@@ -64,6 +64,8 @@ bool pmu_event_list_next(const char **list, const char **item, size_t *length);
 
 /**
  * Parses and checks an expression: every name, unit mask combination, field and value.
+ * A threshold that no increment of the event meets is refused where the manual says what the event
+ * adds at most.
  * @param pmu  where names are looked up; NULL: in all PMUs
  * @return 0, PMU_E_SYNTAX, PMU_E_UNKNOWN, PMU_E_RANGE or PMU_E_CONFLICT; the message shows the
  *         place and names what is valid and the nearest name
@@ -79,12 +81,6 @@ enum pmu_model pmu_event_model(const struct pmu_selection *selection);
 
 /* Bytes that hold the canonical expression of any event of the catalog, the terminator included. */
 #define PMU_EVENT_TEXT_MAX 2048
-
-/**
- * What is odd about a selection that is valid: a threshold that its event never reaches, if the
- * manual says what it adds at most. As snprintf(). @return 0 and no text where nothing is
- */
-int pmu_event_warning(const struct pmu_selection *selection, char *text, size_t size);
 
 /** Writes the canonical expression, as snprintf(). */
 int pmu_event_print(const struct pmu_selection *selection, char *text, size_t size);

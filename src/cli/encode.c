@@ -91,7 +91,6 @@ static int encode(const struct cli *cli, const struct request *request,
 	if (count < 0)
 		return cli_fail(cli, count);
 	pmu_event_print(&plan->selections[number], event, sizeof(event));
-	cli_warn_event(cli, &plan->selections[number]);
 	if (request->shell)
 		writes_shell(cli, event, writes, count);
 	else if (cli->format == CLI_JSON)

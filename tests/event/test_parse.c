@@ -121,6 +121,7 @@ static const struct {
     {"cbo.CLOCKTICKS:thresh=256", PMU_E_RANGE, "256", 22, "8 bits: 0 to 255"},
     /* Five bits in the UBox: table 2-7. */
     {"RACU_REQUESTS:thresh=32", PMU_E_RANGE, "32", 21, "5 bits: 0 to 31"},
+    {"cbo.CLOCKTICKS:thresh=2", PMU_E_RANGE, "thresh=2", 15, "valid: 0 to 1"},
     {"cbo.CLOCKTICKS:edge=2:thresh=1", PMU_E_RANGE, "2", 20, "1 bit: 0 to 1"},
     {"TOR_INSERTS.ALL:tid=99999999999999999999999", PMU_E_RANGE, "99999999999999999999999", 20,
      "6 bits: 0 to 63"},
