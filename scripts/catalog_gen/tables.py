@@ -158,6 +158,9 @@ def modifier_row(prefix, box, modifier, encoding):
             "kin": f"{kin_of(box, modifier):#x}",
             "needs": c_string(modifier.get("needs", "")),
             "partner": "NULL" if partner is None else f"&{prefix}_modifiers[{partner}]",
+            "class_field": f"&{prefix}_modifiers["
+                           f"{number_of(box['modifiers'], modifier['class'])}]"
+            if "class" in modifier else "NULL",
             "encoding": encoding,
             "presets": presets, "preset_count": len(modifier["presets"]),
             "model": f"PMU_MODIFIER_{MODIFIER_MODELS[modifier.get('absent')]}",
@@ -181,7 +184,9 @@ def print_presets(prefix, name, box, presets):
 
 def print_mnemonics(prefix, box):
     return array("pmu_mnemonic", f"{prefix}_mnemonics", [
-        {"field": c_string(field), "name": c_string(m["name"]), "value": f"{m['value']:#x}",
+        {"field": c_string(field), "name": c_string(m["name"]),
+         "class_name": c_string(m["class"]) if "class" in m else "NULL",
+         "value": f"{m['value']:#x}",
          "desc": c_string(m.get("desc", ""))}
         for field, mnemonics in box["mnemonics"].items() for m in mnemonics])
 
