@@ -155,6 +155,13 @@ int pmu_event_decode_dump(struct pmu_ctx *ctx, const struct pmu_box *box, unsign
  */
 int pmu_event_decode(struct pmu_ctx *ctx, const struct pmu_box *box, uint64_t control,
 		     struct pmu_selection *selection);
+/**
+ * What a fixed counter counts by the value of its control, which may be that of all fixed counters.
+ * @param fixed  the counter's number, below box->fixed_count
+ * @return 0, or PMU_E_UNKNOWN where the control lets it count nothing
+ */
+int pmu_fixed_decode(struct pmu_ctx *ctx, const struct pmu_box *box, unsigned fixed,
+		     uint64_t control, struct pmu_selection *selection);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

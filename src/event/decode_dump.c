@@ -366,18 +366,6 @@ static bool drop_one(const struct dump *dump, struct pmu_selection *selection)
 
 /* Choosing */
 
-static const struct pmu_pmu *pmu_of(const struct pmu_box *box)
-{
-	const struct pmu_pmu *pmus;
-	size_t count;
-
-	pmus = pmu_catalog(&count);
-	for (size_t i = 0; i < count; i++)
-		if (box >= pmus[i].boxes && box < pmus[i].boxes + pmus[i].box_count)
-			return &pmus[i];
-	return NULL;
-}
-
 static int refuse(struct pmu_ctx *ctx, const struct dump *dump, const struct control *control,
 		  const struct choice *choice)
 {
@@ -422,7 +410,7 @@ int pmu_event_decode_dump(struct pmu_ctx *ctx, const struct pmu_box *box, unsign
 	if (!choice.best.event || is_open_question(&choice))
 		return refuse(ctx, &dump, &control, &choice);
 	*selection = (struct pmu_selection){
-	    .pmu = pmu_of(box),
+	    .pmu = pmu_find_pmu(box->pmu),
 	    .box = box,
 	    .event = choice.best.event,
 	    .instance = -1,
