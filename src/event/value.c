@@ -168,7 +168,7 @@ static int set_class(struct expression *expression, const struct pmu_modifier *m
 	own = value_find(expression->selection->box, field, value->class_name);
 	if (known && known->value == own->value)
 		return 0;
-	return settings_add(expression, field, own->value, word->place);
+	return settings_add(expression, field, own->value, word->span);
 }
 
 static int read_term(struct expression *expression, const struct pmu_modifier *modifier,
