@@ -22,11 +22,12 @@ extern "C" {
 struct pmu_journal;
 
 /**
- * Calls @each for every journal whose measurement is over, until it returns other than 0. Others
+ * Calls @each for every journal whose measurement is over, the youngest first, until it returns
+ * other than 0. Others
  * cannot restore from it meanwhile. Journals from before the computer was last started are removed:
  * its registers have been reset.
  * @param each  @journal lives until it returns
- * @return what @each returned; 0; PMU_E_IO; PMU_E_RIGHTS where others may write to the folder
+ * @return what @each returned; 0; PMU_E_NOMEM; PMU_E_IO; PMU_E_RIGHTS where others may write to the folder
  */
 int pmu_journals(struct pmu_ctx *ctx, int (*each)(void *arg, struct pmu_journal *journal),
 		 void *arg);

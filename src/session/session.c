@@ -6,7 +6,6 @@
 #include "bus/bus.h"
 #include "bus/hardware.h"
 #include "session/busy.h"
-#include "session/gate.h"
 #include "session/guardian.h"
 #include "session/selection.h"
 
