@@ -9,6 +9,8 @@
 
 #include "pmulab/event.h"
 
+#include "catalog/entries.h"
+
 #define TEXT_MAX 1024 /* more than the longest canonical expression */
 
 static void check_same(const struct pmu_selection *a, const struct pmu_selection *b)

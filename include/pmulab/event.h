@@ -77,7 +77,7 @@ int pmu_event_parse(struct pmu_ctx *ctx, const struct pmu_pmu *pmu, const char *
  * How the emulated machine models what is selected: as the event's model, or PMU_MODEL_ABSENT where
  * it produces nothing that the unit mask selects, or a field asks for what it cannot tell.
  */
-enum pmu_model pmu_event_model(const struct pmu_selection *selection);
+enum pmu_model pmu_selection_model(const struct pmu_selection *selection);
 
 /* Bytes that hold the canonical expression of any event of the catalog, the terminator included. */
 #define PMU_EVENT_TEXT_MAX 2048
@@ -157,7 +157,7 @@ int pmu_event_decode(struct pmu_ctx *ctx, const struct pmu_box *box, uint64_t co
 		     struct pmu_selection *selection);
 /**
  * What a fixed counter counts by the value of its control, which may be that of all fixed counters.
- * @param fixed  the counter's number, below box->fixed_count
+ * @param fixed  the counter's number, below pmu_box_fixed_counters()
  * @return 0, or PMU_E_UNKNOWN where the control lets it count nothing
  */
 int pmu_fixed_decode(struct pmu_ctx *ctx, const struct pmu_box *box, unsigned fixed,

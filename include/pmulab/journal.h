@@ -27,7 +27,8 @@ struct pmu_journal;
  * cannot restore from it meanwhile. Journals from before the computer was last started are removed:
  * its registers have been reset.
  * @param each  @journal lives until it returns
- * @return what @each returned; 0; PMU_E_NOMEM; PMU_E_IO; PMU_E_RIGHTS where others may write to the folder
+ * @return what @each returned; 0; PMU_E_NOMEM; PMU_E_IO; PMU_E_RIGHTS where others may write to the
+ * folder
  */
 int pmu_journals(struct pmu_ctx *ctx, int (*each)(void *arg, struct pmu_journal *journal),
 		 void *arg);

@@ -212,7 +212,7 @@ bool pmu_host_has_pmu(const struct pmu_host *host, const struct pmu_pmu *pmu)
 const struct pmu_pmu *pmu_host_pmu(const struct pmu_host *host)
 {
 	size_t count;
-	const struct pmu_pmu *pmus = pmu_catalog(&count);
+	const struct pmu_pmu *pmus = catalog_pmus(&count);
 
 	for (size_t i = 0; i < count; i++)
 		if (pmu_host_has_pmu(host, &pmus[i]))

@@ -7,7 +7,7 @@
 
 #include <limits.h>
 
-#include "pmulab/catalog.h"
+#include "catalog/entries.h"
 #include "pmulab/host.h"
 
 struct host_cpu {

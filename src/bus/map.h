@@ -2,7 +2,7 @@
 #ifndef BUS_MAP_H
 #define BUS_MAP_H
 
-#include "pmulab/catalog.h"
+#include "catalog/entries.h"
 
 /* One register of one instance. */
 struct bus_register_ref {

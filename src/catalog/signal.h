@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "pmulab/catalog.h"
+#include "catalog/entries.h"
 
 /*
  * Generated: enum pmu_signal_id { SIGNAL_NONE, SIGNAL_LLC_LOOKUP, .., SIGNAL_COUNT } and for each

@@ -91,7 +91,7 @@ static int begin_dry_run(const struct cli *cli, struct stat_run *run, const stru
 
 static int open_dry_run_emulated(const struct cli *cli, struct stat_run *run)
 {
-	int code = begin_dry_run(cli, run, pmu_find_pmu(run->machine->pmu)), error;
+	int code = begin_dry_run(cli, run, pmu_find_pmu(pmu_machine_pmu_name(run->machine))), error;
 
 	if (code)
 		return code;
@@ -380,9 +380,9 @@ static json_t *access_json(const struct stat_run *run, const struct stat_access 
 
 	return json_pack("{s:b, s:i, s:i, s:s, s:i, s:s, s:s, s:i, s:i, s:o}", "write",
 			 access->write, "socket", access->op.socket, "core", access->op.core, "box",
-			 at.box->name, "instance", at.instance, "register", access->op.reg, "space",
-			 cli_space_name(access->op.space), "address", access->op.address, "width",
-			 access->op.width, "value",
+			 pmu_box_name(at.box), "instance", at.instance, "register", access->op.reg,
+			 "space", cli_space_name(access->op.space), "address", access->op.address,
+			 "width", access->op.width, "value",
 			 access->write ? cli_json_number(access->op.value) : json_null());
 }
 
@@ -394,7 +394,7 @@ static void access_row(const struct stat_run *run, struct table *table,
 
 	table_cell(table, "%s", access->write ? "write" : "read");
 	table_number(table, access->op.socket);
-	table_cell(table, "%s%u", at.box->name, at.instance);
+	table_cell(table, "%s%u", pmu_box_name(at.box), at.instance);
 	table_cell(table, "%s", access->op.reg);
 	table_cell(table, "%s", cli_address(address, access->op.space, access->op.address));
 	if (access->write)

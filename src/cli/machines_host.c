@@ -32,9 +32,9 @@ static void look(const struct cli *cli, struct report *report, const char *root)
 	error = pmu_bus_host(&report->bus, cli->ctx, &options);
 	if (!error)
 		error = pmu_session_new(&report->session, cli->ctx, report->bus);
-	for (size_t i = 0; i < report->pmu->box_count && !error; i++)
-		error = pmu_session_instances(report->session, cli->ctx, &report->pmu->boxes[i], 0,
-					      &present);
+	for (size_t i = 0; i < pmu_pmu_boxes(report->pmu) && !error; i++)
+		error = pmu_session_instances(report->session, cli->ctx,
+					      pmu_pmu_box(report->pmu, i), 0, &present);
 	report->error = error;
 	if (error)
 		snprintf(report->problem, sizeof(report->problem), "%s", pmu_message(cli->ctx));
@@ -56,7 +56,7 @@ static json_t *box_json(const struct cli *cli, const struct report *report,
 	uint64_t present = instances(cli, report, box, socket);
 	json_t *found = json_array(), *missing = json_array();
 
-	for (unsigned i = 0; i < box->instance_count; i++) {
+	for (unsigned i = 0; i < pmu_box_instances(box); i++) {
 		char why[WHY_MAX];
 
 		if (present >> i & 1) {
@@ -67,7 +67,8 @@ static json_t *box_json(const struct cli *cli, const struct report *report,
 		json_array_append_new(
 		    missing, json_pack("{s:i, s:o}", "instance", i, "why", text_json(why)));
 	}
-	return json_pack("{s:s, s:o, s:o}", "box", box->name, "found", found, "missing", missing);
+	return json_pack("{s:s, s:o, s:o}", "box", pmu_box_name(box), "found", found, "missing",
+			 missing);
 }
 
 static json_t *bus_json(const struct report *report, unsigned socket)
@@ -89,10 +90,10 @@ static json_t *socket_json(const struct cli *cli, const struct report *report, u
 	for (size_t cpu = 0; cpu < pmu_host_cpus(host); cpu++)
 		if (pmu_host_cpu_socket(host, cpu) == socket)
 			json_array_append_new(cpus, json_integer(pmu_host_cpu_number(host, cpu)));
-	for (size_t i = 0; report->session && i < report->pmu->box_count; i++)
-		if (report->pmu->boxes[i].counter_count)
+	for (size_t i = 0; report->session && i < pmu_pmu_boxes(report->pmu); i++)
+		if (pmu_box_counters(pmu_pmu_box(report->pmu, i)))
 			json_array_append_new(
-			    boxes, box_json(cli, report, &report->pmu->boxes[i], socket));
+			    boxes, box_json(cli, report, pmu_pmu_box(report->pmu, i), socket));
 	return json_pack("{s:i, s:i, s:o, s:o, s:o}", "socket", socket, "package",
 			 pmu_host_package(host, socket), "cpus", cpus, "pci_bus",
 			 report->bus ? bus_json(report, socket) : json_null(), "boxes", boxes);
@@ -102,12 +103,11 @@ static int print_json(const struct cli *cli, const struct report *report)
 {
 	const struct pmu_host *host = report->host;
 	json_t *sockets = json_array(), *pmus = json_array();
-	size_t count;
-	const struct pmu_pmu *all = pmu_catalog(&count);
+	const struct pmu_pmu *pmu;
 
-	for (size_t i = 0; i < count; i++)
-		if (pmu_host_has_pmu(host, &all[i]))
-			json_array_append_new(pmus, json_string(all[i].name));
+	for (size_t i = 0; (pmu = pmu_pmu_at(i)); i++)
+		if (pmu_host_has_pmu(host, pmu))
+			json_array_append_new(pmus, json_string(pmu_pmu_name(pmu)));
 	for (unsigned i = 0; i < pmu_host_sockets(host); i++)
 		json_array_append_new(sockets, socket_json(cli, report, i));
 	return cli_print_json(
@@ -135,17 +135,17 @@ static void box_row(const struct cli *cli, const struct report *report, struct t
 	char text[40], why[WHY_MAX] = "";
 	unsigned missing = 0;
 
-	while (missing < box->instance_count && present >> missing & 1)
+	while (missing < pmu_box_instances(box) && present >> missing & 1)
 		missing++;
-	if (missing < box->instance_count)
+	if (missing < pmu_box_instances(box))
 		pmu_session_absence(report->session, cli->ctx, box, socket, missing, why,
 				    sizeof(why));
 	table_number(table, socket);
-	table_cell(table, "%s", box->name);
-	table_cell(table, "%d of %zu", __builtin_popcountll(present), box->instance_count);
+	table_cell(table, "%s", pmu_box_name(box));
+	table_cell(table, "%d of %zu", __builtin_popcountll(present), pmu_box_instances(box));
 	table_cell(table, "%s", instances_text(present, text));
 	if (*why)
-		table_cell(table, "%s%u: %s", box->name, missing, why);
+		table_cell(table, "%s%u: %s", pmu_box_name(box), missing, why);
 	else
 		table_cell(table, "%s", "");
 }
@@ -160,9 +160,9 @@ static int print_boxes(const struct cli *cli, const struct report *report)
 	for (size_t i = 0; i < 5; i++)
 		table_cell(table, "%s", heading[i]);
 	for (unsigned socket = 0; socket < pmu_host_sockets(report->host); socket++)
-		for (size_t i = 0; i < report->pmu->box_count; i++)
-			if (report->pmu->boxes[i].counter_count)
-				box_row(cli, report, table, &report->pmu->boxes[i], socket);
+		for (size_t i = 0; i < pmu_pmu_boxes(report->pmu); i++)
+			if (pmu_box_counters(pmu_pmu_box(report->pmu, i)))
+				box_row(cli, report, table, pmu_pmu_box(report->pmu, i), socket);
 	return cli_print_table(cli, table);
 }
 
@@ -192,7 +192,7 @@ static int print_text(const struct cli *cli, const struct report *report)
 		fprintf(cli->out, "PMU: none of the catalog is for this processor\n");
 		return EXIT_DONE;
 	}
-	fprintf(cli->out, "PMU: %s, %s\n", report->pmu->name, report->pmu->title);
+	fprintf(cli->out, "PMU: %s, %s\n", pmu_pmu_name(report->pmu), pmu_pmu_title(report->pmu));
 	if (*report->problem) {
 		if (report->error == PMU_E_UNKNOWN || report->error == PMU_E_UNSUPPORTED)
 			text_print(cli->out, "registers: %s\n", report->problem);

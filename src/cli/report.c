@@ -13,7 +13,7 @@
 /* What is counted for real is exact. */
 static enum pmu_model model_of(const struct stat_run *run, const struct pmu_selection *selection)
 {
-	return pmu_bus_is_emulated(run->bus) ? pmu_event_model(selection) : PMU_MODEL_EXACT;
+	return pmu_bus_is_emulated(run->bus) ? pmu_selection_model(selection) : PMU_MODEL_EXACT;
 }
 
 bool stat_is_absent(const struct stat_run *run, const struct pmu_selection *selection)
@@ -49,7 +49,8 @@ static double sample_cycles(const struct stat_run *run, const struct stat_metric
 
 	if (!run->machine)
 		return NAN;
-	mhz = box->clock == PMU_CLOCK_DCLK ? run->machine->dclk_mhz : run->machine->uclk_mhz;
+	mhz = pmu_box_clock(box) == PMU_CLOCK_DCLK ? cli_machine_number(run->machine, "dclk_mhz")
+						   : cli_machine_number(run->machine, "uclk_mhz");
 	return run->seconds * mhz * 1e6 * (double)rows(run, metric->events[0]);
 }
 
@@ -65,8 +66,8 @@ static struct pmu_terms terms_of(const struct stat_run *run)
 		};
 	return (struct pmu_terms){
 	    .seconds = run->seconds,
-	    .tsc_mhz = run->machine->core_mhz,
-	    .uncore_mhz = run->machine->uclk_mhz,
+	    .tsc_mhz = cli_machine_number(run->machine, "core_mhz"),
+	    .uncore_mhz = cli_machine_number(run->machine, "uclk_mhz"),
 	    .core_cycles = (double)run->statistics.cycles,
 	    .instructions = (double)run->statistics.instructions,
 	};
@@ -97,11 +98,12 @@ static json_t *count_json(const struct stat_run *run, const struct pmu_count *co
 	char event[PMU_EVENT_TEXT_MAX];
 
 	pmu_event_print(selection, event, sizeof(event));
-	return json_pack(
-	    "{s:s, s:s, s:s, s:i, s:i, s:o, s:s}", "event", event, "pmu", selection->pmu->name,
-	    "box", selection->box->name, "socket", count->socket, "instance", count->instance,
-	    "count", stat_is_absent(run, selection) ? json_null() : cli_json_number(count->count),
-	    "model", cli_model_name(model_of(run, selection)));
+	return json_pack("{s:s, s:s, s:s, s:i, s:i, s:o, s:s}", "event", event, "pmu",
+			 pmu_pmu_name(selection->pmu), "box", pmu_box_name(selection->box),
+			 "socket", count->socket, "instance", count->instance, "count",
+			 stat_is_absent(run, selection) ? json_null()
+							: cli_json_number(count->count),
+			 "model", cli_model_name(model_of(run, selection)));
 }
 
 static json_t *known(bool known, json_t *value)
@@ -123,10 +125,10 @@ static int print_json(const struct cli *cli, const struct stat_run *run, char **
 		const struct pmu_metric *metric = pmu_formula_metric(run->metrics[i].formula);
 		double value = evaluate(run, &run->metrics[i]);
 
-		json_array_append_new(metrics,
-				      json_pack("{s:s, s:o, s:s}", "name", metric->name, "value",
-						isfinite(value) ? json_real(value) : json_null(),
-						"unit", metric->unit));
+		json_array_append_new(
+		    metrics, json_pack("{s:s, s:o, s:s}", "name", pmu_metric_name(metric), "value",
+				       isfinite(value) ? json_real(value) : json_null(), "unit",
+				       pmu_metric_unit(metric)));
 	}
 	report = json_pack(
 	    "{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "machine", text_json(run->target),
@@ -179,13 +181,13 @@ static void instance_rows(const struct stat_run *run, struct table *table, unsig
 {
 	const struct pmu_selection *selection = pmu_session_event(run->session, event);
 
-	for (unsigned instance = 0; instance < selection->box->instance_count; instance++) {
+	for (unsigned instance = 0; instance < pmu_box_instances(selection->box); instance++) {
 		if (!is_counted(run, event, instance))
 			continue;
 		for (unsigned column = 0; column < column_count(run); column++)
 			count_cell(table, stat_is_absent(run, selection),
 				   sum_instance(run, event, (int)column - 1, instance));
-		table_cell(table, "  %s%u", selection->box->name, instance);
+		table_cell(table, "  %s%u", pmu_box_name(selection->box), instance);
 	}
 }
 
@@ -217,7 +219,7 @@ static void metric_row(const struct stat_run *run, struct table *table,
 		table_cell(table, "%.6g", value);
 	for (unsigned column = 1; column < column_count(run); column++)
 		table_cell(table, "%s", "");
-	table_cell(table, "%s  [%s]", metric->name, metric->unit);
+	table_cell(table, "%s  [%s]", pmu_metric_name(metric), pmu_metric_unit(metric));
 }
 
 static void heading(const struct stat_run *run, struct table *table)
@@ -290,8 +292,8 @@ static int print_csv(const struct cli *cli, const struct stat_run *run)
 
 		pmu_event_print(selection, event, sizeof(event));
 		table_cell(table, "%s", event);
-		table_cell(table, "%s", selection->pmu->name);
-		table_cell(table, "%s", selection->box->name);
+		table_cell(table, "%s", pmu_pmu_name(selection->pmu));
+		table_cell(table, "%s", pmu_box_name(selection->box));
 		table_number(table, count->socket);
 		table_number(table, count->instance);
 		if (stat_is_absent(run, selection))
@@ -304,14 +306,14 @@ static int print_csv(const struct cli *cli, const struct stat_run *run)
 		const struct pmu_metric *metric = pmu_formula_metric(run->metrics[i].formula);
 		double value = evaluate(run, &run->metrics[i]);
 
-		table_cell(table, "%s", metric->name);
+		table_cell(table, "%s", pmu_metric_name(metric));
 		for (int column = 1; column < 5; column++)
-			table_cell(table, "%s", column == 1 ? run->pmu->name : "");
+			table_cell(table, "%s", column == 1 ? pmu_pmu_name(run->pmu) : "");
 		if (isfinite(value))
 			table_cell(table, "%.17g", value);
 		else
 			table_cell(table, "%s", "");
-		table_cell(table, "%s", metric->unit);
+		table_cell(table, "%s", pmu_metric_unit(metric));
 	}
 	return cli_print_table(cli, table);
 }

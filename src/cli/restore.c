@@ -45,7 +45,7 @@ static void print_writes(const struct cli *cli, const struct pmu_journal *journa
 	char address[CLI_ADDRESS_MAX];
 
 	fprintf(cli->out, "# process %d, %s\n", (int)pmu_journal_process(journal),
-		pmu_journal_pmu(journal)->name);
+		pmu_pmu_name(pmu_journal_pmu(journal)));
 	for (size_t i = 0; (op = pmu_journal_write(journal, i)); i++)
 		fprintf(cli->out, "socket %u core %u %s %s = 0x%llX\n", op->socket, op->core,
 			op->reg, cli_address(address, op->space, op->address),

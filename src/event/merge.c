@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "catalog/entries.h"
 #include "pmulab/event.h"
 
 #define TEXT_MAX 512 /* characters of an expression in a message */

@@ -16,7 +16,7 @@
 static const struct pmu_pmu *pmus_of(const struct expression *expression, size_t *count)
 {
 	*count = 1;
-	return expression->pmu ? expression->pmu : pmu_catalog(count);
+	return expression->pmu ? expression->pmu : catalog_pmus(count);
 }
 
 /* Whether names without a PMU before them may be those of this one. */

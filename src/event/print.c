@@ -40,7 +40,7 @@ static bool is_box_ambiguous(const struct pmu_selection *selection)
 	const struct pmu_pmu *pmus;
 	size_t count;
 
-	pmus = pmu_catalog(&count);
+	pmus = catalog_pmus(&count);
 	for (size_t i = 0; i < count; i++)
 		if (&pmus[i] != selection->pmu && !pmus[i].qualified &&
 		    pmu_find_box(&pmus[i], selection->box->name))

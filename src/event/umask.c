@@ -132,7 +132,7 @@ static bool is_beyond_models(const struct pmu_selection *selection)
 	return false;
 }
 
-enum pmu_model pmu_event_model(const struct pmu_selection *selection)
+enum pmu_model pmu_selection_model(const struct pmu_selection *selection)
 {
 	const struct pmu_event *event = selection->event;
 	unsigned absent = 0;

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "catalog/description.h"
 #include "catalog/signal.h"
-#include "pmulab/machine.h"
 
 #define MEMORY_BANKS_MAX  128 /* ranks * banks of a channel */
 #define MEMORY_QUEUE_MAX  64  /* entries of RPQ or WPQ */

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "pmulab/catalog.h"
-#include "pmulab/machine.h"
+#include "catalog/description.h"
+#include "catalog/entries.h"
 
 /* What of a PMU is present: the part's strapping. */
 struct pmon_config {

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "pmulab/catalog.h"
+#include "catalog/entries.h"
 
 struct pmon_address {
 	uint32_t address;

@@ -2,6 +2,7 @@
 #ifndef SESSION_SELECTION_H
 #define SESSION_SELECTION_H
 
+#include "catalog/entries.h"
 #include "pmulab/event.h"
 
 /** Whether both ask for the same; the order of their settings does not matter. */

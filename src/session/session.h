@@ -5,6 +5,7 @@
 #ifndef SESSION_SESSION_H
 #define SESSION_SESSION_H
 
+#include "catalog/entries.h"
 #include "pmulab/session.h"
 #include "session/selection.h"
 

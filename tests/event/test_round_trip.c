@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "catalog/entries.h"
 #include "pmulab/event.h"
 
 #define TEXT_MAX 512
@@ -322,7 +323,7 @@ static void test_whole_catalog(void **state)
 	const struct pmu_pmu *pmus;
 	size_t count, events = 0, umasks = 0;
 
-	pmus = pmu_catalog(&count);
+	pmus = catalog_pmus(&count);
 	for (size_t i = 0; i < count; i++) {
 		for (size_t j = 0; j < pmus[i].box_count; j++) {
 			const struct pmu_box *box = &pmus[i].boxes[j];
@@ -386,7 +387,7 @@ static void test_pairs(void **state)
 	const struct pmu_pmu *pmus;
 	size_t count;
 
-	pmus = pmu_catalog(&count);
+	pmus = catalog_pmus(&count);
 	for (size_t i = 0; i < count; i++) {
 		for (size_t j = 0; j < pmus[i].box_count; j++) {
 			const struct pmu_box *box = &pmus[i].boxes[j];

@@ -384,7 +384,7 @@ static void test_together(void **state)
 	size_t count;
 
 	(void)state;
-	pmus = pmu_catalog(&count);
+	pmus = catalog_pmus(&count);
 	for (size_t p = 0; p < count; p++) {
 		struct bench bench;
 
