@@ -186,6 +186,8 @@ struct pmu_instance {
 struct pmu_mnemonic {
 	const char *field;
 	const char *name;
+	const char
+	    *class_name; /* value of pmu_modifier.class_field that it goes with; NULL: none */
 	uint64_t value;
 	const char *desc;
 };
@@ -238,6 +240,9 @@ struct pmu_modifier {
 	 */
 	const struct pmu_modifier *enable_bit;
 	const struct pmu_modifier *enables;  /* of such a bit: its filter; else NULL */
+	/* Takes the class of a value that is named CLASS.VALUE: the message class of an opcode.
+	 * NULL: values have none. */
+	const struct pmu_modifier *class_field;
 	const struct pmu_encoding *encoding; /* what it compares: see src/catalog/binding.h */
 	const struct pmu_fixed_field *fixed_fields; /* what has to hold where it is set */
 	size_t fixed_field_count;

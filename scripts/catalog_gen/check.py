@@ -230,6 +230,17 @@ def check_modifier(findings, box, modifier):
     check_fixed_fields(findings, place, box, modifier["fixed_fields"])
 
 
+def check_classes(findings, box, modifier):
+    """Each value has a class that the other modifier has a name for."""
+    place = f"{box['box']}.{modifier['name']}"
+    if not any(m["name"] == modifier["class"] for m in box["modifiers"]):
+        findings.add(place, f"class {modifier['class']} is no modifier")
+    classes = {m["name"] for m in box["mnemonics"].get(modifier["class"], [])}
+    for m in box["mnemonics"].get(modifier["name"], []):
+        if m.get("class") not in classes:
+            findings.add(place, f"{m['name']} has no class that {modifier['class']} can take")
+
+
 def check_modifiers(findings, box):
     place = box["box"]
     check_unique(findings, place, "modifier", [m["name"] for m in box["modifiers"]])
@@ -241,6 +252,8 @@ def check_modifiers(findings, box):
             findings.add(place, f"modifier {m['name']} needs {m['needs']}, which is none")
         if "absent" in m:
             check_choice(findings, f"{place}.{m['name']}", "absent", m["absent"], {"set", "clear"})
+        if "class" in m:
+            check_classes(findings, box, m)
     for field, mnemonics in box["mnemonics"].items():
         where = f"{place}.{field}"
         found = next((modifier_field(box, m) for m in box["modifiers"]

@@ -23,7 +23,8 @@ NUMBERS = {
 }
 SIGNED = {"stride"}
 FLAGS = {"ext", "alone", "narrows", "youngest", "listed", "qualified"}
-NAMES = {"name", "box", "field", "register", "any_of", "needs", "group", "alias"}
+NAMES = {"name", "box", "field", "register", "any_of", "needs", "group", "alias",
+         "class"}
 TEXT_LISTS = {"quirks", "filters", "uses", "attributes", "unless", "unresolved", "boxes", "when",
               "columns", "sum",
               "captured", "least", "optional", "shared", "steps"}

@@ -160,6 +160,9 @@ def modifier_row(prefix, box, modifier, encoding):
             "needs": c_string(modifier.get("needs", "")),
             "enable_bit": modifier_pointer(prefix, box, lambda o: is_enable_bit(o, modifier)),
             "enables": modifier_pointer(prefix, box, lambda o: is_enable_bit(modifier, o)),
+             "class_field": f"&{prefix}_modifiers["
+                           f"{number_of(box['modifiers'], modifier['class'])}]"
+            if "class" in modifier else "NULL",
             "encoding": encoding,
             "fixed_fields": fixed_fields, "fixed_field_count": len(modifier["fixed_fields"]),
             "model": f"PMU_MODIFIER_{MODIFIER_MODELS[modifier.get('absent')]}",
@@ -183,7 +186,9 @@ def print_fixed_fields(prefix, name, box, fixed_fields):
 
 def print_mnemonics(prefix, box):
     return array("pmu_mnemonic", f"{prefix}_mnemonics", [
-        {"field": c_string(field), "name": c_string(m["name"]), "value": f"{m['value']:#x}",
+        {"field": c_string(field), "name": c_string(m["name"]),
+         "class_name": c_string(m["class"]) if "class" in m else "NULL",
+         "value": f"{m['value']:#x}",
          "desc": c_string(m.get("desc", ""))}
         for field, mnemonics in box["mnemonics"].items() for m in mnemonics])
 

@@ -285,9 +285,10 @@ static void show_mnemonics(const struct show *show, const struct pmu_box *box)
 	for (size_t i = 0; i < box->mnemonic_count; i++) {
 		const struct pmu_mnemonic *mnemonic = &box->mnemonics[i];
 
-		fprintf(show->cli->out, "  %-12s %s=%s 0x%llX  %s\n", i ? "" : "mnemonics",
-			mnemonic->field, mnemonic->name, (unsigned long long)mnemonic->value,
-			mnemonic->desc);
+		fprintf(show->cli->out, "  %-12s %s=%s%s%s 0x%llX  %s\n", i ? "" : "mnemonics",
+			mnemonic->field, mnemonic->class_name ? mnemonic->class_name : "",
+			mnemonic->class_name ? "." : "", mnemonic->name,
+			(unsigned long long)mnemonic->value, mnemonic->desc);
 	}
 }
 

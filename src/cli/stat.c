@@ -63,10 +63,8 @@ static int add_event(const struct cli *cli, struct stat_run *run, const char *te
 	struct pmu_selection selection;
 	int error = pmu_event_parse(cli->ctx, run->pmu, text, &selection);
 
-	if (!error) {
-		cli_warn_event(cli, &selection);
+	if (!error)
 		error = pmu_session_add(run->session, cli->ctx, &selection);
-	}
 	return error < 0 ? cli_fail(cli, error) : 0;
 }
 

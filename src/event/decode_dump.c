@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "catalog/find.h"
 #include "event/filter.h"
 #include "event/settings.h"
 #include "event/umask.h"
@@ -54,11 +55,6 @@ static uint64_t bits_at(uint64_t value, unsigned hi, unsigned lo)
 	return (value & pmu_mask(hi, lo)) >> lo;
 }
 
-static unsigned copy_of(const struct dump *dump, const struct pmu_event *event)
-{
-	return event->copies ? dump->counter % event->copies : 0;
-}
-
 /* Whether the user may set these bits for the event, whatever it asks for by itself. */
 static bool is_open(const struct dump *dump, const struct pmu_event *event,
 		    const struct pmu_fixed_field *fixed)
@@ -67,7 +63,8 @@ static bool is_open(const struct dump *dump, const struct pmu_event *event,
 		const struct pmu_modifier *modifier = &dump->box->modifiers[i];
 
 		if (modifier->reg && filter_in(event->filters, modifier) &&
-		    modifier->reg + (modifier->copied ? copy_of(dump, event) : 0) == fixed->reg &&
+		    modifier->reg + (modifier->copied ? event_copy(event, dump->counter) : 0) ==
+			fixed->reg &&
 		    modifier->hi >= fixed->lo && modifier->lo <= fixed->hi)
 			return true;
 	}
@@ -82,7 +79,8 @@ static void weigh(const struct dump *dump, struct candidate *candidate,
 		const struct pmu_fixed_field *fixed = &fixed_fields[i];
 		uint64_t value;
 
-		if (fixed->copy != PMU_COPY_ALL && fixed->copy != copy_of(dump, candidate->event))
+		if (fixed->copy != PMU_COPY_ALL &&
+		    fixed->copy != event_copy(candidate->event, dump->counter))
 			continue;
 		if (!find_value(dump, fixed->reg, &value)) {
 			if (!candidate->missing)
@@ -218,11 +216,16 @@ static unsigned instance_of(const struct dump *dump, const struct control *contr
 	return dump->instance;
 }
 
-static bool has_code(const struct dump *dump, const struct pmu_event *event,
-		     const struct control *control)
+/* The next event that the counter may count by its control; any, where it has none. */
+static const struct pmu_event *next_event(const struct dump *dump, const struct control *control,
+					  const struct pmu_event *event)
 {
-	return !dump->box->selector.ev_sel ||
-	       (event->code + copy_of(dump, event) == control->code && event->ext == control->ext);
+	const struct pmu_box *box = dump->box;
+
+	if (box->selector.ev_sel)
+		return find_coded_event(box, event, dump->counter, control->code, control->ext);
+	event = event ? event + 1 : box->events;
+	return event < box->events + box->event_count ? event : NULL;
 }
 
 /* Settings */
@@ -245,7 +248,9 @@ static bool reads_filter(const struct dump *dump, const struct pmu_event *event,
 	const struct pmu_modifier *enable = modifier->enable_bit;
 	uint64_t word;
 
-	if (!find_value(dump, modifier->reg + (modifier->copied ? copy_of(dump, event) : 0), &word))
+	if (!find_value(dump,
+			modifier->reg + (modifier->copied ? event_copy(event, dump->counter) : 0),
+			&word))
 		return false;
 	*value = bits_at(word, modifier->hi, modifier->lo);
 	return !enable || bits_at(control, enable->hi, enable->lo);
@@ -275,7 +280,7 @@ static bool is_left(const struct dump *dump, const struct pmu_write *writes, int
 static bool is_implied(const struct dump *dump, const struct pmu_selection *less,
 		       const struct pmu_modifier *modifier)
 {
-	const unsigned copy = copy_of(dump, less->event);
+	const unsigned copy = event_copy(less->event, dump->counter);
 	const uint32_t counters = less->event->counters;
 	const unsigned counter =
 	    counters >> dump->counter & 1 ? dump->counter : (unsigned)__builtin_ctz(counters);
@@ -362,18 +367,6 @@ static bool drop_one(const struct dump *dump, struct pmu_selection *selection)
 
 /* Choosing */
 
-static const struct pmu_pmu *pmu_of(const struct pmu_box *box)
-{
-	const struct pmu_pmu *pmus;
-	size_t count;
-
-	pmus = pmu_catalog(&count);
-	for (size_t i = 0; i < count; i++)
-		if (box >= pmus[i].boxes && box < pmus[i].boxes + pmus[i].box_count)
-			return &pmus[i];
-	return NULL;
-}
-
 static int refuse(struct pmu_ctx *ctx, const struct dump *dump, const struct control *control,
 		  const struct choice *choice)
 {
@@ -414,13 +407,12 @@ int pmu_event_decode_dump(struct pmu_ctx *ctx, const struct pmu_box *box, unsign
 				 counter, box->name);
 	if (control.known)
 		dump.instance = instance_of(&dump, &control);
-	for (size_t i = 0; i < box->event_count; i++)
-		if (has_code(&dump, &box->events[i], &control))
-			offer_event(&choice, &dump, &box->events[i], control.umask);
+	for (const struct pmu_event *event = NULL; (event = next_event(&dump, &control, event));)
+		offer_event(&choice, &dump, event, control.umask);
 	if (!choice.best.event || is_open_question(&choice))
 		return refuse(ctx, &dump, &control, &choice);
 	*selection = (struct pmu_selection){
-	    .pmu = pmu_of(box),
+	    .pmu = pmu_find_pmu(box->pmu),
 	    .box = box,
 	    .event = choice.best.event,
 	    .instance = -1,

@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "catalog/find.h"
 #include "event/filter.h"
 #include "event/settings.h"
 #include "event/umask.h"
@@ -37,12 +38,6 @@ static uint64_t setting_in_control(const struct pmu_setting *setting)
 	return enable ? place_value(enable->hi, enable->lo, 1) : 0;
 }
 
-/* Which copy of the selecting fields a counter is given. */
-static unsigned copy_of(const struct pmu_event *event, unsigned counter)
-{
-	return event->copies ? counter % event->copies : 0;
-}
-
 static uint64_t fixed_settings(const struct pmu_selection *selection)
 {
 	uint64_t value = 0;
@@ -66,7 +61,7 @@ static uint64_t control_value(const struct pmu_selection *selection,
 
 	if (!event)
 		return value | fixed_settings(selection);
-	value |= place_field(selector->ev_sel, event->code + copy_of(event, counter));
+	value |= place_field(selector->ev_sel, event->code + event_copy(event, counter));
 	value |= place_field(selector->ev_sel_ext, event->ext);
 	value |= place_field(selector->umask, selection->umask);
 	/* Bits 7:6 of the PCU's unit masks (334291-001 tables 2-159, 2-165). */
@@ -348,7 +343,7 @@ int pmu_event_encode(struct pmu_ctx *ctx, const struct pmu_selection *selection,
 		    "my_node and other_nodes differ from socket to socket: an encoding "
 		    "needs the nodes themselves");
 	if (selection->event) {
-		filters.copy = copy_of(selection->event, counter);
+		filters.copy = event_copy(selection->event, counter);
 		add_filters(&filters);
 	}
 	count = filters.count;

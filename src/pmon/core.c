@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "catalog/find.h"
 #include "pmon/describe.h"
 #include "pmon/registers.h"
 
@@ -99,12 +100,9 @@ static unsigned selected_signal(const struct pmon_box *box, unsigned index, uint
 	uint64_t code = pmon_field_get(fields->ev_sel, control);
 	uint64_t umask = pmon_field_get(fields->umask, control);
 
-	for (size_t e = 0; e < box->box->event_count; e++) {
-		const struct pmu_event *event = &box->box->events[e];
-
-		if (event->code != code || !(event->counters >> index & 1))
-			continue;
-		for (size_t u = 0; u < event->umask_count; u++)
+	for (const struct pmu_event *event = NULL;
+	     (event = find_coded_event(box->box, event, index, code, false));) {
+		for (size_t u = 0; event->counters >> index & 1 && u < event->umask_count; u++)
 			if (event->umasks[u].value == umask && !event->umasks[u].absent)
 				return event->umasks[u].signal;
 	}

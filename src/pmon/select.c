@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "catalog/find.h"
+
 /* Everything a unit mask may depend on. */
 struct selection {
 	const struct pmon_box *box;
@@ -18,13 +20,7 @@ const struct pmu_event *pmon_event(const struct pmon_box *box, unsigned index, u
 
 	if (box->counters[index].fixed)
 		return NULL;
-	for (size_t i = 0; i < box->box->event_count; i++) {
-		const struct pmu_event *event = &box->box->events[i];
-
-		if (event->code == code && event->ext == ext)
-			return event;
-	}
-	return NULL;
+	return find_coded_event(box->box, NULL, index, code, ext);
 }
 
 uint64_t pmon_control_in_effect(const struct pmon_box *box, const struct pmon_unit *unit,

@@ -126,6 +126,8 @@ CASES = [
     ("box", ("modifiers", 1, "field"), "Thresh", "box: modifier Thresh stands there twice"),
     ("box", ("modifiers", 1, "absent"), "zero", 'box.edge_det: unknown absent "zero"'),
     ("box", ("modifiers", 1, "needs"), "tresh", "box: modifier edge_det needs tresh, which is none"),
+    ("box", ("modifiers", 1, "class"), "mask", "box.edge_det: class mask is no modifier"),
+    ("box", ("modifiers", 2, "class"), "thresh", "box.opc: RD has no class that thresh can take"),
     ("box", ("modifiers", 2, "bits"), "64:0", 'box.opc: bits "64:0" are no HIGH:LOW'),
     ("box", ("modifiers", 2, "unless"), "IAR", 'box.opc: unless "IAR" is no list of texts'),
     ("box", ("modifiers", 2, "settings"), [{"register": "Bn_FILTER", "field": "op", "value": 1}],
