@@ -239,7 +239,7 @@ struct pmu_modifier {
 	/* Of a filter: the control bit that makes a counter look at it (tid_en of tid); NULL: none
 	 */
 	const struct pmu_modifier *enable_bit;
-	const struct pmu_modifier *enables;  /* of such a bit: its filter; else NULL */
+	const struct pmu_modifier *enables; /* of such a bit: its filter; else NULL */
 	/* Takes the class of a value that is named CLASS.VALUE: the message class of an opcode.
 	 * NULL: values have none. */
 	const struct pmu_modifier *class_field;
