@@ -28,7 +28,7 @@ static json_t *machine_json(const struct pmu_machine *m)
 
 	pmu_machine_number(m, "memory_bytes", &bytes);
 	return json_pack(
-	    "{s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:s}", "name",
+	    "{s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:s}", "name",
 	    pmu_machine_name(m), "title", pmu_machine_title(m), "pmu", pmu_machine_pmu_name(m),
 	    "sockets", cli_machine_number(m, "sockets"), "cores", cli_machine_number(m, "cores"),
 	    "slices", cli_machine_number(m, "slices"), "channels",

@@ -12,6 +12,17 @@ import unittest
 from harness import LARGE, PMULAB, SMALL, Guests, pmulab, pmulab_json, stat, total
 
 
+class Machines(unittest.TestCase):
+    def test_json(self):
+        """Two Xeon E5-2699 v4 of 22 cores, 64 GB each, and one E5-2680 v4 of 14 (Intel ARK)."""
+        machines = {m["name"]: m for m in pmulab_json("machines")}
+        two, one = machines["xeon-e5-2699v4-2s"], machines["xeon-e5-2680v4-1s"]
+        self.assertEqual((two["sockets"], two["cores"], two["slices"], two["channels"]), (2, 22, 22, 4))
+        self.assertEqual((one["sockets"], one["cores"]), (1, 14))
+        self.assertEqual(two["memory_bytes"], 64 << 30)
+        self.assertEqual(two["pmu"], "xeon-e5v4")
+
+
 class DryRuns(unittest.TestCase):
     def accesses(self, pmu, event):
         run = pmulab("stat", "--dry-run", "--pmu", pmu, "-e", event, "--format", "json")

@@ -36,6 +36,11 @@ static struct ia64_op *leave(struct ia64_cpu *c, struct ia64_op *o)
 	return NULL;
 }
 
+static size_t records_size(const struct ia64_observer *w)
+{
+	return OPS * (w->record_size ? w->record_size : 1);
+}
+
 /* Prepares for the process's observer. False: no memory. */
 static bool observed(struct ia64_cpu *c)
 {
@@ -44,7 +49,7 @@ static bool observed(struct ia64_cpu *c)
 	c->records = NULL;
 	if (!w)
 		return true;
-	c->records = reserve(OPS * w->record_size);
+	c->records = reserve(records_size(w));
 	c->observe = w->insn;
 	c->observer_own = w->begin ? w->begin(w->state, c) : w->state;
 	return c->records && c->observer_own;
@@ -70,7 +75,7 @@ void ia64_code_fini(struct ia64_cpu *c)
 	if (c->ips)
 		munmap(c->ips, OPS * sizeof(*c->ips));
 	if (c->records)
-		munmap(c->records, OPS * c->process->observer->record_size);
+		munmap(c->records, records_size(c->process->observer));
 	if (c->entries)
 		munmap(c->entries, ENTRIES * sizeof(*c->entries));
 	c->ops = NULL;
@@ -145,7 +150,8 @@ static void observe(struct maker *m, const struct ia64_insn *insn, const struct 
 	unsigned char *record = m->c->records + (m->first + m->count) * w->record_size;
 	struct ia64_op *o = place(m, insn->ip | insn->slot);
 
-	w->decode(w->state, record, insn, bundle);
+	if (w->decode)
+		w->decode(w->state, record, insn, bundle);
 	*o = (struct ia64_op){
 	    .run = ia64_op_observe[0], .uimm = (uintptr_t)record, .qp = insn->qp, .r3 = insn->r3};
 }
