@@ -19,7 +19,7 @@ struct pmu_bus;
 
 #define PMU_SOCKETS_MAX 64 /* node ids are bits of 64 */
 
-/* One register access. */
+/* One register access. All that an access is: this struct does not grow. */
 struct pmu_access_op {
 	unsigned socket;  /* package */
 	unsigned core;	  /* of the socket; tells apart only registers that each core has */
@@ -136,6 +136,7 @@ struct pmu_located {
 	const struct pmu_box *box;
 	const struct pmu_register *reg;
 	unsigned instance;
+	uint64_t reserved[2];
 };
 
 /** @return 0 or PMU_E_NOMEM; *map is the caller's */

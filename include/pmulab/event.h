@@ -27,29 +27,35 @@ extern "C" {
 
 #define PMU_EVENT_SETTINGS 16
 
-/*
- * Values of a node filter that differ from socket to socket: the socket's own node, all nodes but
- * that. A session resolves them where it programs; an encoding that is for no socket cannot.
- */
-#define PMU_VALUE_MY_NODE     UINT64_MAX
-#define PMU_VALUE_OTHER_NODES (UINT64_MAX - 1)
+/* Nodes that differ from socket to socket. A session finds them where it programs; an encoding that
+ * is for no socket cannot. */
+enum pmu_nodes {
+	PMU_NODES_MINE = 1 << 0,   /* my_node: the socket's own */
+	PMU_NODES_OTHERS = 1 << 1, /* other_nodes: all but that */
+};
 
 /* A modifier and the value it is given. */
 struct pmu_setting {
 	const struct pmu_modifier *modifier;
 	uint64_t value;
+	uint8_t nodes; /* of a node filter: a set of enum pmu_nodes, beside those of the value */
 };
 
-/* A checked event, ready to be encoded. Plain data: copied freely, nothing to free. */
+/*
+ * A checked event, ready to be encoded. Plain data: copied freely, nothing to free. Made by
+ * pmu_event_parse() and its kind; a program may change the instance.
+ */
 struct pmu_selection {
 	const struct pmu_pmu *pmu;
 	const struct pmu_box *box;
 	const struct pmu_event *event; /* NULL: the fixed counter */
-	int instance;		       /* -1: every instance */
+	bool one_instance;	       /* false: every instance */
+	unsigned instance;	       /* which one; else 0 */
 	uint8_t fixed;		       /* number of the fixed counter, where event is NULL */
 	uint8_t umask;
 	uint8_t setting_count;
 	struct pmu_setting settings[PMU_EVENT_SETTINGS];
+	uint64_t reserved[8]; /* 0 */
 };
 
 /**
@@ -92,6 +98,7 @@ struct pmu_write {
 	uint32_t address;
 	uint64_t value; /* of the whole register: bits that nothing asks for are neutral */
 	uint64_t mask;	/* bits that the event depends on: another event may set the others */
+	uint64_t reserved[2];
 };
 #define PMU_EVENT_WRITES 20
 
@@ -113,6 +120,7 @@ int pmu_event_encode(struct pmu_ctx *ctx, const struct pmu_selection *selection,
 struct pmu_placed {
 	const struct pmu_selection *selection;
 	unsigned instance, counter;
+	uint64_t reserved; /* 0 */
 };
 
 /**

@@ -75,6 +75,7 @@ struct pmu_register_value {
 	unsigned instance; /* of the box */
 	const struct pmu_register *reg;
 	uint64_t value;
+	uint64_t reserved; /* 0 */
 };
 
 /* A field of a decoded record. */
@@ -90,6 +91,7 @@ struct pmu_hwrec_value {
  * from the youngest on with its fields, then notes. Members may be NULL.
  */
 struct pmu_hwrec_visitor {
+	size_t size; /* of this struct, set by the caller */
 	/** @param kind  NULL where the record has but one
 	 *  @param captured  false: it holds nothing, and nothing but notes follows */
 	void (*record)(void *arg, const struct pmu_hwrec_kind *kind, bool captured);

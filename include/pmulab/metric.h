@@ -14,19 +14,19 @@ struct pmu_formula;
 
 /* Terms of 334291-001 §1.7.1 and the like that are no events; what is not known is NAN. */
 struct pmu_terms {
+	size_t size;	      /* of this struct, set by the caller */
 	double seconds;	      /* TOTAL_INTERVAL / (TSC_SPEED * 1000000) */
 	double tsc_mhz;	      /* TSC_SPEED */
 	double uncore_mhz;    /* UNCORE_FREQUENCY */
 	double core_cycles;   /* TOTAL_PROC_CYC */
 	double uncore_cycles; /* SAMPLE_INTERVAL: cycles of the sample in the box's clock */
 	double instructions;  /* INST_RETIRED.ALL */
-	int my_node;	      /* my_node, for nid filters; other_nodes is the rest */
 };
 
 /**
  * Parses metric @name ("[box.]NAME", or NAME with a lower-case variable replaced: RANK3 for RANKx)
  * and resolves every name in it, other metrics included. Filters by my_node and other_nodes become
- * PMU_VALUE_MY_NODE and PMU_VALUE_OTHER_NODES, which the session resolves for each socket.
+ * PMU_NODES_MINE and PMU_NODES_OTHERS, which the session resolves for each socket.
  * @return 0, PMU_E_SYNTAX, PMU_E_UNKNOWN, or PMU_E_CONFLICT for a name that several boxes have
  */
 int pmu_formula_new(struct pmu_formula **formula, struct pmu_ctx *ctx, const struct pmu_pmu *pmu,

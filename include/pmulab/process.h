@@ -50,6 +50,7 @@ struct pmu_process_count {
 	int user_only;			 /* the kernel allowed to count user mode only */
 	uint64_t counted;		 /* events while the counter ran */
 	uint64_t enabled_ns, running_ns; /* running < enabled: counters were shared in turns */
+	uint64_t reserved[2];
 };
 
 /** An estimate for the whole time: counted, scaled by enabled over running. */

@@ -115,6 +115,7 @@ struct pmu_count {
 	 * replay and a dry run, where no time passes.
 	 */
 	uint64_t enabled_ns, running_ns;
+	uint64_t reserved[4];
 };
 
 /** Reads all counts. @param counts belongs to the session and lives until its next call. */

@@ -41,7 +41,8 @@ bool pmu_address_find(const struct pmu_address_map *map, const struct pmu_access
 	if (!ref && op->space == PMU_SPACE_MSR)
 		ref = bus_map_find_in_core(&map->map, op->core, PMU_SPACE_MSR, op->address, 32);
 	if (ref)
-		*located = (struct pmu_located){ref->box, ref->reg, ref->instance};
+		*located = (struct pmu_located){
+		    .box = ref->box, .reg = ref->reg, .instance = ref->instance};
 	return ref;
 }
 

@@ -160,8 +160,11 @@ static void note_json(void *arg, const char *text)
 
 int tell_json(const struct cli *cli, const struct record_source *source, json_t **json)
 {
-	static const struct pmu_hwrec_visitor visitor = {record_json, entry_json, field_json,
-							 note_json};
+	static const struct pmu_hwrec_visitor visitor = {.size = sizeof(visitor),
+							 .record = record_json,
+							 .entry = entry_json,
+							 .value = field_json,
+							 .note = note_json};
 	struct telling telling = {.cli = cli, .source = source};
 	int error = decode(&telling, &visitor);
 
@@ -312,8 +315,11 @@ static void note_text(void *arg, const char *text)
 
 int tell_table(const struct cli *cli, const struct record_source *source)
 {
-	static const struct pmu_hwrec_visitor visitor = {record_text, entry_text, field_text,
-							 note_text};
+	static const struct pmu_hwrec_visitor visitor = {.size = sizeof(visitor),
+							 .record = record_text,
+							 .entry = entry_text,
+							 .value = field_text,
+							 .note = note_text};
 	struct telling telling = {.cli = cli, .source = source};
 	int error = decode(&telling, &visitor);
 
@@ -363,7 +369,8 @@ static void field_csv(void *arg, const struct pmu_hwrec_value *value)
 
 int tell_csv(const struct cli *cli, const struct record_source *source, struct table *table)
 {
-	static const struct pmu_hwrec_visitor visitor = {record_csv, entry_csv, field_csv, NULL};
+	static const struct pmu_hwrec_visitor visitor = {
+	    .size = sizeof(visitor), .record = record_csv, .entry = entry_csv, .value = field_csv};
 	struct telling telling = {.cli = cli, .source = source, .table = table};
 
 	return decode(&telling, &visitor);

@@ -35,7 +35,8 @@ static int assign(const struct cli *cli, struct encode_plan *plan, struct pmu_se
 
 		if (selection.pmu != pmu)
 			continue;
-		selection.instance = (int)plan->events[i].instance;
+		selection.one_instance = true;
+		selection.instance = plan->events[i].instance;
 		error = pmu_session_add(session, cli->ctx, &selection);
 		/* Its number, until all have counters. */
 		plan->events[i].counter = (unsigned)error;
@@ -83,7 +84,7 @@ static int place(const struct cli *cli, struct encode_plan *plan, int counter)
 
 	for (size_t i = 0; i < plan->count; i++) {
 		struct pmu_selection *selection = &plan->selections[i];
-		unsigned instance = selection->instance < 0 ? 0 : (unsigned)selection->instance;
+		unsigned instance = selection->instance;
 		unsigned first = pmu_box_first_counter(selection->box, instance);
 		unsigned number = counter < 0 ? first_counter(selection) : (unsigned)counter;
 
@@ -91,7 +92,8 @@ static int place(const struct cli *cli, struct encode_plan *plan, int counter)
 		 */
 		if (counter >= 0 && number >= first)
 			number -= first;
-		plan->events[i] = (struct pmu_placed){selection, instance, number};
+		plan->events[i] = (struct pmu_placed){
+		    .selection = selection, .instance = instance, .counter = number};
 	}
 	for (size_t i = 0; i < plan->count && plan->count > 1 && counter < 0 && !error; i++)
 		if (is_first_of_pmu(plan, i))

@@ -58,6 +58,7 @@ static struct pmu_terms terms_of(const struct stat_run *run)
 {
 	if (!run->machine)
 		return (struct pmu_terms){
+		    .size = sizeof(struct pmu_terms),
 		    .seconds = run->seconds,
 		    .tsc_mhz = NAN,
 		    .uncore_mhz = NAN,
@@ -65,6 +66,7 @@ static struct pmu_terms terms_of(const struct stat_run *run)
 		    .instructions = NAN,
 		};
 	return (struct pmu_terms){
+	    .size = sizeof(struct pmu_terms),
 	    .seconds = run->seconds,
 	    .tsc_mhz = cli_machine_number(run->machine, "core_mhz"),
 	    .uncore_mhz = cli_machine_number(run->machine, "uclk_mhz"),

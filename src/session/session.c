@@ -83,7 +83,7 @@ void pmu_session_free(struct pmu_session *session)
 
 static bool is_present(const struct pmu_session *session, const struct pmu_selection *selection)
 {
-	uint32_t wanted = selection->instance < 0 ? UINT32_MAX : 1u << selection->instance;
+	uint32_t wanted = selection->one_instance ? 1u << selection->instance : UINT32_MAX;
 
 	for (unsigned socket = 0; socket < session->sockets; socket++)
 		if (*session_present(session, socket, selection->box) & wanted)
@@ -105,10 +105,10 @@ static int check_selection(const struct pmu_session *session, struct pmu_ctx *ct
 	if (is_present(session, selection))
 		return 0;
 	pmu_event_print(selection, text, sizeof(text));
-	if (selection->instance < 0)
+	if (!selection->one_instance)
 		return error_set(ctx, PMU_E_UNSUPPORTED, "%s: this part has no %s", text,
 				 selection->box->name);
-	return error_set(ctx, PMU_E_UNSUPPORTED, "%s: this part has no %s%d", text,
+	return error_set(ctx, PMU_E_UNSUPPORTED, "%s: this part has no %s%u", text,
 			 selection->box->name, selection->instance);
 }
 

@@ -27,6 +27,7 @@ struct trial {
 };
 
 static const struct pmu_terms terms = {
+    .size = sizeof(terms),
     .seconds = 2,
     .tsc_mhz = 1000,
     .uncore_mhz = 2800,
