@@ -44,7 +44,7 @@ SPECIAL = {
     ("record field", "value"): "text or list of texts",
     ("record field", "mnemonics"): "text or list of entries",
     ("box", "mnemonics"): "map of lists of entries", ("box", "banks"): "list of entries",
-    ("box", "instances"): "map or list of entries", ("unit mask", "given"): "map of numbers",
+    ("box", "instances"): "map or list of entries", ("unit mask", "implied"): "map of numbers",
     ("row of instances", "status"): "list of texts",
     ("register", "offsets"): "list of numbers", ("event", "select"): "text or list of texts",
     ("record field", "kinds"): "list of texts", ("note", "kinds"): "list of texts",

@@ -5,7 +5,7 @@
 
 #include "cli/host.h"
 #include "cli/program.h"
-#include "cli/stat.h"
+#include "cli/report.h"
 
 static void usage(FILE *file)
 {
@@ -429,7 +429,7 @@ int cli_stat(struct cli *cli, int argc, char **argv)
 				arguments.metric_count))
 		return stat_process(cli, &run, &arguments, argv + optind);
 	if (run.machine)
-		run.place = run.machine->name;
+		run.target = run.machine->name;
 	code = stat(cli, &run, &arguments, argv + optind);
 	stat_release(&run);
 	return host_close(cli, &run, code);

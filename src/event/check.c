@@ -280,7 +280,7 @@ static int check_switches(const struct expression *expression)
 
 	for (size_t i = 0; i < selection->setting_count; i++) {
 		const struct pmu_setting *setting = &selection->settings[i];
-		const struct pmu_modifier *filter = filter_of_switch(setting->modifier);
+		const struct pmu_modifier *filter = setting->modifier->enables;
 
 		if (!filter)
 			continue;
@@ -406,8 +406,8 @@ static void drop_defaults(struct pmu_selection *selection)
 	for (size_t i = 0; i < selection->setting_count; i++) {
 		const struct pmu_setting setting = selection->settings[i];
 
-		if (setting.modifier->reg || (setting.value != setting.modifier->enabled &&
-					      !filter_of_switch(setting.modifier)))
+		if (setting.modifier->reg ||
+		    (setting.value != setting.modifier->enabled && !setting.modifier->enables))
 			selection->settings[kept++] = setting;
 	}
 	for (size_t i = kept; i < selection->setting_count; i++)

@@ -42,8 +42,8 @@ static bool is_off(const struct pmu_selection *selection)
 	uint64_t wanted = 0, set = 0;
 
 	for (size_t i = 0; i < selection->box->modifier_count; i++)
-		if (settings_fixed_field(selection, &selection->box->modifiers[i]))
-			wanted |= selection->box->modifiers[i].kin;
+		if (settings_counter_field(selection, &selection->box->modifiers[i]))
+			wanted |= selection->box->modifiers[i].mode_group;
 	for (size_t i = 0; i < selection->setting_count; i++)
 		set |= UINT64_C(1) << selection->settings[i].modifier->number;
 	return wanted && !(wanted & set);
@@ -59,7 +59,7 @@ int pmu_fixed_decode(struct pmu_ctx *ctx, const struct pmu_box *box, unsigned fi
 	    .pmu = pmu_find_pmu(box->pmu), .box = box, .instance = -1, .fixed = (uint8_t)fixed};
 	for (size_t i = 0; reg && i < box->modifier_count; i++) {
 		const struct pmu_modifier *modifier = &box->modifiers[i];
-		const struct pmu_field *field = settings_fixed_field(selection, modifier);
+		const struct pmu_field *field = settings_counter_field(selection, modifier);
 		uint64_t value = field ? pmu_field_value(field, control) : 0;
 
 		if (value && selection->setting_count < PMU_EVENT_SETTINGS)

@@ -57,15 +57,15 @@ static uint64_t bits_at(uint64_t value, unsigned hi, unsigned lo)
 
 /* Whether the user may set these bits for the event, whatever it asks for by itself. */
 static bool is_open(const struct dump *dump, const struct pmu_event *event,
-		    const struct pmu_preset *preset)
+		    const struct pmu_fixed_field *fixed)
 {
 	for (size_t i = 0; i < dump->box->modifier_count; i++) {
 		const struct pmu_modifier *modifier = &dump->box->modifiers[i];
 
 		if (modifier->reg && filter_in(event->filters, modifier) &&
 		    modifier->reg + (modifier->copied ? event_copy(event, dump->counter) : 0) ==
-			preset->reg &&
-		    modifier->hi >= preset->lo && modifier->lo <= preset->hi)
+			fixed->reg &&
+		    modifier->hi >= fixed->lo && modifier->lo <= fixed->hi)
 			return true;
 	}
 	return false;
@@ -73,22 +73,22 @@ static bool is_open(const struct dump *dump, const struct pmu_event *event,
 
 /* Holds the fields that a candidate asks for against the dump. */
 static void weigh(const struct dump *dump, struct candidate *candidate,
-		  const struct pmu_preset *presets, size_t count)
+		  const struct pmu_fixed_field *fixed_fields, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		const struct pmu_preset *preset = &presets[i];
+		const struct pmu_fixed_field *fixed = &fixed_fields[i];
 		uint64_t value;
 
-		if (preset->copy != PMU_COPY_ALL &&
-		    preset->copy != event_copy(candidate->event, dump->counter))
+		if (fixed->copy != PMU_COPY_ALL &&
+		    fixed->copy != event_copy(candidate->event, dump->counter))
 			continue;
-		if (!find_value(dump, preset->reg, &value)) {
+		if (!find_value(dump, fixed->reg, &value)) {
 			if (!candidate->missing)
-				candidate->missing = preset->reg;
-		} else if (bits_at(value, preset->hi, preset->lo) == preset->value) {
-			candidate->bits += preset->hi - preset->lo + 1u;
-		} else if (is_open(dump, candidate->event, preset)) {
-			candidate->set += preset->hi - preset->lo + 1u;
+				candidate->missing = fixed->reg;
+		} else if (bits_at(value, fixed->hi, fixed->lo) == fixed->value) {
+			candidate->bits += fixed->hi - fixed->lo + 1u;
+		} else if (is_open(dump, candidate->event, fixed)) {
+			candidate->set += fixed->hi - fixed->lo + 1u;
 		} else {
 			candidate->excluded = true;
 		}
@@ -108,9 +108,9 @@ static void weigh_given(const struct dump *dump, struct candidate *candidate, ui
 		const struct pmu_umask *row = &event->umasks[i];
 
 		rows += row->value == umask;
-		for (size_t j = 0; row->value == umask && j < row->given_count; j++)
-			if (row->given[j].modifier->reg)
-				filter = row->given[j].modifier;
+		for (size_t j = 0; row->value == umask && j < row->implied_count; j++)
+			if (row->implied[j].modifier->reg)
+				filter = row->implied[j].modifier;
 	}
 	if (rows > 1 && filter && !find_value(dump, filter->reg, &value))
 		candidate->missing = filter->reg;
@@ -141,10 +141,10 @@ static void offer(struct choice *choice, const struct candidate *candidate)
 		choice->best = *candidate;
 }
 
-static bool selects_by_presets(const struct pmu_event *event)
+static bool selects_by_fixed_fields(const struct pmu_event *event)
 {
 	for (size_t i = 0; i < event->umask_count; i++)
-		if (event->umasks[i].preset_count)
+		if (event->umasks[i].fixed_field_count)
 			return true;
 	return false;
 }
@@ -154,8 +154,8 @@ static void offer_event(struct choice *choice, const struct dump *dump,
 {
 	struct candidate whole = {.event = event};
 
-	weigh(dump, &whole, event->presets, event->preset_count);
-	if (!selects_by_presets(event)) {
+	weigh(dump, &whole, event->fixed_fields, event->fixed_field_count);
+	if (!selects_by_fixed_fields(event)) {
 		whole.excluded |= !umask_find(event, &umask);
 		weigh_given(dump, &whole, umask);
 		offer(choice, &whole);
@@ -165,7 +165,8 @@ static void offer_event(struct choice *choice, const struct dump *dump,
 		struct candidate candidate = whole;
 
 		candidate.row = &event->umasks[i];
-		weigh(dump, &candidate, candidate.row->presets, candidate.row->preset_count);
+		weigh(dump, &candidate, candidate.row->fixed_fields,
+		      candidate.row->fixed_field_count);
 		offer(choice, &candidate);
 	}
 }
@@ -244,7 +245,7 @@ static bool is_needed(const struct pmu_selection *selection, const struct pmu_mo
 static bool reads_filter(const struct dump *dump, const struct pmu_event *event,
 			 const struct pmu_modifier *modifier, uint64_t control, uint64_t *value)
 {
-	const struct pmu_modifier *enable = filter_switch(modifier);
+	const struct pmu_modifier *enable = modifier->enable_bit;
 	uint64_t word;
 
 	if (!find_value(dump,
@@ -267,7 +268,7 @@ static uint64_t value_left(const struct pmu_write *writes, int count,
 
 /* Whether these bits of a register are in the dump as a selection's writes leave them. */
 static bool is_left(const struct dump *dump, const struct pmu_write *writes, int count,
-		    const struct pmu_preset *bits)
+		    const struct pmu_fixed_field *bits)
 {
 	uint64_t value;
 
@@ -285,17 +286,17 @@ static bool is_implied(const struct dump *dump, const struct pmu_selection *less
 	    counters >> dump->counter & 1 ? dump->counter : (unsigned)__builtin_ctz(counters);
 	struct pmu_write writes[PMU_EVENT_WRITES];
 	int count = pmu_event_encode(NULL, less, dump->instance, counter, writes);
-	struct pmu_preset own = {.reg = modifier->reg + (modifier->copied ? copy : 0),
-				 .hi = modifier->hi,
-				 .lo = modifier->lo};
+	struct pmu_fixed_field own = {.reg = modifier->reg + (modifier->copied ? copy : 0),
+				      .hi = modifier->hi,
+				      .lo = modifier->lo};
 
 	if (count < 0 || !is_left(dump, writes, count, &own))
 		return false;
-	for (size_t i = 0; i < modifier->preset_count; i++) {
-		const struct pmu_preset *preset = &modifier->presets[i];
+	for (size_t i = 0; i < modifier->fixed_field_count; i++) {
+		const struct pmu_fixed_field *fixed = &modifier->fixed_fields[i];
 
-		if ((preset->copy == PMU_COPY_ALL || preset->copy == copy) &&
-		    !is_left(dump, writes, count, preset))
+		if ((fixed->copy == PMU_COPY_ALL || fixed->copy == copy) &&
+		    !is_left(dump, writes, count, fixed))
 			return false;
 	}
 	return true;
@@ -318,7 +319,7 @@ static void add_settings(const struct dump *dump, const struct control *control,
 
 	for (size_t i = 0; i < dump->box->modifier_count; i++) {
 		const struct pmu_modifier *modifier = &dump->box->modifiers[i];
-		const struct pmu_modifier *filter = filter_of_switch(modifier);
+		const struct pmu_modifier *filter = modifier->enables;
 		uint64_t value;
 
 		if (modifier->filter && !filter_is_used(selection->event, rows, count, modifier))
@@ -389,7 +390,8 @@ static bool is_open_question(const struct choice *choice)
 {
 	const struct candidate *best = &choice->best;
 
-	return best->missing && (choice->possible > 1 || best->row || !best->event->preset_count);
+	return best->missing &&
+	       (choice->possible > 1 || best->row || !best->event->fixed_field_count);
 }
 
 int pmu_event_decode_dump(struct pmu_ctx *ctx, const struct pmu_box *box, unsigned instance,

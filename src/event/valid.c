@@ -15,8 +15,8 @@ void valid_add(struct valid *valid, const char *name)
 	name_list_add(valid->list, sizeof(valid->list), ", ", name);
 }
 
-int valid_refuse(const struct valid *valid, const struct expression *expression, struct place place,
-		 const char *format, ...)
+int valid_refuse(const struct valid *valid, const struct expression *expression,
+		 struct text_span span, const char *format, ...)
 {
 	const char *best = valid->guess.best;
 	char problem[512];
@@ -25,7 +25,7 @@ int valid_refuse(const struct valid *valid, const struct expression *expression,
 	va_start(arguments, format);
 	vsnprintf(problem, sizeof(problem), format, arguments);
 	va_end(arguments);
-	return expression_refuse(expression, PMU_E_UNKNOWN, place, "%s%s%s%s%s%s", problem,
+	return expression_refuse(expression, PMU_E_UNKNOWN, span, "%s%s%s%s%s%s", problem,
 				 best ? "; did you mean " : "", best ? best : "", best ? "?" : "",
 				 *valid->list ? (best ? " Valid: " : "; valid: ") : "",
 				 valid->list);

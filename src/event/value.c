@@ -137,7 +137,7 @@ static int refuse_unknown(const struct expression *expression, const struct pmu_
 			valid_add(&valid, box->mnemonics[i].name);
 	for (size_t i = 0; i < NODE_VALUES && name_equal(modifier->name, VALUE_NODE_FILTER); i++)
 		valid_add(&valid, node_values[i].name);
-	return valid_refuse(&valid, expression, word->place,
+	return valid_refuse(&valid, expression, word->span,
 			    *valid.list ? "\"%s\" is neither a number nor a value of %s"
 					: "\"%s\" is no number, and %s has no named values",
 			    word->name, modifier->name);
@@ -148,7 +148,7 @@ static int refuse_range(const struct expression *expression, const struct pmu_mo
 {
 	unsigned width = modifier->hi - modifier->lo + 1u;
 
-	return expression_refuse(expression, PMU_E_RANGE, word->place,
+	return expression_refuse(expression, PMU_E_RANGE, word->span,
 				 "%s does not fit %s, which has %u bit%s: 0 to %" PRIu64,
 				 word->name, modifier->name, width, width == 1 ? "" : "s",
 				 pmu_mask(width - 1, 0));
@@ -168,7 +168,7 @@ static int set_class(struct expression *expression, const struct pmu_modifier *m
 	own = value_find(expression->selection->box, field, value->class_name);
 	if (known && known->value == own->value)
 		return 0;
-	return settings_add(expression, field, own->value, word->place);
+	return settings_add(expression, field, own->value, word->span);
 }
 
 static int read_term(struct expression *expression, const struct pmu_modifier *modifier,
@@ -211,7 +211,7 @@ int value_read(struct expression *expression, const struct pmu_modifier *modifie
 		if (!has_bit_names(expression->selection->box, modifier))
 			return expression_refuse(
 			    expression, PMU_E_CONFLICT,
-			    (struct place){start, expression->at - start},
+			    (struct text_span){start, expression->at - start},
 			    "values of %s cannot be added: it holds one number, not a set of bits",
 			    modifier->name);
 		*value |= term;

@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "bus/bus.h"
 #include "session/busy.h"
-#include "session/gate.h"
 #include "session/selection.h"
 
 uint32_t *session_present(const struct pmu_session *session, unsigned socket,

@@ -229,9 +229,9 @@ CASES = [
     ("box", (*LOOKUP, "umasks", 0, "filters"), ["opk"], "box.LOOKUP.READ: unknown filter opk"),
     ("box", (*LOOKUP, "umasks", 0, "filter"), "opc", 'box.LOOKUP.READ: unknown key "filter" in '
                                                      "unit mask"),
-    ("box", (*LOOKUP, "umasks", 0, "given"), {"cmask": 1}, "box.LOOKUP.READ: gives cmask, which is "
+    ("box", (*LOOKUP, "umasks", 0, "implied"), {"cmask": 1}, "box.LOOKUP.READ: gives cmask, which is "
                                                            "no modifier"),
-    ("box", (*LOOKUP, "umasks", 0, "given"), {"edge_det": 2}, "box.LOOKUP.READ: edge_det = 0x2 does "
+    ("box", (*LOOKUP, "umasks", 0, "implied"), {"edge_det": 2}, "box.LOOKUP.READ: edge_det = 0x2 does "
                                                               "not fit 19"),
     ("box", (*LOOKUP, "umask"), 1, "box.LOOKUP: umask 0x1 is too large, or beside unit masks"),
     ("box", (*CYCLES, "umask"), 256, "box.CYCLES: umask 0x100 is too large, or beside unit masks"),

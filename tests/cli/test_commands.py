@@ -123,7 +123,7 @@ class Lists(unittest.TestCase):
                           "reset", "fields"},
             "metrics": {"pmu", "box", "name", "equation", "unit", "source"},
             "encodings": {"pmu", "box", "event", "code", "ext", "umask", "value", "care", "alone",
-                          "group", "given", "sum", "sets", "set", "attributes"},
+                          "group", "implied", "sum", "sets", "set", "attributes"},
             "facts": {"pmu", "box", "name", "title", "rows", "source"},
             "settings": {"pmu", "box", "setting", "register", "hi", "lo", "set", "values"},
         }

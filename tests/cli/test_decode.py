@@ -133,10 +133,10 @@ class Registers(Decode):
 
     def test_kinds(self):
         pmd = ["pmd32=0x1000", "pmd33=0xc000", "pmd36=0x2008"]
-        told = pmulab_json("decode", "--hwrec", "ear-d", *pmd, "pmc40=0x80")
+        reported = pmulab_json("decode", "--hwrec", "ear-d", *pmd, "pmc40=0x80")
         asked = pmulab_json("decode", "--hwrec", "ear-d", "--kind", "TLB", *pmd)
-        self.assertEqual(told, asked)
-        self.assertEqual(fields(told), {"data_address": "0x1000", "outcome": 3,
+        self.assertEqual(reported, asked)
+        self.assertEqual(fields(reported), {"data_address": "0x1000", "outcome": 3,
                                         "instruction_address": "0x2000", "slot": 0})
         self.refused("--hwrec", "ear-d", *pmd, says=["PMC40", "cache, tlb, alat"])
         self.refused("--hwrec", "ear-d", "--kind", "cache", *pmd, "pmc40=0x80",
@@ -151,7 +151,7 @@ class Registers(Decode):
                      says=["0 and 1"])
 
     def test_undocumented_values(self):
-        """Told, and marked: class 3 of a QEAR does not happen (323602-001 table 5-7)."""
+        """Reported, and marked: class 3 of a QEAR does not happen (323602-001 table 5-7)."""
         values = ["CPE_CSR_QEAR_DAT0=0x40", f"CPE_CSR_QEAR_DAT1={3 << 18}", "CPE_CSR_QEAR_CTL=1"]
         record = pmulab_json("decode", "--hwrec", "qear", *values)
         self.assertFalse(next(f for f in record["fields"] if f["name"] == "class")["documented"])
