@@ -24,31 +24,44 @@ uint32_t lock_thread(void)
 	return (uint32_t)gettid();
 }
 
-/* The state letter follows the command's name, which may hold anything but ends at the last ')'. */
-static bool is_zombie(uint32_t thread)
+/*
+ * The letter follows the command's name, which may hold anything but ends at the last ')'.
+ * @return 0 where there is no such thread
+ */
+static char state_of(uint32_t thread)
 {
-	char path[32], text[256];
-	bool zombie = false;
+	char path[32], text[256], state = 0;
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%u/stat", thread);
 	file = fopen(path, "re");
 	if (!file)
-		return false;
+		return 0;
 	if (fgets(text, sizeof(text), file)) {
 		const char *end = strrchr(text, ')');
 
-		zombie = end && (end[2] == 'Z' || end[2] == 'X');
+		state = end && end[1] ? end[2] : 0;
 	}
 	fclose(file);
-	return zombie;
+	return state;
+}
+
+bool lock_thread_runs(uint32_t thread)
+{
+	char state = state_of(thread);
+
+	/* Who waits for a page of a file will go on at once. */
+	return state == 'R' || state == 'D';
 }
 
 bool lock_thread_lives(uint32_t thread)
 {
+	char state;
+
 	if (kill((pid_t)thread, 0) && errno == ESRCH)
 		return false;
-	return !is_zombie(thread);
+	state = state_of(thread);
+	return state != 'Z' && state != 'X';
 }
 
 /* @return whether it slept to the end without being woken */

@@ -108,6 +108,20 @@ struct link {
 	uint64_t now, busy; /* uncore cycle */
 };
 
+/*
+ * A core's part in skew control: see skew.c. Zero: nobody runs there, and nobody waits. Only who
+ * has the machine's lock takes lines from others.
+ */
+struct skew {
+	_Alignas(64) uint64_t clock; /* tick at its last look plus 1; 0 while it does not run */
+	uint64_t wake_at;	     /* the first tick that another sleeps for; 0: none */
+	uint64_t meets_until;	     /* tick: lines were taken from it, or it took some */
+	uint32_t epoch;		     /* futex of those that sleep: changes when they are woken */
+	uint32_t thread;	     /* host thread that runs it */
+	uint32_t waits;		     /* that thread sleeps for another core */
+	uint32_t meetings;	     /* lines taken from it while it counted as apart */
+};
+
 struct machine_state {
 	struct lock lock;
 	uint64_t next_user;
@@ -116,9 +130,12 @@ struct machine_state {
 	uint64_t next_frame[SOCKETS_MAX];
 	uint64_t not_emulated;
 	struct link links[SOCKETS_MAX]; /* by sending socket */
-	/* By core: 0 while it does not run, else its clock at the last look plus 1. */
-	_Alignas(64) uint64_t skew[SOCKETS_MAX * CORES_MAX];
+	uint64_t meetings;		/* lines that cores took from others */
+	_Alignas(64) uint64_t running;	/* bit: core that shows its clock */
+	struct skew skew[SOCKETS_MAX * CORES_MAX];
 };
+
+static_assert(SOCKETS_MAX * CORES_MAX <= 64, "machine_state.running has a bit a core");
 
 struct machine {
 	const struct pmu_machine *desc;
@@ -130,9 +147,9 @@ struct machine {
 	struct llc_set *llc;		 /* see llc_index_set() */
 	struct memory_view *views;	 /* as channels */
 	uint32_t holder;		 /* thread that has the lock, if one of this process has */
-	uint64_t patience_ns; /* cores that are behind are waited for that long; UINT64_MAX: ever */
-	bool may_bias;	      /* locks can bias to threads of this process */
-	struct signal_port port; /* announce == NULL: nobody listens */
+	unsigned processors;		 /* of the host, for this process */
+	bool may_bias;			 /* locks can bias to threads of this process */
+	struct signal_port port;	 /* announce == NULL: nobody listens */
 
 	uint64_t core_ticks, uclk_ticks, dclk_ticks, bclk_ticks, ticks_per_second;
 	unsigned core_count;	 /* of all sockets */
