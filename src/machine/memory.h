@@ -2,7 +2,8 @@
  * A memory channel: read and write pending queues, banks, rows, refresh, one data bus.
  *
  * The channel keeps a monotonic DRAM clock. A request stamped earlier than the latest one is
- * treated as arriving at that one's time. Functions return a duration, so that callers with
+ * treated as arriving at that one's time, but for a read where several cores run: it goes over the
+ * data bus when that is free at its own time. Functions return a duration, so that callers with
  * different clocks stay consistent.
  */
 #ifndef MACHINE_MEMORY_H
@@ -12,6 +13,7 @@
 #include <stdint.h>
 
 #include "catalog/signal.h"
+#include "machine/calendar.h"
 #include "pmulab/machine.h"
 
 #define MEMORY_BANKS_MAX 128 /* ranks * banks of a channel */
@@ -35,6 +37,7 @@ struct memory_view {
 	const struct signal_port *port; /* NULL: nobody listens */
 	uint8_t socket;
 	uint8_t unit; /* number of the channel in its socket */
+	bool shared;  /* several cores run: their requests come at their own times */
 };
 
 #include "machine/memory_state.h"

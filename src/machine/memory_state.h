@@ -19,8 +19,9 @@ struct memory_rank {
 struct memory_dram {
 	/* Commands of a kind leave in the order of the requests, one a cycle. */
 	uint64_t next_pre, next_act, next_cas;
-	uint64_t data_end; /* the data bus is free from here on */
-	uint8_t bus_rank;  /* whose data were the last on it */
+	uint64_t data_end;   /* the data bus is free from here on */
+	struct calendar bus; /* its use, where requests of several cores come */
+	uint8_t bus_rank;    /* whose data were the last on it */
 	bool bus_write;
 	uint64_t refresh_due; /* the next one, of rank truth.refreshes % ranks */
 	uint64_t refresh_end; /* of the last one */

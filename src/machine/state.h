@@ -87,12 +87,18 @@ struct core {
 	uint8_t l2_recency[L2_SETS_MAX * L2_WAYS];
 };
 
-/* Queues are slots with the time from which each is free; box time is the latest arrival. */
+/*
+ * Queues are slots with the time from which each is free. A box's time is its latest arrival. What
+ * one core sends earlier than that, out of its own order, comes at that time; what another sends
+ * comes at its own: see machine_is_late().
+ */
 struct slice {
 	uint64_t now; /* uncore cycle */
 	uint64_t irq[IRQ_MAX];
 	uint64_t tor[TOR_MAX];
 	uint32_t irq_hint, tor_hint;
+	_Alignas(16) uint32_t tor_lines[TOR_MAX]; /* held until then, plus 1 */
+	uint8_t tor_cores[TOR_MAX];		  /* for which core, or SIGNAL_NO_CORE: a snoop */
 	uint64_t lookups, misses, victims, writebacks, tor_cycles;
 };
 
@@ -100,12 +106,15 @@ struct home {
 	uint64_t now; /* uncore cycle */
 	uint64_t tracker[TRACKER_MAX];
 	uint32_t tracker_hint;
+	uint32_t tracker_lines[TRACKER_MAX];	 /* held until then, plus 1 */
+	uint8_t tracker_requesters[TRACKER_MAX]; /* nodes */
 	uint64_t reads, owns, writes, snoops, snoop_writebacks, tracker_cycles;
 };
 
 /* One direction of the links between two sockets, for data. */
 struct link {
-	uint64_t now, busy; /* uncore cycle */
+	uint64_t now, busy;  /* uncore cycle */
+	struct calendar use; /* where requests of several cores come */
 };
 
 /*
@@ -197,6 +206,20 @@ static inline uint64_t core_clock(const struct core *core)
 static inline unsigned machine_socket(const struct machine *machine, unsigned core)
 {
 	return core / machine->desc->cores;
+}
+
+/** Whether cores run at the same time, so that their requests can meet. */
+static inline bool machine_is_shared(const struct machine *machine)
+{
+	uint64_t running = __atomic_load_n(&machine->state->running, __ATOMIC_RELAXED);
+
+	return running & (running - 1);
+}
+
+/** Whether a request at @now is to be put before others that a box has served already. */
+static inline bool machine_is_late(const struct machine *machine, uint64_t box_now, uint64_t now)
+{
+	return now < box_now && machine_is_shared(machine);
 }
 
 static_assert(SOCKETS_MAX == 2, "one comparison tells the node");
