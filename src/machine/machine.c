@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "machine/accumulator.h"
+#include "machine/memory.h"
 #include "machine/write_combining.h"
 
 /* Where the parts of the shared block begin, bytes. */

@@ -53,15 +53,15 @@ static struct dram_addr locate(const struct memory_channel *channel, const struc
 static void announce_command(const struct memory_view *view, enum pmu_signal_id id,
 			     uint32_t qualifiers, struct dram_addr addr, uint64_t time)
 {
-	if (!memory_heard(view, id))
+	if (!memory_enabled(view, id))
 		return;
-	view->port->announce(view->port->listener, &(struct signal){.id = (uint16_t)id,
-								    .socket = view->socket,
-								    .unit = view->unit,
-								    .qualifiers = qualifiers,
-								    .time = time,
-								    .rank = addr.rank,
-								    .bank = addr.bank});
+	view->port->emit(view->port->subscriber, &(struct signal){.id = (uint16_t)id,
+								  .socket = view->socket,
+								  .unit = view->unit,
+								  .qualifiers = qualifiers,
+								  .time = time,
+								  .rank = addr.rank,
+								  .bank = addr.bank});
 }
 
 static void refresh_rank(struct memory_channel *channel, const struct memory_view *view)
@@ -154,9 +154,9 @@ static struct memory_bank *prepare(struct memory_channel *channel, const struct 
 /* The cycle at which the data bus can take the next burst. */
 static uint64_t bus_free(const struct memory_dram *dram, uint8_t rank, bool write)
 {
-	bool owner = dram->data_end && (dram->bus_rank != rank || dram->bus_write != write);
+	bool turn = dram->data_end && (dram->bus_rank != rank || dram->bus_write != write);
 
-	return dram->data_end + (owner ? BUS_GAP_CYCLES : 0);
+	return dram->data_end + (turn ? BUS_GAP_CYCLES : 0);
 }
 
 static void bus_take(struct memory_dram *dram, struct dram_addr addr, bool write, uint64_t until)
