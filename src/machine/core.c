@@ -220,12 +220,26 @@ static void show(struct machine_hart *core)
 		skew_show(core);
 }
 
-struct machine_hart *machine_hart_enter(struct machine *machine,
-					struct machine_address_space *space, uint64_t not_before)
+/* The lock is held. @return whether there is room on a core */
+static bool take_place(struct machine_hart *core)
+{
+	struct machine *machine = core->machine;
+	int number = choose_core(machine, core->thread);
+
+	if (number < 0)
+		return false;
+	core->number = (unsigned)number;
+	core->core = &machine->cores[core->number];
+	core->l1d = core->core->l1d;
+	core->l1i = core->core->l1i;
+	core->progress = list_user(core->core, core->thread);
+	return true;
+}
+
+struct machine_hart *machine_hart_place(struct machine *machine)
 {
 	struct machine_hart *core = aligned_alloc(64, (sizeof(*core) + 63) / 64 * 64);
-	struct core *shared;
-	int number;
+	bool placed;
 
 	if (!core)
 		return NULL;
@@ -233,33 +247,62 @@ struct machine_hart *machine_hart_enter(struct machine *machine,
 	memset(core->tlb, 0xff, sizeof(core->tlb));
 	forget_lines(core);
 	core->machine = machine;
-	core->space = space;
 	core->thread = lock_thread();
 	core->first_end = UINT64_MAX;
 
 	machine_hold(machine, core->thread);
-	number = choose_core(machine, core->thread);
-	if (number < 0) {
-		machine_let_go(machine);
+	placed = take_place(core);
+	core->user = ++machine->state->next_user;
+	machine_let_go(machine);
+	if (!placed) {
 		free(core);
 		return NULL;
 	}
-	core->number = (unsigned)number;
-	shared = &machine->cores[core->number];
-	core->progress = list_user(shared, core->thread);
-	core->user = ++machine->state->next_user;
-	if (machine->may_bias && is_alone(machine))
-		bias(machine, shared);
-	machine_let_go(machine);
+	return core;
+}
 
-	core->core = shared;
-	core->l1d = shared->l1d;
-	core->l1i = shared->l1i;
+/* The place is the starting thread's. It was lost where the thread that took it has died since. */
+static bool take_over(struct machine_hart *core)
+{
+	uint32_t *user = &core->core->users[core->progress - core->core->progress];
+	uint32_t placer = core->thread;
+
+	core->thread = lock_thread();
+	if (*user != placer)
+		return take_place(core);
+	*user = core->thread;
+	return true;
+}
+
+bool machine_hart_start(struct machine_hart *core, struct machine_address_space *space,
+			uint64_t not_before)
+{
+	struct machine *machine = core->machine;
+	bool placed;
+
+	machine_hold(machine, lock_thread());
+	placed = take_over(core);
+	if (placed && machine->may_bias && is_alone(machine))
+		bias(machine, core->core);
+	machine_let_go(machine);
+	if (!placed) {
+		free(core);
+		return false;
+	}
+	core->space = space;
 	acquire_core(core);
 	skip_to(core, not_before);
 	skip_to(core, __atomic_load_n(&machine->state->passed, __ATOMIC_RELAXED));
 	show(core);
-	return core;
+	return true;
+}
+
+struct machine_hart *machine_hart_enter(struct machine *machine,
+					struct machine_address_space *space, uint64_t not_before)
+{
+	struct machine_hart *core = machine_hart_place(machine);
+
+	return core && machine_hart_start(core, space, not_before) ? core : NULL;
 }
 
 void machine_hart_pause(struct machine_hart *core)
@@ -274,15 +317,23 @@ void machine_hart_resume(struct machine_hart *core)
 	show(core);
 }
 
+/* Of one that never started the core has seen nothing. */
+static void finish(struct machine_hart *core)
+{
+	if (!core->space)
+		return;
+	mshr_drain(core);
+	mshr_wait(core, wc_drain(core->machine, core->number, core->progress->time));
+	revoke(core->machine, core->core);
+}
+
 void machine_hart_leave(struct machine_hart *core)
 {
 	struct machine *machine = core->machine;
 
-	mshr_drain(core);
 	machine_hold(machine, core->thread);
-	mshr_wait(core, wc_drain(machine, core->number, core->progress->time));
+	finish(core);
 	unlist_user(core->core, core->progress);
-	revoke(machine, core->core);
 	machine_let_go(machine);
 	release_core(core);
 	free(core);

@@ -419,6 +419,44 @@ static void a_dead_thread_frees_its_core(void **unused)
 	close_machine(&scene);
 }
 
+static void *start_last_first(void *argument)
+{
+	struct runner *runner = argument;
+
+	assert_true(machine_hart_start(runner->core, runner->scene->space, 0));
+	machine_load(runner->core, 64 * runner->core->number, 8, &plain);
+	return NULL;
+}
+
+/* Each starts where it was placed, whoever comes first. */
+static void places_are_in_order_of_creation(void **unused)
+{
+	struct runner runners[4] = {0};
+	struct machine_hart *fifth;
+	struct scene scene;
+
+	(void)unused;
+	open_machine(&scene, pmu_find_machine("xeon-e5v4-4c"));
+	for (unsigned i = 0; i < 4; i++) {
+		runners[i] =
+		    (struct runner){&scene, machine_hart_place(scene.machine), NULL, false, 0};
+		assert_int_equal(runners[i].core->number, i);
+	}
+	for (unsigned i = 4; i-- > 0;) {
+		assert_int_equal(
+		    pthread_create(&runners[i].thread, NULL, start_last_first, &runners[i]), 0);
+		pthread_join(runners[i].thread, NULL);
+		assert_int_equal(machine_peek(scene.machine, MACHINE_L1D, i, 64 * i), 'E');
+	}
+	/* All four have died without leaving. */
+	fifth = machine_hart_place(scene.machine);
+	assert_int_equal(fifth->number, 0);
+	machine_hart_leave(fifth);
+	for (unsigned i = 0; i < 4; i++)
+		free(runners[i].core);
+	close_machine(&scene);
+}
+
 static void processes_share_the_caches(void **unused)
 {
 	struct machine_hart *core;
@@ -457,6 +495,7 @@ int main(void)
 	    cmocka_unit_test(running_cores_keep_together),
 	    cmocka_unit_test(the_dead_hold_nothing),
 	    cmocka_unit_test(a_dead_thread_frees_its_core),
+	    cmocka_unit_test(places_are_in_order_of_creation),
 	    cmocka_unit_test(processes_share_the_caches),
 	};
 
