@@ -115,8 +115,8 @@ void list_encodings_table(void *arg, const struct choice *choice, const struct p
 				   pmu_event_ext(event) ? "+" : "");
 			table_cell(arg, "0x%02X",
 				   umask ? pmu_umask_value(umask) : pmu_event_unit_mask(event));
-			table_cell(arg, "%s",
-				   umask ? pmu_umask_desc(umask) : pmu_event_desc(event));
+			table_cell(arg, "%s%s%s", pmu_event_desc(event), umask ? " " : "",
+				   umask ? pmu_umask_desc(umask) : "");
 		}
 	}
 }
