@@ -161,9 +161,11 @@ int pmu_trace_begin(FILE *file, const char *pmu, unsigned sockets, bool emulated
 /** Writes an access and its result, 0 or an error. @return 0 or PMU_E_IO */
 int pmu_trace_access(FILE *file, const struct pmu_access_op *op, bool write, int error);
 
+/** Sockets that registers are reached of: those of accesses are below it. */
 unsigned pmu_bus_sockets(const struct pmu_bus *bus);
 /** Whether events whose model is PMU_MODEL_ABSENT count nothing behind this bus. */
 bool pmu_bus_is_emulated(const struct pmu_bus *bus);
+/** The PMU whose registers are behind it. */
 const struct pmu_pmu *pmu_bus_pmu(const struct pmu_bus *bus);
 /** How registers are reached, in words for a report. */
 const char *pmu_bus_transport(const struct pmu_bus *bus);

@@ -36,15 +36,19 @@ void pmu_host_free(struct pmu_host *host);
 const char *pmu_host_name(const struct pmu_host *host);
 /** As CPUID has it: GenuineIntel. */
 const char *pmu_host_vendor(const struct pmu_host *host);
+/** What CPUID says of the kind of processor: family, model and stepping, the extended ones added.
+ */
 unsigned pmu_host_family(const struct pmu_host *host);
 unsigned pmu_host_model(const struct pmu_host *host);
 unsigned pmu_host_stepping(const struct pmu_host *host);
 /** Whether it says that it is a virtual machine. */
 bool pmu_host_is_virtual(const struct pmu_host *host);
 
+/** Packages that have a CPU online. */
 unsigned pmu_host_sockets(const struct pmu_host *host);
 /** The kernel's number of the package in a socket. @param socket  below pmu_host_sockets() */
 unsigned pmu_host_package(const struct pmu_host *host, unsigned socket);
+/** CPUs that are online; with hyperthreading each thread is one. */
 size_t pmu_host_cpus(const struct pmu_host *host);
 /** The kernel's number of a CPU. @param cpu  below pmu_host_cpus() */
 unsigned pmu_host_cpu_number(const struct pmu_host *host, size_t cpu);

@@ -27,20 +27,27 @@ enum pmu_hwrec_type {
 struct pmu_hwrec_kind;
 struct pmu_hwrec_field;
 
+/* Names, texts and entries are constant; an index beyond the end gives NULL. */
+
+/** As in expressions of the command: lbr, pebs. */
 const char *pmu_hwrec_name(const struct pmu_hwrec *record);
+/** What it is, in a few words. */
 const char *pmu_hwrec_title(const struct pmu_hwrec *record);
+/** Document and section. */
 const char *pmu_hwrec_source(const struct pmu_hwrec *record);
 /** Bytes in memory; 0: in registers. */
 size_t pmu_hwrec_size(const struct pmu_hwrec *record);
 /** Kinds of which a record is one; none where there is but one. */
 size_t pmu_hwrec_kinds(const struct pmu_hwrec *record);
 const struct pmu_hwrec_kind *pmu_hwrec_kind(const struct pmu_hwrec *record, size_t index);
+/** Fields of the record, beside those of its entries. */
 size_t pmu_hwrec_fields(const struct pmu_hwrec *record);
 const struct pmu_hwrec_field *pmu_hwrec_field(const struct pmu_hwrec *record, size_t index);
 /** What a reader must know of it, a sentence each. */
 const char *pmu_hwrec_note(const struct pmu_hwrec *record, size_t index);
 /** Entries of a record that is a circular buffer; 0: it is none. */
 size_t pmu_hwrec_entries(const struct pmu_hwrec *record);
+/** The manual's name of an entry. */
 const char *pmu_hwrec_entry_name(const struct pmu_hwrec *record, size_t index);
 /** The kinds and fields of its entries. */
 size_t pmu_hwrec_entry_kinds(const struct pmu_hwrec *record);
@@ -48,6 +55,7 @@ const struct pmu_hwrec_kind *pmu_hwrec_entry_kind(const struct pmu_hwrec *record
 size_t pmu_hwrec_entry_fields(const struct pmu_hwrec *record);
 const struct pmu_hwrec_field *pmu_hwrec_entry_field(const struct pmu_hwrec *record, size_t index);
 
+/** What a record or entry can be, and that in a sentence. */
 const char *pmu_hwrec_kind_name(const struct pmu_hwrec_kind *kind);
 const char *pmu_hwrec_kind_desc(const struct pmu_hwrec_kind *kind);
 
@@ -55,7 +63,9 @@ const char *pmu_hwrec_kind_desc(const struct pmu_hwrec_kind *kind);
 const char *pmu_hwrec_field_name(const struct pmu_hwrec_field *field);
 /** "" for none. */
 const char *pmu_hwrec_field_unit(const struct pmu_hwrec_field *field);
+/** What it says, in a sentence. */
 const char *pmu_hwrec_field_desc(const struct pmu_hwrec_field *field);
+/** How its value is to be shown. */
 enum pmu_hwrec_type pmu_hwrec_field_type(const struct pmu_hwrec_field *field);
 /** Names of its values. */
 size_t pmu_hwrec_field_mnemonics(const struct pmu_hwrec_field *field);

@@ -45,6 +45,7 @@ int pmu_journal_error(const struct pmu_journal *journal);
 pid_t pmu_journal_process(const struct pmu_journal *journal);
 /** Whether it tried to restore and could not; else it was killed. */
 bool pmu_journal_failed(const struct pmu_journal *journal);
+/** The PMU whose registers they are. */
 const struct pmu_pmu *pmu_journal_pmu(const struct pmu_journal *journal);
 /** The writes that restore. */
 size_t pmu_journal_writes(const struct pmu_journal *journal);

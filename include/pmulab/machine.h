@@ -22,8 +22,11 @@ const struct pmu_machine *pmu_machine_at(size_t index);
 const struct pmu_machine *pmu_find_machine(const char *name);
 
 /* Strings live as long as the machine. */
+/** As pmu_find_machine() takes it. */
 const char *pmu_machine_name(const struct pmu_machine *machine);
+/** What it is, in a few words. */
 const char *pmu_machine_title(const struct pmu_machine *machine);
+/** Where the description's numbers are from. */
 const char *pmu_machine_source(const struct pmu_machine *machine);
 /** Name of its uncore PMU in the catalog. */
 const char *pmu_machine_pmu_name(const struct pmu_machine *machine);

@@ -31,8 +31,10 @@ struct pmu_terms {
  */
 int pmu_formula_new(struct pmu_formula **formula, struct pmu_ctx *ctx, const struct pmu_pmu *pmu,
 		    const char *name);
+/** NULL is allowed. */
 void pmu_formula_free(struct pmu_formula *formula);
 
+/** The metric that it was made of, with its unit and source. */
 const struct pmu_metric *pmu_formula_metric(const struct pmu_formula *formula);
 
 /** Selections it needs. @param selections belongs to the formula. */

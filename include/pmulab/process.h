@@ -59,6 +59,7 @@ double pmu_process_estimate(const struct pmu_process_count *count);
 /** Reads all counts, in the order of their indices. @param counts  as many as were added */
 int pmu_process_read(struct pmu_process *process, struct pmu_ctx *ctx,
 		     struct pmu_process_count *counts);
+/** Events that were added. */
 size_t pmu_process_events(const struct pmu_process *process);
 
 #pragma GCC visibility pop

@@ -15,11 +15,19 @@ extern "C" {
 
 struct pmu_session;
 
-/** A session on @bus, which must outlive it. Finds the boxes that the part has. */
+/**
+ * A session on @bus, which must outlive it. Finds the boxes that the part has.
+ * @return 0, PMU_E_NOMEM, or an error of reading, as pmu_bus_read(); *session is the caller's
+ */
 int pmu_session_new(struct pmu_session **session, struct pmu_ctx *ctx, struct pmu_bus *bus);
+/** Ends it as pmu_session_end() does, where it has not ended; NULL is allowed. */
 void pmu_session_free(struct pmu_session *session);
 
-/** Asks for an event. The same selection twice is counted once. @return its index or an error */
+/**
+ * Asks for an event. The same selection twice is counted once.
+ * @return its index; PMU_E_UNKNOWN for an event of another PMU; PMU_E_UNSUPPORTED for a box that
+ * the part has not; PMU_E_STATE after the start; PMU_E_NOMEM; errors of reading
+ */
 int pmu_session_add(struct pmu_session *session, struct pmu_ctx *ctx,
 		    const struct pmu_selection *selection);
 
@@ -98,7 +106,11 @@ int pmu_session_counter(const struct pmu_session *session, unsigned event, unsig
  */
 int pmu_session_start(struct pmu_session *session, struct pmu_ctx *ctx);
 
-/** Freezes all counters. @return 0, or PMU_E_BUSY where somebody else changed what was counted */
+/**
+ * Freezes all counters.
+ * @return 0; PMU_E_BUSY where somebody else changed what was counted; PMU_E_STATE where it is not
+ *         counting; errors of the bus
+ */
 int pmu_session_stop(struct pmu_session *session, struct pmu_ctx *ctx);
 
 struct pmu_count {
@@ -118,7 +130,13 @@ struct pmu_count {
 	uint64_t reserved[4];
 };
 
-/** Reads all counts. @param counts belongs to the session and lives until its next call. */
+/**
+ * Reads all counts.
+ * @param counts  receives them; belongs to the session and lives until its next call
+ * @param count   receives their number
+ * @return 0; PMU_E_STATE before the start and after the end; PMU_E_CONFLICT where the overflow of
+ *         another counter froze those of the session; errors of the bus
+ */
 int pmu_session_read(struct pmu_session *session, struct pmu_ctx *ctx,
 		     const struct pmu_count **counts, size_t *count);
 
@@ -126,11 +144,13 @@ int pmu_session_read(struct pmu_session *session, struct pmu_ctx *ctx,
  * Ends counting for good and writes back what pmu_session_start() found in the registers, all of it
  * even where some cannot be written. Counts that were read stay. pmu_session_free() does the same,
  * and says nothing.
- * @return 0 or the first error
+ * @return 0 or the first error, as pmu_bus_write()
  */
 int pmu_session_end(struct pmu_session *session, struct pmu_ctx *ctx);
 
+/** What was asked for with an index that pmu_session_add() returned; NULL: nothing was. */
 const struct pmu_selection *pmu_session_event(const struct pmu_session *session, unsigned event);
+/** Events that were added, each once. */
 size_t pmu_session_events(const struct pmu_session *session);
 
 #pragma GCC visibility pop
