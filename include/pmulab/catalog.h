@@ -210,6 +210,7 @@ struct pmu_preset {
 struct pmu_encoding;
 struct pmu_row;
 struct pmu_unit_binding;
+struct pmu_address;
 
 /* Whether a value of a modifier is held against the increment of each cycle. */
 enum pmu_threshold {
@@ -494,6 +495,8 @@ struct pmu_pmu {
 			 */
 	const struct pmu_unit_binding *units; /* see src/catalog/binding.h; NULL: no machine */
 	struct pmu_rules rules;
+	const struct pmu_address *addresses; /* see src/catalog/address.h */
+	uint32_t address_mask;
 };
 
 /** All PMUs. @param count receives their number. */

@@ -32,23 +32,16 @@ struct perf {
 	struct pmu_bus bus;
 	struct perf_kernel kernel;
 	struct perf_units units;
-	uint64_t *values; /* [socket * places + place]: what was written */
+	uint64_t *values; /* [socket * registers + register]: what was written */
 	struct kernel_counter *counters;
 	size_t counter_count;
 };
 
 static uint64_t *value_of(struct perf *perf, const struct bus_register_ref *ref, unsigned socket)
 {
-	return &perf->values[socket * perf->bus.map.count + (size_t)(ref - perf->bus.map.places)];
-}
+	const struct pmu_pmu *pmu = perf->bus.pmu;
 
-static const struct bus_register_ref *llc_index_of(const struct perf *perf,
-						   const struct pmu_box *box,
-						   const struct pmu_register *reg,
-						   unsigned instance)
-{
-	return bus_map_find(&perf->bus.map, box->space, pmu_register_address(box, reg, instance),
-			    reg->width);
+	return &perf->values[socket * bus_register_count(pmu) + bus_register_number(pmu, ref)];
 }
 
 /* The kernel's names for the fields of a control (Documentation/ABI, sysfs-devices-events). */
@@ -102,14 +95,14 @@ static int put_filters(struct perf *perf, struct pmu_ctx *ctx, const struct perf
 
 	for (size_t i = 0; i < unit->box->modifier_count && !error; i++) {
 		const struct pmu_modifier *filter = &unit->box->modifiers[i];
-		const struct bus_register_ref *ref;
+		struct bus_register_ref ref;
 		char format[PERF_NAME_MAX];
 		uint64_t value;
 
 		if (!filter->reg)
 			continue;
-		ref = llc_index_of(perf, unit->box, filter->reg, unit->instance);
-		value = *value_of(perf, ref, socket) & pmu_mask(filter->hi, filter->lo);
+		ref = (struct bus_register_ref){unit->box, filter->reg, unit->instance};
+		value = *value_of(perf, &ref, socket) & pmu_mask(filter->hi, filter->lo);
 		snprintf(format, sizeof(format), "filter_%s", filter->name);
 		error = perf_device_put(&unit->device, ctx, attr, format, value >> filter->lo);
 	}
@@ -130,8 +123,8 @@ static int open_counter(struct perf *perf, struct pmu_ctx *ctx, struct kernel_co
 {
 	const struct perf_unit *unit = counter->unit;
 	const struct pmu_register *ctl = control_of(unit->box, counter->counter);
-	uint64_t control =
-	    *value_of(perf, llc_index_of(perf, unit->box, ctl, unit->instance), counter->socket);
+	uint64_t control = *value_of(
+	    perf, &(struct bus_register_ref){unit->box, ctl, unit->instance}, counter->socket);
 	struct perf_event_attr attr = {
 	    .type = unit->device.type,
 	    .read_format = PERF_READ_FORMAT,
@@ -263,8 +256,8 @@ static int write_box_control(struct perf *perf, struct pmu_ctx *ctx,
 			continue;
 		if (field_value(ref->reg, PMU_FIELD_RESET_CONTROLS, value)) {
 			error = close_counter(perf, ctx, counter);
-			*value_of(perf, llc_index_of(perf, ref->box, ctl, ref->instance), socket) =
-			    0;
+			*value_of(perf, &(struct bus_register_ref){ref->box, ctl, ref->instance},
+				  socket) = 0;
 		}
 		if (field_value(ref->reg, PMU_FIELD_RESET_COUNTERS, value) && !error)
 			error = write_counter(perf, ctx, counter, 0);
@@ -438,7 +431,8 @@ int bus_perf_new(struct pmu_bus **out, struct pmu_ctx *ctx, const struct pmu_pmu
 	if (error)
 		goto fail;
 	perf->bus.sockets = perf->units.sockets;
-	perf->values = calloc(perf->bus.sockets * perf->bus.map.count, sizeof(*perf->values));
+	perf->values =
+	    calloc(perf->bus.sockets * bus_register_count(perf->bus.pmu), sizeof(*perf->values));
 	if (!perf->values) {
 		error =
 		    error_set(ctx, PMU_E_NOMEM, "out of memory for the registers of %s", pmu->name);

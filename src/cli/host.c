@@ -23,7 +23,7 @@ struct stat_access {
 };
 
 struct stat_dry_run {
-	struct pmu_address_map *map;
+	const struct pmu_pmu *pmu;
 	struct stat_access *accesses;
 	size_t count, capacity;
 	bool lost;	      /* memory ran out */
@@ -89,8 +89,8 @@ static int begin_dry_run(const struct cli *cli, struct stat_run *run, const stru
 	run->dry_run = calloc(1, sizeof(*run->dry_run));
 	if (!run->dry_run)
 		return cli_error(cli, EXIT_FAILED, "out of memory");
-	return pmu_address_map_new(&run->dry_run->map, cli->ctx, pmu) ? cli_fail(cli, PMU_E_NOMEM)
-								      : 0;
+	run->dry_run->pmu = pmu;
+	return 0;
 }
 
 static int open_dry_run_emulated(const struct cli *cli, struct stat_run *run)
@@ -238,7 +238,6 @@ int host_close(const struct cli *cli, struct stat_run *run, int code)
 	whole = write_register_trace(run);
 	sigaction(SIGPIPE, &before, NULL);
 	if (run->dry_run) {
-		pmu_address_map_free(run->dry_run->map);
 		pmu_bus_free(run->dry_run->part);
 		free(run->dry_run->accesses);
 		free(run->dry_run);
@@ -381,7 +380,7 @@ static struct pmu_located llc_index_of(const struct stat_run *run, const struct 
 {
 	struct pmu_located place = {0};
 
-	pmu_address_find(run->dry_run->map, &access->op, &place);
+	pmu_address_find(run->dry_run->pmu, &access->op, &place);
 	return place;
 }
 

@@ -149,10 +149,6 @@ int pmon_open(struct pmon **out, struct pmu_ctx *ctx, const struct pmon_config *
 			      &pmon->units_per_socket, &pmon->counters_per_socket);
 	if (error)
 		goto fail;
-	if (pmon_addresses_make(&pmon->addresses, config->pmu)) {
-		error = error_set(ctx, PMU_E_NOMEM, "out of memory for the PMUs of a machine");
-		goto fail;
-	}
 	if (!route_signals(pmon)) {
 		error = error_set(ctx, PMU_E_UNSUPPORTED, "a box of PMU %s has too many signals",
 				  config->pmu->name);
@@ -178,9 +174,6 @@ fail:
 
 void pmon_close(struct pmon *pmon)
 {
-	if (!pmon)
-		return;
-	pmon_addresses_free(&pmon->addresses);
 	free(pmon);
 }
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "catalog/address.h"
 #include "pmon/count.h"
 #include "pmon/overflow.h"
 #include "pmon/select.h"
@@ -10,13 +11,13 @@
 bool pmon_find_register_ref(const struct pmon *pmon, const struct pmon_access *access,
 			    struct pmon_register_ref *place)
 {
-	const struct pmon_address *found;
+	const struct pmu_address *found;
 	const struct pmon_box *box;
 	unsigned instance;
 
 	if (access->socket >= pmon->config.sockets || (access->width != 32 && access->width != 64))
 		return false;
-	found = pmon_addresses_find(&pmon->addresses, access->space, access->address);
+	found = catalog_address_find(pmon->config.pmu, access->space, access->address);
 	if (!found)
 		return false;
 	box = &pmon->boxes[found->box];

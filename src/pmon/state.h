@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 #include "catalog/binding.h"
-#include "pmon/address.h"
 #include "pmon/changes.h"
 #include "pmon/core.h"
 #include "pmon/describe.h"
@@ -137,7 +136,6 @@ struct pmon {
 	struct pmon_global global;
 	struct pmon_core core;
 	struct pmon_route routes[SIGNAL_COUNT];
-	struct pmon_addresses addresses;
 	uint16_t bound[UNIT_COUNT][PMON_INSTANCES]; /* unit of a socket, or PMON_NO_UNIT */
 	void (*report)(void *arg, const struct pmon_violation *violation);
 	void *report_arg;
