@@ -111,9 +111,10 @@ static int capture_box(struct pmu_bus *bus, struct pmu_ctx *ctx, const char *fol
 
 	for (unsigned i = 0; i < box->instance_count && !error; i++)
 		for (size_t r = 0; r < box->register_count && !error; r++)
-			error =
-			    capture_place(bus, ctx, folder, socket,
-					  &(struct bus_register_ref){box, &box->registers[r], i});
+			error = capture_place(bus, ctx, folder, socket,
+					      &(struct bus_register_ref){.box = box,
+									 .reg = &box->registers[r],
+									 .instance = i});
 	return error;
 }
 

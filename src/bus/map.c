@@ -16,6 +16,7 @@ bool bus_find(const struct pmu_pmu *pmu, const struct pmu_access_op *op,
 	    .box = box,
 	    .reg = &box->registers[found->reg],
 	    .instance = box->scope == PMU_SCOPE_CORE ? op->core : found->instance,
+	    .found = found,
 	};
 	half = op->space == PMU_SPACE_PCI && op->width == 32 && ref->reg->width == 64;
 	return ref->instance < box->instance_count &&

@@ -9,6 +9,7 @@ struct bus_register_ref {
 	const struct pmu_box *box;
 	const struct pmu_register *reg;
 	unsigned instance;
+	const struct pmu_address *found; /* by bus_find(), or NULL */
 };
 
 /**

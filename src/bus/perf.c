@@ -101,7 +101,8 @@ static int put_filters(struct perf *perf, struct pmu_ctx *ctx, const struct perf
 
 		if (!filter->reg)
 			continue;
-		ref = (struct bus_register_ref){unit->box, filter->reg, unit->instance};
+		ref = (struct bus_register_ref){
+		    .box = unit->box, .reg = filter->reg, .instance = unit->instance};
 		value = *value_of(perf, &ref, socket) & pmu_mask(filter->hi, filter->lo);
 		snprintf(format, sizeof(format), "filter_%s", filter->name);
 		error = perf_device_put(&unit->device, ctx, attr, format, value >> filter->lo);
@@ -124,7 +125,9 @@ static int open_counter(struct perf *perf, struct pmu_ctx *ctx, struct kernel_co
 	const struct perf_unit *unit = counter->unit;
 	const struct pmu_register *ctl = control_of(unit->box, counter->counter);
 	uint64_t control = *value_of(
-	    perf, &(struct bus_register_ref){unit->box, ctl, unit->instance}, counter->socket);
+	    perf,
+	    &(struct bus_register_ref){.box = unit->box, .reg = ctl, .instance = unit->instance},
+	    counter->socket);
 	struct perf_event_attr attr = {
 	    .type = unit->device.type,
 	    .read_format = PERF_READ_FORMAT,
@@ -256,7 +259,9 @@ static int write_box_control(struct perf *perf, struct pmu_ctx *ctx,
 			continue;
 		if (field_value(ref->reg, PMU_FIELD_RESET_CONTROLS, value)) {
 			error = close_counter(perf, ctx, counter);
-			*value_of(perf, &(struct bus_register_ref){ref->box, ctl, ref->instance},
+			*value_of(perf,
+				  &(struct bus_register_ref){
+				      .box = ref->box, .reg = ctl, .instance = ref->instance},
 				  socket) = 0;
 		}
 		if (field_value(ref->reg, PMU_FIELD_RESET_COUNTERS, value) && !error)

@@ -12,7 +12,7 @@
 #include "catalog/binding.h"
 
 #define BLOCK_MAGIC   0x62616c756d70 /* "pmulab" */
-#define BLOCK_VERSION 3
+#define BLOCK_VERSION 4
 #define BLOCK_ALIGN   4096
 
 /* For an access that is under way elsewhere: microseconds, unless its program is stopped. */
@@ -275,53 +275,80 @@ const struct pmu_machine *emul_desc(const struct emul *emul)
 	return emul->desc;
 }
 
-static struct pmon_time present_time(const struct emul *emul)
+static void tell_time(const struct emul *emul, struct pmon_time *time)
 {
 	uint64_t now = machine_now(emul->machine);
-	struct pmon_time time;
 
 	for (int clock = 0; clock < PMON_CLOCKS; clock++)
-		time.cycles[clock] =
+		time->cycles[clock] =
 		    now / machine_ticks_per_cycle(emul->machine, (enum pmu_clock)clock);
-	return time;
+}
+
+/* Brings up to date what an access depends on, and nothing else. */
+static void prepare(struct emul *emul, unsigned socket, struct pmon_register_ref *ref, bool write,
+		    struct pmon_time *now)
+{
+	struct pmon_needs needs;
+
+	pmon_find_needs(emul->pmon, ref, write, &needs);
+	if (needs.channels)
+		machine_catch_up_channels(emul->machine, socket, needs.channels);
+	if (needs.cores)
+		machine_catch_up_cores(emul->machine, socket, needs.cores);
+	if (needs.time)
+		tell_time(emul, now);
+}
+
+static void catch_up(struct emul *emul)
+{
+	for (unsigned socket = 0; socket < emul->desc->sockets; socket++) {
+		machine_catch_up_channels(emul->machine, socket, UINT32_MAX);
+		machine_catch_up_cores(emul->machine, socket, UINT32_MAX);
+	}
 }
 
 int emul_read(struct emul *emul, const struct pmon_access *access, uint64_t *value)
 {
+	struct pmon_register_ref ref;
 	struct pmon_time now;
-	int error;
+	int error = pmon_find(emul->pmon, access, &ref);
 
+	if (error)
+		return error;
 	if (!machine_lock_within(emul->machine, ACCESS_PATIENCE_NS))
 		return PMU_E_BUSY;
-	machine_catch_up(emul->machine);
-	now = present_time(emul);
-	error = pmon_read(emul->pmon, access, &now, value);
+	prepare(emul, access->socket, &ref, false, &now);
+	error = pmon_read_found(emul->pmon, &ref, &now, value);
 	machine_unlock(emul->machine);
 	return error;
 }
 
 int emul_write(struct emul *emul, const struct pmon_access *access, uint64_t value)
 {
+	struct pmon_register_ref ref;
 	struct pmon_time now;
-	int error;
+	int error = pmon_find(emul->pmon, access, &ref);
 
+	if (error)
+		return error;
 	if (!machine_lock_within(emul->machine, ACCESS_PATIENCE_NS))
 		return PMU_E_BUSY;
-	machine_catch_up(emul->machine);
-	now = present_time(emul);
-	error = pmon_write(emul->pmon, access, &now, value);
+	prepare(emul, access->socket, &ref, true, &now);
+	error = pmon_write_found(emul->pmon, &ref, &now, value);
 	machine_unlock(emul->machine);
 	return error;
 }
 
 uint64_t system_interrupts(struct emul *emul, unsigned socket, unsigned core)
 {
+	struct pmon_time now;
 	uint64_t count;
 
 	if (!machine_lock_within(emul->machine, ACCESS_PATIENCE_NS))
 		return UINT64_MAX;
-	machine_catch_up(emul->machine);
-	count = pmon_interrupts(emul->pmon, socket, core);
+	catch_up(emul);
+	tell_time(emul, &now);
+	count = pmon_interrupts(emul->pmon, socket, core, &now);
 	machine_unlock(emul->machine);
 	return count;
 }
@@ -335,6 +362,6 @@ void emul_pass(struct emul *emul, uint64_t ns)
 		return;
 	/* In two parts: whoever was stopped for days passes more than the product holds. */
 	machine_pass(emul->machine, ns / 1000 * ticks_per_us + ns % 1000 * ticks_per_us / 1000);
-	machine_catch_up(emul->machine);
+	catch_up(emul);
 	machine_unlock(emul->machine);
 }

@@ -124,8 +124,10 @@ static void forget_dead(struct machine *machine, unsigned number, uint32_t calle
 			died = true;
 		}
 	}
-	if (died && !count_users(shared))
+	if (died && !count_users(shared)) {
 		machine->state->skew[number] = 0;
+		machine_vacate(machine, number);
+	}
 }
 
 /* There is room: see choose_core(). @return where its progress is kept */
@@ -218,6 +220,7 @@ struct machine_hart *machine_hart_enter(struct machine *machine,
 	core->number = (unsigned)number;
 	shared = &machine->cores[core->number];
 	core->progress = list_user(shared, core->thread);
+	machine_occupy(machine, core->number);
 	core->user = ++machine->state->next_user;
 	if (machine->may_bias && is_alone(machine))
 		bias(machine, shared);
@@ -253,6 +256,8 @@ void machine_hart_leave(struct machine_hart *core)
 	machine_hold(machine, core->thread);
 	mshr_wait(core, wc_drain(machine, core->number, core->progress->time));
 	unlist_user(core->core, core->progress);
+	if (!count_users(core->core))
+		machine_vacate(machine, core->number);
 	revoke(machine, core->core);
 	machine_let_go(machine);
 	release_core(core);

@@ -126,15 +126,21 @@ static unsigned counted_signal(const struct pmon *pmon, const struct pmon_unit *
 	return selected_signal(box, index, control);
 }
 
-void pmon_core_configure(const struct pmon *pmon, struct pmon_unit *unit)
+uint32_t pmon_core_configure(const struct pmon *pmon, struct pmon_unit *unit)
 {
-	memset(unit->heard, 0, sizeof(unit->heard));
+	uint16_t heard[PMON_SLOTS] = {0};
+	uint32_t changed = 0;
+
 	for (unsigned k = 0; k < pmon_box(pmon, unit)->counter_count; k++) {
 		unsigned signal = counted_signal(pmon, unit, k);
 
 		if (signal != SIGNAL_NONE)
-			unit->heard[pmon->routes[signal].slot] |= (uint16_t)(1u << k);
+			heard[pmon->routes[signal].slot] |= (uint16_t)(1u << k);
 	}
+	for (unsigned slot = 0; slot < PMON_SLOTS; slot++)
+		changed |= (unsigned)(heard[slot] != unit->heard[slot]) << slot;
+	memcpy(unit->heard, heard, sizeof(heard));
+	return changed;
 }
 
 static void overflow(struct pmon *pmon, struct pmon_unit *unit, unsigned index)
@@ -173,13 +179,13 @@ void pmon_core_hear(struct pmon *pmon, struct pmon_unit *unit, unsigned slot, un
  * The freeze is the PMI's clearing of the global control (325384, IA32_DEBUGCTL). It waits until
  * all tallies of the access are told, so that all counters of the core stop at the same point.
  */
-void pmon_core_settle(const struct pmon *pmon, struct pmon_unit *unit)
+void pmon_core_settle(struct pmon *pmon, struct pmon_unit *unit)
 {
 	if (!unit->frozen)
 		return;
 	unit->frozen = false;
 	unit->regs[pmon->core.control] = 0;
-	pmon_core_configure(pmon, unit);
+	pmon_configure(pmon, unit, 0);
 }
 
 bool pmon_core_always_hears(const struct pmon_core *core, unsigned signal)
@@ -190,7 +196,7 @@ bool pmon_core_always_hears(const struct pmon_core *core, unsigned signal)
 	return false;
 }
 
-static bool is_clock(const struct pmon_core *core, unsigned reg)
+bool pmon_core_is_clock(const struct pmon_core *core, unsigned reg)
 {
 	for (unsigned i = 0; i < core->free_count; i++)
 		if (core->frees[i].reg == reg)
@@ -202,7 +208,7 @@ uint64_t pmon_core_value(const struct pmon *pmon, unsigned reg, uint64_t value,
 			 const struct pmon_time *now)
 {
 	/* A clock's register holds by how much writes have moved it. */
-	return is_clock(&pmon->core, reg) ? value + now->cycles[PMU_CLOCK_CORE] : value;
+	return pmon_core_is_clock(&pmon->core, reg) ? value + now->cycles[PMU_CLOCK_CORE] : value;
 }
 
 int pmon_core_check(const struct pmon_box *box, unsigned reg, uint64_t value)
@@ -229,14 +235,14 @@ void pmon_core_write(const struct pmon *pmon, struct pmon_unit *unit, unsigned r
 {
 	const struct pmon_core *core = &pmon->core;
 	const struct pmon_box *box = pmon_box(pmon, unit);
-	int counter = pmon_counter_of(box, reg);
+	int counter = box->counter_of[reg];
 
 	if (counter >= 0)
 		unit->counters[counter].value =
 		    counter_value(box->box, reg, value) & (unit->counters[counter].limit - 1);
 	else if (reg == core->clear)
 		unit->regs[core->status] &= ~(value & box->registers[reg].commands);
-	else if (is_clock(core, reg))
+	else if (pmon_core_is_clock(core, reg))
 		unit->regs[reg] = value - now->cycles[PMU_CLOCK_CORE];
 	else
 		unit->regs[reg] = value & box->registers[reg].stored;

@@ -19,6 +19,8 @@ struct pmon_config;
 #define PMON_COUNTERS  11  /* of a box, fixed ones included */
 #define PMON_REGISTERS 48  /* of a box */
 
+#define PMON_CODES 256 /* of event selects */
+
 #define PMON_NO_REGISTER 0xff
 
 /* A field that a register may have; mask 0 where it has not. */
@@ -76,6 +78,9 @@ struct pmon_box {
 	struct pmon_switch filter_switch;
 	struct pmon_counter_desc counters[PMON_COUNTERS]; /* general ones first */
 	struct pmon_register registers[PMON_REGISTERS];
+	int8_t counter_of[PMON_REGISTERS]; /* the counter whose value it is; -1: none */
+	int8_t control_of[PMON_REGISTERS]; /* the counter that it controls; -1: none */
+	uint16_t event_of[2][PMON_CODES]; /* by extended select bit and code: number + 1; 0: none */
 	/* Global status bits that overflows of an instance set; 0: none. */
 	uint64_t global_status[PMON_INSTANCES], global_status_fixed[PMON_INSTANCES];
 };

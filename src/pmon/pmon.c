@@ -68,6 +68,9 @@ static void bind_units(struct pmon *pmon)
 			}
 			pmon->bound[kind][n] =
 			    (uint16_t)(pmon->boxes[unit->box].first_unit + instance);
+			pmon->sources[pmon->bound[kind][n]][kind] |= 1u << n;
+			if (!pmon_is_core(&pmon->boxes[unit->box]))
+				pmon->uncore_sources[kind] |= 1u << n;
 		}
 	}
 }
@@ -97,10 +100,16 @@ static bool route_signals(struct pmon *pmon)
 		    .clock = box->clock,
 		    .first_level = levels[b],
 		};
+		if (slots[b] > PMON_SLOTS)
+			return false;
+		pmon->signal_of[b][pmon->routes[id].slot] = (uint8_t)id;
+		/* Numbers are remembered for counters that are enabled later. */
+		pmon->always[id] =
+		    signal->kind == SIGNAL_LEVEL || pmon_core_always_hears(&pmon->core, id);
 		/* One number without a qualifier, one for each qualifier. */
 		if (signal->kind == SIGNAL_LEVEL)
 			levels[b] += (uint8_t)(1 + signal->qualifier_count);
-		if (slots[b] > PMON_SLOTS || levels[b] > PMON_LEVELS)
+		if (levels[b] > PMON_LEVELS)
 			return false;
 	}
 	return true;
@@ -108,7 +117,10 @@ static bool route_signals(struct pmon *pmon)
 
 static void power_on(struct pmon *pmon, size_t size)
 {
+	static_assert(sizeof(pmon->always) == sizeof(pmon->state->armed), "a byte each");
+
 	pmon->state->size = size;
+	memcpy(pmon->state->armed, pmon->always, sizeof(pmon->always));
 	for (unsigned socket = 0; socket < pmon->config.sockets; socket++) {
 		struct pmon_socket *state = &pmon->state->sockets[socket];
 		struct pmon_unit *unit = pmon_socket_units(pmon, socket);
@@ -125,7 +137,6 @@ static void power_on(struct pmon *pmon, size_t size)
 			}
 		}
 	}
-	pmon_arm(pmon, NULL);
 }
 
 int pmon_open(struct pmon **out, struct pmu_ctx *ctx, const struct pmon_config *config, void *state,
@@ -265,9 +276,11 @@ void pmon_strict(struct pmon *pmon, void (*report)(void *arg, const struct pmon_
 	pmon->report_arg = arg;
 }
 
-uint64_t pmon_interrupts(const struct pmon *pmon, unsigned socket, unsigned core)
+uint64_t pmon_interrupts(struct pmon *pmon, unsigned socket, unsigned core,
+			 const struct pmon_time *now)
 {
 	if (socket >= pmon->config.sockets || core >= PMON_CORES)
 		return 0;
+	pmon_settle_socket(pmon, socket, now);
 	return pmon->state->sockets[socket].interrupts[core];
 }

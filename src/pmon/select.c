@@ -15,16 +15,12 @@ const struct pmu_event *pmon_event(const struct pmon_box *box, unsigned index, u
 	const struct pmon_control *fields = &box->counters[index].fields;
 	uint64_t code = pmon_field_get(fields->ev_sel, control);
 	bool ext = control & fields->ev_sel_ext.mask;
+	unsigned found;
 
 	if (box->counters[index].fixed)
 		return NULL;
-	for (size_t i = 0; i < box->box->event_count; i++) {
-		const struct pmu_event *event = &box->box->events[i];
-
-		if (event->code == code && event->ext == ext)
-			return event;
-	}
-	return NULL;
+	found = code < PMON_CODES ? box->event_of[ext][code] : 0;
+	return found ? &box->box->events[found - 1] : NULL;
 }
 
 uint64_t pmon_control_in_effect(const struct pmon_box *box, const struct pmon_unit *unit,
@@ -237,7 +233,7 @@ static bool enabled(const struct pmon_box *box, const struct pmon_unit *unit, un
 }
 
 /* Unit mask, event and thread filter of counter @index. */
-static void select_event(const struct pmon *pmon, const struct pmon_unit *unit, unsigned index,
+static bool select_event(const struct pmon *pmon, const struct pmon_unit *unit, unsigned index,
 			 struct pmon_listen *listen)
 {
 	const struct pmon_box *box = pmon_box(pmon, unit);
@@ -251,12 +247,12 @@ static void select_event(const struct pmon *pmon, const struct pmon_unit *unit, 
 	};
 
 	if (!s.event || s.event->measure == PMU_MEASURE_NONE || !(s.event->counters >> index & 1))
-		return;
+		return false;
 	if (s.event->measure == PMU_MEASURE_COUNTER0) {
 		/* Counter 0 has to be enabled to show anything (decided). */
 		if (index != 0 && enabled(box, unit, 0))
 			select_event(pmon, unit, 0, listen);
-		return;
+		return true;
 	}
 	pass_everything(listen);
 	if (s.event->row_count && !select_rows(&s, listen)) {
@@ -280,18 +276,19 @@ static void select_event(const struct pmon *pmon, const struct pmon_unit *unit, 
 		if (listen->checks & CHECK_ANY)
 			listen->default_qualifier = listen->any & signal->default_qualifier;
 	}
+	return false;
 }
 
-void pmon_select(const struct pmon *pmon, const struct pmon_unit *unit, unsigned index,
+bool pmon_select(const struct pmon *pmon, const struct pmon_unit *unit, unsigned index,
 		 struct pmon_listen *listen)
 {
 	const struct pmon_box *box = pmon_box(pmon, unit);
 
 	memset(listen, 0, sizeof(*listen));
 	if (!enabled(box, unit, index))
-		return;
-	if (box->counters[index].fixed)
-		listen->measure = PMU_MEASURE_CLOCK;
-	else
-		select_event(pmon, unit, index, listen);
+		return false;
+	if (!box->counters[index].fixed)
+		return select_event(pmon, unit, index, listen);
+	listen->measure = PMU_MEASURE_CLOCK;
+	return false;
 }

@@ -103,7 +103,8 @@ static void test_all_registers(void **fixture)
 			for (size_t r = 0; r < pmu->boxes[b].register_count; r++) {
 				const struct pmu_box *box = &pmu->boxes[b];
 				const struct pmu_register *reg = &box->registers[r];
-				const struct bus_register_ref ref = {box, reg, i};
+				const struct bus_register_ref ref = {
+				    .box = box, .reg = reg, .instance = i};
 				size_t number = bus_register_number(pmu, &ref);
 
 				check_in_core(box->scope == PMU_SCOPE_CORE ? i : 0, reg->space,

@@ -54,7 +54,8 @@ static void reset_box(struct memory_bus *memory, unsigned socket,
 {
 	for (size_t r = 0; r < ctl->box->register_count; r++) {
 		const struct pmu_register *reg = &ctl->box->registers[r];
-		const struct bus_register_ref place = {ctl->box, reg, ctl->instance};
+		const struct bus_register_ref place = {
+		    .box = ctl->box, .reg = reg, .instance = ctl->instance};
 
 		if (reg->role == PMU_ROLE_COUNTER || reg->role == PMU_ROLE_COUNTER_CTL)
 			*value_of(memory, socket, &place) = 0;
