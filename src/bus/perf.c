@@ -132,7 +132,7 @@ static int open_counter(struct perf *perf, struct pmu_ctx *ctx, struct kernel_co
 	    .type = unit->device.type,
 	    .read_format = PERF_READ_FORMAT,
 	    .disabled = 1,
-	    .pinned = 1, /* no owners with others: a count is whole or an error */
+	    .pinned = 1, /* no turns with others: a count is whole or an error */
 	};
 	int error;
 

@@ -83,7 +83,7 @@ struct machine_hart {
 	uint64_t first_end;    /* of the misses, tick; UINT64_MAX for none */
 	uint32_t miss_count;
 	struct machine_mshr misses[MACHINE_FILL_BUFFERS_MAX];
-	uint64_t arrival[16]; /* tick at which an scoreboard register has its value */
+	uint64_t arrival[16]; /* tick at which a scoreboard register has its value */
 	uint64_t arrival_last;
 	struct machine_translation tlb[1 << MACHINE_TLB_LOG2];
 };

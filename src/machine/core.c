@@ -1,4 +1,4 @@
-/* Threads on cores: who runs, and in which owner. */
+/* Threads on cores: who runs, and in which turn. */
 #include <stdlib.h>
 #include <string.h>
 

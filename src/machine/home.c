@@ -79,7 +79,7 @@ static uint64_t data_path_cycles(struct machine *machine, unsigned from, unsigne
 }
 
 /*
- * X is the line's number over all memory; in its node, lines go to agents and channels in owner.
+ * X is the line's number over all memory; in its node, lines go to agents and channels in turn.
  */
 static void decode(struct machine *machine, struct transaction *transaction)
 {

@@ -51,7 +51,7 @@ void machine_address_space_free(struct machine_address_space *space);
 
 /**
  * Puts a thread on a core: the free one with the lowest number, or, where all are taken, the least
- * loaded one, which its threads then share in owners. Its clock starts at no less than @not_before.
+ * loaded one, which its threads then share in turns. Its clock starts at no less than @not_before.
  * The calling thread holds the core until it pauses or leaves. NULL where there is no memory, or
  * where each core has 1,024 threads.
  */

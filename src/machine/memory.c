@@ -94,7 +94,7 @@ static void wpq_release(struct memory_channel *channel, const struct memory_view
 
 /*
  * Schedules the @count oldest waiting writes. The underfill reads of partial ones go first and
- * together, so that the data bus owners once.
+ * together, so that the data bus turns once.
  */
 static void write_out(struct memory_channel *channel, const struct memory_view *view,
 		      uint32_t count, uint64_t earliest, const struct write_mode *mode)

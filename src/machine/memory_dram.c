@@ -154,9 +154,9 @@ static struct memory_bank *prepare(struct memory_channel *channel, const struct 
 /* The cycle at which the data bus can take the next burst. */
 static uint64_t bus_free(const struct memory_dram *dram, uint8_t rank, bool write)
 {
-	bool owner = dram->data_end && (dram->bus_rank != rank || dram->bus_write != write);
+	bool turn = dram->data_end && (dram->bus_rank != rank || dram->bus_write != write);
 
-	return dram->data_end + (owner ? BUS_GAP_CYCLES : 0);
+	return dram->data_end + (turn ? BUS_GAP_CYCLES : 0);
 }
 
 static void bus_take(struct memory_dram *dram, struct dram_addr addr, bool write, uint64_t until)
