@@ -374,6 +374,7 @@ enum pmu_clock {
 	PMU_CLOCK_UCLK, /* uncore clock of the socket */
 	PMU_CLOCK_DCLK, /* DRAM clock of the socket, half the transfer rate */
 	PMU_CLOCK_CORE, /* clock of the core */
+	PMU_CLOCK_COUNT,
 };
 
 /* What a box wants from software or does with its registers beyond their fields. */
@@ -413,6 +414,7 @@ struct pmu_box {
 	const char *kernel; /* the Linux PMU of instance {i}; NULL: none */
 	uint8_t space;	    /* enum pmu_space */
 	uint8_t clock;	    /* enum pmu_clock */
+	bool other_clock;   /* the box has one that is none of those; .clock says UCLK */
 	uint8_t quirks;	    /* enum pmu_quirk */
 	uint8_t scope;	    /* enum pmu_scope */
 	uint8_t counter_count;

@@ -285,6 +285,7 @@ def box_row(prefix, pmu, box, vocabulary):
             "kernel": c_string(box["kernel"]) if "kernel" in box else "NULL",
             "space": f"PMU_SPACE_{box['space'].upper()}",
             "clock": f"PMU_CLOCK_{box.get('clock', 'uclk').upper()}",
+            "other_clock": str("clock" not in box).lower(),
             "scope": f"PMU_SCOPE_{box.get('scope', 'socket').upper()}",
             "quirks": " | ".join(f"PMU_QUIRK_{q.upper()}" for q in box.get("quirks", [])) or "0",
             "counter_count": box["counters"], "counter_width": box["counter_width"],
