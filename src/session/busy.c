@@ -37,7 +37,8 @@ static int check_control(struct pmu_session *session, struct pmu_ctx *ctx,
 			 const struct session_unit *unit, const struct pmu_write *write)
 {
 	struct register_at at = {unit->box, write->reg, unit->socket, unit->instance};
-	uint64_t value, written = write->value;
+	uint64_t stopped = session_disables_box(session, unit->box) ? at.reg->enabled : 0;
+	uint64_t value, written = write->value & ~stopped;
 	int error = register_read(session->bus, ctx, &at, &value);
 
 	/* In the one control of several fixed counters, the fields of those that are used. */

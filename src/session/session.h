@@ -132,6 +132,8 @@ int session_unfreeze(struct pmu_session *session, struct pmu_ctx *ctx);
 int session_unfreeze_others(struct pmu_session *session, struct pmu_ctx *ctx);
 /** Whether the box is stopped by its own control: the socket has none, nor the box a gate. */
 bool session_freezes_box(const struct pmu_session *session, const struct pmu_box *box);
+/** Whether nothing stops the box, so that the controls of its counters are disabled one by one. */
+bool session_disables_box(const struct pmu_session *session, const struct pmu_box *box);
 /** Whether the session stops and starts whole sockets. */
 bool session_uses_sockets(const struct pmu_session *session);
 int session_unfreeze_units(struct pmu_session *session, struct pmu_ctx *ctx);
