@@ -30,7 +30,13 @@ enum pmu_space {
 	PMU_SPACE_PMD,
 	PMU_SPACE_IBR,
 	PMU_SPACE_DBR,
+	PMU_SPACE_COUNT,
 };
+
+/** The word for a space in register traces and reports: "pci". */
+const char *pmu_space_name(enum pmu_space space);
+/** What is at an address of it, for messages: "PCI configuration address". */
+const char *pmu_space_title(enum pmu_space space);
 
 enum pmu_access {
 	PMU_ACCESS_RO,

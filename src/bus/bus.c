@@ -102,8 +102,8 @@ static int find_register(const struct pmu_bus *bus, struct pmu_ctx *ctx,
 	if (!bus_find(bus->pmu, op, ref))
 		return error_set(ctx, PMU_E_UNKNOWN,
 				 "%s: the catalog of %s has no register of %u bits at %s 0x%X",
-				 op->reg, bus->pmu->name, op->width,
-				 op->space == PMU_SPACE_MSR ? "MSR" : "PCI", op->address);
+				 op->reg, bus->pmu->name, op->width, pmu_space_title(op->space),
+				 op->address);
 	return 0;
 }
 
@@ -160,7 +160,7 @@ int bus_write_all(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct pmu_acc
 	for (size_t i = 0; i < count; i++) {
 		int error = write_again(bus, first ? NULL : ctx, &writes[i]);
 
-		first = first ? first : error;
+		first = error_first(first, error);
 	}
 	return first;
 }

@@ -225,7 +225,7 @@ static int freeze(struct perf *perf, struct pmu_ctx *ctx, unsigned socket)
 		if (counter->socket == socket && counter->fd >= 0)
 			failed = perf->kernel.enable(perf->kernel.arg, error ? NULL : ctx,
 						     counter->fd, false);
-		error = error ? error : failed;
+		error = error_first(error, failed);
 	}
 	return error;
 }

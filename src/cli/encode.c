@@ -37,7 +37,7 @@ static json_t *writes_json(const char *event, const struct pmu_write *writes, in
 
 	for (int i = 0; i < count; i++)
 		json_array_append_new(array, json_pack("{s:s, s:o, s:o, s:s}", "space",
-						       cli_space_name(writes[i].space), "address",
+						       pmu_space_name(writes[i].space), "address",
 						       cli_json_number(writes[i].address), "value",
 						       cli_json_number(writes[i].value), "register",
 						       writes[i].reg->name));

@@ -391,7 +391,7 @@ static json_t *access_json(const struct stat_run *run, const struct stat_access 
 	return json_pack("{s:b, s:i, s:i, s:s, s:i, s:s, s:s, s:i, s:i, s:o}", "write",
 			 access->write, "socket", access->op.socket, "core", access->op.core, "box",
 			 place.box->name, "instance", place.instance, "register", access->op.reg,
-			 "space", cli_space_name(access->op.space), "address", access->op.address,
+			 "space", pmu_space_name(access->op.space), "address", access->op.address,
 			 "width", access->op.width, "value",
 			 access->write ? cli_json_number(access->op.value) : json_null());
 }
