@@ -47,19 +47,6 @@ static size_t align_up(size_t size)
 	return (size + BLOCK_ALIGN - 1) & ~(size_t)(BLOCK_ALIGN - 1);
 }
 
-static uint32_t first_instances(size_t count)
-{
-	return count >= 32 ? UINT32_MAX : (1u << count) - 1;
-}
-
-static uint32_t present_instances(const struct pmu_machine *desc, const struct pmu_box *box)
-{
-	for (size_t i = 0; i < desc->part_count; i++)
-		if (!strcmp(desc->parts[i].box, box->name))
-			return desc->parts[i].instances;
-	return first_instances(box->scope == PMU_SCOPE_CORE ? desc->cores : box->instance_count);
-}
-
 /* How many of each kind of unit a socket has, as the machine numbers them. */
 static void count_units(const struct pmu_machine *desc, uint32_t counts[UNIT_COUNT])
 {
@@ -106,7 +93,7 @@ static int describe(struct pmon_config *config, struct pmu_ctx *ctx, const struc
 				 "machine %s names PMU %s, which the catalog does not have",
 				 desc->name, desc->pmu);
 	for (size_t i = 0; i < config->pmu->box_count; i++)
-		config->present[i] = present_instances(desc, &config->pmu->boxes[i]);
+		config->present[i] = pmu_machine_instances(desc, &config->pmu->boxes[i]);
 	return check_units(config, ctx, desc);
 }
 
