@@ -86,8 +86,8 @@ static int put_register(const struct pmu_bus *bus, struct pmu_ctx *ctx, const ch
 }
 
 /* One register of one instance; what does not answer is not there in the tree either. */
-static int capture_place(struct pmu_bus *bus, struct pmu_ctx *ctx, const char *folder,
-			 unsigned socket, const struct bus_register_ref *ref)
+static int capture_register(struct pmu_bus *bus, struct pmu_ctx *ctx, const char *folder,
+			    unsigned socket, const struct bus_register_ref *ref)
 {
 	struct pmu_access_op op = {
 	    .socket = socket,
@@ -111,10 +111,10 @@ static int capture_box(struct pmu_bus *bus, struct pmu_ctx *ctx, const char *fol
 
 	for (unsigned i = 0; i < box->instance_count && !error; i++)
 		for (size_t r = 0; r < box->register_count && !error; r++)
-			error = capture_place(bus, ctx, folder, socket,
-					      &(struct bus_register_ref){.box = box,
-									 .reg = &box->registers[r],
-									 .instance = i});
+			error = capture_register(
+			    bus, ctx, folder, socket,
+			    &(struct bus_register_ref){
+				.box = box, .reg = &box->registers[r], .instance = i});
 	return error;
 }
 

@@ -28,7 +28,7 @@ enum signal_kind {
 
 #define SIGNAL_NO_CORE 0xff /* of no core: victims, snoops from outside */
 
-/* One announcement. Attributes that the signal does not list are 0. */
+/* One occurrence of a signal. Attributes that the signal does not list are 0. */
 struct signal {
 	uint16_t id; /* enum pmu_signal_id */
 	uint8_t socket;
@@ -60,14 +60,14 @@ struct signal_desc {
 extern const struct signal_desc signal_table[];
 
 /*
- * Where a machine announces to. armed[id] != 0 says that somebody listens; announcing what nobody
- * listens to is allowed and without effect. Within one unit and signal, times need not rise; how
- * late an announcement may come and still count in its own cycle is the listener's to say.
+ * Where a machine emits to. enabled[id] != 0 says that somebody subscribes; emitting what nobody
+ * subscribes to is allowed and without effect. Within one unit and signal, times need not rise; how
+ * late a signal may come and still count in its own cycle is the subscriber's to say.
  */
 struct signal_port {
-	void *listener;
-	void (*announce)(void *listener, const struct signal *signal);
-	const uint8_t *armed; /* SIGNAL_COUNT bytes */
+	void *subscriber;
+	void (*emit)(void *subscriber, const struct signal *signal);
+	const uint8_t *enabled; /* SIGNAL_COUNT bytes */
 };
 
 #endif

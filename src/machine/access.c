@@ -1,4 +1,5 @@
 /* Accesses that are not to the last used line of their L1 set. */
+#include "machine/access.h"
 #include "machine/address_space.h"
 #include "machine/cache.h"
 #include "machine/mshr.h"

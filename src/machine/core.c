@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "machine/machine.h"
 #include "machine/mshr.h"
 #include "machine/skew.h"
 #include "machine/write_combining.h"

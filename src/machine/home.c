@@ -1,5 +1,6 @@
 #include "machine/home.h"
 
+#include "machine/memory.h"
 #include "machine/occupancy.h"
 #include "machine/slice.h"
 
@@ -25,8 +26,8 @@ static bool is_local(const struct transaction *transaction)
 	return transaction->requester == transaction->socket;
 }
 
-static struct signal announcement(const struct transaction *transaction, enum pmu_signal_id id,
-				  uint32_t qualifiers, uint64_t time)
+static struct signal signal_of(const struct transaction *transaction, enum pmu_signal_id id,
+			       uint32_t qualifiers, uint64_t time)
 {
 	return (struct signal){
 	    .id = (uint16_t)id,
@@ -40,21 +41,21 @@ static struct signal announcement(const struct transaction *transaction, enum pm
 static void pulse(struct machine *machine, const struct transaction *transaction,
 		  enum pmu_signal_id id, uint32_t qualifiers, uint64_t time)
 {
-	if (machine_armed(machine, id)) {
-		struct signal signal = announcement(transaction, id, qualifiers, time);
+	if (machine_enabled(machine, id)) {
+		struct signal signal = signal_of(transaction, id, qualifiers, time);
 
-		machine_announce(machine, &signal);
+		machine_emit(machine, &signal);
 	}
 }
 
 static void span(struct machine *machine, const struct transaction *transaction,
 		 enum pmu_signal_id id, uint32_t qualifiers, uint64_t time, uint64_t duration)
 {
-	if (machine_armed(machine, id)) {
-		struct signal signal = announcement(transaction, id, qualifiers, time);
+	if (machine_enabled(machine, id)) {
+		struct signal signal = signal_of(transaction, id, qualifiers, time);
 
 		signal.duration = duration;
-		machine_announce(machine, &signal);
+		machine_emit(machine, &signal);
 	}
 }
 
@@ -255,7 +256,7 @@ static uint64_t serve(struct machine *machine, struct transaction *transaction,
 }
 
 /* With every entry taken, from this one's beginning until the first is free. */
-static void announce_full(struct machine *machine, const struct transaction *transaction)
+static void emit_full(struct machine *machine, const struct transaction *transaction)
 {
 	struct home *home = transaction->home;
 	uint32_t hint = home->tracker_hint;
@@ -267,13 +268,13 @@ static void announce_full(struct machine *machine, const struct transaction *tra
 		     home->tracker[slot] - transaction->begin);
 }
 
-static void announce_request(struct machine *machine, const struct transaction *transaction,
-			     uint64_t cycles)
+static void emit_request(struct machine *machine, const struct transaction *transaction,
+			 uint64_t cycles)
 {
-	if (machine_armed(machine, SIGNAL_HOME_REQUEST)) {
+	if (machine_enabled(machine, SIGNAL_HOME_REQUEST)) {
 		const bool local = is_local(transaction);
 		struct signal signal =
-		    announcement(transaction, SIGNAL_HOME_REQUEST, 0, transaction->begin);
+		    signal_of(transaction, SIGNAL_HOME_REQUEST, 0, transaction->begin);
 
 		if (is_read(transaction->request))
 			signal.qualifiers = local ? QUALIFIER_HOME_REQUEST_READ_LOCAL
@@ -288,7 +289,7 @@ static void announce_request(struct machine *machine, const struct transaction *
 		signal.request = (uint8_t)transaction->request;
 		signal.address = (uint64_t)transaction->line << LINE_LOG2;
 		signal.node = transaction->requester;
-		machine_announce(machine, &signal);
+		machine_emit(machine, &signal);
 	}
 }
 
@@ -321,9 +322,9 @@ struct home_answer home_request(struct machine *machine, enum signal_request req
 	there += transaction.begin - home->now;
 	home->tracker[slot] = transaction.begin + cycles;
 	home->tracker_cycles += cycles;
-	announce_request(machine, &transaction, cycles);
-	if (machine_armed(machine, SIGNAL_HOME_FULL))
-		announce_full(machine, &transaction);
+	emit_request(machine, &transaction, cycles);
+	if (machine_enabled(machine, SIGNAL_HOME_FULL))
+		emit_full(machine, &transaction);
 
 	back = is_read(request)
 		   ? data_path_cycles(machine, socket, requester, transaction.begin + cycles)

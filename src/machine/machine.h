@@ -39,7 +39,7 @@ int machine_open(struct machine **machine, struct pmu_ctx *ctx, const struct pmu
 		 void *state, bool fresh);
 void machine_close(struct machine *machine);
 
-/** Connects the listener of this view's announcements; NULL disconnects. */
+/** Connects the subscriber of this view's signals; NULL disconnects. */
 void machine_connect(struct machine *machine, const struct signal_port *port);
 
 /*
@@ -68,7 +68,7 @@ void machine_hart_leave(struct machine_hart *core);
 void machine_drain(struct machine *machine);
 
 /**
- * Announce what units of a socket have done by machine_now() though no access asked for it: of
+ * Emit what units of a socket have done by machine_now() though no access asked for it: of
  * channels, refreshes and writes while they were idle; of cores, their accumulators. All others are
  * never behind. For who reads counters; the caller holds the lock.
  * @param units  bit n: the n-th; those that are not there are left out
@@ -114,7 +114,7 @@ struct machine_statistics {
 	uint64_t tracker_cycles; /* sum over all tracker entries, uncore cycles */
 	uint64_t rpq_cycles;	 /* sum over all RPQ entries, DRAM cycles */
 	uint64_t wpq_cycles;
-	uint64_t not_emulated; /* programs started by execve, which ran outside the machine */
+	uint64_t not_emulated; /* programs started by execve, which run natively */
 };
 void machine_statistics(const struct machine *machine, struct machine_statistics *stats);
 void machine_count_not_emulated(struct machine *machine);

@@ -1,5 +1,6 @@
 #include "machine/slice.h"
 
+#include "machine/home.h"
 #include "machine/private.h"
 #include "machine/tor.h"
 
@@ -45,10 +46,10 @@ static void share_core(struct machine *machine, struct tor_entry *entry, uint32_
 		*core_valid = 0;
 }
 
-static void announce_victim(struct machine *machine, const struct tor_entry *entry,
-			    enum line_state state, bool unused)
+static void emit_victim(struct machine *machine, const struct tor_entry *entry,
+			enum line_state state, bool unused)
 {
-	if (machine_armed(machine, SIGNAL_LLC_VICTIM)) {
+	if (machine_enabled(machine, SIGNAL_LLC_VICTIM)) {
 		struct signal signal = {
 		    .id = SIGNAL_LLC_VICTIM,
 		    .socket = entry->socket,
@@ -62,7 +63,7 @@ static void announce_victim(struct machine *machine, const struct tor_entry *ent
 		    .core = SIGNAL_NO_CORE,
 		};
 
-		machine_announce(machine, &signal);
+		machine_emit(machine, &signal);
 	}
 	if (unused && state != LINE_M)
 		tor_misc(machine, entry, QUALIFIER_LLC_OUTCOME_UNUSED_VICTIM);
@@ -92,7 +93,7 @@ static void evict(struct machine *machine, const struct tor_entry *request, int 
 	state = tor_state(&victim);
 	tor_drop(&victim);
 	victim.slice->victims++;
-	announce_victim(machine, &victim, state, unused);
+	emit_victim(machine, &victim, state, unused);
 	if (state == LINE_M) {
 		victim.cycles += write_home(machine, &victim, REQUEST_WRITEBACK);
 		qualifiers |= QUALIFIER_LLC_REQUEST_MISS;

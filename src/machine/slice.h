@@ -2,7 +2,6 @@
 #ifndef MACHINE_SLICE_H
 #define MACHINE_SLICE_H
 
-#include "machine/home.h"
 #include "machine/state.h"
 
 /* Times: uncore cycles. @now is when the core sends; the answer counts until it is back there. */

@@ -10,8 +10,8 @@
 #include <assert.h>
 
 #include "base/lock.h"
-#include "machine/access.h"
-#include "machine/memory.h"
+#include "machine/hart.h"
+#include "machine/memory_state.h"
 
 #define LINE_BYTES	 64
 #define LINE_LOG2	 6
@@ -62,7 +62,7 @@ struct core {
 	uint32_t users_high; /* users[] and progress[] from here on were never used */
 	_Alignas(64) uint64_t l2_misses, llc_misses;
 	uint64_t reported_at;		 /* see accumulator.c */
-	uint64_t reported[ACCUMULATORS]; /* of each tally */
+	uint64_t reported[ACCUMULATORS]; /* of each accumulator */
 	/*
 	 * By user. Each is written by its thread alone, so that nothing is lost where two run at
 	 * once; who comes to its place later adds to it. The core did the sum of them.
@@ -135,7 +135,7 @@ struct machine {
 	uint32_t holder;		 /* thread that has the lock, if one of this process has */
 	uint64_t patience_ns; /* cores that are behind are waited for that long; UINT64_MAX: ever */
 	bool may_bias;	      /* locks can bias to threads of this process */
-	struct signal_port port; /* announce == NULL: nobody listens */
+	struct signal_port port; /* emit == NULL: nobody subscribes */
 
 	uint64_t core_ticks, uclk_ticks, dclk_ticks, bclk_ticks, ticks_per_second;
 	unsigned core_count;	 /* of all sockets */
@@ -160,14 +160,14 @@ static inline void machine_let_go(struct machine *machine)
 void machine_occupy(struct machine *machine, unsigned core);
 void machine_vacate(struct machine *machine, unsigned core);
 
-static inline bool machine_armed(const struct machine *machine, enum pmu_signal_id id)
+static inline bool machine_enabled(const struct machine *machine, enum pmu_signal_id id)
 {
-	return machine->port.announce && machine->port.armed[id];
+	return machine->port.emit && machine->port.enabled[id];
 }
 
-static inline void machine_announce(const struct machine *machine, const struct signal *signal)
+static inline void machine_emit(const struct machine *machine, const struct signal *signal)
 {
-	machine->port.announce(machine->port.listener, signal);
+	machine->port.emit(machine->port.subscriber, signal);
 }
 
 /** The latest clock of the core's threads, ticks. */

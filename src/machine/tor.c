@@ -26,8 +26,8 @@ void tor_prefetch(const struct machine *machine, unsigned socket, uint32_t line)
 	__builtin_prefetch(set + 128, 1);
 }
 
-static struct signal announcement(const struct tor_entry *entry, enum pmu_signal_id id,
-				  uint32_t qualifiers, uint64_t time)
+static struct signal signal_of(const struct tor_entry *entry, enum pmu_signal_id id,
+			       uint32_t qualifiers, uint64_t time)
 {
 	return (struct signal){
 	    .id = (uint16_t)id,
@@ -59,11 +59,11 @@ void tor_enter(struct machine *machine, struct tor_entry *entry, uint32_t qualif
 		slice->irq[irq] = entry->begin;
 	entry->core = (uint8_t)core;
 	entry->cycles = 0;
-	if (machine_armed(machine, SIGNAL_LLC_INGRESS)) {
-		struct signal signal = announcement(entry, SIGNAL_LLC_INGRESS, qualifier, queued);
+	if (machine_enabled(machine, SIGNAL_LLC_INGRESS)) {
+		struct signal signal = signal_of(entry, SIGNAL_LLC_INGRESS, qualifier, queued);
 
 		signal.duration = entry->begin - queued;
-		machine_announce(machine, &signal);
+		machine_emit(machine, &signal);
 	}
 }
 
@@ -90,13 +90,13 @@ enum line_state tor_lookup(struct machine *machine, struct tor_entry *entry, uin
 	enum line_state state = tor_present(entry) ? tor_state(entry) : LINE_I;
 
 	entry->slice->lookups++;
-	if (machine_armed(machine, SIGNAL_LLC_LOOKUP)) {
-		struct signal signal = announcement(entry, SIGNAL_LLC_LOOKUP, qualifiers,
-						    entry->begin + entry->cycles);
+	if (machine_enabled(machine, SIGNAL_LLC_LOOKUP)) {
+		struct signal signal =
+		    signal_of(entry, SIGNAL_LLC_LOOKUP, qualifiers, entry->begin + entry->cycles);
 
 		signal.state = (uint8_t)state;
 		signal.node = entry->node;
-		machine_announce(machine, &signal);
+		machine_emit(machine, &signal);
 	}
 	entry->cycles += machine->desc->llc.latency;
 	return state;
@@ -107,26 +107,26 @@ uint64_t tor_leave(struct machine *machine, struct tor_entry *entry, uint32_t qu
 {
 	entry->slice->tor[entry->slot] = entry->begin + entry->cycles;
 	entry->slice->tor_cycles += entry->cycles;
-	if (machine_armed(machine, SIGNAL_LLC_REQUEST)) {
+	if (machine_enabled(machine, SIGNAL_LLC_REQUEST)) {
 		struct signal signal =
-		    announcement(entry, SIGNAL_LLC_REQUEST, qualifiers, entry->begin);
+		    signal_of(entry, SIGNAL_LLC_REQUEST, qualifiers, entry->begin);
 
 		signal.qualifiers |= entry->node == entry->socket ? QUALIFIER_LLC_REQUEST_LOCAL
 								  : QUALIFIER_LLC_REQUEST_REMOTE;
 		signal.duration = entry->cycles;
 		signal.request = (uint8_t)request;
 		signal.node = entry->node;
-		machine_announce(machine, &signal);
+		machine_emit(machine, &signal);
 	}
 	return entry->begin - entry->arrival + entry->cycles;
 }
 
 void tor_misc(struct machine *machine, const struct tor_entry *entry, uint32_t qualifier)
 {
-	if (machine_armed(machine, SIGNAL_LLC_OUTCOME)) {
-		struct signal signal = announcement(entry, SIGNAL_LLC_OUTCOME, qualifier,
-						    entry->begin + entry->cycles);
+	if (machine_enabled(machine, SIGNAL_LLC_OUTCOME)) {
+		struct signal signal =
+		    signal_of(entry, SIGNAL_LLC_OUTCOME, qualifier, entry->begin + entry->cycles);
 
-		machine_announce(machine, &signal);
+		machine_emit(machine, &signal);
 	}
 }

@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "pmon/core.h"
-#include "pmon/pmon.h"
 
 struct pmon_field pmon_find_field(const struct pmu_register *reg, enum pmu_field_role role)
 {
@@ -25,9 +24,9 @@ static struct pmon_switch find_switch(const struct pmu_box *box)
 	for (size_t i = 0; i < box->modifier_count; i++) {
 		const struct pmu_modifier *modifier = &box->modifiers[i];
 
-		if (!modifier->reg && modifier->partner && modifier->partner->encoding)
+		if (modifier->enables && modifier->enables->encoding)
 			return (struct pmon_switch){pmu_mask(modifier->hi, modifier->lo),
-						    modifier->partner};
+						    modifier->enables};
 	}
 	return (struct pmon_switch){0};
 }
@@ -171,17 +170,6 @@ static void index_registers(struct pmon_box *desc)
 	}
 }
 
-/* Of events of one code the first. */
-static void index_events(struct pmon_box *desc)
-{
-	for (size_t i = desc->box->event_count; i-- > 0;) {
-		const struct pmu_event *event = &desc->box->events[i];
-
-		if (event->code < PMON_CODES)
-			desc->event_of[event->ext][event->code] = (uint16_t)(i + 1);
-	}
-}
-
 static bool fits(const struct pmu_box *box)
 {
 	unsigned counters = box->counter_count + box->fixed_count;
@@ -231,7 +219,6 @@ int pmon_describe(struct pmu_ctx *ctx, const struct pmon_config *config, struct 
 					 "box %s of %s is beyond what can be emulated", box->name,
 					 pmu->name);
 		index_registers(&boxes[i]);
-		index_events(&boxes[i]);
 		*units += (unsigned)box->instance_count;
 		*counters += (unsigned)box->instance_count * pmon_timed_counters(box);
 		/* A PMU without one has boxes that overflow and freeze by themselves. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "catalog/address.h"
+#include "pmon/core.h"
 #include "pmon/count.h"
 #include "pmon/overflow.h"
 #include "pmon/select.h"

@@ -10,13 +10,14 @@ uint64_t pmon_register_value(const struct pmon *pmon, const struct pmon_unit *un
 /** Puts all registers of a unit to their reset values. */
 void pmon_reset_unit(const struct pmon *pmon, struct pmon_unit *unit);
 
-/** Follows a change of all controls, filters or enables of a unit: who listens to what. */
+/** Follows a change of all controls, filters or enables of a unit: who subscribes to what. */
 void pmon_configure(struct pmon *pmon, struct pmon_unit *unit, uint64_t now);
 /** The same of the control of counter @index. */
 void pmon_configure_counter(struct pmon *pmon, struct pmon_unit *unit, unsigned index,
 			    uint64_t now);
 
-/** Which of its signals the counters of a unit listen to; bit n of @slots: the n-th changed. */
-void pmon_arm(struct pmon *pmon, const struct pmon_unit *unit, uint32_t slots);
+/** Which of its signals the counters of a unit subscription to; bit n of @slots: the n-th changed.
+ */
+void pmon_enable(struct pmon *pmon, const struct pmon_unit *unit, uint32_t slots);
 
 #endif

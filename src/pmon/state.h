@@ -10,10 +10,10 @@
 #include <stdint.h>
 
 #include "catalog/binding.h"
+#include "catalog/signal.h"
+#include "pmon/access.h"
+#include "pmon/box.h"
 #include "pmon/changes.h"
-#include "pmon/core.h"
-#include "pmon/describe.h"
-#include "pmon/pmon.h"
 
 #define PMON_SOCKETS 8
 #define PMON_CORES   64 /* bits of a PMI core mask */
@@ -23,7 +23,7 @@
 #define PMON_UNIT_WORDS (PMON_UNITS / 64) /* of sets of a socket's units */
 
 /*
- * Announcements of one box arrive nearly in order of time: a miss tells of its fill before the next
+ * Signals of one box arrive nearly in order of time: a miss tells of its fill before the next
  * request begins. A counter that depends on time waits so many cycles before a cycle is final.
  */
 #define PMON_WINDOW 2048
@@ -54,7 +54,7 @@ struct pmon_alternative {
 };
 
 /* What a counter adds up: its event, unit mask and filters in a form that is quick to compare. */
-struct pmon_listen {
+struct pmon_subscription {
 	uint16_t checks; /* enum pmon_check */
 	uint8_t slot;	 /* of its signal in the box */
 	uint8_t measure; /* enum pmu_measure; NONE: no event that could count */
@@ -67,15 +67,15 @@ struct pmon_listen {
 	uint64_t address, address_mask;
 	struct pmon_alternative alternatives[PMON_ALTERNATIVES];
 };
-static_assert(sizeof(struct pmon_listen) == 176, "compared as bytes: no padding");
+static_assert(sizeof(struct pmon_subscription) == 176, "compared as bytes: no padding");
 
 struct pmon_counter {
 	uint64_t value;
 	uint64_t limit; /* 2^width */
-	struct pmon_listen listen;
+	struct pmon_subscription subscription;
 	uint8_t thresh;
 	bool invert, edge;
-	bool plain;	     /* only adds announcements: time does not matter */
+	bool plain;	     /* only adds: time does not matter */
 	bool held;	     /* in reset until its control is written without rst */
 	bool high;	     /* whether the last final cycle passed the comparison */
 	uint8_t ev_sel;	     /* PMU_QUIRK_CONTROL_TWICE: the event select in effect */
@@ -89,7 +89,7 @@ struct pmon_level {
 };
 
 struct pmon_unit {
-	uint16_t heard[PMON_SLOTS]; /* bit n: counter n listens to the signal */
+	uint16_t subscribed[PMON_SLOTS]; /* bit n: counter n subscribes to the signal */
 	uint8_t socket, box, instance;
 	uint8_t last_control; /* counter whose control was written last, + 1; 0: something else */
 	uint16_t clocked;     /* bit n: counter n counts cycles */
@@ -117,9 +117,9 @@ struct pmon_socket {
 
 struct pmon_state {
 	uint64_t size;
-	uint8_t armed[SIGNAL_COUNT];
-	/* By socket: bit n: a counter of the n-th instance listens to the signal. */
-	uint32_t hearers[SIGNAL_COUNT][PMON_SOCKETS];
+	uint8_t enabled[SIGNAL_COUNT];
+	/* By socket: bit n: a counter of the n-th instance subscribes to the signal. */
+	uint32_t subscribers[SIGNAL_COUNT][PMON_SOCKETS];
 	struct pmon_socket sockets[PMON_SOCKETS];
 };
 
@@ -127,7 +127,7 @@ static_assert(SIGNAL_COUNT <= UINT8_MAX, "pmon.signal_of has a byte for each");
 
 #define PMON_NO_UNIT UINT16_MAX
 
-/* Where the announcements of a signal go. */
+/* Where a signal goes. */
 struct pmon_route {
 	const uint16_t *units; /* of a socket, by the number of the machine's unit */
 	uint16_t first_unit;
@@ -154,7 +154,7 @@ struct pmon {
 	uint32_t sources[PMON_UNITS][UNIT_COUNT];
 	uint32_t uncore_sources[UNIT_COUNT]; /* of all units but cores' */
 	uint8_t signal_of[PMON_BOXES][PMON_SLOTS];
-	bool always[SIGNAL_COUNT]; /* armed whoever listens */
+	bool always[SIGNAL_COUNT]; /* enabled whoever subscribes */
 	void (*report)(void *arg, const struct pmon_violation *violation);
 	void *report_arg;
 };

@@ -1,4 +1,4 @@
-/* Nanoseconds an announcement costs, by who listens. Asserts nothing: run with meson benchmark. */
+/* Nanoseconds a signal costs, by who subscribes. Asserts nothing: run with meson benchmark. */
 #include <stdio.h>
 #include <time.h>
 
@@ -29,7 +29,7 @@ static void measure(struct rig *rig, const char *what, unsigned instance)
 
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		signal.time += 20;
-		rig->port.announce(rig->port.listener, &signal);
+		rig->port.emit(rig->port.subscriber, &signal);
 	}
 	printf("%-40s %6.1f ns\n", what, 1e9 * (seconds() - start) / ROUNDS);
 }
@@ -50,9 +50,9 @@ int main(void)
 	struct rig rig;
 
 	rig_open(&rig);
-	measure(&rig, "nobody listens", 3);
+	measure(&rig, "nobody subscribes", 3);
 	rig_set_msr(&rig, C_CTL(2, 1), EN | EVENT(0x35, 0x08));
-	measure(&rig, "another instance listens", 3);
+	measure(&rig, "another instance subscribes", 3);
 	rig_close(&rig);
 	measure_control("one plain counter, all", 1, EN | EVENT(0x35, 0x08));
 	measure_control("one plain counter, opcode and miss", 1, EN | EVENT(0x35, 0x03));
