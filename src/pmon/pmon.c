@@ -77,21 +77,39 @@ static void bind_units(struct pmon *pmon)
 	}
 }
 
+/* Whether an event or a counter of its own counts the signal. */
+static bool counts_signal(const struct pmu_box *box, unsigned id)
+{
+	for (size_t r = 0; r < box->register_count; r++)
+		if (box->registers[r].signal == id)
+			return true;
+	for (size_t e = 0; e < box->event_count; e++) {
+		const struct pmu_event *event = &box->events[e];
+
+		if (event->signal == id)
+			return true;
+		for (size_t u = 0; u < event->umask_count; u++)
+			if (event->umasks[u].signal == id)
+				return true;
+	}
+	return false;
+}
+
 /* @return false if a box has more signals than a unit has room for */
 static bool route_signals(struct pmon *pmon)
 {
 	uint8_t slots[PMON_BOXES] = {0}, levels[PMON_BOXES] = {0};
 
 	bind_units(pmon);
+	memset(pmon->nowhere, 0xff, sizeof(pmon->nowhere));
 	for (unsigned id = 1; id < SIGNAL_COUNT; id++) {
 		const struct signal_desc *signal = &signal_table[id];
 		const struct pmu_unit_binding *units = pmon->config.pmu->units;
 		unsigned b = units ? units[signal->unit].box : BINDING_NO_BOX;
 		const struct pmu_box *box = &pmon->config.pmu->boxes[b];
 
-		/* Where no box counts it, all units lead nowhere. */
-		pmon->routes[id].units = pmon->bound[signal->unit];
-		if (b == BINDING_NO_BOX)
+		pmon->routes[id].units = pmon->nowhere;
+		if (b == BINDING_NO_BOX || !counts_signal(box, id))
 			continue;
 		pmon->routes[id] = (struct pmon_route){
 		    .units = pmon->bound[signal->unit],

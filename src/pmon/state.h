@@ -149,6 +149,7 @@ struct pmon {
 	struct pmon_core core;
 	struct pmon_route routes[SIGNAL_COUNT];
 	uint16_t bound[UNIT_COUNT][PMON_INSTANCES]; /* unit of a socket, or PMON_NO_UNIT */
+	uint16_t nowhere[PMON_INSTANCES]; /* of signals that no box counts: PMON_NO_UNIT */
 	/* The same by unit of a socket: bit n: it counts for the machine's n-th unit of the kind.
 	 */
 	uint32_t sources[PMON_UNITS][UNIT_COUNT];
