@@ -122,6 +122,19 @@ static void test_absent(void **state UNUSED)
 	assert_int_equal(read_at(2, 0, CTRL, &value), PMU_E_UNKNOWN);
 }
 
+/* What no event of the box counts, such as what another instruction set does, goes nowhere. */
+static void test_signals_of_others(void **state UNUSED)
+{
+	rig_set_msr(&rig, FIXED_CTRL, 0x222);
+	rig_set_msr(&rig, CTRL, EN_FIXED(0) | EN_FIXED(1) | EN_FIXED(2));
+	for (uint16_t id = SIGNAL_PIPE_RETIRED; id < SIGNAL_COUNT; id++)
+		happen(id, 5);
+	for (unsigned k = 0; k < 3; k++)
+		assert_int_equal(rig_msr(&rig, FIXED(k)), 0);
+	happen(SIGNAL_CORE_RETIRED, 5);
+	assert_int_equal(rig_msr(&rig, FIXED(0)), 5);
+}
+
 /* Each core has its own, and what belongs to the socket is the same from each. */
 static void test_cores_are_apart(void **state UNUSED)
 {
@@ -410,6 +423,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    TEST(test_resets),
 	    TEST(test_absent),
+	    TEST(test_signals_of_others),
 	    TEST(test_cores_are_apart),
 	    TEST(test_events),
 	    TEST(test_fixed),
