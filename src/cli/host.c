@@ -294,7 +294,13 @@ static int count(const struct cli *cli, struct stat_run *run, struct pmu_child *
 	stopped = pmu_session_stop(run->session, cli->ctx);
 	if (!stopped && (!child || end.ran))
 		stopped = pmu_session_read(run->session, cli->ctx, &run->counts, &run->count_count);
-	return stopped ? failed(cli, run, stopped) : 0;
+	/* Counts that are not whole are not shown. */
+	if (stopped) {
+		run->counts = NULL;
+		run->count_count = 0;
+		return failed(cli, run, stopped);
+	}
+	return 0;
 }
 
 /* What a session is about to write to, and who restores it. */

@@ -28,6 +28,8 @@ struct session_unit {
 	/* What programs its events, pmu_event_merge(). */
 	struct pmu_write *writes;
 	size_t write_count;
+	bool lost;	 /* somebody else froze or changed what counts: no counts any more */
+	uint64_t ran_ns; /* the bus's time up to which it is known to have counted */
 };
 
 struct session_row {
