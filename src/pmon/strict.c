@@ -4,6 +4,7 @@
 
 #include "base/name.h"
 #include "pmon/select.h"
+#include "pmon/state.h"
 
 static void report(const struct pmon *pmon, const struct pmon_unit *unit, unsigned reg,
 		   uint64_t value, const char *rule, const char *source)
