@@ -141,11 +141,14 @@ static struct private_answer miss_far(struct machine_hart *core, const struct be
 	struct machine_state *state = core->machine->state;
 	struct private_answer answer;
 
+	uint64_t meetings;
+
 	tor_prefetch(core->machine, machine_socket(core->machine, core->number), physical);
-	skew_synchronise(core);
 	machine_hold(core->machine, core->thread);
+	meetings = state->meetings;
 	answer = behind->far(core->machine, core->number, physical, issued);
 	state->horizon = machine_max(state->horizon, issued + answer.ticks);
+	skew_note_request(core, state->meetings != meetings);
 	machine_let_go(core->machine);
 	return answer;
 }
@@ -313,10 +316,10 @@ static void store_nt_line(struct machine_hart *core, uint64_t address, uint32_t 
 	};
 	uint64_t issued = mshr_issue(core, 0), end;
 
-	skew_synchronise(core);
 	machine_hold(core->machine, core->thread);
 	end = wc_gather(core->machine, core->number, write, issued);
 	state->horizon = machine_max(state->horizon, end);
+	skew_note_request(core, false);
 	machine_let_go(core->machine);
 	mshr_add_store(core, end);
 }

@@ -1,11 +1,11 @@
 #include "machine/machine.h"
 
+#include <sched.h>
 #include <stdlib.h>
 
 #include "base/error.h"
 #include "machine/accumulator.h"
 #include "machine/memory.h"
-#include "machine/skew.h"
 #include "machine/write_combining.h"
 
 /* Where the parts of the shared block begin, bytes. */
@@ -179,6 +179,14 @@ static void set_views(struct machine *machine)
 	}
 }
 
+/* That the host gives this process. */
+static unsigned processors(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) ? 1 : (unsigned)CPU_COUNT(&set);
+}
+
 int machine_open(struct machine **result, struct pmu_ctx *ctx, const struct pmu_machine *desc,
 		 void *state, bool fresh)
 {
@@ -210,7 +218,7 @@ int machine_open(struct machine **result, struct pmu_ctx *ctx, const struct pmu_
 	set_clocks(machine);
 	set_views(machine);
 	machine->may_bias = lock_may_bias();
-	machine->patience_ns = SKEW_PATIENCE_NS;
+	machine->processors = processors();
 	if (fresh)
 		for (size_t i = 0; i < channel_count(desc); i++)
 			memory_init(&machine->channels[i], desc);

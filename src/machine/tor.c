@@ -39,6 +39,30 @@ static struct signal signal_of(const struct tor_entry *entry, enum pmu_signal_id
 	};
 }
 
+/*
+ * The cycle from which on no other core's transaction holds the line. What one core's own requests
+ * do to each other is decided by the core's order already.
+ */
+static uint64_t line_free(const struct slice *slice, const struct tor_entry *entry)
+{
+	unsigned held = cache_match20(slice->tor_lines, entry->line + 1, 0);
+	uint64_t free_from = 0;
+
+	for (; held; held &= held - 1) {
+		unsigned slot = (unsigned)__builtin_ctz(held);
+
+		if (slice->tor_cores[slot] != entry->core)
+			free_from = machine_max(free_from, slice->tor[slot]);
+	}
+	return free_from;
+}
+
+static void hold_line(struct tor_entry *entry, unsigned core)
+{
+	entry->slice->tor_lines[entry->slot] = entry->line + 1;
+	entry->slice->tor_cores[entry->slot] = (uint8_t)core;
+}
+
 void tor_enter(struct machine *machine, struct tor_entry *entry, uint32_t qualifier, unsigned core,
 	       uint64_t now)
 {
@@ -46,7 +70,10 @@ void tor_enter(struct machine *machine, struct tor_entry *entry, uint32_t qualif
 	uint64_t queued;
 	uint32_t irq = OCCUPANCY_NONE;
 
-	slice->now = queued = entry->arrival = machine_max(slice->now, now);
+	if (!machine_is_late(machine, slice->now, now))
+		slice->now = now = machine_max(slice->now, now);
+	entry->arrival = queued = now;
+	entry->core = (uint8_t)core;
 	if (qualifier == QUALIFIER_LLC_INGRESS_CORE) {
 		irq = occupancy_find(slice->irq, machine->desc->irq_entries, queued, OCCUPANCY_NONE,
 				     &slice->irq_hint);
@@ -55,9 +82,11 @@ void tor_enter(struct machine *machine, struct tor_entry *entry, uint32_t qualif
 	entry->slot = occupancy_find(slice->tor, machine->desc->tor_entries,
 				     queued + INGRESS_CYCLES, OCCUPANCY_NONE, &slice->tor_hint);
 	entry->begin = machine_max(queued + INGRESS_CYCLES, slice->tor[entry->slot]);
+	if (machine_is_shared(machine))
+		entry->begin = machine_max(entry->begin, line_free(slice, entry));
+	hold_line(entry, core);
 	if (irq != OCCUPANCY_NONE)
 		slice->irq[irq] = entry->begin;
-	entry->core = (uint8_t)core;
 	entry->cycles = 0;
 	if (machine_enabled(machine, SIGNAL_LLC_INGRESS)) {
 		struct signal signal = signal_of(entry, SIGNAL_LLC_INGRESS, qualifier, queued);
@@ -83,6 +112,7 @@ void tor_enter_victim(struct machine *machine, struct tor_entry *entry,
 				     &slice->tor_hint);
 	entry->arrival = entry->begin = machine_max(now, slice->tor[entry->slot]);
 	entry->cycles = 0;
+	hold_line(entry, request->core);
 }
 
 enum line_state tor_lookup(struct machine *machine, struct tor_entry *entry, uint32_t qualifiers)
