@@ -18,7 +18,7 @@
 
 #define PMON_SOCKETS 8
 #define PMON_CORES   64 /* bits of a PMI core mask */
-#define PMON_SLOTS   32 /* signals of one box */
+#define PMON_SLOTS   64 /* signals of one box */
 #define PMON_LEVELS  32 /* numbers of all level signals of one box */
 
 /*
