@@ -51,7 +51,13 @@ enum pmu_space {
 	PMU_SPACE_PMD,
 	PMU_SPACE_IBR,
 	PMU_SPACE_DBR,
+	PMU_SPACE_COUNT,
 };
+
+/** The word for a space in register traces and reports: "pci". */
+const char *pmu_space_name(enum pmu_space space);
+/** What is at an address of it, for messages: "PCI configuration address". */
+const char *pmu_space_title(enum pmu_space space);
 
 enum pmu_access {
 	PMU_ACCESS_RO,
@@ -198,6 +204,7 @@ enum pmu_clock {
 	PMU_CLOCK_UCLK, /* uncore clock of the socket */
 	PMU_CLOCK_DCLK, /* DRAM clock of the socket, half the transfer rate */
 	PMU_CLOCK_CORE, /* clock of the core */
+	PMU_CLOCK_COUNT,
 };
 
 /* What a box wants from software or does with its registers beyond their fields. */

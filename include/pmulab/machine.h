@@ -13,6 +13,7 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 struct pmu_machine;
+struct pmu_box;
 
 /** The built-in machines. */
 size_t pmu_machine_count(void);
@@ -20,6 +21,9 @@ size_t pmu_machine_count(void);
 const struct pmu_machine *pmu_machine_at(size_t index);
 /** A built-in machine by name, without regard to case; NULL where there is none. */
 const struct pmu_machine *pmu_find_machine(const char *name);
+
+/** The instances of a box of its PMU that each socket has: bit i: instance i. */
+uint32_t pmu_machine_instances(const struct pmu_machine *machine, const struct pmu_box *box);
 
 /* Strings live as long as the machine. */
 /** As pmu_find_machine() takes it. */

@@ -35,7 +35,6 @@ struct pmu_bus {
 	bool write_only;	/* what is written cannot be read back */
 	const char *transport;	/* how registers are reached, in words */
 	struct pmu_bus *traced; /* what a register trace is made of; else NULL */
-	struct bus_map map;
 };
 
 /** Fills in the common part. @return 0, PMU_E_NOMEM, PMU_E_UNSUPPORTED for too many sockets */

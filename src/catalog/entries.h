@@ -10,6 +10,7 @@
 struct pmu_encoding;
 struct pmu_row;
 struct pmu_unit_binding;
+struct pmu_address;
 
 #define PMU_COPY_ALL 0xff
 
@@ -244,6 +245,7 @@ struct pmu_box {
 	const char *kernel; /* the Linux PMU of instance {i}; NULL: none */
 	uint8_t space;	    /* enum pmu_space */
 	uint8_t clock;	    /* enum pmu_clock */
+	bool other_clock;   /* the box has one that is none of those; .clock says UCLK */
 	uint8_t quirks;	    /* enum pmu_quirk */
 	uint8_t scope;	    /* enum pmu_scope */
 	uint8_t counter_count;
@@ -326,6 +328,8 @@ struct pmu_pmu {
 			 */
 	const struct pmu_unit_binding *units; /* see src/catalog/binding.h; NULL: no machine */
 	struct pmu_rules rules;
+	const struct pmu_address *addresses; /* see src/catalog/address.h */
+	uint32_t address_mask;
 };
 
 /** All PMUs. @param count receives their number. */

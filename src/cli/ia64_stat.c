@@ -108,8 +108,11 @@ int ia64_stat_new(struct ia64_stat **stat, struct pmu_ia64_options *run, const c
 		error = add_all(s, events);
 	if (!error)
 		error = pmu_session_start(s->session, s->ctx);
-	if (error)
-		return fail(s);
+	if (error) {
+		error = fail(s);
+		ia64_stat_free(s);
+		return error;
+	}
 	run->core = s->core;
 	run->ended = end;
 	run->arg = s;

@@ -135,7 +135,7 @@ static json_t *register_json(const struct pmu_box *box, const struct pmu_registe
 	return json_pack(
 	    "{s:s, s:s, s:i, s:s, s:s, s:o, s:i, s:s, s:o, s:o}", "pmu", pmu_box_pmu_name(box),
 	    "box", pmu_box_name(box), "instance", instance, "name", pmu_register_pattern(reg),
-	    "space", cli_space_name(pmu_register_space(reg)), "address",
+	    "space", pmu_space_name(pmu_register_space(reg)), "address",
 	    cli_json_number(pmu_register_address(box, reg, instance)), "width",
 	    pmu_register_width(reg), "access", cli_access_name(pmu_register_access(reg)), "reset",
 	    cli_json_number(reset), "fields", fields);

@@ -406,7 +406,7 @@ static void show_box(struct show *show, const struct pmu_box *box)
 	fprintf(show->cli->out, "box %s/%s\n", pmu_box_pmu_name(box), pmu_box_name(box));
 	line(show, "is", pmu_box_title(box));
 	fprintf(show->cli->out, "  %-12s %zu in %s space\n", "instances", pmu_box_instances(box),
-		cli_space_name(pmu_box_space(box)));
+		pmu_space_name(pmu_box_space(box)));
 	fprintf(show->cli->out, "  %-12s %u of %u bits, %u fixed\n", "counters",
 		pmu_box_counters(box), pmu_box_counter_width(box), pmu_box_fixed_counters(box));
 	fprintf(show->cli->out, "  %-12s %zu events, %zu registers, %zu metrics, %zu records\n",

@@ -194,9 +194,9 @@ double pmu_formula_evaluate(const struct pmu_formula *formula, const double *cou
 	struct pmu_terms terms = {
 	    .seconds = NAN,
 	    .tsc_mhz = NAN,
-	    .uncore_mhz = NAN,
+	    .instances = NAN,
+	    .clock_mhz = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN},
 	    .core_cycles = NAN,
-	    .uncore_cycles = NAN,
 	    .instructions = NAN,
 	};
 	double stack[FORMULA_STEPS_MAX] = {NAN};
@@ -214,7 +214,7 @@ double pmu_formula_evaluate(const struct pmu_formula *formula, const double *cou
 			stack[depth++] = counts[step->index];
 			break;
 		case FORMULA_TERM:
-			stack[depth++] = term_value(step->index, &terms);
+			stack[depth++] = term_value(step->index, step->clock, &terms);
 			break;
 		default:
 			depth--;

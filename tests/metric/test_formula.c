@@ -30,9 +30,9 @@ static const struct pmu_terms terms = {
     .size = sizeof(terms),
     .seconds = 2,
     .tsc_mhz = 1000,
-    .uncore_mhz = 2800,
+    .instances = 4,
+    .clock_mhz = {[PMU_CLOCK_UCLK] = 50e-6}, /* 100 cycles each */
     .core_cycles = 8000,
-    .uncore_cycles = 400,
     .instructions = 1000,
 };
 
