@@ -112,6 +112,27 @@ enum pmu_field_role {
 	PMU_FIELD_NODE_ID,	/* of the package */
 	PMU_FIELD_PACKAGE_NODE, /* node id of package pmu_field.counter */
 	PMU_FIELD_INSTANCES,	/* a bit for each instance of box pmu_field.counter that is there */
+
+	/* Which instructions and data events are constrained to. pmu_field.counter: which matcher,
+	 * channel or range. */
+	PMU_FIELD_MATCH_MASK, /* bits of the encoding that are not compared */
+	PMU_FIELD_MATCH_ENCODING,
+	PMU_FIELD_MATCH_M, /* slots that match, by their unit */
+	PMU_FIELD_MATCH_I,
+	PMU_FIELD_MATCH_F,
+	PMU_FIELD_MATCH_B,
+	PMU_FIELD_ANY_ADDRESS, /* of channel 0 */
+	PMU_FIELD_INVERT_ADDRESS,
+	PMU_FIELD_ANY_OPCODE, /* of a channel */
+	PMU_FIELD_ANY_RANGE,
+	PMU_FIELD_FINE_RANGE,
+	PMU_FIELD_DATA_TAG, /* 0: instruction and data; 1: instruction; 2: data; 3: anything */
+	PMU_FIELD_DATA_TAG_ENABLE,
+	PMU_FIELD_RANGE_ADDRESS, /* of instructions */
+	PMU_FIELD_RANGE_MASK,	 /* bits that are compared, besides those above the field */
+	PMU_FIELD_RANGE_LEVELS,
+	PMU_FIELD_DATA_RANGE_ADDRESS,
+	PMU_FIELD_DATA_RANGE_MASK,
 };
 
 struct pmu_field {
@@ -239,7 +260,7 @@ struct pmu_modifier {
 	/* Of a filter: the control bit that makes a counter look at it (tid_en of tid); NULL: none
 	 */
 	const struct pmu_modifier *enable_bit;
-	const struct pmu_modifier *enables;  /* of such a bit: its filter; else NULL */
+	const struct pmu_modifier *enables; /* of such a bit: its filter; else NULL */
 	/* Takes the class of a value that is named CLASS.VALUE: the message class of an opcode.
 	 * NULL: values have none. */
 	const struct pmu_modifier *class_field;

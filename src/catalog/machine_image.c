@@ -126,9 +126,10 @@ static bool take_list(char *image, size_t size, const struct machine_key *key)
 {
 	const struct entry *entry = &entries[key->kind];
 	size_t count = count_at((const struct pmu_machine *)(const void *)image, key), first;
+	const void *none = NULL;
 
 	if (!count) {
-		memset(image + key->offset, 0, sizeof(void *));
+		memcpy(image + key->offset, &none, sizeof(none));
 		return true;
 	}
 	memcpy(&first, image + key->offset, sizeof(first));

@@ -54,8 +54,12 @@ static void append(struct cli_names *names, const char *before, const char *text
 	size_t room = sizeof(names->text) - names->used;
 	int length = snprintf(names->text + names->used, room, "%s%s%s", before, text, after);
 
-	if (length > 0)
-		names->used += (size_t)length < room ? (size_t)length : room - 1;
+	if (length > 0 && (size_t)length < room) {
+		names->used += (size_t)length;
+	} else {
+		strcpy(names->text + sizeof(names->text) - sizeof("..."), "...");
+		names->used = sizeof(names->text) - 1;
+	}
 }
 
 void cli_names_add(struct cli_names *names, const char *name)

@@ -10,9 +10,10 @@
 
 #include "cli/cli.h"
 #include "pmulab/bus.h"
+#include "pmulab/event.h"
 
 #define WATCH_NAMES	 64
-#define WATCH_NAME_BYTES 64
+#define WATCH_NAME_BYTES PMU_EVENT_TEXT_MAX
 
 struct emulate_watch {
 	const struct cli *cli;

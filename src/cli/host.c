@@ -14,8 +14,7 @@
 #include "cli/program.h"
 #include "session/session.h"
 
-#define SMALL_FILE     4096			/* bytes of a setting of the kernel */
-#define EVENT_TEXT_MAX (2 * PMU_EVENT_TEXT_MAX) /* of an expression, as the user wrote it */
+#define SMALL_FILE 4096 /* bytes of a setting of the kernel */
 
 struct stat_access {
 	struct pmu_access_op op;
@@ -48,17 +47,14 @@ static void keep_access(void *arg, bool write, const struct pmu_access_op *op)
 	dry_run->accesses[dry_run->count++] = (struct stat_access){*op, write};
 }
 
-/* The first of events that commas outside braces divide. */
-static void first_of(const char *events, char text[EVENT_TEXT_MAX])
+/* The first of events that commas outside braces divide; to be freed. NULL: no memory */
+static char *first_of(const char *events)
 {
-	const char *item;
+	const char *item = "";
 	size_t length = 0;
 
-	if (pmu_event_list_next(&events, &item, &length) && length < EVENT_TEXT_MAX)
-		memcpy(text, item, length);
-	else
-		length = 0;
-	text[length] = '\0';
+	pmu_event_list_next(&events, &item, &length);
+	return strndup(item, length);
 }
 
 /* The PMU that is asked for, that of the computer, or that of the first event. */
@@ -66,7 +62,7 @@ static int choose_pmu(const struct cli *cli, const struct stat_run *run, const s
 		      const char *events, const struct pmu_pmu **pmu)
 {
 	struct pmu_selection selection;
-	char text[EVENT_TEXT_MAX];
+	char *text;
 	int error;
 
 	if (run->options.pmu) {
@@ -78,8 +74,11 @@ static int choose_pmu(const struct cli *cli, const struct stat_run *run, const s
 		return *pmu ? 0
 			    : cli_error(cli, EXIT_USAGE,
 					"this computer has no PMU of the catalog; --pmu names one");
-	first_of(events, text);
+	text = first_of(events);
+	if (!text)
+		return cli_error(cli, EXIT_FAILED, "out of memory");
 	error = pmu_event_parse(cli->ctx, NULL, text, &selection);
+	free(text);
 	*pmu = selection.pmu;
 	return error ? cli_fail(cli, error) : 0;
 }
@@ -173,10 +172,12 @@ int host_open_kernel(const struct cli *cli, struct stat_run *run, int error)
 static bool is_of_catalog(const struct cli *cli, const struct pmu_pmu *pmu, const char *events)
 {
 	struct pmu_selection selection;
-	char text[EVENT_TEXT_MAX];
+	char *text = first_of(events);
+	bool is = text && (strpbrk(text, "./") ||
+			   (pmu && !pmu_event_parse(cli->ctx, pmu, text, &selection)));
 
-	first_of(events, text);
-	return strpbrk(text, "./") || (pmu && !pmu_event_parse(cli->ctx, pmu, text, &selection));
+	free(text);
+	return is;
 }
 
 bool host_counts_process(const struct cli *cli, const struct stat_run *run, const char *events,

@@ -7,8 +7,6 @@
 #include "session/busy.h"
 #include "session/selection.h"
 
-#define EVENT_TEXT_MAX 256 /* characters of an expression in a message */
-
 uint32_t *session_present(const struct pmu_session *session, unsigned socket,
 			  const struct pmu_box *box)
 {
@@ -91,7 +89,7 @@ static bool is_present(const struct pmu_session *session, const struct pmu_selec
 static int check_selection(const struct pmu_session *session, struct pmu_ctx *ctx,
 			   const struct pmu_selection *selection)
 {
-	char text[EVENT_TEXT_MAX];
+	char text[PMU_EVENT_TEXT_MAX];
 
 	if (session->state != SESSION_NEW || session->units)
 		return error_set(ctx, PMU_E_STATE,
