@@ -295,36 +295,14 @@ int value_name(const struct pmu_box *box, const struct pmu_modifier *modifier, u
 	return 0;
 }
 
-/* Nodes by what they are to a socket. */
-static int print_nodes(uint8_t nodes, char *text, size_t size)
-{
-	int length = 0;
-
-	for (size_t i = 0; i < NODE_VALUES; i++) {
-		size_t used = (size_t)length < size ? (size_t)length : size;
-
-		if (nodes & node_values[i].nodes)
-			length += snprintf(text + used, size - used, "%s%s", length ? "+" : "",
-					   node_values[i].name);
-	}
-	return length;
-}
-
 int value_print(const struct pmu_box *box, const struct pmu_setting *setting, char *text,
 		size_t size)
 {
-	const struct pmu_modifier *modifier = setting->modifier;
-	int length = print_nodes(setting->nodes, text, size);
-	size_t used;
+	int length;
 
-	if (length && !setting->value)
-		return length;
-	if (length) {
-		used = (size_t)length < size ? (size_t)length : size;
-		length += snprintf(text + used, size - used, "+");
-		used = (size_t)length < size ? (size_t)length : size;
-		return length + print_number(modifier, setting->value, text + used, size - used);
-	}
-	length = value_name(box, modifier, setting->value, text, size);
-	return length ? length : print_number(modifier, setting->value, text, size);
+	for (size_t i = 0; i < NODE_VALUES; i++)
+		if (setting->nodes == node_values[i].nodes)
+			return snprintf(text, size, "%s", node_values[i].name);
+	length = value_name(box, setting->modifier, setting->value, text, size);
+	return length ? length : print_number(setting->modifier, setting->value, text, size);
 }

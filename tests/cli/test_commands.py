@@ -48,8 +48,7 @@ class DryRuns(unittest.TestCase):
     def test_nodes(self):
         """nid is bits 15:0 of the second filter, a bit a node (334291-001 table 2-19). Node n of
         this machine is socket n."""
-        for nid, values in (("my_node", [1, 2]), ("other_nodes", [2, 1]), ("0x1+other_nodes", [3, 1]),
-                            ("my_node+other_nodes", [3, 3])):
+        for nid, values in (("my_node", [1, 2]), ("other_nodes", [2, 1]), ("0x2", [2, 2])):
             with self.subTest(nid=nid):
                 run = pmulab("stat", "--dry-run", "-M", LARGE, "-e",
                              f"cbo0.TOR_INSERTS.NID_ALL:nid={nid}", "--format", "json")
