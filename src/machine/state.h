@@ -131,11 +131,14 @@ struct skew {
 	uint32_t meetings;	     /* lines taken from it while it counted as apart */
 };
 
+static_assert(SOCKETS_MAX * CORES_MAX <= 64, "machine_state.occupied has a bit for each core");
+
 struct machine_state {
 	struct lock lock;
 	uint64_t next_user;
-	uint64_t horizon; /* tick: end of the latest request of any core, or of a drain */
-	uint64_t passed;  /* tick up to which time passed while nobody ran */
+	uint64_t horizon;  /* tick: end of the latest request of any core, or of a drain */
+	uint64_t occupied; /* bit n: core n has threads, whose clocks may lie beyond the horizon */
+	uint64_t passed;   /* tick up to which time passed while nobody ran */
 	uint64_t next_frame[SOCKETS_MAX];
 	uint64_t not_emulated;
 	struct link links[SOCKETS_MAX]; /* by sending socket */
@@ -178,6 +181,10 @@ static inline void machine_let_go(struct machine *machine)
 {
 	lock_release(&machine->state->lock, machine->holder);
 }
+
+/** Under the lock: a core has its first thread, or none any more. */
+void machine_occupy(struct machine *machine, unsigned core);
+void machine_vacate(struct machine *machine, unsigned core);
 
 static inline bool machine_enabled(const struct machine *machine, enum pmu_signal_id id)
 {
