@@ -507,8 +507,10 @@ static void test_trace_wraps(void **state)
 	struct rig *r = *state;
 
 	set_pmc(r, 39, TRACE_ALL);
-	for (unsigned i = 0; i < 16; i++)
+	for (unsigned i = 0; i < 16; i++) {
+		assert_int_equal(pmd(r, 38), i);
 		branch(r, 0x4000 + i * 0x100, 0, 0, 10 * i);
+	}
 	assert_int_equal(pmd(r, 38), 1 << 5);
 	branch(r, 0xA000, 0, 0, 500);
 	assert_int_equal(pmd(r, 38), 1 << 5 | 1);
