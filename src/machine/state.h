@@ -78,9 +78,9 @@ struct core {
 
 	/* Who runs here. */
 	struct lock owner;
-	uint32_t waiting; /* threads that want the owner */
-	uint32_t owners;  /* given so far */
-	uint64_t last_user;
+	uint32_t waiting;		/* threads that want the owner */
+	uint32_t owners;		/* given so far */
+	uint64_t last_user, swapped_at; /* whose hold it is or was, from which tick on */
 	uint32_t users[CORE_USERS_MAX]; /* thread ids, 0: free */
 
 	_Alignas(64) uint32_t l2[L2_SETS_MAX * L2_WAYS]; /* tag words as in L1 */
@@ -131,17 +131,49 @@ struct skew {
 	uint32_t meetings;	     /* lines taken from it while it counted as apart */
 };
 
+static_assert(SOCKETS_MAX * CORES_MAX <= 64, "machine_state.occupied has a bit for each core");
+
+#define TURNS_MEMBERS_MAX 1024
+
+enum turns_state {
+	TURNS_FREE,
+	TURNS_PLACED, /* made; it has not begun */
+	TURNS_READY,  /* it has a turn, or wants one */
+	TURNS_AWAY,   /* in a system call */
+	TURNS_GONE,   /* it ends; its end may wake another */
+};
+
+/* A thread that runs in turns. */
+struct turns_member {
+	uint32_t word; /* futex: changes when it is woken */
+	uint32_t state;
+	uint32_t thread, core; /* host thread; core over all sockets */
+	uint64_t user, time;   /* number of its hold; tick */
+	bool was_away;	       /* it has come from a system call since the last turn was given */
+	bool waits;	       /* in turns_take() */
+};
+
+/* Valid when zeroed: see turns.c. */
+struct turns {
+	struct lock lock;
+	uint32_t enabled, high; /* members from high on were never used */
+	uint64_t holder;	/* user that has the turn; 0: nobody */
+	struct turns_member members[TURNS_MEMBERS_MAX];
+};
+
 struct machine_state {
 	struct lock lock;
 	uint64_t next_user;
-	uint64_t horizon; /* tick: end of the latest request of any core, or of a drain */
-	uint64_t passed;  /* tick up to which time passed while nobody ran */
+	uint64_t horizon;  /* tick: end of the latest request of any core, or of a drain */
+	uint64_t occupied; /* bit n: core n has threads, whose clocks may lie beyond the horizon */
+	uint64_t passed;   /* tick up to which time passed while nobody ran */
 	uint64_t next_frame[SOCKETS_MAX];
 	uint64_t not_emulated;
 	struct link links[SOCKETS_MAX]; /* by sending socket */
 	uint64_t meetings;		/* lines that cores took from others */
 	_Alignas(64) uint64_t running;	/* bit: core that shows its clock */
 	struct skew skew[SOCKETS_MAX * CORES_MAX];
+	struct turns turns;
 };
 
 static_assert(SOCKETS_MAX * CORES_MAX <= 64, "machine_state.running has a bit a core");
@@ -178,6 +210,10 @@ static inline void machine_let_go(struct machine *machine)
 {
 	lock_release(&machine->state->lock, machine->holder);
 }
+
+/** Under the lock: a core has its first thread, or none any more. */
+void machine_occupy(struct machine *machine, unsigned core);
+void machine_vacate(struct machine *machine, unsigned core);
 
 static inline bool machine_enabled(const struct machine *machine, enum pmu_signal_id id)
 {
