@@ -1,8 +1,7 @@
 /*
- * The inline part of machine/access.h: hits on the most recently used line of an L1 set (MRU
- * filter). Such a hit changes nothing, not even the cache's replacement state, so one look at the
- * tag suffices. The tag word is shared and authoritative: other cores take lines away by writing to
- * it.
+ * The inline part of machine/access.h: hits on lines that the L0 filter knows. Such a hit needs no
+ * translation and no search. The tag word is shared and authoritative: other cores take lines away
+ * by writing to it.
  */
 #ifndef MACHINE_ACCESS_INLINE_H
 #define MACHINE_ACCESS_INLINE_H
@@ -18,21 +17,23 @@
 #define MACHINE_TLB_LOG2 10
 #define MACHINE_WAITS	 0x10000u /* loads are outstanding, whatever they determine */
 
-/* MRU filter: the last used line of an L1 set. */
-struct machine_mru {
-	uint64_t line; /* virtual line number, UINT64_MAX for none */
-	uint32_t tag;  /* its tag word without state */
-	uint32_t slot; /* set * ways + way */
+/* An L1: tag words and the tree pseudo-LRU of each set (see cache.h). In the shared state. */
+struct machine_l1 {
+	_Alignas(64) uint32_t words[MACHINE_L1_SETS * MACHINE_L1_WAYS];
+	uint8_t plru[MACHINE_L1_SETS];
+	uint64_t misses;
 };
 
 /*
- * What each way of an L1 was filled or found as, so that a hit needs no translation. An entry holds
- * while the way's tag word is the one noted.
+ * L0 filter: where in L1 a virtual line was found last. Direct-mapped; an entry holds while the
+ * slot's tag word is the one noted.
  */
-struct machine_ways {
-	_Alignas(64) uint32_t hash[MACHINE_L1_SETS][MACHINE_L1_WAYS]; /* of the virtual line */
-	uint32_t tag[MACHINE_L1_SETS][MACHINE_L1_WAYS];		      /* tag word without state */
-	uint64_t line[MACHINE_L1_SETS][MACHINE_L1_WAYS]; /* virtual, UINT64_MAX for none */
+#define MACHINE_L0_LINES 1024
+struct machine_l0 {
+	uint64_t line;		    /* virtual line number, UINT64_MAX for none */
+	uint32_t tag;		    /* its tag word without state */
+	uint16_t slot;		    /* set * ways + way */
+	uint8_t plru_kept, plru_on; /* what a use makes of the set's pseudo-LRU: see plru_touch() */
 };
 
 /* A thread's clock on a core and what it has done there, in the shared state. */
@@ -45,7 +46,7 @@ struct machine_progress {
 };
 
 /* An outstanding L1D miss. */
-#define MACHINE_FILL_BUFFERS_MAX 32
+#define MACHINE_FILL_BUFFERS_MAX 32 /* a power of two */
 struct machine_mshr {
 	uint64_t
 	    instruction; /* number of the one that missed; UINT64_MAX: nobody waits (a store) */
@@ -61,14 +62,13 @@ struct machine_translation {
 /* A thread's hold on a core. Private to the thread. */
 struct machine_hart {
 	struct machine_progress *progress;
-	const uint32_t *l1d, *l1i; /* tag words */
-	uint64_t attention;	   /* at this instruction number machine_attend() is due */
-	uint64_t in_flight;	   /* bit: L1 set with a line that a load waits for */
-	uint32_t scoreboard;	   /* bit: general register that loads determine; MACHINE_WAITS */
-	uint32_t thread;	   /* of the holder, for locks */
-	struct machine_mru data[MACHINE_L1_SETS];
-	struct machine_mru code[MACHINE_L1_SETS];
-	struct machine_ways data_ways, code_ways;
+	struct machine_l1 *l1d, *l1i;
+	uint64_t attention;  /* at this instruction number machine_attend() is due */
+	uint64_t in_flight;  /* bit: L1 set with a line that a load waits for */
+	uint32_t scoreboard; /* bit: general register that loads determine; MACHINE_WAITS */
+	uint32_t thread;     /* of the holder, for locks */
+	_Alignas(64) struct machine_l0 data[MACHINE_L0_LINES];
+	_Alignas(64) struct machine_l0 code[MACHINE_L0_LINES];
 
 	struct machine *machine;
 	struct machine_address_space *space;
@@ -80,9 +80,8 @@ struct machine_hart {
 	uint64_t last_sync;    /* tick: see skew_synchronise() */
 	uint64_t next_look;    /* instruction number: skew and owners are looked at */
 	uint64_t skew_ignored; /* what cores show up to here they show without moving; 0: none */
-	uint64_t first_end;    /* of the misses, tick; UINT64_MAX for none */
-	uint32_t miss_count;
-	struct machine_mshr misses[MACHINE_FILL_BUFFERS_MAX];
+	uint32_t first_miss, miss_count;
+	struct machine_mshr misses[MACHINE_FILL_BUFFERS_MAX]; /* a ring, by rising end */
 	uint64_t arrival[16]; /* tick at which an scoreboard register has its value */
 	uint64_t arrival_last;
 	struct machine_translation tlb[1 << MACHINE_TLB_LOG2];
@@ -104,15 +103,29 @@ MACHINE_OUTLINE void machine_load_dependent(struct machine_hart *core, uint64_t 
 
 #define MACHINE_LIKELY(condition) __builtin_expect(!!(condition), 1)
 
-/* Tag word of @mru now, if all of the access lies in that line; else 0. */
-static inline uint32_t machine_mru_word(const uint32_t *tags, const struct machine_mru *mru,
-					uint64_t address, uint32_t size)
+/*
+ * Uses the line if the filter knows it and L1 still has it in @least or a better state.
+ * @param last  the last line of the access, which has to be the same
+ */
+static inline bool machine_use(struct machine_l1 *l1, const struct machine_l0 *filter,
+			       uint64_t line, uint64_t last, uint32_t least)
 {
-	uint64_t line = address >> 6;
+	const struct machine_l0 *known = &filter[line % MACHINE_L0_LINES];
+	uint8_t *plru = &l1->plru[line % MACHINE_L1_SETS];
 
-	if (mru->line == line && (address + size - 1) >> 6 == line)
-		return __atomic_load_n(&tags[mru->slot], __ATOMIC_RELAXED);
-	return 0;
+	if (!MACHINE_LIKELY(known->line == line && last == line) ||
+	    !MACHINE_LIKELY(__atomic_load_n(&l1->words[known->slot], __ATOMIC_RELAXED) -
+				known->tag - least <=
+			    MACHINE_TAG_M - least))
+		return false;
+	*plru = (uint8_t)((*plru & known->plru_kept) | known->plru_on);
+	return true;
+}
+
+static inline bool machine_use_data(struct machine_hart *core, uint64_t address, uint32_t size,
+				    uint32_t least)
+{
+	return machine_use(core->l1d, core->data, address >> 6, (address + size - 1) >> 6, least);
 }
 
 static inline void machine_run(struct machine_hart *core, const struct machine_block *block)
@@ -121,11 +134,7 @@ static inline void machine_run(struct machine_hart *core, const struct machine_b
 	uint64_t last = (block->address + block->bytes - 1) >> 6;
 
 	for (uint64_t line = block->address >> 6; line <= last; line++) {
-		const struct machine_mru *mru = &core->code[line % MACHINE_L1_SETS];
-
-		if (MACHINE_LIKELY(mru->line == line &&
-				   __atomic_load_n(&core->l1i[mru->slot], __ATOMIC_RELAXED) ==
-				       mru->tag + MACHINE_TAG_S))
+		if (MACHINE_LIKELY(machine_use(core->l1i, core->code, line, line, MACHINE_TAG_S)))
 			progress->fetches++;
 		else
 			machine_fetch_line(core, line);
@@ -151,10 +160,7 @@ static inline void machine_load_scoreboard(struct machine_hart *core, uint64_t a
 static inline void machine_load(struct machine_hart *core, uint64_t address, uint32_t size,
 				const struct machine_insn *insn)
 {
-	const struct machine_mru *mru = &core->data[(address >> 6) % MACHINE_L1_SETS];
-	uint32_t word = machine_mru_word(core->l1d, mru, address, size);
-
-	if (!MACHINE_LIKELY(word - mru->tag - MACHINE_TAG_S <= MACHINE_TAG_M - MACHINE_TAG_S)) {
+	if (!MACHINE_LIKELY(machine_use_data(core, address, size, MACHINE_TAG_S))) {
 		machine_load_outline(core, address, size, insn);
 		return;
 	}
@@ -166,10 +172,7 @@ static inline void machine_load(struct machine_hart *core, uint64_t address, uin
 static inline void machine_store(struct machine_hart *core, uint64_t address, uint32_t size,
 				 const struct machine_insn *insn)
 {
-	const struct machine_mru *mru = &core->data[(address >> 6) % MACHINE_L1_SETS];
-
-	if (MACHINE_LIKELY(machine_mru_word(core->l1d, mru, address, size) ==
-			   mru->tag + MACHINE_TAG_M))
+	if (MACHINE_LIKELY(machine_use_data(core, address, size, MACHINE_TAG_M)))
 		core->progress->stores++;
 	else
 		machine_store_outline(core, address, size, insn);
@@ -178,10 +181,7 @@ static inline void machine_store(struct machine_hart *core, uint64_t address, ui
 static inline void machine_locked(struct machine_hart *core, uint64_t address, uint32_t size,
 				  const struct machine_insn *insn)
 {
-	const struct machine_mru *mru = &core->data[(address >> 6) % MACHINE_L1_SETS];
-
-	if (MACHINE_LIKELY(machine_mru_word(core->l1d, mru, address, size) ==
-			   mru->tag + MACHINE_TAG_M))
+	if (MACHINE_LIKELY(machine_use_data(core, address, size, MACHINE_TAG_M)))
 		core->progress->locked++;
 	else
 		machine_locked_outline(core, address, size, insn);

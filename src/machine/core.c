@@ -25,10 +25,8 @@ static void skip_to(struct machine_hart *core, uint64_t time)
 
 static void forget_lines(struct machine_hart *core)
 {
-	for (unsigned set = 0; set < L1_SETS; set++)
-		core->data[set] = core->code[set] = (struct machine_mru){.line = UINT64_MAX};
-	memset(core->data_ways.line, 0xff, sizeof(core->data_ways.line));
-	memset(core->code_ways.line, 0xff, sizeof(core->code_ways.line));
+	for (unsigned i = 0; i < MACHINE_L0_LINES; i++)
+		core->data[i].line = core->code[i].line = UINT64_MAX;
 }
 
 /*
@@ -206,7 +204,6 @@ struct machine_hart *machine_hart_enter(struct machine *machine,
 	core->machine = machine;
 	core->space = space;
 	core->thread = lock_thread();
-	core->first_end = UINT64_MAX;
 
 	machine_hold(machine, core->thread);
 	number = choose_core(machine, core->thread);
@@ -224,8 +221,8 @@ struct machine_hart *machine_hart_enter(struct machine *machine,
 	machine_let_go(machine);
 
 	core->core = shared;
-	core->l1d = shared->l1d;
-	core->l1i = shared->l1i;
+	core->l1d = &shared->l1d;
+	core->l1i = &shared->l1i;
 	acquire_core(core);
 	skip_to(core, not_before);
 	skip_to(core, __atomic_load_n(&machine->state->passed, __ATOMIC_RELAXED));

@@ -60,7 +60,9 @@ struct wc_buffer {
 struct core {
 	struct lock caches;  /* see private.c */
 	uint32_t users_high; /* users[] and progress[] from here on were never used */
-	_Alignas(64) uint64_t l2_misses, llc_misses;
+	/* Goes up whenever a line comes into the caches or is taken from them: see private.c. */
+	_Alignas(64) uint64_t generation;
+	uint64_t l2_misses, llc_misses;
 	uint64_t reported_at;		 /* see accumulator.c */
 	uint64_t reported[ACCUMULATORS]; /* of each tally */
 	/*
@@ -68,13 +70,10 @@ struct core {
 	 * once; who comes to its place later adds to it. The core did the sum of them.
 	 */
 	_Alignas(64) struct machine_progress progress[CORE_USERS_MAX];
-	_Alignas(64) uint32_t l1d[L1_SETS * L1_WAYS];
-	uint32_t l1i[L1_SETS * L1_WAYS];
-	uint8_t l1d_plru[L1_SETS];
-	uint8_t l1i_plru[L1_SETS];
+	struct machine_l1 l1d, l1i;
 	struct wc_buffer wc[WC_BUFFERS];
 	uint64_t wc_age;
-	uint64_t l1d_misses, l1i_misses, l2_writebacks, nt_stores, wc_lines;
+	uint64_t l2_writebacks, nt_stores, wc_lines;
 
 	/* Who runs here. */
 	struct lock owner;

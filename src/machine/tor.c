@@ -3,29 +3,6 @@
 /* A message is in its ingress queue for a cycle at least. */
 #define INGRESS_CYCLES 1
 
-void tor_locate(const struct machine *machine, struct tor_entry *entry, unsigned socket,
-		uint32_t line)
-{
-	const struct llc_index index = llc_index_of(machine, line);
-
-	entry->slice = &machine->slices[socket * machine->desc->slices + index.slice];
-	entry->set = llc_index_set(machine, socket, index);
-	entry->line = line;
-	entry->index = index;
-	entry->way = cache_way(cache_match20(entry->set->tag, tor_word(index), LLC_STATE_MASK));
-	entry->socket = (uint8_t)socket;
-	entry->node = (uint8_t)machine_home_node(machine, line);
-}
-
-void tor_prefetch(const struct machine *machine, unsigned socket, uint32_t line)
-{
-	const char *set = (const char *)llc_index_set(machine, socket, llc_index_of(machine, line));
-
-	__builtin_prefetch(set, 1);
-	__builtin_prefetch(set + 64, 1);
-	__builtin_prefetch(set + 128, 1);
-}
-
 static struct signal announcement(const struct tor_entry *entry, enum pmu_signal_id id,
 				  uint32_t qualifiers, uint64_t time)
 {
@@ -87,8 +64,10 @@ void tor_enter_victim(struct machine *machine, struct tor_entry *entry,
 
 enum line_state tor_lookup(struct machine *machine, struct tor_entry *entry, uint32_t qualifiers)
 {
-	enum line_state state = tor_present(entry) ? tor_state(entry) : LINE_I;
+	enum line_state state;
 
+	tor_find(entry);
+	state = tor_present(entry) ? tor_state(entry) : LINE_I;
 	entry->slice->lookups++;
 	if (machine_armed(machine, SIGNAL_LLC_LOOKUP)) {
 		struct signal signal = announcement(entry, SIGNAL_LLC_LOOKUP, qualifiers,

@@ -25,11 +25,35 @@ struct tor_entry {
 	uint64_t cycles;	 /* from begin on: what has been spent so far */
 };
 
-/** Finds slice, set and way of @line in @socket. */
-void tor_locate(const struct machine *machine, struct tor_entry *entry, unsigned socket,
-		uint32_t line);
-/** Has the host fetch what tor_locate() will look at, in every socket. */
-void tor_prefetch(const struct machine *machine, unsigned socket, uint32_t line);
+/** Finds slice and set of @line in @socket; the host begins to fetch the set. */
+static inline void tor_locate(const struct machine *machine, struct tor_entry *entry,
+			      unsigned socket, uint32_t line)
+{
+	const struct llc_index index = llc_index_of(machine, line);
+	const char *set = (const char *)llc_index_set(machine, socket, index);
+
+	__builtin_prefetch(set, 1);
+	__builtin_prefetch(set + 64, 1);
+	__builtin_prefetch(set + 128, 1);
+	entry->slice = &machine->slices[socket * machine->desc->slices + index.slice];
+	entry->set = (struct llc_set *)set;
+	entry->line = line;
+	entry->index = index;
+	entry->socket = (uint8_t)socket;
+	entry->node = (uint8_t)machine_home_node(machine, line);
+}
+
+/** Has the host fetch the set of the line in another socket. */
+static inline void tor_prefetch(const struct machine *machine, const struct tor_entry *entry,
+				unsigned socket)
+{
+	const char *set = (const char *)llc_index_set(machine, socket, entry->index);
+
+	__builtin_prefetch(set, 1);
+	__builtin_prefetch(set + 64, 1);
+	__builtin_prefetch(set + 128, 1);
+}
+
 /** Through the ingress queue @qualifier (one of QUALIFIER_LLC_INGRESS_*) into the TOR, at @now or
  * later. */
 void tor_enter(struct machine *machine, struct tor_entry *entry, uint32_t qualifier, unsigned core,
@@ -37,7 +61,7 @@ void tor_enter(struct machine *machine, struct tor_entry *entry, uint32_t qualif
 /** An entry for the line in @way, which has to make room for @request, which is in the TOR. */
 void tor_enter_victim(struct machine *machine, struct tor_entry *entry,
 		      const struct tor_entry *request, int way);
-/** Tags are looked up: announces the state found. @return it */
+/** The tags of the set are looked up: announces the state found. @return it */
 enum line_state tor_lookup(struct machine *machine, struct tor_entry *entry, uint32_t qualifiers);
 /** The transaction is complete after entry->cycles. @return cycles since its arrival */
 uint64_t tor_leave(struct machine *machine, struct tor_entry *entry, uint32_t qualifiers,
@@ -50,6 +74,13 @@ void tor_misc(struct machine *machine, const struct tor_entry *entry, uint32_t q
 static inline uint32_t tor_word(struct llc_index index)
 {
 	return (index.tag + 1) << LLC_STATE_BITS;
+}
+
+/** Looks the line up in its set: TOR_ABSENT or its way. */
+static inline void tor_find(struct tor_entry *entry)
+{
+	entry->way =
+	    cache_way(cache_match20(entry->set->tag, tor_word(entry->index), LLC_STATE_MASK));
 }
 
 static inline bool tor_present(const struct tor_entry *entry)
