@@ -50,18 +50,18 @@ static struct dram_addr locate(const struct memory_channel *channel, const struc
 	};
 }
 
-static void announce_command(const struct memory_view *view, enum pmu_signal_id id,
-			     uint32_t qualifiers, struct dram_addr addr, uint64_t time)
+static inline __attribute__((always_inline)) void
+announce_command(const struct memory_view *view, enum pmu_signal_id id, uint32_t qualifiers,
+		 struct dram_addr addr, uint64_t time)
 {
-	if (!memory_heard(view, id))
-		return;
-	view->port->announce(view->port->listener, &(struct signal){.id = (uint16_t)id,
-								    .socket = view->socket,
-								    .unit = view->unit,
-								    .qualifiers = qualifiers,
-								    .time = time,
-								    .rank = addr.rank,
-								    .bank = addr.bank});
+	if (view->port)
+		signal_emit(view->port, (struct signal){.id = (uint16_t)id,
+							.socket = view->socket,
+							.unit = view->unit,
+							.qualifiers = qualifiers,
+							.time = time,
+							.rank = addr.rank,
+							.bank = addr.bank});
 }
 
 static void refresh_rank(struct memory_channel *channel, const struct memory_view *view)

@@ -48,22 +48,18 @@ static void share_core(struct machine *machine, struct tor_entry *entry, uint32_
 static void announce_victim(struct machine *machine, const struct tor_entry *entry,
 			    enum line_state state, bool unused)
 {
-	if (machine_armed(machine, SIGNAL_LLC_VICTIM)) {
-		struct signal signal = {
-		    .id = SIGNAL_LLC_VICTIM,
-		    .socket = entry->socket,
-		    .unit = (uint8_t)entry->index.slice,
-		    .qualifiers = state == LINE_M   ? QUALIFIER_LLC_VICTIM_M
-				  : state == LINE_E ? QUALIFIER_LLC_VICTIM_E
-				  : state == LINE_S ? QUALIFIER_LLC_VICTIM_S
-						    : QUALIFIER_LLC_VICTIM_F,
-		    .time = entry->begin + entry->cycles,
-		    .node = entry->node,
-		    .core = SIGNAL_NO_CORE,
-		};
-
-		machine_announce(machine, &signal);
-	}
+	signal_emit(&machine->port, (struct signal){
+					.id = SIGNAL_LLC_VICTIM,
+					.socket = entry->socket,
+					.unit = (uint8_t)entry->index.slice,
+					.qualifiers = state == LINE_M	? QUALIFIER_LLC_VICTIM_M
+						      : state == LINE_E ? QUALIFIER_LLC_VICTIM_E
+						      : state == LINE_S ? QUALIFIER_LLC_VICTIM_S
+									: QUALIFIER_LLC_VICTIM_F,
+					.time = entry->begin + entry->cycles,
+					.node = entry->node,
+					.core = SIGNAL_NO_CORE,
+				    });
 	if (unused && state != LINE_M)
 		tor_misc(machine, entry, QUALIFIER_LLC_OUTCOME_UNUSED_VICTIM);
 }

@@ -131,7 +131,7 @@ struct machine {
 	uint32_t holder;		 /* thread that has the lock, if one of this process has */
 	uint64_t patience_ns; /* cores that are behind are waited for that long; UINT64_MAX: ever */
 	bool may_bias;	      /* locks can bias to threads of this process */
-	struct signal_port port; /* announce == NULL: nobody listens */
+	struct signal_port port;
 
 	uint64_t core_ticks, uclk_ticks, dclk_ticks, bclk_ticks, ticks_per_second;
 	unsigned core_count;	 /* of all sockets */
@@ -150,16 +150,6 @@ static inline void machine_hold(struct machine *machine, uint32_t thread)
 static inline void machine_let_go(struct machine *machine)
 {
 	lock_release(&machine->state->lock, machine->holder);
-}
-
-static inline bool machine_armed(const struct machine *machine, enum pmu_signal_id id)
-{
-	return machine->port.announce && machine->port.armed[id];
-}
-
-static inline void machine_announce(const struct machine *machine, const struct signal *signal)
-{
-	machine->port.announce(machine->port.listener, signal);
 }
 
 /** The latest clock of the core's threads, ticks. */

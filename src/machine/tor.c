@@ -3,19 +3,6 @@
 /* A message is in its ingress queue for a cycle at least. */
 #define INGRESS_CYCLES 1
 
-static struct signal announcement(const struct tor_entry *entry, enum pmu_signal_id id,
-				  uint32_t qualifiers, uint64_t time)
-{
-	return (struct signal){
-	    .id = (uint16_t)id,
-	    .socket = entry->socket,
-	    .unit = (uint8_t)entry->index.slice,
-	    .qualifiers = qualifiers,
-	    .time = time,
-	    .core = entry->core,
-	};
-}
-
 void tor_enter(struct machine *machine, struct tor_entry *entry, uint32_t qualifier, unsigned core,
 	       uint64_t now)
 {
@@ -36,12 +23,15 @@ void tor_enter(struct machine *machine, struct tor_entry *entry, uint32_t qualif
 		slice->irq[irq] = entry->begin;
 	entry->core = (uint8_t)core;
 	entry->cycles = 0;
-	if (machine_armed(machine, SIGNAL_LLC_INGRESS)) {
-		struct signal signal = announcement(entry, SIGNAL_LLC_INGRESS, qualifier, queued);
-
-		signal.duration = entry->begin - queued;
-		machine_announce(machine, &signal);
-	}
+	signal_emit(&machine->port, (struct signal){
+					.id = SIGNAL_LLC_INGRESS,
+					.socket = entry->socket,
+					.unit = (uint8_t)entry->index.slice,
+					.qualifiers = qualifier,
+					.time = queued,
+					.duration = entry->begin - queued,
+					.core = entry->core,
+				    });
 }
 
 void tor_enter_victim(struct machine *machine, struct tor_entry *entry,
@@ -69,14 +59,16 @@ enum line_state tor_lookup(struct machine *machine, struct tor_entry *entry, uin
 	tor_find(entry);
 	state = tor_present(entry) ? tor_state(entry) : LINE_I;
 	entry->slice->lookups++;
-	if (machine_armed(machine, SIGNAL_LLC_LOOKUP)) {
-		struct signal signal = announcement(entry, SIGNAL_LLC_LOOKUP, qualifiers,
-						    entry->begin + entry->cycles);
-
-		signal.state = (uint8_t)state;
-		signal.node = entry->node;
-		machine_announce(machine, &signal);
-	}
+	signal_emit(&machine->port, (struct signal){
+					.id = SIGNAL_LLC_LOOKUP,
+					.socket = entry->socket,
+					.unit = (uint8_t)entry->index.slice,
+					.qualifiers = qualifiers,
+					.time = entry->begin + entry->cycles,
+					.state = (uint8_t)state,
+					.node = entry->node,
+					.core = entry->core,
+				    });
 	entry->cycles += machine->desc->llc.latency;
 	return state;
 }
@@ -86,26 +78,30 @@ uint64_t tor_leave(struct machine *machine, struct tor_entry *entry, uint32_t qu
 {
 	entry->slice->tor[entry->slot] = entry->begin + entry->cycles;
 	entry->slice->tor_cycles += entry->cycles;
-	if (machine_armed(machine, SIGNAL_LLC_REQUEST)) {
-		struct signal signal =
-		    announcement(entry, SIGNAL_LLC_REQUEST, qualifiers, entry->begin);
-
-		signal.qualifiers |= entry->node == entry->socket ? QUALIFIER_LLC_REQUEST_LOCAL
-								  : QUALIFIER_LLC_REQUEST_REMOTE;
-		signal.duration = entry->cycles;
-		signal.request = (uint8_t)request;
-		signal.node = entry->node;
-		machine_announce(machine, &signal);
-	}
+	qualifiers |= entry->node == entry->socket ? QUALIFIER_LLC_REQUEST_LOCAL
+						   : QUALIFIER_LLC_REQUEST_REMOTE;
+	signal_emit(&machine->port, (struct signal){
+					.id = SIGNAL_LLC_REQUEST,
+					.socket = entry->socket,
+					.unit = (uint8_t)entry->index.slice,
+					.qualifiers = qualifiers,
+					.time = entry->begin,
+					.duration = entry->cycles,
+					.request = (uint8_t)request,
+					.node = entry->node,
+					.core = entry->core,
+				    });
 	return entry->begin - entry->arrival + entry->cycles;
 }
 
 void tor_misc(struct machine *machine, const struct tor_entry *entry, uint32_t qualifier)
 {
-	if (machine_armed(machine, SIGNAL_LLC_OUTCOME)) {
-		struct signal signal = announcement(entry, SIGNAL_LLC_OUTCOME, qualifier,
-						    entry->begin + entry->cycles);
-
-		machine_announce(machine, &signal);
-	}
+	signal_emit(&machine->port, (struct signal){
+					.id = SIGNAL_LLC_OUTCOME,
+					.socket = entry->socket,
+					.unit = (uint8_t)entry->index.slice,
+					.qualifiers = qualifier,
+					.time = entry->begin + entry->cycles,
+					.core = entry->core,
+				    });
 }

@@ -61,7 +61,7 @@ void tor_enter(struct machine *machine, struct tor_entry *entry, uint32_t qualif
 /** An entry for the line in @way, which has to make room for @request, which is in the TOR. */
 void tor_enter_victim(struct machine *machine, struct tor_entry *entry,
 		      const struct tor_entry *request, int way);
-/** The tags of the set are looked up: announces the state found. @return it */
+/** The tags of the set are looked up: emits the state found. @return it */
 enum line_state tor_lookup(struct machine *machine, struct tor_entry *entry, uint32_t qualifiers);
 /** The transaction is complete after entry->cycles. @return cycles since its arrival */
 uint64_t tor_leave(struct machine *machine, struct tor_entry *entry, uint32_t qualifiers,

@@ -6,6 +6,7 @@
 #include "pmon/overflow.h"
 #include "pmon/select.h"
 #include "pmon/strict.h"
+#include "pmon/taps.h"
 
 bool pmon_find_register_ref(const struct pmon *pmon, const struct pmon_access *access,
 			    struct pmon_register_ref *place)
@@ -59,7 +60,9 @@ uint64_t pmon_register_value(const struct pmon *pmon, const struct pmon_unit *un
 {
 	int counter = pmon_counter_of(pmon_box(pmon, unit), reg);
 
-	return counter < 0 ? unit->regs[reg] : unit->counters[counter].value;
+	return counter < 0
+		   ? unit->regs[reg]
+		   : unit->counters[counter].value - pmon_ahead(pmon, unit, (unsigned)counter);
 }
 
 /* What a part reads as at the registers that identify it. */
@@ -124,6 +127,8 @@ void pmon_configure(struct pmon *pmon, struct pmon_unit *unit, uint64_t now)
 	}
 	memset(unit->heard, 0, sizeof(unit->heard));
 	unit->clocked = unit->timed = 0;
+	pmon->state->sockets[unit->socket].reporting -= unit->reporting;
+	unit->reporting = 0;
 	for (unsigned k = 0; k < box->counter_count; k++) {
 		const struct pmon_control *fields = &box->counters[k].fields;
 		uint64_t control = pmon_control_in_effect(box, unit, k);
@@ -145,6 +150,8 @@ void pmon_configure(struct pmon *pmon, struct pmon_unit *unit, uint64_t now)
 		if (!same)
 			pmon_restart(pmon, unit, k, now, held_levels(pmon, unit, &listen));
 		pmon_compare(counter);
+		unit->reporting +=
+		    listen.measure != PMU_MEASURE_NONE && control & fields->ov_en.mask;
 		if (listen.measure != PMU_MEASURE_NONE && !counter->plain)
 			unit->timed |= (uint16_t)(1u << k);
 		if (listen.measure == PMU_MEASURE_CLOCK)
@@ -152,6 +159,7 @@ void pmon_configure(struct pmon *pmon, struct pmon_unit *unit, uint64_t now)
 		else if (listen.measure != PMU_MEASURE_NONE)
 			unit->heard[listen.slot] |= (uint16_t)(1u << k);
 	}
+	pmon->state->sockets[unit->socket].reporting += unit->reporting;
 }
 
 void pmon_arm(struct pmon *pmon, const struct pmon_box *box)
@@ -299,7 +307,8 @@ int pmon_write(struct pmon *pmon, const struct pmon_access *access, const struct
 {
 	struct pmon_register_ref place;
 	struct pmon_strict strict;
-	bool core;
+	bool core, all;
+	uint32_t *reporting = &pmon->state->sockets[access->socket].reporting;
 
 	if (!pmon_find_register_ref(pmon, access, &place))
 		return PMU_E_UNKNOWN;
@@ -310,6 +319,13 @@ int pmon_write(struct pmon *pmon, const struct pmon_access *access, const struct
 	}
 	core = pmon_is_core(pmon_box(pmon, place.unit));
 	pmon_settle_socket(pmon, access->socket, now);
+	/* What a freeze or its end changes, it changes for all. */
+	all = pmon_box(pmon, place.unit)->box->registers[place.reg].role == PMU_ROLE_GLOBAL_CTL ||
+	      *reporting;
+	if (all)
+		pmon_taps_end_all(pmon, access->socket);
+	else
+		pmon_taps_end(pmon, place.unit);
 	value = whole_value(pmon, &place, value);
 	if (pmon->report)
 		pmon_strict_before(pmon, &strict, &place, value);
@@ -325,6 +341,12 @@ int pmon_write(struct pmon *pmon, const struct pmon_access *access, const struct
 	pmon_configure(pmon, place.unit, now->cycles[pmon_clock(pmon, place.unit)]);
 	pmon_arm(pmon, pmon_box(pmon, place.unit));
 	pmon_schedule(pmon, access->socket);
+	if (!all && *reporting)
+		pmon_taps_end_all(pmon, access->socket);
+	if (all || *reporting)
+		pmon_taps_begin_all(pmon, access->socket);
+	else
+		pmon_taps_begin(pmon, place.unit);
 	if (pmon->report)
 		pmon_strict_after(pmon, &strict, &place);
 	return 0;

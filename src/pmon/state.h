@@ -75,6 +75,7 @@ struct pmon_counter {
 	uint8_t thresh;
 	bool invert, edge;
 	bool plain;	     /* only adds announcements: time does not matter */
+	bool summed;	     /* its value has all of the spans that have begun: see taps.h */
 	bool held;	     /* in reset until its control is written without rst */
 	bool high;	     /* whether the last final cycle passed the comparison */
 	uint8_t ev_sel;	     /* PMU_QUIRK_CONTROL_TWICE: the event select in effect */
@@ -92,9 +93,10 @@ struct pmon_unit {
 	uint8_t socket, box, instance;
 	uint8_t last_control; /* counter whose control was written last, + 1; 0: something else */
 	uint16_t clocked;     /* bit n: counter n counts cycles */
-	uint16_t timed; /* bit n: counter n depends on time, cycles or other than plain counts */
-	bool frozen;	/* by its own box control; of a core: a PMI is to stop its counters */
-	uint64_t sent;	/* status bits whose overflow was sent to the UBox and that still stand */
+	uint16_t timed;	   /* bit n: counter n depends on time, cycles or other than plain counts */
+	bool frozen;	   /* by its own box control; of a core: a PMI is to stop its counters */
+	uint8_t reporting; /* its part of that of the socket */
+	uint64_t sent; /* status bits whose overflow was sent to the UBox and that still stand */
 	struct pmon_counter counters[PMON_COUNTERS];
 	uint64_t regs[PMON_REGISTERS]; /* by index in the box; counters have theirs above */
 	struct pmon_level levels[PMON_LEVELS];
@@ -106,6 +108,7 @@ struct pmon_socket {
 	uint64_t deadline[2]; /* cycle by which a counter of cycles will overflow */
 	uint64_t floor[2];    /* of the last register access: nothing happens before it */
 	uint64_t interrupts[PMON_CORES];
+	uint32_t reporting; /* counters that are enabled and report an overflow */
 };
 
 struct pmon_state {
@@ -132,6 +135,8 @@ struct pmon {
 	struct pmon_state *state;
 	struct pmon_unit *units;
 	struct pmon_changes *changes;
+	struct signal_spans *spans; /* as changes */
+	struct signal_taps *taps;
 	unsigned units_per_socket, counters_per_socket;
 	struct pmon_box boxes[PMON_BOXES];
 	struct pmon_global global;
@@ -151,6 +156,16 @@ static inline const struct pmon_box *pmon_box(const struct pmon *pmon, const str
 static inline struct pmon_unit *pmon_socket_units(const struct pmon *pmon, unsigned socket)
 {
 	return pmon->units + (size_t)socket * pmon->units_per_socket;
+}
+
+/* Of the counters that can depend on time, over all sockets. */
+static inline size_t pmon_counter_number(const struct pmon *pmon, const struct pmon_unit *unit,
+					 unsigned index)
+{
+	const struct pmon_box *box = pmon_box(pmon, unit);
+
+	return (size_t)unit->socket * pmon->counters_per_socket + box->first_counter +
+	       (size_t)unit->instance * box->counter_count + index;
 }
 
 static inline unsigned pmon_clock(const struct pmon *pmon, const struct pmon_unit *unit)

@@ -57,7 +57,8 @@ static inline void open_machine(struct scene *scene, const struct pmu_machine *d
 
 static inline void listen_to(struct scene *scene, enum pmu_signal_id id)
 {
-	struct signal_port port = {scene, keep_signal, scene->armed};
+	struct signal_port port = {
+	    .listener = scene, .announce = keep_signal, .armed = scene->armed};
 
 	scene->armed[id] = 1;
 	machine_connect(scene->machine, &port);

@@ -62,7 +62,7 @@ static inline int setup(void **state)
 		return -1;
 	f->desc = ddr4;
 	memset(f->armed, 1, sizeof(f->armed));
-	f->port = (struct signal_port){f, keep, f->armed};
+	f->port = (struct signal_port){.listener = f, .announce = keep, .armed = f->armed};
 	f->view = (struct memory_view){&f->desc, &f->port, 1, 3};
 	memory_init(&f->channel, &f->desc);
 	*state = f;

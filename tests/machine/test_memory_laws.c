@@ -295,7 +295,7 @@ static void run(const struct pmu_machine *desc)
 {
 	struct witness w = {.desc = desc};
 	uint8_t armed[SIGNAL_COUNT];
-	struct signal_port port = {&w, see, armed};
+	struct signal_port port = {.listener = &w, .announce = see, .armed = armed};
 	struct memory_view view = {.desc = desc, .port = &port};
 	struct memory_channel channel = {0};
 	const struct memory_statistics *t = memory_statistics(&channel);
