@@ -101,7 +101,7 @@ int pmu_bus_read(struct pmu_bus *bus, struct pmu_ctx *ctx, struct pmu_access_op 
 int pmu_bus_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct pmu_access_op *op);
 
 /**
- * How many interrupts a core has got from counters that overflowed, since power on. To hear of
+ * How many interrupts a core has got from counters that overflowed, since power on. To learn of
  * overflows, ask again: the number rises by one for each.
  * @param core   of the socket
  * @param count  receives the number

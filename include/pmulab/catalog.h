@@ -186,6 +186,8 @@ struct pmu_instance {
 struct pmu_mnemonic {
 	const char *field;
 	const char *name;
+	const char
+	    *class_name; /* value of pmu_modifier.class_field that it goes with; NULL: none */
 	uint64_t value;
 	const char *desc;
 };
@@ -200,7 +202,7 @@ enum pmu_modifier_model {
 #define PMU_COPY_ALL 0xff
 
 /* A field, or bits of it, that has to hold a value, in a register other than a counter control. */
-struct pmu_preset {
+struct pmu_fixed_field {
 	const struct pmu_register *reg;
 	uint8_t hi, lo;
 	uint8_t copy; /* of the selecting fields: counter number % pmu_event.copies; or all */
@@ -223,23 +225,27 @@ struct pmu_modifier {
 	const char *name; /* as in event expressions: the field's, where no other has the same */
 	const struct pmu_register *reg; /* NULL: the counter's control register */
 	uint8_t hi, lo;
-	uint8_t role;	    /* the field's, enum pmu_field_role */
-	uint8_t number;	    /* in the box: its bit in sets of modifiers */
-	bool shared;	    /* one register for all counters of the box */
-	bool copied;	    /* one for each copy, see struct pmu_event: reg is the first of them */
-	bool filter;	    /* only events that list it look at it */
-	bool set;	    /* a set of bits: values may be added, and 0 is the empty one */
-	uint32_t counters;  /* bit i: counter i looks at it; 0: all do */
-	uint64_t enabled;   /* as the field's: the value that need not be given */
-	const char *any_of; /* of those with the same word all are 1 if none is; "": none */
-	uint64_t kin;	    /* bit n: modifier n of the box has the same word */
-	const char *needs;  /* modifier without which this one does nothing; "": none */
-	/* Of a filter, the control bit that makes a counter look at it (tid_en of tid); of such a
-	 * bit, its filter. NULL: none. */
-	const struct pmu_modifier *partner;
+	uint8_t role;	     /* the field's, enum pmu_field_role */
+	uint8_t number;	     /* in the box: its bit in sets of modifiers */
+	bool shared;	     /* one register for all counters of the box */
+	bool copied;	     /* one for each copy, see struct pmu_event: reg is the first of them */
+	bool filter;	     /* only events that list it look at it */
+	bool set;	     /* a set of bits: values may be added, and 0 is the empty one */
+	uint32_t counters;   /* bit i: counter i looks at it; 0: all do */
+	uint64_t enabled;    /* as the field's: the value that need not be given */
+	const char *any_of;  /* of those with the same word all are 1 if none is; "": none */
+	uint64_t mode_group; /* bit n: modifier n of the box has the same word */
+	const char *needs;   /* modifier without which this one does nothing; "": none */
+	/* Of a filter: the control bit that makes a counter look at it (tid_en of tid); NULL: none
+	 */
+	const struct pmu_modifier *enable_bit;
+	const struct pmu_modifier *enables; /* of such a bit: its filter; else NULL */
+	/* Takes the class of a value that is named CLASS.VALUE: the message class of an opcode.
+	 * NULL: values have none. */
+	const struct pmu_modifier *class_field;
 	const struct pmu_encoding *encoding; /* what it compares: see src/catalog/binding.h */
-	const struct pmu_preset *presets;    /* what has to hold where it is set */
-	size_t preset_count;
+	const struct pmu_fixed_field *fixed_fields; /* what has to hold where it is set */
+	size_t fixed_field_count;
 	uint8_t model;	   /* enum pmu_modifier_model */
 	uint8_t threshold; /* enum pmu_threshold */
 };
@@ -255,7 +261,7 @@ enum pmu_model {
 enum pmu_measure {
 	PMU_MEASURE_NONE,      /* absent events */
 	PMU_MEASURE_CLOCK,     /* 1 in every cycle of the box's clock */
-	PMU_MEASURE_COUNT,     /* announcements (of a span: its beginning) */
+	PMU_MEASURE_COUNT,     /* signals (of a span: its beginning) */
 	PMU_MEASURE_OCCUPANCY, /* spans that are open */
 	PMU_MEASURE_NONEMPTY,  /* 1 while any span is open */
 	PMU_MEASURE_COUNTER0,  /* what counter 0 sees in this cycle */
@@ -277,15 +283,15 @@ struct pmu_index {
 	uint32_t mask;
 };
 
-/* A modifier that goes with a unit mask: cmask and inv make stall cycles of a count of uops. */
-struct pmu_given {
+/* A modifier that a unit mask implies: cmask and inv make stall cycles of a count of uops. */
+struct pmu_implied {
 	const struct pmu_modifier *modifier;
 	uint64_t value;
 };
 
 struct pmu_umask {
 	const char *name;
-	uint8_t value;	   /* number of the unit mask where its presets say all */
+	uint8_t value;	   /* number of the unit mask where its fixed fields say all */
 	uint8_t care;	   /* bits the manual prints as 0 or 1; the others are don't-care */
 	bool alone;	   /* not to be combined, although the event's others may be */
 	bool absent;	   /* not modelled, although others of the event are */
@@ -295,10 +301,10 @@ struct pmu_umask {
 	const char *needs; /* group of which one more unit mask must be named; "" for none */
 	uint64_t filters;  /* modifiers this unit mask needs, a bit each */
 	uint64_t uses;	   /* those that it can use besides, and others of the event not */
-	const struct pmu_given *given; /* in force unless the user gives other values */
-	size_t given_count;
-	const struct pmu_preset *presets;
-	size_t preset_count;
+	const struct pmu_implied *implied; /* in force unless the user gives other values */
+	size_t implied_count;
+	const struct pmu_fixed_field *fixed_fields;
+	size_t fixed_field_count;
 	const char *const *sum; /* others of the event that count as much together, NULL last; or
 				   NULL */
 	const char *desc;
@@ -330,8 +336,8 @@ struct pmu_event {
 	const char *set_group;	       /* see struct pmu_bank; "" for none */
 	uint8_t set;		       /* number in the group */
 	const char *const *attributes; /* what else the manual says of it, NULL last; or NULL */
-	const struct pmu_preset *presets;
-	size_t preset_count;
+	const struct pmu_fixed_field *fixed_fields;
+	size_t fixed_field_count;
 	uint8_t
 	    copies; /* of the fields that select it; 0: one. Counter controls have code + copy */
 	const char *model_note;

@@ -64,6 +64,8 @@ bool pmu_event_list_next(const char **list, const char **item, size_t *length);
 
 /**
  * Parses and checks an expression: every name, unit mask combination, field and value.
+ * A threshold that no increment of the event meets is refused where the manual says what the event
+ * adds at most.
  * @param pmu  where names are looked up; NULL: in all PMUs
  * @return 0, PMU_E_SYNTAX, PMU_E_UNKNOWN, PMU_E_RANGE or PMU_E_CONFLICT; the message shows the
  *         place and names what is valid and the nearest name
@@ -79,12 +81,6 @@ enum pmu_model pmu_event_model(const struct pmu_selection *selection);
 
 /* Bytes that hold the canonical expression of any event of the catalog, the terminator included. */
 #define PMU_EVENT_TEXT_MAX 2048
-
-/**
- * What is odd about a selection that is valid: a threshold that its event never reaches, if the
- * manual says what it adds at most. As snprintf(). @return 0 and no text where nothing is
- */
-int pmu_event_warning(const struct pmu_selection *selection, char *text, size_t size);
 
 /** Writes the canonical expression, as snprintf(). */
 int pmu_event_print(const struct pmu_selection *selection, char *text, size_t size);
@@ -159,6 +155,13 @@ int pmu_event_decode_dump(struct pmu_ctx *ctx, const struct pmu_box *box, unsign
  */
 int pmu_event_decode(struct pmu_ctx *ctx, const struct pmu_box *box, uint64_t control,
 		     struct pmu_selection *selection);
+/**
+ * What a fixed counter counts by the value of its control, which may be that of all fixed counters.
+ * @param fixed  the counter's number, below box->fixed_count
+ * @return 0, or PMU_E_UNKNOWN where the control lets it count nothing
+ */
+int pmu_fixed_decode(struct pmu_ctx *ctx, const struct pmu_box *box, unsigned fixed,
+		     uint64_t control, struct pmu_selection *selection);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

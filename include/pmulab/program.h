@@ -93,7 +93,7 @@ int pmu_child_new(struct pmu_child **child, struct pmu_ctx *ctx, char *const *ar
 /** Its process id, for pmu_process_start(). */
 pid_t pmu_child_pid(const struct pmu_child *child);
 /**
- * Descriptors that a process forked meanwhile has to close, so that the child hears of the end of
+ * Descriptors that a process forked meanwhile has to close, so that the child learns of the end of
  * this one. @param descriptors  receives up to @size @return how many there are
  */
 size_t pmu_child_descriptors(const struct pmu_child *child, int *descriptors, size_t size);

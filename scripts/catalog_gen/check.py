@@ -30,7 +30,7 @@ MNEMONIC = re.compile(r"[A-Za-z][A-Za-z0-9_.]*")
 RESERVED_NAMES = {"rsv", "ig"}
 # Registers that hold what events are matched against, beside those of counters.
 FILTER_ROLES = {"filter", "match", "capture_ctl", "box_ctl"}
-MODIFIERS_MAX = 64  # bits of struct pmu_modifier.kin
+MODIFIERS_MAX = 64  # bits of struct pmu_modifier.mode_group
 
 
 def value_count(field):
@@ -227,7 +227,18 @@ def check_modifier(findings, box, modifier):
         copies = [modifier["register"].replace("{s}", str(c)) for c in range(box.get("copies", 1))]
         if names[first:first + len(copies)] != copies:
             findings.add(place, "registers of the copies do not follow each other")
-    check_presets(findings, place, box, modifier["presets"])
+    check_fixed_fields(findings, place, box, modifier["fixed_fields"])
+
+
+def check_classes(findings, box, modifier):
+    """Each value has a class that the other modifier has a name for."""
+    place = f"{box['box']}.{modifier['name']}"
+    if not any(m["name"] == modifier["class"] for m in box["modifiers"]):
+        findings.add(place, f"class {modifier['class']} is no modifier")
+    classes = {m["name"] for m in box["mnemonics"].get(modifier["class"], [])}
+    for m in box["mnemonics"].get(modifier["name"], []):
+        if m.get("class") not in classes:
+            findings.add(place, f"{m['name']} has no class that {modifier['class']} can take")
 
 
 def check_modifiers(findings, box):
@@ -241,6 +252,8 @@ def check_modifiers(findings, box):
             findings.add(place, f"modifier {m['name']} needs {m['needs']}, which is none")
         if "absent" in m:
             check_choice(findings, f"{place}.{m['name']}", "absent", m["absent"], {"set", "clear"})
+        if "class" in m:
+            check_classes(findings, box, m)
     for field, mnemonics in box["mnemonics"].items():
         where = f"{place}.{field}"
         found = next((modifier_field(box, m) for m in box["modifiers"]
@@ -265,7 +278,7 @@ def check_filters(findings, place, box, names):
             findings.add(place, f"unknown filter {name}")
 
 
-def check_presets(findings, place, box, settings):
+def check_fixed_fields(findings, place, box, settings):
     """Settings lie in registers other than counter controls, and fit their fields."""
     for s in settings:
         registers = [r for r in box["registers"]
@@ -280,7 +293,7 @@ def check_presets(findings, place, box, settings):
             findings.add(place, f"setting {s['value']:#x} does not fit {s['field']}")
 
 
-def check_given(findings, place, box, given):
+def check_implied(findings, place, box, given):
     for name, value in given.items():
         modifier = next((m for m in box["modifiers"] if m["name"] == name), None)
         field = modifier and modifier_field(box, modifier)
@@ -296,12 +309,12 @@ def check_umasks(findings, place, box, event):
         where = f"{place}.{u['name']}"
         check_name(findings, where, "unit mask", u["name"], UMASK_NAME)
         check_filters(findings, where, box, u.get("filters", []) + u.get("uses", []))
-        check_presets(findings, where, box, u["presets"])
-        check_given(findings, where, box, u["given"])
+        check_fixed_fields(findings, where, box, u["fixed_fields"])
+        check_implied(findings, where, box, u["implied"])
         if u.get("model", "absent") != "absent" or "model" in u and event["model"] == "absent":
             findings.add(where, "the model of a unit mask is \"absent\" in an event that has one")
         if "value" in u:
-            if not u["presets"] or event.get("combine") != "one":
+            if not u["fixed_fields"] or event.get("combine") != "one":
                 findings.add(where, "a unit mask without bits needs settings and combine \"one\"")
         elif not re.fullmatch(r"b[01x]+", u["bits"]):
             findings.add(where, f"bits \"{u['bits']}\" are not made of 0, 1 and x")
@@ -407,11 +420,11 @@ def check_event(findings, box, event, vocabulary):
         findings.add(place, "no counter can count it")
     elif max(event["counter_set"]) >= box["counters"]:
         findings.add(place, f"counters {event['counters']} of {box['counters']}")
-    check_presets(findings, place, box, event["presets"])
+    check_fixed_fields(findings, place, box, event["fixed_fields"])
     ev_sel = next((roles_in(r).get(("event_select", 0)) for r in box["registers"]
                    if r["role"] == "counter_ctl"), None)
     if selected_by_fields(box):
-        if not event["presets"]:
+        if not event["fixed_fields"]:
             findings.add(place, "no settings select it")
     elif not ev_sel:
         findings.add(place, "the counter control has no field ev_sel")
@@ -455,7 +468,7 @@ def check_events(findings, box, vocabulary):
     codes = {}
     for e in box["events"]:
         selecting = (e["code"], bool(e.get("ext")),
-                     str(e["presets"] + [p for u in e["umasks"] for p in u["presets"]]))
+                     str(e["fixed_fields"] + [p for u in e["umasks"] for p in u["fixed_fields"]]))
         other = codes.setdefault(selecting, e["name"])
         if other != e["name"] and other != e.get("alias"):
             findings.add(f"{place}.{e['name']}", f"code {e['code']:#x} is also that of {other}")

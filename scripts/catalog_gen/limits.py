@@ -2,7 +2,7 @@
 import re
 
 INSTANCES_MAX = 32  # bits of struct pmu_part.instances
-MODIFIERS_MAX = 64  # bits of struct pmu_modifier.kin
+MODIFIERS_MAX = 64  # bits of struct pmu_modifier.mode_group
 ADDRESS_END = 1 << 32
 COUNTED_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*")
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -36,12 +36,12 @@ def check_lists(findings, box):
                 findings.add(place, f"a word of {key} stands there twice")
 
 
-def check_presets(findings, box):
+def check_fixed_fields(findings, box):
     """No setting of a field beside another one."""
     for e in box["events"]:
         for owner in [e, *e["umasks"]]:
             places = [(p["register"], p["field"].lower(), p["bits"], p["copy"])
-                      for p in owner["presets"]]
+                      for p in owner["fixed_fields"]]
             if len(set(places)) < len(places):
                 findings.add(f"{box['box']}.{e['name']}", "a setting stands there twice")
 
@@ -83,7 +83,7 @@ def check_ranges(findings, box):
 def check_limits(findings, box):
     check_names(findings, box)
     check_lists(findings, box)
-    check_presets(findings, box)
+    check_fixed_fields(findings, box)
     check_controls(findings, box)
     check_counts(findings, box)
     check_ranges(findings, box)

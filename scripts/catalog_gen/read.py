@@ -37,14 +37,15 @@ KEYS = {
               {"reset", "must", "role", "counter", "enabled", "desc"}),
     "setting": ({"register", "field", "value"}, {"bits"}),
     "modifier": ({"field"}, {"register", "name", "bits", "counters", "set", "any_of", "needs",
-                             "attributes", "unless", "settings", "absent", "threshold"}),
-    "mnemonic": ({"name", "value"}, {"desc"}),
+                             "attributes", "unless", "settings", "absent", "threshold",
+                             "class"}),
+    "mnemonic": ({"name", "value"}, {"class", "desc"}),
     "event": ({"name", "code", "counters", "max_increment", "model", "desc", "source"},
               {"ext", "combine", "umasks", "filters", "model_note", "signal", "measure", "select",
                "where", "umask", "attributes", "settings", "alias", "set", "needs", "title",
                 "category"}),
     "unit mask": ({"name"}, {"bits", "alone", "group", "needs", "filters", "uses", "settings",
-                             "given", "model", "signal", "narrows", "sum", "desc", "source"}),
+                             "implied", "model", "signal", "narrows", "sum", "desc", "source"}),
     "instance names": ({"placeholder", "names"}, set()),
     "facts": ({"name", "title", "source", "columns", "rows"}, set()),
     "bank": ({"group", "lead", "counters"}, {"shared"}),
@@ -277,8 +278,8 @@ def read_event(findings, place, defaults, given):
         umask = entry(findings, f"{place}.{u.get('name')}", "unit mask", u)
         if umask:
             umask["settings"] = read_settings(findings, f"{place}.{u['name']}", umask)
-            umask["given"] = {name: number(value)
-                              for name, value in umask.get("given", {}).items()}
+            umask["implied"] = {name: number(value)
+                                for name, value in umask.get("implied", {}).items()}
             umasks.append(umask)
     event["umasks"] = umasks
     return event
@@ -326,17 +327,17 @@ def read_mnemonics(findings, place, given):
 def expand_settings(findings, box, common):
     """Replaces settings, wherever they stand, by (register, field, value, copy)."""
     for modifier in box["modifiers"]:
-        modifier["presets"] = presets(findings, box, {"name": modifier["name"], "code": None},
+        modifier["fixed_fields"] = fixed_fields(findings, box, {"name": modifier["name"], "code": None},
                                       modifier["settings"])
     for event in box["events"]:
-        event["presets"] = presets(findings, box, event, common + event["settings"])
+        event["fixed_fields"] = fixed_fields(findings, box, event, common + event["settings"])
         for n, umask in enumerate(event["umasks"]):
-            umask["presets"] = presets(findings, box, event, umask["settings"])
+            umask["fixed_fields"] = fixed_fields(findings, box, event, umask["settings"])
             if "bits" not in umask:
                 umask["value"] = n
 
 
-def presets(findings, box, event, settings):
+def fixed_fields(findings, box, event, settings):
     """One for each copy where {s} is in the names, or the value is 1<<s; else one for all."""
     result = []
     for s in settings:

@@ -23,7 +23,8 @@ NUMBERS = {
 }
 SIGNED = {"stride"}
 FLAGS = {"ext", "alone", "narrows", "youngest", "listed", "qualified"}
-NAMES = {"name", "box", "field", "register", "any_of", "needs", "group", "alias"}
+NAMES = {"name", "box", "field", "register", "any_of", "needs", "group", "alias",
+         "class"}
 TEXT_LISTS = {"quirks", "filters", "uses", "attributes", "unless", "unresolved", "boxes", "when",
               "columns", "sum",
               "captured", "least", "optional", "shared", "steps"}
@@ -43,7 +44,7 @@ SPECIAL = {
     ("record field", "value"): "text or list of texts",
     ("record field", "mnemonics"): "text or list of entries",
     ("box", "mnemonics"): "map of lists of entries", ("box", "banks"): "list of entries",
-    ("box", "instances"): "map or list of entries", ("unit mask", "given"): "map of numbers",
+    ("box", "instances"): "map or list of entries", ("unit mask", "implied"): "map of numbers",
     ("row of instances", "status"): "list of texts",
     ("register", "offsets"): "list of numbers", ("event", "select"): "text or list of texts",
     ("record field", "kinds"): "list of texts", ("note", "kinds"): "list of texts",

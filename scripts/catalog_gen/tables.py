@@ -121,17 +121,19 @@ def modifier_bits(box, names):
     return f"{sum(1 << number_of(box['modifiers'], name) for name in names):#x}"
 
 
-def partner_of(box, modifier):
-    """The control bit that switches a filter on, or the filter of such a bit; None for none."""
-    for n, other in enumerate(box["modifiers"]):
-        control, filter_ = (other, modifier) if "register" in modifier else (modifier, other)
-        if ("register" in filter_ and "register" not in control and
-                control["name"].lower() == f"{filter_['name']}_en".lower()):
-            return n
-    return None
+def is_enable_bit(modifier, filter_):
+    """Whether the modifier is the control bit that makes a counter look at the filter."""
+    return "register" in filter_ and "register" not in modifier and \
+        modifier["name"].lower() == f"{filter_['name']}_en".lower()
 
 
-def kin_of(box, modifier):
+def modifier_pointer(prefix, box, wanted):
+    """The first modifier for which wanted() is true, as C has it."""
+    number = next((n for n, other in enumerate(box["modifiers"]) if wanted(other)), None)
+    return "NULL" if number is None else f"&{prefix}_modifiers[{number}]"
+
+
+def mode_group_of(box, modifier):
     """Bit n: modifier n of the box has the same any_of."""
     return sum(1 << n for n, other in enumerate(box["modifiers"])
                if modifier.get("any_of") and other.get("any_of") == modifier["any_of"])
@@ -141,9 +143,8 @@ def modifier_row(prefix, box, modifier, encoding):
     registers, name = box["registers"], modifier.get("register", "").replace("{s}", "0")
     field = modifier_field(box, modifier)
     own = modifier["name"] if modifier["name"] != modifier["field"] else field["name"]
-    partner = partner_of(box, modifier)
-    presets = print_presets(prefix, f"{prefix}_presets_of_{modifier['name']}", box,
-                            modifier["presets"])
+    fixed_fields = print_fixed_fields(prefix, f"{prefix}_fixed_fields_of_{modifier['name']}", box,
+                                      modifier["fixed_fields"])
     return {"name": c_string(own),
             "reg": f"&{prefix}_registers[{number_of(registers, name)}]" if name else "NULL",
             "hi": field["hi"], "lo": field["lo"], "role": f"PMU_FIELD_{field['role'].upper()}",
@@ -155,18 +156,22 @@ def modifier_row(prefix, box, modifier, encoding):
             "enabled": "0x0" if name else f"{field.get('enabled', 0):#x}",
             "set": str(bool(modifier.get("set"))).lower(),
             "any_of": c_string(modifier.get("any_of", "")),
-            "kin": f"{kin_of(box, modifier):#x}",
+            "mode_group": f"{mode_group_of(box, modifier):#x}",
             "needs": c_string(modifier.get("needs", "")),
-            "partner": "NULL" if partner is None else f"&{prefix}_modifiers[{partner}]",
+            "enable_bit": modifier_pointer(prefix, box, lambda o: is_enable_bit(o, modifier)),
+            "enables": modifier_pointer(prefix, box, lambda o: is_enable_bit(modifier, o)),
+             "class_field": f"&{prefix}_modifiers["
+                           f"{number_of(box['modifiers'], modifier['class'])}]"
+            if "class" in modifier else "NULL",
             "encoding": encoding,
-            "presets": presets, "preset_count": len(modifier["presets"]),
+            "fixed_fields": fixed_fields, "fixed_field_count": len(modifier["fixed_fields"]),
             "model": f"PMU_MODIFIER_{MODIFIER_MODELS[modifier.get('absent')]}",
             "threshold": f"PMU_THRESHOLD_{modifier.get('threshold', 'none').upper()}"}
 
 
-def print_presets(prefix, name, box, presets):
+def print_fixed_fields(prefix, name, box, fixed_fields):
     rows = []
-    for p in presets:
+    for p in fixed_fields:
         number = number_of(box["registers"], p["register"])
         field = part_of(field_of([box["registers"][number]], p["field"]), p["bits"])
         hi, lo, value = field["hi"], field["lo"], p["value"]
@@ -176,12 +181,14 @@ def print_presets(prefix, name, box, presets):
         rows.append({"reg": f"&{prefix}_registers[{number}]", "hi": hi, "lo": lo,
                      "copy": "PMU_COPY_ALL" if p["copy"] is None else p["copy"],
                      "value": f"{value:#x}"})
-    return array("pmu_preset", name, rows)
+    return array("pmu_fixed_field", name, rows)
 
 
 def print_mnemonics(prefix, box):
     return array("pmu_mnemonic", f"{prefix}_mnemonics", [
-        {"field": c_string(field), "name": c_string(m["name"]), "value": f"{m['value']:#x}",
+        {"field": c_string(field), "name": c_string(m["name"]),
+         "class_name": c_string(m["class"]) if "class" in m else "NULL",
+         "value": f"{m['value']:#x}",
          "desc": c_string(m.get("desc", ""))}
         for field, mnemonics in box["mnemonics"].items() for m in mnemonics])
 
@@ -190,12 +197,12 @@ def print_umasks(prefix, box, event):
     rows = []
     own = event["array"]
     for n, u in enumerate(event["umasks"]):
-        given = array("pmu_given", f"{own}_given_{n}", [
+        implied = array("pmu_implied", f"{own}_implied_{n}", [
             {"modifier": f"&{prefix}_modifiers[{number_of(box['modifiers'], name)}]",
              "value": f"{setting:#x}"}
-            for name, setting in u["given"].items()])
+            for name, setting in u["implied"].items()])
         value, care = umask_bits(u["bits"]) if "bits" in u else (u["value"], 0xff)
-        presets = print_presets(prefix, f"{own}_presets_{n}", box, u["presets"])
+        fixed_fields = print_fixed_fields(prefix, f"{own}_fixed_fields_{n}", box, u["fixed_fields"])
         rows.append({"name": c_string(u["name"]), "value": f"{value:#04x}", "care": f"{care:#04x}",
                      "narrows": str(bool(u.get("narrows"))).lower(),
                      "alone": str(bool(u.get("alone"))).lower(),
@@ -204,8 +211,8 @@ def print_umasks(prefix, box, event):
                      "group": c_string(u.get("group", "")), "needs": c_string(u.get("needs", "")),
                      "filters": modifier_bits(box, u.get("filters", [])),
                      "uses": modifier_bits(box, u.get("uses", [])),
-                     "given": given, "given_count": len(u["given"]),
-                     "presets": presets, "preset_count": len(u["presets"]),
+                     "implied": implied, "implied_count": len(u["implied"]),
+                     "fixed_fields": fixed_fields, "fixed_field_count": len(u["fixed_fields"]),
                      "sum": text_list(f"{own}_sum_{n}", u.get("sum", [])),
                      "desc": c_string(u.get("desc", "")),
                      "source": c_string(u.get("source", event["source"]))})
@@ -227,13 +234,13 @@ def event_row(prefix, box, event, umasks, rows):
            "rows": rows[0], "row_count": rows[1], "by_umask":
                str(event.get("select") == "umask").lower(),
            "signal": f"SIGNAL_{c_name(event.get('signal', 'none'))}"}
-    presets = print_presets(prefix, f"{event['array']}_presets", box, event["presets"])
+    fixed_fields = print_fixed_fields(prefix, f"{event['array']}_fixed_fields", box, event["fixed_fields"])
     attributes = text_list(f"{event['array']}_attributes", event.get("attributes", []))
     row.update({"needs": modifier_bits(box, event.get("needs", [])),
                 "filters": modifier_bits(box, event.get("filters", [])),
                 "set_group": c_string(event["set_group"]), "set": event["set_number"],
                 "attributes": attributes,
-                "presets": presets, "preset_count": len(event["presets"]),
+                "fixed_fields": fixed_fields, "fixed_field_count": len(event["fixed_fields"]),
                 "copies": box.get("copies", 0),
                 "model_note": c_string(event.get("model_note", "")),
                 "desc": c_string(event["desc"]), "source": c_string(event["source"])})

@@ -1,6 +1,7 @@
 #include "base/lock.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
@@ -28,20 +29,19 @@ uint32_t lock_thread(void)
 static bool is_zombie(uint32_t thread)
 {
 	char path[32], text[256];
-	bool zombie = false;
-	FILE *file;
+	const char *end;
+	ssize_t length;
+	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%u/stat", thread);
-	file = fopen(path, "re");
-	if (!file)
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
 		return false;
-	if (fgets(text, sizeof(text), file)) {
-		const char *end = strrchr(text, ')');
-
-		zombie = end && (end[2] == 'Z' || end[2] == 'X');
-	}
-	fclose(file);
-	return zombie;
+	length = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[length > 0 ? length : 0] = '\0';
+	end = strrchr(text, ')');
+	return end && (end[2] == 'Z' || end[2] == 'X');
 }
 
 bool lock_thread_lives(uint32_t thread)
@@ -86,8 +86,9 @@ static void wake_all(struct lock *lock)
 }
 
 /*
- * Once the word is ours: whoever the lock leant to may still be inside, for some microseconds, or
- * for as long as it is stopped. @return whether it has left, or died; else the lock is as it was
+ * Once the word is ours: the thread that the lock is biased to may still be inside, for some
+ * microseconds, or for as long as it is stopped. @return whether it has left, or died; else the
+ * lock is as it was
  */
 static bool wait_for_biased(struct lock *lock, uint32_t word, uint64_t deadline)
 {

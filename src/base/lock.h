@@ -14,8 +14,9 @@
 
 /* All zero: free. */
 struct lock {
-	uint32_t word; /* thread id of the owner or of who it leans to, LOCK_WAITED, LOCK_BIASED */
-	uint32_t inside; /* thread id of who holds it because it leans to that one */
+	uint32_t word; /* thread id of the owner or of the thread that it is biased to, LOCK_WAITED,
+			  LOCK_BIASED */
+	uint32_t inside; /* thread id of who holds it because it is biased to that one */
 };
 
 #define LOCK_WAITED 0x80000000u /* somebody sleeps, or did: releasing must wake */
@@ -27,7 +28,7 @@ uint32_t lock_thread(void);
 /** Whether a thread of any process still runs; a zombie does not. */
 bool lock_thread_lives(uint32_t thread);
 
-/** Once in a process: its threads may be leant to. @return whether the system can do that */
+/** Once in a process: locks may be biased to its threads. @return whether the system can do that */
 bool lock_may_bias(void);
 
 void lock_acquire_fully(struct lock *lock, uint32_t thread);
@@ -35,11 +36,11 @@ void lock_release_fully(struct lock *lock);
 /** Tries for @ns nanoseconds. @return whether the lock was taken */
 bool lock_acquire_within(struct lock *lock, uint32_t thread, uint64_t ns);
 
-/** The holder's: the lock leans to it from now on, or no more. It stays taken. */
+/** The holder's: the lock is biased to it from now on, or no more. It stays taken. */
 void lock_bias(struct lock *lock, uint32_t thread);
 void lock_revoke(struct lock *lock, uint32_t thread);
 
-/** Thread id of the owner or of who it leans to, 0 where it is free. */
+/** Thread id of the owner or of the thread that it is biased to, 0 where it is free. */
 static inline uint32_t lock_owner(const struct lock *lock)
 {
 	return __atomic_load_n(&lock->word, __ATOMIC_RELAXED) & ~(LOCK_WAITED | LOCK_BIASED);

@@ -86,8 +86,8 @@ static int put_register(const struct pmu_bus *bus, struct pmu_ctx *ctx, const ch
 }
 
 /* One register of one instance; what does not answer is not there in the tree either. */
-static int capture_place(struct pmu_bus *bus, struct pmu_ctx *ctx, const char *folder,
-			 unsigned socket, const struct bus_register_ref *ref)
+static int capture_register(struct pmu_bus *bus, struct pmu_ctx *ctx, const char *folder,
+			    unsigned socket, const struct bus_register_ref *ref)
 {
 	struct pmu_access_op op = {
 	    .socket = socket,
@@ -118,6 +118,6 @@ int bus_capture(struct pmu_bus *bus, struct pmu_ctx *ctx, const char *folder)
 	error = copy_file(ctx, host_path(host, from, "/proc/cpuinfo"), to);
 	for (unsigned socket = 0; socket < bus->sockets && !error; socket++)
 		for (size_t i = 0; i < bus->map.count && !error; i++)
-			error = capture_place(bus, ctx, folder, socket, &bus->map.places[i]);
+			error = capture_register(bus, ctx, folder, socket, &bus->map.refs[i]);
 	return error;
 }

@@ -126,7 +126,7 @@ int pmu_emul_bus(struct pmu_bus **bus, struct pmu_ctx *ctx, struct pmu_emul *emu
 
 	if (error)
 		return error;
-	emulated->emul = emul_system(emul);
+	emulated->emul = emul_of(emul);
 	*bus = &emulated->bus;
 	return 0;
 }

@@ -15,6 +15,12 @@ struct host_cpu {
 	unsigned package;
 };
 
+/** A PCI bus, as lspci writes it. */
+struct config_bus {
+	bool found;
+	unsigned domain, number;
+};
+
 struct host {
 	char root[PATH_MAX]; /* before every path; empty for the computer itself */
 	char vendor[32], name[80];

@@ -50,20 +50,6 @@ struct identity_field identity_device(const struct pmu_box *box)
 	return find_in_box(box, PMU_FIELD_DEVICE_ID, 0);
 }
 
-/* The discovery field that the catalog names values of. */
-static struct identity_field find_named(const struct pmu_box *box, const char *name)
-{
-	for (size_t i = 0; i < box->register_count; i++) {
-		const struct pmu_register *reg = &box->registers[i];
-		const struct pmu_field *field =
-		    reg->role == PMU_ROLE_DISCOVERY ? pmu_find_field(reg, name) : NULL;
-
-		if (field)
-			return (struct identity_field){box, reg, field};
-	}
-	return (struct identity_field){0};
-}
-
 /* The number behind the box's name in "sbo4.qpi3". */
 static bool counted_in(const char *mnemonic, const char *box, unsigned *count)
 {
@@ -79,16 +65,28 @@ static bool counted_in(const char *mnemonic, const char *box, unsigned *count)
 	return false;
 }
 
-struct identity_field identity_counting(const struct pmu_pmu *pmu, const char *name)
+/* Whether values of the field have names that say how many @name there are. */
+static bool counts(const struct pmu_box *box, const struct pmu_field *field, const char *name)
 {
 	unsigned count;
 
-	for (const struct pmu_box *box = pmu->boxes; box < pmu->boxes + pmu->box_count; box++)
-		for (size_t i = 0; i < box->mnemonic_count; i++) {
-			struct identity_field found = find_named(box, box->mnemonics[i].field);
+	for (size_t i = 0; i < box->mnemonic_count; i++)
+		if (!strcasecmp(box->mnemonics[i].field, field->name) &&
+		    counted_in(box->mnemonics[i].name, name, &count))
+			return true;
+	return false;
+}
 
-			if (found.field && counted_in(box->mnemonics[i].name, name, &count))
-				return found;
+struct identity_field identity_counting(const struct pmu_pmu *pmu, const char *name)
+{
+	for (const struct pmu_box *box = pmu->boxes; box < pmu->boxes + pmu->box_count; box++)
+		for (size_t i = 0; i < box->register_count; i++) {
+			const struct pmu_register *reg = &box->registers[i];
+
+			for (size_t f = 0; f < reg->field_count; f++)
+				if (reg->role == PMU_ROLE_DISCOVERY &&
+				    counts(box, &reg->fields[f], name))
+					return (struct identity_field){box, reg, &reg->fields[f]};
 		}
 	return (struct identity_field){0};
 }

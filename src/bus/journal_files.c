@@ -212,6 +212,44 @@ static int visit_name(const struct visit *visit, int folder, const char *name)
 	return visit_journal(visit, &file);
 }
 
+struct listed {
+	char name[JOURNAL_NAME_MAX];
+	struct timespec written;
+};
+
+/* The youngest first: it found what those before it had written. */
+static int by_age(const void *a, const void *b)
+{
+	const struct timespec *one = &((const struct listed *)a)->written;
+	const struct timespec *other = &((const struct listed *)b)->written;
+
+	if (one->tv_sec != other->tv_sec)
+		return one->tv_sec < other->tv_sec ? 1 : -1;
+	return (one->tv_nsec < other->tv_nsec) - (one->tv_nsec > other->tv_nsec);
+}
+
+static int list_folder(struct pmu_ctx *ctx, DIR *folder, struct listed **list, size_t *count)
+{
+	struct dirent *entry;
+
+	while ((entry = readdir(folder))) {
+		struct stat status;
+		struct listed *grown;
+
+		if (*entry->d_name == '.' || strlen(entry->d_name) >= JOURNAL_NAME_MAX ||
+		    fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW))
+			continue;
+		grown = realloc(*list, (*count + 1) * sizeof(**list));
+		if (!grown)
+			return error_set(ctx, PMU_E_NOMEM, "out of memory for %zu journals",
+					 *count + 1);
+		*list = grown;
+		strcpy(grown[*count].name, entry->d_name);
+		grown[(*count)++].written = status.st_mtim;
+	}
+	return 0;
+}
+
 int journal_each_left(struct pmu_ctx *ctx,
 		      int (*each)(void *arg, struct journal_file *file,
 				  const struct journal *journal, int error),
@@ -219,7 +257,8 @@ int journal_each_left(struct pmu_ctx *ctx,
 {
 	struct visit visit = {.ctx = ctx, .each = each, .arg = arg};
 	int error, fd = open_folder(ctx, false);
-	struct dirent *entry;
+	struct listed *list = NULL;
+	size_t count = 0;
 	DIR *folder;
 
 	if (fd < 0)
@@ -230,9 +269,12 @@ int journal_each_left(struct pmu_ctx *ctx,
 		close(fd);
 		return error ? error : error_set(ctx, PMU_E_IO, "%s", strerror(errno));
 	}
-	while (!error && (entry = readdir(folder)))
-		if (*entry->d_name != '.' && strlen(entry->d_name) < JOURNAL_NAME_MAX)
-			error = visit_name(&visit, fd, entry->d_name);
+	error = list_folder(ctx, folder, &list, &count);
+	if (count)
+		qsort(list, count, sizeof(*list), by_age);
+	for (size_t i = 0; i < count && !error; i++)
+		error = visit_name(&visit, fd, list[i].name);
+	free(list);
 	closedir(folder);
 	return error;
 }

@@ -30,10 +30,12 @@ void journal_leave(struct journal_file *file);
 void journal_fail(struct journal_file *file);
 
 /**
- * Calls @each for every journal that nobody holds any more, locked, until it returns other than 0.
+ * Calls @each for every journal that nobody holds any more, locked, the youngest first, until it
+ * returns other than 0.
  * Those from before the computer was last started are removed: registers have been reset.
  * @param each  @error is not 0 where the file is no journal: ctx has why, @journal nothing
- * @return what @each returned; 0; PMU_E_IO, PMU_E_RIGHTS where the folder cannot be trusted
+ * @return what @each returned; 0; PMU_E_NOMEM; PMU_E_IO, PMU_E_RIGHTS where the folder cannot be
+ * trusted
  */
 int journal_each_left(struct pmu_ctx *ctx,
 		      int (*each)(void *arg, struct journal_file *file,

@@ -25,7 +25,7 @@ static int by_key(const void *a, const void *b)
 	return (left->key > right->key) - (left->key < right->key);
 }
 
-static size_t count_places(const struct pmu_pmu *pmu)
+static size_t count_refs(const struct pmu_pmu *pmu)
 {
 	size_t count = 0;
 
@@ -38,11 +38,11 @@ int bus_map_init(struct bus_map *map, const struct pmu_pmu *pmu)
 {
 	struct bus_register_ref *ref;
 
-	map->count = count_places(pmu);
-	map->places = calloc(map->count ? map->count : 1, sizeof(*map->places));
-	if (!map->places)
+	map->count = count_refs(pmu);
+	map->refs = calloc(map->count ? map->count : 1, sizeof(*map->refs));
+	if (!map->refs)
 		return PMU_E_NOMEM;
-	ref = map->places;
+	ref = map->refs;
 	for (const struct pmu_box *box = pmu->boxes; box < pmu->boxes + pmu->box_count; box++)
 		for (unsigned i = 0; i < box->instance_count; i++)
 			for (size_t r = 0; r < box->register_count; r++)
@@ -52,14 +52,14 @@ int bus_map_init(struct bus_map *map, const struct pmu_pmu *pmu)
 				    .reg = &box->registers[r],
 				    .instance = i,
 				};
-	qsort(map->places, map->count, sizeof(*map->places), by_key);
+	qsort(map->refs, map->count, sizeof(*map->refs), by_key);
 	return 0;
 }
 
 void bus_map_fini(struct bus_map *map)
 {
-	free(map->places);
-	map->places = NULL;
+	free(map->refs);
+	map->refs = NULL;
 	map->count = 0;
 }
 
@@ -71,12 +71,12 @@ static const struct bus_register_ref *place_below(const struct bus_map *map, uin
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (map->places[middle].key <= key)
+		if (map->refs[middle].key <= key)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low ? &map->places[low - 1] : NULL;
+	return low ? &map->refs[low - 1] : NULL;
 }
 
 static const struct bus_register_ref *find(const struct bus_map *map, unsigned core,

@@ -12,9 +12,9 @@ struct bus_register_ref {
 	unsigned instance;
 };
 
-/* All places of a PMU, by rising key. */
+/* The registers of all instances of a PMU, by rising key. */
 struct bus_map {
-	struct bus_register_ref *places;
+	struct bus_register_ref *refs;
 	size_t count;
 };
 

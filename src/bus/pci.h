@@ -9,12 +9,6 @@
 
 struct config_space;
 
-/** A PCI bus, as lspci writes it. */
-struct config_bus {
-	bool found;
-	unsigned domain, number;
-};
-
 /**
  * Looks for the functions of @pmu, and finds none where there is no PCI. @host must outlive it.
  * @return 0, PMU_E_RIGHTS, PMU_E_IO, PMU_E_NOMEM

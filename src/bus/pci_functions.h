@@ -4,7 +4,7 @@
 
 #include <pci/pci.h>
 
-#include "bus/pci.h"
+#include "bus/host.h"
 
 #define PCI_FUNCTIONS 256 /* of a bus: 32 devices of 8 functions */
 

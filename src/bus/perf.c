@@ -32,20 +32,18 @@ struct perf {
 	struct pmu_bus bus;
 	struct perf_kernel kernel;
 	struct perf_units units;
-	uint64_t *values; /* [socket * places + place]: what was written */
+	uint64_t *values; /* [socket * refs + ref]: what was written */
 	struct kernel_counter *counters;
 	size_t counter_count;
 };
 
 static uint64_t *value_of(struct perf *perf, const struct bus_register_ref *ref, unsigned socket)
 {
-	return &perf->values[socket * perf->bus.map.count + (size_t)(ref - perf->bus.map.places)];
+	return &perf->values[socket * perf->bus.map.count + (size_t)(ref - perf->bus.map.refs)];
 }
 
-static const struct bus_register_ref *llc_index_of(const struct perf *perf,
-						   const struct pmu_box *box,
-						   const struct pmu_register *reg,
-						   unsigned instance)
+static const struct bus_register_ref *ref_of(const struct perf *perf, const struct pmu_box *box,
+					     const struct pmu_register *reg, unsigned instance)
 {
 	return bus_map_find(&perf->bus.map, box->space, pmu_register_address(box, reg, instance),
 			    reg->width);
@@ -108,7 +106,7 @@ static int put_filters(struct perf *perf, struct pmu_ctx *ctx, const struct perf
 
 		if (!filter->reg)
 			continue;
-		ref = llc_index_of(perf, unit->box, filter->reg, unit->instance);
+		ref = ref_of(perf, unit->box, filter->reg, unit->instance);
 		value = *value_of(perf, ref, socket) & pmu_mask(filter->hi, filter->lo);
 		snprintf(format, sizeof(format), "filter_%s", filter->name);
 		error = perf_device_put(&unit->device, ctx, attr, format, value >> filter->lo);
@@ -131,12 +129,12 @@ static int open_counter(struct perf *perf, struct pmu_ctx *ctx, struct kernel_co
 	const struct perf_unit *unit = counter->unit;
 	const struct pmu_register *ctl = control_of(unit->box, counter->counter);
 	uint64_t control =
-	    *value_of(perf, llc_index_of(perf, unit->box, ctl, unit->instance), counter->socket);
+	    *value_of(perf, ref_of(perf, unit->box, ctl, unit->instance), counter->socket);
 	struct perf_event_attr attr = {
 	    .type = unit->device.type,
 	    .read_format = PERF_READ_FORMAT,
 	    .disabled = 1,
-	    .pinned = 1, /* no owners with others: a count is whole or an error */
+	    .pinned = 1, /* no turns with others: a count is whole or an error */
 	};
 	int error;
 
@@ -263,8 +261,7 @@ static int write_box_control(struct perf *perf, struct pmu_ctx *ctx,
 			continue;
 		if (field_value(ref->reg, PMU_FIELD_RESET_CONTROLS, value)) {
 			error = close_counter(perf, ctx, counter);
-			*value_of(perf, llc_index_of(perf, ref->box, ctl, ref->instance), socket) =
-			    0;
+			*value_of(perf, ref_of(perf, ref->box, ctl, ref->instance), socket) = 0;
 		}
 		if (field_value(ref->reg, PMU_FIELD_RESET_COUNTERS, value) && !error)
 			error = write_counter(perf, ctx, counter, 0);

@@ -51,6 +51,17 @@ const struct pmu_event *find_event(const struct pmu_box *box, const char *name, 
 	return FIND(box->event_index, box->events, name, hash);
 }
 
+const struct pmu_event *find_coded_event(const struct pmu_box *box, const struct pmu_event *after,
+					 unsigned counter, uint64_t code, bool ext)
+{
+	const struct pmu_event *event = after ? after + 1 : box->events;
+
+	for (; event < box->events + box->event_count; event++)
+		if (event->code + event_copy(event, counter) == code && event->ext == ext)
+			return event;
+	return NULL;
+}
+
 const struct pmu_umask *find_umask(const struct pmu_event *event, const char *name, uint32_t hash)
 {
 	return FIND(event->umask_index, event->umasks, name, hash);

@@ -26,7 +26,7 @@ static uint8_t value_of(uint64_t word, unsigned first, unsigned count)
 }
 
 static void tell(const struct signal_port *port,
-		 void (*whom)(void *listener, const struct signal *signal), uint64_t where,
+		 void (*whom)(void *subscriber, const struct signal *signal), uint64_t where,
 		 uint64_t word, uint64_t time, uint64_t duration, uint64_t rest)
 {
 	const struct signal signal = {
@@ -46,7 +46,7 @@ static void tell(const struct signal_port *port,
 	    .bank = (uint8_t)(rest >> 16),
 	};
 
-	whom(port->listener, &signal);
+	whom(port->subscriber, &signal);
 }
 
 /* Beyond what signal_emit() puts into it. */
@@ -54,10 +54,10 @@ static void tell(const struct signal_port *port,
 
 #define OUTLINE static __attribute__((noinline)) void
 
-OUTLINE announce(const struct signal_port *port, uint64_t where, uint64_t word, uint64_t time,
-		 uint64_t duration, uint64_t rest)
+OUTLINE pass_on(const struct signal_port *port, uint64_t where, uint64_t word, uint64_t time,
+		uint64_t duration, uint64_t rest)
 {
-	tell(port, port->announce, where, word, time, duration, rest);
+	tell(port, port->emit, where, word, time, duration, rest);
 }
 
 OUTLINE look(const struct signal_port *port, uint64_t where, uint64_t word, uint64_t time,
@@ -116,8 +116,8 @@ void signal_count(const struct signal_port *port, uint64_t where, uint64_t word,
 	const struct signal_taps *taps;
 	const struct signal_tap *tap, *end;
 
-	if (!port->taps || (taps = taps_of(port, where))->count == SIGNAL_ANNOUNCE) {
-		announce(port, where, word, time, duration, rest);
+	if (!port->taps || (taps = taps_of(port, where))->count == SIGNAL_RECEIVE) {
+		pass_on(port, where, word, time, duration, rest);
 		return;
 	}
 	for (tap = taps->taps, end = tap + taps->pulses; tap < end; tap++)

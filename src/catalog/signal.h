@@ -30,7 +30,7 @@ enum signal_kind {
 
 #define SIGNAL_NO_CORE 0xff /* of no core: victims, snoops from outside */
 
-/* One announcement. Attributes that the signal does not list are 0. */
+/* One occurrence of a signal. Attributes that the signal does not list are 0. */
 struct signal {
 	uint16_t id; /* enum pmu_signal_id */
 	uint8_t socket;
@@ -80,13 +80,13 @@ static inline uint64_t signal_word(const struct signal *signal)
 }
 
 /*
- * Accumulators. Where all that a listener wants of a signal are sums, it gives the emitter the
+ * Accumulators. Where all that a subscriber wants of a signal are sums, it gives the emitter the
  * places of those sums, and with each what counts there. Nobody is called then.
  */
 struct signal_tap {
 	uint64_t care, value; /* counts if the word has this value in the bits of care, */
 	uint64_t any;	      /* and one of these bits */
-	uint64_t brink;	      /* a sum that reaches it is for the listener to look at */
+	uint64_t brink;	      /* a sum that reaches it is for the subscriber to look at */
 	uint32_t sum;	      /* a uint64_t, bytes from port->sums */
 	uint32_t spans;	      /* where added durations are noted: a struct signal_spans */
 };
@@ -103,35 +103,35 @@ struct signal_spans {
 /** Notes a span; one that was over long before is forgotten. */
 void signal_note_span(struct signal_spans *spans, uint64_t begin, uint64_t end);
 
-#define SIGNAL_TAPS	4
-#define SIGNAL_ANNOUNCE UINT32_MAX
-#define SIGNAL_UNITS	32 /* of a kind in a socket */
+#define SIGNAL_TAPS    4
+#define SIGNAL_RECEIVE UINT32_MAX
+#define SIGNAL_UNITS   32 /* of a kind in a socket */
 
 /* Of one signal in one unit. */
 struct signal_taps {
 	uint32_t pulses; /* the first taps, which count one each; the others add durations */
-	uint32_t count;	 /* of the taps; 0: nobody listens; SIGNAL_ANNOUNCE: announce it */
+	uint32_t count;	 /* of the taps; 0: nobody subscribes; SIGNAL_RECEIVE: hand it over */
 	struct signal_tap taps[SIGNAL_TAPS];
 };
 
 /*
- * Where a machine emits to. armed[id] != 0 says that somebody listens; announcing what nobody
- * listens to is allowed and without effect. Within one unit and signal, times need not rise; how
- * late an announcement may come and still count in its own cycle is the listener's to say.
+ * Where a machine emits to. enabled[id] != 0 says that somebody subscribes; emitting what nobody
+ * subscribes to is allowed and without effect. Within one unit and signal, times need not rise; how
+ * late a signal may come and still count in its own cycle is the subscriber's to say.
  */
 struct signal_port {
-	void *listener;
-	void (*announce)(void *listener, const struct signal *signal);
-	const uint8_t *armed;		/* SIGNAL_COUNT bytes */
-	const struct signal_taps *taps; /* by socket, unit, id; NULL: all is announced */
+	void *subscriber;
+	void (*emit)(void *subscriber, const struct signal *signal);
+	const uint8_t *enabled;		/* SIGNAL_COUNT bytes */
+	const struct signal_taps *taps; /* by socket, unit, id; NULL: all is handed over */
 	char *sums;
 	/* A sum has reached its brink by @signal. */
-	void (*look)(void *listener, const struct signal *signal);
+	void (*look)(void *subscriber, const struct signal *signal);
 };
 
 /*
- * Counts a signal that somebody listens to, or announces it. In registers, as most do not need the
- * struct.
+ * Counts a signal that somebody subscribes to, or hands it over. In registers, as most do not need
+ * the struct.
  * @param where  id, socket << 16, unit << 24
  * @param rest   core, thread << 8, bank << 16, line number of the address << 24
  */
@@ -142,7 +142,7 @@ void signal_count(const struct signal_port *port, uint64_t where, uint64_t word,
 static inline __attribute__((always_inline)) void signal_emit(const struct signal_port *port,
 							      const struct signal signal)
 {
-	if (__builtin_expect(port->armed[signal.id], 0))
+	if (__builtin_expect(port->enabled[signal.id], 0))
 		signal_count(
 		    port, signal.id | (uint32_t)signal.socket << 16 | (uint32_t)signal.unit << 24,
 		    signal_word(&signal), signal.time, signal.duration,

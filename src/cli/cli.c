@@ -41,14 +41,6 @@ int cli_fail(const struct cli *cli, int error)
 	}
 }
 
-void cli_warn_event(const struct cli *cli, const struct pmu_selection *selection)
-{
-	char text[PMU_EVENT_TEXT_MAX];
-
-	if (pmu_event_warning(selection, text, sizeof(text)))
-		cli_error(cli, 0, "warning: %s", text);
-}
-
 void cli_names_init(struct cli_names *names, const char *wanted)
 {
 	names->wanted = wanted;

@@ -66,9 +66,6 @@ int cli_fail(const struct cli *cli, int error);
 /** Reads a --format argument into @cli. @return 0 or EXIT_USAGE, said */
 int cli_set_format(struct cli *cli, const char *text);
 
-/** Warns of a selection that is valid but odd. */
-void cli_warn_event(const struct cli *cli, const struct pmu_selection *selection);
-
 /** Finds what a user named; says what is valid and the nearest name where there is none. */
 const struct pmu_pmu *cli_find_pmu(const struct cli *cli, const char *name);
 /** The machine of the examples in --help. */

@@ -72,6 +72,20 @@ static void field_json(void *arg, const struct pmu_field *field, uint64_t value)
 /* What a counter counts by a register of a dump, or why nothing can be said of it. */
 typedef void counted_function(void *arg, unsigned counter, const char *event, const char *problem);
 
+static void tell_fixed(const struct cli *cli, const struct pmu_register_value *value,
+		       unsigned counter, counted_function *counted, void *arg)
+{
+	struct pmu_selection selection;
+	char event[PMU_EVENT_TEXT_MAX];
+
+	if (pmu_fixed_decode(cli->ctx, value->box, counter, value->value, &selection)) {
+		counted(arg, counter, "", pmu_message(cli->ctx));
+		return;
+	}
+	pmu_event_print(&selection, event, sizeof(event));
+	counted(arg, counter, event, "");
+}
+
 static void tell_counter(const struct cli *cli, const struct dump *dump,
 			 const struct pmu_register_value *value, unsigned counter,
 			 counted_function *counted, void *arg)
@@ -88,7 +102,7 @@ static void tell_counter(const struct cli *cli, const struct dump *dump,
 	counted(arg, counter, event, "");
 }
 
-/* A control is for one counter; a register that selects for all is for each of them. */
+/* A control is for one counter; a register that selects or controls all is for each of them. */
 static void each_counter(const struct cli *cli, const struct dump *dump,
 			 const struct pmu_register_value *value, counted_function *counted,
 			 void *arg)
@@ -98,6 +112,16 @@ static void each_counter(const struct cli *cli, const struct dump *dump,
 	if (value->reg->role == PMU_ROLE_SELECT && !value->box->selector.ev_sel)
 		for (unsigned counter = 0; counter < value->box->counter_count; counter++)
 			tell_counter(cli, dump, value, counter, counted, arg);
+	if (value->reg->role == PMU_ROLE_FIXED_CTL)
+		for (unsigned counter = 0; counter < value->box->fixed_count; counter++)
+			tell_fixed(cli, value, counter, counted, arg);
+}
+
+/* Whether a register controls one counter and no other. */
+static bool is_of_one_counter(const struct pmu_register_value *value)
+{
+	return value->reg->role == PMU_ROLE_COUNTER_CTL ||
+	       (value->reg->role == PMU_ROLE_FIXED_CTL && value->box->fixed_count == 1);
 }
 
 static void counter_json(void *arg, unsigned counter, const char *event, const char *problem)
@@ -106,12 +130,12 @@ static void counter_json(void *arg, unsigned counter, const char *event, const c
 					     "problem", *problem ? problem : NULL));
 }
 
-/* Of a control, which is for one counter; "" for other registers. */
+/* Of a control that is for one counter; "" for other registers. */
 static json_t *event_json(const struct pmu_register_value *value, const json_t *counters)
 {
 	json_t *event = NULL;
 
-	if (value->reg->role == PMU_ROLE_COUNTER_CTL)
+	if (is_of_one_counter(value))
 		event = json_object_get(json_array_get(counters, 0), "event");
 	return event ? json_incref(event) : json_string("");
 }
@@ -124,10 +148,11 @@ static json_t *register_json(const struct cli *cli, const struct dump *dump,
 
 	each_counter(cli, dump, value, counter_json, counters);
 	pmu_register_decode(value->reg, value->value, field_json, &rows);
-	json = json_pack("{s:s, s:s, s:i, s:s, s:o, s:o, s:o}", "pmu", value->box->pmu, "box",
+	json = json_pack("{s:s, s:s, s:i, s:s, s:s, s:o, s:o, s:o}", "pmu", value->box->pmu, "box",
 			 value->box->name, "instance", (int)value->instance, "register",
-			 value->reg->name, "event", event_json(value, counters), "counters",
-			 counters, "fields", rows.json);
+			 value->reg->name, "name", pmu_register_name(value->reg, value->instance),
+			 "event", event_json(value, counters), "counters", counters, "fields",
+			 rows.json);
 	add_value(json, value->value);
 	return json;
 }
@@ -135,31 +160,34 @@ static json_t *register_json(const struct cli *cli, const struct dump *dump,
 /* Where counters are reported for people, and of which register. */
 struct counter_lines {
 	const struct cli *cli;
-	const struct pmu_register *reg;
+	const struct pmu_register_value *value;
 };
 
 static void counter_line(void *arg, unsigned counter, const char *event, const char *problem)
 {
 	const struct counter_lines *lines = arg;
 	FILE *out = lines->cli->out;
+	const bool fixed = lines->value->reg->role == PMU_ROLE_FIXED_CTL;
 
-	if (lines->reg->role == PMU_ROLE_COUNTER_CTL)
+	if (is_of_one_counter(lines->value))
 		fprintf(out, "  %s%s\n", event, problem);
+	else if (*problem)
+		fprintf(out, "%s\n", problem);
 	else
-		fprintf(out, "counter %u: %s%s\n", counter, event, problem);
+		fprintf(out, "%scounter %u: %s\n", fixed ? "fixed " : "", counter, event);
 }
 
 static void print_heading(const struct cli *cli, const struct dump *dump,
 			  const struct pmu_register_value *value)
 {
-	struct counter_lines lines = {cli, value->reg};
+	struct counter_lines lines = {cli, value};
 	char instance[16] = "";
 
 	if (value->instance)
 		snprintf(instance, sizeof(instance), "%u", value->instance);
 	fprintf(cli->out, "%s/%s%s.%s = 0x%llX", value->box->pmu, value->box->name, instance,
-		value->reg->name, (unsigned long long)value->value);
-	if (value->reg->role != PMU_ROLE_COUNTER_CTL)
+		pmu_register_name(value->reg, value->instance), (unsigned long long)value->value);
+	if (!is_of_one_counter(value))
 		fputc('\n', cli->out);
 	each_counter(cli, dump, value, counter_line, &lines);
 }
@@ -196,7 +224,7 @@ static void field_csv(void *arg, const struct pmu_field *field, uint64_t value)
 	name_of(row, field, value, name);
 	table_cell(row->table, "%s", row->value->box->pmu);
 	table_cell(row->table, "%s%u", row->value->box->name, row->value->instance);
-	table_cell(row->table, "%s", row->value->reg->name);
+	table_cell(row->table, "%s", pmu_register_name(row->value->reg, row->value->instance));
 	table_cell(row->table, "%s", "");
 	table_cell(row->table, "%s", "");
 	table_cell(row->table, "%s", field->name);

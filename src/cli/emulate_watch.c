@@ -73,22 +73,21 @@ noted:
 }
 
 /* An event of the core that is not architectural has no name here. */
-static void check_modelled(struct emulate_watch *watch, const struct pmu_located *place,
+static void check_modelled(struct emulate_watch *watch, const struct pmu_located *at,
 			   uint64_t control)
 {
-	const struct pmu_field *enable = pmu_find_field(place->reg, "en");
-	const struct pmu_selector *selector = &place->box->selector;
+	const struct pmu_field *enable = pmu_find_field(at->reg, "en");
+	const struct pmu_selector *selector = &at->box->selector;
 	struct pmu_selection selection;
 	char name[WATCH_NAME_BYTES];
 	struct pmu_ctx *ctx;
 
 	if (!enable || !(control & pmu_mask(enable->hi, enable->lo)) || pmu_ctx_new(&ctx))
 		return;
-	if (pmu_event_decode(ctx, place->box, control, &selection)) {
-		if (place->box->scope == PMU_SCOPE_CORE && selector->ev_sel && selector->umask) {
+	if (pmu_event_decode(ctx, at->box, control, &selection)) {
+		if (at->box->scope == PMU_SCOPE_CORE && selector->ev_sel && selector->umask) {
 			snprintf(name, sizeof(name),
-				 "%s event 0x%02" PRIX64 ", unit mask 0x%02" PRIX64,
-				 place->box->name,
+				 "%s event 0x%02" PRIX64 ", unit mask 0x%02" PRIX64, at->box->name,
 				 (control & pmu_mask(selector->ev_sel->hi, selector->ev_sel->lo)) >>
 				     selector->ev_sel->lo,
 				 (control & pmu_mask(selector->umask->hi, selector->umask->lo)) >>
@@ -106,15 +105,15 @@ void emulate_watch_access(void *arg, const struct pmu_access_op *access, bool wr
 {
 	struct emulate_watch *watch = arg;
 	struct pmu_access_op op = *access;
-	struct pmu_located place;
-	bool found = pmu_address_find(watch->map, access, &place);
+	struct pmu_located at;
+	bool found = pmu_address_find(watch->map, access, &at);
 
 	/* The rest of a configuration space: headers, and what there is nothing of. */
 	if (!found && access->space == PMU_SPACE_PCI)
 		return;
-	op.reg = found ? place.reg->name : "-";
+	op.reg = found ? at.reg->name : "-";
 	if (watch->file)
 		pmu_trace_access(watch->file, &op, write, error);
-	if (found && write && !error && place.reg->role == PMU_ROLE_COUNTER_CTL)
-		check_modelled(watch, &place, access->value);
+	if (found && write && !error && at.reg->role == PMU_ROLE_COUNTER_CTL)
+		check_modelled(watch, &at, access->value);
 }

@@ -31,39 +31,53 @@ struct request {
 	bool shell;
 };
 
-static json_t *writes_json(const char *event, const struct pmu_write *writes, int count)
+/* An event's writes, and how they are named. */
+struct encoding {
+	const char *event;
+	unsigned instance;
+	const struct pmu_write *writes;
+	int count;
+};
+
+static const char *register_name(const struct encoding *encoding, int write)
+{
+	return pmu_register_name(encoding->writes[write].reg, encoding->instance);
+}
+
+static json_t *writes_json(const struct encoding *encoding)
 {
 	json_t *array = json_array();
 
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < encoding->count; i++) {
+		const struct pmu_write *w = &encoding->writes[i];
+
 		json_array_append_new(array, json_pack("{s:s, s:o, s:o, s:s}", "space",
-						       cli_space_name(writes[i].space), "address",
-						       cli_json_number(writes[i].address), "value",
-						       cli_json_number(writes[i].value), "register",
-						       writes[i].reg->name));
-	return json_pack("{s:s, s:o}", "event", event, "writes", array);
+						       cli_space_name(w->space), "address",
+						       cli_json_number(w->address), "value",
+						       cli_json_number(w->value), "register",
+						       register_name(encoding, i)));
+	}
+	return json_pack("{s:s, s:o}", "event", encoding->event, "writes", array);
 }
 
-static void writes_table(struct table *table, const char *event, const struct pmu_write *writes,
-			 int count)
+static void writes_table(struct table *table, const struct encoding *encoding)
 {
-	for (int i = 0; i < count; i++) {
-		const struct pmu_write *w = &writes[i];
+	for (int i = 0; i < encoding->count; i++) {
+		const struct pmu_write *w = &encoding->writes[i];
 		char text[CLI_ADDRESS_MAX];
 
-		table_cell(table, "%s", event);
+		table_cell(table, "%s", encoding->event);
 		table_cell(table, "%s", cli_address(text, w->space, w->address));
 		table_cell(table, "0x%08llX", (unsigned long long)w->value);
-		table_cell(table, "%s", w->reg->name);
+		table_cell(table, "%s", register_name(encoding, i));
 	}
 }
 
-static void writes_shell(const struct cli *cli, const char *event, const struct pmu_write *writes,
-			 int count)
+static void writes_shell(const struct cli *cli, const struct encoding *encoding)
 {
-	fprintf(cli->out, "# %s\n", event);
-	for (int i = 0; i < count; i++) {
-		const struct pmu_write *w = &writes[i];
+	fprintf(cli->out, "# %s\n", encoding->event);
+	for (int i = 0; i < encoding->count; i++) {
+		const struct pmu_write *w = &encoding->writes[i];
 		char text[CLI_ADDRESS_MAX];
 
 		if (w->space == PMU_SPACE_MSR)
@@ -77,7 +91,7 @@ static void writes_shell(const struct cli *cli, const char *event, const struct 
 			fprintf(cli->out, "# no shell command writes %s = 0x%llX",
 				cli_address(text, w->space, w->address),
 				(unsigned long long)w->value);
-		fprintf(cli->out, "  # %s\n", w->reg->name);
+		fprintf(cli->out, "  # %s\n", register_name(encoding, i));
 	}
 }
 
@@ -86,18 +100,18 @@ static int encode(const struct cli *cli, const struct request *request,
 {
 	struct pmu_write writes[PMU_EVENT_WRITES];
 	char event[PMU_EVENT_TEXT_MAX];
-	int count = encode_plan_writes(cli, plan, number, writes);
+	struct encoding encoding = {event, plan->events[number].instance, writes,
+				    encode_plan_writes(cli, plan, number, writes)};
 
-	if (count < 0)
-		return cli_fail(cli, count);
+	if (encoding.count < 0)
+		return cli_fail(cli, encoding.count);
 	pmu_event_print(&plan->selections[number], event, sizeof(event));
-	cli_warn_event(cli, &plan->selections[number]);
 	if (request->shell)
-		writes_shell(cli, event, writes, count);
+		writes_shell(cli, &encoding);
 	else if (cli->format == CLI_JSON)
-		json_array_append_new(array, writes_json(event, writes, count));
+		json_array_append_new(array, writes_json(&encoding));
 	else
-		writes_table(table, event, writes, count);
+		writes_table(table, &encoding);
 	return EXIT_DONE;
 }
 

@@ -200,9 +200,9 @@ int host_open(const struct cli *cli, struct stat_run *run, const char *events)
 {
 	const struct stat_options *options = &run->options;
 
-	run->place = options->root ? options->root : "this computer";
+	run->target = options->root ? options->root : "this computer";
 	if (options->replay)
-		run->place = options->replay;
+		run->target = options->replay;
 	if (options->replay)
 		return open_replay(cli, run);
 	if (options->dry_run)
@@ -377,35 +377,36 @@ int host_measure(const struct cli *cli, struct stat_run *run, char **argv)
 }
 
 /* The session makes no access but to registers of the catalog. */
-static struct pmu_located llc_index_of(const struct stat_run *run, const struct stat_access *access)
+static struct pmu_located find_register(const struct stat_run *run,
+					const struct stat_access *access)
 {
-	struct pmu_located place = {0};
+	struct pmu_located at = {0};
 
-	pmu_address_find(run->dry_run->map, &access->op, &place);
-	return place;
+	pmu_address_find(run->dry_run->map, &access->op, &at);
+	return at;
 }
 
 static json_t *access_json(const struct stat_run *run, const struct stat_access *access)
 {
-	struct pmu_located place = llc_index_of(run, access);
+	struct pmu_located at = find_register(run, access);
 
 	return json_pack("{s:b, s:i, s:i, s:s, s:i, s:s, s:s, s:i, s:i, s:o}", "write",
 			 access->write, "socket", access->op.socket, "core", access->op.core, "box",
-			 place.box->name, "instance", place.instance, "register", access->op.reg,
-			 "space", cli_space_name(access->op.space), "address", access->op.address,
-			 "width", access->op.width, "value",
+			 at.box->name, "instance", at.instance, "register", access->op.reg, "space",
+			 cli_space_name(access->op.space), "address", access->op.address, "width",
+			 access->op.width, "value",
 			 access->write ? cli_json_number(access->op.value) : json_null());
 }
 
 static void access_row(const struct stat_run *run, struct table *table,
 		       const struct stat_access *access)
 {
-	struct pmu_located place = llc_index_of(run, access);
+	struct pmu_located at = find_register(run, access);
 	char address[CLI_ADDRESS_MAX];
 
 	table_cell(table, "%s", access->write ? "write" : "read");
 	table_number(table, access->op.socket);
-	table_cell(table, "%s%u", place.box->name, place.instance);
+	table_cell(table, "%s%u", at.box->name, at.instance);
 	table_cell(table, "%s", access->op.reg);
 	table_cell(table, "%s", cli_address(address, access->op.space, access->op.address));
 	if (access->write)

@@ -2,10 +2,10 @@
 #ifndef CLI_HOST_H
 #define CLI_HOST_H
 
-#include "cli/stat.h"
+#include "cli/report.h"
 
 /**
- * Opens the bus that the options ask for, into run->bus, and says what it is in run->place.
+ * Opens the bus that the options ask for, into run->bus, and says what it is in run->target.
  * @param events  the user's; the first tells a dry run its PMU where nothing else does; may be NULL
  */
 int host_open(const struct cli *cli, struct stat_run *run, const char *events);

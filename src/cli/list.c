@@ -165,11 +165,12 @@ static void registers_table(void *arg, const struct choice *choice, const struct
 			uint32_t address = pmu_register_address(box, reg, instance);
 			char text[CLI_ADDRESS_MAX];
 
-			if (!list_chosen(choice, reg->name))
+			if (!list_chosen(choice, reg->name) &&
+			    !list_chosen(choice, pmu_register_name(reg, instance)))
 				continue;
 			table_cell(arg, "%s", box->pmu);
 			table_cell(arg, "%s%u", box->name, instance);
-			table_cell(arg, "%s", reg->name);
+			table_cell(arg, "%s", pmu_register_name(reg, instance));
 			table_cell(arg, "%s", cli_address(text, reg->space, address));
 			table_cell(arg, "%u", reg->width);
 			table_cell(arg, "%s", cli_access_name(reg->access));

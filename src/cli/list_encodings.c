@@ -6,27 +6,29 @@
 #include "cli/list.h"
 
 /* Fields of other registers that have to hold a value. */
-static void add_presets_json(json_t *array, const struct pmu_preset *presets, size_t count)
+static void add_fixed_fields_json(json_t *array, const struct pmu_fixed_field *fixed_fields,
+				  size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		json_t *preset = json_pack("{s:s, s:i, s:i, s:o}", "register", presets[i].reg->name,
-					   "hi", presets[i].hi, "lo", presets[i].lo, "value",
-					   cli_json_number(presets[i].value));
+		json_t *fixed =
+		    json_pack("{s:s, s:i, s:i, s:o}", "register", fixed_fields[i].reg->name, "hi",
+			      fixed_fields[i].hi, "lo", fixed_fields[i].lo, "value",
+			      cli_json_number(fixed_fields[i].value));
 
-		if (presets[i].copy != PMU_COPY_ALL)
-			json_object_set_new(preset, "copy", json_integer(presets[i].copy));
-		json_array_append_new(array, preset);
+		if (fixed_fields[i].copy != PMU_COPY_ALL)
+			json_object_set_new(fixed, "copy", json_integer(fixed_fields[i].copy));
+		json_array_append_new(array, fixed);
 	}
 }
 
-static json_t *given_json(const struct pmu_umask *umask)
+static json_t *implied_json(const struct pmu_umask *umask)
 {
-	json_t *given = json_object();
+	json_t *implied = json_object();
 
-	for (size_t i = 0; i < umask->given_count; i++)
-		json_object_set_new(given, umask->given[i].modifier->name,
-				    cli_json_number(umask->given[i].value));
-	return given;
+	for (size_t i = 0; i < umask->implied_count; i++)
+		json_object_set_new(implied, umask->implied[i].modifier->name,
+				    cli_json_number(umask->implied[i].value));
+	return implied;
 }
 
 /* @umask: NULL for an event without named ones. */
@@ -36,16 +38,16 @@ static json_t *encoding_json(const struct pmu_box *box, const struct pmu_event *
 	json_t *sets = json_array();
 	char set[CLI_SET_MAX];
 
-	add_presets_json(sets, event->presets, event->preset_count);
+	add_fixed_fields_json(sets, event->fixed_fields, event->fixed_field_count);
 	if (umask)
-		add_presets_json(sets, umask->presets, umask->preset_count);
+		add_fixed_fields_json(sets, umask->fixed_fields, umask->fixed_field_count);
 	return json_pack(
 	    "{s:s, s:s, s:s, s:i, s:b, s:s, s:i, s:i, s:b, s:s, s:o, s:o, s:o, s:s, s:o}", "pmu",
 	    box->pmu, "box", box->name, "event", event->name, "code", event->code, "ext",
 	    event->ext, "umask", umask ? umask->name : "", "value",
 	    umask ? umask->value : event->umask, "care", umask ? umask->care : 0xff, "alone",
-	    umask && umask->alone, "group", umask ? umask->group : "", "given",
-	    umask ? given_json(umask) : json_object(), "sum",
+	    umask && umask->alone, "group", umask ? umask->group : "", "implied",
+	    umask ? implied_json(umask) : json_object(), "sum",
 	    list_words_json(umask ? umask->sum : NULL), "sets", sets, "set",
 	    cli_set_text(event, set), "attributes", list_words_json(event->attributes));
 }

@@ -1,4 +1,4 @@
-#include "cli/stat.h"
+#include "cli/report.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -129,7 +129,7 @@ static int print_json(const struct cli *cli, const struct stat_run *run, char **
 						"unit", metric->unit));
 	}
 	report = json_pack(
-	    "{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "machine", text_json(run->place),
+	    "{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "machine", text_json(run->target),
 	    "way", pmu_bus_way(run->bus), "ran", known(argv[0], json_boolean(run->ran)), "exit",
 	    known(run->ran, json_integer(run->exit)), "seconds",
 	    known(run->ran && isfinite(run->seconds), json_real(run->seconds)), "instructions",
@@ -231,10 +231,10 @@ static void heading(const struct stat_run *run, struct table *table)
 static void print_head(const struct cli *cli, const struct stat_run *run, char **argv)
 {
 	if (!run->machine && !argv[0]) {
-		text_print(cli->out, "\nCounts from %s\n\n", run->place);
+		text_print(cli->out, "\nCounts from %s\n\n", run->target);
 		return;
 	}
-	text_print(cli->out, "\n%s on %s, exit code %d\n", argv[0], run->place, run->exit);
+	text_print(cli->out, "\n%s on %s, exit code %d\n", argv[0], run->target, run->exit);
 	if (!run->machine) {
 		fprintf(cli->out, "%.6f s, counted through %s, with everything else that ran\n\n",
 			run->seconds, pmu_bus_way(run->bus));
@@ -266,7 +266,7 @@ static int print_table(const struct cli *cli, const struct stat_run *run, char *
 	code = cli_print_table(cli, table);
 	if (run->machine && run->statistics.programs_not_emulated)
 		fprintf(cli->out,
-			"\n%llu programs that it started ran outside the machine and are not "
+			"\n%llu programs that it started were not emulated and are not "
 			"counted.\n",
 			(unsigned long long)run->statistics.programs_not_emulated);
 	return code;

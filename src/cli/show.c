@@ -37,14 +37,15 @@ static void line(const struct show *show, const char *label, const char *text)
 }
 
 /* Fields of other registers that select what is counted. */
-static void show_presets(const struct show *show, const struct pmu_preset *presets, size_t count)
+static void show_fixed_fields(const struct show *show, const struct pmu_fixed_field *fixed_fields,
+			      size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		fprintf(show->cli->out, "  %-12s %s %u:%u = 0x%llX", i ? "" : "sets",
-			presets[i].reg->name, presets[i].hi, presets[i].lo,
-			(unsigned long long)presets[i].value);
-		if (presets[i].copy != PMU_COPY_ALL)
-			fprintf(show->cli->out, ", copy %u", presets[i].copy);
+			fixed_fields[i].reg->name, fixed_fields[i].hi, fixed_fields[i].lo,
+			(unsigned long long)fixed_fields[i].value);
+		if (fixed_fields[i].copy != PMU_COPY_ALL)
+			fprintf(show->cli->out, ", copy %u", fixed_fields[i].copy);
 		fputc('\n', show->cli->out);
 	}
 }
@@ -52,12 +53,12 @@ static void show_presets(const struct show *show, const struct pmu_preset *prese
 /* Modifiers that go with a unit mask. */
 static void show_given(const struct show *show, const struct pmu_umask *umask)
 {
-	if (umask->given_count == 0)
+	if (umask->implied_count == 0)
 		return;
 	fprintf(show->cli->out, "  %-12s   with", "");
-	for (size_t i = 0; i < umask->given_count; i++)
-		fprintf(show->cli->out, " %s=%llu", umask->given[i].modifier->name,
-			(unsigned long long)umask->given[i].value);
+	for (size_t i = 0; i < umask->implied_count; i++)
+		fprintf(show->cli->out, " %s=%llu", umask->implied[i].modifier->name,
+			(unsigned long long)umask->implied[i].value);
 	fputc('\n', show->cli->out);
 }
 
@@ -67,7 +68,7 @@ static void write_bits(const struct pmu_umask *umask, char text[UMASK_TEXT_MAX])
 	char bits[9];
 
 	*text = '\0';
-	if (umask->preset_count)
+	if (umask->fixed_field_count)
 		return;
 	for (int bit = 7; bit >= 0; bit--)
 		bits[7 - bit] = !(umask->care >> bit & 1) ? 'x'
@@ -129,7 +130,7 @@ static void show_umasks(const struct show *show, const struct pmu_box *box,
 		fprintf(show->cli->out, "%s%s  %s\n", umask->alone ? "  alone" : "",
 			umask->absent ? "  not modelled" : "", umask->desc);
 		show_sum(show, umask);
-		show_presets(show, umask->presets, umask->preset_count);
+		show_fixed_fields(show, umask->fixed_fields, umask->fixed_field_count);
 		show_given(show, umask);
 	}
 	if (event->umask)
@@ -162,7 +163,7 @@ static void show_event(struct show *show, const struct pmu_box *box, const struc
 	}
 	line(show, "of set", cli_set_text(event, set));
 	show_words(show, "also", event->attributes);
-	show_presets(show, event->presets, event->preset_count);
+	show_fixed_fields(show, event->fixed_fields, event->fixed_field_count);
 	fprintf(show->cli->out, "  %-12s %s%s%s\n", "emulated", cli_model_name(event->model),
 		*event->model_note ? ": " : "", event->model_note);
 	line(show, "source", event->source);
@@ -284,9 +285,10 @@ static void show_mnemonics(const struct show *show, const struct pmu_box *box)
 	for (size_t i = 0; i < box->mnemonic_count; i++) {
 		const struct pmu_mnemonic *mnemonic = &box->mnemonics[i];
 
-		fprintf(show->cli->out, "  %-12s %s=%s 0x%llX  %s\n", i ? "" : "mnemonics",
-			mnemonic->field, mnemonic->name, (unsigned long long)mnemonic->value,
-			mnemonic->desc);
+		fprintf(show->cli->out, "  %-12s %s=%s%s%s 0x%llX  %s\n", i ? "" : "mnemonics",
+			mnemonic->field, mnemonic->class_name ? mnemonic->class_name : "",
+			mnemonic->class_name ? "." : "", mnemonic->name,
+			(unsigned long long)mnemonic->value, mnemonic->desc);
 	}
 }
 
@@ -295,13 +297,13 @@ static void show_needed_fields(FILE *out, const struct pmu_modifier *modifier)
 {
 	const char *before = ", sets ";
 
-	for (size_t i = 0; i < modifier->preset_count; i++) {
-		const struct pmu_preset *preset = &modifier->presets[i];
+	for (size_t i = 0; i < modifier->fixed_field_count; i++) {
+		const struct pmu_fixed_field *fixed = &modifier->fixed_fields[i];
 
-		if (preset->copy != PMU_COPY_ALL && preset->copy != 0)
+		if (fixed->copy != PMU_COPY_ALL && fixed->copy != 0)
 			continue;
-		fprintf(out, "%s%s[%u:%u]=0x%llX", before, preset->reg->name, preset->hi,
-			preset->lo, (unsigned long long)preset->value);
+		fprintf(out, "%s%s[%u:%u]=0x%llX", before, fixed->reg->name, fixed->hi, fixed->lo,
+			(unsigned long long)fixed->value);
 		before = ", ";
 	}
 }

@@ -5,7 +5,7 @@
 
 #include "cli/host.h"
 #include "cli/program.h"
-#include "cli/stat.h"
+#include "cli/report.h"
 
 static void usage(FILE *file)
 {
@@ -63,10 +63,8 @@ static int add_event(const struct cli *cli, struct stat_run *run, const char *te
 	struct pmu_selection selection;
 	int error = pmu_event_parse(cli->ctx, run->pmu, text, &selection);
 
-	if (!error) {
-		cli_warn_event(cli, &selection);
+	if (!error)
 		error = pmu_session_add(run->session, cli->ctx, &selection);
-	}
 	return error < 0 ? cli_fail(cli, error) : 0;
 }
 
@@ -431,7 +429,7 @@ int cli_stat(struct cli *cli, int argc, char **argv)
 				arguments.metric_count))
 		return stat_process(cli, &run, &arguments, argv + optind);
 	if (run.machine)
-		run.place = run.machine->name;
+		run.target = run.machine->name;
 	code = stat(cli, &run, &arguments, argv + optind);
 	stat_release(&run);
 	return host_close(cli, &run, code);

@@ -33,10 +33,10 @@ enum absent {
 	ABSENT_LEAVE,
 };
 
-static const struct place {
+static const struct mount_point {
 	const char *path; /* from the root */
 	enum absent absent;
-} places[] = {
+} mount_points[] = {
     {"dev/cpu", ABSENT_MAKE_DEV},
     {"proc/bus/pci", ABSENT_COVER_PARENT},
     {"proc/cpuinfo", ABSENT_LEAVE},
@@ -45,7 +45,7 @@ static const struct place {
     {"sys/devices/system/node", ABSENT_COVER_PARENT},
     {"proc/sys/kernel/nmi_watchdog", ABSENT_LEAVE},
 };
-#define PLACE_COUNT (sizeof(places) / sizeof(places[0]))
+#define MOUNT_COUNT (sizeof(mount_points) / sizeof(mount_points[0]))
 
 int namespace_open_fuse(struct pmu_ctx *ctx)
 {
@@ -138,23 +138,23 @@ static int is_there(const char *path)
 	return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
 }
 
-static int show(struct pmu_ctx *ctx, const struct place *place)
+static int show(struct pmu_ctx *ctx, const struct mount_point *point)
 {
 	char from[PATH_MAX], to[PATH_MAX];
 	int there;
 
-	snprintf(to, sizeof(to), "/%s", place->path);
-	snprintf(from, sizeof(from), STAGE "/%s", place->path);
+	snprintf(to, sizeof(to), "/%s", point->path);
+	snprintf(from, sizeof(from), STAGE "/%s", point->path);
 	there = is_there(to);
 	if (there < 0)
 		return error_set(ctx, PMU_E_IO, "cannot look at %s: %s", to, strerror(errno));
 	if (!there) {
-		if (place->absent == ABSENT_LEAVE)
+		if (point->absent == ABSENT_LEAVE)
 			return 0;
-		if (place->absent == ABSENT_MAKE_DEV && make_dev())
+		if (point->absent == ABSENT_MAKE_DEV && make_dev())
 			return error_set(ctx, PMU_E_IO, "cannot make a /dev with %s: %s", to,
 					 strerror(errno));
-		if (place->absent == ABSENT_COVER_PARENT) {
+		if (point->absent == ABSENT_COVER_PARENT) {
 			*strrchr(from, '/') = '\0';
 			*strrchr(to, '/') = '\0';
 		}
@@ -167,8 +167,8 @@ static int show(struct pmu_ctx *ctx, const struct place *place)
 
 int namespace_show(struct pmu_ctx *ctx)
 {
-	for (size_t i = 0; i < PLACE_COUNT; i++) {
-		int error = show(ctx, &places[i]);
+	for (size_t i = 0; i < MOUNT_COUNT; i++) {
+		int error = show(ctx, &mount_points[i]);
 
 		if (error)
 			return error;

@@ -169,7 +169,7 @@ void device_server_free(struct device_server *server)
 	free(server);
 }
 
-struct emul *device_server_system(struct device_server *server)
+struct emul *device_server_emul(struct device_server *server)
 {
 	return server->emul;
 }

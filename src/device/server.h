@@ -7,26 +7,9 @@
 #ifndef DEVICE_SERVER_H
 #define DEVICE_SERVER_H
 
-#include "device/access.h"
+#include "device/serving.h"
 
 struct device_server;
-
-struct device_options {
-	const struct pmu_machine *machine;
-	const char *name; /* for others to join; NULL: none */
-	bool wall_clock;  /* time goes on while nothing runs */
-	/*
-	 * See struct device_access; arg is of all of them. They are called in the serving process,
-	 * on the state that *arg has when the server begins: the caller's own stays as it is.
-	 */
-	void (*refused)(void *arg, const struct pmon_access *access, uint64_t value, int error);
-	void (*accessed)(void *arg, const struct pmon_access *access, bool write, uint64_t value,
-			 int error);
-	void (*violated)(void *arg, const struct pmon_violation *violation);
-	/* There too, in the end, for what the others noted. @return what the caller gets */
-	int (*finished)(void *arg, int result);
-	void *arg;
-};
 
 /**
  * Takes the calling thread, which must be the only one, into the namespace: there is no way back.
@@ -50,6 +33,6 @@ int device_server_finish(struct device_server *server, struct pmu_ctx *ctx, int 
 /** Ends the serving in the same way, where it was not finished, without a call. NULL is allowed. */
 void device_server_free(struct device_server *server);
 
-struct emul *device_server_system(struct device_server *server);
+struct emul *device_server_emul(struct device_server *server);
 
 #endif

@@ -40,7 +40,7 @@ static int make_files(struct serving *serving)
 	device_pci_add_files(tree, &serving->functions, machine);
 	cpuinfo_add_files(tree, machine);
 	topology_add_files(tree, machine);
-	/* Tools owner the watchdog off; the computer's own is none of theirs. */
+	/* Tools turn the watchdog off; the computer's own is none of theirs. */
 	tree_number(tree, 0, "proc/sys/kernel/nmi_watchdog");
 	return tree->incomplete
 		   ? error_set(serving->ctx, PMU_E_NOMEM, "out of memory for device files")

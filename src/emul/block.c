@@ -10,9 +10,10 @@
 
 #include "base/error.h"
 #include "catalog/binding.h"
+#include "catalog/machine_image.h"
 
 #define BLOCK_MAGIC   0x62616c756d70 /* "pmulab" */
-#define BLOCK_VERSION 3
+#define BLOCK_VERSION 4
 #define BLOCK_ALIGN   4096
 
 /* For an access that is under way elsewhere: microseconds, unless its program is stopped. */
@@ -22,7 +23,7 @@
 /* The block: this header, the machine's description, the machine's state, the PMUs' state. */
 struct block_header {
 	uint64_t magic;
-	uint32_t version, text_size; /* of the description, bytes */
+	uint32_t version, image_size; /* of the description, bytes */
 	uint64_t machine_offset, pmon_offset, size;
 };
 
@@ -142,8 +143,8 @@ int emul_new(struct emul **out, struct pmu_ctx *ctx, const struct pmu_machine *d
 		error = describe(&config, ctx, desc);
 	if (error)
 		return error;
-	header.text_size = (uint32_t)strlen(desc->text);
-	header.machine_offset = align_up(sizeof(header) + header.text_size);
+	header.image_size = (uint32_t)machine_image_size(desc);
+	header.machine_offset = align_up(sizeof(header) + header.image_size);
 	header.pmon_offset = header.machine_offset + align_up(machine_state_size(desc));
 	header.size = header.pmon_offset + align_up(pmon_state_size(&config));
 
@@ -166,7 +167,7 @@ int emul_new(struct emul **out, struct pmu_ctx *ctx, const struct pmu_machine *d
 		goto fail;
 	}
 	*emul->block = header;
-	memcpy(emul->block + 1, desc->text, header.text_size);
+	machine_image_write(desc, emul->block + 1);
 	error = wire(emul, ctx, true);
 	if (error)
 		goto fail;
@@ -182,7 +183,7 @@ static bool header_fits(const struct block_header *header, size_t file_size)
 {
 	return header->magic == BLOCK_MAGIC && header->version == BLOCK_VERSION &&
 	       header->size == file_size &&
-	       sizeof(*header) + header->text_size <= header->machine_offset &&
+	       sizeof(*header) + header->image_size <= header->machine_offset &&
 	       header->machine_offset < header->pmon_offset && header->pmon_offset < header->size;
 }
 
@@ -217,8 +218,7 @@ int emul_attach(struct emul **out, struct pmu_ctx *ctx, int fd)
 		    error_set(ctx, PMU_E_IO, "cannot attach to the machine: %s", strerror(errno));
 		goto fail;
 	}
-	error = pmu_machine_parse(&emul->read_desc, ctx, (const char *)(emul->block + 1),
-				  header.text_size, "the machine's description");
+	error = machine_image_read(&emul->read_desc, ctx, emul->block + 1, header.image_size);
 	if (!error)
 		error = machine_check(ctx, emul->read_desc);
 	if (error)
@@ -251,7 +251,7 @@ void emul_free(struct emul *emul)
 		munmap(emul->block, emul->size);
 	if (emul->fd >= 0)
 		close(emul->fd);
-	pmu_machine_free(emul->read_desc);
+	free(emul->read_desc);
 	free(emul);
 }
 

@@ -96,7 +96,7 @@ void pmu_emul_free(struct pmu_emul *emul)
 	free(emul);
 }
 
-struct emul *emul_system(struct pmu_emul *emul)
+struct emul *emul_of(struct pmu_emul *emul)
 {
 	return emul->emul;
 }

@@ -6,7 +6,7 @@
 #include "emul/share.h"
 #include "pmulab/emul.h"
 
-struct emul *emul_system(struct pmu_emul *emul);
+struct emul *emul_of(struct pmu_emul *emul);
 /** Where the machine is another process's: what emul_join() gave. Else NULL. */
 const struct emul_share *emul_share(const struct pmu_emul *emul);
 

@@ -61,7 +61,7 @@ int pmu_hart_new(struct pmu_hart **out, struct pmu_ctx *ctx, struct pmu_emul *em
 		 const struct pmu_hart_options *given)
 {
 	struct pmu_hart_options options = {0};
-	struct machine *machine = emul_machine(emul_system(emul));
+	struct machine *machine = emul_machine(emul_of(emul));
 	struct pmu_hart *hart;
 	int error = option_take(ctx, &options, sizeof(options), given);
 

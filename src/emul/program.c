@@ -380,7 +380,7 @@ static int block_of(struct pmu_emul *emul)
 {
 	const struct emul_share *share = emul_share(emul);
 
-	return share ? share->block : emul_fd(emul_system(emul));
+	return share ? share->block : emul_fd(emul_of(emul));
 }
 
 /* Lets end what the program has left in flight: who reads counters next finds all of it. */

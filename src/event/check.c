@@ -280,7 +280,7 @@ static int check_switches(const struct expression *expression)
 
 	for (size_t i = 0; i < selection->setting_count; i++) {
 		const struct pmu_setting *setting = &selection->settings[i];
-		const struct pmu_modifier *filter = filter_of_switch(setting->modifier);
+		const struct pmu_modifier *filter = setting->modifier->enables;
 
 		if (!filter)
 			continue;
@@ -299,15 +299,16 @@ static int check_switches(const struct expression *expression)
 	return 0;
 }
 
-static bool is_occupancy_comparison(const char *name)
+static bool is_occupancy_comparison(const struct pmu_modifier *modifier)
 {
-	return name_equal(name, "occ_edge_det") || name_equal(name, "occ_invert");
+	return modifier->role == PMU_FIELD_OCCUPANCY_EDGE ||
+	       modifier->role == PMU_FIELD_OCCUPANCY_INVERT;
 }
 
-static bool is_comparison(const char *name)
+static bool is_comparison(const struct pmu_modifier *modifier)
 {
-	return name_equal(name, "edge_det") || name_equal(name, "invert") ||
-	       is_occupancy_comparison(name);
+	return modifier->role == PMU_FIELD_EDGE || modifier->role == PMU_FIELD_INVERT ||
+	       is_occupancy_comparison(modifier);
 }
 
 /* Bit 7 of the code says which pair of bits an event goes through (334291-001 table 2-159). */
@@ -319,36 +320,60 @@ static int check_occupancy(const struct expression *expression)
 	if (!(selection->box->quirks & PMU_QUIRK_OCC_CONTROLS))
 		return 0;
 	for (size_t i = 0; i < selection->setting_count; i++) {
-		const char *name = selection->settings[i].modifier->name;
+		const struct pmu_modifier *modifier = selection->settings[i].modifier;
 
-		if (selection->settings[i].value && is_comparison(name) &&
-		    is_occupancy_comparison(name) != occupancy)
+		if (selection->settings[i].value && is_comparison(modifier) &&
+		    is_occupancy_comparison(modifier) != occupancy)
 			return expression_refuse(
 			    expression, PMU_E_CONFLICT, expression->settings[i],
-			    "%s has no effect on %s.%s; it goes through %s", name,
+			    "%s has no effect on %s.%s; it goes through %s", modifier->name,
 			    selection->box->name, selection->event->name,
 			    occupancy ? "occ_edge_det and occ_invert" : "edge_det and invert");
 	}
 	return 0;
 }
 
-/* invert and edge_det come behind thresh in series and do nothing without it (334291-001 §2.2.2.2).
- */
+/* The largest value of a comparison that an event of this increment can meet; 0: none. */
+static unsigned highest_met(const struct pmu_modifier *modifier, unsigned max_increment)
+{
+	return modifier->threshold == PMU_THRESHOLD_EXCEED ? max_increment - 1 : max_increment;
+}
+
+static bool is_inverted(const struct pmu_selection *selection)
+{
+	for (size_t i = 0; i < selection->setting_count; i++) {
+		const struct pmu_setting *setting = &selection->settings[i];
+
+		if (setting->value && (setting->modifier->role == PMU_FIELD_INVERT ||
+				       setting->modifier->role == PMU_FIELD_OCCUPANCY_INVERT))
+			return true;
+	}
+	return false;
+}
+
+/* A comparison that no increment of the event meets: it would count nothing, or every cycle. */
 static int check_threshold(const struct expression *expression)
 {
 	const struct pmu_selection *selection = expression->selection;
-	const struct pmu_setting *threshold = settings_find(selection, "thresh");
+	const struct pmu_event *event = selection->event;
 
-	if (threshold && threshold->value)
-		return 0;
-	for (size_t i = 0; i < selection->setting_count; i++) {
-		const char *name = selection->settings[i].modifier->name;
+	for (size_t i = 0; event->max_increment && i < selection->setting_count; i++) {
+		const struct pmu_setting *setting = &selection->settings[i];
+		const struct pmu_modifier *modifier = setting->modifier;
+		unsigned highest = highest_met(modifier, event->max_increment);
+		char others[24] = "";
 
-		if (selection->settings[i].value && is_comparison(name))
-			return expression_refuse(expression, PMU_E_SYNTAX, expression->settings[i],
-						 "%s needs a thresh other than 0; thresh=1 "
-						 "is met by any increment",
-						 name);
+		if (!modifier->threshold || setting->value <= highest)
+			continue;
+		if (highest)
+			snprintf(others, sizeof(others), " to %u", highest);
+		return expression_refuse(
+		    expression, PMU_E_RANGE, expression->settings[i],
+		    "%s.%s adds at most %u a cycle (%s), so %s=%llu is never met and the counter "
+		    "would count %s; valid: 0%s",
+		    selection->box->name, event->name, event->max_increment, event->source,
+		    modifier->name, (unsigned long long)setting->value,
+		    is_inverted(selection) ? "every cycle" : "nothing", others);
 	}
 	return 0;
 }
@@ -381,8 +406,8 @@ static void drop_defaults(struct pmu_selection *selection)
 	for (size_t i = 0; i < selection->setting_count; i++) {
 		const struct pmu_setting setting = selection->settings[i];
 
-		if (setting.modifier->reg || (setting.value != setting.modifier->enabled &&
-					      !filter_of_switch(setting.modifier)))
+		if (setting.modifier->reg ||
+		    (setting.value != setting.modifier->enabled && !setting.modifier->enables))
 			selection->settings[kept++] = setting;
 	}
 	for (size_t i = kept; i < selection->setting_count; i++)
@@ -411,39 +436,10 @@ int check_selection(struct expression *expression)
 	if (!code)
 		code = check_occupancy(expression);
 	if (!code)
-		code = check_threshold(expression);
-	if (!code)
 		code = check_needs(expression);
+	if (!code)
+		code = check_threshold(expression);
 	if (!code)
 		drop_defaults(expression->selection);
 	return code;
-}
-
-/* Whether an increment can be on the counting side of a threshold. */
-static bool is_reached(const struct pmu_setting *setting, unsigned max_increment)
-{
-	if (setting->modifier->threshold == PMU_THRESHOLD_EXCEED)
-		return setting->value < max_increment;
-	return setting->value <= max_increment;
-}
-
-int pmu_event_warning(const struct pmu_selection *selection, char *text, size_t size)
-{
-	const struct pmu_event *event = selection->event;
-
-	if (size)
-		*text = '\0';
-	for (size_t i = 0; event && event->max_increment && i < selection->setting_count; i++) {
-		const struct pmu_setting *setting = &selection->settings[i];
-
-		if (setting->modifier->threshold && setting->value &&
-		    !is_reached(setting, event->max_increment))
-			return snprintf(
-			    text, size, "%s.%s adds %u a cycle at most (%s): %s=%llu is never %s",
-			    selection->box->name, event->name, event->max_increment, event->source,
-			    setting->modifier->name, (unsigned long long)setting->value,
-			    setting->modifier->threshold == PMU_THRESHOLD_EXCEED ? "exceeded"
-										 : "reached");
-	}
-	return 0;
 }

@@ -1,3 +1,5 @@
+#include "base/error.h"
+#include "event/settings.h"
 #include "event/value.h"
 #include "pmulab/event.h"
 
@@ -32,4 +34,40 @@ int pmu_field_value_name(const struct pmu_box *box, const struct pmu_register *r
 	if (size)
 		*text = '\0';
 	return modifier ? value_name(box, modifier, value, text, size) : 0;
+}
+
+/* Whether one of the modifiers has to be set of which none is. */
+static bool is_off(const struct pmu_selection *selection)
+{
+	uint64_t wanted = 0, set = 0;
+
+	for (size_t i = 0; i < selection->box->modifier_count; i++)
+		if (settings_counter_field(selection, &selection->box->modifiers[i]))
+			wanted |= selection->box->modifiers[i].mode_group;
+	for (size_t i = 0; i < selection->setting_count; i++)
+		set |= UINT64_C(1) << selection->settings[i].modifier->number;
+	return wanted && !(wanted & set);
+}
+
+int pmu_fixed_decode(struct pmu_ctx *ctx, const struct pmu_box *box, unsigned fixed,
+		     uint64_t control, struct pmu_selection *selection)
+{
+	const struct pmu_register *reg = pmu_box_register(box, PMU_ROLE_FIXED_CTL, 0);
+	uint64_t enable = reg ? pmu_field_bits(reg, PMU_FIELD_ENABLE, fixed) : 0;
+
+	*selection = (struct pmu_selection){
+	    .pmu = pmu_find_pmu(box->pmu), .box = box, .instance = -1, .fixed = (uint8_t)fixed};
+	for (size_t i = 0; reg && i < box->modifier_count; i++) {
+		const struct pmu_modifier *modifier = &box->modifiers[i];
+		const struct pmu_field *field = settings_counter_field(selection, modifier);
+		uint64_t value = field ? pmu_field_value(field, control) : 0;
+
+		if (value && selection->setting_count < PMU_EVENT_SETTINGS)
+			selection->settings[selection->setting_count++] =
+			    (struct pmu_setting){modifier, value};
+	}
+	if (!reg || (enable && !(control & enable)) || is_off(selection))
+		return error_set(ctx, PMU_E_UNKNOWN, "fixed counter %u of %s is off", fixed,
+				 box->name);
+	return 0;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "catalog/find.h"
 #include "event/filter.h"
 #include "event/settings.h"
 #include "event/umask.h"
@@ -54,21 +55,17 @@ static uint64_t bits_at(uint64_t value, unsigned hi, unsigned lo)
 	return (value & pmu_mask(hi, lo)) >> lo;
 }
 
-static unsigned copy_of(const struct dump *dump, const struct pmu_event *event)
-{
-	return event->copies ? dump->counter % event->copies : 0;
-}
-
 /* Whether the user may set these bits for the event, whatever it asks for by itself. */
 static bool is_open(const struct dump *dump, const struct pmu_event *event,
-		    const struct pmu_preset *preset)
+		    const struct pmu_fixed_field *fixed)
 {
 	for (size_t i = 0; i < dump->box->modifier_count; i++) {
 		const struct pmu_modifier *modifier = &dump->box->modifiers[i];
 
 		if (modifier->reg && filter_in(event->filters, modifier) &&
-		    modifier->reg + (modifier->copied ? copy_of(dump, event) : 0) == preset->reg &&
-		    modifier->hi >= preset->lo && modifier->lo <= preset->hi)
+		    modifier->reg + (modifier->copied ? event_copy(event, dump->counter) : 0) ==
+			fixed->reg &&
+		    modifier->hi >= fixed->lo && modifier->lo <= fixed->hi)
 			return true;
 	}
 	return false;
@@ -76,21 +73,22 @@ static bool is_open(const struct dump *dump, const struct pmu_event *event,
 
 /* Holds the fields that a candidate asks for against the dump. */
 static void weigh(const struct dump *dump, struct candidate *candidate,
-		  const struct pmu_preset *presets, size_t count)
+		  const struct pmu_fixed_field *fixed_fields, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		const struct pmu_preset *preset = &presets[i];
+		const struct pmu_fixed_field *fixed = &fixed_fields[i];
 		uint64_t value;
 
-		if (preset->copy != PMU_COPY_ALL && preset->copy != copy_of(dump, candidate->event))
+		if (fixed->copy != PMU_COPY_ALL &&
+		    fixed->copy != event_copy(candidate->event, dump->counter))
 			continue;
-		if (!find_value(dump, preset->reg, &value)) {
+		if (!find_value(dump, fixed->reg, &value)) {
 			if (!candidate->missing)
-				candidate->missing = preset->reg;
-		} else if (bits_at(value, preset->hi, preset->lo) == preset->value) {
-			candidate->bits += preset->hi - preset->lo + 1u;
-		} else if (is_open(dump, candidate->event, preset)) {
-			candidate->set += preset->hi - preset->lo + 1u;
+				candidate->missing = fixed->reg;
+		} else if (bits_at(value, fixed->hi, fixed->lo) == fixed->value) {
+			candidate->bits += fixed->hi - fixed->lo + 1u;
+		} else if (is_open(dump, candidate->event, fixed)) {
+			candidate->set += fixed->hi - fixed->lo + 1u;
 		} else {
 			candidate->excluded = true;
 		}
@@ -110,9 +108,9 @@ static void weigh_given(const struct dump *dump, struct candidate *candidate, ui
 		const struct pmu_umask *row = &event->umasks[i];
 
 		rows += row->value == umask;
-		for (size_t j = 0; row->value == umask && j < row->given_count; j++)
-			if (row->given[j].modifier->reg)
-				filter = row->given[j].modifier;
+		for (size_t j = 0; row->value == umask && j < row->implied_count; j++)
+			if (row->implied[j].modifier->reg)
+				filter = row->implied[j].modifier;
 	}
 	if (rows > 1 && filter && !find_value(dump, filter->reg, &value))
 		candidate->missing = filter->reg;
@@ -143,10 +141,10 @@ static void offer(struct choice *choice, const struct candidate *candidate)
 		choice->best = *candidate;
 }
 
-static bool selects_by_presets(const struct pmu_event *event)
+static bool selects_by_fixed_fields(const struct pmu_event *event)
 {
 	for (size_t i = 0; i < event->umask_count; i++)
-		if (event->umasks[i].preset_count)
+		if (event->umasks[i].fixed_field_count)
 			return true;
 	return false;
 }
@@ -156,8 +154,8 @@ static void offer_event(struct choice *choice, const struct dump *dump,
 {
 	struct candidate whole = {.event = event};
 
-	weigh(dump, &whole, event->presets, event->preset_count);
-	if (!selects_by_presets(event)) {
+	weigh(dump, &whole, event->fixed_fields, event->fixed_field_count);
+	if (!selects_by_fixed_fields(event)) {
 		whole.excluded |= !umask_find(event, &umask);
 		weigh_given(dump, &whole, umask);
 		offer(choice, &whole);
@@ -167,7 +165,8 @@ static void offer_event(struct choice *choice, const struct dump *dump,
 		struct candidate candidate = whole;
 
 		candidate.row = &event->umasks[i];
-		weigh(dump, &candidate, candidate.row->presets, candidate.row->preset_count);
+		weigh(dump, &candidate, candidate.row->fixed_fields,
+		      candidate.row->fixed_field_count);
 		offer(choice, &candidate);
 	}
 }
@@ -217,11 +216,16 @@ static unsigned instance_of(const struct dump *dump, const struct control *contr
 	return dump->instance;
 }
 
-static bool has_code(const struct dump *dump, const struct pmu_event *event,
-		     const struct control *control)
+/* The next event that the counter may count by its control; any, where it has none. */
+static const struct pmu_event *next_event(const struct dump *dump, const struct control *control,
+					  const struct pmu_event *event)
 {
-	return !dump->box->selector.ev_sel ||
-	       (event->code + copy_of(dump, event) == control->code && event->ext == control->ext);
+	const struct pmu_box *box = dump->box;
+
+	if (box->selector.ev_sel)
+		return find_coded_event(box, event, dump->counter, control->code, control->ext);
+	event = event ? event + 1 : box->events;
+	return event < box->events + box->event_count ? event : NULL;
 }
 
 /* Settings */
@@ -241,10 +245,12 @@ static bool is_needed(const struct pmu_selection *selection, const struct pmu_mo
 static bool reads_filter(const struct dump *dump, const struct pmu_event *event,
 			 const struct pmu_modifier *modifier, uint64_t control, uint64_t *value)
 {
-	const struct pmu_modifier *enable = filter_switch(modifier);
+	const struct pmu_modifier *enable = modifier->enable_bit;
 	uint64_t word;
 
-	if (!find_value(dump, modifier->reg + (modifier->copied ? copy_of(dump, event) : 0), &word))
+	if (!find_value(dump,
+			modifier->reg + (modifier->copied ? event_copy(event, dump->counter) : 0),
+			&word))
 		return false;
 	*value = bits_at(word, modifier->hi, modifier->lo);
 	return !enable || bits_at(control, enable->hi, enable->lo);
@@ -262,7 +268,7 @@ static uint64_t value_left(const struct pmu_write *writes, int count,
 
 /* Whether these bits of a register are in the dump as a selection's writes leave them. */
 static bool is_left(const struct dump *dump, const struct pmu_write *writes, int count,
-		    const struct pmu_preset *bits)
+		    const struct pmu_fixed_field *bits)
 {
 	uint64_t value;
 
@@ -274,23 +280,23 @@ static bool is_left(const struct dump *dump, const struct pmu_write *writes, int
 static bool is_implied(const struct dump *dump, const struct pmu_selection *less,
 		       const struct pmu_modifier *modifier)
 {
-	const unsigned copy = copy_of(dump, less->event);
+	const unsigned copy = event_copy(less->event, dump->counter);
 	const uint32_t counters = less->event->counters;
 	const unsigned counter =
 	    counters >> dump->counter & 1 ? dump->counter : (unsigned)__builtin_ctz(counters);
 	struct pmu_write writes[PMU_EVENT_WRITES];
 	int count = pmu_event_encode(NULL, less, dump->instance, counter, writes);
-	struct pmu_preset own = {.reg = modifier->reg + (modifier->copied ? copy : 0),
-				 .hi = modifier->hi,
-				 .lo = modifier->lo};
+	struct pmu_fixed_field own = {.reg = modifier->reg + (modifier->copied ? copy : 0),
+				      .hi = modifier->hi,
+				      .lo = modifier->lo};
 
 	if (count < 0 || !is_left(dump, writes, count, &own))
 		return false;
-	for (size_t i = 0; i < modifier->preset_count; i++) {
-		const struct pmu_preset *preset = &modifier->presets[i];
+	for (size_t i = 0; i < modifier->fixed_field_count; i++) {
+		const struct pmu_fixed_field *fixed = &modifier->fixed_fields[i];
 
-		if ((preset->copy == PMU_COPY_ALL || preset->copy == copy) &&
-		    !is_left(dump, writes, count, preset))
+		if ((fixed->copy == PMU_COPY_ALL || fixed->copy == copy) &&
+		    !is_left(dump, writes, count, fixed))
 			return false;
 	}
 	return true;
@@ -313,7 +319,7 @@ static void add_settings(const struct dump *dump, const struct control *control,
 
 	for (size_t i = 0; i < dump->box->modifier_count; i++) {
 		const struct pmu_modifier *modifier = &dump->box->modifiers[i];
-		const struct pmu_modifier *filter = filter_of_switch(modifier);
+		const struct pmu_modifier *filter = modifier->enables;
 		uint64_t value;
 
 		if (modifier->filter && !filter_is_used(selection->event, rows, count, modifier))
@@ -361,18 +367,6 @@ static bool drop_one(const struct dump *dump, struct pmu_selection *selection)
 
 /* Choosing */
 
-static const struct pmu_pmu *pmu_of(const struct pmu_box *box)
-{
-	const struct pmu_pmu *pmus;
-	size_t count;
-
-	pmus = pmu_catalog(&count);
-	for (size_t i = 0; i < count; i++)
-		if (box >= pmus[i].boxes && box < pmus[i].boxes + pmus[i].box_count)
-			return &pmus[i];
-	return NULL;
-}
-
 static int refuse(struct pmu_ctx *ctx, const struct dump *dump, const struct control *control,
 		  const struct choice *choice)
 {
@@ -396,7 +390,8 @@ static bool is_open_question(const struct choice *choice)
 {
 	const struct candidate *best = &choice->best;
 
-	return best->missing && (choice->possible > 1 || best->row || !best->event->preset_count);
+	return best->missing &&
+	       (choice->possible > 1 || best->row || !best->event->fixed_field_count);
 }
 
 int pmu_event_decode_dump(struct pmu_ctx *ctx, const struct pmu_box *box, unsigned instance,
@@ -412,13 +407,12 @@ int pmu_event_decode_dump(struct pmu_ctx *ctx, const struct pmu_box *box, unsign
 				 counter, box->name);
 	if (control.known)
 		dump.instance = instance_of(&dump, &control);
-	for (size_t i = 0; i < box->event_count; i++)
-		if (has_code(&dump, &box->events[i], &control))
-			offer_event(&choice, &dump, &box->events[i], control.umask);
+	for (const struct pmu_event *event = NULL; (event = next_event(&dump, &control, event));)
+		offer_event(&choice, &dump, event, control.umask);
 	if (!choice.best.event || is_open_question(&choice))
 		return refuse(ctx, &dump, &control, &choice);
 	*selection = (struct pmu_selection){
-	    .pmu = pmu_of(box),
+	    .pmu = pmu_find_pmu(box->pmu),
 	    .box = box,
 	    .event = choice.best.event,
 	    .instance = -1,

@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "catalog/find.h"
 #include "event/filter.h"
 #include "event/settings.h"
 #include "event/umask.h"
@@ -30,17 +31,11 @@ static const struct pmu_register *control_of(const struct pmu_selection *selecti
 static uint64_t setting_in_control(const struct pmu_setting *setting)
 {
 	const struct pmu_modifier *modifier = setting->modifier;
-	const struct pmu_modifier *enable = filter_switch(modifier);
+	const struct pmu_modifier *enable = modifier->enable_bit;
 
 	if (!modifier->reg)
 		return place_value(modifier->hi, modifier->lo, setting->value);
 	return enable ? place_value(enable->hi, enable->lo, 1) : 0;
-}
-
-/* Which copy of the selecting fields a counter is given. */
-static unsigned copy_of(const struct pmu_event *event, unsigned counter)
-{
-	return event->copies ? counter % event->copies : 0;
 }
 
 static uint64_t fixed_settings(const struct pmu_selection *selection)
@@ -49,7 +44,8 @@ static uint64_t fixed_settings(const struct pmu_selection *selection)
 
 	for (size_t i = 0; i < selection->setting_count; i++) {
 		const struct pmu_setting *setting = &selection->settings[i];
-		const struct pmu_field *field = settings_fixed_field(selection, setting->modifier);
+		const struct pmu_field *field =
+		    settings_counter_field(selection, setting->modifier);
 
 		value |= place_value(field->hi, field->lo, setting->value);
 	}
@@ -65,7 +61,7 @@ static uint64_t control_value(const struct pmu_selection *selection,
 
 	if (!event)
 		return value | fixed_settings(selection);
-	value |= place_field(selector->ev_sel, event->code + copy_of(event, counter));
+	value |= place_field(selector->ev_sel, event->code + event_copy(event, counter));
 	value |= place_field(selector->ev_sel_ext, event->ext);
 	value |= place_field(selector->umask, selection->umask);
 	/* Bits 7:6 of the PCU's unit masks (334291-001 tables 2-159, 2-165). */
@@ -223,19 +219,20 @@ static void set_bits(struct filters *filters, const struct pmu_register *reg, ui
 			      (unset_value(reg) & ~mask) | bits, mask);
 }
 
-static bool is_of_copy(const struct filters *filters, const struct pmu_preset *preset)
+static bool is_of_copy(const struct filters *filters, const struct pmu_fixed_field *fixed)
 {
-	return preset->copy == PMU_COPY_ALL || preset->copy == filters->copy;
+	return fixed->copy == PMU_COPY_ALL || fixed->copy == filters->copy;
 }
 
-static void add_presets(struct filters *filters, const struct pmu_preset *presets, size_t count)
+static void add_fixed_fields(struct filters *filters, const struct pmu_fixed_field *fixed_fields,
+			     size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		const struct pmu_preset *preset = &presets[i];
+		const struct pmu_fixed_field *fixed = &fixed_fields[i];
 
-		if (is_of_copy(filters, preset))
-			set_bits(filters, preset->reg, pmu_mask(preset->hi, preset->lo),
-				 place_value(preset->hi, preset->lo, preset->value));
+		if (is_of_copy(filters, fixed))
+			set_bits(filters, fixed->reg, pmu_mask(fixed->hi, fixed->lo),
+				 place_value(fixed->hi, fixed->lo, fixed->value));
 	}
 }
 
@@ -261,13 +258,13 @@ static void pass_all(struct filters *filters, const struct pmu_modifier *filter)
 {
 	const struct pmu_register *reg = filter->reg + (filter->copied ? filters->copy : 0);
 
-	if (filter->preset_count == 0 && restricts(filters, reg))
+	if (filter->fixed_field_count == 0 && restricts(filters, reg))
 		unset_bits(filters, reg, filter->hi, filter->lo);
-	for (size_t i = 0; i < filter->preset_count; i++) {
-		const struct pmu_preset *preset = &filter->presets[i];
+	for (size_t i = 0; i < filter->fixed_field_count; i++) {
+		const struct pmu_fixed_field *fixed = &filter->fixed_fields[i];
 
-		if (is_of_copy(filters, preset) && restricts(filters, preset->reg))
-			unset_bits(filters, preset->reg, preset->hi, preset->lo);
+		if (is_of_copy(filters, fixed) && restricts(filters, fixed->reg))
+			unset_bits(filters, fixed->reg, fixed->hi, fixed->lo);
 	}
 }
 
@@ -285,7 +282,7 @@ static void add_unnamed(struct filters *filters)
 		const struct pmu_modifier *filter = &selection->box->modifiers[i];
 
 		/* One with a switch is off where it is not set. */
-		if (filter->reg && !filter_switch(filter) && !settings_of(selection, filter) &&
+		if (filter->reg && !filter->enable_bit && !settings_of(selection, filter) &&
 		    filter_is_used(selection->event, rows, row_count, filter))
 			pass_all(filters, filter);
 	}
@@ -316,15 +313,15 @@ static void add_filters(struct filters *filters)
 	const struct pmu_event *event = selection->event;
 
 	add_unnamed(filters);
-	add_presets(filters, event->presets, event->preset_count);
+	add_fixed_fields(filters, event->fixed_fields, event->fixed_field_count);
 	for (size_t i = 0; i < event->umask_count; i++)
 		if (event->umasks[i].value == selection->umask)
-			add_presets(filters, event->umasks[i].presets,
-				    event->umasks[i].preset_count);
+			add_fixed_fields(filters, event->umasks[i].fixed_fields,
+					 event->umasks[i].fixed_field_count);
 	claim_captures(filters);
 	for (size_t i = 0; i < selection->setting_count; i++)
-		add_presets(filters, selection->settings[i].modifier->presets,
-			    selection->settings[i].modifier->preset_count);
+		add_fixed_fields(filters, selection->settings[i].modifier->fixed_fields,
+				 selection->settings[i].modifier->fixed_field_count);
 	for (size_t i = 0; i < selection->setting_count; i++)
 		add_setting(filters, &selection->settings[i]);
 }
@@ -346,7 +343,7 @@ int pmu_event_encode(struct pmu_ctx *ctx, const struct pmu_selection *selection,
 		    "my_node and other_nodes differ from socket to socket: an encoding "
 		    "needs the nodes themselves");
 	if (selection->event) {
-		filters.copy = copy_of(selection->event, counter);
+		filters.copy = event_copy(selection->event, counter);
 		add_filters(&filters);
 	}
 	count = filters.count;

@@ -26,13 +26,13 @@ int expression_word_with(struct expression *expression, const char *more, const 
 		hash = name_hash_next(hash, start[length]);
 		length++;
 	}
-	word->place = (struct place){expression->at, length};
+	word->span = (struct text_span){expression->at, length};
 	word->hash = hash;
 	if (length == 0)
-		return expression_refuse(expression, PMU_E_SYNTAX, word->place,
-					 "%s is missing here", what);
+		return expression_refuse(expression, PMU_E_SYNTAX, word->span, "%s is missing here",
+					 what);
 	if (length >= WORD_MAX)
-		return expression_refuse(expression, PMU_E_SYNTAX, word->place,
+		return expression_refuse(expression, PMU_E_SYNTAX, word->span,
 					 "%s has at most %d characters", what, WORD_MAX - 1);
 	memcpy(word->name, start, length);
 	word->name[length] = '\0';
@@ -45,7 +45,7 @@ int expression_word(struct expression *expression, const char *what, struct word
 	return expression_word_with(expression, "", what, word);
 }
 
-int expression_refuse(const struct expression *expression, int code, struct place place,
+int expression_refuse(const struct expression *expression, int code, struct text_span span,
 		      const char *format, ...)
 {
 	char problem[4096];
@@ -54,6 +54,6 @@ int expression_refuse(const struct expression *expression, int code, struct plac
 	va_start(arguments, format);
 	vsnprintf(problem, sizeof(problem), format, arguments);
 	va_end(arguments);
-	return error_set_at(expression->ctx, code, expression->text, place.offset, place.length,
-			    "%s", problem);
+	return error_set_at(expression->ctx, code, expression->text, span.offset, span.length, "%s",
+			    problem);
 }

@@ -4,18 +4,19 @@
 
 #include "pmulab/event.h"
 
-#define WORD_MAX 64 /* characters of a name, the terminator included */
+#define WORD_MAX   64 /* characters of a name, the terminator included */
+#define UMASK_ROWS 8  /* named unit masks that one value can be made of: one a bit */
 
 /* Bit of ev_sel that occupancy events have, where PMU_QUIRK_OCC_CONTROLS says so. */
 #define EVENT_CODE_OCCUPANCY 0x80
 
 /* Characters of the input, for the caret. */
-struct place {
+struct text_span {
 	size_t offset, length;
 };
 
 struct word {
-	struct place place;
+	struct text_span span;
 	uint32_t hash; /* name_hash() */
 	char name[WORD_MAX];
 };
@@ -26,11 +27,11 @@ struct expression {
 	size_t at;		   /* the next character */
 	const struct pmu_pmu *pmu; /* where names are looked up; NULL: everywhere */
 	struct pmu_selection *selection;
-	size_t umask_count;			   /* unit masks that were named */
-	const struct pmu_umask *umasks[8];	   /* the first of them */
-	const struct pmu_umask *alone;		   /* one of those that cannot be added to others */
-	struct place event;			   /* box and event */
-	struct place settings[PMU_EVENT_SETTINGS]; /* as selection->settings */
+	size_t umask_count;			    /* unit masks that were named */
+	const struct pmu_umask *umasks[UMASK_ROWS]; /* the first of them */
+	const struct pmu_umask *alone; /* one of those that cannot be added to others */
+	struct text_span event;	       /* box and event */
+	struct text_span settings[PMU_EVENT_SETTINGS]; /* as selection->settings */
 };
 
 /** Whether a character may stand in any name. */
@@ -50,9 +51,9 @@ int expression_word(struct expression *expression, const char *what, struct word
 int expression_word_with(struct expression *expression, const char *more, const char *what,
 			 struct word *word);
 
-/** Keeps a message with the caret under @place and returns @code. */
+/** Keeps a message with the caret under @span and returns @code. */
 __attribute__((format(printf, 4, 5))) int expression_refuse(const struct expression *expression,
-							    int code, struct place place,
+							    int code, struct text_span span,
 							    const char *format, ...);
 
 #endif

@@ -20,13 +20,3 @@ bool filter_is_used(const struct pmu_event *event, const struct pmu_umask *const
 			return false;
 	return filter_in(event->filters, filter);
 }
-
-const struct pmu_modifier *filter_switch(const struct pmu_modifier *filter)
-{
-	return filter->reg ? filter->partner : NULL;
-}
-
-const struct pmu_modifier *filter_of_switch(const struct pmu_modifier *modifier)
-{
-	return modifier->reg ? NULL : modifier->partner;
-}

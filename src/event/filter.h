@@ -11,10 +11,4 @@ bool filter_in(uint64_t set, const struct pmu_modifier *modifier);
 bool filter_is_used(const struct pmu_event *event, const struct pmu_umask *const *rows,
 		    size_t row_count, const struct pmu_modifier *filter);
 
-/** The control bit that makes a counter look at @filter (tid_en for tid); NULL where none is
- * needed. */
-const struct pmu_modifier *filter_switch(const struct pmu_modifier *filter);
-/** The other way round; NULL where @modifier is no such bit. */
-const struct pmu_modifier *filter_of_switch(const struct pmu_modifier *modifier);
-
 #endif

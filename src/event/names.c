@@ -40,7 +40,7 @@ int names_pmu(struct expression *expression, const struct word *word)
 	pmus = pmus_of(expression, &count);
 	for (size_t i = 0; i < count; i++)
 		valid_add(&valid, pmus[i].name);
-	return valid_refuse(&valid, expression, word->place, "there is no PMU \"%s\"%s", word->name,
+	return valid_refuse(&valid, expression, word->span, "there is no PMU \"%s\"%s", word->name,
 			    expression->pmu ? " here" : "");
 }
 
@@ -84,7 +84,7 @@ int names_box(struct expression *expression, const struct word *word)
 			continue;
 		box = find_numbered_box(&pmus[i], word, &selection->instance);
 		if (box && selection->box)
-			return expression_refuse(expression, PMU_E_CONFLICT, word->place,
+			return expression_refuse(expression, PMU_E_CONFLICT, word->span,
 						 "%s/%s or %s/%s? Say which PMU is meant",
 						 selection->pmu->name, word->name, pmus[i].name,
 						 word->name);
@@ -179,12 +179,12 @@ int names_event(struct expression *expression, const struct word *word)
 		return 0;
 	owner = find_owner(selection->pmu, word);
 	if (owner)
-		return expression_refuse(expression, PMU_E_UNKNOWN, word->place,
+		return expression_refuse(expression, PMU_E_UNKNOWN, word->span,
 					 "%s has no event \"%s\", but %s has", box->name,
 					 word->name, owner->name);
 	valid_init(&valid, word->name);
 	add_events(&valid, box);
-	return valid_refuse(&valid, expression, word->place,
+	return valid_refuse(&valid, expression, word->span,
 			    valid.length ? "%s has no event \"%s\""
 					 : "%s has no events, so not \"%s\" either",
 			    box->name, word->name);
@@ -220,7 +220,7 @@ static int refuse_anywhere(const struct expression *expression, const struct wor
 	}
 	if (boxes.guess.distance > events.distance)
 		boxes.guess = events;
-	return valid_refuse(&boxes, expression, word->place, "there is no event or box \"%s\"",
+	return valid_refuse(&boxes, expression, word->span, "there is no event or box \"%s\"",
 			    word->name);
 }
 
@@ -245,7 +245,7 @@ static int refuse_ambiguous(const struct expression *expression, const struct wo
 				valid_add(&boxes, full);
 		}
 	}
-	return expression_refuse(expression, PMU_E_CONFLICT, word->place,
+	return expression_refuse(expression, PMU_E_CONFLICT, word->span,
 				 "more than one box has \"%s\", say which: %s", word->name,
 				 boxes.list);
 }
@@ -287,11 +287,11 @@ static int add_umask(struct expression *expression, const struct word *word,
 	if (umask->alone)
 		expression->alone = umask;
 	if (expression->umask_count > 1 && event->combine == PMU_COMBINE_ONE)
-		return expression_refuse(expression, PMU_E_CONFLICT, word->place,
+		return expression_refuse(expression, PMU_E_CONFLICT, word->span,
 					 "%s.%s takes one unit mask, they cannot be added",
 					 selection->box->name, event->name);
 	if (expression->umask_count > 1 && expression->alone)
-		return expression_refuse(expression, PMU_E_CONFLICT, word->place,
+		return expression_refuse(expression, PMU_E_CONFLICT, word->span,
 					 "%s of %s.%s stands alone, it cannot be added to others",
 					 expression->alone->name, selection->box->name,
 					 event->name);
@@ -344,7 +344,7 @@ static int add_value(struct expression *expression, const struct word *word)
 
 		if (!value)
 			continue;
-		code = settings_join(expression, modifier, value->value, word->place);
+		code = settings_join(expression, modifier, value->value, word->span);
 		return code ? code : 1;
 	}
 	return 0;
@@ -392,7 +392,7 @@ int names_umask(struct expression *expression, const struct word *word)
 	if (code)
 		return code < 0 ? code : 0;
 	if (!event || (event->umask_count == 0 && !event->filters))
-		return expression_refuse(expression, PMU_E_UNKNOWN, word->place,
+		return expression_refuse(expression, PMU_E_UNKNOWN, word->span,
 					 "%s.%s has no unit masks", selection->box->name,
 					 event ? event->name : "clock");
 	valid_init(&valid, word->name);
@@ -400,7 +400,7 @@ int names_umask(struct expression *expression, const struct word *word)
 		valid_add(&valid, event->umasks[i].name);
 	if (event->umask_count == 0)
 		add_values(&valid, selection->box, event->filters);
-	return valid_refuse(&valid, expression, word->place, "%s.%s has no unit mask \"%s\"",
+	return valid_refuse(&valid, expression, word->span, "%s.%s has no unit mask \"%s\"",
 			    selection->box->name, event->name, word->name);
 }
 
@@ -444,7 +444,7 @@ static int refuse_register(const struct expression *expression, const struct wor
 	for (size_t i = 0; i < box->register_count; i++)
 		if (box->registers[i].role == PMU_ROLE_FILTER)
 			valid_add(&valid, box->registers[i].name);
-	return valid_refuse(&valid, expression, reg->place, "%s has no filter register \"%s\"",
+	return valid_refuse(&valid, expression, reg->span, "%s has no filter register \"%s\"",
 			    box->name, reg->name);
 }
 
@@ -472,6 +472,6 @@ int names_modifier(struct expression *expression, const struct word *reg, const 
 	}
 	if (reg && !known_register)
 		return refuse_register(expression, reg);
-	return valid_refuse(&valid, expression, word->place, "%s has no field \"%s\" to set",
+	return valid_refuse(&valid, expression, word->span, "%s has no field \"%s\" to set",
 			    reg ? reg->name : box->name, word->name);
 }

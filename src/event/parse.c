@@ -29,7 +29,7 @@ static int expect(struct expression *expression, char c)
 	skip_spaces(expression);
 	if (accept(expression, c))
 		return 0;
-	return expression_refuse(expression, PMU_E_SYNTAX, (struct place){expression->at, 1},
+	return expression_refuse(expression, PMU_E_SYNTAX, (struct text_span){expression->at, 1},
 				 "'%c' is missing here", c);
 }
 
@@ -61,14 +61,14 @@ static int read_event(struct expression *expression)
 
 	if (code)
 		return code;
-	expression->event = word.place;
+	expression->event = word.span;
 	code = names_box(expression, &word);
 	if (code < 0)
 		return code;
 	if (code == 0)
 		return names_event_anywhere(expression, &word);
 	if (!accept(expression, '.'))
-		return expression_refuse(expression, PMU_E_SYNTAX, word.place,
+		return expression_refuse(expression, PMU_E_SYNTAX, word.span,
 					 "%s is a box: name one of its events too, as in %s.EVENT",
 					 expression->selection->box->name, word.name);
 	code = expression_word(expression, "an event", &word);
@@ -117,11 +117,11 @@ static int find_field(struct expression *expression, const struct word *reg,
 	int code;
 
 	if (!selection->event && selection->box->modifier_count == 0)
-		return expression_refuse(expression, PMU_E_CONFLICT, field->place,
+		return expression_refuse(expression, PMU_E_CONFLICT, field->span,
 					 "a fixed counter has no fields to set");
 	code = names_modifier(expression, reg, field, modifier);
-	if (!code && !selection->event && !settings_fixed_field(selection, *modifier))
-		return expression_refuse(expression, PMU_E_CONFLICT, field->place,
+	if (!code && !selection->event && !settings_counter_field(selection, *modifier))
+		return expression_refuse(expression, PMU_E_CONFLICT, field->span,
 					 "a fixed counter has no field %s to set",
 					 (*modifier)->name);
 	return code;
@@ -147,14 +147,14 @@ static int read_setting(struct expression *expression, const struct word *reg)
 		code = value_read(expression, modifier, &value);
 		if (code)
 			return code;
-		field.place.length = expression->at - field.place.offset;
+		field.span.length = expression->at - field.span.offset;
 	} else if (modifier->hi != modifier->lo) {
-		return expression_refuse(expression, PMU_E_SYNTAX, field.place,
+		return expression_refuse(expression, PMU_E_SYNTAX, field.span,
 					 "%s has %u bits and needs a value, as in %s=1",
 					 modifier->name, modifier->hi - modifier->lo + 1u,
 					 modifier->name);
 	}
-	return settings_add(expression, modifier, value, field.place);
+	return settings_add(expression, modifier, value, field.span);
 }
 
 /* {field[=value],...}: 334291-001 §1.7 */
@@ -180,7 +180,7 @@ static int read_field_list(struct expression *expression, const struct word *reg
 	do {
 		if (count == PMU_EVENT_SETTINGS)
 			return expression_refuse(expression, PMU_E_RANGE,
-						 (struct place){expression->at, 1},
+						 (struct text_span){expression->at, 1},
 						 "more than %d fields are set", PMU_EVENT_SETTINGS);
 		skip_spaces(expression);
 		code = expression_word(expression, "a field", &fields[count]);
@@ -202,7 +202,7 @@ static int read_field_list(struct expression *expression, const struct word *reg
 		skip_spaces(expression);
 		code = value_read(expression, modifiers[i], &value);
 		if (!code)
-			code = settings_add(expression, modifiers[i], value, fields[i].place);
+			code = settings_add(expression, modifiers[i], value, fields[i].span);
 		if (code)
 			return code;
 	}
@@ -260,7 +260,7 @@ static int read_settings(struct expression *expression)
 			code = read_with(expression);
 		} else {
 			return expression_refuse(expression, PMU_E_SYNTAX,
-						 (struct place){expression->at, 1},
+						 (struct text_span){expression->at, 1},
 						 "expected :field=value, {field=value} or "
 						 "with:register.field=value here");
 		}

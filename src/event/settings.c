@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "base/name.h"
-#include "event/umask.h"
 #include "event/value.h"
 
 const struct pmu_setting *settings_of(const struct pmu_selection *selection,
@@ -25,30 +24,30 @@ const struct pmu_setting *settings_find(const struct pmu_selection *selection, c
 
 /* Keeps the settings in the catalog's order, so that equal selections are equal in every byte. */
 int settings_add(struct expression *expression, const struct pmu_modifier *modifier, uint64_t value,
-		 struct place place)
+		 struct text_span span)
 {
 	struct pmu_selection *selection = expression->selection;
 	size_t at = selection->setting_count;
 
 	for (size_t i = 0; i < selection->setting_count; i++)
 		if (selection->settings[i].modifier == modifier)
-			return expression_refuse(expression, PMU_E_CONFLICT, place,
+			return expression_refuse(expression, PMU_E_CONFLICT, span,
 						 "%s is set twice", modifier->name);
 	if (at == PMU_EVENT_SETTINGS)
-		return expression_refuse(expression, PMU_E_RANGE, place,
+		return expression_refuse(expression, PMU_E_RANGE, span,
 					 "more than %d fields are set", PMU_EVENT_SETTINGS);
 	for (; at > 0 && selection->settings[at - 1].modifier > modifier; at--) {
 		selection->settings[at] = selection->settings[at - 1];
 		expression->settings[at] = expression->settings[at - 1];
 	}
 	selection->settings[at] = (struct pmu_setting){modifier, value};
-	expression->settings[at] = place;
+	expression->settings[at] = span;
 	selection->setting_count++;
 	return 0;
 }
 
 int settings_join(struct expression *expression, const struct pmu_modifier *modifier,
-		  uint64_t value, struct place place)
+		  uint64_t value, struct text_span span)
 {
 	struct pmu_selection *selection = expression->selection;
 
@@ -60,7 +59,7 @@ int settings_join(struct expression *expression, const struct pmu_modifier *modi
 			return 0;
 		}
 	}
-	return settings_add(expression, modifier, value, place);
+	return settings_add(expression, modifier, value, span);
 }
 
 static uint64_t bit_of(const struct pmu_box *box, const struct pmu_modifier *modifier)
@@ -95,21 +94,22 @@ static int add_given(struct expression *expression, uint64_t user, const struct 
 	const struct pmu_selection *selection = expression->selection;
 	int code = 0;
 
-	for (size_t i = 0; i < umask->given_count && !code; i++) {
-		const struct pmu_given *given = &umask->given[i];
-		const struct pmu_setting *known = settings_of(selection, given->modifier);
+	for (size_t i = 0; i < umask->implied_count && !code; i++) {
+		const struct pmu_implied *implied = &umask->implied[i];
+		const struct pmu_setting *known = settings_of(selection, implied->modifier);
 
-		if (user & bit_of(selection->box, given->modifier) ||
-		    (known && known->value == given->value))
+		if (user & bit_of(selection->box, implied->modifier) ||
+		    (known && known->value == implied->value))
 			continue;
-		code = settings_join(expression, given->modifier, given->value, expression->event);
+		code =
+		    settings_join(expression, implied->modifier, implied->value, expression->event);
 	}
 	return code;
 }
 
 static bool is_usable(const struct pmu_selection *selection, const struct pmu_modifier *modifier)
 {
-	return selection->event || settings_fixed_field(selection, modifier);
+	return selection->event || settings_counter_field(selection, modifier);
 }
 
 static int add_all(struct expression *expression)
@@ -122,7 +122,7 @@ static int add_all(struct expression *expression)
 	for (size_t i = 0; i < box->modifier_count && !code; i++) {
 		const struct pmu_modifier *modifier = &box->modifiers[i];
 
-		if (modifier->kin && !(modifier->kin & raised) && !(set >> i & 1) &&
+		if (modifier->mode_group && !(modifier->mode_group & raised) && !(set >> i & 1) &&
 		    is_usable(selection, modifier))
 			code = settings_add(expression, modifier, 1, expression->event);
 	}
@@ -138,7 +138,7 @@ static int check_any(const struct expression *expression)
 	for (size_t i = 0; i < selection->setting_count; i++) {
 		const struct pmu_modifier *modifier = selection->settings[i].modifier;
 
-		if (modifier->kin && !(modifier->kin & raised))
+		if (modifier->mode_group && !(modifier->mode_group & raised))
 			return expression_refuse(
 			    expression, PMU_E_CONFLICT, expression->settings[i],
 			    "the counter counts in no %s at all", modifier->any_of);
@@ -163,11 +163,11 @@ int settings_complete(struct expression *expression)
 
 bool settings_are_all(const struct pmu_selection *selection, const struct pmu_modifier *modifier)
 {
-	return modifier->kin && !(modifier->kin & ~raised_modifiers(selection));
+	return modifier->mode_group && !(modifier->mode_group & ~raised_modifiers(selection));
 }
 
-const struct pmu_field *settings_fixed_field(const struct pmu_selection *selection,
-					     const struct pmu_modifier *modifier)
+const struct pmu_field *settings_counter_field(const struct pmu_selection *selection,
+					       const struct pmu_modifier *modifier)
 {
 	const struct pmu_register *control =
 	    pmu_box_register(selection->box, PMU_ROLE_FIXED_CTL, 0);

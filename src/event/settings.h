@@ -12,10 +12,10 @@ const struct pmu_setting *settings_find(const struct pmu_selection *selection, c
 
 /** Sets a field. @return 0, PMU_E_CONFLICT where it is set already, PMU_E_RANGE for too many */
 int settings_add(struct expression *expression, const struct pmu_modifier *modifier, uint64_t value,
-		 struct place place);
+		 struct text_span span);
 /** As settings_add(), but values of a field that holds a set come together. */
 int settings_join(struct expression *expression, const struct pmu_modifier *modifier,
-		  uint64_t value, struct place place);
+		  uint64_t value, struct text_span span);
 
 /**
  * Sets what the named unit masks give and the user does not, and all of those modifiers of which
@@ -31,7 +31,7 @@ bool settings_are_all(const struct pmu_selection *selection, const struct pmu_mo
  * The field of a fixed counter's control that stands for @modifier: the control of several fixed
  * counters has one for each, with the counter's number behind the name. NULL where there is none.
  */
-const struct pmu_field *settings_fixed_field(const struct pmu_selection *selection,
-					     const struct pmu_modifier *modifier);
+const struct pmu_field *settings_counter_field(const struct pmu_selection *selection,
+					       const struct pmu_modifier *modifier);
 
 #endif

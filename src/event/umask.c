@@ -29,10 +29,11 @@ static const struct pmu_umask *widest_row(const struct pmu_event *event, unsigne
 /* Whether all that goes with a unit mask is set. */
 static bool is_given(const struct pmu_selection *selection, const struct pmu_umask *row)
 {
-	for (size_t i = 0; i < row->given_count; i++) {
-		const struct pmu_setting *setting = settings_of(selection, row->given[i].modifier);
+	for (size_t i = 0; i < row->implied_count; i++) {
+		const struct pmu_setting *setting =
+		    settings_of(selection, row->implied[i].modifier);
 
-		if ((setting ? setting->value : 0) != row->given[i].value)
+		if ((setting ? setting->value : 0) != row->implied[i].value)
 			return false;
 	}
 	return true;
@@ -48,7 +49,7 @@ static const struct pmu_umask *closest_row(const struct pmu_selection *selection
 		const struct pmu_umask *row = &event->umasks[i];
 
 		if (row->value == selection->umask && is_given(selection, row) &&
-		    (!closest || row->given_count > closest->given_count))
+		    (!closest || row->implied_count > closest->implied_count))
 			closest = row;
 	}
 	return closest;
@@ -100,9 +101,9 @@ bool umask_gives(const struct pmu_umask *const *rows, size_t count,
 		 const struct pmu_modifier *modifier, uint64_t *value)
 {
 	for (size_t i = 0; i < count; i++) {
-		for (size_t j = 0; j < rows[i]->given_count; j++) {
-			if (rows[i]->given[j].modifier == modifier) {
-				*value = rows[i]->given[j].value;
+		for (size_t j = 0; j < rows[i]->implied_count; j++) {
+			if (rows[i]->implied[j].modifier == modifier) {
+				*value = rows[i]->implied[j].value;
 				return true;
 			}
 		}
@@ -121,7 +122,7 @@ static bool is_beyond_models(const struct pmu_selection *selection)
 		bool set;
 
 		if (modifier->model == PMU_MODIFIER_MODELLED ||
-		    (!selection->event && !settings_fixed_field(selection, modifier)))
+		    (!selection->event && !settings_counter_field(selection, modifier)))
 			continue;
 		setting = settings_find(selection, modifier->name);
 		set = setting && setting->value;

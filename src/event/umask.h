@@ -2,9 +2,7 @@
 #ifndef EVENT_UMASK_H
 #define EVENT_UMASK_H
 
-#include "pmulab/event.h"
-
-#define UMASK_ROWS 8 /* named unit masks that one value can be made of: one a bit */
+#include "event/expression.h"
 
 /**
  * The named unit masks that make up a selection's: one of exactly this value, if what goes with it

@@ -23,8 +23,8 @@ void valid_add(struct valid *valid, const char *name)
 		valid->list[valid->length] = '\0';
 }
 
-int valid_refuse(const struct valid *valid, const struct expression *expression, struct place place,
-		 const char *format, ...)
+int valid_refuse(const struct valid *valid, const struct expression *expression,
+		 struct text_span span, const char *format, ...)
 {
 	const char *best = valid->guess.best;
 	char problem[512];
@@ -33,7 +33,7 @@ int valid_refuse(const struct valid *valid, const struct expression *expression,
 	va_start(arguments, format);
 	vsnprintf(problem, sizeof(problem), format, arguments);
 	va_end(arguments);
-	return expression_refuse(expression, PMU_E_UNKNOWN, place, "%s%s%s%s%s%s", problem,
+	return expression_refuse(expression, PMU_E_UNKNOWN, span, "%s%s%s%s%s%s", problem,
 				 best ? "; did you mean " : "", best ? best : "", best ? "?" : "",
 				 valid->length ? (best ? " Valid: " : "; valid: ") : "",
 				 valid->list);

@@ -19,6 +19,7 @@ void valid_add(struct valid *valid, const char *name);
  */
 __attribute__((format(printf, 4, 5))) int valid_refuse(const struct valid *valid,
 						       const struct expression *expression,
-						       struct place place, const char *format, ...);
+						       struct text_span span, const char *format,
+						       ...);
 
 #endif

@@ -3,8 +3,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/name.h"
+#include "event/settings.h"
 #include "event/valid.h"
 
 static bool is_one_bit(uint64_t value)
@@ -63,12 +65,22 @@ static bool find_node_value(const struct pmu_modifier *modifier, const char *nam
 	return false;
 }
 
+/* Whether @name is that of a value, with or without its class: DataC_Cmp or DRS.DataC_Cmp. */
+static bool has_name(const struct pmu_mnemonic *value, const char *name)
+{
+	size_t length = value->class_name ? strlen(value->class_name) : 0;
+
+	if (length && !strncasecmp(name, value->class_name, length) && name[length] == '.')
+		name += length + 1;
+	return name_equal(value->name, name);
+}
+
 const struct pmu_mnemonic *value_find(const struct pmu_box *box,
 				      const struct pmu_modifier *modifier, const char *name)
 {
 	for (size_t i = 0; i < box->mnemonic_count; i++)
 		if (name_equal(box->mnemonics[i].field, modifier->name) &&
-		    name_equal(box->mnemonics[i].name, name))
+		    has_name(&box->mnemonics[i], name))
 			return &box->mnemonics[i];
 	return NULL;
 }
@@ -125,7 +137,7 @@ static int refuse_unknown(const struct expression *expression, const struct pmu_
 			valid_add(&valid, box->mnemonics[i].name);
 	for (size_t i = 0; i < NODE_VALUES && name_equal(modifier->name, VALUE_NODE_FILTER); i++)
 		valid_add(&valid, node_values[i].name);
-	return valid_refuse(&valid, expression, word->place,
+	return valid_refuse(&valid, expression, word->span,
 			    valid.length ? "\"%s\" is neither a number nor a value of %s"
 					 : "\"%s\" is no number, and %s has no named values",
 			    word->name, modifier->name);
@@ -136,10 +148,27 @@ static int refuse_range(const struct expression *expression, const struct pmu_mo
 {
 	unsigned width = modifier->hi - modifier->lo + 1u;
 
-	return expression_refuse(expression, PMU_E_RANGE, word->place,
+	return expression_refuse(expression, PMU_E_RANGE, word->span,
 				 "%s does not fit %s, which has %u bit%s: 0 to %" PRIu64,
 				 word->name, modifier->name, width, width == 1 ? "" : "s",
 				 pmu_mask(width - 1, 0));
+}
+
+/* Sets the class that a value is named with, DRS of DRS.DataC_Cmp, in its own field. */
+static int set_class(struct expression *expression, const struct pmu_modifier *modifier,
+		     const struct pmu_mnemonic *value, const struct word *word)
+{
+	const struct pmu_modifier *field = modifier->class_field;
+	const struct pmu_setting *known;
+	const struct pmu_mnemonic *own;
+
+	if (!field || name_equal(value->name, word->name))
+		return 0;
+	known = settings_of(expression->selection, field);
+	own = value_find(expression->selection->box, field, value->class_name);
+	if (known && known->value == own->value)
+		return 0;
+	return settings_add(expression, field, own->value, word->span);
 }
 
 static int read_term(struct expression *expression, const struct pmu_modifier *modifier,
@@ -163,7 +192,7 @@ static int read_term(struct expression *expression, const struct pmu_modifier *m
 	if (!mnemonic)
 		return refuse_unknown(expression, modifier, word);
 	*value = mnemonic->value;
-	return 0;
+	return set_class(expression, modifier, mnemonic, word);
 }
 
 int value_read(struct expression *expression, const struct pmu_modifier *modifier, uint64_t *value)
@@ -182,7 +211,7 @@ int value_read(struct expression *expression, const struct pmu_modifier *modifie
 		if (!has_bit_names(expression->selection->box, modifier))
 			return expression_refuse(
 			    expression, PMU_E_CONFLICT,
-			    (struct place){start, expression->at - start},
+			    (struct text_span){start, expression->at - start},
 			    "values of %s cannot be added: it holds one number, not a set of bits",
 			    modifier->name);
 		*value |= term;

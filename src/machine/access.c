@@ -1,4 +1,5 @@
 /* Accesses to lines that the L0 filter does not know. */
+#include "machine/access.h"
 #include "machine/address_space.h"
 #include "machine/cache.h"
 #include "machine/mshr.h"

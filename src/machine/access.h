@@ -6,6 +6,7 @@
 #ifndef MACHINE_ACCESS_H
 #define MACHINE_ACCESS_H
 
+#include "machine/hart.h"
 #include "machine/machine.h"
 
 /* Constants of a block of straight-line code, computed once at translation. */
@@ -21,13 +22,6 @@ struct machine_block {
 void machine_block_init(const struct machine *machine, struct machine_block *block,
 			uint64_t address, uint32_t bytes, uint32_t instructions, uint32_t loads,
 			uint32_t stores);
-
-/* Constants of a memory instruction, for the time of what depends on it. */
-struct machine_insn {
-	uint16_t
-	    address_registers;	  /* bit n: general register n (encoding order) forms the address */
-	uint16_t loads_registers; /* general registers that receive what is loaded */
-};
 
 /** The block is executed: fetches its lines, advances the clock. */
 static inline void machine_run(struct machine_hart *core, const struct machine_block *block);

@@ -8,7 +8,7 @@
 
 #include "machine/state.h"
 
-/** Announces what is new of every core; under the machine's lock. */
+/** Emits what is new of every core; under the machine's lock. */
 void accumulators_report(struct machine *machine);
 
 #endif

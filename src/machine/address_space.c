@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "machine/machine.h"
 
 #define NODE_LOG2 12 /* three levels of 4096: page numbers of 48-bit addresses */
 #define NODE_SIZE (1u << NODE_LOG2)

@@ -1,7 +1,8 @@
-/* Threads on cores: who runs, and in which owner. */
+/* Threads on cores: who runs, and in which turn. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "machine/machine.h"
 #include "machine/mshr.h"
 #include "machine/skew.h"
 #include "machine/write_combining.h"

@@ -1,5 +1,6 @@
 #include "machine/home.h"
 
+#include "machine/memory.h"
 #include "machine/occupancy.h"
 #include "machine/slice.h"
 
@@ -69,7 +70,7 @@ static uint64_t data_path_cycles(struct machine *machine, unsigned from, unsigne
 }
 
 /*
- * X is the line's number over all memory; in its node, lines go to agents and channels in owner.
+ * X is the line's number over all memory; in its node, lines go to agents and channels in turn.
  */
 static void decode(struct machine *machine, struct transaction *transaction)
 {
@@ -245,7 +246,7 @@ static uint64_t serve(struct machine *machine, struct transaction *transaction,
 }
 
 /* With every entry taken, from this one's beginning until the first is free. */
-static void announce_full(struct machine *machine, const struct transaction *transaction)
+static void emit_full(struct machine *machine, const struct transaction *transaction)
 {
 	struct home *home = transaction->home;
 	uint32_t hint = home->tracker_hint;
@@ -257,8 +258,8 @@ static void announce_full(struct machine *machine, const struct transaction *tra
 		     home->tracker[slot] - transaction->begin);
 }
 
-static inline void announce_request(struct machine *machine, const struct transaction *transaction,
-				    uint64_t cycles)
+static inline void emit_request(struct machine *machine, const struct transaction *transaction,
+				uint64_t cycles)
 {
 	const bool local = is_local(transaction);
 	uint32_t qualifiers =
@@ -312,9 +313,9 @@ struct home_answer home_request(struct machine *machine, enum signal_request req
 	there += transaction.begin - home->now;
 	home->tracker[slot] = transaction.begin + cycles;
 	home->tracker_cycles += cycles;
-	announce_request(machine, &transaction, cycles);
-	if (machine->port.armed[SIGNAL_HOME_FULL])
-		announce_full(machine, &transaction);
+	emit_request(machine, &transaction, cycles);
+	if (machine->port.enabled[SIGNAL_HOME_FULL])
+		emit_full(machine, &transaction);
 
 	back = is_read(request)
 		   ? data_path_cycles(machine, socket, requester, transaction.begin + cycles)

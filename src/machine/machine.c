@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "machine/accumulator.h"
+#include "machine/memory.h"
 #include "machine/skew.h"
 #include "machine/write_combining.h"
 
@@ -209,7 +210,7 @@ int machine_open(struct machine **result, struct pmu_ctx *ctx, const struct pmu_
 	set_clocks(machine);
 	set_views(machine);
 	machine->may_bias = lock_may_bias();
-	machine->patience_ns = PACE_PATIENCE_NS;
+	machine->patience_ns = SKEW_PATIENCE_NS;
 	if (fresh)
 		for (size_t i = 0; i < channel_count(desc); i++)
 			memory_init(&machine->channels[i], desc);
@@ -235,7 +236,7 @@ void machine_connect(struct machine *machine, const struct signal_port *port)
 {
 	static const uint8_t none[SIGNAL_COUNT];
 
-	machine->port = port ? *port : (struct signal_port){.armed = none};
+	machine->port = port ? *port : (struct signal_port){.enabled = none};
 	for (size_t i = 0; i < channel_count(machine->desc); i++)
 		machine->views[i].port = port ? &machine->port : NULL;
 }

@@ -39,7 +39,7 @@ int machine_open(struct machine **machine, struct pmu_ctx *ctx, const struct pmu
 		 void *state, bool fresh);
 void machine_close(struct machine *machine);
 
-/** Connects the listener of this view's announcements; NULL disconnects. */
+/** Connects the subscriber of this view's signals; NULL disconnects. */
 void machine_connect(struct machine *machine, const struct signal_port *port);
 
 /*
@@ -51,7 +51,7 @@ void machine_address_space_free(struct machine_address_space *space);
 
 /**
  * Puts a thread on a core: the free one with the lowest number, or, where all are taken, the least
- * loaded one, which its threads then share in owners. Its clock starts at no less than @not_before.
+ * loaded one, which its threads then share in turns. Its clock starts at no less than @not_before.
  * The calling thread holds the core until it pauses or leaves. NULL where there is no memory, or
  * where each core has 1,024 threads.
  */
@@ -68,8 +68,9 @@ void machine_hart_leave(struct machine_hart *core);
 void machine_drain(struct machine *machine);
 
 /**
- * Announces what has happened by machine_now() though no access asked for it: refreshes, writes of
- * idle channels; and the tallies of all cores. For who reads counters; the caller holds the lock.
+ * Emits what has happened by machine_now() though no access asked for it: refreshes, writes of
+ * idle channels; and the accumulators of all cores. For who reads counters; the caller holds the
+ * lock.
  */
 void machine_catch_up(struct machine *machine);
 
@@ -111,7 +112,7 @@ struct machine_statistics {
 	uint64_t tracker_cycles; /* sum over all tracker entries, uncore cycles */
 	uint64_t rpq_cycles;	 /* sum over all RPQ entries, DRAM cycles */
 	uint64_t wpq_cycles;
-	uint64_t not_emulated; /* programs started by execve, which ran outside the machine */
+	uint64_t not_emulated; /* programs started by execve, which run natively */
 };
 void machine_statistics(const struct machine *machine, struct machine_statistics *stats);
 void machine_count_not_emulated(struct machine *machine);

@@ -12,7 +12,7 @@
 static_assert((MEMORY_QUEUE_MAX & (MEMORY_QUEUE_MAX - 1)) == 0, "ring indices wrap by a mask");
 static_assert(MEMORY_QUEUE_MAX <= 64, "memory_wpq.partial has a bit an entry");
 
-/* What the column accesses of writes are announced as, by major mode. */
+/* What the column accesses of writes are emitted as, by major mode. */
 struct write_mode {
 	uint32_t underfill, write;
 };
@@ -74,7 +74,7 @@ static void wpq_post(struct memory_channel *channel, const struct memory_view *v
 	if (partial)
 		wpq->partial |= UINT64_C(1) << slot;
 	wpq->waiting++;
-	memory_announce(view, SIGNAL_DRAM_WRITE_QUEUE, 0, time, wpq_held(wpq));
+	memory_emit(view, SIGNAL_DRAM_WRITE_QUEUE, 0, time, wpq_held(wpq));
 }
 
 /* Lets go of the entries whose CAS is issued by @now. Until then they can be hit. */
@@ -88,13 +88,13 @@ static void wpq_release(struct memory_channel *channel, const struct memory_view
 
 		wpq->head = wpq_slot(wpq, 1);
 		wpq->scheduled--;
-		memory_announce(view, SIGNAL_DRAM_WRITE_QUEUE, 0, left, wpq_held(wpq));
+		memory_emit(view, SIGNAL_DRAM_WRITE_QUEUE, 0, left, wpq_held(wpq));
 	}
 }
 
 /*
  * Schedules the @count oldest waiting writes. The underfill reads of partial ones go first and
- * together, so that the data bus owners once.
+ * together, so that the data bus turns once.
  */
 static void write_out(struct memory_channel *channel, const struct memory_view *view,
 		      uint32_t count, uint64_t earliest, const struct write_mode *mode)
@@ -128,8 +128,8 @@ static void leave_write_mode(struct memory_channel *channel, const struct memory
 	if (!channel->writing)
 		return;
 	channel->writing = false;
-	memory_announce(view, SIGNAL_DRAM_WRITE_MODE_END, QUALIFIER_DRAM_WRITE_MODE_END_LOW_MARK,
-			channel->mode_end, 0);
+	memory_emit(view, SIGNAL_DRAM_WRITE_MODE_END, QUALIFIER_DRAM_WRITE_MODE_END_LOW_MARK,
+		    channel->mode_end, 0);
 }
 
 /* Reads that have their CAS fixed come first; a write mode still going on is prolonged. */
@@ -143,8 +143,8 @@ static void enter_write_mode(struct memory_channel *channel, const struct memory
 	write_out(channel, view, channel->wpq.waiting - view->desc->wpq_low, start, &write_major);
 	channel->mode_end = channel->dram.next_cas;
 	channel->writing = true;
-	memory_announce(view, SIGNAL_DRAM_MODE, QUALIFIER_DRAM_MODE_WRITE, start,
-			channel->mode_end - start);
+	memory_emit(view, SIGNAL_DRAM_MODE, QUALIFIER_DRAM_MODE_WRITE, start,
+		    channel->mode_end - start);
 }
 
 /*
@@ -206,7 +206,7 @@ uint64_t memory_read(struct memory_channel *channel, const struct memory_view *v
 	channel->stats.reads++;
 	if (wpq_find(&channel->wpq, line, accepted) != WPQ_NONE) {
 		channel->stats.wpq_read_hits++;
-		memory_announce(view, SIGNAL_DRAM_WRITE_QUEUE_READ_HIT, 0, accepted, 0);
+		memory_emit(view, SIGNAL_DRAM_WRITE_QUEUE_READ_HIT, 0, accepted, 0);
 		departure = end = accepted + WPQ_HIT_CYCLES;
 	} else {
 		leave_write_mode(channel, view);
@@ -217,7 +217,7 @@ uint64_t memory_read(struct memory_channel *channel, const struct memory_view *v
 	}
 	rpq_hold(&channel->rpq, desc->rpq_entries, departure);
 	channel->stats.rpq_cycles += departure - accepted;
-	memory_announce(view, SIGNAL_DRAM_READ_QUEUE, 0, accepted, departure - accepted);
+	memory_emit(view, SIGNAL_DRAM_READ_QUEUE, 0, accepted, departure - accepted);
 	mark_busy(channel);
 	return end - now;
 }
@@ -229,7 +229,7 @@ static void overwrite(struct memory_channel *channel, const struct memory_view *
 	channel->stats.wpq_write_hits++;
 	if (!partial)
 		channel->wpq.partial &= ~(UINT64_C(1) << slot);
-	memory_announce(view, SIGNAL_DRAM_WRITE_QUEUE_WRITE_HIT, 0, channel->now, 0);
+	memory_emit(view, SIGNAL_DRAM_WRITE_QUEUE_WRITE_HIT, 0, channel->now, 0);
 	mark_busy(channel);
 }
 
@@ -257,8 +257,8 @@ uint64_t memory_write(struct memory_channel *channel, const struct memory_view *
 	if (wpq->waiting >= desc->wpq_high)
 		enter_write_mode(channel, view, posted);
 	if (wpq_held(wpq) == desc->wpq_entries)
-		memory_announce(view, SIGNAL_DRAM_WRITE_QUEUE_FULL, 0, posted,
-				wpq->leaves[wpq->head] - posted);
+		memory_emit(view, SIGNAL_DRAM_WRITE_QUEUE_FULL, 0, posted,
+			    wpq->leaves[wpq->head] - posted);
 	mark_busy(channel);
 	return posted - now;
 }

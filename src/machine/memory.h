@@ -8,35 +8,6 @@
 #ifndef MACHINE_MEMORY_H
 #define MACHINE_MEMORY_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "catalog/signal.h"
-#include "pmulab/machine.h"
-
-#define MEMORY_BANKS_MAX 128 /* ranks * banks of a channel */
-#define MEMORY_QUEUE_MAX 64  /* entries of RPQ or WPQ */
-
-/* Totals since memory_init(), for machine_statistics() and tests. */
-struct memory_statistics {
-	uint64_t reads, writes;		/* requests */
-	uint64_t cas_reads, cas_writes; /* underfills are in cas_reads */
-	uint64_t underfills, wpq_read_hits, wpq_write_hits;
-	uint64_t activates, precharges, refreshes;
-	uint64_t rpq_cycles, wpq_cycles; /* sums of the time entries were held */
-};
-
-/* Shared state, no pointers. Fields are the layer's own. */
-struct memory_channel;
-
-/* A process's view: where to announce and who is announcing. */
-struct memory_view {
-	const struct pmu_machine *desc;
-	const struct signal_port *port; /* NULL: nobody listens */
-	uint8_t socket;
-	uint8_t unit; /* number of the channel in its socket */
-};
-
 #include "machine/memory_state.h"
 
 void memory_init(struct memory_channel *channel, const struct pmu_machine *desc);
@@ -66,7 +37,7 @@ uint64_t memory_write(struct memory_channel *channel, const struct memory_view *
 uint64_t memory_drain(struct memory_channel *channel, const struct memory_view *view, uint64_t now);
 
 /**
- * Lets time pass without a request: announces what happened until @now, such as refreshes due, so
+ * Lets time pass without a request: emits what happened until @now, such as refreshes due, so
  * that counters can be read at @now. What comes later is the same as without the call.
  */
 void memory_advance(struct memory_channel *channel, const struct memory_view *view, uint64_t now);

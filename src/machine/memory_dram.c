@@ -50,9 +50,10 @@ static struct dram_addr locate(const struct memory_channel *channel, const struc
 	};
 }
 
-static inline __attribute__((always_inline)) void
-announce_command(const struct memory_view *view, enum pmu_signal_id id, uint32_t qualifiers,
-		 struct dram_addr addr, uint64_t time)
+static inline __attribute__((always_inline)) void emit_command(const struct memory_view *view,
+							       enum pmu_signal_id id,
+							       uint32_t qualifiers,
+							       struct dram_addr addr, uint64_t time)
 {
 	if (view->port)
 		signal_emit(view->port, (struct signal){.id = (uint16_t)id,
@@ -82,11 +83,11 @@ static void refresh_rank(struct memory_channel *channel, const struct memory_vie
 		open = true;
 	}
 	if (open) {
-		announce_command(view, SIGNAL_DRAM_PRECHARGE_ALL, 0, addr, precharge);
+		emit_command(view, SIGNAL_DRAM_PRECHARGE_ALL, 0, addr, precharge);
 		start = precharge + desc->t_rp;
 	}
-	announce_command(view, SIGNAL_DRAM_REFRESH, used ? QUALIFIER_DRAM_REFRESH_HIGH : 0, addr,
-			 start);
+	emit_command(view, SIGNAL_DRAM_REFRESH, used ? QUALIFIER_DRAM_REFRESH_HIGH : 0, addr,
+		     start);
 	dram->refresh_end = start + desc->t_rfc;
 	for (unsigned i = 0; i < desc->banks; i++) {
 		banks[i].row = MEMORY_ROW_CLOSED;
@@ -125,8 +126,8 @@ static void open_row(struct memory_channel *channel, const struct memory_view *v
 		dram->next_pre = precharge + 1;
 		bank->ready = precharge + desc->t_rp;
 		channel->stats.precharges++;
-		announce_command(view, SIGNAL_DRAM_PRECHARGE,
-				 QUALIFIER_DRAM_PRECHARGE_PAGE_MISS | use->pre, addr, precharge);
+		emit_command(view, SIGNAL_DRAM_PRECHARGE,
+			     QUALIFIER_DRAM_PRECHARGE_PAGE_MISS | use->pre, addr, precharge);
 	}
 	activate = later(later(earliest, bank->ready), dram->next_act);
 	dram->next_act = activate + 1;
@@ -134,7 +135,7 @@ static void open_row(struct memory_channel *channel, const struct memory_view *v
 	bank->ready = activate + desc->t_rcd;
 	bank->pre_ready = activate + desc->t_ras;
 	channel->stats.activates++;
-	announce_command(view, SIGNAL_DRAM_ACTIVATE, use->act, addr, activate);
+	emit_command(view, SIGNAL_DRAM_ACTIVATE, use->act, addr, activate);
 }
 
 /* The bank of a request with its row open, after the refreshes that come before the request. */
@@ -154,9 +155,9 @@ static struct memory_bank *prepare(struct memory_channel *channel, const struct 
 /* The cycle at which the data bus can take the next burst. */
 static uint64_t bus_free(const struct memory_dram *dram, uint8_t rank, bool write)
 {
-	bool owner = dram->data_end && (dram->bus_rank != rank || dram->bus_write != write);
+	bool turn = dram->data_end && (dram->bus_rank != rank || dram->bus_write != write);
 
-	return dram->data_end + (owner ? BUS_GAP_CYCLES : 0);
+	return dram->data_end + (turn ? BUS_GAP_CYCLES : 0);
 }
 
 static void bus_take(struct memory_dram *dram, struct dram_addr addr, bool write, uint64_t until)
@@ -186,7 +187,7 @@ uint64_t dram_read(struct memory_channel *channel, const struct memory_view *vie
 	/* t_rtp is not a parameter; its lower bound in DDR4 is the length of a burst. */
 	bank->pre_ready = later(bank->pre_ready, cas + desc->t_burst);
 	channel->stats.cas_reads++;
-	announce_command(view, SIGNAL_DRAM_CAS, qualifiers, addr, cas);
+	emit_command(view, SIGNAL_DRAM_CAS, qualifiers, addr, cas);
 	return cas;
 }
 
@@ -209,6 +210,6 @@ uint64_t dram_write(struct memory_channel *channel, const struct memory_view *vi
 	dram->ranks[addr.rank].read_ready = end + desc->t_wtr;
 	bank->pre_ready = later(bank->pre_ready, end + desc->t_wr);
 	channel->stats.cas_writes++;
-	announce_command(view, SIGNAL_DRAM_CAS, qualifiers, addr, cas);
+	emit_command(view, SIGNAL_DRAM_CAS, qualifiers, addr, cas);
 	return cas;
 }

@@ -5,7 +5,7 @@
 #ifndef MACHINE_MEMORY_DRAM_H
 #define MACHINE_MEMORY_DRAM_H
 
-#include "machine/memory.h"
+#include "machine/memory_state.h"
 
 /* DRAM cycles without a request after which the controller and its ranks count as idle. */
 #define MEMORY_IDLE_CYCLES 200
@@ -31,11 +31,11 @@ static inline uint64_t dram_read_end(const struct pmu_machine *desc, uint64_t ca
 	return cas + desc->t_cl + desc->t_burst;
 }
 
-/* An announcement without rank and bank. @duration: of a span, or the number of a level. */
-static inline __attribute__((always_inline)) void memory_announce(const struct memory_view *view,
-								  enum pmu_signal_id id,
-								  uint32_t qualifiers,
-								  uint64_t time, uint64_t duration)
+/* A signal without rank and bank. @duration: of a span, or the number of a level. */
+static inline __attribute__((always_inline)) void memory_emit(const struct memory_view *view,
+							      enum pmu_signal_id id,
+							      uint32_t qualifiers, uint64_t time,
+							      uint64_t duration)
 {
 	if (view->port)
 		signal_emit(view->port, (struct signal){.id = (uint16_t)id,

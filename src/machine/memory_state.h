@@ -1,9 +1,34 @@
-/* What a memory channel remembers. Included by machine/memory.h only; times are DRAM cycles. */
+/* What a memory channel remembers. It holds no pointers; times are DRAM cycles. */
 #ifndef MACHINE_MEMORY_STATE_H
 #define MACHINE_MEMORY_STATE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "catalog/signal.h"
+#include "pmulab/machine.h"
+
+#define MEMORY_BANKS_MAX  128 /* ranks * banks of a channel */
+#define MEMORY_QUEUE_MAX  64  /* entries of RPQ or WPQ */
 #define MEMORY_RANKS_MAX  8
 #define MEMORY_ROW_CLOSED UINT64_MAX
+
+/* Totals since memory_init(), for machine_statistics() and tests. */
+struct memory_statistics {
+	uint64_t reads, writes;		/* requests */
+	uint64_t cas_reads, cas_writes; /* underfills are in cas_reads */
+	uint64_t underfills, wpq_read_hits, wpq_write_hits;
+	uint64_t activates, precharges, refreshes;
+	uint64_t rpq_cycles, wpq_cycles; /* sums of the time entries were held */
+};
+
+/* A process's view: where to emit and who is emitting. */
+struct memory_view {
+	const struct pmu_machine *desc;
+	const struct signal_port *port; /* NULL: nobody subscribes */
+	uint8_t socket;
+	uint8_t unit; /* number of the channel in its socket */
+};
 
 struct memory_bank {
 	uint64_t row;	    /* open one, or MEMORY_ROW_CLOSED */
@@ -22,7 +47,7 @@ struct memory_dram {
 	uint64_t data_end; /* the data bus is free from here on */
 	uint8_t bus_rank;  /* whose data were the last on it */
 	bool bus_write;
-	uint64_t refresh_due; /* the next one, of rank truth.refreshes % ranks */
+	uint64_t refresh_due; /* the next one, of rank stats.refreshes % ranks */
 	uint64_t refresh_end; /* of the last one */
 	struct memory_rank ranks[MEMORY_RANKS_MAX];
 	struct memory_bank banks[MEMORY_BANKS_MAX]; /* by rank, then bank */
@@ -47,7 +72,7 @@ struct memory_channel {
 	uint64_t now;	    /* latest arrival seen */
 	uint64_t idle_from; /* without a new request the controller writes from here on */
 	uint64_t mode_end;  /* of the last write major mode */
-	bool writing;	    /* that mode's end is not announced: it may still be prolonged */
+	bool writing;	    /* that mode's end is not emitted: it may still be prolonged */
 	uint32_t column_bits, bank_bits;
 	struct memory_statistics stats;
 	struct memory_dram dram;

@@ -7,7 +7,7 @@
 
 #include "machine/state.h"
 
-#define PACE_PATIENCE_NS 2000000 /* the host may have stopped the others */
+#define SKEW_PATIENCE_NS 2000000 /* the host may have stopped the others */
 
 /** Shows the core's clock to the others; hides it while nobody runs there. */
 void skew_show(struct machine_hart *core);

@@ -1,5 +1,6 @@
 #include "machine/slice.h"
 
+#include "machine/home.h"
 #include "machine/private.h"
 #include "machine/tor.h"
 
@@ -45,8 +46,8 @@ static void share_core(struct machine *machine, struct tor_entry *entry, uint32_
 		*core_valid = 0;
 }
 
-static void announce_victim(struct machine *machine, const struct tor_entry *entry,
-			    enum line_state state, bool unused)
+static void emit_victim(struct machine *machine, const struct tor_entry *entry,
+			enum line_state state, bool unused)
 {
 	signal_emit(&machine->port, (struct signal){
 					.id = SIGNAL_LLC_VICTIM,
@@ -88,7 +89,7 @@ static void evict(struct machine *machine, const struct tor_entry *request, int 
 	state = tor_state(&victim);
 	tor_drop(&victim);
 	victim.slice->victims++;
-	announce_victim(machine, &victim, state, unused);
+	emit_victim(machine, &victim, state, unused);
 	if (state == LINE_M) {
 		victim.cycles += write_home(machine, &victim, REQUEST_WRITEBACK);
 		qualifiers |= QUALIFIER_LLC_REQUEST_MISS;

@@ -2,7 +2,6 @@
 #ifndef MACHINE_SLICE_H
 #define MACHINE_SLICE_H
 
-#include "machine/home.h"
 #include "machine/state.h"
 #include "machine/tor.h"
 

@@ -10,8 +10,8 @@
 #include <assert.h>
 
 #include "base/lock.h"
-#include "machine/access.h"
-#include "machine/memory.h"
+#include "machine/hart.h"
+#include "machine/memory_state.h"
 
 #define LINE_BYTES	 64
 #define LINE_LOG2	 6
@@ -64,7 +64,7 @@ struct core {
 	_Alignas(64) uint64_t generation;
 	uint64_t l2_misses, llc_misses;
 	uint64_t reported_at;		 /* see accumulator.c */
-	uint64_t reported[ACCUMULATORS]; /* of each tally */
+	uint64_t reported[ACCUMULATORS]; /* of each accumulator */
 	/*
 	 * By user. Each is written by its thread alone, so that nothing is lost where two run at
 	 * once; who comes to its place later adds to it. The core did the sum of them.

@@ -1,5 +1,7 @@
 /* What the machine did and holds, for reports and tests. */
 #include "machine/cache.h"
+#include "machine/machine.h"
+#include "machine/memory.h"
 #include "machine/tor.h"
 
 static void add_core(const struct machine *machine, const struct core *core,

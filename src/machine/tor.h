@@ -67,7 +67,7 @@ enum line_state tor_lookup(struct machine *machine, struct tor_entry *entry, uin
 uint64_t tor_leave(struct machine *machine, struct tor_entry *entry, uint32_t qualifiers,
 		   enum signal_request request);
 
-/** Announces a rare outcome (QUALIFIER_LLC_OUTCOME_*). */
+/** Emits a rare outcome (QUALIFIER_LLC_OUTCOME_*). */
 void tor_misc(struct machine *machine, const struct tor_entry *entry, uint32_t qualifier);
 
 /* LLC tag word, state bits 0. */

@@ -5,7 +5,10 @@
 #ifndef PMON_ADDRESS_H
 #define PMON_ADDRESS_H
 
-#include "pmon/describe.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pmulab/catalog.h"
 
 struct pmon_address {
 	uint32_t address;

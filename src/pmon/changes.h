@@ -13,7 +13,7 @@
 #define PMON_FAR      256
 #define PMON_NEVER    UINT64_MAX
 
-/* By how much the announcements that are wanted change, and all of the same signal. */
+/* By how much the signals that are wanted change, and all of the same signal. */
 struct pmon_change {
 	int32_t level, open;
 };

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "catalog/find.h"
+#include "pmon/describe.h"
 #include "pmon/registers.h"
 
 static bool describe_general(struct pmon_core *core, struct pmon_box *desc, unsigned i)
@@ -98,12 +100,9 @@ static unsigned selected_signal(const struct pmon_box *box, unsigned index, uint
 	uint64_t code = pmon_field_get(fields->ev_sel, control);
 	uint64_t umask = pmon_field_get(fields->umask, control);
 
-	for (size_t e = 0; e < box->box->event_count; e++) {
-		const struct pmu_event *event = &box->box->events[e];
-
-		if (event->code != code || !(event->counters >> index & 1))
-			continue;
-		for (size_t u = 0; u < event->umask_count; u++)
+	for (const struct pmu_event *event = NULL;
+	     (event = find_coded_event(box->box, event, index, code, false));) {
+		for (size_t u = 0; event->counters >> index & 1 && u < event->umask_count; u++)
 			if (event->umasks[u].value == umask && !event->umasks[u].absent)
 				return event->umasks[u].signal;
 	}
@@ -128,12 +127,12 @@ static unsigned counted_signal(const struct pmon *pmon, const struct pmon_unit *
 
 void pmon_core_configure(const struct pmon *pmon, struct pmon_unit *unit)
 {
-	memset(unit->heard, 0, sizeof(unit->heard));
+	memset(unit->subscribed, 0, sizeof(unit->subscribed));
 	for (unsigned k = 0; k < pmon_box(pmon, unit)->counter_count; k++) {
 		unsigned signal = counted_signal(pmon, unit, k);
 
 		if (signal != SIGNAL_NONE)
-			unit->heard[pmon->routes[signal].slot] |= (uint16_t)(1u << k);
+			unit->subscribed[pmon->routes[signal].slot] |= (uint16_t)(1u << k);
 	}
 }
 
@@ -150,16 +149,17 @@ static void overflow(struct pmon *pmon, struct pmon_unit *unit, unsigned index)
 		unit->frozen = true;
 }
 
-void pmon_core_hear(struct pmon *pmon, struct pmon_unit *unit, unsigned slot, unsigned signal,
-		    uint64_t amount)
+void pmon_core_receive(struct pmon *pmon, struct pmon_unit *unit, unsigned slot, unsigned signal,
+		       uint64_t amount)
 {
 	const struct pmon_core *core = &pmon->core;
 
 	for (unsigned i = 0; i < core->free_count; i++)
 		if (core->frees[i].signal == signal)
 			unit->regs[core->frees[i].reg] += amount;
-	for (unsigned heard = unit->heard[slot]; heard; heard &= heard - 1) {
-		unsigned index = (unsigned)__builtin_ctz(heard);
+	for (unsigned subscribed = unit->subscribed[slot]; subscribed;
+	     subscribed &= subscribed - 1) {
+		unsigned index = (unsigned)__builtin_ctz(subscribed);
 		struct pmon_counter *counter = &unit->counters[index];
 		uint64_t sum = counter->value + amount;
 
@@ -171,7 +171,8 @@ void pmon_core_hear(struct pmon *pmon, struct pmon_unit *unit, unsigned slot, un
 
 /*
  * The freeze is the PMI's clearing of the global control (325384, IA32_DEBUGCTL). It waits until
- * all tallies of the access are told, so that all counters of the core stop at the same point.
+ * all accumulators of the access have arrived, so that all counters of the core stop at the same
+ * point.
  */
 void pmon_core_settle(const struct pmon *pmon, struct pmon_unit *unit)
 {
@@ -182,7 +183,7 @@ void pmon_core_settle(const struct pmon *pmon, struct pmon_unit *unit)
 	pmon_core_configure(pmon, unit);
 }
 
-bool pmon_core_always_hears(const struct pmon_core *core, unsigned signal)
+bool pmon_core_always_subscribes(const struct pmon_core *core, unsigned signal)
 {
 	for (unsigned i = 0; i < core->free_count; i++)
 		if (core->frees[i].signal == signal)

@@ -13,14 +13,14 @@ static struct pmon_changes *changes_of(const struct pmon *pmon, const struct pmo
 /* What arrives at the threshold comparison in a cycle. */
 static uint64_t increment(const struct pmon_counter *counter)
 {
-	const struct pmon_listen *listen = &counter->listen;
+	const struct pmon_subscription *subscription = &counter->subscription;
 	uint64_t level = counter->level > 0 ? (uint64_t)counter->level : 0;
 
-	if (listen->measure == PMU_MEASURE_CLOCK)
+	if (subscription->measure == PMU_MEASURE_CLOCK)
 		return 1;
-	if (listen->default_qualifier && counter->open <= 0)
+	if (subscription->default_qualifier && counter->open <= 0)
 		level++;
-	return listen->measure == PMU_MEASURE_NONEMPTY ? level > 0 : level;
+	return subscription->measure == PMU_MEASURE_NONEMPTY ? level > 0 : level;
 }
 
 static bool passes(const struct pmon_counter *counter, uint64_t increment)
@@ -119,19 +119,19 @@ static void move_window(struct pmon *pmon, struct pmon_unit *unit, unsigned inde
 		settle(pmon, unit, index, changes, changes->far[0].time + 1);
 }
 
-void pmon_hear(struct pmon *pmon, struct pmon_unit *unit, unsigned index,
-	       const struct signal *signal)
+void pmon_receive(struct pmon *pmon, struct pmon_unit *unit, unsigned index,
+		  const struct signal *signal)
 {
 	struct pmon_counter *counter = &unit->counters[index];
-	const struct pmon_listen *listen = &counter->listen;
+	const struct pmon_subscription *subscription = &counter->subscription;
 	struct pmon_changes *changes = changes_of(pmon, unit, index);
-	int32_t level = pmon_matches(listen, signal);
+	int32_t level = pmon_matches(subscription, signal);
 	/* Beginnings are counted as what is there for one cycle. */
-	bool beginnings =
-	    listen->measure == PMU_MEASURE_COUNT || signal_table[signal->id].kind == SIGNAL_PULSE;
+	bool beginnings = subscription->measure == PMU_MEASURE_COUNT ||
+			  signal_table[signal->id].kind == SIGNAL_PULSE;
 	uint64_t begin = signal->time, cycles = beginnings ? 1 : signal->duration;
 
-	if (cycles == 0 || (!level && !listen->default_qualifier))
+	if (cycles == 0 || (!level && !subscription->default_qualifier))
 		return;
 	if (counter->summed) {
 		pmon_add_span(pmon, unit, index, signal);
@@ -140,10 +140,10 @@ void pmon_hear(struct pmon *pmon, struct pmon_unit *unit, unsigned index,
 	move_window(pmon, unit, index, changes, begin);
 	if (begin < counter->now) {
 		/*
-		 * Announced too late: taken as beginning now. Where entries are only added up, what
+		 * Emitted too late: taken as beginning now. Where entries are only added up, what
 		 * has passed is added at once instead, so that it ends when it really does.
 		 */
-		if (level && !counter->thresh && listen->measure == PMU_MEASURE_OCCUPANCY) {
+		if (level && !counter->thresh && subscription->measure == PMU_MEASURE_OCCUPANCY) {
 			uint64_t passed = counter->now - begin;
 
 			if (passed > cycles)
@@ -159,8 +159,8 @@ void pmon_hear(struct pmon *pmon, struct pmon_unit *unit, unsigned index,
 	pmon_changes_add(changes, counter->now, begin + cycles, (struct pmon_change){-level, -1});
 }
 
-void pmon_hear_level(struct pmon *pmon, struct pmon_unit *unit, unsigned index, uint64_t time,
-		     int32_t level_change, int32_t open_change)
+void pmon_receive_level(struct pmon *pmon, struct pmon_unit *unit, unsigned index, uint64_t time,
+			int32_t level_change, int32_t open_change)
 {
 	struct pmon_changes *changes = changes_of(pmon, unit, index);
 	const struct pmon_counter *counter = &unit->counters[index];

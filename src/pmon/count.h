@@ -15,15 +15,15 @@ void pmon_add(struct pmon *pmon, struct pmon_unit *unit, unsigned index, uint64_
 /** Makes all cycles before @until final. */
 void pmon_settle(struct pmon *pmon, struct pmon_unit *unit, unsigned index, uint64_t until);
 
-/** An announcement of a pulse or span for a counter that depends on time. */
-void pmon_hear(struct pmon *pmon, struct pmon_unit *unit, unsigned index,
-	       const struct signal *signal);
+/** A pulse or span for a counter that depends on time. */
+void pmon_receive(struct pmon *pmon, struct pmon_unit *unit, unsigned index,
+		  const struct signal *signal);
 
 /** A number of a level signal changes by @change at @time. */
-void pmon_hear_level(struct pmon *pmon, struct pmon_unit *unit, unsigned index, uint64_t time,
-		     int32_t level_change, int32_t open_change);
+void pmon_receive_level(struct pmon *pmon, struct pmon_unit *unit, unsigned index, uint64_t time,
+			int32_t level_change, int32_t open_change);
 
-/** Starts anew at cycle @now with the announcements that are @held then, and nothing to come. */
+/** Starts anew at cycle @now with the signals that are @held then, and nothing to come. */
 void pmon_restart(const struct pmon *pmon, struct pmon_unit *unit, unsigned index, uint64_t now,
 		  struct pmon_change held);
 

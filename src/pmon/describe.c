@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "pmon/core.h"
-#include "pmon/pmon.h"
 
 struct pmon_field pmon_find_field(const struct pmu_register *reg, enum pmu_field_role role)
 {
@@ -25,9 +24,9 @@ static struct pmon_switch find_switch(const struct pmu_box *box)
 	for (size_t i = 0; i < box->modifier_count; i++) {
 		const struct pmu_modifier *modifier = &box->modifiers[i];
 
-		if (!modifier->reg && modifier->partner && modifier->partner->encoding)
+		if (modifier->enables && modifier->enables->encoding)
 			return (struct pmon_switch){pmu_mask(modifier->hi, modifier->lo),
-						    modifier->partner};
+						    modifier->enables};
 	}
 	return (struct pmon_switch){0};
 }

@@ -1,5 +1,6 @@
 #include "pmon/overflow.h"
 
+#include "pmon/core.h"
 #include "pmon/count.h"
 
 /* The first cycle of clock @to that does not begin before cycle @cycle of clock @from. */
@@ -76,7 +77,7 @@ void pmon_overflow(struct pmon *pmon, struct pmon_unit *unit, unsigned index, ui
 
 static bool adds_every_cycle(const struct pmon_counter *counter)
 {
-	if (counter->listen.measure != PMU_MEASURE_CLOCK)
+	if (counter->subscription.measure != PMU_MEASURE_CLOCK)
 		return false;
 	return counter->thresh == 0 || (counter->thresh == 1 && !counter->invert && !counter->edge);
 }

@@ -7,10 +7,10 @@
 /**
  * Counter @index overflowed in @cycle: status bits, message to the UBox, global freeze, PMI
  * (334291-001 §2.1.1). The freeze holds from the next cycle on for every counter of the socket that
- * is not final beyond it yet. What announcements have counted by the time the overflow is noticed
+ * is not final beyond it yet. What signals have counted by the time the overflow is noticed
  * stays counted, as on hardware, where counting goes on until the freeze arrives: a counter of
  * occupancy or through a threshold notices PMON_WINDOW cycles late, or as late as the next
- * announcement it hears; a counter of cycles at the next announcement in the socket; any at the
+ * signal it receives; a counter of cycles at the next signal in the socket; any at the
  * next register access.
  */
 void pmon_overflow(struct pmon *pmon, struct pmon_unit *unit, unsigned index, uint64_t cycle);

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "pmon/core.h"
 #include "pmon/count.h"
+#include "pmon/describe.h"
 #include "pmon/overflow.h"
 #include "pmon/registers.h"
 #include "pmon/select.h"
@@ -132,7 +134,7 @@ static void power_on(struct pmon *pmon, size_t size)
 	}
 	for (unsigned socket = 0; socket < pmon->config.sockets; socket++)
 		pmon_taps_begin_all(pmon, socket);
-	pmon_arm(pmon, NULL);
+	pmon_enable(pmon, NULL);
 }
 
 int pmon_open(struct pmon **out, struct pmu_ctx *ctx, const struct pmon_config *config, void *state,
@@ -193,7 +195,7 @@ void pmon_close(struct pmon *pmon)
 	free(pmon);
 }
 
-/* A counter that only adds what it hears. */
+/* A counter that only adds what it receives. */
 static inline void count_one(struct pmon *pmon, struct pmon_socket *socket, struct pmon_unit *unit,
 			     unsigned index, unsigned clock, uint64_t time)
 {
@@ -209,9 +211,9 @@ static inline void count_one(struct pmon *pmon, struct pmon_socket *socket, stru
 	}
 }
 
-/* The number of a qualifier changes: everybody who adds it up hears of the difference. */
-static void announce_level(struct pmon *pmon, struct pmon_socket *socket, struct pmon_unit *unit,
-			   const struct pmon_route *route, const struct signal *signal)
+/* The number of a qualifier changes: everybody who adds it up learns of the difference. */
+static void receive_level(struct pmon *pmon, struct pmon_socket *socket, struct pmon_unit *unit,
+			  const struct pmon_route *route, const struct signal *signal)
 {
 	unsigned which = signal->qualifiers ? 1 + (unsigned)__builtin_ctz(signal->qualifiers) : 0;
 	struct pmon_level *held = &unit->levels[route->first_level + which];
@@ -220,23 +222,25 @@ static void announce_level(struct pmon *pmon, struct pmon_socket *socket, struct
 	held->value = value;
 	if (signal->time > held->time)
 		held->time = signal->time;
-	for (unsigned heard = unit->heard[route->slot]; heard; heard &= heard - 1) {
-		unsigned index = (unsigned)__builtin_ctz(heard);
+	for (unsigned subscribed = unit->subscribed[route->slot]; subscribed;
+	     subscribed &= subscribed - 1) {
+		unsigned index = (unsigned)__builtin_ctz(subscribed);
 		const struct pmon_counter *counter = &unit->counters[index];
-		bool wanted = pmon_matches(&counter->listen, signal);
+		bool wanted = pmon_matches(&counter->subscription, signal);
 
-		if (counter->listen.measure != PMU_MEASURE_COUNT)
-			pmon_hear_level(pmon, unit, index, held->time, wanted ? change : 0, change);
+		if (counter->subscription.measure != PMU_MEASURE_COUNT)
+			pmon_receive_level(pmon, unit, index, held->time, wanted ? change : 0,
+					   change);
 		else if (!counter->plain)
-			pmon_hear(pmon, unit, index, signal);
+			pmon_receive(pmon, unit, index, signal);
 		else if (wanted)
 			count_one(pmon, socket, unit, index, route->clock, signal->time);
 	}
 }
 
-static void announce(void *listener, const struct signal *signal)
+static void receive(void *subscriber, const struct signal *signal)
 {
-	struct pmon *pmon = listener;
+	struct pmon *pmon = subscriber;
 	const struct pmon_route *route = &pmon->routes[signal->id];
 	struct pmon_socket *socket = &pmon->state->sockets[signal->socket];
 	struct pmon_unit *unit;
@@ -247,31 +251,32 @@ static void announce(void *listener, const struct signal *signal)
 		return;
 	unit = pmon_socket_units(pmon, signal->socket) + number;
 	if (route->kind == SIGNAL_ACCUMULATOR) {
-		pmon_core_hear(pmon, unit, route->slot, signal->id, signal->duration);
+		pmon_core_receive(pmon, unit, route->slot, signal->id, signal->duration);
 		return;
 	}
 	if (signal->time >= socket->deadline[route->clock])
 		pmon_due(pmon, signal->socket, route->clock, signal->time);
 	if (route->kind == SIGNAL_LEVEL) {
-		announce_level(pmon, socket, unit, route, signal);
+		receive_level(pmon, socket, unit, route, signal);
 		return;
 	}
-	for (unsigned heard = unit->heard[route->slot]; heard; heard &= heard - 1) {
-		unsigned index = (unsigned)__builtin_ctz(heard);
+	for (unsigned subscribed = unit->subscribed[route->slot]; subscribed;
+	     subscribed &= subscribed - 1) {
+		unsigned index = (unsigned)__builtin_ctz(subscribed);
 		struct pmon_counter *counter = &unit->counters[index];
 
 		if (!counter->plain)
-			pmon_hear(pmon, unit, index, signal);
-		else if (pmon_matches(&counter->listen, signal))
+			pmon_receive(pmon, unit, index, signal);
+		else if (pmon_matches(&counter->subscription, signal))
 			count_one(pmon, socket, unit, index, route->clock, signal->time);
 	}
 }
 
 void pmon_port(struct pmon *pmon, struct signal_port *port)
 {
-	port->listener = pmon;
-	port->announce = announce;
-	port->armed = pmon->state->armed;
+	port->subscriber = pmon;
+	port->emit = receive;
+	port->enabled = pmon->state->enabled;
 	port->taps = pmon->taps;
 	port->sums = (char *)pmon->state;
 	port->look = pmon_look;

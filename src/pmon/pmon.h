@@ -27,31 +27,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "catalog/signal.h"
-#include "pmulab/machine.h"
+#include "pmon/access.h"
 
 struct pmon;
-
-/* What of a PMU is present: the part's strapping. */
-struct pmon_config {
-	const struct pmu_pmu *pmu;
-	unsigned sockets;
-	const struct pmu_strap *straps; /* what discovery registers read */
-	size_t strap_count;
-	/* Of uncore and DRAM clock, not 0: where a freeze in one falls in the other. */
-	uint32_t clock_mhz[2];
-	/* Per box of the PMU, a bit for each instance that the part has. */
-	uint32_t present[16];
-};
-
-#define PMON_CLOCKS 3
-
-/* Cycles of each clock since power on, by enum pmu_clock. */
-struct pmon_time {
-	uint64_t cycles[PMON_CLOCKS];
-};
 
 /** Bytes of state that the PMUs of this description need. */
 size_t pmon_state_size(const struct pmon_config *config);
@@ -66,20 +46,11 @@ int pmon_open(struct pmon **pmon, struct pmu_ctx *ctx, const struct pmon_config 
 	      void *state, bool fresh);
 void pmon_close(struct pmon *pmon);
 
-/** The listener to connect to a machine: port->listener is the pmon. */
+/** The subscriber to connect to a machine: port->subscriber is the pmon. */
 void pmon_port(struct pmon *pmon, struct signal_port *port);
 
-/* Which register: what an instruction on a core, or a PCI access, names. */
-struct pmon_access {
-	unsigned socket;
-	unsigned core; /* of the socket; tells apart only registers that each core has */
-	enum pmu_space space;
-	uint32_t address; /* as enum pmu_space says */
-	unsigned width;	  /* bits: 32 or 64 */
-};
-
 /**
- * Reads or writes a register at a time, which must not be earlier than that of any announcement
+ * Reads or writes a register at a time, which must not be earlier than that of any signal
  * before. PCI registers of 64 bits can also be accessed as two dwords, at their address and 4 above
  * it.
  * @return 0, PMU_E_UNKNOWN where no register answers (an MSR access would fault; PCI reads as
@@ -90,15 +61,6 @@ int pmon_read(struct pmon *pmon, const struct pmon_access *access, const struct 
 	      uint64_t *value);
 int pmon_write(struct pmon *pmon, const struct pmon_access *access, const struct pmon_time *now,
 	       uint64_t value);
-
-/* Strict mode: what the software that drives the registers did against the manual. */
-struct pmon_violation {
-	const char *reg; /* register name */
-	unsigned socket, instance;
-	uint64_t value;	    /* written, or what the register holds; 0 for a read */
-	const char *rule;   /* one sentence */
-	const char *source; /* document and section */
-};
 
 /** Reports violations from now on, through this view only; NULL ends it. */
 void pmon_strict(struct pmon *pmon, void (*report)(void *arg, const struct pmon_violation *),

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "pmon/core.h"
 #include "pmon/count.h"
 #include "pmon/overflow.h"
 #include "pmon/select.h"
@@ -95,22 +96,22 @@ void pmon_reset_unit(const struct pmon *pmon, struct pmon_unit *unit)
 
 /* Of the numbers that its signal holds, what the counter wants and all. */
 static struct pmon_change held_levels(const struct pmon *pmon, const struct pmon_unit *unit,
-				      const struct pmon_listen *listen)
+				      const struct pmon_subscription *subscription)
 {
 	struct pmon_change held = {0, 0};
 
-	for (unsigned id = 1; listen->level && id < SIGNAL_COUNT; id++) {
+	for (unsigned id = 1; subscription->level && id < SIGNAL_COUNT; id++) {
 		const struct pmon_route *route = &pmon->routes[id];
 
-		if (route->slot != listen->slot || route->kind != SIGNAL_LEVEL ||
+		if (route->slot != subscription->slot || route->kind != SIGNAL_LEVEL ||
 		    !route->instances || pmon->units[route->first_unit].box != unit->box)
 			continue;
 		for (unsigned i = 0; i <= signal_table[id].qualifier_count; i++) {
 			const struct pmon_level *level = &unit->levels[route->first_level + i];
-			struct signal as_announced = {.qualifiers = i ? 1u << (i - 1) : 0};
+			struct signal as_emitted = {.qualifiers = i ? 1u << (i - 1) : 0};
 
 			held.open += level->value;
-			if (pmon_matches(listen, &as_announced))
+			if (pmon_matches(subscription, &as_emitted))
 				held.level += level->value;
 		}
 	}
@@ -125,7 +126,7 @@ void pmon_configure(struct pmon *pmon, struct pmon_unit *unit, uint64_t now)
 		pmon_core_configure(pmon, unit);
 		return;
 	}
-	memset(unit->heard, 0, sizeof(unit->heard));
+	memset(unit->subscribed, 0, sizeof(unit->subscribed));
 	unit->clocked = unit->timed = 0;
 	pmon->state->sockets[unit->socket].reporting -= unit->reporting;
 	unit->reporting = 0;
@@ -135,53 +136,53 @@ void pmon_configure(struct pmon *pmon, struct pmon_unit *unit, uint64_t now)
 		bool occ = (box->box->quirks & PMU_QUIRK_OCC_CONTROLS) &&
 			   (pmon_field_get(fields->ev_sel, control) & 0x80);
 		struct pmon_counter *counter = &unit->counters[k];
-		struct pmon_listen listen;
+		struct pmon_subscription subscription;
 		bool was_plain = counter->plain, same;
 
-		pmon_select(pmon, unit, k, &listen);
+		pmon_select(pmon, unit, k, &subscription);
 		counter->thresh = (uint8_t)pmon_field_get(fields->thresh, control);
 		/* Both come behind the threshold (§1.4) and do nothing without one. */
 		counter->invert = control & (occ ? fields->occ_invert : fields->invert).mask;
 		counter->edge = control & (occ ? fields->occ_edge_det : fields->edge_det).mask;
-		counter->plain = listen.measure == PMU_MEASURE_COUNT && !counter->thresh;
-		same = !memcmp(&listen, &counter->listen, sizeof(listen)) &&
+		counter->plain = subscription.measure == PMU_MEASURE_COUNT && !counter->thresh;
+		same = !memcmp(&subscription, &counter->subscription, sizeof(subscription)) &&
 		       counter->plain == was_plain;
-		counter->listen = listen;
+		counter->subscription = subscription;
 		if (!same)
-			pmon_restart(pmon, unit, k, now, held_levels(pmon, unit, &listen));
+			pmon_restart(pmon, unit, k, now, held_levels(pmon, unit, &subscription));
 		pmon_compare(counter);
 		unit->reporting +=
-		    listen.measure != PMU_MEASURE_NONE && control & fields->ov_en.mask;
-		if (listen.measure != PMU_MEASURE_NONE && !counter->plain)
+		    subscription.measure != PMU_MEASURE_NONE && control & fields->ov_en.mask;
+		if (subscription.measure != PMU_MEASURE_NONE && !counter->plain)
 			unit->timed |= (uint16_t)(1u << k);
-		if (listen.measure == PMU_MEASURE_CLOCK)
+		if (subscription.measure == PMU_MEASURE_CLOCK)
 			unit->clocked |= (uint16_t)(1u << k);
-		else if (listen.measure != PMU_MEASURE_NONE)
-			unit->heard[listen.slot] |= (uint16_t)(1u << k);
+		else if (subscription.measure != PMU_MEASURE_NONE)
+			unit->subscribed[subscription.slot] |= (uint16_t)(1u << k);
 	}
 	pmon->state->sockets[unit->socket].reporting += unit->reporting;
 }
 
-void pmon_arm(struct pmon *pmon, const struct pmon_box *box)
+void pmon_enable(struct pmon *pmon, const struct pmon_box *box)
 {
 	for (unsigned id = 1; id < SIGNAL_COUNT; id++) {
 		const struct pmon_route *route = &pmon->routes[id];
-		uint8_t armed;
+		uint8_t enabled;
 
 		if (box && route->first_unit != box->first_unit)
 			continue;
 		/* Numbers are remembered for counters that are enabled later. */
-		armed = route->instances &&
-			(route->kind == SIGNAL_LEVEL || pmon_core_always_hears(&pmon->core, id));
+		enabled = route->instances && (route->kind == SIGNAL_LEVEL ||
+					       pmon_core_always_subscribes(&pmon->core, id));
 
-		for (unsigned s = 0; s < pmon->config.sockets && !armed; s++) {
+		for (unsigned s = 0; s < pmon->config.sockets && !enabled; s++) {
 			const struct pmon_unit *units =
 			    pmon_socket_units(pmon, s) + route->first_unit;
 
-			for (unsigned i = 0; i < route->instances && !armed; i++)
-				armed = units[i].heard[route->slot] != 0;
+			for (unsigned i = 0; i < route->instances && !enabled; i++)
+				enabled = units[i].subscribed[route->slot] != 0;
 		}
-		pmon->state->armed[id] = armed;
+		pmon->state->enabled[id] = enabled;
 	}
 }
 
@@ -339,7 +340,7 @@ int pmon_write(struct pmon *pmon, const struct pmon_access *access, const struct
 		write_register(pmon, place.unit, place.reg, value, now);
 	}
 	pmon_configure(pmon, place.unit, now->cycles[pmon_clock(pmon, place.unit)]);
-	pmon_arm(pmon, pmon_box(pmon, place.unit));
+	pmon_enable(pmon, pmon_box(pmon, place.unit));
 	pmon_schedule(pmon, access->socket);
 	if (!all && *reporting)
 		pmon_taps_end_all(pmon, access->socket);

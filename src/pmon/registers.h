@@ -28,10 +28,10 @@ uint64_t pmon_register_value(const struct pmon *pmon, const struct pmon_unit *un
 /** Puts all registers of a unit to their reset values. */
 void pmon_reset_unit(const struct pmon *pmon, struct pmon_unit *unit);
 
-/** Follows a change of controls, filters or enables: who listens to what. */
+/** Follows a change of controls, filters or enables: who subscribes to what. */
 void pmon_configure(struct pmon *pmon, struct pmon_unit *unit, uint64_t now);
 
-/** Which signals of @box, or of all boxes where it is NULL, anybody listens to. */
-void pmon_arm(struct pmon *pmon, const struct pmon_box *box);
+/** Which signals of @box, or of all boxes where it is NULL, anybody subscribes to. */
+void pmon_enable(struct pmon *pmon, const struct pmon_box *box);
 
 #endif

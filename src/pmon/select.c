@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "catalog/find.h"
+
 /* Everything a unit mask may depend on. */
 struct selection {
 	const struct pmon_box *box;
@@ -18,13 +20,7 @@ const struct pmu_event *pmon_event(const struct pmon_box *box, unsigned index, u
 
 	if (box->counters[index].fixed)
 		return NULL;
-	for (size_t i = 0; i < box->box->event_count; i++) {
-		const struct pmu_event *event = &box->box->events[i];
-
-		if (event->code == code && event->ext == ext)
-			return event;
-	}
-	return NULL;
+	return find_coded_event(box->box, NULL, index, code, ext);
 }
 
 uint64_t pmon_control_in_effect(const struct pmon_box *box, const struct pmon_unit *unit,
@@ -113,7 +109,7 @@ static void demand_filter(const struct selection *s, struct demand *demand,
 		demand->values[encoding->attribute] &= decode_values(encoding, value);
 }
 
-/* @return false where the row cannot hold, whatever is announced */
+/* @return false where the row cannot hold, whatever is emitted */
 static bool demand_of_row(const struct selection *s, const struct pmu_row *row,
 			  struct demand *demand)
 {
@@ -140,44 +136,44 @@ static bool demand_of_row(const struct selection *s, const struct pmu_row *row,
 	return true;
 }
 
-static void pass_everything(struct pmon_listen *listen)
+static void pass_everything(struct pmon_subscription *subscription)
 {
-	memset(listen, 0, sizeof(*listen));
-	listen->requests = listen->states = listen->nodes = UINT32_MAX;
-	listen->ranks = listen->banks = listen->units = UINT32_MAX;
+	memset(subscription, 0, sizeof(*subscription));
+	subscription->requests = subscription->states = subscription->nodes = UINT32_MAX;
+	subscription->ranks = subscription->banks = subscription->units = UINT32_MAX;
 }
 
-static void narrow(struct pmon_listen *listen, const struct demand *demand)
+static void narrow(struct pmon_subscription *subscription, const struct demand *demand)
 {
-	listen->requests &= demand->values[ATTRIBUTE_REQUEST];
-	listen->states &= demand->values[ATTRIBUTE_STATE];
-	listen->nodes &= demand->values[ATTRIBUTE_NODE];
-	listen->ranks &= demand->values[ATTRIBUTE_RANK];
-	listen->banks &= demand->values[ATTRIBUTE_BANK];
-	listen->units &= demand->values[ATTRIBUTE_UNIT];
-	listen->address_mask |= demand->address_mask;
-	listen->address |= demand->address;
+	subscription->requests &= demand->values[ATTRIBUTE_REQUEST];
+	subscription->states &= demand->values[ATTRIBUTE_STATE];
+	subscription->nodes &= demand->values[ATTRIBUTE_NODE];
+	subscription->ranks &= demand->values[ATTRIBUTE_RANK];
+	subscription->banks &= demand->values[ATTRIBUTE_BANK];
+	subscription->units &= demand->values[ATTRIBUTE_UNIT];
+	subscription->address_mask |= demand->address_mask;
+	subscription->address |= demand->address;
 	if (demand->checks & CHECK_THREAD) {
-		listen->core = demand->core;
-		listen->thread = demand->thread;
+		subscription->core = demand->core;
+		subscription->thread = demand->thread;
 	}
-	listen->checks |= demand->checks;
+	subscription->checks |= demand->checks;
 }
 
-static void narrow_qualifiers(struct pmon_listen *listen, uint32_t qualifiers)
+static void narrow_qualifiers(struct pmon_subscription *subscription, uint32_t qualifiers)
 {
 	bool one = !(qualifiers & (qualifiers - 1));
 
 	if (qualifiers && one) {
-		listen->checks |= CHECK_ALL;
-		listen->all |= qualifiers;
+		subscription->checks |= CHECK_ALL;
+		subscription->all |= qualifiers;
 	} else if (qualifiers) {
-		listen->checks |= CHECK_AMONG;
-		listen->among = qualifiers;
+		subscription->checks |= CHECK_AMONG;
+		subscription->among = qualifiers;
 	}
 }
 
-static void add_alternative(struct pmon_listen *listen, const struct pmu_row *row,
+static void add_alternative(struct pmon_subscription *subscription, const struct pmu_row *row,
 			    const struct demand *demand)
 {
 	const struct pmon_alternative alternative = {
@@ -190,16 +186,16 @@ static void add_alternative(struct pmon_listen *listen, const struct pmu_row *ro
 	    .units = demand->values[ATTRIBUTE_UNIT],
 	};
 
-	for (unsigned i = 0; i < listen->alternative_count; i++)
-		if (!memcmp(&listen->alternatives[i], &alternative, sizeof(alternative)))
+	for (unsigned i = 0; i < subscription->alternative_count; i++)
+		if (!memcmp(&subscription->alternatives[i], &alternative, sizeof(alternative)))
 			return;
 	/* The generator sees to it that there is room. */
-	if (listen->alternative_count < PMON_ALTERNATIVES)
-		listen->alternatives[listen->alternative_count++] = alternative;
+	if (subscription->alternative_count < PMON_ALTERNATIVES)
+		subscription->alternatives[subscription->alternative_count++] = alternative;
 }
 
 /* What the rows that are in force for the unit mask let pass. @return false for nothing */
-static bool select_rows(const struct selection *s, struct pmon_listen *listen)
+static bool select_rows(const struct selection *s, struct pmon_subscription *subscription)
 {
 	bool everything = false;
 
@@ -214,19 +210,19 @@ static bool select_rows(const struct selection *s, struct pmon_listen *listen)
 		if (row->kind == ROW_ALL) {
 			if (!holds)
 				return false;
-			narrow(listen, &demand);
-			narrow_qualifiers(listen, row->qualifiers);
+			narrow(subscription, &demand);
+			narrow_qualifiers(subscription, row->qualifiers);
 		} else if (holds && demand.checks) {
-			add_alternative(listen, row, &demand);
+			add_alternative(subscription, row, &demand);
 		} else if (holds && row->qualifiers) {
-			listen->any |= row->qualifiers;
+			subscription->any |= row->qualifiers;
 		} else if (holds) {
 			everything = true;
 		}
 	}
 	if (!everything)
-		listen->checks |= CHECK_ANY;
-	return everything || listen->any || listen->alternative_count;
+		subscription->checks |= CHECK_ANY;
+	return everything || subscription->any || subscription->alternative_count;
 }
 
 static bool enabled(const struct pmon_box *box, const struct pmon_unit *unit, unsigned index)
@@ -238,7 +234,7 @@ static bool enabled(const struct pmon_box *box, const struct pmon_unit *unit, un
 
 /* Unit mask, event and thread filter of counter @index. */
 static void select_event(const struct pmon *pmon, const struct pmon_unit *unit, unsigned index,
-			 struct pmon_listen *listen)
+			 struct pmon_subscription *subscription)
 {
 	const struct pmon_box *box = pmon_box(pmon, unit);
 	const struct pmon_control *fields = &box->counters[index].fields;
@@ -255,43 +251,44 @@ static void select_event(const struct pmon *pmon, const struct pmon_unit *unit, 
 	if (s.event->measure == PMU_MEASURE_COUNTER0) {
 		/* Counter 0 has to be enabled to show anything (decided). */
 		if (index != 0 && enabled(box, unit, 0))
-			select_event(pmon, unit, 0, listen);
+			select_event(pmon, unit, 0, subscription);
 		return;
 	}
-	pass_everything(listen);
-	if (s.event->row_count && !select_rows(&s, listen)) {
+	pass_everything(subscription);
+	if (s.event->row_count && !select_rows(&s, subscription)) {
 		/* Nothing matches: increments of 0, which invert may well count. */
-		pass_everything(listen);
-		listen->checks = CHECK_ANY;
+		pass_everything(subscription);
+		subscription->checks = CHECK_ANY;
 	}
 	if (control & box->filter_switch.mask) {
 		struct demand demand = {0};
 
 		memset(demand.values, 0xff, sizeof(demand.values));
 		demand_filter(&s, &demand, box->filter_switch.filter);
-		narrow(listen, &demand);
+		narrow(subscription, &demand);
 	}
-	listen->measure = s.event->measure;
+	subscription->measure = s.event->measure;
 	if (s.event->measure != PMU_MEASURE_CLOCK) {
 		const struct signal_desc *signal = &signal_table[s.event->signal];
 
-		listen->slot = pmon->routes[s.event->signal].slot;
-		listen->level = signal->kind == SIGNAL_LEVEL;
-		if (listen->checks & CHECK_ANY)
-			listen->default_qualifier = listen->any & signal->default_qualifier;
+		subscription->slot = pmon->routes[s.event->signal].slot;
+		subscription->level = signal->kind == SIGNAL_LEVEL;
+		if (subscription->checks & CHECK_ANY)
+			subscription->default_qualifier =
+			    subscription->any & signal->default_qualifier;
 	}
 }
 
 void pmon_select(const struct pmon *pmon, const struct pmon_unit *unit, unsigned index,
-		 struct pmon_listen *listen)
+		 struct pmon_subscription *subscription)
 {
 	const struct pmon_box *box = pmon_box(pmon, unit);
 
-	memset(listen, 0, sizeof(*listen));
+	memset(subscription, 0, sizeof(*subscription));
 	if (!enabled(box, unit, index))
 		return;
 	if (box->counters[index].fixed)
-		listen->measure = PMU_MEASURE_CLOCK;
+		subscription->measure = PMU_MEASURE_CLOCK;
 	else
-		select_event(pmon, unit, index, listen);
+		select_event(pmon, unit, index, subscription);
 }

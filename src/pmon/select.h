@@ -11,15 +11,15 @@ const struct pmu_event *pmon_event(const struct pmon_box *box, unsigned index, u
 uint64_t pmon_control_in_effect(const struct pmon_box *box, const struct pmon_unit *unit,
 				unsigned index);
 
-/** What counter @index of @unit listens to, whether or not it is frozen. */
+/** What counter @index of @unit subscribes to, whether or not it is frozen. */
 void pmon_select(const struct pmon *pmon, const struct pmon_unit *unit, unsigned index,
-		 struct pmon_listen *listen);
+		 struct pmon_subscription *subscription);
 
-static inline bool pmon_alternative_holds(const struct pmon_listen *listen,
+static inline bool pmon_alternative_holds(const struct pmon_subscription *subscription,
 					  const struct signal *signal)
 {
-	for (unsigned i = 0; i < listen->alternative_count; i++) {
-		const struct pmon_alternative *a = &listen->alternatives[i];
+	for (unsigned i = 0; i < subscription->alternative_count; i++) {
+		const struct pmon_alternative *a = &subscription->alternatives[i];
 
 		if ((a->qualifiers && !(signal->qualifiers & a->qualifiers)) ||
 		    !(a->requests >> (signal->request & 31) & 1))
@@ -33,28 +33,31 @@ static inline bool pmon_alternative_holds(const struct pmon_listen *listen,
 	return false;
 }
 
-/** Whether @listen wants this announcement of its signal. */
-static inline bool pmon_matches(const struct pmon_listen *listen, const struct signal *signal)
+/** Whether @subscription takes this occurrence of its signal. */
+static inline bool pmon_matches(const struct pmon_subscription *subscription,
+				const struct signal *signal)
 {
-	unsigned checks = listen->checks;
+	unsigned checks = subscription->checks;
 
-	if ((checks & CHECK_ANY) && !(signal->qualifiers & listen->any) &&
-	    !pmon_alternative_holds(listen, signal))
+	if ((checks & CHECK_ANY) && !(signal->qualifiers & subscription->any) &&
+	    !pmon_alternative_holds(subscription, signal))
 		return false;
 	if (checks <= CHECK_ANY)
 		return true;
-	return (!(checks & CHECK_ALL) || (signal->qualifiers & listen->all) == listen->all) &&
-	       (!(checks & CHECK_AMONG) || (signal->qualifiers & listen->among)) &&
-	       (!(checks & CHECK_REQUEST) || (listen->requests >> (signal->request & 31) & 1)) &&
-	       (!(checks & CHECK_STATE) || (listen->states >> (signal->state & 31) & 1)) &&
-	       (!(checks & CHECK_NODE) || (listen->nodes >> (signal->node & 31) & 1)) &&
+	return (!(checks & CHECK_ALL) ||
+		(signal->qualifiers & subscription->all) == subscription->all) &&
+	       (!(checks & CHECK_AMONG) || (signal->qualifiers & subscription->among)) &&
+	       (!(checks & CHECK_REQUEST) ||
+		(subscription->requests >> (signal->request & 31) & 1)) &&
+	       (!(checks & CHECK_STATE) || (subscription->states >> (signal->state & 31) & 1)) &&
+	       (!(checks & CHECK_NODE) || (subscription->nodes >> (signal->node & 31) & 1)) &&
 	       (!(checks & CHECK_THREAD) ||
-		(signal->core == listen->core && signal->thread == listen->thread)) &&
-	       (!(checks & CHECK_RANK) || (listen->ranks >> (signal->rank & 31) & 1)) &&
-	       (!(checks & CHECK_BANK) || (listen->banks >> (signal->bank & 31) & 1)) &&
-	       (!(checks & CHECK_UNIT) || (listen->units >> (signal->unit & 31) & 1)) &&
+		(signal->core == subscription->core && signal->thread == subscription->thread)) &&
+	       (!(checks & CHECK_RANK) || (subscription->ranks >> (signal->rank & 31) & 1)) &&
+	       (!(checks & CHECK_BANK) || (subscription->banks >> (signal->bank & 31) & 1)) &&
+	       (!(checks & CHECK_UNIT) || (subscription->units >> (signal->unit & 31) & 1)) &&
 	       (!(checks & CHECK_ADDRESS) ||
-		(signal->address & listen->address_mask) == listen->address);
+		(signal->address & subscription->address_mask) == subscription->address);
 }
 
 #endif

@@ -10,11 +10,11 @@
 #include <stdint.h>
 
 #include "catalog/binding.h"
+#include "catalog/signal.h"
+#include "pmon/access.h"
 #include "pmon/address.h"
+#include "pmon/box.h"
 #include "pmon/changes.h"
-#include "pmon/core.h"
-#include "pmon/describe.h"
-#include "pmon/pmon.h"
 
 #define PMON_SOCKETS 8
 #define PMON_CORES   64 /* bits of a PMI core mask */
@@ -22,7 +22,7 @@
 #define PMON_LEVELS  32 /* numbers of all level signals of one box */
 
 /*
- * Announcements of one box arrive nearly in order of time: a miss tells of its fill before the next
+ * Signals of one box arrive nearly in order of time: a miss tells of its fill before the next
  * request begins. A counter that depends on time waits so many cycles before a cycle is final.
  */
 #define PMON_WINDOW 2048
@@ -53,7 +53,7 @@ struct pmon_alternative {
 };
 
 /* What a counter adds up: its event, unit mask and filters in a form that is quick to compare. */
-struct pmon_listen {
+struct pmon_subscription {
 	uint16_t checks; /* enum pmon_check */
 	uint8_t slot;	 /* of its signal in the box */
 	uint8_t measure; /* enum pmu_measure; NONE: no event that could count */
@@ -66,15 +66,15 @@ struct pmon_listen {
 	uint64_t address, address_mask;
 	struct pmon_alternative alternatives[PMON_ALTERNATIVES];
 };
-static_assert(sizeof(struct pmon_listen) == 176, "compared as bytes: no padding");
+static_assert(sizeof(struct pmon_subscription) == 176, "compared as bytes: no padding");
 
 struct pmon_counter {
 	uint64_t value;
 	uint64_t limit; /* 2^width */
-	struct pmon_listen listen;
+	struct pmon_subscription subscription;
 	uint8_t thresh;
 	bool invert, edge;
-	bool plain;	     /* only adds announcements: time does not matter */
+	bool plain;	     /* only adds: time does not matter */
 	bool summed;	     /* its value has all of the spans that have begun: see taps.h */
 	bool held;	     /* in reset until its control is written without rst */
 	bool high;	     /* whether the last final cycle passed the comparison */
@@ -89,7 +89,7 @@ struct pmon_level {
 };
 
 struct pmon_unit {
-	uint16_t heard[PMON_SLOTS]; /* bit n: counter n listens to the signal */
+	uint16_t subscribed[PMON_SLOTS]; /* bit n: counter n subscribes to the signal */
 	uint8_t socket, box, instance;
 	uint8_t last_control; /* counter whose control was written last, + 1; 0: something else */
 	uint16_t clocked;     /* bit n: counter n counts cycles */
@@ -113,13 +113,13 @@ struct pmon_socket {
 
 struct pmon_state {
 	uint64_t size;
-	uint8_t armed[SIGNAL_COUNT];
+	uint8_t enabled[SIGNAL_COUNT];
 	struct pmon_socket sockets[PMON_SOCKETS];
 };
 
 #define PMON_NO_UNIT UINT16_MAX
 
-/* Where the announcements of a signal go. */
+/* Where a signal goes. */
 struct pmon_route {
 	const uint16_t *units; /* of a socket, by the number of the machine's unit */
 	uint16_t first_unit;

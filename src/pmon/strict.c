@@ -101,7 +101,7 @@ static bool umask_defined(const struct pmu_event *event, unsigned umask)
 
 static bool needs_filter(const struct programmed *now, const struct pmu_modifier *filter)
 {
-	const struct pmu_modifier *on = filter->partner;
+	const struct pmu_modifier *on = filter->enable_bit;
 
 	if (!now->event)
 		return false;

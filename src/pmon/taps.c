@@ -116,8 +116,8 @@ static bool can_sum(struct pmon *pmon, struct pmon_unit *unit, unsigned index)
 	const struct pmon_counter *counter = &unit->counters[index];
 	const struct pmon_changes *changes = pmon->changes + pmon_counter_number(pmon, unit, index);
 
-	return counter->listen.measure == PMU_MEASURE_OCCUPANCY && !counter->thresh &&
-	       !counter->listen.level && !counter->listen.default_qualifier &&
+	return counter->subscription.measure == PMU_MEASURE_OCCUPANCY && !counter->thresh &&
+	       !counter->subscription.level && !counter->subscription.default_qualifier &&
 	       counter->value < brink(counter) && counter->level >= 0 &&
 	       (uint64_t)counter->level + changes->near_count + changes->far_count <
 		   SIGNAL_SPANS / 4;
@@ -129,33 +129,33 @@ static void refuse(struct signal_tap *tap, unsigned first, unsigned count, uint3
 	tap->care |= (~(uint64_t)wanted & ((1ull << count) - 1)) << first;
 }
 
-#define NEEDS_ANNOUNCEMENT (CHECK_THREAD | CHECK_BANK | CHECK_ADDRESS)
+#define NEEDS_SIGNAL (CHECK_THREAD | CHECK_BANK | CHECK_ADDRESS)
 
 /* @return whether a tap can tell what the counter wants, but for the unit */
-static bool compile(const struct pmon_listen *listen, struct signal_tap *tap)
+static bool compile(const struct pmon_subscription *subscription, struct signal_tap *tap)
 {
-	bool any = listen->checks & CHECK_ANY, among = listen->checks & CHECK_AMONG;
+	bool any = subscription->checks & CHECK_ANY, among = subscription->checks & CHECK_AMONG;
 
-	if (listen->checks & NEEDS_ANNOUNCEMENT || listen->alternative_count > 1 ||
-	    (listen->alternative_count && listen->any) || (any && among))
+	if (subscription->checks & NEEDS_SIGNAL || subscription->alternative_count > 1 ||
+	    (subscription->alternative_count && subscription->any) || (any && among))
 		return false;
 	*tap = (struct signal_tap){.any = 1ull << SIGNAL_WORD_ALWAYS};
 	if (any)
-		tap->any = listen->any;
+		tap->any = subscription->any;
 	if (among)
-		tap->any = listen->among;
-	if (listen->checks & CHECK_ALL)
-		tap->care = tap->value = listen->all;
-	if (listen->checks & CHECK_REQUEST)
-		refuse(tap, SIGNAL_WORD_REQUEST, REQUEST_COUNT, listen->requests);
-	if (listen->checks & CHECK_STATE)
-		refuse(tap, SIGNAL_WORD_STATE, SIGNAL_STATE_COUNT, listen->states);
-	if (listen->checks & CHECK_NODE)
-		refuse(tap, SIGNAL_WORD_NODE, 8, listen->nodes);
-	if (listen->checks & CHECK_RANK)
-		refuse(tap, SIGNAL_WORD_RANK, 8, listen->ranks);
-	if (any && listen->alternative_count) {
-		const struct pmon_alternative *only = &listen->alternatives[0];
+		tap->any = subscription->among;
+	if (subscription->checks & CHECK_ALL)
+		tap->care = tap->value = subscription->all;
+	if (subscription->checks & CHECK_REQUEST)
+		refuse(tap, SIGNAL_WORD_REQUEST, REQUEST_COUNT, subscription->requests);
+	if (subscription->checks & CHECK_STATE)
+		refuse(tap, SIGNAL_WORD_STATE, SIGNAL_STATE_COUNT, subscription->states);
+	if (subscription->checks & CHECK_NODE)
+		refuse(tap, SIGNAL_WORD_NODE, 8, subscription->nodes);
+	if (subscription->checks & CHECK_RANK)
+		refuse(tap, SIGNAL_WORD_RANK, 8, subscription->ranks);
+	if (any && subscription->alternative_count) {
+		const struct pmon_alternative *only = &subscription->alternatives[0];
 
 		if (only->others)
 			return false;
@@ -170,18 +170,18 @@ static uint32_t offset(const struct pmon *pmon, const void *place)
 	return (uint32_t)((const char *)place - (const char *)pmon->state);
 }
 
-/* @return false where the counter needs the announcement */
+/* @return false where the counter needs the signal itself */
 static bool add_tap(struct pmon *pmon, struct pmon_unit *unit, unsigned index, unsigned number,
 		    struct signal_taps *taps)
 {
 	struct pmon_counter *counter = &unit->counters[index];
-	const struct pmon_listen *listen = &counter->listen;
+	const struct pmon_subscription *subscription = &counter->subscription;
 	struct signal_tap tap;
 
 	if (taps->count == SIGNAL_TAPS || counter->value >= brink(counter) ||
-	    !(counter->plain || counter->summed) || !compile(listen, &tap))
+	    !(counter->plain || counter->summed) || !compile(subscription, &tap))
 		return false;
-	if (listen->checks & CHECK_UNIT && !(listen->units >> number & 1))
+	if (subscription->checks & CHECK_UNIT && !(subscription->units >> number & 1))
 		return true;
 	tap.brink = brink(counter);
 	tap.sum = offset(pmon, &counter->value);
@@ -201,17 +201,18 @@ static void set_taps(struct pmon *pmon, struct pmon_unit *unit, unsigned id, uns
 	const struct pmon_route *route = &pmon->routes[id];
 	struct signal_taps *taps =
 	    &pmon->taps[(unit->socket * SIGNAL_UNITS + number) * SIGNAL_COUNT + id];
-	unsigned heard = unit->heard[route->slot];
+	unsigned subscribed = unit->subscribed[route->slot];
 
 	taps->count = taps->pulses = 0;
 	/* Numbers and accumulators are kept whether or not they count. */
-	if (route->kind == SIGNAL_LEVEL || route->kind == SIGNAL_ACCUMULATOR || (heard && !runs)) {
-		taps->count = SIGNAL_ANNOUNCE;
+	if (route->kind == SIGNAL_LEVEL || route->kind == SIGNAL_ACCUMULATOR ||
+	    (subscribed && !runs)) {
+		taps->count = SIGNAL_RECEIVE;
 		return;
 	}
-	for (; heard; heard &= heard - 1)
-		if (!add_tap(pmon, unit, (unsigned)__builtin_ctz(heard), number, taps)) {
-			taps->count = SIGNAL_ANNOUNCE;
+	for (; subscribed; subscribed &= subscribed - 1)
+		if (!add_tap(pmon, unit, (unsigned)__builtin_ctz(subscribed), number, taps)) {
+			taps->count = SIGNAL_RECEIVE;
 			return;
 		}
 }
@@ -273,9 +274,9 @@ void pmon_add_span(struct pmon *pmon, struct pmon_unit *unit, unsigned index,
 	approach(pmon, unit, index, signal->time);
 }
 
-void pmon_look(void *listener, const struct signal *signal)
+void pmon_look(void *subscriber, const struct signal *signal)
 {
-	struct pmon *pmon = listener;
+	struct pmon *pmon = subscriber;
 	unsigned number = pmon->routes[signal->id].units[signal->unit % SIGNAL_UNITS];
 	struct pmon_unit *unit = pmon_socket_units(pmon, signal->socket) + number;
 

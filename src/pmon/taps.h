@@ -27,6 +27,6 @@ void pmon_add_span(struct pmon *pmon, struct pmon_unit *unit, unsigned index,
 		   const struct signal *signal);
 
 /** The emitter's call where a sum reaches its brink. */
-void pmon_look(void *listener, const struct signal *signal);
+void pmon_look(void *subscriber, const struct signal *signal);
 
 #endif

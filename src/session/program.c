@@ -1,17 +1,17 @@
 #include "base/error.h"
-#include "session/gate.h"
+#include "session/global_enable.h"
 #include "session/registers.h"
 #include "session/seats.h"
 #include "session/session.h"
 
-/* Whether anything has to be frozen that has no gate of its own. */
+/* Whether anything has to be frozen that has no global enable of its own. */
 bool session_uses_sockets(const struct pmu_session *session)
 {
-	bool gates_only = session->unit_count > 0;
+	bool own_only = session->unit_count > 0;
 
-	for (size_t i = 0; i < session->unit_count && gates_only; i++)
-		gates_only = gate_of(session->units[i].box) != NULL;
-	return session->global_ctl && !gates_only;
+	for (size_t i = 0; i < session->unit_count && own_only; i++)
+		own_only = global_enable_of(session->units[i].box) != NULL;
+	return session->global_ctl && !own_only;
 }
 
 static int write_global_ctl(struct pmu_session *session, struct pmu_ctx *ctx,
@@ -72,7 +72,7 @@ static uint64_t freeze_level(const struct pmu_box *box)
 
 bool session_freezes_box(const struct pmu_session *session, const struct pmu_box *box)
 {
-	return !session->global_ctl && !gate_of(box) && box_bits(box, PMU_FIELD_FREEZE);
+	return !session->global_ctl && !global_enable_of(box) && box_bits(box, PMU_FIELD_FREEZE);
 }
 
 /* Writes the controls of a unit: those of counters that others have beside them stay. */
@@ -122,7 +122,7 @@ static int freeze_units(struct pmu_session *session, struct pmu_ctx *ctx)
 		if (session_freezes_box(session, unit->box))
 			error = error_first(error, write_role(session, told, unit, PMU_ROLE_BOX_CTL,
 							      0, freeze_bits(unit->box)));
-		else if (!session->global_ctl && !gate_of(unit->box))
+		else if (!session->global_ctl && !global_enable_of(unit->box))
 			error = error_first(error, disable_unit(session, told, unit));
 	}
 	return error;
@@ -132,13 +132,13 @@ int session_freeze(struct pmu_session *session, struct pmu_ctx *ctx)
 {
 	int error = write_global_ctl(session, ctx, PMU_FIELD_FREEZE);
 
-	error = error_first(error, gate_close(session, error ? NULL : ctx));
+	error = error_first(error, global_enable_off(session, error ? NULL : ctx));
 	return error_first(error, freeze_units(session, error ? NULL : ctx));
 }
 
 int session_unfreeze(struct pmu_session *session, struct pmu_ctx *ctx)
 {
-	int error = gate_open(session, ctx);
+	int error = global_enable_on(session, ctx);
 
 	return error_first(error,
 			   write_global_ctl(session, error ? NULL : ctx, PMU_FIELD_UNFREEZE));
@@ -146,7 +146,7 @@ int session_unfreeze(struct pmu_session *session, struct pmu_ctx *ctx)
 
 int session_unfreeze_others(struct pmu_session *session, struct pmu_ctx *ctx)
 {
-	int error = gate_restore(session, ctx);
+	int error = global_enable_restore(session, ctx);
 
 	return error_first(error,
 			   write_global_ctl(session, error ? NULL : ctx, PMU_FIELD_UNFREEZE));

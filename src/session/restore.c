@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "bus/bus.h"
 #include "session/busy.h"
-#include "session/gate.h"
+#include "session/global_enable.h"
 #include "session/registers.h"
 #include "session/session.h"
 
@@ -179,7 +179,7 @@ static int keep_all(struct pmu_session *session, struct pmu_ctx *ctx)
 		session->global_found[socket] = value & register_kept(session->global_ctl);
 	}
 	if (!error)
-		error = gate_keep(session, ctx);
+		error = global_enable_keep(session, ctx);
 	for (size_t i = 0; i < session->unit_count && !error; i++)
 		error = keep_unit(session, ctx, &session->units[i]);
 	return error ? error : session_busy_refuse(session, ctx);
@@ -192,9 +192,9 @@ struct planner {
 };
 
 static int planner_write(struct pmu_bus *bus, struct pmu_ctx *ctx,
-			 const struct bus_register_ref *place, const struct pmu_access_op *op)
+			 const struct bus_register_ref *ref, const struct pmu_access_op *op)
 {
-	(void)place;
+	(void)ref;
 	return append(ctx, &((struct planner *)bus)->session->plan, op);
 }
 

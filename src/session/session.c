@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "bus/bus.h"
 #include "session/busy.h"
-#include "session/gate.h"
 #include "session/selection.h"
 
 #define EVENT_TEXT_MAX 256 /* characters of an expression in a message */

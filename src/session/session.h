@@ -23,8 +23,8 @@ struct session_event {
 struct session_unit {
 	const struct pmu_box *box;
 	unsigned socket, instance;
-	size_t first_row;    /* of those that are counted */
-	uint64_t gate_found; /* see gate.h */
+	size_t first_row;      /* of those that are counted */
+	uint64_t enable_found; /* see global_enable.h */
 	/* What programs its events, pmu_event_merge(). */
 	struct pmu_write *writes;
 	size_t write_count;
@@ -62,7 +62,8 @@ struct pmu_session {
 	unsigned sockets;
 	enum session_state state;
 
-	/* The registers that freeze everything, one a socket; NULL: all boxes have gates. */
+	/* The registers that freeze everything, one a socket; NULL: all boxes have global enables.
+	 */
 	const struct pmu_box *global_box;
 	const struct pmu_register *global_ctl, *global_status;
 	uint64_t *global_found; /* [socket]: what global_ctl has to keep */
@@ -130,7 +131,8 @@ int session_freeze(struct pmu_session *session, struct pmu_ctx *ctx);
 int session_unfreeze(struct pmu_session *session, struct pmu_ctx *ctx);
 /** Lets count what counted before the session. */
 int session_unfreeze_others(struct pmu_session *session, struct pmu_ctx *ctx);
-/** Whether the box is stopped by its own control: the socket has none, nor the box a gate. */
+/** Whether the box is stopped by its own control: the socket has none, nor the box a global enable.
+ */
 bool session_freezes_box(const struct pmu_session *session, const struct pmu_box *box);
 /** Whether the session stops and starts whole sockets. */
 bool session_uses_sockets(const struct pmu_session *session);

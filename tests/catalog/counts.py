@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds the page of the catalog to the truth: its table to what the program says and to what the
+"""Holds the page of the catalog to what is: its table to what the program says and to what the
 JSON files hold, counted here on a way of its own; its examples to what they print.
 
 usage: counts.py PMULAB              compares

@@ -126,6 +126,8 @@ CASES = [
     ("box", ("modifiers", 1, "field"), "Thresh", "box: modifier Thresh stands there twice"),
     ("box", ("modifiers", 1, "absent"), "zero", 'box.edge_det: unknown absent "zero"'),
     ("box", ("modifiers", 1, "needs"), "tresh", "box: modifier edge_det needs tresh, which is none"),
+    ("box", ("modifiers", 1, "class"), "mask", "box.edge_det: class mask is no modifier"),
+    ("box", ("modifiers", 2, "class"), "thresh", "box.opc: RD has no class that thresh can take"),
     ("box", ("modifiers", 2, "bits"), "64:0", 'box.opc: bits "64:0" are no HIGH:LOW'),
     ("box", ("modifiers", 2, "unless"), "IAR", 'box.opc: unless "IAR" is no list of texts'),
     ("box", ("modifiers", 2, "settings"), [{"register": "Bn_FILTER", "field": "op", "value": 1}],
@@ -227,9 +229,9 @@ CASES = [
     ("box", (*LOOKUP, "umasks", 0, "filters"), ["opk"], "box.LOOKUP.READ: unknown filter opk"),
     ("box", (*LOOKUP, "umasks", 0, "filter"), "opc", 'box.LOOKUP.READ: unknown key "filter" in '
                                                      "unit mask"),
-    ("box", (*LOOKUP, "umasks", 0, "given"), {"cmask": 1}, "box.LOOKUP.READ: gives cmask, which is "
+    ("box", (*LOOKUP, "umasks", 0, "implied"), {"cmask": 1}, "box.LOOKUP.READ: gives cmask, which is "
                                                            "no modifier"),
-    ("box", (*LOOKUP, "umasks", 0, "given"), {"edge_det": 2}, "box.LOOKUP.READ: edge_det = 0x2 does "
+    ("box", (*LOOKUP, "umasks", 0, "implied"), {"edge_det": 2}, "box.LOOKUP.READ: edge_det = 0x2 does "
                                                               "not fit 19"),
     ("box", (*LOOKUP, "umask"), 1, "box.LOOKUP: umask 0x1 is too large, or beside unit masks"),
     ("box", (*CYCLES, "umask"), 256, "box.CYCLES: umask 0x100 is too large, or beside unit masks"),

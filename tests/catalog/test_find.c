@@ -370,23 +370,25 @@ static void test_overflow_bits(void **state)
 }
 
 /* The thread filter of the CBo has a bit that switches it on, the opcode filter has none. */
-static void test_partners(void **state)
+static void test_enable_bits(void **state)
 {
 	const struct pmu_box *cbo = pmu_find_box(xeon(), "cbo");
 	const struct pmu_modifier *tid = pmu_find_modifier(cbo, "tid");
 	const struct pmu_modifier *tid_en = pmu_find_modifier(cbo, "tid_en");
 
 	(void)state;
-	assert_ptr_equal(tid->partner, tid_en);
-	assert_ptr_equal(tid_en->partner, tid);
+	assert_ptr_equal(tid->enable_bit, tid_en);
+	assert_ptr_equal(tid_en->enables, tid);
+	assert_null(tid->enables);
+	assert_null(tid_en->enable_bit);
 	assert_ptr_equal(tid->reg, pmu_find_register(cbo, "Cn_MSR_PMON_BOX_FILTER0"));
 	assert_null(tid_en->reg);
-	assert_null(pmu_find_modifier(cbo, "opc")->partner);
-	assert_null(pmu_find_modifier(cbo, "edge_det")->partner);
+	assert_null(pmu_find_modifier(cbo, "opc")->enable_bit);
+	assert_null(pmu_find_modifier(cbo, "edge_det")->enable_bit);
 }
 
 /* os and usr of an IA32_PERFEVTSEL are of one kind, of which one has to be set. */
-static void test_kin(void **state)
+static void test_mode_group(void **state)
 {
 	const struct pmu_box *core = pmu_find_box(pmu_find_pmu("nehalem"), "core");
 	const struct pmu_modifier *os = pmu_find_modifier(core, "os");
@@ -396,9 +398,9 @@ static void test_kin(void **state)
 	(void)state;
 	both |= UINT64_C(1) << (os - core->modifiers);
 	both |= UINT64_C(1) << (usr - core->modifiers);
-	assert_int_equal(os->kin, both);
-	assert_int_equal(usr->kin, both);
-	assert_int_equal(pmu_find_modifier(core, "cmask")->kin, 0);
+	assert_int_equal(os->mode_group, both);
+	assert_int_equal(usr->mode_group, both);
+	assert_int_equal(pmu_find_modifier(core, "cmask")->mode_group, 0);
 }
 
 static void test_mask(void **state)
@@ -423,8 +425,8 @@ int main(void)
 	    cmocka_unit_test(test_selectors),
 	    cmocka_unit_test(test_roles),
 	    cmocka_unit_test(test_overflow_bits),
-	    cmocka_unit_test(test_partners),
-	    cmocka_unit_test(test_kin),
+	    cmocka_unit_test(test_enable_bits),
+	    cmocka_unit_test(test_mode_group),
 	    cmocka_unit_test(test_mask),
 	};
 

@@ -123,7 +123,7 @@ class Lists(unittest.TestCase):
                           "reset", "fields"},
             "metrics": {"pmu", "box", "name", "equation", "unit", "source"},
             "encodings": {"pmu", "box", "event", "code", "ext", "umask", "value", "care", "alone",
-                          "group", "given", "sum", "sets", "set", "attributes"},
+                          "group", "implied", "sum", "sets", "set", "attributes"},
             "facts": {"pmu", "box", "name", "title", "rows", "source"},
             "settings": {"pmu", "box", "setting", "register", "hi", "lo", "set", "values"},
         }
@@ -187,16 +187,23 @@ class Lists(unittest.TestCase):
                                 "0").returncode, 2)
 
     def test_thresholds_that_are_never_met(self):
-        """334291-001 §2.3.4: TOR_OCCUPANCY adds 20 at most; 323602-001 §4.16: one bundle pair."""
-        for event, warned in (("xeon-e5v4/cbo.TOR_OCCUPANCY.ALL:thresh=20", False),
-                              ("xeon-e5v4/cbo.TOR_OCCUPANCY.ALL:thresh=21", True),
-                              ("xeon-e5v4/cbo.CLOCKTICKS:thresh=2:edge", True),
-                              ("itanium-9300/core.ER_READS.ALL:threshold=1", True),
-                              ("itanium-9300/core.ER_SNOOPQ_LIVE_LO:threshold=6", False),
-                              ("itanium-9300/core.ER_SNOOPQ_LIVE_LO:threshold=7", True)):
+        """334291-001 §2.3.4: TOR_OCCUPANCY adds 20 at most, CLOCKTICKS 1; §2.2.2.2: a threshold is
+        met by increments that reach it, with invert by those below. 323602-001 §4.16: ER_READS
+        adds 1 at most, ER_SNOOPQ_LIVE_LO 7; table 3-5: increments have to exceed a threshold."""
+        for event, valid in (("xeon-e5v4/cbo.TOR_OCCUPANCY.ALL:thresh=20", None),
+                             ("xeon-e5v4/cbo.TOR_OCCUPANCY.ALL:thresh=21", "nothing; valid: 0 to 20"),
+                             ("xeon-e5v4/cbo.CLOCKTICKS:thresh=2:edge", "nothing; valid: 0 to 1"),
+                             ("xeon-e5v4/cbo.CLOCKTICKS:thresh=1:inv", None),
+                             ("xeon-e5v4/cbo.CLOCKTICKS:thresh=2:inv", "every cycle; valid: 0 to 1"),
+                             ("itanium-9300/core.ER_READS.ALL:threshold=1", "nothing; valid: 0\n"),
+                             ("itanium-9300/core.ER_SNOOPQ_LIVE_LO:threshold=6", None),
+                             ("itanium-9300/core.ER_SNOOPQ_LIVE_LO:threshold=7", "valid: 0 to 6")):
             run = pmulab("encode", event)
-            self.assertEqual(run.returncode, 0, run.stderr)
-            self.assertEqual("is never" in run.stderr, warned, event)
+            self.assertEqual(run.returncode, 2 if valid else 0, run.stderr)
+            self.assertIn(valid or "", run.stderr, event)
+        run = pmulab("stat", "-M", "xeon-e5v4-4c", "-e", "cbo.CLOCKTICKS:thresh=2", "true")
+        self.assertEqual(run.returncode, 2, run.stderr)
+        self.assertIn("is never met", run.stderr)
 
     def test_show_says_what_settings_need(self):
         """253669 §18.2.1.1: inv and edge act on a comparison; 323602-001 §4.8.4: PMC4 leads."""

@@ -133,10 +133,10 @@ class Registers(Decode):
 
     def test_kinds(self):
         pmd = ["pmd32=0x1000", "pmd33=0xc000", "pmd36=0x2008"]
-        told = pmulab_json("decode", "--hwrec", "ear-d", *pmd, "pmc40=0x80")
+        reported = pmulab_json("decode", "--hwrec", "ear-d", *pmd, "pmc40=0x80")
         asked = pmulab_json("decode", "--hwrec", "ear-d", "--kind", "TLB", *pmd)
-        self.assertEqual(told, asked)
-        self.assertEqual(fields(told), {"data_address": "0x1000", "outcome": 3,
+        self.assertEqual(reported, asked)
+        self.assertEqual(fields(reported), {"data_address": "0x1000", "outcome": 3,
                                         "instruction_address": "0x2000", "slot": 0})
         self.refused("--hwrec", "ear-d", *pmd, says=["PMC40", "cache, tlb, alat"])
         self.refused("--hwrec", "ear-d", "--kind", "cache", *pmd, "pmc40=0x80",
@@ -151,7 +151,7 @@ class Registers(Decode):
                      says=["0 and 1"])
 
     def test_undocumented_values(self):
-        """Told, and marked: class 3 of a QEAR does not happen (323602-001 table 5-7)."""
+        """Reported, and marked: class 3 of a QEAR does not happen (323602-001 table 5-7)."""
         values = ["CPE_CSR_QEAR_DAT0=0x40", f"CPE_CSR_QEAR_DAT1={3 << 18}", "CPE_CSR_QEAR_CTL=1"]
         record = pmulab_json("decode", "--hwrec", "qear", *values)
         self.assertFalse(next(f for f in record["fields"] if f["name"] == "class")["documented"])
@@ -187,7 +187,7 @@ PMD48 0x5000000000077717
                          ["PMC0", "PMC40", "PMD32", "PMD33", "PMD36", "PMC42", "PMD38",
                           "PMD39_IPEAR", "PMD48_IPEAR"])
         pmd32 = report["registers"][2]
-        self.assertEqual(set(pmd32), {"pmu", "box", "instance", "register", "value", "hex", "event",
+        self.assertEqual(set(pmd32), {"pmu", "box", "instance", "register", "name", "value", "hex", "event",
                                       "counters", "fields"})
         self.assertEqual(set(pmd32["fields"][0]), {"name", "hi", "lo", "meaning", "value", "hex"})
         self.assertEqual(pmd32["hex"], "0xE000000000001238")
@@ -256,7 +256,7 @@ PMD48 0x5000000000077717
                 self.assertEqual(set(field), {"name", "hi", "lo", "meaning", "value", "hex"})
                 self.assertEqual(field["meaning"], meaning)
         table = pmulab("decode", "0xE36", "0x18200000").stdout
-        self.assertIn("xeon-e5v4/cbo3.Cn_MSR_PMON_BOX_FILTER1", table)
+        self.assertIn("xeon-e5v4/cbo3.C3_MSR_PMON_BOX_FILTER1", table)
         self.assertIn(" DRd: ", table)
 
     def test_refusals(self):
@@ -335,13 +335,38 @@ class Encodings(unittest.TestCase):
     def test_arguments(self):
         shown = pmulab("decode", "--pmu", "xeon-e5v4", "pci D18:F1:0xD8", "0x400000").stdout
         self.assertEqual(shown.splitlines()[0],
-                         "xeon-e5v4/ha.HAn_PCI_PMON_CTL0 = 0x400000  ha.CLOCKTICKS")
+                         "xeon-e5v4/ha.HA0_PCI_PMON_CTL0 = 0x400000  ha.CLOCKTICKS")
         for words in (("pci", "D18:F1:0xD8"), ("D18:F1:0xD8",)):
             again = pmulab("decode", "--pmu", "xeon-e5v4", *words, "0x400000").stdout
             self.assertEqual(again, shown)
         for wrong in ("pci D32:F1:0xD8", "pci D18:F8:0xD8", "pci D18:F1:0x1000", "pci D18:F1"):
             run = pmulab("decode", "--pmu", "xeon-e5v4", wrong, "1")
             self.assertEqual(run.returncode, 2, wrong)
+
+    def test_names_of_the_instance(self):
+        """323602-001 table 5-24: counters 8 to 15 are those of ports 5 to 10."""
+        for box, counter, names in (
+                ("rbox4", 1, ["R_CSR_P04_IPERF1", "R_CSR_PERF_CNT_CTRL_1"]),
+                ("rbox6", 9, ["R_CSR_P06_IPERF1", "R_CSR_PERF_CNT_CTRL_9"])):
+            report = pmulab_json("encode", "--counter", counter, f"{box}.FLITS_SENT")
+            self.assertEqual([w["register"] for w in report["writes"]], names)
+            found = pmulab_json("decode", "--pmu", "itanium-9300-uncore",
+                                f"{box}.{names[1]}", report["writes"][1]["value"])
+            self.assertEqual((found["name"], found["instance"]), (names[1], int(box[4:])))
+
+    def test_fixed_counters(self):
+        """325384, IA32_FIXED_CTR_CTRL: four bits a counter, os, usr, any, int; 334291-001
+        table 2-9: en is bit 22."""
+        found = pmulab_json("decode", "xeon-e5v4/core.IA32_FIXED_CTR_CTRL", "0xD3")
+        self.assertEqual([c["event"] for c in found["counters"]],
+                         ["xeon-e5v4/core.INST_RETIRED.ANY",
+                          "xeon-e5v4/core.CPU_CLK_UNHALTED.THREAD:any:int:os", ""])
+        self.assertIn("is off", found["counters"][2]["problem"])
+        shown = pmulab("decode", "xeon-e5v4/core.IA32_FIXED_CTR_CTRL", "0xD3").stdout
+        self.assertIn("\nfixed counter 0: xeon-e5v4/core.INST_RETIRED.ANY\n", shown)
+        for value, event in (("0x500000", "ubox.clock"), ("0x100000", "")):
+            found = pmulab_json("decode", "xeon-e5v4/ubox.U_MSR_PMON_UCLK_FIXED_CTL", value)
+            self.assertEqual(found["event"], event)
 
     def test_what_is_missing_is_named(self):
         for pmu, register, value, missing in (

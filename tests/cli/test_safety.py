@@ -83,18 +83,18 @@ class Safety(Trees):
         return tree.msr(1, C0_CTL0) == 0x237 and tree.msr(1, GLOBAL_CTL) == FROZEN_BY_US \
             and tree.msr(0, C0_CTL0) == 0x137
 
-    def start(self, tree, *command, options=(), **run):
+    def start(self, tree, *command, options=(), event=EVENT, programmed=PROGRAMMED, **run):
         """A measurement whose program runs, and whose counters do."""
         run = {"stderr": subprocess.PIPE, **run}
         process = subprocess.Popen(
-            [PMULAB, "stat", "--root", self.root, "-e", EVENT, *options, "--",
+            [PMULAB, "stat", "--root", tree.path, "-e", event, *options, "--",
              *(command or ("sleep", "120"))], env=self.environment, **run)
         self.addCleanup(lambda: process.stderr and process.stderr.close())
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         wait_until(lambda: tree.msr(1, GLOBAL_CTL) == FROZEN_BY_US)
         tree.clear_status()
-        self.assertEqual(tree.msr(0, C0_CTL0), PROGRAMMED)
+        self.assertEqual(tree.msr(0, C0_CTL0), programmed)
         return process
 
     def journals(self):
@@ -293,6 +293,23 @@ class Moments(Safety):
             self.assertEqual(self.journals(), [])
             self.assertFalse((self.root / "ran").exists())
 
+    def test_group(self):
+        """The guardian leaves the group before a register is written, however late it comes to it."""
+        self.tree()
+        log = self.root / "log"
+        result = subprocess.run(
+            ["strace", "-f", "-o", log, "-e", "trace=setsid,pwrite64", "-e",
+             "inject=setsid:delay_enter=300000", PMULAB, "stat", "--root", self.root, "-e", EVENT,
+             "--", *self.program()], capture_output=True, text=True, timeout=60, check=False,
+            env={**self.environment, "ASAN_OPTIONS": "detect_leaks=0"})
+        self.assertEqual(result.returncode, 0, result.stderr)
+        calls = log.read_text(encoding="utf-8").splitlines()
+        left = [n for n, line in enumerate(calls) if re.search(r"setsid(\(| resumed).* = [1-9]", line)]
+        written = [n for n, line in enumerate(calls) if "pwrite64(" in line]
+        self.assertEqual(len(left), 1, calls)
+        self.assertGreater(len(written), 0)
+        self.assertLess(left[0], written[0])
+
     def test_each_write(self):
         tree = self.tree()
         tree.set_config(1, (20, 0), 0xD8, 0x304)
@@ -306,16 +323,60 @@ class Moments(Safety):
 
 
 class Journals(Safety):
-    def killed(self, tree):
-        """A measurement of which nothing is left but its journal."""
-        process = self.start(tree)
-        guardian = guardian_of(process.pid)
-        os.kill(guardian, signal.SIGKILL)
+    @staticmethod
+    def kill(process):
+        os.kill(guardian_of(process.pid), signal.SIGKILL)
         process.kill()
         process.wait(timeout=50)
+
+    def killed(self, tree):
+        """A measurement of which nothing is left but its journal."""
+        journals = len(self.journals())
+        process = self.start(tree)
+        self.kill(process)
         self.assertEqual(tree.msr(0, C0_CTL0), PROGRAMMED)
-        self.assertEqual(len(self.journals()), 1)
+        self.assertEqual(len(self.journals()), journals + 1)
         return process.pid
+
+    def test_several_computers(self):
+        """Each gets back its own, also where another's registers are gone."""
+        trees = []
+        for name in ("a", "b", "c"):
+            self.root = pathlib.Path(self.folder.name) / name
+            trees.append(self.tree())
+        pids = [self.killed(tree) for tree in trees]
+        shutil.rmtree(trees[1].path)
+        result = self.restore()
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+        self.assertEqual({int(pid) for pid in re.findall("process ([0-9]+)", result.stdout)},
+                         {pids[0], pids[2]})
+        self.assert_as_found(trees[0])
+        self.assert_as_found(trees[2])
+        self.assertEqual([int(path.name.partition("-")[0]) for path in self.journals()], [pids[1]])
+
+    def test_one_on_top_of_another(self):
+        """The later found what the earlier wrote: its journal comes first, whatever its name is."""
+        for names in (("1-1", "1-2"), ("1-2", "1-1")):
+            with self.subTest(names=names):
+                self.root = pathlib.Path(self.folder.name) / names[0]
+                tree = self.tree()
+                first = self.start(tree)
+                earlier = self.journals()[0]
+                tree.set_msr(1, GLOBAL_CTL, 0)
+                second = self.start(tree, event="cbo0.LLC_VICTIMS.M_STATE", programmed=0x400137,
+                                    options=["--force"])
+                later, = set(self.journals()) - {earlier}
+                self.kill(first)
+                self.kill(second)
+                earlier.rename(self.runtime / names[0])
+                later.rename(self.runtime / names[1])
+                result = self.restore()
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertEqual(re.findall("process ([0-9]+)", result.stdout),
+                                 [str(second.pid), str(first.pid)])
+                self.assert_as_found(tree)
+                self.assertEqual(self.journals(), [])
 
     def test_all_killed(self):
         tree = self.tree()

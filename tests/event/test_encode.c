@@ -113,8 +113,8 @@ static void test_control_is_not_enabled(void **state)
 	struct pmu_selection selection;
 
 	assert_int_equal(
-	    pmu_event_parse(*state, NULL, "imc.CAS_COUNT.WR:thresh=2:edge", &selection), 0);
-	assert_int_equal(pmu_event_control(&selection), 0x02040c04);
+	    pmu_event_parse(*state, NULL, "imc.CAS_COUNT.WR:thresh=1:edge", &selection), 0);
+	assert_int_equal(pmu_event_control(&selection), 0x01040c04);
 	assert_int_equal(pmu_event_parse(*state, NULL, "ubox.clock", &selection), 0);
 	assert_int_equal(pmu_event_control(&selection), 0);
 }

@@ -60,6 +60,11 @@ static const struct {
      "pcu.FREQ_BAND0_CYCLES:band0=0x14"},
     {"irp.SNOOP_RESP.SNPDATA+HIT_M", "irp.SNOOP_RESP.HIT_M+SNPDATA"},
     /* A value whose name depends on another field is printed as a number. */
+    {"CTO_COUNT:rx_match_opc=DRS.DataC_Cmp", "qpi.CTO_COUNT:rx_match_opc=0x2:rx_match_mc=DRS"},
+    {"CTO_COUNT:rx_match_mc=0xE:rx_match_opc=drs.datac_cmp",
+     "qpi.CTO_COUNT:rx_match_opc=0x2:rx_match_mc=DRS"},
+    {"xeon-e5/qpi.CTO_COUNT:match_opc=DRS.DataC_Cmp",
+     "xeon-e5/qpi.CTO_COUNT:match_opc=0x2:match_mc=DRS"},
     {"CTO_COUNT{rx_match_mc=DRS,rx_match_opc=DataC_Cmp}",
      "qpi.CTO_COUNT:rx_match_opc=0x2:rx_match_mc=DRS"},
     {"imc5.MC_CHy_PCI_PMON_FIXED_CTR", "imc5.clock"},
@@ -121,6 +126,7 @@ static const struct {
     {"cbo.CLOCKTICKS:thresh=256", PMU_E_RANGE, "256", 22, "8 bits: 0 to 255"},
     /* Five bits in the UBox: table 2-7. */
     {"RACU_REQUESTS:thresh=32", PMU_E_RANGE, "32", 21, "5 bits: 0 to 31"},
+    {"cbo.CLOCKTICKS:thresh=2", PMU_E_RANGE, "thresh=2", 15, "valid: 0 to 1"},
     {"cbo.CLOCKTICKS:edge=2:thresh=1", PMU_E_RANGE, "2", 20, "1 bit: 0 to 1"},
     {"TOR_INSERTS.ALL:tid=99999999999999999999999", PMU_E_RANGE, "99999999999999999999999", 20,
      "6 bits: 0 to 63"},
@@ -148,6 +154,11 @@ static const struct {
     {"pcu.FREQ_BAND0_CYCLES", PMU_E_SYNTAX, "pcu.FREQ_BAND0_CYCLES", 0, "needs the filter band0"},
     {"qpi.CTO_COUNT", PMU_E_SYNTAX, "qpi.CTO_COUNT", 0, "needs the filter rx_match_vnw"},
     {"qpi.CTO_COUNT:rx_mask_opc=3", PMU_E_SYNTAX, "qpi.CTO_COUNT", 0, "needs the filter"},
+    {"xeon-e5/ha.ADDR_OPC_MATCH.FILT", PMU_E_SYNTAX, "ha.ADDR_OPC_MATCH.FILT", 8,
+     "needs the filter opc"},
+    {"CTO_COUNT:rx_match_opc=HOM0.DataC_Cmp", PMU_E_UNKNOWN, "HOM0.DataC_Cmp", 23, "did you mean"},
+    {"CTO_COUNT:rx_match_mc=NDR:rx_match_opc=DRS.DataC_Cmp", PMU_E_CONFLICT, "DRS.DataC_Cmp", 39,
+     "rx_match_mc is set twice"},
     {"FREQ_BAND0_CYCLES:band1=20", PMU_E_CONFLICT, "band1=20", 18, "filtered by band0"},
 
     /* Not whole: something has to be added. */

@@ -205,11 +205,11 @@ static uint64_t given_bits(const struct pmu_umask *umask, uint64_t chosen)
 	} bits[] = {{"usr", 16}, {"os", 17}, {"edge", 18}, {"any", 21}, {"inv", 23}, {"cmask", 24}};
 	uint64_t value = 0;
 
-	for (size_t i = 0; umask && i < umask->given_count; i++) {
+	for (size_t i = 0; umask && i < umask->implied_count; i++) {
 		for (size_t j = 0; j < sizeof(bits) / sizeof(bits[0]); j++) {
-			if (strcmp(umask->given[i].modifier->name, bits[j].name) != 0)
+			if (strcmp(umask->implied[i].modifier->name, bits[j].name) != 0)
 				continue;
-			value |= umask->given[i].value << bits[j].lo;
+			value |= umask->implied[i].value << bits[j].lo;
 			if (chosen >> bits[j].lo & 1)
 				chosen = 0;
 		}
@@ -242,7 +242,7 @@ static void assert_control(const struct subject *subject, const struct pmu_selec
 	int count;
 
 	expected |= given_bits(subject->umask, layout->chosen);
-	if (!subject->umask || !subject->umask->preset_count)
+	if (!subject->umask || !subject->umask->fixed_field_count)
 		expected |=
 		    (uint64_t)(subject->umask ? subject->umask->value : subject->event->umask)
 		    << layout->umask;

@@ -55,11 +55,12 @@ static const struct {
     {"imc.CAS_COUNT.WR", 1, 0, {{PCI(16, 1, 0xd8), 0x00400c04}}},
     {"imc.clock", 3, 0, {{PCI(16, 5, 0xf0), 0x00400000}}},
     {"ha.REQUESTS.READS", 0, 3, {{PCI(14, 1, 0xe4), 0x00400301}}},
-    {"ha.ADDR_OPC_MATCH.FILT:opc=RdData",
+    /* lo_addr 31:6, hi_addr 13:0 */
+    {"ha.ADDR_OPC_MATCH.FILT:opc=RdData:lo_addr=0x159e269:hi_addr=0x1234",
      0,
      0,
-     {{PCI(14, 1, 0x40), 0},
-      {PCI(14, 1, 0x44), 0},
+     {{PCI(14, 1, 0x40), 0x56789a40},
+      {PCI(14, 1, 0x44), 0x1234},
       {PCI(14, 1, 0x48), 0x02},
       {PCI(14, 1, 0xd8), 0x00400320}}},
     /* Linux: txl_flits_active event=0x00,umask=0x06; drs_data event=0x102,umask=0x08; ncb_data

@@ -72,9 +72,13 @@ class Scene:
         self.report_path = self.path / "report"
         self.set_up()
         self.traces = Traces()
+        self.prepare()
 
     def set_up(self):
         pass
+
+    def prepare(self):
+        """Leaves traces for a moment: those of before are taken first."""
 
     def close(self):
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -259,6 +263,8 @@ class Attach(Scene):
                 sys.exit("the machine does not start")
             time.sleep(0.05)
         self.argv = [PMULAB, "emulate", "--attach", self.name, "--", NOTHING]
+
+    def prepare(self):
         self.poke(f"/dev/cpu/0/msr:{CTL0}=0x400334")
 
     def poke(self, *what):

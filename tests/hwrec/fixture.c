@@ -56,9 +56,9 @@ static void on_value(void *arg, const struct pmu_hwrec_value *value)
 {
 	struct dump *dump = arg;
 
-	assert_true(dump->told_count < TOLD_MAX);
-	dump->told[dump->told_count].age = dump->entries - 1;
-	dump->told[dump->told_count++].value = *value;
+	assert_true(dump->reported_count < REPORTED_MAX);
+	dump->reported[dump->reported_count].age = dump->entries - 1;
+	dump->reported[dump->reported_count++].value = *value;
 }
 
 static void on_note(void *arg, const char *text)
@@ -73,7 +73,7 @@ static const struct pmu_hwrec_visitor visitor = {on_record, on_entry, on_value, 
 
 static void forget(struct dump *dump)
 {
-	dump->told_count = dump->note_count = 0;
+	dump->reported_count = dump->note_count = 0;
 	dump->entries = 0;
 	dump->captured = false;
 	dump->kind = NULL;
@@ -97,26 +97,27 @@ int dump_decode_bytes(struct dump *dump, const char *name, const void *bytes)
 	return pmu_hwrec_decode_bytes(dump->ctx, record, bytes, &visitor, dump);
 }
 
-const struct pmu_hwrec_value *told(const struct dump *dump, int age, const char *name)
+const struct pmu_hwrec_value *reported(const struct dump *dump, int age, const char *name)
 {
-	for (size_t i = 0; i < dump->told_count; i++)
-		if (dump->told[i].age == age && !strcmp(dump->told[i].value.field->name, name))
-			return &dump->told[i].value;
+	for (size_t i = 0; i < dump->reported_count; i++)
+		if (dump->reported[i].age == age &&
+		    !strcmp(dump->reported[i].value.field->name, name))
+			return &dump->reported[i].value;
 	return NULL;
 }
 
 uint64_t value_of(const struct dump *dump, int age, const char *name)
 {
-	const struct pmu_hwrec_value *value = told(dump, age, name);
+	const struct pmu_hwrec_value *value = reported(dump, age, name);
 
 	if (!value)
-		fail_msg("nothing told of %s, entry %d", name, age);
+		fail_msg("nothing reported of %s, entry %d", name, age);
 	return value->value;
 }
 
 const char *meaning_of(const struct dump *dump, int age, const char *name)
 {
-	const struct pmu_hwrec_value *value = told(dump, age, name);
+	const struct pmu_hwrec_value *value = reported(dump, age, name);
 
 	assert_non_null(value);
 	return value->meaning ? value->meaning->name : "";

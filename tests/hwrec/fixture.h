@@ -1,4 +1,4 @@
-/* A dump of registers to fill, and what decoding told, to look into. */
+/* A dump of registers to fill, and what decoding reported, to look into. */
 #ifndef TESTS_HWREC_FIXTURE_H
 #define TESTS_HWREC_FIXTURE_H
 
@@ -13,9 +13,9 @@
 
 #include "pmulab/hwrec.h"
 
-#define VALUES_MAX 64
-#define TOLD_MAX   512
-#define OF_RECORD  (-1) /* age of what is no entry's */
+#define VALUES_MAX   64
+#define REPORTED_MAX 512
+#define OF_RECORD    (-1) /* age of what is no entry's */
 
 /* Registers of a box, and a decoding of them. */
 struct dump {
@@ -34,8 +34,8 @@ struct dump {
 	struct {
 		int age;
 		struct pmu_hwrec_value value;
-	} told[TOLD_MAX];
-	size_t told_count;
+	} reported[REPORTED_MAX];
+	size_t reported_count;
 	const char *notes[8];
 	size_t note_count;
 };
@@ -46,13 +46,13 @@ void dump_fini(struct dump *dump);
 void dump_put(struct dump *dump, const char *name, uint64_t value);
 void dump_remove(struct dump *dump, const char *name);
 
-/** Decodes and keeps what was told. @return as the library */
+/** Decodes and keeps what was reported. @return as the library */
 int dump_decode(struct dump *dump, const char *name, const char *kind);
 int dump_decode_bytes(struct dump *dump, const char *name, const void *bytes);
 
-/** What was told of a field of an entry, or OF_RECORD; NULL: nothing. */
-const struct pmu_hwrec_value *told(const struct dump *dump, int age, const char *name);
-/** Its value; fails where nothing was told. */
+/** What was reported of a field of an entry, or OF_RECORD; NULL: nothing. */
+const struct pmu_hwrec_value *reported(const struct dump *dump, int age, const char *name);
+/** Its value; fails where nothing was reported. */
 uint64_t value_of(const struct dump *dump, int age, const char *name);
 /** The name of its value, "" for none. */
 const char *meaning_of(const struct dump *dump, int age, const char *name);

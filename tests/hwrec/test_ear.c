@@ -45,10 +45,10 @@ static void ear_d_cache(void **state)
 	assert_true(dump->captured);
 	assert_true(value_of(dump, OF_RECORD, "data_address") == 0xe000000000001238);
 	assert_true(value_of(dump, OF_RECORD, "latency") == 37);
-	assert_false(told(dump, OF_RECORD, "latency")->least);
+	assert_false(reported(dump, OF_RECORD, "latency")->least);
 	assert_true(value_of(dump, OF_RECORD, "instruction_address") == 0x4000000000012350);
 	assert_true(value_of(dump, OF_RECORD, "slot") == 1);
-	assert_false(told(dump, OF_RECORD, "slot")->least);
+	assert_false(reported(dump, OF_RECORD, "slot")->least);
 	assert_int_equal(dump->note_count, 0);
 	/* PMC39 matters in the other modes only (§3.3.9.2, §3.3.9.3) */
 	dump_put(dump, "PMC39", 0x300);
@@ -59,20 +59,20 @@ static void ear_d_cache(void **state)
 	dump_put(dump, "PMD33", 0x6005);
 	assert_int_equal(dump_decode(dump, "ear-d", NULL), 0);
 	assert_true(value_of(dump, OF_RECORD, "latency") == 8197);
-	assert_true(told(dump, OF_RECORD, "latency")->least);
+	assert_true(reported(dump, OF_RECORD, "latency")->least);
 
 	/* vl = 0 with a valid stat: a load of the register stack engine (table 3-23) */
 	dump_put(dump, "PMD36", 0x4000000000012345);
 	assert_int_equal(dump_decode(dump, "ear-d", NULL), 0);
-	assert_null(told(dump, OF_RECORD, "instruction_address"));
-	assert_null(told(dump, OF_RECORD, "slot"));
+	assert_null(reported(dump, OF_RECORD, "instruction_address"));
+	assert_null(reported(dump, OF_RECORD, "slot"));
 	assert_true(noted(dump, "vl"));
 
 	/* stat = 0: nothing in the three registers */
 	dump_put(dump, "PMD33", 0x2025);
 	assert_int_equal(dump_decode(dump, "ear-d", NULL), 0);
 	assert_false(dump->captured);
-	assert_int_equal(dump->told_count, 0);
+	assert_int_equal(dump->reported_count, 0);
 }
 
 static void ear_d_tlb_and_alat(void **state)
@@ -91,7 +91,7 @@ static void ear_d_tlb_and_alat(void **state)
 		assert_int_equal(dump_decode(dump, "ear-d", NULL), 0);
 		assert_string_equal(dump->kind, "tlb");
 		assert_string_equal(meaning_of(dump, OF_RECORD, "outcome"), outcomes[stat]);
-		assert_null(told(dump, OF_RECORD, "latency")); /* undefined (table 3-23) */
+		assert_null(reported(dump, OF_RECORD, "latency")); /* undefined (table 3-23) */
 		assert_true(value_of(dump, OF_RECORD, "instruction_address") == 0x2000);
 		assert_true(value_of(dump, OF_RECORD, "slot") == 2);
 		assert_int_equal(dump->note_count, 0);
@@ -103,8 +103,8 @@ static void ear_d_tlb_and_alat(void **state)
 		dump_put(dump, "PMC40", mode << 7);
 		assert_int_equal(dump_decode(dump, "ear-d", NULL), 0);
 		assert_string_equal(dump->kind, "alat");
-		assert_null(told(dump, OF_RECORD, "data_address"));
-		assert_null(told(dump, OF_RECORD, "latency"));
+		assert_null(reported(dump, OF_RECORD, "data_address"));
+		assert_null(reported(dump, OF_RECORD, "latency"));
 		assert_true(value_of(dump, OF_RECORD, "instruction_address") == 0x2000);
 		assert_true(noted(dump, "PMC39"));
 	}
@@ -153,7 +153,7 @@ static void ear_i(void **state)
 	dump_put(dump, "PMD35", 0x1064);
 	assert_int_equal(dump_decode(dump, "ear-i", NULL), 0);
 	assert_true(value_of(dump, OF_RECORD, "latency") == 4096 + 100);
-	assert_true(told(dump, OF_RECORD, "latency")->least);
+	assert_true(reported(dump, OF_RECORD, "latency")->least);
 	/* x0: nothing, whatever bit 1 is */
 	dump_put(dump, "PMD34", 0x40001222);
 	assert_int_equal(dump_decode(dump, "ear-i", NULL), 0);
@@ -166,7 +166,7 @@ static void ear_i(void **state)
 	assert_string_equal(dump->kind, "tlb");
 	assert_true(dump->captured);
 	assert_string_equal(meaning_of(dump, OF_RECORD, "outcome"), "VHPT");
-	assert_null(told(dump, OF_RECORD, "latency"));
+	assert_null(reported(dump, OF_RECORD, "latency"));
 
 	/* ct = 01: nothing is monitored */
 	dump_put(dump, "PMC37", 1 << 12);
@@ -210,10 +210,10 @@ static void qear(void **state)
 		assert_true(value_of(dump, OF_RECORD, "address") == line);
 		assert_true(value_of(dump, OF_RECORD, "opcode") == op);
 		assert_true(value_of(dump, OF_RECORD, "class") == class);
-		assert_true(!told(dump, OF_RECORD, "class")->meaning == (class == 3));
+		assert_true(!reported(dump, OF_RECORD, "class")->meaning == (class == 3));
 		assert_true(value_of(dump, OF_RECORD, "home_node") == home);
 		assert_true(value_of(dump, OF_RECORD, what) == cycles + ov * 32768);
-		assert_true(told(dump, OF_RECORD, what)->least == ov);
+		assert_true(reported(dump, OF_RECORD, what)->least == ov);
 		assert_true(noted(dump, "inprog") == running);
 	}
 	/* What is another box's is not this one's, wherever it stands */

@@ -56,7 +56,7 @@ static void pebs(void **state)
 			assert_true(value_of(dump, OF_RECORD, registers[i]) == words[i]);
 		assert_true(value_of(dump, OF_RECORD, "global_status") == words[0x90 / 8]);
 		if (words[0xa8 / 8] == 0) {
-			assert_null(told(dump, OF_RECORD, "data_source"));
+			assert_null(reported(dump, OF_RECORD, "data_source"));
 			continue;
 		}
 		assert_true(value_of(dump, OF_RECORD, "data_address") == words[0x98 / 8]);
@@ -67,8 +67,8 @@ static void pebs(void **state)
 	/* No sample of the latency event: code 0 would be a miss of unknown source */
 	memset(bytes, 0, sizeof(bytes));
 	assert_int_equal(dump_decode_bytes(dump, "pebs", bytes), 0);
-	assert_null(told(dump, OF_RECORD, "data_source"));
-	assert_null(told(dump, OF_RECORD, "latency"));
+	assert_null(reported(dump, OF_RECORD, "data_source"));
+	assert_null(reported(dump, OF_RECORD, "latency"));
 	assert_int_equal(dump->note_count, 1);
 }
 
@@ -143,7 +143,7 @@ static void lbr_by_hand(void **state)
 	/* Behind 0 comes 15; 2 is the oldest */
 	assert_int_equal(dump->entry[2].row, 15);
 	assert_string_equal(dump->entry[2].kind, "empty");
-	assert_null(told(dump, 2, "from"));
+	assert_null(reported(dump, 2, "from"));
 	assert_int_equal(dump->entry[15].row, 2);
 	assert_true(value_of(dump, 15, "from") == 0x401010);
 	assert_true(value_of(dump, 15, "mispredicted") == 1);

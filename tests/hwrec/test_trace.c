@@ -84,7 +84,7 @@ static void etb_by_hand(void **state)
 	assert_int_equal(dump->entry[0].row, 4);
 	assert_string_equal(dump->entry[0].kind, "source");
 	assert_string_equal(meaning_of(dump, 0, "slot"), "not_taken");
-	assert_null(told(dump, 0, "target"));
+	assert_null(reported(dump, 0, "target"));
 	assert_string_equal(dump->entry[1].kind, "target");
 	assert_true(value_of(dump, 1, "address") == 0x4000);
 	assert_true(value_of(dump, 2, "address") == 0x3000);
@@ -98,18 +98,18 @@ static void etb_by_hand(void **state)
 	assert_true(value_of(dump, 4, "slot") == 2);
 	assert_true(value_of(dump, 4, "target") == 0x2000);
 	assert_true(value_of(dump, 4, "mispredicted") == 0);
-	assert_null(told(dump, 4, "flushed"));
+	assert_null(reported(dump, 4, "flushed"));
 
 	/* drt = 1 (bit 4): targets may have been left out, so what follows need not be one */
 	dump_put(dump, "PMC39", 1 << 4 | 2 << 8);
 	assert_int_equal(dump_decode(dump, "etb", NULL), 0);
-	assert_null(told(dump, 2, "target"));
+	assert_null(reported(dump, 2, "target"));
 	/* ds = 1 (bit 7): what is no source is undefined */
 	dump_put(dump, "PMC39", 1 << 7 | 3 << 8);
 	assert_int_equal(dump_decode(dump, "etb", NULL), 0);
 	assert_string_equal(dump->entry[1].kind, "undefined");
-	assert_null(told(dump, 1, "address"));
-	assert_null(told(dump, 2, "target"));
+	assert_null(reported(dump, 1, "address"));
+	assert_null(reported(dump, 2, "target"));
 }
 
 static void etb_boundaries(void **state)
@@ -133,7 +133,7 @@ static void etb_boundaries(void **state)
 	put_pmd(dump, 49, 0x1230); /* s = 0, mp = 0 */
 	assert_int_equal(dump_decode(dump, "etb", NULL), 0);
 	assert_string_equal(dump->entry[0].kind, "invalid");
-	assert_null(told(dump, 0, "address"));
+	assert_null(reported(dump, 0, "address"));
 
 	/* full with ebi 0: all, PMD63 last */
 	for (unsigned pmd = 48; pmd < 64; pmd++)
@@ -189,7 +189,7 @@ static void etb_round_trips(void **state)
 			if (!source) {
 				assert_string_equal(dump->entry[age].kind,
 						    mp ? "target" : "invalid");
-				assert_true(!told(dump, (int)age, "address") == !mp);
+				assert_true(!reported(dump, (int)age, "address") == !mp);
 				if (mp)
 					assert_true(value_of(dump, (int)age, "address") == bundle);
 				continue;
@@ -206,7 +206,7 @@ static void etb_round_trips(void **state)
 				assert_true(value_of(dump, (int)age, "target") ==
 					    (written[age - 1] & ~UINT64_C(15)));
 			else
-				assert_null(told(dump, (int)age, "target"));
+				assert_null(reported(dump, (int)age, "target"));
 		}
 	}
 }
@@ -244,11 +244,11 @@ static void ip_ear(void **state)
 	assert_true(value_of(dump, 1, "before_last") == 1);
 	/* PMD63 retired 1 + 20 cycles before the last; what is before it, 63 more or longer ago. */
 	assert_true(value_of(dump, 2, "cycles") == 63);
-	assert_true(told(dump, 2, "cycles")->least);
+	assert_true(reported(dump, 2, "cycles")->least);
 	assert_true(value_of(dump, 2, "before_last") == 21);
-	assert_false(told(dump, 2, "before_last")->least);
+	assert_false(reported(dump, 2, "before_last")->least);
 	assert_true(value_of(dump, 3, "before_last") == 84);
-	assert_true(told(dump, 3, "before_last")->least);
+	assert_true(reported(dump, 3, "before_last")->least);
 	assert_true(value_of(dump, 4, "before_last") == 93);
 
 	/* ef: bits 11:4 of the IP are lost, the delay's rest stands there */
@@ -256,7 +256,7 @@ static void ip_ear(void **state)
 	put_extension(dump, 49, 1);
 	assert_int_equal(dump_decode(dump, "ip-ear", NULL), 0);
 	assert_string_equal(dump->entry[0].kind, "early");
-	assert_null(told(dump, 0, "ip"));
+	assert_null(reported(dump, 0, "ip"));
 	assert_true(value_of(dump, 0, "ip_page") == 0x777000);
 	assert_true(value_of(dump, 0, "delay_left") == 17);
 
@@ -290,14 +290,14 @@ static void ip_ear_round_trips(void **state)
 		dump_put(dump, "PMD38", full << 5 | ebi);
 		assert_int_equal(dump_decode(dump, "ip-ear", NULL), 0);
 		assert_int_equal(dump->entries, count);
-		assert_null(told(dump, OF_RECORD, "delay")); /* PMC42 is not in the dump */
+		assert_null(reported(dump, OF_RECORD, "delay")); /* PMC42 is not in the dump */
 		for (int age = 0; age < count; age++) {
 			assert_true(value_of(dump, age, "ip") == ips[age]);
 			assert_true(value_of(dump, age, "cycles") == cycles[age]);
-			assert_true(told(dump, age, "cycles")->least == (cycles[age] == 63));
+			assert_true(reported(dump, age, "cycles")->least == (cycles[age] == 63));
 			assert_true(value_of(dump, age, "flushed") == flushed[age]);
 			assert_true(value_of(dump, age, "before_last") == before);
-			assert_true(told(dump, age, "before_last")->least == saturated);
+			assert_true(reported(dump, age, "before_last")->least == saturated);
 			before += cycles[age];
 			saturated |= cycles[age] == 63;
 		}

@@ -10,12 +10,12 @@
 
 #define STOPS 300 /* in one run */
 
-static void step(void *state, const struct ia64_cpu *c, const struct ia64_insn *n, bool on,
+static void step(void *state, const struct ia64_cpu *c, const void *record, bool on,
 		 uint64_t address)
 {
 	uint64_t *steps = state;
 
-	(void)n;
+	(void)record;
 	(void)on;
 	(void)address;
 	if (++*steps >= RANDOM_CODE_STEPS)

@@ -1,6 +1,6 @@
 /*
  * Conservation of what cores do: counts that a session read from each core's registers against what
- * the kernels are made of and against the machine's truth. To the last count.
+ * the kernels are made of and against the machine's statistics. To the last count.
  */
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* A machine with a listener that keeps what it announces, and cores that one thread drives. */
+/* A machine with a subscriber that keeps what it emits, and cores that one thread drives. */
 #ifndef TESTS_MACHINE_MACHINE_FIXTURE_H
 #define TESTS_MACHINE_MACHINE_FIXTURE_H
 
@@ -23,16 +23,16 @@ struct scene {
 	struct machine *machine;
 	struct machine_address_space *space;
 	struct machine_hart *cores[CORES_OPEN_MAX]; /* by number; NULL: not entered */
-	uint8_t armed[SIGNAL_COUNT];
+	uint8_t enabled[SIGNAL_COUNT];
 	struct signal *signals;
 	size_t count, room;
 };
 
 static const struct machine_insn plain = {0, 0};
 
-static inline void keep_signal(void *listener, const struct signal *signal)
+static inline void keep_signal(void *subscriber, const struct signal *signal)
 {
-	struct scene *scene = listener;
+	struct scene *scene = subscriber;
 
 	if (scene->count == scene->room) {
 		scene->room = scene->room ? 2 * scene->room : 1024;
@@ -42,7 +42,7 @@ static inline void keep_signal(void *listener, const struct signal *signal)
 	scene->signals[scene->count++] = *signal;
 }
 
-/* Nobody listens yet. */
+/* Nobody subscribes yet. */
 static inline void open_machine(struct scene *scene, const struct pmu_machine *desc)
 {
 	size_t size = machine_state_size(desc);
@@ -55,19 +55,19 @@ static inline void open_machine(struct scene *scene, const struct pmu_machine *d
 	assert_int_equal(machine_address_space_new(&scene->space, scene->machine), 0);
 }
 
-static inline void listen_to(struct scene *scene, enum pmu_signal_id id)
+static inline void subscribe_to(struct scene *scene, enum pmu_signal_id id)
 {
 	struct signal_port port = {
-	    .listener = scene, .announce = keep_signal, .armed = scene->armed};
+	    .subscriber = scene, .emit = keep_signal, .enabled = scene->enabled};
 
-	scene->armed[id] = 1;
+	scene->enabled[id] = 1;
 	machine_connect(scene->machine, &port);
 }
 
-static inline void listen_to_all(struct scene *scene)
+static inline void subscribe_to_all(struct scene *scene)
 {
 	for (int id = SIGNAL_NONE + 1; id < SIGNAL_COUNT; id++)
-		listen_to(scene, (enum pmu_signal_id)id);
+		subscribe_to(scene, (enum pmu_signal_id)id);
 }
 
 /* All cores of the machine; each is then free to be driven by this thread. */

@@ -1,4 +1,4 @@
-/* A channel with DDR4-2400 timing and a listener that keeps what it announces. */
+/* A channel with DDR4-2400 timing and a subscriber that keeps what it emits. */
 #ifndef TESTS_MACHINE_MEMORY_FIXTURE_H
 #define TESTS_MACHINE_MEMORY_FIXTURE_H
 
@@ -41,14 +41,14 @@ struct fixture {
 	struct memory_channel channel;
 	struct memory_view view;
 	struct signal_port port;
-	uint8_t armed[SIGNAL_COUNT];
+	uint8_t enabled[SIGNAL_COUNT];
 	struct signal signals[SIGNALS_MAX];
 	size_t count;
 };
 
-static inline void keep(void *listener, const struct signal *signal)
+static inline void keep(void *subscriber, const struct signal *signal)
 {
-	struct fixture *f = listener;
+	struct fixture *f = subscriber;
 
 	assert_true(f->count < SIGNALS_MAX);
 	f->signals[f->count++] = *signal;
@@ -61,8 +61,8 @@ static inline int setup(void **state)
 	if (!f)
 		return -1;
 	f->desc = ddr4;
-	memset(f->armed, 1, sizeof(f->armed));
-	f->port = (struct signal_port){.listener = f, .announce = keep, .armed = f->armed};
+	memset(f->enabled, 1, sizeof(f->enabled));
+	f->port = (struct signal_port){.subscriber = f, .emit = keep, .enabled = f->enabled};
 	f->view = (struct memory_view){&f->desc, &f->port, 1, 3};
 	memory_init(&f->channel, &f->desc);
 	*state = f;
@@ -106,17 +106,17 @@ static inline uint64_t line_of(unsigned rank, unsigned bank, unsigned row, unsig
 	return ((uint64_t)row * 2 + rank) * 16 * 128 + ((bank ^ row) & 15) * 128 + column;
 }
 
-/* The @nth announcement of a signal. */
+/* The @nth occurrence of a signal. */
 static inline const struct signal *nth(const struct fixture *f, enum pmu_signal_id id, size_t n)
 {
 	for (size_t i = 0; i < f->count; i++)
 		if (f->signals[i].id == id && n-- == 0)
 			return &f->signals[i];
-	fail_msg("signal %s is announced too seldom", signal_table[id].name);
+	fail_msg("signal %s is emitted too seldom", signal_table[id].name);
 	return NULL;
 }
 
-static inline size_t announced(const struct fixture *f, enum pmu_signal_id id)
+static inline size_t emitted(const struct fixture *f, enum pmu_signal_id id)
 {
 	size_t count = 0;
 

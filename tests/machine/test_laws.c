@@ -54,7 +54,7 @@ static void sequential_loads(unsigned sockets)
 	struct scene scene;
 
 	open_small(&scene, sockets);
-	listen_to_all(&scene);
+	subscribe_to_all(&scene);
 	load_lines(&scene, 0, lines);
 	machine_drain(scene.machine);
 	assert_int_equal(count_lookups(&scene, QUALIFIER_LLC_LOOKUP_DATA_READ, SIGNAL_STATE_I),
@@ -140,7 +140,7 @@ static void sequential_stores(void **unused)
 
 	(void)unused;
 	open_small(&scene, 2);
-	listen_to_all(&scene);
+	subscribe_to_all(&scene);
 	store_lines(&scene, 0, lines);
 	machine_drain(scene.machine);
 	assert_int_equal(count_requests(&scene, REQUEST_READ_OWN), lines);
@@ -171,7 +171,7 @@ static void kernel(unsigned loads, bool stores, bool same_array, bool streams,
 	struct scene scene;
 
 	open_small(&scene, 2);
-	listen_to(&scene, SIGNAL_LLC_REQUEST);
+	subscribe_to(&scene, SIGNAL_LLC_REQUEST);
 	for (unsigned i = 0; i < lines; i++) {
 		for (unsigned j = 0; j < loads; j++)
 			machine_load(scene.cores[0], (j + !same_array) * array + i * 64ull, 8,
@@ -262,7 +262,7 @@ static void mixed_traffic(struct scene *scene, unsigned steps)
 static void open_mixed(struct scene *scene, unsigned sockets)
 {
 	open_small(scene, sockets);
-	listen_to_all(scene);
+	subscribe_to_all(scene);
 	mixed_traffic(scene, 60000);
 }
 
@@ -389,7 +389,7 @@ static void queues_hold_what_they_can(void **unused)
 	desc.tracker_entries = 4;
 	open_machine(&scene, &desc);
 	enter_all(&scene);
-	listen_to_all(&scene);
+	subscribe_to_all(&scene);
 	mixed_traffic(&scene, 60000);
 	assert_int_equal(highest_occupancy(&scene, SIGNAL_LLC_REQUEST, 0), 3);
 	assert_int_equal(highest_occupancy(&scene, SIGNAL_LLC_INGRESS, QUALIFIER_LLC_INGRESS_CORE),
@@ -409,21 +409,21 @@ static void a_full_tracker_says_so(void **unused)
 	desc.tracker_entries = 1;
 	open_machine(&scene, &desc);
 	enter_all(&scene);
-	listen_to_all(&scene);
+	subscribe_to_all(&scene);
 	mixed_traffic(&scene, 10000);
 	assert_int_equal(sum_durations(&scene, SIGNAL_HOME_FULL),
 			 sum_durations(&scene, SIGNAL_HOME_REQUEST));
 	close_machine(&scene);
 }
 
-static uint64_t hash_of_run(bool listening, uint64_t *end)
+static uint64_t hash_of_run(bool subscribed, uint64_t *end)
 {
 	uint64_t hash = 14695981039346656037u;
 	struct scene scene;
 
 	open_small(&scene, 2);
-	if (listening)
-		listen_to_all(&scene);
+	if (subscribed)
+		subscribe_to_all(&scene);
 	mixed_traffic(&scene, 20000);
 	for (size_t i = 0; i < scene.count; i++) {
 		const struct signal *s = &scene.signals[i];
@@ -448,7 +448,7 @@ static void runs_repeat_themselves(void **unused)
 	assert_int_equal(hash_of_run(true, &ends[0]), hash_of_run(true, &ends[1]));
 	hash_of_run(false, &ends[2]);
 	assert_int_equal(ends[0], ends[1]);
-	assert_int_equal(ends[0], ends[2]); /* listening changes nothing */
+	assert_int_equal(ends[0], ends[2]); /* subscribing changes nothing */
 }
 
 int main(void)

@@ -122,7 +122,7 @@ static void *lean_and_count(void *argument)
 	return count_up(shared);
 }
 
-/* The lock leans to one that is counting when others come, of this process and of another. */
+/* The lock is biased to one that is counting when others come, of this process and of another. */
 static void it_leans_and_excludes(void **unused)
 {
 	struct shared *shared = map_shared();
@@ -171,7 +171,7 @@ static void it_stands_straight_again(void **unused)
 	munmap(shared, sizeof(*shared));
 }
 
-/* Who it leant to died inside, or outside: it is taken all the same. */
+/* The one that it is biased to died inside, or outside: it is taken all the same. */
 static void it_leant_to_the_dead(void **unused)
 {
 	uint32_t thread = lock_thread();
@@ -204,8 +204,8 @@ static void it_leant_to_the_dead(void **unused)
 #define STOPS	    300
 #define PATIENCE_NS 20000000 /* longer than what a lock doubts its owner's life after */
 
-/* Counts under a lock that leans to it, until it is reported to end. */
-static void count_leaning(struct shared *shared)
+/* Counts under a lock that is biased to it, until it is reported to end. */
+static void count_biased(struct shared *shared)
 {
 	uint32_t own = lock_thread();
 
@@ -235,7 +235,7 @@ static void the_stopped_are_waited_for_as_long_as_wanted(void **unused)
 
 	(void)unused;
 	if (!child) {
-		count_leaning(shared);
+		count_biased(shared);
 		_exit(0);
 	}
 	alarm(100);

@@ -33,9 +33,9 @@ static void write_queue_level_falls_with_each_cas(void **state)
 	for (unsigned i = 0; i < 40; i++)
 		assert_int_equal(nth(f, SIGNAL_DRAM_WRITE_QUEUE, i)->duration, i + 1);
 	memory_advance(&f->channel, &f->view, 20);
-	assert_int_equal(announced(f, SIGNAL_DRAM_WRITE_QUEUE), 41);
+	assert_int_equal(emitted(f, SIGNAL_DRAM_WRITE_QUEUE), 41);
 	memory_advance(&f->channel, &f->view, 150);
-	assert_int_equal(announced(f, SIGNAL_DRAM_WRITE_QUEUE), 64);
+	assert_int_equal(emitted(f, SIGNAL_DRAM_WRITE_QUEUE), 64);
 	for (unsigned i = 0; i < 24; i++) {
 		assert_int_equal(nth(f, SIGNAL_DRAM_WRITE_QUEUE, 40 + i)->time, 17 + 4 * i);
 		assert_int_equal(nth(f, SIGNAL_DRAM_WRITE_QUEUE, 40 + i)->duration, 39 - i);
@@ -74,7 +74,7 @@ static void a_full_queue_holds_writes_back(void **state)
 		assert_int_equal(write_at(f, i, 0), 0);
 	assert_int_equal(write_at(f, 48, 0), 17);
 	assert_int_equal(write_at(f, 49, 5), 21 - 5);
-	assert_int_equal(announced(f, SIGNAL_DRAM_WRITE_QUEUE_FULL), 3);
+	assert_int_equal(emitted(f, SIGNAL_DRAM_WRITE_QUEUE_FULL), 3);
 	for (unsigned i = 0; i < 3; i++) {
 		assert_int_equal(nth(f, SIGNAL_DRAM_WRITE_QUEUE_FULL, i)->time, i ? 13 + 4 * i : 0);
 		assert_int_equal(nth(f, SIGNAL_DRAM_WRITE_QUEUE_FULL, i)->duration, i ? 4 : 17);
@@ -88,11 +88,11 @@ static void write_mode_goes_on_while_the_queue_refills(void **state)
 	for (unsigned i = 0; i < 40 + 24; i++)
 		write_at(f, i, 0);
 	/* 24 more writes on the open row, the first 4 cycles after the one at 109. */
-	assert_int_equal(announced(f, SIGNAL_DRAM_MODE), 2);
+	assert_int_equal(emitted(f, SIGNAL_DRAM_MODE), 2);
 	assert_int_equal(nth(f, SIGNAL_DRAM_MODE, 1)->time, 110);
 	assert_int_equal(nth(f, SIGNAL_DRAM_MODE, 1)->duration, 24 * 4);
 	memory_advance(&f->channel, &f->view, 300);
-	assert_int_equal(announced(f, SIGNAL_DRAM_WRITE_MODE_END), 1);
+	assert_int_equal(emitted(f, SIGNAL_DRAM_WRITE_MODE_END), 1);
 	assert_int_equal(nth(f, SIGNAL_DRAM_WRITE_MODE_END, 0)->time, 110 + 96);
 }
 
@@ -107,7 +107,7 @@ static void queued_writes_are_hit(void **state)
 	assert_int_equal(nth(f, SIGNAL_DRAM_WRITE_QUEUE_READ_HIT, 0)->time, 30);
 	assert_int_equal(nth(f, SIGNAL_DRAM_READ_QUEUE, 0)->time, 30);
 	assert_int_equal(nth(f, SIGNAL_DRAM_READ_QUEUE, 0)->duration, 4);
-	assert_int_equal(announced(f, SIGNAL_DRAM_CAS), 0);
+	assert_int_equal(emitted(f, SIGNAL_DRAM_CAS), 0);
 	assert_int_equal(read_at(f, 8, 40), 38);
 	drain_at(f, 100);
 	assert_int_equal(stats(f)->cas_writes, 1);
@@ -222,7 +222,7 @@ static void idle_channels_write(void **state)
 	assert_int_equal(nth(f, SIGNAL_DRAM_CAS, 1)->time, 221);
 	memory_advance(&f->channel, &f->view, 1000);
 	assert_int_equal(stats(f)->cas_writes, 10);
-	assert_int_equal(announced(f, SIGNAL_DRAM_MODE), 0);
+	assert_int_equal(emitted(f, SIGNAL_DRAM_MODE), 0);
 }
 
 /* Advances to the last cycle before the queue is written and one further. */
@@ -252,11 +252,11 @@ static void hits_keep_a_channel_busy(void **state)
 	expect_idle_from(f, 150 + 200);
 }
 
-static void nothing_is_announced_unheard(void **state)
+static void nothing_is_emitted_unsubscribed(void **state)
 {
 	struct fixture *f = *state;
 
-	memset(f->armed, 0, sizeof(f->armed));
+	memset(f->enabled, 0, sizeof(f->enabled));
 	for (unsigned i = 0; i < 100; i++)
 		partial_at(f, i, 0);
 	read_at(f, 1000, 0);
@@ -284,7 +284,7 @@ int main(void)
 	    TEST(idle_channels_write),
 	    TEST(reads_keep_a_channel_busy),
 	    TEST(hits_keep_a_channel_busy),
-	    TEST(nothing_is_announced_unheard),
+	    TEST(nothing_is_emitted_unsubscribed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

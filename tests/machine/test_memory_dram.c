@@ -9,7 +9,7 @@ static void first_read_opens_the_row(void **state)
 	assert_int_equal(read_at(f, line_of(1, 5, 7, 3), 1000), 17 + 17 + 4);
 	assert_int_equal(nth(f, SIGNAL_DRAM_ACTIVATE, 0)->time, 1000);
 	assert_int_equal(nth(f, SIGNAL_DRAM_ACTIVATE, 0)->qualifiers, QUALIFIER_DRAM_ACTIVATE_READ);
-	assert_int_equal(announced(f, SIGNAL_DRAM_PRECHARGE), 0);
+	assert_int_equal(emitted(f, SIGNAL_DRAM_PRECHARGE), 0);
 	cas = nth(f, SIGNAL_DRAM_CAS, 0);
 	assert_int_equal(cas->time, 1017);
 	assert_int_equal(cas->qualifiers,
@@ -112,7 +112,7 @@ static void refreshes_come_once_a_rank_and_interval(void **state)
 		assert_int_equal(nth(f, SIGNAL_DRAM_REFRESH, i)->rank, i % 2);
 		assert_int_equal(nth(f, SIGNAL_DRAM_REFRESH, i)->qualifiers, 0);
 	}
-	assert_int_equal(announced(f, SIGNAL_DRAM_PRECHARGE_ALL), 0);
+	assert_int_equal(emitted(f, SIGNAL_DRAM_PRECHARGE_ALL), 0);
 	assert_int_equal(drain_at(f, 93600), 93600 + 420);
 }
 
@@ -132,7 +132,7 @@ static void a_refresh_closes_all_rows(void **state)
 	read_at(f, line_of(0, 4, 0, 0), 4600);
 	/* Precharge all at 4680, refresh t_rp later, t_rfc, activate. */
 	assert_int_equal(read_at(f, line_of(0, 3, 0, 1), 4690), 4680 + 17 + 420 + 38 - 4690);
-	assert_int_equal(announced(f, SIGNAL_DRAM_PRECHARGE_ALL), 1);
+	assert_int_equal(emitted(f, SIGNAL_DRAM_PRECHARGE_ALL), 1);
 	assert_int_equal(nth(f, SIGNAL_DRAM_PRECHARGE_ALL, 0)->time, 4680);
 	assert_int_equal(nth(f, SIGNAL_DRAM_REFRESH, 0)->time, 4697);
 	assert_int_equal(nth(f, SIGNAL_DRAM_REFRESH, 0)->qualifiers, QUALIFIER_DRAM_REFRESH_HIGH);

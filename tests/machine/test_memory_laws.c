@@ -1,6 +1,6 @@
 /*
- * A million random requests: what the channel announces is held against the rules of DDR4 and
- * against its totals by a listener that keeps its own account.
+ * A million random requests: what the channel emits is held against the rules of DDR4 and
+ * against its totals by a subscriber that keeps its own account.
  */
 #include "memory_fixture.h"
 
@@ -28,8 +28,8 @@ struct witness {
 	/* Queues. */
 	uint64_t rpq[128], rpq_cycles;
 	unsigned rpq_held;
-	uint64_t level, level_since, wpq_cycles, full_cycles, full_announced, full_end;
-	/* Modes: the writes of a drain are announced before their mode. */
+	uint64_t level, level_since, wpq_cycles, full_cycles, full_emitted, full_end;
+	/* Modes: the writes of a drain are emitted before their mode. */
 	uint64_t mode_start, mode_end, mode_groups, first_wmm, last_wmm, mode_writes;
 };
 
@@ -191,12 +191,12 @@ static void see_full(struct witness *w, const struct signal *s)
 {
 	assert_true(s->time >= w->full_end);
 	w->full_end = s->time + s->duration;
-	w->full_announced += s->duration;
+	w->full_emitted += s->duration;
 }
 
-static void see(void *listener, const struct signal *s)
+static void see(void *subscriber, const struct signal *s)
 {
-	struct witness *w = listener;
+	struct witness *w = subscriber;
 
 	assert_true(s->time < UINT64_C(1) << 62);
 	if (w->count[s->id]++)
@@ -284,7 +284,7 @@ static void check_totals(const struct witness *w, const struct memory_statistics
 	assert_int_equal(t->rpq_cycles, w->rpq_cycles);
 	assert_int_equal(t->wpq_cycles, w->wpq_cycles);
 	assert_int_equal(w->level, 0);
-	assert_int_equal(w->full_announced, w->full_cycles);
+	assert_int_equal(w->full_emitted, w->full_cycles);
 	assert_int_equal(w->mode_groups, w->count[SIGNAL_DRAM_WRITE_MODE_END]);
 	/* Every way through the channel was taken. */
 	for (int id = SIGNAL_DRAM_CAS; id <= SIGNAL_DRAM_WRITE_MODE_END; id++)
@@ -294,14 +294,14 @@ static void check_totals(const struct witness *w, const struct memory_statistics
 static void run(const struct pmu_machine *desc)
 {
 	struct witness w = {.desc = desc};
-	uint8_t armed[SIGNAL_COUNT];
-	struct signal_port port = {.listener = &w, .announce = see, .armed = armed};
+	uint8_t enabled[SIGNAL_COUNT];
+	struct signal_port port = {.subscriber = &w, .emit = see, .enabled = enabled};
 	struct memory_view view = {.desc = desc, .port = &port};
 	struct memory_channel channel = {0};
 	const struct memory_statistics *t = memory_statistics(&channel);
 	uint64_t seed = 0x9E3779B97F4A7C15, stream = 0, now = 0, end, open;
 
-	memset(armed, 1, sizeof(armed));
+	memset(enabled, 1, sizeof(enabled));
 	memory_init(&channel, desc);
 	for (unsigned i = 0; i < REQUESTS; i++) {
 		uint64_t line = next_line(&seed, &stream), what = next_random(&seed) % 16, duration;

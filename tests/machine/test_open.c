@@ -80,26 +80,26 @@ static void views_share_the_state(void **unused)
 	close_machine(&scene);
 }
 
-static void announcements_end_with_the_connection(void **unused)
+static void signals_end_with_the_connection(void **unused)
 {
 	struct scene scene;
-	size_t heard;
+	size_t kept;
 
 	(void)unused;
 	open_machine(&scene, pmu_find_machine("xeon-e5v4-4c"));
 	enter_all(&scene);
 	machine_load(scene.cores[0], 0, 8, &plain);
 	assert_int_equal(scene.count, 0);
-	listen_to(&scene, SIGNAL_LLC_LOOKUP);
+	subscribe_to(&scene, SIGNAL_LLC_LOOKUP);
 	machine_load(scene.cores[0], 64, 8, &plain);
 	assert_int_equal(scene.count, 1); /* that one only */
-	listen_to(&scene, SIGNAL_DRAM_READ_QUEUE);
+	subscribe_to(&scene, SIGNAL_DRAM_READ_QUEUE);
 	machine_load(scene.cores[0], 128, 8, &plain);
-	heard = scene.count;
-	assert_int_equal(heard, 3);
+	kept = scene.count;
+	assert_int_equal(kept, 3);
 	machine_connect(scene.machine, NULL);
 	machine_load(scene.cores[0], 192, 8, &plain);
-	assert_int_equal(scene.count, heard);
+	assert_int_equal(scene.count, kept);
 	close_machine(&scene);
 }
 
@@ -133,7 +133,7 @@ static void catching_up_tells_of_refreshes(void **unused)
 
 	(void)unused;
 	open_machine(&scene, pmu_find_machine("xeon-e5v4-4c"));
-	listen_to(&scene, SIGNAL_DRAM_REFRESH);
+	subscribe_to(&scene, SIGNAL_DRAM_REFRESH);
 	dclk = machine_ticks_per_cycle(scene.machine, PMU_CLOCK_DCLK);
 	/* Every rank of each channel, once in t_refi. */
 	core = machine_hart_enter(scene.machine, scene.space,
@@ -153,7 +153,7 @@ int main(void)
 	    cmocka_unit_test(what_cannot_be_built_is_refused),
 	    cmocka_unit_test(a_tick_divides_every_cycle),
 	    cmocka_unit_test(views_share_the_state),
-	    cmocka_unit_test(announcements_end_with_the_connection),
+	    cmocka_unit_test(signals_end_with_the_connection),
 	    cmocka_unit_test(cores_are_taken_from_the_lowest),
 	    cmocka_unit_test(catching_up_tells_of_refreshes),
 	};

@@ -106,7 +106,7 @@ static void check_row(const struct row *row, request *ask, enum signal_request r
 
 	open_scene(&scene);
 	prepare(&scene, row->had);
-	listen_to_all(&scene);
+	subscribe_to_all(&scene);
 	ask(&scene, 0, LINE);
 	for (size_t i = 0; i < scene.count; i++)
 		if (scene.signals[i].id == SIGNAL_HOME_REQUEST &&
@@ -213,7 +213,7 @@ static void reads_that_hit(void **unused)
 	assert_int_equal(peek(&scene, MACHINE_L1D, 0), 'M');
 	assert_int_equal(peek(&scene, MACHINE_L2, 0), 'E');
 	assert_int_equal(peek(&scene, MACHINE_LLC, 0), 'E');
-	listen_to_all(&scene);
+	subscribe_to_all(&scene);
 	load(&scene, 1, LINE);
 	assert_int_equal(peek(&scene, MACHINE_L1D, 0), 'S');
 	assert_int_equal(peek(&scene, MACHINE_L2, 0), 'S');
@@ -251,7 +251,7 @@ static void ownership_that_hits(void **unused)
 	(void)unused;
 	open_scene(&scene);
 	store(&scene, 0, LINE);
-	listen_to_all(&scene);
+	subscribe_to_all(&scene);
 	store(&scene, 1, LINE);
 	assert_int_equal(peek(&scene, MACHINE_L1D, 0), 'I');
 	assert_int_equal(peek(&scene, MACHINE_L2, 0), 'I');
@@ -267,7 +267,7 @@ static void ownership_that_hits(void **unused)
 	load(&scene, 2, LINE);
 	assert_int_equal(peek(&scene, MACHINE_LLC, 0), 'S');
 	assert_int_equal(peek(&scene, MACHINE_LLC, 1), 'F');
-	listen_to_all(&scene);
+	subscribe_to_all(&scene);
 	store(&scene, 0, LINE);
 	assert_int_equal(
 	    count_signals(&scene, SIGNAL_LLC_OUTCOME, QUALIFIER_LLC_OUTCOME_OWN_HIT_SHARED), 1);
@@ -315,7 +315,7 @@ static void modified_lines_come_down(void **unused)
 	store(&scene, 0, LINE);
 	leave_l1d(&scene);
 	assert_int_equal(peek(&scene, MACHINE_L2, 0), 'M');
-	listen_to_all(&scene);
+	subscribe_to_all(&scene);
 	for (unsigned i = 2; i <= 9; i++)
 		load(&scene, 0, LINE + i * 512 * 64);
 	assert_int_equal(peek(&scene, MACHINE_L2, 0), 'I');
@@ -330,7 +330,7 @@ static void modified_lines_come_down(void **unused)
 	leave_l1d(&scene);
 	load(&scene, 0, LINE);
 	assert_int_equal(peek(&scene, MACHINE_L1D, 0), 'E');
-	listen_to_all(&scene);
+	subscribe_to_all(&scene);
 	for (unsigned i = 2; i <= 9; i++) {
 		load(&scene, 0, LINE + i * 512 * 64);
 		load(&scene, 0, LINE); /* keeps it recent in L1D only */
@@ -350,7 +350,7 @@ static void streams_meet_modified_lines(void **unused)
 	(void)unused;
 	open_scene(&scene);
 	store(&scene, 0, LINE);
-	listen_to_all(&scene);
+	subscribe_to_all(&scene);
 	stream(&scene, 0, LINE); /* the core's own copy goes first */
 	assert_int_equal(count_requests(&scene, REQUEST_WRITEBACK), 1);
 	assert_int_equal(
@@ -371,7 +371,7 @@ static void parts_of_lines_are_gathered(void **unused)
 
 	(void)unused;
 	open_scene(&scene);
-	listen_to_all(&scene);
+	subscribe_to_all(&scene);
 	for (unsigned line = 0; line < 10; line++)
 		machine_store_nt(scene.cores[0], line * 64, 16);
 	assert_int_equal(scene.count, 0);
@@ -426,7 +426,7 @@ static void remote_requests(void **unused)
 
 	(void)unused;
 	open_scene(&scene);
-	listen_to_all(&scene);
+	subscribe_to_all(&scene);
 	load(&scene, 3, LINE);
 	assert_int_equal(
 	    count_signals(&scene, SIGNAL_HOME_REQUEST, QUALIFIER_HOME_REQUEST_READ_REMOTE), 1);

@@ -27,9 +27,9 @@ struct scene {
 	struct machine_hart *cores[8];
 	struct reference *reference;
 	uint64_t data_lines[DATA_PAGES * PAGE_LINES], code_lines[CODE_PAGES * PAGE_LINES];
-	uint64_t seen[2]; /* sums over what the machine, the reference announced */
+	uint64_t seen[2]; /* sums over what the machine, the reference emitted */
 	uint64_t random;
-	uint8_t armed[SIGNAL_COUNT];
+	uint8_t enabled[SIGNAL_COUNT];
 };
 
 static uint64_t next_random(struct scene *scene)
@@ -40,7 +40,7 @@ static uint64_t next_random(struct scene *scene)
 	return scene->random;
 }
 
-/* Order does not matter, so announcements are summed; a sum of mixed words hides nothing in
+/* Order does not matter, so signals are summed; a sum of mixed words hides nothing in
  * practice. */
 static uint64_t mix(const struct signal *signal)
 {
@@ -57,7 +57,7 @@ static uint64_t mix(const struct signal *signal)
 	return word ^ word >> 32;
 }
 
-/* What both announce; the rest depends on time. */
+/* What both emit; the rest depends on time. */
 static bool compared(const struct signal *signal)
 {
 	switch (signal->id) {
@@ -76,9 +76,9 @@ static bool compared(const struct signal *signal)
 	}
 }
 
-static void machine_says(void *listener, const struct signal *signal)
+static void machine_says(void *subscriber, const struct signal *signal)
 {
-	struct scene *scene = listener;
+	struct scene *scene = subscriber;
 
 	if (compared(signal))
 		scene->seen[0] += mix(signal);
@@ -190,10 +190,10 @@ static void open_scene(struct scene *scene, const struct pmu_machine *like, unsi
 		       unsigned slices, unsigned llc_sets, unsigned home_agents)
 {
 	struct signal_port port = {
-	    .listener = scene, .announce = machine_says, .armed = scene->armed};
+	    .subscriber = scene, .emit = machine_says, .enabled = scene->enabled};
 
 	*scene = (struct scene){.desc = *like, .random = 88172645463325252};
-	memset(scene->armed, 1, sizeof(scene->armed));
+	memset(scene->enabled, 1, sizeof(scene->enabled));
 	scene->desc.sockets = sockets;
 	scene->desc.cores = 3;
 	scene->desc.slices = slices;

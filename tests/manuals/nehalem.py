@@ -294,7 +294,7 @@ def read(text):
 # Ours
 
 def our_encoding(encoding):
-    given = encoding["given"]
+    given = encoding["implied"]
     found = {"code": f"{encoding['code']:x}", "umask": f"{encoding['value']:x}",
              **{key: given.get(key, 0) for key in ("cmask", "inv", "edge", "any")},
              "precise": "Y" if "precise" in encoding["attributes"] else "N"}

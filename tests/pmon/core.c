@@ -289,7 +289,7 @@ static void test_overflow(void **state UNUSED)
 	assert_int_equal(rig_msr(&rig, OVF_CTRL), 0);
 	rig_set_msr(&rig, OVF_CTRL, ALL);
 	assert_int_equal(rig_msr(&rig, STATUS), 0);
-	/* The uncore is not frozen by it, and no other core hears of it. */
+	/* The uncore is not frozen by it, and no other core learns of it. */
 	assert_int_equal(rig_msr(&rig, GLOBAL_STATUS), 0);
 	assert_int_equal(pmon_interrupts(rig.pmon, 0, 1), 0);
 }
@@ -338,8 +338,8 @@ static void test_clocks(void **state UNUSED)
 	assert_int_equal(rig_msr(&rig, TSC), 12);
 	assert_int_equal(rig_msr_of(&rig, 1, TSC), 1007);
 	assert_int_equal(rig_msr(&rig, MPERF), 0);
-	assert_true(rig.port.armed[SIGNAL_CORE_CYCLES]);
-	assert_true(rig.port.armed[SIGNAL_CORE_REFERENCE_CYCLES]);
+	assert_true(rig.port.enabled[SIGNAL_CORE_CYCLES]);
+	assert_true(rig.port.enabled[SIGNAL_CORE_REFERENCE_CYCLES]);
 	happen(SIGNAL_CORE_CYCLES, 70);
 	happen(SIGNAL_CORE_REFERENCE_CYCLES, 35);
 	assert_int_equal(rig_msr(&rig, APERF), 70);
@@ -349,17 +349,17 @@ static void test_clocks(void **state UNUSED)
 	assert_int_equal(rig_msr(&rig, MPERF), (1ull << 60) + 1);
 }
 
-/* Nobody listens to what nobody counts. */
-static void test_armed(void **state UNUSED)
+/* Nobody subscribes to what nobody counts. */
+static void test_enabled(void **state UNUSED)
 {
-	assert_false(rig.port.armed[SIGNAL_CORE_BRANCHES]);
+	assert_false(rig.port.enabled[SIGNAL_CORE_BRANCHES]);
 	rig_set_msr(&rig, EVTSEL(5), EN | USR | BRANCHES);
-	assert_false(rig.port.armed[SIGNAL_CORE_BRANCHES]);
+	assert_false(rig.port.enabled[SIGNAL_CORE_BRANCHES]);
 	assert_int_equal(write_at(1, 7, EVTSEL(5), EN | USR | BRANCHES), 0);
 	assert_int_equal(write_at(1, 7, CTRL, EN_PMC(5)), 0);
-	assert_true(rig.port.armed[SIGNAL_CORE_BRANCHES]);
+	assert_true(rig.port.enabled[SIGNAL_CORE_BRANCHES]);
 	assert_int_equal(write_at(1, 7, CTRL, 0), 0);
-	assert_false(rig.port.armed[SIGNAL_CORE_BRANCHES]);
+	assert_false(rig.port.enabled[SIGNAL_CORE_BRANCHES]);
 }
 
 /* The uncore's freeze is not the core's, and a socket's other units go on as they are. */
@@ -413,7 +413,7 @@ int main(void)
 	    TEST(test_freeze_on_pmi),
 	    TEST(test_no_freeze_without_pmi),
 	    TEST(test_clocks),
-	    TEST(test_armed),
+	    TEST(test_enabled),
 	    TEST(test_uncore_freeze_leaves_cores),
 	    TEST(test_strict),
 	};

@@ -34,7 +34,7 @@ struct subject {
 	enum signal_kind kind;
 	enum measure measure;
 	unsigned code;
-	unsigned qualifier_count;   /* announced qualifiers: bit 0 to here, one at a time */
+	unsigned qualifier_count;   /* emitted qualifiers: bit 0 to here, one at a time */
 	uint32_t qualifiers[8];	    /* by unit mask bit */
 	uint32_t default_qualifier; /* holds while nothing is open */
 	bool counter0;		    /* counters 1 to 3 see counter 0 */
@@ -226,7 +226,7 @@ static void slow_cycle(unsigned k, uint64_t cycle, bool running)
 	pipeline->high = high;
 }
 
-static void announce(const struct message *m)
+static void emit(const struct message *m)
 {
 	rig_span(&test.rig, test.subject->signal, 1, m->qualifiers, m->time, m->duration);
 }
@@ -317,7 +317,7 @@ static unsigned deliver(unsigned next, uint64_t until, unsigned disorder)
 		if (batch[i + disorder - 1].time - batch[i].time < 2048)
 			shuffle(&batch[i], disorder);
 	for (unsigned i = 0; i < count; i++)
-		announce(&batch[i]);
+		emit(&batch[i]);
 	return next;
 }
 
@@ -557,11 +557,11 @@ static void test_open_through_a_freeze(void **state UNUSED)
 	rig_close(&test.rig);
 }
 
-/* A number announced before anybody listened holds for who begins to listen. */
+/* A number emitted before anybody subscribed holds for who subscribes. */
 static void test_level_is_remembered(void **state UNUSED)
 {
 	rig_open(&test.rig);
-	assert_int_equal(test.rig.port.armed[SIGNAL_DRAM_WRITE_QUEUE], 1);
+	assert_int_equal(test.rig.port.enabled[SIGNAL_DRAM_WRITE_QUEUE], 1);
 	rig_span(&test.rig, SIGNAL_DRAM_WRITE_QUEUE, 2, 0, 100, 17);
 	rig_at_dram(&test.rig, 1000);
 	rig_set_pci(&test.rig, MC(2, PCI_CTL(0)), EN | EVENT(0x21, 0));

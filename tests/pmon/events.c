@@ -115,7 +115,7 @@ static unsigned signal_of(const struct pmu_event *event, unsigned umask)
 	return event->signal;
 }
 
-/* What @umask names, as an announcement that each of its conditions welcomes. */
+/* What @umask names, as a signal that each of its conditions welcomes. */
 static struct signal welcome(const struct pmu_event *event, unsigned umask)
 {
 	struct signal signal = {
@@ -155,7 +155,7 @@ static uint32_t alternatives(const struct pmu_event *event, unsigned umask, bool
 }
 
 /*
- * How much one announcement of 7 cycles, of 7 at once, or a number of 7 held to the end, adds by
+ * How much one signal of 7 cycles, of 7 at once, or a number of 7 held to the end, adds by
  * cycle 1000.
  */
 static uint64_t expected_count(const struct pmu_event *event)

@@ -1,5 +1,5 @@
 /*
- * What the filters and the irregular unit masks let pass. Each announcement is reported once; the
+ * What the filters and the irregular unit masks let pass. Each signal is reported once; the
  * expected counts follow from the tables of 334291-001 named at each test.
  */
 #include "rig.h"
@@ -30,7 +30,7 @@ static int teardown(void **state UNUSED)
 	return 0;
 }
 
-static void announce(struct signal signal)
+static void emit(struct signal signal)
 {
 	signal_emit(&rig.port, signal);
 }
@@ -60,7 +60,7 @@ static void lookups(void)
 
 	for (unsigned s = 0; s < 5; s++)
 		for (unsigned i = 0; i <= s; i++)
-			announce((struct signal){
+			emit((struct signal){
 			    .id = SIGNAL_LLC_LOOKUP,
 			    .unit = 3,
 			    .time = time++,
@@ -71,7 +71,7 @@ static void lookups(void)
 				QUALIFIER_LLC_LOOKUP_DATA_READ | QUALIFIER_LLC_LOOKUP_READ,
 			});
 	for (unsigned i = 0; i < 5; i++)
-		announce((struct signal){
+		emit((struct signal){
 		    .id = SIGNAL_LLC_LOOKUP,
 		    .unit = 3,
 		    .time = time++,
@@ -162,7 +162,7 @@ static void transactions(void)
 
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
 		for (unsigned i = 0; i < kinds[k].count; i++)
-			announce((struct signal){
+			emit((struct signal){
 			    .id = SIGNAL_LLC_REQUEST,
 			    .unit = 3,
 			    .time = time++,
@@ -258,7 +258,7 @@ static void victims(void)
 
 	for (unsigned s = 0; s < 4; s++)
 		for (unsigned i = 0; i < 2u << s; i++)
-			announce((struct signal){
+			emit((struct signal){
 			    .id = SIGNAL_LLC_VICTIM,
 			    .unit = 3,
 			    .time = 100 * s + i,
@@ -301,16 +301,16 @@ static void columns(void)
 		for (unsigned i = 0; i <= bank; i++) {
 			cas.time = time++;
 			cas.qualifiers = i ? QUALIFIER_DRAM_CAS_READ : QUALIFIER_DRAM_CAS_UNDERFILL;
-			announce(cas);
+			emit(cas);
 		}
 		cas.rank = 1;
 		cas.time = time++;
 		cas.qualifiers = QUALIFIER_DRAM_CAS_READ;
-		announce(cas);
+		emit(cas);
 		cas.qualifiers = QUALIFIER_DRAM_CAS_WRITE_IN_WRITE_MODE;
-		announce(cas);
+		emit(cas);
 		cas.qualifiers = QUALIFIER_DRAM_CAS_WRITE_IN_READ_MODE;
-		announce(cas);
+		emit(cas);
 	}
 }
 
@@ -354,7 +354,7 @@ static void requests(void)
 
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
 		for (unsigned i = 0; i < kinds[k].count; i++)
-			announce((struct signal){
+			emit((struct signal){
 			    .id = SIGNAL_HOME_REQUEST,
 			    .unit = 1,
 			    .time = 100 * k + i,
@@ -400,27 +400,27 @@ static void test_filter_changed_while_running(void **state UNUSED)
 	assert_int_equal(rig_msr(&rig, C_CTR(3, 1)), 7 + 16);
 }
 
-/* Who is reported: the instance and socket of the announcement, and nobody else. */
+/* Who is reported: the instance and socket of the signal, and nobody else. */
 static void test_instances_are_apart(void **state UNUSED)
 {
 	struct signal signal = {.id = SIGNAL_HOME_MEMORY_READ, .qualifiers = 0};
 
 	rig_set_pci(&rig, HA(0, PCI_CTL(0)), EN | EVENT(0x17, 0x01));
 	rig_set_pci(&rig, HA(1, PCI_CTL(0)), EN | EVENT(0x17, 0x01));
-	assert_int_equal(rig.port.armed[SIGNAL_HOME_MEMORY_READ], 1);
-	assert_int_equal(rig.port.armed[SIGNAL_HOME_MEMORY_WRITE], 0);
-	announce(signal);
+	assert_int_equal(rig.port.enabled[SIGNAL_HOME_MEMORY_READ], 1);
+	assert_int_equal(rig.port.enabled[SIGNAL_HOME_MEMORY_WRITE], 0);
+	emit(signal);
 	signal.unit = 1;
-	announce(signal);
-	announce(signal);
+	emit(signal);
+	emit(signal);
 	signal.socket = 1;
-	announce(signal);
+	emit(signal);
 	assert_int_equal(rig_pci(&rig, HA(0, PCI_CTR(0))), 1);
 	assert_int_equal(rig_pci(&rig, HA(1, PCI_CTR(0))), 2);
 	rig_set_pci(&rig, HA(0, PCI_CTL(0)), 0);
-	assert_int_equal(rig.port.armed[SIGNAL_HOME_MEMORY_READ], 1);
+	assert_int_equal(rig.port.enabled[SIGNAL_HOME_MEMORY_READ], 1);
 	rig_set_pci(&rig, HA(1, PCI_CTL(0)), 0);
-	assert_int_equal(rig.port.armed[SIGNAL_HOME_MEMORY_READ], 0);
+	assert_int_equal(rig.port.enabled[SIGNAL_HOME_MEMORY_READ], 0);
 }
 
 int main(void)

@@ -78,7 +78,7 @@ static void test_box_and_global_freeze_are_apart(void **state UNUSED)
 	assert_int_equal(rig_msr(&rig, C_CTR(0, 0)), 50);
 }
 
-static void test_frozen_announcements_do_not_count(void **state UNUSED)
+static void test_frozen_signals_do_not_count(void **state UNUSED)
 {
 	rig_set_msr(&rig, C_CTL(0, 1), EN | EVENT(0x37, 0x0F)); /* LLC_VICTIMS, all states */
 	rig_pulse(&rig, SIGNAL_LLC_VICTIM, 0, QUALIFIER_LLC_VICTIM_M, 10);
@@ -317,8 +317,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(test_every_level_stops, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_box_and_global_freeze_are_apart, setup, teardown),
-	    cmocka_unit_test_setup_teardown(test_frozen_announcements_do_not_count, setup,
-					    teardown),
+	    cmocka_unit_test_setup_teardown(test_frozen_signals_do_not_count, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_cbo_overflow_stays_in_the_box, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_ov_en, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_freeze_reaches_every_box, setup, teardown),

@@ -1,4 +1,4 @@
-/* Two sockets' PMUs on a bench: registers by the manual's addresses, announcements by hand. */
+/* Two sockets' PMUs on a bench: registers by the manual's addresses, signals by hand. */
 #ifndef TESTS_PMON_RIG_H
 #define TESTS_PMON_RIG_H
 

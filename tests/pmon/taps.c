@@ -1,5 +1,5 @@
 /*
- * What the emitter adds to counters by itself, against the same signals announced one by one: two
+ * What the emitter adds to counters by itself, against the same signals received one by one: two
  * rigs with the same registers, of which one is told everything: a counter that reports overflows
  * counts in a box that has no signals.
  */

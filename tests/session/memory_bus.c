@@ -7,7 +7,7 @@
 
 struct memory_bus {
 	struct pmu_bus bus;
-	uint64_t *values; /* [socket * places + place] */
+	uint64_t *values; /* [socket * refs + ref] */
 	void (*hook)(void *arg, const struct pmu_access_op *op);
 	void *arg;
 };
@@ -17,7 +17,7 @@ static uint64_t *value_of(struct memory_bus *memory, unsigned socket,
 {
 	const struct bus_map *map = &memory->bus.map;
 
-	return &memory->values[socket * map->count + (size_t)(place - map->places)];
+	return &memory->values[socket * map->count + (size_t)(place - map->refs)];
 }
 
 uint64_t *memory_bus_at(struct pmu_bus *bus, unsigned socket, enum pmu_space space,
@@ -51,7 +51,7 @@ static void reset_box(struct memory_bus *memory, unsigned socket,
 	const struct bus_map *map = &memory->bus.map;
 
 	for (size_t i = 0; i < map->count; i++) {
-		const struct bus_register_ref *place = &map->places[i];
+		const struct bus_register_ref *place = &map->refs[i];
 
 		if (place->box == ctl->box && place->instance == ctl->instance &&
 		    (place->reg->role == PMU_ROLE_COUNTER ||

@@ -170,6 +170,7 @@ static void test_mixed_instances(void **fixture)
 
 		traced_init(&traced, 1);
 		for (unsigned i = 0; i < MIX_EVENTS; i++) {
+			struct pmu_selection selection;
 			unsigned kind, box;
 			char event[64];
 
@@ -179,10 +180,12 @@ static void test_mixed_instances(void **fixture)
 			box = (unsigned)(state >> 40) % 3;
 			mix.allowed[i] = counters[kind];
 			mix.instance[i] = (int)box - 1;
+			snprintf(event, sizeof(event), "%s.%s:thresh=1", boxes[box], names[kind]);
+			assert_int_equal(pmu_event_parse(traced.ctx, NULL, event, &selection), 0);
 			/* A threshold of its own makes each event another one. */
-			snprintf(event, sizeof(event), "%s.%s:thresh=%u", boxes[box], names[kind],
-				 i + 1);
-			assert_int_equal(traced_add(&traced, event), i);
+			selection.settings[0].value = i + 1;
+			assert_int_equal(pmu_session_add(traced.session, traced.ctx, &selection),
+					 i);
 		}
 		expected = mix_possible(&mix, 0, counter);
 		assert_int_equal(pmu_session_start(traced.session, traced.ctx),
@@ -199,9 +202,9 @@ static void test_equal_events_are_one(void **fixture)
 
 	(void)fixture;
 	traced_init(&traced, 1);
-	assert_int_equal(traced_add(&traced, "cbo.TOR_INSERTS.OPCODE:opc=0x182:thresh=2"), 0);
+	assert_int_equal(traced_add(&traced, "cbo.TOR_INSERTS.OPCODE:opc=0x182:thresh=1"), 0);
 	assert_int_equal(traced_add(&traced, "cbo.TOR_INSERTS.OPCODE:opc=0x182"), 1);
-	assert_int_equal(traced_add(&traced, "TOR_INSERTS.OPCODE:thresh=0x2:opc=DRd"), 0);
+	assert_int_equal(traced_add(&traced, "TOR_INSERTS.OPCODE:thresh=0x1:opc=DRd"), 0);
 	assert_int_equal(traced_add(&traced, "cbo0.TOR_INSERTS.OPCODE:opc=0x182"), 2);
 	assert_int_equal(pmu_session_events(traced.session), 3);
 	assert_int_equal(pmu_session_event(traced.session, 2)->instance, 0);

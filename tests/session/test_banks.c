@@ -176,10 +176,10 @@ static void test_both(void **fixture)
 {
 	static const char *const six[] = {"L2D_FORCE_RECIRC.RECIRC",
 					  "L2D_ISSUED_RECIRC_OZQ_ACC",
-					  "L2D_ISSUED_RECIRC_OZQ_ACC:threshold=1",
+					  "L2D_ISSUED_RECIRC_OZQ_ACC:plm=1",
 					  "L2D_L3ACCESS_CANCEL.INV_L3_BYP",
 					  "L2D_OZDB_FULL.THIS",
-					  "L2D_OZDB_FULL.THIS:threshold=1",
+					  "L2D_OZDB_FULL.THIS:plm=1",
 					  NULL};
 	const char *seven[8] = {[6] = "LOADS_RETIRED"};
 	const char *six_of_both[7] = {[5] = "LOADS_RETIRED"};

@@ -235,13 +235,13 @@ static unsigned check_modifiers(struct bench *bench, const struct pmu_box *box, 
 	return checked;
 }
 
-struct tally {
+struct checked {
 	unsigned encodings, modified;
 };
 
-static struct tally check_box(struct bench *bench, const struct pmu_box *box)
+static struct checked check_box(struct bench *bench, const struct pmu_box *box)
 {
-	struct tally tally = {0};
+	struct checked checked = {0};
 
 	for (size_t e = 0; e < box->event_count; e++) {
 		const struct pmu_event *event = &box->events[e];
@@ -253,8 +253,8 @@ static struct tally check_box(struct bench *bench, const struct pmu_box *box)
 				    text);
 			if (!check_event(bench, text, -1))
 				fail_msg("%s: %s", text, pmu_message(bench->ctx));
-			tally.encodings++;
-			tally.modified += check_modifiers(bench, box, text);
+			checked.encodings++;
+			checked.modified += check_modifiers(bench, box, text);
 		}
 	}
 	for (unsigned i = 0; i < box->fixed_count; i++) {
@@ -265,22 +265,22 @@ static struct tally check_box(struct bench *bench, const struct pmu_box *box)
 		snprintf(text, sizeof(text), "%s/%s.%s", box->pmu, box->name,
 			 *counter->event ? counter->event : "clock");
 		assert_true(check_event(bench, text, -1));
-		tally.encodings++;
+		checked.encodings++;
 	}
-	return tally;
+	return checked;
 }
 
-static struct tally check_pmu(const char *name)
+static struct checked check_pmu(const char *name)
 {
-	struct tally sum = {0};
+	struct checked sum = {0};
 	struct bench bench;
 
 	bench_init(&bench, pmu_find_pmu(name));
 	for (size_t i = 0; i < bench.pmu->box_count; i++) {
-		struct tally tally = check_box(&bench, &bench.pmu->boxes[i]);
+		struct checked checked = check_box(&bench, &bench.pmu->boxes[i]);
 
-		sum.encodings += tally.encodings;
-		sum.modified += tally.modified;
+		sum.encodings += checked.encodings;
+		sum.modified += checked.modified;
 	}
 	print_message("%s: %u encodings, %u with modifiers\n", name, sum.encodings, sum.modified);
 	bench_fini(&bench);

@@ -147,7 +147,7 @@ static void measure_through_files(struct pmu_ctx *ctx, struct counts *counts)
 		fail_msg("%s", pmu_message(ctx));
 	assert_int_equal(pmu_bus_sockets(bus), 2);
 	assert_non_null(bus_hardware_host(bus));
-	measure(ctx, bus, device_server_system(server), counts);
+	measure(ctx, bus, device_server_emul(server), counts);
 	pmu_bus_free(bus);
 	if (device_server_finish(server, ctx, 0, &reported))
 		fail_msg("%s", pmu_message(ctx));

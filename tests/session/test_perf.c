@@ -216,7 +216,7 @@ static void test_config_words(void **state)
 
 	assert_int_equal(pmu_bus_sockets(bus), 2);
 	assert_int_equal(pmu_session_new(&session, bench->ctx, bus), 0);
-	assert_int_equal(add(bench, session, "cbo.TOR_INSERTS.MISS_OPCODE:opc=DRd:thresh=2:invert"),
+	assert_int_equal(add(bench, session, "cbo.TOR_INSERTS.MISS_OPCODE:opc=DRd:thresh=1:invert"),
 			 0);
 	assert_int_equal(add(bench, session, "imc.CAS_COUNT.RD:edge_det:thresh=1"), 1);
 	/* The extended select bit is the ninth of the kernel's event. */
@@ -226,7 +226,7 @@ static void test_config_words(void **state)
 	/* Two slices, a channel, a link; on each socket. */
 	assert_int_equal(bench->used, 8);
 	/* TOR_INSERTS 0x35, MISS_OPCODE 0x03; DRd 0x182 in filter_opc. */
-	assert_int_equal(find(bench, 20, 0)->attr.config, 0x35 | 0x03 << 8 | 1 << 23 | 2 << 24);
+	assert_int_equal(find(bench, 20, 0)->attr.config, 0x35 | 0x03 << 8 | 1 << 23 | 1 << 24);
 	assert_true(find(bench, 21, 22)->attr.config1 == UINT64_C(0x182) << 52);
 	/* CAS_COUNT 0x04, RD 0x03. */
 	assert_int_equal(find(bench, 30, 0)->attr.config, 0x04 | 0x03 << 8 | 1 << 18 | 1 << 24);

@@ -12,7 +12,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
 from harness import HERE as CLI, PMULAB, SMALL, pmulab  # noqa: E402
 
-TRUTH = os.environ["TRUTH"]
+STATISTICS = os.environ["STATISTICS"]
 LINES = 1 << 18  # of an array of the kernels: 16 MB, more than all caches
 CODE_LINES = 64  # of a kernel without C library, at most
 NAMES = itertools.count()
@@ -72,8 +72,8 @@ class Machine:
         """Runs commands of a shell one after the other; the words that they print."""
         return self.tool("sh", "-ec", "\n".join(commands)).split()
 
-    def truth(self):
-        return json.loads(subprocess.run([TRUTH, self.name], capture_output=True, text=True,
+    def statistics(self):
+        return json.loads(subprocess.run([STATISTICS, self.name], capture_output=True, text=True,
                                          check=True).stdout)
 
 

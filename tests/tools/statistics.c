@@ -1,4 +1,4 @@
-/* What really happened on a machine that is offered by name, as JSON: truth MACHINE-NAME. */
+/* What really happened on a machine that is offered by name, as JSON: statistics MACHINE-NAME. */
 #include <jansson.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -36,7 +36,7 @@ static int print(const struct machine_statistics *stats)
 
 static int fail(struct pmu_ctx *ctx)
 {
-	fprintf(stderr, "truth: %s\n", pmu_message(ctx));
+	fprintf(stderr, "statistics: %s\n", pmu_message(ctx));
 	return 1;
 }
 

@@ -30,41 +30,41 @@ def summed(found):
 class Measuring(Tools):
     @classmethod
     def measure(cls, events, kind="copy", rounds=1, options=(), machine=SMALL):
-        """Counts, and the truth about the program that ran beside."""
+        """Counts, and the statistics about the program that ran beside."""
         with Machine(*options, machine=machine) as machine:
             text = machine.tool("likwid-perfctr", "-M", 0, "-C", 0, "-O", "-g", events,
                                 *machine.program(cls.kernel(kind, rounds)))
-            return counts(text), machine.truth()
+            return counts(text), machine.statistics()
 
 
 class Likwid(Measuring):
-    def check_core(self, sums, truth):
-        self.assertEqual(sums["INSTR_RETIRED_ANY"], truth["instructions"])
+    def check_core(self, sums, stats):
+        self.assertEqual(sums["INSTR_RETIRED_ANY"], stats["instructions"])
         # The machine's core runs at the frequency of its TSC.
-        self.assertEqual(sums["CPU_CLK_UNHALTED_CORE"], truth["cycles"])
-        self.assertEqual(sums["CPU_CLK_UNHALTED_REF"], truth["cycles"])
+        self.assertEqual(sums["CPU_CLK_UNHALTED_CORE"], stats["cycles"])
+        self.assertEqual(sums["CPU_CLK_UNHALTED_REF"], stats["cycles"])
 
     def test_mem(self):
-        found, truth = self.measure("MEM")
+        found, stats = self.measure("MEM")
         sums = summed(found)
-        self.check_core(sums, truth)
-        self.assertEqual(sums["CAS_COUNT_RD"], truth["cas_reads"])
-        self.assertEqual(sums["CAS_COUNT_WR"], truth["cas_writes"])
+        self.check_core(sums, stats)
+        self.assertEqual(sums["CAS_COUNT_RD"], stats["cas_reads"])
+        self.assertEqual(sums["CAS_COUNT_WR"], stats["cas_writes"])
         # Written are four arrays before the loop and one in it, a quarter of each by a channel. Read
         # are those, for ownership, one in the loop, and one before and behind it.
         self.assertEqual([count for event, _, _, count in found if event == "CAS_COUNT_WR"],
                          [5 * LINES // 4] * 4)
-        self.near(sums["CAS_COUNT_RD"] + truth["wpq_read_hits"], 8 * LINES)
+        self.near(sums["CAS_COUNT_RD"] + stats["wpq_read_hits"], 8 * LINES)
 
     def test_home_agent(self):
         for group, reads, writes in (("HA", "IMC_READS_NORMAL", "IMC_WRITES_ALL"),
                                      ("NUMA", "REQUESTS_READS_LOCAL", "REQUESTS_WRITES_LOCAL")):
             with self.subTest(group=group):
-                found, truth = self.measure(group)
+                found, stats = self.measure(group)
                 sums = summed(found)
-                self.check_core(sums, truth)
-                self.assertEqual(sums[reads], truth["home_reads"])
-                self.assertEqual(sums[writes], truth["home_writes"])
+                self.check_core(sums, stats)
+                self.assertEqual(sums[reads], stats["home_reads"])
+                self.assertEqual(sums[writes], stats["home_writes"])
                 self.assertEqual(sums[writes], 5 * LINES)
                 for event in sums.keys() - {reads, writes}:
                     if event.startswith(("BYPASS", "REQUESTS")):
@@ -72,48 +72,48 @@ class Likwid(Measuring):
 
     def test_caches(self):
         """The uncore's part of the group; the core's events in it are not modelled."""
-        found, truth = self.measure("CACHES", kind="load")
+        found, stats = self.measure("CACHES", kind="load")
         sums = summed(found)
-        self.check_core(sums, truth)
+        self.check_core(sums, stats)
         self.assertEqual(sums["LLC_VICTIMS_M"], 4 * LINES)
         self.near(sums["LLC_LOOKUP_DATA_READ"], 3 * LINES)
-        self.assertEqual(sums["CAS_COUNT_RD"], truth["cas_reads"])
-        self.assertEqual(sums["CAS_COUNT_WR"], truth["cas_writes"])
+        self.assertEqual(sums["CAS_COUNT_RD"], stats["cas_reads"])
+        self.assertEqual(sums["CAS_COUNT_WR"], stats["cas_writes"])
 
     def test_branches(self):
-        found, truth = self.measure("BRANCH")
+        found, stats = self.measure("BRANCH")
         sums = summed(found)
-        self.check_core(sums, truth)
-        self.assertEqual(sums["BR_INST_RETIRED_ALL_BRANCHES"], truth["branches"])
+        self.check_core(sums, stats)
+        self.assertEqual(sums["BR_INST_RETIRED_ALL_BRANCHES"], stats["branches"])
 
     def test_core_events(self):
-        found, truth = self.measure(
+        found, stats = self.measure(
             "LONGEST_LAT_CACHE_REFERENCE:PMC0,LONGEST_LAT_CACHE_MISS:PMC1,"
             "BR_INST_RETIRED_ALL_BRANCHES:PMC2,INSTR_RETIRED_ANY_P:PMC3")
         sums = summed(found)
-        self.assertEqual(sums["LONGEST_LAT_CACHE_REFERENCE"], truth["l2_misses"])
-        self.assertEqual(sums["LONGEST_LAT_CACHE_MISS"], truth["llc_misses"])
-        self.assertEqual(sums["BR_INST_RETIRED_ALL_BRANCHES"], truth["branches"])
+        self.assertEqual(sums["LONGEST_LAT_CACHE_REFERENCE"], stats["l2_misses"])
+        self.assertEqual(sums["LONGEST_LAT_CACHE_MISS"], stats["llc_misses"])
+        self.assertEqual(sums["BR_INST_RETIRED_ALL_BRANCHES"], stats["branches"])
 
     def test_cbo_events(self):
         events = ",".join(f"TOR_OCCUPANCY_ALL:CBOX{i}C0,TOR_INSERTS_ALL:CBOX{i}C1,"
                           f"LLC_VICTIMS_M:CBOX{i}C2,LLC_LOOKUP_ANY:CBOX{i}C3" for i in range(4))
-        found, truth = self.measure(events)
+        found, stats = self.measure(events)
         sums = summed(found)
-        self.assertEqual(sums["TOR_OCCUPANCY_ALL"], truth["tor_cycles"])
-        self.assertEqual(sums["TOR_INSERTS_ALL"], truth["llc_lookups"] + truth["llc_victims"])
+        self.assertEqual(sums["TOR_OCCUPANCY_ALL"], stats["tor_cycles"])
+        self.assertEqual(sums["TOR_INSERTS_ALL"], stats["llc_lookups"] + stats["llc_victims"])
         self.assertEqual(sums["LLC_VICTIMS_M"], 5 * LINES)
-        self.assertEqual(sums["LLC_LOOKUP_ANY"], truth["llc_lookups"])
+        self.assertEqual(sums["LLC_LOOKUP_ANY"], stats["llc_lookups"])
 
     def test_home_agent_events(self):
-        found, truth = self.measure(
+        found, stats = self.measure(
             "REQUESTS_READS:BBOX0C0,REQUESTS_WRITES:BBOX0C1,IMC_READS_NORMAL:BBOX0C2,"
             "IMC_WRITES_ALL:BBOX0C3")
         sums = summed(found)
-        self.assertEqual(sums["REQUESTS_READS"], truth["home_reads"])
-        self.assertEqual(sums["REQUESTS_WRITES"], truth["home_writes"])
-        self.assertEqual(sums["IMC_READS_NORMAL"], truth["home_reads"])
-        self.assertEqual(sums["IMC_WRITES_ALL"], truth["home_writes"])
+        self.assertEqual(sums["REQUESTS_READS"], stats["home_reads"])
+        self.assertEqual(sums["REQUESTS_WRITES"], stats["home_writes"])
+        self.assertEqual(sums["IMC_READS_NORMAL"], stats["home_reads"])
+        self.assertEqual(sums["IMC_WRITES_ALL"], stats["home_writes"])
 
     def test_clock_of_every_box(self):
         """While time stands still but for the program, each box's clock counts its cycles: as many
@@ -121,14 +121,14 @@ class Likwid(Measuring):
         uncore = ["CBOX_CLOCKTICKS:CBOX0C0", "CBOX_CLOCKTICKS:CBOX3C1", "SBOX_CLOCKTICKS:SBOX0C0",
                   "SBOX_CLOCKTICKS:SBOX1C3", "BBOX_CLOCKTICKS:BBOX0C2", "PBOX_CLOCKTICKS:PBOX0",
                   "RBOX_CLOCKTICK:RBOX0C0", "RBOX_CLOCKTICK:RBOX1C2", "UNCORE_CLOCK:UBOXFIX"]
-        found, truth = self.measure(",".join([*uncore, "DRAM_CLOCKTICKS:MBOX0FIX"]),
+        found, stats = self.measure(",".join([*uncore, "DRAM_CLOCKTICKS:MBOX0FIX"]),
                                     options=("--clock", "machine"))
         report = stat(SMALL, ["ubox.clock", "imc.clock"], self.kernel("copy"))
         clocks = {f"{event}:{box}{counter}": count for event, box, counter, count in found}
         for event in uncore:
             self.assertEqual(clocks[event], total(report, "ubox.clock"), event)
         self.assertEqual(clocks["DRAM_CLOCKTICKS:MBOX0FIX"], total(report, "imc.clock", instance=0))
-        self.assertEqual(report["instructions"], truth["instructions"])
+        self.assertEqual(report["instructions"], stats["instructions"])
 
     def test_same_as_stat(self):
         """The same program in the same time: the same counts to the last digit, by box."""
@@ -146,14 +146,14 @@ class Likwid(Measuring):
         with Machine("--clock", "machine", machine=LARGE) as machine:
             found = counts(machine.tool("likwid-perfctr", "-M", 0, "-c", "0,22", "-O", "-g", "MEM",
                                         *machine.program(self.kernel("copy"))))
-            truth = machine.truth()
+            stats = machine.statistics()
         report = stat(LARGE, ["imc.CAS_COUNT.RD", "imc.CAS_COUNT.WR"], self.kernel("copy"))
         theirs = {(event, box): count for event, box, _, count in found if box.startswith("MBOX")}
         self.assertEqual(theirs, {
             (event, f"MBOX{channel}"): total(report, name, socket=0, instance=channel)
             for event, name in (("CAS_COUNT_RD", "imc.CAS_COUNT.RD"), ("CAS_COUNT_WR", "imc.CAS_COUNT.WR"))
             for channel in (0, 1, 4, 5)})
-        self.assertEqual(sum(theirs.values()), truth["cas_reads"] + truth["cas_writes"])
+        self.assertEqual(sum(theirs.values()), stats["cas_reads"] + stats["cas_writes"])
 
     def test_not_modelled(self):
         """What reads 0 because the machine does not model it is said to be so."""
@@ -172,27 +172,27 @@ class E5(Measuring):
     """Xeon E5-2600: its own groups and events, which LIKWID chooses by CPUID."""
 
     def groups(self, events, kind):
-        found, truth = self.measure(events, kind=kind, machine="xeon-e5-2680-2s")
-        return found, summed(found), truth
+        found, stats = self.measure(events, kind=kind, machine="xeon-e5-2680-2s")
+        return found, summed(found), stats
 
     def test_mem(self):
-        found, sums, truth = self.groups("MEM", "copy")
-        self.assertEqual(sums["INSTR_RETIRED_ANY"], truth["instructions"])
-        self.assertEqual(sums["CPU_CLK_UNHALTED_CORE"], truth["cycles"])
-        self.assertEqual(sums["CAS_COUNT_RD"], truth["cas_reads"])
-        self.assertEqual(sums["CAS_COUNT_WR"], truth["cas_writes"])
+        found, sums, stats = self.groups("MEM", "copy")
+        self.assertEqual(sums["INSTR_RETIRED_ANY"], stats["instructions"])
+        self.assertEqual(sums["CPU_CLK_UNHALTED_CORE"], stats["cycles"])
+        self.assertEqual(sums["CAS_COUNT_RD"], stats["cas_reads"])
+        self.assertEqual(sums["CAS_COUNT_WR"], stats["cas_writes"])
         # Lines lie on the four channels in turn; those of code are few.
         reads = [count for event, _, _, count in found if event == "CAS_COUNT_RD"]
         self.assertEqual(len(reads), 4)
         self.assertLess(max(reads) - min(reads), CODE_LINES)
 
     def test_caches(self):
-        found, sums, truth = self.groups("CACHES", "load")
+        found, sums, stats = self.groups("CACHES", "load")
         self.assertEqual({box for event, box, _, _ in found if event == "LLC_VICTIMS_M_STATE"},
                          {f"CBOX{n}" for n in range(8)})
         self.assertEqual(sums["LLC_VICTIMS_M_STATE"], 4 * LINES)
-        self.assertEqual(sums["CAS_COUNT_RD"], truth["cas_reads"])
-        self.assertEqual(sums["CAS_COUNT_WR"], truth["cas_writes"])
+        self.assertEqual(sums["CAS_COUNT_RD"], stats["cas_reads"])
+        self.assertEqual(sums["CAS_COUNT_WR"], stats["cas_writes"])
         self.near(sums["LLC_LOOKUP_DATA_READ"], 3 * LINES)
 
 

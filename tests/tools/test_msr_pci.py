@@ -81,11 +81,11 @@ class Msr(Tools):
                                  control(0x34, 0x11)])
             machine.run(self.kernel("copy"))
             occupancy, inserts, victims, lookups = map(sum, zip(*read_cbos(machine, 4)))
-            truth = machine.truth()
-        self.assertEqual(occupancy, truth["tor_cycles"])
-        self.assertEqual(inserts, truth["llc_lookups"] + truth["llc_victims"])
-        self.assertEqual(victims, truth["llc_victims"])
-        self.assertEqual(lookups, truth["llc_lookups"])
+            stats = machine.statistics()
+        self.assertEqual(occupancy, stats["tor_cycles"])
+        self.assertEqual(inserts, stats["llc_lookups"] + stats["llc_victims"])
+        self.assertEqual(victims, stats["llc_victims"])
+        self.assertEqual(lookups, stats["llc_lookups"])
 
     def test_each_slice_has_its_share(self):
         """Each four consecutive lines lie in four slices: data reads that miss, by a kernel and
@@ -106,10 +106,10 @@ class Msr(Tools):
                            wrmsr(GLOBAL_CTL, UNFREEZE_ALL))
             machine.run(self.kernel("load", 0))
             machine.script(wrmsr(GLOBAL_CTL, FREEZE_ALL))
-            truth = machine.truth()
+            stats = machine.statistics()
             machine.run(self.kernel("load", 0))
             found = map(int, machine.script(*(rdmsr(first + CTR0) for first in cbos())))
-        self.assertEqual(sum(found), truth["llc_lookups"] + truth["llc_victims"])
+        self.assertEqual(sum(found), stats["llc_lookups"] + stats["llc_victims"])
 
     def test_core(self):
         """Architectural counters (325384): fixed ones; instructions, branches, LLC misses."""
@@ -119,14 +119,14 @@ class Msr(Tools):
                            *(wrmsr(0x186 + i, EN | 1 << 16 | event)
                              for i, event in enumerate(events)), wrmsr(0x38F, 0x70000000F))
             machine.run(self.kernel("triad"))
-            truth = machine.truth()
+            stats = machine.statistics()
             fixed = [int(word) for word in machine.script(
                 wrmsr(0x38F, 0), *(rdmsr(0x309 + i) for i in range(3)))]
             general = [int(word) for word in machine.script(*(rdmsr(0xC1 + i) for i in range(4)))]
             other, = machine.script(rdmsr(0x309, cpu=1))
-        self.assertEqual(fixed[:2], [truth["instructions"], truth["cycles"]])
-        self.assertEqual(general, [truth["instructions"], truth["branches"], truth["llc_misses"],
-                                   truth["l2_misses"]])
+        self.assertEqual(fixed[:2], [stats["instructions"], stats["cycles"]])
+        self.assertEqual(general, [stats["instructions"], stats["branches"], stats["llc_misses"],
+                                   stats["l2_misses"]])
         self.assertEqual(other, "0")
 
 
@@ -172,10 +172,10 @@ class Pci(Tools):
                     machine, channel, (*(MC_CTR0 + 8 * i for i in range(4)), MC_FIXED_CTR))
                 found.append(counts)
                 clocks.append(clock)
-            truth = machine.truth()
+            stats = machine.statistics()
         reads, writes, hits, activates = map(sum, zip(*found))
         self.assertEqual([reads, writes, hits],
-                         [truth["cas_reads"], truth["cas_writes"], truth["wpq_read_hits"]])
+                         [stats["cas_reads"], stats["cas_writes"], stats["wpq_read_hits"]])
         # Four arrays are written at the beginning and one again, a quarter of each by a channel.
         self.assertEqual([counts[1] for counts in found], [5 * LINES // len(CHANNELS)] * 4)
         # Read: six by RFO or DRd at the beginning and in between, one in the end.
@@ -183,7 +183,7 @@ class Pci(Tools):
         self.assertLess(activates, reads + writes)
         # DRAM runs 1200 cycles while a core runs 3500, and on while the registers are read.
         for cycles in clocks:
-            self.assertGreater(cycles, truth["cycles"] * 1200 // 3500)
+            self.assertGreater(cycles, stats["cycles"] * 1200 // 3500)
 
     def listed(self, machine):
         pattern = re.compile(r"([0-9a-f]{2}):([0-9a-f]{2}\.[0-7]) [0-9a-f]{4}: 8086:([0-9a-f]{4})")

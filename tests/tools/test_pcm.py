@@ -24,12 +24,12 @@ def table(text):
 
 class Pcm(Tools):
     def counted(self, tool, *options, kind="copy", rounds=1, machine=SMALL):
-        """What a tool writes of a program that it starts, and the truth."""
+        """What a tool writes of a program that it starts, and the statistics."""
         output = self.path / "output.csv"
         with Machine(machine=machine) as emulated:
             emulated.tool(tool, *options, f"-csv={output}", "--",
                           *emulated.program(self.kernel(kind, rounds)))
-            return table(output.read_text(encoding="utf-8")), emulated.truth()
+            return table(output.read_text(encoding="utf-8")), emulated.statistics()
 
     def check_rates(self, printed):
         """MB/s over whole milliseconds: one number of them fits all that is printed."""
@@ -41,9 +41,9 @@ class Pcm(Tools):
         self.assertEqual(len(fits), 1, (about_ms, printed))
 
     def test_memory(self):
-        found, truth = self.counted("pcm-memory")
-        expected = {"Memory (MB/s)": truth["cas_reads"] + truth["cas_writes"],
-                    "Mem Read (MB/s)": truth["cas_reads"], "Mem Write (MB/s)": truth["cas_writes"],
+        found, stats = self.counted("pcm-memory")
+        expected = {"Memory (MB/s)": stats["cas_reads"] + stats["cas_writes"],
+                    "Mem Read (MB/s)": stats["cas_reads"], "Mem Write (MB/s)": stats["cas_writes"],
                     **{f"Ch{channel}Write": 5 * LINES // 4 for channel in range(4)}}
         self.check_rates([(float(found["SKT0", name]), lines) for name, lines in expected.items()])
         self.assertEqual(float(found["SKT0", "P. Write (T/s)"]), 0)
@@ -51,26 +51,26 @@ class Pcm(Tools):
 
     def test_memory_two_sockets(self):
         """What one core does stays on its socket."""
-        found, truth = self.counted("pcm-memory", machine=LARGE)
-        expected = {"Mem Read (MB/s)": truth["cas_reads"], "Mem Write (MB/s)": truth["cas_writes"]}
+        found, stats = self.counted("pcm-memory", machine=LARGE)
+        expected = {"Mem Read (MB/s)": stats["cas_reads"], "Mem Write (MB/s)": stats["cas_writes"]}
         self.check_rates([(float(found["SKT0", name]), lines) for name, lines in expected.items()])
         for name in expected:
             self.assertEqual(float(found["SKT1", name]), 0)
 
     def test_core_and_memory(self):
-        found, truth = self.counted("pcm", kind="triad", rounds=4)
+        found, stats = self.counted("pcm", kind="triad", rounds=4)
         for of in ("System", "Socket 0", "Core0 (Socket 0)"):
-            for name, expected in (("INST", truth["instructions"] / 1e6),
-                                   ("ACYC", truth["cycles"] / 1e6),
-                                   ("L2MISS", truth["l2_misses"] / 1e6),
-                                   ("L3MISS", truth["llc_misses"] / 1e6),
-                                   ("IPC", truth["instructions"] / truth["cycles"])):
+            for name, expected in (("INST", stats["instructions"] / 1e6),
+                                   ("ACYC", stats["cycles"] / 1e6),
+                                   ("L2MISS", stats["l2_misses"] / 1e6),
+                                   ("L3MISS", stats["llc_misses"] / 1e6),
+                                   ("IPC", stats["instructions"] / stats["cycles"])):
                 self.assertAlmostEqual(float(found[of, name]), expected, delta=0.0051, msg=(of, name))
             for name, misses in (("L2MPI", "l2_misses"), ("L3MPI", "llc_misses")):
                 self.assertAlmostEqual(float(found[of, name]),
-                                       truth[misses] / truth["instructions"], delta=0.000051)
+                                       stats[misses] / stats["instructions"], delta=0.000051)
         for name, lines in (("READ", "cas_reads"), ("WRITE", "cas_writes")):
-            self.assertAlmostEqual(float(found["System", name]), truth[lines] * LINE_BYTES / 1e9,
+            self.assertAlmostEqual(float(found["System", name]), stats[lines] * LINE_BYTES / 1e9,
                                    delta=0.0051)
         # Nothing is remote with one socket; the other cores did nothing.
         self.assertEqual(float(found["System", "LOCAL"]), 100)
@@ -99,22 +99,22 @@ class Pcm(Tools):
             machine.run(program)
             self.assertEqual(raw.poll(), None, "pcm-raw was too fast")
             self.assertEqual(raw.wait(timeout=60), 0)
-            truth = machine.truth()
+            stats = machine.statistics()
         rows = list(csv.reader(io.StringIO(output.read_text(encoding="utf-8"))))
         found = list(zip(rows[0], rows[1], rows[2]))
         reads = [int(value) for _, name, value in found if name == "RD"]
         writes = [int(value) for _, name, value in found if name == "WR"]
-        self.assertEqual(sum(reads), truth["cas_reads"])
+        self.assertEqual(sum(reads), stats["cas_reads"])
         self.assertEqual(writes, [5 * LINES // 4] * 4)
         core = {name: int(value) for of, name, value in found if of == "SKT0CORE0"}
-        self.assertEqual(core["InstructionsRetired"], truth["instructions"])
-        self.assertEqual(core["Cycles"], truth["cycles"])
+        self.assertEqual(core["InstructionsRetired"], stats["instructions"])
+        self.assertEqual(core["Cycles"], stats["cycles"])
 
     def test_raw_starts_the_program_too_early(self):
         """Of a program that it starts itself it sees nothing: docs/peers.md."""
-        found, truth = self.counted("pcm-raw", "-e", f"imc/config={CAS_RD:#x},name=RD")
+        found, stats = self.counted("pcm-raw", "-e", f"imc/config={CAS_RD:#x},name=RD")
         self.assertEqual([found[f"SKT0CHAN{channel}", "RD"] for channel in range(4)], ["0"] * 4)
-        self.assertGreater(truth["cas_reads"], 0)
+        self.assertGreater(stats["cas_reads"], 0)
 
 
 if __name__ == "__main__":

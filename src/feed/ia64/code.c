@@ -36,14 +36,32 @@ static struct ia64_op *leave(struct ia64_cpu *c, struct ia64_op *o)
 	return NULL;
 }
 
+static size_t records_size(const struct ia64_observer *w)
+{
+	return OPS * (w->record_size ? w->record_size : 1);
+}
+
+/* Prepares for the process's observer. False: no memory. */
+static bool observed(struct ia64_cpu *c)
+{
+	const struct ia64_observer *w = c->process->observer;
+
+	c->records = NULL;
+	if (!w)
+		return true;
+	c->records = reserve(records_size(w));
+	c->observe = w->insn;
+	c->observer_own = w->begin ? w->begin(w->state, c) : w->state;
+	return c->records && c->observer_own;
+}
+
 int ia64_code_init(struct ia64_cpu *c)
 {
 	c->ops = reserve(OPS * sizeof(*c->ops));
 	c->ips = reserve(OPS * sizeof(*c->ips));
-	c->insns = c->process->observer ? reserve(OPS * sizeof(*c->insns)) : NULL;
 	c->entries = reserve(ENTRIES * sizeof(*c->entries));
 	c->leave.run = leave;
-	if (!c->ops || !c->ips || !c->entries || (c->process->observer && !c->insns)) {
+	if (!c->ops || !c->ips || !c->entries || !observed(c)) {
 		ia64_code_fini(c);
 		return -ENOMEM;
 	}
@@ -56,13 +74,13 @@ void ia64_code_fini(struct ia64_cpu *c)
 		munmap(c->ops, OPS * sizeof(*c->ops));
 	if (c->ips)
 		munmap(c->ips, OPS * sizeof(*c->ips));
-	if (c->insns)
-		munmap(c->insns, OPS * sizeof(*c->insns));
+	if (c->records)
+		munmap(c->records, records_size(c->process->observer));
 	if (c->entries)
 		munmap(c->entries, ENTRIES * sizeof(*c->entries));
 	c->ops = NULL;
 	c->ips = NULL;
-	c->insns = NULL;
+	c->records = NULL;
 	c->entries = NULL;
 }
 
@@ -126,13 +144,16 @@ static struct ia64_op *place(struct maker *m, uint64_t ip)
 }
 
 /* The call before an instruction. */
-static void observe(struct maker *m, const struct ia64_insn *insn)
+static void observe(struct maker *m, const struct ia64_insn *insn, const struct ia64_bundle *bundle)
 {
-	uint32_t n = m->first + m->count;
+	const struct ia64_observer *w = m->c->process->observer;
+	unsigned char *record = m->c->records + (m->first + m->count) * w->record_size;
 	struct ia64_op *o = place(m, insn->ip | insn->slot);
 
-	m->c->insns[n] = *insn;
-	*o = (struct ia64_op){.run = ia64_op_observe[0], .qp = insn->qp, .r3 = insn->r3};
+	if (w->decode)
+		w->decode(w->state, record, insn, bundle);
+	*o = (struct ia64_op){
+	    .run = ia64_op_observe[0], .uimm = (uintptr_t)record, .qp = insn->qp, .r3 = insn->r3};
 }
 
 static void make_illegal(struct maker *m, const struct ia64_insn *insn)
@@ -154,12 +175,12 @@ static void check_alignment(struct maker *m, const struct ia64_insn *insn)
 				     .r3 = insn->r3};
 }
 
-static void make(struct maker *m, const struct ia64_insn *insn)
+static void make(struct maker *m, const struct ia64_insn *insn, const struct ia64_bundle *bundle)
 {
 	struct ia64_op o;
 
-	if (m->c->insns)
-		observe(m, insn);
+	if (m->c->records)
+		observe(m, insn, bundle);
 	if (m->c->process->unaligned & PR_UNALIGN_SIGBUS)
 		check_alignment(m, insn);
 	if (!ia64_group_add(&m->group, insn)) {
@@ -185,7 +206,7 @@ static void make_bundle(struct maker *m, const struct ia64_bundle *bundle, uint6
 		struct ia64_insn insn;
 
 		ia64_decode(&insn, bundle, ip, slot);
-		make(m, &insn);
+		make(m, &insn, bundle);
 	}
 }
 
@@ -261,11 +282,9 @@ struct ia64_op *ia64_raise(struct ia64_cpu *c, struct ia64_op *o, enum ia64_faul
 
 OP(observe)
 {
-	const struct ia64_observer *w = c->process->observer;
-	uint64_t address = c->gr[o->r3];
-
 	UNUSED_OP;
-	w->insn(w->state, c, &c->insns[o - c->ops], c->pr[o->qp], address);
+	c->observe(c->observer_own, c, (const void *)(uintptr_t)o->uimm, c->pr[o->qp],
+		   c->gr[o->r3]);
 	return o + 1;
 }
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct ia64_counter {
 	struct ia64_observer observer;
@@ -13,14 +14,28 @@ struct ia64_counter {
 	uint64_t count[IA64_ENCODINGS][3];
 };
 
-static void insn(void *state, const struct ia64_cpu *c, const struct ia64_insn *n, bool on,
-		 uint64_t address)
+struct record {
+	uint32_t encoding, predicated;
+};
+
+static void decode(void *state, void *record, const struct ia64_insn *n,
+		   const struct ia64_bundle *bundle)
 {
-	struct ia64_counter *t = state;
+	struct record r = {n->encoding, n->qp != 0};
+
+	(void)state;
+	(void)bundle;
+	memcpy(record, &r, sizeof(r));
+}
+
+static void insn(void *own, const struct ia64_cpu *c, const void *record, bool on, uint64_t address)
+{
+	struct ia64_counter *t = own;
+	const struct record *r = record;
 
 	(void)c;
 	(void)address;
-	__atomic_fetch_add(&t->count[n->encoding][n->qp ? !on : 2], 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&t->count[r->encoding][r->predicated ? !on : 2], 1, __ATOMIC_RELAXED);
 }
 
 struct row {
@@ -68,7 +83,11 @@ int ia64_counter_new(struct ia64_counter **counter, const char *path)
 		free(t);
 		return rc;
 	}
-	t->observer = (struct ia64_observer){.state = t, .insn = insn, .end = end};
+	t->observer = (struct ia64_observer){.state = t,
+					     .record_size = sizeof(struct record),
+					     .decode = decode,
+					     .insn = insn,
+					     .end = end};
 	*counter = t;
 	return 0;
 }

@@ -20,11 +20,13 @@
 
 struct ia64_cpu;
 struct ia64_op;
-struct ia64_insn;
 struct ia64_process;
 struct ia64_signals;
 
 typedef struct ia64_op *ia64_handler(struct ia64_cpu *c, struct ia64_op *o);
+/** See struct ia64_observer. */
+typedef void ia64_observe(void *own, const struct ia64_cpu *c, const void *record, bool on,
+			  uint64_t address);
 
 /** One decoded operation: an instruction, or a step between instructions. */
 struct ia64_op {
@@ -145,8 +147,10 @@ struct ia64_cpu {
 
 	/* Decoded code. */
 	struct ia64_op *ops;
-	uint64_t *ips;		 /* of ops, by number */
-	struct ia64_insn *insns; /* of ops that observe */
+	uint64_t *ips;		/* of ops, by number */
+	unsigned char *records; /* of ops that observe, by number; NULL: nobody looks */
+	ia64_observe *observe;
+	void *observer_own;
 	uint32_t op_count, entry_count;
 	struct ia64_entry *entries;
 	uint32_t flush_seen;   /* changes whenever all operations are dropped */

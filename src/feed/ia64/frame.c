@@ -1,7 +1,7 @@
-#include "feed/ia64/frame.h"
-
+/* Signal frames: what a handler gets, and what sigreturn puts back. */
 #include "feed/ia64/alat.h"
 #include "feed/ia64/rse.h"
+#include "feed/ia64/signal.h"
 #include "feed/ia64/space.h"
 
 #include <errno.h>

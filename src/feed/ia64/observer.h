@@ -10,13 +10,19 @@
 
 struct ia64_observer {
 	void *state;
+	size_t record_size; /* bytes that decode() keeps of an instruction, a multiple of 8 */
+	/** An instruction is decoded for a thread: makes its record. */
+	void (*decode)(void *state, void *record, const struct ia64_insn *insn,
+		       const struct ia64_bundle *bundle);
+	/** What the calls of a thread get as `own`; NULL: they get `state`. NULL result: no memory.
+	 */
+	void *(*begin)(void *state, struct ia64_cpu *c);
 	/**
 	 * An instruction is about to be done. on: its qualifying predicate. address: what it
 	 * accesses, if it accesses memory. The registers are as they are before it. Calls come from
 	 * the thread that runs c; an instruction that faults and is repeated comes again.
 	 */
-	void (*insn)(void *state, const struct ia64_cpu *c, const struct ia64_insn *insn, bool on,
-		     uint64_t address);
+	ia64_observe *insn;
 	/** The process is about to end by itself. NULL: nothing to do. */
 	void (*end)(void *state);
 };

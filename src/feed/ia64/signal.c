@@ -1,7 +1,6 @@
 #include "feed/ia64/signal.h"
 
 #include "feed/ia64/alat.h"
-#include "feed/ia64/frame.h"
 #include "feed/ia64/space.h"
 #include "feed/ia64/sys.h"
 

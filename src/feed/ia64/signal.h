@@ -66,4 +66,12 @@ int64_t ia64_sys_sigsuspend(struct ia64_cpu *c, uint64_t set, uint64_t size);
 /** Puts the interrupted state back; results of the call itself are part of it. */
 void ia64_sys_sigreturn(struct ia64_cpu *c);
 
+/** frame.c: calls the handler of act with a frame on the program's stack; mask is what the return
+ * restores.
+ */
+int ia64_frame_push(struct ia64_cpu *c, const struct ia64_sigaction *act, const siginfo_t *info,
+		    uint64_t mask);
+/** False if there is no frame at the stack pointer. */
+bool ia64_frame_pop(struct ia64_cpu *c, uint64_t *mask, struct ia64_sigaltstack *alternate);
+
 #endif

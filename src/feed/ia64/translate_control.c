@@ -1,4 +1,5 @@
 /* Operations of branches, of what changes the frame, and of system instructions. */
+#include "feed/ia64/translate.h"
 #include "feed/ia64/translate_parts.h"
 
 static bool only_in_slot_2(unsigned op)

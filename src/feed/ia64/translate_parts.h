@@ -2,8 +2,10 @@
 #ifndef FEED_IA64_TRANSLATE_PARTS_H
 #define FEED_IA64_TRANSLATE_PARTS_H
 
+#include "feed/ia64/decode.h"
 #include "feed/ia64/handlers.h"
-#include "feed/ia64/translate.h"
+
+struct ia64_context;
 
 /** The four handlers of an operation. */
 typedef ia64_handler *const ia64_table[4];

@@ -1,6 +1,6 @@
 /* What a run under `stat` has found out, and its report. */
-#ifndef CLI_STAT_H
-#define CLI_STAT_H
+#ifndef CLI_REPORT_H
+#define CLI_REPORT_H
 
 #include "cli/cli.h"
 #include "cli/process.h"
@@ -25,7 +25,7 @@ struct stat_dry_run;
 struct stat_run {
 	struct stat_options options;
 	const struct pmu_machine *machine; /* NULL: it is not emulated */
-	const char *place;		   /* the machine's name, or what is in its stead */
+	const char *target;		   /* the machine's name, or what is in its stead */
 	const struct pmu_pmu *pmu;
 	bool per_box;
 	const char *output;    /* NULL: standard error */

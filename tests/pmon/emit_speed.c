@@ -1,4 +1,4 @@
-/* Nanoseconds an announcement costs, by who listens. Asserts nothing: run with meson benchmark. */
+/* Nanoseconds a signal costs, by who subscribes. Asserts nothing: run with meson benchmark. */
 #include <stdio.h>
 #include <time.h>
 
@@ -50,9 +50,9 @@ int main(void)
 	struct rig rig;
 
 	rig_open(&rig);
-	measure(&rig, "nobody listens", 3);
+	measure(&rig, "nobody subscribes", 3);
 	rig_set_msr(&rig, C_CTL(2, 1), EN | EVENT(0x35, 0x08));
-	measure(&rig, "another instance listens", 3);
+	measure(&rig, "another instance subscribes", 3);
 	rig_close(&rig);
 	measure_control("one plain counter, all", 1, EN | EVENT(0x35, 0x08));
 	measure_control("one plain counter, opcode and miss", 1, EN | EVENT(0x35, 0x03));

@@ -1,0 +1,99 @@
+/* A thread's hold on a core, and what the shared state has of it. */
+#ifndef MACHINE_HART_H
+#define MACHINE_HART_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Kept out of the callbacks, which then need no stack frame. */
+#define MACHINE_OUTLINE __attribute__((noinline))
+
+#define MACHINE_L1_SETS 64 /* L1I and L1D; machine_open() refuses others */
+#define MACHINE_L1_WAYS 8
+
+/* L1 tag words: ((line / sets) + 1) << 2 | state, 0 for invalid. */
+#define MACHINE_TAG_S 1
+#define MACHINE_TAG_E 2
+#define MACHINE_TAG_M 3
+
+#define MACHINE_TLB_LOG2 10
+#define MACHINE_WAITS	 0x10000u /* loads are outstanding, whatever they determine */
+
+/* Constants of a memory instruction, for the time of what depends on it. */
+struct machine_insn {
+	uint16_t
+	    address_registers;	  /* bit n: general register n (encoding order) forms the address */
+	uint16_t loads_registers; /* general registers that receive what is loaded */
+};
+
+/* An L1: tag words and the tree pseudo-LRU of each set (see cache.h). In the shared state. */
+struct machine_l1 {
+	_Alignas(64) uint32_t words[MACHINE_L1_SETS * MACHINE_L1_WAYS];
+	uint8_t plru[MACHINE_L1_SETS];
+	uint64_t misses;
+};
+
+/*
+ * L0 filter: where in L1 a virtual line was found last. Direct-mapped; an entry holds while the
+ * slot's tag word is the one noted.
+ */
+#define MACHINE_L0_LINES 1024
+struct machine_l0 {
+	uint64_t line;		    /* virtual line number, UINT64_MAX for none */
+	uint32_t tag;		    /* its tag word without state */
+	uint16_t slot;		    /* set * ways + way */
+	uint8_t plru_kept, plru_on; /* what a use makes of the set's pseudo-LRU: see plru_touch() */
+};
+
+/* A thread's clock on a core and what it has done there, in the shared state. */
+struct machine_progress {
+	uint64_t time; /* ticks */
+	uint64_t idle; /* ticks by which the clock was moved while the thread did not run */
+	uint64_t instructions;
+	uint64_t branches;
+	uint64_t loads, stores, locked, fetches;
+};
+
+/* An outstanding L1D miss. */
+#define MACHINE_FILL_BUFFERS_MAX 32 /* a power of two */
+struct machine_mshr {
+	uint64_t
+	    instruction; /* number of the one that missed; UINT64_MAX: nobody waits (a store) */
+	uint64_t end;	 /* tick */
+	uint64_t line;	 /* virtual */
+};
+
+struct machine_translation {
+	uint32_t tag; /* virtual page >> MACHINE_TLB_LOG2, UINT32_MAX for none */
+	uint32_t frame;
+};
+
+/* A thread's hold on a core. Private to the thread. */
+struct machine_hart {
+	struct machine_progress *progress;
+	struct machine_l1 *l1d, *l1i;
+	uint64_t attention;  /* at this instruction number machine_attend() is due */
+	uint64_t in_flight;  /* bit: L1 set with a line that a load waits for */
+	uint32_t scoreboard; /* bit: general register that loads determine; MACHINE_WAITS */
+	uint32_t thread;     /* of the holder, for locks */
+	_Alignas(64) struct machine_l0 data[MACHINE_L0_LINES];
+	_Alignas(64) struct machine_l0 code[MACHINE_L0_LINES];
+
+	struct machine *machine;
+	struct machine_address_space *space;
+	struct core *core;
+	unsigned number; /* of the core, over all sockets */
+	bool owns_core;
+	uint64_t user;	       /* unique number of this hold */
+	uint64_t owned_since;  /* tick */
+	uint64_t last_sync;    /* tick: see skew_synchronise() */
+	uint64_t next_look;    /* instruction number: skew and owners are looked at */
+	uint64_t skew_ignored; /* what cores show up to here they show without moving; 0: none */
+	uint32_t first_miss, miss_count;
+	struct machine_mshr misses[MACHINE_FILL_BUFFERS_MAX]; /* a ring, by rising end */
+	uint64_t arrival[16]; /* tick at which a scoreboard register has its value */
+	uint64_t arrival_last;
+	struct machine_translation tlb[1 << MACHINE_TLB_LOG2];
+};
+
+#endif
