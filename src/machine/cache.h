@@ -54,6 +54,17 @@ static inline unsigned cache_match8_free(const uint32_t *words, uint32_t tag, ui
 }
 #endif
 
+#ifdef __AVX2__
+static inline unsigned cache_match20(const uint32_t *words, uint32_t tag, uint32_t ignored)
+{
+	__m128i last = _mm_andnot_si128(_mm_set1_epi32((int)ignored),
+					_mm_load_si128((const __m128i *)(words + 16)));
+	__m128i equal = _mm_cmpeq_epi32(last, _mm_set1_epi32((int)tag));
+
+	return cache_match8(words, tag, ignored) | cache_match8(words + 8, tag, ignored) << 8 |
+	       (unsigned)_mm_movemask_ps(_mm_castsi128_ps(equal)) << 16;
+}
+#else
 static inline unsigned cache_match20(const uint32_t *words, uint32_t tag, uint32_t ignored)
 {
 	const __m128i wanted = _mm_set1_epi32((int)tag), mask = _mm_set1_epi32((int)~ignored);
@@ -67,6 +78,7 @@ static inline unsigned cache_match20(const uint32_t *words, uint32_t tag, uint32
 	}
 	return match;
 }
+#endif
 
 /* Lowest way of a match, -1 for none. */
 static inline int cache_way(unsigned match)
@@ -102,11 +114,18 @@ static inline void plru_touch(uint8_t *plru, unsigned way)
 
 static inline unsigned plru_victim(unsigned plru)
 {
-	unsigned a = plru & 1;
-	unsigned b = plru >> (1 + a) & 1;
-	unsigned c = plru >> (3 + 2 * a + b) & 1;
+#define LEFT(p)	   ((p) >> (1 + ((p)&1)) & 1)
+#define VICTIM(p)  (((p)&1) << 2 | LEFT(p) << 1 | ((p) >> (3 + 2 * ((p)&1) + LEFT(p)) & 1))
+#define FOUR(p)	   VICTIM(p), VICTIM((p) + 1), VICTIM((p) + 2), VICTIM((p) + 3)
+#define SIXTEEN(p) FOUR(p), FOUR((p) + 4), FOUR((p) + 8), FOUR((p) + 12)
+	static const uint8_t victims[] = {SIXTEEN(0),  SIXTEEN(16), SIXTEEN(32), SIXTEEN(48),
+					  SIXTEEN(64), SIXTEEN(80), SIXTEEN(96), SIXTEEN(112)};
+#undef SIXTEEN
+#undef FOUR
+#undef VICTIM
+#undef LEFT
 
-	return a << 2 | b << 1 | c;
+	return victims[plru];
 }
 
 /*
@@ -131,6 +150,24 @@ static inline unsigned lru_victim8(const uint8_t *recency)
 	return (unsigned)__builtin_ctz((unsigned)_mm_movemask_epi8(last) | 1u << (L2_WAYS - 1));
 }
 
+#ifdef __AVX2__
+static inline void lru_touch32(uint8_t *recency, unsigned way, unsigned ways)
+{
+	__m256i all = _mm256_loadu_si256((const __m256i *)recency);
+	__m256i later = _mm256_cmpgt_epi8(all, _mm256_set1_epi8((char)recency[way]));
+
+	_mm256_storeu_si256((__m256i *)recency, _mm256_add_epi8(all, later));
+	recency[way] = (uint8_t)ways;
+}
+
+static inline unsigned lru_victim32(const uint8_t *recency, unsigned ways)
+{
+	__m256i all = _mm256_loadu_si256((const __m256i *)recency);
+	__m256i last = _mm256_cmpeq_epi8(all, _mm256_set1_epi8(1));
+
+	return (unsigned)__builtin_ctz((unsigned)_mm256_movemask_epi8(last) | 1u << (ways - 1));
+}
+#else
 static inline void lru_touch32(uint8_t *recency, unsigned way, unsigned ways)
 {
 	const __m128i old = _mm_set1_epi8((char)recency[way]);
@@ -152,6 +189,7 @@ static inline unsigned lru_victim32(const uint8_t *recency, unsigned ways)
 
 	return (unsigned)__builtin_ctz(low | high << 16 | 1u << (ways - 1));
 }
+#endif
 
 /* L1: 64 sets. */
 static inline uint32_t l1_tag(uint32_t line)
