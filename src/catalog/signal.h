@@ -95,7 +95,7 @@ struct signal_tap {
 #define SIGNAL_SPANS 1024 /* a power of two; more than are ever open at once */
 struct signal_spans {
 	uint32_t next, mask; /* mask: entries in use - 1 */
-	struct signal_span {
+	_Alignas(16) struct signal_span {
 		uint64_t begin, end;
 	} ring[SIGNAL_SPANS];
 };
@@ -109,8 +109,10 @@ void signal_note_span(struct signal_spans *spans, uint64_t begin, uint64_t end);
 
 /* Of one signal in one unit. */
 struct signal_taps {
-	uint32_t pulses; /* the first taps, which count one each; the others add durations */
-	uint32_t count;	 /* of the taps; 0: nobody subscribes; SIGNAL_RECEIVE: hand it over */
+	/* One host line with the first tap. */
+	_Alignas(64)
+	    uint32_t pulses; /* the first taps, which count one each; the others add durations */
+	uint32_t count;	     /* of the taps; 0: nobody subscribes; SIGNAL_RECEIVE: hand it over */
 	struct signal_tap taps[SIGNAL_TAPS];
 };
 
