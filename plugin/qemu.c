@@ -354,9 +354,20 @@ static void on_exit_of_guest(qemu_plugin_id_t id, void *userdata)
 	feed_process_end(&plugin.process);
 }
 
+static void on_fork(void)
+{
+	feed_process_forks(&plugin.process);
+}
+
+/* The child has the place, and its copy of what stands for it. */
+static void on_fork_in_parent(void)
+{
+	free(plugin.process.child);
+}
+
 static void on_fork_in_child(void)
 {
-	if (feed_process_forked(&plugin.process)) {
+	if (feed_process_forked(&plugin.process, (unsigned)(current - plugin.process.threads))) {
 		error_set(plugin.ctx, PMU_E_NOMEM, "out of memory for a forked guest");
 		give_up();
 	}
@@ -468,7 +479,7 @@ PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *in
 	if (attach(arguments.fd))
 		give_up();
 	feed_decoder_init(&plugin.decoder);
-	pthread_atfork(NULL, NULL, on_fork_in_child);
+	pthread_atfork(on_fork, on_fork_in_parent, on_fork_in_child);
 	register_events(id);
 	return 0;
 }

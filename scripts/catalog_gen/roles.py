@@ -57,6 +57,9 @@ ROLES = (
     "hold_counters", "freeze", "unfreeze", "freeze_enable", "interrupt_cores", "count", "count_low",
     "count_high", "count_low_write", "opcode", "nodes", "states", "thread", "non_coherent",
     "isochronous", "address_low", "address_high", "band", "device_id", "node_id", "package_node", "instances",
+    "match_mask", "match_encoding", "match_m", "match_i", "match_f", "match_b", "any_address",
+    "invert_address", "any_opcode", "any_range", "fine_range", "data_tag", "data_tag_enable",
+    "range_address", "range_mask", "range_levels", "data_range_address", "data_range_mask",
 )
 SELECTORS = {"ev_sel": "event_select", "ev_sel_ext": "event_select_ext", "umask": "unit_mask",
              "occ_sel": "occupancy_select"}

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,13 +21,39 @@
 #define NAP_NS	      1000000u
 #define NS_PER_SECOND 1000000000u
 
-uint32_t lock_thread(void)
+/* The system call would cost as much as the rest of a register access. */
+static _Thread_local uint32_t own_thread; /* 0: not asked for yet */
+static bool watches_forks;
+
+/* In the child, where only the thread goes on that forked, under another id. */
+static void forget_thread(void)
 {
-	return (uint32_t)gettid();
+	own_thread = 0;
 }
 
-/* The state letter follows the command's name, which may hold anything but ends at the last ')'. */
-static bool is_zombie(uint32_t thread)
+static void watch_forks(void)
+{
+	watches_forks = !pthread_atfork(NULL, NULL, forget_thread);
+}
+
+uint32_t lock_thread(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	if (own_thread)
+		return own_thread;
+	pthread_once(&once, watch_forks);
+	if (!watches_forks)
+		return (uint32_t)gettid();
+	own_thread = (uint32_t)gettid();
+	return own_thread;
+}
+
+/*
+ * The letter follows the command's name, which may hold anything but ends at the last ')'.
+ * @return 0 where there is no such thread
+ */
+static char state_of(uint32_t thread)
 {
 	char path[32], text[256];
 	const char *end;
@@ -36,19 +63,30 @@ static bool is_zombie(uint32_t thread)
 	snprintf(path, sizeof(path), "/proc/%u/stat", thread);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return false;
+		return 0;
 	length = read(fd, text, sizeof(text) - 1);
 	close(fd);
 	text[length > 0 ? length : 0] = '\0';
 	end = strrchr(text, ')');
-	return end && (end[2] == 'Z' || end[2] == 'X');
+	return end && end[1] ? end[2] : 0;
+}
+
+bool lock_thread_runs(uint32_t thread)
+{
+	char state = state_of(thread);
+
+	/* Who waits for a page of a file will go on at once. */
+	return state == 'R' || state == 'D';
 }
 
 bool lock_thread_lives(uint32_t thread)
 {
+	char state;
+
 	if (kill((pid_t)thread, 0) && errno == ESRCH)
 		return false;
-	return !is_zombie(thread);
+	state = state_of(thread);
+	return state != 'Z' && state != 'X';
 }
 
 /* @return whether it slept to the end without being woken */

@@ -22,11 +22,18 @@ struct lock {
 #define LOCK_WAITED 0x80000000u /* somebody sleeps, or did: releasing must wake */
 #define LOCK_BIASED 0x40000000u
 
-/** Thread id of the caller, as the other functions want it. A system call: keep it. */
+/** Thread id of the caller, as the other functions want it: it asks once a thread, and after
+ * fork(). */
 uint32_t lock_thread(void);
 
 /** Whether a thread of any process still runs; a zombie does not. */
 bool lock_thread_lives(uint32_t thread);
+
+/**
+ * Whether a thread of any process has or wants a processor of the host: it neither sleeps nor is
+ * stopped nor has died. Reads /proc.
+ */
+bool lock_thread_runs(uint32_t thread);
 
 /** Once in a process: locks may be biased to its threads. @return whether the system can do that */
 bool lock_may_bias(void);
@@ -44,6 +51,12 @@ void lock_revoke(struct lock *lock, uint32_t thread);
 static inline uint32_t lock_owner(const struct lock *lock)
 {
 	return __atomic_load_n(&lock->word, __ATOMIC_RELAXED) & ~(LOCK_WAITED | LOCK_BIASED);
+}
+
+/** Whether a thread sleeps for the lock, or did so since it was taken. */
+static inline bool lock_is_awaited(const struct lock *lock)
+{
+	return __atomic_load_n(&lock->word, __ATOMIC_RELAXED) & LOCK_WAITED;
 }
 
 static inline bool lock_biased_to(const struct lock *lock, uint32_t thread)

@@ -1,6 +1,7 @@
 #include "base/name.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "pmulab/pmulab.h"
@@ -64,6 +65,24 @@ static unsigned edit_distance(const struct name_guess *guess, const char *name)
 		before = same;
 	}
 	return distance;
+}
+
+void name_list_add(char *text, size_t size, const char *separator, const char *name)
+{
+	static const char more[] = ", ...";
+	size_t used = strlen(text), at = used;
+	int length;
+
+	if (used >= sizeof(more) - 1 && !strcmp(text + used - (sizeof(more) - 1), more))
+		return;
+	length = snprintf(text + used, size - used, "%s%s", used ? separator : "", name);
+	if ((size_t)length < size - used)
+		return;
+	while (at > size - sizeof(more))
+		do
+			at--;
+		while (at > 0 && strncmp(text + at, separator, strlen(separator)) != 0);
+	memcpy(text + at, more, sizeof(more));
 }
 
 void name_guess_init(struct name_guess *guess, const char *wanted)

@@ -21,6 +21,12 @@ static inline uint32_t name_hash_next(uint32_t hash, char c)
 /** FNV-1a of the name; the same for names that are equal. */
 uint32_t name_hash(const char *name);
 
+/**
+ * Adds a name to a list in @text, @separator before it unless it is the first. Names that do not
+ * fit are left out, and the list ends with "...".
+ */
+void name_list_add(char *text, size_t size, const char *separator, const char *name);
+
 /* The closest of the names offered so far, by edit distance. */
 struct name_guess {
 	const char *wanted;

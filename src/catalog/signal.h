@@ -117,6 +117,27 @@ struct signal_taps {
 };
 
 /*
+ * A core may keep running totals instead of emitting: one a cell, a signal with the qualifiers
+ * that hold at once. Besides those of everything, there are totals of what the subscriber marked:
+ * by the instruction's address, by its address and encoding, and by the data's address too.
+ */
+struct signal_cell {
+	uint16_t signal; /* enum pmu_signal_id */
+	uint32_t qualifiers;
+};
+
+enum signal_bank {
+	SIGNAL_ALL,
+	SIGNAL_BY_ADDRESS,
+	SIGNAL_BY_MARK,
+	SIGNAL_BY_DATA,
+	SIGNAL_BANKS,
+};
+
+#define SIGNAL_MARK_ADDRESS 1u
+#define SIGNAL_MARK_CHANNEL 2u /* of channel 0; those of the three others follow */
+
+/*
  * Where a machine emits to. enabled[id] != 0 says that somebody subscribes; emitting what nobody
  * subscribes to is allowed and without effect. Within one unit and signal, times need not rise; how
  * late a signal may come and still count in its own cycle is the subscriber's to say.

@@ -54,8 +54,12 @@ static void append(struct cli_names *names, const char *before, const char *text
 	size_t room = sizeof(names->text) - names->used;
 	int length = snprintf(names->text + names->used, room, "%s%s%s", before, text, after);
 
-	if (length > 0)
-		names->used += (size_t)length < room ? (size_t)length : room - 1;
+	if (length > 0 && (size_t)length < room) {
+		names->used += (size_t)length;
+	} else {
+		strcpy(names->text + sizeof(names->text) - sizeof("..."), "...");
+		names->used = sizeof(names->text) - 1;
+	}
 }
 
 void cli_names_add(struct cli_names *names, const char *name)
@@ -216,17 +220,6 @@ int cli_print_json(const struct cli *cli, json_t *json)
 	return error ? cli_error(cli, EXIT_FAILED, "cannot write the JSON") : EXIT_DONE;
 }
 
-const char *cli_space_name(int space)
-{
-	static const char *const names[] = {
-	    [PMU_SPACE_MSR] = "msr", [PMU_SPACE_PCI] = "pci", [PMU_SPACE_MMIO] = "mmio",
-	    [PMU_SPACE_PMC] = "pmc", [PMU_SPACE_PMD] = "pmd", [PMU_SPACE_IBR] = "ibr",
-	    [PMU_SPACE_DBR] = "dbr",
-	};
-
-	return names[space];
-}
-
 const char *cli_set_text(const struct pmu_event *event, char text[CLI_SET_MAX])
 {
 	text[0] = '\0';
@@ -249,7 +242,7 @@ const char *cli_address(char text[CLI_ADDRESS_MAX], int space, uint32_t address)
 		snprintf(text, CLI_ADDRESS_MAX, "mmio 0x%04X", address);
 		break;
 	default:
-		snprintf(text, CLI_ADDRESS_MAX, "%s %u", cli_space_name(space), address);
+		snprintf(text, CLI_ADDRESS_MAX, "%s %u", pmu_space_name(space), address);
 		break;
 	}
 	return text;

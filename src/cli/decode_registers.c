@@ -5,8 +5,6 @@
 #include "cli/decode_tell.h"
 #include "pmulab/event.h"
 
-#define NAME_MAX 128 /* of a field's value */
-
 struct table *decode_csv_new(void)
 {
 	static const char *const headings[] = {"PMU",  "BOX",	"NAME",	 "ENTRY",
@@ -28,15 +26,16 @@ struct field_rows {
 };
 
 static void name_of(const struct field_rows *rows, const struct pmu_field *field, uint64_t value,
-		    char name[NAME_MAX])
+		    char name[PMU_EVENT_TEXT_MAX])
 {
-	pmu_field_value_name(rows->value->box, rows->value->reg, field, value, name, NAME_MAX);
+	pmu_field_value_name(rows->value->box, rows->value->reg, field, value, name,
+			     PMU_EVENT_TEXT_MAX);
 }
 
 static void field_row(void *arg, const struct pmu_field *field, uint64_t value)
 {
 	struct field_rows *rows = arg;
-	char name[NAME_MAX];
+	char name[PMU_EVENT_TEXT_MAX];
 
 	name_of(rows, field, value, name);
 	table_cell(rows->table, "%u:%u", field->hi, field->lo);
@@ -59,7 +58,7 @@ static void add_value(json_t *json, uint64_t value)
 static void field_json(void *arg, const struct pmu_field *field, uint64_t value)
 {
 	struct field_rows *rows = arg;
-	char name[NAME_MAX];
+	char name[PMU_EVENT_TEXT_MAX];
 	json_t *json;
 
 	name_of(rows, field, value, name);
@@ -219,7 +218,7 @@ int decode_register(const struct cli *cli, const struct dump *dump)
 static void field_csv(void *arg, const struct pmu_field *field, uint64_t value)
 {
 	struct field_rows *row = arg;
-	char name[NAME_MAX];
+	char name[PMU_EVENT_TEXT_MAX];
 
 	name_of(row, field, value, name);
 	table_cell(row->table, "%s", row->value->box->pmu);

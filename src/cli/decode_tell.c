@@ -3,8 +3,8 @@
 #include <jansson.h>
 #include <string.h>
 
-#define TEXT_MAX    512
-#define COLUMNS_MAX 16 /* fields of an entry, by name */
+#define TEXT_MAX    4096 /* the names of all fields of a register */
+#define COLUMNS_MAX 16	 /* fields of an entry, by name */
 #define CELL_MAX    48
 
 struct telling {

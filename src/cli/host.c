@@ -14,8 +14,7 @@
 #include "cli/program.h"
 #include "session/session.h"
 
-#define SMALL_FILE     4096			/* bytes of a setting of the kernel */
-#define EVENT_TEXT_MAX (2 * PMU_EVENT_TEXT_MAX) /* of an expression, as the user wrote it */
+#define SMALL_FILE 4096 /* bytes of a setting of the kernel */
 
 struct stat_access {
 	struct pmu_access_op op;
@@ -23,7 +22,7 @@ struct stat_access {
 };
 
 struct stat_dry_run {
-	struct pmu_address_map *map;
+	const struct pmu_pmu *pmu;
 	struct stat_access *accesses;
 	size_t count, capacity;
 	bool lost;	      /* memory ran out */
@@ -48,17 +47,14 @@ static void keep_access(void *arg, bool write, const struct pmu_access_op *op)
 	dry_run->accesses[dry_run->count++] = (struct stat_access){*op, write};
 }
 
-/* The first of events that commas outside braces divide. */
-static void first_of(const char *events, char text[EVENT_TEXT_MAX])
+/* The first of events that commas outside braces divide; to be freed. NULL: no memory */
+static char *first_of(const char *events)
 {
-	const char *item;
+	const char *item = "";
 	size_t length = 0;
 
-	if (pmu_event_list_next(&events, &item, &length) && length < EVENT_TEXT_MAX)
-		memcpy(text, item, length);
-	else
-		length = 0;
-	text[length] = '\0';
+	pmu_event_list_next(&events, &item, &length);
+	return strndup(item, length);
 }
 
 /* The PMU that is asked for, that of the computer, or that of the first event. */
@@ -66,7 +62,7 @@ static int choose_pmu(const struct cli *cli, const struct stat_run *run, const s
 		      const char *events, const struct pmu_pmu **pmu)
 {
 	struct pmu_selection selection;
-	char text[EVENT_TEXT_MAX];
+	char *text;
 	int error;
 
 	if (run->options.pmu) {
@@ -78,8 +74,11 @@ static int choose_pmu(const struct cli *cli, const struct stat_run *run, const s
 		return *pmu ? 0
 			    : cli_error(cli, EXIT_USAGE,
 					"this computer has no PMU of the catalog; --pmu names one");
-	first_of(events, text);
+	text = first_of(events);
+	if (!text)
+		return cli_error(cli, EXIT_FAILED, "out of memory");
 	error = pmu_event_parse(cli->ctx, NULL, text, &selection);
+	free(text);
 	*pmu = selection.pmu;
 	return error ? cli_fail(cli, error) : 0;
 }
@@ -89,8 +88,8 @@ static int begin_dry_run(const struct cli *cli, struct stat_run *run, const stru
 	run->dry_run = calloc(1, sizeof(*run->dry_run));
 	if (!run->dry_run)
 		return cli_error(cli, EXIT_FAILED, "out of memory");
-	return pmu_address_map_new(&run->dry_run->map, cli->ctx, pmu) ? cli_fail(cli, PMU_E_NOMEM)
-								      : 0;
+	run->dry_run->pmu = pmu;
+	return 0;
 }
 
 static int open_dry_run_emulated(const struct cli *cli, struct stat_run *run)
@@ -173,10 +172,12 @@ int host_open_kernel(const struct cli *cli, struct stat_run *run, int error)
 static bool is_of_catalog(const struct cli *cli, const struct pmu_pmu *pmu, const char *events)
 {
 	struct pmu_selection selection;
-	char text[EVENT_TEXT_MAX];
+	char *text = first_of(events);
+	bool is = text && (strpbrk(text, "./") ||
+			   (pmu && !pmu_event_parse(cli->ctx, pmu, text, &selection)));
 
-	first_of(events, text);
-	return strpbrk(text, "./") || (pmu && !pmu_event_parse(cli->ctx, pmu, text, &selection));
+	free(text);
+	return is;
 }
 
 bool host_counts_process(const struct cli *cli, const struct stat_run *run, const char *events,
@@ -238,7 +239,6 @@ int host_close(const struct cli *cli, struct stat_run *run, int code)
 	whole = write_register_trace(run);
 	sigaction(SIGPIPE, &before, NULL);
 	if (run->dry_run) {
-		pmu_address_map_free(run->dry_run->map);
 		pmu_bus_free(run->dry_run->part);
 		free(run->dry_run->accesses);
 		free(run->dry_run);
@@ -294,7 +294,13 @@ static int count(const struct cli *cli, struct stat_run *run, struct pmu_child *
 	stopped = pmu_session_stop(run->session, cli->ctx);
 	if (!stopped && (!child || end.ran))
 		stopped = pmu_session_read(run->session, cli->ctx, &run->counts, &run->count_count);
-	return stopped ? failed(cli, run, stopped) : 0;
+	/* Counts that are not whole are not shown. */
+	if (stopped) {
+		run->counts = NULL;
+		run->count_count = 0;
+		return failed(cli, run, stopped);
+	}
+	return 0;
 }
 
 /* What a session is about to write to, and who restores it. */
@@ -382,7 +388,7 @@ static struct pmu_located find_register(const struct stat_run *run,
 {
 	struct pmu_located at = {0};
 
-	pmu_address_find(run->dry_run->map, &access->op, &at);
+	pmu_address_find(run->dry_run->pmu, &access->op, &at);
 	return at;
 }
 
@@ -393,7 +399,7 @@ static json_t *access_json(const struct stat_run *run, const struct stat_access 
 	return json_pack("{s:b, s:i, s:i, s:s, s:i, s:s, s:s, s:i, s:i, s:o}", "write",
 			 access->write, "socket", access->op.socket, "core", access->op.core, "box",
 			 at.box->name, "instance", at.instance, "register", access->op.reg, "space",
-			 cli_space_name(access->op.space), "address", access->op.address, "width",
+			 pmu_space_name(access->op.space), "address", access->op.address, "width",
 			 access->op.width, "value",
 			 access->write ? cli_json_number(access->op.value) : json_null());
 }

@@ -1,4 +1,5 @@
 /* pmulab-ia64: runs an IA-64 Linux program. */
+#include "cli/ia64_stat.h"
 #include "feed/ia64/count.h"
 #include "feed/ia64/load.h"
 #include "feed/ia64/run.h"
@@ -13,18 +14,21 @@
 extern char **environ;
 
 struct options {
-	const char *count; /* file for counts of instructions, or NULL */
+	const char *count;  /* file for counts of instructions, or NULL */
+	const char *events; /* to count, or NULL */
 	char **program;
 };
 
 static void usage(FILE *to)
 {
-	fputs("usage: pmulab-ia64 [--count FILE] PROGRAM [ARGUMENTS]\n"
+	fputs("usage: pmulab-ia64 [--count FILE | -e EVENT,...] PROGRAM [ARGUMENTS]\n"
 	      "\n"
 	      "Runs a static IA-64 Linux program.\n"
 	      "\n"
 	      "  --count FILE  write to FILE how often each instruction was executed: total,\n"
 	      "                predicate true, predicate false, not predicated\n"
+	      "  -e, --event EVENT,...\n"
+	      "                run it on an emulated core, and count these events of its PMU\n"
 	      "  --help        print this text\n",
 	      to);
 }
@@ -39,13 +43,17 @@ static int parse(struct options *o, int argc, char **argv)
 			usage(stdout);
 			return 1;
 		}
-		if (strcmp(argv[i], "--count") != 0 || i + 1 == argc) {
+		if (i + 1 < argc && strcmp(argv[i], "--count") == 0) {
+			o->count = argv[++i];
+		} else if (i + 1 < argc &&
+			   (strcmp(argv[i], "-e") == 0 || strcmp(argv[i], "--event") == 0)) {
+			o->events = argv[++i];
+		} else {
 			usage(stderr);
 			return 3;
 		}
-		o->count = argv[++i];
 	}
-	if (i == argc) {
+	if (i == argc || (o->count && o->events)) {
 		usage(stderr);
 		return 3;
 	}
@@ -66,16 +74,28 @@ int main(int argc, char **argv)
 {
 	struct options o = {0};
 	struct ia64_process *p = NULL;
-	struct ia64_counter *counter = NULL;
+	const struct ia64_observer *observer = NULL;
 	struct ia64_cpu *c = NULL;
 	int rc = parse(&o, argc, argv);
 
 	if (rc != 0)
 		return rc - 1;
-	if (o.count)
+	if (o.events) {
+		struct ia64_stat *stat;
+
+		rc = ia64_stat_new(&stat, o.events);
+		if (rc != 0)
+			return rc;
+		observer = ia64_stat_observer(stat);
+	}
+	if (o.count) {
+		struct ia64_counter *counter;
+
 		rc = ia64_counter_new(&counter, o.count);
+		observer = rc == 0 ? ia64_counter_observer(counter) : NULL;
+	}
 	if (rc == 0)
-		rc = ia64_process_new(&p, counter ? ia64_counter_observer(counter) : NULL);
+		rc = ia64_process_new(&p, observer);
 	if (rc == 0)
 		rc = ia64_cpu_new(&c, p);
 	if (rc == 0)

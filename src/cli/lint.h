@@ -9,7 +9,7 @@
 
 /* The same rule at the same register of the same instance, however often. */
 struct lint_finding {
-	char reg[48];	    /* name, or the address where there is no register */
+	char reg[64];	    /* name, or the address where there is no register */
 	const char *box;    /* NULL: of no box */
 	const char *rule;   /* one sentence */
 	const char *source; /* document and section; "" where none is needed */

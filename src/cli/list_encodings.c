@@ -81,7 +81,8 @@ void list_encodings_table(void *arg, const struct choice *choice, const struct p
 				   umask ? umask->name : "");
 			table_cell(arg, "0x%02X%s", event->code, event->ext ? "+" : "");
 			table_cell(arg, "0x%02X", umask ? umask->value : event->umask);
-			table_cell(arg, "%s", umask ? umask->desc : event->desc);
+			table_cell(arg, "%s%s%s", event->desc, umask ? " " : "",
+				   umask ? umask->desc : "");
 		}
 	}
 }

@@ -1,5 +1,6 @@
 #include <getopt.h>
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -7,7 +8,6 @@
 #include "pmulab/hwrec.h"
 
 #define UMASK_TEXT_MAX 24
-#define NAME_LENGTH    128
 
 static void usage(FILE *file)
 {
@@ -346,7 +346,7 @@ static void show_box(struct show *show, const struct pmu_box *box)
 	fprintf(show->cli->out, "box %s/%s\n", box->pmu, box->name);
 	line(show, "is", box->title);
 	fprintf(show->cli->out, "  %-12s %zu in %s space\n", "instances", box->instance_count,
-		cli_space_name(box->space));
+		pmu_space_name(box->space));
 	fprintf(show->cli->out, "  %-12s %u of %u bits, %u fixed\n", "counters", box->counter_count,
 		box->counter_width, box->fixed_count);
 	fprintf(show->cli->out, "  %-12s %zu events, %zu registers, %zu metrics, %zu records\n",
@@ -500,12 +500,13 @@ static bool take_pmu(struct show *show, const struct pmu_pmu **pmu)
 {
 	const char *slash = strchr(show->name, '/');
 	const struct pmu_pmu *named;
-	char name[NAME_LENGTH] = "";
+	char *name;
 
 	if (!slash)
 		return true;
-	snprintf(name, sizeof(name), "%.*s", (int)(slash - show->name), show->name);
-	named = cli_find_pmu(show->cli, name);
+	name = strndup(show->name, (size_t)(slash - show->name));
+	named = name ? cli_find_pmu(show->cli, name) : NULL;
+	free(name);
 	if (named && *pmu && *pmu != named) {
 		cli_error(show->cli, 0, "%s does not belong to %s", show->name, (*pmu)->name);
 		return false;

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/name.h"
 #include "base/pass.h"
 
 #define PREFIX	       "pmulab/"
@@ -36,7 +37,7 @@ static bool is_name(const char *name, size_t most)
 }
 
 /* So that a terminal shows what others chose. @return length, as snprintf() has it */
-static size_t put_name(char *text, size_t size, const char *name)
+static void put_name(char *text, size_t size, const char *name)
 {
 	size_t used = 0;
 
@@ -45,7 +46,8 @@ static size_t put_name(char *text, size_t size, const char *name)
 		used += (size_t)snprintf(text + used, size - used,
 					 *name > ' ' && *name <= '~' ? "%c" : "\\x%02X",
 					 (unsigned char)*name);
-	return used;
+	if (used >= size)
+		strcpy(text + size - sizeof("..."), "...");
 }
 
 static int address_of(struct sockaddr_un *address, socklen_t *length, struct pmu_ctx *ctx,
@@ -356,10 +358,9 @@ void emul_part(struct emul_share *share)
 void emul_names(char *text, size_t size)
 {
 	FILE *file = fopen("/proc/net/unix", "re");
-	char line[256];
-	size_t used = 0;
+	char line[256], shown[sizeof(line) * sizeof("\\x00")];
 
-	snprintf(text, size, "none");
+	*text = '\0';
 	while (file && fgets(line, sizeof(line), file)) {
 		const char *name = strstr(line, " @" PREFIX);
 		unsigned flags;
@@ -368,13 +369,11 @@ void emul_names(char *text, size_t size)
 		if (!name || sscanf(line, "%*s %*s %*s %x", &flags) != 1 || !(flags & 0x10000))
 			continue;
 		line[strcspn(line, "\n")] = '\0';
-		if (used)
-			used += (size_t)snprintf(text + used, size - used, ", ");
-		if (used < size)
-			used += put_name(text + used, size - used, name + strlen(" @" PREFIX));
-		if (used >= size)
-			break;
+		put_name(shown, sizeof(shown), name + strlen(" @" PREFIX));
+		name_list_add(text, size, ", ", shown);
 	}
 	if (file)
 		fclose(file);
+	if (!*text)
+		snprintf(text, size, "none");
 }

@@ -228,7 +228,7 @@ static int refuse_filter(const struct expression *expression, const struct rows 
 
 	valid_init(&valid, "");
 	list_users(&valid, selection->event, filter);
-	if (valid.length)
+	if (*valid.list)
 		return expression_refuse(
 		    expression, PMU_E_CONFLICT, expression->settings[index],
 		    "%s does not look at the filter %s; unit masks that do: %s",
@@ -237,7 +237,7 @@ static int refuse_filter(const struct expression *expression, const struct rows 
 	return expression_refuse(expression, PMU_E_CONFLICT, expression->settings[index],
 				 "%s does not look at the filter %s; it can be filtered by %s",
 				 event_text(expression, name), filter->name,
-				 valid.length ? valid.list : "nothing");
+				 *valid.list ? valid.list : "nothing");
 }
 
 static int check_used_filters(const struct expression *expression, const struct rows *rows)

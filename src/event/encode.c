@@ -7,8 +7,6 @@
 #include "event/umask.h"
 #include "pmulab/event.h"
 
-#define TEXT_MAX 512 /* characters of an expression in a message */
-
 static uint64_t place_value(unsigned hi, unsigned lo, uint64_t value)
 {
 	return value << lo & pmu_mask(hi, lo);
@@ -111,7 +109,7 @@ static uint64_t control_mask(const struct pmu_selection *selection,
 static int refuse_instance(struct pmu_ctx *ctx, const struct pmu_selection *selection,
 			   unsigned instance)
 {
-	char text[TEXT_MAX];
+	char text[PMU_EVENT_TEXT_MAX];
 
 	pmu_event_print(selection, text, sizeof(text));
 	if (instance >= selection->box->instance_count)
@@ -124,7 +122,7 @@ static int refuse_instance(struct pmu_ctx *ctx, const struct pmu_selection *sele
 static int refuse_counter(struct pmu_ctx *ctx, const struct pmu_selection *selection,
 			  unsigned counter)
 {
-	char text[TEXT_MAX], valid[TEXT_MAX];
+	char text[PMU_EVENT_TEXT_MAX], valid[PMU_EVENT_TEXT_MAX];
 	int length = 0;
 
 	pmu_event_print(selection, text, sizeof(text));

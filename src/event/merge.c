@@ -1,8 +1,6 @@
 #include "base/error.h"
 #include "pmulab/event.h"
 
-#define TEXT_MAX 512 /* characters of an expression in a message */
-
 /* Several encodings on their way to one. */
 struct merge {
 	struct pmu_ctx *ctx;
@@ -65,7 +63,7 @@ static int refuse(const struct merge *merge, size_t event, const struct pmu_writ
 		  uint64_t bits)
 {
 	const struct pmu_selection *selection = merge->events[event].selection;
-	char name[TEXT_MAX], other[TEXT_MAX];
+	char name[PMU_EVENT_TEXT_MAX], other[PMU_EVENT_TEXT_MAX];
 
 	pmu_event_print(opponent(merge, event, write), other, sizeof(other));
 	pmu_event_print(selection, name, sizeof(name));

@@ -185,8 +185,8 @@ int names_event(struct expression *expression, const struct word *word)
 	valid_init(&valid, word->name);
 	add_events(&valid, box);
 	return valid_refuse(&valid, expression, word->span,
-			    valid.length ? "%s has no event \"%s\""
-					 : "%s has no events, so not \"%s\" either",
+			    *valid.list ? "%s has no event \"%s\""
+					: "%s has no events, so not \"%s\" either",
 			    box->name, word->name);
 }
 

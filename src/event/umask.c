@@ -132,21 +132,30 @@ static bool is_beyond_models(const struct pmu_selection *selection)
 	return false;
 }
 
+/* Whether the machine produces nothing of what the unit mask selects. */
+static bool is_absent(const struct pmu_event *event, unsigned umask)
+{
+	unsigned absent = 0;
+
+	for (size_t i = 0; i < event->umask_count; i++) {
+		const struct pmu_umask *row = &event->umasks[i];
+
+		if (event->combine == PMU_COMBINE_ONE && (umask & row->care) == row->value)
+			return row->absent;
+		absent |= row->absent ? row->value : 0;
+	}
+	return absent && !(umask & ~absent);
+}
+
 enum pmu_model pmu_event_model(const struct pmu_selection *selection)
 {
 	const struct pmu_event *event = selection->event;
-	unsigned absent = 0;
 
 	if (is_beyond_models(selection))
 		return PMU_MODEL_ABSENT;
 	if (!event)
 		return PMU_MODEL_EXACT;
-	for (size_t i = 0; i < event->umask_count; i++)
-		if (event->umasks[i].absent)
-			absent |= event->umasks[i].value;
-	if (absent && !(selection->umask & ~absent))
-		return PMU_MODEL_ABSENT;
-	return (enum pmu_model)event->model;
+	return is_absent(event, selection->umask) ? PMU_MODEL_ABSENT : (enum pmu_model)event->model;
 }
 
 bool umask_find(const struct pmu_event *event, uint8_t *umask)

@@ -7,8 +7,7 @@
 
 struct valid {
 	struct name_guess guess;
-	size_t length;
-	char list[2048]; /* names, comma separated */
+	char list[2048]; /* names, comma separated; "" for none */
 };
 
 void valid_init(struct valid *valid, const char *wanted);

@@ -138,8 +138,8 @@ static int refuse_unknown(const struct expression *expression, const struct pmu_
 	for (size_t i = 0; i < NODE_VALUES && name_equal(modifier->name, VALUE_NODE_FILTER); i++)
 		valid_add(&valid, node_values[i].name);
 	return valid_refuse(&valid, expression, word->span,
-			    valid.length ? "\"%s\" is neither a number nor a value of %s"
-					 : "\"%s\" is no number, and %s has no named values",
+			    *valid.list ? "\"%s\" is neither a number nor a value of %s"
+					: "\"%s\" is no number, and %s has no named values",
 			    word->name, modifier->name);
 }
 

@@ -39,16 +39,23 @@ int feed_process_begin(struct feed_process *process, struct pmu_ctx *ctx, unsign
 	if (index >= FEED_THREADS_MAX)
 		return error_set(ctx, PMU_E_RANGE, "guest thread %u: no more than %u are possible",
 				 index, FEED_THREADS_MAX);
-	feed_thread_init(&process->threads[index], not_before);
+	feed_thread_init(&process->threads[index], machine_hart_place(process->machine),
+			 not_before);
 	if (index >= process->threads_seen)
 		process->threads_seen = index + 1;
 	return 0;
 }
 
-int feed_process_forked(struct feed_process *process)
+void feed_process_forks(struct feed_process *process)
+{
+	process->child = machine_hart_place(process->machine);
+}
+
+int feed_process_forked(struct feed_process *process, unsigned index)
 {
 	for (unsigned i = 0; i < process->threads_seen; i++)
-		feed_thread_init(&process->threads[i], process->threads[i].not_before);
+		feed_thread_init(&process->threads[i], i == index ? process->child : NULL,
+				 process->threads[i].not_before);
 	/* Cores and space are the parent's: they are not this copy's to leave or free. */
 	return machine_address_space_new(&process->space, process->machine);
 }

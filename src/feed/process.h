@@ -14,7 +14,8 @@ struct feed_process {
 	struct machine *machine;
 	struct machine_address_space *space;
 	struct feed_thread *threads;
-	unsigned threads_seen; /* highest index begun, plus one */
+	unsigned threads_seen;	    /* highest index begun, plus one */
+	struct machine_hart *child; /* the place of a child that is being forked */
 };
 
 /** @return 0 or PMU_E_NOMEM */
@@ -29,18 +30,21 @@ void feed_process_fini(struct feed_process *process);
 void feed_process_end(struct feed_process *process);
 
 /**
- * A thread begins, with its first block. Serialised by the caller.
+ * A thread is made: it has its place from now on, and begins with its first block. Serialised by
+ * the caller.
  * @param not_before  ticks: the clock of the thread that made it
  * @return 0, or PMU_E_RANGE for an index of FEED_THREADS_MAX or above
  */
 int feed_process_begin(struct feed_process *process, struct pmu_ctx *ctx, unsigned index,
 		       uint64_t not_before);
 
+/** In the parent, before fork(): takes the place of the child's thread. */
+void feed_process_forks(struct feed_process *process);
 /**
- * In the child, after fork(): a new address space; the thread that goes on enters a core of its own
+ * In the child, after fork(): a new address space; thread @index goes on in the place taken for it
  * with its next block. The parent's cores and space are left as they are.
  * @return 0 or PMU_E_NOMEM
  */
-int feed_process_forked(struct feed_process *process);
+int feed_process_forked(struct feed_process *process, unsigned index);
 
 #endif

@@ -22,6 +22,9 @@ static void unclaim(struct feed_thread *thread)
 
 static void leave(struct feed_thread *thread)
 {
+	if (thread->placed)
+		machine_hart_leave(thread->placed);
+	thread->placed = NULL;
 	if (!thread->core)
 		return;
 	if (!thread->paused)
@@ -31,9 +34,10 @@ static void leave(struct feed_thread *thread)
 	thread->paused = false;
 }
 
-void feed_thread_init(struct feed_thread *thread, uint64_t not_before)
+void feed_thread_init(struct feed_thread *thread, struct machine_hart *placed, uint64_t not_before)
 {
-	*thread = (struct feed_thread){.not_before = not_before, .claimed = ATOMIC_FLAG_INIT};
+	*thread = (struct feed_thread){
+	    .placed = placed, .not_before = not_before, .claimed = ATOMIC_FLAG_INIT};
 	forget(thread);
 }
 
@@ -42,7 +46,10 @@ void feed_thread_enter(struct feed_thread *thread, struct machine *machine,
 {
 	if (!claim(thread))
 		return;
-	thread->core = machine_hart_enter(machine, space, thread->not_before);
+	thread->core = thread->placed ? thread->placed : machine_hart_place(machine);
+	thread->placed = NULL;
+	if (thread->core && !machine_hart_start(thread->core, space, thread->not_before))
+		thread->core = NULL;
 	unclaim(thread);
 }
 

@@ -14,8 +14,9 @@
 #include "machine/machine.h"
 
 struct feed_thread {
-	struct machine_hart *core; /* NULL: on none, enters one with its next block */
-	uint64_t wide_next;	   /* where the next piece of a wide operand would begin */
+	struct machine_hart *core;   /* NULL: on none, enters one with its next block */
+	struct machine_hart *placed; /* the place that was taken for that; NULL: none */
+	uint64_t wide_next;	     /* where the next piece of a wide operand would begin */
 	uint64_t wide_end;
 	uint64_t string_load; /* pieces reported last, by address / FEED_STRING_BYTES */
 	uint64_t string_store;
@@ -28,8 +29,12 @@ struct feed_thread {
 
 #define FEED_NOWHERE UINT64_MAX
 
-/** A thread that begins at @not_before, on no core yet. */
-void feed_thread_init(struct feed_thread *thread, uint64_t not_before);
+/**
+ * A thread that begins at @not_before, on no core yet.
+ * @param placed  the place that it will start in, which is the thread's from now on; NULL: it takes
+ *                one when it begins
+ */
+void feed_thread_init(struct feed_thread *thread, struct machine_hart *placed, uint64_t not_before);
 
 /*
  * For the thread itself, which may find that another one has begun to end the process. Pausing,

@@ -19,35 +19,17 @@ struct decoding {
 	unsigned entries;  /* of the ring that hold something */
 };
 
-/* Names, comma separated, as far as there is room. */
-struct names {
-	size_t length;
-	char text[TEXT_MAX];
-};
-
-static void add(struct names *names, const char *separator, const char *name)
-{
-	size_t room = sizeof(names->text) - names->length;
-	int length = snprintf(names->text + names->length, room, "%s%s",
-			      names->length ? separator : "", name);
-
-	if ((size_t)length < room)
-		names->length += (size_t)length;
-	else
-		names->text[names->length] = '\0';
-}
-
-static void add_kinds(struct names *names, const struct pmu_hwrec *record)
+static void add_kinds(char names[TEXT_MAX], const struct pmu_hwrec *record)
 {
 	for (size_t i = 0; i < record->kind_count; i++)
-		add(names, ", ", record->kinds[i].name);
+		name_list_add(names, TEXT_MAX, ", ", record->kinds[i].name);
 }
 
 /* Refuses a value that is not of what was asked for. */
 static int refuse_value(const struct decoding *decoding,
 			const struct pmu_hwrec_condition *condition, const char *what)
 {
-	char name[128], wanted[256];
+	char name[128], wanted[TEXT_MAX];
 
 	record_part_name(&condition->part, name, sizeof(name));
 	record_condition_text(condition, wanted, sizeof(wanted));
@@ -60,7 +42,7 @@ static int choose_named_kind(struct decoding *decoding, const char *name)
 {
 	const struct pmu_hwrec *record = decoding->record;
 	const struct pmu_hwrec_condition *broken;
-	struct names valid = {0};
+	char valid[TEXT_MAX] = "";
 	char what[128];
 
 	for (unsigned i = 0; i < record->kind_count; i++) {
@@ -71,33 +53,33 @@ static int choose_named_kind(struct decoding *decoding, const char *name)
 		broken = record_broken(&decoding->input, &record->kinds[i].when);
 		return broken ? refuse_value(decoding, broken, what) : 0;
 	}
-	add_kinds(&valid, record);
+	add_kinds(valid, record);
 	return error_set(decoding->ctx, PMU_E_UNKNOWN, "%s has no kind \"%s\"%s%s", record->name,
-			 name, valid.length ? "; valid: " : "", valid.text);
+			 name, *valid ? "; valid: " : "", valid);
 }
 
 static int choose_kind(struct decoding *decoding)
 {
 	const struct pmu_hwrec *record = decoding->record;
 	const struct pmu_hwrec_part *part;
-	struct names valid = {0};
-	char text[256];
+	char valid[TEXT_MAX] = "", kind[2 * TEXT_MAX];
+	char text[TEXT_MAX];
 
 	decoding->kind = 0;
 	for (unsigned i = 0; i < record->kind_count; i++) {
 		if (!record_known(&decoding->input, &record->kinds[i].when, 0)) {
-			add_kinds(&valid, record);
+			add_kinds(valid, record);
 			return error_set(decoding->ctx, PMU_E_UNKNOWN,
 					 "%s needs %s, or its kind: %s", record->name,
-					 record->kinds[i].when.all[0].part.reg->name, valid.text);
+					 record->kinds[i].when.all[0].part.reg->name, valid);
 		}
 		if (record_holds(&decoding->input, &record->kinds[i].when, 0)) {
 			decoding->kind = i;
 			return 0;
 		}
 		record_condition_text(&record->kinds[i].when.all[0], text, sizeof(text));
-		add(&valid, "; ", record->kinds[i].name);
-		add(&valid, " is ", text);
+		snprintf(kind, sizeof(kind), "%s is %s", record->kinds[i].name, text);
+		name_list_add(valid, sizeof(valid), "; ", kind);
 	}
 	if (record->kind_count == 0)
 		return 0;
@@ -105,7 +87,7 @@ static int choose_kind(struct decoding *decoding)
 	record_part_name(part, text, sizeof(text));
 	return error_set(decoding->ctx, PMU_E_CONFLICT, "%s is %llu: no kind of %s; %s", text,
 			 (unsigned long long)record_bits(&decoding->input, part), record->name,
-			 valid.text);
+			 valid);
 }
 
 /* Which entries of the ring hold something, and which was written last. */
@@ -136,7 +118,7 @@ struct missing {
 	const struct decoding *decoding;
 	const struct pmu_register *seen[MISSING_MAX];
 	unsigned count;
-	struct names names;
+	char names[TEXT_MAX];
 };
 
 static void need(struct missing *missing, const struct pmu_hwrec_part *part)
@@ -149,7 +131,7 @@ static void need(struct missing *missing, const struct pmu_hwrec_part *part)
 	if (missing->count < MISSING_MAX)
 		missing->seen[missing->count] = part->reg;
 	if (missing->count++ < MISSING_NAMED)
-		add(&missing->names, ", ", part->reg->name);
+		name_list_add(missing->names, sizeof(missing->names), ", ", part->reg->name);
 }
 
 static void need_conditions(struct missing *missing, const struct pmu_hwrec_conditions *when,
@@ -202,9 +184,9 @@ static int check_missing(const struct decoding *decoding)
 		return 0;
 	if (missing.count > MISSING_NAMED)
 		return error_set(decoding->ctx, PMU_E_UNKNOWN, "%s needs %s and %u more too",
-				 record->name, missing.names.text, missing.count - MISSING_NAMED);
+				 record->name, missing.names, missing.count - MISSING_NAMED);
 	return error_set(decoding->ctx, PMU_E_UNKNOWN, "%s needs %s too", record->name,
-			 missing.names.text);
+			 missing.names);
 }
 
 static unsigned kind_of_entry(const struct decoding *decoding, unsigned age)

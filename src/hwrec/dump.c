@@ -194,7 +194,8 @@ static int read_pmu(struct pmu_ctx *ctx, struct search *search, const char *line
 	pmu = pmu_find_pmu(name);
 	if (!pmu)
 		return error_set_at(ctx, PMU_E_UNKNOWN, line, token->offset, length,
-				    "there is no PMU \"%s\"; pmulab list pmus shows them", name);
+				    "there is no PMU \"%.*s\"; pmulab list pmus shows them",
+				    (int)length, text);
 	if (search->only && search->only != pmu)
 		return error_set_at(ctx, PMU_E_CONFLICT, line, token->offset, length,
 				    "registers of %s were asked for", search->only->name);

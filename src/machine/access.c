@@ -68,13 +68,14 @@ static MACHINE_OUTLINE struct found far(struct machine_hart *core, struct privat
 {
 	struct machine_state *state = core->machine->state;
 	struct tor_entry entry;
-	uint64_t end;
+	uint64_t end, meetings;
 
 	tor_locate(core->machine, &entry, machine_socket(core->machine, core->number), want.line);
-	skew_synchronise(core);
 	machine_hold(core->machine, core->thread);
+	meetings = state->meetings;
 	end = issued + private_far(&want, &look, &entry, core->number, issued);
 	state->horizon = machine_max(state->horizon, end);
+	skew_note_request(core, state->meetings != meetings);
 	machine_let_go(core->machine);
 	return (struct found){PRIVATE_BELOW, look.slot, end};
 }
@@ -216,10 +217,10 @@ static void store_nt_line(struct machine_hart *core, uint64_t address, uint32_t 
 	};
 	uint64_t issued = mshr_issue(core, 0), end;
 
-	skew_synchronise(core);
 	machine_hold(core->machine, core->thread);
 	end = wc_gather(core->machine, core->number, write, issued);
 	state->horizon = machine_max(state->horizon, end);
+	skew_note_request(core, false);
 	machine_let_go(core->machine);
 	mshr_add_store(core, end);
 }

@@ -19,7 +19,7 @@
 static inline unsigned cache_match8(const uint32_t *words, uint32_t tag, uint32_t ignored)
 {
 	__m256i all = _mm256_andnot_si256(_mm256_set1_epi32((int)ignored),
-					  _mm256_load_si256((const __m256i *)words));
+					  _mm256_loadu_si256((const __m256i *)words));
 	__m256i equal = _mm256_cmpeq_epi32(all, _mm256_set1_epi32((int)tag));
 
 	return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(equal));

@@ -1,16 +1,18 @@
 /* Threads on cores: who runs, and in which turn. */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "machine/machine.h"
 #include "machine/mshr.h"
 #include "machine/skew.h"
 #include "machine/write_combining.h"
 
-#define SKEW_CYCLES	      10000    /* a core waits for the slowest that is so far behind */
-#define OWNERSHIP_CYCLES      50000    /* threads that share a core swap after that time */
-#define OWNERSHIP_PATIENCE_NS 20000000 /* then a thread goes on without its owner */
-#define LOOK_INSTRUCTIONS     1024
+#define OWNERSHIP_CYCLES 50000	 /* threads that share a core swap after that time */
+#define OWNER_LOOK_NS	 5000000 /* what the owner does is looked at while it is waited for, */
+#define OWNER_STALLS	 4	 /* and so often seen asleep it is not waited for any more */
+#define SWAP_NS		 50000
+#define SWAP_NAPS	 400
 
 /* Moves the clock over time in which the thread did nothing. */
 static void skip_to(struct machine_hart *core, uint64_t time)
@@ -30,6 +32,22 @@ static void forget_lines(struct machine_hart *core)
 		core->data[i].line = core->code[i].line = UINT64_MAX;
 }
 
+/* @return whether the thread got it: not where the owner sleeps, and may do so until we go on */
+static bool acquire_owner(struct machine_hart *core)
+{
+	struct lock *owner = &core->core->owner;
+	unsigned stalls = 0;
+
+	if (lock_owner(owner) == core->thread)
+		return false;
+	while (!lock_acquire_within(owner, core->thread, OWNER_LOOK_NS)) {
+		stalls = skew_is_stopped(core->machine, core->number) ? stalls + 1 : 0;
+		if (stalls == OWNER_STALLS)
+			return false;
+	}
+	return true;
+}
+
 /*
  * Without the owner a thread goes on all the same: whoever has it may wait for this one in the
  * host. Two threads at once on a core cost some exactness of time, never a count: each counts for
@@ -40,7 +58,7 @@ static void acquire_core(struct machine_hart *core)
 	struct core *shared = core->core;
 
 	__atomic_fetch_add(&shared->waiting, 1, __ATOMIC_RELAXED);
-	core->owns_core = lock_acquire_within(&shared->owner, core->thread, OWNERSHIP_PATIENCE_NS);
+	core->owns_core = acquire_owner(core);
 	__atomic_fetch_sub(&shared->waiting, 1, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&shared->owners, 1, __ATOMIC_RELAXED);
 	if (shared->last_user != core->user) {
@@ -55,9 +73,10 @@ static void acquire_core(struct machine_hart *core)
 static void release_core(struct machine_hart *core)
 {
 	mshr_drain(core);
+	if (!core->owns_core)
+		return;
 	skew_hide(core);
-	if (core->owns_core)
-		lock_release(&core->core->owner, core->thread);
+	lock_release(&core->core->owner, core->thread);
 	core->owns_core = false;
 }
 
@@ -65,11 +84,14 @@ static void yield_core(struct machine_hart *core)
 {
 	struct core *shared = core->core;
 	uint32_t owners = __atomic_load_n(&shared->owners, __ATOMIC_RELAXED);
-	struct skew_wait wait = {.patience_ns = core->machine->patience_ns};
 
 	release_core(core);
-	while (__atomic_load_n(&shared->owners, __ATOMIC_RELAXED) == owners && skew_wait_on(&wait))
-		continue;
+	for (unsigned i = 0; i < SWAP_NAPS; i++) {
+		if (__atomic_load_n(&shared->owners, __ATOMIC_RELAXED) != owners ||
+		    !__atomic_load_n(&shared->waiting, __ATOMIC_RELAXED))
+			break;
+		nanosleep(&(struct timespec){.tv_nsec = SWAP_NS}, NULL);
+	}
 	acquire_core(core);
 }
 
@@ -77,16 +99,16 @@ static void synchronise(struct machine_hart *core)
 {
 	const uint64_t slice_ticks = OWNERSHIP_CYCLES * core->machine->core_ticks;
 
-	skew_show(core);
-	skew_keep(core, SKEW_CYCLES);
 	if (!core->owns_core)
 		core->owns_core = lock_acquire_within(&core->core->owner, core->thread, 0);
-	if (__atomic_load_n(&core->core->waiting, __ATOMIC_RELAXED) &&
-	    core->progress->time > core->owned_since + slice_ticks) {
+	if (core->owns_core && __atomic_load_n(&core->core->waiting, __ATOMIC_RELAXED) &&
+	    core->progress->time > core->owned_since + slice_ticks)
 		yield_core(core);
-		skew_show(core);
-	}
-	core->next_look = core->progress->instructions + LOOK_INSTRUCTIONS;
+	if (core->owns_core)
+		skew_keep(core);
+	else
+		core->skew_due = UINT64_MAX;
+	core->next_look = core->progress->instructions + skew_interval(core);
 }
 
 void machine_attend(struct machine_hart *core)
@@ -95,7 +117,7 @@ void machine_attend(struct machine_hart *core)
 	uint64_t due;
 
 	mshr_retire(core);
-	if (progress->instructions >= core->next_look)
+	if (progress->instructions >= core->next_look || skew_is_due(core))
 		synchronise(core);
 	due = mshr_attention(core);
 	core->attention = due < core->next_look ? due : core->next_look;
@@ -123,8 +145,10 @@ static void forget_dead(struct machine *machine, unsigned number, uint32_t calle
 			died = true;
 		}
 	}
-	if (died && !count_users(shared))
-		machine->state->skew[number] = 0;
+	if (died && !count_users(shared)) {
+		skew_forget(machine, number);
+		machine_vacate(machine, number);
+	}
 }
 
 /* There is room: see choose_core(). @return where its progress is kept */
@@ -190,12 +214,33 @@ static void revoke(struct machine *machine, struct core *shared)
 	lock_revoke(&machine->state->lock, machine->holder);
 }
 
-struct machine_hart *machine_hart_enter(struct machine *machine,
-					struct machine_address_space *space, uint64_t not_before)
+static void show(struct machine_hart *core)
+{
+	if (core->owns_core)
+		skew_show(core);
+}
+
+/* The lock is held. @return whether there is room on a core */
+static bool take_place(struct machine_hart *core)
+{
+	struct machine *machine = core->machine;
+	int number = choose_core(machine, core->thread);
+
+	if (number < 0)
+		return false;
+	core->number = (unsigned)number;
+	core->core = &machine->cores[core->number];
+	core->l1d = &core->core->l1d;
+	core->l1i = &core->core->l1i;
+	core->progress = list_user(core->core, core->thread);
+	machine_occupy(machine, core->number);
+	return true;
+}
+
+struct machine_hart *machine_hart_place(struct machine *machine)
 {
 	struct machine_hart *core = aligned_alloc(64, (sizeof(*core) + 63) / 64 * 64);
-	struct core *shared;
-	int number;
+	bool placed;
 
 	if (!core)
 		return NULL;
@@ -203,32 +248,61 @@ struct machine_hart *machine_hart_enter(struct machine *machine,
 	memset(core->tlb, 0xff, sizeof(core->tlb));
 	forget_lines(core);
 	core->machine = machine;
-	core->space = space;
 	core->thread = lock_thread();
 
 	machine_hold(machine, core->thread);
-	number = choose_core(machine, core->thread);
-	if (number < 0) {
-		machine_let_go(machine);
+	placed = take_place(core);
+	core->user = ++machine->state->next_user;
+	machine_let_go(machine);
+	if (!placed) {
 		free(core);
 		return NULL;
 	}
-	core->number = (unsigned)number;
-	shared = &machine->cores[core->number];
-	core->progress = list_user(shared, core->thread);
-	core->user = ++machine->state->next_user;
-	if (machine->may_bias && is_alone(machine))
-		bias(machine, shared);
-	machine_let_go(machine);
+	return core;
+}
 
-	core->core = shared;
-	core->l1d = &shared->l1d;
-	core->l1i = &shared->l1i;
+/* The place is the starting thread's. It was lost where the thread that took it has died since. */
+static bool take_over(struct machine_hart *core)
+{
+	uint32_t *user = &core->core->users[core->progress - core->core->progress];
+	uint32_t placer = core->thread;
+
+	core->thread = lock_thread();
+	if (*user != placer)
+		return take_place(core);
+	*user = core->thread;
+	return true;
+}
+
+bool machine_hart_start(struct machine_hart *core, struct machine_address_space *space,
+			uint64_t not_before)
+{
+	struct machine *machine = core->machine;
+	bool placed;
+
+	machine_hold(machine, lock_thread());
+	placed = take_over(core);
+	if (placed && machine->may_bias && is_alone(machine))
+		bias(machine, core->core);
+	machine_let_go(machine);
+	if (!placed) {
+		free(core);
+		return false;
+	}
+	core->space = space;
 	acquire_core(core);
 	skip_to(core, not_before);
 	skip_to(core, __atomic_load_n(&machine->state->passed, __ATOMIC_RELAXED));
-	skew_show(core);
-	return core;
+	show(core);
+	return true;
+}
+
+struct machine_hart *machine_hart_enter(struct machine *machine,
+					struct machine_address_space *space, uint64_t not_before)
+{
+	struct machine_hart *core = machine_hart_place(machine);
+
+	return core && machine_hart_start(core, space, not_before) ? core : NULL;
 }
 
 void machine_hart_pause(struct machine_hart *core)
@@ -240,18 +314,28 @@ void machine_hart_resume(struct machine_hart *core)
 {
 	acquire_core(core);
 	skip_to(core, machine_now(core->machine));
-	skew_show(core);
+	show(core);
+}
+
+/* Of one that never started the core has seen nothing. */
+static void finish(struct machine_hart *core)
+{
+	if (!core->space)
+		return;
+	mshr_drain(core);
+	mshr_wait(core, wc_drain(core->machine, core->number, core->progress->time));
+	revoke(core->machine, core->core);
 }
 
 void machine_hart_leave(struct machine_hart *core)
 {
 	struct machine *machine = core->machine;
 
-	mshr_drain(core);
 	machine_hold(machine, core->thread);
-	mshr_wait(core, wc_drain(machine, core->number, core->progress->time));
+	finish(core);
 	unlist_user(core->core, core->progress);
-	revoke(machine, core->core);
+	if (!count_users(core->core))
+		machine_vacate(machine, core->number);
 	machine_let_go(machine);
 	release_core(core);
 	free(core);
@@ -259,13 +343,13 @@ void machine_hart_leave(struct machine_hart *core)
 
 void machine_pass(struct machine *machine, uint64_t ticks)
 {
-	const uint64_t *skew = machine->state->skew;
+	const struct skew *skew = machine->state->skew;
 
 	for (unsigned i = 0; i < machine->core_count; i++) {
-		if (!__atomic_load_n(&skew[i], __ATOMIC_RELAXED))
+		if (!__atomic_load_n(&skew[i].clock, __ATOMIC_RELAXED))
 			continue;
 		forget_dead(machine, i, 0);
-		if (__atomic_load_n(&skew[i], __ATOMIC_RELAXED))
+		if (__atomic_load_n(&skew[i].clock, __ATOMIC_RELAXED))
 			return;
 	}
 	machine->state->passed = machine_now(machine) + ticks;

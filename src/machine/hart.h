@@ -84,11 +84,13 @@ struct machine_hart {
 	struct core *core;
 	unsigned number; /* of the core, over all sockets */
 	bool owns_core;
-	uint64_t user;	       /* unique number of this hold */
-	uint64_t owned_since;  /* tick */
-	uint64_t last_sync;    /* tick: see skew_synchronise() */
-	uint64_t next_look;    /* instruction number: skew and owners are looked at */
-	uint64_t skew_ignored; /* what cores show up to here they show without moving; 0: none */
+	bool has_met;	      /* its last request took a line from another core */
+	uint64_t user;	      /* unique number of this hold */
+	uint64_t owned_since; /* tick */
+	uint64_t next_look;   /* instruction number: skew and owners are looked at */
+	uint64_t skew_due;    /* tick up to which it may go without looking at the others */
+	uint64_t out_until;   /* tick: a request went to the LLC not long before */
+	uint32_t meetings;    /* of struct skew, seen */
 	uint32_t first_miss, miss_count;
 	struct machine_mshr misses[MACHINE_FILL_BUFFERS_MAX]; /* a ring, by rising end */
 	uint64_t arrival[16]; /* tick at which a scoreboard register has its value */

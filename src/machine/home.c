@@ -55,18 +55,34 @@ static uint64_t path_cycles(const struct machine *machine, unsigned from, unsign
 	return machine->desc->ring_hop + (from == to ? 0 : machine->desc->link_cycles);
 }
 
+/* When the link, asked at @now, which it may correct, can begin to send a line. */
+static uint64_t take_link(const struct machine *machine, struct link *link, uint64_t *now)
+{
+	const uint32_t cycles = machine->desc->link_line_cycles;
+	uint64_t start = CALENDAR_NONE;
+
+	if (machine_is_late(machine, link->now, *now))
+		start = calendar_find(&link->use, *now, cycles);
+	else
+		link->now = *now = machine_max(link->now, *now);
+	if (start == CALENDAR_NONE) {
+		start = machine_max(*now, link->busy);
+		link->busy = start + cycles;
+	}
+	if (machine_is_shared(machine))
+		calendar_take(&link->use, start, cycles);
+	return start;
+}
+
 /* As path_cycles(), for a line of data, which may have to wait for the link. */
 static uint64_t data_path_cycles(struct machine *machine, unsigned from, unsigned to, uint64_t now)
 {
-	struct link *link = &machine->state->links[from];
 	uint64_t cycles = path_cycles(machine, from, to), start;
 
 	if (from == to)
 		return cycles;
-	link->now = machine_max(link->now, now);
-	start = machine_max(link->now, link->busy);
-	link->busy = start + machine->desc->link_line_cycles;
-	return cycles + link->busy - link->now;
+	start = take_link(machine, &machine->state->links[from], &now);
+	return cycles + start + machine->desc->link_line_cycles - now;
 }
 
 /*
@@ -107,6 +123,7 @@ static uint64_t read_memory(struct machine *machine, struct transaction *transac
 {
 	size_t channel = channel_index(machine, transaction);
 
+	machine->views[channel].shared = machine_is_shared(machine);
 	pulse(machine, transaction, SIGNAL_HOME_MEMORY_READ, 0, cycle);
 	return from_dram(machine, memory_read(&machine->channels[channel], &machine->views[channel],
 					      transaction->channel_line, dram_now(machine, cycle)));
@@ -119,6 +136,7 @@ static uint64_t write_memory(struct machine *machine, struct transaction *transa
 	size_t channel = channel_index(machine, transaction);
 	uint64_t wait;
 
+	machine->views[channel].shared = machine_is_shared(machine);
 	pulse(machine, transaction, SIGNAL_HOME_MEMORY_WRITE,
 	      partial ? QUALIFIER_HOME_MEMORY_WRITE_PARTIAL : QUALIFIER_HOME_MEMORY_WRITE_FULL,
 	      cycle);
@@ -284,6 +302,19 @@ static inline void emit_request(struct machine *machine, const struct transactio
 				    });
 }
 
+/* The cycle from which on no request of the other node holds the line: as in a slice. */
+static uint64_t line_free(const struct machine *machine, const struct transaction *transaction)
+{
+	const struct home *home = transaction->home;
+	uint64_t free_from = 0;
+
+	for (unsigned i = 0; i < machine->desc->tracker_entries; i++)
+		if (home->tracker_lines[i] == transaction->line + 1 &&
+		    home->tracker_requesters[i] != transaction->requester)
+			free_from = machine_max(free_from, home->tracker[i]);
+	return free_from;
+}
+
 struct home_answer home_request(struct machine *machine, enum signal_request request,
 				unsigned requester, uint32_t line, uint64_t now)
 {
@@ -295,7 +326,7 @@ struct home_answer home_request(struct machine *machine, enum signal_request req
 	    .requester = (uint8_t)requester,
 	};
 	struct home_answer answer = {.state = LINE_I};
-	uint64_t there, cycles, back;
+	uint64_t there, cycles, back, arrival;
 	struct home *home;
 	uint32_t slot;
 
@@ -304,13 +335,20 @@ struct home_answer home_request(struct machine *machine, enum signal_request req
 	there = request == REQUEST_WRITEBACK || request == REQUEST_WRITEBACK_PART
 		    ? data_path_cycles(machine, requester, socket, now)
 		    : path_cycles(machine, requester, socket);
-	home->now = machine_max(home->now, now + there);
-	slot = occupancy_find(home->tracker, machine->desc->tracker_entries, home->now,
+	arrival = now + there;
+	if (!machine_is_late(machine, home->now, arrival))
+		home->now = arrival = machine_max(home->now, arrival);
+	slot = occupancy_find(home->tracker, machine->desc->tracker_entries, arrival,
 			      OCCUPANCY_NONE, &home->tracker_hint);
-	transaction.begin = machine_max(home->now, home->tracker[slot]);
+	transaction.begin = machine_max(arrival, home->tracker[slot]);
+	if (machine->desc->sockets > 1 && machine_is_shared(machine))
+		transaction.begin =
+		    machine_max(transaction.begin, line_free(machine, &transaction));
+	home->tracker_lines[slot] = line + 1;
+	home->tracker_requesters[slot] = transaction.requester;
 
 	cycles = serve(machine, &transaction, &answer.state);
-	there += transaction.begin - home->now;
+	there += transaction.begin - arrival;
 	home->tracker[slot] = transaction.begin + cycles;
 	home->tracker_cycles += cycles;
 	emit_request(machine, &transaction, cycles);

@@ -50,29 +50,41 @@ int machine_address_space_new(struct machine_address_space **space, struct machi
 void machine_address_space_free(struct machine_address_space *space);
 
 /**
- * Puts a thread on a core: the free one with the lowest number, or, where all are taken, the least
- * loaded one, which its threads then share in turns. Its clock starts at no less than @not_before.
- * The calling thread holds the core until it pauses or leaves. NULL where there is no memory, or
- * where each core has 1,024 threads.
+ * Takes a place on a core for a thread: the free core with the lowest number, or, where all are
+ * taken, the least loaded one, which its threads then share in turns. So who makes threads decides
+ * where they run, by the order in which it makes them. The place is the calling thread's until the
+ * new one starts. NULL where there is no memory, or where each core has 1,024 threads.
  */
+struct machine_hart *machine_hart_place(struct machine *machine);
+/**
+ * The calling thread starts on the core that was taken for it, with its clock at no less than
+ * @not_before. It holds the core until it pauses or leaves.
+ * @return false, and the hart is freed, where the thread that took the place has died, and there is
+ *         no other place
+ */
+bool machine_hart_start(struct machine_hart *core, struct machine_address_space *space,
+			uint64_t not_before);
+/** Both at once. */
 struct machine_hart *machine_hart_enter(struct machine *machine,
 					struct machine_address_space *space, uint64_t not_before);
 /** The thread blocks or waits outside (a system call): others may take the core and the time. */
 void machine_hart_pause(struct machine_hart *core);
 /** The thread goes on; its clock moves to where the machine's time is if that is later. */
 void machine_hart_resume(struct machine_hart *core);
-/** The thread ends: write-combining buffers drain, the core is free. */
+/** The thread ends, or never starts: write-combining buffers drain, the core is free. */
 void machine_hart_leave(struct machine_hart *core);
 
 /** Lets time pass until nothing is in flight: fills, write queues, refreshes due. */
 void machine_drain(struct machine *machine);
 
 /**
- * Emits what has happened by machine_now() though no access asked for it: refreshes, writes of
- * idle channels; and the accumulators of all cores. For who reads counters; the caller holds the
- * lock.
+ * Emit what units of a socket have done by machine_now() though no access asked for it: of
+ * channels, refreshes and writes while they were idle; of cores, their accumulators. All others are
+ * never behind. For who reads counters; the caller holds the lock.
+ * @param units  bit n: the n-th; those that are not there are left out
  */
-void machine_catch_up(struct machine *machine);
+void machine_catch_up_channels(struct machine *machine, unsigned socket, uint32_t units);
+void machine_catch_up_cores(const struct machine *machine, unsigned socket, uint32_t units);
 
 /**
  * Lets @ticks pass in which nobody did anything; the caller holds the lock. Without effect while a

@@ -195,24 +195,36 @@ static void rpq_hold(struct memory_rpq *rpq, uint32_t entries, uint64_t departur
 	rpq->departures[slot] = departure;
 }
 
+static const uint32_t read_cas = QUALIFIER_DRAM_CAS_READ | QUALIFIER_DRAM_CAS_READ_IN_READ_MODE;
+
+/* @return the cycle of the CAS of a read that finds an entry at @accepted */
+static uint64_t read_line(struct memory_channel *channel, const struct memory_view *view,
+			  uint64_t line, uint64_t accepted, bool late)
+{
+	if (late)
+		return dram_read_late(channel, view, line, accepted, read_cas);
+	leave_write_mode(channel, view);
+	return dram_read(channel, view, line, later(accepted, channel->mode_end), read_cas);
+}
+
 uint64_t memory_read(struct memory_channel *channel, const struct memory_view *view, uint64_t line,
 		     uint64_t now)
 {
 	const struct pmu_machine *desc = view->desc;
-	uint64_t accepted, departure, end;
+	const bool late = view->shared && now < channel->now;
+	uint64_t accepted = now, departure, end;
 
-	now = advance(channel, view, now);
-	accepted = later(now, channel->rpq.departures[channel->rpq.head]);
+	if (!late) {
+		now = advance(channel, view, now);
+		accepted = later(now, channel->rpq.departures[channel->rpq.head]);
+	}
 	channel->stats.reads++;
 	if (wpq_find(&channel->wpq, line, accepted) != WPQ_NONE) {
 		channel->stats.wpq_read_hits++;
 		memory_emit(view, SIGNAL_DRAM_WRITE_QUEUE_READ_HIT, 0, accepted, 0);
 		departure = end = accepted + WPQ_HIT_CYCLES;
 	} else {
-		leave_write_mode(channel, view);
-		departure =
-		    dram_read(channel, view, line, later(accepted, channel->mode_end),
-			      QUALIFIER_DRAM_CAS_READ | QUALIFIER_DRAM_CAS_READ_IN_READ_MODE);
+		departure = read_line(channel, view, line, accepted, late);
 		end = dram_read_end(desc, departure);
 	}
 	rpq_hold(&channel->rpq, desc->rpq_entries, departure);

@@ -184,11 +184,55 @@ uint64_t dram_read(struct memory_channel *channel, const struct memory_view *vie
 
 	dram->next_cas = cas + 1;
 	bus_take(dram, addr, false, dram_read_end(desc, cas));
+	if (view->shared)
+		calendar_take(&dram->bus, cas + desc->t_cl, desc->t_burst);
 	/* t_rtp is not a parameter; its lower bound in DDR4 is the length of a burst. */
 	bank->pre_ready = later(bank->pre_ready, cas + desc->t_burst);
 	channel->stats.cas_reads++;
 	emit_command(view, SIGNAL_DRAM_CAS, qualifiers, addr, cas);
 	return cas;
+}
+
+/* @return the cycle from which on a late read can have its CAS */
+static uint64_t open_row_late(struct memory_channel *channel, const struct memory_view *view,
+			      struct dram_addr addr, uint64_t earliest)
+{
+	const struct pmu_machine *desc = view->desc;
+	struct memory_bank *bank = &channel->dram.banks[addr.rank * desc->banks + addr.bank];
+	uint64_t activate = earliest;
+
+	if (bank->row == addr.row)
+		return bank->ready < earliest + desc->t_rcd ? later(earliest, bank->ready)
+							    : earliest + desc->t_rcd;
+	if (bank->row != MEMORY_ROW_CLOSED) {
+		activate += desc->t_rp;
+		channel->stats.precharges++;
+		emit_command(view, SIGNAL_DRAM_PRECHARGE,
+			     QUALIFIER_DRAM_PRECHARGE_PAGE_MISS | read_use.pre, addr, earliest);
+	}
+	channel->stats.activates++;
+	emit_command(view, SIGNAL_DRAM_ACTIVATE, read_use.act, addr, activate);
+	bank->row = addr.row;
+	bank->ready = later(bank->ready, activate + desc->t_rcd);
+	bank->pre_ready = later(bank->pre_ready, activate + desc->t_ras);
+	return activate + desc->t_rcd;
+}
+
+uint64_t dram_read_late(struct memory_channel *channel, const struct memory_view *view,
+			uint64_t line, uint64_t earliest, uint32_t qualifiers)
+{
+	const struct pmu_machine *desc = view->desc;
+	struct dram_addr addr = locate(channel, desc, line);
+	struct calendar *bus = &channel->dram.bus;
+	uint64_t cas = open_row_late(channel, view, addr, earliest);
+	uint64_t data = calendar_find(bus, cas + desc->t_cl, desc->t_burst);
+
+	if (data == CALENDAR_NONE)
+		return dram_read(channel, view, line, earliest, qualifiers);
+	calendar_take(bus, data, desc->t_burst);
+	channel->stats.cas_reads++;
+	emit_command(view, SIGNAL_DRAM_CAS, qualifiers, addr, data - desc->t_cl);
+	return data - desc->t_cl;
 }
 
 uint64_t dram_write(struct memory_channel *channel, const struct memory_view *view, uint64_t line,
@@ -207,6 +251,8 @@ uint64_t dram_write(struct memory_channel *channel, const struct memory_view *vi
 
 	dram->next_cas = cas + 1;
 	bus_take(dram, addr, true, end);
+	if (view->shared)
+		calendar_take(&dram->bus, cas + desc->t_cwl, desc->t_burst);
 	dram->ranks[addr.rank].read_ready = end + desc->t_wtr;
 	bank->pre_ready = later(bank->pre_ready, end + desc->t_wr);
 	channel->stats.cas_writes++;

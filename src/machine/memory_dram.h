@@ -22,6 +22,14 @@ uint64_t dram_read(struct memory_channel *channel, const struct memory_view *vie
 uint64_t dram_write(struct memory_channel *channel, const struct memory_view *view, uint64_t line,
 		    uint64_t earliest, uint32_t qualifiers);
 
+/**
+ * As dram_read(), for a read that comes after others that were stamped later: its data go over the
+ * bus when that is free, before the others' or between them. What its bank was used for between is
+ * not known any more; its row commands are issued as soon as can be.
+ */
+uint64_t dram_read_late(struct memory_channel *channel, const struct memory_view *view,
+			uint64_t line, uint64_t earliest, uint32_t qualifiers);
+
 /** Issues the refreshes due by @now. */
 void dram_refresh(struct memory_channel *channel, const struct memory_view *view, uint64_t now);
 

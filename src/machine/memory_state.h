@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "catalog/signal.h"
+#include "machine/calendar.h"
 #include "pmulab/machine.h"
 
 #define MEMORY_BANKS_MAX  128 /* ranks * banks of a channel */
@@ -28,6 +29,7 @@ struct memory_view {
 	const struct signal_port *port; /* NULL: nobody subscribes */
 	uint8_t socket;
 	uint8_t unit; /* number of the channel in its socket */
+	bool shared;  /* several cores run: their requests come at their own times */
 };
 
 struct memory_bank {
@@ -44,8 +46,9 @@ struct memory_rank {
 struct memory_dram {
 	/* Commands of a kind leave in the order of the requests, one a cycle. */
 	uint64_t next_pre, next_act, next_cas;
-	uint64_t data_end; /* the data bus is free from here on */
-	uint8_t bus_rank;  /* whose data were the last on it */
+	uint64_t data_end;   /* the data bus is free from here on */
+	struct calendar bus; /* its use, where requests of several cores come */
+	uint8_t bus_rank;    /* whose data were the last on it */
 	bool bus_write;
 	uint64_t refresh_due; /* the next one, of rank stats.refreshes % ranks */
 	uint64_t refresh_end; /* of the last one */

@@ -1,90 +1,269 @@
 #include "machine/skew.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <sched.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
-#include "base/clock.h"
+#define SPINS	 200	 /* before it sleeps, where the host has a processor for each core */
+#define SLEEP_NS 1000000 /* then it looks what the other does */
+#define STALLS	 3	 /* such looks that find the other asleep in the host; then it is stopped */
 
-#define SYNC_CYCLES 1000 /* before something shared is taken, so far ahead at most */
-#define SYNC_EVERY  500	 /* cycles between looks for that */
-#define YIELDS	    200	 /* what a core is behind costs microseconds; after that a nap */
-#define NAP_NS	    50000
-
-bool skew_wait_on(struct skew_wait *wait)
+static void wake(struct skew *skew)
 {
-	uint64_t now = clock_ns();
-
-	if (!wait->rounds)
-		wait->deadline =
-		    wait->patience_ns > UINT64_MAX - now ? UINT64_MAX : now + wait->patience_ns;
-	if (now >= wait->deadline)
-		return false;
-	if (wait->rounds++ < YIELDS)
-		sched_yield();
-	else
-		nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
-	return true;
+	if (!__atomic_exchange_n(&skew->wake_at, 0, __ATOMIC_SEQ_CST))
+		return;
+	__atomic_fetch_add(&skew->epoch, 1, __ATOMIC_SEQ_CST);
+	syscall(SYS_futex, &skew->epoch, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-static uint64_t *clock_shown(const struct machine_hart *core)
+static uint64_t core_bit(unsigned number)
 {
-	return &core->machine->state->skew[core->number];
+	return 1ull << number;
 }
 
 void skew_show(struct machine_hart *core)
 {
-	__atomic_store_n(clock_shown(core), core->progress->time + 1, __ATOMIC_RELAXED);
+	struct machine_state *state = core->machine->state;
+	struct skew *skew = skew_of(core);
+	uint64_t shown = core->progress->time + 1, awaited;
+	bool hidden = !__atomic_load_n(&skew->clock, __ATOMIC_RELAXED);
+
+	__atomic_store_n(&skew->thread, core->thread, __ATOMIC_RELAXED);
+	/* Who wants to be woken writes that, then reads the clock: see ask_for(). */
+	__atomic_store_n(&skew->clock, shown, __ATOMIC_SEQ_CST);
+	if (hidden)
+		__atomic_fetch_or(&state->running, core_bit(core->number), __ATOMIC_SEQ_CST);
+	awaited = __atomic_load_n(&skew->wake_at, __ATOMIC_SEQ_CST);
+	if (awaited && awaited < shown)
+		wake(skew);
+}
+
+void skew_forget(struct machine *machine, unsigned number)
+{
+	struct skew *skew = &machine->state->skew[number];
+
+	__atomic_fetch_and(&machine->state->running, ~core_bit(number), __ATOMIC_SEQ_CST);
+	__atomic_store_n(&skew->clock, 0, __ATOMIC_SEQ_CST);
+	wake(skew);
 }
 
 void skew_hide(struct machine_hart *core)
 {
-	__atomic_store_n(clock_shown(core), 0, __ATOMIC_RELAXED);
+	skew_forget(core->machine, core->number);
+}
+
+static bool is_meeting(const struct skew *skew, uint64_t now)
+{
+	return now < __atomic_load_n(&skew->meets_until, __ATOMIC_RELAXED);
+}
+
+/* The core that limits how far another may go, and by what. */
+struct limit {
+	unsigned number;
+	uint64_t shown;	  /* its clock, plus 1 */
+	uint64_t quantum; /* ticks */
+};
+
+static uint64_t reach(const struct limit *limit)
+{
+	return limit->shown + limit->quantum;
+}
+
+static uint64_t quantum_of(const struct machine_hart *core, const struct skew *other)
+{
+	uint64_t now = core->progress->time, cycles = SKEW_QUANTUM_APART;
+
+	if (is_meeting(skew_of(core), now) && is_meeting(other, now))
+		cycles = core->has_met ? 0 : SKEW_QUANTUM_MEETING;
+	else if (now < core->out_until)
+		cycles = SKEW_QUANTUM_OUT;
+	return cycles * core->machine->core_ticks;
+}
+
+/* Cores of the caller's own thread cannot move while it waits. @return whether there is another */
+static bool find_limit(const struct machine_hart *core, struct limit *limit)
+{
+	const struct machine *machine = core->machine;
+	uint64_t running = __atomic_load_n(&machine->state->running, __ATOMIC_ACQUIRE);
+	bool found = false;
+
+	for (running &= ~core_bit(core->number); running; running &= running - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(running);
+		const struct skew *other = &machine->state->skew[i];
+		struct limit candidate = {
+		    .number = i,
+		    .shown = __atomic_load_n(&other->clock, __ATOMIC_ACQUIRE),
+		    .quantum = quantum_of(core, other),
+		};
+
+		if (!candidate.shown || (found && reach(&candidate) >= reach(limit)) ||
+		    __atomic_load_n(&other->thread, __ATOMIC_RELAXED) == core->thread)
+			continue;
+		*limit = candidate;
+		found = true;
+	}
+	return found;
+}
+
+/* @return whether the core has come to @tick, or runs no more */
+static bool has_come(const struct skew *skew, uint64_t tick)
+{
+	uint64_t shown = __atomic_load_n(&skew->clock, __ATOMIC_SEQ_CST);
+
+	return !shown || shown > tick;
+}
+
+static bool spin(const struct machine *machine, const struct skew *skew, uint64_t tick)
+{
+	uint64_t running = __atomic_load_n(&machine->state->running, __ATOMIC_RELAXED);
+
+	if ((unsigned)__builtin_popcountll(running) > machine->processors)
+		return false;
+	for (int i = 0; i < SPINS; i++) {
+		if (has_come(skew, tick))
+			return true;
+		__builtin_ia32_pause();
+	}
+	return false;
+}
+
+static void ask_for(struct skew *skew, uint64_t tick)
+{
+	uint64_t awaited = __atomic_load_n(&skew->wake_at, __ATOMIC_RELAXED);
+
+	while ((!awaited || awaited > tick) &&
+	       !__atomic_compare_exchange_n(&skew->wake_at, &awaited, tick, false, __ATOMIC_SEQ_CST,
+					    __ATOMIC_RELAXED))
+		continue;
+}
+
+/* @return false where nothing came for SLEEP_NS */
+static bool sleep_until(struct machine_hart *core, struct skew *skew, uint64_t tick)
+{
+	uint32_t epoch = __atomic_load_n(&skew->epoch, __ATOMIC_SEQ_CST);
+	bool woken = true;
+
+	ask_for(skew, tick);
+	if (has_come(skew, tick))
+		return true;
+	__atomic_store_n(&skew_of(core)->waits, 1, __ATOMIC_RELAXED);
+	if (syscall(SYS_futex, &skew->epoch, FUTEX_WAIT, epoch,
+		    &(struct timespec){.tv_nsec = SLEEP_NS}, NULL, 0))
+		woken = errno != ETIMEDOUT;
+	__atomic_store_n(&skew_of(core)->waits, 0, __ATOMIC_RELAXED);
+	return woken;
+}
+
+bool skew_is_stopped(const struct machine *machine, unsigned number)
+{
+	const struct skew *skew = &machine->state->skew[number];
+	uint32_t thread = __atomic_load_n(&skew->thread, __ATOMIC_RELAXED);
+
+	return !__atomic_load_n(&skew->waits, __ATOMIC_RELAXED) &&
+	       !lock_is_awaited(&machine->state->lock) && !lock_thread_runs(thread);
+}
+
+/* Lets a core that sleeps be passed. Should it wake, it shows its clock again. */
+static void pass_by(struct skew *skew, uint64_t shown)
+{
+	if (__atomic_compare_exchange_n(&skew->clock, &shown, 0, false, __ATOMIC_SEQ_CST,
+					__ATOMIC_RELAXED))
+		wake(skew);
+}
+
+/* Waits until the core has come to @tick, runs no more, or is found asleep. */
+static void wait_for(struct machine_hart *core, const struct limit *limit, uint64_t tick)
+{
+	struct skew *skew = &core->machine->state->skew[limit->number];
+	uint64_t shown = limit->shown;
+	unsigned stalls = 0;
+
+	if (spin(core->machine, skew, tick))
+		return;
+	while (!has_come(skew, tick)) {
+		uint64_t before = shown;
+
+		if (sleep_until(core, skew, tick))
+			continue;
+		shown = __atomic_load_n(&skew->clock, __ATOMIC_SEQ_CST);
+		stalls = shown == before && skew_is_stopped(core->machine, limit->number)
+			     ? stalls + 1
+			     : 0;
+		if (stalls == STALLS)
+			pass_by(skew, shown);
+	}
 }
 
 /*
- * Whether a core that can move is more than @cycles behind; @shown receives the latest that such
- * cores show. Those of the caller's own thread cannot move while it waits.
+ * What a core waits for is never later than its own clock: of cores that wait in a circle each
+ * would be behind the next. Half a quantum is enough for those that need not wait for each other
+ * again at once.
  */
-static bool is_ahead(const struct machine_hart *core, uint64_t cycles, uint64_t *shown)
-{
-	const struct machine *machine = core->machine;
-	uint64_t limit = cycles * machine->core_ticks, now = core->progress->time;
-	bool ahead = false;
-
-	if (now <= limit)
-		return false;
-	*shown = 0;
-	for (unsigned i = 0; i < machine->core_count; i++) {
-		uint64_t other = __atomic_load_n(&machine->state->skew[i], __ATOMIC_RELAXED);
-
-		if (other <= core->skew_ignored || other - 1 >= now - limit ||
-		    lock_owner(&machine->cores[i].owner) == core->thread)
-			continue;
-		ahead = true;
-		*shown = machine_max(*shown, other);
-	}
-	return ahead;
-}
-
-void skew_keep(struct machine_hart *core, uint64_t cycles)
-{
-	struct skew_wait wait = {.patience_ns = core->machine->patience_ns};
-	uint64_t behind;
-
-	while (is_ahead(core, cycles, &behind))
-		if (!skew_wait_on(&wait)) {
-			core->skew_ignored = behind;
-			return;
-		}
-}
-
-void skew_synchronise(struct machine_hart *core)
+static uint64_t enough(const struct machine_hart *core, const struct limit *limit)
 {
 	uint64_t now = core->progress->time;
 
-	if (now <= core->last_sync + SYNC_EVERY * core->machine->core_ticks)
-		return;
-	core->last_sync = now;
+	return is_meeting(skew_of(core), now) ? now : now - limit->quantum / 2;
+}
+
+void skew_keep(struct machine_hart *core)
+{
+	struct limit limit = {0};
+
 	skew_show(core);
-	skew_keep(core, SYNC_CYCLES);
+	core->meetings = __atomic_load_n(&skew_of(core)->meetings, __ATOMIC_RELAXED);
+	core->skew_due = UINT64_MAX;
+	while (find_limit(core, &limit)) {
+		core->skew_due = reach(&limit);
+		if (core->progress->time < core->skew_due)
+			break;
+		core->skew_due = UINT64_MAX;
+		wait_for(core, &limit, enough(core, &limit));
+	}
+	core->has_met = false;
+}
+
+void skew_note_request(struct machine_hart *core, bool met)
+{
+	const uint64_t remembered = SKEW_REMEMBERED * core->machine->core_ticks;
+	uint64_t now = core->progress->time;
+	struct skew *skew = skew_of(core);
+
+	if (now >= core->out_until)
+		core->skew_due = 0;
+	core->out_until = now + remembered / 10;
+	if (met) {
+		core->has_met = true;
+		core->skew_due = 0;
+		__atomic_store_n(&skew->meets_until, now + remembered, __ATOMIC_RELAXED);
+	}
+	core->attention = 0;
+}
+
+void skew_meet(struct machine *machine, unsigned socket, uint32_t cores)
+{
+	const uint64_t remembered = SKEW_REMEMBERED * machine->core_ticks;
+
+	for (; cores; cores &= cores - 1) {
+		unsigned number = socket * machine->desc->cores + (unsigned)__builtin_ctz(cores);
+		struct skew *skew = &machine->state->skew[number];
+		uint64_t shown = __atomic_load_n(&skew->clock, __ATOMIC_RELAXED);
+
+		machine->state->meetings++;
+		if (shown && !is_meeting(skew, shown + remembered / 2)) {
+			__atomic_store_n(&skew->meets_until, shown + remembered, __ATOMIC_RELAXED);
+			__atomic_fetch_add(&skew->meetings, 1, __ATOMIC_RELAXED);
+		}
+	}
+}
+
+uint64_t skew_interval(const struct machine_hart *core)
+{
+	/* No instruction takes less than the issue width's part of a cycle. */
+	return is_meeting(skew_of(core), core->progress->time) ? SKEW_QUANTUM_MEETING
+							       : SKEW_LOOK_INSTRUCTIONS;
 }

@@ -1,34 +1,66 @@
 /*
- * Skew control: cores that run in parallel stay close in time. Each publishes its clock
- * periodically. A core that is ahead waits for those that are behind, but only for a bounded time.
+ * Skew control: cores that run in parallel stay close in time. Each shows its clock when it looks;
+ * a core that is ahead of another by more than a quantum sleeps until that one has come after. Only
+ * cores that run count: not those whose thread is in a system call, has died, or sleeps in the
+ * host.
+ *
+ * The quantum is small between cores that take lines from each other, so that they do so in the
+ * order of time; larger where queues are all that they have in common; and largest between cores
+ * that do not even go to the LLC.
+ *
+ * A thread waits between blocks only. Between an access and its account no other may come in: what
+ * the guest's memory holds by then would be later than what the machine knows.
  */
 #ifndef MACHINE_SKEW_H
 #define MACHINE_SKEW_H
 
 #include "machine/state.h"
 
-#define SKEW_PATIENCE_NS 2000000 /* the host may have stopped the others */
+/* Core cycles. */
+#define SKEW_QUANTUM_MEETING   50
+#define SKEW_QUANTUM_OUT       500
+#define SKEW_QUANTUM_APART     10000
+#define SKEW_LOOK_INSTRUCTIONS 1024
+#define SKEW_REMEMBERED	       100000 /* after a line was taken; for a request to the LLC a tenth */
 
 /** Shows the core's clock to the others; hides it while nobody runs there. */
 void skew_show(struct machine_hart *core);
 void skew_hide(struct machine_hart *core);
+/** As skew_hide(), for a core whose thread has died. */
+void skew_forget(struct machine *machine, unsigned number);
 
-/** Waits while a running core is more than @cycles core cycles behind. */
-void skew_keep(struct machine_hart *core, uint64_t cycles);
+/** Shows the clock, and waits for the cores that are too far behind. */
+void skew_keep(struct machine_hart *core);
+
+/** The core's request went to the LLC, and @met: took a line from another core. */
+void skew_note_request(struct machine_hart *core, bool met);
+
+/** A request takes a line from the cores of a socket whose bits are set. */
+void skew_meet(struct machine *machine, unsigned socket, uint32_t cores);
 
 /**
- * Waits for cores that are behind, before this one takes what they may still want earlier: queues
- * know one time, and who comes late is taken at that.
+ * Whether the host shows the core's thread asleep or stopped, and not because it waits for another
+ * core or for the machine's lock.
  */
-void skew_synchronise(struct machine_hart *core);
+bool skew_is_stopped(const struct machine *machine, unsigned number);
 
-/* Waiting for another thread; the rest is zero when it begins. */
-struct skew_wait {
-	uint64_t patience_ns; /* as in struct machine */
-	unsigned rounds;
-	uint64_t deadline; /* host, ns */
-};
-/** Gives the host's processor away for a moment. @return false where the patience is at its end */
-bool skew_wait_on(struct skew_wait *wait);
+/** Instructions after which the core is to look again, if nothing calls for it before. */
+uint64_t skew_interval(const struct machine_hart *core);
+
+static inline struct skew *skew_of(const struct machine_hart *core)
+{
+	return &core->machine->state->skew[core->number];
+}
+
+/** Whether skew_keep() is due now: the clock has passed what others wait for, or the quantum. */
+static inline bool skew_is_due(const struct machine_hart *core)
+{
+	const struct skew *skew = skew_of(core);
+	uint64_t now = core->progress->time;
+	uint64_t awaited = __atomic_load_n(&skew->wake_at, __ATOMIC_RELAXED);
+
+	return now >= core->skew_due || (awaited && now >= awaited) ||
+	       __atomic_load_n(&skew->meetings, __ATOMIC_RELAXED) != core->meetings;
+}
 
 #endif

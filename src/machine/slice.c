@@ -2,6 +2,7 @@
 
 #include "machine/home.h"
 #include "machine/private.h"
+#include "machine/skew.h"
 #include "machine/tor.h"
 
 static uint32_t core_bit(const struct machine *machine, unsigned core)
@@ -40,10 +41,12 @@ static void share_core(struct machine *machine, struct tor_entry *entry, uint32_
 		return;
 	entry->cycles += machine->desc->snoop_cycles;
 	had = private_share(machine, core_number(machine, entry, *core_valid), entry->line);
-	if (had == LINE_M)
+	if (had == LINE_M) {
+		skew_meet(machine, entry->socket, *core_valid);
 		tor_set_state(entry, LINE_M);
-	else if (had == LINE_I)
+	} else if (had == LINE_I) {
 		*core_valid = 0;
+	}
 }
 
 static void emit_victim(struct machine *machine, const struct tor_entry *entry,
@@ -161,6 +164,7 @@ static bool own_hit(struct machine *machine, struct tor_entry *entry, enum line_
 		ask_home(machine, entry, REQUEST_OWN);
 		tor_set_state(entry, LINE_E);
 	}
+	skew_meet(machine, entry->socket, *tor_core_valid(entry) & ~bit);
 	invalidate_cores(machine, entry, ~bit);
 	*tor_core_valid(entry) = bit;
 	return shared;
@@ -267,6 +271,7 @@ static struct snoop_answer take_line(struct machine *machine, struct tor_entry *
 	struct snoop_answer answer = {.response = SNOOP_RSP_I};
 	enum line_state state;
 
+	skew_meet(machine, entry->socket, *tor_core_valid(entry));
 	invalidate_cores(machine, entry, UINT32_MAX);
 	state = tor_state(entry);
 	tor_drop(entry);

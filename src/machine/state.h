@@ -86,12 +86,18 @@ struct core {
 	uint8_t l2_recency[L2_SETS_MAX * L2_WAYS];
 };
 
-/* Queues are slots with the time from which each is free; box time is the latest arrival. */
+/*
+ * Queues are slots with the time from which each is free. A box's time is its latest arrival. What
+ * one core sends earlier than that, out of its own order, comes at that time; what another sends
+ * comes at its own: see machine_is_late().
+ */
 struct slice {
 	uint64_t now; /* uncore cycle */
 	uint64_t irq[IRQ_MAX];
 	uint64_t tor[TOR_MAX];
 	uint32_t irq_hint, tor_hint;
+	_Alignas(16) uint32_t tor_lines[TOR_MAX]; /* held until then, plus 1 */
+	uint8_t tor_cores[TOR_MAX];		  /* for which core, or SIGNAL_NO_CORE: a snoop */
 	uint64_t lookups, misses, victims, writebacks, tor_cycles;
 };
 
@@ -99,25 +105,48 @@ struct home {
 	uint64_t now; /* uncore cycle */
 	uint64_t tracker[TRACKER_MAX];
 	uint32_t tracker_hint;
+	uint32_t tracker_lines[TRACKER_MAX];	 /* held until then, plus 1 */
+	uint8_t tracker_requesters[TRACKER_MAX]; /* nodes */
 	uint64_t reads, owns, writes, snoops, snoop_writebacks, tracker_cycles;
 };
 
 /* One direction of the links between two sockets, for data. */
 struct link {
-	uint64_t now, busy; /* uncore cycle */
+	uint64_t now, busy;  /* uncore cycle */
+	struct calendar use; /* where requests of several cores come */
 };
+
+/*
+ * A core's part in skew control: see skew.c. Zero: nobody runs there, and nobody waits. Only who
+ * has the machine's lock takes lines from others.
+ */
+struct skew {
+	_Alignas(64) uint64_t clock; /* tick at its last look plus 1; 0 while it does not run */
+	uint64_t wake_at;	     /* the first tick that another sleeps for; 0: none */
+	uint64_t meets_until;	     /* tick: lines were taken from it, or it took some */
+	uint32_t epoch;		     /* futex of those that sleep: changes when they are woken */
+	uint32_t thread;	     /* host thread that runs it */
+	uint32_t waits;		     /* that thread sleeps for another core */
+	uint32_t meetings;	     /* lines taken from it while it counted as apart */
+};
+
+static_assert(SOCKETS_MAX * CORES_MAX <= 64, "machine_state.occupied has a bit for each core");
 
 struct machine_state {
 	struct lock lock;
 	uint64_t next_user;
-	uint64_t horizon; /* tick: end of the latest request of any core, or of a drain */
-	uint64_t passed;  /* tick up to which time passed while nobody ran */
+	uint64_t horizon;  /* tick: end of the latest request of any core, or of a drain */
+	uint64_t occupied; /* bit n: core n has threads, whose clocks may lie beyond the horizon */
+	uint64_t passed;   /* tick up to which time passed while nobody ran */
 	uint64_t next_frame[SOCKETS_MAX];
 	uint64_t not_emulated;
 	struct link links[SOCKETS_MAX]; /* by sending socket */
-	/* By core: 0 while it does not run, else its clock at the last look plus 1. */
-	_Alignas(64) uint64_t skew[SOCKETS_MAX * CORES_MAX];
+	uint64_t meetings;		/* lines that cores took from others */
+	_Alignas(64) uint64_t running;	/* bit: core that shows its clock */
+	struct skew skew[SOCKETS_MAX * CORES_MAX];
 };
+
+static_assert(SOCKETS_MAX * CORES_MAX <= 64, "machine_state.running has a bit a core");
 
 struct machine {
 	const struct pmu_machine *desc;
@@ -129,8 +158,8 @@ struct machine {
 	struct llc_set *llc;		 /* see llc_index_set() */
 	struct memory_view *views;	 /* as channels */
 	uint32_t holder;		 /* thread that has the lock, if one of this process has */
-	uint64_t patience_ns; /* cores that are behind are waited for that long; UINT64_MAX: ever */
-	bool may_bias;	      /* locks can bias to threads of this process */
+	unsigned processors;		 /* of the host, for this process */
+	bool may_bias;			 /* locks can bias to threads of this process */
 	struct signal_port port;
 
 	uint64_t core_ticks, uclk_ticks, dclk_ticks, bclk_ticks, ticks_per_second;
@@ -152,6 +181,10 @@ static inline void machine_let_go(struct machine *machine)
 	lock_release(&machine->state->lock, machine->holder);
 }
 
+/** Under the lock: a core has its first thread, or none any more. */
+void machine_occupy(struct machine *machine, unsigned core);
+void machine_vacate(struct machine *machine, unsigned core);
+
 /** The latest clock of the core's threads, ticks. */
 static inline uint64_t core_clock(const struct core *core)
 {
@@ -169,6 +202,20 @@ static inline uint64_t core_clock(const struct core *core)
 static inline unsigned machine_socket(const struct machine *machine, unsigned core)
 {
 	return core / machine->desc->cores;
+}
+
+/** Whether cores run at the same time, so that their requests can meet. */
+static inline bool machine_is_shared(const struct machine *machine)
+{
+	uint64_t running = __atomic_load_n(&machine->state->running, __ATOMIC_RELAXED);
+
+	return running & (running - 1);
+}
+
+/** Whether a request at @now is to be put before others that a box has served already. */
+static inline bool machine_is_late(const struct machine *machine, uint64_t box_now, uint64_t now)
+{
+	return now < box_now && machine_is_shared(machine);
 }
 
 static_assert(SOCKETS_MAX == 2, "one comparison tells the node");

@@ -103,6 +103,30 @@ static inline void tor_touch(const struct machine *machine, struct tor_entry *en
 	lru_touch32(entry->set->recency, (unsigned)entry->way, machine->desc->llc.ways);
 }
 
+/*
+ * The cycle from which on no other core's transaction holds the line. What one core's own requests
+ * do to each other is decided by the core's order already.
+ */
+static inline uint64_t tor_line_free(const struct slice *slice, const struct tor_entry *entry)
+{
+	unsigned held = cache_match20(slice->tor_lines, entry->line + 1, 0);
+	uint64_t free_from = 0;
+
+	for (; held; held &= held - 1) {
+		unsigned slot = (unsigned)__builtin_ctz(held);
+
+		if (slice->tor_cores[slot] != entry->core)
+			free_from = machine_max(free_from, slice->tor[slot]);
+	}
+	return free_from;
+}
+
+static inline void tor_hold_line(struct tor_entry *entry, unsigned core)
+{
+	entry->slice->tor_lines[entry->slot] = entry->line + 1;
+	entry->slice->tor_cores[entry->slot] = (uint8_t)core;
+}
+
 /** Through the ingress queue @qualifier (one of QUALIFIER_LLC_INGRESS_*) into the TOR, at @now or
  * later. */
 static inline void tor_enter(struct machine *machine, struct tor_entry *entry, uint32_t qualifier,
@@ -112,7 +136,10 @@ static inline void tor_enter(struct machine *machine, struct tor_entry *entry, u
 	uint64_t queued;
 	uint32_t irq = OCCUPANCY_NONE;
 
-	slice->now = queued = entry->arrival = machine_max(slice->now, now);
+	if (!machine_is_late(machine, slice->now, now))
+		slice->now = now = machine_max(slice->now, now);
+	entry->arrival = queued = now;
+	entry->core = (uint8_t)core;
 	if (qualifier == QUALIFIER_LLC_INGRESS_CORE) {
 		irq = occupancy_find(slice->irq, machine->desc->irq_entries, queued, OCCUPANCY_NONE,
 				     &slice->irq_hint);
@@ -121,9 +148,11 @@ static inline void tor_enter(struct machine *machine, struct tor_entry *entry, u
 	entry->slot = occupancy_find(slice->tor, machine->desc->tor_entries,
 				     queued + TOR_INGRESS_CYCLES, OCCUPANCY_NONE, &slice->tor_hint);
 	entry->begin = machine_max(queued + TOR_INGRESS_CYCLES, slice->tor[entry->slot]);
+	if (machine_is_shared(machine))
+		entry->begin = machine_max(entry->begin, tor_line_free(slice, entry));
+	tor_hold_line(entry, core);
 	if (irq != OCCUPANCY_NONE)
 		slice->irq[irq] = entry->begin;
-	entry->core = (uint8_t)core;
 	entry->cycles = 0;
 	signal_emit(&machine->port, (struct signal){
 					.id = SIGNAL_LLC_INGRESS,
@@ -153,6 +182,7 @@ static inline void tor_enter_victim(struct machine *machine, struct tor_entry *e
 				     &slice->tor_hint);
 	entry->arrival = entry->begin = machine_max(now, slice->tor[entry->slot]);
 	entry->cycles = 0;
+	tor_hold_line(entry, request->core);
 }
 
 /** The tags of the set are looked up: emits the state found. @return it */

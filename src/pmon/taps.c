@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "pmon/core.h"
 #include "pmon/count.h"
 
 /* Durations are less. So a counter that an emitter adds to does not overflow there. */
@@ -44,15 +45,16 @@ static void end_sum(struct pmon *pmon, struct pmon_unit *unit, unsigned index)
 	const struct signal_spans *spans = spans_of(pmon, unit, index);
 	uint64_t now = counter->now;
 
-	counter->value -= pmon_ahead(pmon, unit, index);
 	counter->summed = false;
-	for (uint32_t i = 0; i <= spans->mask; i++) {
+	for (uint32_t i = 0; i <= spans->mask && pmon_changes_have_room(changes); i++) {
 		const struct signal_span *span = &spans->ring[i];
+		uint64_t begin = later(span->begin, now);
 
 		if (span->end <= now)
 			continue;
-		if (span->begin > now)
-			pmon_changes_add(changes, now, span->begin, (struct pmon_change){1, 1});
+		counter->value -= span->end - begin;
+		if (begin > now)
+			pmon_changes_add(changes, now, begin, (struct pmon_change){1, 1});
 		else
 			counter->level++, counter->open++;
 		pmon_changes_add(changes, now, span->end, (struct pmon_change){-1, -1});
@@ -205,7 +207,7 @@ static void set_taps(struct pmon *pmon, struct pmon_unit *unit, unsigned id, uns
 
 	taps->count = taps->pulses = 0;
 	/* Numbers and accumulators are kept whether or not they count. */
-	if (route->kind == SIGNAL_LEVEL || route->kind == SIGNAL_ACCUMULATOR ||
+	if (route->kind == SIGNAL_LEVEL || pmon_is_core(pmon_box(pmon, unit)) ||
 	    (subscribed && !runs)) {
 		taps->count = SIGNAL_RECEIVE;
 		return;
@@ -220,22 +222,22 @@ static void set_taps(struct pmon *pmon, struct pmon_unit *unit, unsigned id, uns
 void pmon_taps_begin(struct pmon *pmon, struct pmon_unit *unit)
 {
 	const struct pmon_box *box = pmon_box(pmon, unit);
-	const unsigned place = (unsigned)(unit - pmon_socket_units(pmon, unit->socket));
 	/* An overflow that is reported freezes, from its own cycle on. */
 	bool runs = !pmon_is_core(box) && pmon_stop(pmon, unit) == PMON_NEVER &&
-		    !pmon->state->sockets[unit->socket].reporting;
+		    !pmon_may_freeze(&pmon->state->sockets[unit->socket]);
 
 	for (unsigned k = 0; runs && k < box->counter_count; k++)
 		if (!unit->counters[k].summed && can_sum(pmon, unit, k))
 			begin_sum(pmon, unit, k);
 	for (unsigned id = 1; id < SIGNAL_COUNT; id++) {
 		const struct pmon_route *route = &pmon->routes[id];
+		uint32_t numbers =
+		    pmon->sources[pmon_unit_number(pmon, unit)][signal_table[id].unit];
 
 		if (!route->instances || route->first_unit != box->first_unit)
 			continue;
-		for (unsigned n = 0; n < SIGNAL_UNITS; n++)
-			if (route->units[n] == place)
-				set_taps(pmon, unit, id, n, runs);
+		for (; numbers; numbers &= numbers - 1)
+			set_taps(pmon, unit, id, (unsigned)__builtin_ctz(numbers), runs);
 	}
 }
 

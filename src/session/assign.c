@@ -2,15 +2,14 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/name.h"
 #include "session/banks.h"
 #include "session/matching.h"
 #include "session/seats.h"
 #include "session/selection.h"
 #include "session/session.h"
 
-#define EVENT_TEXT_MAX 256  /* characters of an expression in a message */
-#define LIST_TEXT_MAX  1024 /* characters of a list of them */
-#define GROUP_MAX      (MATCHING_COUNTERS_MAX + 1)
+#define GROUP_MAX (MATCHING_COUNTERS_MAX + 1)
 
 /* Events that meet in one instance of a box: those of every instance and those of this one. */
 struct group {
@@ -78,16 +77,14 @@ static bool instance_used(const struct pmu_session *session, const struct pmu_bo
 
 static void list_events(const struct group *group, uint64_t chosen, char *text, size_t size)
 {
-	size_t used = 0;
-
 	text[0] = '\0';
-	for (size_t i = 0; i < group->count && used < size; i++) {
-		char name[EVENT_TEXT_MAX];
+	for (size_t i = 0; i < group->count; i++) {
+		char name[PMU_EVENT_TEXT_MAX];
 
 		if (!(chosen & UINT64_C(1) << i))
 			continue;
 		pmu_event_print(&group->events[i]->selection, name, sizeof(name));
-		used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", name);
+		name_list_add(text, size, ", ", name);
 	}
 }
 
@@ -104,7 +101,7 @@ static void list_counters(uint32_t counters, char *text, size_t size)
 
 static int too_many(struct pmu_ctx *ctx, const struct group *group)
 {
-	char list[LIST_TEXT_MAX];
+	char list[PMU_EVENT_TEXT_MAX];
 
 	list_events(group, UINT64_MAX, list, sizeof(list));
 	return error_set(ctx, PMU_E_CONFLICT,
@@ -115,7 +112,7 @@ static int too_many(struct pmu_ctx *ctx, const struct group *group)
 
 static int too_few(struct pmu_ctx *ctx, const struct group *group, uint64_t blame)
 {
-	char list[LIST_TEXT_MAX], counters[4 * MATCHING_COUNTERS_MAX];
+	char list[PMU_EVENT_TEXT_MAX], counters[4 * MATCHING_COUNTERS_MAX];
 	uint32_t allowed = 0;
 
 	for (size_t i = 0; i < group->count; i++)
@@ -136,7 +133,7 @@ static int too_few(struct pmu_ctx *ctx, const struct group *group, uint64_t blam
 static int check_followers(struct pmu_ctx *ctx, const struct group *group)
 {
 	const struct session_event *follower = NULL;
-	char name[EVENT_TEXT_MAX];
+	char name[PMU_EVENT_TEXT_MAX];
 
 	for (size_t i = 0; i < group->count; i++) {
 		if (group->allowed[i] == 1)
@@ -281,7 +278,7 @@ static uint64_t group_members(const struct group *group, const char *set_group)
 
 static int too_many_sets(struct pmu_ctx *ctx, const struct group *group, const char *set_group)
 {
-	char list[LIST_TEXT_MAX];
+	char list[PMU_EVENT_TEXT_MAX];
 
 	list_events(group, group_members(group, set_group), list, sizeof(list));
 	return error_set(ctx, PMU_E_CONFLICT,
@@ -312,7 +309,7 @@ static int assign_banked(struct pmu_session *session, struct pmu_ctx *ctx,
 	if (overfull)
 		return too_many_sets(ctx, &group, overfull);
 	if (!banks_find(&wish, counter)) {
-		char list[LIST_TEXT_MAX];
+		char list[PMU_EVENT_TEXT_MAX];
 
 		list_events(&group, ~group_members(&group, ""), list, sizeof(list));
 		return error_set(ctx, PMU_E_CONFLICT,

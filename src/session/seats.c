@@ -5,8 +5,6 @@
 #include "base/error.h"
 #include "session/matching.h"
 
-#define EVENT_TEXT_MAX 256 /* characters of an expression in a message */
-
 /* An event in one instance, which wants a counter. */
 struct seat {
 	struct session_event *event;
@@ -123,7 +121,7 @@ static int too_many(struct pmu_ctx *ctx, const struct seats *seats)
 {
 	const struct pmu_box *box = seats->box;
 	const struct seat *first = &seats->seat[0], *last = &seats->seat[seats->most];
-	char name[EVENT_TEXT_MAX], other[EVENT_TEXT_MAX];
+	char name[PMU_EVENT_TEXT_MAX], other[PMU_EVENT_TEXT_MAX];
 
 	pmu_event_print(&last->event->selection, name, sizeof(name));
 	pmu_event_print(&first->event->selection, other, sizeof(other));

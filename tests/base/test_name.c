@@ -148,12 +148,37 @@ static void test_long_names(void **state)
 	assert_ptr_equal(guess.best, longest);
 }
 
+/* The list as it fits 16 bytes: names are whole, and what is left out shows. */
+static void test_list(void **state)
+{
+	static const struct {
+		const char *names[5], *list;
+	} lists[] = {
+	    {{"one", "two"}, "one, two"},
+	    {{"one", "two", "seven"}, "one, two, seven"},
+	    {{"one", "two", "seven", "x"}, "one, two, ..."},
+	    {{"one", "twelve", "ten", "x"}, "one, ..."},
+	    {{"thirteenchars", "x", "y"}, ", ..."},
+	    {{"nine_char", "eight_ch", "x"}, "nine_char, ..."},
+	    {{"ten_charac", "eight_ch"}, "ten_charac, ..."},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		char text[16] = "";
+
+		for (size_t j = 0; lists[i].names[j]; j++)
+			name_list_add(text, sizeof(text), ", ", lists[i].names[j]);
+		assert_string_equal(text, lists[i].list);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_compare),    cmocka_unit_test(test_hash),
 	    cmocka_unit_test(test_distance),   cmocka_unit_test(test_guess),
-	    cmocka_unit_test(test_long_names),
+	    cmocka_unit_test(test_long_names), cmocka_unit_test(test_list),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -418,21 +418,24 @@ class Programs(Guests):
         self.assertEqual({(c["box"], c["count"] is None) for c in report["counts"]},
                          {("cbo", True), ("imc", False)})
 
+    @staticmethod
+    def started():
+        """A measurement whose program runs, until it reads something or is ended."""
+        process = subprocess.Popen(
+            [PMULAB, "stat", "-M", SMALL, "-o", "/dev/null", "--", "/bin/sh", "-c", "echo ready; read word"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        assert process.stdout.readline() == b"ready\n"
+        return process
+
     def test_signals_reach_the_program(self):
-        with subprocess.Popen([PMULAB, "stat", "-M", SMALL, "-o", "/dev/null", "--", "/bin/sleep", "60"],
-                              stderr=subprocess.DEVNULL) as process:
-            time.sleep(1)
+        with self.started() as process:
             process.send_signal(signal.SIGTERM)
             self.assertEqual(process.wait(30), 128 + signal.SIGTERM)
 
     def test_nothing_stays_when_it_is_killed(self):
         before = set(os.listdir("/dev/shm"))
-        with subprocess.Popen([PMULAB, "stat", "-M", SMALL, "-o", "/dev/null", "--", "/bin/sleep", "60"],
-                              stderr=subprocess.DEVNULL) as process:
-            deadline = time.monotonic() + 20
-            while not (children := children_of(process.pid)) and time.monotonic() < deadline:
-                time.sleep(0.05)
-            time.sleep(0.5)
+        with self.started() as process:
+            children = children_of(process.pid)
             process.kill()
             process.wait(30)
         self.assertTrue(children)

@@ -216,7 +216,7 @@ class Signals(Safety):
 
     def test_guardian_that_is_killed(self):
         tree = self.tree()
-        process = self.start(tree, "sleep", "0.3")
+        process = self.start(tree, "cat", stdin=subprocess.PIPE)
         os.kill(guardian_of(process.pid), signal.SIGKILL)
         _, errors = process.communicate(timeout=50)
         self.assertEqual(process.returncode, 0, errors)
@@ -226,8 +226,9 @@ class Signals(Safety):
     def test_standard_error_that_nobody_reads(self):
         """With nothing left to read, and with a pipe that is full: restored before it is said."""
         tree = self.tree()
-        process = self.start(tree, "sleep", "0.3")
+        process = self.start(tree, "cat", stdin=subprocess.PIPE)
         process.stderr.close()
+        process.stdin.close()
         process.wait(timeout=50)
         self.assert_as_found(tree)
         tree.set_msr(1, GLOBAL_CTL, 0)
@@ -250,7 +251,7 @@ class Signals(Safety):
         fifo = self.root / "fifo"
         os.mkfifo(fifo)
         reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
-        process = self.start(tree, "sleep", "0.3", options=["--trace-registers", fifo])
+        process = self.start(tree, "cat", options=["--trace-registers", fifo], stdin=subprocess.PIPE)
         os.close(reader)
         _, errors = process.communicate(timeout=50)
         self.assertEqual(process.returncode, 1, errors)

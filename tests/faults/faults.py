@@ -73,7 +73,8 @@ class Runner:
         scene, result = self.scene, self.scene.path / "result"
         scene.before()
         own = [word for module in scene.modules for word in ("--own", os.path.realpath(module))]
-        command = [INJECT, *own, "--seconds", str(scene.seconds), "--result", str(result), *options,
+        hold = ["--hold", scene.hardware_program] if scene.hardware_program else []
+        command = [INJECT, *own, *hold, "--seconds", str(scene.seconds), "--result", str(result), *options,
                    "--", *(argv or scene.argv)]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               errors="replace", timeout=scene.seconds + 30, check=False,

@@ -42,6 +42,7 @@ struct options {
 	unsigned nth, seconds;
 	bool to_main;	     /* the signal goes to the program, whoever makes the call */
 	const char *on_exec; /* what has to be executed for the signal to come */
+	const char *hold;    /* see hold_program(); NULL: nothing is held */
 	unsigned close;	     /* of descriptors 0 to 2: a mask */
 	uid_t user;	     /* whom the program runs as; 0: as we do */
 	struct {
@@ -55,6 +56,7 @@ struct task {
 	pid_t tid, pid;
 	struct callsite_process *process; /* of the first thread only */
 	bool fail_at_exit;
+	bool held;
 };
 
 struct site {
@@ -73,7 +75,7 @@ struct tracer {
 	unsigned site_count, times;
 	pid_t main;
 	int status; /* of the program */
-	bool ended;
+	bool ended, holds;
 	FILE *result;
 };
 
@@ -223,6 +225,57 @@ static bool fail(struct tracer *tracer, struct task *task, int call)
 	return false;
 }
 
+/*
+ * The program that is measured plays the hardware's part, which ends with the measurement: it makes
+ * no step more once a signal comes that ends the command without it. It is killed as the command
+ * is.
+ */
+static bool is_held_program(const struct tracer *tracer, pid_t pid)
+{
+	char name[16];
+
+	program_of(pid, name);
+	return tracer->options.hold && !strcmp(name, tracer->options.hold);
+}
+
+static void hold_program(struct tracer *tracer)
+{
+	tracer->holds = true;
+	for (unsigned i = 0; i < tracer->task_count;) {
+		struct task *task = &tracer->tasks[i];
+		int status;
+
+		if (task->held || !is_held_program(tracer, task->pid) ||
+		    ptrace(PTRACE_INTERRUPT, task->tid, 0, 0) ||
+		    waitpid(task->tid, &status, __WALL) != task->tid) {
+			i++;
+		} else if (WIFSTOPPED(status)) {
+			task->held = true;
+			i++;
+		} else {
+			forget_task(tracer, task->tid);
+		}
+	}
+}
+
+static void release_program(struct tracer *tracer)
+{
+	for (unsigned i = 0; i < tracer->task_count; i++)
+		if (tracer->tasks[i].held)
+			ptrace(PTRACE_CONT, tracer->tasks[i].tid, 0, 0);
+}
+
+static void send(struct tracer *tracer, pid_t pid)
+{
+	static const int alone[] = {SIGKILL, SIGSEGV, SIGABRT, SIGBUS,
+				    SIGILL,  SIGFPE,  SIGSYS,  SIGTRAP};
+
+	for (size_t i = 0; i < sizeof(alone) / sizeof(alone[0]); i++)
+		if (pid == tracer->main && tracer->options.signal == alone[i])
+			hold_program(tracer);
+	kill(pid, tracer->options.signal);
+}
+
 /* @return whether the task is to stop where the call returns */
 static bool at_call(struct tracer *tracer, struct task *task)
 {
@@ -246,7 +299,7 @@ static bool at_call(struct tracer *tracer, struct task *task)
 	if (!options->site || where.id != options->site || ++tracer->times != options->nth)
 		return false;
 	if (options->signal) {
-		kill(options->to_main ? tracer->main : task->pid, options->signal);
+		send(tracer, options->to_main ? tracer->main : task->pid);
 		return false;
 	}
 	return options->error && fail(tracer, task, call->number);
@@ -259,8 +312,11 @@ static void at_exec(struct tracer *tracer, pid_t pid)
 
 	forget_code(tracer, pid);
 	program_of(pid, name);
+	/* It is stopped as it is. */
+	find_task(tracer, pid)->held = is_held_program(tracer, pid);
 	if (options->on_exec && !strcmp(name, options->on_exec) && !tracer->times++)
-		kill(tracer->main, options->signal);
+		send(tracer, tracer->main);
+	find_task(tracer, pid)->held &= tracer->holds && !tracer->ended;
 }
 
 /* What has stopped, and how it goes on. */
@@ -286,7 +342,8 @@ static void on_stop(struct tracer *tracer, pid_t tid, int status)
 	}
 	if (event || signal == (SIGTRAP | 0x80))
 		signal = 0;
-	ptrace(to_exit ? PTRACE_SYSCALL : PTRACE_CONT, tid, 0, signal);
+	if (!know_task(tracer, tid)->held)
+		ptrace(to_exit ? PTRACE_SYSCALL : PTRACE_CONT, tid, 0, signal);
 }
 
 static void tell_left(struct tracer *tracer, const char *how)
@@ -351,6 +408,7 @@ static void follow(struct tracer *tracer)
 			continue;
 		tracer->ended = true;
 		tracer->status = status;
+		release_program(tracer);
 		if (phase == RUNNING) {
 			phase = ENDING;
 			set_alarm(GRACE_SECONDS);
@@ -464,7 +522,7 @@ static _Noreturn void usage(void)
 	fputs("usage: inject --own FILE... --result FILE [--seconds N] [--list FILE]\n"
 	      "              [--at CALL:SITE [--nth N] (--error NAME | --signal N [--main])]\n"
 	      "              [--on-exec NAME --signal N] [--close 0|1|2]... [--limit NAME=N]...\n"
-	      "              [--user ID] -- PROGRAM ARGUMENTS\n\n"
+	      "              [--hold NAME] [--user ID] -- PROGRAM ARGUMENTS\n\n"
 	      "Call sites are in FILE's code. --list writes those that the program and what it\n"
 	      "starts pass: site, program, first argument, times, errors, return addresses. The\n"
 	      "result: status of the program, how often the site was passed, processes left.\n",
@@ -513,14 +571,21 @@ static void add_limit(struct options *options, const char *text)
 
 static void read_options(struct options *options, int argc, char **argv)
 {
-	static const struct option names[] = {
-	    {"own", required_argument, NULL, 'o'},     {"result", required_argument, NULL, 'r'},
-	    {"seconds", required_argument, NULL, 's'}, {"list", required_argument, NULL, 'l'},
-	    {"at", required_argument, NULL, 'a'},      {"nth", required_argument, NULL, 'n'},
-	    {"error", required_argument, NULL, 'e'},   {"signal", required_argument, NULL, 'k'},
-	    {"main", no_argument, NULL, 'm'},	       {"on-exec", required_argument, NULL, 'x'},
-	    {"close", required_argument, NULL, 'c'},   {"limit", required_argument, NULL, 'L'},
-	    {"user", required_argument, NULL, 'u'},    {0}};
+	static const struct option names[] = {{"own", required_argument, NULL, 'o'},
+					      {"result", required_argument, NULL, 'r'},
+					      {"seconds", required_argument, NULL, 's'},
+					      {"list", required_argument, NULL, 'l'},
+					      {"at", required_argument, NULL, 'a'},
+					      {"nth", required_argument, NULL, 'n'},
+					      {"error", required_argument, NULL, 'e'},
+					      {"signal", required_argument, NULL, 'k'},
+					      {"main", no_argument, NULL, 'm'},
+					      {"on-exec", required_argument, NULL, 'x'},
+					      {"close", required_argument, NULL, 'c'},
+					      {"limit", required_argument, NULL, 'L'},
+					      {"user", required_argument, NULL, 'u'},
+					      {"hold", required_argument, NULL, 'h'},
+					      {0}};
 
 	for (int option; (option = getopt_long(argc, argv, "+", names, NULL)) != -1;) {
 		switch (option) {
@@ -561,6 +626,9 @@ static void read_options(struct options *options, int argc, char **argv)
 			break;
 		case 'L':
 			add_limit(options, optarg);
+			break;
+		case 'h':
+			options->hold = optarg;
 			break;
 		case 'u':
 			options->user = (uid_t)atoi(optarg);

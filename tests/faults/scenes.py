@@ -64,6 +64,7 @@ class Scene:
     program = "qemu-x86_64"  # what is executed last of all
     speaks_on = None  # where it cannot be done without that descriptor
     plain = False  # whether it can be done by a user who is not root
+    hardware_program = None  # what is measured, if it plays the hardware's part
 
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="faults-")
@@ -123,7 +124,7 @@ class Root(Scene):
     """Counters of a made computer, one of which somebody uses."""
 
     plain = True
-    program = pathlib.Path(POKE).name
+    program = hardware_program = pathlib.Path(POKE).name
 
     def set_up(self):
         tree = self.tree = Tree(self.path / "tree")

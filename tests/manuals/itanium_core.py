@@ -1,6 +1,7 @@
 """323602-001 chapters 3 and 4: registers, events, unit masks and equations of the core."""
 import re
 
+import itanium_facts
 import piped
 from piped import column
 from reader import Table
@@ -296,7 +297,7 @@ def identities(tables, text):
 def read(text):
     tables = piped.pipe_tables(text)
     entries = {e.name: entry_row(e) for e in piped.entries(text) if e.section == "4.16"}
-    return (register_tables(tables) + event_tables(tables)
+    return (itanium_facts.read(tables) + register_tables(tables) + event_tables(tables)
             + [Table("§4.16", "core", "events", entries)] + umask_tables(tables)
             + metric_tables(tables) + identities(tables, text))
 
@@ -369,6 +370,7 @@ def ours(data):
     encodings = data.listed("encodings", PMU)
     said = {e["event"]: (e["attributes"], e["set"]) for e in encodings}
     found = our_registers({r["name"]: r for r in data.listed("registers", PMU)})
+    found |= itanium_facts.ours(data)
     found["core", "events"] = {e["event"]: our_event(e, *said[e["event"]])
                                for e in data.listed("events", PMU)}
     for e in encodings:

@@ -11,7 +11,8 @@
 struct ia64_observer {
 	void *state;
 	size_t record_size; /* bytes that decode() keeps of an instruction, a multiple of 8 */
-	/** An instruction is decoded for a thread: makes its record. */
+	/** An instruction is decoded for a thread: makes its record. NULL: there is none to make.
+	 */
 	void (*decode)(void *state, void *record, const struct ia64_insn *insn,
 		       const struct ia64_bundle *bundle);
 	/** What the calls of a thread get as `own`; NULL: they get `state`. NULL result: no memory.

@@ -1,0 +1,306 @@
+#include "feed/ia64/core_feed.h"
+
+#include "feed/ia64/alat.h"
+#include "feed/ia64/core_op.h"
+#include "feed/ia64/rse.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* What is kept of an instruction. */
+struct record {
+	struct epic_op op;
+	uint8_t code; /* enum ia64_opcode */
+	uint8_t r1, r2;
+	bool after;   /* moves what the feed keeps: looked at again before the next instruction */
+	bool inserts; /* into the ALAT */
+};
+
+/* A thread's side: what it saw last. */
+struct thread {
+	struct ia64_core_feed *feed;
+	struct epic_core *core; /* NULL: it drives none */
+	struct epic_rename rename;
+	uint64_t bspstore;
+	uint32_t um;
+	bool after, stack; /* the last instruction moves it; by the register stack engine */
+};
+
+struct ia64_core_feed {
+	struct ia64_observer observer;
+	struct epic_core *core;
+	struct thread first, other;
+	unsigned others;
+	bool begun;
+	void (*end)(void *arg);
+	void *end_arg;
+	void (*monitors)(void *arg, bool on);
+	void *monitors_arg;
+};
+
+static bool moves(const struct ia64_insn *n)
+{
+	switch (n->op) {
+	case IA64_BR_CALL:
+	case IA64_BR_CALL_IND:
+	case IA64_BRL_CALL:
+	case IA64_BR_RET:
+	case IA64_BR_CTOP:
+	case IA64_BR_CEXIT:
+	case IA64_BR_WTOP:
+	case IA64_BR_WEXIT:
+	case IA64_ALLOC:
+	case IA64_COVER:
+	case IA64_CLRRRB:
+	case IA64_CLRRRB_PR:
+	case IA64_FLUSHRS:
+	case IA64_LOADRS:
+	case IA64_MOV_TO_AR:
+	case IA64_MOV_TO_ARI:
+	case IA64_BREAK:
+	case IA64_SUM:
+	case IA64_RUM:
+	case IA64_MOV_TO_UM:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool inserts(const struct epic_op *op)
+{
+	unsigned type = op->encoding >> 30 & 0x3C;
+
+	if (op->kind == EPIC_LOAD || op->kind == EPIC_FP_LOAD)
+		return type == 0x08 || type == 0x0C;
+	return (op->kind == EPIC_LOAD_CHECK || op->kind == EPIC_FP_LOAD_CHECK) && type == 0x24;
+}
+
+static void decode(void *state, void *record, const struct ia64_insn *n,
+		   const struct ia64_bundle *bundle)
+{
+	struct record *r = record;
+
+	(void)state;
+	ia64_core_op(&r->op, n, bundle);
+	r->code = n->op;
+	r->r1 = n->r1;
+	r->r2 = n->r2;
+	r->after = moves(n);
+	r->inserts = inserts(&r->op);
+}
+
+static void rename_from(struct epic_rename *r, const struct ia64_cpu *c)
+{
+	*r = (struct epic_rename){
+	    .bottom = c->bof,
+	    .rotating = (uint8_t)(c->sor * 8),
+	    .general = c->rrb_gr,
+	    .floating = c->rrb_fr,
+	    .predicate = c->rrb_pr,
+	};
+}
+
+/* What the instruction before this one did to the register stack and the user mask. */
+static __attribute__((noinline)) void look_after(struct thread *t, const struct ia64_cpu *c)
+{
+	int registers = ia64_rse_count(t->bspstore, c->bspstore);
+
+	rename_from(&t->rename, c);
+	if (!t->stack)
+		registers = 0;
+	if (registers > 0 && registers <= IA64_STACKED)
+		epic_stack_traffic(t->core, true, t->bspstore, (unsigned)registers);
+	else if (registers < 0 && registers >= -IA64_STACKED)
+		epic_stack_traffic(t->core, false, c->bspstore, (unsigned)-registers);
+	t->bspstore = c->bspstore;
+	if ((t->um ^ c->um) & IA64_UM_UP && t->feed->monitors)
+		t->feed->monitors(t->feed->monitors_arg, c->um & IA64_UM_UP);
+	t->um = c->um;
+	t->after = false;
+}
+
+/* Whether a counted or while loop's branch goes back (or out, of the exit forms). */
+static bool loop_taken(const struct ia64_cpu *c, unsigned code, bool on)
+{
+	switch (code) {
+	case IA64_BR_CLOOP:
+		return c->lc != 0;
+	case IA64_BR_CTOP:
+		return c->lc || c->ec > 1;
+	case IA64_BR_CEXIT:
+		return !(c->lc || c->ec > 1);
+	case IA64_BR_WTOP:
+		return on || c->ec > 1;
+	default:
+		return !(on || c->ec > 1);
+	}
+}
+
+static void branch(struct epic_instance *in, const struct ia64_cpu *c, const struct record *r)
+{
+	in->target = r->op.target;
+	in->taken = in->on;
+	switch (r->code) {
+	case IA64_BR_CLOOP:
+	case IA64_BR_CTOP:
+	case IA64_BR_CEXIT:
+	case IA64_BR_WTOP:
+	case IA64_BR_WEXIT:
+		in->taken = loop_taken(c, r->code, in->on);
+		in->on = true;
+		break;
+	case IA64_BR_IND:
+	case IA64_BR_RET:
+	case IA64_BR_CALL_IND:
+		in->target = c->br[r->r2] & ~15ull;
+		break;
+	default:
+		break;
+	}
+}
+
+static unsigned tag_of(const struct ia64_cpu *c, const struct record *r)
+{
+	bool floating = r->op.kind == EPIC_FP_LOAD || r->op.kind == EPIC_FP_LOAD_CHECK ||
+			r->op.kind == EPIC_FP_ALAT_CHECK;
+
+	return floating ? ia64_alat_fr(c, r->r1) : ia64_alat_gr(c, r->r1);
+}
+
+/* An advanced load that finds no free entry and none of its own takes another's. */
+static bool replaces(const struct ia64_cpu *c, unsigned tag)
+{
+	for (unsigned i = 0; i < IA64_ALAT_ENTRIES; i++)
+		if (!c->alat[i].tag || c->alat[i].tag == tag)
+			return false;
+	return true;
+}
+
+static void special(struct epic_instance *in, const struct ia64_cpu *c, const struct record *r)
+{
+	switch (r->op.kind) {
+	case EPIC_BRANCH:
+	case EPIC_RETURN:
+	case EPIC_INDIRECT:
+		branch(in, c, r);
+		return;
+	case EPIC_LOAD_CHECK:
+	case EPIC_FP_LOAD_CHECK:
+		in->hit = ia64_alat_matches(c, tag_of(c, r), in->address, r->op.bytes);
+		break;
+	case EPIC_ALAT_CHECK:
+	case EPIC_FP_ALAT_CHECK:
+		in->taken = in->on && !ia64_alat_has(c, tag_of(c, r));
+		break;
+	case EPIC_CHECK:
+		in->taken = in->on && c->nat[r->r2];
+		break;
+	case EPIC_FP_CHECK:
+		in->taken = in->on && ia64_fr_is_natval(&c->fr[ia64_fr_index(c, r->r2)]);
+		break;
+	case EPIC_FLAGS_CHECK:
+		in->taken = in->on && ia64_fchkf(c->fpsr, r->op.encoding >> 34 & 3);
+		break;
+	default:
+		break;
+	}
+	if (in->taken)
+		in->target = r->op.target;
+	if (r->inserts && in->on && !in->hit)
+		in->replaced = replaces(c, tag_of(c, r));
+}
+
+static bool is_special(const struct record *r)
+{
+	return r->op.kind >= EPIC_BRANCH || r->inserts || r->op.kind == EPIC_LOAD_CHECK ||
+	       r->op.kind == EPIC_FP_LOAD_CHECK;
+}
+
+static void insn(void *own, const struct ia64_cpu *c, const void *record, bool on, uint64_t address)
+{
+	struct thread *t = own;
+	const struct record *r = record;
+	struct epic_instance in = {.on = on, .address = address};
+
+	if (__builtin_expect(!t->core, 0))
+		return;
+	if (__builtin_expect(t->after || t->rename.bottom != c->bof, 0))
+		look_after(t, c);
+	if (is_special(r))
+		special(&in, c, r);
+	if (r->op.flags & EPIC_STACK)
+		epic_stack_dirty(t->core, c->dirty);
+	epic_issue(t->core, &r->op, &t->rename, &in);
+	t->after = r->after;
+	t->stack = r->op.flags & EPIC_STACK;
+}
+
+static void *begin(void *state, struct ia64_cpu *c)
+{
+	struct ia64_core_feed *f = state;
+	struct thread *t = &f->first;
+
+	if (__atomic_exchange_n(&f->begun, true, __ATOMIC_ACQ_REL)) {
+		__atomic_add_fetch(&f->others, 1, __ATOMIC_RELAXED);
+		return &f->other;
+	}
+	t->core = f->core;
+	if (f->monitors) /* as a tool that counts starts the program */
+		c->um |= IA64_UM_UP;
+	t->bspstore = c->bspstore;
+	t->after = true;
+	return t;
+}
+
+static void end(void *state)
+{
+	struct ia64_core_feed *f = state;
+
+	if (f->end)
+		f->end(f->end_arg);
+}
+
+int ia64_core_feed_new(struct ia64_core_feed **feed, struct epic_core *core,
+		       void (*on_end)(void *arg), void *arg)
+{
+	struct ia64_core_feed *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return -ENOMEM;
+	f->observer = (struct ia64_observer){.state = f,
+					     .record_size = (sizeof(struct record) + 7) & ~7ull,
+					     .decode = decode,
+					     .begin = begin,
+					     .insn = insn,
+					     .end = end};
+	f->core = core;
+	f->first.feed = f->other.feed = f;
+	f->end = on_end;
+	f->end_arg = arg;
+	*feed = f;
+	return 0;
+}
+
+void ia64_core_feed_free(struct ia64_core_feed *feed)
+{
+	free(feed);
+}
+
+const struct ia64_observer *ia64_core_feed_observer(const struct ia64_core_feed *feed)
+{
+	return &feed->observer;
+}
+
+unsigned ia64_core_feed_others(const struct ia64_core_feed *feed)
+{
+	return __atomic_load_n(&feed->others, __ATOMIC_RELAXED);
+}
+
+void ia64_core_feed_monitors(struct ia64_core_feed *feed, void (*changed)(void *arg, bool on),
+			     void *arg)
+{
+	feed->monitors = changed;
+	feed->monitors_arg = arg;
+	changed(arg, feed->first.um & IA64_UM_UP);
+}

@@ -1,0 +1,59 @@
+/*
+ * The cycles at which a resource that serves one at a time (a data bus, a link) is taken, as far as
+ * CALENDAR_CYCLES before the end of the latest use. A request that comes after others that were
+ * stamped later finds the cycles that those have left free.
+ */
+#ifndef MACHINE_CALENDAR_H
+#define MACHINE_CALENDAR_H
+
+#include <stdint.h>
+
+#define CALENDAR_CYCLES 8192 /* some times what cores may be apart; a power of two */
+#define CALENDAR_WORDS	(CALENDAR_CYCLES / 64)
+#define CALENDAR_NONE	UINT64_MAX
+
+/* Valid when zeroed. */
+struct calendar {
+	uint64_t end;			/* of the latest use, cycle */
+	uint64_t taken[CALENDAR_WORDS]; /* a ring of bits, those before end */
+};
+
+static inline void calendar_take(struct calendar *calendar, uint64_t from, uint32_t cycles)
+{
+	uint64_t end = from + cycles, cleared = calendar->end;
+
+	if (end > cleared + CALENDAR_CYCLES)
+		cleared = end - CALENDAR_CYCLES;
+	for (; cleared < end; cleared++)
+		calendar->taken[cleared / 64 % CALENDAR_WORDS] &= ~(1ull << cleared % 64);
+	if (calendar->end < end)
+		calendar->end = end;
+	for (; from < end; from++)
+		calendar->taken[from / 64 % CALENDAR_WORDS] |= 1ull << from % 64;
+}
+
+/** @return the first of @cycles free ones from @from on; CALENDAR_NONE: not before the end */
+static inline uint64_t calendar_find(const struct calendar *calendar, uint64_t from,
+				     uint32_t cycles)
+{
+	uint32_t run = 0;
+
+	if (from + CALENDAR_CYCLES < calendar->end)
+		from = calendar->end - CALENDAR_CYCLES;
+	while (from < calendar->end) {
+		uint64_t word = calendar->taken[from / 64 % CALENDAR_WORDS];
+
+		if (!(from % 64) && word == UINT64_MAX) {
+			run = 0;
+			from += 64;
+			continue;
+		}
+		run = word >> from % 64 & 1 ? 0 : run + 1;
+		from++;
+		if (run == cycles)
+			return from - cycles;
+	}
+	return CALENDAR_NONE;
+}
+
+#endif

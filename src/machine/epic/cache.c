@@ -1,0 +1,66 @@
+/* Caches and TLBs: sets in order of use. Exact least-recently-used replacement. */
+#include "machine/epic/core.h"
+
+#include <string.h>
+
+static struct line *set_of(const struct cache *cache, uint64_t line)
+{
+	return cache->lines + (line & (cache->sets - 1)) * cache->ways;
+}
+
+struct line *epic_cache_find(struct cache *cache, uint64_t line)
+{
+	struct line *set = set_of(cache, line);
+	uint64_t tag = (line + 1) * 2;
+
+	if ((set[0].tag & ~1ull) == tag)
+		return set;
+	for (uint32_t way = 1; way < cache->ways; way++) {
+		if ((set[way].tag & ~1ull) == tag) {
+			struct line found = set[way];
+
+			memmove(set + 1, set, way * sizeof(*set));
+			set[0] = found;
+			return set;
+		}
+	}
+	return NULL;
+}
+
+uint64_t epic_cache_fill(struct cache *cache, uint64_t line, uint64_t ready)
+{
+	struct line *set = set_of(cache, line);
+	uint64_t gone = set[cache->ways - 1].tag;
+
+	memmove(set + 1, set, (cache->ways - 1) * sizeof(*set));
+	set[0] = (struct line){(line + 1) * 2, ready};
+	return gone;
+}
+
+bool epic_tlb_find(struct tlb *tlb, uint64_t address)
+{
+	uint64_t page = (address >> tlb->page_log2) + 1;
+	uint32_t i = 0;
+
+	if (tlb->pages[0] == page)
+		return true;
+	while (i < tlb->entries && tlb->pages[i] != page)
+		i++;
+	memmove(tlb->pages + 1, tlb->pages,
+		(i < tlb->entries ? i : tlb->entries - 1) * sizeof(*tlb->pages));
+	tlb->pages[0] = page;
+	return i < tlb->entries;
+}
+
+uint64_t epic_ring_wait(const struct ring *ring, uint64_t t)
+{
+	uint64_t until = ring->until[ring->next];
+
+	return until > t ? until : t;
+}
+
+void epic_ring_take(struct ring *ring, uint64_t until)
+{
+	ring->until[ring->next] = until;
+	ring->next = ring->next + 1 == ring->size ? 0 : ring->next + 1;
+}

@@ -1,0 +1,219 @@
+/* The state of a core, and what its files do for each other. */
+#ifndef MACHINE_EPIC_CORE_H
+#define MACHINE_EPIC_CORE_H
+
+#include "machine/epic/cells.h"
+#include "machine/epic/epic.h"
+#include "machine/epic/params.h"
+
+/* Physical registers: stacked ones are a ring of 128, of which a frame has at most 96. */
+#define PHYSICAL_STACKED     32u
+#define PHYSICAL_FLOATING    160u
+#define PHYSICAL_PREDICATE   288u
+#define PHYSICAL_BRANCH_REG  352u
+#define PHYSICAL_APPLICATION 360u
+#define PHYSICAL_COUNT	     (PHYSICAL_APPLICATION + EPIC_AR_GROUPS)
+
+struct line {
+	uint64_t tag;	/* (line number + 1) * 2 + dirty; 0: invalid */
+	uint64_t ready; /* cycle from which it is there */
+};
+
+/* Sets, each with its lines from the most to the least recent. */
+struct cache {
+	struct line *lines;
+	uint32_t sets, ways, line_log2;
+};
+
+/* Pages, from the most to the least recent; 0: none, else page number + 1. */
+struct tlb {
+	uint64_t *pages;
+	uint32_t entries, page_log2;
+};
+
+/* Why operands are waited for. */
+enum need {
+	NEED_LOADED, /* general registers, from loads */
+	NEED_GENERAL,
+	NEED_FLOATING,
+	NEED_PREDICATE,
+	NEED_APPLICATION,
+	NEEDS,
+};
+
+/* Why a group ended. */
+enum end {
+	END_STOP,
+	END_SPLIT, /* by a port that is taken, or a branch slot */
+	END_FULL,
+	END_FETCH, /* the second bundle is not there */
+	END_TAKEN,
+	END_FLUSH,
+};
+
+#define GROUP_RESULTS  24
+#define GROUP_ACCESSES 8
+
+struct result {
+	uint16_t reg;
+	uint8_t via;
+	int8_t access; /* that it comes from; -1: none */
+};
+
+struct access {
+	uint64_t ip, address;
+	unsigned marks;
+	uint8_t kind, bytes, slot, bundle;
+	bool hit, stack, by_data;
+};
+
+/* The group that is being dispersed. */
+struct group {
+	bool open;
+	uint8_t bundle;			   /* 0 or 1: the one in work */
+	uint8_t m, m0, m01, m2, m23, i, f; /* ports taken */
+	uint8_t of_bundle;		   /* syllables of the bundle in work */
+	uint8_t result_count, access_count;
+	bool flushed;	/* a flush came before it */
+	uint64_t ip;	/* of its first bundle */
+	uint64_t start; /* cycle of its dispersal */
+	uint64_t needs[NEEDS];
+	struct result results[GROUP_RESULTS];
+	struct access accesses[GROUP_ACCESSES];
+};
+
+#define HISTORY_LOG2 12
+#define RETURNS	     8
+#define TARGETS_LOG2 10
+
+struct predictor {
+	uint8_t history[1 << HISTORY_LOG2];   /* last four directions */
+	uint8_t counters[16 << HISTORY_LOG2]; /* 0: none yet; 1, 2 not taken; 3, 4 taken */
+	uint64_t targets[1 << TARGETS_LOG2];  /* of indirect branches */
+	uint64_t returns[RETURNS];
+	unsigned return_top;
+};
+
+enum fetch_cause {
+	FETCH_RESTEER,
+	FETCH_CACHE,
+	FETCH_TLB,
+	FETCH_FLUSH,
+};
+
+struct fetch {
+	uint64_t chunk;	       /* last fetched 32 bytes, by number; UINT64_MAX: none */
+	uint64_t page;	       /* and its page in the first-level TLB */
+	uint64_t line;	       /* and its line */
+	uint64_t available;    /* cycle from which it can be dispersed */
+	uint64_t next;	       /* cycle at which the next can be */
+	uint64_t consumed[16]; /* when the last chunks were dispersed */
+	unsigned count;
+	uint8_t cause; /* why it came as late as it did, enum fetch_cause */
+};
+
+#define RING_MAX 64
+
+/* Entries that are taken in turn, each until a cycle. */
+struct ring {
+	uint64_t until[RING_MAX];
+	uint32_t size, next;
+};
+
+struct epic_core {
+	const struct epic_params *params;
+	uint64_t cycle; /* in which the last group retired */
+	struct group group;
+	uint64_t at_ip; /* where the program goes on: bundle and slot, 0 at its beginning */
+	unsigned at_slot;
+	bool b_before; /* the bundle before ended in a B slot */
+	unsigned owed; /* syllables that are not dispersed twice if their bundle goes on */
+	unsigned owed_cell;
+	uint64_t flush_branch, flush_exception; /* cycles that come before the next group */
+	uint64_t spill, fill;			/* the same of the register stack */
+	unsigned marks;				/* of the instruction issued last */
+	bool marking;
+	uint64_t deadline;
+	struct epic_watch watch;
+	uint64_t done[PHYSICAL_COUNT];
+	uint8_t via[PHYSICAL_COUNT];
+	uint64_t totals[SIGNAL_BANKS][EPIC_CELL_COUNT];
+	struct fetch fetch;
+	struct predictor predictor;
+	struct cache l1i, l2i, l1d, l2d, l3;
+	struct tlb itlb1, itlb2, dtlb1, dtlb2;
+	struct ring requests, fills;
+};
+
+static inline void epic_add(struct epic_core *core, enum epic_cell cell, uint64_t count)
+{
+	core->totals[SIGNAL_ALL][cell] += count;
+}
+
+/** The same for what an instruction with these marks did. */
+static inline void epic_add_marked(struct epic_core *core, unsigned marks, enum epic_cell cell,
+				   uint64_t count)
+{
+	core->totals[SIGNAL_ALL][cell] += count;
+	if (__builtin_expect(core->marking, 0)) {
+		core->totals[SIGNAL_BY_ADDRESS][cell] += marks & SIGNAL_MARK_ADDRESS ? count : 0;
+		core->totals[SIGNAL_BY_MARK][cell] += marks & SIGNAL_MARK_CHANNEL ? count : 0;
+		core->totals[SIGNAL_BY_DATA][cell] += marks & SIGNAL_MARK_CHANNEL ? count : 0;
+	}
+}
+
+/** The same for what a data access did. */
+static inline void epic_add_access(struct epic_core *core, const struct access *access,
+				   enum epic_cell cell)
+{
+	core->totals[SIGNAL_ALL][cell]++;
+	if (__builtin_expect(core->marking, 0)) {
+		core->totals[SIGNAL_BY_ADDRESS][cell] +=
+		    access->marks & SIGNAL_MARK_ADDRESS ? 1 : 0;
+		core->totals[SIGNAL_BY_MARK][cell] += access->marks & SIGNAL_MARK_CHANNEL ? 1 : 0;
+		core->totals[SIGNAL_BY_DATA][cell] += access->by_data;
+	}
+}
+
+/** Searches, and makes what it finds the most recent. @return it, or NULL */
+struct line *epic_cache_find(struct cache *cache, uint64_t line);
+/** Puts a line in. @return the tag that went */
+uint64_t epic_cache_fill(struct cache *cache, uint64_t line, uint64_t ready);
+static inline uint64_t epic_line(const struct cache *cache, uint64_t address)
+{
+	return address >> cache->line_log2;
+}
+/** Searches, and puts the page in where it was not. @return whether it was there */
+bool epic_tlb_find(struct tlb *tlb, uint64_t address);
+/** The cycle from t on at which an entry is free; it is taken from there until `for_cycles` later.
+ */
+uint64_t epic_ring_wait(const struct ring *ring, uint64_t t);
+void epic_ring_take(struct ring *ring, uint64_t until);
+
+/** A line of 128 bytes from the third level or memory. @return cycles from the request to use */
+unsigned epic_l3_read(struct epic_core *core, uint64_t address, bool code,
+		      const struct access *access);
+
+/** When the bundle can be dispersed; fetches what is missing. */
+uint64_t epic_fetch(struct epic_core *core, uint64_t ip);
+/** Fetch goes on elsewhere: with the next free cycle, or not before `cycle`. */
+void epic_fetch_redirect(struct epic_core *core, uint64_t cycle);
+
+enum epic_outcome {
+	OUTCOME_CORRECT,
+	OUTCOME_WRONG_PATH,
+	OUTCOME_WRONG_TARGET,
+};
+/** How a branch was predicted, given what it did; learns from it. */
+enum epic_outcome epic_predict(struct predictor *p, const struct epic_op *op,
+			       const struct epic_instance *instance);
+
+/* What an access does to the pipeline: cycles of each cause, and until its value is there. */
+struct access_time {
+	uint64_t pressure, transfer, walk;
+	unsigned latency;
+};
+/** Does an access in a cycle. */
+struct access_time epic_access(struct epic_core *core, struct access *access, uint64_t cycle);
+
+#endif

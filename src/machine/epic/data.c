@@ -1,0 +1,224 @@
+/*
+ * Data accesses: TLBs, the first level for integer loads (stores write through it), the second
+ * level with its queue of requests and its fills under way, the third level, memory.
+ */
+#include "machine/epic/core.h"
+
+static unsigned max(unsigned a, unsigned b)
+{
+	return a > b ? a : b;
+}
+
+unsigned epic_l3_read(struct epic_core *core, uint64_t address, bool code,
+		      const struct access *access)
+{
+	uint64_t line = epic_line(&core->l3, address);
+
+	epic_add_access(core, access, CELL_L3_REFERENCE);
+	if (epic_cache_find(&core->l3, line)) {
+		epic_add_access(core, access, code ? CELL_L3_CODE_HIT : CELL_L3_DATA_HIT);
+		return core->params->l3.latency;
+	}
+	epic_add_access(core, access, CELL_L3_MISS);
+	epic_add_access(core, access, code ? CELL_L3_CODE_MISS : CELL_L3_DATA_MISS);
+	epic_cache_fill(&core->l3, line, 0);
+	return core->params->memory_latency;
+}
+
+/* A modified line leaves the second level. */
+static void write_back(struct epic_core *core, uint64_t tag, const struct access *access)
+{
+	uint64_t line = (tag >> 1) - 1;
+
+	epic_add_access(core, access, CELL_L3_REFERENCE);
+	if (epic_cache_find(&core->l3, line)) {
+		epic_add_access(core, access, CELL_L3_WRITEBACK_HIT);
+		return;
+	}
+	epic_add_access(core, access, CELL_L3_MISS);
+	epic_add_access(core, access, CELL_L3_WRITEBACK_MISS);
+	epic_cache_fill(&core->l3, line, 0);
+}
+
+static void count_request(struct epic_core *core, const struct access *a)
+{
+	bool write = a->kind == EPIC_STORE || a->kind == EPIC_FP_STORE;
+
+	if (!write)
+		epic_add_access(core, a, CELL_L2D_READ);
+	if (write || a->kind == EPIC_EXCHANGE)
+		epic_add_access(core, a, CELL_L2D_WRITE);
+	epic_add_access(core, a,
+			write			   ? CELL_L2D_STORE
+			: a->kind == EPIC_EXCHANGE ? CELL_L2D_EXCHANGE
+			: a->kind == EPIC_PREFETCH ? CELL_L2D_PREFETCH
+			: a->kind == EPIC_FP_LOAD || a->kind == EPIC_FP_LOAD_CHECK
+			    ? CELL_L2D_FP_LOAD
+			    : CELL_L2D_LOAD);
+}
+
+/* @return cycles from t until the line is there; the request and the fill take their entries */
+static unsigned second_level(struct epic_core *core, const struct access *a, uint64_t t)
+{
+	uint64_t number = epic_line(&core->l2d, a->address);
+	struct line *line = epic_cache_find(&core->l2d, number);
+	unsigned latency = core->params->l2d.latency;
+	uint64_t gone;
+
+	count_request(core, a);
+	if (line && line->ready <= t + latency) {
+		epic_add_access(core, a, CELL_L2D_HIT);
+	} else if (line) {
+		epic_add_access(core, a, CELL_L2D_LOOKUP_MISS);
+		latency = (unsigned)(line->ready - t);
+	} else {
+		epic_add_access(core, a, CELL_L2D_LOOKUP_MISS);
+		epic_add_access(core, a, CELL_L2D_MISS);
+		latency = epic_l3_read(core, a->address, false, a) +
+			  (unsigned)(epic_ring_wait(&core->fills, t) - t);
+		epic_ring_take(&core->fills, t + latency);
+		gone = epic_cache_fill(&core->l2d, number, t + latency);
+		if (gone & 1)
+			write_back(core, gone, a);
+		line = epic_cache_find(&core->l2d, number);
+	}
+	if (a->kind == EPIC_STORE || a->kind == EPIC_FP_STORE || a->kind == EPIC_EXCHANGE)
+		line->tag |= 1;
+	return latency;
+}
+
+static void request(struct epic_core *core, const struct access *a, uint64_t cycle,
+		    struct access_time *time)
+{
+	uint64_t t = epic_ring_wait(&core->requests, cycle);
+
+	time->pressure = t - cycle;
+	time->latency = second_level(core, a, t);
+	epic_ring_take(&core->requests, t + time->latency);
+}
+
+/* Only integer reads look at the first level. */
+static void translate(struct epic_core *core, const struct access *a, bool first,
+		      struct access_time *time)
+{
+	bool hit = first && epic_tlb_find(&core->dtlb1, a->address);
+
+	if (hit)
+		return;
+	if (epic_tlb_find(&core->dtlb2, a->address)) {
+		if (first) {
+			epic_add_access(core, a, CELL_DTLB_TRANSFER);
+			time->transfer = core->params->tlb_transfer;
+		}
+		return;
+	}
+	epic_add_access(core, a, CELL_DTLB_MISS);
+	epic_add_access(core, a, CELL_DTLB_WALK);
+	epic_add_access(core, a, CELL_DTLB_INSERT);
+	time->walk = core->params->walk;
+}
+
+/* @return whether the first level has it */
+static bool first_level(struct epic_core *core, const struct access *a, uint64_t t)
+{
+	const struct line *line = epic_cache_find(&core->l1d, epic_line(&core->l1d, a->address));
+
+	epic_add_access(core, a, CELL_L1D_READ);
+	if (line && line->ready <= t)
+		return true;
+	epic_add_access(core, a, a->stack ? CELL_L1D_MISS_STACK : CELL_L1D_MISS);
+	return false;
+}
+
+static void fill_first_level(struct epic_core *core, const struct access *a, uint64_t ready)
+{
+	uint64_t number = epic_line(&core->l1d, a->address);
+	struct line *line = epic_cache_find(&core->l1d, number);
+
+	if (line)
+		line->ready = ready;
+	else
+		epic_cache_fill(&core->l1d, number, ready);
+}
+
+static void load(struct epic_core *core, const struct access *a, uint64_t t,
+		 struct access_time *time)
+{
+	if (first_level(core, a, t)) {
+		time->latency = core->params->l1d.latency;
+		return;
+	}
+	request(core, a, t, time);
+	fill_first_level(core, a, t + time->pressure + time->latency);
+}
+
+/* Retired loads and stores, and those that no boundary keeps from being done at once. */
+static void count_access(struct epic_core *core, const struct access *a)
+{
+	bool writes = a->kind == EPIC_STORE || a->kind == EPIC_FP_STORE;
+	bool aligned = !a->bytes || !(a->address & (a->bytes - 1u));
+	unsigned unit = writes ? 16 : 8;
+	bool inside = (a->address & (unit - 1)) + a->bytes <= unit;
+
+	epic_add_access(core, a, CELL_L1D_REFERENCE);
+	if (a->kind == EPIC_PREFETCH)
+		return;
+	if (!writes)
+		epic_add_access(core, a, CELL_LOAD);
+	if (writes || a->kind == EPIC_EXCHANGE)
+		epic_add_access(core, a, CELL_STORE);
+	if (!aligned && inside && !a->stack)
+		epic_add_access(core, a, writes ? CELL_MISALIGNED_STORE : CELL_MISALIGNED_LOAD);
+}
+
+static void tell(struct epic_core *core, const struct access *a, const struct access_time *time)
+{
+	bool read = a->kind != EPIC_STORE && a->kind != EPIC_FP_STORE && a->kind != EPIC_PREFETCH;
+	struct detail_miss miss = {
+	    .ip = a->ip,
+	    .address = a->address,
+	    .slot = a->slot,
+	    .bundle = a->bundle,
+	    .latency = (unsigned)(time->latency + time->pressure + time->transfer + time->walk),
+	    .stack = a->stack,
+	    .cache = read && time->latency > core->params->l1d.latency,
+	    .tlb = time->transfer || time->walk,
+	    .walk = time->walk != 0,
+	    .by_address = a->marks & SIGNAL_MARK_ADDRESS,
+	    .by_mark = a->marks & SIGNAL_MARK_CHANNEL,
+	    .by_data = a->by_data,
+	};
+
+	if (miss.cache || miss.tlb)
+		core->watch.miss(core->watch.arg, &miss);
+}
+
+struct access_time epic_access(struct epic_core *core, struct access *a, uint64_t cycle)
+{
+	struct access_time time = {.latency = core->params->l1d.latency};
+	bool first = a->kind == EPIC_LOAD || a->kind == EPIC_LOAD_CHECK;
+	uint64_t t;
+
+	if (core->marking)
+		a->by_data = !core->watch.mark_data ||
+			     core->watch.mark_data(core->watch.arg, a->marks, a->address);
+	if (a->hit) { /* the ALAT spares the access, not its place in the pipeline */
+		epic_add_access(core, a, CELL_L1D_REFERENCE);
+		if (first)
+			epic_add_access(core, a, CELL_L1D_READ);
+		return time;
+	}
+	count_access(core, a);
+	translate(core, a, first, &time);
+	t = cycle + time.transfer + time.walk;
+	if (first)
+		load(core, a, t, &time);
+	else
+		request(core, a, t, &time);
+	if (a->kind == EPIC_PREFETCH)
+		fill_first_level(core, a, t + time.pressure + time.latency);
+	time.latency = max(time.latency, 1);
+	if (core->watch.miss)
+		tell(core, a, &time);
+	return time;
+}

@@ -1,0 +1,223 @@
+/*
+ * A core that issues bundles in order: two a cycle by the ports that their instructions need, each
+ * group as soon as all its operands are there. It executes nothing: who drives it tells it each
+ * instruction, in the order of the program, with what came of it.
+ *
+ * Time goes on by whole groups. A group's cycles are its bubbles, each with one cause, and the
+ * cycle in which it retires; so cycles are bubbles plus retiring cycles, to the last one.
+ *
+ * Not modelled: wrong paths, prefetch by the front end, the second thread, snoops, uncacheable
+ * memory, and the operating system's time. Physical addresses equal virtual ones.
+ */
+#ifndef MACHINE_EPIC_EPIC_H
+#define MACHINE_EPIC_EPIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "catalog/detail.h"
+#include "catalog/signal.h"
+
+struct epic_core;
+struct epic_params;
+
+/* Register names of instructions: general 0 to 127, then the others. */
+#define EPIC_FLOATING	 128u
+#define EPIC_PREDICATE	 256u
+#define EPIC_BRANCH_REG	 320u
+#define EPIC_APPLICATION 328u /* groups of application registers, enum epic_application */
+
+enum epic_application {
+	EPIC_AR_LOOP,	/* loop and epilog counters */
+	EPIC_AR_STATUS, /* floating-point status */
+	EPIC_AR_FRAME,	/* previous frame */
+	EPIC_AR_STACK,	/* the register stack engine's */
+	EPIC_AR_OTHER,
+	EPIC_AR_GROUPS,
+};
+
+/* What an operand is used for, and what a result comes from: rows and columns of the latencies. */
+enum epic_use {
+	EPIC_USE_PREDICATE,
+	EPIC_USE_BRANCH,
+	EPIC_USE_ALU,
+	EPIC_USE_ADDRESS,
+	EPIC_USE_MULTIMEDIA,
+	EPIC_USE_STORE,
+	EPIC_USE_FMAC,
+	EPIC_USE_FMISC,
+	EPIC_USE_GETF,
+	EPIC_USE_SETF,
+	EPIC_USES,
+};
+
+enum epic_via {
+	EPIC_VIA_ADDER,
+	EPIC_VIA_MULTIMEDIA,
+	EPIC_VIA_PROBE,
+	EPIC_VIA_GETF,
+	EPIC_VIA_SETF,
+	EPIC_VIA_FMAC,
+	EPIC_VIA_FMISC,
+	EPIC_VIA_COMPARE,
+	EPIC_VIA_FCOMPARE,
+	EPIC_VIA_FAPPROXIMATE, /* the predicate of an approximation */
+	EPIC_VIA_LOAD,	       /* besides the load's own latency */
+	EPIC_VIA_FLOAD,
+	EPIC_VIA_MOVE, /* from a branch register or predicates, allocation */
+	EPIC_VIA_LOOP,
+	EPIC_VIA_APPLICATION,
+	EPIC_VIA_STATUS,
+	EPIC_VIA_PREDICATES, /* a move to all predicates */
+	EPIC_VIA_INDIRECT,
+	EPIC_VIA_BRANCH_REG,
+	EPIC_VIAS,
+};
+
+/* Which issue ports an instruction can go to. */
+enum epic_port {
+	EPIC_PORT_M,
+	EPIC_PORT_M0,
+	EPIC_PORT_M01,
+	EPIC_PORT_M2,
+	EPIC_PORT_M23,
+	EPIC_PORT_A, /* an I slot that M ports can take too */
+	EPIC_PORT_I,
+	EPIC_PORT_I0,
+	EPIC_PORT_F,
+	EPIC_PORT_B,
+	EPIC_PORT_B_HINT, /* no branch: nothing is split after it */
+	EPIC_PORT_LONG,	  /* two slots: I and F */
+	EPIC_PORT_LONG_B, /* two slots: B and F */
+};
+
+enum epic_kind {
+	EPIC_OTHER,
+	EPIC_NOP,
+	EPIC_LOAD,
+	EPIC_LOAD_CHECK, /* a load that does nothing where the ALAT has it */
+	EPIC_FP_LOAD,
+	EPIC_FP_LOAD_CHECK,
+	EPIC_STORE,
+	EPIC_FP_STORE,
+	EPIC_EXCHANGE, /* semaphores */
+	EPIC_PREFETCH,
+	EPIC_BRANCH, /* by its distance */
+	EPIC_RETURN,
+	EPIC_INDIRECT,
+	EPIC_CHECK, /* of a NaT: a branch where it fails */
+	EPIC_FP_CHECK,
+	EPIC_ALAT_CHECK,
+	EPIC_FP_ALAT_CHECK,
+	EPIC_FLAGS_CHECK, /* of speculative floating-point flags */
+	EPIC_SERIALIZE,
+	EPIC_LEAVE, /* to the system: a flush */
+};
+
+enum epic_hint {
+	EPIC_STATIC_TAKEN,
+	EPIC_STATIC_NOT,
+	EPIC_DYNAMIC_TAKEN,
+	EPIC_DYNAMIC_NOT,
+};
+
+#define EPIC_CALL	0x01u /* pushes the return stack */
+#define EPIC_STACK	0x02u /* moves the register stack */
+#define EPIC_PREDICATES 0x04u /* writes all predicates */
+#define EPIC_STOP	0x08u /* a stop follows */
+#define EPIC_LAST	0x10u /* of its bundle */
+#define EPIC_SPLITS	0x20u /* of a bundle with several B slots */
+#define EPIC_B_FIRST	0x40u /* of a bundle that begins with a B slot */
+
+#define EPIC_SOURCES 5
+#define EPIC_RESULTS 3
+
+/* An instruction, as decoding it makes it; the core only reads it. */
+struct epic_op {
+	uint64_t ip;	   /* of the bundle */
+	uint64_t encoding; /* 41 bits */
+	uint64_t target;   /* EPIC_BRANCH and checks: where it goes */
+	uint16_t sources[EPIC_SOURCES], results[EPIC_RESULTS];
+	uint8_t uses[EPIC_SOURCES]; /* enum epic_use */
+	uint8_t vias[EPIC_RESULTS]; /* enum epic_via */
+	uint8_t source_count, result_count;
+	uint8_t slot, slots; /* of the bundle: 3, or 2 with a long instruction */
+	uint8_t unit;	     /* 'M', 'I', 'F', 'B'; a long one's is that of its last slot */
+	bool either;	     /* one that M and I slots take */
+	uint8_t port, kind;  /* enum epic_port, epic_kind */
+	uint8_t hint;
+	uint8_t bytes; /* accessed */
+	uint8_t fp_ops;
+	uint8_t qp;
+	uint8_t flags;
+};
+
+/* Where register names are: the frame and the rotation that hold before an instruction. */
+struct epic_rename {
+	uint32_t bottom;		      /* number of the physical register that is 32 */
+	uint8_t rotating;		      /* general registers */
+	uint8_t general, floating, predicate; /* rotation of each */
+};
+
+/* What comes of an instruction. */
+struct epic_instance {
+	bool on;       /* its predicate */
+	bool taken;    /* of branches and checks */
+	bool hit;      /* of check loads: the ALAT has it */
+	bool replaced; /* of advanced loads: another register's entry went */
+	uint64_t address, target;
+};
+
+/** A core in reset state. @return NULL: no memory. params stay the caller's. */
+struct epic_core *epic_new(const struct epic_params *params);
+void epic_free(struct epic_core *core);
+
+/** The next instruction of the program. rename: as it is before it. */
+void epic_issue(struct epic_core *core, const struct epic_op *op, const struct epic_rename *rename,
+		const struct epic_instance *instance);
+/**
+ * The register stack engine stored (or loaded) so many registers, from address upwards, for the
+ * instruction issued last.
+ */
+void epic_stack_traffic(struct epic_core *core, bool store, uint64_t address, unsigned registers);
+/** Dirty stacked registers before the stack event that is issued next. */
+void epic_stack_dirty(struct epic_core *core, unsigned registers);
+/** The program went on elsewhere than instructions say: an interruption. */
+void epic_interruption(struct epic_core *core);
+/** Ends the group that is open, so that totals tell of all instructions. */
+void epic_settle(struct epic_core *core);
+
+/** Cycles since reset. */
+uint64_t epic_cycle(const struct epic_core *core);
+
+/** The cells, EPIC_CELL_COUNT of them. */
+extern const struct signal_cell epic_cells[];
+extern const size_t epic_cell_count;
+/** Their totals in a bank. */
+const uint64_t *epic_totals(const struct epic_core *core, enum signal_bank bank);
+
+/*
+ * Who watches the core. Functions may be NULL. They come from the thread that drives the core, when
+ * a group is over and its totals are final.
+ */
+struct epic_watch {
+	void *arg;
+	/* Marks: bit 0 by address, bits 1 to 4 those of channels 0 to 3. NULL: no marks, and no
+	 * totals but of SIGNAL_ALL. */
+	unsigned (*mark)(void *arg, const struct detail_code *code);
+	bool (*mark_code)(void *arg, uint64_t address);
+	bool (*mark_data)(void *arg, unsigned marks, uint64_t address);
+	/* Totals grew by as much in each of so many cycles. */
+	void (*cycles)(void *arg, uint64_t count);
+	void (*deadline)(void *arg); /* the cycle that epic_set_deadline() gave has come */
+	void (*miss)(void *arg, const struct detail_miss *miss);
+	void (*fetch)(void *arg, const struct detail_fetch *fetch);
+	void (*branch)(void *arg, const struct detail_branch *branch);
+	void (*group)(void *arg, const struct detail_group *group);
+};
+
+void epic_watch(struct epic_core *core, const struct epic_watch *watch);
+void epic_set_deadline(struct epic_core *core, uint64_t cycle);
+
+#endif

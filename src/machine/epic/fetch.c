@@ -1,0 +1,112 @@
+/*
+ * The front end: 32 bytes a cycle into a buffer of bundles, which it fills while the back end
+ * stalls. It fetches where the program goes; what it would fetch besides is not modelled.
+ */
+#include "machine/epic/core.h"
+
+/* Marks by address what was fetched. */
+static bool marked(const struct epic_core *core, uint64_t address)
+{
+	return core->marking && core->watch.mark_code &&
+	       core->watch.mark_code(core->watch.arg, address);
+}
+
+static void count(struct epic_core *core, enum epic_cell cell, bool by_address)
+{
+	epic_add(core, cell, 1);
+	if (by_address) {
+		core->totals[SIGNAL_BY_ADDRESS][cell]++;
+		core->totals[SIGNAL_BY_MARK][cell]++;
+	}
+}
+
+/* @return cycles for the translation */
+static unsigned translate(struct epic_core *core, uint64_t ip, struct detail_fetch *event)
+{
+	if (epic_tlb_find(&core->itlb1, ip))
+		return 0;
+	event->tlb = true;
+	count(core, CELL_ITLB_FIRST, event->by_address);
+	if (epic_tlb_find(&core->itlb2, ip))
+		return core->params->tlb_transfer;
+	event->walk = true;
+	count(core, CELL_ITLB_SECOND, event->by_address);
+	count(core, CELL_ITLB_INSERT, event->by_address);
+	return core->params->tlb_transfer + core->params->walk;
+}
+
+/* A line from beyond the first level. @return cycles more than a hit takes */
+static unsigned miss(struct epic_core *core, uint64_t ip, bool by_address)
+{
+	uint64_t line = epic_line(&core->l2i, ip);
+	unsigned latency = core->params->l2i.latency;
+
+	count(core, CELL_L1I_MISS, by_address);
+	count(core, CELL_L1I_FILL, by_address);
+	if (epic_cache_find(&core->l2i, line)) {
+		count(core, CELL_L2I_HIT, by_address);
+	} else {
+		struct access access = {.address = ip, .by_data = by_address};
+
+		access.marks = by_address ? SIGNAL_MARK_ADDRESS | SIGNAL_MARK_CHANNEL : 0;
+		count(core, CELL_L2I_MISS, by_address);
+		latency = epic_l3_read(core, ip, true, &access);
+		if (epic_cache_fill(&core->l2i, line, 0))
+			count(core, CELL_L2I_VICTIM, by_address);
+	}
+	epic_cache_fill(&core->l1i, epic_line(&core->l1i, ip), 0);
+	return latency - core->params->l1i.latency;
+}
+
+/* Cycles by which the fetch of a chunk is late. */
+static unsigned late(struct epic_core *core, uint64_t ip)
+{
+	struct fetch *f = &core->fetch;
+	struct detail_fetch event = {.address = ip & ~31ull, .by_address = marked(core, ip)};
+	unsigned cycles = 0;
+
+	count(core, CELL_L1I_READ, event.by_address);
+	if (f->page != ip >> core->itlb1.page_log2) {
+		f->page = ip >> core->itlb1.page_log2;
+		cycles = translate(core, ip, &event);
+	}
+	if (f->line != epic_line(&core->l1i, ip)) {
+		f->line = epic_line(&core->l1i, ip);
+		if (!epic_cache_find(&core->l1i, f->line)) {
+			event.cache = true;
+			cycles += miss(core, ip, event.by_address);
+		}
+	}
+	event.latency = cycles + core->params->l1i.latency;
+	f->cause = event.tlb ? FETCH_TLB : event.cache ? FETCH_CACHE : FETCH_RESTEER;
+	if ((event.tlb || event.cache) && core->watch.fetch)
+		core->watch.fetch(core->watch.arg, &event);
+	return cycles;
+}
+
+uint64_t epic_fetch(struct epic_core *core, uint64_t ip)
+{
+	struct fetch *f = &core->fetch;
+	unsigned chunks = core->params->bundles / 2;
+	uint64_t room;
+
+	if (f->chunk == ip >> 5)
+		return f->available;
+	f->chunk = ip >> 5;
+	/* There is room once the chunk that was fetched so many before is on its way. */
+	room = f->count >= chunks ? f->consumed[(f->count - chunks) & 15] : 0;
+	f->consumed[f->count & 15] = core->cycle + 1;
+	f->count++;
+	if (f->next < room)
+		f->next = room;
+	f->available = f->next + late(core, ip);
+	f->next = f->available + 1;
+	return f->available;
+}
+
+void epic_fetch_redirect(struct epic_core *core, uint64_t cycle)
+{
+	core->fetch.chunk = UINT64_MAX;
+	if (core->fetch.next < cycle)
+		core->fetch.next = cycle;
+}

@@ -1,0 +1,242 @@
+#include "machine/epic/group.h"
+
+#include <string.h>
+
+/* Bubbles of one cause: every cycle the same. */
+static void bubbles(struct epic_core *core, enum epic_cell cell, uint64_t count)
+{
+	if (!count)
+		return;
+	epic_add(core, cell, count);
+	epic_add(core, CELL_CYCLES, count);
+	if (cell != CELL_BUBBLE_FETCH)
+		epic_add(core, CELL_DISPERSAL_STALLED, count);
+	core->cycle += count;
+	if (core->watch.cycles)
+		core->watch.cycles(core->watch.arg, count);
+}
+
+static enum epic_cell lost(enum fetch_cause cause)
+{
+	static const uint8_t cells[] = {[FETCH_RESTEER] = CELL_LOST_RESTEER,
+					[FETCH_CACHE] = CELL_LOST_CACHE,
+					[FETCH_TLB] = CELL_LOST_TLB,
+					[FETCH_FLUSH] = CELL_LOST_FLUSH};
+
+	return (enum epic_cell)cells[cause];
+}
+
+static void begin_fetched(struct epic_core *core, const struct epic_op *op)
+{
+	uint64_t available = epic_fetch(core, op->ip);
+	uint64_t bubble = available > core->cycle + 1 ? available - core->cycle - 1 : 0;
+
+	if (bubble) {
+		epic_add(core, CELL_NOT_FETCH, 6 * bubble);
+		epic_add(core, lost((enum fetch_cause)core->fetch.cause), 2 * bubble);
+		bubbles(core, CELL_BUBBLE_FETCH, bubble);
+	}
+}
+
+void epic_group_begin(struct epic_core *core, const struct epic_op *op, bool fetched)
+{
+	struct group *g = &core->group;
+
+	memset(g, 0, offsetof(struct group, results));
+	g->open = true;
+	g->ip = op->ip;
+	g->flushed = core->flush_branch || core->flush_exception;
+	bubbles(core, CELL_BUBBLE_EXCEPTION, core->flush_exception);
+	bubbles(core, CELL_BUBBLE_BRANCH, core->flush_branch);
+	core->flush_branch = core->flush_exception = 0;
+	if (fetched)
+		begin_fetched(core, op);
+	g->start = core->cycle + 1;
+}
+
+static bool take(uint8_t *port, unsigned room)
+{
+	if (*port >= room)
+		return false;
+	(*port)++;
+	return true;
+}
+
+/* M ports: four, of which some instructions take only certain ones. */
+static bool take_m(struct group *g, uint8_t *kind, unsigned room, uint8_t *half)
+{
+	if (g->m >= 4 || (kind && *kind >= room) || (half && *half >= 2))
+		return false;
+	g->m++;
+	if (kind)
+		(*kind)++;
+	if (half)
+		(*half)++;
+	return true;
+}
+
+bool epic_group_ports(struct group *g, const struct epic_op *op)
+{
+	switch (op->port) {
+	case EPIC_PORT_M:
+		return take_m(g, NULL, 0, NULL);
+	case EPIC_PORT_M0:
+		return take_m(g, &g->m0, 1, &g->m01);
+	case EPIC_PORT_M01:
+		return take_m(g, NULL, 0, &g->m01);
+	case EPIC_PORT_M2:
+		return take_m(g, &g->m2, 1, &g->m23);
+	case EPIC_PORT_M23:
+		return take_m(g, NULL, 0, &g->m23);
+	case EPIC_PORT_A:
+		return take(&g->i, 2) || take_m(g, NULL, 0, NULL);
+	case EPIC_PORT_I:
+		return take(&g->i, 2);
+	case EPIC_PORT_I0:
+		return take(&g->i, 1);
+	case EPIC_PORT_F:
+		return take(&g->f, 2);
+	case EPIC_PORT_LONG:
+		return g->f < 2 && take(&g->i, 2) && take(&g->f, 2);
+	case EPIC_PORT_LONG_B:
+		return take(&g->f, 2);
+	default: /* a bundle's B slots have their ports, and end the group */
+		return true;
+	}
+}
+
+/* Syllables that this cycle loses, by the first reason for it. */
+static void not_dispersed(struct epic_core *core, const struct epic_op *op, enum end why)
+{
+	struct group *g = &core->group;
+	bool whole = op->flags & EPIC_LAST;
+	enum epic_cell cell = why == END_STOP || (why == END_TAKEN && op->flags & EPIC_STOP)
+				  ? CELL_NOT_EXPLICIT
+			      : why == END_FETCH || why == END_FLUSH ? CELL_NOT_FETCH
+								     : CELL_NOT_IMPLICIT;
+
+	if (!whole && why <= END_SPLIT) { /* the rest comes in the next cycle */
+		epic_add(core, cell, g->bundle ? 3 : 6);
+		core->owed += g->of_bundle;
+		core->owed_cell =
+		    cell == CELL_NOT_EXPLICIT ? CELL_OVER_EXPLICIT : CELL_OVER_IMPLICIT;
+		return;
+	}
+	if (!whole) { /* the rest is dispersed, and squashed */
+		unsigned rest = op->slots - 1u - op->slot;
+
+		epic_add(core, CELL_DISPERSED, rest);
+		epic_add(core, CELL_NOT_LONG, op->slots == 2 ? 1 : 0);
+	}
+	core->owed = 0;
+	if (!g->bundle)
+		epic_add(core, cell, 3);
+}
+
+static uint64_t cycles_until(uint64_t need, uint64_t now)
+{
+	return need > now ? need - now : 0;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Cycles for which operands are not there; each cause counts its own. */
+static void wait_for_operands(struct epic_core *core)
+{
+	struct group *g = &core->group;
+	uint64_t now = core->cycle + 1, waits[NEEDS], special, general, all;
+
+	for (unsigned i = 0; i < NEEDS; i++)
+		waits[i] = cycles_until(g->needs[i], now);
+	general = larger(waits[NEED_LOADED], waits[NEED_GENERAL]);
+	special = larger(waits[NEED_PREDICATE], waits[NEED_APPLICATION]);
+	all = larger(larger(general, special), waits[NEED_FLOATING]);
+	if (!all)
+		return;
+	epic_add(core, CELL_EXECUTE_ANY, all);
+	epic_add(core, CELL_EXECUTE_GENERAL, general);
+	epic_add(core, CELL_EXECUTE_FROM_GENERAL, waits[NEED_GENERAL]);
+	epic_add(core, CELL_EXECUTE_FLOATING, waits[NEED_FLOATING]);
+	epic_add(core, CELL_EXECUTE_PREDICATE, waits[NEED_PREDICATE]);
+	epic_add(core, CELL_EXECUTE_APPLICATION, waits[NEED_APPLICATION]);
+	epic_add(core, CELL_EXECUTE_SPECIAL, special);
+	bubbles(core, CELL_BUBBLE_EXECUTE, all);
+}
+
+static void wait_for_stack(struct epic_core *core)
+{
+	uint64_t all = core->spill + core->fill;
+
+	if (!all)
+		return;
+	epic_add(core, CELL_STACK_SPILL, core->spill);
+	epic_add(core, CELL_STACK_FILL, core->fill);
+	core->spill = core->fill = 0;
+	bubbles(core, CELL_BUBBLE_STACK, all);
+}
+
+/* Accesses go on together: the longest stall of each cause is the group's. */
+static void do_accesses(struct epic_core *core, unsigned *latencies)
+{
+	struct group *g = &core->group;
+	uint64_t pressure = 0, transfer = 0, walk = 0, all;
+
+	for (unsigned i = 0; i < g->access_count; i++) {
+		struct access_time time = epic_access(core, &g->accesses[i], core->cycle + 1);
+
+		latencies[i] = time.latency;
+		pressure = larger(pressure, time.pressure);
+		transfer = larger(transfer, time.transfer);
+		walk = larger(walk, time.walk);
+	}
+	all = pressure + transfer + walk;
+	if (!all)
+		return;
+	epic_add(core, CELL_MEMORY_ANY, all);
+	epic_add(core, CELL_MEMORY_BACK_PRESSURE, pressure);
+	epic_add(core, CELL_MEMORY_TLB, transfer);
+	epic_add(core, CELL_MEMORY_WALKER, walk);
+	bubbles(core, CELL_BUBBLE_MEMORY, all);
+}
+
+static void deliver(struct epic_core *core, const unsigned *latencies)
+{
+	const struct group *g = &core->group;
+
+	for (unsigned i = 0; i < g->result_count; i++) {
+		const struct result *r = &g->results[i];
+
+		core->done[r->reg] = core->cycle + (r->access >= 0 ? latencies[r->access] : 0);
+		core->via[r->reg] = r->via;
+	}
+}
+
+void epic_group_end(struct epic_core *core, const struct epic_op *op, enum end why)
+{
+	struct group *g = &core->group;
+	unsigned latencies[GROUP_ACCESSES];
+
+	not_dispersed(core, op, why);
+	if (why == END_FETCH)
+		epic_add(core, lost((enum fetch_cause)core->fetch.cause), 1);
+	wait_for_stack(core);
+	wait_for_operands(core);
+	if (g->access_count)
+		do_accesses(core, latencies);
+	core->cycle++;
+	epic_add(core, CELL_CYCLES, 1);
+	deliver(core, latencies);
+	g->open = false;
+	if (core->watch.cycles)
+		core->watch.cycles(core->watch.arg, 1);
+	if (core->watch.group) {
+		struct detail_group told = {g->ip, core->cycle, g->flushed};
+
+		core->watch.group(core->watch.arg, &told);
+	}
+	if (core->cycle >= core->deadline)
+		core->watch.deadline(core->watch.arg);
+}

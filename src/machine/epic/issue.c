@@ -1,0 +1,422 @@
+/* Instructions come in here: which group they go to, what they wait for, what they are counted as.
+ */
+#include "machine/epic/group.h"
+
+static inline unsigned ring(unsigned first, unsigned n, unsigned rotation, unsigned size)
+{
+	n += rotation;
+	return first + (n >= size ? n - size : n);
+}
+
+/* Where a register is. */
+static inline unsigned physical(const struct epic_rename *r, unsigned name)
+{
+	unsigned n = name - 32;
+
+	if (name < 32)
+		return name;
+	if (name < EPIC_FLOATING) {
+		if (n < r->rotating)
+			n = ring(0, n, r->general, r->rotating);
+		return PHYSICAL_STACKED + ((r->bottom + n) & 127);
+	}
+	if (name < EPIC_FLOATING + 32)
+		return PHYSICAL_FLOATING + name - EPIC_FLOATING;
+	if (name < EPIC_PREDICATE)
+		return ring(PHYSICAL_FLOATING + 32, name - EPIC_FLOATING - 32, r->floating, 96);
+	if (name < EPIC_PREDICATE + 16 || name >= EPIC_BRANCH_REG)
+		return PHYSICAL_PREDICATE + name - EPIC_PREDICATE;
+	return ring(PHYSICAL_PREDICATE + 16, name - EPIC_PREDICATE - 16, r->predicate, 48);
+}
+
+static inline enum need need_of(unsigned reg, unsigned via)
+{
+	if (reg < PHYSICAL_FLOATING)
+		return via == EPIC_VIA_LOAD ? NEED_LOADED
+		       : via == EPIC_VIA_APPLICATION || via == EPIC_VIA_STATUS ||
+			       via == EPIC_VIA_LOOP
+			   ? NEED_APPLICATION
+			   : NEED_GENERAL;
+	if (reg < PHYSICAL_PREDICATE)
+		return NEED_FLOATING;
+	return reg < PHYSICAL_BRANCH_REG ? NEED_PREDICATE : NEED_APPLICATION;
+}
+
+static inline void wait_for(struct epic_core *core, unsigned reg, unsigned use)
+{
+	unsigned via = core->via[reg];
+	uint64_t ready = core->done[reg] + core->params->latencies[via][use];
+
+	if (ready > core->group.start) {
+		uint64_t *need = &core->group.needs[need_of(reg, via)];
+
+		*need = ready > *need ? ready : *need;
+	}
+}
+
+/* Instructions whose predicate is false wait for it alone. */
+static inline void operands(struct epic_core *core, const struct epic_op *op,
+			    const struct epic_rename *rename, bool on)
+{
+	unsigned use = op->port >= EPIC_PORT_B && op->port != EPIC_PORT_LONG ? EPIC_USE_BRANCH
+									     : EPIC_USE_PREDICATE;
+
+	if (op->qp)
+		wait_for(core, physical(rename, EPIC_PREDICATE + op->qp), use);
+	if (!on)
+		return;
+	for (unsigned i = 0; i < op->source_count; i++)
+		wait_for(core, physical(rename, op->sources[i]), op->uses[i]);
+}
+
+static bool is_access(unsigned kind)
+{
+	return kind >= EPIC_LOAD && kind <= EPIC_PREFETCH;
+}
+
+static void access_memory(struct epic_core *core, const struct epic_op *op,
+			  const struct epic_instance *instance)
+{
+	struct group *g = &core->group;
+
+	g->accesses[g->access_count++] = (struct access){
+	    .ip = op->ip,
+	    .address = instance->address,
+	    .marks = core->marks,
+	    .kind = op->kind,
+	    .bytes = op->bytes,
+	    .slot = op->slot,
+	    .bundle = g->bundle,
+	    .hit = instance->hit,
+	};
+}
+
+static void results(struct epic_core *core, const struct epic_op *op,
+		    const struct epic_rename *rename, int access)
+{
+	struct group *g = &core->group;
+
+	for (unsigned i = 0; i < op->result_count; i++) {
+		bool loaded = op->vias[i] == EPIC_VIA_LOAD || op->vias[i] == EPIC_VIA_FLOAD;
+
+		g->results[g->result_count++] = (struct result){
+		    .reg = (uint16_t)physical(rename, op->results[i]),
+		    .via = op->vias[i],
+		    .access = (int8_t)(loaded ? access : -1),
+		};
+	}
+	if (op->flags & EPIC_PREDICATES) {
+		for (unsigned i = 1; i < 64; i++) {
+			core->done[PHYSICAL_PREDICATE + i] = g->start;
+			core->via[PHYSICAL_PREDICATE + i] = EPIC_VIA_PREDICATES;
+		}
+	}
+}
+
+static void count_marks(struct epic_core *core)
+{
+	for (unsigned i = 0; i < 4; i++)
+		if (core->marks & SIGNAL_MARK_CHANNEL << i)
+			epic_add(core, (enum epic_cell)(CELL_MARK0 + i), 1);
+}
+
+static void count_check(struct epic_core *core, const struct epic_op *op,
+			const struct epic_instance *in)
+{
+	bool floating = op->kind == EPIC_FP_CHECK || op->kind == EPIC_FP_ALAT_CHECK ||
+			op->kind == EPIC_FP_LOAD_CHECK;
+	bool failed =
+	    op->kind == EPIC_LOAD_CHECK || op->kind == EPIC_FP_LOAD_CHECK ? !in->hit : in->taken;
+
+	switch (op->kind) {
+	case EPIC_CHECK:
+	case EPIC_FP_CHECK:
+		epic_add(core, (enum epic_cell)(CELL_CHECK_GENERAL + floating + (failed ? 2 : 0)),
+			 1);
+		break;
+	case EPIC_FLAGS_CHECK:
+		if (failed)
+			epic_add_marked(core, core->marks, CELL_FP_CHECK_FAILED, 1);
+		break;
+	default:
+		epic_add_marked(core, core->marks,
+				(enum epic_cell)(CELL_ALAT_GENERAL + floating + (failed ? 2 : 0)),
+				1);
+		break;
+	}
+}
+
+static bool is_branch(unsigned kind)
+{
+	return kind >= EPIC_BRANCH && kind <= EPIC_INDIRECT;
+}
+
+/* What happens with an instruction that is executed: kinds that most are not. */
+static void count_kind(struct epic_core *core, const struct epic_op *op,
+		       const struct epic_instance *in)
+{
+	switch (op->kind) {
+	case EPIC_NOP:
+		epic_add_marked(core, core->marks, CELL_NOP, 1);
+		break;
+	case EPIC_LOAD_CHECK:
+	case EPIC_FP_LOAD_CHECK:
+	case EPIC_CHECK:
+	case EPIC_FP_CHECK:
+	case EPIC_ALAT_CHECK:
+	case EPIC_FP_ALAT_CHECK:
+	case EPIC_FLAGS_CHECK:
+		count_check(core, op, in);
+		break;
+	case EPIC_SERIALIZE:
+		epic_add(core, CELL_SERIALIZE, 1);
+		break;
+	default:
+		break;
+	}
+	if (op->fp_ops)
+		epic_add_marked(core, core->marks, CELL_FP_OP, op->fp_ops);
+	if (op->flags & EPIC_STACK)
+		epic_add(core, CELL_STACK_EVENT, 1);
+	if (in->replaced)
+		epic_add_marked(core, core->marks,
+				op->kind == EPIC_FP_LOAD || op->kind == EPIC_FP_LOAD_CHECK
+				    ? CELL_REPLACED_FLOATING
+				    : CELL_REPLACED_GENERAL,
+				1);
+}
+
+static void count_retired(struct epic_core *core, const struct epic_op *op,
+			  const struct epic_instance *in)
+{
+	epic_add_marked(core, core->marks, CELL_RETIRED, 1);
+	epic_add_marked(core, core->marks, CELL_DISPERSED, 1);
+	if (op->slots == 2 && op->flags & EPIC_LAST)
+		epic_add(core, CELL_NOT_LONG, 1);
+	if (in->on)
+		count_kind(core, op, in);
+	else if (op->unit != 'B')
+		epic_add_marked(core, core->marks, CELL_SQUASHED, 1);
+}
+
+/* A bundle that was split never went on. */
+static void abandon(struct epic_core *core)
+{
+	if (core->owed)
+		epic_add(core, (enum epic_cell)core->owed_cell, core->owed);
+	core->owed = 0;
+}
+
+/* A group that an interruption cut off: nobody said how. */
+static void cut(struct epic_core *core)
+{
+	struct epic_op last = {.slot = (uint8_t)(core->at_slot ? core->at_slot - 1 : 2),
+			       .slots = 3,
+			       .flags = core->at_slot ? 0 : EPIC_LAST};
+
+	epic_group_end(core, &last, END_FLUSH);
+}
+
+/* Puts the instruction, the first of a bundle, in the open group or in a new one. */
+static void next_bundle(struct epic_core *core, const struct epic_op *op)
+{
+	struct group *g = &core->group;
+	struct epic_op last = {.flags = EPIC_LAST};
+
+	abandon(core);
+	if (g->open && (op->ip != core->at_ip || core->at_slot || op->slot))
+		cut(core);
+	if (g->open && core->b_before && op->flags & EPIC_B_FIRST)
+		epic_group_end(core, &last, END_SPLIT);
+	if (g->open) {
+		if (epic_fetch(core, op->ip) > g->start) {
+			epic_group_end(core, &last, END_FETCH);
+		} else {
+			g->bundle = 1;
+			g->of_bundle = 0;
+			return;
+		}
+	}
+	epic_group_begin(core, op, true);
+	if (op->slot)
+		epic_add(core, CELL_NOT_LONG, op->slot);
+}
+
+static void join_group(struct epic_core *core, const struct epic_op *op)
+{
+	bool inside = core->at_slot && op->ip == core->at_ip && op->slot == core->at_slot;
+
+	if (!inside)
+		next_bundle(core, op);
+	else if (!core->group.open)
+		epic_group_begin(core, op, false);
+	if (!epic_group_ports(&core->group, op)) {
+		struct epic_op before = {.flags = op->slot ? 0 : EPIC_LAST};
+
+		if (!op->slot) /* nothing of this bundle goes with the first one */
+			core->group.bundle = 0;
+		epic_group_end(core, &before, END_SPLIT);
+		epic_group_begin(core, op, false);
+		epic_group_ports(&core->group, op);
+	}
+	core->group.of_bundle++;
+}
+
+static void branch(struct epic_core *core, const struct epic_op *op, const struct epic_instance *in,
+		   struct detail_branch *told)
+{
+	enum epic_outcome outcome = OUTCOME_WRONG_PATH;
+
+	if (is_branch(op->kind)) {
+		struct epic_instance does = *in;
+
+		outcome = epic_predict(&core->predictor, op, &does);
+		epic_add_marked(core, core->marks,
+				(enum epic_cell)(CELL_BRANCH_IP_RELATIVE_NOT_TAKEN_CORRECT +
+						 (op->kind - EPIC_BRANCH) * 6 + in->taken * 3 +
+						 outcome),
+				1);
+	}
+	*told = (struct detail_branch){
+	    .kind = is_branch(op->kind) ? DETAIL_BRANCH_IP_RELATIVE + op->kind - EPIC_BRANCH
+					: DETAIL_BRANCH_CHECK,
+	    .ip = op->ip,
+	    .target = in->target,
+	    .slot = op->slot,
+	    .bundle = core->group.bundle,
+	    .taken = in->taken,
+	    .path_right = outcome != OUTCOME_WRONG_PATH,
+	    .target_right = outcome == OUTCOME_CORRECT,
+	    .flushed = outcome != OUTCOME_CORRECT,
+	    .by_mark = core->marks & SIGNAL_MARK_CHANNEL,
+	};
+}
+
+/* After a group that ended in a branch or in the system. */
+static void redirect(struct epic_core *core, unsigned flush, uint64_t *charge)
+{
+	if (flush)
+		*charge = flush;
+	epic_fetch_redirect(core, flush ? core->cycle + 1 + flush : 0);
+	core->at_slot = 0;
+	core->at_ip = 0;
+}
+
+static void end_by_branch(struct epic_core *core, const struct epic_op *op,
+			  const struct epic_instance *in)
+{
+	struct detail_branch told;
+	bool last = op->flags & EPIC_LAST;
+
+	branch(core, op, in, &told);
+	if (in->taken)
+		epic_group_end(core, op, END_TAKEN);
+	else if (told.flushed)
+		epic_group_end(core, op, END_FLUSH);
+	else if (op->flags & EPIC_STOP)
+		epic_group_end(core, op, END_STOP);
+	else if (last)
+		epic_group_end(core, op, core->group.bundle ? END_FULL : END_SPLIT);
+	if (in->taken || told.flushed)
+		redirect(core, told.flushed ? core->params->flush_branch : 0, &core->flush_branch);
+	if (core->watch.branch)
+		core->watch.branch(core->watch.arg, &told);
+}
+
+static bool ends_in_branch(const struct epic_op *op, const struct epic_instance *in)
+{
+	return is_branch(op->kind) ||
+	       (op->kind >= EPIC_CHECK && op->kind <= EPIC_FLAGS_CHECK && in->taken);
+}
+
+static void end_by_others(struct epic_core *core, const struct epic_op *op)
+{
+	if (op->flags & EPIC_STOP)
+		epic_group_end(core, op, END_STOP);
+	else if (op->flags & EPIC_LAST && core->group.bundle)
+		epic_group_end(core, op, END_FULL);
+	else if (op->flags & EPIC_LAST && op->flags & EPIC_SPLITS)
+		epic_group_end(core, op, END_SPLIT);
+}
+
+void epic_issue(struct epic_core *core, const struct epic_op *op, const struct epic_rename *rename,
+		const struct epic_instance *in)
+{
+	int access = -1;
+
+	join_group(core, op);
+	if (__builtin_expect(core->marking, 0)) {
+		struct detail_code code = {op->ip, op->encoding, op->unit, op->either};
+
+		core->marks = core->watch.mark(core->watch.arg, &code);
+		count_marks(core);
+	}
+	operands(core, op, rename, in->on);
+	if (in->on && is_access(op->kind)) {
+		access = core->group.access_count;
+		access_memory(core, op, in);
+	}
+	if (in->on)
+		results(core, op, rename, access);
+	count_retired(core, op, in);
+	core->at_ip = op->ip;
+	core->at_slot = op->slot + 1u;
+	if (op->flags & EPIC_LAST) {
+		core->at_ip = op->ip + 16;
+		core->at_slot = 0;
+		core->owed = 0;
+		core->b_before = op->unit == 'B';
+	}
+	if (ends_in_branch(op, in)) {
+		end_by_branch(core, op, in);
+	} else if (op->kind == EPIC_LEAVE && in->on) {
+		epic_group_end(core, op, END_FLUSH);
+		redirect(core, core->params->flush_exception, &core->flush_exception);
+	} else {
+		end_by_others(core, op);
+	}
+}
+
+void epic_stack_dirty(struct epic_core *core, unsigned registers)
+{
+	epic_add(core, CELL_DIRTY_LOW, registers & 7);
+	epic_add(core, CELL_DIRTY_MIDDLE, registers >> 3 & 7);
+	epic_add(core, CELL_DIRTY_HIGH, registers >> 6 & 1);
+}
+
+void epic_stack_traffic(struct epic_core *core, bool store, uint64_t address, unsigned registers)
+{
+	uint64_t cycles = (registers + core->params->stack_rate - 1) / core->params->stack_rate;
+	uint64_t late = 0;
+
+	for (unsigned i = 0; i < registers; i++) {
+		struct access access = {.address = address + i * 8ull,
+					.marks = core->marks,
+					.kind = store ? EPIC_STORE : EPIC_LOAD,
+					.bytes = 8,
+					.stack = true};
+		struct access_time time = epic_access(core, &access, core->cycle + 1);
+		uint64_t wait = time.pressure + time.transfer + time.walk;
+
+		epic_add_access(core, &access, store ? CELL_STACK_STORE : CELL_STACK_LOAD);
+		wait += store ? 0 : time.latency - 1;
+		late = wait > late ? wait : late;
+	}
+	if (store)
+		core->spill += cycles + late;
+	else
+		core->fill += cycles + late;
+}
+
+void epic_interruption(struct epic_core *core)
+{
+	epic_settle(core);
+	redirect(core, core->params->flush_exception, &core->flush_exception);
+}
+
+void epic_settle(struct epic_core *core)
+{
+	if (core->group.open)
+		cut(core);
+	abandon(core);
+}

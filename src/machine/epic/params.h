@@ -1,0 +1,32 @@
+/* What tells one such core from another: made of machines/uarch/ by scripts/uarch-gen. */
+#ifndef MACHINE_EPIC_PARAMS_H
+#define MACHINE_EPIC_PARAMS_H
+
+#include "machine/epic/epic.h"
+
+struct epic_cache_params {
+	uint32_t sets, ways, line_log2;
+	uint32_t latency; /* cycles from issue to use */
+};
+
+struct epic_tlb_params {
+	uint32_t entries, page_log2;
+};
+
+struct epic_params {
+	const char *name;
+	struct epic_cache_params l1i, l1d, l2i, l2d, l3;
+	struct epic_tlb_params itlb1, itlb2, dtlb1, dtlb2;
+	uint32_t memory_latency;		/* cycles */
+	uint32_t requests, fills;		/* of the second-level data cache, at once */
+	uint32_t bundles;			/* of the instruction buffer */
+	uint32_t flush_branch, flush_exception; /* cycles */
+	uint32_t tlb_transfer, walk;		/* cycles */
+	uint32_t stack_rate;			/* registers a cycle */
+	uint8_t latencies[EPIC_VIAS][EPIC_USES];
+};
+
+/** @param name  NULL: the first. @return NULL: there is none of this name */
+const struct epic_params *epic_params_find(const char *name);
+
+#endif

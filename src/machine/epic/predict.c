@@ -1,0 +1,68 @@
+/*
+ * Branch prediction: static hints hold always; dynamic ones until the branch has a history. Returns
+ * by a stack, other indirect branches by their last target.
+ */
+#include "machine/epic/core.h"
+
+static unsigned slot_of(const struct epic_op *op)
+{
+	return (unsigned)((op->ip >> 4 ^ op->ip >> 16) * 3 + op->slot) & ((1u << HISTORY_LOG2) - 1);
+}
+
+static bool direction(struct predictor *p, const struct epic_op *op, bool taken)
+{
+	unsigned at = slot_of(op);
+	uint8_t *history = &p->history[at], *counter;
+	bool predicted;
+
+	if (op->hint == EPIC_STATIC_TAKEN || op->hint == EPIC_STATIC_NOT)
+		return op->hint == EPIC_STATIC_TAKEN;
+	counter = &p->counters[at << 4 | *history];
+	predicted = *counter ? *counter > 2 : op->hint == EPIC_DYNAMIC_TAKEN;
+	if (!*counter)
+		*counter = taken ? 3 : 2;
+	else if (taken)
+		*counter += *counter < 4;
+	else
+		*counter -= *counter > 1;
+	*history = (uint8_t)((*history << 1 | taken) & 15);
+	return predicted;
+}
+
+static uint64_t pop(struct predictor *p)
+{
+	p->return_top = (p->return_top + RETURNS - 1) % RETURNS;
+	return p->returns[p->return_top];
+}
+
+static void push(struct predictor *p, uint64_t target)
+{
+	p->returns[p->return_top] = target;
+	p->return_top = (p->return_top + 1) % RETURNS;
+}
+
+/* Whether the target of a branch that is taken was predicted. */
+static bool target_right(struct predictor *p, const struct epic_op *op, uint64_t target)
+{
+	uint64_t *last = &p->targets[op->ip >> 4 & ((1u << TARGETS_LOG2) - 1)];
+	bool right = true;
+
+	if (op->kind == EPIC_RETURN) {
+		right = pop(p) == target;
+	} else if (op->kind == EPIC_INDIRECT) {
+		right = *last == target;
+		*last = target;
+	}
+	if (op->flags & EPIC_CALL)
+		push(p, op->ip + 16);
+	return right;
+}
+
+enum epic_outcome epic_predict(struct predictor *p, const struct epic_op *op,
+			       const struct epic_instance *instance)
+{
+	bool path = direction(p, op, instance->taken) == instance->taken;
+	bool target = !instance->taken || target_right(p, op, instance->target);
+
+	return !path ? OUTCOME_WRONG_PATH : target ? OUTCOME_CORRECT : OUTCOME_WRONG_TARGET;
+}

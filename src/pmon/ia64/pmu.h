@@ -1,0 +1,77 @@
+/*
+ * The PMU of one hardware thread of an IA-64 core: register files of controls (PMC) and data (PMD),
+ * counters with privilege levels, thresholds, overflow and freeze, matching of instructions and
+ * data by address range and encoding.
+ *
+ * It counts running totals of the core (struct signal_cell). Who owns both asks pmon_ia64_wants()
+ * what the core has to do for it after each call here.
+ *
+ * A counter with a threshold needs the totals cycle by cycle; an overflow is noticed in the cycle
+ * in which it happens, as the core ends that cycle.
+ */
+#ifndef PMON_IA64_PMU_H
+#define PMON_IA64_PMU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "catalog/detail.h"
+#include "catalog/signal.h"
+
+struct pmon_ia64;
+struct pmu_ctx;
+
+/* Whose totals. Arrays live as long as the PMU. */
+struct pmon_ia64_source {
+	const struct signal_cell *cells;
+	size_t count;
+	const uint64_t *totals[SIGNAL_BANKS];
+};
+
+/**
+ * A PMU in reset state, for a processor that runs at privilege level 3.
+ * @param box  the catalog's description of it
+ * @return 0, PMU_E_NOMEM, or PMU_E_UNSUPPORTED for a box of another kind
+ */
+int pmon_ia64_new(struct pmon_ia64 **pmu, struct pmu_ctx *ctx, const struct pmu_box *box,
+		  const struct pmon_ia64_source *source);
+void pmon_ia64_free(struct pmon_ia64 *pmu);
+
+/**
+ * A register by file (enum pmu_space: PMC, PMD, IBR, DBR) and number.
+ * @param now  the core's cycle
+ * @return 0, or PMU_E_UNKNOWN: there is none
+ */
+int pmon_ia64_read(struct pmon_ia64 *pmu, unsigned space, uint32_t number, uint64_t *value);
+int pmon_ia64_write(struct pmon_ia64 *pmu, unsigned space, uint32_t number, uint64_t value,
+		    uint64_t now);
+
+/** Whether monitors of the user's (PSR.up) and of the system's (PSR.pp) are on. */
+void pmon_ia64_monitors(struct pmon_ia64 *pmu, bool user, bool system, uint64_t now);
+
+/* What the core has to do. */
+struct pmon_ia64_wants {
+	bool marks;  /* mark instructions and data */
+	bool cycles; /* call pmon_ia64_cycles() */
+	uint64_t
+	    deadline; /* the cycle by whose end to call pmon_ia64_deadline(); UINT64_MAX: none */
+};
+const struct pmon_ia64_wants *pmon_ia64_wants(const struct pmon_ia64 *pmu);
+
+/** Totals grew by as much in each of so many cycles. */
+void pmon_ia64_cycles(struct pmon_ia64 *pmu, uint64_t count);
+/** Looks for overflows. @param now  the core's cycle */
+void pmon_ia64_deadline(struct pmon_ia64 *pmu, uint64_t now);
+
+/** Marks of an instruction: SIGNAL_MARK_ADDRESS, SIGNAL_MARK_CHANNEL << channel. */
+unsigned pmon_ia64_mark(const struct pmon_ia64 *pmu, const struct detail_code *code);
+/** Whether an address of code lies in what channel 0 takes. */
+bool pmon_ia64_mark_code(const struct pmon_ia64 *pmu, uint64_t address);
+/** Whether a data access counts, given the marks of its instruction. */
+bool pmon_ia64_mark_data(const struct pmon_ia64 *pmu, unsigned marks, uint64_t address);
+
+/** Interrupts of overflows so far. */
+uint64_t pmon_ia64_interrupts(const struct pmon_ia64 *pmu);
+
+#endif

@@ -1,0 +1,71 @@
+/* The cycles that are free, against a plain array of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "machine/calendar.h"
+
+#define CYCLES 100000u
+
+static uint64_t find(const uint8_t *taken, uint64_t end, uint64_t from, uint32_t cycles)
+{
+	if (from + CALENDAR_CYCLES < end)
+		from = end - CALENDAR_CYCLES;
+	for (; from + cycles <= end; from++)
+		if (!memchr(taken + from, 1, cycles))
+			return from;
+	return CALENDAR_NONE;
+}
+
+static void finds_what_is_free(void **unused)
+{
+	static uint8_t taken[2 * CYCLES];
+	static struct calendar calendar;
+	uint64_t end = 0, random = 88172645463325252;
+
+	(void)unused;
+	while (end < CYCLES) {
+		uint32_t cycles, late;
+		uint64_t at;
+
+		random = random * 6364136223846793005 + 1442695040888963407;
+		cycles = 1 + (random >> 33) % 6;
+		late = (random >> 40) % 12000;
+		at = random >> 63 ? CALENDAR_NONE
+				  : calendar_find(&calendar, end > late ? end - late : 0, cycles);
+		if (!(random >> 63))
+			assert_int_equal(at, find(taken, end, end > late ? end - late : 0, cycles));
+		if (at == CALENDAR_NONE)
+			at = end + (random >> 55) % 3;
+		calendar_take(&calendar, at, cycles);
+		memset(taken + at, 1, cycles);
+		end = at + cycles > end ? at + cycles : end;
+	}
+}
+
+/* As after a long time without a use. */
+static void forgets_what_is_long_ago(void **unused)
+{
+	static struct calendar calendar;
+
+	(void)unused;
+	calendar_take(&calendar, 0, 64);
+	calendar_take(&calendar, 10 * CALENDAR_CYCLES, 4);
+	assert_int_equal(calendar_find(&calendar, 0, 64), 9 * CALENDAR_CYCLES + 4);
+	assert_int_equal(calendar_find(&calendar, 10 * CALENDAR_CYCLES, 1), CALENDAR_NONE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(finds_what_is_free),
+	    cmocka_unit_test(forgets_what_is_long_ago),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

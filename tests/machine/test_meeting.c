@@ -1,0 +1,164 @@
+/* Cores that want one line at the same time, driven by hand in a written order of time. */
+#include "machine_fixture.h"
+
+#include "machine/state.h"
+
+#define LINE_ADDRESS 0x10000ull
+
+static uint64_t locked(struct scene *scene, unsigned core)
+{
+	machine_locked(scene->cores[core], LINE_ADDRESS, 8, &plain);
+	return machine_hart_time(scene->cores[core]);
+}
+
+static uint64_t uclk(const struct scene *scene, uint64_t cycles)
+{
+	return cycles * machine_ticks_per_cycle(scene->machine, PMU_CLOCK_UCLK);
+}
+
+/*
+ * All ask at time 0. The first waits for memory; each later one is in the TOR from the moment at
+ * which the one before it leaves, for a lookup and the snoop of that one's core. All that comes
+ * before and after takes the same time for each.
+ */
+static void locked_accesses_queue_for_the_line(void **unused)
+{
+	struct pmu_machine desc = small_machine();
+	struct machine_statistics stats;
+	struct scene scene;
+	uint64_t end[4];
+
+	(void)unused;
+	desc.cores = 4;
+	desc.sockets = 1;
+	open_machine(&scene, &desc);
+	enter_all(&scene);
+	for (unsigned i = 0; i < 4; i++)
+		end[i] = locked(&scene, i);
+	for (unsigned i = 1; i < 4; i++)
+		assert_int_equal(end[i] - end[i - 1],
+				 uclk(&scene, desc.llc.latency + desc.snoop_cycles));
+	machine_statistics(scene.machine, &stats);
+	assert_int_equal(stats.l2_misses, 4);
+	assert_int_equal(stats.llc_misses, 1);
+	close_machine(&scene);
+}
+
+/* A hit of one's own needs nobody: without another core's request the line stays. */
+static void the_line_stays_until_it_is_wanted(void **unused)
+{
+	struct pmu_machine desc = small_machine();
+	struct machine_statistics stats;
+	struct scene scene;
+	uint64_t end;
+
+	(void)unused;
+	open_machine(&scene, &desc);
+	enter_all(&scene);
+	end = locked(&scene, 0);
+	for (unsigned i = 0; i < 100; i++)
+		assert_int_equal(locked(&scene, 0), end);
+	machine_statistics(scene.machine, &stats);
+	assert_int_equal(stats.l2_misses, 1);
+	close_machine(&scene);
+}
+
+/*
+ * Across sockets the home agent keeps them apart: the second's entry in the tracker begins when the
+ * first's ends, so that it has its data later than the first by the way from agent to slice and
+ * back to the agent at least, and by the snoop of the first's slice.
+ */
+static void sockets_queue_for_the_line(void **unused)
+{
+	struct pmu_machine desc = small_machine();
+	struct scene scene;
+	uint64_t first, second, apart;
+
+	(void)unused;
+	open_machine(&scene, &desc);
+	enter_all(&scene);
+	first = locked(&scene, 0);
+	second = locked(&scene, desc.cores);
+	apart = desc.llc.latency + desc.snoop_cycles + desc.ring_hop + desc.link_cycles;
+	assert_true(second >= first + uclk(&scene, apart));
+	assert_int_equal(machine_peek(scene.machine, MACHINE_L1D, 0, LINE_ADDRESS), 'I');
+	close_machine(&scene);
+}
+
+/* What a core's own request still holds is no obstacle to that core: it has its own order. */
+static void a_core_does_not_wait_for_itself(void **unused)
+{
+	struct pmu_machine desc = small_machine();
+	struct scene alone, shared;
+	uint64_t times[2];
+
+	(void)unused;
+	for (unsigned others = 0; others < 2; others++) {
+		struct scene *scene = others ? &shared : &alone;
+
+		open_machine(scene, &desc);
+		scene->cores[0] = machine_hart_enter(scene->machine, scene->space, 0);
+		if (others)
+			scene->cores[1] = machine_hart_enter(scene->machine, scene->space, 0);
+		for (uint64_t i = 0; i < 100; i++) {
+			machine_store_nt(scene->cores[0], i * 64, 64);
+			machine_locked(scene->cores[0], i * 64, 8, &plain);
+		}
+		times[others] = machine_hart_time(scene->cores[0]);
+		close_machine(scene);
+	}
+	assert_int_equal(times[0], times[1]);
+}
+
+/* Instructions of a cycle each. */
+static void pass_cycles(struct scene *scene, unsigned core, unsigned cycles)
+{
+	struct machine_block block;
+
+	machine_block_init(scene->machine, &block, 0x400000, 16, 1, 0, 1);
+	for (unsigned i = 0; i < cycles; i++)
+		machine_run(scene->cores[core], &block);
+}
+
+#define CHANNEL_LINES 4 /* two home agents of two channels */
+#define BURST	      10
+
+/* @return ticks that a read takes at cycle 5000, where another core reads @burst lines at 5300 */
+static uint64_t read_before(unsigned burst)
+{
+	struct pmu_machine desc = small_machine();
+	struct scene scene;
+	uint64_t begin, end;
+
+	assert_int_equal(desc.home_agents * desc.channels, CHANNEL_LINES);
+	open_machine(&scene, &desc);
+	enter_all(&scene);
+	pass_cycles(&scene, 0, 5000);
+	pass_cycles(&scene, 1, 5300);
+	for (uint64_t i = 1; i <= burst; i++)
+		machine_load(scene.cores[1], LINE_ADDRESS + i * CHANNEL_LINES * 64, 8, &plain);
+	begin = machine_hart_time(scene.cores[0]);
+	end = locked(&scene, 0);
+	close_machine(&scene);
+	return end - begin;
+}
+
+/* The burst keeps the channel's bus busy, but only later: what is read before finds it free. */
+static void what_comes_first_does_not_queue(void **unused)
+{
+	(void)unused;
+	assert_int_equal(read_before(BURST), read_before(0));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(locked_accesses_queue_for_the_line),
+	    cmocka_unit_test(the_line_stays_until_it_is_wanted),
+	    cmocka_unit_test(sockets_queue_for_the_line),
+	    cmocka_unit_test(a_core_does_not_wait_for_itself),
+	    cmocka_unit_test(what_comes_first_does_not_queue),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
