@@ -1,6 +1,7 @@
 /*
- * Register accesses a second on an emulated machine: over the bus in process, and through the
- * device files that emulate shows to tools; one process, and four at once.
+ * Register accesses on an emulated machine: the time of one in process, by kind of register, and
+ * how many a second over the bus and through the device files that emulate shows to tools, from one
+ * process, and from four at once.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -10,8 +11,10 @@
 #include "device/server.h"
 #include "measure.h"
 #include "pmulab/bus.h"
+#include "pmulab/session.h"
 
 #define MACHINE	  "xeon-e5v4-4c"
+#define LARGE	  "xeon-e5-2699v4-2s"
 #define PROCESSES 4
 #define RUNS	  5
 
@@ -30,6 +33,46 @@ struct way {
 	const char *file;
 	off_t position;
 	size_t bytes;
+};
+
+/* Accesses to a register of an instance of a box while events are counted. */
+struct single {
+	const char *what, *box;
+	enum pmu_role role;
+	unsigned index;
+	bool write;
+	uint64_t values[2]; /* written in turn */
+};
+
+#define CONTROL(event, umask) (UINT64_C(1) << 22 | (umask) << 8 | (event))
+
+static const struct single singles[] = {
+    {"read of a counter of inserts", "cbo", PMU_ROLE_COUNTER, 0, false, {0}},
+    {"read of a counter of occupancy", "cbo", PMU_ROLE_COUNTER, 1, false, {0}},
+    {"read of a memory channel's counter", "imc", PMU_ROLE_COUNTER, 0, false, {0}},
+    {"read of a fixed counter of a core", "core", PMU_ROLE_FIXED_COUNTER, 0, false, {0}},
+    {"read of a control", "cbo", PMU_ROLE_COUNTER_CTL, 0, false, {0}},
+    {"write of a counter", "cbo", PMU_ROLE_COUNTER, 2, true, {1, 2}},
+    /* LLC_LOOKUP.DATA_READ and TOR_INSERTS.ALL (334291-001 tables 2-14 and 2-16). */
+    {"write of a control, another event",
+     "cbo",
+     PMU_ROLE_COUNTER_CTL,
+     3,
+     true,
+     {CONTROL(0x34, 0x03), CONTROL(0x35, 0x08)}},
+    {"write of a control, enable and disable",
+     "cbo",
+     PMU_ROLE_COUNTER_CTL,
+     3,
+     true,
+     {CONTROL(0x35, 0x08), 0x0835}},
+};
+
+struct turn {
+	struct pmu_bus *bus;
+	struct pmu_ctx *ctx;
+	const struct single *single;
+	struct pmu_access_op op;
 };
 
 static void fail(const char *what)
@@ -102,6 +145,72 @@ static void report(const struct way *way)
 	fflush(stdout);
 }
 
+#define SINGLES (1 << 14)
+
+static void access_singly(void *arg)
+{
+	struct turn *turn = arg;
+
+	for (int i = 0; i < SINGLES; i++) {
+		turn->op.value = turn->single->values[i & 1];
+		if (turn->single->write ? pmu_bus_write(turn->bus, turn->ctx, &turn->op)
+					: pmu_bus_read(turn->bus, turn->ctx, &turn->op))
+			fail(pmu_message(turn->ctx));
+	}
+}
+
+static struct pmu_session *count_something(struct pmu_ctx *ctx, struct pmu_bus *bus)
+{
+	static const char *const events[] = {
+	    "cbo.TOR_INSERTS.ALL",
+	    "cbo.TOR_OCCUPANCY.ALL",
+	    "imc.CAS_COUNT.RD",
+	    "core.INST_RETIRED.ANY",
+	};
+	struct pmu_session *session;
+
+	if (pmu_session_new(&session, ctx, bus))
+		fail(pmu_message(ctx));
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		struct pmu_selection selection;
+
+		if (pmu_event_parse(ctx, pmu_bus_pmu(bus), events[i], &selection) ||
+		    pmu_session_add(session, ctx, &selection) < 0)
+			fail(pmu_message(ctx));
+	}
+	if (pmu_session_start(session, ctx))
+		fail(pmu_message(ctx));
+	return session;
+}
+
+static void one_by_one(struct pmu_ctx *ctx, const struct pmu_machine *machine)
+{
+	struct pmu_session *session;
+	struct pmu_bus *bus;
+
+	if (pmu_bus_emulated(&bus, ctx, machine))
+		fail(pmu_message(ctx));
+	session = count_something(ctx, bus);
+	for (size_t i = 0; i < sizeof(singles) / sizeof(singles[0]); i++) {
+		const struct single *single = &singles[i];
+		const struct pmu_box *box = pmu_find_box(pmu_bus_pmu(bus), single->box);
+		const struct pmu_register *reg = pmu_box_register(box, single->role, single->index);
+		struct turn turn = {
+		    .bus = bus,
+		    .ctx = ctx,
+		    .single = single,
+		    .op = {.space = reg->space,
+			   .width = reg->width,
+			   .address = pmu_register_address(box, reg, 0),
+			   .reg = reg->name},
+		};
+
+		measure(single->what, access_singly, &turn, SINGLES);
+	}
+	pmu_session_free(session);
+	pmu_bus_free(bus);
+}
+
 static void in_process(struct pmu_ctx *ctx, const struct pmu_machine *machine)
 {
 	struct way way = {
@@ -156,6 +265,7 @@ int main(void)
 
 	if (pmu_ctx_new(&ctx))
 		return 1;
+	one_by_one(ctx, pmu_find_machine(LARGE));
 	in_process(ctx, machine);
 	through_files(ctx, machine);
 	pmu_ctx_free(ctx);

@@ -203,6 +203,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (hostile.mood < 128)
 		hostile.mood = 0;
 	measure(&hostile, ctx);
-	bus_map_fini(&hostile.bus.map);
 	return 0;
 }

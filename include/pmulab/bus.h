@@ -112,9 +112,6 @@ int pmu_bus_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct pmu_acc
 int pmu_bus_interrupts(struct pmu_bus *bus, struct pmu_ctx *ctx, unsigned socket, unsigned core,
 		       uint64_t *count);
 
-/* Registers of a PMU by their address. */
-struct pmu_address_map;
-
 /* A register of a box instance. */
 struct pmu_located {
 	const struct pmu_box *box;
@@ -122,16 +119,11 @@ struct pmu_located {
 	unsigned instance;
 };
 
-/** @return 0 or PMU_E_NOMEM; *map is the caller's */
-int pmu_address_map_new(struct pmu_address_map **map, struct pmu_ctx *ctx,
-			const struct pmu_pmu *pmu);
-/** NULL is allowed. */
-void pmu_address_map_free(struct pmu_address_map *map);
 /**
  * The register that an access by its space, address, width and core touches, also one half of a PCI
  * register of 64 bits. @return false where the catalog has none
  */
-bool pmu_address_find(const struct pmu_address_map *map, const struct pmu_access_op *op,
+bool pmu_address_find(const struct pmu_pmu *pmu, const struct pmu_access_op *op,
 		      struct pmu_located *located);
 
 /**

@@ -30,7 +30,13 @@ enum pmu_space {
 	PMU_SPACE_PMD,
 	PMU_SPACE_IBR,
 	PMU_SPACE_DBR,
+	PMU_SPACE_COUNT,
 };
+
+/** The word for a space in register traces and reports: "pci". */
+const char *pmu_space_name(enum pmu_space space);
+/** What is at an address of it, for messages: "PCI configuration address". */
+const char *pmu_space_title(enum pmu_space space);
 
 enum pmu_access {
 	PMU_ACCESS_RO,
@@ -233,6 +239,7 @@ struct pmu_fixed_field {
 struct pmu_encoding;
 struct pmu_row;
 struct pmu_unit_binding;
+struct pmu_address;
 
 /* Whether a value of a modifier is held against the increment of each cycle. */
 enum pmu_threshold {
@@ -400,6 +407,7 @@ enum pmu_clock {
 	PMU_CLOCK_UCLK, /* uncore clock of the socket */
 	PMU_CLOCK_DCLK, /* DRAM clock of the socket, half the transfer rate */
 	PMU_CLOCK_CORE, /* clock of the core */
+	PMU_CLOCK_COUNT,
 };
 
 /* What a box wants from software or does with its registers beyond their fields. */
@@ -439,6 +447,7 @@ struct pmu_box {
 	const char *kernel; /* the Linux PMU of instance {i}; NULL: none */
 	uint8_t space;	    /* enum pmu_space */
 	uint8_t clock;	    /* enum pmu_clock */
+	bool other_clock;   /* the box has one that is none of those; .clock says UCLK */
 	uint8_t quirks;	    /* enum pmu_quirk */
 	uint8_t scope;	    /* enum pmu_scope */
 	uint8_t counter_count;
@@ -521,6 +530,8 @@ struct pmu_pmu {
 			 */
 	const struct pmu_unit_binding *units; /* see src/catalog/binding.h; NULL: no machine */
 	struct pmu_rules rules;
+	const struct pmu_address *addresses; /* see src/catalog/address.h */
+	uint32_t address_mask;
 };
 
 /** All PMUs. @param count receives their number. */

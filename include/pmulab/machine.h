@@ -49,6 +49,8 @@ struct pmu_function {
 	uint16_t buses;	     /* offset of the register that tells the socket's buses; 0: none */
 };
 
+struct pmu_box;
+
 struct pmu_machine {
 	const char *name;
 	const char *title;
@@ -101,6 +103,9 @@ struct pmu_machine {
 const struct pmu_machine *pmu_machines(size_t *count);
 /** A built-in machine by name, without regard to case; NULL where there is none. */
 const struct pmu_machine *pmu_find_machine(const char *name);
+
+/** The instances of a box of its PMU that each socket has: bit i: instance i. */
+uint32_t pmu_machine_instances(const struct pmu_machine *machine, const struct pmu_box *box);
 
 /**
  * Reads a machine of the user's own from a file: JSON, with all keys of a built-in one (machines/),

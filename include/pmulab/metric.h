@@ -12,15 +12,18 @@ extern "C" {
 /* A parsed equation. */
 struct pmu_formula;
 
-/* Terms of 334291-001 §1.7.1 and the like that are no events; what is not known is NAN. */
+/*
+ * Terms of 334291-001 §1.7.1 and the like that are no events; what is not known is NAN. A metric
+ * takes the clock of its own box: SAMPLE_INTERVAL is the cycles that all counted instances had.
+ */
 struct pmu_terms {
-	double seconds;	      /* TOTAL_INTERVAL / (TSC_SPEED * 1000000) */
-	double tsc_mhz;	      /* TSC_SPEED */
-	double uncore_mhz;    /* UNCORE_FREQUENCY */
-	double core_cycles;   /* TOTAL_PROC_CYC */
-	double uncore_cycles; /* SAMPLE_INTERVAL: cycles of the sample in the box's clock */
-	double instructions;  /* INST_RETIRED.ALL */
-	int my_node;	      /* my_node, for nid filters; other_nodes is the rest */
+	double seconds;	  /* TOTAL_INTERVAL / (TSC_SPEED * 1000000) */
+	double tsc_mhz;	  /* TSC_SPEED */
+	double instances; /* of the box that the counts are summed over; for SAMPLE_INTERVAL */
+	double clock_mhz[PMU_CLOCK_COUNT]; /* by enum pmu_clock; UNCORE_FREQUENCY is that of UCLK */
+	double core_cycles;		   /* TOTAL_PROC_CYC */
+	double instructions;		   /* INST_RETIRED.ALL */
+	int my_node;			   /* my_node, for nid filters; other_nodes is the rest */
 };
 
 /**

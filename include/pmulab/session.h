@@ -56,18 +56,26 @@ struct pmu_count {
 	unsigned socket;
 	unsigned instance; /* of the box */
 	uint64_t count;
-	/* Whether there is a count. Not, where an emulated machine does not model the event. */
+	/*
+	 * Whether there is a count. Not, where an emulated machine does not model the event, and
+	 * where somebody else froze or changed the counter since pmu_session_start().
+	 */
 	bool valid;
 	unsigned counter; /* that counts it; of the fixed one its own number */
 	/*
-	 * Time for which the event was asked for, and for which the counter ran: less where
-	 * counters are shared in turns. Of the emulated machine, else of this computer; 0 in a
-	 * replay and a dry run, where no time passes.
+	 * Time for which the event was asked for, and for which the counter is known to have run:
+	 * where it was frozen or changed, up to the last read that found it running. Of the
+	 * emulated machine, else of this computer; 0 in a replay and a dry run, where no time
+	 * passes.
 	 */
 	uint64_t enabled_ns, running_ns;
 };
 
-/** Reads all counts. @param counts belongs to the session and lives until its next call. */
+/**
+ * Reads all counts. @param counts belongs to the session and lives until its next call.
+ * @return 0; PMU_E_CONFLICT where another's overflow froze a socket, whose counts are given but not
+ *         valid; PMU_E_STATE; or an error of the bus, and no counts
+ */
 int pmu_session_read(struct pmu_session *session, struct pmu_ctx *ctx,
 		     const struct pmu_count **counts, size_t *count);
 

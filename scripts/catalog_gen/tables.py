@@ -1,4 +1,5 @@
 """Prints checked PMUs as the constant tables of src/catalog/tables.h."""
+from .addresses import print_addresses
 from .binding_tables import print_encoding, print_rows, print_units
 from .c_text import NO_ENTRIES, array, c_name, c_string, text_list
 from .check import field_of, is_filter, modifier_field, part_of
@@ -291,6 +292,7 @@ def box_row(prefix, pmu, box, vocabulary):
             "kernel": c_string(box["kernel"]) if "kernel" in box else "NULL",
             "space": f"PMU_SPACE_{box['space'].upper()}",
             "clock": f"PMU_CLOCK_{box.get('clock', 'uclk').upper()}",
+            "other_clock": str("clock" not in box).lower(),
             "scope": f"PMU_SCOPE_{box.get('scope', 'socket').upper()}",
             "quirks": " | ".join(f"PMU_QUIRK_{q.upper()}" for q in box.get("quirks", [])) or "0",
             "counter_count": box["counters"], "counter_width": box["counter_width"],
@@ -333,7 +335,7 @@ def rules_of(pmu):
 
 def print_tables(pmus, vocabulary):
     print('/* Generated from catalog/. */\n'
-          '#include "catalog/binding.h"\n#include "catalog/tables.h"\n'
+          '#include "catalog/address.h"\n#include "catalog/binding.h"\n#include "catalog/tables.h"\n'
           '#include "pmulab/hwrec.h"\n')
     rows = [box_row(f"pmu{p}_{n}_{box['box']}", pmu, box, vocabulary)
             for p, pmu in enumerate(pmus) for n, box in enumerate(pmu["boxes"])]
@@ -343,15 +345,18 @@ def print_tables(pmus, vocabulary):
     cpus = [print_cpus(f"pmu{p}_cpus", pmu) for p, pmu in enumerate(pmus)]
     units = [print_units(f"pmu{p}_units", pmu, vocabulary) for p, pmu in enumerate(pmus)]
     steps = [print_steps(f"pmu{p}_steps", pmu) for p, pmu in enumerate(pmus)]
+    addresses = [print_addresses(f"pmu{p}_addresses", pmu) for p, pmu in enumerate(pmus)]
     print("const struct pmu_pmu pmu_table[] = {")
     first = 0
-    for pmu, index, pmu_cpus, pmu_steps, pmu_units in zip(pmus, indexes, cpus, steps, units):
+    for pmu, index, pmu_cpus, pmu_steps, pmu_units, pmu_addresses in zip(
+            pmus, indexes, cpus, steps, units, addresses):
         window = ", ".join(f"{pmu['window'][key]:#x}" for key in ("own", "first", "size"))
         print(f"\t{{{c_string(pmu['name'])}, {c_string(pmu['title'])}, {c_string(pmu['source'])}, "
               f"&boxes[{first}], {len(pmu['boxes'])}, {index}, "
               f"{{{window}}}, {pmu_cpus}, {len(pmu['cpus'])}, {pmu_steps}, "
               f"{len(pmu['sequence']['steps'])}, "
-              f"{str(bool(pmu.get('qualified'))).lower()}, {pmu_units}, {rules_of(pmu)}}},")
+              f"{str(bool(pmu.get('qualified'))).lower()}, {pmu_units}, {rules_of(pmu)}, "
+              f"{pmu_addresses}}},")
         first += len(pmu["boxes"])
     print("};\nconst size_t pmu_table_count = sizeof(pmu_table) / sizeof(pmu_table[0]);\n")
     pmu_index = print_index("pmus", [pmu["name"] for pmu in pmus])

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,9 +21,32 @@
 #define NAP_NS	      1000000u
 #define NS_PER_SECOND 1000000000u
 
+/* The system call would cost as much as the rest of a register access. */
+static _Thread_local uint32_t own_thread; /* 0: not asked for yet */
+static bool watches_forks;
+
+/* In the child, where only the thread goes on that forked, under another id. */
+static void forget_thread(void)
+{
+	own_thread = 0;
+}
+
+static void watch_forks(void)
+{
+	watches_forks = !pthread_atfork(NULL, NULL, forget_thread);
+}
+
 uint32_t lock_thread(void)
 {
-	return (uint32_t)gettid();
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	if (own_thread)
+		return own_thread;
+	pthread_once(&once, watch_forks);
+	if (!watches_forks)
+		return (uint32_t)gettid();
+	own_thread = (uint32_t)gettid();
+	return own_thread;
 }
 
 /*

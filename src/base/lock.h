@@ -22,7 +22,8 @@ struct lock {
 #define LOCK_WAITED 0x80000000u /* somebody sleeps, or did: releasing must wake */
 #define LOCK_BIASED 0x40000000u
 
-/** Thread id of the caller, as the other functions want it. A system call: keep it. */
+/** Thread id of the caller, as the other functions want it: it asks once a thread, and after
+ * fork(). */
 uint32_t lock_thread(void);
 
 /** Whether a thread of any process still runs; a zombie does not. */

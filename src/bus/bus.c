@@ -19,9 +19,6 @@ int bus_init(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_ops *ops
 	bus->pmu = pmu;
 	bus->sockets = sockets;
 	bus->transport = "";
-	if (bus_map_init(&bus->map, pmu))
-		return error_set(ctx, PMU_E_NOMEM, "out of memory for the registers of %s",
-				 pmu->name);
 	return 0;
 }
 
@@ -31,7 +28,6 @@ void pmu_bus_free(struct pmu_bus *bus)
 		return;
 	if (bus->ops->fini)
 		bus->ops->fini(bus);
-	bus_map_fini(&bus->map);
 	free(bus);
 }
 
@@ -97,27 +93,26 @@ bool pmu_bus_is_emulated(const struct pmu_bus *bus)
 }
 
 static int find_register(const struct pmu_bus *bus, struct pmu_ctx *ctx,
-			 const struct pmu_access_op *op, const struct bus_register_ref **ref)
+			 const struct pmu_access_op *op, struct bus_register_ref *ref)
 {
 	if (op->socket >= bus->sockets)
 		return error_set(ctx, PMU_E_UNKNOWN,
 				 "%s: there is no socket %u, the last one is %u", op->reg,
 				 op->socket, bus->sockets - 1);
-	*ref = bus_map_find_in_core(&bus->map, op->core, op->space, op->address, op->width);
-	if (!*ref)
+	if (!bus_find(bus->pmu, op, ref))
 		return error_set(ctx, PMU_E_UNKNOWN,
 				 "%s: the catalog of %s has no register of %u bits at %s 0x%X",
-				 op->reg, bus->pmu->name, op->width,
-				 op->space == PMU_SPACE_MSR ? "MSR" : "PCI", op->address);
+				 op->reg, bus->pmu->name, op->width, pmu_space_title(op->space),
+				 op->address);
 	return 0;
 }
 
 int pmu_bus_read(struct pmu_bus *bus, struct pmu_ctx *ctx, struct pmu_access_op *op)
 {
-	const struct bus_register_ref *ref;
+	struct bus_register_ref ref;
 	int error = find_register(bus, ctx, op, &ref);
 
-	return error ? error : bus->ops->read(bus, ctx, ref, op);
+	return error ? error : bus->ops->read(bus, ctx, &ref, op);
 }
 
 /*
@@ -165,24 +160,24 @@ int bus_write_all(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct pmu_acc
 	for (size_t i = 0; i < count; i++) {
 		int error = write_again(bus, first ? NULL : ctx, &writes[i]);
 
-		first = first ? first : error;
+		first = error_first(first, error);
 	}
 	return first;
 }
 
 int pmu_bus_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct pmu_access_op *op)
 {
-	const struct bus_register_ref *ref;
+	struct bus_register_ref ref;
 	int error = find_register(bus, ctx, op, &ref);
 
 	if (error)
 		return error;
-	if (!bus_may_write(ref))
-		return error_set(ctx, PMU_E_RIGHTS, "%s of %s%u is %s (%s)", ref->reg->name,
-				 ref->box->name, ref->instance, never_written(ref->reg),
-				 ref->reg->source);
+	if (!bus_may_write(&ref))
+		return error_set(ctx, PMU_E_RIGHTS, "%s of %s%u is %s (%s)", ref.reg->name,
+				 ref.box->name, ref.instance, never_written(ref.reg),
+				 ref.reg->source);
 	if (op->value & ~pmu_mask(op->width - 1u, 0))
 		return error_set(ctx, PMU_E_RANGE, "0x%llX does not fit the %u bits of %s",
-				 (unsigned long long)op->value, op->width, ref->reg->name);
-	return bus->ops->write(bus, ctx, ref, op);
+				 (unsigned long long)op->value, op->width, ref.reg->name);
+	return bus->ops->write(bus, ctx, &ref, op);
 }

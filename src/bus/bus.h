@@ -34,7 +34,6 @@ struct pmu_bus {
 	bool emulated; /* behind it is an emulated machine: events without a model count nothing */
 	bool write_only;       /* what is written cannot be read back */
 	const char *transport; /* how registers are reached, in words */
-	struct bus_map map;
 };
 
 /** Fills in the common part. @return 0, PMU_E_NOMEM, PMU_E_UNSUPPORTED for too many sockets */

@@ -92,9 +92,9 @@ static int capture_register(struct pmu_bus *bus, struct pmu_ctx *ctx, const char
 	struct pmu_access_op op = {
 	    .socket = socket,
 	    .core = ref->box->scope == PMU_SCOPE_CORE ? ref->instance : 0,
-	    .space = (uint8_t)(ref->key >> 32),
+	    .space = ref->reg->space,
 	    .width = ref->reg->width,
-	    .address = (uint32_t)ref->key,
+	    .address = pmu_register_address(ref->box, ref->reg, ref->instance),
 	    .reg = ref->reg->name,
 	};
 	int error = pmu_bus_read(bus, ctx, &op);
@@ -102,6 +102,20 @@ static int capture_register(struct pmu_bus *bus, struct pmu_ctx *ctx, const char
 	if (error == PMU_E_UNKNOWN || error == PMU_E_UNSUPPORTED)
 		return 0;
 	return error ? error : put_register(bus, ctx, folder, &op);
+}
+
+static int capture_box(struct pmu_bus *bus, struct pmu_ctx *ctx, const char *folder,
+		       unsigned socket, const struct pmu_box *box)
+{
+	int error = 0;
+
+	for (unsigned i = 0; i < box->instance_count && !error; i++)
+		for (size_t r = 0; r < box->register_count && !error; r++)
+			error = capture_register(
+			    bus, ctx, folder, socket,
+			    &(struct bus_register_ref){
+				.box = box, .reg = &box->registers[r], .instance = i});
+	return error;
 }
 
 int bus_capture(struct pmu_bus *bus, struct pmu_ctx *ctx, const char *folder)
@@ -117,7 +131,7 @@ int bus_capture(struct pmu_bus *bus, struct pmu_ctx *ctx, const char *folder)
 	snprintf(to, sizeof(to), "%s/proc/cpuinfo", folder);
 	error = copy_file(ctx, host_path(host, from, "/proc/cpuinfo"), to);
 	for (unsigned socket = 0; socket < bus->sockets && !error; socket++)
-		for (size_t i = 0; i < bus->map.count && !error; i++)
-			error = capture_register(bus, ctx, folder, socket, &bus->map.refs[i]);
+		for (size_t b = 0; b < bus->pmu->box_count && !error; b++)
+			error = capture_box(bus, ctx, folder, socket, &bus->pmu->boxes[b]);
 	return error;
 }

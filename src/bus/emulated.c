@@ -24,7 +24,8 @@ static int no_answer(struct pmu_ctx *ctx, int error, const struct bus_register_r
 			 ref->box->name, ref->instance, ref->reg->name, op->address);
 }
 
-static struct pmon_access access_of(const struct pmu_access_op *op)
+static struct pmon_access access_of(const struct bus_register_ref *ref,
+				    const struct pmu_access_op *op)
 {
 	return (struct pmon_access){
 	    .socket = op->socket,
@@ -32,6 +33,7 @@ static struct pmon_access access_of(const struct pmu_access_op *op)
 	    .space = (enum pmu_space)op->space,
 	    .address = op->address,
 	    .width = op->width,
+	    .found = ref->found,
 	};
 }
 
@@ -39,7 +41,7 @@ static int emulated_read(struct pmu_bus *bus, struct pmu_ctx *ctx,
 			 const struct bus_register_ref *ref, struct pmu_access_op *op)
 {
 	struct emulated *emulated = (struct emulated *)bus;
-	struct pmon_access access = access_of(op);
+	struct pmon_access access = access_of(ref, op);
 	int error = emul_read(emulated->emul, &access, &op->value);
 
 	return error ? no_answer(ctx, error, ref, op) : 0;
@@ -49,7 +51,7 @@ static int emulated_write(struct pmu_bus *bus, struct pmu_ctx *ctx,
 			  const struct bus_register_ref *ref, const struct pmu_access_op *op)
 {
 	struct emulated *emulated = (struct emulated *)bus;
-	struct pmon_access access = access_of(op);
+	struct pmon_access access = access_of(ref, op);
 	int error = emul_write(emulated->emul, &access, op->value);
 
 	return error ? no_answer(ctx, error, ref, op) : 0;

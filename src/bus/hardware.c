@@ -17,8 +17,10 @@ static int no_transport(struct pmu_ctx *ctx, const struct bus_register_ref *ref)
 {
 	return error_set(
 	    ctx, PMU_E_UNSUPPORTED,
-	    "%s of %s%u is out of reach: a program reaches MSRs and PCI registers only",
-	    ref->reg->name, ref->box->name, ref->instance);
+	    "%s of %s%u is out of reach: it is at %s 0x%X, and a program reaches MSRs and PCI "
+	    "configuration space only",
+	    ref->reg->name, ref->box->name, ref->instance, pmu_space_title(ref->reg->space),
+	    pmu_register_address(ref->box, ref->reg, ref->instance));
 }
 
 static int find_cpu(const struct hardware *hardware, struct pmu_ctx *ctx,

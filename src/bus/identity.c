@@ -50,6 +50,15 @@ struct identity_field identity_device(const struct pmu_box *box)
 	return find_in_box(box, PMU_FIELD_DEVICE_ID, 0);
 }
 
+const struct pmu_register *identity_witness(const struct pmu_box *box)
+{
+	bool core = box->scope == PMU_SCOPE_CORE;
+	const struct pmu_register *device = identity_device(box).reg;
+
+	return device ? device
+		      : pmu_box_register(box, core ? PMU_ROLE_GLOBAL_CTL : PMU_ROLE_BOX_STATUS, 0);
+}
+
 /* The number behind the box's name in "sbo4.qpi3". */
 static bool counted_in(const char *mnemonic, const char *box, unsigned *count)
 {

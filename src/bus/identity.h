@@ -24,6 +24,9 @@ struct identity_field identity_instances(const struct pmu_pmu *pmu, const struct
 /** The device id of the box's own PCI functions. */
 struct identity_field identity_device(const struct pmu_box *box);
 
+/** What an instance of a box answers with if it is there; NULL: nothing tells. */
+const struct pmu_register *identity_witness(const struct pmu_box *box);
+
 /** The field whose mnemonics say how many instances of a box there are. */
 struct identity_field identity_counting(const struct pmu_pmu *pmu, const char *box);
 /** Instances of a box that a value of such a field means. @return false: the value says nothing */

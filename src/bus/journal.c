@@ -147,22 +147,20 @@ static int get_head(struct journal *journal, struct pmu_ctx *ctx, struct lines *
 	return 0;
 }
 
-static int get_write(struct journal *journal, struct pmu_ctx *ctx, const struct bus_map *map,
-		     const struct lines *lines, const char *text)
+static int get_write(struct journal *journal, struct pmu_ctx *ctx, const struct lines *lines,
+		     const char *text)
 {
 	struct register_trace_line line;
-	const struct bus_register_ref *ref;
+	struct bus_register_ref ref;
 
 	if (register_trace_get_line(text, &line) || !line.write || line.result)
 		return no_journal(ctx, lines);
-	ref =
-	    bus_map_find_in_core(map, line.op.core, line.op.space, line.op.address, line.op.width);
-	if (!ref || strcmp(ref->reg->name, line.name) || !bus_may_write(ref) ||
-	    line.op.value & ~pmu_mask(line.op.width - 1u, 0))
+	if (!bus_find(journal->pmu, &line.op, &ref) || strcmp(ref.reg->name, line.name) ||
+	    !bus_may_write(&ref) || line.op.value & ~pmu_mask(line.op.width - 1u, 0))
 		return error_set(ctx, PMU_E_UNKNOWN,
 				 "line %u writes to an address that is no writable register of %s",
 				 lines->number, journal->pmu->name);
-	line.op.reg = ref->reg->name;
+	line.op.reg = ref.reg->name;
 	journal->writes[journal->count++] = line.op;
 	return 0;
 }
@@ -179,18 +177,16 @@ static size_t count_lines(const char *text)
 static int get_writes(struct journal *journal, struct pmu_ctx *ctx, struct lines *lines)
 {
 	size_t most = count_lines(lines->next), said;
-	struct bus_map map;
 	char *line;
 	int length, error = 0;
 
 	if (most > WRITES_MAX)
 		return no_journal(ctx, lines);
 	journal->writes = calloc(most + 1, sizeof(*journal->writes));
-	if (!journal->writes || bus_map_init(&map, journal->pmu))
+	if (!journal->writes)
 		return error_set(ctx, PMU_E_NOMEM, "out of memory for a journal");
 	while (!error && (line = next_line(lines)) && strncmp(line, "end", 3))
-		error = get_write(journal, ctx, &map, lines, line);
-	bus_map_fini(&map);
+		error = get_write(journal, ctx, lines, line);
 	if (error)
 		return error;
 	/* One that was cut restores half of the registers: none then. */

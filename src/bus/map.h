@@ -2,36 +2,27 @@
 #ifndef BUS_MAP_H
 #define BUS_MAP_H
 
-#include "pmulab/catalog.h"
+#include "pmulab/bus.h"
 
 /* One register of one instance. */
 struct bus_register_ref {
-	uint64_t key; /* core, where each has one of its own, space and address */
 	const struct pmu_box *box;
 	const struct pmu_register *reg;
 	unsigned instance;
+	const struct pmu_address *found; /* by bus_find(), or NULL */
 };
-
-/* The registers of all instances of a PMU, by rising key. */
-struct bus_map {
-	struct bus_register_ref *refs;
-	size_t count;
-};
-
-/** @return 0 or PMU_E_NOMEM */
-int bus_map_init(struct bus_map *map, const struct pmu_pmu *pmu);
-void bus_map_fini(struct bus_map *map);
 
 /**
- * The register that an access of @width bits at @address touches: the whole of it, or in PCI space
- * one half of a 64-bit register (334291-001 §1.6: "32x2"). @core tells apart registers that each
- * core has. NULL where the catalog has none.
+ * The register that an access touches by its space, address, width and core: the whole of it, or in
+ * PCI space one half of a 64-bit register (334291-001 §1.6: "32x2"). @return false where the
+ * catalog has none
  */
-const struct bus_register_ref *bus_map_find_in_core(const struct bus_map *map, unsigned core,
-						    enum pmu_space space, uint32_t address,
-						    unsigned width);
-/** The same in core 0. */
-const struct bus_register_ref *bus_map_find(const struct bus_map *map, enum pmu_space space,
-					    uint32_t address, unsigned width);
+bool bus_find(const struct pmu_pmu *pmu, const struct pmu_access_op *op,
+	      struct bus_register_ref *ref);
+
+/** Registers of all instances. */
+size_t bus_register_count(const struct pmu_pmu *pmu);
+/** Which of them @ref is, from 0 on: box by box, instance by instance. */
+size_t bus_register_number(const struct pmu_pmu *pmu, const struct bus_register_ref *ref);
 
 #endif

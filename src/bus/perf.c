@@ -32,21 +32,16 @@ struct perf {
 	struct pmu_bus bus;
 	struct perf_kernel kernel;
 	struct perf_units units;
-	uint64_t *values; /* [socket * refs + ref]: what was written */
+	uint64_t *values; /* [socket * registers + register]: what was written */
 	struct kernel_counter *counters;
 	size_t counter_count;
 };
 
 static uint64_t *value_of(struct perf *perf, const struct bus_register_ref *ref, unsigned socket)
 {
-	return &perf->values[socket * perf->bus.map.count + (size_t)(ref - perf->bus.map.refs)];
-}
+	const struct pmu_pmu *pmu = perf->bus.pmu;
 
-static const struct bus_register_ref *ref_of(const struct perf *perf, const struct pmu_box *box,
-					     const struct pmu_register *reg, unsigned instance)
-{
-	return bus_map_find(&perf->bus.map, box->space, pmu_register_address(box, reg, instance),
-			    reg->width);
+	return &perf->values[socket * bus_register_count(pmu) + bus_register_number(pmu, ref)];
 }
 
 /* The kernel's names for the fields of a control (Documentation/ABI, sysfs-devices-events). */
@@ -100,14 +95,15 @@ static int put_filters(struct perf *perf, struct pmu_ctx *ctx, const struct perf
 
 	for (size_t i = 0; i < unit->box->modifier_count && !error; i++) {
 		const struct pmu_modifier *filter = &unit->box->modifiers[i];
-		const struct bus_register_ref *ref;
+		struct bus_register_ref ref;
 		char format[PERF_NAME_MAX];
 		uint64_t value;
 
 		if (!filter->reg)
 			continue;
-		ref = ref_of(perf, unit->box, filter->reg, unit->instance);
-		value = *value_of(perf, ref, socket) & pmu_mask(filter->hi, filter->lo);
+		ref = (struct bus_register_ref){
+		    .box = unit->box, .reg = filter->reg, .instance = unit->instance};
+		value = *value_of(perf, &ref, socket) & pmu_mask(filter->hi, filter->lo);
 		snprintf(format, sizeof(format), "filter_%s", filter->name);
 		error = perf_device_put(&unit->device, ctx, attr, format, value >> filter->lo);
 	}
@@ -128,8 +124,10 @@ static int open_counter(struct perf *perf, struct pmu_ctx *ctx, struct kernel_co
 {
 	const struct perf_unit *unit = counter->unit;
 	const struct pmu_register *ctl = control_of(unit->box, counter->counter);
-	uint64_t control =
-	    *value_of(perf, ref_of(perf, unit->box, ctl, unit->instance), counter->socket);
+	uint64_t control = *value_of(
+	    perf,
+	    &(struct bus_register_ref){.box = unit->box, .reg = ctl, .instance = unit->instance},
+	    counter->socket);
 	struct perf_event_attr attr = {
 	    .type = unit->device.type,
 	    .read_format = PERF_READ_FORMAT,
@@ -227,7 +225,7 @@ static int freeze(struct perf *perf, struct pmu_ctx *ctx, unsigned socket)
 		if (counter->socket == socket && counter->fd >= 0)
 			failed = perf->kernel.enable(perf->kernel.arg, error ? NULL : ctx,
 						     counter->fd, false);
-		error = error ? error : failed;
+		error = error_first(error, failed);
 	}
 	return error;
 }
@@ -261,7 +259,10 @@ static int write_box_control(struct perf *perf, struct pmu_ctx *ctx,
 			continue;
 		if (field_value(ref->reg, PMU_FIELD_RESET_CONTROLS, value)) {
 			error = close_counter(perf, ctx, counter);
-			*value_of(perf, ref_of(perf, ref->box, ctl, ref->instance), socket) = 0;
+			*value_of(perf,
+				  &(struct bus_register_ref){
+				      .box = ref->box, .reg = ctl, .instance = ref->instance},
+				  socket) = 0;
 		}
 		if (field_value(ref->reg, PMU_FIELD_RESET_COUNTERS, value) && !error)
 			error = write_counter(perf, ctx, counter, 0);
@@ -435,7 +436,8 @@ int bus_perf_new(struct pmu_bus **out, struct pmu_ctx *ctx, const struct pmu_pmu
 	if (error)
 		goto fail;
 	perf->bus.sockets = perf->units.sockets;
-	perf->values = calloc(perf->bus.sockets * perf->bus.map.count, sizeof(*perf->values));
+	perf->values =
+	    calloc(perf->bus.sockets * bus_register_count(perf->bus.pmu), sizeof(*perf->values));
 	if (!perf->values) {
 		error =
 		    error_set(ctx, PMU_E_NOMEM, "out of memory for the registers of %s", pmu->name);

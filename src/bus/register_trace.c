@@ -81,10 +81,10 @@ int pmu_bus_register_trace(struct pmu_bus **out, struct pmu_ctx *ctx, struct pmu
 		return error_set(ctx, PMU_E_NOMEM, "out of memory for a register trace");
 	error = bus_init(&recording->bus, ctx, &recording_ops, inner->pmu, inner->sockets);
 	if (error)
-		goto fail_bus;
+		goto fail;
 	if (register_trace_put_header(file, &header)) {
 		error = error_set(ctx, PMU_E_IO, "the register trace cannot be written");
-		goto fail_header;
+		goto fail;
 	}
 	recording->bus.emulated = inner->emulated;
 	recording->bus.write_only = inner->write_only;
@@ -94,9 +94,7 @@ int pmu_bus_register_trace(struct pmu_bus **out, struct pmu_ctx *ctx, struct pmu
 	*out = &recording->bus;
 	return 0;
 
-fail_header:
-	bus_map_fini(&recording->bus.map);
-fail_bus:
+fail:
 	free(recording);
 	return error;
 }

@@ -5,18 +5,11 @@
 
 #define VERSION 2
 
-static const char *const spaces[] = {
-    [PMU_SPACE_MSR] = "msr", [PMU_SPACE_PCI] = "pci", [PMU_SPACE_MMIO] = "mmio",
-    [PMU_SPACE_PMC] = "pmc", [PMU_SPACE_PMD] = "pmd", [PMU_SPACE_IBR] = "ibr",
-    [PMU_SPACE_DBR] = "dbr",
-};
-#define SPACE_COUNT (sizeof(spaces) / sizeof(spaces[0]))
-
 static unsigned space_of(const char *name)
 {
 	unsigned space = 0;
 
-	while (space < SPACE_COUNT && strcmp(spaces[space], name))
+	while (space < PMU_SPACE_COUNT && strcmp(pmu_space_name(space), name))
 		space++;
 	return space;
 }
@@ -31,9 +24,10 @@ int register_trace_put_header(FILE *file, const struct register_trace_header *he
 
 int register_trace_put_line(FILE *file, bool write, const struct pmu_access_op *op, int result)
 {
-	int written = fprintf(file, "%s %u %u %s 0x%" PRIx32 " %u 0x%" PRIx64 " %d %s\n",
-			      write ? "write" : "read", op->socket, op->core, spaces[op->space],
-			      op->address, op->width, op->value, result, op->reg);
+	int written =
+	    fprintf(file, "%s %u %u %s 0x%" PRIx32 " %u 0x%" PRIx64 " %d %s\n",
+		    write ? "write" : "read", op->socket, op->core, pmu_space_name(op->space),
+		    op->address, op->width, op->value, result, op->reg);
 
 	return written < 0 ? PMU_E_IO : 0;
 }
@@ -63,7 +57,7 @@ int register_trace_get_line(const char *text, struct register_trace_line *line)
 		return PMU_E_SYNTAX;
 	if (strcmp(direction, "write") && strcmp(direction, "read"))
 		return PMU_E_SYNTAX;
-	if (space_of(space) == SPACE_COUNT)
+	if (space_of(space) == PMU_SPACE_COUNT)
 		return PMU_E_SYNTAX;
 	if ((width != 32 && width != 64) || line->result > 0)
 		return PMU_E_SYNTAX;

@@ -72,6 +72,29 @@ const struct pmu_modifier *find_modifier(const struct pmu_box *box, const char *
 	return FIND(box->modifier_index, box->modifiers, name, hash);
 }
 
+static const struct {
+	const char *name, *title;
+} spaces[] = {
+    [PMU_SPACE_MSR] = {"msr", "MSR"},
+    [PMU_SPACE_PCI] = {"pci", "PCI configuration address"},
+    [PMU_SPACE_MMIO] = {"mmio", "offset of the socket's memory-mapped window"},
+    [PMU_SPACE_PMC] = {"pmc", "IA-64 PMC"},
+    [PMU_SPACE_PMD] = {"pmd", "IA-64 PMD"},
+    [PMU_SPACE_IBR] = {"ibr", "IA-64 IBR"},
+    [PMU_SPACE_DBR] = {"dbr", "IA-64 DBR"},
+};
+static_assert(sizeof(spaces) / sizeof(spaces[0]) == PMU_SPACE_COUNT, "words for each space");
+
+const char *pmu_space_name(enum pmu_space space)
+{
+	return spaces[space].name;
+}
+
+const char *pmu_space_title(enum pmu_space space)
+{
+	return spaces[space].title;
+}
+
 const struct pmu_pmu *pmu_find_pmu(const char *name)
 {
 	return find_pmu(name, name_hash(name));

@@ -220,17 +220,6 @@ int cli_print_json(const struct cli *cli, json_t *json)
 	return error ? cli_error(cli, EXIT_FAILED, "cannot write the JSON") : EXIT_DONE;
 }
 
-const char *cli_space_name(int space)
-{
-	static const char *const names[] = {
-	    [PMU_SPACE_MSR] = "msr", [PMU_SPACE_PCI] = "pci", [PMU_SPACE_MMIO] = "mmio",
-	    [PMU_SPACE_PMC] = "pmc", [PMU_SPACE_PMD] = "pmd", [PMU_SPACE_IBR] = "ibr",
-	    [PMU_SPACE_DBR] = "dbr",
-	};
-
-	return names[space];
-}
-
 const char *cli_set_text(const struct pmu_event *event, char text[CLI_SET_MAX])
 {
 	text[0] = '\0';
@@ -253,7 +242,7 @@ const char *cli_address(char text[CLI_ADDRESS_MAX], int space, uint32_t address)
 		snprintf(text, CLI_ADDRESS_MAX, "mmio 0x%04X", address);
 		break;
 	default:
-		snprintf(text, CLI_ADDRESS_MAX, "%s %u", cli_space_name(space), address);
+		snprintf(text, CLI_ADDRESS_MAX, "%s %u", pmu_space_name(space), address);
 		break;
 	}
 	return text;

@@ -87,7 +87,6 @@ struct json_t *cli_json_number(uint64_t value);
 int cli_print_json(const struct cli *cli, struct json_t *json);
 
 /* Words for catalog enumerations, as in JSON and tables. */
-const char *cli_space_name(int space);
 
 #define CLI_SET_MAX 24
 

@@ -19,16 +19,16 @@ static FILE *open_recording(const char *path, const struct pmu_machine *machine)
 int emulate_watch_begin(const struct cli *cli, struct emulate_watch *watch, const char *path,
 			const struct pmu_machine *machine)
 {
-	*watch = (struct emulate_watch){.cli = cli, .path = path};
-	if (pmu_address_map_new(&watch->map, cli->ctx, pmu_find_pmu(machine->pmu)))
-		return cli_fail(cli, PMU_E_NOMEM);
+	*watch = (struct emulate_watch){
+	    .cli = cli,
+	    .path = path,
+	    .pmu = pmu_find_pmu(machine->pmu),
+	};
 	if (path) {
 		watch->file = open_recording(path, machine);
-		if (!watch->file) {
-			pmu_address_map_free(watch->map);
+		if (!watch->file)
 			return cli_error(cli, EXIT_FAILED, "cannot write %s: %s", path,
 					 strerror(errno));
-		}
 	}
 	pthread_mutex_init(&watch->lock, NULL);
 	return 0;
@@ -55,7 +55,6 @@ void emulate_watch_release(struct emulate_watch *watch)
 	if (watch->file)
 		fclose(watch->file);
 	pthread_mutex_destroy(&watch->lock);
-	pmu_address_map_free(watch->map);
 }
 
 static void note_absent(struct emulate_watch *watch, const char *name)
@@ -106,7 +105,7 @@ void emulate_watch_access(void *arg, const struct pmu_access_op *access, bool wr
 	struct emulate_watch *watch = arg;
 	struct pmu_access_op op = *access;
 	struct pmu_located at;
-	bool found = pmu_address_find(watch->map, access, &at);
+	bool found = pmu_address_find(watch->pmu, access, &at);
 
 	/* The rest of a configuration space: headers, and what there is nothing of. */
 	if (!found && access->space == PMU_SPACE_PCI)

@@ -17,10 +17,10 @@
 
 struct emulate_watch {
 	const struct cli *cli;
-	const char *path;	     /* of the file */
-	struct pmu_address_map *map; /* for the registers' names */
-	FILE *file;		     /* NULL: nothing is written down */
-	pthread_mutex_t lock;	     /* of what follows */
+	const char *path;	   /* of the file */
+	const struct pmu_pmu *pmu; /* for the registers' names */
+	FILE *file;		   /* NULL: nothing is written down */
+	pthread_mutex_t lock;	   /* of what follows */
 	char absent[WATCH_NAMES][WATCH_NAME_BYTES];
 	unsigned absent_count;
 	bool more; /* than are named */

@@ -52,7 +52,7 @@ static json_t *writes_json(const struct encoding *encoding)
 		const struct pmu_write *w = &encoding->writes[i];
 
 		json_array_append_new(array, json_pack("{s:s, s:o, s:o, s:s}", "space",
-						       cli_space_name(w->space), "address",
+						       pmu_space_name(w->space), "address",
 						       cli_json_number(w->address), "value",
 						       cli_json_number(w->value), "register",
 						       register_name(encoding, i)));

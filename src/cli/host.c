@@ -22,7 +22,7 @@ struct stat_access {
 };
 
 struct stat_dry_run {
-	struct pmu_address_map *map;
+	const struct pmu_pmu *pmu;
 	struct stat_access *accesses;
 	size_t count, capacity;
 	bool lost;	      /* memory ran out */
@@ -88,8 +88,8 @@ static int begin_dry_run(const struct cli *cli, struct stat_run *run, const stru
 	run->dry_run = calloc(1, sizeof(*run->dry_run));
 	if (!run->dry_run)
 		return cli_error(cli, EXIT_FAILED, "out of memory");
-	return pmu_address_map_new(&run->dry_run->map, cli->ctx, pmu) ? cli_fail(cli, PMU_E_NOMEM)
-								      : 0;
+	run->dry_run->pmu = pmu;
+	return 0;
 }
 
 static int open_dry_run_emulated(const struct cli *cli, struct stat_run *run)
@@ -239,7 +239,6 @@ int host_close(const struct cli *cli, struct stat_run *run, int code)
 	whole = write_register_trace(run);
 	sigaction(SIGPIPE, &before, NULL);
 	if (run->dry_run) {
-		pmu_address_map_free(run->dry_run->map);
 		pmu_bus_free(run->dry_run->part);
 		free(run->dry_run->accesses);
 		free(run->dry_run);
@@ -295,7 +294,13 @@ static int count(const struct cli *cli, struct stat_run *run, struct pmu_child *
 	stopped = pmu_session_stop(run->session, cli->ctx);
 	if (!stopped && (!child || end.ran))
 		stopped = pmu_session_read(run->session, cli->ctx, &run->counts, &run->count_count);
-	return stopped ? failed(cli, run, stopped) : 0;
+	/* Counts that are not whole are not shown. */
+	if (stopped) {
+		run->counts = NULL;
+		run->count_count = 0;
+		return failed(cli, run, stopped);
+	}
+	return 0;
 }
 
 /* What a session is about to write to, and who restores it. */
@@ -383,7 +388,7 @@ static struct pmu_located find_register(const struct stat_run *run,
 {
 	struct pmu_located at = {0};
 
-	pmu_address_find(run->dry_run->map, &access->op, &at);
+	pmu_address_find(run->dry_run->pmu, &access->op, &at);
 	return at;
 }
 
@@ -394,7 +399,7 @@ static json_t *access_json(const struct stat_run *run, const struct stat_access 
 	return json_pack("{s:b, s:i, s:i, s:s, s:i, s:s, s:s, s:i, s:i, s:o}", "write",
 			 access->write, "socket", access->op.socket, "core", access->op.core, "box",
 			 at.box->name, "instance", at.instance, "register", access->op.reg, "space",
-			 cli_space_name(access->op.space), "address", access->op.address, "width",
+			 pmu_space_name(access->op.space), "address", access->op.address, "width",
 			 access->op.width, "value",
 			 access->write ? cli_json_number(access->op.value) : json_null());
 }

@@ -142,7 +142,7 @@ static json_t *register_json(const struct pmu_box *box, const struct pmu_registe
 	}
 	return json_pack("{s:s, s:s, s:i, s:s, s:s, s:o, s:i, s:s, s:o, s:o}", "pmu", box->pmu,
 			 "box", box->name, "instance", instance, "name", reg->name, "space",
-			 cli_space_name(reg->space), "address",
+			 pmu_space_name(reg->space), "address",
 			 cli_json_number(pmu_register_address(box, reg, instance)), "width",
 			 reg->width, "access", cli_access_name(reg->access), "reset",
 			 cli_json_number(reset), "fields", fields);

@@ -43,17 +43,6 @@ static void look(const struct cli *cli, struct report *report, const char *root)
 		snprintf(report->problem, sizeof(report->problem), "%s", pmu_message(cli->ctx));
 }
 
-/* The register whose answer shows that an instance is there. */
-static const struct pmu_register *witness(const struct pmu_box *box)
-{
-	struct identity_field device = identity_device(box);
-
-	if (device.field)
-		return device.reg;
-	return pmu_box_register(
-	    box, box->scope == PMU_SCOPE_CORE ? PMU_ROLE_GLOBAL_CTL : PMU_ROLE_BOX_STATUS, 0);
-}
-
 /* Whether a discovery register says which instances there are, so that none is tried. */
 static bool says_itself(const struct pmu_pmu *pmu, const struct pmu_box *box, char why[WHY_MAX])
 {
@@ -73,7 +62,7 @@ static bool says_itself(const struct pmu_pmu *pmu, const struct pmu_box *box, ch
 static void tell_why(const struct cli *cli, const struct report *report, const struct pmu_box *box,
 		     unsigned socket, unsigned instance, char why[WHY_MAX])
 {
-	const struct pmu_register *reg = witness(box);
+	const struct pmu_register *reg = identity_witness(box);
 	struct pmu_access_op op;
 
 	snprintf(why, WHY_MAX, "it does not answer");

@@ -42,34 +42,25 @@ static size_t rows(const struct stat_run *run, unsigned event)
 }
 
 /* Counts are summed over all instances, and so are the cycles that they are held against. */
-static double sample_cycles(const struct stat_run *run, const struct stat_metric *metric,
-			    const struct pmu_box *box)
+static struct pmu_terms terms_of(const struct stat_run *run, size_t instances)
 {
-	double mhz;
-
-	if (!run->machine)
-		return NAN;
-	mhz = box->clock == PMU_CLOCK_DCLK ? run->machine->dclk_mhz : run->machine->uclk_mhz;
-	return run->seconds * mhz * 1e6 * (double)rows(run, metric->events[0]);
-}
-
-static struct pmu_terms terms_of(const struct stat_run *run)
-{
-	if (!run->machine)
-		return (struct pmu_terms){
-		    .seconds = run->seconds,
-		    .tsc_mhz = NAN,
-		    .uncore_mhz = NAN,
-		    .core_cycles = NAN,
-		    .instructions = NAN,
-		};
-	return (struct pmu_terms){
+	struct pmu_terms terms = {
 	    .seconds = run->seconds,
-	    .tsc_mhz = run->machine->core_mhz,
-	    .uncore_mhz = run->machine->uclk_mhz,
-	    .core_cycles = (double)run->statistics.cycles,
-	    .instructions = (double)run->statistics.instructions,
+	    .tsc_mhz = NAN,
+	    .instances = (double)instances,
+	    .clock_mhz = {NAN, NAN, NAN},
+	    .core_cycles = NAN,
+	    .instructions = NAN,
 	};
+
+	if (!run->machine)
+		return terms;
+	terms.tsc_mhz = terms.clock_mhz[PMU_CLOCK_CORE] = run->machine->core_mhz;
+	terms.clock_mhz[PMU_CLOCK_UCLK] = run->machine->uclk_mhz;
+	terms.clock_mhz[PMU_CLOCK_DCLK] = run->machine->dclk_mhz;
+	terms.core_cycles = (double)run->statistics.cycles;
+	terms.instructions = (double)run->statistics.instructions;
+	return terms;
 }
 
 static double evaluate(const struct stat_run *run, const struct stat_metric *metric)
@@ -77,11 +68,10 @@ static double evaluate(const struct stat_run *run, const struct stat_metric *met
 	const struct pmu_selection *selections;
 	size_t count = pmu_formula_selections(metric->formula, &selections);
 	double *counts = calloc(count ? count : 1, sizeof(*counts)), value;
-	struct pmu_terms terms = terms_of(run);
+	struct pmu_terms terms = terms_of(run, count ? rows(run, metric->events[0]) : 0);
 
 	if (!counts)
 		return NAN;
-	terms.uncore_cycles = count ? sample_cycles(run, metric, selections[0].box) : NAN;
 	for (size_t i = 0; i < count; i++)
 		counts[i] = stat_is_absent(run, &selections[i])
 				? NAN

@@ -346,7 +346,7 @@ static void show_box(struct show *show, const struct pmu_box *box)
 	fprintf(show->cli->out, "box %s/%s\n", box->pmu, box->name);
 	line(show, "is", box->title);
 	fprintf(show->cli->out, "  %-12s %zu in %s space\n", "instances", box->instance_count,
-		cli_space_name(box->space));
+		pmu_space_name(box->space));
 	fprintf(show->cli->out, "  %-12s %u of %u bits, %u fixed\n", "counters", box->counter_count,
 		box->counter_width, box->fixed_count);
 	fprintf(show->cli->out, "  %-12s %zu events, %zu registers, %zu metrics, %zu records\n",

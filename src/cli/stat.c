@@ -137,8 +137,11 @@ static int measure(const struct cli *cli, struct stat_run *run, struct pmu_progr
 	error = pmu_session_stop(run->session, cli->ctx);
 	if (!error)
 		error = pmu_session_read(run->session, cli->ctx, &run->counts, &run->count_count);
-	if (error)
+	if (error) {
+		run->counts = NULL;
+		run->count_count = 0;
 		return cli_fail(cli, error);
+	}
 	run->seconds = (pmu_emul_time_ns(run->emul) - start) * 1e-9;
 	run->statistics.size = sizeof(run->statistics);
 	pmu_emul_statistics(run->emul, &run->statistics);

@@ -53,15 +53,6 @@ static bool counts(uint8_t role)
 	return role == PMU_ROLE_COUNTER || role == PMU_ROLE_FIXED_COUNTER;
 }
 
-static bool is_present(const struct pmu_machine *machine, const struct pmu_box *box,
-		       unsigned instance)
-{
-	for (size_t i = 0; i < machine->part_count; i++)
-		if (!strcmp(machine->parts[i].box, box->name))
-			return machine->parts[i].instances >> instance & 1;
-	return true;
-}
-
 static void note_box(struct slot *slots, const struct pmu_box *box, unsigned instance)
 {
 	const uint16_t device_id = box->instances[instance].device_id;
@@ -84,7 +75,7 @@ static void find_slots(struct slot *slots, const struct pmu_machine *machine,
 {
 	for (size_t b = 0; b < pmu->box_count; b++)
 		for (unsigned i = 0; i < pmu->boxes[b].instance_count; i++)
-			if (is_present(machine, &pmu->boxes[b], i))
+			if (pmu_machine_instances(machine, &pmu->boxes[b]) >> i & 1)
 				note_box(slots, &pmu->boxes[b], i);
 }
 

@@ -13,7 +13,7 @@
 #include "catalog/machine_image.h"
 
 #define BLOCK_MAGIC   0x62616c756d70 /* "pmulab" */
-#define BLOCK_VERSION 4
+#define BLOCK_VERSION 5
 #define BLOCK_ALIGN   4096
 
 /* For an access that is under way elsewhere: microseconds, unless its program is stopped. */
@@ -46,19 +46,6 @@ void system_processor_name(const struct pmu_machine *desc, char name[SYSTEM_NAME
 static size_t align_up(size_t size)
 {
 	return (size + BLOCK_ALIGN - 1) & ~(size_t)(BLOCK_ALIGN - 1);
-}
-
-static uint32_t first_instances(size_t count)
-{
-	return count >= 32 ? UINT32_MAX : (1u << count) - 1;
-}
-
-static uint32_t present_instances(const struct pmu_machine *desc, const struct pmu_box *box)
-{
-	for (size_t i = 0; i < desc->part_count; i++)
-		if (!strcmp(desc->parts[i].box, box->name))
-			return desc->parts[i].instances;
-	return first_instances(box->scope == PMU_SCOPE_CORE ? desc->cores : box->instance_count);
 }
 
 /* How many of each kind of unit a socket has, as the machine numbers them. */
@@ -107,7 +94,7 @@ static int describe(struct pmon_config *config, struct pmu_ctx *ctx, const struc
 				 "machine %s names PMU %s, which the catalog does not have",
 				 desc->name, desc->pmu);
 	for (size_t i = 0; i < config->pmu->box_count; i++)
-		config->present[i] = present_instances(desc, &config->pmu->boxes[i]);
+		config->present[i] = pmu_machine_instances(desc, &config->pmu->boxes[i]);
 	return check_units(config, ctx, desc);
 }
 
@@ -275,53 +262,80 @@ const struct pmu_machine *emul_desc(const struct emul *emul)
 	return emul->desc;
 }
 
-static struct pmon_time present_time(const struct emul *emul)
+static void tell_time(const struct emul *emul, struct pmon_time *time)
 {
 	uint64_t now = machine_now(emul->machine);
-	struct pmon_time time;
 
 	for (int clock = 0; clock < PMON_CLOCKS; clock++)
-		time.cycles[clock] =
+		time->cycles[clock] =
 		    now / machine_ticks_per_cycle(emul->machine, (enum pmu_clock)clock);
-	return time;
+}
+
+/* Brings up to date what an access depends on, and nothing else. */
+static void prepare(struct emul *emul, unsigned socket, struct pmon_register_ref *ref, bool write,
+		    struct pmon_time *now)
+{
+	struct pmon_needs needs;
+
+	pmon_find_needs(emul->pmon, ref, write, &needs);
+	if (needs.channels)
+		machine_catch_up_channels(emul->machine, socket, needs.channels);
+	if (needs.cores)
+		machine_catch_up_cores(emul->machine, socket, needs.cores);
+	if (needs.time)
+		tell_time(emul, now);
+}
+
+static void catch_up(struct emul *emul)
+{
+	for (unsigned socket = 0; socket < emul->desc->sockets; socket++) {
+		machine_catch_up_channels(emul->machine, socket, UINT32_MAX);
+		machine_catch_up_cores(emul->machine, socket, UINT32_MAX);
+	}
 }
 
 int emul_read(struct emul *emul, const struct pmon_access *access, uint64_t *value)
 {
+	struct pmon_register_ref ref;
 	struct pmon_time now;
-	int error;
+	int error = pmon_find(emul->pmon, access, &ref);
 
+	if (error)
+		return error;
 	if (!machine_lock_within(emul->machine, ACCESS_PATIENCE_NS))
 		return PMU_E_BUSY;
-	machine_catch_up(emul->machine);
-	now = present_time(emul);
-	error = pmon_read(emul->pmon, access, &now, value);
+	prepare(emul, access->socket, &ref, false, &now);
+	error = pmon_read_found(emul->pmon, &ref, &now, value);
 	machine_unlock(emul->machine);
 	return error;
 }
 
 int emul_write(struct emul *emul, const struct pmon_access *access, uint64_t value)
 {
+	struct pmon_register_ref ref;
 	struct pmon_time now;
-	int error;
+	int error = pmon_find(emul->pmon, access, &ref);
 
+	if (error)
+		return error;
 	if (!machine_lock_within(emul->machine, ACCESS_PATIENCE_NS))
 		return PMU_E_BUSY;
-	machine_catch_up(emul->machine);
-	now = present_time(emul);
-	error = pmon_write(emul->pmon, access, &now, value);
+	prepare(emul, access->socket, &ref, true, &now);
+	error = pmon_write_found(emul->pmon, &ref, &now, value);
 	machine_unlock(emul->machine);
 	return error;
 }
 
 uint64_t system_interrupts(struct emul *emul, unsigned socket, unsigned core)
 {
+	struct pmon_time now;
 	uint64_t count;
 
 	if (!machine_lock_within(emul->machine, ACCESS_PATIENCE_NS))
 		return UINT64_MAX;
-	machine_catch_up(emul->machine);
-	count = pmon_interrupts(emul->pmon, socket, core);
+	catch_up(emul);
+	tell_time(emul, &now);
+	count = pmon_interrupts(emul->pmon, socket, core, &now);
 	machine_unlock(emul->machine);
 	return count;
 }
@@ -335,6 +349,6 @@ void emul_pass(struct emul *emul, uint64_t ns)
 		return;
 	/* In two parts: whoever was stopped for days passes more than the product holds. */
 	machine_pass(emul->machine, ns / 1000 * ticks_per_us + ns % 1000 * ticks_per_us / 1000);
-	machine_catch_up(emul->machine);
+	catch_up(emul);
 	machine_unlock(emul->machine);
 }

@@ -84,15 +84,14 @@ static void tell_core(const struct machine *machine, unsigned number)
 	}
 }
 
-void accumulators_report(struct machine *machine)
+void accumulators_report(const struct machine *machine, unsigned core)
 {
-	for (unsigned i = 0; i < machine->core_count; i++) {
-		uint64_t now = activity(&machine->cores[i]);
+	struct core *state = &machine->cores[core];
+	uint64_t now = activity(state);
 
-		/* Most cores of most machines do nothing. */
-		if (now == machine->cores[i].reported_at)
-			continue;
-		machine->cores[i].reported_at = now;
-		tell_core(machine, i);
-	}
+	/* Most cores of most machines do nothing. */
+	if (now == state->reported_at)
+		return;
+	state->reported_at = now;
+	tell_core(machine, core);
 }

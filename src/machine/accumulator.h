@@ -1,14 +1,14 @@
 /*
  * Accumulators: what each core has done since they were last reported. Nothing is emitted while
- * programs run. Whoever reads counters has them reported first, so counts are exact between any two
- * reads.
+ * programs run. Whoever reads a core's counters has them reported first, so counts are exact
+ * between any two reads.
  */
 #ifndef MACHINE_ACCUMULATOR_H
 #define MACHINE_ACCUMULATOR_H
 
 #include "machine/state.h"
 
-/** Emits what is new of every core; under the machine's lock. */
-void accumulators_report(struct machine *machine);
+/** Emits what is new of a core; under the machine's lock. */
+void accumulators_report(const struct machine *machine, unsigned core);
 
 #endif

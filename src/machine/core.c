@@ -186,8 +186,10 @@ static void forget_dead(struct machine *machine, unsigned number, uint32_t calle
 			died = true;
 		}
 	}
-	if (died && !count_users(shared))
+	if (died && !count_users(shared)) {
 		skew_forget(machine, number);
+		machine_vacate(machine, number);
+	}
 }
 
 /* There is room: see choose_core(). @return where its progress is kept */
@@ -272,6 +274,7 @@ static bool take_place(struct machine_hart *core)
 	core->l1d = core->core->l1d;
 	core->l1i = core->core->l1i;
 	core->progress = list_user(core->core, core->thread);
+	machine_occupy(machine, core->number);
 	return true;
 }
 
@@ -396,6 +399,8 @@ void machine_hart_leave(struct machine_hart *core)
 	machine_hold(machine, core->thread);
 	finish(core);
 	unlist_user(core->core, core->progress);
+	if (!count_users(core->core))
+		machine_vacate(machine, core->number);
 	machine_let_go(machine);
 	release_core(core);
 	if (turns_are_taken(core))

@@ -290,11 +290,27 @@ uint64_t machine_ticks_per_second(const struct machine *machine)
 
 uint64_t machine_now(const struct machine *machine)
 {
+	/* Before the horizon, which holds the clocks of cores that are occupied no more. */
+	uint64_t occupied = __atomic_load_n(&machine->state->occupied, __ATOMIC_ACQUIRE);
 	uint64_t now = __atomic_load_n(&machine->state->horizon, __ATOMIC_RELAXED);
 
-	for (unsigned i = 0; i < machine->core_count; i++)
-		now = machine_max(now, core_clock(&machine->cores[i]));
+	for (; occupied; occupied &= occupied - 1)
+		now = machine_max(now, core_clock(&machine->cores[__builtin_ctzll(occupied)]));
 	return now;
+}
+
+void machine_occupy(struct machine *machine, unsigned core)
+{
+	__atomic_fetch_or(&machine->state->occupied, UINT64_C(1) << core, __ATOMIC_RELEASE);
+}
+
+void machine_vacate(struct machine *machine, unsigned core)
+{
+	struct machine_state *state = machine->state;
+	uint64_t horizon = machine_max(state->horizon, core_clock(&machine->cores[core]));
+
+	__atomic_store_n(&state->horizon, horizon, __ATOMIC_RELAXED);
+	__atomic_fetch_and(&state->occupied, ~(UINT64_C(1) << core), __ATOMIC_RELEASE);
 }
 
 /* The tick from which on every slice and home agent is idle. */
@@ -336,13 +352,31 @@ void machine_drain(struct machine *machine)
 	machine_unlock(machine);
 }
 
-void machine_catch_up(struct machine *machine)
+void machine_catch_up_channels(struct machine *machine, unsigned socket, uint32_t units)
 {
+	const unsigned count = machine->desc->home_agents * machine->desc->channels;
 	const uint64_t cycle = machine_now(machine) / machine->dclk_ticks;
 
-	for (size_t i = 0; i < channel_count(machine->desc); i++)
+	for (; units; units &= units - 1) {
+		unsigned unit = (unsigned)__builtin_ctz(units), i = socket * count + unit;
+
+		if (unit >= count)
+			return;
 		memory_advance(&machine->channels[i], &machine->views[i], cycle);
-	accumulators_report(machine);
+	}
+}
+
+void machine_catch_up_cores(const struct machine *machine, unsigned socket, uint32_t units)
+{
+	const unsigned count = machine->desc->cores;
+
+	for (; units; units &= units - 1) {
+		unsigned unit = (unsigned)__builtin_ctz(units);
+
+		if (unit >= count)
+			return;
+		accumulators_report(machine, socket * count + unit);
+	}
 }
 
 void machine_count_not_emulated(struct machine *machine)

@@ -88,11 +88,13 @@ void machine_take_turns(struct machine *machine);
 void machine_drain(struct machine *machine);
 
 /**
- * Emits what has happened by machine_now() though no access asked for it: refreshes, writes of
- * idle channels; and the accumulators of all cores. For who reads counters; the caller holds the
- * lock.
+ * Emit what units of a socket have done by machine_now() though no access asked for it: of
+ * channels, refreshes and writes while they were idle; of cores, their accumulators. All others are
+ * never behind. For who reads counters; the caller holds the lock.
+ * @param units  bit n: the n-th; those that are not there are left out
  */
-void machine_catch_up(struct machine *machine);
+void machine_catch_up_channels(struct machine *machine, unsigned socket, uint32_t units);
+void machine_catch_up_cores(const struct machine *machine, unsigned socket, uint32_t units);
 
 /**
  * Lets @ticks pass in which nobody did anything; the caller holds the lock. Without effect while a

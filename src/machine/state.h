@@ -159,11 +159,15 @@ struct turns {
 	struct turns_member members[TURNS_MEMBERS_MAX];
 };
 
+static_assert(SOCKETS_MAX * CORES_MAX <= 64,
+	      "machine_state.occupied and running have a bit for each core");
+
 struct machine_state {
 	struct lock lock;
 	uint64_t next_user;
-	uint64_t horizon; /* tick: end of the latest request of any core, or of a drain */
-	uint64_t passed;  /* tick up to which time passed while nobody ran */
+	uint64_t horizon;  /* tick: end of the latest request of any core, or of a drain */
+	uint64_t occupied; /* bit n: core n has threads, whose clocks may lie beyond the horizon */
+	uint64_t passed;   /* tick up to which time passed while nobody ran */
 	uint64_t next_frame[SOCKETS_MAX];
 	uint64_t not_emulated;
 	struct link links[SOCKETS_MAX]; /* by sending socket */
@@ -172,8 +176,6 @@ struct machine_state {
 	struct skew skew[SOCKETS_MAX * CORES_MAX];
 	struct turns turns;
 };
-
-static_assert(SOCKETS_MAX * CORES_MAX <= 64, "machine_state.running has a bit a core");
 
 struct machine {
 	const struct pmu_machine *desc;
@@ -207,6 +209,10 @@ static inline void machine_let_go(struct machine *machine)
 {
 	lock_release(&machine->state->lock, machine->holder);
 }
+
+/** Under the lock: a core has its first thread, or none any more. */
+void machine_occupy(struct machine *machine, unsigned core);
+void machine_vacate(struct machine *machine, unsigned core);
 
 static inline bool machine_enabled(const struct machine *machine, enum pmu_signal_id id)
 {

@@ -98,6 +98,11 @@ static int parse_metric(struct equation *equation, const struct pmu_metric *metr
 static int parse_term(struct equation *equation, unsigned term)
 {
 	struct reader *reader = &equation->reader;
+	const struct formula_step step = {
+	    .op = FORMULA_TERM,
+	    .clock = equation->box->other_clock ? FORMULA_NO_CLOCK : equation->box->clock,
+	    .index = term,
+	};
 
 	if (reader_accept_word(reader, "(on ")) {
 		char place[READER_NAME_MAX];
@@ -108,7 +113,7 @@ static int parse_term(struct equation *equation, unsigned term)
 		if (error)
 			return error;
 	}
-	return add_step(equation, (struct formula_step){.op = FORMULA_TERM, .index = term});
+	return add_step(equation, step);
 }
 
 static const struct pmu_event *find_event(const struct pmu_box *box, const char *name,

@@ -205,7 +205,7 @@ double pmu_formula_evaluate(const struct pmu_formula *formula, const double *cou
 			stack[depth++] = counts[step->index];
 			break;
 		case FORMULA_TERM:
-			stack[depth++] = term_value(step->index, terms);
+			stack[depth++] = term_value(step->index, step->clock, terms);
 			break;
 		default:
 			depth--;

@@ -37,15 +37,17 @@ int term_find(const char *name)
 	return -1;
 }
 
-double term_value(unsigned term, const struct pmu_terms *terms)
+double term_value(unsigned term, unsigned clock, const struct pmu_terms *terms)
 {
+	double mhz = clock < PMU_CLOCK_COUNT ? terms->clock_mhz[clock] : NAN;
+
 	switch ((enum term)term) {
 	case TERM_GB_CONVERSION:
 		return 1024.0 * 1024.0 * 1024.0;
 	case TERM_INST_RETIRED:
 		return terms->instructions;
 	case TERM_SAMPLE_INTERVAL:
-		return terms->uncore_cycles;
+		return terms->seconds * mhz * 1e6 * terms->instances;
 	case TERM_TOTAL_CORE_CYCLES:
 	case TERM_TOTAL_PROC_CYC:
 		return terms->core_cycles;
@@ -54,7 +56,7 @@ double term_value(unsigned term, const struct pmu_terms *terms)
 	case TERM_TSC_SPEED:
 		return terms->tsc_mhz;
 	case TERM_UNCORE_FREQUENCY:
-		return terms->uncore_mhz;
+		return terms->clock_mhz[PMU_CLOCK_UCLK];
 	case TERM_COUNT:
 		break;
 	}

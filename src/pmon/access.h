@@ -2,11 +2,14 @@
 #ifndef PMON_ACCESS_H
 #define PMON_ACCESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "pmulab/catalog.h"
 #include "pmulab/machine.h"
+
+struct pmon_unit;
 
 /* What of a PMU is present: the part's strapping. */
 struct pmon_config {
@@ -32,8 +35,28 @@ struct pmon_access {
 	unsigned socket;
 	unsigned core; /* of the socket; tells apart only registers that each core has */
 	enum pmu_space space;
-	uint32_t address; /* as enum pmu_space says */
-	unsigned width;	  /* bits: 32 or 64 */
+	uint32_t address;		 /* as enum pmu_space says */
+	unsigned width;			 /* bits: 32 or 64 */
+	const struct pmu_address *found; /* what is there, where that is known; else NULL */
+};
+
+/* A register of a unit, or a half of one: where an access leads. */
+struct pmon_register_ref {
+	struct pmon_unit *unit;
+	uint8_t reg;	 /* index in the box */
+	uint8_t shift;	 /* 32 for the upper half */
+	uint8_t width;	 /* bits accessed */
+	bool present;	 /* the part has the instance */
+	uint8_t depends; /* what was settled for the access: enum pmon_depends */
+};
+
+/*
+ * Of the socket: what has to be known before an access. What the machine's units did up to now has
+ * to be emitted, as far as the machine has not emitted it yet.
+ */
+struct pmon_needs {
+	bool time;
+	uint32_t channels, cores; /* bit n: the n-th */
 };
 
 /* Strict mode: what the software that drives the registers did against the manual. */

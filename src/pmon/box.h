@@ -74,6 +74,8 @@ struct pmon_box {
 	struct pmon_switch filter_switch;
 	struct pmon_counter_desc counters[PMON_COUNTERS]; /* general ones first */
 	struct pmon_register registers[PMON_REGISTERS];
+	int8_t counter_of[PMON_REGISTERS]; /* the counter whose value it is; -1: none */
+	int8_t control_of[PMON_REGISTERS]; /* the counter that it controls; -1: none */
 	/* Global status bits that overflows of an instance set; 0: none. */
 	uint64_t global_status[PMON_INSTANCES], global_status_fixed[PMON_INSTANCES];
 };

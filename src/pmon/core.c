@@ -125,15 +125,21 @@ static unsigned counted_signal(const struct pmon *pmon, const struct pmon_unit *
 	return selected_signal(box, index, control);
 }
 
-void pmon_core_configure(const struct pmon *pmon, struct pmon_unit *unit)
+uint32_t pmon_core_configure(const struct pmon *pmon, struct pmon_unit *unit)
 {
-	memset(unit->subscribed, 0, sizeof(unit->subscribed));
+	uint16_t subscribed[PMON_SLOTS] = {0};
+	uint32_t changed = 0;
+
 	for (unsigned k = 0; k < pmon_box(pmon, unit)->counter_count; k++) {
 		unsigned signal = counted_signal(pmon, unit, k);
 
 		if (signal != SIGNAL_NONE)
-			unit->subscribed[pmon->routes[signal].slot] |= (uint16_t)(1u << k);
+			subscribed[pmon->routes[signal].slot] |= (uint16_t)(1u << k);
 	}
+	for (unsigned slot = 0; slot < PMON_SLOTS; slot++)
+		changed |= (unsigned)(subscribed[slot] != unit->subscribed[slot]) << slot;
+	memcpy(unit->subscribed, subscribed, sizeof(subscribed));
+	return changed;
 }
 
 static void overflow(struct pmon *pmon, struct pmon_unit *unit, unsigned index)
@@ -174,13 +180,13 @@ void pmon_core_receive(struct pmon *pmon, struct pmon_unit *unit, unsigned slot,
  * all accumulators of the access have arrived, so that all counters of the core stop at the same
  * point.
  */
-void pmon_core_settle(const struct pmon *pmon, struct pmon_unit *unit)
+void pmon_core_settle(struct pmon *pmon, struct pmon_unit *unit)
 {
 	if (!unit->frozen)
 		return;
 	unit->frozen = false;
 	unit->regs[pmon->core.control] = 0;
-	pmon_core_configure(pmon, unit);
+	pmon_configure(pmon, unit, 0);
 }
 
 bool pmon_core_always_subscribes(const struct pmon_core *core, unsigned signal)
@@ -191,7 +197,7 @@ bool pmon_core_always_subscribes(const struct pmon_core *core, unsigned signal)
 	return false;
 }
 
-static bool is_clock(const struct pmon_core *core, unsigned reg)
+bool pmon_core_is_clock(const struct pmon_core *core, unsigned reg)
 {
 	for (unsigned i = 0; i < core->free_count; i++)
 		if (core->frees[i].reg == reg)
@@ -203,7 +209,7 @@ uint64_t pmon_core_value(const struct pmon *pmon, unsigned reg, uint64_t value,
 			 const struct pmon_time *now)
 {
 	/* A clock's register holds by how much writes have moved it. */
-	return is_clock(&pmon->core, reg) ? value + now->cycles[PMU_CLOCK_CORE] : value;
+	return pmon_core_is_clock(&pmon->core, reg) ? value + now->cycles[PMU_CLOCK_CORE] : value;
 }
 
 int pmon_core_check(const struct pmon_box *box, unsigned reg, uint64_t value)
@@ -230,14 +236,14 @@ void pmon_core_write(const struct pmon *pmon, struct pmon_unit *unit, unsigned r
 {
 	const struct pmon_core *core = &pmon->core;
 	const struct pmon_box *box = pmon_box(pmon, unit);
-	int counter = pmon_counter_of(box, reg);
+	int counter = box->counter_of[reg];
 
 	if (counter >= 0)
 		unit->counters[counter].value =
 		    counter_value(box->box, reg, value) & (unit->counters[counter].limit - 1);
 	else if (reg == core->clear)
 		unit->regs[core->status] &= ~(value & box->registers[reg].commands);
-	else if (is_clock(core, reg))
+	else if (pmon_core_is_clock(core, reg))
 		unit->regs[reg] = value - now->cycles[PMU_CLOCK_CORE];
 	else
 		unit->regs[reg] = value & box->registers[reg].stored;

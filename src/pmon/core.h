@@ -1,8 +1,8 @@
 /*
  * The counters of a core: architectural performance monitoring version 3 (325384). Every core has
- * its registers at the same addresses. Accumulators give what happened since the last register
- * access, but not when. So counts are exact at any access, and an overflow is noticed at the first
- * access after it.
+ * its registers at the same addresses. Accumulators give what happened since the last access to a
+ * register of the core, but not when. So counts are exact at any access, and an overflow is noticed
+ * at the first access to the core after it.
  */
 #ifndef PMON_CORE_H
 #define PMON_CORE_H
@@ -21,13 +21,16 @@ void pmon_core_receive(struct pmon *pmon, struct pmon_unit *unit, unsigned slot,
 		       uint64_t amount);
 
 /** Ends what arrived before an access: the freeze that follows a PMI. */
-void pmon_core_settle(const struct pmon *pmon, struct pmon_unit *unit);
+void pmon_core_settle(struct pmon *pmon, struct pmon_unit *unit);
 
-/** Follows a change of controls or enables: who subscribes to what. */
-void pmon_core_configure(const struct pmon *pmon, struct pmon_unit *unit);
+/** Follows a change of controls or enables. @return a bit for each slot with other subscribers */
+uint32_t pmon_core_configure(const struct pmon *pmon, struct pmon_unit *unit);
 
 /** Whether a counter without control adds up the signal. */
 bool pmon_core_always_subscribes(const struct pmon_core *core, unsigned signal);
+
+/** Whether a register shows the time. */
+bool pmon_core_is_clock(const struct pmon_core *core, unsigned reg);
 
 /** What a register reads as; @value is what is stored. */
 uint64_t pmon_core_value(const struct pmon *pmon, unsigned reg, uint64_t value,

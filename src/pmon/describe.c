@@ -154,6 +154,22 @@ static bool describe_global(struct pmon_global *global, const struct pmon_box *d
 	return true;
 }
 
+static void index_registers(struct pmon_box *desc)
+{
+	for (size_t r = 0; r < desc->box->register_count; r++) {
+		const struct pmu_register *reg = &desc->box->registers[r];
+
+		desc->control_of[r] = -1;
+		desc->counter_of[r] =
+		    reg->role == PMU_ROLE_COUNTER_ALIAS ? (int8_t)reg->index : (int8_t)-1;
+	}
+	/* From the last on: of counters that share a control the first is its own. */
+	for (unsigned k = desc->counter_count; k-- > 0;) {
+		desc->counter_of[desc->counters[k].counter] = (int8_t)k;
+		desc->control_of[desc->counters[k].control] = (int8_t)k;
+	}
+}
+
 static bool fits(const struct pmu_box *box)
 {
 	unsigned counters = box->counter_count + box->fixed_count;
@@ -202,6 +218,7 @@ int pmon_describe(struct pmu_ctx *ctx, const struct pmon_config *config, struct 
 			return error_set(ctx, PMU_E_UNSUPPORTED,
 					 "box %s of %s is beyond what can be emulated", box->name,
 					 pmu->name);
+		index_registers(&boxes[i]);
 		*units += (unsigned)box->instance_count;
 		*counters += (unsigned)box->instance_count * pmon_timed_counters(box);
 		/* A PMU without one has boxes that overflow and freeze by themselves. */

@@ -131,6 +131,17 @@ void pmon_due(struct pmon *pmon, unsigned socket, unsigned clock, uint64_t time)
 	}
 }
 
+void pmon_settle_unit(struct pmon *pmon, struct pmon_unit *unit, const struct pmon_time *now)
+{
+	if (pmon_is_core(pmon_box(pmon, unit))) {
+		pmon_core_settle(pmon, unit);
+		return;
+	}
+	for (unsigned timed = unit->timed; timed; timed &= timed - 1)
+		pmon_settle(pmon, unit, (unsigned)__builtin_ctz(timed),
+			    now->cycles[pmon_clock(pmon, unit)]);
+}
+
 void pmon_settle_socket(struct pmon *pmon, unsigned socket, const struct pmon_time *now)
 {
 	struct pmon_socket *state = &pmon->state->sockets[socket];
@@ -141,14 +152,6 @@ void pmon_settle_socket(struct pmon *pmon, unsigned socket, const struct pmon_ti
 		if (now->cycles[clock] > state->floor[clock])
 			state->floor[clock] = now->cycles[clock];
 	}
-	for (unsigned i = 0; i < pmon->units_per_socket; i++) {
-		struct pmon_unit *unit = &units[i];
-
-		/* Of a core: see pmon_core_settle(). */
-		if (unit->frozen && pmon_is_core(pmon_box(pmon, unit)))
-			pmon_core_settle(pmon, unit);
-		for (unsigned timed = unit->timed; timed; timed &= timed - 1)
-			pmon_settle(pmon, unit, (unsigned)__builtin_ctz(timed),
-				    now->cycles[pmon_clock(pmon, unit)]);
-	}
+	for (unsigned i = 0; i < pmon->units_per_socket; i++)
+		pmon_settle_unit(pmon, &units[i], now);
 }

@@ -21,7 +21,10 @@ void pmon_schedule(struct pmon *pmon, unsigned socket);
 /** Handles overflows of counters of cycles up to @time of @clock. */
 void pmon_due(struct pmon *pmon, unsigned socket, unsigned clock, uint64_t time);
 
-/** Makes everything in @socket final up to @now. */
+/** Makes what the counters of @unit count final up to @now. */
+void pmon_settle_unit(struct pmon *pmon, struct pmon_unit *unit, const struct pmon_time *now);
+
+/** The same of everything in @socket, overflows included that freeze it. */
 void pmon_settle_socket(struct pmon *pmon, unsigned socket, const struct pmon_time *now);
 
 #endif

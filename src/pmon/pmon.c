@@ -70,8 +70,29 @@ static void bind_units(struct pmon *pmon)
 			}
 			pmon->bound[kind][n] =
 			    (uint16_t)(pmon->boxes[unit->box].first_unit + instance);
+			pmon->sources[pmon->bound[kind][n]][kind] |= 1u << n;
+			if (!pmon_is_core(&pmon->boxes[unit->box]))
+				pmon->uncore_sources[kind] |= 1u << n;
 		}
 	}
+}
+
+/* Whether an event or a counter of its own counts the signal. */
+static bool counts_signal(const struct pmu_box *box, unsigned id)
+{
+	for (size_t r = 0; r < box->register_count; r++)
+		if (box->registers[r].signal == id)
+			return true;
+	for (size_t e = 0; e < box->event_count; e++) {
+		const struct pmu_event *event = &box->events[e];
+
+		if (event->signal == id)
+			return true;
+		for (size_t u = 0; u < event->umask_count; u++)
+			if (event->umasks[u].signal == id)
+				return true;
+	}
+	return false;
 }
 
 /* @return false if a box has more signals than a unit has room for */
@@ -80,15 +101,15 @@ static bool route_signals(struct pmon *pmon)
 	uint8_t slots[PMON_BOXES] = {0}, levels[PMON_BOXES] = {0};
 
 	bind_units(pmon);
+	memset(pmon->nowhere, 0xff, sizeof(pmon->nowhere));
 	for (unsigned id = 1; id < SIGNAL_COUNT; id++) {
 		const struct signal_desc *signal = &signal_table[id];
 		const struct pmu_unit_binding *units = pmon->config.pmu->units;
 		unsigned b = units ? units[signal->unit].box : BINDING_NO_BOX;
 		const struct pmu_box *box = &pmon->config.pmu->boxes[b];
 
-		/* Where no box counts it, all units lead nowhere. */
-		pmon->routes[id].units = pmon->bound[signal->unit];
-		if (b == BINDING_NO_BOX)
+		pmon->routes[id].units = pmon->nowhere;
+		if (b == BINDING_NO_BOX || !counts_signal(box, id))
 			continue;
 		pmon->routes[id] = (struct pmon_route){
 		    .units = pmon->bound[signal->unit],
@@ -99,10 +120,16 @@ static bool route_signals(struct pmon *pmon)
 		    .clock = box->clock,
 		    .first_level = levels[b],
 		};
+		if (slots[b] > PMON_SLOTS)
+			return false;
+		pmon->signal_of[b][pmon->routes[id].slot] = (uint8_t)id;
+		/* Numbers are remembered for counters that are enabled later. */
+		pmon->always[id] =
+		    signal->kind == SIGNAL_LEVEL || pmon_core_always_subscribes(&pmon->core, id);
 		/* One number without a qualifier, one for each qualifier. */
 		if (signal->kind == SIGNAL_LEVEL)
 			levels[b] += (uint8_t)(1 + signal->qualifier_count);
-		if (slots[b] > PMON_SLOTS || levels[b] > PMON_LEVELS)
+		if (levels[b] > PMON_LEVELS)
 			return false;
 	}
 	return true;
@@ -110,7 +137,10 @@ static bool route_signals(struct pmon *pmon)
 
 static void power_on(struct pmon *pmon, size_t size)
 {
+	static_assert(sizeof(pmon->always) == sizeof(pmon->state->enabled), "a byte each");
+
 	pmon->state->size = size;
+	memcpy(pmon->state->enabled, pmon->always, sizeof(pmon->always));
 	for (unsigned socket = 0; socket < pmon->config.sockets; socket++) {
 		struct pmon_socket *state = &pmon->state->sockets[socket];
 		struct pmon_unit *unit = pmon_socket_units(pmon, socket);
@@ -127,7 +157,6 @@ static void power_on(struct pmon *pmon, size_t size)
 			}
 		}
 	}
-	pmon_enable(pmon, NULL);
 }
 
 int pmon_open(struct pmon **out, struct pmu_ctx *ctx, const struct pmon_config *config, void *state,
@@ -151,10 +180,6 @@ int pmon_open(struct pmon **out, struct pmu_ctx *ctx, const struct pmon_config *
 			      &pmon->units_per_socket, &pmon->counters_per_socket);
 	if (error)
 		goto fail;
-	if (pmon_addresses_make(&pmon->addresses, config->pmu)) {
-		error = error_set(ctx, PMU_E_NOMEM, "out of memory for the PMUs of a machine");
-		goto fail;
-	}
 	if (!route_signals(pmon)) {
 		error = error_set(ctx, PMU_E_UNSUPPORTED, "a box of PMU %s has too many signals",
 				  config->pmu->name);
@@ -180,9 +205,6 @@ fail:
 
 void pmon_close(struct pmon *pmon)
 {
-	if (!pmon)
-		return;
-	pmon_addresses_free(&pmon->addresses);
 	free(pmon);
 }
 
@@ -277,9 +299,11 @@ void pmon_strict(struct pmon *pmon, void (*report)(void *arg, const struct pmon_
 	pmon->report_arg = arg;
 }
 
-uint64_t pmon_interrupts(const struct pmon *pmon, unsigned socket, unsigned core)
+uint64_t pmon_interrupts(struct pmon *pmon, unsigned socket, unsigned core,
+			 const struct pmon_time *now)
 {
 	if (socket >= pmon->config.sockets || core >= PMON_CORES)
 		return 0;
+	pmon_settle_socket(pmon, socket, now);
 	return pmon->state->sockets[socket].interrupts[core];
 }

@@ -11,7 +11,7 @@
  * event's max_increment: the machine decides what can happen at once.
  *
  * Signals may arrive out of order. A signal counts in its own cycle if it is at most 2048 cycles
- * late and no register access of the socket lies between. A later one is treated as happening at
+ * late and no access lies between that settles its counter. A later one is treated as happening at
  * the latest cycle that is final. Where entries are only added up, the part of it that has passed
  * is added then, so sums stay exact.
  *
@@ -19,8 +19,12 @@
  * that were open at that time. Frozen counters stay subscribed. Levels (SIGNAL_LEVEL) are always
  * known.
  *
- * Counters of a core add up accumulators, which their owner emits before each register access: see
- * core.h.
+ * An access settles what its register depends on: nothing for a control that is read, the counter
+ * for a counter, the unit for a write; and the whole socket for a global freeze, and while an
+ * overflow could freeze it.
+ *
+ * Counters of a core add up accumulators, which their owner emits before each access to a register
+ * of that core: see core.h.
  */
 #ifndef PMON_PMON_H
 #define PMON_PMON_H
@@ -50,6 +54,21 @@ void pmon_close(struct pmon *pmon);
 void pmon_port(struct pmon *pmon, struct signal_port *port);
 
 /**
+ * The steps of an access, for who can find out what it depends on: where it leads (which takes no
+ * lock); what it needs; and the access itself, as pmon_read() and pmon_write(). @now may be
+ * uninitialised where no time is needed.
+ * @return pmon_find(): 0 or PMU_E_UNKNOWN
+ */
+int pmon_find(const struct pmon *pmon, const struct pmon_access *access,
+	      struct pmon_register_ref *ref);
+void pmon_find_needs(const struct pmon *pmon, struct pmon_register_ref *ref, bool write,
+		     struct pmon_needs *needs);
+int pmon_read_found(struct pmon *pmon, const struct pmon_register_ref *ref,
+		    const struct pmon_time *now, uint64_t *value);
+int pmon_write_found(struct pmon *pmon, const struct pmon_register_ref *ref,
+		     const struct pmon_time *now, uint64_t value);
+
+/**
  * Reads or writes a register at a time, which must not be earlier than that of any signal
  * before. PCI registers of 64 bits can also be accessed as two dwords, at their address and 4 above
  * it.
@@ -67,6 +86,7 @@ void pmon_strict(struct pmon *pmon, void (*report)(void *arg, const struct pmon_
 		 void *arg);
 
 /** PMIs sent since power on to @core of @socket, for tests and lint. */
-uint64_t pmon_interrupts(const struct pmon *pmon, unsigned socket, unsigned core);
+uint64_t pmon_interrupts(struct pmon *pmon, unsigned socket, unsigned core,
+			 const struct pmon_time *now);
 
 #endif

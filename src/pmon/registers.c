@@ -2,63 +2,48 @@
 
 #include <string.h>
 
+#include "catalog/address.h"
 #include "pmon/core.h"
 #include "pmon/count.h"
 #include "pmon/overflow.h"
 #include "pmon/select.h"
 #include "pmon/strict.h"
 
-bool pmon_find_register_ref(const struct pmon *pmon, const struct pmon_access *access,
-			    struct pmon_register_ref *place)
+int pmon_find(const struct pmon *pmon, const struct pmon_access *access,
+	      struct pmon_register_ref *ref)
 {
-	const struct pmon_address *found;
+	const struct pmu_address *found;
 	const struct pmon_box *box;
 	unsigned instance;
 
 	if (access->socket >= pmon->config.sockets || (access->width != 32 && access->width != 64))
-		return false;
-	found = pmon_addresses_find(&pmon->addresses, access->space, access->address);
+		return PMU_E_UNKNOWN;
+	found = access->found
+		    ? access->found
+		    : catalog_address_find(pmon->config.pmu, access->space, access->address);
 	if (!found)
-		return false;
+		return PMU_E_UNKNOWN;
 	box = &pmon->boxes[found->box];
 	instance = pmon_is_core(box) ? access->core : found->instance;
 	if (instance >= box->box->instance_count)
-		return false;
+		return PMU_E_UNKNOWN;
 	/* An upper half is reached as a dword; a PCI register takes no more than it has. */
 	if (box->box->space == PMU_SPACE_PCI &&
 	    access->width > (found->shift ? 32 : box->box->registers[found->reg].width))
-		return false;
-	*place = (struct pmon_register_ref){
+		return PMU_E_UNKNOWN;
+	*ref = (struct pmon_register_ref){
 	    .unit = pmon_socket_units(pmon, access->socket) + box->first_unit + instance,
 	    .reg = found->reg,
 	    .shift = found->shift,
-	    .width = access->width,
+	    .width = (uint8_t)access->width,
 	    .present = box->present >> instance & 1,
 	};
-	return true;
-}
-
-int pmon_counter_of(const struct pmon_box *box, unsigned reg)
-{
-	for (unsigned k = 0; k < box->counter_count; k++)
-		if (box->counters[k].counter == reg)
-			return (int)k;
-	if (box->box->registers[reg].role == PMU_ROLE_COUNTER_ALIAS)
-		return box->box->registers[reg].index;
-	return -1;
-}
-
-int pmon_control_of(const struct pmon_box *box, unsigned reg)
-{
-	for (unsigned k = 0; k < box->counter_count; k++)
-		if (box->counters[k].control == reg)
-			return (int)k;
-	return -1;
+	return 0;
 }
 
 uint64_t pmon_register_value(const struct pmon *pmon, const struct pmon_unit *unit, unsigned reg)
 {
-	int counter = pmon_counter_of(pmon_box(pmon, unit), reg);
+	int counter = pmon_box(pmon, unit)->counter_of[reg];
 
 	return counter < 0 ? unit->regs[reg] : unit->counters[counter].value;
 }
@@ -89,93 +74,6 @@ void pmon_reset_unit(const struct pmon *pmon, struct pmon_unit *unit)
 	}
 	for (unsigned k = 0; k < box->counter_count; k++)
 		unit->counters[k].limit = 1ull << box->box->counter_width;
-}
-
-/* Of the numbers that its signal holds, what the counter wants and all. */
-static struct pmon_change held_levels(const struct pmon *pmon, const struct pmon_unit *unit,
-				      const struct pmon_subscription *subscription)
-{
-	struct pmon_change held = {0, 0};
-
-	for (unsigned id = 1; subscription->level && id < SIGNAL_COUNT; id++) {
-		const struct pmon_route *route = &pmon->routes[id];
-
-		if (route->slot != subscription->slot || route->kind != SIGNAL_LEVEL ||
-		    !route->instances || pmon->units[route->first_unit].box != unit->box)
-			continue;
-		for (unsigned i = 0; i <= signal_table[id].qualifier_count; i++) {
-			const struct pmon_level *level = &unit->levels[route->first_level + i];
-			struct signal as_emitted = {.qualifiers = i ? 1u << (i - 1) : 0};
-
-			held.open += level->value;
-			if (pmon_matches(subscription, &as_emitted))
-				held.level += level->value;
-		}
-	}
-	return held;
-}
-
-void pmon_configure(struct pmon *pmon, struct pmon_unit *unit, uint64_t now)
-{
-	const struct pmon_box *box = pmon_box(pmon, unit);
-
-	if (pmon_is_core(box)) {
-		pmon_core_configure(pmon, unit);
-		return;
-	}
-	memset(unit->subscribed, 0, sizeof(unit->subscribed));
-	unit->clocked = unit->timed = 0;
-	for (unsigned k = 0; k < box->counter_count; k++) {
-		const struct pmon_control *fields = &box->counters[k].fields;
-		uint64_t control = pmon_control_in_effect(box, unit, k);
-		bool occ = (box->box->quirks & PMU_QUIRK_OCC_CONTROLS) &&
-			   (pmon_field_get(fields->ev_sel, control) & 0x80);
-		struct pmon_counter *counter = &unit->counters[k];
-		struct pmon_subscription subscription;
-		bool was_plain = counter->plain, same;
-
-		pmon_select(pmon, unit, k, &subscription);
-		counter->thresh = (uint8_t)pmon_field_get(fields->thresh, control);
-		/* Both come behind the threshold (§1.4) and do nothing without one. */
-		counter->invert = control & (occ ? fields->occ_invert : fields->invert).mask;
-		counter->edge = control & (occ ? fields->occ_edge_det : fields->edge_det).mask;
-		counter->plain = subscription.measure == PMU_MEASURE_COUNT && !counter->thresh;
-		same = !memcmp(&subscription, &counter->subscription, sizeof(subscription)) &&
-		       counter->plain == was_plain;
-		counter->subscription = subscription;
-		if (!same)
-			pmon_restart(pmon, unit, k, now, held_levels(pmon, unit, &subscription));
-		pmon_compare(counter);
-		if (subscription.measure != PMU_MEASURE_NONE && !counter->plain)
-			unit->timed |= (uint16_t)(1u << k);
-		if (subscription.measure == PMU_MEASURE_CLOCK)
-			unit->clocked |= (uint16_t)(1u << k);
-		else if (subscription.measure != PMU_MEASURE_NONE)
-			unit->subscribed[subscription.slot] |= (uint16_t)(1u << k);
-	}
-}
-
-void pmon_enable(struct pmon *pmon, const struct pmon_box *box)
-{
-	for (unsigned id = 1; id < SIGNAL_COUNT; id++) {
-		const struct pmon_route *route = &pmon->routes[id];
-		uint8_t enabled;
-
-		if (box && route->first_unit != box->first_unit)
-			continue;
-		/* Numbers are remembered for counters that are enabled later. */
-		enabled = route->instances && (route->kind == SIGNAL_LEVEL ||
-					       pmon_core_always_subscribes(&pmon->core, id));
-
-		for (unsigned s = 0; s < pmon->config.sockets && !enabled; s++) {
-			const struct pmon_unit *units =
-			    pmon_socket_units(pmon, s) + route->first_unit;
-
-			for (unsigned i = 0; i < route->instances && !enabled; i++)
-				enabled = units[i].subscribed[route->slot] != 0;
-		}
-		pmon->state->enabled[id] = enabled;
-	}
 }
 
 static void write_box_control(const struct pmon *pmon, struct pmon_unit *unit, uint64_t value)
@@ -233,11 +131,12 @@ static void write_control(const struct pmon_box *box, struct pmon_unit *unit, un
 		counter->ev_sel = (uint8_t)pmon_field_get(desc->fields.ev_sel, value);
 }
 
-static void write_register(struct pmon *pmon, struct pmon_unit *unit, unsigned reg, uint64_t value,
-			   const struct pmon_time *now)
+static void write_uncore(struct pmon *pmon, struct pmon_unit *unit, unsigned reg, uint64_t value,
+			 const struct pmon_time *now)
 {
 	const struct pmon_box *box = pmon_box(pmon, unit);
-	int counter = pmon_counter_of(box, reg), control = pmon_control_of(box, reg);
+	uint64_t cycle = now->cycles[pmon_clock(pmon, unit)];
+	int counter = box->counter_of[reg], control = box->control_of[reg];
 
 	if (counter >= 0) {
 		if (!unit->counters[counter].held)
@@ -250,8 +149,14 @@ static void write_register(struct pmon *pmon, struct pmon_unit *unit, unsigned r
 	unit->last_control = (uint8_t)(control + 1);
 	store(box, unit, reg, value);
 	switch (box->box->registers[reg].role) {
+	case PMU_ROLE_COUNTER_CTL:
+	case PMU_ROLE_FIXED_CTL:
+		pmon_configure_counter(pmon, unit, (unsigned)control, cycle);
+		break;
 	case PMU_ROLE_BOX_CTL:
 		write_box_control(pmon, unit, value);
+		if (value & box->rst_ctrl.mask)
+			pmon_configure(pmon, unit, cycle);
 		break;
 	case PMU_ROLE_BOX_STATUS:
 		unit->sent &= unit->regs[reg];
@@ -259,74 +164,205 @@ static void write_register(struct pmon *pmon, struct pmon_unit *unit, unsigned r
 	case PMU_ROLE_GLOBAL_CTL:
 		write_global_control(pmon, unit->socket, value, now);
 		break;
+	case PMU_ROLE_GLOBAL_STATUS:
+		break;
+	default:
+		pmon_configure(pmon, unit, cycle);
 	}
 }
 
-int pmon_read(struct pmon *pmon, const struct pmon_access *access, const struct pmon_time *now,
-	      uint64_t *value)
-{
-	struct pmon_register_ref place;
+/* What an access has to be up to date with. */
+enum pmon_depends {
+	DEPENDS_NOTHING, /* the register holds what was written */
+	DEPENDS_COUNTER,
+	DEPENDS_UNIT,
+	DEPENDS_SOCKET,
+};
 
-	if (!pmon_find_register_ref(pmon, access, &place))
-		return PMU_E_UNKNOWN;
+static enum pmon_depends read_depends(const struct pmon_box *box,
+				      const struct pmon_register_ref *ref)
+{
+	int counter = box->counter_of[ref->reg];
+
+	if (pmon_is_core(box))
+		return DEPENDS_UNIT;
+	if (counter >= 0)
+		return ref->unit->listening >> counter & 1 ? DEPENDS_COUNTER : DEPENDS_NOTHING;
+	return box->box->registers[ref->reg].role == PMU_ROLE_BOX_STATUS ? DEPENDS_UNIT
+									 : DEPENDS_NOTHING;
+}
+
+static enum pmon_depends access_depends(const struct pmon *pmon,
+					const struct pmon_register_ref *ref, bool write)
+{
+	const struct pmon_box *box = pmon_box(pmon, ref->unit);
+
+	if (!ref->present)
+		return DEPENDS_NOTHING;
+	if (pmon_is_core(box))
+		return DEPENDS_UNIT;
+	if (pmon_may_freeze(&pmon->state->sockets[ref->unit->socket]))
+		return DEPENDS_SOCKET;
+	if (!write)
+		return read_depends(box, ref);
+	return box->box->registers[ref->reg].role == PMU_ROLE_GLOBAL_CTL ? DEPENDS_SOCKET
+									 : DEPENDS_UNIT;
+}
+
+/* Whether the access shows or stores times. */
+static bool takes_time(const struct pmon *pmon, const struct pmon_register_ref *ref, bool write)
+{
+	const struct pmon_box *box = pmon_box(pmon, ref->unit);
+
+	switch ((enum pmon_depends)ref->depends) {
+	case DEPENDS_NOTHING:
+		return false;
+	case DEPENDS_COUNTER:
+		return ref->unit->timed >> box->counter_of[ref->reg] & 1;
+	case DEPENDS_UNIT:
+		return pmon_is_core(box) ? pmon_core_is_clock(&pmon->core, ref->reg)
+					 : write || ref->unit->timed;
+	case DEPENDS_SOCKET:
+		break;
+	}
+	return true;
+}
+
+void pmon_find_needs(const struct pmon *pmon, struct pmon_register_ref *ref, bool write,
+		     struct pmon_needs *needs)
+{
+	const uint32_t *sources = pmon->uncore_sources;
+
+	*needs = (struct pmon_needs){0};
+	ref->depends = (uint8_t)access_depends(pmon, ref, write);
+	if (ref->depends == DEPENDS_NOTHING)
+		return;
+	if (ref->depends != DEPENDS_SOCKET)
+		sources = pmon->sources[pmon_unit_number(pmon, ref->unit)];
+	needs->channels = sources[UNIT_CHANNEL];
+	needs->cores = sources[UNIT_CORE];
+	needs->time = takes_time(pmon, ref, write);
+}
+
+static void settle(struct pmon *pmon, const struct pmon_register_ref *ref,
+		   const struct pmon_time *now)
+{
+	struct pmon_unit *unit = ref->unit;
+	int counter = pmon_box(pmon, unit)->counter_of[ref->reg];
+
+	switch ((enum pmon_depends)ref->depends) {
+	case DEPENDS_NOTHING:
+		break;
+	case DEPENDS_COUNTER:
+		if (unit->timed >> counter & 1)
+			pmon_settle(pmon, unit, (unsigned)counter,
+				    now->cycles[pmon_clock(pmon, unit)]);
+		break;
+	case DEPENDS_UNIT:
+		pmon_settle_unit(pmon, unit, now);
+		break;
+	case DEPENDS_SOCKET:
+		pmon_settle_socket(pmon, unit->socket, now);
+		break;
+	}
+}
+
+int pmon_read_found(struct pmon *pmon, const struct pmon_register_ref *ref,
+		    const struct pmon_time *now, uint64_t *value)
+{
 	if (pmon->report)
-		pmon_strict_read(pmon, &place);
-	if (!place.present)
+		pmon_strict_read(pmon, ref);
+	if (!ref->present)
 		return PMU_E_UNKNOWN;
-	pmon_settle_socket(pmon, access->socket, now);
-	*value = pmon_register_value(pmon, place.unit, place.reg) >> place.shift;
-	if (pmon_is_core(pmon_box(pmon, place.unit)))
-		*value = pmon_core_value(pmon, place.reg, *value, now);
-	if (access->width == 32)
+	settle(pmon, ref, now);
+	*value = pmon_register_value(pmon, ref->unit, ref->reg) >> ref->shift;
+	if (pmon_is_core(pmon_box(pmon, ref->unit)))
+		*value = pmon_core_value(pmon, ref->reg, *value, now);
+	if (ref->width == 32)
 		*value &= UINT32_MAX;
 	return 0;
 }
 
 /* The other half of a counter keeps what it holds; nothing else is written by halves. */
-static uint64_t whole_value(const struct pmon *pmon, const struct pmon_register_ref *place,
+static uint64_t whole_value(const struct pmon *pmon, const struct pmon_register_ref *ref,
 			    uint64_t value)
 {
-	const struct pmon_box *box = pmon_box(pmon, place->unit);
-	uint64_t written = place->width == 32 ? UINT32_MAX : UINT64_MAX, kept = 0;
+	const struct pmon_box *box = pmon_box(pmon, ref->unit);
+	uint64_t written = ref->width == 32 ? UINT32_MAX : UINT64_MAX, kept = 0;
 
-	written <<= place->shift;
-	if (box->box->space == PMU_SPACE_PCI && pmon_counter_of(box, place->reg) >= 0)
-		kept = pmon_register_value(pmon, place->unit, place->reg) & ~written;
-	return (value << place->shift & written) | kept;
+	written <<= ref->shift;
+	if (box->box->space == PMU_SPACE_PCI && box->counter_of[ref->reg] >= 0)
+		kept = pmon_register_value(pmon, ref->unit, ref->reg) & ~written;
+	return (value << ref->shift & written) | kept;
+}
+
+static int write_core(struct pmon *pmon, const struct pmon_register_ref *ref,
+		      const struct pmon_time *now, uint64_t value)
+{
+	const struct pmon_box *box = pmon_box(pmon, ref->unit);
+	int error = pmon_core_check(box, ref->reg, value);
+
+	if (error)
+		return error;
+	pmon_core_write(pmon, ref->unit, ref->reg, value, now);
+	if (box->counter_of[ref->reg] < 0)
+		pmon_configure(pmon, ref->unit, 0);
+	return 0;
+}
+
+int pmon_write_found(struct pmon *pmon, const struct pmon_register_ref *ref,
+		     const struct pmon_time *now, uint64_t value)
+{
+	struct pmon_strict strict;
+	unsigned socket;
+	bool may_freeze;
+
+	if (!ref->present) {
+		if (pmon->report)
+			pmon_strict_absent(pmon, ref, value);
+		return PMU_E_UNKNOWN;
+	}
+	settle(pmon, ref, now);
+	value = whole_value(pmon, ref, value);
+	if (pmon->report)
+		pmon_strict_before(pmon, &strict, ref, value);
+	if (pmon_is_core(pmon_box(pmon, ref->unit))) {
+		int error = write_core(pmon, ref, now, value);
+
+		if (error)
+			return error;
+	} else {
+		socket = ref->unit->socket;
+		may_freeze = pmon_may_freeze(&pmon->state->sockets[socket]);
+		write_uncore(pmon, ref->unit, ref->reg, value, now);
+		if (may_freeze || pmon_may_freeze(&pmon->state->sockets[socket]))
+			pmon_schedule(pmon, socket);
+	}
+	if (pmon->report)
+		pmon_strict_after(pmon, &strict, ref);
+	return 0;
+}
+
+int pmon_read(struct pmon *pmon, const struct pmon_access *access, const struct pmon_time *now,
+	      uint64_t *value)
+{
+	struct pmon_register_ref ref;
+	struct pmon_needs needs;
+
+	if (pmon_find(pmon, access, &ref))
+		return PMU_E_UNKNOWN;
+	pmon_find_needs(pmon, &ref, false, &needs);
+	return pmon_read_found(pmon, &ref, now, value);
 }
 
 int pmon_write(struct pmon *pmon, const struct pmon_access *access, const struct pmon_time *now,
 	       uint64_t value)
 {
-	struct pmon_register_ref place;
-	struct pmon_strict strict;
-	bool core;
+	struct pmon_register_ref ref;
+	struct pmon_needs needs;
 
-	if (!pmon_find_register_ref(pmon, access, &place))
+	if (pmon_find(pmon, access, &ref))
 		return PMU_E_UNKNOWN;
-	if (!place.present) {
-		if (pmon->report)
-			pmon_strict_absent(pmon, &place, value);
-		return PMU_E_UNKNOWN;
-	}
-	core = pmon_is_core(pmon_box(pmon, place.unit));
-	pmon_settle_socket(pmon, access->socket, now);
-	value = whole_value(pmon, &place, value);
-	if (pmon->report)
-		pmon_strict_before(pmon, &strict, &place, value);
-	if (core) {
-		int error = pmon_core_check(pmon_box(pmon, place.unit), place.reg, value);
-
-		if (error)
-			return error;
-		pmon_core_write(pmon, place.unit, place.reg, value, now);
-	} else {
-		write_register(pmon, place.unit, place.reg, value, now);
-	}
-	pmon_configure(pmon, place.unit, now->cycles[pmon_clock(pmon, place.unit)]);
-	pmon_enable(pmon, pmon_box(pmon, place.unit));
-	pmon_schedule(pmon, access->socket);
-	if (pmon->report)
-		pmon_strict_after(pmon, &strict, &place);
-	return 0;
+	pmon_find_needs(pmon, &ref, true, &needs);
+	return pmon_write_found(pmon, &ref, now, value);
 }

@@ -1,26 +1,8 @@
-/* Where an address leads, and what the registers of a unit hold. */
+/* What the registers of a unit hold, and what follows from them. */
 #ifndef PMON_REGISTERS_H
 #define PMON_REGISTERS_H
 
 #include "pmon/state.h"
-
-/* A register of a unit, or a half of one. */
-struct pmon_register_ref {
-	struct pmon_unit *unit;
-	unsigned reg;	/* index in the box */
-	unsigned shift; /* 32 for the upper half */
-	unsigned width; /* bits accessed */
-	bool present;	/* the part has the instance */
-};
-
-/** @return whether the manual documents a register there */
-bool pmon_find_register_ref(const struct pmon *pmon, const struct pmon_access *access,
-			    struct pmon_register_ref *place);
-
-/** The counter whose value (not control) register @reg is; -1: none. */
-int pmon_counter_of(const struct pmon_box *box, unsigned reg);
-/** The counter that register @reg controls; -1: none. */
-int pmon_control_of(const struct pmon_box *box, unsigned reg);
 
 /** What the whole register reads as. */
 uint64_t pmon_register_value(const struct pmon *pmon, const struct pmon_unit *unit, unsigned reg);
@@ -28,10 +10,14 @@ uint64_t pmon_register_value(const struct pmon *pmon, const struct pmon_unit *un
 /** Puts all registers of a unit to their reset values. */
 void pmon_reset_unit(const struct pmon *pmon, struct pmon_unit *unit);
 
-/** Follows a change of controls, filters or enables: who subscribes to what. */
+/** Follows a change of all controls, filters or enables of a unit: who subscribes to what. */
 void pmon_configure(struct pmon *pmon, struct pmon_unit *unit, uint64_t now);
+/** The same of the control of counter @index. */
+void pmon_configure_counter(struct pmon *pmon, struct pmon_unit *unit, unsigned index,
+			    uint64_t now);
 
-/** Which signals of @box, or of all boxes where it is NULL, anybody subscribes to. */
-void pmon_enable(struct pmon *pmon, const struct pmon_box *box);
+/** Which of its signals the counters of a unit subscription to; bit n of @slots: the n-th changed.
+ */
+void pmon_enable(struct pmon *pmon, const struct pmon_unit *unit, uint32_t slots);
 
 #endif

@@ -233,7 +233,7 @@ static bool enabled(const struct pmon_box *box, const struct pmon_unit *unit, un
 }
 
 /* Unit mask, event and thread filter of counter @index. */
-static void select_event(const struct pmon *pmon, const struct pmon_unit *unit, unsigned index,
+static bool select_event(const struct pmon *pmon, const struct pmon_unit *unit, unsigned index,
 			 struct pmon_subscription *subscription)
 {
 	const struct pmon_box *box = pmon_box(pmon, unit);
@@ -247,12 +247,12 @@ static void select_event(const struct pmon *pmon, const struct pmon_unit *unit, 
 	};
 
 	if (!s.event || s.event->measure == PMU_MEASURE_NONE || !(s.event->counters >> index & 1))
-		return;
+		return false;
 	if (s.event->measure == PMU_MEASURE_COUNTER0) {
 		/* Counter 0 has to be enabled to show anything (decided). */
 		if (index != 0 && enabled(box, unit, 0))
 			select_event(pmon, unit, 0, subscription);
-		return;
+		return true;
 	}
 	pass_everything(subscription);
 	if (s.event->row_count && !select_rows(&s, subscription)) {
@@ -277,18 +277,19 @@ static void select_event(const struct pmon *pmon, const struct pmon_unit *unit, 
 			subscription->default_qualifier =
 			    subscription->any & signal->default_qualifier;
 	}
+	return false;
 }
 
-void pmon_select(const struct pmon *pmon, const struct pmon_unit *unit, unsigned index,
+bool pmon_select(const struct pmon *pmon, const struct pmon_unit *unit, unsigned index,
 		 struct pmon_subscription *subscription)
 {
 	const struct pmon_box *box = pmon_box(pmon, unit);
 
 	memset(subscription, 0, sizeof(*subscription));
 	if (!enabled(box, unit, index))
-		return;
-	if (box->counters[index].fixed)
-		subscription->measure = PMU_MEASURE_CLOCK;
-	else
-		select_event(pmon, unit, index, subscription);
+		return false;
+	if (!box->counters[index].fixed)
+		return select_event(pmon, unit, index, subscription);
+	subscription->measure = PMU_MEASURE_CLOCK;
+	return false;
 }

@@ -11,8 +11,11 @@ const struct pmu_event *pmon_event(const struct pmon_box *box, unsigned index, u
 uint64_t pmon_control_in_effect(const struct pmon_box *box, const struct pmon_unit *unit,
 				unsigned index);
 
-/** What counter @index of @unit subscribes to, whether or not it is frozen. */
-void pmon_select(const struct pmon *pmon, const struct pmon_unit *unit, unsigned index,
+/**
+ * What counter @index of @unit subscribes to, whether or not it is frozen.
+ * @return whether that is what counter 0 sees
+ */
+bool pmon_select(const struct pmon *pmon, const struct pmon_unit *unit, unsigned index,
 		 struct pmon_subscription *subscription);
 
 static inline bool pmon_alternative_holds(const struct pmon_subscription *subscription,

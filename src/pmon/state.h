@@ -12,14 +12,15 @@
 #include "catalog/binding.h"
 #include "catalog/signal.h"
 #include "pmon/access.h"
-#include "pmon/address.h"
 #include "pmon/box.h"
 #include "pmon/changes.h"
 
 #define PMON_SOCKETS 8
 #define PMON_CORES   64 /* bits of a PMI core mask */
-#define PMON_SLOTS   32 /* signals of one box */
+#define PMON_SLOTS   64 /* signals of one box */
 #define PMON_LEVELS  32 /* numbers of all level signals of one box */
+
+#define PMON_UNIT_WORDS (PMON_UNITS / 64) /* of sets of a socket's units */
 
 /*
  * Signals of one box arrive nearly in order of time: a miss tells of its fill before the next
@@ -93,8 +94,11 @@ struct pmon_unit {
 	uint8_t last_control; /* counter whose control was written last, + 1; 0: something else */
 	uint16_t clocked;     /* bit n: counter n counts cycles */
 	uint16_t timed; /* bit n: counter n depends on time, cycles or other than plain counts */
-	bool frozen;	/* by its own box control; of a core: a PMI is to stop its counters */
-	uint64_t sent;	/* status bits whose overflow was sent to the UBox and that still stand */
+	uint16_t listening; /* bit n: counter n counts something, unless it is frozen */
+	uint16_t reporting; /* bit n: so does counter n, and reports its overflow */
+	uint16_t followers; /* bit n: counter n counts what counter 0 sees */
+	bool frozen;	    /* by its own box control; of a core: a PMI is to stop its counters */
+	uint64_t sent; /* status bits whose overflow was sent to the UBox and that still stand */
 	struct pmon_counter counters[PMON_COUNTERS];
 	uint64_t regs[PMON_REGISTERS]; /* by index in the box; counters have theirs above */
 	struct pmon_level levels[PMON_LEVELS];
@@ -104,15 +108,22 @@ struct pmon_socket {
 	/* By clock of the uncore. */
 	uint64_t stop[2];     /* cycle from which the global freeze holds, or PMON_NEVER */
 	uint64_t deadline[2]; /* cycle by which a counter of cycles will overflow */
-	uint64_t floor[2];    /* of the last register access: nothing happens before it */
+	/* Of the last access that brought the socket up to date: nothing happens before it. */
+	uint64_t floor[2];
+	/* Bit n: an overflow of unit n's counters is reported, and may freeze the socket. */
+	uint64_t reporting[PMON_UNIT_WORDS];
 	uint64_t interrupts[PMON_CORES];
 };
 
 struct pmon_state {
 	uint64_t size;
 	uint8_t enabled[SIGNAL_COUNT];
+	/* By socket: bit n: a counter of the n-th instance subscribes to the signal. */
+	uint32_t subscribers[SIGNAL_COUNT][PMON_SOCKETS];
 	struct pmon_socket sockets[PMON_SOCKETS];
 };
+
+static_assert(SIGNAL_COUNT <= UINT8_MAX, "pmon.signal_of has a byte for each");
 
 #define PMON_NO_UNIT UINT16_MAX
 
@@ -137,8 +148,14 @@ struct pmon {
 	struct pmon_global global;
 	struct pmon_core core;
 	struct pmon_route routes[SIGNAL_COUNT];
-	struct pmon_addresses addresses;
 	uint16_t bound[UNIT_COUNT][PMON_INSTANCES]; /* unit of a socket, or PMON_NO_UNIT */
+	uint16_t nowhere[PMON_INSTANCES]; /* of signals that no box counts: PMON_NO_UNIT */
+	/* The same by unit of a socket: bit n: it counts for the machine's n-th unit of the kind.
+	 */
+	uint32_t sources[PMON_UNITS][UNIT_COUNT];
+	uint32_t uncore_sources[UNIT_COUNT]; /* of all units but cores' */
+	uint8_t signal_of[PMON_BOXES][PMON_SLOTS];
+	bool always[SIGNAL_COUNT]; /* enabled whoever subscribes */
 	void (*report)(void *arg, const struct pmon_violation *violation);
 	void *report_arg;
 };
@@ -151,6 +168,18 @@ static inline const struct pmon_box *pmon_box(const struct pmon *pmon, const str
 static inline struct pmon_unit *pmon_socket_units(const struct pmon *pmon, unsigned socket)
 {
 	return pmon->units + (size_t)socket * pmon->units_per_socket;
+}
+
+static inline unsigned pmon_unit_number(const struct pmon *pmon, const struct pmon_unit *unit)
+{
+	return (unsigned)(unit - pmon_socket_units(pmon, unit->socket));
+}
+
+/** Whether an overflow in the socket may freeze all of it. */
+static inline bool pmon_may_freeze(const struct pmon_socket *socket)
+{
+	static_assert(PMON_UNIT_WORDS == 2, "as many are asked");
+	return socket->reporting[0] || socket->reporting[1];
 }
 
 static inline unsigned pmon_clock(const struct pmon *pmon, const struct pmon_unit *unit)

@@ -4,6 +4,7 @@
 
 #include "base/name.h"
 #include "pmon/select.h"
+#include "pmon/state.h"
 
 static void report(const struct pmon *pmon, const struct pmon_unit *unit, unsigned reg,
 		   uint64_t value, const char *rule, const char *source)
@@ -269,7 +270,7 @@ void pmon_strict_before(const struct pmon *pmon, struct pmon_strict *strict,
 {
 	const struct pmon_box *box = pmon_box(pmon, place->unit);
 	const struct pmon_unit *units = pmon_socket_units(pmon, place->unit->socket);
-	int control = pmon_control_of(box, place->reg);
+	int control = box->control_of[place->reg];
 
 	for (unsigned i = 0; i < pmon->units_per_socket; i++) {
 		strict->counting[i] = 0;
@@ -364,7 +365,7 @@ void pmon_strict_absent(const struct pmon *pmon, const struct pmon_register_ref 
 void pmon_strict_read(const struct pmon *pmon, const struct pmon_register_ref *place)
 {
 	const struct pmon_box *box = pmon_box(pmon, place->unit);
-	int counter = pmon_counter_of(box, place->reg);
+	int counter = box->counter_of[place->reg];
 
 	/* Looking whether a box is there is how it is found out. */
 	if (!place->present && box->box->registers[place->reg].role != PMU_ROLE_DISCOVERY)

@@ -5,7 +5,10 @@
 #ifndef PMON_STRICT_H
 #define PMON_STRICT_H
 
-#include "pmon/registers.h"
+#include "pmon/access.h"
+#include "pmon/box.h"
+
+struct pmon;
 
 /* What counted before a write. */
 struct pmon_strict {

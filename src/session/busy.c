@@ -37,7 +37,8 @@ static int check_control(struct pmu_session *session, struct pmu_ctx *ctx,
 			 const struct session_unit *unit, const struct pmu_write *write)
 {
 	struct register_at at = {unit->box, write->reg, unit->socket, unit->instance};
-	uint64_t value, written = write->value;
+	uint64_t stopped = session_disables_box(session, unit->box) ? at.reg->enabled : 0;
+	uint64_t value, written = write->value & ~stopped;
 	int error = register_read(session->bus, ctx, &at, &value);
 
 	/* In the one control of several fixed counters, the fields of those that are used. */
@@ -51,20 +52,28 @@ static int check_control(struct pmu_session *session, struct pmu_ctx *ctx,
 	    (unsigned long long)written, (unsigned long long)value);
 }
 
+static int check_unit(struct pmu_session *session, struct pmu_ctx *ctx,
+		      const struct session_unit *unit)
+{
+	int error = 0;
+
+	/* Of a control that is written twice, the last write counts. */
+	for (size_t i = 0; i < unit->write_count && !error; i++)
+		if (session_is_control(&unit->writes[i]) &&
+		    session_write_to(unit, unit->writes[i].reg) == &unit->writes[i])
+			error = check_control(session, ctx, unit, &unit->writes[i]);
+	return error;
+}
+
 int session_busy_check(struct pmu_session *session, struct pmu_ctx *ctx)
 {
 	int error = 0;
 
-	if (session->bus->write_only)
-		return 0;
-	for (size_t u = 0; u < session->unit_count; u++) {
-		const struct session_unit *unit = &session->units[u];
+	for (size_t u = 0; u < session->unit_count && !session->bus->write_only; u++) {
+		int found = check_unit(session, error ? NULL : ctx, &session->units[u]);
 
-		/* Of a control that is written twice, the last write counts. */
-		for (size_t i = 0; i < unit->write_count && !error; i++)
-			if (session_is_control(&unit->writes[i]) &&
-			    session_write_to(unit, unit->writes[i].reg) == &unit->writes[i])
-				error = check_control(session, ctx, unit, &unit->writes[i]);
+		session->units[u].lost |= found != 0;
+		error = error_first(error, found);
 	}
 	return error;
 }

@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "bus/bus.h"
+#include "session/global_enable.h"
 #include "session/registers.h"
 #include "session/session.h"
 
@@ -150,14 +151,56 @@ static int check_frozen(struct pmu_session *session, struct pmu_ctx *ctx, unsign
 	return error;
 }
 
-int session_collect(struct pmu_session *session, struct pmu_ctx *ctx)
+static void mark_lost(struct pmu_session *session, unsigned socket)
 {
-	uint64_t now;
+	for (size_t i = 0; i < session->unit_count; i++)
+		if (session->units[i].socket == socket && !global_enable_of(session->units[i].box))
+			session->units[i].lost = true;
+}
+
+/* All sockets, and their counts are read all the same. @return PMU_E_CONFLICT where one is frozen
+ */
+static int find_frozen(struct pmu_session *session, struct pmu_ctx *ctx)
+{
 	int error = 0;
 
-	for (unsigned socket = 0; socket < session->sockets && session->unit_count && !error;
-	     socket++)
-		error = check_frozen(session, ctx, socket);
+	for (unsigned socket = 0; socket < session->sockets && session->unit_count; socket++) {
+		int found = check_frozen(session, error ? NULL : ctx, socket);
+
+		if (found == PMU_E_CONFLICT)
+			mark_lost(session, socket);
+		error = error_first(error, found);
+	}
+	return error;
+}
+
+static void tell_counts(struct pmu_session *session, uint64_t now)
+{
+	for (size_t r = 0; r < session->row_count; r++) {
+		const struct session_row *row = &session->rows[r];
+		const struct pmu_box *box = session->events[row->event].selection.box;
+		struct pmu_count *count = &session->counts[r];
+
+		count->count = row->raw + (row->wraps << box->counter_width);
+		/* Every event has a counter of its own from start to stop. */
+		count->enabled_ns = count->running_ns = now - session->started_ns;
+	}
+	for (size_t i = 0; i < session->unit_count; i++) {
+		struct session_unit *unit = &session->units[i];
+
+		if (!unit->lost)
+			unit->ran_ns = now;
+		for (size_t r = unit->first_row; r != SESSION_NONE; r = session->rows[r].next) {
+			session->counts[r].valid = !unit->lost;
+			session->counts[r].running_ns = unit->ran_ns - session->started_ns;
+		}
+	}
+}
+
+int session_collect(struct pmu_session *session, struct pmu_ctx *ctx)
+{
+	int frozen = find_frozen(session, ctx), error = frozen == PMU_E_CONFLICT ? 0 : frozen;
+
 	for (size_t i = 0; i < session->unit_count && !error; i++) {
 		uint64_t watched;
 
@@ -165,15 +208,9 @@ int session_collect(struct pmu_session *session, struct pmu_ctx *ctx)
 		if (!error)
 			error = account_wraps(session, ctx, &session->units[i], watched);
 	}
-	now = session->state == SESSION_RUNNING ? bus_time_ns(session->bus) : session->stopped_ns;
-	for (size_t r = 0; r < session->row_count && !error; r++) {
-		const struct session_row *row = &session->rows[r];
-		const struct pmu_box *box = session->events[row->event].selection.box;
-
-		session->counts[r].count = row->raw + (row->wraps << box->counter_width);
-		/* Every event has a counter of its own from start to stop. */
-		session->counts[r].enabled_ns = now - session->started_ns;
-		session->counts[r].running_ns = session->counts[r].enabled_ns;
-	}
-	return error;
+	if (error)
+		return error;
+	tell_counts(session, session->state == SESSION_RUNNING ? bus_time_ns(session->bus)
+							       : session->stopped_ns);
+	return frozen;
 }

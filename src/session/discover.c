@@ -48,19 +48,11 @@ static int most_instances(struct pmu_session *session, struct pmu_ctx *ctx,
 	return error;
 }
 
-/* What an instance answers with if it is there. */
-static const struct pmu_register *answering(const struct pmu_box *box)
-{
-	bool core = box->scope == PMU_SCOPE_CORE;
-
-	return pmu_box_register(box, core ? PMU_ROLE_GLOBAL_CTL : PMU_ROLE_BOX_STATUS, 0);
-}
-
 /* Boxes that no discovery register lists one by one are there if they answer. */
 static int try_instances(struct pmu_session *session, struct pmu_ctx *ctx,
 			 const struct pmu_box *box, unsigned socket, uint32_t *present)
 {
-	const struct pmu_register *reg = answering(box);
+	const struct pmu_register *reg = identity_witness(box);
 	unsigned most;
 	int error = most_instances(session, ctx, box, socket, &most);
 

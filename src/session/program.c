@@ -75,6 +75,11 @@ bool session_freezes_box(const struct pmu_session *session, const struct pmu_box
 	return !session->global_ctl && !global_enable_of(box) && box_bits(box, PMU_FIELD_FREEZE);
 }
 
+bool session_disables_box(const struct pmu_session *session, const struct pmu_box *box)
+{
+	return !session->global_ctl && !global_enable_of(box) && !session_freezes_box(session, box);
+}
+
 /* Writes the controls of a unit: those of counters that others have beside them stay. */
 static int write_control(struct pmu_session *session, struct pmu_ctx *ctx,
 			 const struct session_unit *unit, const struct pmu_write *write,
@@ -122,7 +127,7 @@ static int freeze_units(struct pmu_session *session, struct pmu_ctx *ctx)
 		if (session_freezes_box(session, unit->box))
 			error = error_first(error, write_role(session, told, unit, PMU_ROLE_BOX_CTL,
 							      0, freeze_bits(unit->box)));
-		else if (!session->global_ctl && !global_enable_of(unit->box))
+		else if (session_disables_box(session, unit->box))
 			error = error_first(error, disable_unit(session, told, unit));
 	}
 	return error;

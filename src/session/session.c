@@ -184,6 +184,10 @@ int pmu_session_start(struct pmu_session *session, struct pmu_ctx *ctx)
 	bus_begin(session->bus);
 	error = begin(session, ctx);
 	session->started_ns = bus_time_ns(session->bus);
+	for (size_t i = 0; i < session->unit_count; i++) {
+		session->units[i].lost = false;
+		session->units[i].ran_ns = session->started_ns;
+	}
 	bus_end(session->bus);
 	return error;
 }
@@ -215,11 +219,12 @@ int pmu_session_read(struct pmu_session *session, struct pmu_ctx *ctx,
 	bus_begin(session->bus);
 	error = session_collect(session, ctx);
 	bus_end(session->bus);
-	if (error)
+	/* Of what was frozen meanwhile there is still to tell for how long it counted. */
+	if (error && error != PMU_E_CONFLICT)
 		return error;
 	*counts = session->counts;
 	*count = session->row_count;
-	return 0;
+	return error;
 }
 
 int pmu_session_end(struct pmu_session *session, struct pmu_ctx *ctx)

@@ -28,6 +28,8 @@ struct session_unit {
 	/* What programs its events, pmu_event_merge(). */
 	struct pmu_write *writes;
 	size_t write_count;
+	bool lost;	 /* somebody else froze or changed what counts: no counts any more */
+	uint64_t ran_ns; /* the bus's time up to which it is known to have counted */
 };
 
 struct session_row {
@@ -134,6 +136,8 @@ int session_unfreeze_others(struct pmu_session *session, struct pmu_ctx *ctx);
 /** Whether the box is stopped by its own control: the socket has none, nor the box a global enable.
  */
 bool session_freezes_box(const struct pmu_session *session, const struct pmu_box *box);
+/** Whether nothing stops the box, so that the controls of its counters are disabled one by one. */
+bool session_disables_box(const struct pmu_session *session, const struct pmu_box *box);
 /** Whether the session stops and starts whole sockets. */
 bool session_uses_sockets(const struct pmu_session *session);
 int session_unfreeze_units(struct pmu_session *session, struct pmu_ctx *ctx);

@@ -9,6 +9,23 @@
 
 #include "bus/bus.h"
 #include "bus/emulated.h"
+#include "emul/block.h"
+#include "machine/access.h"
+
+#define EN	      (UINT64_C(1) << 22)
+#define OV_EN	      (UINT64_C(1) << 20)
+#define CAS_WRITES    0x0C04 /* CAS_COUNT.WR */
+#define LINES	      16
+#define GLOBAL_CTL    0x700
+#define FREEZE_ALL    (UINT64_C(1) << 31)
+#define UNFREEZE_ALL  (UINT64_C(1) << 29)
+#define GLOBAL_STATUS 0x701
+/* 334291-001 table 1-3 and 2-112: channels 0 and 1 are 20:0 and 20:1, 2 and 3 are 21:0 and 21:1. */
+#define CHANNEL(n)	 ((20u + (n) / 2) << 15 | ((n) % 2) << 12)
+#define COUNTER(n)	 (CHANNEL(n) + 0xA0)
+#define CONTROL(n)	 (CHANNEL(n) + 0xD8)
+#define FIXED_COUNTER(n) (CHANNEL(n) + 0xD0)
+#define FIXED_CONTROL(n) (CHANNEL(n) + 0xF0)
 
 struct bench {
 	struct pmu_ctx *ctx;
@@ -90,13 +107,101 @@ static void test_halves(void **fixture)
 	assert_int_equal(value, 0x1234);
 }
 
+static uint64_t read_whole(struct bench *bench, enum pmu_space space, uint32_t address,
+			   uint8_t width)
+{
+	uint64_t value;
+
+	assert_int_equal(read_op(bench, space, address, width, &value), 0);
+	return value;
+}
+
+static void write_op(struct bench *bench, enum pmu_space space, uint32_t address, uint8_t width,
+		     uint64_t value)
+{
+	struct pmu_access_op op = {0, 0, space, width, address, value, "X"};
+
+	assert_int_equal(pmu_bus_write(bench->bus, bench->ctx, &op), 0);
+}
+
+/* A thread begins at DRAM cycle @begin, stores @lines whole lines past the caches, and ends. */
+static void store_lines(struct bench *bench, uint64_t begin, unsigned lines)
+{
+	struct machine *machine = emul_machine(bus_emulated_emul(bench->bus));
+	struct machine_address_space *space;
+	struct machine_hart *hart;
+
+	assert_int_equal(machine_address_space_new(&space, machine), 0);
+	hart = machine_hart_enter(machine, space,
+				  begin * machine_ticks_per_cycle(machine, PMU_CLOCK_DCLK));
+	for (unsigned i = 0; i < lines; i++)
+		machine_store_nt(hart, 0x10000 + 64 * i, 64);
+	machine_hart_leave(hart);
+	machine_address_space_free(space);
+}
+
+static void pass_to(struct bench *bench, uint64_t cycle)
+{
+	store_lines(bench, cycle, 0);
+}
+
+static uint64_t sum_of_writes(struct bench *bench)
+{
+	uint64_t sum = 0;
+
+	for (unsigned channel = 0; channel < 4; channel++)
+		sum += read_whole(bench, PMU_SPACE_PCI, COUNTER(channel), 64);
+	return sum;
+}
+
+/* The write queues empty while nothing comes: nobody asks for it, and before nobody looks. */
+static void test_a_freeze_comes_after_what_idle_channels_did(void **fixture)
+{
+	struct bench *bench = *fixture;
+
+	for (unsigned channel = 0; channel < 4; channel++)
+		write_op(bench, PMU_SPACE_PCI, CONTROL(channel), 32, EN | CAS_WRITES);
+	store_lines(bench, 1000, LINES);
+	pass_to(bench, 100000);
+	write_op(bench, PMU_SPACE_MSR, GLOBAL_CTL, 32, FREEZE_ALL);
+	assert_int_equal(sum_of_writes(bench), LINES);
+	/* Frozen, the same counts nothing. */
+	store_lines(bench, 200000, LINES);
+	pass_to(bench, 300000);
+	write_op(bench, PMU_SPACE_MSR, GLOBAL_CTL, 32, UNFREEZE_ALL);
+	pass_to(bench, 400000);
+	assert_int_equal(sum_of_writes(bench), LINES);
+}
+
+/* A write of channel 2 freezes all: the first access afterwards finds that, wherever it goes. */
+static void test_an_access_finds_the_overflow_of_another_box(void **fixture)
+{
+	struct bench *bench = *fixture;
+	uint64_t cycles;
+
+	write_op(bench, PMU_SPACE_PCI, COUNTER(2), 64, (UINT64_C(1) << 48) - 1);
+	write_op(bench, PMU_SPACE_PCI, CONTROL(2), 32, EN | OV_EN | CAS_WRITES);
+	write_op(bench, PMU_SPACE_PCI, FIXED_CONTROL(3), 32, EN);
+	store_lines(bench, 1000, LINES);
+	pass_to(bench, 100000);
+	cycles = read_whole(bench, PMU_SPACE_PCI, FIXED_COUNTER(3), 64);
+	assert_in_range(cycles, 1000, 99999);
+	assert_int_not_equal(read_whole(bench, PMU_SPACE_MSR, GLOBAL_STATUS, 64), 0);
+	pass_to(bench, 200000);
+	assert_int_equal(read_whole(bench, PMU_SPACE_PCI, FIXED_COUNTER(3), 64), cycles);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_identity),
-	    cmocka_unit_test(test_registers_keep_what_is_written),
-	    cmocka_unit_test(test_halves),
+	    cmocka_unit_test_setup_teardown(test_identity, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_registers_keep_what_is_written, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_halves, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_a_freeze_comes_after_what_idle_channels_did, setup,
+					    teardown),
+	    cmocka_unit_test_setup_teardown(test_an_access_finds_the_overflow_of_another_box, setup,
+					    teardown),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

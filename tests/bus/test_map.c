@@ -3,36 +3,46 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
 #include "bus/map.h"
 
-static struct bus_map map;
+static const struct pmu_pmu *pmu;
 
-static int open_map(void **fixture)
+static int find_pmu(void **fixture)
 {
 	(void)fixture;
-	return bus_map_init(&map, pmu_find_pmu("xeon-e5v4"));
+	pmu = pmu_find_pmu("xeon-e5v4");
+	return !pmu;
 }
 
-static int close_map(void **fixture)
+static bool find(unsigned core, enum pmu_space space, uint32_t address, unsigned width,
+		 struct bus_register_ref *ref)
 {
-	(void)fixture;
-	bus_map_fini(&map);
-	return 0;
+	const struct pmu_access_op op = {
+	    .core = core, .space = (uint8_t)space, .width = (uint8_t)width, .address = address};
+
+	return bus_find(pmu, &op, ref);
+}
+
+static bool is_hole(enum pmu_space space, uint32_t address, unsigned width)
+{
+	struct bus_register_ref ref;
+
+	return !find(0, space, address, width, &ref);
 }
 
 static void check_in_core(unsigned core, enum pmu_space space, uint32_t address, unsigned width,
 			  const char *box, unsigned instance, const char *reg)
 {
-	const struct bus_register_ref *place =
-	    bus_map_find_in_core(&map, core, space, address, width);
+	struct bus_register_ref ref;
 
-	assert_non_null(place);
-	assert_string_equal(place->box->name, box);
-	assert_string_equal(place->reg->name, reg);
-	assert_int_equal(place->instance, instance);
+	assert_true(find(core, space, address, width, &ref));
+	assert_string_equal(ref.box->name, box);
+	assert_string_equal(ref.reg->name, reg);
+	assert_int_equal(ref.instance, instance);
 }
 
 static void check(enum pmu_space space, uint32_t address, unsigned width, const char *box,
@@ -63,49 +73,69 @@ static void test_halves_in_pci_space_only(void **fixture)
 	check(PMU_SPACE_PCI, 0x910A0, 64, "ha", 0, "HAn_PCI_PMON_CTR0");
 	check(PMU_SPACE_PCI, 0x910A0, 32, "ha", 0, "HAn_PCI_PMON_CTR0");
 	check(PMU_SPACE_PCI, 0x910A4, 32, "ha", 0, "HAn_PCI_PMON_CTR0");
-	assert_null(bus_map_find(&map, PMU_SPACE_PCI, 0x910A4, 64));
-	assert_null(bus_map_find(&map, PMU_SPACE_PCI, 0x910A2, 32));
-	assert_null(bus_map_find(&map, PMU_SPACE_MSR, 0xE08, 32));
+	assert_true(is_hole(PMU_SPACE_PCI, 0x910A4, 64));
+	assert_true(is_hole(PMU_SPACE_PCI, 0x910A2, 32));
+	assert_true(is_hole(PMU_SPACE_MSR, 0xE08, 32));
 }
 
 static void test_holes(void **fixture)
 {
 	(void)fixture;
-	assert_null(bus_map_find(&map, PMU_SPACE_MSR, 0, 32));
-	assert_null(bus_map_find(&map, PMU_SPACE_MSR, 0xC0000080, 64));
-	assert_null(bus_map_find(&map, PMU_SPACE_MSR, 0xE0C, 32));
-	assert_null(bus_map_find(&map, PMU_SPACE_MSR, 0xF7C, 64));
-	assert_null(bus_map_find(&map, PMU_SPACE_PCI, 0x700, 32));
-	assert_null(bus_map_find(&map, PMU_SPACE_PCI, 0x91004, 32));
-	assert_null(bus_map_find(&map, PMU_SPACE_PCI, UINT32_MAX, 32));
+	assert_true(is_hole(PMU_SPACE_MSR, 0, 32));
+	assert_true(is_hole(PMU_SPACE_MSR, 0xC0000080, 64));
+	assert_true(is_hole(PMU_SPACE_MSR, 0xE0C, 32));
+	assert_true(is_hole(PMU_SPACE_MSR, 0xF7C, 64));
+	assert_true(is_hole(PMU_SPACE_PCI, 0x700, 32));
+	assert_true(is_hole(PMU_SPACE_PCI, 0x91004, 32));
+	assert_true(is_hole(PMU_SPACE_PCI, UINT32_MAX, 32));
 }
 
-/* Every register of every instance is where the catalog says, and none hides another. */
+/* Every register of every instance is where the catalog says, and has a number of its own. */
 static void test_all_registers(void **fixture)
 {
-	const struct pmu_pmu *pmu = pmu_find_pmu("xeon-e5v4");
+	size_t count = bus_register_count(pmu);
+	bool *numbered = calloc(count, sizeof(*numbered));
 
 	(void)fixture;
+	assert_non_null(numbered);
 	for (size_t b = 0; b < pmu->box_count; b++)
 		for (unsigned i = 0; i < pmu->boxes[b].instance_count; i++)
 			for (size_t r = 0; r < pmu->boxes[b].register_count; r++) {
 				const struct pmu_box *box = &pmu->boxes[b];
 				const struct pmu_register *reg = &box->registers[r];
+				const struct bus_register_ref ref = {
+				    .box = box, .reg = reg, .instance = i};
+				size_t number = bus_register_number(pmu, &ref);
 
-				check_in_core(box->scope == PMU_SCOPE_CORE ? i : 0, box->space,
+				check_in_core(box->scope == PMU_SCOPE_CORE ? i : 0, reg->space,
 					      pmu_register_address(box, reg, i), reg->width,
 					      box->name, i, reg->name);
+				assert_true(number < count);
+				assert_false(numbered[number]);
+				numbered[number] = true;
 			}
+	free(numbered);
+}
+
+/* A register that bits of another one give a second meaning is found under the first. */
+static void test_overlay(void **fixture)
+{
+	const struct pmu_pmu *itanium = pmu_find_pmu("itanium-9300");
+	const struct pmu_access_op op = {.space = PMU_SPACE_PMD, .width = 64, .address = 48};
+	struct bus_register_ref ref;
+
+	(void)fixture;
+	assert_true(bus_find(itanium, &op, &ref));
+	assert_string_equal(ref.reg->name, "PMD48");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_known_addresses),
-	    cmocka_unit_test(test_halves_in_pci_space_only),
-	    cmocka_unit_test(test_holes),
-	    cmocka_unit_test(test_all_registers),
+	    cmocka_unit_test(test_known_addresses), cmocka_unit_test(test_halves_in_pci_space_only),
+	    cmocka_unit_test(test_holes),	    cmocka_unit_test(test_all_registers),
+	    cmocka_unit_test(test_overlay),
 	};
 
-	return cmocka_run_group_tests(tests, open_map, close_map);
+	return cmocka_run_group_tests(tests, find_pmu, NULL);
 }

@@ -281,7 +281,8 @@ static void test_random(void **state)
 
 static uint64_t msr(struct run *run, unsigned core, uint32_t address)
 {
-	struct pmon_access access = {0, core, PMU_SPACE_MSR, address, 64};
+	struct pmon_access access = {
+	    .socket = 0, .core = core, .space = PMU_SPACE_MSR, .address = address, .width = 64};
 	uint64_t value;
 
 	assert_int_equal(emul_read(bus_emulated_emul(run->bus), &access, &value), 0);
@@ -320,7 +321,8 @@ static void test_wrap(void **state)
 	const struct feed_kernel *kernel = feed_kernel_find("load");
 	const uint64_t preload = (1ull << 48) - 1000;
 	const struct feed_arrays arrays = arrays_of(kernel);
-	struct pmon_access access = {0, 0, PMU_SPACE_MSR, 0x309, 64};
+	struct pmon_access access = {
+	    .socket = 0, .core = 0, .space = PMU_SPACE_MSR, .address = 0x309, .width = 64};
 	struct machine_hart *core;
 	struct run run;
 

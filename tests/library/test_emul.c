@@ -300,16 +300,60 @@ static void test_counts(void **state)
 	pmu_bus_free(bus);
 }
 
-static void write_msr(struct bench *bench, struct pmu_bus *bus, uint32_t address, uint64_t value)
+static void write_bits(struct bench *bench, struct pmu_bus *bus, uint8_t width, uint32_t address,
+		       uint64_t value)
 {
 	const struct pmu_access_op op = {.space = PMU_SPACE_MSR,
-					 .width = 64,
+					 .width = width,
 					 .address = address,
 					 .value = value,
 					 .reg = "register"};
 
 	if (pmu_bus_write(bus, bench->ctx, &op))
 		fail_msg("%s", pmu_message(bench->ctx));
+}
+
+static void write_msr(struct bench *bench, struct pmu_bus *bus, uint32_t address, uint64_t value)
+{
+	write_bits(bench, bus, 64, address, value);
+}
+
+static void write_narrow(struct bench *bench, struct pmu_bus *bus, uint32_t address, uint64_t value)
+{
+	write_bits(bench, bus, 32, address, value);
+}
+
+/*
+ * The UBox's own counter overflows and freezes all (334291-001 §2.1.1.1): what counted until then
+ * has no count, and ran up to the last read before.
+ */
+static void test_counts_that_others_froze(void **state)
+{
+	struct bench *bench = *state;
+	const struct pmu_count *counts;
+	struct pmu_session *session;
+	struct pmu_bus *bus;
+	size_t rows;
+
+	assert_int_equal(pmu_emul_bus(&bus, bench->ctx, bench->emul), 0);
+	assert_int_equal(pmu_session_new(&session, bench->ctx, bus), 0);
+	assert_int_equal(add(bench, session, "xeon-e5v4/cbo0.CLOCKTICKS"), 0);
+	assert_int_equal(pmu_session_start(session, bench->ctx), 0);
+	pmu_emul_pass(bench->emul, 50000);
+	assert_int_equal(pmu_session_read(session, bench->ctx, &counts, &rows), 0);
+	assert_true(counts[0].valid);
+	assert_int_equal(counts[0].running_ns, counts[0].enabled_ns);
+	write_msr(bench, bus, 0x704, (UINT64_C(1) << 48) - 1000);
+	write_narrow(bench, bus, 0x703, 1u << 22 | 1u << 20);
+	pmu_emul_pass(bench->emul, 70000);
+	assert_int_equal(pmu_session_read(session, bench->ctx, &counts, &rows), PMU_E_CONFLICT);
+	assert_int_equal(rows, 1);
+	assert_false(counts[0].valid);
+	assert_in_range(counts[0].running_ns, 49999, 50001);
+	assert_in_range(counts[0].enabled_ns, 119999, 120001);
+	write_narrow(bench, bus, 0x703, 0);
+	pmu_session_free(session);
+	pmu_bus_free(bus);
 }
 
 /* A counter 10 below its end, of instructions (0xC0) in all modes, with interrupt. */
@@ -408,8 +452,9 @@ int main(void)
 	    MACHINE_TEST(test_dependence), MACHINE_TEST(test_address_spaces),
 	    MACHINE_TEST(test_ranges),	   MACHINE_TEST(test_sizes),
 	    MACHINE_TEST(test_time),	   MACHINE_TEST(test_bus),
-	    MACHINE_TEST(test_counts),	   MACHINE_TEST(test_interrupts),
-	    MACHINE_TEST(test_attach),	   cmocka_unit_test(test_words),
+	    MACHINE_TEST(test_counts),	   MACHINE_TEST(test_counts_that_others_froze),
+	    MACHINE_TEST(test_interrupts), MACHINE_TEST(test_attach),
+	    cmocka_unit_test(test_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

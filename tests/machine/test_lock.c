@@ -43,6 +43,23 @@ static void *count_up(void *argument)
 	return NULL;
 }
 
+/* The id is kept, but not over a fork: the child's thread has another. */
+static void a_child_has_its_own_thread_id(void **unused)
+{
+	uint32_t own = lock_thread();
+	pid_t child;
+	int status;
+
+	(void)unused;
+	assert_int_equal(own, gettid());
+	child = fork();
+	if (!child)
+		_exit(lock_thread() == own || lock_thread() != (uint32_t)gettid());
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_int_equal(lock_thread(), own);
+}
+
 static void one_at_a_time(void **unused)
 {
 	struct shared *shared = map_shared();
@@ -267,6 +284,7 @@ static void the_stopped_are_waited_for_as_long_as_wanted(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_child_has_its_own_thread_id),
 	    cmocka_unit_test(one_at_a_time),
 	    cmocka_unit_test(the_dead_give_way),
 	    cmocka_unit_test(the_living_do_not),

@@ -1,4 +1,6 @@
 /* Machines as a whole: what is refused, clocks, views, cores. */
+#include <pthread.h>
+
 #include "machine_fixture.h"
 
 #include "pmulab/pmulab.h"
@@ -123,6 +125,40 @@ static void cores_are_taken_from_the_lowest(void **unused)
 	close_machine(&scene);
 }
 
+static void *enter_and_die(void *argument)
+{
+	struct scene *scene = argument;
+
+	scene->cores[0] = machine_hart_enter(scene->machine, scene->space, 7000);
+	return NULL;
+}
+
+/* Also of a core that nobody is on any more, whether its thread left or died. */
+static void time_never_goes_back(void **unused)
+{
+	struct machine_hart *core;
+	struct scene scene;
+	pthread_t thread;
+
+	(void)unused;
+	open_machine(&scene, pmu_find_machine("xeon-e5v4-4c"));
+	core = machine_hart_enter(scene.machine, scene.space, 5000);
+	assert_int_equal(machine_now(scene.machine), 5000);
+	machine_hart_leave(core);
+	assert_int_equal(machine_now(scene.machine), 5000);
+
+	assert_int_equal(pthread_create(&thread, NULL, enter_and_die, &scene), 0);
+	pthread_join(thread, NULL);
+	assert_int_equal(machine_now(scene.machine), 7000);
+	machine_lock(scene.machine);
+	machine_pass(scene.machine, 10); /* finds that it died */
+	machine_unlock(scene.machine);
+	assert_int_equal(machine_now(scene.machine), 7010);
+	free(scene.cores[0]);
+	scene.cores[0] = NULL;
+	close_machine(&scene);
+}
+
 /* A long idle time owes refreshes, which nobody asked for. */
 static void catching_up_tells_of_refreshes(void **unused)
 {
@@ -139,7 +175,8 @@ static void catching_up_tells_of_refreshes(void **unused)
 	core = machine_hart_enter(scene.machine, scene.space,
 				  (refreshes * scene.desc.t_refi + 1) * dclk);
 	machine_lock(scene.machine);
-	machine_catch_up(scene.machine);
+	for (unsigned socket = 0; socket < scene.desc.sockets; socket++)
+		machine_catch_up_channels(scene.machine, socket, UINT32_MAX);
 	machine_unlock(scene.machine);
 	assert_int_equal(scene.count, refreshes * scene.desc.home_agents * scene.desc.channels *
 					  scene.desc.ranks);
@@ -155,6 +192,7 @@ int main(void)
 	    cmocka_unit_test(views_share_the_state),
 	    cmocka_unit_test(signals_end_with_the_connection),
 	    cmocka_unit_test(cores_are_taken_from_the_lowest),
+	    cmocka_unit_test(time_never_goes_back),
 	    cmocka_unit_test(catching_up_tells_of_refreshes),
 	};
 

@@ -28,9 +28,9 @@ struct trial {
 static const struct pmu_terms terms = {
     .seconds = 2,
     .tsc_mhz = 1000,
-    .uncore_mhz = 2800,
+    .instances = 4,
+    .clock_mhz = {[PMU_CLOCK_UCLK] = 50e-6}, /* 100 cycles each */
     .core_cycles = 8000,
-    .uncore_cycles = 400,
     .instructions = 1000,
 };
 

@@ -15,20 +15,43 @@ static const struct pmu_box *imc(void)
 	return pmu_find_box(pmu_find_pmu("xeon-e5v4"), "imc");
 }
 
-static double compute(const char *equation)
+static double compute_in(const char *box, const char *equation)
 {
-	const struct pmu_terms terms = {.seconds = 2, .tsc_mhz = 100, .uncore_mhz = 2800};
+	const struct pmu_terms terms = {
+	    .seconds = 2,
+	    .tsc_mhz = 100,
+	    .instances = 3,
+	    .clock_mhz =
+		{[PMU_CLOCK_UCLK] = 2800, [PMU_CLOCK_DCLK] = 1200, [PMU_CLOCK_CORE] = 2200},
+	};
 	struct pmu_formula *formula;
 	struct pmu_ctx *ctx;
 	double value;
 
 	assert_int_equal(pmu_ctx_new(&ctx), 0);
-	if (formula_from_equation(&formula, ctx, pmu_find_pmu("xeon-e5v4"), imc(), NULL, equation))
+	if (formula_from_equation(&formula, ctx, pmu_find_pmu("xeon-e5v4"),
+				  pmu_find_box(pmu_find_pmu("xeon-e5v4"), box), NULL, equation))
 		fail_msg("%s", pmu_message(ctx));
 	value = pmu_formula_evaluate(formula, NULL, &terms);
 	pmu_formula_free(formula);
 	pmu_ctx_free(ctx);
 	return value;
+}
+
+static double compute(const char *equation)
+{
+	return compute_in("imc", equation);
+}
+
+/* Three instances for two seconds; a PCU has a clock that no machine has. */
+static void test_each_box_has_its_own_clock(void **fixture)
+{
+	(void)fixture;
+	assert_true(compute_in("cbo", "SAMPLE_INTERVAL / 1e6") == 3 * 2 * 2800);
+	assert_true(compute_in("imc", "SAMPLE_INTERVAL / 1e6") == 3 * 2 * 1200);
+	assert_true(compute_in("core", "SAMPLE_INTERVAL / 1e6") == 3 * 2 * 2200);
+	assert_true(isnan(compute_in("pcu", "SAMPLE_INTERVAL")));
+	assert_true(compute_in("imc", "UNCORE_FREQUENCY") == 2800);
 }
 
 static void test_arithmetic(void **fixture)
@@ -132,6 +155,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_arithmetic),
+	    cmocka_unit_test(test_each_box_has_its_own_clock),
 	    cmocka_unit_test(test_syntax),
 	    cmocka_unit_test(test_variables),
 	};

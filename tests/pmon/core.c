@@ -57,14 +57,22 @@ static int teardown(void **state UNUSED)
 
 static int read_at(unsigned socket, unsigned core, uint32_t address, uint64_t *value)
 {
-	struct pmon_access access = {socket, core, PMU_SPACE_MSR, address, 64};
+	struct pmon_access access = {.socket = socket,
+				     .core = core,
+				     .space = PMU_SPACE_MSR,
+				     .address = address,
+				     .width = 64};
 
 	return pmon_read(rig.pmon, &access, &rig.now, value);
 }
 
 static int write_at(unsigned socket, unsigned core, uint32_t address, uint64_t value)
 {
-	struct pmon_access access = {socket, core, PMU_SPACE_MSR, address, 64};
+	struct pmon_access access = {.socket = socket,
+				     .core = core,
+				     .space = PMU_SPACE_MSR,
+				     .address = address,
+				     .width = 64};
 
 	return pmon_write(rig.pmon, &access, &rig.now, value);
 }
@@ -112,6 +120,19 @@ static void test_absent(void **state UNUSED)
 	assert_int_equal(read_at(1, 7, CTRL, &value), 0);
 	assert_int_equal(read_at(1, 8, CTRL, &value), PMU_E_UNKNOWN);
 	assert_int_equal(read_at(2, 0, CTRL, &value), PMU_E_UNKNOWN);
+}
+
+/* What no event of the box counts, such as what another instruction set does, goes nowhere. */
+static void test_signals_of_others(void **state UNUSED)
+{
+	rig_set_msr(&rig, FIXED_CTRL, 0x222);
+	rig_set_msr(&rig, CTRL, EN_FIXED(0) | EN_FIXED(1) | EN_FIXED(2));
+	for (uint16_t id = SIGNAL_PIPE_RETIRED; id < SIGNAL_COUNT; id++)
+		happen(id, 5);
+	for (unsigned k = 0; k < 3; k++)
+		assert_int_equal(rig_msr(&rig, FIXED(k)), 0);
+	happen(SIGNAL_CORE_RETIRED, 5);
+	assert_int_equal(rig_msr(&rig, FIXED(0)), 5);
 }
 
 /* Each core has its own, and what belongs to the socket is the same from each. */
@@ -277,13 +298,13 @@ static void test_overflow(void **state UNUSED)
 	happen(SIGNAL_CORE_RETIRED, 1);
 	assert_int_equal(rig_msr(&rig, PMC(3)), 0);
 	assert_int_equal(rig_msr(&rig, STATUS), EN_PMC(3));
-	assert_int_equal(pmon_interrupts(rig.pmon, 0, 0), 1);
+	assert_int_equal(pmon_interrupts(rig.pmon, 0, 0, &rig.now), 1);
 	happen(SIGNAL_CORE_RETIRED, 5);
 	/* Counting goes on; the fixed counter overflows without PMI. */
 	assert_int_equal(rig_msr(&rig, PMC(3)), 5);
 	assert_int_equal(rig_msr(&rig, FIXED(0)), 4);
 	assert_int_equal(rig_msr(&rig, STATUS), EN_PMC(3) | EN_FIXED(0));
-	assert_int_equal(pmon_interrupts(rig.pmon, 0, 0), 1);
+	assert_int_equal(pmon_interrupts(rig.pmon, 0, 0, &rig.now), 1);
 	rig_set_msr(&rig, OVF_CTRL, EN_PMC(3));
 	assert_int_equal(rig_msr(&rig, STATUS), EN_FIXED(0));
 	assert_int_equal(rig_msr(&rig, OVF_CTRL), 0);
@@ -291,7 +312,7 @@ static void test_overflow(void **state UNUSED)
 	assert_int_equal(rig_msr(&rig, STATUS), 0);
 	/* The uncore is not frozen by it, and no other core learns of it. */
 	assert_int_equal(rig_msr(&rig, GLOBAL_STATUS), 0);
-	assert_int_equal(pmon_interrupts(rig.pmon, 0, 1), 0);
+	assert_int_equal(pmon_interrupts(rig.pmon, 0, 1, &rig.now), 0);
 }
 
 /* Legacy freeze: a PMI clears the global control; all that was reported with it stays counted. */
@@ -324,7 +345,7 @@ static void test_no_freeze_without_pmi(void **state UNUSED)
 	happen(SIGNAL_CORE_RETIRED, 1);
 	assert_int_equal(rig_msr(&rig, CTRL), EN_PMC(0));
 	assert_int_equal(rig_msr(&rig, STATUS), EN_PMC(0));
-	assert_int_equal(pmon_interrupts(rig.pmon, 0, 0), 0);
+	assert_int_equal(pmon_interrupts(rig.pmon, 0, 0, &rig.now), 0);
 }
 
 /* TSC runs with time; MPERF and APERF while a thread runs, whatever the enables. */
@@ -402,6 +423,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    TEST(test_resets),
 	    TEST(test_absent),
+	    TEST(test_signals_of_others),
 	    TEST(test_cores_are_apart),
 	    TEST(test_events),
 	    TEST(test_fixed),

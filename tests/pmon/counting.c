@@ -471,6 +471,7 @@ static void test_told_late(void **state UNUSED)
 	rig_set_pci(&test.rig, HA(0, PCI_CTL(1)), EN | EVENT(0x04, 0x04) | THRESH(1));
 	rig_at(&test.rig, 1000);
 	rig_pci(&test.rig, HA(0, PCI_CTR(0)));
+	rig_pci(&test.rig, HA(0, PCI_CTR(1)));
 	rig_span(&test.rig, SIGNAL_HOME_REQUEST, 0, QUALIFIER_HOME_REQUEST_READ_LOCAL, 700, 1000);
 	rig_at(&test.rig, 1100);
 	assert_int_equal(rig_pci(&test.rig, HA(0, PCI_CTR(0))), 400);
@@ -478,6 +479,20 @@ static void test_told_late(void **state UNUSED)
 	rig_at(&test.rig, 5000);
 	assert_int_equal(rig_pci(&test.rig, HA(0, PCI_CTR(0))), 1000);
 	assert_int_equal(rig_pci(&test.rig, HA(0, PCI_CTR(1))), 1000);
+	rig_close(&test.rig);
+}
+
+/* What a read does not show stays open: counter 1 takes the late half into its own cycles. */
+static void test_a_read_settles_its_own_counter(void **state UNUSED)
+{
+	rig_open(&test.rig);
+	rig_set_pci(&test.rig, HA(0, PCI_CTL(0)), EN | EVENT(0x04, 0x04));
+	rig_set_pci(&test.rig, HA(0, PCI_CTL(1)), EN | EVENT(0x04, 0x04) | THRESH(1));
+	rig_at(&test.rig, 1000);
+	rig_pci(&test.rig, HA(0, PCI_CTR(0)));
+	rig_span(&test.rig, SIGNAL_HOME_REQUEST, 0, QUALIFIER_HOME_REQUEST_READ_LOCAL, 700, 1000);
+	rig_at(&test.rig, 1100);
+	assert_int_equal(rig_pci(&test.rig, HA(0, PCI_CTR(1))), 400);
 	rig_close(&test.rig);
 }
 
@@ -624,6 +639,7 @@ int main(void)
 	    cmocka_unit_test(test_random_scripts),
 	    cmocka_unit_test(test_sum_is_exact_in_any_order),
 	    cmocka_unit_test(test_told_late),
+	    cmocka_unit_test(test_a_read_settles_its_own_counter),
 	    cmocka_unit_test(test_crowd),
 	    cmocka_unit_test(test_reprogrammed_while_running),
 	    cmocka_unit_test(test_write_in_the_cycle_of_an_edge),

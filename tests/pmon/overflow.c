@@ -112,7 +112,7 @@ static void test_cbo_overflow_stays_in_the_box(void **state UNUSED)
 	}
 	assert_int_equal(rig_msr(&rig, C_CTR(2, 3)), 3); /* wrapped, and went on */
 	assert_int_equal(rig_msr(&rig, GLOBAL_STATUS), 0);
-	assert_int_equal(pmon_interrupts(rig.pmon, 0, 0), 0);
+	assert_int_equal(pmon_interrupts(rig.pmon, 0, 0, &rig.now), 0);
 	/* Writing 0 does not clear, writing another bit does not, writing the bit does. */
 	rig_set_msr(&rig, C_STATUS(2), 0);
 	rig_set_msr(&rig, C_STATUS(2), 0x7);
@@ -159,11 +159,11 @@ static void test_freeze_reaches_every_box(void **state UNUSED)
 	assert_int_equal(rig_pci(&rig, HA(1, PCI_STATUS)), 1u << 2);
 	assert_int_equal(rig_msr(&rig, GLOBAL_STATUS), 1u << 22); /* ov_h1 */
 	for (unsigned core = 0; core < 18; core++)
-		assert_int_equal(pmon_interrupts(rig.pmon, 0, core),
+		assert_int_equal(pmon_interrupts(rig.pmon, 0, core, &rig.now),
 				 core == 1 || core == 5 || core == 17);
 	/* The other socket has its own UBox. */
 	assert_int_equal(rig_msr_of(&rig, 1, C_CTR(0, 0)), 50000);
-	assert_int_equal(pmon_interrupts(rig.pmon, 1, 1), 0);
+	assert_int_equal(pmon_interrupts(rig.pmon, 1, 1, &rig.now), 0);
 }
 
 /* The global bit of each box, tables 2-3, 1-3: fixed counters included. */
@@ -221,7 +221,7 @@ static void test_no_second_freeze_before_both_are_cleared(void **state UNUSED)
 	rig_set_pci(&rig, HA(0, PCI_CTL(0)), EN | OV_EN | CLOCKTICKS);
 	rig_set_msr(&rig, C_CTL(0, 0), EN | CLOCKTICKS);
 	assert_true(overflows_and_freezes());
-	assert_int_equal(pmon_interrupts(rig.pmon, 0, 0), 1);
+	assert_int_equal(pmon_interrupts(rig.pmon, 0, 0, &rig.now), 1);
 	assert_false(overflows_and_freezes()); /* neither */
 	rig_set_msr(&rig, GLOBAL_STATUS, 1 << 21);
 	assert_int_equal(rig_msr(&rig, GLOBAL_STATUS), 0);
@@ -236,7 +236,7 @@ static void test_no_second_freeze_before_both_are_cleared(void **state UNUSED)
 	rig_set_pci(&rig, HA(0, PCI_STATUS), 1);
 	rig_set_msr(&rig, GLOBAL_STATUS, 1 << 21);
 	assert_true(overflows_and_freezes()); /* box, then global */
-	assert_int_equal(pmon_interrupts(rig.pmon, 0, 0), 3);
+	assert_int_equal(pmon_interrupts(rig.pmon, 0, 0, &rig.now), 3);
 }
 
 /* §2.1.4: cleared and preloaded again, a sample starts; unfrz_all lets it run. */
@@ -260,7 +260,7 @@ static void test_sampling(void **state UNUSED)
 		rig_at(&rig, start + 5000);
 		assert_int_equal(rig_msr(&rig, C_CTR(1, 0)), 500);
 		assert_int_equal(rig_msr(&rig, GLOBAL_STATUS), 1);
-		assert_int_equal(pmon_interrupts(rig.pmon, 0, 3), sample);
+		assert_int_equal(pmon_interrupts(rig.pmon, 0, 3, &rig.now), sample);
 	}
 }
 

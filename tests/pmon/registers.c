@@ -217,6 +217,28 @@ static void test_reset_bits(void **state UNUSED)
 	assert_int_equal(rig_pci(&rig, MC(0, PCI_FIXED_CTR)), 0);
 }
 
+/* A signal is enabled while any counter of any instance and socket subscribes to it. */
+static void test_who_subscribes(void **state UNUSED)
+{
+	const uint64_t inserts = EN | EVENT(0x35, 0x08); /* TOR_INSERTS.ALL */
+	const uint8_t *enabled = &rig.port.enabled[SIGNAL_LLC_REQUEST];
+
+	assert_int_equal(*enabled, 0);
+	rig_set_msr(&rig, C_CTL(1, 0), inserts);
+	rig_set_msr_of(&rig, 1, C_CTL(3, 2), inserts);
+	rig_set_msr_of(&rig, 1, C_CTL(3, 3), inserts);
+	assert_int_not_equal(*enabled, 0);
+	rig_set_msr(&rig, C_CTL(1, 0), 0);
+	assert_int_not_equal(*enabled, 0);
+	rig_set_msr(&rig, C_CTL(1, 0), inserts);
+	rig_set_msr_of(&rig, 1, C_CTL(3, 3), EN | EVENT(0x34, 0x03)); /* LLC_LOOKUP */
+	rig_set_msr_of(&rig, 1, C_BOX_CTL(3), BOX_RST_CTRL);
+	assert_int_not_equal(*enabled, 0);
+	rig_set_msr(&rig, C_CTL(1, 0), 0);
+	assert_int_equal(*enabled, 0);
+	assert_int_equal(rig.port.enabled[SIGNAL_LLC_LOOKUP], 0);
+}
+
 /* §2.4.2: an SBo keeps its event select until another is written twice in a row. */
 static void test_control_written_twice(void **state UNUSED)
 {
@@ -292,6 +314,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_counters_hold_48_bits, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_two_dwords, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_reset_bits, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_who_subscribes, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_control_written_twice, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_rst_that_stays, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_attach, setup, teardown),

@@ -7,7 +7,7 @@
 
 struct memory_bus {
 	struct pmu_bus bus;
-	uint64_t *values; /* [socket * refs + ref] */
+	uint64_t *values; /* [socket * registers + register] */
 	void (*hook)(void *arg, const struct pmu_access_op *op);
 	void *arg;
 };
@@ -15,20 +15,24 @@ struct memory_bus {
 static uint64_t *value_of(struct memory_bus *memory, unsigned socket,
 			  const struct bus_register_ref *place)
 {
-	const struct bus_map *map = &memory->bus.map;
+	const struct pmu_pmu *pmu = memory->bus.pmu;
 
-	return &memory->values[socket * map->count + (size_t)(place - map->refs)];
+	return &memory->values[socket * bus_register_count(pmu) + bus_register_number(pmu, place)];
 }
 
 uint64_t *memory_bus_at(struct pmu_bus *bus, unsigned socket, enum pmu_space space,
 			uint32_t address)
 {
 	struct memory_bus *memory = (struct memory_bus *)bus;
-	const struct bus_register_ref *place = bus_map_find(&bus->map, space, address, 32);
+	struct pmu_access_op op = {.space = (uint8_t)space, .width = 32, .address = address};
+	struct bus_register_ref place;
 
-	if (!place)
-		place = bus_map_find(&bus->map, space, address, 64);
-	return value_of(memory, socket, place);
+	if (!bus_find(bus->pmu, &op, &place)) {
+		op.width = 64;
+		if (!bus_find(bus->pmu, &op, &place))
+			abort();
+	}
+	return value_of(memory, socket, &place);
 }
 
 static int memory_read(struct pmu_bus *bus, struct pmu_ctx *ctx,
@@ -48,15 +52,13 @@ static int memory_read(struct pmu_bus *bus, struct pmu_ctx *ctx,
 static void reset_box(struct memory_bus *memory, unsigned socket,
 		      const struct bus_register_ref *ctl)
 {
-	const struct bus_map *map = &memory->bus.map;
+	for (size_t r = 0; r < ctl->box->register_count; r++) {
+		const struct pmu_register *reg = &ctl->box->registers[r];
+		const struct bus_register_ref place = {
+		    .box = ctl->box, .reg = reg, .instance = ctl->instance};
 
-	for (size_t i = 0; i < map->count; i++) {
-		const struct bus_register_ref *place = &map->refs[i];
-
-		if (place->box == ctl->box && place->instance == ctl->instance &&
-		    (place->reg->role == PMU_ROLE_COUNTER ||
-		     place->reg->role == PMU_ROLE_COUNTER_CTL))
-			*value_of(memory, socket, place) = 0;
+		if (reg->role == PMU_ROLE_COUNTER || reg->role == PMU_ROLE_COUNTER_CTL)
+			*value_of(memory, socket, &place) = 0;
 	}
 }
 
@@ -112,7 +114,7 @@ int memory_bus_new(struct pmu_bus **bus, struct pmu_ctx *ctx, const struct pmu_p
 		return PMU_E_NOMEM;
 	}
 	memory->bus.emulated = emulated;
-	memory->values = calloc(sockets * memory->bus.map.count, sizeof(*memory->values));
+	memory->values = calloc(sockets * bus_register_count(pmu), sizeof(*memory->values));
 	*bus = &memory->bus;
 	return memory->values ? 0 : PMU_E_NOMEM;
 }

@@ -216,6 +216,13 @@ static void test_frozen_by_others(void **fixture)
 	assert_int_equal(pmu_session_read(bench.session, bench.ctx, &counts, &count),
 			 PMU_E_CONFLICT);
 	assert_non_null(strstr(pmu_message(bench.ctx), "U_MSR_PMON_GLOBAL_STATUS"));
+	assert_int_equal(count, 1);
+	assert_false(counts[0].valid);
+	assert_int_equal(counts[0].running_ns, 0);
+	/* What was missed stays missing. */
+	*msr(&bench, GLOBAL_STATUS) = 0;
+	collect(&bench);
+	assert_false(bench.counts[0].valid);
 	bench_fini(&bench);
 }
 
@@ -280,11 +287,16 @@ static void test_sees_that_others_reprogrammed(void **fixture)
 	(void)fixture;
 	bench_init(&bench, false);
 	add(&bench, "cbo0.LLC_VICTIMS.M_STATE");
+	add(&bench, "cbo1.LLC_VICTIMS.M_STATE");
 	start(&bench);
 	assert_int_equal(*msr(&bench, C0_CTL0), 0x00400137);
 	*msr(&bench, C0_CTL0) = 0x00400237;
 	assert_int_equal(pmu_session_stop(bench.session, bench.ctx), PMU_E_BUSY);
 	assert_non_null(strstr(pmu_message(bench.ctx), "from 0x400137 to 0x400237"));
+	collect(&bench);
+	assert_int_equal(bench.count, 2);
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(bench.counts[i].valid, bench.counts[i].instance == 1);
 	bench_fini(&bench);
 }
 

@@ -68,7 +68,8 @@ static void run_blocks(struct bench *bench, unsigned count)
 
 static uint64_t get(struct bench *bench, unsigned core, uint32_t address)
 {
-	struct pmon_access access = {0, core, PMU_SPACE_MSR, address, 64};
+	struct pmon_access access = {
+	    .socket = 0, .core = core, .space = PMU_SPACE_MSR, .address = address, .width = 64};
 	uint64_t value;
 
 	assert_int_equal(emul_read(bench->emul, &access, &value), 0);
@@ -77,7 +78,8 @@ static uint64_t get(struct bench *bench, unsigned core, uint32_t address)
 
 static void set(struct bench *bench, unsigned core, uint32_t address, uint64_t value)
 {
-	struct pmon_access access = {0, core, PMU_SPACE_MSR, address, 64};
+	struct pmon_access access = {
+	    .socket = 0, .core = core, .space = PMU_SPACE_MSR, .address = address, .width = 64};
 
 	assert_int_equal(emul_write(bench->emul, &access, value), 0);
 }

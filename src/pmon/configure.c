@@ -1,0 +1,146 @@
+/* What follows from the controls and filters of a unit: which counter listens to what. */
+#include <string.h>
+
+#include "pmon/core.h"
+#include "pmon/count.h"
+#include "pmon/registers.h"
+#include "pmon/select.h"
+
+/* Of the numbers that its signal holds, what the counter wants and all. */
+static struct pmon_change held_levels(const struct pmon *pmon, const struct pmon_unit *unit,
+				      const struct pmon_subscription *subscription)
+{
+	struct pmon_change held = {0, 0};
+
+	for (unsigned id = 1; subscription->level && id < SIGNAL_COUNT; id++) {
+		const struct pmon_route *route = &pmon->routes[id];
+
+		if (route->slot != subscription->slot || route->kind != SIGNAL_LEVEL ||
+		    !route->instances || pmon->units[route->first_unit].box != unit->box)
+			continue;
+		for (unsigned i = 0; i <= signal_table[id].qualifier_count; i++) {
+			const struct pmon_level *level = &unit->levels[route->first_level + i];
+			struct signal as_emitted = {.qualifiers = i ? 1u << (i - 1) : 0};
+
+			held.open += level->value;
+			if (pmon_matches(subscription, &as_emitted))
+				held.level += level->value;
+		}
+	}
+	return held;
+}
+
+static uint16_t with_bit(uint16_t set, unsigned bit, bool value)
+{
+	return (uint16_t)((set & ~(1u << bit)) | (unsigned)value << bit);
+}
+
+/* Of a counter of a signal, not of cycles. @return the bit of its slot, for pmon_enable() */
+static uint32_t subscribe(struct pmon_unit *unit, unsigned index,
+			  const struct pmon_subscription *subscription, bool subscribes)
+{
+	if (subscription->measure == PMU_MEASURE_NONE || subscription->measure == PMU_MEASURE_CLOCK)
+		return 0;
+	unit->subscribed[subscription->slot] =
+	    with_bit(unit->subscribed[subscription->slot], index, subscribes);
+	return 1u << subscription->slot;
+}
+
+static void compare_as(struct pmon_counter *counter, const struct pmon_control *fields,
+		       uint64_t control, bool occ)
+{
+	counter->thresh = (uint8_t)pmon_field_get(fields->thresh, control);
+	/* Both come behind the threshold (§1.4) and do nothing without one. */
+	counter->invert = control & (occ ? fields->occ_invert : fields->invert).mask;
+	counter->edge = control & (occ ? fields->occ_edge_det : fields->edge_det).mask;
+}
+
+/* @return its slots that are subscribed by others than before */
+static uint32_t configure(struct pmon *pmon, struct pmon_unit *unit, unsigned index, uint64_t now)
+{
+	const struct pmon_box *box = pmon_box(pmon, unit);
+	const struct pmon_control *fields = &box->counters[index].fields;
+	uint64_t control = pmon_control_in_effect(box, unit, index);
+	bool occ = (box->box->quirks & PMU_QUIRK_OCC_CONTROLS) &&
+		   (pmon_field_get(fields->ev_sel, control) & 0x80);
+	struct pmon_counter *counter = &unit->counters[index];
+	struct pmon_subscription subscription;
+	bool follows = pmon_select(pmon, unit, index, &subscription), plain;
+	uint32_t slots = 0;
+
+	compare_as(counter, fields, control, occ);
+	plain = subscription.measure == PMU_MEASURE_COUNT && !counter->thresh;
+	if (plain != counter->plain ||
+	    memcmp(&subscription, &counter->subscription, sizeof(subscription))) {
+		slots = subscribe(unit, index, &counter->subscription, false);
+		counter->subscription = subscription;
+		counter->plain = plain;
+		pmon_restart(pmon, unit, index, now, held_levels(pmon, unit, &subscription));
+	}
+	pmon_compare(counter);
+	unit->reporting = with_bit(unit->reporting, index,
+				   subscription.measure != PMU_MEASURE_NONE &&
+				       (control & fields->ov_en.mask) != 0);
+	unit->followers = with_bit(unit->followers, index, follows);
+	unit->listening =
+	    with_bit(unit->listening, index, subscription.measure != PMU_MEASURE_NONE);
+	unit->timed =
+	    with_bit(unit->timed, index, subscription.measure != PMU_MEASURE_NONE && !plain);
+	unit->clocked = with_bit(unit->clocked, index, subscription.measure == PMU_MEASURE_CLOCK);
+	return slots | subscribe(unit, index, &subscription, true);
+}
+
+/* Whether an overflow of the unit's counters is reported. */
+static void note_reports(const struct pmon *pmon, const struct pmon_unit *unit)
+{
+	unsigned number = pmon_unit_number(pmon, unit);
+	uint64_t *word = &pmon->state->sockets[unit->socket].reporting[number / 64];
+	uint64_t bit = UINT64_C(1) << number % 64;
+
+	*word = unit->reporting ? *word | bit : *word & ~bit;
+}
+
+void pmon_configure(struct pmon *pmon, struct pmon_unit *unit, uint64_t now)
+{
+	const struct pmon_box *box = pmon_box(pmon, unit);
+	uint32_t slots = 0;
+
+	if (pmon_is_core(box)) {
+		pmon_enable(pmon, unit, pmon_core_configure(pmon, unit));
+		return;
+	}
+	for (unsigned k = 0; k < box->counter_count; k++)
+		slots |= configure(pmon, unit, k, now);
+	note_reports(pmon, unit);
+	pmon_enable(pmon, unit, slots);
+}
+
+void pmon_configure_counter(struct pmon *pmon, struct pmon_unit *unit, unsigned index, uint64_t now)
+{
+	uint32_t slots = configure(pmon, unit, index, now);
+
+	for (unsigned left = index ? 0 : unit->followers; left; left &= left - 1)
+		slots |= configure(pmon, unit, (unsigned)__builtin_ctz(left), now);
+	note_reports(pmon, unit);
+	pmon_enable(pmon, unit, slots);
+}
+
+void pmon_enable(struct pmon *pmon, const struct pmon_unit *unit, uint32_t slots)
+{
+	struct pmon_state *state = pmon->state;
+
+	for (; slots; slots &= slots - 1) {
+		unsigned slot = (unsigned)__builtin_ctz(slots);
+		unsigned id = pmon->signal_of[unit->box][slot];
+		uint32_t bit = 1u << unit->instance;
+		uint32_t *subscribers = state->subscribers[id], any = 0;
+
+		if (unit->subscribed[slot])
+			subscribers[unit->socket] |= bit;
+		else
+			subscribers[unit->socket] &= ~bit;
+		for (unsigned s = 0; s < pmon->config.sockets; s++)
+			any |= subscribers[s];
+		state->enabled[id] = any || pmon->always[id];
+	}
+}
