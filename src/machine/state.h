@@ -135,10 +135,11 @@ struct skew {
 
 enum turns_state {
 	TURNS_FREE,
-	TURNS_PLACED, /* made; it has not begun */
-	TURNS_READY,  /* it has a turn, or wants one */
-	TURNS_AWAY,   /* in a system call */
-	TURNS_GONE,   /* it ends; its end may wake another */
+	TURNS_PLACED,  /* made; it has not begun */
+	TURNS_READY,   /* it has a turn, or wants one */
+	TURNS_AWAY,    /* in a system call */
+	TURNS_STALLED, /* the emulator has it wait, and will let it go on by itself */
+	TURNS_GONE,    /* it ends; its end may wake another */
 };
 
 /* A thread that runs in turns. */
