@@ -130,16 +130,15 @@ struct skew {
 	uint32_t meetings;	     /* lines taken from it while it counted as apart */
 };
 
-static_assert(SOCKETS_MAX * CORES_MAX <= 64, "machine_state.occupied has a bit for each core");
-
 #define TURNS_MEMBERS_MAX 1024
 
 enum turns_state {
 	TURNS_FREE,
-	TURNS_PLACED, /* made; it has not begun */
-	TURNS_READY,  /* it has a turn, or wants one */
-	TURNS_AWAY,   /* in a system call */
-	TURNS_GONE,   /* it ends; its end may wake another */
+	TURNS_PLACED,  /* made; it has not begun */
+	TURNS_READY,   /* it has a turn, or wants one */
+	TURNS_AWAY,    /* in a system call */
+	TURNS_STALLED, /* the emulator has it wait, and will let it go on by itself */
+	TURNS_GONE,    /* it ends; its end may wake another */
 };
 
 /* A thread that runs in turns. */
@@ -160,6 +159,9 @@ struct turns {
 	struct turns_member members[TURNS_MEMBERS_MAX];
 };
 
+static_assert(SOCKETS_MAX * CORES_MAX <= 64,
+	      "machine_state.occupied and running have a bit for each core");
+
 struct machine_state {
 	struct lock lock;
 	uint64_t next_user;
@@ -174,8 +176,6 @@ struct machine_state {
 	struct skew skew[SOCKETS_MAX * CORES_MAX];
 	struct turns turns;
 };
-
-static_assert(SOCKETS_MAX * CORES_MAX <= 64, "machine_state.running has a bit a core");
 
 struct machine {
 	const struct pmu_machine *desc;
