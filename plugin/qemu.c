@@ -34,8 +34,23 @@
 
 /* System calls of x86-64 Linux. */
 enum guest_syscall {
+	GUEST_MMAP = 9,
+	GUEST_MPROTECT = 10,
+	GUEST_MUNMAP = 11,
+	GUEST_BRK = 12,
+	GUEST_RT_SIGPROCMASK = 14,
+	GUEST_MREMAP = 25,
+	GUEST_MADVISE = 28,
+	GUEST_CLONE = 56,
+	GUEST_FORK = 57,
 	GUEST_EXECVE = 59,
+	GUEST_EXIT = 60,
+	GUEST_FUTEX = 202,
+	GUEST_SET_TID_ADDRESS = 218,
+	GUEST_SET_ROBUST_LIST = 273,
 	GUEST_EXECVEAT = 322,
+	GUEST_RSEQ = 334,
+	GUEST_CLONE3 = 435,
 };
 
 PLUGIN_EXPORT int qemu_plugin_version = PLUGIN_API;
@@ -299,7 +314,7 @@ static void on_thread_begin(qemu_plugin_id_t id, unsigned vcpu)
 static void on_thread_end(qemu_plugin_id_t id, unsigned vcpu)
 {
 	(void)id;
-	feed_thread_leave(thread_of(vcpu));
+	feed_thread_exit(thread_of(vcpu));
 }
 
 /*
@@ -324,6 +339,41 @@ static void leave_machine(struct feed_thread *thread)
 	feed_thread_leave(thread);
 }
 
+/* FUTEX_WAKE, FUTEX_REQUEUE, FUTEX_CMP_REQUEUE, FUTEX_WAKE_OP, FUTEX_WAKE_BITSET */
+static bool wakes(uint64_t futex_operation)
+{
+	const uint64_t command = futex_operation & 0x7f,
+		       waking = 1 << 1 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 10;
+
+	return command < 32 && waking >> command & 1;
+}
+
+/* Whether the call comes back without waiting for anybody; of others that is not known. */
+static bool is_brief(int64_t number, uint64_t a2)
+{
+	switch (number) {
+	case GUEST_MMAP:
+	case GUEST_MPROTECT:
+	case GUEST_MUNMAP:
+	case GUEST_BRK:
+	case GUEST_RT_SIGPROCMASK:
+	case GUEST_MREMAP:
+	case GUEST_MADVISE:
+	case GUEST_CLONE:
+	case GUEST_FORK:
+	case GUEST_EXIT:
+	case GUEST_SET_TID_ADDRESS:
+	case GUEST_SET_ROBUST_LIST:
+	case GUEST_RSEQ:
+	case GUEST_CLONE3:
+		return true;
+	case GUEST_FUTEX:
+		return wakes(a2);
+	default:
+		return false;
+	}
+}
+
 static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2,
 		       uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
 {
@@ -338,7 +388,10 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
 			leave_machine(thread_of(vcpu));
 		break;
 	}
-	feed_thread_pause(thread_of(vcpu));
+	if (is_brief(number, a2))
+		feed_thread_pause_briefly(thread_of(vcpu));
+	else
+		feed_thread_pause(thread_of(vcpu));
 }
 
 static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result)

@@ -65,6 +65,14 @@ double pmu_emul_time_ns(const struct pmu_emul *emul);
  */
 void pmu_emul_pass(struct pmu_emul *emul, uint64_t ns);
 
+/**
+ * From now on threads of programs run one at a time, in turns by emulated time: a program without
+ * data races, whose input and clocks are the same, gives the same counts each time. It takes
+ * longer, as one processor of this computer does all. Before the program starts. Harts are not
+ * affected: who drives them decides their order.
+ */
+void pmu_emul_take_turns(struct pmu_emul *emul);
+
 /** Lets time pass until nothing is in flight: fills, write queues, refreshes that are due. */
 void pmu_emul_drain(struct pmu_emul *emul);
 

@@ -11,7 +11,8 @@ static void usage(FILE *file)
 	fprintf(file,
 		"usage: pmulab emulate -M MACHINE [--name NAME] [--clock wall|machine]\n"
 		"                      [--trace-registers FILE] [--] TOOL [ARGUMENTS]\n"
-		"       pmulab emulate --attach NAME [--tool] [--] PROGRAM [ARGUMENTS]\n"
+		"       pmulab emulate --attach NAME [--tool | --deterministic] [--] PROGRAM\n"
+		"                      [ARGUMENTS]\n"
 		"\n"
 		"Runs a tool that sees an emulated machine instead of this computer: CPUID,\n"
 		"/dev/cpu/N/msr, PCI configuration space, /proc/cpuinfo, topology in /sys. Other\n"
@@ -23,6 +24,8 @@ static void usage(FILE *file)
 		"  --name NAME             let others join the machine by this name\n"
 		"  --attach NAME           join it: run PROGRAM on the machine, as stat does\n"
 		"  --tool                  with --attach: run a tool that sees the machine\n"
+		"  --deterministic         with --attach: threads run one at a time, in turns by\n"
+		"                          emulated time\n"
 		"  --clock wall            machine time follows the wall clock while no program\n"
 		"                          runs (default)\n"
 		"  --clock machine         machine time stands still while no program runs\n"
@@ -35,7 +38,7 @@ static void usage(FILE *file)
 struct arguments {
 	const struct pmu_machine *machine;
 	const char *name, *attach, *trace;
-	bool tool, machine_clock;
+	bool tool, machine_clock, deterministic;
 };
 
 /* In the serving process, which watched. */
@@ -116,6 +119,8 @@ static int attach(const struct cli *cli, const struct arguments *arguments, char
 
 	if (error)
 		return cli_fail(cli, error);
+	if (arguments->deterministic)
+		pmu_emul_take_turns(emul);
 	error = pmu_device_enter(emul, cli->ctx);
 	code = error ? cli_fail(cli, error) : run_on(cli, emul, arguments->tool, argv);
 	pmu_emul_free(emul);
@@ -142,6 +147,9 @@ static int check(const struct cli *cli, const struct arguments *arguments)
 				 "--trace-registers");
 	if (arguments->tool && !arguments->attach)
 		return cli_error(cli, EXIT_USAGE, "--tool needs --attach");
+	if (arguments->deterministic && (!arguments->attach || arguments->tool))
+		return cli_error(cli, EXIT_USAGE,
+				 "--deterministic needs --attach, and excludes --tool");
 	return 0;
 }
 
@@ -151,6 +159,7 @@ int cli_emulate(struct cli *cli, int argc, char **argv)
 						{"name", required_argument, NULL, 'n'},
 						{"attach", required_argument, NULL, 'a'},
 						{"tool", no_argument, NULL, 't'},
+						{"deterministic", no_argument, NULL, 'd'},
 						{"clock", required_argument, NULL, 'c'},
 						{"trace-registers", required_argument, NULL, 'r'},
 						{"help", no_argument, NULL, 'h'},
@@ -172,6 +181,9 @@ int cli_emulate(struct cli *cli, int argc, char **argv)
 			break;
 		case 't':
 			arguments.tool = true;
+			break;
+		case 'd':
+			arguments.deterministic = true;
 			break;
 		case 'c':
 			code = set_clock(cli, &arguments, optarg);

@@ -108,6 +108,18 @@ static int open_core(struct ia64_stat *s)
 	return 0;
 }
 
+void ia64_stat_free(struct ia64_stat *s)
+{
+	if (!s)
+		return;
+	ia64_core_feed_free(s->feed);
+	pmu_session_free(s->session);
+	pmu_bus_free(s->bus);
+	emul_epic_free(s->epic);
+	pmu_ctx_free(s->ctx);
+	free(s);
+}
+
 int ia64_stat_new(struct ia64_stat **stat, const char *events)
 {
 	struct ia64_stat *s = calloc(1, sizeof(*s));
@@ -123,8 +135,11 @@ int ia64_stat_new(struct ia64_stat **stat, const char *events)
 		error = add_all(s, events);
 	if (!error)
 		error = pmu_session_start(s->session, s->ctx);
-	if (error)
-		return fail(s);
+	if (error) {
+		error = fail(s);
+		ia64_stat_free(s);
+		return error;
+	}
 	*stat = s;
 	return 0;
 }

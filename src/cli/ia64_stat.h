@@ -12,6 +12,9 @@ struct ia64_observer;
  */
 int ia64_stat_new(struct ia64_stat **stat, const char *events);
 
+/** NULL is allowed. */
+void ia64_stat_free(struct ia64_stat *stat);
+
 /** What to give ia64_process_new(). */
 const struct ia64_observer *ia64_stat_observer(const struct ia64_stat *stat);
 

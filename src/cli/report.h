@@ -17,7 +17,7 @@ struct stat_metric {
 /* Where it is counted, if not on an emulated machine. */
 struct stat_options {
 	const char *root, *pmu, *trace_registers, *replay; /* NULL: not given */
-	bool dry_run, force;
+	bool dry_run, force, deterministic;
 };
 
 struct stat_dry_run;

@@ -35,6 +35,8 @@ static void usage(FILE *file)
 	    "  --per-box               print each instance of a box\n"
 	    "  --format table|json|csv print the report in this format\n"
 	    "  -o, --output FILE       write the report to FILE\n"
+	    "  --deterministic         with -M: threads run one at a time, in turns by emulated\n"
+	    "                          time, so that each run gives the same counts\n"
 	    "  --force                 use enabled counters of others; give them back\n"
 	    "  --dry-run               print every register access; make none\n"
 	    "  --trace-registers FILE  write every register access to FILE, a line each\n"
@@ -200,6 +202,8 @@ static int open_emulated(const struct cli *cli, struct stat_run *run)
 {
 	int error = pmu_emul_new(&run->emul, cli->ctx, run->machine);
 
+	if (!error && run->options.deterministic)
+		pmu_emul_take_turns(run->emul);
 	return error ? error : pmu_emul_bus(&run->bus, cli->ctx, run->emul);
 }
 
@@ -328,6 +332,7 @@ enum {
 	OPTION_TRACE_REGISTERS,
 	OPTION_REPLAY,
 	OPTION_ROOT,
+	OPTION_DETERMINISTIC,
 };
 
 static int read_option(struct cli *cli, struct stat_run *run, struct arguments *arguments,
@@ -372,6 +377,9 @@ static int read_option(struct cli *cli, struct stat_run *run, struct arguments *
 	case OPTION_ROOT:
 		run->options.root = optarg;
 		return 0;
+	case OPTION_DETERMINISTIC:
+		run->options.deterministic = true;
+		return 0;
 	default:
 		return EXIT_USAGE;
 	}
@@ -396,6 +404,7 @@ static int read_arguments(struct cli *cli, struct stat_run *run, struct argument
 	    {"trace-registers", required_argument, NULL, OPTION_TRACE_REGISTERS},
 	    {"replay", required_argument, NULL, OPTION_REPLAY},
 	    {"root", required_argument, NULL, OPTION_ROOT},
+	    {"deterministic", no_argument, NULL, OPTION_DETERMINISTIC},
 	    {0}};
 
 	for (int option; (option = getopt_long(argc, argv, "+M:e:m:ao:h", options, NULL)) != -1;) {
@@ -408,6 +417,8 @@ static int read_arguments(struct cli *cli, struct stat_run *run, struct argument
 	    (run->machine || run->options.trace_registers || run->options.dry_run))
 		return cli_error(cli, EXIT_USAGE,
 				 "--replay excludes -M, --trace-registers and --dry-run");
+	if (run->options.deterministic && !run->machine)
+		return cli_error(cli, EXIT_USAGE, "--deterministic needs -M");
 	if (run->options.replay && optind < argc)
 		return cli_error(cli, EXIT_USAGE,
 				 "--replay runs no PROGRAM: unexpected argument %s", argv[optind]);

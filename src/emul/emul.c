@@ -123,6 +123,11 @@ void pmu_emul_pass(struct pmu_emul *emul, uint64_t ns)
 	emul_pass(emul->emul, ns);
 }
 
+void pmu_emul_take_turns(struct pmu_emul *emul)
+{
+	machine_take_turns(emul_machine(emul->emul));
+}
+
 void pmu_emul_drain(struct pmu_emul *emul)
 {
 	machine_drain(emul_machine(emul->emul));

@@ -20,7 +20,7 @@ static void unclaim(struct feed_thread *thread)
 	atomic_flag_clear_explicit(&thread->claimed, memory_order_release);
 }
 
-static void leave(struct feed_thread *thread)
+static void leave(struct feed_thread *thread, void (*leave_core)(struct machine_hart *core))
 {
 	if (thread->placed)
 		machine_hart_leave(thread->placed);
@@ -29,7 +29,7 @@ static void leave(struct feed_thread *thread)
 		return;
 	if (!thread->paused)
 		thread->not_before = machine_hart_time(thread->core);
-	machine_hart_leave(thread->core);
+	leave_core(thread->core);
 	thread->core = NULL;
 	thread->paused = false;
 }
@@ -53,16 +53,26 @@ void feed_thread_enter(struct feed_thread *thread, struct machine *machine,
 	unclaim(thread);
 }
 
-void feed_thread_pause(struct feed_thread *thread)
+static void pause_thread(struct feed_thread *thread, void (*pause_core)(struct machine_hart *core))
 {
 	if (!claim(thread))
 		return;
 	if (thread->core && !thread->paused) {
 		thread->not_before = machine_hart_time(thread->core);
 		thread->paused = true;
-		machine_hart_pause(thread->core);
+		pause_core(thread->core);
 	}
 	unclaim(thread);
+}
+
+void feed_thread_pause(struct feed_thread *thread)
+{
+	pause_thread(thread, machine_hart_pause);
+}
+
+void feed_thread_pause_briefly(struct feed_thread *thread)
+{
+	pause_thread(thread, machine_hart_pause_briefly);
 }
 
 void feed_thread_resume(struct feed_thread *thread)
@@ -80,14 +90,22 @@ void feed_thread_leave(struct feed_thread *thread)
 {
 	if (!claim(thread))
 		return;
-	leave(thread);
+	leave(thread, machine_hart_leave);
+	unclaim(thread);
+}
+
+void feed_thread_exit(struct feed_thread *thread)
+{
+	if (!claim(thread))
+		return;
+	leave(thread, machine_hart_exit);
 	unclaim(thread);
 }
 
 void feed_thread_end(struct feed_thread *thread)
 {
 	if (claim(thread))
-		leave(thread);
+		leave(thread, machine_hart_leave);
 }
 
 /*

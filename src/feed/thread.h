@@ -45,7 +45,11 @@ void feed_thread_enter(struct feed_thread *thread, struct machine *machine,
 /** The thread calls the system, and comes back. */
 void feed_thread_pause(struct feed_thread *thread);
 void feed_thread_resume(struct feed_thread *thread);
+/** As feed_thread_pause(), for a call that never blocks. */
+void feed_thread_pause_briefly(struct feed_thread *thread);
 /** The thread ends. */
+void feed_thread_exit(struct feed_thread *thread);
+/** The thread goes on outside of the machine. */
 void feed_thread_leave(struct feed_thread *thread);
 
 /**

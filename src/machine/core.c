@@ -6,6 +6,7 @@
 #include "machine/machine.h"
 #include "machine/mshr.h"
 #include "machine/skew.h"
+#include "machine/turns.h"
 #include "machine/write_combining.h"
 
 #define OWNERSHIP_CYCLES 50000	 /* threads that share a core swap after that time */
@@ -50,6 +51,28 @@ static bool acquire_owner(struct machine_hart *core)
 	return true;
 }
 
+/* Of the threads of a core the one that has it now: what it noted may have been displaced. */
+static void begin_hold(struct machine_hart *core)
+{
+	struct core *shared = core->core;
+	uint64_t clock = core_clock(shared);
+
+	skip_to(core, clock);
+	if (shared->last_user == core->user)
+		return;
+	shared->last_user = core->user;
+	shared->swapped_at = core->progress->time;
+	forget_lines(core);
+}
+
+static void take_turn(struct machine_hart *core)
+{
+	core->has_met = false;
+	skip_to(core, turns_take(core));
+	core->owns_core = true;
+	begin_hold(core);
+}
+
 /*
  * Without the owner a thread goes on all the same: whoever has it may wait for this one in the
  * host. Two threads at once on a core cost some exactness of time, never a count: each counts for
@@ -59,15 +82,15 @@ static void acquire_core(struct machine_hart *core)
 {
 	struct core *shared = core->core;
 
-	__atomic_fetch_add(&shared->waiting, 1, __ATOMIC_RELAXED);
-	core->owns_core = acquire_owner(core);
-	__atomic_fetch_sub(&shared->waiting, 1, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&shared->owners, 1, __ATOMIC_RELAXED);
-	if (shared->last_user != core->user) {
-		shared->last_user = core->user;
-		forget_lines(core);
+	if (turns_are_taken(core)) {
+		take_turn(core);
+	} else {
+		__atomic_fetch_add(&shared->waiting, 1, __ATOMIC_RELAXED);
+		core->owns_core = acquire_owner(core);
+		__atomic_fetch_sub(&shared->waiting, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&shared->owners, 1, __ATOMIC_RELAXED);
+		begin_hold(core);
 	}
-	skip_to(core, core_clock(shared));
 	core->owned_since = core->progress->time;
 	core->attention = core->next_look = 0;
 }
@@ -78,8 +101,9 @@ static void release_core(struct machine_hart *core)
 	if (!core->owns_core)
 		return;
 	skew_hide(core);
-	lock_release(&core->core->owner, core->thread);
 	core->owns_core = false;
+	if (!turns_are_taken(core))
+		lock_release(&core->core->owner, core->thread);
 }
 
 static void yield_core(struct machine_hart *core)
@@ -97,10 +121,25 @@ static void yield_core(struct machine_hart *core)
 	acquire_core(core);
 }
 
+/* In turns: @return whether the thread is one of those */
+static bool keep_turn(struct machine_hart *core)
+{
+	if (!turns_are_taken(core))
+		return false;
+	skew_show(core);
+	core->meetings = __atomic_load_n(&skew_of(core)->meetings, __ATOMIC_RELAXED);
+	if (core->progress->time >= core->skew_due || !turns_have(core))
+		take_turn(core);
+	core->next_look = core->progress->instructions + skew_interval(core);
+	return true;
+}
+
 static void synchronise(struct machine_hart *core)
 {
 	const uint64_t slice_ticks = OWNERSHIP_CYCLES * core->machine->core_ticks;
 
+	if (keep_turn(core))
+		return;
 	if (!core->owns_core)
 		core->owns_core = lock_acquire_within(&core->core->owner, core->thread, 0);
 	if (core->owns_core && __atomic_load_n(&core->core->waiting, __ATOMIC_RELAXED) &&
@@ -239,7 +278,7 @@ static bool take_place(struct machine_hart *core)
 	return true;
 }
 
-struct machine_hart *machine_hart_place(struct machine *machine)
+static struct machine_hart *place_hart(struct machine *machine, bool in_turns)
 {
 	struct machine_hart *core = aligned_alloc(64, (sizeof(*core) + 63) / 64 * 64);
 	bool placed;
@@ -256,12 +295,19 @@ struct machine_hart *machine_hart_place(struct machine *machine)
 	machine_hold(machine, core->thread);
 	placed = take_place(core);
 	core->user = ++machine->state->next_user;
+	if (placed && in_turns)
+		turns_join(core);
 	machine_let_go(machine);
 	if (!placed) {
 		free(core);
 		return NULL;
 	}
 	return core;
+}
+
+struct machine_hart *machine_hart_place(struct machine *machine)
+{
+	return place_hart(machine, true);
 }
 
 /* The place is the starting thread's. It was lost where the thread that took it has died since. */
@@ -303,7 +349,7 @@ bool machine_hart_start(struct machine_hart *core, struct machine_address_space 
 struct machine_hart *machine_hart_enter(struct machine *machine,
 					struct machine_address_space *space, uint64_t not_before)
 {
-	struct machine_hart *core = machine_hart_place(machine);
+	struct machine_hart *core = place_hart(machine, false);
 
 	return core && machine_hart_start(core, space, not_before) ? core : NULL;
 }
@@ -311,12 +357,28 @@ struct machine_hart *machine_hart_enter(struct machine *machine,
 void machine_hart_pause(struct machine_hart *core)
 {
 	release_core(core);
+	if (turns_are_taken(core))
+		turns_pause(core);
+}
+
+void machine_hart_pause_briefly(struct machine_hart *core)
+{
+	if (turns_are_taken(core))
+		mshr_drain(core);
+	else
+		machine_hart_pause(core);
 }
 
 void machine_hart_resume(struct machine_hart *core)
 {
+	if (turns_are_taken(core) && core->owns_core) {
+		turns_await_placed(core);
+		core->attention = core->next_look = 0;
+		return;
+	}
 	acquire_core(core);
-	skip_to(core, machine_now(core->machine));
+	if (!turns_are_taken(core))
+		skip_to(core, machine_now(core->machine));
 	show(core);
 }
 
@@ -341,7 +403,15 @@ void machine_hart_leave(struct machine_hart *core)
 		machine_vacate(machine, core->number);
 	machine_let_go(machine);
 	release_core(core);
+	if (turns_are_taken(core))
+		turns_leave(core);
 	free(core);
+}
+
+void machine_hart_exit(struct machine_hart *core)
+{
+	core->exits = true;
+	machine_hart_leave(core);
 }
 
 void machine_pass(struct machine *machine, uint64_t ticks)

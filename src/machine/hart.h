@@ -79,6 +79,8 @@ struct machine_hart {
 	struct machine_address_space *space;
 	struct core *core;
 	unsigned number; /* of the core, over all sockets */
+	unsigned member; /* of those that run in turns, plus 1; 0: it is none */
+	bool exits;	 /* its host thread ends after it */
 	bool owns_core;
 	bool has_met;	      /* its last request took a line from another core */
 	uint64_t user;	      /* unique number of this hold */

@@ -246,6 +246,11 @@ void machine_connect(struct machine *machine, const struct signal_port *port)
 		machine->views[i].port = port ? &machine->port : NULL;
 }
 
+void machine_take_turns(struct machine *machine)
+{
+	__atomic_store_n(&machine->state->turns.enabled, 1, __ATOMIC_RELAXED);
+}
+
 void machine_lock(struct machine *machine)
 {
 	machine_hold(machine, lock_thread());

@@ -69,10 +69,20 @@ struct machine_hart *machine_hart_enter(struct machine *machine,
 					struct machine_address_space *space, uint64_t not_before);
 /** The thread blocks or waits outside (a system call): others may take the core and the time. */
 void machine_hart_pause(struct machine_hart *core);
+/** As machine_hart_pause(), for a call that never blocks: a thread that has its turn keeps it. */
+void machine_hart_pause_briefly(struct machine_hart *core);
 /** The thread goes on; its clock moves to where the machine's time is if that is later. */
 void machine_hart_resume(struct machine_hart *core);
 /** The thread ends, or never starts: write-combining buffers drain, the core is free. */
 void machine_hart_leave(struct machine_hart *core);
+/** As machine_hart_leave(), for a thread that ends in the host too, at once. */
+void machine_hart_exit(struct machine_hart *core);
+
+/**
+ * Threads that are placed from now on run one at a time, in turns by emulated time, so that a
+ * program without data races gives the same counts each time. Those of machine_hart_enter() do not.
+ */
+void machine_take_turns(struct machine *machine);
 
 /** Lets time pass until nothing is in flight: fills, write queues, refreshes due. */
 void machine_drain(struct machine *machine);

@@ -261,6 +261,14 @@ void skew_meet(struct machine *machine, unsigned socket, uint32_t cores)
 	}
 }
 
+uint64_t skew_quantum(const struct machine_hart *core)
+{
+	uint64_t now = core->progress->time;
+
+	return (is_meeting(skew_of(core), now) ? SKEW_QUANTUM_MEETING : SKEW_QUANTUM_OUT) *
+	       core->machine->core_ticks;
+}
+
 uint64_t skew_interval(const struct machine_hart *core)
 {
 	/* No instruction takes less than the issue width's part of a cycle. */

@@ -47,6 +47,9 @@ bool skew_is_stopped(const struct machine *machine, unsigned number);
 /** Instructions after which the core is to look again, if nothing calls for it before. */
 uint64_t skew_interval(const struct machine_hart *core);
 
+/** Ticks that it may be ahead of others that are as near to it as any. */
+uint64_t skew_quantum(const struct machine_hart *core);
+
 static inline struct skew *skew_of(const struct machine_hart *core)
 {
 	return &core->machine->state->skew[core->number];

@@ -78,9 +78,9 @@ struct core {
 
 	/* Who runs here. */
 	struct lock owner;
-	uint32_t waiting; /* threads that want the owner */
-	uint32_t owners;  /* given so far */
-	uint64_t last_user;
+	uint32_t waiting;		/* threads that want the owner */
+	uint32_t owners;		/* given so far */
+	uint64_t last_user, swapped_at; /* whose hold it is or was, from which tick on */
 	uint32_t users[CORE_USERS_MAX]; /* thread ids, 0: free */
 
 	_Alignas(64) uint32_t l2[L2_SETS_MAX * L2_WAYS]; /* tag words as in L1 */
@@ -133,6 +133,34 @@ struct skew {
 
 static_assert(SOCKETS_MAX * CORES_MAX <= 64, "machine_state.occupied has a bit for each core");
 
+#define TURNS_MEMBERS_MAX 1024
+
+enum turns_state {
+	TURNS_FREE,
+	TURNS_PLACED, /* made; it has not begun */
+	TURNS_READY,  /* it has a turn, or wants one */
+	TURNS_AWAY,   /* in a system call */
+	TURNS_GONE,   /* it ends; its end may wake another */
+};
+
+/* A thread that runs in turns. */
+struct turns_member {
+	uint32_t word; /* futex: changes when it is woken */
+	uint32_t state;
+	uint32_t thread, core; /* host thread; core over all sockets */
+	uint64_t user, time;   /* number of its hold; tick */
+	bool was_away;	       /* it has come from a system call since the last turn was given */
+	bool waits;	       /* in turns_take() */
+};
+
+/* Valid when zeroed: see turns.c. */
+struct turns {
+	struct lock lock;
+	uint32_t enabled, high; /* members from high on were never used */
+	uint64_t holder;	/* user that has the turn; 0: nobody */
+	struct turns_member members[TURNS_MEMBERS_MAX];
+};
+
 struct machine_state {
 	struct lock lock;
 	uint64_t next_user;
@@ -145,6 +173,7 @@ struct machine_state {
 	uint64_t meetings;		/* lines that cores took from others */
 	_Alignas(64) uint64_t running;	/* bit: core that shows its clock */
 	struct skew skew[SOCKETS_MAX * CORES_MAX];
+	struct turns turns;
 };
 
 static_assert(SOCKETS_MAX * CORES_MAX <= 64, "machine_state.running has a bit a core");

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
 
 #define OWN_MAX	  8
 #define FNV_BASIS 0xcbf29ce484222325u
@@ -85,7 +87,15 @@ static uint64_t look_at_maps(struct callsite_process *process)
 	return sum;
 }
 
-static bool attach(struct callsite_process *process)
+/* Who is killed meanwhile is no longer stopped: there is nothing to look into. */
+static bool is_stopped(pid_t thread)
+{
+	struct user_regs_struct regs;
+
+	return !ptrace(PTRACE_GETREGS, thread, 0, &regs);
+}
+
+static bool attach(struct callsite_process *process, pid_t thread)
 {
 	static const Dwfl_Callbacks callbacks = {
 	    .find_elf = dwfl_linux_proc_find_elf,
@@ -104,7 +114,9 @@ static bool attach(struct callsite_process *process)
 	if (!process->dwfl || dwfl_linux_proc_report(process->dwfl, process->pid) ||
 	    dwfl_report_end(process->dwfl, NULL, NULL) ||
 	    dwfl_linux_proc_attach(process->dwfl, process->pid, true)) {
-		fprintf(stderr, "inject: cannot look into %d: %s\n", process->pid, dwfl_errmsg(-1));
+		if (is_stopped(thread))
+			fprintf(stderr, "inject: cannot look into %d: %s\n", process->pid,
+				dwfl_errmsg(-1));
 		return false;
 	}
 	return true;
@@ -152,7 +164,7 @@ bool callsite_find(struct callsite_process *process, pid_t thread, int call, str
 	struct walk walk = {.site = site};
 
 	*site = (struct callsite){0};
-	if (!attach(process))
+	if (!attach(process, thread))
 		return false;
 	walk.dwfl = process->dwfl;
 	dwfl_getthread_frames(process->dwfl, thread, visit, &walk);

@@ -1,0 +1,314 @@
+#include "machine/turns.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "machine/machine.h"
+#include "machine/skew.h"
+
+#define NAP_NS	      20000   /* between looks whether it is settled who can have the turn */
+#define SLEEP_NS      1000000 /* then a thread looks whether who has the turn does anything */
+#define STALLS	      20      /* such looks that find it asleep; then another goes on */
+#define SETTLING_NAPS 100000  /* a thread that was made and does not begin by then never will */
+#define TURN_CYCLES   1000    /* a turn at most */
+#define SHARED_CYCLES 50000   /* threads of one core swap after that time */
+
+static struct turns *turns_of(const struct machine_hart *core)
+{
+	return &core->machine->state->turns;
+}
+
+static struct turns_member *member_of(const struct machine_hart *core)
+{
+	return &turns_of(core)->members[core->member - 1];
+}
+
+static uint64_t min(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static void hold(const struct machine_hart *core)
+{
+	lock_acquire(&turns_of(core)->lock, core->thread);
+}
+
+static void let_go(const struct machine_hart *core)
+{
+	lock_release(&turns_of(core)->lock, core->thread);
+}
+
+static void wake(struct turns_member *member)
+{
+	__atomic_fetch_add(&member->word, 1, __ATOMIC_SEQ_CST);
+	syscall(SYS_futex, &member->word, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+static void nap(uint64_t ns)
+{
+	nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL);
+}
+
+void turns_join(struct machine_hart *core)
+{
+	struct turns *turns = turns_of(core);
+
+	if (!turns->enabled)
+		return;
+	hold(core);
+	for (unsigned i = 0; i < TURNS_MEMBERS_MAX && !core->member; i++)
+		if (turns->members[i].state == TURNS_FREE) {
+			core->member = i + 1;
+			turns->members[i].state = TURNS_PLACED;
+			turns->members[i].thread = core->thread;
+			turns->members[i].core = core->number;
+			turns->members[i].user = core->user;
+			if (turns->high <= i)
+				turns->high = i + 1;
+		}
+	let_go(core);
+}
+
+/* @return whether it cannot change by itself any more what the member is about to do */
+static bool is_settled(struct turns_member *member, bool patient)
+{
+	if (member->state == TURNS_FREE)
+		return true;
+	if (!lock_thread_lives(member->thread) || (!patient && member->state == TURNS_PLACED))
+		member->state = TURNS_FREE;
+	switch (member->state) {
+	case TURNS_PLACED:
+	case TURNS_GONE:
+		return false;
+	case TURNS_AWAY:
+		/* Who has come back may sleep until the lock is free. */
+		return !__atomic_load_n(&member->waits, __ATOMIC_SEQ_CST) &&
+		       !lock_thread_runs(member->thread);
+	default:
+		return true;
+	}
+}
+
+static bool all_settled(struct turns *turns, bool patient)
+{
+	bool settled = true;
+
+	for (unsigned i = 0; i < turns->high && settled; i++)
+		settled = is_settled(&turns->members[i], patient);
+	return settled;
+}
+
+/* Where threads share a core, the others' time comes when the one that runs there has had its own.
+ */
+static uint64_t time_of(const struct machine *machine, const struct turns_member *member)
+{
+	const struct core *shared = &machine->cores[member->core];
+
+	if (shared->last_user == member->user || !shared->last_user)
+		return member->time;
+	return machine_max(member->time, shared->swapped_at + SHARED_CYCLES * machine->core_ticks);
+}
+
+static bool is_before(const struct machine *machine, const struct turns_member *a,
+		      const struct turns_member *b)
+{
+	uint64_t time_a = time_of(machine, a), time_b = time_of(machine, b);
+
+	return time_a < time_b || (time_a == time_b && a->user < b->user);
+}
+
+/* Of those that are ready but @but. NULL: none */
+static struct turns_member *find_next(const struct machine *machine, const struct turns_member *but)
+{
+	struct turns *turns = &machine->state->turns;
+	struct turns_member *next = NULL;
+
+	for (unsigned i = 0; i < turns->high; i++) {
+		struct turns_member *member = &turns->members[i];
+
+		if (member != but && member->state == TURNS_READY &&
+		    (!next || is_before(machine, member, next)))
+			next = member;
+	}
+	return next;
+}
+
+/* Who came back from a system call was woken by something that has happened by now. */
+static void set_times(const struct machine *machine)
+{
+	struct turns *turns = &machine->state->turns;
+	uint64_t now = machine_now(machine);
+
+	for (unsigned i = 0; i < turns->high; i++) {
+		struct turns_member *member = &turns->members[i];
+
+		if (member->state == TURNS_READY && member->was_away)
+			member->time = machine_max(member->time, now);
+		member->was_away = false;
+	}
+}
+
+/* Nobody has the turn. @return false where that is not settled yet */
+static bool give_turn(const struct machine_hart *core, bool patient)
+{
+	struct turns *turns = turns_of(core);
+	struct turns_member *next;
+
+	if (!all_settled(turns, patient))
+		return false;
+	set_times(core->machine);
+	next = find_next(core->machine, NULL);
+	turns->holder = next->user;
+	if (next != member_of(core))
+		wake(next);
+	return true;
+}
+
+static struct turns_member *holder_of(struct turns *turns)
+{
+	for (unsigned i = 0; i < turns->high; i++)
+		if (turns->members[i].state != TURNS_FREE &&
+		    turns->members[i].user == turns->holder)
+			return &turns->members[i];
+	return NULL;
+}
+
+/* Takes the turn from who has died with it, or sleeps with it outside of system calls. */
+static void check_holder(const struct machine_hart *core, unsigned *stalls)
+{
+	struct turns_member *holder;
+
+	hold(core);
+	holder = holder_of(turns_of(core));
+	if (!holder || !lock_thread_lives(holder->thread)) {
+		turns_of(core)->holder = 0;
+	} else if (!holder->waits && !lock_thread_runs(holder->thread)) {
+		if (++*stalls == STALLS) {
+			holder->state = TURNS_AWAY;
+			turns_of(core)->holder = 0;
+		}
+	} else {
+		*stalls = 0;
+	}
+	let_go(core);
+}
+
+/* @return whether the thread has the turn; else it has waited for a while */
+static bool try_to_take(struct machine_hart *core, unsigned *stalls, unsigned *naps)
+{
+	struct turns *turns = turns_of(core);
+	struct turns_member *me = member_of(core);
+	bool settled = true;
+	uint32_t word;
+	long woken;
+
+	hold(core);
+	if (!turns->holder)
+		settled = give_turn(core, ++*naps < SETTLING_NAPS);
+	word = __atomic_load_n(&me->word, __ATOMIC_SEQ_CST);
+	if (turns->holder == me->user) {
+		let_go(core);
+		return true;
+	}
+	let_go(core);
+	if (!settled) {
+		nap(NAP_NS);
+		return false;
+	}
+	woken = syscall(SYS_futex, &me->word, FUTEX_WAIT, word,
+			&(struct timespec){.tv_nsec = SLEEP_NS}, NULL, 0);
+	if (woken)
+		check_holder(core, stalls);
+	return false;
+}
+
+/*
+ * The turn lasts until another is behind by more than the quantum, and not longer than that of who
+ * is made or woken meanwhile: it is not known before the next look that it is ready.
+ */
+static uint64_t end_of_turn(const struct machine_hart *core)
+{
+	const struct turns_member *next = find_next(core->machine, member_of(core));
+	uint64_t end = core->progress->time + TURN_CYCLES * core->machine->core_ticks;
+
+	return next ? min(end, time_of(core->machine, next) + skew_quantum(core)) : end;
+}
+
+uint64_t turns_take(struct machine_hart *core)
+{
+	struct turns_member *me = member_of(core);
+	unsigned stalls = 0, naps = 0;
+
+	__atomic_store_n(&me->waits, true, __ATOMIC_SEQ_CST);
+	hold(core);
+	me->was_away = me->state == TURNS_AWAY;
+	me->state = TURNS_READY;
+	me->thread = core->thread;
+	me->core = core->number;
+	me->user = core->user;
+	me->time = core->progress->time;
+	if (turns_of(core)->holder == me->user)
+		turns_of(core)->holder = 0;
+	let_go(core);
+	while (!try_to_take(core, &stalls, &naps))
+		continue;
+	hold(core);
+	__atomic_store_n(&me->waits, false, __ATOMIC_SEQ_CST);
+	core->skew_due = end_of_turn(core);
+	let_go(core);
+	return me->time;
+}
+
+static bool any_placed(const struct machine_hart *core)
+{
+	const struct turns *turns = turns_of(core);
+	bool placed = false;
+
+	hold(core);
+	for (unsigned i = 0; i < turns->high; i++)
+		placed |= turns->members[i].state == TURNS_PLACED &&
+			  lock_thread_lives(turns->members[i].thread);
+	let_go(core);
+	return placed;
+}
+
+void turns_await_placed(struct machine_hart *core)
+{
+	for (unsigned i = 0; i < SETTLING_NAPS && any_placed(core); i++)
+		nap(NAP_NS);
+}
+
+bool turns_have(const struct machine_hart *core)
+{
+	return __atomic_load_n(&turns_of(core)->holder, __ATOMIC_RELAXED) == core->user;
+}
+
+/* Whoever is next looks whether that is settled. */
+static void end_turn(const struct machine_hart *core, enum turns_state state)
+{
+	struct turns_member *me = member_of(core), *next;
+
+	__atomic_store_n(&me->waits, true, __ATOMIC_SEQ_CST);
+	hold(core);
+	me->state = state;
+	me->time = core->progress->time;
+	if (turns_of(core)->holder == me->user)
+		turns_of(core)->holder = 0;
+	next = find_next(core->machine, me);
+	if (next)
+		wake(next);
+	let_go(core);
+	__atomic_store_n(&me->waits, false, __ATOMIC_SEQ_CST);
+}
+
+void turns_pause(struct machine_hart *core)
+{
+	end_turn(core, TURNS_AWAY);
+}
+
+void turns_leave(struct machine_hart *core)
+{
+	end_turn(core, core->exits ? TURNS_GONE : TURNS_FREE);
+}

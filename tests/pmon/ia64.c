@@ -1,0 +1,382 @@
+/* The PMU of an IA-64 core by the manual's registers (323602-001 §3.3), fed with totals by hand. */
+#include "pmon/ia64/pmu.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pmulab/catalog.h"
+
+enum { CYCLES, RETIRED, BUBBLE_FETCH, BUBBLE_STACK, L1D_READ, LOAD, CELLS };
+
+static const struct signal_cell cells[CELLS] = {
+    [CYCLES] = {SIGNAL_CORE_CYCLES, 0},
+    [RETIRED] = {SIGNAL_PIPE_RETIRED, 0},
+    [BUBBLE_FETCH] = {SIGNAL_PIPE_BUBBLE, QUALIFIER_PIPE_BUBBLE_FETCH},
+    [BUBBLE_STACK] = {SIGNAL_PIPE_BUBBLE, QUALIFIER_PIPE_BUBBLE_STACK},
+    [L1D_READ] = {SIGNAL_L1D_READ, 0},
+    [LOAD] = {SIGNAL_PIPE_LOAD, 0},
+};
+
+struct rig {
+	struct pmon_ia64 *pmu;
+	uint64_t totals[SIGNAL_BANKS][CELLS];
+	uint64_t now;
+};
+
+/* Event codes, and control bits: levels, overflow interrupt, privileged, instruction set. */
+#define CYCLES_CODE	   0x12u
+#define RETIRED_CODE	   0x08u
+#define BUBBLE_CODE	   0x00u
+#define READS_CODE	   0xc2u
+#define LOADS_CODE	   0xcdu
+#define USER		   (8ull | 2ull << 24 | 15ull << 27)
+#define OI		   (1ull << 5)
+#define PM		   (1ull << 6)
+#define EVENT(code, umask) (USER | (uint64_t)(code) << 8 | (uint64_t)(umask) << 16)
+
+static void set_pmc(struct rig *r, unsigned n, uint64_t value)
+{
+	assert_int_equal(pmon_ia64_write(r->pmu, PMU_SPACE_PMC, n, value, r->now), 0);
+}
+
+static void set_pmd(struct rig *r, unsigned n, uint64_t value)
+{
+	assert_int_equal(pmon_ia64_write(r->pmu, PMU_SPACE_PMD, n, value, r->now), 0);
+}
+
+static void set_ibr(struct rig *r, unsigned n, uint64_t value)
+{
+	assert_int_equal(pmon_ia64_write(r->pmu, PMU_SPACE_IBR, n, value, r->now), 0);
+}
+
+static uint64_t read_register(struct rig *r, unsigned space, unsigned n)
+{
+	uint64_t value = 0;
+
+	assert_int_equal(pmon_ia64_read(r->pmu, space, n, &value), 0);
+	return value;
+}
+
+static uint64_t pmc(struct rig *r, unsigned n)
+{
+	return read_register(r, PMU_SPACE_PMC, n);
+}
+
+static uint64_t pmd(struct rig *r, unsigned n)
+{
+	return read_register(r, PMU_SPACE_PMD, n);
+}
+
+/* A cycle in which a cell grows; the PMU is asked as a core asks it. */
+static void cycle(struct rig *r, unsigned cell, uint64_t count)
+{
+	for (unsigned bank = 0; bank < SIGNAL_BANKS; bank++)
+		r->totals[bank][cell] += count;
+	r->now++;
+	if (pmon_ia64_wants(r->pmu)->cycles)
+		pmon_ia64_cycles(r->pmu, 1);
+	if (r->now >= pmon_ia64_wants(r->pmu)->deadline)
+		pmon_ia64_deadline(r->pmu, r->now);
+}
+
+static int setup(void **state)
+{
+	static struct rig rig;
+	struct pmon_ia64_source source = {.cells = cells, .count = CELLS};
+	const struct pmu_pmu *pmu = pmu_find_pmu("itanium-9300");
+
+	memset(&rig, 0, sizeof(rig));
+	for (unsigned bank = 0; bank < SIGNAL_BANKS; bank++)
+		source.totals[bank] = rig.totals[bank];
+	assert_non_null(pmu);
+	assert_int_equal(pmon_ia64_new(&rig.pmu, NULL, &pmu->boxes[0], &source), 0);
+	pmon_ia64_monitors(rig.pmu, true, true, 0);
+	*state = &rig;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	pmon_ia64_free(((struct rig *)*state)->pmu);
+	return 0;
+}
+
+static void test_reset_values(void **state)
+{
+	struct rig *r = *state;
+
+	assert_int_equal(pmc(r, 0), 0);
+	assert_int_equal(pmc(r, 38), 0xdb6);
+	assert_int_equal(pmc(r, 41), 0x2078fefefefe);
+	assert_int_equal(pmd(r, 4), 0);
+	assert_int_equal(pmon_ia64_write(r->pmu, PMU_SPACE_PMC, 31, 0, 0), PMU_E_UNKNOWN);
+}
+
+static void test_counts_what_the_unit_mask_selects(void **state)
+{
+	struct rig *r = *state;
+
+	set_pmc(r, 4, EVENT(BUBBLE_CODE, 0));
+	set_pmc(r, 5, EVENT(BUBBLE_CODE, 1));
+	set_pmc(r, 6, EVENT(BUBBLE_CODE, 2));
+	set_pmc(r, 7, EVENT(BUBBLE_CODE, 3)); /* nothing */
+	cycle(r, BUBBLE_FETCH, 1);
+	cycle(r, BUBBLE_STACK, 1);
+	cycle(r, BUBBLE_STACK, 1);
+	assert_int_equal(pmd(r, 4), 3);
+	assert_int_equal(pmd(r, 5), 1);
+	assert_int_equal(pmd(r, 6), 2);
+	assert_int_equal(pmd(r, 7), 0);
+}
+
+static void test_counter_restrictions(void **state)
+{
+	struct rig *r = *state;
+
+	set_pmc(r, 9, EVENT(BUBBLE_CODE, 0));
+	set_pmc(r, 10, EVENT(BUBBLE_CODE, 0)); /* only PMC4 to 9 */
+	cycle(r, BUBBLE_FETCH, 1);
+	assert_int_equal(pmd(r, 9), 1);
+	assert_int_equal(pmd(r, 10), 0);
+}
+
+static void test_enables(void **state)
+{
+	struct rig *r = *state;
+	uint64_t control = EVENT(CYCLES_CODE, 0);
+
+	set_pmc(r, 4, control & ~8ull);		/* not at level 3 */
+	set_pmc(r, 5, (control & ~8ull) | 7);	/* only below */
+	set_pmc(r, 6, control & ~(2ull << 24)); /* not this instruction set */
+	set_pmc(r, 7, control | PM);		/* the system's */
+	set_pmc(r, 8, control);			/* the user's */
+	cycle(r, CYCLES, 1);
+	pmon_ia64_monitors(r->pmu, false, true, r->now); /* rum */
+	cycle(r, CYCLES, 1);
+	pmon_ia64_monitors(r->pmu, true, false, r->now);
+	cycle(r, CYCLES, 1);
+	assert_int_equal(pmd(r, 4), 0);
+	assert_int_equal(pmd(r, 5), 0);
+	assert_int_equal(pmd(r, 6), 0);
+	assert_int_equal(pmd(r, 7), 2);
+	assert_int_equal(pmd(r, 8), 2);
+}
+
+static void test_freeze(void **state)
+{
+	struct rig *r = *state;
+
+	set_pmc(r, 4, EVENT(CYCLES_CODE, 0));
+	cycle(r, CYCLES, 5);
+	set_pmc(r, 0, 1);
+	cycle(r, CYCLES, 7);
+	assert_int_equal(pmd(r, 4), 5);
+	set_pmc(r, 0, 0);
+	cycle(r, CYCLES, 1);
+	assert_int_equal(pmd(r, 4), 6);
+}
+
+/* A carry out of bit 46, with and without an interrupt. */
+static void test_overflow(void **state)
+{
+	struct rig *r = *state;
+
+	set_pmc(r, 4, EVENT(CYCLES_CODE, 0));
+	set_pmd(r, 4, (1ull << 47) - 2);
+	assert_int_equal(pmd(r, 4), UINT64_MAX - 1); /* above bit 46 as bit 46 */
+	cycle(r, CYCLES, 1);
+	assert_int_equal(pmc(r, 0), 0);
+	cycle(r, CYCLES, 1);
+	assert_int_equal(pmc(r, 0), 1 << 4);
+	assert_int_equal(pmd(r, 4), 0);
+	cycle(r, CYCLES, 1);
+	assert_int_equal(pmd(r, 4), 1); /* it goes on */
+	assert_int_equal(pmon_ia64_interrupts(r->pmu), 0);
+	set_pmc(r, 15, EVENT(CYCLES_CODE, 0) | OI);
+	set_pmd(r, 15, (1ull << 47) - 3);
+	for (unsigned i = 0; i < 5; i++)
+		cycle(r, CYCLES, 1);
+	assert_int_equal(pmc(r, 0), 1 << 15 | 1 << 4 | 1); /* frozen */
+	assert_int_equal(pmd(r, 15), 0);
+	assert_int_equal(pmd(r, 4), 4); /* by the same cycle */
+	assert_int_equal(pmon_ia64_interrupts(r->pmu), 1);
+	set_pmc(r, 0, 0);
+	cycle(r, CYCLES, 1);
+	assert_int_equal(pmd(r, 15), 1);
+}
+
+/* However far away: none is lost, and none is late. */
+static void test_many_overflows(void **state)
+{
+	struct rig *r = *state;
+	unsigned found = 0;
+
+	set_pmc(r, 4, EVENT(RETIRED_CODE, 0) | OI);
+	for (unsigned n = 1; n <= 100000; n += 1 + n / 8) {
+		set_pmd(r, 4, (1ull << 47) - n);
+		for (unsigned i = 0; i < n; i++) {
+			assert_int_equal(pmc(r, 0), 0);
+			cycle(r, RETIRED, 1);
+		}
+		assert_int_equal(pmc(r, 0), 1 << 4 | 1);
+		set_pmc(r, 0, 0);
+		found++;
+	}
+	assert_int_equal(pmon_ia64_interrupts(r->pmu), found);
+}
+
+static void test_threshold_is_strict(void **state)
+{
+	struct rig *r = *state;
+
+	for (unsigned t = 0; t < 4; t++)
+		set_pmc(r, 4 + t, EVENT(RETIRED_CODE, 0) | (uint64_t)t << 20);
+	cycle(r, RETIRED, 1);
+	cycle(r, RETIRED, 2);
+	cycle(r, RETIRED, 3);
+	assert_int_equal(pmd(r, 4), 6);
+	assert_int_equal(pmd(r, 5), 2);
+	assert_int_equal(pmd(r, 6), 1);
+	assert_int_equal(pmd(r, 7), 0);
+}
+
+/* PMC5 leads the sets of the first-level data cache. */
+static void test_sets(void **state)
+{
+	struct rig *r = *state;
+
+	set_pmc(r, 6, EVENT(READS_CODE, 0));
+	cycle(r, L1D_READ, 1);
+	assert_int_equal(pmd(r, 6), 0);
+	set_pmc(r, 5, EVENT(LOADS_CODE, 0)); /* another set */
+	cycle(r, L1D_READ, 1);
+	assert_int_equal(pmd(r, 6), 0);
+	set_pmc(r, 5, EVENT(READS_CODE, 0));
+	cycle(r, L1D_READ, 1);
+	assert_int_equal(pmd(r, 6), 1);
+	assert_int_equal(pmd(r, 5), 1);
+}
+
+static unsigned mark(struct rig *r, uint64_t ip, uint64_t encoding, char unit, bool either)
+{
+	const struct detail_code code = {ip, encoding, (uint8_t)unit, either};
+
+	return pmon_ia64_mark(r->pmu, &code);
+}
+
+#define ALL_MARKS 31u
+
+static void test_everything_is_marked_after_reset(void **state)
+{
+	struct rig *r = *state;
+
+	assert_int_equal(mark(r, 0x4000, 0x123, 'M', true), ALL_MARKS);
+	assert_int_equal(mark(r, 0x4000, 0x123, 'B', false), ALL_MARKS);
+	assert_true(pmon_ia64_mark_data(r->pmu, 0, 0x6000));
+	assert_false(pmon_ia64_wants(r->pmu)->marks);
+}
+
+static void test_address_range(void **state)
+{
+	struct rig *r = *state;
+
+	set_pmc(r, 4, EVENT(RETIRED_CODE, 0));
+	set_pmc(r, 32, 0xf01ffffffffff); /* all encodings; ig_ad = inv = 0 */
+	set_pmc(r, 38, 0xdb6 & ~2ull);	 /* channel 0 */
+	set_ibr(r, 0, 0x4000);
+	set_ibr(r, 1, 8ull << 56 | 0xffffffffffff00); /* level 3, 256 bytes */
+	assert_true(pmon_ia64_wants(r->pmu)->marks);
+	assert_int_equal(mark(r, 0x40f0, 0, 'I', false), ALL_MARKS);
+	assert_int_equal(mark(r, 0x4100, 0, 'I', false), ALL_MARKS & ~3u);
+	assert_int_equal(mark(r, 1ull << 61 | 0x4000, 0, 'I', false), ALL_MARKS & ~3u);
+	set_pmc(r, 32, 0xf01ffffffffff | 1ull << 56); /* inverted */
+	assert_int_equal(mark(r, 0x40f0, 0, 'I', false), ALL_MARKS & ~3u);
+	assert_int_equal(mark(r, 0x4100, 0, 'I', false), ALL_MARKS);
+	set_pmc(r, 32, 0xf01ffffffffff);
+	set_ibr(r, 1, 1ull << 56 | 0xffffffffffff00); /* level 0 only */
+	assert_int_equal(mark(r, 0x40f0, 0, 'I', false), ALL_MARKS & ~3u);
+}
+
+/* Both bounds are outside, and bits 63:16 have to be equal. */
+static void test_fine_range(void **state)
+{
+	struct rig *r = *state;
+
+	set_pmc(r, 32, 0xf01ffffffffff);
+	set_pmc(r, 38, (0xdb6 & ~0x82ull) | 1 << 13);
+	set_ibr(r, 0, 0x14020);
+	set_ibr(r, 1, 8ull << 56 | 0xffffffffffffff);
+	set_ibr(r, 4, 0x14050);
+	set_ibr(r, 5, 8ull << 56 | 0xffffffffffffff);
+	assert_int_equal(mark(r, 0x14020, 0, 'I', false) & 3, 0);
+	assert_int_equal(mark(r, 0x14030, 0, 'I', false) & 3, 3);
+	assert_int_equal(mark(r, 0x14040, 0, 'I', false) & 3, 3);
+	assert_int_equal(mark(r, 0x14050, 0, 'I', false) & 3, 0);
+	assert_int_equal(mark(r, 0x24030, 0, 'I', false) & 3, 0);
+}
+
+static void test_encodings(void **state)
+{
+	struct rig *r = *state;
+
+	set_pmc(r, 32, 3ull << 56 | 8ull << 48 | 0xff); /* M slots, all but the low byte */
+	set_pmc(r, 33, 0x1200);
+	assert_int_equal(mark(r, 0, 0x12ff, 'M', false), ALL_MARKS);
+	assert_int_equal(mark(r, 0, 0x1300, 'M', false), ALL_MARKS & ~(2u | 8u));
+	assert_int_equal(mark(r, 0, 0x12ff, 'I', false), ALL_MARKS & ~(2u | 8u));
+	assert_int_equal(mark(r, 0, 0x12ff, 'M', true), ALL_MARKS & ~(2u | 8u));
+	set_pmc(r, 32, 3ull << 56 | 12ull << 48 | 0xff); /* M and I: those that both take too */
+	assert_int_equal(mark(r, 0, 0x12ff, 'M', true), ALL_MARKS);
+	set_pmc(r, 36, 1); /* channel 0 does not look */
+	assert_int_equal(mark(r, 0, 0, 'B', false), ALL_MARKS & ~8u);
+	set_pmc(r, 34, 3ull << 56);
+	set_pmc(r, 35, 0x77);
+	assert_int_equal(mark(r, 0, 0x12ff, 'M', false), ALL_MARKS & ~(4u | 16u));
+}
+
+static void test_data_ranges(void **state)
+{
+	struct rig *r = *state;
+	const uint64_t reset = 0x2078fefefefe;
+
+	assert_int_equal(pmon_ia64_write(r->pmu, PMU_SPACE_DBR, 0, 0x6000, 0), 0);
+	assert_int_equal(pmon_ia64_write(r->pmu, PMU_SPACE_DBR, 1, 0xfffffffffff000, 0), 0);
+	set_pmc(r, 41, (reset & ~0x18ull) | 2 << 3); /* data only */
+	assert_true(pmon_ia64_mark_data(r->pmu, 0, 0x6ff8));
+	assert_false(pmon_ia64_mark_data(r->pmu, SIGNAL_MARK_CHANNEL, 0x7000));
+	set_pmc(r, 41, reset & ~0x18ull); /* data and instruction */
+	assert_false(pmon_ia64_mark_data(r->pmu, 0, 0x6ff8));
+	assert_true(pmon_ia64_mark_data(r->pmu, SIGNAL_MARK_CHANNEL, 0x6ff8));
+	set_pmc(r, 41, (reset & ~0x18ull) | 1 << 3); /* instruction only */
+	assert_true(pmon_ia64_mark_data(r->pmu, SIGNAL_MARK_CHANNEL, 0x7000));
+	assert_false(pmon_ia64_mark_data(r->pmu, 0, 0x6ff8));
+	set_pmc(r, 41, reset & ~(0x18ull | 1ull << 45)); /* not enabled */
+	assert_true(pmon_ia64_mark_data(r->pmu, 0, 0x7000));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	    TEST(test_reset_values),
+	    TEST(test_counts_what_the_unit_mask_selects),
+	    TEST(test_counter_restrictions),
+	    TEST(test_enables),
+	    TEST(test_freeze),
+	    TEST(test_overflow),
+	    TEST(test_many_overflows),
+	    TEST(test_threshold_is_strict),
+	    TEST(test_sets),
+	    TEST(test_everything_is_marked_after_reset),
+	    TEST(test_address_range),
+	    TEST(test_fine_range),
+	    TEST(test_encodings),
+	    TEST(test_data_ranges),
+#undef TEST
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
