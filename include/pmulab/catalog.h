@@ -160,6 +160,30 @@ enum pmu_field_role {
 	PMU_FIELD_RANGE_LEVELS,
 	PMU_FIELD_DATA_RANGE_ADDRESS,
 	PMU_FIELD_DATA_RANGE_MASK,
+
+	/* Registers that capture events. pmu_field.counter: 1 fetches of code, 2 data accesses, 3
+	 * branches, 4 instructions; also of their PMU_FIELD_PRIVILEGE_LEVELS and the like. */
+	PMU_FIELD_CAPTURE_MODE,
+	PMU_FIELD_CAPTURE_UMASK, /* 5: of fetches, of the cache */
+	PMU_FIELD_CAPTURE_LATENCY,
+	PMU_FIELD_CAPTURE_OVERFLOW, /* of the latency */
+	PMU_FIELD_CAPTURE_STATUS,
+	PMU_FIELD_CAPTURE_ADDRESS,
+	PMU_FIELD_CAPTURE_IP,
+	PMU_FIELD_CAPTURE_VALID,
+	PMU_FIELD_CAPTURE_BUNDLE,
+	PMU_FIELD_CAPTURE_SLOT,
+	PMU_FIELD_TRACE_TAKEN,	/* bit 1: taken ones; bit 0: others */
+	PMU_FIELD_TRACE_TARGET, /* bit 1: those whose target was predicted; bit 0: others */
+	PMU_FIELD_TRACE_PATH,
+	PMU_FIELD_TRACE_KIND,  /* 0: any; else enum detail_branch_kind + 1 */
+	PMU_FIELD_TRACE_INDEX, /* of the entry that is written next */
+	PMU_FIELD_TRACE_FULL,
+	PMU_FIELD_TRACE_SOURCE,
+	PMU_FIELD_TRACE_MISPREDICTED,
+	PMU_FIELD_TRACE_ADDRESS,
+	PMU_FIELD_TRACE_FLUSHED, /* pmu_field.counter: of which entry */
+	PMU_FIELD_TRACE_SECOND,	 /* its branch is in the second bundle of two */
 };
 
 /* What a register is for, so that code finds registers without knowing names. */

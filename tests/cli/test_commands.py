@@ -2,14 +2,13 @@
 """The command as a user meets it: JSON keys that others read, refusals, exit codes."""
 import json
 import os
-import pathlib
 import signal
 import subprocess
 import tempfile
-import time
 import unittest
 
 from harness import LARGE, PMULAB, SMALL, Guests, pmulab, pmulab_json, stat, total
+from processes import children_of, lives, wait_until
 
 
 class Machines(unittest.TestCase):
@@ -364,19 +363,6 @@ class Refusals(unittest.TestCase):
         os.unlink(file.name)
 
 
-def children_of(pid):
-    """Processes whose parent is @pid."""
-    found = []
-    for stat_file in pathlib.Path("/proc").glob("[0-9]*/stat"):
-        try:
-            text = stat_file.read_text(encoding="ascii", errors="replace")
-        except OSError:
-            continue
-        if int(text[text.rindex(")") + 2:].split()[1]) == pid:
-            found.append(int(stat_file.parent.name))
-    return found
-
-
 class Programs(Guests):
     def test_report_keys(self):
         report = stat(SMALL, ["imc.CAS_COUNT.RD"], "/bin/true", metrics=["MEM_BW_READS"])
@@ -462,10 +448,7 @@ class Programs(Guests):
             process.kill()
             process.wait(30)
         self.assertTrue(children)
-        deadline = time.monotonic() + 10
-        while any(os.path.exists(f"/proc/{c}/exe") for c in children) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        self.assertFalse([c for c in children if os.path.exists(f"/proc/{c}/exe")])
+        wait_until(lambda: not any(map(lives, children)))
         self.assertEqual(set(os.listdir("/dev/shm")), before)
 
     def test_csv(self):
