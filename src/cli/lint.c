@@ -49,7 +49,7 @@ static int open_output(struct cli *cli, const char *path)
 
 /* One run of a tool. */
 struct linting {
-	struct lint found; /* first: what hears of findings is given the whole */
+	struct lint found; /* first: what is called with findings is given the whole */
 	struct cli *cli;
 	const struct arguments *arguments;
 	char **argv;

@@ -15,7 +15,8 @@ struct channel_message {
 /** @param ends  receives both ends. @return 0 or PMU_E_IO */
 int channel_new(int ends[2], struct pmu_ctx *ctx);
 
-/** @param fd  goes along, and stays the caller's; -1: none. @return 0, or -1 where nobody hears */
+/** @param fd  goes along, and stays the caller's; -1: none. @return 0, or -1 where nobody receives
+ * it */
 int channel_send(int end, const struct channel_message *message, int fd);
 
 /** @param fd  receives what went along, or -1. @return 0, or -1 where the other end is closed */

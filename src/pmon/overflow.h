@@ -1,4 +1,4 @@
-/* Overflow, the freeze that follows it, and counters of cycles, which overflow unannounced. */
+/* Overflow, the freeze that follows it, and counters of cycles, which overflow without a signal. */
 #ifndef PMON_OVERFLOW_H
 #define PMON_OVERFLOW_H
 

@@ -190,7 +190,7 @@ static enum pmon_depends read_depends(const struct pmon_box *box,
 	if (pmon_is_core(box))
 		return DEPENDS_UNIT;
 	if (counter >= 0)
-		return ref->unit->listening >> counter & 1 ? DEPENDS_COUNTER : DEPENDS_NOTHING;
+		return ref->unit->subscribing >> counter & 1 ? DEPENDS_COUNTER : DEPENDS_NOTHING;
 	return box->box->registers[ref->reg].role == PMU_ROLE_BOX_STATUS ? DEPENDS_UNIT
 									 : DEPENDS_NOTHING;
 }

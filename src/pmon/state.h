@@ -28,6 +28,7 @@
  */
 #define PMON_WINDOW 2048
 static_assert(PMON_WINDOW < PMON_RING, "what waits has to fit");
+static_assert(PMON_SLOTS <= 64, "a bit each of what pmon_enable() takes");
 
 enum pmon_check {
 	CHECK_ANY = 1 << 0,   /* one of the qualifiers in `any` holds, or an alternative */
@@ -95,10 +96,10 @@ struct pmon_unit {
 	uint8_t last_control; /* counter whose control was written last, + 1; 0: something else */
 	uint16_t clocked;     /* bit n: counter n counts cycles */
 	uint16_t timed; /* bit n: counter n depends on time, cycles or other than plain counts */
-	uint16_t listening; /* bit n: counter n counts something, unless it is frozen */
-	uint16_t reporting; /* bit n: so does counter n, and reports its overflow */
-	uint16_t followers; /* bit n: counter n counts what counter 0 sees */
-	bool frozen;	    /* by its own box control; of a core: a PMI is to stop its counters */
+	uint16_t subscribing; /* bit n: counter n counts something, unless it is frozen */
+	uint16_t reporting;   /* bit n: so does counter n, and reports its overflow */
+	uint16_t followers;   /* bit n: counter n counts what counter 0 sees */
+	bool frozen;	      /* by its own box control; of a core: a PMI is to stop its counters */
 	uint64_t sent; /* status bits whose overflow was sent to the UBox and that still stand */
 	struct pmon_counter counters[PMON_COUNTERS];
 	uint64_t regs[PMON_REGISTERS]; /* by index in the box; counters have theirs above */

@@ -32,7 +32,7 @@
 #define SITES_MAX     8192
 #define TASKS_MAX     1024
 #define LIMITS_MAX    8
-#define GRACE_SECONDS 3 /* for what is left when the program has ended */
+#define GRACE_SECONDS 10 /* for what is left when the program has ended */
 
 struct options {
 	const char *list, *result;

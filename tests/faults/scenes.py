@@ -61,7 +61,7 @@ class Scene:
     """One command; each case of it runs in the same folder."""
 
     modules = (PMULAB,)
-    seconds = 20
+    seconds = 60  # and it hangs, on a computer however busy
     program = "qemu-x86_64"  # what is executed last of all
     speaks_on = None  # where it cannot be done without that descriptor
     plain = False  # whether it can be done by a user who is not root
