@@ -1,4 +1,5 @@
 /* What follows from the controls and filters of a unit: which counter listens to what. */
+#include <assert.h>
 #include <string.h>
 
 #include "pmon/core.h"
@@ -35,15 +36,17 @@ static uint16_t with_bit(uint16_t set, unsigned bit, bool value)
 	return (uint16_t)((set & ~(1u << bit)) | (unsigned)value << bit);
 }
 
+static_assert(PMON_SLOTS <= 64, "sets of slots have 64 bits");
+
 /* Of a counter of a signal, not of cycles. @return the bit of its slot, for pmon_enable() */
-static uint32_t subscribe(struct pmon_unit *unit, unsigned index,
+static uint64_t subscribe(struct pmon_unit *unit, unsigned index,
 			  const struct pmon_subscription *subscription, bool subscribes)
 {
 	if (subscription->measure == PMU_MEASURE_NONE || subscription->measure == PMU_MEASURE_CLOCK)
 		return 0;
 	unit->subscribed[subscription->slot] =
 	    with_bit(unit->subscribed[subscription->slot], index, subscribes);
-	return 1u << subscription->slot;
+	return UINT64_C(1) << subscription->slot;
 }
 
 static void compare_as(struct pmon_counter *counter, const struct pmon_control *fields,
@@ -56,7 +59,7 @@ static void compare_as(struct pmon_counter *counter, const struct pmon_control *
 }
 
 /* @return its slots that are subscribed by others than before */
-static uint32_t configure(struct pmon *pmon, struct pmon_unit *unit, unsigned index, uint64_t now)
+static uint64_t configure(struct pmon *pmon, struct pmon_unit *unit, unsigned index, uint64_t now)
 {
 	const struct pmon_box *box = pmon_box(pmon, unit);
 	const struct pmon_control *fields = &box->counters[index].fields;
@@ -66,7 +69,7 @@ static uint32_t configure(struct pmon *pmon, struct pmon_unit *unit, unsigned in
 	struct pmon_counter *counter = &unit->counters[index];
 	struct pmon_subscription subscription;
 	bool follows = pmon_select(pmon, unit, index, &subscription), plain;
-	uint32_t slots = 0;
+	uint64_t slots = 0;
 
 	compare_as(counter, fields, control, occ);
 	plain = subscription.measure == PMU_MEASURE_COUNT && !counter->thresh;
@@ -103,7 +106,7 @@ static void note_reports(const struct pmon *pmon, const struct pmon_unit *unit)
 void pmon_configure(struct pmon *pmon, struct pmon_unit *unit, uint64_t now)
 {
 	const struct pmon_box *box = pmon_box(pmon, unit);
-	uint32_t slots = 0;
+	uint64_t slots = 0;
 
 	if (pmon_is_core(box)) {
 		pmon_enable(pmon, unit, pmon_core_configure(pmon, unit));
@@ -117,7 +120,7 @@ void pmon_configure(struct pmon *pmon, struct pmon_unit *unit, uint64_t now)
 
 void pmon_configure_counter(struct pmon *pmon, struct pmon_unit *unit, unsigned index, uint64_t now)
 {
-	uint32_t slots = configure(pmon, unit, index, now);
+	uint64_t slots = configure(pmon, unit, index, now);
 
 	for (unsigned left = index ? 0 : unit->followers; left; left &= left - 1)
 		slots |= configure(pmon, unit, (unsigned)__builtin_ctz(left), now);
@@ -125,12 +128,12 @@ void pmon_configure_counter(struct pmon *pmon, struct pmon_unit *unit, unsigned 
 	pmon_enable(pmon, unit, slots);
 }
 
-void pmon_enable(struct pmon *pmon, const struct pmon_unit *unit, uint32_t slots)
+void pmon_enable(struct pmon *pmon, const struct pmon_unit *unit, uint64_t slots)
 {
 	struct pmon_state *state = pmon->state;
 
 	for (; slots; slots &= slots - 1) {
-		unsigned slot = (unsigned)__builtin_ctz(slots);
+		unsigned slot = (unsigned)__builtin_ctzll(slots);
 		unsigned id = pmon->signal_of[unit->box][slot];
 		uint32_t bit = 1u << unit->instance;
 		uint32_t *subscribers = state->subscribers[id], any = 0;

@@ -125,10 +125,10 @@ static unsigned counted_signal(const struct pmon *pmon, const struct pmon_unit *
 	return selected_signal(box, index, control);
 }
 
-uint32_t pmon_core_configure(const struct pmon *pmon, struct pmon_unit *unit)
+uint64_t pmon_core_configure(const struct pmon *pmon, struct pmon_unit *unit)
 {
 	uint16_t subscribed[PMON_SLOTS] = {0};
-	uint32_t changed = 0;
+	uint64_t changed = 0;
 
 	for (unsigned k = 0; k < pmon_box(pmon, unit)->counter_count; k++) {
 		unsigned signal = counted_signal(pmon, unit, k);
@@ -137,7 +137,7 @@ uint32_t pmon_core_configure(const struct pmon *pmon, struct pmon_unit *unit)
 			subscribed[pmon->routes[signal].slot] |= (uint16_t)(1u << k);
 	}
 	for (unsigned slot = 0; slot < PMON_SLOTS; slot++)
-		changed |= (unsigned)(subscribed[slot] != unit->subscribed[slot]) << slot;
+		changed |= (uint64_t)(subscribed[slot] != unit->subscribed[slot]) << slot;
 	memcpy(unit->subscribed, subscribed, sizeof(subscribed));
 	return changed;
 }

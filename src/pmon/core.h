@@ -24,7 +24,7 @@ void pmon_core_receive(struct pmon *pmon, struct pmon_unit *unit, unsigned slot,
 void pmon_core_settle(struct pmon *pmon, struct pmon_unit *unit);
 
 /** Follows a change of controls or enables. @return a bit for each slot with other subscribers */
-uint32_t pmon_core_configure(const struct pmon *pmon, struct pmon_unit *unit);
+uint64_t pmon_core_configure(const struct pmon *pmon, struct pmon_unit *unit);
 
 /** Whether a counter without control adds up the signal. */
 bool pmon_core_always_subscribes(const struct pmon_core *core, unsigned signal);
