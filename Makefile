@@ -1,5 +1,5 @@
 # The front door; Meson does the work.
-.PHONY: all demo test bench faults fuzz lint format counts clean
+.PHONY: all demo test tsan bench faults fuzz lint format counts clean
 
 all:
 	@scripts/install-deps build run
@@ -16,6 +16,14 @@ test:
 		-Db_sanitize=address,undefined -Dwerror=true >/dev/null
 	@ninja -C build-test
 	@meson test -C build-test --no-rebuild --print-errorlogs
+
+tsan:
+	@scripts/install-deps build test
+	@test -d build-tsan || meson setup build-tsan -Dbuildtype=debugoptimized \
+		-Db_sanitize=thread -Db_lundef=false >/dev/null
+	@ninja -C build-tsan
+	@TSAN_OPTIONS=suppressions=$(CURDIR)/tests/machine/tsan.supp \
+		meson test -C build-tsan --no-rebuild --print-errorlogs --suite machine --suite pmon
 
 bench: all
 	@scripts/install-deps bench
@@ -40,4 +48,4 @@ counts: all
 	@tests/catalog/counts.py build/pmulab --update
 
 clean:
-	@rm -rf build build-test
+	@rm -rf build build-test build-tsan

@@ -12,6 +12,7 @@
 #define SLEEP_NS      1000000 /* then a thread looks whether who has the turn does anything */
 #define STALLS	      20      /* such looks that find it asleep; then another goes on */
 #define SETTLING_NAPS 100000  /* a thread that was made and does not begin by then never will */
+#define STALLED_NAPS  1000    /* who still sleeps then needs another to go on before it does */
 #define TURN_CYCLES   1000    /* a turn at most */
 #define SHARED_CYCLES 50000   /* threads of one core swap after that time */
 
@@ -72,16 +73,19 @@ void turns_join(struct machine_hart *core)
 }
 
 /* @return whether it cannot change by itself any more what the member is about to do */
-static bool is_settled(struct turns_member *member, bool patient)
+static bool is_settled(struct turns_member *member, unsigned naps)
 {
 	if (member->state == TURNS_FREE)
 		return true;
-	if (!lock_thread_lives(member->thread) || (!patient && member->state == TURNS_PLACED))
+	if (!lock_thread_lives(member->thread) ||
+	    (member->state == TURNS_PLACED && naps > SETTLING_NAPS))
 		member->state = TURNS_FREE;
 	switch (member->state) {
 	case TURNS_PLACED:
 	case TURNS_GONE:
 		return false;
+	case TURNS_STALLED:
+		return naps > STALLED_NAPS && !lock_thread_runs(member->thread);
 	case TURNS_AWAY:
 		/* Who has come back may sleep until the lock is free. */
 		return !__atomic_load_n(&member->waits, __ATOMIC_SEQ_CST) &&
@@ -91,12 +95,12 @@ static bool is_settled(struct turns_member *member, bool patient)
 	}
 }
 
-static bool all_settled(struct turns *turns, bool patient)
+static bool all_settled(struct turns *turns, unsigned naps)
 {
 	bool settled = true;
 
 	for (unsigned i = 0; i < turns->high && settled; i++)
-		settled = is_settled(&turns->members[i], patient);
+		settled = is_settled(&turns->members[i], naps);
 	return settled;
 }
 
@@ -151,12 +155,12 @@ static void set_times(const struct machine *machine)
 }
 
 /* Nobody has the turn. @return false where that is not settled yet */
-static bool give_turn(const struct machine_hart *core, bool patient)
+static bool give_turn(const struct machine_hart *core, unsigned naps)
 {
 	struct turns *turns = turns_of(core);
 	struct turns_member *next;
 
-	if (!all_settled(turns, patient))
+	if (!all_settled(turns, naps))
 		return false;
 	set_times(core->machine);
 	next = find_next(core->machine, NULL);
@@ -186,7 +190,7 @@ static void check_holder(const struct machine_hart *core, unsigned *stalls)
 		turns_of(core)->holder = 0;
 	} else if (!holder->waits && !lock_thread_runs(holder->thread)) {
 		if (++*stalls == STALLS) {
-			holder->state = TURNS_AWAY;
+			holder->state = TURNS_STALLED;
 			turns_of(core)->holder = 0;
 		}
 	} else {
@@ -206,7 +210,7 @@ static bool try_to_take(struct machine_hart *core, unsigned *stalls, unsigned *n
 
 	hold(core);
 	if (!turns->holder)
-		settled = give_turn(core, ++*naps < SETTLING_NAPS);
+		settled = give_turn(core, ++*naps);
 	word = __atomic_load_n(&me->word, __ATOMIC_SEQ_CST);
 	if (turns->holder == me->user) {
 		let_go(core);
@@ -243,7 +247,7 @@ uint64_t turns_take(struct machine_hart *core)
 
 	__atomic_store_n(&me->waits, true, __ATOMIC_SEQ_CST);
 	hold(core);
-	me->was_away = me->state == TURNS_AWAY;
+	me->was_away = me->state == TURNS_AWAY || me->state == TURNS_STALLED;
 	me->state = TURNS_READY;
 	me->thread = core->thread;
 	me->core = core->number;

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "pmulab/catalog.h"
+#include "catalog/entries.h"
 
 #define PMON_BOXES     16
 #define PMON_UNITS     128 /* box instances of a socket */

@@ -76,6 +76,7 @@ struct pmon_counter {
 	uint8_t thresh;
 	bool invert, edge;
 	bool plain;	     /* only adds: time does not matter */
+	bool summed;	     /* its value has all of the spans that have begun: see taps.h */
 	bool held;	     /* in reset until its control is written without rst */
 	bool high;	     /* whether the last final cycle passed the comparison */
 	uint8_t ev_sel;	     /* PMU_QUIRK_CONTROL_TWICE: the event select in effect */
@@ -143,6 +144,8 @@ struct pmon {
 	struct pmon_state *state;
 	struct pmon_unit *units;
 	struct pmon_changes *changes;
+	struct signal_spans *spans; /* as changes */
+	struct signal_taps *taps;
 	unsigned units_per_socket, counters_per_socket;
 	struct pmon_box boxes[PMON_BOXES];
 	struct pmon_global global;
@@ -168,6 +171,16 @@ static inline const struct pmon_box *pmon_box(const struct pmon *pmon, const str
 static inline struct pmon_unit *pmon_socket_units(const struct pmon *pmon, unsigned socket)
 {
 	return pmon->units + (size_t)socket * pmon->units_per_socket;
+}
+
+/* Of the counters that can depend on time, over all sockets. */
+static inline size_t pmon_counter_number(const struct pmon *pmon, const struct pmon_unit *unit,
+					 unsigned index)
+{
+	const struct pmon_box *box = pmon_box(pmon, unit);
+
+	return (size_t)unit->socket * pmon->counters_per_socket + box->first_counter +
+	       (size_t)unit->instance * box->counter_count + index;
 }
 
 static inline unsigned pmon_unit_number(const struct pmon *pmon, const struct pmon_unit *unit)

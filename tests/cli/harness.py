@@ -28,10 +28,10 @@ def pmulab_json(*arguments):
     return json.loads(result.stdout)
 
 
-def stat(machine, events, *command, metrics=(), exit_code=0):
+def stat(machine, events, *command, metrics=(), exit_code=0, options=()):
     """Runs a program on a machine and returns the report."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
-        arguments = ["stat", "-M", machine, "--format", "json", "-o", file.name]
+        arguments = ["stat", "-M", machine, *options, "--format", "json", "-o", file.name]
         if events:
             arguments += ["-e", ",".join(events)]
         if metrics:

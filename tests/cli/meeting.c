@@ -1,0 +1,192 @@
+/*
+ * usage: meeting KERNEL THREADS COUNT [SKIP]: threads that meet in memory. SKIP cores are taken by
+ * threads that sleep, between the first thread's and the second's.
+ *
+ * Lines that threads meet in have a page each, so that no other line's traffic mixes with theirs.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGE	    4096
+#define THREADS_MAX 64
+
+struct line {
+	_Alignas(PAGE) _Atomic long word[8];
+};
+
+static struct line met, second, arrived, sleepers;
+static long shared; /* by whoever holds the lock */
+static int threads;
+static long count;
+
+static void wait_for(_Atomic long *word, long value)
+{
+	while (atomic_load_explicit(word, memory_order_acquire) != value)
+		continue;
+}
+
+/* Each in its turn adds one: a handoff of the line from one to the next. */
+static void pingpong(int self)
+{
+	for (long i = 0; i < count; i++) {
+		wait_for(&met.word[0], i * threads + self);
+		atomic_store_explicit(&met.word[0], i * threads + self + 1, memory_order_release);
+	}
+}
+
+/* Words of their own in one line. */
+static void false_sharing(int self)
+{
+	volatile long *word = (volatile long *)&met.word[self % 8];
+
+	for (long i = 0; i < count; i++)
+		++*word;
+}
+
+static void atomic_add(int self)
+{
+	(void)self;
+	for (long i = 0; i < count; i++)
+		atomic_fetch_add_explicit(&met.word[0], 1, memory_order_relaxed);
+}
+
+static void spin_lock(int self)
+{
+	(void)self;
+	for (long i = 0; i < count; i++) {
+		while (atomic_exchange_explicit(&met.word[0], 1, memory_order_acquire))
+			while (atomic_load_explicit(&met.word[0], memory_order_relaxed))
+				continue;
+		shared++;
+		atomic_store_explicit(&met.word[0], 0, memory_order_release);
+	}
+}
+
+static void ticket_lock(int self)
+{
+	(void)self;
+	for (long i = 0; i < count; i++) {
+		long ticket = atomic_fetch_add_explicit(&met.word[0], 1, memory_order_relaxed);
+
+		wait_for(&second.word[0], ticket);
+		shared++;
+		atomic_store_explicit(&second.word[0], ticket + 1, memory_order_release);
+	}
+}
+
+static void barrier(int self)
+{
+	(void)self;
+	for (long i = 0; i < count; i++) {
+		if (atomic_fetch_add_explicit(&met.word[0], 1, memory_order_acq_rel) ==
+		    (i + 1) * threads - 1)
+			atomic_store_explicit(&second.word[0], i + 1, memory_order_release);
+		else
+			wait_for(&second.word[0], i + 1);
+	}
+}
+
+/* The first gives the others' items through one slot. */
+static void produce(int self)
+{
+	for (long i = 0; i < count; i++) {
+		if (!self) {
+			wait_for(&met.word[0], 0);
+			atomic_store_explicit(&met.word[0], i + 1, memory_order_release);
+		} else if (self == 1) {
+			wait_for(&met.word[0], i + 1);
+			atomic_store_explicit(&met.word[0], 0, memory_order_release);
+		}
+	}
+}
+
+static long sink[THREADS_MAX][8];
+
+static void read_own(int self)
+{
+	size_t words = (size_t)count * 1024 * 1024 / sizeof(long);
+	volatile long *memory = malloc(words * sizeof(long));
+	long sum = 0;
+
+	for (size_t i = 0; i < words; i += 8)
+		sum += memory[i];
+	sink[self][0] = sum;
+}
+
+/* Nothing in common: a few KB of its own, again and again. */
+static void apart(int self)
+{
+	volatile long own[1024];
+	long sum = 0;
+
+	memset((void *)own, self, sizeof(own));
+	for (long i = 0; i < count; i++)
+		sum += own[(i * 7) % 1024]++;
+	sink[self][0] = sum;
+}
+
+static const struct kernel {
+	const char *name;
+	void (*run)(int self);
+} kernels[] = {
+    {"pingpong", pingpong}, {"false", false_sharing}, {"atomic", atomic_add},
+    {"spin", spin_lock},    {"ticket", ticket_lock},  {"barrier", barrier},
+    {"produce", produce},   {"read", read_own},	      {"apart", apart},
+};
+
+static const struct kernel *kernel;
+
+static void *work(void *argument)
+{
+	int self = (int)(long)argument;
+
+	atomic_fetch_add(&arrived.word[0], 1);
+	wait_for(&arrived.word[0], threads);
+	kernel->run(self);
+	return NULL;
+}
+
+static pthread_mutex_t asleep = PTHREAD_MUTEX_INITIALIZER;
+
+static void *sleep_here(void *unused)
+{
+	(void)unused;
+	atomic_fetch_add(&sleepers.word[0], 1);
+	pthread_mutex_lock(&asleep);
+	pthread_mutex_unlock(&asleep);
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t workers[THREADS_MAX], sleeping[THREADS_MAX];
+	int skip = argc > 4 ? atoi(argv[4]) : 0;
+
+	if (argc < 4)
+		return 2;
+	for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++)
+		if (!strcmp(kernels[i].name, argv[1]))
+			kernel = &kernels[i];
+	threads = atoi(argv[2]);
+	count = atol(argv[3]);
+	if (!kernel || threads < 1 || threads > THREADS_MAX || skip > THREADS_MAX)
+		return 2;
+	pthread_mutex_lock(&asleep);
+	for (int i = 0; i < skip; i++)
+		pthread_create(&sleeping[i], NULL, sleep_here, NULL);
+	while (atomic_load(&sleepers.word[0]) != skip)
+		sched_yield();
+	for (int i = 1; i < threads; i++)
+		pthread_create(&workers[i], NULL, work, (void *)(long)i);
+	work(NULL);
+	for (int i = 1; i < threads; i++)
+		pthread_join(workers[i], NULL);
+	pthread_mutex_unlock(&asleep);
+	for (int i = 0; i < skip; i++)
+		pthread_join(sleeping[i], NULL);
+	return 0;
+}

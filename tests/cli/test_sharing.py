@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""Threads that meet in memory: requests an operation, as the protocol has them, and turns."""
+import unittest
+
+from harness import LARGE, SMALL, Guests, stat, total
+
+RFO, DRD = "cbo.TOR_INSERTS.OPCODE:opc=RFO", "cbo.LLC_LOOKUP.DATA_READ:state=ANY"
+# Cores of the first socket that threads do not get: the second one then runs on the other socket.
+ACROSS = 21
+# What starting and stopping threads adds, and the first and last handoffs, a thread.
+EDGES = 60
+
+
+class Sharing(Guests):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.meeting = cls.build("meeting.c", "-pthread")
+
+    def requests(self, kernel, threads, count, skip=0, machine=LARGE, deterministic=False):
+        """Ownership and read requests of a kernel's operations: those of none are taken off."""
+        counts = []
+        for operations in count, 0:
+            report = stat(machine, [RFO, DRD], self.meeting, kernel, str(threads),
+                          str(operations), str(skip), options=["--deterministic"] * deterministic)
+            counts.append([total(report, RFO), total(report, DRD)])
+        return [a - b for a, b in zip(*counts)]
+
+    def check(self, kernel, threads, count, own, read, **where):
+        """Requests an operation of one thread, from the least to the most."""
+        requests = self.requests(kernel, threads, count, **where)
+        edges = EDGES * threads
+        for got, (least, most) in zip(requests, (own, read)):
+            self.assertGreaterEqual(got, least * count * threads - edges, (kernel, requests))
+            self.assertLessEqual(got, most * count * threads + edges, (kernel, requests))
+
+    # Who waits for a word reads its line once after it was written, and asks for it to write it.
+
+    def test_a_handoff_is_two_requests(self):
+        for skip in 0, ACROSS:
+            self.check("pingpong", 2, 3000, (1, 1), (1, 1), skip=skip)
+            self.check("produce", 2, 3000, (1, 1), (1, 1), skip=skip)
+
+    # A contended operation finds the line taken, unless no other core asked since the last one: the
+    # part has 0.5 to 1 requests each.
+
+    def test_contended_atomics_take_the_line_each_time(self):
+        for threads, skip in (2, 0), (4, 0), (2, ACROSS):
+            self.check("atomic", threads, 3000, (0.5, 1), (0, 0), skip=skip)
+
+    # The store buffer gathers what a core writes until it has the line: 0.01 to 0.1 on the part.
+
+    def test_false_sharing_takes_the_line_now_and_then(self):
+        for skip in 0, ACROSS:
+            self.check("false", 2, 30000, (0.01, 0.1), (0.01, 0.1), skip=skip)
+
+    # The ticket's line is taken each time, and so is that of the number served, which was read, and
+    # that of what the lock protects, which is read first.
+
+    def test_a_ticket_lock_takes_three_lines(self):
+        self.check("ticket", 2, 3000, (3, 3), (2, 2))
+
+    # Each barrier: of four threads three at least, and at most all, take the counter's line, and one
+    # that of the word on which the other three wait, who each read it once.
+
+    def test_a_barrier(self):
+        self.check("barrier", 4, 1000, (4 / 4, 5 / 4), (3 / 4, 3 / 4))
+
+    # Whoever comes to a free lock takes its line; who waits reads it once more after each release.
+
+    def test_a_spin_lock(self):
+        self.check("spin", 2, 20000, (0.001, 2), (0.001, 2))
+
+    def test_threads_that_share_nothing_ask_for_nothing(self):
+        self.check("apart", 2, 100000, (0, 0), (0, 0))
+
+    def test_runs_agree_within_one_percent(self):
+        for kernel in "pingpong", "atomic":
+            own = [self.requests(kernel, 4, 1000)[0] for _ in range(10)]
+            self.assertLessEqual(max(own) - min(own), 0.01 * max(own), (kernel, own))
+
+    def test_in_turns_runs_agree(self):
+        for kernel, threads in ("atomic", 4), ("barrier", 3), ("spin", 3), ("barrier", 6):
+            runs = {str(stat(SMALL, [RFO, DRD], self.meeting, kernel, str(threads), "50",
+                             options=["--deterministic"])) for _ in range(4)}
+            self.assertEqual(len(runs), 1, (kernel, runs))
+
+
+if __name__ == "__main__":
+    unittest.main()
