@@ -17,7 +17,7 @@
 
 #define PMON_SOCKETS 8
 #define PMON_CORES   64 /* bits of a PMI core mask */
-#define PMON_SLOTS   64 /* signals of one box */
+#define PMON_SLOTS   32 /* signals that one box counts */
 #define PMON_LEVELS  32 /* numbers of all level signals of one box */
 
 #define PMON_UNIT_WORDS (PMON_UNITS / 64) /* of sets of a socket's units */
@@ -124,6 +124,7 @@ struct pmon_state {
 	struct pmon_socket sockets[PMON_SOCKETS];
 };
 
+static_assert(PMON_SLOTS <= 32, "pmon_enable() takes a bit for each");
 static_assert(SIGNAL_COUNT <= UINT8_MAX, "pmon.signal_of has a byte for each");
 
 #define PMON_NO_UNIT UINT16_MAX
