@@ -212,7 +212,7 @@ int value_read(struct expression *expression, const struct pmu_modifier *modifie
 	while (!code && expression->text[expression->at] == '+') {
 		expression->at++;
 		code = read_term(expression, setting, &word);
-		if (!code && !has_bit_names(expression->selection->box, modifier))
+		if (!code && !value_is_set(expression->selection->box, modifier))
 			return expression_refuse(
 			    expression, PMU_E_CONFLICT,
 			    (struct text_span){start, expression->at - start},

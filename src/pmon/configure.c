@@ -1,4 +1,5 @@
 /* What follows from the controls and filters of a unit: which counter subscribes to what. */
+#include <assert.h>
 #include <string.h>
 
 #include "pmon/core.h"
@@ -34,6 +35,8 @@ static uint16_t with_bit(uint16_t set, unsigned bit, bool value)
 {
 	return (uint16_t)((set & ~(1u << bit)) | (unsigned)value << bit);
 }
+
+static_assert(PMON_SLOTS <= 64, "sets of slots have 64 bits");
 
 /* Of a counter of a signal, not of cycles. @return the bit of its slot, for pmon_enable() */
 static uint64_t subscribe(struct pmon_unit *unit, unsigned index,
