@@ -39,9 +39,13 @@ static struct signal signal_of(const struct tor_entry *entry, enum pmu_signal_id
 	};
 }
 
+/* Holds a line against all cores: it comes from another one. */
+#define FROM_CORE (SIGNAL_NO_CORE - 1)
+
 /*
  * The cycle from which on no other core's transaction holds the line. What one core's own requests
- * do to each other is decided by the core's order already.
+ * do to each other is decided by the core's order already, but for a line that it has yet to get
+ * from another core: it cannot write that before it is there.
  */
 static uint64_t line_free(const struct slice *slice, const struct tor_entry *entry)
 {
@@ -74,6 +78,7 @@ void tor_enter(struct machine *machine, struct tor_entry *entry, uint32_t qualif
 		slice->now = now = machine_max(slice->now, now);
 	entry->arrival = queued = now;
 	entry->core = (uint8_t)core;
+	entry->met = false;
 	if (qualifier == QUALIFIER_LLC_INGRESS_CORE) {
 		irq = occupancy_find(slice->irq, machine->desc->irq_entries, queued, OCCUPANCY_NONE,
 				     &slice->irq_hint);
@@ -136,6 +141,8 @@ uint64_t tor_leave(struct machine *machine, struct tor_entry *entry, uint32_t qu
 		   enum signal_request request)
 {
 	entry->slice->tor[entry->slot] = entry->begin + entry->cycles;
+	if (entry->met)
+		hold_line(entry, FROM_CORE);
 	entry->slice->tor_cycles += entry->cycles;
 	if (machine_enabled(machine, SIGNAL_LLC_REQUEST)) {
 		struct signal signal =

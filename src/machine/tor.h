@@ -21,6 +21,7 @@ struct tor_entry {
 	int way;
 	uint8_t socket, core, node; /* core: that asks, in its socket, or SIGNAL_NO_CORE */
 	uint32_t slot;
+	bool met;		 /* takes the line from another core */
 	uint64_t arrival, begin; /* uncore cycles */
 	uint64_t cycles;	 /* from begin on: what has been spent so far */
 };
