@@ -1,4 +1,11 @@
-/* Time of a memory access on the emulated machine by where it hits, and of a register access. */
+/*
+ * Time of a memory access on the emulated machine by where it hits, and of a register access.
+ *
+ *     bench_access [PLACE none|twelve]
+ *
+ * With arguments: that one sweep under callgrind, of which only the accesses are instrumented;
+ * prints how many they are.
+ */
 #include <stdbool.h>
 #include <string.h>
 
@@ -7,6 +14,13 @@
 #include "machine/access.h"
 #include "measure.h"
 #include "pmulab/session.h"
+
+#if __has_include(<valgrind/callgrind.h>)
+#include <valgrind/callgrind.h>
+#else
+#define CALLGRIND_START_INSTRUMENTATION
+#define CALLGRIND_STOP_INSTRUMENTATION
+#endif
 
 #define BASE 0x10000000u
 
@@ -31,19 +45,33 @@ static void loads(void *arg)
 	}
 }
 
+static const struct place {
+	const char *where;
+	uint64_t bytes, stride;
+	size_t count;
+} places[] = {
+    {"L1D, same line", 64, 8, 1 << 22}, {"L1D", 24 << 10, 64, 1 << 21},
+    {"L2", 192 << 10, 64, 1 << 19},	{"LLC", 6 << 20, 64, 1 << 18},
+    {"memory", 64 << 20, 64, 1 << 18},
+};
+#define PLACES (sizeof(places) / sizeof(places[0]))
+
+static void instrumented(struct machine_hart *core, const struct place *place)
+{
+	struct sweep sweep = {core, place->bytes, place->stride, place->bytes / place->stride, 0};
+
+	loads(&sweep);
+	loads(&sweep);
+	sweep.count = 1 << 16;
+	CALLGRIND_START_INSTRUMENTATION;
+	loads(&sweep);
+	CALLGRIND_STOP_INSTRUMENTATION;
+	printf("%zu\n", sweep.count);
+}
+
 static void sweeps(struct machine_hart *core, const char *how)
 {
-	static const struct {
-		const char *where;
-		uint64_t bytes, stride;
-		size_t count;
-	} places[] = {
-	    {"L1D, same line", 64, 8, 1 << 22}, {"L1D", 24 << 10, 64, 1 << 21},
-	    {"L2", 192 << 10, 64, 1 << 19},	{"LLC", 6 << 20, 64, 1 << 18},
-	    {"memory", 64 << 20, 64, 1 << 18},
-	};
-
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+	for (size_t i = 0; i < PLACES; i++) {
 		struct sweep sweep = {core, places[i].bytes, places[i].stride, places[i].count, 0};
 		char what[80];
 
@@ -78,7 +106,8 @@ static void add(struct pmu_session *session, struct pmu_ctx *ctx, const char *ev
 	}
 }
 
-static void run(bool counting)
+/* @param place  the one to instrument; NULL: all are timed */
+static void run(bool counting, const struct place *place)
 {
 	static const char *const events[] = {
 	    "cbo.LLC_LOOKUP.ANY:state=any",
@@ -114,9 +143,12 @@ static void run(bool counting)
 	if (machine_address_space_new(&space, machine))
 		exit(1);
 	core = machine_hart_enter(machine, space, 0);
-	sweeps(core, counting ? "twelve events" : "nothing counted");
+	if (place)
+		instrumented(core, place);
+	else
+		sweeps(core, counting ? "twelve events" : "nothing counted");
 	machine_hart_leave(core);
-	if (counting) {
+	if (counting && !place) {
 		const struct pmu_box *box = pmu_find_box(pmu_bus_pmu(bus), "cbo");
 
 		registers.bus = bus;
@@ -131,9 +163,17 @@ static void run(bool counting)
 	pmu_ctx_free(ctx);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	run(false);
-	run(true);
-	return 0;
+	if (argc != 3) {
+		run(false, NULL);
+		run(true, NULL);
+		return 0;
+	}
+	for (size_t i = 0; i < PLACES; i++)
+		if (!strcmp(argv[1], places[i].where)) {
+			run(!strcmp(argv[2], "twelve"), &places[i]);
+			return 0;
+		}
+	return 2;
 }

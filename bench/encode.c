@@ -1,6 +1,7 @@
 /* Time to parse, check and encode an event's name, in the mean over all names of the catalog. */
 #include <string.h>
 
+#include "catalog/entries.h"
 #include "measure.h"
 #include "pmulab/event.h"
 
@@ -40,7 +41,7 @@ static void add(struct names *names, const struct pmu_box *box, const struct pmu
 static void collect(struct names *names)
 {
 	size_t count;
-	const struct pmu_pmu *pmus = pmu_catalog(&count);
+	const struct pmu_pmu *pmus = catalog_pmus(&count);
 
 	for (size_t p = 0; p < count; p++) {
 		for (size_t b = 0; b < pmus[p].box_count; b++) {

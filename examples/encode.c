@@ -23,8 +23,8 @@ int main(int argc, char **argv)
 	if (count < 0)
 		fprintf(stderr, "encode: %s\n", pmu_message(ctx));
 	for (int i = 0; i < count; i++)
-		printf("%-24s 0x%06" PRIx32 " = 0x%" PRIx64 "\n", writes[i].reg->name,
-		       writes[i].address, writes[i].value);
+		printf("%-24s 0x%06" PRIx32 " = 0x%" PRIx64 "\n",
+		       pmu_register_pattern(writes[i].reg), writes[i].address, writes[i].value);
 	pmu_ctx_free(ctx);
 	return count < 0;
 }

@@ -51,7 +51,7 @@ int main(int argc, char **argv)
 		lines[counts[i].event] += counts[i].count;
 	printf("read %" PRIu64 " bytes, written %" PRIu64 " bytes, in %.6f s on %s\n",
 	       lines[0] * LINE_BYTES, lines[1] * LINE_BYTES, pmu_emul_time_ns(emul) * 1e-9,
-	       machine->title);
+	       pmu_machine_title(machine));
 	pmu_program_free(program);
 	pmu_session_free(session);
 	pmu_bus_free(bus);

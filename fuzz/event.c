@@ -9,22 +9,26 @@
 
 #include "pmulab/event.h"
 
+#include "catalog/entries.h"
+
 #define TEXT_MAX 1024 /* more than the longest canonical expression */
 
 static void check_same(const struct pmu_selection *a, const struct pmu_selection *b)
 {
 	assert(a->pmu == b->pmu && a->box == b->box && a->event == b->event);
-	assert(a->instance == b->instance && a->fixed == b->fixed && a->umask == b->umask);
+	assert(a->one_instance == b->one_instance && a->instance == b->instance &&
+	       a->fixed == b->fixed && a->umask == b->umask);
 	assert(a->setting_count == b->setting_count);
 	for (size_t i = 0; i < a->setting_count; i++) {
 		assert(a->settings[i].modifier == b->settings[i].modifier);
 		assert(a->settings[i].value == b->settings[i].value);
+		assert(a->settings[i].nodes == b->settings[i].nodes);
 	}
 }
 
 static void check_encoding(struct pmu_ctx *ctx, const struct pmu_selection *selection)
 {
-	unsigned instance = selection->instance < 0 ? 0 : (unsigned)selection->instance;
+	unsigned instance = selection->instance;
 	struct pmu_write writes[PMU_EVENT_WRITES];
 	int count = pmu_event_encode(
 	    ctx, selection, instance,

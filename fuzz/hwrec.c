@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pmulab/hwrec.h"
+#include "catalog/hwrec.h"
 
 #define VALUES_MAX 64
 #define NO_RECORD  0xff
@@ -73,7 +73,11 @@ static void on_note(void *arg, const char *text)
 	assert(*text);
 }
 
-static const struct pmu_hwrec_visitor visitor = {on_record, on_entry, on_value, on_note};
+static const struct pmu_hwrec_visitor visitor = {.size = sizeof(visitor),
+						 .record = on_record,
+						 .entry = on_entry,
+						 .value = on_value,
+						 .note = on_note};
 
 static void check_memory(struct pmu_ctx *ctx, const struct pmu_hwrec *record, struct input *input)
 {
@@ -135,7 +139,7 @@ static void check_line(struct pmu_ctx *ctx, const struct input *input)
 static const struct pmu_hwrec *find_record(unsigned number, const struct pmu_box **box)
 {
 	size_t count;
-	const struct pmu_pmu *pmus = pmu_catalog(&count);
+	const struct pmu_pmu *pmus = catalog_pmus(&count);
 
 	for (size_t i = 0; i < count; i++) {
 		for (size_t j = 0; j < pmus[i].box_count; j++) {

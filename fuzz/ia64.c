@@ -9,16 +9,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct bench *bench;
+	static struct fixture *fixture;
 	const char *wrong;
 	uint64_t seed;
 
 	if (size < sizeof(seed))
 		return 0;
-	if (!bench)
-		bench = random_code_bench();
+	if (!fixture)
+		fixture = random_code_fixture();
 	memcpy(&seed, data, sizeof(seed));
-	wrong = random_code_run(bench, data + sizeof(seed), size - sizeof(seed), seed);
+	wrong = random_code_run(fixture, data + sizeof(seed), size - sizeof(seed), seed);
 	if (wrong) {
 		fprintf(stderr, "%s\n", wrong);
 		abort();

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "pmulab/machine.h"
+#include "catalog/description.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

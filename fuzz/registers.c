@@ -194,7 +194,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	hostile.size = size;
 	hostile.at = 0;
 	hostile.disturbed = false;
-	pmus = pmu_catalog(&count);
+	pmus = catalog_pmus(&count);
 	if (bus_init(&hostile.bus, ctx, &hostile_ops, &pmus[next(&hostile) % count],
 		     1 + next(&hostile) % SOCKETS_MAX))
 		return 0;

@@ -227,7 +227,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static int root = -1;
 	static struct pmu_ctx *ctx;
-	const struct pmu_host_options options = {.root = root_path};
+	const struct pmu_host_options options = {.size = sizeof(options), .root = root_path};
 	struct input input = {data, size, 0};
 	struct pmu_bus *bus;
 	char name[32] = "";

@@ -19,7 +19,7 @@ struct pmu_bus;
 
 #define PMU_SOCKETS_MAX 64 /* node ids are bits of 64 */
 
-/* One register access. */
+/* One register access. All that an access is: this struct does not grow. */
 struct pmu_access_op {
 	unsigned socket;  /* package */
 	unsigned core;	  /* of the socket; tells apart only registers that each core has */
@@ -73,6 +73,7 @@ int pmu_bus_replaying(struct pmu_bus **bus, struct pmu_ctx *ctx, FILE *file);
 int pmu_bus_perf(struct pmu_bus **bus, struct pmu_ctx *ctx, const struct pmu_pmu *pmu);
 
 struct pmu_host_options {
+	size_t size; /* of this struct, set by the caller */
 	/* A captured or made tree of files that stands in for the computer's; NULL: none. Plain
 	 * files take the place of devices: MSR n at byte 8 n of ROOT/dev/cpu/N/msr. */
 	const char *root;
@@ -87,6 +88,21 @@ struct pmu_host_options {
  *         that the catalog has not; PMU_E_RIGHTS, PMU_E_IO, PMU_E_NOMEM
  */
 int pmu_bus_host(struct pmu_bus **bus, struct pmu_ctx *ctx, const struct pmu_host_options *options);
+
+/**
+ * The PCI bus on which a socket's uncore stands, as lspci writes it: DOMAIN:BUS.
+ * @return false where @bus leads to no computer, or none was found
+ */
+bool pmu_bus_pci_bus(const struct pmu_bus *bus, unsigned socket, unsigned *domain,
+		     unsigned *number);
+
+/**
+ * Copies what a bus of pmu_bus_host() reads into a folder, which can then be its root: the
+ * description of the processors, and every register of the catalog that answers. Reads only.
+ * @param folder  must not exist
+ * @return 0, PMU_E_UNSUPPORTED for a bus that leads to no computer, PMU_E_IO
+ */
+int pmu_bus_capture(struct pmu_bus *bus, struct pmu_ctx *ctx, const char *folder);
 
 /** Frees the bus and what is behind it; NULL is allowed. */
 void pmu_bus_free(struct pmu_bus *bus);
@@ -117,6 +133,7 @@ struct pmu_located {
 	const struct pmu_box *box;
 	const struct pmu_register *reg;
 	unsigned instance;
+	uint64_t reserved[2];
 };
 
 /**
@@ -136,12 +153,14 @@ int pmu_trace_begin(FILE *file, const char *pmu, unsigned sockets, bool emulated
 /** Writes an access and its result, 0 or an error. @return 0 or PMU_E_IO */
 int pmu_trace_access(FILE *file, const struct pmu_access_op *op, bool write, int error);
 
+/** Sockets that registers are reached of: those of accesses are below it. */
 unsigned pmu_bus_sockets(const struct pmu_bus *bus);
 /** Whether events whose model is PMU_MODEL_ABSENT count nothing behind this bus. */
 bool pmu_bus_is_emulated(const struct pmu_bus *bus);
+/** The PMU whose registers are behind it. */
 const struct pmu_pmu *pmu_bus_pmu(const struct pmu_bus *bus);
 /** How registers are reached, in words for a report. */
-const char *pmu_bus_way(const struct pmu_bus *bus);
+const char *pmu_bus_transport(const struct pmu_bus *bus);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -1,10 +1,16 @@
 /*
- * The catalog: every PMU, box, register, field, event, unit mask, filter and metric, as constant
- * tables made at build time from the JSON files of catalog/. Offline: nothing here touches
- * hardware.
+ * The catalog: every PMU, box, register, field, event, unit mask, filter and metric, made at build
+ * time from the JSON files of catalog/. Offline: nothing here touches hardware.
  *
- * Strings and arrays live as long as the program and are never freed. Each entry cites its source
- * as "document number, section or table".
+ * Entries are opaque, so that a program goes on working with a library whose catalog has more to
+ * say of them. They and their strings live as long as the program and are never freed. Each cites
+ * its source as "document number, section or table". Functions ending in a plural count; an index
+ * beyond the end gives NULL:
+ *
+ *     for (size_t i = 0; (event = pmu_box_event(box, i)); i++)
+ *             puts(pmu_event_name(event));
+ *
+ * Nothing here takes NULL.
  */
 #ifndef PMULAB_CATALOG_H
 #define PMULAB_CATALOG_H
@@ -19,6 +25,21 @@
 extern "C" {
 #endif
 #pragma GCC visibility push(default)
+
+struct pmu_pmu;
+struct pmu_box;
+struct pmu_event;
+struct pmu_umask;
+struct pmu_register;
+struct pmu_field;
+struct pmu_modifier;
+struct pmu_mnemonic;
+struct pmu_metric;
+struct pmu_bank;
+struct pmu_facts;
+struct pmu_fixed_field;
+struct pmu_implied;
+struct pmu_hwrec;
 
 enum pmu_space {
 	PMU_SPACE_MSR,	/* address: MSR number */
@@ -111,16 +132,16 @@ enum pmu_field_role {
 	PMU_FIELD_ISOCHRONOUS,
 	PMU_FIELD_ADDRESS_LOW,
 	PMU_FIELD_ADDRESS_HIGH,
-	PMU_FIELD_BAND, /* pmu_field.counter: which */
+	PMU_FIELD_BAND, /* pmu_field_counter(): which */
 
 	/* Discovery. */
 	PMU_FIELD_DEVICE_ID,
 	PMU_FIELD_NODE_ID,	/* of the package */
-	PMU_FIELD_PACKAGE_NODE, /* node id of package pmu_field.counter */
-	PMU_FIELD_INSTANCES,	/* a bit for each instance of box pmu_field.counter that is there */
+	PMU_FIELD_PACKAGE_NODE, /* node id of package pmu_field_counter() */
+	PMU_FIELD_INSTANCES, /* a bit for each instance of box pmu_field_counter() that is there */
 
-	/* Which instructions and data events are constrained to. pmu_field.counter: which matcher,
-	 * channel or range. */
+	/* Which instructions and data events are constrained to. pmu_field_counter(): which
+	 * matcher, channel or range. */
 	PMU_FIELD_MATCH_MASK, /* bits of the encoding that are not compared */
 	PMU_FIELD_MATCH_ENCODING,
 	PMU_FIELD_MATCH_M, /* slots that match, by their unit */
@@ -139,18 +160,30 @@ enum pmu_field_role {
 	PMU_FIELD_RANGE_LEVELS,
 	PMU_FIELD_DATA_RANGE_ADDRESS,
 	PMU_FIELD_DATA_RANGE_MASK,
-};
 
-struct pmu_field {
-	const char *name; /* the manual's; "rsv" for every reserved one */
-	uint8_t hi, lo;	  /* bit numbers, hi >= lo */
-	uint8_t access;	  /* enum pmu_access */
-	uint8_t must;	  /* enum pmu_must */
-	uint8_t role;	  /* enum pmu_field_role */
-	uint8_t counter;  /* where the register has the role for each counter, or box: which */
-	uint64_t reset;
-	uint64_t enabled; /* counter controls: value in one that counts, if the user gives none */
-	const char *desc;
+	/* Registers that capture events. pmu_field.counter: 1 fetches of code, 2 data accesses, 3
+	 * branches, 4 instructions; also of their PMU_FIELD_PRIVILEGE_LEVELS and the like. */
+	PMU_FIELD_CAPTURE_MODE,
+	PMU_FIELD_CAPTURE_UMASK, /* 5: of fetches, of the cache */
+	PMU_FIELD_CAPTURE_LATENCY,
+	PMU_FIELD_CAPTURE_OVERFLOW, /* of the latency */
+	PMU_FIELD_CAPTURE_STATUS,
+	PMU_FIELD_CAPTURE_ADDRESS,
+	PMU_FIELD_CAPTURE_IP,
+	PMU_FIELD_CAPTURE_VALID,
+	PMU_FIELD_CAPTURE_BUNDLE,
+	PMU_FIELD_CAPTURE_SLOT,
+	PMU_FIELD_TRACE_TAKEN,	/* bit 1: taken ones; bit 0: others */
+	PMU_FIELD_TRACE_TARGET, /* bit 1: those whose target was predicted; bit 0: others */
+	PMU_FIELD_TRACE_PATH,
+	PMU_FIELD_TRACE_KIND,  /* 0: any; else enum detail_branch_kind + 1 */
+	PMU_FIELD_TRACE_INDEX, /* of the entry that is written next */
+	PMU_FIELD_TRACE_FULL,
+	PMU_FIELD_TRACE_SOURCE,
+	PMU_FIELD_TRACE_MISPREDICTED,
+	PMU_FIELD_TRACE_ADDRESS,
+	PMU_FIELD_TRACE_FLUSHED, /* pmu_field.counter: of which entry */
+	PMU_FIELD_TRACE_SECOND,	 /* its branch is in the second bundle of two */
 };
 
 /* What a register is for, so that code finds registers without knowing names. */
@@ -177,230 +210,18 @@ enum pmu_role {
 	PMU_ROLE_COUNTER_ALIAS, /* a counter again, where all its bits can be written */
 };
 
-struct pmu_register {
-	const char *name; /* with the manual's placeholder for the instance: Cn_MSR_PMON_CTL0 */
-	const char *const *names; /* of each instance: C23_MSR_PMON_CTL0; NULL: all have name */
-	uint8_t role;		  /* enum pmu_role */
-	uint8_t index;		  /* of the counter, for counters and their controls; else 0 */
-	uint8_t width;		  /* bits: 32 or 64 */
-	uint8_t access;	 /* the weakest statement that covers all its fields, enum pmu_access */
-	uint8_t space;	 /* enum pmu_space */
-	uint32_t offset; /* from the instance's base */
-	const uint16_t *offsets; /* of each instance, where no stride leads to them; else NULL */
-	uint64_t reset;		 /* all fields together */
-	uint64_t enabled;	 /* all fields together: what lets a counter count */
-	uint64_t ones;		 /* reserved bits that have to be written as 1 */
-	const struct pmu_field *fields; /* from the top bit down, covering every bit */
-	size_t field_count;
-	const char *event; /* what a fixed counter counts, as events are named; "": no name */
-	uint16_t signal; /* fixed and free counters: what they add up, enum pmu_signal_id; 0: cycles
-			    of the box's clock */
-	const char *source;
-};
-
-struct pmu_instance {
-	uint32_t base;	    /* address of offset 0, as enum pmu_space says */
-	uint16_t device_id; /* PCI device id; 0 in MSR space */
-	const char *label;  /* e.g. "MC0 channel 1"; empty where the number says all */
-	const char *status; /* field of the global status register its overflow sets; NULL: none */
-	uint64_t overflow;  /* bits of that field; 0: none */
-	uint64_t fixed_overflow; /* those of the fixed counter's, the same where it has none */
-	uint32_t control;	 /* bits in a counter control that mean this instance */
-	uint8_t first_counter;	 /* what the manual calls its counter 0 */
-};
-
-/* A name for a value of a filter or control field: opc=DRd. */
-struct pmu_mnemonic {
-	const char *field;
-	const char *name;
-	const char
-	    *class_name; /* value of pmu_modifier.class_field that it goes with; NULL: none */
-	uint64_t value;
-	const char *desc;
-};
-
-/* Whether a modifier can make an event such that no machine models it. */
-enum pmu_modifier_model {
-	PMU_MODIFIER_MODELLED,
-	PMU_MODIFIER_ABSENT_SET,   /* where it is set to anything but 0 */
-	PMU_MODIFIER_ABSENT_CLEAR, /* where it is not set */
-};
-
-#define PMU_COPY_ALL 0xff
-
-/* A field, or bits of it, that has to hold a value, in a register other than a counter control. */
-struct pmu_fixed_field {
-	const struct pmu_register *reg;
-	uint8_t hi, lo;
-	uint8_t copy; /* of the selecting fields: counter number % pmu_event.copies; or all */
-	uint64_t value;
-};
-
-struct pmu_encoding;
-struct pmu_row;
-struct pmu_unit_binding;
-struct pmu_address;
-
-/* Whether a value of a modifier is held against the increment of each cycle. */
-enum pmu_threshold {
-	PMU_THRESHOLD_NONE,
-	PMU_THRESHOLD_REACH,  /* increments of this and more count as 1; 0: no comparison */
-	PMU_THRESHOLD_EXCEED, /* those of more count as 1; 0: no comparison */
-};
-
-/* A field that the user may set beside event and unit mask: a control bit or a filter. */
-struct pmu_modifier {
-	const char *name; /* as in event expressions: the field's, where no other has the same */
-	const struct pmu_register *reg; /* NULL: the counter's control register */
-	uint8_t hi, lo;
-	uint8_t role;	     /* the field's, enum pmu_field_role */
-	uint8_t number;	     /* in the box: its bit in sets of modifiers */
-	bool shared;	     /* one register for all counters of the box */
-	bool copied;	     /* one for each copy, see struct pmu_event: reg is the first of them */
-	bool filter;	     /* only events that list it look at it */
-	bool set;	     /* a set of bits: values may be added, and 0 is the empty one */
-	uint32_t counters;   /* bit i: counter i looks at it; 0: all do */
-	uint64_t enabled;    /* as the field's: the value that need not be given */
-	const char *any_of;  /* of those with the same word all are 1 if none is; "": none */
-	uint64_t mode_group; /* bit n: modifier n of the box has the same word */
-	const char *needs;   /* modifier without which this one does nothing; "": none */
-	/* Of a filter: the control bit that makes a counter look at it (tid_en of tid); NULL: none
-	 */
-	const struct pmu_modifier *enable_bit;
-	const struct pmu_modifier *enables; /* of such a bit: its filter; else NULL */
-	/* Takes the class of a value that is named CLASS.VALUE: the message class of an opcode.
-	 * NULL: values have none. */
-	const struct pmu_modifier *class_field;
-	const struct pmu_encoding *encoding; /* what it compares: see src/catalog/binding.h */
-	const struct pmu_fixed_field *fixed_fields; /* what has to hold where it is set */
-	size_t fixed_field_count;
-	uint8_t model;	   /* enum pmu_modifier_model */
-	uint8_t threshold; /* enum pmu_threshold */
-};
-
 /* How the emulated machine models an event. */
 enum pmu_model {
 	PMU_MODEL_EXACT,
-	PMU_MODEL_APPROXIMATE, /* model_note says how */
+	PMU_MODEL_APPROXIMATE, /* pmu_event_model_note() says how */
 	PMU_MODEL_ABSENT,      /* not modelled: programming it warns, its count is "not modelled" */
-};
-
-/* What of its signal an event counts in a cycle. */
-enum pmu_measure {
-	PMU_MEASURE_NONE,      /* absent events */
-	PMU_MEASURE_CLOCK,     /* 1 in every cycle of the box's clock */
-	PMU_MEASURE_COUNT,     /* signals (of a span: its beginning) */
-	PMU_MEASURE_OCCUPANCY, /* spans that are open */
-	PMU_MEASURE_NONEMPTY,  /* 1 while any span is open */
-	PMU_MEASURE_COUNTER0,  /* what counter 0 sees in this cycle */
 };
 
 /* How several unit masks may be named together. */
 enum pmu_combine {
-	PMU_COMBINE_OR,	   /* any of those without .alone */
+	PMU_COMBINE_OR,	   /* any of those that are not alone */
 	PMU_COMBINE_ONE,   /* exactly one of the listed values */
-	PMU_COMBINE_GROUP, /* any of one .group */
-};
-
-/*
- * Where the names of an array stand, made with the tables: slot name_hash() & mask, or one of those
- * behind it, holds the entry's number plus 1; a slot that holds 0 ends the search.
- */
-struct pmu_index {
-	const uint16_t *slots;
-	uint32_t mask;
-};
-
-/* A modifier that a unit mask implies: cmask and inv make stall cycles of a count of uops. */
-struct pmu_implied {
-	const struct pmu_modifier *modifier;
-	uint64_t value;
-};
-
-struct pmu_umask {
-	const char *name;
-	uint8_t value;	   /* number of the unit mask where its fixed fields say all */
-	uint8_t care;	   /* bits the manual prints as 0 or 1; the others are don't-care */
-	bool alone;	   /* not to be combined, although the event's others may be */
-	bool absent;	   /* not modelled, although others of the event are */
-	bool narrows;	   /* only qualifies others and counts nothing alone */
-	uint16_t signal;   /* where each has its own: what is counted, enum pmu_signal_id */
-	const char *group; /* "" for none */
-	const char *needs; /* group of which one more unit mask must be named; "" for none */
-	uint64_t filters;  /* modifiers this unit mask needs, a bit each */
-	uint64_t uses;	   /* those that it can use besides, and others of the event not */
-	const struct pmu_implied *implied; /* in force unless the user gives other values */
-	size_t implied_count;
-	const struct pmu_fixed_field *fixed_fields;
-	size_t fixed_field_count;
-	const char *const *sum; /* others of the event that count as much together, NULL last; or
-				   NULL */
-	const char *desc;
-	const char *source;
-};
-
-struct pmu_event {
-	const char *name;
-	const char *title;	/* as the manual heads it, in its words; "" for none */
-	const char *category;	/* under which the manual lists it; "" for none */
-	uint16_t code;		/* ev_sel */
-	bool ext;		/* extended select bit */
-	uint16_t max_increment; /* per cycle, errata decided; printed value in docs/errata.md */
-	uint32_t counters;	/* bit i: counter i can count it */
-	uint8_t umask;		/* of an event without named unit masks */
-	const struct pmu_umask *umasks;
-	size_t umask_count;
-	struct pmu_index umask_index;
-	uint8_t combine; /* enum pmu_combine */
-	uint8_t model;	 /* enum pmu_model */
-	uint8_t measure; /* enum pmu_measure */
-	bool by_umask;	 /* each unit mask has a signal of its own */
-	uint16_t signal; /* enum pmu_signal_id of src/catalog/signal.h; 0 for absent ones */
-	const struct pmu_row
-	    *rows; /* which of its signal's: see src/catalog/binding.h; NULL: all */
-	size_t row_count;
-	uint64_t filters;	       /* modifiers it can use as filters, a bit each */
-	uint64_t needs;		       /* those of which one has to be given */
-	const char *set_group;	       /* see struct pmu_bank; "" for none */
-	uint8_t set;		       /* number in the group */
-	const char *const *attributes; /* what else the manual says of it, NULL last; or NULL */
-	const struct pmu_fixed_field *fixed_fields;
-	size_t fixed_field_count;
-	uint8_t
-	    copies; /* of the fields that select it; 0: one. Counter controls have code + copy */
-	const char *model_note;
-	const char *desc;
-	const char *source;
-};
-
-/*
- * Counters that can count events of a group only while their lead counts one of the same set. What
- * is of no set is free (323602-001 §4.8.2, §4.8.4).
- */
-struct pmu_bank {
-	const char *group;
-	uint32_t counters; /* bit i: counter i, the lead among them */
-	uint8_t lead;
-	uint64_t shared; /* bits of counter controls that are those of the lead for all */
-};
-
-struct pmu_metric {
-	const char *name;
-	const char *equation; /* the manual's notation, errata corrected */
-	const char *unit;
-	const char *desc;
-	const char *source;
-};
-
-/* What a manual tells in a table that describes the hardware and none of its registers. */
-struct pmu_facts {
-	const char *name;
-	const char *title;
-	const char *source;
-	const char *const *columns; /* their headings */
-	size_t column_count;
-	const char *const *cells; /* row r, column c: cells[r * column_count + c] */
-	size_t row_count;
+	PMU_COMBINE_GROUP, /* any of one group */
 };
 
 enum pmu_clock {
@@ -433,109 +254,262 @@ enum pmu_scope {
 	PMU_SCOPE_CORE,	  /* instance n is that of core n, at the same addresses in every core */
 };
 
-/* The fields of a box's counter controls that say what is counted; NULL: there is none. */
-struct pmu_selector {
-	const struct pmu_field *ev_sel, *ev_sel_ext, *umask;
-	const struct pmu_field *occ_sel; /* takes bits 7:6 of the unit mask */
-};
+/** All PMUs. */
+size_t pmu_pmu_count(void);
+const struct pmu_pmu *pmu_pmu_at(size_t index);
+/**
+ * Where a socket's registers of PMU_SPACE_MMIO stand in physical memory.
+ * @param own    receives the address that each socket has for its own
+ * @param first  that of socket 0
+ * @param size   bytes, and the distance from socket to socket
+ * @return false: it has none
+ */
+bool pmu_pmu_window(const struct pmu_pmu *pmu, uint64_t *own, uint64_t *first, uint32_t *size);
 
-struct pmu_box {
-	const char *name;
-	const char *pmu; /* name of the PMU it belongs to */
-	const char *title;
-	const char *source;
-	const char *kernel; /* the Linux PMU of instance {i}; NULL: none */
-	uint8_t space;	    /* enum pmu_space */
-	uint8_t clock;	    /* enum pmu_clock */
-	bool other_clock;   /* the box has one that is none of those; .clock says UCLK */
-	uint8_t quirks;	    /* enum pmu_quirk */
-	uint8_t scope;	    /* enum pmu_scope */
-	uint8_t counter_count;
-	uint8_t counter_width; /* bits */
-	uint8_t fixed_count;
-	const struct pmu_instance
-	    *instances; /* all that the manual documents; a part may have fewer */
-	size_t instance_count;
-	const struct pmu_register *registers;
-	size_t register_count;
-	struct pmu_index register_index;
-	struct pmu_selector selector;
-	const struct pmu_modifier *modifiers;
-	size_t modifier_count;
-	struct pmu_index modifier_index;
-	const struct pmu_mnemonic *mnemonics;
-	size_t mnemonic_count;
-	const struct pmu_event *events;
-	size_t event_count;
-	struct pmu_index event_index;
-	const struct pmu_bank *banks;
-	size_t bank_count;
-	const struct pmu_metric *metrics;
-	size_t metric_count;
-	struct pmu_index metric_index;
-	const struct pmu_hwrec *records; /* see record.h */
-	size_t record_count;
-	const struct pmu_facts *facts;
-	size_t fact_count;
-	struct pmu_index instance_index; /* names of registers in instances, one after the other */
-};
+/* PMUs */
 
-/* Where a socket's registers of PMU_SPACE_MMIO stand in physical memory; all 0: nowhere. */
-struct pmu_window {
-	uint64_t own;	/* of the socket that reads */
-	uint64_t first; /* of socket 0 */
-	uint32_t size;	/* bytes, and the distance from socket to socket */
-};
+const char *pmu_pmu_name(const struct pmu_pmu *pmu);
+const char *pmu_pmu_title(const struct pmu_pmu *pmu);
+/** The document that describes it. */
+const char *pmu_pmu_source(const struct pmu_pmu *pmu);
+size_t pmu_pmu_boxes(const struct pmu_pmu *pmu);
+const struct pmu_box *pmu_pmu_box(const struct pmu_pmu *pmu, size_t index);
 
-/* A processor that has the PMU, as it identifies itself. */
-struct pmu_cpu {
-	unsigned family, model;
-	const char *source;
-};
+/* Boxes: units of one kind, with registers of their own in each instance. */
 
-/* The documented order in which counting is set up and begins. */
-enum pmu_step {
-	PMU_STEP_FREEZE,	 /* nothing counts */
-	PMU_STEP_RESET,		 /* controls and counters of boxes that can reset all theirs */
-	PMU_STEP_CLEAR_OVERFLOW, /* what says that a counter overflowed */
-	PMU_STEP_FILTERS,	 /* all registers that select and filter, beside controls */
-	PMU_STEP_COUNTERS,	 /* to 0, where the reset does not do it */
-	PMU_STEP_CONTROLS,
-	PMU_STEP_CLEAR_GLOBAL,	 /* the status register of the socket */
-	PMU_STEP_UNFREEZE_BOXES, /* each by itself */
-	PMU_STEP_UNFREEZE,	 /* everything counts */
-};
+const char *pmu_box_name(const struct pmu_box *box);
+/** Name of the PMU that it belongs to. */
+const char *pmu_box_pmu_name(const struct pmu_box *box);
+const char *pmu_box_title(const struct pmu_box *box);
+const char *pmu_box_source(const struct pmu_box *box);
+/** Of most of its registers; pmu_register_space() is that of each. */
+enum pmu_space pmu_box_space(const struct pmu_box *box);
+/** What its counters go by. */
+enum pmu_clock pmu_box_clock(const struct pmu_box *box);
+enum pmu_scope pmu_box_scope(const struct pmu_box *box);
+/** A set of enum pmu_quirk. */
+unsigned pmu_box_quirks(const struct pmu_box *box);
+/** Instances that the manual documents; a part may have fewer. */
+size_t pmu_box_instances(const struct pmu_box *box);
+/** What the manual calls an instance, MC0 channel 1, where the number does not say all; else "".
+ * NULL beyond the end. */
+const char *pmu_box_instance_label(const struct pmu_box *box, size_t instance);
+/** What the manual calls counter 0 of an instance; 0 beyond the end. */
+unsigned pmu_box_first_counter(const struct pmu_box *box, size_t instance);
+/** General counters of an instance. */
+unsigned pmu_box_counters(const struct pmu_box *box);
+/** Bits of a counter. */
+unsigned pmu_box_counter_width(const struct pmu_box *box);
+/** Fixed counters of an instance. */
+unsigned pmu_box_fixed_counters(const struct pmu_box *box);
+/** The fields of its counter controls that select event and unit mask; NULL: there is none. */
+const struct pmu_field *pmu_box_event_select(const struct pmu_box *box);
+const struct pmu_field *pmu_box_unit_mask(const struct pmu_box *box);
+size_t pmu_box_events(const struct pmu_box *box);
+const struct pmu_event *pmu_box_event(const struct pmu_box *box, size_t index);
+size_t pmu_box_registers(const struct pmu_box *box);
+const struct pmu_register *pmu_box_register_at(const struct pmu_box *box, size_t index);
+size_t pmu_box_metrics(const struct pmu_box *box);
+const struct pmu_metric *pmu_box_metric(const struct pmu_box *box, size_t index);
+/** What may follow its events in an expression. */
+size_t pmu_box_modifiers(const struct pmu_box *box);
+const struct pmu_modifier *pmu_box_modifier(const struct pmu_box *box, size_t index);
+/** Names of values of its fields. */
+size_t pmu_box_mnemonics(const struct pmu_box *box);
+const struct pmu_mnemonic *pmu_box_mnemonic(const struct pmu_box *box, size_t index);
+size_t pmu_box_banks(const struct pmu_box *box);
+const struct pmu_bank *pmu_box_bank(const struct pmu_box *box, size_t index);
+/** Its hardware records: hwrec.h. */
+size_t pmu_box_hwrecs(const struct pmu_box *box);
+const struct pmu_hwrec *pmu_box_hwrec(const struct pmu_box *box, size_t index);
+/** Tables of the manual on the hardware. */
+size_t pmu_box_fact_tables(const struct pmu_box *box);
+const struct pmu_facts *pmu_box_facts(const struct pmu_box *box, size_t index);
 
-/* Where the manual says what software must not do; "" where no section is known. */
-struct pmu_rules {
-	const char *running;  /* change controls and filters of counters that count */
-	const char *overflow; /* let counting go on with overflow bits set */
-	const char *halves;   /* read halves of a counter that counts */
-	const char *absent;   /* use boxes that the part does not have */
-};
+/* Events */
 
-struct pmu_pmu {
-	const char *name;
-	const char *title;
-	const char *source;
-	const struct pmu_box *boxes;
-	size_t box_count;
-	struct pmu_index box_index;
-	struct pmu_window window;
-	const struct pmu_cpu *cpus;
-	size_t cpu_count;
-	const uint8_t *steps; /* enum pmu_step, from the first to the last */
-	size_t step_count;
-	bool qualified; /* its names count only where it is named itself: another PMU has the same
-			 */
-	const struct pmu_unit_binding *units; /* see src/catalog/binding.h; NULL: no machine */
-	struct pmu_rules rules;
-	const struct pmu_address *addresses; /* see src/catalog/address.h */
-	uint32_t address_mask;
-};
+const char *pmu_event_name(const struct pmu_event *event);
+/** As the manual heads it; "" for none. */
+const char *pmu_event_title(const struct pmu_event *event);
+/** Under which the manual lists it; "" for none. */
+const char *pmu_event_category(const struct pmu_event *event);
+/** What it counts. */
+const char *pmu_event_desc(const struct pmu_event *event);
+const char *pmu_event_source(const struct pmu_event *event);
+/** Event select. */
+unsigned pmu_event_code(const struct pmu_event *event);
+/** The extended event select bit. */
+bool pmu_event_ext(const struct pmu_event *event);
+/** The unit mask of an event without named ones. */
+unsigned pmu_event_unit_mask(const struct pmu_event *event);
+/** Bit i: counter i can count it. */
+uint32_t pmu_event_counters(const struct pmu_event *event);
+/** The most that it counts in a cycle; 0: the manual does not say. */
+unsigned pmu_event_max_increment(const struct pmu_event *event);
+size_t pmu_event_umasks(const struct pmu_event *event);
+const struct pmu_umask *pmu_event_umask(const struct pmu_event *event, size_t index);
+/** How unit masks may be named together. */
+enum pmu_combine pmu_event_combine(const struct pmu_event *event);
+/** How an emulated machine models it; pmu_selection_model() knows its unit masks too. */
+enum pmu_model pmu_event_model(const struct pmu_event *event);
+/** In what the model differs from the hardware; "" where there is nothing to say. */
+const char *pmu_event_model_note(const struct pmu_event *event);
+/** Whether it looks at a modifier of its box as a filter. */
+bool pmu_event_takes(const struct pmu_event *event, const struct pmu_modifier *modifier);
+/** Events of a set share counters: see struct pmu_bank; "" for none. */
+const char *pmu_event_set_group(const struct pmu_event *event);
+/** The number of the set in that group. */
+unsigned pmu_event_set(const struct pmu_event *event);
+/** What else the manual says of it; NULL beyond the end. */
+const char *pmu_event_attribute(const struct pmu_event *event, size_t index);
+/** Fields of other registers that have to hold a value. */
+size_t pmu_event_fixed_fields(const struct pmu_event *event);
+const struct pmu_fixed_field *pmu_event_fixed_field(const struct pmu_event *event, size_t index);
 
-/** All PMUs. @param count receives their number. */
-const struct pmu_pmu *pmu_catalog(size_t *count);
+/* Unit masks */
+
+const char *pmu_umask_name(const struct pmu_umask *umask);
+const char *pmu_umask_desc(const struct pmu_umask *umask);
+const char *pmu_umask_source(const struct pmu_umask *umask);
+unsigned pmu_umask_value(const struct pmu_umask *umask);
+/** Bits that the manual prints as 0 or 1; the others do not matter. */
+unsigned pmu_umask_care(const struct pmu_umask *umask);
+/** Unit masks of one group may be named together; "" for none. */
+const char *pmu_umask_group(const struct pmu_umask *umask);
+/** It is not to be combined, although others of the event may be. */
+bool pmu_umask_is_alone(const struct pmu_umask *umask);
+/** No machine models it, although others of the event are modelled. */
+bool pmu_umask_is_absent(const struct pmu_umask *umask);
+/** Whether it needs a modifier of its box. */
+bool pmu_umask_needs(const struct pmu_umask *umask, const struct pmu_modifier *modifier);
+/** Others of the event that count as much together; NULL beyond the end. */
+const char *pmu_umask_part(const struct pmu_umask *umask, size_t index);
+size_t pmu_umask_fixed_fields(const struct pmu_umask *umask);
+const struct pmu_fixed_field *pmu_umask_fixed_field(const struct pmu_umask *umask, size_t index);
+/** Modifiers that go with it unless the user gives other values. */
+size_t pmu_umask_implied_count(const struct pmu_umask *umask);
+const struct pmu_implied *pmu_umask_implied(const struct pmu_umask *umask, size_t index);
+
+/* A field, or bits of it, of another register that has to hold a value. */
+
+const struct pmu_register *pmu_fixed_field_register(const struct pmu_fixed_field *fixed_field);
+/** The highest and the lowest bit. */
+unsigned pmu_fixed_field_high(const struct pmu_fixed_field *fixed_field);
+unsigned pmu_fixed_field_low(const struct pmu_fixed_field *fixed_field);
+uint64_t pmu_fixed_field_value(const struct pmu_fixed_field *fixed_field);
+/** Whether it goes with one copy of an event only. @param copy  receives its number */
+bool pmu_fixed_field_copy(const struct pmu_fixed_field *fixed_field, unsigned *copy);
+
+/* A modifier that goes with a unit mask, and its value. */
+
+const struct pmu_modifier *pmu_implied_modifier(const struct pmu_implied *implied);
+uint64_t pmu_implied_value(const struct pmu_implied *implied);
+
+/* What may follow an event in an expression: control bits and filters. */
+
+const char *pmu_modifier_name(const struct pmu_modifier *modifier);
+/** Where it stands; NULL: in the control of the counter. */
+const struct pmu_register *pmu_modifier_register(const struct pmu_modifier *modifier);
+/** Its highest and its lowest bit there. */
+unsigned pmu_modifier_high(const struct pmu_modifier *modifier);
+unsigned pmu_modifier_low(const struct pmu_modifier *modifier);
+/** A set of bits: values may be added. */
+bool pmu_modifier_is_set(const struct pmu_modifier *modifier);
+/** There is one for each copy of the event; pmu_modifier_register() has the first. */
+bool pmu_modifier_is_copied(const struct pmu_modifier *modifier);
+/** Bit i: counter i looks at it; 0: all do. */
+uint32_t pmu_modifier_counters(const struct pmu_modifier *modifier);
+/** Of those with the same word all are 1 where none is given; "" for none. */
+const char *pmu_modifier_any_of(const struct pmu_modifier *modifier);
+/** The modifier without which it does nothing; "" for none. */
+const char *pmu_modifier_needs(const struct pmu_modifier *modifier);
+/** Takes the class of a value that is named CLASS.VALUE: the message class of an opcode. NULL:
+ * values have none. */
+const struct pmu_modifier *pmu_modifier_class_field(const struct pmu_modifier *modifier);
+size_t pmu_modifier_fixed_fields(const struct pmu_modifier *modifier);
+const struct pmu_fixed_field *pmu_modifier_fixed_field(const struct pmu_modifier *modifier,
+						       size_t index);
+
+/* A name for a value of a field: opc=DRd. */
+
+/** Name of the field. */
+const char *pmu_mnemonic_field(const struct pmu_mnemonic *mnemonic);
+const char *pmu_mnemonic_name(const struct pmu_mnemonic *mnemonic);
+/** The value of pmu_modifier_class_field() that it goes with; NULL: none. */
+const char *pmu_mnemonic_class(const struct pmu_mnemonic *mnemonic);
+uint64_t pmu_mnemonic_value(const struct pmu_mnemonic *mnemonic);
+const char *pmu_mnemonic_desc(const struct pmu_mnemonic *mnemonic);
+
+/* Counters that can count events of a group only while one of them, the lead, counts one of the
+ * same set. */
+
+const char *pmu_bank_group(const struct pmu_bank *bank);
+/** Bit i: counter i, the lead among them. */
+uint32_t pmu_bank_counters(const struct pmu_bank *bank);
+unsigned pmu_bank_lead(const struct pmu_bank *bank);
+/** Bits of counter controls that are those of the lead for all. */
+uint64_t pmu_bank_shared(const struct pmu_bank *bank);
+
+/* Registers */
+
+/** With the manual's placeholder for the instance: Cn_MSR_PMON_CTL0. */
+const char *pmu_register_pattern(const struct pmu_register *reg);
+const char *pmu_register_source(const struct pmu_register *reg);
+enum pmu_role pmu_register_role(const struct pmu_register *reg);
+/** Of the counter, for counters and their controls; else 0. */
+unsigned pmu_register_index(const struct pmu_register *reg);
+/** Bits: 32 or 64. */
+unsigned pmu_register_width(const struct pmu_register *reg);
+/** What covers all its fields. */
+enum pmu_access pmu_register_access(const struct pmu_register *reg);
+enum pmu_space pmu_register_space(const struct pmu_register *reg);
+/** Whether its instances have names of their own, pmu_register_name(). */
+bool pmu_register_has_instance_names(const struct pmu_register *reg);
+/** What it holds after reset, less what differs between instances: pmu_register_reset(). */
+uint64_t pmu_register_common_reset(const struct pmu_register *reg);
+/** What a fixed counter counts, as events are named; "" for none. */
+const char *pmu_register_event(const struct pmu_register *reg);
+/** From the top bit down; together they cover every bit. */
+size_t pmu_register_fields(const struct pmu_register *reg);
+const struct pmu_field *pmu_register_field(const struct pmu_register *reg, size_t index);
+
+/* Fields of registers */
+
+/** The manual's; "rsv" for every reserved one. */
+const char *pmu_field_name(const struct pmu_field *field);
+const char *pmu_field_desc(const struct pmu_field *field);
+/** Its highest and its lowest bit. */
+unsigned pmu_field_high(const struct pmu_field *field);
+unsigned pmu_field_low(const struct pmu_field *field);
+enum pmu_access pmu_field_access(const struct pmu_field *field);
+enum pmu_must pmu_field_must(const struct pmu_field *field);
+enum pmu_field_role pmu_field_role(const struct pmu_field *field);
+/** Where the register has the role for each counter, or box of the PMU: which. Registers for all
+ * counters of a box have one such field for each. */
+unsigned pmu_field_counter(const struct pmu_field *field);
+/** Its value after reset. */
+uint64_t pmu_field_reset(const struct pmu_field *field);
+
+/* Metrics */
+
+const char *pmu_metric_name(const struct pmu_metric *metric);
+const char *pmu_metric_desc(const struct pmu_metric *metric);
+const char *pmu_metric_source(const struct pmu_metric *metric);
+/** In the manual's notation. */
+const char *pmu_metric_equation(const struct pmu_metric *metric);
+const char *pmu_metric_unit(const struct pmu_metric *metric);
+
+/* A table of the manual that describes the hardware and none of its registers. */
+
+const char *pmu_facts_name(const struct pmu_facts *facts);
+const char *pmu_facts_title(const struct pmu_facts *facts);
+const char *pmu_facts_source(const struct pmu_facts *facts);
+size_t pmu_facts_columns(const struct pmu_facts *facts);
+size_t pmu_facts_rows(const struct pmu_facts *facts);
+/** The heading of a column; NULL beyond the end. */
+const char *pmu_facts_column(const struct pmu_facts *facts, size_t column);
+/** NULL beyond the end. */
+const char *pmu_facts_cell(const struct pmu_facts *facts, size_t row, size_t column);
 
 /*
  * Look-ups by name, without regard to case. NULL where there is none: these are for code that has
@@ -566,11 +540,8 @@ const struct pmu_event *pmu_next_event(const struct pmu_box *box, const struct p
 const struct pmu_register *pmu_box_register(const struct pmu_box *box, enum pmu_role role,
 					    unsigned index);
 
-/** Name of @reg in @instance, as manuals print it. */
-static inline const char *pmu_register_name(const struct pmu_register *reg, unsigned instance)
-{
-	return reg->names ? reg->names[instance] : reg->name;
-}
+/** Name of @reg in @instance, as manuals print it: C23_MSR_PMON_CTL0. */
+const char *pmu_register_name(const struct pmu_register *reg, unsigned instance);
 
 /**
  * The field of a role and, where the register has the role for each counter, of that counter; NULL
@@ -601,10 +572,7 @@ static inline uint64_t pmu_mask(unsigned hi, unsigned lo)
 }
 
 /** Value of @field in a register that holds @value. */
-static inline uint64_t pmu_field_value(const struct pmu_field *field, uint64_t value)
-{
-	return (value & pmu_mask(field->hi, field->lo)) >> field->lo;
-}
+uint64_t pmu_field_value(const struct pmu_field *field, uint64_t value);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -144,6 +144,7 @@ struct pmu_code {
 	uint32_t bytes;	       /* 1 to 65536 */
 	uint32_t instructions; /* 1 or more; loads, stores and branches are among them */
 	uint32_t loads, stores, branches;
+	uint32_t reserved[4]; /* 0 */
 };
 
 /**
@@ -157,6 +158,7 @@ int pmu_hart_execute(struct pmu_hart *hart, const struct pmu_code *code);
 struct pmu_dependence {
 	uint16_t address_registers; /* bit n: general register n (0 to 15) forms the address */
 	uint16_t loaded_registers;  /* general registers that receive what is loaded */
+	uint32_t reserved;	    /* 0 */
 };
 
 /*

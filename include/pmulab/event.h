@@ -27,29 +27,35 @@ extern "C" {
 
 #define PMU_EVENT_SETTINGS 16
 
-/*
- * Values of a node filter that differ from socket to socket: the socket's own node, all nodes but
- * that. A session resolves them where it programs; an encoding that is for no socket cannot.
- */
-#define PMU_VALUE_MY_NODE     UINT64_MAX
-#define PMU_VALUE_OTHER_NODES (UINT64_MAX - 1)
+/* Nodes that differ from socket to socket. A session finds them where it programs; an encoding that
+ * is for no socket cannot. */
+enum pmu_nodes {
+	PMU_NODES_MINE = 1 << 0,   /* my_node: the socket's own */
+	PMU_NODES_OTHERS = 1 << 1, /* other_nodes: all but that */
+};
 
 /* A modifier and the value it is given. */
 struct pmu_setting {
 	const struct pmu_modifier *modifier;
 	uint64_t value;
+	uint8_t nodes; /* of a node filter: a set of enum pmu_nodes, beside those of the value */
 };
 
-/* A checked event, ready to be encoded. Plain data: copied freely, nothing to free. */
+/*
+ * A checked event, ready to be encoded. Plain data: copied freely, nothing to free. Made by
+ * pmu_event_parse() and its kind; a program may change the instance.
+ */
 struct pmu_selection {
 	const struct pmu_pmu *pmu;
 	const struct pmu_box *box;
 	const struct pmu_event *event; /* NULL: the fixed counter */
-	int instance;		       /* -1: every instance */
+	bool one_instance;	       /* false: every instance */
+	unsigned instance;	       /* which one; else 0 */
 	uint8_t fixed;		       /* number of the fixed counter, where event is NULL */
 	uint8_t umask;
 	uint8_t setting_count;
 	struct pmu_setting settings[PMU_EVENT_SETTINGS];
+	uint64_t reserved[8]; /* 0 */
 };
 
 /**
@@ -77,7 +83,7 @@ int pmu_event_parse(struct pmu_ctx *ctx, const struct pmu_pmu *pmu, const char *
  * How the emulated machine models what is selected: as the event's model, or PMU_MODEL_ABSENT where
  * it produces nothing that the unit mask selects, or a field asks for what it cannot tell.
  */
-enum pmu_model pmu_event_model(const struct pmu_selection *selection);
+enum pmu_model pmu_selection_model(const struct pmu_selection *selection);
 
 /* Bytes that hold the canonical expression of any event of the catalog, the terminator included. */
 #define PMU_EVENT_TEXT_MAX 2048
@@ -92,6 +98,7 @@ struct pmu_write {
 	uint32_t address;
 	uint64_t value; /* of the whole register: bits that nothing asks for are neutral */
 	uint64_t mask;	/* bits that the event depends on: another event may set the others */
+	uint64_t reserved[2];
 };
 #define PMU_EVENT_WRITES 20
 
@@ -113,6 +120,7 @@ int pmu_event_encode(struct pmu_ctx *ctx, const struct pmu_selection *selection,
 struct pmu_placed {
 	const struct pmu_selection *selection;
 	unsigned instance, counter;
+	uint64_t reserved; /* 0 */
 };
 
 /**
@@ -157,7 +165,7 @@ int pmu_event_decode(struct pmu_ctx *ctx, const struct pmu_box *box, uint64_t co
 		     struct pmu_selection *selection);
 /**
  * What a fixed counter counts by the value of its control, which may be that of all fixed counters.
- * @param fixed  the counter's number, below box->fixed_count
+ * @param fixed  the counter's number, below pmu_box_fixed_counters()
  * @return 0, or PMU_E_UNKNOWN where the control lets it count nothing
  */
 int pmu_fixed_decode(struct pmu_ctx *ctx, const struct pmu_box *box, unsigned fixed,

@@ -17,36 +17,6 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/* Bits of a register or, in memory, of a little-endian word of 64 bits. */
-struct pmu_hwrec_part {
-	const struct pmu_register *reg; /* NULL: in memory */
-	uint16_t offset;		/* bytes from the start of the record, in memory */
-	uint8_t hi, lo;
-	uint8_t shift; /* to the left, in the field's value */
-	bool optional; /* of a register that a dump may lack */
-};
-
-/* Holds where bit v of @values is set, v being the part's value; bit 63 means 63 and more. */
-struct pmu_hwrec_condition {
-	struct pmu_hwrec_part part;
-	uint64_t values;
-};
-
-struct pmu_hwrec_conditions {
-	const struct pmu_hwrec_condition *all; /* of row r: from r * count on */
-	size_t count;
-};
-
-/* A kind of record, or of entry in a ring: the first whose conditions hold. */
-struct pmu_hwrec_kind {
-	const char *name;
-	const char *desc;
-	struct pmu_hwrec_conditions when;
-	struct pmu_hwrec_conditions captured; /* there is something in it */
-	bool youngest;			      /* only the entry written last */
-	bool empty;			      /* no field belongs to it */
-};
-
 enum pmu_hwrec_type {
 	PMU_HWREC_NUMBER,
 	PMU_HWREC_FLAG,
@@ -54,66 +24,57 @@ enum pmu_hwrec_type {
 	PMU_HWREC_WORD, /* contents of a register */
 };
 
-/* Whose parts make the value of an entry's field. */
-enum pmu_hwrec_of {
-	PMU_HWREC_OF_ENTRY,
-	PMU_HWREC_OF_YOUNGER,	  /* the entry written next; none for the youngest */
-	PMU_HWREC_OF_ALL_YOUNGER, /* the sum over them */
-};
+struct pmu_hwrec_kind;
+struct pmu_hwrec_field;
 
-struct pmu_hwrec_field {
-	const char *name; /* several may have the same where no kind has both */
-	const char *unit; /* "" for none */
-	const char *desc;
-	uint8_t type;			    /* enum pmu_hwrec_type */
-	uint8_t of;			    /* enum pmu_hwrec_of */
-	uint8_t sign;			    /* bit that is repeated above; 0: none */
-	bool listed;			    /* mnemonics are all values that are documented */
-	uint32_t kinds;			    /* bit i: kind i has it */
-	const struct pmu_hwrec_part *parts; /* of row r: from r * part_count on */
-	size_t part_count;
-	struct pmu_hwrec_conditions when;  /* it is there */
-	struct pmu_hwrec_conditions least; /* the true value is this or more */
-	const struct pmu_mnemonic *mnemonics;
-	size_t mnemonic_count;
-	const struct pmu_register *like; /* whose fields its bits are; NULL: none */
-};
+/* Names, texts and entries are constant; an index beyond the end gives NULL. */
 
-/* What a reader must know where these values are found. */
-struct pmu_hwrec_note {
-	uint32_t kinds;
-	struct pmu_hwrec_conditions when; /* does not hold where a register is not given */
-	const char *desc;
-};
+/** As in expressions of the command: lbr, pebs. */
+const char *pmu_hwrec_name(const struct pmu_hwrec *record);
+/** What it is, in a few words. */
+const char *pmu_hwrec_title(const struct pmu_hwrec *record);
+/** Document and section. */
+const char *pmu_hwrec_source(const struct pmu_hwrec *record);
+/** Bytes in memory; 0: in registers. */
+size_t pmu_hwrec_size(const struct pmu_hwrec *record);
+/** Kinds of which a record is one; none where there is but one. */
+size_t pmu_hwrec_kinds(const struct pmu_hwrec *record);
+const struct pmu_hwrec_kind *pmu_hwrec_kind(const struct pmu_hwrec *record, size_t index);
+/** Fields of the record, beside those of its entries. */
+size_t pmu_hwrec_fields(const struct pmu_hwrec *record);
+const struct pmu_hwrec_field *pmu_hwrec_field(const struct pmu_hwrec *record, size_t index);
+/** What a reader must know of it, a sentence each. */
+const char *pmu_hwrec_note(const struct pmu_hwrec *record, size_t index);
+/** Entries of a record that is a circular buffer; 0: it is none. */
+size_t pmu_hwrec_entries(const struct pmu_hwrec *record);
+/** The manual's name of an entry. */
+const char *pmu_hwrec_entry_name(const struct pmu_hwrec *record, size_t index);
+/** The kinds and fields of its entries. */
+size_t pmu_hwrec_entry_kinds(const struct pmu_hwrec *record);
+const struct pmu_hwrec_kind *pmu_hwrec_entry_kind(const struct pmu_hwrec *record, size_t index);
+size_t pmu_hwrec_entry_fields(const struct pmu_hwrec *record);
+const struct pmu_hwrec_field *pmu_hwrec_entry_field(const struct pmu_hwrec *record, size_t index);
 
-/* A circular buffer: which of its entries was written last, and which hold something. */
-struct pmu_hwrec_ring {
-	unsigned count;		      /* 0: the record is none */
-	const char *const *names;     /* of the entries */
-	struct pmu_hwrec_part next;   /* the entry to be written next... */
-	struct pmu_hwrec_part last;   /* ...or the one written last */
-	struct pmu_hwrec_part filled; /* with next: every entry was written, if 1 */
-	bool has_last;
-	const struct pmu_hwrec_kind *kinds;
-	size_t kind_count;
-	const struct pmu_hwrec_field *fields;
-	size_t field_count;
-};
+/** What a record or entry can be, and that in a sentence. */
+const char *pmu_hwrec_kind_name(const struct pmu_hwrec_kind *kind);
+const char *pmu_hwrec_kind_desc(const struct pmu_hwrec_kind *kind);
 
-struct pmu_hwrec {
-	const char *name;
-	const char *title;
-	const char *source;
-	uint32_t size;			  /* bytes in memory; 0: in registers */
-	struct pmu_hwrec_conditions when; /* registers hold this record and not another */
-	const struct pmu_hwrec_kind *kinds;
-	size_t kind_count;
-	const struct pmu_hwrec_field *fields;
-	size_t field_count;
-	struct pmu_hwrec_ring ring;
-	const struct pmu_hwrec_note *notes;
-	size_t note_count;
-};
+/** Several fields may have the same name where no kind has both. */
+const char *pmu_hwrec_field_name(const struct pmu_hwrec_field *field);
+/** "" for none. */
+const char *pmu_hwrec_field_unit(const struct pmu_hwrec_field *field);
+/** What it says, in a sentence. */
+const char *pmu_hwrec_field_desc(const struct pmu_hwrec_field *field);
+/** How its value is to be shown. */
+enum pmu_hwrec_type pmu_hwrec_field_type(const struct pmu_hwrec_field *field);
+/** Names of its values. */
+size_t pmu_hwrec_field_mnemonics(const struct pmu_hwrec_field *field);
+const struct pmu_mnemonic *pmu_hwrec_field_mnemonic(const struct pmu_hwrec_field *field,
+						    size_t index);
+/** Whether these are all values that are documented. */
+bool pmu_hwrec_field_is_listed(const struct pmu_hwrec_field *field);
+/** The register whose fields its bits are; NULL: none. */
+const struct pmu_register *pmu_hwrec_field_register(const struct pmu_hwrec_field *field);
 
 /** The record of a box by name; NULL: none. */
 const struct pmu_hwrec *pmu_find_hwrec(const struct pmu_box *box, const char *name);
@@ -124,6 +85,7 @@ struct pmu_register_value {
 	unsigned instance; /* of the box */
 	const struct pmu_register *reg;
 	uint64_t value;
+	uint64_t reserved; /* 0 */
 };
 
 /* A field of a decoded record. */
@@ -139,6 +101,7 @@ struct pmu_hwrec_value {
  * from the youngest on with its fields, then notes. Members may be NULL.
  */
 struct pmu_hwrec_visitor {
+	size_t size; /* of this struct, set by the caller */
 	/** @param kind  NULL where the record has but one
 	 *  @param captured  false: it holds nothing, and nothing but notes follows */
 	void (*record)(void *arg, const struct pmu_hwrec_kind *kind, bool captured);

@@ -12,30 +12,34 @@ extern "C" {
 /* A parsed equation. */
 struct pmu_formula;
 
+#define PMU_CLOCKS_MAX 8 /* enum pmu_clock has fewer */
+
 /*
  * Terms of 334291-001 §1.7.1 and the like that are no events; what is not known is NAN. A metric
  * takes the clock of its own box: SAMPLE_INTERVAL is the cycles that all counted instances had.
  */
 struct pmu_terms {
+	size_t size;	  /* of this struct, set by the caller */
 	double seconds;	  /* TOTAL_INTERVAL / (TSC_SPEED * 1000000) */
 	double tsc_mhz;	  /* TSC_SPEED */
 	double instances; /* of the box that the counts are summed over; for SAMPLE_INTERVAL */
-	double clock_mhz[PMU_CLOCK_COUNT]; /* by enum pmu_clock; UNCORE_FREQUENCY is that of UCLK */
-	double core_cycles;		   /* TOTAL_PROC_CYC */
-	double instructions;		   /* INST_RETIRED.ALL */
-	int my_node;			   /* my_node, for nid filters; other_nodes is the rest */
+	double clock_mhz[PMU_CLOCKS_MAX]; /* by enum pmu_clock; UNCORE_FREQUENCY is that of UCLK */
+	double core_cycles;		  /* TOTAL_PROC_CYC */
+	double instructions;		  /* INST_RETIRED.ALL */
 };
 
 /**
  * Parses metric @name ("[box.]NAME", or NAME with a lower-case variable replaced: RANK3 for RANKx)
  * and resolves every name in it, other metrics included. Filters by my_node and other_nodes become
- * PMU_VALUE_MY_NODE and PMU_VALUE_OTHER_NODES, which the session resolves for each socket.
+ * PMU_NODES_MINE and PMU_NODES_OTHERS, which the session resolves for each socket.
  * @return 0, PMU_E_SYNTAX, PMU_E_UNKNOWN, or PMU_E_CONFLICT for a name that several boxes have
  */
 int pmu_formula_new(struct pmu_formula **formula, struct pmu_ctx *ctx, const struct pmu_pmu *pmu,
 		    const char *name);
+/** NULL is allowed. */
 void pmu_formula_free(struct pmu_formula *formula);
 
+/** The metric that it was made of, with its unit and source. */
 const struct pmu_metric *pmu_formula_metric(const struct pmu_formula *formula);
 
 /** Selections it needs. @param selections belongs to the formula. */

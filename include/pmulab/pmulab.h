@@ -4,6 +4,11 @@
  * All functions that can fail return 0 or a negative PMU_E... value and leave one message with the
  * particulars in the context. Nothing in the library prints or exits. A context is for one thread
  * at a time; catalog tables are constant and shared by all.
+ *
+ * A program goes on working with a later library of the same soname. What can grow is one of these:
+ * an opaque struct behind functions; a struct that begins with its size; one that only the library
+ * makes and gives by pointer, which grows at its end; and small structs that programs copy and make
+ * arrays of, which have room in a member `reserved`: 0 from the program, not to be read.
  */
 #ifndef PMULAB_PMULAB_H
 #define PMULAB_PMULAB_H

@@ -50,6 +50,7 @@ struct pmu_process_count {
 	int user_only;			 /* the kernel allowed to count user mode only */
 	uint64_t counted;		 /* events while the counter ran */
 	uint64_t enabled_ns, running_ns; /* running < enabled: counters were shared in turns */
+	uint64_t reserved[2];
 };
 
 /** An estimate for the whole time: counted, scaled by enabled over running. */
@@ -58,6 +59,7 @@ double pmu_process_estimate(const struct pmu_process_count *count);
 /** Reads all counts, in the order of their indices. @param counts  as many as were added */
 int pmu_process_read(struct pmu_process *process, struct pmu_ctx *ctx,
 		     struct pmu_process_count *counts);
+/** Events that were added. */
 size_t pmu_process_events(const struct pmu_process *process);
 
 #pragma GCC visibility pop

@@ -56,6 +56,7 @@ struct pmu_program_options {
 int pmu_program_new(struct pmu_program **program, struct pmu_ctx *ctx,
 		    const struct pmu_machine *machine, char *const *argv,
 		    const struct pmu_program_options *options);
+/** Of one that does not run; NULL is allowed. */
 void pmu_program_free(struct pmu_program *program);
 
 /**

@@ -15,11 +15,19 @@ extern "C" {
 
 struct pmu_session;
 
-/** A session on @bus, which must outlive it. Finds the boxes that the part has. */
+/**
+ * A session on @bus, which must outlive it. Finds the boxes that the part has.
+ * @return 0, PMU_E_NOMEM, or an error of reading, as pmu_bus_read(); *session is the caller's
+ */
 int pmu_session_new(struct pmu_session **session, struct pmu_ctx *ctx, struct pmu_bus *bus);
+/** Ends it as pmu_session_end() does, where it has not ended; NULL is allowed. */
 void pmu_session_free(struct pmu_session *session);
 
-/** Asks for an event. The same selection twice is counted once. @return its index or an error */
+/**
+ * Asks for an event. The same selection twice is counted once.
+ * @return its index; PMU_E_UNKNOWN for an event of another PMU; PMU_E_UNSUPPORTED for a box that
+ * the part has not; PMU_E_STATE after the start; PMU_E_NOMEM; errors of reading
+ */
 int pmu_session_add(struct pmu_session *session, struct pmu_ctx *ctx,
 		    const struct pmu_selection *selection);
 
@@ -28,6 +36,55 @@ int pmu_session_add(struct pmu_session *session, struct pmu_ctx *ctx,
  * Without it pmu_session_start() refuses with PMU_E_BUSY before it writes anything.
  */
 void pmu_session_force(struct pmu_session *session);
+
+struct pmu_guard_options {
+	size_t size; /* of this struct, set by the caller */
+	/*
+	 * That the guardian closes: of pipes and files whose other end waits for this process to
+	 * close them. It closes the standard ones by itself. Entries below 0 are left out.
+	 */
+	const int *descriptors;
+	size_t descriptor_count;
+	/* Is told, in a sentence, what does not keep the session from counting. NULL: nobody is. */
+	void (*warn)(void *arg, const char *text);
+	void *arg;
+};
+
+/**
+ * Has a process of its own, the guardian, watch this one from pmu_session_start() to
+ * pmu_session_end(), and write back what was found in the registers if this one ends before it did:
+ * killed, by a fault, out of memory. A journal (journal.h) covers the end of both. From start to
+ * end the signals of faults (SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE, SIGSYS, SIGTRAP) are handled
+ * by the library, which waits until registers are restored and then raises them again; the caller
+ * must not wait for, or ignore, the guardian's end (SIGCHLD). A process has one such session at a
+ * time. Behind other buses than those to a computer's registers there is nothing to guard.
+ *
+ * To be asked for once, before pmu_session_start() and after pmu_session_force().
+ * @param options  NULL: all 0
+ * @return 0; PMU_E_BUSY where an earlier measurement of these registers was killed and they are not
+ *         restored (pmu_journal_restore()), for which a session that takes counters of others only
+ *         warns; PMU_E_STATE, PMU_E_RANGE, PMU_E_NOMEM
+ */
+int pmu_session_guard(struct pmu_session *session, struct pmu_ctx *ctx,
+		      const struct pmu_guard_options *options);
+
+/**
+ * Which instances of a box a socket has, as the part itself says.
+ * @param box      of the session's PMU
+ * @param present  receives them: bit i, instance i
+ * @return 0; PMU_E_RANGE for a socket that is not there; errors of reading, as pmu_bus_read()
+ */
+int pmu_session_instances(struct pmu_session *session, struct pmu_ctx *ctx,
+			  const struct pmu_box *box, unsigned socket, uint64_t *present);
+
+/**
+ * Why a socket has not an instance that the manual documents: the register that says so, or what
+ * answers in its place.
+ * @param text  receives that in words, as snprintf()
+ * @return the length
+ */
+int pmu_session_absence(struct pmu_session *session, struct pmu_ctx *ctx, const struct pmu_box *box,
+			unsigned socket, unsigned instance, char *text, size_t size);
 
 /**
  * Assigns counters and filters, and writes nothing; pmu_session_start() does it where it was not
@@ -44,11 +101,16 @@ int pmu_session_counter(const struct pmu_session *session, unsigned event, unsig
 
 /**
  * Assigns counters and filters, and programs: freeze, reset, filters, controls, unfreeze.
- * @return 0, or PMU_E_CONFLICT with the events that exclude each other and why, or PMU_E_BUSY
+ * @return 0, or PMU_E_CONFLICT with the events that exclude each other and why, or PMU_E_BUSY;
+ *         PMU_E_STATE where another session of this process has a guardian that runs
  */
 int pmu_session_start(struct pmu_session *session, struct pmu_ctx *ctx);
 
-/** Freezes all counters. @return 0, or PMU_E_BUSY where somebody else changed what was counted */
+/**
+ * Freezes all counters.
+ * @return 0; PMU_E_BUSY where somebody else changed what was counted; PMU_E_STATE where it is not
+ *         counting; errors of the bus
+ */
 int pmu_session_stop(struct pmu_session *session, struct pmu_ctx *ctx);
 
 struct pmu_count {
@@ -69,12 +131,16 @@ struct pmu_count {
 	 * passes.
 	 */
 	uint64_t enabled_ns, running_ns;
+	uint64_t reserved[4];
 };
 
 /**
- * Reads all counts. @param counts belongs to the session and lives until its next call.
+ * Reads all counts.
+ * @param counts  receives them; belongs to the session and lives until its next call
+ * @param count   receives their number
  * @return 0; PMU_E_CONFLICT where another's overflow froze a socket, whose counts are given but not
- *         valid; PMU_E_STATE; or an error of the bus, and no counts
+ *         valid; PMU_E_STATE before the start and after the end; or an error of the bus, and no
+ *         counts
  */
 int pmu_session_read(struct pmu_session *session, struct pmu_ctx *ctx,
 		     const struct pmu_count **counts, size_t *count);
@@ -83,11 +149,13 @@ int pmu_session_read(struct pmu_session *session, struct pmu_ctx *ctx,
  * Ends counting for good and writes back what pmu_session_start() found in the registers, all of it
  * even where some cannot be written. Counts that were read stay. pmu_session_free() does the same,
  * and says nothing.
- * @return 0 or the first error
+ * @return 0 or the first error, as pmu_bus_write()
  */
 int pmu_session_end(struct pmu_session *session, struct pmu_ctx *ctx);
 
+/** What was asked for with an index that pmu_session_add() returned; NULL: nothing was. */
 const struct pmu_selection *pmu_session_event(const struct pmu_session *session, unsigned event);
+/** Events that were added, each once. */
 size_t pmu_session_events(const struct pmu_session *session);
 
 #pragma GCC visibility pop

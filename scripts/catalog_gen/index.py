@@ -1,4 +1,4 @@
-"""Prints where names stand in an array, for struct pmu_index of include/pmulab/catalog.h."""
+"""Prints where names stand in an array, for struct pmu_index of src/catalog/entries.h."""
 
 
 def name_hash(name):

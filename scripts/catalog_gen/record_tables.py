@@ -1,4 +1,4 @@
-"""Prints records as the constant tables of include/pmulab/hwrec.h."""
+"""Prints records as the constant tables of src/catalog/hwrec.h."""
 from .c_text import array, c_string
 
 

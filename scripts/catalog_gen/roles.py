@@ -60,6 +60,10 @@ ROLES = (
     "match_mask", "match_encoding", "match_m", "match_i", "match_f", "match_b", "any_address",
     "invert_address", "any_opcode", "any_range", "fine_range", "data_tag", "data_tag_enable",
     "range_address", "range_mask", "range_levels", "data_range_address", "data_range_mask",
+    "capture_mode", "capture_umask", "capture_latency", "capture_overflow", "capture_status",
+    "capture_address", "capture_ip", "capture_valid", "capture_bundle", "capture_slot",
+    "trace_taken", "trace_target", "trace_path", "trace_kind", "trace_index", "trace_full",
+    "trace_source", "trace_mispredicted", "trace_address", "trace_flushed", "trace_second",
 )
 SELECTORS = {"ev_sel": "event_select", "ev_sel_ext": "event_select_ext", "umask": "unit_mask",
              "occ_sel": "occupancy_select"}

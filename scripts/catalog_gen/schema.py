@@ -1,7 +1,7 @@
 """The kind of value of each key, wherever it stands: what has another is refused before it is used.
 
 Limits are those of the tables: names are typed in expressions (src/event/expression.h), numbers
-become fields of the structs in include/pmulab/catalog.h and record.h.
+become fields of the structs in src/catalog/entries.h and hwrec.h.
 """
 import functools
 import re

@@ -336,7 +336,7 @@ def rules_of(pmu):
 def print_tables(pmus, vocabulary):
     print('/* Generated from catalog/. */\n'
           '#include "catalog/address.h"\n#include "catalog/binding.h"\n#include "catalog/tables.h"\n'
-          '#include "pmulab/hwrec.h"\n')
+          '#include "catalog/hwrec.h"\n')
     rows = [box_row(f"pmu{p}_{n}_{box['box']}", pmu, box, vocabulary)
             for p, pmu in enumerate(pmus) for n, box in enumerate(pmu["boxes"])]
     array("pmu_box", "boxes", rows)

@@ -14,7 +14,7 @@ bool pmu_address_find(const struct pmu_pmu *pmu, const struct pmu_access_op *op,
 	if (!bus_find(pmu, op, &ref) &&
 	    (op->space != PMU_SPACE_MSR || !bus_find(pmu, &narrow, &ref)))
 		return false;
-	*located = (struct pmu_located){ref.box, ref.reg, ref.instance};
+	*located = (struct pmu_located){.box = ref.box, .reg = ref.reg, .instance = ref.instance};
 	return true;
 }
 

@@ -41,7 +41,7 @@ const struct pmu_pmu *pmu_bus_pmu(const struct pmu_bus *bus)
 	return bus->pmu;
 }
 
-const char *pmu_bus_way(const struct pmu_bus *bus)
+const char *pmu_bus_transport(const struct pmu_bus *bus)
 {
 	return bus->transport;
 }

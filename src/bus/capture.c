@@ -1,5 +1,3 @@
-#include "bus/capture.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -71,7 +69,7 @@ static int put(struct pmu_ctx *ctx, char *path, off_t offset, const struct pmu_a
 static int put_register(const struct pmu_bus *bus, struct pmu_ctx *ctx, const char *folder,
 			const struct pmu_access_op *op)
 {
-	const struct host *host = bus_hardware_host(bus);
+	const struct pmu_host *host = bus_hardware_host(bus);
 	char path[HOST_PATH_MAX], source[HOST_PATH_MAX];
 	size_t cpu = host_first_cpu(host, op->socket) + op->core;
 
@@ -118,9 +116,9 @@ static int capture_box(struct pmu_bus *bus, struct pmu_ctx *ctx, const char *fol
 	return error;
 }
 
-int bus_capture(struct pmu_bus *bus, struct pmu_ctx *ctx, const char *folder)
+int pmu_bus_capture(struct pmu_bus *bus, struct pmu_ctx *ctx, const char *folder)
 {
-	const struct host *host = bus_hardware_host(bus);
+	const struct pmu_host *host = bus_hardware_host(bus);
 	char from[HOST_PATH_MAX], to[HOST_PATH_MAX];
 	int error;
 

@@ -3,12 +3,13 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/option.h"
 #include "bus/bus.h"
 #include "bus/msr.h"
 
 struct hardware {
 	struct pmu_bus bus;
-	struct host *host;
+	struct pmu_host *host;
 	struct msr *msr;
 	struct config_space *config;
 };
@@ -81,7 +82,7 @@ static void hardware_fini(struct pmu_bus *bus)
 
 	config_space_free(hardware->config);
 	msr_free(hardware->msr);
-	host_free(hardware->host);
+	pmu_host_free(hardware->host);
 }
 
 static const struct bus_ops hardware_ops = {
@@ -92,7 +93,14 @@ static const struct bus_ops hardware_ops = {
     .fini = hardware_fini,
 };
 
-const struct host *bus_hardware_host(const struct pmu_bus *bus)
+struct pmu_bus *bus_hardware(struct pmu_bus *bus)
+{
+	while (bus->traced)
+		bus = bus->traced;
+	return bus;
+}
+
+const struct pmu_host *bus_hardware_host(const struct pmu_bus *bus)
 {
 	return bus->ops == &hardware_ops ? ((const struct hardware *)bus)->host : NULL;
 }
@@ -102,14 +110,26 @@ const struct config_space *bus_hardware_config_space(const struct pmu_bus *bus)
 	return bus->ops == &hardware_ops ? ((const struct hardware *)bus)->config : NULL;
 }
 
+bool pmu_bus_pci_bus(const struct pmu_bus *bus, unsigned socket, unsigned *domain, unsigned *number)
+{
+	const struct config_space *config = bus_hardware_config_space(bus);
+	struct config_bus found = {0};
+
+	if (config && socket < bus->sockets)
+		found = config_space_bus(config, socket);
+	*domain = found.domain;
+	*number = found.number;
+	return found.found;
+}
+
 /* The PMU asked for, or the first that the processor has. */
-static int choose_pmu(const struct host *host, struct pmu_ctx *ctx, const char *name,
+static int choose_pmu(const struct pmu_host *host, struct pmu_ctx *ctx, const char *name,
 		      const struct pmu_pmu **pmu)
 {
-	*pmu = name ? pmu_find_pmu(name) : host_find_pmu(host);
+	*pmu = name ? pmu_find_pmu(name) : pmu_host_pmu(host);
 	if (name && !*pmu)
 		return error_set(ctx, PMU_E_UNKNOWN, "the catalog has no PMU %s", name);
-	if (*pmu && host_has_pmu(host, *pmu))
+	if (*pmu && pmu_host_has_pmu(host, *pmu))
 		return 0;
 	return error_set(
 	    ctx, PMU_E_UNSUPPORTED, "%s is %s family %u model %u, a processor that %s%s",
@@ -125,21 +145,24 @@ static int open_spaces(struct hardware *hardware, struct pmu_ctx *ctx)
 		     : config_space_new(&hardware->config, ctx, hardware->host, hardware->bus.pmu);
 }
 
-int pmu_bus_host(struct pmu_bus **out, struct pmu_ctx *ctx, const struct pmu_host_options *options)
+int pmu_bus_host(struct pmu_bus **out, struct pmu_ctx *ctx, const struct pmu_host_options *given)
 {
 	struct hardware *hardware = calloc(1, sizeof(*hardware));
+	struct pmu_host_options options = {0};
 	const struct pmu_pmu *pmu;
 	int error;
 
 	if (!hardware)
 		return error_set(ctx, PMU_E_NOMEM, "out of memory for the registers");
-	error = host_new(&hardware->host, ctx, options ? options->root : NULL);
+	error = option_take(ctx, &options, sizeof(options), given);
 	if (!error)
-		error = choose_pmu(hardware->host, ctx, options ? options->pmu : NULL, &pmu);
+		error = pmu_host_new(&hardware->host, ctx, options.root);
+	if (!error)
+		error = choose_pmu(hardware->host, ctx, options.pmu, &pmu);
 	if (!error)
 		error = bus_init(&hardware->bus, ctx, &hardware_ops, pmu, hardware->host->sockets);
 	if (error) {
-		host_free(hardware->host);
+		pmu_host_free(hardware->host);
 		free(hardware);
 		return error;
 	}

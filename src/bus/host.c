@@ -8,9 +8,11 @@
 #include "base/error.h"
 #include "base/file.h"
 
+#define SMALL_FILE	  4096
 #define CPUINFO_BYTES_MAX (64u << 20) /* 8,192 CPUs have some 16 MB */
 
-const char *host_path(const struct host *host, char path[HOST_PATH_MAX], const char *format, ...)
+const char *host_path(const struct pmu_host *host, char path[HOST_PATH_MAX], const char *format,
+		      ...)
 {
 	size_t used = strlen(strcpy(path, host->root));
 	va_list arguments;
@@ -54,7 +56,7 @@ static void take_text(char *line, const char *key, char *text, size_t size)
 		snprintf(text, size, "%s", value);
 }
 
-static int add_cpu(struct host *host, struct pmu_ctx *ctx, unsigned number)
+static int add_cpu(struct pmu_host *host, struct pmu_ctx *ctx, unsigned number)
 {
 	struct host_cpu *cpus = realloc(host->cpus, (host->cpu_count + 1) * sizeof(*cpus));
 
@@ -67,7 +69,7 @@ static int add_cpu(struct host *host, struct pmu_ctx *ctx, unsigned number)
 }
 
 /* Blocks of "key : value", one a CPU that is online. All CPUs are taken to be of one kind. */
-static int read_line(struct host *host, struct pmu_ctx *ctx, char *line)
+static int read_line(struct pmu_host *host, struct pmu_ctx *ctx, char *line)
 {
 	unsigned number;
 
@@ -96,14 +98,14 @@ static int by_package(const void *a, const void *b)
 	return (left->number > right->number) - (left->number < right->number);
 }
 
-static void count_sockets(struct host *host)
+static void count_sockets(struct pmu_host *host)
 {
 	qsort(host->cpus, host->cpu_count, sizeof(*host->cpus), by_package);
 	for (size_t i = 0; i < host->cpu_count; i++)
 		host->sockets += i == 0 || host->cpus[i].package != host->cpus[i - 1].package;
 }
 
-static int read_cpuinfo(struct host *host, struct pmu_ctx *ctx)
+static int read_cpuinfo(struct pmu_host *host, struct pmu_ctx *ctx)
 {
 	char path[HOST_PATH_MAX], *text, *saved;
 	int error =
@@ -122,9 +124,30 @@ static int read_cpuinfo(struct host *host, struct pmu_ctx *ctx)
 	return error;
 }
 
-int host_new(struct host **out, struct pmu_ctx *ctx, const char *root)
+/* Text of a small file, to be freed; NULL: there is none. */
+static char *read_setting(const struct pmu_host *host, const char *name)
 {
-	struct host *host = calloc(1, sizeof(*host));
+	char path[HOST_PATH_MAX], *text;
+
+	return file_read(NULL, host_path(host, path, "%s", name), SMALL_FILE, &text, NULL) ? NULL
+											   : text;
+}
+
+/* "none [integrity] confidentiality" */
+static void read_lockdown(struct pmu_host *host)
+{
+	char *text = read_setting(host, "/sys/kernel/security/lockdown");
+	const char *chosen = text ? strchr(text, '[') : NULL;
+
+	strcpy(host->lockdown, "none");
+	if (chosen)
+		sscanf(chosen, "[%31[^]]", host->lockdown);
+	free(text);
+}
+
+int pmu_host_new(struct pmu_host **out, struct pmu_ctx *ctx, const char *root)
+{
+	struct pmu_host *host = calloc(1, sizeof(*host));
 	int error;
 
 	if (!host)
@@ -139,14 +162,15 @@ int host_new(struct host **out, struct pmu_ctx *ctx, const char *root)
 	error = read_cpuinfo(host, ctx);
 	if (error)
 		goto fail;
+	read_lockdown(host);
 	*out = host;
 	return 0;
 fail:
-	host_free(host);
+	pmu_host_free(host);
 	return error;
 }
 
-void host_free(struct host *host)
+void pmu_host_free(struct pmu_host *host)
 {
 	if (!host)
 		return;
@@ -154,7 +178,7 @@ void host_free(struct host *host)
 	free(host);
 }
 
-size_t host_first_cpu(const struct host *host, unsigned socket)
+size_t host_first_cpu(const struct pmu_host *host, unsigned socket)
 {
 	size_t cpu = 0;
 
@@ -167,7 +191,7 @@ size_t host_first_cpu(const struct host *host, unsigned socket)
 	return cpu;
 }
 
-bool host_find_socket(const struct host *host, unsigned package, unsigned *socket)
+bool host_find_socket(const struct pmu_host *host, unsigned package, unsigned *socket)
 {
 	for (*socket = 0; *socket < host->sockets; ++*socket)
 		if (host->cpus[host_first_cpu(host, *socket)].package == package)
@@ -175,7 +199,7 @@ bool host_find_socket(const struct host *host, unsigned package, unsigned *socke
 	return false;
 }
 
-bool host_has_pmu(const struct host *host, const struct pmu_pmu *pmu)
+bool pmu_host_has_pmu(const struct pmu_host *host, const struct pmu_pmu *pmu)
 {
 	if (strcmp(host->vendor, "GenuineIntel"))
 		return false;
@@ -185,13 +209,85 @@ bool host_has_pmu(const struct host *host, const struct pmu_pmu *pmu)
 	return false;
 }
 
-const struct pmu_pmu *host_find_pmu(const struct host *host)
+const struct pmu_pmu *pmu_host_pmu(const struct pmu_host *host)
 {
 	size_t count;
-	const struct pmu_pmu *pmus = pmu_catalog(&count);
+	const struct pmu_pmu *pmus = catalog_pmus(&count);
 
 	for (size_t i = 0; i < count; i++)
-		if (host_has_pmu(host, &pmus[i]))
+		if (pmu_host_has_pmu(host, &pmus[i]))
 			return &pmus[i];
 	return NULL;
+}
+
+const char *pmu_host_name(const struct pmu_host *host)
+{
+	return host->name;
+}
+
+const char *pmu_host_vendor(const struct pmu_host *host)
+{
+	return host->vendor;
+}
+
+unsigned pmu_host_family(const struct pmu_host *host)
+{
+	return host->family;
+}
+
+unsigned pmu_host_model(const struct pmu_host *host)
+{
+	return host->model;
+}
+
+unsigned pmu_host_stepping(const struct pmu_host *host)
+{
+	return host->stepping;
+}
+
+bool pmu_host_is_virtual(const struct pmu_host *host)
+{
+	return host->virtual_machine;
+}
+
+unsigned pmu_host_sockets(const struct pmu_host *host)
+{
+	return host->sockets;
+}
+
+unsigned pmu_host_package(const struct pmu_host *host, unsigned socket)
+{
+	return host->cpus[host_first_cpu(host, socket)].package;
+}
+
+size_t pmu_host_cpus(const struct pmu_host *host)
+{
+	return host->cpu_count;
+}
+
+unsigned pmu_host_cpu_number(const struct pmu_host *host, size_t cpu)
+{
+	return host->cpus[cpu].number;
+}
+
+unsigned pmu_host_cpu_socket(const struct pmu_host *host, size_t cpu)
+{
+	unsigned socket = 0;
+
+	host_find_socket(host, host->cpus[cpu].package, &socket);
+	return socket;
+}
+
+const char *pmu_host_lockdown(const struct pmu_host *host)
+{
+	return host->lockdown;
+}
+
+bool pmu_host_watchdog(const struct pmu_host *host)
+{
+	char *text = read_setting(host, "/proc/sys/kernel/nmi_watchdog");
+	bool on = text && *text == '1';
+
+	free(text);
+	return on;
 }

@@ -8,6 +8,7 @@
 #define BUS_IDENTITY_H
 
 #include "bus/map.h"
+#include "catalog/entries.h"
 #include "pmulab/bus.h"
 
 /* A field and where it is. */

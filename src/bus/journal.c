@@ -49,7 +49,7 @@ static int read_owner(struct journal *journal, struct pmu_ctx *ctx)
 	return 0;
 }
 
-int journal_describe(struct journal *journal, struct pmu_ctx *ctx, const struct host *host,
+int journal_describe(struct journal *journal, struct pmu_ctx *ctx, const struct pmu_host *host,
 		     const struct pmu_pmu *pmu)
 {
 	char path[HOST_PATH_MAX];

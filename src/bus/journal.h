@@ -43,7 +43,7 @@ struct journal {
  * Fills in all but the writes, for the computer behind a bus and this process.
  * @return 0, PMU_E_IO, PMU_E_UNSUPPORTED for a root whose name a line cannot hold
  */
-int journal_describe(struct journal *journal, struct pmu_ctx *ctx, const struct host *host,
+int journal_describe(struct journal *journal, struct pmu_ctx *ctx, const struct pmu_host *host,
 		     const struct pmu_pmu *pmu);
 /** The running system's name for the time since it was started. @return 0 or PMU_E_IO */
 int journal_boot(struct pmu_ctx *ctx, char boot[JOURNAL_BOOT_MAX]);

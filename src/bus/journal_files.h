@@ -9,6 +9,9 @@
 #include "bus/journal.h"
 
 #define JOURNAL_NAME_MAX 64
+/* Behind the name of one that is being written; of one that could not be restored. */
+#define JOURNAL_UNFINISHED ".new"
+#define JOURNAL_FAILED	   ".failed"
 
 /* A journal that is written. */
 struct journal_file {
@@ -29,20 +32,13 @@ void journal_leave(struct journal_file *file);
 /** Leaves it to a later run, which is reported that restoring was tried and failed. */
 void journal_fail(struct journal_file *file);
 
-/**
- * Calls @each for every journal that nobody holds any more, locked, the youngest first, until it
- * returns other than 0.
- * Those from before the computer was last started are removed: registers have been reset.
- * @param each  @error is not 0 where the file is no journal: ctx has why, @journal nothing
- * @return what @each returned; 0; PMU_E_NOMEM; PMU_E_IO, PMU_E_RIGHTS where the folder cannot be
- * trusted
- */
-int journal_each_left(struct pmu_ctx *ctx,
-		      int (*each)(void *arg, struct journal_file *file,
-				  const struct journal *journal, int error),
-		      void *arg);
-
 /** The folder's name, in words for people. */
 const char *journal_folder_name(char path[PATH_MAX]);
+/**
+ * Opens it, if it can be trusted.
+ * @param make  where there is none yet
+ * @return a descriptor; PMU_E_UNKNOWN: there is no such folder; PMU_E_IO; PMU_E_RIGHTS
+ */
+int journal_folder_open(struct pmu_ctx *ctx, bool make);
 
 #endif

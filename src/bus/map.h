@@ -2,6 +2,7 @@
 #ifndef BUS_MAP_H
 #define BUS_MAP_H
 
+#include "catalog/entries.h"
 #include "pmulab/bus.h"
 
 /* One register of one instance. */

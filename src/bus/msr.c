@@ -23,14 +23,14 @@ struct file {
 };
 
 struct msr {
-	const struct host *host; /* the caller's */
-	struct file *files;	 /* [CPU] */
-	cpu_set_t before;	 /* where the thread may run when it is not pinned */
+	const struct pmu_host *host; /* the caller's */
+	struct file *files;	     /* [CPU] */
+	cpu_set_t before;	     /* where the thread may run when it is not pinned */
 	bool holding;
 	size_t pinned;
 };
 
-int msr_new(struct msr **out, struct pmu_ctx *ctx, const struct host *host)
+int msr_new(struct msr **out, struct pmu_ctx *ctx, const struct pmu_host *host)
 {
 	struct msr *msr = calloc(1, sizeof(*msr));
 

@@ -7,7 +7,7 @@
 struct msr;
 
 /** @host must outlive it. @return 0 or PMU_E_NOMEM */
-int msr_new(struct msr **msr, struct pmu_ctx *ctx, const struct host *host);
+int msr_new(struct msr **msr, struct pmu_ctx *ctx, const struct pmu_host *host);
 void msr_free(struct msr *msr);
 
 /**

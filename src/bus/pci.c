@@ -19,7 +19,7 @@
 #define SPLIT_READS 4 /* of a counter that goes on; its high half seldom changes */
 
 struct config_space {
-	const struct host *host; /* the caller's */
+	const struct pmu_host *host; /* the caller's */
 	struct pci_access *access;
 	bool proc;			 /* through /proc/bus/pci */
 	struct pci_functions packages[]; /* [socket] */
@@ -154,7 +154,7 @@ static int find_devices(struct config_space *space, struct pmu_ctx *ctx, const s
 		      : 0;
 }
 
-int config_space_new(struct config_space **out, struct pmu_ctx *ctx, const struct host *host,
+int config_space_new(struct config_space **out, struct pmu_ctx *ctx, const struct pmu_host *host,
 		     const struct pmu_pmu *pmu)
 {
 	struct config_space *space =

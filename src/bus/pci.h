@@ -13,7 +13,7 @@ struct config_space;
  * Looks for the functions of @pmu, and finds none where there is no PCI. @host must outlive it.
  * @return 0, PMU_E_RIGHTS, PMU_E_IO, PMU_E_NOMEM
  */
-int config_space_new(struct config_space **space, struct pmu_ctx *ctx, const struct host *host,
+int config_space_new(struct config_space **space, struct pmu_ctx *ctx, const struct pmu_host *host,
 		     const struct pmu_pmu *pmu);
 void config_space_free(struct config_space *space);
 

@@ -91,7 +91,7 @@ static bool find_package(const struct locator *locator, struct pci_dev *device, 
 	}
 }
 
-static void find_buses(struct pci_functions *packages, const struct host *host,
+static void find_buses(struct pci_functions *packages, const struct pmu_host *host,
 		       const struct locator *locator, struct pci_access *access, int *failed)
 {
 	for (struct pci_dev *device = access->devices; device; device = device->next) {
@@ -176,7 +176,7 @@ static void take_others(struct pci_functions *packages, unsigned sockets, const 
 	}
 }
 
-int pci_functions_find(struct pci_functions *packages, const struct host *host,
+int pci_functions_find(struct pci_functions *packages, const struct pmu_host *host,
 		       const struct pmu_pmu *pmu, struct pci_access *access)
 {
 	struct locator locator;

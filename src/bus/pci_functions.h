@@ -24,7 +24,7 @@ static inline unsigned pci_function_of(uint32_t address)
  * Sorts what libpci has found into @packages, one for each socket of @host.
  * @return 0, or the error number of a function that is there and cannot be read
  */
-int pci_functions_find(struct pci_functions *packages, const struct host *host,
+int pci_functions_find(struct pci_functions *packages, const struct pmu_host *host,
 		       const struct pmu_pmu *pmu, struct pci_access *access);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "bus/perf_device.h"
-#include "pmulab/catalog.h"
+#include "catalog/entries.h"
 
 /* An instance of a box, the same in every socket. */
 struct perf_unit {

@@ -8,8 +8,7 @@
 
 struct recording {
 	struct pmu_bus bus;
-	struct pmu_bus *inner; /* the caller's */
-	FILE *file;	       /* the caller's */
+	FILE *file; /* the caller's */
 };
 
 static int put(struct recording *recording, struct pmu_ctx *ctx, bool write,
@@ -28,7 +27,7 @@ static int recording_read(struct pmu_bus *bus, struct pmu_ctx *ctx,
 
 	(void)ref;
 	op->value = 0;
-	result = pmu_bus_read(recording->inner, ctx, op);
+	result = pmu_bus_read(recording->bus.traced, ctx, op);
 	return put(recording, ctx, false, op, result);
 }
 
@@ -38,22 +37,22 @@ static int recording_write(struct pmu_bus *bus, struct pmu_ctx *ctx,
 	struct recording *recording = (struct recording *)bus;
 
 	(void)ref;
-	return put(recording, ctx, true, op, pmu_bus_write(recording->inner, ctx, op));
+	return put(recording, ctx, true, op, pmu_bus_write(recording->bus.traced, ctx, op));
 }
 
 static void recording_begin(struct pmu_bus *bus)
 {
-	bus_begin(((struct recording *)bus)->inner);
+	bus_begin(bus->traced);
 }
 
 static void recording_end(struct pmu_bus *bus)
 {
-	bus_end(((struct recording *)bus)->inner);
+	bus_end(bus->traced);
 }
 
 static uint64_t recording_time_ns(struct pmu_bus *bus)
 {
-	return bus_time_ns(((struct recording *)bus)->inner);
+	return bus_time_ns(bus->traced);
 }
 
 static const struct bus_ops recording_ops = {
@@ -89,7 +88,7 @@ int pmu_bus_register_trace(struct pmu_bus **out, struct pmu_ctx *ctx, struct pmu
 	recording->bus.emulated = inner->emulated;
 	recording->bus.write_only = inner->write_only;
 	recording->bus.transport = inner->transport;
-	recording->inner = inner;
+	recording->bus.traced = inner;
 	recording->file = file;
 	*out = &recording->bus;
 	return 0;

@@ -1,30 +1,9 @@
 #include "bus/rights.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/file.h"
-
-#define SMALL_FILE 4096
-
-void rights_lockdown(const struct host *host, char mode[32])
-{
-	char path[HOST_PATH_MAX], *text;
-	const char *chosen;
-
-	strcpy(mode, "none");
-	if (file_read(NULL, host_path(host, path, "/sys/kernel/security/lockdown"), SMALL_FILE,
-		      &text, NULL))
-		return;
-	/* "none [integrity] confidentiality" */
-	chosen = strchr(text, '[');
-	if (chosen)
-		sscanf(chosen, "[%31[^]]", mode);
-	free(text);
-}
 
 static const char *doing(enum rights_action action)
 {
@@ -42,12 +21,11 @@ static int locked_down(struct pmu_ctx *ctx, const char *path, const char *mode)
 			 path, mode, mode);
 }
 
-int rights_msr(struct pmu_ctx *ctx, const struct host *host, const char *path,
+int rights_msr(struct pmu_ctx *ctx, const struct pmu_host *host, const char *path,
 	       enum rights_action action, int errnum)
 {
-	char mode[32];
+	const char *mode = host->lockdown;
 
-	rights_lockdown(host, mode);
 	if (errnum == ENOENT && action == RIGHTS_OPEN)
 		return error_set(ctx, PMU_E_RIGHTS,
 				 "there is no %s: the kernel's msr module is missing; as root: "
@@ -77,12 +55,11 @@ int rights_msr(struct pmu_ctx *ctx, const struct host *host, const char *path,
 			 strerror(errnum));
 }
 
-int rights_pci(struct pmu_ctx *ctx, const struct host *host, const char *path,
+int rights_pci(struct pmu_ctx *ctx, const struct pmu_host *host, const char *path,
 	       enum rights_action action, int errnum)
 {
-	char mode[32];
+	const char *mode = host->lockdown;
 
-	rights_lockdown(host, mode);
 	if (errnum == EPERM && action == RIGHTS_WRITE && strcmp(mode, "none"))
 		return locked_down(ctx, path, mode);
 	if (errnum == EACCES || errnum == EPERM)

@@ -11,12 +11,9 @@ enum rights_action {
 };
 
 /** Sets the message for what failed with @errnum. @return PMU_E_RIGHTS or PMU_E_IO */
-int rights_msr(struct pmu_ctx *ctx, const struct host *host, const char *path,
+int rights_msr(struct pmu_ctx *ctx, const struct pmu_host *host, const char *path,
 	       enum rights_action action, int errnum);
-int rights_pci(struct pmu_ctx *ctx, const struct host *host, const char *path,
+int rights_pci(struct pmu_ctx *ctx, const struct pmu_host *host, const char *path,
 	       enum rights_action action, int errnum);
-
-/** The kernel's lockdown mode in force, "none" where there is none, in @mode. */
-void rights_lockdown(const struct host *host, char mode[32]);
 
 #endif

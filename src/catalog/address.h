@@ -2,7 +2,7 @@
 #ifndef CATALOG_ADDRESS_H
 #define CATALOG_ADDRESS_H
 
-#include "pmulab/catalog.h"
+#include "catalog/entries.h"
 
 struct pmu_address {
 	uint32_t address;

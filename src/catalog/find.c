@@ -4,7 +4,7 @@
 #include "catalog/find.h"
 #include "catalog/tables.h"
 
-const struct pmu_pmu *pmu_catalog(size_t *count)
+const struct pmu_pmu *catalog_pmus(size_t *count)
 {
 	*count = pmu_table_count;
 	return pmu_table;
@@ -226,4 +226,14 @@ uint32_t pmu_register_address(const struct pmu_box *box, const struct pmu_regist
 {
 	return box->instances[instance].base +
 	       (reg->offsets ? reg->offsets[instance] : reg->offset);
+}
+
+const char *pmu_register_name(const struct pmu_register *reg, unsigned instance)
+{
+	return reg->names ? reg->names[instance] : reg->name;
+}
+
+uint64_t pmu_field_value(const struct pmu_field *field, uint64_t value)
+{
+	return (value & pmu_mask(field->hi, field->lo)) >> field->lo;
 }

@@ -2,7 +2,7 @@
 #ifndef CATALOG_FIND_H
 #define CATALOG_FIND_H
 
-#include "pmulab/catalog.h"
+#include "catalog/entries.h"
 
 const struct pmu_pmu *find_pmu(const char *name, uint32_t hash);
 const struct pmu_box *find_box(const struct pmu_pmu *pmu, const char *name, uint32_t hash);

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "pmulab/machine.h"
+#include "catalog/description.h"
 
 /** Bytes of the image of @desc. */
 size_t machine_image_size(const struct pmu_machine *desc);

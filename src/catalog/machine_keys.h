@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
-#include "pmulab/machine.h"
+#include "catalog/description.h"
 
 enum machine_key_kind {
 	KEY_TEXT,

@@ -13,8 +13,8 @@
 
 #include "base/error.h"
 #include "base/name.h"
+#include "catalog/entries.h"
 #include "catalog/machine_keys.h"
-#include "pmulab/catalog.h"
 
 #define MACHINE_NAME_MAX 63
 #define CPUID_REGS	 4

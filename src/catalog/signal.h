@@ -7,9 +7,11 @@
 #ifndef CATALOG_SIGNAL_H
 #define CATALOG_SIGNAL_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "pmulab/catalog.h"
+#include "catalog/entries.h"
 
 /*
  * Generated: enum pmu_signal_id { SIGNAL_NONE, SIGNAL_LLC_LOOKUP, .., SIGNAL_COUNT } and for each
@@ -38,7 +40,7 @@ struct signal {
 	uint64_t duration; /* spans: cycles; it is there in [time, time + duration);
 			      levels: the number that holds from time on;
 			      accumulators: how much */
-	uint64_t address;  /* physical, bytes */
+	uint64_t address;  /* physical, of a line, less than 2^46 */
 	uint8_t request;   /* enum signal_request */
 	uint8_t state;	   /* enum signal_state */
 	uint8_t node;	   /* of the address's home, or as signals.json says */
@@ -58,6 +60,61 @@ struct signal_desc {
 };
 
 extern const struct signal_desc signal_table[];
+
+/*
+ * What a signal says, a bit each: the qualifiers, and of each attribute the bit of its value. In it
+ * a condition on several of them is one comparison.
+ */
+#define SIGNAL_WORD_REQUEST 12 /* below: qualifiers */
+#define SIGNAL_WORD_STATE   32
+#define SIGNAL_WORD_NODE    40
+#define SIGNAL_WORD_RANK    48
+#define SIGNAL_WORD_ALWAYS  63
+
+static inline uint64_t signal_word(const struct signal *signal)
+{
+	return signal->qualifiers | 1ull << (SIGNAL_WORD_REQUEST + signal->request) |
+	       1ull << (SIGNAL_WORD_STATE + signal->state) |
+	       1ull << (SIGNAL_WORD_NODE + signal->node) |
+	       1ull << (SIGNAL_WORD_RANK + signal->rank) | 1ull << SIGNAL_WORD_ALWAYS;
+}
+
+/*
+ * Accumulators. Where all that a subscriber wants of a signal are sums, it gives the emitter the
+ * places of those sums, and with each what counts there. Nobody is called then.
+ */
+struct signal_tap {
+	uint64_t care, value; /* counts if the word has this value in the bits of care, */
+	uint64_t any;	      /* and one of these bits */
+	uint64_t brink;	      /* a sum that reaches it is for the subscriber to look at */
+	uint32_t sum;	      /* a uint64_t, bytes from port->sums */
+	uint32_t spans;	      /* where added durations are noted: a struct signal_spans */
+};
+
+/* The spans added last. Of those that are not over yet, a sum that is read now has too much. */
+#define SIGNAL_SPANS 1024 /* a power of two; more than are ever open at once */
+struct signal_spans {
+	uint32_t next, mask; /* mask: entries in use - 1 */
+	_Alignas(16) struct signal_span {
+		uint64_t begin, end;
+	} ring[SIGNAL_SPANS];
+};
+
+/** Notes a span; one that was over long before is forgotten. */
+void signal_note_span(struct signal_spans *spans, uint64_t begin, uint64_t end);
+
+#define SIGNAL_TAPS    4
+#define SIGNAL_RECEIVE UINT32_MAX
+#define SIGNAL_UNITS   32 /* of a kind in a socket */
+
+/* Of one signal in one unit. */
+struct signal_taps {
+	/* One host line with the first tap. */
+	_Alignas(64)
+	    uint32_t pulses; /* the first taps, which count one each; the others add durations */
+	uint32_t count;	     /* of the taps; 0: nobody subscribes; SIGNAL_RECEIVE: hand it over */
+	struct signal_tap taps[SIGNAL_TAPS];
+};
 
 /*
  * A core may keep running totals instead of emitting: one a cell, a signal with the qualifiers
@@ -88,7 +145,32 @@ enum signal_bank {
 struct signal_port {
 	void *subscriber;
 	void (*emit)(void *subscriber, const struct signal *signal);
-	const uint8_t *enabled; /* SIGNAL_COUNT bytes */
+	const uint8_t *enabled;		/* SIGNAL_COUNT bytes */
+	const struct signal_taps *taps; /* by socket, unit, id; NULL: all is handed over */
+	char *sums;
+	/* A sum has reached its brink by @signal. */
+	void (*look)(void *subscriber, const struct signal *signal);
 };
+
+/*
+ * Counts a signal that somebody subscribes to, or hands it over. In registers, as most do not need
+ * the struct.
+ * @param where  id, socket << 16, unit << 24
+ * @param rest   core, thread << 8, bank << 16, line number of the address << 24
+ */
+void signal_count(const struct signal_port *port, uint64_t where, uint64_t word, uint64_t time,
+		  uint64_t duration, uint64_t rest);
+
+/** Emits @signal; inline, so that what it does not have costs nothing. */
+static inline __attribute__((always_inline)) void signal_emit(const struct signal_port *port,
+							      const struct signal signal)
+{
+	if (__builtin_expect(port->enabled[signal.id], 0))
+		signal_count(
+		    port, signal.id | (uint32_t)signal.socket << 16 | (uint32_t)signal.unit << 24,
+		    signal_word(&signal), signal.time, signal.duration,
+		    signal.core | (uint32_t)signal.thread << 8 | (uint32_t)signal.bank << 16 |
+			signal.address >> 6 << 24);
+}
 
 #endif

@@ -2,8 +2,8 @@
 #ifndef CATALOG_TABLES_H
 #define CATALOG_TABLES_H
 
-#include "pmulab/catalog.h"
-#include "pmulab/machine.h"
+#include "catalog/description.h"
+#include "catalog/entries.h"
 
 extern const struct pmu_pmu pmu_table[];
 extern const size_t pmu_table_count;

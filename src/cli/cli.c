@@ -91,16 +91,14 @@ int cli_set_format(struct cli *cli, const char *text)
 
 const struct pmu_pmu *cli_find_pmu(const struct cli *cli, const char *name)
 {
-	const struct pmu_pmu *pmus, *pmu = pmu_find_pmu(name);
+	const struct pmu_pmu *pmu = pmu_find_pmu(name);
 	struct cli_names valid;
-	size_t count;
 
 	if (pmu)
 		return pmu;
-	pmus = pmu_catalog(&count);
 	cli_names_init(&valid, name);
-	for (size_t i = 0; i < count; i++)
-		cli_names_add(&valid, pmus[i].name);
+	for (size_t i = 0; i < pmu_pmu_count(); i++)
+		cli_names_add(&valid, pmu_pmu_name(pmu_pmu_at(i)));
 	cli_error(cli, 0, "no PMU \"%s\"; %s", name, cli_names_text(&valid));
 	return NULL;
 }
@@ -126,27 +124,31 @@ static const struct pmu_machine *read_machine(struct cli *cli, const char *path)
 
 const char *cli_example_machine(void)
 {
-	size_t count;
-
-	return pmu_machines(&count)[0].name;
+	return pmu_machine_name(pmu_machine_at(0));
 }
 
 const struct pmu_machine *cli_find_machine(struct cli *cli, const char *name)
 {
-	const struct pmu_machine *machines, *machine = pmu_find_machine(name);
+	const struct pmu_machine *machine = pmu_find_machine(name);
 	struct cli_names valid;
-	size_t count;
 
 	if (machine)
 		return machine;
 	if (is_file_name(name))
 		return read_machine(cli, name);
-	machines = pmu_machines(&count);
 	cli_names_init(&valid, name);
-	for (size_t i = 0; i < count; i++)
-		cli_names_add(&valid, machines[i].name);
+	for (size_t i = 0; i < pmu_machine_count(); i++)
+		cli_names_add(&valid, pmu_machine_name(pmu_machine_at(i)));
 	cli_error(cli, 0, "no machine \"%s\"; %s", name, cli_names_text(&valid));
 	return NULL;
+}
+
+unsigned cli_machine_number(const struct pmu_machine *machine, const char *key)
+{
+	uint64_t number = 0;
+
+	pmu_machine_number(machine, key, &number);
+	return (unsigned)number;
 }
 
 static unsigned terminal_width(FILE *file)
@@ -223,8 +225,9 @@ int cli_print_json(const struct cli *cli, json_t *json)
 const char *cli_set_text(const struct pmu_event *event, char text[CLI_SET_MAX])
 {
 	text[0] = '\0';
-	if (*event->set_group)
-		snprintf(text, CLI_SET_MAX, "%s %u", event->set_group, event->set);
+	if (*pmu_event_set_group(event))
+		snprintf(text, CLI_SET_MAX, "%s %u", pmu_event_set_group(event),
+			 pmu_event_set(event));
 	return text;
 }
 

@@ -73,6 +73,9 @@ const char *cli_example_machine(void);
 /** A machine by name, or of the user's own by its file, a path with a "/" or ending in ".json". */
 const struct pmu_machine *cli_find_machine(struct cli *cli, const char *name);
 
+/** A number of 32 bits that every machine has. */
+unsigned cli_machine_number(const struct pmu_machine *machine, const char *key);
+
 /** Prints a table in the format asked for, cut at the terminal's width on a terminal. @return code
  */
 int cli_print_table(const struct cli *cli, struct table *table);

@@ -6,7 +6,8 @@
 
 static bool is_same(const struct pmu_register_value *a, const struct pmu_register_value *b)
 {
-	return a->box == b->box && a->instance == b->instance && a->reg->space == b->reg->space &&
+	return a->box == b->box && a->instance == b->instance &&
+	       pmu_register_space(a->reg) == pmu_register_space(b->reg) &&
 	       pmu_register_address(a->box, a->reg, a->instance) ==
 		   pmu_register_address(b->box, b->reg, b->instance);
 }
@@ -14,8 +15,8 @@ static bool is_same(const struct pmu_register_value *a, const struct pmu_registe
 /* Writes of an encoding: the second one holds. */
 static bool is_written_twice(const struct pmu_register_value *value)
 {
-	return value->box->quirks & PMU_QUIRK_CONTROL_TWICE &&
-	       value->reg->role == PMU_ROLE_COUNTER_CTL;
+	return pmu_box_quirks(value->box) & PMU_QUIRK_CONTROL_TWICE &&
+	       pmu_register_role(value->reg) == PMU_ROLE_COUNTER_CTL;
 }
 
 static int keep(const struct cli *cli, struct dump *dump, const struct pmu_register_value *value,
@@ -28,7 +29,7 @@ static int keep(const struct cli *cli, struct dump *dump, const struct pmu_regis
 			continue;
 		if (!is_written_twice(value))
 			return cli_error(cli, EXIT_USAGE, "%s%s is given twice", where,
-					 value->reg->name);
+					 pmu_register_pattern(value->reg));
 		dump->values[i] = *value;
 		return 0;
 	}

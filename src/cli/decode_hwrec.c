@@ -93,11 +93,12 @@ static int check_registers(const struct cli *cli, const struct record_source *so
 		if (value->box != source->box || !pmu_hwrec_register(source->record, value->reg))
 			return cli_error(
 			    cli, EXIT_USAGE, "%s is not part of %s; see pmulab show %s",
-			    value->reg->name, source->record->name, source->record->name);
+			    pmu_register_pattern(value->reg), pmu_hwrec_name(source->record),
+			    pmu_hwrec_name(source->record));
 		if (value->instance != source->instance)
-			return cli_error(cli, EXIT_USAGE,
-					 "one record is of one %s, not of %u and %u",
-					 source->box->name, source->instance, value->instance);
+			return cli_error(
+			    cli, EXIT_USAGE, "one record is of one %s, not of %u and %u",
+			    pmu_box_name(source->box), source->instance, value->instance);
 	}
 	return 0;
 }
@@ -139,16 +140,16 @@ static int truncated(const struct cli *cli, const struct record_source *source, 
 		     size_t has)
 {
 	return cli_error(cli, EXIT_FAILED,
-			 "%s: the last record, at offset 0x%llX, has %zu bytes of the %u of a %s",
-			 where, (unsigned long long)source->offset, has, source->record->size,
-			 source->record->name);
+			 "%s: the last record, at offset 0x%llX, has %zu bytes of the %zu of a %s",
+			 where, (unsigned long long)source->offset, has,
+			 pmu_hwrec_size(source->record), pmu_hwrec_name(source->record));
 }
 
 /* @return 0 or an exit code, also where the end of a record is missing */
 static int decode_stream(struct output *output, struct record_source *source, FILE *file,
 			 const char *where)
 {
-	size_t size = source->record->size, has;
+	size_t size = pmu_hwrec_size(source->record), has;
 	unsigned char *bytes = malloc(size);
 	int code = 0;
 
@@ -193,11 +194,11 @@ static bool is_number(const char *text)
 static int check_words(const struct cli *cli, const struct pmu_hwrec *record, int count,
 		       char **arguments)
 {
-	int words = (int)record->size / WORD_BYTES;
+	int words = (int)pmu_hwrec_size(record) / WORD_BYTES;
 
 	if (count % words)
 		return cli_error(cli, EXIT_USAGE, "%s has %d word%s of 64 bits, %d given",
-				 record->name, words, words == 1 ? "" : "s", count);
+				 pmu_hwrec_name(record), words, words == 1 ? "" : "s", count);
 	for (int i = 0; i < count; i++)
 		if (!is_number(arguments[i]))
 			return cli_error(cli, EXIT_USAGE,
@@ -218,13 +219,13 @@ static void put_word(unsigned char *bytes, const char *text)
 static int decode_words(struct output *output, struct record_source *source, int count,
 			char **arguments)
 {
-	int words = (int)source->record->size / WORD_BYTES;
+	int words = (int)pmu_hwrec_size(source->record) / WORD_BYTES;
 	int code = check_words(output->cli, source->record, count, arguments);
 	unsigned char *bytes;
 
 	if (code)
 		return code;
-	bytes = malloc(source->record->size);
+	bytes = malloc(pmu_hwrec_size(source->record));
 	if (!bytes)
 		return cli_error(output->cli, EXIT_FAILED, "out of memory");
 	source->bytes = bytes;
@@ -232,7 +233,7 @@ static int decode_words(struct output *output, struct record_source *source, int
 		for (int i = 0; i < words; i++)
 			put_word(bytes + i * WORD_BYTES, arguments[first + i]);
 		code = output_add(output, source);
-		source->offset += source->record->size;
+		source->offset += pmu_hwrec_size(source->record);
 	}
 	free(bytes);
 	return code;
@@ -246,9 +247,10 @@ static int decode_in_memory(const struct cli *cli, struct record_source *source,
 
 	if (count == 0)
 		return cli_error(cli, EXIT_USAGE, "%s is in memory: give its words, a file, or -",
-				 source->record->name);
+				 pmu_hwrec_name(source->record));
 	if (source->kind)
-		return cli_error(cli, EXIT_USAGE, "%s has no kinds", source->record->name);
+		return cli_error(cli, EXIT_USAGE, "%s has no kinds",
+				 pmu_hwrec_name(source->record));
 	if (count == 1 && !is_number(arguments[0]))
 		code = decode_file(&output, source, arguments[0]);
 	else
@@ -270,12 +272,12 @@ struct candidates {
 
 static void look_in(struct candidates *candidates, const struct pmu_pmu *pmu)
 {
-	for (size_t i = 0; i < pmu->box_count; i++) {
-		const struct pmu_box *box = &pmu->boxes[i];
+	for (size_t i = 0; i < pmu_pmu_boxes(pmu); i++) {
+		const struct pmu_box *box = pmu_pmu_box(pmu, i);
 		const struct pmu_hwrec *record = pmu_find_hwrec(box, candidates->name);
 
-		for (size_t j = 0; j < box->record_count; j++)
-			cli_names_add(&candidates->valid, box->records[j].name);
+		for (size_t j = 0; j < pmu_box_hwrecs(box); j++)
+			cli_names_add(&candidates->valid, pmu_hwrec_name(pmu_box_hwrec(box, j)));
 		if (!record)
 			continue;
 		if (candidates->found.record)
@@ -292,24 +294,25 @@ int decode_record(const struct cli *cli, const struct record_choice *choice, int
 {
 	struct candidates candidates = {.name = choice->name};
 	struct record_source *source = &candidates.found;
-	size_t pmu_count;
-	const struct pmu_pmu *pmus = pmu_catalog(&pmu_count);
+	const struct pmu_pmu *pmu;
 
 	cli_names_init(&candidates.valid, choice->name);
-	for (size_t i = 0; i < pmu_count; i++)
-		if (!choice->pmu || choice->pmu == &pmus[i])
-			look_in(&candidates, &pmus[i]);
+	for (size_t i = 0; (pmu = pmu_pmu_at(i)); i++)
+		if (!choice->pmu || choice->pmu == pmu)
+			look_in(&candidates, pmu);
 	if (!source->record && !candidates.valid.used)
-		return cli_error(cli, EXIT_USAGE, "%s has no hardware records", choice->pmu->name);
+		return cli_error(cli, EXIT_USAGE, "%s has no hardware records",
+				 pmu_pmu_name(choice->pmu));
 	if (!source->record)
 		return cli_error(cli, EXIT_USAGE, "no hardware record \"%s\"; %s", choice->name,
 				 cli_names_text(&candidates.valid));
 	if (candidates.other)
-		return cli_error(
-		    cli, EXIT_USAGE, "%s and %s both have a record %s: name one with --pmu",
-		    candidates.pmu->name, candidates.other->name, source->record->name);
+		return cli_error(cli, EXIT_USAGE,
+				 "%s and %s both have a record %s: name one with --pmu",
+				 pmu_pmu_name(candidates.pmu), pmu_pmu_name(candidates.other),
+				 pmu_hwrec_name(source->record));
 	source->kind = choice->kind;
-	if (source->record->size)
+	if (pmu_hwrec_size(source->record))
 		return decode_in_memory(cli, source, count, arguments);
 	return decode_in_registers(cli, source, candidates.pmu, count, arguments);
 }

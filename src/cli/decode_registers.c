@@ -38,11 +38,11 @@ static void field_row(void *arg, const struct pmu_field *field, uint64_t value)
 	char name[PMU_EVENT_TEXT_MAX];
 
 	name_of(rows, field, value, name);
-	table_cell(rows->table, "%u:%u", field->hi, field->lo);
-	table_cell(rows->table, "%s", field->name);
+	table_cell(rows->table, "%u:%u", pmu_field_high(field), pmu_field_low(field));
+	table_cell(rows->table, "%s", pmu_field_name(field));
 	table_cell(rows->table, "0x%llX", (unsigned long long)value);
-	table_cell(rows->table, "%s", cli_access_name(field->access));
-	table_cell(rows->table, "%s%s%s", name, *name ? ": " : "", field->desc);
+	table_cell(rows->table, "%s", cli_access_name(pmu_field_access(field)));
+	table_cell(rows->table, "%s%s%s", name, *name ? ": " : "", pmu_field_desc(field));
 }
 
 /* As a number, and as text for readers whose numbers have fewer bits. */
@@ -62,8 +62,9 @@ static void field_json(void *arg, const struct pmu_field *field, uint64_t value)
 	json_t *json;
 
 	name_of(rows, field, value, name);
-	json = json_pack("{s:s, s:i, s:i, s:s?}", "name", field->name, "hi", field->hi, "lo",
-			 field->lo, "meaning", *name ? name : NULL);
+	json = json_pack("{s:s, s:i, s:i, s:s?}", "name", pmu_field_name(field), "hi",
+			 pmu_field_high(field), "lo", pmu_field_low(field), "meaning",
+			 *name ? name : NULL);
 	add_value(json, value);
 	json_array_append_new(rows->json, json);
 }
@@ -106,21 +107,22 @@ static void each_counter(const struct cli *cli, const struct dump *dump,
 			 const struct pmu_register_value *value, counted_function *counted,
 			 void *arg)
 {
-	if (value->reg->role == PMU_ROLE_COUNTER_CTL)
-		tell_counter(cli, dump, value, value->reg->index, counted, arg);
-	if (value->reg->role == PMU_ROLE_SELECT && !value->box->selector.ev_sel)
-		for (unsigned counter = 0; counter < value->box->counter_count; counter++)
+	if (pmu_register_role(value->reg) == PMU_ROLE_COUNTER_CTL)
+		tell_counter(cli, dump, value, pmu_register_index(value->reg), counted, arg);
+	if (pmu_register_role(value->reg) == PMU_ROLE_SELECT && !pmu_box_event_select(value->box))
+		for (unsigned counter = 0; counter < pmu_box_counters(value->box); counter++)
 			tell_counter(cli, dump, value, counter, counted, arg);
-	if (value->reg->role == PMU_ROLE_FIXED_CTL)
-		for (unsigned counter = 0; counter < value->box->fixed_count; counter++)
+	if (pmu_register_role(value->reg) == PMU_ROLE_FIXED_CTL)
+		for (unsigned counter = 0; counter < pmu_box_fixed_counters(value->box); counter++)
 			tell_fixed(cli, value, counter, counted, arg);
 }
 
 /* Whether a register controls one counter and no other. */
 static bool is_of_one_counter(const struct pmu_register_value *value)
 {
-	return value->reg->role == PMU_ROLE_COUNTER_CTL ||
-	       (value->reg->role == PMU_ROLE_FIXED_CTL && value->box->fixed_count == 1);
+	return pmu_register_role(value->reg) == PMU_ROLE_COUNTER_CTL ||
+	       (pmu_register_role(value->reg) == PMU_ROLE_FIXED_CTL &&
+		pmu_box_fixed_counters(value->box) == 1);
 }
 
 static void counter_json(void *arg, unsigned counter, const char *event, const char *problem)
@@ -147,11 +149,11 @@ static json_t *register_json(const struct cli *cli, const struct dump *dump,
 
 	each_counter(cli, dump, value, counter_json, counters);
 	pmu_register_decode(value->reg, value->value, field_json, &rows);
-	json = json_pack("{s:s, s:s, s:i, s:s, s:s, s:o, s:o, s:o}", "pmu", value->box->pmu, "box",
-			 value->box->name, "instance", (int)value->instance, "register",
-			 value->reg->name, "name", pmu_register_name(value->reg, value->instance),
-			 "event", event_json(value, counters), "counters", counters, "fields",
-			 rows.json);
+	json = json_pack("{s:s, s:s, s:i, s:s, s:s, s:o, s:o, s:o}", "pmu",
+			 pmu_box_pmu_name(value->box), "box", pmu_box_name(value->box), "instance",
+			 (int)value->instance, "register", pmu_register_pattern(value->reg), "name",
+			 pmu_register_name(value->reg, value->instance), "event",
+			 event_json(value, counters), "counters", counters, "fields", rows.json);
 	add_value(json, value->value);
 	return json;
 }
@@ -166,7 +168,7 @@ static void counter_line(void *arg, unsigned counter, const char *event, const c
 {
 	const struct counter_lines *lines = arg;
 	FILE *out = lines->cli->out;
-	const bool fixed = lines->value->reg->role == PMU_ROLE_FIXED_CTL;
+	const bool fixed = pmu_register_role(lines->value->reg) == PMU_ROLE_FIXED_CTL;
 
 	if (is_of_one_counter(lines->value))
 		fprintf(out, "  %s%s\n", event, problem);
@@ -184,8 +186,9 @@ static void print_heading(const struct cli *cli, const struct dump *dump,
 
 	if (value->instance)
 		snprintf(instance, sizeof(instance), "%u", value->instance);
-	fprintf(cli->out, "%s/%s%s.%s = 0x%llX", value->box->pmu, value->box->name, instance,
-		pmu_register_name(value->reg, value->instance), (unsigned long long)value->value);
+	fprintf(cli->out, "%s/%s%s.%s = 0x%llX", pmu_box_pmu_name(value->box),
+		pmu_box_name(value->box), instance, pmu_register_name(value->reg, value->instance),
+		(unsigned long long)value->value);
 	if (!is_of_one_counter(value))
 		fputc('\n', cli->out);
 	each_counter(cli, dump, value, counter_line, &lines);
@@ -221,12 +224,12 @@ static void field_csv(void *arg, const struct pmu_field *field, uint64_t value)
 	char name[PMU_EVENT_TEXT_MAX];
 
 	name_of(row, field, value, name);
-	table_cell(row->table, "%s", row->value->box->pmu);
-	table_cell(row->table, "%s%u", row->value->box->name, row->value->instance);
+	table_cell(row->table, "%s", pmu_box_pmu_name(row->value->box));
+	table_cell(row->table, "%s%u", pmu_box_name(row->value->box), row->value->instance);
 	table_cell(row->table, "%s", pmu_register_name(row->value->reg, row->value->instance));
 	table_cell(row->table, "%s", "");
 	table_cell(row->table, "%s", "");
-	table_cell(row->table, "%s", field->name);
+	table_cell(row->table, "%s", pmu_field_name(field));
 	table_cell(row->table, "0x%llX", (unsigned long long)value);
 	table_cell(row->table, "%s", name);
 }
@@ -244,8 +247,8 @@ static void each_record_of_instance(const struct dump *dump, struct record_sourc
 		if (dump->values[i].box == source.box &&
 		    dump->values[i].instance == source.instance)
 			values[source.count++] = dump->values[i];
-	for (size_t i = 0; i < source.box->record_count; i++) {
-		source.record = &source.box->records[i];
+	for (size_t i = 0; i < pmu_box_hwrecs(source.box); i++) {
+		source.record = pmu_box_hwrec(source.box, i);
 		if (pmu_hwrec_in_dump(source.record, source.values, source.count))
 			found(arg, &source);
 	}
@@ -255,16 +258,15 @@ static void each_record_of_instance(const struct dump *dump, struct record_sourc
 static void each_record(const struct dump *dump, struct pmu_register_value *values,
 			source_function *found, void *arg)
 {
-	size_t count;
-	const struct pmu_pmu *pmus = pmu_catalog(&count);
+	const struct pmu_pmu *pmu;
 
-	for (size_t i = 0; i < count; i++) {
-		for (size_t j = 0; j < pmus[i].box_count; j++) {
-			struct record_source source = {.box = &pmus[i].boxes[j]};
+	for (size_t i = 0; (pmu = pmu_pmu_at(i)); i++) {
+		struct record_source source = {0};
 
-			for (; source.instance < source.box->instance_count; source.instance++)
+		for (size_t j = 0; (source.box = pmu_pmu_box(pmu, j)); j++)
+			for (source.instance = 0; source.instance < pmu_box_instances(source.box);
+			     source.instance++)
 				each_record_of_instance(dump, source, values, found, arg);
-		}
 	}
 }
 
@@ -299,9 +301,10 @@ static void record_json(void *arg, const struct record_source *source)
 	json_t *json;
 
 	if (tell_json(report->cli, source, &json))
-		json = json_pack("{s:s, s:s, s:i, s:s, s:s}", "pmu", source->box->pmu, "box",
-				 source->box->name, "instance", (int)source->instance, "record",
-				 source->record->name, "error", pmu_message(report->cli->ctx));
+		json = json_pack("{s:s, s:s, s:i, s:s, s:s}", "pmu", pmu_box_pmu_name(source->box),
+				 "box", pmu_box_name(source->box), "instance",
+				 (int)source->instance, "record", pmu_hwrec_name(source->record),
+				 "error", pmu_message(report->cli->ctx));
 	json_array_append_new(report->json, json);
 }
 
@@ -311,8 +314,9 @@ static void record_table(void *arg, const struct record_source *source)
 
 	fputc('\n', report->cli->out);
 	if (tell_table(report->cli, source))
-		fprintf(report->cli->out, "%s/%s.%s: %s\n", source->box->pmu, source->box->name,
-			source->record->name, pmu_message(report->cli->ctx));
+		fprintf(report->cli->out, "%s/%s.%s: %s\n", pmu_box_pmu_name(source->box),
+			pmu_box_name(source->box), pmu_hwrec_name(source->record),
+			pmu_message(report->cli->ctx));
 }
 
 static void record_csv(void *arg, const struct record_source *source)

@@ -34,16 +34,17 @@ static int decode(const struct telling *telling, const struct pmu_hwrec_visitor 
 /* The names of the fields that are set, where a value is a register of flags. */
 static void write_flags(const struct pmu_hwrec_value *value, char text[TEXT_MAX])
 {
-	const struct pmu_register *reg = value->field->like;
+	const struct pmu_register *reg = pmu_hwrec_field_register(value->field);
 	size_t used = 0;
 
-	for (size_t i = 0; i < reg->field_count && used < TEXT_MAX; i++) {
-		const struct pmu_field *field = &reg->fields[i];
+	for (size_t i = 0; i < pmu_register_fields(reg) && used < TEXT_MAX; i++) {
+		const struct pmu_field *field = pmu_register_field(reg, i);
 
-		if (value->value & pmu_mask(field->hi, field->lo) &&
-		    field->access != PMU_ACCESS_RV && field->access != PMU_ACCESS_IG)
+		if (value->value & pmu_mask(pmu_field_high(field), pmu_field_low(field)) &&
+		    pmu_field_access(field) != PMU_ACCESS_RV &&
+		    pmu_field_access(field) != PMU_ACCESS_IG)
 			used += (size_t)snprintf(text + used, TEXT_MAX - used, "%s%s",
-						 used ? "+" : "", field->name);
+						 used ? "+" : "", pmu_field_name(field));
 	}
 }
 
@@ -52,14 +53,14 @@ static void write_meaning(const struct pmu_hwrec_value *value, char text[TEXT_MA
 {
 	*text = '\0';
 	if (value->meaning)
-		snprintf(text, TEXT_MAX, "%s", value->meaning->name);
-	else if (value->field->like)
+		snprintf(text, TEXT_MAX, "%s", pmu_mnemonic_name(value->meaning));
+	else if (pmu_hwrec_field_register(value->field))
 		write_flags(value, text);
 }
 
 static bool is_documented(const struct pmu_hwrec_value *value)
 {
-	return value->meaning || !value->field->listed;
+	return value->meaning || !pmu_hwrec_field_is_listed(value->field);
 }
 
 /* What is valid where a value is not. */
@@ -67,15 +68,16 @@ static void write_valid(const struct pmu_hwrec_field *field, char text[TEXT_MAX]
 {
 	size_t used = (size_t)snprintf(text, TEXT_MAX, "not documented; documented:");
 
-	for (size_t i = 0; i < field->mnemonic_count && used < TEXT_MAX; i++)
-		used += (size_t)snprintf(text + used, TEXT_MAX - used, "%s %llu %s", i ? "," : "",
-					 (unsigned long long)field->mnemonics[i].value,
-					 field->mnemonics[i].name);
+	for (size_t i = 0; i < pmu_hwrec_field_mnemonics(field) && used < TEXT_MAX; i++)
+		used += (size_t)snprintf(
+		    text + used, TEXT_MAX - used, "%s %llu %s", i ? "," : "",
+		    (unsigned long long)pmu_mnemonic_value(pmu_hwrec_field_mnemonic(field, i)),
+		    pmu_mnemonic_name(pmu_hwrec_field_mnemonic(field, i)));
 }
 
 static void write_value(const struct pmu_hwrec_value *value, char *text, size_t size)
 {
-	switch (value->field->type) {
+	switch (pmu_hwrec_field_type(value->field)) {
 	case PMU_HWREC_FLAG:
 		snprintf(text, size, "%s", value->value ? "yes" : "no");
 		break;
@@ -96,7 +98,7 @@ static json_t *value_json(const struct pmu_hwrec_value *value)
 {
 	char text[TEXT_MAX];
 
-	switch (value->field->type) {
+	switch (pmu_hwrec_field_type(value->field)) {
 	case PMU_HWREC_FLAG:
 		return json_boolean(value->value);
 	case PMU_HWREC_NUMBER:
@@ -114,11 +116,12 @@ static void field_json(void *arg, const struct pmu_hwrec_value *value)
 	char meaning[TEXT_MAX];
 
 	write_meaning(value, meaning);
-	json_array_append_new(telling->fields,
-			      json_pack("{s:s, s:o, s:s, s:s?, s:b, s:b}", "name",
-					value->field->name, "value", value_json(value), "unit",
-					value->field->unit, "meaning", *meaning ? meaning : NULL,
-					"least", value->least, "documented", is_documented(value)));
+	json_array_append_new(
+	    telling->fields,
+	    json_pack("{s:s, s:o, s:s, s:s?, s:b, s:b}", "name", pmu_hwrec_field_name(value->field),
+		      "value", value_json(value), "unit", pmu_hwrec_field_unit(value->field),
+		      "meaning", *meaning ? meaning : NULL, "least", value->least, "documented",
+		      is_documented(value)));
 }
 
 static void record_json(void *arg, const struct pmu_hwrec_kind *kind, bool captured)
@@ -128,10 +131,11 @@ static void record_json(void *arg, const struct pmu_hwrec_kind *kind, bool captu
 
 	telling->fields = json_array();
 	telling->record =
-	    json_pack("{s:s, s:s, s:i, s:s, s:s?, s:b, s:o, s:[], s:[]}", "pmu", source->box->pmu,
-		      "box", source->box->name, "instance", (int)source->instance, "record",
-		      source->record->name, "kind", kind ? kind->name : NULL, "captured", captured,
-		      "fields", telling->fields, "entries", "notes");
+	    json_pack("{s:s, s:s, s:i, s:s, s:s?, s:b, s:o, s:[], s:[]}", "pmu",
+		      pmu_box_pmu_name(source->box), "box", pmu_box_name(source->box), "instance",
+		      (int)source->instance, "record", pmu_hwrec_name(source->record), "kind",
+		      kind ? pmu_hwrec_kind_name(kind) : NULL, "captured", captured, "fields",
+		      telling->fields, "entries", "notes");
 	if (source->bytes)
 		json_object_set_new(telling->record, "offset", cli_json_number(source->offset));
 }
@@ -143,8 +147,8 @@ static void entry_json(void *arg, unsigned row, const struct pmu_hwrec_kind *kin
 	telling->fields = json_array();
 	json_array_append_new(json_object_get(telling->record, "entries"),
 			      json_pack("{s:s, s:s, s:o}", "entry",
-					telling->source->record->ring.names[row], "kind",
-					kind->name, "fields", telling->fields));
+					pmu_hwrec_entry_name(telling->source->record, row), "kind",
+					pmu_hwrec_kind_name(kind), "fields", telling->fields));
 }
 
 static void note_json(void *arg, const char *text)
@@ -156,8 +160,11 @@ static void note_json(void *arg, const char *text)
 
 int tell_json(const struct cli *cli, const struct record_source *source, json_t **json)
 {
-	static const struct pmu_hwrec_visitor visitor = {record_json, entry_json, field_json,
-							 note_json};
+	static const struct pmu_hwrec_visitor visitor = {.size = sizeof(visitor),
+							 .record = record_json,
+							 .entry = entry_json,
+							 .value = field_json,
+							 .note = note_json};
 	struct telling telling = {.cli = cli, .source = source};
 	int error = decode(&telling, &visitor);
 
@@ -179,18 +186,19 @@ static void start_fields(struct telling *telling)
 
 static void start_entries(struct telling *telling)
 {
-	const struct pmu_hwrec_ring *ring = &telling->source->record->ring;
+	const struct pmu_hwrec *record = telling->source->record;
+	const struct pmu_hwrec_field *field;
 	char columns[COLUMNS_MAX + 4] = "rll";
 
 	telling->column_count = 0;
-	for (size_t i = 0; i < ring->field_count; i++) {
+	for (size_t i = 0; (field = pmu_hwrec_entry_field(record, i)); i++) {
+		const char *name = pmu_hwrec_field_name(field);
 		size_t column = 0;
 
-		while (column < telling->column_count &&
-		       strcmp(telling->columns[column], ring->fields[i].name))
+		while (column < telling->column_count && strcmp(telling->columns[column], name))
 			column++;
 		if (column == telling->column_count && column < COLUMNS_MAX)
-			telling->columns[telling->column_count++] = ring->fields[i].name;
+			telling->columns[telling->column_count++] = name;
 	}
 	memset(columns + 3, 'r', telling->column_count);
 	telling->table = table_new(columns);
@@ -216,19 +224,19 @@ static void record_text(void *arg, const struct pmu_hwrec_kind *kind, bool captu
 	const struct record_source *source = telling->source;
 	FILE *out = telling->cli->out;
 
-	fprintf(out, "%s/%s", source->box->pmu, source->box->name);
-	if (source->box->instance_count > 1)
+	fprintf(out, "%s/%s", pmu_box_pmu_name(source->box), pmu_box_name(source->box));
+	if (pmu_box_instances(source->box) > 1)
 		fprintf(out, "%u", source->instance);
-	fprintf(out, ".%s", source->record->name);
+	fprintf(out, ".%s", pmu_hwrec_name(source->record));
 	if (source->bytes)
 		fprintf(out, " at offset 0x%llX", (unsigned long long)source->offset);
-	fprintf(out, ": %s", source->record->title);
+	fprintf(out, ": %s", pmu_hwrec_title(source->record));
 	if (kind)
-		fprintf(out, "; %s: %s", kind->name, kind->desc);
+		fprintf(out, "; %s: %s", pmu_hwrec_kind_name(kind), pmu_hwrec_kind_desc(kind));
 	fputc('\n', out);
 	if (!captured)
 		fputs("nothing was captured\n", out);
-	else if (source->record->field_count)
+	else if (pmu_hwrec_fields(source->record))
 		start_fields(telling);
 }
 
@@ -251,8 +259,8 @@ static void entry_text(void *arg, unsigned row, const struct pmu_hwrec_kind *kin
 	if (!telling->table)
 		return;
 	table_cell(telling->table, "%u", telling->entries++);
-	table_cell(telling->table, "%s", telling->source->record->ring.names[row]);
-	table_cell(telling->table, "%s", kind->name);
+	table_cell(telling->table, "%s", pmu_hwrec_entry_name(telling->source->record, row));
+	table_cell(telling->table, "%s", pmu_hwrec_kind_name(kind));
 	for (size_t i = 0; i < telling->column_count; i++)
 		strcpy(telling->cells[i], "-");
 	telling->in_entry = true;
@@ -261,10 +269,11 @@ static void entry_text(void *arg, unsigned row, const struct pmu_hwrec_kind *kin
 static void fill_cell(struct telling *telling, const struct pmu_hwrec_value *value)
 {
 	for (size_t i = 0; i < telling->column_count; i++) {
-		if (strcmp(telling->columns[i], value->field->name))
+		if (strcmp(telling->columns[i], pmu_hwrec_field_name(value->field)))
 			continue;
 		if (value->meaning)
-			snprintf(telling->cells[i], CELL_MAX, "%s", value->meaning->name);
+			snprintf(telling->cells[i], CELL_MAX, "%s",
+				 pmu_mnemonic_name(value->meaning));
 		else
 			write_value(value, telling->cells[i], CELL_MAX);
 	}
@@ -275,7 +284,8 @@ static void field_text(void *arg, const struct pmu_hwrec_value *value)
 	struct telling *telling = arg;
 	const struct pmu_hwrec_field *field = value->field;
 	char text[TEXT_MAX], meaning[TEXT_MAX];
-	const char *desc = value->meaning ? value->meaning->desc : field->desc;
+	const char *desc =
+	    value->meaning ? pmu_mnemonic_desc(value->meaning) : pmu_hwrec_field_desc(field);
 
 	if (telling->in_entry) {
 		fill_cell(telling, value);
@@ -288,8 +298,9 @@ static void field_text(void *arg, const struct pmu_hwrec_value *value)
 		write_meaning(value, meaning);
 	else
 		write_valid(field, meaning);
-	table_cell(telling->table, "%s", field->name);
-	table_cell(telling->table, "%s%s%s", text, *field->unit ? " " : "", field->unit);
+	table_cell(telling->table, "%s", pmu_hwrec_field_name(field));
+	table_cell(telling->table, "%s%s%s", text, *pmu_hwrec_field_unit(field) ? " " : "",
+		   pmu_hwrec_field_unit(field));
 	table_cell(telling->table, "%s%s%s", meaning, *meaning && *desc ? ": " : "", desc);
 }
 
@@ -304,8 +315,11 @@ static void note_text(void *arg, const char *text)
 
 int tell_table(const struct cli *cli, const struct record_source *source)
 {
-	static const struct pmu_hwrec_visitor visitor = {record_text, entry_text, field_text,
-							 note_text};
+	static const struct pmu_hwrec_visitor visitor = {.size = sizeof(visitor),
+							 .record = record_text,
+							 .entry = entry_text,
+							 .value = field_text,
+							 .note = note_text};
 	struct telling telling = {.cli = cli, .source = source};
 	int error = decode(&telling, &visitor);
 
@@ -321,15 +335,15 @@ static void record_csv(void *arg, const struct pmu_hwrec_kind *kind, bool captur
 	struct telling *telling = arg;
 
 	telling->entry = "";
-	telling->kind = !captured ? "nothing" : kind ? kind->name : "";
+	telling->kind = !captured ? "nothing" : kind ? pmu_hwrec_kind_name(kind) : "";
 }
 
 static void entry_csv(void *arg, unsigned row, const struct pmu_hwrec_kind *kind)
 {
 	struct telling *telling = arg;
 
-	telling->entry = telling->source->record->ring.names[row];
-	telling->kind = kind->name;
+	telling->entry = pmu_hwrec_entry_name(telling->source->record, row);
+	telling->kind = pmu_hwrec_kind_name(kind);
 }
 
 static void field_csv(void *arg, const struct pmu_hwrec_value *value)
@@ -340,22 +354,23 @@ static void field_csv(void *arg, const struct pmu_hwrec_value *value)
 
 	write_value(value, text, sizeof(text));
 	write_meaning(value, meaning);
-	table_cell(telling->table, "%s", source->box->pmu);
-	table_cell(telling->table, "%s%u", source->box->name, source->instance);
-	table_cell(telling->table, "%s", source->record->name);
+	table_cell(telling->table, "%s", pmu_box_pmu_name(source->box));
+	table_cell(telling->table, "%s%u", pmu_box_name(source->box), source->instance);
+	table_cell(telling->table, "%s", pmu_hwrec_name(source->record));
 	if (source->bytes)
 		table_cell(telling->table, "%llu", (unsigned long long)source->offset);
 	else
 		table_cell(telling->table, "%s", telling->entry);
 	table_cell(telling->table, "%s", telling->kind);
-	table_cell(telling->table, "%s", value->field->name);
+	table_cell(telling->table, "%s", pmu_hwrec_field_name(value->field));
 	table_cell(telling->table, "%s", text);
 	table_cell(telling->table, "%s", meaning);
 }
 
 int tell_csv(const struct cli *cli, const struct record_source *source, struct table *table)
 {
-	static const struct pmu_hwrec_visitor visitor = {record_csv, entry_csv, field_csv, NULL};
+	static const struct pmu_hwrec_visitor visitor = {
+	    .size = sizeof(visitor), .record = record_csv, .entry = entry_csv, .value = field_csv};
 	struct telling telling = {.cli = cli, .source = source, .table = table};
 
 	return decode(&telling, &visitor);

@@ -12,7 +12,8 @@ static FILE *open_recording(const char *path, const struct pmu_machine *machine)
 
 	/* What cannot be written is seen when the file ends. */
 	if (file)
-		pmu_trace_begin(file, machine->pmu, machine->sockets, true);
+		pmu_trace_begin(file, pmu_machine_pmu_name(machine),
+				cli_machine_number(machine, "sockets"), true);
 	return file;
 }
 
@@ -22,7 +23,7 @@ int emulate_watch_begin(const struct cli *cli, struct emulate_watch *watch, cons
 	*watch = (struct emulate_watch){
 	    .cli = cli,
 	    .path = path,
-	    .pmu = pmu_find_pmu(machine->pmu),
+	    .pmu = pmu_find_pmu(pmu_machine_pmu_name(machine)),
 	};
 	if (path) {
 		watch->file = open_recording(path, machine);
@@ -76,24 +77,23 @@ static void check_modelled(struct emulate_watch *watch, const struct pmu_located
 			   uint64_t control)
 {
 	const struct pmu_field *enable = pmu_find_field(at->reg, "en");
-	const struct pmu_selector *selector = &at->box->selector;
+	const struct pmu_field *code = pmu_box_event_select(at->box);
+	const struct pmu_field *umask = pmu_box_unit_mask(at->box);
 	struct pmu_selection selection;
 	char name[WATCH_NAME_BYTES];
 	struct pmu_ctx *ctx;
 
-	if (!enable || !(control & pmu_mask(enable->hi, enable->lo)) || pmu_ctx_new(&ctx))
+	if (!enable || !pmu_field_value(enable, control) || pmu_ctx_new(&ctx))
 		return;
 	if (pmu_event_decode(ctx, at->box, control, &selection)) {
-		if (at->box->scope == PMU_SCOPE_CORE && selector->ev_sel && selector->umask) {
+		if (pmu_box_scope(at->box) == PMU_SCOPE_CORE && code && umask) {
 			snprintf(name, sizeof(name),
-				 "%s event 0x%02" PRIX64 ", unit mask 0x%02" PRIX64, at->box->name,
-				 (control & pmu_mask(selector->ev_sel->hi, selector->ev_sel->lo)) >>
-				     selector->ev_sel->lo,
-				 (control & pmu_mask(selector->umask->hi, selector->umask->lo)) >>
-				     selector->umask->lo);
+				 "%s event 0x%02" PRIX64 ", unit mask 0x%02" PRIX64,
+				 pmu_box_name(at->box), pmu_field_value(code, control),
+				 pmu_field_value(umask, control));
 			note_absent(watch, name);
 		}
-	} else if (pmu_event_model(&selection) == PMU_MODEL_ABSENT) {
+	} else if (pmu_selection_model(&selection) == PMU_MODEL_ABSENT) {
 		pmu_event_print(&selection, name, sizeof(name));
 		note_absent(watch, name);
 	}
@@ -110,9 +110,9 @@ void emulate_watch_access(void *arg, const struct pmu_access_op *access, bool wr
 	/* The rest of a configuration space: headers, and what there is nothing of. */
 	if (!found && access->space == PMU_SPACE_PCI)
 		return;
-	op.reg = found ? at.reg->name : "-";
+	op.reg = found ? pmu_register_pattern(at.reg) : "-";
 	if (watch->file)
 		pmu_trace_access(watch->file, &op, write, error);
-	if (found && write && !error && at.reg->role == PMU_ROLE_COUNTER_CTL)
+	if (found && write && !error && pmu_register_role(at.reg) == PMU_ROLE_COUNTER_CTL)
 		check_modelled(watch, &at, access->value);
 }

@@ -10,10 +10,11 @@ static unsigned first_counter(const struct pmu_selection *selection)
 {
 	if (!selection->event)
 		return 0;
-	for (size_t b = 0; b < selection->box->bank_count; b++)
-		if (!strcmp(selection->box->banks[b].group, selection->event->set_group))
-			return selection->box->banks[b].lead;
-	return (unsigned)__builtin_ctz(selection->event->counters);
+	for (size_t b = 0; b < pmu_box_banks(selection->box); b++)
+		if (!strcmp(pmu_bank_group(pmu_box_bank(selection->box, b)),
+			    pmu_event_set_group(selection->event)))
+			return pmu_bank_lead(pmu_box_bank(selection->box, b));
+	return (unsigned)__builtin_ctz(pmu_event_counters(selection->event));
 }
 
 static void ignore(void *arg, bool write, const struct pmu_access_op *op)
@@ -34,7 +35,8 @@ static int assign(const struct cli *cli, struct encode_plan *plan, struct pmu_se
 
 		if (selection.pmu != pmu)
 			continue;
-		selection.instance = (int)plan->events[i].instance;
+		selection.one_instance = true;
+		selection.instance = plan->events[i].instance;
 		error = pmu_session_add(session, cli->ctx, &selection);
 		/* Its number, until all have counters. */
 		plan->events[i].counter = (unsigned)error;
@@ -82,15 +84,16 @@ static int place(const struct cli *cli, struct encode_plan *plan, int counter)
 
 	for (size_t i = 0; i < plan->count; i++) {
 		struct pmu_selection *selection = &plan->selections[i];
-		unsigned instance = selection->instance < 0 ? 0 : (unsigned)selection->instance;
-		const struct pmu_instance *own = &selection->box->instances[instance];
+		unsigned instance = selection->instance;
+		unsigned first = pmu_box_first_counter(selection->box, instance);
 		unsigned number = counter < 0 ? first_counter(selection) : (unsigned)counter;
 
 		/* Where the manual numbers the counters of several instances one after the other.
 		 */
-		if (counter >= 0 && number >= own->first_counter)
-			number -= own->first_counter;
-		plan->events[i] = (struct pmu_placed){selection, instance, number};
+		if (counter >= 0 && number >= first)
+			number -= first;
+		plan->events[i] = (struct pmu_placed){
+		    .selection = selection, .instance = instance, .counter = number};
 	}
 	for (size_t i = 0; i < plan->count && plan->count > 1 && counter < 0 && !error; i++)
 		if (is_first_of_pmu(plan, i))

@@ -11,12 +11,13 @@ static struct table *facts_table(const struct pmu_facts *facts)
 
 	for (size_t i = 0; i < CLI_FACT_COLUMNS; i++)
 		columns[i] = 'l';
-	columns[facts->column_count] = '\0';
+	columns[pmu_facts_columns(facts)] = '\0';
 	table = table_new(columns);
-	for (size_t i = 0; table && i < facts->column_count; i++)
-		table_cell(table, "%s", facts->columns[i]);
-	for (size_t i = 0; table && i < facts->row_count * facts->column_count; i++)
-		table_cell(table, "%s", facts->cells[i]);
+	for (size_t i = 0; table && i < pmu_facts_columns(facts); i++)
+		table_cell(table, "%s", pmu_facts_column(facts, i));
+	for (size_t r = 0; table && r < pmu_facts_rows(facts); r++)
+		for (size_t c = 0; c < pmu_facts_columns(facts); c++)
+			table_cell(table, "%s", pmu_facts_cell(facts, r, c));
 	return table;
 }
 
@@ -25,8 +26,9 @@ void list_show_facts(const struct cli *cli, const struct pmu_box *box,
 {
 	struct table *table = facts_table(facts);
 
-	fprintf(cli->out, "facts %s/%s.%s\n  %-12s %s\n  %-12s %s\n", box->pmu, box->name,
-		facts->name, "are", facts->title, "source", facts->source);
+	fprintf(cli->out, "facts %s/%s.%s\n  %-12s %s\n  %-12s %s\n", pmu_box_pmu_name(box),
+		pmu_box_name(box), pmu_facts_name(facts), "are", pmu_facts_title(facts), "source",
+		pmu_facts_source(facts));
 	if (table)
 		cli_print_table(cli, table);
 }
@@ -35,12 +37,12 @@ static json_t *rows_json(const struct pmu_facts *facts)
 {
 	json_t *rows = json_array();
 
-	for (size_t r = 0; r < facts->row_count; r++) {
+	for (size_t r = 0; r < pmu_facts_rows(facts); r++) {
 		json_t *row = json_object();
 
-		for (size_t c = 0; c < facts->column_count; c++)
-			json_object_set_new(row, facts->columns[c],
-					    json_string(facts->cells[r * facts->column_count + c]));
+		for (size_t c = 0; c < pmu_facts_columns(facts); c++)
+			json_object_set_new(row, pmu_facts_column(facts, c),
+					    json_string(pmu_facts_cell(facts, r, c)));
 		json_array_append_new(rows, row);
 	}
 	return rows;
@@ -48,25 +50,27 @@ static json_t *rows_json(const struct pmu_facts *facts)
 
 void list_facts_json(void *arg, const struct choice *choice, const struct pmu_box *box)
 {
-	for (size_t i = 0; i < box->fact_count; i++) {
-		const struct pmu_facts *facts = &box->facts[i];
+	for (size_t i = 0; i < pmu_box_fact_tables(box); i++) {
+		const struct pmu_facts *facts = pmu_box_facts(box, i);
 
-		if (list_chosen(choice, facts->name))
+		if (list_chosen(choice, pmu_facts_name(facts)))
 			json_array_append_new(
-			    arg, json_pack("{s:s, s:s, s:s, s:s, s:o, s:s}", "pmu", box->pmu, "box",
-					   box->name, "name", facts->name, "title", facts->title,
-					   "rows", rows_json(facts), "source", facts->source));
+			    arg,
+			    json_pack("{s:s, s:s, s:s, s:s, s:o, s:s}", "pmu",
+				      pmu_box_pmu_name(box), "box", pmu_box_name(box), "name",
+				      pmu_facts_name(facts), "title", pmu_facts_title(facts),
+				      "rows", rows_json(facts), "source", pmu_facts_source(facts)));
 	}
 }
 
 void list_facts_table(void *arg, const struct choice *choice, const struct pmu_box *box)
 {
-	for (size_t i = 0; i < box->fact_count; i++) {
-		if (!list_chosen(choice, box->facts[i].name))
+	for (size_t i = 0; i < pmu_box_fact_tables(box); i++) {
+		if (!list_chosen(choice, pmu_facts_name(pmu_box_facts(box, i))))
 			continue;
-		table_cell(arg, "%s", box->pmu);
-		table_cell(arg, "%s.%s", box->name, box->facts[i].name);
-		table_number(arg, box->facts[i].row_count);
-		table_cell(arg, "%s", box->facts[i].title);
+		table_cell(arg, "%s", pmu_box_pmu_name(box));
+		table_cell(arg, "%s.%s", pmu_box_name(box), pmu_facts_name(pmu_box_facts(box, i)));
+		table_number(arg, pmu_facts_rows(pmu_box_facts(box, i)));
+		table_cell(arg, "%s", pmu_facts_title(pmu_box_facts(box, i)));
 	}
 }

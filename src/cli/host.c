@@ -3,18 +3,13 @@
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
-#include "bus/bus.h"
-#include "bus/hardware.h"
 #include "cli/descriptors.h"
-#include "cli/guardian.h"
 #include "cli/program.h"
-#include "session/session.h"
-
-#define SMALL_FILE 4096 /* bytes of a setting of the kernel */
+#include "pmulab/host.h"
 
 struct stat_access {
 	struct pmu_access_op op;
@@ -58,8 +53,8 @@ static char *first_of(const char *events)
 }
 
 /* The PMU that is asked for, that of the computer, or that of the first event. */
-static int choose_pmu(const struct cli *cli, const struct stat_run *run, const struct host *host,
-		      const char *events, const struct pmu_pmu **pmu)
+static int choose_pmu(const struct cli *cli, const struct stat_run *run,
+		      const struct pmu_host *host, const char *events, const struct pmu_pmu **pmu)
 {
 	struct pmu_selection selection;
 	char *text;
@@ -69,7 +64,7 @@ static int choose_pmu(const struct cli *cli, const struct stat_run *run, const s
 		*pmu = cli_find_pmu(cli, run->options.pmu);
 		return *pmu ? 0 : EXIT_USAGE;
 	}
-	*pmu = host_find_pmu(host);
+	*pmu = pmu_host_pmu(host);
 	if (*pmu || !events)
 		return *pmu ? 0
 			    : cli_error(cli, EXIT_USAGE,
@@ -94,7 +89,7 @@ static int begin_dry_run(const struct cli *cli, struct stat_run *run, const stru
 
 static int open_dry_run_emulated(const struct cli *cli, struct stat_run *run)
 {
-	int code = begin_dry_run(cli, run, pmu_find_pmu(run->machine->pmu)), error;
+	int code = begin_dry_run(cli, run, pmu_find_pmu(pmu_machine_pmu_name(run->machine))), error;
 
 	if (code)
 		return code;
@@ -108,15 +103,15 @@ static int open_dry_run_emulated(const struct cli *cli, struct stat_run *run)
 static int open_dry_run(const struct cli *cli, struct stat_run *run, const char *events)
 {
 	const struct pmu_pmu *pmu;
-	struct host *host;
-	int code, error = host_new(&host, cli->ctx, run->options.root);
+	struct pmu_host *host;
+	int code, error = pmu_host_new(&host, cli->ctx, run->options.root);
 	unsigned sockets;
 
 	if (error)
 		return cli_fail(cli, error);
 	code = choose_pmu(cli, run, host, events, &pmu);
-	sockets = !code && host_has_pmu(host, pmu) ? host->sockets : 1;
-	host_free(host);
+	sockets = !code && pmu_host_has_pmu(host, pmu) ? pmu_host_sockets(host) : 1;
+	pmu_host_free(host);
 	if (!code)
 		code = begin_dry_run(cli, run, pmu);
 	if (code)
@@ -143,8 +138,8 @@ static int open_replay(const struct cli *cli, struct stat_run *run)
 
 static int open_computer(const struct cli *cli, struct stat_run *run)
 {
-	const struct pmu_host_options options = {.root = run->options.root,
-						 .pmu = run->options.pmu};
+	const struct pmu_host_options options = {
+	    .size = sizeof(options), .root = run->options.root, .pmu = run->options.pmu};
 	int error = pmu_bus_host(&run->bus, cli->ctx, &options);
 
 	return error ? cli_fail(cli, error) : 0;
@@ -185,15 +180,15 @@ bool host_counts_process(const struct cli *cli, const struct stat_run *run, cons
 {
 	const struct stat_options *options = &run->options;
 	const struct pmu_pmu *pmu;
-	struct host *host;
+	struct pmu_host *host;
 	bool on_this_computer = !run->machine && !options->dry_run && !options->force &&
 				!options->replay && !options->root && !options->pmu &&
 				!options->trace_registers;
 
-	if (!on_this_computer || metrics || host_new(&host, cli->ctx, NULL))
+	if (!on_this_computer || metrics || pmu_host_new(&host, cli->ctx, NULL))
 		return false;
-	pmu = host_find_pmu(host);
-	host_free(host);
+	pmu = pmu_host_pmu(host);
+	pmu_host_free(host);
 	return !events || !is_of_catalog(cli, pmu, events);
 }
 
@@ -251,14 +246,13 @@ int host_close(const struct cli *cli, struct stat_run *run, int code)
 /* What helps against counters in use, beside forcing. */
 static void hint_busy(const struct cli *cli, const struct stat_run *run)
 {
-	const struct host *host = bus_hardware_host(run->bus);
-	char path[HOST_PATH_MAX], *text = NULL;
-	bool watchdog = host &&
-			!file_read(NULL, host_path(host, path, "/proc/sys/kernel/nmi_watchdog"),
-				   SMALL_FILE, &text, NULL) &&
-			*text == '1';
+	struct pmu_host *host;
+	bool watchdog = !pmu_host_new(&host, NULL, run->options.root);
 
-	free(text);
+	if (watchdog) {
+		watchdog = pmu_host_watchdog(host);
+		pmu_host_free(host);
+	}
 	if (watchdog)
 		cli_error(cli, 0,
 			  "the kernel's NMI watchdog counts cycles on each core; as root: sysctl "
@@ -303,47 +297,44 @@ static int count(const struct cli *cli, struct stat_run *run, struct pmu_child *
 	return 0;
 }
 
-/* What a session is about to write to, and who restores it. */
-struct guarded {
-	const struct cli *cli;
-	struct stat_run *run;
-	struct guardian guardian;
-	const struct pmu_child *child; /* NULL: there is none */
-};
-
-static struct pmu_bus *inner_bus(const struct stat_run *run)
+static void warn(void *arg, const char *text)
 {
-	return run->traced ? run->traced : run->bus;
+	cli_error(arg, 0, "warning: %s", text);
 }
 
-static int begin_guard(void *arg, struct pmu_ctx *ctx, const struct session_writes *plan)
+/* Whatever ends this process, registers are restored. @param child  NULL: there is none */
+static int guard(const struct cli *cli, const struct stat_run *run, const struct pmu_child *child)
 {
-	struct guarded *guarded = arg;
 	int private[] = {
 	    -1, /* the child's */
 	    -1,
-	    guarded->run->file ? fileno(guarded->run->file) : -1,
-	    guarded->run->output ? fileno(guarded->cli->out) : -1,
+	    run->file ? fileno(run->file) : -1,
+	    run->output ? fileno(cli->out) : -1,
+	};
+	const struct pmu_guard_options options = {
+	    .size = sizeof(options),
+	    .descriptors = private,
+	    .descriptor_count = sizeof(private) / sizeof(private[0]),
+	    .warn = warn,
+	    .arg = (void *)cli,
 	};
 
-	(void)ctx;
-	if (guarded->child)
-		pmu_child_descriptors(guarded->child, private, 2);
-	return guardian_start(guarded->cli, &guarded->guardian, inner_bus(guarded->run), plan->ops,
-			      plan->count, private, sizeof(private) / sizeof(private[0]));
+	if (child)
+		pmu_child_descriptors(child, private, 2);
+	return pmu_session_guard(run->session, cli->ctx, &options);
 }
 
 /* Restores and only then says what went wrong, if anything did. */
-static int finish(const struct cli *cli, struct stat_run *run, struct guarded *guarded, int error)
+static int finish(const struct cli *cli, struct stat_run *run, const struct pmu_child *child,
+		  int error)
 {
 	int code = error ? EXIT_FAILED : 0, lost = pmu_session_end(run->session, cli->ctx);
 
-	guardian_end(cli, &guarded->guardian, !lost);
 	if (error)
 		cli_error(cli, 0, "%s", run->problem);
 	if (error == PMU_E_BUSY && !run->started && !run->options.force)
 		hint_busy(cli, run);
-	if (!error && guarded->child && *run->refusal)
+	if (!error && child && *run->refusal)
 		code = cli_error(cli, run->exit, "%s", run->refusal);
 	/* What kept it from counting most often keeps it from restoring too, and has been said. */
 	if (!lost || run->options.replay || !strcmp(run->problem, pmu_message(cli->ctx)))
@@ -356,7 +347,6 @@ static int finish(const struct cli *cli, struct stat_run *run, struct guarded *g
 int host_measure(const struct cli *cli, struct stat_run *run, char **argv)
 {
 	bool native = !run->options.replay && !run->options.dry_run;
-	struct guarded guarded = {.cli = cli, .run = run};
 	const struct pmu_child_options options = {.size = sizeof(options), .guard = true};
 	struct pmu_child *child = NULL;
 	int code, error = 0;
@@ -364,20 +354,17 @@ int host_measure(const struct cli *cli, struct stat_run *run, char **argv)
 	run->seconds = NAN;
 	if (run->options.force)
 		pmu_session_force(run->session);
-	if (bus_hardware_host(inner_bus(run))) {
-		if (guardian_finds_left(cli, inner_bus(run)) && !run->options.force)
-			return EXIT_FAILED;
-		run->session->kept = begin_guard;
-		run->session->kept_arg = &guarded;
-	}
 	descriptors_close_on_exec(cli->inherited);
 	if (native)
 		error = pmu_child_new(&child, cli->ctx, argv, &options);
-	if (error)
+	if (!error)
+		error = guard(cli, run, child);
+	if (error) {
+		pmu_child_free(child);
 		return cli_fail(cli, error);
-	guarded.child = child;
+	}
 	error = count(cli, run, child);
-	code = finish(cli, run, &guarded, error);
+	code = finish(cli, run, child, error);
 	pmu_child_free(child);
 	return code;
 }
@@ -398,9 +385,9 @@ static json_t *access_json(const struct stat_run *run, const struct stat_access 
 
 	return json_pack("{s:b, s:i, s:i, s:s, s:i, s:s, s:s, s:i, s:i, s:o}", "write",
 			 access->write, "socket", access->op.socket, "core", access->op.core, "box",
-			 at.box->name, "instance", at.instance, "register", access->op.reg, "space",
-			 pmu_space_name(access->op.space), "address", access->op.address, "width",
-			 access->op.width, "value",
+			 pmu_box_name(at.box), "instance", at.instance, "register", access->op.reg,
+			 "space", pmu_space_name(access->op.space), "address", access->op.address,
+			 "width", access->op.width, "value",
 			 access->write ? cli_json_number(access->op.value) : json_null());
 }
 
@@ -412,7 +399,7 @@ static void access_row(const struct stat_run *run, struct table *table,
 
 	table_cell(table, "%s", access->write ? "write" : "read");
 	table_number(table, access->op.socket);
-	table_cell(table, "%s%u", at.box->name, at.instance);
+	table_cell(table, "%s%u", pmu_box_name(at.box), at.instance);
 	table_cell(table, "%s", access->op.reg);
 	table_cell(table, "%s", cli_address(address, access->op.space, access->op.address));
 	if (access->write)

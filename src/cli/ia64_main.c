@@ -1,15 +1,8 @@
 /* pmulab-ia64: runs an IA-64 Linux program. */
 #include "cli/ia64_stat.h"
-#include "feed/ia64/count.h"
-#include "feed/ia64/load.h"
-#include "feed/ia64/run.h"
-#include "feed/ia64/signal.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 extern char **environ;
 
@@ -61,54 +54,27 @@ static int parse(struct options *o, int argc, char **argv)
 	return 0;
 }
 
-static const char *reason(int rc)
-{
-	if (rc == -ENOEXEC)
-		return "not an IA-64 Linux program";
-	if (rc == -ELIBBAD)
-		return "dynamically linked: only static programs run";
-	return strerror(-rc);
-}
-
 int main(int argc, char **argv)
 {
+	struct pmu_ia64_options run = {.size = sizeof(run)};
+	struct ia64_stat *stat = NULL;
 	struct options o = {0};
-	struct ia64_process *p = NULL;
-	const struct ia64_observer *observer = NULL;
-	struct ia64_cpu *c = NULL;
-	int rc = parse(&o, argc, argv);
+	struct pmu_ctx *ctx;
+	int error, status = parse(&o, argc, argv);
 
-	if (rc != 0)
-		return rc - 1;
-	if (o.events) {
-		struct ia64_stat *stat;
-
-		rc = ia64_stat_new(&stat, o.events);
-		if (rc != 0)
-			return rc;
-		observer = ia64_stat_observer(stat);
+	if (status)
+		return status - 1;
+	if (pmu_ctx_new(&ctx)) {
+		fputs("pmulab-ia64: out of memory\n", stderr);
+		return 126;
 	}
-	if (o.count) {
-		struct ia64_counter *counter;
-
-		rc = ia64_counter_new(&counter, o.count);
-		observer = rc == 0 ? ia64_counter_observer(counter) : NULL;
-	}
-	if (rc == 0)
-		rc = ia64_process_new(&p, observer);
-	if (rc == 0)
-		rc = ia64_cpu_new(&c, p);
-	if (rc == 0)
-		rc = ia64_signals_start(p);
-	if (rc == 0)
-		rc = ia64_signals_thread(c);
-	if (rc == 0)
-		rc = ia64_load(c, o.program[0], o.program, environ);
-	if (rc != 0) {
-		fprintf(stderr, "pmulab-ia64: %s: %s\n", o.program[0], reason(rc));
-		return rc == -ENOENT ? 127 : 126;
-	}
-	ia64_run(c);
-	for (;;) /* the first thread ended; the last one ends the process */
-		pause();
+	run.counts = o.count;
+	status = o.events ? ia64_stat_new(&stat, &run, o.events) : 0;
+	if (status)
+		return status;
+	error = pmu_ia64_exec(ctx, o.program[0], o.program, environ, &run);
+	fprintf(stderr, "pmulab-ia64: %s\n", pmu_message(ctx));
+	ia64_stat_free(stat);
+	pmu_ctx_free(ctx);
+	return error == PMU_E_UNKNOWN ? 127 : 126;
 }

@@ -5,19 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bus/epic.h"
-#include "emul/epic.h"
-#include "feed/ia64/core_feed.h"
 #include "pmulab/event.h"
 #include "pmulab/pmulab.h"
 #include "pmulab/session.h"
 
 struct ia64_stat {
 	struct pmu_ctx *ctx;
-	struct emul_epic *epic;
+	struct pmu_ia64_core *core;
 	struct pmu_bus *bus;
 	struct pmu_session *session;
-	struct ia64_core_feed *feed;
 	const struct pmu_pmu *pmu;
 };
 
@@ -44,7 +40,6 @@ static void end(void *arg)
 	size_t count;
 	int error;
 
-	epic_settle(emul_epic_core(s->epic));
 	error = pmu_session_stop(s->session, s->ctx);
 	if (!error)
 		error = pmu_session_read(s->session, s->ctx, &counts, &count);
@@ -54,9 +49,9 @@ static void end(void *arg)
 	}
 	for (size_t i = 0; i < count; i++)
 		print_count(s, &counts[i]);
-	if (ia64_core_feed_others(s->feed))
+	if (pmu_ia64_core_other_threads(s->core))
 		fprintf(stderr, "%u more threads ran and were not counted.\n",
-			ia64_core_feed_others(s->feed));
+			pmu_ia64_core_other_threads(s->core));
 }
 
 static int add(struct ia64_stat *s, const char *item, size_t length)
@@ -85,42 +80,20 @@ static int add_all(struct ia64_stat *s, const char *events)
 	return error;
 }
 
-/* The user's monitors: PSR.up, which the program may change. */
-static void monitors(void *arg, bool on)
-{
-	emul_epic_monitors(((struct ia64_stat *)arg)->epic, on);
-}
-
 static int open_core(struct ia64_stat *s)
 {
-	int error = emul_epic_new(&s->epic, s->ctx, NULL);
+	int error = pmu_ia64_core_new(&s->core, s->ctx);
 
 	if (!error)
-		error = bus_epic(&s->bus, s->ctx, s->epic);
+		error = pmu_ia64_core_bus(&s->bus, s->ctx, s->core);
 	if (!error)
 		error = pmu_session_new(&s->session, s->ctx, s->bus);
-	if (error)
-		return error;
-	s->pmu = pmu_bus_pmu(s->bus);
-	if (ia64_core_feed_new(&s->feed, emul_epic_core(s->epic), end, s))
-		return PMU_E_NOMEM;
-	ia64_core_feed_monitors(s->feed, monitors, s);
-	return 0;
+	if (!error)
+		s->pmu = pmu_bus_pmu(s->bus);
+	return error;
 }
 
-void ia64_stat_free(struct ia64_stat *s)
-{
-	if (!s)
-		return;
-	ia64_core_feed_free(s->feed);
-	pmu_session_free(s->session);
-	pmu_bus_free(s->bus);
-	emul_epic_free(s->epic);
-	pmu_ctx_free(s->ctx);
-	free(s);
-}
-
-int ia64_stat_new(struct ia64_stat **stat, const char *events)
+int ia64_stat_new(struct ia64_stat **stat, struct pmu_ia64_options *run, const char *events)
 {
 	struct ia64_stat *s = calloc(1, sizeof(*s));
 	int error;
@@ -140,11 +113,20 @@ int ia64_stat_new(struct ia64_stat **stat, const char *events)
 		ia64_stat_free(s);
 		return error;
 	}
+	run->core = s->core;
+	run->ended = end;
+	run->arg = s;
 	*stat = s;
 	return 0;
 }
 
-const struct ia64_observer *ia64_stat_observer(const struct ia64_stat *stat)
+void ia64_stat_free(struct ia64_stat *s)
 {
-	return ia64_core_feed_observer(stat->feed);
+	if (!s)
+		return;
+	pmu_session_free(s->session);
+	pmu_bus_free(s->bus);
+	pmu_ia64_core_free(s->core);
+	pmu_ctx_free(s->ctx);
+	free(s);
 }

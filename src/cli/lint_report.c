@@ -53,7 +53,7 @@ void lint_violated(void *arg, const struct pmu_violation *violation)
 {
 	struct lint *lint = arg;
 	struct lint_finding finding = {
-	    .box = violation->box ? violation->box->name : NULL,
+	    .box = violation->box ? pmu_box_name(violation->box) : NULL,
 	    .rule = violation->rule,
 	    .source = violation->source,
 	    .socket = violation->socket,
@@ -118,8 +118,8 @@ static int report_json(const struct cli *cli, const struct lint *lint, char **to
 
 	for (size_t i = 0; i < lint->count; i++)
 		json_array_append_new(findings, finding_json(&lint->findings[i]));
-	report = json_pack("{s:s, s:i, s:o, s:o, s:b}", "machine", lint->machine->name, "exit",
-			   tool_exit, "findings", findings, "times",
+	report = json_pack("{s:s, s:i, s:o, s:o, s:b}", "machine", pmu_machine_name(lint->machine),
+			   "exit", tool_exit, "findings", findings, "times",
 			   cli_json_number(all_times(lint)), "complete", !lint->incomplete);
 	return cli_print_json(cli, text_json_set(report, "tool", tool));
 }
@@ -163,7 +163,7 @@ int lint_report(const struct cli *cli, const struct lint *lint, char **tool, int
 	if (cli->format == CLI_CSV)
 		return code;
 	text_print(cli->out, "%s%s on %s, exit code %d: ", lint->count ? "\n" : "", tool[0],
-		   lint->machine->name, tool_exit);
+		   pmu_machine_name(lint->machine), tool_exit);
 	if (lint->count)
 		fprintf(cli->out, "%zu finding%s, %" PRIu64 " time%s%s\n", lint->count,
 			lint->count == 1 ? "" : "s", all_times(lint),

@@ -39,38 +39,16 @@ static void each_box(const struct choice *choice,
 		     void (*row)(void *arg, const struct choice *choice, const struct pmu_box *box),
 		     void *arg)
 {
-	size_t count;
-	const struct pmu_pmu *pmus = pmu_catalog(&count);
+	const struct pmu_pmu *pmu;
+	const struct pmu_box *box;
 
-	for (size_t i = 0; i < count; i++) {
-		if (choice->pmu && choice->pmu != &pmus[i])
+	for (size_t i = 0; (pmu = pmu_pmu_at(i)); i++) {
+		if (choice->pmu && choice->pmu != pmu)
 			continue;
-		for (size_t j = 0; j < pmus[i].box_count; j++) {
-			const struct pmu_box *box = &pmus[i].boxes[j];
-
-			if (!choice->box || !strcasecmp(choice->box, box->name))
+		for (size_t j = 0; (box = pmu_pmu_box(pmu, j)); j++)
+			if (!choice->box || !strcasecmp(choice->box, pmu_box_name(box)))
 				row(arg, choice, box);
-		}
 	}
-}
-
-json_t *list_words_json(const char *const *words)
-{
-	json_t *array = json_array();
-
-	for (; words && *words; words++)
-		json_array_append_new(array, json_string(*words));
-	return array;
-}
-
-json_t *list_modifiers_json(const struct pmu_box *box, uint64_t modifiers)
-{
-	json_t *array = json_array();
-
-	for (size_t i = 0; i < box->modifier_count; i++)
-		if (modifiers >> box->modifiers[i].number & 1)
-			json_array_append_new(array, json_string(box->modifiers[i].name));
-	return array;
 }
 
 static json_t *counters_json(uint32_t counters)
@@ -83,45 +61,59 @@ static json_t *counters_json(uint32_t counters)
 	return array;
 }
 
+static json_t *filters_json(const struct pmu_box *box, const struct pmu_event *event)
+{
+	const struct pmu_modifier *modifier;
+	json_t *array = json_array();
+
+	for (size_t i = 0; (modifier = pmu_box_modifier(box, i)); i++)
+		if (pmu_event_takes(event, modifier))
+			json_array_append_new(array, json_string(pmu_modifier_name(modifier)));
+	return array;
+}
+
 static json_t *event_json(const struct pmu_box *box, const struct pmu_event *event)
 {
 	json_t *umasks = json_array();
 
-	for (size_t i = 0; i < event->umask_count; i++)
-		json_array_append_new(umasks, json_pack("{s:s, s:i}", "name", event->umasks[i].name,
-							"value", event->umasks[i].value));
+	for (size_t i = 0; i < pmu_event_umasks(event); i++)
+		json_array_append_new(umasks,
+				      json_pack("{s:s, s:i}", "name",
+						pmu_umask_name(pmu_event_umask(event, i)), "value",
+						pmu_umask_value(pmu_event_umask(event, i))));
 	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:o, s:i, s:o, s:o, s:s, s:s}", "pmu",
-			 box->pmu, "box", box->name, "event", event->name, "title", event->title,
-			 "category", event->category, "code", event->code, "ext", event->ext,
-			 "counters", counters_json(event->counters), "max_increment",
-			 event->max_increment, "umasks", umasks, "filters",
-			 list_modifiers_json(box, event->filters), "model",
-			 cli_model_name(event->model), "source", event->source);
+			 pmu_box_pmu_name(box), "box", pmu_box_name(box), "event",
+			 pmu_event_name(event), "title", pmu_event_title(event), "category",
+			 pmu_event_category(event), "code", pmu_event_code(event), "ext",
+			 pmu_event_ext(event), "counters", counters_json(pmu_event_counters(event)),
+			 "max_increment", pmu_event_max_increment(event), "umasks", umasks,
+			 "filters", filters_json(box, event), "model",
+			 cli_model_name(pmu_event_model(event)), "source", pmu_event_source(event));
 }
 
 static void events_json(void *arg, const struct choice *choice, const struct pmu_box *box)
 {
-	for (size_t i = 0; i < box->event_count; i++)
-		if (list_chosen(choice, box->events[i].name))
-			json_array_append_new(arg, event_json(box, &box->events[i]));
+	for (size_t i = 0; i < pmu_box_events(box); i++)
+		if (list_chosen(choice, pmu_event_name(pmu_box_event(box, i))))
+			json_array_append_new(arg, event_json(box, pmu_box_event(box, i)));
 }
 
 static void events_table(void *arg, const struct choice *choice, const struct pmu_box *box)
 {
-	for (size_t i = 0; i < box->event_count; i++) {
-		const struct pmu_event *event = &box->events[i];
+	for (size_t i = 0; i < pmu_box_events(box); i++) {
+		const struct pmu_event *event = pmu_box_event(box, i);
 		char counters[40];
 
-		if (!list_chosen(choice, event->name))
+		if (!list_chosen(choice, pmu_event_name(event)))
 			continue;
-		table_cell(arg, "%s", box->pmu);
-		table_cell(arg, "%s.%s", box->name, event->name);
-		table_cell(arg, "0x%02X%s", event->code, event->ext ? "+" : "");
-		table_cell(arg, "%s", cli_counters(event->counters, counters));
-		table_cell(arg, "%u", event->max_increment);
-		table_cell(arg, "%zu", event->umask_count);
-		table_cell(arg, "%s", cli_model_name(event->model));
-		table_cell(arg, "%s", event->desc);
+		table_cell(arg, "%s", pmu_box_pmu_name(box));
+		table_cell(arg, "%s.%s", pmu_box_name(box), pmu_event_name(event));
+		table_cell(arg, "0x%02X%s", pmu_event_code(event), pmu_event_ext(event) ? "+" : "");
+		table_cell(arg, "%s", cli_counters(pmu_event_counters(event), counters));
+		table_cell(arg, "%u", pmu_event_max_increment(event));
+		table_cell(arg, "%zu", pmu_event_umasks(event));
+		table_cell(arg, "%s", cli_model_name(pmu_event_model(event)));
+		table_cell(arg, "%s", pmu_event_desc(event));
 	}
 }
 
@@ -131,81 +123,83 @@ static json_t *register_json(const struct pmu_box *box, const struct pmu_registe
 	const uint64_t reset = pmu_register_reset(box, reg, instance);
 	json_t *fields = json_array();
 
-	for (size_t i = 0; i < reg->field_count; i++) {
-		const struct pmu_field *field = &reg->fields[i];
+	for (size_t i = 0; i < pmu_register_fields(reg); i++) {
+		const struct pmu_field *field = pmu_register_field(reg, i);
 
-		json_array_append_new(fields,
-				      json_pack("{s:s, s:i, s:i, s:s, s:o}", "name", field->name,
-						"hi", field->hi, "lo", field->lo, "access",
-						cli_access_name(field->access), "reset",
-						cli_json_number(pmu_field_value(field, reset))));
+		json_array_append_new(
+		    fields, json_pack("{s:s, s:i, s:i, s:s, s:o}", "name", pmu_field_name(field),
+				      "hi", pmu_field_high(field), "lo", pmu_field_low(field),
+				      "access", cli_access_name(pmu_field_access(field)), "reset",
+				      cli_json_number(pmu_field_value(field, reset))));
 	}
-	return json_pack("{s:s, s:s, s:i, s:s, s:s, s:o, s:i, s:s, s:o, s:o}", "pmu", box->pmu,
-			 "box", box->name, "instance", instance, "name", reg->name, "space",
-			 pmu_space_name(reg->space), "address",
-			 cli_json_number(pmu_register_address(box, reg, instance)), "width",
-			 reg->width, "access", cli_access_name(reg->access), "reset",
-			 cli_json_number(reset), "fields", fields);
+	return json_pack(
+	    "{s:s, s:s, s:i, s:s, s:s, s:o, s:i, s:s, s:o, s:o}", "pmu", pmu_box_pmu_name(box),
+	    "box", pmu_box_name(box), "instance", instance, "name", pmu_register_pattern(reg),
+	    "space", pmu_space_name(pmu_register_space(reg)), "address",
+	    cli_json_number(pmu_register_address(box, reg, instance)), "width",
+	    pmu_register_width(reg), "access", cli_access_name(pmu_register_access(reg)), "reset",
+	    cli_json_number(reset), "fields", fields);
 }
 
 static void registers_json(void *arg, const struct choice *choice, const struct pmu_box *box)
 {
-	for (unsigned instance = 0; instance < box->instance_count; instance++)
-		for (size_t i = 0; i < box->register_count; i++)
-			if (list_chosen(choice, box->registers[i].name))
+	for (unsigned instance = 0; instance < pmu_box_instances(box); instance++)
+		for (size_t i = 0; i < pmu_box_registers(box); i++)
+			if (list_chosen(choice, pmu_register_pattern(pmu_box_register_at(box, i))))
 				json_array_append_new(
-				    arg, register_json(box, &box->registers[i], instance));
+				    arg, register_json(box, pmu_box_register_at(box, i), instance));
 }
 
 static void registers_table(void *arg, const struct choice *choice, const struct pmu_box *box)
 {
-	for (unsigned instance = 0; instance < box->instance_count; instance++) {
-		for (size_t i = 0; i < box->register_count; i++) {
-			const struct pmu_register *reg = &box->registers[i];
+	for (unsigned instance = 0; instance < pmu_box_instances(box); instance++) {
+		for (size_t i = 0; i < pmu_box_registers(box); i++) {
+			const struct pmu_register *reg = pmu_box_register_at(box, i);
 			uint32_t address = pmu_register_address(box, reg, instance);
 			char text[CLI_ADDRESS_MAX];
 
-			if (!list_chosen(choice, reg->name) &&
+			if (!list_chosen(choice, pmu_register_pattern(reg)) &&
 			    !list_chosen(choice, pmu_register_name(reg, instance)))
 				continue;
-			table_cell(arg, "%s", box->pmu);
-			table_cell(arg, "%s%u", box->name, instance);
+			table_cell(arg, "%s", pmu_box_pmu_name(box));
+			table_cell(arg, "%s%u", pmu_box_name(box), instance);
 			table_cell(arg, "%s", pmu_register_name(reg, instance));
-			table_cell(arg, "%s", cli_address(text, reg->space, address));
-			table_cell(arg, "%u", reg->width);
-			table_cell(arg, "%s", cli_access_name(reg->access));
+			table_cell(arg, "%s", cli_address(text, pmu_register_space(reg), address));
+			table_cell(arg, "%u", pmu_register_width(reg));
+			table_cell(arg, "%s", cli_access_name(pmu_register_access(reg)));
 			table_cell(arg, "0x%llX",
 				   (unsigned long long)pmu_register_reset(box, reg, instance));
-			table_cell(arg, "%s", reg->source);
+			table_cell(arg, "%s", pmu_register_source(reg));
 		}
 	}
 }
 
 static void metrics_json(void *arg, const struct choice *choice, const struct pmu_box *box)
 {
-	for (size_t i = 0; i < box->metric_count; i++) {
-		const struct pmu_metric *metric = &box->metrics[i];
+	for (size_t i = 0; i < pmu_box_metrics(box); i++) {
+		const struct pmu_metric *metric = pmu_box_metric(box, i);
 
-		if (list_chosen(choice, metric->name))
-			json_array_append_new(arg, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}",
-							     "pmu", box->pmu, "box", box->name,
-							     "name", metric->name, "equation",
-							     metric->equation, "unit", metric->unit,
-							     "source", metric->source));
+		if (list_chosen(choice, pmu_metric_name(metric)))
+			json_array_append_new(
+			    arg, json_pack(
+				     "{s:s, s:s, s:s, s:s, s:s, s:s}", "pmu", pmu_box_pmu_name(box),
+				     "box", pmu_box_name(box), "name", pmu_metric_name(metric),
+				     "equation", pmu_metric_equation(metric), "unit",
+				     pmu_metric_unit(metric), "source", pmu_metric_source(metric)));
 	}
 }
 
 static void metrics_table(void *arg, const struct choice *choice, const struct pmu_box *box)
 {
-	for (size_t i = 0; i < box->metric_count; i++) {
-		const struct pmu_metric *metric = &box->metrics[i];
+	for (size_t i = 0; i < pmu_box_metrics(box); i++) {
+		const struct pmu_metric *metric = pmu_box_metric(box, i);
 
-		if (!list_chosen(choice, metric->name))
+		if (!list_chosen(choice, pmu_metric_name(metric)))
 			continue;
-		table_cell(arg, "%s", box->pmu);
-		table_cell(arg, "%s.%s", box->name, metric->name);
-		table_cell(arg, "%s", metric->unit);
-		table_cell(arg, "%s", metric->desc);
+		table_cell(arg, "%s", pmu_box_pmu_name(box));
+		table_cell(arg, "%s.%s", pmu_box_name(box), pmu_metric_name(metric));
+		table_cell(arg, "%s", pmu_metric_unit(metric));
+		table_cell(arg, "%s", pmu_metric_desc(metric));
 	}
 }
 
@@ -213,39 +207,41 @@ static json_t *kinds_json(const struct pmu_hwrec *record)
 {
 	json_t *array = json_array();
 
-	for (size_t i = 0; i < record->kind_count; i++)
-		json_array_append_new(array, json_string(record->kinds[i].name));
+	for (size_t i = 0; i < pmu_hwrec_kinds(record); i++)
+		json_array_append_new(array,
+				      json_string(pmu_hwrec_kind_name(pmu_hwrec_kind(record, i))));
 	return array;
 }
 
 static void records_json(void *arg, const struct choice *choice, const struct pmu_box *box)
 {
-	for (size_t i = 0; i < box->record_count; i++) {
-		const struct pmu_hwrec *record = &box->records[i];
+	for (size_t i = 0; i < pmu_box_hwrecs(box); i++) {
+		const struct pmu_hwrec *record = pmu_box_hwrec(box, i);
 
-		if (list_chosen(choice, record->name))
+		if (list_chosen(choice, pmu_hwrec_name(record)))
 			json_array_append_new(
 			    arg, json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:o, s:s}", "pmu",
-					   box->pmu, "box", box->name, "name", record->name,
-					   "title", record->title, "bytes", (int)record->size,
-					   "entries", (int)record->ring.count, "kinds",
-					   kinds_json(record), "source", record->source));
+					   pmu_box_pmu_name(box), "box", pmu_box_name(box), "name",
+					   pmu_hwrec_name(record), "title", pmu_hwrec_title(record),
+					   "bytes", (int)pmu_hwrec_size(record), "entries",
+					   (int)pmu_hwrec_entries(record), "kinds",
+					   kinds_json(record), "source", pmu_hwrec_source(record)));
 	}
 }
 
 static void records_table(void *arg, const struct choice *choice, const struct pmu_box *box)
 {
-	for (size_t i = 0; i < box->record_count; i++) {
-		const struct pmu_hwrec *record = &box->records[i];
+	for (size_t i = 0; i < pmu_box_hwrecs(box); i++) {
+		const struct pmu_hwrec *record = pmu_box_hwrec(box, i);
 
-		if (!list_chosen(choice, record->name))
+		if (!list_chosen(choice, pmu_hwrec_name(record)))
 			continue;
-		table_cell(arg, "%s", box->pmu);
-		table_cell(arg, "%s.%s", box->name, record->name);
-		table_cell(arg, "%s", record->size ? "memory" : "registers");
-		table_number(arg, record->size);
-		table_number(arg, record->ring.count);
-		table_cell(arg, "%s", record->title);
+		table_cell(arg, "%s", pmu_box_pmu_name(box));
+		table_cell(arg, "%s.%s", pmu_box_name(box), pmu_hwrec_name(record));
+		table_cell(arg, "%s", pmu_hwrec_size(record) ? "memory" : "registers");
+		table_number(arg, pmu_hwrec_size(record));
+		table_number(arg, pmu_hwrec_entries(record));
+		table_cell(arg, "%s", pmu_hwrec_title(record));
 	}
 }
 
@@ -253,8 +249,8 @@ static size_t umask_count(const struct pmu_box *box)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < box->event_count; i++)
-		count += box->events[i].umask_count;
+	for (size_t i = 0; i < pmu_box_events(box); i++)
+		count += pmu_event_umasks(pmu_box_event(box, i));
 	return count;
 }
 
@@ -262,60 +258,62 @@ static size_t field_count(const struct pmu_box *box)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < box->register_count; i++)
-		count += box->registers[i].field_count;
+	for (size_t i = 0; i < pmu_box_registers(box); i++)
+		count += pmu_register_fields(pmu_box_register_at(box, i));
 	return count;
 }
 
 static void boxes_json(void *arg, const struct choice *choice, const struct pmu_box *box)
 {
-	if (list_chosen(choice, box->name))
+	if (list_chosen(choice, pmu_box_name(box)))
 		json_array_append_new(
 		    arg,
 		    json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:s}", "pmu",
-			      box->pmu, "box", box->name, "title", box->title, "instances",
-			      (int)box->instance_count, "counters", box->counter_count, "events",
-			      (int)box->event_count, "umasks", (int)umask_count(box), "registers",
-			      (int)box->register_count, "fields", (int)field_count(box), "metrics",
-			      (int)box->metric_count, "source", box->source));
+			      pmu_box_pmu_name(box), "box", pmu_box_name(box), "title",
+			      pmu_box_title(box), "instances", (int)pmu_box_instances(box),
+			      "counters", pmu_box_counters(box), "events", (int)pmu_box_events(box),
+			      "umasks", (int)umask_count(box), "registers",
+			      (int)pmu_box_registers(box), "fields", (int)field_count(box),
+			      "metrics", (int)pmu_box_metrics(box), "source", pmu_box_source(box)));
 }
 
 static void boxes_table(void *arg, const struct choice *choice, const struct pmu_box *box)
 {
-	if (!list_chosen(choice, box->name))
+	if (!list_chosen(choice, pmu_box_name(box)))
 		return;
-	table_cell(arg, "%s", box->pmu);
-	table_cell(arg, "%s", box->name);
-	table_number(arg, box->instance_count);
-	table_number(arg, box->counter_count);
-	table_number(arg, box->event_count);
+	table_cell(arg, "%s", pmu_box_pmu_name(box));
+	table_cell(arg, "%s", pmu_box_name(box));
+	table_number(arg, pmu_box_instances(box));
+	table_number(arg, pmu_box_counters(box));
+	table_number(arg, pmu_box_events(box));
 	table_number(arg, umask_count(box));
-	table_number(arg, box->register_count);
+	table_number(arg, pmu_box_registers(box));
 	table_number(arg, field_count(box));
-	table_number(arg, box->metric_count);
-	table_cell(arg, "%s", box->title);
+	table_number(arg, pmu_box_metrics(box));
+	table_cell(arg, "%s", pmu_box_title(box));
 }
 
 static void pmus_json(void *arg, const struct choice *choice, const struct pmu_box *box)
 {
-	const struct pmu_pmu *pmu = pmu_find_pmu(box->pmu);
+	const struct pmu_pmu *pmu = pmu_find_pmu(pmu_box_pmu_name(box));
 
-	if (box == pmu->boxes && list_chosen(choice, pmu->name))
-		json_array_append_new(arg, json_pack("{s:s, s:s, s:i, s:s}", "pmu", pmu->name,
-						     "title", pmu->title, "boxes",
-						     (int)pmu->box_count, "source", pmu->source));
+	if (box == pmu_pmu_box(pmu, 0) && list_chosen(choice, pmu_pmu_name(pmu)))
+		json_array_append_new(arg, json_pack("{s:s, s:s, s:i, s:s}", "pmu",
+						     pmu_pmu_name(pmu), "title", pmu_pmu_title(pmu),
+						     "boxes", (int)pmu_pmu_boxes(pmu), "source",
+						     pmu_pmu_source(pmu)));
 }
 
 static void pmus_table(void *arg, const struct choice *choice, const struct pmu_box *box)
 {
-	const struct pmu_pmu *pmu = pmu_find_pmu(box->pmu);
+	const struct pmu_pmu *pmu = pmu_find_pmu(pmu_box_pmu_name(box));
 
-	if (box != pmu->boxes || !list_chosen(choice, pmu->name))
+	if (box != pmu_pmu_box(pmu, 0) || !list_chosen(choice, pmu_pmu_name(pmu)))
 		return;
-	table_cell(arg, "%s", pmu->name);
-	table_number(arg, pmu->box_count);
-	table_cell(arg, "%s", pmu->source);
-	table_cell(arg, "%s", pmu->title);
+	table_cell(arg, "%s", pmu_pmu_name(pmu));
+	table_number(arg, pmu_pmu_boxes(pmu));
+	table_cell(arg, "%s", pmu_pmu_source(pmu));
+	table_cell(arg, "%s", pmu_pmu_title(pmu));
 }
 
 typedef void row_function(void *arg, const struct choice *choice, const struct pmu_box *box);
@@ -395,12 +393,10 @@ static int print(const struct cli *cli, const struct choice *choice, int subject
 
 static bool box_exists(const struct choice *choice)
 {
-	size_t count;
-	const struct pmu_pmu *pmus = pmu_catalog(&count);
+	const struct pmu_pmu *pmu;
 
-	for (size_t i = 0; i < count; i++)
-		if ((!choice->pmu || choice->pmu == &pmus[i]) &&
-		    pmu_find_box(&pmus[i], choice->box))
+	for (size_t i = 0; (pmu = pmu_pmu_at(i)); i++)
+		if ((!choice->pmu || choice->pmu == pmu) && pmu_find_box(pmu, choice->box))
 			return true;
 	return false;
 }

@@ -18,11 +18,6 @@ struct choice {
 
 bool list_chosen(const struct choice *choice, const char *name);
 
-/** Texts with NULL behind them, or NULL, as an array. */
-json_t *list_words_json(const char *const *words);
-/** The names of a set of a box's modifiers, as an array. */
-json_t *list_modifiers_json(const struct pmu_box *box, uint64_t modifiers);
-
 /** Rows of one box, into a JSON array or a struct table. */
 void list_encodings_json(void *arg, const struct choice *choice, const struct pmu_box *box);
 void list_encodings_table(void *arg, const struct choice *choice, const struct pmu_box *box);

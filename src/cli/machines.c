@@ -24,12 +24,18 @@ static void usage(FILE *file)
 
 static json_t *machine_json(const struct pmu_machine *m)
 {
-	return json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:s}",
-			 "name", m->name, "title", m->title, "pmu", m->pmu, "sockets", m->sockets,
-			 "cores", m->cores, "slices", m->slices, "channels",
-			 m->home_agents * m->channels, "core_mhz", m->core_mhz, "uclk_mhz",
-			 m->uclk_mhz, "dclk_mhz", m->dclk_mhz, "memory_bytes",
-			 cli_json_number(m->memory_bytes), "source", m->source);
+	uint64_t bytes = 0;
+
+	pmu_machine_number(m, "memory_bytes", &bytes);
+	return json_pack(
+	    "{s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:s}", "name",
+	    pmu_machine_name(m), "title", pmu_machine_title(m), "pmu", pmu_machine_pmu_name(m),
+	    "sockets", cli_machine_number(m, "sockets"), "cores", cli_machine_number(m, "cores"),
+	    "slices", cli_machine_number(m, "slices"), "channels",
+	    cli_machine_number(m, "home_agents") * cli_machine_number(m, "channels"), "core_mhz",
+	    cli_machine_number(m, "core_mhz"), "uclk_mhz", cli_machine_number(m, "uclk_mhz"),
+	    "dclk_mhz", cli_machine_number(m, "dclk_mhz"), "memory_bytes", cli_json_number(bytes),
+	    "source", pmu_machine_source(m));
 }
 
 int cli_machines(struct cli *cli, int argc, char **argv)
@@ -40,9 +46,8 @@ int cli_machines(struct cli *cli, int argc, char **argv)
 	    {"help", no_argument, NULL, 'h'},	      {0}};
 	const char *root = NULL, *folder = NULL;
 	bool host = false;
-	const struct pmu_machine *machines;
+	const struct pmu_machine *m;
 	struct table *table;
-	size_t count;
 
 	for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
 		if (option == 'f' && !cli_set_format(cli, optarg))
@@ -65,12 +70,11 @@ int cli_machines(struct cli *cli, int argc, char **argv)
 	if (root || folder)
 		return cli_error(cli, EXIT_USAGE, "--root and --capture need --host");
 
-	machines = pmu_machines(&count);
 	if (cli->format == CLI_JSON) {
 		json_t *array = json_array();
 
-		for (size_t i = 0; i < count; i++)
-			json_array_append_new(array, machine_json(&machines[i]));
+		for (size_t i = 0; (m = pmu_machine_at(i)); i++)
+			json_array_append_new(array, machine_json(m));
 		return cli_print_json(cli, array);
 	}
 	table = table_new("llrrrrl");
@@ -81,16 +85,18 @@ int cli_machines(struct cli *cli, int argc, char **argv)
 				       "CHANNELS", "WHAT IT IS", NULL};
 	     *heading; heading++)
 		table_cell(table, "%s", *heading);
-	for (size_t i = 0; i < count; i++) {
-		const struct pmu_machine *m = &machines[i];
-
-		table_cell(table, "%s", m->name);
-		table_cell(table, "%s", m->pmu);
-		table_number(table, m->sockets);
-		table_number(table, m->sockets * m->cores);
-		table_number(table, m->sockets * m->slices);
-		table_number(table, m->sockets * m->home_agents * m->channels);
-		table_cell(table, "%s", m->title);
+	for (size_t i = 0; (m = pmu_machine_at(i)); i++) {
+		table_cell(table, "%s", pmu_machine_name(m));
+		table_cell(table, "%s", pmu_machine_pmu_name(m));
+		table_number(table, cli_machine_number(m, "sockets"));
+		table_number(table,
+			     cli_machine_number(m, "sockets") * cli_machine_number(m, "cores"));
+		table_number(table,
+			     cli_machine_number(m, "sockets") * cli_machine_number(m, "slices"));
+		table_number(table, cli_machine_number(m, "sockets") *
+					cli_machine_number(m, "home_agents") *
+					cli_machine_number(m, "channels"));
+		table_cell(table, "%s", pmu_machine_title(m));
 	}
 	return cli_print_table(cli, table);
 }

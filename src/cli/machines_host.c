@@ -4,184 +4,148 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bus/capture.h"
-#include "bus/hardware.h"
-#include "bus/identity.h"
-#include "bus/rights.h"
 #include "cli/text.h"
-#include "session/session.h"
+#include "pmulab/host.h"
+#include "pmulab/session.h"
 
 #define WHY_MAX 256
 
 /* What has been found out of the computer; what could not be found out says why. */
 struct report {
-	struct host *host;
+	struct pmu_host *host;
 	const struct pmu_pmu *pmu; /* NULL: none of the catalog */
 	struct pmu_bus *bus;
 	struct pmu_session *session;
 	int error;	    /* why there is no session */
 	char problem[1024]; /* in words; empty: there is a session */
-	char lockdown[32];
 };
 
 static void look(const struct cli *cli, struct report *report, const char *root)
 {
-	const struct pmu_host_options options = {.root = root};
+	const struct pmu_host_options options = {.size = sizeof(options), .root = root};
+	uint64_t present;
 	int error = 0;
 
-	report->pmu = host_find_pmu(report->host);
-	rights_lockdown(report->host, report->lockdown);
+	report->pmu = pmu_host_pmu(report->host);
 	if (!report->pmu)
 		return;
 	error = pmu_bus_host(&report->bus, cli->ctx, &options);
 	if (!error)
 		error = pmu_session_new(&report->session, cli->ctx, report->bus);
-	for (size_t i = 0; i < report->pmu->box_count && !error; i++)
-		error = session_discover_cores(report->session, cli->ctx, &report->pmu->boxes[i]);
+	for (size_t i = 0; i < pmu_pmu_boxes(report->pmu) && !error; i++)
+		error = pmu_session_instances(report->session, cli->ctx,
+					      pmu_pmu_box(report->pmu, i), 0, &present);
 	report->error = error;
 	if (error)
 		snprintf(report->problem, sizeof(report->problem), "%s", pmu_message(cli->ctx));
 }
 
-/* Whether a discovery register says which instances there are, so that none is tried. */
-static bool says_itself(const struct pmu_pmu *pmu, const struct pmu_box *box, char why[WHY_MAX])
+/* All instances have been asked for before: it cannot fail. */
+static uint64_t instances(const struct cli *cli, const struct report *report,
+			  const struct pmu_box *box, unsigned socket)
 {
-	struct identity_field map = identity_instances(pmu, box);
-	struct identity_field counting = identity_counting(pmu, box->name);
+	uint64_t present = 0;
 
-	if (identity_device(box).field)
-		return false;
-	if (map.field)
-		snprintf(why, WHY_MAX, "%s does not list it", map.reg->name);
-	else if (counting.field)
-		snprintf(why, WHY_MAX, "%s counts fewer", counting.reg->name);
-	return map.field || counting.field;
-}
-
-/* Why an instance that the manual documents was not found. */
-static void tell_why(const struct cli *cli, const struct report *report, const struct pmu_box *box,
-		     unsigned socket, unsigned instance, char why[WHY_MAX])
-{
-	const struct pmu_register *reg = identity_witness(box);
-	struct pmu_access_op op;
-
-	snprintf(why, WHY_MAX, "it does not answer");
-	if (says_itself(report->pmu, box, why) || !reg)
-		return;
-	op = (struct pmu_access_op){
-	    .socket = socket,
-	    .core = box->scope == PMU_SCOPE_CORE ? instance : 0,
-	    .space = reg->space,
-	    .width = reg->width,
-	    .address = pmu_register_address(box, reg, instance),
-	    .reg = reg->name,
-	};
-	if (pmu_bus_read(report->bus, cli->ctx, &op))
-		snprintf(why, WHY_MAX, "%s", pmu_message(cli->ctx));
-	else
-		snprintf(why, WHY_MAX, "%s reads 0x%llX, another device", reg->name,
-			 (unsigned long long)op.value);
-}
-
-static bool has_instance(const struct report *report, const struct pmu_box *box, unsigned socket,
-			 unsigned instance)
-{
-	return *session_present(report->session, socket, box) >> instance & 1;
+	pmu_session_instances(report->session, cli->ctx, box, socket, &present);
+	return present;
 }
 
 static json_t *box_json(const struct cli *cli, const struct report *report,
 			const struct pmu_box *box, unsigned socket)
 {
+	uint64_t present = instances(cli, report, box, socket);
 	json_t *found = json_array(), *missing = json_array();
 
-	for (unsigned i = 0; i < box->instance_count; i++) {
+	for (unsigned i = 0; i < pmu_box_instances(box); i++) {
 		char why[WHY_MAX];
 
-		if (has_instance(report, box, socket, i)) {
+		if (present >> i & 1) {
 			json_array_append_new(found, json_integer(i));
 			continue;
 		}
-		tell_why(cli, report, box, socket, i, why);
+		pmu_session_absence(report->session, cli->ctx, box, socket, i, why, sizeof(why));
 		json_array_append_new(
 		    missing, json_pack("{s:i, s:o}", "instance", i, "why", text_json(why)));
 	}
-	return json_pack("{s:s, s:o, s:o}", "box", box->name, "found", found, "missing", missing);
+	return json_pack("{s:s, s:o, s:o}", "box", pmu_box_name(box), "found", found, "missing",
+			 missing);
 }
 
 static json_t *bus_json(const struct report *report, unsigned socket)
 {
-	const struct config_space *config = bus_hardware_config_space(report->bus);
-	struct config_bus bus = config_space_bus(config, socket);
+	unsigned domain, number;
 	char text[32];
 
-	if (!bus.found)
+	if (!pmu_bus_pci_bus(report->bus, socket, &domain, &number))
 		return json_null();
-	snprintf(text, sizeof(text), "%04x:%02x", bus.domain, bus.number);
+	snprintf(text, sizeof(text), "%04x:%02x", domain, number);
 	return json_string(text);
 }
 
 static json_t *socket_json(const struct cli *cli, const struct report *report, unsigned socket)
 {
-	const struct host *host = report->host;
-	size_t first = host_first_cpu(host, socket);
+	const struct pmu_host *host = report->host;
 	json_t *boxes = json_array(), *cpus = json_array();
 
-	for (size_t cpu = first; cpu < host_first_cpu(host, socket + 1); cpu++)
-		json_array_append_new(cpus, json_integer(host->cpus[cpu].number));
-	for (size_t i = 0; report->session && i < report->pmu->box_count; i++)
-		if (report->pmu->boxes[i].counter_count)
+	for (size_t cpu = 0; cpu < pmu_host_cpus(host); cpu++)
+		if (pmu_host_cpu_socket(host, cpu) == socket)
+			json_array_append_new(cpus, json_integer(pmu_host_cpu_number(host, cpu)));
+	for (size_t i = 0; report->session && i < pmu_pmu_boxes(report->pmu); i++)
+		if (pmu_box_counters(pmu_pmu_box(report->pmu, i)))
 			json_array_append_new(
-			    boxes, box_json(cli, report, &report->pmu->boxes[i], socket));
+			    boxes, box_json(cli, report, pmu_pmu_box(report->pmu, i), socket));
 	return json_pack("{s:i, s:i, s:o, s:o, s:o}", "socket", socket, "package",
-			 host->cpus[first].package, "cpus", cpus, "pci_bus",
+			 pmu_host_package(host, socket), "cpus", cpus, "pci_bus",
 			 report->bus ? bus_json(report, socket) : json_null(), "boxes", boxes);
 }
 
 static int print_json(const struct cli *cli, const struct report *report)
 {
-	const struct host *host = report->host;
+	const struct pmu_host *host = report->host;
 	json_t *sockets = json_array(), *pmus = json_array();
-	size_t count;
-	const struct pmu_pmu *all = pmu_catalog(&count);
+	const struct pmu_pmu *pmu;
 
-	for (size_t i = 0; i < count; i++)
-		if (host_has_pmu(host, &all[i]))
-			json_array_append_new(pmus, json_string(all[i].name));
-	for (unsigned i = 0; i < host->sockets; i++)
+	for (size_t i = 0; (pmu = pmu_pmu_at(i)); i++)
+		if (pmu_host_has_pmu(host, pmu))
+			json_array_append_new(pmus, json_string(pmu_pmu_name(pmu)));
+	for (unsigned i = 0; i < pmu_host_sockets(host); i++)
 		json_array_append_new(sockets, socket_json(cli, report, i));
 	return cli_print_json(
-	    cli, json_pack("{s:o, s:o, s:i, s:i, s:i, s:b, s:s, s:o, s:s?, s:o, s:o}", "name",
-			   text_json(host->name), "vendor", text_json(host->vendor), "family",
-			   host->family, "model", host->model, "stepping", host->stepping,
-			   "virtual_machine", host->virtual_machine, "lockdown", report->lockdown,
-			   "pmus", pmus, "way", report->session ? pmu_bus_way(report->bus) : NULL,
-			   "problem", *report->problem ? text_json(report->problem) : json_null(),
-			   "sockets", sockets));
+	    cli,
+	    json_pack("{s:o, s:o, s:i, s:i, s:i, s:b, s:s, s:o, s:s?, s:o, s:o}", "name",
+		      text_json(pmu_host_name(host)), "vendor", text_json(pmu_host_vendor(host)),
+		      "family", pmu_host_family(host), "model", pmu_host_model(host), "stepping",
+		      pmu_host_stepping(host), "virtual_machine", pmu_host_is_virtual(host),
+		      "lockdown", pmu_host_lockdown(report->host), "pmus", pmus, "way",
+		      report->session ? pmu_bus_transport(report->bus) : NULL, "problem",
+		      *report->problem ? text_json(report->problem) : json_null(), "sockets",
+		      sockets));
 }
 
 /* Which instances there are: "0-3,8", or "-" for none. */
-static const char *instances_text(uint32_t present, char text[40])
+static const char *instances_text(uint64_t present, char text[40])
 {
-	return present ? cli_counters(present, text) : "-";
+	return present ? cli_counters((uint32_t)present, text) : "-";
 }
 
 static void box_row(const struct cli *cli, const struct report *report, struct table *table,
 		    const struct pmu_box *box, unsigned socket)
 {
-	uint32_t present = *session_present(report->session, socket, box);
+	uint64_t present = instances(cli, report, box, socket);
 	char text[40], why[WHY_MAX] = "";
 	unsigned missing = 0;
 
-	while (missing < box->instance_count && present >> missing & 1)
+	while (missing < pmu_box_instances(box) && present >> missing & 1)
 		missing++;
-	if (missing < box->instance_count)
-		tell_why(cli, report, box, socket, missing, why);
+	if (missing < pmu_box_instances(box))
+		pmu_session_absence(report->session, cli->ctx, box, socket, missing, why,
+				    sizeof(why));
 	table_number(table, socket);
-	table_cell(table, "%s", box->name);
-	table_cell(table, "%d of %zu", __builtin_popcount(present), box->instance_count);
+	table_cell(table, "%s", pmu_box_name(box));
+	table_cell(table, "%d of %zu", __builtin_popcountll(present), pmu_box_instances(box));
 	table_cell(table, "%s", instances_text(present, text));
 	if (*why)
-		table_cell(table, "%s%u: %s", box->name, missing, why);
+		table_cell(table, "%s%u: %s", pmu_box_name(box), missing, why);
 	else
 		table_cell(table, "%s", "");
 }
@@ -195,43 +159,40 @@ static int print_boxes(const struct cli *cli, const struct report *report)
 		return cli_error(cli, EXIT_FAILED, "out of memory");
 	for (size_t i = 0; i < 5; i++)
 		table_cell(table, "%s", heading[i]);
-	for (unsigned socket = 0; socket < report->host->sockets; socket++)
-		for (size_t i = 0; i < report->pmu->box_count; i++)
-			if (report->pmu->boxes[i].counter_count)
-				box_row(cli, report, table, &report->pmu->boxes[i], socket);
+	for (unsigned socket = 0; socket < pmu_host_sockets(report->host); socket++)
+		for (size_t i = 0; i < pmu_pmu_boxes(report->pmu); i++)
+			if (pmu_box_counters(pmu_pmu_box(report->pmu, i)))
+				box_row(cli, report, table, pmu_pmu_box(report->pmu, i), socket);
 	return cli_print_table(cli, table);
 }
 
 static void print_buses(const struct cli *cli, const struct report *report)
 {
-	const struct config_space *config = bus_hardware_config_space(report->bus);
+	unsigned domain, number;
 
-	for (unsigned socket = 0; socket < report->host->sockets; socket++) {
-		struct config_bus bus = config_space_bus(config, socket);
-
-		if (bus.found)
-			fprintf(cli->out, "socket %u: PCI bus %04x:%02x\n", socket, bus.domain,
-				bus.number);
-	}
+	for (unsigned socket = 0; socket < pmu_host_sockets(report->host); socket++)
+		if (pmu_bus_pci_bus(report->bus, socket, &domain, &number))
+			fprintf(cli->out, "socket %u: PCI bus %04x:%02x\n", socket, domain, number);
 }
 
 static int print_text(const struct cli *cli, const struct report *report)
 {
-	const struct host *host = report->host;
+	const struct pmu_host *host = report->host;
 
-	text_print(cli->out, "%s (%s family %u model %u stepping %u)%s\n", host->name, host->vendor,
-		   host->family, host->model, host->stepping,
-		   host->virtual_machine ? ", in a virtual machine" : "");
-	fprintf(cli->out, "%u socket%s, %zu CPUs online\n", host->sockets,
-		host->sockets == 1 ? "" : "s", host->cpu_count);
-	if (strcmp(report->lockdown, "none"))
+	text_print(cli->out, "%s (%s family %u model %u stepping %u)%s\n", pmu_host_name(host),
+		   pmu_host_vendor(host), pmu_host_family(host), pmu_host_model(host),
+		   pmu_host_stepping(host),
+		   pmu_host_is_virtual(host) ? ", in a virtual machine" : "");
+	fprintf(cli->out, "%u socket%s, %zu CPUs online\n", pmu_host_sockets(host),
+		pmu_host_sockets(host) == 1 ? "" : "s", pmu_host_cpus(host));
+	if (strcmp(pmu_host_lockdown(report->host), "none"))
 		fprintf(cli->out, "kernel lockdown: %s, registers cannot be written\n",
-			report->lockdown);
+			pmu_host_lockdown(report->host));
 	if (!report->pmu) {
 		fprintf(cli->out, "PMU: none of the catalog is for this processor\n");
 		return EXIT_DONE;
 	}
-	fprintf(cli->out, "PMU: %s, %s\n", report->pmu->name, report->pmu->title);
+	fprintf(cli->out, "PMU: %s, %s\n", pmu_pmu_name(report->pmu), pmu_pmu_title(report->pmu));
 	if (*report->problem) {
 		if (report->error == PMU_E_UNKNOWN || report->error == PMU_E_UNSUPPORTED)
 			text_print(cli->out, "registers: %s\n", report->problem);
@@ -239,7 +200,7 @@ static int print_text(const struct cli *cli, const struct report *report)
 			fputs("registers: cannot be read\n", cli->out);
 		return EXIT_DONE;
 	}
-	fprintf(cli->out, "registers: through %s\n", pmu_bus_way(report->bus));
+	fprintf(cli->out, "registers: through %s\n", pmu_bus_transport(report->bus));
 	print_buses(cli, report);
 	fputc('\n', cli->out);
 	return print_boxes(cli, report);
@@ -262,7 +223,7 @@ static int capture(const struct cli *cli, const struct report *report, const cha
 		return cli_error(cli, EXIT_FAILED, "there is nothing to capture: %s",
 				 *report->problem ? report->problem
 						  : "no PMU of the catalog is for this processor");
-	error = bus_capture(report->bus, cli->ctx, folder);
+	error = pmu_bus_capture(report->bus, cli->ctx, folder);
 	return error ? cli_fail(cli, error) : EXIT_DONE;
 }
 
@@ -278,7 +239,7 @@ static int conclude(const struct cli *cli, const struct report *report, int code
 int machines_host(const struct cli *cli, const char *root, const char *folder)
 {
 	struct report report = {0};
-	int code, error = host_new(&report.host, cli->ctx, root);
+	int code, error = pmu_host_new(&report.host, cli->ctx, root);
 
 	if (error)
 		return cli_fail(cli, error);
@@ -294,6 +255,6 @@ int machines_host(const struct cli *cli, const char *root, const char *folder)
 	code = conclude(cli, &report, code);
 	pmu_session_free(report.session);
 	pmu_bus_free(report.bus);
-	host_free(report.host);
+	pmu_host_free(report.host);
 	return code;
 }

@@ -4,9 +4,9 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "bus/host.h"
 #include "cli/program.h"
 #include "cli/text.h"
+#include "pmulab/host.h"
 #include "pmulab/process.h"
 
 /* libpfm4's names for what the kernel counts everywhere, if it counts at all. */
@@ -184,7 +184,7 @@ static size_t count_state(const struct process_run *run, const struct result *re
 static void explain_missing(const struct cli *cli, const struct process_run *run,
 			    const struct result *result)
 {
-	struct host *host = NULL;
+	struct pmu_host *host = NULL;
 
 	if (count_state(run, result, PMU_PROCESS_REFUSED))
 		fprintf(cli->out,
@@ -193,13 +193,13 @@ static void explain_missing(const struct cli *cli, const struct process_run *run
 			"kernel.perf_event_paranoid=1.\n");
 	if (!count_state(run, result, PMU_PROCESS_UNSUPPORTED))
 		return;
-	host_new(&host, NULL, NULL);
+	pmu_host_new(&host, NULL, NULL);
 	fprintf(cli->out, "\nNot counted: nothing on this computer counts these events%s.\n",
-		host && host->virtual_machine
+		host && pmu_host_is_virtual(host)
 		    ? "; it is a virtual machine, and its host gives it no PMU for them"
 		    : "");
 	fprintf(cli->out, "An emulated machine has one: pmulab stat -M MACHINE -- PROGRAM\n");
-	host_free(host);
+	pmu_host_free(host);
 }
 
 static int print_table(const struct cli *cli, const struct process_run *run,

@@ -13,7 +13,7 @@
 /* What is counted for real is exact. */
 static enum pmu_model model_of(const struct stat_run *run, const struct pmu_selection *selection)
 {
-	return pmu_bus_is_emulated(run->bus) ? pmu_event_model(selection) : PMU_MODEL_EXACT;
+	return pmu_bus_is_emulated(run->bus) ? pmu_selection_model(selection) : PMU_MODEL_EXACT;
 }
 
 bool stat_is_absent(const struct stat_run *run, const struct pmu_selection *selection)
@@ -45,6 +45,7 @@ static size_t rows(const struct stat_run *run, unsigned event)
 static struct pmu_terms terms_of(const struct stat_run *run, size_t instances)
 {
 	struct pmu_terms terms = {
+	    .size = sizeof(terms),
 	    .seconds = run->seconds,
 	    .tsc_mhz = NAN,
 	    .instances = (double)instances,
@@ -55,9 +56,10 @@ static struct pmu_terms terms_of(const struct stat_run *run, size_t instances)
 
 	if (!run->machine)
 		return terms;
-	terms.tsc_mhz = terms.clock_mhz[PMU_CLOCK_CORE] = run->machine->core_mhz;
-	terms.clock_mhz[PMU_CLOCK_UCLK] = run->machine->uclk_mhz;
-	terms.clock_mhz[PMU_CLOCK_DCLK] = run->machine->dclk_mhz;
+	terms.tsc_mhz = cli_machine_number(run->machine, "core_mhz");
+	terms.clock_mhz[PMU_CLOCK_CORE] = terms.tsc_mhz;
+	terms.clock_mhz[PMU_CLOCK_UCLK] = cli_machine_number(run->machine, "uclk_mhz");
+	terms.clock_mhz[PMU_CLOCK_DCLK] = cli_machine_number(run->machine, "dclk_mhz");
 	terms.core_cycles = (double)run->statistics.cycles;
 	terms.instructions = (double)run->statistics.instructions;
 	return terms;
@@ -87,11 +89,12 @@ static json_t *count_json(const struct stat_run *run, const struct pmu_count *co
 	char event[PMU_EVENT_TEXT_MAX];
 
 	pmu_event_print(selection, event, sizeof(event));
-	return json_pack(
-	    "{s:s, s:s, s:s, s:i, s:i, s:o, s:s}", "event", event, "pmu", selection->pmu->name,
-	    "box", selection->box->name, "socket", count->socket, "instance", count->instance,
-	    "count", stat_is_absent(run, selection) ? json_null() : cli_json_number(count->count),
-	    "model", cli_model_name(model_of(run, selection)));
+	return json_pack("{s:s, s:s, s:s, s:i, s:i, s:o, s:s}", "event", event, "pmu",
+			 pmu_pmu_name(selection->pmu), "box", pmu_box_name(selection->box),
+			 "socket", count->socket, "instance", count->instance, "count",
+			 stat_is_absent(run, selection) ? json_null()
+							: cli_json_number(count->count),
+			 "model", cli_model_name(model_of(run, selection)));
 }
 
 static json_t *known(bool known, json_t *value)
@@ -113,15 +116,15 @@ static int print_json(const struct cli *cli, const struct stat_run *run, char **
 		const struct pmu_metric *metric = pmu_formula_metric(run->metrics[i].formula);
 		double value = evaluate(run, &run->metrics[i]);
 
-		json_array_append_new(metrics,
-				      json_pack("{s:s, s:o, s:s}", "name", metric->name, "value",
-						isfinite(value) ? json_real(value) : json_null(),
-						"unit", metric->unit));
+		json_array_append_new(
+		    metrics, json_pack("{s:s, s:o, s:s}", "name", pmu_metric_name(metric), "value",
+				       isfinite(value) ? json_real(value) : json_null(), "unit",
+				       pmu_metric_unit(metric)));
 	}
 	report = json_pack(
 	    "{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "machine", text_json(run->target),
-	    "way", pmu_bus_way(run->bus), "ran", known(argv[0], json_boolean(run->ran)), "exit",
-	    known(run->ran, json_integer(run->exit)), "seconds",
+	    "way", pmu_bus_transport(run->bus), "ran", known(argv[0], json_boolean(run->ran)),
+	    "exit", known(run->ran, json_integer(run->exit)), "seconds",
 	    known(run->ran && isfinite(run->seconds), json_real(run->seconds)), "instructions",
 	    known(emulated, cli_json_number(run->statistics.instructions)), "cycles",
 	    known(emulated, cli_json_number(run->statistics.cycles)), "counts", counts, "metrics",
@@ -169,13 +172,13 @@ static void instance_rows(const struct stat_run *run, struct table *table, unsig
 {
 	const struct pmu_selection *selection = pmu_session_event(run->session, event);
 
-	for (unsigned instance = 0; instance < selection->box->instance_count; instance++) {
+	for (unsigned instance = 0; instance < pmu_box_instances(selection->box); instance++) {
 		if (!is_counted(run, event, instance))
 			continue;
 		for (unsigned column = 0; column < column_count(run); column++)
 			count_cell(table, stat_is_absent(run, selection),
 				   sum_instance(run, event, (int)column - 1, instance));
-		table_cell(table, "  %s%u", selection->box->name, instance);
+		table_cell(table, "  %s%u", pmu_box_name(selection->box), instance);
 	}
 }
 
@@ -207,7 +210,7 @@ static void metric_row(const struct stat_run *run, struct table *table,
 		table_cell(table, "%.6g", value);
 	for (unsigned column = 1; column < column_count(run); column++)
 		table_cell(table, "%s", "");
-	table_cell(table, "%s  [%s]", metric->name, metric->unit);
+	table_cell(table, "%s  [%s]", pmu_metric_name(metric), pmu_metric_unit(metric));
 }
 
 static void heading(const struct stat_run *run, struct table *table)
@@ -227,7 +230,7 @@ static void print_head(const struct cli *cli, const struct stat_run *run, char *
 	text_print(cli->out, "\n%s on %s, exit code %d\n", argv[0], run->target, run->exit);
 	if (!run->machine) {
 		fprintf(cli->out, "%.6f s, counted through %s, with everything else that ran\n\n",
-			run->seconds, pmu_bus_way(run->bus));
+			run->seconds, pmu_bus_transport(run->bus));
 		return;
 	}
 	fprintf(cli->out, "%.6f s on the machine, ", run->seconds);
@@ -280,8 +283,8 @@ static int print_csv(const struct cli *cli, const struct stat_run *run)
 
 		pmu_event_print(selection, event, sizeof(event));
 		table_cell(table, "%s", event);
-		table_cell(table, "%s", selection->pmu->name);
-		table_cell(table, "%s", selection->box->name);
+		table_cell(table, "%s", pmu_pmu_name(selection->pmu));
+		table_cell(table, "%s", pmu_box_name(selection->box));
 		table_number(table, count->socket);
 		table_number(table, count->instance);
 		if (stat_is_absent(run, selection))
@@ -294,14 +297,14 @@ static int print_csv(const struct cli *cli, const struct stat_run *run)
 		const struct pmu_metric *metric = pmu_formula_metric(run->metrics[i].formula);
 		double value = evaluate(run, &run->metrics[i]);
 
-		table_cell(table, "%s", metric->name);
+		table_cell(table, "%s", pmu_metric_name(metric));
 		for (int column = 1; column < 5; column++)
-			table_cell(table, "%s", column == 1 ? run->pmu->name : "");
+			table_cell(table, "%s", column == 1 ? pmu_pmu_name(run->pmu) : "");
 		if (isfinite(value))
 			table_cell(table, "%.17g", value);
 		else
 			table_cell(table, "%s", "");
-		table_cell(table, "%s", metric->unit);
+		table_cell(table, "%s", pmu_metric_unit(metric));
 	}
 	return cli_print_table(cli, table);
 }

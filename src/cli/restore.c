@@ -1,10 +1,8 @@
 #include <getopt.h>
 #include <string.h>
 
-#include "bus/bus.h"
-#include "bus/hardware.h"
-#include "bus/journal_files.h"
 #include "cli/cli.h"
+#include "pmulab/journal.h"
 
 static void usage(FILE *file)
 {
@@ -29,85 +27,49 @@ struct restoring {
 	unsigned found, failed;
 };
 
-static int refuse(struct restoring *restoring, struct journal_file *file, const char *why)
+static int refuse(struct restoring *restoring, struct pmu_journal *journal, const char *hint)
 {
-	char folder[PATH_MAX];
+	struct pmu_ctx *ctx = restoring->cli->ctx;
 
 	restoring->failed++;
-	cli_error(restoring->cli, 0, "%s/%s%s: %s", journal_folder_name(folder), file->name,
-		  restoring->forget ? " (removed)" : "", why);
-	if (restoring->forget)
-		journal_remove(file);
+	cli_error(restoring->cli, 0, "%s%s: %s%s", pmu_journal_path(journal),
+		  restoring->forget ? " (removed)" : "", pmu_message(ctx), hint);
+	if (restoring->forget && pmu_journal_remove(journal, ctx))
+		cli_error(restoring->cli, 0, "%s", pmu_message(ctx));
 	return 0;
 }
 
-static void print_writes(const struct cli *cli, const struct journal *journal)
+static void print_writes(const struct cli *cli, const struct pmu_journal *journal)
 {
+	const struct pmu_access_op *op;
 	char address[CLI_ADDRESS_MAX];
 
-	for (size_t i = 0; i < journal->count; i++) {
-		const struct pmu_access_op *op = &journal->writes[i];
-
+	fprintf(cli->out, "# process %d, %s\n", (int)pmu_journal_process(journal),
+		pmu_pmu_name(pmu_journal_pmu(journal)));
+	for (size_t i = 0; (op = pmu_journal_write(journal, i)); i++)
 		fprintf(cli->out, "socket %u core %u %s %s = 0x%llX\n", op->socket, op->core,
 			op->reg, cli_address(address, op->space, op->address),
 			(unsigned long long)op->value);
-	}
 }
 
-static int open_registers(const struct restoring *restoring, const struct journal *journal,
-			  struct pmu_bus **bus)
-{
-	const struct pmu_host_options options = {
-	    .root = journal->root,
-	    .pmu = journal->pmu->name,
-	};
-
-	return pmu_bus_host(bus, restoring->cli->ctx, &options);
-}
-
-static int restore_through(struct restoring *restoring, struct journal_file *file,
-			   const struct journal *journal, struct pmu_bus *bus)
-{
-	struct pmu_ctx *ctx = restoring->cli->ctx;
-	struct journal here;
-	int error = journal_describe(&here, ctx, bus_hardware_host(bus), journal->pmu);
-
-	if (error)
-		return refuse(restoring, file, pmu_message(ctx));
-	if (!journal_same_registers(journal, &here))
-		return refuse(restoring, file,
-			      "is of registers that are not there any more, of an emulated machine "
-			      "perhaps; --forget removes it");
-	for (size_t i = 0; i < journal->count; i++)
-		if (journal->writes[i].socket >= pmu_bus_sockets(bus))
-			return refuse(restoring, file, "is of sockets that are not there");
-	if (bus_write_all(bus, ctx, journal->writes, journal->count))
-		return refuse(restoring, file, pmu_message(ctx));
-	if (journal_remove(file))
-		return refuse(restoring, file, "is restored, and cannot be removed");
-	fprintf(restoring->cli->out, "restored what process %d had found: %zu writes\n",
-		(int)journal->owner, journal->count);
-	return 0;
-}
-
-static int restore(void *arg, struct journal_file *file, const struct journal *journal, int error)
+static int restore(void *arg, struct pmu_journal *journal)
 {
 	struct restoring *restoring = arg;
-	struct pmu_bus *bus;
+	int error;
 
 	restoring->found++;
-	if (error)
-		return refuse(restoring, file, pmu_message(restoring->cli->ctx));
+	if (pmu_journal_error(journal))
+		return refuse(restoring, journal, "");
 	if (restoring->dry_run) {
-		fprintf(restoring->cli->out, "# process %d, %s\n", (int)journal->owner,
-			journal->pmu->name);
 		print_writes(restoring->cli, journal);
 		return 0;
 	}
-	if (open_registers(restoring, journal, &bus))
-		return refuse(restoring, file, pmu_message(restoring->cli->ctx));
-	restore_through(restoring, file, journal, bus);
-	pmu_bus_free(bus);
+	error = pmu_journal_restore(journal, restoring->cli->ctx);
+	if (error)
+		return refuse(restoring, journal,
+			      error == PMU_E_STATE ? "; --forget removes it" : "");
+	fprintf(restoring->cli->out, "restored what process %d had found: %zu writes\n",
+		(int)pmu_journal_process(journal), pmu_journal_writes(journal));
 	return 0;
 }
 
@@ -140,7 +102,7 @@ int cli_restore(struct cli *cli, int argc, char **argv)
 				 "unexpected argument %s; see pmulab restore --help", argv[optind]);
 	if (restoring.dry_run && restoring.forget)
 		return cli_error(cli, EXIT_USAGE, "--dry-run excludes --forget");
-	error = journal_each_left(cli->ctx, restore, &restoring);
+	error = pmu_journals(cli->ctx, restore, &restoring);
 	if (error)
 		return cli_fail(cli, error);
 	if (!restoring.found)

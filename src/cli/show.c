@@ -8,6 +8,7 @@
 #include "pmulab/hwrec.h"
 
 #define UMASK_TEXT_MAX 24
+#define CACHE_KEY_MAX  32
 
 static void usage(FILE *file)
 {
@@ -36,29 +37,32 @@ static void line(const struct show *show, const char *label, const char *text)
 		fprintf(show->cli->out, "  %-12s %s\n", label, text);
 }
 
-/* Fields of other registers that select what is counted. */
-static void show_fixed_fields(const struct show *show, const struct pmu_fixed_field *fixed_fields,
-			      size_t count)
+/* A field of another register that selects what is counted. @first: of several */
+static void show_fixed_field(const struct show *show, bool first,
+			     const struct pmu_fixed_field *fixed)
 {
-	for (size_t i = 0; i < count; i++) {
-		fprintf(show->cli->out, "  %-12s %s %u:%u = 0x%llX", i ? "" : "sets",
-			fixed_fields[i].reg->name, fixed_fields[i].hi, fixed_fields[i].lo,
-			(unsigned long long)fixed_fields[i].value);
-		if (fixed_fields[i].copy != PMU_COPY_ALL)
-			fprintf(show->cli->out, ", copy %u", fixed_fields[i].copy);
-		fputc('\n', show->cli->out);
-	}
+	unsigned copy;
+
+	fprintf(show->cli->out, "  %-12s %s %u:%u = 0x%llX", first ? "sets" : "",
+		pmu_register_pattern(pmu_fixed_field_register(fixed)), pmu_fixed_field_high(fixed),
+		pmu_fixed_field_low(fixed), (unsigned long long)pmu_fixed_field_value(fixed));
+	if (pmu_fixed_field_copy(fixed, &copy))
+		fprintf(show->cli->out, ", copy %u", copy);
+	fputc('\n', show->cli->out);
 }
 
 /* Modifiers that go with a unit mask. */
 static void show_given(const struct show *show, const struct pmu_umask *umask)
 {
-	if (umask->implied_count == 0)
+	const struct pmu_implied *implied = pmu_umask_implied(umask, 0);
+
+	if (!implied)
 		return;
 	fprintf(show->cli->out, "  %-12s   with", "");
-	for (size_t i = 0; i < umask->implied_count; i++)
-		fprintf(show->cli->out, " %s=%llu", umask->implied[i].modifier->name,
-			(unsigned long long)umask->implied[i].value);
+	for (size_t i = 0; (implied = pmu_umask_implied(umask, i)); i++)
+		fprintf(show->cli->out, " %s=%llu",
+			pmu_modifier_name(pmu_implied_modifier(implied)),
+			(unsigned long long)pmu_implied_value(implied));
 	fputc('\n', show->cli->out);
 }
 
@@ -68,123 +72,150 @@ static void write_bits(const struct pmu_umask *umask, char text[UMASK_TEXT_MAX])
 	char bits[9];
 
 	*text = '\0';
-	if (umask->fixed_field_count)
+	if (pmu_umask_fixed_fields(umask))
 		return;
 	for (int bit = 7; bit >= 0; bit--)
-		bits[7 - bit] = !(umask->care >> bit & 1) ? 'x'
-				: umask->value >> bit & 1 ? '1'
-							  : '0';
+		bits[7 - bit] = !(pmu_umask_care(umask) >> bit & 1) ? 'x'
+				: pmu_umask_value(umask) >> bit & 1 ? '1'
+								    : '0';
 	bits[8] = '\0';
-	snprintf(text, UMASK_TEXT_MAX, " 0x%02X  b%s", umask->value, bits);
+	snprintf(text, UMASK_TEXT_MAX, " 0x%02X  b%s", pmu_umask_value(umask), bits);
 }
 
-/* Names with ", " between them behind @label; nothing where there are none. */
-static void show_words(const struct show *show, const char *label, const char *const *words)
+/* What else the manual says of an event. */
+static void show_attributes(const struct show *show, const struct pmu_event *event)
 {
-	if (!words)
+	const char *word = pmu_event_attribute(event, 0);
+
+	if (!word)
 		return;
-	fprintf(show->cli->out, "  %-12s %s", label, *words);
-	while (*++words)
-		fprintf(show->cli->out, ", %s", *words);
+	fprintf(show->cli->out, "  %-12s %s", "also", word);
+	for (size_t i = 1; (word = pmu_event_attribute(event, i)); i++)
+		fprintf(show->cli->out, ", %s", word);
 	fputc('\n', show->cli->out);
 }
 
-/* The names of a set of modifiers, comma separated, behind @before. */
-static void show_modifiers(const struct show *show, const char *before, const struct pmu_box *box,
-			   uint64_t modifiers)
+/* Modifiers that a unit mask needs. */
+static void show_needs(const struct show *show, const struct pmu_box *box,
+		       const struct pmu_umask *umask)
 {
-	for (size_t i = 0; i < box->modifier_count; i++) {
-		if (!(modifiers >> box->modifiers[i].number & 1))
+	const struct pmu_modifier *modifier;
+	const char *before = "  needs ";
+
+	for (size_t i = 0; (modifier = pmu_box_modifier(box, i)); i++) {
+		if (!pmu_umask_needs(umask, modifier))
 			continue;
-		fprintf(show->cli->out, "%s%s", before, box->modifiers[i].name);
+		fprintf(show->cli->out, "%s%s", before, pmu_modifier_name(modifier));
 		before = ", ";
 	}
+}
+
+static void show_filters(const struct show *show, const struct pmu_box *box,
+			 const struct pmu_event *event)
+{
+	const struct pmu_modifier *modifier;
+	bool any = false;
+
+	for (size_t i = 0; (modifier = pmu_box_modifier(box, i)); i++) {
+		if (!pmu_event_takes(event, modifier))
+			continue;
+		if (any)
+			fputs(", ", show->cli->out);
+		else
+			fprintf(show->cli->out, "  %-12s ", "filters");
+		fputs(pmu_modifier_name(modifier), show->cli->out);
+		any = true;
+	}
+	if (any)
+		fputc('\n', show->cli->out);
 }
 
 /* Unit masks that count as much together. */
 static void show_sum(const struct show *show, const struct pmu_umask *umask)
 {
-	const char *before = "=";
+	const char *part = pmu_umask_part(umask, 0);
 
-	if (!umask->sum)
+	if (!part)
 		return;
-	fprintf(show->cli->out, "  %-12s  ", "");
-	for (const char *const *name = umask->sum; *name; name++) {
-		fprintf(show->cli->out, " %s %s", before, *name);
-		before = "+";
-	}
+	fprintf(show->cli->out, "  %-12s   = %s", "", part);
+	for (size_t i = 1; (part = pmu_umask_part(umask, i)); i++)
+		fprintf(show->cli->out, " + %s", part);
 	fputc('\n', show->cli->out);
 }
 
 static void show_umasks(const struct show *show, const struct pmu_box *box,
 			const struct pmu_event *event)
 {
-	for (size_t i = 0; i < event->umask_count; i++) {
-		const struct pmu_umask *umask = &event->umasks[i];
+	for (size_t i = 0; i < pmu_event_umasks(event); i++) {
+		const struct pmu_umask *umask = pmu_event_umask(event, i);
 		char bits[UMASK_TEXT_MAX];
 
 		write_bits(umask, bits);
-		fprintf(show->cli->out, "  %-12s .%-20s%s", i ? "" : "unit masks", umask->name,
-			bits);
-		show_modifiers(show, "  needs ", box, umask->filters);
-		fprintf(show->cli->out, "%s%s  %s\n", umask->alone ? "  alone" : "",
-			umask->absent ? "  not modelled" : "", umask->desc);
+		fprintf(show->cli->out, "  %-12s .%-20s%s", i ? "" : "unit masks",
+			pmu_umask_name(umask), bits);
+		show_needs(show, box, umask);
+		fprintf(show->cli->out, "%s%s  %s\n", pmu_umask_is_alone(umask) ? "  alone" : "",
+			pmu_umask_is_absent(umask) ? "  not modelled" : "", pmu_umask_desc(umask));
 		show_sum(show, umask);
-		show_fixed_fields(show, umask->fixed_fields, umask->fixed_field_count);
+		for (size_t j = 0; j < pmu_umask_fixed_fields(umask); j++)
+			show_fixed_field(show, !j, pmu_umask_fixed_field(umask, j));
 		show_given(show, umask);
 	}
-	if (event->umask)
-		fprintf(show->cli->out, "  %-12s 0x%02X\n", "unit mask", event->umask);
-	if (event->umask_count > 1)
+	if (pmu_event_unit_mask(event))
+		fprintf(show->cli->out, "  %-12s 0x%02X\n", "unit mask",
+			pmu_event_unit_mask(event));
+	if (pmu_event_umasks(event) > 1)
 		line(show, "combining",
-		     event->combine == PMU_COMBINE_ONE ? "one unit mask at a time"
-						       : "unit masks may be added with +");
+		     pmu_event_combine(event) == PMU_COMBINE_ONE
+			 ? "one unit mask at a time"
+			 : "unit masks may be added with +");
 }
 
 static void show_event(struct show *show, const struct pmu_box *box, const struct pmu_event *event)
 {
 	char counters[40], set[CLI_SET_MAX];
 
-	fprintf(show->cli->out, "event %s/%s.%s\n", box->pmu, box->name, event->name);
-	line(show, "title", event->title);
-	line(show, "category", event->category);
-	line(show, "counts", event->desc);
-	fprintf(show->cli->out, "  %-12s 0x%02X%s\n", "code", event->code,
-		event->ext ? " with the extended select bit" : "");
-	line(show, "counters", cli_counters(event->counters, counters));
-	if (event->max_increment)
+	fprintf(show->cli->out, "event %s/%s.%s\n", pmu_box_pmu_name(box), pmu_box_name(box),
+		pmu_event_name(event));
+	line(show, "title", pmu_event_title(event));
+	line(show, "category", pmu_event_category(event));
+	line(show, "counts", pmu_event_desc(event));
+	fprintf(show->cli->out, "  %-12s 0x%02X%s\n", "code", pmu_event_code(event),
+		pmu_event_ext(event) ? " with the extended select bit" : "");
+	line(show, "counters", cli_counters(pmu_event_counters(event), counters));
+	if (pmu_event_max_increment(event))
 		fprintf(show->cli->out, "  %-12s %u a cycle at most\n", "increment",
-			event->max_increment);
+			pmu_event_max_increment(event));
 	show_umasks(show, box, event);
-	if (event->filters) {
-		fprintf(show->cli->out, "  %-12s", "filters");
-		show_modifiers(show, " ", box, event->filters);
-		fputc('\n', show->cli->out);
-	}
+	show_filters(show, box, event);
 	line(show, "of set", cli_set_text(event, set));
-	show_words(show, "also", event->attributes);
-	show_fixed_fields(show, event->fixed_fields, event->fixed_field_count);
-	fprintf(show->cli->out, "  %-12s %s%s%s\n", "emulated", cli_model_name(event->model),
-		*event->model_note ? ": " : "", event->model_note);
-	line(show, "source", event->source);
+	show_attributes(show, event);
+	for (size_t i = 0; i < pmu_event_fixed_fields(event); i++)
+		show_fixed_field(show, !i, pmu_event_fixed_field(event, i));
+	fprintf(show->cli->out, "  %-12s %s%s%s\n", "emulated",
+		cli_model_name(pmu_event_model(event)), *pmu_event_model_note(event) ? ": " : "",
+		pmu_event_model_note(event));
+	line(show, "source", pmu_event_source(event));
 }
 
 /* Whether instances hold different values after reset: PCI functions their device ids. */
 static bool resets_differ(const struct pmu_box *box, const struct pmu_register *reg)
 {
-	return box->instance_count && pmu_register_reset(box, reg, 0) != reg->reset;
+	return pmu_box_instances(box) &&
+	       pmu_register_reset(box, reg, 0) != pmu_register_common_reset(reg);
 }
 
 static void show_instance(const struct show *show, const struct pmu_box *box,
 			  const struct pmu_register *reg, unsigned i)
 {
-	const struct pmu_instance *instance = &box->instances[i];
+	const char *label = pmu_box_instance_label(box, i);
+	bool named = pmu_register_has_instance_names(reg);
 	char text[CLI_ADDRESS_MAX];
 
-	fprintf(show->cli->out, "  %-12s %s%u%s%s%s%s: %s", i ? "" : "addresses", box->name, i,
-		*instance->label ? ", " : "", instance->label, reg->names ? ", " : "",
-		reg->names ? reg->names[i] : "",
-		cli_address(text, reg->space, pmu_register_address(box, reg, i)));
+	fprintf(show->cli->out, "  %-12s %s%u%s%s%s%s: %s", i ? "" : "addresses", pmu_box_name(box),
+		i, *label ? ", " : "", label, named ? ", " : "",
+		named ? pmu_register_name(reg, i) : "",
+		cli_address(text, pmu_register_space(reg), pmu_register_address(box, reg, i)));
 	if (resets_differ(box, reg))
 		fprintf(show->cli->out, ", reset 0x%llX",
 			(unsigned long long)pmu_register_reset(box, reg, i));
@@ -194,55 +225,70 @@ static void show_instance(const struct show *show, const struct pmu_box *box,
 static void show_register(struct show *show, const struct pmu_box *box,
 			  const struct pmu_register *reg)
 {
-	fprintf(show->cli->out, "register %s/%s.%s\n", box->pmu, box->name, reg->name);
-	fprintf(show->cli->out, "  %-12s %u bits, reset 0x%llX%s\n", "width", reg->width,
-		(unsigned long long)reg->reset,
+	fprintf(show->cli->out, "register %s/%s.%s\n", pmu_box_pmu_name(box), pmu_box_name(box),
+		pmu_register_pattern(reg));
+	fprintf(show->cli->out, "  %-12s %u bits, reset 0x%llX%s\n", "width",
+		pmu_register_width(reg), (unsigned long long)pmu_register_common_reset(reg),
 		resets_differ(box, reg) ? " beside the instance's device id" : "");
-	for (unsigned i = 0; i < box->instance_count; i++)
+	for (unsigned i = 0; i < pmu_box_instances(box); i++)
 		show_instance(show, box, reg, i);
-	for (size_t i = 0; i < reg->field_count; i++) {
-		const struct pmu_field *field = &reg->fields[i];
+	for (size_t i = 0; i < pmu_register_fields(reg); i++) {
+		const struct pmu_field *field = pmu_register_field(reg, i);
 
 		fprintf(show->cli->out, "  %-12s %2u:%-2u %-10s %-5s reset %llu%s  %s\n",
-			i ? "" : "fields", field->hi, field->lo, field->name,
-			cli_access_name(field->access), (unsigned long long)field->reset,
-			field->must == PMU_MUST_WRITE_1	  ? ", must be written 1"
-			: field->must == PMU_MUST_WRITE_0 ? ", must be written 0"
-							  : "",
-			field->desc);
+			i ? "" : "fields", pmu_field_high(field), pmu_field_low(field),
+			pmu_field_name(field), cli_access_name(pmu_field_access(field)),
+			(unsigned long long)pmu_field_reset(field),
+			pmu_field_must(field) == PMU_MUST_WRITE_1   ? ", must be written 1"
+			: pmu_field_must(field) == PMU_MUST_WRITE_0 ? ", must be written 0"
+								    : "",
+			pmu_field_desc(field));
 	}
-	line(show, "source", reg->source);
+	line(show, "source", pmu_register_source(reg));
 }
 
 static void show_metric(struct show *show, const struct pmu_box *box,
 			const struct pmu_metric *metric)
 {
-	fprintf(show->cli->out, "metric %s/%s.%s\n", box->pmu, box->name, metric->name);
-	line(show, "is", metric->desc);
-	line(show, "equation", metric->equation);
-	line(show, "unit", metric->unit);
-	line(show, "source", metric->source);
+	fprintf(show->cli->out, "metric %s/%s.%s\n", pmu_box_pmu_name(box), pmu_box_name(box),
+		pmu_metric_name(metric));
+	line(show, "is", pmu_metric_desc(metric));
+	line(show, "equation", pmu_metric_equation(metric));
+	line(show, "unit", pmu_metric_unit(metric));
+	line(show, "source", pmu_metric_source(metric));
 }
 
-static void show_kinds(const struct show *show, const char *label,
-		       const struct pmu_hwrec_kind *kinds, size_t count)
+static void show_kind(const struct show *show, const char *label, const struct pmu_hwrec_kind *kind)
 {
-	for (size_t i = 0; i < count; i++)
-		fprintf(show->cli->out, "  %-12s %-12s %s\n", i ? "" : label, kinds[i].name,
-			kinds[i].desc);
+	fprintf(show->cli->out, "  %-12s %-12s %s\n", label, pmu_hwrec_kind_name(kind),
+		pmu_hwrec_kind_desc(kind));
 }
 
-static void show_record_fields(const struct show *show, const struct pmu_hwrec_field *fields,
-			       size_t count)
+static void show_record_field(const struct show *show, const char *label,
+			      const struct pmu_hwrec_field *field)
 {
-	for (size_t i = 0; i < count; i++) {
-		fprintf(show->cli->out, "  %-12s %-20s %s\n", i ? "" : "fields", fields[i].name,
-			fields[i].desc);
-		for (size_t j = 0; j < fields[i].mnemonic_count; j++)
-			fprintf(show->cli->out, "  %-12s   %3llu %-18s %s\n", "",
-				(unsigned long long)fields[i].mnemonics[j].value,
-				fields[i].mnemonics[j].name, fields[i].mnemonics[j].desc);
-	}
+	const struct pmu_mnemonic *mnemonic;
+
+	fprintf(show->cli->out, "  %-12s %-20s %s\n", label, pmu_hwrec_field_name(field),
+		pmu_hwrec_field_desc(field));
+	for (size_t i = 0; (mnemonic = pmu_hwrec_field_mnemonic(field, i)); i++)
+		fprintf(show->cli->out, "  %-12s   %3llu %-18s %s\n", "",
+			(unsigned long long)pmu_mnemonic_value(mnemonic),
+			pmu_mnemonic_name(mnemonic), pmu_mnemonic_desc(mnemonic));
+}
+
+/* The entries of a circular buffer. */
+static void show_entries(const struct show *show, const struct pmu_hwrec *record)
+{
+	const struct pmu_hwrec_field *field;
+	const struct pmu_hwrec_kind *kind;
+
+	fprintf(show->cli->out, "  %-12s %zu, the youngest first\n", "entries",
+		pmu_hwrec_entries(record));
+	for (size_t i = 0; (kind = pmu_hwrec_entry_kind(record, i)); i++)
+		show_kind(show, i ? "" : "of kinds", kind);
+	for (size_t i = 0; (field = pmu_hwrec_entry_field(record, i)); i++)
+		show_record_field(show, i ? "" : "fields", field);
 }
 
 /* The registers that it reads, each once. */
@@ -251,10 +297,12 @@ static void show_record_registers(const struct show *show, const struct pmu_box 
 {
 	const char *label = "registers";
 
-	for (size_t i = 0; i < box->register_count; i++) {
-		if (pmu_hwrec_register(record, &box->registers[i]) != &box->registers[i])
+	for (size_t i = 0; i < pmu_box_registers(box); i++) {
+		if (pmu_hwrec_register(record, pmu_box_register_at(box, i)) !=
+		    pmu_box_register_at(box, i))
 			continue;
-		fprintf(show->cli->out, "  %-12s %s\n", label, box->registers[i].name);
+		fprintf(show->cli->out, "  %-12s %s\n", label,
+			pmu_register_pattern(pmu_box_register_at(box, i)));
 		label = "";
 	}
 }
@@ -262,33 +310,40 @@ static void show_record_registers(const struct show *show, const struct pmu_box 
 static void show_record(struct show *show, const struct pmu_box *box,
 			const struct pmu_hwrec *record)
 {
-	fprintf(show->cli->out, "record %s/%s.%s\n", box->pmu, box->name, record->name);
-	line(show, "is", record->title);
-	if (record->size)
-		fprintf(show->cli->out, "  %-12s %u bytes in memory\n", "size", record->size);
+	const struct pmu_hwrec_field *field;
+	const struct pmu_hwrec_kind *kind;
+	const char *note;
+
+	fprintf(show->cli->out, "record %s/%s.%s\n", pmu_box_pmu_name(box), pmu_box_name(box),
+		pmu_hwrec_name(record));
+	line(show, "is", pmu_hwrec_title(record));
+	if (pmu_hwrec_size(record))
+		fprintf(show->cli->out, "  %-12s %zu bytes in memory\n", "size",
+			pmu_hwrec_size(record));
 	show_record_registers(show, box, record);
-	show_kinds(show, "kinds", record->kinds, record->kind_count);
-	show_record_fields(show, record->fields, record->field_count);
-	if (record->ring.count) {
-		fprintf(show->cli->out, "  %-12s %u, the youngest first\n", "entries",
-			record->ring.count);
-		show_kinds(show, "of kinds", record->ring.kinds, record->ring.kind_count);
-		show_record_fields(show, record->ring.fields, record->ring.field_count);
-	}
-	for (size_t i = 0; i < record->note_count; i++)
-		line(show, i ? "" : "notes", record->notes[i].desc);
-	line(show, "source", record->source);
+	for (size_t i = 0; (kind = pmu_hwrec_kind(record, i)); i++)
+		show_kind(show, i ? "" : "kinds", kind);
+	for (size_t i = 0; (field = pmu_hwrec_field(record, i)); i++)
+		show_record_field(show, i ? "" : "fields", field);
+	if (pmu_hwrec_entries(record))
+		show_entries(show, record);
+	for (size_t i = 0; (note = pmu_hwrec_note(record, i)); i++)
+		line(show, i ? "" : "notes", note);
+	line(show, "source", pmu_hwrec_source(record));
 }
 
 static void show_mnemonics(const struct show *show, const struct pmu_box *box)
 {
-	for (size_t i = 0; i < box->mnemonic_count; i++) {
-		const struct pmu_mnemonic *mnemonic = &box->mnemonics[i];
+	for (size_t i = 0; i < pmu_box_mnemonics(box); i++) {
+		const struct pmu_mnemonic *mnemonic = pmu_box_mnemonic(box, i);
+
+		const char *class = pmu_mnemonic_class(mnemonic);
 
 		fprintf(show->cli->out, "  %-12s %s=%s%s%s 0x%llX  %s\n", i ? "" : "mnemonics",
-			mnemonic->field, mnemonic->class_name ? mnemonic->class_name : "",
-			mnemonic->class_name ? "." : "", mnemonic->name,
-			(unsigned long long)mnemonic->value, mnemonic->desc);
+			pmu_mnemonic_field(mnemonic), class ? class : "", class ? "." : "",
+			pmu_mnemonic_name(mnemonic),
+			(unsigned long long)pmu_mnemonic_value(mnemonic),
+			pmu_mnemonic_desc(mnemonic));
 	}
 }
 
@@ -296,14 +351,17 @@ static void show_mnemonics(const struct show *show, const struct pmu_box *box)
 static void show_needed_fields(FILE *out, const struct pmu_modifier *modifier)
 {
 	const char *before = ", sets ";
+	unsigned copy;
 
-	for (size_t i = 0; i < modifier->fixed_field_count; i++) {
-		const struct pmu_fixed_field *fixed = &modifier->fixed_fields[i];
+	for (size_t i = 0; i < pmu_modifier_fixed_fields(modifier); i++) {
+		const struct pmu_fixed_field *fixed = pmu_modifier_fixed_field(modifier, i);
 
-		if (fixed->copy != PMU_COPY_ALL && fixed->copy != 0)
+		if (pmu_fixed_field_copy(fixed, &copy) && copy)
 			continue;
-		fprintf(out, "%s%s[%u:%u]=0x%llX", before, fixed->reg->name, fixed->hi, fixed->lo,
-			(unsigned long long)fixed->value);
+		fprintf(out, "%s%s[%u:%u]=0x%llX", before,
+			pmu_register_pattern(pmu_fixed_field_register(fixed)),
+			pmu_fixed_field_high(fixed), pmu_fixed_field_low(fixed),
+			(unsigned long long)pmu_fixed_field_value(fixed));
 		before = ", ";
 	}
 }
@@ -314,18 +372,20 @@ static void show_modifier(const struct show *show, const char *label,
 	FILE *out = show->cli->out;
 	char counters[40];
 
-	fprintf(out, "  %-12s %s", label, modifier->name);
-	if (modifier->reg)
-		fprintf(out, " in %s%s", modifier->reg->name,
-			modifier->copied ? " or that of the counter's copy" : "");
-	if (modifier->counters)
-		fprintf(out, ", of counters %s only", cli_counters(modifier->counters, counters));
-	if (modifier->set)
+	fprintf(out, "  %-12s %s", label, pmu_modifier_name(modifier));
+	if (pmu_modifier_register(modifier))
+		fprintf(out, " in %s%s", pmu_register_pattern(pmu_modifier_register(modifier)),
+			pmu_modifier_is_copied(modifier) ? " or that of the counter's copy" : "");
+	if (pmu_modifier_counters(modifier))
+		fprintf(out, ", of counters %s only",
+			cli_counters(pmu_modifier_counters(modifier), counters));
+	if (pmu_modifier_is_set(modifier))
 		fputs(", a set of bits: values may be added with +, at least one", out);
-	if (*modifier->any_of)
-		fprintf(out, ", one of \"%s\": all if none is given", modifier->any_of);
-	if (*modifier->needs)
-		fprintf(out, ", needs %s", modifier->needs);
+	if (*pmu_modifier_any_of(modifier))
+		fprintf(out, ", one of \"%s\": all if none is given",
+			pmu_modifier_any_of(modifier));
+	if (*pmu_modifier_needs(modifier))
+		fprintf(out, ", needs %s", pmu_modifier_needs(modifier));
 	show_needed_fields(out, modifier);
 	fputc('\n', out);
 }
@@ -336,85 +396,113 @@ static void show_bank(const struct show *show, const char *label, const struct p
 
 	fprintf(show->cli->out,
 		"  %-12s %s: counters %s count events of one set, which is that of ", label,
-		bank->group, cli_counters(bank->counters, counters));
-	fprintf(show->cli->out, "counter %u%s\n", bank->lead,
-		bank->shared ? ", and so are bits of the control" : "");
+		pmu_bank_group(bank), cli_counters(pmu_bank_counters(bank), counters));
+	fprintf(show->cli->out, "counter %u%s\n", pmu_bank_lead(bank),
+		pmu_bank_shared(bank) ? ", and so are bits of the control" : "");
 }
 
 static void show_box(struct show *show, const struct pmu_box *box)
 {
-	fprintf(show->cli->out, "box %s/%s\n", box->pmu, box->name);
-	line(show, "is", box->title);
-	fprintf(show->cli->out, "  %-12s %zu in %s space\n", "instances", box->instance_count,
-		pmu_space_name(box->space));
-	fprintf(show->cli->out, "  %-12s %u of %u bits, %u fixed\n", "counters", box->counter_count,
-		box->counter_width, box->fixed_count);
+	fprintf(show->cli->out, "box %s/%s\n", pmu_box_pmu_name(box), pmu_box_name(box));
+	line(show, "is", pmu_box_title(box));
+	fprintf(show->cli->out, "  %-12s %zu in %s space\n", "instances", pmu_box_instances(box),
+		pmu_space_name(pmu_box_space(box)));
+	fprintf(show->cli->out, "  %-12s %u of %u bits, %u fixed\n", "counters",
+		pmu_box_counters(box), pmu_box_counter_width(box), pmu_box_fixed_counters(box));
 	fprintf(show->cli->out, "  %-12s %zu events, %zu registers, %zu metrics, %zu records\n",
-		"has", box->event_count, box->register_count, box->metric_count, box->record_count);
-	for (size_t i = 0; i < box->modifier_count; i++)
-		show_modifier(show, i ? "" : "settings", &box->modifiers[i]);
-	for (size_t i = 0; i < box->bank_count; i++)
-		show_bank(show, i ? "" : "sets", &box->banks[i]);
+		"has", pmu_box_events(box), pmu_box_registers(box), pmu_box_metrics(box),
+		pmu_box_hwrecs(box));
+	for (size_t i = 0; i < pmu_box_modifiers(box); i++)
+		show_modifier(show, i ? "" : "settings", pmu_box_modifier(box, i));
+	for (size_t i = 0; i < pmu_box_banks(box); i++)
+		show_bank(show, i ? "" : "sets", pmu_box_bank(box, i));
 	show_mnemonics(show, box);
-	for (size_t i = 0; i < box->fact_count; i++)
-		fprintf(show->cli->out, "  %-12s %-14s %s\n", i ? "" : "facts", box->facts[i].name,
-			box->facts[i].title);
-	line(show, "source", box->source);
+	for (size_t i = 0; i < pmu_box_fact_tables(box); i++)
+		fprintf(show->cli->out, "  %-12s %-14s %s\n", i ? "" : "facts",
+			pmu_facts_name(pmu_box_facts(box, i)),
+			pmu_facts_title(pmu_box_facts(box, i)));
+	line(show, "source", pmu_box_source(box));
 }
 
 static void show_pmu(struct show *show, const struct pmu_pmu *pmu)
 {
-	fprintf(show->cli->out, "PMU %s\n", pmu->name);
-	line(show, "is", pmu->title);
-	if (pmu->window.size)
+	uint64_t own, first;
+	uint32_t size;
+
+	fprintf(show->cli->out, "PMU %s\n", pmu_pmu_name(pmu));
+	line(show, "is", pmu_pmu_title(pmu));
+	if (pmu_pmu_window(pmu, &own, &first, &size))
 		fprintf(show->cli->out,
 			"  %-12s at 0x%llX of the own socket, 0x%llX + N * 0x%X of socket N\n",
-			"mmio", (unsigned long long)pmu->window.own,
-			(unsigned long long)pmu->window.first, pmu->window.size);
-	for (size_t i = 0; i < pmu->box_count; i++)
-		fprintf(show->cli->out, "  %-12s %-6s %s\n", i ? "" : "boxes", pmu->boxes[i].name,
-			pmu->boxes[i].title);
-	line(show, "source", pmu->source);
+			"mmio", (unsigned long long)own, (unsigned long long)first, size);
+	for (size_t i = 0; i < pmu_pmu_boxes(pmu); i++)
+		fprintf(show->cli->out, "  %-12s %-6s %s\n", i ? "" : "boxes",
+			pmu_box_name(pmu_pmu_box(pmu, i)), pmu_box_title(pmu_pmu_box(pmu, i)));
+	line(show, "source", pmu_pmu_source(pmu));
 }
 
-static void show_cache(const struct show *show, const char *name, const struct pmu_cache *cache)
+static unsigned cache_number(const struct pmu_machine *machine, const char *cache, const char *what)
 {
-	fprintf(show->cli->out, "  %-12s %u KB, %u ways, %u sets, latency %u\n", name,
-		cache->sets * cache->ways / 16, cache->ways, cache->sets, cache->latency);
+	char key[CACHE_KEY_MAX];
+
+	snprintf(key, sizeof(key), "%s.%s", cache, what);
+	return cli_machine_number(machine, key);
+}
+
+static void show_cache(const struct show *show, const char *label,
+		       const struct pmu_machine *machine, const char *cache)
+{
+	unsigned sets = cache_number(machine, cache, "sets");
+	unsigned ways = cache_number(machine, cache, "ways");
+
+	fprintf(show->cli->out, "  %-12s %u KB, %u ways, %u sets, latency %u\n", label,
+		sets * ways / 16, ways, sets, cache_number(machine, cache, "latency"));
 }
 
 static void show_machine(struct show *show, const struct pmu_machine *m)
 {
 	FILE *out = show->cli->out;
+	uint64_t bytes = 0;
 
-	fprintf(out, "machine %s\n", m->name);
-	line(show, "is", m->title);
-	line(show, "PMU", m->pmu);
+	pmu_machine_number(m, "memory_bytes", &bytes);
+	fprintf(out, "machine %s\n", pmu_machine_name(m));
+	line(show, "is", pmu_machine_title(m));
+	line(show, "PMU", pmu_machine_pmu_name(m));
 	fprintf(out, "  %-12s %u of %u cores, %u LLC slices, %u home agents with %u channels\n",
-		"sockets", m->sockets, m->cores, m->slices, m->home_agents, m->channels);
-	fprintf(out, "  %-12s core %u, uncore %u, DRAM %u MHz\n", "clocks", m->core_mhz,
-		m->uclk_mhz, m->dclk_mhz);
-	show_cache(show, "L1I", &m->l1i);
-	show_cache(show, "L1D", &m->l1d);
-	show_cache(show, "L2", &m->l2);
-	show_cache(show, "LLC slice", &m->llc);
+		"sockets", cli_machine_number(m, "sockets"), cli_machine_number(m, "cores"),
+		cli_machine_number(m, "slices"), cli_machine_number(m, "home_agents"),
+		cli_machine_number(m, "channels"));
+	fprintf(out, "  %-12s core %u, uncore %u, DRAM %u MHz\n", "clocks",
+		cli_machine_number(m, "core_mhz"), cli_machine_number(m, "uclk_mhz"),
+		cli_machine_number(m, "dclk_mhz"));
+	show_cache(show, "L1I", m, "l1i");
+	show_cache(show, "L1D", m, "l1d");
+	show_cache(show, "L2", m, "l2");
+	show_cache(show, "LLC slice", m, "llc");
 	fprintf(out, "  %-12s %llu GB a socket, %u ranks of %u banks a channel, %u KB rows\n",
-		"memory", (unsigned long long)(m->memory_bytes >> 30), m->ranks, m->banks,
-		m->row_bytes >> 10);
+		"memory", (unsigned long long)(bytes >> 30), cli_machine_number(m, "ranks"),
+		cli_machine_number(m, "banks"), cli_machine_number(m, "row_bytes") >> 10);
 	fprintf(out, "  %-12s issue %u a cycle, reorder window %u, %u fill buffers\n", "core",
-		m->issue_width, m->reorder_window, m->fill_buffers);
+		cli_machine_number(m, "issue_width"), cli_machine_number(m, "reorder_window"),
+		cli_machine_number(m, "fill_buffers"));
 	fprintf(out, "  %-12s IRQ %u, TOR %u, tracker %u, RPQ %u, WPQ %u (drains from %u to %u)\n",
-		"queues", m->irq_entries, m->tor_entries, m->tracker_entries, m->rpq_entries,
-		m->wpq_entries, m->wpq_high, m->wpq_low);
+		"queues", cli_machine_number(m, "irq_entries"),
+		cli_machine_number(m, "tor_entries"), cli_machine_number(m, "tracker_entries"),
+		cli_machine_number(m, "rpq_entries"), cli_machine_number(m, "wpq_entries"),
+		cli_machine_number(m, "wpq_high"), cli_machine_number(m, "wpq_low"));
 	fprintf(out, "  %-12s ring %u, home agent %u, link %u (line %u), snoop %u uncore cycles\n",
-		"latencies", m->ring_hop, m->ha_cycles, m->link_cycles, m->link_line_cycles,
-		m->snoop_cycles);
+		"latencies", cli_machine_number(m, "ring_hop"), cli_machine_number(m, "ha_cycles"),
+		cli_machine_number(m, "link_cycles"), cli_machine_number(m, "link_line_cycles"),
+		cli_machine_number(m, "snoop_cycles"));
 	fprintf(out,
 		"  %-12s CL %u, CWL %u, RCD %u, RP %u, RAS %u, burst %u, REFI %u, RFC %u, WR %u, "
 		"WTR %u DRAM cycles\n",
-		"DRAM", m->t_cl, m->t_cwl, m->t_rcd, m->t_rp, m->t_ras, m->t_burst, m->t_refi,
-		m->t_rfc, m->t_wr, m->t_wtr);
-	line(show, "source", m->source);
+		"DRAM", cli_machine_number(m, "t_cl"), cli_machine_number(m, "t_cwl"),
+		cli_machine_number(m, "t_rcd"), cli_machine_number(m, "t_rp"),
+		cli_machine_number(m, "t_ras"), cli_machine_number(m, "t_burst"),
+		cli_machine_number(m, "t_refi"), cli_machine_number(m, "t_rfc"),
+		cli_machine_number(m, "t_wr"), cli_machine_number(m, "t_wtr"));
+	line(show, "source", pmu_machine_source(m));
 }
 
 static void blank(const struct show *show)
@@ -459,37 +547,34 @@ static void show_in_box(struct show *show, const struct pmu_box *box, const char
 		SHOW(metric, box, metric);
 	if (record)
 		SHOW(record, box, record);
-	for (size_t i = 0; i < box->fact_count; i++)
-		if (!strcasecmp(box->facts[i].name, name))
-			SHOW(facts, box, &box->facts[i]);
+	for (size_t i = 0; i < pmu_box_fact_tables(box); i++)
+		if (!strcasecmp(pmu_facts_name(pmu_box_facts(box, i)), name))
+			SHOW(facts, box, pmu_box_facts(box, i));
 }
 
 static void show_all(struct show *show, const struct pmu_pmu *only)
 {
 	const struct pmu_machine *machine = pmu_find_machine(show->name);
 	const char *dot = strchr(show->name, '.');
-	size_t count;
-	const struct pmu_pmu *pmus = pmu_catalog(&count);
+	const struct pmu_pmu *pmu;
+	const struct pmu_box *box;
 
 	if (machine)
 		SHOW(machine, machine);
-	for (size_t i = 0; i < count; i++) {
-		const struct pmu_pmu *pmu = &pmus[i];
-
+	for (size_t i = 0; (pmu = pmu_pmu_at(i)); i++) {
 		if (only && only != pmu)
 			continue;
-		if (!strcasecmp(pmu->name, show->name))
+		if (!strcasecmp(pmu_pmu_name(pmu), show->name))
 			SHOW(pmu, pmu);
-		for (size_t j = 0; j < pmu->box_count; j++) {
-			const struct pmu_box *box = &pmu->boxes[j];
-			size_t length = strlen(box->name);
+		for (size_t j = 0; (box = pmu_pmu_box(pmu, j)); j++) {
+			size_t length = strlen(pmu_box_name(box));
 
-			if (!strcasecmp(box->name, show->name))
+			if (!strcasecmp(pmu_box_name(box), show->name))
 				SHOW(box, box);
 			if (!dot)
 				show_in_box(show, box, show->name);
 			else if (length == (size_t)(dot - show->name) &&
-				 !strncasecmp(box->name, show->name, length))
+				 !strncasecmp(pmu_box_name(box), show->name, length))
 				show_in_box(show, box, dot + 1);
 		}
 	}
@@ -508,7 +593,8 @@ static bool take_pmu(struct show *show, const struct pmu_pmu **pmu)
 	named = name ? cli_find_pmu(show->cli, name) : NULL;
 	free(name);
 	if (named && *pmu && *pmu != named) {
-		cli_error(show->cli, 0, "%s does not belong to %s", show->name, (*pmu)->name);
+		cli_error(show->cli, 0, "%s does not belong to %s", show->name,
+			  pmu_pmu_name((*pmu)));
 		return false;
 	}
 	*pmu = named;

@@ -102,8 +102,9 @@ static void warn_absent(const struct cli *cli, const struct stat_run *run)
 	for (unsigned i = 0; i < pmu_session_events(run->session); i++) {
 		const struct pmu_selection *selection = pmu_session_event(run->session, i);
 		const struct pmu_event *event = selection->event;
-		const char *note =
-		    event && event->model == PMU_MODEL_ABSENT ? event->model_note : "";
+		const char *note = event && pmu_event_model(event) == PMU_MODEL_ABSENT
+				       ? pmu_event_model_note(event)
+				       : "";
 		char text[PMU_EVENT_TEXT_MAX];
 
 		if (!stat_is_absent(run, selection))
@@ -164,9 +165,9 @@ static int add_all(const struct cli *cli, struct stat_run *run, const struct arg
 	if (!code && !run->machine && !arguments->event_count && !arguments->metric_count)
 		return cli_error(cli, EXIT_USAGE,
 				 "no events are given; pmulab list events --pmu %s",
-				 run->pmu->name);
+				 pmu_pmu_name(run->pmu));
 	if (!code && !arguments->event_count && !arguments->metric_count) {
-		char *events = strdup(run->machine->events);
+		char *events = strdup(pmu_machine_events(run->machine));
 
 		code = events ? each_word(cli, run, events, add_event)
 			      : cli_error(cli, EXIT_FAILED, "out of memory");
@@ -443,7 +444,7 @@ int cli_stat(struct cli *cli, int argc, char **argv)
 				arguments.metric_count))
 		return stat_process(cli, &run, &arguments, argv + optind);
 	if (run.machine)
-		run.target = run.machine->name;
+		run.target = pmu_machine_name(run.machine);
 	code = stat(cli, &run, &arguments, argv + optind);
 	stat_release(&run);
 	return host_close(cli, &run, code);

@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "catalog/entries.h"
 #include "device/topology.h"
 #include "emul/block.h"
-#include "pmulab/catalog.h"
 
 #define ANSWER_BYTES sizeof(struct cpuid)
 #define EXTENDED     0x80000000

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "pmulab/machine.h"
+#include "catalog/description.h"
 
 struct cpuid {
 	uint32_t eax, ebx, ecx, edx;

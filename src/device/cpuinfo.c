@@ -1,10 +1,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "catalog/entries.h"
 #include "device/cpuid.h"
 #include "device/topology.h"
 #include "emul/block.h"
-#include "pmulab/catalog.h"
 
 static void print_cpu(FILE *file, const struct pmu_machine *machine, unsigned cpu)
 {

@@ -2,8 +2,8 @@
 #ifndef DEVICE_TOPOLOGY_H
 #define DEVICE_TOPOLOGY_H
 
+#include "catalog/description.h"
 #include "device/tree.h"
-#include "pmulab/machine.h"
 
 /** CPUs are numbered over all sockets; one thread a core. */
 unsigned topology_cpus(const struct pmu_machine *machine);

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "catalog/entries.h"
 #include "machine/epic/params.h"
 #include "pmon/ia64/pmu.h"
-#include "pmulab/catalog.h"
 
 struct emul_epic {
 	const char *name;
@@ -31,6 +31,25 @@ static bool on_data(void *arg, unsigned marks, uint64_t address)
 	return pmon_ia64_mark_data(((struct emul_epic *)arg)->pmu, marks, address);
 }
 
+static void on_miss(void *arg, const struct detail_miss *miss)
+{
+	struct emul_epic *epic = arg;
+
+	pmon_ia64_miss(epic->pmu, miss, epic_cycle(epic->core));
+}
+
+static void on_fetch(void *arg, const struct detail_fetch *fetch)
+{
+	pmon_ia64_fetch(((struct emul_epic *)arg)->pmu, fetch);
+}
+
+static void on_branch(void *arg, const struct detail_branch *branch)
+{
+	struct emul_epic *epic = arg;
+
+	pmon_ia64_branch(epic->pmu, branch, epic_cycle(epic->core));
+}
+
 /* The core does for the PMU what its registers now ask for. */
 static void rewire(struct emul_epic *epic)
 {
@@ -42,6 +61,9 @@ static void rewire(struct emul_epic *epic)
 	    .mark_data = on_data,
 	    .cycles = wants->cycles ? on_cycles : NULL,
 	    .deadline = on_deadline,
+	    .miss = wants->misses ? on_miss : NULL,
+	    .fetch = wants->fetches ? on_fetch : NULL,
+	    .branch = wants->branches ? on_branch : NULL,
 	};
 
 	epic_watch(epic->core, &watch);

@@ -134,19 +134,23 @@ static int check_umasks(struct expression *expression, struct rows *rows)
 /* Filters */
 
 /* A value to show for a filter: the first that has a name. */
-static uint64_t example_value(const struct pmu_box *box, const struct pmu_modifier *filter)
+static struct pmu_setting example_setting(const struct pmu_box *box,
+					  const struct pmu_modifier *filter)
 {
 	for (size_t i = 0; i < box->mnemonic_count; i++)
 		if (name_equal(box->mnemonics[i].field, filter->name))
-			return box->mnemonics[i].value;
-	return name_equal(filter->name, VALUE_NODE_FILTER) ? PMU_VALUE_MY_NODE : 1;
+			return (struct pmu_setting){.modifier = filter,
+						    .value = box->mnemonics[i].value};
+	if (name_equal(filter->name, VALUE_NODE_FILTER))
+		return (struct pmu_setting){.modifier = filter, .nodes = PMU_NODES_MINE};
+	return (struct pmu_setting){.modifier = filter, .value = 1};
 }
 
 static void add_example(struct pmu_selection *example, const struct pmu_modifier *modifier)
 {
 	if (example->setting_count < PMU_EVENT_SETTINGS)
 		example->settings[example->setting_count++] =
-		    (struct pmu_setting){modifier, example_value(example->box, modifier)};
+		    example_setting(example->box, modifier);
 }
 
 /* Filters that have to be given: those of the unit masks, sets, and one of those of the event. */
@@ -262,7 +266,7 @@ static int check_empty_sets(const struct expression *expression)
 	for (size_t i = 0; i < selection->setting_count; i++) {
 		const struct pmu_setting *setting = &selection->settings[i];
 
-		if (setting->modifier->filter && setting->value == 0 &&
+		if (setting->modifier->filter && !settings_is_set(setting) &&
 		    value_is_set(selection->box, setting->modifier))
 			return expression_refuse(
 			    expression, PMU_E_CONFLICT, expression->settings[i],
@@ -387,10 +391,10 @@ static int check_needs(const struct expression *expression)
 		const struct pmu_modifier *modifier = selection->settings[i].modifier;
 		const struct pmu_setting *needed;
 
-		if (!selection->settings[i].value || !*modifier->needs)
+		if (!settings_is_set(&selection->settings[i]) || !*modifier->needs)
 			continue;
 		needed = settings_find(selection, modifier->needs);
-		if (!needed || !needed->value)
+		if (!needed || !settings_is_set(needed))
 			return expression_refuse(expression, PMU_E_SYNTAX, expression->settings[i],
 						 "%s needs a %s other than 0", modifier->name,
 						 modifier->needs);

@@ -56,7 +56,7 @@ int pmu_fixed_decode(struct pmu_ctx *ctx, const struct pmu_box *box, unsigned fi
 	uint64_t enable = reg ? pmu_field_bits(reg, PMU_FIELD_ENABLE, fixed) : 0;
 
 	*selection = (struct pmu_selection){
-	    .pmu = pmu_find_pmu(box->pmu), .box = box, .instance = -1, .fixed = (uint8_t)fixed};
+	    .pmu = pmu_find_pmu(box->pmu), .box = box, .fixed = (uint8_t)fixed};
 	for (size_t i = 0; reg && i < box->modifier_count; i++) {
 		const struct pmu_modifier *modifier = &box->modifiers[i];
 		const struct pmu_field *field = settings_counter_field(selection, modifier);
@@ -64,7 +64,7 @@ int pmu_fixed_decode(struct pmu_ctx *ctx, const struct pmu_box *box, unsigned fi
 
 		if (value && selection->setting_count < PMU_EVENT_SETTINGS)
 			selection->settings[selection->setting_count++] =
-			    (struct pmu_setting){modifier, value};
+			    (struct pmu_setting){.modifier = modifier, .value = value};
 	}
 	if (!reg || (enable && !(control & enable)) || is_off(selection))
 		return error_set(ctx, PMU_E_UNKNOWN, "fixed counter %u of %s is off", fixed,

@@ -307,7 +307,7 @@ static void add_setting(struct pmu_selection *selection, const struct pmu_modifi
 {
 	if (selection->setting_count < PMU_EVENT_SETTINGS)
 		selection->settings[selection->setting_count++] =
-		    (struct pmu_setting){modifier, value};
+		    (struct pmu_setting){.modifier = modifier, .value = value};
 }
 
 /* What is set in the control and in the filters, in the catalog's order. */
@@ -415,7 +415,6 @@ int pmu_event_decode_dump(struct pmu_ctx *ctx, const struct pmu_box *box, unsign
 	    .pmu = pmu_find_pmu(box->pmu),
 	    .box = box,
 	    .event = choice.best.event,
-	    .instance = -1,
 	    .umask = choice.best.row ? choice.best.row->value : control.umask,
 	};
 	if (!choice.best.row)

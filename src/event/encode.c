@@ -115,7 +115,7 @@ static int refuse_instance(struct pmu_ctx *ctx, const struct pmu_selection *sele
 	if (instance >= selection->box->instance_count)
 		return error_set(ctx, PMU_E_RANGE, "%s has %zu instances: there is no number %u",
 				 selection->box->name, selection->box->instance_count, instance);
-	return error_set(ctx, PMU_E_CONFLICT, "%s is for instance %d, not %u", text,
+	return error_set(ctx, PMU_E_CONFLICT, "%s is for instance %u, not %u", text,
 			 selection->instance, instance);
 }
 
@@ -152,7 +152,7 @@ static int check_place(struct pmu_ctx *ctx, const struct pmu_selection *selectio
 		       unsigned instance, unsigned counter)
 {
 	if (instance >= selection->box->instance_count ||
-	    (selection->instance >= 0 && (unsigned)selection->instance != instance))
+	    (selection->one_instance && selection->instance != instance))
 		return refuse_instance(ctx, selection, instance);
 	if (selection->event && (counter >= selection->box->counter_count ||
 				 !(selection->event->counters >> counter & 1)))
@@ -163,7 +163,7 @@ static int check_place(struct pmu_ctx *ctx, const struct pmu_selection *selectio
 static bool names_a_node(const struct pmu_selection *selection)
 {
 	for (size_t i = 0; i < selection->setting_count; i++)
-		if (selection->settings[i].value >= PMU_VALUE_OTHER_NODES)
+		if (selection->settings[i].nodes)
 			return true;
 	return false;
 }

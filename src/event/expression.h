@@ -2,6 +2,7 @@
 #ifndef EVENT_EXPRESSION_H
 #define EVENT_EXPRESSION_H
 
+#include "catalog/entries.h"
 #include "pmulab/event.h"
 
 #define WORD_MAX   64 /* characters of a name, the terminator included */

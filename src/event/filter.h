@@ -2,7 +2,7 @@
 #ifndef EVENT_FILTER_H
 #define EVENT_FILTER_H
 
-#include "pmulab/catalog.h"
+#include "catalog/entries.h"
 
 /** Whether a set of modifiers, as the catalog has them for events and unit masks, holds one. */
 bool filter_in(uint64_t set, const struct pmu_modifier *modifier);

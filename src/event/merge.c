@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "catalog/entries.h"
 #include "pmulab/event.h"
 
 /* Several encodings on their way to one. */

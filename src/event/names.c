@@ -16,7 +16,7 @@
 static const struct pmu_pmu *pmus_of(const struct expression *expression, size_t *count)
 {
 	*count = 1;
-	return expression->pmu ? expression->pmu : pmu_catalog(count);
+	return expression->pmu ? expression->pmu : catalog_pmus(count);
 }
 
 /* Whether names without a PMU before them may be those of this one. */
@@ -44,15 +44,15 @@ int names_pmu(struct expression *expression, const struct word *word)
 			    expression->pmu ? " here" : "");
 }
 
-/* A box by its whole name, or by its name and an instance number, which goes into *instance. */
+/* A box by its whole name, or by its name and an instance number, which goes into the selection. */
 static const struct pmu_box *find_numbered_box(const struct pmu_pmu *pmu, const struct word *word,
-					       int *instance)
+					       struct pmu_selection *selection)
 {
 	const struct pmu_box *box = find_box(pmu, word->name, word->hash);
 	const char *name = word->name;
 	size_t stem_length = strlen(name), length = stem_length;
 	char stem[WORD_MAX];
-	int number = 0;
+	unsigned number = 0;
 
 	if (box)
 		return box;
@@ -64,9 +64,11 @@ static const struct pmu_box *find_numbered_box(const struct pmu_pmu *pmu, const 
 	stem[stem_length] = '\0';
 	box = pmu_find_box(pmu, stem);
 	for (size_t i = stem_length; box && i < length; i++)
-		number = number * 10 + (name[i] - '0');
-	if (box)
-		*instance = number;
+		number = number * 10 + (unsigned)(name[i] - '0');
+	if (box) {
+		selection->one_instance = true;
+		selection->instance = number;
+	}
 	return box;
 }
 
@@ -82,7 +84,7 @@ int names_box(struct expression *expression, const struct word *word)
 
 		if (!is_meant(expression, &pmus[i]))
 			continue;
-		box = find_numbered_box(&pmus[i], word, &selection->instance);
+		box = find_numbered_box(&pmus[i], word, selection);
 		if (box && selection->box)
 			return expression_refuse(expression, PMU_E_CONFLICT, word->span,
 						 "%s/%s or %s/%s? Say which PMU is meant",
@@ -153,7 +155,7 @@ static int refuse_instance(const struct expression *expression)
 		return expression_refuse(expression, PMU_E_RANGE, expression->event,
 					 "there is one %s, number 0", box->name);
 	return expression_refuse(expression, PMU_E_RANGE, expression->event,
-				 "there is no %s%d: they are numbered 0 to %zu", box->name,
+				 "there is no %s%u: they are numbered 0 to %zu", box->name,
 				 selection->instance, box->instance_count - 1);
 }
 
@@ -173,7 +175,7 @@ int names_event(struct expression *expression, const struct word *word)
 	const struct pmu_box *owner;
 	struct valid valid;
 
-	if (selection->instance >= 0 && (size_t)selection->instance >= box->instance_count)
+	if (selection->one_instance && selection->instance >= box->instance_count)
 		return refuse_instance(expression);
 	if (names_in_box(box, word, &selection->event, &selection->fixed))
 		return 0;
@@ -344,7 +346,9 @@ static int add_value(struct expression *expression, const struct word *word)
 
 		if (!value)
 			continue;
-		code = settings_join(expression, modifier, value->value, word->span);
+		code = settings_join(
+		    expression, &(struct pmu_setting){.modifier = modifier, .value = value->value},
+		    word->span);
 		return code ? code : 1;
 	}
 	return 0;

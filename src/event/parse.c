@@ -132,7 +132,7 @@ static int read_setting(struct expression *expression, const struct word *reg)
 {
 	const struct pmu_modifier *modifier;
 	struct word field;
-	uint64_t value = 1;
+	struct pmu_setting setting;
 	int code;
 
 	skip_spaces(expression);
@@ -141,10 +141,11 @@ static int read_setting(struct expression *expression, const struct word *reg)
 		code = find_field(expression, reg, &field, &modifier);
 	if (code)
 		return code;
+	setting = (struct pmu_setting){.modifier = modifier, .value = 1};
 	skip_spaces(expression);
 	if (accept(expression, '=')) {
 		skip_spaces(expression);
-		code = value_read(expression, modifier, &value);
+		code = value_read(expression, modifier, &setting);
 		if (code)
 			return code;
 		field.span.length = expression->at - field.span.offset;
@@ -154,7 +155,7 @@ static int read_setting(struct expression *expression, const struct word *reg)
 					 modifier->name, modifier->hi - modifier->lo + 1u,
 					 modifier->name);
 	}
-	return settings_add(expression, modifier, value, field.span);
+	return settings_add(expression, &setting, field.span);
 }
 
 /* {field[=value],...}: 334291-001 §1.7 */
@@ -195,14 +196,14 @@ static int read_field_list(struct expression *expression, const struct word *reg
 	    (code = expect(expression, '{')))
 		return code;
 	for (size_t i = 0; i < count; i++) {
-		uint64_t value;
+		struct pmu_setting setting;
 
 		if (i && (code = expect(expression, ',')))
 			return code;
 		skip_spaces(expression);
-		code = value_read(expression, modifiers[i], &value);
+		code = value_read(expression, modifiers[i], &setting);
 		if (!code)
-			code = settings_add(expression, modifiers[i], value, fields[i].span);
+			code = settings_add(expression, &setting, fields[i].span);
 		if (code)
 			return code;
 	}
@@ -279,7 +280,7 @@ int pmu_event_parse(struct pmu_ctx *ctx, const struct pmu_pmu *pmu, const char *
 	};
 	int code;
 
-	*selection = (struct pmu_selection){.instance = -1};
+	*selection = (struct pmu_selection){0};
 	skip_spaces(&expression);
 	if ((code = read_pmu(&expression)) || (code = read_event(&expression)) ||
 	    (code = read_umasks(&expression)) || (code = read_settings(&expression)) ||

@@ -40,7 +40,7 @@ static bool is_box_ambiguous(const struct pmu_selection *selection)
 	const struct pmu_pmu *pmus;
 	size_t count;
 
-	pmus = pmu_catalog(&count);
+	pmus = catalog_pmus(&count);
 	for (size_t i = 0; i < count; i++)
 		if (&pmus[i] != selection->pmu && !pmus[i].qualified &&
 		    pmu_find_box(&pmus[i], selection->box->name))
@@ -66,8 +66,7 @@ static void put_setting(struct output *output, const struct pmu_box *box,
 	if (modifier->hi == modifier->lo && setting->value == 1)
 		return;
 	put(output, "=");
-	output->length +=
-	    (size_t)value_print(box, modifier, setting->value, end(output), room(output));
+	output->length += (size_t)value_print(box, setting, end(output), room(output));
 }
 
 /* Whether a setting follows from the unit masks, or from none of its kind being named. */
@@ -77,7 +76,7 @@ static bool is_implied(const struct pmu_selection *selection, const struct pmu_s
 	uint64_t value;
 
 	if (umask_gives(rows, count, setting->modifier, &value))
-		return value == setting->value;
+		return value == setting->value && !setting->nodes;
 	return settings_are_all(selection, setting->modifier);
 }
 
@@ -112,8 +111,8 @@ int pmu_event_print(const struct pmu_selection *selection, char *text, size_t si
 	if (is_box_ambiguous(selection))
 		put(&output, "%s/", selection->pmu->name);
 	put(&output, "%s", selection->box->name);
-	if (selection->instance >= 0)
-		put(&output, "%d", selection->instance);
+	if (selection->one_instance)
+		put(&output, "%u", selection->instance);
 	put(&output, ".%s", selection->event ? selection->event->name : fixed_name(selection));
 	if (selection->event && selection->event->umask_count) {
 		count = umask_rows(selection, rows);

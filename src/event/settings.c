@@ -23,10 +23,11 @@ const struct pmu_setting *settings_find(const struct pmu_selection *selection, c
 }
 
 /* Keeps the settings in the catalog's order, so that equal selections are equal in every byte. */
-int settings_add(struct expression *expression, const struct pmu_modifier *modifier, uint64_t value,
+int settings_add(struct expression *expression, const struct pmu_setting *setting,
 		 struct text_span span)
 {
 	struct pmu_selection *selection = expression->selection;
+	const struct pmu_modifier *modifier = setting->modifier;
 	size_t at = selection->setting_count;
 
 	for (size_t i = 0; i < selection->setting_count; i++)
@@ -40,26 +41,28 @@ int settings_add(struct expression *expression, const struct pmu_modifier *modif
 		selection->settings[at] = selection->settings[at - 1];
 		expression->settings[at] = expression->settings[at - 1];
 	}
-	selection->settings[at] = (struct pmu_setting){modifier, value};
+	selection->settings[at] = *setting;
 	expression->settings[at] = span;
 	selection->setting_count++;
 	return 0;
 }
 
-int settings_join(struct expression *expression, const struct pmu_modifier *modifier,
-		  uint64_t value, struct text_span span)
+int settings_join(struct expression *expression, const struct pmu_setting *more,
+		  struct text_span span)
 {
 	struct pmu_selection *selection = expression->selection;
 
 	for (size_t i = 0; i < selection->setting_count; i++) {
 		struct pmu_setting *setting = &selection->settings[i];
 
-		if (setting->modifier == modifier && value_is_set(selection->box, modifier)) {
-			setting->value |= value;
+		if (setting->modifier == more->modifier &&
+		    value_is_set(selection->box, more->modifier)) {
+			setting->value |= more->value;
+			setting->nodes |= more->nodes;
 			return 0;
 		}
 	}
-	return settings_add(expression, modifier, value, span);
+	return settings_add(expression, more, span);
 }
 
 static uint64_t bit_of(const struct pmu_box *box, const struct pmu_modifier *modifier)
@@ -83,7 +86,7 @@ static uint64_t raised_modifiers(const struct pmu_selection *selection)
 	uint64_t bits = 0;
 
 	for (size_t i = 0; i < selection->setting_count; i++)
-		if (selection->settings[i].value)
+		if (settings_is_set(&selection->settings[i]))
 			bits |= bit_of(selection->box, selection->settings[i].modifier);
 	return bits;
 }
@@ -101,8 +104,10 @@ static int add_given(struct expression *expression, uint64_t user, const struct 
 		if (user & bit_of(selection->box, implied->modifier) ||
 		    (known && known->value == implied->value))
 			continue;
-		code =
-		    settings_join(expression, implied->modifier, implied->value, expression->event);
+		code = settings_join(
+		    expression,
+		    &(struct pmu_setting){.modifier = implied->modifier, .value = implied->value},
+		    expression->event);
 	}
 	return code;
 }
@@ -124,7 +129,9 @@ static int add_all(struct expression *expression)
 
 		if (modifier->mode_group && !(modifier->mode_group & raised) && !(set >> i & 1) &&
 		    is_usable(selection, modifier))
-			code = settings_add(expression, modifier, 1, expression->event);
+			code = settings_add(expression,
+					    &(struct pmu_setting){.modifier = modifier, .value = 1},
+					    expression->event);
 	}
 	return code;
 }

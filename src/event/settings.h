@@ -11,11 +11,17 @@ const struct pmu_setting *settings_of(const struct pmu_selection *selection,
 const struct pmu_setting *settings_find(const struct pmu_selection *selection, const char *name);
 
 /** Sets a field. @return 0, PMU_E_CONFLICT where it is set already, PMU_E_RANGE for too many */
-int settings_add(struct expression *expression, const struct pmu_modifier *modifier, uint64_t value,
+int settings_add(struct expression *expression, const struct pmu_setting *setting,
 		 struct text_span span);
 /** As settings_add(), but values of a field that holds a set come together. */
-int settings_join(struct expression *expression, const struct pmu_modifier *modifier,
-		  uint64_t value, struct text_span span);
+int settings_join(struct expression *expression, const struct pmu_setting *setting,
+		  struct text_span span);
+
+/** Whether it is set to something: not to 0, nor to an empty set. */
+static inline bool settings_is_set(const struct pmu_setting *setting)
+{
+	return setting->value || setting->nodes;
+}
 
 /**
  * Sets what the named unit masks give and the user does not, and all of those modifiers of which

@@ -147,7 +147,7 @@ static bool is_absent(const struct pmu_event *event, unsigned umask)
 	return absent && !(umask & ~absent);
 }
 
-enum pmu_model pmu_event_model(const struct pmu_selection *selection)
+enum pmu_model pmu_selection_model(const struct pmu_selection *selection)
 {
 	const struct pmu_event *event = selection->event;
 

@@ -2,6 +2,7 @@
 #ifndef EVENT_UMASK_H
 #define EVENT_UMASK_H
 
+#include "catalog/entries.h"
 #include "event/expression.h"
 
 /**

@@ -46,23 +46,21 @@ bool value_is_set(const struct pmu_box *box, const struct pmu_modifier *modifier
 /* Values of node filters that differ from socket to socket. */
 static const struct {
 	const char *name;
-	uint64_t value;
+	uint8_t nodes; /* enum pmu_nodes */
 } node_values[] = {
-    {"my_node", PMU_VALUE_MY_NODE},
-    {"other_nodes", PMU_VALUE_OTHER_NODES},
+    {"my_node", PMU_NODES_MINE},
+    {"other_nodes", PMU_NODES_OTHERS},
 };
 #define NODE_VALUES (sizeof(node_values) / sizeof(node_values[0]))
 
-static bool find_node_value(const struct pmu_modifier *modifier, const char *name, uint64_t *value)
+/* @return a set of enum pmu_nodes; 0: @name is none */
+static uint8_t find_nodes(const struct pmu_modifier *modifier, const char *name)
 {
-	for (size_t i = 0; i < NODE_VALUES; i++) {
+	for (size_t i = 0; i < NODE_VALUES; i++)
 		if (name_equal(node_values[i].name, name) &&
-		    name_equal(modifier->name, VALUE_NODE_FILTER)) {
-			*value = node_values[i].value;
-			return true;
-		}
-	}
-	return false;
+		    name_equal(modifier->name, VALUE_NODE_FILTER))
+			return node_values[i].nodes;
+	return 0;
 }
 
 /* Whether @name is that of a value, with or without its class: DataC_Cmp or DRS.DataC_Cmp. */
@@ -168,53 +166,58 @@ static int set_class(struct expression *expression, const struct pmu_modifier *m
 	own = value_find(expression->selection->box, field, value->class_name);
 	if (known && known->value == own->value)
 		return 0;
-	return settings_add(expression, field, own->value, word->span);
+	return settings_add(
+	    expression, &(struct pmu_setting){.modifier = field, .value = own->value}, word->span);
 }
 
-static int read_term(struct expression *expression, const struct pmu_modifier *modifier,
-		     struct word *word, uint64_t *value)
+/* Adds a term to the setting's value. */
+static int read_term(struct expression *expression, struct pmu_setting *setting, struct word *word)
 {
+	const struct pmu_modifier *modifier = setting->modifier;
 	const struct pmu_mnemonic *mnemonic;
 	int code = expression_word_with(expression, ".", "a value", word);
+	uint64_t value;
+	uint8_t nodes;
 
 	if (code)
 		return code;
 	if (word->name[0] >= '0' && word->name[0] <= '9') {
-		if (!read_number(word->name, value))
+		if (!read_number(word->name, &value))
 			return refuse_unknown(expression, modifier, word);
-		if (*value > pmu_mask(modifier->hi, modifier->lo) >> modifier->lo)
+		if (value > pmu_mask(modifier->hi, modifier->lo) >> modifier->lo)
 			return refuse_range(expression, modifier, word);
+		setting->value |= value;
 		return 0;
 	}
-	if (find_node_value(modifier, word->name, value))
+	nodes = find_nodes(modifier, word->name);
+	setting->nodes |= nodes;
+	if (nodes)
 		return 0;
 	mnemonic = value_find(expression->selection->box, modifier, word->name);
 	if (!mnemonic)
 		return refuse_unknown(expression, modifier, word);
-	*value = mnemonic->value;
+	setting->value |= mnemonic->value;
 	return set_class(expression, modifier, mnemonic, word);
 }
 
-int value_read(struct expression *expression, const struct pmu_modifier *modifier, uint64_t *value)
+int value_read(struct expression *expression, const struct pmu_modifier *modifier,
+	       struct pmu_setting *setting)
 {
 	struct word word;
 	size_t start = expression->at;
-	int code = read_term(expression, modifier, &word, value);
+	int code;
 
+	*setting = (struct pmu_setting){.modifier = modifier};
+	code = read_term(expression, setting, &word);
 	while (!code && expression->text[expression->at] == '+') {
-		uint64_t term;
-
 		expression->at++;
-		code = read_term(expression, modifier, &word, &term);
-		if (code)
-			return code;
-		if (!has_bit_names(expression->selection->box, modifier))
+		code = read_term(expression, setting, &word);
+		if (!code && !has_bit_names(expression->selection->box, modifier))
 			return expression_refuse(
 			    expression, PMU_E_CONFLICT,
 			    (struct text_span){start, expression->at - start},
 			    "values of %s cannot be added: it holds one number, not a set of bits",
 			    modifier->name);
-		*value |= term;
 	}
 	return code;
 }
@@ -284,10 +287,6 @@ int value_name(const struct pmu_box *box, const struct pmu_modifier *modifier, u
 
 	if (size)
 		*text = '\0';
-
-	for (size_t i = 0; i < NODE_VALUES; i++)
-		if (node_values[i].value == value)
-			return snprintf(text, size, "%s", node_values[i].name);
 	name = name_of_value(box, modifier, value);
 	if (name)
 		return snprintf(text, size, "%s", name);
@@ -296,10 +295,36 @@ int value_name(const struct pmu_box *box, const struct pmu_modifier *modifier, u
 	return 0;
 }
 
-int value_print(const struct pmu_box *box, const struct pmu_modifier *modifier, uint64_t value,
-		char *text, size_t size)
+/* Nodes by what they are to a socket. */
+static int print_nodes(uint8_t nodes, char *text, size_t size)
 {
-	int length = value_name(box, modifier, value, text, size);
+	int length = 0;
 
-	return length ? length : print_number(modifier, value, text, size);
+	for (size_t i = 0; i < NODE_VALUES; i++) {
+		size_t used = (size_t)length < size ? (size_t)length : size;
+
+		if (nodes & node_values[i].nodes)
+			length += snprintf(text + used, size - used, "%s%s", length ? "+" : "",
+					   node_values[i].name);
+	}
+	return length;
+}
+
+int value_print(const struct pmu_box *box, const struct pmu_setting *setting, char *text,
+		size_t size)
+{
+	const struct pmu_modifier *modifier = setting->modifier;
+	int length = print_nodes(setting->nodes, text, size);
+	size_t used;
+
+	if (length && !setting->value)
+		return length;
+	if (length) {
+		used = (size_t)length < size ? (size_t)length : size;
+		length += snprintf(text + used, size - used, "+");
+		used = (size_t)length < size ? (size_t)length : size;
+		return length + print_number(modifier, setting->value, text + used, size - used);
+	}
+	length = value_name(box, modifier, setting->value, text, size);
+	return length ? length : print_number(modifier, setting->value, text, size);
 }

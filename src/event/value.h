@@ -15,17 +15,18 @@ const struct pmu_mnemonic *value_find(const struct pmu_box *box,
 				      const struct pmu_modifier *modifier, const char *name);
 
 /**
- * Reads the value of a field.
+ * Reads the value of a field into its setting.
  * @return 0, PMU_E_SYNTAX, PMU_E_UNKNOWN, PMU_E_RANGE
  */
-int value_read(struct expression *expression, const struct pmu_modifier *modifier, uint64_t *value);
+int value_read(struct expression *expression, const struct pmu_modifier *modifier,
+	       struct pmu_setting *setting);
 
 /** Writes the name of a value, as snprintf(). @return 0 and no text where it has none */
 int value_name(const struct pmu_box *box, const struct pmu_modifier *modifier, uint64_t value,
 	       char *text, size_t size);
 
 /** Writes a value as value_read() understands it, as snprintf(). */
-int value_print(const struct pmu_box *box, const struct pmu_modifier *modifier, uint64_t value,
-		char *text, size_t size);
+int value_print(const struct pmu_box *box, const struct pmu_setting *setting, char *text,
+		size_t size);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/name.h"
+#include "base/option.h"
 #include "hwrec/parts.h"
 
 #define TEXT_MAX      512
@@ -12,7 +13,7 @@ struct decoding {
 	struct pmu_ctx *ctx;
 	const struct pmu_hwrec *record;
 	struct record_input input;
-	const struct pmu_hwrec_visitor *visitor;
+	struct pmu_hwrec_visitor visitor;
 	void *arg;
 	unsigned kind;	   /* index; 0 where the record has but one */
 	unsigned youngest; /* row of the ring */
@@ -284,8 +285,8 @@ static void tell_fields(const struct decoding *decoding, const struct pmu_hwrec_
 		if (!(fields[i].kinds >> kind & 1) || !evaluate(decoding, row, age, &value))
 			continue;
 		value.meaning = meaning_of(&value);
-		if (decoding->visitor->value)
-			decoding->visitor->value(decoding->arg, &value);
+		if (decoding->visitor.value)
+			decoding->visitor.value(decoding->arg, &value);
 	}
 }
 
@@ -296,8 +297,8 @@ static void tell_entries(const struct decoding *decoding)
 	for (unsigned age = 0; age < decoding->entries; age++) {
 		unsigned row = row_of(decoding, age), kind = kind_of_entry(decoding, age);
 
-		if (decoding->visitor->entry)
-			decoding->visitor->entry(decoding->arg, row, &ring->kinds[kind]);
+		if (decoding->visitor.entry)
+			decoding->visitor.entry(decoding->arg, row, &ring->kinds[kind]);
 		tell_fields(decoding, ring->fields, ring->field_count, kind, row, age);
 	}
 }
@@ -309,10 +310,10 @@ static void tell_notes(const struct decoding *decoding)
 	for (size_t i = 0; i < record->note_count; i++) {
 		const struct pmu_hwrec_note *note = &record->notes[i];
 
-		if (decoding->visitor->note && note->kinds >> decoding->kind & 1 &&
+		if (decoding->visitor.note && note->kinds >> decoding->kind & 1 &&
 		    record_known(&decoding->input, &note->when, 0) &&
 		    record_holds(&decoding->input, &note->when, 0))
-			decoding->visitor->note(decoding->arg, note->desc);
+			decoding->visitor.note(decoding->arg, note->desc);
 	}
 }
 
@@ -331,10 +332,10 @@ static void tell(const struct decoding *decoding)
 	const struct pmu_hwrec *record = decoding->record;
 	bool captured = is_captured(decoding);
 
-	if (decoding->visitor->record)
-		decoding->visitor->record(
-		    decoding->arg, record->kind_count ? &record->kinds[decoding->kind] : NULL,
-		    captured);
+	if (decoding->visitor.record)
+		decoding->visitor.record(decoding->arg,
+					 record->kind_count ? &record->kinds[decoding->kind] : NULL,
+					 captured);
 	if (captured) {
 		tell_fields(decoding, record->fields, record->field_count, decoding->kind, 0, 0);
 		tell_entries(decoding);
@@ -369,14 +370,15 @@ int pmu_hwrec_decode(struct pmu_ctx *ctx, const struct pmu_hwrec *record, const 
 	    .ctx = ctx,
 	    .record = record,
 	    .input = {.values = values, .count = count},
-	    .visitor = visitor,
 	    .arg = arg,
 	};
+	int error;
 
 	if (record->size)
 		return error_set(ctx, PMU_E_UNSUPPORTED, "%s is in memory, not in registers",
 				 record->name);
-	return decode(&decoding, kind);
+	error = option_take(ctx, &decoding.visitor, sizeof(decoding.visitor), visitor);
+	return error ? error : decode(&decoding, kind);
 }
 
 int pmu_hwrec_decode_bytes(struct pmu_ctx *ctx, const struct pmu_hwrec *record, const void *bytes,
@@ -386,14 +388,15 @@ int pmu_hwrec_decode_bytes(struct pmu_ctx *ctx, const struct pmu_hwrec *record, 
 	    .ctx = ctx,
 	    .record = record,
 	    .input = {.bytes = bytes},
-	    .visitor = visitor,
 	    .arg = arg,
 	};
+	int error;
 
 	if (!record->size)
 		return error_set(ctx, PMU_E_UNSUPPORTED, "%s is in registers, not in memory",
 				 record->name);
-	return decode(&decoding, NULL);
+	error = option_take(ctx, &decoding.visitor, sizeof(decoding.visitor), visitor);
+	return error ? error : decode(&decoding, NULL);
 }
 
 const struct pmu_hwrec *pmu_find_hwrec(const struct pmu_box *box, const char *name)

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/name.h"
-#include "pmulab/hwrec.h"
+#include "catalog/hwrec.h"
 
 #define SEPARATORS	" \t\r\n=:,"
 #define NAME_MAX_LENGTH 127
@@ -146,7 +146,7 @@ static void search_name(struct search *search, const struct pmu_box *box)
 static void search_all(struct search *search)
 {
 	size_t count;
-	const struct pmu_pmu *pmus = pmu_catalog(&count);
+	const struct pmu_pmu *pmus = catalog_pmus(&count);
 
 	for (size_t i = 0; i < count; i++) {
 		if (search->only && search->only != &pmus[i])
@@ -298,7 +298,7 @@ static const char *guess(const struct search *search)
 {
 	struct name_guess guess;
 	size_t count;
-	const struct pmu_pmu *pmus = pmu_catalog(&count);
+	const struct pmu_pmu *pmus = catalog_pmus(&count);
 
 	name_guess_init(&guess, search->name);
 	for (size_t i = 0; i < count; i++)

@@ -2,7 +2,7 @@
 #ifndef HWREC_PARTS_H
 #define HWREC_PARTS_H
 
-#include "pmulab/hwrec.h"
+#include "catalog/hwrec.h"
 
 /* What a record is read from: a dump of registers or bytes in memory. */
 struct record_input {

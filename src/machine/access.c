@@ -1,4 +1,4 @@
-/* Accesses that are not to the last used line of their L1 set. */
+/* Accesses to lines that the L0 filter does not know. */
 #include "machine/access.h"
 #include "machine/address_space.h"
 #include "machine/cache.h"
@@ -42,202 +42,108 @@ static uint32_t translate(struct machine_hart *core, uint64_t line)
 	       (line & ((1u << (PAGE_LOG2 - LINE_LOG2)) - 1));
 }
 
-/* What an L1 has of a thread: its tag words and replacement state, and what the thread noted. */
-struct l1_view {
-	uint32_t *words;
-	uint8_t *plru;
-	struct machine_mru *mru;
-	struct machine_ways *ways;
+/* What the filter is to know of a line that L1 has. */
+static inline void note(struct machine_l0 *filter, uint64_t line, uint32_t physical, int slot)
+{
+	const struct plru_use use = plru_use((unsigned)slot % L1_WAYS);
+
+	filter[line % MACHINE_L0_LINES] = (struct machine_l0){
+	    .line = line,
+	    .tag = l1_tag(physical),
+	    .slot = (uint16_t)slot,
+	    .plru_kept = use.kept,
+	    .plru_on = use.on,
+	};
+}
+
+/* What an access met. */
+struct found {
+	enum private_level level;
+	int slot;     /* of L1 */
+	uint64_t end; /* tick at which the line is there; not of hits in L1 */
 };
 
-static struct l1_view data_view(struct machine_hart *core)
-{
-	return (struct l1_view){core->core->l1d, core->core->l1d_plru, core->data,
-				&core->data_ways};
-}
-
-static struct l1_view code_view(struct machine_hart *core)
-{
-	return (struct l1_view){core->core->l1i, core->core->l1i_plru, core->code,
-				&core->code_ways};
-}
-
-static uint32_t hash_of(uint64_t line)
-{
-	return (uint32_t)(line / L1_SETS);
-}
-
-static void note_mru(const struct l1_view *l1, uint64_t line, uint32_t tag, unsigned slot)
-{
-	l1->mru[line % L1_SETS] = (struct machine_mru){.line = line, .tag = tag, .slot = slot};
-}
-
-/* The line is in that slot, and used. */
-static void note(const struct l1_view *l1, uint64_t line, uint32_t physical, unsigned slot)
-{
-	const unsigned set = line % L1_SETS, way = slot % L1_WAYS;
-
-	l1->ways->hash[set][way] = hash_of(line);
-	l1->ways->line[set][way] = line;
-	l1->ways->tag[set][way] = l1_tag(physical);
-	note_mru(l1, line, l1_tag(physical), slot);
-}
-
-/*
- * A hit that needs no translation: the line was noted and is still there, in @least or a better
- * state. Of two lines with one hash only the first is found here.
- */
-static inline __attribute__((always_inline)) bool use_noted(const uint32_t *words, uint8_t *plru,
-							    struct machine_mru *mru,
-							    const struct machine_ways *ways,
-							    uint64_t line, enum line_state least)
-{
-	const unsigned set = line % L1_SETS;
-	unsigned match = cache_match8(ways->hash[set], hash_of(line), 0);
-	unsigned way = (unsigned)__builtin_ctz(match | 1u << (L1_WAYS - 1));
-	uint32_t tag = ways->tag[set][way];
-	uint32_t state = l1_read(&words[set * L1_WAYS + way]) - tag;
-
-	if (ways->line[set][way] != line || state - least > (uint32_t)LINE_M - least)
-		return false;
-	plru_touch(&plru[set], way);
-	mru[set] =
-	    (struct machine_mru){.line = line, .tag = tag, .slot = (uint32_t)(set * L1_WAYS + way)};
-	return true;
-}
-
-static inline __attribute__((always_inline)) bool
-use_noted_data(struct machine_hart *core, uint64_t line, enum line_state least)
-{
-	return use_noted(core->l1d, core->core->l1d_plru, core->data, &core->data_ways, line,
-			 least);
-}
-
-/* A hit of a line that was filled under another virtual address, or by another thread. */
-static MACHINE_OUTLINE bool find_line(const struct l1_view *l1, uint64_t line, uint32_t physical)
-{
-	int slot = l1_find(l1->words, physical);
-
-	if (slot < 0)
-		return false;
-	plru_touch(&l1->plru[line % L1_SETS], (unsigned)slot % L1_WAYS);
-	note(l1, line, physical, (unsigned)slot);
-	return true;
-}
-
-/* The ways behind L1: the near one to L2, and the far one. */
-struct behind {
-	int (*near)(struct machine *machine, unsigned number, uint32_t line, uint32_t thread);
-	struct private_answer (*far)(struct machine *machine, unsigned number, uint32_t line,
-				     uint64_t now);
-};
-static const struct behind to_load = {private_load_near, private_load};
-static const struct behind to_store = {private_store_near, private_store};
-static const struct behind to_fetch = {private_fetch_near, private_fetch};
-
-static struct private_answer miss_far(struct machine_hart *core, const struct behind *behind,
-				      uint32_t physical, uint64_t issued)
+static MACHINE_OUTLINE struct found far(struct machine_hart *core, struct private_want want,
+					struct private_look look, uint64_t issued)
 {
 	struct machine_state *state = core->machine->state;
-	struct private_answer answer;
+	struct tor_entry entry;
+	uint64_t end, meetings;
 
-	uint64_t meetings;
-
-	tor_prefetch(core->machine, machine_socket(core->machine, core->number), physical);
+	tor_locate(core->machine, &entry, machine_socket(core->machine, core->number), want.line);
 	machine_hold(core->machine, core->thread);
 	meetings = state->meetings;
-	answer = behind->far(core->machine, core->number, physical, issued);
-	state->horizon = machine_max(state->horizon, issued + answer.ticks);
+	end = issued + private_far(&want, &look, &entry, core->number, issued);
+	state->horizon = machine_max(state->horizon, end);
 	skew_note_request(core, state->meetings != meetings);
 	machine_let_go(core->machine);
-	return answer;
+	return (struct found){PRIVATE_BELOW, look.slot, end};
 }
 
-/* Fills L1. @return the tick at which the line is there */
-static MACHINE_OUTLINE uint64_t fill(struct machine_hart *core, const struct behind *behind,
-				     const struct l1_view *l1, uint64_t line, uint32_t physical,
-				     uint64_t issued)
+/* @param registers  that form the address */
+static inline __attribute__((always_inline)) struct found get(struct machine_hart *core,
+							      struct machine_l1 *l1,
+							      enum signal_request request,
+							      uint32_t line, uint32_t registers)
 {
-	struct private_answer answer = {.ticks = private_l2_ticks(core->machine)};
+	const struct private_want want = {core->machine, core->core, l1, line, request};
+	struct private_look look;
+	enum private_level level;
+	uint64_t issued;
 
-	answer.slot = behind->near(core->machine, core->number, physical, core->thread);
-	if (answer.slot < 0)
-		answer = miss_far(core, behind, physical, issued);
-	note(l1, line, physical, (unsigned)answer.slot);
-	return issued + answer.ticks;
+	lock_acquire(&core->core->caches, core->thread);
+	level = private_near(&want, &look);
+	lock_release(&core->core->caches, core->thread);
+	if (level == PRIVATE_L1)
+		return (struct found){level, look.slot, 0};
+	/* Instructions have buffers of their own. */
+	issued = request == REQUEST_READ_CODE ? core->progress->time : mshr_issue(core, registers);
+	if (level == PRIVATE_L2)
+		return (struct found){level, look.slot, issued + private_l2_ticks(core->machine)};
+	return far(core, want, look, issued);
 }
 
-static MACHINE_OUTLINE void load_unnoted(struct machine_hart *core, uint64_t line,
-					 const struct machine_insn *insn)
+static void load_line(struct machine_hart *core, uint64_t line, const struct machine_insn *insn)
 {
-	const struct l1_view l1 = data_view(core);
 	uint32_t physical = translate(core, line);
-	uint64_t end;
+	struct found found =
+	    get(core, core->l1d, REQUEST_READ_DATA, physical, insn->address_registers);
 
-	if (find_line(&l1, line, physical)) {
-		if (core->scoreboard)
-			machine_load_scoreboard(core, line << LINE_LOG2, insn);
-		return;
-	}
-	end = fill(core, &to_load, &l1, line, physical, mshr_issue(core, insn->address_registers));
-	mshr_add_load(core, line, insn->loads_registers, end);
-}
-
-static inline void load_line(struct machine_hart *core, uint64_t line,
-			     const struct machine_insn *insn)
-{
 	core->progress->loads++;
-	if (!use_noted_data(core, line, LINE_S))
-		load_unnoted(core, line, insn);
+	note(core->data, line, physical, found.slot);
+	if (found.level != PRIVATE_L1)
+		mshr_add_load(core, line, insn->loads_registers, found.end);
 	else if (core->scoreboard)
 		machine_load_scoreboard(core, line << LINE_LOG2, insn);
 }
 
-/* Whether the line is the core's own in L1D, and now modified. */
-static bool own_line(const struct l1_view *l1, uint64_t line, uint32_t physical)
+static inline struct found own_line(struct machine_hart *core, uint64_t line,
+				    const struct machine_insn *insn)
 {
-	int slot = l1_find(l1->words, physical);
-	uint32_t *word;
-
-	if (slot < 0)
-		return false;
-	word = &l1->words[slot];
-	if (l1_read(word) != (l1_tag(physical) | LINE_M) && !l1_own(word, l1_tag(physical)))
-		return false;
-	plru_touch(&l1->plru[line % L1_SETS], (unsigned)slot % L1_WAYS);
-	note(l1, line, physical, (unsigned)slot);
-	return true;
-}
-
-static MACHINE_OUTLINE void store_unnoted(struct machine_hart *core, uint64_t line,
-					  const struct machine_insn *insn)
-{
-	const struct l1_view l1 = data_view(core);
 	uint32_t physical = translate(core, line);
+	struct found found =
+	    get(core, core->l1d, REQUEST_READ_OWN, physical, insn->address_registers);
 
-	if (!own_line(&l1, line, physical))
-		mshr_add_store(core, fill(core, &to_store, &l1, line, physical,
-					  mshr_issue(core, insn->address_registers)));
+	note(core->data, line, physical, found.slot);
+	return found;
 }
 
-static inline void store_line(struct machine_hart *core, uint64_t line,
-			      const struct machine_insn *insn)
+static void store_line(struct machine_hart *core, uint64_t line, const struct machine_insn *insn)
 {
+	struct found found = own_line(core, line, insn);
+
 	core->progress->stores++;
-	if (!use_noted_data(core, line, LINE_M))
-		store_unnoted(core, line, insn);
+	if (found.level != PRIVATE_L1)
+		mshr_add_store(core, found.end);
 }
 
 static void locked_line(struct machine_hart *core, uint64_t line, const struct machine_insn *insn)
 {
-	const struct l1_view l1 = data_view(core);
-	uint32_t physical = translate(core, line);
+	struct found found = own_line(core, line, insn);
 
 	core->progress->locked++;
-	if (own_line(&l1, line, physical))
-		return;
-	mshr_wait(core, fill(core, &to_store, &l1, line, physical,
-			     mshr_issue(core, insn->address_registers)));
+	if (found.level != PRIVATE_L1)
+		mshr_wait(core, found.end);
 }
 
 static uint64_t first_line(uint64_t address)
@@ -290,21 +196,16 @@ void machine_locked_outline(struct machine_hart *core, uint64_t address, uint32_
 		locked_line(core, last_line(address, size), insn);
 }
 
-/* The core has nothing to do before it has its instructions. */
-static MACHINE_OUTLINE void fetch_unnoted(struct machine_hart *core, uint64_t line)
-{
-	const struct l1_view l1 = code_view(core);
-	uint32_t physical = translate(core, line);
-
-	if (!find_line(&l1, line, physical))
-		mshr_wait(core, fill(core, &to_fetch, &l1, line, physical, core->progress->time));
-}
-
 void machine_fetch_line(struct machine_hart *core, uint64_t line)
 {
+	uint32_t physical = translate(core, line);
+	struct found found = get(core, core->l1i, REQUEST_READ_CODE, physical, 0);
+
 	core->progress->fetches++;
-	if (!use_noted(core->l1i, core->core->l1i_plru, core->code, &core->code_ways, line, LINE_S))
-		fetch_unnoted(core, line);
+	note(core->code, line, physical, found.slot);
+	/* The core has nothing to do before it has its instructions. */
+	if (found.level != PRIVATE_L1)
+		mshr_wait(core, found.end);
 }
 
 static void store_nt_line(struct machine_hart *core, uint64_t address, uint32_t size)

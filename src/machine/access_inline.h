@@ -1,14 +1,10 @@
 /*
- * The inline part of machine/access.h: hits on the most recently used line of an L1 set (MRU
- * filter). Such a hit changes nothing, not even the cache's replacement state, so one look at the
- * tag suffices. The tag word is shared and authoritative: other cores take lines away by writing to
- * it.
+ * The inline part of machine/access.h: hits on lines that the L0 filter knows. Such a hit needs no
+ * translation and no search. The tag word is shared and authoritative: other cores take lines away
+ * by writing to it.
  */
 #ifndef MACHINE_ACCESS_INLINE_H
 #define MACHINE_ACCESS_INLINE_H
-
-/* Kept out of the callbacks, which then need no stack frame. */
-#define MACHINE_OUTLINE __attribute__((noinline))
 
 MACHINE_OUTLINE void machine_attend(struct machine_hart *core);
 MACHINE_OUTLINE void machine_fetch_line(struct machine_hart *core, uint64_t line);
@@ -23,15 +19,29 @@ MACHINE_OUTLINE void machine_load_dependent(struct machine_hart *core, uint64_t 
 
 #define MACHINE_LIKELY(condition) __builtin_expect(!!(condition), 1)
 
-/* Tag word of @mru now, if all of the access lies in that line; else 0. */
-static inline uint32_t machine_mru_word(const uint32_t *tags, const struct machine_mru *mru,
-					uint64_t address, uint32_t size)
+/*
+ * Uses the line if the filter knows it and L1 still has it in @least or a better state.
+ * @param last  the last line of the access, which has to be the same
+ */
+static inline bool machine_use(struct machine_l1 *l1, const struct machine_l0 *filter,
+			       uint64_t line, uint64_t last, uint32_t least)
 {
-	uint64_t line = address >> 6;
+	const struct machine_l0 *known = &filter[line % MACHINE_L0_LINES];
+	uint8_t *plru = &l1->plru[line % MACHINE_L1_SETS];
 
-	if (mru->line == line && (address + size - 1) >> 6 == line)
-		return __atomic_load_n(&tags[mru->slot], __ATOMIC_RELAXED);
-	return 0;
+	if (!MACHINE_LIKELY(known->line == line && last == line) ||
+	    !MACHINE_LIKELY(__atomic_load_n(&l1->words[known->slot], __ATOMIC_RELAXED) -
+				known->tag - least <=
+			    MACHINE_TAG_M - least))
+		return false;
+	*plru = (uint8_t)((*plru & known->plru_kept) | known->plru_on);
+	return true;
+}
+
+static inline bool machine_use_data(struct machine_hart *core, uint64_t address, uint32_t size,
+				    uint32_t least)
+{
+	return machine_use(core->l1d, core->data, address >> 6, (address + size - 1) >> 6, least);
 }
 
 static inline void machine_run(struct machine_hart *core, const struct machine_block *block)
@@ -40,11 +50,7 @@ static inline void machine_run(struct machine_hart *core, const struct machine_b
 	uint64_t last = (block->address + block->bytes - 1) >> 6;
 
 	for (uint64_t line = block->address >> 6; line <= last; line++) {
-		const struct machine_mru *mru = &core->code[line % MACHINE_L1_SETS];
-
-		if (MACHINE_LIKELY(mru->line == line &&
-				   __atomic_load_n(&core->l1i[mru->slot], __ATOMIC_RELAXED) ==
-				       mru->tag + MACHINE_TAG_S))
+		if (MACHINE_LIKELY(machine_use(core->l1i, core->code, line, line, MACHINE_TAG_S)))
 			progress->fetches++;
 		else
 			machine_fetch_line(core, line);
@@ -70,10 +76,7 @@ static inline void machine_load_scoreboard(struct machine_hart *core, uint64_t a
 static inline void machine_load(struct machine_hart *core, uint64_t address, uint32_t size,
 				const struct machine_insn *insn)
 {
-	const struct machine_mru *mru = &core->data[(address >> 6) % MACHINE_L1_SETS];
-	uint32_t word = machine_mru_word(core->l1d, mru, address, size);
-
-	if (!MACHINE_LIKELY(word - mru->tag - MACHINE_TAG_S <= MACHINE_TAG_M - MACHINE_TAG_S)) {
+	if (!MACHINE_LIKELY(machine_use_data(core, address, size, MACHINE_TAG_S))) {
 		machine_load_outline(core, address, size, insn);
 		return;
 	}
@@ -85,10 +88,7 @@ static inline void machine_load(struct machine_hart *core, uint64_t address, uin
 static inline void machine_store(struct machine_hart *core, uint64_t address, uint32_t size,
 				 const struct machine_insn *insn)
 {
-	const struct machine_mru *mru = &core->data[(address >> 6) % MACHINE_L1_SETS];
-
-	if (MACHINE_LIKELY(machine_mru_word(core->l1d, mru, address, size) ==
-			   mru->tag + MACHINE_TAG_M))
+	if (MACHINE_LIKELY(machine_use_data(core, address, size, MACHINE_TAG_M)))
 		core->progress->stores++;
 	else
 		machine_store_outline(core, address, size, insn);
@@ -97,10 +97,7 @@ static inline void machine_store(struct machine_hart *core, uint64_t address, ui
 static inline void machine_locked(struct machine_hart *core, uint64_t address, uint32_t size,
 				  const struct machine_insn *insn)
 {
-	const struct machine_mru *mru = &core->data[(address >> 6) % MACHINE_L1_SETS];
-
-	if (MACHINE_LIKELY(machine_mru_word(core->l1d, mru, address, size) ==
-			   mru->tag + MACHINE_TAG_M))
+	if (MACHINE_LIKELY(machine_use_data(core, address, size, MACHINE_TAG_M)))
 		core->progress->locked++;
 	else
 		machine_locked_outline(core, address, size, insn);

@@ -79,8 +79,7 @@ static void tell_core(const struct machine *machine, unsigned number)
 		if (sums[i].amount <= core->reported[i])
 			continue;
 		core->reported[i] = sums[i].amount;
-		if (machine_enabled(machine, sums[i].id))
-			machine_emit(machine, &signal);
+		signal_emit(&machine->port, signal);
 	}
 }
 

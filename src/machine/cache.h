@@ -5,7 +5,7 @@
 #ifndef MACHINE_CACHE_H
 #define MACHINE_CACHE_H
 
-#include <emmintrin.h>
+#include <immintrin.h>
 
 #include "machine/state.h"
 
@@ -14,7 +14,22 @@
 #define LLC_STATE_BITS	 3
 #define LLC_STATE_MASK	 7u
 
-/* One bit a way: equal to @tag but for the bits of @ignored. */
+/* One bit a way: equal to @tag but for the bits of @ignored; and, from bit 8 on, free. */
+#ifdef __AVX2__
+static inline unsigned cache_match8(const uint32_t *words, uint32_t tag, uint32_t ignored)
+{
+	__m256i all = _mm256_andnot_si256(_mm256_set1_epi32((int)ignored),
+					  _mm256_loadu_si256((const __m256i *)words));
+	__m256i equal = _mm256_cmpeq_epi32(all, _mm256_set1_epi32((int)tag));
+
+	return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(equal));
+}
+
+static inline unsigned cache_match8_free(const uint32_t *words, uint32_t tag, uint32_t ignored)
+{
+	return cache_match8(words, tag, ignored) | cache_match8(words, 0, 0) << 8;
+}
+#else
 static inline unsigned cache_match8(const uint32_t *words, uint32_t tag, uint32_t ignored)
 {
 	const __m128i wanted = _mm_set1_epi32((int)tag), mask = _mm_set1_epi32((int)~ignored);
@@ -25,6 +40,31 @@ static inline unsigned cache_match8(const uint32_t *words, uint32_t tag, uint32_
 	return (unsigned)_mm_movemask_epi8(_mm_packs_epi16(both, _mm_setzero_si128()));
 }
 
+static inline unsigned cache_match8_free(const uint32_t *words, uint32_t tag, uint32_t ignored)
+{
+	const __m128i wanted = _mm_set1_epi32((int)tag), mask = _mm_set1_epi32((int)~ignored);
+	const __m128i zero = _mm_setzero_si128();
+	__m128i low = _mm_load_si128((const __m128i *)words);
+	__m128i high = _mm_load_si128((const __m128i *)(words + 4));
+	__m128i equal = _mm_packs_epi32(_mm_cmpeq_epi32(_mm_and_si128(low, mask), wanted),
+					_mm_cmpeq_epi32(_mm_and_si128(high, mask), wanted));
+	__m128i free = _mm_packs_epi32(_mm_cmpeq_epi32(low, zero), _mm_cmpeq_epi32(high, zero));
+
+	return (unsigned)_mm_movemask_epi8(_mm_packs_epi16(equal, free));
+}
+#endif
+
+#ifdef __AVX2__
+static inline unsigned cache_match20(const uint32_t *words, uint32_t tag, uint32_t ignored)
+{
+	__m128i last = _mm_andnot_si128(_mm_set1_epi32((int)ignored),
+					_mm_load_si128((const __m128i *)(words + 16)));
+	__m128i equal = _mm_cmpeq_epi32(last, _mm_set1_epi32((int)tag));
+
+	return cache_match8(words, tag, ignored) | cache_match8(words + 8, tag, ignored) << 8 |
+	       (unsigned)_mm_movemask_ps(_mm_castsi128_ps(equal)) << 16;
+}
+#else
 static inline unsigned cache_match20(const uint32_t *words, uint32_t tag, uint32_t ignored)
 {
 	const __m128i wanted = _mm_set1_epi32((int)tag), mask = _mm_set1_epi32((int)~ignored);
@@ -38,6 +78,7 @@ static inline unsigned cache_match20(const uint32_t *words, uint32_t tag, uint32
 	}
 	return match;
 }
+#endif
 
 /* Lowest way of a match, -1 for none. */
 static inline int cache_way(unsigned match)
@@ -49,22 +90,42 @@ static inline int cache_way(unsigned match)
  * Tree pseudo-LRU of eight ways. Bit 0 is the root, bits 1 and 2 its children, bits 3 to 6 theirs;
  * a bit names the half to be replaced next, 0 the lower one.
  */
+/* What a use makes of it: the bits that stay, and those that are then set. */
+struct plru_use {
+	uint8_t kept, on;
+};
+static inline struct plru_use plru_use(unsigned way)
+{
+	/* For each way all but its three nodes, and those of them that must name the upper half. */
+	static const struct plru_use uses[L1_WAYS] = {
+	    {0x74, 0x0b}, {0x74, 0x03}, {0x6c, 0x11}, {0x6c, 0x01},
+	    {0x5a, 0x24}, {0x5a, 0x04}, {0x3a, 0x40}, {0x3a, 0x00},
+	};
+
+	return uses[way];
+}
+
 static inline void plru_touch(uint8_t *plru, unsigned way)
 {
-	/* For each way its three nodes, and those of them that must name the upper half. */
-	static const uint8_t nodes[L1_WAYS] = {0x0b, 0x0b, 0x13, 0x13, 0x25, 0x25, 0x45, 0x45};
-	static const uint8_t upper[L1_WAYS] = {0x0b, 0x03, 0x11, 0x01, 0x24, 0x04, 0x40, 0x00};
+	const struct plru_use use = plru_use(way);
 
-	*plru = (uint8_t)((*plru & ~nodes[way]) | upper[way]);
+	*plru = (uint8_t)((*plru & use.kept) | use.on);
 }
 
 static inline unsigned plru_victim(unsigned plru)
 {
-	unsigned a = plru & 1;
-	unsigned b = plru >> (1 + a) & 1;
-	unsigned c = plru >> (3 + 2 * a + b) & 1;
+#define LEFT(p)	   ((p) >> (1 + ((p)&1)) & 1)
+#define VICTIM(p)  (((p)&1) << 2 | LEFT(p) << 1 | ((p) >> (3 + 2 * ((p)&1) + LEFT(p)) & 1))
+#define FOUR(p)	   VICTIM(p), VICTIM((p) + 1), VICTIM((p) + 2), VICTIM((p) + 3)
+#define SIXTEEN(p) FOUR(p), FOUR((p) + 4), FOUR((p) + 8), FOUR((p) + 12)
+	static const uint8_t victims[] = {SIXTEEN(0),  SIXTEEN(16), SIXTEEN(32), SIXTEEN(48),
+					  SIXTEEN(64), SIXTEEN(80), SIXTEEN(96), SIXTEEN(112)};
+#undef SIXTEEN
+#undef FOUR
+#undef VICTIM
+#undef LEFT
 
-	return a << 2 | b << 1 | c;
+	return victims[plru];
 }
 
 /*
@@ -89,6 +150,24 @@ static inline unsigned lru_victim8(const uint8_t *recency)
 	return (unsigned)__builtin_ctz((unsigned)_mm_movemask_epi8(last) | 1u << (L2_WAYS - 1));
 }
 
+#ifdef __AVX2__
+static inline void lru_touch32(uint8_t *recency, unsigned way, unsigned ways)
+{
+	__m256i all = _mm256_loadu_si256((const __m256i *)recency);
+	__m256i later = _mm256_cmpgt_epi8(all, _mm256_set1_epi8((char)recency[way]));
+
+	_mm256_storeu_si256((__m256i *)recency, _mm256_add_epi8(all, later));
+	recency[way] = (uint8_t)ways;
+}
+
+static inline unsigned lru_victim32(const uint8_t *recency, unsigned ways)
+{
+	__m256i all = _mm256_loadu_si256((const __m256i *)recency);
+	__m256i last = _mm256_cmpeq_epi8(all, _mm256_set1_epi8(1));
+
+	return (unsigned)__builtin_ctz((unsigned)_mm256_movemask_epi8(last) | 1u << (ways - 1));
+}
+#else
 static inline void lru_touch32(uint8_t *recency, unsigned way, unsigned ways)
 {
 	const __m128i old = _mm_set1_epi8((char)recency[way]);
@@ -110,6 +189,7 @@ static inline unsigned lru_victim32(const uint8_t *recency, unsigned ways)
 
 	return (unsigned)__builtin_ctz(low | high << 16 | 1u << (ways - 1));
 }
+#endif
 
 /* L1: 64 sets. */
 static inline uint32_t l1_tag(uint32_t line)
@@ -137,25 +217,10 @@ static inline uint32_t l1_read(const uint32_t *word)
 	return __atomic_load_n(word, __ATOMIC_RELAXED);
 }
 
-/* By the core itself, under the lock. */
+/* Written under the lock of the core's caches. */
 static inline void l1_write(uint32_t *word, uint32_t value)
 {
 	__atomic_store_n(word, value, __ATOMIC_RELAXED);
-}
-
-/* By others, while the core may make its E an M. @return the word before */
-static inline uint32_t l1_take(uint32_t *word, uint32_t value)
-{
-	return __atomic_exchange_n(word, value, __ATOMIC_ACQ_REL);
-}
-
-/* A core's own E becomes M; fails if somebody took the line away. */
-static inline bool l1_own(uint32_t *word, uint32_t tag)
-{
-	uint32_t expected = tag | LINE_E;
-
-	return __atomic_compare_exchange_n(word, &expected, tag | LINE_M, false, __ATOMIC_ACQ_REL,
-					   __ATOMIC_RELAXED);
 }
 
 static inline unsigned l2_first(const struct machine *machine, uint32_t line)

@@ -29,10 +29,8 @@ static void skip_to(struct machine_hart *core, uint64_t time)
 
 static void forget_lines(struct machine_hart *core)
 {
-	for (unsigned set = 0; set < L1_SETS; set++)
-		core->data[set] = core->code[set] = (struct machine_mru){.line = UINT64_MAX};
-	memset(core->data_ways.line, 0xff, sizeof(core->data_ways.line));
-	memset(core->code_ways.line, 0xff, sizeof(core->code_ways.line));
+	for (unsigned i = 0; i < MACHINE_L0_LINES; i++)
+		core->data[i].line = core->code[i].line = UINT64_MAX;
 }
 
 /* @return whether the thread got it: not where the owner sleeps, and may do so until we go on */
@@ -271,8 +269,8 @@ static bool take_place(struct machine_hart *core)
 		return false;
 	core->number = (unsigned)number;
 	core->core = &machine->cores[core->number];
-	core->l1d = core->core->l1d;
-	core->l1i = core->core->l1i;
+	core->l1d = &core->core->l1d;
+	core->l1i = &core->core->l1i;
 	core->progress = list_user(core->core, core->thread);
 	machine_occupy(machine, core->number);
 	return true;
@@ -290,7 +288,6 @@ static struct machine_hart *place_hart(struct machine *machine, bool in_turns)
 	forget_lines(core);
 	core->machine = machine;
 	core->thread = lock_thread();
-	core->first_end = UINT64_MAX;
 
 	machine_hold(machine, core->thread);
 	placed = take_place(core);

@@ -5,6 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Kept out of the callbacks, which then need no stack frame. */
+#define MACHINE_OUTLINE __attribute__((noinline))
+
 #define MACHINE_L1_SETS 64 /* L1I and L1D; machine_open() refuses others */
 #define MACHINE_L1_WAYS 8
 
@@ -23,21 +26,23 @@ struct machine_insn {
 	uint16_t loads_registers; /* general registers that receive what is loaded */
 };
 
-/* MRU filter: the last used line of an L1 set. */
-struct machine_mru {
-	uint64_t line; /* virtual line number, UINT64_MAX for none */
-	uint32_t tag;  /* its tag word without state */
-	uint32_t slot; /* set * ways + way */
+/* An L1: tag words and the tree pseudo-LRU of each set (see cache.h). In the shared state. */
+struct machine_l1 {
+	_Alignas(64) uint32_t words[MACHINE_L1_SETS * MACHINE_L1_WAYS];
+	uint8_t plru[MACHINE_L1_SETS];
+	uint64_t misses;
 };
 
 /*
- * What each way of an L1 was filled or found as, so that a hit needs no translation. An entry holds
- * while the way's tag word is the one noted.
+ * L0 filter: where in L1 a virtual line was found last. Direct-mapped; an entry holds while the
+ * slot's tag word is the one noted.
  */
-struct machine_ways {
-	_Alignas(64) uint32_t hash[MACHINE_L1_SETS][MACHINE_L1_WAYS]; /* of the virtual line */
-	uint32_t tag[MACHINE_L1_SETS][MACHINE_L1_WAYS];		      /* tag word without state */
-	uint64_t line[MACHINE_L1_SETS][MACHINE_L1_WAYS]; /* virtual, UINT64_MAX for none */
+#define MACHINE_L0_LINES 1024
+struct machine_l0 {
+	uint64_t line;		    /* virtual line number, UINT64_MAX for none */
+	uint32_t tag;		    /* its tag word without state */
+	uint16_t slot;		    /* set * ways + way */
+	uint8_t plru_kept, plru_on; /* what a use makes of the set's pseudo-LRU: see plru_touch() */
 };
 
 /* A thread's clock on a core and what it has done there, in the shared state. */
@@ -50,7 +55,7 @@ struct machine_progress {
 };
 
 /* An outstanding L1D miss. */
-#define MACHINE_FILL_BUFFERS_MAX 32
+#define MACHINE_FILL_BUFFERS_MAX 32 /* a power of two */
 struct machine_mshr {
 	uint64_t
 	    instruction; /* number of the one that missed; UINT64_MAX: nobody waits (a store) */
@@ -66,14 +71,13 @@ struct machine_translation {
 /* A thread's hold on a core. Private to the thread. */
 struct machine_hart {
 	struct machine_progress *progress;
-	const uint32_t *l1d, *l1i; /* tag words */
-	uint64_t attention;	   /* at this instruction number machine_attend() is due */
-	uint64_t in_flight;	   /* bit: L1 set with a line that a load waits for */
-	uint32_t scoreboard;	   /* bit: general register that loads determine; MACHINE_WAITS */
-	uint32_t thread;	   /* of the holder, for locks */
-	struct machine_mru data[MACHINE_L1_SETS];
-	struct machine_mru code[MACHINE_L1_SETS];
-	struct machine_ways data_ways, code_ways;
+	struct machine_l1 *l1d, *l1i;
+	uint64_t attention;  /* at this instruction number machine_attend() is due */
+	uint64_t in_flight;  /* bit: L1 set with a line that a load waits for */
+	uint32_t scoreboard; /* bit: general register that loads determine; MACHINE_WAITS */
+	uint32_t thread;     /* of the holder, for locks */
+	_Alignas(64) struct machine_l0 data[MACHINE_L0_LINES];
+	_Alignas(64) struct machine_l0 code[MACHINE_L0_LINES];
 
 	struct machine *machine;
 	struct machine_address_space *space;
@@ -89,9 +93,8 @@ struct machine_hart {
 	uint64_t skew_due;    /* tick up to which it may go without looking at the others */
 	uint64_t out_until;   /* tick: a request went to the LLC not long before */
 	uint32_t meetings;    /* of struct skew, seen */
-	uint64_t first_end;   /* of the misses, tick; UINT64_MAX for none */
-	uint32_t miss_count;
-	struct machine_mshr misses[MACHINE_FILL_BUFFERS_MAX];
+	uint32_t first_miss, miss_count;
+	struct machine_mshr misses[MACHINE_FILL_BUFFERS_MAX]; /* a ring, by rising end */
 	uint64_t arrival[16]; /* tick at which a scoreboard register has its value */
 	uint64_t arrival_last;
 	struct machine_translation tlb[1 << MACHINE_TLB_LOG2];

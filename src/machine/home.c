@@ -26,37 +26,27 @@ static bool is_local(const struct transaction *transaction)
 	return transaction->requester == transaction->socket;
 }
 
-static struct signal signal_of(const struct transaction *transaction, enum pmu_signal_id id,
-			       uint32_t qualifiers, uint64_t time)
+static inline __attribute__((always_inline)) void span(struct machine *machine,
+						       const struct transaction *transaction,
+						       enum pmu_signal_id id, uint32_t qualifiers,
+						       uint64_t time, uint64_t duration)
 {
-	return (struct signal){
-	    .id = (uint16_t)id,
-	    .socket = transaction->socket,
-	    .unit = transaction->agent,
-	    .qualifiers = qualifiers,
-	    .time = time,
-	};
+	signal_emit(&machine->port, (struct signal){
+					.id = (uint16_t)id,
+					.socket = transaction->socket,
+					.unit = transaction->agent,
+					.qualifiers = qualifiers,
+					.time = time,
+					.duration = duration,
+				    });
 }
 
-static void pulse(struct machine *machine, const struct transaction *transaction,
-		  enum pmu_signal_id id, uint32_t qualifiers, uint64_t time)
+static inline __attribute__((always_inline)) void pulse(struct machine *machine,
+							const struct transaction *transaction,
+							enum pmu_signal_id id, uint32_t qualifiers,
+							uint64_t time)
 {
-	if (machine_enabled(machine, id)) {
-		struct signal signal = signal_of(transaction, id, qualifiers, time);
-
-		machine_emit(machine, &signal);
-	}
-}
-
-static void span(struct machine *machine, const struct transaction *transaction,
-		 enum pmu_signal_id id, uint32_t qualifiers, uint64_t time, uint64_t duration)
-{
-	if (machine_enabled(machine, id)) {
-		struct signal signal = signal_of(transaction, id, qualifiers, time);
-
-		signal.duration = duration;
-		machine_emit(machine, &signal);
-	}
+	span(machine, transaction, id, qualifiers, time, 0);
 }
 
 /* Cycles of a message between a slice or agent of one socket and one of another or the same. */
@@ -286,29 +276,30 @@ static void emit_full(struct machine *machine, const struct transaction *transac
 		     home->tracker[slot] - transaction->begin);
 }
 
-static void emit_request(struct machine *machine, const struct transaction *transaction,
-			 uint64_t cycles)
+static inline void emit_request(struct machine *machine, const struct transaction *transaction,
+				uint64_t cycles)
 {
-	if (machine_enabled(machine, SIGNAL_HOME_REQUEST)) {
-		const bool local = is_local(transaction);
-		struct signal signal =
-		    signal_of(transaction, SIGNAL_HOME_REQUEST, 0, transaction->begin);
+	const bool local = is_local(transaction);
+	uint32_t qualifiers =
+	    local ? QUALIFIER_HOME_REQUEST_WRITE_LOCAL : QUALIFIER_HOME_REQUEST_WRITE_REMOTE;
 
-		if (is_read(transaction->request))
-			signal.qualifiers = local ? QUALIFIER_HOME_REQUEST_READ_LOCAL
-						  : QUALIFIER_HOME_REQUEST_READ_REMOTE;
-		else if (transaction->request == REQUEST_OWN)
-			signal.qualifiers = local ? QUALIFIER_HOME_REQUEST_OWN_LOCAL
-						  : QUALIFIER_HOME_REQUEST_OWN_REMOTE;
-		else
-			signal.qualifiers = local ? QUALIFIER_HOME_REQUEST_WRITE_LOCAL
-						  : QUALIFIER_HOME_REQUEST_WRITE_REMOTE;
-		signal.duration = cycles;
-		signal.request = (uint8_t)transaction->request;
-		signal.address = (uint64_t)transaction->line << LINE_LOG2;
-		signal.node = transaction->requester;
-		machine_emit(machine, &signal);
-	}
+	if (is_read(transaction->request))
+		qualifiers =
+		    local ? QUALIFIER_HOME_REQUEST_READ_LOCAL : QUALIFIER_HOME_REQUEST_READ_REMOTE;
+	else if (transaction->request == REQUEST_OWN)
+		qualifiers =
+		    local ? QUALIFIER_HOME_REQUEST_OWN_LOCAL : QUALIFIER_HOME_REQUEST_OWN_REMOTE;
+	signal_emit(&machine->port, (struct signal){
+					.id = SIGNAL_HOME_REQUEST,
+					.socket = transaction->socket,
+					.unit = transaction->agent,
+					.qualifiers = qualifiers,
+					.time = transaction->begin,
+					.duration = cycles,
+					.request = (uint8_t)transaction->request,
+					.address = (uint64_t)transaction->line << LINE_LOG2,
+					.node = transaction->requester,
+				    });
 }
 
 /* The cycle from which on no request of the other node holds the line: as in a slice. */
@@ -361,7 +352,7 @@ struct home_answer home_request(struct machine *machine, enum signal_request req
 	home->tracker[slot] = transaction.begin + cycles;
 	home->tracker_cycles += cycles;
 	emit_request(machine, &transaction, cycles);
-	if (machine_enabled(machine, SIGNAL_HOME_FULL))
+	if (machine->port.enabled[SIGNAL_HOME_FULL])
 		emit_full(machine, &transaction);
 
 	back = is_read(request)

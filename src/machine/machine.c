@@ -222,6 +222,7 @@ int machine_open(struct machine **result, struct pmu_ctx *ctx, const struct pmu_
 	if (fresh)
 		for (size_t i = 0; i < channel_count(desc); i++)
 			memory_init(&machine->channels[i], desc);
+	machine_connect(machine, NULL);
 	*result = machine;
 	return 0;
 
@@ -241,7 +242,9 @@ void machine_close(struct machine *machine)
 
 void machine_connect(struct machine *machine, const struct signal_port *port)
 {
-	machine->port = port ? *port : (struct signal_port){0};
+	static const uint8_t none[SIGNAL_COUNT];
+
+	machine->port = port ? *port : (struct signal_port){.enabled = none};
 	for (size_t i = 0; i < channel_count(machine->desc); i++)
 		machine->views[i].port = port ? &machine->port : NULL;
 }

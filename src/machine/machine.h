@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "catalog/description.h"
 #include "catalog/signal.h"
-#include "pmulab/machine.h"
 
 struct machine;
 struct machine_hart;

@@ -50,18 +50,19 @@ static struct dram_addr locate(const struct memory_channel *channel, const struc
 	};
 }
 
-static void announce_command(const struct memory_view *view, enum pmu_signal_id id,
-			     uint32_t qualifiers, struct dram_addr addr, uint64_t time)
+static inline __attribute__((always_inline)) void emit_command(const struct memory_view *view,
+							       enum pmu_signal_id id,
+							       uint32_t qualifiers,
+							       struct dram_addr addr, uint64_t time)
 {
-	if (!memory_enabled(view, id))
-		return;
-	view->port->emit(view->port->subscriber, &(struct signal){.id = (uint16_t)id,
-								  .socket = view->socket,
-								  .unit = view->unit,
-								  .qualifiers = qualifiers,
-								  .time = time,
-								  .rank = addr.rank,
-								  .bank = addr.bank});
+	if (view->port)
+		signal_emit(view->port, (struct signal){.id = (uint16_t)id,
+							.socket = view->socket,
+							.unit = view->unit,
+							.qualifiers = qualifiers,
+							.time = time,
+							.rank = addr.rank,
+							.bank = addr.bank});
 }
 
 static void refresh_rank(struct memory_channel *channel, const struct memory_view *view)
@@ -82,11 +83,11 @@ static void refresh_rank(struct memory_channel *channel, const struct memory_vie
 		open = true;
 	}
 	if (open) {
-		announce_command(view, SIGNAL_DRAM_PRECHARGE_ALL, 0, addr, precharge);
+		emit_command(view, SIGNAL_DRAM_PRECHARGE_ALL, 0, addr, precharge);
 		start = precharge + desc->t_rp;
 	}
-	announce_command(view, SIGNAL_DRAM_REFRESH, used ? QUALIFIER_DRAM_REFRESH_HIGH : 0, addr,
-			 start);
+	emit_command(view, SIGNAL_DRAM_REFRESH, used ? QUALIFIER_DRAM_REFRESH_HIGH : 0, addr,
+		     start);
 	dram->refresh_end = start + desc->t_rfc;
 	for (unsigned i = 0; i < desc->banks; i++) {
 		banks[i].row = MEMORY_ROW_CLOSED;
@@ -125,8 +126,8 @@ static void open_row(struct memory_channel *channel, const struct memory_view *v
 		dram->next_pre = precharge + 1;
 		bank->ready = precharge + desc->t_rp;
 		channel->stats.precharges++;
-		announce_command(view, SIGNAL_DRAM_PRECHARGE,
-				 QUALIFIER_DRAM_PRECHARGE_PAGE_MISS | use->pre, addr, precharge);
+		emit_command(view, SIGNAL_DRAM_PRECHARGE,
+			     QUALIFIER_DRAM_PRECHARGE_PAGE_MISS | use->pre, addr, precharge);
 	}
 	activate = later(later(earliest, bank->ready), dram->next_act);
 	dram->next_act = activate + 1;
@@ -134,7 +135,7 @@ static void open_row(struct memory_channel *channel, const struct memory_view *v
 	bank->ready = activate + desc->t_rcd;
 	bank->pre_ready = activate + desc->t_ras;
 	channel->stats.activates++;
-	announce_command(view, SIGNAL_DRAM_ACTIVATE, use->act, addr, activate);
+	emit_command(view, SIGNAL_DRAM_ACTIVATE, use->act, addr, activate);
 }
 
 /* The bank of a request with its row open, after the refreshes that come before the request. */
@@ -188,7 +189,7 @@ uint64_t dram_read(struct memory_channel *channel, const struct memory_view *vie
 	/* t_rtp is not a parameter; its lower bound in DDR4 is the length of a burst. */
 	bank->pre_ready = later(bank->pre_ready, cas + desc->t_burst);
 	channel->stats.cas_reads++;
-	announce_command(view, SIGNAL_DRAM_CAS, qualifiers, addr, cas);
+	emit_command(view, SIGNAL_DRAM_CAS, qualifiers, addr, cas);
 	return cas;
 }
 
@@ -206,11 +207,11 @@ static uint64_t open_row_late(struct memory_channel *channel, const struct memor
 	if (bank->row != MEMORY_ROW_CLOSED) {
 		activate += desc->t_rp;
 		channel->stats.precharges++;
-		announce_command(view, SIGNAL_DRAM_PRECHARGE,
-				 QUALIFIER_DRAM_PRECHARGE_PAGE_MISS | read_use.pre, addr, earliest);
+		emit_command(view, SIGNAL_DRAM_PRECHARGE,
+			     QUALIFIER_DRAM_PRECHARGE_PAGE_MISS | read_use.pre, addr, earliest);
 	}
 	channel->stats.activates++;
-	announce_command(view, SIGNAL_DRAM_ACTIVATE, read_use.act, addr, activate);
+	emit_command(view, SIGNAL_DRAM_ACTIVATE, read_use.act, addr, activate);
 	bank->row = addr.row;
 	bank->ready = later(bank->ready, activate + desc->t_rcd);
 	bank->pre_ready = later(bank->pre_ready, activate + desc->t_ras);
@@ -230,7 +231,7 @@ uint64_t dram_read_late(struct memory_channel *channel, const struct memory_view
 		return dram_read(channel, view, line, earliest, qualifiers);
 	calendar_take(bus, data, desc->t_burst);
 	channel->stats.cas_reads++;
-	announce_command(view, SIGNAL_DRAM_CAS, qualifiers, addr, data - desc->t_cl);
+	emit_command(view, SIGNAL_DRAM_CAS, qualifiers, addr, data - desc->t_cl);
 	return data - desc->t_cl;
 }
 
@@ -255,6 +256,6 @@ uint64_t dram_write(struct memory_channel *channel, const struct memory_view *vi
 	dram->ranks[addr.rank].read_ready = end + desc->t_wtr;
 	bank->pre_ready = later(bank->pre_ready, end + desc->t_wr);
 	channel->stats.cas_writes++;
-	announce_command(view, SIGNAL_DRAM_CAS, qualifiers, addr, cas);
+	emit_command(view, SIGNAL_DRAM_CAS, qualifiers, addr, cas);
 	return cas;
 }

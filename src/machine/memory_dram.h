@@ -39,23 +39,19 @@ static inline uint64_t dram_read_end(const struct pmu_machine *desc, uint64_t ca
 	return cas + desc->t_cl + desc->t_burst;
 }
 
-static inline bool memory_enabled(const struct memory_view *view, enum pmu_signal_id id)
-{
-	return view->port && view->port->enabled[id];
-}
-
 /* A signal without rank and bank. @duration: of a span, or the number of a level. */
-static inline void memory_emit(const struct memory_view *view, enum pmu_signal_id id,
-			       uint32_t qualifiers, uint64_t time, uint64_t duration)
+static inline __attribute__((always_inline)) void memory_emit(const struct memory_view *view,
+							      enum pmu_signal_id id,
+							      uint32_t qualifiers, uint64_t time,
+							      uint64_t duration)
 {
-	if (!memory_enabled(view, id))
-		return;
-	view->port->emit(view->port->subscriber, &(struct signal){.id = (uint16_t)id,
-								  .socket = view->socket,
-								  .unit = view->unit,
-								  .qualifiers = qualifiers,
-								  .time = time,
-								  .duration = duration});
+	if (view->port)
+		signal_emit(view->port, (struct signal){.id = (uint16_t)id,
+							.socket = view->socket,
+							.unit = view->unit,
+							.qualifiers = qualifiers,
+							.time = time,
+							.duration = duration});
 }
 
 #endif

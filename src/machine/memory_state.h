@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "catalog/description.h"
 #include "catalog/signal.h"
 #include "machine/calendar.h"
-#include "pmulab/machine.h"
 
 #define MEMORY_BANKS_MAX  128 /* ranks * banks of a channel */
 #define MEMORY_QUEUE_MAX  64  /* entries of RPQ or WPQ */

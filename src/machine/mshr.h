@@ -7,26 +7,99 @@
 
 #include "machine/state.h"
 
-/**
- * Lets the clock pass until a miss can be issued.
- * @param registers  bit: general register that forms its address
- * @return the tick of issue: later than the clock where the address is scoreboard
- */
-uint64_t mshr_issue(struct machine_hart *core, uint32_t registers);
+#define MSHR_NO_INSTRUCTION UINT64_MAX
 
-/** A load of virtual line @line is outstanding until @end; @registers depend on it. */
-void mshr_add_load(struct machine_hart *core, uint64_t line, uint32_t registers, uint64_t end);
-/** A miss that no instruction waits for. */
-void mshr_add_store(struct machine_hart *core, uint64_t end);
-
-/** Lets the clock pass until @end. */
-void mshr_wait(struct machine_hart *core, uint64_t end);
 /** Lets the clock pass as far as the full reorder window demands. */
 void mshr_retire(struct machine_hart *core);
 /** Lets the clock pass until nothing is outstanding. */
 void mshr_drain(struct machine_hart *core);
 
 /** The instruction number at which mshr_retire() is due. */
-uint64_t mshr_attention(const struct machine_hart *core);
+uint64_t mshr_attention(struct machine_hart *core);
+
+/** Lets the clock pass until @end. */
+static inline void mshr_wait(struct machine_hart *core, uint64_t end)
+{
+	if (core->progress->time < end)
+		core->progress->time = end;
+}
+
+/* By position, from the miss that ends first. */
+static inline struct machine_mshr *mshr_at(struct machine_hart *core, uint32_t position)
+{
+	return &core->misses[(core->first_miss + position) % MACHINE_FILL_BUFFERS_MAX];
+}
+
+static inline void mshr_forget_ended(struct machine_hart *core)
+{
+	while (core->miss_count && mshr_at(core, 0)->end <= core->progress->time) {
+		core->first_miss++;
+		core->miss_count--;
+	}
+}
+
+/* When the last of @registers, of those that loads determine, is there. */
+static inline uint64_t mshr_last_arrival(const struct machine_hart *core, uint32_t registers)
+{
+	uint64_t last = 0;
+
+	for (registers &= core->scoreboard; registers; registers &= registers - 1)
+		last = machine_max(last, core->arrival[__builtin_ctz(registers)]);
+	return last;
+}
+
+/**
+ * Lets the clock pass until a miss can be issued.
+ * @param registers  bit: general register that forms its address
+ * @return the tick of issue: later than the clock where the address is scoreboard
+ */
+static inline uint64_t mshr_issue(struct machine_hart *core, uint32_t registers)
+{
+	if (core->miss_count == core->machine->desc->fill_buffers) {
+		mshr_wait(core, mshr_at(core, 0)->end);
+		mshr_forget_ended(core);
+	}
+	return machine_max(core->progress->time, mshr_last_arrival(core, registers));
+}
+
+/* Most end in the order in which they begin. */
+static inline void mshr_add(struct machine_hart *core, struct machine_mshr miss)
+{
+	uint32_t position = core->miss_count;
+
+	if (miss.end <= core->progress->time)
+		return;
+	for (; position && mshr_at(core, position - 1)->end > miss.end; position--)
+		*mshr_at(core, position) = *mshr_at(core, position - 1);
+	*mshr_at(core, position) = miss;
+	core->miss_count++;
+}
+
+static inline void mshr_await(struct machine_hart *core, uint32_t registers, uint64_t end)
+{
+	core->scoreboard |= registers | MACHINE_WAITS;
+	core->arrival_last = machine_max(core->arrival_last, end);
+	for (; registers; registers &= registers - 1)
+		core->arrival[__builtin_ctz(registers)] = end;
+}
+
+/** A load of virtual line @line is outstanding until @end; @registers depend on it. */
+static inline void mshr_add_load(struct machine_hart *core, uint64_t line, uint32_t registers,
+				 uint64_t end)
+{
+	uint64_t due = core->progress->instructions + core->machine->desc->reorder_window;
+
+	mshr_add(core, (struct machine_mshr){core->progress->instructions, end, line});
+	mshr_await(core, registers, end);
+	core->in_flight |= 1ull << line % L1_SETS;
+	if (core->attention > due)
+		core->attention = due;
+}
+
+/** A miss that no instruction waits for. */
+static inline void mshr_add_store(struct machine_hart *core, uint64_t end)
+{
+	mshr_add(core, (struct machine_mshr){MSHR_NO_INSTRUCTION, end, 0});
+}
 
 #endif

@@ -1,34 +1,20 @@
 /*
- * A core's private caches: L1I, L1D and L2. All but the near accesses run under the machine's lock.
- * Times: @now is a tick of the core's clock; what is returned are ticks until the data are there.
+ * A core's private caches where they need others: all runs under the machine's lock. Times: @now is
+ * a tick of the core's clock; what is returned are ticks until the data are there.
  */
 #ifndef MACHINE_PRIVATE_H
 #define MACHINE_PRIVATE_H
 
-#include "machine/state.h"
+#include "machine/private_near.h"
+#include "machine/tor.h"
 
-/*
- * What missed L1 and L2 can serve. These take no more than the core's own lock.
- * @return the slot of L1 that the line is in now; -1 where the others are needed
+/**
+ * Gets a line that private_near() left.
+ * @param look   what that found; receives the line's slot in L1
+ * @param entry  located
  */
-int private_load_near(struct machine *machine, unsigned number, uint32_t line, uint32_t thread);
-int private_store_near(struct machine *machine, unsigned number, uint32_t line, uint32_t thread);
-int private_fetch_near(struct machine *machine, unsigned number, uint32_t line, uint32_t thread);
-/** Ticks that a hit in L2 takes. */
-uint64_t private_l2_ticks(const struct machine *machine);
-
-struct private_answer {
-	uint64_t ticks;
-	int slot; /* of L1 */
-};
-
-/* What missed L1, or was taken away while the core reached for the lock. */
-struct private_answer private_load(struct machine *machine, unsigned number, uint32_t line,
-				   uint64_t now);
-struct private_answer private_store(struct machine *machine, unsigned number, uint32_t line,
-				    uint64_t now);
-struct private_answer private_fetch(struct machine *machine, unsigned number, uint32_t line,
-				    uint64_t now);
+uint64_t private_far(const struct private_want *want, struct private_look *look,
+		     struct tor_entry *entry, unsigned number, uint64_t now);
 
 /** Drops the core's own copies before a non-temporal store, writing back a modified one. */
 void private_drop(struct machine *machine, unsigned number, uint32_t line, uint64_t now);

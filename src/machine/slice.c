@@ -53,22 +53,18 @@ static void share_core(struct machine *machine, struct tor_entry *entry, uint32_
 static void emit_victim(struct machine *machine, const struct tor_entry *entry,
 			enum line_state state, bool unused)
 {
-	if (machine_enabled(machine, SIGNAL_LLC_VICTIM)) {
-		struct signal signal = {
-		    .id = SIGNAL_LLC_VICTIM,
-		    .socket = entry->socket,
-		    .unit = (uint8_t)entry->index.slice,
-		    .qualifiers = state == LINE_M   ? QUALIFIER_LLC_VICTIM_M
-				  : state == LINE_E ? QUALIFIER_LLC_VICTIM_E
-				  : state == LINE_S ? QUALIFIER_LLC_VICTIM_S
-						    : QUALIFIER_LLC_VICTIM_F,
-		    .time = entry->begin + entry->cycles,
-		    .node = entry->node,
-		    .core = SIGNAL_NO_CORE,
-		};
-
-		machine_emit(machine, &signal);
-	}
+	signal_emit(&machine->port, (struct signal){
+					.id = SIGNAL_LLC_VICTIM,
+					.socket = entry->socket,
+					.unit = (uint8_t)entry->index.slice,
+					.qualifiers = state == LINE_M	? QUALIFIER_LLC_VICTIM_M
+						      : state == LINE_E ? QUALIFIER_LLC_VICTIM_E
+						      : state == LINE_S ? QUALIFIER_LLC_VICTIM_S
+									: QUALIFIER_LLC_VICTIM_F,
+					.time = entry->begin + entry->cycles,
+					.node = entry->node,
+					.core = SIGNAL_NO_CORE,
+				    });
 	if (unused && state != LINE_M)
 		tor_misc(machine, entry, QUALIFIER_LLC_OUTCOME_UNUSED_VICTIM);
 }
@@ -136,7 +132,7 @@ static enum line_state miss(struct machine *machine, struct tor_entry *entry,
 
 	entry->slice->misses++;
 	if (machine->desc->sockets > 1)
-		tor_prefetch(machine, 1u - entry->socket, entry->line);
+		tor_prefetch(machine, entry, 1u - entry->socket);
 	free_way(machine, entry);
 	answer = ask_home(machine, entry, request);
 	tor_set_state(entry, answer.state);
@@ -175,33 +171,31 @@ static bool own_hit(struct machine *machine, struct tor_entry *entry, enum line_
 	return shared;
 }
 
-struct slice_answer slice_read(struct machine *machine, unsigned core, enum signal_request request,
-			       uint32_t line, uint64_t now)
+struct slice_answer slice_read(struct machine *machine, struct tor_entry *entry, unsigned core,
+			       enum signal_request request, uint64_t now)
 {
 	const uint32_t hop = machine->desc->ring_hop, bit = core_bit(machine, core);
 	uint32_t looks_up = QUALIFIER_LLC_LOOKUP_READ;
 	uint32_t qualifiers = QUALIFIER_LLC_REQUEST_CORE;
 	struct slice_answer answer = {.granted = LINE_E};
-	struct tor_entry entry;
 	enum line_state state;
 
 	if (request == REQUEST_READ_DATA)
 		looks_up |= QUALIFIER_LLC_LOOKUP_DATA_READ;
-	tor_locate(machine, &entry, machine_socket(machine, core), line);
-	tor_enter(machine, &entry, QUALIFIER_LLC_INGRESS_CORE, core % machine->desc->cores,
+	tor_enter(machine, entry, QUALIFIER_LLC_INGRESS_CORE, core % machine->desc->cores,
 		  now + hop);
-	state = tor_lookup(machine, &entry, looks_up);
+	state = tor_lookup(machine, entry, looks_up);
 	answer.missed = state == LINE_I;
 	if (answer.missed) {
-		answer.granted = miss(machine, &entry, request, bit);
+		answer.granted = miss(machine, entry, request, bit);
 		qualifiers |= QUALIFIER_LLC_REQUEST_MISS;
 	} else if (request != REQUEST_READ_OWN) {
-		answer.granted = read_hit(machine, &entry, request, state, bit);
-	} else if (own_hit(machine, &entry, state, bit)) {
+		answer.granted = read_hit(machine, entry, request, state, bit);
+	} else if (own_hit(machine, entry, state, bit)) {
 		qualifiers |= QUALIFIER_LLC_REQUEST_MISS;
 	}
-	tor_touch(machine, &entry);
-	answer.cycles = hop + tor_leave(machine, &entry, qualifiers, request) + hop;
+	tor_touch(machine, entry);
+	answer.cycles = hop + tor_leave(machine, entry, qualifiers, request) + hop;
 	return answer;
 }
 

@@ -3,6 +3,7 @@
 #define MACHINE_SLICE_H
 
 #include "machine/state.h"
+#include "machine/tor.h"
 
 /* Times: uncore cycles. @now is when the core sends; the answer counts until it is back there. */
 struct slice_answer {
@@ -11,9 +12,9 @@ struct slice_answer {
 	bool missed;		 /* reads: the line was in I */
 };
 
-/** REQUEST_READ_DATA, _CODE or _OWN of a core. */
-struct slice_answer slice_read(struct machine *machine, unsigned core, enum signal_request request,
-			       uint32_t line, uint64_t now);
+/** REQUEST_READ_DATA, _CODE or _OWN of a core. @param entry  located; the request's from now on */
+struct slice_answer slice_read(struct machine *machine, struct tor_entry *entry, unsigned core,
+			       enum signal_request request, uint64_t now);
 /** REQUEST_WRITEBACK, _KEEP, REQUEST_STREAM or _PART of a core. @return cycles until it is complete
  */
 uint64_t slice_write(struct machine *machine, unsigned core, enum signal_request request,

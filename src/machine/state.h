@@ -60,7 +60,9 @@ struct wc_buffer {
 struct core {
 	struct lock caches;  /* see private.c */
 	uint32_t users_high; /* users[] and progress[] from here on were never used */
-	_Alignas(64) uint64_t l2_misses, llc_misses;
+	/* Goes up whenever a line comes into the caches or is taken from them: see private.c. */
+	_Alignas(64) uint64_t generation;
+	uint64_t l2_misses, llc_misses;
 	uint64_t reported_at;		 /* see accumulator.c */
 	uint64_t reported[ACCUMULATORS]; /* of each accumulator */
 	/*
@@ -68,13 +70,10 @@ struct core {
 	 * once; who comes to its place later adds to it. The core did the sum of them.
 	 */
 	_Alignas(64) struct machine_progress progress[CORE_USERS_MAX];
-	_Alignas(64) uint32_t l1d[L1_SETS * L1_WAYS];
-	uint32_t l1i[L1_SETS * L1_WAYS];
-	uint8_t l1d_plru[L1_SETS];
-	uint8_t l1i_plru[L1_SETS];
+	struct machine_l1 l1d, l1i;
 	struct wc_buffer wc[WC_BUFFERS];
 	uint64_t wc_age;
-	uint64_t l1d_misses, l1i_misses, l2_writebacks, nt_stores, wc_lines;
+	uint64_t l2_writebacks, nt_stores, wc_lines;
 
 	/* Who runs here. */
 	struct lock owner;
@@ -190,7 +189,7 @@ struct machine {
 	uint32_t holder;		 /* thread that has the lock, if one of this process has */
 	unsigned processors;		 /* of the host, for this process */
 	bool may_bias;			 /* locks can bias to threads of this process */
-	struct signal_port port;	 /* emit == NULL: nobody subscribes */
+	struct signal_port port;
 
 	uint64_t core_ticks, uclk_ticks, dclk_ticks, bclk_ticks, ticks_per_second;
 	unsigned core_count;	 /* of all sockets */
@@ -214,16 +213,6 @@ static inline void machine_let_go(struct machine *machine)
 /** Under the lock: a core has its first thread, or none any more. */
 void machine_occupy(struct machine *machine, unsigned core);
 void machine_vacate(struct machine *machine, unsigned core);
-
-static inline bool machine_enabled(const struct machine *machine, enum pmu_signal_id id)
-{
-	return machine->port.emit && machine->port.enabled[id];
-}
-
-static inline void machine_emit(const struct machine *machine, const struct signal *signal)
-{
-	machine->port.emit(machine->port.subscriber, signal);
-}
 
 /** The latest clock of the core's threads, ticks. */
 static inline uint64_t core_clock(const struct core *core)

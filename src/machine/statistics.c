@@ -23,8 +23,8 @@ static void add_core(const struct machine *machine, const struct core *core,
 	stats->cycles += ticks / machine->core_ticks;
 	stats->nt_stores += core->nt_stores;
 	stats->wc_lines += core->wc_lines;
-	stats->l1d_misses += core->l1d_misses;
-	stats->l1i_misses += core->l1i_misses;
+	stats->l1d_misses += core->l1d.misses;
+	stats->l1i_misses += core->l1i.misses;
 	stats->l2_misses += core->l2_misses;
 	stats->l2_writebacks += core->l2_writebacks;
 }
@@ -94,15 +94,18 @@ char machine_peek(const struct machine *machine, enum machine_level level, unsig
 
 	switch (level) {
 	case MACHINE_L1I:
-		return peek(machine->cores[unit].l1i, l1_find(machine->cores[unit].l1i, line));
+		return peek(machine->cores[unit].l1i.words,
+			    l1_find(machine->cores[unit].l1i.words, line));
 	case MACHINE_L1D:
-		return peek(machine->cores[unit].l1d, l1_find(machine->cores[unit].l1d, line));
+		return peek(machine->cores[unit].l1d.words,
+			    l1_find(machine->cores[unit].l1d.words, line));
 	case MACHINE_L2:
 		return peek(machine->cores[unit].l2, l2_find(machine, &machine->cores[unit], line));
 	case MACHINE_LLC:
 		break;
 	}
 	tor_locate(machine, &entry, unit, line);
+	tor_find(&entry);
 	return letters[tor_present(&entry) ? tor_state(&entry) : LINE_I];
 }
 
@@ -111,5 +114,6 @@ uint32_t machine_peek_core_valid(const struct machine *machine, unsigned socket,
 	struct tor_entry entry;
 
 	tor_locate(machine, &entry, socket, (uint32_t)(address >> LINE_LOG2));
+	tor_find(&entry);
 	return tor_present(&entry) ? *tor_core_valid(&entry) : 0;
 }

@@ -10,6 +10,9 @@
 #include "machine/occupancy.h"
 #include "machine/state.h"
 
+/* A message is in its ingress queue for a cycle at least. */
+#define TOR_INGRESS_CYCLES 1
+
 /* A way that does not exist: of lines that are absent. */
 #define TOR_ABSENT (-1)
 
@@ -26,31 +29,46 @@ struct tor_entry {
 	uint64_t cycles;	 /* from begin on: what has been spent so far */
 };
 
-/** Finds slice, set and way of @line in @socket. */
-void tor_locate(const struct machine *machine, struct tor_entry *entry, unsigned socket,
-		uint32_t line);
-/** Has the host fetch what tor_locate() will look at, in every socket. */
-void tor_prefetch(const struct machine *machine, unsigned socket, uint32_t line);
-/** Through the ingress queue @qualifier (one of QUALIFIER_LLC_INGRESS_*) into the TOR, at @now or
- * later. */
-void tor_enter(struct machine *machine, struct tor_entry *entry, uint32_t qualifier, unsigned core,
-	       uint64_t now);
-/** An entry for the line in @way, which has to make room for @request, which is in the TOR. */
-void tor_enter_victim(struct machine *machine, struct tor_entry *entry,
-		      const struct tor_entry *request, int way);
-/** Tags are looked up: emits the state found. @return it */
-enum line_state tor_lookup(struct machine *machine, struct tor_entry *entry, uint32_t qualifiers);
-/** The transaction is complete after entry->cycles. @return cycles since its arrival */
-uint64_t tor_leave(struct machine *machine, struct tor_entry *entry, uint32_t qualifiers,
-		   enum signal_request request);
+/** Finds slice and set of @line in @socket; the host begins to fetch the set. */
+static inline void tor_locate(const struct machine *machine, struct tor_entry *entry,
+			      unsigned socket, uint32_t line)
+{
+	const struct llc_index index = llc_index_of(machine, line);
+	const char *set = (const char *)llc_index_set(machine, socket, index);
 
-/** Emits a rare outcome (QUALIFIER_LLC_OUTCOME_*). */
-void tor_misc(struct machine *machine, const struct tor_entry *entry, uint32_t qualifier);
+	__builtin_prefetch(set, 1);
+	__builtin_prefetch(set + 64, 1);
+	__builtin_prefetch(set + 128, 1);
+	entry->slice = &machine->slices[socket * machine->desc->slices + index.slice];
+	entry->set = (struct llc_set *)set;
+	entry->line = line;
+	entry->index = index;
+	entry->socket = (uint8_t)socket;
+	entry->node = (uint8_t)machine_home_node(machine, line);
+}
+
+/** Has the host fetch the set of the line in another socket. */
+static inline void tor_prefetch(const struct machine *machine, const struct tor_entry *entry,
+				unsigned socket)
+{
+	const char *set = (const char *)llc_index_set(machine, socket, entry->index);
+
+	__builtin_prefetch(set, 1);
+	__builtin_prefetch(set + 64, 1);
+	__builtin_prefetch(set + 128, 1);
+}
 
 /* LLC tag word, state bits 0. */
 static inline uint32_t tor_word(struct llc_index index)
 {
 	return (index.tag + 1) << LLC_STATE_BITS;
+}
+
+/** Looks the line up in its set: TOR_ABSENT or its way. */
+static inline void tor_find(struct tor_entry *entry)
+{
+	entry->way =
+	    cache_way(cache_match20(entry->set->tag, tor_word(entry->index), LLC_STATE_MASK));
 }
 
 static inline bool tor_present(const struct tor_entry *entry)
@@ -84,6 +102,154 @@ static inline uint32_t *tor_core_valid(struct tor_entry *entry)
 static inline void tor_touch(const struct machine *machine, struct tor_entry *entry)
 {
 	lru_touch32(entry->set->recency, (unsigned)entry->way, machine->desc->llc.ways);
+}
+
+/* Holds a line against all cores: it comes from another one. */
+#define TOR_FROM_CORE (SIGNAL_NO_CORE - 1)
+
+/*
+ * The cycle from which on no other core's transaction holds the line. What one core's own requests
+ * do to each other is decided by the core's order already, but for a line that it has yet to get
+ * from another core: it cannot write that before it is there.
+ */
+static inline uint64_t tor_line_free(const struct slice *slice, const struct tor_entry *entry)
+{
+	unsigned held = cache_match20(slice->tor_lines, entry->line + 1, 0);
+	uint64_t free_from = 0;
+
+	for (; held; held &= held - 1) {
+		unsigned slot = (unsigned)__builtin_ctz(held);
+
+		if (slice->tor_cores[slot] != entry->core)
+			free_from = machine_max(free_from, slice->tor[slot]);
+	}
+	return free_from;
+}
+
+static inline void tor_hold_line(struct tor_entry *entry, unsigned core)
+{
+	entry->slice->tor_lines[entry->slot] = entry->line + 1;
+	entry->slice->tor_cores[entry->slot] = (uint8_t)core;
+}
+
+/** Through the ingress queue @qualifier (one of QUALIFIER_LLC_INGRESS_*) into the TOR, at @now or
+ * later. */
+static inline void tor_enter(struct machine *machine, struct tor_entry *entry, uint32_t qualifier,
+			     unsigned core, uint64_t now)
+{
+	struct slice *slice = entry->slice;
+	uint64_t queued;
+	uint32_t irq = OCCUPANCY_NONE;
+
+	if (!machine_is_late(machine, slice->now, now))
+		slice->now = now = machine_max(slice->now, now);
+	entry->arrival = queued = now;
+	entry->core = (uint8_t)core;
+	entry->met = false;
+	if (qualifier == QUALIFIER_LLC_INGRESS_CORE) {
+		irq = occupancy_find(slice->irq, machine->desc->irq_entries, queued, OCCUPANCY_NONE,
+				     &slice->irq_hint);
+		queued = machine_max(queued, slice->irq[irq]);
+	}
+	entry->slot = occupancy_find(slice->tor, machine->desc->tor_entries,
+				     queued + TOR_INGRESS_CYCLES, OCCUPANCY_NONE, &slice->tor_hint);
+	entry->begin = machine_max(queued + TOR_INGRESS_CYCLES, slice->tor[entry->slot]);
+	if (machine_is_shared(machine))
+		entry->begin = machine_max(entry->begin, tor_line_free(slice, entry));
+	tor_hold_line(entry, core);
+	if (irq != OCCUPANCY_NONE)
+		slice->irq[irq] = entry->begin;
+	entry->cycles = 0;
+	signal_emit(&machine->port, (struct signal){
+					.id = SIGNAL_LLC_INGRESS,
+					.socket = entry->socket,
+					.unit = (uint8_t)entry->index.slice,
+					.qualifiers = qualifier,
+					.time = queued,
+					.duration = entry->begin - queued,
+					.core = entry->core,
+				    });
+}
+
+/** An entry for the line in @way, which has to make room for @request, which is in the TOR. */
+static inline void tor_enter_victim(struct machine *machine, struct tor_entry *entry,
+				    const struct tor_entry *request, int way)
+{
+	struct slice *slice = request->slice;
+	uint64_t now = request->begin + request->cycles;
+
+	*entry = *request;
+	entry->way = way;
+	entry->index.tag = (entry->set->tag[way] >> LLC_STATE_BITS) - 1;
+	entry->line = llc_index_line(machine, entry->index);
+	entry->node = (uint8_t)machine_home_node(machine, entry->line);
+	entry->core = SIGNAL_NO_CORE;
+	entry->slot = occupancy_find(slice->tor, machine->desc->tor_entries, now, request->slot,
+				     &slice->tor_hint);
+	entry->arrival = entry->begin = machine_max(now, slice->tor[entry->slot]);
+	entry->cycles = 0;
+	tor_hold_line(entry, request->core);
+}
+
+/** The tags of the set are looked up: emits the state found. @return it */
+static inline enum line_state tor_lookup(struct machine *machine, struct tor_entry *entry,
+					 uint32_t qualifiers)
+{
+	enum line_state state;
+
+	tor_find(entry);
+	state = tor_present(entry) ? tor_state(entry) : LINE_I;
+	entry->slice->lookups++;
+	signal_emit(&machine->port, (struct signal){
+					.id = SIGNAL_LLC_LOOKUP,
+					.socket = entry->socket,
+					.unit = (uint8_t)entry->index.slice,
+					.qualifiers = qualifiers,
+					.time = entry->begin + entry->cycles,
+					.state = (uint8_t)state,
+					.node = entry->node,
+					.core = entry->core,
+				    });
+	entry->cycles += machine->desc->llc.latency;
+	return state;
+}
+
+/** The transaction is complete after entry->cycles. @return cycles since its arrival */
+static inline uint64_t tor_leave(struct machine *machine, struct tor_entry *entry,
+				 uint32_t qualifiers, enum signal_request request)
+{
+	entry->slice->tor[entry->slot] = entry->begin + entry->cycles;
+	if (entry->met)
+		tor_hold_line(entry, TOR_FROM_CORE);
+	entry->slice->tor_cycles += entry->cycles;
+	qualifiers |= entry->node == entry->socket ? QUALIFIER_LLC_REQUEST_LOCAL
+						   : QUALIFIER_LLC_REQUEST_REMOTE;
+	signal_emit(&machine->port, (struct signal){
+					.id = SIGNAL_LLC_REQUEST,
+					.socket = entry->socket,
+					.unit = (uint8_t)entry->index.slice,
+					.qualifiers = qualifiers,
+					.time = entry->begin,
+					.duration = entry->cycles,
+					.request = (uint8_t)request,
+					.node = entry->node,
+					.core = entry->core,
+				    });
+	return entry->begin - entry->arrival + entry->cycles;
+}
+
+/** Emits a rare outcome (QUALIFIER_LLC_OUTCOME_*). */
+static inline void tor_misc(struct machine *machine, const struct tor_entry *entry,
+			    uint32_t qualifier)
+{
+	signal_emit(&machine->port, (struct signal){
+					.id = SIGNAL_LLC_OUTCOME,
+					.socket = entry->socket,
+					.unit = (uint8_t)entry->index.slice,
+					.qualifiers = qualifier,
+					.time = entry->begin + entry->cycles,
+					.core = entry->core,
+				    });
 }
 
 #endif

@@ -189,11 +189,20 @@ static double apply(enum formula_op op, double left, double right)
 }
 
 double pmu_formula_evaluate(const struct pmu_formula *formula, const double *counts,
-			    const struct pmu_terms *terms)
+			    const struct pmu_terms *given)
 {
+	struct pmu_terms terms = {
+	    .seconds = NAN,
+	    .tsc_mhz = NAN,
+	    .instances = NAN,
+	    .clock_mhz = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN},
+	    .core_cycles = NAN,
+	    .instructions = NAN,
+	};
 	double stack[FORMULA_STEPS_MAX] = {NAN};
 	size_t depth = 0;
 
+	memcpy(&terms, given, given->size < sizeof(terms) ? given->size : sizeof(terms));
 	for (size_t i = 0; i < formula->step_count; i++) {
 		const struct formula_step *step = &formula->steps[i];
 
@@ -205,7 +214,7 @@ double pmu_formula_evaluate(const struct pmu_formula *formula, const double *cou
 			stack[depth++] = counts[step->index];
 			break;
 		case FORMULA_TERM:
-			stack[depth++] = term_value(step->index, step->clock, terms);
+			stack[depth++] = term_value(step->index, step->clock, &terms);
 			break;
 		default:
 			depth--;

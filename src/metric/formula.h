@@ -5,6 +5,7 @@
 #ifndef METRIC_FORMULA_H
 #define METRIC_FORMULA_H
 
+#include "catalog/entries.h"
 #include "pmulab/metric.h"
 
 #define FORMULA_STEPS_MAX  64

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "pmulab/catalog.h"
-#include "pmulab/machine.h"
+#include "catalog/description.h"
+#include "catalog/entries.h"
 
 struct pmon_unit;
 

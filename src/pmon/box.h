@@ -9,13 +9,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "pmulab/catalog.h"
+#include "catalog/entries.h"
 
 #define PMON_BOXES     16
 #define PMON_UNITS     128 /* box instances of a socket */
 #define PMON_INSTANCES 32  /* of a box in a socket */
 #define PMON_COUNTERS  11  /* of a box, fixed ones included */
 #define PMON_REGISTERS 48  /* of a box */
+
+#define PMON_CODES 256 /* of event selects */
 
 #define PMON_NO_REGISTER 0xff
 
@@ -76,6 +78,8 @@ struct pmon_box {
 	struct pmon_register registers[PMON_REGISTERS];
 	int8_t counter_of[PMON_REGISTERS]; /* the counter whose value it is; -1: none */
 	int8_t control_of[PMON_REGISTERS]; /* the counter that it controls; -1: none */
+	/* As find_coded_event(), by extended select bit and code: number + 1; 0: none. */
+	uint16_t event_of[2][PMON_CODES];
 	/* Global status bits that overflows of an instance set; 0: none. */
 	uint64_t global_status[PMON_INSTANCES], global_status_fixed[PMON_INSTANCES];
 };

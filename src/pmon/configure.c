@@ -133,13 +133,13 @@ void pmon_enable(struct pmon *pmon, const struct pmon_unit *unit, uint32_t slots
 		unsigned slot = (unsigned)__builtin_ctz(slots);
 		unsigned id = pmon->signal_of[unit->box][slot];
 		uint32_t bit = 1u << unit->instance;
-		uint32_t *subscribers = state->subscribers[id], any = 0;
+		uint32_t *subscribers = state->subscribers[id], any = unit->subscribed[slot];
 
 		if (unit->subscribed[slot])
 			subscribers[unit->socket] |= bit;
 		else
 			subscribers[unit->socket] &= ~bit;
-		for (unsigned s = 0; s < pmon->config.sockets; s++)
+		for (unsigned s = 0; s < pmon->config.sockets && !any; s++)
 			any |= subscribers[s];
 		state->enabled[id] = any || pmon->always[id];
 	}

@@ -2,15 +2,12 @@
 
 #include "pmon/overflow.h"
 #include "pmon/select.h"
+#include "pmon/taps.h"
 
 static struct pmon_changes *changes_of(const struct pmon *pmon, const struct pmon_unit *unit,
 				       unsigned index)
 {
-	const struct pmon_box *box = pmon_box(pmon, unit);
-	size_t counter = (size_t)unit->socket * pmon->counters_per_socket + box->first_counter +
-			 (size_t)unit->instance * box->counter_count + index;
-
-	return pmon->changes + counter;
+	return pmon->changes + pmon_counter_number(pmon, unit, index);
 }
 
 /* What arrives at the threshold comparison in a cycle. */
@@ -86,6 +83,8 @@ static void settle(struct pmon *pmon, struct pmon_unit *unit, unsigned index,
 {
 	struct pmon_counter *counter = &unit->counters[index];
 
+	if (counter->summed && counter->now < until)
+		counter->now = until;
 	while (counter->now < until) {
 		uint64_t next = pmon_changes_next(changes, counter->now);
 		struct pmon_change change;
@@ -134,6 +133,10 @@ void pmon_receive(struct pmon *pmon, struct pmon_unit *unit, unsigned index,
 
 	if (cycles == 0 || (!level && !subscription->default_qualifier))
 		return;
+	if (counter->summed) {
+		pmon_add_span(pmon, unit, index, signal);
+		return;
+	}
 	move_window(pmon, unit, index, changes, begin);
 	if (begin < counter->now) {
 		/*

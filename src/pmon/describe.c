@@ -170,6 +170,20 @@ static void index_registers(struct pmon_box *desc)
 	}
 }
 
+/* Of events of one code the first; without copies of their fields, every counter has the same. */
+static bool index_events(struct pmon_box *desc)
+{
+	for (size_t i = desc->box->event_count; i-- > 0;) {
+		const struct pmu_event *event = &desc->box->events[i];
+
+		if (event->copies)
+			return false;
+		if (event->code < PMON_CODES)
+			desc->event_of[event->ext][event->code] = (uint16_t)(i + 1);
+	}
+	return true;
+}
+
 static bool fits(const struct pmu_box *box)
 {
 	unsigned counters = box->counter_count + box->fixed_count;
@@ -214,7 +228,7 @@ int pmon_describe(struct pmu_ctx *ctx, const struct pmon_config *config, struct 
 			whole = pmon_describe_core(core, &boxes[i]);
 		else if (whole && (whole = has_counters(box)))
 			describe_box(&boxes[i]);
-		if (!whole)
+		if (!whole || !index_events(&boxes[i]))
 			return error_set(ctx, PMU_E_UNSUPPORTED,
 					 "box %s of %s is beyond what can be emulated", box->name,
 					 pmu->name);

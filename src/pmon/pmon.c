@@ -10,6 +10,7 @@
 #include "pmon/overflow.h"
 #include "pmon/registers.h"
 #include "pmon/select.h"
+#include "pmon/taps.h"
 
 #define ALIGN 64
 
@@ -20,7 +21,7 @@ static size_t align_up(size_t size)
 
 /* Where the parts of the shared block begin. */
 struct layout {
-	size_t units, changes, size;
+	size_t units, taps, changes, spans, size;
 };
 
 static struct layout lay_out(unsigned sockets, unsigned units, unsigned counters)
@@ -28,8 +29,12 @@ static struct layout lay_out(unsigned sockets, unsigned units, unsigned counters
 	struct layout layout;
 
 	layout.units = align_up(sizeof(struct pmon_state));
-	layout.changes = layout.units + align_up(sockets * units * sizeof(struct pmon_unit));
-	layout.size = layout.changes + (size_t)sockets * counters * sizeof(struct pmon_changes);
+	layout.taps = layout.units + align_up(sockets * units * sizeof(struct pmon_unit));
+	layout.changes = layout.taps + align_up((size_t)SIGNAL_COUNT * sockets * SIGNAL_UNITS *
+						sizeof(struct signal_taps));
+	layout.spans =
+	    layout.changes + align_up((size_t)sockets * counters * sizeof(struct pmon_changes));
+	layout.size = layout.spans + (size_t)sockets * counters * sizeof(struct signal_spans);
 	return layout;
 }
 
@@ -157,6 +162,8 @@ static void power_on(struct pmon *pmon, size_t size)
 			}
 		}
 	}
+	for (unsigned socket = 0; socket < pmon->config.sockets; socket++)
+		pmon_taps_begin_all(pmon, socket);
 }
 
 int pmon_open(struct pmon **out, struct pmu_ctx *ctx, const struct pmon_config *config, void *state,
@@ -188,7 +195,9 @@ int pmon_open(struct pmon **out, struct pmu_ctx *ctx, const struct pmon_config *
 	layout = lay_out(config->sockets, pmon->units_per_socket, pmon->counters_per_socket);
 	pmon->state = state;
 	pmon->units = (struct pmon_unit *)((char *)state + layout.units);
+	pmon->taps = (struct signal_taps *)((char *)state + layout.taps);
 	pmon->changes = (struct pmon_changes *)((char *)state + layout.changes);
+	pmon->spans = (struct signal_spans *)((char *)state + layout.spans);
 	if (fresh)
 		power_on(pmon, layout.size);
 	if (pmon->state->size != layout.size) {
@@ -290,6 +299,9 @@ void pmon_port(struct pmon *pmon, struct signal_port *port)
 	port->subscriber = pmon;
 	port->emit = receive;
 	port->enabled = pmon->state->enabled;
+	port->taps = pmon->taps;
+	port->sums = (char *)pmon->state;
+	port->look = pmon_look;
 }
 
 void pmon_strict(struct pmon *pmon, void (*report)(void *arg, const struct pmon_violation *),

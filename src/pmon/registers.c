@@ -8,6 +8,7 @@
 #include "pmon/overflow.h"
 #include "pmon/select.h"
 #include "pmon/strict.h"
+#include "pmon/taps.h"
 
 int pmon_find(const struct pmon *pmon, const struct pmon_access *access,
 	      struct pmon_register_ref *ref)
@@ -45,7 +46,9 @@ uint64_t pmon_register_value(const struct pmon *pmon, const struct pmon_unit *un
 {
 	int counter = pmon_box(pmon, unit)->counter_of[reg];
 
-	return counter < 0 ? unit->regs[reg] : unit->counters[counter].value;
+	return counter < 0
+		   ? unit->regs[reg]
+		   : unit->counters[counter].value - pmon_ahead(pmon, unit, (unsigned)counter);
 }
 
 /* What a part reads as at the registers that identify it. */
@@ -310,12 +313,36 @@ static int write_core(struct pmon *pmon, const struct pmon_register_ref *ref,
 	return 0;
 }
 
+/* What a freeze or its end changes, it changes for the socket. */
+static void write_untapped(struct pmon *pmon, const struct pmon_register_ref *ref,
+			   const struct pmon_time *now, uint64_t value)
+{
+	struct pmon_unit *unit = ref->unit;
+	const struct pmon_socket *socket = &pmon->state->sockets[unit->socket];
+	bool may_freeze = pmon_may_freeze(socket), all = ref->depends == DEPENDS_SOCKET;
+
+	if (all)
+		pmon_taps_end_all(pmon, unit->socket);
+	else
+		pmon_taps_end(pmon, unit);
+	write_uncore(pmon, unit, ref->reg, value, now);
+	if (!all && pmon_may_freeze(socket)) {
+		pmon_settle_socket(pmon, unit->socket, now);
+		pmon_taps_end_all(pmon, unit->socket);
+		all = true;
+	}
+	if (may_freeze || pmon_may_freeze(socket))
+		pmon_schedule(pmon, unit->socket);
+	if (all)
+		pmon_taps_begin_all(pmon, unit->socket);
+	else
+		pmon_taps_begin(pmon, unit);
+}
+
 int pmon_write_found(struct pmon *pmon, const struct pmon_register_ref *ref,
 		     const struct pmon_time *now, uint64_t value)
 {
 	struct pmon_strict strict;
-	unsigned socket;
-	bool may_freeze;
 
 	if (!ref->present) {
 		if (pmon->report)
@@ -332,11 +359,7 @@ int pmon_write_found(struct pmon *pmon, const struct pmon_register_ref *ref,
 		if (error)
 			return error;
 	} else {
-		socket = ref->unit->socket;
-		may_freeze = pmon_may_freeze(&pmon->state->sockets[socket]);
-		write_uncore(pmon, ref->unit, ref->reg, value, now);
-		if (may_freeze || pmon_may_freeze(&pmon->state->sockets[socket]))
-			pmon_schedule(pmon, socket);
+		write_untapped(pmon, ref, now, value);
 	}
 	if (pmon->report)
 		pmon_strict_after(pmon, &strict, ref);

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "catalog/find.h"
-
 /* Everything a unit mask may depend on. */
 struct selection {
 	const struct pmon_box *box;
@@ -17,10 +15,12 @@ const struct pmu_event *pmon_event(const struct pmon_box *box, unsigned index, u
 	const struct pmon_control *fields = &box->counters[index].fields;
 	uint64_t code = pmon_field_get(fields->ev_sel, control);
 	bool ext = control & fields->ev_sel_ext.mask;
+	unsigned found;
 
 	if (box->counters[index].fixed)
 		return NULL;
-	return find_coded_event(box->box, NULL, index, code, ext);
+	found = code < PMON_CODES ? box->event_of[ext][code] : 0;
+	return found ? &box->box->events[found - 1] : NULL;
 }
 
 uint64_t pmon_control_in_effect(const struct pmon_box *box, const struct pmon_unit *unit,

@@ -17,7 +17,7 @@
 
 #define PMON_SOCKETS 8
 #define PMON_CORES   64 /* bits of a PMI core mask */
-#define PMON_SLOTS   64 /* signals of one box */
+#define PMON_SLOTS   32 /* signals that one box counts */
 #define PMON_LEVELS  32 /* numbers of all level signals of one box */
 
 #define PMON_UNIT_WORDS (PMON_UNITS / 64) /* of sets of a socket's units */
@@ -76,6 +76,7 @@ struct pmon_counter {
 	uint8_t thresh;
 	bool invert, edge;
 	bool plain;	     /* only adds: time does not matter */
+	bool summed;	     /* its value has all of the spans that have begun: see taps.h */
 	bool held;	     /* in reset until its control is written without rst */
 	bool high;	     /* whether the last final cycle passed the comparison */
 	uint8_t ev_sel;	     /* PMU_QUIRK_CONTROL_TWICE: the event select in effect */
@@ -123,6 +124,7 @@ struct pmon_state {
 	struct pmon_socket sockets[PMON_SOCKETS];
 };
 
+static_assert(PMON_SLOTS <= 32, "pmon_enable() takes a bit for each");
 static_assert(SIGNAL_COUNT <= UINT8_MAX, "pmon.signal_of has a byte for each");
 
 #define PMON_NO_UNIT UINT16_MAX
@@ -143,6 +145,8 @@ struct pmon {
 	struct pmon_state *state;
 	struct pmon_unit *units;
 	struct pmon_changes *changes;
+	struct signal_spans *spans; /* as changes */
+	struct signal_taps *taps;
 	unsigned units_per_socket, counters_per_socket;
 	struct pmon_box boxes[PMON_BOXES];
 	struct pmon_global global;
@@ -168,6 +172,16 @@ static inline const struct pmon_box *pmon_box(const struct pmon *pmon, const str
 static inline struct pmon_unit *pmon_socket_units(const struct pmon *pmon, unsigned socket)
 {
 	return pmon->units + (size_t)socket * pmon->units_per_socket;
+}
+
+/* Of the counters that can depend on time, over all sockets. */
+static inline size_t pmon_counter_number(const struct pmon *pmon, const struct pmon_unit *unit,
+					 unsigned index)
+{
+	const struct pmon_box *box = pmon_box(pmon, unit);
+
+	return (size_t)unit->socket * pmon->counters_per_socket + box->first_counter +
+	       (size_t)unit->instance * box->counter_count + index;
 }
 
 static inline unsigned pmon_unit_number(const struct pmon *pmon, const struct pmon_unit *unit)

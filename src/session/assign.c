@@ -40,6 +40,15 @@ static void join(struct group *group, struct session_event *event)
 	group->events[group->count++] = event;
 }
 
+/* Whether it is for this instance alone, or for every one where @instance is -1. */
+static bool is_for(const struct session_event *event, int instance)
+{
+	const struct pmu_selection *selection = &event->selection;
+
+	return selection->one_instance ? instance >= 0 && selection->instance == (unsigned)instance
+				       : instance < 0;
+}
+
 static void gather_instance(struct pmu_session *session, const struct pmu_box *box, int instance,
 			    struct group *group)
 {
@@ -47,7 +56,7 @@ static void gather_instance(struct pmu_session *session, const struct pmu_box *b
 		struct session_event *event = &session->events[i];
 
 		if (event->counted && event->selection.event && event->selection.box == box &&
-		    event->selection.instance == instance)
+		    is_for(event, instance))
 			join(group, event);
 	}
 }
@@ -68,8 +77,7 @@ static bool instance_used(const struct pmu_session *session, const struct pmu_bo
 	for (size_t i = 0; i < session->event_count; i++) {
 		const struct session_event *event = &session->events[i];
 
-		if (event->counted && event->selection.box == box &&
-		    event->selection.instance == instance)
+		if (event->counted && event->selection.box == box && is_for(event, instance))
 			return true;
 	}
 	return false;
@@ -164,8 +172,9 @@ static int check_registers(const struct pmu_session *session, struct pmu_ctx *ct
 		for (size_t i = 0; i < group->count; i++) {
 			selections[i] =
 			    selection_on(&group->events[i]->selection, &session->nodes[socket]);
-			events[i] =
-			    (struct pmu_placed){&selections[i], group->instance, counter[i]};
+			events[i] = (struct pmu_placed){.selection = &selections[i],
+							.instance = group->instance,
+							.counter = counter[i]};
 		}
 		error = pmu_event_merge(ctx, events, group->count, writes,
 					sizeof(writes) / sizeof(writes[0]));

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "catalog/entries.h"
 #include "pmulab/event.h"
 
 /* Events that want counters of one box. */

@@ -1,3 +1,5 @@
+#include <stdio.h>
+
 #include "base/error.h"
 #include "bus/identity.h"
 #include "session/registers.h"
@@ -140,4 +142,46 @@ int session_discover(struct pmu_session *session, struct pmu_ctx *ctx)
 		}
 	}
 	return discover_nodes(session, ctx);
+}
+
+int pmu_session_instances(struct pmu_session *session, struct pmu_ctx *ctx,
+			  const struct pmu_box *box, unsigned socket, uint64_t *present)
+{
+	int error;
+
+	if (socket >= session->sockets)
+		return error_set(ctx, PMU_E_RANGE, "there is no socket %u", socket);
+	error = session_discover_cores(session, ctx, box);
+	*present = error ? 0 : *session_present(session, socket, box);
+	return error;
+}
+
+/* Whether a discovery register says which instances there are, so that none is tried. */
+static const struct pmu_register *lists(const struct pmu_session *session,
+					const struct pmu_box *box, const char **how)
+{
+	struct identity_field map = identity_instances(session->pmu, box);
+
+	*how = map.field ? "does not list it" : "counts fewer";
+	return map.field ? map.reg : identity_counting(session->pmu, box->name).reg;
+}
+
+int pmu_session_absence(struct pmu_session *session, struct pmu_ctx *ctx, const struct pmu_box *box,
+			unsigned socket, unsigned instance, char *text, size_t size)
+{
+	struct identity_field device = identity_device(box);
+	const struct pmu_register *reg;
+	struct register_at at = {box, identity_witness(box), socket, instance};
+	const char *how;
+	uint64_t value;
+
+	reg = device.field ? NULL : lists(session, box, &how);
+	if (reg)
+		return snprintf(text, size, "%s %s", reg->name, how);
+	if (!at.reg)
+		return snprintf(text, size, "it does not answer");
+	if (register_read(session->bus, ctx, &at, &value))
+		return snprintf(text, size, "%s", pmu_message(ctx));
+	return snprintf(text, size, "%s reads 0x%llX, another device", at.reg->name,
+			(unsigned long long)value);
 }

@@ -7,8 +7,7 @@
 static bool event_in_unit(const struct pmu_session *session, const struct session_event *event,
 			  const struct pmu_box *box, unsigned socket, unsigned instance)
 {
-	return event->selection.box == box &&
-	       (event->selection.instance < 0 || (unsigned)event->selection.instance == instance) &&
+	return event->selection.box == box && selection_covers(&event->selection, instance) &&
 	       *session_present(session, socket, box) & 1u << instance;
 }
 

@@ -2,6 +2,7 @@
 #ifndef SESSION_REGISTERS_H
 #define SESSION_REGISTERS_H
 
+#include "catalog/entries.h"
 #include "pmulab/bus.h"
 
 /* A register of one instance in one socket. */

@@ -2,8 +2,10 @@
 
 #include "base/error.h"
 #include "bus/bus.h"
+#include "bus/hardware.h"
 #include "session/busy.h"
 #include "session/global_enable.h"
+#include "session/guardian.h"
 #include "session/registers.h"
 #include "session/session.h"
 
@@ -235,8 +237,9 @@ int session_keep(struct pmu_session *session, struct pmu_ctx *ctx)
 
 	if (!error)
 		error = plan(session, ctx);
-	if (!error && session->kept)
-		error = session->kept(session->kept_arg, ctx, &session->plan);
+	if (!error && session->guardian)
+		error = guardian_start(session->guardian, ctx, bus_hardware(session->bus),
+				       session->plan.ops, session->plan.count);
 	return error;
 }
 

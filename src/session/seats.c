@@ -66,8 +66,9 @@ static bool can_be_merged(const struct pmu_session *session, const struct seat *
 		const struct selection_nodes *nodes = &session->nodes[socket];
 		struct pmu_selection first = selection_on(&a->event->selection, nodes);
 		struct pmu_selection second = selection_on(&b->event->selection, nodes);
-		struct pmu_placed both[] = {{&first, a->instance, a->counter},
-					    {&second, b->instance, b->counter}};
+		struct pmu_placed both[] = {
+		    {.selection = &first, .instance = a->instance, .counter = a->counter},
+		    {.selection = &second, .instance = b->instance, .counter = b->counter}};
 		struct pmu_write writes[2 * PMU_EVENT_WRITES];
 
 		agree =
@@ -141,11 +142,10 @@ static int gather(struct pmu_session *session, struct pmu_ctx *ctx, const struct
 	for (size_t e = 0; e < session->event_count; e++)
 		for (unsigned i = 0; i < box->instance_count; i++) {
 			struct session_event *event = &session->events[e];
-			int wanted = event->selection.instance;
 
 			if (!event->counted || event->selection.box != box ||
 			    !event->selection.event || seats_of(box, i) != of ||
-			    (wanted >= 0 && (unsigned)wanted != i) || !is_present(session, box, i))
+			    !selection_covers(&event->selection, i) || !is_present(session, box, i))
 				continue;
 			seats->seat[seats->count] = (struct seat){event, i, 0};
 			if (seats->count++ == box->counter_count) {

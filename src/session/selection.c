@@ -11,24 +11,28 @@ static const struct pmu_setting *find_setting(const struct pmu_selection *select
 
 bool selection_equal(const struct pmu_selection *a, const struct pmu_selection *b)
 {
-	if (a->box != b->box || a->event != b->event || a->instance != b->instance ||
-	    a->fixed != b->fixed || a->umask != b->umask || a->setting_count != b->setting_count)
+	if (a->box != b->box || a->event != b->event || a->one_instance != b->one_instance ||
+	    a->instance != b->instance || a->fixed != b->fixed || a->umask != b->umask ||
+	    a->setting_count != b->setting_count)
 		return false;
 	for (size_t i = 0; i < a->setting_count; i++) {
 		const struct pmu_setting *other = find_setting(b, a->settings[i].modifier);
 
-		if (!other || other->value != a->settings[i].value)
+		if (!other || other->value != a->settings[i].value ||
+		    other->nodes != a->settings[i].nodes)
 			return false;
 	}
 	return true;
 }
 
-static uint64_t value_on(uint64_t value, const struct selection_nodes *nodes)
+static uint64_t value_on(const struct pmu_setting *setting, const struct selection_nodes *nodes)
 {
-	if (value == PMU_VALUE_MY_NODE)
-		return nodes->mine;
-	if (value == PMU_VALUE_OTHER_NODES)
-		return nodes->all & ~nodes->mine;
+	uint64_t value = setting->value;
+
+	if (setting->nodes & PMU_NODES_MINE)
+		value |= nodes->mine;
+	if (setting->nodes & PMU_NODES_OTHERS)
+		value |= nodes->all & ~nodes->mine;
 	return value;
 }
 
@@ -37,8 +41,10 @@ struct pmu_selection selection_on(const struct pmu_selection *selection,
 {
 	struct pmu_selection own = *selection;
 
-	for (size_t i = 0; i < own.setting_count; i++)
-		own.settings[i].value = value_on(own.settings[i].value, nodes);
+	for (size_t i = 0; i < own.setting_count; i++) {
+		own.settings[i].value = value_on(&own.settings[i], nodes);
+		own.settings[i].nodes = 0;
+	}
 	return own;
 }
 

@@ -4,7 +4,9 @@
 
 #include "base/error.h"
 #include "bus/bus.h"
+#include "bus/hardware.h"
 #include "session/busy.h"
+#include "session/guardian.h"
 #include "session/selection.h"
 
 uint32_t *session_present(const struct pmu_session *session, unsigned socket,
@@ -69,6 +71,7 @@ void pmu_session_free(struct pmu_session *session)
 	free(session->found.ops);
 	free(session->plan.ops);
 	session_layout_free(session);
+	guardian_free(session->guardian);
 	free(session->events);
 	free(session->nodes);
 	free(session->present);
@@ -78,7 +81,7 @@ void pmu_session_free(struct pmu_session *session)
 
 static bool is_present(const struct pmu_session *session, const struct pmu_selection *selection)
 {
-	uint32_t wanted = selection->instance < 0 ? UINT32_MAX : 1u << selection->instance;
+	uint32_t wanted = selection->one_instance ? 1u << selection->instance : UINT32_MAX;
 
 	for (unsigned socket = 0; socket < session->sockets; socket++)
 		if (*session_present(session, socket, selection->box) & wanted)
@@ -100,10 +103,10 @@ static int check_selection(const struct pmu_session *session, struct pmu_ctx *ct
 	if (is_present(session, selection))
 		return 0;
 	pmu_event_print(selection, text, sizeof(text));
-	if (selection->instance < 0)
+	if (!selection->one_instance)
 		return error_set(ctx, PMU_E_UNSUPPORTED, "%s: this part has no %s", text,
 				 selection->box->name);
-	return error_set(ctx, PMU_E_UNSUPPORTED, "%s: this part has no %s%d", text,
+	return error_set(ctx, PMU_E_UNSUPPORTED, "%s: this part has no %s%u", text,
 			 selection->box->name, selection->instance);
 }
 
@@ -128,7 +131,7 @@ int pmu_session_add(struct pmu_session *session, struct pmu_ctx *ctx,
 	    .selection = *selection,
 	    .counter = selection->event ? 0 : selection->fixed,
 	    .counted = !(pmu_bus_is_emulated(session->bus) &&
-			 pmu_event_model(selection) == PMU_MODEL_ABSENT),
+			 pmu_selection_model(selection) == PMU_MODEL_ABSENT),
 	};
 	return (int)session->event_count++;
 }
@@ -136,6 +139,28 @@ int pmu_session_add(struct pmu_session *session, struct pmu_ctx *ctx,
 void pmu_session_force(struct pmu_session *session)
 {
 	session->forced = true;
+}
+
+int pmu_session_guard(struct pmu_session *session, struct pmu_ctx *ctx,
+		      const struct pmu_guard_options *options)
+{
+	struct pmu_bus *bus = bus_hardware(session->bus);
+	struct guardian *guardian;
+	int error;
+
+	if (session->state != SESSION_NEW || session->guardian)
+		return error_set(ctx, PMU_E_STATE,
+				 "a guardian is asked for once, before the session is started");
+	error = guardian_new(&guardian, ctx, options);
+	if (error)
+		return error;
+	if (bus_hardware_host(bus))
+		error = guardian_find_left(guardian, ctx, bus, session->forced);
+	if (error || !bus_hardware_host(bus))
+		guardian_free(guardian);
+	else
+		session->guardian = guardian;
+	return error;
 }
 
 /* What the session found is kept, then written over. */
@@ -236,6 +261,8 @@ int pmu_session_end(struct pmu_session *session, struct pmu_ctx *ctx)
 		error = session_restore(session, ctx);
 		bus_end(session->bus);
 	}
+	if (session->guardian)
+		guardian_end(session->guardian, !error);
 	session->state = SESSION_ENDED;
 	return error;
 }

@@ -5,6 +5,7 @@
 #ifndef SESSION_SESSION_H
 #define SESSION_SESSION_H
 
+#include "catalog/entries.h"
 #include "pmulab/session.h"
 #include "session/selection.h"
 
@@ -45,12 +46,6 @@ struct session_writes {
 	size_t count, capacity;
 };
 
-/**
- * Is told how everything that was found is restored, before the first write. @plan lives as long as
- * the session. @return 0, or an error with its message, which ends the start of the session
- */
-typedef int session_kept(void *arg, struct pmu_ctx *ctx, const struct session_writes *plan);
-
 enum session_state {
 	SESSION_NEW,
 	SESSION_RUNNING,
@@ -84,8 +79,7 @@ struct pmu_session {
 	size_t row_count;
 	struct session_writes found; /* what the units' registers held */
 	struct session_writes plan;  /* all that restores, in order */
-	session_kept *kept;	     /* NULL: nobody is told */
-	void *kept_arg;
+	struct guardian *guardian;   /* NULL: none is asked for, or nothing is to be guarded */
 
 	uint64_t started_ns, stopped_ns; /* the bus's time, of the last start and stop */
 
@@ -115,7 +109,7 @@ uint8_t session_counter_of(const struct session_event *event, unsigned instance)
 int session_lay_out(struct pmu_session *session, struct pmu_ctx *ctx);
 void session_layout_free(struct pmu_session *session);
 
-/** restore.c: keeps what the units' registers hold and tells session->kept; writes it back. */
+/** restore.c: keeps what the units' registers hold and starts the guardian; writes it back. */
 int session_keep(struct pmu_session *session, struct pmu_ctx *ctx);
 int session_restore(struct pmu_session *session, struct pmu_ctx *ctx);
 

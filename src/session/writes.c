@@ -38,7 +38,9 @@ static int encode_unit(const struct pmu_session *session, struct pmu_ctx *ctx,
 					 unit->box->name);
 		selections[used] = selection_on(&session->events[row->event].selection,
 						&session->nodes[unit->socket]);
-		events[used] = (struct pmu_placed){&selections[used], unit->instance, row->counter};
+		events[used] = (struct pmu_placed){.selection = &selections[used],
+						   .instance = unit->instance,
+						   .counter = row->counter};
 		used++;
 	}
 	count = pmu_event_merge(ctx, events, used, writes, sizeof(writes) / sizeof(writes[0]));

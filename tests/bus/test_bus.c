@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "catalog/entries.h"
 #include "pmulab/bus.h"
 
 struct bench {

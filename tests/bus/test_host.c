@@ -122,7 +122,7 @@ static void bench_init_small(struct bench *bench)
 
 static void open_bus(struct bench *bench)
 {
-	const struct pmu_host_options options = {.root = bench->root};
+	const struct pmu_host_options options = {.size = sizeof(options), .root = bench->root};
 
 	if (pmu_bus_host(&bench->bus, bench->ctx, &options))
 		fail_msg("%s", pmu_message(bench->ctx));
@@ -148,7 +148,7 @@ static void test_packages(void **fixture)
 {
 	char cpuinfo[2048] = "";
 	struct bench bench;
-	struct host *host;
+	struct pmu_host *host;
 	unsigned socket;
 
 	(void)fixture;
@@ -157,7 +157,7 @@ static void test_packages(void **fixture)
 	put_cpu(cpuinfo, 2, 3);
 	put_cpu(cpuinfo, 4, 1);
 	bench_init(&bench, cpuinfo);
-	assert_int_equal(host_new(&host, bench.ctx, bench.root), 0);
+	assert_int_equal(pmu_host_new(&host, bench.ctx, bench.root), 0);
 	assert_int_equal(host->sockets, 2);
 	assert_int_equal(host->cpu_count, 4);
 	assert_int_equal(host->cpus[host_first_cpu(host, 0)].number, 4);
@@ -169,8 +169,8 @@ static void test_packages(void **fixture)
 	assert_false(host_find_socket(host, 0, &socket));
 	assert_string_equal(host->name, "E5 v4");
 	assert_false(host->virtual_machine);
-	assert_string_equal(host_find_pmu(host)->name, "xeon-e5v4");
-	host_free(host);
+	assert_string_equal(pmu_host_pmu(host)->name, "xeon-e5v4");
+	pmu_host_free(host);
 	bench_fini(&bench);
 }
 
@@ -178,19 +178,19 @@ static void test_no_packages(void **fixture)
 {
 	char cpuinfo[1024] = "";
 	struct bench bench;
-	struct host *host;
+	struct pmu_host *host;
 
 	(void)fixture;
 	put_cpu(cpuinfo, 0, -1);
 	put_cpu(cpuinfo, 1, -1);
 	bench_init(&bench, cpuinfo);
-	assert_int_equal(host_new(&host, bench.ctx, bench.root), 0);
+	assert_int_equal(pmu_host_new(&host, bench.ctx, bench.root), 0);
 	assert_int_equal(host->sockets, 1);
-	host_free(host);
-	assert_int_equal(host_new(&host, bench.ctx, "/tmp/no-such-root"), PMU_E_IO);
+	pmu_host_free(host);
+	assert_int_equal(pmu_host_new(&host, bench.ctx, "/tmp/no-such-root"), PMU_E_IO);
 	bench_fini(&bench);
 	bench_init(&bench, "nothing of a processor\n");
-	assert_int_equal(host_new(&host, bench.ctx, bench.root), PMU_E_IO);
+	assert_int_equal(pmu_host_new(&host, bench.ctx, bench.root), PMU_E_IO);
 	bench_fini(&bench);
 }
 
@@ -300,7 +300,7 @@ static void test_extended_space(void **fixture)
 
 static void test_choice_of_pmu(void **fixture)
 {
-	struct pmu_host_options options = {0};
+	struct pmu_host_options options = {.size = sizeof(options)};
 	struct bench bench;
 
 	(void)fixture;
@@ -337,17 +337,17 @@ static void test_rights(void **fixture)
 	(void)fixture;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct bench bench;
-		struct host *host;
+		struct pmu_host *host;
 
 		bench_init_small(&bench);
 		put(&bench, "sys/kernel/security/lockdown", 0, cases[i].lockdown,
 		    strlen(cases[i].lockdown));
-		assert_int_equal(host_new(&host, bench.ctx, bench.root), 0);
+		assert_int_equal(pmu_host_new(&host, bench.ctx, bench.root), 0);
 		assert_int_equal(
 		    rights_msr(bench.ctx, host, "/dev/cpu/0/msr", cases[i].action, cases[i].errnum),
 		    cases[i].error);
 		assert_non_null(strstr(pmu_message(bench.ctx), cases[i].says));
-		host_free(host);
+		pmu_host_free(host);
 		bench_fini(&bench);
 	}
 }

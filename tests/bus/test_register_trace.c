@@ -20,60 +20,60 @@ static const struct pmu_access_op freeze = {1, 0, PMU_SPACE_MSR, 32, 0xE00, 0x30
 static const struct pmu_access_op counter = {0, 0, PMU_SPACE_PCI, 64, 0x910A0, 0, "HA0_CTR0"};
 static const struct pmu_access_op absent = {0, 0, PMU_SPACE_PCI, 32, 0x95000, 0, "HA1_ID"};
 
-struct bench {
+struct fixture {
 	struct pmu_ctx *ctx;
 	struct pmu_bus *bus;
 	FILE *file;
 };
 
-static void replay(struct bench *bench, const char *text)
+static void replay(struct fixture *fixture, const char *text)
 {
-	assert_int_equal(pmu_ctx_new(&bench->ctx), 0);
-	bench->file = fmemopen((void *)text, strlen(text), "r");
-	assert_non_null(bench->file);
-	assert_int_equal(pmu_bus_replaying(&bench->bus, bench->ctx, bench->file), 0);
+	assert_int_equal(pmu_ctx_new(&fixture->ctx), 0);
+	fixture->file = fmemopen((void *)text, strlen(text), "r");
+	assert_non_null(fixture->file);
+	assert_int_equal(pmu_bus_replaying(&fixture->bus, fixture->ctx, fixture->file), 0);
 }
 
-static void bench_fini(struct bench *bench)
+static void fixture_fini(struct fixture *fixture)
 {
-	pmu_bus_free(bench->bus);
-	fclose(bench->file);
-	pmu_ctx_free(bench->ctx);
+	pmu_bus_free(fixture->bus);
+	fclose(fixture->file);
+	pmu_ctx_free(fixture->ctx);
 }
 
-static void test_replays(void **fixture)
+static void test_replays(void **state)
 {
 	struct pmu_access_op read = counter, failing = absent;
-	struct bench bench;
+	struct fixture fixture;
 
-	(void)fixture;
-	replay(&bench, recorded);
-	assert_int_equal(pmu_bus_sockets(bench.bus), 2);
-	assert_int_equal(pmu_bus_write(bench.bus, bench.ctx, &freeze), 0);
-	assert_int_equal(pmu_bus_read(bench.bus, bench.ctx, &read), 0);
+	(void)state;
+	replay(&fixture, recorded);
+	assert_int_equal(pmu_bus_sockets(fixture.bus), 2);
+	assert_int_equal(pmu_bus_write(fixture.bus, fixture.ctx, &freeze), 0);
+	assert_int_equal(pmu_bus_read(fixture.bus, fixture.ctx, &read), 0);
 	assert_int_equal(read.value, 42);
-	assert_int_equal(pmu_bus_read(bench.bus, bench.ctx, &failing), PMU_E_UNKNOWN);
+	assert_int_equal(pmu_bus_read(fixture.bus, fixture.ctx, &failing), PMU_E_UNKNOWN);
 	/* Nothing is left. */
-	assert_int_equal(pmu_bus_read(bench.bus, bench.ctx, &read), PMU_E_IO);
-	bench_fini(&bench);
+	assert_int_equal(pmu_bus_read(fixture.bus, fixture.ctx, &read), PMU_E_IO);
+	fixture_fini(&fixture);
 }
 
 static void refuse_write(const struct pmu_access_op *op)
 {
-	struct bench bench;
+	struct fixture fixture;
 
-	replay(&bench, recorded);
-	assert_int_equal(pmu_bus_write(bench.bus, bench.ctx, op), PMU_E_IO);
-	assert_non_null(strstr(pmu_message(bench.ctx), "line 2"));
-	bench_fini(&bench);
+	replay(&fixture, recorded);
+	assert_int_equal(pmu_bus_write(fixture.bus, fixture.ctx, op), PMU_E_IO);
+	assert_non_null(strstr(pmu_message(fixture.ctx), "line 2"));
+	fixture_fini(&fixture);
 }
 
-static void test_deviations(void **fixture)
+static void test_deviations(void **state)
 {
 	struct pmu_access_op op = freeze;
-	struct bench bench;
+	struct fixture fixture;
 
-	(void)fixture;
+	(void)state;
 	op.value = 0x30000;
 	refuse_write(&op);
 	op = freeze;
@@ -87,34 +87,34 @@ static void test_deviations(void **fixture)
 	refuse_write(&op);
 
 	op = freeze;
-	replay(&bench, recorded);
-	assert_int_equal(pmu_bus_read(bench.bus, bench.ctx, &op), PMU_E_IO);
-	bench_fini(&bench);
+	replay(&fixture, recorded);
+	assert_int_equal(pmu_bus_read(fixture.bus, fixture.ctx, &op), PMU_E_IO);
+	fixture_fini(&fixture);
 }
 
 /* A recording of a replay is the recording. */
-static void test_records(void **fixture)
+static void test_records(void **state)
 {
 	struct pmu_access_op read = counter, failing = absent;
 	struct pmu_bus *recording;
-	struct bench bench;
+	struct fixture fixture;
 	char *text = NULL;
 	size_t size = 0;
 	FILE *file;
 
-	(void)fixture;
-	replay(&bench, recorded);
+	(void)state;
+	replay(&fixture, recorded);
 	file = open_memstream(&text, &size);
-	assert_int_equal(pmu_bus_register_trace(&recording, bench.ctx, bench.bus, file), 0);
-	assert_int_equal(pmu_bus_write(recording, bench.ctx, &freeze), 0);
-	assert_int_equal(pmu_bus_read(recording, bench.ctx, &read), 0);
+	assert_int_equal(pmu_bus_register_trace(&recording, fixture.ctx, fixture.bus, file), 0);
+	assert_int_equal(pmu_bus_write(recording, fixture.ctx, &freeze), 0);
+	assert_int_equal(pmu_bus_read(recording, fixture.ctx, &read), 0);
 	assert_int_equal(read.value, 42);
-	assert_int_equal(pmu_bus_read(recording, bench.ctx, &failing), PMU_E_UNKNOWN);
+	assert_int_equal(pmu_bus_read(recording, fixture.ctx, &failing), PMU_E_UNKNOWN);
 	pmu_bus_free(recording);
 	fclose(file);
 	assert_string_equal(text, recorded);
 	free(text);
-	bench_fini(&bench);
+	fixture_fini(&fixture);
 }
 
 static void refuse_file(const char *text, int expected)
@@ -126,11 +126,11 @@ static void refuse_file(const char *text, int expected)
 	fclose(file);
 }
 
-static void test_other_files(void **fixture)
+static void test_other_files(void **state)
 {
 	struct register_trace_line line;
 
-	(void)fixture;
+	(void)state;
 	refuse_file("hello\n", PMU_E_SYNTAX);
 	refuse_file("pmulab-register-trace 3 xeon-e5v4 sockets=2 emulated=0\n", PMU_E_SYNTAX);
 	refuse_file("pmulab-register-trace 2 xeon-e5v4 sockets=0 emulated=0\n", PMU_E_SYNTAX);

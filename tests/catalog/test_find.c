@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "pmulab/catalog.h"
+#include "catalog/entries.h"
 
 #define PCI(device, function, offset) ((device) << 15 | (function) << 12 | (offset))
 
@@ -70,7 +70,7 @@ static void test_everything_is_found(void **state)
 	size_t count;
 
 	(void)state;
-	pmus = pmu_catalog(&count);
+	pmus = catalog_pmus(&count);
 	assert_true(count >= 1);
 	for (size_t i = 0; i < count; i++) {
 		assert_ptr_equal(pmu_find_pmu(other_case(pmus[i].name)), &pmus[i]);

@@ -68,7 +68,7 @@ static void every_key_comes_back(void **state)
 	size_t count;
 
 	(void)state;
-	machines = pmu_machines(&count);
+	machines = catalog_machines(&count);
 	assert_true(count > 0);
 	for (size_t i = 0; i < count; i++) {
 		struct pmu_machine *read;

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
+#include "catalog/description.h"
 #include "pmulab/event.h"
-#include "pmulab/machine.h"
 
 static struct pmu_ctx *ctx;
 
@@ -82,7 +82,7 @@ static void same(const struct pmu_machine *a, const struct pmu_machine *b)
 static void built_in_ones_are_their_text(void **state)
 {
 	size_t count;
-	const struct pmu_machine *machines = pmu_machines(&count);
+	const struct pmu_machine *machines = catalog_machines(&count);
 
 	(void)state;
 	assert_true(count >= 4);
@@ -176,7 +176,7 @@ static void only_regular_files_are_read(void **state)
 static void their_events_can_be_counted(void **state)
 {
 	size_t count;
-	const struct pmu_machine *machines = pmu_machines(&count);
+	const struct pmu_machine *machines = catalog_machines(&count);
 
 	(void)state;
 	for (size_t i = 0; i < count; i++) {

@@ -2,14 +2,24 @@
 """The command as a user meets it: JSON keys that others read, refusals, exit codes."""
 import json
 import os
-import pathlib
 import signal
 import subprocess
 import tempfile
-import time
 import unittest
 
 from harness import LARGE, PMULAB, SMALL, Guests, pmulab, pmulab_json, stat, total
+from processes import children_of, lives, wait_until
+
+
+class Machines(unittest.TestCase):
+    def test_json(self):
+        """Two Xeon E5-2699 v4 of 22 cores, 64 GB each, and one E5-2680 v4 of 14 (Intel ARK)."""
+        machines = {m["name"]: m for m in pmulab_json("machines")}
+        two, one = machines["xeon-e5-2699v4-2s"], machines["xeon-e5-2680v4-1s"]
+        self.assertEqual((two["sockets"], two["cores"], two["slices"], two["channels"]), (2, 22, 22, 4))
+        self.assertEqual((one["sockets"], one["cores"]), (1, 14))
+        self.assertEqual(two["memory_bytes"], 64 << 30)
+        self.assertEqual(two["pmu"], "xeon-e5v4")
 
 
 class DryRuns(unittest.TestCase):
@@ -33,6 +43,19 @@ class DryRuns(unittest.TestCase):
         written = {(a["box"], a["instance"]) for a in json.loads(run.stderr) if a["write"]}
         self.assertEqual({w for w in written if w[0] in ("imc", "ha")},
                          {("imc", 0), ("imc", 1), ("imc", 2), ("imc", 3), ("ha", 0)})
+
+    def test_nodes(self):
+        """nid is bits 15:0 of the second filter, a bit a node (334291-001 table 2-19). Node n of
+        this machine is socket n."""
+        for nid, values in (("my_node", [1, 2]), ("other_nodes", [2, 1]), ("0x1+other_nodes", [3, 1]),
+                            ("my_node+other_nodes", [3, 3])):
+            with self.subTest(nid=nid):
+                run = pmulab("stat", "--dry-run", "-M", LARGE, "-e",
+                             f"cbo0.TOR_INSERTS.NID_ALL:nid={nid}", "--format", "json")
+                written = {a["socket"]: a["value"] for a in json.loads(run.stderr)
+                           if a["write"] and a["register"] == "Cn_MSR_PMON_BOX_FILTER1"
+                           and a["value"]}
+                self.assertEqual([written[socket] & 0xFFFF for socket in (0, 1)], values)
 
     def test_counters_without_a_reset(self):
         self.assertIn(("MC_CHy_PCI_PMON_CTR0", 0), self.accesses("xeon-e5", "imc0.CAS_COUNT.RD"))
@@ -341,19 +364,6 @@ class Refusals(unittest.TestCase):
         os.unlink(file.name)
 
 
-def children_of(pid):
-    """Processes whose parent is @pid."""
-    found = []
-    for stat_file in pathlib.Path("/proc").glob("[0-9]*/stat"):
-        try:
-            text = stat_file.read_text(encoding="ascii", errors="replace")
-        except OSError:
-            continue
-        if int(text[text.rindex(")") + 2:].split()[1]) == pid:
-            found.append(int(stat_file.parent.name))
-    return found
-
-
 class Programs(Guests):
     def test_report_keys(self):
         report = stat(SMALL, ["imc.CAS_COUNT.RD"], "/bin/true", metrics=["MEM_BW_READS"])
@@ -439,10 +449,7 @@ class Programs(Guests):
             process.kill()
             process.wait(30)
         self.assertTrue(children)
-        deadline = time.monotonic() + 10
-        while any(os.path.exists(f"/proc/{c}/exe") for c in children) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        self.assertFalse([c for c in children if os.path.exists(f"/proc/{c}/exe")])
+        wait_until(lambda: not any(map(lives, children)))
         self.assertEqual(set(os.listdir("/dev/shm")), before)
 
     def test_csv(self):

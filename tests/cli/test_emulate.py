@@ -13,6 +13,7 @@ import time
 import unittest
 
 from harness import LARGE, PMULAB, SMALL, Guests, pmulab
+from processes import children_of, lives, wait_until
 
 # 334291-001 tables 2-9, 2-117, 2-115: CBo counters, iMC channels of the small machine.
 CBO_CTR0, CBO_STRIDE = 0xE08, 0x10
@@ -53,26 +54,6 @@ def shell(script, **options):
 
 def mounts():
     return pathlib.Path("/proc/self/mounts").read_text(encoding="utf-8")
-
-
-def lives(pid):
-    try:
-        state = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return False
-    return state.rsplit(")", 1)[1].split()[0] != "Z"
-
-
-def wait_until(condition, seconds=20):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not come to that"
-        time.sleep(0.01)
-
-
-def children_of(pid):
-    path = pathlib.Path(f"/proc/{pid}/task/{pid}/children")
-    return [int(child) for child in path.read_text(encoding="utf-8").split()]
 
 
 def runs_pmulab(pid):

@@ -9,11 +9,11 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-import time
 import unittest
 
 from harness import LARGE, PMULAB, SMALL, pmulab, pmulab_json
-from host_tree import GLOBAL_CTL, GLOBAL_STATUS, HA, IMC, IRP, Tree
+from host_tree import GLOBAL_CTL, Tree
+from processes import wait_until
 
 PYTHON = sys.executable
 PLAIN = os.environ["PMULAB_PLAIN"]  # without sanitizers: it runs under the emulator
@@ -259,9 +259,7 @@ class Others(Trees):
                 process = subprocess.Popen(
                     [PMULAB, "stat", "--root", folder, "-e", "cbo0.LLC_LOOKUP.ANY:state=any", "--",
                      "sleep", "120"], stderr=subprocess.PIPE, text=True)
-                deadline = time.monotonic() + 60
-                while tree.msr(1, GLOBAL_CTL) != 1 << 29 and time.monotonic() < deadline:
-                    time.sleep(0.01)
+                wait_until(lambda: tree.msr(1, GLOBAL_CTL) == 1 << 29)
                 tree.clear_status()
                 self.assertEqual(tree.msr(0, C0_CTL0), 0x401134)
                 process.send_signal(number)

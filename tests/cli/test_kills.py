@@ -10,12 +10,12 @@ import random
 import shlex
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
 
 from harness import PMULAB, SMALL
+from processes import children_of, threads_of
 from test_emulate import check_place, mounts
 
 KILLS = int(os.environ.get("KILLS", "200"))
@@ -39,24 +39,6 @@ ssize_t writev(int fd, const struct iovec *parts, int count)
 	return real(fd, parts, count);
 }
 """
-
-
-def threads_of(pid):
-    try:
-        return os.listdir(f"/proc/{pid}/task")
-    except FileNotFoundError:
-        return []
-
-
-def children_of(pid):
-    found = []
-    for thread in threads_of(pid):
-        try:
-            text = pathlib.Path(f"/proc/{pid}/task/{thread}/children").read_text(encoding="utf-8")
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        found += map(int, text.split())
-    return found
 
 
 def tree_of(pid):

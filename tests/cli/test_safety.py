@@ -8,13 +8,12 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
-import time
 import unittest
 
 from harness import PMULAB, SMALL, pmulab
 from host_tree import GLOBAL_CTL, Tree
+from processes import wait_until
 from test_host import NOT_EMULATED, PLAIN, Trees
 
 EVENT = "cbo0.LLC_LOOKUP.ANY:state=any"
@@ -30,17 +29,6 @@ HARMLESS = [signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD, signal.SIGCONT, sign
 def closing(*descriptors):
     """A shell's redirections that close them."""
     return "".join(f" {n}>&-" for n in descriptors)
-
-
-def wait_until(condition, seconds=60):
-    deadline = time.monotonic() + seconds
-    while True:
-        result = condition()
-        if result:
-            return result
-        if time.monotonic() > deadline:
-            raise AssertionError("it did not happen")
-        time.sleep(0.005)
 
 
 def find_guardian(pid):

@@ -14,80 +14,81 @@
 #define C2_CTR0 0xE28
 #define NOWHERE 0x12345
 
-struct rig {
+struct fixture {
 	struct pmu_ctx *ctx;
 	struct device_access device;
 };
 
 static int set_up(void **state)
 {
-	static struct rig rig;
+	static struct fixture fixture;
 
-	rig = (struct rig){0};
-	assert_int_equal(pmu_ctx_new(&rig.ctx), 0);
-	assert_int_equal(emul_new(&rig.device.emul, rig.ctx, pmu_find_machine("xeon-e5-2699v4-2s")),
-			 0);
-	*state = &rig;
+	fixture = (struct fixture){0};
+	assert_int_equal(pmu_ctx_new(&fixture.ctx), 0);
+	assert_int_equal(
+	    emul_new(&fixture.device.emul, fixture.ctx, pmu_find_machine("xeon-e5-2699v4-2s")), 0);
+	*state = &fixture;
 	return 0;
 }
 
 static int tear_down(void **state)
 {
-	struct rig *rig = *state;
+	struct fixture *fixture = *state;
 
-	emul_free(rig->device.emul);
-	pmu_ctx_free(rig->ctx);
+	emul_free(fixture->device.emul);
+	pmu_ctx_free(fixture->ctx);
 	return 0;
 }
 
-static uint64_t read_register(const struct rig *rig, unsigned socket, uint32_t address)
+static uint64_t read_register(const struct fixture *fixture, unsigned socket, uint32_t address)
 {
 	const struct pmon_access access = {
 	    .socket = socket, .space = PMU_SPACE_MSR, .address = address, .width = 64};
 	uint64_t value;
 
-	assert_int_equal(emul_read(rig->device.emul, &access, &value), 0);
+	assert_int_equal(emul_read(fixture->device.emul, &access, &value), 0);
 	return value;
 }
 
 /* The machine has 22 cores a socket: CPU 21 is of the first, CPU 22 of the second. */
 static void every_cpu_of_a_socket_reaches_its_registers(void **state)
 {
-	struct rig *rig = *state;
+	struct fixture *fixture = *state;
 	uint64_t value = 0x123456789abc;
 
-	assert_int_equal(device_msr_write(&rig->device, 21, &value, 8, C0_CTR0), 8);
+	assert_int_equal(device_msr_write(&fixture->device, 21, &value, 8, C0_CTR0), 8);
 	value = 0x42;
-	assert_int_equal(device_msr_write(&rig->device, 22, &value, 8, C0_CTR0), 8);
-	assert_int_equal(read_register(rig, 0, C0_CTR0), 0x123456789abc);
-	assert_int_equal(read_register(rig, 1, C0_CTR0), 0x42);
-	assert_int_equal(device_msr_read(&rig->device, 0, &value, 8, C0_CTR0), 8);
+	assert_int_equal(device_msr_write(&fixture->device, 22, &value, 8, C0_CTR0), 8);
+	assert_int_equal(read_register(fixture, 0, C0_CTR0), 0x123456789abc);
+	assert_int_equal(read_register(fixture, 1, C0_CTR0), 0x42);
+	assert_int_equal(device_msr_read(&fixture->device, 0, &value, 8, C0_CTR0), 8);
 	assert_int_equal(value, 0x123456789abc);
-	assert_int_equal(device_msr_read(&rig->device, 43, &value, 8, C0_CTR0), 8);
+	assert_int_equal(device_msr_read(&fixture->device, 43, &value, 8, C0_CTR0), 8);
 	assert_int_equal(value, 0x42);
 }
 
 static void several_in_one_call_are_the_same_register(void **state)
 {
-	struct rig *rig = *state;
+	struct fixture *fixture = *state;
 	uint64_t values[3] = {1, 2, 3};
 
-	assert_int_equal(device_msr_write(&rig->device, 0, values, sizeof(values), C2_CTR0), 24);
-	assert_int_equal(read_register(rig, 0, C2_CTR0), 3);
-	assert_int_equal(device_msr_read(&rig->device, 0, values, sizeof(values), C2_CTR0), 24);
+	assert_int_equal(device_msr_write(&fixture->device, 0, values, sizeof(values), C2_CTR0),
+			 24);
+	assert_int_equal(read_register(fixture, 0, C2_CTR0), 3);
+	assert_int_equal(device_msr_read(&fixture->device, 0, values, sizeof(values), C2_CTR0), 24);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(values[i], 3);
 }
 
 static void parts_of_registers_are_invalid(void **state)
 {
-	struct rig *rig = *state;
+	struct fixture *fixture = *state;
 	uint64_t value = 0;
 
-	assert_int_equal(device_msr_read(&rig->device, 0, &value, 4, C0_CTR0), -EINVAL);
-	assert_int_equal(device_msr_write(&rig->device, 0, &value, 7, C0_CTR0), -EINVAL);
-	assert_int_equal(device_msr_read(&rig->device, 0, &value, 8, -8), -EINVAL);
-	assert_int_equal(device_msr_read(&rig->device, 0, &value, 8, 0x100000000 + C0_CTR0),
+	assert_int_equal(device_msr_read(&fixture->device, 0, &value, 4, C0_CTR0), -EINVAL);
+	assert_int_equal(device_msr_write(&fixture->device, 0, &value, 7, C0_CTR0), -EINVAL);
+	assert_int_equal(device_msr_read(&fixture->device, 0, &value, 8, -8), -EINVAL);
+	assert_int_equal(device_msr_read(&fixture->device, 0, &value, 8, 0x100000000 + C0_CTR0),
 			 -EINVAL);
 }
 
@@ -110,15 +111,15 @@ static void count_refusal(void *arg, const struct pmon_access *access, uint64_t 
 
 static void what_does_not_answer_is_an_io_error(void **state)
 {
-	struct rig *rig = *state;
+	struct fixture *fixture = *state;
 	struct refusals refusals = {0};
 	uint64_t value = 7;
 
-	rig->device.refused = count_refusal;
-	rig->device.arg = &refusals;
-	assert_int_equal(device_msr_read(&rig->device, 0, &value, 8, NOWHERE), -EIO);
+	fixture->device.refused = count_refusal;
+	fixture->device.arg = &refusals;
+	assert_int_equal(device_msr_read(&fixture->device, 0, &value, 8, NOWHERE), -EIO);
 	assert_int_equal(refusals.count, 0);
-	assert_int_equal(device_msr_write(&rig->device, 0, &value, 8, NOWHERE), -EIO);
+	assert_int_equal(device_msr_write(&fixture->device, 0, &value, 8, NOWHERE), -EIO);
 	assert_int_equal(refusals.count, 1);
 	assert_int_equal(refusals.address, NOWHERE);
 	assert_int_equal(refusals.value, 7);
@@ -128,15 +129,15 @@ static void what_does_not_answer_is_an_io_error(void **state)
 /* One second on an idle machine: the UBox's fixed counter counts the uncore clock, 2.8 GHz. */
 static void time_passes_on_an_idle_machine(void **state)
 {
-	struct rig *rig = *state;
+	struct fixture *fixture = *state;
 	uint64_t value = 1 << 22, before, after;
 	const uint64_t mhz = pmu_find_machine("xeon-e5-2699v4-2s")->uclk_mhz;
 
 	/* 334291-001 table 2-3: U_MSR_PMON_UCLK_FIXED_CTL and CTR. */
-	assert_int_equal(device_msr_write(&rig->device, 0, &value, 8, 0x703), 8);
-	assert_int_equal(device_msr_read(&rig->device, 0, &before, 8, 0x704), 8);
-	emul_pass(rig->device.emul, 1000000000);
-	assert_int_equal(device_msr_read(&rig->device, 0, &after, 8, 0x704), 8);
+	assert_int_equal(device_msr_write(&fixture->device, 0, &value, 8, 0x703), 8);
+	assert_int_equal(device_msr_read(&fixture->device, 0, &before, 8, 0x704), 8);
+	emul_pass(fixture->device.emul, 1000000000);
+	assert_int_equal(device_msr_read(&fixture->device, 0, &after, 8, 0x704), 8);
 	assert_int_equal(after - before, mhz * 1000000);
 }
 

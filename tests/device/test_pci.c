@@ -14,20 +14,20 @@
 #define CTL0	0xD8
 #define BOX_CTL 0xF4
 
-struct rig {
+struct fixture {
 	struct pmu_ctx *ctx;
 	struct device_access device;
 	struct pci_functions functions;
 };
 
-static struct rig rig;
+static struct fixture fixture;
 
 static int set_up_machine(const char *name)
 {
-	rig = (struct rig){0};
-	assert_int_equal(pmu_ctx_new(&rig.ctx), 0);
-	assert_int_equal(emul_new(&rig.device.emul, rig.ctx, pmu_find_machine(name)), 0);
-	assert_int_equal(device_pci_init(&rig.functions, rig.ctx, &rig.device), 0);
+	fixture = (struct fixture){0};
+	assert_int_equal(pmu_ctx_new(&fixture.ctx), 0);
+	assert_int_equal(emul_new(&fixture.device.emul, fixture.ctx, pmu_find_machine(name)), 0);
+	assert_int_equal(device_pci_init(&fixture.functions, fixture.ctx, &fixture.device), 0);
 	return 0;
 }
 
@@ -46,16 +46,16 @@ static int set_up_large(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
-	device_pci_fini(&rig.functions);
-	emul_free(rig.device.emul);
-	pmu_ctx_free(rig.ctx);
+	device_pci_fini(&fixture.functions);
+	emul_free(fixture.device.emul);
+	pmu_ctx_free(fixture.ctx);
 	return 0;
 }
 
 static const struct pci_function *find(unsigned bus, unsigned device, unsigned function)
 {
-	for (size_t i = 0; i < rig.functions.count; i++) {
-		const struct pci_function *candidate = &rig.functions.all[i];
+	for (size_t i = 0; i < fixture.functions.count; i++) {
+		const struct pci_function *candidate = &fixture.functions.all[i];
 
 		if (candidate->bus == bus && candidate->device == device &&
 		    candidate->function == function)
@@ -68,14 +68,14 @@ static uint64_t read_config(const struct pci_function *function, size_t size, of
 {
 	uint64_t value = 0;
 
-	assert_int_equal(device_pci_read(&rig.device, function, &value, size, offset), size);
+	assert_int_equal(device_pci_read(&fixture.device, function, &value, size, offset), size);
 	return value;
 }
 
 static void write_config(const struct pci_function *function, size_t size, off_t offset,
 			 uint64_t value)
 {
-	assert_int_equal(device_pci_write(&rig.device, function, &value, size, offset), size);
+	assert_int_equal(device_pci_write(&fixture.device, function, &value, size, offset), size);
 }
 
 static uint64_t read_register(unsigned socket, uint32_t address, unsigned width)
@@ -84,7 +84,7 @@ static uint64_t read_register(unsigned socket, uint32_t address, unsigned width)
 	    .socket = socket, .space = PMU_SPACE_PCI, .address = address, .width = width};
 	uint64_t value;
 
-	assert_int_equal(emul_read(rig.device.emul, &access, &value), 0);
+	assert_int_equal(emul_read(fixture.device.emul, &access, &value), 0);
 	return value;
 }
 
@@ -114,8 +114,8 @@ static void only_what_the_part_has_is_there(void **state)
 	assert_non_null(find(0xff, 21, 1));
 	assert_null(find(0xff, 23, 0));
 	assert_null(find(0xff, 10, 2));
-	for (size_t i = 0; i < rig.functions.count; i++)
-		assert_int_not_equal(rig.functions.all[i].device_id, 0);
+	for (size_t i = 0; i < fixture.functions.count; i++)
+		assert_int_not_equal(fixture.functions.all[i].device_id, 0);
 }
 
 static void header_says_what_it_is(void **state)
@@ -175,10 +175,10 @@ static void the_space_ends_at_4096_bytes(void **state)
 	char bytes[8];
 
 	(void)state;
-	assert_int_equal(device_pci_read(&rig.device, channel, bytes, 8, 4092), 4);
-	assert_int_equal(device_pci_read(&rig.device, channel, bytes, 8, 4096), 0);
-	assert_int_equal(device_pci_read(&rig.device, channel, bytes, 8, -1), 0);
-	assert_int_equal(device_pci_write(&rig.device, channel, bytes, 8, 4096), 0);
+	assert_int_equal(device_pci_read(&fixture.device, channel, bytes, 8, 4092), 4);
+	assert_int_equal(device_pci_read(&fixture.device, channel, bytes, 8, 4096), 0);
+	assert_int_equal(device_pci_read(&fixture.device, channel, bytes, 8, -1), 0);
+	assert_int_equal(device_pci_write(&fixture.device, channel, bytes, 8, 4096), 0);
 }
 
 static void files_list_the_functions(void **state)
@@ -189,7 +189,7 @@ static void files_list_the_functions(void **state)
 
 	(void)state;
 	tree_init(&tree);
-	device_pci_add_files(&tree, &rig.functions, machine);
+	device_pci_add_files(&tree, &fixture.functions, machine);
 	assert_false(tree.incomplete);
 	node = tree_find(&tree, "proc/bus/pci/devices");
 	assert_non_null(node);
@@ -202,7 +202,7 @@ static void files_list_the_functions(void **state)
 	assert_string_equal(node->text, "0x110100\n");
 	node = tree_find(&tree, "sys/bus/pci/devices/0000:ff:12.1/config");
 	assert_int_equal(node->kind, DEVICE_CONFIG);
-	assert_int_equal(rig.functions.all[node->number].device, 18);
+	assert_int_equal(fixture.functions.all[node->number].device, 18);
 	assert_non_null(tree_find(&tree, "proc/bus/pci/ff/14.0"));
 	assert_null(tree_find(&tree, "proc/bus/pci/ff/17.0"));
 	tree_fini(&tree);

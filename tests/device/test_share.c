@@ -20,29 +20,29 @@
 #include "emul/block.h"
 #include "emul/share.h"
 
-struct rig {
+struct fixture {
 	struct pmu_ctx *ctx;
 	struct emul *emul;
 	char name[32];
 };
 
-static struct rig rig;
+static struct fixture fixture;
 
 static int set_up(void **state)
 {
 	(void)state;
-	rig = (struct rig){0};
-	assert_int_equal(pmu_ctx_new(&rig.ctx), 0);
-	assert_int_equal(emul_new(&rig.emul, rig.ctx, pmu_find_machine("xeon-e5v4-4c")), 0);
-	snprintf(rig.name, sizeof(rig.name), "test-%d", getpid());
+	fixture = (struct fixture){0};
+	assert_int_equal(pmu_ctx_new(&fixture.ctx), 0);
+	assert_int_equal(emul_new(&fixture.emul, fixture.ctx, pmu_find_machine("xeon-e5v4-4c")), 0);
+	snprintf(fixture.name, sizeof(fixture.name), "test-%d", getpid());
 	return 0;
 }
 
 static int tear_down(void **state)
 {
 	(void)state;
-	emul_free(rig.emul);
-	pmu_ctx_free(rig.ctx);
+	emul_free(fixture.emul);
+	pmu_ctx_free(fixture.ctx);
 	return 0;
 }
 
@@ -50,8 +50,9 @@ static struct emul_offer *offer(void)
 {
 	struct emul_offer *offered;
 
-	assert_int_equal(emul_offer(&offered, rig.ctx, rig.name, emul_fd(rig.emul), STDERR_FILENO),
-			 0);
+	assert_int_equal(
+	    emul_offer(&offered, fixture.ctx, fixture.name, emul_fd(fixture.emul), STDERR_FILENO),
+	    0);
 	return offered;
 }
 
@@ -65,10 +66,10 @@ static void who_joins_has_the_same_machine(void **state)
 	uint64_t value;
 
 	(void)state;
-	assert_int_equal(emul_join(&share, rig.ctx, rig.name), 0);
-	assert_int_equal(emul_attach(&joined, rig.ctx, share.block), 0);
+	assert_int_equal(emul_join(&share, fixture.ctx, fixture.name), 0);
+	assert_int_equal(emul_attach(&joined, fixture.ctx, share.block), 0);
 	assert_int_equal(emul_write(joined, &counter, 0x1234), 0);
-	assert_int_equal(emul_read(rig.emul, &counter, &value), 0);
+	assert_int_equal(emul_read(fixture.emul, &counter, &value), 0);
 	assert_int_equal(value, 0x1234);
 	emul_free(joined);
 	emul_part(&share);
@@ -80,9 +81,10 @@ static void a_name_is_taken_once(void **state)
 	struct emul_offer *offered = offer(), *second;
 
 	(void)state;
-	assert_int_equal(emul_offer(&second, rig.ctx, rig.name, emul_fd(rig.emul), STDERR_FILENO),
-			 PMU_E_CONFLICT);
-	assert_non_null(strstr(pmu_message(rig.ctx), rig.name));
+	assert_int_equal(
+	    emul_offer(&second, fixture.ctx, fixture.name, emul_fd(fixture.emul), STDERR_FILENO),
+	    PMU_E_CONFLICT);
+	assert_non_null(strstr(pmu_message(fixture.ctx), fixture.name));
 	emul_withdraw(offered);
 	emul_withdraw(offer());
 }
@@ -93,10 +95,10 @@ static void unknown_names_list_what_there_is(void **state)
 	struct emul_share share;
 
 	(void)state;
-	assert_int_equal(emul_join(&share, rig.ctx, "nobody-has-this"), PMU_E_UNKNOWN);
-	assert_non_null(strstr(pmu_message(rig.ctx), rig.name));
+	assert_int_equal(emul_join(&share, fixture.ctx, "nobody-has-this"), PMU_E_UNKNOWN);
+	assert_non_null(strstr(pmu_message(fixture.ctx), fixture.name));
 	emul_withdraw(offered);
-	assert_int_equal(emul_join(&share, rig.ctx, rig.name), PMU_E_UNKNOWN);
+	assert_int_equal(emul_join(&share, fixture.ctx, fixture.name), PMU_E_UNKNOWN);
 }
 
 static void names_are_checked(void **state)
@@ -107,11 +109,11 @@ static void names_are_checked(void **state)
 	(void)state;
 	memset(longest, 'x', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = '\0';
-	assert_int_equal(emul_join(&share, rig.ctx, ""), PMU_E_RANGE);
-	assert_int_equal(emul_join(&share, rig.ctx, longest), PMU_E_RANGE);
-	assert_int_equal(emul_join(&share, rig.ctx, "a b"), PMU_E_RANGE);
-	assert_int_equal(emul_join(&share, rig.ctx, "\033[31mred\x9b"), PMU_E_RANGE);
-	assert_non_null(strstr(pmu_message(rig.ctx), "\"\\x1B[31mred\\x9B\""));
+	assert_int_equal(emul_join(&share, fixture.ctx, ""), PMU_E_RANGE);
+	assert_int_equal(emul_join(&share, fixture.ctx, longest), PMU_E_RANGE);
+	assert_int_equal(emul_join(&share, fixture.ctx, "a b"), PMU_E_RANGE);
+	assert_int_equal(emul_join(&share, fixture.ctx, "\033[31mred\x9b"), PMU_E_RANGE);
+	assert_non_null(strstr(pmu_message(fixture.ctx), "\"\\x1B[31mred\\x9B\""));
 }
 
 /* A socket at a machine's place, as any user can have it. */
@@ -136,9 +138,9 @@ static void names_of_others_are_shown_as_text(void **state)
 	int fd = listen_as("\033]0;title\a\x9b");
 
 	(void)state;
-	assert_int_equal(emul_join(&share, rig.ctx, rig.name), PMU_E_UNKNOWN);
-	assert_non_null(strstr(pmu_message(rig.ctx), "\\x1B]0;title\\x07\\x9B"));
-	assert_null(strpbrk(pmu_message(rig.ctx), "\033\a\x9b"));
+	assert_int_equal(emul_join(&share, fixture.ctx, fixture.name), PMU_E_UNKNOWN);
+	assert_non_null(strstr(pmu_message(fixture.ctx), "\\x1B]0;title\\x07\\x9B"));
+	assert_null(strpbrk(pmu_message(fixture.ctx), "\033\a\x9b"));
 	close(fd);
 }
 
@@ -146,15 +148,15 @@ static void names_of_others_are_shown_as_text(void **state)
 static void silent_listeners_are_not_waited_for(void **state)
 {
 	struct emul_share share;
-	int fd = listen_as(rig.name);
+	int fd = listen_as(fixture.name);
 	time_t begin = time(NULL);
 
 	(void)state;
 	alarm(60);
 	/* The first fills the queue, though it leaves. */
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(emul_join(&share, rig.ctx, rig.name), PMU_E_IO);
-		assert_non_null(strstr(pmu_message(rig.ctx), "not answered"));
+		assert_int_equal(emul_join(&share, fixture.ctx, fixture.name), PMU_E_IO);
+		assert_non_null(strstr(pmu_message(fixture.ctx), "not answered"));
 	}
 	assert_true(time(NULL) - begin < 20);
 	alarm(0);
@@ -188,7 +190,7 @@ static void an_owner_out_of_descriptors_turns_away(void **state)
 		alarm(30);
 		if (read(go[0], &byte, 1) != 1)
 			_exit(1);
-		_exit(emul_join(&share, rig.ctx, rig.name) == PMU_E_RIGHTS ? 0 : 2);
+		_exit(emul_join(&share, fixture.ctx, fixture.name) == PMU_E_RIGHTS ? 0 : 2);
 	}
 	/* All below are open. */
 	lowest = dup(STDERR_FILENO);
@@ -203,7 +205,7 @@ static void an_owner_out_of_descriptors_turns_away(void **state)
 	assert_true(processor_seconds() - begin < 0.25);
 	setrlimit(RLIMIT_NOFILE, &before);
 	assert_int_equal(status, 0);
-	assert_int_equal(emul_join(&share, rig.ctx, rig.name), 0);
+	assert_int_equal(emul_join(&share, fixture.ctx, fixture.name), 0);
 	emul_part(&share);
 	emul_withdraw(offered);
 	close(go[0]);
@@ -224,7 +226,7 @@ static void the_connection_ends_with_the_offer(void **state)
 	struct pollfd watched;
 
 	(void)state;
-	assert_int_equal(emul_join(&share, rig.ctx, rig.name), 0);
+	assert_int_equal(emul_join(&share, fixture.ctx, fixture.name), 0);
 	watched = (struct pollfd){.fd = share.connection, .events = POLLIN};
 	assert_int_equal(poll(&watched, 1, 50), 0);
 	emul_withdraw(offered);
@@ -250,12 +252,12 @@ static void a_killed_owner_leaves_nothing(void **state)
 		_exit(1);
 	}
 	assert_int_equal(read(ready[0], &byte, 1), 1);
-	assert_int_equal(emul_join(&share, rig.ctx, rig.name), 0);
+	assert_int_equal(emul_join(&share, fixture.ctx, fixture.name), 0);
 	kill(owner, SIGKILL);
 	waitpid(owner, &status, 0);
 	assert_true(hangs_up(share.connection));
 	emul_part(&share);
-	assert_int_equal(emul_join(&share, rig.ctx, rig.name), PMU_E_UNKNOWN);
+	assert_int_equal(emul_join(&share, fixture.ctx, fixture.name), PMU_E_UNKNOWN);
 	emul_withdraw(offer());
 	close(ready[0]);
 	close(ready[1]);
@@ -283,8 +285,8 @@ static void root_does_not_join_others(void **state)
 		_exit(1);
 	}
 	assert_int_equal(read(ready[0], &byte, 1), 1);
-	assert_int_equal(emul_join(&share, rig.ctx, rig.name), PMU_E_RIGHTS);
-	assert_non_null(strstr(pmu_message(rig.ctx), "another user"));
+	assert_int_equal(emul_join(&share, fixture.ctx, fixture.name), PMU_E_RIGHTS);
+	assert_non_null(strstr(pmu_message(fixture.ctx), "another user"));
 	kill(owner, SIGKILL);
 	waitpid(owner, &status, 0);
 	close(ready[0]);

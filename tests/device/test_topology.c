@@ -12,20 +12,20 @@
 #include "device/cpuid.h"
 #include "device/topology.h"
 
-struct rig {
+struct fixture {
 	const struct pmu_machine *machine;
 	struct device_tree tree;
 };
 
-static struct rig rig;
+static struct fixture fixture;
 
 static int set_up(const char *name)
 {
-	rig.machine = pmu_find_machine(name);
-	tree_init(&rig.tree);
-	topology_add_files(&rig.tree, rig.machine);
-	cpuinfo_add_files(&rig.tree, rig.machine);
-	return rig.tree.incomplete;
+	fixture.machine = pmu_find_machine(name);
+	tree_init(&fixture.tree);
+	topology_add_files(&fixture.tree, fixture.machine);
+	cpuinfo_add_files(&fixture.tree, fixture.machine);
+	return fixture.tree.incomplete;
 }
 
 static int set_up_small(void **state)
@@ -43,13 +43,13 @@ static int set_up_large(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
-	tree_fini(&rig.tree);
+	tree_fini(&fixture.tree);
 	return 0;
 }
 
 static const char *text(const char *path)
 {
-	const struct device_node *node = tree_find(&rig.tree, path);
+	const struct device_node *node = tree_find(&fixture.tree, path);
 
 	if (!node)
 		fail_msg("%s is not there", path);
@@ -125,7 +125,7 @@ static void cpuinfo_has_every_cpu(void **state)
 
 static struct cpuid ask(unsigned cpu, uint32_t leaf, uint32_t subleaf)
 {
-	return cpuid_of(rig.machine, cpu, leaf, subleaf);
+	return cpuid_of(fixture.machine, cpu, leaf, subleaf);
 }
 
 /* Family 6, model 79 (4F), stepping 1: signature 406F1. */
@@ -203,12 +203,12 @@ static void cpuid_file_answers_by_position(void **state)
 	struct cpuid answers[2];
 
 	(void)state;
-	assert_int_equal(device_cpuid_read(rig.machine, 3, answers, sizeof(answers), 0), 32);
+	assert_int_equal(device_cpuid_read(fixture.machine, 3, answers, sizeof(answers), 0), 32);
 	assert_int_equal(answers[1].eax, 0x000406f1);
-	assert_int_equal(device_cpuid_read(rig.machine, 3, answers, 16, (off_t)(1ull << 32 | 0xB)),
-			 16);
+	assert_int_equal(
+	    device_cpuid_read(fixture.machine, 3, answers, 16, (off_t)(1ull << 32 | 0xB)), 16);
 	assert_int_equal(answers[0].ecx >> 8, 2);
-	assert_true(device_cpuid_read(rig.machine, 3, answers, 15, 0) < 0);
+	assert_true(device_cpuid_read(fixture.machine, 3, answers, 15, 0) < 0);
 }
 
 #define LARGE(test) cmocka_unit_test_setup_teardown(test, set_up_large, tear_down)

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "catalog/entries.h"
 #include "pmulab/event.h"
 
 #define PCI(device, function, offset) ((device) << 15 | (function) << 12 | (offset))
@@ -160,7 +161,7 @@ static void test_merge(void **state)
 		for (unsigned e = 0; e < MERGED_MAX; e++) {
 			if (pmu_event_parse(*state, NULL, merges[i].texts[e], &selections[e]))
 				fail_msg("%s", pmu_message(*state));
-			events[e] = (struct pmu_placed){&selections[e], 0, e};
+			events[e] = (struct pmu_placed){.selection = &selections[e], .counter = e};
 		}
 		count = pmu_event_merge(*state, events, MERGED_MAX, writes,
 					sizeof(writes) / sizeof(writes[0]));
@@ -183,7 +184,7 @@ static void test_merge(void **state)
 static void test_merge_is_bounded(void **state)
 {
 	struct pmu_selection selection;
-	struct pmu_placed event = {&selection, 0, 0};
+	struct pmu_placed event = {.selection = &selection};
 	struct pmu_write writes[2];
 
 	assert_int_equal(

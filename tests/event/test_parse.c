@@ -47,6 +47,7 @@ static const struct {
     {"cbo.LLC_LOOKUP.DATA_READ:state=any", "cbo.LLC_LOOKUP.DATA_READ:state=ANY"},
     {"cbo.LLC_LOOKUP.DATA_READ:state=0x1f", "cbo.LLC_LOOKUP.DATA_READ:state=I+S+E+M+F"},
     {"cbo.LLC_LOOKUP.NID+READ:state=I:nid=my_node", "cbo.LLC_LOOKUP.READ+NID:state=I:nid=my_node"},
+    {"TOR_INSERTS.NID_ALL:nid=0x1+other_nodes", "cbo.TOR_INSERTS.NID_ALL:nid=other_nodes+0x1"},
     {"TOR_INSERTS.NID_ALL:nid=3", "cbo.TOR_INSERTS.NID_ALL:nid=0x3"},
     {"TOR_INSERTS.ALL:isoc:nc", "cbo.TOR_INSERTS.ALL:nc:isoc"},
     {"TOR_INSERTS.ALL:tid=0", "cbo.TOR_INSERTS.ALL:tid=0x0"},

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "catalog/entries.h"
 #include "pmulab/event.h"
 
 #define TEXT_MAX 512
@@ -75,6 +76,7 @@ static void assert_same(const struct pmu_selection *a, const struct pmu_selectio
 	assert_ptr_equal(a->pmu, b->pmu);
 	assert_ptr_equal(a->box, b->box);
 	assert_ptr_equal(a->event, b->event);
+	assert_int_equal(a->one_instance, b->one_instance);
 	assert_int_equal(a->instance, b->instance);
 	assert_int_equal(a->umask, b->umask);
 	assert_int_equal(a->fixed, b->fixed);
@@ -82,6 +84,7 @@ static void assert_same(const struct pmu_selection *a, const struct pmu_selectio
 	for (size_t i = 0; i < a->setting_count; i++) {
 		assert_ptr_equal(a->settings[i].modifier, b->settings[i].modifier);
 		assert_int_equal(a->settings[i].value, b->settings[i].value);
+		assert_int_equal(a->settings[i].nodes, b->settings[i].nodes);
 	}
 }
 
@@ -294,13 +297,14 @@ static void check_subject(const struct subject *subject)
 		fail_msg("%s", pmu_message(subject->ctx));
 	assert_ptr_equal(selection.box, subject->box);
 	assert_ptr_equal(selection.event, subject->event);
-	assert_int_equal(selection.instance, -1);
+	assert_false(selection.one_instance);
 	assert_prints_back(subject->ctx, &selection);
 	assert_control(subject, &selection);
 	assert_round_trip(subject, &selection);
 
 	assert_found_without_box(subject, text, &selection);
-	selection.instance = (int)subject->box->instance_count - 1;
+	selection.one_instance = true;
+	selection.instance = (unsigned)subject->box->instance_count - 1;
 	assert_prints_back(subject->ctx, &selection);
 }
 
@@ -322,7 +326,7 @@ static void test_whole_catalog(void **state)
 	const struct pmu_pmu *pmus;
 	size_t count, events = 0, umasks = 0;
 
-	pmus = pmu_catalog(&count);
+	pmus = catalog_pmus(&count);
 	for (size_t i = 0; i < count; i++) {
 		for (size_t j = 0; j < pmus[i].box_count; j++) {
 			const struct pmu_box *box = &pmus[i].boxes[j];
@@ -386,7 +390,7 @@ static void test_pairs(void **state)
 	const struct pmu_pmu *pmus;
 	size_t count;
 
-	pmus = pmu_catalog(&count);
+	pmus = catalog_pmus(&count);
 	for (size_t i = 0; i < count; i++) {
 		for (size_t j = 0; j < pmus[i].box_count; j++) {
 			const struct pmu_box *box = &pmus[i].boxes[j];

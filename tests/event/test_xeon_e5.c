@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "catalog/entries.h"
 #include "pmulab/event.h"
 
 #define PCI(device, function, offset) ((device) << 15 | (function) << 12 | (offset))

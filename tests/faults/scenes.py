@@ -11,6 +11,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
 from host_tree import Tree
+from processes import wait_until
 
 PMULAB, POKE, PLUGIN = (os.environ[n] for n in ("PMULAB", "POKE", "PLUGIN"))
 MACHINE = "xeon-e5v4-4c"
@@ -258,11 +259,7 @@ class Attach(Scene):
         self.server = subprocess.Popen(
             [PMULAB, "emulate", "-M", MACHINE, "--name", self.name, "--clock", "machine", "--",
              "/bin/sleep", "100000"], stdin=subprocess.DEVNULL)
-        deadline = time.monotonic() + 30
-        while not lines_with("/proc/net/unix", self.name):
-            if time.monotonic() > deadline:
-                sys.exit("the machine does not start")
-            time.sleep(0.05)
+        wait_until(lambda: lines_with("/proc/net/unix", self.name))
         self.argv = [PMULAB, "emulate", "--attach", self.name, "--", NOTHING]
 
     def prepare(self):

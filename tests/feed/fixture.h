@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
+#include "catalog/description.h"
 #include "machine/machine.h"
-#include "pmulab/machine.h"
 
 struct fixture {
 	struct pmu_ctx *ctx;

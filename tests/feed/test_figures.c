@@ -287,7 +287,7 @@ static void the_table_is_right(void **state)
 	const struct arguments *arguments = *state;
 	FILE *file = open_table(arguments->path, head, &columns);
 
-	pmu_machines(&machines);
+	catalog_machines(&machines);
 	assert_int_equal(columns, machines + 1);
 	for (; fgets(line, sizeof(line), file) && split(line, cells); row++) {
 		assert_true(row < FIGURES);

@@ -69,7 +69,11 @@ static void on_note(void *arg, const char *text)
 	dump->notes[dump->note_count++] = text;
 }
 
-static const struct pmu_hwrec_visitor visitor = {on_record, on_entry, on_value, on_note};
+static const struct pmu_hwrec_visitor visitor = {.size = sizeof(visitor),
+						 .record = on_record,
+						 .entry = on_entry,
+						 .value = on_value,
+						 .note = on_note};
 
 static void forget(struct dump *dump)
 {

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "pmulab/hwrec.h"
+#include "catalog/hwrec.h"
 
 #define VALUES_MAX   64
 #define REPORTED_MAX 512

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "pmulab/hwrec.h"
+#include "catalog/hwrec.h"
 
 #define LINE_MAX_LENGTH 256
 
@@ -151,7 +151,7 @@ static void every_register(void **state)
 	const struct pmu_pmu *pmus;
 	size_t count;
 
-	pmus = pmu_catalog(&count);
+	pmus = catalog_pmus(&count);
 	for (size_t i = 0; i < count; i++)
 		for (size_t j = 0; j < pmus[i].box_count; j++)
 			for (size_t r = 0; r < pmus[i].boxes[j].register_count; r++)

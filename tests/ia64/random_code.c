@@ -19,15 +19,15 @@ static void step(void *state, const struct ia64_cpu *c, const void *record, bool
 	(void)on;
 	(void)address;
 	if (++*steps >= RANDOM_CODE_STEPS)
-		((struct ia64_cpu *)c)->attention = BENCH_ENOUGH;
+		((struct ia64_cpu *)c)->attention = FIXTURE_ENOUGH;
 }
 
 static uint64_t steps;
 static const struct ia64_observer observer = {.state = &steps, .insn = step};
 
-struct bench *random_code_bench(void)
+struct fixture *random_code_fixture(void)
 {
-	return bench_new(&observer);
+	return fixture_new(&observer);
 }
 
 /* -- Code -------------------------------------------------------------------------------------- */
@@ -60,15 +60,15 @@ static uint64_t any_instruction(unsigned unit, uint64_t *state)
 	size_t n = 0;
 
 	do
-		list = ia64_by_major[unit][bench_random(state) % 16];
+		list = ia64_by_major[unit][fixture_random(state) % 16];
 	while (!*list);
 	while (list[n])
 		n++;
-	n = list[bench_random(state) % n];
-	w = bench_random(state) & mask;
-	if (bench_random(state) % 4) /* predicates 0 to 7, registers 0 to 63 */
+	n = list[fixture_random(state) % n];
+	w = fixture_random(state) & mask;
+	if (fixture_random(state) % 4) /* predicates 0 to 7, registers 0 to 63 */
 		w &= ~((uint64_t)0x38 | 1ull << 12 | 1ull << 19 | 1ull << 26);
-	if (bench_random(state) % 4 == 0)
+	if (fixture_random(state) % 4 == 0)
 		w &= ~(uint64_t)0x3F;
 	return (w & ~ia64_encodings[n].mask) | ia64_encodings[n].value;
 }
@@ -90,13 +90,13 @@ void random_code_make(unsigned char *code, uint64_t seed)
 	uint64_t state = seed;
 
 	for (size_t at = 0; at < RANDOM_CODE_BYTES; at += 16) {
-		size_t t = bench_random(&state) % (sizeof(templates) / sizeof(templates[0]));
-		struct words b = {templates[t].template | (bench_random(&state) & 1), 0};
+		size_t t = fixture_random(&state) % (sizeof(templates) / sizeof(templates[0]));
+		struct words b = {templates[t].template | (fixture_random(&state) & 1), 0};
 
 		for (unsigned slot = 0; slot < 3; slot++)
 			place(&b, slot, any_instruction(templates[t].units[slot], &state));
-		if (bench_random(&state) % 16 == 0)
-			b = (struct words){bench_random(&state), bench_random(&state)};
+		if (fixture_random(&state) % 16 == 0)
+			b = (struct words){fixture_random(&state), fixture_random(&state)};
 		memcpy(code + at, &b, 16);
 	}
 }
@@ -137,13 +137,13 @@ static void make_defined(unsigned char *code, size_t size)
 
 /* -- State ------------------------------------------------------------------------------------- */
 
-static void prepare(struct bench *b, uint64_t seed, bool nats)
+static void prepare(struct fixture *b, uint64_t seed, bool nats)
 {
 	struct ia64_cpu *c = b->c;
 	uint64_t state = seed ^ 0x5555;
 
-	memset(b->data, 0, BENCH_SIZE);
-	memset(b->store, 0, BENCH_SIZE);
+	memset(b->data, 0, FIXTURE_SIZE);
+	memset(b->store, 0, FIXTURE_SIZE);
 	memset(c->nat, 0, sizeof(c->nat));
 	memset(c->saved_nat, 0, sizeof(c->saved_nat));
 	memset(c->saved, 0, sizeof(c->saved));
@@ -151,26 +151,27 @@ static void prepare(struct bench *b, uint64_t seed, bool nats)
 	c->alat_filter = c->alat_next = 0;
 	c->nats = nats;
 	for (unsigned r = 1; r < 128; r++)
-		c->gr[r] = bench_random(&state) % 4
-			       ? BENCH_DATA + 0x8000 + bench_random(&state) % 0x8000 / 8 * 8
-			       : bench_operand(&state);
+		c->gr[r] = fixture_random(&state) % 4
+			       ? FIXTURE_DATA + 0x8000 + fixture_random(&state) % 0x8000 / 8 * 8
+			       : fixture_operand(&state);
 	for (unsigned p = 1; p < 64; p++)
-		c->pr[p] = bench_random(&state) & 1;
+		c->pr[p] = fixture_random(&state) & 1;
 	for (unsigned i = 0; i < 8; i++)
-		c->br[i] = BENCH_CODE + bench_random(&state) % RANDOM_CODE_BYTES / 16 * 16;
+		c->br[i] = FIXTURE_CODE + fixture_random(&state) % RANDOM_CODE_BYTES / 16 * 16;
 	for (unsigned f = 2; f < 128; f++)
-		c->fr[f] = (struct ia64_fr){bench_operand(&state), bench_random(&state) & 0x3FFFF};
-	c->bsp = c->bspstore = BENCH_STORE + BENCH_SIZE / 2;
+		c->fr[f] =
+		    (struct ia64_fr){fixture_operand(&state), fixture_random(&state) & 0x3FFFF};
+	c->bsp = c->bspstore = FIXTURE_STORE + FIXTURE_SIZE / 2;
 	c->bof = c->dirty = 0;
-	c->sof = bench_random(&state) % 97;
-	c->sol = c->sof ? bench_random(&state) % c->sof : 0;
+	c->sof = fixture_random(&state) % 97;
+	c->sol = c->sof ? fixture_random(&state) % c->sof : 0;
 	c->sor = c->rrb_gr = c->rrb_fr = c->rrb_pr = 0;
 	c->pfs = c->sof | (uint64_t)c->sol << 7;
 	c->rnat = c->unat = c->ccv = c->csd = c->ssd = 0;
 	c->fcr = c->eflag = c->fsr = c->fir = c->fdr = 0;
-	c->lc = bench_random(&state) % 8;
-	c->ec = bench_random(&state) % 4;
-	c->rsc = bench_random(&state) & 1 ? 0xF : 0xC;
+	c->lc = fixture_random(&state) % 8;
+	c->ec = fixture_random(&state) % 4;
+	c->rsc = fixture_random(&state) & 1 ? 0xF : 0xC;
 	c->um = 0;
 	c->fpsr = IA64_FPSR_RESET;
 	c->stop = IA64_STOP_NONE;
@@ -230,14 +231,14 @@ static const char *compare(const struct ia64_cpu *a, const struct ia64_cpu *b)
 }
 
 /* Runs on after each fault, at the next slot, as a handler might: *path is where all that was. */
-static void run(struct bench *b, uint64_t *path)
+static void run(struct fixture *b, uint64_t *path)
 {
 	struct ia64_cpu *c = b->c;
-	uint64_t ip = BENCH_CODE;
+	uint64_t ip = FIXTURE_CODE;
 
 	*path = 0;
 	for (unsigned stops = 0; stops < STOPS; stops++) {
-		bench_run(b, ip);
+		fixture_run(b, ip);
 		*path = (*path ^ c->ip ^ (uint64_t)c->stop << 32) * 0x9E3779B97F4A7C15;
 		if (c->stop == IA64_STOP_FAULT)
 			*path += c->fault;
@@ -246,12 +247,13 @@ static void run(struct bench *b, uint64_t *path)
 		ip = c->ip;
 		if (c->stop != IA64_STOP_TRAP)
 			ip = (ip & 3) == 2 ? (ip & ~15ull) + 16 : ip + 1;
-		if (ip - BENCH_CODE >= RANDOM_CODE_BYTES)
-			ip = BENCH_CODE + (ip >> 4) % (RANDOM_CODE_BYTES / 16) * 16;
+		if (ip - FIXTURE_CODE >= RANDOM_CODE_BYTES)
+			ip = FIXTURE_CODE + (ip >> 4) % (RANDOM_CODE_BYTES / 16) * 16;
 	}
 }
 
-const char *random_code_run(struct bench *b, const unsigned char *code, size_t size, uint64_t seed)
+const char *random_code_run(struct fixture *b, const unsigned char *code, size_t size,
+			    uint64_t seed)
 {
 	static struct ia64_cpu first;
 	unsigned char copy[RANDOM_CODE_BYTES];
@@ -262,14 +264,14 @@ const char *random_code_run(struct bench *b, const unsigned char *code, size_t s
 	memset(copy, 0, sizeof(copy)); /* break.m 0 */
 	memcpy(copy, code, size);
 	make_defined(copy, sizeof(copy));
-	bench_load(b, copy, sizeof(copy));
+	fixture_load(b, copy, sizeof(copy));
 	prepare(b, seed, false);
 	run(b, &path[0]);
 	wrong = look(b->c);
 	if (wrong)
 		return wrong;
 	first = *b->c;
-	bench_load(b, copy, sizeof(copy));
+	fixture_load(b, copy, sizeof(copy));
 	prepare(b, seed, true);
 	run(b, &path[1]);
 	wrong = look(b->c);

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "bench.h"
+#include "fixture.h"
 #include "naive_alu.h"
 
 #define IMMEDIATES 6 /* of an instruction that has one */
@@ -28,7 +28,7 @@ static uint64_t state = 1;
 
 static int64_t between(int64_t low, int64_t high)
 {
-	return low + (int64_t)(bench_random(&state) % (uint64_t)(high - low + 1));
+	return low + (int64_t)(fixture_random(&state) % (uint64_t)(high - low + 1));
 }
 
 static void choose(struct sample *s, const struct naive_op *op)
@@ -36,7 +36,7 @@ static void choose(struct sample *s, const struct naive_op *op)
 	memset(s, 0, sizeof(*s));
 	s->op = op;
 	s->o.imm = strncmp(op->mnemonic, "pmpyshr", 7) == 0
-		       ? naive_pmpyshr_counts[bench_random(&state) % 4]
+		       ? naive_pmpyshr_counts[fixture_random(&state) % 4]
 		       : between(op->imm_min, op->imm_max);
 	if (op->form == NAIVE_R2_R3_1)
 		s->o.imm = 1;
@@ -133,16 +133,16 @@ static bool uses_r3(const struct sample *s)
 	}
 }
 
-static void check(struct bench *b, const struct sample *s, uint64_t ip)
+static void check(struct fixture *b, const struct sample *s, uint64_t ip)
 {
 	struct ia64_cpu *c = b->c;
 	struct naive_operands o = s->o;
-	bool nat2 = bench_random(&state) % 8 == 0, nat3 = bench_random(&state) % 8 == 0;
-	bool qp = bench_random(&state) & 1, nat;
+	bool nat2 = fixture_random(&state) % 8 == 0, nat3 = fixture_random(&state) % 8 == 0;
+	bool qp = fixture_random(&state) & 1, nat;
 	uint64_t want;
 
-	o.r2 = bench_operand(&state);
-	o.r3 = bench_operand(&state);
+	o.r2 = fixture_operand(&state);
+	o.r3 = fixture_operand(&state);
 	want = s->op->compute(&o);
 	nat = (nat2 && uses_r2(s)) || (nat3 && uses_r3(s));
 	memset(c->nat, 0, sizeof(c->nat));
@@ -153,7 +153,7 @@ static void check(struct bench *b, const struct sample *s, uint64_t ip)
 	c->nat[10] = c->nat[3] = nat3;
 	c->nats = nat2 || nat3;
 	c->pr[6] = qp;
-	bench_run(b, ip);
+	fixture_run(b, ip);
 	if (c->stop != IA64_STOP_BREAK || c->nat[8] != nat || (!nat && c->gr[8] != want) ||
 	    c->nat[11] != (nat && qp) || (!(nat && qp) && c->gr[11] != (qp ? want : 0x5555)))
 		fail_msg(
@@ -168,7 +168,7 @@ static void check(struct bench *b, const struct sample *s, uint64_t ip)
 static void check_all(const struct naive_op *ops, size_t count)
 {
 	struct sample *samples = calloc(count * IMMEDIATES, sizeof(*samples));
-	struct bench *b = bench_new(NULL);
+	struct fixture *b = fixture_new(NULL);
 	size_t n = count * IMMEDIATES, size = 0;
 	unsigned char *code;
 	char *text = NULL;
@@ -185,19 +185,19 @@ static void check_all(const struct naive_op *ops, size_t count)
 		fprintf(f, "break.i 0;;\n");
 	}
 	fclose(f);
-	code = bench_assemble(text, &size, &missing);
+	code = fixture_assemble(text, &size, &missing);
 	if (missing)
 		skip();
 	assert_non_null(code);
 	assert_true(size > (n - 1) * CASE_BYTES && size <= n * CASE_BYTES);
-	bench_load(b, code, size);
+	fixture_load(b, code, size);
 	for (size_t i = 0; i < n; i++)
 		for (unsigned r = 0; r < RUNS; r++)
-			check(b, &samples[i], BENCH_CODE + i * CASE_BYTES);
+			check(b, &samples[i], FIXTURE_CODE + i * CASE_BYTES);
 	free(code);
 	free(text);
 	free(samples);
-	bench_free(b);
+	fixture_free(b);
 }
 
 static void integer(void **unused)
@@ -280,16 +280,16 @@ static bool holds(const struct compare *x, uint64_t r2, uint64_t r3, bool nat3)
 	}
 }
 
-static void check_compare(struct bench *b, const struct compare *x, uint64_t ip)
+static void check_compare(struct fixture *b, const struct compare *x, uint64_t ip)
 {
 	struct ia64_cpu *c = b->c;
 	bool two = x->kind == CMP || x->kind == CMP4;
-	bool nat2 = two && bench_random(&state) % 8 == 0, nat3 = bench_random(&state) % 6 == 0;
-	bool qp = bench_random(&state) & 1,
-	     p[2] = {bench_random(&state) & 1, bench_random(&state) & 1};
-	uint64_t r2 = bench_operand(&state), r3 = bench_operand(&state);
+	bool nat2 = two && fixture_random(&state) % 8 == 0, nat3 = fixture_random(&state) % 6 == 0;
+	bool qp = fixture_random(&state) & 1,
+	     p[2] = {fixture_random(&state) & 1, fixture_random(&state) & 1};
+	uint64_t r2 = fixture_operand(&state), r3 = fixture_operand(&state);
 
-	if (bench_random(&state) % 4 == 0)
+	if (fixture_random(&state) % 4 == 0)
 		r3 = two ? r2 : (uint64_t)x->imm;
 	memset(c->nat, 0, sizeof(c->nat));
 	c->gr[9] = r2;
@@ -302,7 +302,7 @@ static void check_compare(struct bench *b, const struct compare *x, uint64_t ip)
 	c->pr[8] = p[1];
 	naive_predicates(p, qp, x->ctype, holds(x, r2, r3, nat3),
 			 x->kind != TNAT && (nat2 || nat3));
-	bench_run(b, ip);
+	fixture_run(b, ip);
 	if (c->stop != IA64_STOP_BREAK || c->pr[7] != p[0] || c->pr[8] != p[1])
 		fail_msg("kind %d %s%s imm %lld r2 %llx r3 %llx nat %d %d p6 %d: %d %d, not %d %d",
 			 x->kind, relations[x->relation], ctypes[x->ctype], (long long)x->imm,
@@ -333,7 +333,7 @@ static int64_t immediate(const struct compare *x)
 static void compares(void **unused)
 {
 	struct compare list[2048];
-	struct bench *b = bench_new(NULL);
+	struct fixture *b = fixture_new(NULL);
 	size_t n = 0, size = 0;
 	unsigned char *code;
 	char *text = NULL;
@@ -358,18 +358,18 @@ static void compares(void **unused)
 					list[n++] = x;
 				}
 	fclose(f);
-	code = bench_assemble(text, &size, &missing);
+	code = fixture_assemble(text, &size, &missing);
 	if (missing)
 		skip();
 	assert_non_null(code);
 	assert_true(size > (n - 1) * 32 && size <= n * 32);
-	bench_load(b, code, size);
+	fixture_load(b, code, size);
 	for (size_t i = 0; i < n; i++)
 		for (unsigned r = 0; r < RUNS; r++)
-			check_compare(b, &list[i], BENCH_CODE + i * 32);
+			check_compare(b, &list[i], FIXTURE_CODE + i * 32);
 	free(code);
 	free(text);
-	bench_free(b);
+	fixture_free(b);
 }
 
 int main(int argc, char **argv)

@@ -8,11 +8,11 @@
 
 #include <cmocka.h>
 
-#include "bench.h"
+#include "fixture.h"
 
 #define ROWS_MAX   512
 #define ROOM	   512 /* bytes of a program */
-#define DATA	   (BENCH_DATA + 0x1000)
+#define DATA	   (FIXTURE_DATA + 0x1000)
 #define DATA_HOST  0x1000
 #define ROWS_SPACE (ROWS_MAX * 64)
 
@@ -73,7 +73,7 @@ static char *program_text(const struct row *rows, size_t n)
 	return text;
 }
 
-static void reset(struct bench *b)
+static void reset(struct fixture *b)
 {
 	struct ia64_cpu *c = b->c;
 
@@ -87,7 +87,7 @@ static void reset(struct bench *b)
 	c->alat_filter = 0;
 	c->nats = false;
 	c->pr[0] = c->pr[6] = 1;
-	c->bsp = c->bspstore = BENCH_STORE;
+	c->bsp = c->bspstore = FIXTURE_STORE;
 	c->bof = c->dirty = 0;
 	c->rnat = c->unat = c->ccv = c->csd = c->lc = c->ec = c->pfs = 0;
 	c->sof = 8;
@@ -193,7 +193,7 @@ static bool check(const struct ia64_cpu *c, const struct row *row)
 static void all(void **unused)
 {
 	static struct row rows[ROWS_MAX];
-	struct bench *b = bench_new(NULL);
+	struct fixture *b = fixture_new(NULL);
 	char *file = read_text(forms), *text;
 	unsigned char *code;
 	size_t n, size, bad = 0;
@@ -203,22 +203,22 @@ static void all(void **unused)
 	assert_non_null(file);
 	n = parse(file, rows);
 	text = program_text(rows, n);
-	code = bench_assemble(text, &size, &missing);
+	code = fixture_assemble(text, &size, &missing);
 	if (missing)
 		skip();
 	assert_non_null(code);
 	assert_in_range(size, n * ROOM + 1, n * ROOM + 64); /* every program fits its room */
-	bench_load(b, code, size);
+	fixture_load(b, code, size);
 	for (size_t i = 0; i < n; i++) {
 		reset(b);
-		bench_run(b, BENCH_CODE + i * ROOM);
+		fixture_run(b, FIXTURE_CODE + i * ROOM);
 		bad += !check(b->c, &rows[i]);
 	}
 	assert_int_equal(bad, 0);
 	free(code);
 	free(text);
 	free(file);
-	bench_free(b);
+	fixture_free(b);
 }
 
 int main(int argc, char **argv)

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "bench.h"
 #include "feed/ia64/rse.h"
+#include "fixture.h"
 #include "naive.h"
 
 static uint64_t programs = 100, first = 1;
@@ -28,7 +28,7 @@ struct writer {
 
 static unsigned pick(struct writer *w, unsigned n)
 {
-	return (unsigned)(bench_random(&w->state) % n);
+	return (unsigned)(fixture_random(&w->state) % n);
 }
 
 /* Any register but those with a use: r2 is data, r3 an address in it; of the frame, the first two
@@ -196,14 +196,14 @@ static char *write_program(uint64_t seed)
 
 /* -- Both -------------------------------------------------------------------------------------- */
 
-static void prepare(struct bench *b, struct naive *n, uint64_t seed)
+static void prepare(struct fixture *b, struct naive *n, uint64_t seed)
 {
 	struct ia64_cpu *c = b->c;
 	/* so that collections come at any place */
-	uint64_t bottom = BENCH_STORE + 8 * (seed % 63);
+	uint64_t bottom = FIXTURE_STORE + 8 * (seed % 63);
 
-	memset(b->data, 0, BENCH_SIZE);
-	memset(b->store, 0, BENCH_SIZE);
+	memset(b->data, 0, FIXTURE_SIZE);
+	memset(b->store, 0, FIXTURE_SIZE);
 	memset(n, 0, sizeof(*n));
 	memset(c->gr, 0, sizeof(c->gr));
 	memset(c->nat, 0, sizeof(c->nat));
@@ -218,18 +218,18 @@ static void prepare(struct bench *b, struct naive *n, uint64_t seed)
 	c->sof = c->sol = c->sor = c->rrb_gr = c->rrb_fr = c->rrb_pr = 0;
 	c->rnat = c->unat = c->lc = c->ec = c->pfs = 0;
 	c->rsc = 0xF;
-	c->gr[2] = n->fixed[2].v = BENCH_DATA + 0x1000;
-	c->gr[12] = n->fixed[12].v = BENCH_DATA + 0x30000;
+	c->gr[2] = n->fixed[2].v = FIXTURE_DATA + 0x1000;
+	c->gr[12] = n->fixed[12].v = FIXTURE_DATA + 0x30000;
 	c->gr[13] = n->fixed[13].v = 20 + seed % 20; /* calls to itself */
-	n->ip = BENCH_CODE;
+	n->ip = FIXTURE_CODE;
 }
 
 static unsigned char *copy_of(const unsigned char *bytes)
 {
-	unsigned char *copy = malloc(BENCH_SIZE);
+	unsigned char *copy = malloc(FIXTURE_SIZE);
 
 	assert_non_null(copy);
-	memcpy(copy, bytes, BENCH_SIZE);
+	memcpy(copy, bytes, FIXTURE_SIZE);
 	return copy;
 }
 
@@ -258,18 +258,18 @@ static const char *compare(const struct ia64_cpu *c, struct naive *n)
 	return NULL;
 }
 
-static const char *run(struct bench *b, const unsigned char *code, size_t size, uint64_t seed)
+static const char *run(struct fixture *b, const unsigned char *code, size_t size, uint64_t seed)
 {
 	struct naive n;
 	const char *wrong;
 
 	prepare(b, &n, seed);
-	bench_load(b, code, size);
-	n.memory[0].start = BENCH_CODE;
-	n.memory[1].start = BENCH_DATA;
-	n.memory[2].start = BENCH_STORE;
+	fixture_load(b, code, size);
+	n.memory[0].start = FIXTURE_CODE;
+	n.memory[1].start = FIXTURE_DATA;
+	n.memory[2].start = FIXTURE_STORE;
 	for (int i = 0; i < 3; i++)
-		n.memory[i].size = BENCH_SIZE;
+		n.memory[i].size = FIXTURE_SIZE;
 	n.memory[0].bytes = b->code;
 	n.memory[1].bytes = copy_of(b->data);
 	n.memory[2].bytes = copy_of(b->store);
@@ -277,12 +277,12 @@ static const char *run(struct bench *b, const unsigned char *code, size_t size, 
 		print_error("%s at %llx\n", n.stopped, (unsigned long long)n.ip);
 		wrong = "the naive interpreter stopped";
 	} else {
-		bench_run(b, BENCH_CODE);
+		fixture_run(b, FIXTURE_CODE);
 		wrong = b->c->stop != IA64_STOP_BREAK ? "the executor stopped" : compare(b->c, &n);
 	}
-	if (!wrong && memcmp(n.memory[1].bytes, b->data, BENCH_SIZE) != 0)
+	if (!wrong && memcmp(n.memory[1].bytes, b->data, FIXTURE_SIZE) != 0)
 		wrong = "data differ";
-	if (!wrong && memcmp(n.memory[2].bytes, b->store, BENCH_SIZE) != 0)
+	if (!wrong && memcmp(n.memory[2].bytes, b->store, FIXTURE_SIZE) != 0)
 		wrong = "what was spilled differs";
 	free(n.memory[1].bytes);
 	free(n.memory[2].bytes);
@@ -291,7 +291,7 @@ static const char *run(struct bench *b, const unsigned char *code, size_t size, 
 
 static void random_programs(void **unused)
 {
-	struct bench *b = bench_new(NULL);
+	struct fixture *b = fixture_new(NULL);
 
 	(void)unused;
 	for (uint64_t seed = first; seed < first + programs; seed++) {
@@ -301,7 +301,7 @@ static void random_programs(void **unused)
 		size_t size;
 		bool missing;
 
-		code = bench_assemble(text, &size, &missing);
+		code = fixture_assemble(text, &size, &missing);
 		if (missing)
 			skip();
 		assert_non_null(code);
@@ -311,7 +311,7 @@ static void random_programs(void **unused)
 		free(code);
 		free(text);
 	}
-	bench_free(b);
+	fixture_free(b);
 }
 
 int main(int argc, char **argv)

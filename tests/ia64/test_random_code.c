@@ -13,7 +13,7 @@ static uint64_t programs = 1500, first = 1;
 
 static void random_bundles(void **unused)
 {
-	struct bench *b = random_code_bench();
+	struct fixture *b = random_code_fixture();
 	unsigned char code[RANDOM_CODE_BYTES];
 
 	(void)unused;
@@ -25,7 +25,7 @@ static void random_bundles(void **unused)
 		if (wrong)
 			fail_msg("seed %llu: %s", (unsigned long long)seed, wrong);
 	}
-	bench_free(b);
+	fixture_free(b);
 }
 
 int main(int argc, char **argv)

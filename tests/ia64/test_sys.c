@@ -20,12 +20,12 @@
 
 #include <cmocka.h>
 
-#include "bench.h"
 #include "feed/ia64/sys.h"
+#include "fixture.h"
 
 #define PAGE	16384u
-#define NOWHERE (BENCH_DATA + 0x00f00000u) /* is not mapped */
-#define BREAK	(BENCH_DATA + 0x01000000u)
+#define NOWHERE (FIXTURE_DATA + 0x00f00000u) /* is not mapped */
+#define BREAK	(FIXTURE_DATA + 0x01000000u)
 
 enum {
 	NR_close = 1029,
@@ -55,13 +55,13 @@ enum {
 	NR_pwritev = 1320,
 };
 
-static struct bench *bench;
+static struct fixture *fixture;
 static char folder[] = "/tmp/ia64-sys-XXXXXX", file[64], name[64];
 
 /* r8, where r10 says that it is a result. */
 static int64_t call(unsigned number, const uint64_t a[6])
 {
-	struct ia64_cpu *c = bench->c;
+	struct ia64_cpu *c = fixture->c;
 
 	c->sol = 0;
 	c->sof = 8;
@@ -79,8 +79,8 @@ static int64_t call(unsigned number, const uint64_t a[6])
 
 static uint64_t put(unsigned offset, const void *bytes, size_t size)
 {
-	memcpy(bench->data + offset, bytes, size);
-	return BENCH_DATA + offset;
+	memcpy(fixture->data + offset, bytes, size);
+	return FIXTURE_DATA + offset;
 }
 
 static uint64_t put_text(unsigned offset, const char *text)
@@ -92,7 +92,7 @@ static uint64_t word(unsigned offset)
 {
 	uint64_t value;
 
-	memcpy(&value, bench->data + offset, sizeof(value));
+	memcpy(&value, fixture->data + offset, sizeof(value));
 	return value;
 }
 
@@ -108,18 +108,18 @@ static void errors(void)
 	assert_int_equal(CALL(NR_close, (uint64_t)-1), -EBADF);
 	assert_int_equal(CALL(NR_uname, NOWHERE), -EFAULT);
 	assert_int_equal(CALL(NR_stat, put_text(0, "/"), NOWHERE), -EFAULT);
-	assert_int_equal(CALL(NR_stat, NOWHERE, BENCH_DATA), -EFAULT);
+	assert_int_equal(CALL(NR_stat, NOWHERE, FIXTURE_DATA), -EFAULT);
 	assert_int_equal(CALL(NR_writev, 1, NOWHERE, 1), -EFAULT);
-	assert_int_equal(CALL(NR_writev, 1, BENCH_DATA, 1025), -EINVAL);
-	assert_int_equal(CALL(NR_readlink, NOWHERE, BENCH_DATA, 10), -EFAULT);
+	assert_int_equal(CALL(NR_writev, 1, FIXTURE_DATA, 1025), -EINVAL);
+	assert_int_equal(CALL(NR_readlink, NOWHERE, FIXTURE_DATA, 10), -EFAULT);
 	assert_int_equal(CALL(NR_execve, put_text(0, "/nothing"), 0, 0), -ENOENT);
 }
 
 static void identity(void)
 {
-	assert_int_equal(CALL(NR_uname, BENCH_DATA), 0);
-	assert_string_equal((char *)bench->data, "Linux");
-	assert_string_equal((char *)bench->data + 4 * 65, "ia64");
+	assert_int_equal(CALL(NR_uname, FIXTURE_DATA), 0);
+	assert_string_equal((char *)fixture->data, "Linux");
+	assert_string_equal((char *)fixture->data + 4 * 65, "ia64");
 	assert_int_equal(CALL(NR_getpagesize, 0), PAGE);
 }
 
@@ -148,22 +148,22 @@ static void status(void)
 	assert_int_equal(futimens(fd, times), 0);
 	path = put_text(0, file);
 	link = put_text(100, name);
-	assert_int_equal(CALL(NR_stat, link, BENCH_DATA + 1024), 0);
+	assert_int_equal(CALL(NR_stat, link, FIXTURE_DATA + 1024), 0);
 	check_stat(1024, S_IFREG | 0640);
-	assert_int_equal(CALL(NR_fstat, (uint64_t)fd, BENCH_DATA + 2048), 0);
+	assert_int_equal(CALL(NR_fstat, (uint64_t)fd, FIXTURE_DATA + 2048), 0);
 	check_stat(2048, S_IFREG | 0640);
-	assert_int_equal(CALL(NR_newfstatat, (uint64_t)AT_FDCWD, path, BENCH_DATA + 3072, 0), 0);
+	assert_int_equal(CALL(NR_newfstatat, (uint64_t)AT_FDCWD, path, FIXTURE_DATA + 3072, 0), 0);
 	check_stat(3072, S_IFREG | 0640);
 	assert_int_equal(stat(file, &host), 0);
 	assert_int_equal(word(1024), host.st_dev);
 	assert_int_equal(word(1024 + 8), host.st_ino);
 	assert_int_equal(word(1024 + 104), host.st_blksize);
 	assert_int_equal(word(1024 + 112), host.st_blocks);
-	assert_int_equal(CALL(NR_lstat, link, BENCH_DATA + 1024), 0);
+	assert_int_equal(CALL(NR_lstat, link, FIXTURE_DATA + 1024), 0);
 	assert_int_equal(half(1024 + 24), S_IFLNK | 0777);
 	assert_int_equal(word(1024 + 48), strlen(file));
 	assert_int_equal(
-	    CALL(NR_newfstatat, (uint64_t)AT_FDCWD, link, BENCH_DATA + 1024, AT_SYMLINK_NOFOLLOW),
+	    CALL(NR_newfstatat, (uint64_t)AT_FDCWD, link, FIXTURE_DATA + 1024, AT_SYMLINK_NOFOLLOW),
 	    0);
 	assert_int_equal(half(1024 + 24), S_IFLNK | 0777);
 	close(fd);
@@ -171,25 +171,25 @@ static void status(void)
 
 static void links(void)
 {
-	assert_int_equal(CALL(NR_readlink, put_text(0, name), BENCH_DATA + 1024, 100),
+	assert_int_equal(CALL(NR_readlink, put_text(0, name), FIXTURE_DATA + 1024, 100),
 			 strlen(file));
-	assert_memory_equal(bench->data + 1024, file, strlen(file));
-	assert_int_equal(CALL(NR_readlinkat, (uint64_t)AT_FDCWD, BENCH_DATA, BENCH_DATA + 1024, 4),
-			 4);
+	assert_memory_equal(fixture->data + 1024, file, strlen(file));
+	assert_int_equal(
+	    CALL(NR_readlinkat, (uint64_t)AT_FDCWD, FIXTURE_DATA, FIXTURE_DATA + 1024, 4), 4);
 	/* The program itself is the one that is emulated. */
-	bench->process->path = name;
-	assert_int_equal(CALL(NR_readlink, put_text(0, "/proc/self/exe"), BENCH_DATA + 1024, 100),
+	fixture->process->path = name;
+	assert_int_equal(CALL(NR_readlink, put_text(0, "/proc/self/exe"), FIXTURE_DATA + 1024, 100),
 			 strlen(file));
-	assert_memory_equal(bench->data + 1024, file, strlen(file));
-	memset(bench->data + 1024, 'x', 8);
-	assert_int_equal(CALL(NR_readlink, BENCH_DATA, BENCH_DATA + 1024, 3), 3);
-	assert_memory_equal(bench->data + 1024, "/tmx", 4);
+	assert_memory_equal(fixture->data + 1024, file, strlen(file));
+	memset(fixture->data + 1024, 'x', 8);
+	assert_int_equal(CALL(NR_readlink, FIXTURE_DATA, FIXTURE_DATA + 1024, 3), 3);
+	assert_memory_equal(fixture->data + 1024, "/tmx", 4);
 }
 
 /* A vector of two at 0, of the guest's addresses: 3 bytes at 1024, 5 bytes at 2048. */
 static uint64_t put_vector(void)
 {
-	const uint64_t vector[] = {BENCH_DATA + 1024, 3, BENCH_DATA + 2048, 5};
+	const uint64_t vector[] = {FIXTURE_DATA + 1024, 3, FIXTURE_DATA + 2048, 5};
 
 	return put(0, vector, sizeof(vector));
 }
@@ -202,17 +202,17 @@ static void vectors(void)
 	put_text(1024, "one");
 	put_text(2048, "three");
 	assert_int_equal(CALL(NR_writev, (uint64_t)fd, put_vector(), 2), 8);
-	assert_int_equal(CALL(NR_pwritev, (uint64_t)fd, BENCH_DATA, 2, 100), 8);
+	assert_int_equal(CALL(NR_pwritev, (uint64_t)fd, FIXTURE_DATA, 2, 100), 8);
 	assert_int_equal(pread(fd, text, 8, 100), 8);
 	assert_string_equal(text, "onethree");
-	memset(bench->data + 1024, 0, 4096);
-	assert_int_equal(CALL(NR_preadv, (uint64_t)fd, BENCH_DATA, 2, 1), 8);
-	assert_memory_equal(bench->data + 1024, "net\0", 4);
-	assert_memory_equal(bench->data + 2048, "hree\0\0", 6);
+	memset(fixture->data + 1024, 0, 4096);
+	assert_int_equal(CALL(NR_preadv, (uint64_t)fd, FIXTURE_DATA, 2, 1), 8);
+	assert_memory_equal(fixture->data + 1024, "net\0", 4);
+	assert_memory_equal(fixture->data + 2048, "hree\0\0", 6);
 	lseek(fd, 100, SEEK_SET);
-	assert_int_equal(CALL(NR_readv, (uint64_t)fd, BENCH_DATA, 2), 8);
-	assert_string_equal((char *)bench->data + 1024, "one");
-	assert_string_equal((char *)bench->data + 2048, "three");
+	assert_int_equal(CALL(NR_readv, (uint64_t)fd, FIXTURE_DATA, 2), 8);
+	assert_string_equal((char *)fixture->data + 1024, "one");
+	assert_string_equal((char *)fixture->data + 2048, "three");
 	close(fd);
 }
 
@@ -234,10 +234,10 @@ static void messages(void)
 	assert_string_equal(sent, "onethree");
 	assert_int_equal(send(fd[0], "more than 8", 11, 0), 11);
 	assert_int_equal(CALL(NR_recvmsg, (uint64_t)fd[1], at, 0), 8);
-	assert_memory_equal(bench->data + 1024, "mor", 3);
-	assert_memory_equal(bench->data + 2048, "e tha", 5);
+	assert_memory_equal(fixture->data + 1024, "mor", 3);
+	assert_memory_equal(fixture->data + 2048, "e tha", 5);
 	assert_int_equal(half(512 + 48), MSG_TRUNC);
-	assert_int_equal(word(512 + 16), BENCH_DATA); /* still the guest's address */
+	assert_int_equal(word(512 + 16), FIXTURE_DATA); /* still the guest's address */
 	close(fd[0]);
 	close(fd[1]);
 }
@@ -245,7 +245,7 @@ static void messages(void)
 static void pipes(void)
 {
 	int64_t from = CALL(NR_pipe, 0);
-	uint64_t to = bench->c->gr[9];
+	uint64_t to = fixture->c->gr[9];
 	char text[4] = "";
 
 	assert_true(from >= 0);
@@ -268,26 +268,26 @@ static void waiting(void)
 	assert_int_equal(CALL(NR_epoll_ctl, (uint64_t)epoll, EPOLL_CTL_ADD, (uint64_t)fd[0],
 			      put(0, event, sizeof(event))),
 			 0);
-	assert_int_equal(CALL(NR_epoll_wait, (uint64_t)epoll, BENCH_DATA + 1024, 4, 0), 0);
+	assert_int_equal(CALL(NR_epoll_wait, (uint64_t)epoll, FIXTURE_DATA + 1024, 4, 0), 0);
 	assert_int_equal(write(fd[1], "x", 1), 1);
-	assert_int_equal(CALL(NR_epoll_wait, (uint64_t)epoll, BENCH_DATA + 1024, 4, 0), 1);
+	assert_int_equal(CALL(NR_epoll_wait, (uint64_t)epoll, FIXTURE_DATA + 1024, 4, 0), 1);
 	assert_int_equal(half(1024), EPOLLIN);
 	assert_int_equal(word(1024 + 8), 0x1122334455667788);
-	assert_int_equal(CALL(NR_epoll_wait, (uint64_t)epoll, BENCH_DATA + 1024, 0, 0), -EINVAL);
+	assert_int_equal(CALL(NR_epoll_wait, (uint64_t)epoll, FIXTURE_DATA + 1024, 0, 0), -EINVAL);
 
 	/* The mask's address stands in a structure. */
 	set = UINT64_C(1) << fd[0];
 	put(512, &set, 8);
 	set = 0;
 	put(600, &set, 8);
-	mask = put(700, (const uint64_t[2]){BENCH_DATA + 600, 8}, 16);
-	assert_int_equal(CALL(NR_pselect6, (uint64_t)fd[0] + 1, BENCH_DATA + 512, 0, 0,
+	mask = put(700, (const uint64_t[2]){FIXTURE_DATA + 600, 8}, 16);
+	assert_int_equal(CALL(NR_pselect6, (uint64_t)fd[0] + 1, FIXTURE_DATA + 512, 0, 0,
 			      put(800, none, sizeof(none)), mask),
 			 1);
 	put(700, (const uint64_t[2]){NOWHERE, 8}, 16);
-	assert_int_equal(
-	    CALL(NR_pselect6, (uint64_t)fd[0] + 1, BENCH_DATA + 512, 0, 0, BENCH_DATA + 800, mask),
-	    -EFAULT);
+	assert_int_equal(CALL(NR_pselect6, (uint64_t)fd[0] + 1, FIXTURE_DATA + 512, 0, 0,
+			      FIXTURE_DATA + 800, mask),
+			 -EFAULT);
 	close(fd[0]);
 	close(fd[1]);
 	close(epoll);
@@ -307,59 +307,60 @@ static void memory(void)
 	assert_int_equal(
 	    CALL(NR_writev, (uint64_t)fd, put(0, (const uint64_t[2]){(uint64_t)at, 1}, 16), 1), 1);
 	assert_int_equal(CALL(NR_munmap, (uint64_t)at, PAGE), 0);
-	assert_int_equal(CALL(NR_writev, (uint64_t)fd, BENCH_DATA, 1), -EFAULT);
+	assert_int_equal(CALL(NR_writev, (uint64_t)fd, FIXTURE_DATA, 1), -EFAULT);
 	at = CALL(NR_mmap2, 0, PAGE, 1, 2, (uint64_t)fd, 2);
 	assert_true(at > 0);
 	put(0, (const uint64_t[2]){(uint64_t)at, 1}, 16);
-	assert_int_equal(CALL(NR_writev, (uint64_t)fd, BENCH_DATA, 1), 1);
-	assert_int_equal(pread(fd, bench->data + 1024, 2, 0), 2);
-	assert_memory_equal(bench->data + 1024, "bc", 2);
-	assert_int_equal(CALL(NR_mmap, BENCH_DATA + 4096, PAGE, 1, 0x32, (uint64_t)-1, 0), -EINVAL);
+	assert_int_equal(CALL(NR_writev, (uint64_t)fd, FIXTURE_DATA, 1), 1);
+	assert_int_equal(pread(fd, fixture->data + 1024, 2, 0), 2);
+	assert_memory_equal(fixture->data + 1024, "bc", 2);
+	assert_int_equal(CALL(NR_mmap, FIXTURE_DATA + 4096, PAGE, 1, 0x32, (uint64_t)-1, 0),
+			 -EINVAL);
 	close(fd);
 }
 
 /* The break, moved or not. */
 static void break_of_data(void)
 {
-	bench->process->brk_start = bench->process->brk = BREAK;
+	fixture->process->brk_start = fixture->process->brk = BREAK;
 	assert_int_equal(CALL(NR_brk, 0), BREAK);
 	assert_int_equal(CALL(NR_brk, BREAK - 1), BREAK);
 	assert_int_equal(CALL(NR_stat, put_text(0, "/"), BREAK), -EFAULT);
 	assert_int_equal(CALL(NR_brk, BREAK + 100), BREAK + 100);
-	assert_int_equal(CALL(NR_stat, BENCH_DATA, BREAK), 0);
-	assert_int_equal(CALL(NR_stat, BENCH_DATA, BREAK + PAGE), -EFAULT);
+	assert_int_equal(CALL(NR_stat, FIXTURE_DATA, BREAK), 0);
+	assert_int_equal(CALL(NR_stat, FIXTURE_DATA, BREAK + PAGE), -EFAULT);
 	assert_int_equal(CALL(NR_brk, BREAK + PAGE + 1), BREAK + PAGE + 1);
-	assert_int_equal(CALL(NR_stat, BENCH_DATA, BREAK + PAGE), 0);
+	assert_int_equal(CALL(NR_stat, FIXTURE_DATA, BREAK + PAGE), 0);
 	assert_int_equal(CALL(NR_brk, BREAK), BREAK);
-	assert_int_equal(CALL(NR_stat, BENCH_DATA, BREAK), -EFAULT);
+	assert_int_equal(CALL(NR_stat, FIXTURE_DATA, BREAK), -EFAULT);
 }
 
 static void controls(void)
 {
 	assert_int_equal(CALL(NR_prctl, PR_SET_UNALIGN, 2), 0);
-	assert_int_equal(CALL(NR_prctl, PR_GET_UNALIGN, BENCH_DATA), 0);
+	assert_int_equal(CALL(NR_prctl, PR_GET_UNALIGN, FIXTURE_DATA), 0);
 	assert_int_equal(half(0), 2);
 	assert_int_equal(CALL(NR_prctl, PR_SET_NAME, put_text(0, "ia64-name")), 0);
-	assert_int_equal(CALL(NR_prctl, PR_GET_NAME, BENCH_DATA + 100), 0);
-	assert_string_equal((char *)bench->data + 100, "ia64-name");
+	assert_int_equal(CALL(NR_prctl, PR_GET_NAME, FIXTURE_DATA + 100), 0);
+	assert_string_equal((char *)fixture->data + 100, "ia64-name");
 	assert_int_equal(CALL(NR_prctl, 12345, 0), -EINVAL);
 }
 
 typedef void body(void);
 
-/* The faults of the host that a bench catches are cmocka's between the tests. */
-static void on_bench(void **state)
+/* The faults of the host that a fixture catches are cmocka's between the tests. */
+static void on_fixture(void **state)
 {
 	body *const *test = *state;
 
-	bench = bench_new(NULL);
+	fixture = fixture_new(NULL);
 	(*test)();
 }
 
-static int free_bench(void **state)
+static int end_fixture(void **state)
 {
 	(void)state;
-	bench_free(bench);
+	fixture_free(fixture);
 	return 0;
 }
 
@@ -367,7 +368,7 @@ int main(void)
 {
 #define TEST(name)                                                                                 \
 	{                                                                                          \
-#name, on_bench, NULL, free_bench, &(body *)                                       \
+#name, on_fixture, NULL, end_fixture, &(body *)                                    \
 		{                                                                                  \
 			name                                                                       \
 		}                                                                                  \

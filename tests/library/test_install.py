@@ -73,10 +73,26 @@ class Installed(unittest.TestCase):
                       flags=re.S)
         return set(re.findall(r"\b(pmu_\w+)\((?!\*)", text))
 
-    def test_shared_symbols(self):
+    def exported(self):
         lines = run("nm", "-D", "--defined-only", self.libdir / "libpmulab.so").split("\n")
-        names = {line.split()[2].split("@")[0] for line in lines if line}
-        self.assertEqual(names - {"PMULAB_0"}, self.declared())
+        return {line.split()[2].split("@")[0] for line in lines if line} - {"PMULAB_0"}
+
+    def test_shared_symbols(self):
+        self.assertEqual(self.exported(), self.declared())
+
+    def test_symbols_stay(self):
+        """symbols.txt has what programs may have been linked with. A function that is gone is
+        another soname; a new one is added to the list."""
+        listed = set((HERE / "symbols.txt").read_text().split())
+        self.assertEqual(listed - self.exported(), set(), "removed")
+        self.assertEqual(self.exported() - listed, set(), "not in symbols.txt")
+
+    def test_map(self):
+        """Nothing but pmu_* is exported, whatever is declared."""
+        text = (SOURCE / "src/library/libpmulab.map").read_text()
+        names = re.findall(r"global:(.*?)local:", text, re.S)
+        self.assertEqual([name.strip() for name in names], ["pmu_*;"])
+        self.assertEqual({name for name in self.exported() if not name.startswith("pmu_")}, set())
 
     def test_static_symbols(self):
         lines = run("nm", "--defined-only", "-g", self.libdir / "libpmulab.a").split("\n")

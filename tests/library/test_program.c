@@ -13,54 +13,54 @@
 
 #include <cmocka.h>
 
-struct bench {
+struct fixture {
 	struct pmu_ctx *ctx;
 	struct pmu_emul *emul;
 };
 
 static int set_up(void **state)
 {
-	static struct bench bench;
+	static struct fixture fixture;
 
-	assert_int_equal(pmu_ctx_new(&bench.ctx), 0);
-	if (pmu_emul_new(&bench.emul, bench.ctx, pmu_find_machine("xeon-e5v4-4c")))
-		fail_msg("%s", pmu_message(bench.ctx));
-	*state = &bench;
+	assert_int_equal(pmu_ctx_new(&fixture.ctx), 0);
+	if (pmu_emul_new(&fixture.emul, fixture.ctx, pmu_find_machine("xeon-e5v4-4c")))
+		fail_msg("%s", pmu_message(fixture.ctx));
+	*state = &fixture;
 	return 0;
 }
 
 static int tear_down(void **state)
 {
-	struct bench *bench = *state;
+	struct fixture *fixture = *state;
 
-	pmu_emul_free(bench->emul);
-	pmu_ctx_free(bench->ctx);
+	pmu_emul_free(fixture->emul);
+	pmu_ctx_free(fixture->ctx);
 	return 0;
 }
 
-static struct pmu_program *find(struct bench *bench, char *const *argv)
+static struct pmu_program *find(struct fixture *fixture, char *const *argv)
 {
 	struct pmu_program *program;
 
-	if (pmu_program_new(&program, bench->ctx, pmu_emul_machine(bench->emul), argv, NULL))
-		fail_msg("%s", pmu_message(bench->ctx));
+	if (pmu_program_new(&program, fixture->ctx, pmu_emul_machine(fixture->emul), argv, NULL))
+		fail_msg("%s", pmu_message(fixture->ctx));
 	return program;
 }
 
-static struct pmu_program_result run(struct bench *bench, struct pmu_program *program)
+static struct pmu_program_result run(struct fixture *fixture, struct pmu_program *program)
 {
 	struct pmu_program_result result = {.size = sizeof(result)};
 
-	if (pmu_program_run(program, bench->ctx, bench->emul, &result))
-		fail_msg("%s", pmu_message(bench->ctx));
+	if (pmu_program_run(program, fixture->ctx, fixture->emul, &result))
+		fail_msg("%s", pmu_message(fixture->ctx));
 	return result;
 }
 
-static struct pmu_emul_statistics statistics_of(const struct bench *bench)
+static struct pmu_emul_statistics statistics_of(const struct fixture *fixture)
 {
 	struct pmu_emul_statistics statistics = {.size = sizeof(statistics)};
 
-	assert_int_equal(pmu_emul_statistics(bench->emul, &statistics), 0);
+	assert_int_equal(pmu_emul_statistics(fixture->emul, &statistics), 0);
 	return statistics;
 }
 
@@ -70,12 +70,12 @@ static void test_exit_codes(void **state)
 		const char *script;
 		int exit;
 	} rows[] = {{"exit 7", 7}, {"kill -TERM $$", 128 + SIGTERM}, {"true", 0}};
-	struct bench *bench = *state;
+	struct fixture *fixture = *state;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		char *argv[] = {"sh", "-c", (char *)rows[i].script, NULL};
-		struct pmu_program *program = find(bench, argv);
-		struct pmu_program_result result = run(bench, program);
+		struct pmu_program *program = find(fixture, argv);
+		struct pmu_program_result result = run(fixture, program);
 
 		assert_int_equal(result.exit, rows[i].exit);
 		assert_true(result.ran);
@@ -88,17 +88,17 @@ static void test_exit_codes(void **state)
 static void test_machine(void **state)
 {
 	char *argv[] = {"/bin/true", NULL};
-	struct bench *bench = *state;
-	struct pmu_program *program = find(bench, argv);
+	struct fixture *fixture = *state;
+	struct pmu_program *program = find(fixture, argv);
 	double time = 0;
 	uint64_t instructions = 0;
 
 	for (int i = 0; i < 2; i++) {
-		run(bench, program);
-		assert_true(statistics_of(bench).instructions > instructions + 10000);
-		assert_true(pmu_emul_time_ns(bench->emul) > time);
-		instructions = statistics_of(bench).instructions;
-		time = pmu_emul_time_ns(bench->emul);
+		run(fixture, program);
+		assert_true(statistics_of(fixture).instructions > instructions + 10000);
+		assert_true(pmu_emul_time_ns(fixture->emul) > time);
+		instructions = statistics_of(fixture).instructions;
+		time = pmu_emul_time_ns(fixture->emul);
 	}
 	pmu_program_free(program);
 }
@@ -106,35 +106,35 @@ static void test_machine(void **state)
 static void test_refusals(void **state)
 {
 	char *nothing[] = {"/nowhere/at/all", NULL}, *folder[] = {"/", NULL}, *none[] = {NULL};
-	struct bench *bench = *state;
-	const struct pmu_machine *machine = pmu_emul_machine(bench->emul);
+	struct fixture *fixture = *state;
+	const struct pmu_machine *machine = pmu_emul_machine(fixture->emul);
 	const struct pmu_program_options missing = {.size = sizeof(missing),
 						    .plugin = "/nowhere.so"};
 	char *argv[] = {"/bin/true", NULL};
 	struct pmu_program_result result = {.size = sizeof(result)};
 	struct pmu_program *program;
 
-	assert_int_equal(pmu_program_new(&program, bench->ctx, machine, nothing, NULL),
+	assert_int_equal(pmu_program_new(&program, fixture->ctx, machine, nothing, NULL),
 			 PMU_E_UNKNOWN);
-	assert_int_equal(pmu_program_new(&program, bench->ctx, machine, folder, NULL),
+	assert_int_equal(pmu_program_new(&program, fixture->ctx, machine, folder, NULL),
 			 PMU_E_UNSUPPORTED);
-	assert_int_equal(pmu_program_new(&program, bench->ctx, machine, none, NULL), PMU_E_RANGE);
+	assert_int_equal(pmu_program_new(&program, fixture->ctx, machine, none, NULL), PMU_E_RANGE);
 	/* QEMU says itself what it cannot load, and ends. */
-	assert_int_equal(pmu_program_new(&program, bench->ctx, machine, argv, &missing), 0);
-	assert_int_equal(pmu_program_run(program, bench->ctx, bench->emul, &result),
+	assert_int_equal(pmu_program_new(&program, fixture->ctx, machine, argv, &missing), 0);
+	assert_int_equal(pmu_program_run(program, fixture->ctx, fixture->emul, &result),
 			 PMU_E_UNSUPPORTED);
 	assert_int_equal(result.exit, 126);
 	assert_false(result.ran);
 	pmu_program_free(program);
-	assert_int_equal(statistics_of(bench).instructions, 0);
+	assert_int_equal(statistics_of(fixture).instructions, 0);
 }
 
 /* What the counters of the channels say is what the machine did. */
 static void test_counts(void **state)
 {
 	char *argv[] = {"/bin/true", NULL};
-	struct bench *bench = *state;
-	struct pmu_program *program = find(bench, argv);
+	struct fixture *fixture = *state;
+	struct pmu_program *program = find(fixture, argv);
 	struct pmu_selection selection;
 	const struct pmu_count *counts;
 	struct pmu_session *session;
@@ -142,19 +142,19 @@ static void test_counts(void **state)
 	uint64_t total = 0;
 	size_t rows;
 
-	assert_int_equal(pmu_emul_bus(&bus, bench->ctx, bench->emul), 0);
+	assert_int_equal(pmu_emul_bus(&bus, fixture->ctx, fixture->emul), 0);
 	assert_int_equal(
-	    pmu_event_parse(bench->ctx, pmu_bus_pmu(bus), "imc.CAS_COUNT.RD", &selection), 0);
-	assert_int_equal(pmu_session_new(&session, bench->ctx, bus), 0);
-	assert_int_equal(pmu_session_add(session, bench->ctx, &selection), 0);
-	assert_int_equal(pmu_session_start(session, bench->ctx), 0);
-	run(bench, program);
-	assert_int_equal(pmu_session_stop(session, bench->ctx), 0);
-	assert_int_equal(pmu_session_read(session, bench->ctx, &counts, &rows), 0);
+	    pmu_event_parse(fixture->ctx, pmu_bus_pmu(bus), "imc.CAS_COUNT.RD", &selection), 0);
+	assert_int_equal(pmu_session_new(&session, fixture->ctx, bus), 0);
+	assert_int_equal(pmu_session_add(session, fixture->ctx, &selection), 0);
+	assert_int_equal(pmu_session_start(session, fixture->ctx), 0);
+	run(fixture, program);
+	assert_int_equal(pmu_session_stop(session, fixture->ctx), 0);
+	assert_int_equal(pmu_session_read(session, fixture->ctx, &counts, &rows), 0);
 	for (size_t i = 0; i < rows; i++)
 		total += counts[i].count;
 	assert_true(total > 0);
-	assert_int_equal(total, statistics_of(bench).dram_reads);
+	assert_int_equal(total, statistics_of(fixture).dram_reads);
 	pmu_session_free(session);
 	pmu_bus_free(bus);
 	pmu_program_free(program);
@@ -180,39 +180,39 @@ static int run_elsewhere(const char *name)
 
 static void test_attached(void **state)
 {
-	struct bench *bench = *state;
+	struct fixture *fixture = *state;
 	char name[32];
 	int status = -1;
 	pid_t pid;
 
 	snprintf(name, sizeof(name), "test-program-%d", (int)getpid());
-	assert_int_equal(pmu_emul_offer(bench->emul, bench->ctx, name), 0);
+	assert_int_equal(pmu_emul_offer(fixture->emul, fixture->ctx, name), 0);
 	fflush(NULL);
 	pid = fork();
 	if (pid == 0)
 		_exit(run_elsewhere(name));
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(WEXITSTATUS(status), 5);
-	assert_true(statistics_of(bench).instructions > 10000);
+	assert_true(statistics_of(fixture).instructions > 10000);
 }
 
 static void test_child(void **state)
 {
 	char *argv[] = {"sh", "-c", "exit 3", NULL}, *nothing[] = {"/nowhere/at/all", NULL};
 	struct pmu_program_result result = {.size = sizeof(result)};
-	struct bench *bench = *state;
+	struct fixture *fixture = *state;
 	struct pmu_child *child;
 
-	assert_int_equal(pmu_child_new(&child, bench->ctx, argv, NULL), 0);
+	assert_int_equal(pmu_child_new(&child, fixture->ctx, argv, NULL), 0);
 	assert_int_equal(kill(pmu_child_pid(child), 0), 0);
-	assert_int_equal(pmu_child_run(child, bench->ctx, &result), 0);
+	assert_int_equal(pmu_child_run(child, fixture->ctx, &result), 0);
 	assert_int_equal(result.exit, 3);
 	assert_true(result.ran);
-	assert_int_equal(pmu_child_run(child, bench->ctx, &result), PMU_E_STATE);
+	assert_int_equal(pmu_child_run(child, fixture->ctx, &result), PMU_E_STATE);
 	pmu_child_free(child);
 
-	assert_int_equal(pmu_child_new(&child, bench->ctx, nothing, NULL), 0);
-	assert_int_equal(pmu_child_run(child, bench->ctx, &result), PMU_E_UNKNOWN);
+	assert_int_equal(pmu_child_new(&child, fixture->ctx, nothing, NULL), 0);
+	assert_int_equal(pmu_child_run(child, fixture->ctx, &result), PMU_E_UNKNOWN);
 	assert_int_equal(result.exit, 127);
 	assert_false(result.ran);
 	pmu_child_free(child);
@@ -223,13 +223,13 @@ static void test_abandoned(void **state)
 {
 	const struct pmu_child_options options = {.size = sizeof(options), .guard = true};
 	char *argv[] = {"/bin/true", NULL};
-	struct bench *bench = *state;
+	struct fixture *fixture = *state;
 	struct sigaction before, found;
 	struct pmu_child *child;
 	pid_t pid;
 
 	sigaction(SIGTERM, NULL, &before);
-	assert_int_equal(pmu_child_new(&child, bench->ctx, argv, &options), 0);
+	assert_int_equal(pmu_child_new(&child, fixture->ctx, argv, &options), 0);
 	pid = pmu_child_pid(child);
 	sigaction(SIGTERM, NULL, &found);
 	assert_true(found.sa_handler != before.sa_handler);
@@ -249,13 +249,13 @@ static void test_handlers(void **state)
 {
 	char *argv[] = {"sleep", "100", NULL};
 	struct pmu_program_result result = {.size = sizeof(result)};
-	struct bench *bench = *state;
+	struct fixture *fixture = *state;
 	struct pmu_child *child;
 
 	signal(SIGXFSZ, nothing);
-	assert_int_equal(pmu_child_new(&child, bench->ctx, argv, NULL), 0);
+	assert_int_equal(pmu_child_new(&child, fixture->ctx, argv, NULL), 0);
 	assert_int_equal(kill(pmu_child_pid(child), SIGXFSZ), 0);
-	pmu_child_run(child, bench->ctx, &result);
+	pmu_child_run(child, fixture->ctx, &result);
 	assert_int_equal(result.exit, 128 + SIGXFSZ);
 	pmu_child_free(child);
 	signal(SIGXFSZ, SIG_DFL);
@@ -267,18 +267,18 @@ static void test_guard(void **state)
 	const struct pmu_child_options options = {.size = sizeof(options), .guard = true};
 	struct pmu_program_result result = {.size = sizeof(result)};
 	char *argv[] = {"/bin/true", NULL};
-	struct bench *bench = *state;
+	struct fixture *fixture = *state;
 	struct pmu_child *child;
 	int status = -1;
 	pid_t other;
 
-	assert_int_equal(pmu_child_new(&child, bench->ctx, argv, &options), 0);
+	assert_int_equal(pmu_child_new(&child, fixture->ctx, argv, &options), 0);
 	fflush(NULL);
 	other = fork();
 	if (other == 0)
 		_exit(kill(getppid(), SIGTERM));
 	assert_int_equal(waitpid(other, &status, 0), other);
-	assert_int_equal(pmu_child_run(child, bench->ctx, &result), PMU_E_STATE);
+	assert_int_equal(pmu_child_run(child, fixture->ctx, &result), PMU_E_STATE);
 	assert_int_equal(result.exit, 128 + SIGTERM);
 	assert_false(result.ran);
 	pmu_child_free(child);

@@ -1,5 +1,5 @@
-/* The catalog by functions alone: no struct of it is known here. */
-#include <pmulab/query.h>
+/* The catalog by functions alone: entries are opaque. */
+#include <pmulab/catalog.h>
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -57,7 +57,8 @@ static inline void open_machine(struct scene *scene, const struct pmu_machine *d
 
 static inline void subscribe_to(struct scene *scene, enum pmu_signal_id id)
 {
-	struct signal_port port = {scene, keep_signal, scene->enabled};
+	struct signal_port port = {
+	    .subscriber = scene, .emit = keep_signal, .enabled = scene->enabled};
 
 	scene->enabled[id] = 1;
 	machine_connect(scene->machine, &port);

@@ -62,7 +62,7 @@ static inline int setup(void **state)
 		return -1;
 	f->desc = ddr4;
 	memset(f->enabled, 1, sizeof(f->enabled));
-	f->port = (struct signal_port){f, keep, f->enabled};
+	f->port = (struct signal_port){.subscriber = f, .emit = keep, .enabled = f->enabled};
 	f->view = (struct memory_view){.desc = &f->desc, .port = &f->port, .socket = 1, .unit = 3};
 	memory_init(&f->channel, &f->desc);
 	*state = f;

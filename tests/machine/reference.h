@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
+#include "catalog/description.h"
 #include "catalog/signal.h"
-#include "pmulab/machine.h"
 
 struct reference;
 

@@ -295,7 +295,7 @@ static void run(const struct pmu_machine *desc)
 {
 	struct witness w = {.desc = desc};
 	uint8_t enabled[SIGNAL_COUNT];
-	struct signal_port port = {&w, see, enabled};
+	struct signal_port port = {.subscriber = &w, .emit = see, .enabled = enabled};
 	struct memory_view view = {.desc = desc, .port = &port};
 	struct memory_channel channel = {0};
 	const struct memory_statistics *t = memory_statistics(&channel);

@@ -189,7 +189,8 @@ static void touch_pages(struct scene *scene)
 static void open_scene(struct scene *scene, const struct pmu_machine *like, unsigned sockets,
 		       unsigned slices, unsigned llc_sets, unsigned home_agents)
 {
-	struct signal_port port = {scene, machine_says, scene->enabled};
+	struct signal_port port = {
+	    .subscriber = scene, .emit = machine_says, .enabled = scene->enabled};
 
 	*scene = (struct scene){.desc = *like, .random = 88172645463325252};
 	memset(scene->enabled, 1, sizeof(scene->enabled));

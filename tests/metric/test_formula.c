@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "catalog/entries.h"
 #include "pmulab/metric.h"
 
 #define SELECTIONS_MAX 8
@@ -26,6 +27,7 @@ struct trial {
 };
 
 static const struct pmu_terms terms = {
+    .size = sizeof(terms),
     .seconds = 2,
     .tsc_mhz = 1000,
     .instances = 4,

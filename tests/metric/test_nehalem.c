@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "catalog/entries.h"
 #include "pmulab/metric.h"
 
 #define COUNTS_MAX 5

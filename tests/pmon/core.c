@@ -82,7 +82,7 @@ static void tell(unsigned socket, unsigned core, uint16_t id, uint64_t amount)
 	struct signal signal = {
 	    .id = id, .socket = (uint8_t)socket, .unit = (uint8_t)core, .duration = amount};
 
-	rig.port.emit(rig.port.subscriber, &signal);
+	signal_emit(&rig.port, signal);
 }
 
 /* Of core 0 of socket 0. */

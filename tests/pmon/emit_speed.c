@@ -29,7 +29,7 @@ static void measure(struct rig *rig, const char *what, unsigned instance)
 
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		signal.time += 20;
-		rig->port.emit(rig->port.subscriber, &signal);
+		signal_emit(&rig->port, signal);
 	}
 	printf("%-40s %6.1f ns\n", what, 1e9 * (seconds() - start) / ROUNDS);
 }

@@ -199,7 +199,7 @@ static void check_event(const struct pmu_box *box, const struct pmu_event *event
 	if (signal_of(event, umask)) {
 		struct signal signal = welcome(event, umask);
 
-		rig.port.emit(rig.port.subscriber, &signal);
+		signal_emit(&rig.port, signal);
 	}
 	rig.now = (struct pmon_time){{1000, 1000}};
 	counted = read_counter(box, counter);

@@ -32,7 +32,7 @@ static int teardown(void **state UNUSED)
 
 static void emit(struct signal signal)
 {
-	rig.port.emit(rig.port.subscriber, &signal);
+	signal_emit(&rig.port, signal);
 }
 
 static uint64_t count_cbo(uint32_t control, uint32_t filter0, uint32_t filter1,

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "pmulab/catalog.h"
+#include "catalog/entries.h"
 
 enum { CYCLES, RETIRED, BUBBLE_FETCH, BUBBLE_STACK, L1D_READ, LOAD, CELLS };
 
@@ -357,6 +357,217 @@ static void test_data_ranges(void **state)
 	assert_true(pmon_ia64_mark_data(r->pmu, 0, 0x7000));
 }
 
+/* -- Captures --------------------------------------------------------------------------------- */
+
+#define CAPTURE_USER (8ull | 2ull << 24)
+
+static void miss(struct rig *r, const struct detail_miss *m, uint64_t now)
+{
+	pmon_ia64_miss(r->pmu, m, now);
+}
+
+static void test_data_cache_misses(void **state)
+{
+	struct rig *r = *state;
+	struct detail_miss m = {.ip = 0x4010,
+				.address = 0x6000000000001238,
+				.slot = 1,
+				.bundle = 1,
+				.latency = 31,
+				.cache = true};
+
+	set_pmc(r, 4, EVENT(0xc8, 0));
+	set_pmc(r, 40, CAPTURE_USER | 3ull << 16); /* >= 32 */
+	assert_true(pmon_ia64_wants(r->pmu)->misses);
+	miss(r, &m, 100);
+	assert_int_equal(pmd(r, 36), 0);
+	m.latency = 32;
+	miss(r, &m, 101);
+	assert_int_equal(pmd(r, 32), 0x6000000000001238);
+	assert_int_equal(pmd(r, 33), 32 | 1 << 14);
+	assert_int_equal(pmd(r, 36), 0x4000 | 8 | 4 | 1); /* the first bundle, vl, bn, slot */
+	m.address = 0x6000000000005678;
+	miss(r, &m, 107); /* not 7 clocks later */
+	assert_int_equal(pmd(r, 32), 0x6000000000001238);
+	m.latency = 8192;
+	m.stack = true;
+	miss(r, &m, 108);
+	assert_int_equal(pmd(r, 32), 0x6000000000005678);
+	assert_int_equal(pmd(r, 33), 1 << 13 | 1 << 14); /* the latency overflowed */
+	assert_int_equal(pmd(r, 36) & 8, 0);
+	assert_int_equal(pmd(r, 4), 2);
+	set_pmc(r, 40, CAPTURE_USER | 11ull << 16); /* nothing */
+	m.latency = 100000;
+	miss(r, &m, 1000);
+	assert_int_equal(pmd(r, 4), 2);
+}
+
+static void test_data_tlb_and_alat_misses(void **state)
+{
+	struct rig *r = *state;
+	struct detail_miss m = {.ip = 0x4000, .address = 0x123, .slot = 2, .tlb = true};
+
+	set_pmc(r, 40, CAPTURE_USER | 1 << 7 | 4ull << 16); /* walks */
+	miss(r, &m, 1);
+	assert_int_equal(pmd(r, 33) >> 14, 0);
+	m.walk = true;
+	miss(r, &m, 2);
+	assert_int_equal(pmd(r, 33) >> 14, 2);
+	set_pmc(r, 40, CAPTURE_USER | 1 << 7 | 2ull << 16); /* hits of the second level */
+	m.walk = false;
+	miss(r, &m, 3);
+	assert_int_equal(pmd(r, 33) >> 14, 1);
+	set_pmc(r, 40, CAPTURE_USER | 2 << 7);
+	m = (struct detail_miss){.ip = 0x5000, .slot = 0, .alat = true};
+	miss(r, &m, 4);
+	assert_int_equal(pmd(r, 36), 0x5000 | 8);
+}
+
+static void test_captures_need_their_enables(void **state)
+{
+	struct rig *r = *state;
+
+	set_pmc(r, 40, 7 | 2ull << 24); /* not at level 3 */
+	assert_false(pmon_ia64_wants(r->pmu)->misses);
+	set_pmc(r, 40, 8); /* not this instruction set */
+	assert_false(pmon_ia64_wants(r->pmu)->misses);
+	set_pmc(r, 37, 8); /* has no such field */
+	assert_true(pmon_ia64_wants(r->pmu)->fetches);
+	set_pmc(r, 40, CAPTURE_USER);
+	set_pmc(r, 0, 1);
+	assert_false(pmon_ia64_wants(r->pmu)->misses);
+	set_pmc(r, 0, 0);
+	assert_true(pmon_ia64_wants(r->pmu)->misses);
+	pmon_ia64_monitors(r->pmu, false, true, 0);
+	assert_false(pmon_ia64_wants(r->pmu)->misses);
+}
+
+static void test_fetch_misses(void **state)
+{
+	struct rig *r = *state;
+	struct detail_fetch f = {.address = 0x4020, .latency = 15, .cache = true};
+
+	set_pmc(r, 37, 8 | 2 << 12 | 0xFCu << 5); /* >= 16 */
+	pmon_ia64_fetch(r->pmu, &f);
+	assert_int_equal(pmd(r, 34) & 3, 0);
+	f.latency = 16;
+	pmon_ia64_fetch(r->pmu, &f);
+	assert_int_equal(pmd(r, 34), 0x4020 | 1);
+	assert_int_equal(pmd(r, 35), 16);
+	set_pmc(r, 37, 8 | 2 << 5); /* TLB, walks */
+	f = (struct detail_fetch){.address = 0x8000, .tlb = true};
+	pmon_ia64_fetch(r->pmu, &f);
+	assert_int_equal(pmd(r, 34), 0x4020 | 1);
+	f.walk = true;
+	pmon_ia64_fetch(r->pmu, &f);
+	assert_int_equal(pmd(r, 34), 0x8000 | 2);
+	set_pmc(r, 37, 8 | 1 << 12 | 7 << 5); /* nothing */
+	f.address = 0xC000;
+	pmon_ia64_fetch(r->pmu, &f);
+	assert_int_equal(pmd(r, 34), 0x8000 | 2);
+}
+
+#define TRACE_ALL (8u | 0x3f00u)
+
+static void branch(struct rig *r, uint64_t ip, uint64_t target, unsigned bundle, uint64_t now)
+{
+	const struct detail_branch b = {.ip = ip,
+					.target = target,
+					.slot = 2,
+					.bundle = bundle,
+					.taken = target != 0,
+					.path_right = true,
+					.target_right = true};
+
+	pmon_ia64_branch(r->pmu, &b, now);
+}
+
+static void test_trace_of_branches(void **state)
+{
+	struct rig *r = *state;
+
+	set_pmc(r, 39, TRACE_ALL);
+	branch(r, 0x4010, 0x5000, 1, 10); /* source, in the second bundle, and target */
+	branch(r, 0x7000, 0, 0, 20);	  /* not taken */
+	branch(r, 0x7000, 0x8000, 0, 30);
+	branch(r, 0x8010, 0x9000, 1, 31); /* stands for the target */
+	set_pmc(r, 0, 1);
+	assert_int_equal(pmd(r, 48), 0x4000 | 2 << 2 | 1);
+	assert_int_equal(pmd(r, 49), 0x5000 | 2);
+	assert_int_equal(pmd(r, 50), 0x7000 | 3 << 2 | 1);
+	assert_int_equal(pmd(r, 51), 0x7000 | 2 << 2 | 1);
+	assert_int_equal(pmd(r, 52), 0x8000 | 2 << 2 | 1);
+	assert_int_equal(pmd(r, 53), 0x9000 | 2); /* written although it was disabled meanwhile */
+	assert_int_equal(pmd(r, 38), 6);
+	assert_int_equal(pmd(r, 39), 1 | 1ull << 32); /* b1 of PMD48 and PMD52 */
+}
+
+static void test_trace_wraps(void **state)
+{
+	struct rig *r = *state;
+
+	set_pmc(r, 39, TRACE_ALL);
+	for (unsigned i = 0; i < 16; i++) {
+		assert_int_equal(pmd(r, 38), i);
+		branch(r, 0x4000 + i * 0x100, 0, 0, 10 * i);
+	}
+	assert_int_equal(pmd(r, 38), 1 << 5);
+	branch(r, 0xA000, 0, 0, 500);
+	assert_int_equal(pmd(r, 38), 1 << 5 | 1);
+	assert_int_equal(pmd(r, 48), 0xA000 | 3 << 2 | 1);
+	assert_int_equal(pmd(r, 49), 0x4100 | 3 << 2 | 1);
+	assert_int_equal(pmon_ia64_write(r->pmu, PMU_SPACE_PMD, 38, 0, 0), 0);
+	branch(r, 0xB000, 0, 0, 600);
+	assert_int_equal(pmd(r, 48), 0xB000 | 3 << 2 | 1);
+	assert_int_equal(pmd(r, 38), 1);
+}
+
+/* A filter, and the branches that pass it: by kind, taken, path right, target right. */
+static void test_trace_filters(void **state)
+{
+	static const struct {
+		uint32_t control;
+		uint8_t kind;
+		bool taken, path, target, passes;
+	} rows[] = {
+	    {0x3f00, DETAIL_BRANCH_CHECK, true, false, false, true},
+	    {0x3f00 | 1 << 14, DETAIL_BRANCH_IP_RELATIVE, true, true, true, true},
+	    {0x3f00 | 1 << 14, DETAIL_BRANCH_RETURN, true, true, true, false},
+	    {0x3f00 | 2 << 14, DETAIL_BRANCH_RETURN, true, true, true, true},
+	    {0x3f00 | 3 << 14, DETAIL_BRANCH_INDIRECT, true, true, true, true},
+	    {0x3f00 | 3 << 14, DETAIL_BRANCH_CHECK, true, true, true, false},
+	    {0x3e00, 0, false, true, true, false}, /* taken ones */
+	    {0x3e00, 0, true, true, true, true},
+	    {0x3d00, 0, true, true, true, false}, /* others */
+	    {0x2b00, 0, true, true, true, true},  /* all predicted right */
+	    {0x2b00, 0, true, true, false, false},
+	    {0x1f00, 0, true, false, false, true}, /* wrong paths */
+	    {0x1f00, 0, true, true, true, false},
+	    {0x3700, 0, true, true, false, true}, /* wrong targets */
+	    {0x3700, 0, true, true, true, false},
+	    {0x1700, 0, true, false, false, false}, /* both: nothing */
+	};
+	struct rig *r = *state;
+
+	set_pmc(r, 4, EVENT(0x11, 0));
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct detail_branch b = {.ip = 0x4000,
+						.target = 0x5000,
+						.kind = rows[i].kind,
+						.taken = rows[i].taken,
+						.path_right = rows[i].path,
+						.target_right = rows[i].target};
+		uint64_t before = pmd(r, 4);
+
+		set_pmc(r, 39, 8 | rows[i].control);
+		pmon_ia64_branch(r->pmu, &b, 100 * i);
+		assert_int_equal(pmd(r, 4) - before, rows[i].passes);
+	}
+	set_pmc(r, 39, TRACE_ALL);
+	set_pmc(r, 42, 4 << 8); /* another mode takes the registers */
+	assert_false(pmon_ia64_wants(r->pmu)->branches);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -375,6 +586,13 @@ int main(void)
 	    TEST(test_fine_range),
 	    TEST(test_encodings),
 	    TEST(test_data_ranges),
+	    TEST(test_data_cache_misses),
+	    TEST(test_data_tlb_and_alat_misses),
+	    TEST(test_captures_need_their_enables),
+	    TEST(test_fetch_misses),
+	    TEST(test_trace_of_branches),
+	    TEST(test_trace_wraps),
+	    TEST(test_trace_filters),
 #undef TEST
 	};
 

@@ -114,7 +114,7 @@ void rig_span(struct rig *rig, uint16_t id, unsigned instance, uint32_t qualifie
 	    .duration = duration,
 	};
 
-	rig->port.emit(rig->port.subscriber, &signal);
+	signal_emit(&rig->port, signal);
 }
 
 void rig_pulse(struct rig *rig, uint16_t id, unsigned instance, uint32_t qualifiers, uint64_t time)

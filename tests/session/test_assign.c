@@ -207,6 +207,8 @@ static void test_equal_events_are_one(void **fixture)
 	assert_int_equal(traced_add(&traced, "TOR_INSERTS.OPCODE:thresh=0x1:opc=DRd"), 0);
 	assert_int_equal(traced_add(&traced, "cbo0.TOR_INSERTS.OPCODE:opc=0x182"), 2);
 	assert_int_equal(pmu_session_events(traced.session), 3);
+	assert_false(pmu_session_event(traced.session, 1)->one_instance);
+	assert_true(pmu_session_event(traced.session, 2)->one_instance);
 	assert_int_equal(pmu_session_event(traced.session, 2)->instance, 0);
 	assert_null(pmu_session_event(traced.session, 3));
 	traced_fini(&traced);

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "catalog/entries.h"
 #include "memory_bus.h"
 #include "pmulab/session.h"
 

@@ -26,7 +26,7 @@
 #define INSNS	    0xC0
 #define BLOCK_INSNS 5
 
-struct bench {
+struct fixture {
 	struct pmu_ctx *ctx;
 	struct pmu_bus *bus;
 	struct pmu_session *session;
@@ -36,69 +36,70 @@ struct bench {
 	struct machine_block block;
 };
 
-static void bench_init(struct bench *bench)
+static void fixture_init(struct fixture *fixture)
 {
-	memset(bench, 0, sizeof(*bench));
-	assert_int_equal(pmu_ctx_new(&bench->ctx), 0);
+	memset(fixture, 0, sizeof(*fixture));
+	assert_int_equal(pmu_ctx_new(&fixture->ctx), 0);
 	assert_int_equal(
-	    pmu_bus_emulated(&bench->bus, bench->ctx, pmu_find_machine("xeon-e5v4-4c")), 0);
-	assert_int_equal(pmu_session_new(&bench->session, bench->ctx, bench->bus), 0);
-	bench->emul = bus_emulated_emul(bench->bus);
-	assert_int_equal(machine_address_space_new(&bench->space, emul_machine(bench->emul)), 0);
-	bench->core = machine_hart_enter(emul_machine(bench->emul), bench->space, 0);
-	machine_block_init(emul_machine(bench->emul), &bench->block, 0x400000, 20, BLOCK_INSNS, 0,
-			   0);
+	    pmu_bus_emulated(&fixture->bus, fixture->ctx, pmu_find_machine("xeon-e5v4-4c")), 0);
+	assert_int_equal(pmu_session_new(&fixture->session, fixture->ctx, fixture->bus), 0);
+	fixture->emul = bus_emulated_emul(fixture->bus);
+	assert_int_equal(machine_address_space_new(&fixture->space, emul_machine(fixture->emul)),
+			 0);
+	fixture->core = machine_hart_enter(emul_machine(fixture->emul), fixture->space, 0);
+	machine_block_init(emul_machine(fixture->emul), &fixture->block, 0x400000, 20, BLOCK_INSNS,
+			   0, 0);
 }
 
-static void bench_fini(struct bench *bench)
+static void fixture_fini(struct fixture *fixture)
 {
-	machine_hart_leave(bench->core);
-	machine_address_space_free(bench->space);
-	pmu_session_free(bench->session);
-	pmu_bus_free(bench->bus);
-	pmu_ctx_free(bench->ctx);
+	machine_hart_leave(fixture->core);
+	machine_address_space_free(fixture->space);
+	pmu_session_free(fixture->session);
+	pmu_bus_free(fixture->bus);
+	pmu_ctx_free(fixture->ctx);
 }
 
 /* On core 0. */
-static void run_blocks(struct bench *bench, unsigned count)
+static void run_blocks(struct fixture *fixture, unsigned count)
 {
 	while (count--)
-		machine_run(bench->core, &bench->block);
+		machine_run(fixture->core, &fixture->block);
 }
 
-static uint64_t get(struct bench *bench, unsigned core, uint32_t address)
+static uint64_t get(struct fixture *fixture, unsigned core, uint32_t address)
 {
 	struct pmon_access access = {
 	    .socket = 0, .core = core, .space = PMU_SPACE_MSR, .address = address, .width = 64};
 	uint64_t value;
 
-	assert_int_equal(emul_read(bench->emul, &access, &value), 0);
+	assert_int_equal(emul_read(fixture->emul, &access, &value), 0);
 	return value;
 }
 
-static void set(struct bench *bench, unsigned core, uint32_t address, uint64_t value)
+static void set(struct fixture *fixture, unsigned core, uint32_t address, uint64_t value)
 {
 	struct pmon_access access = {
 	    .socket = 0, .core = core, .space = PMU_SPACE_MSR, .address = address, .width = 64};
 
-	assert_int_equal(emul_write(bench->emul, &access, value), 0);
+	assert_int_equal(emul_write(fixture->emul, &access, value), 0);
 }
 
-static void add(struct bench *bench, const char *event)
+static void add(struct fixture *fixture, const char *event)
 {
 	struct pmu_selection selection;
 
-	assert_int_equal(pmu_event_parse(bench->ctx, pmu_find_pmu("xeon-e5v4"), event, &selection),
-			 0);
-	assert_true(pmu_session_add(bench->session, bench->ctx, &selection) >= 0);
+	assert_int_equal(
+	    pmu_event_parse(fixture->ctx, pmu_find_pmu("xeon-e5v4"), event, &selection), 0);
+	assert_true(pmu_session_add(fixture->session, fixture->ctx, &selection) >= 0);
 }
 
-static uint64_t count_of(struct bench *bench, unsigned event, unsigned core)
+static uint64_t count_of(struct fixture *fixture, unsigned event, unsigned core)
 {
 	const struct pmu_count *counts;
 	size_t count;
 
-	assert_int_equal(pmu_session_read(bench->session, bench->ctx, &counts, &count), 0);
+	assert_int_equal(pmu_session_read(fixture->session, fixture->ctx, &counts, &count), 0);
 	for (size_t i = 0; i < count; i++)
 		if (counts[i].event == event && counts[i].instance == core)
 			return counts[i].count;
@@ -109,147 +110,147 @@ static uint64_t count_of(struct bench *bench, unsigned event, unsigned core)
 /* Three fixed counters and two general ones: what is written where, in every core. */
 static void test_registers(void **state)
 {
-	struct bench bench;
+	struct fixture fixture;
 
 	(void)state;
-	bench_init(&bench);
-	add(&bench, "core.INST_RETIRED.ANY");
-	add(&bench, "core.CPU_CLK_UNHALTED.REF_TSC:usr");
-	add(&bench, "core.BR_INST_RETIRED.ALL_BRANCHES");
-	add(&bench, "core2.LONGEST_LAT_CACHE.MISS:usr");
-	assert_int_equal(pmu_session_start(bench.session, bench.ctx), 0);
+	fixture_init(&fixture);
+	add(&fixture, "core.INST_RETIRED.ANY");
+	add(&fixture, "core.CPU_CLK_UNHALTED.REF_TSC:usr");
+	add(&fixture, "core.BR_INST_RETIRED.ALL_BRANCHES");
+	add(&fixture, "core2.LONGEST_LAT_CACHE.MISS:usr");
+	assert_int_equal(pmu_session_start(fixture.session, fixture.ctx), 0);
 	for (unsigned core = 0; core < 4; core++) {
-		assert_int_equal(get(&bench, core, FIXED_CTRL), 0x203);
-		assert_int_equal(get(&bench, core, EVTSEL0), 0x4300c4);
-		assert_int_equal(get(&bench, core, EVTSEL0 + 1), core == 2 ? 0x41412e : 0);
-		assert_int_equal(get(&bench, core, CTRL), core == 2 ? 0x500000003 : 0x500000001);
+		assert_int_equal(get(&fixture, core, FIXED_CTRL), 0x203);
+		assert_int_equal(get(&fixture, core, EVTSEL0), 0x4300c4);
+		assert_int_equal(get(&fixture, core, EVTSEL0 + 1), core == 2 ? 0x41412e : 0);
+		assert_int_equal(get(&fixture, core, CTRL), core == 2 ? 0x500000003 : 0x500000001);
 	}
-	run_blocks(&bench, 7);
-	assert_int_equal(count_of(&bench, 0, 0), 7 * BLOCK_INSNS);
-	assert_int_equal(count_of(&bench, 0, 1), 0);
-	assert_int_equal(pmu_session_stop(bench.session, bench.ctx), 0);
-	assert_int_equal(get(&bench, 0, CTRL), 0);
-	run_blocks(&bench, 7);
-	assert_int_equal(count_of(&bench, 0, 0), 7 * BLOCK_INSNS);
-	assert_int_equal(pmu_session_end(bench.session, bench.ctx), 0);
+	run_blocks(&fixture, 7);
+	assert_int_equal(count_of(&fixture, 0, 0), 7 * BLOCK_INSNS);
+	assert_int_equal(count_of(&fixture, 0, 1), 0);
+	assert_int_equal(pmu_session_stop(fixture.session, fixture.ctx), 0);
+	assert_int_equal(get(&fixture, 0, CTRL), 0);
+	run_blocks(&fixture, 7);
+	assert_int_equal(count_of(&fixture, 0, 0), 7 * BLOCK_INSNS);
+	assert_int_equal(pmu_session_end(fixture.session, fixture.ctx), 0);
 	for (unsigned core = 0; core < 4; core++) {
-		assert_int_equal(get(&bench, core, FIXED_CTRL), 0);
-		assert_int_equal(get(&bench, core, EVTSEL0), 0);
-		assert_int_equal(get(&bench, core, CTRL), 0);
+		assert_int_equal(get(&fixture, core, FIXED_CTRL), 0);
+		assert_int_equal(get(&fixture, core, EVTSEL0), 0);
+		assert_int_equal(get(&fixture, core, CTRL), 0);
 	}
-	bench_fini(&bench);
+	fixture_fini(&fixture);
 }
 
 /* A counter of somebody else goes on all the while. */
 static void test_others_go_on(void **state)
 {
-	struct bench bench;
+	struct fixture fixture;
 
 	(void)state;
-	bench_init(&bench);
-	set(&bench, 0, EVTSEL0 + 5, EN_USR | INSNS);
-	set(&bench, 0, FIXED_CTRL, 0x200);
-	set(&bench, 0, CTRL, 0x400000020);
-	run_blocks(&bench, 1);
-	add(&bench, "core.INST_RETIRED.ANY:usr");
-	add(&bench, "core.INST_RETIRED.ANY_P:usr");
-	assert_int_equal(pmu_session_start(bench.session, bench.ctx), 0);
-	assert_int_equal(get(&bench, 0, FIXED_CTRL), 0x202);
-	assert_int_equal(get(&bench, 0, CTRL), 0x500000021);
-	assert_int_equal(get(&bench, 1, CTRL), 0x100000001);
-	run_blocks(&bench, 2);
-	assert_int_equal(pmu_session_stop(bench.session, bench.ctx), 0);
-	assert_int_equal(get(&bench, 0, CTRL), 0x400000020);
-	run_blocks(&bench, 4);
-	assert_int_equal(count_of(&bench, 0, 0), 2 * BLOCK_INSNS);
-	assert_int_equal(count_of(&bench, 1, 0), 2 * BLOCK_INSNS);
-	assert_int_equal(pmu_session_end(bench.session, bench.ctx), 0);
-	assert_int_equal(get(&bench, 0, FIXED_CTRL), 0x200);
-	assert_int_equal(get(&bench, 0, CTRL), 0x400000020);
-	run_blocks(&bench, 8);
-	assert_int_equal(get(&bench, 0, PMC0 + 5), 15 * BLOCK_INSNS);
-	assert_int_equal(get(&bench, 0, EVTSEL0), 0);
-	bench_fini(&bench);
+	fixture_init(&fixture);
+	set(&fixture, 0, EVTSEL0 + 5, EN_USR | INSNS);
+	set(&fixture, 0, FIXED_CTRL, 0x200);
+	set(&fixture, 0, CTRL, 0x400000020);
+	run_blocks(&fixture, 1);
+	add(&fixture, "core.INST_RETIRED.ANY:usr");
+	add(&fixture, "core.INST_RETIRED.ANY_P:usr");
+	assert_int_equal(pmu_session_start(fixture.session, fixture.ctx), 0);
+	assert_int_equal(get(&fixture, 0, FIXED_CTRL), 0x202);
+	assert_int_equal(get(&fixture, 0, CTRL), 0x500000021);
+	assert_int_equal(get(&fixture, 1, CTRL), 0x100000001);
+	run_blocks(&fixture, 2);
+	assert_int_equal(pmu_session_stop(fixture.session, fixture.ctx), 0);
+	assert_int_equal(get(&fixture, 0, CTRL), 0x400000020);
+	run_blocks(&fixture, 4);
+	assert_int_equal(count_of(&fixture, 0, 0), 2 * BLOCK_INSNS);
+	assert_int_equal(count_of(&fixture, 1, 0), 2 * BLOCK_INSNS);
+	assert_int_equal(pmu_session_end(fixture.session, fixture.ctx), 0);
+	assert_int_equal(get(&fixture, 0, FIXED_CTRL), 0x200);
+	assert_int_equal(get(&fixture, 0, CTRL), 0x400000020);
+	run_blocks(&fixture, 8);
+	assert_int_equal(get(&fixture, 0, PMC0 + 5), 15 * BLOCK_INSNS);
+	assert_int_equal(get(&fixture, 0, EVTSEL0), 0);
+	fixture_fini(&fixture);
 }
 
 static void test_refuses_what_is_in_use(void **state)
 {
-	struct bench bench;
+	struct fixture fixture;
 
 	(void)state;
-	bench_init(&bench);
+	fixture_init(&fixture);
 	/* As the kernel's watchdog has it: fixed counter 1, PMI and both rings. */
-	set(&bench, 3, FIXED_CTRL, 0xb0);
-	set(&bench, 3, CTRL, 0x200000000);
-	add(&bench, "core.CPU_CLK_UNHALTED.THREAD");
-	assert_int_equal(pmu_session_start(bench.session, bench.ctx), PMU_E_BUSY);
-	assert_non_null(strstr(pmu_message(bench.ctx), "IA32_FIXED_CTR_CTRL of core3"));
-	assert_int_equal(get(&bench, 3, FIXED_CTRL), 0xb0);
-	assert_int_equal(get(&bench, 0, FIXED_CTRL), 0);
-	bench_fini(&bench);
+	set(&fixture, 3, FIXED_CTRL, 0xb0);
+	set(&fixture, 3, CTRL, 0x200000000);
+	add(&fixture, "core.CPU_CLK_UNHALTED.THREAD");
+	assert_int_equal(pmu_session_start(fixture.session, fixture.ctx), PMU_E_BUSY);
+	assert_non_null(strstr(pmu_message(fixture.ctx), "IA32_FIXED_CTR_CTRL of core3"));
+	assert_int_equal(get(&fixture, 3, FIXED_CTRL), 0xb0);
+	assert_int_equal(get(&fixture, 0, FIXED_CTRL), 0);
+	fixture_fini(&fixture);
 }
 
 static void test_sees_that_others_reprogrammed(void **state)
 {
-	struct bench bench;
+	struct fixture fixture;
 
 	(void)state;
-	bench_init(&bench);
-	add(&bench, "core.INST_RETIRED.ANY");
-	assert_int_equal(pmu_session_start(bench.session, bench.ctx), 0);
-	set(&bench, 2, FIXED_CTRL, 0x033);
-	assert_int_equal(pmu_session_stop(bench.session, bench.ctx), 0);
-	assert_int_equal(pmu_session_start(bench.session, bench.ctx), 0);
-	set(&bench, 2, FIXED_CTRL, 0x031);
-	assert_int_equal(pmu_session_stop(bench.session, bench.ctx), PMU_E_BUSY);
-	assert_non_null(strstr(pmu_message(bench.ctx), "IA32_FIXED_CTR_CTRL of core2"));
-	bench_fini(&bench);
+	fixture_init(&fixture);
+	add(&fixture, "core.INST_RETIRED.ANY");
+	assert_int_equal(pmu_session_start(fixture.session, fixture.ctx), 0);
+	set(&fixture, 2, FIXED_CTRL, 0x033);
+	assert_int_equal(pmu_session_stop(fixture.session, fixture.ctx), 0);
+	assert_int_equal(pmu_session_start(fixture.session, fixture.ctx), 0);
+	set(&fixture, 2, FIXED_CTRL, 0x031);
+	assert_int_equal(pmu_session_stop(fixture.session, fixture.ctx), PMU_E_BUSY);
+	assert_non_null(strstr(pmu_message(fixture.ctx), "IA32_FIXED_CTR_CTRL of core2"));
+	fixture_fini(&fixture);
 }
 
 /* Taken by force, a counter is given back with all its 48 bits. */
 static void test_gives_back(void **state)
 {
 	const uint64_t general = 0x123480000001, fixed = 0xf00000000005;
-	struct bench bench;
+	struct fixture fixture;
 
 	(void)state;
-	bench_init(&bench);
-	set(&bench, 0, EVTSEL0, EN_USR | 0x3c);
-	set(&bench, 0, A_PMC0, general);
-	set(&bench, 0, FIXED_CTRL, 0x002);
-	set(&bench, 0, FIXED0, fixed);
-	add(&bench, "core.INST_RETIRED.ANY:usr");
-	add(&bench, "core.INST_RETIRED.ANY_P:usr");
-	pmu_session_force(bench.session);
-	assert_int_equal(pmu_session_start(bench.session, bench.ctx), 0);
-	assert_int_equal(get(&bench, 0, EVTSEL0), EN_USR | INSNS);
-	assert_int_equal(get(&bench, 0, PMC0), 0);
-	run_blocks(&bench, 3);
-	assert_int_equal(pmu_session_end(bench.session, bench.ctx), 0);
-	assert_int_equal(get(&bench, 0, EVTSEL0), EN_USR | 0x3c);
-	assert_int_equal(get(&bench, 0, PMC0), general);
-	assert_int_equal(get(&bench, 0, FIXED0), fixed);
-	assert_int_equal(get(&bench, 0, FIXED_CTRL), 0x002);
-	assert_int_equal(get(&bench, 0, CTRL), 0);
-	bench_fini(&bench);
+	fixture_init(&fixture);
+	set(&fixture, 0, EVTSEL0, EN_USR | 0x3c);
+	set(&fixture, 0, A_PMC0, general);
+	set(&fixture, 0, FIXED_CTRL, 0x002);
+	set(&fixture, 0, FIXED0, fixed);
+	add(&fixture, "core.INST_RETIRED.ANY:usr");
+	add(&fixture, "core.INST_RETIRED.ANY_P:usr");
+	pmu_session_force(fixture.session);
+	assert_int_equal(pmu_session_start(fixture.session, fixture.ctx), 0);
+	assert_int_equal(get(&fixture, 0, EVTSEL0), EN_USR | INSNS);
+	assert_int_equal(get(&fixture, 0, PMC0), 0);
+	run_blocks(&fixture, 3);
+	assert_int_equal(pmu_session_end(fixture.session, fixture.ctx), 0);
+	assert_int_equal(get(&fixture, 0, EVTSEL0), EN_USR | 0x3c);
+	assert_int_equal(get(&fixture, 0, PMC0), general);
+	assert_int_equal(get(&fixture, 0, FIXED0), fixed);
+	assert_int_equal(get(&fixture, 0, FIXED_CTRL), 0x002);
+	assert_int_equal(get(&fixture, 0, CTRL), 0);
+	fixture_fini(&fixture);
 }
 
 /* Counting in cores leaves the uncore's freeze alone. */
 static void test_uncore_is_left_alone(void **state)
 {
-	struct bench bench;
+	struct fixture fixture;
 
 	(void)state;
-	bench_init(&bench);
-	set(&bench, 0, 0x703, 1u << 22); /* the fixed counter of the UBox */
-	set(&bench, 0, GLOBAL_CTL, 1u << 31);
-	add(&bench, "core.INST_RETIRED.ANY");
-	assert_int_equal(pmu_session_start(bench.session, bench.ctx), 0);
-	run_blocks(&bench, 1000);
-	assert_int_equal(pmu_session_end(bench.session, bench.ctx), 0);
-	run_blocks(&bench, 1000);
-	assert_int_equal(get(&bench, 0, 0x704), 0);
-	bench_fini(&bench);
+	fixture_init(&fixture);
+	set(&fixture, 0, 0x703, 1u << 22); /* the fixed counter of the UBox */
+	set(&fixture, 0, GLOBAL_CTL, 1u << 31);
+	add(&fixture, "core.INST_RETIRED.ANY");
+	assert_int_equal(pmu_session_start(fixture.session, fixture.ctx), 0);
+	run_blocks(&fixture, 1000);
+	assert_int_equal(pmu_session_end(fixture.session, fixture.ctx), 0);
+	run_blocks(&fixture, 1000);
+	assert_int_equal(get(&fixture, 0, 0x704), 0);
+	fixture_fini(&fixture);
 }
 
 int main(void)

@@ -193,7 +193,8 @@ static bool check_event(struct bench *bench, const char *text, int instance)
 		return false;
 	if (selections[0].event && selections[0].event->measure == PMU_MEASURE_COUNTER0)
 		find_companion(bench, selections[0].box, &selections[count++]);
-	selections[0].instance = instance;
+	selections[0].one_instance = instance >= 0;
+	selections[0].instance = instance >= 0 ? (unsigned)instance : 0;
 	if (start(bench, selections, count))
 		fail_msg("%s: %s", text, pmu_message(bench->ctx));
 	for (size_t u = 0; u < bench->session->unit_count; u++) {
@@ -384,7 +385,7 @@ static void test_together(void **state)
 	size_t count;
 
 	(void)state;
-	pmus = pmu_catalog(&count);
+	pmus = catalog_pmus(&count);
 	for (size_t p = 0; p < count; p++) {
 		struct bench bench;
 
@@ -398,6 +399,7 @@ static void test_together(void **state)
 
 				for (size_t e = 0; e < EVENTS_MAX; e++) {
 					draw_event(&bench, box, &random, &selections[e]);
+					selections[e].one_instance = true;
 					selections[e].instance = 0;
 				}
 				together += check_together(&bench, selections);

@@ -32,7 +32,7 @@ struct fake {
 	bool open, on;
 };
 
-struct bench {
+struct fixture {
 	char root[64];
 	struct pmu_ctx *ctx;
 	struct fake fds[FDS];
@@ -43,42 +43,42 @@ struct bench {
 static int fake_open(void *arg, struct pmu_ctx *ctx UNUSED, struct perf_event_attr *attr, int cpu,
 		     const char *event UNUSED)
 {
-	struct bench *bench = arg;
+	struct fixture *fixture = arg;
 
-	assert_true(bench->used < FDS);
-	bench->fds[bench->used] = (struct fake){.attr = *attr, .cpu = cpu, .open = true};
-	return bench->used++;
+	assert_true(fixture->used < FDS);
+	fixture->fds[fixture->used] = (struct fake){.attr = *attr, .cpu = cpu, .open = true};
+	return fixture->used++;
 }
 
 static int fake_read(void *arg, struct pmu_ctx *ctx UNUSED, int fd, const char *event UNUSED,
 		     struct perf_reading *reading)
 {
-	struct bench *bench = arg;
+	struct fixture *fixture = arg;
 
-	assert_true(bench->fds[fd].open);
-	if (bench->taken)
+	assert_true(fixture->fds[fd].open);
+	if (fixture->taken)
 		return PMU_E_CONFLICT;
-	*reading = (struct perf_reading){bench->fds[fd].count, 1, 1};
+	*reading = (struct perf_reading){fixture->fds[fd].count, 1, 1};
 	return 0;
 }
 
 static int fake_enable(void *arg, struct pmu_ctx *ctx UNUSED, int fd, bool on)
 {
-	struct bench *bench = arg;
+	struct fixture *fixture = arg;
 
-	bench->fds[fd].on = on;
+	fixture->fds[fd].on = on;
 	return 0;
 }
 
 static void fake_close(void *arg, int fd)
 {
-	struct bench *bench = arg;
+	struct fixture *fixture = arg;
 
-	assert_true(bench->fds[fd].open);
-	bench->fds[fd].open = bench->fds[fd].on = false;
+	assert_true(fixture->fds[fd].open);
+	fixture->fds[fd].open = fixture->fds[fd].on = false;
 }
 
-__attribute__((format(printf, 2, 3))) static char *path_of(const struct bench *bench,
+__attribute__((format(printf, 2, 3))) static char *path_of(const struct fixture *fixture,
 							   const char *format, ...)
 {
 	char *path, *leaf;
@@ -87,7 +87,7 @@ __attribute__((format(printf, 2, 3))) static char *path_of(const struct bench *b
 	va_start(arguments, format);
 	assert_true(vasprintf(&leaf, format, arguments) > 0);
 	va_end(arguments);
-	assert_true(asprintf(&path, "%s/%s", bench->root, leaf) > 0);
+	assert_true(asprintf(&path, "%s/%s", fixture->root, leaf) > 0);
 	free(leaf);
 	return path;
 }
@@ -109,16 +109,16 @@ static void put(char *path, const char *text)
 	free(path);
 }
 
-static void add_device(const struct bench *bench, const char *name, int type,
+static void add_device(const struct fixture *fixture, const char *name, int type,
 		       const char *const (*formats)[2])
 {
 	char number[16];
 
 	snprintf(number, sizeof(number), "%d", type);
-	put(path_of(bench, "sys/bus/event_source/devices/%s/type", name), number);
-	put(path_of(bench, "sys/bus/event_source/devices/%s/cpumask", name), "0,22");
+	put(path_of(fixture, "sys/bus/event_source/devices/%s/type", name), number);
+	put(path_of(fixture, "sys/bus/event_source/devices/%s/cpumask", name), "0,22");
 	for (; (*formats)[0]; formats++)
-		put(path_of(bench, "sys/bus/event_source/devices/%s/format/%s", name,
+		put(path_of(fixture, "sys/bus/event_source/devices/%s/format/%s", name,
 			    (*formats)[0]),
 		    (*formats)[1]);
 }
@@ -149,161 +149,162 @@ static const char *const qpi[][2] = {
 
 static int setup(void **state)
 {
-	struct bench *bench = calloc(1, sizeof(*bench));
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
 
-	strcpy(bench->root, "/tmp/pmulab-perf-XXXXXX");
-	assert_non_null(mkdtemp(bench->root));
-	assert_int_equal(pmu_ctx_new(&bench->ctx), 0);
+	strcpy(fixture->root, "/tmp/pmulab-perf-XXXXXX");
+	assert_non_null(mkdtemp(fixture->root));
+	assert_int_equal(pmu_ctx_new(&fixture->ctx), 0);
 	/* The first CPU of the mask is in the package of the higher number. */
-	put(path_of(bench, "sys/devices/system/cpu/cpu0/topology/physical_package_id"), "1");
-	put(path_of(bench, "sys/devices/system/cpu/cpu22/topology/physical_package_id"), "0");
-	add_device(bench, "uncore_cbox_0", 20, cbox);
-	add_device(bench, "uncore_cbox_1", 21, cbox);
-	add_device(bench, "uncore_imc_0", 30, plain);
-	add_device(bench, "uncore_qpi_0", 40, qpi);
-	*state = bench;
+	put(path_of(fixture, "sys/devices/system/cpu/cpu0/topology/physical_package_id"), "1");
+	put(path_of(fixture, "sys/devices/system/cpu/cpu22/topology/physical_package_id"), "0");
+	add_device(fixture, "uncore_cbox_0", 20, cbox);
+	add_device(fixture, "uncore_cbox_1", 21, cbox);
+	add_device(fixture, "uncore_imc_0", 30, plain);
+	add_device(fixture, "uncore_qpi_0", 40, qpi);
+	*state = fixture;
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	struct bench *bench = *state;
+	struct fixture *fixture = *state;
 	char *command;
 
-	assert_true(asprintf(&command, "rm -r %s", bench->root) > 0);
+	assert_true(asprintf(&command, "rm -r %s", fixture->root) > 0);
 	assert_int_equal(system(command), 0);
 	free(command);
-	pmu_ctx_free(bench->ctx);
-	free(bench);
+	pmu_ctx_free(fixture->ctx);
+	free(fixture);
 	return 0;
 }
 
-static struct pmu_bus *open_bus(struct bench *bench)
+static struct pmu_bus *open_bus(struct fixture *fixture)
 {
-	struct perf_kernel kernel = {fake_open, fake_read, fake_enable, fake_close, bench};
+	struct perf_kernel kernel = {fake_open, fake_read, fake_enable, fake_close, fixture};
 	struct pmu_bus *bus;
-	int error = bus_perf_new(&bus, bench->ctx, pmu_find_pmu("xeon-e5v4"), bench->root, &kernel);
+	int error =
+	    bus_perf_new(&bus, fixture->ctx, pmu_find_pmu("xeon-e5v4"), fixture->root, &kernel);
 
 	if (error)
-		print_error("%s\n", pmu_message(bench->ctx));
+		print_error("%s\n", pmu_message(fixture->ctx));
 	assert_int_equal(error, 0);
 	return bus;
 }
 
-static int add(struct bench *bench, struct pmu_session *session, const char *text)
+static int add(struct fixture *fixture, struct pmu_session *session, const char *text)
 {
 	struct pmu_selection selection;
 
-	assert_int_equal(pmu_event_parse(bench->ctx, pmu_find_pmu("xeon-e5v4"), text, &selection),
+	assert_int_equal(pmu_event_parse(fixture->ctx, pmu_find_pmu("xeon-e5v4"), text, &selection),
 			 0);
-	return pmu_session_add(session, bench->ctx, &selection);
+	return pmu_session_add(session, fixture->ctx, &selection);
 }
 
-static const struct fake *find(const struct bench *bench, uint32_t type, int cpu)
+static const struct fake *find(const struct fixture *fixture, uint32_t type, int cpu)
 {
-	for (int i = 0; i < bench->used; i++)
-		if (bench->fds[i].attr.type == type && bench->fds[i].cpu == cpu)
-			return &bench->fds[i];
+	for (int i = 0; i < fixture->used; i++)
+		if (fixture->fds[i].attr.type == type && fixture->fds[i].cpu == cpu)
+			return &fixture->fds[i];
 	fail_msg("no event of type %u on CPU %d", type, cpu);
 	return NULL;
 }
 
 static void test_config_words(void **state)
 {
-	struct bench *bench = *state;
-	struct pmu_bus *bus = open_bus(bench);
+	struct fixture *fixture = *state;
+	struct pmu_bus *bus = open_bus(fixture);
 	struct pmu_session *session;
 
 	assert_int_equal(pmu_bus_sockets(bus), 2);
-	assert_int_equal(pmu_session_new(&session, bench->ctx, bus), 0);
-	assert_int_equal(add(bench, session, "cbo.TOR_INSERTS.MISS_OPCODE:opc=DRd:thresh=1:invert"),
-			 0);
-	assert_int_equal(add(bench, session, "imc.CAS_COUNT.RD:edge_det:thresh=1"), 1);
+	assert_int_equal(pmu_session_new(&session, fixture->ctx, bus), 0);
+	assert_int_equal(
+	    add(fixture, session, "cbo.TOR_INSERTS.MISS_OPCODE:opc=DRd:thresh=1:invert"), 0);
+	assert_int_equal(add(fixture, session, "imc.CAS_COUNT.RD:edge_det:thresh=1"), 1);
 	/* The extended select bit is the ninth of the kernel's event. */
-	assert_int_equal(add(bench, session, "qpi.TxL_FLITS_G1.SNP"), 2);
-	assert_int_equal(pmu_session_start(session, bench->ctx), 0);
+	assert_int_equal(add(fixture, session, "qpi.TxL_FLITS_G1.SNP"), 2);
+	assert_int_equal(pmu_session_start(session, fixture->ctx), 0);
 
 	/* Two slices, a channel, a link; on each socket. */
-	assert_int_equal(bench->used, 8);
+	assert_int_equal(fixture->used, 8);
 	/* TOR_INSERTS 0x35, MISS_OPCODE 0x03; DRd 0x182 in filter_opc. */
-	assert_int_equal(find(bench, 20, 0)->attr.config, 0x35 | 0x03 << 8 | 1 << 23 | 1 << 24);
-	assert_true(find(bench, 21, 22)->attr.config1 == UINT64_C(0x182) << 52);
+	assert_int_equal(find(fixture, 20, 0)->attr.config, 0x35 | 0x03 << 8 | 1 << 23 | 1 << 24);
+	assert_true(find(fixture, 21, 22)->attr.config1 == UINT64_C(0x182) << 52);
 	/* CAS_COUNT 0x04, RD 0x03. */
-	assert_int_equal(find(bench, 30, 0)->attr.config, 0x04 | 0x03 << 8 | 1 << 18 | 1 << 24);
-	assert_int_equal(find(bench, 30, 0)->attr.config1, 0);
+	assert_int_equal(find(fixture, 30, 0)->attr.config, 0x04 | 0x03 << 8 | 1 << 18 | 1 << 24);
+	assert_int_equal(find(fixture, 30, 0)->attr.config1, 0);
 	/* TxL_FLITS_G1 has code 0x00 and the extended bit, SNP is unit mask 0x01. */
-	assert_int_equal(find(bench, 40, 22)->attr.config, 0x00 | 0x01 << 8 | 1 << 21);
-	for (int i = 0; i < bench->used; i++) {
-		assert_true(bench->fds[i].on);
-		assert_true(bench->fds[i].attr.pinned);
+	assert_int_equal(find(fixture, 40, 22)->attr.config, 0x00 | 0x01 << 8 | 1 << 21);
+	for (int i = 0; i < fixture->used; i++) {
+		assert_true(fixture->fds[i].on);
+		assert_true(fixture->fds[i].attr.pinned);
 	}
 	pmu_session_free(session);
 	pmu_bus_free(bus);
-	for (int i = 0; i < bench->used; i++)
-		assert_false(bench->fds[i].open);
+	for (int i = 0; i < fixture->used; i++)
+		assert_false(fixture->fds[i].open);
 }
 
 /* Counts come back by socket and instance; packages by rising number. */
 static void test_counts(void **state)
 {
-	struct bench *bench = *state;
-	struct pmu_bus *bus = open_bus(bench);
+	struct fixture *fixture = *state;
+	struct pmu_bus *bus = open_bus(fixture);
 	struct pmu_session *session;
 	const struct pmu_count *counts;
 	size_t count;
 
-	assert_int_equal(pmu_session_new(&session, bench->ctx, bus), 0);
-	assert_int_equal(add(bench, session, "cbo.LLC_LOOKUP.DATA_READ:state=I"), 0);
-	assert_int_equal(pmu_session_start(session, bench->ctx), 0);
-	for (int i = 0; i < bench->used; i++)
+	assert_int_equal(pmu_session_new(&session, fixture->ctx, bus), 0);
+	assert_int_equal(add(fixture, session, "cbo.LLC_LOOKUP.DATA_READ:state=I"), 0);
+	assert_int_equal(pmu_session_start(session, fixture->ctx), 0);
+	for (int i = 0; i < fixture->used; i++)
 		/* 1000 x the socket that CPU 22 or 0 is in, and 7 x the slice. */
-		bench->fds[i].count =
-		    5 + (bench->fds[i].cpu == 0 ? 1000u : 0u) + 7 * (bench->fds[i].attr.type - 20);
-	assert_int_equal(pmu_session_stop(session, bench->ctx), 0);
-	assert_int_equal(pmu_session_read(session, bench->ctx, &counts, &count), 0);
+		fixture->fds[i].count = 5 + (fixture->fds[i].cpu == 0 ? 1000u : 0u) +
+					7 * (fixture->fds[i].attr.type - 20);
+	assert_int_equal(pmu_session_stop(session, fixture->ctx), 0);
+	assert_int_equal(pmu_session_read(session, fixture->ctx, &counts, &count), 0);
 	assert_int_equal(count, 4);
 	for (size_t i = 0; i < count; i++)
 		assert_int_equal(counts[i].count,
 				 5 + 1000 * counts[i].socket + 7 * counts[i].instance);
-	bench->taken = true;
-	assert_int_equal(pmu_session_read(session, bench->ctx, &counts, &count), PMU_E_CONFLICT);
-	bench->taken = false;
+	fixture->taken = true;
+	assert_int_equal(pmu_session_read(session, fixture->ctx, &counts, &count), PMU_E_CONFLICT);
+	fixture->taken = false;
 	pmu_session_free(session);
 	pmu_bus_free(bus);
 }
 
 static void test_refusals(void **state)
 {
-	struct bench *bench = *state;
-	struct pmu_bus *bus = open_bus(bench);
+	struct fixture *fixture = *state;
+	struct pmu_bus *bus = open_bus(fixture);
 	struct pmu_session *session;
 
-	assert_int_equal(pmu_session_new(&session, bench->ctx, bus), 0);
+	assert_int_equal(pmu_session_new(&session, fixture->ctx, bus), 0);
 	/* No such PMUs in this tree. */
-	assert_int_equal(add(bench, session, "cbo2.CLOCKTICKS"), PMU_E_UNSUPPORTED);
-	assert_int_equal(add(bench, session, "ha.CLOCKTICKS"), PMU_E_UNSUPPORTED);
+	assert_int_equal(add(fixture, session, "cbo2.CLOCKTICKS"), PMU_E_UNSUPPORTED);
+	assert_int_equal(add(fixture, session, "ha.CLOCKTICKS"), PMU_E_UNSUPPORTED);
 	/* The kernel has no words for a flit's opcode in this tree's formats. */
-	assert_int_equal(add(bench, session, "qpi.CTO_COUNT:rx_match_opc=3"), 0);
-	assert_int_equal(pmu_session_start(session, bench->ctx), PMU_E_UNSUPPORTED);
-	assert_non_null(strstr(pmu_message(bench->ctx), "filter_rx_match_opc"));
+	assert_int_equal(add(fixture, session, "qpi.CTO_COUNT:rx_match_opc=3"), 0);
+	assert_int_equal(pmu_session_start(session, fixture->ctx), PMU_E_UNSUPPORTED);
+	assert_non_null(strstr(pmu_message(fixture->ctx), "filter_rx_match_opc"));
 	pmu_session_free(session);
 	pmu_bus_free(bus);
 
-	put(path_of(bench, "sys/bus/event_source/devices/uncore_imc_0/cpumask"), "0-");
-	struct perf_kernel kernel = {fake_open, fake_read, fake_enable, fake_close, bench};
+	put(path_of(fixture, "sys/bus/event_source/devices/uncore_imc_0/cpumask"), "0-");
+	struct perf_kernel kernel = {fake_open, fake_read, fake_enable, fake_close, fixture};
 
 	assert_int_equal(
-	    bus_perf_new(&bus, bench->ctx, pmu_find_pmu("xeon-e5v4"), bench->root, &kernel),
+	    bus_perf_new(&bus, fixture->ctx, pmu_find_pmu("xeon-e5v4"), fixture->root, &kernel),
 	    PMU_E_SYNTAX);
-	assert_non_null(strstr(pmu_message(bench->ctx), "uncore_imc_0"));
-	assert_int_equal(
-	    bus_perf_new(&bus, bench->ctx, pmu_find_pmu("nehalem-uncore"), bench->root, &kernel),
-	    PMU_E_UNSUPPORTED);
+	assert_non_null(strstr(pmu_message(fixture->ctx), "uncore_imc_0"));
+	assert_int_equal(bus_perf_new(&bus, fixture->ctx, pmu_find_pmu("nehalem-uncore"),
+				      fixture->root, &kernel),
+			 PMU_E_UNSUPPORTED);
 }
 
 static void test_formats(void **state)
 {
-	struct bench *bench = *state;
+	struct fixture *fixture = *state;
 	static const char *const bad[] = {"",	       "config",     "config:",	  "config3:1",
 					  "config:8-", "config:9-8", "config:64", "config:1;2"};
 	struct perf_device device = {.name = "x", .format_count = 1};
@@ -316,9 +317,9 @@ static void test_formats(void **state)
 	/* Low bits first: 5 to 4-7, 1 to 21, 0xA to 60-63. */
 	assert_int_equal(perf_device_put(&device, NULL, &attr, "f", 0x5 | 1 << 4 | 0xA << 5), 0);
 	assert_true(attr.config2 == (0x50 | 1 << 21 | UINT64_C(0xA) << 60));
-	assert_int_equal(perf_device_put(&device, bench->ctx, &attr, "f", 1 << 9), PMU_E_RANGE);
-	assert_int_equal(perf_device_put(&device, bench->ctx, &attr, "g", 1), PMU_E_UNSUPPORTED);
-	assert_int_equal(perf_device_put(&device, bench->ctx, &attr, "g", 0), 0);
+	assert_int_equal(perf_device_put(&device, fixture->ctx, &attr, "f", 1 << 9), PMU_E_RANGE);
+	assert_int_equal(perf_device_put(&device, fixture->ctx, &attr, "g", 1), PMU_E_UNSUPPORTED);
+	assert_int_equal(perf_device_put(&device, fixture->ctx, &attr, "g", 0), 0);
 }
 
 int main(void)

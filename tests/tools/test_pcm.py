@@ -9,11 +9,11 @@ import unittest
 
 from emulated import LINES, PMULAB, SMALL, Machine, Tools, skip_without
 from harness import LARGE
+from processes import wait_until
 
 LINE_BYTES = 64
 CAS_RD, CAS_WR = 0x000304, 0x000C04  # unit mask and event, table 2-119
 MC_CTL0 = 0xD8
-PATIENCE_S = 60
 
 
 def table(text):
@@ -78,10 +78,8 @@ class Pcm(Tools):
             self.assertEqual(float(found[f"Core{core} (Socket 0)", "INST"]), 0)
 
     def wait_for(self, machine, function, offset, value):
-        deadline = time.monotonic() + PATIENCE_S
-        while int(machine.tool("setpci", "-s", function, f"{offset:x}.l"), 16) & 0xFFFF != value:
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.1)
+        wait_until(lambda: int(machine.tool("setpci", "-s", function, f"{offset:x}.l"), 16) & 0xFFFF
+                   == value)
 
     def test_raw(self):
         """Counts to the last digit, of a program started while pcm-raw looks on."""

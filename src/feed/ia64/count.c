@@ -92,6 +92,13 @@ int ia64_counter_new(struct ia64_counter **counter, const char *path)
 	return 0;
 }
 
+void ia64_counter_free(struct ia64_counter *t)
+{
+	if (t)
+		fclose(t->file);
+	free(t);
+}
+
 const struct ia64_observer *ia64_counter_observer(const struct ia64_counter *t)
 {
 	return &t->observer;

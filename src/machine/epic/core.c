@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include "machine/epic/group.h"
-
 #define CELL_ROW(cell, signal, qualifiers) {SIGNAL_##signal, qualifiers},
 const struct signal_cell epic_cells[] = {EPIC_CELLS(CELL_ROW)};
 #undef CELL_ROW

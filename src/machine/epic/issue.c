@@ -120,6 +120,24 @@ static void count_marks(struct epic_core *core)
 			epic_add(core, (enum epic_cell)(CELL_MARK0 + i), 1);
 }
 
+/* A check that the ALAT failed. */
+static void tell_check(struct epic_core *core, const struct epic_op *op,
+		       const struct epic_instance *in)
+{
+	struct detail_miss miss = {
+	    .ip = op->ip,
+	    .address = in->address,
+	    .slot = op->slot,
+	    .bundle = core->group.bundle,
+	    .alat = true,
+	    .by_address = core->marks & SIGNAL_MARK_ADDRESS,
+	    .by_mark = core->marks & SIGNAL_MARK_CHANNEL,
+	    .by_data = core->marks & SIGNAL_MARK_CHANNEL,
+	};
+
+	core->watch.miss(core->watch.arg, &miss);
+}
+
 static void count_check(struct epic_core *core, const struct epic_op *op,
 			const struct epic_instance *in)
 {
@@ -142,6 +160,8 @@ static void count_check(struct epic_core *core, const struct epic_op *op,
 		epic_add_marked(core, core->marks,
 				(enum epic_cell)(CELL_ALAT_GENERAL + floating + (failed ? 2 : 0)),
 				1);
+		if (failed && core->watch.miss)
+			tell_check(core, op, in);
 		break;
 	}
 }

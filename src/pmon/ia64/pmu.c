@@ -1,10 +1,22 @@
 #include "pmon/ia64/pmu.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "pmon/ia64/state.h"
+#include "pmon/ia64/capture.h"
+
+/* A register may stand under several names, for what its bits mean in several modes. */
+static uint16_t first_name(const struct pmu_box *box, size_t reg)
+{
+	size_t r = 0;
+
+	while (box->registers[r].space != box->registers[reg].space ||
+	       box->registers[r].offset != box->registers[reg].offset)
+		r++;
+	return (uint16_t)r;
+}
 
 struct place pmon_ia64_place(const struct pmu_box *box, enum pmu_field_role role, unsigned number)
 {
@@ -12,7 +24,7 @@ struct place pmon_ia64_place(const struct pmu_box *box, enum pmu_field_role role
 		const struct pmu_field *field = pmu_field_by_role(&box->registers[r], role, number);
 
 		if (field)
-			return (struct place){(uint16_t)r, field->lo,
+			return (struct place){first_name(box, r), field->lo,
 					      pmu_mask(field->hi, field->lo)};
 	}
 	return (struct place){0};
@@ -86,6 +98,7 @@ static int describe(struct pmon_ia64 *pmu)
 	for (unsigned i = 0; i < pmu->counter_count && !error; i++)
 		error = describe_counter(pmu, i);
 	pmon_ia64_describe_matching(&pmu->matching, box);
+	pmon_ia64_describe_captures(&pmu->captures, box);
 	for (size_t r = 0; r < box->register_count; r++) {
 		pmu->regs[r] = box->registers[r].reset;
 		pmu->stored[r] = stored_bits(&box->registers[r]);
@@ -98,6 +111,8 @@ static uint64_t sum(const struct pmon_ia64 *pmu, const struct counter *c)
 	const uint64_t *totals = pmu->source.totals[c->bank];
 	uint64_t all = 0;
 
+	if (c->own)
+		return *c->own;
 	for (unsigned i = 0; i < c->cell_count; i++)
 		all += totals[c->cells[i]];
 	return all;
@@ -202,8 +217,17 @@ static uint8_t bank_of(const struct pmu_event *event)
 					     : SIGNAL_ALL;
 }
 
+/* What the PMU itself counts. */
+static const uint64_t *own_total(const struct pmon_ia64 *pmu, unsigned signal)
+{
+	return signal == SIGNAL_CAPTURE_FETCH	 ? &pmu->own[OWN_FETCH]
+	       : signal == SIGNAL_CAPTURE_DATA	 ? &pmu->own[OWN_DATA]
+	       : signal == SIGNAL_CAPTURE_BRANCH ? &pmu->own[OWN_BRANCH]
+						 : NULL;
+}
+
 /* Sets up what a counter adds up. Its value is that of now. */
-static void configure_counter(struct pmon_ia64 *pmu, unsigned i, bool constrained)
+static void configure_counter(struct pmon_ia64 *pmu, unsigned i)
 {
 	const struct counter_desc *d = &pmu->descs[i];
 	struct counter *c = &pmu->counters[i];
@@ -212,14 +236,19 @@ static void configure_counter(struct pmon_ia64 *pmu, unsigned i, bool constraine
 
 	c->on = false;
 	c->cell_count = 0;
+	c->own = NULL;
 	if (!event || !enabled(pmu, d) || !led(pmu, event, i))
 		return;
-	for (size_t n = 0; n < pmu->source.count && c->cell_count < CELLS; n++)
+	for (size_t n = 0; n < pmu->source.count; n++) {
 		if (pmu->source.cells[n].signal == event->signal &&
-		    takes(event, umask, pmu->source.cells[n].qualifiers))
+		    takes(event, umask, pmu->source.cells[n].qualifiers)) {
+			assert(c->cell_count < CELLS);
 			c->cells[c->cell_count++] = (uint16_t)n;
-	c->on = c->cell_count != 0;
-	c->bank = constrained ? bank_of(event) : SIGNAL_ALL;
+		}
+	}
+	c->own = own_total(pmu, event->signal);
+	c->on = c->own || c->cell_count;
+	c->bank = pmu->constrained ? bank_of(event) : SIGNAL_ALL;
 	c->threshold = (uint8_t)pmon_ia64_get(pmu, &d->threshold);
 	c->start = c->last = sum(pmu, c);
 	pmu->wants.marks |= c->bank != SIGNAL_ALL || event->signal == SIGNAL_PIPE_MARKED;
@@ -246,13 +275,15 @@ static void schedule(struct pmon_ia64 *pmu, uint64_t now)
 /* Keeps what was counted, and counts on from there by what the registers say. */
 static void configure(struct pmon_ia64 *pmu, uint64_t now)
 {
-	bool constrained = pmon_ia64_constrained(pmu);
-
+	pmu->constrained = pmon_ia64_constrained(pmu);
 	for (unsigned i = 0; i < pmu->counter_count; i++)
 		pmu->counters[i].value = current(pmu, &pmu->counters[i]);
 	pmu->wants.marks = pmu->wants.cycles = false;
 	for (unsigned i = 0; i < pmu->counter_count; i++)
-		configure_counter(pmu, i, constrained);
+		configure_counter(pmu, i);
+	pmon_ia64_configure_captures(pmu);
+	pmu->wants.marks |=
+	    pmu->constrained && (pmu->wants.misses || pmu->wants.fetches || pmu->wants.branches);
 	schedule(pmu, now);
 }
 

@@ -52,10 +52,11 @@ void pmon_ia64_monitors(struct pmon_ia64 *pmu, bool user, bool system, uint64_t 
 
 /* What the core has to do. */
 struct pmon_ia64_wants {
-	bool marks;  /* mark instructions and data */
-	bool cycles; /* call pmon_ia64_cycles() */
-	uint64_t
-	    deadline; /* the cycle by whose end to call pmon_ia64_deadline(); UINT64_MAX: none */
+	bool marks;			/* mark instructions and data */
+	bool cycles;			/* call pmon_ia64_cycles() */
+	bool misses, fetches, branches; /* call pmon_ia64_miss(), .. */
+	/* The cycle by whose end to call pmon_ia64_deadline(); UINT64_MAX: none. */
+	uint64_t deadline;
 };
 const struct pmon_ia64_wants *pmon_ia64_wants(const struct pmon_ia64 *pmu);
 
@@ -63,6 +64,11 @@ const struct pmon_ia64_wants *pmon_ia64_wants(const struct pmon_ia64 *pmu);
 void pmon_ia64_cycles(struct pmon_ia64 *pmu, uint64_t count);
 /** Looks for overflows. @param now  the core's cycle */
 void pmon_ia64_deadline(struct pmon_ia64 *pmu, uint64_t now);
+
+/** What event address registers and the trace of branches may capture. @param now  its cycle */
+void pmon_ia64_miss(struct pmon_ia64 *pmu, const struct detail_miss *miss, uint64_t now);
+void pmon_ia64_fetch(struct pmon_ia64 *pmu, const struct detail_fetch *fetch);
+void pmon_ia64_branch(struct pmon_ia64 *pmu, const struct detail_branch *branch, uint64_t now);
 
 /** Marks of an instruction: SIGNAL_MARK_ADDRESS, SIGNAL_MARK_CHANNEL << channel. */
 unsigned pmon_ia64_mark(const struct pmon_ia64 *pmu, const struct detail_code *code);

@@ -5,7 +5,7 @@
 #include "pmon/ia64/pmu.h"
 
 #define COUNTERS 16
-#define CELLS	 16 /* that one event adds up; more: all of a signal's */
+#define CELLS	 24 /* that one event adds up */
 #define CHANNELS 4
 #define MATCHERS 2
 #define LEVEL	 3 /* of privilege, of user programs */
@@ -30,9 +30,9 @@ struct counter {
 	uint8_t threshold;
 	uint8_t cell_count;
 	uint16_t cells[CELLS];
+	const uint64_t *own;   /* what it adds up instead of cells; NULL: cells */
 	uint64_t value, start; /* the value when the sum was `start` */
 	uint64_t last;	       /* sum at the end of the last cycle, with a threshold */
-	unsigned most;	       /* increment of a cycle, at most */
 };
 
 /* Registers that say what is matched, by what they are for. */
@@ -44,6 +44,36 @@ struct matching {
 	struct place tag[CHANNELS], tag_enable[CHANNELS];
 	struct place address[CHANNELS], address_mask[CHANNELS], levels[CHANNELS];
 	struct place data[CHANNELS], data_mask[CHANNELS];
+};
+
+#define TRACE_ENTRIES 16
+
+/* Fields of a capture: its control's, and what it captures. */
+struct monitor {
+	struct place levels, privileged, sets, mode, umask;
+	struct place latency, overflow, status, address;
+};
+
+struct captures {
+	struct monitor fetch, data, trace;
+	struct place fetch_threshold;
+	struct place ip, valid, bundle, slot; /* of data */
+	struct place other_mode;	      /* not 0: the trace's registers are another's */
+	struct place taken, target, path, kind, index, full;
+	struct place entry_source, entry_wrong, entry_address, entry_slot;
+	struct place flushed[TRACE_ENTRIES], second[TRACE_ENTRIES];
+	bool fetch_on, data_on, trace_on;
+	uint64_t blind_until;
+	bool waiting; /* a target is to be written */
+	uint64_t waiting_target, waiting_since;
+};
+
+/* What the PMU itself counts. */
+enum own {
+	OWN_FETCH,
+	OWN_DATA,
+	OWN_BRANCH,
+	OWN_COUNT,
 };
 
 struct pmon_ia64 {
@@ -58,6 +88,9 @@ struct pmon_ia64 {
 	uint16_t status;
 	uint64_t freeze; /* bit of the status register */
 	struct matching matching;
+	bool constrained; /* something is left out of channel 0, or of data */
+	struct captures captures;
+	uint64_t own[OWN_COUNT];
 	bool user, system;
 	uint64_t interrupts;
 	struct pmon_ia64_wants wants;

@@ -1,4 +1,4 @@
-#include "bench.h"
+#include "fixture.h"
 
 #include "feed/ia64/alat.h"
 #include "feed/ia64/code.h"
@@ -16,30 +16,30 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static unsigned char *map(struct bench *b, uint64_t at, int prot)
+static unsigned char *map(struct fixture *b, uint64_t at, int prot)
 {
-	if (ia64_space_map(b->process->space, at, BENCH_SIZE, prot,
+	if (ia64_space_map(b->process->space, at, FIXTURE_SIZE, prot,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != (int64_t)at)
 		abort();
-	return ia64_space_host(b->process->space, at, BENCH_SIZE);
+	return ia64_space_host(b->process->space, at, FIXTURE_SIZE);
 }
 
-struct bench *bench_new(const struct ia64_observer *observer)
+struct fixture *fixture_new(const struct ia64_observer *observer)
 {
-	struct bench *b = calloc(1, sizeof(*b));
+	struct fixture *b = calloc(1, sizeof(*b));
 
 	if (!b || ia64_process_new(&b->process, observer) != 0 ||
 	    ia64_cpu_new(&b->c, b->process) != 0 || ia64_signals_start(b->process) != 0 ||
 	    ia64_signals_thread(b->c) != 0)
 		abort();
-	b->code = map(b, BENCH_CODE, PROT_READ | PROT_EXEC);
-	b->data = map(b, BENCH_DATA, PROT_READ | PROT_WRITE);
-	b->store = map(b, BENCH_STORE, PROT_READ | PROT_WRITE);
-	b->c->bsp = b->c->bspstore = BENCH_STORE;
+	b->code = map(b, FIXTURE_CODE, PROT_READ | PROT_EXEC);
+	b->data = map(b, FIXTURE_DATA, PROT_READ | PROT_WRITE);
+	b->store = map(b, FIXTURE_STORE, PROT_READ | PROT_WRITE);
+	b->c->bsp = b->c->bspstore = FIXTURE_STORE;
 	return b;
 }
 
-void bench_free(struct bench *b)
+void fixture_free(struct fixture *b)
 {
 	struct ia64_process *p = b->process;
 
@@ -48,26 +48,26 @@ void bench_free(struct bench *b)
 	free(b);
 }
 
-void bench_load(struct bench *b, const void *code, size_t size)
+void fixture_load(struct fixture *b, const void *code, size_t size)
 {
 	struct ia64_space *s = b->process->space;
 
-	if (ia64_space_protect(s, BENCH_CODE, BENCH_SIZE, PROT_READ | PROT_WRITE) != 0)
+	if (ia64_space_protect(s, FIXTURE_CODE, FIXTURE_SIZE, PROT_READ | PROT_WRITE) != 0)
 		abort();
 	memcpy(b->code, code, size);
-	if (ia64_space_protect(s, BENCH_CODE, BENCH_SIZE, PROT_READ | PROT_EXEC) != 0)
+	if (ia64_space_protect(s, FIXTURE_CODE, FIXTURE_SIZE, PROT_READ | PROT_EXEC) != 0)
 		abort();
-	ia64_code_changed(b->process, BENCH_CODE, size);
+	ia64_code_changed(b->process, FIXTURE_CODE, size);
 }
 
-void bench_run(struct bench *b, uint64_t ip)
+void fixture_run(struct fixture *b, uint64_t ip)
 {
 	b->c->ip = ip;
 	do {
 		b->c->attention = 0;
 		b->c->stop = IA64_STOP_NONE;
 		ia64_execute(b->c);
-	} while (b->c->stop == IA64_STOP_ATTENTION && b->c->attention != BENCH_ENOUGH);
+	} while (b->c->stop == IA64_STOP_ATTENTION && b->c->attention != FIXTURE_ENOUGH);
 }
 
 extern char **environ;
@@ -80,7 +80,7 @@ static int run(char *const *argv)
 	pid_t pid;
 
 	posix_spawn_file_actions_init(&actions);
-	if (!getenv("BENCH_VERBOSE"))
+	if (!getenv("FIXTURE_VERBOSE"))
 		posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
 	rc = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
@@ -104,7 +104,7 @@ static unsigned char *read_file(const char *path, size_t *size)
 	return bytes;
 }
 
-unsigned char *bench_assemble(const char *text, size_t *size, bool *missing)
+unsigned char *fixture_assemble(const char *text, size_t *size, bool *missing)
 {
 	char folder[] = "/tmp/ia64-XXXXXX", source[64], object[64], flat[64];
 	char *as[] = {"ia64-linux-gnu-as", "-x", "-o", object, source, NULL};
@@ -136,7 +136,7 @@ unsigned char *bench_assemble(const char *text, size_t *size, bool *missing)
 	return bytes;
 }
 
-uint64_t bench_random(uint64_t *state)
+uint64_t fixture_random(uint64_t *state)
 {
 	uint64_t z = *state += 0x9E3779B97F4A7C15;
 
@@ -145,9 +145,9 @@ uint64_t bench_random(uint64_t *state)
 	return z ^ z >> 31;
 }
 
-uint64_t bench_operand(uint64_t *state)
+uint64_t fixture_operand(uint64_t *state)
 {
-	uint64_t r = bench_random(state), kind = bench_random(state);
+	uint64_t r = fixture_random(state), kind = fixture_random(state);
 
 	switch (kind % 8) {
 	case 0:

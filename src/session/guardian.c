@@ -1,8 +1,10 @@
-#include "cli/guardian.h"
+#include "session/guardian.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -10,20 +12,80 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/option.h"
 #include "bus/bus.h"
 #include "bus/hardware.h"
+#include "bus/journal_files.h"
+#include "pmulab/journal.h"
 
 #define DONE	    'd'	  /* tells the guardian that there is nothing to do */
 #define PATIENCE_MS 10000 /* how long a fault waits for the guardian */
 #define STACK_BYTES (64u << 10)
+
+#define WARNING_MAX 1024
+
+struct guardian {
+	pid_t pid; /* 0: it does not run */
+	struct pmu_guard_options options;
+	int *descriptors; /* the options' */
+	struct journal_file journal;
+	struct sigaction before[_NSIG];
+	stack_t stack_before;
+	void *stack;
+};
 
 static const int faults[] = {SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE, SIGSYS, SIGTRAP};
 
 #define FAULT_COUNT (sizeof(faults) / sizeof(faults[0]))
 
 /* For the signal handler, which can be given nothing else. */
-static volatile sig_atomic_t hold, ended; /* descriptors: closing it; hangs up when it has ended */
-static const struct guardian *volatile guarding;
+static volatile sig_atomic_t hold, ended;  /* descriptors: closing it; hangs up when it has ended */
+static struct guardian *volatile guarding; /* NULL: none runs in this process */
+
+__attribute__((format(printf, 2, 3))) static void warn(const struct guardian *guardian,
+						       const char *format, ...)
+{
+	char text[WARNING_MAX];
+	va_list arguments;
+
+	if (!guardian->options.warn)
+		return;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	guardian->options.warn(guardian->options.arg, text);
+}
+
+int guardian_new(struct guardian **out, struct pmu_ctx *ctx, const struct pmu_guard_options *given)
+{
+	struct guardian *guardian = calloc(1, sizeof(*guardian));
+	struct pmu_guard_options *options;
+	int error;
+
+	if (!guardian)
+		return error_set(ctx, PMU_E_NOMEM, "out of memory for a guardian");
+	options = &guardian->options;
+	error = option_take(ctx, options, sizeof(*options), given);
+	guardian->descriptors = calloc(options->descriptor_count + 1, sizeof(int));
+	if (!error && !guardian->descriptors)
+		error = error_set(ctx, PMU_E_NOMEM, "out of memory for a guardian");
+	if (error) {
+		guardian_free(guardian);
+		return error;
+	}
+	for (size_t i = 0; i < options->descriptor_count; i++)
+		guardian->descriptors[i] = options->descriptors[i];
+	guardian->journal = (struct journal_file){.folder = -1, .fd = -1};
+	*out = guardian;
+	return 0;
+}
+
+void guardian_free(struct guardian *guardian)
+{
+	if (guardian)
+		free(guardian->descriptors);
+	free(guardian);
+}
 
 /* Nothing here depends on memory being whole, but on two numbers. */
 static void let_go(int signal)
@@ -46,7 +108,6 @@ static void catch_faults(struct guardian *guardian)
 	if (guardian->stack)
 		sigaltstack(&(stack_t){.ss_sp = guardian->stack, .ss_size = STACK_BYTES},
 			    &guardian->stack_before);
-	guarding = guardian;
 	sigfillset(&action.sa_mask);
 	for (size_t i = 0; i < FAULT_COUNT; i++)
 		sigaction(faults[i], &action, &guardian->before[faults[i]]);
@@ -63,13 +124,13 @@ static void release_faults(struct guardian *guardian)
 }
 
 /* Nobody waits for the end of this process's output, or takes its writes for that of another. */
-static void leave_files(const int *private, size_t count)
+static void leave_files(const struct guardian *guardian)
 {
 	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	for (size_t i = 0; i < count; i++)
-		if (private[i] >= 0)
-			close(private[i]);
+	for (size_t i = 0; i < guardian->options.descriptor_count; i++)
+		if (guardian->descriptors[i] >= 0)
+			close(guardian->descriptors[i]);
 	for (int fd = 0; fd <= STDERR_FILENO && nothing >= 0; fd++)
 		dup2(nothing, fd);
 }
@@ -87,13 +148,12 @@ static _Noreturn void guard(struct guardian *guardian, struct pmu_bus *bus,
 	else if (reported <= 0)
 		journal_remove(&guardian->journal);
 	/* What the other process has in its buffers is not this one's to write. */
-	_exit(EXIT_DONE);
+	_exit(0);
 }
 
 /* In the other process: it outlives what ends this one, and the terminal. */
 static _Noreturn void become_guardian(struct guardian *guardian, struct pmu_bus *bus,
-				      const struct pmu_access_op *writes, size_t count,
-				      const int *private, size_t private_count, int watched,
+				      const struct pmu_access_op *writes, size_t count, int watched,
 				      int telling)
 {
 	setsid();
@@ -101,7 +161,7 @@ static _Noreturn void become_guardian(struct guardian *guardian, struct pmu_bus 
 	if (write(telling, "", 1) != 1)
 		_exit(errno);
 	prctl(PR_SET_NAME, "pmulab-guardian");
-	leave_files(private, private_count);
+	leave_files(guardian);
 	guard(guardian, bus, writes, count, watched);
 }
 
@@ -130,29 +190,26 @@ static int await_guardian(pid_t pid, int watched, int fd)
 	return WIFEXITED(status) && WEXITSTATUS(status) ? WEXITSTATUS(status) : ECHILD;
 }
 
-static int start_process(const struct cli *cli, struct guardian *guardian, struct pmu_bus *bus,
-			 const struct pmu_access_op *writes, size_t count, const int *private,
-			 size_t private_count)
+static int start_process(struct guardian *guardian, struct pmu_ctx *ctx, struct pmu_bus *bus,
+			 const struct pmu_access_op *writes, size_t count)
 {
 	int go[2], end[2], failed;
 	sigset_t all, before;
 
 	if (pipe2(go, O_CLOEXEC))
-		return error_set(cli->ctx, PMU_E_IO, "cannot make a pipe: %s", strerror(errno));
+		return error_set(ctx, PMU_E_IO, "cannot make a pipe: %s", strerror(errno));
 	if (pipe2(end, O_CLOEXEC)) {
 		close(go[0]);
 		close(go[1]);
-		return error_set(cli->ctx, PMU_E_IO, "cannot make a pipe: %s", strerror(errno));
+		return error_set(ctx, PMU_E_IO, "cannot make a pipe: %s", strerror(errno));
 	}
-	fflush(NULL);
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
 	guardian->pid = fork();
 	if (guardian->pid == 0) {
 		close(go[1]);
 		close(end[0]);
-		become_guardian(guardian, bus, writes, count, private, private_count, go[0],
-				end[1]);
+		become_guardian(guardian, bus, writes, count, go[0], end[1]);
 	}
 	failed = guardian->pid > 0 ? 0 : errno;
 	sigprocmask(SIG_SETMASK, &before, NULL);
@@ -168,54 +225,56 @@ static int start_process(const struct cli *cli, struct guardian *guardian, struc
 	guardian->pid = 0;
 	close(go[1]);
 	close(end[0]);
-	return error_set(cli->ctx, PMU_E_IO,
-			 "cannot start the process that guards the registers: %s",
+	return error_set(ctx, PMU_E_IO, "cannot start the process that guards the registers: %s",
 			 strerror(failed));
 }
 
-static void write_journal(const struct cli *cli, struct guardian *guardian, struct pmu_bus *bus,
+static void write_journal(struct guardian *guardian, struct pmu_ctx *ctx, struct pmu_bus *bus,
 			  const struct pmu_access_op *writes, size_t count)
 {
 	struct journal journal;
-	int error = journal_describe(&journal, cli->ctx, bus_hardware_host(bus), pmu_bus_pmu(bus));
+	int error = journal_describe(&journal, ctx, bus_hardware_host(bus), pmu_bus_pmu(bus));
 
 	/* Only read. */
 	journal.writes = (struct pmu_access_op *)writes;
 	journal.count = count;
 	if (!error)
-		error = journal_write(&guardian->journal, cli->ctx, &journal);
+		error = journal_write(&guardian->journal, ctx, &journal);
 	if (error)
-		cli_error(
-		    cli, 0,
-		    "warning: %s; if all processes of pmulab are killed, registers stay changed",
-		    pmu_message(cli->ctx));
+		warn(guardian, "%s; if all processes of pmulab are killed, registers stay changed",
+		     pmu_message(ctx));
 }
 
-int guardian_start(const struct cli *cli, struct guardian *guardian, struct pmu_bus *bus,
-		   const struct pmu_access_op *writes, size_t count, const int *private,
-		   size_t private_count)
+int guardian_start(struct guardian *guardian, struct pmu_ctx *ctx, struct pmu_bus *bus,
+		   const struct pmu_access_op *writes, size_t count)
 {
+	struct guardian *none = NULL;
 	int error;
 
-	*guardian = (struct guardian){.journal = {.folder = -1, .fd = -1}};
-	write_journal(cli, guardian, bus, writes, count);
-	error = start_process(cli, guardian, bus, writes, count, private, private_count);
-	if (error)
-		journal_remove(&guardian->journal);
-	else
+	if (!__atomic_compare_exchange_n(&guarding, &none, guardian, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_ACQUIRE))
+		return error_set(ctx, PMU_E_STATE,
+				 "a process has one session with a guardian at a time");
+	write_journal(guardian, ctx, bus, writes, count);
+	error = start_process(guardian, ctx, bus, writes, count);
+	if (!error) {
 		catch_faults(guardian);
+		return 0;
+	}
+	journal_remove(&guardian->journal);
+	guarding = NULL;
 	return error;
 }
 
-void guardian_end(const struct cli *cli, struct guardian *guardian, bool restored)
+void guardian_end(struct guardian *guardian, bool restored)
 {
 	char done = DONE;
 
 	if (!guardian->pid)
 		return;
 	if (restored && journal_remove(&guardian->journal))
-		cli_error(cli, 0, "warning: the journal of this measurement cannot be removed: %s",
-			  strerror(errno));
+		warn(guardian, "the journal of this measurement cannot be removed: %s",
+		     strerror(errno));
 	if (!restored)
 		journal_fail(&guardian->journal);
 	/* It may have been killed. */
@@ -228,38 +287,42 @@ void guardian_end(const struct cli *cli, struct guardian *guardian, bool restore
 		;
 	close(ended);
 	guardian->pid = 0;
+	guarding = NULL;
 }
 
 struct search {
-	const struct cli *cli;
-	struct journal own;
-	bool found;
+	const struct guardian *guardian;
+	struct pmu_ctx *ctx;
+	struct pmu_bus *bus;
+	bool forced;
 };
 
-static int compare(void *arg, struct journal_file *file, const struct journal *journal, int error)
+static int compare(void *arg, struct pmu_journal *journal)
 {
+	const char *what = pmu_journal_failed(journal)
+			       ? "could not restore registers"
+			       : "was killed before it could restore registers";
 	struct search *search = arg;
-	char folder[PATH_MAX];
+	int process = (int)pmu_journal_process(journal);
 
-	if (error)
-		cli_error(search->cli, 0,
-			  "%s/%s is not a journal: %s; pmulab restore --forget removes it",
-			  journal_folder_name(folder), file->name, pmu_message(search->cli->ctx));
-	if (error || !journal_same_registers(journal, &search->own))
+	if (pmu_journal_error(journal))
+		warn(search->guardian,
+		     "%s is not a journal: %s; pmulab restore --forget removes it",
+		     pmu_journal_path(journal), pmu_message(search->ctx));
+	if (!pmu_journal_is_of(journal, search->bus))
 		return 0;
-	search->found = true;
-	cli_error(search->cli, 0, "process %d %s: pmulab restore gives back what it found",
-		  (int)journal->owner,
-		  journal->failed ? "could not restore registers"
-				  : "was killed before it could restore registers");
-	return 1;
+	error_set(search->ctx, PMU_E_BUSY, "process %d %s: pmulab restore gives back what it found",
+		  process, what);
+	if (search->forced)
+		warn(search->guardian, "%s", pmu_message(search->ctx));
+	return PMU_E_BUSY;
 }
 
-bool guardian_finds_left(const struct cli *cli, struct pmu_bus *bus)
+int guardian_find_left(const struct guardian *guardian, struct pmu_ctx *ctx, struct pmu_bus *bus,
+		       bool forced)
 {
-	struct search search = {.cli = cli};
+	struct search search = {guardian, ctx, bus, forced};
 
-	if (!journal_describe(&search.own, cli->ctx, bus_hardware_host(bus), pmu_bus_pmu(bus)))
-		journal_each_left(cli->ctx, compare, &search);
-	return search.found;
+	/* Where journals cannot be looked for, none can be written either, which is said then. */
+	return pmu_journals(ctx, compare, &search) == PMU_E_BUSY && !forced ? PMU_E_BUSY : 0;
 }

@@ -1,0 +1,152 @@
+/*
+ * What L1 and L2 do as long as a core needs nobody else: inline, as it is on the way of each access
+ * that the L0 filter does not know. The core's own lock is held.
+ */
+#ifndef MACHINE_PRIVATE_NEAR_H
+#define MACHINE_PRIVATE_NEAR_H
+
+#include "machine/cache.h"
+#include "machine/state.h"
+
+/* A line that L1 is to have. */
+struct private_want {
+	struct machine *machine;
+	struct core *core;
+	struct machine_l1 *l1;
+	uint32_t line;
+	enum signal_request request; /* to the LLC if it comes to that: REQUEST_READ_* */
+};
+
+/* What was found of it. */
+struct private_look {
+	int slot;	     /* of L1, < 0 where it does not have the line */
+	unsigned room;	     /* the slot of L1 that a fill takes */
+	uint64_t generation; /* of the caches at that time */
+	bool blocked;	     /* L2 has it, and room in L1 takes more than the core */
+};
+
+enum private_level { PRIVATE_L1, PRIVATE_L2, PRIVATE_BELOW };
+
+static inline bool private_own(const struct private_want *want)
+{
+	return want->request == REQUEST_READ_OWN;
+}
+
+static inline uint64_t private_l2_ticks(const struct machine *machine)
+{
+	return machine->desc->l2.latency * machine->core_ticks;
+}
+
+static inline void l2_touch(struct core *core, unsigned slot)
+{
+	lru_touch8(core->l2_recency + slot / L2_WAYS * L2_WAYS, slot % L2_WAYS);
+}
+
+static inline void l1_touch(const struct private_want *want, unsigned slot)
+{
+	plru_touch(&want->l1->plru[want->line % L1_SETS], slot % L1_WAYS);
+}
+
+static inline void l1_put(const struct private_want *want, unsigned slot, enum line_state state)
+{
+	l1_write(&want->l1->words[slot], l1_tag(want->line) | state);
+	l1_touch(want, slot);
+	want->core->generation++;
+}
+
+static inline void l1_look(const struct private_want *want, struct private_look *look)
+{
+	const unsigned set = want->line % L1_SETS, first = set * L1_WAYS;
+	unsigned match =
+	    cache_match8_free(&want->l1->words[first], l1_tag(want->line), CACHE_STATE_MASK);
+
+	look->generation = want->core->generation;
+	look->blocked = false;
+	look->slot = match & 0xff ? (int)(first + (unsigned)__builtin_ctz(match)) : -1;
+	look->room = first + (match >> L1_WAYS ? (unsigned)__builtin_ctz(match >> L1_WAYS)
+					       : plru_victim(want->l1->plru[set]));
+}
+
+/* @return whether L1 has the line as it is wanted: a line in E becomes M by a store */
+static inline bool l1_use(const struct private_want *want, struct private_look *look)
+{
+	uint32_t *word;
+
+	if (look->slot < 0)
+		return false;
+	word = &want->l1->words[look->slot];
+	if (private_own(want)) {
+		if (cache_state(*word) < LINE_E)
+			return false;
+		l1_write(word, l1_tag(want->line) | LINE_M);
+	}
+	l1_touch(want, (unsigned)look->slot);
+	return true;
+}
+
+/* A modified victim that L2 holds too. @return false where it does not */
+static MACHINE_OUTLINE bool l1_give_to_l2(struct machine *machine, struct core *core,
+					  uint32_t victim)
+{
+	int slot = l2_find(machine, core, victim);
+
+	if (slot < 0)
+		return false;
+	core->l2[slot] |= LINE_M;
+	l2_touch(core, (unsigned)slot);
+	return true;
+}
+
+/* @return false where that displaces a modified line that L2 does not hold */
+static inline bool l1_fill(const struct private_want *want, struct private_look *look,
+			   enum line_state state)
+{
+	uint32_t victim = want->l1->words[look->room];
+
+	if (cache_state(victim) == LINE_M &&
+	    !l1_give_to_l2(want->machine, want->core, l1_line(victim, want->line % L1_SETS)))
+		return false;
+	look->slot = (int)look->room;
+	l1_put(want, look->room, state);
+	return true;
+}
+
+/* @return the state in which L1 gets a line that L2 has in @state; LINE_I: L2 cannot give it */
+static inline enum line_state l2_grants(const struct private_want *want, enum line_state state)
+{
+	if (private_own(want))
+		return state >= LINE_E ? LINE_M : LINE_I;
+	if (want->request == REQUEST_READ_CODE)
+		return state == LINE_I ? LINE_I : LINE_S;
+	return state == LINE_M ? LINE_E : state;
+}
+
+/* The line's state in L2, as L1 gets it. */
+static inline enum line_state l2_use(const struct private_want *want)
+{
+	int slot = l2_find(want->machine, want->core, want->line);
+
+	if (slot < 0)
+		return LINE_I;
+	l2_touch(want->core, (unsigned)slot);
+	return l2_grants(want, cache_state(want->core->l2[slot]));
+}
+
+/* What the core can do alone. A line that L1D has in S stays to be asked for: L2 has no better. */
+static inline enum private_level private_near(const struct private_want *want,
+					      struct private_look *look)
+{
+	enum line_state state;
+
+	l1_look(want, look);
+	if (l1_use(want, look))
+		return PRIVATE_L1;
+	want->l1->misses++;
+	state = look->slot < 0 ? l2_use(want) : LINE_I;
+	if (state == LINE_I)
+		return PRIVATE_BELOW;
+	look->blocked = !l1_fill(want, look, state);
+	return look->blocked ? PRIVATE_BELOW : PRIVATE_L2;
+}
+
+#endif

@@ -1,0 +1,15 @@
+/*
+ * Event address registers and the trace of branches: what they capture while they are enabled. The
+ * trace's target of a taken branch waits for a cycle: a branch in the target's bundles that is
+ * traced in the next cycle stands for it.
+ */
+#ifndef PMON_IA64_CAPTURE_H
+#define PMON_IA64_CAPTURE_H
+
+#include "pmon/ia64/state.h"
+
+void pmon_ia64_describe_captures(struct captures *c, const struct pmu_box *box);
+/** What is enabled now; ends what waits where the trace no longer is. */
+void pmon_ia64_configure_captures(struct pmon_ia64 *pmu);
+
+#endif
