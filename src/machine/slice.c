@@ -43,6 +43,7 @@ static void share_core(struct machine *machine, struct tor_entry *entry, uint32_
 	had = private_share(machine, core_number(machine, entry, *core_valid), entry->line);
 	if (had == LINE_M) {
 		skew_meet(machine, entry->socket, *core_valid);
+		entry->met = true;
 		tor_set_state(entry, LINE_M);
 	} else if (had == LINE_I) {
 		*core_valid = 0;

@@ -24,6 +24,7 @@ struct tor_entry {
 	int way;
 	uint8_t socket, core, node; /* core: that asks, in its socket, or SIGNAL_NO_CORE */
 	uint32_t slot;
+	bool met;		 /* takes the line from another core */
 	uint64_t arrival, begin; /* uncore cycles */
 	uint64_t cycles;	 /* from begin on: what has been spent so far */
 };
@@ -103,9 +104,13 @@ static inline void tor_touch(const struct machine *machine, struct tor_entry *en
 	lru_touch32(entry->set->recency, (unsigned)entry->way, machine->desc->llc.ways);
 }
 
+/* Holds a line against all cores: it comes from another one. */
+#define TOR_FROM_CORE (SIGNAL_NO_CORE - 1)
+
 /*
  * The cycle from which on no other core's transaction holds the line. What one core's own requests
- * do to each other is decided by the core's order already.
+ * do to each other is decided by the core's order already, but for a line that it has yet to get
+ * from another core: it cannot write that before it is there.
  */
 static inline uint64_t tor_line_free(const struct slice *slice, const struct tor_entry *entry)
 {
@@ -140,6 +145,7 @@ static inline void tor_enter(struct machine *machine, struct tor_entry *entry, u
 		slice->now = now = machine_max(slice->now, now);
 	entry->arrival = queued = now;
 	entry->core = (uint8_t)core;
+	entry->met = false;
 	if (qualifier == QUALIFIER_LLC_INGRESS_CORE) {
 		irq = occupancy_find(slice->irq, machine->desc->irq_entries, queued, OCCUPANCY_NONE,
 				     &slice->irq_hint);
@@ -213,6 +219,8 @@ static inline uint64_t tor_leave(struct machine *machine, struct tor_entry *entr
 				 uint32_t qualifiers, enum signal_request request)
 {
 	entry->slice->tor[entry->slot] = entry->begin + entry->cycles;
+	if (entry->met)
+		tor_hold_line(entry, TOR_FROM_CORE);
 	entry->slice->tor_cycles += entry->cycles;
 	qualifiers |= entry->node == entry->socket ? QUALIFIER_LLC_REQUEST_LOCAL
 						   : QUALIFIER_LLC_REQUEST_REMOTE;

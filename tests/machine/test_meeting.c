@@ -85,6 +85,52 @@ static void sockets_queue_for_the_line(void **unused)
 	close_machine(&scene);
 }
 
+/* Instructions of a cycle each. */
+static void pass_cycles(struct scene *scene, unsigned core, unsigned cycles)
+{
+	struct machine_block block;
+
+	machine_block_init(scene->machine, &block, 0x400000, 16, 1, 0, 1);
+	for (unsigned i = 0; i < cycles; i++)
+		machine_run(scene->cores[core], &block);
+}
+
+/* @return ticks until the second core has written a line that the first one has modified */
+static uint64_t take_modified(bool reads_first)
+{
+	struct pmu_machine desc = small_machine();
+	struct scene scene;
+	uint64_t begin, end;
+
+	open_machine(&scene, &desc);
+	enter_all(&scene);
+	locked(&scene, 0);
+	pass_cycles(&scene, 1, 5000);
+	begin = machine_hart_time(scene.cores[1]);
+	if (reads_first)
+		machine_load(scene.cores[1], LINE_ADDRESS, 8, &plain);
+	end = locked(&scene, 1);
+	close_machine(&scene);
+	return end - begin;
+}
+
+/*
+ * A handoff: what was read has to be there before it is written, so that the second request is in
+ * the TOR after the first, as long as that one: for a lookup and the snoop of the first core.
+ */
+static void a_handoff_is_two_entries_in_turn(void **unused)
+{
+	struct pmu_machine desc = small_machine();
+	struct scene scene;
+	uint64_t expected;
+
+	(void)unused;
+	open_machine(&scene, &desc);
+	expected = uclk(&scene, desc.llc.latency + desc.snoop_cycles);
+	close_machine(&scene);
+	assert_int_equal(take_modified(true) - take_modified(false), expected);
+}
+
 /* What a core's own request still holds is no obstacle to that core: it has its own order. */
 static void a_core_does_not_wait_for_itself(void **unused)
 {
@@ -108,16 +154,6 @@ static void a_core_does_not_wait_for_itself(void **unused)
 		close_machine(scene);
 	}
 	assert_int_equal(times[0], times[1]);
-}
-
-/* Instructions of a cycle each. */
-static void pass_cycles(struct scene *scene, unsigned core, unsigned cycles)
-{
-	struct machine_block block;
-
-	machine_block_init(scene->machine, &block, 0x400000, 16, 1, 0, 1);
-	for (unsigned i = 0; i < cycles; i++)
-		machine_run(scene->cores[core], &block);
 }
 
 #define CHANNEL_LINES 4 /* two home agents of two channels */
@@ -156,6 +192,7 @@ int main(void)
 	    cmocka_unit_test(locked_accesses_queue_for_the_line),
 	    cmocka_unit_test(the_line_stays_until_it_is_wanted),
 	    cmocka_unit_test(sockets_queue_for_the_line),
+	    cmocka_unit_test(a_handoff_is_two_entries_in_turn),
 	    cmocka_unit_test(a_core_does_not_wait_for_itself),
 	    cmocka_unit_test(what_comes_first_does_not_queue),
 	};
