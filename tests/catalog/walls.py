@@ -18,7 +18,7 @@ PLANTED = [
     ("src/machine/home.c", "/* as in table 2-20 */\n", "cites a manual: table 2-20"),
     ("src/machine/slice.h", "enum { RFO };\n", "names an opcode: RFO"),
     ("src/machine/slice.h", "enum { WB_MTO_I };\n", "names an opcode: WB_MTO_I"),
-    ("src/machine/tor.c", "static const int drd = 0x182;\n", "holds an opcode: 0x182"),
+    ("src/machine/slice.c", "static const int drd = 0x182;\n", "holds an opcode: 0x182"),
     ("src/pmon/core.c", "void *f = pmu_find_field(reg, name);\n", "finds by spelling"),
     ("src/pmon/state.h", '#define FIELD "ev_sel"\n', 'spells a name of the catalog: "ev_sel"'),
     ("src/emul/block.c", 'const char *r = "U_MSR_PMON_GLOBAL_CTL";\n',

@@ -72,7 +72,8 @@ static double count_of(size_t trial, const struct pmu_selection *selection)
 
 static void test_values(void **state)
 {
-	static const struct pmu_terms terms = {.clock_mhz = {[PMU_CLOCK_UCLK] = 2000}};
+	static const struct pmu_terms terms = {.size = sizeof(terms),
+					       .clock_mhz = {[PMU_CLOCK_UCLK] = 2000}};
 
 	for (size_t i = 0; i < sizeof(trials) / sizeof(trials[0]); i++) {
 		const struct pmu_selection *selections;

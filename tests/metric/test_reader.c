@@ -18,6 +18,7 @@ static const struct pmu_box *imc(void)
 static double compute_in(const char *box, const char *equation)
 {
 	const struct pmu_terms terms = {
+	    .size = sizeof(terms),
 	    .seconds = 2,
 	    .tsc_mhz = 100,
 	    .instances = 3,
