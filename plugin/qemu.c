@@ -19,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -27,31 +26,11 @@
 #include "emul/block.h"
 #include "feed/arena.h"
 #include "feed/process.h"
+#include "feed/syscall.h"
 #include "qemu_plugin_api.h"
 
 #define BLOCK_INSNS_MAX 512 /* TCG_MAX_INSNS of QEMU */
 #define INSN_BYTES_MAX	15
-
-/* System calls of x86-64 Linux. */
-enum guest_syscall {
-	GUEST_MMAP = 9,
-	GUEST_MPROTECT = 10,
-	GUEST_MUNMAP = 11,
-	GUEST_BRK = 12,
-	GUEST_RT_SIGPROCMASK = 14,
-	GUEST_MREMAP = 25,
-	GUEST_MADVISE = 28,
-	GUEST_CLONE = 56,
-	GUEST_FORK = 57,
-	GUEST_EXECVE = 59,
-	GUEST_EXIT = 60,
-	GUEST_FUTEX = 202,
-	GUEST_SET_TID_ADDRESS = 218,
-	GUEST_SET_ROBUST_LIST = 273,
-	GUEST_EXECVEAT = 322,
-	GUEST_RSEQ = 334,
-	GUEST_CLONE3 = 435,
-};
 
 PLUGIN_EXPORT int qemu_plugin_version = PLUGIN_API;
 
@@ -317,81 +296,13 @@ static void on_thread_end(qemu_plugin_id_t id, unsigned vcpu)
 	feed_thread_exit(thread_of(vcpu));
 }
 
-/*
- * Whether execve will replace this process by a program. It can still fail for reasons that only
- * the system knows (a missing interpreter), and is then counted all the same.
- */
-static bool is_program(int directory, uint64_t path, uint64_t flags)
-{
-	const char *host_path = (const char *)(plugin.guest_base + path);
-	struct stat status;
-
-	return !fstatat(directory, host_path, &status,
-			(int)flags & (AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW)) &&
-	       S_ISREG(status.st_mode) && status.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH);
-}
-
-/* There is no return from an execve that succeeds; after one that fails, a core is entered again.
- */
-static void leave_machine(struct feed_thread *thread)
-{
-	machine_count_not_emulated(plugin.process.machine);
-	feed_thread_leave(thread);
-}
-
-/* FUTEX_WAKE, FUTEX_REQUEUE, FUTEX_CMP_REQUEUE, FUTEX_WAKE_OP, FUTEX_WAKE_BITSET */
-static bool wakes(uint64_t futex_operation)
-{
-	const uint64_t command = futex_operation & 0x7f,
-		       waking = 1 << 1 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 10;
-
-	return command < 32 && waking >> command & 1;
-}
-
-/* Whether the call comes back without waiting for anybody; of others that is not known. */
-static bool is_brief(int64_t number, uint64_t a2)
-{
-	switch (number) {
-	case GUEST_MMAP:
-	case GUEST_MPROTECT:
-	case GUEST_MUNMAP:
-	case GUEST_BRK:
-	case GUEST_RT_SIGPROCMASK:
-	case GUEST_MREMAP:
-	case GUEST_MADVISE:
-	case GUEST_CLONE:
-	case GUEST_FORK:
-	case GUEST_EXIT:
-	case GUEST_SET_TID_ADDRESS:
-	case GUEST_SET_ROBUST_LIST:
-	case GUEST_RSEQ:
-	case GUEST_CLONE3:
-		return true;
-	case GUEST_FUTEX:
-		return wakes(a2);
-	default:
-		return false;
-	}
-}
-
 static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2,
 		       uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
 {
-	(void)id, (void)a3, (void)a4, (void)a6, (void)a7, (void)a8;
-	switch (number) {
-	case GUEST_EXECVE:
-		if (is_program(AT_FDCWD, a1, 0))
-			leave_machine(thread_of(vcpu));
-		break;
-	case GUEST_EXECVEAT:
-		if (is_program((int)a1, a2, a5))
-			leave_machine(thread_of(vcpu));
-		break;
-	}
-	if (is_brief(number, a2))
-		feed_thread_pause_briefly(thread_of(vcpu));
-	else
-		feed_thread_pause(thread_of(vcpu));
+	const uint64_t arguments[] = {a1, a2, a3, a4, a5, a6};
+
+	(void)id, (void)a7, (void)a8;
+	feed_syscall(&plugin.process, thread_of(vcpu), number, arguments, plugin.guest_base);
 }
 
 static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result)
