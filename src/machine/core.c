@@ -132,22 +132,47 @@ static bool keep_turn(struct machine_hart *core)
 	return true;
 }
 
-static void synchronise(struct machine_hart *core)
+/* Another thread of the core waits, and this one has had its time. */
+static bool must_yield(const struct machine_hart *core)
 {
 	const uint64_t slice_ticks = OWNERSHIP_CYCLES * core->machine->core_ticks;
 
+	return core->owns_core && __atomic_load_n(&core->core->waiting, __ATOMIC_RELAXED) &&
+	       core->progress->time > core->owned_since + slice_ticks;
+}
+
+void machine_hart_wait(struct machine_hart *core)
+{
 	if (keep_turn(core))
 		return;
 	if (!core->owns_core)
 		core->owns_core = lock_acquire_within(&core->core->owner, core->thread, 0);
-	if (core->owns_core && __atomic_load_n(&core->core->waiting, __ATOMIC_RELAXED) &&
-	    core->progress->time > core->owned_since + slice_ticks)
+	if (must_yield(core))
 		yield_core(core);
 	if (core->owns_core)
 		skew_keep(core);
 	else
 		core->skew_due = UINT64_MAX;
 	core->next_look = core->progress->instructions + skew_interval(core);
+}
+
+static bool would_wait(const struct machine_hart *core)
+{
+	if (turns_are_taken(core))
+		return core->progress->time >= core->skew_due || !turns_have(core);
+	return must_yield(core) || (core->owns_core && skew_would_wait(core));
+}
+
+static void synchronise(struct machine_hart *core)
+{
+	void (*defer)(void) = core->machine->defer;
+
+	if (defer && (core->owns_core || turns_are_taken(core)))
+		skew_show(core);
+	if (defer && would_wait(core))
+		defer();
+	else
+		machine_hart_wait(core);
 }
 
 void machine_attend(struct machine_hart *core)

@@ -240,6 +240,11 @@ void machine_close(struct machine *machine)
 	free(machine);
 }
 
+void machine_defer_waits(struct machine *machine, void (*defer)(void))
+{
+	machine->defer = defer;
+}
+
 void machine_connect(struct machine *machine, const struct signal_port *port)
 {
 	static const uint8_t none[SIGNAL_COUNT];

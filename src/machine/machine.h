@@ -67,6 +67,15 @@ bool machine_hart_start(struct machine_hart *core, struct machine_address_space 
 /** Both at once. */
 struct machine_hart *machine_hart_enter(struct machine *machine,
 					struct machine_address_space *space, uint64_t not_before);
+/**
+ * For feeds of this process's view that run one thread at a time: where a thread would wait for
+ * others, @defer is called instead, from machine_run(). The feed then lets others run, and calls
+ * machine_hart_wait() before the thread goes on. Entering and resuming may wait all the same.
+ */
+void machine_defer_waits(struct machine *machine, void (*defer)(void));
+/** Waits until the core is no more ahead of others than it may be. */
+void machine_hart_wait(struct machine_hart *core);
+
 /** The thread blocks or waits outside (a system call): others may take the core and the time. */
 void machine_hart_pause(struct machine_hart *core);
 /** As machine_hart_pause(), for a call that never blocks: a thread that has its turn keeps it. */

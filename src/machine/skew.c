@@ -210,6 +210,13 @@ static uint64_t enough(const struct machine_hart *core, const struct limit *limi
 	return is_meeting(skew_of(core), now) ? now : now - limit->quantum / 2;
 }
 
+bool skew_would_wait(const struct machine_hart *core)
+{
+	struct limit limit = {0};
+
+	return find_limit(core, &limit) && core->progress->time >= reach(&limit);
+}
+
 void skew_keep(struct machine_hart *core)
 {
 	struct limit limit = {0};

@@ -29,6 +29,9 @@ void skew_hide(struct machine_hart *core);
 /** As skew_hide(), for a core whose thread has died. */
 void skew_forget(struct machine *machine, unsigned number);
 
+/** Whether skew_keep() would wait now, for cores that show where they are. */
+bool skew_would_wait(const struct machine_hart *core);
+
 /** Shows the clock, and waits for the cores that are too far behind. */
 void skew_keep(struct machine_hart *core);
 

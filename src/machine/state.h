@@ -189,6 +189,7 @@ struct machine {
 	uint32_t holder;		 /* thread that has the lock, if one of this process has */
 	unsigned processors;		 /* of the host, for this process */
 	bool may_bias;			 /* locks can bias to threads of this process */
+	void (*defer)(void);		 /* see machine_defer_waits() */
 	struct signal_port port;
 
 	uint64_t core_ticks, uclk_ticks, dclk_ticks, bclk_ticks, ticks_per_second;
