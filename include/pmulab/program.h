@@ -29,10 +29,19 @@ struct pmu_program_result {
 
 struct pmu_program;
 
+/* What executes a program and tells the machine of its instructions and accesses. */
+enum pmu_feed {
+	PMU_FEED_QEMU,	   /* threads run at once on the host's CPUs; all of x86-64 that QEMU has */
+	PMU_FEED_VALGRIND, /* about twice as fast; threads run in turns; no AVX-512 */
+};
+
 struct pmu_program_options {
-	size_t size;	  /* of this struct, set by the caller */
-	const char *qemu; /* NULL: qemu-x86_64 in PATH */
-	/* The library that QEMU loads; NULL: $PMULAB_PLUGIN, or the one beside this library. */
+	size_t size;	      /* of this struct, set by the caller */
+	const char *emulator; /* NULL: qemu-x86_64, or valgrind, in PATH */
+	/*
+	 * What the emulator loads; NULL: $PMULAB_PLUGIN, the library for QEMU, or $PMULAB_VALGRIND,
+	 * the tool for Valgrind; or the one beside this library.
+	 */
 	const char *plugin;
 	/* What is loaded into a tool; NULL: $PMULAB_GUEST, or the one beside this library. */
 	const char *tool_library;
@@ -41,6 +50,7 @@ struct pmu_program_options {
 	bool tool;
 	bool host_time; /* a tool's clocks are the computer's, not the machine's */
 	bool guard;	/* see struct pmu_child_options */
+	enum pmu_feed feed;
 };
 
 /**

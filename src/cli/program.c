@@ -1,5 +1,7 @@
 #include "cli/program.h"
 
+#include <string.h>
+
 int program_find(const struct cli *cli, struct pmu_program **program, char **argv,
 		 const struct pmu_machine *machine, const struct pmu_program_options *options)
 {
@@ -30,4 +32,12 @@ int program_said(const struct cli *cli, int error, const struct pmu_program_resu
 		return cli_error(cli, EXIT_FAILED, "the machine has ended, and with it %s",
 				 argv[0]);
 	return 0;
+}
+
+int cli_set_feed(const struct cli *cli, enum pmu_feed *feed, const char *text)
+{
+	*feed = !strcmp(text, "valgrind") ? PMU_FEED_VALGRIND : PMU_FEED_QEMU;
+	if (*feed == PMU_FEED_VALGRIND || !strcmp(text, "qemu"))
+		return 0;
+	return cli_error(cli, EXIT_USAGE, "no feed \"%s\"; valid: qemu, valgrind", text);
 }

@@ -17,4 +17,7 @@ int program_find(const struct cli *cli, struct pmu_program **program, char **arg
 int program_said(const struct cli *cli, int error, const struct pmu_program_result *result,
 		 char **argv);
 
+/** Reads the argument of --feed. @return 0 or EXIT_USAGE, said */
+int cli_set_feed(const struct cli *cli, enum pmu_feed *feed, const char *text);
+
 #endif

@@ -6,6 +6,7 @@
 #include "cli/process.h"
 #include "pmulab/emul.h"
 #include "pmulab/metric.h"
+#include "pmulab/program.h"
 
 #define STAT_METRICS_MAX 64
 
@@ -18,6 +19,7 @@ struct stat_metric {
 struct stat_options {
 	const char *root, *pmu, *trace_registers, *replay; /* NULL: not given */
 	bool dry_run, force, deterministic;
+	enum pmu_feed feed;
 };
 
 struct stat_dry_run;

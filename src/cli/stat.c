@@ -31,6 +31,7 @@ static void usage(FILE *file)
 	    "  -e, --event EVENT,...   count these events\n"
 	    "  -m, --metric METRIC,... count the events of these metrics, and compute them\n"
 	    "  -a, --all-cpus          count all CPUs; uncore counters always do\n"
+	    "  --feed qemu|valgrind    run the program in this emulator; default: qemu\n"
 	    "  --pmu PMU               use this PMU; default: the processor's first\n"
 	    "  --per-box               print each instance of a box\n"
 	    "  --format table|json|csv print the report in this format\n"
@@ -244,7 +245,7 @@ static int open_output(struct cli *cli, const struct stat_run *run)
 
 static int measure_emulated(struct cli *cli, struct stat_run *run, char **argv)
 {
-	const struct pmu_program_options options = {0};
+	const struct pmu_program_options options = {.feed = run->options.feed};
 	struct pmu_program *program;
 	int code = program_find(cli, &program, argv, run->machine, &options);
 
@@ -328,6 +329,7 @@ static int keep(const struct cli *cli, char **words, size_t *count, char *word)
 enum {
 	READ_HELP = -1,
 	OPTION_DRY_RUN = 256,
+	OPTION_FEED,
 	OPTION_FORCE,
 	OPTION_PMU,
 	OPTION_TRACE_REGISTERS,
@@ -363,6 +365,8 @@ static int read_option(struct cli *cli, struct stat_run *run, struct arguments *
 	case OPTION_DRY_RUN:
 		run->options.dry_run = true;
 		return 0;
+	case OPTION_FEED:
+		return cli_set_feed(cli, &run->options.feed, optarg);
 	case OPTION_FORCE:
 		run->options.force = true;
 		return 0;
@@ -400,6 +404,7 @@ static int read_arguments(struct cli *cli, struct stat_run *run, struct argument
 	    {"output", required_argument, NULL, 'o'},
 	    {"help", no_argument, NULL, 'h'},
 	    {"dry-run", no_argument, NULL, OPTION_DRY_RUN},
+	    {"feed", required_argument, NULL, OPTION_FEED},
 	    {"force", no_argument, NULL, OPTION_FORCE},
 	    {"pmu", required_argument, NULL, OPTION_PMU},
 	    {"trace-registers", required_argument, NULL, OPTION_TRACE_REGISTERS},
@@ -418,6 +423,8 @@ static int read_arguments(struct cli *cli, struct stat_run *run, struct argument
 	    (run->machine || run->options.trace_registers || run->options.dry_run))
 		return cli_error(cli, EXIT_USAGE,
 				 "--replay excludes -M, --trace-registers and --dry-run");
+	if (run->options.feed != PMU_FEED_QEMU && !run->machine)
+		return cli_error(cli, EXIT_USAGE, "--feed needs -M");
 	if (run->options.deterministic && !run->machine)
 		return cli_error(cli, EXIT_USAGE, "--deterministic needs -M");
 	if (run->options.replay && optind < argc)

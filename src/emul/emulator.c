@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,44 +69,104 @@ static char *plugin_argument(const char *plugin, struct handed *handed)
 	return argument;
 }
 
-/* Arguments of the emulator; to be freed with program_free_argv(). */
-static char **qemu_argv(const struct pmu_program *program, struct handed *handed)
-{
-	size_t count = 0, used = 0;
-	char **argv;
+/* A list of words that grows; NULL where there was no memory for one. */
+struct words {
+	char **all;
+	size_t used, size;
+};
 
-	while (program->argv[count])
-		count++;
-	argv = calloc(count + 10 + 2 * PROGRAM_SETTINGS, sizeof(*argv));
-	if (!argv)
-		return NULL;
-	argv[used++] = strdup(program->qemu);
-	argv[used++] = strdup("-cpu");
-	argv[used++] = strdup(program->cpu);
-	argv[used++] = strdup("-plugin");
-	argv[used++] = plugin_argument(program->plugin, handed);
+/* Takes the word over; NULL stands for one that there was no memory for. */
+static void take_word(struct words *words, char *word)
+{
+	char **more = words->all;
+
+	if (words->all && word && words->used + 2 > words->size) {
+		words->size *= 2;
+		more = realloc(words->all, words->size * sizeof(*more));
+	}
+	if (words->all && word && more) {
+		words->all = more;
+		words->all[words->used++] = word;
+		words->all[words->used] = NULL;
+		return;
+	}
+	free(word);
+	program_free_argv(words->all);
+	words->all = NULL;
+}
+
+static void add_word(struct words *words, const char *word)
+{
+	take_word(words, strdup(word));
+}
+
+__attribute__((format(printf, 2, 3))) static void add_format(struct words *words,
+							     const char *format, ...)
+{
+	va_list arguments;
+	char *word;
+
+	va_start(arguments, format);
+	if (vasprintf(&word, format, arguments) < 0)
+		word = NULL;
+	va_end(arguments);
+	take_word(words, word);
+}
+
+static void add_program(struct words *words, const struct pmu_program *program)
+{
+	add_word(words, program->program);
+	for (size_t i = 1; program->argv[i]; i++)
+		add_word(words, program->argv[i]);
+}
+
+static void add_qemu(struct words *words, const struct pmu_program *program, struct handed *handed)
+{
+	add_word(words, program->emulator);
+	add_word(words, "-cpu");
+	add_word(words, program->cpu);
+	add_word(words, "-plugin");
+	take_word(words, plugin_argument(program->plugin, handed));
 	if (program->guest) {
-		argv[used++] = strdup("-E");
-		argv[used++] = preload_argument(program->guest, &handed->guest);
+		add_word(words, "-E");
+		take_word(words, preload_argument(program->guest, &handed->guest));
 	}
 	for (size_t i = 0; i < PROGRAM_SETTINGS && program->settings[i]; i++) {
-		argv[used++] = strdup("-E");
-		argv[used++] = strdup(program->settings[i]);
+		add_word(words, "-E");
+		add_word(words, program->settings[i]);
 	}
-	argv[used++] = strdup("-0");
-	argv[used++] = strdup(program->argv[0]);
-	argv[used++] = strdup(program->program);
-	for (size_t i = 1; i < count; i++)
-		argv[used++] = strdup(program->argv[i]);
-	for (size_t i = 0; i < used; i++)
-		if (!argv[i]) {
-			/* What follows the gap would be lost to program_free_argv(). */
-			while (used-- > i)
-				free(argv[used]);
-			program_free_argv(argv);
-			return NULL;
-		}
-	return argv;
+	add_word(words, "-0");
+	add_word(words, program->argv[0]);
+	add_program(words, program);
+}
+
+/* The program sees VALGRIND_LIB too: Valgrind wants to be told by its environment. */
+static void add_valgrind(struct words *words, const struct pmu_program *program,
+			 const struct handed *handed)
+{
+	add_word(words, "env");
+	add_format(words, "VALGRIND_LIB=%s", program->plugin);
+	add_word(words, program->emulator);
+	add_word(words, "--tool=pmulab");
+	add_word(words, "--quiet");
+	add_word(words, "--vgdb=no");
+	add_word(words, "--run-libc-freeres=no");
+	add_word(words, "--run-cxx-freeres=no");
+	add_format(words, "--machine=%d", handed->block);
+	add_format(words, "--began=%d", handed->began);
+	add_program(words, program);
+}
+
+/* Arguments of the emulator; to be freed with program_free_argv(). */
+static char **emulator_argv(const struct pmu_program *program, struct handed *handed)
+{
+	struct words words = {calloc(32, sizeof(*words.all)), 0, 32};
+
+	if (program->options.feed == PMU_FEED_VALGRIND)
+		add_valgrind(&words, program, handed);
+	else
+		add_qemu(&words, program, handed);
+	return words.all;
 }
 
 static void hand_over(const struct handed *handed, int flags)
@@ -173,7 +234,7 @@ static int never_ran(const struct pmu_program *program, struct pmu_ctx *ctx,
 				 program->argv[0], began->refusal);
 	return error_set(ctx, PMU_E_UNSUPPORTED,
 			 "%s never began to run: %s ended with exit code %d", program->argv[0],
-			 program->qemu, exit);
+			 program->emulator, exit);
 }
 
 static void close_all(const int *descriptors, size_t count)
@@ -193,7 +254,7 @@ static int run(const struct pmu_program *program, struct pmu_ctx *ctx, struct ha
 	if (handed->began < 0 || ftruncate(handed->began, sizeof(began)))
 		return error_set(ctx, PMU_E_IO, "no memory to share with %s: %s", program->argv[0],
 				 strerror(errno));
-	argv = qemu_argv(program, handed);
+	argv = emulator_argv(program, handed);
 	if (!argv)
 		return error_set(ctx, PMU_E_IO, "cannot set up the emulator's arguments: %s",
 				 strerror(errno));

@@ -51,13 +51,21 @@ static char *search_path(const char *name)
 	}
 }
 
-static int find_qemu(struct pmu_program *program, struct pmu_ctx *ctx)
+static int find_emulator(struct pmu_program *program, struct pmu_ctx *ctx)
 {
-	program->qemu =
-	    program->options.qemu ? strdup(program->options.qemu) : search_path("qemu-x86_64");
-	return program->qemu
-		   ? 0
-		   : error_set(ctx, PMU_E_IO, "qemu-x86_64 is missing; apt-get install qemu-user");
+	static const struct {
+		const char *name, *package;
+	} emulators[] = {
+	    [PMU_FEED_QEMU] = {"qemu-x86_64", "qemu-user"},
+	    [PMU_FEED_VALGRIND] = {"valgrind", "valgrind"},
+	};
+	const char *name = emulators[program->options.feed].name;
+
+	program->emulator =
+	    program->options.emulator ? strdup(program->options.emulator) : search_path(name);
+	return program->emulator ? 0
+				 : error_set(ctx, PMU_E_IO, "%s is missing; apt-get install %s",
+					     name, emulators[program->options.feed].package);
 }
 
 /* @return FOLDER/PLACE/NAME, if that can be read; else NULL */
@@ -76,7 +84,7 @@ static char *find_in(const char *folder, const char *place, const char *name)
 /* Where the shared library is: installed, or in the build folder. */
 static char *find_beside_library(const char *name)
 {
-	static const char *const places[] = {"pmulab", "../../plugin"};
+	static const char *const places[] = {"pmulab", "../../plugin", "../.."};
 	char folder[PATH_MAX], *found = NULL;
 	Dl_info info;
 
@@ -92,7 +100,7 @@ static char *find_beside_library(const char *name)
 /* In the build folder beside the binary, or where it is installed. */
 static char *find_beside_program(const char *name)
 {
-	static const char *const places[] = {"plugin", "../lib/pmulab",
+	static const char *const places[] = {"plugin", ".", "../lib/pmulab",
 					     "../lib/x86_64-linux-gnu/pmulab"};
 	char own[PATH_MAX], *found = NULL;
 	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
@@ -321,16 +329,43 @@ static int prepare_tool(struct pmu_program *program, struct pmu_ctx *ctx,
 	return error;
 }
 
+/* What feeds the machine from within the emulator. */
+static int find_feed(struct pmu_program *program, struct pmu_ctx *ctx)
+{
+	char *tool;
+	int error;
+
+	if (program->options.feed == PMU_FEED_QEMU)
+		return find_library(&program->plugin, ctx, program->options.plugin,
+				    "libpmulab-qemu.so", "PMULAB_PLUGIN");
+	error = find_library(&tool, ctx, program->options.plugin, "valgrind/pmulab-amd64-linux",
+			     "PMULAB_VALGRIND");
+	if (error)
+		return error;
+	/* Valgrind is told where its tools are, not which it is. */
+	*strrchr(tool, '/') = '\0';
+	program->plugin = realpath(tool, NULL);
+	if (!program->plugin)
+		error = error_set(ctx, PMU_E_IO, "no such folder: %s", tool);
+	free(tool);
+	return error;
+}
+
 static int prepare(struct pmu_program *program, struct pmu_ctx *ctx,
 		   const struct pmu_machine *machine)
 {
-	int error = find_program(program, ctx, program->argv[0]);
+	int error = 0;
 
+	if (program->options.feed > PMU_FEED_VALGRIND)
+		error = error_set(ctx, PMU_E_RANGE, "no such feed: %d", (int)program->options.feed);
+	else if (program->options.feed != PMU_FEED_QEMU && program->options.tool)
+		error = error_set(ctx, PMU_E_UNSUPPORTED, "tools run on QEMU only");
 	if (!error)
-		error = find_qemu(program, ctx);
+		error = find_program(program, ctx, program->argv[0]);
 	if (!error)
-		error = find_library(&program->plugin, ctx, program->options.plugin,
-				     "libpmulab-qemu.so", "PMULAB_PLUGIN");
+		error = find_emulator(program, ctx);
+	if (!error)
+		error = find_feed(program, ctx);
 	if (!error && program->options.tool)
 		error = prepare_tool(program, ctx, machine);
 	return error ? error : choose_cpu(program, ctx, machine);
@@ -367,7 +402,7 @@ void pmu_program_free(struct pmu_program *program)
 {
 	if (!program)
 		return;
-	free(program->qemu);
+	free(program->emulator);
 	free(program->plugin);
 	free(program->guest);
 	free(program->program);

@@ -9,8 +9,9 @@
 /* Everything that is found out before anything is programmed or started. */
 struct pmu_program {
 	struct pmu_program_options options;
-	char *qemu;
-	char *plugin;  /* feeds the machine; for a tool it only tells that it began */
+	char *emulator;
+	/* Feeds the machine; for a tool it only tells that it began. Of Valgrind: the folder. */
+	char *plugin;
 	char *guest;   /* is loaded into a tool; NULL for a program */
 	char *program; /* the ELF file to emulate; a script's interpreter */
 	char **argv;   /* its arguments, argv[0] as the user wrote it */

@@ -1,6 +1,6 @@
 /*
- * Guests of known instructions under QEMU, fed to a real machine. usage: test_feed_qemu PLUGIN
- * GUESTS Exit status 77 without qemu-x86_64.
+ * Guests of known instructions under an emulator, fed to a real machine. usage: test_feed_guests
+ * qemu PLUGIN GUESTS or valgrind TOOL GUESTS. Exit status 77 without qemu-x86_64, or valgrind.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,12 +19,13 @@
 
 #include "emul/block.h"
 
-#define COUNT	  1000 /* of guests/guests.h */
-#define WORK	  100000
-#define PLUGIN_FD 100
-#define SKIPPED	  77
+#define COUNT	   1000 /* of guests/guests.h */
+#define WORK	   100000
+#define MACHINE_FD 100
+#define SKIPPED	   77
 
 static const char *plugin_path, *guests_path;
+static bool is_valgrind;
 
 static int computer_up(void **state)
 {
@@ -45,6 +46,36 @@ static int computer_down(void **state)
 	return 0;
 }
 
+static void become_qemu(const char *guest, const char *machine)
+{
+	char plugin[4200];
+
+	snprintf(plugin, sizeof(plugin), "%s,fd=%s", plugin_path, machine);
+	execlp("qemu-x86_64", "qemu-x86_64", "-plugin", plugin, guest, NULL);
+}
+
+/* Its tools are found by their folder. */
+static void become_valgrind(const char *guest, const char *machine)
+{
+	char folder[4200], option[64];
+
+	snprintf(folder, sizeof(folder), "%s", plugin_path);
+	*strrchr(folder, '/') = '\0';
+	snprintf(option, sizeof(option), "--machine=%s", machine);
+	setenv("VALGRIND_LIB", folder, 1);
+	execlp("valgrind", "valgrind", "--tool=pmulab", "--quiet", "--vgdb=no", option, guest,
+	       NULL);
+}
+
+static _Noreturn void become(const char *guest, const char *machine)
+{
+	if (is_valgrind)
+		become_valgrind(guest, machine);
+	else
+		become_qemu(guest, machine);
+	_exit(127);
+}
+
 /* Runs a guest on the machine; complaints of a dying one are of no interest. */
 static pid_t start(struct emul *emul, const char *guest)
 {
@@ -52,12 +83,12 @@ static pid_t start(struct emul *emul, const char *guest)
 
 	assert_true(pid >= 0);
 	if (!pid) {
-		char plugin[4200], path[4200];
+		char path[4200], machine[16];
 
-		snprintf(plugin, sizeof(plugin), "%s,fd=%d", plugin_path, PLUGIN_FD);
 		snprintf(path, sizeof(path), "%s/%s", guests_path, guest);
-		if (dup2(emul_fd(emul), PLUGIN_FD) == PLUGIN_FD)
-			execlp("qemu-x86_64", "qemu-x86_64", "-plugin", plugin, path, NULL);
+		snprintf(machine, sizeof(machine), "%d", MACHINE_FD);
+		if (dup2(emul_fd(emul), MACHINE_FD) == MACHINE_FD)
+			become(path, machine);
 		_exit(127);
 	}
 	return pid;
@@ -335,19 +366,16 @@ static void wrong_argument(void **state)
 	(void)state;
 	assert_true(pid >= 0);
 	if (!pid) {
-		char plugin[4200];
-
-		snprintf(plugin, sizeof(plugin), "%s,fd=3x", plugin_path);
 		close(STDERR_FILENO);
-		execlp("qemu-x86_64", "qemu-x86_64", "-plugin", plugin, "/bin/true", NULL);
-		_exit(127);
+		become("/bin/true", "3x");
 	}
 	assert_int_equal(end(pid), EXIT_FAILURE << 8);
 }
 
-static bool have_qemu(void)
+static bool have_emulator(void)
 {
-	return system("qemu-x86_64 --version > /dev/null 2>&1") == 0;
+	return system(is_valgrind ? "valgrind --version > /dev/null 2>&1"
+				  : "qemu-x86_64 --version > /dev/null 2>&1") == 0;
 }
 
 int main(int argc, char **argv)
@@ -370,11 +398,12 @@ int main(int argc, char **argv)
 	    cmocka_unit_test(wrong_argument),
 	};
 
-	if (argc != 3)
+	if (argc != 4)
 		return 2;
-	if (!have_qemu())
+	is_valgrind = !strcmp(argv[1], "valgrind");
+	plugin_path = argv[2];
+	guests_path = argv[3];
+	if (!have_emulator())
 		return SKIPPED;
-	plugin_path = argv[1];
-	guests_path = argv[2];
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,353 @@
+/*
+ * What is added to the guest's code: a call for each block of straight-line code that is entered,
+ * and one for each access to memory. Instructions are decoded as for any feed; Valgrind's own form
+ * of the code (VEX) tells addresses.
+ */
+#include "pub_tool_basics.h"
+#include "pub_tool_hashtable.h"
+#include "pub_tool_mallocfree.h"
+#include "pub_tool_tooliface.h"
+
+#include "libvex_guest_amd64.h"
+
+#include "guest.h"
+#include "instrument.h"
+
+#define INSNS_MAX  512 /* of a superblock: VEX takes at most 100 */
+#define NAME	   "pmulab blocks"
+#define HERE	   __attribute__((noinline))
+#define ACCESS_MAX 64
+
+/* What belongs to one superblock, to be freed when Valgrind drops its translation. */
+struct chunk {
+	struct chunk *next;
+	max_align_t bytes[];
+};
+
+struct kept {
+	struct kept *next; /* as VG_(HT_construct)() wants it */
+	UWord address;
+	struct chunk *chunks;
+};
+
+static VgHashTable *kept_blocks;
+
+/* A superblock while it is instrumented. */
+struct superblock {
+	IRSB *out;
+	struct kept *kept;
+	const uint8_t *addresses[INSNS_MAX];
+	struct feed_insn insns[INSNS_MAX];
+	unsigned count;
+};
+
+static HERE void on_first_block(struct feed_block *block)
+{
+	guest_enter();
+	feed_run(guest.current, block);
+}
+
+static HERE void on_block(struct feed_block *block, VexGuestAMD64State *state)
+{
+	guest.state = state;
+	if (__builtin_expect(!guest.hart, 0))
+		on_first_block(block);
+	else
+		machine_run(guest.hart, &block->whole);
+}
+
+static HERE void on_repeating_block(struct feed_repeat *repeat, VexGuestAMD64State *state)
+{
+	guest.state = state;
+	if (!guest.hart)
+		guest_enter();
+	feed_run_repeating(guest.current, repeat);
+}
+
+static HERE void on_load(Addr address, const struct feed_access *access)
+{
+	machine_load(guest.hart, address, access->size, &access->registers);
+}
+
+static HERE void on_store(Addr address, const struct feed_access *access)
+{
+	machine_store(guest.hart, address, access->size, &access->registers);
+}
+
+static HERE void on_locked(Addr address, const struct feed_access *access)
+{
+	feed_locked(guest.current, address, true, access);
+}
+
+static HERE void on_mixed(Addr address, UWord size, UWord store, const struct feed_access *access)
+{
+	for (; size > ACCESS_MAX; size -= ACCESS_MAX, address += ACCESS_MAX)
+		feed_mixed(guest.current, address, ACCESS_MAX, store, access);
+	feed_mixed(guest.current, address, (uint32_t)size, store, access);
+}
+
+static HERE void on_store_nt(Addr address, UWord size)
+{
+	machine_store_nt(guest.hart, address, (uint32_t)size);
+}
+
+static HERE void on_string(Addr address, UWord store, const struct feed_repeat *repeat)
+{
+	feed_string(guest.current, address, store, repeat);
+}
+
+static void *keep(struct superblock *sb, size_t size)
+{
+	struct chunk *chunk = VG_(calloc)(NAME, 1, sizeof(*chunk) + size);
+
+	chunk->next = sb->kept->chunks;
+	sb->kept->chunks = chunk;
+	return chunk->bytes;
+}
+
+static void drop(struct kept *kept)
+{
+	while (kept->chunks) {
+		struct chunk *chunk = kept->chunks;
+
+		kept->chunks = chunk->next;
+		VG_(free)(chunk);
+	}
+	VG_(free)(kept);
+}
+
+static IRExpr *number(UWord value)
+{
+	return mkIRExpr_HWord(value);
+}
+
+/* An address or a size as a tool's function takes it. */
+#define CALL(sb, guard, function, ...)                                                             \
+	add_call(sb, guard, #function, (void *)(function), (IRExpr *[]){__VA_ARGS__, NULL})
+
+static void add_call(struct superblock *sb, IRExpr *guard, const HChar *name, void *function,
+		     IRExpr **arguments)
+{
+	unsigned count = 0;
+	IRExpr **vector;
+	IRDirty *call;
+
+	while (arguments[count])
+		count++;
+	vector = count == 1   ? mkIRExprVec_1(arguments[0])
+		 : count == 2 ? mkIRExprVec_2(arguments[0], arguments[1])
+		 : count == 3
+		     ? mkIRExprVec_3(arguments[0], arguments[1], arguments[2])
+		     : mkIRExprVec_4(arguments[0], arguments[1], arguments[2], arguments[3]);
+	call = unsafeIRDirty_0_N(0, name, function, vector);
+	if (guard)
+		call->guard = guard;
+	if (arguments[count - 1]->tag == Iex_GSPTR) {
+		call->nFxState = 1;
+		call->fxState[0].fx = Ifx_Modify;
+		call->fxState[0].offset = offsetof(VexGuestAMD64State, host_EvC_COUNTER);
+		call->fxState[0].size = sizeof(((VexGuestAMD64State *)0)->host_EvC_COUNTER);
+		call->fxState[0].nRepeats = 0;
+		call->fxState[0].repeatLen = 0;
+	}
+	addStmtToIRSB(sb->out, IRStmt_Dirty(call));
+}
+
+/* What the accesses of an instruction are reported with. */
+struct context {
+	const struct feed_insn *insn;
+	struct feed_access *access;
+	struct feed_repeat *repeat;
+};
+
+static void add_access(struct superblock *sb, const struct context *context, IRExpr *guard,
+		       IRExpr *address, unsigned size, bool store)
+{
+	IRExpr *access = number((UWord)context->access);
+
+	switch ((enum feed_class)context->insn->class) {
+	case FEED_NONE:
+		return;
+	case FEED_LOCKED: /* told by what writes */
+		if (store)
+			CALL(sb, guard, on_locked, address, access);
+		return;
+	case FEED_STORE_NT:
+	case FEED_STORE_NT_WIDE:
+		if (store)
+			CALL(sb, guard, on_store_nt, address, number(size));
+		return;
+	case FEED_FAST_STRING:
+		CALL(sb, guard, on_string, address, number(store), number((UWord)context->repeat));
+		return;
+	default:
+		break;
+	}
+	if (size != context->access->size)
+		CALL(sb, guard, on_mixed, address, number(size), number(store), access);
+	else if (store)
+		CALL(sb, guard, on_store, address, access);
+	else
+		CALL(sb, guard, on_load, address, access);
+}
+
+static unsigned bytes_of(const struct superblock *sb, const IRExpr *value)
+{
+	return (unsigned)sizeofIRType(typeOfIRExpr(sb->out->tyenv, value));
+}
+
+static void add_dirty(struct superblock *sb, const struct context *context, const IRDirty *dirty)
+{
+	if (dirty->mFx == Ifx_Read || dirty->mFx == Ifx_Modify)
+		add_access(sb, context, dirty->guard, dirty->mAddr, (unsigned)dirty->mSize, false);
+	if (dirty->mFx == Ifx_Write || dirty->mFx == Ifx_Modify)
+		add_access(sb, context, dirty->guard, dirty->mAddr, (unsigned)dirty->mSize, true);
+}
+
+static void add_compare_and_swap(struct superblock *sb, const struct context *context,
+				 const IRCAS *cas)
+{
+	unsigned size = bytes_of(sb, cas->dataLo) * (cas->dataHi ? 2 : 1);
+
+	add_access(sb, context, NULL, cas->addr, size, true);
+}
+
+static void add_accesses(struct superblock *sb, const struct context *context, const IRStmt *stmt)
+{
+	IRType wide, loaded;
+
+	switch (stmt->tag) {
+	case Ist_WrTmp:
+		if (stmt->Ist.WrTmp.data->tag == Iex_Load)
+			add_access(sb, context, NULL, stmt->Ist.WrTmp.data->Iex.Load.addr,
+				   (unsigned)sizeofIRType(stmt->Ist.WrTmp.data->Iex.Load.ty),
+				   false);
+		break;
+	case Ist_Store:
+		add_access(sb, context, NULL, stmt->Ist.Store.addr,
+			   bytes_of(sb, stmt->Ist.Store.data), true);
+		break;
+	case Ist_LoadG:
+		typeOfIRLoadGOp(stmt->Ist.LoadG.details->cvt, &wide, &loaded);
+		add_access(sb, context, stmt->Ist.LoadG.details->guard,
+			   stmt->Ist.LoadG.details->addr, (unsigned)sizeofIRType(loaded), false);
+		break;
+	case Ist_StoreG:
+		add_access(sb, context, stmt->Ist.StoreG.details->guard,
+			   stmt->Ist.StoreG.details->addr,
+			   bytes_of(sb, stmt->Ist.StoreG.details->data), true);
+		break;
+	case Ist_CAS:
+		add_compare_and_swap(sb, context, stmt->Ist.CAS.details);
+		break;
+	case Ist_Dirty:
+		add_dirty(sb, context, stmt->Ist.Dirty.details);
+		break;
+	default:
+		break;
+	}
+}
+
+static void decode_all(struct superblock *sb, const IRSB *in)
+{
+	for (int i = 0; i < in->stmts_used && sb->count < INSNS_MAX; i++) {
+		const IRStmt *stmt = in->stmts[i];
+		const uint8_t *address;
+
+		if (stmt->tag != Ist_IMark)
+			continue;
+		address = (const uint8_t *)(Addr)stmt->Ist.IMark.addr;
+		sb->addresses[sb->count] = address;
+		feed_decode(&guest.decoder, address, stmt->Ist.IMark.len, &sb->insns[sb->count]);
+		sb->count++;
+	}
+}
+
+/* Instructions from @first on that run one after the other once the first does. */
+static unsigned block_length(const struct superblock *sb, unsigned first)
+{
+	unsigned last = first;
+
+	while (last + 1 < sb->count && !sb->insns[last].branches && !sb->insns[last].repeats &&
+	       sb->addresses[last] + sb->insns[last].length == sb->addresses[last + 1])
+		last++;
+	return last + 1 - first;
+}
+
+static void begin_block(struct superblock *sb, struct context *context, unsigned first,
+			unsigned count)
+{
+	const struct feed_insn *insns = &sb->insns[first];
+	struct feed_block *block = keep(sb, feed_block_size(insns, count));
+
+	feed_block_init(block, guest.process.machine, (uint64_t)(Addr)sb->addresses[first], insns,
+			count);
+	*context = (struct context){.access = block->accesses};
+	if (feed_block_repeats(insns, count)) {
+		context->repeat = keep(sb, sizeof(*context->repeat));
+		feed_repeat_init(context->repeat, guest.process.machine, block, insns, count);
+		CALL(sb, NULL, on_repeating_block, number((UWord)context->repeat), IRExpr_GSPTR());
+	} else {
+		CALL(sb, NULL, on_block, number((UWord)block), IRExpr_GSPTR());
+	}
+}
+
+static void add_all(struct superblock *sb, const IRSB *in, int first)
+{
+	struct context context = {0};
+	unsigned insn = 0, next_block = 0;
+
+	for (int i = first; i < in->stmts_used; i++) {
+		const IRStmt *stmt = in->stmts[i];
+
+		if (stmt->tag == Ist_IMark) {
+			addStmtToIRSB(sb->out, in->stmts[i]);
+			if (insn != next_block && context.insn->class != FEED_NONE)
+				context.access++;
+			if (insn == next_block) {
+				unsigned count = block_length(sb, insn);
+
+				begin_block(sb, &context, insn, count);
+				next_block = insn + count;
+			}
+			context.insn = &sb->insns[insn++];
+			continue;
+		}
+		if (context.insn->class != FEED_NONE)
+			add_accesses(sb, &context, stmt);
+		addStmtToIRSB(sb->out, in->stmts[i]);
+	}
+}
+
+IRSB *instrument_superblock(const VgCallbackClosure *closure, IRSB *in)
+{
+	static struct superblock sb; /* translation is serialised; too large for a stack */
+	int first = 0;
+
+	sb.out = deepCopyIRSBExceptStmts(in);
+	sb.count = 0;
+	for (; first < in->stmts_used && in->stmts[first]->tag != Ist_IMark; first++)
+		addStmtToIRSB(sb.out, in->stmts[first]);
+	if (first == in->stmts_used)
+		return sb.out;
+	sb.kept = VG_(calloc)(NAME, 1, sizeof(*sb.kept));
+	sb.kept->address = closure->nraddr;
+	VG_(HT_add_node)(kept_blocks, sb.kept);
+	decode_all(&sb, in);
+	add_all(&sb, in, first);
+	return sb.out;
+}
+
+void instrument_discard(Addr address, VexGuestExtents extents)
+{
+	struct kept *kept;
+
+	(void)extents;
+	while ((kept = VG_(HT_remove)(kept_blocks, address)))
+		drop(kept);
+}
+
+void instrument_init(void)
+{
+	kept_blocks = VG_(HT_construct)(NAME);
+}

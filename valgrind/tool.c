@@ -1,0 +1,271 @@
+/*
+ * The Valgrind tool: runs a guest's threads on an emulated machine, one at a time.
+ *
+ *     valgrind --tool=pmulab --machine=N [--began=M] PROGRAM
+ *
+ * N is the descriptor of the machine's shared block (emul/block.h), M that of a byte that is set
+ * when the guest executes its first instruction. What the QEMU plugin says of blocks, forks and
+ * execve holds here too.
+ */
+#include "pub_tool_basics.h"
+#include "pub_tool_libcassert.h"
+#include "pub_tool_libcbase.h"
+#include "pub_tool_libcfile.h"
+#include "pub_tool_libcprint.h"
+#include "pub_tool_libcproc.h"
+#include "pub_tool_options.h"
+#include "pub_tool_tooliface.h"
+#include "pub_tool_vkiscnums.h"
+
+#include "libvex_guest_amd64.h"
+
+#include "base/error.h"
+#include "emul/began.h"
+#include "emul/block.h"
+#include "feed/syscall.h"
+#include "guest.h"
+#include "instrument.h"
+#include "own.h"
+
+#define ARCH_SET_FS  0x1002
+#define THREAD_BYTES 4096
+
+#define YIELDING 4 /* enum ThreadStatus: VgTs_Yielding */
+
+long syscall(long number, ...);
+void free(void *memory);
+
+/* Valgrind's own; no header that it installs declares them. */
+void VG_(release_BigLock)(ThreadId tid, Int status, const HChar *who);
+void VG_(acquire_BigLock)(ThreadId tid, const HChar *who);
+
+struct guest guest;
+
+static struct {
+	struct pmu_ctx *ctx;
+	struct emul *emul;
+	struct system_began *began;
+	Int machine_fd, began_fd;
+	bool waits; /* the thread that runs, once its slice has ended */
+} tool = {.machine_fd = -1, .began_fd = -1};
+
+void own_give_up(const char *why)
+{
+	if (tool.began && !tool.began->began)
+		VG_(snprintf)(tool.began->refusal, sizeof(tool.began->refusal), "%s", why);
+	else
+		VG_(umsg)("%s\n", why);
+	VG_(exit)(1);
+}
+
+void guest_enter(void)
+{
+	if (tool.began)
+		tool.began->began = 1;
+	feed_thread_enter(guest.current, guest.process.machine, guest.process.space);
+	guest.hart = guest.current->core;
+	if (!guest.hart)
+		own_give_up("out of memory for a guest thread");
+}
+
+static struct feed_thread *thread_of(ThreadId tid)
+{
+	return &guest.process.threads[tid];
+}
+
+static void on_thread_new(ThreadId parent, ThreadId child)
+{
+	uint64_t not_before =
+	    parent ? thread_of(parent)->not_before : machine_now(guest.process.machine);
+
+	if (feed_process_begin(&guest.process, tool.ctx, child, not_before))
+		own_give_up(pmu_message(tool.ctx));
+}
+
+/*
+ * One thread runs at a time: who holds Valgrind's lock. Where one would wait for another on the
+ * machine, its slice ends with the next superblock, and it waits without the lock.
+ */
+static void end_slice(void)
+{
+	VexGuestAMD64State *state = guest.state;
+
+	tool.waits = true;
+	state->host_EvC_COUNTER = 0;
+}
+
+/* Only where the slice has ended is nothing of Valgrind's kept that others could drop meanwhile. */
+static void on_stop(ThreadId tid, ULong blocks_done)
+{
+	const VexGuestAMD64State *state = guest.state;
+
+	(void)blocks_done;
+	if (!tool.waits || (Int)state->host_EvC_COUNTER >= 0)
+		return;
+	tool.waits = false;
+	if (!guest.hart)
+		return;
+	VG_(release_BigLock)(tid, YIELDING, "pmulab");
+	machine_hart_wait(thread_of(tid)->core);
+	VG_(acquire_BigLock)(tid, "pmulab");
+}
+
+static void on_run(ThreadId tid, ULong blocks_done)
+{
+	(void)blocks_done;
+	guest.current = thread_of(tid);
+	guest.hart = guest.current->core;
+}
+
+static void on_thread_end(ThreadId tid)
+{
+	feed_thread_exit(thread_of(tid));
+}
+
+static void on_syscall(ThreadId tid, UInt number, UWord *arguments, UInt count)
+{
+	uint64_t six[6] = {0};
+
+	for (UInt i = 0; i < count && i < 6; i++)
+		six[i] = arguments[i];
+	feed_syscall(&guest.process, thread_of(tid), number, six, 0);
+}
+
+static void on_syscall_return(ThreadId tid, UInt number, UWord *arguments, UInt count,
+			      SysRes result)
+{
+	(void)number, (void)arguments, (void)count, (void)result;
+	VG_(release_BigLock)(tid, YIELDING, "pmulab");
+	feed_thread_resume(thread_of(tid));
+	VG_(acquire_BigLock)(tid, "pmulab");
+}
+
+static void on_fork(ThreadId tid)
+{
+	(void)tid;
+	feed_process_forks(&guest.process);
+}
+
+/* The child has the place, and its copy of what stands for it. */
+static void on_fork_in_parent(ThreadId tid)
+{
+	(void)tid;
+	free(guest.process.child);
+}
+
+static void on_fork_in_child(ThreadId tid)
+{
+	guest.hart = NULL;
+	if (feed_process_forked(&guest.process, tid))
+		own_give_up("out of memory for a forked guest");
+}
+
+/*
+ * Valgrind itself has no thread storage: its threads inherit this, for the decoder's stack
+ * protector, which is 0. Variables of threads, which lie below, are never written.
+ */
+static void give_thread_storage(void)
+{
+	void *block = own_map(THREAD_BYTES);
+
+	if (block == (void *)-1 ||
+	    syscall(__NR_arch_prctl, (long)ARCH_SET_FS, (long)block + THREAD_BYTES / 2, 0, 0, 0, 0))
+		own_give_up("no thread storage for the decoder");
+}
+
+static void map_began(void)
+{
+	void *began;
+
+	if (tool.began_fd < 0)
+		return;
+	began = own_map_shared(tool.began_fd, sizeof(*tool.began), 0);
+	if (began == (void *)-1)
+		own_give_up("cannot map memory");
+	VG_(close)(tool.began_fd);
+	tool.began = began;
+}
+
+static void begin(void)
+{
+	const char *wrong;
+
+	map_began();
+	if (pmu_ctx_new(&tool.ctx))
+		own_give_up("out of memory");
+	if (tool.machine_fd < 0)
+		own_give_up("the tool takes --machine=N, an emulated machine");
+	give_thread_storage();
+	wrong = own_load_decoder(ZYDIS_LIBRARY);
+	if (wrong) {
+		error_set(tool.ctx, PMU_E_IO, "cannot load %s: %s", ZYDIS_LIBRARY, wrong);
+		own_give_up(pmu_message(tool.ctx));
+	}
+	feed_decoder_init(&guest.decoder);
+	if (emul_attach(&tool.emul, tool.ctx, tool.machine_fd) ||
+	    feed_process_init(&guest.process, tool.ctx, emul_machine(tool.emul)))
+		own_give_up(pmu_message(tool.ctx));
+	VG_(close)(tool.machine_fd);
+	machine_defer_waits(guest.process.machine, end_slice);
+	instrument_init();
+	/* The first thread was there before us. */
+	on_thread_new(0, 1);
+}
+
+static IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
+			const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word,
+			IRType host_word)
+{
+	(void)layout, (void)extents, (void)host;
+	if (guest_word != host_word)
+		VG_(tool_panic)("a guest of another word size");
+	return instrument_superblock(closure, in);
+}
+
+static void finish(Int code)
+{
+	(void)code;
+	feed_process_end(&guest.process);
+}
+
+static Bool take_option(const HChar *option)
+{
+	if (VG_INT_CLO(option, "--machine", tool.machine_fd)) {
+	} else if (VG_INT_CLO(option, "--began", tool.began_fd)) {
+	} else {
+		return False;
+	}
+	return True;
+}
+
+static void print_usage(void)
+{
+	VG_(printf)
+	("    --machine=N    descriptor of an emulated machine\n"
+	 "    --began=N      descriptor of where it is told that the guest runs\n");
+}
+
+static void print_debug_usage(void)
+{
+	VG_(printf)("    (none)\n");
+}
+
+static void register_tool(void)
+{
+	VG_(details_name)("pmulab");
+	VG_(details_version)(NULL);
+	VG_(details_description)("feeds an emulated machine");
+	VG_(details_copyright_author)("See LICENSE.");
+	VG_(details_bug_reports_to)("pmulab");
+	VG_(basic_tool_funcs)(begin, instrument, finish);
+	VG_(needs_command_line_options)(take_option, print_usage, print_debug_usage);
+	VG_(needs_superblock_discards)(instrument_discard);
+	VG_(needs_syscall_wrapper)(on_syscall, on_syscall_return);
+	VG_(track_pre_thread_ll_create)(on_thread_new);
+	VG_(track_pre_thread_ll_exit)(on_thread_end);
+	VG_(track_start_client_code)(on_run);
+	VG_(track_stop_client_code)(on_stop);
+	VG_(atfork)(on_fork, on_fork_in_parent, on_fork_in_child);
+}
+
+VG_DETERMINE_INTERFACE_VERSION(register_tool)
