@@ -139,7 +139,8 @@ int pmu_bus_interrupts(struct pmu_bus *bus, struct pmu_ctx *ctx, unsigned socket
  * memory channels do. For these the call itself looks when it begins, every 10 ms, and once more
  * when the time is over.
  *
- * Each look takes the machine from the program that runs on it, for microseconds.
+ * Each look does what pmu_bus_interrupts() does, and takes the machine from the program that runs
+ * on it for microseconds.
  * @param core        of the socket
  * @param timeout_ns  of this computer's time; 0: looks once; UINT64_MAX: without end
  * @param count       receives the number; @seen where the time was over before it rose
