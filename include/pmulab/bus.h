@@ -117,8 +117,8 @@ int pmu_bus_read(struct pmu_bus *bus, struct pmu_ctx *ctx, struct pmu_access_op 
 int pmu_bus_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct pmu_access_op *op);
 
 /**
- * How many interrupts a core has got from counters that overflowed, since power on. To learn of
- * overflows, ask again: the number rises by one for each.
+ * How many interrupts a core has got from counters that overflowed, since power on. To learn
+ * of overflows, ask again, or wait: the number rises by one for each.
  * @param core   of the socket
  * @param count  receives the number
  * @return 0; PMU_E_UNSUPPORTED where interrupts are the kernel's, on a computer, or there are none
@@ -127,6 +127,31 @@ int pmu_bus_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct pmu_acc
  */
 int pmu_bus_interrupts(struct pmu_bus *bus, struct pmu_ctx *ctx, unsigned socket, unsigned core,
 		       uint64_t *count);
+
+/**
+ * Waits until the number of those interrupts is not @seen: begin with that of pmu_bus_interrupts(),
+ * and go on with the one received, and none is missed. The thread sleeps meanwhile; signals do not
+ * end it. The machine is driven by other threads or processes, each over a bus of its own.
+ *
+ * Returns at once when an event overflows a counter of the uncore that counts events only, and when
+ * an access to the machine, from anywhere, finds an overflow. Other overflows are found late: those
+ * of a core's counters, of counters of cycles and occupancies or with a threshold, and by what idle
+ * memory channels do. For these the call itself looks when it begins, every 10 ms, and once more
+ * when the time is over.
+ *
+ * Each look does what pmu_bus_interrupts() does, and takes the machine from the program that runs
+ * on it for microseconds.
+ * @param core        of the socket
+ * @param timeout_ns  of this computer's time; 0: looks once; UINT64_MAX: without end
+ * @param count       receives the number; @seen where the time was over before it rose
+ * @return 0, also where the time was over; PMU_E_UNSUPPORTED where nothing tells of interrupts: on
+ *         a computer (its registers, its kernel), a dry run, a register trace made or replayed, and
+ *         a single emulated core, whose registers wait for its program; PMU_E_RANGE for a core that
+ *         the machine has not; PMU_E_BUSY where a program was stopped in the middle of an access,
+ *         3 s after a look, however short the time
+ */
+int pmu_bus_interrupt_wait(struct pmu_bus *bus, struct pmu_ctx *ctx, unsigned socket, unsigned core,
+			   uint64_t seen, uint64_t timeout_ns, uint64_t *count);
 
 /* A register of a box instance. */
 struct pmu_located {

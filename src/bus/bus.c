@@ -69,13 +69,15 @@ uint64_t bus_no_time(struct pmu_bus *bus)
 	return 0;
 }
 
-int pmu_bus_interrupts(struct pmu_bus *bus, struct pmu_ctx *ctx, unsigned socket, unsigned core,
-		       uint64_t *count)
+static int no_interrupts(const struct pmu_bus *bus, struct pmu_ctx *ctx, const char *what)
 {
-	if (!bus->ops->interrupts)
-		return error_set(ctx, PMU_E_UNSUPPORTED, "%s does not tell of interrupts",
-				 bus->transport ? bus->transport : "this bus");
-	switch (bus->ops->interrupts(bus, socket, core, count)) {
+	return error_set(ctx, PMU_E_UNSUPPORTED, "%s does not %s interrupts",
+			 *bus->transport ? bus->transport : "this bus", what);
+}
+
+static int interrupt_error(struct pmu_ctx *ctx, int error, unsigned socket, unsigned core)
+{
+	switch (error) {
 	case 0:
 		return 0;
 	case PMU_E_RANGE:
@@ -85,6 +87,25 @@ int pmu_bus_interrupts(struct pmu_bus *bus, struct pmu_ctx *ctx, unsigned socket
 				 "a program on the machine was stopped in the middle of an access; "
 				 "continue or end it");
 	}
+}
+
+int pmu_bus_interrupts(struct pmu_bus *bus, struct pmu_ctx *ctx, unsigned socket, unsigned core,
+		       uint64_t *count)
+{
+	if (!bus->ops->interrupts)
+		return no_interrupts(bus, ctx, "tell of");
+	return interrupt_error(ctx, bus->ops->interrupts(bus, socket, core, count), socket, core);
+}
+
+int pmu_bus_interrupt_wait(struct pmu_bus *bus, struct pmu_ctx *ctx, unsigned socket, unsigned core,
+			   uint64_t seen, uint64_t timeout_ns, uint64_t *count)
+{
+	int error;
+
+	if (!bus->ops->await_interrupt)
+		return no_interrupts(bus, ctx, "wait for");
+	error = bus->ops->await_interrupt(bus, socket, core, seen, timeout_ns, count);
+	return interrupt_error(ctx, error, socket, core);
 }
 
 bool pmu_bus_is_emulated(const struct pmu_bus *bus)

@@ -20,6 +20,10 @@ struct bus_ops {
 	 * PMU_E_BUSY
 	 */
 	int (*interrupts)(struct pmu_bus *bus, unsigned socket, unsigned core, uint64_t *count);
+	/* Waits until that is not @seen, or for the time; NULL as above. *count == @seen: the time
+	 * is over. */
+	int (*await_interrupt)(struct pmu_bus *bus, unsigned socket, unsigned core, uint64_t seen,
+			       uint64_t timeout_ns, uint64_t *count);
 	/* Around many accesses in a row; may be NULL. */
 	void (*begin)(struct pmu_bus *bus);
 	void (*end)(struct pmu_bus *bus);

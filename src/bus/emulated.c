@@ -73,15 +73,29 @@ static uint64_t emulated_time_ns(struct pmu_bus *bus)
 			  (double)machine_ticks_per_second(machine));
 }
 
+static bool has_core(const struct emul *emul, unsigned socket, unsigned core)
+{
+	return socket < emul_desc(emul)->sockets && core < emul_desc(emul)->cores;
+}
+
 static int emulated_interrupts(struct pmu_bus *bus, unsigned socket, unsigned core, uint64_t *count)
 {
 	struct emul *emul = ((struct emulated *)bus)->emul;
-	const struct pmu_machine *desc = emul_desc(emul);
 
-	if (socket >= desc->sockets || core >= desc->cores)
+	if (!has_core(emul, socket, core))
 		return PMU_E_RANGE;
 	*count = system_interrupts(emul, socket, core);
 	return *count == UINT64_MAX ? PMU_E_BUSY : 0;
+}
+
+static int emulated_await(struct pmu_bus *bus, unsigned socket, unsigned core, uint64_t seen,
+			  uint64_t timeout_ns, uint64_t *count)
+{
+	struct emul *emul = ((struct emulated *)bus)->emul;
+
+	if (!has_core(emul, socket, core))
+		return PMU_E_RANGE;
+	return system_await_interrupt(emul, socket, core, seen, timeout_ns, count);
 }
 
 static const struct bus_ops emulated_ops = {
@@ -89,6 +103,7 @@ static const struct bus_ops emulated_ops = {
     .write = emulated_write,
     .time_ns = emulated_time_ns,
     .interrupts = emulated_interrupts,
+    .await_interrupt = emulated_await,
     .fini = emulated_fini,
 };
 

@@ -8,17 +8,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "catalog/binding.h"
 #include "catalog/machine_image.h"
 
 #define BLOCK_MAGIC   0x62616c756d70 /* "pmulab" */
-#define BLOCK_VERSION 5
+#define BLOCK_VERSION 6
 #define BLOCK_ALIGN   4096
 
 /* For an access that is under way elsewhere: microseconds, unless its program is stopped. */
 #define ACCESS_PATIENCE_NS 3000000000u
 #define PASS_PATIENCE_NS   100000000u
+
+#define LOOK_NS 10000000u /* who waits for an interrupt catches up with the machine that often */
 
 /* The block: this header, the machine's description, the machine's state, the PMUs' state. */
 struct block_header {
@@ -338,6 +341,26 @@ uint64_t system_interrupts(struct emul *emul, unsigned socket, unsigned core)
 	count = pmon_interrupts(emul->pmon, socket, core, &now);
 	machine_unlock(emul->machine);
 	return count;
+}
+
+int system_await_interrupt(struct emul *emul, unsigned socket, unsigned core, uint64_t seen,
+			   uint64_t timeout_ns, uint64_t *count)
+{
+	const uint64_t begin = clock_ns();
+	uint64_t nap = 0, passed;
+
+	for (;;) {
+		*count = pmon_await_interrupt(emul->pmon, socket, core, seen, nap);
+		if (*count != seen)
+			return 0;
+		passed = clock_ns() - begin;
+		*count = system_interrupts(emul, socket, core);
+		if (*count == UINT64_MAX)
+			return PMU_E_BUSY;
+		if (*count != seen || passed >= timeout_ns)
+			return 0;
+		nap = timeout_ns - passed < LOOK_NS ? timeout_ns - passed : LOOK_NS;
+	}
 }
 
 void emul_pass(struct emul *emul, uint64_t ns)

@@ -40,6 +40,15 @@ int emul_write(struct emul *emul, const struct pmon_access *access, uint64_t val
 /** As pmon_interrupts(), by the present time; UINT64_MAX as PMU_E_BUSY of the above. */
 uint64_t system_interrupts(struct emul *emul, unsigned socket, unsigned core);
 
+/**
+ * Waits until the above is not @seen, or the time is over. What overflows by an event that is
+ * emitted, or is found by an access to the machine from anywhere, ends it at once; it looks for the
+ * rest now and then.
+ * @return 0, *count being @seen where the time was over; PMU_E_BUSY as above
+ */
+int system_await_interrupt(struct emul *emul, unsigned socket, unsigned core, uint64_t seen,
+			   uint64_t timeout_ns, uint64_t *count);
+
 /** Lets so much time pass on the machine, unless a program runs on it, or is stopped in an access.
  */
 void emul_pass(struct emul *emul, uint64_t ns);

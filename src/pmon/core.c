@@ -150,7 +150,7 @@ static void overflow(struct pmon *pmon, struct pmon_unit *unit, unsigned index)
 	unit->regs[core->status] |= core->counters[index].status;
 	if (!(control & core->counters[index].interrupt))
 		return;
-	pmon->state->sockets[unit->socket].interrupts[unit->instance]++;
+	eventcount_advance(&pmon->state->sockets[unit->socket].interrupts[unit->instance]);
 	if (core->debug != PMON_NO_REGISTER && unit->regs[core->debug] & core->freeze_on_pmi.mask)
 		unit->frozen = true;
 }

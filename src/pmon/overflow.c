@@ -49,7 +49,8 @@ static void interrupt(struct pmon *pmon, unsigned socket)
 	    pmon_field_get(pmon->global.pmi_core_sel, global->regs[pmon->global.control]);
 
 	for (; cores; cores &= cores - 1)
-		pmon->state->sockets[socket].interrupts[__builtin_ctzll(cores)]++;
+		eventcount_advance(
+		    &pmon->state->sockets[socket].interrupts[__builtin_ctzll(cores)]);
 }
 
 void pmon_overflow(struct pmon *pmon, struct pmon_unit *unit, unsigned index, uint64_t cycle)

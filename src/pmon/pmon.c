@@ -317,5 +317,13 @@ uint64_t pmon_interrupts(struct pmon *pmon, unsigned socket, unsigned core,
 	if (socket >= pmon->config.sockets || core >= PMON_CORES)
 		return 0;
 	pmon_settle_socket(pmon, socket, now);
-	return pmon->state->sockets[socket].interrupts[core];
+	return eventcount_read(&pmon->state->sockets[socket].interrupts[core]);
+}
+
+uint64_t pmon_await_interrupt(struct pmon *pmon, unsigned socket, unsigned core, uint64_t seen,
+			      uint64_t ns)
+{
+	struct eventcount *interrupts = &pmon->state->sockets[socket].interrupts[core];
+
+	return eventcount_await(interrupts, seen, ns) ? eventcount_read(interrupts) : seen;
 }

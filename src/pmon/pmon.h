@@ -85,8 +85,17 @@ int pmon_write(struct pmon *pmon, const struct pmon_access *access, const struct
 void pmon_strict(struct pmon *pmon, void (*report)(void *arg, const struct pmon_violation *),
 		 void *arg);
 
-/** PMIs sent since power on to @core of @socket, for tests and lint. */
+/** PMIs sent since power on to @core of @socket. */
 uint64_t pmon_interrupts(struct pmon *pmon, unsigned socket, unsigned core,
 			 const struct pmon_time *now);
+
+/**
+ * Sleeps until the number of those PMIs is not @seen, for @ns nanoseconds at most. Settles nothing:
+ * who emits or accesses registers wakes it. The one call that callers need not serialise.
+ * @param socket, core  that there are
+ * @return the number
+ */
+uint64_t pmon_await_interrupt(struct pmon *pmon, unsigned socket, unsigned core, uint64_t seen,
+			      uint64_t ns);
 
 #endif

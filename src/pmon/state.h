@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/eventcount.h"
 #include "catalog/binding.h"
 #include "catalog/signal.h"
 #include "pmon/access.h"
@@ -114,7 +115,7 @@ struct pmon_socket {
 	uint64_t floor[2];
 	/* Bit n: an overflow of unit n's counters is reported, and may freeze the socket. */
 	uint64_t reporting[PMON_UNIT_WORDS];
-	uint64_t interrupts[PMON_CORES];
+	struct eventcount interrupts[PMON_CORES];
 };
 
 struct pmon_state {
