@@ -16,13 +16,13 @@
 
 static struct pmu_ctx *ctx;
 
-static int set_up(void **state)
+static int fixture_up(void **state)
 {
 	(void)state;
 	return pmu_ctx_new(&ctx);
 }
 
-static int tear_down(void **state)
+static int fixture_down(void **state)
 {
 	(void)state;
 	pmu_ctx_free(ctx);
@@ -203,5 +203,5 @@ int main(void)
 	    cmocka_unit_test(their_events_can_be_counted),
 	};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, fixture_up, fixture_down);
 }

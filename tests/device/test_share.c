@@ -28,7 +28,7 @@ struct fixture {
 
 static struct fixture fixture;
 
-static int set_up(void **state)
+static int fixture_up(void **state)
 {
 	(void)state;
 	fixture = (struct fixture){0};
@@ -38,7 +38,7 @@ static int set_up(void **state)
 	return 0;
 }
 
-static int tear_down(void **state)
+static int fixture_down(void **state)
 {
 	(void)state;
 	emul_free(fixture.emul);
@@ -293,7 +293,7 @@ static void root_does_not_join_others(void **state)
 	close(ready[1]);
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define TEST(test) cmocka_unit_test_setup_teardown(test, fixture_up, fixture_down)
 
 int main(void)
 {

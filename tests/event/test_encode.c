@@ -227,7 +227,7 @@ static void test_places(void **state)
 	}
 }
 
-static int setup(void **state)
+static int fixture_up(void **state)
 {
 	struct pmu_ctx *ctx;
 	int code = pmu_ctx_new(&ctx);
@@ -236,7 +236,7 @@ static int setup(void **state)
 	return code;
 }
 
-static int teardown(void **state)
+static int fixture_down(void **state)
 {
 	pmu_ctx_free(*state);
 	return 0;
@@ -250,5 +250,5 @@ int main(void)
 	    cmocka_unit_test(test_places),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, fixture_up, fixture_down);
 }

@@ -421,7 +421,7 @@ static void test_refusals(void **state)
 				 refusals[i].code);
 }
 
-static int setup(void **state)
+static int fixture_up(void **state)
 {
 	struct pmu_ctx *ctx;
 	int code = pmu_ctx_new(&ctx);
@@ -430,7 +430,7 @@ static int setup(void **state)
 	return code;
 }
 
-static int teardown(void **state)
+static int fixture_down(void **state)
 {
 	pmu_ctx_free(*state);
 	return 0;
@@ -445,5 +445,5 @@ int main(void)
 	    cmocka_unit_test(test_refusals),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, fixture_up, fixture_down);
 }

@@ -215,7 +215,7 @@ static void test_decode(void **state)
 	assert_int_equal(pmu_event_decode(*state, core, 0x004301c8, &selection), PMU_E_UNKNOWN);
 }
 
-static int setup(void **state)
+static int fixture_up(void **state)
 {
 	struct pmu_ctx *ctx;
 	int code = pmu_ctx_new(&ctx);
@@ -224,7 +224,7 @@ static int setup(void **state)
 	return code;
 }
 
-static int teardown(void **state)
+static int fixture_down(void **state)
 {
 	pmu_ctx_free(*state);
 	return 0;
@@ -238,5 +238,5 @@ int main(void)
 	    cmocka_unit_test(test_decode),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, fixture_up, fixture_down);
 }

@@ -233,7 +233,7 @@ static void test_without_context(void **state)
 	assert_int_equal(pmu_event_parse(NULL, NULL, "imc.CAS_COUNT.RD", &selection), 0);
 }
 
-static int setup(void **state)
+static int fixture_up(void **state)
 {
 	struct pmu_ctx *ctx;
 	int code = pmu_ctx_new(&ctx);
@@ -242,7 +242,7 @@ static int setup(void **state)
 	return code;
 }
 
-static int teardown(void **state)
+static int fixture_down(void **state)
 {
 	pmu_ctx_free(*state);
 	return 0;
@@ -257,5 +257,5 @@ int main(void)
 	    cmocka_unit_test(test_without_context),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, fixture_up, fixture_down);
 }

@@ -442,7 +442,7 @@ static void test_decode(void **state)
 					 "rsv=0 umask=3 ev_sel=35 ");
 }
 
-static int setup(void **state)
+static int fixture_up(void **state)
 {
 	struct pmu_ctx *ctx;
 	int code = pmu_ctx_new(&ctx);
@@ -451,7 +451,7 @@ static int setup(void **state)
 	return code;
 }
 
-static int teardown(void **state)
+static int fixture_down(void **state)
 {
 	pmu_ctx_free(*state);
 	return 0;
@@ -465,5 +465,5 @@ int main(void)
 	    cmocka_unit_test(test_decode),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, fixture_up, fixture_down);
 }

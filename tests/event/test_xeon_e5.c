@@ -357,7 +357,7 @@ static void test_refusals(void **state)
 	}
 }
 
-static int setup(void **state)
+static int fixture_up(void **state)
 {
 	struct pmu_ctx *ctx;
 	int code = pmu_ctx_new(&ctx);
@@ -366,7 +366,7 @@ static int setup(void **state)
 	return code;
 }
 
-static int teardown(void **state)
+static int fixture_down(void **state)
 {
 	pmu_ctx_free(*state);
 	return 0;
@@ -381,5 +381,5 @@ int main(void)
 	    cmocka_unit_test(test_qualified),	  cmocka_unit_test(test_refusals),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, fixture_up, fixture_down);
 }

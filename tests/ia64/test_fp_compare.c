@@ -42,7 +42,7 @@ struct pair {
 	struct value a, b;
 };
 
-static int set_up(void **state)
+static int fixture_up(void **state)
 {
 	struct pair *v = malloc(sizeof(*v));
 
@@ -53,7 +53,7 @@ static int set_up(void **state)
 	return 0;
 }
 
-static int tear_down(void **state)
+static int fixture_down(void **state)
 {
 	struct pair *v = *state;
 
@@ -296,10 +296,10 @@ static void fclass(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup_teardown(fcmp, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(fpcmp, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(min_max, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(parallel_min_max, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(fcmp, fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(fpcmp, fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(min_max, fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(parallel_min_max, fixture_up, fixture_down),
 	    cmocka_unit_test(fclass),
 	};
 

@@ -18,7 +18,7 @@ struct fixture {
 	struct pmu_emul *emul;
 };
 
-static int set_up(void **state)
+static int fixture_up(void **state)
 {
 	static struct fixture fixture;
 
@@ -29,7 +29,7 @@ static int set_up(void **state)
 	return 0;
 }
 
-static int tear_down(void **state)
+static int fixture_down(void **state)
 {
 	struct fixture *fixture = *state;
 
@@ -284,7 +284,7 @@ static void test_guard(void **state)
 	pmu_child_free(child);
 }
 
-#define MACHINE_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define MACHINE_TEST(f) cmocka_unit_test_setup_teardown(f, fixture_up, fixture_down)
 
 int main(void)
 {

@@ -54,7 +54,7 @@ static inline void keep(void *subscriber, const struct signal *signal)
 	f->signals[f->count++] = *signal;
 }
 
-static inline int setup(void **state)
+static inline int fixture_up(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
 
@@ -69,7 +69,7 @@ static inline int setup(void **state)
 	return 0;
 }
 
-static inline int teardown(void **state)
+static inline int fixture_down(void **state)
 {
 	free(*state);
 	return 0;
@@ -125,6 +125,6 @@ static inline size_t emitted(const struct fixture *f, enum pmu_signal_id id)
 	return count;
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_up, fixture_down)
 
 #endif

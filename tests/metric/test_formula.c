@@ -75,7 +75,7 @@ static void try_metric(const struct trial *trial)
 	pmu_ctx_free(ctx);
 }
 
-static void test_values(void **fixture)
+static void test_values(void **state)
 {
 	static const struct trial trials[] = {
 	    {"MEM_BW_READS", {{"imc.CAS_COUNT.RD", 10}}, 640},
@@ -122,19 +122,19 @@ static void test_values(void **fixture)
 	    {"MEM_WB_BYTES", {{"cbo.LLC_VICTIMS.M_STATE", NAN}}, NAN},
 	};
 
-	(void)fixture;
+	(void)state;
 	for (size_t i = 0; i < sizeof(trials) / sizeof(trials[0]); i++)
 		try_metric(&trials[i]);
 }
 
 /* Several settings, in one register and in several (§1.7): IO_READ_BW has both a tid and an opc. */
-static void test_several_settings(void **fixture)
+static void test_several_settings(void **state)
 {
 	const struct pmu_selection *selections;
 	struct pmu_formula *formula;
 	char text[256];
 
-	(void)fixture;
+	(void)state;
 	assert_int_equal(pmu_formula_new(&formula, NULL, pmu_find_pmu("xeon-e5v4"), "IO_READ_BW"),
 			 0);
 	assert_int_equal(pmu_formula_selections(formula, &selections), 2);
@@ -159,9 +159,9 @@ static void refuse(const char *name, int error, const char *says)
 	pmu_ctx_free(ctx);
 }
 
-static void test_refusals(void **fixture)
+static void test_refusals(void **state)
 {
-	(void)fixture;
+	(void)state;
 	refuse("PCT_RD_REQUESTS", PMU_E_CONFLICT, "ha");
 	refuse("MEM_BW_READ", PMU_E_UNKNOWN, "MEM_BW_READS");
 	refuse("cbo.MEM_BW_READS", PMU_E_UNKNOWN, "cbo.MEM_BW_READS");
@@ -172,14 +172,14 @@ static void test_refusals(void **fixture)
 }
 
 /* Metrics of metrics with a variable, which stands in values too (§2.9.5). */
-static void test_nested_variable(void **fixture)
+static void test_nested_variable(void **state)
 {
 	const struct pmu_selection *selections;
 	struct pmu_formula *formula;
 	struct pmu_ctx *ctx;
 	size_t count;
 
-	(void)fixture;
+	(void)state;
 	assert_int_equal(pmu_ctx_new(&ctx), 0);
 	if (pmu_formula_new(&formula, ctx, pmu_find_pmu("xeon-e5v4"), "DATA_FROM_QPI_TO_NODE3"))
 		fail_msg("%s", pmu_message(ctx));
@@ -200,12 +200,12 @@ static void test_nested_variable(void **fixture)
 }
 
 /* Every equation is understood; three name an event that the manual does not have. */
-static void test_all_metrics(void **fixture)
+static void test_all_metrics(void **state)
 {
 	const struct pmu_pmu *pmu = pmu_find_pmu("xeon-e5v4");
 	unsigned refused = 0, metrics = 0;
 
-	(void)fixture;
+	(void)state;
 	for (const struct pmu_box *box = pmu->boxes; box < pmu->boxes + pmu->box_count; box++)
 		for (size_t i = 0; i < box->metric_count; i++) {
 			char name[128], *variable;

@@ -124,7 +124,7 @@ static void test_all_metrics(void **state)
 	assert_int_equal(refused, sizeof(open) / sizeof(open[0]));
 }
 
-static int setup(void **state)
+static int fixture_up(void **state)
 {
 	struct pmu_ctx *ctx;
 	int code = pmu_ctx_new(&ctx);
@@ -133,7 +133,7 @@ static int setup(void **state)
 	return code;
 }
 
-static int teardown(void **state)
+static int fixture_down(void **state)
 {
 	pmu_ctx_free(*state);
 	return 0;
@@ -146,5 +146,5 @@ int main(void)
 	    cmocka_unit_test(test_all_metrics),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, fixture_up, fixture_down);
 }

@@ -155,12 +155,12 @@ static void measure_through_files(struct pmu_ctx *ctx, struct counts *counts)
 	device_server_free(server);
 }
 
-static void test_same_counts(void **fixture)
+static void test_same_counts(void **state)
 {
 	static struct counts inside, through;
 	struct pmu_ctx *ctx;
 
-	(void)fixture;
+	(void)state;
 	assert_int_equal(pmu_ctx_new(&ctx), 0);
 	measure_in_process(ctx, &inside);
 	measure_through_files(ctx, &through);

@@ -147,7 +147,7 @@ static const char *const qpi[][2] = {
     {"inv", "config:23"},	{"thresh", "config:24-31"}, {NULL, NULL},
 };
 
-static int setup(void **state)
+static int fixture_up(void **state)
 {
 	struct fixture *fixture = calloc(1, sizeof(*fixture));
 
@@ -165,7 +165,7 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
+static int fixture_down(void **state)
 {
 	struct fixture *fixture = *state;
 	char *command;
@@ -325,10 +325,10 @@ static void test_formats(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup_teardown(test_config_words, setup, teardown),
-	    cmocka_unit_test_setup_teardown(test_counts, setup, teardown),
-	    cmocka_unit_test_setup_teardown(test_refusals, setup, teardown),
-	    cmocka_unit_test_setup_teardown(test_formats, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_config_words, fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(test_counts, fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(test_refusals, fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(test_formats, fixture_up, fixture_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
