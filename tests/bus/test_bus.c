@@ -1,14 +1,9 @@
 /* What the front refuses before any back end sees it, and what a dry run answers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "catalog/entries.h"
 #include "pmulab/bus.h"
+#include "support/cmocka.h"
 
 struct fixture {
 	struct pmu_ctx *ctx;

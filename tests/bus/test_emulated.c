@@ -1,16 +1,11 @@
 /* The bus to an emulated machine: it answers as the machine is, and only where something is. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "bus/bus.h"
 #include "bus/emulated.h"
 #include "emul/block.h"
 #include "machine/access.h"
+#include "support/cmocka.h"
 
 #define EN	      (UINT64_C(1) << 22)
 #define OV_EN	      (UINT64_C(1) << 20)

@@ -3,24 +3,18 @@
  * something is not. Addresses: 334291-001 tables 1-2, 1-3, 2-61; MSR n is at byte 8 n of a plain
  * file.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "bus/hardware.h"
 #include "bus/rights.h"
+#include "support/cmocka.h"
 
 #define HA0_CTR0 0x910A0 /* D18:F1 */
 

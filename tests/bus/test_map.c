@@ -1,13 +1,8 @@
 /* From addresses to registers: 334291-001 tables 2-1, 2-13, 2-61, 2-112 and §1.6. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "bus/map.h"
+#include "support/cmocka.h"
 
 static const struct pmu_pmu *pmu;
 

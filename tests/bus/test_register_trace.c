@@ -1,15 +1,10 @@
 /* Recorded traffic: written, read back, and held against what is done. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "bus/register_trace.h"
+#include "support/cmocka.h"
 
 static const char recorded[] = "pmulab-register-trace 2 xeon-e5v4 sockets=2 emulated=0\n"
 			       "write 1 0 msr 0xe00 32 0x30100 0 C0_BOX_CTL\n"

@@ -1,18 +1,13 @@
 /* Machines of the user's own: what is read, what is refused, and where the message points. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "catalog/description.h"
 #include "pmulab/event.h"
+#include "support/cmocka.h"
 
 static struct pmu_ctx *ctx;
 

@@ -1,13 +1,8 @@
 /* /dev/cpu/N/msr against the registers behind it; rules are those of the kernel's msr driver. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "device/msr.h"
+#include "support/cmocka.h"
 
 /* 334291-001 table 2-9: CBo 2 has its counter 0 at 0xE28, CBo 0 at 0xE08. */
 #define C0_CTR0 0xE08

@@ -1,13 +1,8 @@
 /* Configuration space against the registers behind it, and the functions that there are. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "device/pci.h"
+#include "support/cmocka.h"
 
 /* 334291-001 table 2-112: channel 0 of iMC 0 is D20:F0. */
 #define CTR0	0xA0

@@ -1,10 +1,6 @@
 /* Machines by name: who may have them, and what becomes of them. */
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -15,10 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "emul/block.h"
 #include "emul/share.h"
+#include "support/cmocka.h"
 
 struct fixture {
 	struct pmu_ctx *ctx;

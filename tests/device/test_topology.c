@@ -1,16 +1,11 @@
 /* What the processors say of themselves, against the machines' descriptions. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "device/cpuid.h"
 #include "device/topology.h"
+#include "support/cmocka.h"
 
 struct fixture {
 	const struct pmu_machine *machine;

@@ -1,14 +1,10 @@
 /* Encodings worked out by hand from the register and event tables of 334291-001. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "catalog/entries.h"
 #include "pmulab/event.h"
+#include "support/cmocka.h"
 
 #define PCI(device, function, offset) ((device) << 15 | (function) << 12 | (offset))
 

@@ -1,12 +1,8 @@
 /* Encodings of the Itanium 9300, worked out by hand from the tables of 323602-001. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
 #include "pmulab/event.h"
+#include "support/cmocka.h"
 
 #define TEXT_MAX 512
 

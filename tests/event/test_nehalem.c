@@ -2,15 +2,11 @@
  * Encodings for Core i7 and Xeon 5500, worked out by hand from the tables of the Performance
  * Analysis Guide (G) and the register layouts of 253669 §18.8.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "pmulab/event.h"
+#include "support/cmocka.h"
 
 struct expected_write {
 	uint32_t address;

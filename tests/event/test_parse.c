@@ -1,12 +1,8 @@
 /* Notations that mean the same, names in any case, and what is refused, with where and why. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "pmulab/event.h"
+#include "support/cmocka.h"
 
 static const struct {
 	const char *text;

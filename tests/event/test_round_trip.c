@@ -1,15 +1,11 @@
 /* Every event and unit mask of the catalog: named, printed, encoded and decoded. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "catalog/entries.h"
 #include "pmulab/event.h"
+#include "support/cmocka.h"
 
 #define TEXT_MAX 512
 

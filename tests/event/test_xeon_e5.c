@@ -3,16 +3,12 @@
  * event aliases of Linux (arch/x86/events/intel/uncore_snbep.c), what its counters can count, and
  * their widths.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "catalog/entries.h"
 #include "pmulab/event.h"
+#include "support/cmocka.h"
 
 #define PCI(device, function, offset) ((device) << 15 | (function) << 12 | (offset))
 #define TEXT_MAX		      512

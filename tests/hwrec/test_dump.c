@@ -1,13 +1,9 @@
 /* Lines of dumps: how registers are named, and what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "catalog/hwrec.h"
+#include "support/cmocka.h"
 
 #define LINE_MAX_LENGTH 256
 

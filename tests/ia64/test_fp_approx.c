@@ -4,15 +4,11 @@
  */
 #include <inttypes.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "fp_model.h"
 #include "fp_random.h"
+#include "support/cmocka.h"
 
 static unsigned long operations = 40000;
 static uint64_t seed = 0xE7037ED1A0B428DBu;

@@ -1,14 +1,10 @@
 /* fcmp, fclass, minima and maxima against exact arithmetic: test_fp_compare [operations] [seed]. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "fp_model.h"
 #include "fp_random.h"
+#include "support/cmocka.h"
 
 static unsigned long operations = 30000;
 static uint64_t seed = 0xD1B54A32D192ED03u;

@@ -4,16 +4,12 @@
  */
 #include <inttypes.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "fp_model.h"
 #include "fp_random.h"
+#include "support/cmocka.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

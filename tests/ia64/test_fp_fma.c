@@ -3,16 +3,12 @@
  * [seed].
  */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "fp_model.h"
 #include "fp_random.h"
+#include "support/cmocka.h"
 
 typedef uint32_t operation(struct ia64_fr *f1, const struct ia64_fr *f3, const struct ia64_fr *f4,
 			   const struct ia64_fr *f2, uint64_t fpsr, unsigned mode);

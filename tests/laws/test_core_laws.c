@@ -3,17 +3,14 @@
  * the kernels are made of and against the machine's statistics. To the last count.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "bus/emulated.h"
 #include "emul/block.h"
 #include "feed/kernels.h"
 #include "pmulab/session.h"
+#include "support/cmocka.h"
 
 #define PASSES	     2
 #define ARRAY_BYTES  (2u << 20)

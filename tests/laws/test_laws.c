@@ -3,19 +3,15 @@
  * to be. Each law compares registers with other registers, read by a session. The traffic is the
  * same in every run, so that laws may take events that do not fit the counters together.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "bus/emulated.h"
 #include "emul/block.h"
 #include "feed/kernels.h"
 #include "pmulab/session.h"
+#include "support/cmocka.h"
 
 #define EVENTS_MAX   96
 #define TERMS_MAX    6

@@ -2,14 +2,12 @@
 #include <pmulab/emul.h>
 #include <pmulab/session.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #define BASE  0x10000000u
 #define LINE  64

@@ -10,12 +10,10 @@
 #include <pmulab/session.h>
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #define MACHINE	 "xeon-e5v4-4c"
 #define ANOTHERS 0xA5 /* bytes behind the struct */

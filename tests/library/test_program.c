@@ -2,16 +2,14 @@
 #include <pmulab/program.h>
 #include <pmulab/session.h>
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 struct fixture {
 	struct pmu_ctx *ctx;

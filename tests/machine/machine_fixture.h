@@ -2,18 +2,13 @@
 #ifndef TESTS_MACHINE_MACHINE_FIXTURE_H
 #define TESTS_MACHINE_MACHINE_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include <cmocka.h>
-
 #include "machine/access.h"
+#include "support/cmocka.h"
 
 #define CORES_OPEN_MAX 64
 

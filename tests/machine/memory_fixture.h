@@ -2,16 +2,11 @@
 #ifndef TESTS_MACHINE_MEMORY_FIXTURE_H
 #define TESTS_MACHINE_MEMORY_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "machine/memory.h"
+#include "support/cmocka.h"
 
 /* t_rcd + t_cl + t_burst = 38 from activate to last beat; t_rp + 38 = 55 where a row is open. */
 static const struct pmu_machine ddr4 = {

@@ -1,15 +1,12 @@
 /* A million random accesses of several cores: the machine and the obvious model agree after each.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "machine/access.h"
 #include "machine/llc_index.h"
 #include "reference.h"
+#include "support/cmocka.h"
 
 #define DATA_BASE  0x10000000u
 #define DATA_PAGES 100

@@ -1,16 +1,11 @@
 /* Metrics of the catalog: what they select, and their values worked out by hand. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "catalog/entries.h"
 #include "pmulab/metric.h"
+#include "support/cmocka.h"
 
 #define SELECTIONS_MAX 8
 

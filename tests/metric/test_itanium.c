@@ -1,16 +1,11 @@
 /* Metrics of the Itanium 9300: the equations of 323602-001, with values worked out by hand. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "catalog/entries.h"
 #include "pmulab/metric.h"
+#include "support/cmocka.h"
 
 #define COUNTS_MAX 5
 

@@ -1,16 +1,11 @@
 /* Metrics of Core i7 and Xeon 5500: the guide's equations, with values worked out by hand. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "catalog/entries.h"
 #include "pmulab/metric.h"
+#include "support/cmocka.h"
 
 #define COUNTS_MAX 5
 

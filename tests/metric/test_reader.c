@@ -1,14 +1,9 @@
 /* Arithmetic of equations, numbers and names; variables in names. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "metric/formula.h"
+#include "support/cmocka.h"
 
 static const struct pmu_box *imc(void)
 {

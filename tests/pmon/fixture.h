@@ -2,14 +2,8 @@
 #ifndef TESTS_PMON_FIXTURE_H
 #define TESTS_PMON_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "pmon/pmon.h"
+#include "support/cmocka.h"
 
 /* A register, for pmon_read() and pmon_write(). */
 #define AT(socket_, space_, address_, width_)                                                      \

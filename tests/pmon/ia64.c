@@ -1,13 +1,10 @@
 /* The PMU of an IA-64 core by the manual's registers (323602-001 §3.3), fed with totals by hand. */
 #include "pmon/ia64/pmu.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "catalog/entries.h"
+#include "support/cmocka.h"
 
 enum { CYCLES, RETIRED, BUBBLE_FETCH, BUBBLE_STACK, L1D_READ, LOAD, CELLS };
 

@@ -1,13 +1,8 @@
 /* What can be counted together, and what is said where it cannot. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/cmocka.h"
 #include "trace.h"
 
 #define EVENTS_MAX 6

@@ -1,13 +1,8 @@
 /* Which L1D and L2D events of an Itanium 9300 count together (323602-001 §4.8.2, §4.8.4). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "session/session.h"
+#include "support/cmocka.h"
 
 #define EVENTS_MAX 12
 #define NOWHERE	   UINT8_MAX

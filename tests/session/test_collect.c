@@ -1,15 +1,10 @@
 /* Counts out of what counters and status registers hold, and what is left behind. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "catalog/entries.h"
 #include "memory_bus.h"
 #include "pmulab/session.h"
+#include "support/cmocka.h"
 
 #define WRAP (UINT64_C(1) << 48)
 

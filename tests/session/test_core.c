@@ -2,17 +2,12 @@
  * The cores' counters beside those of others: one control for all fixed counters, one global
  * control a core (325384, architectural performance monitoring versions 2 and 3).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "bus/emulated.h"
 #include "machine/access.h"
 #include "pmulab/session.h"
+#include "support/cmocka.h"
 
 #define PMC0	    0xC1
 #define A_PMC0	    0x4C1

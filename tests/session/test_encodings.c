@@ -2,16 +2,11 @@
  * What a session writes is what encode gives, for every event and unit mask of every PMU of the
  * catalog, with each modifier that they take, and for several events at once.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "session/session.h"
+#include "support/cmocka.h"
 
 #define TEXT_MAX   512
 #define WRITES_MAX 4096

@@ -1,12 +1,6 @@
 /* The matching against all ways there are, on random restrictions. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "session/matching.h"
+#include "support/cmocka.h"
 
 #define ITEMS	 7
 #define COUNTERS 6

@@ -2,17 +2,12 @@
  * Sessions on emulated machines: clocks that have to agree, transactions that the machine itself
  * counts, and no rule of the manual broken on the way.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "bus/emulated.h"
 #include "machine/access.h"
 #include "pmulab/session.h"
+#include "support/cmocka.h"
 
 #define LINE_BYTES 64
 #define LINES	   20000

@@ -5,22 +5,17 @@
  * below.
  */
 #include <linux/perf_event.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "bus/perf.h"
 #include "bus/perf_device.h"
 #include "pmulab/event.h"
 #include "pmulab/session.h"
+#include "support/cmocka.h"
 
 #define UNUSED __attribute__((unused))
 #define FDS    64

@@ -3,16 +3,11 @@
  * the reset before the programming, addresses of tables 2-1, 2-5, 2-13, 2-61 and 2-112, bits of
  * tables 2-2, 2-3, 2-7, 2-9, 2-14 to 2-19 and 2-113 to 2-115.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "bus/bus.h"
+#include "support/cmocka.h"
 #include "trace.h"
 
 /* GLOBAL_CTL 0x700: frz_all is bit 31, unfrz_all bit 29. GLOBAL_STATUS 0x701: 35:34, 29:21, 2:0. */
