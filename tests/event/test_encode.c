@@ -5,6 +5,7 @@
 #include "catalog/entries.h"
 #include "pmulab/event.h"
 #include "support/cmocka.h"
+#include "support/context.h"
 
 #define PCI(device, function, offset) ((device) << 15 | (function) << 12 | (offset))
 
@@ -221,21 +222,6 @@ static void test_places(void **state)
 						  places[i].counter, writes),
 				 places[i].code);
 	}
-}
-
-static int fixture_up(void **state)
-{
-	struct pmu_ctx *ctx;
-	int code = pmu_ctx_new(&ctx);
-
-	*state = ctx;
-	return code;
-}
-
-static int fixture_down(void **state)
-{
-	pmu_ctx_free(*state);
-	return 0;
 }
 
 int main(void)

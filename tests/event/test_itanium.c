@@ -3,6 +3,7 @@
 
 #include "pmulab/event.h"
 #include "support/cmocka.h"
+#include "support/context.h"
 
 #define TEXT_MAX 512
 
@@ -415,21 +416,6 @@ static void test_refusals(void **state)
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++)
 		assert_int_equal(pmu_event_parse(*state, NULL, refusals[i].text, &selection),
 				 refusals[i].code);
-}
-
-static int fixture_up(void **state)
-{
-	struct pmu_ctx *ctx;
-	int code = pmu_ctx_new(&ctx);
-
-	*state = ctx;
-	return code;
-}
-
-static int fixture_down(void **state)
-{
-	pmu_ctx_free(*state);
-	return 0;
 }
 
 int main(void)

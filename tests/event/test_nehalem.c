@@ -7,6 +7,7 @@
 
 #include "pmulab/event.h"
 #include "support/cmocka.h"
+#include "support/context.h"
 
 struct expected_write {
 	uint32_t address;
@@ -209,21 +210,6 @@ static void test_decode(void **state)
 	}
 	/* ITLB_MISS_RETIRED is unit mask 20 and no other. */
 	assert_int_equal(pmu_event_decode(*state, core, 0x004301c8, &selection), PMU_E_UNKNOWN);
-}
-
-static int fixture_up(void **state)
-{
-	struct pmu_ctx *ctx;
-	int code = pmu_ctx_new(&ctx);
-
-	*state = ctx;
-	return code;
-}
-
-static int fixture_down(void **state)
-{
-	pmu_ctx_free(*state);
-	return 0;
 }
 
 int main(void)

@@ -3,6 +3,7 @@
 
 #include "pmulab/event.h"
 #include "support/cmocka.h"
+#include "support/context.h"
 
 static const struct {
 	const char *text;
@@ -227,21 +228,6 @@ static void test_without_context(void **state)
 	(void)state;
 	assert_int_equal(pmu_event_parse(NULL, NULL, "imc.CAS_COUNT", &selection), PMU_E_SYNTAX);
 	assert_int_equal(pmu_event_parse(NULL, NULL, "imc.CAS_COUNT.RD", &selection), 0);
-}
-
-static int fixture_up(void **state)
-{
-	struct pmu_ctx *ctx;
-	int code = pmu_ctx_new(&ctx);
-
-	*state = ctx;
-	return code;
-}
-
-static int fixture_down(void **state)
-{
-	pmu_ctx_free(*state);
-	return 0;
 }
 
 int main(void)

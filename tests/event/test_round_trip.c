@@ -6,6 +6,7 @@
 #include "catalog/entries.h"
 #include "pmulab/event.h"
 #include "support/cmocka.h"
+#include "support/context.h"
 
 #define TEXT_MAX 512
 
@@ -436,21 +437,6 @@ static void test_decode(void **state)
 			    &fields);
 	assert_string_equal(fields.text, "thresh=14 invert=1 en=1 rsv=0 tid_en=1 edge_det=0 rst=0 "
 					 "rsv=0 umask=3 ev_sel=35 ");
-}
-
-static int fixture_up(void **state)
-{
-	struct pmu_ctx *ctx;
-	int code = pmu_ctx_new(&ctx);
-
-	*state = ctx;
-	return code;
-}
-
-static int fixture_down(void **state)
-{
-	pmu_ctx_free(*state);
-	return 0;
 }
 
 int main(void)

@@ -9,6 +9,7 @@
 #include "catalog/entries.h"
 #include "pmulab/event.h"
 #include "support/cmocka.h"
+#include "support/context.h"
 
 #define PCI(device, function, offset) ((device) << 15 | (function) << 12 | (offset))
 #define TEXT_MAX		      512
@@ -351,21 +352,6 @@ static void test_refusals(void **state)
 		print_message("%s\n", pmu_message(*state));
 		assert_non_null(strstr(pmu_message(*state), refusals[i].says));
 	}
-}
-
-static int fixture_up(void **state)
-{
-	struct pmu_ctx *ctx;
-	int code = pmu_ctx_new(&ctx);
-
-	*state = ctx;
-	return code;
-}
-
-static int fixture_down(void **state)
-{
-	pmu_ctx_free(*state);
-	return 0;
 }
 
 int main(void)

@@ -4,19 +4,9 @@
 
 #include "catalog/hwrec.h"
 #include "support/cmocka.h"
+#include "support/context.h"
 
 #define LINE_MAX_LENGTH 256
-
-static int fixture_up(void **state)
-{
-	return pmu_ctx_new((struct pmu_ctx **)state);
-}
-
-static int fixture_down(void **state)
-{
-	pmu_ctx_free(*state);
-	return 0;
-}
 
 static void numbers(void **state)
 {

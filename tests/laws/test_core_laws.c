@@ -11,6 +11,7 @@
 #include "feed/kernels.h"
 #include "pmulab/session.h"
 #include "support/cmocka.h"
+#include "support/random.h"
 
 #define PASSES	     2
 #define ARRAY_BYTES  (2u << 20)
@@ -229,14 +230,6 @@ static void test_both_sockets(void **state)
 		machine_hart_leave(cores[i]);
 	}
 	close_run(&run);
-}
-
-static uint64_t next_random(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
 }
 
 /* Lines move between four cores of both sockets. */

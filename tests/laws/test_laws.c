@@ -12,6 +12,7 @@
 #include "feed/kernels.h"
 #include "pmulab/session.h"
 #include "support/cmocka.h"
+#include "support/random.h"
 
 #define EVENTS_MAX   96
 #define TERMS_MAX    6
@@ -424,14 +425,6 @@ static void kernels_on_one_core(void **unused)
 			check_traffic(&counts, i);
 		}
 	}
-}
-
-static uint64_t next_random(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
 }
 
 /* Whatever cores can do, on lines that the others want too. */

@@ -7,6 +7,7 @@
 #include "machine/llc_index.h"
 #include "reference.h"
 #include "support/cmocka.h"
+#include "support/random.h"
 
 #define DATA_BASE  0x10000000u
 #define DATA_PAGES 100
@@ -28,14 +29,6 @@ struct fixture {
 	uint64_t random;
 	uint8_t enabled[SIGNAL_COUNT];
 };
-
-static uint64_t next_random(struct fixture *fixture)
-{
-	fixture->random ^= fixture->random << 13;
-	fixture->random ^= fixture->random >> 7;
-	fixture->random ^= fixture->random << 17;
-	return fixture->random;
-}
 
 /* Order does not matter, so signals are summed; a sum of mixed words hides nothing in
  * practice. */
@@ -231,7 +224,7 @@ static void fixture_down(struct fixture *fixture)
 /* A few lines are wanted by everybody, most are not; each phase moves the balance of kinds. */
 static void random_access(struct fixture *fixture, unsigned number)
 {
-	uint64_t random = next_random(fixture);
+	uint64_t random = next_random(&fixture->random);
 	unsigned core = (unsigned)(random % (fixture->desc.sockets * 3)), percent, index;
 	unsigned phase = number / (ACCESSES / 8);
 	enum kind kind;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "machine/state.h"
+#include "support/random.h"
 
 #define SHARED_LINES 2048
 #define STEPS	     100000
@@ -17,14 +18,6 @@ struct worker {
 	unsigned number;
 	pthread_t thread;
 };
-
-static uint64_t next_random(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
-}
 
 /* What a step does, drawn from its random number. */
 enum kind { LOAD, STORE, LOCKED, STREAM, KINDS };

@@ -6,6 +6,7 @@
 #include "catalog/entries.h"
 #include "pmulab/metric.h"
 #include "support/cmocka.h"
+#include "support/context.h"
 
 #define COUNTS_MAX 5
 
@@ -139,21 +140,6 @@ static void test_all_metrics(void **state)
 			}
 		}
 	}
-}
-
-static int fixture_up(void **state)
-{
-	struct pmu_ctx *ctx;
-	int code = pmu_ctx_new(&ctx);
-
-	*state = ctx;
-	return code;
-}
-
-static int fixture_down(void **state)
-{
-	pmu_ctx_free(*state);
-	return 0;
 }
 
 int main(void)

@@ -6,6 +6,7 @@
 #include "catalog/entries.h"
 #include "pmulab/metric.h"
 #include "support/cmocka.h"
+#include "support/context.h"
 
 #define COUNTS_MAX 5
 
@@ -117,21 +118,6 @@ static void test_all_metrics(void **state)
 		}
 	}
 	assert_int_equal(refused, sizeof(open) / sizeof(open[0]));
-}
-
-static int fixture_up(void **state)
-{
-	struct pmu_ctx *ctx;
-	int code = pmu_ctx_new(&ctx);
-
-	*state = ctx;
-	return code;
-}
-
-static int fixture_down(void **state)
-{
-	pmu_ctx_free(*state);
-	return 0;
 }
 
 int main(void)

@@ -4,8 +4,6 @@
  */
 #include "fixture.h"
 
-#define UNUSED __attribute__((unused))
-
 #define TSC	     0x10u
 #define PMC(k)	     (0xC1u + (k))
 #define A_PMC(k)     (0x4C1u + (k))

@@ -8,8 +8,6 @@
 
 #include "fixture.h"
 
-#define UNUSED __attribute__((unused))
-
 #define CYCLES	   6000
 #define MESSAGES   300
 #define ALL_CYCLES (CYCLES + 6000) /* until after the last access */

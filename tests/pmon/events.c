@@ -8,8 +8,6 @@
 #include "catalog/binding.h"
 #include "fixture.h"
 
-#define UNUSED __attribute__((unused))
-
 static struct fixture fixture;
 
 static uint64_t field(const struct pmu_register *reg, const char *name, uint64_t value)

@@ -4,8 +4,6 @@
  */
 #include "fixture.h"
 
-#define UNUSED __attribute__((unused))
-
 static struct fixture fixture;
 
 /* Events, by code. */

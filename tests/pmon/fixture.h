@@ -5,6 +5,8 @@
 #include "pmon/pmon.h"
 #include "support/cmocka.h"
 
+#define UNUSED __attribute__((unused))
+
 /* A register, for pmon_read() and pmon_write(). */
 #define AT(socket_, space_, address_, width_)                                                      \
 	(&(struct pmon_access){                                                                    \

@@ -1,8 +1,6 @@
 /* Enabling, freezing, overflow and what follows it (334291-001 §2.1, §2.2.1.1, §2.5.1.1). */
 #include "fixture.h"
 
-#define UNUSED __attribute__((unused))
-
 /* CLOCKTICKS of CBo and HA, DCLOCKTICKS of the iMC: all of code 0. */
 #define CLOCKTICKS EVENT(0x00, 0)
 

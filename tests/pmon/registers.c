@@ -1,8 +1,6 @@
 /* Registers: addresses, access types, reset values, discovery (334291-001 §1.6, §2.1 to §2.6). */
 #include "fixture.h"
 
-#define UNUSED __attribute__((unused))
-
 static struct fixture fixture;
 
 static int setup(void **state UNUSED)

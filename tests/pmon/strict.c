@@ -3,8 +3,6 @@
 
 #include "fixture.h"
 
-#define UNUSED __attribute__((unused))
-
 #define TOR_INSERTS 0x35
 #define OPC_DRD	    (0x182u << 20)
 
