@@ -5,14 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "catalog/entries.h"
+#include "encoding.h"
 #include "pmulab/event.h"
 #include "support/cmocka.h"
 #include "support/context.h"
-
-struct expected_write {
-	uint32_t address;
-	uint64_t value;
-};
 
 /* Writes end with address 0. Controls: usr 16, os 17, edge 18, int 20, any 21, en 22, inv 23. */
 static const struct {
@@ -82,26 +79,12 @@ static const struct {
 
 static void test_by_hand(void **state)
 {
-	struct pmu_ctx *ctx = *state;
-
-	for (size_t i = 0; i < sizeof(encodings) / sizeof(encodings[0]); i++) {
-		const struct expected_write *expected = encodings[i].writes;
-		struct pmu_write writes[PMU_EVENT_WRITES];
-		struct pmu_selection selection;
-		int count;
-
-		print_message("%s\n", encodings[i].text);
-		if (pmu_event_parse(ctx, NULL, encodings[i].text, &selection))
-			fail_msg("%s", pmu_message(ctx));
-		count = pmu_event_encode(ctx, &selection, 0, encodings[i].counter, writes);
-		assert_true(count > 0);
-		for (int j = 0; j < count; j++) {
-			assert_int_equal(writes[j].address, expected[j].address);
-			assert_int_equal(writes[j].value, expected[j].value);
-			assert_int_equal(writes[j].space, PMU_SPACE_MSR);
-		}
-		assert_int_equal(expected[count].address, 0);
-	}
+	assert_int_equal(pmu_find_box(pmu_find_pmu("nehalem"), "core")->space, PMU_SPACE_MSR);
+	assert_int_equal(pmu_find_box(pmu_find_pmu("nehalem-uncore"), "uncore")->space,
+			 PMU_SPACE_MSR);
+	for (size_t i = 0; i < sizeof(encodings) / sizeof(encodings[0]); i++)
+		check_encoding(*state, NULL, encodings[i].text, 0, encodings[i].counter,
+			       encodings[i].writes);
 }
 
 /* What is said in other words has one name. */
