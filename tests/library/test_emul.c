@@ -7,36 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "support/cmocka.h"
+#include "fixture.h"
 
 #define BASE  0x10000000u
 #define LINE  64
 #define LINES 1000
-
-struct fixture {
-	struct pmu_ctx *ctx;
-	struct pmu_emul *emul;
-};
-
-static int fixture_up(void **state)
-{
-	static struct fixture fixture;
-
-	assert_int_equal(pmu_ctx_new(&fixture.ctx), 0);
-	if (pmu_emul_new(&fixture.emul, fixture.ctx, pmu_find_machine("xeon-e5v4-4c")))
-		fail_msg("%s", pmu_message(fixture.ctx));
-	*state = &fixture;
-	return 0;
-}
-
-static int fixture_down(void **state)
-{
-	struct fixture *fixture = *state;
-
-	pmu_emul_free(fixture->emul);
-	pmu_ctx_free(fixture->ctx);
-	return 0;
-}
 
 static struct pmu_hart *new_hart(struct fixture *fixture, struct pmu_hart *sharer)
 {
@@ -45,14 +20,6 @@ static struct pmu_hart *new_hart(struct fixture *fixture, struct pmu_hart *share
 
 	assert_int_equal(pmu_hart_new(&hart, fixture->ctx, fixture->emul, &options), 0);
 	return hart;
-}
-
-static struct pmu_emul_statistics statistics_of(const struct fixture *fixture)
-{
-	struct pmu_emul_statistics statistics = {.size = sizeof(statistics)};
-
-	assert_int_equal(pmu_emul_statistics(fixture->emul, &statistics), 0);
-	return statistics;
 }
 
 /* Loads so many lines, each of four instructions, once. */

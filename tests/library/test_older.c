@@ -13,9 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/cmocka.h"
+#include "fixture.h"
 
-#define MACHINE	 "xeon-e5v4-4c"
 #define ANOTHERS 0xA5 /* bytes behind the struct */
 
 /* Structs as an older header may have had them: their first members. */
@@ -54,30 +53,6 @@ static void assert_untouched(const void *room, size_t size)
 {
 	for (size_t i = size; i < ROOM; i++)
 		assert_int_equal(((const unsigned char *)room)[i], ANOTHERS);
-}
-
-struct fixture {
-	struct pmu_ctx *ctx;
-	struct pmu_emul *emul;
-};
-
-static int fixture_up(void **state)
-{
-	static struct fixture fixture;
-
-	assert_int_equal(pmu_ctx_new(&fixture.ctx), 0);
-	assert_int_equal(pmu_emul_new(&fixture.emul, fixture.ctx, pmu_find_machine(MACHINE)), 0);
-	*state = &fixture;
-	return 0;
-}
-
-static int fixture_down(void **state)
-{
-	struct fixture *fixture = *state;
-
-	pmu_emul_free(fixture->emul);
-	pmu_ctx_free(fixture->ctx);
-	return 0;
 }
 
 static void test_statistics(void **state)
