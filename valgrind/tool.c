@@ -208,8 +208,6 @@ static void begin(void)
 	VG_(close)(tool.machine_fd);
 	machine_defer_waits(guest.process.machine, end_slice);
 	instrument_init();
-	/* The first thread was there before us. */
-	on_thread_new(0, 1);
 }
 
 static IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,

@@ -32,7 +32,7 @@ struct pmu_program;
 /* What executes a program and tells the machine of its instructions and accesses. */
 enum pmu_feed {
 	PMU_FEED_QEMU,	   /* threads run at once on the host's CPUs; all of x86-64 that QEMU has */
-	PMU_FEED_VALGRIND, /* about twice as fast; threads run in turns; no AVX-512 */
+	PMU_FEED_VALGRIND, /* faster for floating point; threads run in turns; no AVX-512 */
 };
 
 struct pmu_program_options {

@@ -186,6 +186,14 @@ static void lines_of_an_array(void **state)
 	assert_int_equal(stats.home_writes, 0);
 }
 
+/* Code is what is touched first, and begins with its page: frame 0. */
+static void first_thread_on_first_core(void **state)
+{
+	assert_int_equal(run(*state, "loads"), 0);
+	assert_int_equal(machine_peek(emul_machine(*state), MACHINE_L1I, 0, 0), 'S');
+	assert_int_equal(machine_peek(emul_machine(*state), MACHINE_L1I, 1, 0), 'I');
+}
+
 /* Full lines: written whole, without reading; a part of a line would need an underfill read. */
 static void full_lines_streamed(void **state)
 {
@@ -379,6 +387,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(exact_counts, computer_up, computer_down),
 	    cmocka_unit_test_setup_teardown(lines_of_an_array, computer_up, computer_down),
+	    cmocka_unit_test_setup_teardown(first_thread_on_first_core, computer_up, computer_down),
 	    cmocka_unit_test_setup_teardown(full_lines_streamed, computer_up, computer_down),
 	    cmocka_unit_test_setup_teardown(part_of_a_line, computer_up, computer_down),
 	    cmocka_unit_test_setup_teardown(four_threads, computer_up, computer_down),
