@@ -1,13 +1,8 @@
 /* Names compared without regard to case, and guesses at misspelt ones. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/name.h"
+#include "support/cmocka.h"
 
 static void test_compare(void **state)
 {

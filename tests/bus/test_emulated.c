@@ -1,16 +1,11 @@
 /* The bus to an emulated machine: it answers as the machine is, and only where something is. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "bus/bus.h"
 #include "bus/emulated.h"
 #include "emul/block.h"
 #include "machine/access.h"
+#include "support/cmocka.h"
 
 #define EN	      (UINT64_C(1) << 22)
 #define OV_EN	      (UINT64_C(1) << 20)
@@ -32,7 +27,7 @@ struct fixture {
 	struct pmu_bus *bus;
 };
 
-static int setup(void **state)
+static int fixture_up(void **state)
 {
 	static struct fixture fixture;
 
@@ -41,7 +36,7 @@ static int setup(void **state)
 	return pmu_bus_emulated(&fixture.bus, fixture.ctx, pmu_find_machine("xeon-e5v4-4c"));
 }
 
-static int teardown(void **state)
+static int fixture_down(void **state)
 {
 	struct fixture *fixture = *state;
 
@@ -194,13 +189,14 @@ static void test_an_access_finds_the_overflow_of_another_box(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup_teardown(test_identity, setup, teardown),
-	    cmocka_unit_test_setup_teardown(test_registers_keep_what_is_written, setup, teardown),
-	    cmocka_unit_test_setup_teardown(test_halves, setup, teardown),
-	    cmocka_unit_test_setup_teardown(test_a_freeze_comes_after_what_idle_channels_did, setup,
-					    teardown),
-	    cmocka_unit_test_setup_teardown(test_an_access_finds_the_overflow_of_another_box, setup,
-					    teardown),
+	    cmocka_unit_test_setup_teardown(test_identity, fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(test_registers_keep_what_is_written, fixture_up,
+					    fixture_down),
+	    cmocka_unit_test_setup_teardown(test_halves, fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(test_a_freeze_comes_after_what_idle_channels_did,
+					    fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(test_an_access_finds_the_overflow_of_another_box,
+					    fixture_up, fixture_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,19 +1,14 @@
 /* From addresses to registers: 334291-001 tables 2-1, 2-13, 2-61, 2-112 and §1.6. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "bus/map.h"
+#include "support/cmocka.h"
 
 static const struct pmu_pmu *pmu;
 
-static int find_pmu(void **fixture)
+static int find_pmu(void **state)
 {
-	(void)fixture;
+	(void)state;
 	pmu = pmu_find_pmu("xeon-e5v4");
 	return !pmu;
 }
@@ -51,9 +46,9 @@ static void check(enum pmu_space space, uint32_t address, unsigned width, const 
 	check_in_core(0, space, address, width, box, instance, reg);
 }
 
-static void test_known_addresses(void **fixture)
+static void test_known_addresses(void **state)
 {
-	(void)fixture;
+	(void)state;
 	check(PMU_SPACE_MSR, 0x700, 32, "ubox", 0, "U_MSR_PMON_GLOBAL_CTL");
 	check(PMU_SPACE_MSR, 0xE00, 32, "cbo", 0, "Cn_MSR_PMON_BOX_CTL");
 	check(PMU_SPACE_MSR, 0xF7B, 64, "cbo", 23, "Cn_MSR_PMON_CTR3");
@@ -67,9 +62,9 @@ static void test_known_addresses(void **fixture)
 	check_in_core(5, PMU_SPACE_MSR, 0x700, 32, "ubox", 0, "U_MSR_PMON_GLOBAL_CTL");
 }
 
-static void test_halves_in_pci_space_only(void **fixture)
+static void test_halves_in_pci_space_only(void **state)
 {
-	(void)fixture;
+	(void)state;
 	check(PMU_SPACE_PCI, 0x910A0, 64, "ha", 0, "HAn_PCI_PMON_CTR0");
 	check(PMU_SPACE_PCI, 0x910A0, 32, "ha", 0, "HAn_PCI_PMON_CTR0");
 	check(PMU_SPACE_PCI, 0x910A4, 32, "ha", 0, "HAn_PCI_PMON_CTR0");
@@ -78,9 +73,9 @@ static void test_halves_in_pci_space_only(void **fixture)
 	assert_true(is_hole(PMU_SPACE_MSR, 0xE08, 32));
 }
 
-static void test_holes(void **fixture)
+static void test_holes(void **state)
 {
-	(void)fixture;
+	(void)state;
 	assert_true(is_hole(PMU_SPACE_MSR, 0, 32));
 	assert_true(is_hole(PMU_SPACE_MSR, 0xC0000080, 64));
 	assert_true(is_hole(PMU_SPACE_MSR, 0xE0C, 32));
@@ -91,12 +86,12 @@ static void test_holes(void **fixture)
 }
 
 /* Every register of every instance is where the catalog says, and has a number of its own. */
-static void test_all_registers(void **fixture)
+static void test_all_registers(void **state)
 {
 	size_t count = bus_register_count(pmu);
 	bool *numbered = calloc(count, sizeof(*numbered));
 
-	(void)fixture;
+	(void)state;
 	assert_non_null(numbered);
 	for (size_t b = 0; b < pmu->box_count; b++)
 		for (unsigned i = 0; i < pmu->boxes[b].instance_count; i++)
@@ -118,13 +113,13 @@ static void test_all_registers(void **fixture)
 }
 
 /* A register that bits of another one give a second meaning is found under the first. */
-static void test_overlay(void **fixture)
+static void test_overlay(void **state)
 {
 	const struct pmu_pmu *itanium = pmu_find_pmu("itanium-9300");
 	const struct pmu_access_op op = {.space = PMU_SPACE_PMD, .width = 64, .address = 48};
 	struct bus_register_ref ref;
 
-	(void)fixture;
+	(void)state;
 	assert_true(bus_find(itanium, &op, &ref));
 	assert_string_equal(ref.reg->name, "PMD48");
 }

@@ -1,15 +1,10 @@
 /* Recorded traffic: written, read back, and held against what is done. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "bus/register_trace.h"
+#include "support/cmocka.h"
 
 static const char recorded[] = "pmulab-register-trace 2 xeon-e5v4 sockets=2 emulated=0\n"
 			       "write 1 0 msr 0xe00 32 0x30100 0 C0_BOX_CTL\n"
@@ -34,7 +29,7 @@ static void replay(struct fixture *fixture, const char *text)
 	assert_int_equal(pmu_bus_replaying(&fixture->bus, fixture->ctx, fixture->file), 0);
 }
 
-static void fixture_fini(struct fixture *fixture)
+static void fixture_down(struct fixture *fixture)
 {
 	pmu_bus_free(fixture->bus);
 	fclose(fixture->file);
@@ -55,7 +50,7 @@ static void test_replays(void **state)
 	assert_int_equal(pmu_bus_read(fixture.bus, fixture.ctx, &failing), PMU_E_UNKNOWN);
 	/* Nothing is left. */
 	assert_int_equal(pmu_bus_read(fixture.bus, fixture.ctx, &read), PMU_E_IO);
-	fixture_fini(&fixture);
+	fixture_down(&fixture);
 }
 
 static void refuse_write(const struct pmu_access_op *op)
@@ -65,7 +60,7 @@ static void refuse_write(const struct pmu_access_op *op)
 	replay(&fixture, recorded);
 	assert_int_equal(pmu_bus_write(fixture.bus, fixture.ctx, op), PMU_E_IO);
 	assert_non_null(strstr(pmu_message(fixture.ctx), "line 2"));
-	fixture_fini(&fixture);
+	fixture_down(&fixture);
 }
 
 static void test_deviations(void **state)
@@ -89,7 +84,7 @@ static void test_deviations(void **state)
 	op = freeze;
 	replay(&fixture, recorded);
 	assert_int_equal(pmu_bus_read(fixture.bus, fixture.ctx, &op), PMU_E_IO);
-	fixture_fini(&fixture);
+	fixture_down(&fixture);
 }
 
 /* A recording of a replay is the recording. */
@@ -114,7 +109,7 @@ static void test_records(void **state)
 	fclose(file);
 	assert_string_equal(text, recorded);
 	free(text);
-	fixture_fini(&fixture);
+	fixture_down(&fixture);
 }
 
 static void refuse_file(const char *text, int expected)

@@ -1,14 +1,9 @@
 /* Look-ups over the whole catalog, and addresses that the manuals print. */
 #include <ctype.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "catalog/entries.h"
+#include "support/cmocka.h"
 
 #define PCI(device, function, offset) ((device) << 15 | (function) << 12 | (offset))
 

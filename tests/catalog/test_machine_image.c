@@ -1,14 +1,9 @@
 /* Descriptions as images: each key comes back, and what is damaged is refused or harmless. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "catalog/machine_image.h"
+#include "support/cmocka.h"
 
 /* Text and lists of both; numbers are compared as bytes, with the pointers taken from one. */
 static void compare(const struct pmu_machine *a, const struct pmu_machine *b)

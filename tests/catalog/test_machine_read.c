@@ -1,28 +1,23 @@
 /* Machines of the user's own: what is read, what is refused, and where the message points. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "catalog/description.h"
 #include "pmulab/event.h"
+#include "support/cmocka.h"
 
 static struct pmu_ctx *ctx;
 
-static int set_up(void **state)
+static int fixture_up(void **state)
 {
 	(void)state;
 	return pmu_ctx_new(&ctx);
 }
 
-static int tear_down(void **state)
+static int fixture_down(void **state)
 {
 	(void)state;
 	pmu_ctx_free(ctx);
@@ -203,5 +198,5 @@ int main(void)
 	    cmocka_unit_test(their_events_can_be_counted),
 	};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, fixture_up, fixture_down);
 }

@@ -49,19 +49,27 @@ def total(report, event, **where):
     return sum(counts)
 
 
-class Guests(unittest.TestCase):
-    """Test cases with a folder of compiled guest programs."""
+class Folder(unittest.TestCase):
+    """Test cases with a folder of their own."""
 
     @classmethod
     def setUpClass(cls):
-        if not shutil.which("qemu-x86_64"):
-            sys.exit(77)
         cls.folder = tempfile.TemporaryDirectory()
         cls.path = pathlib.Path(cls.folder.name)
 
     @classmethod
     def tearDownClass(cls):
         cls.folder.cleanup()
+
+
+class Guests(Folder):
+    """Test cases with a folder of compiled guest programs."""
+
+    @classmethod
+    def setUpClass(cls):
+        if not shutil.which("qemu-x86_64"):
+            sys.exit(77)
+        super().setUpClass()
 
     @classmethod
     def build(cls, source, *options):

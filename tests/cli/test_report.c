@@ -1,17 +1,12 @@
 /* A report that cannot be written: its reason is given where it is known, and only there. */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "cli/cli.h"
+#include "support/cmocka.h"
 
 /* A file whose writes fail with these errors in turn; 0: that one is done. */
 struct device {

@@ -1,13 +1,10 @@
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
 #include "cli/table.h"
+#include "support/cmocka.h"
 
 static struct table *sample(void)
 {

@@ -1,13 +1,8 @@
 /* /dev/cpu/N/msr against the registers behind it; rules are those of the kernel's msr driver. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "device/msr.h"
+#include "support/cmocka.h"
 
 /* 334291-001 table 2-9: CBo 2 has its counter 0 at 0xE28, CBo 0 at 0xE08. */
 #define C0_CTR0 0xE08
@@ -19,7 +14,7 @@ struct fixture {
 	struct device_access device;
 };
 
-static int set_up(void **state)
+static int fixture_up(void **state)
 {
 	static struct fixture fixture;
 
@@ -31,7 +26,7 @@ static int set_up(void **state)
 	return 0;
 }
 
-static int tear_down(void **state)
+static int fixture_down(void **state)
 {
 	struct fixture *fixture = *state;
 
@@ -144,13 +139,16 @@ static void time_passes_on_an_idle_machine(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup_teardown(every_cpu_of_a_socket_reaches_its_registers, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(several_in_one_call_are_the_same_register, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(parts_of_registers_are_invalid, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(what_does_not_answer_is_an_io_error, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(time_passes_on_an_idle_machine, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(every_cpu_of_a_socket_reaches_its_registers, fixture_up,
+					    fixture_down),
+	    cmocka_unit_test_setup_teardown(several_in_one_call_are_the_same_register, fixture_up,
+					    fixture_down),
+	    cmocka_unit_test_setup_teardown(parts_of_registers_are_invalid, fixture_up,
+					    fixture_down),
+	    cmocka_unit_test_setup_teardown(what_does_not_answer_is_an_io_error, fixture_up,
+					    fixture_down),
+	    cmocka_unit_test_setup_teardown(time_passes_on_an_idle_machine, fixture_up,
+					    fixture_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,13 +1,8 @@
 /* Configuration space against the registers behind it, and the functions that there are. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "device/pci.h"
+#include "support/cmocka.h"
 
 /* 334291-001 table 2-112: channel 0 of iMC 0 is D20:F0. */
 #define CTR0	0xA0
@@ -22,7 +17,7 @@ struct fixture {
 
 static struct fixture fixture;
 
-static int set_up_machine(const char *name)
+static int fixture_up_machine(const char *name)
 {
 	fixture = (struct fixture){0};
 	assert_int_equal(pmu_ctx_new(&fixture.ctx), 0);
@@ -31,19 +26,19 @@ static int set_up_machine(const char *name)
 	return 0;
 }
 
-static int set_up_small(void **state)
+static int fixture_up_small(void **state)
 {
 	(void)state;
-	return set_up_machine("xeon-e5v4-4c");
+	return fixture_up_machine("xeon-e5v4-4c");
 }
 
-static int set_up_large(void **state)
+static int fixture_up_large(void **state)
 {
 	(void)state;
-	return set_up_machine("xeon-e5-2699v4-2s");
+	return fixture_up_machine("xeon-e5-2699v4-2s");
 }
 
-static int tear_down(void **state)
+static int fixture_down(void **state)
 {
 	(void)state;
 	device_pci_fini(&fixture.functions);
@@ -208,12 +203,13 @@ static void files_list_the_functions(void **state)
 	tree_fini(&tree);
 }
 
-#define SMALL(test) cmocka_unit_test_setup_teardown(test, set_up_small, tear_down)
+#define SMALL(test) cmocka_unit_test_setup_teardown(test, fixture_up_small, fixture_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup_teardown(sockets_have_their_buses, set_up_large, tear_down),
+	    cmocka_unit_test_setup_teardown(sockets_have_their_buses, fixture_up_large,
+					    fixture_down),
 	    SMALL(only_what_the_part_has_is_there),
 	    SMALL(header_says_what_it_is),
 	    SMALL(all_widths_reach_registers),

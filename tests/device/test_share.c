@@ -1,10 +1,6 @@
 /* Machines by name: who may have them, and what becomes of them. */
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -15,10 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "emul/block.h"
 #include "emul/share.h"
+#include "support/cmocka.h"
 
 struct fixture {
 	struct pmu_ctx *ctx;
@@ -28,7 +23,7 @@ struct fixture {
 
 static struct fixture fixture;
 
-static int set_up(void **state)
+static int fixture_up(void **state)
 {
 	(void)state;
 	fixture = (struct fixture){0};
@@ -38,7 +33,7 @@ static int set_up(void **state)
 	return 0;
 }
 
-static int tear_down(void **state)
+static int fixture_down(void **state)
 {
 	(void)state;
 	emul_free(fixture.emul);
@@ -293,7 +288,7 @@ static void root_does_not_join_others(void **state)
 	close(ready[1]);
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define TEST(test) cmocka_unit_test_setup_teardown(test, fixture_up, fixture_down)
 
 int main(void)
 {

@@ -1,16 +1,11 @@
 /* What the processors say of themselves, against the machines' descriptions. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "device/cpuid.h"
 #include "device/topology.h"
+#include "support/cmocka.h"
 
 struct fixture {
 	const struct pmu_machine *machine;
@@ -19,7 +14,7 @@ struct fixture {
 
 static struct fixture fixture;
 
-static int set_up(const char *name)
+static int fixture_up(const char *name)
 {
 	fixture.machine = pmu_find_machine(name);
 	tree_init(&fixture.tree);
@@ -28,19 +23,19 @@ static int set_up(const char *name)
 	return fixture.tree.incomplete;
 }
 
-static int set_up_small(void **state)
+static int fixture_up_small(void **state)
 {
 	(void)state;
-	return set_up("xeon-e5v4-4c");
+	return fixture_up("xeon-e5v4-4c");
 }
 
-static int set_up_large(void **state)
+static int fixture_up_large(void **state)
 {
 	(void)state;
-	return set_up("xeon-e5-2699v4-2s");
+	return fixture_up("xeon-e5-2699v4-2s");
 }
 
-static int tear_down(void **state)
+static int fixture_down(void **state)
 {
 	(void)state;
 	tree_fini(&fixture.tree);
@@ -211,8 +206,8 @@ static void cpuid_file_answers_by_position(void **state)
 	assert_true(device_cpuid_read(fixture.machine, 3, answers, 15, 0) < 0);
 }
 
-#define LARGE(test) cmocka_unit_test_setup_teardown(test, set_up_large, tear_down)
-#define SMALL(test) cmocka_unit_test_setup_teardown(test, set_up_small, tear_down)
+#define LARGE(test) cmocka_unit_test_setup_teardown(test, fixture_up_large, fixture_down)
+#define SMALL(test) cmocka_unit_test_setup_teardown(test, fixture_up_small, fixture_down)
 
 int main(void)
 {

@@ -1,21 +1,14 @@
 /* Encodings worked out by hand from the register and event tables of 334291-001. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "catalog/entries.h"
+#include "encoding.h"
 #include "pmulab/event.h"
+#include "support/cmocka.h"
+#include "support/context.h"
 
 #define PCI(device, function, offset) ((device) << 15 | (function) << 12 | (offset))
-
-struct expected_write {
-	uint32_t address;
-	uint64_t value;
-};
 
 /* Writes end with address 0. */
 static const struct {
@@ -87,26 +80,9 @@ static const struct {
 
 static void test_by_hand(void **state)
 {
-	struct pmu_ctx *ctx = *state;
-
-	for (size_t i = 0; i < sizeof(encodings) / sizeof(encodings[0]); i++) {
-		struct pmu_selection selection;
-		struct pmu_write writes[PMU_EVENT_WRITES];
-		const struct expected_write *expected = encodings[i].writes;
-		int count;
-
-		print_message("%s\n", encodings[i].text);
-		assert_int_equal(pmu_event_parse(ctx, NULL, encodings[i].text, &selection), 0);
-		count = pmu_event_encode(ctx, &selection, encodings[i].instance,
-					 encodings[i].counter, writes);
-		assert_true(count > 0);
-		for (int j = 0; j < count; j++) {
-			assert_int_equal(writes[j].address, expected[j].address);
-			assert_int_equal(writes[j].value, expected[j].value);
-			assert_int_equal(writes[j].space, selection.box->space);
-		}
-		assert_int_equal(expected[count].address, 0);
-	}
+	for (size_t i = 0; i < sizeof(encodings) / sizeof(encodings[0]); i++)
+		check_encoding(*state, NULL, encodings[i].text, encodings[i].instance,
+			       encodings[i].counter, encodings[i].writes);
 }
 
 static void test_control_is_not_enabled(void **state)
@@ -227,21 +203,6 @@ static void test_places(void **state)
 	}
 }
 
-static int setup(void **state)
-{
-	struct pmu_ctx *ctx;
-	int code = pmu_ctx_new(&ctx);
-
-	*state = ctx;
-	return code;
-}
-
-static int teardown(void **state)
-{
-	pmu_ctx_free(*state);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -250,5 +211,5 @@ int main(void)
 	    cmocka_unit_test(test_places),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, fixture_up, fixture_down);
 }

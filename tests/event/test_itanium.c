@@ -1,12 +1,9 @@
 /* Encodings of the Itanium 9300, worked out by hand from the tables of 323602-001. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
 #include "pmulab/event.h"
+#include "support/cmocka.h"
+#include "support/context.h"
 
 #define TEXT_MAX 512
 
@@ -421,21 +418,6 @@ static void test_refusals(void **state)
 				 refusals[i].code);
 }
 
-static int setup(void **state)
-{
-	struct pmu_ctx *ctx;
-	int code = pmu_ctx_new(&ctx);
-
-	*state = ctx;
-	return code;
-}
-
-static int teardown(void **state)
-{
-	pmu_ctx_free(*state);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -445,5 +427,5 @@ int main(void)
 	    cmocka_unit_test(test_refusals),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, fixture_up, fixture_down);
 }

@@ -2,20 +2,14 @@
  * Encodings for Core i7 and Xeon 5500, worked out by hand from the tables of the Performance
  * Analysis Guide (G) and the register layouts of 253669 §18.8.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "catalog/entries.h"
+#include "encoding.h"
 #include "pmulab/event.h"
-
-struct expected_write {
-	uint32_t address;
-	uint64_t value;
-};
+#include "support/cmocka.h"
+#include "support/context.h"
 
 /* Writes end with address 0. Controls: usr 16, os 17, edge 18, int 20, any 21, en 22, inv 23. */
 static const struct {
@@ -85,26 +79,12 @@ static const struct {
 
 static void test_by_hand(void **state)
 {
-	struct pmu_ctx *ctx = *state;
-
-	for (size_t i = 0; i < sizeof(encodings) / sizeof(encodings[0]); i++) {
-		const struct expected_write *expected = encodings[i].writes;
-		struct pmu_write writes[PMU_EVENT_WRITES];
-		struct pmu_selection selection;
-		int count;
-
-		print_message("%s\n", encodings[i].text);
-		if (pmu_event_parse(ctx, NULL, encodings[i].text, &selection))
-			fail_msg("%s", pmu_message(ctx));
-		count = pmu_event_encode(ctx, &selection, 0, encodings[i].counter, writes);
-		assert_true(count > 0);
-		for (int j = 0; j < count; j++) {
-			assert_int_equal(writes[j].address, expected[j].address);
-			assert_int_equal(writes[j].value, expected[j].value);
-			assert_int_equal(writes[j].space, PMU_SPACE_MSR);
-		}
-		assert_int_equal(expected[count].address, 0);
-	}
+	assert_int_equal(pmu_find_box(pmu_find_pmu("nehalem"), "core")->space, PMU_SPACE_MSR);
+	assert_int_equal(pmu_find_box(pmu_find_pmu("nehalem-uncore"), "uncore")->space,
+			 PMU_SPACE_MSR);
+	for (size_t i = 0; i < sizeof(encodings) / sizeof(encodings[0]); i++)
+		check_encoding(*state, NULL, encodings[i].text, 0, encodings[i].counter,
+			       encodings[i].writes);
 }
 
 /* What is said in other words has one name. */
@@ -215,21 +195,6 @@ static void test_decode(void **state)
 	assert_int_equal(pmu_event_decode(*state, core, 0x004301c8, &selection), PMU_E_UNKNOWN);
 }
 
-static int setup(void **state)
-{
-	struct pmu_ctx *ctx;
-	int code = pmu_ctx_new(&ctx);
-
-	*state = ctx;
-	return code;
-}
-
-static int teardown(void **state)
-{
-	pmu_ctx_free(*state);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -238,5 +203,5 @@ int main(void)
 	    cmocka_unit_test(test_decode),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, fixture_up, fixture_down);
 }

@@ -1,12 +1,9 @@
 /* Notations that mean the same, names in any case, and what is refused, with where and why. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "pmulab/event.h"
+#include "support/cmocka.h"
+#include "support/context.h"
 
 static const struct {
 	const char *text;
@@ -233,21 +230,6 @@ static void test_without_context(void **state)
 	assert_int_equal(pmu_event_parse(NULL, NULL, "imc.CAS_COUNT.RD", &selection), 0);
 }
 
-static int setup(void **state)
-{
-	struct pmu_ctx *ctx;
-	int code = pmu_ctx_new(&ctx);
-
-	*state = ctx;
-	return code;
-}
-
-static int teardown(void **state)
-{
-	pmu_ctx_free(*state);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -257,5 +239,5 @@ int main(void)
 	    cmocka_unit_test(test_without_context),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, fixture_up, fixture_down);
 }

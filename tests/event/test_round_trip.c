@@ -1,15 +1,12 @@
 /* Every event and unit mask of the catalog: named, printed, encoded and decoded. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "catalog/entries.h"
 #include "pmulab/event.h"
+#include "support/cmocka.h"
+#include "support/context.h"
 
 #define TEXT_MAX 512
 
@@ -442,21 +439,6 @@ static void test_decode(void **state)
 					 "rsv=0 umask=3 ev_sel=35 ");
 }
 
-static int setup(void **state)
-{
-	struct pmu_ctx *ctx;
-	int code = pmu_ctx_new(&ctx);
-
-	*state = ctx;
-	return code;
-}
-
-static int teardown(void **state)
-{
-	pmu_ctx_free(*state);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -465,5 +447,5 @@ int main(void)
 	    cmocka_unit_test(test_decode),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, fixture_up, fixture_down);
 }

@@ -3,24 +3,17 @@
  * event aliases of Linux (arch/x86/events/intel/uncore_snbep.c), what its counters can count, and
  * their widths.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "catalog/entries.h"
+#include "encoding.h"
 #include "pmulab/event.h"
+#include "support/cmocka.h"
+#include "support/context.h"
 
 #define PCI(device, function, offset) ((device) << 15 | (function) << 12 | (offset))
 #define TEXT_MAX		      512
-
-struct expected_write {
-	uint32_t address;
-	uint64_t value;
-};
 
 /* Writes end with address 0. Controls: edge 18, tid_en 19, ev_sel_ext 21, en 22, thresh 31:24. */
 static const struct {
@@ -89,27 +82,9 @@ static const struct pmu_pmu *xeon_e5(void)
 
 static void test_by_hand(void **state)
 {
-	struct pmu_ctx *ctx = *state;
-
-	for (size_t i = 0; i < sizeof(encodings) / sizeof(encodings[0]); i++) {
-		const struct expected_write *expected = encodings[i].writes;
-		struct pmu_write writes[PMU_EVENT_WRITES];
-		struct pmu_selection selection;
-		int count;
-
-		print_message("%s\n", encodings[i].text);
-		if (pmu_event_parse(ctx, xeon_e5(), encodings[i].text, &selection))
-			fail_msg("%s", pmu_message(ctx));
-		count = pmu_event_encode(ctx, &selection, encodings[i].instance,
-					 encodings[i].counter, writes);
-		assert_true(count > 0);
-		for (int j = 0; j < count; j++) {
-			assert_int_equal(writes[j].address, expected[j].address);
-			assert_int_equal(writes[j].value, expected[j].value);
-			assert_int_equal(writes[j].space, selection.box->space);
-		}
-		assert_int_equal(expected[count].address, 0);
-	}
+	for (size_t i = 0; i < sizeof(encodings) / sizeof(encodings[0]); i++)
+		check_encoding(*state, xeon_e5(), encodings[i].text, encodings[i].instance,
+			       encodings[i].counter, encodings[i].writes);
 }
 
 /* 327043-001 §2.2.2, §2.3.2, §2.4.2, §2.8.3.2, §2.9.3.2; Linux for the others and the numbers. */
@@ -357,21 +332,6 @@ static void test_refusals(void **state)
 	}
 }
 
-static int setup(void **state)
-{
-	struct pmu_ctx *ctx;
-	int code = pmu_ctx_new(&ctx);
-
-	*state = ctx;
-	return code;
-}
-
-static int teardown(void **state)
-{
-	pmu_ctx_free(*state);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -381,5 +341,5 @@ int main(void)
 	    cmocka_unit_test(test_qualified),	  cmocka_unit_test(test_refusals),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, fixture_up, fixture_down);
 }

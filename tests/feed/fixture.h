@@ -2,16 +2,12 @@
 #ifndef TESTS_FEED_FIXTURE_H
 #define TESTS_FEED_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "catalog/description.h"
 #include "machine/machine.h"
+#include "support/cmocka.h"
 
 struct fixture {
 	struct pmu_ctx *ctx;

@@ -1,13 +1,9 @@
 /* Instructions assembled by hand; what they do to memory is the architecture's, not the decoder's.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "feed/decode.h"
+#include "support/cmocka.h"
 
 /* General registers by encoding number. */
 enum {

@@ -1,16 +1,11 @@
 /* The table of latencies and bandwidths in docs/machine.md, against what the machines give. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include <cmocka.h>
-
 #include "machine/access.h"
+#include "support/cmocka.h"
 
 #define KB	  1024u
 #define MB	  (1024u * KB)

@@ -2,16 +2,12 @@
 #ifndef TESTS_HWREC_FIXTURE_H
 #define TESTS_HWREC_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "catalog/hwrec.h"
+#include "support/cmocka.h"
 
 #define VALUES_MAX   64
 #define REPORTED_MAX 512

@@ -1,26 +1,12 @@
 /* Lines of dumps: how registers are named, and what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "catalog/hwrec.h"
+#include "support/cmocka.h"
+#include "support/context.h"
 
 #define LINE_MAX_LENGTH 256
-
-static int setup(void **state)
-{
-	return pmu_ctx_new((struct pmu_ctx **)state);
-}
-
-static int teardown(void **state)
-{
-	pmu_ctx_free(*state);
-	return 0;
-}
 
 static void numbers(void **state)
 {
@@ -163,11 +149,11 @@ static void every_register(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup_teardown(numbers, setup, teardown),
-	    cmocka_unit_test_setup_teardown(refusals, setup, teardown),
-	    cmocka_unit_test_setup_teardown(physical_addresses, setup, teardown),
-	    cmocka_unit_test_setup_teardown(several_have_it, setup, teardown),
-	    cmocka_unit_test_setup_teardown(every_register, setup, teardown),
+	    cmocka_unit_test_setup_teardown(numbers, fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(refusals, fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(physical_addresses, fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(several_have_it, fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(every_register, fixture_up, fixture_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,7 @@
 
 #define ROUNDS 2000
 
-static int setup(void **state)
+static int fixture_up(void **state)
 {
 	static struct dump dump;
 
@@ -15,7 +15,7 @@ static int setup(void **state)
 	return 0;
 }
 
-static int setup_qear(void **state)
+static int fixture_up_qear(void **state)
 {
 	static struct dump dump;
 
@@ -24,7 +24,7 @@ static int setup_qear(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
+static int fixture_down(void **state)
 {
 	dump_fini(*state);
 	return 0;
@@ -229,11 +229,11 @@ static void qear(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup_teardown(ear_d_cache, setup, teardown),
-	    cmocka_unit_test_setup_teardown(ear_d_tlb_and_alat, setup, teardown),
-	    cmocka_unit_test_setup_teardown(ear_d_refusals, setup, teardown),
-	    cmocka_unit_test_setup_teardown(ear_i, setup, teardown),
-	    cmocka_unit_test_setup_teardown(qear, setup_qear, teardown),
+	    cmocka_unit_test_setup_teardown(ear_d_cache, fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(ear_d_tlb_and_alat, fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(ear_d_refusals, fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(ear_i, fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(qear, fixture_up_qear, fixture_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,7 @@
 #define RECORD_BYTES 0xb0
 #define STACK	     16
 
-static int setup(void **state)
+static int fixture_up(void **state)
 {
 	static struct dump dump;
 
@@ -18,7 +18,7 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
+static int fixture_down(void **state)
 {
 	dump_fini(*state);
 	return 0;
@@ -201,11 +201,11 @@ static void wrong_place(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup_teardown(pebs, setup, teardown),
-	    cmocka_unit_test_setup_teardown(data_sources, setup, teardown),
-	    cmocka_unit_test_setup_teardown(lbr_by_hand, setup, teardown),
-	    cmocka_unit_test_setup_teardown(lbr_round_trips, setup, teardown),
-	    cmocka_unit_test_setup_teardown(wrong_place, setup, teardown),
+	    cmocka_unit_test_setup_teardown(pebs, fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(data_sources, fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(lbr_by_hand, fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(lbr_round_trips, fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(wrong_place, fixture_up, fixture_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@
 static const unsigned nibble_of[BUFFER] = {48, 56, 49, 57, 50, 58, 51, 59,
 					   52, 60, 53, 61, 54, 62, 55, 63};
 
-static int setup(void **state)
+static int fixture_up(void **state)
 {
 	static struct dump dump;
 
@@ -20,7 +20,7 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
+static int fixture_down(void **state)
 {
 	dump_fini(*state);
 	return 0;
@@ -330,12 +330,12 @@ static void dumps_hold(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup_teardown(etb_by_hand, setup, teardown),
-	    cmocka_unit_test_setup_teardown(etb_boundaries, setup, teardown),
-	    cmocka_unit_test_setup_teardown(etb_round_trips, setup, teardown),
-	    cmocka_unit_test_setup_teardown(ip_ear, setup, teardown),
-	    cmocka_unit_test_setup_teardown(ip_ear_round_trips, setup, teardown),
-	    cmocka_unit_test_setup_teardown(dumps_hold, setup, teardown),
+	    cmocka_unit_test_setup_teardown(etb_by_hand, fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(etb_boundaries, fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(etb_round_trips, fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(ip_ear, fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(ip_ear_round_trips, fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(dumps_hold, fixture_up, fixture_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

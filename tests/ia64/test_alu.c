@@ -2,17 +2,13 @@
  * Integer and multimedia instructions, assembled and executed, on random operands: results against
  * the naive model, NaT bits, and no effect under a false predicate.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "fixture.h"
 #include "naive_alu.h"
+#include "support/cmocka.h"
 
 #define IMMEDIATES 6 /* of an instruction that has one */
 #define RUNS	   60

@@ -1,14 +1,10 @@
 /* Runs the programs of forms.txt and compares registers and faults. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "fixture.h"
+#include "support/cmocka.h"
 
 #define ROWS_MAX   512
 #define ROOM	   512 /* bytes of a program */

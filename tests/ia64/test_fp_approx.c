@@ -4,15 +4,11 @@
  */
 #include <inttypes.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "fp_model.h"
 #include "fp_random.h"
+#include "support/cmocka.h"
 
 static unsigned long operations = 40000;
 static uint64_t seed = 0xE7037ED1A0B428DBu;
@@ -21,7 +17,7 @@ struct pair {
 	struct value f2, f3;
 };
 
-static int set_up(void **state)
+static int fixture_up(void **state)
 {
 	struct pair *v = malloc(sizeof(*v));
 
@@ -32,7 +28,7 @@ static int set_up(void **state)
 	return 0;
 }
 
-static int tear_down(void **state)
+static int fixture_down(void **state)
 {
 	struct pair *v = *state;
 
@@ -323,8 +319,8 @@ int main(int argc, char **argv)
 	    cmocka_unit_test(known),
 	    cmocka_unit_test(reciprocals),
 	    cmocka_unit_test(roots),
-	    cmocka_unit_test_setup_teardown(frcpa, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(fprcpa, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(frcpa, fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(fprcpa, fixture_up, fixture_down),
 	};
 
 	if (argc > 1)

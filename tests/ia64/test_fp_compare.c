@@ -1,14 +1,10 @@
 /* fcmp, fclass, minima and maxima against exact arithmetic: test_fp_compare [operations] [seed]. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "fp_model.h"
 #include "fp_random.h"
+#include "support/cmocka.h"
 
 static unsigned long operations = 30000;
 static uint64_t seed = 0xD1B54A32D192ED03u;
@@ -42,7 +38,7 @@ struct pair {
 	struct value a, b;
 };
 
-static int set_up(void **state)
+static int fixture_up(void **state)
 {
 	struct pair *v = malloc(sizeof(*v));
 
@@ -53,7 +49,7 @@ static int set_up(void **state)
 	return 0;
 }
 
-static int tear_down(void **state)
+static int fixture_down(void **state)
 {
 	struct pair *v = *state;
 
@@ -296,10 +292,10 @@ static void fclass(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup_teardown(fcmp, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(fpcmp, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(min_max, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(parallel_min_max, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(fcmp, fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(fpcmp, fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(min_max, fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(parallel_min_max, fixture_up, fixture_down),
 	    cmocka_unit_test(fclass),
 	};
 

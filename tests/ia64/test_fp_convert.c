@@ -4,16 +4,12 @@
  */
 #include <inttypes.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "fp_model.h"
 #include "fp_random.h"
+#include "support/cmocka.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -33,7 +29,7 @@ static const struct {
     {ia64_fcvt_fxu_trunc, ia64_fpcvt_fxu_trunc, false, true},
 };
 
-static int set_up(void **state)
+static int fixture_up(void **state)
 {
 	struct value *v = malloc(sizeof(*v));
 
@@ -43,7 +39,7 @@ static int set_up(void **state)
 	return 0;
 }
 
-static int tear_down(void **state)
+static int fixture_down(void **state)
 {
 	value_clear(*state);
 	free(*state);
@@ -303,9 +299,9 @@ static void stores(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup_teardown(to_integer, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(parallel_to_integer, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(from_integer, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(to_integer, fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(parallel_to_integer, fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(from_integer, fixture_up, fixture_down),
 	    cmocka_unit_test(from_integer_known),
 	    cmocka_unit_test(singles),
 	    cmocka_unit_test(doubles),

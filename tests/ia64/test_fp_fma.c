@@ -3,16 +3,12 @@
  * [seed].
  */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "fp_model.h"
 #include "fp_random.h"
+#include "support/cmocka.h"
 
 typedef uint32_t operation(struct ia64_fr *f1, const struct ia64_fr *f3, const struct ia64_fr *f4,
 			   const struct ia64_fr *f2, uint64_t fpsr, unsigned mode);
@@ -38,7 +34,7 @@ struct values {
 	struct value f3, f4, f2;
 };
 
-static int set_up(void **state)
+static int fixture_up(void **state)
 {
 	struct values *v = malloc(sizeof(*v));
 
@@ -50,7 +46,7 @@ static int set_up(void **state)
 	return 0;
 }
 
-static int tear_down(void **state)
+static int fixture_down(void **state)
 {
 	struct values *v = *state;
 
@@ -174,8 +170,8 @@ static void parallel(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup_teardown(scalar, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(parallel, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(scalar, fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(parallel, fixture_up, fixture_down),
 	};
 
 	if (argc > 1)

@@ -5,16 +5,12 @@
 #include <fenv.h>
 #include <inttypes.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "feed/ia64/fp.h"
 #include "fp_random.h"
+#include "support/cmocka.h"
 
 #define D0 ia64_fp_mode(0, IA64_FP_DOUBLE)  /* .d.s0 */
 #define S0 ia64_fp_mode(0, IA64_FP_SINGLE)  /* .s.s0 */

@@ -1,12 +1,8 @@
 /* Multiply-add: answers known by hand. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 #include "feed/ia64/fp.h"
+#include "support/cmocka.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

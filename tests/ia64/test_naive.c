@@ -2,18 +2,14 @@
  * Random programs of calls, rotation, speculation and advanced loads: the executor against the
  * naive interpreter. Arguments: how many, and a seed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "feed/ia64/rse.h"
 #include "fixture.h"
 #include "naive.h"
+#include "support/cmocka.h"
 
 static uint64_t programs = 100, first = 1;
 

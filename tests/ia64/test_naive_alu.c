@@ -1,13 +1,9 @@
 /* The naive instructions themselves: answers known by hand, at least one of each kind. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "naive_alu.h"
+#include "support/cmocka.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

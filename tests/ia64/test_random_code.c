@@ -1,13 +1,9 @@
 /* Random bundles: only documented faults, no state that cannot be, and the same by either kind of
  * operations. Arguments: how many, and a seed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "random_code.h"
+#include "support/cmocka.h"
 
 static uint64_t programs = 1500, first = 1;
 

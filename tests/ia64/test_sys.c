@@ -5,10 +5,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,10 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "feed/ia64/sys.h"
 #include "fixture.h"
+#include "support/cmocka.h"
 
 #define PAGE	16384u
 #define NOWHERE (FIXTURE_DATA + 0x00f00000u) /* is not mapped */

@@ -3,17 +3,15 @@
  * the kernels are made of and against the machine's statistics. To the last count.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "bus/emulated.h"
 #include "emul/block.h"
 #include "feed/kernels.h"
 #include "pmulab/session.h"
+#include "support/cmocka.h"
+#include "support/random.h"
 
 #define PASSES	     2
 #define ARRAY_BYTES  (2u << 20)
@@ -48,7 +46,7 @@ static const char *const events[COUNTED] = {
     [BRANCHES] = "core.BR_INST_RETIRED.ALL_BRANCHES",
 };
 
-struct run {
+struct fixture {
 	const struct pmu_machine *desc;
 	struct pmu_ctx *ctx;
 	struct pmu_bus *bus;
@@ -61,63 +59,63 @@ struct run {
 	uint64_t sums[COUNTED];
 };
 
-static void open_run(struct run *run, const char *machine)
+static void fixture_up(struct fixture *fixture, const char *machine)
 {
-	memset(run, 0, sizeof(*run));
-	run->desc = pmu_find_machine(machine);
-	assert_int_equal(pmu_ctx_new(&run->ctx), 0);
-	if (pmu_bus_emulated(&run->bus, run->ctx, run->desc) ||
-	    pmu_session_new(&run->session, run->ctx, run->bus))
-		fail_msg("%s", pmu_message(run->ctx));
+	memset(fixture, 0, sizeof(*fixture));
+	fixture->desc = pmu_find_machine(machine);
+	assert_int_equal(pmu_ctx_new(&fixture->ctx), 0);
+	if (pmu_bus_emulated(&fixture->bus, fixture->ctx, fixture->desc) ||
+	    pmu_session_new(&fixture->session, fixture->ctx, fixture->bus))
+		fail_msg("%s", pmu_message(fixture->ctx));
 	for (int i = 0; i < COUNTED; i++) {
 		struct pmu_selection selection;
 
-		if (pmu_event_parse(run->ctx, pmu_find_pmu(run->desc->pmu), events[i],
+		if (pmu_event_parse(fixture->ctx, pmu_find_pmu(fixture->desc->pmu), events[i],
 				    &selection) ||
-		    pmu_session_add(run->session, run->ctx, &selection) != i)
-			fail_msg("%s: %s", events[i], pmu_message(run->ctx));
+		    pmu_session_add(fixture->session, fixture->ctx, &selection) != i)
+			fail_msg("%s: %s", events[i], pmu_message(fixture->ctx));
 	}
-	run->machine = emul_machine(bus_emulated_emul(run->bus));
-	assert_int_equal(machine_address_space_new(&run->space, run->machine), 0);
+	fixture->machine = emul_machine(bus_emulated_emul(fixture->bus));
+	assert_int_equal(machine_address_space_new(&fixture->space, fixture->machine), 0);
 }
 
-static void close_run(struct run *run)
+static void fixture_down(struct fixture *fixture)
 {
-	machine_address_space_free(run->space);
-	pmu_session_free(run->session);
-	pmu_bus_free(run->bus);
-	pmu_ctx_free(run->ctx);
+	machine_address_space_free(fixture->space);
+	pmu_session_free(fixture->session);
+	pmu_bus_free(fixture->bus);
+	pmu_ctx_free(fixture->ctx);
 }
 
-static void start(struct run *run)
+static void start(struct fixture *fixture)
 {
-	machine_statistics(run->machine, &run->before);
-	if (pmu_session_start(run->session, run->ctx))
-		fail_msg("%s", pmu_message(run->ctx));
+	machine_statistics(fixture->machine, &fixture->before);
+	if (pmu_session_start(fixture->session, fixture->ctx))
+		fail_msg("%s", pmu_message(fixture->ctx));
 }
 
-static void stop(struct run *run)
+static void stop(struct fixture *fixture)
 {
 	const struct pmu_count *counts = NULL;
 	size_t count = 0;
 
-	if (pmu_session_stop(run->session, run->ctx) ||
-	    pmu_session_read(run->session, run->ctx, &counts, &count))
-		fail_msg("%s", pmu_message(run->ctx));
-	machine_statistics(run->machine, &run->after);
-	assert_int_equal(count, COUNTED * run->desc->sockets * run->desc->cores);
+	if (pmu_session_stop(fixture->session, fixture->ctx) ||
+	    pmu_session_read(fixture->session, fixture->ctx, &counts, &count))
+		fail_msg("%s", pmu_message(fixture->ctx));
+	machine_statistics(fixture->machine, &fixture->after);
+	assert_int_equal(count, COUNTED * fixture->desc->sockets * fixture->desc->cores);
 	for (size_t i = 0; i < count; i++) {
-		unsigned core = counts[i].socket * run->desc->cores + counts[i].instance;
+		unsigned core = counts[i].socket * fixture->desc->cores + counts[i].instance;
 
-		run->counts[counts[i].event][core] = counts[i].count;
-		run->sums[counts[i].event] += counts[i].count;
+		fixture->counts[counts[i].event][core] = counts[i].count;
+		fixture->sums[counts[i].event] += counts[i].count;
 	}
 }
 
-static void check_statistics(const struct run *run)
+static void check_statistics(const struct fixture *fixture)
 {
-	const struct machine_statistics *a = &run->before, *b = &run->after;
-	const uint64_t *sums = run->sums;
+	const struct machine_statistics *a = &fixture->before, *b = &fixture->after;
+	const uint64_t *sums = fixture->sums;
 
 	assert_int_equal(sums[FIXED_INSTRUCTIONS], b->instructions - a->instructions);
 	assert_int_equal(sums[INSTRUCTIONS], sums[FIXED_INSTRUCTIONS]);
@@ -128,10 +126,10 @@ static void check_statistics(const struct run *run)
 	assert_int_equal(sums[BRANCHES], b->branches - a->branches);
 	/* The core runs at its nominal frequency, which the base clock divides. */
 	assert_int_equal(sums[FIXED_REFERENCE], sums[CYCLES]);
-	for (unsigned i = 0; i < run->desc->sockets * run->desc->cores; i++) {
-		uint64_t ratio = run->desc->core_mhz / 100, cycles = run->counts[CYCLES][i];
+	for (unsigned i = 0; i < fixture->desc->sockets * fixture->desc->cores; i++) {
+		uint64_t ratio = fixture->desc->core_mhz / 100, cycles = fixture->counts[CYCLES][i];
 
-		assert_in_range(run->counts[XCLK][i], cycles / ratio, cycles / ratio + 1);
+		assert_in_range(fixture->counts[XCLK][i], cycles / ratio, cycles / ratio + 1);
 	}
 }
 
@@ -144,22 +142,24 @@ static struct feed_arrays arrays_of(const struct feed_kernel *kernel)
 	};
 }
 
-static void run_passes(struct run *run, const struct feed_kernel *kernel, struct machine_hart *core)
+static void run_passes(struct fixture *fixture, const struct feed_kernel *kernel,
+		       struct machine_hart *core)
 {
 	const struct feed_arrays arrays = arrays_of(kernel);
 
 	for (int pass = 0; pass < PASSES; pass++)
-		feed_kernel_run(kernel, run->machine, core, &arrays);
+		feed_kernel_run(kernel, fixture->machine, core, &arrays);
 }
 
 /* Steps of the loop, each with so many instructions and one branch. */
-static void check_kernel(const struct run *run, const struct feed_kernel *kernel, unsigned core)
+static void check_kernel(const struct fixture *fixture, const struct feed_kernel *kernel,
+			 unsigned core)
 {
 	const struct feed_arrays arrays = arrays_of(kernel);
 	uint64_t steps = PASSES * feed_kernel_steps(kernel, &arrays);
 
-	assert_int_equal(run->counts[INSTRUCTIONS][core], steps * kernel->instructions);
-	assert_int_equal(run->counts[BRANCHES][core], steps);
+	assert_int_equal(fixture->counts[INSTRUCTIONS][core], steps * kernel->instructions);
+	assert_int_equal(fixture->counts[BRANCHES][core], steps);
 }
 
 /* Every kernel; what ran before and after the session is not in it. */
@@ -174,24 +174,24 @@ static void test_kernels(void **state)
 	for (size_t i = 0; i < 2 * count; i++) {
 		const struct feed_kernel *kernel = &kernels[i / 2];
 		struct machine_hart *core;
-		struct run run;
+		struct fixture fixture;
 
-		open_run(&run, machines[i % 2]);
-		core = machine_hart_enter(run.machine, run.space, 0);
-		feed_kernel_run(&kernels[0], run.machine, core,
+		fixture_up(&fixture, machines[i % 2]);
+		core = machine_hart_enter(fixture.machine, fixture.space, 0);
+		feed_kernel_run(&kernels[0], fixture.machine, core,
 				&(struct feed_arrays){.bytes = 640});
-		start(&run);
-		run_passes(&run, kernel, core);
-		stop(&run);
-		feed_kernel_run(&kernels[1], run.machine, core,
+		start(&fixture);
+		run_passes(&fixture, kernel, core);
+		stop(&fixture);
+		feed_kernel_run(&kernels[1], fixture.machine, core,
 				&(struct feed_arrays){.bytes = 640});
 		machine_hart_leave(core);
-		check_statistics(&run);
-		check_kernel(&run, kernel, 0);
+		check_statistics(&fixture);
+		check_kernel(&fixture, kernel, 0);
 		/* Only core 0 did anything. */
 		for (int e = 0; e < COUNTED; e++)
-			assert_int_equal(run.counts[e][0], run.sums[e]);
-		close_run(&run);
+			assert_int_equal(fixture.counts[e][0], fixture.sums[e]);
+		fixture_down(&fixture);
 	}
 }
 
@@ -207,39 +207,31 @@ static void test_both_sockets(void **state)
 	const struct feed_kernel *kernel = feed_kernel_find("copy");
 	const struct feed_arrays arrays = {.address = 0x10000000, .bytes = 64 << 10};
 	struct machine_hart *cores[CORES_MAX];
-	struct run run;
+	struct fixture fixture;
 
 	(void)state;
-	open_run(&run, "xeon-e5-2699v4-2s");
+	fixture_up(&fixture, "xeon-e5-2699v4-2s");
 	for (unsigned i = 0; i < CORES_MAX; i++)
-		cores[i] = machine_hart_enter(run.machine, run.space, 0);
+		cores[i] = machine_hart_enter(fixture.machine, fixture.space, 0);
 	pause_all(cores, CORES_MAX);
-	start(&run);
+	start(&fixture);
 	for (unsigned i = 0; i < CORES_MAX; i++) {
 		machine_hart_resume(cores[i]);
 		for (unsigned pass = 0; pass <= i; pass++)
-			feed_kernel_run(kernel, run.machine, cores[i], &arrays);
+			feed_kernel_run(kernel, fixture.machine, cores[i], &arrays);
 		machine_hart_pause(cores[i]);
 	}
-	stop(&run);
-	check_statistics(&run);
+	stop(&fixture);
+	check_statistics(&fixture);
 	for (unsigned i = 0; i < CORES_MAX; i++)
-		assert_int_equal(run.counts[FIXED_INSTRUCTIONS][i],
+		assert_int_equal(fixture.counts[FIXED_INSTRUCTIONS][i],
 				 (i + 1) * kernel->instructions *
 				     feed_kernel_steps(kernel, &arrays));
 	for (unsigned i = 0; i < CORES_MAX; i++) {
 		machine_hart_resume(cores[i]);
 		machine_hart_leave(cores[i]);
 	}
-	close_run(&run);
-}
-
-static uint64_t next_random(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
+	fixture_down(&fixture);
 }
 
 /* Lines move between four cores of both sockets. */
@@ -248,14 +240,14 @@ static void test_random(void **state)
 	static const struct machine_insn insn = {0};
 	struct machine_hart *cores[CORES_MAX];
 	uint64_t random = 88172645463325252;
-	struct run run;
+	struct fixture fixture;
 
 	(void)state;
-	open_run(&run, "xeon-e5-2699v4-2s");
+	fixture_up(&fixture, "xeon-e5-2699v4-2s");
 	for (unsigned i = 0; i < CORES_MAX; i++)
-		cores[i] = machine_hart_enter(run.machine, run.space, 0);
+		cores[i] = machine_hart_enter(fixture.machine, fixture.space, 0);
 	pause_all(cores, CORES_MAX);
-	start(&run);
+	start(&fixture);
 	for (unsigned i = 0; i < RANDOM_STEPS; i++) {
 		uint64_t word = next_random(&random);
 		struct machine_hart *core = cores[word % 4 * 14];
@@ -268,24 +260,24 @@ static void test_random(void **state)
 			machine_store(core, address & ~7ull, 8, &insn);
 		machine_hart_pause(core);
 	}
-	stop(&run);
-	check_statistics(&run);
+	stop(&fixture);
+	check_statistics(&fixture);
 	for (unsigned i = 0; i < CORES_MAX; i++)
-		assert_int_equal(run.counts[REFERENCES][i] > 1000, i % 14 == 0);
+		assert_int_equal(fixture.counts[REFERENCES][i] > 1000, i % 14 == 0);
 	for (unsigned i = 0; i < CORES_MAX; i++) {
 		machine_hart_resume(cores[i]);
 		machine_hart_leave(cores[i]);
 	}
-	close_run(&run);
+	fixture_down(&fixture);
 }
 
-static uint64_t msr(struct run *run, unsigned core, uint32_t address)
+static uint64_t msr(struct fixture *fixture, unsigned core, uint32_t address)
 {
 	struct pmon_access access = {
 	    .socket = 0, .core = core, .space = PMU_SPACE_MSR, .address = address, .width = 64};
 	uint64_t value;
 
-	assert_int_equal(emul_read(bus_emulated_emul(run->bus), &access, &value), 0);
+	assert_int_equal(emul_read(bus_emulated_emul(fixture->bus), &access, &value), 0);
 	return value;
 }
 
@@ -296,23 +288,23 @@ static void test_clocks(void **state)
 	struct machine_hart *core;
 	struct machine_statistics stats;
 	uint64_t ticks;
-	struct run run;
+	struct fixture fixture;
 
 	(void)state;
-	open_run(&run, "xeon-e5v4-4c");
-	ticks = machine_ticks_per_second(run.machine) / (run.desc->core_mhz * 1000000ull);
-	core = machine_hart_enter(run.machine, run.space, 5000000);
-	run_passes(&run, kernel, core);
+	fixture_up(&fixture, "xeon-e5v4-4c");
+	ticks = machine_ticks_per_second(fixture.machine) / (fixture.desc->core_mhz * 1000000ull);
+	core = machine_hart_enter(fixture.machine, fixture.space, 5000000);
+	run_passes(&fixture, kernel, core);
 	machine_hart_leave(core);
-	machine_drain(run.machine);
-	machine_statistics(run.machine, &stats);
-	assert_int_equal(msr(&run, 0, 0x10), machine_now(run.machine) / ticks);
-	assert_int_equal(msr(&run, 3, 0x10), msr(&run, 0, 0x10));
-	assert_int_equal(msr(&run, 0, 0xE7), stats.cycles);
-	assert_int_equal(msr(&run, 0, 0xE8), stats.cycles);
-	assert_int_equal(msr(&run, 3, 0xE7), 0);
-	assert_true(msr(&run, 0, 0x10) >= stats.cycles + 5000000 / ticks);
-	close_run(&run);
+	machine_drain(fixture.machine);
+	machine_statistics(fixture.machine, &stats);
+	assert_int_equal(msr(&fixture, 0, 0x10), machine_now(fixture.machine) / ticks);
+	assert_int_equal(msr(&fixture, 3, 0x10), msr(&fixture, 0, 0x10));
+	assert_int_equal(msr(&fixture, 0, 0xE7), stats.cycles);
+	assert_int_equal(msr(&fixture, 0, 0xE8), stats.cycles);
+	assert_int_equal(msr(&fixture, 3, 0xE7), 0);
+	assert_true(msr(&fixture, 0, 0x10) >= stats.cycles + 5000000 / ticks);
+	fixture_down(&fixture);
 }
 
 /* A count is right though the counter wraps between two reads. */
@@ -324,31 +316,31 @@ static void test_wrap(void **state)
 	struct pmon_access access = {
 	    .socket = 0, .core = 0, .space = PMU_SPACE_MSR, .address = 0x309, .width = 64};
 	struct machine_hart *core;
-	struct run run;
+	struct fixture fixture;
 
 	(void)state;
-	open_run(&run, "xeon-e5v4-4c");
-	core = machine_hart_enter(run.machine, run.space, 0);
-	start(&run);
-	assert_int_equal(emul_write(bus_emulated_emul(run.bus), &access, preload), 0);
-	run_passes(&run, kernel, core);
-	stop(&run);
+	fixture_up(&fixture, "xeon-e5v4-4c");
+	core = machine_hart_enter(fixture.machine, fixture.space, 0);
+	start(&fixture);
+	assert_int_equal(emul_write(bus_emulated_emul(fixture.bus), &access, preload), 0);
+	run_passes(&fixture, kernel, core);
+	stop(&fixture);
 	machine_hart_leave(core);
-	assert_int_equal(run.counts[FIXED_INSTRUCTIONS][0],
+	assert_int_equal(fixture.counts[FIXED_INSTRUCTIONS][0],
 			 preload +
 			     PASSES * feed_kernel_steps(kernel, &arrays) * kernel->instructions);
-	close_run(&run);
+	fixture_down(&fixture);
 }
 
 static void *work(void *argument)
 {
-	struct run *run = argument;
+	struct fixture *fixture = argument;
 	const struct feed_kernel *kernel = feed_kernel_find("copy");
 	const struct feed_arrays arrays = {.address = 0x10000000, .bytes = 64 << 10};
-	struct machine_hart *core = machine_hart_enter(run->machine, run->space, 0);
+	struct machine_hart *core = machine_hart_enter(fixture->machine, fixture->space, 0);
 
 	for (int pass = 0; pass < 300; pass++) {
-		feed_kernel_run(kernel, run->machine, core, &arrays);
+		feed_kernel_run(kernel, fixture->machine, core, &arrays);
 		machine_hart_pause(core);
 		machine_hart_resume(core);
 	}
@@ -361,27 +353,27 @@ static void test_looking_on(void **state)
 {
 	uint64_t last[2][3] = {{0}};
 	pthread_t threads[2];
-	struct run run;
+	struct fixture fixture;
 
 	(void)state;
-	open_run(&run, "xeon-e5v4-4c");
-	start(&run);
+	fixture_up(&fixture, "xeon-e5v4-4c");
+	start(&fixture);
 	for (int i = 0; i < 2; i++)
-		assert_int_equal(pthread_create(&threads[i], NULL, work, &run), 0);
+		assert_int_equal(pthread_create(&threads[i], NULL, work, &fixture), 0);
 	for (int i = 0; i < 20000; i++)
 		for (unsigned core = 0; core < 2; core++)
 			for (unsigned k = 0; k < 3; k++) {
-				uint64_t value = msr(&run, core, 0x309 + k);
+				uint64_t value = msr(&fixture, core, 0x309 + k);
 
 				assert_true(value >= last[core][k]);
 				last[core][k] = value;
 			}
 	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
-	stop(&run);
-	check_statistics(&run);
-	assert_int_equal(run.sums[INSTRUCTIONS], 2 * 300 * (64 << 10) / 8 * 4);
-	close_run(&run);
+	stop(&fixture);
+	check_statistics(&fixture);
+	assert_int_equal(fixture.sums[INSTRUCTIONS], 2 * 300 * (64 << 10) / 8 * 4);
+	fixture_down(&fixture);
 }
 
 int main(void)

@@ -3,19 +3,16 @@
  * to be. Each law compares registers with other registers, read by a session. The traffic is the
  * same in every run, so that laws may take events that do not fit the counters together.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "bus/emulated.h"
 #include "emul/block.h"
 #include "feed/kernels.h"
 #include "pmulab/session.h"
+#include "support/cmocka.h"
+#include "support/random.h"
 
 #define EVENTS_MAX   96
 #define TERMS_MAX    6
@@ -192,7 +189,7 @@ static uint64_t sum(const struct counts *counts, const char *const *events)
 	return total;
 }
 
-struct run {
+struct fixture {
 	const struct pmu_machine *desc;
 	struct pmu_ctx *ctx;
 	struct pmu_bus *bus;
@@ -202,27 +199,27 @@ struct run {
 	size_t events[EVENTS_MAX]; /* indices in struct counts, by that in the session */
 };
 
-static void open_run(struct run *run, const struct pmu_machine *desc)
+static void fixture_up(struct fixture *fixture, const struct pmu_machine *desc)
 {
-	*run = (struct run){.desc = desc};
-	assert_int_equal(pmu_ctx_new(&run->ctx), 0);
-	if (pmu_bus_emulated(&run->bus, run->ctx, desc) ||
-	    pmu_session_new(&run->session, run->ctx, run->bus))
-		fail_msg("%s", pmu_message(run->ctx));
-	run->machine = emul_machine(bus_emulated_emul(run->bus));
-	assert_int_equal(machine_address_space_new(&run->space, run->machine), 0);
+	*fixture = (struct fixture){.desc = desc};
+	assert_int_equal(pmu_ctx_new(&fixture->ctx), 0);
+	if (pmu_bus_emulated(&fixture->bus, fixture->ctx, desc) ||
+	    pmu_session_new(&fixture->session, fixture->ctx, fixture->bus))
+		fail_msg("%s", pmu_message(fixture->ctx));
+	fixture->machine = emul_machine(bus_emulated_emul(fixture->bus));
+	assert_int_equal(machine_address_space_new(&fixture->space, fixture->machine), 0);
 }
 
-static void close_run(struct run *run)
+static void fixture_down(struct fixture *fixture)
 {
-	machine_address_space_free(run->space);
-	pmu_session_free(run->session);
-	pmu_bus_free(run->bus);
-	pmu_ctx_free(run->ctx);
+	machine_address_space_free(fixture->space);
+	pmu_session_free(fixture->session);
+	pmu_bus_free(fixture->bus);
+	pmu_ctx_free(fixture->ctx);
 }
 
 /* @return 0, or the session's error where the pack does not fit */
-static int begin(struct run *run, const struct counts *counts, unsigned pack)
+static int begin(struct fixture *fixture, const struct counts *counts, unsigned pack)
 {
 	size_t chosen = 0;
 
@@ -232,26 +229,26 @@ static int begin(struct run *run, const struct counts *counts, unsigned pack)
 
 		if (counts->packs[i] != pack)
 			continue;
-		if (pmu_event_parse(run->ctx, pmu_find_pmu(run->desc->pmu), counts->events[i],
-				    &selection))
-			fail_msg("%s: %s", counts->events[i], pmu_message(run->ctx));
-		index = pmu_session_add(run->session, run->ctx, &selection);
+		if (pmu_event_parse(fixture->ctx, pmu_find_pmu(fixture->desc->pmu),
+				    counts->events[i], &selection))
+			fail_msg("%s: %s", counts->events[i], pmu_message(fixture->ctx));
+		index = pmu_session_add(fixture->session, fixture->ctx, &selection);
 		if (index < 0)
 			return index;
 		assert_int_equal(index, chosen);
-		run->events[chosen++] = i;
+		fixture->events[chosen++] = i;
 	}
-	return pmu_session_start(run->session, run->ctx);
+	return pmu_session_start(fixture->session, fixture->ctx);
 }
 
 static bool fits(const struct counts *counts, const struct pmu_machine *desc, unsigned pack)
 {
-	struct run run;
+	struct fixture fixture;
 	int error;
 
-	open_run(&run, desc);
-	error = begin(&run, counts, pack);
-	close_run(&run);
+	fixture_up(&fixture, desc);
+	error = begin(&fixture, counts, pack);
+	fixture_down(&fixture);
 	return !error;
 }
 
@@ -283,34 +280,35 @@ static void choose_events(struct counts *counts, const struct pmu_machine *desc)
 	pack_events(counts, desc);
 }
 
-static void end(struct run *run, struct counts *counts)
+static void end(struct fixture *fixture, struct counts *counts)
 {
 	const struct pmu_count *values = NULL;
 	size_t count = 0;
 
-	machine_drain(run->machine);
-	if (pmu_session_stop(run->session, run->ctx) ||
-	    pmu_session_read(run->session, run->ctx, &values, &count))
-		fail_msg("%s", pmu_message(run->ctx));
+	machine_drain(fixture->machine);
+	if (pmu_session_stop(fixture->session, fixture->ctx) ||
+	    pmu_session_read(fixture->session, fixture->ctx, &values, &count))
+		fail_msg("%s", pmu_message(fixture->ctx));
 	for (size_t i = 0; i < count; i++)
-		counts->values[run->events[values[i].event]] += values[i].count;
-	machine_statistics(run->machine, &counts->stats);
+		counts->values[fixture->events[values[i].event]] += values[i].count;
+	machine_statistics(fixture->machine, &counts->stats);
 }
 
 /* Runs the traffic as often as it takes to count every event. */
 static void count_all(struct counts *counts, const struct pmu_machine *desc,
-		      void (*drive)(struct run *run, const void *argument), const void *argument)
+		      void (*drive)(struct fixture *fixture, const void *argument),
+		      const void *argument)
 {
-	struct run run;
+	struct fixture fixture;
 
 	memset(counts->values, 0, sizeof(counts->values));
 	for (unsigned pack = 0; pack < counts->pack_count; pack++) {
-		open_run(&run, desc);
-		if (begin(&run, counts, pack))
-			fail_msg("%s", pmu_message(run.ctx));
-		drive(&run, argument);
-		end(&run, counts);
-		close_run(&run);
+		fixture_up(&fixture, desc);
+		if (begin(&fixture, counts, pack))
+			fail_msg("%s", pmu_message(fixture.ctx));
+		drive(&fixture, argument);
+		end(&fixture, counts);
+		fixture_down(&fixture);
 	}
 }
 
@@ -366,7 +364,7 @@ static struct pmu_machine cut_down(unsigned sockets)
 	return desc;
 }
 
-static void drive_kernel(struct run *run, const void *argument)
+static void drive_kernel(struct fixture *fixture, const void *argument)
 {
 	const struct feed_kernel *kernel = argument;
 	const struct feed_arrays arrays = {
@@ -374,10 +372,10 @@ static void drive_kernel(struct run *run, const void *argument)
 	    .bytes = kernel->step_bytes ? ARRAY_BYTES : ARRAY_LINES * STRIDE,
 	    .stride = STRIDE,
 	};
-	struct machine_hart *core = machine_hart_enter(run->machine, run->space, 0);
+	struct machine_hart *core = machine_hart_enter(fixture->machine, fixture->space, 0);
 
 	for (int pass = 0; pass < PASSES; pass++)
-		feed_kernel_run(kernel, run->machine, core, &arrays);
+		feed_kernel_run(kernel, fixture->machine, core, &arrays);
 	machine_hart_leave(core);
 }
 
@@ -430,16 +428,8 @@ static void kernels_on_one_core(void **unused)
 	}
 }
 
-static uint64_t next_random(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
-}
-
 /* Whatever cores can do, on lines that the others want too. */
-static void step_once(struct run *run, struct machine_hart *core, uint64_t word)
+static void step_once(struct fixture *fixture, struct machine_hart *core, uint64_t word)
 {
 	static const struct machine_insn insn = {0};
 	uint64_t offset = (word >> 24) % (word & 1u << 20 ? 64 << 10 : SHARED_BYTES) & ~63ull;
@@ -456,7 +446,7 @@ static void step_once(struct run *run, struct machine_hart *core, uint64_t word)
 		machine_locked(core, DATA + offset, 8, &insn);
 		break;
 	case 3:
-		machine_block_init(run->machine, &block, CODE + offset, 16, 4, 0, 0);
+		machine_block_init(fixture->machine, &block, CODE + offset, 16, 4, 0, 0);
 		machine_run(core, &block);
 		break;
 	case 4:
@@ -469,19 +459,20 @@ static void step_once(struct run *run, struct machine_hart *core, uint64_t word)
 }
 
 /* Four cores in owners, on the large machine of both sockets. */
-static void drive_random(struct run *run, const void *unused)
+static void drive_random(struct fixture *fixture, const void *unused)
 {
-	const unsigned cores = run->desc->sockets * run->desc->cores, step = cores / CORES_USED;
+	const unsigned cores = fixture->desc->sockets * fixture->desc->cores,
+		       step = cores / CORES_USED;
 	struct machine_hart *core[CORES_MAX];
 	uint64_t random = 88172645463325252;
 
 	(void)unused;
 	for (unsigned i = 0; i < cores; i++)
-		core[i] = machine_hart_enter(run->machine, run->space, 0);
+		core[i] = machine_hart_enter(fixture->machine, fixture->space, 0);
 	for (unsigned i = 0; i < RANDOM_STEPS; i++) {
 		uint64_t word = next_random(&random);
 
-		step_once(run, core[word % CORES_USED * step], word);
+		step_once(fixture, core[word % CORES_USED * step], word);
 	}
 	for (unsigned i = 0; i < cores; i++)
 		machine_hart_leave(core[i]);

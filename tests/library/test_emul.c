@@ -2,59 +2,24 @@
 #include <pmulab/emul.h>
 #include <pmulab/session.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "fixture.h"
 
 #define BASE  0x10000000u
 #define LINE  64
 #define LINES 1000
 
-struct bench {
-	struct pmu_ctx *ctx;
-	struct pmu_emul *emul;
-};
-
-static int set_up(void **state)
-{
-	static struct bench bench;
-
-	assert_int_equal(pmu_ctx_new(&bench.ctx), 0);
-	if (pmu_emul_new(&bench.emul, bench.ctx, pmu_find_machine("xeon-e5v4-4c")))
-		fail_msg("%s", pmu_message(bench.ctx));
-	*state = &bench;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct bench *bench = *state;
-
-	pmu_emul_free(bench->emul);
-	pmu_ctx_free(bench->ctx);
-	return 0;
-}
-
-static struct pmu_hart *new_hart(struct bench *bench, struct pmu_hart *sharer)
+static struct pmu_hart *new_hart(struct fixture *fixture, struct pmu_hart *sharer)
 {
 	const struct pmu_hart_options options = {.size = sizeof(options), .sharer = sharer};
 	struct pmu_hart *hart;
 
-	assert_int_equal(pmu_hart_new(&hart, bench->ctx, bench->emul, &options), 0);
+	assert_int_equal(pmu_hart_new(&hart, fixture->ctx, fixture->emul, &options), 0);
 	return hart;
-}
-
-static struct pmu_emul_statistics statistics_of(const struct bench *bench)
-{
-	struct pmu_emul_statistics statistics = {.size = sizeof(statistics)};
-
-	assert_int_equal(pmu_emul_statistics(bench->emul, &statistics), 0);
-	return statistics;
 }
 
 /* Loads so many lines, each of four instructions, once. */
@@ -71,16 +36,16 @@ static void load_lines(struct pmu_hart *hart, unsigned lines)
 
 static void test_statistics(void **state)
 {
-	struct bench *bench = *state;
-	struct pmu_hart *hart = new_hart(bench, NULL);
+	struct fixture *fixture = *state;
+	struct pmu_hart *hart = new_hart(fixture, NULL);
 	struct pmu_emul_statistics found;
 
 	load_lines(hart, LINES);
 	assert_int_equal(pmu_hart_instructions(hart), 4 * LINES);
 	assert_true(pmu_hart_time_ns(hart) > 0);
 	pmu_hart_free(hart);
-	pmu_emul_drain(bench->emul);
-	found = statistics_of(bench);
+	pmu_emul_drain(fixture->emul);
+	found = statistics_of(fixture);
 	assert_int_equal(found.instructions, 4 * LINES);
 	assert_int_equal(found.branches, LINES);
 	assert_int_equal(found.loads, LINES);
@@ -92,8 +57,8 @@ static void test_statistics(void **state)
 
 static void test_kinds_of_access(void **state)
 {
-	struct bench *bench = *state;
-	struct pmu_hart *hart = new_hart(bench, NULL);
+	struct fixture *fixture = *state;
+	struct pmu_hart *hart = new_hart(fixture, NULL);
 	struct pmu_emul_statistics found;
 
 	assert_int_equal(pmu_hart_store(hart, BASE, 8, NULL), 0);
@@ -103,8 +68,8 @@ static void test_kinds_of_access(void **state)
 	/* Across a line's end: two accesses. */
 	assert_int_equal(pmu_hart_load(hart, BASE + LINE - 4, 8, NULL), 0);
 	pmu_hart_free(hart);
-	pmu_emul_drain(bench->emul);
-	found = statistics_of(bench);
+	pmu_emul_drain(fixture->emul);
+	found = statistics_of(fixture);
 	assert_int_equal(found.stores, 1);
 	assert_int_equal(found.locked, 1);
 	assert_int_equal(found.loads, 2);
@@ -115,11 +80,11 @@ static void test_kinds_of_access(void **state)
 static void test_dependence(void **state)
 {
 	const struct pmu_dependence chain = {.address_registers = 1, .loaded_registers = 1};
-	struct bench *bench = *state;
+	struct fixture *fixture = *state;
 	double took[2];
 
 	for (unsigned depends = 0; depends < 2; depends++) {
-		struct pmu_hart *hart = new_hart(bench, NULL);
+		struct pmu_hart *hart = new_hart(fixture, NULL);
 		double start = pmu_hart_time_ns(hart);
 
 		for (unsigned i = 0; i < 64; i++)
@@ -135,29 +100,29 @@ static void test_dependence(void **state)
 /* What one hart has loaded the other finds, if it is in the same address space. */
 static void test_address_spaces(void **state)
 {
-	struct bench *bench = *state;
-	struct pmu_hart *first = new_hart(bench, NULL), *same, *other;
+	struct fixture *fixture = *state;
+	struct pmu_hart *first = new_hart(fixture, NULL), *same, *other;
 	uint64_t reads;
 
 	load_lines(first, LINES);
 	pmu_hart_pause(first);
-	same = new_hart(bench, first);
+	same = new_hart(fixture, first);
 	pmu_hart_free(first);
-	reads = statistics_of(bench).dram_reads;
+	reads = statistics_of(fixture).dram_reads;
 	load_lines(same, LINES);
 	pmu_hart_pause(same);
-	assert_int_equal(statistics_of(bench).dram_reads, reads);
-	other = new_hart(bench, NULL);
+	assert_int_equal(statistics_of(fixture).dram_reads, reads);
+	other = new_hart(fixture, NULL);
 	load_lines(other, LINES);
 	pmu_hart_free(other);
 	pmu_hart_free(same);
-	assert_int_equal(statistics_of(bench).dram_reads, reads + LINES + 1);
+	assert_int_equal(statistics_of(fixture).dram_reads, reads + LINES + 1);
 }
 
 static void test_ranges(void **state)
 {
-	struct bench *bench = *state;
-	struct pmu_hart *hart = new_hart(bench, NULL);
+	struct fixture *fixture = *state;
+	struct pmu_hart *hart = new_hart(fixture, NULL);
 	struct pmu_code code = {.address = 0x400000, .bytes = 16, .instructions = 4};
 
 	assert_int_equal(pmu_hart_load(hart, BASE, 0, NULL), PMU_E_RANGE);
@@ -171,14 +136,14 @@ static void test_ranges(void **state)
 	code = (struct pmu_code){.address = 0x400000, .bytes = 16};
 	assert_int_equal(pmu_hart_execute(hart, &code), PMU_E_RANGE);
 	pmu_hart_free(hart);
-	assert_int_equal(statistics_of(bench).instructions, 0);
+	assert_int_equal(statistics_of(fixture).instructions, 0);
 }
 
 /* A caller that was compiled with fewer members, and one with more than there are. */
 static void test_sizes(void **state)
 {
-	struct bench *bench = *state;
-	struct pmu_hart *hart = new_hart(bench, NULL);
+	struct fixture *fixture = *state;
+	struct pmu_hart *hart = new_hart(fixture, NULL);
 	struct {
 		struct pmu_emul_statistics known;
 		uint64_t unknown;
@@ -192,27 +157,28 @@ static void test_sizes(void **state)
 
 	load_lines(hart, 1);
 	pmu_hart_free(hart);
-	assert_int_equal(pmu_emul_statistics(bench->emul, &small), 0);
+	assert_int_equal(pmu_emul_statistics(fixture->emul, &small), 0);
 	assert_int_equal(small.instructions, 4);
 	assert_int_equal(small.cycles, 77);
-	assert_int_equal(pmu_emul_statistics(bench->emul, &large.known), 0);
+	assert_int_equal(pmu_emul_statistics(fixture->emul, &large.known), 0);
 	assert_int_equal(large.known.instructions, 4);
 	assert_int_equal(large.unknown, 0);
 	small.size = 0;
-	assert_int_equal(pmu_emul_statistics(bench->emul, &small), PMU_E_RANGE);
-	assert_int_equal(pmu_hart_new(&hart, bench->ctx, bench->emul, &options.known),
+	assert_int_equal(pmu_emul_statistics(fixture->emul, &small), PMU_E_RANGE);
+	assert_int_equal(pmu_hart_new(&hart, fixture->ctx, fixture->emul, &options.known),
 			 PMU_E_UNSUPPORTED);
 	options.known.size = 0;
-	assert_int_equal(pmu_hart_new(&hart, bench->ctx, bench->emul, &options.known), PMU_E_RANGE);
+	assert_int_equal(pmu_hart_new(&hart, fixture->ctx, fixture->emul, &options.known),
+			 PMU_E_RANGE);
 }
 
 static void test_time(void **state)
 {
-	struct bench *bench = *state;
-	double before = pmu_emul_time_ns(bench->emul), passed;
+	struct fixture *fixture = *state;
+	double before = pmu_emul_time_ns(fixture->emul), passed;
 
-	pmu_emul_pass(bench->emul, 1000000);
-	passed = pmu_emul_time_ns(bench->emul) - before;
+	pmu_emul_pass(fixture->emul, 1000000);
+	passed = pmu_emul_time_ns(fixture->emul) - before;
 	assert_true(passed > 999999 && passed < 1000001);
 }
 
@@ -245,46 +211,46 @@ static uint64_t count(struct pmu_ctx *ctx, struct pmu_emul *emul, const char *ev
 
 static void test_bus(void **state)
 {
-	struct bench *bench = *state;
+	struct fixture *fixture = *state;
 
-	assert_int_equal(count(bench->ctx, bench->emul, "xeon-e5v4/imc.CAS_COUNT.RD", LINES),
+	assert_int_equal(count(fixture->ctx, fixture->emul, "xeon-e5v4/imc.CAS_COUNT.RD", LINES),
 			 LINES + 1);
 	/* The machine is still there when the bus is gone: its line of code is in the LLC. */
-	assert_int_equal(statistics_of(bench).dram_reads, LINES + 1);
+	assert_int_equal(statistics_of(fixture).dram_reads, LINES + 1);
 }
 
-static int add(struct bench *bench, struct pmu_session *session, const char *event)
+static int add(struct fixture *fixture, struct pmu_session *session, const char *event)
 {
 	struct pmu_selection selection;
 
-	if (pmu_event_parse(bench->ctx, NULL, event, &selection))
-		fail_msg("%s", pmu_message(bench->ctx));
-	return pmu_session_add(session, bench->ctx, &selection);
+	if (pmu_event_parse(fixture->ctx, NULL, event, &selection))
+		fail_msg("%s", pmu_message(fixture->ctx));
+	return pmu_session_add(session, fixture->ctx, &selection);
 }
 
 /* Which counter, for how long, and whether at all. */
 static void test_counts(void **state)
 {
-	struct bench *bench = *state;
+	struct fixture *fixture = *state;
 	const struct pmu_count *counts;
 	struct pmu_session *session;
 	struct pmu_bus *bus;
 	double started, took;
 	size_t rows;
 
-	assert_int_equal(pmu_emul_bus(&bus, bench->ctx, bench->emul), 0);
-	assert_int_equal(pmu_session_new(&session, bench->ctx, bus), 0);
+	assert_int_equal(pmu_emul_bus(&bus, fixture->ctx, fixture->emul), 0);
+	assert_int_equal(pmu_session_new(&session, fixture->ctx, bus), 0);
 	/* TOR_OCCUPANCY can be counted on counter 0 alone (334291-001 §2.3.4). */
-	assert_int_equal(add(bench, session, "xeon-e5v4/cbo0.TOR_INSERTS.ALL"), 0);
-	assert_int_equal(add(bench, session, "xeon-e5v4/cbo0.TOR_OCCUPANCY.ALL"), 1);
-	assert_int_equal(add(bench, session, "xeon-e5v4/pcu.FREQ_TRANS_CYCLES"), 2);
-	assert_int_equal(pmu_session_start(session, bench->ctx), 0);
-	started = pmu_emul_time_ns(bench->emul);
-	pmu_emul_pass(bench->emul, 50000);
-	assert_int_equal(pmu_session_stop(session, bench->ctx), 0);
-	took = pmu_emul_time_ns(bench->emul) - started;
-	pmu_emul_pass(bench->emul, 70000);
-	assert_int_equal(pmu_session_read(session, bench->ctx, &counts, &rows), 0);
+	assert_int_equal(add(fixture, session, "xeon-e5v4/cbo0.TOR_INSERTS.ALL"), 0);
+	assert_int_equal(add(fixture, session, "xeon-e5v4/cbo0.TOR_OCCUPANCY.ALL"), 1);
+	assert_int_equal(add(fixture, session, "xeon-e5v4/pcu.FREQ_TRANS_CYCLES"), 2);
+	assert_int_equal(pmu_session_start(session, fixture->ctx), 0);
+	started = pmu_emul_time_ns(fixture->emul);
+	pmu_emul_pass(fixture->emul, 50000);
+	assert_int_equal(pmu_session_stop(session, fixture->ctx), 0);
+	took = pmu_emul_time_ns(fixture->emul) - started;
+	pmu_emul_pass(fixture->emul, 70000);
+	assert_int_equal(pmu_session_read(session, fixture->ctx, &counts, &rows), 0);
 	assert_int_equal(rows, 3);
 	assert_true(took > 49999);
 	for (size_t i = 0; i < rows; i++) {
@@ -300,8 +266,8 @@ static void test_counts(void **state)
 	pmu_bus_free(bus);
 }
 
-static void write_bits(struct bench *bench, struct pmu_bus *bus, uint8_t width, uint32_t address,
-		       uint64_t value)
+static void write_bits(struct fixture *fixture, struct pmu_bus *bus, uint8_t width,
+		       uint32_t address, uint64_t value)
 {
 	const struct pmu_access_op op = {.space = PMU_SPACE_MSR,
 					 .width = width,
@@ -309,18 +275,20 @@ static void write_bits(struct bench *bench, struct pmu_bus *bus, uint8_t width, 
 					 .value = value,
 					 .reg = "register"};
 
-	if (pmu_bus_write(bus, bench->ctx, &op))
-		fail_msg("%s", pmu_message(bench->ctx));
+	if (pmu_bus_write(bus, fixture->ctx, &op))
+		fail_msg("%s", pmu_message(fixture->ctx));
 }
 
-static void write_msr(struct bench *bench, struct pmu_bus *bus, uint32_t address, uint64_t value)
+static void write_msr(struct fixture *fixture, struct pmu_bus *bus, uint32_t address,
+		      uint64_t value)
 {
-	write_bits(bench, bus, 64, address, value);
+	write_bits(fixture, bus, 64, address, value);
 }
 
-static void write_narrow(struct bench *bench, struct pmu_bus *bus, uint32_t address, uint64_t value)
+static void write_narrow(struct fixture *fixture, struct pmu_bus *bus, uint32_t address,
+			 uint64_t value)
 {
-	write_bits(bench, bus, 32, address, value);
+	write_bits(fixture, bus, 32, address, value);
 }
 
 /*
@@ -329,29 +297,29 @@ static void write_narrow(struct bench *bench, struct pmu_bus *bus, uint32_t addr
  */
 static void test_counts_that_others_froze(void **state)
 {
-	struct bench *bench = *state;
+	struct fixture *fixture = *state;
 	const struct pmu_count *counts;
 	struct pmu_session *session;
 	struct pmu_bus *bus;
 	size_t rows;
 
-	assert_int_equal(pmu_emul_bus(&bus, bench->ctx, bench->emul), 0);
-	assert_int_equal(pmu_session_new(&session, bench->ctx, bus), 0);
-	assert_int_equal(add(bench, session, "xeon-e5v4/cbo0.CLOCKTICKS"), 0);
-	assert_int_equal(pmu_session_start(session, bench->ctx), 0);
-	pmu_emul_pass(bench->emul, 50000);
-	assert_int_equal(pmu_session_read(session, bench->ctx, &counts, &rows), 0);
+	assert_int_equal(pmu_emul_bus(&bus, fixture->ctx, fixture->emul), 0);
+	assert_int_equal(pmu_session_new(&session, fixture->ctx, bus), 0);
+	assert_int_equal(add(fixture, session, "xeon-e5v4/cbo0.CLOCKTICKS"), 0);
+	assert_int_equal(pmu_session_start(session, fixture->ctx), 0);
+	pmu_emul_pass(fixture->emul, 50000);
+	assert_int_equal(pmu_session_read(session, fixture->ctx, &counts, &rows), 0);
 	assert_true(counts[0].valid);
 	assert_int_equal(counts[0].running_ns, counts[0].enabled_ns);
-	write_msr(bench, bus, 0x704, (UINT64_C(1) << 48) - 1000);
-	write_narrow(bench, bus, 0x703, 1u << 22 | 1u << 20);
-	pmu_emul_pass(bench->emul, 70000);
-	assert_int_equal(pmu_session_read(session, bench->ctx, &counts, &rows), PMU_E_CONFLICT);
+	write_msr(fixture, bus, 0x704, (UINT64_C(1) << 48) - 1000);
+	write_narrow(fixture, bus, 0x703, 1u << 22 | 1u << 20);
+	pmu_emul_pass(fixture->emul, 70000);
+	assert_int_equal(pmu_session_read(session, fixture->ctx, &counts, &rows), PMU_E_CONFLICT);
 	assert_int_equal(rows, 1);
 	assert_false(counts[0].valid);
 	assert_in_range(counts[0].running_ns, 49999, 50001);
 	assert_in_range(counts[0].enabled_ns, 119999, 120001);
-	write_narrow(bench, bus, 0x703, 0);
+	write_narrow(fixture, bus, 0x703, 0);
 	pmu_session_free(session);
 	pmu_bus_free(bus);
 }
@@ -360,27 +328,27 @@ static void test_counts_that_others_froze(void **state)
 static void test_interrupts(void **state)
 {
 	const struct pmu_code code = {.address = 0x400000, .bytes = 20, .instructions = 5};
-	struct bench *bench = *state;
-	struct pmu_hart *hart = new_hart(bench, NULL);
+	struct fixture *fixture = *state;
+	struct pmu_hart *hart = new_hart(fixture, NULL);
 	struct pmu_bus *bus, *dry;
 	uint64_t count;
 
-	assert_int_equal(pmu_emul_bus(&bus, bench->ctx, bench->emul), 0);
-	write_msr(bench, bus, 0x38F, 0);
-	write_msr(bench, bus, 0x186, 0x5300C0);
-	write_msr(bench, bus, 0x4C1, (UINT64_C(1) << 48) - 10);
-	write_msr(bench, bus, 0x38F, 1);
+	assert_int_equal(pmu_emul_bus(&bus, fixture->ctx, fixture->emul), 0);
+	write_msr(fixture, bus, 0x38F, 0);
+	write_msr(fixture, bus, 0x186, 0x5300C0);
+	write_msr(fixture, bus, 0x4C1, (UINT64_C(1) << 48) - 10);
+	write_msr(fixture, bus, 0x38F, 1);
 	for (unsigned blocks = 1; blocks <= 3; blocks++) {
 		pmu_hart_execute(hart, &code);
 		pmu_hart_pause(hart);
-		assert_int_equal(pmu_bus_interrupts(bus, bench->ctx, 0, 0, &count), 0);
+		assert_int_equal(pmu_bus_interrupts(bus, fixture->ctx, 0, 0, &count), 0);
 		assert_int_equal(count, blocks >= 2);
 	}
-	assert_int_equal(pmu_bus_interrupts(bus, bench->ctx, 0, 1, &count), 0);
+	assert_int_equal(pmu_bus_interrupts(bus, fixture->ctx, 0, 1, &count), 0);
 	assert_int_equal(count, 0);
-	assert_int_equal(pmu_bus_interrupts(bus, bench->ctx, 0, 4, &count), PMU_E_RANGE);
-	assert_int_equal(pmu_bus_dry_run_on(&dry, bench->ctx, bus, NULL, NULL), 0);
-	assert_int_equal(pmu_bus_interrupts(dry, bench->ctx, 0, 0, &count), PMU_E_UNSUPPORTED);
+	assert_int_equal(pmu_bus_interrupts(bus, fixture->ctx, 0, 4, &count), PMU_E_RANGE);
+	assert_int_equal(pmu_bus_dry_run_on(&dry, fixture->ctx, bus, NULL, NULL), 0);
+	assert_int_equal(pmu_bus_interrupts(dry, fixture->ctx, 0, 0, &count), PMU_E_UNSUPPORTED);
 	pmu_bus_free(dry);
 	pmu_hart_free(hart);
 	pmu_bus_free(bus);
@@ -407,24 +375,24 @@ static int work_elsewhere(const char *name)
 
 static void test_attach(void **state)
 {
-	struct bench *bench = *state;
+	struct fixture *fixture = *state;
 	struct pmu_emul *nothing;
 	char name[32];
 	int status = -1;
 	pid_t pid;
 
 	snprintf(name, sizeof(name), "test-%d", (int)getpid());
-	assert_int_equal(pmu_emul_attach(&nothing, bench->ctx, name), PMU_E_UNKNOWN);
-	assert_int_equal(pmu_emul_offer(bench->emul, bench->ctx, "a b"), PMU_E_RANGE);
-	assert_int_equal(pmu_emul_offer(bench->emul, bench->ctx, name), 0);
-	assert_int_equal(pmu_emul_offer(bench->emul, bench->ctx, name), PMU_E_STATE);
+	assert_int_equal(pmu_emul_attach(&nothing, fixture->ctx, name), PMU_E_UNKNOWN);
+	assert_int_equal(pmu_emul_offer(fixture->emul, fixture->ctx, "a b"), PMU_E_RANGE);
+	assert_int_equal(pmu_emul_offer(fixture->emul, fixture->ctx, name), 0);
+	assert_int_equal(pmu_emul_offer(fixture->emul, fixture->ctx, name), PMU_E_STATE);
 	fflush(NULL);
 	pid = fork();
 	if (pid == 0)
 		_exit(work_elsewhere(name));
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
-	assert_int_equal(statistics_of(bench).dram_reads, LINES + 1);
+	assert_int_equal(statistics_of(fixture).dram_reads, LINES + 1);
 }
 
 static void test_words(void **state)
@@ -443,7 +411,7 @@ static void test_words(void **state)
 	assert_string_equal(pmu_strerror(-1000), pmu_strerror(1));
 }
 
-#define MACHINE_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define MACHINE_TEST(f) cmocka_unit_test_setup_teardown(f, fixture_up, fixture_down)
 
 int main(void)
 {

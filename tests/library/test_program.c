@@ -2,41 +2,14 @@
 #include <pmulab/program.h>
 #include <pmulab/session.h>
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-struct fixture {
-	struct pmu_ctx *ctx;
-	struct pmu_emul *emul;
-};
-
-static int set_up(void **state)
-{
-	static struct fixture fixture;
-
-	assert_int_equal(pmu_ctx_new(&fixture.ctx), 0);
-	if (pmu_emul_new(&fixture.emul, fixture.ctx, pmu_find_machine("xeon-e5v4-4c")))
-		fail_msg("%s", pmu_message(fixture.ctx));
-	*state = &fixture;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct fixture *fixture = *state;
-
-	pmu_emul_free(fixture->emul);
-	pmu_ctx_free(fixture->ctx);
-	return 0;
-}
+#include "fixture.h"
 
 static struct pmu_program *find(struct fixture *fixture, char *const *argv)
 {
@@ -54,14 +27,6 @@ static struct pmu_program_result run(struct fixture *fixture, struct pmu_program
 	if (pmu_program_run(program, fixture->ctx, fixture->emul, &result))
 		fail_msg("%s", pmu_message(fixture->ctx));
 	return result;
-}
-
-static struct pmu_emul_statistics statistics_of(const struct fixture *fixture)
-{
-	struct pmu_emul_statistics statistics = {.size = sizeof(statistics)};
-
-	assert_int_equal(pmu_emul_statistics(fixture->emul, &statistics), 0);
-	return statistics;
 }
 
 static void test_exit_codes(void **state)
@@ -284,7 +249,7 @@ static void test_guard(void **state)
 	pmu_child_free(child);
 }
 
-#define MACHINE_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define MACHINE_TEST(f) cmocka_unit_test_setup_teardown(f, fixture_up, fixture_down)
 
 int main(void)
 {

@@ -1,11 +1,9 @@
 /* The catalog by functions alone: entries are opaque. */
 #include <pmulab/catalog.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #define FIND(result, count, at, owner, name_of, wanted)                                            \
 	do {                                                                                       \

@@ -2,16 +2,11 @@
 #ifndef TESTS_MACHINE_MEMORY_FIXTURE_H
 #define TESTS_MACHINE_MEMORY_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "machine/memory.h"
+#include "support/cmocka.h"
 
 /* t_rcd + t_cl + t_burst = 38 from activate to last beat; t_rp + 38 = 55 where a row is open. */
 static const struct pmu_machine ddr4 = {
@@ -54,7 +49,7 @@ static inline void keep(void *subscriber, const struct signal *signal)
 	f->signals[f->count++] = *signal;
 }
 
-static inline int setup(void **state)
+static inline int fixture_up(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
 
@@ -69,7 +64,7 @@ static inline int setup(void **state)
 	return 0;
 }
 
-static inline int teardown(void **state)
+static inline int fixture_down(void **state)
 {
 	free(*state);
 	return 0;
@@ -125,6 +120,6 @@ static inline size_t emitted(const struct fixture *f, enum pmu_signal_id id)
 	return count;
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_up, fixture_down)
 
 #endif

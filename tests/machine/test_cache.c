@@ -1,11 +1,8 @@
 /* Sets of tag words against the plainest code that does the same. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "machine/cache.h"
+#include "support/cmocka.h"
 
 #define STEPS 20000
 

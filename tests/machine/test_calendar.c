@@ -1,14 +1,9 @@
 /* The cycles that are free, against a plain array of them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "machine/calendar.h"
+#include "support/cmocka.h"
 
 #define CYCLES 100000u
 

@@ -5,45 +5,45 @@
 #define L2_LINES  4096u
 #define L1_LINES  512u
 
-static void open_small(struct scene *scene, unsigned sockets)
+static void open_small(struct fixture *fixture, unsigned sockets)
 {
 	struct pmu_machine desc = small_machine();
 
 	desc.sockets = sockets;
-	open_machine(scene, &desc);
-	enter_all(scene);
+	fixture_up(fixture, &desc);
+	enter_all(fixture);
 }
 
-static void load_lines(struct scene *scene, uint64_t base, unsigned lines)
+static void load_lines(struct fixture *fixture, uint64_t base, unsigned lines)
 {
 	for (unsigned i = 0; i < lines; i++)
-		machine_load(scene->cores[0], base + i * 64ull, 8, &plain);
+		machine_load(fixture->cores[0], base + i * 64ull, 8, &plain);
 }
 
-static void store_lines(struct scene *scene, uint64_t base, unsigned lines)
+static void store_lines(struct fixture *fixture, uint64_t base, unsigned lines)
 {
 	for (unsigned i = 0; i < lines; i++)
-		machine_store(scene->cores[0], base + i * 64ull, 8, &plain);
+		machine_store(fixture->cores[0], base + i * 64ull, 8, &plain);
 }
 
-static size_t count_requests(const struct scene *scene, enum signal_request request)
+static size_t count_requests(const struct fixture *fixture, enum signal_request request)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < scene->count; i++)
-		count += scene->signals[i].id == SIGNAL_LLC_REQUEST &&
-			 scene->signals[i].request == request;
+	for (size_t i = 0; i < fixture->count; i++)
+		count += fixture->signals[i].id == SIGNAL_LLC_REQUEST &&
+			 fixture->signals[i].request == request;
 	return count;
 }
 
-static size_t count_lookups(const struct scene *scene, uint32_t qualifiers, unsigned state)
+static size_t count_lookups(const struct fixture *fixture, uint32_t qualifiers, unsigned state)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < scene->count; i++)
-		count += scene->signals[i].id == SIGNAL_LLC_LOOKUP &&
-			 scene->signals[i].qualifiers & qualifiers &&
-			 scene->signals[i].state == state;
+	for (size_t i = 0; i < fixture->count; i++)
+		count += fixture->signals[i].id == SIGNAL_LLC_LOOKUP &&
+			 fixture->signals[i].qualifiers & qualifiers &&
+			 fixture->signals[i].state == state;
 	return count;
 }
 
@@ -51,32 +51,33 @@ static void sequential_loads(unsigned sockets)
 {
 	const unsigned lines = 4 * LLC_LINES;
 	const uint32_t request_miss = QUALIFIER_LLC_REQUEST_CORE | QUALIFIER_LLC_REQUEST_MISS;
-	struct scene scene;
+	struct fixture fixture;
 
-	open_small(&scene, sockets);
-	subscribe_to_all(&scene);
-	load_lines(&scene, 0, lines);
-	machine_drain(scene.machine);
-	assert_int_equal(count_lookups(&scene, QUALIFIER_LLC_LOOKUP_DATA_READ, SIGNAL_STATE_I),
+	open_small(&fixture, sockets);
+	subscribe_to_all(&fixture);
+	load_lines(&fixture, 0, lines);
+	machine_drain(fixture.machine);
+	assert_int_equal(count_lookups(&fixture, QUALIFIER_LLC_LOOKUP_DATA_READ, SIGNAL_STATE_I),
 			 lines);
-	assert_int_equal(count_signals(&scene, SIGNAL_LLC_LOOKUP, QUALIFIER_LLC_LOOKUP_DATA_READ),
+	assert_int_equal(count_signals(&fixture, SIGNAL_LLC_LOOKUP, QUALIFIER_LLC_LOOKUP_DATA_READ),
 			 lines);
-	assert_int_equal(count_signals(&scene, SIGNAL_LLC_LOOKUP, QUALIFIER_LLC_LOOKUP_SNOOP),
+	assert_int_equal(count_signals(&fixture, SIGNAL_LLC_LOOKUP, QUALIFIER_LLC_LOOKUP_SNOOP),
 			 sockets > 1 ? lines : 0);
-	assert_int_equal(count_signals(&scene, SIGNAL_LLC_REQUEST, request_miss), lines);
-	assert_int_equal(count_requests(&scene, REQUEST_READ_DATA), lines);
-	assert_int_equal(count_signals(&scene, SIGNAL_LLC_REQUEST, QUALIFIER_LLC_REQUEST_EVICTION),
-			 lines - LLC_LINES);
-	assert_int_equal(count_signals(&scene, SIGNAL_LLC_VICTIM, QUALIFIER_LLC_VICTIM_E),
+	assert_int_equal(count_signals(&fixture, SIGNAL_LLC_REQUEST, request_miss), lines);
+	assert_int_equal(count_requests(&fixture, REQUEST_READ_DATA), lines);
+	assert_int_equal(
+	    count_signals(&fixture, SIGNAL_LLC_REQUEST, QUALIFIER_LLC_REQUEST_EVICTION),
+	    lines - LLC_LINES);
+	assert_int_equal(count_signals(&fixture, SIGNAL_LLC_VICTIM, QUALIFIER_LLC_VICTIM_E),
 			 lines - LLC_LINES);
 	assert_int_equal(
-	    count_signals(&scene, SIGNAL_HOME_REQUEST, QUALIFIER_HOME_REQUEST_READ_LOCAL), lines);
-	assert_int_equal(count_signals(&scene, SIGNAL_HOME_REQUEST, 0), lines);
-	assert_int_equal(count_signals(&scene, SIGNAL_HOME_MEMORY_READ, 0), lines);
-	assert_int_equal(count_signals(&scene, SIGNAL_DRAM_READ_QUEUE, 0), lines);
-	assert_int_equal(count_signals(&scene, SIGNAL_DRAM_CAS, QUALIFIER_DRAM_CAS_READ), lines);
-	assert_int_equal(count_signals(&scene, SIGNAL_DRAM_CAS, 0), lines);
-	close_machine(&scene);
+	    count_signals(&fixture, SIGNAL_HOME_REQUEST, QUALIFIER_HOME_REQUEST_READ_LOCAL), lines);
+	assert_int_equal(count_signals(&fixture, SIGNAL_HOME_REQUEST, 0), lines);
+	assert_int_equal(count_signals(&fixture, SIGNAL_HOME_MEMORY_READ, 0), lines);
+	assert_int_equal(count_signals(&fixture, SIGNAL_DRAM_READ_QUEUE, 0), lines);
+	assert_int_equal(count_signals(&fixture, SIGNAL_DRAM_CAS, QUALIFIER_DRAM_CAS_READ), lines);
+	assert_int_equal(count_signals(&fixture, SIGNAL_DRAM_CAS, 0), lines);
+	fixture_down(&fixture);
 }
 
 static void sequential_loads_on_one_socket(void **unused)
@@ -95,14 +96,14 @@ static void sequential_loads_on_two_sockets(void **unused)
 static struct machine_statistics second_pass(unsigned lines)
 {
 	struct machine_statistics before, after;
-	struct scene scene;
+	struct fixture fixture;
 
-	open_small(&scene, 2);
-	load_lines(&scene, 0, lines);
-	machine_statistics(scene.machine, &before);
-	load_lines(&scene, 0, lines);
-	machine_statistics(scene.machine, &after);
-	close_machine(&scene);
+	open_small(&fixture, 2);
+	load_lines(&fixture, 0, lines);
+	machine_statistics(fixture.machine, &before);
+	load_lines(&fixture, 0, lines);
+	machine_statistics(fixture.machine, &after);
+	fixture_down(&fixture);
 	return (struct machine_statistics){
 	    .loads = after.loads - before.loads,
 	    .l1d_misses = after.l1d_misses - before.l1d_misses,
@@ -136,25 +137,25 @@ static void sequential_stores(void **unused)
 {
 	const unsigned lines = 2 * LLC_LINES;
 	struct machine_statistics stats;
-	struct scene scene;
+	struct fixture fixture;
 
 	(void)unused;
-	open_small(&scene, 2);
-	subscribe_to_all(&scene);
-	store_lines(&scene, 0, lines);
-	machine_drain(scene.machine);
-	assert_int_equal(count_requests(&scene, REQUEST_READ_OWN), lines);
-	assert_int_equal(count_requests(&scene, REQUEST_READ_DATA), 0);
-	assert_int_equal(count_signals(&scene, SIGNAL_LLC_VICTIM, QUALIFIER_LLC_VICTIM_M),
+	open_small(&fixture, 2);
+	subscribe_to_all(&fixture);
+	store_lines(&fixture, 0, lines);
+	machine_drain(fixture.machine);
+	assert_int_equal(count_requests(&fixture, REQUEST_READ_OWN), lines);
+	assert_int_equal(count_requests(&fixture, REQUEST_READ_DATA), 0);
+	assert_int_equal(count_signals(&fixture, SIGNAL_LLC_VICTIM, QUALIFIER_LLC_VICTIM_M),
 			 lines - LLC_LINES);
-	assert_int_equal(count_signals(&scene, SIGNAL_LLC_VICTIM, 0), lines - LLC_LINES);
-	assert_int_equal(count_signals(&scene, SIGNAL_HOME_MEMORY_WRITE, 0), lines - LLC_LINES);
-	assert_int_equal(count_signals(&scene, SIGNAL_HOME_MEMORY_READ, 0), lines);
-	machine_statistics(scene.machine, &stats);
+	assert_int_equal(count_signals(&fixture, SIGNAL_LLC_VICTIM, 0), lines - LLC_LINES);
+	assert_int_equal(count_signals(&fixture, SIGNAL_HOME_MEMORY_WRITE, 0), lines - LLC_LINES);
+	assert_int_equal(count_signals(&fixture, SIGNAL_HOME_MEMORY_READ, 0), lines);
+	machine_statistics(fixture.machine, &stats);
 	assert_int_equal(stats.stores, lines);
 	assert_int_equal(stats.cas_writes, lines - LLC_LINES);
 	assert_int_equal(stats.cas_reads, lines);
-	close_machine(&scene);
+	fixture_down(&fixture);
 }
 
 struct kernel_counts {
@@ -168,30 +169,30 @@ static void kernel(unsigned loads, bool stores, bool same_array, bool streams,
 	const unsigned lines = LLC_LINES / 8;
 	const uint64_t array = 1 << 20;
 	struct machine_statistics stats;
-	struct scene scene;
+	struct fixture fixture;
 
-	open_small(&scene, 2);
-	subscribe_to(&scene, SIGNAL_LLC_REQUEST);
+	open_small(&fixture, 2);
+	subscribe_to(&fixture, SIGNAL_LLC_REQUEST);
 	for (unsigned i = 0; i < lines; i++) {
 		for (unsigned j = 0; j < loads; j++)
-			machine_load(scene.cores[0], (j + !same_array) * array + i * 64ull, 8,
+			machine_load(fixture.cores[0], (j + !same_array) * array + i * 64ull, 8,
 				     &plain);
 		if (stores)
-			machine_store(scene.cores[0], i * 64ull, 8, &plain);
+			machine_store(fixture.cores[0], i * 64ull, 8, &plain);
 		for (unsigned part = 0; streams && part < 4; part++)
-			machine_store_nt(scene.cores[0], i * 64ull + part * 16, 16);
+			machine_store_nt(fixture.cores[0], i * 64ull + part * 16, 16);
 	}
-	machine_drain(scene.machine);
-	machine_statistics(scene.machine, &stats);
+	machine_drain(fixture.machine);
+	machine_statistics(fixture.machine, &stats);
 	*counts = (struct kernel_counts){
-	    .drd = count_requests(&scene, REQUEST_READ_DATA),
-	    .rfo = count_requests(&scene, REQUEST_READ_OWN),
+	    .drd = count_requests(&fixture, REQUEST_READ_DATA),
+	    .rfo = count_requests(&fixture, REQUEST_READ_OWN),
 	    .invitoe = stats.home_owns,
 	    .writes = stats.home_writes,
 	};
-	assert_int_equal(count_requests(&scene, REQUEST_STREAM), streams ? lines : 0);
-	assert_int_equal(count_requests(&scene, REQUEST_STREAM_PART), 0);
-	close_machine(&scene);
+	assert_int_equal(count_requests(&fixture, REQUEST_STREAM), streams ? lines : 0);
+	assert_int_equal(count_requests(&fixture, REQUEST_STREAM_PART), 0);
+	fixture_down(&fixture);
 	counts->drd /= lines;
 	counts->rfo /= lines;
 	counts->invitoe /= lines;
@@ -220,9 +221,9 @@ static void kernels_cost_what_they_must(void **unused)
 }
 
 /* Everything that cores can do, on lines that most of them want. */
-static void mixed_traffic(struct scene *scene, unsigned steps)
+static void mixed_traffic(struct fixture *fixture, unsigned steps)
 {
-	const unsigned cores = scene->desc.sockets * scene->desc.cores;
+	const unsigned cores = fixture->desc.sockets * fixture->desc.cores;
 	uint64_t random = 88172645463325252;
 
 	for (unsigned i = 0; i < steps; i++) {
@@ -233,9 +234,9 @@ static void mixed_traffic(struct scene *scene, unsigned steps)
 		random ^= random << 13;
 		random ^= random >> 7;
 		random ^= random << 17;
-		core = scene->cores[random % cores];
+		core = fixture->cores[random % cores];
 		address = (random >> 8) % (random & 64 ? 1 << 14 : 1 << 21);
-		machine_block_init(scene->machine, &block, 1 << 22 | (address & 0x3fff), 8, 3, 1,
+		machine_block_init(fixture->machine, &block, 1 << 22 | (address & 0x3fff), 8, 3, 1,
 				   0);
 		machine_run(core, &block);
 		switch (random >> 40 & 7) {
@@ -256,26 +257,26 @@ static void mixed_traffic(struct scene *scene, unsigned steps)
 			machine_store_nt(core, address & ~15ull, 16);
 		}
 	}
-	machine_drain(scene->machine);
+	machine_drain(fixture->machine);
 }
 
-static void open_mixed(struct scene *scene, unsigned sockets)
+static void open_mixed(struct fixture *fixture, unsigned sockets)
 {
-	open_small(scene, sockets);
-	subscribe_to_all(scene);
-	mixed_traffic(scene, 60000);
+	open_small(fixture, sockets);
+	subscribe_to_all(fixture);
+	mixed_traffic(fixture, 60000);
 }
 
 /* Of all instances together, until their last change, which must be to 0. */
-static uint64_t integral_of_levels(const struct scene *scene, enum pmu_signal_id id)
+static uint64_t integral_of_levels(const struct fixture *fixture, enum pmu_signal_id id)
 {
 	uint64_t sum = 0;
 
 	for (unsigned box = 0; box < 2 * 8; box++) {
 		uint64_t level = 0, since = 0;
 
-		for (size_t i = 0; i < scene->count; i++) {
-			const struct signal *s = &scene->signals[i];
+		for (size_t i = 0; i < fixture->count; i++) {
+			const struct signal *s = &fixture->signals[i];
 
 			if (s->id != id || s->socket != box / 8 || s->unit != box % 8)
 				continue;
@@ -292,30 +293,30 @@ static uint64_t integral_of_levels(const struct scene *scene, enum pmu_signal_id
 static void boxes_tell_the_same_story(unsigned sockets)
 {
 	struct machine_statistics stats;
-	struct scene scene;
+	struct fixture fixture;
 
-	open_mixed(&scene, sockets);
-	machine_statistics(scene.machine, &stats);
+	open_mixed(&fixture, sockets);
+	machine_statistics(fixture.machine, &stats);
 
-	assert_int_equal(sum_durations(&scene, SIGNAL_LLC_REQUEST), stats.tor_cycles);
-	assert_int_equal(sum_durations(&scene, SIGNAL_HOME_REQUEST), stats.tracker_cycles);
-	assert_int_equal(sum_durations(&scene, SIGNAL_DRAM_READ_QUEUE), stats.rpq_cycles);
-	assert_int_equal(integral_of_levels(&scene, SIGNAL_DRAM_WRITE_QUEUE), stats.wpq_cycles);
+	assert_int_equal(sum_durations(&fixture, SIGNAL_LLC_REQUEST), stats.tor_cycles);
+	assert_int_equal(sum_durations(&fixture, SIGNAL_HOME_REQUEST), stats.tracker_cycles);
+	assert_int_equal(sum_durations(&fixture, SIGNAL_DRAM_READ_QUEUE), stats.rpq_cycles);
+	assert_int_equal(integral_of_levels(&fixture, SIGNAL_DRAM_WRITE_QUEUE), stats.wpq_cycles);
 
-	assert_int_equal(count_signals(&scene, SIGNAL_LLC_LOOKUP, 0), stats.llc_lookups);
-	assert_int_equal(count_signals(&scene, SIGNAL_LLC_INGRESS, 0), stats.llc_lookups);
-	assert_int_equal(count_signals(&scene, SIGNAL_LLC_REQUEST, 0),
+	assert_int_equal(count_signals(&fixture, SIGNAL_LLC_LOOKUP, 0), stats.llc_lookups);
+	assert_int_equal(count_signals(&fixture, SIGNAL_LLC_INGRESS, 0), stats.llc_lookups);
+	assert_int_equal(count_signals(&fixture, SIGNAL_LLC_REQUEST, 0),
 			 stats.llc_lookups + stats.llc_victims);
 	assert_int_equal(stats.llc_lookups,
 			 stats.l2_misses + stats.l2_writebacks + stats.wc_lines + stats.snoops);
 	assert_int_equal(stats.llc_misses, stats.home_reads);
 	assert_int_equal(stats.home_writes, stats.llc_writebacks + stats.wc_lines);
 	assert_int_equal(stats.snoops, sockets > 1 ? stats.home_reads + stats.home_owns : 0);
-	assert_int_equal(count_signals(&scene, SIGNAL_HOME_REQUEST, 0),
+	assert_int_equal(count_signals(&fixture, SIGNAL_HOME_REQUEST, 0),
 			 stats.home_reads + stats.home_owns + stats.home_writes);
-	assert_int_equal(count_signals(&scene, SIGNAL_HOME_REGION, 0),
+	assert_int_equal(count_signals(&fixture, SIGNAL_HOME_REGION, 0),
 			 stats.home_reads + stats.home_owns + stats.home_writes);
-	assert_int_equal(count_signals(&scene, SIGNAL_HOME_RESPONSE, 0), stats.snoops);
+	assert_int_equal(count_signals(&fixture, SIGNAL_HOME_RESPONSE, 0), stats.snoops);
 	assert_int_equal(stats.cas_reads + stats.wpq_read_hits,
 			 stats.home_reads + stats.underfills);
 	assert_int_equal(stats.cas_writes + stats.wpq_write_hits,
@@ -323,7 +324,7 @@ static void boxes_tell_the_same_story(unsigned sockets)
 	/* The traffic was worth it. */
 	assert_true(stats.llc_victims > 1000 && stats.wc_lines > 1000 && stats.home_owns > 1000);
 	assert_true(sockets == 1 || stats.snoop_writebacks > 100);
-	close_machine(&scene);
+	fixture_down(&fixture);
 }
 
 static void one_socket_tells_the_same_story(void **unused)
@@ -353,15 +354,16 @@ static int compare_edges(const void *a, const void *b)
 }
 
 /* The most spans of a signal with @qualifiers that are open at once in one box. */
-static int highest_occupancy(const struct scene *scene, enum pmu_signal_id id, uint32_t qualifiers)
+static int highest_occupancy(const struct fixture *fixture, enum pmu_signal_id id,
+			     uint32_t qualifiers)
 {
-	struct edge *edges = malloc(2 * scene->count * sizeof(*edges));
+	struct edge *edges = malloc(2 * fixture->count * sizeof(*edges));
 	int open = 0, most = 0;
 	size_t count = 0;
 
 	assert_non_null(edges);
-	for (size_t i = 0; i < scene->count; i++) {
-		const struct signal *s = &scene->signals[i];
+	for (size_t i = 0; i < fixture->count; i++) {
+		const struct signal *s = &fixture->signals[i];
 		uint64_t box = (uint64_t)(s->socket * 32 + s->unit) << 48;
 
 		if (s->id != id || (qualifiers && !(s->qualifiers & qualifiers)) || !s->duration)
@@ -381,52 +383,52 @@ static int highest_occupancy(const struct scene *scene, enum pmu_signal_id id, u
 static void queues_hold_what_they_can(void **unused)
 {
 	struct pmu_machine desc = small_machine();
-	struct scene scene;
+	struct fixture fixture;
 
 	(void)unused;
 	desc.tor_entries = 3;
 	desc.irq_entries = 2;
 	desc.tracker_entries = 4;
-	open_machine(&scene, &desc);
-	enter_all(&scene);
-	subscribe_to_all(&scene);
-	mixed_traffic(&scene, 60000);
-	assert_int_equal(highest_occupancy(&scene, SIGNAL_LLC_REQUEST, 0), 3);
-	assert_int_equal(highest_occupancy(&scene, SIGNAL_LLC_INGRESS, QUALIFIER_LLC_INGRESS_CORE),
-			 2);
-	assert_int_equal(highest_occupancy(&scene, SIGNAL_HOME_REQUEST, 0), 4);
-	assert_int_equal(highest_occupancy(&scene, SIGNAL_HOME_FULL, 0), 1);
-	close_machine(&scene);
+	fixture_up(&fixture, &desc);
+	enter_all(&fixture);
+	subscribe_to_all(&fixture);
+	mixed_traffic(&fixture, 60000);
+	assert_int_equal(highest_occupancy(&fixture, SIGNAL_LLC_REQUEST, 0), 3);
+	assert_int_equal(
+	    highest_occupancy(&fixture, SIGNAL_LLC_INGRESS, QUALIFIER_LLC_INGRESS_CORE), 2);
+	assert_int_equal(highest_occupancy(&fixture, SIGNAL_HOME_REQUEST, 0), 4);
+	assert_int_equal(highest_occupancy(&fixture, SIGNAL_HOME_FULL, 0), 1);
+	fixture_down(&fixture);
 }
 
 /* A tracker is full exactly as long as all its entries are taken. */
 static void a_full_tracker_says_so(void **unused)
 {
 	struct pmu_machine desc = small_machine();
-	struct scene scene;
+	struct fixture fixture;
 
 	(void)unused;
 	desc.tracker_entries = 1;
-	open_machine(&scene, &desc);
-	enter_all(&scene);
-	subscribe_to_all(&scene);
-	mixed_traffic(&scene, 10000);
-	assert_int_equal(sum_durations(&scene, SIGNAL_HOME_FULL),
-			 sum_durations(&scene, SIGNAL_HOME_REQUEST));
-	close_machine(&scene);
+	fixture_up(&fixture, &desc);
+	enter_all(&fixture);
+	subscribe_to_all(&fixture);
+	mixed_traffic(&fixture, 10000);
+	assert_int_equal(sum_durations(&fixture, SIGNAL_HOME_FULL),
+			 sum_durations(&fixture, SIGNAL_HOME_REQUEST));
+	fixture_down(&fixture);
 }
 
 static uint64_t hash_of_run(bool subscribed, uint64_t *end)
 {
 	uint64_t hash = 14695981039346656037u;
-	struct scene scene;
+	struct fixture fixture;
 
-	open_small(&scene, 2);
+	open_small(&fixture, 2);
 	if (subscribed)
-		subscribe_to_all(&scene);
-	mixed_traffic(&scene, 20000);
-	for (size_t i = 0; i < scene.count; i++) {
-		const struct signal *s = &scene.signals[i];
+		subscribe_to_all(&fixture);
+	mixed_traffic(&fixture, 20000);
+	for (size_t i = 0; i < fixture.count; i++) {
+		const struct signal *s = &fixture.signals[i];
 		const uint64_t words[] = {s->id,    s->socket,	 s->unit,    s->qualifiers,
 					  s->time,  s->duration, s->address, s->request,
 					  s->state, s->node,	 s->core,    s->thread,
@@ -435,8 +437,8 @@ static uint64_t hash_of_run(bool subscribed, uint64_t *end)
 		for (size_t j = 0; j < sizeof(words) / sizeof(words[0]); j++)
 			hash = (hash ^ words[j]) * 1099511628211u;
 	}
-	*end = machine_now(scene.machine);
-	close_machine(&scene);
+	*end = machine_now(fixture.machine);
+	fixture_down(&fixture);
 	return hash;
 }
 

@@ -1,17 +1,12 @@
 /* base/lock.h between threads and processes. */
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/lock.h"
+#include "support/cmocka.h"
 
 #define ROUNDS 20000
 

@@ -5,15 +5,15 @@
 
 #define LINE_ADDRESS 0x10000ull
 
-static uint64_t locked(struct scene *scene, unsigned core)
+static uint64_t locked(struct fixture *fixture, unsigned core)
 {
-	machine_locked(scene->cores[core], LINE_ADDRESS, 8, &plain);
-	return machine_hart_time(scene->cores[core]);
+	machine_locked(fixture->cores[core], LINE_ADDRESS, 8, &plain);
+	return machine_hart_time(fixture->cores[core]);
 }
 
-static uint64_t uclk(const struct scene *scene, uint64_t cycles)
+static uint64_t uclk(const struct fixture *fixture, uint64_t cycles)
 {
-	return cycles * machine_ticks_per_cycle(scene->machine, PMU_CLOCK_UCLK);
+	return cycles * machine_ticks_per_cycle(fixture->machine, PMU_CLOCK_UCLK);
 }
 
 /*
@@ -25,23 +25,23 @@ static void locked_accesses_queue_for_the_line(void **unused)
 {
 	struct pmu_machine desc = small_machine();
 	struct machine_statistics stats;
-	struct scene scene;
+	struct fixture fixture;
 	uint64_t end[4];
 
 	(void)unused;
 	desc.cores = 4;
 	desc.sockets = 1;
-	open_machine(&scene, &desc);
-	enter_all(&scene);
+	fixture_up(&fixture, &desc);
+	enter_all(&fixture);
 	for (unsigned i = 0; i < 4; i++)
-		end[i] = locked(&scene, i);
+		end[i] = locked(&fixture, i);
 	for (unsigned i = 1; i < 4; i++)
 		assert_int_equal(end[i] - end[i - 1],
-				 uclk(&scene, desc.llc.latency + desc.snoop_cycles));
-	machine_statistics(scene.machine, &stats);
+				 uclk(&fixture, desc.llc.latency + desc.snoop_cycles));
+	machine_statistics(fixture.machine, &stats);
 	assert_int_equal(stats.l2_misses, 4);
 	assert_int_equal(stats.llc_misses, 1);
-	close_machine(&scene);
+	fixture_down(&fixture);
 }
 
 /* A hit of one's own needs nobody: without another core's request the line stays. */
@@ -49,18 +49,18 @@ static void the_line_stays_until_it_is_wanted(void **unused)
 {
 	struct pmu_machine desc = small_machine();
 	struct machine_statistics stats;
-	struct scene scene;
+	struct fixture fixture;
 	uint64_t end;
 
 	(void)unused;
-	open_machine(&scene, &desc);
-	enter_all(&scene);
-	end = locked(&scene, 0);
+	fixture_up(&fixture, &desc);
+	enter_all(&fixture);
+	end = locked(&fixture, 0);
 	for (unsigned i = 0; i < 100; i++)
-		assert_int_equal(locked(&scene, 0), end);
-	machine_statistics(scene.machine, &stats);
+		assert_int_equal(locked(&fixture, 0), end);
+	machine_statistics(fixture.machine, &stats);
 	assert_int_equal(stats.l2_misses, 1);
-	close_machine(&scene);
+	fixture_down(&fixture);
 }
 
 /*
@@ -71,46 +71,46 @@ static void the_line_stays_until_it_is_wanted(void **unused)
 static void sockets_queue_for_the_line(void **unused)
 {
 	struct pmu_machine desc = small_machine();
-	struct scene scene;
+	struct fixture fixture;
 	uint64_t first, second, apart;
 
 	(void)unused;
-	open_machine(&scene, &desc);
-	enter_all(&scene);
-	first = locked(&scene, 0);
-	second = locked(&scene, desc.cores);
+	fixture_up(&fixture, &desc);
+	enter_all(&fixture);
+	first = locked(&fixture, 0);
+	second = locked(&fixture, desc.cores);
 	apart = desc.llc.latency + desc.snoop_cycles + desc.ring_hop + desc.link_cycles;
-	assert_true(second >= first + uclk(&scene, apart));
-	assert_int_equal(machine_peek(scene.machine, MACHINE_L1D, 0, LINE_ADDRESS), 'I');
-	close_machine(&scene);
+	assert_true(second >= first + uclk(&fixture, apart));
+	assert_int_equal(machine_peek(fixture.machine, MACHINE_L1D, 0, LINE_ADDRESS), 'I');
+	fixture_down(&fixture);
 }
 
 /* Instructions of a cycle each. */
-static void pass_cycles(struct scene *scene, unsigned core, unsigned cycles)
+static void pass_cycles(struct fixture *fixture, unsigned core, unsigned cycles)
 {
 	struct machine_block block;
 
-	machine_block_init(scene->machine, &block, 0x400000, 16, 1, 0, 1);
+	machine_block_init(fixture->machine, &block, 0x400000, 16, 1, 0, 1);
 	for (unsigned i = 0; i < cycles; i++)
-		machine_run(scene->cores[core], &block);
+		machine_run(fixture->cores[core], &block);
 }
 
 /* @return ticks until the second core has written a line that the first one has modified */
 static uint64_t take_modified(bool reads_first)
 {
 	struct pmu_machine desc = small_machine();
-	struct scene scene;
+	struct fixture fixture;
 	uint64_t begin, end;
 
-	open_machine(&scene, &desc);
-	enter_all(&scene);
-	locked(&scene, 0);
-	pass_cycles(&scene, 1, 5000);
-	begin = machine_hart_time(scene.cores[1]);
+	fixture_up(&fixture, &desc);
+	enter_all(&fixture);
+	locked(&fixture, 0);
+	pass_cycles(&fixture, 1, 5000);
+	begin = machine_hart_time(fixture.cores[1]);
 	if (reads_first)
-		machine_load(scene.cores[1], LINE_ADDRESS, 8, &plain);
-	end = locked(&scene, 1);
-	close_machine(&scene);
+		machine_load(fixture.cores[1], LINE_ADDRESS, 8, &plain);
+	end = locked(&fixture, 1);
+	fixture_down(&fixture);
 	return end - begin;
 }
 
@@ -121,13 +121,13 @@ static uint64_t take_modified(bool reads_first)
 static void a_handoff_is_two_entries_in_turn(void **unused)
 {
 	struct pmu_machine desc = small_machine();
-	struct scene scene;
+	struct fixture fixture;
 	uint64_t expected;
 
 	(void)unused;
-	open_machine(&scene, &desc);
-	expected = uclk(&scene, desc.llc.latency + desc.snoop_cycles);
-	close_machine(&scene);
+	fixture_up(&fixture, &desc);
+	expected = uclk(&fixture, desc.llc.latency + desc.snoop_cycles);
+	fixture_down(&fixture);
 	assert_int_equal(take_modified(true) - take_modified(false), expected);
 }
 
@@ -135,23 +135,23 @@ static void a_handoff_is_two_entries_in_turn(void **unused)
 static void a_core_does_not_wait_for_itself(void **unused)
 {
 	struct pmu_machine desc = small_machine();
-	struct scene alone, shared;
+	struct fixture alone, shared;
 	uint64_t times[2];
 
 	(void)unused;
 	for (unsigned others = 0; others < 2; others++) {
-		struct scene *scene = others ? &shared : &alone;
+		struct fixture *fixture = others ? &shared : &alone;
 
-		open_machine(scene, &desc);
-		scene->cores[0] = machine_hart_enter(scene->machine, scene->space, 0);
+		fixture_up(fixture, &desc);
+		fixture->cores[0] = machine_hart_enter(fixture->machine, fixture->space, 0);
 		if (others)
-			scene->cores[1] = machine_hart_enter(scene->machine, scene->space, 0);
+			fixture->cores[1] = machine_hart_enter(fixture->machine, fixture->space, 0);
 		for (uint64_t i = 0; i < 100; i++) {
-			machine_store_nt(scene->cores[0], i * 64, 64);
-			machine_locked(scene->cores[0], i * 64, 8, &plain);
+			machine_store_nt(fixture->cores[0], i * 64, 64);
+			machine_locked(fixture->cores[0], i * 64, 8, &plain);
 		}
-		times[others] = machine_hart_time(scene->cores[0]);
-		close_machine(scene);
+		times[others] = machine_hart_time(fixture->cores[0]);
+		fixture_down(fixture);
 	}
 	assert_int_equal(times[0], times[1]);
 }
@@ -163,19 +163,19 @@ static void a_core_does_not_wait_for_itself(void **unused)
 static uint64_t read_before(unsigned burst)
 {
 	struct pmu_machine desc = small_machine();
-	struct scene scene;
+	struct fixture fixture;
 	uint64_t begin, end;
 
 	assert_int_equal(desc.home_agents * desc.channels, CHANNEL_LINES);
-	open_machine(&scene, &desc);
-	enter_all(&scene);
-	pass_cycles(&scene, 0, 5000);
-	pass_cycles(&scene, 1, 5300);
+	fixture_up(&fixture, &desc);
+	enter_all(&fixture);
+	pass_cycles(&fixture, 0, 5000);
+	pass_cycles(&fixture, 1, 5300);
 	for (uint64_t i = 1; i <= burst; i++)
-		machine_load(scene.cores[1], LINE_ADDRESS + i * CHANNEL_LINES * 64, 8, &plain);
-	begin = machine_hart_time(scene.cores[0]);
-	end = locked(&scene, 0);
-	close_machine(&scene);
+		machine_load(fixture.cores[1], LINE_ADDRESS + i * CHANNEL_LINES * 64, 8, &plain);
+	begin = machine_hart_time(fixture.cores[0]);
+	end = locked(&fixture, 0);
+	fixture_down(&fixture);
 	return end - begin;
 }
 

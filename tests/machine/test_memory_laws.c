@@ -3,6 +3,7 @@
  * against its totals by a subscriber that keeps its own account.
  */
 #include "memory_fixture.h"
+#include "support/random.h"
 
 #define REQUESTS 1000000
 /* DRAM cycles after which who asks waits for the answer, so that no queue outside grows for ever.
@@ -231,14 +232,6 @@ static void see(void *subscriber, const struct signal *s)
 		see_full(w, s);
 		break;
 	}
-}
-
-static uint64_t next_random(uint64_t *seed)
-{
-	*seed ^= *seed << 13;
-	*seed ^= *seed >> 7;
-	*seed ^= *seed << 17;
-	return *seed;
 }
 
 /* A stream, a few hot lines, or anything. */

@@ -44,14 +44,14 @@ static void what_cannot_be_built_is_refused(void **unused)
 /* 92.4 GHz is the least frequency that 2.2, 2.8 and 1.2 GHz divide. */
 static void a_tick_divides_every_cycle(void **unused)
 {
-	struct scene scene;
+	struct fixture fixture;
 
 	(void)unused;
-	open_machine(&scene, pmu_find_machine("xeon-e5-2699v4-2s"));
-	assert_int_equal(machine_ticks_per_second(scene.machine), 92400000000);
-	assert_int_equal(machine_ticks_per_cycle(scene.machine, PMU_CLOCK_UCLK), 33);
-	assert_int_equal(machine_ticks_per_cycle(scene.machine, PMU_CLOCK_DCLK), 77);
-	close_machine(&scene);
+	fixture_up(&fixture, pmu_find_machine("xeon-e5-2699v4-2s"));
+	assert_int_equal(machine_ticks_per_second(fixture.machine), 92400000000);
+	assert_int_equal(machine_ticks_per_cycle(fixture.machine, PMU_CLOCK_UCLK), 33);
+	assert_int_equal(machine_ticks_per_cycle(fixture.machine, PMU_CLOCK_DCLK), 77);
+	fixture_down(&fixture);
 }
 
 static void views_share_the_state(void **unused)
@@ -60,13 +60,13 @@ static void views_share_the_state(void **unused)
 	struct machine_hart *core;
 	struct machine_statistics stats;
 	struct machine *view;
-	struct scene scene;
+	struct fixture fixture;
 
 	(void)unused;
-	open_machine(&scene, pmu_find_machine("xeon-e5v4-4c"));
-	enter_all(&scene);
-	machine_store(scene.cores[0], 0, 8, &plain);
-	assert_int_equal(machine_open(&view, NULL, &scene.desc, scene.state, false), 0);
+	fixture_up(&fixture, pmu_find_machine("xeon-e5v4-4c"));
+	enter_all(&fixture);
+	machine_store(fixture.cores[0], 0, 8, &plain);
+	assert_int_equal(machine_open(&view, NULL, &fixture.desc, fixture.state, false), 0);
 	assert_int_equal(machine_peek(view, MACHINE_L1D, 0, 0), 'M');
 	machine_statistics(view, &stats);
 	assert_int_equal(stats.stores, 1);
@@ -75,61 +75,61 @@ static void views_share_the_state(void **unused)
 	assert_int_equal(machine_address_space_new(&space, view), 0);
 	core = machine_hart_enter(view, space, 0);
 	machine_store(core, 0, 8, &plain);
-	assert_int_equal(machine_peek(scene.machine, MACHINE_L1D, 0, 4096), 'M');
+	assert_int_equal(machine_peek(fixture.machine, MACHINE_L1D, 0, 4096), 'M');
 	machine_hart_leave(core);
 	machine_address_space_free(space);
 	machine_close(view);
-	close_machine(&scene);
+	fixture_down(&fixture);
 }
 
 static void signals_end_with_the_connection(void **unused)
 {
-	struct scene scene;
+	struct fixture fixture;
 	size_t kept;
 
 	(void)unused;
-	open_machine(&scene, pmu_find_machine("xeon-e5v4-4c"));
-	enter_all(&scene);
-	machine_load(scene.cores[0], 0, 8, &plain);
-	assert_int_equal(scene.count, 0);
-	subscribe_to(&scene, SIGNAL_LLC_LOOKUP);
-	machine_load(scene.cores[0], 64, 8, &plain);
-	assert_int_equal(scene.count, 1); /* that one only */
-	subscribe_to(&scene, SIGNAL_DRAM_READ_QUEUE);
-	machine_load(scene.cores[0], 128, 8, &plain);
-	kept = scene.count;
+	fixture_up(&fixture, pmu_find_machine("xeon-e5v4-4c"));
+	enter_all(&fixture);
+	machine_load(fixture.cores[0], 0, 8, &plain);
+	assert_int_equal(fixture.count, 0);
+	subscribe_to(&fixture, SIGNAL_LLC_LOOKUP);
+	machine_load(fixture.cores[0], 64, 8, &plain);
+	assert_int_equal(fixture.count, 1); /* that one only */
+	subscribe_to(&fixture, SIGNAL_DRAM_READ_QUEUE);
+	machine_load(fixture.cores[0], 128, 8, &plain);
+	kept = fixture.count;
 	assert_int_equal(kept, 3);
-	machine_connect(scene.machine, NULL);
-	machine_load(scene.cores[0], 192, 8, &plain);
-	assert_int_equal(scene.count, kept);
-	close_machine(&scene);
+	machine_connect(fixture.machine, NULL);
+	machine_load(fixture.cores[0], 192, 8, &plain);
+	assert_int_equal(fixture.count, kept);
+	fixture_down(&fixture);
 }
 
 static void cores_are_taken_from_the_lowest(void **unused)
 {
 	struct machine_hart *core[3];
-	struct scene scene;
+	struct fixture fixture;
 
 	(void)unused;
-	open_machine(&scene, pmu_find_machine("xeon-e5v4-4c"));
+	fixture_up(&fixture, pmu_find_machine("xeon-e5v4-4c"));
 	for (unsigned i = 0; i < 3; i++) {
-		core[i] = machine_hart_enter(scene.machine, scene.space, 1000 * i);
+		core[i] = machine_hart_enter(fixture.machine, fixture.space, 1000 * i);
 		assert_int_equal(machine_hart_time(core[i]), 1000 * i);
 	}
 	machine_hart_leave(core[1]);
-	core[1] = machine_hart_enter(scene.machine, scene.space, 500);
+	core[1] = machine_hart_enter(fixture.machine, fixture.space, 500);
 	assert_int_equal(machine_hart_time(core[1]), 1000); /* core 1's own clock is later */
-	assert_int_equal(machine_now(scene.machine), 2000);
+	assert_int_equal(machine_now(fixture.machine), 2000);
 	for (unsigned i = 0; i < 3; i++)
 		machine_hart_leave(core[i]);
-	close_machine(&scene);
+	fixture_down(&fixture);
 }
 
 static void *enter_and_die(void *argument)
 {
-	struct scene *scene = argument;
+	struct fixture *fixture = argument;
 
-	scene->cores[0] = machine_hart_enter(scene->machine, scene->space, 7000);
+	fixture->cores[0] = machine_hart_enter(fixture->machine, fixture->space, 7000);
 	return NULL;
 }
 
@@ -137,26 +137,26 @@ static void *enter_and_die(void *argument)
 static void time_never_goes_back(void **unused)
 {
 	struct machine_hart *core;
-	struct scene scene;
+	struct fixture fixture;
 	pthread_t thread;
 
 	(void)unused;
-	open_machine(&scene, pmu_find_machine("xeon-e5v4-4c"));
-	core = machine_hart_enter(scene.machine, scene.space, 5000);
-	assert_int_equal(machine_now(scene.machine), 5000);
+	fixture_up(&fixture, pmu_find_machine("xeon-e5v4-4c"));
+	core = machine_hart_enter(fixture.machine, fixture.space, 5000);
+	assert_int_equal(machine_now(fixture.machine), 5000);
 	machine_hart_leave(core);
-	assert_int_equal(machine_now(scene.machine), 5000);
+	assert_int_equal(machine_now(fixture.machine), 5000);
 
-	assert_int_equal(pthread_create(&thread, NULL, enter_and_die, &scene), 0);
+	assert_int_equal(pthread_create(&thread, NULL, enter_and_die, &fixture), 0);
 	pthread_join(thread, NULL);
-	assert_int_equal(machine_now(scene.machine), 7000);
-	machine_lock(scene.machine);
-	machine_pass(scene.machine, 10); /* finds that it died */
-	machine_unlock(scene.machine);
-	assert_int_equal(machine_now(scene.machine), 7010);
-	free(scene.cores[0]);
-	scene.cores[0] = NULL;
-	close_machine(&scene);
+	assert_int_equal(machine_now(fixture.machine), 7000);
+	machine_lock(fixture.machine);
+	machine_pass(fixture.machine, 10); /* finds that it died */
+	machine_unlock(fixture.machine);
+	assert_int_equal(machine_now(fixture.machine), 7010);
+	free(fixture.cores[0]);
+	fixture.cores[0] = NULL;
+	fixture_down(&fixture);
 }
 
 /* A long idle time owes refreshes, which nobody asked for. */
@@ -164,24 +164,24 @@ static void catching_up_tells_of_refreshes(void **unused)
 {
 	const uint64_t refreshes = 100;
 	struct machine_hart *core;
-	struct scene scene;
+	struct fixture fixture;
 	uint64_t dclk;
 
 	(void)unused;
-	open_machine(&scene, pmu_find_machine("xeon-e5v4-4c"));
-	subscribe_to(&scene, SIGNAL_DRAM_REFRESH);
-	dclk = machine_ticks_per_cycle(scene.machine, PMU_CLOCK_DCLK);
+	fixture_up(&fixture, pmu_find_machine("xeon-e5v4-4c"));
+	subscribe_to(&fixture, SIGNAL_DRAM_REFRESH);
+	dclk = machine_ticks_per_cycle(fixture.machine, PMU_CLOCK_DCLK);
 	/* Every rank of each channel, once in t_refi. */
-	core = machine_hart_enter(scene.machine, scene.space,
-				  (refreshes * scene.desc.t_refi + 1) * dclk);
-	machine_lock(scene.machine);
-	for (unsigned socket = 0; socket < scene.desc.sockets; socket++)
-		machine_catch_up_channels(scene.machine, socket, UINT32_MAX);
-	machine_unlock(scene.machine);
-	assert_int_equal(scene.count, refreshes * scene.desc.home_agents * scene.desc.channels *
-					  scene.desc.ranks);
+	core = machine_hart_enter(fixture.machine, fixture.space,
+				  (refreshes * fixture.desc.t_refi + 1) * dclk);
+	machine_lock(fixture.machine);
+	for (unsigned socket = 0; socket < fixture.desc.sockets; socket++)
+		machine_catch_up_channels(fixture.machine, socket, UINT32_MAX);
+	machine_unlock(fixture.machine);
+	assert_int_equal(fixture.count, refreshes * fixture.desc.home_agents *
+					    fixture.desc.channels * fixture.desc.ranks);
 	machine_hart_leave(core);
-	close_machine(&scene);
+	fixture_down(&fixture);
 }
 
 int main(void)

@@ -1,15 +1,13 @@
 /* A million random accesses of several cores: the machine and the obvious model agree after each.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "machine/access.h"
 #include "machine/llc_index.h"
 #include "reference.h"
+#include "support/cmocka.h"
+#include "support/random.h"
 
 #define DATA_BASE  0x10000000u
 #define DATA_PAGES 100
@@ -19,7 +17,7 @@
 #define ACCESSES   1000000
 #define LOOK_OVER  10000 /* accesses between comparisons of every line */
 
-struct scene {
+struct fixture {
 	struct pmu_machine desc;
 	void *state;
 	struct machine *machine;
@@ -31,14 +29,6 @@ struct scene {
 	uint64_t random;
 	uint8_t enabled[SIGNAL_COUNT];
 };
-
-static uint64_t next_random(struct scene *scene)
-{
-	scene->random ^= scene->random << 13;
-	scene->random ^= scene->random >> 7;
-	scene->random ^= scene->random << 17;
-	return scene->random;
-}
 
 /* Order does not matter, so signals are summed; a sum of mixed words hides nothing in
  * practice. */
@@ -78,34 +68,34 @@ static bool compared(const struct signal *signal)
 
 static void machine_says(void *subscriber, const struct signal *signal)
 {
-	struct scene *scene = subscriber;
+	struct fixture *fixture = subscriber;
 
 	if (compared(signal))
-		scene->seen[0] += mix(signal);
+		fixture->seen[0] += mix(signal);
 }
 
 static void reference_says(void *arg, const struct signal *signal)
 {
-	struct scene *scene = arg;
+	struct fixture *fixture = arg;
 
-	scene->seen[1] += mix(signal);
+	fixture->seen[1] += mix(signal);
 }
 
 static struct reference_place locate(void *arg, uint64_t line)
 {
-	struct scene *scene = arg;
-	struct llc_index index = llc_index_of(scene->machine, (uint32_t)line);
+	struct fixture *fixture = arg;
+	struct llc_index index = llc_index_of(fixture->machine, (uint32_t)line);
 
 	return (struct reference_place){index.slice, index.set};
 }
 
 enum kind { LOAD, STORE, LOCKED, FETCH, STREAM };
 
-static void access_both(struct scene *scene, unsigned core, enum kind kind, uint64_t address,
+static void access_both(struct fixture *fixture, unsigned core, enum kind kind, uint64_t address,
 			uint64_t line)
 {
 	static const struct machine_insn insn = {0};
-	struct machine_hart *c = scene->cores[core];
+	struct machine_hart *c = fixture->cores[core];
 	struct machine_block block;
 	unsigned offset = (unsigned)(address % 64) & ~7u;
 
@@ -113,36 +103,36 @@ static void access_both(struct scene *scene, unsigned core, enum kind kind, uint
 	switch (kind) {
 	case LOAD:
 		machine_load(c, address & ~7ull, 8, &insn);
-		reference_load(scene->reference, core, line);
+		reference_load(fixture->reference, core, line);
 		break;
 	case STORE:
 		machine_store(c, address & ~7ull, 8, &insn);
-		reference_store(scene->reference, core, line);
+		reference_store(fixture->reference, core, line);
 		break;
 	case LOCKED:
 		machine_locked(c, address & ~7ull, 8, &insn);
-		reference_store(scene->reference, core, line);
+		reference_store(fixture->reference, core, line);
 		break;
 	case FETCH:
-		machine_block_init(scene->machine, &block, address, 1, 1, 0, 0);
+		machine_block_init(fixture->machine, &block, address, 1, 1, 0, 0);
 		machine_run(c, &block);
-		reference_fetch(scene->reference, core, line);
+		reference_fetch(fixture->reference, core, line);
 		break;
 	case STREAM:
 		machine_store_nt(c, address & ~7ull, 8);
-		reference_store_nt(scene->reference, core, line, offset, 8);
+		reference_store_nt(fixture->reference, core, line, offset, 8);
 		break;
 	}
 	machine_hart_pause(c);
 }
 
-static void compare_line(const struct scene *scene, uint64_t line)
+static void compare_line(const struct fixture *fixture, uint64_t line)
 {
-	const struct machine *m = scene->machine;
-	const struct reference *r = scene->reference;
+	const struct machine *m = fixture->machine;
+	const struct reference *r = fixture->reference;
 	uint64_t address = line * 64;
 
-	for (unsigned core = 0; core < scene->desc.sockets * scene->desc.cores; core++) {
+	for (unsigned core = 0; core < fixture->desc.sockets * fixture->desc.cores; core++) {
 		assert_int_equal(machine_peek(m, MACHINE_L1D, core, address),
 				 reference_state(r, REFERENCE_L1D, core, line));
 		assert_int_equal(machine_peek(m, MACHINE_L1I, core, address),
@@ -150,7 +140,7 @@ static void compare_line(const struct scene *scene, uint64_t line)
 		assert_int_equal(machine_peek(m, MACHINE_L2, core, address),
 				 reference_state(r, REFERENCE_L2, core, line));
 	}
-	for (unsigned socket = 0; socket < scene->desc.sockets; socket++) {
+	for (unsigned socket = 0; socket < fixture->desc.sockets; socket++) {
 		assert_int_equal(machine_peek(m, MACHINE_LLC, socket, address),
 				 reference_state(r, REFERENCE_LLC, socket, line));
 		assert_int_equal(machine_peek_core_valid(m, socket, address),
@@ -158,82 +148,84 @@ static void compare_line(const struct scene *scene, uint64_t line)
 	}
 }
 
-static void compare_all(const struct scene *scene)
+static void compare_all(const struct fixture *fixture)
 {
 	for (unsigned i = 0; i < DATA_PAGES * PAGE_LINES; i++)
-		compare_line(scene, scene->data_lines[i]);
+		compare_line(fixture, fixture->data_lines[i]);
 	for (unsigned i = 0; i < CODE_PAGES * PAGE_LINES; i++)
-		compare_line(scene, scene->code_lines[i]);
+		compare_line(fixture, fixture->code_lines[i]);
 }
 
 /* Places every page by a first touch, half of them on each socket; frames go out in order. */
-static void touch_pages(struct scene *scene)
+static void touch_pages(struct fixture *fixture)
 {
-	uint64_t node_lines = scene->desc.memory_bytes / 64, next[2] = {0};
+	uint64_t node_lines = fixture->desc.memory_bytes / 64, next[2] = {0};
 
 	for (unsigned page = 0; page < DATA_PAGES + CODE_PAGES; page++) {
-		unsigned socket = page % scene->desc.sockets;
+		unsigned socket = page % fixture->desc.sockets;
 		bool code = page >= DATA_PAGES;
 		uint64_t line = socket * node_lines + next[socket]++ * PAGE_LINES;
 		uint64_t address =
 		    code ? CODE_BASE + (page - DATA_PAGES) * 4096ull : DATA_BASE + page * 4096ull;
-		uint64_t *lines = code ? scene->code_lines + (page - DATA_PAGES) * PAGE_LINES
-				       : scene->data_lines + page * PAGE_LINES;
+		uint64_t *lines = code ? fixture->code_lines + (page - DATA_PAGES) * PAGE_LINES
+				       : fixture->data_lines + page * PAGE_LINES;
 
 		for (unsigned i = 0; i < PAGE_LINES; i++)
 			lines[i] = line + i;
-		access_both(scene, socket * scene->desc.cores, code ? FETCH : LOAD, address, line);
+		access_both(fixture, socket * fixture->desc.cores, code ? FETCH : LOAD, address,
+			    line);
 	}
 }
 
-static void open_scene(struct scene *scene, const struct pmu_machine *like, unsigned sockets,
+static void fixture_up(struct fixture *fixture, const struct pmu_machine *like, unsigned sockets,
 		       unsigned slices, unsigned llc_sets, unsigned home_agents)
 {
 	struct signal_port port = {
-	    .subscriber = scene, .emit = machine_says, .enabled = scene->enabled};
+	    .subscriber = fixture, .emit = machine_says, .enabled = fixture->enabled};
 
-	*scene = (struct scene){.desc = *like, .random = 88172645463325252};
-	memset(scene->enabled, 1, sizeof(scene->enabled));
-	scene->desc.sockets = sockets;
-	scene->desc.cores = 3;
-	scene->desc.slices = slices;
-	scene->desc.llc.sets = llc_sets;
-	scene->desc.home_agents = home_agents;
-	scene->state = aligned_alloc(64, (machine_state_size(&scene->desc) + 63) & ~63ull);
-	assert_non_null(scene->state);
-	memset(scene->state, 0, machine_state_size(&scene->desc));
-	assert_int_equal(machine_open(&scene->machine, NULL, &scene->desc, scene->state, true), 0);
-	machine_connect(scene->machine, &port);
-	assert_int_equal(machine_address_space_new(&scene->space, scene->machine), 0);
-	scene->reference = reference_new(&scene->desc, locate, reference_says, scene);
+	*fixture = (struct fixture){.desc = *like, .random = 88172645463325252};
+	memset(fixture->enabled, 1, sizeof(fixture->enabled));
+	fixture->desc.sockets = sockets;
+	fixture->desc.cores = 3;
+	fixture->desc.slices = slices;
+	fixture->desc.llc.sets = llc_sets;
+	fixture->desc.home_agents = home_agents;
+	fixture->state = aligned_alloc(64, (machine_state_size(&fixture->desc) + 63) & ~63ull);
+	assert_non_null(fixture->state);
+	memset(fixture->state, 0, machine_state_size(&fixture->desc));
+	assert_int_equal(
+	    machine_open(&fixture->machine, NULL, &fixture->desc, fixture->state, true), 0);
+	machine_connect(fixture->machine, &port);
+	assert_int_equal(machine_address_space_new(&fixture->space, fixture->machine), 0);
+	fixture->reference = reference_new(&fixture->desc, locate, reference_says, fixture);
 	for (unsigned core = 0; core < sockets * 3; core++) {
-		scene->cores[core] = machine_hart_enter(scene->machine, scene->space, 0);
-		assert_non_null(scene->cores[core]);
+		fixture->cores[core] = machine_hart_enter(fixture->machine, fixture->space, 0);
+		assert_non_null(fixture->cores[core]);
 	}
 	for (unsigned core = 0; core < sockets * 3; core++)
-		machine_hart_pause(scene->cores[core]);
-	touch_pages(scene);
-	compare_all(scene);
-	assert_int_equal(scene->seen[0], scene->seen[1]);
+		machine_hart_pause(fixture->cores[core]);
+	touch_pages(fixture);
+	compare_all(fixture);
+	assert_int_equal(fixture->seen[0], fixture->seen[1]);
 }
 
-static void close_scene(struct scene *scene)
+static void fixture_down(struct fixture *fixture)
 {
-	for (unsigned core = 0; core < scene->desc.sockets * 3; core++) {
-		machine_hart_resume(scene->cores[core]);
-		machine_hart_leave(scene->cores[core]);
+	for (unsigned core = 0; core < fixture->desc.sockets * 3; core++) {
+		machine_hart_resume(fixture->cores[core]);
+		machine_hart_leave(fixture->cores[core]);
 	}
-	reference_free(scene->reference);
-	machine_address_space_free(scene->space);
-	machine_close(scene->machine);
-	free(scene->state);
+	reference_free(fixture->reference);
+	machine_address_space_free(fixture->space);
+	machine_close(fixture->machine);
+	free(fixture->state);
 }
 
 /* A few lines are wanted by everybody, most are not; each phase moves the balance of kinds. */
-static void random_access(struct scene *scene, unsigned number)
+static void random_access(struct fixture *fixture, unsigned number)
 {
-	uint64_t random = next_random(scene);
-	unsigned core = (unsigned)(random % (scene->desc.sockets * 3)), percent, index;
+	uint64_t random = next_random(&fixture->random);
+	unsigned core = (unsigned)(random % (fixture->desc.sockets * 3)), percent, index;
 	unsigned phase = number / (ACCESSES / 8);
 	enum kind kind;
 
@@ -243,34 +235,34 @@ static void random_access(struct scene *scene, unsigned number)
 	index = (unsigned)(random >> 8) % (random & 1 ? 256 : DATA_PAGES * PAGE_LINES);
 	if (percent < 10) {
 		index %= CODE_PAGES * PAGE_LINES;
-		access_both(scene, core, FETCH, CODE_BASE + index * 64ull,
-			    scene->code_lines[index]);
-		compare_line(scene, scene->code_lines[index]);
+		access_both(fixture, core, FETCH, CODE_BASE + index * 64ull,
+			    fixture->code_lines[index]);
+		compare_line(fixture, fixture->code_lines[index]);
 		return;
 	}
 	kind = percent < 50 - 4 * phase ? LOAD
 	       : percent < 90		? STORE
 	       : percent < 95		? LOCKED
 					: STREAM;
-	access_both(scene, core, kind, DATA_BASE + index * 64ull + (random >> 40) % 64,
-		    scene->data_lines[index]);
-	compare_line(scene, scene->data_lines[index]);
+	access_both(fixture, core, kind, DATA_BASE + index * 64ull + (random >> 40) % 64,
+		    fixture->data_lines[index]);
+	compare_line(fixture, fixture->data_lines[index]);
 }
 
 static void agree(const struct pmu_machine *like, unsigned sockets, unsigned slices,
 		  unsigned llc_sets, unsigned home_agents)
 {
-	static struct scene scene;
+	static struct fixture fixture;
 
-	open_scene(&scene, like, sockets, slices, llc_sets, home_agents);
+	fixture_up(&fixture, like, sockets, slices, llc_sets, home_agents);
 	for (unsigned number = 0; number < ACCESSES; number++) {
-		random_access(&scene, number);
-		assert_int_equal(scene.seen[0], scene.seen[1]);
+		random_access(&fixture, number);
+		assert_int_equal(fixture.seen[0], fixture.seen[1]);
 		if (number % LOOK_OVER == 0)
-			compare_all(&scene);
+			compare_all(&fixture);
 	}
-	compare_all(&scene);
-	close_scene(&scene);
+	compare_all(&fixture);
+	fixture_down(&fixture);
 }
 
 /* An LLC smaller than the private caches: lines are taken from cores all the time. */

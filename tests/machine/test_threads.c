@@ -8,23 +8,16 @@
 #include <unistd.h>
 
 #include "machine/state.h"
+#include "support/random.h"
 
 #define SHARED_LINES 2048
 #define STEPS	     100000
 
 struct worker {
-	struct scene *scene;
+	struct fixture *fixture;
 	unsigned number;
 	pthread_t thread;
 };
-
-static uint64_t next_random(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
-}
 
 /* What a step does, drawn from its random number. */
 enum kind { LOAD, STORE, LOCKED, STREAM, KINDS };
@@ -103,45 +96,46 @@ static void check_counts(const struct machine_statistics *stats, unsigned thread
 static void *run_worker(void *argument)
 {
 	struct worker *worker = argument;
-	struct scene *scene = worker->scene;
-	struct machine_hart *core = machine_hart_enter(scene->machine, scene->space, 0);
+	struct fixture *fixture = worker->fixture;
+	struct machine_hart *core = machine_hart_enter(fixture->machine, fixture->space, 0);
 
-	work(core, scene->machine, worker->number, STEPS);
+	work(core, fixture->machine, worker->number, STEPS);
 	machine_hart_leave(core);
 	return NULL;
 }
 
-static unsigned holders(const struct scene *scene, uint64_t address, char state)
+static unsigned holders(const struct fixture *fixture, uint64_t address, char state)
 {
 	unsigned count = 0;
 
-	for (unsigned core = 0; core < scene->desc.sockets * scene->desc.cores; core++)
-		count += machine_peek(scene->machine, MACHINE_L1D, core, address) == state ||
-			 machine_peek(scene->machine, MACHINE_L2, core, address) == state;
+	for (unsigned core = 0; core < fixture->desc.sockets * fixture->desc.cores; core++)
+		count += machine_peek(fixture->machine, MACHINE_L1D, core, address) == state ||
+			 machine_peek(fixture->machine, MACHINE_L2, core, address) == state;
 	return count;
 }
 
 /* One owner, nobody beside an owner, and the LLC knows of every copy. */
-static void check_invariants(const struct scene *scene, uint64_t address)
+static void check_invariants(const struct fixture *fixture, uint64_t address)
 {
-	unsigned modified = holders(scene, address, 'M'), exclusive = holders(scene, address, 'E');
+	unsigned modified = holders(fixture, address, 'M'),
+		 exclusive = holders(fixture, address, 'E');
 
-	for (unsigned core = 0; core < scene->desc.sockets * scene->desc.cores; core++) {
-		unsigned socket = core / scene->desc.cores;
-		char l1d = machine_peek(scene->machine, MACHINE_L1D, core, address);
-		char l1i = machine_peek(scene->machine, MACHINE_L1I, core, address);
-		char l2 = machine_peek(scene->machine, MACHINE_L2, core, address);
-		char llc = machine_peek(scene->machine, MACHINE_LLC, socket, address);
-		uint32_t core_valid = machine_peek_core_valid(scene->machine, socket, address);
+	for (unsigned core = 0; core < fixture->desc.sockets * fixture->desc.cores; core++) {
+		unsigned socket = core / fixture->desc.cores;
+		char l1d = machine_peek(fixture->machine, MACHINE_L1D, core, address);
+		char l1i = machine_peek(fixture->machine, MACHINE_L1I, core, address);
+		char l2 = machine_peek(fixture->machine, MACHINE_L2, core, address);
+		char llc = machine_peek(fixture->machine, MACHINE_LLC, socket, address);
+		uint32_t core_valid = machine_peek_core_valid(fixture->machine, socket, address);
 
 		if (l1d == 'I' && l1i == 'I' && l2 == 'I')
 			continue;
 		assert_int_not_equal(llc, 'I');
-		assert_true(core_valid >> core % scene->desc.cores & 1);
+		assert_true(core_valid >> core % fixture->desc.cores & 1);
 		if (l1d == 'M' || l1d == 'E' || l2 == 'M') {
 			assert_true(llc == 'M' || llc == 'E');
 			assert_int_equal(__builtin_popcount(core_valid), 1);
-			assert_int_equal(holders(scene, address, 'S'), l2 == 'S');
+			assert_int_equal(holders(fixture, address, 'S'), l2 == 'S');
 		}
 	}
 	assert_true(modified + (exclusive && !modified) <= 1);
@@ -151,11 +145,11 @@ static void run_threads(unsigned threads)
 {
 	struct worker workers[16];
 	struct machine_statistics stats;
-	struct scene scene;
+	struct fixture fixture;
 
-	open_machine(&scene, pmu_find_machine("xeon-e5v4-4c"));
+	fixture_up(&fixture, pmu_find_machine("xeon-e5v4-4c"));
 	for (unsigned i = 0; i < threads; i++) {
-		workers[i] = (struct worker){&scene, i, 0};
+		workers[i] = (struct worker){&fixture, i, 0};
 		assert_int_equal(pthread_create(&workers[i].thread, NULL, run_worker, &workers[i]),
 				 0);
 	}
@@ -163,15 +157,15 @@ static void run_threads(unsigned threads)
 		pthread_join(workers[i].thread, NULL);
 
 	for (uint64_t line = 0; line < 8 * SHARED_LINES; line++)
-		check_invariants(&scene, line * 64);
-	machine_drain(scene.machine);
-	machine_statistics(scene.machine, &stats);
+		check_invariants(&fixture, line * 64);
+	machine_drain(fixture.machine);
+	machine_statistics(fixture.machine, &stats);
 	assert_int_equal(stats.llc_misses, stats.home_reads);
 	assert_int_equal(stats.home_writes, stats.llc_writebacks + stats.wc_lines);
 	assert_int_equal(stats.llc_lookups, stats.l2_misses + stats.l2_writebacks + stats.wc_lines);
 	assert_int_equal(stats.cas_writes + stats.wpq_write_hits, stats.home_writes);
 	check_counts(&stats, threads, STEPS);
-	close_machine(&scene);
+	fixture_down(&fixture);
 }
 
 static void four_threads(void **unused)
@@ -192,23 +186,23 @@ static void a_stopped_core_is_left_behind(void **unused)
 	struct machine_hart *core;
 	struct machine_statistics stats;
 	struct worker worker;
-	struct scene scene;
+	struct fixture fixture;
 
 	(void)unused;
-	open_machine(&scene, pmu_find_machine("xeon-e5v4-4c"));
-	core = machine_hart_enter(scene.machine, scene.space, 0);
-	worker = (struct worker){&scene, 0, 0};
+	fixture_up(&fixture, pmu_find_machine("xeon-e5v4-4c"));
+	core = machine_hart_enter(fixture.machine, fixture.space, 0);
+	worker = (struct worker){&fixture, 0, 0};
 	assert_int_equal(pthread_create(&worker.thread, NULL, run_worker, &worker), 0);
 	pthread_join(worker.thread, NULL);
 	assert_int_equal(machine_hart_time(core), 0);
-	machine_statistics(scene.machine, &stats);
+	machine_statistics(fixture.machine, &stats);
 	check_counts(&stats, 1, STEPS);
 	machine_hart_leave(core);
-	close_machine(&scene);
+	fixture_down(&fixture);
 }
 
 struct runner {
-	struct scene *scene;
+	struct fixture *fixture;
 	struct machine_hart *core;
 	pthread_barrier_t *entered;
 	bool stop;
@@ -235,11 +229,11 @@ static void hit(struct machine_hart *core, const struct machine *machine)
 static void *run_at_once(void *argument)
 {
 	struct runner *runner = argument;
-	struct scene *scene = runner->scene;
+	struct fixture *fixture = runner->fixture;
 
-	runner->core = machine_hart_enter(scene->machine, scene->space, 0);
+	runner->core = machine_hart_enter(fixture->machine, fixture->space, 0);
 	pthread_barrier_wait(runner->entered);
-	hit(runner->core, scene->machine);
+	hit(runner->core, fixture->machine);
 	machine_hart_leave(runner->core);
 	return NULL;
 }
@@ -255,27 +249,27 @@ static void two_threads_own_one_core(void **unused)
 	pthread_barrier_t entered;
 	struct machine_hart *core;
 	struct runner runner;
-	struct scene scene;
+	struct fixture fixture;
 
 	(void)unused;
 	desc.cores = 1;
-	open_machine(&scene, &desc);
+	fixture_up(&fixture, &desc);
 	pthread_barrier_init(&entered, NULL, 2);
-	core = machine_hart_enter(scene.machine, scene.space, 0);
-	runner = (struct runner){&scene, NULL, &entered, false, 0};
+	core = machine_hart_enter(fixture.machine, fixture.space, 0);
+	runner = (struct runner){&fixture, NULL, &entered, false, 0};
 	assert_int_equal(pthread_create(&runner.thread, NULL, run_at_once, &runner), 0);
 	pthread_barrier_wait(&entered);
-	hit(core, scene.machine);
+	hit(core, fixture.machine);
 	machine_hart_leave(core);
 	pthread_join(runner.thread, NULL);
 	pthread_barrier_destroy(&entered);
-	machine_statistics(scene.machine, &stats);
+	machine_statistics(fixture.machine, &stats);
 	assert_int_equal(stats.instructions, 2 * 4 * HITS);
 	assert_int_equal(stats.branches, 2 * HITS);
 	assert_int_equal(stats.fetches, 2 * HITS);
 	assert_int_equal(stats.loads, 2 * 2 * HITS);
 	assert_int_equal(stats.stores, 2 * HITS);
-	close_machine(&scene);
+	fixture_down(&fixture);
 }
 
 /* Cycles that a core may be ahead when it looks, and instructions after which it looks again. */
@@ -304,12 +298,12 @@ static void run_slow(struct machine_hart *core, const struct machine *machine)
 static void *run_ahead(void *argument)
 {
 	struct runner *runner = argument;
-	struct scene *scene = runner->scene;
+	struct fixture *fixture = runner->fixture;
 
-	runner->core = machine_hart_enter(scene->machine, scene->space, 0);
+	runner->core = machine_hart_enter(fixture->machine, fixture->space, 0);
 	pthread_barrier_wait(runner->entered);
 	while (!__atomic_load_n(&runner->stop, __ATOMIC_RELAXED))
-		run_fast(runner->core, scene->machine);
+		run_fast(runner->core, fixture->machine);
 	machine_hart_leave(runner->core);
 	return NULL;
 }
@@ -328,19 +322,19 @@ static void running_cores_keep_together(void **unused)
 	struct machine_hart *slow;
 	pthread_barrier_t entered;
 	struct runner runner;
-	struct scene scene;
+	struct fixture fixture;
 	uint64_t cycle, furthest = 0;
 
 	(void)unused;
-	open_machine(&scene, pmu_find_machine("xeon-e5v4-4c"));
-	cycle = machine_ticks_per_cycle(scene.machine, PMU_CLOCK_CORE);
+	fixture_up(&fixture, pmu_find_machine("xeon-e5v4-4c"));
+	cycle = machine_ticks_per_cycle(fixture.machine, PMU_CLOCK_CORE);
 	pthread_barrier_init(&entered, NULL, 2);
-	slow = machine_hart_enter(scene.machine, scene.space, 0);
-	runner = (struct runner){&scene, NULL, &entered, false, 0};
+	slow = machine_hart_enter(fixture.machine, fixture.space, 0);
+	runner = (struct runner){&fixture, NULL, &entered, false, 0};
 	assert_int_equal(pthread_create(&runner.thread, NULL, run_ahead, &runner), 0);
 	pthread_barrier_wait(&entered);
 	for (unsigned i = 0; i < 50000; i++) {
-		const struct skew *skew = scene.machine->state->skew;
+		const struct skew *skew = fixture.machine->state->skew;
 		uint64_t shown = skew[slow->number].clock - 1, ahead;
 
 		while ((ahead = clock_of(runner.core)) <= shown + AHEAD_CYCLES * cycle &&
@@ -350,7 +344,7 @@ static void running_cores_keep_together(void **unused)
 			furthest = ahead - shown;
 		assert_true(ahead <= shown + (AHEAD_CYCLES + FAST_LOOK_CYCLES) * cycle);
 		assert_in_range(clock_of(slow), shown, shown + SLOW_LOOK_CYCLES * cycle);
-		run_slow(slow, scene.machine);
+		run_slow(slow, fixture.machine);
 	}
 	assert_true(furthest > AHEAD_CYCLES * cycle);
 	__atomic_store_n(&runner.stop, true, __ATOMIC_RELAXED);
@@ -359,7 +353,7 @@ static void running_cores_keep_together(void **unused)
 	pthread_barrier_destroy(&entered);
 	machine_hart_resume(slow);
 	machine_hart_leave(slow);
-	close_machine(&scene);
+	fixture_down(&fixture);
 }
 
 /* A process that dies on a core, with the machine's lock and with the core's owner. */
@@ -367,63 +361,63 @@ static void the_dead_hold_nothing(void **unused)
 {
 	struct machine_hart *core;
 	struct machine_statistics stats;
-	struct scene scene;
+	struct fixture fixture;
 	int status;
 	pid_t child;
 
 	(void)unused;
-	open_machine(&scene, pmu_find_machine("xeon-e5v4-4c"));
+	fixture_up(&fixture, pmu_find_machine("xeon-e5v4-4c"));
 	child = fork();
 	if (!child) {
-		core = machine_hart_enter(scene.machine, scene.space, 0);
-		work(core, scene.machine, 7, 1000);
-		machine_lock(scene.machine);
+		core = machine_hart_enter(fixture.machine, fixture.space, 0);
+		work(core, fixture.machine, 7, 1000);
+		machine_lock(fixture.machine);
 		kill(getpid(), SIGKILL);
 	}
 	/* Still a zombie when its lock is wanted. */
 	while (waitid(P_PID, (id_t)child, NULL, WEXITED | WNOWAIT))
 		assert_int_equal(errno, EINTR);
-	core = machine_hart_enter(scene.machine, scene.space, 0);
-	work(core, scene.machine, 8, 1000);
+	core = machine_hart_enter(fixture.machine, fixture.space, 0);
+	work(core, fixture.machine, 8, 1000);
 	machine_hart_leave(core);
 	waitpid(child, &status, 0);
-	machine_statistics(scene.machine, &stats);
+	machine_statistics(fixture.machine, &stats);
 	assert_int_equal(stats.instructions, 2 * 4000);
 	assert_int_equal(stats.branches, 2 * 1000);
-	close_machine(&scene);
+	fixture_down(&fixture);
 }
 
 static void a_dead_thread_frees_its_core(void **unused)
 {
 	struct machine_hart *core;
-	struct scene scene;
+	struct fixture fixture;
 	pid_t child;
 	uint64_t before;
 
 	(void)unused;
-	open_machine(&scene, pmu_find_machine("xeon-e5v4-4c"));
+	fixture_up(&fixture, pmu_find_machine("xeon-e5v4-4c"));
 	child = fork();
 	if (!child) {
-		core = machine_hart_enter(scene.machine, scene.space, 0);
-		work(core, scene.machine, 7, 1000);
+		core = machine_hart_enter(fixture.machine, fixture.space, 0);
+		work(core, fixture.machine, 7, 1000);
 		_exit(0);
 	}
 	waitpid(child, NULL, 0);
-	before = core_clock(&scene.machine->cores[0]);
+	before = core_clock(&fixture.machine->cores[0]);
 	assert_true(before > 0);
-	core = machine_hart_enter(scene.machine, scene.space, 0);
+	core = machine_hart_enter(fixture.machine, fixture.space, 0);
 	/* Core 0 again, whose clock is where the dead left it. */
 	assert_int_equal(core->number, 0);
 	assert_int_equal(machine_hart_time(core), before);
 	machine_hart_leave(core);
-	close_machine(&scene);
+	fixture_down(&fixture);
 }
 
 static void *start_last_first(void *argument)
 {
 	struct runner *runner = argument;
 
-	assert_true(machine_hart_start(runner->core, runner->scene->space, 0));
+	assert_true(machine_hart_start(runner->core, runner->fixture->space, 0));
 	machine_load(runner->core, 64 * runner->core->number, 8, &plain);
 	return NULL;
 }
@@ -433,56 +427,56 @@ static void places_are_in_order_of_creation(void **unused)
 {
 	struct runner runners[4] = {0};
 	struct machine_hart *fifth;
-	struct scene scene;
+	struct fixture fixture;
 
 	(void)unused;
-	open_machine(&scene, pmu_find_machine("xeon-e5v4-4c"));
+	fixture_up(&fixture, pmu_find_machine("xeon-e5v4-4c"));
 	for (unsigned i = 0; i < 4; i++) {
 		runners[i] =
-		    (struct runner){&scene, machine_hart_place(scene.machine), NULL, false, 0};
+		    (struct runner){&fixture, machine_hart_place(fixture.machine), NULL, false, 0};
 		assert_int_equal(runners[i].core->number, i);
 	}
 	for (unsigned i = 4; i-- > 0;) {
 		assert_int_equal(
 		    pthread_create(&runners[i].thread, NULL, start_last_first, &runners[i]), 0);
 		pthread_join(runners[i].thread, NULL);
-		assert_int_equal(machine_peek(scene.machine, MACHINE_L1D, i, 64 * i), 'E');
+		assert_int_equal(machine_peek(fixture.machine, MACHINE_L1D, i, 64 * i), 'E');
 	}
 	/* All four have died without leaving. */
-	fifth = machine_hart_place(scene.machine);
+	fifth = machine_hart_place(fixture.machine);
 	assert_int_equal(fifth->number, 0);
 	machine_hart_leave(fifth);
 	for (unsigned i = 0; i < 4; i++)
 		free(runners[i].core);
-	close_machine(&scene);
+	fixture_down(&fixture);
 }
 
 static void processes_share_the_caches(void **unused)
 {
 	struct machine_hart *core;
 	struct machine_statistics stats;
-	struct scene scene;
+	struct fixture fixture;
 	pid_t child;
 
 	(void)unused;
-	open_machine(&scene, pmu_find_machine("xeon-e5v4-4c"));
-	core = machine_hart_enter(scene.machine, scene.space, 0);
+	fixture_up(&fixture, pmu_find_machine("xeon-e5v4-4c"));
+	core = machine_hart_enter(fixture.machine, fixture.space, 0);
 	machine_store(core, 0, 8, &plain);
 	child = fork();
 	if (!child) {
-		core = machine_hart_enter(scene.machine, scene.space, 0);
+		core = machine_hart_enter(fixture.machine, fixture.space, 0);
 		machine_load(core, 0, 8, &plain);
 		machine_hart_leave(core);
 		_exit(0);
 	}
 	waitpid(child, NULL, 0);
-	assert_int_equal(machine_peek(scene.machine, MACHINE_L1D, 0, 0), 'S');
-	assert_int_equal(machine_peek(scene.machine, MACHINE_L1D, 1, 0), 'S');
-	assert_int_equal(machine_peek(scene.machine, MACHINE_LLC, 0, 0), 'M');
-	machine_statistics(scene.machine, &stats);
+	assert_int_equal(machine_peek(fixture.machine, MACHINE_L1D, 0, 0), 'S');
+	assert_int_equal(machine_peek(fixture.machine, MACHINE_L1D, 1, 0), 'S');
+	assert_int_equal(machine_peek(fixture.machine, MACHINE_LLC, 0, 0), 'M');
+	machine_statistics(fixture.machine, &stats);
 	assert_int_equal(stats.home_reads, 1);
 	machine_hart_leave(core);
-	close_machine(&scene);
+	fixture_down(&fixture);
 }
 
 int main(void)

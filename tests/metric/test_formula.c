@@ -1,30 +1,11 @@
 /* Metrics of the catalog: what they select, and their values worked out by hand. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "catalog/entries.h"
-#include "pmulab/metric.h"
-
-#define SELECTIONS_MAX 8
-
-/* A selection as the event room writes it, and the count it is given. */
-struct given {
-	const char *event;
-	double count;
-};
-
-struct trial {
-	const char *metric;
-	struct given given[SELECTIONS_MAX];
-	double value;
-};
+#include "support/cmocka.h"
+#include "trial.h"
 
 static const struct pmu_terms terms = {
     .size = sizeof(terms),
@@ -36,105 +17,80 @@ static const struct pmu_terms terms = {
     .instructions = 1000,
 };
 
-static void count_for(const struct pmu_selection *selection, const struct given *given,
-		      double *count)
-{
-	char text[256];
-
-	pmu_event_print(selection, text, sizeof(text));
-	for (size_t i = 0; i < SELECTIONS_MAX && given[i].event; i++) {
-		if (strcmp(given[i].event, text))
-			continue;
-		*count = given[i].count;
-		return;
-	}
-	fail_msg("%s is selected, which was not expected", text);
-}
-
-static void try_metric(const struct trial *trial)
-{
-	const struct pmu_selection *selections;
-	double counts[SELECTIONS_MAX], value;
-	struct pmu_formula *formula;
-	struct pmu_ctx *ctx;
-	size_t count, expected = 0;
-
-	assert_int_equal(pmu_ctx_new(&ctx), 0);
-	if (pmu_formula_new(&formula, ctx, pmu_find_pmu("xeon-e5v4"), trial->metric))
-		fail_msg("%s", pmu_message(ctx));
-	while (expected < SELECTIONS_MAX && trial->given[expected].event)
-		expected++;
-	count = pmu_formula_selections(formula, &selections);
-	assert_int_equal(count, expected);
-	for (size_t i = 0; i < count; i++)
-		count_for(&selections[i], trial->given, &counts[i]);
-	value = pmu_formula_evaluate(formula, counts, &terms);
-	if (isnan(trial->value) ? !isnan(value) : !(fabs(value - trial->value) < 1e-9))
-		fail_msg("%s is %g", trial->metric, value);
-	pmu_formula_free(formula);
-	pmu_ctx_free(ctx);
-}
-
-static void test_values(void **fixture)
+static void test_values(void **state)
 {
 	static const struct trial trials[] = {
-	    {"MEM_BW_READS", {{"imc.CAS_COUNT.RD", 10}}, 640},
-	    {"imc.mem_bw_total", {{"imc.CAS_COUNT.RD", 10}, {"imc.CAS_COUNT.WR", 5}}, 960},
-	    {"PCT_REQUESTS_PAGE_HIT",
+	    {"xeon-e5v4", "MEM_BW_READS", {{"imc.CAS_COUNT.RD", 10}}, 640},
+	    {"xeon-e5v4",
+	     "imc.mem_bw_total",
+	     {{"imc.CAS_COUNT.RD", 10}, {"imc.CAS_COUNT.WR", 5}},
+	     960},
+	    {"xeon-e5v4",
+	     "PCT_REQUESTS_PAGE_HIT",
 	     {{"imc.ACT_COUNT.ALL", 30},
 	      {"imc.PRE_COUNT.PAGE_MISS", 10},
 	      {"imc.CAS_COUNT.RD", 60},
 	      {"imc.CAS_COUNT.WR", 40}},
 	     0.7},
-	    {"PCT_CYCLES_DRAM_RANK3_IN_CKE",
+	    {"xeon-e5v4",
+	     "PCT_CYCLES_DRAM_RANK3_IN_CKE",
 	     {{"imc.POWER_CKE_CYCLES.RANK3", 25}, {"imc.clock", 100}},
 	     0.25},
-	    {"ha.PCT_RD_REQUESTS", {{"ha.REQUESTS.READS", 30}, {"ha.REQUESTS.WRITES", 10}}, 0.75},
-	    {"AVG_TOR_DRD_MISS_LATENCY",
+	    {"xeon-e5v4",
+	     "ha.PCT_RD_REQUESTS",
+	     {{"ha.REQUESTS.READS", 30}, {"ha.REQUESTS.WRITES", 10}},
+	     0.75},
+	    {"xeon-e5v4",
+	     "AVG_TOR_DRD_MISS_LATENCY",
 	     {{"cbo.TOR_OCCUPANCY.MISS_OPCODE:opc=DRd", 5000},
 	      {"cbo.TOR_INSERTS.MISS_OPCODE:opc=DRd", 100}},
 	     50},
-	    {"AVG_TOR_DRD_MISS_LATENCY",
+	    {"xeon-e5v4",
+	     "AVG_TOR_DRD_MISS_LATENCY",
 	     {{"cbo.TOR_OCCUPANCY.MISS_OPCODE:opc=DRd", 0},
 	      {"cbo.TOR_INSERTS.MISS_OPCODE:opc=DRd", 0}},
 	     NAN},
-	    {"AVG_TOR_DRD_HIT_LATENCY",
+	    {"xeon-e5v4",
+	     "AVG_TOR_DRD_HIT_LATENCY",
 	     {{"cbo.TOR_OCCUPANCY.OPCODE:opc=DRd", 9000},
 	      {"cbo.TOR_OCCUPANCY.MISS_OPCODE:opc=DRd", 5000},
 	      {"cbo.TOR_INSERTS.OPCODE:opc=DRd", 300},
 	      {"cbo.TOR_INSERTS.MISS_OPCODE:opc=DRd", 100}},
 	     20},
 	    /* with: after a parenthesis is for all in it. */
-	    {"AVG_TOR_DRDS_WHEN_NE",
+	    {"xeon-e5v4",
+	     "AVG_TOR_DRDS_WHEN_NE",
 	     {{"cbo.TOR_OCCUPANCY.OPCODE:opc=DRd", 600},
 	      {"cbo.COUNTER0_OCCUPANCY:thresh=1:opc=DRd", 200}},
 	     3},
-	    {"AVG_TOR_DRD_LOC_MISS_LATENCY",
+	    {"xeon-e5v4",
+	     "AVG_TOR_DRD_LOC_MISS_LATENCY",
 	     {{"cbo.TOR_OCCUPANCY.NID_MISS_OPCODE:opc=DRd:nid=my_node", 60},
 	      {"cbo.TOR_INSERTS.NID_MISS_OPCODE:opc=DRd:nid=my_node", 20}},
 	     3},
 	    /* with: binds to what stands directly before it. */
-	    {"LLC_DRD_MISS_PCT",
+	    {"xeon-e5v4",
+	     "LLC_DRD_MISS_PCT",
 	     {{"cbo.LLC_LOOKUP.DATA_READ:state=I", 3}, {"cbo.LLC_LOOKUP.DATA_READ:state=ANY", 12}},
 	     0.25},
-	    {"LLC_MPI", {{"cbo.LLC_LOOKUP.ANY:state=I", 5}}, 0.005},
-	    {"AVG_INGRESS_DEPTH", {{"cbo.RxR_OCCUPANCY.IRQ", 800}}, 2},
-	    {"MEM_WB_BYTES", {{"cbo.LLC_VICTIMS.M_STATE", NAN}}, NAN},
+	    {"xeon-e5v4", "LLC_MPI", {{"cbo.LLC_LOOKUP.ANY:state=I", 5}}, 0.005},
+	    {"xeon-e5v4", "AVG_INGRESS_DEPTH", {{"cbo.RxR_OCCUPANCY.IRQ", 800}}, 2},
+	    {"xeon-e5v4", "MEM_WB_BYTES", {{"cbo.LLC_VICTIMS.M_STATE", NAN}}, NAN},
 	};
 
-	(void)fixture;
+	(void)state;
 	for (size_t i = 0; i < sizeof(trials) / sizeof(trials[0]); i++)
-		try_metric(&trials[i]);
+		trial_run(&trials[i], &terms);
 }
 
 /* Several settings, in one register and in several (§1.7): IO_READ_BW has both a tid and an opc. */
-static void test_several_settings(void **fixture)
+static void test_several_settings(void **state)
 {
 	const struct pmu_selection *selections;
 	struct pmu_formula *formula;
 	char text[256];
 
-	(void)fixture;
+	(void)state;
 	assert_int_equal(pmu_formula_new(&formula, NULL, pmu_find_pmu("xeon-e5v4"), "IO_READ_BW"),
 			 0);
 	assert_int_equal(pmu_formula_selections(formula, &selections), 2);
@@ -159,9 +115,9 @@ static void refuse(const char *name, int error, const char *says)
 	pmu_ctx_free(ctx);
 }
 
-static void test_refusals(void **fixture)
+static void test_refusals(void **state)
 {
-	(void)fixture;
+	(void)state;
 	refuse("PCT_RD_REQUESTS", PMU_E_CONFLICT, "ha");
 	refuse("MEM_BW_READ", PMU_E_UNKNOWN, "MEM_BW_READS");
 	refuse("cbo.MEM_BW_READS", PMU_E_UNKNOWN, "cbo.MEM_BW_READS");
@@ -172,14 +128,14 @@ static void test_refusals(void **fixture)
 }
 
 /* Metrics of metrics with a variable, which stands in values too (§2.9.5). */
-static void test_nested_variable(void **fixture)
+static void test_nested_variable(void **state)
 {
 	const struct pmu_selection *selections;
 	struct pmu_formula *formula;
 	struct pmu_ctx *ctx;
 	size_t count;
 
-	(void)fixture;
+	(void)state;
 	assert_int_equal(pmu_ctx_new(&ctx), 0);
 	if (pmu_formula_new(&formula, ctx, pmu_find_pmu("xeon-e5v4"), "DATA_FROM_QPI_TO_NODE3"))
 		fail_msg("%s", pmu_message(ctx));
@@ -200,12 +156,12 @@ static void test_nested_variable(void **fixture)
 }
 
 /* Every equation is understood; three name an event that the manual does not have. */
-static void test_all_metrics(void **fixture)
+static void test_all_metrics(void **state)
 {
 	const struct pmu_pmu *pmu = pmu_find_pmu("xeon-e5v4");
 	unsigned refused = 0, metrics = 0;
 
-	(void)fixture;
+	(void)state;
 	for (const struct pmu_box *box = pmu->boxes; box < pmu->boxes + pmu->box_count; box++)
 		for (size_t i = 0; i < box->metric_count; i++) {
 			char name[128], *variable;

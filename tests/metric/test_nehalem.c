@@ -1,27 +1,10 @@
 /* Metrics of Core i7 and Xeon 5500: the guide's equations, with values worked out by hand. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "catalog/entries.h"
-#include "pmulab/metric.h"
+#include "support/cmocka.h"
+#include "support/context.h"
+#include "trial.h"
 
-#define COUNTS_MAX 5
-
-static const struct {
-	const char *pmu, *metric;
-	struct {
-		const char *event; /* as the event room writes it */
-		double count;
-	} counts[COUNTS_MAX];
-	double value;
-} trials[] = {
+static const struct trial trials[] = {
     /* Two fixed counters are two counts. */
     {"nehalem",
      "CPI",
@@ -58,43 +41,14 @@ static const struct {
      64000},
 };
 
-static double count_of(size_t trial, const struct pmu_selection *selection)
-{
-	char text[256];
-
-	pmu_event_print(selection, text, sizeof(text));
-	for (size_t i = 0; i < COUNTS_MAX && trials[trial].counts[i].event; i++)
-		if (!strcmp(trials[trial].counts[i].event, text))
-			return trials[trial].counts[i].count;
-	fail_msg("%s is selected, which was not expected", text);
-	return NAN;
-}
-
 static void test_values(void **state)
 {
 	static const struct pmu_terms terms = {.size = sizeof(terms),
 					       .clock_mhz = {[PMU_CLOCK_UCLK] = 2000}};
 
-	for (size_t i = 0; i < sizeof(trials) / sizeof(trials[0]); i++) {
-		const struct pmu_selection *selections;
-		struct pmu_formula *formula;
-		double counts[COUNTS_MAX];
-		size_t count, expected = 0;
-
-		print_message("%s\n", trials[i].metric);
-		if (pmu_formula_new(&formula, *state, pmu_find_pmu(trials[i].pmu),
-				    trials[i].metric))
-			fail_msg("%s", pmu_message(*state));
-		count = pmu_formula_selections(formula, &selections);
-		while (expected < COUNTS_MAX && trials[i].counts[expected].event)
-			expected++;
-		assert_int_equal(count, expected);
-		for (size_t j = 0; j < count; j++)
-			counts[j] = count_of(i, &selections[j]);
-		assert_true(fabs(pmu_formula_evaluate(formula, counts, &terms) - trials[i].value) <
-			    1e-9);
-		pmu_formula_free(formula);
-	}
+	(void)state;
+	for (size_t i = 0; i < sizeof(trials) / sizeof(trials[0]); i++)
+		trial_run(&trials[i], &terms);
 }
 
 /* Every equation is understood but those with a term that the user has to fill in. */
@@ -124,21 +78,6 @@ static void test_all_metrics(void **state)
 	assert_int_equal(refused, sizeof(open) / sizeof(open[0]));
 }
 
-static int setup(void **state)
-{
-	struct pmu_ctx *ctx;
-	int code = pmu_ctx_new(&ctx);
-
-	*state = ctx;
-	return code;
-}
-
-static int teardown(void **state)
-{
-	pmu_ctx_free(*state);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -146,5 +85,5 @@ int main(void)
 	    cmocka_unit_test(test_all_metrics),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, fixture_up, fixture_down);
 }

@@ -1,14 +1,9 @@
 /* Arithmetic of equations, numbers and names; variables in names. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "metric/formula.h"
+#include "support/cmocka.h"
 
 static const struct pmu_box *imc(void)
 {
@@ -45,9 +40,9 @@ static double compute(const char *equation)
 }
 
 /* Three instances for two seconds; a PCU has a clock that no machine has. */
-static void test_each_box_has_its_own_clock(void **fixture)
+static void test_each_box_has_its_own_clock(void **state)
 {
-	(void)fixture;
+	(void)state;
 	assert_true(compute_in("cbo", "SAMPLE_INTERVAL / 1e6") == 3 * 2 * 2800);
 	assert_true(compute_in("imc", "SAMPLE_INTERVAL / 1e6") == 3 * 2 * 1200);
 	assert_true(compute_in("core", "SAMPLE_INTERVAL / 1e6") == 3 * 2 * 2200);
@@ -55,7 +50,7 @@ static void test_each_box_has_its_own_clock(void **fixture)
 	assert_true(compute_in("imc", "UNCORE_FREQUENCY") == 2800);
 }
 
-static void test_arithmetic(void **fixture)
+static void test_arithmetic(void **state)
 {
 	static const struct {
 		const char *equation;
@@ -81,7 +76,7 @@ static void test_arithmetic(void **fixture)
 	    {"1000 / UNCORE_FREQUENCY * 28", 10},
 	};
 
-	(void)fixture;
+	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		if (fabs(compute(cases[i].equation) - cases[i].value) > 1e-9)
 			fail_msg("%s is %g", cases[i].equation, compute(cases[i].equation));
@@ -89,7 +84,7 @@ static void test_arithmetic(void **fixture)
 	assert_true(isnan(compute("0 / (2 - 2) + 1")));
 }
 
-static void test_syntax(void **fixture)
+static void test_syntax(void **state)
 {
 	static const struct {
 		const char *equation, *says;
@@ -112,7 +107,7 @@ static void test_syntax(void **fixture)
 	    {"INST_RETIRED.ALL (on Core", "')'", PMU_E_SYNTAX},
 	};
 
-	(void)fixture;
+	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct pmu_formula *formula;
 		struct pmu_ctx *ctx;
@@ -127,12 +122,12 @@ static void test_syntax(void **fixture)
 	}
 }
 
-static void test_variables(void **fixture)
+static void test_variables(void **state)
 {
 	struct formula_variable variable;
 	char text[32];
 
-	(void)fixture;
+	(void)state;
 	assert_true(variable_match("PCT_RANKx_IN", "pct_rank12_in", &variable));
 	assert_int_equal(variable.letter, 'x');
 	assert_string_equal(variable.value, "12");

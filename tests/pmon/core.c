@@ -2,9 +2,7 @@
  * The counters of a core by the processor's manual (325384, architectural performance monitoring
  * version 3): addresses, enables, widths, overflow, what faults.
  */
-#include "rig.h"
-
-#define UNUSED __attribute__((unused))
+#include "fixture.h"
 
 #define TSC	     0x10u
 #define PMC(k)	     (0xC1u + (k))
@@ -41,17 +39,17 @@
 #define BRANCHES     EVENT(0xC4, 0x00)
 #define MISPREDICTED EVENT(0xC5, 0x00)
 
-static struct rig rig;
+static struct fixture fixture;
 
 static int setup(void **state UNUSED)
 {
-	rig_open(&rig);
+	fixture_up(&fixture);
 	return 0;
 }
 
 static int teardown(void **state UNUSED)
 {
-	rig_close(&rig);
+	fixture_down(&fixture);
 	return 0;
 }
 
@@ -63,7 +61,7 @@ static int read_at(unsigned socket, unsigned core, uint32_t address, uint64_t *v
 				     .address = address,
 				     .width = 64};
 
-	return pmon_read(rig.pmon, &access, &rig.now, value);
+	return pmon_read(fixture.pmon, &access, &fixture.now, value);
 }
 
 static int write_at(unsigned socket, unsigned core, uint32_t address, uint64_t value)
@@ -74,7 +72,7 @@ static int write_at(unsigned socket, unsigned core, uint32_t address, uint64_t v
 				     .address = address,
 				     .width = 64};
 
-	return pmon_write(rig.pmon, &access, &rig.now, value);
+	return pmon_write(fixture.pmon, &access, &fixture.now, value);
 }
 
 static void tell(unsigned socket, unsigned core, uint16_t id, uint64_t amount)
@@ -82,7 +80,7 @@ static void tell(unsigned socket, unsigned core, uint16_t id, uint64_t amount)
 	struct signal signal = {
 	    .id = id, .socket = (uint8_t)socket, .unit = (uint8_t)core, .duration = amount};
 
-	signal_emit(&rig.port, signal);
+	signal_emit(&fixture.port, signal);
 }
 
 /* Of core 0 of socket 0. */
@@ -98,11 +96,12 @@ static void test_resets(void **state UNUSED)
 	    FIXED_CTRL, STATUS, CTRL,	OVF_CTRL, DEBUGCTL,  MPERF,	APERF,	  PEBS_ENABLE};
 
 	for (size_t i = 0; i < sizeof(zero) / sizeof(zero[0]); i++)
-		assert_int_equal(rig_msr(&rig, zero[i]), 0);
+		assert_int_equal(fixture_msr(&fixture, zero[i]), 0);
 	/* Full-width writes and freeze in SMM; neither PEBS nor branch records. */
-	assert_int_equal(rig_msr(&rig, CAPABILITIES), 0x3000);
+	assert_int_equal(fixture_msr(&fixture, CAPABILITIES), 0x3000);
 	/* Fast strings, counters, no BTS, no PEBS, no turbo. */
-	assert_int_equal(rig_msr(&rig, MISC_ENABLE), 1ull << 38 | 1 << 12 | 1 << 11 | 1 << 7 | 1);
+	assert_int_equal(fixture_msr(&fixture, MISC_ENABLE),
+			 1ull << 38 | 1 << 12 | 1 << 11 | 1 << 7 | 1);
 }
 
 /* Neither a ninth counter nor energy, temperature, offcore or branch records. */
@@ -116,7 +115,7 @@ static void test_absent(void **state UNUSED)
 		assert_int_equal(read_at(0, 0, absent[i], &value), PMU_E_UNKNOWN);
 		assert_int_equal(write_at(0, 0, absent[i], 0), PMU_E_UNKNOWN);
 	}
-	/* The bench has eight cores in each of two sockets. */
+	/* The fixture has eight cores in each of two sockets. */
 	assert_int_equal(read_at(1, 7, CTRL, &value), 0);
 	assert_int_equal(read_at(1, 8, CTRL, &value), PMU_E_UNKNOWN);
 	assert_int_equal(read_at(2, 0, CTRL, &value), PMU_E_UNKNOWN);
@@ -125,14 +124,14 @@ static void test_absent(void **state UNUSED)
 /* What no event of the box counts, such as what another instruction set does, goes nowhere. */
 static void test_signals_of_others(void **state UNUSED)
 {
-	rig_set_msr(&rig, FIXED_CTRL, 0x222);
-	rig_set_msr(&rig, CTRL, EN_FIXED(0) | EN_FIXED(1) | EN_FIXED(2));
+	fixture_set_msr(&fixture, FIXED_CTRL, 0x222);
+	fixture_set_msr(&fixture, CTRL, EN_FIXED(0) | EN_FIXED(1) | EN_FIXED(2));
 	for (uint16_t id = SIGNAL_PIPE_RETIRED; id < SIGNAL_COUNT; id++)
 		happen(id, 5);
 	for (unsigned k = 0; k < 3; k++)
-		assert_int_equal(rig_msr(&rig, FIXED(k)), 0);
+		assert_int_equal(fixture_msr(&fixture, FIXED(k)), 0);
 	happen(SIGNAL_CORE_RETIRED, 5);
-	assert_int_equal(rig_msr(&rig, FIXED(0)), 5);
+	assert_int_equal(fixture_msr(&fixture, FIXED(0)), 5);
 }
 
 /* Each core has its own, and what belongs to the socket is the same from each. */
@@ -170,20 +169,20 @@ static const struct counted counted[] = {
 /* Every architectural event on every counter adds up its own signal and no other. */
 static void test_events(void **state UNUSED)
 {
-	rig_set_msr(&rig, CTRL, ALL);
+	fixture_set_msr(&fixture, CTRL, ALL);
 	for (unsigned k = 0; k < 8; k++)
 		for (size_t e = 0; e < COUNTED; e++) {
-			rig_set_msr(&rig, EVTSEL(k), EN | USR | counted[e].event);
-			rig_set_msr(&rig, PMC(k), 0);
+			fixture_set_msr(&fixture, EVTSEL(k), EN | USR | counted[e].event);
+			fixture_set_msr(&fixture, PMC(k), 0);
 			for (size_t s = 0; s < COUNTED; s++)
 				happen(counted[s].signal, 1ull << 8 * s);
-			assert_int_equal(rig_msr(&rig, PMC(k)), 1ull << 8 * e);
+			assert_int_equal(fixture_msr(&fixture, PMC(k)), 1ull << 8 * e);
 		}
-	rig_set_msr(&rig, EVTSEL(0), EN | USR | MISPREDICTED);
-	rig_set_msr(&rig, PMC(0), 0);
+	fixture_set_msr(&fixture, EVTSEL(0), EN | USR | MISPREDICTED);
+	fixture_set_msr(&fixture, PMC(0), 0);
 	for (size_t s = 0; s < COUNTED; s++)
 		happen(counted[s].signal, 5);
-	assert_int_equal(rig_msr(&rig, PMC(0)), 0);
+	assert_int_equal(fixture_msr(&fixture, PMC(0)), 0);
 }
 
 static void test_fixed(void **state UNUSED)
@@ -191,70 +190,70 @@ static void test_fixed(void **state UNUSED)
 	static const uint16_t signals[] = {SIGNAL_CORE_RETIRED, SIGNAL_CORE_CYCLES,
 					   SIGNAL_CORE_REFERENCE_CYCLES};
 
-	rig_set_msr(&rig, CTRL, ALL);
+	fixture_set_msr(&fixture, CTRL, ALL);
 	for (unsigned k = 0; k < 3; k++) {
-		rig_set_msr(&rig, FIXED_CTRL, 2ull << 4 * k);
+		fixture_set_msr(&fixture, FIXED_CTRL, 2ull << 4 * k);
 		for (unsigned s = 0; s < 3; s++)
 			happen(signals[s], s + 1);
 		for (unsigned s = 0; s < 3; s++)
-			assert_int_equal(rig_msr(&rig, FIXED(s)), s == k ? s + 1 : 0);
-		rig_set_msr(&rig, FIXED(k), 0);
+			assert_int_equal(fixture_msr(&fixture, FIXED(s)), s == k ? s + 1 : 0);
+		fixture_set_msr(&fixture, FIXED(k), 0);
 	}
 }
 
 /* A counter needs the global bit, its own, and the ring in which programs run. */
 static void test_enables(void **state UNUSED)
 {
-	rig_set_msr(&rig, EVTSEL(2), EN | USR | INSTRUCTIONS);
-	rig_set_msr(&rig, FIXED_CTRL, 0x333);
+	fixture_set_msr(&fixture, EVTSEL(2), EN | USR | INSTRUCTIONS);
+	fixture_set_msr(&fixture, FIXED_CTRL, 0x333);
 	happen(SIGNAL_CORE_RETIRED, 1);
-	rig_set_msr(&rig, CTRL, EN_PMC(2));
+	fixture_set_msr(&fixture, CTRL, EN_PMC(2));
 	happen(SIGNAL_CORE_RETIRED, 10);
-	rig_set_msr(&rig, EVTSEL(2), USR | INSTRUCTIONS);
+	fixture_set_msr(&fixture, EVTSEL(2), USR | INSTRUCTIONS);
 	happen(SIGNAL_CORE_RETIRED, 100);
-	rig_set_msr(&rig, EVTSEL(2), EN | OS | INSTRUCTIONS);
+	fixture_set_msr(&fixture, EVTSEL(2), EN | OS | INSTRUCTIONS);
 	happen(SIGNAL_CORE_RETIRED, 1000);
-	rig_set_msr(&rig, EVTSEL(2), EN | OS | USR | INSTRUCTIONS);
+	fixture_set_msr(&fixture, EVTSEL(2), EN | OS | USR | INSTRUCTIONS);
 	happen(SIGNAL_CORE_RETIRED, 10000);
-	rig_set_msr(&rig, CTRL, EN_FIXED(0) | EN_PMC(1));
+	fixture_set_msr(&fixture, CTRL, EN_FIXED(0) | EN_PMC(1));
 	happen(SIGNAL_CORE_RETIRED, 100000);
-	assert_int_equal(rig_msr(&rig, PMC(2)), 10010);
-	assert_int_equal(rig_msr(&rig, FIXED(0)), 100000);
-	rig_set_msr(&rig, FIXED_CTRL, 0x331); /* kernel only */
+	assert_int_equal(fixture_msr(&fixture, PMC(2)), 10010);
+	assert_int_equal(fixture_msr(&fixture, FIXED(0)), 100000);
+	fixture_set_msr(&fixture, FIXED_CTRL, 0x331); /* kernel only */
 	happen(SIGNAL_CORE_RETIRED, 1);
-	assert_int_equal(rig_msr(&rig, FIXED(0)), 100000);
+	assert_int_equal(fixture_msr(&fixture, FIXED(0)), 100000);
 }
 
 /* A sum does not say how much there was in a cycle. */
 static void test_thresholds_count_nothing(void **state UNUSED)
 {
-	rig_set_msr(&rig, CTRL, ALL);
-	rig_set_msr(&rig, EVTSEL(0), EN | USR | CMASK(1) | INSTRUCTIONS);
-	rig_set_msr(&rig, EVTSEL(1), EN | USR | CORE_EDGE | INSTRUCTIONS);
+	fixture_set_msr(&fixture, CTRL, ALL);
+	fixture_set_msr(&fixture, EVTSEL(0), EN | USR | CMASK(1) | INSTRUCTIONS);
+	fixture_set_msr(&fixture, EVTSEL(1), EN | USR | CORE_EDGE | INSTRUCTIONS);
 	/* inv does nothing without cmask. */
-	rig_set_msr(&rig, EVTSEL(2), EN | USR | INVERT | INSTRUCTIONS);
+	fixture_set_msr(&fixture, EVTSEL(2), EN | USR | INVERT | INSTRUCTIONS);
 	happen(SIGNAL_CORE_RETIRED, 9);
-	assert_int_equal(rig_msr(&rig, PMC(0)), 0);
-	assert_int_equal(rig_msr(&rig, PMC(1)), 0);
-	assert_int_equal(rig_msr(&rig, PMC(2)), 9);
+	assert_int_equal(fixture_msr(&fixture, PMC(0)), 0);
+	assert_int_equal(fixture_msr(&fixture, PMC(1)), 0);
+	assert_int_equal(fixture_msr(&fixture, PMC(2)), 9);
 }
 
 static void test_writes_of_counters(void **state UNUSED)
 {
-	rig_set_msr(&rig, PMC(0), 0x7fffffff);
-	assert_int_equal(rig_msr(&rig, PMC(0)), 0x7fffffff);
-	rig_set_msr(&rig, PMC(0), 0x80000000);
-	assert_int_equal(rig_msr(&rig, PMC(0)), 0xffff80000000);
-	rig_set_msr(&rig, PMC(0), 0x123400000001); /* the upper half is not looked at */
-	assert_int_equal(rig_msr(&rig, PMC(0)), 1);
-	rig_set_msr(&rig, A_PMC(0), 0x123480000001);
-	assert_int_equal(rig_msr(&rig, PMC(0)), 0x123480000001);
-	assert_int_equal(rig_msr(&rig, A_PMC(0)), 0x123480000001);
+	fixture_set_msr(&fixture, PMC(0), 0x7fffffff);
+	assert_int_equal(fixture_msr(&fixture, PMC(0)), 0x7fffffff);
+	fixture_set_msr(&fixture, PMC(0), 0x80000000);
+	assert_int_equal(fixture_msr(&fixture, PMC(0)), 0xffff80000000);
+	fixture_set_msr(&fixture, PMC(0), 0x123400000001); /* the upper half is not looked at */
+	assert_int_equal(fixture_msr(&fixture, PMC(0)), 1);
+	fixture_set_msr(&fixture, A_PMC(0), 0x123480000001);
+	assert_int_equal(fixture_msr(&fixture, PMC(0)), 0x123480000001);
+	assert_int_equal(fixture_msr(&fixture, A_PMC(0)), 0x123480000001);
 	assert_int_equal(write_at(0, 0, A_PMC(0), COUNTER_LIMIT), PMU_E_RANGE);
-	rig_set_msr(&rig, FIXED(1), 0x800000000000);
-	assert_int_equal(rig_msr(&rig, FIXED(1)), 0x800000000000);
+	fixture_set_msr(&fixture, FIXED(1), 0x800000000000);
+	assert_int_equal(fixture_msr(&fixture, FIXED(1)), 0x800000000000);
 	assert_int_equal(write_at(0, 0, FIXED(1), COUNTER_LIMIT), PMU_E_RANGE);
-	assert_int_equal(rig_msr(&rig, FIXED(1)), 0x800000000000);
+	assert_int_equal(fixture_msr(&fixture, FIXED(1)), 0x800000000000);
 }
 
 static void test_faults(void **state UNUSED)
@@ -271,13 +270,13 @@ static void test_faults(void **state UNUSED)
 	    {CAPABILITIES, 0x3000, PMU_E_RIGHTS}, {0xCE, 0, PMU_E_RIGHTS},
 	};
 
-	rig_set_msr(&rig, CTRL, 0x5);
+	fixture_set_msr(&fixture, CTRL, 0x5);
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
-		uint64_t before = rig_msr(&rig, faults[i].address);
+		uint64_t before = fixture_msr(&fixture, faults[i].address);
 
 		assert_int_equal(write_at(0, 0, faults[i].address, faults[i].value),
 				 faults[i].error);
-		assert_int_equal(rig_msr(&rig, faults[i].address), before);
+		assert_int_equal(fixture_msr(&fixture, faults[i].address), before);
 	}
 	/* What tools write to be on the safe side. */
 	assert_int_equal(write_at(0, 0, PEBS_ENABLE, 0), 0);
@@ -287,110 +286,110 @@ static void test_faults(void **state UNUSED)
 /* The carry out of bit 47, neither one earlier nor one later. */
 static void test_overflow(void **state UNUSED)
 {
-	rig_set_msr(&rig, CTRL, ALL);
-	rig_set_msr(&rig, EVTSEL(3), EN | USR | INT | INSTRUCTIONS);
-	rig_set_msr(&rig, FIXED_CTRL, 2);
-	rig_set_msr(&rig, A_PMC(3), COUNTER_LIMIT - 100);
-	rig_set_msr(&rig, FIXED(0), COUNTER_LIMIT - 101);
+	fixture_set_msr(&fixture, CTRL, ALL);
+	fixture_set_msr(&fixture, EVTSEL(3), EN | USR | INT | INSTRUCTIONS);
+	fixture_set_msr(&fixture, FIXED_CTRL, 2);
+	fixture_set_msr(&fixture, A_PMC(3), COUNTER_LIMIT - 100);
+	fixture_set_msr(&fixture, FIXED(0), COUNTER_LIMIT - 101);
 	happen(SIGNAL_CORE_RETIRED, 99);
-	assert_int_equal(rig_msr(&rig, PMC(3)), COUNTER_LIMIT - 1);
-	assert_int_equal(rig_msr(&rig, STATUS), 0);
+	assert_int_equal(fixture_msr(&fixture, PMC(3)), COUNTER_LIMIT - 1);
+	assert_int_equal(fixture_msr(&fixture, STATUS), 0);
 	happen(SIGNAL_CORE_RETIRED, 1);
-	assert_int_equal(rig_msr(&rig, PMC(3)), 0);
-	assert_int_equal(rig_msr(&rig, STATUS), EN_PMC(3));
-	assert_int_equal(pmon_interrupts(rig.pmon, 0, 0, &rig.now), 1);
+	assert_int_equal(fixture_msr(&fixture, PMC(3)), 0);
+	assert_int_equal(fixture_msr(&fixture, STATUS), EN_PMC(3));
+	assert_int_equal(pmon_interrupts(fixture.pmon, 0, 0, &fixture.now), 1);
 	happen(SIGNAL_CORE_RETIRED, 5);
 	/* Counting goes on; the fixed counter overflows without PMI. */
-	assert_int_equal(rig_msr(&rig, PMC(3)), 5);
-	assert_int_equal(rig_msr(&rig, FIXED(0)), 4);
-	assert_int_equal(rig_msr(&rig, STATUS), EN_PMC(3) | EN_FIXED(0));
-	assert_int_equal(pmon_interrupts(rig.pmon, 0, 0, &rig.now), 1);
-	rig_set_msr(&rig, OVF_CTRL, EN_PMC(3));
-	assert_int_equal(rig_msr(&rig, STATUS), EN_FIXED(0));
-	assert_int_equal(rig_msr(&rig, OVF_CTRL), 0);
-	rig_set_msr(&rig, OVF_CTRL, ALL);
-	assert_int_equal(rig_msr(&rig, STATUS), 0);
+	assert_int_equal(fixture_msr(&fixture, PMC(3)), 5);
+	assert_int_equal(fixture_msr(&fixture, FIXED(0)), 4);
+	assert_int_equal(fixture_msr(&fixture, STATUS), EN_PMC(3) | EN_FIXED(0));
+	assert_int_equal(pmon_interrupts(fixture.pmon, 0, 0, &fixture.now), 1);
+	fixture_set_msr(&fixture, OVF_CTRL, EN_PMC(3));
+	assert_int_equal(fixture_msr(&fixture, STATUS), EN_FIXED(0));
+	assert_int_equal(fixture_msr(&fixture, OVF_CTRL), 0);
+	fixture_set_msr(&fixture, OVF_CTRL, ALL);
+	assert_int_equal(fixture_msr(&fixture, STATUS), 0);
 	/* The uncore is not frozen by it, and no other core learns of it. */
-	assert_int_equal(rig_msr(&rig, GLOBAL_STATUS), 0);
-	assert_int_equal(pmon_interrupts(rig.pmon, 0, 1, &rig.now), 0);
+	assert_int_equal(fixture_msr(&fixture, GLOBAL_STATUS), 0);
+	assert_int_equal(pmon_interrupts(fixture.pmon, 0, 1, &fixture.now), 0);
 }
 
 /* Legacy freeze: a PMI clears the global control; all that was reported with it stays counted. */
 static void test_freeze_on_pmi(void **state UNUSED)
 {
-	rig_set_msr(&rig, DEBUGCTL, FREEZE);
-	rig_set_msr(&rig, EVTSEL(0), EN | USR | INT | INSTRUCTIONS);
-	rig_set_msr(&rig, FIXED_CTRL, 0x20);
-	rig_set_msr(&rig, A_PMC(0), COUNTER_LIMIT - 10);
-	rig_set_msr(&rig, CTRL, EN_PMC(0) | EN_FIXED(1));
+	fixture_set_msr(&fixture, DEBUGCTL, FREEZE);
+	fixture_set_msr(&fixture, EVTSEL(0), EN | USR | INT | INSTRUCTIONS);
+	fixture_set_msr(&fixture, FIXED_CTRL, 0x20);
+	fixture_set_msr(&fixture, A_PMC(0), COUNTER_LIMIT - 10);
+	fixture_set_msr(&fixture, CTRL, EN_PMC(0) | EN_FIXED(1));
 	happen(SIGNAL_CORE_RETIRED, 30);
 	happen(SIGNAL_CORE_CYCLES, 60);
-	assert_int_equal(rig_msr(&rig, CTRL), 0);
-	assert_int_equal(rig_msr(&rig, PMC(0)), 20);
-	assert_int_equal(rig_msr(&rig, FIXED(1)), 60);
+	assert_int_equal(fixture_msr(&fixture, CTRL), 0);
+	assert_int_equal(fixture_msr(&fixture, PMC(0)), 20);
+	assert_int_equal(fixture_msr(&fixture, FIXED(1)), 60);
 	happen(SIGNAL_CORE_RETIRED, 30);
 	happen(SIGNAL_CORE_CYCLES, 60);
-	assert_int_equal(rig_msr(&rig, PMC(0)), 20);
-	assert_int_equal(rig_msr(&rig, FIXED(1)), 60);
-	assert_int_equal(rig_msr(&rig, STATUS), EN_PMC(0));
+	assert_int_equal(fixture_msr(&fixture, PMC(0)), 20);
+	assert_int_equal(fixture_msr(&fixture, FIXED(1)), 60);
+	assert_int_equal(fixture_msr(&fixture, STATUS), EN_PMC(0));
 }
 
 /* Without INT an overflow is no PMI and freezes nothing. */
 static void test_no_freeze_without_pmi(void **state UNUSED)
 {
-	rig_set_msr(&rig, DEBUGCTL, FREEZE);
-	rig_set_msr(&rig, EVTSEL(0), EN | USR | INSTRUCTIONS);
-	rig_set_msr(&rig, PMC(0), UINT32_MAX);
-	rig_set_msr(&rig, CTRL, EN_PMC(0));
+	fixture_set_msr(&fixture, DEBUGCTL, FREEZE);
+	fixture_set_msr(&fixture, EVTSEL(0), EN | USR | INSTRUCTIONS);
+	fixture_set_msr(&fixture, PMC(0), UINT32_MAX);
+	fixture_set_msr(&fixture, CTRL, EN_PMC(0));
 	happen(SIGNAL_CORE_RETIRED, 1);
-	assert_int_equal(rig_msr(&rig, CTRL), EN_PMC(0));
-	assert_int_equal(rig_msr(&rig, STATUS), EN_PMC(0));
-	assert_int_equal(pmon_interrupts(rig.pmon, 0, 0, &rig.now), 0);
+	assert_int_equal(fixture_msr(&fixture, CTRL), EN_PMC(0));
+	assert_int_equal(fixture_msr(&fixture, STATUS), EN_PMC(0));
+	assert_int_equal(pmon_interrupts(fixture.pmon, 0, 0, &fixture.now), 0);
 }
 
 /* TSC runs with time; MPERF and APERF while a thread runs, whatever the enables. */
 static void test_clocks(void **state UNUSED)
 {
-	rig.now.cycles[PMU_CLOCK_CORE] = 1000;
-	assert_int_equal(rig_msr(&rig, TSC), 1000);
-	rig_set_msr(&rig, TSC, 5);
-	assert_int_equal(rig_msr(&rig, TSC), 5);
-	rig.now.cycles[PMU_CLOCK_CORE] = 1007;
-	assert_int_equal(rig_msr(&rig, TSC), 12);
-	assert_int_equal(rig_msr_of(&rig, 1, TSC), 1007);
-	assert_int_equal(rig_msr(&rig, MPERF), 0);
-	assert_true(rig.port.enabled[SIGNAL_CORE_CYCLES]);
-	assert_true(rig.port.enabled[SIGNAL_CORE_REFERENCE_CYCLES]);
+	fixture.now.cycles[PMU_CLOCK_CORE] = 1000;
+	assert_int_equal(fixture_msr(&fixture, TSC), 1000);
+	fixture_set_msr(&fixture, TSC, 5);
+	assert_int_equal(fixture_msr(&fixture, TSC), 5);
+	fixture.now.cycles[PMU_CLOCK_CORE] = 1007;
+	assert_int_equal(fixture_msr(&fixture, TSC), 12);
+	assert_int_equal(fixture_msr_of(&fixture, 1, TSC), 1007);
+	assert_int_equal(fixture_msr(&fixture, MPERF), 0);
+	assert_true(fixture.port.enabled[SIGNAL_CORE_CYCLES]);
+	assert_true(fixture.port.enabled[SIGNAL_CORE_REFERENCE_CYCLES]);
 	happen(SIGNAL_CORE_CYCLES, 70);
 	happen(SIGNAL_CORE_REFERENCE_CYCLES, 35);
-	assert_int_equal(rig_msr(&rig, APERF), 70);
-	assert_int_equal(rig_msr(&rig, MPERF), 35);
-	rig_set_msr(&rig, MPERF, 1ull << 60);
+	assert_int_equal(fixture_msr(&fixture, APERF), 70);
+	assert_int_equal(fixture_msr(&fixture, MPERF), 35);
+	fixture_set_msr(&fixture, MPERF, 1ull << 60);
 	happen(SIGNAL_CORE_REFERENCE_CYCLES, 1);
-	assert_int_equal(rig_msr(&rig, MPERF), (1ull << 60) + 1);
+	assert_int_equal(fixture_msr(&fixture, MPERF), (1ull << 60) + 1);
 }
 
 /* Nobody subscribes to what nobody counts. */
 static void test_enabled(void **state UNUSED)
 {
-	assert_false(rig.port.enabled[SIGNAL_CORE_BRANCHES]);
-	rig_set_msr(&rig, EVTSEL(5), EN | USR | BRANCHES);
-	assert_false(rig.port.enabled[SIGNAL_CORE_BRANCHES]);
+	assert_false(fixture.port.enabled[SIGNAL_CORE_BRANCHES]);
+	fixture_set_msr(&fixture, EVTSEL(5), EN | USR | BRANCHES);
+	assert_false(fixture.port.enabled[SIGNAL_CORE_BRANCHES]);
 	assert_int_equal(write_at(1, 7, EVTSEL(5), EN | USR | BRANCHES), 0);
 	assert_int_equal(write_at(1, 7, CTRL, EN_PMC(5)), 0);
-	assert_true(rig.port.enabled[SIGNAL_CORE_BRANCHES]);
+	assert_true(fixture.port.enabled[SIGNAL_CORE_BRANCHES]);
 	assert_int_equal(write_at(1, 7, CTRL, 0), 0);
-	assert_false(rig.port.enabled[SIGNAL_CORE_BRANCHES]);
+	assert_false(fixture.port.enabled[SIGNAL_CORE_BRANCHES]);
 }
 
 /* The uncore's freeze is not the core's, and a socket's other units go on as they are. */
 static void test_uncore_freeze_leaves_cores(void **state UNUSED)
 {
-	rig_set_msr(&rig, CTRL, EN_FIXED(0));
-	rig_set_msr(&rig, FIXED_CTRL, 2);
-	rig_set_msr(&rig, GLOBAL_CTL, FRZ_ALL);
+	fixture_set_msr(&fixture, CTRL, EN_FIXED(0));
+	fixture_set_msr(&fixture, FIXED_CTRL, 2);
+	fixture_set_msr(&fixture, GLOBAL_CTL, FRZ_ALL);
 	happen(SIGNAL_CORE_RETIRED, 3);
-	assert_int_equal(rig_msr(&rig, FIXED(0)), 3);
+	assert_int_equal(fixture_msr(&fixture, FIXED(0)), 3);
 }
 
 static void count_violations(void *arg, const struct pmon_violation *violation)
@@ -403,13 +402,13 @@ static void test_strict(void **state UNUSED)
 {
 	unsigned violations = 0;
 
-	pmon_strict(rig.pmon, count_violations, &violations);
-	rig_set_msr(&rig, CTRL, ALL);
-	rig_set_msr(&rig, EVTSEL(0), EN | USR | INSTRUCTIONS);
+	pmon_strict(fixture.pmon, count_violations, &violations);
+	fixture_set_msr(&fixture, CTRL, ALL);
+	fixture_set_msr(&fixture, EVTSEL(0), EN | USR | INSTRUCTIONS);
 	/* The catalog has the architectural events only: others are not wrong. */
-	rig_set_msr(&rig, EVTSEL(0), EN | USR | EVENT(0xD1, 0x20));
-	rig_set_msr(&rig, PMC(0), 0);
-	rig_msr(&rig, PMC(0));
+	fixture_set_msr(&fixture, EVTSEL(0), EN | USR | EVENT(0xD1, 0x20));
+	fixture_set_msr(&fixture, PMC(0), 0);
+	fixture_msr(&fixture, PMC(0));
 	assert_int_equal(violations, 0);
 	write_at(0, 0, EVTSEL(0), 1ull << 40);
 	assert_int_equal(violations, 1);

@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rig.h"
-
-#define UNUSED __attribute__((unused))
+#include "fixture.h"
 
 #define CYCLES	   6000
 #define MESSAGES   300
@@ -131,7 +129,7 @@ struct pipeline {
 };
 
 static struct {
-	struct rig rig;
+	struct fixture fixture;
 	const struct subject *subject;
 	struct message messages[MESSAGES];
 	unsigned message_count;
@@ -161,15 +159,16 @@ static uint32_t box_address(uint32_t msr, uint32_t pci_offset)
 
 static uint64_t get(uint32_t address)
 {
-	return test.subject->box == CBO ? rig_msr(&test.rig, address) : rig_pci(&test.rig, address);
+	return test.subject->box == CBO ? fixture_msr(&test.fixture, address)
+					: fixture_pci(&test.fixture, address);
 }
 
 static void set(uint32_t address, uint64_t value)
 {
 	if (test.subject->box == CBO)
-		rig_set_msr(&test.rig, address, value);
+		fixture_set_msr(&test.fixture, address, value);
 	else
-		rig_set_pci(&test.rig, address, value);
+		fixture_set_pci(&test.fixture, address, value);
 }
 
 /* The reference: walks every cycle of every message. */
@@ -228,7 +227,7 @@ static void slow_cycle(unsigned k, uint64_t cycle, bool running)
 
 static void emit(const struct message *m)
 {
-	rig_span(&test.rig, test.subject->signal, 1, m->qualifiers, m->time, m->duration);
+	fixture_span(&test.fixture, test.subject->signal, 1, m->qualifiers, m->time, m->duration);
 }
 
 static int by_time(const void *a, const void *b)
@@ -343,9 +342,9 @@ static void check_counters(unsigned seed)
 static void at(uint64_t cycle)
 {
 	if (test.subject->box == IMC)
-		rig_at_dram(&test.rig, cycle);
+		fixture_at_dram(&test.fixture, cycle);
 	else
-		rig_at(&test.rig, cycle);
+		fixture_at(&test.fixture, cycle);
 }
 
 static void run_case(const struct subject *subject, unsigned seed)
@@ -357,7 +356,7 @@ static void run_case(const struct subject *subject, unsigned seed)
 	random_state = seed * 2654435761u + 12345;
 	test.subject = subject;
 	disorder = subject->kind == SIGNAL_LEVEL ? 0 : random_below(3) * 5;
-	rig_open(&test.rig);
+	fixture_up(&test.fixture);
 	make_script();
 	for (unsigned k = 0; k < COUNTERS; k++) {
 		make_pipeline(k);
@@ -383,11 +382,12 @@ static void run_case(const struct subject *subject, unsigned seed)
 			break;
 		case 1:
 			global_frozen = !global_frozen;
-			rig_set_msr(&test.rig, GLOBAL_CTL, global_frozen ? FRZ_ALL : UNFRZ_ALL);
+			fixture_set_msr(&test.fixture, GLOBAL_CTL,
+					global_frozen ? FRZ_ALL : UNFRZ_ALL);
 			break;
 		}
 	}
-	rig_close(&test.rig);
+	fixture_down(&test.fixture);
 }
 
 static void test_random_scripts(void **state UNUSED)
@@ -418,18 +418,18 @@ static void test_by_hand(void **state UNUSED)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		rig_open(&test.rig);
-		rig_set_pci(&test.rig, HA(0, PCI_CTL(3)),
-			    EN | EVENT(0x04, 0x04) | cases[i].control);
-		rig_span(&test.rig, SIGNAL_HOME_REQUEST, 0, QUALIFIER_HOME_REQUEST_READ_LOCAL, 10,
-			 5);
-		rig_span(&test.rig, SIGNAL_HOME_REQUEST, 0, QUALIFIER_HOME_REQUEST_READ_LOCAL, 18,
-			 10);
-		rig_span(&test.rig, SIGNAL_HOME_REQUEST, 0, QUALIFIER_HOME_REQUEST_READ_LOCAL, 24,
-			 10);
-		rig_at(&test.rig, 100);
-		assert_int_equal(rig_pci(&test.rig, HA(0, PCI_CTR(3))), cases[i].count);
-		rig_close(&test.rig);
+		fixture_up(&test.fixture);
+		fixture_set_pci(&test.fixture, HA(0, PCI_CTL(3)),
+				EN | EVENT(0x04, 0x04) | cases[i].control);
+		fixture_span(&test.fixture, SIGNAL_HOME_REQUEST, 0,
+			     QUALIFIER_HOME_REQUEST_READ_LOCAL, 10, 5);
+		fixture_span(&test.fixture, SIGNAL_HOME_REQUEST, 0,
+			     QUALIFIER_HOME_REQUEST_READ_LOCAL, 18, 10);
+		fixture_span(&test.fixture, SIGNAL_HOME_REQUEST, 0,
+			     QUALIFIER_HOME_REQUEST_READ_LOCAL, 24, 10);
+		fixture_at(&test.fixture, 100);
+		assert_int_equal(fixture_pci(&test.fixture, HA(0, PCI_CTR(3))), cases[i].count);
+		fixture_down(&test.fixture);
 	}
 }
 
@@ -440,24 +440,24 @@ static void test_sum_is_exact_in_any_order(void **state UNUSED)
 	uint64_t sum = 0, count = 0, end = 0;
 
 	random_state = 99;
-	rig_open(&test.rig);
-	rig_set_msr(&test.rig, C_CTL(1, 0), EN | EVENT(0x36, 0x08)); /* TOR_OCCUPANCY.ALL */
-	rig_set_msr(&test.rig, C_CTL(1, 1), EN | EVENT(0x35, 0x08)); /* TOR_INSERTS.ALL */
-	rig_set_msr(&test.rig, C_CTL(1, 2), EN | EVENT(0x1f, 0) | THRESH(1) | EDGE);
+	fixture_up(&test.fixture);
+	fixture_set_msr(&test.fixture, C_CTL(1, 0), EN | EVENT(0x36, 0x08)); /* TOR_OCCUPANCY.ALL */
+	fixture_set_msr(&test.fixture, C_CTL(1, 1), EN | EVENT(0x35, 0x08)); /* TOR_INSERTS.ALL */
+	fixture_set_msr(&test.fixture, C_CTL(1, 2), EN | EVENT(0x1f, 0) | THRESH(1) | EDGE);
 	for (unsigned i = 0; i < 20000; i++) {
 		uint64_t time = i * 3 + random_below(20000), duration = random_below(900);
 
-		rig_span(&test.rig, SIGNAL_LLC_REQUEST, 1, QUALIFIER_LLC_REQUEST_CORE, time,
-			 duration);
+		fixture_span(&test.fixture, SIGNAL_LLC_REQUEST, 1, QUALIFIER_LLC_REQUEST_CORE, time,
+			     duration);
 		sum += duration;
 		count++;
 		if (time + duration > end)
 			end = time + duration;
 	}
-	rig_at(&test.rig, end);
-	assert_int_equal(rig_msr(&test.rig, C_CTR(1, 0)), sum);
-	assert_int_equal(rig_msr(&test.rig, C_CTR(1, 1)), count);
-	rig_close(&test.rig);
+	fixture_at(&test.fixture, end);
+	assert_int_equal(fixture_msr(&test.fixture, C_CTR(1, 0)), sum);
+	assert_int_equal(fixture_msr(&test.fixture, C_CTR(1, 1)), count);
+	fixture_down(&test.fixture);
 }
 
 /*
@@ -466,47 +466,49 @@ static void test_sum_is_exact_in_any_order(void **state UNUSED)
  */
 static void test_told_late(void **state UNUSED)
 {
-	rig_open(&test.rig);
-	rig_set_pci(&test.rig, HA(0, PCI_CTL(0)), EN | EVENT(0x04, 0x04));
-	rig_set_pci(&test.rig, HA(0, PCI_CTL(1)), EN | EVENT(0x04, 0x04) | THRESH(1));
-	rig_at(&test.rig, 1000);
-	rig_pci(&test.rig, HA(0, PCI_CTR(0)));
-	rig_pci(&test.rig, HA(0, PCI_CTR(1)));
-	rig_span(&test.rig, SIGNAL_HOME_REQUEST, 0, QUALIFIER_HOME_REQUEST_READ_LOCAL, 700, 1000);
-	rig_at(&test.rig, 1100);
-	assert_int_equal(rig_pci(&test.rig, HA(0, PCI_CTR(0))), 400);
-	assert_int_equal(rig_pci(&test.rig, HA(0, PCI_CTR(1))), 100);
-	rig_at(&test.rig, 5000);
-	assert_int_equal(rig_pci(&test.rig, HA(0, PCI_CTR(0))), 1000);
-	assert_int_equal(rig_pci(&test.rig, HA(0, PCI_CTR(1))), 1000);
-	rig_close(&test.rig);
+	fixture_up(&test.fixture);
+	fixture_set_pci(&test.fixture, HA(0, PCI_CTL(0)), EN | EVENT(0x04, 0x04));
+	fixture_set_pci(&test.fixture, HA(0, PCI_CTL(1)), EN | EVENT(0x04, 0x04) | THRESH(1));
+	fixture_at(&test.fixture, 1000);
+	fixture_pci(&test.fixture, HA(0, PCI_CTR(0)));
+	fixture_pci(&test.fixture, HA(0, PCI_CTR(1)));
+	fixture_span(&test.fixture, SIGNAL_HOME_REQUEST, 0, QUALIFIER_HOME_REQUEST_READ_LOCAL, 700,
+		     1000);
+	fixture_at(&test.fixture, 1100);
+	assert_int_equal(fixture_pci(&test.fixture, HA(0, PCI_CTR(0))), 400);
+	assert_int_equal(fixture_pci(&test.fixture, HA(0, PCI_CTR(1))), 100);
+	fixture_at(&test.fixture, 5000);
+	assert_int_equal(fixture_pci(&test.fixture, HA(0, PCI_CTR(0))), 1000);
+	assert_int_equal(fixture_pci(&test.fixture, HA(0, PCI_CTR(1))), 1000);
+	fixture_down(&test.fixture);
 }
 
 /* What a read does not show stays open: counter 1 takes the late half into its own cycles. */
 static void test_a_read_settles_its_own_counter(void **state UNUSED)
 {
-	rig_open(&test.rig);
-	rig_set_pci(&test.rig, HA(0, PCI_CTL(0)), EN | EVENT(0x04, 0x04));
-	rig_set_pci(&test.rig, HA(0, PCI_CTL(1)), EN | EVENT(0x04, 0x04) | THRESH(1));
-	rig_at(&test.rig, 1000);
-	rig_pci(&test.rig, HA(0, PCI_CTR(0)));
-	rig_span(&test.rig, SIGNAL_HOME_REQUEST, 0, QUALIFIER_HOME_REQUEST_READ_LOCAL, 700, 1000);
-	rig_at(&test.rig, 1100);
-	assert_int_equal(rig_pci(&test.rig, HA(0, PCI_CTR(1))), 400);
-	rig_close(&test.rig);
+	fixture_up(&test.fixture);
+	fixture_set_pci(&test.fixture, HA(0, PCI_CTL(0)), EN | EVENT(0x04, 0x04));
+	fixture_set_pci(&test.fixture, HA(0, PCI_CTL(1)), EN | EVENT(0x04, 0x04) | THRESH(1));
+	fixture_at(&test.fixture, 1000);
+	fixture_pci(&test.fixture, HA(0, PCI_CTR(0)));
+	fixture_span(&test.fixture, SIGNAL_HOME_REQUEST, 0, QUALIFIER_HOME_REQUEST_READ_LOCAL, 700,
+		     1000);
+	fixture_at(&test.fixture, 1100);
+	assert_int_equal(fixture_pci(&test.fixture, HA(0, PCI_CTR(1))), 400);
+	fixture_down(&test.fixture);
 }
 
 /* More at once than a counter can keep in mind: nothing is lost. */
 static void test_crowd(void **state UNUSED)
 {
-	rig_open(&test.rig);
-	rig_set_pci(&test.rig, HA(0, PCI_CTL(0)), EN | EVENT(0x04, 0x04));
+	fixture_up(&test.fixture);
+	fixture_set_pci(&test.fixture, HA(0, PCI_CTL(0)), EN | EVENT(0x04, 0x04));
 	for (unsigned i = 0; i < 5000; i++)
-		rig_span(&test.rig, SIGNAL_HOME_REQUEST, 0, QUALIFIER_HOME_REQUEST_READ_LOCAL, i,
-			 100000);
-	rig_at(&test.rig, 1000000);
-	assert_int_equal(rig_pci(&test.rig, HA(0, PCI_CTR(0))), 5000ull * 100000);
-	rig_close(&test.rig);
+		fixture_span(&test.fixture, SIGNAL_HOME_REQUEST, 0,
+			     QUALIFIER_HOME_REQUEST_READ_LOCAL, i, 100000);
+	fixture_at(&test.fixture, 1000000);
+	assert_int_equal(fixture_pci(&test.fixture, HA(0, PCI_CTR(0))), 5000ull * 100000);
+	fixture_down(&test.fixture);
 }
 
 /*
@@ -515,25 +517,28 @@ static void test_crowd(void **state UNUSED)
  */
 static void test_reprogrammed_while_running(void **state UNUSED)
 {
-	rig_open(&test.rig);
-	rig_set_pci(&test.rig, HA(0, PCI_CTL(0)), EN | EVENT(0x04, 0x04));
-	rig_span(&test.rig, SIGNAL_HOME_REQUEST, 0, QUALIFIER_HOME_REQUEST_READ_LOCAL, 100, 400);
-	rig_at(&test.rig, 200);
-	rig_set_pci(&test.rig, HA(0, PCI_CTL(0)), EN | EVENT(0x04, 0x04) | THRESH(1));
-	rig_at(&test.rig, 300);
-	assert_int_equal(rig_pci(&test.rig, HA(0, PCI_CTR(0))), 200);
+	fixture_up(&test.fixture);
+	fixture_set_pci(&test.fixture, HA(0, PCI_CTL(0)), EN | EVENT(0x04, 0x04));
+	fixture_span(&test.fixture, SIGNAL_HOME_REQUEST, 0, QUALIFIER_HOME_REQUEST_READ_LOCAL, 100,
+		     400);
+	fixture_at(&test.fixture, 200);
+	fixture_set_pci(&test.fixture, HA(0, PCI_CTL(0)), EN | EVENT(0x04, 0x04) | THRESH(1));
+	fixture_at(&test.fixture, 300);
+	assert_int_equal(fixture_pci(&test.fixture, HA(0, PCI_CTR(0))), 200);
 	/* No edge where only the control changed. */
-	rig_set_pci(&test.rig, HA(0, PCI_CTL(0)), EN | EVENT(0x04, 0x04) | THRESH(1) | EDGE);
-	rig_at(&test.rig, 400);
-	assert_int_equal(rig_pci(&test.rig, HA(0, PCI_CTR(0))), 200);
-	rig_set_pci(&test.rig, HA(0, PCI_CTL(0)), EN | EVENT(0x04, 0x10));
-	rig_span(&test.rig, SIGNAL_HOME_REQUEST, 0, QUALIFIER_HOME_REQUEST_WRITE_LOCAL, 450, 30);
-	rig_at(&test.rig, 600);
-	assert_int_equal(rig_pci(&test.rig, HA(0, PCI_CTR(0))), 230);
-	rig_set_pci(&test.rig, HA(0, PCI_CTL(0)), EN | EVENT(0x00, 0));
-	rig_at(&test.rig, 610);
-	assert_int_equal(rig_pci(&test.rig, HA(0, PCI_CTR(0))), 240);
-	rig_close(&test.rig);
+	fixture_set_pci(&test.fixture, HA(0, PCI_CTL(0)),
+			EN | EVENT(0x04, 0x04) | THRESH(1) | EDGE);
+	fixture_at(&test.fixture, 400);
+	assert_int_equal(fixture_pci(&test.fixture, HA(0, PCI_CTR(0))), 200);
+	fixture_set_pci(&test.fixture, HA(0, PCI_CTL(0)), EN | EVENT(0x04, 0x10));
+	fixture_span(&test.fixture, SIGNAL_HOME_REQUEST, 0, QUALIFIER_HOME_REQUEST_WRITE_LOCAL, 450,
+		     30);
+	fixture_at(&test.fixture, 600);
+	assert_int_equal(fixture_pci(&test.fixture, HA(0, PCI_CTR(0))), 230);
+	fixture_set_pci(&test.fixture, HA(0, PCI_CTL(0)), EN | EVENT(0x00, 0));
+	fixture_at(&test.fixture, 610);
+	assert_int_equal(fixture_pci(&test.fixture, HA(0, PCI_CTR(0))), 240);
+	fixture_down(&test.fixture);
 }
 
 /* A write in the very cycle in which something begins or ends hides neither. */
@@ -541,49 +546,52 @@ static void test_write_in_the_cycle_of_an_edge(void **state UNUSED)
 {
 	const uint32_t rising = EN | EVENT(0x04, 0x04) | THRESH(1) | EDGE;
 
-	rig_open(&test.rig);
-	rig_set_pci(&test.rig, HA(0, PCI_CTL(0)), rising);
-	rig_set_pci(&test.rig, HA(0, PCI_CTL(1)), rising | INVERT);
-	rig_span(&test.rig, SIGNAL_HOME_REQUEST, 0, QUALIFIER_HOME_REQUEST_READ_LOCAL, 100, 100);
+	fixture_up(&test.fixture);
+	fixture_set_pci(&test.fixture, HA(0, PCI_CTL(0)), rising);
+	fixture_set_pci(&test.fixture, HA(0, PCI_CTL(1)), rising | INVERT);
+	fixture_span(&test.fixture, SIGNAL_HOME_REQUEST, 0, QUALIFIER_HOME_REQUEST_READ_LOCAL, 100,
+		     100);
 	for (uint64_t cycle = 99; cycle <= 201; cycle++) {
-		rig_at(&test.rig, cycle);
-		rig_set_pci(&test.rig, HA(0, PCI_BOX_CTL), BOX_GO);
-		rig_set_pci(&test.rig, HA(0, PCI_CTL(0)), rising);
+		fixture_at(&test.fixture, cycle);
+		fixture_set_pci(&test.fixture, HA(0, PCI_BOX_CTL), BOX_GO);
+		fixture_set_pci(&test.fixture, HA(0, PCI_CTL(0)), rising);
 	}
-	rig_span(&test.rig, SIGNAL_HOME_REQUEST, 0, QUALIFIER_HOME_REQUEST_READ_LOCAL, 201, 9);
-	rig_set_pci(&test.rig, HA(0, PCI_BOX_CTL), BOX_GO);
-	rig_at(&test.rig, 300);
-	assert_int_equal(rig_pci(&test.rig, HA(0, PCI_CTR(0))), 2);
-	assert_int_equal(rig_pci(&test.rig, HA(0, PCI_CTR(1))), 2);
-	rig_close(&test.rig);
+	fixture_span(&test.fixture, SIGNAL_HOME_REQUEST, 0, QUALIFIER_HOME_REQUEST_READ_LOCAL, 201,
+		     9);
+	fixture_set_pci(&test.fixture, HA(0, PCI_BOX_CTL), BOX_GO);
+	fixture_at(&test.fixture, 300);
+	assert_int_equal(fixture_pci(&test.fixture, HA(0, PCI_CTR(0))), 2);
+	assert_int_equal(fixture_pci(&test.fixture, HA(0, PCI_CTR(1))), 2);
+	fixture_down(&test.fixture);
 }
 
 /* What is open while the box is frozen is still there when it goes on. */
 static void test_open_through_a_freeze(void **state UNUSED)
 {
-	rig_open(&test.rig);
-	rig_set_pci(&test.rig, HA(0, PCI_BOX_CTL), BOX_FRZ);
-	rig_set_pci(&test.rig, HA(0, PCI_CTL(0)), EN | EVENT(0x04, 0x04));
-	rig_span(&test.rig, SIGNAL_HOME_REQUEST, 0, QUALIFIER_HOME_REQUEST_READ_LOCAL, 100, 400);
-	rig_at(&test.rig, 350);
-	rig_set_pci(&test.rig, HA(0, PCI_BOX_CTL), BOX_GO);
-	rig_at(&test.rig, 5000);
-	assert_int_equal(rig_pci(&test.rig, HA(0, PCI_CTR(0))), 150);
-	rig_close(&test.rig);
+	fixture_up(&test.fixture);
+	fixture_set_pci(&test.fixture, HA(0, PCI_BOX_CTL), BOX_FRZ);
+	fixture_set_pci(&test.fixture, HA(0, PCI_CTL(0)), EN | EVENT(0x04, 0x04));
+	fixture_span(&test.fixture, SIGNAL_HOME_REQUEST, 0, QUALIFIER_HOME_REQUEST_READ_LOCAL, 100,
+		     400);
+	fixture_at(&test.fixture, 350);
+	fixture_set_pci(&test.fixture, HA(0, PCI_BOX_CTL), BOX_GO);
+	fixture_at(&test.fixture, 5000);
+	assert_int_equal(fixture_pci(&test.fixture, HA(0, PCI_CTR(0))), 150);
+	fixture_down(&test.fixture);
 }
 
 /* A number emitted before anybody subscribed holds for who subscribes. */
 static void test_level_is_remembered(void **state UNUSED)
 {
-	rig_open(&test.rig);
-	assert_int_equal(test.rig.port.enabled[SIGNAL_DRAM_WRITE_QUEUE], 1);
-	rig_span(&test.rig, SIGNAL_DRAM_WRITE_QUEUE, 2, 0, 100, 17);
-	rig_at_dram(&test.rig, 1000);
-	rig_set_pci(&test.rig, MC(2, PCI_CTL(0)), EN | EVENT(0x21, 0));
-	rig_span(&test.rig, SIGNAL_DRAM_WRITE_QUEUE, 2, 0, 1600, 0);
-	rig_at_dram(&test.rig, 2000);
-	assert_int_equal(rig_pci(&test.rig, MC(2, PCI_CTR(0))), 600);
-	rig_close(&test.rig);
+	fixture_up(&test.fixture);
+	assert_int_equal(test.fixture.port.enabled[SIGNAL_DRAM_WRITE_QUEUE], 1);
+	fixture_span(&test.fixture, SIGNAL_DRAM_WRITE_QUEUE, 2, 0, 100, 17);
+	fixture_at_dram(&test.fixture, 1000);
+	fixture_set_pci(&test.fixture, MC(2, PCI_CTL(0)), EN | EVENT(0x21, 0));
+	fixture_span(&test.fixture, SIGNAL_DRAM_WRITE_QUEUE, 2, 0, 1600, 0);
+	fixture_at_dram(&test.fixture, 2000);
+	assert_int_equal(fixture_pci(&test.fixture, MC(2, PCI_CTR(0))), 600);
+	fixture_down(&test.fixture);
 }
 
 /* No event adds up or counts numbers yet: the same catalog, with two events made to do so. */
@@ -613,23 +621,23 @@ static void test_level_occupancy(void **state UNUSED)
 		boxes[b].events = events;
 	}
 	pmu.boxes = boxes;
-	rig_open_pmu(&test.rig, &pmu);
-	rig_set_pci(&test.rig, MC(2, PCI_CTL(0)), EN | EVENT(0x21, 0));
-	rig_set_pci(&test.rig, MC(2, PCI_CTL(1)), EN | EVENT(0x21, 0) | THRESH(10));
-	rig_set_pci(&test.rig, MC(2, PCI_CTL(2)), EN | EVENT(0x22, 0));
-	rig_set_pci(&test.rig, MC(2, PCI_CTL(3)), EN | EVENT(0x22, 0) | THRESH(1));
+	fixture_up_for(&test.fixture, &pmu);
+	fixture_set_pci(&test.fixture, MC(2, PCI_CTL(0)), EN | EVENT(0x21, 0));
+	fixture_set_pci(&test.fixture, MC(2, PCI_CTL(1)), EN | EVENT(0x21, 0) | THRESH(10));
+	fixture_set_pci(&test.fixture, MC(2, PCI_CTL(2)), EN | EVENT(0x22, 0));
+	fixture_set_pci(&test.fixture, MC(2, PCI_CTL(3)), EN | EVENT(0x22, 0) | THRESH(1));
 	/* 1, 2, 3, .. 20, each for 50 cycles, then none. */
 	for (unsigned i = 1; i <= 20; i++) {
-		rig_span(&test.rig, SIGNAL_DRAM_WRITE_QUEUE, 2, 0, 100 + 50 * i, i);
+		fixture_span(&test.fixture, SIGNAL_DRAM_WRITE_QUEUE, 2, 0, 100 + 50 * i, i);
 		expected += 50 * i;
 	}
-	rig_span(&test.rig, SIGNAL_DRAM_WRITE_QUEUE, 2, 0, 100 + 50 * 21, 0);
-	rig_at_dram(&test.rig, 5000);
-	assert_int_equal(rig_pci(&test.rig, MC(2, PCI_CTR(0))), expected);
-	assert_int_equal(rig_pci(&test.rig, MC(2, PCI_CTR(1))), 50 * 11);
-	assert_int_equal(rig_pci(&test.rig, MC(2, PCI_CTR(2))), 21);
-	assert_int_equal(rig_pci(&test.rig, MC(2, PCI_CTR(3))), 21);
-	rig_close(&test.rig);
+	fixture_span(&test.fixture, SIGNAL_DRAM_WRITE_QUEUE, 2, 0, 100 + 50 * 21, 0);
+	fixture_at_dram(&test.fixture, 5000);
+	assert_int_equal(fixture_pci(&test.fixture, MC(2, PCI_CTR(0))), expected);
+	assert_int_equal(fixture_pci(&test.fixture, MC(2, PCI_CTR(1))), 50 * 11);
+	assert_int_equal(fixture_pci(&test.fixture, MC(2, PCI_CTR(2))), 21);
+	assert_int_equal(fixture_pci(&test.fixture, MC(2, PCI_CTR(3))), 21);
+	fixture_down(&test.fixture);
 }
 
 int main(void)

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "rig.h"
+#include "fixture.h"
 
 #define ROUNDS 20000000u
 
@@ -15,7 +15,7 @@ static double seconds(void)
 }
 
 /* TOR entries of 300 cycles, one every 20 cycles: 15 at a time. */
-static void measure(struct rig *rig, const char *what, unsigned instance)
+static void measure(struct fixture *fixture, const char *what, unsigned instance)
 {
 	struct signal signal = {
 	    .id = SIGNAL_LLC_REQUEST,
@@ -29,31 +29,31 @@ static void measure(struct rig *rig, const char *what, unsigned instance)
 
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		signal.time += 20;
-		signal_emit(&rig->port, signal);
+		signal_emit(&fixture->port, signal);
 	}
 	printf("%-40s %6.1f ns\n", what, 1e9 * (seconds() - start) / ROUNDS);
 }
 
 static void measure_control(const char *what, unsigned counter, uint32_t control)
 {
-	struct rig rig;
+	struct fixture fixture;
 
-	rig_open(&rig);
-	rig_set_msr(&rig, C_FILTER1(3), 0x182u << 20);
-	rig_set_msr(&rig, C_CTL(3, counter), control);
-	measure(&rig, what, 3);
-	rig_close(&rig);
+	fixture_up(&fixture);
+	fixture_set_msr(&fixture, C_FILTER1(3), 0x182u << 20);
+	fixture_set_msr(&fixture, C_CTL(3, counter), control);
+	measure(&fixture, what, 3);
+	fixture_down(&fixture);
 }
 
 int main(void)
 {
-	struct rig rig;
+	struct fixture fixture;
 
-	rig_open(&rig);
-	measure(&rig, "nobody subscribes", 3);
-	rig_set_msr(&rig, C_CTL(2, 1), EN | EVENT(0x35, 0x08));
-	measure(&rig, "another instance subscribes", 3);
-	rig_close(&rig);
+	fixture_up(&fixture);
+	measure(&fixture, "nobody subscribes", 3);
+	fixture_set_msr(&fixture, C_CTL(2, 1), EN | EVENT(0x35, 0x08));
+	measure(&fixture, "another instance subscribes", 3);
+	fixture_down(&fixture);
 	measure_control("one plain counter, all", 1, EN | EVENT(0x35, 0x08));
 	measure_control("one plain counter, opcode and miss", 1, EN | EVENT(0x35, 0x03));
 	measure_control("one counter of occupancy", 0, EN | EVENT(0x36, 0x08));

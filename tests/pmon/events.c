@@ -6,11 +6,9 @@
 #include <string.h>
 
 #include "catalog/binding.h"
-#include "rig.h"
+#include "fixture.h"
 
-#define UNUSED __attribute__((unused))
-
-static struct rig rig;
+static struct fixture fixture;
 
 static uint64_t field(const struct pmu_register *reg, const char *name, uint64_t value)
 {
@@ -26,10 +24,10 @@ static uint64_t field(const struct pmu_register *reg, const char *name, uint64_t
 static void write_register(const struct pmu_box *box, const struct pmu_register *reg,
 			   uint64_t value)
 {
-	assert_int_equal(pmon_write(rig.pmon,
+	assert_int_equal(pmon_write(fixture.pmon,
 				    AT(0, (enum pmu_space)box->space,
 				       pmu_register_address(box, reg, 0), reg->width),
-				    &rig.now, value),
+				    &fixture.now, value),
 			 0);
 }
 
@@ -38,10 +36,10 @@ static uint64_t read_counter(const struct pmu_box *box, unsigned counter)
 	const struct pmu_register *reg = pmu_box_register(box, PMU_ROLE_COUNTER, counter);
 	uint64_t value;
 
-	assert_int_equal(pmon_read(rig.pmon,
+	assert_int_equal(pmon_read(fixture.pmon,
 				   AT(0, (enum pmu_space)box->space,
 				      pmu_register_address(box, reg, 0), reg->width),
-				   &rig.now, &value),
+				   &fixture.now, &value),
 			 0);
 	return value;
 }
@@ -185,7 +183,7 @@ static void check_event(const struct pmu_box *box, const struct pmu_event *event
 	uint32_t named;
 	bool some;
 
-	rig_open_pmu(&rig, tested);
+	fixture_up_for(&fixture, tested);
 	open_filters(box);
 	program(box, event, counter, umask);
 	named = alternatives(event, umask, &some);
@@ -199,14 +197,14 @@ static void check_event(const struct pmu_box *box, const struct pmu_event *event
 	if (signal_of(event, umask)) {
 		struct signal signal = welcome(event, umask);
 
-		signal_emit(&rig.port, signal);
+		signal_emit(&fixture.port, signal);
 	}
-	rig.now = (struct pmon_time){{1000, 1000}};
+	fixture.now = (struct pmon_time){{1000, 1000}};
 	counted = read_counter(box, counter);
 	if (counted != expected)
 		fail_msg("%s.%s, umask %#x, counter %u: %llu, not %llu", box->name, event->name,
 			 umask, counter, (unsigned long long)counted, (unsigned long long)expected);
-	rig_close(&rig);
+	fixture_down(&fixture);
 }
 
 static void check_every_event(const char *name, unsigned least)
@@ -244,12 +242,12 @@ static void test_every_event(void **state UNUSED)
 static void test_undefined_codes(void **state UNUSED)
 {
 	for (unsigned code = 0xD0; code < 0x100; code++) {
-		rig_open(&rig);
-		rig_set_pci(&rig, HA(0, PCI_CTL(0)), EN | EVENT(code, 0xff));
-		rig_span(&rig, SIGNAL_HOME_REQUEST, 0, 0x3f, 10, 10);
-		rig_at(&rig, 1000);
-		assert_int_equal(rig_pci(&rig, HA(0, PCI_CTR(0))), 0);
-		rig_close(&rig);
+		fixture_up(&fixture);
+		fixture_set_pci(&fixture, HA(0, PCI_CTL(0)), EN | EVENT(code, 0xff));
+		fixture_span(&fixture, SIGNAL_HOME_REQUEST, 0, 0x3f, 10, 10);
+		fixture_at(&fixture, 1000);
+		assert_int_equal(fixture_pci(&fixture, HA(0, PCI_CTR(0))), 0);
+		fixture_down(&fixture);
 	}
 }
 

@@ -2,11 +2,9 @@
  * What the filters and the irregular unit masks let pass. Each signal is reported once; the
  * expected counts follow from the tables of 334291-001 named at each test.
  */
-#include "rig.h"
+#include "fixture.h"
 
-#define UNUSED __attribute__((unused))
-
-static struct rig rig;
+static struct fixture fixture;
 
 /* Events, by code. */
 #define LLC_LOOKUP    0x34
@@ -20,32 +18,32 @@ static struct rig rig;
 
 static int setup(void **state UNUSED)
 {
-	rig_open(&rig);
+	fixture_up(&fixture);
 	return 0;
 }
 
 static int teardown(void **state UNUSED)
 {
-	rig_close(&rig);
+	fixture_down(&fixture);
 	return 0;
 }
 
 static void emit(struct signal signal)
 {
-	signal_emit(&rig.port, signal);
+	signal_emit(&fixture.port, signal);
 }
 
 static uint64_t count_cbo(uint32_t control, uint32_t filter0, uint32_t filter1,
 			  void (*traffic)(void))
 {
-	rig_close(&rig);
-	rig_open(&rig);
-	rig_set_msr(&rig, C_FILTER0(3), filter0);
-	rig_set_msr(&rig, C_FILTER1(3), filter1);
-	rig_set_msr(&rig, C_CTL(3, 1), EN | control);
+	fixture_down(&fixture);
+	fixture_up(&fixture);
+	fixture_set_msr(&fixture, C_FILTER0(3), filter0);
+	fixture_set_msr(&fixture, C_FILTER1(3), filter1);
+	fixture_set_msr(&fixture, C_CTL(3, 1), EN | control);
 	traffic();
-	rig_at(&rig, 100000);
-	return rig_msr(&rig, C_CTR(3, 1));
+	fixture_at(&fixture, 100000);
+	return fixture_msr(&fixture, C_CTR(3, 1));
 }
 
 #define STATE(bits) ((uint32_t)(bits) << 17)
@@ -220,35 +218,35 @@ static void test_tor(void **state UNUSED)
 					   transactions),
 				 cases[i].count);
 		/* Each stays for 10 cycles. */
-		rig_close(&rig);
-		rig_open(&rig);
-		rig_set_msr(&rig, C_FILTER1(3), cases[i].filter1);
-		rig_set_msr(&rig, C_CTL(3, 0), EN | EVENT(TOR_OCCUPANCY, cases[i].umask));
+		fixture_down(&fixture);
+		fixture_up(&fixture);
+		fixture_set_msr(&fixture, C_FILTER1(3), cases[i].filter1);
+		fixture_set_msr(&fixture, C_CTL(3, 0), EN | EVENT(TOR_OCCUPANCY, cases[i].umask));
 		transactions();
-		rig_at(&rig, 100000);
-		assert_int_equal(rig_msr(&rig, C_CTR(3, 0)), 10 * cases[i].count);
+		fixture_at(&fixture, 100000);
+		assert_int_equal(fixture_msr(&fixture, C_CTR(3, 0)), 10 * cases[i].count);
 	}
 }
 
 /* §2.3.1.1: several thresholds of one queue, and filters that act through counter 0. */
 static void test_counter0_occupancy(void **state UNUSED)
 {
-	rig_set_msr(&rig, C_FILTER1(3), OPC(0x182));
-	rig_set_msr(&rig, C_CTL(3, 0), EN | EVENT(TOR_OCCUPANCY, 0x01));
-	rig_set_msr(&rig, C_CTL(3, 1), EN | EVENT(0x1f, 0));
-	rig_set_msr(&rig, C_CTL(3, 2), EN | EVENT(0x1f, 0) | THRESH(1));
-	rig_set_msr(&rig, C_CTL(3, 3), EN | EVENT(0x1f, 0) | THRESH(4));
+	fixture_set_msr(&fixture, C_FILTER1(3), OPC(0x182));
+	fixture_set_msr(&fixture, C_CTL(3, 0), EN | EVENT(TOR_OCCUPANCY, 0x01));
+	fixture_set_msr(&fixture, C_CTL(3, 1), EN | EVENT(0x1f, 0));
+	fixture_set_msr(&fixture, C_CTL(3, 2), EN | EVENT(0x1f, 0) | THRESH(1));
+	fixture_set_msr(&fixture, C_CTL(3, 3), EN | EVENT(0x1f, 0) | THRESH(4));
 	transactions();
-	rig_at(&rig, 1000);
-	assert_int_equal(rig_msr(&rig, C_CTR(3, 0)), 70);
-	assert_int_equal(rig_msr(&rig, C_CTR(3, 1)), 70);
+	fixture_at(&fixture, 1000);
+	assert_int_equal(fixture_msr(&fixture, C_CTR(3, 0)), 70);
+	assert_int_equal(fixture_msr(&fixture, C_CTR(3, 1)), 70);
 	/* DRds begin in cycles 0 to 6, each for 10 cycles. */
-	assert_int_equal(rig_msr(&rig, C_CTR(3, 2)), 16);
-	assert_int_equal(rig_msr(&rig, C_CTR(3, 3)), 10); /* 3 to 12 */
+	assert_int_equal(fixture_msr(&fixture, C_CTR(3, 2)), 16);
+	assert_int_equal(fixture_msr(&fixture, C_CTR(3, 3)), 10); /* 3 to 12 */
 	/* Counter 0 itself cannot look at itself. */
-	rig_set_msr(&rig, C_CTL(3, 0), EN | EVENT(0x1f, 0));
-	rig_at(&rig, 2000);
-	assert_int_equal(rig_msr(&rig, C_CTR(3, 0)), 70);
+	fixture_set_msr(&fixture, C_CTL(3, 0), EN | EVENT(0x1f, 0));
+	fixture_at(&fixture, 2000);
+	assert_int_equal(fixture_msr(&fixture, C_CTR(3, 0)), 70);
 }
 
 static void victims(void)
@@ -327,15 +325,15 @@ static void test_rank_bank(void **state UNUSED)
 						  : 0;
 		uint64_t banks = umask < 16 ? 1 : umask == 16 ? 16 : umask <= 20 ? 4 : 0;
 
-		rig_close(&rig);
-		rig_open(&rig);
-		rig_set_pci(&rig, MC(1, PCI_CTL(0)), EN | EVENT(RD_CAS_RANK0, umask));
-		rig_set_pci(&rig, MC(1, PCI_CTL(1)), EN | EVENT(RD_CAS_RANK1, umask));
-		rig_set_pci(&rig, MC(1, PCI_CTL(2)), EN | EVENT(WR_CAS_RANK1, umask));
+		fixture_down(&fixture);
+		fixture_up(&fixture);
+		fixture_set_pci(&fixture, MC(1, PCI_CTL(0)), EN | EVENT(RD_CAS_RANK0, umask));
+		fixture_set_pci(&fixture, MC(1, PCI_CTL(1)), EN | EVENT(RD_CAS_RANK1, umask));
+		fixture_set_pci(&fixture, MC(1, PCI_CTL(2)), EN | EVENT(WR_CAS_RANK1, umask));
 		columns();
-		assert_int_equal(rig_pci(&rig, MC(1, PCI_CTR(0))), expected);
-		assert_int_equal(rig_pci(&rig, MC(1, PCI_CTR(1))), banks);
-		assert_int_equal(rig_pci(&rig, MC(1, PCI_CTR(2))), 2 * banks);
+		assert_int_equal(fixture_pci(&fixture, MC(1, PCI_CTR(0))), expected);
+		assert_int_equal(fixture_pci(&fixture, MC(1, PCI_CTR(1))), banks);
+		assert_int_equal(fixture_pci(&fixture, MC(1, PCI_CTR(2))), 2 * banks);
 	}
 }
 
@@ -377,27 +375,27 @@ static void test_addr_opc(void **state UNUSED)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		rig_close(&rig);
-		rig_open(&rig);
-		rig_set_pci(&rig, HA(1, HA_ADDRMATCH0), 0x56789FC0);
-		rig_set_pci(&rig, HA(1, HA_ADDRMATCH1), 0x1234);
-		rig_set_pci(&rig, HA(1, HA_OPCMATCH), 0x08);
-		rig_set_pci(&rig, HA(1, PCI_CTL(0)), EN | EVENT(ADDR_OPC, cases[i].umask));
+		fixture_down(&fixture);
+		fixture_up(&fixture);
+		fixture_set_pci(&fixture, HA(1, HA_ADDRMATCH0), 0x56789FC0);
+		fixture_set_pci(&fixture, HA(1, HA_ADDRMATCH1), 0x1234);
+		fixture_set_pci(&fixture, HA(1, HA_OPCMATCH), 0x08);
+		fixture_set_pci(&fixture, HA(1, PCI_CTL(0)), EN | EVENT(ADDR_OPC, cases[i].umask));
 		requests();
-		assert_int_equal(rig_pci(&rig, HA(1, PCI_CTR(0))), cases[i].count);
+		assert_int_equal(fixture_pci(&fixture, HA(1, PCI_CTR(0))), cases[i].count);
 	}
 }
 
 /* A filter that changes while a counter runs acts from then on. */
 static void test_filter_changed_while_running(void **state UNUSED)
 {
-	rig_set_msr(&rig, C_FILTER1(3), OPC(0x182));
-	rig_set_msr(&rig, C_CTL(3, 1), EN | EVENT(TOR_INSERTS, 0x01));
+	fixture_set_msr(&fixture, C_FILTER1(3), OPC(0x182));
+	fixture_set_msr(&fixture, C_CTL(3, 1), EN | EVENT(TOR_INSERTS, 0x01));
 	transactions();
-	rig_at(&rig, 1000);
-	rig_set_msr(&rig, C_FILTER1(3), OPC(0x1C4));
+	fixture_at(&fixture, 1000);
+	fixture_set_msr(&fixture, C_FILTER1(3), OPC(0x1C4));
 	transactions();
-	assert_int_equal(rig_msr(&rig, C_CTR(3, 1)), 7 + 16);
+	assert_int_equal(fixture_msr(&fixture, C_CTR(3, 1)), 7 + 16);
 }
 
 /* Who is reported: the instance and socket of the signal, and nobody else. */
@@ -405,22 +403,22 @@ static void test_instances_are_apart(void **state UNUSED)
 {
 	struct signal signal = {.id = SIGNAL_HOME_MEMORY_READ, .qualifiers = 0};
 
-	rig_set_pci(&rig, HA(0, PCI_CTL(0)), EN | EVENT(0x17, 0x01));
-	rig_set_pci(&rig, HA(1, PCI_CTL(0)), EN | EVENT(0x17, 0x01));
-	assert_int_equal(rig.port.enabled[SIGNAL_HOME_MEMORY_READ], 1);
-	assert_int_equal(rig.port.enabled[SIGNAL_HOME_MEMORY_WRITE], 0);
+	fixture_set_pci(&fixture, HA(0, PCI_CTL(0)), EN | EVENT(0x17, 0x01));
+	fixture_set_pci(&fixture, HA(1, PCI_CTL(0)), EN | EVENT(0x17, 0x01));
+	assert_int_equal(fixture.port.enabled[SIGNAL_HOME_MEMORY_READ], 1);
+	assert_int_equal(fixture.port.enabled[SIGNAL_HOME_MEMORY_WRITE], 0);
 	emit(signal);
 	signal.unit = 1;
 	emit(signal);
 	emit(signal);
 	signal.socket = 1;
 	emit(signal);
-	assert_int_equal(rig_pci(&rig, HA(0, PCI_CTR(0))), 1);
-	assert_int_equal(rig_pci(&rig, HA(1, PCI_CTR(0))), 2);
-	rig_set_pci(&rig, HA(0, PCI_CTL(0)), 0);
-	assert_int_equal(rig.port.enabled[SIGNAL_HOME_MEMORY_READ], 1);
-	rig_set_pci(&rig, HA(1, PCI_CTL(0)), 0);
-	assert_int_equal(rig.port.enabled[SIGNAL_HOME_MEMORY_READ], 0);
+	assert_int_equal(fixture_pci(&fixture, HA(0, PCI_CTR(0))), 1);
+	assert_int_equal(fixture_pci(&fixture, HA(1, PCI_CTR(0))), 2);
+	fixture_set_pci(&fixture, HA(0, PCI_CTL(0)), 0);
+	assert_int_equal(fixture.port.enabled[SIGNAL_HOME_MEMORY_READ], 1);
+	fixture_set_pci(&fixture, HA(1, PCI_CTL(0)), 0);
+	assert_int_equal(fixture.port.enabled[SIGNAL_HOME_MEMORY_READ], 0);
 }
 
 int main(void)

@@ -1,13 +1,10 @@
 /* The PMU of an IA-64 core by the manual's registers (323602-001 §3.3), fed with totals by hand. */
 #include "pmon/ia64/pmu.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "catalog/entries.h"
+#include "support/cmocka.h"
 
 enum { CYCLES, RETIRED, BUBBLE_FETCH, BUBBLE_STACK, L1D_READ, LOAD, CELLS };
 
@@ -20,7 +17,7 @@ static const struct signal_cell cells[CELLS] = {
     [LOAD] = {SIGNAL_PIPE_LOAD, 0},
 };
 
-struct rig {
+struct fixture {
 	struct pmon_ia64 *pmu;
 	uint64_t totals[SIGNAL_BANKS][CELLS];
 	uint64_t now;
@@ -37,22 +34,22 @@ struct rig {
 #define PM		   (1ull << 6)
 #define EVENT(code, umask) (USER | (uint64_t)(code) << 8 | (uint64_t)(umask) << 16)
 
-static void set_pmc(struct rig *r, unsigned n, uint64_t value)
+static void set_pmc(struct fixture *r, unsigned n, uint64_t value)
 {
 	assert_int_equal(pmon_ia64_write(r->pmu, PMU_SPACE_PMC, n, value, r->now), 0);
 }
 
-static void set_pmd(struct rig *r, unsigned n, uint64_t value)
+static void set_pmd(struct fixture *r, unsigned n, uint64_t value)
 {
 	assert_int_equal(pmon_ia64_write(r->pmu, PMU_SPACE_PMD, n, value, r->now), 0);
 }
 
-static void set_ibr(struct rig *r, unsigned n, uint64_t value)
+static void set_ibr(struct fixture *r, unsigned n, uint64_t value)
 {
 	assert_int_equal(pmon_ia64_write(r->pmu, PMU_SPACE_IBR, n, value, r->now), 0);
 }
 
-static uint64_t read_register(struct rig *r, unsigned space, unsigned n)
+static uint64_t read_register(struct fixture *r, unsigned space, unsigned n)
 {
 	uint64_t value = 0;
 
@@ -60,18 +57,18 @@ static uint64_t read_register(struct rig *r, unsigned space, unsigned n)
 	return value;
 }
 
-static uint64_t pmc(struct rig *r, unsigned n)
+static uint64_t pmc(struct fixture *r, unsigned n)
 {
 	return read_register(r, PMU_SPACE_PMC, n);
 }
 
-static uint64_t pmd(struct rig *r, unsigned n)
+static uint64_t pmd(struct fixture *r, unsigned n)
 {
 	return read_register(r, PMU_SPACE_PMD, n);
 }
 
 /* A cycle in which a cell grows; the PMU is asked as a core asks it. */
-static void cycle(struct rig *r, unsigned cell, uint64_t count)
+static void cycle(struct fixture *r, unsigned cell, uint64_t count)
 {
 	for (unsigned bank = 0; bank < SIGNAL_BANKS; bank++)
 		r->totals[bank][cell] += count;
@@ -82,31 +79,31 @@ static void cycle(struct rig *r, unsigned cell, uint64_t count)
 		pmon_ia64_deadline(r->pmu, r->now);
 }
 
-static int setup(void **state)
+static int fixture_up(void **state)
 {
-	static struct rig rig;
+	static struct fixture fixture;
 	struct pmon_ia64_source source = {.cells = cells, .count = CELLS};
 	const struct pmu_pmu *pmu = pmu_find_pmu("itanium-9300");
 
-	memset(&rig, 0, sizeof(rig));
+	memset(&fixture, 0, sizeof(fixture));
 	for (unsigned bank = 0; bank < SIGNAL_BANKS; bank++)
-		source.totals[bank] = rig.totals[bank];
+		source.totals[bank] = fixture.totals[bank];
 	assert_non_null(pmu);
-	assert_int_equal(pmon_ia64_new(&rig.pmu, NULL, &pmu->boxes[0], &source), 0);
-	pmon_ia64_monitors(rig.pmu, true, true, 0);
-	*state = &rig;
+	assert_int_equal(pmon_ia64_new(&fixture.pmu, NULL, &pmu->boxes[0], &source), 0);
+	pmon_ia64_monitors(fixture.pmu, true, true, 0);
+	*state = &fixture;
 	return 0;
 }
 
-static int teardown(void **state)
+static int fixture_down(void **state)
 {
-	pmon_ia64_free(((struct rig *)*state)->pmu);
+	pmon_ia64_free(((struct fixture *)*state)->pmu);
 	return 0;
 }
 
 static void test_reset_values(void **state)
 {
-	struct rig *r = *state;
+	struct fixture *r = *state;
 
 	assert_int_equal(pmc(r, 0), 0);
 	assert_int_equal(pmc(r, 38), 0xdb6);
@@ -117,7 +114,7 @@ static void test_reset_values(void **state)
 
 static void test_counts_what_the_unit_mask_selects(void **state)
 {
-	struct rig *r = *state;
+	struct fixture *r = *state;
 
 	set_pmc(r, 4, EVENT(BUBBLE_CODE, 0));
 	set_pmc(r, 5, EVENT(BUBBLE_CODE, 1));
@@ -134,7 +131,7 @@ static void test_counts_what_the_unit_mask_selects(void **state)
 
 static void test_counter_restrictions(void **state)
 {
-	struct rig *r = *state;
+	struct fixture *r = *state;
 
 	set_pmc(r, 9, EVENT(BUBBLE_CODE, 0));
 	set_pmc(r, 10, EVENT(BUBBLE_CODE, 0)); /* only PMC4 to 9 */
@@ -145,7 +142,7 @@ static void test_counter_restrictions(void **state)
 
 static void test_enables(void **state)
 {
-	struct rig *r = *state;
+	struct fixture *r = *state;
 	uint64_t control = EVENT(CYCLES_CODE, 0);
 
 	set_pmc(r, 4, control & ~8ull);		/* not at level 3 */
@@ -167,7 +164,7 @@ static void test_enables(void **state)
 
 static void test_freeze(void **state)
 {
-	struct rig *r = *state;
+	struct fixture *r = *state;
 
 	set_pmc(r, 4, EVENT(CYCLES_CODE, 0));
 	cycle(r, CYCLES, 5);
@@ -182,7 +179,7 @@ static void test_freeze(void **state)
 /* A carry out of bit 46, with and without an interrupt. */
 static void test_overflow(void **state)
 {
-	struct rig *r = *state;
+	struct fixture *r = *state;
 
 	set_pmc(r, 4, EVENT(CYCLES_CODE, 0));
 	set_pmd(r, 4, (1ull << 47) - 2);
@@ -211,7 +208,7 @@ static void test_overflow(void **state)
 /* However far away: none is lost, and none is late. */
 static void test_many_overflows(void **state)
 {
-	struct rig *r = *state;
+	struct fixture *r = *state;
 	unsigned found = 0;
 
 	set_pmc(r, 4, EVENT(RETIRED_CODE, 0) | OI);
@@ -230,7 +227,7 @@ static void test_many_overflows(void **state)
 
 static void test_threshold_is_strict(void **state)
 {
-	struct rig *r = *state;
+	struct fixture *r = *state;
 
 	for (unsigned t = 0; t < 4; t++)
 		set_pmc(r, 4 + t, EVENT(RETIRED_CODE, 0) | (uint64_t)t << 20);
@@ -246,7 +243,7 @@ static void test_threshold_is_strict(void **state)
 /* PMC5 leads the sets of the first-level data cache. */
 static void test_sets(void **state)
 {
-	struct rig *r = *state;
+	struct fixture *r = *state;
 
 	set_pmc(r, 6, EVENT(READS_CODE, 0));
 	cycle(r, L1D_READ, 1);
@@ -260,7 +257,7 @@ static void test_sets(void **state)
 	assert_int_equal(pmd(r, 5), 1);
 }
 
-static unsigned mark(struct rig *r, uint64_t ip, uint64_t encoding, char unit, bool either)
+static unsigned mark(struct fixture *r, uint64_t ip, uint64_t encoding, char unit, bool either)
 {
 	const struct detail_code code = {ip, encoding, (uint8_t)unit, either};
 
@@ -271,7 +268,7 @@ static unsigned mark(struct rig *r, uint64_t ip, uint64_t encoding, char unit, b
 
 static void test_everything_is_marked_after_reset(void **state)
 {
-	struct rig *r = *state;
+	struct fixture *r = *state;
 
 	assert_int_equal(mark(r, 0x4000, 0x123, 'M', true), ALL_MARKS);
 	assert_int_equal(mark(r, 0x4000, 0x123, 'B', false), ALL_MARKS);
@@ -281,7 +278,7 @@ static void test_everything_is_marked_after_reset(void **state)
 
 static void test_address_range(void **state)
 {
-	struct rig *r = *state;
+	struct fixture *r = *state;
 
 	set_pmc(r, 4, EVENT(RETIRED_CODE, 0));
 	set_pmc(r, 32, 0xf01ffffffffff); /* all encodings; ig_ad = inv = 0 */
@@ -303,7 +300,7 @@ static void test_address_range(void **state)
 /* Both bounds are outside, and bits 63:16 have to be equal. */
 static void test_fine_range(void **state)
 {
-	struct rig *r = *state;
+	struct fixture *r = *state;
 
 	set_pmc(r, 32, 0xf01ffffffffff);
 	set_pmc(r, 38, (0xdb6 & ~0x82ull) | 1 << 13);
@@ -320,7 +317,7 @@ static void test_fine_range(void **state)
 
 static void test_encodings(void **state)
 {
-	struct rig *r = *state;
+	struct fixture *r = *state;
 
 	set_pmc(r, 32, 3ull << 56 | 8ull << 48 | 0xff); /* M slots, all but the low byte */
 	set_pmc(r, 33, 0x1200);
@@ -339,7 +336,7 @@ static void test_encodings(void **state)
 
 static void test_data_ranges(void **state)
 {
-	struct rig *r = *state;
+	struct fixture *r = *state;
 	const uint64_t reset = 0x2078fefefefe;
 
 	assert_int_equal(pmon_ia64_write(r->pmu, PMU_SPACE_DBR, 0, 0x6000, 0), 0);
@@ -361,14 +358,14 @@ static void test_data_ranges(void **state)
 
 #define CAPTURE_USER (8ull | 2ull << 24)
 
-static void miss(struct rig *r, const struct detail_miss *m, uint64_t now)
+static void miss(struct fixture *r, const struct detail_miss *m, uint64_t now)
 {
 	pmon_ia64_miss(r->pmu, m, now);
 }
 
 static void test_data_cache_misses(void **state)
 {
-	struct rig *r = *state;
+	struct fixture *r = *state;
 	struct detail_miss m = {.ip = 0x4010,
 				.address = 0x6000000000001238,
 				.slot = 1,
@@ -404,7 +401,7 @@ static void test_data_cache_misses(void **state)
 
 static void test_data_tlb_and_alat_misses(void **state)
 {
-	struct rig *r = *state;
+	struct fixture *r = *state;
 	struct detail_miss m = {.ip = 0x4000, .address = 0x123, .slot = 2, .tlb = true};
 
 	set_pmc(r, 40, CAPTURE_USER | 1 << 7 | 4ull << 16); /* walks */
@@ -425,7 +422,7 @@ static void test_data_tlb_and_alat_misses(void **state)
 
 static void test_captures_need_their_enables(void **state)
 {
-	struct rig *r = *state;
+	struct fixture *r = *state;
 
 	set_pmc(r, 40, 7 | 2ull << 24); /* not at level 3 */
 	assert_false(pmon_ia64_wants(r->pmu)->misses);
@@ -444,7 +441,7 @@ static void test_captures_need_their_enables(void **state)
 
 static void test_fetch_misses(void **state)
 {
-	struct rig *r = *state;
+	struct fixture *r = *state;
 	struct detail_fetch f = {.address = 0x4020, .latency = 15, .cache = true};
 
 	set_pmc(r, 37, 8 | 2 << 12 | 0xFCu << 5); /* >= 16 */
@@ -469,7 +466,7 @@ static void test_fetch_misses(void **state)
 
 #define TRACE_ALL (8u | 0x3f00u)
 
-static void branch(struct rig *r, uint64_t ip, uint64_t target, unsigned bundle, uint64_t now)
+static void branch(struct fixture *r, uint64_t ip, uint64_t target, unsigned bundle, uint64_t now)
 {
 	const struct detail_branch b = {.ip = ip,
 					.target = target,
@@ -484,7 +481,7 @@ static void branch(struct rig *r, uint64_t ip, uint64_t target, unsigned bundle,
 
 static void test_trace_of_branches(void **state)
 {
-	struct rig *r = *state;
+	struct fixture *r = *state;
 
 	set_pmc(r, 39, TRACE_ALL);
 	branch(r, 0x4010, 0x5000, 1, 10); /* source, in the second bundle, and target */
@@ -504,7 +501,7 @@ static void test_trace_of_branches(void **state)
 
 static void test_trace_wraps(void **state)
 {
-	struct rig *r = *state;
+	struct fixture *r = *state;
 
 	set_pmc(r, 39, TRACE_ALL);
 	for (unsigned i = 0; i < 16; i++) {
@@ -547,7 +544,7 @@ static void test_trace_filters(void **state)
 	    {0x3700, 0, true, true, true, false},
 	    {0x1700, 0, true, false, false, false}, /* both: nothing */
 	};
-	struct rig *r = *state;
+	struct fixture *r = *state;
 
 	set_pmc(r, 4, EVENT(0x11, 0));
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -571,7 +568,7 @@ static void test_trace_filters(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_up, fixture_down)
 	    TEST(test_reset_values),
 	    TEST(test_counts_what_the_unit_mask_selects),
 	    TEST(test_counter_restrictions),

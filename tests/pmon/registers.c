@@ -1,19 +1,17 @@
 /* Registers: addresses, access types, reset values, discovery (334291-001 §1.6, §2.1 to §2.6). */
-#include "rig.h"
+#include "fixture.h"
 
-#define UNUSED __attribute__((unused))
-
-static struct rig rig;
+static struct fixture fixture;
 
 static int setup(void **state UNUSED)
 {
-	rig_open(&rig);
+	fixture_up(&fixture);
 	return 0;
 }
 
 static int teardown(void **state UNUSED)
 {
-	rig_close(&rig);
+	fixture_down(&fixture);
 	return 0;
 }
 
@@ -21,26 +19,26 @@ static int try_read(unsigned socket, enum pmu_space space, uint32_t address, uns
 {
 	uint64_t value;
 
-	return pmon_read(rig.pmon, AT(socket, space, address, width), &rig.now, &value);
+	return pmon_read(fixture.pmon, AT(socket, space, address, width), &fixture.now, &value);
 }
 
 static int try_write(enum pmu_space space, uint32_t address, unsigned width)
 {
-	return pmon_write(rig.pmon, AT(0, space, address, width), &rig.now, 0);
+	return pmon_write(fixture.pmon, AT(0, space, address, width), &fixture.now, 0);
 }
 
 /* Table 2-4: num_c is 18 at reset; everything else is 0. */
 static void test_reset_values(void **state UNUSED)
 {
-	assert_int_equal(rig_msr(&rig, GLOBAL_CONFIG), 18);
+	assert_int_equal(fixture_msr(&fixture, GLOBAL_CONFIG), 18);
 	for (uint32_t address = 0x700; address <= 0x70A; address++)
 		if (address != GLOBAL_CONFIG && address != 0x707)
-			assert_int_equal(rig_msr(&rig, address), 0);
+			assert_int_equal(fixture_msr(&fixture, address), 0);
 	for (uint32_t address = C_BOX_CTL(0); address <= C_CTR(0, 3); address++)
-		assert_int_equal(rig_msr(&rig, address), 0);
+		assert_int_equal(fixture_msr(&fixture, address), 0);
 	for (unsigned k = 0; k < 4; k++) {
-		assert_int_equal(rig_pci(&rig, HA(1, PCI_CTL(k))), 0);
-		assert_int_equal(rig_pci(&rig, HA(1, PCI_CTR(k))), 0);
+		assert_int_equal(fixture_pci(&fixture, HA(1, PCI_CTL(k))), 0);
+		assert_int_equal(fixture_pci(&fixture, HA(1, PCI_CTR(k))), 0);
 	}
 }
 
@@ -77,88 +75,88 @@ static void test_discovery(void **state UNUSED)
 {
 	uint64_t value;
 
-	assert_int_equal(rig_pci(&rig, PCI(30, 3, 0x94)), RIG_CAPID4);
-	assert_int_equal(rig_pci(&rig, PCI(30, 3, 0x98)), RIG_CAPID5);
-	assert_int_equal(rig_pci(&rig, HA(0, 0)), 0x6F308086);
-	assert_int_equal(rig_pci(&rig, HA(1, 0)), 0x6F388086);
-	assert_int_equal(rig_pci(&rig, MC(0, 0)), 0x6FB08086);
-	assert_int_equal(rig_pci(&rig, MC(3, 0)), 0x6FB58086);
-	assert_int_equal(rig_pci(&rig, PCI(24, 1, 0)), 0x6FD58086);
-	assert_int_equal(rig_pci(&rig, PCI(16, 5, 0)), 0x6F1E8086);
+	assert_int_equal(fixture_pci(&fixture, PCI(30, 3, 0x94)), FIXTURE_CAPID4);
+	assert_int_equal(fixture_pci(&fixture, PCI(30, 3, 0x98)), FIXTURE_CAPID5);
+	assert_int_equal(fixture_pci(&fixture, HA(0, 0)), 0x6F308086);
+	assert_int_equal(fixture_pci(&fixture, HA(1, 0)), 0x6F388086);
+	assert_int_equal(fixture_pci(&fixture, MC(0, 0)), 0x6FB08086);
+	assert_int_equal(fixture_pci(&fixture, MC(3, 0)), 0x6FB58086);
+	assert_int_equal(fixture_pci(&fixture, PCI(24, 1, 0)), 0x6FD58086);
+	assert_int_equal(fixture_pci(&fixture, PCI(16, 5, 0)), 0x6F1E8086);
 	for (unsigned socket = 0; socket < 2; socket++) {
 		uint64_t node, mapping;
 
-		assert_int_equal(pmon_read(rig.pmon,
+		assert_int_equal(pmon_read(fixture.pmon,
 					   AT(socket, PMU_SPACE_PCI, PCI(16, 5, 0x40), 32),
-					   &rig.now, &node),
+					   &fixture.now, &node),
 				 0);
-		assert_int_equal(pmon_read(rig.pmon,
+		assert_int_equal(pmon_read(fixture.pmon,
 					   AT(socket, PMU_SPACE_PCI, PCI(16, 5, 0x54), 32),
-					   &rig.now, &mapping),
+					   &fixture.now, &mapping),
 				 0);
 		assert_int_equal(node & 7, socket);
 		assert_int_equal(mapping >> (3 * socket) & 7, node & 7);
 	}
 	/* They cannot be changed. */
-	rig_set_pci(&rig, PCI(30, 3, 0x98), 0xffffff);
-	rig_set_pci(&rig, HA(0, 0), 0);
-	value = rig_pci(&rig, PCI(30, 3, 0x98));
-	assert_int_equal(value, RIG_CAPID5);
-	assert_int_equal(rig_pci(&rig, HA(0, 0)), 0x6F308086);
+	fixture_set_pci(&fixture, PCI(30, 3, 0x98), 0xffffff);
+	fixture_set_pci(&fixture, HA(0, 0), 0);
+	value = fixture_pci(&fixture, PCI(30, 3, 0x98));
+	assert_int_equal(value, FIXTURE_CAPID5);
+	assert_int_equal(fixture_pci(&fixture, HA(0, 0)), 0x6F308086);
 }
 
 /* Tables 2-7, 2-16, 2-18, 2-19, 2-64, 2-66 to 2-68, 2-116: what is kept of all ones. */
 static void test_read_back(void **state UNUSED)
 {
-	rig_set_msr(&rig, GLOBAL_CTL, FRZ_ALL);
-	rig_set_msr(&rig, U_CTL(0), 0xffffffff);
-	assert_int_equal(rig_msr(&rig, U_CTL(0)), 0x1FD4FFFF);
-	rig_set_msr(&rig, UCLK_CTL, 0xffffffff);
-	assert_int_equal(rig_msr(&rig, UCLK_CTL), 0x00500000);
-	rig_set_msr(&rig, C_CTL(3, 2), 0xffffffff);
-	assert_int_equal(rig_msr(&rig, C_CTL(3, 2)), 0xFFCCFFFF);
-	rig_set_msr(&rig, C_FILTER0(3), 0xffffffff);
-	assert_int_equal(rig_msr(&rig, C_FILTER0(3)), 0x00FE003F);
-	rig_set_msr(&rig, C_FILTER1(3), 0xffffffff);
-	assert_int_equal(rig_msr(&rig, C_FILTER1(3)), 0xDFF0FFFF);
-	rig_set_pci(&rig, HA(0, PCI_CTL(1)), 0xffffffff);
-	assert_int_equal(rig_pci(&rig, HA(0, PCI_CTL(1))), 0xFFD4FFFF);
-	rig_set_pci(&rig, HA(0, HA_ADDRMATCH0), 0xffffffff);
-	assert_int_equal(rig_pci(&rig, HA(0, HA_ADDRMATCH0)), 0xFFFFFFC0);
-	rig_set_pci(&rig, HA(0, HA_ADDRMATCH1), 0xffffffff);
-	assert_int_equal(rig_pci(&rig, HA(0, HA_ADDRMATCH1)), 0x3FFF);
-	rig_set_pci(&rig, HA(0, HA_OPCMATCH), 0xffffffff);
-	assert_int_equal(rig_pci(&rig, HA(0, HA_OPCMATCH)), 0x3F);
-	rig_set_pci(&rig, MC(2, PCI_FIXED_CTL), 0xffffffff);
-	assert_int_equal(rig_pci(&rig, MC(2, PCI_FIXED_CTL)), 0x00D00000);
-	rig_set_msr(&rig, GLOBAL_CONFIG, 0xffffffff);
-	assert_int_equal(rig_msr(&rig, GLOBAL_CONFIG), 0x1F);
+	fixture_set_msr(&fixture, GLOBAL_CTL, FRZ_ALL);
+	fixture_set_msr(&fixture, U_CTL(0), 0xffffffff);
+	assert_int_equal(fixture_msr(&fixture, U_CTL(0)), 0x1FD4FFFF);
+	fixture_set_msr(&fixture, UCLK_CTL, 0xffffffff);
+	assert_int_equal(fixture_msr(&fixture, UCLK_CTL), 0x00500000);
+	fixture_set_msr(&fixture, C_CTL(3, 2), 0xffffffff);
+	assert_int_equal(fixture_msr(&fixture, C_CTL(3, 2)), 0xFFCCFFFF);
+	fixture_set_msr(&fixture, C_FILTER0(3), 0xffffffff);
+	assert_int_equal(fixture_msr(&fixture, C_FILTER0(3)), 0x00FE003F);
+	fixture_set_msr(&fixture, C_FILTER1(3), 0xffffffff);
+	assert_int_equal(fixture_msr(&fixture, C_FILTER1(3)), 0xDFF0FFFF);
+	fixture_set_pci(&fixture, HA(0, PCI_CTL(1)), 0xffffffff);
+	assert_int_equal(fixture_pci(&fixture, HA(0, PCI_CTL(1))), 0xFFD4FFFF);
+	fixture_set_pci(&fixture, HA(0, HA_ADDRMATCH0), 0xffffffff);
+	assert_int_equal(fixture_pci(&fixture, HA(0, HA_ADDRMATCH0)), 0xFFFFFFC0);
+	fixture_set_pci(&fixture, HA(0, HA_ADDRMATCH1), 0xffffffff);
+	assert_int_equal(fixture_pci(&fixture, HA(0, HA_ADDRMATCH1)), 0x3FFF);
+	fixture_set_pci(&fixture, HA(0, HA_OPCMATCH), 0xffffffff);
+	assert_int_equal(fixture_pci(&fixture, HA(0, HA_OPCMATCH)), 0x3F);
+	fixture_set_pci(&fixture, MC(2, PCI_FIXED_CTL), 0xffffffff);
+	assert_int_equal(fixture_pci(&fixture, MC(2, PCI_FIXED_CTL)), 0x00D00000);
+	fixture_set_msr(&fixture, GLOBAL_CONFIG, 0xffffffff);
+	assert_int_equal(fixture_msr(&fixture, GLOBAL_CONFIG), 0x1F);
 	/* Each instance and socket has its own. */
-	assert_int_equal(rig_msr(&rig, C_CTL(2, 2)), 0);
-	assert_int_equal(rig_msr_of(&rig, 1, C_CTL(3, 2)), 0);
-	assert_int_equal(rig_pci(&rig, HA(1, PCI_CTL(1))), 0);
+	assert_int_equal(fixture_msr(&fixture, C_CTL(2, 2)), 0);
+	assert_int_equal(fixture_msr_of(&fixture, 1, C_CTL(3, 2)), 0);
+	assert_int_equal(fixture_pci(&fixture, HA(1, PCI_CTL(1))), 0);
 }
 
 /* Tables 2-2, 2-14: what is write only reads as 0. */
 static void test_write_only(void **state UNUSED)
 {
-	rig_set_msr(&rig, GLOBAL_CTL, FRZ_ALL | 1u << 30 | 0x3ffff);
-	assert_int_equal(rig_msr(&rig, GLOBAL_CTL), 1u << 30 | 0x3ffff);
-	rig_set_msr(&rig, C_BOX_CTL(0), 0xffffffff);
-	assert_int_equal(rig_msr(&rig, C_BOX_CTL(0)), 0);
-	rig_set_pci(&rig, MC(0, PCI_BOX_CTL), BOX_FRZ | 3);
-	assert_int_equal(rig_pci(&rig, MC(0, PCI_BOX_CTL)), 0);
+	fixture_set_msr(&fixture, GLOBAL_CTL, FRZ_ALL | 1u << 30 | 0x3ffff);
+	assert_int_equal(fixture_msr(&fixture, GLOBAL_CTL), 1u << 30 | 0x3ffff);
+	fixture_set_msr(&fixture, C_BOX_CTL(0), 0xffffffff);
+	assert_int_equal(fixture_msr(&fixture, C_BOX_CTL(0)), 0);
+	fixture_set_pci(&fixture, MC(0, PCI_BOX_CTL), BOX_FRZ | 3);
+	assert_int_equal(fixture_pci(&fixture, MC(0, PCI_BOX_CTL)), 0);
 }
 
 /* Tables 2-8, 2-17, 2-65: 48 bits. */
 static void test_counters_hold_48_bits(void **state UNUSED)
 {
-	rig_set_msr(&rig, C_CTR(0, 1), UINT64_MAX);
-	assert_int_equal(rig_msr(&rig, C_CTR(0, 1)), COUNTER_LIMIT - 1);
-	rig_set_msr(&rig, UCLK_CTR, 0x1234567890ABCDEF);
-	assert_int_equal(rig_msr(&rig, UCLK_CTR), 0x567890ABCDEF);
-	rig_set_pci(&rig, MC(1, PCI_FIXED_CTR), UINT64_MAX);
-	assert_int_equal(rig_pci(&rig, MC(1, PCI_FIXED_CTR)), COUNTER_LIMIT - 1);
+	fixture_set_msr(&fixture, C_CTR(0, 1), UINT64_MAX);
+	assert_int_equal(fixture_msr(&fixture, C_CTR(0, 1)), COUNTER_LIMIT - 1);
+	fixture_set_msr(&fixture, UCLK_CTR, 0x1234567890ABCDEF);
+	assert_int_equal(fixture_msr(&fixture, UCLK_CTR), 0x567890ABCDEF);
+	fixture_set_pci(&fixture, MC(1, PCI_FIXED_CTR), UINT64_MAX);
+	assert_int_equal(fixture_pci(&fixture, MC(1, PCI_FIXED_CTR)), COUNTER_LIMIT - 1);
 }
 
 /* Table 2-61: PCI counters are two dwords, lower one first. */
@@ -167,76 +165,79 @@ static void test_two_dwords(void **state UNUSED)
 	uint32_t address = HA(0, PCI_CTR(2));
 	uint64_t low, high;
 
-	rig_set_pci(&rig, address, 0x123456789ABC);
-	assert_int_equal(pmon_read(rig.pmon, AT(0, PMU_SPACE_PCI, address, 32), &rig.now, &low), 0);
+	fixture_set_pci(&fixture, address, 0x123456789ABC);
 	assert_int_equal(
-	    pmon_read(rig.pmon, AT(0, PMU_SPACE_PCI, address + 4, 32), &rig.now, &high), 0);
+	    pmon_read(fixture.pmon, AT(0, PMU_SPACE_PCI, address, 32), &fixture.now, &low), 0);
+	assert_int_equal(
+	    pmon_read(fixture.pmon, AT(0, PMU_SPACE_PCI, address + 4, 32), &fixture.now, &high), 0);
 	assert_int_equal(low, 0x56789ABC);
 	assert_int_equal(high, 0x1234);
+	assert_int_equal(pmon_write(fixture.pmon, AT(0, PMU_SPACE_PCI, address + 4, 32),
+				    &fixture.now, 0xFFFF8765),
+			 0);
+	assert_int_equal(fixture_pci(&fixture, address), 0x876556789ABC);
 	assert_int_equal(
-	    pmon_write(rig.pmon, AT(0, PMU_SPACE_PCI, address + 4, 32), &rig.now, 0xFFFF8765), 0);
-	assert_int_equal(rig_pci(&rig, address), 0x876556789ABC);
-	assert_int_equal(pmon_write(rig.pmon, AT(0, PMU_SPACE_PCI, address, 32), &rig.now, 1), 0);
-	assert_int_equal(rig_pci(&rig, address), 0x876500000001);
+	    pmon_write(fixture.pmon, AT(0, PMU_SPACE_PCI, address, 32), &fixture.now, 1), 0);
+	assert_int_equal(fixture_pci(&fixture, address), 0x876500000001);
 }
 
 /* Tables 2-14, 2-16, 2-62, 2-116: three ways to clear, each with its reach. */
 static void test_reset_bits(void **state UNUSED)
 {
-	rig_set_msr(&rig, C_BOX_CTL(0), BOX_FRZ);
+	fixture_set_msr(&fixture, C_BOX_CTL(0), BOX_FRZ);
 	for (unsigned k = 0; k < 4; k++) {
-		rig_set_msr(&rig, C_CTL(0, k), EN | EVENT(0x00, 0));
-		rig_set_msr(&rig, C_CTR(0, k), 100 + k);
+		fixture_set_msr(&fixture, C_CTL(0, k), EN | EVENT(0x00, 0));
+		fixture_set_msr(&fixture, C_CTR(0, k), 100 + k);
 	}
-	rig_set_msr(&rig, C_FILTER1(0), 0x182 << 20);
+	fixture_set_msr(&fixture, C_FILTER1(0), 0x182 << 20);
 
-	rig_set_msr(&rig, C_CTL(0, 1), EN | RST | EVENT(0x00, 0));
-	assert_int_equal(rig_msr(&rig, C_CTR(0, 0)), 100);
-	assert_int_equal(rig_msr(&rig, C_CTR(0, 1)), 0);
-	assert_int_equal(rig_msr(&rig, C_CTL(0, 1)), EN);
+	fixture_set_msr(&fixture, C_CTL(0, 1), EN | RST | EVENT(0x00, 0));
+	assert_int_equal(fixture_msr(&fixture, C_CTR(0, 0)), 100);
+	assert_int_equal(fixture_msr(&fixture, C_CTR(0, 1)), 0);
+	assert_int_equal(fixture_msr(&fixture, C_CTL(0, 1)), EN);
 
-	rig_set_msr(&rig, C_BOX_CTL(0), BOX_RST_CTRS);
+	fixture_set_msr(&fixture, C_BOX_CTL(0), BOX_RST_CTRS);
 	for (unsigned k = 0; k < 4; k++) {
-		assert_int_equal(rig_msr(&rig, C_CTR(0, k)), 0);
-		assert_int_equal(rig_msr(&rig, C_CTL(0, k)), EN);
-		rig_set_msr(&rig, C_CTR(0, k), 7);
+		assert_int_equal(fixture_msr(&fixture, C_CTR(0, k)), 0);
+		assert_int_equal(fixture_msr(&fixture, C_CTL(0, k)), EN);
+		fixture_set_msr(&fixture, C_CTR(0, k), 7);
 	}
-	rig_set_msr(&rig, C_BOX_CTL(0), BOX_RST_CTRL);
+	fixture_set_msr(&fixture, C_BOX_CTL(0), BOX_RST_CTRL);
 	for (unsigned k = 0; k < 4; k++) {
-		assert_int_equal(rig_msr(&rig, C_CTR(0, k)), 7);
-		assert_int_equal(rig_msr(&rig, C_CTL(0, k)), 0);
+		assert_int_equal(fixture_msr(&fixture, C_CTR(0, k)), 7);
+		assert_int_equal(fixture_msr(&fixture, C_CTL(0, k)), 0);
 	}
 	/* Filters are no counter controls. */
-	assert_int_equal(rig_msr(&rig, C_FILTER1(0)), 0x182 << 20);
+	assert_int_equal(fixture_msr(&fixture, C_FILTER1(0)), 0x182 << 20);
 
-	rig_set_pci(&rig, MC(0, PCI_FIXED_CTR), 55);
-	rig_set_pci(&rig, MC(0, PCI_FIXED_CTL), FIXED_RST);
-	assert_int_equal(rig_pci(&rig, MC(0, PCI_FIXED_CTR)), 0);
-	rig_set_pci(&rig, MC(0, PCI_FIXED_CTR), 55);
-	rig_set_pci(&rig, MC(0, PCI_BOX_CTL), BOX_RST_CTRS);
-	assert_int_equal(rig_pci(&rig, MC(0, PCI_FIXED_CTR)), 0);
+	fixture_set_pci(&fixture, MC(0, PCI_FIXED_CTR), 55);
+	fixture_set_pci(&fixture, MC(0, PCI_FIXED_CTL), FIXED_RST);
+	assert_int_equal(fixture_pci(&fixture, MC(0, PCI_FIXED_CTR)), 0);
+	fixture_set_pci(&fixture, MC(0, PCI_FIXED_CTR), 55);
+	fixture_set_pci(&fixture, MC(0, PCI_BOX_CTL), BOX_RST_CTRS);
+	assert_int_equal(fixture_pci(&fixture, MC(0, PCI_FIXED_CTR)), 0);
 }
 
 /* A signal is enabled while any counter of any instance and socket subscribes to it. */
 static void test_who_subscribes(void **state UNUSED)
 {
 	const uint64_t inserts = EN | EVENT(0x35, 0x08); /* TOR_INSERTS.ALL */
-	const uint8_t *enabled = &rig.port.enabled[SIGNAL_LLC_REQUEST];
+	const uint8_t *enabled = &fixture.port.enabled[SIGNAL_LLC_REQUEST];
 
 	assert_int_equal(*enabled, 0);
-	rig_set_msr(&rig, C_CTL(1, 0), inserts);
-	rig_set_msr_of(&rig, 1, C_CTL(3, 2), inserts);
-	rig_set_msr_of(&rig, 1, C_CTL(3, 3), inserts);
+	fixture_set_msr(&fixture, C_CTL(1, 0), inserts);
+	fixture_set_msr_of(&fixture, 1, C_CTL(3, 2), inserts);
+	fixture_set_msr_of(&fixture, 1, C_CTL(3, 3), inserts);
 	assert_int_not_equal(*enabled, 0);
-	rig_set_msr(&rig, C_CTL(1, 0), 0);
+	fixture_set_msr(&fixture, C_CTL(1, 0), 0);
 	assert_int_not_equal(*enabled, 0);
-	rig_set_msr(&rig, C_CTL(1, 0), inserts);
-	rig_set_msr_of(&rig, 1, C_CTL(3, 3), EN | EVENT(0x34, 0x03)); /* LLC_LOOKUP */
-	rig_set_msr_of(&rig, 1, C_BOX_CTL(3), BOX_RST_CTRL);
+	fixture_set_msr(&fixture, C_CTL(1, 0), inserts);
+	fixture_set_msr_of(&fixture, 1, C_CTL(3, 3), EN | EVENT(0x34, 0x03)); /* LLC_LOOKUP */
+	fixture_set_msr_of(&fixture, 1, C_BOX_CTL(3), BOX_RST_CTRL);
 	assert_int_not_equal(*enabled, 0);
-	rig_set_msr(&rig, C_CTL(1, 0), 0);
+	fixture_set_msr(&fixture, C_CTL(1, 0), 0);
 	assert_int_equal(*enabled, 0);
-	assert_int_equal(rig.port.enabled[SIGNAL_LLC_LOOKUP], 0);
+	assert_int_equal(fixture.port.enabled[SIGNAL_LLC_LOOKUP], 0);
 }
 
 /* §2.4.2: an SBo keeps its event select until another is written twice in a row. */
@@ -245,22 +246,22 @@ static void test_control_written_twice(void **state UNUSED)
 	const uint32_t control = 0x721, control1 = 0x722, counter = 0x726;
 	const uint32_t ring = EVENT(0x1b, 0x01); /* not modelled: counts nothing */
 
-	rig_set_msr(&rig, control, EN | ring);
-	rig_at(&rig, 100);
-	assert_int_equal(rig_msr(&rig, control), EN | ring);
-	assert_int_equal(rig_msr(&rig, counter), 100); /* still code 0, cycles */
-	rig_set_msr(&rig, control1, ring);
-	rig_set_msr(&rig, control, EN | ring); /* twice, but not in a row */
-	rig_at(&rig, 200);
-	assert_int_equal(rig_msr(&rig, counter), 200);
-	rig_set_msr(&rig, control, ring);
-	rig_set_msr(&rig, control, EN | ring);
-	rig_at(&rig, 300);
-	assert_int_equal(rig_msr(&rig, counter), 200);
-	rig_set_msr(&rig, control, 0);
-	rig_set_msr(&rig, control, EN);
-	rig_at(&rig, 400);
-	assert_int_equal(rig_msr(&rig, counter), 300);
+	fixture_set_msr(&fixture, control, EN | ring);
+	fixture_at(&fixture, 100);
+	assert_int_equal(fixture_msr(&fixture, control), EN | ring);
+	assert_int_equal(fixture_msr(&fixture, counter), 100); /* still code 0, cycles */
+	fixture_set_msr(&fixture, control1, ring);
+	fixture_set_msr(&fixture, control, EN | ring); /* twice, but not in a row */
+	fixture_at(&fixture, 200);
+	assert_int_equal(fixture_msr(&fixture, counter), 200);
+	fixture_set_msr(&fixture, control, ring);
+	fixture_set_msr(&fixture, control, EN | ring);
+	fixture_at(&fixture, 300);
+	assert_int_equal(fixture_msr(&fixture, counter), 200);
+	fixture_set_msr(&fixture, control, 0);
+	fixture_set_msr(&fixture, control, EN);
+	fixture_at(&fixture, 400);
+	assert_int_equal(fixture_msr(&fixture, counter), 300);
 }
 
 /* Table 2-168: on QPI, rst holds the counter until it is written as 0. */
@@ -268,14 +269,14 @@ static void test_rst_that_stays(void **state UNUSED)
 {
 	const uint32_t control = PCI(8, 2, PCI_CTL(0)), counter = PCI(8, 2, PCI_CTR(0));
 
-	rig_set_pci(&rig, counter, 1234);
-	rig_set_pci(&rig, control, RST);
-	assert_int_equal(rig_pci(&rig, counter), 0);
-	rig_set_pci(&rig, counter, 1234);
-	assert_int_equal(rig_pci(&rig, counter), 0);
-	rig_set_pci(&rig, control, 0);
-	rig_set_pci(&rig, counter, 1234);
-	assert_int_equal(rig_pci(&rig, counter), 1234);
+	fixture_set_pci(&fixture, counter, 1234);
+	fixture_set_pci(&fixture, control, RST);
+	assert_int_equal(fixture_pci(&fixture, counter), 0);
+	fixture_set_pci(&fixture, counter, 1234);
+	assert_int_equal(fixture_pci(&fixture, counter), 0);
+	fixture_set_pci(&fixture, control, 0);
+	fixture_set_pci(&fixture, counter, 1234);
+	assert_int_equal(fixture_pci(&fixture, counter), 1234);
 }
 
 /* A second view of the same block sees the same registers; a block of other size is refused. */
@@ -284,22 +285,24 @@ static void test_attach(void **state UNUSED)
 	struct pmon_config config = {
 	    .pmu = pmu_find_pmu("xeon-e5v4"),
 	    .sockets = 2,
-	    .clock_mhz = {RIG_UCLK_MHZ, RIG_DCLK_MHZ},
+	    .clock_mhz = {FIXTURE_UCLK_MHZ, FIXTURE_DCLK_MHZ},
 	    .present = {1, 1, 1, 1, 1},
 	};
 	struct pmon *second;
 	uint64_t value;
 
-	rig_set_msr(&rig, C_FILTER1(0), 0x182 << 20);
-	assert_int_equal(pmon_open(&second, rig.ctx, &config, rig.state, false), 0);
+	fixture_set_msr(&fixture, C_FILTER1(0), 0x182 << 20);
+	assert_int_equal(pmon_open(&second, fixture.ctx, &config, fixture.state, false), 0);
 	assert_int_equal(
-	    pmon_read(second, AT(0, PMU_SPACE_MSR, C_FILTER1(0), 64), &rig.now, &value), 0);
+	    pmon_read(second, AT(0, PMU_SPACE_MSR, C_FILTER1(0), 64), &fixture.now, &value), 0);
 	assert_int_equal(value, 0x182 << 20);
 	pmon_close(second);
 	config.sockets = 1;
-	assert_int_equal(pmon_open(&second, rig.ctx, &config, rig.state, false), PMU_E_UNSUPPORTED);
+	assert_int_equal(pmon_open(&second, fixture.ctx, &config, fixture.state, false),
+			 PMU_E_UNSUPPORTED);
 	config.clock_mhz[0] = 0;
-	assert_int_equal(pmon_open(&second, rig.ctx, &config, rig.state, false), PMU_E_RANGE);
+	assert_int_equal(pmon_open(&second, fixture.ctx, &config, fixture.state, false),
+			 PMU_E_RANGE);
 }
 
 int main(void)

@@ -1,15 +1,13 @@
 /* Strict mode: each rule is broken once, and good software breaks none. */
 #include <string.h>
 
-#include "rig.h"
-
-#define UNUSED __attribute__((unused))
+#include "fixture.h"
 
 #define TOR_INSERTS 0x35
 #define OPC_DRD	    (0x182u << 20)
 
 static struct {
-	struct rig rig;
+	struct fixture fixture;
 	unsigned count;
 	char reg[40], rule[128];
 	uint64_t value;
@@ -29,27 +27,27 @@ static void collect(void *arg UNUSED, const struct pmon_violation *violation)
 static int setup(void **state UNUSED)
 {
 	memset(&test, 0, sizeof(test));
-	rig_open(&test.rig);
-	pmon_strict(test.rig.pmon, collect, NULL);
+	fixture_up(&test.fixture);
+	pmon_strict(test.fixture.pmon, collect, NULL);
 	return 0;
 }
 
 static int teardown(void **state UNUSED)
 {
-	rig_close(&test.rig);
+	fixture_down(&test.fixture);
 	return 0;
 }
 
 static void set_msr(uint32_t address, uint64_t value)
 {
 	test.count = 0;
-	rig_set_msr(&test.rig, address, value);
+	fixture_set_msr(&test.fixture, address, value);
 }
 
 static void set_pci(uint32_t address, uint64_t value)
 {
 	test.count = 0;
-	rig_set_pci(&test.rig, address, value);
+	fixture_set_pci(&test.fixture, address, value);
 }
 
 /* Exactly one violation by the last access, of this register, with these words. */
@@ -65,27 +63,27 @@ static void set_pci(uint32_t address, uint64_t value)
 /* §2.1.2 to §2.1.4 as written, errata decided: not one line. */
 static void test_good_session(void **state UNUSED)
 {
-	rig_set_msr(&test.rig, GLOBAL_CTL, FRZ_ALL);
+	fixture_set_msr(&test.fixture, GLOBAL_CTL, FRZ_ALL);
 	for (unsigned sample = 0; sample < 3; sample++) {
-		rig_set_msr(&test.rig, C_BOX_CTL(0), 0x30103);
-		rig_set_pci(&test.rig, HA(0, PCI_BOX_CTL), 0x30103);
-		rig_set_pci(&test.rig, HA(0, PCI_STATUS), 0xF);
-		rig_set_msr(&test.rig, GLOBAL_STATUS, 0xC3FE00007);
-		rig_set_msr(&test.rig, C_FILTER1(0), OPC_DRD);
-		rig_set_msr(&test.rig, C_CTL(0, 1), EN | EVENT(TOR_INSERTS, 0x03));
-		rig_set_msr(&test.rig, C_CTL(0, 2), EN | EVENT(0x00, 0));
-		rig_set_pci(&test.rig, HA(0, PCI_CTL(0)), EN | OV_EN | EVENT(0x00, 0));
-		rig_set_pci(&test.rig, HA(0, PCI_CTR(0)), COUNTER_LIMIT - 1000);
-		rig_set_msr(&test.rig, C_BOX_CTL(0), BOX_GO);
-		rig_set_pci(&test.rig, HA(0, PCI_BOX_CTL), BOX_GO);
-		rig_set_msr(&test.rig, GLOBAL_CTL, UNFRZ_ALL);
-		rig_at(&test.rig, 5000 * (sample + 1));
-		assert_int_equal(rig_pci(&test.rig, HA(0, PCI_STATUS)), 1);
-		rig_msr(&test.rig, C_CTR(0, 2));
+		fixture_set_msr(&test.fixture, C_BOX_CTL(0), 0x30103);
+		fixture_set_pci(&test.fixture, HA(0, PCI_BOX_CTL), 0x30103);
+		fixture_set_pci(&test.fixture, HA(0, PCI_STATUS), 0xF);
+		fixture_set_msr(&test.fixture, GLOBAL_STATUS, 0xC3FE00007);
+		fixture_set_msr(&test.fixture, C_FILTER1(0), OPC_DRD);
+		fixture_set_msr(&test.fixture, C_CTL(0, 1), EN | EVENT(TOR_INSERTS, 0x03));
+		fixture_set_msr(&test.fixture, C_CTL(0, 2), EN | EVENT(0x00, 0));
+		fixture_set_pci(&test.fixture, HA(0, PCI_CTL(0)), EN | OV_EN | EVENT(0x00, 0));
+		fixture_set_pci(&test.fixture, HA(0, PCI_CTR(0)), COUNTER_LIMIT - 1000);
+		fixture_set_msr(&test.fixture, C_BOX_CTL(0), BOX_GO);
+		fixture_set_pci(&test.fixture, HA(0, PCI_BOX_CTL), BOX_GO);
+		fixture_set_msr(&test.fixture, GLOBAL_CTL, UNFRZ_ALL);
+		fixture_at(&test.fixture, 5000 * (sample + 1));
+		assert_int_equal(fixture_pci(&test.fixture, HA(0, PCI_STATUS)), 1);
+		fixture_msr(&test.fixture, C_CTR(0, 2));
 		/* The next round resets controls: they are turned off before. */
-		rig_set_msr(&test.rig, C_CTL(0, 1), 0);
-		rig_set_msr(&test.rig, C_CTL(0, 2), 0);
-		rig_set_pci(&test.rig, HA(0, PCI_CTL(0)), 0);
+		fixture_set_msr(&test.fixture, C_CTL(0, 1), 0);
+		fixture_set_msr(&test.fixture, C_CTL(0, 2), 0);
+		fixture_set_pci(&test.fixture, HA(0, PCI_CTL(0)), 0);
 	}
 	assert_clean();
 }
@@ -216,16 +214,16 @@ static void test_absent_and_read_only(void **state UNUSED)
 	uint64_t value;
 
 	test.count = 0;
-	assert_int_equal(pmon_write(test.rig.pmon,
-				    AT(0, PMU_SPACE_MSR, C_CTL(RIG_CBO_ABSENT, 0), 64),
-				    &test.rig.now, EN),
+	assert_int_equal(pmon_write(test.fixture.pmon,
+				    AT(0, PMU_SPACE_MSR, C_CTL(FIXTURE_CBO_ABSENT, 0), 64),
+				    &test.fixture.now, EN),
 			 PMU_E_UNKNOWN);
 	assert_violation("Cn_MSR_PMON_CTL0", "does not have this box");
-	assert_int_equal(test.instance, RIG_CBO_ABSENT);
+	assert_int_equal(test.instance, FIXTURE_CBO_ABSENT);
 	test.count = 0;
-	assert_int_equal(pmon_read(test.rig.pmon,
-				   AT(0, PMU_SPACE_MSR, C_CTR(RIG_CBO_ABSENT, 3), 64),
-				   &test.rig.now, &value),
+	assert_int_equal(pmon_read(test.fixture.pmon,
+				   AT(0, PMU_SPACE_MSR, C_CTR(FIXTURE_CBO_ABSENT, 3), 64),
+				   &test.fixture.now, &value),
 			 PMU_E_UNKNOWN);
 	assert_violation("Cn_MSR_PMON_CTR3", "does not have this box");
 	set_pci(PCI(30, 3, 0x98), 0);
@@ -236,7 +234,7 @@ static void test_overflow_left_behind(void **state UNUSED)
 {
 	set_pci(HA(0, PCI_CTR(0)), COUNTER_LIMIT - 10);
 	set_pci(HA(0, PCI_CTL(0)), EN | OV_EN | EVENT(0x00, 0));
-	rig_at(&test.rig, 100);
+	fixture_at(&test.fixture, 100);
 	set_msr(GLOBAL_CTL, UNFRZ_ALL);
 	assert_int_equal(test.count, 2); /* the global bit and the box's */
 	set_msr(GLOBAL_CTL, FRZ_ALL);
@@ -255,14 +253,14 @@ static void test_split_read(void **state UNUSED)
 
 	set_pci(HA(0, PCI_CTL(0)), EN | EVENT(0x00, 0));
 	test.count = 0;
-	assert_int_equal(pmon_read(test.rig.pmon, AT(0, PMU_SPACE_PCI, HA(0, PCI_CTR(0)), 32),
-				   &test.rig.now, &value),
+	assert_int_equal(pmon_read(test.fixture.pmon, AT(0, PMU_SPACE_PCI, HA(0, PCI_CTR(0)), 32),
+				   &test.fixture.now, &value),
 			 0);
 	assert_violation("HAn_PCI_PMON_CTR0", "half of a counter");
 	set_pci(HA(0, PCI_BOX_CTL), BOX_FRZ);
 	test.count = 0;
-	assert_int_equal(pmon_read(test.rig.pmon, AT(0, PMU_SPACE_PCI, HA(0, PCI_CTR(0)), 32),
-				   &test.rig.now, &value),
+	assert_int_equal(pmon_read(test.fixture.pmon, AT(0, PMU_SPACE_PCI, HA(0, PCI_CTR(0)), 32),
+				   &test.fixture.now, &value),
 			 0);
 	assert_clean();
 }
@@ -280,7 +278,7 @@ static void test_second_write(void **state UNUSED)
 
 static void test_can_be_turned_off(void **state UNUSED)
 {
-	pmon_strict(test.rig.pmon, NULL, NULL);
+	pmon_strict(test.fixture.pmon, NULL, NULL);
 	set_msr(C_BOX_CTL(0), 0x3);
 	assert_clean();
 }

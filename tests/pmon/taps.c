@@ -1,15 +1,15 @@
 /*
  * What the emitter adds to counters by itself, against the same signals received one by one: two
- * rigs with the same registers, of which one is told everything: a counter that reports overflows
- * counts in a box that has no signals.
+ * fixtures with the same registers, of which one is told everything: a counter that reports
+ * overflows counts in a box that has no signals.
  */
-#include "rig.h"
+#include "fixture.h"
 
 #define ROUNDS	  60
 #define SIGNALS	  2000
 #define INSTANCES 4 /* boxes of a kind that get signals */
 
-static struct rig tapped, told;
+static struct fixture tapped, told;
 static uint64_t state_of_random;
 
 static uint32_t draw(uint32_t below)
@@ -20,8 +20,8 @@ static uint32_t draw(uint32_t below)
 
 static void set_both(uint32_t address, uint64_t value)
 {
-	rig_set_msr(&tapped, address, value);
-	rig_set_msr(&told, address, value);
+	fixture_set_msr(&tapped, address, value);
+	fixture_set_msr(&told, address, value);
 }
 
 /* TOR_INSERTS, TOR_OCCUPANCY, LLC_LOOKUP, LLC_VICTIMS, RxR_INSERTS, RxR_OCCUPANCY, MISC */
@@ -66,14 +66,15 @@ static struct signal random_signal(uint64_t time)
 
 static void compare(uint64_t cycle)
 {
-	rig_at(&tapped, cycle);
-	rig_at(&told, cycle);
+	fixture_at(&tapped, cycle);
+	fixture_at(&told, cycle);
 	for (unsigned n = 0; n < INSTANCES; n++)
 		for (unsigned k = 0; k < 4; k++)
-			assert_int_equal(rig_msr(&tapped, C_CTR(n, k)),
-					 rig_msr(&told, C_CTR(n, k)));
+			assert_int_equal(fixture_msr(&tapped, C_CTR(n, k)),
+					 fixture_msr(&told, C_CTR(n, k)));
 	for (unsigned n = 0; n < INSTANCES; n++)
-		assert_int_equal(rig_msr(&tapped, C_STATUS(n)), rig_msr(&told, C_STATUS(n)));
+		assert_int_equal(fixture_msr(&tapped, C_STATUS(n)),
+				 fixture_msr(&told, C_STATUS(n)));
 }
 
 static void freeze_or_thaw(void)
@@ -91,11 +92,11 @@ static void test_same_counts(void **state)
 	uint64_t cycle = 10000;
 
 	(void)state;
-	rig_open(&tapped);
-	rig_open(&told);
-	rig_set_pci(&told, HA(0, PCI_CTL(0)), EN | OV_EN | EVENT(0x01, 0x03));
-	rig_at(&tapped, cycle);
-	rig_at(&told, cycle);
+	fixture_up(&tapped);
+	fixture_up(&told);
+	fixture_set_pci(&told, HA(0, PCI_CTL(0)), EN | OV_EN | EVENT(0x01, 0x03));
+	fixture_at(&tapped, cycle);
+	fixture_at(&told, cycle);
 	for (unsigned round = 0; round < ROUNDS; round++) {
 		for (unsigned n = 0; n < INSTANCES; n++)
 			program(n);
@@ -119,27 +120,27 @@ static void test_same_counts(void **state)
 		}
 		compare(cycle += 50);
 	}
-	rig_close(&tapped);
-	rig_close(&told);
+	fixture_down(&tapped);
+	fixture_down(&told);
 }
 
 /* More spans at once than the first ring of notes holds, half of them over when it is read. */
 static void test_open_spans(void **state)
 {
 	(void)state;
-	rig_open(&tapped);
-	rig_set_msr(&tapped, C_CTL(0, 0), EN | EVENT(0x36, 0x08));
+	fixture_up(&tapped);
+	fixture_set_msr(&tapped, C_CTL(0, 0), EN | EVENT(0x36, 0x08));
 	for (unsigned i = 0; i < 500; i++)
 		signal_emit(&tapped.port, (struct signal){.id = SIGNAL_LLC_REQUEST,
 							  .qualifiers = QUALIFIER_LLC_REQUEST_CORE,
 							  .time = 100 + i,
 							  .duration = i % 2 ? 400 : 4000});
 	/* Up to cycle 1000: 250 of 400 cycles, and of each other one what has passed. */
-	rig_at(&tapped, 1000);
-	assert_int_equal(rig_msr(&tapped, C_CTR(0, 0)), 250 * 400 + (900 + 402) * 250 / 2);
-	rig_at(&tapped, 10000);
-	assert_int_equal(rig_msr(&tapped, C_CTR(0, 0)), 250 * 400 + 250 * 4000);
-	rig_close(&tapped);
+	fixture_at(&tapped, 1000);
+	assert_int_equal(fixture_msr(&tapped, C_CTR(0, 0)), 250 * 400 + (900 + 402) * 250 / 2);
+	fixture_at(&tapped, 10000);
+	assert_int_equal(fixture_msr(&tapped, C_CTR(0, 0)), 250 * 400 + 250 * 4000);
+	fixture_down(&tapped);
 }
 
 int main(void)

@@ -1,13 +1,8 @@
 /* What can be counted together, and what is said where it cannot. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/cmocka.h"
 #include "trace.h"
 
 #define EVENTS_MAX 6
@@ -47,9 +42,9 @@ static void try_to_start(const struct trial *trial)
 	} while (0)
 
 /* 334291-001 table 2-21: TOR_OCCUPANCY and RxR_OCCUPANCY on counter 0, all counters are four. */
-static void test_counters(void **fixture)
+static void test_counters(void **state)
 {
-	(void)fixture;
+	(void)state;
 	TRY({{"cbo.CLOCKTICKS", "cbo.LLC_VICTIMS.M_STATE", "cbo.LLC_VICTIMS.E_STATE",
 	      "cbo.RxR_OCCUPANCY.IRQ"},
 	     {NULL}},
@@ -65,9 +60,9 @@ static void test_counters(void **fixture)
 }
 
 /* Boxes and instances do not share counters. */
-static void test_boxes_apart(void **fixture)
+static void test_boxes_apart(void **state)
 {
-	(void)fixture;
+	(void)state;
 	TRY({{"cbo3.RxR_OCCUPANCY.IRQ", "cbo5.TOR_OCCUPANCY.ALL"}, {NULL}},
 	    {{"cbo3.TOR_INSERTS.OPCODE:opc=0x182", "cbo5.TOR_INSERTS.OPCODE:opc=0x180"}, {NULL}},
 	    {{"cbo.RxR_OCCUPANCY.IRQ", "cbo5.TOR_OCCUPANCY.ALL"},
@@ -82,9 +77,9 @@ static void test_boxes_apart(void **fixture)
 }
 
 /* §2.3.2.3: one pair of filter registers a CBo. */
-static void test_filters(void **fixture)
+static void test_filters(void **state)
 {
-	(void)fixture;
+	(void)state;
 	TRY({{"cbo.TOR_INSERTS.OPCODE:opc=0x182", "cbo.TOR_OCCUPANCY.MISS_OPCODE:opc=0x182"},
 	     {NULL}},
 	    {{"cbo.TOR_INSERTS.OPCODE:opc=0x182", "cbo.TOR_INSERTS.OPCODE:opc=0x180"},
@@ -107,9 +102,9 @@ static void test_filters(void **fixture)
 }
 
 /* §2.3.1.1: it shows what counter 0 sees, so something has to be there for certain. */
-static void test_occupancy_of_counter_0(void **fixture)
+static void test_occupancy_of_counter_0(void **state)
 {
-	(void)fixture;
+	(void)state;
 	TRY({{"cbo.COUNTER0_OCCUPANCY:thresh=1", "cbo.TOR_OCCUPANCY.ALL"}, {NULL}},
 	    {{"cbo.COUNTER0_OCCUPANCY:thresh=1", "cbo.TOR_OCCUPANCY.OPCODE:opc=0x182"}, {NULL}},
 	    {{"cbo.COUNTER0_OCCUPANCY:thresh=1:opc=0x180", "cbo.TOR_OCCUPANCY.OPCODE:opc=0x182"},
@@ -152,16 +147,16 @@ static bool mix_possible(const struct mix *mix, size_t next, unsigned *counter)
 	return false;
 }
 
-static void test_mixed_instances(void **fixture)
+static void test_mixed_instances(void **state)
 {
 	/* Table 2-21: RxR_OCCUPANCY 0, FAST_ASSERTED 0-1, CLOCKTICKS 0-3. */
 	static const char *const names[] = {"RxR_OCCUPANCY.IRQ", "FAST_ASSERTED", "CLOCKTICKS"};
 	static const uint32_t counters[] = {0x1, 0x3, 0xF};
 	static const char *const boxes[] = {"cbo", "cbo0", "cbo1"};
 	unsigned possible = 0;
-	uint64_t state = 7;
+	uint64_t random = 7;
 
-	(void)fixture;
+	(void)state;
 	for (unsigned trial = 0; trial < MIX_TRIALS; trial++) {
 		unsigned counter[MIX_EVENTS];
 		struct traced traced;
@@ -174,10 +169,10 @@ static void test_mixed_instances(void **fixture)
 			unsigned kind, box;
 			char event[64];
 
-			state = state * 6364136223846793005u + 1442695040888963407u;
-			kind = (unsigned)(state >> 33) % 8;
+			random = random * 6364136223846793005u + 1442695040888963407u;
+			kind = (unsigned)(random >> 33) % 8;
 			kind = kind < 2 ? kind : 2;
-			box = (unsigned)(state >> 40) % 3;
+			box = (unsigned)(random >> 40) % 3;
 			mix.allowed[i] = counters[kind];
 			mix.instance[i] = (int)box - 1;
 			snprintf(event, sizeof(event), "%s.%s:thresh=1", boxes[box], names[kind]);
@@ -196,11 +191,11 @@ static void test_mixed_instances(void **fixture)
 	assert_in_range(possible, MIX_TRIALS / 10, MIX_TRIALS * 9 / 10);
 }
 
-static void test_equal_events_are_one(void **fixture)
+static void test_equal_events_are_one(void **state)
 {
 	struct traced traced;
 
-	(void)fixture;
+	(void)state;
 	traced_init(&traced, 1);
 	assert_int_equal(traced_add(&traced, "cbo.TOR_INSERTS.OPCODE:opc=0x182:thresh=1"), 0);
 	assert_int_equal(traced_add(&traced, "cbo.TOR_INSERTS.OPCODE:opc=0x182"), 1);

@@ -1,13 +1,8 @@
 /* Which L1D and L2D events of an Itanium 9300 count together (323602-001 §4.8.2, §4.8.4). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "session/session.h"
+#include "support/cmocka.h"
 
 #define EVENTS_MAX 12
 #define NOWHERE	   UINT8_MAX
@@ -135,9 +130,9 @@ static void refused(const char *const *expressions, const char *const *says)
 #define TOGETHER(...)	together(LIST(__VA_ARGS__))
 #define REFUSED(e, ...) refused(e, LIST(__VA_ARGS__))
 
-static void test_l1d(void **fixture)
+static void test_l1d(void **state)
 {
-	(void)fixture;
+	(void)state;
 	TOGETHER("BE_L1D_FPU_BUBBLE.ALL");
 	TOGETHER("CPU_OP_CYCLES.ALL", "L1D_READS_SET0", "DATA_REFERENCES_SET0", "L2DTLB_MISSES");
 	TOGETHER("BE_L1D_FPU_BUBBLE.ALL", "BE_L1D_FPU_BUBBLE.FPU", "BE_L1D_FPU_BUBBLE.L1D");
@@ -149,9 +144,9 @@ static void test_l1d(void **fixture)
 	TOGETHER("DATA_EAR_EVENTS", "L1D_READS_SET0", "DTLB_INSERTS_HPW");
 }
 
-static void test_l2d(void **fixture)
+static void test_l2d(void **state)
 {
-	(void)fixture;
+	(void)state;
 	TOGETHER("L2D_REFERENCES.READS");
 	TOGETHER("L2D_REFERENCES.READS", "L2D_REFERENCES.WRITES");
 	TOGETHER("L2D_REFERENCES.READS", "L2D_STORE_HIT_SHARED.ANY");
@@ -172,7 +167,7 @@ static void test_l2d(void **fixture)
 }
 
 /* PMC5 follows PMC4 and leads the L1D events: both at once is one too many. */
-static void test_both(void **fixture)
+static void test_both(void **state)
 {
 	static const char *const six[] = {"L2D_FORCE_RECIRC.RECIRC",
 					  "L2D_ISSUED_RECIRC_OZQ_ACC",
@@ -184,7 +179,7 @@ static void test_both(void **fixture)
 	const char *seven[8] = {[6] = "LOADS_RETIRED"};
 	const char *six_of_both[7] = {[5] = "LOADS_RETIRED"};
 
-	(void)fixture;
+	(void)state;
 	together(six);
 	memcpy(seven, six, 6 * sizeof(*six));
 	REFUSED(seven, "no counters of core", "LOADS_RETIRED", "L2D_OZDB_FULL.THIS");

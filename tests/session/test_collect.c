@@ -1,15 +1,10 @@
 /* Counts out of what counters and status registers hold, and what is left behind. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "catalog/entries.h"
 #include "memory_bus.h"
 #include "pmulab/session.h"
+#include "support/cmocka.h"
 
 #define WRAP (UINT64_C(1) << 48)
 
@@ -28,7 +23,7 @@
 #define MC0_FIXED_CTR 0xA00D0
 #define MC0_STATUS    0xA00F8
 
-struct bench {
+struct fixture {
 	struct pmu_ctx *ctx;
 	struct pmu_bus *bus;
 	struct pmu_session *session;
@@ -36,290 +31,290 @@ struct bench {
 	size_t count;
 };
 
-static void bench_init(struct bench *bench, bool emulated)
+static void fixture_up(struct fixture *fixture, bool emulated)
 {
 	const struct pmu_pmu *pmu = pmu_find_pmu("xeon-e5v4");
 
-	memset(bench, 0, sizeof(*bench));
-	assert_int_equal(pmu_ctx_new(&bench->ctx), 0);
-	assert_int_equal(memory_bus_new(&bench->bus, bench->ctx, pmu, 1, emulated), 0);
-	assert_int_equal(pmu_session_new(&bench->session, bench->ctx, bench->bus), 0);
+	memset(fixture, 0, sizeof(*fixture));
+	assert_int_equal(pmu_ctx_new(&fixture->ctx), 0);
+	assert_int_equal(memory_bus_new(&fixture->bus, fixture->ctx, pmu, 1, emulated), 0);
+	assert_int_equal(pmu_session_new(&fixture->session, fixture->ctx, fixture->bus), 0);
 }
 
-static void bench_fini(struct bench *bench)
+static void fixture_down(struct fixture *fixture)
 {
-	pmu_session_free(bench->session);
-	pmu_bus_free(bench->bus);
-	pmu_ctx_free(bench->ctx);
+	pmu_session_free(fixture->session);
+	pmu_bus_free(fixture->bus);
+	pmu_ctx_free(fixture->ctx);
 }
 
-static void add(struct bench *bench, const char *event)
+static void add(struct fixture *fixture, const char *event)
 {
 	struct pmu_selection selection;
 
-	assert_int_equal(pmu_event_parse(bench->ctx, NULL, event, &selection), 0);
-	assert_true(pmu_session_add(bench->session, bench->ctx, &selection) >= 0);
+	assert_int_equal(pmu_event_parse(fixture->ctx, NULL, event, &selection), 0);
+	assert_true(pmu_session_add(fixture->session, fixture->ctx, &selection) >= 0);
 }
 
-static uint64_t *msr(struct bench *bench, uint32_t address)
+static uint64_t *msr(struct fixture *fixture, uint32_t address)
 {
-	return memory_bus_at(bench->bus, 0, PMU_SPACE_MSR, address);
+	return memory_bus_at(fixture->bus, 0, PMU_SPACE_MSR, address);
 }
 
-static uint64_t *pci(struct bench *bench, uint32_t address)
+static uint64_t *pci(struct fixture *fixture, uint32_t address)
 {
-	return memory_bus_at(bench->bus, 0, PMU_SPACE_PCI, address);
+	return memory_bus_at(fixture->bus, 0, PMU_SPACE_PCI, address);
 }
 
-static void start(struct bench *bench)
+static void start(struct fixture *fixture)
 {
-	assert_int_equal(pmu_session_start(bench->session, bench->ctx), 0);
+	assert_int_equal(pmu_session_start(fixture->session, fixture->ctx), 0);
 }
 
-static void collect(struct bench *bench)
+static void collect(struct fixture *fixture)
 {
 	assert_int_equal(
-	    pmu_session_read(bench->session, bench->ctx, &bench->counts, &bench->count), 0);
+	    pmu_session_read(fixture->session, fixture->ctx, &fixture->counts, &fixture->count), 0);
 }
 
-static void test_counts(void **fixture)
+static void test_counts(void **state)
 {
-	struct bench bench;
+	struct fixture fixture;
 
-	(void)fixture;
-	bench_init(&bench, false);
-	add(&bench, "cbo0.CLOCKTICKS");
-	add(&bench, "cbo0.LLC_VICTIMS.M_STATE");
-	start(&bench);
-	*msr(&bench, C0_CTR0) = 1000;
-	*msr(&bench, C0_CTR1) = 0xFFFFFFFFFFFF;
-	collect(&bench);
-	assert_int_equal(bench.count, 2);
-	assert_int_equal(bench.counts[0].count, 1000);
-	assert_int_equal(bench.counts[1].event, 1);
-	assert_int_equal(bench.counts[1].count, WRAP - 1);
-	bench_fini(&bench);
+	(void)state;
+	fixture_up(&fixture, false);
+	add(&fixture, "cbo0.CLOCKTICKS");
+	add(&fixture, "cbo0.LLC_VICTIMS.M_STATE");
+	start(&fixture);
+	*msr(&fixture, C0_CTR0) = 1000;
+	*msr(&fixture, C0_CTR1) = 0xFFFFFFFFFFFF;
+	collect(&fixture);
+	assert_int_equal(fixture.count, 2);
+	assert_int_equal(fixture.counts[0].count, 1000);
+	assert_int_equal(fixture.counts[1].event, 1);
+	assert_int_equal(fixture.counts[1].count, WRAP - 1);
+	fixture_down(&fixture);
 }
 
 /* A status bit is one carry, reported once, of its own counter, and cleared to see the next one. */
-static void test_wraps(void **fixture)
+static void test_wraps(void **state)
 {
-	struct bench bench;
+	struct fixture fixture;
 
-	(void)fixture;
-	bench_init(&bench, false);
-	add(&bench, "cbo0.CLOCKTICKS");
-	add(&bench, "cbo0.LLC_VICTIMS.M_STATE");
-	start(&bench);
-	*msr(&bench, C0_CTR0) = 5;
-	*msr(&bench, C0_CTR1) = 7;
-	*msr(&bench, C0_STATUS) = 0x2;
-	collect(&bench);
-	assert_int_equal(bench.counts[0].count, 5);
-	assert_int_equal(bench.counts[1].count, WRAP + 7);
-	assert_int_equal(*msr(&bench, C0_STATUS), 0);
+	(void)state;
+	fixture_up(&fixture, false);
+	add(&fixture, "cbo0.CLOCKTICKS");
+	add(&fixture, "cbo0.LLC_VICTIMS.M_STATE");
+	start(&fixture);
+	*msr(&fixture, C0_CTR0) = 5;
+	*msr(&fixture, C0_CTR1) = 7;
+	*msr(&fixture, C0_STATUS) = 0x2;
+	collect(&fixture);
+	assert_int_equal(fixture.counts[0].count, 5);
+	assert_int_equal(fixture.counts[1].count, WRAP + 7);
+	assert_int_equal(*msr(&fixture, C0_STATUS), 0);
 
-	collect(&bench);
-	assert_int_equal(bench.counts[1].count, WRAP + 7);
+	collect(&fixture);
+	assert_int_equal(fixture.counts[1].count, WRAP + 7);
 
-	*msr(&bench, C0_STATUS) = 0x2;
-	collect(&bench);
-	assert_int_equal(bench.counts[1].count, 2 * WRAP + 7);
+	*msr(&fixture, C0_STATUS) = 0x2;
+	collect(&fixture);
+	assert_int_equal(fixture.counts[1].count, 2 * WRAP + 7);
 
 	/* A new start begins anew. */
-	assert_int_equal(pmu_session_stop(bench.session, bench.ctx), 0);
-	start(&bench);
-	collect(&bench);
-	assert_int_equal(bench.counts[1].count, 0);
-	bench_fini(&bench);
+	assert_int_equal(pmu_session_stop(fixture.session, fixture.ctx), 0);
+	start(&fixture);
+	collect(&fixture);
+	assert_int_equal(fixture.counts[1].count, 0);
+	fixture_down(&fixture);
 }
 
 /* Table 2-114: bit 0 is the fixed counter, bit 1 counter 0. */
-static void test_wraps_beside_a_fixed_counter(void **fixture)
+static void test_wraps_beside_a_fixed_counter(void **state)
 {
-	struct bench bench;
+	struct fixture fixture;
 
-	(void)fixture;
-	bench_init(&bench, false);
-	add(&bench, "imc0.clock");
-	add(&bench, "imc0.CAS_COUNT.RD");
-	start(&bench);
-	*pci(&bench, MC0_FIXED_CTR) = 11;
-	*pci(&bench, MC0_CTR0) = 13;
-	*pci(&bench, MC0_STATUS) = 0x2;
-	collect(&bench);
-	assert_int_equal(bench.counts[0].count, 11);
-	assert_int_equal(bench.counts[1].count, WRAP + 13);
-	*pci(&bench, MC0_STATUS) = 0x1;
-	collect(&bench);
-	assert_int_equal(bench.counts[0].count, WRAP + 11);
-	assert_int_equal(bench.counts[1].count, WRAP + 13);
-	bench_fini(&bench);
+	(void)state;
+	fixture_up(&fixture, false);
+	add(&fixture, "imc0.clock");
+	add(&fixture, "imc0.CAS_COUNT.RD");
+	start(&fixture);
+	*pci(&fixture, MC0_FIXED_CTR) = 11;
+	*pci(&fixture, MC0_CTR0) = 13;
+	*pci(&fixture, MC0_STATUS) = 0x2;
+	collect(&fixture);
+	assert_int_equal(fixture.counts[0].count, 11);
+	assert_int_equal(fixture.counts[1].count, WRAP + 13);
+	*pci(&fixture, MC0_STATUS) = 0x1;
+	collect(&fixture);
+	assert_int_equal(fixture.counts[0].count, WRAP + 11);
+	assert_int_equal(fixture.counts[1].count, WRAP + 13);
+	fixture_down(&fixture);
 }
 
 /* The UBox's fixed counter has no bit in BOX_STATUS (table 2-6): it can only be seen to fall. */
-static void test_wrap_without_status(void **fixture)
+static void test_wrap_without_status(void **state)
 {
-	struct bench bench;
+	struct fixture fixture;
 
-	(void)fixture;
-	bench_init(&bench, false);
-	add(&bench, "ubox.clock");
-	start(&bench);
-	*msr(&bench, U_FIXED_CTR) = WRAP - 10;
-	collect(&bench);
-	assert_int_equal(bench.counts[0].count, WRAP - 10);
-	*msr(&bench, U_FIXED_CTR) = 20;
-	collect(&bench);
-	assert_int_equal(bench.counts[0].count, WRAP + 20);
-	bench_fini(&bench);
+	(void)state;
+	fixture_up(&fixture, false);
+	add(&fixture, "ubox.clock");
+	start(&fixture);
+	*msr(&fixture, U_FIXED_CTR) = WRAP - 10;
+	collect(&fixture);
+	assert_int_equal(fixture.counts[0].count, WRAP - 10);
+	*msr(&fixture, U_FIXED_CTR) = 20;
+	collect(&fixture);
+	assert_int_equal(fixture.counts[0].count, WRAP + 20);
+	fixture_down(&fixture);
 }
 
 /* The counter carries between the read of its value and that of its status. */
 static void carry_after_read(void *arg, const struct pmu_access_op *op)
 {
-	struct bench *bench = arg;
+	struct fixture *fixture = arg;
 
 	if (op->address != C0_CTR0)
 		return;
-	memory_bus_hook(bench->bus, NULL, NULL);
-	*msr(bench, C0_CTR0) = 3;
-	*msr(bench, C0_STATUS) = 0x1;
+	memory_bus_hook(fixture->bus, NULL, NULL);
+	*msr(fixture, C0_CTR0) = 3;
+	*msr(fixture, C0_STATUS) = 0x1;
 }
 
-static void test_wrap_while_reading(void **fixture)
+static void test_wrap_while_reading(void **state)
 {
-	struct bench bench;
+	struct fixture fixture;
 
-	(void)fixture;
-	bench_init(&bench, false);
-	add(&bench, "cbo0.CLOCKTICKS");
-	start(&bench);
-	*msr(&bench, C0_CTR0) = WRAP - 1;
-	memory_bus_hook(bench.bus, carry_after_read, &bench);
-	collect(&bench);
-	assert_int_equal(bench.counts[0].count, WRAP + 3);
-	bench_fini(&bench);
+	(void)state;
+	fixture_up(&fixture, false);
+	add(&fixture, "cbo0.CLOCKTICKS");
+	start(&fixture);
+	*msr(&fixture, C0_CTR0) = WRAP - 1;
+	memory_bus_hook(fixture.bus, carry_after_read, &fixture);
+	collect(&fixture);
+	assert_int_equal(fixture.counts[0].count, WRAP + 3);
+	fixture_down(&fixture);
 }
 
 /* §2.1.1.1: the overflow of any counter with ov_en freezes all, which makes counts too small. */
-static void test_frozen_by_others(void **fixture)
+static void test_frozen_by_others(void **state)
 {
 	const struct pmu_count *counts;
-	struct bench bench;
+	struct fixture fixture;
 	size_t count;
 
-	(void)fixture;
-	bench_init(&bench, false);
-	add(&bench, "cbo0.CLOCKTICKS");
-	start(&bench);
-	*msr(&bench, GLOBAL_STATUS) = UINT64_C(1) << 21;
-	assert_int_equal(pmu_session_read(bench.session, bench.ctx, &counts, &count),
+	(void)state;
+	fixture_up(&fixture, false);
+	add(&fixture, "cbo0.CLOCKTICKS");
+	start(&fixture);
+	*msr(&fixture, GLOBAL_STATUS) = UINT64_C(1) << 21;
+	assert_int_equal(pmu_session_read(fixture.session, fixture.ctx, &counts, &count),
 			 PMU_E_CONFLICT);
-	assert_non_null(strstr(pmu_message(bench.ctx), "U_MSR_PMON_GLOBAL_STATUS"));
+	assert_non_null(strstr(pmu_message(fixture.ctx), "U_MSR_PMON_GLOBAL_STATUS"));
 	assert_int_equal(count, 1);
 	assert_false(counts[0].valid);
 	assert_int_equal(counts[0].running_ns, 0);
 	/* What was missed stays missing. */
-	*msr(&bench, GLOBAL_STATUS) = 0;
-	collect(&bench);
-	assert_false(bench.counts[0].valid);
-	bench_fini(&bench);
+	*msr(&fixture, GLOBAL_STATUS) = 0;
+	collect(&fixture);
+	assert_false(fixture.counts[0].valid);
+	fixture_down(&fixture);
 }
 
-static void test_restores_what_it_found(void **fixture)
+static void test_restores_what_it_found(void **state)
 {
-	struct bench bench;
+	struct fixture fixture;
 
-	(void)fixture;
-	bench_init(&bench, false);
-	*msr(&bench, GLOBAL_CTL) = 0x40000003; /* wk_on_pmi, pmi_core_sel */
-	*msr(&bench, C0_CTL0) = 0x00400036;    /* somebody counts here */
-	*msr(&bench, C0_CTR0) = 12345;
-	*msr(&bench, C0_CTL1) = 0x00000137; /* and left this behind */
-	*msr(&bench, C0_CTR1) = 999;
-	*msr(&bench, C0_FILTER1) = 0x18000000;
-	add(&bench, "cbo0.TOR_OCCUPANCY.OPCODE:opc=0x182");
-	pmu_session_force(bench.session);
-	start(&bench);
-	assert_int_equal(*msr(&bench, GLOBAL_CTL), 0x40000003);
-	assert_int_equal(*msr(&bench, C0_CTL0), 0x00400136);
-	assert_int_equal(*msr(&bench, C0_CTL1), 0);
-	assert_int_equal(*msr(&bench, C0_FILTER1), 0x18200000);
-	*msr(&bench, C0_CTR0) = 77;
-	*msr(&bench, C0_CTR1) = 0; /* as the box's reset leaves it */
-	pmu_session_free(bench.session);
-	bench.session = NULL;
-	assert_int_equal(*msr(&bench, GLOBAL_CTL), 0x40000003);
-	assert_int_equal(*msr(&bench, C0_CTL0), 0x00400036);
-	assert_int_equal(*msr(&bench, C0_CTR0), 12345);
-	assert_int_equal(*msr(&bench, C0_CTL1), 0x00000137);
-	assert_int_equal(*msr(&bench, C0_CTR1), 999);
-	assert_int_equal(*msr(&bench, C0_FILTER1), 0x18000000);
-	bench_fini(&bench);
+	(void)state;
+	fixture_up(&fixture, false);
+	*msr(&fixture, GLOBAL_CTL) = 0x40000003; /* wk_on_pmi, pmi_core_sel */
+	*msr(&fixture, C0_CTL0) = 0x00400036;	 /* somebody counts here */
+	*msr(&fixture, C0_CTR0) = 12345;
+	*msr(&fixture, C0_CTL1) = 0x00000137; /* and left this behind */
+	*msr(&fixture, C0_CTR1) = 999;
+	*msr(&fixture, C0_FILTER1) = 0x18000000;
+	add(&fixture, "cbo0.TOR_OCCUPANCY.OPCODE:opc=0x182");
+	pmu_session_force(fixture.session);
+	start(&fixture);
+	assert_int_equal(*msr(&fixture, GLOBAL_CTL), 0x40000003);
+	assert_int_equal(*msr(&fixture, C0_CTL0), 0x00400136);
+	assert_int_equal(*msr(&fixture, C0_CTL1), 0);
+	assert_int_equal(*msr(&fixture, C0_FILTER1), 0x18200000);
+	*msr(&fixture, C0_CTR0) = 77;
+	*msr(&fixture, C0_CTR1) = 0; /* as the box's reset leaves it */
+	pmu_session_free(fixture.session);
+	fixture.session = NULL;
+	assert_int_equal(*msr(&fixture, GLOBAL_CTL), 0x40000003);
+	assert_int_equal(*msr(&fixture, C0_CTL0), 0x00400036);
+	assert_int_equal(*msr(&fixture, C0_CTR0), 12345);
+	assert_int_equal(*msr(&fixture, C0_CTL1), 0x00000137);
+	assert_int_equal(*msr(&fixture, C0_CTR1), 999);
+	assert_int_equal(*msr(&fixture, C0_FILTER1), 0x18000000);
+	fixture_down(&fixture);
 }
 
 /* Without force, a counter that somebody has enabled is named and nothing is written. */
-static void test_refuses_what_is_in_use(void **fixture)
+static void test_refuses_what_is_in_use(void **state)
 {
-	struct bench bench;
+	struct fixture fixture;
 
-	(void)fixture;
-	bench_init(&bench, false);
-	*msr(&bench, C0_CTL1) = 0x00400137;
-	*msr(&bench, C0_CTR1) = 999;
-	add(&bench, "cbo0.CLOCKTICKS");
-	assert_int_equal(pmu_session_start(bench.session, bench.ctx), PMU_E_BUSY);
-	assert_non_null(strstr(pmu_message(bench.ctx), "Cn_MSR_PMON_CTL1 of cbo0 on socket 0"));
-	assert_non_null(strstr(pmu_message(bench.ctx), "0x400137"));
-	assert_int_equal(*msr(&bench, GLOBAL_CTL), 0);
-	assert_int_equal(*msr(&bench, C0_CTL0), 0);
-	pmu_session_free(bench.session);
-	bench.session = NULL;
-	assert_int_equal(*msr(&bench, C0_CTL1), 0x00400137);
-	assert_int_equal(*msr(&bench, C0_CTR1), 999);
-	bench_fini(&bench);
+	(void)state;
+	fixture_up(&fixture, false);
+	*msr(&fixture, C0_CTL1) = 0x00400137;
+	*msr(&fixture, C0_CTR1) = 999;
+	add(&fixture, "cbo0.CLOCKTICKS");
+	assert_int_equal(pmu_session_start(fixture.session, fixture.ctx), PMU_E_BUSY);
+	assert_non_null(strstr(pmu_message(fixture.ctx), "Cn_MSR_PMON_CTL1 of cbo0 on socket 0"));
+	assert_non_null(strstr(pmu_message(fixture.ctx), "0x400137"));
+	assert_int_equal(*msr(&fixture, GLOBAL_CTL), 0);
+	assert_int_equal(*msr(&fixture, C0_CTL0), 0);
+	pmu_session_free(fixture.session);
+	fixture.session = NULL;
+	assert_int_equal(*msr(&fixture, C0_CTL1), 0x00400137);
+	assert_int_equal(*msr(&fixture, C0_CTR1), 999);
+	fixture_down(&fixture);
 }
 
-static void test_sees_that_others_reprogrammed(void **fixture)
+static void test_sees_that_others_reprogrammed(void **state)
 {
-	struct bench bench;
+	struct fixture fixture;
 
-	(void)fixture;
-	bench_init(&bench, false);
-	add(&bench, "cbo0.LLC_VICTIMS.M_STATE");
-	add(&bench, "cbo1.LLC_VICTIMS.M_STATE");
-	start(&bench);
-	assert_int_equal(*msr(&bench, C0_CTL0), 0x00400137);
-	*msr(&bench, C0_CTL0) = 0x00400237;
-	assert_int_equal(pmu_session_stop(bench.session, bench.ctx), PMU_E_BUSY);
-	assert_non_null(strstr(pmu_message(bench.ctx), "from 0x400137 to 0x400237"));
-	collect(&bench);
-	assert_int_equal(bench.count, 2);
+	(void)state;
+	fixture_up(&fixture, false);
+	add(&fixture, "cbo0.LLC_VICTIMS.M_STATE");
+	add(&fixture, "cbo1.LLC_VICTIMS.M_STATE");
+	start(&fixture);
+	assert_int_equal(*msr(&fixture, C0_CTL0), 0x00400137);
+	*msr(&fixture, C0_CTL0) = 0x00400237;
+	assert_int_equal(pmu_session_stop(fixture.session, fixture.ctx), PMU_E_BUSY);
+	assert_non_null(strstr(pmu_message(fixture.ctx), "from 0x400137 to 0x400237"));
+	collect(&fixture);
+	assert_int_equal(fixture.count, 2);
 	for (size_t i = 0; i < 2; i++)
-		assert_int_equal(bench.counts[i].valid, bench.counts[i].instance == 1);
-	bench_fini(&bench);
+		assert_int_equal(fixture.counts[i].valid, fixture.counts[i].instance == 1);
+	fixture_down(&fixture);
 }
 
 /* What an emulated machine does not model is not programmed; what is real is. */
-static void test_not_modelled(void **fixture)
+static void test_not_modelled(void **state)
 {
-	(void)fixture;
+	(void)state;
 	for (int emulated = 0; emulated < 2; emulated++) {
-		struct bench bench;
+		struct fixture fixture;
 
-		bench_init(&bench, emulated);
-		add(&bench, "cbo0.RING_BL_USED.UP");
-		add(&bench, "cbo0.CLOCKTICKS");
-		start(&bench);
-		assert_int_equal(*msr(&bench, C0_CTL0), emulated ? 0x400000 : 0x40031D);
-		assert_int_equal(*msr(&bench, C0_CTL1), emulated ? 0 : 0x400000);
-		collect(&bench);
-		assert_int_equal(bench.count, 2);
+		fixture_up(&fixture, emulated);
+		add(&fixture, "cbo0.RING_BL_USED.UP");
+		add(&fixture, "cbo0.CLOCKTICKS");
+		start(&fixture);
+		assert_int_equal(*msr(&fixture, C0_CTL0), emulated ? 0x400000 : 0x40031D);
+		assert_int_equal(*msr(&fixture, C0_CTL1), emulated ? 0 : 0x400000);
+		collect(&fixture);
+		assert_int_equal(fixture.count, 2);
 		assert_int_equal(
-		    pmu_session_event(bench.session, bench.counts[0].event)->event->model,
+		    pmu_session_event(fixture.session, fixture.counts[0].event)->event->model,
 		    PMU_MODEL_ABSENT);
-		bench_fini(&bench);
+		fixture_down(&fixture);
 	}
 }
 

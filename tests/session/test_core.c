@@ -2,17 +2,12 @@
  * The cores' counters beside those of others: one control for all fixed counters, one global
  * control a core (325384, architectural performance monitoring versions 2 and 3).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "bus/emulated.h"
 #include "machine/access.h"
 #include "pmulab/session.h"
+#include "support/cmocka.h"
 
 #define PMC0	    0xC1
 #define A_PMC0	    0x4C1
@@ -36,7 +31,7 @@ struct fixture {
 	struct machine_block block;
 };
 
-static void fixture_init(struct fixture *fixture)
+static void fixture_up(struct fixture *fixture)
 {
 	memset(fixture, 0, sizeof(*fixture));
 	assert_int_equal(pmu_ctx_new(&fixture->ctx), 0);
@@ -51,7 +46,7 @@ static void fixture_init(struct fixture *fixture)
 			   0, 0);
 }
 
-static void fixture_fini(struct fixture *fixture)
+static void fixture_down(struct fixture *fixture)
 {
 	machine_hart_leave(fixture->core);
 	machine_address_space_free(fixture->space);
@@ -113,7 +108,7 @@ static void test_registers(void **state)
 	struct fixture fixture;
 
 	(void)state;
-	fixture_init(&fixture);
+	fixture_up(&fixture);
 	add(&fixture, "core.INST_RETIRED.ANY");
 	add(&fixture, "core.CPU_CLK_UNHALTED.REF_TSC:usr");
 	add(&fixture, "core.BR_INST_RETIRED.ALL_BRANCHES");
@@ -138,7 +133,7 @@ static void test_registers(void **state)
 		assert_int_equal(get(&fixture, core, EVTSEL0), 0);
 		assert_int_equal(get(&fixture, core, CTRL), 0);
 	}
-	fixture_fini(&fixture);
+	fixture_down(&fixture);
 }
 
 /* A counter of somebody else goes on all the while. */
@@ -147,7 +142,7 @@ static void test_others_go_on(void **state)
 	struct fixture fixture;
 
 	(void)state;
-	fixture_init(&fixture);
+	fixture_up(&fixture);
 	set(&fixture, 0, EVTSEL0 + 5, EN_USR | INSNS);
 	set(&fixture, 0, FIXED_CTRL, 0x200);
 	set(&fixture, 0, CTRL, 0x400000020);
@@ -170,7 +165,7 @@ static void test_others_go_on(void **state)
 	run_blocks(&fixture, 8);
 	assert_int_equal(get(&fixture, 0, PMC0 + 5), 15 * BLOCK_INSNS);
 	assert_int_equal(get(&fixture, 0, EVTSEL0), 0);
-	fixture_fini(&fixture);
+	fixture_down(&fixture);
 }
 
 static void test_refuses_what_is_in_use(void **state)
@@ -178,7 +173,7 @@ static void test_refuses_what_is_in_use(void **state)
 	struct fixture fixture;
 
 	(void)state;
-	fixture_init(&fixture);
+	fixture_up(&fixture);
 	/* As the kernel's watchdog has it: fixed counter 1, PMI and both rings. */
 	set(&fixture, 3, FIXED_CTRL, 0xb0);
 	set(&fixture, 3, CTRL, 0x200000000);
@@ -187,7 +182,7 @@ static void test_refuses_what_is_in_use(void **state)
 	assert_non_null(strstr(pmu_message(fixture.ctx), "IA32_FIXED_CTR_CTRL of core3"));
 	assert_int_equal(get(&fixture, 3, FIXED_CTRL), 0xb0);
 	assert_int_equal(get(&fixture, 0, FIXED_CTRL), 0);
-	fixture_fini(&fixture);
+	fixture_down(&fixture);
 }
 
 static void test_sees_that_others_reprogrammed(void **state)
@@ -195,7 +190,7 @@ static void test_sees_that_others_reprogrammed(void **state)
 	struct fixture fixture;
 
 	(void)state;
-	fixture_init(&fixture);
+	fixture_up(&fixture);
 	add(&fixture, "core.INST_RETIRED.ANY");
 	assert_int_equal(pmu_session_start(fixture.session, fixture.ctx), 0);
 	set(&fixture, 2, FIXED_CTRL, 0x033);
@@ -204,7 +199,7 @@ static void test_sees_that_others_reprogrammed(void **state)
 	set(&fixture, 2, FIXED_CTRL, 0x031);
 	assert_int_equal(pmu_session_stop(fixture.session, fixture.ctx), PMU_E_BUSY);
 	assert_non_null(strstr(pmu_message(fixture.ctx), "IA32_FIXED_CTR_CTRL of core2"));
-	fixture_fini(&fixture);
+	fixture_down(&fixture);
 }
 
 /* Taken by force, a counter is given back with all its 48 bits. */
@@ -214,7 +209,7 @@ static void test_gives_back(void **state)
 	struct fixture fixture;
 
 	(void)state;
-	fixture_init(&fixture);
+	fixture_up(&fixture);
 	set(&fixture, 0, EVTSEL0, EN_USR | 0x3c);
 	set(&fixture, 0, A_PMC0, general);
 	set(&fixture, 0, FIXED_CTRL, 0x002);
@@ -232,7 +227,7 @@ static void test_gives_back(void **state)
 	assert_int_equal(get(&fixture, 0, FIXED0), fixed);
 	assert_int_equal(get(&fixture, 0, FIXED_CTRL), 0x002);
 	assert_int_equal(get(&fixture, 0, CTRL), 0);
-	fixture_fini(&fixture);
+	fixture_down(&fixture);
 }
 
 /* Counting in cores leaves the uncore's freeze alone. */
@@ -241,7 +236,7 @@ static void test_uncore_is_left_alone(void **state)
 	struct fixture fixture;
 
 	(void)state;
-	fixture_init(&fixture);
+	fixture_up(&fixture);
 	set(&fixture, 0, 0x703, 1u << 22); /* the fixed counter of the UBox */
 	set(&fixture, 0, GLOBAL_CTL, 1u << 31);
 	add(&fixture, "core.INST_RETIRED.ANY");
@@ -250,7 +245,7 @@ static void test_uncore_is_left_alone(void **state)
 	assert_int_equal(pmu_session_end(fixture.session, fixture.ctx), 0);
 	run_blocks(&fixture, 1000);
 	assert_int_equal(get(&fixture, 0, 0x704), 0);
-	fixture_fini(&fixture);
+	fixture_down(&fixture);
 }
 
 int main(void)

@@ -2,16 +2,11 @@
  * What a session writes is what encode gives, for every event and unit mask of every PMU of the
  * catalog, with each modifier that they take, and for several events at once.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "session/session.h"
+#include "support/cmocka.h"
 
 #define TEXT_MAX   512
 #define WRITES_MAX 4096
@@ -22,7 +17,7 @@ struct recorder {
 	size_t count;
 };
 
-struct bench {
+struct fixture {
 	struct pmu_ctx *ctx;
 	struct pmu_bus *bus;
 	struct pmu_session *session;
@@ -40,18 +35,18 @@ static void record(void *arg, bool write, const struct pmu_access_op *op)
 	recorder->writes[recorder->count++] = *op;
 }
 
-static void bench_init(struct bench *bench, const struct pmu_pmu *pmu)
+static void fixture_up(struct fixture *fixture, const struct pmu_pmu *pmu)
 {
-	*bench = (struct bench){.pmu = pmu};
-	assert_int_equal(pmu_ctx_new(&bench->ctx), 0);
-	assert_int_equal(pmu_bus_dry_run(&bench->bus, bench->ctx, pmu, 1, record, &bench->recorder),
-			 0);
+	*fixture = (struct fixture){.pmu = pmu};
+	assert_int_equal(pmu_ctx_new(&fixture->ctx), 0);
+	assert_int_equal(
+	    pmu_bus_dry_run(&fixture->bus, fixture->ctx, pmu, 1, record, &fixture->recorder), 0);
 }
 
-static void bench_fini(struct bench *bench)
+static void fixture_down(struct fixture *fixture)
 {
-	pmu_bus_free(bench->bus);
-	pmu_ctx_free(bench->ctx);
+	pmu_bus_free(fixture->bus);
+	pmu_ctx_free(fixture->ctx);
 }
 
 /* A value for a modifier: the first that has a name, or 1. */
@@ -124,18 +119,18 @@ static size_t last_write_to(const struct recorder *recorder, unsigned core,
 }
 
 /* All writes of an encoding, in its order, and nothing else is left in its registers. */
-static void check_encoding(struct bench *bench, const char *text,
+static void check_encoding(struct fixture *fixture, const char *text,
 			   const struct pmu_selection *selection, unsigned instance,
 			   unsigned counter)
 {
 	unsigned core = selection->box->scope == PMU_SCOPE_CORE ? instance : 0;
-	const struct recorder *recorder = &bench->recorder;
+	const struct recorder *recorder = &fixture->recorder;
 	struct pmu_write writes[PMU_EVENT_WRITES];
-	int count = pmu_event_encode(bench->ctx, selection, instance, counter, writes);
+	int count = pmu_event_encode(fixture->ctx, selection, instance, counter, writes);
 	size_t at = 0;
 
 	if (count < 0)
-		fail_msg("%s: %s", text, pmu_message(bench->ctx));
+		fail_msg("%s: %s", text, pmu_message(fixture->ctx));
 	for (int i = 0; i < count; i++, at++) {
 		while (at < recorder->count &&
 		       !(recorder->writes[at].core == core &&
@@ -152,21 +147,21 @@ static void check_encoding(struct bench *bench, const char *text,
 	}
 }
 
-static int start(struct bench *bench, const struct pmu_selection *selections, size_t count)
+static int start(struct fixture *fixture, const struct pmu_selection *selections, size_t count)
 {
 	int error = 0;
 
-	assert_int_equal(pmu_session_new(&bench->session, bench->ctx, bench->bus), 0);
-	bench->recorder.count = 0;
+	assert_int_equal(pmu_session_new(&fixture->session, fixture->ctx, fixture->bus), 0);
+	fixture->recorder.count = 0;
 	for (size_t i = 0; i < count && !error; i++) {
-		error = pmu_session_add(bench->session, bench->ctx, &selections[i]);
+		error = pmu_session_add(fixture->session, fixture->ctx, &selections[i]);
 		error = error < 0 ? error : 0;
 	}
-	return error ? error : pmu_session_start(bench->session, bench->ctx);
+	return error ? error : pmu_session_start(fixture->session, fixture->ctx);
 }
 
 /* Something for counter 0, which others show. */
-static void find_companion(struct bench *bench, const struct pmu_box *box,
+static void find_companion(struct fixture *fixture, const struct pmu_box *box,
 			   struct pmu_selection *selection)
 {
 	for (size_t i = 0; i < box->event_count; i++) {
@@ -176,7 +171,7 @@ static void find_companion(struct bench *bench, const struct pmu_box *box,
 		if (event->counters != 1)
 			continue;
 		print_event(box, event, event->umask_count ? event->umasks : NULL, text);
-		if (!pmu_event_parse(bench->ctx, NULL, text, selection))
+		if (!pmu_event_parse(fixture->ctx, NULL, text, selection))
 			return;
 	}
 	fail_msg("nothing of %s has to be on counter 0", box->name);
@@ -184,34 +179,35 @@ static void find_companion(struct bench *bench, const struct pmu_box *box,
 
 /* Starts a session with the event alone, in every instance (-1) or one. @return whether it can be
  * written so */
-static bool check_event(struct bench *bench, const char *text, int instance)
+static bool check_event(struct fixture *fixture, const char *text, int instance)
 {
 	struct pmu_selection selections[2];
 	size_t count = 1;
 
-	if (pmu_event_parse(bench->ctx, NULL, text, &selections[0]))
+	if (pmu_event_parse(fixture->ctx, NULL, text, &selections[0]))
 		return false;
 	if (selections[0].event && selections[0].event->measure == PMU_MEASURE_COUNTER0)
-		find_companion(bench, selections[0].box, &selections[count++]);
+		find_companion(fixture, selections[0].box, &selections[count++]);
 	selections[0].one_instance = instance >= 0;
 	selections[0].instance = instance >= 0 ? (unsigned)instance : 0;
-	if (start(bench, selections, count))
-		fail_msg("%s: %s", text, pmu_message(bench->ctx));
-	for (size_t u = 0; u < bench->session->unit_count; u++) {
-		const struct session_unit *unit = &bench->session->units[u];
+	if (start(fixture, selections, count))
+		fail_msg("%s: %s", text, pmu_message(fixture->ctx));
+	for (size_t u = 0; u < fixture->session->unit_count; u++) {
+		const struct session_unit *unit = &fixture->session->units[u];
 
 		for (size_t r = unit->first_row; r != SESSION_NONE;
-		     r = bench->session->rows[r].next)
-			if (bench->session->rows[r].event == 0)
-				check_encoding(bench, text, &selections[0], unit->instance,
-					       bench->session->rows[r].counter);
+		     r = fixture->session->rows[r].next)
+			if (fixture->session->rows[r].event == 0)
+				check_encoding(fixture, text, &selections[0], unit->instance,
+					       fixture->session->rows[r].counter);
 	}
-	pmu_session_free(bench->session);
+	pmu_session_free(fixture->session);
 	return true;
 }
 
 /* The event with each modifier that it takes; comparisons need a threshold. */
-static unsigned check_modifiers(struct bench *bench, const struct pmu_box *box, const char *event)
+static unsigned check_modifiers(struct fixture *fixture, const struct pmu_box *box,
+				const char *event)
 {
 	unsigned checked = 0;
 
@@ -231,7 +227,7 @@ static unsigned check_modifiers(struct bench *bench, const struct pmu_box *box, 
 		append_setting(box, modifier, text);
 		if (needed)
 			append_setting(box, needed, text);
-		checked += check_event(bench, text, (int)box->instance_count - 1);
+		checked += check_event(fixture, text, (int)box->instance_count - 1);
 	}
 	return checked;
 }
@@ -240,7 +236,7 @@ struct checked {
 	unsigned encodings, modified;
 };
 
-static struct checked check_box(struct bench *bench, const struct pmu_box *box)
+static struct checked check_box(struct fixture *fixture, const struct pmu_box *box)
 {
 	struct checked checked = {0};
 
@@ -252,10 +248,10 @@ static struct checked check_box(struct bench *bench, const struct pmu_box *box)
 
 			print_event(box, event, event->umask_count ? &event->umasks[u] : NULL,
 				    text);
-			if (!check_event(bench, text, -1))
-				fail_msg("%s: %s", text, pmu_message(bench->ctx));
+			if (!check_event(fixture, text, -1))
+				fail_msg("%s: %s", text, pmu_message(fixture->ctx));
 			checked.encodings++;
-			checked.modified += check_modifiers(bench, box, text);
+			checked.modified += check_modifiers(fixture, box, text);
 		}
 	}
 	for (unsigned i = 0; i < box->fixed_count; i++) {
@@ -265,7 +261,7 @@ static struct checked check_box(struct bench *bench, const struct pmu_box *box)
 
 		snprintf(text, sizeof(text), "%s/%s.%s", box->pmu, box->name,
 			 *counter->event ? counter->event : "clock");
-		assert_true(check_event(bench, text, -1));
+		assert_true(check_event(fixture, text, -1));
 		checked.encodings++;
 	}
 	return checked;
@@ -274,17 +270,17 @@ static struct checked check_box(struct bench *bench, const struct pmu_box *box)
 static struct checked check_pmu(const char *name)
 {
 	struct checked sum = {0};
-	struct bench bench;
+	struct fixture fixture;
 
-	bench_init(&bench, pmu_find_pmu(name));
-	for (size_t i = 0; i < bench.pmu->box_count; i++) {
-		struct checked checked = check_box(&bench, &bench.pmu->boxes[i]);
+	fixture_up(&fixture, pmu_find_pmu(name));
+	for (size_t i = 0; i < fixture.pmu->box_count; i++) {
+		struct checked checked = check_box(&fixture, &fixture.pmu->boxes[i]);
 
 		sum.encodings += checked.encodings;
 		sum.modified += checked.modified;
 	}
 	print_message("%s: %u encodings, %u with modifiers\n", name, sum.encodings, sum.modified);
-	bench_fini(&bench);
+	fixture_down(&fixture);
 	return sum;
 }
 
@@ -319,36 +315,36 @@ static void test_xeon_e5v4(void **state)
 }
 
 /* Several events: what each depends on holds. @return whether they can be counted together */
-static bool check_together(struct bench *bench, const struct pmu_selection *selections)
+static bool check_together(struct fixture *fixture, const struct pmu_selection *selections)
 {
-	int error = start(bench, selections, EVENTS_MAX);
+	int error = start(fixture, selections, EVENTS_MAX);
 
 	if (error)
 		assert_int_equal(error, PMU_E_CONFLICT);
-	for (size_t u = 0; u < bench->session->unit_count && !error; u++) {
-		const struct session_unit *unit = &bench->session->units[u];
+	for (size_t u = 0; u < fixture->session->unit_count && !error; u++) {
+		const struct session_unit *unit = &fixture->session->units[u];
 		unsigned core = unit->box->scope == PMU_SCOPE_CORE ? unit->instance : 0;
 
 		for (size_t r = unit->first_row; r != SESSION_NONE;
-		     r = bench->session->rows[r].next) {
-			const struct session_row *row = &bench->session->rows[r];
+		     r = fixture->session->rows[r].next) {
+			const struct session_row *row = &fixture->session->rows[r];
 			struct pmu_write writes[PMU_EVENT_WRITES];
-			int count = pmu_event_encode(bench->ctx,
-						     pmu_session_event(bench->session, row->event),
-						     unit->instance, row->counter, writes);
+			int count = pmu_event_encode(
+			    fixture->ctx, pmu_session_event(fixture->session, row->event),
+			    unit->instance, row->counter, writes);
 
 			assert_true(count > 0);
 			for (int i = 0; i < count; i++) {
-				size_t last = last_write_to(&bench->recorder, core, &writes[i]);
+				size_t last = last_write_to(&fixture->recorder, core, &writes[i]);
 
 				if (i + 1 < count && writes[i + 1].address == writes[i].address)
 					continue;
-				assert_true(does(&bench->recorder.writes[last], &writes[i],
+				assert_true(does(&fixture->recorder.writes[last], &writes[i],
 						 writes[i].mask));
 			}
 		}
 	}
-	pmu_session_free(bench->session);
+	pmu_session_free(fixture->session);
 	return !error;
 }
 
@@ -360,7 +356,7 @@ static unsigned draw(uint64_t *state, size_t below)
 	return (unsigned)((*state >> 33) % below);
 }
 
-static void draw_event(struct bench *bench, const struct pmu_box *box, uint64_t *state,
+static void draw_event(struct fixture *fixture, const struct pmu_box *box, uint64_t *state,
 		       struct pmu_selection *selection)
 {
 	for (;;) {
@@ -373,7 +369,7 @@ static void draw_event(struct bench *bench, const struct pmu_box *box, uint64_t 
 		if (draw(state, 2) && box->modifier_count)
 			append_setting(box, &box->modifiers[draw(state, box->modifier_count)],
 				       text);
-		if (!pmu_event_parse(bench->ctx, NULL, text, selection))
+		if (!pmu_event_parse(fixture->ctx, NULL, text, selection))
 			return;
 	}
 }
@@ -387,9 +383,9 @@ static void test_together(void **state)
 	(void)state;
 	pmus = catalog_pmus(&count);
 	for (size_t p = 0; p < count; p++) {
-		struct bench bench;
+		struct fixture fixture;
 
-		bench_init(&bench, &pmus[p]);
+		fixture_up(&fixture, &pmus[p]);
 		for (size_t b = 0; b < pmus[p].box_count; b++) {
 			const struct pmu_box *box = &pmus[p].boxes[b];
 			unsigned together = 0;
@@ -398,17 +394,17 @@ static void test_together(void **state)
 				struct pmu_selection selections[EVENTS_MAX];
 
 				for (size_t e = 0; e < EVENTS_MAX; e++) {
-					draw_event(&bench, box, &random, &selections[e]);
+					draw_event(&fixture, box, &random, &selections[e]);
 					selections[e].one_instance = true;
 					selections[e].instance = 0;
 				}
-				together += check_together(&bench, selections);
+				together += check_together(&fixture, selections);
 			}
 			/* Events that need no common filter are the rule. */
 			if (box->event_count && box->counter_count >= EVENTS_MAX)
 				assert_in_range(together, TRIALS / 4, TRIALS);
 		}
-		bench_fini(&bench);
+		fixture_down(&fixture);
 	}
 }
 

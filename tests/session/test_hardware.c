@@ -3,16 +3,9 @@
  * the same counts to the last one, and no rule of the manual broken. Skipped without root and
  * /dev/fuse.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
 #include <unistd.h>
 
 #include "bus/emulated.h"
@@ -20,6 +13,7 @@
 #include "device/server.h"
 #include "machine/access.h"
 #include "pmulab/session.h"
+#include "support/cmocka.h"
 
 #define MACHINE	   "xeon-e5-2699v4-2s"
 #define LINE_BYTES 64
@@ -155,12 +149,12 @@ static void measure_through_files(struct pmu_ctx *ctx, struct counts *counts)
 	device_server_free(server);
 }
 
-static void test_same_counts(void **fixture)
+static void test_same_counts(void **state)
 {
 	static struct counts inside, through;
 	struct pmu_ctx *ctx;
 
-	(void)fixture;
+	(void)state;
 	assert_int_equal(pmu_ctx_new(&ctx), 0);
 	measure_in_process(ctx, &inside);
 	measure_through_files(ctx, &through);

@@ -1,12 +1,6 @@
 /* The matching against all ways there are, on random restrictions. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "session/matching.h"
+#include "support/cmocka.h"
 
 #define ITEMS	 7
 #define COUNTERS 6
@@ -55,23 +49,23 @@ static void check_blame(const uint32_t *allowed, size_t count, uint64_t blame)
 	assert_true(__builtin_popcount(counters) < __builtin_popcountll(blame));
 }
 
-static void test_random_restrictions(void **fixture)
+static void test_random_restrictions(void **state)
 {
-	uint64_t state = 1;
+	uint64_t random = 1;
 	unsigned found = 0;
 
-	(void)fixture;
+	(void)state;
 	for (unsigned trial = 0; trial < TRIALS; trial++) {
 		uint32_t allowed[ITEMS];
 		uint8_t counter[ITEMS];
-		size_t count = random_bits(&state) % (ITEMS + 1);
+		size_t count = random_bits(&random) % (ITEMS + 1);
 		uint64_t blame = 0;
 		bool possible;
 
 		/* Two draws make sparse restrictions, where placing has to move others. */
 		for (size_t i = 0; i < count; i++)
 			allowed[i] =
-			    random_bits(&state) & random_bits(&state) & ((1u << COUNTERS) - 1);
+			    random_bits(&random) & random_bits(&random) & ((1u << COUNTERS) - 1);
 		possible = matching_find(allowed, count, counter, &blame);
 		assert_int_equal(possible, brute_force(allowed, count, 0));
 		if (possible)
@@ -85,13 +79,13 @@ static void test_random_restrictions(void **fixture)
 }
 
 /* The first comer has to make room for those that can be on one counter only. */
-static void test_moves(void **fixture)
+static void test_moves(void **state)
 {
 	const uint32_t allowed[] = {0xF, 0x7, 0x3, 0x1};
 	uint8_t counter[4];
 	uint64_t blame;
 
-	(void)fixture;
+	(void)state;
 	assert_true(matching_find(allowed, 4, counter, &blame));
 	assert_int_equal(counter[3], 0);
 	assert_int_equal(counter[2], 1);
@@ -99,13 +93,13 @@ static void test_moves(void **fixture)
 	assert_int_equal(counter[0], 3);
 }
 
-static void test_more_items_than_any_box(void **fixture)
+static void test_more_items_than_any_box(void **state)
 {
 	uint32_t allowed[MATCHING_COUNTERS_MAX + 1];
 	uint8_t counter[MATCHING_COUNTERS_MAX + 1];
 	uint64_t blame = 0;
 
-	(void)fixture;
+	(void)state;
 	for (size_t i = 0; i <= MATCHING_COUNTERS_MAX; i++)
 		allowed[i] = UINT32_MAX;
 	assert_true(matching_find(allowed, MATCHING_COUNTERS_MAX, counter, &blame));

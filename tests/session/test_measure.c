@@ -2,17 +2,12 @@
  * Sessions on emulated machines: clocks that have to agree, transactions that the machine itself
  * counts, and no rule of the manual broken on the way.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "bus/emulated.h"
 #include "machine/access.h"
 #include "pmulab/session.h"
+#include "support/cmocka.h"
 
 #define LINE_BYTES 64
 #define LINES	   20000
@@ -37,7 +32,7 @@ static void violated(void *arg, const struct pmon_violation *violation)
 		    violation->rule, violation->source);
 }
 
-static void fixture_init(struct fixture *fixture, const char *machine)
+static void fixture_up(struct fixture *fixture, const char *machine)
 {
 	memset(fixture, 0, sizeof(*fixture));
 	fixture->desc = pmu_find_machine(machine);
@@ -47,7 +42,7 @@ static void fixture_init(struct fixture *fixture, const char *machine)
 	assert_int_equal(pmu_session_new(&fixture->session, fixture->ctx, fixture->bus), 0);
 }
 
-static void fixture_fini(struct fixture *fixture)
+static void fixture_down(struct fixture *fixture)
 {
 	pmu_session_free(fixture->session);
 	assert_int_equal(fixture->violations, 0);
@@ -132,7 +127,7 @@ static void test_instances(void **state)
 		struct pmu_selection absent;
 		struct fixture fixture;
 
-		fixture_init(&fixture, parts[i].machine);
+		fixture_up(&fixture, parts[i].machine);
 		add(&fixture, "cbo.CLOCKTICKS");
 		add(&fixture, "ha.CLOCKTICKS");
 		add(&fixture, "imc.clock");
@@ -146,7 +141,7 @@ static void test_instances(void **state)
 		assert_int_equal(pmu_session_new(&fixture.session, fixture.ctx, fixture.bus), 0);
 		assert_int_equal(pmu_session_add(fixture.session, fixture.ctx, &absent),
 				 PMU_E_UNSUPPORTED);
-		fixture_fini(&fixture);
+		fixture_down(&fixture);
 	}
 }
 
@@ -156,7 +151,7 @@ static void check_clocks(const char *machine, const char *const events[4])
 	struct fixture fixture;
 	uint64_t uclk, dclk;
 
-	fixture_init(&fixture, machine);
+	fixture_up(&fixture, machine);
 	for (unsigned i = 0; i < 4; i++)
 		add(&fixture, events[i]);
 	measure(&fixture, LINES);
@@ -168,7 +163,7 @@ static void check_clocks(const char *machine, const char *const events[4])
 				 fixture.counts[i].event < 3 ? uclk : dclk);
 	/* Each clock is cut to whole cycles. */
 	assert_in_range(uclk * fixture.desc->dclk_mhz / fixture.desc->uclk_mhz, dclk - 1, dclk + 1);
-	fixture_fini(&fixture);
+	fixture_down(&fixture);
 }
 
 /* What freezes all of an E5 v4 is no register of an E5: its UBox is stopped by its controls. */
@@ -191,7 +186,7 @@ static void test_traffic(void **state)
 	struct fixture fixture;
 
 	(void)state;
-	fixture_init(&fixture, "xeon-e5v4-4c");
+	fixture_up(&fixture, "xeon-e5v4-4c");
 	unsigned drd = add(&fixture, "cbo.TOR_INSERTS.MISS_OPCODE:opc=DRd");
 	unsigned occupancy = add(&fixture, "cbo.TOR_OCCUPANCY.MISS_OPCODE:opc=DRd");
 	unsigned busy = add(&fixture, "cbo.COUNTER0_OCCUPANCY:thresh=1");
@@ -209,7 +204,7 @@ static void test_traffic(void **state)
 	assert_true(total(&fixture, occupancy) > total(&fixture, busy));
 	assert_true(total(&fixture, busy) > 0);
 	assert_true(total(&fixture, clock) > 0);
-	fixture_fini(&fixture);
+	fixture_down(&fixture);
 }
 
 /* Two sockets: the first core's pages are its own node's, so nothing goes to the other. */
@@ -218,19 +213,19 @@ static void test_nodes(void **state)
 	struct fixture fixture;
 
 	(void)state;
-	fixture_init(&fixture, "xeon-e5-2699v4-2s");
+	fixture_up(&fixture, "xeon-e5-2699v4-2s");
 	unsigned mine = add(&fixture, "cbo.TOR_INSERTS.NID_MISS_OPCODE:opc=DRd:nid=my_node");
 
 	measure(&fixture, LINES);
 	assert_int_equal(total(&fixture, mine), LINES);
-	fixture_fini(&fixture);
+	fixture_down(&fixture);
 
-	fixture_init(&fixture, "xeon-e5-2699v4-2s");
+	fixture_up(&fixture, "xeon-e5-2699v4-2s");
 	unsigned others = add(&fixture, "cbo.TOR_INSERTS.NID_MISS_OPCODE:opc=DRd:nid=other_nodes");
 
 	measure(&fixture, LINES);
 	assert_int_equal(total(&fixture, others), 0);
-	fixture_fini(&fixture);
+	fixture_down(&fixture);
 }
 
 /* The same twice, to the last digit; and nothing counts between stop and start. */
@@ -240,7 +235,7 @@ static void test_repeated(void **state)
 	struct fixture fixture;
 
 	(void)state;
-	fixture_init(&fixture, "xeon-e5v4-4c");
+	fixture_up(&fixture, "xeon-e5v4-4c");
 	unsigned lookups = add(&fixture, "cbo.LLC_LOOKUP.ANY:state=ANY");
 	unsigned clock = add(&fixture, "ubox.clock");
 
@@ -252,15 +247,15 @@ static void test_repeated(void **state)
 	    pmu_session_read(fixture.session, fixture.ctx, &fixture.counts, &fixture.count), 0);
 	assert_int_equal(total(&fixture, lookups), first);
 	assert_int_equal(total(&fixture, clock), clocks);
-	fixture_fini(&fixture);
+	fixture_down(&fixture);
 
-	fixture_init(&fixture, "xeon-e5v4-4c");
+	fixture_up(&fixture, "xeon-e5v4-4c");
 	add(&fixture, "cbo.LLC_LOOKUP.ANY:state=ANY");
 	add(&fixture, "ubox.clock");
 	measure(&fixture, LINES);
 	assert_int_equal(total(&fixture, lookups), first);
 	assert_int_equal(total(&fixture, clock), clocks);
-	fixture_fini(&fixture);
+	fixture_down(&fixture);
 }
 
 /* What is not modelled is not programmed, and its rows are there all the same. */
@@ -269,14 +264,14 @@ static void test_not_modelled(void **state)
 	struct fixture fixture;
 
 	(void)state;
-	fixture_init(&fixture, "xeon-e5v4-4c");
+	fixture_up(&fixture, "xeon-e5v4-4c");
 	unsigned absent = add(&fixture, "cbo.RING_BL_USED.UP");
 
 	measure(&fixture, 10);
 	assert_int_equal(rows(&fixture, absent), 4);
 	assert_int_equal(pmu_session_event(fixture.session, absent)->event->model,
 			 PMU_MODEL_ABSENT);
-	fixture_fini(&fixture);
+	fixture_down(&fixture);
 }
 
 int main(void)

@@ -5,22 +5,17 @@
  * below.
  */
 #include <linux/perf_event.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "bus/perf.h"
 #include "bus/perf_device.h"
 #include "pmulab/event.h"
 #include "pmulab/session.h"
+#include "support/cmocka.h"
 
 #define UNUSED __attribute__((unused))
 #define FDS    64
@@ -147,7 +142,7 @@ static const char *const qpi[][2] = {
     {"inv", "config:23"},	{"thresh", "config:24-31"}, {NULL, NULL},
 };
 
-static int setup(void **state)
+static int fixture_up(void **state)
 {
 	struct fixture *fixture = calloc(1, sizeof(*fixture));
 
@@ -165,7 +160,7 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
+static int fixture_down(void **state)
 {
 	struct fixture *fixture = *state;
 	char *command;
@@ -325,10 +320,10 @@ static void test_formats(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup_teardown(test_config_words, setup, teardown),
-	    cmocka_unit_test_setup_teardown(test_counts, setup, teardown),
-	    cmocka_unit_test_setup_teardown(test_refusals, setup, teardown),
-	    cmocka_unit_test_setup_teardown(test_formats, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_config_words, fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(test_counts, fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(test_refusals, fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(test_formats, fixture_up, fixture_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

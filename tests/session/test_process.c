@@ -1,9 +1,5 @@
 /* A program's own counts, by the kernel: page faults are known, hardware counts where there are
  * any. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "pmulab/process.h"
+#include "support/cmocka.h"
 
 #define UNUSED	   __attribute__((unused))
 #define PAGES	   20000

@@ -3,16 +3,11 @@
  * the reset before the programming, addresses of tables 2-1, 2-5, 2-13, 2-61 and 2-112, bits of
  * tables 2-2, 2-3, 2-7, 2-9, 2-14 to 2-19 and 2-113 to 2-115.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "bus/bus.h"
+#include "support/cmocka.h"
 #include "trace.h"
 
 /* GLOBAL_CTL 0x700: frz_all is bit 31, unfrz_all bit 29. GLOBAL_STATUS 0x701: 35:34, 29:21, 2:0. */
@@ -20,11 +15,11 @@
 #define UNFREEZE     "0 700=20000000\n"
 #define CLEAR_GLOBAL "0 701=C3FE00007\n"
 
-static void test_fixed_counter_of_a_box_without_control(void **fixture)
+static void test_fixed_counter_of_a_box_without_control(void **state)
 {
 	struct traced traced;
 
-	(void)fixture;
+	(void)state;
 	traced_init(&traced, 1);
 	assert_int_equal(traced_add(&traced, "ubox.clock"), 0);
 	assert_int_equal(pmu_session_start(traced.session, traced.ctx), 0);
@@ -46,11 +41,11 @@ static void test_fixed_counter_of_a_box_without_control(void **fixture)
 	traced_fini(&traced);
 }
 
-static void test_filters_and_restricted_counters(void **fixture)
+static void test_filters_and_restricted_counters(void **state)
 {
 	struct traced traced;
 
-	(void)fixture;
+	(void)state;
 	traced_init(&traced, 1);
 	assert_int_equal(traced_add(&traced, "cbo3.LLC_LOOKUP.DATA_READ:state=1"), 0);
 	assert_int_equal(traced_add(&traced, "cbo3.TOR_OCCUPANCY.MISS_OPCODE:opc=0x182"), 1);
@@ -76,11 +71,11 @@ static void test_filters_and_restricted_counters(void **fixture)
 }
 
 /* MC0 channel 0 is D20:F0: 20 << 15 = 0xA0000. */
-static void test_pci_box_with_fixed_counter(void **fixture)
+static void test_pci_box_with_fixed_counter(void **state)
 {
 	struct traced traced;
 
-	(void)fixture;
+	(void)state;
 	traced_init(&traced, 1);
 	assert_int_equal(traced_add(&traced, "imc0.clock"), 0);
 	assert_int_equal(traced_add(&traced, "imc0.CAS_COUNT.RD"), 1);
@@ -105,11 +100,11 @@ static void count_text(const struct trace *trace, const char *wanted, unsigned e
 	assert_int_equal(found, expected);
 }
 
-static void test_every_instance_of_every_socket(void **fixture)
+static void test_every_instance_of_every_socket(void **state)
 {
 	struct traced traced;
 
-	(void)fixture;
+	(void)state;
 	traced_init(&traced, 2);
 	assert_int_equal(traced_add(&traced, "cbo.CLOCKTICKS"), 0);
 	assert_int_equal(traced_add(&traced, "cbo.LLC_VICTIMS.M_STATE"), 1);
@@ -141,11 +136,11 @@ static void test_every_instance_of_every_socket(void **fixture)
 }
 
 /* All sockets stop before the first one is programmed, and go on together at the end. */
-static void test_sockets_start_together(void **fixture)
+static void test_sockets_start_together(void **state)
 {
 	struct traced traced;
 
-	(void)fixture;
+	(void)state;
 	traced_init(&traced, 2);
 	assert_int_equal(traced_add(&traced, "ubox.clock"), 0);
 	assert_int_equal(pmu_session_start(traced.session, traced.ctx), 0);
@@ -158,11 +153,11 @@ static void test_sockets_start_together(void **fixture)
 }
 
 /* FILTER1.nid 15:0 is a mask of nodes; the node of a socket is its own in each (§1.7, §2.3.2.3). */
-static void test_nodes_differ_by_socket(void **fixture)
+static void test_nodes_differ_by_socket(void **state)
 {
 	struct traced traced;
 
-	(void)fixture;
+	(void)state;
 	traced_init(&traced, 2);
 	assert_int_equal(traced_add(&traced, "cbo0.TOR_INSERTS.NID_OPCODE:opc=0x182:nid=my_node"),
 			 0);
@@ -177,11 +172,11 @@ static void test_nodes_differ_by_socket(void **fixture)
 }
 
 /* A thread filter is switched on in the control of its counter only (table 2-16, bit 19). */
-static void test_thread_filter_switch(void **fixture)
+static void test_thread_filter_switch(void **state)
 {
 	struct traced traced;
 
-	(void)fixture;
+	(void)state;
 	traced_init(&traced, 1);
 	assert_int_equal(traced_add(&traced, "cbo0.LLC_VICTIMS.M_STATE:tid=0x3E"), 0);
 	assert_int_equal(traced_add(&traced, "cbo0.LLC_VICTIMS.M_STATE"), 1);
@@ -196,11 +191,11 @@ static void test_thread_filter_switch(void **fixture)
  * §2.4.2, §2.10.2, §2.11.2.2: controls of SBo, R2PCIe and R3QPI are written twice, first with
  * en = 0. SBo 1 begins at 0x72A (table 2-44): control 0x72A, CTL0 0x72B, status 0x72F.
  */
-static void test_controls_written_twice(void **fixture)
+static void test_controls_written_twice(void **state)
 {
 	struct traced traced;
 
-	(void)fixture;
+	(void)state;
 	traced_init(&traced, 1);
 	assert_int_equal(traced_add(&traced, "sbo1.CLOCKTICKS"), 0);
 	assert_int_equal(pmu_session_start(traced.session, traced.ctx), 0);
@@ -210,13 +205,13 @@ static void test_controls_written_twice(void **fixture)
 	traced_fini(&traced);
 }
 
-static void test_states(void **fixture)
+static void test_states(void **state)
 {
 	const struct pmu_count *counts;
 	struct traced traced;
 	size_t count;
 
-	(void)fixture;
+	(void)state;
 	traced_init(&traced, 1);
 	assert_int_equal(pmu_session_stop(traced.session, traced.ctx), PMU_E_STATE);
 	assert_int_equal(pmu_session_read(traced.session, traced.ctx, &counts, &count),
@@ -232,11 +227,11 @@ static void test_states(void **fixture)
 }
 
 /* A session that was never started has changed nothing. */
-static void test_nothing_is_written_before_the_start(void **fixture)
+static void test_nothing_is_written_before_the_start(void **state)
 {
 	struct traced traced;
 
-	(void)fixture;
+	(void)state;
 	traced_init(&traced, 2);
 	assert_int_equal(traced_add(&traced, "cbo.CLOCKTICKS"), 0);
 	pmu_session_free(traced.session);
@@ -261,12 +256,12 @@ static int all_but_one(struct pmu_bus *bus, struct pmu_ctx *ctx,
 }
 
 /* A box that cannot be reached any more does not keep the next ones from going on. */
-static void test_boxes_go_on_without_the_one_that_fails(void **fixture)
+static void test_boxes_go_on_without_the_one_that_fails(void **state)
 {
 	struct failing_ops failing;
 	struct traced traced;
 
-	(void)fixture;
+	(void)state;
 	traced_init(&traced, 1);
 	assert_true(traced_add(&traced, "cbo0.CLOCKTICKS") >= 0);
 	assert_true(traced_add(&traced, "cbo1.CLOCKTICKS") >= 0);

@@ -1,12 +1,9 @@
 #include "trace.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 static void note(void *arg, bool write, const struct pmu_access_op *op)
 {

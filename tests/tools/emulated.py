@@ -6,11 +6,9 @@ import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
-from harness import HERE as CLI, PMULAB, SMALL, pmulab  # noqa: E402
+from harness import HERE as CLI, PMULAB, SMALL, Folder, pmulab  # noqa: E402
 
 STATISTICS = os.environ["STATISTICS"]
 LINES = 1 << 18  # of an array of the kernels: 16 MB, more than all caches
@@ -77,17 +75,8 @@ class Machine:
                                          check=True).stdout)
 
 
-class Tools(unittest.TestCase):
+class Tools(Folder):
     """Test cases with kernels of known traffic (tests/cli/kernels.c)."""
-
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.path = pathlib.Path(cls.folder.name)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.folder.cleanup()
 
     @classmethod
     def kernel(cls, kind, rounds=1):

@@ -1,22 +1,18 @@
-/* Two sockets' PMUs on a bench: registers by the manual's addresses, signals by hand. */
-#ifndef TESTS_PMON_RIG_H
-#define TESTS_PMON_RIG_H
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+/* Two sockets' PMUs, for tests: registers by the manual's addresses, signals by hand. */
+#ifndef TESTS_PMON_FIXTURE_H
+#define TESTS_PMON_FIXTURE_H
 
 #include "pmon/pmon.h"
+#include "support/cmocka.h"
+
+#define UNUSED __attribute__((unused))
 
 /* A register, for pmon_read() and pmon_write(). */
 #define AT(socket_, space_, address_, width_)                                                      \
 	(&(struct pmon_access){                                                                    \
 	    .socket = (socket_), .space = (space_), .address = (address_), .width = (width_)})
 
-struct rig {
+struct fixture {
 	struct pmu_ctx *ctx;
 	struct pmon *pmon;
 	void *state;
@@ -26,32 +22,33 @@ struct rig {
 };
 
 /* 2800 and 1200 MHz; CBos 0 to 3 and 8 to 11; every other box is there. */
-#define RIG_CAPID4     0x40
-#define RIG_CAPID5     0xF0F
-#define RIG_UCLK_MHZ   2800
-#define RIG_DCLK_MHZ   1200
-#define RIG_CBO_ABSENT 4
+#define FIXTURE_CAPID4	   0x40
+#define FIXTURE_CAPID5	   0xF0F
+#define FIXTURE_UCLK_MHZ   2800
+#define FIXTURE_DCLK_MHZ   1200
+#define FIXTURE_CBO_ABSENT 4
 
-void rig_open(struct rig *rig);
-void rig_open_pmu(struct rig *rig, const struct pmu_pmu *pmu);
-void rig_close(struct rig *rig);
+void fixture_up(struct fixture *fixture);
+void fixture_up_for(struct fixture *fixture, const struct pmu_pmu *pmu);
+void fixture_down(struct fixture *fixture);
 
 /* Register accesses to socket 0, or to the one named; they must succeed. */
-uint64_t rig_msr(struct rig *rig, uint32_t address);
-void rig_set_msr(struct rig *rig, uint32_t address, uint64_t value);
-uint64_t rig_msr_of(struct rig *rig, unsigned socket, uint32_t address);
-void rig_set_msr_of(struct rig *rig, unsigned socket, uint32_t address, uint64_t value);
+uint64_t fixture_msr(struct fixture *fixture, uint32_t address);
+void fixture_set_msr(struct fixture *fixture, uint32_t address, uint64_t value);
+uint64_t fixture_msr_of(struct fixture *fixture, unsigned socket, uint32_t address);
+void fixture_set_msr_of(struct fixture *fixture, unsigned socket, uint32_t address, uint64_t value);
 /* 32 bits, but counters (offsets A0 to BC and D0 of boxes that have them) as 64 bits. */
-uint64_t rig_pci(struct rig *rig, uint32_t address);
-void rig_set_pci(struct rig *rig, uint32_t address, uint64_t value);
+uint64_t fixture_pci(struct fixture *fixture, uint32_t address);
+void fixture_set_pci(struct fixture *fixture, uint32_t address, uint64_t value);
 
 /* Both clocks at once: the given uncore cycle, and the DRAM cycle that is running then. */
-void rig_at(struct rig *rig, uint64_t uncore_cycle);
-void rig_at_dram(struct rig *rig, uint64_t dram_cycle);
+void fixture_at(struct fixture *fixture, uint64_t uncore_cycle);
+void fixture_at_dram(struct fixture *fixture, uint64_t dram_cycle);
 
-void rig_pulse(struct rig *rig, uint16_t id, unsigned instance, uint32_t qualifiers, uint64_t time);
-void rig_span(struct rig *rig, uint16_t id, unsigned instance, uint32_t qualifiers, uint64_t time,
-	      uint64_t duration);
+void fixture_pulse(struct fixture *fixture, uint16_t id, unsigned instance, uint32_t qualifiers,
+		   uint64_t time);
+void fixture_span(struct fixture *fixture, uint16_t id, unsigned instance, uint32_t qualifiers,
+		  uint64_t time, uint64_t duration);
 
 /* Addresses of 334291-001 tables 1-2, 1-3, 2-1, 2-5, 2-13, 2-61, 2-112. */
 #define PCI(device, function, offset) ((uint32_t)((device) << 15 | (function) << 12 | (offset)))
