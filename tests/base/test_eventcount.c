@@ -1,14 +1,9 @@
 /* Numbers that are waited for: each rise wakes all that sleep, and none is missed. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/clock.h"
 #include "base/eventcount.h"
+#include "support/cmocka.h"
 
 #define ROUNDS	  10000
 #define THREADS	  3

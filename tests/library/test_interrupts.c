@@ -2,14 +2,12 @@
 #include <pmulab/emul.h>
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #define ROUNDS	  10000
 #define SECOND_NS UINT64_C(1000000000)
@@ -29,7 +27,7 @@
 #define OV_EN	       (1u << 20)
 #define REQUESTS_READS 0x0301 /* of HA: each line that the LLC has not */
 
-struct bench {
+struct fixture {
 	struct pmu_ctx *ctx;
 	struct pmu_emul *emul;
 	struct pmu_bus *bus;
@@ -47,28 +45,29 @@ static uint64_t now_ns(void)
 
 static int set_up(void **state)
 {
-	static struct bench bench;
+	static struct fixture fixture;
 
-	bench = (struct bench){.line = 0x10000000};
-	assert_int_equal(pmu_ctx_new(&bench.ctx), 0);
-	assert_int_equal(pmu_emul_new(&bench.emul, bench.ctx, pmu_find_machine("xeon-e5v4-4c")), 0);
-	assert_int_equal(pmu_emul_bus(&bench.bus, bench.ctx, bench.emul), 0);
-	*state = &bench;
+	fixture = (struct fixture){.line = 0x10000000};
+	assert_int_equal(pmu_ctx_new(&fixture.ctx), 0);
+	assert_int_equal(pmu_emul_new(&fixture.emul, fixture.ctx, pmu_find_machine("xeon-e5v4-4c")),
+			 0);
+	assert_int_equal(pmu_emul_bus(&fixture.bus, fixture.ctx, fixture.emul), 0);
+	*state = &fixture;
 	return 0;
 }
 
 static int tear_down(void **state)
 {
-	struct bench *bench = *state;
+	struct fixture *fixture = *state;
 
-	pmu_hart_free(bench->hart);
-	pmu_bus_free(bench->bus);
-	pmu_emul_free(bench->emul);
-	pmu_ctx_free(bench->ctx);
+	pmu_hart_free(fixture->hart);
+	pmu_bus_free(fixture->bus);
+	pmu_emul_free(fixture->emul);
+	pmu_ctx_free(fixture->ctx);
 	return 0;
 }
 
-static void write_register(struct bench *bench, enum pmu_space space, uint8_t width,
+static void write_register(struct fixture *fixture, enum pmu_space space, uint8_t width,
 			   uint32_t address, uint64_t value)
 {
 	const struct pmu_access_op op = {.space = (uint8_t)space,
@@ -77,31 +76,31 @@ static void write_register(struct bench *bench, enum pmu_space space, uint8_t wi
 					 .value = value,
 					 .reg = "register"};
 
-	if (pmu_bus_write(bench->bus, bench->ctx, &op))
-		fail_msg("%s", pmu_message(bench->ctx));
+	if (pmu_bus_write(fixture->bus, fixture->ctx, &op))
+		fail_msg("%s", pmu_message(fixture->ctx));
 }
 
 /* Home agent 0 interrupts the core by the next line that is loaded. */
-static void arm(struct bench *bench)
+static void arm(struct fixture *fixture)
 {
-	write_register(bench, PMU_SPACE_PCI, 32, HA_CTL0, 0);
-	write_register(bench, PMU_SPACE_PCI, 32, HA_STATUS, 1);
-	write_register(bench, PMU_SPACE_MSR, 64, GLOBAL_STATUS, UINT64_C(1) << 21);
-	write_register(bench, PMU_SPACE_PCI, 64, HA_CTR0, (UINT64_C(1) << 48) - 1);
-	write_register(bench, PMU_SPACE_PCI, 32, HA_CTL0, EN | OV_EN | REQUESTS_READS);
-	write_register(bench, PMU_SPACE_MSR, 32, GLOBAL_CTL, UNFREEZE_ALL | 1u << CORE);
+	write_register(fixture, PMU_SPACE_PCI, 32, HA_CTL0, 0);
+	write_register(fixture, PMU_SPACE_PCI, 32, HA_STATUS, 1);
+	write_register(fixture, PMU_SPACE_MSR, 64, GLOBAL_STATUS, UINT64_C(1) << 21);
+	write_register(fixture, PMU_SPACE_PCI, 64, HA_CTR0, (UINT64_C(1) << 48) - 1);
+	write_register(fixture, PMU_SPACE_PCI, 32, HA_CTL0, EN | OV_EN | REQUESTS_READS);
+	write_register(fixture, PMU_SPACE_MSR, 32, GLOBAL_CTL, UNFREEZE_ALL | 1u << CORE);
 }
 
 /* Overflows so often, each time when the one before was taken note of. */
-static void overflow(struct bench *bench, unsigned rounds, int taken)
+static void overflow(struct fixture *fixture, unsigned rounds, int taken)
 {
-	assert_int_equal(pmu_hart_new(&bench->hart, bench->ctx, bench->emul, NULL), 0);
+	assert_int_equal(pmu_hart_new(&fixture->hart, fixture->ctx, fixture->emul, NULL), 0);
 	for (unsigned i = 0; i < rounds; i++) {
 		char byte;
 
-		arm(bench);
-		assert_int_equal(pmu_hart_load(bench->hart, bench->line, 8, NULL), 0);
-		bench->line += 64;
+		arm(fixture);
+		assert_int_equal(pmu_hart_load(fixture->hart, fixture->line, 8, NULL), 0);
+		fixture->line += 64;
 		assert_int_equal(read(taken, &byte, 1), 1);
 	}
 }
@@ -150,21 +149,21 @@ static void *wait_in_thread(void *arg)
 /* By looks alone it takes a look each. */
 static void test_a_thread_is_woken(void **state)
 {
-	struct bench *bench = *state;
+	struct fixture *fixture = *state;
 	uint64_t begin = now_ns(), count;
 	struct waiter waiter;
 	pthread_t thread;
 	int taken[2];
 
 	assert_int_equal(pipe(taken), 0);
-	waiter = (struct waiter){.emul = bench->emul, .rounds = ROUNDS, .taken = taken[1]};
+	waiter = (struct waiter){.emul = fixture->emul, .rounds = ROUNDS, .taken = taken[1]};
 	assert_int_equal(pthread_create(&thread, NULL, wait_in_thread, &waiter), 0);
-	overflow(bench, ROUNDS, taken[0]);
+	overflow(fixture, ROUNDS, taken[0]);
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	close(taken[0]);
 	assert_int_equal(waiter.error, 0);
 	assert_true(now_ns() - begin < ROUNDS * LOOK_NS / 2);
-	assert_int_equal(pmu_bus_interrupts(bench->bus, bench->ctx, 0, CORE, &count), 0);
+	assert_int_equal(pmu_bus_interrupts(fixture->bus, fixture->ctx, 0, CORE, &count), 0);
 	assert_int_equal(count, ROUNDS);
 }
 
@@ -184,7 +183,7 @@ static int wait_elsewhere(const char *name, int taken)
 
 static void test_another_process_is_woken(void **state)
 {
-	struct bench *bench = *state;
+	struct fixture *fixture = *state;
 	uint64_t begin = now_ns();
 	int taken[2], status = -1;
 	char name[32];
@@ -192,13 +191,13 @@ static void test_another_process_is_woken(void **state)
 
 	assert_int_equal(pipe(taken), 0);
 	snprintf(name, sizeof(name), "interrupts-%d", (int)getpid());
-	assert_int_equal(pmu_emul_offer(bench->emul, bench->ctx, name), 0);
+	assert_int_equal(pmu_emul_offer(fixture->emul, fixture->ctx, name), 0);
 	fflush(NULL);
 	pid = fork();
 	if (pid == 0)
 		_exit(wait_elsewhere(name, taken[1]));
 	close(taken[1]);
-	overflow(bench, ROUNDS, taken[0]);
+	overflow(fixture, ROUNDS, taken[0]);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	close(taken[0]);
 	assert_int_equal(status, 0);
@@ -208,18 +207,19 @@ static void test_another_process_is_woken(void **state)
 static void test_time_is_over(void **state)
 {
 	const uint64_t timeout = SECOND_NS / 20;
-	struct bench *bench = *state;
+	struct fixture *fixture = *state;
 	uint64_t begin = now_ns(), count = 99;
 
 	assert_int_equal(
-	    pmu_bus_interrupt_wait(bench->bus, bench->ctx, 0, CORE, 0, timeout, &count), 0);
+	    pmu_bus_interrupt_wait(fixture->bus, fixture->ctx, 0, CORE, 0, timeout, &count), 0);
 	assert_int_equal(count, 0);
 	assert_true(now_ns() - begin >= timeout);
 	/* Another number than was seen, and no time at all. */
 	assert_int_equal(
-	    pmu_bus_interrupt_wait(bench->bus, bench->ctx, 0, CORE, 5, PATIENCE, &count), 0);
+	    pmu_bus_interrupt_wait(fixture->bus, fixture->ctx, 0, CORE, 5, PATIENCE, &count), 0);
 	assert_int_equal(count, 0);
-	assert_int_equal(pmu_bus_interrupt_wait(bench->bus, bench->ctx, 0, CORE, 0, 0, &count), 0);
+	assert_int_equal(pmu_bus_interrupt_wait(fixture->bus, fixture->ctx, 0, CORE, 0, 0, &count),
+			 0);
 	assert_int_equal(count, 0);
 	assert_true(now_ns() - begin < PATIENCE / 2);
 }
@@ -227,30 +227,30 @@ static void test_time_is_over(void **state)
 static void *execute_later(void *arg)
 {
 	const struct pmu_code code = {.address = 0x400000, .bytes = 20, .instructions = 5};
-	struct bench *bench = arg;
+	struct fixture *fixture = arg;
 
 	nanosleep(&(struct timespec){.tv_nsec = 5 * LOOK_NS}, NULL);
 	for (unsigned i = 0; i < 3; i++)
-		pmu_hart_execute(bench->hart, &code);
+		pmu_hart_execute(fixture->hart, &code);
 	return NULL;
 }
 
 /* A core's instructions (0xC0) overflow while it waits: nothing but a look finds that. */
 static void test_a_look_finds_it(void **state)
 {
-	struct bench *bench = *state;
+	struct fixture *fixture = *state;
 	uint64_t begin, count;
 	pthread_t thread;
 
-	write_register(bench, PMU_SPACE_MSR, 64, 0x38F, 0);
-	write_register(bench, PMU_SPACE_MSR, 64, 0x186, 0x5300C0);
-	write_register(bench, PMU_SPACE_MSR, 64, 0x4C1, (UINT64_C(1) << 48) - 10);
-	write_register(bench, PMU_SPACE_MSR, 64, 0x38F, 1);
-	assert_int_equal(pmu_hart_new(&bench->hart, bench->ctx, bench->emul, NULL), 0);
+	write_register(fixture, PMU_SPACE_MSR, 64, 0x38F, 0);
+	write_register(fixture, PMU_SPACE_MSR, 64, 0x186, 0x5300C0);
+	write_register(fixture, PMU_SPACE_MSR, 64, 0x4C1, (UINT64_C(1) << 48) - 10);
+	write_register(fixture, PMU_SPACE_MSR, 64, 0x38F, 1);
+	assert_int_equal(pmu_hart_new(&fixture->hart, fixture->ctx, fixture->emul, NULL), 0);
 	begin = now_ns();
-	assert_int_equal(pthread_create(&thread, NULL, execute_later, bench), 0);
-	assert_int_equal(pmu_bus_interrupt_wait(bench->bus, bench->ctx, 0, 0, 0, PATIENCE, &count),
-			 0);
+	assert_int_equal(pthread_create(&thread, NULL, execute_later, fixture), 0);
+	assert_int_equal(
+	    pmu_bus_interrupt_wait(fixture->bus, fixture->ctx, 0, 0, 0, PATIENCE, &count), 0);
 	assert_int_equal(count, 1);
 	assert_true(now_ns() - begin < PATIENCE / 2);
 	assert_int_equal(pthread_join(thread, NULL), 0);
@@ -258,16 +258,16 @@ static void test_a_look_finds_it(void **state)
 
 static void test_where_there_is_none(void **state)
 {
-	struct bench *bench = *state;
+	struct fixture *fixture = *state;
 	struct pmu_bus *dry;
 	uint64_t count;
 
-	assert_int_equal(pmu_bus_interrupt_wait(bench->bus, bench->ctx, 0, 4, 0, 0, &count),
+	assert_int_equal(pmu_bus_interrupt_wait(fixture->bus, fixture->ctx, 0, 4, 0, 0, &count),
 			 PMU_E_RANGE);
-	assert_int_equal(pmu_bus_interrupt_wait(bench->bus, bench->ctx, 1, 0, 0, 0, &count),
+	assert_int_equal(pmu_bus_interrupt_wait(fixture->bus, fixture->ctx, 1, 0, 0, 0, &count),
 			 PMU_E_RANGE);
-	assert_int_equal(pmu_bus_dry_run_on(&dry, bench->ctx, bench->bus, NULL, NULL), 0);
-	assert_int_equal(pmu_bus_interrupt_wait(dry, bench->ctx, 0, 0, 0, PATIENCE, &count),
+	assert_int_equal(pmu_bus_dry_run_on(&dry, fixture->ctx, fixture->bus, NULL, NULL), 0);
+	assert_int_equal(pmu_bus_interrupt_wait(dry, fixture->ctx, 0, 0, 0, PATIENCE, &count),
 			 PMU_E_UNSUPPORTED);
 	pmu_bus_free(dry);
 }
