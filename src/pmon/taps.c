@@ -229,13 +229,11 @@ void pmon_taps_begin(struct pmon *pmon, struct pmon_unit *unit)
 	for (unsigned k = 0; runs && k < box->counter_count; k++)
 		if (!unit->counters[k].summed && can_sum(pmon, unit, k))
 			begin_sum(pmon, unit, k);
-	for (unsigned id = 1; id < SIGNAL_COUNT; id++) {
-		const struct pmon_route *route = &pmon->routes[id];
+	for (unsigned slot = 0; slot < PMON_SLOTS && pmon->signal_of[unit->box][slot]; slot++) {
+		unsigned id = pmon->signal_of[unit->box][slot];
 		uint32_t numbers =
 		    pmon->sources[pmon_unit_number(pmon, unit)][signal_table[id].unit];
 
-		if (!route->instances || route->first_unit != box->first_unit)
-			continue;
 		for (; numbers; numbers &= numbers - 1)
 			set_taps(pmon, unit, id, (unsigned)__builtin_ctz(numbers), runs);
 	}
