@@ -42,7 +42,7 @@ static struct {
 	struct feed_decoder decoder;
 	struct feed_arena blocks; /* of this translation cache; translation is serialised by QEMU */
 	uint64_t guest_base;	  /* host address of guest address 0 */
-	struct system_began *began; /* to be filled in; NULL: nobody asks */
+	struct emul_began *began; /* to be filled in; NULL: nobody asks */
 } plugin;
 
 /* The guest thread that this host thread runs; NULL before its first block. */
@@ -367,7 +367,7 @@ static int not_mapped(int fd, int errnum)
 			      strerror(errnum));
 
 	/* Who asks says it then. */
-	if (pwrite(fd, refusal, (size_t)length, offsetof(struct system_began, refusal)) == length)
+	if (pwrite(fd, refusal, (size_t)length, offsetof(struct emul_began, refusal)) == length)
 		_exit(EXIT_FAILURE);
 	return error_set(plugin.ctx, PMU_E_NOMEM, "%s", refusal);
 }
@@ -375,7 +375,7 @@ static int not_mapped(int fd, int errnum)
 /* As with the machine's, the mapping is enough. */
 static int map_begun(int fd)
 {
-	struct system_began *began;
+	struct emul_began *began;
 
 	if (fd < 0)
 		return 0;

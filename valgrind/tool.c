@@ -44,7 +44,7 @@ struct guest guest;
 static struct {
 	struct pmu_ctx *ctx;
 	struct emul *emul;
-	struct system_began *began;
+	struct emul_began *began;
 	Int machine_fd, began_fd;
 	bool waits; /* the thread that runs, once its slice has ended */
 } tool = {.machine_fd = -1, .began_fd = -1};

@@ -84,7 +84,7 @@ static int emulated_interrupts(struct pmu_bus *bus, unsigned socket, unsigned co
 
 	if (!has_core(emul, socket, core))
 		return PMU_E_RANGE;
-	*count = system_interrupts(emul, socket, core);
+	*count = emul_interrupts(emul, socket, core);
 	return *count == UINT64_MAX ? PMU_E_BUSY : 0;
 }
 
@@ -95,7 +95,7 @@ static int emulated_await(struct pmu_bus *bus, unsigned socket, unsigned core, u
 
 	if (!has_core(emul, socket, core))
 		return PMU_E_RANGE;
-	return system_await_interrupt(emul, socket, core, seen, timeout_ns, count);
+	return emul_await_interrupt(emul, socket, core, seen, timeout_ns, count);
 }
 
 static const struct bus_ops emulated_ops = {

@@ -113,10 +113,10 @@ static struct cpuid topology_leaf(const struct pmu_machine *machine, unsigned cp
 
 static struct cpuid brand(const struct pmu_machine *machine, uint32_t leaf)
 {
-	char name[SYSTEM_NAME_BYTES] = "";
+	char name[EMUL_NAME_BYTES] = "";
 	struct cpuid answer;
 
-	system_processor_name(machine, name);
+	emul_processor_name(machine, name);
 	memcpy(&answer, name + (leaf - BRAND_FIRST) * ANSWER_BYTES, ANSWER_BYTES);
 	return answer;
 }

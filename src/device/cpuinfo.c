@@ -11,9 +11,9 @@ static void print_cpu(FILE *file, const struct pmu_machine *machine, unsigned cp
 	const struct pmu_cache *llc = &machine->llc;
 	const struct pmu_cpu *processor = &pmu_find_pmu(machine->pmu)->cpus[0];
 	const uint32_t bits = cpuid_of(machine, cpu, 0x80000008, 0).eax;
-	char name[SYSTEM_NAME_BYTES];
+	char name[EMUL_NAME_BYTES];
 
-	system_processor_name(machine, name);
+	emul_processor_name(machine, name);
 	fprintf(file, "processor\t: %u\n", cpu);
 	fprintf(file, "vendor_id\t: GenuineIntel\n");
 	fprintf(file, "cpu family\t: %u\n", processor->family);

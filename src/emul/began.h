@@ -2,7 +2,7 @@
 #ifndef EMUL_BEGAN_H
 #define EMUL_BEGAN_H
 
-struct system_began {
+struct emul_began {
 	char began;	   /* 1: the guest has executed its first instruction */
 	char refusal[512]; /* why it never will; empty: the plugin knows nothing */
 };

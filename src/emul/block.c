@@ -40,9 +40,9 @@ struct emul {
 	struct pmon *pmon;
 };
 
-void system_processor_name(const struct pmu_machine *desc, char name[SYSTEM_NAME_BYTES])
+void emul_processor_name(const struct pmu_machine *desc, char name[EMUL_NAME_BYTES])
 {
-	snprintf(name, SYSTEM_NAME_BYTES, "%s @ %u.%02uGHz", desc->brand, desc->core_mhz / 1000,
+	snprintf(name, EMUL_NAME_BYTES, "%s @ %u.%02uGHz", desc->brand, desc->core_mhz / 1000,
 		 desc->core_mhz % 1000 / 10);
 }
 
@@ -329,7 +329,7 @@ int emul_write(struct emul *emul, const struct pmon_access *access, uint64_t val
 	return error;
 }
 
-uint64_t system_interrupts(struct emul *emul, unsigned socket, unsigned core)
+uint64_t emul_interrupts(struct emul *emul, unsigned socket, unsigned core)
 {
 	struct pmon_time now;
 	uint64_t count;
@@ -343,8 +343,8 @@ uint64_t system_interrupts(struct emul *emul, unsigned socket, unsigned core)
 	return count;
 }
 
-int system_await_interrupt(struct emul *emul, unsigned socket, unsigned core, uint64_t seen,
-			   uint64_t timeout_ns, uint64_t *count)
+int emul_await_interrupt(struct emul *emul, unsigned socket, unsigned core, uint64_t seen,
+			 uint64_t timeout_ns, uint64_t *count)
 {
 	const uint64_t begin = clock_ns();
 	uint64_t nap = 0, passed;
@@ -354,7 +354,7 @@ int system_await_interrupt(struct emul *emul, unsigned socket, unsigned core, ui
 		if (*count != seen)
 			return 0;
 		passed = clock_ns() - begin;
-		*count = system_interrupts(emul, socket, core);
+		*count = emul_interrupts(emul, socket, core);
 		if (*count == UINT64_MAX)
 			return PMU_E_BUSY;
 		if (*count != seen || passed >= timeout_ns)

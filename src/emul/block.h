@@ -11,10 +11,10 @@
 
 struct emul;
 
-#define SYSTEM_NAME_BYTES 48 /* as much as CPUID holds */
+#define EMUL_NAME_BYTES 48 /* as much as CPUID holds */
 
 /** The processor's name, as CPUID and /proc/cpuinfo have it. */
-void system_processor_name(const struct pmu_machine *desc, char name[SYSTEM_NAME_BYTES]);
+void emul_processor_name(const struct pmu_machine *desc, char name[EMUL_NAME_BYTES]);
 
 /** Builds a computer, powered on and reset. @return 0 or PMU_E_NOMEM, PMU_E_IO, PMU_E_UNSUPPORTED
  */
@@ -38,7 +38,7 @@ int emul_read(struct emul *emul, const struct pmon_access *access, uint64_t *val
 int emul_write(struct emul *emul, const struct pmon_access *access, uint64_t value);
 
 /** As pmon_interrupts(), by the present time; UINT64_MAX as PMU_E_BUSY of the above. */
-uint64_t system_interrupts(struct emul *emul, unsigned socket, unsigned core);
+uint64_t emul_interrupts(struct emul *emul, unsigned socket, unsigned core);
 
 /**
  * Waits until the above is not @seen, or the time is over. What overflows by an event that is
@@ -46,8 +46,8 @@ uint64_t system_interrupts(struct emul *emul, unsigned socket, unsigned core);
  * rest now and then.
  * @return 0, *count being @seen where the time was over; PMU_E_BUSY as above
  */
-int system_await_interrupt(struct emul *emul, unsigned socket, unsigned core, uint64_t seen,
-			   uint64_t timeout_ns, uint64_t *count);
+int emul_await_interrupt(struct emul *emul, unsigned socket, unsigned core, uint64_t seen,
+			 uint64_t timeout_ns, uint64_t *count);
 
 /** Lets so much time pass on the machine, unless a program runs on it, or is stopped in an access.
  */

@@ -20,7 +20,7 @@
  */
 struct handed {
 	int block;	   /* the machine's; -1: none */
-	int began;	   /* memory: struct system_began */
+	int began;	   /* memory: struct emul_began */
 	int plugin, guest; /* libraries whose paths cannot be said; -1 */
 };
 
@@ -208,19 +208,19 @@ static int run_emulator(const struct pmu_program *program, struct pmu_ctx *ctx, 
 }
 
 /* All zeros where it cannot be read. */
-static struct system_began what_began(const struct handed *handed)
+static struct emul_began what_began(const struct handed *handed)
 {
-	struct system_began began = {0};
+	struct emul_began began = {0};
 
 	if (pread(handed->began, &began, sizeof(began), 0) != sizeof(began))
-		return (struct system_began){0};
+		return (struct emul_began){0};
 	began.refusal[sizeof(began.refusal) - 1] = '\0';
 	return began;
 }
 
 /* A signal that was sent says enough by itself. */
 static int never_ran(const struct pmu_program *program, struct pmu_ctx *ctx,
-		     const struct system_began *began, struct pmu_program_result *result)
+		     const struct emul_began *began, struct pmu_program_result *result)
 {
 	int exit = result->exit;
 
@@ -247,7 +247,7 @@ static void close_all(const int *descriptors, size_t count)
 static int run(const struct pmu_program *program, struct pmu_ctx *ctx, struct handed *handed,
 	       int watch, struct pmu_program_result *result)
 {
-	struct system_began began;
+	struct emul_began began;
 	char **argv;
 	int error;
 

@@ -302,9 +302,9 @@ static void choose_settings(struct pmu_program *program, const struct pmu_machin
 static int choose_cpu(struct pmu_program *program, struct pmu_ctx *ctx,
 		      const struct pmu_machine *machine)
 {
-	char name[SYSTEM_NAME_BYTES];
+	char name[EMUL_NAME_BYTES];
 
-	system_processor_name(machine, name);
+	emul_processor_name(machine, name);
 	if (!program->options.tool)
 		program->cpu = strdup(machine->qemu_cpu);
 	else if (asprintf(&program->cpu, "%s,-hypervisor,model-id=%s", machine->qemu_cpu, name) < 0)
