@@ -285,8 +285,7 @@ static void on_flush(qemu_plugin_id_t id)
 static void on_thread_begin(qemu_plugin_id_t id, unsigned vcpu)
 {
 	(void)id;
-	if (feed_process_begin(&plugin.process, plugin.ctx, vcpu,
-			       current ? current->not_before : machine_now(plugin.process.machine)))
+	if (feed_process_begin(&plugin.process, plugin.ctx, vcpu, current))
 		give_up();
 }
 
@@ -307,8 +306,8 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
 
 static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result)
 {
-	(void)id, (void)number, (void)result;
-	feed_thread_resume(thread_of(vcpu));
+	(void)id, (void)number;
+	feed_syscall_return(&plugin.process, thread_of(vcpu), result);
 }
 
 /* QEMU has stopped all other guest threads by now, or they are in system calls. */
@@ -320,13 +319,7 @@ static void on_exit_of_guest(qemu_plugin_id_t id, void *userdata)
 
 static void on_fork(void)
 {
-	feed_process_forks(&plugin.process);
-}
-
-/* The child has the place, and its copy of what stands for it. */
-static void on_fork_in_parent(void)
-{
-	free(plugin.process.child);
+	feed_process_forks(&plugin.process, current);
 }
 
 static void on_fork_in_child(void)
@@ -443,7 +436,7 @@ PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *in
 	if (attach(arguments.fd))
 		give_up();
 	feed_decoder_init(&plugin.decoder);
-	pthread_atfork(on_fork, on_fork_in_parent, on_fork_in_child);
+	pthread_atfork(on_fork, NULL, on_fork_in_child);
 	register_events(id);
 	return 0;
 }

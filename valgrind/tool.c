@@ -33,7 +33,6 @@
 #define YIELDING 4 /* enum ThreadStatus: VgTs_Yielding */
 
 long syscall(long number, ...);
-void free(void *memory);
 
 /* Valgrind's own; no header that it installs declares them. */
 void VG_(release_BigLock)(ThreadId tid, Int status, const HChar *who);
@@ -75,10 +74,7 @@ static struct feed_thread *thread_of(ThreadId tid)
 
 static void on_thread_new(ThreadId parent, ThreadId child)
 {
-	uint64_t not_before =
-	    parent ? thread_of(parent)->not_before : machine_now(guest.process.machine);
-
-	if (feed_process_begin(&guest.process, tool.ctx, child, not_before))
+	if (feed_process_begin(&guest.process, tool.ctx, child, parent ? thread_of(parent) : NULL))
 		own_give_up(pmu_message(tool.ctx));
 }
 
@@ -134,23 +130,16 @@ static void on_syscall(ThreadId tid, UInt number, UWord *arguments, UInt count)
 static void on_syscall_return(ThreadId tid, UInt number, UWord *arguments, UInt count,
 			      SysRes result)
 {
-	(void)number, (void)arguments, (void)count, (void)result;
+	(void)number, (void)arguments, (void)count;
 	VG_(release_BigLock)(tid, YIELDING, "pmulab");
-	feed_thread_resume(thread_of(tid));
+	feed_syscall_return(&guest.process, thread_of(tid),
+			    sr_isError(result) ? -1 : (int64_t)sr_Res(result));
 	VG_(acquire_BigLock)(tid, "pmulab");
 }
 
 static void on_fork(ThreadId tid)
 {
-	(void)tid;
-	feed_process_forks(&guest.process);
-}
-
-/* The child has the place, and its copy of what stands for it. */
-static void on_fork_in_parent(ThreadId tid)
-{
-	(void)tid;
-	free(guest.process.child);
+	feed_process_forks(&guest.process, thread_of(tid));
 }
 
 static void on_fork_in_child(ThreadId tid)
@@ -263,7 +252,7 @@ static void register_tool(void)
 	VG_(track_pre_thread_ll_exit)(on_thread_end);
 	VG_(track_start_client_code)(on_run);
 	VG_(track_stop_client_code)(on_stop);
-	VG_(atfork)(on_fork, on_fork_in_parent, on_fork_in_child);
+	VG_(atfork)(on_fork, NULL, on_fork_in_child);
 }
 
 VG_DETERMINE_INTERFACE_VERSION(register_tool)

@@ -1,5 +1,6 @@
 #include "feed/process.h"
 
+#include <stdlib.h>
 #include <sys/mman.h>
 
 #include "base/error.h"
@@ -34,27 +35,53 @@ void feed_process_end(struct feed_process *process)
 }
 
 int feed_process_begin(struct feed_process *process, struct pmu_ctx *ctx, unsigned index,
-		       uint64_t not_before)
+		       struct feed_thread *maker)
 {
+	uint64_t not_before = maker ? maker->not_before : machine_now(process->machine);
+
 	if (index >= FEED_THREADS_MAX)
 		return error_set(ctx, PMU_E_RANGE, "guest thread %u: no more than %u are possible",
 				 index, FEED_THREADS_MAX);
-	feed_thread_init(&process->threads[index], machine_hart_place(process->machine),
+	feed_thread_init(&process->threads[index], machine_hart_place(process->machine, not_before),
 			 not_before);
+	if (maker)
+		maker->made = index + 1;
 	if (index >= process->threads_seen)
 		process->threads_seen = index + 1;
 	return 0;
 }
 
-void feed_process_forks(struct feed_process *process)
+void feed_process_forks(struct feed_process *process, struct feed_thread *thread)
 {
-	process->child = machine_hart_place(process->machine);
+	thread->fork = machine_hart_place(process->machine, thread->not_before);
+}
+
+/* The child has its own copy of what stands for its place. */
+static void end_fork(struct machine_hart *place, int64_t child)
+{
+	if (child > 0) {
+		machine_hart_name(place, (uint32_t)child);
+		free(place);
+	} else {
+		machine_hart_leave(place);
+	}
+}
+
+void feed_process_made(struct feed_process *process, struct feed_thread *maker, int64_t result)
+{
+	if (maker->made)
+		feed_thread_made(&process->threads[maker->made - 1],
+				 result > 0 ? (uint32_t)result : 0);
+	if (maker->fork)
+		end_fork(maker->fork, result);
+	maker->made = 0;
+	maker->fork = NULL;
 }
 
 int feed_process_forked(struct feed_process *process, unsigned index)
 {
 	for (unsigned i = 0; i < process->threads_seen; i++)
-		feed_thread_init(&process->threads[i], i == index ? process->child : NULL,
+		feed_thread_init(&process->threads[i], i == index ? process->threads[i].fork : NULL,
 				 process->threads[i].not_before);
 	/* Cores and space are the parent's: they are not this copy's to leave or free. */
 	return machine_address_space_new(&process->space, process->machine);

@@ -14,8 +14,7 @@ struct feed_process {
 	struct machine *machine;
 	struct machine_address_space *space;
 	struct feed_thread *threads;
-	unsigned threads_seen;	    /* highest index begun, plus one */
-	struct machine_hart *child; /* the place of a child that is being forked */
+	unsigned threads_seen; /* highest index begun, plus one */
 };
 
 /** @return 0 or PMU_E_NOMEM */
@@ -32,14 +31,18 @@ void feed_process_end(struct feed_process *process);
 /**
  * A thread is made: it has its place from now on, and begins with its first block. Serialised by
  * the caller.
- * @param not_before  ticks: the clock of the thread that made it
+ * @param maker  in a system call, until whose return it is not known whether the thread was made;
+ *               NULL for a process's first thread
  * @return 0, or PMU_E_RANGE for an index of FEED_THREADS_MAX or above
  */
 int feed_process_begin(struct feed_process *process, struct pmu_ctx *ctx, unsigned index,
-		       uint64_t not_before);
+		       struct feed_thread *maker);
 
 /** In the parent, before fork(): takes the place of the child's thread. */
-void feed_process_forks(struct feed_process *process);
+void feed_process_forks(struct feed_process *process, struct feed_thread *thread);
+/** The system call in which a thread has made others returns: their host threads' id, or an error.
+ */
+void feed_process_made(struct feed_process *process, struct feed_thread *maker, int64_t result);
 /**
  * In the child, after fork(): a new address space; thread @index goes on in the place taken for it
  * with its next block. The parent's cores and space are left as they are.

@@ -89,3 +89,9 @@ void feed_syscall(struct feed_process *process, struct feed_thread *thread, int6
 	else
 		feed_thread_pause(thread);
 }
+
+void feed_syscall_return(struct feed_process *process, struct feed_thread *thread, int64_t result)
+{
+	feed_process_made(process, thread, result);
+	feed_thread_resume(thread);
+}

@@ -23,6 +23,8 @@ struct feed_thread {
 	uint64_t repeat_address; /* of the string instruction run last, */
 	uint64_t repeat_count;	 /* and the core's instructions after it */
 	uint64_t not_before;	 /* ticks: its clock when it was on a core last, or its parent's */
+	unsigned made;		 /* index of the thread that it is making, plus 1 */
+	struct machine_hart *fork; /* the place of the process that it is making */
 	bool paused;
 	atomic_flag claimed; /* something below is under way, or the process ends */
 } __attribute__((aligned(64)));
@@ -49,6 +51,8 @@ void feed_thread_resume(struct feed_thread *thread);
 void feed_thread_pause_briefly(struct feed_thread *thread);
 /** The thread ends. */
 void feed_thread_exit(struct feed_thread *thread);
+/** The thread was made, or not: the place taken for it is that of thread @host, 0: nobody's. */
+void feed_thread_made(struct feed_thread *thread, uint32_t host);
 /** The thread goes on outside of the machine. */
 void feed_thread_leave(struct feed_thread *thread);
 

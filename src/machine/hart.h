@@ -68,6 +68,13 @@ struct machine_translation {
 	uint32_t frame;
 };
 
+/* What looks at a thread that others wait for have found: see stall.h. Zero: nothing. */
+struct stall {
+	uint64_t sleep; /* its number, as lock_thread_sleep() has it */
+	uint32_t thread, looks;
+	uint32_t passes; /* blocks executed without it since */
+};
+
 /* A thread's hold on a core. Private to the thread. */
 struct machine_hart {
 	struct machine_progress *progress;
@@ -88,11 +95,13 @@ struct machine_hart {
 	bool owns_core;
 	bool has_met;	      /* its last request took a line from another core */
 	uint64_t user;	      /* unique number of this hold */
+	uint64_t not_before;  /* tick at which it begins at the earliest */
 	uint64_t owned_since; /* tick */
 	uint64_t next_look;   /* instruction number: skew and owners are looked at */
 	uint64_t skew_due;    /* tick up to which it may go without looking at the others */
 	uint64_t out_until;   /* tick: a request went to the LLC not long before */
 	uint32_t meetings;    /* of struct skew, seen */
+	struct stall stall;   /* of the thread that it waits for, or waited for last */
 	uint32_t first_miss, miss_count;
 	struct machine_mshr misses[MACHINE_FILL_BUFFERS_MAX]; /* a ring, by rising end */
 	uint64_t arrival[16]; /* tick at which a scoreboard register has its value */

@@ -53,17 +53,21 @@ void machine_address_space_free(struct machine_address_space *space);
  * Takes a place on a core for a thread: the free core with the lowest number, or, where all are
  * taken, the least loaded one, which its threads then share in turns. So who makes threads decides
  * where they run, by the order in which it makes them. The place is the calling thread's until the
- * new one starts. NULL where there is no memory, or where each core has 1,024 threads.
+ * new one is named or starts. The threads that run wait for it from now on; only where it was not
+ * made after all, machine_hart_leave() ends that.
+ * @param not_before  ticks: its clock is no less then
+ * @return NULL where there is no memory, or where each core has 1,024 threads
  */
-struct machine_hart *machine_hart_place(struct machine *machine);
+struct machine_hart *machine_hart_place(struct machine *machine, uint64_t not_before);
+/** For the thread that took the place: says which thread of the host has been made for it. */
+void machine_hart_name(struct machine_hart *core, uint32_t thread);
 /**
- * The calling thread starts on the core that was taken for it, with its clock at no less than
- * @not_before. It holds the core until it pauses or leaves.
+ * The calling thread starts on the core that was taken for it. It holds the core until it pauses or
+ * leaves.
  * @return false, and the hart is freed, where the thread that took the place has died, and there is
  *         no other place
  */
-bool machine_hart_start(struct machine_hart *core, struct machine_address_space *space,
-			uint64_t not_before);
+bool machine_hart_start(struct machine_hart *core, struct machine_address_space *space);
 /** Both at once. */
 struct machine_hart *machine_hart_enter(struct machine *machine,
 					struct machine_address_space *space, uint64_t not_before);
