@@ -139,11 +139,15 @@ static void store_line(struct machine_hart *core, uint64_t line, const struct ma
 
 static void locked_line(struct machine_hart *core, uint64_t line, const struct machine_insn *insn)
 {
-	struct found found = own_line(core, line, insn);
+	struct found found;
 
+	/* It waits for all accesses before it. */
+	mshr_drain(core);
+	found = own_line(core, line, insn);
 	core->progress->locked++;
 	if (found.level != PRIVATE_L1)
 		mshr_wait(core, found.end);
+	core->progress->time += core->locked_ticks;
 }
 
 static uint64_t first_line(uint64_t address)

@@ -366,6 +366,9 @@ static struct machine_hart *place_hart(struct machine *machine, uint64_t not_bef
 	core->machine = machine;
 	core->thread = lock_thread();
 	core->not_before = not_before;
+	/* A block's stores have a cycle each. */
+	core->locked_ticks = (uint32_t)(machine->core_ticks * (machine->desc->locked_cycles -
+							       !!machine->desc->locked_cycles));
 
 	machine_hold(machine, core->thread);
 	placed = take_place(core);

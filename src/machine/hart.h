@@ -83,6 +83,8 @@ struct machine_hart {
 	uint64_t in_flight;  /* bit: L1 set with a line that a load waits for */
 	uint32_t scoreboard; /* bit: general register that loads determine; MACHINE_WAITS */
 	uint32_t thread;     /* of the holder, for locks */
+	uint32_t miss_count;
+	uint32_t locked_ticks; /* that a locked access takes beyond its store */
 	_Alignas(64) struct machine_l0 data[MACHINE_L0_LINES];
 	_Alignas(64) struct machine_l0 code[MACHINE_L0_LINES];
 
@@ -102,7 +104,7 @@ struct machine_hart {
 	uint64_t out_until;   /* tick: a request went to the LLC not long before */
 	uint32_t meetings;    /* of struct skew, seen */
 	struct stall stall;   /* of the thread that it waits for, or waited for last */
-	uint32_t first_miss, miss_count;
+	uint32_t first_miss;
 	struct machine_mshr misses[MACHINE_FILL_BUFFERS_MAX]; /* a ring, by rising end */
 	uint64_t arrival[16]; /* tick at which a scoreboard register has its value */
 	uint64_t arrival_last;
