@@ -2,6 +2,7 @@
 #include "machine/access.h"
 #include "machine/address_space.h"
 #include "machine/cache.h"
+#include "machine/gather.h"
 #include "machine/mshr.h"
 #include "machine/private.h"
 #include "machine/skew.h"
@@ -58,13 +59,32 @@ static inline void note(struct machine_l0 *filter, uint64_t line, uint32_t physi
 
 /* What an access met. */
 struct found {
-	enum private_level level;
-	int slot;     /* of L1 */
-	uint64_t end; /* tick at which the line is there; not of hits in L1 */
+	enum private_level level; /* PRIVATE_BELOW and a slot < 0: the line is on its way already */
+	int slot;		  /* of L1 */
+	uint64_t end;		  /* tick at which the line is there; not of hits in L1 */
 };
 
+/* An access, as far as it concerns one line. */
+struct touch {
+	uint64_t address;
+	uint32_t size;
+	uint64_t line; /* virtual */
+};
+
+/* Bit a byte of the line. */
+static uint64_t touched_bytes(const struct touch *touch)
+{
+	uint64_t begin = touch->line << LINE_LOG2, end = begin + LINE_BYTES;
+	uint64_t first = machine_max(begin, touch->address);
+	uint64_t past = touch->address + touch->size;
+	uint64_t count = (past < end ? past : end) - first;
+
+	return (count == LINE_BYTES ? UINT64_MAX : (1ull << count) - 1) << (first - begin);
+}
+
 static MACHINE_OUTLINE struct found far(struct machine_hart *core, struct private_want want,
-					struct private_look look, uint64_t issued)
+					struct private_look look, const struct touch *touch,
+					uint64_t issued)
 {
 	struct machine_state *state = core->machine->state;
 	struct tor_entry entry;
@@ -73,6 +93,8 @@ static MACHINE_OUTLINE struct found far(struct machine_hart *core, struct privat
 	tor_locate(core->machine, &entry, machine_socket(core->machine, core->number), want.line);
 	machine_hold(core->machine, core->thread);
 	meetings = state->meetings;
+	if (machine_is_shared(core->machine))
+		gather_note(core->machine, want.line, core->number, touched_bytes(touch));
 	end = issued + private_far(&want, &look, &entry, core->number, issued);
 	state->horizon = machine_max(state->horizon, end);
 	skew_note_request(core, state->meetings != meetings);
@@ -80,36 +102,66 @@ static MACHINE_OUTLINE struct found far(struct machine_hart *core, struct privat
 	return (struct found){PRIVATE_BELOW, look.slot, end};
 }
 
+/* @return the tick at which a line comes in whose fill buffer the access waits, 0: there is none */
+static MACHINE_OUTLINE uint64_t join(struct machine_hart *core, const struct private_want *want,
+				     const struct private_look *look, const struct touch *touch)
+{
+	uint64_t end = mshr_pending(core, touch->line, private_own(want));
+	bool joins;
+
+	/* What others read of it they have in S: a write has to take that from them. */
+	if (!end || look->slot >= 0)
+		return 0;
+	machine_hold(core->machine, core->thread);
+	joins = gather_may(core->machine, want->line, core->number, touched_bytes(touch));
+	machine_let_go(core->machine);
+	return joins ? end : 0;
+}
+
+static inline bool may_join(const struct machine_hart *core, const struct private_want *want)
+{
+	return core->miss_count && want->request != REQUEST_READ_CODE &&
+	       machine_is_shared(core->machine);
+}
+
 /* @param registers  that form the address */
-static inline __attribute__((always_inline)) struct found get(struct machine_hart *core,
-							      struct machine_l1 *l1,
-							      enum signal_request request,
-							      uint32_t line, uint32_t registers)
+static inline __attribute__((always_inline)) struct found
+get(struct machine_hart *core, struct machine_l1 *l1, enum signal_request request,
+    const struct touch *touch, uint32_t line, uint32_t registers)
 {
 	const struct private_want want = {core->machine, core->core, l1, line, request};
 	struct private_look look;
 	enum private_level level;
-	uint64_t issued;
+	uint64_t issued, end;
 
 	lock_acquire(&core->core->caches, core->thread);
 	level = private_near(&want, &look);
 	lock_release(&core->core->caches, core->thread);
 	if (level == PRIVATE_L1)
 		return (struct found){level, look.slot, 0};
+	if (level == PRIVATE_BELOW && may_join(core, &want) &&
+	    (end = join(core, &want, &look, touch)))
+		return (struct found){PRIVATE_BELOW, -1, end};
 	/* Instructions have buffers of their own. */
 	issued = request == REQUEST_READ_CODE ? core->progress->time : mshr_issue(core, registers);
 	if (level == PRIVATE_L2)
 		return (struct found){level, look.slot, issued + private_l2_ticks(core->machine)};
-	return far(core, want, look, issued);
+	return far(core, want, look, touch, issued);
 }
 
-static void load_line(struct machine_hart *core, uint64_t line, const struct machine_insn *insn)
+static void load_line(struct machine_hart *core, struct touch touch,
+		      const struct machine_insn *insn)
 {
+	const uint64_t line = touch.line;
 	uint32_t physical = translate(core, line);
 	struct found found =
-	    get(core, core->l1d, REQUEST_READ_DATA, physical, insn->address_registers);
+	    get(core, core->l1d, REQUEST_READ_DATA, &touch, physical, insn->address_registers);
 
 	core->progress->loads++;
+	if (found.slot < 0) {
+		mshr_await(core, insn->loads_registers, found.end);
+		return;
+	}
 	note(core->data, line, physical, found.slot);
 	if (found.level != PRIVATE_L1)
 		mshr_add_load(core, line, insn->loads_registers, found.end);
@@ -117,33 +169,36 @@ static void load_line(struct machine_hart *core, uint64_t line, const struct mac
 		machine_load_scoreboard(core, line << LINE_LOG2, insn);
 }
 
-static inline struct found own_line(struct machine_hart *core, uint64_t line,
+static inline struct found own_line(struct machine_hart *core, const struct touch *touch,
 				    const struct machine_insn *insn)
 {
-	uint32_t physical = translate(core, line);
+	uint32_t physical = translate(core, touch->line);
 	struct found found =
-	    get(core, core->l1d, REQUEST_READ_OWN, physical, insn->address_registers);
+	    get(core, core->l1d, REQUEST_READ_OWN, touch, physical, insn->address_registers);
 
-	note(core->data, line, physical, found.slot);
+	if (found.slot >= 0)
+		note(core->data, touch->line, physical, found.slot);
 	return found;
 }
 
-static void store_line(struct machine_hart *core, uint64_t line, const struct machine_insn *insn)
+static void store_line(struct machine_hart *core, struct touch touch,
+		       const struct machine_insn *insn)
 {
-	struct found found = own_line(core, line, insn);
+	struct found found = own_line(core, &touch, insn);
 
 	core->progress->stores++;
-	if (found.level != PRIVATE_L1)
-		mshr_add_store(core, found.end);
+	if (found.level != PRIVATE_L1 && found.slot >= 0)
+		mshr_add_store(core, touch.line, found.end);
 }
 
-static void locked_line(struct machine_hart *core, uint64_t line, const struct machine_insn *insn)
+static void locked_line(struct machine_hart *core, struct touch touch,
+			const struct machine_insn *insn)
 {
 	struct found found;
 
 	/* It waits for all accesses before it. */
 	mshr_drain(core);
-	found = own_line(core, line, insn);
+	found = own_line(core, &touch, insn);
 	core->progress->locked++;
 	if (found.level != PRIVATE_L1)
 		mshr_wait(core, found.end);
@@ -160,18 +215,28 @@ static uint64_t last_line(uint64_t address, uint32_t size)
 	return (address + size - 1) >> LINE_LOG2;
 }
 
+static struct touch first_touch(uint64_t address, uint32_t size)
+{
+	return (struct touch){address, size, first_line(address)};
+}
+
+static struct touch last_touch(uint64_t address, uint32_t size)
+{
+	return (struct touch){address, size, last_line(address, size)};
+}
+
 static MACHINE_OUTLINE void load_split(struct machine_hart *core, uint64_t address, uint32_t size,
 				       const struct machine_insn *insn)
 {
-	load_line(core, first_line(address), insn);
-	load_line(core, last_line(address, size), insn);
+	load_line(core, first_touch(address, size), insn);
+	load_line(core, last_touch(address, size), insn);
 }
 
 void machine_load_outline(struct machine_hart *core, uint64_t address, uint32_t size,
 			  const struct machine_insn *insn)
 {
 	if (last_line(address, size) == first_line(address))
-		load_line(core, first_line(address), insn);
+		load_line(core, first_touch(address, size), insn);
 	else
 		load_split(core, address, size, insn);
 }
@@ -179,15 +244,15 @@ void machine_load_outline(struct machine_hart *core, uint64_t address, uint32_t 
 static MACHINE_OUTLINE void store_split(struct machine_hart *core, uint64_t address, uint32_t size,
 					const struct machine_insn *insn)
 {
-	store_line(core, first_line(address), insn);
-	store_line(core, last_line(address, size), insn);
+	store_line(core, first_touch(address, size), insn);
+	store_line(core, last_touch(address, size), insn);
 }
 
 void machine_store_outline(struct machine_hart *core, uint64_t address, uint32_t size,
 			   const struct machine_insn *insn)
 {
 	if (last_line(address, size) == first_line(address))
-		store_line(core, first_line(address), insn);
+		store_line(core, first_touch(address, size), insn);
 	else
 		store_split(core, address, size, insn);
 }
@@ -195,15 +260,16 @@ void machine_store_outline(struct machine_hart *core, uint64_t address, uint32_t
 void machine_locked_outline(struct machine_hart *core, uint64_t address, uint32_t size,
 			    const struct machine_insn *insn)
 {
-	locked_line(core, first_line(address), insn);
+	locked_line(core, first_touch(address, size), insn);
 	if (last_line(address, size) != first_line(address))
-		locked_line(core, last_line(address, size), insn);
+		locked_line(core, last_touch(address, size), insn);
 }
 
 void machine_fetch_line(struct machine_hart *core, uint64_t line)
 {
 	uint32_t physical = translate(core, line);
-	struct found found = get(core, core->l1i, REQUEST_READ_CODE, physical, 0);
+	const struct touch touch = {line << LINE_LOG2, LINE_BYTES, line};
+	struct found found = get(core, core->l1i, REQUEST_READ_CODE, &touch, physical, 0);
 
 	core->progress->fetches++;
 	note(core->code, line, physical, found.slot);
@@ -226,7 +292,7 @@ static void store_nt_line(struct machine_hart *core, uint64_t address, uint32_t 
 	state->horizon = machine_max(state->horizon, end);
 	skew_note_request(core, false);
 	machine_let_go(core->machine);
-	mshr_add_store(core, end);
+	mshr_add_store(core, UINT64_MAX, end);
 }
 
 void machine_store_nt(struct machine_hart *core, uint64_t address, uint32_t size)

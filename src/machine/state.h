@@ -136,6 +136,20 @@ struct skew {
 	uint32_t meetings;	     /* lines taken from it while it counted as apart */
 };
 
+#define GATHER_LINES	64
+#define GATHER_REQUESTS 8
+
+struct gather_request {
+	uint64_t bytes; /* bit a byte of the line */
+	uint32_t core;
+};
+
+/* The latest requests for a line, while several cores run: see gather.h. */
+struct gather_line {
+	uint32_t line, count;
+	struct gather_request requests[GATHER_REQUESTS]; /* a ring */
+};
+
 #define TURNS_MEMBERS_MAX 1024
 
 enum turns_state {
@@ -178,7 +192,8 @@ struct machine_state {
 	uint64_t not_emulated;
 	struct link links[SOCKETS_MAX]; /* by sending socket */
 	uint64_t meetings;		/* lines that cores took from others */
-	_Alignas(64) uint64_t running;	/* bit: core that shows its clock */
+	struct gather_line gather[GATHER_LINES];
+	_Alignas(64) uint64_t running; /* bit: core that shows its clock */
 	struct skew skew[SOCKETS_MAX * CORES_MAX];
 	struct turns turns;
 };

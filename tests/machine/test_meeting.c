@@ -161,6 +161,74 @@ static void a_core_does_not_wait_for_itself(void **unused)
 	assert_int_equal(times[0], times[1]);
 }
 
+static uint64_t requests(const struct fixture *fixture)
+{
+	struct machine_statistics stats;
+
+	machine_statistics(fixture->machine, &stats);
+	return stats.l2_misses;
+}
+
+/*
+ * Two cores write words of a line at the same time. The second's request is behind the first's:
+ * until the first has the line, what it reads and writes of its own there waits in the same fill
+ * buffer. The other's word, which the program finds written, takes a request.
+ */
+static void a_line_on_its_way_gathers_accesses(void **unused)
+{
+	struct pmu_machine desc = small_machine();
+	struct fixture fixture;
+
+	(void)unused;
+	fixture_up(&fixture, &desc);
+	enter_all(&fixture);
+	machine_store(fixture.cores[0], LINE_ADDRESS, 8, &plain);
+	machine_store(fixture.cores[1], LINE_ADDRESS + 8, 8, &plain);
+	assert_int_equal(machine_peek(fixture.machine, MACHINE_L1D, 0, LINE_ADDRESS), 'I');
+	machine_load(fixture.cores[0], LINE_ADDRESS, 8, &plain);
+	machine_store(fixture.cores[0], LINE_ADDRESS + 16, 8, &plain);
+	assert_int_equal(requests(&fixture), 2);
+	machine_load(fixture.cores[0], LINE_ADDRESS + 4, 8, &plain);
+	assert_int_equal(requests(&fixture), 3);
+	fixture_down(&fixture);
+}
+
+/* It has come: the other has taken it since. */
+static void a_line_that_came_is_asked_for_again(void **unused)
+{
+	struct pmu_machine desc = small_machine();
+	struct fixture fixture;
+
+	(void)unused;
+	fixture_up(&fixture, &desc);
+	enter_all(&fixture);
+	machine_store(fixture.cores[0], LINE_ADDRESS, 8, &plain);
+	machine_store(fixture.cores[1], LINE_ADDRESS + 8, 8, &plain);
+	machine_hart_pause(fixture.cores[0]);
+	machine_hart_resume(fixture.cores[0]);
+	machine_load(fixture.cores[0], LINE_ADDRESS, 8, &plain);
+	assert_int_equal(requests(&fixture), 3);
+	fixture_down(&fixture);
+}
+
+/* What was asked for to be read does not come to be written. */
+static void a_line_to_be_read_gathers_no_writes(void **unused)
+{
+	struct pmu_machine desc = small_machine();
+	struct fixture fixture;
+
+	(void)unused;
+	fixture_up(&fixture, &desc);
+	enter_all(&fixture);
+	machine_load(fixture.cores[0], LINE_ADDRESS, 8, &plain);
+	machine_store(fixture.cores[1], LINE_ADDRESS + 8, 8, &plain);
+	machine_load(fixture.cores[0], LINE_ADDRESS, 8, &plain);
+	assert_int_equal(requests(&fixture), 2);
+	machine_store(fixture.cores[0], LINE_ADDRESS, 8, &plain);
+	assert_int_equal(requests(&fixture), 3);
+	fixture_down(&fixture);
+}
+
 #define CHANNEL_LINES 4 /* two home agents of two channels */
 #define BURST	      10
 
@@ -199,6 +267,9 @@ int main(void)
 	    cmocka_unit_test(sockets_queue_for_the_line),
 	    cmocka_unit_test(a_handoff_is_two_entries_in_turn),
 	    cmocka_unit_test(a_core_does_not_wait_for_itself),
+	    cmocka_unit_test(a_line_on_its_way_gathers_accesses),
+	    cmocka_unit_test(a_line_that_came_is_asked_for_again),
+	    cmocka_unit_test(a_line_to_be_read_gathers_no_writes),
 	    cmocka_unit_test(what_comes_first_does_not_queue),
 	};
 
