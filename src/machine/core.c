@@ -453,16 +453,17 @@ void machine_hart_pause(struct machine_hart *core)
 
 void machine_hart_pause_briefly(struct machine_hart *core)
 {
-	if (turns_are_taken(core))
-		mshr_drain(core);
-	else
+	if (!turns_are_taken(core) && __atomic_load_n(&core->core->waiting, __ATOMIC_RELAXED))
 		machine_hart_pause(core);
+	else
+		mshr_drain(core);
 }
 
 void machine_hart_resume(struct machine_hart *core)
 {
-	if (turns_are_taken(core) && core->owns_core) {
-		turns_await_placed(core);
+	if (core->owns_core) {
+		if (turns_are_taken(core))
+			turns_await_placed(core);
 		core->attention = core->next_look = 0;
 		return;
 	}

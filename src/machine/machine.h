@@ -82,7 +82,11 @@ void machine_hart_wait(struct machine_hart *core);
 
 /** The thread blocks or waits outside (a system call): others may take the core and the time. */
 void machine_hart_pause(struct machine_hart *core);
-/** As machine_hart_pause(), for a call that never blocks: a thread that has its turn keeps it. */
+/**
+ * As machine_hart_pause(), for a call that never blocks: the thread keeps its turn, and the core if
+ * no other waits for it. The others wait for the thread as if it ran: the call takes no time,
+ * however long it takes in the host.
+ */
 void machine_hart_pause_briefly(struct machine_hart *core);
 /** The thread goes on; its clock moves to where the machine's time is if that is later. */
 void machine_hart_resume(struct machine_hart *core);
