@@ -1,5 +1,6 @@
 /* How what an emulator reports is reported to the machine. */
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -265,6 +266,7 @@ static void what_is_made_has_its_place(void **state)
 	feed_process_forks(&process, maker);
 	child = fork();
 	if (!child) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		pause();
 		_exit(0);
 	}
