@@ -26,10 +26,11 @@ struct pmu_child {
 	struct pmu_child_options options;
 	struct child_signals signals;
 	pid_t pid;
-	int go;	   /* an event: the program begins; -1: it has been reported to */
-	int fate;  /* tells why it could not be executed */
-	int watch; /* a descriptor whose hanging up ends the program; -1: none */
-	bool gone; /* it has */
+	int go;		       /* an event: the program begins; -1: it has been reported to */
+	int fate;	       /* tells why it could not be executed */
+	int watch;	       /* a descriptor whose hanging up ends the program; -1: none */
+	bool gone;	       /* it has */
+	void (*prepare)(void); /* called before the program begins; NULL */
 	const char *name;
 };
 
@@ -145,6 +146,8 @@ static _Noreturn void become_program(const struct pmu_child *child, char *const 
 	while (!errnum && eventfd_read(go, &go_on))
 		errnum = errno == EINTR ? 0 : errno;
 	if (!errnum) {
+		if (child->prepare)
+			child->prepare();
 		execvp(argv[0], argv);
 		errnum = errno;
 	}
@@ -184,8 +187,8 @@ static int start(struct pmu_child *child, struct pmu_ctx *ctx, char *const *argv
 	return error_set(ctx, PMU_E_IO, "cannot start a process: %s", strerror(errnum));
 }
 
-int pmu_child_new(struct pmu_child **out, struct pmu_ctx *ctx, char *const *argv,
-		  const struct pmu_child_options *options)
+int child_new(struct pmu_child **out, struct pmu_ctx *ctx, char *const *argv,
+	      const struct pmu_child_options *options, void (*prepare)(void))
 {
 	struct pmu_child *child = calloc(1, sizeof(*child));
 	int error;
@@ -196,6 +199,7 @@ int pmu_child_new(struct pmu_child **out, struct pmu_ctx *ctx, char *const *argv
 	if (error)
 		goto fail_options;
 	child->watch = -1;
+	child->prepare = prepare;
 	child->name = argv[0];
 	if (child->options.guard)
 		guard(child);
@@ -210,6 +214,12 @@ fail_start:
 fail_options:
 	free(child);
 	return error;
+}
+
+int pmu_child_new(struct pmu_child **child, struct pmu_ctx *ctx, char *const *argv,
+		  const struct pmu_child_options *options)
+{
+	return child_new(child, ctx, argv, options, NULL);
 }
 
 pid_t pmu_child_pid(const struct pmu_child *child)

@@ -2,6 +2,7 @@
 #ifndef EMUL_PROGRAM_H
 #define EMUL_PROGRAM_H
 
+#include "emul/report.h"
 #include "pmulab/program.h"
 
 #define PROGRAM_SETTINGS 3
@@ -17,6 +18,9 @@ struct pmu_program {
 	char **argv;   /* its arguments, argv[0] as the user wrote it */
 	char *cpu;     /* whose CPUID it sees */
 	const char *settings[PROGRAM_SETTINGS]; /* of a tool's environment; NULL last */
+	/* What it executed in its last run that ran natively; the last one stands for others. */
+	struct emul_native natives[EMUL_NATIVES_MAX + 1];
+	size_t native_count;
 };
 
 /** Frees a list of words that ends with NULL; NULL is allowed. */
@@ -27,7 +31,7 @@ void program_free_argv(char **argv);
  * @param block  descriptor of the machine's block; -1 for a tool
  * @param watch  a descriptor whose hanging up ends the program; -1: none
  */
-int program_run(const struct pmu_program *program, struct pmu_ctx *ctx, int block, int watch,
+int program_run(struct pmu_program *program, struct pmu_ctx *ctx, int block, int watch,
 		struct pmu_program_result *result);
 
 #endif

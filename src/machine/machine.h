@@ -154,10 +154,8 @@ struct machine_statistics {
 	uint64_t tracker_cycles; /* sum over all tracker entries, uncore cycles */
 	uint64_t rpq_cycles;	 /* sum over all RPQ entries, DRAM cycles */
 	uint64_t wpq_cycles;
-	uint64_t not_emulated; /* programs started by execve, which run natively */
 };
 void machine_statistics(const struct machine *machine, struct machine_statistics *stats);
-void machine_count_not_emulated(struct machine *machine);
 
 /* For tests: what the caches hold. State letters M, E, S, F, or I where the line is absent. */
 enum machine_level { MACHINE_L1I, MACHINE_L1D, MACHINE_L2, MACHINE_LLC };
