@@ -292,6 +292,11 @@ static int print_table(const struct cli *cli, const struct stat_run *run, char *
 		metric_row(run, table, &run->metrics[i]);
 	code = cli_print_table(cli, table);
 	print_natives(cli, run);
+	if (run->machine && run->statistics.threads_not_measured)
+		fprintf(cli->out,
+			"\n%llu more threads or processes ran and are not counted: the machine "
+			"executes one thread.\n",
+			(unsigned long long)run->statistics.threads_not_measured);
 	return code;
 }
 

@@ -1,5 +1,6 @@
 #include "emul/child.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -32,6 +33,8 @@ struct pmu_child {
 	bool gone;	       /* it has */
 	void (*prepare)(void); /* called before the program begins; NULL */
 	const char *name;
+	void (*body)(void *arg); /* what it does in the stead of a program; NULL: it becomes one */
+	void *arg;
 };
 
 /* For the signal handler, which can be given nothing else. */
@@ -129,6 +132,29 @@ static void drop_handlers(void)
 	}
 }
 
+/* As exec() does it. */
+static void close_on_exec(void)
+{
+	DIR *all = opendir("/proc/self/fd");
+	struct dirent *entry;
+
+	while (all && (entry = readdir(all))) {
+		int fd = atoi(entry->d_name);
+
+		if (fd > STDERR_FILENO && fd != dirfd(all) && fcntl(fd, F_GETFD) & FD_CLOEXEC)
+			close(fd);
+	}
+	if (all)
+		closedir(all);
+}
+
+static _Noreturn void call_body(const struct pmu_child *child)
+{
+	close_on_exec();
+	child->body(child->arg);
+	_exit(CHILD_NOT_EXECUTABLE);
+}
+
 static _Noreturn void become_program(const struct pmu_child *child, char *const *argv, int go,
 				     int fate, pid_t parent)
 {
@@ -145,6 +171,8 @@ static _Noreturn void become_program(const struct pmu_child *child, char *const 
 	/* No pipe: its end would let the program begin when who was to measure it is killed. */
 	while (!errnum && eventfd_read(go, &go_on))
 		errnum = errno == EINTR ? 0 : errno;
+	if (!errnum && child->body)
+		call_body(child);
 	if (!errnum) {
 		if (child->prepare)
 			child->prepare();
@@ -187,8 +215,9 @@ static int start(struct pmu_child *child, struct pmu_ctx *ctx, char *const *argv
 	return error_set(ctx, PMU_E_IO, "cannot start a process: %s", strerror(errnum));
 }
 
-int child_new(struct pmu_child **out, struct pmu_ctx *ctx, char *const *argv,
-	      const struct pmu_child_options *options, void (*prepare)(void))
+/* @param work  what it calls, copied from there */
+static int make(struct pmu_child **out, struct pmu_ctx *ctx, char *const *argv,
+		const struct pmu_child_options *options, const struct pmu_child *work)
 {
 	struct pmu_child *child = calloc(1, sizeof(*child));
 	int error;
@@ -199,8 +228,10 @@ int child_new(struct pmu_child **out, struct pmu_ctx *ctx, char *const *argv,
 	if (error)
 		goto fail_options;
 	child->watch = -1;
-	child->prepare = prepare;
 	child->name = argv[0];
+	child->prepare = work->prepare;
+	child->body = work->body;
+	child->arg = work->arg;
 	if (child->options.guard)
 		guard(child);
 	error = start(child, ctx, argv);
@@ -214,6 +245,18 @@ fail_start:
 fail_options:
 	free(child);
 	return error;
+}
+
+int child_new(struct pmu_child **child, struct pmu_ctx *ctx, char *const *argv,
+	      const struct pmu_child_options *options, void (*prepare)(void))
+{
+	return make(child, ctx, argv, options, &(struct pmu_child){.prepare = prepare});
+}
+
+int child_new_calling(struct pmu_child **child, struct pmu_ctx *ctx, char *const *argv,
+		      const struct pmu_child_options *options, void (*body)(void *arg), void *arg)
+{
+	return make(child, ctx, argv, options, &(struct pmu_child){.body = body, .arg = arg});
 }
 
 int pmu_child_new(struct pmu_child **child, struct pmu_ctx *ctx, char *const *argv,

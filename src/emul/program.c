@@ -181,29 +181,45 @@ static int take_interpreter(struct pmu_program *program, struct pmu_ctx *ctx,
 	return program->program ? 0 : error_set(ctx, PMU_E_NOMEM, "out of memory");
 }
 
-/* An x86-64 ELF program, or a script that leads to one. @return 1 where it is to be looked at again
+struct processor {
+	unsigned elf; /* e_machine */
+	const char *name;
+};
+
+static const struct processor x86_64 = {EM_X86_64, "x86-64"}, ia64 = {EM_IA_64, "IA-64"};
+
+static int check_elf(const struct pmu_program *program, struct pmu_ctx *ctx,
+		     const struct executable *file, const struct processor *processor)
+{
+	if (file->is_64_bit && file->elf_machine == processor->elf)
+		return 0;
+	return error_set(ctx, PMU_E_UNSUPPORTED,
+			 "%s is not for %s (ELF machine %u, %s); the machine runs only those",
+			 program->program, processor->name, file->elf_machine,
+			 file->is_64_bit ? "64 bit" : "32 bit");
+}
+
+/*
+ * An ELF program for the machine's processor, or a script that leads to one.
+ * @return 1 where it is to be looked at again
  */
-static int check_executable(struct pmu_program *program, struct pmu_ctx *ctx)
+static int check_executable(struct pmu_program *program, struct pmu_ctx *ctx,
+			    const struct processor *processor)
 {
 	struct executable file;
+	int error;
 
 	executable_read(&file, program->program);
 	switch (file.kind) {
 	case EXECUTABLE_PROGRAM:
-		return 0;
-	case EXECUTABLE_SCRIPT:
-	case EXECUTABLE_TEXT: {
-		bool is_script = file.kind == EXECUTABLE_SCRIPT;
-		int error = take_interpreter(program, ctx, is_script ? file.interpreter : SHELL,
-					     is_script ? file.argument : NULL);
-
-		return error ? error : 1;
-	}
 	case EXECUTABLE_FOREIGN:
-		return error_set(
-		    ctx, PMU_E_UNSUPPORTED,
-		    "%s is not for x86-64 (ELF machine %u, %s); the machine runs only those",
-		    program->program, file.elf_machine, file.is_64_bit ? "64 bit" : "32 bit");
+		return check_elf(program, ctx, &file, processor);
+	case EXECUTABLE_SCRIPT:
+		error = take_interpreter(program, ctx, file.interpreter, file.argument);
+		return error ? error : 1;
+	case EXECUTABLE_TEXT:
+		error = take_interpreter(program, ctx, SHELL, NULL);
+		return error ? error : 1;
 	default:
 		break;
 	}
@@ -211,29 +227,33 @@ static int check_executable(struct pmu_program *program, struct pmu_ctx *ctx)
 		return error_set(ctx, PMU_E_UNSUPPORTED, "cannot read %s: %s", program->program,
 				 strerror(file.errnum));
 	return error_set(ctx, PMU_E_UNSUPPORTED,
-			 "%s is not an ELF program; the machine runs ELF programs for x86-64",
-			 program->program);
+			 "%s is not an ELF program; the machine runs ELF programs for %s",
+			 program->program, processor->name);
 }
 
-static int check_program(struct pmu_program *program, struct pmu_ctx *ctx)
+static int check_program(struct pmu_program *program, struct pmu_ctx *ctx,
+			 const struct processor *processor)
 {
 	int code = 1;
 
 	for (unsigned i = 0; i <= EXECUTABLE_SCRIPTS && code == 1; i++)
-		code = check_executable(program, ctx);
+		code = check_executable(program, ctx, processor);
 	return code == 1 ? error_set(ctx, PMU_E_UNSUPPORTED, "%s: too many interpreters in a row",
 				     program->program)
 			 : code;
 }
 
-static int find_program(struct pmu_program *program, struct pmu_ctx *ctx, const char *name)
+static int find_program(struct pmu_program *program, struct pmu_ctx *ctx,
+			const struct processor *processor)
 {
+	const char *name = program->argv[0];
+
 	program->program = strchr(name, '/') ? strdup(name) : search_path(name);
 	if (!program->program || access(program->program, F_OK))
 		return error_set(ctx, PMU_E_UNKNOWN, "%s: program not found", name);
 	if (!is_program(program->program))
 		return error_set(ctx, PMU_E_UNSUPPORTED, "%s is not executable", program->program);
-	return check_program(program, ctx);
+	return check_program(program, ctx, processor);
 }
 
 static char **copy_argv(char *const *argv)
@@ -357,17 +377,37 @@ static int find_feed(struct pmu_program *program, struct pmu_ctx *ctx)
 	return error;
 }
 
+/* Of a machine whose programs are executed without an emulator. */
+static int prepare_executor(struct pmu_program *program, struct pmu_ctx *ctx,
+			    const struct pmu_machine *machine)
+{
+	int error = 0;
+
+	if (program->options.tool || program->options.feed != PMU_FEED_QEMU)
+		error = error_set(ctx, PMU_E_UNSUPPORTED, "%s runs IA-64 programs only, without %s",
+				  machine->name, program->options.tool ? "tools" : "Valgrind");
+	if (!error)
+		error = find_program(program, ctx, &ia64);
+	if (!error)
+		error = find_library(&program->plugin, ctx, program->options.plugin,
+				     "libpmulab-ia64.so", "PMULAB_IA64");
+	return error ? error : program_load_executor(program, ctx);
+}
+
 static int prepare(struct pmu_program *program, struct pmu_ctx *ctx,
 		   const struct pmu_machine *machine)
 {
 	int error = 0;
+
+	if (machine->core)
+		return prepare_executor(program, ctx, machine);
 
 	if (program->options.feed > PMU_FEED_VALGRIND)
 		error = error_set(ctx, PMU_E_RANGE, "no such feed: %d", (int)program->options.feed);
 	else if (program->options.feed != PMU_FEED_QEMU && program->options.tool)
 		error = error_set(ctx, PMU_E_UNSUPPORTED, "tools run on QEMU only");
 	if (!error)
-		error = find_program(program, ctx, program->argv[0]);
+		error = find_program(program, ctx, &x86_64);
 	if (!error)
 		error = find_emulator(program, ctx);
 	if (!error)
@@ -438,9 +478,16 @@ int pmu_program_run(struct pmu_program *program, struct pmu_ctx *ctx, struct pmu
 		    struct pmu_program_result *result)
 {
 	const struct emul_share *share = emul_share(emul);
-	int error = program_run(program, ctx, program->options.tool ? -1 : block_of(emul),
-				share ? share->connection : -1, result);
+	struct emul_epic *epic = emul_epic_of(emul);
+	int error;
 
+	if (!epic != !program->execute)
+		return error_set(ctx, PMU_E_CONFLICT, "%s was found for another kind of machine",
+				 program->argv[0]);
+	if (epic)
+		return program_run_executor(program, ctx, epic, result);
+	error = program_run(program, ctx, program->options.tool ? -1 : block_of(emul),
+			    share ? share->connection : -1, result);
 	if (!program->options.tool)
 		pmu_emul_drain(emul);
 	return error;
