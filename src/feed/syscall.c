@@ -1,5 +1,7 @@
 #include "feed/syscall.h"
 
+#include <sched.h>
+
 enum guest_syscall {
 	GUEST_MMAP = 9,
 	GUEST_MPROTECT = 10,
@@ -37,9 +39,11 @@ static bool wakes(uint64_t futex_operation)
 }
 
 /* Whether the call comes back without waiting for anybody; of others that is not known. */
-static bool is_brief(int64_t number, uint64_t a2)
+static bool is_brief(int64_t number, const uint64_t *arguments)
 {
 	switch (number) {
+	case GUEST_CLONE:
+		return !(arguments[0] & CLONE_VFORK);
 	case GUEST_MMAP:
 	case GUEST_MPROTECT:
 	case GUEST_MUNMAP:
@@ -50,7 +54,6 @@ static bool is_brief(int64_t number, uint64_t a2)
 	case GUEST_MREMAP:
 	case GUEST_MADVISE:
 	case GUEST_GETPID:
-	case GUEST_CLONE:
 	case GUEST_FORK:
 	case GUEST_EXIT:
 	case GUEST_SIGALTSTACK:
@@ -62,10 +65,10 @@ static bool is_brief(int64_t number, uint64_t a2)
 	case GUEST_PRLIMIT64:
 	case GUEST_SET_ROBUST_LIST:
 	case GUEST_RSEQ:
-	case GUEST_CLONE3:
+	case GUEST_CLONE3: /* which no emulator has */
 		return true;
 	case GUEST_FUTEX:
-		return wakes(a2);
+		return wakes(arguments[1]);
 	default:
 		return false;
 	}
@@ -73,7 +76,7 @@ static bool is_brief(int64_t number, uint64_t a2)
 
 void feed_syscall(struct feed_thread *thread, int64_t number, const uint64_t *arguments)
 {
-	if (is_brief(number, arguments[1]))
+	if (is_brief(number, arguments))
 		feed_thread_pause_briefly(thread);
 	else
 		feed_thread_pause(thread);
