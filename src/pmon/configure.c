@@ -58,6 +58,13 @@ static void compare_as(struct pmon_counter *counter, const struct pmon_control *
 	counter->edge = control & (occ ? fields->occ_edge_det : fields->edge_det).mask;
 }
 
+/* Bytes of a subscription that say something. */
+static size_t used_size(const struct pmon_subscription *subscription)
+{
+	return PMON_SUBSCRIPTION_HEAD +
+	       subscription->alternative_count * sizeof(subscription->alternatives[0]);
+}
+
 /* @return its slots that are subscribed by others than before */
 static uint64_t configure(struct pmon *pmon, struct pmon_unit *unit, unsigned index, uint64_t now)
 {
@@ -74,9 +81,9 @@ static uint64_t configure(struct pmon *pmon, struct pmon_unit *unit, unsigned in
 	compare_as(counter, fields, control, occ);
 	plain = subscription.measure == PMU_MEASURE_COUNT && !counter->thresh;
 	if (plain != counter->plain ||
-	    memcmp(&subscription, &counter->subscription, sizeof(subscription))) {
+	    memcmp(&subscription, &counter->subscription, used_size(&subscription))) {
 		slots = subscribe(unit, index, &counter->subscription, false);
-		counter->subscription = subscription;
+		memcpy(&counter->subscription, &subscription, used_size(&subscription));
 		counter->plain = plain;
 		pmon_restart(pmon, unit, index, now, held_levels(pmon, unit, &subscription));
 	}

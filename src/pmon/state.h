@@ -7,6 +7,7 @@
 #define PMON_STATE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/eventcount.h"
@@ -67,9 +68,11 @@ struct pmon_subscription {
 	uint32_t default_qualifier; /* wanted, and holds while nothing of the signal is open */
 	uint32_t requests, states, nodes, ranks, banks, units; /* bit n: value n is wanted */
 	uint64_t address, address_mask;
-	struct pmon_alternative alternatives[PMON_ALTERNATIVES];
+	struct pmon_alternative alternatives[PMON_ALTERNATIVES]; /* the rest is not set */
 };
-static_assert(sizeof(struct pmon_subscription) == 176, "compared as bytes: no padding");
+/* In bytes, without any alternative. */
+#define PMON_SUBSCRIPTION_HEAD offsetof(struct pmon_subscription, alternatives)
+static_assert(PMON_SUBSCRIPTION_HEAD == 64, "compared as bytes: no padding");
 
 struct pmon_counter {
 	uint64_t value;
