@@ -6,6 +6,7 @@
 #include "pmon/count.h"
 #include "pmon/registers.h"
 #include "pmon/select.h"
+#include "pmon/taps.h"
 
 /* Of the numbers that its signal holds, what the counter wants and all. */
 static struct pmon_change held_levels(const struct pmon *pmon, const struct pmon_unit *unit,
@@ -135,12 +136,12 @@ void pmon_configure_counter(struct pmon *pmon, struct pmon_unit *unit, unsigned 
 	pmon_enable(pmon, unit, slots);
 }
 
-void pmon_enable(struct pmon *pmon, const struct pmon_unit *unit, uint64_t slots)
+void pmon_enable(struct pmon *pmon, struct pmon_unit *unit, uint64_t slots)
 {
 	struct pmon_state *state = pmon->state;
 
-	for (; slots; slots &= slots - 1) {
-		unsigned slot = (unsigned)__builtin_ctzll(slots);
+	for (uint64_t left = slots; left; left &= left - 1) {
+		unsigned slot = (unsigned)__builtin_ctzll(left);
 		unsigned id = pmon->signal_of[unit->box][slot];
 		uint32_t bit = 1u << unit->instance;
 		uint32_t *subscribers = state->subscribers[id], any = unit->subscribed[slot];
@@ -153,4 +154,5 @@ void pmon_enable(struct pmon *pmon, const struct pmon_unit *unit, uint64_t slots
 			any |= subscribers[s];
 		state->enabled[id] = any || pmon->always[id];
 	}
+	pmon_taps_close(pmon, unit, slots);
 }

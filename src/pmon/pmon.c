@@ -162,8 +162,7 @@ static void power_on(struct pmon *pmon, size_t size)
 			}
 		}
 	}
-	for (unsigned socket = 0; socket < pmon->config.sockets; socket++)
-		pmon_taps_begin_all(pmon, socket);
+	pmon_taps_init(pmon);
 }
 
 int pmon_open(struct pmon **out, struct pmu_ctx *ctx, const struct pmon_config *config, void *state,
@@ -292,6 +291,8 @@ static void receive(void *subscriber, const struct signal *signal)
 		else if (pmon_matches(&counter->subscription, signal))
 			count_one(pmon, socket, unit, index, route->clock, signal->time);
 	}
+	if (unit->closed >> route->slot & 1)
+		pmon_taps_open(pmon, unit, route->slot);
 }
 
 void pmon_port(struct pmon *pmon, struct signal_port *port)

@@ -96,6 +96,7 @@ struct pmon_level {
 
 struct pmon_unit {
 	uint16_t subscribed[PMON_SLOTS]; /* bit n: counter n subscribes to the signal */
+	uint32_t closed; /* bit n: the taps of the signal in slot n are to be opened: see taps.h */
 	uint8_t socket, box, instance;
 	uint8_t last_control; /* counter whose control was written last, + 1; 0: something else */
 	uint16_t clocked;     /* bit n: counter n counts cycles */
