@@ -38,6 +38,10 @@ struct emul {
 	struct pmu_machine *read_desc; /* read from another process's block; NULL: the caller's */
 	struct machine *machine;
 	struct pmon *pmon;
+	uint32_t clock_mhz[PMON_CLOCKS];
+	/* The machine's time as it was asked for last, in ticks and in cycles of each clock. */
+	uint64_t ticks;
+	struct pmon_time time;
 };
 
 void emul_processor_name(const struct pmu_machine *desc, char name[EMUL_NAME_BYTES])
@@ -90,7 +94,11 @@ static int describe(struct pmon_config *config, struct pmu_ctx *ctx, const struc
 	    .sockets = desc->sockets,
 	    .straps = desc->straps,
 	    .strap_count = desc->strap_count,
-	    .clock_mhz = {[PMU_CLOCK_UCLK] = desc->uclk_mhz, [PMU_CLOCK_DCLK] = desc->dclk_mhz},
+	    .clock_mhz = {[PMU_CLOCK_UCLK] = desc->uclk_mhz,
+			  [PMU_CLOCK_DCLK] = desc->dclk_mhz,
+			  [PMU_CLOCK_CORE] = desc->core_mhz,
+			  [PMU_CLOCK_PCLK] = desc->pclk_mhz,
+			  [PMU_CLOCK_QFCLK] = desc->qfclk_mhz},
 	};
 	if (!config->pmu)
 		return error_set(ctx, PMU_E_UNKNOWN,
@@ -117,6 +125,7 @@ static int wire(struct emul *emul, struct pmu_ctx *ctx, bool fresh)
 	error = pmon_open(&emul->pmon, ctx, &config, base + emul->block->pmon_offset, fresh);
 	if (error)
 		return error;
+	memcpy(emul->clock_mhz, config.clock_mhz, sizeof(emul->clock_mhz));
 	pmon_port(emul->pmon, &port);
 	machine_connect(emul->machine, &port);
 	return 0;
@@ -265,28 +274,68 @@ const struct pmu_machine *emul_desc(const struct emul *emul)
 	return emul->desc;
 }
 
-static void tell_time(const struct emul *emul, struct pmon_time *time)
+/* Under the lock. Cycles of a clock that need not divide the machine's ticks: those of whole
+   microseconds, and of the rest. */
+static const struct pmon_time *time_of(struct emul *emul)
 {
+	const uint64_t ticks_per_us = machine_ticks_per_second(emul->machine) / 1000000;
 	uint64_t now = machine_now(emul->machine);
 
+	if (now == emul->ticks)
+		return &emul->time;
+	emul->ticks = now;
 	for (int clock = 0; clock < PMON_CLOCKS; clock++)
-		time->cycles[clock] =
-		    now / machine_ticks_per_cycle(emul->machine, (enum pmu_clock)clock);
+		emul->time.cycles[clock] =
+		    now / ticks_per_us * emul->clock_mhz[clock] +
+		    now % ticks_per_us * emul->clock_mhz[clock] / ticks_per_us;
+	return &emul->time;
 }
 
-/* Brings up to date what an access depends on, and nothing else. */
-static void prepare(struct emul *emul, unsigned socket, struct pmon_register_ref *ref, bool write,
-		    struct pmon_time *now)
+/* Finds what an access leads to, takes the lock, and brings up to date what the access depends on,
+   and nothing else. */
+static int begin_access(struct emul *emul, const struct pmon_access *access, bool write,
+			struct pmon_register_ref *ref, const struct pmon_time **now)
 {
 	struct pmon_needs needs;
+	int error = pmon_find(emul->pmon, access, ref);
 
+	if (error)
+		return error;
+	if (!machine_lock_within(emul->machine, ACCESS_PATIENCE_NS))
+		return PMU_E_BUSY;
 	pmon_find_needs(emul->pmon, ref, write, &needs);
 	if (needs.channels)
-		machine_catch_up_channels(emul->machine, socket, needs.channels);
+		machine_catch_up_channels(emul->machine, access->socket, needs.channels);
 	if (needs.cores)
-		machine_catch_up_cores(emul->machine, socket, needs.cores);
-	if (needs.time)
-		tell_time(emul, now);
+		machine_catch_up_cores(emul->machine, access->socket, needs.cores);
+	*now = needs.time ? time_of(emul) : &emul->time;
+	return 0;
+}
+
+int emul_read(struct emul *emul, const struct pmon_access *access, uint64_t *value)
+{
+	struct pmon_register_ref ref;
+	const struct pmon_time *now;
+	int error = begin_access(emul, access, false, &ref, &now);
+
+	if (error)
+		return error;
+	error = pmon_read_found(emul->pmon, &ref, now, value);
+	machine_unlock(emul->machine);
+	return error;
+}
+
+int emul_write(struct emul *emul, const struct pmon_access *access, uint64_t value)
+{
+	struct pmon_register_ref ref;
+	const struct pmon_time *now;
+	int error = begin_access(emul, access, true, &ref, &now);
+
+	if (error)
+		return error;
+	error = pmon_write_found(emul->pmon, &ref, now, value);
+	machine_unlock(emul->machine);
+	return error;
 }
 
 static void catch_up(struct emul *emul)
@@ -297,48 +346,14 @@ static void catch_up(struct emul *emul)
 	}
 }
 
-int emul_read(struct emul *emul, const struct pmon_access *access, uint64_t *value)
-{
-	struct pmon_register_ref ref;
-	struct pmon_time now;
-	int error = pmon_find(emul->pmon, access, &ref);
-
-	if (error)
-		return error;
-	if (!machine_lock_within(emul->machine, ACCESS_PATIENCE_NS))
-		return PMU_E_BUSY;
-	prepare(emul, access->socket, &ref, false, &now);
-	error = pmon_read_found(emul->pmon, &ref, &now, value);
-	machine_unlock(emul->machine);
-	return error;
-}
-
-int emul_write(struct emul *emul, const struct pmon_access *access, uint64_t value)
-{
-	struct pmon_register_ref ref;
-	struct pmon_time now;
-	int error = pmon_find(emul->pmon, access, &ref);
-
-	if (error)
-		return error;
-	if (!machine_lock_within(emul->machine, ACCESS_PATIENCE_NS))
-		return PMU_E_BUSY;
-	prepare(emul, access->socket, &ref, true, &now);
-	error = pmon_write_found(emul->pmon, &ref, &now, value);
-	machine_unlock(emul->machine);
-	return error;
-}
-
 uint64_t emul_interrupts(struct emul *emul, unsigned socket, unsigned core)
 {
-	struct pmon_time now;
 	uint64_t count;
 
 	if (!machine_lock_within(emul->machine, ACCESS_PATIENCE_NS))
 		return UINT64_MAX;
 	catch_up(emul);
-	tell_time(emul, &now);
-	count = pmon_interrupts(emul->pmon, socket, core, &now);
+	count = pmon_interrupts(emul->pmon, socket, core, time_of(emul));
 	machine_unlock(emul->machine);
 	return count;
 }

@@ -150,7 +150,7 @@ static void power_on(struct pmon *pmon, size_t size)
 		struct pmon_socket *state = &pmon->state->sockets[socket];
 		struct pmon_unit *unit = pmon_socket_units(pmon, socket);
 
-		for (unsigned clock = 0; clock < 2; clock++)
+		for (unsigned clock = 0; clock < PMON_CLOCKS; clock++)
 			state->stop[clock] = state->deadline[clock] = PMON_NEVER;
 		for (unsigned b = 0; b < pmon->config.pmu->box_count; b++) {
 			for (unsigned i = 0; i < pmon->boxes[b].box->instance_count; i++, unit++) {
@@ -175,9 +175,12 @@ int pmon_open(struct pmon **out, struct pmu_ctx *ctx, const struct pmon_config *
 	if (config->sockets > PMON_SOCKETS)
 		return error_set(ctx, PMU_E_UNSUPPORTED, "%u sockets, more than %d",
 				 config->sockets, PMON_SOCKETS);
-	if (!config->clock_mhz[PMU_CLOCK_UCLK] || !config->clock_mhz[PMU_CLOCK_DCLK])
-		return error_set(ctx, PMU_E_RANGE, "the clocks of PMU %s have no frequency",
-				 config->pmu->name);
+	for (size_t i = 0; i < config->pmu->box_count; i++)
+		if (config->pmu->boxes[i].scope != PMU_SCOPE_CORE &&
+		    !config->clock_mhz[config->pmu->boxes[i].clock])
+			return error_set(ctx, PMU_E_RANGE,
+					 "the clock of box %s of PMU %s has no frequency",
+					 config->pmu->boxes[i].name, config->pmu->name);
 	pmon = calloc(1, sizeof(*pmon));
 	if (!pmon)
 		return error_set(ctx, PMU_E_NOMEM, "out of memory for the PMUs of a machine");

@@ -100,7 +100,7 @@ static void write_global_control(const struct pmon *pmon, unsigned socket, uint6
 {
 	struct pmon_socket *state = &pmon->state->sockets[socket];
 
-	for (unsigned clock = 0; clock < 2; clock++) {
+	for (unsigned clock = 0; clock < PMON_CLOCKS; clock++) {
 		if (value & pmon->global.frz_all.mask) {
 			if (now->cycles[clock] < state->stop[clock])
 				state->stop[clock] = now->cycles[clock];

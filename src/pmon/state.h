@@ -112,11 +112,11 @@ struct pmon_unit {
 };
 
 struct pmon_socket {
-	/* By clock of the uncore. */
-	uint64_t stop[2];     /* cycle from which the global freeze holds, or PMON_NEVER */
-	uint64_t deadline[2]; /* cycle by which a counter of cycles will overflow */
+	/* By enum pmu_clock; nothing of a socket goes by the core's. */
+	uint64_t stop[PMON_CLOCKS]; /* cycle from which the global freeze holds, or PMON_NEVER */
+	uint64_t deadline[PMON_CLOCKS]; /* cycle by which a counter of cycles will overflow */
 	/* Of the last access that brought the socket up to date: nothing happens before it. */
-	uint64_t floor[2];
+	uint64_t floor[PMON_CLOCKS];
 	/* Bit n: an overflow of unit n's counters is reported, and may freeze the socket. */
 	uint64_t reporting[PMON_UNIT_WORDS];
 	struct eventcount interrupts[PMON_CORES];
