@@ -3,17 +3,27 @@
 the machine did, within their own rounding."""
 import csv
 import io
+import os
+import pathlib
+import signal
 import subprocess
-import time
 import unittest
 
 from emulated import LINES, PMULAB, SMALL, Machine, Tools, skip_without
 from harness import LARGE
-from processes import wait_until
+from processes import children_of, wait_until
 
 LINE_BYTES = 64
 CAS_RD, CAS_WR = 0x000304, 0x000C04  # unit mask and event, table 2-119
 MC_CTL0 = 0xD8
+
+
+def sleeps(pid):
+    """Whether a process waits for nothing but time: clock_nanosleep()."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/syscall").read_text(encoding="utf-8").startswith("230 ")
+    except FileNotFoundError:
+        return False
 
 
 def table(text):
@@ -91,11 +101,15 @@ class Pcm(Tools):
                  "-e", f"imc/config={CAS_RD:#x},name=RD", "-e", f"imc/config={CAS_WR:#x},name=WR",
                  "-e", "core/fixed,config=0x333", f"-csv={output}"],
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            # The last channel that it programs, and what it reads after that.
+            # It programs the last channel, reads all, and sleeps. It is stopped there for as long as
+            # the program runs.
             self.wait_for(machine, "ff:15.1", MC_CTL0, CAS_RD)
-            time.sleep(1)
+            tool = wait_until(lambda: next((pid for pid in (raw.pid, *children_of(raw.pid))
+                                            if sleeps(pid)), None))
+            os.kill(tool, signal.SIGSTOP)
+            self.assertTrue(sleeps(tool))
             machine.run(program)
-            self.assertEqual(raw.poll(), None, "pcm-raw was too fast")
+            os.kill(tool, signal.SIGCONT)
             self.assertEqual(raw.wait(timeout=60), 0)
             stats = machine.statistics()
         rows = list(csv.reader(io.StringIO(output.read_text(encoding="utf-8"))))
