@@ -7,7 +7,9 @@
 #define MACHINE_ACCESS_INLINE_H
 
 MACHINE_OUTLINE void machine_attend(struct machine_hart *core);
-MACHINE_OUTLINE void machine_fetch_line(struct machine_hart *core, uint64_t line);
+/* As machine_run(), where the lines before @line have been fetched. */
+MACHINE_OUTLINE void machine_run_from(struct machine_hart *core, const struct machine_block *block,
+				      uint64_t line);
 MACHINE_OUTLINE void machine_load_outline(struct machine_hart *core, uint64_t address,
 					  uint32_t size, const struct machine_insn *insn);
 MACHINE_OUTLINE void machine_store_outline(struct machine_hart *core, uint64_t address,
@@ -20,19 +22,22 @@ MACHINE_OUTLINE void machine_load_dependent(struct machine_hart *core, uint64_t 
 #define MACHINE_LIKELY(condition) __builtin_expect(!!(condition), 1)
 
 /*
- * Uses the line if the filter knows it and L1 still has it in @least or a better state.
- * @param last  the last line of the access, which has to be the same
+ * Uses the line of @address, which is that of @last too, if the filter knows it and L1 still has it
+ * in @least or a better state.
  */
 static inline bool machine_use(struct machine_l1 *l1, const struct machine_l0 *filter,
-			       uint64_t line, uint64_t last, uint32_t least)
+			       uint64_t address, uint64_t last, uint32_t least)
 {
-	const struct machine_l0 *known = &filter[line % MACHINE_L0_LINES];
-	uint8_t *plru = &l1->plru[line % MACHINE_L1_SETS];
+	/* Of two lines the filter does not know the first one at the place of the second. */
+	const struct machine_l0 *known = &filter[(last >> 6) % MACHINE_L0_LINES];
+	uint8_t *plru = &l1->plru[(address >> 6) % MACHINE_L1_SETS];
+	uint32_t better;
 
-	if (!MACHINE_LIKELY(known->line == line && last == line) ||
-	    !MACHINE_LIKELY(__atomic_load_n(&l1->words[known->slot], __ATOMIC_RELAXED) -
-				known->tag - least <=
-			    MACHINE_TAG_M - least))
+	if (!MACHINE_LIKELY(known->line == address >> 6))
+		return false;
+	better = __atomic_load_n(&l1->words[known->slot], __ATOMIC_RELAXED) - known->shared -
+		 (least - MACHINE_TAG_S);
+	if (!MACHINE_LIKELY(better <= MACHINE_TAG_M - least))
 		return false;
 	*plru = (uint8_t)((*plru & known->plru_kept) | known->plru_on);
 	return true;
@@ -41,25 +46,34 @@ static inline bool machine_use(struct machine_l1 *l1, const struct machine_l0 *f
 static inline bool machine_use_data(struct machine_hart *core, uint64_t address, uint32_t size,
 				    uint32_t least)
 {
-	return machine_use(core->l1d, core->data, address >> 6, (address + size - 1) >> 6, least);
+	return machine_use(core->l1d, core->data, address, address + size - 1, least);
+}
+
+/* What a block does but for its fetches. */
+static inline void machine_execute(struct machine_hart *core, const struct machine_block *block)
+{
+	struct machine_progress *progress = core->progress;
+
+	progress->time += block->ticks;
+	progress->branches += block->branches;
+	progress->instructions += block->instructions;
+	if (!MACHINE_LIKELY(progress->instructions < core->attention))
+		machine_attend(core);
 }
 
 static inline void machine_run(struct machine_hart *core, const struct machine_block *block)
 {
-	struct machine_progress *progress = core->progress;
-	uint64_t last = (block->address + block->bytes - 1) >> 6;
+	uint64_t line = block->address >> 6, last = (block->address + block->bytes - 1) >> 6;
 
-	for (uint64_t line = block->address >> 6; line <= last; line++) {
-		if (MACHINE_LIKELY(machine_use(core->l1i, core->code, line, line, MACHINE_TAG_S)))
-			progress->fetches++;
-		else
-			machine_fetch_line(core, line);
+	for (; line <= last; line++) {
+		if (!MACHINE_LIKELY(
+			machine_use(core->l1i, core->code, line << 6, line << 6, MACHINE_TAG_S))) {
+			machine_run_from(core, block, line);
+			return;
+		}
+		core->progress->fetches++;
 	}
-	progress->time += block->ticks;
-	progress->instructions += block->instructions;
-	progress->branches += block->branches;
-	if (!MACHINE_LIKELY(progress->instructions < core->attention))
-		machine_attend(core);
+	machine_execute(core, block);
 }
 
 /* A hit whose destination may still depend on what is outstanding. */

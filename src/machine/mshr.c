@@ -23,26 +23,26 @@ static void forget_waiting(struct machine_hart *core)
 	core->in_flight = 0;
 }
 
-void mshr_retire(struct machine_hart *core)
+uint64_t mshr_attention(struct machine_hart *core)
 {
-	const uint64_t window = core->machine->desc->reorder_window;
+	const struct machine_mshr *load = oldest_load(core);
+
+	return load ? load->instruction + core->reorder_window : UINT64_MAX;
+}
+
+uint64_t mshr_retire(struct machine_hart *core)
+{
 	const struct machine_mshr *load;
 
 	mshr_forget_ended(core);
 	while ((load = oldest_load(core)) &&
-	       core->progress->instructions >= load->instruction + window) {
+	       core->progress->instructions >= load->instruction + core->reorder_window) {
 		mshr_wait(core, load->end);
 		mshr_forget_ended(core);
 	}
 	if (core->progress->time >= core->arrival_last)
 		forget_waiting(core);
-}
-
-uint64_t mshr_attention(struct machine_hart *core)
-{
-	const struct machine_mshr *load = oldest_load(core);
-
-	return load ? load->instruction + core->machine->desc->reorder_window : UINT64_MAX;
+	return load ? load->instruction + core->reorder_window : UINT64_MAX;
 }
 
 void mshr_drain(struct machine_hart *core)
