@@ -4,12 +4,14 @@
 
 #include "base/error.h"
 #include "bus/bus.h"
+#include "bus/epic.h"
 #include "emul/emul.h"
 
 struct emulated {
 	struct pmu_bus bus;
 	struct emul *emul;
-	bool owner; /* the computer ends with the bus */
+	unsigned pmu; /* of those that listen to the machine */
+	bool owner;   /* the computer ends with the bus */
 };
 
 static int no_answer(struct pmu_ctx *ctx, int error, const struct bus_register_ref *ref,
@@ -42,7 +44,7 @@ static int emulated_read(struct pmu_bus *bus, struct pmu_ctx *ctx,
 {
 	struct emulated *emulated = (struct emulated *)bus;
 	struct pmon_access access = access_of(ref, op);
-	int error = emul_read(emulated->emul, &access, &op->value);
+	int error = emul_pmu_read(emulated->emul, emulated->pmu, &access, &op->value);
 
 	return error ? no_answer(ctx, error, ref, op) : 0;
 }
@@ -52,7 +54,7 @@ static int emulated_write(struct pmu_bus *bus, struct pmu_ctx *ctx,
 {
 	struct emulated *emulated = (struct emulated *)bus;
 	struct pmon_access access = access_of(ref, op);
-	int error = emul_write(emulated->emul, &access, op->value);
+	int error = emul_pmu_write(emulated->emul, emulated->pmu, &access, op->value);
 
 	return error ? no_answer(ctx, error, ref, op) : 0;
 }
@@ -98,12 +100,30 @@ static int emulated_await(struct pmu_bus *bus, unsigned socket, unsigned core, u
 	return emul_await_interrupt(emul, socket, core, seen, timeout_ns, count);
 }
 
+static int emulated_another(struct pmu_bus **another, struct pmu_ctx *ctx, struct pmu_bus *bus)
+{
+	struct emulated *emulated = (struct emulated *)bus, *more;
+	int pmu = emul_add_pmu(emulated->emul, ctx);
+
+	if (pmu < 0)
+		return pmu;
+	more = malloc(sizeof(*more));
+	if (!more)
+		return error_set(ctx, PMU_E_NOMEM, "out of memory for a machine");
+	*more = *emulated;
+	more->pmu = (unsigned)pmu;
+	more->owner = false;
+	*another = &more->bus;
+	return 0;
+}
+
 static const struct bus_ops emulated_ops = {
     .read = emulated_read,
     .write = emulated_write,
     .time_ns = emulated_time_ns,
     .interrupts = emulated_interrupts,
     .await_interrupt = emulated_await,
+    .another = emulated_another,
     .fini = emulated_fini,
 };
 
@@ -139,8 +159,11 @@ static int open_bus(struct emulated **out, struct pmu_ctx *ctx, const struct pmu
 int pmu_emul_bus(struct pmu_bus **bus, struct pmu_ctx *ctx, struct pmu_emul *emul)
 {
 	struct emulated *emulated = NULL;
-	int error = open_bus(&emulated, ctx, pmu_emul_machine(emul));
+	int error;
 
+	if (emul_epic_of(emul))
+		return bus_epic(bus, ctx, emul_epic_of(emul), false);
+	error = open_bus(&emulated, ctx, pmu_emul_machine(emul));
 	if (error)
 		return error;
 	emulated->emul = emul_of(emul);
@@ -148,11 +171,27 @@ int pmu_emul_bus(struct pmu_bus **bus, struct pmu_ctx *ctx, struct pmu_emul *emu
 	return 0;
 }
 
+static int open_epic(struct pmu_bus **bus, struct pmu_ctx *ctx, const struct pmu_machine *machine)
+{
+	struct emul_epic *epic;
+	int error = emul_epic_new(&epic, ctx, machine);
+
+	if (error)
+		return error;
+	error = bus_epic(bus, ctx, epic, true);
+	if (error)
+		emul_epic_free(epic);
+	return error;
+}
+
 int pmu_bus_emulated(struct pmu_bus **bus, struct pmu_ctx *ctx, const struct pmu_machine *machine)
 {
 	struct emulated *emulated = NULL;
-	int error = open_bus(&emulated, ctx, machine);
+	int error;
 
+	if (machine->core)
+		return open_epic(bus, ctx, machine);
+	error = open_bus(&emulated, ctx, machine);
 	if (error)
 		return error;
 	emulated->owner = true;

@@ -262,6 +262,11 @@ static int print_table(const struct cli *cli, const struct stat_run *run, char *
 			"\n%llu programs that it started were not emulated and are not "
 			"counted.\n",
 			(unsigned long long)run->statistics.programs_not_emulated);
+	if (run->machine && run->statistics.threads_not_measured)
+		fprintf(cli->out,
+			"\n%llu more threads or processes ran and are not counted: the machine "
+			"executes one thread.\n",
+			(unsigned long long)run->statistics.threads_not_measured);
 	return code;
 }
 

@@ -1,5 +1,6 @@
 #include "emul/child.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -31,6 +32,8 @@ struct pmu_child {
 	int watch; /* a descriptor whose hanging up ends the program; -1: none */
 	bool gone; /* it has */
 	const char *name;
+	void (*body)(void *arg); /* what it does in the stead of a program; NULL: it becomes one */
+	void *arg;
 };
 
 /* For the signal handler, which can be given nothing else. */
@@ -128,6 +131,29 @@ static void drop_handlers(void)
 	}
 }
 
+/* As exec() does it. */
+static void close_on_exec(void)
+{
+	DIR *all = opendir("/proc/self/fd");
+	struct dirent *entry;
+
+	while (all && (entry = readdir(all))) {
+		int fd = atoi(entry->d_name);
+
+		if (fd > STDERR_FILENO && fd != dirfd(all) && fcntl(fd, F_GETFD) & FD_CLOEXEC)
+			close(fd);
+	}
+	if (all)
+		closedir(all);
+}
+
+static _Noreturn void call_body(const struct pmu_child *child)
+{
+	close_on_exec();
+	child->body(child->arg);
+	_exit(CHILD_NOT_EXECUTABLE);
+}
+
 static _Noreturn void become_program(const struct pmu_child *child, char *const *argv, int go,
 				     int fate, pid_t parent)
 {
@@ -144,6 +170,8 @@ static _Noreturn void become_program(const struct pmu_child *child, char *const 
 	/* No pipe: its end would let the program begin when who was to measure it is killed. */
 	while (!errnum && eventfd_read(go, &go_on))
 		errnum = errno == EINTR ? 0 : errno;
+	if (!errnum && child->body)
+		call_body(child);
 	if (!errnum) {
 		execvp(argv[0], argv);
 		errnum = errno;
@@ -187,6 +215,12 @@ static int start(struct pmu_child *child, struct pmu_ctx *ctx, char *const *argv
 int pmu_child_new(struct pmu_child **out, struct pmu_ctx *ctx, char *const *argv,
 		  const struct pmu_child_options *options)
 {
+	return child_new_calling(out, ctx, argv, options, NULL, NULL);
+}
+
+int child_new_calling(struct pmu_child **out, struct pmu_ctx *ctx, char *const *argv,
+		      const struct pmu_child_options *options, void (*body)(void *arg), void *arg)
+{
 	struct pmu_child *child = calloc(1, sizeof(*child));
 	int error;
 
@@ -197,6 +231,8 @@ int pmu_child_new(struct pmu_child **out, struct pmu_ctx *ctx, char *const *argv
 		goto fail_options;
 	child->watch = -1;
 	child->name = argv[0];
+	child->body = body;
+	child->arg = arg;
 	if (child->options.guard)
 		guard(child);
 	error = start(child, ctx, argv);

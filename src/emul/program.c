@@ -182,8 +182,16 @@ static int take_interpreter(struct pmu_program *program, struct pmu_ctx *ctx, ch
 	return 0;
 }
 
-/* An x86-64 ELF program, or a script that leads to one. */
-static int check_program(struct pmu_program *program, struct pmu_ctx *ctx, int depth)
+struct processor {
+	unsigned elf; /* e_machine */
+	const char *name;
+};
+
+static const struct processor x86_64 = {EM_X86_64, "x86-64"}, ia64 = {EM_IA_64, "IA-64"};
+
+/* An ELF program for the machine's processor, or a script that leads to one. */
+static int check_program(struct pmu_program *program, struct pmu_ctx *ctx,
+			 const struct processor *processor, int depth)
 {
 	union {
 		Elf64_Ehdr elf;
@@ -204,30 +212,32 @@ static int check_program(struct pmu_program *program, struct pmu_ctx *ctx, int d
 			return error_set(ctx, PMU_E_UNSUPPORTED,
 					 "%s: too many interpreters in a row", program->program);
 		code = take_interpreter(program, ctx, head.text);
-		return code ? code : check_program(program, ctx, depth + 1);
+		return code ? code : check_program(program, ctx, processor, depth + 1);
 	}
 	if (length < (ssize_t)sizeof(head.elf) || memcmp(head.elf.e_ident, ELFMAG, SELFMAG))
+		return error_set(ctx, PMU_E_UNSUPPORTED,
+				 "%s is not an ELF program; the machine runs ELF programs for %s",
+				 program->program, processor->name);
+	if (head.elf.e_ident[EI_CLASS] != ELFCLASS64 || head.elf.e_machine != processor->elf)
 		return error_set(
 		    ctx, PMU_E_UNSUPPORTED,
-		    "%s is not an ELF program; the machine runs ELF programs for x86-64",
-		    program->program);
-	if (head.elf.e_ident[EI_CLASS] != ELFCLASS64 || head.elf.e_machine != EM_X86_64)
-		return error_set(
-		    ctx, PMU_E_UNSUPPORTED,
-		    "%s is not for x86-64 (ELF machine %u, %s); the machine runs only those",
-		    program->program, head.elf.e_machine,
+		    "%s is not for %s (ELF machine %u, %s); the machine runs only those",
+		    program->program, processor->name, head.elf.e_machine,
 		    head.elf.e_ident[EI_CLASS] == ELFCLASS64 ? "64 bit" : "32 bit");
 	return 0;
 }
 
-static int find_program(struct pmu_program *program, struct pmu_ctx *ctx, const char *name)
+static int find_program(struct pmu_program *program, struct pmu_ctx *ctx,
+			const struct processor *processor)
 {
+	const char *name = program->argv[0];
+
 	program->program = strchr(name, '/') ? strdup(name) : search_path(name);
 	if (!program->program || access(program->program, F_OK))
 		return error_set(ctx, PMU_E_UNKNOWN, "%s: program not found", name);
 	if (!is_program(program->program))
 		return error_set(ctx, PMU_E_UNSUPPORTED, "%s is not executable", program->program);
-	return check_program(program, ctx, 0);
+	return check_program(program, ctx, processor, 0);
 }
 
 static char **copy_argv(char *const *argv)
@@ -351,17 +361,37 @@ static int find_feed(struct pmu_program *program, struct pmu_ctx *ctx)
 	return error;
 }
 
+/* Of a machine whose programs are executed without an emulator. */
+static int prepare_executor(struct pmu_program *program, struct pmu_ctx *ctx,
+			    const struct pmu_machine *machine)
+{
+	int error = 0;
+
+	if (program->options.tool || program->options.feed != PMU_FEED_QEMU)
+		error = error_set(ctx, PMU_E_UNSUPPORTED, "%s runs IA-64 programs only, without %s",
+				  machine->name, program->options.tool ? "tools" : "Valgrind");
+	if (!error)
+		error = find_program(program, ctx, &ia64);
+	if (!error)
+		error = find_library(&program->plugin, ctx, program->options.plugin,
+				     "libpmulab-ia64.so", "PMULAB_IA64");
+	return error ? error : program_load_executor(program, ctx);
+}
+
 static int prepare(struct pmu_program *program, struct pmu_ctx *ctx,
 		   const struct pmu_machine *machine)
 {
 	int error = 0;
+
+	if (machine->core)
+		return prepare_executor(program, ctx, machine);
 
 	if (program->options.feed > PMU_FEED_VALGRIND)
 		error = error_set(ctx, PMU_E_RANGE, "no such feed: %d", (int)program->options.feed);
 	else if (program->options.feed != PMU_FEED_QEMU && program->options.tool)
 		error = error_set(ctx, PMU_E_UNSUPPORTED, "tools run on QEMU only");
 	if (!error)
-		error = find_program(program, ctx, program->argv[0]);
+		error = find_program(program, ctx, &x86_64);
 	if (!error)
 		error = find_emulator(program, ctx);
 	if (!error)
@@ -423,9 +453,16 @@ int pmu_program_run(struct pmu_program *program, struct pmu_ctx *ctx, struct pmu
 		    struct pmu_program_result *result)
 {
 	const struct emul_share *share = emul_share(emul);
-	int error = program_run(program, ctx, program->options.tool ? -1 : block_of(emul),
-				share ? share->connection : -1, result);
+	struct emul_epic *epic = emul_epic_of(emul);
+	int error;
 
+	if (!epic != !program->execute)
+		return error_set(ctx, PMU_E_CONFLICT, "%s was found for another kind of machine",
+				 program->argv[0]);
+	if (epic)
+		return program_run_executor(program, ctx, epic, result);
+	error = program_run(program, ctx, program->options.tool ? -1 : block_of(emul),
+			    share ? share->connection : -1, result);
 	if (!program->options.tool)
 		pmu_emul_drain(emul);
 	return error;
