@@ -114,32 +114,32 @@ static inline __attribute__((always_inline)) struct found get(struct machine_har
 	return (struct found){level, look.slot, issue(core, request, registers) + core->l2_ticks};
 }
 
-static void load_line(struct machine_hart *core, uint64_t line, const struct machine_insn *insn)
+static void load_line(struct machine_hart *core, uint64_t line, struct machine_insn insn)
 {
 	uint32_t physical = translate(core, line);
 	struct found found =
-	    get(core, core->l1d, REQUEST_READ_DATA, physical, insn->address_registers);
+	    get(core, core->l1d, REQUEST_READ_DATA, physical, insn.address_registers);
 
 	core->progress->loads++;
 	note(core->data, line, physical, found.slot);
 	if (found.level != PRIVATE_L1)
-		mshr_add_load(core, line, insn->loads_registers, found.end);
+		mshr_add_load(core, line, insn.loads_registers, found.end);
 	else if (core->scoreboard)
 		machine_load_scoreboard(core, line << LINE_LOG2, insn);
 }
 
 static inline struct found own_line(struct machine_hart *core, uint64_t line,
-				    const struct machine_insn *insn)
+				    struct machine_insn insn)
 {
 	uint32_t physical = translate(core, line);
 	struct found found =
-	    get(core, core->l1d, REQUEST_READ_OWN, physical, insn->address_registers);
+	    get(core, core->l1d, REQUEST_READ_OWN, physical, insn.address_registers);
 
 	note(core->data, line, physical, found.slot);
 	return found;
 }
 
-static void store_line(struct machine_hart *core, uint64_t line, const struct machine_insn *insn)
+static void store_line(struct machine_hart *core, uint64_t line, struct machine_insn insn)
 {
 	struct found found = own_line(core, line, insn);
 
@@ -148,7 +148,7 @@ static void store_line(struct machine_hart *core, uint64_t line, const struct ma
 		mshr_add_store(core, found.end);
 }
 
-static void locked_line(struct machine_hart *core, uint64_t line, const struct machine_insn *insn)
+static void locked_line(struct machine_hart *core, uint64_t line, struct machine_insn insn)
 {
 	struct found found = own_line(core, line, insn);
 
@@ -173,7 +173,7 @@ static bool is_split(uint64_t address, uint32_t size)
 }
 
 static MACHINE_OUTLINE void load_split(struct machine_hart *core, uint64_t address, uint32_t size,
-				       const struct machine_insn *insn)
+				       struct machine_insn insn)
 {
 	uint32_t first = LINE_BYTES - address % LINE_BYTES;
 
@@ -182,7 +182,7 @@ static MACHINE_OUTLINE void load_split(struct machine_hart *core, uint64_t addre
 }
 
 void machine_load_outline(struct machine_hart *core, uint64_t address, uint32_t size,
-			  const struct machine_insn *insn)
+			  struct machine_insn insn)
 {
 	if (MACHINE_LIKELY(!is_split(address, size)))
 		load_line(core, first_line(address), insn);
@@ -191,7 +191,7 @@ void machine_load_outline(struct machine_hart *core, uint64_t address, uint32_t 
 }
 
 static MACHINE_OUTLINE void store_split(struct machine_hart *core, uint64_t address, uint32_t size,
-					const struct machine_insn *insn)
+					struct machine_insn insn)
 {
 	uint32_t first = LINE_BYTES - address % LINE_BYTES;
 
@@ -200,7 +200,7 @@ static MACHINE_OUTLINE void store_split(struct machine_hart *core, uint64_t addr
 }
 
 void machine_store_outline(struct machine_hart *core, uint64_t address, uint32_t size,
-			   const struct machine_insn *insn)
+			   struct machine_insn insn)
 {
 	if (MACHINE_LIKELY(!is_split(address, size)))
 		store_line(core, first_line(address), insn);
@@ -209,7 +209,7 @@ void machine_store_outline(struct machine_hart *core, uint64_t address, uint32_t
 }
 
 void machine_locked_outline(struct machine_hart *core, uint64_t address, uint32_t size,
-			    const struct machine_insn *insn)
+			    struct machine_insn insn)
 {
 	locked_line(core, first_line(address), insn);
 	if (last_line(address, size) != first_line(address))
@@ -228,17 +228,16 @@ static void fetch_line(struct machine_hart *core, uint64_t line)
 		mshr_wait(core, found.end);
 }
 
-void machine_run_from(struct machine_hart *core, const struct machine_block *block, uint64_t line)
+void machine_run_outline(struct machine_hart *core, uint64_t address, uint64_t last, uint32_t ticks,
+			 uint32_t instructions, uint32_t branches)
 {
-	uint64_t last = last_line(block->address, block->bytes);
-
-	for (; line <= last; line++)
+	for (uint64_t line = address >> LINE_LOG2; line <= last >> LINE_LOG2; line++)
 		if (machine_use(core->l1i, core->code, line << LINE_LOG2, line << LINE_LOG2,
 				MACHINE_TAG_S))
 			core->progress->fetches++;
 		else
 			fetch_line(core, line);
-	machine_execute(core, block);
+	machine_execute(core, ticks, instructions, branches);
 }
 
 static void store_nt_line(struct machine_hart *core, uint64_t address, uint32_t size)

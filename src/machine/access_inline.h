@@ -6,18 +6,19 @@
 #ifndef MACHINE_ACCESS_INLINE_H
 #define MACHINE_ACCESS_INLINE_H
 
+/* Constants come by value: so a feed need not have them in memory. */
 MACHINE_OUTLINE void machine_attend(struct machine_hart *core);
-/* As machine_run(), where the lines before @line have been fetched. */
-MACHINE_OUTLINE void machine_run_from(struct machine_hart *core, const struct machine_block *block,
-				      uint64_t line);
+/* As machine_run(). @param last  address of the block's last byte */
+MACHINE_OUTLINE void machine_run_outline(struct machine_hart *core, uint64_t address, uint64_t last,
+					 uint32_t ticks, uint32_t instructions, uint32_t branches);
 MACHINE_OUTLINE void machine_load_outline(struct machine_hart *core, uint64_t address,
-					  uint32_t size, const struct machine_insn *insn);
+					  uint32_t size, struct machine_insn insn);
 MACHINE_OUTLINE void machine_store_outline(struct machine_hart *core, uint64_t address,
-					   uint32_t size, const struct machine_insn *insn);
+					   uint32_t size, struct machine_insn insn);
 MACHINE_OUTLINE void machine_locked_outline(struct machine_hart *core, uint64_t address,
-					    uint32_t size, const struct machine_insn *insn);
+					    uint32_t size, struct machine_insn insn);
 MACHINE_OUTLINE void machine_load_dependent(struct machine_hart *core, uint64_t address,
-					    const struct machine_insn *insn);
+					    struct machine_insn insn);
 
 #define MACHINE_LIKELY(condition) __builtin_expect(!!(condition), 1)
 
@@ -50,40 +51,40 @@ static inline bool machine_use_data(struct machine_hart *core, uint64_t address,
 }
 
 /* What a block does but for its fetches. */
-static inline void machine_execute(struct machine_hart *core, const struct machine_block *block)
+static inline void machine_execute(struct machine_hart *core, uint32_t ticks, uint32_t instructions,
+				   uint32_t branches)
 {
 	struct machine_progress *progress = core->progress;
 
-	progress->time += block->ticks;
-	progress->branches += block->branches;
-	progress->instructions += block->instructions;
+	progress->time += ticks;
+	progress->branches += branches;
+	progress->instructions += instructions;
 	if (!MACHINE_LIKELY(progress->instructions < core->attention))
 		machine_attend(core);
 }
 
+/* Most blocks are in one line. */
 static inline void machine_run(struct machine_hart *core, const struct machine_block *block)
 {
-	uint64_t line = block->address >> 6, last = (block->address + block->bytes - 1) >> 6;
+	uint64_t address = block->address, last = address + block->bytes - 1;
 
-	for (; line <= last; line++) {
-		if (!MACHINE_LIKELY(
-			machine_use(core->l1i, core->code, line << 6, line << 6, MACHINE_TAG_S))) {
-			machine_run_from(core, block, line);
-			return;
-		}
-		core->progress->fetches++;
+	if (!MACHINE_LIKELY(machine_use(core->l1i, core->code, address, last, MACHINE_TAG_S))) {
+		machine_run_outline(core, address, last, block->ticks, block->instructions,
+				    block->branches);
+		return;
 	}
-	machine_execute(core, block);
+	core->progress->fetches++;
+	machine_execute(core, block->ticks, block->instructions, block->branches);
 }
 
 /* A hit whose destination may still depend on what is outstanding. */
 static inline void machine_load_scoreboard(struct machine_hart *core, uint64_t address,
-					   const struct machine_insn *insn)
+					   struct machine_insn insn)
 {
 	uint64_t same_set = core->in_flight >> (address >> 6) % MACHINE_L1_SETS & 1;
 
-	if (insn->loads_registers &&
-	    (same_set || core->scoreboard & (insn->address_registers | insn->loads_registers)))
+	if (insn.loads_registers &&
+	    (same_set || core->scoreboard & (insn.address_registers | insn.loads_registers)))
 		machine_load_dependent(core, address, insn);
 }
 
@@ -91,12 +92,12 @@ static inline void machine_load(struct machine_hart *core, uint64_t address, uin
 				const struct machine_insn *insn)
 {
 	if (!MACHINE_LIKELY(machine_use_data(core, address, size, MACHINE_TAG_S))) {
-		machine_load_outline(core, address, size, insn);
+		machine_load_outline(core, address, size, *insn);
 		return;
 	}
 	core->progress->loads++;
 	if (!MACHINE_LIKELY(!core->scoreboard))
-		machine_load_scoreboard(core, address, insn);
+		machine_load_scoreboard(core, address, *insn);
 }
 
 static inline void machine_store(struct machine_hart *core, uint64_t address, uint32_t size,
@@ -105,7 +106,7 @@ static inline void machine_store(struct machine_hart *core, uint64_t address, ui
 	if (MACHINE_LIKELY(machine_use_data(core, address, size, MACHINE_TAG_M)))
 		core->progress->stores++;
 	else
-		machine_store_outline(core, address, size, insn);
+		machine_store_outline(core, address, size, *insn);
 }
 
 static inline void machine_locked(struct machine_hart *core, uint64_t address, uint32_t size,
@@ -114,7 +115,7 @@ static inline void machine_locked(struct machine_hart *core, uint64_t address, u
 	if (MACHINE_LIKELY(machine_use_data(core, address, size, MACHINE_TAG_M)))
 		core->progress->locked++;
 	else
-		machine_locked_outline(core, address, size, insn);
+		machine_locked_outline(core, address, size, *insn);
 }
 
 static inline uint64_t machine_hart_time(const struct machine_hart *core)

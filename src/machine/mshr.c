@@ -68,13 +68,12 @@ static uint64_t line_arrival(struct machine_hart *core, uint64_t line)
 }
 
 /* A hit: its destination is there with its address and its line. */
-void machine_load_dependent(struct machine_hart *core, uint64_t address,
-			    const struct machine_insn *insn)
+void machine_load_dependent(struct machine_hart *core, uint64_t address, struct machine_insn insn)
 {
-	uint64_t arrival = machine_max(mshr_last_arrival(core, insn->address_registers),
+	uint64_t arrival = machine_max(mshr_last_arrival(core, insn.address_registers),
 				       line_arrival(core, address >> LINE_LOG2));
 
-	core->scoreboard &= ~(uint32_t)insn->loads_registers;
+	core->scoreboard &= ~(uint32_t)insn.loads_registers;
 	if (arrival > core->progress->time)
-		mshr_await(core, insn->loads_registers, arrival);
+		mshr_await(core, insn.loads_registers, arrival);
 }
