@@ -61,7 +61,8 @@ struct machine_mshr {
 	    instruction; /* number of the one that missed; UINT64_MAX: nobody waits (a store) */
 	uint64_t end;	 /* tick */
 	uint64_t line;	 /* virtual */
-} __attribute__((aligned(32)));
+	uint64_t unused; /* so that a place in the ring is found without a multiplication */
+};
 
 struct machine_translation {
 	uint32_t tag; /* virtual page >> MACHINE_TLB_LOG2, UINT32_MAX for none */

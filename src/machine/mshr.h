@@ -68,19 +68,22 @@ static inline uint64_t mshr_issue(struct machine_hart *core, uint32_t registers)
 }
 
 /* Most end in the order in which they begin. */
-static inline void mshr_add(struct machine_hart *core, struct machine_mshr miss)
+static inline void mshr_add(struct machine_hart *core, uint64_t instruction, uint64_t end,
+			    uint64_t line)
 {
 	uint32_t position = core->miss_count;
 	struct machine_mshr *place = mshr_at(core, position), *before;
 
-	if (miss.end <= core->progress->time)
+	if (end <= core->progress->time)
 		return;
 	core->miss_count++;
-	for (; position && (before = mshr_at(core, position - 1))->end > miss.end; position--) {
+	for (; position && (before = mshr_at(core, position - 1))->end > end; position--) {
 		*place = *before;
 		place = before;
 	}
-	*place = miss;
+	place->instruction = instruction;
+	place->end = end;
+	place->line = line;
 }
 
 static inline void mshr_await(struct machine_hart *core, uint32_t registers, uint64_t end)
@@ -97,7 +100,7 @@ static inline void mshr_add_load(struct machine_hart *core, uint64_t line, uint3
 {
 	uint64_t due = core->progress->instructions + core->reorder_window;
 
-	mshr_add(core, (struct machine_mshr){core->progress->instructions, end, line});
+	mshr_add(core, core->progress->instructions, end, line);
 	mshr_await(core, registers, end);
 	core->in_flight |= 1ull << line % L1_SETS;
 	if (core->attention > due)
@@ -107,7 +110,7 @@ static inline void mshr_add_load(struct machine_hart *core, uint64_t line, uint3
 /** A miss that no instruction waits for. */
 static inline void mshr_add_store(struct machine_hart *core, uint64_t end)
 {
-	mshr_add(core, (struct machine_mshr){MSHR_NO_INSTRUCTION, end, 0});
+	mshr_add(core, MSHR_NO_INSTRUCTION, end, 0);
 }
 
 #endif
