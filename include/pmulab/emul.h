@@ -99,7 +99,6 @@ struct pmu_emul_statistics {
 	/* Sums over all entries of the time in it. */
 	uint64_t tor_cycles, tracker_cycles;		/* uncore cycles */
 	uint64_t read_queue_cycles, write_queue_cycles; /* DRAM cycles */
-	uint64_t programs_not_emulated;			/* started by emulated ones, run natively */
 	uint64_t threads_not_measured;			/* of programs, and forked processes */
 };
 

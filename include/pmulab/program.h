@@ -85,6 +85,22 @@ void pmu_program_free(struct pmu_program *program);
 int pmu_program_run(struct pmu_program *program, struct pmu_ctx *ctx, struct pmu_emul *emul,
 		    struct pmu_program_result *result);
 
+/* A program that an emulated one executed and that ran on the computer, where nothing counts it. */
+struct pmu_native {
+	const char *path; /* its last 255 characters */
+	const char *why;  /* it cannot run on the machine */
+	unsigned times;
+};
+
+/**
+ * The programs that ran natively in the last pmu_program_run(), each once; the 65th stands for
+ * all others.
+ * @param natives  receives up to @size; the strings belong to @program until it runs again
+ * @return how many there are
+ */
+size_t pmu_program_natives(const struct pmu_program *program, struct pmu_native *natives,
+			   size_t size);
+
 /* A native process that waits before it becomes the program, for who counts to be told of it. */
 struct pmu_child;
 

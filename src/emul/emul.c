@@ -193,7 +193,6 @@ int pmu_emul_statistics(const struct pmu_emul *emul, struct pmu_emul_statistics 
 			       .tracker_cycles = stats.tracker_cycles,
 			       .read_queue_cycles = stats.rpq_cycles,
 			       .write_queue_cycles = stats.wpq_cycles,
-			       .programs_not_emulated = stats.not_emulated,
 			   },
 			   sizeof(*statistics));
 }

@@ -7,15 +7,15 @@
 
 #include "base/error.h"
 #include "base/option.h"
-#include "emul/began.h"
 #include "emul/child.h"
 #include "emul/epic.h"
 #include "emul/program.h"
+#include "emul/report.h"
 
 struct task {
 	const struct pmu_program *program;
 	struct emul_epic *epic;
-	struct emul_began *began; /* memory that both processes see */
+	struct emul_report *report; /* memory that both processes see */
 };
 
 int program_load_executor(struct pmu_program *program, struct pmu_ctx *ctx)
@@ -32,7 +32,7 @@ int program_load_executor(struct pmu_program *program, struct pmu_ctx *ctx)
 
 static void begins(void *arg)
 {
-	((struct task *)arg)->began->began = 1;
+	((struct task *)arg)->report->began = 1;
 }
 
 /* In the child. */
@@ -48,12 +48,12 @@ static void execute(void *arg)
 	    .arg = task,
 	};
 	struct pmu_ctx *ctx = NULL;
-	struct emul_began *began = task->began;
+	struct emul_report *report = task->report;
 
 	if (pmu_ctx_new(&ctx))
 		return;
 	task->program->execute(ctx, &execution);
-	snprintf(began->refusal, sizeof(began->refusal), "%s", pmu_message(ctx));
+	snprintf(report->refusal, sizeof(report->refusal), "%s", pmu_message(ctx));
 }
 
 static int run(struct task *task, struct pmu_ctx *ctx, struct pmu_program_result *found)
@@ -69,11 +69,11 @@ static int run(struct task *task, struct pmu_ctx *ctx, struct pmu_program_result
 	error = pmu_child_run(child, ctx, found);
 	pmu_child_free(child);
 	emul_epic_settle(task->epic);
-	found->ran = task->began->began;
+	found->ran = task->report->began;
 	if (error || found->ran)
 		return error;
 	return error_set(ctx, PMU_E_UNSUPPORTED, "%s never began to run: %s", argv[0],
-			 *task->began->refusal ? task->began->refusal : "its process ended");
+			 *task->report->refusal ? task->report->refusal : "its process ended");
 }
 
 int program_run_executor(const struct pmu_program *program, struct pmu_ctx *ctx,
@@ -83,12 +83,12 @@ int program_run_executor(const struct pmu_program *program, struct pmu_ctx *ctx,
 	struct task task = {.program = program, .epic = epic};
 	int error, given = 0;
 
-	task.began = mmap(NULL, sizeof(*task.began), PROT_READ | PROT_WRITE,
-			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (task.began == MAP_FAILED)
+	task.report = mmap(NULL, sizeof(*task.report), PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (task.report == MAP_FAILED)
 		return error_set(ctx, PMU_E_NOMEM, "out of memory for %s", program->argv[0]);
 	error = run(&task, ctx, &found);
-	munmap(task.began, sizeof(*task.began));
+	munmap(task.report, sizeof(*task.report));
 	if (result)
 		given = option_give(result, &found, sizeof(found));
 	return error ? error : given;

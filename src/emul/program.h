@@ -3,6 +3,7 @@
 #define EMUL_PROGRAM_H
 
 #include "emul/execute.h"
+#include "emul/report.h"
 #include "pmulab/program.h"
 
 #define PROGRAM_SETTINGS 3
@@ -18,6 +19,9 @@ struct pmu_program {
 	char **argv;   /* its arguments, argv[0] as the user wrote it */
 	char *cpu;     /* whose CPUID it sees */
 	const char *settings[PROGRAM_SETTINGS]; /* of a tool's environment; NULL last */
+	/* What it executed in its last run that ran natively; the last one stands for others. */
+	struct emul_native natives[EMUL_NATIVES_MAX + 1];
+	size_t native_count;
 	/* Executes it, where the machine's cores are IA-64 ones and nothing above but the program
 	 * and the plugin is there; else NULL. */
 	emul_execute *execute;
@@ -37,7 +41,7 @@ int program_run_executor(const struct pmu_program *program, struct pmu_ctx *ctx,
  * @param block  descriptor of the machine's block; -1 for a tool
  * @param watch  a descriptor whose hanging up ends the program; -1: none
  */
-int program_run(const struct pmu_program *program, struct pmu_ctx *ctx, int block, int watch,
+int program_run(struct pmu_program *program, struct pmu_ctx *ctx, int block, int watch,
 		struct pmu_program_result *result);
 
 #endif
