@@ -50,7 +50,7 @@ static inline void note(struct machine_l0 *filter, uint64_t line, uint32_t physi
 
 	filter[line % MACHINE_L0_LINES] = (struct machine_l0){
 	    .line = line,
-	    .tag = l1_tag(physical),
+	    .shared = l1_tag(physical) | LINE_S,
 	    .slot = (uint16_t)slot,
 	    .plru_kept = use.kept,
 	    .plru_on = use.on,
@@ -59,146 +59,141 @@ static inline void note(struct machine_l0 *filter, uint64_t line, uint32_t physi
 
 /* What an access met. */
 struct found {
-	enum private_level level; /* PRIVATE_BELOW and a slot < 0: the line is on its way already */
-	int slot;		  /* of L1 */
-	uint64_t end;		  /* tick at which the line is there; not of hits in L1 */
+	enum private_level level;
+	int slot;     /* of L1; < 0: the line is on its way already */
+	uint64_t end; /* tick at which the line is there; not of hits in L1 */
 };
 
-/* An access, as far as it concerns one line. */
-struct touch {
-	uint64_t address;
-	uint32_t size;
-	uint64_t line; /* virtual */
-};
-
-/* Bit a byte of the line. */
-static uint64_t touched_bytes(const struct touch *touch)
+/* When a miss can be issued, whose address the @registers form. */
+static inline uint64_t issue(struct machine_hart *core, enum signal_request request,
+			     uint32_t registers)
 {
-	uint64_t begin = touch->line << LINE_LOG2, end = begin + LINE_BYTES;
-	uint64_t first = machine_max(begin, touch->address);
-	uint64_t past = touch->address + touch->size;
-	uint64_t count = (past < end ? past : end) - first;
-
-	return (count == LINE_BYTES ? UINT64_MAX : (1ull << count) - 1) << (first - begin);
+	/* Instructions have buffers of their own. */
+	return request == REQUEST_READ_CODE ? core->progress->time : mshr_issue(core, registers);
 }
 
-static MACHINE_OUTLINE struct found far(struct machine_hart *core, struct private_want want,
-					struct private_look look, const struct touch *touch,
-					uint64_t issued)
+/* Bit a byte of the line. */
+static uint64_t touched_bytes(const struct machine_hart *core, enum signal_request request)
 {
+	if (request == REQUEST_READ_CODE || core->touched_size == LINE_BYTES)
+		return UINT64_MAX;
+	return ((1ull << core->touched_size) - 1) << core->touched % LINE_BYTES;
+}
+
+/* @return the tick at which a line comes in whose fill buffer the access waits, 0: there is none */
+static uint64_t join(struct machine_hart *core, const struct private_want *want,
+		     const struct private_look *look)
+{
+	uint64_t end;
+	bool joins;
+
+	/* What others read of it they have in S: a write has to take that from them. */
+	if (!core->miss_count || want->request == REQUEST_READ_CODE || look->slot >= 0)
+		return 0;
+	end = mshr_pending(core, core->touched >> LINE_LOG2, private_own(want));
+	if (!end)
+		return 0;
+	machine_hold(core->machine, core->thread);
+	joins =
+	    gather_may(core->machine, want->line, core->number, touched_bytes(core, want->request));
+	machine_let_go(core->machine);
+	return joins ? end : 0;
+}
+
+/* Gets a line that private_near() left; releases the core's lock. */
+static MACHINE_OUTLINE struct found far(struct machine_hart *core, struct machine_l1 *l1,
+					enum signal_request request, uint32_t line,
+					uint32_t registers, struct private_look look)
+{
+	const struct private_want want = {core->machine, core->core, l1, line, request};
+	const uint64_t generation = core->core->generation;
+	const bool shared = machine_is_shared(core->machine);
 	struct machine_state *state = core->machine->state;
 	struct tor_entry entry;
-	uint64_t end, meetings;
+	uint64_t issued, end, meetings;
 
+	lock_release(&core->core->caches, core->thread);
+	if (shared && (end = join(core, &want, &look)))
+		return (struct found){PRIVATE_BELOW, -1, end};
+	issued = issue(core, request, registers);
 	tor_locate(core->machine, &entry, machine_socket(core->machine, core->number), want.line);
 	machine_hold(core->machine, core->thread);
 	meetings = state->meetings;
-	if (machine_is_shared(core->machine))
-		gather_note(core->machine, want.line, core->number, touched_bytes(touch));
-	end = issued + private_far(&want, &look, &entry, core->number, issued);
+	if (shared)
+		gather_note(core->machine, line, core->number, touched_bytes(core, request));
+	end = issued + private_far(&want, &look, generation, &entry, core->number, issued);
 	state->horizon = machine_max(state->horizon, end);
 	skew_note_request(core, state->meetings != meetings);
 	machine_let_go(core->machine);
 	return (struct found){PRIVATE_BELOW, look.slot, end};
 }
 
-/* @return the tick at which a line comes in whose fill buffer the access waits, 0: there is none */
-static MACHINE_OUTLINE uint64_t join(struct machine_hart *core, const struct private_want *want,
-				     const struct private_look *look, const struct touch *touch)
-{
-	uint64_t end = mshr_pending(core, touch->line, private_own(want));
-	bool joins;
-
-	/* What others read of it they have in S: a write has to take that from them. */
-	if (!end || look->slot >= 0)
-		return 0;
-	machine_hold(core->machine, core->thread);
-	joins = gather_may(core->machine, want->line, core->number, touched_bytes(touch));
-	machine_let_go(core->machine);
-	return joins ? end : 0;
-}
-
-static inline bool may_join(const struct machine_hart *core, const struct private_want *want)
-{
-	return core->miss_count && want->request != REQUEST_READ_CODE &&
-	       machine_is_shared(core->machine);
-}
-
 /* @param registers  that form the address */
-static inline __attribute__((always_inline)) struct found
-get(struct machine_hart *core, struct machine_l1 *l1, enum signal_request request,
-    const struct touch *touch, uint32_t line, uint32_t registers)
+static inline __attribute__((always_inline)) struct found get(struct machine_hart *core,
+							      struct machine_l1 *l1,
+							      enum signal_request request,
+							      uint32_t line, uint32_t registers)
 {
 	const struct private_want want = {core->machine, core->core, l1, line, request};
 	struct private_look look;
 	enum private_level level;
-	uint64_t issued, end;
 
 	lock_acquire(&core->core->caches, core->thread);
 	level = private_near(&want, &look);
+	if (level == PRIVATE_BELOW)
+		return far(core, l1, request, line, registers, look);
 	lock_release(&core->core->caches, core->thread);
 	if (level == PRIVATE_L1)
 		return (struct found){level, look.slot, 0};
-	if (level == PRIVATE_BELOW && may_join(core, &want) &&
-	    (end = join(core, &want, &look, touch)))
-		return (struct found){PRIVATE_BELOW, -1, end};
-	/* Instructions have buffers of their own. */
-	issued = request == REQUEST_READ_CODE ? core->progress->time : mshr_issue(core, registers);
-	if (level == PRIVATE_L2)
-		return (struct found){level, look.slot, issued + private_l2_ticks(core->machine)};
-	return far(core, want, look, touch, issued);
+	return (struct found){level, look.slot, issue(core, request, registers) + core->l2_ticks};
 }
 
-static void load_line(struct machine_hart *core, struct touch touch,
-		      const struct machine_insn *insn)
+static void load_line(struct machine_hart *core, uint64_t line, struct machine_insn insn)
 {
-	const uint64_t line = touch.line;
 	uint32_t physical = translate(core, line);
 	struct found found =
-	    get(core, core->l1d, REQUEST_READ_DATA, &touch, physical, insn->address_registers);
+	    get(core, core->l1d, REQUEST_READ_DATA, physical, insn.address_registers);
 
 	core->progress->loads++;
 	if (found.slot < 0) {
-		mshr_await(core, insn->loads_registers, found.end);
+		mshr_await(core, insn.loads_registers, found.end);
 		return;
 	}
 	note(core->data, line, physical, found.slot);
 	if (found.level != PRIVATE_L1)
-		mshr_add_load(core, line, insn->loads_registers, found.end);
+		mshr_add_load(core, line, insn.loads_registers, found.end);
 	else if (core->scoreboard)
 		machine_load_scoreboard(core, line << LINE_LOG2, insn);
 }
 
-static inline struct found own_line(struct machine_hart *core, const struct touch *touch,
-				    const struct machine_insn *insn)
+static inline struct found own_line(struct machine_hart *core, uint64_t line,
+				    struct machine_insn insn)
 {
-	uint32_t physical = translate(core, touch->line);
+	uint32_t physical = translate(core, line);
 	struct found found =
-	    get(core, core->l1d, REQUEST_READ_OWN, touch, physical, insn->address_registers);
+	    get(core, core->l1d, REQUEST_READ_OWN, physical, insn.address_registers);
 
 	if (found.slot >= 0)
-		note(core->data, touch->line, physical, found.slot);
+		note(core->data, line, physical, found.slot);
 	return found;
 }
 
-static void store_line(struct machine_hart *core, struct touch touch,
-		       const struct machine_insn *insn)
+static void store_line(struct machine_hart *core, uint64_t line, struct machine_insn insn)
 {
-	struct found found = own_line(core, &touch, insn);
+	struct found found = own_line(core, line, insn);
 
 	core->progress->stores++;
 	if (found.level != PRIVATE_L1 && found.slot >= 0)
-		mshr_add_store(core, touch.line, found.end);
+		mshr_add_store(core, line, found.end);
 }
 
-static void locked_line(struct machine_hart *core, struct touch touch,
-			const struct machine_insn *insn)
+static void locked_line(struct machine_hart *core, uint64_t line, struct machine_insn insn)
 {
 	struct found found;
 
 	/* It waits for all accesses before it. */
 	mshr_drain(core);
-	found = own_line(core, &touch, insn);
+	found = own_line(core, line, insn);
 	core->progress->locked++;
 	if (found.level != PRIVATE_L1)
 		mshr_wait(core, found.end);
@@ -215,67 +210,91 @@ static uint64_t last_line(uint64_t address, uint32_t size)
 	return (address + size - 1) >> LINE_LOG2;
 }
 
-static struct touch first_touch(uint64_t address, uint32_t size)
+static inline void touch(struct machine_hart *core, uint64_t address, uint32_t size)
 {
-	return (struct touch){address, size, first_line(address)};
+	core->touched = address;
+	core->touched_size = size;
 }
 
-static struct touch last_touch(uint64_t address, uint32_t size)
+static bool is_split(uint64_t address, uint32_t size)
 {
-	return (struct touch){address, size, last_line(address, size)};
+	return address % LINE_BYTES + size > LINE_BYTES;
 }
 
 static MACHINE_OUTLINE void load_split(struct machine_hart *core, uint64_t address, uint32_t size,
-				       const struct machine_insn *insn)
+				       struct machine_insn insn)
 {
-	load_line(core, first_touch(address, size), insn);
-	load_line(core, last_touch(address, size), insn);
+	uint32_t first = LINE_BYTES - address % LINE_BYTES;
+
+	machine_load_outline(core, address, first, insn);
+	machine_load_outline(core, address + first, size - first, insn);
 }
 
 void machine_load_outline(struct machine_hart *core, uint64_t address, uint32_t size,
-			  const struct machine_insn *insn)
+			  struct machine_insn insn)
 {
-	if (last_line(address, size) == first_line(address))
-		load_line(core, first_touch(address, size), insn);
+	touch(core, address, size);
+	if (MACHINE_LIKELY(!is_split(address, size)))
+		load_line(core, first_line(address), insn);
 	else
 		load_split(core, address, size, insn);
 }
 
 static MACHINE_OUTLINE void store_split(struct machine_hart *core, uint64_t address, uint32_t size,
-					const struct machine_insn *insn)
+					struct machine_insn insn)
 {
-	store_line(core, first_touch(address, size), insn);
-	store_line(core, last_touch(address, size), insn);
+	uint32_t first = LINE_BYTES - address % LINE_BYTES;
+
+	machine_store_outline(core, address, first, insn);
+	machine_store_outline(core, address + first, size - first, insn);
 }
 
 void machine_store_outline(struct machine_hart *core, uint64_t address, uint32_t size,
-			   const struct machine_insn *insn)
+			   struct machine_insn insn)
 {
-	if (last_line(address, size) == first_line(address))
-		store_line(core, first_touch(address, size), insn);
+	touch(core, address, size);
+	if (MACHINE_LIKELY(!is_split(address, size)))
+		store_line(core, first_line(address), insn);
 	else
 		store_split(core, address, size, insn);
 }
 
 void machine_locked_outline(struct machine_hart *core, uint64_t address, uint32_t size,
-			    const struct machine_insn *insn)
+			    struct machine_insn insn)
 {
-	locked_line(core, first_touch(address, size), insn);
-	if (last_line(address, size) != first_line(address))
-		locked_line(core, last_touch(address, size), insn);
+	const uint32_t first = LINE_BYTES - address % LINE_BYTES;
+
+	if (is_split(address, size)) {
+		machine_locked_outline(core, address, first, insn);
+		machine_locked_outline(core, address + first, size - first, insn);
+		return;
+	}
+	touch(core, address, size);
+	locked_line(core, first_line(address), insn);
 }
 
-void machine_fetch_line(struct machine_hart *core, uint64_t line)
+static void fetch_line(struct machine_hart *core, uint64_t line)
 {
 	uint32_t physical = translate(core, line);
-	const struct touch touch = {line << LINE_LOG2, LINE_BYTES, line};
-	struct found found = get(core, core->l1i, REQUEST_READ_CODE, &touch, physical, 0);
+	struct found found = get(core, core->l1i, REQUEST_READ_CODE, physical, 0);
 
 	core->progress->fetches++;
 	note(core->code, line, physical, found.slot);
 	/* The core has nothing to do before it has its instructions. */
 	if (found.level != PRIVATE_L1)
 		mshr_wait(core, found.end);
+}
+
+void machine_run_outline(struct machine_hart *core, uint64_t address, uint64_t last, uint32_t ticks,
+			 uint32_t instructions, uint32_t branches)
+{
+	for (uint64_t line = address >> LINE_LOG2; line <= last >> LINE_LOG2; line++)
+		if (machine_use(core->l1i, core->code, line << LINE_LOG2, line << LINE_LOG2,
+				MACHINE_TAG_S))
+			core->progress->fetches++;
+		else
+			fetch_line(core, line);
+	machine_execute(core, ticks, instructions, branches);
 }
 
 static void store_nt_line(struct machine_hart *core, uint64_t address, uint32_t size)
