@@ -27,6 +27,7 @@
 #include "feed/arena.h"
 #include "feed/process.h"
 #include "feed/syscall.h"
+#include "handlers.h"
 #include "qemu_plugin_api.h"
 
 #define BLOCK_INSNS_MAX 512 /* TCG_MAX_INSNS of QEMU */
@@ -250,11 +251,15 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	struct feed_insn insns[BLOCK_INSNS_MAX];
 	struct qemu_plugin_insn *first = qemu_plugin_tb_get_insn(tb, 0);
 	uint64_t address = qemu_plugin_insn_vaddr(first);
-	size_t count = decode_block(tb, insns);
-	struct feed_block *block = keep(feed_block_size(insns, count));
 	struct feed_repeat *repeat = NULL;
+	struct feed_block *block;
+	size_t count;
 
 	(void)id;
+	if (handlers_own(address))
+		return;
+	count = decode_block(tb, insns);
+	block = keep(feed_block_size(insns, count));
 	feed_block_init(block, plugin.process.machine, address, insns, count);
 	if (feed_block_repeats(insns, count)) {
 		repeat = keep(sizeof(*repeat));
@@ -271,8 +276,28 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 /* Of a tool: what is translated is executed next. */
 static void on_tool_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
-	(void)id, (void)tb;
+	const struct qemu_plugin_insn *first = qemu_plugin_tb_get_insn(tb, 0);
+
+	(void)id;
 	tell_begun();
+	plugin.guest_base = (uint64_t)qemu_plugin_insn_haddr(first) - qemu_plugin_insn_vaddr(first);
+}
+
+static void on_tool_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1,
+			    uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6,
+			    uint64_t a7, uint64_t a8)
+{
+	const uint64_t arguments[] = {a1, a2, a3, a4, a5, a6};
+
+	(void)id, (void)vcpu, (void)a7, (void)a8;
+	handlers_syscall(number, arguments, plugin.guest_base);
+}
+
+static void on_tool_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number,
+				   int64_t result)
+{
+	(void)id, (void)vcpu;
+	handlers_syscall_return(number, result);
 }
 
 static void on_flush(qemu_plugin_id_t id)
@@ -305,14 +330,16 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
 	if (feed_is_exec(number))
 		exec_guest(&plugin.process, thread_of(vcpu), number, arguments, plugin.guest_base,
 			   plugin.report);
+	handlers_syscall(number, arguments, plugin.guest_base);
 	feed_syscall(thread_of(vcpu), number, arguments);
 }
 
 static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result)
 {
-	(void)id, (void)result;
+	(void)id;
 	if (feed_is_exec(number))
 		exec_guest_failed();
+	handlers_syscall_return(number, result);
 	feed_thread_resume(thread_of(vcpu));
 }
 
@@ -446,6 +473,8 @@ PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *in
 		give_up();
 	if (!arguments.machine) {
 		qemu_plugin_register_vcpu_tb_trans_cb(id, on_tool_translation);
+		qemu_plugin_register_vcpu_syscall_cb(id, on_tool_syscall);
+		qemu_plugin_register_vcpu_syscall_ret_cb(id, on_tool_syscall_return);
 		return 0;
 	}
 	if (attach(arguments.machine))
