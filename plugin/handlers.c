@@ -6,10 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
-#include "feed/exec.h"
+#include "feed/memory.h"
 
 #define SIGNALS	    65
 #define ENTRY_BYTES 64
@@ -102,14 +100,9 @@ bool handlers_own(uint64_t address)
 	return code && address - code < CODE_BYTES;
 }
 
-/* Memory of the guest's that it may have made read-only. */
 static bool put(uint64_t address, uint64_t value)
 {
-	const struct iovec from = {&value, sizeof(value)},
-			   to = {(void *)(uintptr_t)address, sizeof(value)};
-
-	return syscall(SYS_process_vm_writev, (long)getpid(), &from, 1L, &to, 1L, 0L) ==
-	       sizeof(value);
+	return feed_memory_write(address, &value, sizeof(value));
 }
 
 static void set(unsigned signal, uint64_t handler)
@@ -136,7 +129,8 @@ void handlers_syscall(int64_t number, const uint64_t *arguments, uint64_t guest_
 	call.old_action = arguments[2];
 	call.previous = targets[call.signal];
 	if (!arguments[1] ||
-	    feed_exec_copy(&action, guest_base + arguments[1], sizeof(action)) != sizeof(action) ||
+	    feed_memory_read(&action, guest_base + arguments[1], sizeof(action)) !=
+		sizeof(action) ||
 	    !is_handler(action.handler) || !has_code(guest_base) ||
 	    !put(guest_base + arguments[1], code + call.signal * ENTRY_BYTES))
 		return;
@@ -157,7 +151,7 @@ void handlers_syscall_return(int64_t number, int64_t result)
 			set(call.signal, call.previous);
 	}
 	if (!result && call.old_action &&
-	    feed_exec_copy(&old, call.guest_base + call.old_action, sizeof(old)) == sizeof(old) &&
+	    feed_memory_read(&old, call.guest_base + call.old_action, sizeof(old)) == sizeof(old) &&
 	    handlers_own(old))
 		put(call.guest_base + call.old_action, call.previous);
 	call.signal = SIGNALS;

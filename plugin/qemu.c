@@ -24,6 +24,7 @@
 #include "emul/block.h"
 #include "emul/report.h"
 #include "exec.h"
+#include "feed/affinity.h"
 #include "feed/arena.h"
 #include "feed/process.h"
 #include "feed/syscall.h"
@@ -310,8 +311,7 @@ static void on_flush(qemu_plugin_id_t id)
 static void on_thread_begin(qemu_plugin_id_t id, unsigned vcpu)
 {
 	(void)id;
-	if (feed_process_begin(&plugin.process, plugin.ctx, vcpu,
-			       current ? current->not_before : machine_now(plugin.process.machine)))
+	if (feed_process_begin(&plugin.process, plugin.ctx, vcpu, current))
 		give_up();
 }
 
@@ -331,6 +331,8 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
 		exec_guest(&plugin.process, thread_of(vcpu), number, arguments, plugin.guest_base,
 			   plugin.report);
 	handlers_syscall(number, arguments, plugin.guest_base);
+	feed_affinity_syscall(&plugin.process, thread_of(vcpu), number, arguments,
+			      plugin.guest_base);
 	feed_syscall(thread_of(vcpu), number, arguments);
 }
 
@@ -340,6 +342,7 @@ static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number
 	if (feed_is_exec(number))
 		exec_guest_failed();
 	handlers_syscall_return(number, result);
+	feed_affinity_return(&plugin.process, thread_of(vcpu), number, result);
 	feed_thread_resume(thread_of(vcpu));
 }
 
@@ -352,7 +355,7 @@ static void on_exit_of_guest(qemu_plugin_id_t id, void *userdata)
 
 static void on_fork(void)
 {
-	feed_process_forks(&plugin.process);
+	feed_process_forks(&plugin.process, current);
 }
 
 /* The child has the place, and its copy of what stands for it. */
