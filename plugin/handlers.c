@@ -27,11 +27,11 @@ __attribute__((weak)) int64_t target_mmap(uint64_t start, uint64_t size, int pro
  * Entered like a handler. Where the stack is off, the frame moves down by a word, up to where the
  * context says by address that the SSE state is. Whoever unwinds or returns finds a frame.
  */
-extern const char handlers_entry[], handlers_entry_end[];
+extern const char handlers_entry[ENTRY_BYTES];
 __asm__(".pushsection .rodata\n"
 	".balign 64\n"
-	".hidden handlers_entry, handlers_entry_end\n"
-	".globl handlers_entry, handlers_entry_end\n"
+	".hidden handlers_entry\n"
+	".globl handlers_entry\n"
 	"handlers_entry:\n"
 	"	testb $8, %spl\n"
 	"	jnz 1f\n"
@@ -48,7 +48,7 @@ __asm__(".pushsection .rodata\n"
 	"	mov %r9, %rdx\n"
 	"	xor %eax, %eax\n"
 	"1:	jmp *handlers_entry + 8192(%rip)\n"
-	"handlers_entry_end:\n"
+	".org handlers_entry + 64\n"
 	".popsection\n");
 
 static uint64_t code;		  /* guest address; 0: none yet */
@@ -80,7 +80,7 @@ static void make_code(uint64_t guest_base)
 		return;
 	for (unsigned i = 0; i < SIGNALS; i++)
 		memcpy((char *)(uintptr_t)(guest_base + (uint64_t)address + i * ENTRY_BYTES),
-		       handlers_entry, (size_t)(handlers_entry_end - handlers_entry));
+		       handlers_entry, ENTRY_BYTES);
 	__atomic_store_n(&code, (uint64_t)address, __ATOMIC_RELEASE);
 }
 
