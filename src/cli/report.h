@@ -18,6 +18,7 @@ struct stat_metric {
 /* Where it is counted, if not on an emulated machine. */
 struct stat_options {
 	const char *root, *pmu, *trace_registers, *replay; /* NULL: not given */
+	const char *pin, *membind, *interleave;		   /* lists; NULL: not given */
 	bool dry_run, force, deterministic, why;
 	enum pmu_feed feed;
 };

@@ -39,6 +39,9 @@ static void usage(FILE *file)
 	    "  -o, --output FILE       write the report to FILE\n"
 	    "  --deterministic         with -M: threads run one at a time, in turns by emulated\n"
 	    "                          time, so that each run gives the same counts\n"
+	    "  --pin CPU,...           with -M: run threads on these cores: 0,2-3\n"
+	    "  --membind NODE,...      with -M: place pages in the memory of these sockets\n"
+	    "  --interleave NODE,...   with -M: place pages on these sockets in turns\n"
 	    "  --why                   print each event's PMU and counter, and what conflicts\n"
 	    "  --force                 use enabled counters of others; give them back\n"
 	    "  --dry-run               print every register access; make none\n"
@@ -104,12 +107,25 @@ static int trace_registers(const struct cli *cli, struct stat_run *run)
 	return 0;
 }
 
+static int place(const struct cli *cli, const struct stat_run *run)
+{
+	const struct stat_options *options = &run->options;
+	const char *nodes = options->interleave ? options->interleave : options->membind;
+	int error = options->pin ? pmu_emul_pin(run->emul, cli->ctx, options->pin) : 0;
+
+	if (error || !nodes)
+		return error;
+	return pmu_emul_bind_memory(run->emul, cli->ctx, nodes, options->interleave);
+}
+
 static int open_emulated(const struct cli *cli, struct stat_run *run)
 {
 	int error = pmu_emul_new(&run->emul, cli->ctx, run->machine);
 
 	if (!error && run->options.deterministic)
 		pmu_emul_take_turns(run->emul);
+	if (!error)
+		error = place(cli, run);
 	return error ? error : pmu_emul_bus(&run->bus, cli->ctx, run->emul);
 }
 
@@ -238,6 +254,9 @@ enum {
 	OPTION_ROOT,
 	OPTION_DETERMINISTIC,
 	OPTION_WHY,
+	OPTION_PIN,
+	OPTION_MEMBIND,
+	OPTION_INTERLEAVE,
 };
 
 static int read_option(struct cli *cli, struct stat_run *run, struct stat_wanted *wanted,
@@ -292,6 +311,15 @@ static int read_option(struct cli *cli, struct stat_run *run, struct stat_wanted
 	case OPTION_WHY:
 		run->options.why = true;
 		return 0;
+	case OPTION_PIN:
+		run->options.pin = optarg;
+		return 0;
+	case OPTION_MEMBIND:
+		run->options.membind = optarg;
+		return 0;
+	case OPTION_INTERLEAVE:
+		run->options.interleave = optarg;
+		return 0;
 	default:
 		return EXIT_USAGE;
 	}
@@ -319,6 +347,9 @@ static int read_arguments(struct cli *cli, struct stat_run *run, struct stat_wan
 	    {"root", required_argument, NULL, OPTION_ROOT},
 	    {"why", no_argument, NULL, OPTION_WHY},
 	    {"deterministic", no_argument, NULL, OPTION_DETERMINISTIC},
+	    {"pin", required_argument, NULL, OPTION_PIN},
+	    {"membind", required_argument, NULL, OPTION_MEMBIND},
+	    {"interleave", required_argument, NULL, OPTION_INTERLEAVE},
 	    {0}};
 
 	for (int option; (option = getopt_long(argc, argv, "+M:e:m:ao:h", options, NULL)) != -1;) {
@@ -335,6 +366,10 @@ static int read_arguments(struct cli *cli, struct stat_run *run, struct stat_wan
 		return cli_error(cli, EXIT_USAGE, "--feed needs -M");
 	if (run->options.deterministic && !run->machine)
 		return cli_error(cli, EXIT_USAGE, "--deterministic needs -M");
+	if ((run->options.pin || run->options.membind || run->options.interleave) && !run->machine)
+		return cli_error(cli, EXIT_USAGE, "--pin, --membind and --interleave need -M");
+	if (run->options.membind && run->options.interleave)
+		return cli_error(cli, EXIT_USAGE, "--membind excludes --interleave");
 	if (run->options.replay && optind < argc)
 		return cli_error(cli, EXIT_USAGE,
 				 "--replay runs no PROGRAM: unexpected argument %s", argv[optind]);

@@ -388,3 +388,23 @@ void machine_catch_up_cores(const struct machine *machine, unsigned socket, uint
 		accumulators_report(machine, socket * count + unit);
 	}
 }
+
+uint64_t machine_all_cores(const struct machine *machine)
+{
+	return UINT64_MAX >> (64 - machine->core_count);
+}
+
+unsigned machine_socket_of(const struct machine *machine, unsigned core)
+{
+	return core / machine->desc->cores;
+}
+
+void machine_pin(struct machine *machine, uint64_t cpus)
+{
+	machine->state->cpus = cpus;
+}
+
+uint64_t machine_pinned(const struct machine *machine)
+{
+	return machine->state->cpus ? machine->state->cpus : machine_all_cores(machine);
+}

@@ -48,6 +48,13 @@ void machine_connect(struct machine *machine, const struct signal_port *port);
  */
 int machine_address_space_new(struct machine_address_space **space, struct machine *machine);
 void machine_address_space_free(struct machine_address_space *space);
+/**
+ * Where pages are placed that are touched from now on.
+ * @param nodes        bit: a socket's memory; 0: that of the core that touches
+ * @param interleaved  on these in turns; else on the toucher's, where it is among them, or the
+ * first
+ */
+void machine_bind_memory(struct machine *machine, uint32_t nodes, bool interleaved);
 
 /**
  * Takes a place on a core for a thread: the free core with the lowest number, or, where all are
@@ -56,6 +63,23 @@ void machine_address_space_free(struct machine_address_space *space);
  * new one starts. NULL where there is no memory, or where each core has 1,024 threads.
  */
 struct machine_hart *machine_hart_place(struct machine *machine);
+/** The same among the cores, numbered over all sockets, whose bits are set in @cpus. */
+struct machine_hart *machine_hart_place_on(struct machine *machine, uint64_t cpus);
+/** The cores on which a hart may run, as its place was taken. */
+uint64_t machine_hart_cpus(const struct machine_hart *core);
+/** The core that it has, over all sockets. */
+unsigned machine_hart_core(const struct machine_hart *core);
+/**
+ * A thread that may not run on its core any more leaves it. @return its place on another, to start
+ * on; NULL where there is none. @core is freed
+ */
+struct machine_hart *machine_hart_move(struct machine_hart *core, uint64_t cpus);
+/** Where programs may run that do not say so themselves: @cpus of machine_all_cores(). */
+void machine_pin(struct machine *machine, uint64_t cpus);
+uint64_t machine_pinned(const struct machine *machine);
+/** A bit for each core, over all sockets; and the socket of one. */
+uint64_t machine_all_cores(const struct machine *machine);
+unsigned machine_socket_of(const struct machine *machine, unsigned core);
 /**
  * The calling thread starts on the core that was taken for it, with its clock at no less than
  * @not_before. It holds the core until it pauses or leaves.

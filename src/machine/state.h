@@ -81,6 +81,7 @@ struct core {
 	uint32_t owners;		/* given so far */
 	uint64_t last_user, swapped_at; /* whose hold it is or was, from which tick on */
 	uint32_t users[CORE_USERS_MAX]; /* thread ids, 0: free */
+	uint64_t cpus[CORE_USERS_MAX];	/* of each: bit: core, over all sockets, where it may run */
 
 	_Alignas(64) uint32_t l2[L2_SETS_MAX * L2_WAYS]; /* tag words as in L1 */
 	uint8_t l2_recency[L2_SETS_MAX * L2_WAYS];
@@ -169,6 +170,12 @@ struct machine_state {
 	uint64_t occupied; /* bit n: core n has threads, whose clocks may lie beyond the horizon */
 	uint64_t passed;   /* tick up to which time passed while nobody ran */
 	uint64_t next_frame[SOCKETS_MAX];
+	uint64_t cpus; /* bit: core where programs may run; 0: anywhere */
+	struct memory_policy {
+		uint32_t nodes; /* bit: node on which pages are placed; 0: where they are touched */
+		bool interleaved;
+		uint64_t placed; /* pages, interleaved ones */
+	} memory_policy;
 	struct link links[SOCKETS_MAX]; /* by sending socket */
 	uint64_t meetings;		/* lines that cores took from others */
 	_Alignas(64) uint64_t running;	/* bit: core that shows its clock */
