@@ -26,6 +26,7 @@
 #include "exec.h"
 #include "feed/affinity.h"
 #include "feed/arena.h"
+#include "feed/clock.h"
 #include "feed/process.h"
 #include "feed/syscall.h"
 #include "handlers.h"
@@ -365,6 +366,7 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
 	handlers_syscall(number, arguments, plugin.guest_base);
 	feed_affinity_syscall(&plugin.process, thread_of(vcpu), number, arguments,
 			      plugin.guest_base);
+	feed_clock_syscall(&plugin.process, thread_of(vcpu), number, arguments, plugin.guest_base);
 	feed_syscall(thread_of(vcpu), number, arguments);
 }
 
@@ -375,6 +377,7 @@ static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number
 		exec_guest_failed();
 	handlers_syscall_return(number, result);
 	feed_affinity_return(&plugin.process, thread_of(vcpu), number, result);
+	feed_clock_return(&plugin.process, thread_of(vcpu), number, result);
 	feed_thread_resume(thread_of(vcpu));
 }
 

@@ -90,6 +90,13 @@ int pmu_emul_pin(struct pmu_emul *emul, struct pmu_ctx *ctx, const char *cpus);
 int pmu_emul_bind_memory(struct pmu_emul *emul, struct pmu_ctx *ctx, const char *nodes,
 			 bool interleaved);
 
+/**
+ * Programs have the machine's clocks: clock_gettime() and gettimeofday() show its time, which began
+ * now, and sleeping takes as long there. Under QEMU only; time(), RDTSC, CPU times and timeouts
+ * stay the computer's. Before the program starts. Without effect for IA-64 cores.
+ */
+void pmu_emul_set_clock(struct pmu_emul *emul);
+
 /** Lets time pass until nothing is in flight: fills, write queues, refreshes that are due. */
 void pmu_emul_drain(struct pmu_emul *emul);
 

@@ -19,7 +19,7 @@ struct stat_metric {
 struct stat_options {
 	const char *root, *pmu, *trace_registers, *replay; /* NULL: not given */
 	const char *pin, *membind, *interleave;		   /* lists; NULL: not given */
-	bool dry_run, force, deterministic, why;
+	bool dry_run, force, machine_clock, deterministic, why;
 	enum pmu_feed feed;
 };
 

@@ -42,6 +42,8 @@ static void usage(FILE *file)
 	    "  --pin CPU,...           with -M: run threads on these cores: 0,2-3\n"
 	    "  --membind NODE,...      with -M: place pages in the memory of these sockets\n"
 	    "  --interleave NODE,...   with -M: place pages on these sockets in turns\n"
+	    "  --clock wall|machine    with -M: show the program this computer's time (default),\n"
+	    "                          or the machine's\n"
 	    "  --why                   print each event's PMU and counter, and what conflicts\n"
 	    "  --force                 use enabled counters of others; give them back\n"
 	    "  --dry-run               print every register access; make none\n"
@@ -124,6 +126,8 @@ static int open_emulated(const struct cli *cli, struct stat_run *run)
 
 	if (!error && run->options.deterministic)
 		pmu_emul_take_turns(run->emul);
+	if (!error && run->options.machine_clock)
+		pmu_emul_set_clock(run->emul);
 	if (!error)
 		error = place(cli, run);
 	return error ? error : pmu_emul_bus(&run->bus, cli->ctx, run->emul);
@@ -257,7 +261,16 @@ enum {
 	OPTION_PIN,
 	OPTION_MEMBIND,
 	OPTION_INTERLEAVE,
+	OPTION_CLOCK,
 };
+
+static int set_clock(const struct cli *cli, struct stat_run *run, const char *clock)
+{
+	run->options.machine_clock = !strcmp(clock, "machine");
+	if (run->options.machine_clock || !strcmp(clock, "wall"))
+		return 0;
+	return cli_error(cli, EXIT_USAGE, "no clock \"%s\"; valid: machine, wall", clock);
+}
 
 static int read_option(struct cli *cli, struct stat_run *run, struct stat_wanted *wanted,
 		       int option)
@@ -320,6 +333,8 @@ static int read_option(struct cli *cli, struct stat_run *run, struct stat_wanted
 	case OPTION_INTERLEAVE:
 		run->options.interleave = optarg;
 		return 0;
+	case OPTION_CLOCK:
+		return set_clock(cli, run, optarg);
 	default:
 		return EXIT_USAGE;
 	}
@@ -350,6 +365,7 @@ static int read_arguments(struct cli *cli, struct stat_run *run, struct stat_wan
 	    {"pin", required_argument, NULL, OPTION_PIN},
 	    {"membind", required_argument, NULL, OPTION_MEMBIND},
 	    {"interleave", required_argument, NULL, OPTION_INTERLEAVE},
+	    {"clock", required_argument, NULL, OPTION_CLOCK},
 	    {0}};
 
 	for (int option; (option = getopt_long(argc, argv, "+M:e:m:ao:h", options, NULL)) != -1;) {
@@ -368,6 +384,8 @@ static int read_arguments(struct cli *cli, struct stat_run *run, struct stat_wan
 		return cli_error(cli, EXIT_USAGE, "--deterministic needs -M");
 	if ((run->options.pin || run->options.membind || run->options.interleave) && !run->machine)
 		return cli_error(cli, EXIT_USAGE, "--pin, --membind and --interleave need -M");
+	if (run->options.machine_clock && (!run->machine || run->options.feed != PMU_FEED_QEMU))
+		return cli_error(cli, EXIT_USAGE, "--clock machine needs -M and --feed qemu");
 	if (run->options.membind && run->options.interleave)
 		return cli_error(cli, EXIT_USAGE, "--membind excludes --interleave");
 	if (run->options.replay && optind < argc)

@@ -21,6 +21,14 @@ struct feed_cpu_call {
 	bool changed;		  /* the set, for the time of the call */
 };
 
+/* A system call about time that a thread is in: see clock.c. */
+struct feed_clock_call {
+	uint64_t at;	 /* host address of the guest's time; 0: none */
+	uint64_t offset; /* ns that its clock is ahead of the machine's; UINT64_MAX: other clocks */
+	uint64_t sleep_ns; /* how long it is to sleep */
+	bool until;	   /* the guest's time is that of its clock */
+};
+
 struct feed_thread {
 	struct machine_hart *core;   /* NULL: on none, enters one with its next block */
 	struct machine_hart *placed; /* the place that was taken for that; NULL: none */
@@ -35,6 +43,7 @@ struct feed_thread {
 	uint32_t tid;		 /* of the host thread; 0: not known yet */
 	unsigned made;		 /* index plus 1 of the thread that it makes; 0 */
 	struct feed_cpu_call cpu_call;
+	struct feed_clock_call clock_call;
 	bool paused;
 	atomic_flag claimed; /* something below is under way, or the process ends */
 } __attribute__((aligned(64)));

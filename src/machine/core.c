@@ -431,6 +431,11 @@ void machine_hart_pause(struct machine_hart *core)
 		turns_pause(core);
 }
 
+void machine_hart_sleep(struct machine_hart *core, uint64_t ticks)
+{
+	skip_to(core, core->progress->time + ticks);
+}
+
 void machine_hart_pause_briefly(struct machine_hart *core)
 {
 	if (turns_are_taken(core))

@@ -408,3 +408,13 @@ uint64_t machine_pinned(const struct machine *machine)
 {
 	return machine->state->cpus ? machine->state->cpus : machine_all_cores(machine);
 }
+
+void machine_set_clock(struct machine *machine, uint64_t power_on_ns)
+{
+	machine->state->power_on_ns = power_on_ns;
+}
+
+uint64_t machine_clock(const struct machine *machine)
+{
+	return machine->state->power_on_ns;
+}

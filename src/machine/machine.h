@@ -77,6 +77,10 @@ struct machine_hart *machine_hart_move(struct machine_hart *core, uint64_t cpus)
 /** Where programs may run that do not say so themselves: @cpus of machine_all_cores(). */
 void machine_pin(struct machine *machine, uint64_t cpus);
 uint64_t machine_pinned(const struct machine *machine);
+/** Programs are to have the machine's clocks. @param power_on_ns  time of day at tick 0, in ns */
+void machine_set_clock(struct machine *machine, uint64_t power_on_ns);
+/** @return what was set; 0: programs have other clocks */
+uint64_t machine_clock(const struct machine *machine);
 /** A bit for each core, over all sockets; and the socket of one. */
 uint64_t machine_all_cores(const struct machine *machine);
 unsigned machine_socket_of(const struct machine *machine, unsigned core);
@@ -102,6 +106,8 @@ void machine_hart_wait(struct machine_hart *core);
 
 /** The thread blocks or waits outside (a system call): others may take the core and the time. */
 void machine_hart_pause(struct machine_hart *core);
+/** The thread, which is paused, has slept for @ticks of the machine's time. */
+void machine_hart_sleep(struct machine_hart *core, uint64_t ticks);
 /** As machine_hart_pause(), for a call that never blocks: a thread that has its turn keeps it. */
 void machine_hart_pause_briefly(struct machine_hart *core);
 /** The thread goes on; its clock moves to where the machine's time is if that is later. */

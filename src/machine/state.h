@@ -170,7 +170,8 @@ struct machine_state {
 	uint64_t occupied; /* bit n: core n has threads, whose clocks may lie beyond the horizon */
 	uint64_t passed;   /* tick up to which time passed while nobody ran */
 	uint64_t next_frame[SOCKETS_MAX];
-	uint64_t cpus; /* bit: core where programs may run; 0: anywhere */
+	uint64_t cpus;	      /* bit: core where programs may run; 0: anywhere */
+	uint64_t power_on_ns; /* time of day at tick 0, for programs; 0: they have other clocks */
 	struct memory_policy {
 		uint32_t nodes; /* bit: node on which pages are placed; 0: where they are touched */
 		bool interleaved;

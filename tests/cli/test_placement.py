@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""CPUs and memory of a program on a machine: those that it sees, and those that it uses."""
+"""CPUs, memory and clocks of a program on a machine: those that it sees, and those that it uses."""
 import shutil
 import subprocess
+import time
 import unittest
 
 from harness import LARGE, SMALL, Guests, pmulab, stat, total
@@ -143,6 +144,61 @@ class Valgrind(Placement):
         if not shutil.which("valgrind"):
             raise unittest.SkipTest("no valgrind")
         super().setUpClass()
+
+
+CLOCK = r"""
+#include <stdio.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+static long long now(clockid_t clock)
+{
+	struct timespec time;
+
+	clock_gettime(clock, &time);
+	return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+/* Nanoseconds of a loop and of a sleep, and how far the clocks of the day are apart, in us. */
+int main(void)
+{
+	long long start = now(CLOCK_MONOTONIC), looped, slept;
+	struct timeval day;
+	long i = 4400000;
+
+	__asm__ volatile("1: dec %0\n jnz 1b" : "+r"(i));
+	looped = now(CLOCK_MONOTONIC);
+	usleep(50000);
+	slept = now(CLOCK_MONOTONIC);
+	gettimeofday(&day, NULL);
+	printf("%lld %lld %lld %lld\n", looped - start, slept - looped,
+	       now(CLOCK_REALTIME) / 1000 - (day.tv_sec * 1000000LL + day.tv_usec),
+	       (long long)day.tv_sec);
+	return 0;
+}
+"""
+
+
+class Clock(Guests):
+    def test_machine(self):
+        """Two instructions an iteration, four a cycle, at 3.5 GHz; what is around them is little."""
+        source = self.path / "clock.c"
+        source.write_text(CLOCK, encoding="utf-8")
+        subprocess.run(["gcc", "-O1", "-o", self.path / "clock", source], check=True)
+        before = time.time()
+        result = pmulab("stat", "-M", SMALL, "--clock", "machine", "--", self.path / "clock")
+        looped, slept, apart, day = map(int, result.stdout.split())
+        expected = 4400000 * 2 / 4 / 3.5
+        self.assertTrue(expected <= looped <= 1.01 * expected, (looped, expected))
+        self.assertTrue(50_000_000 <= slept <= 50_100_000, slept)
+        self.assertTrue(0 <= apart <= 10, apart)
+        self.assertTrue(int(before) <= day <= time.time() + 1, day)
+
+    def test_refused(self):
+        for arguments in (("--clock", "machine"), ("-M", SMALL, "--clock", "sun"),
+                          ("-M", SMALL, "--feed", "valgrind", "--clock", "machine")):
+            self.assertEqual(pmulab("stat", *arguments, "--", "true").returncode, 2)
 
 
 class Refused(unittest.TestCase):
