@@ -6,6 +6,7 @@
 
 /* A request on its way through an agent. Times: uncore cycles. */
 struct transaction {
+	const struct tor_entry *from;
 	struct home *home;
 	enum signal_request request;
 	uint32_t line;
@@ -85,18 +86,23 @@ static uint64_t data_path_cycles(struct machine *machine, unsigned from, unsigne
 	return cycles + start + machine->desc->link_line_cycles - now;
 }
 
+static_assert(HOMES_MAX == 2, "a bit of the line tells the agent");
+
 /*
  * X is the line's number over all memory; in its node, lines go to agents and channels in turn.
  */
 static void decode(struct machine *machine, struct transaction *transaction)
 {
 	const struct pmu_machine *desc = machine->desc;
-	uint32_t line = transaction->line - transaction->socket * machine->lines_per_node;
+	const uint32_t second = desc->home_agents - 1;
+	uint32_t line = transaction->line;
 
-	transaction->agent = (uint8_t)(line % desc->home_agents);
-	line /= desc->home_agents;
-	transaction->channel = line % desc->channels;
-	transaction->channel_line = line / desc->channels;
+	if (transaction->socket)
+		line -= machine->lines_per_node;
+	transaction->agent = (uint8_t)(line & second);
+	line >>= second;
+	transaction->channel_line = divide(&machine->per_channel, line);
+	transaction->channel = line - transaction->channel_line * desc->channels;
 	transaction->home =
 	    &machine->homes[transaction->socket * desc->home_agents + transaction->agent];
 }
@@ -113,9 +119,10 @@ static uint64_t from_dram(const struct machine *machine, uint64_t cycles)
 
 static size_t channel_index(const struct machine *machine, const struct transaction *transaction)
 {
-	size_t home = (size_t)(transaction->home - machine->homes);
+	const struct pmu_machine *desc = machine->desc;
+	size_t home = transaction->socket * desc->home_agents + transaction->agent;
 
-	return home * machine->desc->channels + transaction->channel;
+	return home * desc->channels + transaction->channel;
 }
 
 static uint64_t read_memory(struct machine *machine, struct transaction *transaction,
@@ -180,7 +187,7 @@ static uint64_t snoop(struct machine *machine, struct transaction *transaction,
 	uint64_t cycles = path_cycles(machine, socket, target), end;
 
 	transaction->home->snoops++;
-	*answer = slice_snoop(machine, target, transaction->request, transaction->line,
+	*answer = slice_snoop(machine, target, transaction->request, transaction->from,
 			      transaction->begin + cycles);
 	cycles += answer->cycles;
 	if (carries_data(answer->response))
@@ -316,14 +323,16 @@ static uint64_t line_free(const struct machine *machine, const struct transactio
 }
 
 struct home_answer home_request(struct machine *machine, enum signal_request request,
-				unsigned requester, uint32_t line, uint64_t now)
+				const struct tor_entry *from)
 {
-	const unsigned socket = machine_home_node(machine, line);
+	const unsigned socket = from->node, requester = from->socket;
+	const uint64_t now = from->begin + from->cycles;
 	struct transaction transaction = {
+	    .from = from,
 	    .request = request,
-	    .line = line,
-	    .socket = (uint8_t)socket,
-	    .requester = (uint8_t)requester,
+	    .line = from->line,
+	    .socket = from->node,
+	    .requester = from->socket,
 	};
 	struct home_answer answer = {.state = LINE_I};
 	uint64_t there, cycles, back, arrival;
@@ -336,15 +345,17 @@ struct home_answer home_request(struct machine *machine, enum signal_request req
 		    ? data_path_cycles(machine, requester, socket, now)
 		    : path_cycles(machine, requester, socket);
 	arrival = now + there;
-	if (!machine_is_late(machine, home->now, arrival))
-		home->now = arrival = machine_max(home->now, arrival);
+	if (arrival >= home->now)
+		home->now = arrival;
+	else if (!machine_is_shared(machine))
+		arrival = home->now;
 	slot = occupancy_find(home->tracker, machine->desc->tracker_entries, arrival,
 			      OCCUPANCY_NONE, &home->tracker_hint);
 	transaction.begin = machine_max(arrival, home->tracker[slot]);
 	if (machine->desc->sockets > 1 && machine_is_shared(machine))
 		transaction.begin =
 		    machine_max(transaction.begin, line_free(machine, &transaction));
-	home->tracker_lines[slot] = line + 1;
+	home->tracker_lines[slot] = from->line + 1;
 	home->tracker_requesters[slot] = transaction.requester;
 
 	cycles = serve(machine, &transaction, &answer.state);

@@ -3,14 +3,15 @@
 #define MACHINE_HOME_H
 
 #include "machine/state.h"
+#include "machine/tor.h"
 
 struct home_answer {
 	uint64_t cycles;       /* uncore, from the slice and back to it */
 	enum line_state state; /* reads: in which the slice fills the line */
 };
 
-/** A request of a slice of socket @requester, sent at uncore cycle @now. */
+/** A request for the line of a slice's transaction, sent after what that has spent so far. */
 struct home_answer home_request(struct machine *machine, enum signal_request request,
-				unsigned requester, uint32_t line, uint64_t now);
+				const struct tor_entry *from);
 
 #endif

@@ -50,7 +50,7 @@ void memory_init(struct memory_channel *channel, const struct pmu_machine *desc)
 }
 
 /* Slot of the entry that holds @line and has not left by @time. */
-static uint32_t wpq_find(const struct memory_wpq *wpq, uint64_t line, uint64_t time)
+static uint32_t wpq_find(const struct memory_wpq *wpq, uint32_t line, uint64_t time)
 {
 	uint32_t held = wpq_held(wpq);
 
@@ -63,7 +63,7 @@ static uint32_t wpq_find(const struct memory_wpq *wpq, uint64_t line, uint64_t t
 	return WPQ_NONE;
 }
 
-static void wpq_post(struct memory_channel *channel, const struct memory_view *view, uint64_t line,
+static void wpq_post(struct memory_channel *channel, const struct memory_view *view, uint32_t line,
 		     bool partial, uint64_t time)
 {
 	struct memory_wpq *wpq = &channel->wpq;
@@ -199,7 +199,7 @@ static const uint32_t read_cas = QUALIFIER_DRAM_CAS_READ | QUALIFIER_DRAM_CAS_RE
 
 /* @return the cycle of the CAS of a read that finds an entry at @accepted */
 static uint64_t read_line(struct memory_channel *channel, const struct memory_view *view,
-			  uint64_t line, uint64_t accepted, bool late)
+			  uint32_t line, uint64_t accepted, bool late)
 {
 	if (late)
 		return dram_read_late(channel, view, line, accepted, read_cas);
@@ -207,7 +207,7 @@ static uint64_t read_line(struct memory_channel *channel, const struct memory_vi
 	return dram_read(channel, view, line, later(accepted, channel->mode_end), read_cas);
 }
 
-uint64_t memory_read(struct memory_channel *channel, const struct memory_view *view, uint64_t line,
+uint64_t memory_read(struct memory_channel *channel, const struct memory_view *view, uint32_t line,
 		     uint64_t now)
 {
 	const struct pmu_machine *desc = view->desc;
@@ -245,7 +245,7 @@ static void overwrite(struct memory_channel *channel, const struct memory_view *
 	mark_busy(channel);
 }
 
-uint64_t memory_write(struct memory_channel *channel, const struct memory_view *view, uint64_t line,
+uint64_t memory_write(struct memory_channel *channel, const struct memory_view *view, uint32_t line,
 		      bool partial, uint64_t now)
 {
 	struct memory_wpq *wpq = &channel->wpq;

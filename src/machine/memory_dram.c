@@ -7,7 +7,7 @@
 
 struct dram_addr {
 	uint8_t rank, bank; /* bank: within the rank */
-	uint64_t row;
+	uint32_t row;
 };
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -29,6 +29,7 @@ void dram_init(struct memory_channel *channel, const struct pmu_machine *desc)
 
 	channel->column_bits = (uint32_t)__builtin_ctz(desc->row_bytes / 64);
 	channel->bank_bits = (uint32_t)__builtin_ctz(desc->banks);
+	channel->per_rank = divisor_of(desc->ranks);
 	channel->dram.refresh_due = desc->t_refi / desc->ranks;
 	for (unsigned i = 0; i < MEMORY_BANKS_MAX; i++)
 		channel->dram.banks[i].row = MEMORY_ROW_CLOSED;
@@ -37,11 +38,11 @@ void dram_init(struct memory_channel *channel, const struct pmu_machine *desc)
 /* Column, bank, rank, row from the low bits up; row bits permute the banks, so that lines a power
    of two apart spread over them. */
 static struct dram_addr locate(const struct memory_channel *channel, const struct pmu_machine *desc,
-			       uint64_t line)
+			       uint32_t line)
 {
-	uint64_t bank = line >> channel->column_bits;
-	uint64_t rank = bank >> channel->bank_bits;
-	uint64_t row = rank / desc->ranks;
+	uint32_t bank = line >> channel->column_bits;
+	uint32_t rank = bank >> channel->bank_bits;
+	uint32_t row = divide(&channel->per_rank, rank);
 
 	return (struct dram_addr){
 	    .rank = (uint8_t)(rank - row * desc->ranks),
@@ -55,14 +56,13 @@ static inline __attribute__((always_inline)) void emit_command(const struct memo
 							       uint32_t qualifiers,
 							       struct dram_addr addr, uint64_t time)
 {
-	if (view->port)
-		signal_emit(view->port, (struct signal){.id = (uint16_t)id,
-							.socket = view->socket,
-							.unit = view->unit,
-							.qualifiers = qualifiers,
-							.time = time,
-							.rank = addr.rank,
-							.bank = addr.bank});
+	signal_emit(view->port, (struct signal){.id = (uint16_t)id,
+						.socket = view->socket,
+						.unit = view->unit,
+						.qualifiers = qualifiers,
+						.time = time,
+						.rank = addr.rank,
+						.bank = addr.bank});
 }
 
 static void refresh_rank(struct memory_channel *channel, const struct memory_view *view)
@@ -168,7 +168,7 @@ static void bus_take(struct memory_dram *dram, struct dram_addr addr, bool write
 	dram->ranks[addr.rank].used_until = until;
 }
 
-uint64_t dram_read(struct memory_channel *channel, const struct memory_view *view, uint64_t line,
+uint64_t dram_read(struct memory_channel *channel, const struct memory_view *view, uint32_t line,
 		   uint64_t earliest, uint32_t qualifiers)
 {
 	struct memory_dram *dram = &channel->dram;
@@ -219,7 +219,7 @@ static uint64_t open_row_late(struct memory_channel *channel, const struct memor
 }
 
 uint64_t dram_read_late(struct memory_channel *channel, const struct memory_view *view,
-			uint64_t line, uint64_t earliest, uint32_t qualifiers)
+			uint32_t line, uint64_t earliest, uint32_t qualifiers)
 {
 	const struct pmu_machine *desc = view->desc;
 	struct dram_addr addr = locate(channel, desc, line);
@@ -235,7 +235,7 @@ uint64_t dram_read_late(struct memory_channel *channel, const struct memory_view
 	return data - desc->t_cl;
 }
 
-uint64_t dram_write(struct memory_channel *channel, const struct memory_view *view, uint64_t line,
+uint64_t dram_write(struct memory_channel *channel, const struct memory_view *view, uint32_t line,
 		    uint64_t earliest, uint32_t qualifiers)
 {
 	struct memory_dram *dram = &channel->dram;

@@ -17,9 +17,9 @@ void dram_init(struct memory_channel *channel, const struct pmu_machine *desc);
  * @param qualifiers  QUALIFIER_DRAM_CAS_... of its column access
  * @return the cycle of the CAS, later than that of the call before
  */
-uint64_t dram_read(struct memory_channel *channel, const struct memory_view *view, uint64_t line,
+uint64_t dram_read(struct memory_channel *channel, const struct memory_view *view, uint32_t line,
 		   uint64_t earliest, uint32_t qualifiers);
-uint64_t dram_write(struct memory_channel *channel, const struct memory_view *view, uint64_t line,
+uint64_t dram_write(struct memory_channel *channel, const struct memory_view *view, uint32_t line,
 		    uint64_t earliest, uint32_t qualifiers);
 
 /**
@@ -28,7 +28,7 @@ uint64_t dram_write(struct memory_channel *channel, const struct memory_view *vi
  * not known any more; its row commands are issued as soon as can be.
  */
 uint64_t dram_read_late(struct memory_channel *channel, const struct memory_view *view,
-			uint64_t line, uint64_t earliest, uint32_t qualifiers);
+			uint32_t line, uint64_t earliest, uint32_t qualifiers);
 
 /** Issues the refreshes due by @now. */
 void dram_refresh(struct memory_channel *channel, const struct memory_view *view, uint64_t now);
@@ -45,13 +45,12 @@ static inline __attribute__((always_inline)) void memory_emit(const struct memor
 							      uint32_t qualifiers, uint64_t time,
 							      uint64_t duration)
 {
-	if (view->port)
-		signal_emit(view->port, (struct signal){.id = (uint16_t)id,
-							.socket = view->socket,
-							.unit = view->unit,
-							.qualifiers = qualifiers,
-							.time = time,
-							.duration = duration});
+	signal_emit(view->port, (struct signal){.id = (uint16_t)id,
+						.socket = view->socket,
+						.unit = view->unit,
+						.qualifiers = qualifiers,
+						.time = time,
+						.duration = duration});
 }
 
 #endif

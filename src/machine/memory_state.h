@@ -8,11 +8,12 @@
 #include "catalog/description.h"
 #include "catalog/signal.h"
 #include "machine/calendar.h"
+#include "machine/divisor.h"
 
 #define MEMORY_BANKS_MAX  128 /* ranks * banks of a channel */
 #define MEMORY_QUEUE_MAX  64  /* entries of RPQ or WPQ */
 #define MEMORY_RANKS_MAX  8
-#define MEMORY_ROW_CLOSED UINT64_MAX
+#define MEMORY_ROW_CLOSED UINT32_MAX
 
 /* Totals since memory_init(), for machine_statistics() and tests. */
 struct memory_statistics {
@@ -26,14 +27,14 @@ struct memory_statistics {
 /* A process's view: where to emit and who is emitting. */
 struct memory_view {
 	const struct pmu_machine *desc;
-	const struct signal_port *port; /* NULL: nobody subscribes */
+	const struct signal_port *port;
 	uint8_t socket;
 	uint8_t unit; /* number of the channel in its socket */
 	bool shared;  /* several cores run: their requests come at their own times */
 };
 
 struct memory_bank {
-	uint64_t row;	    /* open one, or MEMORY_ROW_CLOSED */
+	uint32_t row;	    /* open one, or MEMORY_ROW_CLOSED */
 	uint64_t ready;	    /* open: earliest CAS; closed: earliest activate */
 	uint64_t pre_ready; /* open: earliest precharge */
 };
@@ -77,6 +78,7 @@ struct memory_channel {
 	uint64_t mode_end;  /* of the last write major mode */
 	bool writing;	    /* that mode's end is not emitted: it may still be prolonged */
 	uint32_t column_bits, bank_bits;
+	struct divisor per_rank; /* desc->ranks */
 	struct memory_statistics stats;
 	struct memory_dram dram;
 	struct memory_rpq rpq;

@@ -5,11 +5,6 @@
 #include "machine/skew.h"
 #include "machine/tor.h"
 
-static uint32_t core_bit(const struct machine *machine, unsigned core)
-{
-	return 1u << core % machine->desc->cores;
-}
-
 static unsigned core_number(const struct machine *machine, const struct tor_entry *entry,
 			    uint32_t core_valid)
 {
@@ -74,9 +69,7 @@ static uint64_t write_home(struct machine *machine, const struct tor_entry *entr
 			   enum signal_request request)
 {
 	entry->slice->writebacks++;
-	return home_request(machine, request, entry->socket, entry->line,
-			    entry->begin + entry->cycles)
-	    .cycles;
+	return home_request(machine, request, entry).cycles;
 }
 
 /* The requester does not wait for its victim. */
@@ -117,8 +110,7 @@ static void free_way(struct machine *machine, struct tor_entry *entry)
 static struct home_answer ask_home(struct machine *machine, struct tor_entry *entry,
 				   enum signal_request request)
 {
-	struct home_answer answer = home_request(machine, request, entry->socket, entry->line,
-						 entry->begin + entry->cycles);
+	struct home_answer answer = home_request(machine, request, entry);
 
 	entry->cycles += answer.cycles;
 	return answer;
@@ -140,15 +132,24 @@ static enum line_state miss(struct machine *machine, struct tor_entry *entry,
 	return request == REQUEST_READ_CODE || answer.state == LINE_F ? LINE_S : LINE_E;
 }
 
+/* Others have the line, or nobody has. */
+static MACHINE_OUTLINE void read_from_others(struct machine *machine, struct tor_entry *entry,
+					     enum signal_request request, enum line_state state,
+					     uint32_t bit)
+{
+	if (request == REQUEST_READ_DATA && state != LINE_M && !*tor_core_valid(entry))
+		tor_misc(machine, entry, QUALIFIER_LLC_OUTCOME_UNUSED_HIT);
+	share_core(machine, entry, ~bit);
+}
+
 static enum line_state read_hit(struct machine *machine, struct tor_entry *entry,
 				enum signal_request request, enum line_state state, uint32_t bit)
 {
 	uint32_t *core_valid = tor_core_valid(entry);
 	bool exclusive = state == LINE_E || state == LINE_M;
 
-	if (request == REQUEST_READ_DATA && state != LINE_M && !*core_valid)
-		tor_misc(machine, entry, QUALIFIER_LLC_OUTCOME_UNUSED_HIT);
-	share_core(machine, entry, ~bit);
+	if (*core_valid != bit)
+		read_from_others(machine, entry, request, state, bit);
 	*core_valid |= bit;
 	return request == REQUEST_READ_DATA && exclusive && *core_valid == bit ? LINE_E : LINE_S;
 }
@@ -174,7 +175,9 @@ static bool own_hit(struct machine *machine, struct tor_entry *entry, enum line_
 struct slice_answer slice_read(struct machine *machine, struct tor_entry *entry, unsigned core,
 			       enum signal_request request, uint64_t now)
 {
-	const uint32_t hop = machine->desc->ring_hop, bit = core_bit(machine, core);
+	const uint32_t hop = machine->desc->ring_hop;
+	const unsigned number = machine_core_of_socket(machine, core);
+	const uint32_t bit = 1u << number;
 	uint32_t looks_up = QUALIFIER_LLC_LOOKUP_READ;
 	uint32_t qualifiers = QUALIFIER_LLC_REQUEST_CORE;
 	struct slice_answer answer = {.granted = LINE_E};
@@ -182,8 +185,7 @@ struct slice_answer slice_read(struct machine *machine, struct tor_entry *entry,
 
 	if (request == REQUEST_READ_DATA)
 		looks_up |= QUALIFIER_LLC_LOOKUP_DATA_READ;
-	tor_enter(machine, entry, QUALIFIER_LLC_INGRESS_CORE, core % machine->desc->cores,
-		  now + hop);
+	tor_enter(machine, entry, QUALIFIER_LLC_INGRESS_CORE, number, now + hop);
 	state = tor_lookup(machine, entry, looks_up);
 	answer.missed = state == LINE_I;
 	if (answer.missed) {
@@ -230,16 +232,15 @@ uint64_t slice_write(struct machine *machine, unsigned core, enum signal_request
 		     uint32_t line, uint64_t now)
 {
 	const uint32_t hop = machine->desc->ring_hop;
+	const unsigned number = machine_core_of_socket(machine, core);
 	bool from_cache = request == REQUEST_WRITEBACK || request == REQUEST_WRITEBACK_KEEP;
 	struct tor_entry entry;
 
 	tor_locate(machine, &entry, machine_socket(machine, core), line);
-	tor_enter(machine, &entry, QUALIFIER_LLC_INGRESS_CORE, core % machine->desc->cores,
-		  now + hop);
+	tor_enter(machine, &entry, QUALIFIER_LLC_INGRESS_CORE, number, now + hop);
 	tor_lookup(machine, &entry, QUALIFIER_LLC_LOOKUP_WRITE);
 	if (from_cache)
-		take_back(machine, &entry, request == REQUEST_WRITEBACK_KEEP,
-			  core_bit(machine, core));
+		take_back(machine, &entry, request == REQUEST_WRITEBACK_KEEP, 1u << number);
 	else
 		write_through(machine, &entry, request == REQUEST_STREAM);
 	return hop +
@@ -287,12 +288,13 @@ static struct snoop_answer take_line(struct machine *machine, struct tor_entry *
 }
 
 struct snoop_answer slice_snoop(struct machine *machine, unsigned socket,
-				enum signal_request request, uint32_t line, uint64_t now)
+				enum signal_request request, const struct tor_entry *from,
+				uint64_t now)
 {
 	struct snoop_answer answer = {.response = SNOOP_RSP_I};
 	struct tor_entry entry;
 
-	tor_locate(machine, &entry, socket, line);
+	tor_place(machine, &entry, socket, from->line, from->index);
 	tor_enter(machine, &entry, QUALIFIER_LLC_INGRESS_SNOOP, SIGNAL_NO_CORE, now);
 	tor_lookup(machine, &entry, QUALIFIER_LLC_LOOKUP_SNOOP);
 	if (tor_present(&entry)) {

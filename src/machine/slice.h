@@ -35,8 +35,9 @@ struct snoop_answer {
 	bool modified; /* the data that are forwarded */
 };
 
-/** A home agent's snoop for @request, arriving at @now. */
+/** A home agent's snoop for the @request of a transaction @from, arriving in @socket at @now. */
 struct snoop_answer slice_snoop(struct machine *machine, unsigned socket,
-				enum signal_request request, uint32_t line, uint64_t now);
+				enum signal_request request, const struct tor_entry *from,
+				uint64_t now);
 
 #endif

@@ -10,6 +10,7 @@
 #include <assert.h>
 
 #include "base/lock.h"
+#include "machine/divisor.h"
 #include "machine/hart.h"
 #include "machine/memory_state.h"
 
@@ -181,22 +182,22 @@ struct machine {
 	const struct pmu_machine *desc;
 	struct machine_state *state;
 	struct core *cores;
-	struct slice *slices;		 /* socket * desc->slices + slice */
-	struct home *homes;		 /* socket * desc->home_agents + agent */
-	struct memory_channel *channels; /* home * desc->channels + channel */
-	struct llc_set *llc;		 /* see llc_index_set() */
-	struct memory_view *views;	 /* as channels */
-	uint32_t holder;		 /* thread that has the lock, if one of this process has */
-	unsigned processors;		 /* of the host, for this process */
-	bool may_bias;			 /* locks can bias to threads of this process */
-	void (*defer)(void);		 /* see machine_defer_waits() */
+	struct slice *slices;		  /* socket * desc->slices + slice */
+	struct home *homes;		  /* socket * desc->home_agents + agent */
+	struct memory_channel *channels;  /* home * desc->channels + channel */
+	struct llc_set *llc[SOCKETS_MAX]; /* see llc_index_set() */
+	struct memory_view *views;	  /* as channels */
+	uint32_t holder;		  /* thread that has the lock, if one of this process has */
+	unsigned processors;		  /* of the host, for this process */
+	bool may_bias;			  /* locks can bias to threads of this process */
+	void (*defer)(void);		  /* see machine_defer_waits() */
 	struct signal_port port;
 
 	uint64_t core_ticks, uclk_ticks, dclk_ticks, bclk_ticks, ticks_per_second;
-	unsigned core_count;	 /* of all sockets */
-	uint32_t lines_per_node; /* physical lines of a socket's memory */
-	uint64_t slice_inverse;	 /* 2^slice_shift / desc->slices, rounded up: see index.h */
-	uint32_t slice_shift, l2_sets_log2, llc_sets_log2;
+	unsigned core_count;		       /* of all sockets */
+	uint32_t lines_per_node;	       /* physical lines of a socket's memory */
+	struct divisor per_slice, per_channel; /* desc->slices, desc->channels */
+	uint32_t l2_sets_log2, llc_sets_log2;
 };
 
 /* All of the machine beyond private caches is one thread's at a time. */
@@ -229,9 +230,17 @@ static inline uint64_t core_clock(const struct core *core)
 	return clock;
 }
 
+static_assert(SOCKETS_MAX == 2, "one comparison tells the socket");
+
 static inline unsigned machine_socket(const struct machine *machine, unsigned core)
 {
-	return core / machine->desc->cores;
+	return core >= machine->desc->cores;
+}
+
+/** The core's number in its socket. */
+static inline unsigned machine_core_of_socket(const struct machine *machine, unsigned core)
+{
+	return core < machine->desc->cores ? core : core - machine->desc->cores;
 }
 
 /** Whether cores run at the same time, so that their requests can meet. */
@@ -247,8 +256,6 @@ static inline bool machine_is_late(const struct machine *machine, uint64_t box_n
 {
 	return now < box_now && machine_is_shared(machine);
 }
-
-static_assert(SOCKETS_MAX == 2, "one comparison tells the node");
 
 static inline unsigned machine_home_node(const struct machine *machine, uint32_t line)
 {

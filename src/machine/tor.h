@@ -23,39 +23,44 @@ struct tor_entry {
 	struct llc_index index;
 	int way;
 	uint8_t socket, core, node; /* core: that asks, in its socket, or SIGNAL_NO_CORE */
+	bool met;		    /* takes the line from another core */
 	uint32_t slot;
-	bool met;		 /* takes the line from another core */
 	uint64_t arrival, begin; /* uncore cycles */
 	uint64_t cycles;	 /* from begin on: what has been spent so far */
 };
 
-/** Finds slice and set of @line in @socket; the host begins to fetch the set. */
-static inline void tor_locate(const struct machine *machine, struct tor_entry *entry,
-			      unsigned socket, uint32_t line)
+static inline void tor_fetch_set(const struct llc_set *set)
 {
-	const struct llc_index index = llc_index_of(machine, line);
-	const char *set = (const char *)llc_index_set(machine, socket, index);
-
-	__builtin_prefetch(set, 1);
-	__builtin_prefetch(set + 64, 1);
-	__builtin_prefetch(set + 128, 1);
-	entry->slice = &machine->slices[socket * machine->desc->slices + index.slice];
-	entry->set = (struct llc_set *)set;
-	entry->line = line;
-	entry->index = index;
-	entry->socket = (uint8_t)socket;
-	entry->node = (uint8_t)machine_home_node(machine, line);
+	__builtin_prefetch((const char *)set, 1);
+	__builtin_prefetch((const char *)set + 64, 1);
+	__builtin_prefetch((const char *)set + 128, 1);
 }
 
 /** Has the host fetch the set of the line in another socket. */
 static inline void tor_prefetch(const struct machine *machine, const struct tor_entry *entry,
 				unsigned socket)
 {
-	const char *set = (const char *)llc_index_set(machine, socket, entry->index);
+	tor_fetch_set(llc_index_set(machine, socket, entry->index));
+}
 
-	__builtin_prefetch(set, 1);
-	__builtin_prefetch(set + 64, 1);
-	__builtin_prefetch(set + 128, 1);
+/** Slice and set of the line at @index in @socket. */
+static inline void tor_place(const struct machine *machine, struct tor_entry *entry,
+			     unsigned socket, uint32_t line, struct llc_index index)
+{
+	entry->slice = &machine->slices[socket * machine->desc->slices + index.slice];
+	entry->set = llc_index_set(machine, socket, index);
+	entry->line = line;
+	entry->index = index;
+	entry->socket = (uint8_t)socket;
+	entry->node = (uint8_t)machine_home_node(machine, line);
+}
+
+/** Finds slice and set of @line in @socket; the host begins to fetch the set. */
+static inline void tor_locate(const struct machine *machine, struct tor_entry *entry,
+			      unsigned socket, uint32_t line)
+{
+	tor_place(machine, entry, socket, line, llc_index_of(machine, line));
+	tor_fetch_set(entry->set);
 }
 
 /* LLC tag word, state bits 0. */
@@ -132,6 +137,19 @@ static inline void tor_hold_line(struct tor_entry *entry, unsigned core)
 	entry->slice->tor_cores[entry->slot] = (uint8_t)core;
 }
 
+/** An entry for who has waited in its ingress queue since @queued. */
+static inline void tor_take(const struct machine *machine, struct tor_entry *entry, uint64_t queued)
+{
+	struct slice *slice = entry->slice;
+
+	entry->slot = occupancy_find(slice->tor, machine->desc->tor_entries,
+				     queued + TOR_INGRESS_CYCLES, OCCUPANCY_NONE, &slice->tor_hint);
+	entry->begin = machine_max(queued + TOR_INGRESS_CYCLES, slice->tor[entry->slot]);
+	if (machine_is_shared(machine))
+		entry->begin = machine_max(entry->begin, tor_line_free(slice, entry));
+	tor_hold_line(entry, entry->core);
+}
+
 /** Through the ingress queue @qualifier (one of QUALIFIER_LLC_INGRESS_*) into the TOR, at @now or
  * later. */
 static inline void tor_enter(struct machine *machine, struct tor_entry *entry, uint32_t qualifier,
@@ -139,26 +157,24 @@ static inline void tor_enter(struct machine *machine, struct tor_entry *entry, u
 {
 	struct slice *slice = entry->slice;
 	uint64_t queued;
-	uint32_t irq = OCCUPANCY_NONE;
 
-	if (!machine_is_late(machine, slice->now, now))
-		slice->now = now = machine_max(slice->now, now);
+	if (now >= slice->now)
+		slice->now = now;
+	else if (!machine_is_shared(machine))
+		now = slice->now;
 	entry->arrival = queued = now;
 	entry->core = (uint8_t)core;
 	entry->met = false;
 	if (qualifier == QUALIFIER_LLC_INGRESS_CORE) {
-		irq = occupancy_find(slice->irq, machine->desc->irq_entries, queued, OCCUPANCY_NONE,
-				     &slice->irq_hint);
+		uint32_t irq = occupancy_find(slice->irq, machine->desc->irq_entries, queued,
+					      OCCUPANCY_NONE, &slice->irq_hint);
+
 		queued = machine_max(queued, slice->irq[irq]);
-	}
-	entry->slot = occupancy_find(slice->tor, machine->desc->tor_entries,
-				     queued + TOR_INGRESS_CYCLES, OCCUPANCY_NONE, &slice->tor_hint);
-	entry->begin = machine_max(queued + TOR_INGRESS_CYCLES, slice->tor[entry->slot]);
-	if (machine_is_shared(machine))
-		entry->begin = machine_max(entry->begin, tor_line_free(slice, entry));
-	tor_hold_line(entry, core);
-	if (irq != OCCUPANCY_NONE)
+		tor_take(machine, entry, queued);
 		slice->irq[irq] = entry->begin;
+	} else {
+		tor_take(machine, entry, queued);
+	}
 	entry->cycles = 0;
 	signal_emit(&machine->port, (struct signal){
 					.id = SIGNAL_LLC_INGRESS,
