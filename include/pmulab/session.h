@@ -32,6 +32,34 @@ int pmu_session_add(struct pmu_session *session, struct pmu_ctx *ctx,
 		    const struct pmu_selection *selection);
 
 /**
+ * Keeps events together: one PMU counts all of them. Groups that share an event become one.
+ * @param events  indexes that pmu_session_add() returned
+ * @return 0; PMU_E_CONFLICT where no PMU can count them at once, and the session is as it was;
+ *         PMU_E_RANGE for an index that it did not return; PMU_E_NOMEM
+ */
+int pmu_session_group(struct pmu_session *session, struct pmu_ctx *ctx, const unsigned *events,
+		      size_t count);
+
+/**
+ * Lets events that one PMU cannot count at once be divided among several PMUs, where the machine
+ * behind the bus is emulated and no other process has joined it: each of them has registers of its
+ * own and counts the same run of the same machine, so all counts are exact. An event that counts
+ * what counter 0 sees goes with the first event that can only be on counter 0, unless
+ * pmu_session_group() says with which. To be asked for before pmu_session_assign().
+ */
+void pmu_session_spread(struct pmu_session *session);
+/** PMUs among which the events were divided; 1 before they are assigned. */
+size_t pmu_session_pmus(const struct pmu_session *session);
+/** Which of them counts an event, from 0; PMU_E_RANGE where there is no such event. */
+int pmu_session_pmu_of(const struct pmu_session *session, unsigned event);
+/**
+ * What kept the first events of a PMU from the one before it: which events exclude each other, and
+ * why.
+ * @return "" for the first PMU, and beyond the last; lives as long as the session
+ */
+const char *pmu_session_reason(const struct pmu_session *session, size_t pmu);
+
+/**
  * Takes counters too that somebody else has enabled; what they held is written back at the end.
  * Without it pmu_session_start() refuses with PMU_E_BUSY before it writes anything.
  */

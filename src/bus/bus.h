@@ -24,6 +24,9 @@ struct bus_ops {
 	 * is over. */
 	int (*await_interrupt)(struct pmu_bus *bus, unsigned socket, unsigned core, uint64_t seen,
 			       uint64_t timeout_ns, uint64_t *count);
+	/* Opens a bus to one more PMU, which counts the same; used while @bus is there. NULL: there
+	 * is but one. */
+	int (*another)(struct pmu_bus **another, struct pmu_ctx *ctx, struct pmu_bus *bus);
 	/* Around many accesses in a row; may be NULL. */
 	void (*begin)(struct pmu_bus *bus);
 	void (*end)(struct pmu_bus *bus);

@@ -9,7 +9,8 @@
 struct emulated {
 	struct pmu_bus bus;
 	struct emul *emul;
-	bool owner; /* the computer ends with the bus */
+	unsigned pmu; /* of those that listen to the machine */
+	bool owner;   /* the computer ends with the bus */
 };
 
 static int no_answer(struct pmu_ctx *ctx, int error, const struct bus_register_ref *ref,
@@ -42,7 +43,7 @@ static int emulated_read(struct pmu_bus *bus, struct pmu_ctx *ctx,
 {
 	struct emulated *emulated = (struct emulated *)bus;
 	struct pmon_access access = access_of(ref, op);
-	int error = emul_read(emulated->emul, &access, &op->value);
+	int error = emul_pmu_read(emulated->emul, emulated->pmu, &access, &op->value);
 
 	return error ? no_answer(ctx, error, ref, op) : 0;
 }
@@ -52,7 +53,7 @@ static int emulated_write(struct pmu_bus *bus, struct pmu_ctx *ctx,
 {
 	struct emulated *emulated = (struct emulated *)bus;
 	struct pmon_access access = access_of(ref, op);
-	int error = emul_write(emulated->emul, &access, op->value);
+	int error = emul_pmu_write(emulated->emul, emulated->pmu, &access, op->value);
 
 	return error ? no_answer(ctx, error, ref, op) : 0;
 }
@@ -98,12 +99,30 @@ static int emulated_await(struct pmu_bus *bus, unsigned socket, unsigned core, u
 	return emul_await_interrupt(emul, socket, core, seen, timeout_ns, count);
 }
 
+static int emulated_another(struct pmu_bus **another, struct pmu_ctx *ctx, struct pmu_bus *bus)
+{
+	struct emulated *emulated = (struct emulated *)bus, *more;
+	int pmu = emul_add_pmu(emulated->emul, ctx);
+
+	if (pmu < 0)
+		return pmu;
+	more = malloc(sizeof(*more));
+	if (!more)
+		return error_set(ctx, PMU_E_NOMEM, "out of memory for a machine");
+	*more = *emulated;
+	more->pmu = (unsigned)pmu;
+	more->owner = false;
+	*another = &more->bus;
+	return 0;
+}
+
 static const struct bus_ops emulated_ops = {
     .read = emulated_read,
     .write = emulated_write,
     .time_ns = emulated_time_ns,
     .interrupts = emulated_interrupts,
     .await_interrupt = emulated_await,
+    .another = emulated_another,
     .fini = emulated_fini,
 };
 

@@ -8,7 +8,7 @@
 #include "pmulab/metric.h"
 #include "pmulab/program.h"
 
-#define STAT_METRICS_MAX 64
+#define STAT_GROUP_MAX 64 /* events: more than any box has counters */
 
 struct stat_metric {
 	struct pmu_formula *formula;
@@ -18,7 +18,7 @@ struct stat_metric {
 /* Where it is counted, if not on an emulated machine. */
 struct stat_options {
 	const char *root, *pmu, *trace_registers, *replay; /* NULL: not given */
-	bool dry_run, force, deterministic;
+	bool dry_run, force, deterministic, why;
 	enum pmu_feed feed;
 };
 
@@ -48,8 +48,11 @@ struct stat_run {
 	bool started;	    /* registers have been programmed */
 	struct pmu_session *session;
 	struct process_run process; /* what the kernel counts instead of all this */
-	struct stat_metric metrics[STAT_METRICS_MAX];
+	struct stat_metric *metrics;
 	size_t metric_count;
+	unsigned *group; /* what is being added, if it is a group; else NULL */
+	size_t group_size;
+	int code; /* exit code of what could not be added */
 	/* Results. */
 	const struct pmu_count *counts;
 	size_t count_count;

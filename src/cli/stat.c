@@ -6,6 +6,7 @@
 #include "cli/host.h"
 #include "cli/program.h"
 #include "cli/report.h"
+#include "cli/stat_events.h"
 
 static void usage(FILE *file)
 {
@@ -38,82 +39,13 @@ static void usage(FILE *file)
 	    "  -o, --output FILE       write the report to FILE\n"
 	    "  --deterministic         with -M: threads run one at a time, in turns by emulated\n"
 	    "                          time, so that each run gives the same counts\n"
+	    "  --why                   print each event's PMU and counter, and what conflicts\n"
 	    "  --force                 use enabled counters of others; give them back\n"
 	    "  --dry-run               print every register access; make none\n"
 	    "  --trace-registers FILE  write every register access to FILE, a line each\n"
 	    "  --replay FILE           answer accesses from such a FILE; run no program\n"
 	    "  --root DIR              read /dev/cpu, /sys and /proc under DIR\n",
 	    cli_example_machine());
-}
-
-/* Calls @each for what commas divide; text is changed. */
-static int each_word(const struct cli *cli, struct stat_run *run, char *text,
-		     int (*each)(const struct cli *, struct stat_run *, const char *))
-{
-	const char *list = text, *item;
-	size_t length;
-	int code = 0;
-
-	while (!code && pmu_event_list_next(&list, &item, &length)) {
-		text[item - text + (ptrdiff_t)length] = '\0';
-		code = each(cli, run, item);
-	}
-	return code;
-}
-
-static int add_event(const struct cli *cli, struct stat_run *run, const char *text)
-{
-	struct pmu_selection selection;
-	int error = pmu_event_parse(cli->ctx, run->pmu, text, &selection);
-
-	if (!error)
-		error = pmu_session_add(run->session, cli->ctx, &selection);
-	return error < 0 ? cli_fail(cli, error) : 0;
-}
-
-static int add_metric(const struct cli *cli, struct stat_run *run, const char *name)
-{
-	struct stat_metric *metric = &run->metrics[run->metric_count];
-	const struct pmu_selection *selections;
-	size_t count;
-	int error;
-
-	if (run->metric_count == STAT_METRICS_MAX)
-		return cli_error(cli, EXIT_USAGE, "more than %d metrics", STAT_METRICS_MAX);
-	error = pmu_formula_new(&metric->formula, cli->ctx, run->pmu, name);
-	if (error)
-		return cli_fail(cli, error);
-	run->metric_count++;
-	count = pmu_formula_selections(metric->formula, &selections);
-	metric->events = calloc(count ? count : 1, sizeof(*metric->events));
-	if (!metric->events)
-		return cli_error(cli, EXIT_FAILED, "out of memory");
-	for (size_t i = 0; i < count; i++) {
-		int event = pmu_session_add(run->session, cli->ctx, &selections[i]);
-
-		if (event < 0)
-			return cli_fail(cli, event);
-		metric->events[i] = (unsigned)event;
-	}
-	return 0;
-}
-
-static void warn_absent(const struct cli *cli, const struct stat_run *run)
-{
-	for (unsigned i = 0; i < pmu_session_events(run->session); i++) {
-		const struct pmu_selection *selection = pmu_session_event(run->session, i);
-		const struct pmu_event *event = selection->event;
-		const char *note = event && pmu_event_model(event) == PMU_MODEL_ABSENT
-				       ? pmu_event_model_note(event)
-				       : "";
-		char text[PMU_EVENT_TEXT_MAX];
-
-		if (!stat_is_absent(run, selection))
-			continue;
-		pmu_event_print(selection, text, sizeof(text));
-		cli_error(cli, 0, "warning: %s is not modelled on this machine%s%s", text,
-			  *note ? ": " : "", note);
-	}
 }
 
 /* Programs, runs, reads. Everything that can be wrong in what the user wrote is found before. */
@@ -127,7 +59,7 @@ static int measure(const struct cli *cli, struct stat_run *run, struct pmu_progr
 	if (error)
 		return cli_fail(cli, error);
 	run->started = true;
-	warn_absent(cli, run);
+	stat_warn_absent(cli, run);
 	start = pmu_emul_time_ns(run->emul);
 	error = pmu_program_run(program, cli->ctx, run->emul, &result);
 	code = program_said(cli, error, &result, argv);
@@ -148,33 +80,6 @@ static int measure(const struct cli *cli, struct stat_run *run, struct pmu_progr
 	run->statistics.size = sizeof(run->statistics);
 	pmu_emul_statistics(run->emul, &run->statistics);
 	return 0;
-}
-
-struct arguments {
-	char *events[32], *metrics[32];
-	size_t event_count, metric_count;
-};
-
-static int add_all(const struct cli *cli, struct stat_run *run, const struct arguments *arguments)
-{
-	int code = 0;
-
-	for (size_t i = 0; i < arguments->event_count && !code; i++)
-		code = each_word(cli, run, arguments->events[i], add_event);
-	for (size_t i = 0; i < arguments->metric_count && !code; i++)
-		code = each_word(cli, run, arguments->metrics[i], add_metric);
-	if (!code && !run->machine && !arguments->event_count && !arguments->metric_count)
-		return cli_error(cli, EXIT_USAGE,
-				 "no events are given; pmulab list events --pmu %s",
-				 pmu_pmu_name(run->pmu));
-	if (!code && !arguments->event_count && !arguments->metric_count) {
-		char *events = strdup(pmu_machine_events(run->machine));
-
-		code = events ? each_word(cli, run, events, add_event)
-			      : cli_error(cli, EXIT_FAILED, "out of memory");
-		free(events);
-	}
-	return code;
 }
 
 /* Puts a register trace between the session and the registers. */
@@ -210,14 +115,14 @@ static int open_emulated(const struct cli *cli, struct stat_run *run)
 }
 
 static int open_session(const struct cli *cli, struct stat_run *run,
-			const struct arguments *arguments)
+			const struct stat_wanted *wanted)
 {
 	int code = 0, error = 0;
 
 	if (run->machine && !run->options.dry_run)
 		error = open_emulated(cli, run);
 	else
-		code = host_open(cli, run, arguments->event_count ? arguments->events[0] : NULL);
+		code = host_open(cli, run, stat_first_events(wanted));
 	if (error)
 		code = cli_fail(cli, error);
 	if (!code)
@@ -230,7 +135,9 @@ static int open_session(const struct cli *cli, struct stat_run *run,
 		code = host_open_kernel(cli, run, error);
 	else if (error)
 		code = cli_fail(cli, error);
-	return code ? code : add_all(cli, run, arguments);
+	if (!code && run->emul)
+		pmu_session_spread(run->session);
+	return code ? code : stat_add(cli, run, wanted);
 }
 
 static int open_output(struct cli *cli, const struct stat_run *run)
@@ -265,10 +172,10 @@ static int measure_here(struct cli *cli, struct stat_run *run, char **argv)
 	return code ? code : host_measure(cli, run, argv);
 }
 
-static int stat(struct cli *cli, struct stat_run *run, const struct arguments *arguments,
+static int stat(struct cli *cli, struct stat_run *run, const struct stat_wanted *wanted,
 		char **argv)
 {
-	int code = open_session(cli, run, arguments), said = 0;
+	int code = open_session(cli, run, wanted), said = 0;
 
 	if (code)
 		return code;
@@ -278,6 +185,8 @@ static int stat(struct cli *cli, struct stat_run *run, const struct arguments *a
 		said = run->dry_run ? host_print_accesses(cli, run) : stat_report(cli, run, argv);
 	else if (run->started && !run->ran && cli->format == CLI_JSON)
 		stat_report(cli, run, argv);
+	if (!code && !said && run->options.why && cli->format == CLI_TABLE)
+		said = stat_print_assignment(cli, run);
 	if (run->output && cli->out && fclose(cli->out) && !said)
 		said = cli_error(cli, EXIT_FAILED, "cannot write %s: %s", run->output,
 				 strerror(errno));
@@ -287,10 +196,7 @@ static int stat(struct cli *cli, struct stat_run *run, const struct arguments *a
 
 static void stat_release(struct stat_run *run)
 {
-	for (size_t i = 0; i < run->metric_count; i++) {
-		pmu_formula_free(run->metrics[i].formula);
-		free(run->metrics[i].events);
-	}
+	stat_events_fini(run);
 	pmu_session_free(run->session);
 	pmu_bus_free(run->bus);
 	pmu_bus_free(run->traced);
@@ -303,27 +209,26 @@ static int add_process_event(const struct cli *cli, struct stat_run *run, const 
 
 	if (process->event_count == PROCESS_EVENTS_MAX)
 		return cli_error(cli, EXIT_USAGE, "more than %d events", PROCESS_EVENTS_MAX);
-	process->events[process->event_count++] = text;
+	process->events[process->event_count] = strdup(text);
+	if (!process->events[process->event_count])
+		return cli_error(cli, EXIT_FAILED, "out of memory");
+	process->event_count++;
 	return 0;
 }
 
-static int stat_process(struct cli *cli, struct stat_run *run, const struct arguments *arguments,
+static int stat_process(struct cli *cli, struct stat_run *run, const struct stat_wanted *wanted,
 			char **argv)
 {
-	int code = 0;
+	size_t added;
+	int code;
 
 	run->process.output = run->output;
-	for (size_t i = 0; i < arguments->event_count && !code; i++)
-		code = each_word(cli, run, arguments->events[i], add_process_event);
-	return code ? code : process_stat(cli, &run->process, argv);
-}
-
-static int keep(const struct cli *cli, char **words, size_t *count, char *word)
-{
-	if (*count == 32)
-		return cli_error(cli, EXIT_USAGE, "more than 32 options of a kind; use commas");
-	words[(*count)++] = word;
-	return 0;
+	code = stat_each_word(cli, run, &wanted->events, add_process_event);
+	added = run->process.event_count;
+	code = code ? code : process_stat(cli, &run->process, argv);
+	for (size_t i = 0; i < added; i++)
+		free((char *)run->process.events[i]);
+	return code;
 }
 
 enum {
@@ -336,9 +241,10 @@ enum {
 	OPTION_REPLAY,
 	OPTION_ROOT,
 	OPTION_DETERMINISTIC,
+	OPTION_WHY,
 };
 
-static int read_option(struct cli *cli, struct stat_run *run, struct arguments *arguments,
+static int read_option(struct cli *cli, struct stat_run *run, struct stat_wanted *wanted,
 		       int option)
 {
 	switch (option) {
@@ -346,9 +252,11 @@ static int read_option(struct cli *cli, struct stat_run *run, struct arguments *
 		run->machine = cli_find_machine(cli, optarg);
 		return run->machine ? 0 : EXIT_USAGE;
 	case 'e':
-		return keep(cli, arguments->events, &arguments->event_count, optarg);
+		wanted->events.words[wanted->events.count++] = optarg;
+		return 0;
 	case 'm':
-		return keep(cli, arguments->metrics, &arguments->metric_count, optarg);
+		wanted->metrics.words[wanted->metrics.count++] = optarg;
+		return 0;
 	case 'a':
 		return 0;
 	case 'b':
@@ -385,13 +293,16 @@ static int read_option(struct cli *cli, struct stat_run *run, struct arguments *
 	case OPTION_DETERMINISTIC:
 		run->options.deterministic = true;
 		return 0;
+	case OPTION_WHY:
+		run->options.why = true;
+		return 0;
 	default:
 		return EXIT_USAGE;
 	}
 }
 
 /* @return 0, READ_HELP or EXIT_USAGE */
-static int read_arguments(struct cli *cli, struct stat_run *run, struct arguments *arguments,
+static int read_arguments(struct cli *cli, struct stat_run *run, struct stat_wanted *wanted,
 			  int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -410,11 +321,12 @@ static int read_arguments(struct cli *cli, struct stat_run *run, struct argument
 	    {"trace-registers", required_argument, NULL, OPTION_TRACE_REGISTERS},
 	    {"replay", required_argument, NULL, OPTION_REPLAY},
 	    {"root", required_argument, NULL, OPTION_ROOT},
+	    {"why", no_argument, NULL, OPTION_WHY},
 	    {"deterministic", no_argument, NULL, OPTION_DETERMINISTIC},
 	    {0}};
 
 	for (int option; (option = getopt_long(argc, argv, "+M:e:m:ao:h", options, NULL)) != -1;) {
-		int code = read_option(cli, run, arguments, option);
+		int code = read_option(cli, run, wanted, option);
 
 		if (code)
 			return code;
@@ -433,26 +345,36 @@ static int read_arguments(struct cli *cli, struct stat_run *run, struct argument
 	return 0;
 }
 
+static int stat_with(struct cli *cli, struct stat_run *run, struct stat_wanted *wanted, int argc,
+		     char **argv)
+{
+	int code = read_arguments(cli, run, wanted, argc, argv);
+
+	if (code == READ_HELP)
+		return EXIT_DONE;
+	if (!code && optind == argc && !run->options.dry_run && !run->options.replay)
+		code = cli_error(cli, EXIT_USAGE, "PROGRAM is missing; see pmulab stat --help");
+	if (code)
+		return code;
+	if (host_counts_process(cli, run, stat_first_events(wanted), wanted->metrics.count))
+		return stat_process(cli, run, wanted, argv + optind);
+	if (run->machine)
+		run->target = pmu_machine_name(run->machine);
+	code = stat(cli, run, wanted, argv + optind);
+	stat_release(run);
+	return host_close(cli, run, code);
+}
+
 int cli_stat(struct cli *cli, int argc, char **argv)
 {
-	struct arguments arguments = {0};
+	struct stat_wanted wanted = {0};
 	struct stat_run run = {0};
 	int code;
 
 	cli->out = stderr;
-	code = read_arguments(cli, &run, &arguments, argc, argv);
-	if (code == READ_HELP)
-		return EXIT_DONE;
-	if (!code && optind == argc && !run.options.dry_run && !run.options.replay)
-		code = cli_error(cli, EXIT_USAGE, "PROGRAM is missing; see pmulab stat --help");
-	if (code)
-		return code;
-	if (host_counts_process(cli, &run, arguments.event_count ? arguments.events[0] : NULL,
-				arguments.metric_count))
-		return stat_process(cli, &run, &arguments, argv + optind);
-	if (run.machine)
-		run.target = pmu_machine_name(run.machine);
-	code = stat(cli, &run, &arguments, argv + optind);
-	stat_release(&run);
-	return host_close(cli, &run, code);
+	code = stat_wanted_init(cli, &wanted, argc);
+	if (!code)
+		code = stat_with(cli, &run, &wanted, argc, argv);
+	stat_wanted_fini(&wanted);
+	return code;
 }

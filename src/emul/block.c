@@ -14,7 +14,7 @@
 #include "catalog/machine_image.h"
 
 #define BLOCK_MAGIC   0x62616c756d70 /* "pmulab" */
-#define BLOCK_VERSION 6
+#define BLOCK_VERSION 7
 #define BLOCK_ALIGN   4096
 
 /* For an access that is under way elsewhere: microseconds, unless its program is stopped. */
@@ -23,21 +23,34 @@
 
 #define LOOK_NS 10000000u /* who waits for an interrupt catches up with the machine that often */
 
-/* The block: this header, the machine's description, the machine's state, the PMUs' state. */
+/*
+ * The block: this header, the machine's description, the machine's state, and the state of the
+ * PMUs: those that the machine has, and further ones that the same signals reach.
+ */
 struct block_header {
 	uint64_t magic;
 	uint32_t version, image_size; /* of the description, bytes */
-	uint64_t machine_offset, pmon_offset, size;
+	uint64_t machine_offset, pmon_offset, pmon_size, size;
+	uint32_t pmu_count;
+	uint32_t joined;	       /* other processes have a view of the block */
+	uint8_t enabled[SIGNAL_COUNT]; /* what any of several PMUs subscribes to */
+};
+
+struct emul_pmu {
+	struct pmon *pmon;
+	struct signal_port port;
+	void *mapped; /* its state, where it is no part of the block's mapping; else NULL */
 };
 
 struct emul {
 	int fd;
 	struct block_header *block;
-	size_t size;
+	size_t size; /* of the mapping */
 	const struct pmu_machine *desc;
 	struct pmu_machine *read_desc; /* read from another process's block; NULL: the caller's */
 	struct machine *machine;
-	struct pmon *pmon;
+	struct emul_pmu pmus[EMUL_PMUS_MAX];
+	unsigned pmu_count;
 };
 
 void emul_processor_name(const struct pmu_machine *desc, char name[EMUL_NAME_BYTES])
@@ -101,30 +114,80 @@ static int describe(struct pmon_config *config, struct pmu_ctx *ctx, const struc
 	return check_units(config, ctx, desc);
 }
 
+/* Where several PMUs listen: each counts what it subscribes to. */
+static void fan_out(void *subscriber, const struct signal *signal)
+{
+	const struct emul *emul = subscriber;
+
+	for (unsigned i = 0; i < emul->pmu_count; i++)
+		signal_emit(&emul->pmus[i].port, *signal);
+}
+
+/* The one PMU that most machines have is reached directly. */
+static void connect(struct emul *emul)
+{
+	const struct signal_port fan = {
+	    .subscriber = emul, .emit = fan_out, .enabled = emul->block->enabled};
+
+	machine_connect(emul->machine, emul->pmu_count == 1 ? &emul->pmus[0].port : &fan);
+}
+
+/* After each register access: it may change what a PMU subscribes to. */
+static void join_enabled(struct emul *emul)
+{
+	if (emul->pmu_count == 1)
+		return;
+	for (unsigned id = 0; id < SIGNAL_COUNT; id++) {
+		uint8_t enabled = 0;
+
+		for (unsigned i = 0; i < emul->pmu_count; i++)
+			enabled |= emul->pmus[i].port.enabled[id];
+		emul->block->enabled[id] = enabled;
+	}
+}
+
+/* Adds a view of a PMU's state. */
+static int open_pmu(struct emul *emul, struct pmu_ctx *ctx, const struct pmon_config *config,
+		    void *state, bool fresh)
+{
+	struct emul_pmu *pmu = &emul->pmus[emul->pmu_count];
+	int error;
+
+	*pmu = (struct emul_pmu){0};
+	error = pmon_open(&pmu->pmon, ctx, config, state, fresh);
+	if (error)
+		return error;
+	pmon_port(pmu->pmon, &pmu->port);
+	emul->pmu_count++;
+	return 0;
+}
+
 static int wire(struct emul *emul, struct pmu_ctx *ctx, bool fresh)
 {
+	const struct block_header *block = emul->block;
 	struct pmon_config config;
-	struct signal_port port;
 	char *base = (char *)emul->block;
 	int error = describe(&config, ctx, emul->desc);
 
+	if (!error && block->pmon_size != align_up(pmon_state_size(&config)))
+		error = error_set(ctx, PMU_E_UNSUPPORTED,
+				  "the PMUs were made by another version of this program");
 	if (error)
 		return error;
-	error = machine_open(&emul->machine, ctx, emul->desc, base + emul->block->machine_offset,
-			     fresh);
+	error = machine_open(&emul->machine, ctx, emul->desc, base + block->machine_offset, fresh);
+	for (uint32_t i = 0; i < block->pmu_count && !error; i++)
+		error = open_pmu(emul, ctx, &config,
+				 base + block->pmon_offset + i * block->pmon_size, fresh);
 	if (error)
 		return error;
-	error = pmon_open(&emul->pmon, ctx, &config, base + emul->block->pmon_offset, fresh);
-	if (error)
-		return error;
-	pmon_port(emul->pmon, &port);
-	machine_connect(emul->machine, &port);
+	connect(emul);
 	return 0;
 }
 
 int emul_new(struct emul **out, struct pmu_ctx *ctx, const struct pmu_machine *desc)
 {
-	struct block_header header = {.magic = BLOCK_MAGIC, .version = BLOCK_VERSION};
+	struct block_header header = {
+	    .magic = BLOCK_MAGIC, .version = BLOCK_VERSION, .pmu_count = 1};
 	struct pmon_config config;
 	struct emul *emul;
 	int error = machine_check(ctx, desc);
@@ -136,7 +199,8 @@ int emul_new(struct emul **out, struct pmu_ctx *ctx, const struct pmu_machine *d
 	header.image_size = (uint32_t)machine_image_size(desc);
 	header.machine_offset = align_up(sizeof(header) + header.image_size);
 	header.pmon_offset = header.machine_offset + align_up(machine_state_size(desc));
-	header.size = header.pmon_offset + align_up(pmon_state_size(&config));
+	header.pmon_size = align_up(pmon_state_size(&config));
+	header.size = header.pmon_offset + header.pmon_size;
 
 	emul = calloc(1, sizeof(*emul));
 	if (!emul)
@@ -174,7 +238,9 @@ static bool header_fits(const struct block_header *header, size_t file_size)
 	return header->magic == BLOCK_MAGIC && header->version == BLOCK_VERSION &&
 	       header->size == file_size &&
 	       sizeof(*header) + header->image_size <= header->machine_offset &&
-	       header->machine_offset < header->pmon_offset && header->pmon_offset < header->size;
+	       header->machine_offset < header->pmon_offset && header->pmon_offset < header->size &&
+	       header->pmu_count > 0 && header->pmu_count <= EMUL_PMUS_MAX &&
+	       header->pmon_size == (header->size - header->pmon_offset) / header->pmu_count;
 }
 
 static bool sizes_fit(const struct block_header *header, const struct pmu_machine *desc)
@@ -222,6 +288,7 @@ int emul_attach(struct emul **out, struct pmu_ctx *ctx, int fd)
 	error = wire(emul, ctx, false);
 	if (error)
 		goto fail;
+	emul->block->joined = 1;
 	*out = emul;
 	return 0;
 fail:
@@ -235,8 +302,11 @@ void emul_free(struct emul *emul)
 		return;
 	if (emul->machine)
 		machine_close(emul->machine);
-	if (emul->pmon)
-		pmon_close(emul->pmon);
+	for (unsigned i = 0; i < emul->pmu_count; i++) {
+		pmon_close(emul->pmus[i].pmon);
+		if (emul->pmus[i].mapped)
+			munmap(emul->pmus[i].mapped, emul->block->pmon_size);
+	}
 	if (emul->block)
 		munmap(emul->block, emul->size);
 	if (emul->fd >= 0)
@@ -257,7 +327,7 @@ struct machine *emul_machine(struct emul *emul)
 
 struct pmon *emul_pmon(struct emul *emul)
 {
-	return emul->pmon;
+	return emul->pmus[0].pmon;
 }
 
 const struct pmu_machine *emul_desc(const struct emul *emul)
@@ -275,12 +345,12 @@ static void tell_time(const struct emul *emul, struct pmon_time *time)
 }
 
 /* Brings up to date what an access depends on, and nothing else. */
-static void prepare(struct emul *emul, unsigned socket, struct pmon_register_ref *ref, bool write,
-		    struct pmon_time *now)
+static void prepare(struct emul *emul, const struct pmon *pmon, unsigned socket,
+		    struct pmon_register_ref *ref, bool write, struct pmon_time *now)
 {
 	struct pmon_needs needs;
 
-	pmon_find_needs(emul->pmon, ref, write, &needs);
+	pmon_find_needs(pmon, ref, write, &needs);
 	if (needs.channels)
 		machine_catch_up_channels(emul->machine, socket, needs.channels);
 	if (needs.cores)
@@ -297,36 +367,107 @@ static void catch_up(struct emul *emul)
 	}
 }
 
-int emul_read(struct emul *emul, const struct pmon_access *access, uint64_t *value)
+int emul_pmu_read(struct emul *emul, unsigned pmu, const struct pmon_access *access,
+		  uint64_t *value)
 {
+	struct pmon *pmon = emul->pmus[pmu].pmon;
 	struct pmon_register_ref ref;
 	struct pmon_time now;
-	int error = pmon_find(emul->pmon, access, &ref);
+	int error = pmon_find(pmon, access, &ref);
 
 	if (error)
 		return error;
 	if (!machine_lock_within(emul->machine, ACCESS_PATIENCE_NS))
 		return PMU_E_BUSY;
-	prepare(emul, access->socket, &ref, false, &now);
-	error = pmon_read_found(emul->pmon, &ref, &now, value);
+	prepare(emul, pmon, access->socket, &ref, false, &now);
+	error = pmon_read_found(pmon, &ref, &now, value);
+	join_enabled(emul);
 	machine_unlock(emul->machine);
 	return error;
 }
 
-int emul_write(struct emul *emul, const struct pmon_access *access, uint64_t value)
+int emul_pmu_write(struct emul *emul, unsigned pmu, const struct pmon_access *access,
+		   uint64_t value)
 {
+	struct pmon *pmon = emul->pmus[pmu].pmon;
 	struct pmon_register_ref ref;
 	struct pmon_time now;
-	int error = pmon_find(emul->pmon, access, &ref);
+	int error = pmon_find(pmon, access, &ref);
 
 	if (error)
 		return error;
 	if (!machine_lock_within(emul->machine, ACCESS_PATIENCE_NS))
 		return PMU_E_BUSY;
-	prepare(emul, access->socket, &ref, true, &now);
-	error = pmon_write_found(emul->pmon, &ref, &now, value);
+	prepare(emul, pmon, access->socket, &ref, true, &now);
+	error = pmon_write_found(pmon, &ref, &now, value);
+	join_enabled(emul);
 	machine_unlock(emul->machine);
 	return error;
+}
+
+int emul_read(struct emul *emul, const struct pmon_access *access, uint64_t *value)
+{
+	return emul_pmu_read(emul, 0, access, value);
+}
+
+int emul_write(struct emul *emul, const struct pmon_access *access, uint64_t value)
+{
+	return emul_pmu_write(emul, 0, access, value);
+}
+
+/* The state of one more PMU, at the end of the block. */
+static void *grow(struct emul *emul, struct pmu_ctx *ctx)
+{
+	struct block_header *block = emul->block;
+	void *state = MAP_FAILED;
+
+	if (!ftruncate(emul->fd, (off_t)(block->size + block->pmon_size)))
+		state = mmap(NULL, block->pmon_size, PROT_READ | PROT_WRITE, MAP_SHARED, emul->fd,
+			     (off_t)block->size);
+	if (state != MAP_FAILED)
+		return state;
+	error_set(ctx, PMU_E_NOMEM, "no memory for one more PMU (%llu MB): %s",
+		  (unsigned long long)block->pmon_size >> 20, strerror(errno));
+	return NULL;
+}
+
+int emul_add_pmu(struct emul *emul, struct pmu_ctx *ctx)
+{
+	const unsigned number = emul->pmu_count;
+	struct pmon_config config;
+	void *state;
+	int error;
+
+	if (emul->fd < 0 || emul->block->joined)
+		return error_set(ctx, PMU_E_STATE, "PMUs are added before others join the machine");
+	if (number == EMUL_PMUS_MAX)
+		return error_set(ctx, PMU_E_UNSUPPORTED, "more than %d PMUs on one machine",
+				 EMUL_PMUS_MAX);
+	error = describe(&config, ctx, emul->desc);
+	if (error)
+		return error;
+	state = grow(emul, ctx);
+	if (!state)
+		return PMU_E_NOMEM;
+	if (!machine_lock_within(emul->machine, ACCESS_PATIENCE_NS)) {
+		munmap(state, emul->block->pmon_size);
+		return error_set(ctx, PMU_E_BUSY,
+				 "a program on the machine was stopped in the "
+				 "middle of an access");
+	}
+	error = open_pmu(emul, ctx, &config, state, true);
+	if (error) {
+		munmap(state, emul->block->pmon_size);
+	} else {
+		emul->pmus[number].mapped = state;
+		pmon_copy_levels(emul->pmus[number].pmon, emul->pmus[0].pmon);
+		emul->block->size += emul->block->pmon_size;
+		emul->block->pmu_count = emul->pmu_count;
+		join_enabled(emul);
+		connect(emul);
+	}
+	machine_unlock(emul->machine);
+	return error ? error : (int)number;
 }
 
 uint64_t emul_interrupts(struct emul *emul, unsigned socket, unsigned core)
@@ -338,7 +479,7 @@ uint64_t emul_interrupts(struct emul *emul, unsigned socket, unsigned core)
 		return UINT64_MAX;
 	catch_up(emul);
 	tell_time(emul, &now);
-	count = pmon_interrupts(emul->pmon, socket, core, &now);
+	count = pmon_interrupts(emul->pmus[0].pmon, socket, core, &now);
 	machine_unlock(emul->machine);
 	return count;
 }
@@ -350,7 +491,7 @@ int emul_await_interrupt(struct emul *emul, unsigned socket, unsigned core, uint
 	uint64_t nap = 0, passed;
 
 	for (;;) {
-		*count = pmon_await_interrupt(emul->pmon, socket, core, seen, nap);
+		*count = pmon_await_interrupt(emul->pmus[0].pmon, socket, core, seen, nap);
 		if (*count != seen)
 			return 0;
 		passed = clock_ns() - begin;

@@ -11,6 +11,8 @@
 
 struct emul;
 
+#define EMUL_PMUS_MAX 256 /* that listen to one machine */
+
 #define EMUL_NAME_BYTES 48 /* as much as CPUID holds */
 
 /** The processor's name, as CPUID and /proc/cpuinfo have it. */
@@ -36,6 +38,19 @@ const struct pmu_machine *emul_desc(const struct emul *emul);
  */
 int emul_read(struct emul *emul, const struct pmon_access *access, uint64_t *value);
 int emul_write(struct emul *emul, const struct pmon_access *access, uint64_t value);
+
+/**
+ * Adds a PMU: registers like those that the machine has, for the same signals. All PMUs count
+ * independently of each other. Its free-running counters begin now.
+ * @return its number, from 1; PMU_E_STATE once another process has joined the machine, and where it
+ *         was only joined; PMU_E_UNSUPPORTED beyond EMUL_PMUS_MAX; PMU_E_BUSY, PMU_E_NOMEM
+ */
+int emul_add_pmu(struct emul *emul, struct pmu_ctx *ctx);
+/** As emul_read() and emul_write(), which are those of PMU 0, the machine's own. */
+int emul_pmu_read(struct emul *emul, unsigned pmu, const struct pmon_access *access,
+		  uint64_t *value);
+int emul_pmu_write(struct emul *emul, unsigned pmu, const struct pmon_access *access,
+		   uint64_t value);
 
 /** As pmon_interrupts(), by the present time; UINT64_MAX as PMU_E_BUSY of the above. */
 uint64_t emul_interrupts(struct emul *emul, unsigned socket, unsigned core);

@@ -74,7 +74,7 @@ static int refuse(const struct merge *merge, size_t event, const struct pmu_writ
 				 merge->events[event].counter, selection->box->name);
 	return error_set(merge->ctx, PMU_E_CONFLICT,
 			 "%s and %s need different values of %s, of which %s has one for all its "
-			 "counters (%s); count them in separate runs",
+			 "counters (%s)",
 			 other, name, bits_name(selection->box, write->reg, bits),
 			 selection->box->name, write->reg->name);
 }

@@ -217,6 +217,14 @@ void pmon_close(struct pmon *pmon)
 	free(pmon);
 }
 
+void pmon_copy_levels(struct pmon *pmon, const struct pmon *from)
+{
+	const size_t units = (size_t)pmon->config.sockets * pmon->units_per_socket;
+
+	for (size_t i = 0; i < units; i++)
+		memcpy(pmon->units[i].levels, from->units[i].levels, sizeof(pmon->units[i].levels));
+}
+
 /* A counter that only adds what it receives. */
 static inline void count_one(struct pmon *pmon, struct pmon_socket *socket, struct pmon_unit *unit,
 			     unsigned index, unsigned clock, uint64_t time)

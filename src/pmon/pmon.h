@@ -50,6 +50,9 @@ int pmon_open(struct pmon **pmon, struct pmu_ctx *ctx, const struct pmon_config 
 	      void *state, bool fresh);
 void pmon_close(struct pmon *pmon);
 
+/** Takes over the present numbers of all levels from PMUs of the same description. */
+void pmon_copy_levels(struct pmon *pmon, const struct pmon *from);
+
 /** The subscriber to connect to a machine: port->subscriber is the pmon. */
 void pmon_port(struct pmon *pmon, struct signal_port *port);
 

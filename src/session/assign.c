@@ -113,8 +113,7 @@ static int too_many(struct pmu_ctx *ctx, const struct group *group)
 
 	list_events(group, UINT64_MAX, list, sizeof(list));
 	return error_set(ctx, PMU_E_CONFLICT,
-			 "%s has %u counters, too few for %zu events: %s; count them in separate "
-			 "runs",
+			 "%s has %u counters, too few for %zu events: %s" SESSION_SEPARATELY,
 			 group->box->name, group->box->counter_count, group->count, list);
 }
 
@@ -129,8 +128,8 @@ static int too_few(struct pmu_ctx *ctx, const struct group *group, uint64_t blam
 	list_events(group, blame, list, sizeof(list));
 	list_counters(allowed, counters, sizeof(counters));
 	return error_set(ctx, PMU_E_CONFLICT,
-			 "%s has too few counters for %s: together they can only be on counter %s; "
-			 "count them in separate runs",
+			 "%s has too few counters for %s: together they can only be on counter "
+			 "%s" SESSION_SEPARATELY,
 			 group->box->name, list, counters);
 }
 
@@ -179,6 +178,12 @@ static int check_registers(const struct pmu_session *session, struct pmu_ctx *ct
 		error = pmu_event_merge(ctx, events, group->count, writes,
 					sizeof(writes) / sizeof(writes[0]));
 		error = error < 0 ? error : 0;
+	}
+	if (error == PMU_E_CONFLICT && ctx) {
+		char text[PMU_EVENT_TEXT_MAX];
+
+		snprintf(text, sizeof(text), "%s", pmu_message(ctx));
+		error_set(ctx, error, "%s" SESSION_SEPARATELY, text);
 	}
 	return error;
 }
@@ -270,7 +275,7 @@ static int assign_mixed(struct pmu_session *session, struct pmu_ctx *ctx,
 		return error_set(
 		    ctx, PMU_E_CONFLICT,
 		    "no counters of %s serve the events of every instance and those of "
-		    "single instances; count them in separate runs",
+		    "single instances" SESSION_SEPARATELY,
 		    box->name);
 	return 0;
 }
@@ -292,7 +297,7 @@ static int too_many_sets(struct pmu_ctx *ctx, const struct group *group, const c
 	list_events(group, group_members(group, set_group), list, sizeof(list));
 	return error_set(ctx, PMU_E_CONFLICT,
 			 "%s: of the sets of %s events, with their unit masks where counters share "
-			 "them, %s counts %u at a time; count them in separate runs",
+			 "them, %s counts %u at a time" SESSION_SEPARATELY,
 			 list, set_group, group->box->name, banks_of_group(group->box, set_group));
 }
 
@@ -322,8 +327,7 @@ static int assign_banked(struct pmu_session *session, struct pmu_ctx *ctx,
 
 		list_events(&group, ~group_members(&group, ""), list, sizeof(list));
 		return error_set(ctx, PMU_E_CONFLICT,
-				 "no counters of %s serve the sets of %s; count them in separate "
-				 "runs",
+				 "no counters of %s serve the sets of %s" SESSION_SEPARATELY,
 				 box->name, list);
 	}
 	for (size_t i = 0; i < group.count; i++)
@@ -331,7 +335,7 @@ static int assign_banked(struct pmu_session *session, struct pmu_ctx *ctx,
 	return 0;
 }
 
-static int assign_box(struct pmu_session *session, struct pmu_ctx *ctx, const struct pmu_box *box)
+int session_assign_box(struct pmu_session *session, struct pmu_ctx *ctx, const struct pmu_box *box)
 {
 	uint8_t counter[GROUP_MAX];
 	struct group everywhere;
@@ -358,7 +362,7 @@ static int assign_box(struct pmu_session *session, struct pmu_ctx *ctx, const st
 int session_assign(struct pmu_session *session, struct pmu_ctx *ctx)
 {
 	for (size_t i = 0; i < session->pmu->box_count; i++) {
-		int error = assign_box(session, ctx, &session->pmu->boxes[i]);
+		int error = session_assign_box(session, ctx, &session->pmu->boxes[i]);
 
 		if (error)
 			return error;

@@ -126,12 +126,11 @@ static int too_many(struct pmu_ctx *ctx, const struct seats *seats)
 
 	pmu_event_print(&last->event->selection, name, sizeof(name));
 	pmu_event_print(&first->event->selection, other, sizeof(other));
-	return error_set(ctx, PMU_E_CONFLICT,
-			 "%s%u has no counter left for %s: it shares %u counters with %s%u, and "
-			 "some registers serve several of them (%s is counted too); count them in "
-			 "separate runs",
-			 box->name, last->instance, name, box->counter_count, box->name,
-			 first->instance, other);
+	return error_set(
+	    ctx, PMU_E_CONFLICT,
+	    "%s%u has no counter left for %s: it shares %u counters with %s%u, and "
+	    "some registers serve several of them (%s is counted too)" SESSION_SEPARATELY,
+	    box->name, last->instance, name, box->counter_count, box->name, first->instance, other);
 }
 
 /* All that wants the counters of one seat. */

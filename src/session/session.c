@@ -6,6 +6,7 @@
 #include "bus/bus.h"
 #include "bus/hardware.h"
 #include "session/busy.h"
+#include "session/groups.h"
 #include "session/guardian.h"
 #include "session/selection.h"
 
@@ -68,6 +69,7 @@ void pmu_session_free(struct pmu_session *session)
 		return;
 	/* Nobody is left to be told: what cannot be restored stays frozen. */
 	pmu_session_end(session, NULL);
+	groups_free(session);
 	free(session->found.ops);
 	free(session->plan.ops);
 	session_layout_free(session);
@@ -94,7 +96,7 @@ static int check_selection(const struct pmu_session *session, struct pmu_ctx *ct
 {
 	char text[PMU_EVENT_TEXT_MAX];
 
-	if (session->state != SESSION_NEW || session->units)
+	if (session->state != SESSION_NEW || session->units || session->parts)
 		return error_set(ctx, PMU_E_STATE,
 				 "events cannot be added to a session that has been started");
 	if (selection->pmu != session->pmu)
@@ -134,6 +136,87 @@ int pmu_session_add(struct pmu_session *session, struct pmu_ctx *ctx,
 			 pmu_selection_model(selection) == PMU_MODEL_ABSENT),
 	};
 	return (int)session->event_count++;
+}
+
+static bool in_list(const unsigned *list, size_t count, unsigned number)
+{
+	for (size_t i = 0; i < count; i++)
+		if (list[i] == number)
+			return true;
+	return false;
+}
+
+/* Whether one PMU can count those of a group, by a session of its own that is never started. */
+static int try_group(struct pmu_session *session, struct pmu_ctx *ctx, unsigned group)
+{
+	struct pmu_session *trial;
+	int error = pmu_session_new(&trial, ctx, session->bus);
+
+	if (error)
+		return error;
+	for (size_t i = 0; i < session->event_count && error >= 0; i++)
+		if (session->events[i].group == group)
+			error = pmu_session_add(trial, ctx, &session->events[i].selection);
+	error = error < 0 ? error : session_assign(trial, ctx);
+	pmu_session_free(trial);
+	return error;
+}
+
+int pmu_session_group(struct pmu_session *session, struct pmu_ctx *ctx, const unsigned *events,
+		      size_t count)
+{
+	const unsigned group = session->group_count + 1;
+	unsigned *before = calloc(session->event_count + 1, sizeof(*before));
+	unsigned *joined = calloc(count + 1, sizeof(*joined));
+	size_t joined_count = 0;
+	int error = 0;
+
+	if (!before || !joined)
+		error = error_set(ctx, PMU_E_NOMEM, "out of memory for a group of events");
+	for (size_t i = 0; i < count && !error; i++) {
+		if (events[i] >= session->event_count)
+			error =
+			    error_set(ctx, PMU_E_RANGE, "no event %u in the session", events[i]);
+		else if (session->events[events[i]].group)
+			joined[joined_count++] = session->events[events[i]].group;
+	}
+	if (error)
+		goto done;
+	for (unsigned i = 0; i < session->event_count; i++) {
+		struct session_event *event = &session->events[i];
+
+		before[i] = event->group;
+		if (in_list(events, count, i) || in_list(joined, joined_count, event->group))
+			event->group = group;
+	}
+	error = try_group(session, ctx, group);
+	for (size_t i = 0; i < session->event_count && error; i++)
+		session->events[i].group = before[i];
+	session->group_count += !error;
+done:
+	free(before);
+	free(joined);
+	return error;
+}
+
+void pmu_session_spread(struct pmu_session *session)
+{
+	session->spread = true;
+}
+
+size_t pmu_session_pmus(const struct pmu_session *session)
+{
+	return session->part_count ? session->part_count : 1;
+}
+
+int pmu_session_pmu_of(const struct pmu_session *session, unsigned event)
+{
+	return event < session->event_count ? (int)session->events[event].part : PMU_E_RANGE;
+}
+
+const char *pmu_session_reason(const struct pmu_session *session, size_t pmu)
+{
+	return groups_reason(session, pmu);
 }
 
 void pmu_session_force(struct pmu_session *session)
@@ -180,9 +263,14 @@ static int begin(struct pmu_session *session, struct pmu_ctx *ctx)
 
 int pmu_session_assign(struct pmu_session *session, struct pmu_ctx *ctx)
 {
-	int error = session->units ? 0 : session_assign(session, ctx);
+	int error;
 
-	return error || session->units ? error : session_lay_out(session, ctx);
+	if (session->units || session->parts)
+		return 0;
+	error = session_assign(session, ctx);
+	if (error == PMU_E_CONFLICT && session->spread && session->bus->ops->another)
+		return groups_make(session, ctx);
+	return error ? error : session_lay_out(session, ctx);
 }
 
 int pmu_session_counter(const struct pmu_session *session, unsigned event, unsigned instance)
@@ -190,6 +278,8 @@ int pmu_session_counter(const struct pmu_session *session, unsigned event, unsig
 	if (event >= session->event_count ||
 	    instance >= session->events[event].selection.box->instance_count)
 		return PMU_E_RANGE;
+	if (session->parts)
+		return groups_counter(session, event, instance);
 	if (!session->units)
 		return PMU_E_STATE;
 	return session_counter_of(&session->events[event], instance);
@@ -206,6 +296,11 @@ int pmu_session_start(struct pmu_session *session, struct pmu_ctx *ctx)
 	error = pmu_session_assign(session, ctx);
 	if (error)
 		return error;
+	if (session->parts) {
+		error = groups_start(session, ctx);
+		session->state = error ? SESSION_STOPPED : SESSION_RUNNING;
+		return error;
+	}
 	bus_begin(session->bus);
 	error = begin(session, ctx);
 	session->started_ns = bus_time_ns(session->bus);
@@ -223,6 +318,10 @@ int pmu_session_stop(struct pmu_session *session, struct pmu_ctx *ctx)
 
 	if (session->state != SESSION_RUNNING)
 		return error_set(ctx, PMU_E_STATE, "the session is not counting");
+	if (session->parts) {
+		session->state = SESSION_STOPPED;
+		return groups_stop(session, ctx);
+	}
 	bus_begin(session->bus);
 	error = session_freeze(session, ctx);
 	if (!error) {
@@ -241,6 +340,8 @@ int pmu_session_read(struct pmu_session *session, struct pmu_ctx *ctx,
 
 	if (session->state != SESSION_RUNNING && session->state != SESSION_STOPPED)
 		return error_set(ctx, PMU_E_STATE, "the session is not started");
+	if (session->parts)
+		return groups_read(session, ctx, counts, count);
 	bus_begin(session->bus);
 	error = session_collect(session, ctx);
 	bus_end(session->bus);
@@ -254,9 +355,10 @@ int pmu_session_read(struct pmu_session *session, struct pmu_ctx *ctx,
 
 int pmu_session_end(struct pmu_session *session, struct pmu_ctx *ctx)
 {
-	int error = 0;
+	int error = groups_end(session, ctx);
 
-	if (session->state == SESSION_RUNNING || session->state == SESSION_STOPPED) {
+	if (!session->parts &&
+	    (session->state == SESSION_RUNNING || session->state == SESSION_STOPPED)) {
 		bus_begin(session->bus);
 		error = session_restore(session, ctx);
 		bus_end(session->bus);

@@ -9,6 +9,9 @@
 #include "pmulab/session.h"
 #include "session/selection.h"
 
+/* What helps where there is but one PMU; ends the reasons that events exclude each other for. */
+#define SESSION_SEPARATELY "; count them in separate runs"
+
 #define SESSION_NONE	      SIZE_MAX
 #define SESSION_BUSY_TEXT_MAX 1024
 #define SESSION_INSTANCES_MAX 32 /* bits of what is present */
@@ -19,6 +22,10 @@ struct session_event {
 	uint8_t counter; /* the same in every instance; of a fixed one its own number */
 	/* That of each instance, where instances share counters: seats.h. */
 	uint8_t counters[SESSION_INSTANCES_MAX];
+	unsigned group; /* that it stays together with; 0: none */
+	/* Where it is, once the events are divided: groups.h. */
+	size_t part;
+	unsigned part_event;
 };
 
 struct session_unit {
@@ -70,6 +77,12 @@ struct pmu_session {
 
 	struct session_event *events;
 	size_t event_count;
+	unsigned group_count;
+
+	bool spread;		    /* events may be divided among several PMUs */
+	struct session_part *parts; /* those, with all that follows; else NULL */
+	size_t part_count;
+	struct pmu_count *part_counts;
 
 	/* Made at the first start. */
 	struct session_unit *units;
@@ -101,6 +114,8 @@ int session_discover_cores(struct pmu_session *session, struct pmu_ctx *ctx,
 
 /** assign.c: gives every counted event a counter. @return 0 or PMU_E_CONFLICT */
 int session_assign(struct pmu_session *session, struct pmu_ctx *ctx);
+/** The same for the events of one box, which no other box's events get in the way of. */
+int session_assign_box(struct pmu_session *session, struct pmu_ctx *ctx, const struct pmu_box *box);
 
 /** The counter that it was given in an instance. */
 uint8_t session_counter_of(const struct session_event *event, unsigned instance);

@@ -1,0 +1,229 @@
+#include "cli/stat_events.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int stat_wanted_init(const struct cli *cli, struct stat_wanted *wanted, int argc)
+{
+	wanted->events.words = calloc((size_t)argc, sizeof(char *));
+	wanted->metrics.words = calloc((size_t)argc, sizeof(char *));
+	return wanted->events.words && wanted->metrics.words
+		   ? 0
+		   : cli_error(cli, EXIT_FAILED, "out of memory");
+}
+
+void stat_wanted_fini(struct stat_wanted *wanted)
+{
+	free(wanted->events.words);
+	free(wanted->metrics.words);
+}
+
+const char *stat_first_events(const struct stat_wanted *wanted)
+{
+	return wanted->events.count ? wanted->events.words[0] : NULL;
+}
+
+typedef int each_item(const struct cli *cli, struct stat_run *run, const char *item);
+
+/* @return 0 or the first code that is not; an empty list is an error */
+static int each_of_list(const struct cli *cli, struct stat_run *run, const char *list,
+			each_item *each)
+{
+	const char *at = list, *item;
+	size_t length;
+	int code = 0;
+
+	if (!list[strspn(list, ", ")])
+		return cli_error(cli, EXIT_USAGE, "\"%s\" is a list without a name", list);
+	while (!code && pmu_event_list_next(&at, &item, &length)) {
+		char *text = strndup(item, length);
+
+		code = text ? each(cli, run, text) : cli_error(cli, EXIT_FAILED, "out of memory");
+		free(text);
+	}
+	return code;
+}
+
+int stat_each_word(const struct cli *cli, struct stat_run *run, const struct stat_words *words,
+		   each_item *each)
+{
+	int code = 0;
+
+	for (size_t i = 0; i < words->count && !code; i++)
+		code = each_of_list(cli, run, words->words[i], each);
+	return code;
+}
+
+/* @return its index, or below 0: said */
+static int add_event(const struct cli *cli, struct stat_run *run, const char *text)
+{
+	struct pmu_selection selection;
+	int error = pmu_event_parse(cli->ctx, run->pmu, text, &selection);
+
+	if (!error)
+		error = pmu_session_add(run->session, cli->ctx, &selection);
+	if (error < 0) {
+		run->code = cli_fail(cli, error);
+		return error;
+	}
+	if (run->group && run->group_size < STAT_GROUP_MAX)
+		run->group[run->group_size++] = (unsigned)error;
+	return error;
+}
+
+static int add_member(const struct cli *cli, struct stat_run *run, const char *text)
+{
+	return add_event(cli, run, text) < 0 ? run->code : 0;
+}
+
+/* {EVENT,EVENT,..}: events that one PMU counts. Where there is one PMU, it counts all anyway. */
+static int add_group(const struct cli *cli, struct stat_run *run, const char *text)
+{
+	unsigned events[STAT_GROUP_MAX];
+	size_t length = strlen(text);
+	char *list;
+	int code;
+
+	if (text[length - 1] != '}')
+		return cli_error(cli, EXIT_USAGE, "the group \"%s\" does not end with a \"}\"",
+				 text);
+	list = strndup(text + 1, length - 2);
+	if (!list)
+		return cli_error(cli, EXIT_FAILED, "out of memory");
+	run->group = events;
+	run->group_size = 0;
+	code = each_of_list(cli, run, list, add_member);
+	run->group = NULL;
+	free(list);
+	if (!code && run->emul) {
+		int error = pmu_session_group(run->session, cli->ctx, events, run->group_size);
+
+		if (error)
+			code = cli_fail(cli, error);
+	}
+	return code;
+}
+
+static int add_item(const struct cli *cli, struct stat_run *run, const char *text)
+{
+	return *text == '{' ? add_group(cli, run, text) : add_member(cli, run, text);
+}
+
+static struct stat_metric *new_metric(struct stat_run *run)
+{
+	struct stat_metric *metrics =
+	    realloc(run->metrics, (run->metric_count + 1) * sizeof(*run->metrics));
+
+	if (!metrics)
+		return NULL;
+	run->metrics = metrics;
+	metrics[run->metric_count] = (struct stat_metric){0};
+	return &metrics[run->metric_count];
+}
+
+static int add_metric(const struct cli *cli, struct stat_run *run, const char *name)
+{
+	struct stat_metric *metric = new_metric(run);
+	const struct pmu_selection *selections;
+	size_t count;
+	int error;
+
+	if (!metric)
+		return cli_error(cli, EXIT_FAILED, "out of memory");
+	error = pmu_formula_new(&metric->formula, cli->ctx, run->pmu, name);
+	if (error)
+		return cli_fail(cli, error);
+	run->metric_count++;
+	count = pmu_formula_selections(metric->formula, &selections);
+	metric->events = calloc(count ? count : 1, sizeof(*metric->events));
+	if (!metric->events)
+		return cli_error(cli, EXIT_FAILED, "out of memory");
+	for (size_t i = 0; i < count; i++) {
+		int event = pmu_session_add(run->session, cli->ctx, &selections[i]);
+
+		if (event < 0)
+			return cli_fail(cli, event);
+		metric->events[i] = (unsigned)event;
+	}
+	/* Together where that is possible: an event may repeat what another one sees. */
+	if (run->emul && count > 1)
+		pmu_session_group(run->session, NULL, metric->events, count);
+	return 0;
+}
+
+int stat_add(const struct cli *cli, struct stat_run *run, const struct stat_wanted *wanted)
+{
+	int code;
+
+	if (wanted->events.count || wanted->metrics.count) {
+		code = stat_each_word(cli, run, &wanted->events, add_item);
+		return code ? code : stat_each_word(cli, run, &wanted->metrics, add_metric);
+	}
+	if (!run->machine)
+		return cli_error(cli, EXIT_USAGE,
+				 "no events are given; pmulab list events --pmu %s",
+				 pmu_pmu_name(run->pmu));
+	return each_of_list(cli, run, pmu_machine_events(run->machine), add_item);
+}
+
+void stat_events_fini(struct stat_run *run)
+{
+	for (size_t i = 0; i < run->metric_count; i++) {
+		pmu_formula_free(run->metrics[i].formula);
+		free(run->metrics[i].events);
+	}
+	free(run->metrics);
+}
+
+void stat_warn_absent(const struct cli *cli, const struct stat_run *run)
+{
+	for (unsigned i = 0; i < pmu_session_events(run->session); i++) {
+		const struct pmu_selection *selection = pmu_session_event(run->session, i);
+		const struct pmu_event *event = selection->event;
+		const char *note = event && pmu_event_model(event) == PMU_MODEL_ABSENT
+				       ? pmu_event_model_note(event)
+				       : "";
+		char text[PMU_EVENT_TEXT_MAX];
+
+		if (!stat_is_absent(run, selection))
+			continue;
+		pmu_event_print(selection, text, sizeof(text));
+		cli_error(cli, 0, "warning: %s is not modelled on this machine%s%s", text,
+			  *note ? ": " : "", note);
+	}
+}
+
+static void assignment_row(const struct stat_run *run, struct table *table, unsigned event)
+{
+	const struct pmu_selection *selection = pmu_session_event(run->session, event);
+	int counter = pmu_session_counter(run->session, event,
+					  selection->one_instance ? selection->instance : 0);
+	char text[PMU_EVENT_TEXT_MAX];
+
+	pmu_event_print(selection, text, sizeof(text));
+	table_cell(table, "%d", pmu_session_pmu_of(run->session, event));
+	if (stat_is_absent(run, selection))
+		table_cell(table, "none");
+	else
+		table_cell(table, "%s%d", selection->event ? "" : "fixed ", counter);
+	table_cell(table, "%s", text);
+}
+
+int stat_print_assignment(const struct cli *cli, const struct stat_run *run)
+{
+	struct table *table = table_new("rrl");
+	int code;
+
+	if (!table)
+		return cli_error(cli, EXIT_FAILED, "out of memory");
+	table_cell(table, "PMU");
+	table_cell(table, "COUNTER");
+	table_cell(table, "EVENT");
+	for (unsigned event = 0; event < pmu_session_events(run->session); event++)
+		assignment_row(run, table, event);
+	fputc('\n', cli->out);
+	code = cli_print_table(cli, table);
+	for (size_t pmu = 1; pmu < pmu_session_pmus(run->session); pmu++)
+		fprintf(cli->out, "\nPMU %zu: %s.\n", pmu, pmu_session_reason(run->session, pmu));
+	return code;
+}
