@@ -14,7 +14,7 @@
 #include "catalog/machine_image.h"
 
 #define BLOCK_MAGIC   0x62616c756d70 /* "pmulab" */
-#define BLOCK_VERSION 7
+#define BLOCK_VERSION 8
 #define BLOCK_ALIGN   4096
 
 /* For an access that is under way elsewhere: microseconds, unless its program is stopped. */
@@ -34,6 +34,7 @@ struct block_header {
 	uint32_t pmu_count;
 	uint32_t joined;	       /* other processes have a view of the block */
 	uint8_t enabled[SIGNAL_COUNT]; /* what any of several PMUs subscribes to */
+	uint32_t needed;	       /* of several PMUs: see struct signal_port */
 };
 
 struct emul_pmu {
@@ -104,6 +105,7 @@ static int describe(struct pmon_config *config, struct pmu_ctx *ctx, const struc
 	    .straps = desc->straps,
 	    .strap_count = desc->strap_count,
 	    .clock_mhz = {[PMU_CLOCK_UCLK] = desc->uclk_mhz, [PMU_CLOCK_DCLK] = desc->dclk_mhz},
+	    .totals = machine_totals(),
 	};
 	if (!config->pmu)
 		return error_set(ctx, PMU_E_UNKNOWN,
@@ -123,11 +125,43 @@ static void fan_out(void *subscriber, const struct signal *signal)
 		signal_emit(&emul->pmus[i].port, *signal);
 }
 
+static void fan_report_begin(void *subscriber, enum signal_unit kind, unsigned socket,
+			     unsigned unit)
+{
+	const struct emul *emul = subscriber;
+
+	for (unsigned i = 0; i < emul->pmu_count; i++)
+		emul->pmus[i].port.report_begin(emul->pmus[i].pmon, kind, socket, unit);
+}
+
+static void fan_report(void *subscriber, const struct signal *signal, uint64_t count)
+{
+	const struct emul *emul = subscriber;
+
+	for (unsigned i = 0; i < emul->pmu_count; i++)
+		emul->pmus[i].port.report(emul->pmus[i].pmon, signal, count);
+}
+
+static void fan_report_end(void *subscriber, enum signal_unit kind, unsigned socket, unsigned unit)
+{
+	const struct emul *emul = subscriber;
+
+	for (unsigned i = 0; i < emul->pmu_count; i++)
+		emul->pmus[i].port.report_end(emul->pmus[i].pmon, kind, socket, unit);
+}
+
 /* The one PMU that most machines have is reached directly. */
 static void connect(struct emul *emul)
 {
 	const struct signal_port fan = {
-	    .subscriber = emul, .emit = fan_out, .enabled = emul->block->enabled};
+	    .subscriber = emul,
+	    .emit = fan_out,
+	    .enabled = emul->block->enabled,
+	    .needed = &emul->block->needed,
+	    .report_begin = fan_report_begin,
+	    .report = fan_report,
+	    .report_end = fan_report_end,
+	};
 
 	machine_connect(emul->machine, emul->pmu_count == 1 ? &emul->pmus[0].port : &fan);
 }
@@ -144,6 +178,9 @@ static void join_enabled(struct emul *emul)
 			enabled |= emul->pmus[i].port.enabled[id];
 		emul->block->enabled[id] = enabled;
 	}
+	emul->block->needed = 0;
+	for (unsigned i = 0; i < emul->pmu_count; i++)
+		emul->block->needed += *emul->pmus[i].port.needed;
 }
 
 /* Adds a view of a PMU's state. */
@@ -345,23 +382,26 @@ static void tell_time(const struct emul *emul, struct pmon_time *time)
 }
 
 /* Brings up to date what an access depends on, and nothing else. */
-static void prepare(struct emul *emul, const struct pmon *pmon, unsigned socket,
-		    struct pmon_register_ref *ref, bool write, struct pmon_time *now)
+static void prepare(struct emul *emul, unsigned socket, const struct pmon_needs *needs,
+		    struct pmon_time *now)
 {
-	struct pmon_needs needs;
-
-	pmon_find_needs(pmon, ref, write, &needs);
-	if (needs.channels)
-		machine_catch_up_channels(emul->machine, socket, needs.channels);
-	if (needs.cores)
-		machine_catch_up_cores(emul->machine, socket, needs.cores);
-	if (needs.time)
+	if (needs->slices)
+		machine_catch_up_slices(emul->machine, socket, needs->slices);
+	if (needs->homes)
+		machine_catch_up_homes(emul->machine, socket, needs->homes);
+	if (needs->channels)
+		machine_catch_up_channels(emul->machine, socket, needs->channels);
+	if (needs->cores)
+		machine_catch_up_cores(emul->machine, socket, needs->cores);
+	if (needs->time)
 		tell_time(emul, now);
 }
 
 static void catch_up(struct emul *emul)
 {
 	for (unsigned socket = 0; socket < emul->desc->sockets; socket++) {
+		machine_catch_up_slices(emul->machine, socket, UINT32_MAX);
+		machine_catch_up_homes(emul->machine, socket, UINT32_MAX);
 		machine_catch_up_channels(emul->machine, socket, UINT32_MAX);
 		machine_catch_up_cores(emul->machine, socket, UINT32_MAX);
 	}
@@ -372,6 +412,7 @@ int emul_pmu_read(struct emul *emul, unsigned pmu, const struct pmon_access *acc
 {
 	struct pmon *pmon = emul->pmus[pmu].pmon;
 	struct pmon_register_ref ref;
+	struct pmon_needs needs;
 	struct pmon_time now;
 	int error = pmon_find(pmon, access, &ref);
 
@@ -379,7 +420,8 @@ int emul_pmu_read(struct emul *emul, unsigned pmu, const struct pmon_access *acc
 		return error;
 	if (!machine_lock_within(emul->machine, ACCESS_PATIENCE_NS))
 		return PMU_E_BUSY;
-	prepare(emul, pmon, access->socket, &ref, false, &now);
+	pmon_find_read_needs(pmon, &ref, &needs);
+	prepare(emul, access->socket, &needs, &now);
 	error = pmon_read_found(pmon, &ref, &now, value);
 	join_enabled(emul);
 	machine_unlock(emul->machine);
@@ -391,6 +433,7 @@ int emul_pmu_write(struct emul *emul, unsigned pmu, const struct pmon_access *ac
 {
 	struct pmon *pmon = emul->pmus[pmu].pmon;
 	struct pmon_register_ref ref;
+	struct pmon_needs needs;
 	struct pmon_time now;
 	int error = pmon_find(pmon, access, &ref);
 
@@ -398,7 +441,8 @@ int emul_pmu_write(struct emul *emul, unsigned pmu, const struct pmon_access *ac
 		return error;
 	if (!machine_lock_within(emul->machine, ACCESS_PATIENCE_NS))
 		return PMU_E_BUSY;
-	prepare(emul, pmon, access->socket, &ref, true, &now);
+	pmon_find_write_needs(pmon, &ref, value, &needs);
+	prepare(emul, access->socket, &needs, &now);
 	error = pmon_write_found(pmon, &ref, &now, value);
 	join_enabled(emul);
 	machine_unlock(emul->machine);
@@ -455,6 +499,8 @@ int emul_add_pmu(struct emul *emul, struct pmu_ctx *ctx)
 				 "a program on the machine was stopped in the "
 				 "middle of an access");
 	}
+	/* Totals are of those that were there. */
+	catch_up(emul);
 	error = open_pmu(emul, ctx, &config, state, true);
 	if (error) {
 		munmap(state, emul->block->pmon_size);

@@ -13,14 +13,8 @@ struct transaction {
 	uint8_t socket, agent, requester; /* the home node, its agent, the node that asks */
 	uint32_t channel;		  /* of the agent */
 	uint32_t channel_line;
-	uint64_t begin;
+	uint64_t begin, snooped, data; /* snooped: its snoop ends; data: a read has its data */
 };
-
-static bool is_read(enum signal_request request)
-{
-	return request == REQUEST_READ_DATA || request == REQUEST_READ_CODE ||
-	       request == REQUEST_READ_OWN;
-}
 
 static bool is_local(const struct transaction *transaction)
 {
@@ -32,14 +26,14 @@ static inline __attribute__((always_inline)) void span(struct machine *machine,
 						       enum pmu_signal_id id, uint32_t qualifiers,
 						       uint64_t time, uint64_t duration)
 {
-	signal_emit(&machine->port, (struct signal){
-					.id = (uint16_t)id,
-					.socket = transaction->socket,
-					.unit = transaction->agent,
-					.qualifiers = qualifiers,
-					.time = time,
-					.duration = duration,
-				    });
+	machine_emit(&machine->port, (struct signal){
+					 .id = (uint16_t)id,
+					 .socket = transaction->socket,
+					 .unit = transaction->agent,
+					 .qualifiers = qualifiers,
+					 .time = time,
+					 .duration = duration,
+				     });
 }
 
 static inline __attribute__((always_inline)) void pulse(struct machine *machine,
@@ -156,14 +150,6 @@ static uint64_t write_memory(struct machine *machine, struct transaction *transa
 	return wait;
 }
 
-static const uint32_t response_qualifiers[] = {
-    [SNOOP_RSP_I] = QUALIFIER_HOME_RESPONSE_INVALID,
-    [SNOOP_RSP_S] = QUALIFIER_HOME_RESPONSE_SHARED,
-    [SNOOP_RSP_S_FWD] = QUALIFIER_HOME_RESPONSE_SHARED_FORWARDED,
-    [SNOOP_RSP_I_FWD] = QUALIFIER_HOME_RESPONSE_INVALID_FORWARDED,
-    [SNOOP_RSP_S_WB] = QUALIFIER_HOME_RESPONSE_WRITTEN_BACK,
-    [SNOOP_RSP_I_WB] = QUALIFIER_HOME_RESPONSE_WRITTEN_BACK,
-};
 static_assert(QUALIFIER_HOME_RESPONSE_INVALID == QUALIFIER_HOME_LOCAL_RESPONSE_INVALID &&
 		  QUALIFIER_HOME_RESPONSE_SHARED == QUALIFIER_HOME_LOCAL_RESPONSE_SHARED &&
 		  QUALIFIER_HOME_RESPONSE_SHARED_FORWARDED ==
@@ -194,18 +180,24 @@ static uint64_t snoop(struct machine *machine, struct transaction *transaction,
 		cycles += data_path_cycles(machine, target, socket, transaction->begin + cycles);
 	else
 		cycles += path_cycles(machine, target, socket);
-	end = transaction->begin + cycles;
+	transaction->snooped = end = transaction->begin + cycles;
 
+	if (!MACHINE_EMITS) {
+		total_add(&transaction->home->totals.snoops[transaction->requester], cycles);
+		transaction->home->totals.responses[answer->response][transaction->requester]++;
+	}
 	span(machine, transaction, SIGNAL_HOME_SNOOP,
 	     is_local(transaction) ? QUALIFIER_HOME_SNOOP_LOCAL : QUALIFIER_HOME_SNOOP_REMOTE,
 	     transaction->begin, cycles);
-	pulse(machine, transaction, SIGNAL_HOME_RESPONSE, response_qualifiers[answer->response],
+	pulse(machine, transaction, SIGNAL_HOME_RESPONSE, home_response_qualifier(answer->response),
 	      end);
 	if (is_local(transaction))
 		pulse(machine, transaction, SIGNAL_HOME_LOCAL_RESPONSE,
-		      response_qualifiers[answer->response], end);
+		      home_response_qualifier(answer->response), end);
 	if (answer->response == SNOOP_RSP_S_WB || answer->response == SNOOP_RSP_I_WB) {
 		transaction->home->snoop_writebacks++;
+		if (!MACHINE_EMITS)
+			transaction->home->totals.snoop_writebacks++;
 		write_memory(machine, transaction, false, end);
 	}
 	return cycles;
@@ -231,6 +223,11 @@ static uint64_t serve_read(struct machine *machine, struct transaction *transact
 	if (machine->desc->sockets > 1)
 		snooped = snoop(machine, transaction, answer);
 	answered = machine_max(data, snooped);
+	transaction->data = transaction->begin + data;
+	if (!MACHINE_EMITS) {
+		transaction->home->totals.pending_cycles[transaction->requester] += answered - data;
+		transaction->home->totals.snoops_late[transaction->requester] += snooped > data;
+	}
 	if (snooped > data)
 		pulse(machine, transaction, SIGNAL_HOME_SNOOP_LATE,
 		      local ? QUALIFIER_HOME_SNOOP_LATE_LOCAL : QUALIFIER_HOME_SNOOP_LATE_REMOTE,
@@ -253,7 +250,7 @@ static uint64_t serve(struct machine *machine, struct transaction *transaction,
 
 	pulse(machine, transaction, SIGNAL_HOME_REGION, QUALIFIER_HOME_REGION_REGION0,
 	      transaction->begin);
-	if (is_read(transaction->request)) {
+	if (home_is_read(transaction->request)) {
 		transaction->home->reads++;
 		cycles = serve_read(machine, transaction, &answer);
 		*state = fill_state(transaction->request, &answer);
@@ -290,23 +287,23 @@ static inline void emit_request(struct machine *machine, const struct transactio
 	uint32_t qualifiers =
 	    local ? QUALIFIER_HOME_REQUEST_WRITE_LOCAL : QUALIFIER_HOME_REQUEST_WRITE_REMOTE;
 
-	if (is_read(transaction->request))
+	if (home_is_read(transaction->request))
 		qualifiers =
 		    local ? QUALIFIER_HOME_REQUEST_READ_LOCAL : QUALIFIER_HOME_REQUEST_READ_REMOTE;
 	else if (transaction->request == REQUEST_OWN)
 		qualifiers =
 		    local ? QUALIFIER_HOME_REQUEST_OWN_LOCAL : QUALIFIER_HOME_REQUEST_OWN_REMOTE;
-	signal_emit(&machine->port, (struct signal){
-					.id = SIGNAL_HOME_REQUEST,
-					.socket = transaction->socket,
-					.unit = transaction->agent,
-					.qualifiers = qualifiers,
-					.time = transaction->begin,
-					.duration = cycles,
-					.request = (uint8_t)transaction->request,
-					.address = (uint64_t)transaction->line << LINE_LOG2,
-					.node = transaction->requester,
-				    });
+	machine_emit(&machine->port, (struct signal){
+					 .id = SIGNAL_HOME_REQUEST,
+					 .socket = transaction->socket,
+					 .unit = transaction->agent,
+					 .qualifiers = qualifiers,
+					 .time = transaction->begin,
+					 .duration = cycles,
+					 .request = (uint8_t)transaction->request,
+					 .address = (uint64_t)transaction->line << LINE_LOG2,
+					 .node = transaction->requester,
+				     });
 }
 
 /* The cycle from which on no request of the other node holds the line: as in a slice. */
@@ -361,12 +358,18 @@ struct home_answer home_request(struct machine *machine, enum signal_request req
 	cycles = serve(machine, &transaction, &answer.state);
 	there += transaction.begin - arrival;
 	home->tracker[slot] = transaction.begin + cycles;
+	home->tracker_begins[slot] = transaction.begin;
+	home->tracker_snooped[slot] = transaction.snooped;
+	home->tracker_data[slot] = transaction.data;
+	home->tracker_requests[slot] = (uint8_t)request;
 	home->tracker_cycles += cycles;
+	if (!MACHINE_EMITS)
+		total_add(&home->totals.requests[request][requester], cycles);
 	emit_request(machine, &transaction, cycles);
-	if (machine->port.enabled[SIGNAL_HOME_FULL])
+	if (MACHINE_EMITS && machine->port.enabled[SIGNAL_HOME_FULL])
 		emit_full(machine, &transaction);
 
-	back = is_read(request)
+	back = home_is_read(request)
 		   ? data_path_cycles(machine, socket, requester, transaction.begin + cycles)
 		   : path_cycles(machine, socket, requester);
 	answer.cycles = there + cycles + back;

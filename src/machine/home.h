@@ -2,6 +2,7 @@
 #ifndef MACHINE_HOME_H
 #define MACHINE_HOME_H
 
+#include "machine/slice.h"
 #include "machine/state.h"
 #include "machine/tor.h"
 
@@ -9,6 +10,29 @@ struct home_answer {
 	uint64_t cycles;       /* uncore, from the slice and back to it */
 	enum line_state state; /* reads: in which the slice fills the line */
 };
+
+static inline bool home_is_read(enum signal_request request)
+{
+	return request == REQUEST_READ_DATA || request == REQUEST_READ_CODE ||
+	       request == REQUEST_READ_OWN;
+}
+
+/** Of home.response and home.local_response. */
+static inline uint32_t home_response_qualifier(enum snoop_response response)
+{
+	static const uint32_t qualifiers[] = {
+	    [SNOOP_RSP_I] = QUALIFIER_HOME_RESPONSE_INVALID,
+	    [SNOOP_RSP_S] = QUALIFIER_HOME_RESPONSE_SHARED,
+	    [SNOOP_RSP_S_FWD] = QUALIFIER_HOME_RESPONSE_SHARED_FORWARDED,
+	    [SNOOP_RSP_I_FWD] = QUALIFIER_HOME_RESPONSE_INVALID_FORWARDED,
+	    [SNOOP_RSP_S_WB] = QUALIFIER_HOME_RESPONSE_WRITTEN_BACK,
+	    [SNOOP_RSP_I_WB] = QUALIFIER_HOME_RESPONSE_WRITTEN_BACK,
+	};
+
+	static_assert(sizeof(qualifiers) / sizeof(qualifiers[0]) == TOTALS_RESPONSES,
+		      "a total each");
+	return qualifiers[response];
+}
 
 /** A request for the line of a slice's transaction, sent after what that has spent so far. */
 struct home_answer home_request(struct machine *machine, enum signal_request request,

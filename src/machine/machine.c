@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "machine/accumulator.h"
 #include "machine/memory.h"
+#include "machine/reports.h"
 #include "machine/write_combining.h"
 
 /* Where the parts of the shared block begin, bytes. */
@@ -239,8 +240,9 @@ void machine_defer_waits(struct machine *machine, void (*defer)(void))
 void machine_connect(struct machine *machine, const struct signal_port *port)
 {
 	static const uint8_t none[SIGNAL_COUNT];
+	static const uint32_t nobody = 0;
 
-	machine->port = port ? *port : (struct signal_port){.enabled = none};
+	machine->port = port ? *port : (struct signal_port){.enabled = none, .needed = &nobody};
 	for (size_t i = 0; i < channel_count(machine->desc); i++)
 		machine->views[i].port = &machine->port;
 }
@@ -362,6 +364,7 @@ void machine_catch_up_channels(struct machine *machine, unsigned socket, uint32_
 		if (unit >= count)
 			return;
 		memory_advance(&machine->channels[i], &machine->views[i], cycle);
+		reports_channel(machine, socket, unit);
 	}
 }
 

@@ -43,6 +43,12 @@ uint64_t memory_drain(struct memory_channel *channel, const struct memory_view *
  */
 void memory_advance(struct memory_channel *channel, const struct memory_view *view, uint64_t now);
 
+/* The same on the quiet way: see totals.h. */
+uint64_t memory_drain_quiet(struct memory_channel *channel, const struct memory_view *view,
+			    uint64_t now);
+void memory_advance_quiet(struct memory_channel *channel, const struct memory_view *view,
+			  uint64_t now);
+
 const struct memory_statistics *memory_statistics(const struct memory_channel *channel);
 
 #endif

@@ -9,6 +9,7 @@
 #include "catalog/signal.h"
 #include "machine/calendar.h"
 #include "machine/divisor.h"
+#include "machine/totals.h"
 
 #define MEMORY_BANKS_MAX  128 /* ranks * banks of a channel */
 #define MEMORY_QUEUE_MAX  64  /* entries of RPQ or WPQ */
@@ -32,6 +33,11 @@ struct memory_view {
 	uint8_t unit; /* number of the channel in its socket */
 	bool shared;  /* several cores run: their requests come at their own times */
 };
+
+static inline uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
 
 struct memory_bank {
 	uint32_t row;	    /* open one, or MEMORY_ROW_CLOSED */
@@ -60,6 +66,7 @@ struct memory_dram {
 /* The latest rpq_entries departures in rising order, a ring whose smallest is at head. */
 struct memory_rpq {
 	uint64_t departures[MEMORY_QUEUE_MAX];
+	uint64_t accepted[MEMORY_QUEUE_MAX]; /* of the same */
 	uint32_t head;
 };
 
@@ -70,6 +77,7 @@ struct memory_wpq {
 	uint64_t leaves[MEMORY_QUEUE_MAX]; /* cycle of the CAS, of scheduled ones */
 	uint64_t partial;		   /* bit: ring index */
 	uint32_t head, scheduled, waiting;
+	uint32_t emitted; /* how many were held when that was last emitted */
 };
 
 struct memory_channel {
@@ -83,6 +91,7 @@ struct memory_channel {
 	struct memory_dram dram;
 	struct memory_rpq rpq;
 	struct memory_wpq wpq;
+	_Alignas(64) struct channel_totals totals; /* not reported yet */
 };
 
 #endif

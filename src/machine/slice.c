@@ -48,18 +48,18 @@ static void share_core(struct machine *machine, struct tor_entry *entry, uint32_
 static void emit_victim(struct machine *machine, const struct tor_entry *entry,
 			enum line_state state, bool unused)
 {
-	signal_emit(&machine->port, (struct signal){
-					.id = SIGNAL_LLC_VICTIM,
-					.socket = entry->socket,
-					.unit = (uint8_t)entry->index.slice,
-					.qualifiers = state == LINE_M	? QUALIFIER_LLC_VICTIM_M
-						      : state == LINE_E ? QUALIFIER_LLC_VICTIM_E
-						      : state == LINE_S ? QUALIFIER_LLC_VICTIM_S
-									: QUALIFIER_LLC_VICTIM_F,
-					.time = entry->begin + entry->cycles,
-					.node = entry->node,
-					.core = SIGNAL_NO_CORE,
-				    });
+	machine_emit(&machine->port, (struct signal){
+					 .id = SIGNAL_LLC_VICTIM,
+					 .socket = entry->socket,
+					 .unit = (uint8_t)entry->index.slice,
+					 .qualifiers = state == LINE_M	 ? QUALIFIER_LLC_VICTIM_M
+						       : state == LINE_E ? QUALIFIER_LLC_VICTIM_E
+						       : state == LINE_S ? QUALIFIER_LLC_VICTIM_S
+									 : QUALIFIER_LLC_VICTIM_F,
+					 .time = entry->begin + entry->cycles,
+					 .node = entry->node,
+					 .core = SIGNAL_NO_CORE,
+				     });
 	if (unused && state != LINE_M)
 		tor_misc(machine, entry, QUALIFIER_LLC_OUTCOME_UNUSED_VICTIM);
 }
@@ -86,6 +86,7 @@ static void evict(struct machine *machine, const struct tor_entry *request, int 
 	state = tor_state(&victim);
 	tor_drop(&victim);
 	victim.slice->victims++;
+	victim.total = totals_victim(state, victim.node, unused);
 	emit_victim(machine, &victim, state, unused);
 	if (state == LINE_M) {
 		victim.cycles += write_home(machine, &victim, REQUEST_WRITEBACK);
@@ -172,8 +173,9 @@ static bool own_hit(struct machine *machine, struct tor_entry *entry, enum line_
 	return shared;
 }
 
-struct slice_answer slice_read(struct machine *machine, struct tor_entry *entry, unsigned core,
-			       enum signal_request request, uint64_t now)
+static MACHINE_OUTLINE struct slice_answer answer_read(struct machine *machine,
+						       struct tor_entry *entry, unsigned core,
+						       enum signal_request request, uint64_t now)
 {
 	const uint32_t hop = machine->desc->ring_hop;
 	const unsigned number = machine_core_of_socket(machine, core);
@@ -186,7 +188,7 @@ struct slice_answer slice_read(struct machine *machine, struct tor_entry *entry,
 	if (request == REQUEST_READ_DATA)
 		looks_up |= QUALIFIER_LLC_LOOKUP_DATA_READ;
 	tor_enter(machine, entry, QUALIFIER_LLC_INGRESS_CORE, number, now + hop);
-	state = tor_lookup(machine, entry, looks_up);
+	state = tor_lookup(machine, entry, request, looks_up);
 	answer.missed = state == LINE_I;
 	if (answer.missed) {
 		answer.granted = miss(machine, entry, request, bit);
@@ -199,6 +201,14 @@ struct slice_answer slice_read(struct machine *machine, struct tor_entry *entry,
 	tor_touch(machine, entry);
 	answer.cycles = hop + tor_leave(machine, entry, qualifiers, request) + hop;
 	return answer;
+}
+
+struct slice_answer slice_read(struct machine *machine, struct tor_entry *entry, unsigned core,
+			       enum signal_request request, uint64_t now)
+{
+	if (MACHINE_EMITS && machine_is_quiet(machine))
+		return slice_read_quiet(machine, entry, core, request, now);
+	return answer_read(machine, entry, core, request, now);
 }
 
 /* A core's modified line comes back; the LLC holds it, being inclusive. */
@@ -236,9 +246,11 @@ uint64_t slice_write(struct machine *machine, unsigned core, enum signal_request
 	bool from_cache = request == REQUEST_WRITEBACK || request == REQUEST_WRITEBACK_KEEP;
 	struct tor_entry entry;
 
+	if (MACHINE_EMITS && machine_is_quiet(machine))
+		return slice_write_quiet(machine, core, request, line, now);
 	tor_locate(machine, &entry, machine_socket(machine, core), line);
 	tor_enter(machine, &entry, QUALIFIER_LLC_INGRESS_CORE, number, now + hop);
-	tor_lookup(machine, &entry, QUALIFIER_LLC_LOOKUP_WRITE);
+	tor_lookup(machine, &entry, request, QUALIFIER_LLC_LOOKUP_WRITE);
 	if (from_cache)
 		take_back(machine, &entry, request == REQUEST_WRITEBACK_KEEP, 1u << number);
 	else
@@ -296,7 +308,7 @@ struct snoop_answer slice_snoop(struct machine *machine, unsigned socket,
 
 	tor_place(machine, &entry, socket, from->line, from->index);
 	tor_enter(machine, &entry, QUALIFIER_LLC_INGRESS_SNOOP, SIGNAL_NO_CORE, now);
-	tor_lookup(machine, &entry, QUALIFIER_LLC_LOOKUP_SNOOP);
+	tor_lookup(machine, &entry, REQUEST_NONE, QUALIFIER_LLC_LOOKUP_SNOOP);
 	if (tor_present(&entry)) {
 		if (request == REQUEST_READ_DATA || request == REQUEST_READ_CODE)
 			answer.response = share_line(machine, &entry);

@@ -13,6 +13,7 @@
 #include "machine/divisor.h"
 #include "machine/hart.h"
 #include "machine/memory_state.h"
+#include "machine/totals.h"
 
 #define LINE_BYTES	 64
 #define LINE_LOG2	 6
@@ -99,7 +100,10 @@ struct slice {
 	uint32_t irq_hint, tor_hint;
 	_Alignas(16) uint32_t tor_lines[TOR_MAX]; /* held until then, plus 1 */
 	uint8_t tor_cores[TOR_MAX];		  /* for which core, or SIGNAL_NO_CORE: a snoop */
+	uint64_t tor_arrivals[TOR_MAX], tor_begins[TOR_MAX];
+	uint16_t tor_totals[TOR_MAX]; /* what it was for: see totals.h */
 	uint64_t lookups, misses, victims, writebacks, tor_cycles;
+	_Alignas(64) struct slice_totals totals; /* not reported yet */
 };
 
 struct home {
@@ -108,7 +112,12 @@ struct home {
 	uint32_t tracker_hint;
 	uint32_t tracker_lines[TRACKER_MAX];	 /* held until then, plus 1 */
 	uint8_t tracker_requesters[TRACKER_MAX]; /* nodes */
+	uint8_t tracker_requests[TRACKER_MAX];	 /* enum signal_request */
+	/* When it began, its snoop ended, and a read had its data; 0: there was no such thing. */
+	uint64_t tracker_begins[TRACKER_MAX], tracker_snooped[TRACKER_MAX];
+	uint64_t tracker_data[TRACKER_MAX];
 	uint64_t reads, owns, writes, snoops, snoop_writebacks, tracker_cycles;
+	_Alignas(64) struct home_totals totals; /* not reported yet */
 };
 
 /* One direction of the links between two sockets, for data. */
@@ -215,6 +224,12 @@ static inline void machine_let_go(struct machine *machine)
 /** Under the lock: a core has its first thread, or none any more. */
 void machine_occupy(struct machine *machine, unsigned core);
 void machine_vacate(struct machine *machine, unsigned core);
+
+/** Whether nobody needs what happens in slices, home agents and channels signal by signal. */
+static inline bool machine_is_quiet(const struct machine *machine)
+{
+	return signal_needs_none(&machine->port);
+}
 
 /** The latest clock of the core's threads, ticks. */
 static inline uint64_t core_clock(const struct core *core)

@@ -9,6 +9,7 @@
 #include "pmon/select.h"
 #include "pmon/strict.h"
 #include "pmon/taps.h"
+#include "pmon/totals.h"
 
 int pmon_find(const struct pmon *pmon, const struct pmon_access *access,
 	      struct pmon_register_ref *ref)
@@ -195,8 +196,23 @@ static enum pmon_depends read_depends(const struct pmon_box *box,
 									 : DEPENDS_NOTHING;
 }
 
+/* Whether the write makes an overflow of the unit freeze the socket, which then is told all. */
+static bool begins_reports(const struct pmon_box *box, const struct pmon_register_ref *ref,
+			   uint64_t value)
+{
+	const int control = box->control_of[ref->reg];
+
+	if (control >= 0)
+		return value << ref->shift & box->counters[control].fields.ov_en.mask;
+	for (unsigned k = 0; k < box->counter_count; k++)
+		if (ref->unit->regs[box->counters[k].control] & box->counters[k].fields.ov_en.mask)
+			return true;
+	return false;
+}
+
 static enum pmon_depends access_depends(const struct pmon *pmon,
-					const struct pmon_register_ref *ref, bool write)
+					const struct pmon_register_ref *ref, bool write,
+					uint64_t value)
 {
 	const struct pmon_box *box = pmon_box(pmon, ref->unit);
 
@@ -208,8 +224,10 @@ static enum pmon_depends access_depends(const struct pmon *pmon,
 		return DEPENDS_SOCKET;
 	if (!write)
 		return read_depends(box, ref);
-	return box->box->registers[ref->reg].role == PMU_ROLE_GLOBAL_CTL ? DEPENDS_SOCKET
-									 : DEPENDS_UNIT;
+	return box->box->registers[ref->reg].role == PMU_ROLE_GLOBAL_CTL ||
+		       begins_reports(box, ref, value)
+		   ? DEPENDS_SOCKET
+		   : DEPENDS_UNIT;
 }
 
 /* Whether the access shows or stores times. */
@@ -231,20 +249,34 @@ static bool takes_time(const struct pmon *pmon, const struct pmon_register_ref *
 	return true;
 }
 
-void pmon_find_needs(const struct pmon *pmon, struct pmon_register_ref *ref, bool write,
-		     struct pmon_needs *needs)
+static void find_needs(const struct pmon *pmon, struct pmon_register_ref *ref, bool write,
+		       uint64_t value, struct pmon_needs *needs)
 {
 	const uint32_t *sources = pmon->uncore_sources;
 
 	*needs = (struct pmon_needs){0};
-	ref->depends = (uint8_t)access_depends(pmon, ref, write);
+	ref->depends = (uint8_t)access_depends(pmon, ref, write, value);
 	if (ref->depends == DEPENDS_NOTHING)
 		return;
 	if (ref->depends != DEPENDS_SOCKET)
 		sources = pmon->sources[pmon_unit_number(pmon, ref->unit)];
+	needs->slices = sources[UNIT_SLICE];
+	needs->homes = sources[UNIT_HOME];
 	needs->channels = sources[UNIT_CHANNEL];
 	needs->cores = sources[UNIT_CORE];
 	needs->time = takes_time(pmon, ref, write);
+}
+
+void pmon_find_read_needs(const struct pmon *pmon, struct pmon_register_ref *ref,
+			  struct pmon_needs *needs)
+{
+	find_needs(pmon, ref, false, 0, needs);
+}
+
+void pmon_find_write_needs(const struct pmon *pmon, struct pmon_register_ref *ref, uint64_t value,
+			   struct pmon_needs *needs)
+{
+	find_needs(pmon, ref, true, value, needs);
 }
 
 static void settle(struct pmon *pmon, const struct pmon_register_ref *ref,
@@ -326,17 +358,15 @@ static void write_untapped(struct pmon *pmon, const struct pmon_register_ref *re
 	else
 		pmon_taps_end(pmon, unit);
 	write_uncore(pmon, unit, ref->reg, value, now);
-	if (!all && pmon_may_freeze(socket)) {
-		pmon_settle_socket(pmon, unit->socket, now);
-		pmon_taps_end_all(pmon, unit->socket);
-		all = true;
-	}
 	if (may_freeze || pmon_may_freeze(socket))
 		pmon_schedule(pmon, unit->socket);
-	if (all)
+	if (all) {
 		pmon_taps_begin_all(pmon, unit->socket);
-	else
+		pmon_totals_update_all(pmon, unit->socket);
+	} else {
 		pmon_taps_begin(pmon, unit);
+		pmon_totals_update(pmon, unit);
+	}
 }
 
 int pmon_write_found(struct pmon *pmon, const struct pmon_register_ref *ref,
@@ -374,7 +404,7 @@ int pmon_read(struct pmon *pmon, const struct pmon_access *access, const struct 
 
 	if (pmon_find(pmon, access, &ref))
 		return PMU_E_UNKNOWN;
-	pmon_find_needs(pmon, &ref, false, &needs);
+	pmon_find_read_needs(pmon, &ref, &needs);
 	return pmon_read_found(pmon, &ref, now, value);
 }
 
@@ -386,6 +416,6 @@ int pmon_write(struct pmon *pmon, const struct pmon_access *access, const struct
 
 	if (pmon_find(pmon, access, &ref))
 		return PMU_E_UNKNOWN;
-	pmon_find_needs(pmon, &ref, true, &needs);
+	pmon_find_write_needs(pmon, &ref, value, &needs);
 	return pmon_write_found(pmon, &ref, now, value);
 }

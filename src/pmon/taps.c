@@ -4,6 +4,7 @@
 
 #include "pmon/core.h"
 #include "pmon/count.h"
+#include "pmon/totals.h"
 
 /* Durations are less. So a counter that an emitter adds to does not overflow there. */
 #define BRINK (1ull << 32)
@@ -84,8 +85,7 @@ static void begin_sum(struct pmon *pmon, struct pmon_unit *unit, unsigned index)
 	struct signal_spans *spans = spans_of(pmon, unit, index);
 	uint32_t begun = 0, ended = 0;
 
-	spans->next = spans->mask = 0;
-	memset(&spans->ring[0], 0, sizeof(spans->ring[0]));
+	pmon_forget_spans(pmon, unit, index);
 	if (counter->level || changes->near_count || changes->far_count) {
 		uint64_t time = counter->now;
 		int64_t change = counter->level;
@@ -251,8 +251,7 @@ void pmon_taps_begin_all(struct pmon *pmon, unsigned socket)
 		pmon_taps_begin(pmon, pmon_socket_units(pmon, socket) + i);
 }
 
-/* The overflow is near: from here on the counter is told of each signal. */
-static void approach(struct pmon *pmon, struct pmon_unit *unit, unsigned index, uint64_t time)
+void pmon_approach(struct pmon *pmon, struct pmon_unit *unit, unsigned index, uint64_t time)
 {
 	struct pmon_counter *counter = &unit->counters[index];
 
@@ -263,15 +262,30 @@ static void approach(struct pmon *pmon, struct pmon_unit *unit, unsigned index, 
 		end_sum(pmon, unit, index);
 	}
 	pmon_taps_begin(pmon, unit);
+	pmon_totals_update(pmon, unit);
+}
+
+void pmon_forget_spans(const struct pmon *pmon, const struct pmon_unit *unit, unsigned index)
+{
+	struct signal_spans *spans = spans_of(pmon, unit, index);
+
+	spans->next = spans->mask = 0;
+	memset(&spans->ring[0], 0, sizeof(spans->ring[0]));
+}
+
+void pmon_note_span(const struct pmon *pmon, const struct pmon_unit *unit, unsigned index,
+		    const struct signal *signal)
+{
+	signal_note_span(spans_of(pmon, unit, index), signal->time,
+			 signal->time + signal->duration);
 }
 
 void pmon_add_span(struct pmon *pmon, struct pmon_unit *unit, unsigned index,
 		   const struct signal *signal)
 {
-	signal_note_span(spans_of(pmon, unit, index), signal->time,
-			 signal->time + signal->duration);
+	pmon_note_span(pmon, unit, index, signal);
 	unit->counters[index].value += signal->duration;
-	approach(pmon, unit, index, signal->time);
+	pmon_approach(pmon, unit, index, signal->time);
 }
 
 void pmon_look(void *subscriber, const struct signal *signal)
@@ -282,5 +296,5 @@ void pmon_look(void *subscriber, const struct signal *signal)
 
 	for (unsigned k = 0; k < pmon_box(pmon, unit)->counter_count; k++)
 		if (unit->counters[k].plain || unit->counters[k].summed)
-			approach(pmon, unit, k, signal->time);
+			pmon_approach(pmon, unit, k, signal->time);
 }

@@ -22,9 +22,17 @@ void pmon_taps_begin_all(struct pmon *pmon, unsigned socket);
 /** What of a counter's value lies ahead of the cycle up to which it is final. */
 uint64_t pmon_ahead(const struct pmon *pmon, const struct pmon_unit *unit, unsigned index);
 
+/** What a summed counter knows of spans that are not over; notes one of them. */
+void pmon_forget_spans(const struct pmon *pmon, const struct pmon_unit *unit, unsigned index);
+void pmon_note_span(const struct pmon *pmon, const struct pmon_unit *unit, unsigned index,
+		    const struct signal *signal);
+
 /** A span that a summed counter adds up. */
 void pmon_add_span(struct pmon *pmon, struct pmon_unit *unit, unsigned index,
 		   const struct signal *signal);
+
+/** Where the overflow is near, the counter is told of each signal from here on. */
+void pmon_approach(struct pmon *pmon, struct pmon_unit *unit, unsigned index, uint64_t time);
 
 /** The emitter's call where a sum reaches its brink. */
 void pmon_look(void *subscriber, const struct signal *signal);
