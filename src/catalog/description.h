@@ -47,6 +47,9 @@ struct pmu_machine {
 	const char *pmu;    /* name of its uncore PMU in the catalog */
 	const char *events; /* counted where nothing is asked for, comma separated */
 	const char *source;
+	/* A core of machines/uarch/ that issues in order; NULL: cores are what the rest says, which
+	 * a machine with such cores has not but for sockets, cores, core_mhz and memory_bytes. */
+	const char *core;
 	uint32_t sockets;
 	uint32_t cores;	       /* a socket */
 	uint32_t slices;       /* a socket */

@@ -49,8 +49,7 @@ static void usage(FILE *file)
 }
 
 /* Programs, runs, reads. Everything that can be wrong in what the user wrote is found before. */
-static int measure(const struct cli *cli, struct stat_run *run, struct pmu_program *program,
-		   char **argv)
+static int measure(const struct cli *cli, struct stat_run *run, char **argv)
 {
 	struct pmu_program_result result = {.size = sizeof(result)};
 	int code, error = pmu_session_start(run->session, cli->ctx);
@@ -61,7 +60,7 @@ static int measure(const struct cli *cli, struct stat_run *run, struct pmu_progr
 	run->started = true;
 	stat_warn_absent(cli, run);
 	start = pmu_emul_time_ns(run->emul);
-	error = pmu_program_run(program, cli->ctx, run->emul, &result);
+	error = pmu_program_run(run->program, cli->ctx, run->emul, &result);
 	code = program_said(cli, error, &result, argv);
 	/* Of a program that never ran there are no counts, not even 0. */
 	if (code)
@@ -153,16 +152,12 @@ static int open_output(struct cli *cli, const struct stat_run *run)
 static int measure_emulated(struct cli *cli, struct stat_run *run, char **argv)
 {
 	const struct pmu_program_options options = {.feed = run->options.feed};
-	struct pmu_program *program;
-	int code = program_find(cli, &program, argv, run->machine, &options);
+	int code = program_find(cli, &run->program, argv, run->machine, &options);
 
 	if (code)
 		return code;
 	code = open_output(cli, run);
-	if (!code)
-		code = measure(cli, run, program, argv);
-	pmu_program_free(program);
-	return code;
+	return code ? code : measure(cli, run, argv);
 }
 
 static int measure_here(struct cli *cli, struct stat_run *run, char **argv)
@@ -197,6 +192,7 @@ static int stat(struct cli *cli, struct stat_run *run, const struct stat_wanted 
 static void stat_release(struct stat_run *run)
 {
 	stat_events_fini(run);
+	pmu_program_free(run->program);
 	pmu_session_free(run->session);
 	pmu_bus_free(run->bus);
 	pmu_bus_free(run->traced);

@@ -380,8 +380,3 @@ void machine_catch_up_cores(const struct machine *machine, unsigned socket, uint
 		accumulators_report(machine, socket * count + unit);
 	}
 }
-
-void machine_count_not_emulated(struct machine *machine)
-{
-	__atomic_fetch_add(&machine->state->not_emulated, 1, __ATOMIC_RELAXED);
-}

@@ -179,7 +179,6 @@ struct machine_state {
 	uint64_t occupied; /* bit n: core n has threads, whose clocks may lie beyond the horizon */
 	uint64_t passed;   /* tick up to which time passed while nobody ran */
 	uint64_t next_frame[SOCKETS_MAX];
-	uint64_t not_emulated;
 	struct link links[SOCKETS_MAX]; /* by sending socket */
 	uint64_t meetings;		/* lines that cores took from others */
 	_Alignas(64) uint64_t running;	/* bit: core that shows its clock */
