@@ -6,7 +6,7 @@
 
 /* A request on its way through an agent. Times: uncore cycles. */
 struct transaction {
-	const struct tor_entry *from;
+	struct llc_index index;
 	struct home *home;
 	enum signal_request request;
 	uint32_t line;
@@ -69,15 +69,19 @@ static uint64_t take_link(const struct machine *machine, struct link *link, uint
 	return start;
 }
 
-/* As path_cycles(), for a line of data, which may have to wait for the link. */
-static uint64_t data_path_cycles(struct machine *machine, unsigned from, unsigned to, uint64_t now)
+/* As path_cycles() to another socket, for a line of data, which may have to wait for the link. */
+static MACHINE_OUTLINE uint64_t link_cycles(struct machine *machine, unsigned from, uint64_t now)
 {
-	uint64_t cycles = path_cycles(machine, from, to), start;
+	uint64_t start = take_link(machine, &machine->state->links[from], &now);
 
-	if (from == to)
-		return cycles;
-	start = take_link(machine, &machine->state->links[from], &now);
-	return cycles + start + machine->desc->link_line_cycles - now;
+	return path_cycles(machine, from, !from) + start + machine->desc->link_line_cycles - now;
+}
+
+/* As path_cycles(), for a line of data. */
+static inline uint64_t data_path_cycles(struct machine *machine, unsigned from, unsigned to,
+					uint64_t now)
+{
+	return from == to ? machine->desc->ring_hop : link_cycles(machine, from, now);
 }
 
 static_assert(HOMES_MAX == 2, "a bit of the line tells the agent");
@@ -111,7 +115,8 @@ static uint64_t from_dram(const struct machine *machine, uint64_t cycles)
 	return (cycles * machine->dclk_ticks + machine->uclk_ticks - 1) / machine->uclk_ticks;
 }
 
-static size_t channel_index(const struct machine *machine, const struct transaction *transaction)
+static inline size_t channel_index(const struct machine *machine,
+				   const struct transaction *transaction)
 {
 	const struct pmu_machine *desc = machine->desc;
 	size_t home = transaction->socket * desc->home_agents + transaction->agent;
@@ -119,8 +124,8 @@ static size_t channel_index(const struct machine *machine, const struct transact
 	return home * desc->channels + transaction->channel;
 }
 
-static uint64_t read_memory(struct machine *machine, struct transaction *transaction,
-			    uint64_t cycle)
+static inline uint64_t read_memory(struct machine *machine, const struct transaction *transaction,
+				   uint64_t cycle)
 {
 	size_t channel = channel_index(machine, transaction);
 
@@ -130,23 +135,24 @@ static uint64_t read_memory(struct machine *machine, struct transaction *transac
 					      transaction->channel_line, dram_now(machine, cycle)));
 }
 
-/* @return cycles until it is posted */
-static uint64_t write_memory(struct machine *machine, struct transaction *transaction, bool partial,
-			     uint64_t cycle)
+/* By value, so that a read's has no address. @return cycles until it is posted */
+static MACHINE_OUTLINE uint64_t write_memory(struct machine *machine,
+					     const struct transaction transaction, bool partial,
+					     uint64_t cycle)
 {
-	size_t channel = channel_index(machine, transaction);
+	size_t channel = channel_index(machine, &transaction);
 	uint64_t wait;
 
 	machine->views[channel].shared = machine_is_shared(machine);
-	pulse(machine, transaction, SIGNAL_HOME_MEMORY_WRITE,
+	pulse(machine, &transaction, SIGNAL_HOME_MEMORY_WRITE,
 	      partial ? QUALIFIER_HOME_MEMORY_WRITE_PARTIAL : QUALIFIER_HOME_MEMORY_WRITE_FULL,
 	      cycle);
-	wait = from_dram(machine, memory_write(&machine->channels[channel],
-					       &machine->views[channel], transaction->channel_line,
-					       partial, dram_now(machine, cycle)));
+	wait = from_dram(machine,
+			 memory_write(&machine->channels[channel], &machine->views[channel],
+				      transaction.channel_line, partial, dram_now(machine, cycle)));
 	if (wait)
-		span(machine, transaction, SIGNAL_HOME_WRITE_WAIT,
-		     QUALIFIER_HOME_WRITE_WAIT_CHANNEL0 << transaction->channel, cycle, wait);
+		span(machine, &transaction, SIGNAL_HOME_WRITE_WAIT,
+		     QUALIFIER_HOME_WRITE_WAIT_CHANNEL0 << transaction.channel, cycle, wait);
 	return wait;
 }
 
@@ -166,15 +172,15 @@ static bool carries_data(enum snoop_response response)
 }
 
 /* Snoops the socket that did not ask. @return cycles until its response is here */
-static uint64_t snoop(struct machine *machine, struct transaction *transaction,
-		      struct snoop_answer *answer)
+static inline __attribute__((always_inline)) uint64_t
+snoop(struct machine *machine, struct transaction *transaction, struct snoop_answer *answer)
 {
 	const unsigned socket = transaction->socket, target = 1 - transaction->requester;
 	uint64_t cycles = path_cycles(machine, socket, target), end;
 
 	transaction->home->snoops++;
-	*answer = slice_snoop(machine, target, transaction->request, transaction->from,
-			      transaction->begin + cycles);
+	*answer = slice_snoop(machine, target, transaction->request, transaction->line,
+			      transaction->index, transaction->begin + cycles);
 	cycles += answer->cycles;
 	if (carries_data(answer->response))
 		cycles += data_path_cycles(machine, target, socket, transaction->begin + cycles);
@@ -198,7 +204,7 @@ static uint64_t snoop(struct machine *machine, struct transaction *transaction,
 		transaction->home->snoop_writebacks++;
 		if (!MACHINE_EMITS)
 			transaction->home->totals.snoop_writebacks++;
-		write_memory(machine, transaction, false, end);
+		write_memory(machine, *transaction, false, end);
 	}
 	return cycles;
 }
@@ -213,8 +219,8 @@ static enum line_state fill_state(enum signal_request request, const struct snoo
 }
 
 /* Memory and the other socket at once. @return cycles in the tracker */
-static uint64_t serve_read(struct machine *machine, struct transaction *transaction,
-			   struct snoop_answer *answer)
+static inline uint64_t serve_read(struct machine *machine, struct transaction *transaction,
+				  struct snoop_answer *answer)
 {
 	const bool local = is_local(transaction);
 	uint64_t data = machine->desc->ha_cycles, snooped = 0, answered;
@@ -242,8 +248,8 @@ static uint64_t serve_read(struct machine *machine, struct transaction *transact
 }
 
 /* @return cycles in the tracker */
-static uint64_t serve(struct machine *machine, struct transaction *transaction,
-		      enum line_state *state)
+static inline uint64_t serve(struct machine *machine, struct transaction *transaction,
+			     enum line_state *state)
 {
 	struct snoop_answer answer = {.response = SNOOP_RSP_I};
 	uint64_t cycles = machine->desc->ha_cycles;
@@ -260,7 +266,7 @@ static uint64_t serve(struct machine *machine, struct transaction *transaction,
 			cycles = machine_max(cycles, snoop(machine, transaction, &answer));
 	} else {
 		transaction->home->writes++;
-		cycles += write_memory(machine, transaction,
+		cycles += write_memory(machine, *transaction,
 				       transaction->request == REQUEST_WRITEBACK_PART,
 				       transaction->begin + cycles);
 	}
@@ -268,8 +274,9 @@ static uint64_t serve(struct machine *machine, struct transaction *transaction,
 }
 
 /* With every entry taken, from this one's beginning until the first is free. */
-static void emit_full(struct machine *machine, const struct transaction *transaction)
+static MACHINE_OUTLINE void emit_full(struct machine *machine, const struct transaction full)
 {
+	const struct transaction *transaction = &full;
 	struct home *home = transaction->home;
 	uint32_t hint = home->tracker_hint;
 	uint32_t slot = occupancy_find(home->tracker, machine->desc->tracker_entries,
@@ -307,29 +314,28 @@ static inline void emit_request(struct machine *machine, const struct transactio
 }
 
 /* The cycle from which on no request of the other node holds the line: as in a slice. */
-static uint64_t line_free(const struct machine *machine, const struct transaction *transaction)
+static MACHINE_OUTLINE uint64_t line_free(const struct machine *machine, const struct home *home,
+					  uint32_t line, unsigned requester)
 {
-	const struct home *home = transaction->home;
 	uint64_t free_from = 0;
 
 	for (unsigned i = 0; i < machine->desc->tracker_entries; i++)
-		if (home->tracker_lines[i] == transaction->line + 1 &&
-		    home->tracker_requesters[i] != transaction->requester)
+		if (home->tracker_lines[i] == line + 1 && home->tracker_requesters[i] != requester)
 			free_from = machine_max(free_from, home->tracker[i]);
 	return free_from;
 }
 
 struct home_answer home_request(struct machine *machine, enum signal_request request,
-				const struct tor_entry *from)
+				const struct home_question *question)
 {
-	const unsigned socket = from->node, requester = from->socket;
-	const uint64_t now = from->begin + from->cycles;
+	const unsigned socket = question->node, requester = question->socket;
+	const uint64_t now = question->now;
 	struct transaction transaction = {
-	    .from = from,
+	    .index = question->index,
 	    .request = request,
-	    .line = from->line,
-	    .socket = from->node,
-	    .requester = from->socket,
+	    .line = question->line,
+	    .socket = question->node,
+	    .requester = question->socket,
 	};
 	struct home_answer answer = {.state = LINE_I};
 	uint64_t there, cycles, back, arrival;
@@ -350,9 +356,9 @@ struct home_answer home_request(struct machine *machine, enum signal_request req
 			      OCCUPANCY_NONE, &home->tracker_hint);
 	transaction.begin = machine_max(arrival, home->tracker[slot]);
 	if (machine->desc->sockets > 1 && machine_is_shared(machine))
-		transaction.begin =
-		    machine_max(transaction.begin, line_free(machine, &transaction));
-	home->tracker_lines[slot] = from->line + 1;
+		transaction.begin = machine_max(
+		    transaction.begin, line_free(machine, home, question->line, requester));
+	home->tracker_lines[slot] = question->line + 1;
 	home->tracker_requesters[slot] = transaction.requester;
 
 	cycles = serve(machine, &transaction, &answer.state);
@@ -367,7 +373,7 @@ struct home_answer home_request(struct machine *machine, enum signal_request req
 		total_add(&home->totals.requests[request][requester], cycles);
 	emit_request(machine, &transaction, cycles);
 	if (MACHINE_EMITS && machine->port.enabled[SIGNAL_HOME_FULL])
-		emit_full(machine, &transaction);
+		emit_full(machine, transaction);
 
 	back = home_is_read(request)
 		   ? data_path_cycles(machine, socket, requester, transaction.begin + cycles)

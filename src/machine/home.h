@@ -34,8 +34,15 @@ static inline uint32_t home_response_qualifier(enum snoop_response response)
 	return qualifiers[response];
 }
 
-/** A request for the line of a slice's transaction, sent after what that has spent so far. */
+/* What a slice's transaction asks for. */
+struct home_question {
+	uint64_t now; /* uncore cycle at which it leaves the slice */
+	uint32_t line;
+	struct llc_index index;
+	uint8_t socket, node; /* of the slice; the line's home */
+};
+
 struct home_answer home_request(struct machine *machine, enum signal_request request,
-				const struct tor_entry *from);
+				const struct home_question *question);
 
 #endif

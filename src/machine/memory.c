@@ -38,11 +38,19 @@ void memory_init(struct memory_channel *channel, const struct pmu_machine *desc)
 	dram_init(channel, desc);
 }
 
+static uint8_t wpq_hash(uint32_t line)
+{
+	return (uint8_t)(line * 0x9e3779b1u >> 24);
+}
+
 /* Slot of the entry that holds @line and has not left by @time. */
 static uint32_t wpq_find(const struct memory_wpq *wpq, uint32_t line, uint64_t time)
 {
 	uint32_t held = wpq_held(wpq);
 
+	/* Most lines are not there. */
+	if (!wpq->hashed[wpq_hash(line)])
+		return WPQ_NONE;
 	for (uint32_t i = 0; i < held; i++) {
 		uint32_t slot = wpq_slot(wpq, i);
 
@@ -66,6 +74,7 @@ static void wpq_post(struct memory_channel *channel, const struct memory_view *v
 	uint32_t slot = wpq_slot(wpq, wpq_held(wpq));
 
 	wpq->lines[slot] = line;
+	wpq->hashed[wpq_hash(line)]++;
 	wpq->entered[slot] = time;
 	if (partial)
 		wpq->partial |= UINT64_C(1) << slot;
@@ -82,6 +91,7 @@ static void wpq_release(struct memory_channel *channel, const struct memory_view
 	while (wpq->scheduled && wpq->leaves[wpq->head] <= now) {
 		uint64_t left = wpq->leaves[wpq->head];
 
+		wpq->hashed[wpq_hash(wpq->lines[wpq->head])]--;
 		wpq->head = wpq_slot(wpq, 1);
 		wpq->scheduled--;
 		emit_held(wpq, view, left);
@@ -154,17 +164,25 @@ static void write_while_idle(struct memory_channel *channel, const struct memory
 		write_out(channel, view, 1, channel->idle_from, &read_major);
 }
 
-/* Brings the channel to an arrival and returns the cycle at which it is taken. */
-static uint64_t advance(struct memory_channel *channel, const struct memory_view *view,
-			uint64_t now)
+/* What writes have to do before an arrival. */
+static __attribute__((noinline)) void advance_writes(struct memory_channel *channel,
+						     const struct memory_view *view, uint64_t now)
 {
-	now = later(now, channel->now);
-	channel->now = now;
 	/* Not yet at mode_end itself: a write at that cycle prolongs the mode. */
 	if (channel->writing && channel->mode_end < now)
 		leave_write_mode(channel, view);
 	write_while_idle(channel, view, now);
 	wpq_release(channel, view, now);
+}
+
+/* Brings the channel to an arrival and returns the cycle at which it is taken. */
+static inline uint64_t advance(struct memory_channel *channel, const struct memory_view *view,
+			       uint64_t now)
+{
+	now = later(now, channel->now);
+	channel->now = now;
+	if (channel->writing || wpq_held(&channel->wpq))
+		advance_writes(channel, view, now);
 	return now;
 }
 

@@ -40,9 +40,9 @@ struct snoop_answer {
 	bool modified; /* the data that are forwarded */
 };
 
-/** A home agent's snoop for the @request of a transaction @from, arriving in @socket at @now. */
+/** A home agent's snoop for a @request for @line, arriving in @socket at @now. */
 struct snoop_answer slice_snoop(struct machine *machine, unsigned socket,
-				enum signal_request request, const struct tor_entry *from,
+				enum signal_request request, uint32_t line, struct llc_index index,
 				uint64_t now);
 
 #endif
