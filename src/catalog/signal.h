@@ -157,12 +157,12 @@ struct signal_port {
 	const uint32_t *needed;
 	/*
 	 * The report of a unit. @count > 0: a signal happened so often since the last report, the
-	 * spans for signal->duration in all. 0: a span that is not over; its total has all of it.
+	 * spans for signal->duration in all. 0: one of those spans that is not over; the total has
+	 * all of it. The end says up to which cycle.
 	 */
-	void (*report_begin)(void *subscriber, enum signal_unit kind, unsigned socket,
-			     unsigned unit);
 	void (*report)(void *subscriber, const struct signal *signal, uint64_t count);
-	void (*report_end)(void *subscriber, enum signal_unit kind, unsigned socket, unsigned unit);
+	void (*report_end)(void *subscriber, enum signal_unit kind, unsigned socket, unsigned unit,
+			   uint64_t now);
 };
 
 /*

@@ -52,6 +52,10 @@ struct emul {
 	struct machine *machine;
 	struct emul_pmu pmus[EMUL_PMUS_MAX];
 	unsigned pmu_count;
+	uint32_t clock_mhz[PMON_CLOCKS];
+	/* The machine's time as it was asked for last, in ticks and in cycles of each clock. */
+	uint64_t ticks;
+	struct pmon_time time;
 };
 
 void emul_processor_name(const struct pmu_machine *desc, char name[EMUL_NAME_BYTES])
@@ -104,7 +108,11 @@ static int describe(struct pmon_config *config, struct pmu_ctx *ctx, const struc
 	    .sockets = desc->sockets,
 	    .straps = desc->straps,
 	    .strap_count = desc->strap_count,
-	    .clock_mhz = {[PMU_CLOCK_UCLK] = desc->uclk_mhz, [PMU_CLOCK_DCLK] = desc->dclk_mhz},
+	    .clock_mhz = {[PMU_CLOCK_UCLK] = desc->uclk_mhz,
+			  [PMU_CLOCK_DCLK] = desc->dclk_mhz,
+			  [PMU_CLOCK_CORE] = desc->core_mhz,
+			  [PMU_CLOCK_PCLK] = desc->pclk_mhz,
+			  [PMU_CLOCK_QFCLK] = desc->qfclk_mhz},
 	    .totals = machine_totals(),
 	};
 	if (!config->pmu)
@@ -125,15 +133,6 @@ static void fan_out(void *subscriber, const struct signal *signal)
 		signal_emit(&emul->pmus[i].port, *signal);
 }
 
-static void fan_report_begin(void *subscriber, enum signal_unit kind, unsigned socket,
-			     unsigned unit)
-{
-	const struct emul *emul = subscriber;
-
-	for (unsigned i = 0; i < emul->pmu_count; i++)
-		emul->pmus[i].port.report_begin(emul->pmus[i].pmon, kind, socket, unit);
-}
-
 static void fan_report(void *subscriber, const struct signal *signal, uint64_t count)
 {
 	const struct emul *emul = subscriber;
@@ -142,12 +141,13 @@ static void fan_report(void *subscriber, const struct signal *signal, uint64_t c
 		emul->pmus[i].port.report(emul->pmus[i].pmon, signal, count);
 }
 
-static void fan_report_end(void *subscriber, enum signal_unit kind, unsigned socket, unsigned unit)
+static void fan_report_end(void *subscriber, enum signal_unit kind, unsigned socket, unsigned unit,
+			   uint64_t now)
 {
 	const struct emul *emul = subscriber;
 
 	for (unsigned i = 0; i < emul->pmu_count; i++)
-		emul->pmus[i].port.report_end(emul->pmus[i].pmon, kind, socket, unit);
+		emul->pmus[i].port.report_end(emul->pmus[i].pmon, kind, socket, unit, now);
 }
 
 /* The one PMU that most machines have is reached directly. */
@@ -158,7 +158,6 @@ static void connect(struct emul *emul)
 	    .emit = fan_out,
 	    .enabled = emul->block->enabled,
 	    .needed = &emul->block->needed,
-	    .report_begin = fan_report_begin,
 	    .report = fan_report,
 	    .report_end = fan_report_end,
 	};
@@ -217,6 +216,7 @@ static int wire(struct emul *emul, struct pmu_ctx *ctx, bool fresh)
 				 base + block->pmon_offset + i * block->pmon_size, fresh);
 	if (error)
 		return error;
+	memcpy(emul->clock_mhz, config.clock_mhz, sizeof(emul->clock_mhz));
 	connect(emul);
 	return 0;
 }
@@ -372,29 +372,53 @@ const struct pmu_machine *emul_desc(const struct emul *emul)
 	return emul->desc;
 }
 
-static void tell_time(const struct emul *emul, struct pmon_time *time)
+/* Under the lock. Cycles of a clock that need not divide the machine's ticks: those of whole
+   microseconds, and of the rest. */
+static const struct pmon_time *time_of(struct emul *emul)
 {
+	const uint64_t ticks_per_us = machine_ticks_per_second(emul->machine) / 1000000;
 	uint64_t now = machine_now(emul->machine);
 
+	if (now == emul->ticks)
+		return &emul->time;
+	emul->ticks = now;
 	for (int clock = 0; clock < PMON_CLOCKS; clock++)
-		time->cycles[clock] =
-		    now / machine_ticks_per_cycle(emul->machine, (enum pmu_clock)clock);
+		emul->time.cycles[clock] =
+		    now / ticks_per_us * emul->clock_mhz[clock] +
+		    now % ticks_per_us * emul->clock_mhz[clock] / ticks_per_us;
+	return &emul->time;
 }
 
-/* Brings up to date what an access depends on, and nothing else. */
-static void prepare(struct emul *emul, unsigned socket, const struct pmon_needs *needs,
-		    struct pmon_time *now)
+/* Finds what an access leads to, takes the lock, and brings up to date what the access depends on,
+   and nothing else. @written: the value that is to be written; NULL: a read */
+static int begin_access(struct emul *emul, const struct pmon *pmon,
+			const struct pmon_access *access, const uint64_t *written,
+			struct pmon_register_ref *ref, const struct pmon_time **now)
 {
-	if (needs->slices)
-		machine_catch_up_slices(emul->machine, socket, needs->slices);
-	if (needs->homes)
-		machine_catch_up_homes(emul->machine, socket, needs->homes);
-	if (needs->channels)
-		machine_catch_up_channels(emul->machine, socket, needs->channels);
-	if (needs->cores)
-		machine_catch_up_cores(emul->machine, socket, needs->cores);
-	if (needs->time)
-		tell_time(emul, now);
+	struct pmon_needs needs;
+	int error = pmon_find(pmon, access, ref);
+
+	if (error)
+		return error;
+	if (!machine_lock_within(emul->machine, ACCESS_PATIENCE_NS))
+		return PMU_E_BUSY;
+	pmon_find_needs(pmon, ref, written, &needs);
+	if (needs.slices)
+		machine_catch_up_slices(emul->machine, access->socket, needs.slices);
+	if (needs.homes)
+		machine_catch_up_homes(emul->machine, access->socket, needs.homes);
+	if (needs.channels)
+		machine_catch_up_channels(emul->machine, access->socket, needs.channels);
+	if (needs.cores)
+		machine_catch_up_cores(emul->machine, access->socket, needs.cores);
+	*now = needs.time ? time_of(emul) : &emul->time;
+	return 0;
+}
+
+static void end_access(struct emul *emul)
+{
+	join_enabled(emul);
+	machine_unlock(emul->machine);
 }
 
 static void catch_up(struct emul *emul)
@@ -412,19 +436,13 @@ int emul_pmu_read(struct emul *emul, unsigned pmu, const struct pmon_access *acc
 {
 	struct pmon *pmon = emul->pmus[pmu].pmon;
 	struct pmon_register_ref ref;
-	struct pmon_needs needs;
-	struct pmon_time now;
-	int error = pmon_find(pmon, access, &ref);
+	const struct pmon_time *now;
+	int error = begin_access(emul, pmon, access, NULL, &ref, &now);
 
 	if (error)
 		return error;
-	if (!machine_lock_within(emul->machine, ACCESS_PATIENCE_NS))
-		return PMU_E_BUSY;
-	pmon_find_read_needs(pmon, &ref, &needs);
-	prepare(emul, access->socket, &needs, &now);
-	error = pmon_read_found(pmon, &ref, &now, value);
-	join_enabled(emul);
-	machine_unlock(emul->machine);
+	error = pmon_read_found(pmon, &ref, now, value);
+	end_access(emul);
 	return error;
 }
 
@@ -433,19 +451,13 @@ int emul_pmu_write(struct emul *emul, unsigned pmu, const struct pmon_access *ac
 {
 	struct pmon *pmon = emul->pmus[pmu].pmon;
 	struct pmon_register_ref ref;
-	struct pmon_needs needs;
-	struct pmon_time now;
-	int error = pmon_find(pmon, access, &ref);
+	const struct pmon_time *now;
+	int error = begin_access(emul, pmon, access, &value, &ref, &now);
 
 	if (error)
 		return error;
-	if (!machine_lock_within(emul->machine, ACCESS_PATIENCE_NS))
-		return PMU_E_BUSY;
-	pmon_find_write_needs(pmon, &ref, value, &needs);
-	prepare(emul, access->socket, &needs, &now);
-	error = pmon_write_found(pmon, &ref, &now, value);
-	join_enabled(emul);
-	machine_unlock(emul->machine);
+	error = pmon_write_found(pmon, &ref, now, value);
+	end_access(emul);
 	return error;
 }
 
@@ -518,14 +530,12 @@ int emul_add_pmu(struct emul *emul, struct pmu_ctx *ctx)
 
 uint64_t emul_interrupts(struct emul *emul, unsigned socket, unsigned core)
 {
-	struct pmon_time now;
 	uint64_t count;
 
 	if (!machine_lock_within(emul->machine, ACCESS_PATIENCE_NS))
 		return UINT64_MAX;
 	catch_up(emul);
-	tell_time(emul, &now);
-	count = pmon_interrupts(emul->pmus[0].pmon, socket, core, &now);
+	count = pmon_interrupts(emul->pmus[0].pmon, socket, core, time_of(emul));
 	machine_unlock(emul->machine);
 	return count;
 }

@@ -367,10 +367,12 @@ struct home_answer home_request(struct machine *machine, enum signal_request req
 	home->tracker_begins[slot] = transaction.begin;
 	home->tracker_snooped[slot] = transaction.snooped;
 	home->tracker_data[slot] = transaction.data;
-	home->tracker_requests[slot] = (uint8_t)request;
+	home->tracker_requests[slot] = MACHINE_EMITS ? REQUEST_NONE : (uint8_t)request;
 	home->tracker_cycles += cycles;
-	if (!MACHINE_EMITS)
+	if (!MACHINE_EMITS) {
+		home->totals.used = true;
 		total_add(&home->totals.requests[request][requester], cycles);
+	}
 	emit_request(machine, &transaction, cycles);
 	if (MACHINE_EMITS && machine->port.enabled[SIGNAL_HOME_FULL])
 		emit_full(machine, transaction);

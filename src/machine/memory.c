@@ -242,10 +242,12 @@ uint64_t memory_read(struct memory_channel *channel, const struct memory_view *v
 		departure = read_line(channel, view, line, accepted, late);
 		end = dram_read_end(desc, departure);
 	}
-	rpq_hold(&channel->rpq, desc->rpq_entries, accepted, departure);
+	rpq_hold(&channel->rpq, desc->rpq_entries, MACHINE_EMITS ? departure : accepted, departure);
 	channel->stats.rpq_cycles += departure - accepted;
-	if (!MACHINE_EMITS)
+	if (!MACHINE_EMITS) {
+		channel->totals.used = true;
 		total_add(&channel->totals.read_queue, departure - accepted);
+	}
 	memory_emit(view, SIGNAL_DRAM_READ_QUEUE, 0, accepted, departure - accepted);
 	mark_busy(channel);
 	return end - now;

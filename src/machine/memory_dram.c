@@ -101,8 +101,10 @@ void dram_refresh(struct memory_channel *channel, const struct memory_view *view
 static inline void emit_cas(struct memory_channel *channel, const struct memory_view *view,
 			    enum totals_cas kind, struct dram_addr addr, uint64_t time)
 {
-	if (!MACHINE_EMITS)
+	if (!MACHINE_EMITS) {
+		channel->totals.used = true;
 		channel->totals.cas[kind][addr.rank]++;
+	}
 	emit_command(view, SIGNAL_DRAM_CAS, dram_cas_qualifiers(kind), addr, time);
 }
 

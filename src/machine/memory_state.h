@@ -66,7 +66,7 @@ struct memory_dram {
 /* The latest rpq_entries departures in rising order, a ring whose smallest is at head. */
 struct memory_rpq {
 	uint64_t departures[MEMORY_QUEUE_MAX];
-	uint64_t accepted[MEMORY_QUEUE_MAX]; /* of the same */
+	uint64_t accepted[MEMORY_QUEUE_MAX]; /* of the same; departure: as TOTALS_NONE */
 	uint32_t head;
 };
 

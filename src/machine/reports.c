@@ -296,121 +296,134 @@ static void report_channel(const struct reporter *reporter, const struct channel
 	}
 }
 
-static void begin(const struct reporter *reporter, enum signal_unit kind)
-{
-	reporter->port->report_begin(reporter->port->subscriber, kind, reporter->unit.socket,
-				     reporter->unit.unit);
-}
-
 static void end(const struct reporter *reporter, enum signal_unit kind)
 {
 	reporter->port->report_end(reporter->port->subscriber, kind, reporter->unit.socket,
-				   reporter->unit.unit);
+				   reporter->unit.unit, reporter->now);
 }
 
+/* @param ticks  of the unit's cycle */
 static struct reporter reporter_of(const struct machine *machine, unsigned socket, unsigned unit,
-				   uint64_t now)
+				   uint64_t ticks)
 {
 	return (struct reporter){
 	    .port = &machine->port,
 	    .unit = {.socket = (uint8_t)socket, .unit = (uint8_t)unit},
-	    .now = now,
+	    .now = machine_now(machine) / ticks,
 	};
 }
 
-static void catch_up_slice(const struct machine *machine, unsigned socket, unsigned unit,
-			   uint64_t now)
+static void report_open_entries(const struct reporter *reporter, struct slice *slice,
+				unsigned count)
 {
-	const struct reporter reporter = reporter_of(machine, socket, unit, now);
+	for (unsigned i = 0; i < count; i++) {
+		struct meaning meaning;
+
+		if (slice->tor[i] <= reporter->now || slice->tor_totals[i] == TOTALS_NONE)
+			continue;
+		meaning = meaning_of(slice->tor_totals[i]);
+		slice->tor_totals[i] = TOTALS_NONE;
+		report_open(reporter, ingress_signal(&meaning), slice->tor_arrivals[i],
+			    slice->tor_begins[i]);
+		report_open(reporter, request_signal(reporter, &meaning), slice->tor_begins[i],
+			    slice->tor[i]);
+	}
+}
+
+static void catch_up_slice(const struct machine *machine, unsigned socket, unsigned unit)
+{
 	struct slice *slice = &machine->slices[socket * machine->desc->slices + unit];
+	struct reporter reporter;
 
 	/* All requests wait a cycle at least. */
 	if (!slice->totals.ingress_cycles[0] && !slice->totals.ingress_cycles[1])
 		return;
-	begin(&reporter, UNIT_SLICE);
-	for (unsigned i = 0; i < machine->desc->tor_entries; i++) {
-		const struct meaning meaning = meaning_of(slice->tor_totals[i]);
-
-		report_open(&reporter, ingress_signal(&meaning), slice->tor_arrivals[i],
-			    slice->tor_begins[i]);
-		report_open(&reporter, request_signal(&reporter, &meaning), slice->tor_begins[i],
-			    slice->tor[i]);
-	}
+	reporter = reporter_of(machine, socket, unit, machine->uclk_ticks);
 	report_slice(&reporter, &slice->totals);
+	report_open_entries(&reporter, slice, machine->desc->tor_entries);
 	memset(&slice->totals, 0, sizeof(slice->totals));
 	end(&reporter, UNIT_SLICE);
 }
 
-static void catch_up_home(const struct machine *machine, unsigned socket, unsigned unit,
-			  uint64_t now)
+static void report_open_trackers(const struct reporter *reporter, struct home *home, unsigned count)
 {
-	const struct reporter reporter = reporter_of(machine, socket, unit, now);
-	struct home *home = &machine->homes[socket * machine->desc->home_agents + unit];
-
-	begin(&reporter, UNIT_HOME);
-	for (unsigned i = 0; i < machine->desc->tracker_entries; i++) {
+	for (unsigned i = 0; i < count; i++) {
 		const unsigned node = home->tracker_requesters[i];
 		const enum signal_request request = home->tracker_requests[i];
-		const bool local = node == socket;
+		const bool local = node == reporter->unit.socket;
 
-		report_open(&reporter, home_signal(request, node, local), home->tracker_begins[i],
+		if (home->tracker[i] <= reporter->now || request == REQUEST_NONE)
+			continue;
+		home->tracker_requests[i] = REQUEST_NONE;
+		report_open(reporter, home_signal(request, node, local), home->tracker_begins[i],
 			    home->tracker[i]);
-		report_open(&reporter, snoop_signal(local), home->tracker_begins[i],
+		report_open(reporter, snoop_signal(local), home->tracker_begins[i],
 			    home->tracker_snooped[i]);
 		if (home->tracker_data[i])
-			report_open(&reporter, pending_signal(local), home->tracker_data[i],
+			report_open(reporter, pending_signal(local), home->tracker_data[i],
 				    home->tracker[i]);
 	}
+}
+
+static void catch_up_home(const struct machine *machine, unsigned socket, unsigned unit)
+{
+	struct home *home = &machine->homes[socket * machine->desc->home_agents + unit];
+	struct reporter reporter;
+
+	if (!home->totals.used)
+		return;
+	reporter = reporter_of(machine, socket, unit, machine->uclk_ticks);
 	for (unsigned node = 0; node < machine->desc->sockets; node++)
 		report_requester(&reporter, &home->totals, node);
 	report_count(&reporter,
 		     plain_signal(SIGNAL_HOME_MEMORY_WRITE, QUALIFIER_HOME_MEMORY_WRITE_FULL),
 		     home->totals.snoop_writebacks);
+	report_open_trackers(&reporter, home, machine->desc->tracker_entries);
 	memset(&home->totals, 0, sizeof(home->totals));
 	end(&reporter, UNIT_HOME);
 }
 
 void reports_channel(const struct machine *machine, unsigned socket, unsigned unit)
 {
-	const struct reporter reporter =
-	    reporter_of(machine, socket, unit, machine_now(machine) / machine->dclk_ticks);
 	const unsigned count = machine->desc->home_agents * machine->desc->channels;
 	struct memory_channel *channel = &machine->channels[socket * count + unit];
+	struct memory_rpq *rpq = &channel->rpq;
+	struct reporter reporter;
 
-	if (!machine->port.report)
+	if (!channel->totals.used || !machine->port.report)
 		return;
-	begin(&reporter, UNIT_CHANNEL);
-	for (unsigned i = 0; i < machine->desc->rpq_entries; i++)
-		report_open(&reporter, plain_signal(SIGNAL_DRAM_READ_QUEUE, 0),
-			    channel->rpq.accepted[i], channel->rpq.departures[i]);
+	reporter = reporter_of(machine, socket, unit, machine->dclk_ticks);
 	report_channel(&reporter, &channel->totals);
+	for (unsigned i = 0; i < machine->desc->rpq_entries; i++) {
+		if (rpq->departures[i] <= reporter.now || rpq->accepted[i] == rpq->departures[i])
+			continue;
+		report_open(&reporter, plain_signal(SIGNAL_DRAM_READ_QUEUE, 0), rpq->accepted[i],
+			    rpq->departures[i]);
+		rpq->accepted[i] = rpq->departures[i];
+	}
 	memset(&channel->totals, 0, sizeof(channel->totals));
 	end(&reporter, UNIT_CHANNEL);
 }
 
 void machine_catch_up_slices(const struct machine *machine, unsigned socket, uint32_t units)
 {
-	const uint64_t now = machine_now(machine) / machine->uclk_ticks;
-
 	for (; units && machine->port.report; units &= units - 1) {
 		unsigned unit = (unsigned)__builtin_ctz(units);
 
 		if (unit >= machine->desc->slices)
 			return;
-		catch_up_slice(machine, socket, unit, now);
+		catch_up_slice(machine, socket, unit);
 	}
 }
 
 void machine_catch_up_homes(const struct machine *machine, unsigned socket, uint32_t units)
 {
-	const uint64_t now = machine_now(machine) / machine->uclk_ticks;
-
 	for (; units && machine->port.report; units &= units - 1) {
 		unsigned unit = (unsigned)__builtin_ctz(units);
 
 		if (unit >= machine->desc->home_agents)
 			return;
-		catch_up_home(machine, socket, unit, now);
+		catch_up_home(machine, socket, unit);
 	}
 }
 

@@ -112,7 +112,7 @@ struct home {
 	uint32_t tracker_hint;
 	uint32_t tracker_lines[TRACKER_MAX];	 /* held until then, plus 1 */
 	uint8_t tracker_requesters[TRACKER_MAX]; /* nodes */
-	uint8_t tracker_requests[TRACKER_MAX];	 /* enum signal_request */
+	uint8_t tracker_requests[TRACKER_MAX];	 /* enum signal_request; NONE as TOTALS_NONE */
 	/* When it began, its snoop ended, and a read had its data; 0: there was no such thing. */
 	uint64_t tracker_begins[TRACKER_MAX], tracker_snooped[TRACKER_MAX];
 	uint64_t tracker_data[TRACKER_MAX];

@@ -245,7 +245,7 @@ static inline uint64_t tor_leave(struct machine *machine, struct tor_entry *entr
 	slice->tor[entry->slot] = entry->begin + entry->cycles;
 	slice->tor_arrivals[entry->slot] = entry->queued;
 	slice->tor_begins[entry->slot] = entry->begin;
-	slice->tor_totals[entry->slot] = (uint16_t)entry->total;
+	slice->tor_totals[entry->slot] = MACHINE_EMITS ? TOTALS_NONE : (uint16_t)entry->total;
 	if (entry->met)
 		tor_hold_line(entry, TOR_FROM_CORE);
 	slice->tor_cycles += entry->cycles;

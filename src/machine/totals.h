@@ -8,6 +8,7 @@
 #define MACHINE_TOTALS_H
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "catalog/signal.h"
@@ -57,12 +58,16 @@ static inline uint32_t totals_victim(unsigned state, unsigned node, bool unused)
 	return TOTALS_REQUESTS + (unused * 8 + state) * TOTALS_NODES + node;
 }
 
+/* Of an entry whose span was emitted, or reported before it was over. */
+#define TOTALS_NONE UINT16_MAX
+
 struct slice_totals {
 	struct total entries[TOTALS_ENTRIES];
-	uint64_t ingress_cycles[2]; /* of requests, of snoops */
+	uint64_t ingress_cycles[2]; /* of requests, of snoops: 0 where nothing is new */
 };
 
 struct home_totals {
+	bool used;					    /* something is new */
 	struct total requests[REQUEST_COUNT][TOTALS_NODES]; /* by who asks, as all here */
 	struct total snoops[TOTALS_NODES];
 	uint64_t pending_cycles[TOTALS_NODES];
@@ -82,6 +87,7 @@ enum totals_cas {
 };
 
 struct channel_totals {
+	bool used;
 	struct total read_queue;
 	uint64_t cas[TOTALS_CAS][TOTALS_RANKS];
 	uint64_t activates[2][TOTALS_RANKS], precharges[2][TOTALS_RANKS]; /* reads, writes */

@@ -1,5 +1,6 @@
 #include "pmon/registers.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "catalog/address.h"
@@ -100,7 +101,7 @@ static void write_global_control(const struct pmon *pmon, unsigned socket, uint6
 {
 	struct pmon_socket *state = &pmon->state->sockets[socket];
 
-	for (unsigned clock = 0; clock < 2; clock++) {
+	for (unsigned clock = 0; clock < PMON_CLOCKS; clock++) {
 		if (value & pmon->global.frz_all.mask) {
 			if (now->cycles[clock] < state->stop[clock])
 				state->stop[clock] = now->cycles[clock];
@@ -211,8 +212,8 @@ static bool begins_reports(const struct pmon_box *box, const struct pmon_registe
 }
 
 static enum pmon_depends access_depends(const struct pmon *pmon,
-					const struct pmon_register_ref *ref, bool write,
-					uint64_t value)
+					const struct pmon_register_ref *ref,
+					const uint64_t *written)
 {
 	const struct pmon_box *box = pmon_box(pmon, ref->unit);
 
@@ -222,10 +223,10 @@ static enum pmon_depends access_depends(const struct pmon *pmon,
 		return DEPENDS_UNIT;
 	if (pmon_may_freeze(&pmon->state->sockets[ref->unit->socket]))
 		return DEPENDS_SOCKET;
-	if (!write)
+	if (!written)
 		return read_depends(box, ref);
 	return box->box->registers[ref->reg].role == PMU_ROLE_GLOBAL_CTL ||
-		       begins_reports(box, ref, value)
+		       begins_reports(box, ref, *written)
 		   ? DEPENDS_SOCKET
 		   : DEPENDS_UNIT;
 }
@@ -249,13 +250,13 @@ static bool takes_time(const struct pmon *pmon, const struct pmon_register_ref *
 	return true;
 }
 
-static void find_needs(const struct pmon *pmon, struct pmon_register_ref *ref, bool write,
-		       uint64_t value, struct pmon_needs *needs)
+void pmon_find_needs(const struct pmon *pmon, struct pmon_register_ref *ref,
+		     const uint64_t *written, struct pmon_needs *needs)
 {
 	const uint32_t *sources = pmon->uncore_sources;
 
 	*needs = (struct pmon_needs){0};
-	ref->depends = (uint8_t)access_depends(pmon, ref, write, value);
+	ref->depends = (uint8_t)access_depends(pmon, ref, written);
 	if (ref->depends == DEPENDS_NOTHING)
 		return;
 	if (ref->depends != DEPENDS_SOCKET)
@@ -264,19 +265,7 @@ static void find_needs(const struct pmon *pmon, struct pmon_register_ref *ref, b
 	needs->homes = sources[UNIT_HOME];
 	needs->channels = sources[UNIT_CHANNEL];
 	needs->cores = sources[UNIT_CORE];
-	needs->time = takes_time(pmon, ref, write);
-}
-
-void pmon_find_read_needs(const struct pmon *pmon, struct pmon_register_ref *ref,
-			  struct pmon_needs *needs)
-{
-	find_needs(pmon, ref, false, 0, needs);
-}
-
-void pmon_find_write_needs(const struct pmon *pmon, struct pmon_register_ref *ref, uint64_t value,
-			   struct pmon_needs *needs)
-{
-	find_needs(pmon, ref, true, value, needs);
+	needs->time = takes_time(pmon, ref, written);
 }
 
 static void settle(struct pmon *pmon, const struct pmon_register_ref *ref,
@@ -345,6 +334,18 @@ static int write_core(struct pmon *pmon, const struct pmon_register_ref *ref,
 	return 0;
 }
 
+/* The counters that a write to the register may change. */
+static unsigned changed_by(const struct pmon_box *box, const struct pmon_unit *unit, unsigned reg)
+{
+	int counter = box->counter_of[reg], control = box->control_of[reg];
+
+	if (counter >= 0)
+		return 1u << counter;
+	if (control >= 0)
+		return 1u << control | (control == 0 ? unit->followers : 0u);
+	return UINT_MAX;
+}
+
 /* What a freeze or its end changes, it changes for the socket. */
 static void write_untapped(struct pmon *pmon, const struct pmon_register_ref *ref,
 			   const struct pmon_time *now, uint64_t value)
@@ -356,17 +357,14 @@ static void write_untapped(struct pmon *pmon, const struct pmon_register_ref *re
 	if (all)
 		pmon_taps_end_all(pmon, unit->socket);
 	else
-		pmon_taps_end(pmon, unit);
+		pmon_taps_end(pmon, unit, changed_by(pmon_box(pmon, unit), unit, ref->reg));
 	write_uncore(pmon, unit, ref->reg, value, now);
 	if (may_freeze || pmon_may_freeze(socket))
 		pmon_schedule(pmon, unit->socket);
-	if (all) {
-		pmon_taps_begin_all(pmon, unit->socket);
+	if (all)
 		pmon_totals_update_all(pmon, unit->socket);
-	} else {
-		pmon_taps_begin(pmon, unit);
+	else
 		pmon_totals_update(pmon, unit);
-	}
 }
 
 int pmon_write_found(struct pmon *pmon, const struct pmon_register_ref *ref,
@@ -404,7 +402,7 @@ int pmon_read(struct pmon *pmon, const struct pmon_access *access, const struct 
 
 	if (pmon_find(pmon, access, &ref))
 		return PMU_E_UNKNOWN;
-	pmon_find_read_needs(pmon, &ref, &needs);
+	pmon_find_needs(pmon, &ref, NULL, &needs);
 	return pmon_read_found(pmon, &ref, now, value);
 }
 
@@ -416,6 +414,6 @@ int pmon_write(struct pmon *pmon, const struct pmon_access *access, const struct
 
 	if (pmon_find(pmon, access, &ref))
 		return PMU_E_UNKNOWN;
-	pmon_find_write_needs(pmon, &ref, value, &needs);
+	pmon_find_needs(pmon, &ref, &value, &needs);
 	return pmon_write_found(pmon, &ref, now, value);
 }

@@ -1,6 +1,7 @@
 #include "pmon/totals.h"
 
 #include "pmon/core.h"
+#include "pmon/count.h"
 #include "pmon/overflow.h"
 #include "pmon/select.h"
 #include "pmon/taps.h"
@@ -16,15 +17,15 @@ static bool tells_apart(const struct pmon_subscription *subscription)
 }
 
 /* Whether totals have all that the counter adds up. */
-static bool takes_totals(const struct pmon *pmon, const struct pmon_unit *unit,
-			 const struct pmon_counter *counter)
+static bool takes_totals(const struct pmon *pmon, const struct pmon_unit *unit, unsigned index)
 {
+	const struct pmon_counter *counter = &unit->counters[index];
 	const struct pmon_subscription *subscription = &counter->subscription;
 	const unsigned id = pmon->signal_of[unit->box][subscription->slot];
 	const uint32_t sources = pmon->sources[pmon_unit_number(pmon, unit)][signal_table[id].unit];
 
 	return pmon->config.totals && pmon->config.totals[id] && !(sources & (sources - 1)) &&
-	       !tells_apart(subscription) && (counter->plain || counter->summed);
+	       !tells_apart(subscription) && (counter->plain || pmon_is_sum(counter));
 }
 
 /* Whether a counter of the unit needs a signal by itself, or an overflow the time of one. */
@@ -32,12 +33,12 @@ static bool needs_signals(const struct pmon *pmon, const struct pmon_unit *unit)
 {
 	const unsigned signals = unit->subscribing & ~unit->clocked;
 
-	if (pmon_is_core(pmon_box(pmon, unit)))
+	if (!unit->subscribing || pmon_is_core(pmon_box(pmon, unit)))
 		return false;
 	if (unit->reporting || (signals && pmon_stop(pmon, unit) != PMON_NEVER))
 		return true;
 	for (unsigned left = signals; left; left &= left - 1)
-		if (!takes_totals(pmon, unit, &unit->counters[__builtin_ctz(left)]))
+		if (!takes_totals(pmon, unit, (unsigned)__builtin_ctz(left)))
 			return true;
 	return false;
 }
@@ -67,16 +68,6 @@ static struct pmon_unit *unit_of(const struct pmon *pmon, enum signal_unit kind,
 	return number == PMON_NO_UNIT ? NULL : pmon_socket_units(pmon, socket) + number;
 }
 
-static void report_begin(void *subscriber, enum signal_unit kind, unsigned socket, unsigned number)
-{
-	struct pmon *pmon = subscriber;
-	struct pmon_unit *unit = unit_of(pmon, kind, socket, number);
-
-	for (unsigned k = 0; unit && k < pmon_box(pmon, unit)->counter_count; k++)
-		if (unit->counters[k].summed && takes_totals(pmon, unit, &unit->counters[k]))
-			pmon_forget_spans(pmon, unit, k);
-}
-
 static void report(void *subscriber, const struct signal *signal, uint64_t count)
 {
 	struct pmon *pmon = subscriber;
@@ -91,9 +82,11 @@ static void report(void *subscriber, const struct signal *signal, uint64_t count
 		const unsigned index = (unsigned)__builtin_ctz(left);
 		struct pmon_counter *counter = &unit->counters[index];
 
-		if (!takes_totals(pmon, unit, counter) ||
+		if (!takes_totals(pmon, unit, index) ||
 		    !pmon_matches(&counter->subscription, signal))
 			continue;
+		if (!counter->plain && !counter->summed)
+			pmon_begin_sum(pmon, unit, index);
 		if (counter->plain)
 			counter->value += count;
 		else if (count)
@@ -103,7 +96,9 @@ static void report(void *subscriber, const struct signal *signal, uint64_t count
 	}
 }
 
-static void report_end(void *subscriber, enum signal_unit kind, unsigned socket, unsigned number)
+/* Nobody is told of these overflows, so that they need no time of their own. */
+static void report_end(void *subscriber, enum signal_unit kind, unsigned socket, unsigned number,
+		       uint64_t now)
 {
 	struct pmon *pmon = subscriber;
 	struct pmon_unit *unit = unit_of(pmon, kind, socket, number);
@@ -111,20 +106,19 @@ static void report_end(void *subscriber, enum signal_unit kind, unsigned socket,
 	for (unsigned k = 0; unit && k < pmon_box(pmon, unit)->counter_count; k++) {
 		struct pmon_counter *counter = &unit->counters[k];
 
-		if (counter->summed)
-			pmon_approach(pmon, unit, k, counter->now);
-		/* Nobody is told of this overflow, so that it needs no time. */
-		if ((counter->plain || !counter->summed) && counter->value >= counter->limit) {
-			counter->value -= counter->limit;
-			pmon_overflow(pmon, unit, k, counter->now);
-		}
+		if (counter->value < counter->limit || !(counter->plain || counter->summed))
+			continue;
+		pmon_settle(pmon, unit, k, now);
+		if (counter->value - pmon_ahead(pmon, unit, k) < counter->limit)
+			continue;
+		counter->value -= counter->limit;
+		pmon_overflow(pmon, unit, k, now);
 	}
 }
 
 void pmon_totals_port(struct pmon *pmon, struct signal_port *port)
 {
 	port->needed = &pmon->state->needed;
-	port->report_begin = report_begin;
 	port->report = report;
 	port->report_end = report_end;
 }

@@ -114,21 +114,6 @@ static void told_for_a_while(void *subscriber, const struct signal *signal)
 	count(&pair->reported, signal);
 }
 
-static void begin(void *subscriber, enum signal_unit kind, unsigned socket, unsigned unit)
-{
-	struct counted *counted = &((struct pair *)subscriber)->reported;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < counted->span_count; i++) {
-		const struct signal *span = &counted->spans[i];
-
-		if (signal_table[span->id].unit != kind || span->socket != socket ||
-		    span->unit != unit)
-			counted->spans[kept++] = *span;
-	}
-	counted->span_count = kept;
-}
-
 static void report(void *subscriber, const struct signal *signal, uint64_t count)
 {
 	struct pair *pair = subscriber;
@@ -144,12 +129,14 @@ static void report(void *subscriber, const struct signal *signal, uint64_t count
 	sum->cycles += signal->duration;
 }
 
-static void end(void *subscriber, enum signal_unit kind, unsigned socket, unsigned unit)
+static void end(void *subscriber, enum signal_unit kind, unsigned socket, unsigned unit,
+		uint64_t now)
 {
 	(void)subscriber;
 	(void)kind;
 	(void)socket;
 	(void)unit;
+	(void)now;
 }
 
 /* Up to now. */
@@ -242,7 +229,6 @@ static void open_pair(struct pair *pair, unsigned sockets)
 	    .emit = told_for_a_while,
 	    .enabled = pair->quiet.enabled,
 	    .needed = &pair->needed,
-	    .report_begin = begin,
 	    .report = report,
 	    .report_end = end,
 	};
