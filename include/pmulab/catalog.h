@@ -184,6 +184,17 @@ enum pmu_field_role {
 	PMU_FIELD_TRACE_ADDRESS,
 	PMU_FIELD_TRACE_FLUSHED, /* pmu_field.counter: of which entry */
 	PMU_FIELD_TRACE_SECOND,	 /* its branch is in the second bundle of two */
+	/* Captures of retired addresses: cycles that they go on after a freeze; of an entry, where
+	 * a counter is said: which one. */
+	PMU_FIELD_CAPTURE_DELAY,
+	PMU_FIELD_IP_CYCLES, /* since the entry before, low bits */
+	PMU_FIELD_IP_CYCLES_HIGH,
+	PMU_FIELD_IP_ADDRESS, /* from bit 12 on */
+	PMU_FIELD_IP_LOW,     /* bits 11:4, or what is left of the delay */
+	PMU_FIELD_IP_FLUSHED,
+	PMU_FIELD_IP_EARLY, /* IP_LOW is that */
+	PMU_FIELD_VECTOR,   /* of interruptions that are counted */
+	PMU_FIELD_VECTOR_MASK,
 };
 
 /* What a register is for, so that code finds registers without knowing names. */
@@ -225,9 +236,11 @@ enum pmu_combine {
 };
 
 enum pmu_clock {
-	PMU_CLOCK_UCLK, /* uncore clock of the socket */
-	PMU_CLOCK_DCLK, /* DRAM clock of the socket, half the transfer rate */
-	PMU_CLOCK_CORE, /* clock of the core */
+	PMU_CLOCK_UCLK,	 /* uncore clock of the socket */
+	PMU_CLOCK_DCLK,	 /* DRAM clock of the socket, half the transfer rate */
+	PMU_CLOCK_CORE,	 /* clock of the core */
+	PMU_CLOCK_PCLK,	 /* clock of the power control unit, of the same frequency at all times */
+	PMU_CLOCK_QFCLK, /* clock of the QPI links, an eighth of the transfer rate */
 	PMU_CLOCK_COUNT,
 };
 

@@ -25,6 +25,7 @@ struct pmu_program_result {
 	int exit;
 	bool ran;	    /* it began: there is something that can have been counted */
 	bool machine_ended; /* it was ended because the machine that it was on is gone */
+	double seconds;	    /* of a child, from where it was let go to its end, on the computer */
 };
 
 struct pmu_program;

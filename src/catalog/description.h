@@ -58,7 +58,8 @@ struct pmu_machine {
 	uint32_t ranks, banks; /* a channel; a rank */
 	uint32_t row_bytes;    /* of a bank */
 	uint32_t core_mhz, uclk_mhz, dclk_mhz;
-	uint32_t bclk_mhz; /* base clock, of which the core's is a multiple */
+	uint32_t bclk_mhz;	      /* base clock, of which the core's is a multiple */
+	uint32_t pclk_mhz, qfclk_mhz; /* 0: there is none */
 	/* What the processor says of itself; family and model are the PMU's. */
 	uint32_t stepping;
 	const char *brand;    /* without the frequency */

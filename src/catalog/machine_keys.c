@@ -44,6 +44,8 @@ const struct machine_key machine_keys[] = {
     NUMBER(uclk_mhz),
     NUMBER(dclk_mhz),
     NUMBER(bclk_mhz),
+    NUMBER(pclk_mhz),
+    NUMBER(qfclk_mhz),
     KEY(EVERY, KEY_LONG, memory_bytes),
     CACHE(l1i),
     CACHE(l1d),

@@ -273,7 +273,6 @@ static int count(const struct cli *cli, struct stat_run *run, struct pmu_child *
 {
 	struct pmu_program_result end = {.size = sizeof(end)};
 	int stopped, error = pmu_session_start(run->session, cli->ctx);
-	double begin = cli_seconds();
 
 	if (error)
 		return failed(cli, run, error);
@@ -283,7 +282,7 @@ static int count(const struct cli *cli, struct stat_run *run, struct pmu_child *
 			snprintf(run->refusal, sizeof(run->refusal), "%s", pmu_message(cli->ctx));
 		run->exit = end.exit;
 		run->ran = end.ran;
-		run->seconds = cli_seconds() - begin;
+		run->seconds = end.seconds;
 	}
 	stopped = pmu_session_stop(run->session, cli->ctx);
 	if (!stopped && (!child || end.ran))

@@ -42,6 +42,12 @@ static size_t rows(const struct stat_run *run, unsigned event)
 	return count;
 }
 
+/* Of a machine's description. */
+static const char *const clock_keys[] = {
+    [PMU_CLOCK_UCLK] = "uclk_mhz", [PMU_CLOCK_DCLK] = "dclk_mhz",   [PMU_CLOCK_CORE] = "core_mhz",
+    [PMU_CLOCK_PCLK] = "pclk_mhz", [PMU_CLOCK_QFCLK] = "qfclk_mhz",
+};
+
 /* Counts are summed over all instances, and so are the cycles that they are held against. */
 static struct pmu_terms terms_of(const struct stat_run *run, size_t instances)
 {
@@ -50,17 +56,16 @@ static struct pmu_terms terms_of(const struct stat_run *run, size_t instances)
 	    .seconds = run->seconds,
 	    .tsc_mhz = NAN,
 	    .instances = (double)instances,
-	    .clock_mhz = {NAN, NAN, NAN},
 	    .core_cycles = NAN,
 	    .instructions = NAN,
 	};
 
+	for (int clock = 0; clock < PMU_CLOCK_COUNT; clock++)
+		terms.clock_mhz[clock] =
+		    run->machine ? cli_machine_number(run->machine, clock_keys[clock]) : NAN;
 	if (!run->machine)
 		return terms;
-	terms.tsc_mhz = cli_machine_number(run->machine, "core_mhz");
-	terms.clock_mhz[PMU_CLOCK_CORE] = terms.tsc_mhz;
-	terms.clock_mhz[PMU_CLOCK_UCLK] = cli_machine_number(run->machine, "uclk_mhz");
-	terms.clock_mhz[PMU_CLOCK_DCLK] = cli_machine_number(run->machine, "dclk_mhz");
+	terms.tsc_mhz = terms.clock_mhz[PMU_CLOCK_CORE];
 	terms.core_cycles = (double)run->statistics.cycles;
 	terms.instructions = (double)run->statistics.instructions;
 	return terms;

@@ -467,9 +467,10 @@ static void show_x86(struct show *show, const struct pmu_machine *m, uint64_t by
 		"sockets", cli_machine_number(m, "sockets"), cli_machine_number(m, "cores"),
 		cli_machine_number(m, "slices"), cli_machine_number(m, "home_agents"),
 		cli_machine_number(m, "channels"));
-	fprintf(out, "  %-12s core %u, uncore %u, DRAM %u MHz\n", "clocks",
+	fprintf(out, "  %-12s core %u, uncore %u, DRAM %u, PCU %u, QPI %u MHz\n", "clocks",
 		cli_machine_number(m, "core_mhz"), cli_machine_number(m, "uclk_mhz"),
-		cli_machine_number(m, "dclk_mhz"));
+		cli_machine_number(m, "dclk_mhz"), cli_machine_number(m, "pclk_mhz"),
+		cli_machine_number(m, "qfclk_mhz"));
 	show_cache(show, "L1I", m, "l1i");
 	show_cache(show, "L1D", m, "l1d");
 	show_cache(show, "L2", m, "l2");

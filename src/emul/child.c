@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/option.h"
 
@@ -365,11 +366,13 @@ static int run(struct pmu_child *child, struct pmu_ctx *ctx, struct pmu_program_
 int pmu_child_run(struct pmu_child *child, struct pmu_ctx *ctx, struct pmu_program_result *result)
 {
 	struct pmu_program_result found = {.size = sizeof(found), .exit = CHILD_FAILED};
+	const uint64_t begin = clock_ns();
 	int error, given = 0;
 
 	if (child->go < 0)
 		return error_set(ctx, PMU_E_STATE, "%s has run already", child->name);
 	error = run(child, ctx, &found);
+	found.seconds = (double)(clock_ns() - begin) * 1e-9;
 	child->go = -1;
 	if (result)
 		given = option_give(result, &found, sizeof(found));

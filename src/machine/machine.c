@@ -110,6 +110,8 @@ int machine_check(struct pmu_ctx *ctx, const struct pmu_machine *desc)
 	    {"uncore clock", desc->uclk_mhz, 1, 10000},
 	    {"DRAM clock", desc->dclk_mhz, 1, 10000},
 	    {"base clock", desc->bclk_mhz, 1, 1000},
+	    {"PCU clock", desc->pclk_mhz, 0, 10000},
+	    {"QPI clock", desc->qfclk_mhz, 0, 10000},
 	};
 
 	int error = check_limits(ctx, desc, limits, sizeof(limits) / sizeof(limits[0]));

@@ -194,7 +194,7 @@ struct machine {
 	uint64_t core_ticks, uclk_ticks, dclk_ticks, bclk_ticks, ticks_per_second;
 	unsigned core_count;	 /* of all sockets */
 	uint32_t lines_per_node; /* physical lines of a socket's memory */
-	uint64_t slice_inverse;	 /* 2^slice_shift / desc->slices, rounded up: see index.h */
+	uint64_t slice_inverse;	 /* 2^slice_shift / desc->slices, rounded up: see llc_index.h */
 	uint32_t slice_shift, l2_sets_log2, llc_sets_log2;
 };
 

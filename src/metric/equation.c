@@ -100,7 +100,7 @@ static int parse_term(struct equation *equation, unsigned term)
 	struct reader *reader = &equation->reader;
 	const struct formula_step step = {
 	    .op = FORMULA_TERM,
-	    .clock = equation->box->other_clock ? FORMULA_NO_CLOCK : equation->box->clock,
+	    .clock = equation->box->clock,
 	    .index = term,
 	};
 
