@@ -23,6 +23,7 @@
 #include "base/error.h"
 #include "emul/block.h"
 #include "emul/report.h"
+#include "feed/affinity.h"
 #include "feed/exec.h"
 #include "feed/syscall.h"
 #include "guest.h"
@@ -160,6 +161,7 @@ static void on_syscall(ThreadId tid, UInt number, UWord *arguments, UInt count)
 		six[i] = arguments[i];
 	if (feed_is_exec(number))
 		on_exec(tid, number, six);
+	feed_affinity_syscall(&guest.process, thread_of(tid), number, six, 0);
 	feed_syscall(thread_of(tid), number, six);
 }
 
@@ -169,6 +171,8 @@ static void on_syscall_return(ThreadId tid, UInt number, UWord *arguments, UInt 
 	(void)arguments, (void)count;
 	if (feed_is_exec(number))
 		on_exec_failed();
+	feed_affinity_return(&guest.process, thread_of(tid), number,
+			     sr_isError(result) ? -1 : (int64_t)sr_Res(result));
 	VG_(release_BigLock)(tid, YIELDING, "pmulab");
 	feed_syscall_return(&guest.process, thread_of(tid),
 			    sr_isError(result) ? -1 : (int64_t)sr_Res(result));

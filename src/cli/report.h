@@ -18,7 +18,8 @@ struct stat_metric {
 /* Where it is counted, if not on an emulated machine. */
 struct stat_options {
 	const char *root, *pmu, *trace_registers, *replay; /* NULL: not given */
-	bool dry_run, force, deterministic, why;
+	const char *pin, *membind, *interleave;		   /* lists; NULL: not given */
+	bool dry_run, force, machine_clock, deterministic, why;
 	enum pmu_feed feed;
 };
 

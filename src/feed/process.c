@@ -16,6 +16,8 @@ int feed_process_init(struct feed_process *process, struct pmu_ctx *ctx, struct 
 		return error_set(ctx, PMU_E_NOMEM, "no address space for guest threads");
 	*process = (struct feed_process){
 	    .machine = machine, .threads = threads, .continued = machine_hart_continue(machine)};
+	process->cpus =
+	    process->continued ? machine_hart_cpus(process->continued) : machine_pinned(machine);
 	if (machine_address_space_new(&process->space, machine)) {
 		munmap(threads, THREADS_BYTES);
 		return error_set(ctx, PMU_E_NOMEM, "no memory for a guest's page tables");
@@ -36,28 +38,37 @@ void feed_process_end(struct feed_process *process)
 }
 
 /* After execve the first thread goes on where the process was, and when. */
-static struct machine_hart *take_place(struct feed_process *process, uint64_t *not_before)
+static void begin_first(struct feed_process *process, struct feed_thread *thread)
 {
 	struct machine_hart *place = process->continued;
+	const uint64_t now = machine_now(process->machine);
 
-	if (!place)
-		return machine_hart_place(process->machine, *not_before);
 	process->continued = NULL;
-	*not_before = machine_hart_time(place);
-	return place;
+	if (place)
+		feed_thread_init(thread, place, machine_hart_time(place), process->cpus);
+	else
+		feed_thread_init(thread,
+				 machine_hart_place_on(process->machine, process->cpus, now), now,
+				 process->cpus);
 }
 
 int feed_process_begin(struct feed_process *process, struct pmu_ctx *ctx, unsigned index,
 		       struct feed_thread *maker)
 {
-	uint64_t not_before = maker ? maker->not_before : machine_now(process->machine);
+	struct feed_thread *thread;
 
 	if (index >= FEED_THREADS_MAX)
 		return error_set(ctx, PMU_E_RANGE, "guest thread %u: no more than %u are possible",
 				 index, FEED_THREADS_MAX);
-	feed_thread_init(&process->threads[index], take_place(process, &not_before), not_before);
-	if (maker)
+	thread = &process->threads[index];
+	if (maker) {
+		feed_thread_init(
+		    thread, machine_hart_place_on(process->machine, maker->cpus, maker->not_before),
+		    maker->not_before, maker->cpus);
 		maker->made = index + 1;
+	} else {
+		begin_first(process, thread);
+	}
 	if (index >= process->threads_seen)
 		process->threads_seen = index + 1;
 	return 0;
@@ -65,7 +76,7 @@ int feed_process_begin(struct feed_process *process, struct pmu_ctx *ctx, unsign
 
 void feed_process_forks(struct feed_process *process, struct feed_thread *thread)
 {
-	thread->fork = machine_hart_place(process->machine, thread->not_before);
+	thread->fork = machine_hart_place_on(process->machine, thread->cpus, thread->not_before);
 }
 
 /* The child has its own copy of what stands for its place. */
@@ -94,7 +105,7 @@ int feed_process_forked(struct feed_process *process, unsigned index)
 {
 	for (unsigned i = 0; i < process->threads_seen; i++)
 		feed_thread_init(&process->threads[i], i == index ? process->threads[i].fork : NULL,
-				 process->threads[i].not_before);
+				 process->threads[i].not_before, process->threads[i].cpus);
 	/* Cores and space are the parent's: they are not this copy's to leave or free. */
 	return machine_address_space_new(&process->space, process->machine);
 }

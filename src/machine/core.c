@@ -282,7 +282,7 @@ static struct machine_progress *list_user(struct core *shared, uint32_t thread)
 }
 
 /* @return its number, -1 where all cores have as many threads as they can */
-static int choose_core(struct machine *machine, uint32_t thread)
+static int choose_core(struct machine *machine, uint32_t thread, uint64_t cpus)
 {
 	unsigned fewest = CORE_USERS_MAX;
 	int best = -1;
@@ -290,6 +290,8 @@ static int choose_core(struct machine *machine, uint32_t thread)
 	for (unsigned i = 0; i < machine->core_count && fewest; i++) {
 		unsigned users;
 
+		if (!(cpus >> i & 1))
+			continue;
 		forget_dead(machine, i, thread);
 		users = count_users(&machine->cores[i]);
 		if (users < fewest) {
@@ -332,6 +334,11 @@ static void show(struct machine_hart *core)
 		skew_show(core);
 }
 
+static uint64_t *cpus_of(const struct machine_hart *core)
+{
+	return &core->core->cpus[core->progress - core->core->progress];
+}
+
 static void sit_on(struct machine_hart *core, unsigned number)
 {
 	core->number = number;
@@ -344,12 +351,13 @@ static void sit_on(struct machine_hart *core, unsigned number)
 static bool take_place(struct machine_hart *core)
 {
 	struct machine *machine = core->machine;
-	int number = choose_core(machine, core->thread);
+	int number = choose_core(machine, core->thread, core->cpus);
 
 	if (number < 0)
 		return false;
 	sit_on(core, (unsigned)number);
 	core->progress = list_user(core->core, core->thread);
+	*cpus_of(core) = core->cpus;
 	machine_occupy(machine, core->number);
 	return true;
 }
@@ -386,7 +394,8 @@ static uint64_t clock_at_start(const struct machine_hart *core)
 	return machine_max(machine_max(core->not_before, passed), core_clock(core->core));
 }
 
-static struct machine_hart *place_hart(struct machine *machine, uint64_t not_before, bool in_turns)
+static struct machine_hart *place_hart(struct machine *machine, uint64_t cpus, uint64_t not_before,
+				       bool in_turns)
 {
 	struct machine_hart *core = allocate_hart(machine);
 	bool placed;
@@ -394,6 +403,7 @@ static struct machine_hart *place_hart(struct machine *machine, uint64_t not_bef
 	if (!core)
 		return NULL;
 	core->not_before = not_before;
+	core->cpus = cpus;
 	machine_hold(machine, core->thread);
 	placed = take_place(core);
 	core->user = ++machine->state->next_user;
@@ -411,7 +421,23 @@ static struct machine_hart *place_hart(struct machine *machine, uint64_t not_bef
 
 struct machine_hart *machine_hart_place(struct machine *machine, uint64_t not_before)
 {
-	return place_hart(machine, not_before, true);
+	return place_hart(machine, UINT64_MAX, not_before, true);
+}
+
+struct machine_hart *machine_hart_place_on(struct machine *machine, uint64_t cpus,
+					   uint64_t not_before)
+{
+	return place_hart(machine, cpus, not_before, true);
+}
+
+uint64_t machine_hart_cpus(const struct machine_hart *core)
+{
+	return core->cpus;
+}
+
+unsigned machine_hart_core(const struct machine_hart *core)
+{
+	return core->number;
 }
 
 /* The place is the starting thread's. It was lost where the thread that took it has died since. */
@@ -463,7 +489,7 @@ bool machine_hart_start(struct machine_hart *core, struct machine_address_space 
 struct machine_hart *machine_hart_enter(struct machine *machine,
 					struct machine_address_space *space, uint64_t not_before)
 {
-	struct machine_hart *core = place_hart(machine, not_before, false);
+	struct machine_hart *core = place_hart(machine, UINT64_MAX, not_before, false);
 
 	return core && machine_hart_start(core, space) ? core : NULL;
 }
@@ -473,6 +499,11 @@ void machine_hart_pause(struct machine_hart *core)
 	release_core(core);
 	if (turns_are_taken(core))
 		turns_pause(core);
+}
+
+void machine_hart_sleep(struct machine_hart *core, uint64_t ticks)
+{
+	skip_to(core, core->progress->time + ticks);
 }
 
 void machine_hart_pause_briefly(struct machine_hart *core)
@@ -525,6 +556,15 @@ void machine_hart_leave(struct machine_hart *core)
 	free(core);
 }
 
+struct machine_hart *machine_hart_move(struct machine_hart *core, uint64_t cpus)
+{
+	struct machine *machine = core->machine;
+	const uint64_t time = core->progress->time;
+
+	machine_hart_leave(core);
+	return machine_hart_place_on(machine, cpus, time);
+}
+
 void machine_hart_exit(struct machine_hart *core)
 {
 	core->exits = true;
@@ -535,13 +575,14 @@ void machine_hart_exec(struct machine_hart *core)
 {
 	struct machine_progress *progress = core->progress;
 	const unsigned number = core->number, member = core->member;
-	const uint64_t user = core->user;
+	const uint64_t user = core->user, cpus = core->cpus;
 	/* Whichever thread executes a program becomes the first one of its process. */
 	const uint32_t heir = (uint32_t)getpid();
 
 	machine_hold(core->machine, core->thread);
 	finish(core);
 	name_user(machine_hart_user(core), heir, false);
+	*cpus_of(core) = cpus;
 	machine_let_go(core->machine);
 	release_core(core);
 	if (turns_are_taken(core))
@@ -550,6 +591,7 @@ void machine_hart_exec(struct machine_hart *core)
 	sit_on(core, number);
 	core->thread = heir;
 	core->progress = progress;
+	core->cpus = cpus;
 	core->member = member;
 	core->user = user;
 }
@@ -572,6 +614,7 @@ static bool find_place(struct machine_hart *core)
 			}
 			sit_on(core, number);
 			core->progress = &shared->progress[i];
+			core->cpus = shared->cpus[i];
 			found = true;
 		}
 	}

@@ -16,7 +16,7 @@ static struct feed_thread *running_thread(const struct fixture *fixture)
 	struct feed_thread *thread = aligned_alloc(64, sizeof(*thread));
 
 	assert_non_null(thread);
-	feed_thread_init(thread, NULL, 0);
+	feed_thread_init(thread, NULL, 0, UINT64_MAX);
 	feed_thread_enter(thread, fixture->machine, fixture->space);
 	assert_non_null(thread->core);
 	return thread;
