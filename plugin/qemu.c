@@ -284,14 +284,15 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	struct feed_insn insns[BLOCK_INSNS_MAX];
 	struct qemu_plugin_insn *first = qemu_plugin_tb_get_insn(tb, 0);
 	uint64_t address = qemu_plugin_insn_vaddr(first);
-	size_t count = decode_block(tb, insns);
 	_Alignas(struct feed_block) char memory[FEED_BLOCK_SIZE_MAX(BLOCK_INSNS_MAX)];
 	struct feed_block *block = (struct feed_block *)memory;
 	struct feed_repeat *repeat = NULL;
+	size_t count;
 
 	(void)id;
 	if (handlers_own(address))
 		return;
+	count = decode_block(tb, insns);
 	feed_block_init(block, plugin.process.machine, address, insns, count);
 	if (feed_block_repeats(insns, count)) {
 		repeat = keep(sizeof(*repeat));

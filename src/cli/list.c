@@ -9,8 +9,8 @@
 
 static void usage(FILE *file)
 {
-	fputs("usage: pmulab list [KIND] [--pmu PMU] [--box BOX] [--format table|json|csv]\n"
-	      "                   [--count] [TEXT]\n"
+	fputs("usage: pmulab list [KIND] [-M MACHINE | --pmu PMU] [--box BOX]\n"
+	      "                   [--format table|json|csv] [--count] [TEXT]\n"
 	      "\n"
 	      "Lists the catalog; default KIND: events. TEXT keeps the names that contain it.\n"
 	      "\n"
@@ -22,6 +22,7 @@ static void usage(FILE *file)
 	      "  records    hardware records: PEBS, branches, event address registers\n"
 	      "  facts      tables of the manuals: queues, caches, latencies\n"
 	      "\n"
+	      "  -M, --machine MACHINE    only the PMU of this machine\n"
 	      "  --pmu PMU                only this PMU\n"
 	      "  --box BOX                only this box\n"
 	      "  --count                  print how many there are of each kind, per box\n"
@@ -391,6 +392,14 @@ static int print(const struct cli *cli, const struct choice *choice, int subject
 	return cli_print_table(cli, table);
 }
 
+/* @return NULL for a machine that is not there, which is said */
+static const struct pmu_pmu *pmu_of_machine(struct cli *cli, const char *name)
+{
+	const struct pmu_machine *machine = cli_find_machine(cli, name);
+
+	return machine ? cli_find_pmu(cli, pmu_machine_pmu_name(machine)) : NULL;
+}
+
 static bool box_exists(const struct choice *choice)
 {
 	const struct pmu_pmu *pmu;
@@ -403,17 +412,22 @@ static bool box_exists(const struct choice *choice)
 
 int cli_list(struct cli *cli, int argc, char **argv)
 {
-	static const struct option options[] = {
-	    {"pmu", required_argument, NULL, 'p'},    {"box", required_argument, NULL, 'b'},
-	    {"format", required_argument, NULL, 'f'}, {"count", no_argument, NULL, 'c'},
-	    {"help", no_argument, NULL, 'h'},	      {0}};
+	static const struct option options[] = {{"machine", required_argument, NULL, 'M'},
+						{"pmu", required_argument, NULL, 'p'},
+						{"box", required_argument, NULL, 'b'},
+						{"format", required_argument, NULL, 'f'},
+						{"count", no_argument, NULL, 'c'},
+						{"help", no_argument, NULL, 'h'},
+						{0}};
 	struct choice choice = {0};
 	int subject = 0;
 
-	for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
+	for (int option; (option = getopt_long(argc, argv, "M:h", options, NULL)) != -1;) {
 		switch (option) {
+		case 'M':
 		case 'p':
-			choice.pmu = cli_find_pmu(cli, optarg);
+			choice.pmu =
+			    option == 'M' ? pmu_of_machine(cli, optarg) : cli_find_pmu(cli, optarg);
 			if (!choice.pmu)
 				return EXIT_USAGE;
 			break;

@@ -41,6 +41,8 @@ void machine_close(struct machine *machine);
 
 /** Connects the subscriber of this view's signals; NULL disconnects. */
 void machine_connect(struct machine *machine, const struct signal_port *port);
+/** The signals of which the machine can keep totals: SIGNAL_COUNT bytes, by id, not 0 for those. */
+const uint8_t *machine_totals(void);
 
 /*
  * Address spaces: the machine places pages on frames at first touch, on the node of the core that
@@ -138,11 +140,14 @@ void machine_take_turns(struct machine *machine);
 void machine_drain(struct machine *machine);
 
 /**
- * Emit what units of a socket have done by machine_now() though no access asked for it: of
- * channels, refreshes and writes while they were idle; of cores, their accumulators. All others are
- * never behind. For who reads counters; the caller holds the lock.
+ * Emit what units of a socket have done by machine_now() and have not emitted: of channels,
+ * refreshes and writes while they were idle; of cores, their accumulators; of slices, home agents
+ * and channels, the totals that they report (signal_port.needed). For who uses registers; the
+ * caller holds the lock.
  * @param units  bit n: the n-th; those that are not there are left out
  */
+void machine_catch_up_slices(const struct machine *machine, unsigned socket, uint32_t units);
+void machine_catch_up_homes(const struct machine *machine, unsigned socket, uint32_t units);
 void machine_catch_up_channels(struct machine *machine, unsigned socket, uint32_t units);
 void machine_catch_up_cores(const struct machine *machine, unsigned socket, uint32_t units);
 
