@@ -119,7 +119,7 @@ static bool is_handler(uint64_t handler)
 
 void handlers_syscall(int64_t number, const uint64_t *arguments, uint64_t guest_base)
 {
-	struct guest_sigaction action = {0};
+	struct guest_sigaction action;
 
 	if (number != SYS_rt_sigaction || arguments[0] >= SIGNALS)
 		return;
