@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/program.h"
 #include "cli/text.h"
 
-#define SOCKETS_MAX 8  /* with a column each */
-#define NATIVES_MAX 65 /* as many as there can be */
+#define SOCKETS_MAX 8 /* with a column each */
 
 /* What is counted for real is exact. */
 static enum pmu_model model_of(const struct stat_run *run, const struct pmu_selection *selection)
@@ -112,14 +112,15 @@ static json_t *known(bool known, json_t *value)
 }
 
 /* @return how many of @natives there are */
-static size_t find_natives(const struct stat_run *run, struct pmu_native natives[NATIVES_MAX])
+static size_t find_natives(const struct stat_run *run,
+			   struct pmu_native natives[PROGRAM_NATIVES_MAX])
 {
-	return run->program ? pmu_program_natives(run->program, natives, NATIVES_MAX) : 0;
+	return run->program ? pmu_program_natives(run->program, natives, PROGRAM_NATIVES_MAX) : 0;
 }
 
 static json_t *natives_json(const struct stat_run *run)
 {
-	struct pmu_native natives[NATIVES_MAX];
+	struct pmu_native natives[PROGRAM_NATIVES_MAX];
 	size_t count = find_natives(run, natives);
 	json_t *all = json_array();
 
@@ -266,7 +267,7 @@ static void print_head(const struct cli *cli, const struct stat_run *run, char *
 
 static void print_natives(const struct cli *cli, const struct stat_run *run)
 {
-	struct pmu_native natives[NATIVES_MAX];
+	struct pmu_native natives[PROGRAM_NATIVES_MAX];
 	size_t count = find_natives(run, natives);
 
 	if (count)
@@ -308,7 +309,7 @@ static int print_table(const struct cli *cli, const struct stat_run *run, char *
 /* In the columns of an event: the program, how often it ran, and why it is not counted. */
 static void csv_natives(const struct stat_run *run, struct table *table)
 {
-	struct pmu_native natives[NATIVES_MAX];
+	struct pmu_native natives[PROGRAM_NATIVES_MAX];
 	size_t count = find_natives(run, natives);
 
 	for (size_t i = 0; i < count; i++) {
