@@ -1,5 +1,5 @@
 # The front door; Meson does the work.
-.PHONY: all demo test sharing tsan bench faults fuzz lint format counts clean
+.PHONY: all demo test tsan bench faults fuzz lint format counts clean
 
 all:
 	@scripts/install-deps build run
@@ -16,12 +16,6 @@ test:
 		-Db_sanitize=address,undefined -Dwerror=true >/dev/null
 	@ninja -C build-test
 	@meson test -C build-test --no-rebuild --print-errorlogs
-
-# Threads that share lines; needs a host that stops none of them.
-sharing:
-	@scripts/install-deps build run test
-	@ninja -C build-test
-	@meson test -C build-test --no-rebuild --print-errorlogs --benchmark sharing
 
 tsan:
 	@scripts/install-deps build test

@@ -378,7 +378,7 @@ static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number
 	handlers_syscall_return(number, result);
 	feed_affinity_return(&plugin.process, thread_of(vcpu), number, result);
 	feed_clock_return(&plugin.process, thread_of(vcpu), number, result);
-	feed_thread_resume(thread_of(vcpu));
+	feed_syscall_return(&plugin.process, thread_of(vcpu), result);
 }
 
 /* QEMU has stopped all other guest threads by now, or they are in system calls. */
@@ -391,12 +391,6 @@ static void on_exit_of_guest(qemu_plugin_id_t id, void *userdata)
 static void on_fork(void)
 {
 	feed_process_forks(&plugin.process, current);
-}
-
-/* The child has the place, and its copy of what stands for it. */
-static void on_fork_in_parent(void)
-{
-	free(plugin.process.child);
 }
 
 static void on_fork_in_child(void)
@@ -519,7 +513,7 @@ PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *in
 		give_up();
 	exec_init(arguments.machine, arguments.report);
 	feed_decoder_init(&plugin.decoder);
-	pthread_atfork(on_fork, on_fork_in_parent, on_fork_in_child);
+	pthread_atfork(on_fork, NULL, on_fork_in_child);
 	register_events(id);
 	return 0;
 }

@@ -109,6 +109,18 @@ int strcasecmp(const char *a, const char *b)
 	return VG_(strcasecmp)(a, b);
 }
 
+char *strstr(const char *text, const char *part)
+{
+	return VG_(strstr)(text, part);
+}
+
+/* Of decimal numbers: the layers have no others to read here. */
+unsigned long long strtoull(const char *text, char **end, int base)
+{
+	(void)base;
+	return VG_(strtoull10)(text, end);
+}
+
 void *memchr(const void *bytes, int character, size_t size)
 {
 	const unsigned char *at = bytes;

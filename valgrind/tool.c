@@ -36,7 +36,6 @@
 #define YIELDING 4 /* enum ThreadStatus: VgTs_Yielding */
 
 long syscall(long number, ...);
-void free(void *memory);
 int access(const char *path, int mode);
 
 /* Valgrind's own; no header that it installs declares them. */
@@ -175,20 +174,14 @@ static void on_syscall_return(ThreadId tid, UInt number, UWord *arguments, UInt 
 	feed_affinity_return(&guest.process, thread_of(tid), number,
 			     sr_isError(result) ? -1 : (int64_t)sr_Res(result));
 	VG_(release_BigLock)(tid, YIELDING, "pmulab");
-	feed_thread_resume(thread_of(tid));
+	feed_syscall_return(&guest.process, thread_of(tid),
+			    sr_isError(result) ? -1 : (int64_t)sr_Res(result));
 	VG_(acquire_BigLock)(tid, "pmulab");
 }
 
 static void on_fork(ThreadId tid)
 {
 	feed_process_forks(&guest.process, thread_of(tid));
-}
-
-/* The child has the place, and its copy of what stands for it. */
-static void on_fork_in_parent(ThreadId tid)
-{
-	(void)tid;
-	free(guest.process.child);
 }
 
 static void on_fork_in_child(ThreadId tid)
@@ -320,7 +313,7 @@ static void register_tool(void)
 	VG_(track_pre_thread_ll_exit)(on_thread_end);
 	VG_(track_start_client_code)(on_run);
 	VG_(track_stop_client_code)(on_stop);
-	VG_(atfork)(on_fork, on_fork_in_parent, on_fork_in_child);
+	VG_(atfork)(on_fork, NULL, on_fork_in_child);
 }
 
 VG_DETERMINE_INTERFACE_VERSION(register_tool)

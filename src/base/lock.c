@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -49,6 +50,20 @@ uint32_t lock_thread(void)
 	return own_thread;
 }
 
+/* @return whether the file has any text, as far as there is room */
+static bool read_text(const char *path, char *text, size_t room)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t length;
+
+	if (fd < 0)
+		return false;
+	length = read(fd, text, room - 1);
+	close(fd);
+	text[length > 0 ? length : 0] = '\0';
+	return length > 0;
+}
+
 /*
  * The letter follows the command's name, which may hold anything but ends at the last ')'.
  * @return 0 where there is no such thread
@@ -57,26 +72,36 @@ static char state_of(uint32_t thread)
 {
 	char path[32], text[256];
 	const char *end;
-	ssize_t length;
-	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%u/stat", thread);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	if (!read_text(path, text, sizeof(text)))
 		return 0;
-	length = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[length > 0 ? length : 0] = '\0';
 	end = strrchr(text, ')');
 	return end && end[1] ? end[2] : 0;
 }
 
-bool lock_thread_runs(uint32_t thread)
+/* What follows @label at the beginning of a line; NULL where there is no such line. */
+static const char *value_of(const char *text, const char *label)
 {
-	char state = state_of(thread);
+	const char *found = strstr(text, label);
 
+	return found ? found + strlen(label) : NULL;
+}
+
+uint64_t lock_thread_sleep(uint32_t process, uint32_t thread)
+{
+	char path[64], text[8192];
+	const char *state, *sleeps;
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/status", process, thread);
+	if (!read_text(path, text, sizeof(text)))
+		return LOCK_GONE;
+	state = value_of(text, "\nState:\t");
 	/* Who waits for a page of a file will go on at once. */
-	return state == 'R' || state == 'D';
+	if (state && (*state == 'R' || *state == 'D'))
+		return 0;
+	sleeps = value_of(text, "\nvoluntary_ctxt_switches:\t");
+	return sleeps ? strtoull(sleeps, NULL, 10) + 1 : LOCK_GONE;
 }
 
 bool lock_thread_lives(uint32_t thread)

@@ -30,10 +30,14 @@ uint32_t lock_thread(void);
 bool lock_thread_lives(uint32_t thread);
 
 /**
- * Whether a thread of any process has or wants a processor of the host: it neither sleeps nor is
- * stopped nor has died. Reads /proc.
+ * Tells a thread that sleeps, or is stopped, from one that has or wants a processor of the host, or
+ * waits for a disk. Reads /proc.
+ * @param process  any thread of the process that @thread has to be one of
+ * @return 0: it is awake; else the number of this sleep, which is another one whenever it has been
+ *         awake in between; LOCK_GONE: the process has no such thread
  */
-bool lock_thread_runs(uint32_t thread);
+uint64_t lock_thread_sleep(uint32_t process, uint32_t thread);
+#define LOCK_GONE UINT64_MAX
 
 /** Once in a process: locks may be biased to its threads. @return whether the system can do that */
 bool lock_may_bias(void);

@@ -75,6 +75,7 @@ struct pmu_machine {
 	uint32_t issue_width;		   /* instructions a cycle */
 	uint32_t reorder_window;	   /* instructions */
 	uint32_t fill_buffers;		   /* outstanding L1D misses a core */
+	uint32_t locked_cycles;		   /* core cycles of a locked access to a line in L1D */
 	uint32_t irq_entries, tor_entries; /* a slice */
 	uint32_t tracker_entries;	   /* a home agent */
 	uint32_t rpq_entries, wpq_entries; /* a channel */

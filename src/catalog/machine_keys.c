@@ -54,6 +54,7 @@ const struct machine_key machine_keys[] = {
     NUMBER(issue_width),
     NUMBER(reorder_window),
     NUMBER(fill_buffers),
+    NUMBER(locked_cycles),
     NUMBER(irq_entries),
     NUMBER(tor_entries),
     NUMBER(tracker_entries),

@@ -478,9 +478,12 @@ static void show_x86(struct show *show, const struct pmu_machine *m, uint64_t by
 	fprintf(out, "  %-12s %llu GB a socket, %u ranks of %u banks a channel, %u KB rows\n",
 		"memory", (unsigned long long)(bytes >> 30), cli_machine_number(m, "ranks"),
 		cli_machine_number(m, "banks"), cli_machine_number(m, "row_bytes") >> 10);
-	fprintf(out, "  %-12s issue %u a cycle, reorder window %u, %u fill buffers\n", "core",
-		cli_machine_number(m, "issue_width"), cli_machine_number(m, "reorder_window"),
-		cli_machine_number(m, "fill_buffers"));
+	fprintf(out,
+		"  %-12s issue %u a cycle, reorder window %u, %u fill buffers, locked access %u "
+		"cycles\n",
+		"core", cli_machine_number(m, "issue_width"),
+		cli_machine_number(m, "reorder_window"), cli_machine_number(m, "fill_buffers"),
+		cli_machine_number(m, "locked_cycles"));
 	fprintf(out, "  %-12s IRQ %u, TOR %u, tracker %u, RPQ %u, WPQ %u (drains from %u to %u)\n",
 		"queues", cli_machine_number(m, "irq_entries"),
 		cli_machine_number(m, "tor_entries"), cli_machine_number(m, "tracker_entries"),

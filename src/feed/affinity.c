@@ -112,7 +112,6 @@ void feed_affinity_return(struct feed_process *process, struct feed_thread *thre
 {
 	if (number == GUEST_CLONE && result > 0 && thread->made) {
 		process->threads[thread->made - 1].tid = (uint32_t)result;
-		thread->made = 0;
 	}
 	if (number == GUEST_SETAFFINITY)
 		end_of_setting(process, thread, result);

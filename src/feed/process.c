@@ -1,5 +1,6 @@
 #include "feed/process.h"
 
+#include <stdlib.h>
 #include <sys/mman.h>
 
 #include "base/error.h"
@@ -40,13 +41,15 @@ void feed_process_end(struct feed_process *process)
 static void begin_first(struct feed_process *process, struct feed_thread *thread)
 {
 	struct machine_hart *place = process->continued;
+	const uint64_t now = machine_now(process->machine);
 
 	process->continued = NULL;
 	if (place)
 		feed_thread_init(thread, place, machine_hart_time(place), process->cpus);
 	else
-		feed_thread_init(thread, machine_hart_place_on(process->machine, process->cpus),
-				 machine_now(process->machine), process->cpus);
+		feed_thread_init(thread,
+				 machine_hart_place_on(process->machine, process->cpus, now), now,
+				 process->cpus);
 }
 
 int feed_process_begin(struct feed_process *process, struct pmu_ctx *ctx, unsigned index,
@@ -59,8 +62,9 @@ int feed_process_begin(struct feed_process *process, struct pmu_ctx *ctx, unsign
 				 index, FEED_THREADS_MAX);
 	thread = &process->threads[index];
 	if (maker) {
-		feed_thread_init(thread, machine_hart_place_on(process->machine, maker->cpus),
-				 maker->not_before, maker->cpus);
+		feed_thread_init(
+		    thread, machine_hart_place_on(process->machine, maker->cpus, maker->not_before),
+		    maker->not_before, maker->cpus);
 		maker->made = index + 1;
 	} else {
 		begin_first(process, thread);
@@ -70,15 +74,37 @@ int feed_process_begin(struct feed_process *process, struct pmu_ctx *ctx, unsign
 	return 0;
 }
 
-void feed_process_forks(struct feed_process *process, const struct feed_thread *thread)
+void feed_process_forks(struct feed_process *process, struct feed_thread *thread)
 {
-	process->child = machine_hart_place_on(process->machine, thread->cpus);
+	thread->fork = machine_hart_place_on(process->machine, thread->cpus, thread->not_before);
+}
+
+/* The child has its own copy of what stands for its place. */
+static void end_fork(struct machine_hart *place, int64_t child)
+{
+	if (child > 0) {
+		machine_hart_name(place, (uint32_t)child);
+		free(place);
+	} else {
+		machine_hart_leave(place);
+	}
+}
+
+void feed_process_made(struct feed_process *process, struct feed_thread *maker, int64_t result)
+{
+	if (maker->made)
+		feed_thread_made(&process->threads[maker->made - 1],
+				 result > 0 ? (uint32_t)result : 0);
+	if (maker->fork)
+		end_fork(maker->fork, result);
+	maker->made = 0;
+	maker->fork = NULL;
 }
 
 int feed_process_forked(struct feed_process *process, unsigned index)
 {
 	for (unsigned i = 0; i < process->threads_seen; i++)
-		feed_thread_init(&process->threads[i], i == index ? process->child : NULL,
+		feed_thread_init(&process->threads[i], i == index ? process->threads[i].fork : NULL,
 				 process->threads[i].not_before, process->threads[i].cpus);
 	/* Cores and space are the parent's: they are not this copy's to leave or free. */
 	return machine_address_space_new(&process->space, process->machine);

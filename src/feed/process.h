@@ -16,7 +16,6 @@ struct feed_process {
 	struct feed_thread *threads;
 	unsigned threads_seen;		/* highest index begun, plus one */
 	uint64_t cpus;			/* where its first thread may run */
-	struct machine_hart *child;	/* the place of a child that is being forked */
 	struct machine_hart *continued; /* that which the process had as another program; NULL */
 };
 
@@ -34,14 +33,20 @@ void feed_process_end(struct feed_process *process);
 /**
  * A thread is made: it has its place from now on, and begins with its first block. Serialised by
  * the caller.
- * @param maker  the thread that made it, whose time and whose cores it has; NULL: it is the first
+ * @param maker  whose time and whose cores the thread has, in a system call, until whose return it
+ *               is not known whether it was made; NULL: it is the first
  * @return 0, or PMU_E_RANGE for an index of FEED_THREADS_MAX or above
  */
 int feed_process_begin(struct feed_process *process, struct pmu_ctx *ctx, unsigned index,
 		       struct feed_thread *maker);
 
 /** In the parent, before fork() by @thread: takes the place of the child's thread. */
-void feed_process_forks(struct feed_process *process, const struct feed_thread *thread);
+void feed_process_forks(struct feed_process *process, struct feed_thread *thread);
+/**
+ * The system call in which a thread has made others returns.
+ * @param result  id of the other's host thread, 0 in a child, or an error: < 0
+ */
+void feed_process_made(struct feed_process *process, struct feed_thread *maker, int64_t result);
 /**
  * In the child, after fork(): a new address space; thread @index goes on in the place taken for it
  * with its next block. The parent's cores and space are left as they are.

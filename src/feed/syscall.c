@@ -1,19 +1,30 @@
 #include "feed/syscall.h"
 
+#include <sched.h>
+
 enum guest_syscall {
 	GUEST_MMAP = 9,
 	GUEST_MPROTECT = 10,
 	GUEST_MUNMAP = 11,
 	GUEST_BRK = 12,
+	GUEST_RT_SIGACTION = 13,
 	GUEST_RT_SIGPROCMASK = 14,
+	GUEST_SCHED_YIELD = 24,
 	GUEST_MREMAP = 25,
 	GUEST_MADVISE = 28,
+	GUEST_GETPID = 39,
 	GUEST_CLONE = 56,
 	GUEST_FORK = 57,
 	GUEST_EXIT = 60,
+	GUEST_SIGALTSTACK = 131,
+	GUEST_GETTID = 186,
 	GUEST_FUTEX = 202,
+	GUEST_SCHED_SETAFFINITY = 203,
+	GUEST_SCHED_GETAFFINITY = 204,
 	GUEST_SET_TID_ADDRESS = 218,
+	GUEST_CLOCK_GETTIME = 228,
 	GUEST_SET_ROBUST_LIST = 273,
+	GUEST_PRLIMIT64 = 302,
 	GUEST_RSEQ = 334,
 	GUEST_CLONE3 = 435,
 };
@@ -28,26 +39,36 @@ static bool wakes(uint64_t futex_operation)
 }
 
 /* Whether the call comes back without waiting for anybody; of others that is not known. */
-static bool is_brief(int64_t number, uint64_t a2)
+static bool is_brief(int64_t number, const uint64_t *arguments)
 {
 	switch (number) {
+	case GUEST_CLONE:
+		return !(arguments[0] & CLONE_VFORK);
 	case GUEST_MMAP:
 	case GUEST_MPROTECT:
 	case GUEST_MUNMAP:
 	case GUEST_BRK:
+	case GUEST_RT_SIGACTION:
 	case GUEST_RT_SIGPROCMASK:
+	case GUEST_SCHED_YIELD:
 	case GUEST_MREMAP:
 	case GUEST_MADVISE:
-	case GUEST_CLONE:
+	case GUEST_GETPID:
 	case GUEST_FORK:
 	case GUEST_EXIT:
+	case GUEST_SIGALTSTACK:
+	case GUEST_GETTID:
+	case GUEST_SCHED_SETAFFINITY:
+	case GUEST_SCHED_GETAFFINITY:
 	case GUEST_SET_TID_ADDRESS:
+	case GUEST_CLOCK_GETTIME:
+	case GUEST_PRLIMIT64:
 	case GUEST_SET_ROBUST_LIST:
 	case GUEST_RSEQ:
-	case GUEST_CLONE3:
+	case GUEST_CLONE3: /* which no emulator has */
 		return true;
 	case GUEST_FUTEX:
-		return wakes(a2);
+		return wakes(arguments[1]);
 	default:
 		return false;
 	}
@@ -55,8 +76,14 @@ static bool is_brief(int64_t number, uint64_t a2)
 
 void feed_syscall(struct feed_thread *thread, int64_t number, const uint64_t *arguments)
 {
-	if (is_brief(number, arguments[1]))
+	if (is_brief(number, arguments))
 		feed_thread_pause_briefly(thread);
 	else
 		feed_thread_pause(thread);
+}
+
+void feed_syscall_return(struct feed_process *process, struct feed_thread *thread, int64_t result)
+{
+	feed_process_made(process, thread, result);
+	feed_thread_resume(thread);
 }

@@ -2,12 +2,15 @@
 #ifndef FEED_SYSCALL_H
 #define FEED_SYSCALL_H
 
-#include "feed/thread.h"
+#include "feed/process.h"
 
 /**
- * A thread calls the system, and pauses until feed_thread_resume().
+ * A thread calls the system, and pauses until feed_syscall_return().
  * @param arguments  six
  */
 void feed_syscall(struct feed_thread *thread, int64_t number, const uint64_t *arguments);
+
+/** The call returns: the thread goes on. */
+void feed_syscall_return(struct feed_process *process, struct feed_thread *thread, int64_t result);
 
 #endif

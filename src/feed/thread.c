@@ -50,11 +50,26 @@ void feed_thread_enter(struct feed_thread *thread, struct machine *machine,
 	if (!claim(thread))
 		return;
 	thread->tid = lock_thread();
-	thread->core =
-	    thread->placed ? thread->placed : machine_hart_place_on(machine, thread->cpus);
+	thread->core = thread->placed
+			   ? thread->placed
+			   : machine_hart_place_on(machine, thread->cpus, thread->not_before);
 	thread->placed = NULL;
-	if (thread->core && !machine_hart_start(thread->core, space, thread->not_before))
+	if (thread->core && !machine_hart_start(thread->core, space))
 		thread->core = NULL;
+	unclaim(thread);
+}
+
+void feed_thread_made(struct feed_thread *thread, uint32_t host)
+{
+	/* Who fails has begun in the meantime. */
+	if (!claim(thread))
+		return;
+	if (thread->placed && host) {
+		machine_hart_name(thread->placed, host);
+	} else if (thread->placed) {
+		machine_hart_leave(thread->placed);
+		thread->placed = NULL;
+	}
 	unclaim(thread);
 }
 

@@ -42,6 +42,7 @@ struct feed_thread {
 	uint64_t cpus;		 /* bit: core, over all sockets, where it may run */
 	uint32_t tid;		 /* of the host thread; 0: not known yet */
 	unsigned made;		 /* index plus 1 of the thread that it makes; 0 */
+	struct machine_hart *fork; /* the place of the process that it makes */
 	struct feed_cpu_call cpu_call;
 	struct feed_clock_call clock_call;
 	bool paused;
@@ -76,6 +77,8 @@ void feed_thread_pause_briefly(struct feed_thread *thread);
 void feed_thread_wait(struct feed_thread *thread);
 /** The thread ends. */
 void feed_thread_exit(struct feed_thread *thread);
+/** The thread was made, or not: the place taken for it is that of thread @host, 0: nobody's. */
+void feed_thread_made(struct feed_thread *thread, uint32_t host);
 /** The thread goes on outside of the machine. */
 void feed_thread_leave(struct feed_thread *thread);
 /** Its process becomes another program, which goes on in its place; or, if not, the thread does. */

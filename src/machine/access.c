@@ -2,6 +2,7 @@
 #include "machine/access.h"
 #include "machine/address_space.h"
 #include "machine/cache.h"
+#include "machine/gather.h"
 #include "machine/mshr.h"
 #include "machine/private.h"
 #include "machine/skew.h"
@@ -59,7 +60,7 @@ static inline void note(struct machine_l0 *filter, uint64_t line, uint32_t physi
 /* What an access met. */
 struct found {
 	enum private_level level;
-	int slot;     /* of L1 */
+	int slot;     /* of L1; < 0: the line is on its way already */
 	uint64_t end; /* tick at which the line is there; not of hits in L1 */
 };
 
@@ -71,6 +72,34 @@ static inline uint64_t issue(struct machine_hart *core, enum signal_request requ
 	return request == REQUEST_READ_CODE ? core->progress->time : mshr_issue(core, registers);
 }
 
+/* Bit a byte of the line. */
+static uint64_t touched_bytes(const struct machine_hart *core, enum signal_request request)
+{
+	if (request == REQUEST_READ_CODE || core->touched_size == LINE_BYTES)
+		return UINT64_MAX;
+	return ((1ull << core->touched_size) - 1) << core->touched % LINE_BYTES;
+}
+
+/* @return the tick at which a line comes in whose fill buffer the access waits, 0: there is none */
+static uint64_t join(struct machine_hart *core, const struct private_want *want,
+		     const struct private_look *look)
+{
+	uint64_t end;
+	bool joins;
+
+	/* What others read of it they have in S: a write has to take that from them. */
+	if (!core->miss_count || want->request == REQUEST_READ_CODE || look->slot >= 0)
+		return 0;
+	end = mshr_pending(core, core->touched >> LINE_LOG2, private_own(want));
+	if (!end)
+		return 0;
+	machine_hold(core->machine, core->thread);
+	joins =
+	    gather_may(core->machine, want->line, core->number, touched_bytes(core, want->request));
+	machine_let_go(core->machine);
+	return joins ? end : 0;
+}
+
 /* Gets a line that private_near() left; releases the core's lock. */
 static MACHINE_OUTLINE struct found far(struct machine_hart *core, struct machine_l1 *l1,
 					enum signal_request request, uint32_t line,
@@ -78,15 +107,20 @@ static MACHINE_OUTLINE struct found far(struct machine_hart *core, struct machin
 {
 	const struct private_want want = {core->machine, core->core, l1, line, request};
 	const uint64_t generation = core->core->generation;
+	const bool shared = machine_is_shared(core->machine);
 	struct machine_state *state = core->machine->state;
 	struct tor_entry entry;
 	uint64_t issued, end, meetings;
 
 	lock_release(&core->core->caches, core->thread);
+	if (shared && (end = join(core, &want, &look)))
+		return (struct found){PRIVATE_BELOW, -1, end};
 	issued = issue(core, request, registers);
 	tor_locate(core->machine, &entry, machine_socket(core->machine, core->number), want.line);
 	machine_hold(core->machine, core->thread);
 	meetings = state->meetings;
+	if (shared)
+		gather_note(core->machine, line, core->number, touched_bytes(core, request));
 	end = issued + private_far(&want, &look, generation, &entry, core->number, issued);
 	state->horizon = machine_max(state->horizon, end);
 	skew_note_request(core, state->meetings != meetings);
@@ -121,6 +155,10 @@ static void load_line(struct machine_hart *core, uint64_t line, struct machine_i
 	    get(core, core->l1d, REQUEST_READ_DATA, physical, insn.address_registers);
 
 	core->progress->loads++;
+	if (found.slot < 0) {
+		mshr_await(core, insn.loads_registers, found.end);
+		return;
+	}
 	note(core->data, line, physical, found.slot);
 	if (found.level != PRIVATE_L1)
 		mshr_add_load(core, line, insn.loads_registers, found.end);
@@ -135,7 +173,8 @@ static inline struct found own_line(struct machine_hart *core, uint64_t line,
 	struct found found =
 	    get(core, core->l1d, REQUEST_READ_OWN, physical, insn.address_registers);
 
-	note(core->data, line, physical, found.slot);
+	if (found.slot >= 0)
+		note(core->data, line, physical, found.slot);
 	return found;
 }
 
@@ -144,17 +183,21 @@ static void store_line(struct machine_hart *core, uint64_t line, struct machine_
 	struct found found = own_line(core, line, insn);
 
 	core->progress->stores++;
-	if (found.level != PRIVATE_L1)
-		mshr_add_store(core, found.end);
+	if (found.level != PRIVATE_L1 && found.slot >= 0)
+		mshr_add_store(core, line, found.end);
 }
 
 static void locked_line(struct machine_hart *core, uint64_t line, struct machine_insn insn)
 {
-	struct found found = own_line(core, line, insn);
+	struct found found;
 
+	/* It waits for all accesses before it. */
+	mshr_drain(core);
+	found = own_line(core, line, insn);
 	core->progress->locked++;
 	if (found.level != PRIVATE_L1)
 		mshr_wait(core, found.end);
+	core->progress->time += core->locked_ticks;
 }
 
 static uint64_t first_line(uint64_t address)
@@ -165,6 +208,12 @@ static uint64_t first_line(uint64_t address)
 static uint64_t last_line(uint64_t address, uint32_t size)
 {
 	return (address + size - 1) >> LINE_LOG2;
+}
+
+static inline void touch(struct machine_hart *core, uint64_t address, uint32_t size)
+{
+	core->touched = address;
+	core->touched_size = size;
 }
 
 static bool is_split(uint64_t address, uint32_t size)
@@ -184,6 +233,7 @@ static MACHINE_OUTLINE void load_split(struct machine_hart *core, uint64_t addre
 void machine_load_outline(struct machine_hart *core, uint64_t address, uint32_t size,
 			  struct machine_insn insn)
 {
+	touch(core, address, size);
 	if (MACHINE_LIKELY(!is_split(address, size)))
 		load_line(core, first_line(address), insn);
 	else
@@ -202,6 +252,7 @@ static MACHINE_OUTLINE void store_split(struct machine_hart *core, uint64_t addr
 void machine_store_outline(struct machine_hart *core, uint64_t address, uint32_t size,
 			   struct machine_insn insn)
 {
+	touch(core, address, size);
 	if (MACHINE_LIKELY(!is_split(address, size)))
 		store_line(core, first_line(address), insn);
 	else
@@ -211,9 +262,15 @@ void machine_store_outline(struct machine_hart *core, uint64_t address, uint32_t
 void machine_locked_outline(struct machine_hart *core, uint64_t address, uint32_t size,
 			    struct machine_insn insn)
 {
+	const uint32_t first = LINE_BYTES - address % LINE_BYTES;
+
+	if (is_split(address, size)) {
+		machine_locked_outline(core, address, first, insn);
+		machine_locked_outline(core, address + first, size - first, insn);
+		return;
+	}
+	touch(core, address, size);
 	locked_line(core, first_line(address), insn);
-	if (last_line(address, size) != first_line(address))
-		locked_line(core, last_line(address, size), insn);
 }
 
 static void fetch_line(struct machine_hart *core, uint64_t line)
@@ -254,7 +311,7 @@ static void store_nt_line(struct machine_hart *core, uint64_t address, uint32_t 
 	state->horizon = machine_max(state->horizon, end);
 	skew_note_request(core, false);
 	machine_let_go(core->machine);
-	mshr_add_store(core, end);
+	mshr_add_store(core, UINT64_MAX, end);
 }
 
 void machine_store_nt(struct machine_hart *core, uint64_t address, uint32_t size)

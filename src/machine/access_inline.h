@@ -112,10 +112,13 @@ static inline void machine_store(struct machine_hart *core, uint64_t address, ui
 static inline void machine_locked(struct machine_hart *core, uint64_t address, uint32_t size,
 				  const struct machine_insn *insn)
 {
-	if (MACHINE_LIKELY(machine_use_data(core, address, size, MACHINE_TAG_M)))
+	if (MACHINE_LIKELY(!core->miss_count &&
+			   machine_use_data(core, address, size, MACHINE_TAG_M))) {
 		core->progress->locked++;
-	else
+		core->progress->time += core->locked_ticks;
+	} else {
 		machine_locked_outline(core, address, size, *insn);
+	}
 }
 
 static inline uint64_t machine_hart_time(const struct machine_hart *core)

@@ -8,14 +8,14 @@
 #include "machine/mshr.h"
 #include "machine/private.h"
 #include "machine/skew.h"
+#include "machine/stall.h"
 #include "machine/turns.h"
 #include "machine/write_combining.h"
 
 #define OWNERSHIP_CYCLES 50000	 /* threads that share a core swap after that time */
 #define OWNER_LOOK_NS	 5000000 /* what the owner does is looked at while it is waited for, */
-#define OWNER_STALLS	 4	 /* and so often seen asleep it is not waited for any more */
-#define SWAP_NS		 50000
-#define SWAP_NAPS	 400
+#define SWAP_NS		 50000	 /* who gives it away looks whether another has it, */
+#define SWAP_NAPS	 400	 /* and after so many such looks whether one can take it */
 
 /* Moves the clock over time in which the thread did nothing. */
 static void skip_to(struct machine_hart *core, uint64_t time)
@@ -39,13 +39,14 @@ static void forget_lines(struct machine_hart *core)
 static bool acquire_owner(struct machine_hart *core)
 {
 	struct lock *owner = &core->core->owner;
-	unsigned stalls = 0;
+	struct stall stall = {0};
 
 	if (lock_owner(owner) == core->thread)
 		return false;
 	while (!lock_acquire_within(owner, core->thread, OWNER_LOOK_NS)) {
-		stalls = skew_is_stopped(core->machine, core->number) ? stalls + 1 : 0;
-		if (stalls == OWNER_STALLS)
+		uint32_t thread = lock_owner(owner);
+
+		if (thread && stall_look(&stall, core->machine, thread, core->thread))
 			return false;
 	}
 	return true;
@@ -68,7 +69,9 @@ static void begin_hold(struct machine_hart *core)
 static void take_turn(struct machine_hart *core)
 {
 	core->has_met = false;
+	machine_hart_set_waits(core, true);
 	skip_to(core, turns_take(core));
+	machine_hart_set_waits(core, false);
 	core->owns_core = true;
 	begin_hold(core);
 }
@@ -86,7 +89,9 @@ static void acquire_core(struct machine_hart *core)
 		take_turn(core);
 	} else {
 		__atomic_fetch_add(&shared->waiting, 1, __ATOMIC_RELAXED);
+		machine_hart_set_waits(core, true);
 		core->owns_core = acquire_owner(core);
+		machine_hart_set_waits(core, false);
 		__atomic_fetch_sub(&shared->waiting, 1, __ATOMIC_RELAXED);
 		__atomic_fetch_add(&shared->owners, 1, __ATOMIC_RELAXED);
 		begin_hold(core);
@@ -95,9 +100,8 @@ static void acquire_core(struct machine_hart *core)
 	core->attention = core->next_look = 0;
 }
 
-static void release_core(struct machine_hart *core)
+static void give_up_core(struct machine_hart *core)
 {
-	mshr_drain(core);
 	if (!core->owns_core)
 		return;
 	skew_hide(core);
@@ -106,15 +110,36 @@ static void release_core(struct machine_hart *core)
 		lock_release(&core->core->owner, core->thread);
 }
 
+/* Whether a thread that waits for the core only has to be scheduled by the host. */
+static bool is_wanted(const struct core *shared)
+{
+	for (unsigned i = 0; i < shared->users_high; i++) {
+		const struct core_user *user = &shared->users[i];
+		uint32_t thread = __atomic_load_n(&user->thread, __ATOMIC_RELAXED);
+
+		if (thread && __atomic_load_n(&user->waits, __ATOMIC_RELAXED) &&
+		    !lock_thread_sleep(thread, thread))
+			return true;
+	}
+	return false;
+}
+
+static void release_core(struct machine_hart *core)
+{
+	mshr_drain(core);
+	give_up_core(core);
+}
+
 static void yield_core(struct machine_hart *core)
 {
 	struct core *shared = core->core;
 	uint32_t owners = __atomic_load_n(&shared->owners, __ATOMIC_RELAXED);
 
 	release_core(core);
-	for (unsigned i = 0; i < SWAP_NAPS; i++) {
-		if (__atomic_load_n(&shared->owners, __ATOMIC_RELAXED) != owners ||
-		    !__atomic_load_n(&shared->waiting, __ATOMIC_RELAXED))
+	for (unsigned i = 1; __atomic_load_n(&shared->owners, __ATOMIC_RELAXED) == owners &&
+			     __atomic_load_n(&shared->waiting, __ATOMIC_RELAXED);
+	     i++) {
+		if (i % SWAP_NAPS == 0 && !is_wanted(shared))
 			break;
 		nanosleep(&(struct timespec){.tv_nsec = SWAP_NS}, NULL);
 	}
@@ -143,6 +168,19 @@ static bool must_yield(const struct machine_hart *core)
 	       core->progress->time > core->owned_since + slice_ticks;
 }
 
+/* Where the others have passed a core that could not go on, it goes on where they are. */
+static void keep_together(struct machine_hart *core)
+{
+	uint64_t apart = SKEW_QUANTUM_APART * core->machine->core_ticks, now;
+
+	if (skew_is_hidden(core)) {
+		now = machine_now(core->machine);
+		if (now > core->progress->time + 2 * apart)
+			skip_to(core, now);
+	}
+	skew_keep(core);
+}
+
 void machine_hart_wait(struct machine_hart *core)
 {
 	if (keep_turn(core))
@@ -152,7 +190,7 @@ void machine_hart_wait(struct machine_hart *core)
 	if (must_yield(core))
 		yield_core(core);
 	if (core->owns_core)
-		skew_keep(core);
+		keep_together(core);
 	else
 		core->skew_due = UINT64_MAX;
 	core->next_look = core->progress->instructions + skew_interval(core);
@@ -195,8 +233,13 @@ static unsigned count_users(const struct core *shared)
 	unsigned users = 0;
 
 	for (unsigned i = 0; i < shared->users_high; i++)
-		users += shared->users[i] != 0;
+		users += shared->users[i].thread != 0;
 	return users;
+}
+
+static void unlist(struct core_user *user)
+{
+	__atomic_store_n(&user->thread, 0, __ATOMIC_RELAXED);
 }
 
 static void forget_dead(struct machine *machine, unsigned number, uint32_t caller)
@@ -205,10 +248,10 @@ static void forget_dead(struct machine *machine, unsigned number, uint32_t calle
 	bool died = false;
 
 	for (unsigned i = 0; i < shared->users_high; i++) {
-		uint32_t user = shared->users[i];
+		struct core_user *user = &shared->users[i];
 
-		if (user && user != caller && !lock_thread_lives(user)) {
-			shared->users[i] = 0;
+		if (user->thread && user->thread != caller && !lock_thread_lives(user->thread)) {
+			unlist(user);
 			died = true;
 		}
 	}
@@ -218,14 +261,21 @@ static void forget_dead(struct machine *machine, unsigned number, uint32_t calle
 	}
 }
 
+static void name_user(struct core_user *user, uint32_t thread, bool unnamed)
+{
+	__atomic_store_n(&user->waits, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&user->unnamed, unnamed, __ATOMIC_RELAXED);
+	__atomic_store_n(&user->thread, thread, __ATOMIC_RELAXED);
+}
+
 /* There is room: see choose_core(). @return where its progress is kept */
 static struct machine_progress *list_user(struct core *shared, uint32_t thread)
 {
 	unsigned i = 0;
 
-	while (i < shared->users_high && shared->users[i])
+	while (i < shared->users_high && shared->users[i].thread)
 		i++;
-	shared->users[i] = thread;
+	name_user(&shared->users[i], thread, true);
 	if (i == shared->users_high)
 		__atomic_store_n(&shared->users_high, i + 1, __ATOMIC_RELEASE);
 	return &shared->progress[i];
@@ -284,11 +334,6 @@ static void show(struct machine_hart *core)
 		skew_show(core);
 }
 
-static uint32_t *user_of(const struct machine_hart *core)
-{
-	return &core->core->users[core->progress - core->core->progress];
-}
-
 static uint64_t *cpus_of(const struct machine_hart *core)
 {
 	return &core->core->cpus[core->progress - core->core->progress];
@@ -328,6 +373,9 @@ static void clear_hart(struct machine_hart *core, struct machine *machine)
 	core->reorder_window = machine->desc->reorder_window;
 	core->l2_ticks = private_l2_ticks(machine);
 	core->thread = lock_thread();
+	/* A block's stores have a cycle each. */
+	core->locked_ticks = (uint32_t)(machine->core_ticks * (machine->desc->locked_cycles -
+							       !!machine->desc->locked_cycles));
 }
 
 static struct machine_hart *allocate_hart(struct machine *machine)
@@ -339,19 +387,30 @@ static struct machine_hart *allocate_hart(struct machine *machine)
 	return core;
 }
 
-static struct machine_hart *place_hart(struct machine *machine, uint64_t cpus, bool in_turns)
+static uint64_t clock_at_start(const struct machine_hart *core)
+{
+	uint64_t passed = __atomic_load_n(&core->machine->state->passed, __ATOMIC_RELAXED);
+
+	return machine_max(machine_max(core->not_before, passed), core_clock(core->core));
+}
+
+static struct machine_hart *place_hart(struct machine *machine, uint64_t cpus, uint64_t not_before,
+				       bool in_turns)
 {
 	struct machine_hart *core = allocate_hart(machine);
 	bool placed;
 
 	if (!core)
 		return NULL;
+	core->not_before = not_before;
 	core->cpus = cpus;
 	machine_hold(machine, core->thread);
 	placed = take_place(core);
 	core->user = ++machine->state->next_user;
 	if (placed && in_turns)
 		turns_join(core);
+	if (placed && !turns_are_taken(core))
+		skew_show_placed(core, clock_at_start(core));
 	machine_let_go(machine);
 	if (!placed) {
 		free(core);
@@ -360,14 +419,15 @@ static struct machine_hart *place_hart(struct machine *machine, uint64_t cpus, b
 	return core;
 }
 
-struct machine_hart *machine_hart_place(struct machine *machine)
+struct machine_hart *machine_hart_place(struct machine *machine, uint64_t not_before)
 {
-	return place_hart(machine, UINT64_MAX, true);
+	return place_hart(machine, UINT64_MAX, not_before, true);
 }
 
-struct machine_hart *machine_hart_place_on(struct machine *machine, uint64_t cpus)
+struct machine_hart *machine_hart_place_on(struct machine *machine, uint64_t cpus,
+					   uint64_t not_before)
 {
-	return place_hart(machine, cpus, true);
+	return place_hart(machine, cpus, not_before, true);
 }
 
 uint64_t machine_hart_cpus(const struct machine_hart *core)
@@ -383,18 +443,29 @@ unsigned machine_hart_core(const struct machine_hart *core)
 /* The place is the starting thread's. It was lost where the thread that took it has died since. */
 static bool take_over(struct machine_hart *core)
 {
-	uint32_t *user = user_of(core);
+	struct core_user *user = machine_hart_user(core);
 	uint32_t placer = core->thread;
 
 	core->thread = lock_thread();
-	if (*user != placer)
-		return take_place(core);
-	*user = core->thread;
+	if (user->thread != placer && user->thread != core->thread && !take_place(core))
+		return false;
+	name_user(machine_hart_user(core), core->thread, false);
 	return true;
 }
 
-bool machine_hart_start(struct machine_hart *core, struct machine_address_space *space,
-			uint64_t not_before)
+void machine_hart_name(struct machine_hart *core, uint32_t thread)
+{
+	struct core_user *user = machine_hart_user(core);
+
+	machine_hold(core->machine, lock_thread());
+	if (user->unnamed && user->thread == lock_thread()) {
+		name_user(user, thread, false);
+		skew_name_placed(core, thread);
+	}
+	machine_let_go(core->machine);
+}
+
+bool machine_hart_start(struct machine_hart *core, struct machine_address_space *space)
 {
 	struct machine *machine = core->machine;
 	bool placed;
@@ -410,8 +481,7 @@ bool machine_hart_start(struct machine_hart *core, struct machine_address_space 
 	}
 	core->space = space;
 	acquire_core(core);
-	skip_to(core, not_before);
-	skip_to(core, __atomic_load_n(&machine->state->passed, __ATOMIC_RELAXED));
+	skip_to(core, clock_at_start(core));
 	show(core);
 	return true;
 }
@@ -419,9 +489,9 @@ bool machine_hart_start(struct machine_hart *core, struct machine_address_space 
 struct machine_hart *machine_hart_enter(struct machine *machine,
 					struct machine_address_space *space, uint64_t not_before)
 {
-	struct machine_hart *core = place_hart(machine, UINT64_MAX, false);
+	struct machine_hart *core = place_hart(machine, UINT64_MAX, not_before, false);
 
-	return core && machine_hart_start(core, space, not_before) ? core : NULL;
+	return core && machine_hart_start(core, space) ? core : NULL;
 }
 
 void machine_hart_pause(struct machine_hart *core)
@@ -438,16 +508,17 @@ void machine_hart_sleep(struct machine_hart *core, uint64_t ticks)
 
 void machine_hart_pause_briefly(struct machine_hart *core)
 {
-	if (turns_are_taken(core))
-		mshr_drain(core);
-	else
+	if (!turns_are_taken(core) && __atomic_load_n(&core->core->waiting, __ATOMIC_RELAXED))
 		machine_hart_pause(core);
+	else
+		mshr_drain(core);
 }
 
 void machine_hart_resume(struct machine_hart *core)
 {
-	if (turns_are_taken(core) && core->owns_core) {
-		turns_await_placed(core);
+	if (core->owns_core) {
+		if (turns_are_taken(core))
+			turns_await_placed(core);
 		core->attention = core->next_look = 0;
 		return;
 	}
@@ -473,11 +544,13 @@ void machine_hart_leave(struct machine_hart *core)
 
 	machine_hold(machine, core->thread);
 	finish(core);
-	*user_of(core) = 0;
+	unlist(machine_hart_user(core));
 	if (!count_users(core->core))
 		machine_vacate(machine, core->number);
+	if (!core->space)
+		skew_forget(machine, core->number);
+	give_up_core(core);
 	machine_let_go(machine);
-	release_core(core);
 	if (turns_are_taken(core))
 		turns_leave(core);
 	free(core);
@@ -486,9 +559,10 @@ void machine_hart_leave(struct machine_hart *core)
 struct machine_hart *machine_hart_move(struct machine_hart *core, uint64_t cpus)
 {
 	struct machine *machine = core->machine;
+	const uint64_t time = core->progress->time;
 
 	machine_hart_leave(core);
-	return machine_hart_place_on(machine, cpus);
+	return machine_hart_place_on(machine, cpus, time);
 }
 
 void machine_hart_exit(struct machine_hart *core)
@@ -507,7 +581,7 @@ void machine_hart_exec(struct machine_hart *core)
 
 	machine_hold(core->machine, core->thread);
 	finish(core);
-	*user_of(core) = heir;
+	name_user(machine_hart_user(core), heir, false);
 	*cpus_of(core) = cpus;
 	machine_let_go(core->machine);
 	release_core(core);
@@ -532,10 +606,10 @@ static bool find_place(struct machine_hart *core)
 		struct core *shared = &machine->cores[number];
 
 		for (unsigned i = 0; i < shared->users_high; i++) {
-			if (shared->users[i] != core->thread)
+			if (shared->users[i].thread != core->thread)
 				continue;
 			if (found) {
-				shared->users[i] = 0;
+				unlist(&shared->users[i]);
 				continue;
 			}
 			sit_on(core, number);

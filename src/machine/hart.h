@@ -69,6 +69,13 @@ struct machine_translation {
 	uint32_t frame;
 };
 
+/* What looks at a thread that others wait for have found: see stall.h. Zero: nothing. */
+struct stall {
+	uint64_t sleep; /* its number, as lock_thread_sleep() has it */
+	uint32_t thread, looks;
+	uint32_t passes; /* blocks executed without it since */
+};
+
 /* A thread's hold on a core. Private to the thread. */
 struct machine_hart {
 	struct machine_progress *progress;
@@ -77,6 +84,8 @@ struct machine_hart {
 	uint64_t in_flight;  /* bit: L1 set with a line that a load waits for */
 	uint32_t scoreboard; /* bit: general register that loads determine; MACHINE_WAITS */
 	uint32_t thread;     /* of the holder, for locks */
+	uint32_t miss_count;
+	uint32_t locked_ticks; /* that a locked access takes beyond its store */
 	_Alignas(64) struct machine_l0 data[MACHINE_L0_LINES];
 	_Alignas(64) struct machine_l0 code[MACHINE_L0_LINES];
 
@@ -90,12 +99,16 @@ struct machine_hart {
 	bool owns_core;
 	bool has_met;	      /* its last request took a line from another core */
 	uint64_t user;	      /* unique number of this hold */
+	uint64_t not_before;  /* tick at which it begins at the earliest */
 	uint64_t owned_since; /* tick */
 	uint64_t next_look;   /* instruction number: skew and owners are looked at */
 	uint64_t skew_due;    /* tick up to which it may go without looking at the others */
 	uint64_t out_until;   /* tick: a request went to the LLC not long before */
 	uint32_t meetings;    /* of struct skew, seen */
-	uint32_t first_miss, miss_count;
+	struct stall stall;   /* of the thread that it waits for, or waited for last */
+	uint64_t touched;     /* virtual address of what L1 is looked up for, */
+	uint32_t touched_size;
+	uint32_t first_miss;
 	uint32_t fill_buffers, reorder_window;		      /* of the machine's description */
 	uint64_t l2_ticks;				      /* latency of the L2 */
 	struct machine_mshr misses[MACHINE_FILL_BUFFERS_MAX]; /* a ring, by rising end */

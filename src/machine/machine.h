@@ -62,11 +62,17 @@ void machine_bind_memory(struct machine *machine, uint32_t nodes, bool interleav
  * Takes a place on a core for a thread: the free core with the lowest number, or, where all are
  * taken, the least loaded one, which its threads then share in turns. So who makes threads decides
  * where they run, by the order in which it makes them. The place is the calling thread's until the
- * new one starts. NULL where there is no memory, or where each core has 1,024 threads.
+ * new one is named or starts. The threads that run wait for it from now on; only where it was not
+ * made after all, machine_hart_leave() ends that.
+ * @param not_before  ticks: its clock is no less then
+ * @return NULL where there is no memory, or where each core has 1,024 threads
  */
-struct machine_hart *machine_hart_place(struct machine *machine);
+struct machine_hart *machine_hart_place(struct machine *machine, uint64_t not_before);
 /** The same among the cores, numbered over all sockets, whose bits are set in @cpus. */
-struct machine_hart *machine_hart_place_on(struct machine *machine, uint64_t cpus);
+struct machine_hart *machine_hart_place_on(struct machine *machine, uint64_t cpus,
+					   uint64_t not_before);
+/** For the thread that took the place: says which thread of the host has been made for it. */
+void machine_hart_name(struct machine_hart *core, uint32_t thread);
 /** The cores on which a hart may run, as its place was taken. */
 uint64_t machine_hart_cpus(const struct machine_hart *core);
 /** The core that it has, over all sockets. */
@@ -87,13 +93,12 @@ uint64_t machine_clock(const struct machine *machine);
 uint64_t machine_all_cores(const struct machine *machine);
 unsigned machine_socket_of(const struct machine *machine, unsigned core);
 /**
- * The calling thread starts on the core that was taken for it, with its clock at no less than
- * @not_before. It holds the core until it pauses or leaves.
+ * The calling thread starts on the core that was taken for it. It holds the core until it pauses or
+ * leaves.
  * @return false, and the hart is freed, where the thread that took the place has died, and there is
  *         no other place
  */
-bool machine_hart_start(struct machine_hart *core, struct machine_address_space *space,
-			uint64_t not_before);
+bool machine_hart_start(struct machine_hart *core, struct machine_address_space *space);
 /** Both at once. */
 struct machine_hart *machine_hart_enter(struct machine *machine,
 					struct machine_address_space *space, uint64_t not_before);
@@ -110,7 +115,11 @@ void machine_hart_wait(struct machine_hart *core);
 void machine_hart_pause(struct machine_hart *core);
 /** The thread, which is paused, has slept for @ticks of the machine's time. */
 void machine_hart_sleep(struct machine_hart *core, uint64_t ticks);
-/** As machine_hart_pause(), for a call that never blocks: a thread that has its turn keeps it. */
+/**
+ * As machine_hart_pause(), for a call that never blocks: the thread keeps its turn, and the core if
+ * no other waits for it. The others wait for the thread as if it ran: the call takes no time,
+ * however long it takes in the host.
+ */
 void machine_hart_pause_briefly(struct machine_hart *core);
 /** The thread goes on; its clock moves to where the machine's time is if that is later. */
 void machine_hart_resume(struct machine_hart *core);

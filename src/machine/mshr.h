@@ -107,10 +107,28 @@ static inline void mshr_add_load(struct machine_hart *core, uint64_t line, uint3
 		core->attention = due;
 }
 
-/** A miss that no instruction waits for. */
-static inline void mshr_add_store(struct machine_hart *core, uint64_t end)
+/** A miss that no instruction waits for; @line: the virtual line that it makes the core's own. */
+static inline void mshr_add_store(struct machine_hart *core, uint64_t line, uint64_t end)
 {
-	mshr_add(core, MSHR_NO_INSTRUCTION, end, 0);
+	mshr_add(core, MSHR_NO_INSTRUCTION, end, line);
+}
+
+/**
+ * The tick at which a virtual line comes that is on its way, 0: it is not.
+ * @param own  only where it will be the core's own
+ */
+static inline uint64_t mshr_pending(struct machine_hart *core, uint64_t line, bool own)
+{
+	uint64_t end = 0;
+
+	for (uint32_t i = 0; i < core->miss_count; i++) {
+		const struct machine_mshr *miss = mshr_at(core, i);
+
+		if (miss->line == line && miss->end > core->progress->time &&
+		    (!own || miss->instruction == MSHR_NO_INSTRUCTION))
+			end = miss->end;
+	}
+	return end;
 }
 
 #endif

@@ -3,14 +3,16 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
-#include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#define SPINS	 200	 /* before it sleeps, where the host has a processor for each core */
-#define SLEEP_NS 1000000 /* then it looks what the other does */
-#define STALLS	 3	 /* such looks that find the other asleep in the host; then it is stopped */
+#include "machine/stall.h"
+
+#define SPINS	      200      /* before it sleeps, where the host has a processor for each core */
+#define SLEEP_NS      1000000  /* then it looks what the other does, at first */
+#define SLEEP_MOST_NS 16000000 /* and after longer and longer times */
+#define PASSES_MOST   1000     /* blocks executed without one that sleeps; then it does not run */
 
 static void wake(struct skew *skew)
 {
@@ -30,7 +32,7 @@ void skew_show(struct machine_hart *core)
 	struct machine_state *state = core->machine->state;
 	struct skew *skew = skew_of(core);
 	uint64_t shown = core->progress->time + 1, awaited;
-	bool hidden = !__atomic_load_n(&skew->clock, __ATOMIC_RELAXED);
+	bool hidden = skew_is_hidden(core);
 
 	__atomic_store_n(&skew->thread, core->thread, __ATOMIC_RELAXED);
 	/* Who wants to be woken writes that, then reads the clock: see ask_for(). */
@@ -40,6 +42,31 @@ void skew_show(struct machine_hart *core)
 	awaited = __atomic_load_n(&skew->wake_at, __ATOMIC_SEQ_CST);
 	if (awaited && awaited < shown)
 		wake(skew);
+}
+
+void skew_show_placed(const struct machine_hart *core, uint64_t time)
+{
+	struct machine_state *state = core->machine->state;
+	struct skew *skew = skew_of(core);
+
+	if (__atomic_load_n(&skew->clock, __ATOMIC_RELAXED))
+		return;
+	__atomic_store_n(&skew->thread, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&skew->clock, time + 1, __ATOMIC_SEQ_CST);
+	__atomic_fetch_or(&state->running, core_bit(core->number), __ATOMIC_SEQ_CST);
+}
+
+void skew_name_placed(const struct machine_hart *core, uint32_t thread)
+{
+	uint32_t none = 0;
+
+	__atomic_compare_exchange_n(&skew_of(core)->thread, &none, thread, false, __ATOMIC_RELAXED,
+				    __ATOMIC_RELAXED);
+}
+
+bool skew_is_hidden(const struct machine_hart *core)
+{
+	return !__atomic_load_n(&skew_of(core)->clock, __ATOMIC_RELAXED);
 }
 
 void skew_forget(struct machine *machine, unsigned number)
@@ -141,61 +168,73 @@ static void ask_for(struct skew *skew, uint64_t tick)
 		continue;
 }
 
-/* @return false where nothing came for SLEEP_NS */
-static bool sleep_until(struct machine_hart *core, struct skew *skew, uint64_t tick)
+/* @return false where nothing came for @ns */
+static bool sleep_until(struct skew *skew, uint64_t tick, long ns)
 {
 	uint32_t epoch = __atomic_load_n(&skew->epoch, __ATOMIC_SEQ_CST);
-	bool woken = true;
 
 	ask_for(skew, tick);
 	if (has_come(skew, tick))
 		return true;
-	__atomic_store_n(&skew_of(core)->waits, 1, __ATOMIC_RELAXED);
-	if (syscall(SYS_futex, &skew->epoch, FUTEX_WAIT, epoch,
-		    &(struct timespec){.tv_nsec = SLEEP_NS}, NULL, 0))
-		woken = errno != ETIMEDOUT;
-	__atomic_store_n(&skew_of(core)->waits, 0, __ATOMIC_RELAXED);
-	return woken;
+	return !syscall(SYS_futex, &skew->epoch, FUTEX_WAIT, epoch,
+			&(struct timespec){.tv_nsec = ns}, NULL, 0) ||
+	       errno != ETIMEDOUT;
 }
 
-bool skew_is_stopped(const struct machine *machine, unsigned number)
-{
-	const struct skew *skew = &machine->state->skew[number];
-	uint32_t thread = __atomic_load_n(&skew->thread, __ATOMIC_RELAXED);
-
-	return !__atomic_load_n(&skew->waits, __ATOMIC_RELAXED) &&
-	       !lock_is_awaited(&machine->state->lock) && !lock_thread_runs(thread);
-}
-
-/* Lets a core that sleeps be passed. Should it wake, it shows its clock again. */
-static void pass_by(struct skew *skew, uint64_t shown)
+/* As if it did not run. Should it go on, it shows its clock again. */
+static void hide_other(struct skew *skew, uint64_t shown)
 {
 	if (__atomic_compare_exchange_n(&skew->clock, &shown, 0, false, __ATOMIC_SEQ_CST,
 					__ATOMIC_RELAXED))
 		wake(skew);
 }
 
-/* Waits until the core has come to @tick, runs no more, or is found asleep. */
-static void wait_for(struct machine_hart *core, const struct limit *limit, uint64_t tick)
+/*
+ * An emulator that wants all threads to stand still has them where it wants them after a block, so
+ * that the core which is passed stays in sight: it may go on any moment. Who sleeps for longer than
+ * that does not run.
+ * @return whether the core may execute a block without the other, which cannot go on
+ */
+static bool may_pass(struct machine_hart *core, unsigned number)
+{
+	const struct machine *machine = core->machine;
+	struct skew *skew = &machine->state->skew[number];
+	uint64_t shown = __atomic_load_n(&skew->clock, __ATOMIC_SEQ_CST);
+	uint32_t thread = __atomic_load_n(&skew->thread, __ATOMIC_RELAXED);
+
+	if (!thread && stall_all_dead(&machine->cores[number])) {
+		hide_other(skew, shown);
+		return true;
+	}
+	if (!thread || !stall_look(&core->stall, machine, thread, core->thread))
+		return false;
+	if (core->stall.sleep == LOCK_GONE || ++core->stall.passes == PASSES_MOST)
+		hide_other(skew, shown);
+	return true;
+}
+
+/*
+ * Waits until the core has come to @tick or runs no more.
+ * @return false where it cannot: then it is passed
+ */
+static bool wait_for(struct machine_hart *core, const struct limit *limit, uint64_t tick)
 {
 	struct skew *skew = &core->machine->state->skew[limit->number];
-	uint64_t shown = limit->shown;
-	unsigned stalls = 0;
+	long ns = SLEEP_NS;
+	bool passes;
 
 	if (spin(core->machine, skew, tick))
-		return;
-	while (!has_come(skew, tick)) {
-		uint64_t before = shown;
-
-		if (sleep_until(core, skew, tick))
+		return true;
+	machine_hart_set_waits(core, true);
+	passes = stall_found(&core->stall) && may_pass(core, limit->number);
+	while (!passes && !has_come(skew, tick)) {
+		if (sleep_until(skew, tick, ns))
 			continue;
-		shown = __atomic_load_n(&skew->clock, __ATOMIC_SEQ_CST);
-		stalls = shown == before && skew_is_stopped(core->machine, limit->number)
-			     ? stalls + 1
-			     : 0;
-		if (stalls == STALLS)
-			pass_by(skew, shown);
+		passes = may_pass(core, limit->number);
+		ns = ns < SLEEP_MOST_NS ? 2 * ns : ns;
 	}
+	machine_hart_set_waits(core, false);
+	return !passes;
 }
 
 /*
@@ -229,7 +268,10 @@ void skew_keep(struct machine_hart *core)
 		if (core->progress->time < core->skew_due)
 			break;
 		core->skew_due = UINT64_MAX;
-		wait_for(core, &limit, enough(core, &limit));
+		if (wait_for(core, &limit, enough(core, &limit)))
+			continue;
+		core->skew_due = 0;
+		break;
 	}
 	core->has_met = false;
 }
@@ -278,6 +320,9 @@ uint64_t skew_quantum(const struct machine_hart *core)
 
 uint64_t skew_interval(const struct machine_hart *core)
 {
+	/* Who passes another looks after each block. */
+	if (!core->skew_due)
+		return 0;
 	/* No instruction takes less than the issue width's part of a cycle. */
 	return is_meeting(skew_of(core), core->progress->time) ? SKEW_QUANTUM_MEETING
 							       : SKEW_LOOK_INSTRUCTIONS;

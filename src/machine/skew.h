@@ -1,8 +1,8 @@
 /*
  * Skew control: cores that run in parallel stay close in time. Each shows its clock when it looks;
  * a core that is ahead of another by more than a quantum sleeps until that one has come after. Only
- * cores that run count: not those whose thread is in a system call, has died, or sleeps in the
- * host.
+ * cores that run count: not those whose thread is in a system call, has died, or cannot go on
+ * before the others do (see stall.h). How the host schedules their threads does not count.
  *
  * The quantum is small between cores that take lines from each other, so that they do so in the
  * order of time; larger where queues are all that they have in common; and largest between cores
@@ -26,6 +26,12 @@
 /** Shows the core's clock to the others; hides it while nobody runs there. */
 void skew_show(struct machine_hart *core);
 void skew_hide(struct machine_hart *core);
+/** Shows a clock for a thread that has not begun: the others wait for it from its creation on. */
+void skew_show_placed(const struct machine_hart *core, uint64_t time);
+/** Says which thread of the host that will be: until then nobody knows what it does. */
+void skew_name_placed(const struct machine_hart *core, uint32_t thread);
+/** Whether nobody waits for the core: nobody runs there, or its thread was found unable to. */
+bool skew_is_hidden(const struct machine_hart *core);
 /** As skew_hide(), for a core whose thread has died. */
 void skew_forget(struct machine *machine, unsigned number);
 
@@ -40,12 +46,6 @@ void skew_note_request(struct machine_hart *core, bool met);
 
 /** A request takes a line from the cores of a socket whose bits are set. */
 void skew_meet(struct machine *machine, unsigned socket, uint32_t cores);
-
-/**
- * Whether the host shows the core's thread asleep or stopped, and not because it waits for another
- * core or for the machine's lock.
- */
-bool skew_is_stopped(const struct machine *machine, unsigned number);
 
 /** Instructions after which the core is to look again, if nothing calls for it before. */
 uint64_t skew_interval(const struct machine_hart *core);

@@ -59,6 +59,13 @@ struct wc_buffer {
 	uint64_t age;	  /* order of the last write */
 };
 
+/* A thread that has a place on a core. */
+struct core_user {
+	uint32_t thread; /* of the host; 0: nobody's place */
+	uint8_t waits;	 /* for others, on which it depends when it goes on */
+	uint8_t unnamed; /* thread is the one that makes it: its own is not known yet */
+};
+
 struct core {
 	struct lock caches;  /* see private.c */
 	uint32_t users_high; /* users[] and progress[] from here on were never used */
@@ -82,8 +89,8 @@ struct core {
 	uint32_t waiting;		/* threads that want the owner */
 	uint32_t owners;		/* given so far */
 	uint64_t last_user, swapped_at; /* whose hold it is or was, from which tick on */
-	uint32_t users[CORE_USERS_MAX]; /* thread ids, 0: free */
-	uint64_t cpus[CORE_USERS_MAX];	/* of each: bit: core, over all sockets, where it may run */
+	struct core_user users[CORE_USERS_MAX];
+	uint64_t cpus[CORE_USERS_MAX]; /* of each: bit: core, over all sockets, where it may run */
 
 	_Alignas(64) uint32_t l2[L2_SETS_MAX * L2_WAYS]; /* tag words as in L1 */
 	uint8_t l2_recency[L2_SETS_MAX * L2_WAYS];
@@ -136,9 +143,22 @@ struct skew {
 	uint64_t wake_at;	     /* the first tick that another sleeps for; 0: none */
 	uint64_t meets_until;	     /* tick: lines were taken from it, or it took some */
 	uint32_t epoch;		     /* futex of those that sleep: changes when they are woken */
-	uint32_t thread;	     /* host thread that runs it */
-	uint32_t waits;		     /* that thread sleeps for another core */
+	uint32_t thread;	     /* host thread that runs it; 0: it is placed, not begun yet */
 	uint32_t meetings;	     /* lines taken from it while it counted as apart */
+};
+
+#define GATHER_LINES	64
+#define GATHER_REQUESTS 8
+
+struct gather_request {
+	uint64_t bytes; /* bit a byte of the line */
+	uint32_t core;
+};
+
+/* The latest requests for a line, while several cores run: see gather.h. */
+struct gather_line {
+	uint32_t line, count;
+	struct gather_request requests[GATHER_REQUESTS]; /* a ring */
 };
 
 #define TURNS_MEMBERS_MAX 1024
@@ -189,7 +209,8 @@ struct machine_state {
 	} memory_policy;
 	struct link links[SOCKETS_MAX]; /* by sending socket */
 	uint64_t meetings;		/* lines that cores took from others */
-	_Alignas(64) uint64_t running;	/* bit: core that shows its clock */
+	struct gather_line gather[GATHER_LINES];
+	_Alignas(64) uint64_t running; /* bit: core that shows its clock */
 	struct skew skew[SOCKETS_MAX * CORES_MAX];
 	struct turns turns;
 };
@@ -250,6 +271,17 @@ static inline uint64_t core_clock(const struct core *core)
 		clock = time > clock ? time : clock;
 	}
 	return clock;
+}
+
+static inline struct core_user *machine_hart_user(const struct machine_hart *core)
+{
+	return &core->core->users[core->progress - core->core->progress];
+}
+
+/** The thread waits for others, or has done so: see stall.h. */
+static inline void machine_hart_set_waits(const struct machine_hart *core, bool waits)
+{
+	__atomic_store_n(&machine_hart_user(core)->waits, waits, __ATOMIC_RELAXED);
 }
 
 static_assert(SOCKETS_MAX == 2, "one comparison tells the socket");

@@ -7,10 +7,10 @@
 
 #include "machine/machine.h"
 #include "machine/skew.h"
+#include "machine/stall.h"
 
 #define NAP_NS	      20000   /* between looks whether it is settled who can have the turn */
 #define SLEEP_NS      1000000 /* then a thread looks whether who has the turn does anything */
-#define STALLS	      20      /* such looks that find it asleep; then another goes on */
 #define SETTLING_NAPS 100000  /* a thread that was made and does not begin by then never will */
 #define STALLED_NAPS  1000    /* who still sleeps then needs another to go on before it does */
 #define TURN_CYCLES   1000    /* a turn at most */
@@ -72,6 +72,11 @@ void turns_join(struct machine_hart *core)
 	let_go(core);
 }
 
+static bool sleeps(const struct turns_member *member)
+{
+	return lock_thread_sleep(member->thread, member->thread);
+}
+
 /* @return whether it cannot change by itself any more what the member is about to do */
 static bool is_settled(struct turns_member *member, unsigned naps)
 {
@@ -85,11 +90,10 @@ static bool is_settled(struct turns_member *member, unsigned naps)
 	case TURNS_GONE:
 		return false;
 	case TURNS_STALLED:
-		return naps > STALLED_NAPS && !lock_thread_runs(member->thread);
+		return naps > STALLED_NAPS && sleeps(member);
 	case TURNS_AWAY:
 		/* Who has come back may sleep until the lock is free. */
-		return !__atomic_load_n(&member->waits, __ATOMIC_SEQ_CST) &&
-		       !lock_thread_runs(member->thread);
+		return !__atomic_load_n(&member->waits, __ATOMIC_SEQ_CST) && sleeps(member);
 	default:
 		return true;
 	}
@@ -179,8 +183,8 @@ static struct turns_member *holder_of(struct turns *turns)
 	return NULL;
 }
 
-/* Takes the turn from who has died with it, or sleeps with it outside of system calls. */
-static void check_holder(const struct machine_hart *core, unsigned *stalls)
+/* Takes the turn from who has died with it, or cannot go on outside of system calls. */
+static void check_holder(const struct machine_hart *core, struct stall *stall)
 {
 	struct turns_member *holder;
 
@@ -188,19 +192,16 @@ static void check_holder(const struct machine_hart *core, unsigned *stalls)
 	holder = holder_of(turns_of(core));
 	if (!holder || !lock_thread_lives(holder->thread)) {
 		turns_of(core)->holder = 0;
-	} else if (!holder->waits && !lock_thread_runs(holder->thread)) {
-		if (++*stalls == STALLS) {
-			holder->state = TURNS_STALLED;
-			turns_of(core)->holder = 0;
-		}
-	} else {
-		*stalls = 0;
+	} else if (!holder->waits &&
+		   stall_look(stall, core->machine, holder->thread, core->thread)) {
+		holder->state = TURNS_STALLED;
+		turns_of(core)->holder = 0;
 	}
 	let_go(core);
 }
 
 /* @return whether the thread has the turn; else it has waited for a while */
-static bool try_to_take(struct machine_hart *core, unsigned *stalls, unsigned *naps)
+static bool try_to_take(struct machine_hart *core, struct stall *stall, unsigned *naps)
 {
 	struct turns *turns = turns_of(core);
 	struct turns_member *me = member_of(core);
@@ -224,7 +225,7 @@ static bool try_to_take(struct machine_hart *core, unsigned *stalls, unsigned *n
 	woken = syscall(SYS_futex, &me->word, FUTEX_WAIT, word,
 			&(struct timespec){.tv_nsec = SLEEP_NS}, NULL, 0);
 	if (woken)
-		check_holder(core, stalls);
+		check_holder(core, stall);
 	return false;
 }
 
@@ -243,7 +244,8 @@ static uint64_t end_of_turn(const struct machine_hart *core)
 uint64_t turns_take(struct machine_hart *core)
 {
 	struct turns_member *me = member_of(core);
-	unsigned stalls = 0, naps = 0;
+	struct stall stall = {0};
+	unsigned naps = 0;
 
 	__atomic_store_n(&me->waits, true, __ATOMIC_SEQ_CST);
 	hold(core);
@@ -256,7 +258,7 @@ uint64_t turns_take(struct machine_hart *core)
 	if (turns_of(core)->holder == me->user)
 		turns_of(core)->holder = 0;
 	let_go(core);
-	while (!try_to_take(core, &stalls, &naps))
+	while (!try_to_take(core, &stall, &naps))
 		continue;
 	hold(core);
 	__atomic_store_n(&me->waits, false, __ATOMIC_SEQ_CST);

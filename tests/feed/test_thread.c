@@ -1,5 +1,11 @@
 /* How what an emulator reports is reported to the machine. */
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "feed/process.h"
+#include "feed/syscall.h"
 #include "feed/thread.h"
 #include "fixture.h"
 
@@ -205,6 +211,74 @@ static void process_ends(void **state)
 	feed_process_fini(&process);
 }
 
+/* @return the number of the core that a thread gets which is placed now */
+static unsigned next_core(const struct fixture *fixture)
+{
+	struct machine_hart *placed = machine_hart_place(fixture->machine, 0);
+	unsigned number;
+
+	assert_non_null(placed);
+	number = placed->number;
+	machine_hart_leave(placed);
+	return number;
+}
+
+/* The system may refuse to make a thread or a process after the emulator has placed it. */
+static void what_is_not_made_has_no_place(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct feed_process process;
+	struct feed_thread *maker;
+
+	assert_int_equal(feed_process_init(&process, fixture->ctx, fixture->machine), 0);
+	maker = &process.threads[0];
+	assert_int_equal(feed_process_begin(&process, fixture->ctx, 0, NULL), 0);
+	feed_thread_enter(maker, process.machine, process.space);
+	feed_thread_pause(maker);
+
+	assert_int_equal(feed_process_begin(&process, fixture->ctx, 1, maker), 0);
+	assert_int_equal(next_core(fixture), 2);
+	feed_syscall_return(&process, maker, -1);
+	assert_int_equal(next_core(fixture), 1);
+
+	feed_thread_pause(maker);
+	feed_process_forks(&process, maker);
+	assert_int_equal(next_core(fixture), 2);
+	feed_syscall_return(&process, maker, -1);
+	assert_int_equal(next_core(fixture), 1);
+	feed_process_end(&process);
+	feed_process_fini(&process);
+}
+
+/* Of a process that is made, the child has the place, as long as it lives. */
+static void what_is_made_has_its_place(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct feed_process process;
+	struct feed_thread *maker;
+	pid_t child;
+
+	assert_int_equal(feed_process_init(&process, fixture->ctx, fixture->machine), 0);
+	maker = &process.threads[0];
+	assert_int_equal(feed_process_begin(&process, fixture->ctx, 0, NULL), 0);
+	feed_thread_enter(maker, process.machine, process.space);
+	feed_thread_pause(maker);
+	feed_process_forks(&process, maker);
+	child = fork();
+	if (!child) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pause();
+		_exit(0);
+	}
+	feed_syscall_return(&process, maker, child);
+	assert_int_equal(next_core(fixture), 2);
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_int_equal(next_core(fixture), 1);
+	feed_process_end(&process);
+	feed_process_fini(&process);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -214,6 +288,8 @@ int main(void)
 	    cmocka_unit_test(repeated_anew),
 	    cmocka_unit_test(time_goes_on),
 	    cmocka_unit_test(process_ends),
+	    cmocka_unit_test(what_is_not_made_has_no_place),
+	    cmocka_unit_test(what_is_made_has_its_place),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_up, fixture_down);

@@ -44,20 +44,23 @@ static void locked_accesses_queue_for_the_line(void **unused)
 	fixture_down(&fixture);
 }
 
-/* A hit of one's own needs nobody: without another core's request the line stays. */
+/* A hit of one's own needs nobody: without another core's request the line stays. All that it takes
+ * is its own time, of which a cycle is that of its block.
+ */
 static void the_line_stays_until_it_is_wanted(void **unused)
 {
 	struct pmu_machine desc = small_machine();
 	struct machine_statistics stats;
 	struct fixture fixture;
-	uint64_t end;
+	uint64_t end, each;
 
 	(void)unused;
 	fixture_up(&fixture, &desc);
 	enter_all(&fixture);
+	each = machine_ticks_per_cycle(fixture.machine, PMU_CLOCK_CORE) * (desc.locked_cycles - 1);
 	end = locked(&fixture, 0);
-	for (unsigned i = 0; i < 100; i++)
-		assert_int_equal(locked(&fixture, 0), end);
+	for (unsigned i = 1; i <= 100; i++)
+		assert_int_equal(locked(&fixture, 0), end + i * each);
 	machine_statistics(fixture.machine, &stats);
 	assert_int_equal(stats.l2_misses, 1);
 	fixture_down(&fixture);
@@ -109,7 +112,9 @@ static uint64_t take_modified(bool reads_first)
 	begin = machine_hart_time(fixture.cores[1]);
 	if (reads_first)
 		machine_load(fixture.cores[1], LINE_ADDRESS, 8, &plain);
-	end = locked(&fixture, 1);
+	machine_store(fixture.cores[1], LINE_ADDRESS, 8, &plain);
+	machine_hart_pause(fixture.cores[1]);
+	end = machine_hart_time(fixture.cores[1]);
 	fixture_down(&fixture);
 	return end - begin;
 }
@@ -156,6 +161,74 @@ static void a_core_does_not_wait_for_itself(void **unused)
 	assert_int_equal(times[0], times[1]);
 }
 
+static uint64_t requests(const struct fixture *fixture)
+{
+	struct machine_statistics stats;
+
+	machine_statistics(fixture->machine, &stats);
+	return stats.l2_misses;
+}
+
+/*
+ * Two cores write words of a line at the same time. The second's request is behind the first's:
+ * until the first has the line, what it reads and writes of its own there waits in the same fill
+ * buffer. The other's word, which the program finds written, takes a request.
+ */
+static void a_line_on_its_way_gathers_accesses(void **unused)
+{
+	struct pmu_machine desc = small_machine();
+	struct fixture fixture;
+
+	(void)unused;
+	fixture_up(&fixture, &desc);
+	enter_all(&fixture);
+	machine_store(fixture.cores[0], LINE_ADDRESS, 8, &plain);
+	machine_store(fixture.cores[1], LINE_ADDRESS + 8, 8, &plain);
+	assert_int_equal(machine_peek(fixture.machine, MACHINE_L1D, 0, LINE_ADDRESS), 'I');
+	machine_load(fixture.cores[0], LINE_ADDRESS, 8, &plain);
+	machine_store(fixture.cores[0], LINE_ADDRESS + 16, 8, &plain);
+	assert_int_equal(requests(&fixture), 2);
+	machine_load(fixture.cores[0], LINE_ADDRESS + 4, 8, &plain);
+	assert_int_equal(requests(&fixture), 3);
+	fixture_down(&fixture);
+}
+
+/* It has come: the other has taken it since. */
+static void a_line_that_came_is_asked_for_again(void **unused)
+{
+	struct pmu_machine desc = small_machine();
+	struct fixture fixture;
+
+	(void)unused;
+	fixture_up(&fixture, &desc);
+	enter_all(&fixture);
+	machine_store(fixture.cores[0], LINE_ADDRESS, 8, &plain);
+	machine_store(fixture.cores[1], LINE_ADDRESS + 8, 8, &plain);
+	machine_hart_pause(fixture.cores[0]);
+	machine_hart_resume(fixture.cores[0]);
+	machine_load(fixture.cores[0], LINE_ADDRESS, 8, &plain);
+	assert_int_equal(requests(&fixture), 3);
+	fixture_down(&fixture);
+}
+
+/* What was asked for to be read does not come to be written. */
+static void a_line_to_be_read_gathers_no_writes(void **unused)
+{
+	struct pmu_machine desc = small_machine();
+	struct fixture fixture;
+
+	(void)unused;
+	fixture_up(&fixture, &desc);
+	enter_all(&fixture);
+	machine_load(fixture.cores[0], LINE_ADDRESS, 8, &plain);
+	machine_store(fixture.cores[1], LINE_ADDRESS + 8, 8, &plain);
+	machine_load(fixture.cores[0], LINE_ADDRESS, 8, &plain);
+	assert_int_equal(requests(&fixture), 2);
+	machine_store(fixture.cores[0], LINE_ADDRESS, 8, &plain);
+	assert_int_equal(requests(&fixture), 3);
+	fixture_down(&fixture);
+}
+
 #define CHANNEL_LINES 4 /* two home agents of two channels */
 #define BURST	      10
 
@@ -194,6 +267,9 @@ int main(void)
 	    cmocka_unit_test(sockets_queue_for_the_line),
 	    cmocka_unit_test(a_handoff_is_two_entries_in_turn),
 	    cmocka_unit_test(a_core_does_not_wait_for_itself),
+	    cmocka_unit_test(a_line_on_its_way_gathers_accesses),
+	    cmocka_unit_test(a_line_that_came_is_asked_for_again),
+	    cmocka_unit_test(a_line_to_be_read_gathers_no_writes),
 	    cmocka_unit_test(what_comes_first_does_not_queue),
 	};
 

@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "machine/state.h"
 #include "support/random.h"
 
@@ -187,6 +189,7 @@ static void a_stopped_core_is_left_behind(void **unused)
 	struct machine_statistics stats;
 	struct worker worker;
 	struct fixture fixture;
+	uint64_t now;
 
 	(void)unused;
 	fixture_up(&fixture, pmu_find_machine("xeon-e5v4-4c"));
@@ -197,6 +200,10 @@ static void a_stopped_core_is_left_behind(void **unused)
 	assert_int_equal(machine_hart_time(core), 0);
 	machine_statistics(fixture.machine, &stats);
 	check_counts(&stats, 1, STEPS);
+	/* It goes on where the others are. */
+	now = machine_now(fixture.machine);
+	work(core, fixture.machine, 0, 1);
+	assert_true(machine_hart_time(core) >= now);
 	machine_hart_leave(core);
 	fixture_down(&fixture);
 }
@@ -205,6 +212,9 @@ struct runner {
 	struct fixture *fixture;
 	struct machine_hart *core;
 	pthread_barrier_t *entered;
+	pthread_mutex_t *lock;
+	sem_t *passed;
+	uint64_t posted; /* tick */
 	bool stop;
 	pthread_t thread;
 };
@@ -256,7 +266,7 @@ static void two_threads_own_one_core(void **unused)
 	fixture_up(&fixture, &desc);
 	pthread_barrier_init(&entered, NULL, 2);
 	core = machine_hart_enter(fixture.machine, fixture.space, 0);
-	runner = (struct runner){&fixture, NULL, &entered, false, 0};
+	runner = (struct runner){.fixture = &fixture, .entered = &entered};
 	assert_int_equal(pthread_create(&runner.thread, NULL, run_at_once, &runner), 0);
 	pthread_barrier_wait(&entered);
 	hit(core, fixture.machine);
@@ -330,7 +340,7 @@ static void running_cores_keep_together(void **unused)
 	cycle = machine_ticks_per_cycle(fixture.machine, PMU_CLOCK_CORE);
 	pthread_barrier_init(&entered, NULL, 2);
 	slow = machine_hart_enter(fixture.machine, fixture.space, 0);
-	runner = (struct runner){&fixture, NULL, &entered, false, 0};
+	runner = (struct runner){.fixture = &fixture, .entered = &entered};
 	assert_int_equal(pthread_create(&runner.thread, NULL, run_ahead, &runner), 0);
 	pthread_barrier_wait(&entered);
 	for (unsigned i = 0; i < 50000; i++) {
@@ -338,7 +348,7 @@ static void running_cores_keep_together(void **unused)
 		uint64_t shown = skew[slow->number].clock - 1, ahead;
 
 		while ((ahead = clock_of(runner.core)) <= shown + AHEAD_CYCLES * cycle &&
-		       !__atomic_load_n(&skew[runner.core->number].waits, __ATOMIC_RELAXED))
+		       !__atomic_load_n(&machine_hart_user(runner.core)->waits, __ATOMIC_RELAXED))
 			continue;
 		if (ahead > shown + furthest)
 			furthest = ahead - shown;
@@ -353,6 +363,160 @@ static void running_cores_keep_together(void **unused)
 	pthread_barrier_destroy(&entered);
 	machine_hart_resume(slow);
 	machine_hart_leave(slow);
+	fixture_down(&fixture);
+}
+
+#define WHILE_NS 50000000 /* many times what a look at a thread that sleeps takes */
+
+static void begin_ahead(struct runner *runner, struct fixture *fixture, pthread_barrier_t *entered)
+{
+	*runner = (struct runner){.fixture = fixture, .entered = entered};
+	pthread_barrier_init(entered, NULL, 2);
+	assert_int_equal(pthread_create(&runner->thread, NULL, run_ahead, runner), 0);
+	pthread_barrier_wait(entered);
+}
+
+static void end_ahead(struct runner *runner, pthread_barrier_t *entered)
+{
+	__atomic_store_n(&runner->stop, true, __ATOMIC_RELAXED);
+	pthread_join(runner->thread, NULL);
+	pthread_barrier_destroy(entered);
+}
+
+/* The caller is awake all the time. */
+static void pass_time(uint64_t ns)
+{
+	uint64_t begin = clock_ns();
+
+	while (clock_ns() - begin < ns)
+		continue;
+}
+
+static uint64_t furthest_ahead(const struct fixture *fixture)
+{
+	return (AHEAD_CYCLES + FAST_LOOK_CYCLES) *
+	       machine_ticks_per_cycle(fixture->machine, PMU_CLOCK_CORE);
+}
+
+static void await_passing(const struct runner *runner)
+{
+	while (clock_of(runner->core) <= furthest_ahead(runner->fixture))
+		continue;
+}
+
+/* It runs on the machine from then on: how long it takes to begin is the host's affair. */
+static void a_thread_is_waited_for_before_it_begins(void **unused)
+{
+	struct machine_hart *placed;
+	pthread_barrier_t entered;
+	struct runner runner;
+	struct fixture fixture;
+
+	(void)unused;
+	fixture_up(&fixture, pmu_find_machine("xeon-e5v4-4c"));
+	placed = machine_hart_place(fixture.machine, 0);
+	begin_ahead(&runner, &fixture, &entered);
+	pass_time(WHILE_NS);
+	assert_true(clock_of(runner.core) <= furthest_ahead(&fixture));
+	machine_hart_leave(placed);
+	await_passing(&runner);
+	end_ahead(&runner, &entered);
+	fixture_down(&fixture);
+}
+
+static void *sleep_for_lock(void *argument)
+{
+	struct runner *runner = argument;
+	struct fixture *fixture = runner->fixture;
+
+	runner->core = machine_hart_enter(fixture->machine, fixture->space, 0);
+	pthread_barrier_wait(runner->entered);
+	pthread_mutex_lock(runner->lock);
+	pthread_mutex_unlock(runner->lock);
+	machine_hart_leave(runner->core);
+	return NULL;
+}
+
+/*
+ * As in an emulator where one thread translates code and another wants to: who has the lock is
+ * awake, and so the one that sleeps for it will go on.
+ */
+static void a_sleeper_is_waited_for_while_another_is_awake(void **unused)
+{
+	pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	struct machine_hart *awake;
+	pthread_barrier_t entered[2];
+	struct runner sleeper, runner;
+	struct fixture fixture;
+
+	(void)unused;
+	fixture_up(&fixture, pmu_find_machine("xeon-e5v4-4c"));
+	awake = machine_hart_enter(fixture.machine, fixture.space, 0);
+	pthread_mutex_lock(&lock);
+	pthread_barrier_init(&entered[0], NULL, 2);
+	sleeper = (struct runner){.fixture = &fixture, .entered = &entered[0], .lock = &lock};
+	assert_int_equal(pthread_create(&sleeper.thread, NULL, sleep_for_lock, &sleeper), 0);
+	pthread_barrier_wait(&entered[0]);
+	machine_hart_pause(awake);
+	begin_ahead(&runner, &fixture, &entered[1]);
+	pass_time(4 * WHILE_NS);
+	assert_true(clock_of(runner.core) <= furthest_ahead(&fixture));
+	pthread_mutex_unlock(&lock);
+	pthread_join(sleeper.thread, NULL);
+	await_passing(&runner);
+	end_ahead(&runner, &entered[1]);
+	pthread_barrier_destroy(&entered[0]);
+	machine_hart_resume(awake);
+	machine_hart_leave(awake);
+	fixture_down(&fixture);
+}
+
+static void *run_past(void *argument)
+{
+	struct runner *runner = argument;
+	struct fixture *fixture = runner->fixture;
+
+	runner->core = machine_hart_enter(fixture->machine, fixture->space, 0);
+	pthread_barrier_wait(runner->entered);
+	while (!runner->core->stall.passes)
+		run_fast(runner->core, fixture->machine);
+	runner->posted = clock_of(runner->core);
+	sem_post(runner->passed);
+	while (!__atomic_load_n(&runner->stop, __ATOMIC_RELAXED))
+		run_fast(runner->core, fixture->machine);
+	machine_hart_leave(runner->core);
+	return NULL;
+}
+
+/*
+ * One that sleeps while all others wait for it is passed, by a block at a time: from the moment it
+ * is awake they wait for it as before. The last block may have begun when it was not.
+ */
+static void a_core_that_was_passed_stays_in_sight(void **unused)
+{
+	struct machine_hart *core;
+	pthread_barrier_t entered;
+	struct runner runner;
+	struct fixture fixture;
+	sem_t passed;
+
+	(void)unused;
+	fixture_up(&fixture, pmu_find_machine("xeon-e5v4-4c"));
+	core = machine_hart_enter(fixture.machine, fixture.space, 0);
+	sem_init(&passed, 0, 0);
+	pthread_barrier_init(&entered, NULL, 2);
+	runner = (struct runner){.fixture = &fixture, .entered = &entered, .passed = &passed};
+	assert_int_equal(pthread_create(&runner.thread, NULL, run_past, &runner), 0);
+	pthread_barrier_wait(&entered);
+	assert_int_equal(sem_wait(&passed), 0);
+	pass_time(WHILE_NS);
+	assert_true(clock_of(runner.core) <=
+		    runner.posted + machine_ticks_per_cycle(fixture.machine, PMU_CLOCK_CORE));
+	machine_hart_pause(core);
+	end_ahead(&runner, &entered);
+	sem_destroy(&passed);
+	machine_hart_resume(core);
+	machine_hart_leave(core);
 	fixture_down(&fixture);
 }
 
@@ -417,7 +581,7 @@ static void *start_last_first(void *argument)
 {
 	struct runner *runner = argument;
 
-	assert_true(machine_hart_start(runner->core, runner->fixture->space, 0));
+	assert_true(machine_hart_start(runner->core, runner->fixture->space));
 	machine_load(runner->core, 64 * runner->core->number, 8, &plain);
 	return NULL;
 }
@@ -432,8 +596,8 @@ static void places_are_in_order_of_creation(void **unused)
 	(void)unused;
 	fixture_up(&fixture, pmu_find_machine("xeon-e5v4-4c"));
 	for (unsigned i = 0; i < 4; i++) {
-		runners[i] =
-		    (struct runner){&fixture, machine_hart_place(fixture.machine), NULL, false, 0};
+		runners[i] = (struct runner){.fixture = &fixture,
+					     .core = machine_hart_place(fixture.machine, 0)};
 		assert_int_equal(runners[i].core->number, i);
 	}
 	for (unsigned i = 4; i-- > 0;) {
@@ -443,7 +607,7 @@ static void places_are_in_order_of_creation(void **unused)
 		assert_int_equal(machine_peek(fixture.machine, MACHINE_L1D, i, 64 * i), 'E');
 	}
 	/* All four have died without leaving. */
-	fifth = machine_hart_place(fixture.machine);
+	fifth = machine_hart_place(fixture.machine, 0);
 	assert_int_equal(fifth->number, 0);
 	machine_hart_leave(fifth);
 	for (unsigned i = 0; i < 4; i++)
@@ -487,6 +651,9 @@ int main(void)
 	    cmocka_unit_test(two_threads_own_one_core),
 	    cmocka_unit_test(a_stopped_core_is_left_behind),
 	    cmocka_unit_test(running_cores_keep_together),
+	    cmocka_unit_test(a_thread_is_waited_for_before_it_begins),
+	    cmocka_unit_test(a_sleeper_is_waited_for_while_another_is_awake),
+	    cmocka_unit_test(a_core_that_was_passed_stays_in_sight),
 	    cmocka_unit_test(the_dead_hold_nothing),
 	    cmocka_unit_test(a_dead_thread_frees_its_core),
 	    cmocka_unit_test(places_are_in_order_of_creation),

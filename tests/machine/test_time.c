@@ -290,6 +290,12 @@ static void stores_do_not_wait_but_for_buffers(void **unused)
 	fixture_down(&fixture);
 }
 
+/* Beyond the cycle that its store has in a block. */
+static uint64_t locked_ticks(const struct fixture *fixture)
+{
+	return (fixture->desc.locked_cycles - 1) * core_ticks(fixture);
+}
+
 static void a_locked_access_waits(void **unused)
 {
 	struct pmu_machine desc = one_socket();
@@ -301,8 +307,40 @@ static void a_locked_access_waits(void **unused)
 	place_pages(&fixture, 1);
 	machine_locked(fixture.cores[0], 0, 8, &plain);
 	assert_int_equal(machine_hart_time(fixture.cores[0]),
-			 memory_ticks(&fixture, closed_bank_uclk(&fixture)));
+			 memory_ticks(&fixture, closed_bank_uclk(&fixture)) +
+			     locked_ticks(&fixture));
 	fixture_down(&fixture);
+}
+
+/* @return the clock after a store that misses and, on a line that is there, a locked access */
+static uint64_t time_stored(bool then_locked)
+{
+	struct pmu_machine desc = one_socket();
+	struct fixture fixture;
+	uint64_t end;
+
+	fixture_up(&fixture, &desc);
+	enter_all(&fixture);
+	place_pages(&fixture, 1);
+	machine_store(fixture.cores[0], 0, 8, &plain);
+	machine_hart_pause(fixture.cores[0]);
+	machine_hart_resume(fixture.cores[0]);
+	machine_store(fixture.cores[0], 64, 8, &plain);
+	if (then_locked)
+		machine_locked(fixture.cores[0], 0, 8, &plain);
+	else
+		machine_hart_pause(fixture.cores[0]);
+	end = machine_hart_time(fixture.cores[0]);
+	if (then_locked)
+		end -= locked_ticks(&fixture);
+	fixture_down(&fixture);
+	return end;
+}
+
+static void a_locked_access_drains_the_stores(void **unused)
+{
+	(void)unused;
+	assert_int_equal(time_stored(true), time_stored(false));
 }
 
 /* The time of a pause is no cycle of the core. */
@@ -343,6 +381,7 @@ int main(void)
 	    cmocka_unit_test(the_reorder_window_fills),
 	    cmocka_unit_test(stores_do_not_wait_but_for_buffers),
 	    cmocka_unit_test(a_locked_access_waits),
+	    cmocka_unit_test(a_locked_access_drains_the_stores),
 	    cmocka_unit_test(pauses_are_not_counted),
 	};
 

@@ -1,0 +1,73 @@
+#include "machine/stall.h"
+
+static bool lock_is_taken(const struct machine *machine)
+{
+	uint32_t owner = lock_owner(&machine->state->lock);
+
+	return owner && lock_thread_lives(owner);
+}
+
+/* Whether a user of a core is a thread of @thread's process that may be awake, and does not wait.
+ */
+static bool is_awake(const struct core_user *user, uint32_t thread, uint32_t self)
+{
+	uint32_t other = __atomic_load_n(&user->thread, __ATOMIC_RELAXED);
+
+	if (!other)
+		return false;
+	if (__atomic_load_n(&user->unnamed, __ATOMIC_RELAXED))
+		return lock_thread_sleep(thread, other) != LOCK_GONE;
+	return other != thread && other != self &&
+	       !__atomic_load_n(&user->waits, __ATOMIC_RELAXED) &&
+	       !lock_thread_sleep(thread, other);
+}
+
+static bool any_awake(const struct core *core, uint32_t thread, uint32_t self)
+{
+	uint32_t users = __atomic_load_n(&core->users_high, __ATOMIC_ACQUIRE);
+	bool awake = false;
+
+	for (uint32_t i = 0; i < users && !awake; i++)
+		awake = is_awake(&core->users[i], thread, self);
+	return awake;
+}
+
+/*
+ * Who sleeps for a lock of its emulator or of the machine is woken by a thread that is awake, or is
+ * so in turn: what holds such a lock never waits for other cores.
+ */
+static bool may_be_woken(const struct machine *machine, uint32_t thread, uint32_t self)
+{
+	if (lock_is_taken(machine))
+		return true;
+	for (unsigned i = 0; i < machine->core_count; i++)
+		if (any_awake(&machine->cores[i], thread, self))
+			return true;
+	return false;
+}
+
+bool stall_look(struct stall *stall, const struct machine *machine, uint32_t thread, uint32_t self)
+{
+	const struct stall look = {.thread = thread, .sleep = lock_thread_sleep(thread, thread)};
+
+	if (!look.sleep || look.sleep != stall->sleep || thread != stall->thread)
+		*stall = look;
+	else if (!stall_found(stall) && may_be_woken(machine, thread, self))
+		*stall = look;
+	else if (!stall_found(stall))
+		stall->looks++;
+	return stall_found(stall);
+}
+
+bool stall_all_dead(const struct core *core)
+{
+	uint32_t users = __atomic_load_n(&core->users_high, __ATOMIC_ACQUIRE);
+
+	for (uint32_t i = 0; i < users; i++) {
+		uint32_t thread = __atomic_load_n(&core->users[i].thread, __ATOMIC_RELAXED);
+
+		if (thread && lock_thread_lives(thread))
+			return false;
+	}
+	return true;
+}
