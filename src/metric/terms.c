@@ -4,11 +4,12 @@
 #include "base/name.h"
 #include "metric/formula.h"
 
-/* Names of §1.7.1, and those that equations use beside it (docs/errata.md, 67). */
+/* Names of §1.7.1, those that equations use beside it (docs/errata.md, 67), and SECONDS. */
 enum term {
 	TERM_GB_CONVERSION,
 	TERM_INST_RETIRED,
 	TERM_SAMPLE_INTERVAL,
+	TERM_SECONDS,
 	TERM_TOTAL_CORE_CYCLES,
 	TERM_TOTAL_INTERVAL,
 	TERM_TOTAL_PROC_CYC,
@@ -18,13 +19,10 @@ enum term {
 };
 
 static const char *const names[] = {
-    [TERM_GB_CONVERSION] = "GB_CONVERSION",
-    [TERM_INST_RETIRED] = "INST_RETIRED.ALL",
-    [TERM_SAMPLE_INTERVAL] = "SAMPLE_INTERVAL",
-    [TERM_TOTAL_CORE_CYCLES] = "TOTAL_CORE_CYCLES",
-    [TERM_TOTAL_INTERVAL] = "TOTAL_INTERVAL",
-    [TERM_TOTAL_PROC_CYC] = "TOTAL_PROC_CYC",
-    [TERM_TSC_SPEED] = "TSC_SPEED",
+    [TERM_GB_CONVERSION] = "GB_CONVERSION",	    [TERM_INST_RETIRED] = "INST_RETIRED.ALL",
+    [TERM_SAMPLE_INTERVAL] = "SAMPLE_INTERVAL",	    [TERM_SECONDS] = "SECONDS",
+    [TERM_TOTAL_CORE_CYCLES] = "TOTAL_CORE_CYCLES", [TERM_TOTAL_INTERVAL] = "TOTAL_INTERVAL",
+    [TERM_TOTAL_PROC_CYC] = "TOTAL_PROC_CYC",	    [TERM_TSC_SPEED] = "TSC_SPEED",
     [TERM_UNCORE_FREQUENCY] = "UNCORE_FREQUENCY",
 };
 static_assert(sizeof(names) / sizeof(names[0]) == TERM_COUNT, "a name for each term");
@@ -48,6 +46,8 @@ double term_value(unsigned term, unsigned clock, const struct pmu_terms *terms)
 		return terms->instructions;
 	case TERM_SAMPLE_INTERVAL:
 		return terms->seconds * mhz * 1e6 * terms->instances;
+	case TERM_SECONDS:
+		return terms->seconds;
 	case TERM_TOTAL_CORE_CYCLES:
 	case TERM_TOTAL_PROC_CYC:
 		return terms->core_cycles;
