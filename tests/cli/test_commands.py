@@ -25,7 +25,7 @@ class Machines(unittest.TestCase):
 class DryRuns(unittest.TestCase):
     def accesses(self, pmu, event):
         run = pmulab("stat", "--dry-run", "--pmu", pmu, "-e", event, "--format", "json")
-        return [(a["register"], a["value"]) for a in json.loads(run.stderr) if a["write"]]
+        return [(a["register"], a["value"]) for a in json.loads(run.stdout) if a["write"]]
 
     def test_box_by_box(self):
         """Without a freeze of the socket: frz is bit 8, and bit 16 enables it (327043-001 table
@@ -40,7 +40,7 @@ class DryRuns(unittest.TestCase):
         """It has four memory channels of the eight, and no second home agent."""
         run = pmulab("stat", "--dry-run", "-M", SMALL, "-e", "imc.CAS_COUNT.RD,ha.CLOCKTICKS",
                      "--format", "json")
-        written = {(a["box"], a["instance"]) for a in json.loads(run.stderr) if a["write"]}
+        written = {(a["box"], a["instance"]) for a in json.loads(run.stdout) if a["write"]}
         self.assertEqual({w for w in written if w[0] in ("imc", "ha")},
                          {("imc", 0), ("imc", 1), ("imc", 2), ("imc", 3), ("ha", 0)})
 
@@ -51,7 +51,7 @@ class DryRuns(unittest.TestCase):
             with self.subTest(nid=nid):
                 run = pmulab("stat", "--dry-run", "-M", LARGE, "-e",
                              f"cbo0.TOR_INSERTS.NID_ALL:nid={nid}", "--format", "json")
-                written = {a["socket"]: a["value"] for a in json.loads(run.stderr)
+                written = {a["socket"]: a["value"] for a in json.loads(run.stdout)
                            if a["write"] and a["register"] == "Cn_MSR_PMON_BOX_FILTER1"
                            and a["value"]}
                 self.assertEqual([written[socket] & 0xFFFF for socket in (0, 1)], values)
