@@ -346,11 +346,7 @@ EXPORT void *dlopen(const char *name, int mode)
 static void leave_environment(void)
 {
 	const char *given = getenv("LD_PRELOAD"), *rest = given ? strchr(given, ':') : NULL;
-	int fd;
 
-	/* Where our path could not be said, a descriptor of ours stood for it. */
-	if (given && sscanf(given, "/proc/self/fd/%d", &fd) == 1)
-		close(fd);
 	if (rest)
 		setenv("LD_PRELOAD", rest + 1, 1);
 	else

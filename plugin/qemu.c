@@ -1,17 +1,16 @@
 /*
  * The QEMU user-mode plugin: runs a guest's threads on an emulated machine.
  *
- *     qemu-x86_64 -plugin libpmulab-qemu.so,fd=N[,began=M] PROGRAM
- *     qemu-x86_64 -plugin libpmulab-qemu.so,began=M TOOL
+ *     qemu-x86_64 -plugin libpmulab-qemu.so,machine=PATH[,report=PATH] PROGRAM
+ *     qemu-x86_64 -plugin libpmulab-qemu.so,report=PATH TOOL
  *
- * N is the descriptor of the machine's shared block (emul/block.h), M that of a byte that is set
- * when the guest executes its first instruction. Without N nothing else is done. A block's
- * instructions are counted when it is entered: one that is left early, by a fault, is not
+ * The paths are those of the machine's shared block (emul/block.h) and of memory in which the
+ * plugin tells what becomes of the guest (emul/report.h). Without a machine nothing else is done. A
+ * block's instructions are counted when it is entered: one that is left early, by a fault, is not
  * corrected. A guest that forks goes on in a process of its own; the machine places all its pages
- * anew, also those that it shares with its parent. What a guest executes by execve runs natively,
- * outside the machine, which counts it.
+ * anew, also those that it shares with its parent. What a guest executes by execve runs in an
+ * emulator like this one, on the same machine (exec.c).
  */
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -22,8 +21,9 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "emul/began.h"
 #include "emul/block.h"
+#include "emul/report.h"
+#include "exec.h"
 #include "feed/arena.h"
 #include "feed/process.h"
 #include "feed/syscall.h"
@@ -42,7 +42,7 @@ static struct {
 	struct feed_decoder decoder;
 	struct feed_arena blocks; /* of this translation cache; translation is serialised by QEMU */
 	uint64_t guest_base;	  /* host address of guest address 0 */
-	struct emul_began *began; /* to be filled in; NULL: nobody asks */
+	struct emul_report *report; /* to be filled in; NULL: nobody asks */
 } plugin;
 
 /* The guest thread that this host thread runs; NULL before its first block. */
@@ -55,8 +55,8 @@ static struct feed_thread *thread_of(unsigned vcpu)
 
 __attribute__((noreturn)) static void give_up(void)
 {
-	if (plugin.began && !plugin.began->began)
-		snprintf(plugin.began->refusal, sizeof(plugin.began->refusal), "%s",
+	if (plugin.report && !plugin.report->began)
+		snprintf(plugin.report->refusal, sizeof(plugin.report->refusal), "%s",
 			 pmu_message(plugin.ctx));
 	else
 		fprintf(stderr, "pmulab: %s\n", pmu_message(plugin.ctx));
@@ -65,8 +65,8 @@ __attribute__((noreturn)) static void give_up(void)
 
 static void tell_begun(void)
 {
-	if (plugin.began)
-		plugin.began->began = 1;
+	if (plugin.report)
+		plugin.report->began = 1;
 }
 
 static void enter(struct feed_thread *thread)
@@ -302,12 +302,17 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
 	const uint64_t arguments[] = {a1, a2, a3, a4, a5, a6};
 
 	(void)id, (void)a7, (void)a8;
-	feed_syscall(&plugin.process, thread_of(vcpu), number, arguments, plugin.guest_base);
+	if (feed_is_exec(number))
+		exec_guest(&plugin.process, thread_of(vcpu), number, arguments, plugin.guest_base,
+			   plugin.report);
+	feed_syscall(thread_of(vcpu), number, arguments);
 }
 
 static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result)
 {
-	(void)id, (void)number, (void)result;
+	(void)id, (void)result;
+	if (feed_is_exec(number))
+		exec_guest_failed();
 	feed_thread_resume(thread_of(vcpu));
 }
 
@@ -338,75 +343,79 @@ static void on_fork_in_child(void)
 }
 
 struct arguments {
-	int fd, began; /* -1: not given */
+	const char *machine, *report; /* NULL: not given */
 };
 
 static int read_arguments(int argc, char **argv, struct arguments *arguments)
 {
-	*arguments = (struct arguments){-1, -1};
+	*arguments = (struct arguments){NULL, NULL};
 	for (int i = 0; i < argc; i++) {
-		char end;
-
-		if (sscanf(argv[i], "fd=%d%c", &arguments->fd, &end) != 1 &&
-		    sscanf(argv[i], "began=%d%c", &arguments->began, &end) != 1)
+		if (!strncmp(argv[i], "machine=", 8))
+			arguments->machine = argv[i] + 8;
+		else if (!strncmp(argv[i], "report=", 7))
+			arguments->report = argv[i] + 7;
+		else
 			return error_set(plugin.ctx, PMU_E_SYNTAX,
-					 "the plugin takes fd=N, an emulated machine, and began=M, "
-					 "not %s",
+					 "the plugin takes machine=PATH, an emulated machine, and "
+					 "report=PATH, not %s",
 					 argv[i]);
 	}
-	if (arguments->fd >= 0 || arguments->began >= 0)
+	if (arguments->machine || arguments->report)
 		return 0;
 	return error_set(plugin.ctx, PMU_E_SYNTAX,
-			 "the plugin takes an argument, fd=N, an emulated machine");
+			 "the plugin takes an argument, machine=PATH, an emulated machine");
+}
+
+static int open_shared(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+
+	return fd >= 0 ? fd
+		       : error_set(plugin.ctx, PMU_E_IO, "the emulator cannot open %s: %s", path,
+				   strerror(errno));
 }
 
 static int not_mapped(int fd, int errnum)
 {
-	char refusal[sizeof(plugin.began->refusal)];
+	char refusal[sizeof(plugin.report->refusal)];
 	int length = snprintf(refusal, sizeof(refusal), "the emulator cannot map memory: %s",
 			      strerror(errnum));
 
 	/* Who asks says it then. */
-	if (pwrite(fd, refusal, (size_t)length, offsetof(struct emul_began, refusal)) == length)
+	if (pwrite(fd, refusal, (size_t)length, offsetof(struct emul_report, refusal)) == length)
 		_exit(EXIT_FAILURE);
 	return error_set(plugin.ctx, PMU_E_NOMEM, "%s", refusal);
 }
 
-/* As with the machine's, the mapping is enough. */
-static int map_begun(int fd)
+/* The mapping is enough: the guest finds its descriptors as they would be without us. */
+static int map_report(const char *path)
 {
-	struct emul_began *began;
+	struct emul_report *report;
+	int fd;
 
-	if (fd < 0)
+	if (!path)
 		return 0;
-	began = mmap(NULL, sizeof(*began), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (began == MAP_FAILED)
+	fd = open_shared(path);
+	if (fd < 0)
+		return fd;
+	report = mmap(NULL, sizeof(*report), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (report == MAP_FAILED)
 		return not_mapped(fd, errno);
 	close(fd);
-	plugin.began = began;
+	plugin.report = report;
 	return 0;
 }
 
-/* Where our path could not be said, a descriptor of ours stood for it. */
-static void close_own_file(void)
+static int attach(const char *path)
 {
-	Dl_info own;
-	int fd;
+	int error, fd = open_shared(path);
 
-	if (dladdr(&qemu_plugin_version, &own) &&
-	    sscanf(own.dli_fname, "/proc/self/fd/%d", &fd) == 1)
-		close(fd);
-}
-
-static int attach(int fd)
-{
-	int error = emul_attach(&plugin.emul, plugin.ctx, fd);
-
-	if (error)
-		return error;
-	/* The mapping is enough: the guest finds its descriptors as they would be without us. */
+	if (fd < 0)
+		return fd;
+	error = emul_attach(&plugin.emul, plugin.ctx, fd);
 	close(fd);
-	return feed_process_init(&plugin.process, plugin.ctx, emul_machine(plugin.emul));
+	return error ? error
+		     : feed_process_init(&plugin.process, plugin.ctx, emul_machine(plugin.emul));
 }
 
 static void register_events(qemu_plugin_id_t id)
@@ -425,7 +434,6 @@ PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *in
 {
 	struct arguments arguments;
 
-	close_own_file();
 	if (pmu_ctx_new(&plugin.ctx))
 		return PMU_E_NOMEM;
 	if (info->system_emulation || strcmp(info->target_name, "x86_64")) {
@@ -434,14 +442,15 @@ PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *in
 			  info->target_name);
 		give_up();
 	}
-	if (read_arguments(argc, argv, &arguments) || map_begun(arguments.began))
+	if (read_arguments(argc, argv, &arguments) || map_report(arguments.report))
 		give_up();
-	if (arguments.fd < 0) {
+	if (!arguments.machine) {
 		qemu_plugin_register_vcpu_tb_trans_cb(id, on_tool_translation);
 		return 0;
 	}
-	if (attach(arguments.fd))
+	if (attach(arguments.machine))
 		give_up();
+	exec_init(arguments.machine, arguments.report);
 	feed_decoder_init(&plugin.decoder);
 	pthread_atfork(on_fork, on_fork_in_parent, on_fork_in_child);
 	register_events(id);

@@ -109,6 +109,16 @@ int strcasecmp(const char *a, const char *b)
 	return VG_(strcasecmp)(a, b);
 }
 
+void *memchr(const void *bytes, int character, size_t size)
+{
+	const unsigned char *at = bytes;
+
+	for (size_t i = 0; i < size; i++)
+		if (at[i] == (unsigned char)character)
+			return (void *)(at + i);
+	return NULL;
+}
+
 char *strrchr(const char *text, int character)
 {
 	return VG_(strrchr)(text, (HChar)character);
@@ -189,6 +199,26 @@ int fstatat64(int directory, const char *path, void *status, int flags)
 	return (int)system_call(__NR_newfstatat, directory, (long)path, (long)status, flags, 0, 0);
 }
 
+int fgetxattr(int fd, const char *name, void *value, size_t size)
+{
+	return (int)system_call(__NR_fgetxattr, fd, (long)name, (long)value, (long)size, 0, 0);
+}
+
+int stat64(const char *path, void *status)
+{
+	return (int)system_call(__NR_stat, (long)path, (long)status, 0, 0, 0, 0);
+}
+
+int access(const char *path, int mode)
+{
+	return (int)system_call(__NR_access, (long)path, mode, 0, 0, 0, 0);
+}
+
+long readlink(const char *path, char *text, size_t size)
+{
+	return system_call(__NR_readlink, (long)path, (long)text, (long)size, 0, 0, 0);
+}
+
 int ftruncate64(int fd, long size)
 {
 	return (int)system_call(__NR_ftruncate, fd, size, 0, 0, 0, 0);
@@ -202,6 +232,26 @@ int memfd_create(const char *name, unsigned flags)
 int kill(int pid, int signal)
 {
 	return (int)system_call(__NR_kill, pid, signal, 0, 0, 0, 0);
+}
+
+int getpid(void)
+{
+	return (int)system_call(__NR_getpid, 0, 0, 0, 0, 0, 0);
+}
+
+unsigned geteuid(void)
+{
+	return (unsigned)system_call(__NR_geteuid, 0, 0, 0, 0, 0, 0);
+}
+
+unsigned getegid(void)
+{
+	return (unsigned)system_call(__NR_getegid, 0, 0, 0, 0, 0, 0);
+}
+
+int prctl(int option, ...)
+{
+	return (int)system_call(__NR_prctl, option, 0, 0, 0, 0, 0);
 }
 
 int gettid(void)

@@ -1,11 +1,12 @@
 /*
  * The Valgrind tool: runs a guest's threads on an emulated machine, one at a time.
  *
- *     valgrind --tool=pmulab --machine=N [--began=M] PROGRAM
+ *     valgrind --tool=pmulab --trace-children=yes --machine=PATH [--report=PATH] PROGRAM
  *
- * N is the descriptor of the machine's shared block (emul/block.h), M that of a byte that is set
- * when the guest executes its first instruction. What the QEMU plugin says of blocks, forks and
- * execve holds here too.
+ * The paths are those of the machine's shared block (emul/block.h) and of memory in which the tool
+ * tells what becomes of the guest (emul/report.h). What the QEMU plugin says of blocks and forks
+ * holds here too. What a guest executes by execve Valgrind follows, with the same options; or it
+ * runs natively, where the machine cannot run it.
  */
 #include "pub_tool_basics.h"
 #include "pub_tool_libcassert.h"
@@ -20,8 +21,9 @@
 #include "libvex_guest_amd64.h"
 
 #include "base/error.h"
-#include "emul/began.h"
 #include "emul/block.h"
+#include "emul/report.h"
+#include "feed/exec.h"
 #include "feed/syscall.h"
 #include "guest.h"
 #include "instrument.h"
@@ -34,25 +36,29 @@
 
 long syscall(long number, ...);
 void free(void *memory);
+int access(const char *path, int mode);
 
 /* Valgrind's own; no header that it installs declares them. */
 void VG_(release_BigLock)(ThreadId tid, Int status, const HChar *who);
 void VG_(acquire_BigLock)(ThreadId tid, const HChar *who);
+extern Bool VG_(clo_trace_children);
 
 struct guest guest;
 
 static struct {
 	struct pmu_ctx *ctx;
 	struct emul *emul;
-	struct emul_began *began;
-	Int machine_fd, began_fd;
+	struct emul_report *report;
+	const HChar *machine_path, *report_path; /* NULL: not given */
+	struct feed_exec exec;			 /* what the guest executes */
+	uint32_t *native;			 /* it runs natively; NULL */
 	bool waits; /* the thread that runs, once its slice has ended */
-} tool = {.machine_fd = -1, .began_fd = -1};
+} tool;
 
 void own_give_up(const char *why)
 {
-	if (tool.began && !tool.began->began)
-		VG_(snprintf)(tool.began->refusal, sizeof(tool.began->refusal), "%s", why);
+	if (tool.report && !tool.report->began)
+		VG_(snprintf)(tool.report->refusal, sizeof(tool.report->refusal), "%s", why);
 	else
 		VG_(umsg)("%s\n", why);
 	VG_(exit)(1);
@@ -60,8 +66,8 @@ void own_give_up(const char *why)
 
 void guest_enter(void)
 {
-	if (tool.began)
-		tool.began->began = 1;
+	if (tool.report)
+		tool.report->began = 1;
 	feed_thread_enter(guest.current, guest.process.machine, guest.process.space);
 	guest.hart = guest.current->core;
 	if (!guest.hart)
@@ -106,7 +112,7 @@ static void on_stop(ThreadId tid, ULong blocks_done)
 	if (!guest.hart)
 		return;
 	VG_(release_BigLock)(tid, YIELDING, "pmulab");
-	machine_hart_wait(thread_of(tid)->core);
+	feed_thread_wait(thread_of(tid));
 	VG_(acquire_BigLock)(tid, "pmulab");
 }
 
@@ -122,19 +128,51 @@ static void on_thread_end(ThreadId tid)
 	feed_thread_exit(thread_of(tid));
 }
 
+/* Valgrind follows if told to, before it looks at the program. */
+static void on_exec(ThreadId tid, UInt number, const uint64_t *arguments)
+{
+	struct feed_exec *exec = &tool.exec;
+
+	feed_exec_read(exec, number, arguments, 0, NULL);
+	/* Where the guest has become another user, or has another root. */
+	if (exec->fate == FEED_EXEC_EMULATED && access(tool.machine_path, 4 /* R_OK */)) {
+		exec->fate = FEED_EXEC_NATIVE;
+		exec->why = "no emulator can be started there";
+	}
+	VG_(clo_trace_children) = exec->fate != FEED_EXEC_NATIVE;
+	tool.native = NULL;
+	if (exec->fate == FEED_EXEC_EMULATED)
+		feed_exec_hand_on(&guest.process, thread_of(tid));
+	if (exec->fate == FEED_EXEC_NATIVE) {
+		feed_thread_leave(thread_of(tid));
+		tool.native = emul_report_native(tool.report, exec->path, exec->why);
+	}
+}
+
+static void on_exec_failed(void)
+{
+	VG_(clo_trace_children) = True;
+	emul_native_failed(tool.native);
+	tool.native = NULL;
+}
+
 static void on_syscall(ThreadId tid, UInt number, UWord *arguments, UInt count)
 {
 	uint64_t six[6] = {0};
 
 	for (UInt i = 0; i < count && i < 6; i++)
 		six[i] = arguments[i];
-	feed_syscall(&guest.process, thread_of(tid), number, six, 0);
+	if (feed_is_exec(number))
+		on_exec(tid, number, six);
+	feed_syscall(thread_of(tid), number, six);
 }
 
 static void on_syscall_return(ThreadId tid, UInt number, UWord *arguments, UInt count,
 			      SysRes result)
 {
-	(void)number, (void)arguments, (void)count, (void)result;
+	(void)arguments, (void)count, (void)result;
+	if (feed_is_exec(number))
+		on_exec_failed();
 	VG_(release_BigLock)(tid, YIELDING, "pmulab");
 	feed_thread_resume(thread_of(tid));
 	VG_(acquire_BigLock)(tid, "pmulab");
@@ -173,28 +211,50 @@ static void give_thread_storage(void)
 		own_give_up("no thread storage for the decoder");
 }
 
-static void map_began(void)
+static Int open_shared(const HChar *path)
 {
-	void *began;
+	SysRes result = VG_(open)(path, VKI_O_RDWR, 0);
 
-	if (tool.began_fd < 0)
+	if (!sr_isError(result))
+		return (Int)sr_Res(result);
+	error_set(tool.ctx, PMU_E_IO, "the emulator cannot open %s", path);
+	own_give_up(pmu_message(tool.ctx));
+}
+
+static void map_report(void)
+{
+	void *report;
+	Int fd;
+
+	if (!tool.report_path)
 		return;
-	began = own_map_shared(tool.began_fd, sizeof(*tool.began), 0);
-	if (began == (void *)-1)
+	fd = open_shared(tool.report_path);
+	report = own_map_shared(fd, sizeof(*tool.report), 0);
+	if (report == (void *)-1)
 		own_give_up("cannot map memory");
-	VG_(close)(tool.began_fd);
-	tool.began = began;
+	VG_(close)(fd);
+	tool.report = report;
+}
+
+static void attach(void)
+{
+	Int fd = open_shared(tool.machine_path);
+
+	if (emul_attach(&tool.emul, tool.ctx, fd) ||
+	    feed_process_init(&guest.process, tool.ctx, emul_machine(tool.emul)))
+		own_give_up(pmu_message(tool.ctx));
+	VG_(close)(fd);
 }
 
 static void begin(void)
 {
 	const char *wrong;
 
-	map_began();
 	if (pmu_ctx_new(&tool.ctx))
 		own_give_up("out of memory");
-	if (tool.machine_fd < 0)
-		own_give_up("the tool takes --machine=N, an emulated machine");
+	map_report();
+	if (!tool.machine_path)
+		own_give_up("the tool takes --machine=PATH, an emulated machine");
 	give_thread_storage();
 	wrong = own_load_decoder(ZYDIS_LIBRARY);
 	if (wrong) {
@@ -202,10 +262,7 @@ static void begin(void)
 		own_give_up(pmu_message(tool.ctx));
 	}
 	feed_decoder_init(&guest.decoder);
-	if (emul_attach(&tool.emul, tool.ctx, tool.machine_fd) ||
-	    feed_process_init(&guest.process, tool.ctx, emul_machine(tool.emul)))
-		own_give_up(pmu_message(tool.ctx));
-	VG_(close)(tool.machine_fd);
+	attach();
 	machine_defer_waits(guest.process.machine, end_slice);
 	instrument_init();
 }
@@ -228,8 +285,8 @@ static void finish(Int code)
 
 static Bool take_option(const HChar *option)
 {
-	if (VG_INT_CLO(option, "--machine", tool.machine_fd)) {
-	} else if (VG_INT_CLO(option, "--began", tool.began_fd)) {
+	if (VG_STR_CLO(option, "--machine", tool.machine_path)) {
+	} else if (VG_STR_CLO(option, "--report", tool.report_path)) {
 	} else {
 		return False;
 	}
@@ -239,8 +296,8 @@ static Bool take_option(const HChar *option)
 static void print_usage(void)
 {
 	VG_(printf)
-	("    --machine=N    descriptor of an emulated machine\n"
-	 "    --began=N      descriptor of where it is told that the guest runs\n");
+	("    --machine=PATH    of an emulated machine\n"
+	 "    --report=PATH     of where it is told what becomes of the guest\n");
 }
 
 static void print_debug_usage(void)

@@ -4,7 +4,7 @@ Reads the JSON values, not what the generator made of them, and shares no code w
 """
 import re
 
-TERMS = {"SAMPLE_INTERVAL", "TOTAL_INTERVAL", "TSC_SPEED", "CPU_SPEED", "UNCORE_FREQUENCY",
+TERMS = {"INSTANCES", "SAMPLE_INTERVAL", "TOTAL_INTERVAL", "TSC_SPEED", "CPU_SPEED", "UNCORE_FREQUENCY",
          "GB_CONVERSION", "TOTAL_PROC_CYC", "TOTAL_CORE_CYCLES", "QPI_LINKS", "IMC_CHANNELS",
          "INST_RETIRED", "ALL", "with", "my_node", "other_nodes"}
 WORD = re.compile(r"0[xX][0-9A-Fa-f]+|\d+|[A-Za-z_][A-Za-z0-9_]*")

@@ -225,9 +225,11 @@ enum pmu_combine {
 };
 
 enum pmu_clock {
-	PMU_CLOCK_UCLK, /* uncore clock of the socket */
-	PMU_CLOCK_DCLK, /* DRAM clock of the socket, half the transfer rate */
-	PMU_CLOCK_CORE, /* clock of the core */
+	PMU_CLOCK_UCLK,	 /* uncore clock of the socket */
+	PMU_CLOCK_DCLK,	 /* DRAM clock of the socket, half the transfer rate */
+	PMU_CLOCK_CORE,	 /* clock of the core */
+	PMU_CLOCK_PCLK,	 /* clock of the power control unit, of the same frequency at all times */
+	PMU_CLOCK_QFCLK, /* clock of the QPI links, an eighth of the transfer rate */
 	PMU_CLOCK_COUNT,
 };
 

@@ -61,7 +61,7 @@ double pmu_emul_time_ns(const struct pmu_emul *emul);
 
 /**
  * Lets time pass in which nothing executes. Without effect while a hart or a program is on a core:
- * the time is theirs then.
+ * the time is theirs then. A machine with IA-64 cores has no time but its programs'.
  */
 void pmu_emul_pass(struct pmu_emul *emul, uint64_t ns);
 
@@ -99,7 +99,7 @@ struct pmu_emul_statistics {
 	/* Sums over all entries of the time in it. */
 	uint64_t tor_cycles, tracker_cycles;		/* uncore cycles */
 	uint64_t read_queue_cycles, write_queue_cycles; /* DRAM cycles */
-	uint64_t programs_not_emulated;			/* started by emulated ones, run natively */
+	uint64_t threads_not_measured;			/* of programs, and forked processes */
 };
 
 /**
@@ -127,7 +127,7 @@ struct pmu_hart_options {
  * one, which its harts then have in turns.
  * @param options  NULL: an address space of its own, no earliest time
  * @return 0, PMU_E_NOMEM, PMU_E_RANGE for a size that is not set, PMU_E_CONFLICT for a sharer of
- *         another machine
+ *         another machine, PMU_E_UNSUPPORTED for a machine whose cores take whole programs only
  */
 int pmu_hart_new(struct pmu_hart **hart, struct pmu_ctx *ctx, struct pmu_emul *emul,
 		 const struct pmu_hart_options *options);

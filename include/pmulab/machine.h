@@ -34,6 +34,11 @@ const char *pmu_machine_title(const struct pmu_machine *machine);
 const char *pmu_machine_source(const struct pmu_machine *machine);
 /** Name of its uncore PMU in the catalog. */
 const char *pmu_machine_pmu_name(const struct pmu_machine *machine);
+/**
+ * Name of its cores' description, where they issue bundles in order (machines/uarch/) and run IA-64
+ * programs; NULL: they run x86-64 programs, and numbers describe them.
+ */
+const char *pmu_machine_core(const struct pmu_machine *machine);
 /** Events that are counted where nothing is asked for, comma separated. */
 const char *pmu_machine_events(const struct pmu_machine *machine);
 /** All of the description as JSON, which pmu_machine_parse() reads. */

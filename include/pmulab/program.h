@@ -25,11 +25,15 @@ struct pmu_program_result {
 	int exit;
 	bool ran;	    /* it began: there is something that can have been counted */
 	bool machine_ended; /* it was ended because the machine that it was on is gone */
+	double seconds;	    /* of a child, from where it was let go to its end, on the computer */
 };
 
 struct pmu_program;
 
-/* What executes a program and tells the machine of its instructions and accesses. */
+/*
+ * What executes an x86-64 program and tells the machine of its instructions and accesses. A machine
+ * with IA-64 cores has an executor of its own: there it is PMU_FEED_QEMU, and no QEMU.
+ */
 enum pmu_feed {
 	PMU_FEED_QEMU,	   /* threads run at once on the host's CPUs; all of x86-64 that QEMU has */
 	PMU_FEED_VALGRIND, /* faster for floating point; threads run in turns; no AVX-512 */
@@ -40,7 +44,8 @@ struct pmu_program_options {
 	const char *emulator; /* NULL: qemu-x86_64, or valgrind, in PATH */
 	/*
 	 * What the emulator loads; NULL: $PMULAB_PLUGIN, the library for QEMU, or $PMULAB_VALGRIND,
-	 * the tool for Valgrind; or the one beside this library.
+	 * the tool for Valgrind, or $PMULAB_IA64, the executor of IA-64 programs; or the one beside
+	 * this library.
 	 */
 	const char *plugin;
 	/* What is loaded into a tool; NULL: $PMULAB_GUEST, or the one beside this library. */
@@ -54,8 +59,8 @@ struct pmu_program_options {
 };
 
 /**
- * Finds the emulator, its plugin and the program, an x86-64 ELF file or a script that leads to one,
- * which is to run on such a machine. Nothing is started.
+ * Finds the emulator, its plugin and the program, an ELF file for the machine's processor (x86-64
+ * or IA-64) or a script that leads to one, which is to run on such a machine. Nothing is started.
  * @param argv     the program, a path or a name in PATH, and its arguments, NULL last; is copied
  * @param options  NULL: all 0
  * @return 0; PMU_E_UNKNOWN for a program that is not there; PMU_E_UNSUPPORTED for one that cannot
@@ -70,14 +75,32 @@ int pmu_program_new(struct pmu_program **program, struct pmu_ctx *ctx,
 void pmu_program_free(struct pmu_program *program);
 
 /**
- * Runs the program on the machine to its end, each of its threads on a core of its own. What it
+ * Runs the program on the machine to its end, each of its threads on a core of its own (with IA-64
+ * cores the first one only). What it
  * left in flight in the machine has ended when this returns. It may be run again.
  * @param result  may be NULL
  * @return 0 where it ran, however it ended; PMU_E_IO, PMU_E_UNSUPPORTED, PMU_E_UNKNOWN, PMU_E_NOMEM
- *         where it did not: @result says how a shell would report that
+ *         where it did not: @result says how a shell would report that; PMU_E_CONFLICT for one
+ *         that was found for a machine of another processor
  */
 int pmu_program_run(struct pmu_program *program, struct pmu_ctx *ctx, struct pmu_emul *emul,
 		    struct pmu_program_result *result);
+
+/* A program that an emulated one executed and that ran on the computer, where nothing counts it. */
+struct pmu_native {
+	const char *path; /* its last 255 characters */
+	const char *why;  /* it cannot run on the machine */
+	unsigned times;
+};
+
+/**
+ * The programs that ran natively in the last pmu_program_run(), each once; the 65th stands for
+ * all others.
+ * @param natives  receives up to @size; the strings belong to @program until it runs again
+ * @return how many there are
+ */
+size_t pmu_program_natives(const struct pmu_program *program, struct pmu_native *natives,
+			   size_t size);
 
 /* A native process that waits before it becomes the program, for who counts to be told of it. */
 struct pmu_child;

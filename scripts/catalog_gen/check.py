@@ -481,7 +481,8 @@ def check_box(findings, box, vocabulary):
     if place[-1].isdigit():
         findings.add(place, "the name of a box ends in a digit, as if it were an instance")
     check_choice(findings, place, "space", box["space"], SPACES)
-    check_choice(findings, place, "clock", box.get("clock", "uclk"), {"uclk", "dclk", "core"})
+    check_choice(findings, place, "clock", box["clock"],
+                 {"uclk", "dclk", "core", "pclk", "qfclk"})
     check_choice(findings, place, "scope", box.get("scope", "socket"), SCOPES)
     for quirk in box.get("quirks", []):
         check_choice(findings, place, "quirk", quirk, QUIRKS)

@@ -10,7 +10,7 @@
 import re
 
 # Terms of 334291-001 §1.7.1, and those that its equations use without saying more.
-TERMS = {"SAMPLE_INTERVAL", "TOTAL_INTERVAL", "TSC_SPEED", "CPU_SPEED", "UNCORE_FREQUENCY",
+TERMS = {"INSTANCES", "SAMPLE_INTERVAL", "TOTAL_INTERVAL", "TSC_SPEED", "CPU_SPEED", "UNCORE_FREQUENCY",
          "GB_CONVERSION", "TOTAL_PROC_CYC", "TOTAL_CORE_CYCLES", "QPI_LINKS", "IMC_CHANNELS",
          "INST_RETIRED.ALL"}
 # Values that depend on the socket that is measured.

@@ -46,6 +46,13 @@ const char *pmu_bus_transport(const struct pmu_bus *bus)
 	return bus->transport;
 }
 
+struct pmu_bus *bus_untraced(struct pmu_bus *bus)
+{
+	while (bus->traced)
+		bus = bus->traced;
+	return bus;
+}
+
 void bus_begin(struct pmu_bus *bus)
 {
 	if (bus->ops->begin)
@@ -92,6 +99,7 @@ static int interrupt_error(struct pmu_ctx *ctx, int error, unsigned socket, unsi
 int pmu_bus_interrupts(struct pmu_bus *bus, struct pmu_ctx *ctx, unsigned socket, unsigned core,
 		       uint64_t *count)
 {
+	bus = bus_untraced(bus);
 	if (!bus->ops->interrupts)
 		return no_interrupts(bus, ctx, "tell of");
 	return interrupt_error(ctx, bus->ops->interrupts(bus, socket, core, count), socket, core);
@@ -102,6 +110,7 @@ int pmu_bus_interrupt_wait(struct pmu_bus *bus, struct pmu_ctx *ctx, unsigned so
 {
 	int error;
 
+	bus = bus_untraced(bus);
 	if (!bus->ops->await_interrupt)
 		return no_interrupts(bus, ctx, "wait for");
 	error = bus->ops->await_interrupt(bus, socket, core, seen, timeout_ns, count);

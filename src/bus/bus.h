@@ -49,6 +49,9 @@ struct pmu_bus {
 int bus_init(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_ops *ops,
 	     const struct pmu_pmu *pmu, unsigned sockets);
 
+/** The bus to the registers themselves that is behind one, which may be traced. */
+struct pmu_bus *bus_untraced(struct pmu_bus *bus);
+
 /** Says that many accesses follow, and that they are over; nothing else may come between. */
 void bus_begin(struct pmu_bus *bus);
 void bus_end(struct pmu_bus *bus);

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "bus/bus.h"
+#include "bus/epic.h"
 #include "emul/emul.h"
 
 struct emulated {
@@ -159,8 +160,11 @@ static int open_bus(struct emulated **out, struct pmu_ctx *ctx, const struct pmu
 int pmu_emul_bus(struct pmu_bus **bus, struct pmu_ctx *ctx, struct pmu_emul *emul)
 {
 	struct emulated *emulated = NULL;
-	int error = open_bus(&emulated, ctx, pmu_emul_machine(emul));
+	int error;
 
+	if (emul_epic_of(emul))
+		return bus_epic(bus, ctx, emul_epic_of(emul), false);
+	error = open_bus(&emulated, ctx, pmu_emul_machine(emul));
 	if (error)
 		return error;
 	emulated->emul = emul_of(emul);
@@ -168,11 +172,27 @@ int pmu_emul_bus(struct pmu_bus **bus, struct pmu_ctx *ctx, struct pmu_emul *emu
 	return 0;
 }
 
+static int open_epic(struct pmu_bus **bus, struct pmu_ctx *ctx, const struct pmu_machine *machine)
+{
+	struct emul_epic *epic;
+	int error = emul_epic_new(&epic, ctx, machine);
+
+	if (error)
+		return error;
+	error = bus_epic(bus, ctx, epic, true);
+	if (error)
+		emul_epic_free(epic);
+	return error;
+}
+
 int pmu_bus_emulated(struct pmu_bus **bus, struct pmu_ctx *ctx, const struct pmu_machine *machine)
 {
 	struct emulated *emulated = NULL;
-	int error = open_bus(&emulated, ctx, machine);
+	int error;
 
+	if (machine->core)
+		return open_epic(bus, ctx, machine);
+	error = open_bus(&emulated, ctx, machine);
 	if (error)
 		return error;
 	emulated->owner = true;

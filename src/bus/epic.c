@@ -4,12 +4,20 @@
 
 #include "base/error.h"
 #include "bus/bus.h"
+#include "catalog/description.h"
 #include "emul/epic.h"
 
 struct bus_to_epic {
 	struct pmu_bus bus;
 	struct emul_epic *epic;
+	bool owner; /* the machine ends with the bus */
 };
+
+/* Programs run on one core of the machine; the others are not there. */
+static bool has_core(unsigned socket, unsigned core)
+{
+	return !socket && !core;
+}
 
 static int no_answer(struct pmu_ctx *ctx, int error, const struct bus_register_ref *ref)
 {
@@ -20,30 +28,43 @@ static int epic_read(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_
 		     struct pmu_access_op *op)
 {
 	struct emul_epic *epic = ((struct bus_to_epic *)bus)->epic;
+	int error = has_core(op->socket, op->core)
+			? emul_epic_read(epic, op->space, op->address, &op->value)
+			: PMU_E_UNKNOWN;
 
-	return no_answer(ctx, emul_epic_read(epic, op->space, op->address, &op->value), ref);
+	return no_answer(ctx, error, ref);
 }
 
 static int epic_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_register_ref *ref,
 		      const struct pmu_access_op *op)
 {
 	struct emul_epic *epic = ((struct bus_to_epic *)bus)->epic;
+	int error = has_core(op->socket, op->core)
+			? emul_epic_write(epic, op->space, op->address, op->value)
+			: PMU_E_UNKNOWN;
 
-	return no_answer(ctx, emul_epic_write(epic, op->space, op->address, op->value), ref);
+	return no_answer(ctx, error, ref);
 }
 
-/* A cycle is taken as a nanosecond: the core's frequency is not modelled. */
 static uint64_t epic_time(struct pmu_bus *bus)
 {
-	return emul_epic_cycles(((struct bus_to_epic *)bus)->epic);
+	return (uint64_t)emul_epic_time_ns(((struct bus_to_epic *)bus)->epic);
 }
 
 static int epic_interrupts(struct pmu_bus *bus, unsigned socket, unsigned core, uint64_t *count)
 {
-	if (socket || core)
+	if (!has_core(socket, core))
 		return PMU_E_RANGE;
 	*count = emul_epic_interrupts(((struct bus_to_epic *)bus)->epic);
 	return 0;
+}
+
+static void epic_fini(struct pmu_bus *bus)
+{
+	struct bus_to_epic *to = (struct bus_to_epic *)bus;
+
+	if (to->owner)
+		emul_epic_free(to->epic);
 }
 
 static const struct bus_ops epic_ops = {
@@ -51,28 +72,30 @@ static const struct bus_ops epic_ops = {
     .write = epic_write,
     .time_ns = epic_time,
     .interrupts = epic_interrupts,
+    .fini = epic_fini,
 };
 
-int bus_epic(struct pmu_bus **out, struct pmu_ctx *ctx, struct emul_epic *epic)
+int bus_epic(struct pmu_bus **out, struct pmu_ctx *ctx, struct emul_epic *epic, bool owner)
 {
-	const struct pmu_pmu *pmu = pmu_find_pmu(emul_epic_name(epic));
+	const struct pmu_machine *desc = emul_epic_desc(epic);
+	const struct pmu_pmu *pmu = pmu_find_pmu(desc->pmu);
 	struct bus_to_epic *bus;
 	int error;
 
 	if (!pmu)
-		return error_set(ctx, PMU_E_UNKNOWN, "the catalog has no PMU %s",
-				 emul_epic_name(epic));
+		return error_set(ctx, PMU_E_UNKNOWN, "the catalog has no PMU %s", desc->pmu);
 	bus = calloc(1, sizeof(*bus));
 	if (!bus)
 		return error_set(ctx, PMU_E_NOMEM, "out of memory for a bus");
-	error = bus_init(&bus->bus, ctx, &epic_ops, pmu, 1);
+	error = bus_init(&bus->bus, ctx, &epic_ops, pmu, desc->sockets);
 	if (error) {
 		free(bus);
 		return error;
 	}
 	bus->epic = epic;
+	bus->owner = owner;
 	bus->bus.emulated = true;
-	bus->bus.transport = "the emulated core";
+	bus->bus.transport = "the emulated machine";
 	*out = &bus->bus;
 	return 0;
 }

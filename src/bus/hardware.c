@@ -93,13 +93,6 @@ static const struct bus_ops hardware_ops = {
     .fini = hardware_fini,
 };
 
-struct pmu_bus *bus_hardware(struct pmu_bus *bus)
-{
-	while (bus->traced)
-		bus = bus->traced;
-	return bus;
-}
-
 const struct pmu_host *bus_hardware_host(const struct pmu_bus *bus)
 {
 	return bus->ops == &hardware_ops ? ((const struct hardware *)bus)->host : NULL;

@@ -6,8 +6,6 @@
 #include "bus/pci.h"
 #include "pmulab/bus.h"
 
-/** The bus to the registers themselves that is behind one, which may be traced. */
-struct pmu_bus *bus_hardware(struct pmu_bus *bus);
 /** @return the computer, which stays the bus's; NULL where @bus leads to no hardware */
 const struct pmu_host *bus_hardware_host(const struct pmu_bus *bus);
 /** Its PCI configuration space, likewise. */

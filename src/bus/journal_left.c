@@ -207,7 +207,7 @@ const struct pmu_access_op *pmu_journal_write(const struct pmu_journal *journal,
 /* @return 1, 0, or an error of journal_describe() */
 static int is_of(const struct pmu_journal *journal, struct pmu_ctx *ctx, struct pmu_bus *bus)
 {
-	const struct pmu_host *host = bus_hardware_host(bus_hardware(bus));
+	const struct pmu_host *host = bus_hardware_host(bus_untraced(bus));
 	struct journal here;
 	int error;
 

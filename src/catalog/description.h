@@ -47,6 +47,9 @@ struct pmu_machine {
 	const char *pmu;    /* name of its uncore PMU in the catalog */
 	const char *events; /* counted where nothing is asked for, comma separated */
 	const char *source;
+	/* A core of machines/uarch/ that issues in order; NULL: cores are what the rest says, which
+	 * a machine with such cores has not but for sockets, cores, core_mhz and memory_bytes. */
+	const char *core;
 	uint32_t sockets;
 	uint32_t cores;	       /* a socket */
 	uint32_t slices;       /* a socket */
@@ -55,7 +58,8 @@ struct pmu_machine {
 	uint32_t ranks, banks; /* a channel; a rank */
 	uint32_t row_bytes;    /* of a bank */
 	uint32_t core_mhz, uclk_mhz, dclk_mhz;
-	uint32_t bclk_mhz; /* base clock, of which the core's is a multiple */
+	uint32_t bclk_mhz;	      /* base clock, of which the core's is a multiple */
+	uint32_t pclk_mhz, qfclk_mhz; /* 0: there is none */
 	/* What the processor says of itself; family and model are the PMU's. */
 	uint32_t stepping;
 	const char *brand;    /* without the frequency */

@@ -248,7 +248,6 @@ struct pmu_box {
 	const char *kernel; /* the Linux PMU of instance {i}; NULL: none */
 	uint8_t space;	    /* enum pmu_space */
 	uint8_t clock;	    /* enum pmu_clock */
-	bool other_clock;   /* the box has one that is none of those; .clock says UCLK */
 	uint8_t quirks;	    /* enum pmu_quirk */
 	uint8_t scope;	    /* enum pmu_scope */
 	uint8_t counter_count;

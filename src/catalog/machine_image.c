@@ -81,6 +81,8 @@ static void put_all(struct writer *writer, const struct pmu_machine *desc)
 		const struct machine_key *key = &machine_keys[i];
 		const void *pointer = pointer_at((const char *)desc + key->offset);
 
+		if (!(key->of & MACHINE_X86))
+			continue;
 		if (key->kind == KEY_TEXT)
 			put_text(writer, key->offset, pointer);
 		else if (key->count)
@@ -143,11 +145,16 @@ static bool take_list(char *image, size_t size, const struct machine_key *key)
 
 static bool take_all(char *image, size_t size)
 {
+	const void *none = NULL;
 	bool fits = true;
+
+	memcpy(image + offsetof(struct pmu_machine, core), &none, sizeof(none));
 
 	for (size_t i = 0; fits && i < machine_key_count; i++) {
 		const struct machine_key *key = &machine_keys[i];
 
+		if (!(key->of & MACHINE_X86))
+			continue;
 		if (key->kind == KEY_TEXT)
 			fits = take(image, size, key->offset, 1, 1);
 		else if (key->count)

@@ -9,7 +9,7 @@
 
 #include "catalog/description.h"
 
-/** Bytes of the image of @desc. */
+/** Bytes of the image of @desc, a machine of x86 cores. */
 size_t machine_image_size(const struct pmu_machine *desc);
 
 /** Writes machine_image_size() bytes to @image, which is aligned to 8. */

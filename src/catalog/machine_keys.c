@@ -1,26 +1,29 @@
 #include "catalog/machine_keys.h"
 
-#define KEY(key_kind, member)                                                                      \
+#define EVERY (MACHINE_X86 | MACHINE_EPIC)
+
+#define KEY(machines, key_kind, member)                                                            \
 	{                                                                                          \
-		.name = #member, .kind = (key_kind),                                               \
+		.name = #member, .kind = (key_kind), .of = (machines),                             \
 		.offset = offsetof(struct pmu_machine, member)                                     \
 	}
-#define TEXT(member)   KEY(KEY_TEXT, member)
-#define NUMBER(member) KEY(KEY_NUMBER, member)
-#define CACHE(member)  KEY(KEY_CACHE, member)
+#define TEXT(member)   KEY(MACHINE_X86, KEY_TEXT, member)
+#define NUMBER(member) KEY(MACHINE_X86, KEY_NUMBER, member)
+#define CACHE(member)  KEY(MACHINE_X86, KEY_CACHE, member)
 #define LIST(key_name, key_kind, member, counter)                                                  \
 	{                                                                                          \
-		.name = (key_name), .kind = (key_kind),                                            \
+		.name = (key_name), .kind = (key_kind), .of = MACHINE_X86,                         \
 		.offset = offsetof(struct pmu_machine, member),                                    \
 		.count = offsetof(struct pmu_machine, counter)                                     \
 	}
 
 const struct machine_key machine_keys[] = {
-    TEXT(name),
-    TEXT(title),
-    TEXT(pmu),
-    TEXT(events),
-    TEXT(source),
+    KEY(EVERY, KEY_TEXT, name),
+    KEY(EVERY, KEY_TEXT, title),
+    KEY(EVERY, KEY_TEXT, pmu),
+    KEY(EVERY, KEY_TEXT, events),
+    KEY(EVERY, KEY_TEXT, source),
+    KEY(MACHINE_EPIC, KEY_TEXT, core),
     NUMBER(stepping),
     TEXT(brand),
     TEXT(flags),
@@ -29,19 +32,21 @@ const struct machine_key machine_keys[] = {
     LIST("msrs", KEY_MSRS, msrs, msr_count),
     NUMBER(first_uncore_device),
     LIST("functions", KEY_FUNCTIONS, functions, function_count),
-    NUMBER(sockets),
-    NUMBER(cores),
+    KEY(EVERY, KEY_NUMBER, sockets),
+    KEY(EVERY, KEY_NUMBER, cores),
     NUMBER(slices),
     NUMBER(home_agents),
     NUMBER(channels),
     NUMBER(ranks),
     NUMBER(banks),
     NUMBER(row_bytes),
-    NUMBER(core_mhz),
+    KEY(EVERY, KEY_NUMBER, core_mhz),
     NUMBER(uclk_mhz),
     NUMBER(dclk_mhz),
     NUMBER(bclk_mhz),
-    KEY(KEY_LONG, memory_bytes),
+    NUMBER(pclk_mhz),
+    NUMBER(qfclk_mhz),
+    KEY(EVERY, KEY_LONG, memory_bytes),
     CACHE(l1i),
     CACHE(l1d),
     CACHE(l2),

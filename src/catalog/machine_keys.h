@@ -19,12 +19,24 @@ enum machine_key_kind {
 	KEY_FUNCTIONS,
 };
 
+/* Whose description has a key. */
+enum machine_family {
+	MACHINE_X86 = 1,
+	MACHINE_EPIC = 2, /* cores that issue in order: pmu_machine.core */
+};
+
 struct machine_key {
 	const char *name;
 	enum machine_key_kind kind;
+	unsigned of;   /* enum machine_family */
 	size_t offset; /* in struct pmu_machine; of lists, that of the pointer */
 	size_t count;  /* of lists: that of the number of entries */
 };
+
+static inline enum machine_family machine_family_of(const struct pmu_machine *machine)
+{
+	return machine->core ? MACHINE_EPIC : MACHINE_X86;
+}
 
 extern const struct machine_key machine_keys[];
 extern const size_t machine_key_count;

@@ -286,6 +286,7 @@ static int read_key(const struct reader *reader, const struct machine_key *key, 
 
 static int read_keys(const struct reader *reader, json_t *root, struct pmu_machine *machine)
 {
+	unsigned family = json_object_get(root, "core") ? MACHINE_EPIC : MACHINE_X86;
 	const char *name;
 	json_t *value;
 
@@ -297,10 +298,16 @@ static int read_keys(const struct reader *reader, json_t *root, struct pmu_machi
 			i++;
 		if (i == machine_key_count)
 			return wrong(reader, PMU_E_UNKNOWN, name, "is no key of a machine");
+		if (!(machine_keys[i].of & family))
+			return wrong(reader, PMU_E_UNKNOWN, name,
+				     "is no key of a machine %s \"core\"",
+				     family == MACHINE_EPIC ? "with" : "without");
 	}
 	for (size_t i = 0; i < machine_key_count; i++) {
 		int error;
 
+		if (!(machine_keys[i].of & family))
+			continue;
 		value = json_object_get(root, machine_keys[i].name);
 		if (!value)
 			return wrong(reader, PMU_E_SYNTAX, machine_keys[i].name, "is missing");

@@ -132,7 +132,8 @@ static void print_machines(struct pmu_machine *const *machines, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		puts("\t{");
 		for (size_t k = 0; k < machine_key_count; k++)
-			print_member(&machine_keys[k], machines[i], i);
+			if (machine_keys[k].of & machine_family_of(machines[i]))
+				print_member(&machine_keys[k], machines[i], i);
 		fputs("\t\t.text = ", stdout);
 		print_string(machines[i]->text);
 		puts(",\n\t},");

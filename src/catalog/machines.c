@@ -48,6 +48,11 @@ const char *pmu_machine_pmu_name(const struct pmu_machine *machine)
 	return machine->pmu;
 }
 
+const char *pmu_machine_core(const struct pmu_machine *machine)
+{
+	return machine->core;
+}
+
 const char *pmu_machine_events(const struct pmu_machine *machine)
 {
 	return machine->events;
@@ -80,7 +85,8 @@ int pmu_machine_number(const struct pmu_machine *machine, const char *key, uint6
 	     k++) {
 		const void *member = (const char *)machine + k->offset;
 
-		if (strlen(k->name) != length || strncmp(k->name, key, length))
+		if (strlen(k->name) != length || strncmp(k->name, key, length) ||
+		    !(k->of & machine_family_of(machine)))
 			continue;
 		if (k->kind == KEY_CACHE && key[length])
 			return cache_number(member, key + length + 1, number);

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/text.h"
@@ -300,14 +299,6 @@ const char *cli_counters(uint32_t counters, char *text)
 		first = last;
 	}
 	return text;
-}
-
-double cli_seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
 /* What did not fit the buffer may have failed long before, for a reason that is gone by now. */

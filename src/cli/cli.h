@@ -112,9 +112,6 @@ const char *cli_model_name(int model);
 /** "0-3" or "0,2" from a counter set, in @text of at least 40 bytes. */
 const char *cli_counters(uint32_t counters, char *text);
 
-/** Of a clock that never steps back. */
-double cli_seconds(void);
-
 /** Writes out what of the report is still in a buffer. @return exit code: whether all of it was
  * written
  */

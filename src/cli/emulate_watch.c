@@ -76,7 +76,7 @@ noted:
 static void check_modelled(struct emulate_watch *watch, const struct pmu_located *at,
 			   uint64_t control)
 {
-	const struct pmu_field *enable = pmu_find_field(at->reg, "en");
+	const struct pmu_field *enable = pmu_field_by_role(at->reg, PMU_FIELD_ENABLE, 0);
 	const struct pmu_field *code = pmu_box_event_select(at->box);
 	const struct pmu_field *umask = pmu_box_unit_mask(at->box);
 	struct pmu_selection selection;

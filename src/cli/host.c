@@ -276,7 +276,6 @@ static int count(const struct cli *cli, struct stat_run *run, struct pmu_child *
 	const bool later = child && run->options.delay_ms > 0;
 	int stopped, error = later ? pmu_session_assign(run->session, cli->ctx)
 				   : pmu_session_start(run->session, cli->ctx);
-	double begin = cli_seconds();
 	struct stat_watch *watch = NULL;
 
 	if (error)
@@ -289,7 +288,7 @@ static int count(const struct cli *cli, struct stat_run *run, struct pmu_child *
 			snprintf(run->refusal, sizeof(run->refusal), "%s", pmu_message(cli->ctx));
 		run->exit = end.exit;
 		run->ran = end.ran;
-		run->seconds = cli_seconds() - begin;
+		run->seconds = end.seconds;
 		stat_watch_end(watch);
 		if (!run->started)
 			snprintf(run->problem, sizeof(run->problem),

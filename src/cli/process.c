@@ -42,7 +42,6 @@ static int measure(const struct cli *cli, struct pmu_process *process, char **ar
 	const struct pmu_child_options options = {.size = sizeof(options), .guard = true};
 	struct pmu_program_result end = {.size = sizeof(end)};
 	struct pmu_child *child;
-	double begin;
 	int code, error = pmu_child_new(&child, cli->ctx, argv, &options);
 
 	if (error)
@@ -52,9 +51,8 @@ static int measure(const struct cli *cli, struct pmu_process *process, char **ar
 		code = cli_fail(cli, error);
 		goto out;
 	}
-	begin = cli_seconds();
 	error = pmu_child_run(child, cli->ctx, &end);
-	result->seconds = cli_seconds() - begin;
+	result->seconds = end.seconds;
 	result->exit = end.exit;
 	code = program_said(cli, error, &end, argv);
 	if (code)

@@ -12,6 +12,7 @@
 
 #define SOCKETS_MAX   8 /* with a column each */
 #define DEVIATION_MAX 32
+#define NATIVES_MAX   65 /* as many as there can be */
 
 /* What is counted for real is exact. */
 static enum pmu_model model_of(const struct stat_run *run, const struct pmu_selection *selection)
@@ -108,6 +109,25 @@ static json_t *runs_json(const struct stat_run *run)
 			 metrics, "seconds", mean_json(run, "seconds", &run->seconds_mean));
 }
 
+/* @return how many of @natives there are */
+static size_t find_natives(const struct stat_run *run, struct pmu_native natives[NATIVES_MAX])
+{
+	return run->program ? pmu_program_natives(run->program, natives, NATIVES_MAX) : 0;
+}
+
+static json_t *natives_json(const struct stat_run *run)
+{
+	struct pmu_native natives[NATIVES_MAX];
+	size_t count = find_natives(run, natives);
+	json_t *all = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(
+		    all, json_pack("{s:o, s:s, s:i}", "program", text_json(natives[i].path),
+				   "reason", natives[i].why, "times", (int)natives[i].times));
+	return all;
+}
+
 static int print_json(const struct cli *cli, const struct stat_run *run, char **argv)
 {
 	json_t *report, *counts = json_array(), *metrics = json_array();
@@ -119,13 +139,13 @@ static int print_json(const struct cli *cli, const struct stat_run *run, char **
 		json_array_append_new(metrics, metric_json(run, &run->metrics[i]));
 	}
 	report = json_pack(
-	    "{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "machine", text_json(run->target),
+	    "{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "machine", text_json(run->target),
 	    "way", pmu_bus_transport(run->bus), "ran", known(argv[0], json_boolean(run->ran)),
 	    "exit", known(run->ran, json_integer(run->exit)), "seconds",
 	    known(run->ran && isfinite(run->seconds), json_real(run->seconds)), "instructions",
 	    known(emulated, cli_json_number(run->statistics.instructions)), "cycles",
 	    known(emulated, cli_json_number(run->statistics.cycles)), "counts", counts, "metrics",
-	    metrics);
+	    metrics, "not_emulated", known(emulated, natives_json(run)));
 	if (run->runs > 1)
 		json_object_set_new(report, "runs", runs_json(run));
 	return cli_print_json(cli, text_json_set(report, "command", argv));
@@ -290,6 +310,20 @@ static void print_head(const struct cli *cli, const struct stat_run *run, char *
 		(unsigned long long)run->statistics.cycles);
 }
 
+static void print_natives(const struct cli *cli, const struct stat_run *run)
+{
+	struct pmu_native natives[NATIVES_MAX];
+	size_t count = find_natives(run, natives);
+
+	if (count)
+		fputs("\nThese programs ran outside the machine and are not counted:\n\n",
+		      cli->out);
+	for (size_t i = 0; i < count; i++) {
+		text_print(cli->out, "%8u  %s", natives[i].times, natives[i].path);
+		text_print(cli->out, "  (%s)\n", natives[i].why);
+	}
+}
+
 static int print_table(const struct cli *cli, const struct stat_run *run, char **argv)
 {
 	char columns[SOCKETS_MAX + 3] = "";
@@ -308,11 +342,12 @@ static int print_table(const struct cli *cli, const struct stat_run *run, char *
 	for (size_t i = 0; i < run->metric_count; i++)
 		metric_row(run, table, &run->metrics[i]);
 	code = cli_print_table(cli, table);
-	if (run->machine && run->statistics.programs_not_emulated)
+	print_natives(cli, run);
+	if (run->machine && run->statistics.threads_not_measured)
 		fprintf(cli->out,
-			"\n%llu programs that it started were not emulated and are not "
-			"counted.\n",
-			(unsigned long long)run->statistics.programs_not_emulated);
+			"\n%llu more threads or processes ran and are not counted: the machine "
+			"executes one thread.\n",
+			(unsigned long long)run->statistics.threads_not_measured);
 	return code;
 }
 
@@ -328,6 +363,21 @@ static void csv_fact(const struct stat_run *run, struct table *table, const char
 		table_cell(table, "%s", column == 1 ? pmu_pmu_name(run->pmu) : "");
 	table_cell(table, "%s", text);
 	table_cell(table, "%s", unit);
+}
+
+/* In the columns of an event: the program, how often it ran, and why it is not counted. */
+static void csv_natives(const struct stat_run *run, struct table *table)
+{
+	struct pmu_native natives[NATIVES_MAX];
+	size_t count = find_natives(run, natives);
+
+	for (size_t i = 0; i < count; i++) {
+		table_cell(table, "%s", natives[i].path);
+		for (int column = 1; column < 5; column++)
+			table_cell(table, "%s", "");
+		table_number(table, natives[i].times);
+		table_cell(table, "outside the machine: %s", natives[i].why);
+	}
 }
 
 static int print_csv(const struct cli *cli, const struct stat_run *run)
@@ -376,6 +426,7 @@ static int print_csv(const struct cli *cli, const struct stat_run *run)
 		if (isfinite(run->seconds))
 			csv_fact(run, table, "seconds", "%.9f", run->seconds, "s");
 	}
+	csv_natives(run, table);
 	return cli_print_table(cli, table);
 }
 

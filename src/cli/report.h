@@ -67,6 +67,7 @@ struct stat_run {
 	const struct pmu_count *counts;
 	size_t count_count;
 	struct pmu_emul_statistics statistics;
+	struct pmu_program *program; /* that ran on the machine, and what it executed; or NULL */
 	double seconds;
 	int exit;
 	bool ran; /* the program, to its end; false: there are no counts of it */

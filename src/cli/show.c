@@ -478,22 +478,18 @@ static void show_cache(const struct show *show, const char *label,
 		sets * ways / 16, ways, sets, cache_number(machine, cache, "latency"));
 }
 
-static void show_machine(struct show *show, const struct pmu_machine *m)
+static void show_x86(struct show *show, const struct pmu_machine *m, uint64_t bytes)
 {
 	FILE *out = show->cli->out;
-	uint64_t bytes = 0;
 
-	pmu_machine_number(m, "memory_bytes", &bytes);
-	fprintf(out, "machine %s\n", pmu_machine_name(m));
-	line(show, "is", pmu_machine_title(m));
-	line(show, "PMU", pmu_machine_pmu_name(m));
 	fprintf(out, "  %-12s %u of %u cores, %u LLC slices, %u home agents with %u channels\n",
 		"sockets", cli_machine_number(m, "sockets"), cli_machine_number(m, "cores"),
 		cli_machine_number(m, "slices"), cli_machine_number(m, "home_agents"),
 		cli_machine_number(m, "channels"));
-	fprintf(out, "  %-12s core %u, uncore %u, DRAM %u MHz\n", "clocks",
+	fprintf(out, "  %-12s core %u, uncore %u, DRAM %u, PCU %u, QPI %u MHz\n", "clocks",
 		cli_machine_number(m, "core_mhz"), cli_machine_number(m, "uclk_mhz"),
-		cli_machine_number(m, "dclk_mhz"));
+		cli_machine_number(m, "dclk_mhz"), cli_machine_number(m, "pclk_mhz"),
+		cli_machine_number(m, "qfclk_mhz"));
 	show_cache(show, "L1I", m, "l1i");
 	show_cache(show, "L1D", m, "l1d");
 	show_cache(show, "L2", m, "l2");
@@ -521,6 +517,31 @@ static void show_machine(struct show *show, const struct pmu_machine *m)
 		cli_machine_number(m, "t_ras"), cli_machine_number(m, "t_burst"),
 		cli_machine_number(m, "t_refi"), cli_machine_number(m, "t_rfc"),
 		cli_machine_number(m, "t_wr"), cli_machine_number(m, "t_wtr"));
+}
+
+static void show_ia64(struct show *show, const struct pmu_machine *m, uint64_t bytes)
+{
+	FILE *out = show->cli->out;
+
+	fprintf(out, "  %-12s %u of %u cores\n", "sockets", cli_machine_number(m, "sockets"),
+		cli_machine_number(m, "cores"));
+	fprintf(out, "  %-12s %s, %u MHz\n", "core", pmu_machine_core(m),
+		cli_machine_number(m, "core_mhz"));
+	fprintf(out, "  %-12s %llu GB a socket\n", "memory", (unsigned long long)(bytes >> 30));
+}
+
+static void show_machine(struct show *show, const struct pmu_machine *m)
+{
+	uint64_t bytes = 0;
+
+	pmu_machine_number(m, "memory_bytes", &bytes);
+	fprintf(show->cli->out, "machine %s\n", pmu_machine_name(m));
+	line(show, "is", pmu_machine_title(m));
+	line(show, "PMU", pmu_machine_pmu_name(m));
+	if (pmu_machine_core(m))
+		show_ia64(show, m, bytes);
+	else
+		show_x86(show, m, bytes);
 	line(show, "source", pmu_machine_source(m));
 }
 

@@ -64,8 +64,7 @@ static void usage(FILE *file)
 }
 
 /* Programs, runs, reads. Everything that can be wrong in what the user wrote is found before. */
-static int measure(const struct cli *cli, struct stat_run *run, struct pmu_program *program,
-		   char **argv)
+static int measure(const struct cli *cli, struct stat_run *run, char **argv)
 {
 	struct pmu_program_result result = {.size = sizeof(result)};
 	const bool later = run->options.delay_ms > 0;
@@ -83,7 +82,7 @@ static int measure(const struct cli *cli, struct stat_run *run, struct pmu_progr
 	code = stat_watch_begin(&watch, cli, run);
 	if (code)
 		return code;
-	error = pmu_program_run(program, cli->ctx, run->emul, &result);
+	error = pmu_program_run(run->program, cli->ctx, run->emul, &result);
 	watched = stat_watch_end(watch);
 	code = program_said(cli, error, &result, argv);
 	if (!code && !run->started)
@@ -186,16 +185,12 @@ static int open_output(struct cli *cli, struct stat_run *run)
 static int measure_emulated(struct cli *cli, struct stat_run *run, char **argv)
 {
 	const struct pmu_program_options options = {.feed = run->options.feed};
-	struct pmu_program *program;
-	int code = program_find(cli, &program, argv, run->machine, &options);
+	int code = program_find(cli, &run->program, argv, run->machine, &options);
 
 	if (code)
 		return code;
 	code = open_output(cli, run);
-	if (!code)
-		code = measure(cli, run, program, argv);
-	pmu_program_free(program);
-	return code;
+	return code ? code : measure(cli, run, argv);
 }
 
 static int measure_here(struct cli *cli, struct stat_run *run, char **argv)
@@ -208,10 +203,12 @@ static int measure_here(struct cli *cli, struct stat_run *run, char **argv)
 static void stat_release(struct stat_run *run)
 {
 	stat_events_fini(run);
+	pmu_program_free(run->program);
 	pmu_session_free(run->session);
 	pmu_bus_free(run->bus);
 	pmu_bus_free(run->traced);
 	pmu_emul_free(run->emul);
+	run->program = NULL;
 	run->metrics = NULL;
 	run->metric_count = 0;
 	run->session = NULL;
@@ -497,6 +494,8 @@ static int read_arguments(struct cli *cli, struct stat_run *run, struct stat_wan
 	     run->options.timeout_ms > 0 || run->options.repeat))
 		return cli_error(cli, EXIT_USAGE,
 				 "-I, -D, -r and --timeout need a program that runs");
+	if (run->options.repeat && run->options.trace_registers)
+		return cli_error(cli, EXIT_USAGE, "-r excludes --trace-registers");
 	if (run->options.interval_ms > 0 && cli->format == CLI_JSON)
 		return cli_error(cli, EXIT_USAGE, "-I prints --format table, csv or jsonl");
 	if (run->options.replay && optind < argc)

@@ -102,6 +102,12 @@ void stat_metric_fini(struct stat_metric *metric)
 	free(metric->unit);
 }
 
+/* Of a machine's description. */
+static const char *const clock_keys[] = {
+    [PMU_CLOCK_UCLK] = "uclk_mhz", [PMU_CLOCK_DCLK] = "dclk_mhz",   [PMU_CLOCK_CORE] = "core_mhz",
+    [PMU_CLOCK_PCLK] = "pclk_mhz", [PMU_CLOCK_QFCLK] = "qfclk_mhz",
+};
+
 /* Counts are summed over all instances, and so are the cycles that they are held against. */
 static struct pmu_terms terms_of(const struct stat_run *run, size_t instances)
 {
@@ -110,42 +116,30 @@ static struct pmu_terms terms_of(const struct stat_run *run, size_t instances)
 	    .seconds = run->seconds,
 	    .tsc_mhz = NAN,
 	    .instances = (double)instances,
-	    .clock_mhz = {NAN, NAN, NAN},
 	    .core_cycles = NAN,
 	    .instructions = NAN,
 	};
 
+	for (int clock = 0; clock < PMU_CLOCK_COUNT; clock++)
+		terms.clock_mhz[clock] =
+		    run->machine ? cli_machine_number(run->machine, clock_keys[clock]) : NAN;
 	if (!run->machine)
 		return terms;
-	terms.tsc_mhz = cli_machine_number(run->machine, "core_mhz");
-	terms.clock_mhz[PMU_CLOCK_CORE] = terms.tsc_mhz;
-	terms.clock_mhz[PMU_CLOCK_UCLK] = cli_machine_number(run->machine, "uclk_mhz");
-	terms.clock_mhz[PMU_CLOCK_DCLK] = cli_machine_number(run->machine, "dclk_mhz");
+	terms.tsc_mhz = terms.clock_mhz[PMU_CLOCK_CORE];
 	terms.core_cycles = (double)run->statistics.cycles;
 	terms.instructions = (double)run->statistics.instructions;
 	return terms;
 }
 
-/* Of a metric of clocks alone, a sum over instances has no sense: their mean has. */
-static bool all_clocks(const struct pmu_selection *selections, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (!pmu_selection_is_clock(&selections[i]))
-			return false;
-	return count > 0;
-}
-
-static double count_of(const struct stat_run *run, const struct stat_metric *metric, size_t which,
-		       bool mean)
+static double count_of(const struct stat_run *run, const struct stat_metric *metric, size_t which)
 {
 	const struct pmu_selection *selections;
 	const unsigned event = metric->events[which];
-	size_t instances = stat_instances(run, event);
 
 	pmu_formula_selections(metric->formula, &selections);
-	if (stat_is_absent(run, &selections[which]) || !instances)
+	if (stat_is_absent(run, &selections[which]) || !stat_instances(run, event))
 		return NAN;
-	return (double)stat_sum(run, event, -1) / (mean ? (double)instances : 1);
+	return (double)stat_sum(run, event, -1);
 }
 
 double stat_metric_value(const struct stat_run *run, const struct stat_metric *metric)
@@ -158,7 +152,7 @@ double stat_metric_value(const struct stat_run *run, const struct stat_metric *m
 	if (!counts)
 		return NAN;
 	for (size_t i = 0; i < count; i++)
-		counts[i] = count_of(run, metric, i, all_clocks(selections, count));
+		counts[i] = count_of(run, metric, i);
 	value = pmu_formula_evaluate(metric->formula, counts, &terms);
 	free(counts);
 	return value;

@@ -28,12 +28,21 @@ struct stat_watch {
 	char message[1024];
 };
 
+/* Of this computer. */
+static double clock_seconds(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
 /* Seconds of the measurement: the machine's, or this computer's. */
 static double now(const struct stat_watch *watch)
 {
 	if (watch->run->emul)
 		return (pmu_emul_time_ns(watch->run->emul) - watch->start_ns) * 1e-9;
-	return cli_seconds() - watch->began;
+	return clock_seconds() - watch->began;
 }
 
 static void fail(struct stat_watch *watch, int error)
@@ -130,12 +139,12 @@ static void tell_interval(struct stat_watch *watch, double time)
 
 static void tell_progress(struct stat_watch *watch)
 {
-	const double seconds = cli_seconds() - watch->began;
+	const double seconds = clock_seconds() - watch->began;
 	struct pmu_emul_statistics statistics = {.size = sizeof(statistics)};
 
-	if (seconds < PROGRESS_SECONDS || cli_seconds() - watch->told < 0.5)
+	if (seconds < PROGRESS_SECONDS || clock_seconds() - watch->told < 0.5)
 		return;
-	watch->told = cli_seconds();
+	watch->told = clock_seconds();
 	watch->shown = true;
 	pmu_emul_statistics(watch->run->emul, &statistics);
 	fprintf(stderr,
@@ -217,7 +226,7 @@ int stat_watch_begin(struct stat_watch **out, const struct cli *cli, struct stat
 	}
 	watch->cli = cli;
 	watch->run = run;
-	watch->began = cli_seconds();
+	watch->began = clock_seconds();
 	watch->start_ns = run->emul ? pmu_emul_time_ns(run->emul) : 0;
 	watch->before = calloc(pmu_session_events(run->session) + 1, sizeof(*watch->before));
 	/* Signals are for the thread that runs the program. */

@@ -51,6 +51,10 @@ struct emul {
 	struct machine *machine;
 	struct emul_pmu pmus[EMUL_PMUS_MAX];
 	unsigned pmu_count;
+	uint32_t clock_mhz[PMON_CLOCKS];
+	/* The machine's time as it was asked for last, in ticks and in cycles of each clock. */
+	uint64_t ticks;
+	struct pmon_time time;
 };
 
 void emul_processor_name(const struct pmu_machine *desc, char name[EMUL_NAME_BYTES])
@@ -103,7 +107,11 @@ static int describe(struct pmon_config *config, struct pmu_ctx *ctx, const struc
 	    .sockets = desc->sockets,
 	    .straps = desc->straps,
 	    .strap_count = desc->strap_count,
-	    .clock_mhz = {[PMU_CLOCK_UCLK] = desc->uclk_mhz, [PMU_CLOCK_DCLK] = desc->dclk_mhz},
+	    .clock_mhz = {[PMU_CLOCK_UCLK] = desc->uclk_mhz,
+			  [PMU_CLOCK_DCLK] = desc->dclk_mhz,
+			  [PMU_CLOCK_CORE] = desc->core_mhz,
+			  [PMU_CLOCK_PCLK] = desc->pclk_mhz,
+			  [PMU_CLOCK_QFCLK] = desc->qfclk_mhz},
 	};
 	if (!config->pmu)
 		return error_set(ctx, PMU_E_UNKNOWN,
@@ -180,6 +188,7 @@ static int wire(struct emul *emul, struct pmu_ctx *ctx, bool fresh)
 				 base + block->pmon_offset + i * block->pmon_size, fresh);
 	if (error)
 		return error;
+	memcpy(emul->clock_mhz, config.clock_mhz, sizeof(emul->clock_mhz));
 	connect(emul);
 	return 0;
 }
@@ -335,28 +344,49 @@ const struct pmu_machine *emul_desc(const struct emul *emul)
 	return emul->desc;
 }
 
-static void tell_time(const struct emul *emul, struct pmon_time *time)
+/* Under the lock. Cycles of a clock that need not divide the machine's ticks: those of whole
+   microseconds, and of the rest. */
+static const struct pmon_time *time_of(struct emul *emul)
 {
+	const uint64_t ticks_per_us = machine_ticks_per_second(emul->machine) / 1000000;
 	uint64_t now = machine_now(emul->machine);
 
+	if (now == emul->ticks)
+		return &emul->time;
+	emul->ticks = now;
 	for (int clock = 0; clock < PMON_CLOCKS; clock++)
-		time->cycles[clock] =
-		    now / machine_ticks_per_cycle(emul->machine, (enum pmu_clock)clock);
+		emul->time.cycles[clock] =
+		    now / ticks_per_us * emul->clock_mhz[clock] +
+		    now % ticks_per_us * emul->clock_mhz[clock] / ticks_per_us;
+	return &emul->time;
 }
 
-/* Brings up to date what an access depends on, and nothing else. */
-static void prepare(struct emul *emul, const struct pmon *pmon, unsigned socket,
-		    struct pmon_register_ref *ref, bool write, struct pmon_time *now)
+/* Finds what an access leads to, takes the lock, and brings up to date what the access depends on,
+   and nothing else. */
+static int begin_access(struct emul *emul, const struct pmon *pmon,
+			const struct pmon_access *access, bool write, struct pmon_register_ref *ref,
+			const struct pmon_time **now)
 {
 	struct pmon_needs needs;
+	int error = pmon_find(pmon, access, ref);
 
+	if (error)
+		return error;
+	if (!machine_lock_within(emul->machine, ACCESS_PATIENCE_NS))
+		return PMU_E_BUSY;
 	pmon_find_needs(pmon, ref, write, &needs);
 	if (needs.channels)
-		machine_catch_up_channels(emul->machine, socket, needs.channels);
+		machine_catch_up_channels(emul->machine, access->socket, needs.channels);
 	if (needs.cores)
-		machine_catch_up_cores(emul->machine, socket, needs.cores);
-	if (needs.time)
-		tell_time(emul, now);
+		machine_catch_up_cores(emul->machine, access->socket, needs.cores);
+	*now = needs.time ? time_of(emul) : &emul->time;
+	return 0;
+}
+
+static void end_access(struct emul *emul)
+{
+	join_enabled(emul);
+	machine_unlock(emul->machine);
 }
 
 static void catch_up(struct emul *emul)
@@ -372,17 +402,13 @@ int emul_pmu_read(struct emul *emul, unsigned pmu, const struct pmon_access *acc
 {
 	struct pmon *pmon = emul->pmus[pmu].pmon;
 	struct pmon_register_ref ref;
-	struct pmon_time now;
-	int error = pmon_find(pmon, access, &ref);
+	const struct pmon_time *now;
+	int error = begin_access(emul, pmon, access, false, &ref, &now);
 
 	if (error)
 		return error;
-	if (!machine_lock_within(emul->machine, ACCESS_PATIENCE_NS))
-		return PMU_E_BUSY;
-	prepare(emul, pmon, access->socket, &ref, false, &now);
-	error = pmon_read_found(pmon, &ref, &now, value);
-	join_enabled(emul);
-	machine_unlock(emul->machine);
+	error = pmon_read_found(pmon, &ref, now, value);
+	end_access(emul);
 	return error;
 }
 
@@ -391,17 +417,13 @@ int emul_pmu_write(struct emul *emul, unsigned pmu, const struct pmon_access *ac
 {
 	struct pmon *pmon = emul->pmus[pmu].pmon;
 	struct pmon_register_ref ref;
-	struct pmon_time now;
-	int error = pmon_find(pmon, access, &ref);
+	const struct pmon_time *now;
+	int error = begin_access(emul, pmon, access, true, &ref, &now);
 
 	if (error)
 		return error;
-	if (!machine_lock_within(emul->machine, ACCESS_PATIENCE_NS))
-		return PMU_E_BUSY;
-	prepare(emul, pmon, access->socket, &ref, true, &now);
-	error = pmon_write_found(pmon, &ref, &now, value);
-	join_enabled(emul);
-	machine_unlock(emul->machine);
+	error = pmon_write_found(pmon, &ref, now, value);
+	end_access(emul);
 	return error;
 }
 
@@ -472,14 +494,12 @@ int emul_add_pmu(struct emul *emul, struct pmu_ctx *ctx)
 
 uint64_t emul_interrupts(struct emul *emul, unsigned socket, unsigned core)
 {
-	struct pmon_time now;
 	uint64_t count;
 
 	if (!machine_lock_within(emul->machine, ACCESS_PATIENCE_NS))
 		return UINT64_MAX;
 	catch_up(emul);
-	tell_time(emul, &now);
-	count = pmon_interrupts(emul->pmus[0].pmon, socket, core, &now);
+	count = pmon_interrupts(emul->pmus[0].pmon, socket, core, time_of(emul));
 	machine_unlock(emul->machine);
 	return count;
 }

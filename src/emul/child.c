@@ -1,5 +1,6 @@
 #include "emul/child.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/option.h"
 
@@ -26,11 +28,14 @@ struct pmu_child {
 	struct pmu_child_options options;
 	struct child_signals signals;
 	pid_t pid;
-	int go;	   /* an event: the program begins; -1: it has been reported to */
-	int fate;  /* tells why it could not be executed */
-	int watch; /* a descriptor whose hanging up ends the program; -1: none */
-	bool gone; /* it has */
+	int go;		       /* an event: the program begins; -1: it has been reported to */
+	int fate;	       /* tells why it could not be executed */
+	int watch;	       /* a descriptor whose hanging up ends the program; -1: none */
+	bool gone;	       /* it has */
+	void (*prepare)(void); /* called before the program begins; NULL */
 	const char *name;
+	void (*body)(void *arg); /* what it does in the stead of a program; NULL: it becomes one */
+	void *arg;
 };
 
 /* For the signal handler, which can be given nothing else. */
@@ -128,6 +133,29 @@ static void drop_handlers(void)
 	}
 }
 
+/* As exec() does it. */
+static void close_on_exec(void)
+{
+	DIR *all = opendir("/proc/self/fd");
+	struct dirent *entry;
+
+	while (all && (entry = readdir(all))) {
+		int fd = atoi(entry->d_name);
+
+		if (fd > STDERR_FILENO && fd != dirfd(all) && fcntl(fd, F_GETFD) & FD_CLOEXEC)
+			close(fd);
+	}
+	if (all)
+		closedir(all);
+}
+
+static _Noreturn void call_body(const struct pmu_child *child)
+{
+	close_on_exec();
+	child->body(child->arg);
+	_exit(CHILD_NOT_EXECUTABLE);
+}
+
 static _Noreturn void become_program(const struct pmu_child *child, char *const *argv, int go,
 				     int fate, pid_t parent)
 {
@@ -144,7 +172,11 @@ static _Noreturn void become_program(const struct pmu_child *child, char *const 
 	/* No pipe: its end would let the program begin when who was to measure it is killed. */
 	while (!errnum && eventfd_read(go, &go_on))
 		errnum = errno == EINTR ? 0 : errno;
+	if (!errnum && child->body)
+		call_body(child);
 	if (!errnum) {
+		if (child->prepare)
+			child->prepare();
 		execvp(argv[0], argv);
 		errnum = errno;
 	}
@@ -184,8 +216,9 @@ static int start(struct pmu_child *child, struct pmu_ctx *ctx, char *const *argv
 	return error_set(ctx, PMU_E_IO, "cannot start a process: %s", strerror(errnum));
 }
 
-int pmu_child_new(struct pmu_child **out, struct pmu_ctx *ctx, char *const *argv,
-		  const struct pmu_child_options *options)
+/* @param work  what it calls, copied from there */
+static int make(struct pmu_child **out, struct pmu_ctx *ctx, char *const *argv,
+		const struct pmu_child_options *options, const struct pmu_child *work)
 {
 	struct pmu_child *child = calloc(1, sizeof(*child));
 	int error;
@@ -197,6 +230,9 @@ int pmu_child_new(struct pmu_child **out, struct pmu_ctx *ctx, char *const *argv
 		goto fail_options;
 	child->watch = -1;
 	child->name = argv[0];
+	child->prepare = work->prepare;
+	child->body = work->body;
+	child->arg = work->arg;
 	if (child->options.guard)
 		guard(child);
 	error = start(child, ctx, argv);
@@ -210,6 +246,24 @@ fail_start:
 fail_options:
 	free(child);
 	return error;
+}
+
+int child_new(struct pmu_child **child, struct pmu_ctx *ctx, char *const *argv,
+	      const struct pmu_child_options *options, void (*prepare)(void))
+{
+	return make(child, ctx, argv, options, &(struct pmu_child){.prepare = prepare});
+}
+
+int child_new_calling(struct pmu_child **child, struct pmu_ctx *ctx, char *const *argv,
+		      const struct pmu_child_options *options, void (*body)(void *arg), void *arg)
+{
+	return make(child, ctx, argv, options, &(struct pmu_child){.body = body, .arg = arg});
+}
+
+int pmu_child_new(struct pmu_child **child, struct pmu_ctx *ctx, char *const *argv,
+		  const struct pmu_child_options *options)
+{
+	return child_new(child, ctx, argv, options, NULL);
 }
 
 pid_t pmu_child_pid(const struct pmu_child *child)
@@ -312,11 +366,13 @@ static int run(struct pmu_child *child, struct pmu_ctx *ctx, struct pmu_program_
 int pmu_child_run(struct pmu_child *child, struct pmu_ctx *ctx, struct pmu_program_result *result)
 {
 	struct pmu_program_result found = {.size = sizeof(found), .exit = CHILD_FAILED};
+	const uint64_t begin = clock_ns();
 	int error, given = 0;
 
 	if (child->go < 0)
 		return error_set(ctx, PMU_E_STATE, "%s has run already", child->name);
 	error = run(child, ctx, &found);
+	found.seconds = (double)(clock_ns() - begin) * 1e-9;
 	child->go = -1;
 	if (result)
 		given = option_give(result, &found, sizeof(found));

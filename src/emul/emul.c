@@ -10,7 +10,8 @@
 #include "base/option.h"
 
 struct pmu_emul {
-	struct emul *emul;
+	struct emul *emul;	/* NULL: the next one */
+	struct emul_epic *epic; /* a machine of cores that issue in order; else NULL */
 	bool joined;
 	struct emul_share share;  /* where it was joined */
 	struct emul_offer *offer; /* NULL: it is not offered */
@@ -32,7 +33,8 @@ int pmu_emul_new(struct pmu_emul **out, struct pmu_ctx *ctx, const struct pmu_ma
 	int error = emul_alloc(&emul, ctx);
 
 	if (!error)
-		error = emul_new(&emul->emul, ctx, machine);
+		error = machine->core ? emul_epic_new(&emul->epic, ctx, machine)
+				      : emul_new(&emul->emul, ctx, machine);
 	if (error)
 		free(emul);
 	else
@@ -69,6 +71,9 @@ int pmu_emul_offer(struct pmu_emul *emul, struct pmu_ctx *ctx, const char *name)
 {
 	int error;
 
+	if (emul->epic)
+		return error_set(ctx, PMU_E_UNSUPPORTED,
+				 "a machine with IA-64 cores is not offered");
 	if (emul->joined || emul->offer)
 		return error_set(ctx, PMU_E_STATE, "the machine is offered by a name already");
 	emul->namespace = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
@@ -91,6 +96,7 @@ void pmu_emul_free(struct pmu_emul *emul)
 	if (emul->namespace >= 0)
 		close(emul->namespace);
 	emul_free(emul->emul);
+	emul_epic_free(emul->epic);
 	if (emul->joined)
 		emul_part(&emul->share);
 	free(emul);
@@ -101,6 +107,11 @@ struct emul *emul_of(struct pmu_emul *emul)
 	return emul->emul;
 }
 
+struct emul_epic *emul_epic_of(struct pmu_emul *emul)
+{
+	return emul->epic;
+}
+
 const struct emul_share *emul_share(const struct pmu_emul *emul)
 {
 	return emul->joined ? &emul->share : NULL;
@@ -108,35 +119,46 @@ const struct emul_share *emul_share(const struct pmu_emul *emul)
 
 const struct pmu_machine *pmu_emul_machine(const struct pmu_emul *emul)
 {
-	return emul_desc(emul->emul);
+	return emul->epic ? emul_epic_desc(emul->epic) : emul_desc(emul->emul);
 }
 
 double pmu_emul_time_ns(const struct pmu_emul *emul)
 {
-	const struct machine *machine = emul_machine(emul->emul);
+	const struct machine *machine;
 
+	if (emul->epic)
+		return emul_epic_time_ns(emul->epic);
+	machine = emul_machine(emul->emul);
 	return (double)machine_now(machine) * 1e9 / (double)machine_ticks_per_second(machine);
 }
 
 void pmu_emul_pass(struct pmu_emul *emul, uint64_t ns)
 {
-	emul_pass(emul->emul, ns);
+	if (emul->emul)
+		emul_pass(emul->emul, ns);
 }
 
 void pmu_emul_take_turns(struct pmu_emul *emul)
 {
-	machine_take_turns(emul_machine(emul->emul));
+	if (emul->emul)
+		machine_take_turns(emul_machine(emul->emul));
 }
 
 void pmu_emul_drain(struct pmu_emul *emul)
 {
-	machine_drain(emul_machine(emul->emul));
+	if (emul->emul)
+		machine_drain(emul_machine(emul->emul));
 }
 
 int pmu_emul_statistics(const struct pmu_emul *emul, struct pmu_emul_statistics *statistics)
 {
 	struct machine_statistics stats;
+	struct pmu_emul_statistics of_epic;
 
+	if (emul->epic) {
+		emul_epic_statistics(emul->epic, &of_epic);
+		return option_give(statistics, &of_epic, sizeof(of_epic));
+	}
 	machine_statistics(emul_machine(emul->emul), &stats);
 	return option_give(statistics,
 			   &(struct pmu_emul_statistics){
@@ -171,7 +193,6 @@ int pmu_emul_statistics(const struct pmu_emul *emul, struct pmu_emul_statistics 
 			       .tracker_cycles = stats.tracker_cycles,
 			       .read_queue_cycles = stats.rpq_cycles,
 			       .write_queue_cycles = stats.wpq_cycles,
-			       .programs_not_emulated = stats.not_emulated,
 			   },
 			   sizeof(*statistics));
 }

@@ -12,26 +12,33 @@
 
 #include "base/error.h"
 #include "base/option.h"
-#include "emul/began.h"
 #include "emul/child.h"
 #include "emul/program.h"
+#include "emul/report.h"
 
-/* What the emulator is given beside its arguments: open in the process it becomes, and only there.
+/*
+ * What the emulator is given beside its arguments: descriptors of this process, which it opens by
+ * their paths. So do those that take its place when the program executes another.
  */
 struct handed {
 	int block;	   /* the machine's; -1: none */
-	int began;	   /* memory: struct emul_began */
+	int report;	   /* memory: struct emul_report */
 	int plugin, guest; /* libraries whose paths cannot be said; -1 */
 };
 
 /* What the emulator's options and the loader's lists are divided at, or replace. */
 #define DIVIDERS ",: $"
 
-#define OPEN_PATH_BYTES 32
+#define OPEN_PATH_BYTES 48
+
+static const char *path_of(int fd, char path[OPEN_PATH_BYTES])
+{
+	snprintf(path, OPEN_PATH_BYTES, "/proc/%d/fd/%d", (int)getpid(), fd);
+	return path;
+}
 
 /*
- * A path that would not arrive as it is is named by a descriptor. The library closes it when it
- * begins (plugin/).
+ * A path that would not arrive as it is is named by a descriptor.
  * @param fd  receives it, or is left as it is
  */
 static const char *plain_path(const char *library, char open_path[OPEN_PATH_BYTES], int *fd)
@@ -39,10 +46,8 @@ static const char *plain_path(const char *library, char open_path[OPEN_PATH_BYTE
 	if (!strpbrk(library, DIVIDERS))
 		return library;
 	*fd = open(library, O_RDONLY | O_CLOEXEC);
-	if (*fd < 0)
-		return library; /* it says itself what is wrong */
-	snprintf(open_path, OPEN_PATH_BYTES, "/proc/self/fd/%d", *fd);
-	return open_path;
+	/* Without, the emulator says itself what is wrong. */
+	return *fd < 0 ? library : path_of(*fd, open_path);
 }
 
 /* In front of what the user has it load. */
@@ -59,12 +64,14 @@ static char *preload_argument(const char *library, int *fd)
 
 static char *plugin_argument(const char *plugin, struct handed *handed)
 {
-	char open_path[OPEN_PATH_BYTES], block[OPEN_PATH_BYTES] = "", *argument;
+	char open_path[OPEN_PATH_BYTES], block[OPEN_PATH_BYTES], report[OPEN_PATH_BYTES];
+	bool feeds = handed->block >= 0;
+	char *argument;
 
-	if (handed->block >= 0)
-		snprintf(block, sizeof(block), "fd=%d,", handed->block);
-	if (asprintf(&argument, "file=%s,%sbegan=%d",
-		     plain_path(plugin, open_path, &handed->plugin), block, handed->began) < 0)
+	if (asprintf(&argument, "file=%s,%s%s%sreport=%s",
+		     plain_path(plugin, open_path, &handed->plugin), feeds ? "machine=" : "",
+		     feeds ? path_of(handed->block, block) : "", feeds ? "," : "",
+		     path_of(handed->report, report)) < 0)
 		return NULL;
 	return argument;
 }
@@ -144,6 +151,8 @@ static void add_qemu(struct words *words, const struct pmu_program *program, str
 static void add_valgrind(struct words *words, const struct pmu_program *program,
 			 const struct handed *handed)
 {
+	char block[OPEN_PATH_BYTES], report[OPEN_PATH_BYTES];
+
 	add_word(words, "env");
 	add_format(words, "VALGRIND_LIB=%s", program->plugin);
 	add_word(words, program->emulator);
@@ -152,8 +161,9 @@ static void add_valgrind(struct words *words, const struct pmu_program *program,
 	add_word(words, "--vgdb=no");
 	add_word(words, "--run-libc-freeres=no");
 	add_word(words, "--run-cxx-freeres=no");
-	add_format(words, "--machine=%d", handed->block);
-	add_format(words, "--began=%d", handed->began);
+	add_word(words, "--trace-children=yes");
+	add_format(words, "--machine=%s", path_of(handed->block, block));
+	add_format(words, "--report=%s", path_of(handed->report, report));
 	add_program(words, program);
 }
 
@@ -169,15 +179,6 @@ static char **emulator_argv(const struct pmu_program *program, struct handed *ha
 	return words.all;
 }
 
-static void hand_over(const struct handed *handed, int flags)
-{
-	const int descriptors[] = {handed->block, handed->began, handed->plugin, handed->guest};
-
-	for (size_t i = 0; i < sizeof(descriptors) / sizeof(descriptors[0]); i++)
-		if (descriptors[i] >= 0)
-			fcntl(descriptors[i], F_SETFD, flags);
-}
-
 /* Who watched with us may have been the first to end the program. */
 static bool has_hung_up(int watch)
 {
@@ -186,17 +187,31 @@ static bool has_hung_up(int watch)
 	return watch >= 0 && poll(&watched, 1, 0) == 1 && watched.revents & POLLHUP;
 }
 
+/* QEMU gives the program its variables in the opposite order. */
+static void reverse_environment(void)
+{
+	size_t count = 0;
+
+	while (environ && environ[count])
+		count++;
+	for (size_t i = 0; i < count / 2; i++) {
+		char *variable = environ[i];
+
+		environ[i] = environ[count - 1 - i];
+		environ[count - 1 - i] = variable;
+	}
+}
+
 static int run_emulator(const struct pmu_program *program, struct pmu_ctx *ctx, char **argv,
-			const struct handed *handed, int watch, struct pmu_program_result *result)
+			int watch, struct pmu_program_result *result)
 {
 	const struct pmu_child_options options = {.size = sizeof(options),
 						  .guard = program->options.guard};
 	struct pmu_child *child;
 	int error;
 
-	hand_over(handed, 0);
-	error = pmu_child_new(&child, ctx, argv, &options);
-	hand_over(handed, FD_CLOEXEC);
+	error = child_new(&child, ctx, argv, &options,
+			  program->options.feed == PMU_FEED_QEMU ? reverse_environment : NULL);
 	if (error)
 		return error;
 	child_watch(child, watch);
@@ -208,19 +223,32 @@ static int run_emulator(const struct pmu_program *program, struct pmu_ctx *ctx, 
 }
 
 /* All zeros where it cannot be read. */
-static struct emul_began what_began(const struct handed *handed)
+static void read_report(struct emul_report *report, const struct handed *handed)
 {
-	struct emul_began began = {0};
+	if (pread(handed->report, report, sizeof(*report), 0) != sizeof(*report))
+		*report = (struct emul_report){0};
+	report->refusal[sizeof(report->refusal) - 1] = '\0';
+}
 
-	if (pread(handed->began, &began, sizeof(began), 0) != sizeof(began))
-		return (struct emul_began){0};
-	began.refusal[sizeof(began.refusal) - 1] = '\0';
-	return began;
+static void keep_natives(struct pmu_program *program, const struct emul_report *report)
+{
+	program->native_count = 0;
+	for (uint32_t i = 0; i < report->native_count && i < EMUL_NATIVES_MAX; i++) {
+		struct emul_native *kept = &program->natives[program->native_count];
+
+		*kept = report->natives[i];
+		kept->path[sizeof(kept->path) - 1] = kept->why[sizeof(kept->why) - 1] = '\0';
+		if (kept->named && kept->times)
+			program->native_count++;
+	}
+	if (report->more)
+		program->natives[program->native_count++] = (struct emul_native){
+		    .path = "others", .why = "too many to name", .times = report->more};
 }
 
 /* A signal that was sent says enough by itself. */
 static int never_ran(const struct pmu_program *program, struct pmu_ctx *ctx,
-		     const struct emul_began *began, struct pmu_program_result *result)
+		     const struct emul_report *report, struct pmu_program_result *result)
 {
 	int exit = result->exit;
 
@@ -229,9 +257,9 @@ static int never_ran(const struct pmu_program *program, struct pmu_ctx *ctx,
 				 "%s was ended by signal %d before it began to run",
 				 program->argv[0], exit - 128);
 	result->exit = CHILD_NOT_EXECUTABLE;
-	if (*began->refusal)
+	if (*report->refusal)
 		return error_set(ctx, PMU_E_UNSUPPORTED, "%s never began to run: %s",
-				 program->argv[0], began->refusal);
+				 program->argv[0], report->refusal);
 	return error_set(ctx, PMU_E_UNSUPPORTED,
 			 "%s never began to run: %s ended with exit code %d", program->argv[0],
 			 program->emulator, exit);
@@ -244,42 +272,43 @@ static void close_all(const int *descriptors, size_t count)
 			close(descriptors[i]);
 }
 
-static int run(const struct pmu_program *program, struct pmu_ctx *ctx, struct handed *handed,
-	       int watch, struct pmu_program_result *result)
+static int run(struct pmu_program *program, struct pmu_ctx *ctx, struct handed *handed, int watch,
+	       struct pmu_program_result *result)
 {
-	struct emul_began began;
+	struct emul_report report;
 	char **argv;
 	int error;
 
-	if (handed->began < 0 || ftruncate(handed->began, sizeof(began)))
+	if (handed->report < 0 || ftruncate(handed->report, sizeof(report)))
 		return error_set(ctx, PMU_E_IO, "no memory to share with %s: %s", program->argv[0],
 				 strerror(errno));
 	argv = emulator_argv(program, handed);
 	if (!argv)
 		return error_set(ctx, PMU_E_IO, "cannot set up the emulator's arguments: %s",
 				 strerror(errno));
-	error = run_emulator(program, ctx, argv, handed, watch, result);
+	error = run_emulator(program, ctx, argv, watch, result);
 	program_free_argv(argv);
-	began = what_began(handed);
-	if (!began.began)
+	read_report(&report, handed);
+	keep_natives(program, &report);
+	if (!report.began)
 		result->ran = false;
 	/* Of one that ended with its machine that is what is said. */
-	if (!error && !began.began && !result->machine_ended)
-		error = never_ran(program, ctx, &began, result);
+	if (!error && !report.began && !result->machine_ended)
+		error = never_ran(program, ctx, &report, result);
 	return error;
 }
 
-int program_run(const struct pmu_program *program, struct pmu_ctx *ctx, int block, int watch,
+int program_run(struct pmu_program *program, struct pmu_ctx *ctx, int block, int watch,
 		struct pmu_program_result *result)
 {
 	struct handed handed = {.block = block,
 				.plugin = -1,
 				.guest = -1,
-				.began = memfd_create("pmulab-began", MFD_CLOEXEC)};
+				.report = memfd_create("pmulab-report", MFD_CLOEXEC)};
 	struct pmu_program_result found = {.size = sizeof(found), .exit = CHILD_FAILED};
 	int given = 0, error = run(program, ctx, &handed, watch, &found);
 
-	close_all((const int[]){handed.guest, handed.plugin, handed.began}, 3);
+	close_all((const int[]){handed.guest, handed.plugin, handed.report}, 3);
 	if (result)
 		given = option_give(result, &found, sizeof(found));
 	return error ? error : given;

@@ -1,16 +1,22 @@
 #include "emul/epic.h"
 
-#include <stdlib.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
 
 #include "base/error.h"
+#include "catalog/description.h"
 #include "catalog/entries.h"
 #include "machine/epic/params.h"
 #include "pmon/ia64/pmu.h"
 
+/* One mapping that forked processes share, at the same address in each: pointers hold in all. */
 struct emul_epic {
-	const char *name;
+	const struct pmu_machine *desc;
+	size_t bytes; /* of the mapping, which begins here; the core and its PMU follow */
 	struct epic_core *core;
 	struct pmon_ia64 *pmu;
+	unsigned other_threads;
 };
 
 static void on_cycles(void *arg, uint64_t count);
@@ -97,31 +103,33 @@ static int make(struct emul_epic *epic, struct pmu_ctx *ctx, const struct epic_p
 	struct pmon_ia64_source source = {.cells = epic_cells, .count = epic_cell_count};
 	int error;
 
-	epic->core = epic_new(params);
-	if (!epic->core)
-		return error_set(ctx, PMU_E_NOMEM, "out of memory for a core");
+	epic->core = epic_init(epic + 1, params);
 	for (unsigned bank = 0; bank < SIGNAL_BANKS; bank++)
 		source.totals[bank] = epic_totals(epic->core, (enum signal_bank)bank);
-	error = pmon_ia64_new(&epic->pmu, ctx, box, &source);
+	epic->pmu = (void *)((char *)(epic + 1) + epic_size(params));
+	error = pmon_ia64_init(epic->pmu, ctx, box, &source);
 	if (!error)
 		rewire(epic);
 	return error;
 }
 
-int emul_epic_new(struct emul_epic **out, struct pmu_ctx *ctx, const char *name)
+int emul_epic_new(struct emul_epic **out, struct pmu_ctx *ctx, const struct pmu_machine *desc)
 {
-	const struct epic_params *params = epic_params_find(name);
-	const struct pmu_box *box = params ? box_of(pmu_find_pmu(params->name)) : NULL;
+	const struct epic_params *params = epic_params_find(desc->core);
+	const struct pmu_box *box = params ? box_of(pmu_find_pmu(desc->pmu)) : NULL;
 	struct emul_epic *epic;
+	size_t bytes;
 	int error;
 
 	if (!params || !box)
-		return error_set(ctx, PMU_E_UNKNOWN, "no core model is called %s",
-				 name ? name : "anything");
-	epic = calloc(1, sizeof(*epic));
-	if (!epic)
-		return error_set(ctx, PMU_E_NOMEM, "out of memory for a core");
-	epic->name = params->name;
+		return error_set(ctx, PMU_E_UNKNOWN, "%s: no core model \"%s\" with PMU %s",
+				 desc->name, desc->core, desc->pmu);
+	bytes = sizeof(*epic) + epic_size(params) + pmon_ia64_size(box);
+	epic = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (epic == MAP_FAILED)
+		return error_set(ctx, PMU_E_NOMEM, "out of memory for machine %s", desc->name);
+	epic->desc = desc;
+	epic->bytes = bytes;
 	error = make(epic, ctx, params, box);
 	if (error)
 		emul_epic_free(epic);
@@ -132,16 +140,13 @@ int emul_epic_new(struct emul_epic **out, struct pmu_ctx *ctx, const char *name)
 
 void emul_epic_free(struct emul_epic *epic)
 {
-	if (!epic)
-		return;
-	pmon_ia64_free(epic->pmu);
-	epic_free(epic->core);
-	free(epic);
+	if (epic)
+		munmap(epic, epic->bytes);
 }
 
-const char *emul_epic_name(const struct emul_epic *epic)
+const struct pmu_machine *emul_epic_desc(const struct emul_epic *epic)
 {
-	return epic->name;
+	return epic->desc;
 }
 
 struct epic_core *emul_epic_core(struct emul_epic *epic)
@@ -173,7 +178,50 @@ uint64_t emul_epic_interrupts(const struct emul_epic *epic)
 	return pmon_ia64_interrupts(epic->pmu);
 }
 
-uint64_t emul_epic_cycles(const struct emul_epic *epic)
+double emul_epic_time_ns(const struct emul_epic *epic)
 {
-	return epic_cycle(epic->core);
+	return (double)epic_cycle(epic->core) * 1e3 / epic->desc->core_mhz;
+}
+
+void emul_epic_settle(struct emul_epic *epic)
+{
+	epic_settle(epic->core);
+	rewire(epic);
+}
+
+void emul_epic_other_thread(struct emul_epic *epic)
+{
+	__atomic_add_fetch(&epic->other_threads, 1, __ATOMIC_RELAXED);
+}
+
+/* All cells of a signal that have these qualifiers. */
+static uint64_t total(const struct emul_epic *epic, unsigned signal, uint32_t qualifiers)
+{
+	const uint64_t *totals = epic_totals(epic->core, SIGNAL_ALL);
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < epic_cell_count; i++)
+		if (epic_cells[i].signal == signal &&
+		    (epic_cells[i].qualifiers & qualifiers) == qualifiers)
+			sum += totals[i];
+	return sum;
+}
+
+void emul_epic_statistics(const struct emul_epic *epic, struct pmu_emul_statistics *statistics)
+{
+	*statistics = (struct pmu_emul_statistics){
+	    .instructions = total(epic, SIGNAL_PIPE_RETIRED, 0),
+	    .cycles = epic_cycle(epic->core),
+	    .branches = total(epic, SIGNAL_BRANCH_RETIRED, 0),
+	    .loads = total(epic, SIGNAL_PIPE_LOAD, 0),
+	    .stores = total(epic, SIGNAL_PIPE_STORE, 0),
+	    .fetches = total(epic, SIGNAL_L1I_READ, 0),
+	    .l1d_misses = total(epic, SIGNAL_L1D_READ_MISS, 0),
+	    .l1i_misses = total(epic, SIGNAL_L1I_MISS, 0),
+	    .l2_misses = total(epic, SIGNAL_L2D_MISS, 0) +
+			 total(epic, SIGNAL_L2I_READ, QUALIFIER_L2I_READ_MISS),
+	    .llc_lookups = total(epic, SIGNAL_L3_REFERENCE, 0),
+	    .llc_misses = total(epic, SIGNAL_L3_READ, QUALIFIER_L3_READ_MISS),
+	    .threads_not_measured = epic->other_threads,
+	};
 }

@@ -1,40 +1,56 @@
-/* A core that issues bundles in order, and the PMU of its thread. */
+/*
+ * An emulated machine whose cores issue bundles in order, and its PMU. Processes that are forked
+ * share it: one of them executes a program, the others read and write registers before and after.
+ */
 #ifndef EMUL_EPIC_H
 #define EMUL_EPIC_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "pmulab/emul.h"
+
 struct emul_epic;
 struct epic_core;
 struct pmu_ctx;
+struct pmu_machine;
 
 /**
- * @param name  of a core (machines/uarch/) and of the PMU in the catalog that it has; NULL: the
- *              first
- * @return 0, PMU_E_UNKNOWN for a name that is not known, PMU_E_NOMEM, PMU_E_UNSUPPORTED
+ * @param desc  names the core (machines/uarch/) and its PMU in the catalog; must outlive it
+ * @return 0, PMU_E_UNKNOWN for a core or PMU that is not known, PMU_E_NOMEM, PMU_E_UNSUPPORTED
  */
-int emul_epic_new(struct emul_epic **epic, struct pmu_ctx *ctx, const char *name);
+int emul_epic_new(struct emul_epic **epic, struct pmu_ctx *ctx, const struct pmu_machine *desc);
 /** NULL is allowed. */
 void emul_epic_free(struct emul_epic *epic);
 
-const char *emul_epic_name(const struct emul_epic *epic);
+const struct pmu_machine *emul_epic_desc(const struct emul_epic *epic);
 
 /** What drives it; stays the emulation's. */
 struct epic_core *emul_epic_core(struct emul_epic *epic);
 
 /** The thread turned the user's monitors on or off (PSR.up). */
 void emul_epic_monitors(struct emul_epic *epic, bool on);
+/** A thread runs that no core executes. */
+void emul_epic_other_thread(struct emul_epic *epic);
 
 /**
- * A register of the PMU: its file (enum pmu_space) and number. Not while the core runs in another
- * thread. @return 0 or PMU_E_UNKNOWN
+ * A program has ended, in this process or in another: what it issued is accounted for, and this
+ * process answers for the machine from here on.
+ */
+void emul_epic_settle(struct emul_epic *epic);
+
+/**
+ * A register of the PMU: its file (enum pmu_space) and number. Not while a program runs.
+ * @return 0 or PMU_E_UNKNOWN
  */
 int emul_epic_read(struct emul_epic *epic, unsigned space, uint32_t number, uint64_t *value);
 int emul_epic_write(struct emul_epic *epic, unsigned space, uint32_t number, uint64_t value);
 
-/** Interrupts of overflows so far; cycles so far. */
+/** Interrupts of overflows so far. */
 uint64_t emul_epic_interrupts(const struct emul_epic *epic);
-uint64_t emul_epic_cycles(const struct emul_epic *epic);
+/** Time of the core's clock since power on. */
+double emul_epic_time_ns(const struct emul_epic *epic);
+/** What happened since power on; all but size. */
+void emul_epic_statistics(const struct emul_epic *epic, struct pmu_emul_statistics *statistics);
 
 #endif

@@ -61,12 +61,16 @@ int pmu_hart_new(struct pmu_hart **out, struct pmu_ctx *ctx, struct pmu_emul *em
 		 const struct pmu_hart_options *given)
 {
 	struct pmu_hart_options options = {0};
-	struct machine *machine = emul_machine(emul_of(emul));
-	struct pmu_hart *hart;
 	int error = option_take(ctx, &options, sizeof(options), given);
+	struct machine *machine;
+	struct pmu_hart *hart;
 
 	if (error)
 		return error;
+	if (!emul_of(emul))
+		return error_set(ctx, PMU_E_UNSUPPORTED, "cores of %s are driven by programs only",
+				 pmu_machine_name(pmu_emul_machine(emul)));
+	machine = emul_machine(emul_of(emul));
 	if (options.sharer && options.sharer->machine != machine)
 		return error_set(ctx, PMU_E_CONFLICT,
 				 "harts of two machines cannot share an address space");

@@ -13,13 +13,14 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/executable.h"
 #include "base/option.h"
 #include "emul/child.h"
 #include "emul/emul.h"
 #include "emul/guest.h"
 
-#define SHEBANG_MAX  256 /* as the kernel reads it */
-#define SCRIPT_DEPTH 4
+/* Runs what the system refuses as a program: text without an interpreter. */
+#define SHELL "/bin/sh"
 
 static bool is_program(const char *path)
 {
@@ -130,8 +131,16 @@ static int find_library(char **path, struct pmu_ctx *ctx, const char *given, con
 				 variable);
 }
 
-/* Puts @first and @second (may be NULL) in front of argv, argv[0] replaced by @script. */
-static char **script_argv(char **argv, char *first, char *second, const char *script)
+void program_free_argv(char **argv)
+{
+	for (char **argument = argv; argument && *argument; argument++)
+		free(*argument);
+	free(argv);
+}
+
+/* In front of argv, whose argv[0] @script replaces; @argument may be NULL. */
+static char **script_argv(char **argv, const char *interpreter, const char *argument,
+			  const char *script)
 {
 	size_t count = 0, used = 0;
 	char **all;
@@ -141,93 +150,110 @@ static char **script_argv(char **argv, char *first, char *second, const char *sc
 	all = calloc(count + 3, sizeof(*all));
 	if (!all)
 		return NULL;
-	all[used++] = first;
-	if (second)
-		all[used++] = second;
+	all[used++] = strdup(interpreter);
+	if (argument)
+		all[used++] = strdup(argument);
 	all[used++] = strdup(script);
 	for (size_t i = 1; i < count; i++)
 		all[used++] = strdup(argv[i]);
 	return all;
 }
 
-void program_free_argv(char **argv)
-{
-	for (char **argument = argv; argument && *argument; argument++)
-		free(*argument);
-	free(argv);
-}
-
 /* The interpreter takes the script's place, as the kernel would have it. */
-static int take_interpreter(struct pmu_program *program, struct pmu_ctx *ctx, char *first_line)
+static int take_interpreter(struct pmu_program *program, struct pmu_ctx *ctx,
+			    const char *interpreter, const char *argument)
 {
-	char *saved, *interpreter, *argument, **argv;
+	char **argv;
 
-	first_line[strcspn(first_line, "\n")] = '\0';
-	interpreter = strtok_r(first_line + 2, " \t", &saved);
-	argument = interpreter ? strtok_r(NULL, "", &saved) : NULL;
-	if (!interpreter)
+	if (!*interpreter)
 		return error_set(ctx, PMU_E_UNSUPPORTED, "%s: the first line names no interpreter",
 				 program->program);
 	if (!is_program(interpreter))
 		return error_set(ctx, PMU_E_UNKNOWN, "%s: interpreter %s not found",
 				 program->program, interpreter);
-	argv = script_argv(program->argv, strdup(interpreter), argument ? strdup(argument) : NULL,
-			   program->program);
+	argv = script_argv(program->argv, interpreter, argument, program->program);
 	if (!argv)
 		return error_set(ctx, PMU_E_NOMEM, "out of memory");
 	program_free_argv(program->argv);
 	program->argv = argv;
 	free(program->program);
 	program->program = strdup(interpreter);
-	return 0;
+	return program->program ? 0 : error_set(ctx, PMU_E_NOMEM, "out of memory");
 }
 
-/* An x86-64 ELF program, or a script that leads to one. */
-static int check_program(struct pmu_program *program, struct pmu_ctx *ctx, int depth)
+struct processor {
+	unsigned elf; /* e_machine */
+	const char *name;
+};
+
+static const struct processor x86_64 = {EM_X86_64, "x86-64"}, ia64 = {EM_IA_64, "IA-64"};
+
+static int check_elf(const struct pmu_program *program, struct pmu_ctx *ctx,
+		     const struct executable *file, const struct processor *processor)
 {
-	union {
-		Elf64_Ehdr elf;
-		char text[SHEBANG_MAX + 1];
-	} head = {.text = ""};
-	int fd = open(program->program, O_RDONLY | O_CLOEXEC);
-	ssize_t length = fd < 0 ? -1 : read(fd, head.text, SHEBANG_MAX);
+	if (file->is_64_bit && file->elf_machine == processor->elf)
+		return 0;
+	return error_set(ctx, PMU_E_UNSUPPORTED,
+			 "%s is not for %s (ELF machine %u, %s); the machine runs only those",
+			 program->program, processor->name, file->elf_machine,
+			 file->is_64_bit ? "64 bit" : "32 bit");
+}
 
-	if (fd >= 0)
-		close(fd);
-	if (length < 0)
-		return error_set(ctx, PMU_E_UNSUPPORTED, "cannot read %s: %s", program->program,
-				 strerror(errno));
-	if (!strncmp(head.text, "#!", 2)) {
-		int code;
+/*
+ * An ELF program for the machine's processor, or a script that leads to one.
+ * @return 1 where it is to be looked at again
+ */
+static int check_executable(struct pmu_program *program, struct pmu_ctx *ctx,
+			    const struct processor *processor)
+{
+	struct executable file;
+	int error;
 
-		if (depth == SCRIPT_DEPTH)
-			return error_set(ctx, PMU_E_UNSUPPORTED,
-					 "%s: too many interpreters in a row", program->program);
-		code = take_interpreter(program, ctx, head.text);
-		return code ? code : check_program(program, ctx, depth + 1);
+	executable_read(&file, program->program);
+	switch (file.kind) {
+	case EXECUTABLE_PROGRAM:
+	case EXECUTABLE_FOREIGN:
+		return check_elf(program, ctx, &file, processor);
+	case EXECUTABLE_SCRIPT:
+		error = take_interpreter(program, ctx, file.interpreter, file.argument);
+		return error ? error : 1;
+	case EXECUTABLE_TEXT:
+		error = take_interpreter(program, ctx, SHELL, NULL);
+		return error ? error : 1;
+	default:
+		break;
 	}
-	if (length < (ssize_t)sizeof(head.elf) || memcmp(head.elf.e_ident, ELFMAG, SELFMAG))
-		return error_set(
-		    ctx, PMU_E_UNSUPPORTED,
-		    "%s is not an ELF program; the machine runs ELF programs for x86-64",
-		    program->program);
-	if (head.elf.e_ident[EI_CLASS] != ELFCLASS64 || head.elf.e_machine != EM_X86_64)
-		return error_set(
-		    ctx, PMU_E_UNSUPPORTED,
-		    "%s is not for x86-64 (ELF machine %u, %s); the machine runs only those",
-		    program->program, head.elf.e_machine,
-		    head.elf.e_ident[EI_CLASS] == ELFCLASS64 ? "64 bit" : "32 bit");
-	return 0;
+	if (file.errnum)
+		return error_set(ctx, PMU_E_UNSUPPORTED, "cannot read %s: %s", program->program,
+				 strerror(file.errnum));
+	return error_set(ctx, PMU_E_UNSUPPORTED,
+			 "%s is not an ELF program; the machine runs ELF programs for %s",
+			 program->program, processor->name);
 }
 
-static int find_program(struct pmu_program *program, struct pmu_ctx *ctx, const char *name)
+static int check_program(struct pmu_program *program, struct pmu_ctx *ctx,
+			 const struct processor *processor)
 {
+	int code = 1;
+
+	for (unsigned i = 0; i <= EXECUTABLE_SCRIPTS && code == 1; i++)
+		code = check_executable(program, ctx, processor);
+	return code == 1 ? error_set(ctx, PMU_E_UNSUPPORTED, "%s: too many interpreters in a row",
+				     program->program)
+			 : code;
+}
+
+static int find_program(struct pmu_program *program, struct pmu_ctx *ctx,
+			const struct processor *processor)
+{
+	const char *name = program->argv[0];
+
 	program->program = strchr(name, '/') ? strdup(name) : search_path(name);
 	if (!program->program || access(program->program, F_OK))
 		return error_set(ctx, PMU_E_UNKNOWN, "%s: program not found", name);
 	if (!is_program(program->program))
 		return error_set(ctx, PMU_E_UNSUPPORTED, "%s is not executable", program->program);
-	return check_program(program, ctx, 0);
+	return check_program(program, ctx, processor);
 }
 
 static char **copy_argv(char *const *argv)
@@ -351,17 +377,37 @@ static int find_feed(struct pmu_program *program, struct pmu_ctx *ctx)
 	return error;
 }
 
+/* Of a machine whose programs are executed without an emulator. */
+static int prepare_executor(struct pmu_program *program, struct pmu_ctx *ctx,
+			    const struct pmu_machine *machine)
+{
+	int error = 0;
+
+	if (program->options.tool || program->options.feed != PMU_FEED_QEMU)
+		error = error_set(ctx, PMU_E_UNSUPPORTED, "%s runs IA-64 programs only, without %s",
+				  machine->name, program->options.tool ? "tools" : "Valgrind");
+	if (!error)
+		error = find_program(program, ctx, &ia64);
+	if (!error)
+		error = find_library(&program->plugin, ctx, program->options.plugin,
+				     "libpmulab-ia64.so", "PMULAB_IA64");
+	return error ? error : program_load_executor(program, ctx);
+}
+
 static int prepare(struct pmu_program *program, struct pmu_ctx *ctx,
 		   const struct pmu_machine *machine)
 {
 	int error = 0;
+
+	if (machine->core)
+		return prepare_executor(program, ctx, machine);
 
 	if (program->options.feed > PMU_FEED_VALGRIND)
 		error = error_set(ctx, PMU_E_RANGE, "no such feed: %d", (int)program->options.feed);
 	else if (program->options.feed != PMU_FEED_QEMU && program->options.tool)
 		error = error_set(ctx, PMU_E_UNSUPPORTED, "tools run on QEMU only");
 	if (!error)
-		error = find_program(program, ctx, program->argv[0]);
+		error = find_program(program, ctx, &x86_64);
 	if (!error)
 		error = find_emulator(program, ctx);
 	if (!error)
@@ -411,6 +457,15 @@ void pmu_program_free(struct pmu_program *program)
 	free(program);
 }
 
+size_t pmu_program_natives(const struct pmu_program *program, struct pmu_native *natives,
+			   size_t size)
+{
+	for (size_t i = 0; i < size && i < program->native_count; i++)
+		natives[i] = (struct pmu_native){program->natives[i].path, program->natives[i].why,
+						 program->natives[i].times};
+	return program->native_count;
+}
+
 static int block_of(struct pmu_emul *emul)
 {
 	const struct emul_share *share = emul_share(emul);
@@ -423,9 +478,16 @@ int pmu_program_run(struct pmu_program *program, struct pmu_ctx *ctx, struct pmu
 		    struct pmu_program_result *result)
 {
 	const struct emul_share *share = emul_share(emul);
-	int error = program_run(program, ctx, program->options.tool ? -1 : block_of(emul),
-				share ? share->connection : -1, result);
+	struct emul_epic *epic = emul_epic_of(emul);
+	int error;
 
+	if (!epic != !program->execute)
+		return error_set(ctx, PMU_E_CONFLICT, "%s was found for another kind of machine",
+				 program->argv[0]);
+	if (epic)
+		return program_run_executor(program, ctx, epic, result);
+	error = program_run(program, ctx, program->options.tool ? -1 : block_of(emul),
+			    share ? share->connection : -1, result);
 	if (!program->options.tool)
 		pmu_emul_drain(emul);
 	return error;

@@ -13,7 +13,8 @@ int feed_process_init(struct feed_process *process, struct pmu_ctx *ctx, struct 
 
 	if (threads == MAP_FAILED)
 		return error_set(ctx, PMU_E_NOMEM, "no address space for guest threads");
-	*process = (struct feed_process){.machine = machine, .threads = threads};
+	*process = (struct feed_process){
+	    .machine = machine, .threads = threads, .continued = machine_hart_continue(machine)};
 	if (machine_address_space_new(&process->space, machine)) {
 		munmap(threads, THREADS_BYTES);
 		return error_set(ctx, PMU_E_NOMEM, "no memory for a guest's page tables");
@@ -33,14 +34,25 @@ void feed_process_end(struct feed_process *process)
 		feed_thread_end(&process->threads[i]);
 }
 
+/* After execve the first thread goes on where the process was, and when. */
+static struct machine_hart *take_place(struct feed_process *process, uint64_t *not_before)
+{
+	struct machine_hart *place = process->continued;
+
+	if (!place)
+		return machine_hart_place(process->machine);
+	process->continued = NULL;
+	*not_before = machine_hart_time(place);
+	return place;
+}
+
 int feed_process_begin(struct feed_process *process, struct pmu_ctx *ctx, unsigned index,
 		       uint64_t not_before)
 {
 	if (index >= FEED_THREADS_MAX)
 		return error_set(ctx, PMU_E_RANGE, "guest thread %u: no more than %u are possible",
 				 index, FEED_THREADS_MAX);
-	feed_thread_init(&process->threads[index], machine_hart_place(process->machine),
-			 not_before);
+	feed_thread_init(&process->threads[index], take_place(process, &not_before), not_before);
 	if (index >= process->threads_seen)
 		process->threads_seen = index + 1;
 	return 0;

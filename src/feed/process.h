@@ -14,8 +14,9 @@ struct feed_process {
 	struct machine *machine;
 	struct machine_address_space *space;
 	struct feed_thread *threads;
-	unsigned threads_seen;	    /* highest index begun, plus one */
-	struct machine_hart *child; /* the place of a child that is being forked */
+	unsigned threads_seen;		/* highest index begun, plus one */
+	struct machine_hart *child;	/* the place of a child that is being forked */
+	struct machine_hart *continued; /* that which the process had as another program; NULL */
 };
 
 /** @return 0 or PMU_E_NOMEM */

@@ -1,8 +1,5 @@
 #include "feed/syscall.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 enum guest_syscall {
 	GUEST_MMAP = 9,
 	GUEST_MPROTECT = 10,
@@ -13,12 +10,10 @@ enum guest_syscall {
 	GUEST_MADVISE = 28,
 	GUEST_CLONE = 56,
 	GUEST_FORK = 57,
-	GUEST_EXECVE = 59,
 	GUEST_EXIT = 60,
 	GUEST_FUTEX = 202,
 	GUEST_SET_TID_ADDRESS = 218,
 	GUEST_SET_ROBUST_LIST = 273,
-	GUEST_EXECVEAT = 322,
 	GUEST_RSEQ = 334,
 	GUEST_CLONE3 = 435,
 };
@@ -58,32 +53,8 @@ static bool is_brief(int64_t number, uint64_t a2)
 	}
 }
 
-/* As execveat() has them. */
-static bool is_program(int directory, uint64_t path, int flags)
+void feed_syscall(struct feed_thread *thread, int64_t number, const uint64_t *arguments)
 {
-	struct stat status;
-
-	return !fstatat(directory, (const char *)path, &status,
-			flags & (AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW)) &&
-	       S_ISREG(status.st_mode) && status.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH);
-}
-
-/* Whether the process will become another program. */
-static bool executes(int64_t number, const uint64_t *arguments, uint64_t guest_base)
-{
-	if (number == GUEST_EXECVE)
-		return is_program(AT_FDCWD, guest_base + arguments[0], 0);
-	return number == GUEST_EXECVEAT &&
-	       is_program((int)arguments[0], guest_base + arguments[1], (int)arguments[4]);
-}
-
-void feed_syscall(struct feed_process *process, struct feed_thread *thread, int64_t number,
-		  const uint64_t *arguments, uint64_t guest_base)
-{
-	if (executes(number, arguments, guest_base)) {
-		machine_count_not_emulated(process->machine);
-		feed_thread_leave(thread);
-	}
 	if (is_brief(number, arguments[1]))
 		feed_thread_pause_briefly(thread);
 	else

@@ -2,17 +2,12 @@
 #ifndef FEED_SYSCALL_H
 #define FEED_SYSCALL_H
 
-#include "feed/process.h"
+#include "feed/thread.h"
 
 /**
- * A thread calls the system, and pauses until feed_thread_resume(). Where a program will take the
- * process's place, which runs outside the machine, it leaves its core, and the machine counts the
- * program. That can still fail for reasons that only the system knows (a missing interpreter): the
- * thread enters a core again then.
- * @param arguments   six
- * @param guest_base  host address of guest address 0
+ * A thread calls the system, and pauses until feed_thread_resume().
+ * @param arguments  six
  */
-void feed_syscall(struct feed_process *process, struct feed_thread *thread, int64_t number,
-		  const uint64_t *arguments, uint64_t guest_base);
+void feed_syscall(struct feed_thread *thread, int64_t number, const uint64_t *arguments);
 
 #endif

@@ -86,11 +86,35 @@ void feed_thread_resume(struct feed_thread *thread)
 	unclaim(thread);
 }
 
+void feed_thread_wait(struct feed_thread *thread)
+{
+	if (!claim(thread))
+		return;
+	if (thread->core)
+		machine_hart_wait(thread->core);
+	unclaim(thread);
+}
+
 void feed_thread_leave(struct feed_thread *thread)
 {
 	if (!claim(thread))
 		return;
 	leave(thread, machine_hart_leave);
+	unclaim(thread);
+}
+
+void feed_thread_exec(struct feed_thread *thread)
+{
+	if (!claim(thread))
+		return;
+	if (thread->core) {
+		if (!thread->paused)
+			thread->not_before = machine_hart_time(thread->core);
+		machine_hart_exec(thread->core);
+		thread->placed = thread->core;
+		thread->core = NULL;
+		thread->paused = false;
+	}
 	unclaim(thread);
 }
 

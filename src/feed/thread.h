@@ -47,10 +47,14 @@ void feed_thread_pause(struct feed_thread *thread);
 void feed_thread_resume(struct feed_thread *thread);
 /** As feed_thread_pause(), for a call that never blocks. */
 void feed_thread_pause_briefly(struct feed_thread *thread);
+/** As machine_hart_wait(), where others may try to take the thread off its core meanwhile. */
+void feed_thread_wait(struct feed_thread *thread);
 /** The thread ends. */
 void feed_thread_exit(struct feed_thread *thread);
 /** The thread goes on outside of the machine. */
 void feed_thread_leave(struct feed_thread *thread);
+/** Its process becomes another program, which goes on in its place; or, if not, the thread does. */
+void feed_thread_exec(struct feed_thread *thread);
 
 /**
  * The process ends: takes a thread that runs no more, or is in a system call, off its core, for

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "machine/machine.h"
 #include "machine/mshr.h"
@@ -228,11 +229,6 @@ static struct machine_progress *list_user(struct core *shared, uint32_t thread)
 	return &shared->progress[i];
 }
 
-static void unlist_user(struct core *shared, const struct machine_progress *progress)
-{
-	shared->users[progress - shared->progress] = 0;
-}
-
 /* @return its number, -1 where all cores have as many threads as they can */
 static int choose_core(struct machine *machine, uint32_t thread)
 {
@@ -262,7 +258,7 @@ static bool is_alone(const struct machine *machine)
 }
 
 /* As long as nobody else comes, neither lock costs its thread more than plain loads and stores. */
-static void bias(struct machine *machine, struct core *shared)
+static void bias_locks(struct machine *machine, struct core *shared)
 {
 	lock_bias(&machine->state->lock, machine->holder);
 	lock_acquire(&shared->caches, machine->holder);
@@ -270,7 +266,7 @@ static void bias(struct machine *machine, struct core *shared)
 	lock_release(&shared->caches, machine->holder);
 }
 
-static void revoke(struct machine *machine, struct core *shared)
+static void revoke_locks(struct machine *machine, struct core *shared)
 {
 	lock_acquire(&shared->caches, machine->holder);
 	lock_revoke(&shared->caches, machine->holder);
@@ -284,6 +280,14 @@ static void show(struct machine_hart *core)
 		skew_show(core);
 }
 
+static void sit_on(struct machine_hart *core, unsigned number)
+{
+	core->number = number;
+	core->core = &core->machine->cores[number];
+	core->l1d = &core->core->l1d;
+	core->l1i = &core->core->l1i;
+}
+
 /* The lock is held. @return whether there is room on a core */
 static bool take_place(struct machine_hart *core)
 {
@@ -292,28 +296,38 @@ static bool take_place(struct machine_hart *core)
 
 	if (number < 0)
 		return false;
-	core->number = (unsigned)number;
-	core->core = &machine->cores[core->number];
-	core->l1d = &core->core->l1d;
-	core->l1i = &core->core->l1i;
+	sit_on(core, (unsigned)number);
 	core->progress = list_user(core->core, core->thread);
 	machine_occupy(machine, core->number);
 	return true;
 }
 
-static struct machine_hart *place_hart(struct machine *machine, bool in_turns)
+/* That has no place yet. */
+static void clear_hart(struct machine_hart *core, struct machine *machine)
 {
-	struct machine_hart *core = aligned_alloc(64, (sizeof(*core) + 63) / 64 * 64);
-	bool placed;
-
-	if (!core)
-		return NULL;
 	memset(core, 0, sizeof(*core));
 	memset(core->tlb, 0xff, sizeof(core->tlb));
 	forget_lines(core);
 	core->machine = machine;
 	core->thread = lock_thread();
+}
 
+static struct machine_hart *allocate_hart(struct machine *machine)
+{
+	struct machine_hart *core = aligned_alloc(64, (sizeof(*core) + 63) / 64 * 64);
+
+	if (core)
+		clear_hart(core, machine);
+	return core;
+}
+
+static struct machine_hart *place_hart(struct machine *machine, bool in_turns)
+{
+	struct machine_hart *core = allocate_hart(machine);
+	bool placed;
+
+	if (!core)
+		return NULL;
 	machine_hold(machine, core->thread);
 	placed = take_place(core);
 	core->user = ++machine->state->next_user;
@@ -332,10 +346,15 @@ struct machine_hart *machine_hart_place(struct machine *machine)
 	return place_hart(machine, true);
 }
 
+static uint32_t *user_of(const struct machine_hart *core)
+{
+	return &core->core->users[core->progress - core->core->progress];
+}
+
 /* The place is the starting thread's. It was lost where the thread that took it has died since. */
 static bool take_over(struct machine_hart *core)
 {
-	uint32_t *user = &core->core->users[core->progress - core->core->progress];
+	uint32_t *user = user_of(core);
 	uint32_t placer = core->thread;
 
 	core->thread = lock_thread();
@@ -354,7 +373,7 @@ bool machine_hart_start(struct machine_hart *core, struct machine_address_space 
 	machine_hold(machine, lock_thread());
 	placed = take_over(core);
 	if (placed && machine->may_bias && is_alone(machine))
-		bias(machine, core->core);
+		bias_locks(machine, core->core);
 	machine_let_go(machine);
 	if (!placed) {
 		free(core);
@@ -411,7 +430,7 @@ static void finish(struct machine_hart *core)
 		return;
 	mshr_drain(core);
 	mshr_wait(core, wc_drain(core->machine, core->number, core->progress->time));
-	revoke(core->machine, core->core);
+	revoke_locks(core->machine, core->core);
 }
 
 void machine_hart_leave(struct machine_hart *core)
@@ -420,7 +439,7 @@ void machine_hart_leave(struct machine_hart *core)
 
 	machine_hold(machine, core->thread);
 	finish(core);
-	unlist_user(core->core, core->progress);
+	*user_of(core) = 0;
 	if (!count_users(core->core))
 		machine_vacate(machine, core->number);
 	machine_let_go(machine);
@@ -434,6 +453,71 @@ void machine_hart_exit(struct machine_hart *core)
 {
 	core->exits = true;
 	machine_hart_leave(core);
+}
+
+void machine_hart_exec(struct machine_hart *core)
+{
+	struct machine_progress *progress = core->progress;
+	const unsigned number = core->number, member = core->member;
+	const uint64_t user = core->user;
+	/* Whichever thread executes a program becomes the first one of its process. */
+	const uint32_t heir = (uint32_t)getpid();
+
+	machine_hold(core->machine, core->thread);
+	finish(core);
+	*user_of(core) = heir;
+	machine_let_go(core->machine);
+	release_core(core);
+	if (turns_are_taken(core))
+		turns_hand_on(core, heir);
+	clear_hart(core, core->machine);
+	sit_on(core, number);
+	core->thread = heir;
+	core->progress = progress;
+	core->member = member;
+	core->user = user;
+}
+
+/* The lock is held. The first place of the thread is the hart's; it keeps no other. */
+static bool find_place(struct machine_hart *core)
+{
+	struct machine *machine = core->machine;
+	bool found = false;
+
+	for (unsigned number = 0; number < machine->core_count; number++) {
+		struct core *shared = &machine->cores[number];
+
+		for (unsigned i = 0; i < shared->users_high; i++) {
+			if (shared->users[i] != core->thread)
+				continue;
+			if (found) {
+				shared->users[i] = 0;
+				continue;
+			}
+			sit_on(core, number);
+			core->progress = &shared->progress[i];
+			found = true;
+		}
+	}
+	return found;
+}
+
+struct machine_hart *machine_hart_continue(struct machine *machine)
+{
+	struct machine_hart *core = allocate_hart(machine);
+	bool found;
+
+	if (!core)
+		return NULL;
+	machine_hold(machine, core->thread);
+	found = find_place(core);
+	if (found && !turns_continue(core))
+		core->user = ++machine->state->next_user;
+	machine_let_go(machine);
+	if (found)
+		return core;
+	free(core);
+	return NULL;
 }
 
 void machine_pass(struct machine *machine, uint64_t ticks)

@@ -110,6 +110,8 @@ int machine_check(struct pmu_ctx *ctx, const struct pmu_machine *desc)
 	    {"uncore clock", desc->uclk_mhz, 1, 10000},
 	    {"DRAM clock", desc->dclk_mhz, 1, 10000},
 	    {"base clock", desc->bclk_mhz, 1, 1000},
+	    {"PCU clock", desc->pclk_mhz, 0, 10000},
+	    {"QPI clock", desc->qfclk_mhz, 0, 10000},
 	};
 
 	int error = check_limits(ctx, desc, limits, sizeof(limits) / sizeof(limits[0]));
@@ -385,9 +387,4 @@ void machine_catch_up_cores(const struct machine *machine, unsigned socket, uint
 			return;
 		accumulators_report(machine, socket * count + unit);
 	}
-}
-
-void machine_count_not_emulated(struct machine *machine)
-{
-	__atomic_fetch_add(&machine->state->not_emulated, 1, __ATOMIC_RELAXED);
 }

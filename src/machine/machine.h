@@ -86,6 +86,17 @@ void machine_hart_resume(struct machine_hart *core);
 void machine_hart_leave(struct machine_hart *core);
 /** As machine_hart_leave(), for a thread that ends in the host too, at once. */
 void machine_hart_exit(struct machine_hart *core);
+/**
+ * The calling thread's process becomes another program (execve), whose first thread goes on in the
+ * same place and at the same time. If that fails, the hart is as machine_hart_place() gives it, and
+ * the calling thread can start on it again.
+ */
+void machine_hart_exec(struct machine_hart *core);
+/**
+ * The place that the process had on the machine before it became the present program, to start on.
+ * NULL: none, or no memory.
+ */
+struct machine_hart *machine_hart_continue(struct machine *machine);
 
 /**
  * Threads that are placed from now on run one at a time, in turns by emulated time, so that a
@@ -143,10 +154,8 @@ struct machine_statistics {
 	uint64_t tracker_cycles; /* sum over all tracker entries, uncore cycles */
 	uint64_t rpq_cycles;	 /* sum over all RPQ entries, DRAM cycles */
 	uint64_t wpq_cycles;
-	uint64_t not_emulated; /* programs started by execve, which run natively */
 };
 void machine_statistics(const struct machine *machine, struct machine_statistics *stats);
-void machine_count_not_emulated(struct machine *machine);
 
 /* For tests: what the caches hold. State letters M, E, S, F, or I where the line is absent. */
 enum machine_level { MACHINE_L1I, MACHINE_L1D, MACHINE_L2, MACHINE_LLC };

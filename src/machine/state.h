@@ -169,7 +169,6 @@ struct machine_state {
 	uint64_t occupied; /* bit n: core n has threads, whose clocks may lie beyond the horizon */
 	uint64_t passed;   /* tick up to which time passed while nobody ran */
 	uint64_t next_frame[SOCKETS_MAX];
-	uint64_t not_emulated;
 	struct link links[SOCKETS_MAX]; /* by sending socket */
 	uint64_t meetings;		/* lines that cores took from others */
 	_Alignas(64) uint64_t running;	/* bit: core that shows its clock */
@@ -195,7 +194,7 @@ struct machine {
 	uint64_t core_ticks, uclk_ticks, dclk_ticks, bclk_ticks, ticks_per_second;
 	unsigned core_count;	 /* of all sockets */
 	uint32_t lines_per_node; /* physical lines of a socket's memory */
-	uint64_t slice_inverse;	 /* 2^slice_shift / desc->slices, rounded up: see index.h */
+	uint64_t slice_inverse;	 /* 2^slice_shift / desc->slices, rounded up: see llc_index.h */
 	uint32_t slice_shift, l2_sets_log2, llc_sets_log2;
 };
 

@@ -66,7 +66,7 @@ void machine_statistics(const struct machine *machine, struct machine_statistics
 	const struct pmu_machine *desc = machine->desc;
 	const unsigned homes = desc->sockets * desc->home_agents;
 
-	*stats = (struct machine_statistics){.not_emulated = machine->state->not_emulated};
+	*stats = (struct machine_statistics){0};
 	for (unsigned i = 0; i < machine->core_count; i++)
 		add_core(machine, &machine->cores[i], stats);
 	for (unsigned i = 0; i < desc->sockets * desc->slices; i++)

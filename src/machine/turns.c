@@ -290,13 +290,14 @@ bool turns_have(const struct machine_hart *core)
 }
 
 /* Whoever is next looks whether that is settled. */
-static void end_turn(const struct machine_hart *core, enum turns_state state)
+static void end_turn(const struct machine_hart *core, enum turns_state state, uint32_t thread)
 {
 	struct turns_member *me = member_of(core), *next;
 
 	__atomic_store_n(&me->waits, true, __ATOMIC_SEQ_CST);
 	hold(core);
 	me->state = state;
+	me->thread = thread;
 	me->time = core->progress->time;
 	if (turns_of(core)->holder == me->user)
 		turns_of(core)->holder = 0;
@@ -309,10 +310,30 @@ static void end_turn(const struct machine_hart *core, enum turns_state state)
 
 void turns_pause(struct machine_hart *core)
 {
-	end_turn(core, TURNS_AWAY);
+	end_turn(core, TURNS_AWAY, core->thread);
+}
+
+void turns_hand_on(struct machine_hart *core, uint32_t heir)
+{
+	end_turn(core, TURNS_PLACED, heir);
+}
+
+bool turns_continue(struct machine_hart *core)
+{
+	const struct turns *turns = turns_of(core);
+
+	hold(core);
+	for (unsigned i = 0; i < turns->high && !core->member; i++)
+		if (turns->members[i].state == TURNS_PLACED &&
+		    turns->members[i].thread == core->thread) {
+			core->member = i + 1;
+			core->user = turns->members[i].user;
+		}
+	let_go(core);
+	return core->member;
 }
 
 void turns_leave(struct machine_hart *core)
 {
-	end_turn(core, core->exits ? TURNS_GONE : TURNS_FREE);
+	end_turn(core, core->exits ? TURNS_GONE : TURNS_FREE, core->thread);
 }

@@ -36,6 +36,11 @@ bool turns_have(const struct machine_hart *core);
  */
 void turns_await_placed(struct machine_hart *core);
 
+/** The turn ends: the thread's process becomes another program, whose first thread is @heir. */
+void turns_hand_on(struct machine_hart *core, uint32_t heir);
+/** In that thread: it is the member that was handed on. @return false where there is none */
+bool turns_continue(struct machine_hart *core);
+
 /** The turn ends: the thread calls the system, or goes for ever. */
 void turns_pause(struct machine_hart *core);
 void turns_leave(struct machine_hart *core);

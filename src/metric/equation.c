@@ -118,7 +118,7 @@ static int parse_term(struct equation *equation, unsigned term)
 	const struct pmu_box *box = equation->box;
 	const struct formula_step step = {
 	    .op = FORMULA_TERM,
-	    .clock = !box || box->other_clock ? FORMULA_NO_CLOCK : box->clock,
+	    .clock = box ? box->clock : FORMULA_NO_CLOCK,
 	    .index = term,
 	};
 

@@ -11,7 +11,7 @@
 #define FORMULA_STEPS_MAX  64
 #define FORMULA_LEAVES_MAX 32
 #define FORMULA_EVENT_MAX  256		   /* characters of an event expression */
-#define FORMULA_NO_CLOCK   PMU_CLOCK_COUNT /* one that nobody tells the frequency of */
+#define FORMULA_NO_CLOCK   PMU_CLOCK_COUNT /* of an equation that is of no box */
 #define FORMULA_NEST_MAX   8		   /* metrics of metrics, and parentheses of each */
 #define FORMULA_NAMES_MAX  128		   /* bytes of the names that are missing */
 
@@ -28,7 +28,7 @@ enum formula_op {
 
 struct formula_step {
 	uint8_t op;	/* enum formula_op */
-	uint8_t clock;	/* TERM: that of the box whose metric it is in, or FORMULA_NO_CLOCK */
+	uint8_t clock;	/* TERM: enum pmu_clock of the box whose metric it is in */
 	unsigned index; /* COUNT: leaf, then selection; TERM: as term_find() says */
 	double number;
 };
@@ -101,8 +101,7 @@ bool variable_replace(const struct formula_variable *variable, const char *name,
 
 /** terms.c: number of a term of §1.7.1, or -1. */
 int term_find(const char *name);
-/** @param clock  of the box, enum pmu_clock or FORMULA_NO_CLOCK. @return NAN where it is not known
- */
+/** @param clock  of the box, enum pmu_clock. @return NAN where it is not known */
 double term_value(unsigned term, unsigned clock, const struct pmu_terms *terms);
 
 #endif

@@ -11,19 +11,19 @@
 
 struct pmon_unit;
 
+#define PMON_CLOCKS PMU_CLOCK_COUNT
+
 /* What of a PMU is present: the part's strapping. */
 struct pmon_config {
 	const struct pmu_pmu *pmu;
 	unsigned sockets;
 	const struct pmu_strap *straps; /* what discovery registers read */
 	size_t strap_count;
-	/* Of uncore and DRAM clock, not 0: where a freeze in one falls in the other. */
-	uint32_t clock_mhz[2];
+	/* By enum pmu_clock: where a freeze in one falls in the other. 0: there is none. */
+	uint32_t clock_mhz[PMON_CLOCKS];
 	/* Per box of the PMU, a bit for each instance that the part has. */
 	uint32_t present[16];
 };
-
-#define PMON_CLOCKS 3
 
 /* Cycles of each clock since power on, by enum pmu_clock. */
 struct pmon_time {

@@ -6,6 +6,7 @@
 #include "pmon/count.h"
 #include "pmon/registers.h"
 #include "pmon/select.h"
+#include "pmon/taps.h"
 
 /* Of the numbers that its signal holds, what the counter wants and all. */
 static struct pmon_change held_levels(const struct pmon *pmon, const struct pmon_unit *unit,
@@ -58,6 +59,13 @@ static void compare_as(struct pmon_counter *counter, const struct pmon_control *
 	counter->edge = control & (occ ? fields->occ_edge_det : fields->edge_det).mask;
 }
 
+/* Bytes of a subscription that say something. */
+static size_t used_size(const struct pmon_subscription *subscription)
+{
+	return PMON_SUBSCRIPTION_HEAD +
+	       subscription->alternative_count * sizeof(subscription->alternatives[0]);
+}
+
 /* @return its slots that are subscribed by others than before */
 static uint64_t configure(struct pmon *pmon, struct pmon_unit *unit, unsigned index, uint64_t now)
 {
@@ -74,9 +82,9 @@ static uint64_t configure(struct pmon *pmon, struct pmon_unit *unit, unsigned in
 	compare_as(counter, fields, control, occ);
 	plain = subscription.measure == PMU_MEASURE_COUNT && !counter->thresh;
 	if (plain != counter->plain ||
-	    memcmp(&subscription, &counter->subscription, sizeof(subscription))) {
+	    memcmp(&subscription, &counter->subscription, used_size(&subscription))) {
 		slots = subscribe(unit, index, &counter->subscription, false);
-		counter->subscription = subscription;
+		memcpy(&counter->subscription, &subscription, used_size(&subscription));
 		counter->plain = plain;
 		pmon_restart(pmon, unit, index, now, held_levels(pmon, unit, &subscription));
 	}
@@ -128,12 +136,12 @@ void pmon_configure_counter(struct pmon *pmon, struct pmon_unit *unit, unsigned 
 	pmon_enable(pmon, unit, slots);
 }
 
-void pmon_enable(struct pmon *pmon, const struct pmon_unit *unit, uint64_t slots)
+void pmon_enable(struct pmon *pmon, struct pmon_unit *unit, uint64_t slots)
 {
 	struct pmon_state *state = pmon->state;
 
-	for (; slots; slots &= slots - 1) {
-		unsigned slot = (unsigned)__builtin_ctzll(slots);
+	for (uint64_t left = slots; left; left &= left - 1) {
+		unsigned slot = (unsigned)__builtin_ctzll(left);
 		unsigned id = pmon->signal_of[unit->box][slot];
 		uint32_t bit = 1u << unit->instance;
 		uint32_t *subscribers = state->subscribers[id], any = unit->subscribed[slot];
@@ -146,4 +154,5 @@ void pmon_enable(struct pmon *pmon, const struct pmon_unit *unit, uint64_t slots
 			any |= subscribers[s];
 		state->enabled[id] = any || pmon->always[id];
 	}
+	pmon_taps_close(pmon, unit, slots);
 }

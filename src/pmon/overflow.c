@@ -3,13 +3,16 @@
 #include "pmon/core.h"
 #include "pmon/count.h"
 
-/* The first cycle of clock @to that does not begin before cycle @cycle of clock @from. */
+/* The first cycle of clock @to that does not begin before cycle @cycle of clock @from; never of a
+   clock that there is not. */
 static uint64_t convert(const struct pmon *pmon, uint64_t cycle, unsigned from, unsigned to)
 {
 	uint64_t to_mhz = pmon->config.clock_mhz[to], from_mhz = pmon->config.clock_mhz[from];
 
 	if (from == to)
 		return cycle;
+	if (!to_mhz)
+		return PMON_NEVER;
 	return (cycle * to_mhz + from_mhz - 1) / from_mhz;
 }
 
@@ -34,7 +37,7 @@ static void freeze(struct pmon *pmon, unsigned socket, unsigned clock, uint64_t 
 {
 	struct pmon_socket *state = &pmon->state->sockets[socket];
 
-	for (unsigned i = 0; i < 2; i++) {
+	for (unsigned i = 0; i < PMON_CLOCKS; i++) {
 		uint64_t stop = convert(pmon, cycle, clock, i);
 
 		if (stop < state->stop[i])
@@ -88,7 +91,8 @@ void pmon_schedule(struct pmon *pmon, unsigned socket)
 	struct pmon_socket *state = &pmon->state->sockets[socket];
 	struct pmon_unit *units = pmon_socket_units(pmon, socket);
 
-	state->deadline[0] = state->deadline[1] = PMON_NEVER;
+	for (unsigned clock = 0; clock < PMON_CLOCKS; clock++)
+		state->deadline[clock] = PMON_NEVER;
 	for (unsigned i = 0; i < pmon->units_per_socket; i++) {
 		struct pmon_unit *unit = &units[i];
 		const struct pmon_box *box = pmon_box(pmon, unit);
@@ -103,7 +107,7 @@ void pmon_schedule(struct pmon *pmon, unsigned socket)
 			if (!adds_every_cycle(counter) ||
 			    !(unit->regs[desc->control] & desc->fields.ov_en.mask))
 				continue;
-			for (unsigned to = 0; to < 2; to++) {
+			for (unsigned to = 0; to < PMON_CLOCKS; to++) {
 				uint64_t due =
 				    convert(pmon, counter->now + counter->limit - counter->value,
 					    clock, to);
@@ -148,7 +152,7 @@ void pmon_settle_socket(struct pmon *pmon, unsigned socket, const struct pmon_ti
 	struct pmon_socket *state = &pmon->state->sockets[socket];
 	struct pmon_unit *units = pmon_socket_units(pmon, socket);
 
-	for (unsigned clock = 0; clock < 2; clock++) {
+	for (unsigned clock = 0; clock < PMON_CLOCKS; clock++) {
 		pmon_due(pmon, socket, clock, now->cycles[clock]);
 		if (now->cycles[clock] > state->floor[clock])
 			state->floor[clock] = now->cycles[clock];

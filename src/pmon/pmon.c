@@ -150,7 +150,7 @@ static void power_on(struct pmon *pmon, size_t size)
 		struct pmon_socket *state = &pmon->state->sockets[socket];
 		struct pmon_unit *unit = pmon_socket_units(pmon, socket);
 
-		for (unsigned clock = 0; clock < 2; clock++)
+		for (unsigned clock = 0; clock < PMON_CLOCKS; clock++)
 			state->stop[clock] = state->deadline[clock] = PMON_NEVER;
 		for (unsigned b = 0; b < pmon->config.pmu->box_count; b++) {
 			for (unsigned i = 0; i < pmon->boxes[b].box->instance_count; i++, unit++) {
@@ -162,8 +162,7 @@ static void power_on(struct pmon *pmon, size_t size)
 			}
 		}
 	}
-	for (unsigned socket = 0; socket < pmon->config.sockets; socket++)
-		pmon_taps_begin_all(pmon, socket);
+	pmon_taps_init(pmon);
 }
 
 int pmon_open(struct pmon **out, struct pmu_ctx *ctx, const struct pmon_config *config, void *state,
@@ -176,9 +175,12 @@ int pmon_open(struct pmon **out, struct pmu_ctx *ctx, const struct pmon_config *
 	if (config->sockets > PMON_SOCKETS)
 		return error_set(ctx, PMU_E_UNSUPPORTED, "%u sockets, more than %d",
 				 config->sockets, PMON_SOCKETS);
-	if (!config->clock_mhz[PMU_CLOCK_UCLK] || !config->clock_mhz[PMU_CLOCK_DCLK])
-		return error_set(ctx, PMU_E_RANGE, "the clocks of PMU %s have no frequency",
-				 config->pmu->name);
+	for (size_t i = 0; i < config->pmu->box_count; i++)
+		if (config->pmu->boxes[i].scope != PMU_SCOPE_CORE &&
+		    !config->clock_mhz[config->pmu->boxes[i].clock])
+			return error_set(ctx, PMU_E_RANGE,
+					 "the clock of box %s of PMU %s has no frequency",
+					 config->pmu->boxes[i].name, config->pmu->name);
 	pmon = calloc(1, sizeof(*pmon));
 	if (!pmon)
 		return error_set(ctx, PMU_E_NOMEM, "out of memory for the PMUs of a machine");
@@ -300,6 +302,8 @@ static void receive(void *subscriber, const struct signal *signal)
 		else if (pmon_matches(&counter->subscription, signal))
 			count_one(pmon, socket, unit, index, route->clock, signal->time);
 	}
+	if (unit->closed >> route->slot & 1)
+		pmon_taps_open(pmon, unit, route->slot);
 }
 
 void pmon_port(struct pmon *pmon, struct signal_port *port)

@@ -1,5 +1,6 @@
 #include "pmon/registers.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "catalog/address.h"
@@ -99,7 +100,7 @@ static void write_global_control(const struct pmon *pmon, unsigned socket, uint6
 {
 	struct pmon_socket *state = &pmon->state->sockets[socket];
 
-	for (unsigned clock = 0; clock < 2; clock++) {
+	for (unsigned clock = 0; clock < PMON_CLOCKS; clock++) {
 		if (value & pmon->global.frz_all.mask) {
 			if (now->cycles[clock] < state->stop[clock])
 				state->stop[clock] = now->cycles[clock];
@@ -313,6 +314,18 @@ static int write_core(struct pmon *pmon, const struct pmon_register_ref *ref,
 	return 0;
 }
 
+/* The counters that a write to the register may change. */
+static unsigned changed_by(const struct pmon_box *box, const struct pmon_unit *unit, unsigned reg)
+{
+	int counter = box->counter_of[reg], control = box->control_of[reg];
+
+	if (counter >= 0)
+		return 1u << counter;
+	if (control >= 0)
+		return 1u << control | (control == 0 ? unit->followers : 0u);
+	return UINT_MAX;
+}
+
 /* What a freeze or its end changes, it changes for the socket. */
 static void write_untapped(struct pmon *pmon, const struct pmon_register_ref *ref,
 			   const struct pmon_time *now, uint64_t value)
@@ -324,19 +337,14 @@ static void write_untapped(struct pmon *pmon, const struct pmon_register_ref *re
 	if (all)
 		pmon_taps_end_all(pmon, unit->socket);
 	else
-		pmon_taps_end(pmon, unit);
+		pmon_taps_end(pmon, unit, changed_by(pmon_box(pmon, unit), unit, ref->reg));
 	write_uncore(pmon, unit, ref->reg, value, now);
 	if (!all && pmon_may_freeze(socket)) {
 		pmon_settle_socket(pmon, unit->socket, now);
 		pmon_taps_end_all(pmon, unit->socket);
-		all = true;
 	}
 	if (may_freeze || pmon_may_freeze(socket))
 		pmon_schedule(pmon, unit->socket);
-	if (all)
-		pmon_taps_begin_all(pmon, unit->socket);
-	else
-		pmon_taps_begin(pmon, unit);
 }
 
 int pmon_write_found(struct pmon *pmon, const struct pmon_register_ref *ref,

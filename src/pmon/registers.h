@@ -18,6 +18,6 @@ void pmon_configure_counter(struct pmon *pmon, struct pmon_unit *unit, unsigned 
 
 /** Which of its signals the counters of a unit subscribe to; bit n of @slots: the n-th changed.
  */
-void pmon_enable(struct pmon *pmon, const struct pmon_unit *unit, uint64_t slots);
+void pmon_enable(struct pmon *pmon, struct pmon_unit *unit, uint64_t slots);
 
 #endif

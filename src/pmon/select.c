@@ -138,7 +138,7 @@ static bool demand_of_row(const struct selection *s, const struct pmu_row *row,
 
 static void pass_everything(struct pmon_subscription *subscription)
 {
-	memset(subscription, 0, sizeof(*subscription));
+	memset(subscription, 0, PMON_SUBSCRIPTION_HEAD);
 	subscription->requests = subscription->states = subscription->nodes = UINT32_MAX;
 	subscription->ranks = subscription->banks = subscription->units = UINT32_MAX;
 }
@@ -285,7 +285,7 @@ bool pmon_select(const struct pmon *pmon, const struct pmon_unit *unit, unsigned
 {
 	const struct pmon_box *box = pmon_box(pmon, unit);
 
-	memset(subscription, 0, sizeof(*subscription));
+	memset(subscription, 0, PMON_SUBSCRIPTION_HEAD);
 	if (!enabled(box, unit, index))
 		return false;
 	if (!box->counters[index].fixed)

@@ -7,6 +7,7 @@
 #define PMON_STATE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/eventcount.h"
@@ -67,9 +68,11 @@ struct pmon_subscription {
 	uint32_t default_qualifier; /* wanted, and holds while nothing of the signal is open */
 	uint32_t requests, states, nodes, ranks, banks, units; /* bit n: value n is wanted */
 	uint64_t address, address_mask;
-	struct pmon_alternative alternatives[PMON_ALTERNATIVES];
+	struct pmon_alternative alternatives[PMON_ALTERNATIVES]; /* the rest is not set */
 };
-static_assert(sizeof(struct pmon_subscription) == 176, "compared as bytes: no padding");
+/* In bytes, without any alternative. */
+#define PMON_SUBSCRIPTION_HEAD offsetof(struct pmon_subscription, alternatives)
+static_assert(PMON_SUBSCRIPTION_HEAD == 64, "compared as bytes: no padding");
 
 struct pmon_counter {
 	uint64_t value;
@@ -93,6 +96,7 @@ struct pmon_level {
 
 struct pmon_unit {
 	uint16_t subscribed[PMON_SLOTS]; /* bit n: counter n subscribes to the signal */
+	uint32_t closed; /* bit n: the taps of the signal in slot n are to be opened: see taps.h */
 	uint8_t socket, box, instance;
 	uint8_t last_control; /* counter whose control was written last, + 1; 0: something else */
 	uint16_t clocked;     /* bit n: counter n counts cycles */
@@ -108,11 +112,11 @@ struct pmon_unit {
 };
 
 struct pmon_socket {
-	/* By clock of the uncore. */
-	uint64_t stop[2];     /* cycle from which the global freeze holds, or PMON_NEVER */
-	uint64_t deadline[2]; /* cycle by which a counter of cycles will overflow */
+	/* By enum pmu_clock; nothing of a socket goes by the core's. */
+	uint64_t stop[PMON_CLOCKS]; /* cycle from which the global freeze holds, or PMON_NEVER */
+	uint64_t deadline[PMON_CLOCKS]; /* cycle by which a counter of cycles will overflow */
 	/* Of the last access that brought the socket up to date: nothing happens before it. */
-	uint64_t floor[2];
+	uint64_t floor[PMON_CLOCKS];
 	/* Bit n: an overflow of unit n's counters is reported, and may freeze the socket. */
 	uint64_t reporting[PMON_UNIT_WORDS];
 	struct eventcount interrupts[PMON_CORES];

@@ -1,5 +1,6 @@
 #include "pmon/taps.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "pmon/core.h"
@@ -59,15 +60,6 @@ static void end_sum(struct pmon *pmon, struct pmon_unit *unit, unsigned index)
 			counter->level++, counter->open++;
 		pmon_changes_add(changes, now, span->end, (struct pmon_change){-1, -1});
 	}
-}
-
-void pmon_taps_end(struct pmon *pmon, struct pmon_unit *unit)
-{
-	const struct pmon_box *box = pmon_box(pmon, unit);
-
-	for (unsigned k = 0; k < box->counter_count; k++)
-		if (unit->counters[k].summed)
-			end_sum(pmon, unit, k);
 }
 
 static uint64_t brink(const struct pmon_counter *counter)
@@ -197,58 +189,112 @@ static bool add_tap(struct pmon *pmon, struct pmon_unit *unit, unsigned index, u
 	return true;
 }
 
-static void set_taps(struct pmon *pmon, struct pmon_unit *unit, unsigned id, unsigned number,
-		     bool runs)
+/* Numbers and accumulators are handed over always: they are kept whether or not they count. */
+static bool has_taps(const struct pmon *pmon, const struct pmon_unit *unit, unsigned id)
 {
-	const struct pmon_route *route = &pmon->routes[id];
-	struct signal_taps *taps =
-	    &pmon->taps[(unit->socket * SIGNAL_UNITS + number) * SIGNAL_COUNT + id];
-	unsigned subscribed = unit->subscribed[route->slot];
-
-	taps->count = taps->pulses = 0;
-	/* Numbers and accumulators are kept whether or not they count. */
-	if (route->kind == SIGNAL_LEVEL || pmon_is_core(pmon_box(pmon, unit)) ||
-	    (subscribed && !runs)) {
-		taps->count = SIGNAL_RECEIVE;
-		return;
-	}
-	for (; subscribed; subscribed &= subscribed - 1)
-		if (!add_tap(pmon, unit, (unsigned)__builtin_ctz(subscribed), number, taps)) {
-			taps->count = SIGNAL_RECEIVE;
-			return;
-		}
+	return pmon->routes[id].kind != SIGNAL_LEVEL && !pmon_is_core(pmon_box(pmon, unit));
 }
 
-void pmon_taps_begin(struct pmon *pmon, struct pmon_unit *unit)
+static struct signal_taps *taps_of(const struct pmon *pmon, const struct pmon_unit *unit,
+				   unsigned id, unsigned number)
 {
-	const struct pmon_box *box = pmon_box(pmon, unit);
-	/* An overflow that is reported freezes, from its own cycle on. */
-	bool runs = !pmon_is_core(box) && pmon_stop(pmon, unit) == PMON_NEVER &&
-		    !pmon_may_freeze(&pmon->state->sockets[unit->socket]);
+	return &pmon->taps[(unit->socket * SIGNAL_UNITS + number) * SIGNAL_COUNT + id];
+}
 
-	for (unsigned k = 0; runs && k < box->counter_count; k++)
-		if (!unit->counters[k].summed && can_sum(pmon, unit, k))
-			begin_sum(pmon, unit, k);
-	for (unsigned slot = 0; slot < PMON_SLOTS && pmon->signal_of[unit->box][slot]; slot++) {
-		unsigned id = pmon->signal_of[unit->box][slot];
-		uint32_t numbers =
-		    pmon->sources[pmon_unit_number(pmon, unit)][signal_table[id].unit];
+/* Of the machine's units of the signal's kind: bit n: the n-th is the unit's. */
+static uint32_t sources_of(const struct pmon *pmon, const struct pmon_unit *unit, unsigned id)
+{
+	return pmon->sources[pmon_unit_number(pmon, unit)][signal_table[id].unit];
+}
 
-		for (; numbers; numbers &= numbers - 1)
-			set_taps(pmon, unit, id, (unsigned)__builtin_ctz(numbers), runs);
+static void receive_all(struct pmon *pmon, const struct pmon_unit *unit, unsigned id,
+			uint32_t count)
+{
+	for (uint32_t left = sources_of(pmon, unit, id); left; left &= left - 1)
+		taps_of(pmon, unit, id, (unsigned)__builtin_ctz(left))->count = count;
+}
+
+void pmon_taps_init(struct pmon *pmon)
+{
+	for (unsigned i = 0; i < pmon->config.sockets * pmon->units_per_socket; i++) {
+		const struct pmon_unit *unit = &pmon->units[i];
+		const uint8_t *ids = pmon->signal_of[unit->box];
+
+		for (unsigned slot = 0; slot < PMON_SLOTS && ids[slot]; slot++)
+			receive_all(pmon, unit, ids[slot],
+				    has_taps(pmon, unit, ids[slot]) ? 0 : SIGNAL_RECEIVE);
 	}
+}
+
+void pmon_taps_close(struct pmon *pmon, struct pmon_unit *unit, uint64_t slots)
+{
+	for (slots &= ~unit->closed; slots; slots &= slots - 1) {
+		unsigned slot = (unsigned)__builtin_ctzll(slots);
+		unsigned id = pmon->signal_of[unit->box][slot];
+
+		if (!has_taps(pmon, unit, id))
+			continue;
+		unit->closed |= 1u << slot;
+		receive_all(pmon, unit, id, SIGNAL_RECEIVE);
+	}
+}
+
+void pmon_taps_end(struct pmon *pmon, struct pmon_unit *unit, unsigned counters)
+{
+	uint64_t slots = 0;
+
+	for (counters &= unit->subscribing & ~unit->clocked; counters; counters &= counters - 1) {
+		unsigned index = (unsigned)__builtin_ctz(counters);
+
+		if (unit->counters[index].summed)
+			end_sum(pmon, unit, index);
+		slots |= UINT64_C(1) << unit->counters[index].subscription.slot;
+	}
+	pmon_taps_close(pmon, unit, slots);
 }
 
 void pmon_taps_end_all(struct pmon *pmon, unsigned socket)
 {
 	for (unsigned i = 0; i < pmon->units_per_socket; i++)
-		pmon_taps_end(pmon, pmon_socket_units(pmon, socket) + i);
+		pmon_taps_end(pmon, pmon_socket_units(pmon, socket) + i, UINT_MAX);
 }
 
-void pmon_taps_begin_all(struct pmon *pmon, unsigned socket)
+static void set_taps(struct pmon *pmon, struct pmon_unit *unit, unsigned slot, unsigned number,
+		     struct signal_taps *taps)
 {
-	for (unsigned i = 0; i < pmon->units_per_socket; i++)
-		pmon_taps_begin(pmon, pmon_socket_units(pmon, socket) + i);
+	taps->count = taps->pulses = 0;
+	for (unsigned left = unit->subscribed[slot]; left; left &= left - 1)
+		if (!add_tap(pmon, unit, (unsigned)__builtin_ctz(left), number, taps)) {
+			taps->count = SIGNAL_RECEIVE;
+			return;
+		}
+}
+
+/* An overflow that is reported freezes, from its own cycle on. */
+static bool runs(const struct pmon *pmon, const struct pmon_unit *unit)
+{
+	return pmon_stop(pmon, unit) == PMON_NEVER &&
+	       !pmon_may_freeze(&pmon->state->sockets[unit->socket]);
+}
+
+void pmon_taps_open(struct pmon *pmon, struct pmon_unit *unit, unsigned slot)
+{
+	unsigned id = pmon->signal_of[unit->box][slot];
+
+	unit->closed &= ~(1u << slot);
+	if (unit->subscribed[slot] && !runs(pmon, unit))
+		return;
+	for (unsigned left = unit->subscribed[slot]; left; left &= left - 1) {
+		unsigned index = (unsigned)__builtin_ctz(left);
+
+		if (!unit->counters[index].summed && can_sum(pmon, unit, index))
+			begin_sum(pmon, unit, index);
+	}
+	for (uint32_t left = sources_of(pmon, unit, id); left; left &= left - 1) {
+		unsigned number = (unsigned)__builtin_ctz(left);
+
+		set_taps(pmon, unit, slot, number, taps_of(pmon, unit, id, number));
+	}
 }
 
 /* The overflow is near: from here on the counter is told of each signal. */
@@ -262,7 +308,8 @@ static void approach(struct pmon *pmon, struct pmon_unit *unit, unsigned index, 
 		pmon_settle(pmon, unit, index, time > PMON_WINDOW ? time - PMON_WINDOW : 0);
 		end_sum(pmon, unit, index);
 	}
-	pmon_taps_begin(pmon, unit);
+	receive_all(pmon, unit, pmon->signal_of[unit->box][counter->subscription.slot],
+		    SIGNAL_RECEIVE);
 }
 
 void pmon_add_span(struct pmon *pmon, struct pmon_unit *unit, unsigned index,

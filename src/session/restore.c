@@ -238,7 +238,7 @@ int session_keep(struct pmu_session *session, struct pmu_ctx *ctx)
 	if (!error)
 		error = plan(session, ctx);
 	if (!error && session->guardian)
-		error = guardian_start(session->guardian, ctx, bus_hardware(session->bus),
+		error = guardian_start(session->guardian, ctx, bus_untraced(session->bus),
 				       session->plan.ops, session->plan.count);
 	return error;
 }

@@ -228,7 +228,7 @@ void pmu_session_force(struct pmu_session *session)
 int pmu_session_guard(struct pmu_session *session, struct pmu_ctx *ctx,
 		      const struct pmu_guard_options *options)
 {
-	struct pmu_bus *bus = bus_hardware(session->bus);
+	struct pmu_bus *bus = bus_untraced(session->bus);
 	struct guardian *guardian;
 	int error;
 

@@ -68,8 +68,11 @@ static void every_key_comes_back(void **state)
 	for (size_t i = 0; i < count; i++) {
 		struct pmu_machine *read;
 		size_t size;
-		char *image = image_of(&machines[i], &size);
+		char *image;
 
+		if (machines[i].core) /* it is not shared by an image */
+			continue;
+		image = image_of(&machines[i], &size);
 		assert_int_equal(machine_image_read(&read, NULL, image, size), 0);
 		/* Nothing in it leads to the original. */
 		memset(image, 0xff, size);

@@ -60,7 +60,11 @@ static void same(const struct pmu_machine *a, const struct pmu_machine *b)
 {
 	assert_string_equal(a->text, b->text);
 	assert_string_equal(a->name, b->name);
-	assert_string_equal(a->flags, b->flags);
+	assert_int_equal(!a->core, !b->core);
+	if (a->core)
+		assert_string_equal(a->core, b->core);
+	else
+		assert_string_equal(a->flags, b->flags);
 	assert_int_equal(a->memory_bytes, b->memory_bytes);
 	assert_int_equal(a->t_wtr, b->t_wtr);
 	assert_memory_equal(&a->llc, &b->llc, sizeof(a->llc));
@@ -104,6 +108,10 @@ static const struct {
     {"{\"base\": 4}", PMU_E_UNKNOWN, "mine.json: base: names no known description"},
     {"{\"base\": \"broadwell-ep\", \"name\": \"a\"}", PMU_E_SYNTAX, "mine.json: title: is missing"},
     {MINE "\"ways\": 4}", PMU_E_UNKNOWN, "mine.json: ways: is no key of a machine"},
+    {MINE "\"core\": \"itanium-9300\"}", PMU_E_UNKNOWN,
+     "mine.json: stepping: is no key of a machine with \"core\""},
+    {"{\"base\": \"itanium-9300-1s\", \"slices\": 4}", PMU_E_UNKNOWN,
+     "mine.json: slices: is no key of a machine with \"core\""},
     {MINE "\"name\": \"a b\"}", PMU_E_SYNTAX, "mine.json: name: is no name"},
     {MINE "\"name\": \"\\u001b[31m\"}", PMU_E_SYNTAX, "mine.json: name: is no printable text"},
     {MINE "\"title\": \"\"}", PMU_E_SYNTAX, "mine.json: title: is no printable text"},

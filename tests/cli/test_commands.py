@@ -367,7 +367,7 @@ class Programs(Guests):
     def test_report_keys(self):
         report = stat(SMALL, ["imc.CAS_COUNT.RD"], "/bin/true", metrics=["MEM_BW_READS"])
         self.assertEqual(set(report), {"machine", "way", "command", "ran", "exit", "seconds",
-                                       "instructions", "cycles", "counts", "metrics"})
+                                       "instructions", "cycles", "counts", "metrics", "not_emulated"})
         self.assertEqual(set(report["counts"][0]),
                          {"event", "pmu", "box", "socket", "instance", "count", "model"})
         self.assertEqual(set(report["metrics"][0]), {"name", "value", "unit"})

@@ -15,10 +15,9 @@
 #include "emul/block.h"
 #include "support/cmocka.h"
 
-#define COUNT	   1000 /* of guests/guests.h */
-#define WORK	   100000
-#define MACHINE_FD 100
-#define SKIPPED	   77
+#define COUNT	1000 /* of guests/guests.h */
+#define WORK	100000
+#define SKIPPED 77
 
 static const char *plugin_path, *guests_path;
 static bool is_valgrind;
@@ -46,7 +45,7 @@ static void become_qemu(const char *guest, const char *machine)
 {
 	char plugin[4200];
 
-	snprintf(plugin, sizeof(plugin), "%s,fd=%s", plugin_path, machine);
+	snprintf(plugin, sizeof(plugin), "%s,machine=%s", plugin_path, machine);
 	execlp("qemu-x86_64", "qemu-x86_64", "-plugin", plugin, guest, NULL);
 }
 
@@ -59,8 +58,8 @@ static void become_valgrind(const char *guest, const char *machine)
 	*strrchr(folder, '/') = '\0';
 	snprintf(option, sizeof(option), "--machine=%s", machine);
 	setenv("VALGRIND_LIB", folder, 1);
-	execlp("valgrind", "valgrind", "--tool=pmulab", "--quiet", "--vgdb=no", option, guest,
-	       NULL);
+	execlp("valgrind", "valgrind", "--tool=pmulab", "--quiet", "--vgdb=no",
+	       "--trace-children=yes", option, guest, NULL);
 }
 
 static _Noreturn void become(const char *guest, const char *machine)
@@ -79,11 +78,12 @@ static pid_t start(struct emul *emul, const char *guest)
 
 	assert_true(pid >= 0);
 	if (!pid) {
-		char path[4200], machine[16];
+		char path[4200], machine[64];
 
 		snprintf(path, sizeof(path), "%s/%s", guests_path, guest);
-		snprintf(machine, sizeof(machine), "%d", MACHINE_FD);
-		if (dup2(emul_fd(emul), MACHINE_FD) == MACHINE_FD)
+		snprintf(machine, sizeof(machine), "/proc/%d/fd/%d", (int)getppid(), emul_fd(emul));
+		/* Where those find each other that execute one another. */
+		if (!chdir(guests_path))
 			become(path, machine);
 		_exit(127);
 	}
@@ -118,8 +118,9 @@ struct expected {
  * Counted by reading the guests. Each begins with a few instructions, goes COUNT times through its
  * loop, which ends with two (dec, jnz), and leaves with three, the last a system call.
  */
+#define LOADS (2 + 4 * COUNT + 3)
 static const struct expected table[] = {
-    {"loads", 2 + 4 * COUNT + 3, COUNT, 0, 0, 0, COUNT + 1},
+    {"loads", LOADS, COUNT, 0, 0, 0, COUNT + 1},
     {"updates", 1 + 4 * COUNT + 3, 2 * COUNT, 2 * COUNT, 0, 0, COUNT + 1},
     {"stack", 1 + 8 * COUNT + 3, 4 * COUNT, 4 * COUNT, 0, 0, 3 * COUNT + 1},
     {"locked", 1 + 7 * COUNT + 3, 0, 0, 5 * COUNT, 0, COUNT + 1},
@@ -133,6 +134,11 @@ static const struct expected table[] = {
     {"streams", 2 + 8 * 4 * COUNT + 1 + 4 * 4 * COUNT + 1 + 3, 0, 0, 0, 12 * COUNT, 12 * COUNT + 1},
     /* five to the fork, six to wait, one and a loop of three in both; three in the child before */
     {"fork", 5 + 6 + 3 + 2 * (1 + 3 * COUNT + 3), 2 * COUNT, 0, 0, 0, 2 + 1 + 1 + 2 * (COUNT + 1)},
+    /* what they do themselves, and loads */
+    {"execs", 7 + 7 + 6 + LOADS, 2 + COUNT, 3, 0, 0, 3 + 2 + 3 + COUNT + 1},
+    {"execat", 11 + LOADS, COUNT, 0, 0, 0, 2 + COUNT + 1},
+    {"vforks", 4 + 6 + 3 + 2 + 5 + LOADS, COUNT, 0, 0, 0, 2 + 4 + COUNT + 1},
+    {"passes", 2 * (1 + 2 * WORK + 2) + 5 + 3, 2, 0, 0, 0, 2 * (WORK + 1) + 2},
 };
 
 static void check(const struct expected *expected, const struct machine_statistics *before,
@@ -276,14 +282,23 @@ static void thread_begins_when_made(void **state)
 	check_sequence(*state, "relay");
 }
 
-static void execve_leaves_the_machine(void **state)
+/* One after the other, as threads of a process would work; the code is fetched anew. */
+static void execve_goes_on_in_time(void **state)
+{
+	check_sequence(*state, "passes");
+}
+
+/* However far the first thread comes: it loads nothing, and leaves nothing behind. */
+static void execve_ends_other_threads(void **state)
 {
 	struct machine_statistics stats;
 
-	assert_int_equal(run(*state, "execs"), 0);
-	read_statistics(*state, &stats);
-	assert_int_equal(stats.not_emulated, 1);
-	assert_int_equal(stats.instructions, 7 + 7 + 6);
+	for (uint64_t i = 1; i <= 5; i++) {
+		assert_int_equal(run(*state, "usurps"), 0);
+		read_statistics(*state, &stats);
+		assert_int_equal(stats.loads, i * COUNT);
+	}
+	run_and_check(*state, &table[0]);
 }
 
 static void nap(void)
@@ -394,7 +409,8 @@ int main(int argc, char **argv)
 	    cmocka_unit_test_setup_teardown(fork_has_own_pages, computer_up, computer_down),
 	    cmocka_unit_test_setup_teardown(time_passes_while_waiting, computer_up, computer_down),
 	    cmocka_unit_test_setup_teardown(thread_begins_when_made, computer_up, computer_down),
-	    cmocka_unit_test_setup_teardown(execve_leaves_the_machine, computer_up, computer_down),
+	    cmocka_unit_test_setup_teardown(execve_goes_on_in_time, computer_up, computer_down),
+	    cmocka_unit_test_setup_teardown(execve_ends_other_threads, computer_up, computer_down),
 	    cmocka_unit_test_setup_teardown(killed, computer_up, computer_down),
 	    cmocka_unit_test_setup_teardown(killed_often, computer_up, computer_down),
 	    cmocka_unit_test_setup_teardown(faulted, computer_up, computer_down),

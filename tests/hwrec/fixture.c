@@ -1,19 +1,26 @@
 #include "fixture.h"
 
-void dump_init(struct dump *dump, const char *pmu, const char *box)
+int fixture_up_for(void **state, const char *pmu, const char *box)
 {
-	memset(dump, 0, sizeof(*dump));
-	assert_int_equal(pmu_ctx_new(&dump->ctx), 0);
-	dump->box = pmu_find_box(pmu_find_pmu(pmu), box);
-	assert_non_null(dump->box);
+	static struct fixture fixture;
+
+	memset(&fixture, 0, sizeof(fixture));
+	assert_int_equal(pmu_ctx_new(&fixture.ctx), 0);
+	fixture.box = pmu_find_box(pmu_find_pmu(pmu), box);
+	assert_non_null(fixture.box);
+	*state = &fixture;
+	return 0;
 }
 
-void dump_fini(struct dump *dump)
+int fixture_down(void **state)
 {
-	pmu_ctx_free(dump->ctx);
+	struct fixture *fixture = *state;
+
+	pmu_ctx_free(fixture->ctx);
+	return 0;
 }
 
-void dump_put(struct dump *dump, const char *name, uint64_t value)
+void dump_put(struct fixture *dump, const char *name, uint64_t value)
 {
 	const struct pmu_register *reg = pmu_find_register(dump->box, name);
 	size_t i = 0;
@@ -27,7 +34,7 @@ void dump_put(struct dump *dump, const char *name, uint64_t value)
 		dump->count++;
 }
 
-void dump_remove(struct dump *dump, const char *name)
+void dump_remove(struct fixture *dump, const char *name)
 {
 	for (size_t i = 0; i < dump->count; i++)
 		if (!strcmp(dump->values[i].reg->name, name))
@@ -36,7 +43,7 @@ void dump_remove(struct dump *dump, const char *name)
 
 static void on_record(void *arg, const struct pmu_hwrec_kind *kind, bool captured)
 {
-	struct dump *dump = arg;
+	struct fixture *dump = arg;
 
 	dump->kind = kind ? kind->name : NULL;
 	dump->captured = captured;
@@ -44,7 +51,7 @@ static void on_record(void *arg, const struct pmu_hwrec_kind *kind, bool capture
 
 static void on_entry(void *arg, unsigned row, const struct pmu_hwrec_kind *kind)
 {
-	struct dump *dump = arg;
+	struct fixture *dump = arg;
 
 	assert_true(dump->entries < 16);
 	dump->entry[dump->entries].row = row;
@@ -54,7 +61,7 @@ static void on_entry(void *arg, unsigned row, const struct pmu_hwrec_kind *kind)
 
 static void on_value(void *arg, const struct pmu_hwrec_value *value)
 {
-	struct dump *dump = arg;
+	struct fixture *dump = arg;
 
 	assert_true(dump->reported_count < REPORTED_MAX);
 	dump->reported[dump->reported_count].age = dump->entries - 1;
@@ -63,7 +70,7 @@ static void on_value(void *arg, const struct pmu_hwrec_value *value)
 
 static void on_note(void *arg, const char *text)
 {
-	struct dump *dump = arg;
+	struct fixture *dump = arg;
 
 	assert_true(dump->note_count < 8);
 	dump->notes[dump->note_count++] = text;
@@ -75,7 +82,7 @@ static const struct pmu_hwrec_visitor visitor = {.size = sizeof(visitor),
 						 .value = on_value,
 						 .note = on_note};
 
-static void forget(struct dump *dump)
+static void forget(struct fixture *dump)
 {
 	dump->reported_count = dump->note_count = 0;
 	dump->entries = 0;
@@ -83,7 +90,7 @@ static void forget(struct dump *dump)
 	dump->kind = NULL;
 }
 
-int dump_decode(struct dump *dump, const char *name, const char *kind)
+int dump_decode(struct fixture *dump, const char *name, const char *kind)
 {
 	const struct pmu_hwrec *record = pmu_find_hwrec(dump->box, name);
 
@@ -92,7 +99,7 @@ int dump_decode(struct dump *dump, const char *name, const char *kind)
 	return pmu_hwrec_decode(dump->ctx, record, kind, dump->values, dump->count, &visitor, dump);
 }
 
-int dump_decode_bytes(struct dump *dump, const char *name, const void *bytes)
+int dump_decode_bytes(struct fixture *dump, const char *name, const void *bytes)
 {
 	const struct pmu_hwrec *record = pmu_find_hwrec(dump->box, name);
 
@@ -101,7 +108,7 @@ int dump_decode_bytes(struct dump *dump, const char *name, const void *bytes)
 	return pmu_hwrec_decode_bytes(dump->ctx, record, bytes, &visitor, dump);
 }
 
-const struct pmu_hwrec_value *reported(const struct dump *dump, int age, const char *name)
+const struct pmu_hwrec_value *reported(const struct fixture *dump, int age, const char *name)
 {
 	for (size_t i = 0; i < dump->reported_count; i++)
 		if (dump->reported[i].age == age &&
@@ -110,7 +117,7 @@ const struct pmu_hwrec_value *reported(const struct dump *dump, int age, const c
 	return NULL;
 }
 
-uint64_t value_of(const struct dump *dump, int age, const char *name)
+uint64_t value_of(const struct fixture *dump, int age, const char *name)
 {
 	const struct pmu_hwrec_value *value = reported(dump, age, name);
 
@@ -119,7 +126,7 @@ uint64_t value_of(const struct dump *dump, int age, const char *name)
 	return value->value;
 }
 
-const char *meaning_of(const struct dump *dump, int age, const char *name)
+const char *meaning_of(const struct fixture *dump, int age, const char *name)
 {
 	const struct pmu_hwrec_value *value = reported(dump, age, name);
 
@@ -127,7 +134,7 @@ const char *meaning_of(const struct dump *dump, int age, const char *name)
 	return value->meaning ? value->meaning->name : "";
 }
 
-bool noted(const struct dump *dump, const char *word)
+bool noted(const struct fixture *dump, const char *word)
 {
 	for (size_t i = 0; i < dump->note_count; i++)
 		if (strstr(dump->notes[i], word))
@@ -135,7 +142,7 @@ bool noted(const struct dump *dump, const char *word)
 	return false;
 }
 
-void assert_says(const struct dump *dump, ...)
+void assert_says(const struct fixture *dump, ...)
 {
 	va_list words;
 

@@ -14,7 +14,7 @@
 #define OF_RECORD    (-1) /* age of what is no entry's */
 
 /* Registers of a box, and a decoding of them. */
-struct dump {
+struct fixture {
 	struct pmu_ctx *ctx;
 	const struct pmu_box *box;
 	struct pmu_register_value values[VALUES_MAX];
@@ -36,25 +36,26 @@ struct dump {
 	size_t note_count;
 };
 
-void dump_init(struct dump *dump, const char *pmu, const char *box);
-void dump_fini(struct dump *dump);
+/** cmocka's set-up and tear-down; the first is told what of. */
+int fixture_up_for(void **state, const char *pmu, const char *box);
+int fixture_down(void **state);
 /** Gives a register, in place of what it had. */
-void dump_put(struct dump *dump, const char *name, uint64_t value);
-void dump_remove(struct dump *dump, const char *name);
+void dump_put(struct fixture *dump, const char *name, uint64_t value);
+void dump_remove(struct fixture *dump, const char *name);
 
 /** Decodes and keeps what was reported. @return as the library */
-int dump_decode(struct dump *dump, const char *name, const char *kind);
-int dump_decode_bytes(struct dump *dump, const char *name, const void *bytes);
+int dump_decode(struct fixture *dump, const char *name, const char *kind);
+int dump_decode_bytes(struct fixture *dump, const char *name, const void *bytes);
 
 /** What was reported of a field of an entry, or OF_RECORD; NULL: nothing. */
-const struct pmu_hwrec_value *reported(const struct dump *dump, int age, const char *name);
+const struct pmu_hwrec_value *reported(const struct fixture *dump, int age, const char *name);
 /** Its value; fails where nothing was reported. */
-uint64_t value_of(const struct dump *dump, int age, const char *name);
+uint64_t value_of(const struct fixture *dump, int age, const char *name);
 /** The name of its value, "" for none. */
-const char *meaning_of(const struct dump *dump, int age, const char *name);
-bool noted(const struct dump *dump, const char *word);
+const char *meaning_of(const struct fixture *dump, int age, const char *name);
+bool noted(const struct fixture *dump, const char *word);
 /** Fails unless the message has all the words; the last is NULL. */
-void assert_says(const struct dump *dump, ...);
+void assert_says(const struct fixture *dump, ...);
 
 /** xorshift64*: the same numbers every time. */
 uint64_t next_random(uint64_t *state);

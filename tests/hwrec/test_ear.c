@@ -8,31 +8,17 @@
 
 static int fixture_up(void **state)
 {
-	static struct dump dump;
-
-	dump_init(&dump, "itanium-9300", "core");
-	*state = &dump;
-	return 0;
+	return fixture_up_for(state, "itanium-9300", "core");
 }
 
 static int fixture_up_qear(void **state)
 {
-	static struct dump dump;
-
-	dump_init(&dump, "itanium-9300-uncore", "cpe");
-	*state = &dump;
-	return 0;
-}
-
-static int fixture_down(void **state)
-{
-	dump_fini(*state);
-	return 0;
+	return fixture_up_for(state, "itanium-9300-uncore", "cpe");
 }
 
 static void ear_d_cache(void **state)
 {
-	struct dump *dump = *state;
+	struct fixture *dump = *state;
 
 	/* Table 3-19: mode 8:7. Table 3-21: stat 15:14 = 1, latency 12:0 = 0x25. PMD36: slot 1:0 =
 	 * 1, bn = 1: the second bundle, 16 bytes on; vl = 1; address 63:4. */
@@ -78,7 +64,7 @@ static void ear_d_cache(void **state)
 static void ear_d_tlb_and_alat(void **state)
 {
 	static const char *const outcomes[] = {NULL, "L2DTLB", "VHPT", "FAULT"};
-	struct dump *dump = *state;
+	struct fixture *dump = *state;
 
 	dump->count = 0;
 	dump_put(dump, "PMD32", 0x1000);
@@ -119,7 +105,7 @@ static void ear_d_tlb_and_alat(void **state)
 
 static void ear_d_refusals(void **state)
 {
-	struct dump *dump = *state;
+	struct fixture *dump = *state;
 
 	dump->count = 0;
 	dump_put(dump, "PMD33", 0x4025);
@@ -138,7 +124,7 @@ static void ear_d_refusals(void **state)
 
 static void ear_i(void **state)
 {
-	struct dump *dump = *state;
+	struct fixture *dump = *state;
 
 	/* Table 3-16: stat x1, line address 63:5, latency 11:0, overflow 12. PMD34 = 0x4000_1225:
 	 * bit 0 set, address 0x40001220. */
@@ -176,7 +162,7 @@ static void ear_i(void **state)
 
 static void qear(void **state)
 {
-	struct dump *dump = *state;
+	struct fixture *dump = *state;
 	uint64_t random = 99;
 
 	/* Tables 5-5 to 5-7: RdData is opcode 2 of HOM0, 0x3_1234_5678_9a40 the line */

@@ -11,17 +11,7 @@
 
 static int fixture_up(void **state)
 {
-	static struct dump dump;
-
-	dump_init(&dump, "nehalem", "core");
-	*state = &dump;
-	return 0;
-}
-
-static int fixture_down(void **state)
-{
-	dump_fini(*state);
-	return 0;
+	return fixture_up_for(state, "nehalem", "core");
 }
 
 static void put_word(unsigned char *bytes, size_t offset, uint64_t word)
@@ -37,7 +27,7 @@ static const char *const registers[] = {"rflags", "rip", "rax", "rbx", "rcx", "r
 
 static void pebs(void **state)
 {
-	struct dump *dump = *state;
+	struct fixture *dump = *state;
 	unsigned char bytes[RECORD_BYTES];
 	uint64_t random = 3;
 
@@ -91,7 +81,7 @@ static void data_sources(void **state)
 					    "REMOTE_DRAM_E",
 					    "IO",
 					    "UNCACHEABLE"};
-	struct dump *dump = *state;
+	struct fixture *dump = *state;
 	unsigned char bytes[8];
 
 	for (uint64_t code = 0; code < 16; code++) {
@@ -106,7 +96,7 @@ static void data_sources(void **state)
 	}
 }
 
-static void put_branch(struct dump *dump, unsigned number, uint64_t from, uint64_t to)
+static void put_branch(struct fixture *dump, unsigned number, uint64_t from, uint64_t to)
 {
 	char name[40];
 
@@ -118,7 +108,7 @@ static void put_branch(struct dump *dump, unsigned number, uint64_t from, uint64
 
 static void lbr_by_hand(void **state)
 {
-	struct dump *dump = *state;
+	struct fixture *dump = *state;
 
 	/*
 	 * 253669 §17.7.1: the youngest is the one that TOS names; bit 63 of FROM is the
@@ -158,7 +148,7 @@ static void lbr_by_hand(void **state)
 
 static void lbr_round_trips(void **state)
 {
-	struct dump *dump = *state;
+	struct fixture *dump = *state;
 	uint64_t random = 1234567;
 
 	for (unsigned round = 0; round < ROUNDS; round++) {
@@ -191,7 +181,7 @@ static void lbr_round_trips(void **state)
 
 static void wrong_place(void **state)
 {
-	struct dump *dump = *state;
+	struct fixture *dump = *state;
 	unsigned char bytes[RECORD_BYTES] = {0};
 
 	assert_int_equal(dump_decode_bytes(dump, "lbr", bytes), PMU_E_UNSUPPORTED);

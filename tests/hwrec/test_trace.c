@@ -13,21 +13,11 @@ static const unsigned nibble_of[BUFFER] = {48, 56, 49, 57, 50, 58, 51, 59,
 
 static int fixture_up(void **state)
 {
-	static struct dump dump;
-
-	dump_init(&dump, "itanium-9300", "core");
-	*state = &dump;
-	return 0;
-}
-
-static int fixture_down(void **state)
-{
-	dump_fini(*state);
-	return 0;
+	return fixture_up_for(state, "itanium-9300", "core");
 }
 
 /* The four bits of PMD39 that belong to an entry. */
-static void put_extension(struct dump *dump, unsigned pmd, uint64_t nibble)
+static void put_extension(struct fixture *dump, unsigned pmd, uint64_t nibble)
 {
 	uint64_t extension = 0;
 	unsigned i = 0;
@@ -40,7 +30,7 @@ static void put_extension(struct dump *dump, unsigned pmd, uint64_t nibble)
 	dump_put(dump, "PMD39", (extension & ~(UINT64_C(15) << 4 * i)) | nibble << 4 * i);
 }
 
-static void put_pmd(struct dump *dump, unsigned number, uint64_t value)
+static void put_pmd(struct fixture *dump, unsigned number, uint64_t value)
 {
 	char name[16];
 
@@ -61,7 +51,7 @@ static uint64_t etb_target(uint64_t bundle)
 
 static void etb_by_hand(void **state)
 {
-	struct dump *dump = *state;
+	struct fixture *dump = *state;
 
 	/*
 	 * Oldest first: a branch in slot 2 of 0x1000's second bundle to 0x2000; there, a
@@ -114,7 +104,7 @@ static void etb_by_hand(void **state)
 
 static void etb_boundaries(void **state)
 {
-	struct dump *dump = *state;
+	struct fixture *dump = *state;
 
 	/* ebi and full both 0: nothing was captured (§3.3.10.1.2) */
 	dump->count = 0;
@@ -155,7 +145,7 @@ static void etb_boundaries(void **state)
 /* Entries in the order in which they were written, put where ebi and full say that they are. */
 static void etb_round_trips(void **state)
 {
-	struct dump *dump = *state;
+	struct fixture *dump = *state;
 	uint64_t random = 42;
 
 	for (unsigned round = 0; round < ROUNDS; round++) {
@@ -212,7 +202,7 @@ static void etb_round_trips(void **state)
 }
 
 /* Table 3-30: cycl 63:60, IP bits 63:12 in 59:8, bits 11:4 in 7:0. Table 3-32: cycl 3:2, f, ef. */
-static void put_ip(struct dump *dump, unsigned pmd, uint64_t ip, unsigned cycles, bool flushed)
+static void put_ip(struct fixture *dump, unsigned pmd, uint64_t ip, unsigned cycles, bool flushed)
 {
 	put_pmd(dump, pmd, (uint64_t)(cycles & 15) << 60 | ip >> 12 << 8 | (ip >> 4 & 0xff));
 	put_extension(dump, pmd, (uint64_t)(cycles >> 4) << 2 | (uint64_t)flushed << 1);
@@ -220,7 +210,7 @@ static void put_ip(struct dump *dump, unsigned pmd, uint64_t ip, unsigned cycles
 
 static void ip_ear(void **state)
 {
-	struct dump *dump = *state;
+	struct fixture *dump = *state;
 
 	dump->count = 0;
 	/* Oldest first; cycles since the one before: 9, 63 or more, 20, 1. ebi 2 and full. */
@@ -268,7 +258,7 @@ static void ip_ear(void **state)
 /* One cycle count of 6 bits in two registers, in whatever entry. */
 static void ip_ear_round_trips(void **state)
 {
-	struct dump *dump = *state;
+	struct fixture *dump = *state;
 	uint64_t random = 7;
 
 	for (unsigned round = 0; round < ROUNDS; round++) {
@@ -306,7 +296,7 @@ static void ip_ear_round_trips(void **state)
 
 static void dumps_hold(void **state)
 {
-	struct dump *dump = *state;
+	struct fixture *dump = *state;
 	const struct pmu_hwrec *etb = pmu_find_hwrec(dump->box, "etb");
 	const struct pmu_hwrec *ip = pmu_find_hwrec(dump->box, "ip-ear");
 	const struct pmu_hwrec *ear = pmu_find_hwrec(dump->box, "ear-d");

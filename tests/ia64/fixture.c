@@ -24,7 +24,7 @@ static unsigned char *map(struct fixture *b, uint64_t at, int prot)
 	return ia64_space_host(b->process->space, at, FIXTURE_SIZE);
 }
 
-struct fixture *fixture_new(const struct ia64_observer *observer)
+struct fixture *fixture_up(const struct ia64_observer *observer)
 {
 	struct fixture *b = calloc(1, sizeof(*b));
 
@@ -39,7 +39,7 @@ struct fixture *fixture_new(const struct ia64_observer *observer)
 	return b;
 }
 
-void fixture_free(struct fixture *b)
+void fixture_down(struct fixture *b)
 {
 	struct ia64_process *p = b->process;
 

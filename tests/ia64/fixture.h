@@ -19,8 +19,8 @@ struct fixture {
 };
 
 /** There is one at a time: the host's fault handler is the process's. */
-struct fixture *fixture_new(const struct ia64_observer *observer);
-void fixture_free(struct fixture *b);
+struct fixture *fixture_up(const struct ia64_observer *observer);
+void fixture_down(struct fixture *b);
 
 /** Copies code to FIXTURE_CODE, and drops what was decoded. */
 void fixture_load(struct fixture *b, const void *code, size_t size);

@@ -27,7 +27,7 @@ static const struct ia64_observer observer = {.state = &steps, .insn = step};
 
 struct fixture *random_code_fixture(void)
 {
-	return fixture_new(&observer);
+	return fixture_up(&observer);
 }
 
 /* -- Code -------------------------------------------------------------------------------------- */

@@ -164,7 +164,7 @@ static void check(struct fixture *b, const struct sample *s, uint64_t ip)
 static void check_all(const struct naive_op *ops, size_t count)
 {
 	struct sample *samples = calloc(count * IMMEDIATES, sizeof(*samples));
-	struct fixture *b = fixture_new(NULL);
+	struct fixture *b = fixture_up(NULL);
 	size_t n = count * IMMEDIATES, size = 0;
 	unsigned char *code;
 	char *text = NULL;
@@ -193,7 +193,7 @@ static void check_all(const struct naive_op *ops, size_t count)
 	free(code);
 	free(text);
 	free(samples);
-	fixture_free(b);
+	fixture_down(b);
 }
 
 static void integer(void **unused)
@@ -329,7 +329,7 @@ static int64_t immediate(const struct compare *x)
 static void compares(void **unused)
 {
 	struct compare list[2048];
-	struct fixture *b = fixture_new(NULL);
+	struct fixture *b = fixture_up(NULL);
 	size_t n = 0, size = 0;
 	unsigned char *code;
 	char *text = NULL;
@@ -365,7 +365,7 @@ static void compares(void **unused)
 			check_compare(b, &list[i], FIXTURE_CODE + i * 32);
 	free(code);
 	free(text);
-	fixture_free(b);
+	fixture_down(b);
 }
 
 int main(int argc, char **argv)

@@ -189,7 +189,7 @@ static bool check(const struct ia64_cpu *c, const struct row *row)
 static void all(void **unused)
 {
 	static struct row rows[ROWS_MAX];
-	struct fixture *b = fixture_new(NULL);
+	struct fixture *b = fixture_up(NULL);
 	char *file = read_text(forms), *text;
 	unsigned char *code;
 	size_t n, size, bad = 0;
@@ -214,7 +214,7 @@ static void all(void **unused)
 	free(code);
 	free(text);
 	free(file);
-	fixture_free(b);
+	fixture_down(b);
 }
 
 int main(int argc, char **argv)

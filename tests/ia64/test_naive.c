@@ -287,7 +287,7 @@ static const char *run(struct fixture *b, const unsigned char *code, size_t size
 
 static void random_programs(void **unused)
 {
-	struct fixture *b = fixture_new(NULL);
+	struct fixture *b = fixture_up(NULL);
 
 	(void)unused;
 	for (uint64_t seed = first; seed < first + programs; seed++) {
@@ -307,7 +307,7 @@ static void random_programs(void **unused)
 		free(code);
 		free(text);
 	}
-	fixture_free(b);
+	fixture_down(b);
 }
 
 int main(int argc, char **argv)

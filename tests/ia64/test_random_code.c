@@ -21,7 +21,7 @@ static void random_bundles(void **unused)
 		if (wrong)
 			fail_msg("seed %llu: %s", (unsigned long long)seed, wrong);
 	}
-	fixture_free(b);
+	fixture_down(b);
 }
 
 int main(int argc, char **argv)

@@ -344,18 +344,18 @@ static void controls(void)
 typedef void body(void);
 
 /* The faults of the host that a fixture catches are cmocka's between the tests. */
-static void on_fixture(void **state)
+static void with_fixture(void **state)
 {
 	body *const *test = *state;
 
-	fixture = fixture_new(NULL);
+	fixture = fixture_up(NULL);
 	(*test)();
 }
 
-static int end_fixture(void **state)
+static int take_down(void **state)
 {
 	(void)state;
-	fixture_free(fixture);
+	fixture_down(fixture);
 	return 0;
 }
 
@@ -363,7 +363,7 @@ int main(void)
 {
 #define TEST(name)                                                                                 \
 	{                                                                                          \
-#name, on_fixture, NULL, end_fixture, &(body *)                                    \
+#name, with_fixture, NULL, take_down, &(body *)                                    \
 		{                                                                                  \
 			name                                                                       \
 		}                                                                                  \

@@ -324,6 +324,26 @@ static void test_counts_that_others_froze(void **state)
 	pmu_bus_free(bus);
 }
 
+/* They leave no line: the trace is its header. */
+static void interrupts_through_a_trace(struct fixture *fixture, struct pmu_bus *bus)
+{
+	FILE *file = tmpfile();
+	struct pmu_bus *trace;
+	uint64_t count = 7;
+	long header;
+
+	assert_int_equal(pmu_bus_register_trace(&trace, fixture->ctx, bus, file), 0);
+	header = ftell(file);
+	assert_int_equal(pmu_bus_interrupts(trace, fixture->ctx, 0, 0, &count), 0);
+	assert_int_equal(count, 1);
+	assert_int_equal(pmu_bus_interrupt_wait(trace, fixture->ctx, 0, 0, 0, 0, &count), 0);
+	assert_int_equal(count, 1);
+	assert_int_equal(pmu_bus_interrupts(trace, fixture->ctx, 0, 4, &count), PMU_E_RANGE);
+	assert_int_equal(ftell(file), header);
+	pmu_bus_free(trace);
+	fclose(file);
+}
+
 /* A counter 10 below its end, of instructions (0xC0) in all modes, with interrupt. */
 static void test_interrupts(void **state)
 {
@@ -349,6 +369,7 @@ static void test_interrupts(void **state)
 	assert_int_equal(pmu_bus_interrupts(bus, fixture->ctx, 0, 4, &count), PMU_E_RANGE);
 	assert_int_equal(pmu_bus_dry_run_on(&dry, fixture->ctx, bus, NULL, NULL), 0);
 	assert_int_equal(pmu_bus_interrupts(dry, fixture->ctx, 0, 0, &count), PMU_E_UNSUPPORTED);
+	interrupts_through_a_trace(fixture, bus);
 	pmu_bus_free(dry);
 	pmu_hart_free(hart);
 	pmu_bus_free(bus);

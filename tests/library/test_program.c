@@ -163,7 +163,8 @@ static void test_attached(void **state)
 
 static void test_child(void **state)
 {
-	char *argv[] = {"sh", "-c", "exit 3", NULL}, *nothing[] = {"/nowhere/at/all", NULL};
+	char *argv[] = {"sh", "-c", "sleep 0.1; exit 3", NULL},
+	     *nothing[] = {"/nowhere/at/all", NULL};
 	struct pmu_program_result result = {.size = sizeof(result)};
 	struct fixture *fixture = *state;
 	struct pmu_child *child;
@@ -173,6 +174,7 @@ static void test_child(void **state)
 	assert_int_equal(pmu_child_run(child, fixture->ctx, &result), 0);
 	assert_int_equal(result.exit, 3);
 	assert_true(result.ran);
+	assert_true(result.seconds >= 0.1);
 	assert_int_equal(pmu_child_run(child, fixture->ctx, &result), PMU_E_STATE);
 	pmu_child_free(child);
 

@@ -17,8 +17,11 @@ static double compute_in(const char *box, const char *equation)
 	    .seconds = 2,
 	    .tsc_mhz = 100,
 	    .instances = 3,
-	    .clock_mhz =
-		{[PMU_CLOCK_UCLK] = 2800, [PMU_CLOCK_DCLK] = 1200, [PMU_CLOCK_CORE] = 2200},
+	    .clock_mhz = {[PMU_CLOCK_UCLK] = 2800,
+			  [PMU_CLOCK_DCLK] = 1200,
+			  [PMU_CLOCK_CORE] = 2200,
+			  [PMU_CLOCK_PCLK] = 800,
+			  [PMU_CLOCK_QFCLK] = 1000},
 	};
 	struct pmu_formula *formula;
 	struct pmu_ctx *ctx;
@@ -39,14 +42,15 @@ static double compute(const char *equation)
 	return compute_in("imc", equation);
 }
 
-/* Three instances for two seconds; a PCU has a clock that no machine has. */
+/* Three instances for two seconds. */
 static void test_each_box_has_its_own_clock(void **state)
 {
 	(void)state;
 	assert_true(compute_in("cbo", "SAMPLE_INTERVAL / 1e6") == 3 * 2 * 2800);
 	assert_true(compute_in("imc", "SAMPLE_INTERVAL / 1e6") == 3 * 2 * 1200);
 	assert_true(compute_in("core", "SAMPLE_INTERVAL / 1e6") == 3 * 2 * 2200);
-	assert_true(isnan(compute_in("pcu", "SAMPLE_INTERVAL")));
+	assert_true(compute_in("pcu", "SAMPLE_INTERVAL / 1e6") == 3 * 2 * 800);
+	assert_true(compute_in("qpi", "SAMPLE_INTERVAL / 1e6") == 3 * 2 * 1000);
 	assert_true(compute_in("imc", "UNCORE_FREQUENCY") == 2800);
 }
 
@@ -72,6 +76,7 @@ static void test_arithmetic(void **state)
 	    {"1000 / 1e3", 1},
 	    {"GB_CONVERSION", 1073741824},
 	    {"TSC_SPEED", 100},
+	    {"INSTANCES", 3},
 	    {"TOTAL_INTERVAL / (TSC_SPEED * 1000000)", 2},
 	    {"1000 / UNCORE_FREQUENCY * 28", 10},
 	};

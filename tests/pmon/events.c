@@ -199,7 +199,8 @@ static void check_event(const struct pmu_box *box, const struct pmu_event *event
 
 		signal_emit(&fixture.port, signal);
 	}
-	fixture.now = (struct pmon_time){{1000, 1000}};
+	for (int clock = 0; clock < PMON_CLOCKS; clock++)
+		fixture.now.cycles[clock] = 1000;
 	counted = read_counter(box, counter);
 	if (counted != expected)
 		fail_msg("%s.%s, umask %#x, counter %u: %llu, not %llu", box->name, event->name,

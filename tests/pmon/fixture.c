@@ -12,7 +12,10 @@ void fixture_up_for(struct fixture *fixture, const struct pmu_pmu *pmu)
 	    .sockets = 2,
 	    .straps = straps,
 	    .strap_count = 2,
-	    .clock_mhz = {[PMU_CLOCK_UCLK] = FIXTURE_UCLK_MHZ, [PMU_CLOCK_DCLK] = FIXTURE_DCLK_MHZ},
+	    .clock_mhz = {[PMU_CLOCK_UCLK] = FIXTURE_UCLK_MHZ,
+			  [PMU_CLOCK_DCLK] = FIXTURE_DCLK_MHZ,
+			  [PMU_CLOCK_PCLK] = FIXTURE_PCLK_MHZ,
+			  [PMU_CLOCK_QFCLK] = FIXTURE_QFCLK_MHZ},
 	};
 
 	memset(fixture, 0, sizeof(*fixture));
@@ -99,12 +102,16 @@ void fixture_at(struct fixture *fixture, uint64_t uncore_cycle)
 {
 	fixture->now.cycles[PMU_CLOCK_UCLK] = uncore_cycle;
 	fixture->now.cycles[PMU_CLOCK_DCLK] = uncore_cycle * FIXTURE_DCLK_MHZ / FIXTURE_UCLK_MHZ;
+	fixture->now.cycles[PMU_CLOCK_PCLK] = uncore_cycle * FIXTURE_PCLK_MHZ / FIXTURE_UCLK_MHZ;
+	fixture->now.cycles[PMU_CLOCK_QFCLK] = uncore_cycle * FIXTURE_QFCLK_MHZ / FIXTURE_UCLK_MHZ;
 }
 
 void fixture_at_dram(struct fixture *fixture, uint64_t dram_cycle)
 {
 	fixture->now.cycles[PMU_CLOCK_DCLK] = dram_cycle;
 	fixture->now.cycles[PMU_CLOCK_UCLK] = dram_cycle * FIXTURE_UCLK_MHZ / FIXTURE_DCLK_MHZ;
+	fixture->now.cycles[PMU_CLOCK_PCLK] = dram_cycle * FIXTURE_PCLK_MHZ / FIXTURE_DCLK_MHZ;
+	fixture->now.cycles[PMU_CLOCK_QFCLK] = dram_cycle * FIXTURE_QFCLK_MHZ / FIXTURE_DCLK_MHZ;
 }
 
 void fixture_span(struct fixture *fixture, uint16_t id, unsigned instance, uint32_t qualifiers,

@@ -21,11 +21,13 @@ struct fixture {
 	struct pmon_time now; /* of the next register access */
 };
 
-/* 2800 and 1200 MHz; CBos 0 to 3 and 8 to 11; every other box is there. */
+/* CBos 0 to 3 and 8 to 11; every other box is there. */
 #define FIXTURE_CAPID4	   0x40
 #define FIXTURE_CAPID5	   0xF0F
 #define FIXTURE_UCLK_MHZ   2800
 #define FIXTURE_DCLK_MHZ   1200
+#define FIXTURE_PCLK_MHZ   800
+#define FIXTURE_QFCLK_MHZ  1000
 #define FIXTURE_CBO_ABSENT 4
 
 void fixture_up(struct fixture *fixture);

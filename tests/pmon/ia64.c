@@ -89,7 +89,8 @@ static int fixture_up(void **state)
 	for (unsigned bank = 0; bank < SIGNAL_BANKS; bank++)
 		source.totals[bank] = fixture.totals[bank];
 	assert_non_null(pmu);
-	assert_int_equal(pmon_ia64_new(&fixture.pmu, NULL, &pmu->boxes[0], &source), 0);
+	fixture.pmu = test_calloc(1, pmon_ia64_size(&pmu->boxes[0]));
+	assert_int_equal(pmon_ia64_init(fixture.pmu, NULL, &pmu->boxes[0], &source), 0);
 	pmon_ia64_monitors(fixture.pmu, true, true, 0);
 	*state = &fixture;
 	return 0;
@@ -97,7 +98,7 @@ static int fixture_up(void **state)
 
 static int fixture_down(void **state)
 {
-	pmon_ia64_free(((struct fixture *)*state)->pmu);
+	test_free(((struct fixture *)*state)->pmu);
 	return 0;
 }
 

@@ -285,7 +285,10 @@ static void test_attach(void **state UNUSED)
 	struct pmon_config config = {
 	    .pmu = pmu_find_pmu("xeon-e5v4"),
 	    .sockets = 2,
-	    .clock_mhz = {FIXTURE_UCLK_MHZ, FIXTURE_DCLK_MHZ},
+	    .clock_mhz = {[PMU_CLOCK_UCLK] = FIXTURE_UCLK_MHZ,
+			  [PMU_CLOCK_DCLK] = FIXTURE_DCLK_MHZ,
+			  [PMU_CLOCK_PCLK] = FIXTURE_PCLK_MHZ,
+			  [PMU_CLOCK_QFCLK] = FIXTURE_QFCLK_MHZ},
 	    .present = {1, 1, 1, 1, 1},
 	};
 	struct pmon *second;
@@ -300,7 +303,7 @@ static void test_attach(void **state UNUSED)
 	config.sockets = 1;
 	assert_int_equal(pmon_open(&second, fixture.ctx, &config, fixture.state, false),
 			 PMU_E_UNSUPPORTED);
-	config.clock_mhz[0] = 0;
+	config.clock_mhz[PMU_CLOCK_QFCLK] = 0;
 	assert_int_equal(pmon_open(&second, fixture.ctx, &config, fixture.state, false),
 			 PMU_E_RANGE);
 }

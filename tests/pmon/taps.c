@@ -24,24 +24,28 @@ static void set_both(uint32_t address, uint64_t value)
 	fixture_set_msr(&told, address, value);
 }
 
-/* TOR_INSERTS, TOR_OCCUPANCY, LLC_LOOKUP, LLC_VICTIMS, RxR_INSERTS, RxR_OCCUPANCY, MISC */
-static const uint8_t codes[] = {0x35, 0x36, 0x34, 0x37, 0x13, 0x11, 0x39};
+/* TOR_INSERTS, TOR_OCCUPANCY, LLC_LOOKUP, LLC_VICTIMS, RxR_INSERTS, RxR_OCCUPANCY, MISC,
+   COUNTER0_OCCUPANCY */
+static const uint8_t codes[] = {0x35, 0x36, 0x34, 0x37, 0x13, 0x11, 0x39, 0x1f};
+
+static void program_counter(unsigned instance, unsigned k)
+{
+	uint32_t thresh = draw(8) ? 0 : THRESH(draw(3));
+	/* Occupancies count on counter 0 alone. */
+	uint8_t code = k ? codes[draw(sizeof(codes))] : codes[draw(2) ? 1 : 5];
+
+	set_both(C_CTL(instance, k), EN | thresh | EVENT(code, draw(3) ? 0x08 : draw(256)));
+	if (!draw(6))
+		set_both(C_CTR(instance, k),
+			 (1ull << 48) - 1 - draw(2) * (1ull << 32) - draw(20000));
+}
 
 static void program(unsigned instance)
 {
 	set_both(C_FILTER0(instance), draw(2) ? 0x3fu << 17 : draw(64) << 17);
 	set_both(C_FILTER1(instance), draw(2) ? 3 : draw(4) | (uint64_t)draw(512) << 20);
-	for (unsigned k = 0; k < 4; k++) {
-		uint32_t thresh = draw(8) ? 0 : THRESH(draw(3));
-
-		/* Occupancies count on counter 0 alone. */
-		uint8_t code = k ? codes[draw(sizeof(codes))] : codes[draw(2) ? 1 : 5];
-
-		set_both(C_CTL(instance, k), EN | thresh | EVENT(code, draw(3) ? 0x08 : draw(256)));
-		if (!draw(6))
-			set_both(C_CTR(instance, k),
-				 (1ull << 48) - 1 - draw(2) * (1ull << 32) - draw(20000));
-	}
+	for (unsigned k = 0; k < 4; k++)
+		program_counter(instance, k);
 }
 
 static struct signal random_signal(uint64_t time)
@@ -117,6 +121,10 @@ static void test_same_counts(void **state)
 				compare(cycle += 50);
 				program(draw(INSTANCES));
 			}
+			if (!draw(100)) {
+				compare(cycle += 50);
+				program_counter(draw(INSTANCES), draw(4));
+			}
 		}
 		compare(cycle += 50);
 	}
@@ -143,11 +151,75 @@ static void test_open_spans(void **state)
 	fixture_down(&tapped);
 }
 
+static void (*receive)(void *subscriber, const struct signal *signal);
+static unsigned handed_over;
+
+static void receive_counted(void *subscriber, const struct signal *signal)
+{
+	handed_over++;
+	receive(subscriber, signal);
+}
+
+/* In 100 cycles. @return how many of three requests of CBo 0 were handed over */
+static unsigned handed_of_three(struct fixture *fixture)
+{
+	uint64_t cycle = fixture->now.cycles[PMU_CLOCK_UCLK];
+
+	handed_over = 0;
+	for (unsigned i = 0; i < 3; i++)
+		signal_emit(&fixture->port,
+			    (struct signal){.id = SIGNAL_LLC_REQUEST,
+					    .qualifiers = QUALIFIER_LLC_REQUEST_CORE,
+					    .time = cycle + i,
+					    .duration = 10});
+	fixture_at(fixture, cycle + 100);
+	return handed_over;
+}
+
+/* What a write does not change is added up on as before; of what it changes, one is handed over. */
+static void test_writes(void **state)
+{
+	struct fixture *fixture = &tapped;
+
+	(void)state;
+	fixture_up(fixture);
+	receive = fixture->port.emit;
+	fixture->port.emit = receive_counted;
+	assert_int_equal(handed_of_three(fixture), 0);
+	fixture_set_msr(fixture, C_CTL(0, 0), EN | EVENT(0x36, 0x08));
+	assert_int_equal(handed_of_three(fixture), 1);
+	assert_int_equal(handed_of_three(fixture), 0);
+	/* Another signal, another box. */
+	fixture_set_msr(fixture, C_CTL(0, 2), EN | EVENT(0x34, 0x11));
+	fixture_set_msr(fixture, C_CTL(1, 0), EN | EVENT(0x36, 0x08));
+	assert_int_equal(handed_of_three(fixture), 0);
+	fixture_set_msr(fixture, C_CTL(0, 1), EN | EVENT(0x35, 0x08));
+	assert_int_equal(handed_of_three(fixture), 1);
+	fixture_set_msr(fixture, C_CTR(0, 1), 7);
+	assert_int_equal(handed_of_three(fixture), 1);
+	assert_int_equal(handed_of_three(fixture), 0);
+	/* Frozen, each is handed over, and counts nothing. */
+	fixture_set_msr(fixture, C_BOX_CTL(0), BOX_FRZ);
+	assert_int_equal(handed_of_three(fixture), 3);
+	fixture_set_msr(fixture, C_BOX_CTL(0), BOX_GO);
+	assert_int_equal(handed_of_three(fixture), 1);
+	assert_int_equal(handed_of_three(fixture), 0);
+	assert_int_equal(fixture_msr(fixture, C_CTR(0, 0)), 8 * 3 * 10);
+	assert_int_equal(fixture_msr(fixture, C_CTR(0, 1)), 7 + 4 * 3);
+	/* Nobody subscribes any more: the first that is handed over is the last. */
+	fixture_set_msr(fixture, C_CTL(0, 0), 0);
+	fixture_set_msr(fixture, C_CTL(0, 1), 0);
+	assert_int_equal(handed_of_three(fixture), 1);
+	assert_int_equal(handed_of_three(fixture), 0);
+	fixture_down(fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_same_counts),
 	    cmocka_unit_test(test_open_spans),
+	    cmocka_unit_test(test_writes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

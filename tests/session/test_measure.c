@@ -145,24 +145,35 @@ static void test_instances(void **state)
 	}
 }
 
-/* One uncore clock counts in all boxes, and the DRAM clock in its proportion to it. */
-static void check_clocks(const char *machine, const char *const events[4])
+/* Each clock is cut to whole cycles. */
+static void check_clock(const struct fixture *fixture, unsigned event, unsigned mhz, uint64_t uclk)
+{
+	const uint64_t cycles = uclk * mhz / fixture->desc->uclk_mhz;
+
+	for (size_t i = 0; i < fixture->count; i++)
+		if (fixture->counts[i].event == event)
+			assert_in_range(fixture->counts[i].count, cycles - 1, cycles + 1);
+	assert_true(rows(fixture, event) > 0);
+}
+
+/* One uncore clock counts in all boxes, and the other clocks in their proportion to it. */
+static void check_clocks(const char *machine, const char *const events[6])
 {
 	struct fixture fixture;
-	uint64_t uclk, dclk;
+	uint64_t uclk;
 
 	fixture_up(&fixture, machine);
-	for (unsigned i = 0; i < 4; i++)
+	for (unsigned i = 0; i < 6; i++)
 		add(&fixture, events[i]);
 	measure(&fixture, LINES);
 	uclk = total(&fixture, 0) / fixture.desc->sockets;
-	dclk = total(&fixture, 3) / (4 * fixture.desc->sockets);
 	assert_true(uclk > LINES);
 	for (size_t i = 0; i < fixture.count; i++)
-		assert_int_equal(fixture.counts[i].count,
-				 fixture.counts[i].event < 3 ? uclk : dclk);
-	/* Each clock is cut to whole cycles. */
-	assert_in_range(uclk * fixture.desc->dclk_mhz / fixture.desc->uclk_mhz, dclk - 1, dclk + 1);
+		if (fixture.counts[i].event < 3)
+			assert_int_equal(fixture.counts[i].count, uclk);
+	check_clock(&fixture, 3, fixture.desc->dclk_mhz, uclk);
+	check_clock(&fixture, 4, fixture.desc->pclk_mhz, uclk);
+	check_clock(&fixture, 5, fixture.desc->qfclk_mhz, uclk);
 	fixture_down(&fixture);
 }
 
@@ -170,12 +181,13 @@ static void check_clocks(const char *machine, const char *const events[4])
 static void test_clocks(void **state)
 {
 	static const char *const v4[] = {"ubox.clock", "cbo.CLOCKTICKS", "ha.CLOCKTICKS",
-					 "imc.clock"};
-	static const char *const e5[] = {"xeon-e5/ubox.clock", "xeon-e5/cbo.CLOCKTICKS",
-					 "xeon-e5/ha.CLOCKTICKS", "xeon-e5/imc.clock"};
+					 "imc.clock",  "pcu.CLOCKTICKS", "qpi.CLOCKTICKS"};
+	static const char *const e5[] = {"xeon-e5/ubox.clock",	   "xeon-e5/cbo.CLOCKTICKS",
+					 "xeon-e5/ha.CLOCKTICKS",  "xeon-e5/imc.clock",
+					 "xeon-e5/pcu.CLOCKTICKS", "xeon-e5/qpi.CLOCKTICKS"};
 
 	(void)state;
-	check_clocks("xeon-e5v4-4c", v4);
+	check_clocks("xeon-e5-2650v4-2s", v4);
 	check_clocks("xeon-e5-2680-2s", e5);
 }
 

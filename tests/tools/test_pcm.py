@@ -3,17 +3,32 @@
 the machine did, within their own rounding."""
 import csv
 import io
+import os
+import pathlib
+import signal
 import subprocess
-import time
 import unittest
 
 from emulated import LINES, PMULAB, SMALL, Machine, Tools, skip_without
 from harness import LARGE
-from processes import wait_until
+from processes import children_of, wait_until
 
 LINE_BYTES = 64
 CAS_RD, CAS_WR = 0x000304, 0x000C04  # unit mask and event, table 2-119
 MC_CTL0 = 0xD8
+
+
+def sleeps(pid):
+    """For how many whole seconds a process sleeps: what its clock_nanosleep() asks for."""
+    try:
+        number, *arguments = pathlib.Path(f"/proc/{pid}/syscall").read_text(encoding="utf-8").split()
+        if number != "230":
+            return 0
+        with open(f"/proc/{pid}/mem", "rb") as memory:
+            memory.seek(int(arguments[2], 16))
+            return int.from_bytes(memory.read(8), "little")
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
 
 
 def table(text):
@@ -87,19 +102,23 @@ class Pcm(Tools):
         program = self.kernel("copy")
         with Machine() as machine:
             raw = subprocess.Popen(
-                [PMULAB, "emulate", "--attach", machine.name, "--tool", "--", "pcm-raw", "8", "-i=1",
+                [PMULAB, "emulate", "--attach", machine.name, "--tool", "--", "pcm-raw", "60", "-i=1",
                  "-e", f"imc/config={CAS_RD:#x},name=RD", "-e", f"imc/config={CAS_WR:#x},name=WR",
                  "-e", "core/fixed,config=0x333", f"-csv={output}"],
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            # The last channel that it programs, and what it reads after that.
+            # It programs the last channel, reads all, and sleeps. It is stopped there for as long as
+            # the program runs; to be continued ends its sleep.
             self.wait_for(machine, "ff:15.1", MC_CTL0, CAS_RD)
-            time.sleep(1)
+            tool = wait_until(lambda: next((pid for pid in (raw.pid, *children_of(raw.pid))
+                                            if sleeps(pid) > 1), None))
+            os.kill(tool, signal.SIGSTOP)
             machine.run(program)
-            self.assertEqual(raw.poll(), None, "pcm-raw was too fast")
-            self.assertEqual(raw.wait(timeout=60), 0)
+            os.kill(tool, signal.SIGCONT)
+            self.assertEqual(raw.wait(timeout=300), 0)
             stats = machine.statistics()
-        rows = list(csv.reader(io.StringIO(output.read_text(encoding="utf-8"))))
-        found = list(zip(rows[0], rows[1], rows[2]))
+        # It also writes there that it was continued.
+        text = output.read_text(encoding="utf-8").splitlines()
+        found = list(zip(*csv.reader(line for line in text if "," in line)))
         reads = [int(value) for _, name, value in found if name == "RD"]
         writes = [int(value) for _, name, value in found if name == "WR"]
         self.assertEqual(sum(reads), stats["cas_reads"])

@@ -28,14 +28,9 @@ struct thread {
 
 struct ia64_core_feed {
 	struct ia64_observer observer;
-	struct epic_core *core;
+	struct ia64_core_feed_target target;
 	struct thread first, other;
-	unsigned others;
 	bool begun;
-	void (*end)(void *arg);
-	void *end_arg;
-	void (*monitors)(void *arg, bool on);
-	void *monitors_arg;
 };
 
 static bool moves(const struct ia64_insn *n)
@@ -114,8 +109,8 @@ static __attribute__((noinline)) void look_after(struct thread *t, const struct 
 	else if (registers < 0 && registers >= -IA64_STACKED)
 		epic_stack_traffic(t->core, false, c->bspstore, (unsigned)-registers);
 	t->bspstore = c->bspstore;
-	if ((t->um ^ c->um) & IA64_UM_UP && t->feed->monitors)
-		t->feed->monitors(t->feed->monitors_arg, c->um & IA64_UM_UP);
+	if ((t->um ^ c->um) & IA64_UM_UP)
+		t->feed->target.monitors(t->feed->target.arg, c->um & IA64_UM_UP);
 	t->um = c->um;
 	t->after = false;
 }
@@ -242,27 +237,26 @@ static void *begin(void *state, struct ia64_cpu *c)
 	struct thread *t = &f->first;
 
 	if (__atomic_exchange_n(&f->begun, true, __ATOMIC_ACQ_REL)) {
-		__atomic_add_fetch(&f->others, 1, __ATOMIC_RELAXED);
+		f->target.other_thread(f->target.arg);
 		return &f->other;
 	}
-	t->core = f->core;
-	if (f->monitors) /* as a tool that counts starts the program */
-		c->um |= IA64_UM_UP;
+	t->core = f->target.core;
+	c->um |= IA64_UM_UP; /* as a tool that counts starts the program */
 	t->bspstore = c->bspstore;
 	t->after = true;
 	return t;
 }
 
-static void end(void *state)
+/* The core is still the parent's. */
+static void forked(void *state)
 {
 	struct ia64_core_feed *f = state;
 
-	if (f->end)
-		f->end(f->end_arg);
+	f->first.core = NULL;
+	f->target.other_thread(f->target.arg);
 }
 
-int ia64_core_feed_new(struct ia64_core_feed **feed, struct epic_core *core,
-		       void (*on_end)(void *arg), void *arg)
+int ia64_core_feed_new(struct ia64_core_feed **feed, const struct ia64_core_feed_target *target)
 {
 	struct ia64_core_feed *f = calloc(1, sizeof(*f));
 
@@ -273,11 +267,9 @@ int ia64_core_feed_new(struct ia64_core_feed **feed, struct epic_core *core,
 					     .decode = decode,
 					     .begin = begin,
 					     .insn = insn,
-					     .end = end};
-	f->core = core;
+					     .forked = forked};
+	f->target = *target;
 	f->first.feed = f->other.feed = f;
-	f->end = on_end;
-	f->end_arg = arg;
 	*feed = f;
 	return 0;
 }
@@ -290,17 +282,4 @@ void ia64_core_feed_free(struct ia64_core_feed *feed)
 const struct ia64_observer *ia64_core_feed_observer(const struct ia64_core_feed *feed)
 {
 	return &feed->observer;
-}
-
-unsigned ia64_core_feed_others(const struct ia64_core_feed *feed)
-{
-	return __atomic_load_n(&feed->others, __ATOMIC_RELAXED);
-}
-
-void ia64_core_feed_monitors(struct ia64_core_feed *feed, void (*changed)(void *arg, bool on),
-			     void *arg)
-{
-	feed->monitors = changed;
-	feed->monitors_arg = arg;
-	changed(arg, feed->first.um & IA64_UM_UP);
 }

@@ -7,27 +7,24 @@
 
 struct ia64_core_feed;
 
+/* What a program drives. Calls come from the program's threads. */
+struct ia64_core_feed_target {
+	struct epic_core *core;
+	void (*monitors)(void *arg, bool on); /* the user's were turned on or off (PSR.up) */
+	void (*other_thread)(
+	    void *arg); /* a thread or process begins that does not drive the core */
+	void *arg;
+};
+
 /**
- * One for a process. Its first thread drives the core; the others run outside of it, and are
- * counted in ia64_core_feed_others().
- * @param core  the caller's
- * @param end   called before the process ends, with arg; may be NULL
+ * One for a process. Its first thread drives the core; its other threads and the processes that it
+ * forks run outside of it.
  * @return 0 or -ENOMEM
  */
-int ia64_core_feed_new(struct ia64_core_feed **feed, struct epic_core *core, void (*end)(void *arg),
-		       void *arg);
+int ia64_core_feed_new(struct ia64_core_feed **feed, const struct ia64_core_feed_target *target);
 void ia64_core_feed_free(struct ia64_core_feed *feed);
 
 /** What to give ia64_process_new(). */
 const struct ia64_observer *ia64_core_feed_observer(const struct ia64_core_feed *feed);
-
-/** Threads that were not measured. */
-unsigned ia64_core_feed_others(const struct ia64_core_feed *feed);
-
-/**
- * Calls back with whether the user's monitors are on (PSR.up), now and at each change.
- */
-void ia64_core_feed_monitors(struct ia64_core_feed *feed, void (*changed)(void *arg, bool on),
-			     void *arg);
 
 #endif

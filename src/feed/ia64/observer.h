@@ -24,6 +24,8 @@ struct ia64_observer {
 	 * the thread that runs c; an instruction that faults and is repeated comes again.
 	 */
 	ia64_observe *insn;
+	/** In the process that a fork made, which has the same state. NULL: nothing to do. */
+	void (*forked)(void *state);
 	/** The process is about to end by itself. NULL: nothing to do. */
 	void (*end)(void *state);
 };

@@ -1,4 +1,5 @@
 /* Processes and threads: clone, clone2, exit. */
+#include "feed/ia64/observer.h"
 #include "feed/ia64/process.h"
 #include "feed/ia64/rse.h"
 #include "feed/ia64/run.h"
@@ -113,6 +114,8 @@ static int64_t make_process(struct ia64_cpu *c, const struct request *r)
 			put_tid(c, r->parent_tid, pid);
 		return pid;
 	}
+	if (c->process->observer && c->process->observer->forked)
+		c->process->observer->forked(c->process->observer->state);
 	c->process->cpus = c; /* the other threads are not here */
 	c->next = NULL;
 	c->process->threaded = false;

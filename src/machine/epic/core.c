@@ -1,67 +1,61 @@
 #include "machine/epic/core.h"
 
-#include <stdlib.h>
-
 #define CELL_ROW(cell, signal, qualifiers) {SIGNAL_##signal, qualifiers},
 const struct signal_cell epic_cells[] = {EPIC_CELLS(CELL_ROW)};
 #undef CELL_ROW
 const size_t epic_cell_count = EPIC_CELL_COUNT;
 
-static bool make_cache(struct cache *cache, const struct epic_cache_params *p)
+static size_t cache_bytes(const struct epic_cache_params *p)
 {
-	*cache = (struct cache){.sets = p->sets, .ways = p->ways, .line_log2 = p->line_log2};
-	cache->lines = calloc((size_t)p->sets * p->ways, sizeof(*cache->lines));
-	return cache->lines;
+	return (size_t)p->sets * p->ways * sizeof(struct line);
 }
 
-static bool make_tlb(struct tlb *tlb, const struct epic_tlb_params *p)
+static size_t tlb_bytes(const struct epic_tlb_params *p)
 {
-	*tlb = (struct tlb){.entries = p->entries, .page_log2 = p->page_log2};
-	tlb->pages = calloc(p->entries, sizeof(*tlb->pages));
-	return tlb->pages;
+	return p->entries * sizeof(uint64_t);
 }
 
-static bool make_parts(struct epic_core *core, const struct epic_params *p)
+size_t epic_size(const struct epic_params *p)
 {
-	return make_cache(&core->l1i, &p->l1i) && make_cache(&core->l1d, &p->l1d) &&
-	       make_cache(&core->l2i, &p->l2i) && make_cache(&core->l2d, &p->l2d) &&
-	       make_cache(&core->l3, &p->l3) && make_tlb(&core->itlb1, &p->itlb1) &&
-	       make_tlb(&core->itlb2, &p->itlb2) && make_tlb(&core->dtlb1, &p->dtlb1) &&
-	       make_tlb(&core->dtlb2, &p->dtlb2);
+	return sizeof(struct epic_core) + cache_bytes(&p->l1i) + cache_bytes(&p->l1d) +
+	       cache_bytes(&p->l2i) + cache_bytes(&p->l2d) + cache_bytes(&p->l3) +
+	       tlb_bytes(&p->itlb1) + tlb_bytes(&p->itlb2) + tlb_bytes(&p->dtlb1) +
+	       tlb_bytes(&p->dtlb2);
 }
 
-struct epic_core *epic_new(const struct epic_params *params)
+/* @return what follows its lines */
+static char *make_cache(struct cache *cache, const struct epic_cache_params *p, char *memory)
 {
-	struct epic_core *core = calloc(1, sizeof(*core));
+	*cache = (struct cache){(void *)memory, p->sets, p->ways, p->line_log2};
+	return memory + cache_bytes(p);
+}
 
-	if (!core)
-		return NULL;
-	if (!make_parts(core, params)) {
-		epic_free(core);
-		return NULL;
-	}
+static char *make_tlb(struct tlb *tlb, const struct epic_tlb_params *p, char *memory)
+{
+	*tlb = (struct tlb){(void *)memory, p->entries, p->page_log2};
+	return memory + tlb_bytes(p);
+}
+
+struct epic_core *epic_init(void *memory, const struct epic_params *params)
+{
+	struct epic_core *core = memory;
+	char *next = (char *)(core + 1);
+
+	next = make_cache(&core->l1i, &params->l1i, next);
+	next = make_cache(&core->l1d, &params->l1d, next);
+	next = make_cache(&core->l2i, &params->l2i, next);
+	next = make_cache(&core->l2d, &params->l2d, next);
+	next = make_cache(&core->l3, &params->l3, next);
+	next = make_tlb(&core->itlb1, &params->itlb1, next);
+	next = make_tlb(&core->itlb2, &params->itlb2, next);
+	next = make_tlb(&core->dtlb1, &params->dtlb1, next);
+	make_tlb(&core->dtlb2, &params->dtlb2, next);
 	core->params = params;
 	core->deadline = UINT64_MAX;
 	core->fetch.chunk = core->fetch.page = core->fetch.line = UINT64_MAX;
 	core->requests.size = params->requests;
 	core->fills.size = params->fills;
 	return core;
-}
-
-void epic_free(struct epic_core *core)
-{
-	if (!core)
-		return;
-	free(core->l1i.lines);
-	free(core->l1d.lines);
-	free(core->l2i.lines);
-	free(core->l2d.lines);
-	free(core->l3.lines);
-	free(core->itlb1.pages);
-	free(core->itlb2.pages);
-	free(core->dtlb1.pages);
-	free(core->dtlb2.pages);
-	free(core);
 }
 
 uint64_t epic_cycle(const struct epic_core *core)

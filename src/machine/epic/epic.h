@@ -169,9 +169,14 @@ struct epic_instance {
 	uint64_t address, target;
 };
 
-/** A core in reset state. @return NULL: no memory. params stay the caller's. */
-struct epic_core *epic_new(const struct epic_params *params);
-void epic_free(struct epic_core *core);
+/** Bytes that a core takes. */
+size_t epic_size(const struct epic_params *params);
+/**
+ * A core in reset state. It allocates nothing: the memory can be shared with a forked process.
+ * @param memory  epic_size() bytes of zeros, aligned to 8; the caller's
+ * @param params  must outlive the core
+ */
+struct epic_core *epic_init(void *memory, const struct epic_params *params);
 
 /** The next instruction of the program. rename: as it is before it. */
 void epic_issue(struct epic_core *core, const struct epic_op *op, const struct epic_rename *rename,

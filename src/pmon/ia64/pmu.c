@@ -1,7 +1,6 @@
 #include "pmon/ia64/pmu.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -417,33 +416,24 @@ uint64_t pmon_ia64_interrupts(const struct pmon_ia64 *pmu)
 	return pmu->interrupts;
 }
 
-int pmon_ia64_new(struct pmon_ia64 **out, struct pmu_ctx *ctx, const struct pmu_box *box,
-		  const struct pmon_ia64_source *source)
+size_t pmon_ia64_size(const struct pmu_box *box)
 {
-	struct pmon_ia64 *pmu = calloc(1, sizeof(*pmu));
-	int error;
-
-	if (!pmu)
-		return error_set(ctx, PMU_E_NOMEM, "out of memory for a PMU");
-	pmu->box = box;
-	pmu->source = *source;
-	pmu->regs = calloc(box->register_count, sizeof(*pmu->regs));
-	pmu->stored = calloc(box->register_count, sizeof(*pmu->stored));
-	error = pmu->regs && pmu->stored ? describe(pmu) : PMU_E_NOMEM;
-	if (error) {
-		pmon_ia64_free(pmu);
-		return error_set(ctx, error, "the emulated PMU does not fit box %s", box->name);
-	}
-	configure(pmu, 0);
-	*out = pmu;
-	return 0;
+	return sizeof(struct pmon_ia64) + 2 * box->register_count * sizeof(uint64_t);
 }
 
-void pmon_ia64_free(struct pmon_ia64 *pmu)
+int pmon_ia64_init(void *memory, struct pmu_ctx *ctx, const struct pmu_box *box,
+		   const struct pmon_ia64_source *source)
 {
-	if (!pmu)
-		return;
-	free(pmu->regs);
-	free(pmu->stored);
-	free(pmu);
+	struct pmon_ia64 *pmu = memory;
+	int error;
+
+	pmu->box = box;
+	pmu->source = *source;
+	pmu->regs = (uint64_t *)(pmu + 1);
+	pmu->stored = pmu->regs + box->register_count;
+	error = describe(pmu);
+	if (error)
+		return error_set(ctx, error, "the emulated PMU does not fit box %s", box->name);
+	configure(pmu, 0);
+	return 0;
 }

@@ -29,14 +29,16 @@ struct pmon_ia64_source {
 	const uint64_t *totals[SIGNAL_BANKS];
 };
 
+/** Bytes that the PMU of such a box takes. */
+size_t pmon_ia64_size(const struct pmu_box *box);
 /**
- * A PMU in reset state, for a processor that runs at privilege level 3.
- * @param box  the catalog's description of it
- * @return 0, PMU_E_NOMEM, or PMU_E_UNSUPPORTED for a box of another kind
+ * Makes a PMU in reset state, a struct pmon_ia64, for a processor that runs at privilege level 3.
+ * @param memory  pmon_ia64_size() bytes of zeros, aligned to 8; the caller's
+ * @param box     the catalog's description of it
+ * @return 0, or PMU_E_UNSUPPORTED for a box of another kind
  */
-int pmon_ia64_new(struct pmon_ia64 **pmu, struct pmu_ctx *ctx, const struct pmu_box *box,
-		  const struct pmon_ia64_source *source);
-void pmon_ia64_free(struct pmon_ia64 *pmu);
+int pmon_ia64_init(void *memory, struct pmu_ctx *ctx, const struct pmu_box *box,
+		   const struct pmon_ia64_source *source);
 
 /**
  * A register by file (enum pmu_space: PMC, PMD, IBR, DBR) and number.

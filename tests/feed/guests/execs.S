@@ -1,5 +1,5 @@
 #include "guests.inc"
-/* A file that is not there, one that is no program, then one that is: only the last runs. */
+/* A file that is not there, one that is no program, then a guest: only the last runs. */
 _start:	lea	absent(%rip), %rdi
 	call	1f
 	lea	data(%rip), %rdi
@@ -14,7 +14,7 @@ _start:	lea	absent(%rip), %rdi
 	ret
 absent:	.asciz	"/nowhere/to/be/found"
 data:	.asciz	"/etc/passwd"
-program: .asciz	"/bin/true"
+program: .asciz	"./loads"
 	.data
 	.balign	8
 vector:	.quad	program, 0

@@ -1,0 +1,248 @@
+#!/usr/bin/env python3
+"""Programs that the measured one executes: counted on the same machine, or named."""
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import unittest
+
+from harness import SMALL, Guests, pmulab, stat, total
+
+INSTRUCTIONS = "xeon-e5v4/core.INST_RETIRED.ANY"
+SHORT, LONG = 1000, 21000
+# What follows the loop is three instructions, what is before it one.
+WORKS = """
+        .globl _start
+_start: mov ${count}, %ecx
+1:      dec %ecx
+        jnz 1b
+        mov $60, %eax
+        xor %edi, %edi
+        syscall
+"""
+# Of the 32-bit interface: exit(7).
+FOREIGN = """
+        .globl _start
+_start: mov $1, %eax
+        mov $7, %ebx
+        int $0x80
+"""
+SPAWNS = r"""
+#include <spawn.h>
+#include <sys/wait.h>
+
+int main(int argc, char **argv)
+{
+	int pid, status;
+
+	(void)argc;
+	if (posix_spawn(&pid, argv[1], 0, 0, argv + 1, 0) || waitpid(pid, &status, 0) != pid)
+		return 1;
+	return status != 0;
+}
+"""
+EXECUTES = r"""
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* By a descriptor; with a second argument, that of a copy without a name. */
+int main(int argc, char **argv)
+{
+	int fd = open(argv[1], O_RDONLY | O_CLOEXEC);
+	char bytes[65536];
+
+	if (argc > 2) {
+		int copy = memfd_create("copy", MFD_CLOEXEC);
+
+		for (long n; (n = read(fd, bytes, sizeof(bytes))) > 0;)
+			if (write(copy, bytes, (size_t)n) != n)
+				return 1;
+		fd = copy;
+	}
+	fexecve(fd, argv + 1, environ);
+	return 1;
+}
+"""
+
+
+def build(path, name, source, *options, suffix=".c"):
+    file = path / (name + suffix)
+    file.write_text(source, encoding="utf-8")
+    subprocess.run(["gcc", *options, "-o", path / name, file], check=True)
+    return str(path / name)
+
+
+class Loops(Guests):
+    """Two programs, wrapped in the same way, differ by what they differ by alone."""
+
+    options = ()
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.short, cls.long = (
+            build(cls.path, name, WORKS.format(count=count), "-nostdlib", "-static", suffix=".S")
+            for name, count in (("a", SHORT), ("b", LONG)))
+
+    def count(self, *command):
+        return total(stat(SMALL, [INSTRUCTIONS], *command, options=self.options), INSTRUCTIONS)
+
+    def check(self, *before, times=1, delta=0):
+        short, long = (self.count(*before, program) for program in (self.short, self.long))
+        self.assertAlmostEqual(long - short, times * 2 * (LONG - SHORT), delta=delta)
+        self.assertGreater(short, times * (2 * SHORT + 4))
+
+
+class Wrapped(Loops):
+    def test_alone(self):
+        self.assertEqual(self.count(self.short), 2 * SHORT + 4)
+
+    def test_wrappers(self):
+        self.check("env")
+        self.check("env", "nice", "sh", "-c", "exec $0")
+
+    def test_children(self):
+        """When the signal of a child's end comes, is the host's affair, and what it interrupts."""
+        self.check("sh", "-c", "$0; :", delta=1000)
+        self.check("sh", "-c", "for i in 1 2 3; do $0; done", times=3, delta=3000)
+        self.check("timeout", "100", delta=5000)
+
+    def test_spawned(self):
+        self.check(build(self.path, "spawns", SPAWNS, "-O1"))
+
+    def test_by_descriptor(self):
+        self.check(build(self.path, "executes", EXECUTES, "-O1", "-static"))
+
+
+class Valgrind(Wrapped):
+    options = ("--feed", "valgrind")
+
+    @classmethod
+    def setUpClass(cls):
+        if not shutil.which("valgrind"):
+            raise unittest.SkipTest("no valgrind")
+        super().setUpClass()
+
+
+class Scripts(Loops):
+    def script(self, name, text, mode=0o755):
+        path = self.path / name
+        path.write_text(text, encoding="utf-8")
+        path.chmod(mode)
+        return str(path)
+
+    def test_scripts(self):
+        """An interpreter is given its path and one argument; text without one is the shell's."""
+        for program in self.short, self.long:
+            self.script("of-" + pathlib.Path(program).name, f"#! {program}  one argument \n")
+        short, long = (self.count("env", self.path / f"of-{name}") for name in "ab")
+        self.assertEqual(long - short, 2 * (LONG - SHORT))
+        inner = self.script("inner", '#!/bin/sh -e\necho "$0 $* $-"\n')
+        outer = self.script("outer", f"#!{inner} a  b \n")
+        plain = self.script("plain", 'echo "plain $0 $*"\n')
+        for command, said in (((outer, "c"), f"{inner} a  b {outer} c e\n"),
+                              (("env", outer, "c"), f"{inner} a  b {outer} c e\n"),
+                              ((plain, "c"), f"plain {plain} c\n"),
+                              (("env", plain, "c"), f"plain {plain} c\n")):
+            result = pmulab("stat", "-M", SMALL, "-e", INSTRUCTIONS, "--", *command)
+            self.assertEqual((result.returncode, result.stdout), (0, said), result.stderr)
+
+
+class AsTheSystem(Guests):
+    def run_both(self, *command, **options):
+        """On the machine and natively, which must say the same."""
+        native = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+        result = pmulab("stat", "-M", SMALL, "-e", INSTRUCTIONS, "-o", self.path / "report", "--",
+                        *command, **options)
+        self.assertEqual((result.returncode, result.stdout, result.stderr),
+                         (native.returncode, native.stdout, native.stderr))
+
+    def test_environment(self):
+        variables = {"PATH": os.environ["PATH"], "A": "1", "EMPTY": "", "C": "a,b=c", "B": "2"}
+        self.run_both("env", env=variables)
+        self.run_both("/bin/sh", "-c", "exec env", env=variables)
+        self.run_both("sh", "-c", "exec env -i X=1 Y=2 env", env=variables)
+
+    def test_words(self):
+        self.run_both("sh", "-c", r'exec sh -c "printf %s\\\\n \"\$0\" \"\$@\"" "" -0 -E a,b " "')
+        self.run_both("bash", "-c", 'exec -a name sh -c \'echo "$0"; readlink /proc/$$/fd/0\' ')
+        self.run_both("sh", "-c", "exec /proc/self/exe -c 'echo itself'")
+
+    def test_failures(self):
+        (self.path / "text").write_text("text", encoding="utf-8")
+        (self.path / "script").write_text("#!/no/such/interpreter\n", encoding="utf-8")
+        (self.path / "script").chmod(0o755)
+        for name in ("/no/such/program", self.path / "text", self.path / "script", self.path):
+            self.run_both("env", str(name))
+
+    def test_signals(self):
+        """What was ignored stays ignored; handlers are gone."""
+        result = pmulab("stat", "-M", SMALL, "-e", INSTRUCTIONS, "-o", self.path / "report", "--",
+                        "sh", "-c", "trap '' USR1; trap : USR2; exec sh -c 'kill -USR1 $$; echo on; "
+                        "kill -USR2 $$; echo no'")
+        self.assertEqual((result.returncode, result.stdout), (128 + signal.SIGUSR2, "on\n"))
+
+    def test_descriptors(self):
+        self.run_both("sh", "-c", "ls /proc/self/fd")
+        self.run_both("bash", "-c", "exec 7</dev/null; ls /proc/self/fd; sh -c 'ls /proc/self/fd'")
+
+
+class Natives(Guests):
+    def foreign(self):
+        program = build(self.path, "foreign", FOREIGN, "-m32", "-nostdlib", "-static", suffix=".S")
+        try:
+            if subprocess.run([program], check=False).returncode == 7:
+                return program
+        except OSError:
+            pass
+        raise unittest.SkipTest("this computer runs no 32-bit programs")
+
+    def test_foreign(self):
+        """Named with how often, in every format; one that could not be executed is not."""
+        program = self.foreign()
+        line = f"{program}; {program}; /no/such/program; exec {program}"
+        command = ["sh", "-c", line]
+        report = stat(SMALL, [INSTRUCTIONS], *command, exit_code=7)
+        self.assertEqual(report["not_emulated"],
+                         [{"program": program, "reason": "not a 64-bit program", "times": 3}])
+        arguments = ["stat", "-M", SMALL, "-e", INSTRUCTIONS]
+        result = pmulab(*arguments, "--", *command)
+        self.assertRegex(result.stderr, rf"\n +3  {program}  \(not a 64-bit program\)\n")
+        result = pmulab(*arguments, "--format", "csv", "--", *command)
+        self.assertIn(f"{program},,,,,3,outside the machine: not a 64-bit program\n", result.stderr)
+
+    def test_without_name(self):
+        program = build(self.path, "executes", EXECUTES, "-O1", "-static")
+        report = stat(SMALL, [INSTRUCTIONS], program, "/bin/true", "copy")
+        self.assertEqual([(p["reason"], p["times"]) for p in report["not_emulated"]],
+                         [("a file without a name", 1)])
+
+    def test_none(self):
+        self.assertEqual(stat(SMALL, [INSTRUCTIONS], "env", "true")["not_emulated"], [])
+
+    @unittest.skipUnless(os.geteuid() == 0, "becomes another user")
+    def test_another_user(self):
+        """Who may not open the machine runs without."""
+        report = stat(SMALL, [INSTRUCTIONS], "setpriv", "--reuid", "65534", "--clear-groups", "id")
+        self.assertEqual(len(report["not_emulated"]), 1, report)
+
+
+class Builds(Guests):
+    def test_make(self):
+        """A compiler, its parts and what it builds."""
+        (self.path / "main.c").write_text("int main(void) { return 0; }\n", encoding="utf-8")
+        (self.path / "Makefile").write_text(
+            "main: main.o\n\tgcc -o $@ $<\n\t./main\nmain.o: main.c\n\tgcc -O2 -c $<\n",
+            encoding="utf-8")
+        report = stat(SMALL, [INSTRUCTIONS], "make", "-C", self.path)
+        self.assertEqual(report["not_emulated"], [])
+        # The parts of a compiler: tens of millions. The driver and make: less than two.
+        self.assertGreater(total(report, INSTRUCTIONS), 10_000_000)
+        subprocess.run([self.path / "main"], check=True)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""`pmulab stat` on a machine with IA-64 cores: what programs do, and what is counted of them."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PMULAB = os.environ["PMULAB"]
+MACHINE = "itanium-9300-1s"
+
+START = """
+	.text
+	.global _start
+	.proc _start
+_start:
+	alloc r32=ar.pfs,0,8,8,0
+"""
+# Out registers are r40 to r47.
+EXIT = """
+	mov r15=1025
+	mov r40={}
+	;;
+	break.i 0x100000
+	;;
+	.endp _start
+"""
+# A child spins; its parent waits for it.
+FORK = START + """
+	mov r15=1128
+	mov r40=17
+	mov r41=0
+	mov r42=0
+	mov r43=0
+	mov r44=0
+	;;
+	break.i 0x100000
+	;;
+	cmp.eq p6,p7=-1,r10
+	cmp.eq p8,p9=r0,r8
+(p6)	br.cond.sptk failed
+(p8)	br.cond.sptk child
+	;;
+	mov r15=1126
+	mov r40=r8
+	mov r41=0
+	mov r42=0
+	mov r43=0
+	;;
+	break.i 0x100000
+	;;
+""" + EXIT.format(0).replace("\t.endp _start\n", "") + """
+child:
+	movl r14=20000
+	;;
+	mov ar.lc=r14
+	;;
+again:
+	br.cloop.sptk again
+	;;
+""" + EXIT.format(0).replace("\t.endp _start\n", "") + "failed:\n" + EXIT.format(9)
+# Exits with the number of open descriptors of 3 to 60, found by writing nothing to them.
+DESCRIPTORS = START + """
+	mov r33=3
+	mov r34=0
+	;;
+again:
+	mov r15=1027
+	mov r40=r33
+	mov r41=0
+	mov r42=0
+	;;
+	break.i 0x100000
+	;;
+	cmp.eq p6,p7=r0,r10
+	add r33=1,r33
+	;;
+(p6)	add r34=1,r34
+	cmp.lt p8,p9=r33,r35
+	cmp.gt p10,p11=60,r33
+	;;
+(p10)	br.cond.sptk again
+	;;
+	mov r15=1025
+	mov r40=r34
+	;;
+	break.i 0x100000
+	;;
+	.endp _start
+"""
+
+
+class Stat(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.path = pathlib.Path(cls.folder.name)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def build(self, name, source):
+        program = self.path / name
+        program.with_suffix(".s").write_text(source, encoding="utf-8")
+        subprocess.run(["ia64-linux-gnu-as", "-x", "-o", f"{program}.o", f"{program}.s"], check=True)
+        subprocess.run(["ia64-linux-gnu-ld", "-static", "-o", program, f"{program}.o"], check=True)
+        return str(program)
+
+    def stat(self, program, *options, exit_code=0):
+        """The report, and what was said on standard error."""
+        output = self.path / "report.json"
+        run = subprocess.run([PMULAB, "stat", "-M", MACHINE, "--format", "json", "-o", output,
+                              *options, "--", *program], check=False, capture_output=True, text=True)
+        self.assertEqual(run.returncode, exit_code, run.stderr)
+        text = output.read_text(encoding="utf-8") if output.exists() else ""
+        output.unlink(missing_ok=True)
+        return json.loads(text or "null"), run.stderr
+
+    def counts(self, report):
+        return {c["event"].split("/core.")[1]: c["count"] for c in report["counts"]}
+
+    def test_exit_code_and_metric(self):
+        program = self.build("seven", START + EXIT.format(7))
+        report, _ = self.stat([program], "-m", "IA64_IPC", exit_code=7)
+        counts = self.counts(report)
+        # alloc, two moves, break, and what fills their bundles.
+        self.assertTrue(4 <= counts["IA64_INST_RETIRED.THIS"] <= 12, counts)
+        self.assertEqual(counts["IA64_INST_RETIRED.THIS"], report["instructions"])
+        self.assertEqual(counts["CPU_OP_CYCLES.ALL"], report["cycles"])
+        self.assertAlmostEqual(report["metrics"][0]["value"],
+                               report["instructions"] / report["cycles"])
+        self.assertAlmostEqual(report["seconds"], report["cycles"] / 1733e6)
+
+    def test_signal(self):
+        program = self.build("ill", START + "\tbreak.i 0\n\t;;\n" + EXIT.format(0))
+        report, _ = self.stat([program], "-e", "IA64_INST_RETIRED.THIS", exit_code=128 + 4)
+        self.assertTrue(report["ran"])
+        self.assertGreater(self.counts(report)["IA64_INST_RETIRED.THIS"], 0)
+
+    def test_forked_process_is_not_counted(self):
+        program = self.build("fork", FORK)
+        report, _ = self.stat([program], "-e", "IA64_INST_RETIRED.THIS")
+        self.assertLess(self.counts(report)["IA64_INST_RETIRED.THIS"], 100)
+        run = subprocess.run([PMULAB, "stat", "-M", MACHINE, "--", program], check=True,
+                             capture_output=True, text=True)
+        self.assertIn("1 more threads or processes ran and are not counted", run.stderr)
+
+    def test_no_descriptor_is_left_to_the_program(self):
+        self.stat([self.build("descriptors", DESCRIPTORS)])
+
+    def test_refusals(self):
+        self.assertIn("not for IA-64", self.stat(["/bin/true"], exit_code=126)[1])
+        self.assertIn("not found", self.stat(["no-such-program"], exit_code=127)[1])
+        program = self.build("zero", START + EXIT.format(0))
+        self.assertIn("Valgrind", self.stat([program], "--feed", "valgrind", exit_code=126)[1])
+        run = subprocess.run([PMULAB, "stat", "-M", "xeon-e5v4-4c", "--", program], check=False,
+                             capture_output=True, text=True)
+        self.assertEqual(run.returncode, 126, run.stderr)
+        self.assertIn("not for x86-64", run.stderr)
+
+    def test_absent_event(self):
+        program = self.build("zero", START + EXIT.format(0))
+        report, said = self.stat([program], "-e", "UC_LOADS_RETIRED")
+        self.assertIn("not modelled", said)
+        self.assertIsNone(self.counts(report)["UC_LOADS_RETIRED"])
+
+    def test_sets_exclude_each_other(self):
+        program = self.build("zero", START + EXIT.format(0))
+        _, said = self.stat([program], "-e", "L1D_READS_SET0,LOADS_RETIRED", exit_code=2)
+        self.assertIn("L1D", said)
+
+
+if __name__ == "__main__":
+    if not all(map(shutil.which, ("ia64-linux-gnu-as", "ia64-linux-gnu-ld"))):
+        sys.exit(77)
+    unittest.main()
