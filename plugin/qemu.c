@@ -108,16 +108,26 @@ static void on_repeating_block(unsigned vcpu, void *repeat)
 	feed_run_repeating(thread, repeat);
 }
 
-static void on_load(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *access)
+/* They are in the pointer itself. */
+static struct feed_access access_of(const void *constants)
 {
-	(void)info;
-	feed_load(thread_of(vcpu), address, access);
+	return feed_access_unpack((uintptr_t)constants);
 }
 
-static void on_store(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *access)
+static void on_load(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *constants)
 {
+	const struct feed_access access = access_of(constants);
+
 	(void)info;
-	feed_store(thread_of(vcpu), address, access);
+	feed_load(thread_of(vcpu), address, &access);
+}
+
+static void on_store(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *constants)
+{
+	const struct feed_access access = access_of(constants);
+
+	(void)info;
+	feed_store(thread_of(vcpu), address, &access);
 }
 
 static uint32_t piece_bytes(qemu_plugin_meminfo_t info)
@@ -133,30 +143,42 @@ static uint32_t wide_piece_bytes(qemu_plugin_meminfo_t info)
 	return PLUGIN_API == 1 ? 8 : piece_bytes(info);
 }
 
-static void on_load_wide(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *access)
+static void on_load_wide(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address,
+			 void *constants)
 {
-	feed_load_wide(thread_of(vcpu), address, wide_piece_bytes(info), access);
+	const struct feed_access access = access_of(constants);
+
+	feed_load_wide(thread_of(vcpu), address, wide_piece_bytes(info), &access);
 }
 
-static void on_store_wide(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *access)
+static void on_store_wide(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address,
+			  void *constants)
 {
-	feed_store_wide(thread_of(vcpu), address, wide_piece_bytes(info), access);
+	const struct feed_access access = access_of(constants);
+
+	feed_store_wide(thread_of(vcpu), address, wide_piece_bytes(info), &access);
 }
 
-static void on_update(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *access)
+static void on_update(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *constants)
 {
-	feed_update(thread_of(vcpu), address, qemu_plugin_mem_is_store(info), access);
+	const struct feed_access access = access_of(constants);
+
+	feed_update(thread_of(vcpu), address, qemu_plugin_mem_is_store(info), &access);
 }
 
-static void on_mixed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *access)
+static void on_mixed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *constants)
 {
+	const struct feed_access access = access_of(constants);
+
 	feed_mixed(thread_of(vcpu), address, piece_bytes(info), qemu_plugin_mem_is_store(info),
-		   access);
+		   &access);
 }
 
-static void on_locked(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *access)
+static void on_locked(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *constants)
 {
-	feed_locked(thread_of(vcpu), address, qemu_plugin_mem_is_store(info), access);
+	const struct feed_access access = access_of(constants);
+
+	feed_locked(thread_of(vcpu), address, qemu_plugin_mem_is_store(info), &access);
 }
 
 static void on_store_nt(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *access)
@@ -167,9 +189,11 @@ static void on_store_nt(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr
 }
 
 static void on_store_nt_wide(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address,
-			     void *access)
+			     void *constants)
 {
-	feed_store_nt_wide(thread_of(vcpu), address, wide_piece_bytes(info), access);
+	const struct feed_access access = access_of(constants);
+
+	feed_store_nt_wide(thread_of(vcpu), address, wide_piece_bytes(info), &access);
 }
 
 static void on_fast_string(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address,
@@ -228,16 +252,23 @@ static void *keep(size_t size)
 	return memory;
 }
 
-static void register_accesses(struct qemu_plugin_tb *tb, struct feed_access *access,
+static void *keep_block(const struct machine_block *block)
+{
+	return memcpy(keep(sizeof(*block)), block, sizeof(*block));
+}
+
+static void register_accesses(struct qemu_plugin_tb *tb, const struct feed_access *access,
 			      struct feed_repeat *repeat, const struct feed_insn *insns,
 			      size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		enum feed_class class = insns[i].class;
-		void *constants = class == FEED_FAST_STRING ? (void *)repeat : (void *)access;
+		void *constants = repeat;
 
 		if (class == FEED_NONE)
 			continue;
+		if (class != FEED_FAST_STRING)
+			constants = (void *)(uintptr_t)feed_access_pack(*access);
 		qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i),
 						 class_callbacks[class], QEMU_PLUGIN_CB_NO_REGS,
 						 QEMU_PLUGIN_MEM_RW, constants);
@@ -251,7 +282,8 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	struct qemu_plugin_insn *first = qemu_plugin_tb_get_insn(tb, 0);
 	uint64_t address = qemu_plugin_insn_vaddr(first);
 	size_t count = decode_block(tb, insns);
-	struct feed_block *block = keep(feed_block_size(insns, count));
+	_Alignas(struct feed_block) char memory[FEED_BLOCK_SIZE_MAX(BLOCK_INSNS_MAX)];
+	struct feed_block *block = (struct feed_block *)memory;
 	struct feed_repeat *repeat = NULL;
 
 	(void)id;
@@ -262,7 +294,8 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		qemu_plugin_register_vcpu_tb_exec_cb(tb, on_repeating_block, QEMU_PLUGIN_CB_NO_REGS,
 						     repeat);
 	} else {
-		qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_CB_NO_REGS, block);
+		qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_CB_NO_REGS,
+						     keep_block(&block->whole));
 	}
 	register_accesses(tb, block->accesses, repeat, insns, count);
 	plugin.guest_base = (uint64_t)qemu_plugin_insn_haddr(first) - address;

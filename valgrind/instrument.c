@@ -5,6 +5,7 @@
  */
 #include "pub_tool_basics.h"
 #include "pub_tool_hashtable.h"
+#include "pub_tool_libcassert.h"
 #include "pub_tool_mallocfree.h"
 #include "pub_tool_tooliface.h"
 
@@ -35,25 +36,60 @@ static VgHashTable *kept_blocks;
 /* A superblock while it is instrumented. */
 struct superblock {
 	IRSB *out;
-	struct kept *kept;
+	Addr address;	   /* by which it is discarded */
+	struct kept *kept; /* NULL: nothing */
 	const uint8_t *addresses[INSNS_MAX];
 	struct feed_insn insns[INSNS_MAX];
 	unsigned count;
+	/* The block that is instrumented. */
+	_Alignas(struct feed_block) char block[FEED_BLOCK_SIZE_MAX(INSNS_MAX)];
 };
 
-static HERE void on_first_block(struct feed_block *block)
+/* What a block is but for its address, as a word. */
+#define BRANCH_BITS	  1
+#define INSTRUCTIONS_BITS 15
+#define BYTES_BITS	  16
+
+static UWord pack(const struct machine_block *block)
 {
-	guest_enter();
-	feed_run(guest.current, block);
+	tl_assert(block->branches < 1 << BRANCH_BITS &&
+		  block->instructions < 1 << INSTRUCTIONS_BITS && block->bytes < 1 << BYTES_BITS);
+	return (((UWord)block->ticks << BYTES_BITS | block->bytes) << INSTRUCTIONS_BITS |
+		block->instructions)
+		   << BRANCH_BITS |
+	       block->branches;
 }
 
-static HERE void on_block(struct feed_block *block, VexGuestAMD64State *state)
+static struct machine_block unpack(Addr address, UWord word)
 {
+	return (struct machine_block){
+	    .address = address,
+	    .branches = word % (1 << BRANCH_BITS),
+	    .instructions = (word >> BRANCH_BITS) % (1 << INSTRUCTIONS_BITS),
+	    .bytes = (word >> (BRANCH_BITS + INSTRUCTIONS_BITS)) % (1 << BYTES_BITS),
+	    .ticks = (uint32_t)(word >> (BRANCH_BITS + INSTRUCTIONS_BITS + BYTES_BITS)),
+	};
+}
+
+static HERE void on_first_block(Addr address, UWord word)
+{
+	struct machine_block block = unpack(address, word);
+
+	guest_enter();
+	feed_run(guest.current, &block);
+}
+
+/* The constants of the code that runs most come with it: what they are kept in would be one more
+ * line of the host's caches. */
+static HERE void on_block(Addr address, UWord word, VexGuestAMD64State *state)
+{
+	struct machine_block block = unpack(address, word);
+
 	guest.state = state;
 	if (__builtin_expect(!guest.hart, 0))
-		on_first_block(block);
+		on_first_block(address, word);
 	else
-		machine_run(guest.hart, &block->whole);
+		machine_run(guest.hart, &block);
 }
 
 static HERE void on_repeating_block(struct feed_repeat *repeat, VexGuestAMD64State *state)
@@ -64,26 +100,34 @@ static HERE void on_repeating_block(struct feed_repeat *repeat, VexGuestAMD64Sta
 	feed_run_repeating(guest.current, repeat);
 }
 
-static HERE void on_load(Addr address, const struct feed_access *access)
+static HERE void on_load(Addr address, UWord word)
 {
-	machine_load(guest.hart, address, access->size, &access->registers);
+	const struct feed_access access = feed_access_unpack(word);
+
+	machine_load(guest.hart, address, access.size, &access.registers);
 }
 
-static HERE void on_store(Addr address, const struct feed_access *access)
+static HERE void on_store(Addr address, UWord word)
 {
-	machine_store(guest.hart, address, access->size, &access->registers);
+	const struct feed_access access = feed_access_unpack(word);
+
+	machine_store(guest.hart, address, access.size, &access.registers);
 }
 
-static HERE void on_locked(Addr address, const struct feed_access *access)
+static HERE void on_locked(Addr address, UWord word)
 {
-	feed_locked(guest.current, address, true, access);
+	const struct feed_access access = feed_access_unpack(word);
+
+	feed_locked(guest.current, address, true, &access);
 }
 
-static HERE void on_mixed(Addr address, UWord size, UWord store, const struct feed_access *access)
+static HERE void on_mixed(Addr address, UWord size, UWord store, UWord word)
 {
+	const struct feed_access access = feed_access_unpack(word);
+
 	for (; size > ACCESS_MAX; size -= ACCESS_MAX, address += ACCESS_MAX)
-		feed_mixed(guest.current, address, ACCESS_MAX, store, access);
-	feed_mixed(guest.current, address, (uint32_t)size, store, access);
+		feed_mixed(guest.current, address, ACCESS_MAX, store, &access);
+	feed_mixed(guest.current, address, (uint32_t)size, store, &access);
 }
 
 static HERE void on_store_nt(Addr address, UWord size)
@@ -100,6 +144,11 @@ static void *keep(struct superblock *sb, size_t size)
 {
 	struct chunk *chunk = VG_(calloc)(NAME, 1, sizeof(*chunk) + size);
 
+	if (!sb->kept) {
+		sb->kept = VG_(calloc)(NAME, 1, sizeof(*sb->kept));
+		sb->kept->address = sb->address;
+		VG_(HT_add_node)(kept_blocks, sb->kept);
+	}
 	chunk->next = sb->kept->chunks;
 	sb->kept->chunks = chunk;
 	return chunk->bytes;
@@ -156,14 +205,14 @@ static void add_call(struct superblock *sb, IRExpr *guard, const HChar *name, vo
 /* What the accesses of an instruction are reported with. */
 struct context {
 	const struct feed_insn *insn;
-	struct feed_access *access;
+	const struct feed_access *access;
 	struct feed_repeat *repeat;
 };
 
 static void add_access(struct superblock *sb, const struct context *context, IRExpr *guard,
 		       IRExpr *address, unsigned size, bool store)
 {
-	IRExpr *access = number((UWord)context->access);
+	IRExpr *access = number(feed_access_pack(*context->access));
 
 	switch ((enum feed_class)context->insn->class) {
 	case FEED_NONE:
@@ -278,7 +327,7 @@ static void begin_block(struct superblock *sb, struct context *context, unsigned
 			unsigned count)
 {
 	const struct feed_insn *insns = &sb->insns[first];
-	struct feed_block *block = keep(sb, feed_block_size(insns, count));
+	struct feed_block *block = (struct feed_block *)sb->block;
 
 	feed_block_init(block, guest.process.machine, (uint64_t)(Addr)sb->addresses[first], insns,
 			count);
@@ -288,7 +337,8 @@ static void begin_block(struct superblock *sb, struct context *context, unsigned
 		feed_repeat_init(context->repeat, guest.process.machine, block, insns, count);
 		CALL(sb, NULL, on_repeating_block, number((UWord)context->repeat), IRExpr_GSPTR());
 	} else {
-		CALL(sb, NULL, on_block, number((UWord)block), IRExpr_GSPTR());
+		CALL(sb, NULL, on_block, number(block->whole.address), number(pack(&block->whole)),
+		     IRExpr_GSPTR());
 	}
 }
 
@@ -330,9 +380,8 @@ IRSB *instrument_superblock(const VgCallbackClosure *closure, IRSB *in)
 		addStmtToIRSB(sb.out, in->stmts[first]);
 	if (first == in->stmts_used)
 		return sb.out;
-	sb.kept = VG_(calloc)(NAME, 1, sizeof(*sb.kept));
-	sb.kept->address = closure->nraddr;
-	VG_(HT_add_node)(kept_blocks, sb.kept);
+	sb.kept = NULL;
+	sb.address = closure->nraddr;
 	decode_all(&sb, in);
 	add_all(&sb, in, first);
 	return sb.out;

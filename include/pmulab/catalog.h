@@ -184,6 +184,17 @@ enum pmu_field_role {
 	PMU_FIELD_TRACE_ADDRESS,
 	PMU_FIELD_TRACE_FLUSHED, /* pmu_field.counter: of which entry */
 	PMU_FIELD_TRACE_SECOND,	 /* its branch is in the second bundle of two */
+	/* Captures of retired addresses: cycles that they go on after a freeze; of an entry, where
+	 * a counter is said: which one. */
+	PMU_FIELD_CAPTURE_DELAY,
+	PMU_FIELD_IP_CYCLES, /* since the entry before, low bits */
+	PMU_FIELD_IP_CYCLES_HIGH,
+	PMU_FIELD_IP_ADDRESS, /* from bit 12 on */
+	PMU_FIELD_IP_LOW,     /* bits 11:4, or what is left of the delay */
+	PMU_FIELD_IP_FLUSHED,
+	PMU_FIELD_IP_EARLY, /* IP_LOW is that */
+	PMU_FIELD_VECTOR,   /* of interruptions that are counted */
+	PMU_FIELD_VECTOR_MASK,
 };
 
 /* What a register is for, so that code finds registers without knowing names. */

@@ -16,7 +16,7 @@ CONTROL = {
     "occ_ctr_rst": "reset_occupancy",
     "ov_en": "overflow_enable", "int": "overflow_enable", "pmi": "overflow_enable",
     "oi": "overflow_enable", "usr": "user", "os": "kernel", "plm": "privilege_levels",
-    "ism": "instruction_sets", "pc": "pin_control", "pm": "privileged_monitor",
+    "MESI": "states", "ism": "instruction_sets", "pc": "pin_control", "pm": "privileged_monitor",
 }
 FIXED_CONTROL = {f"{name}{'{i}' if numbered else ''}": CONTROL[name]
                  for name in ("en", "ov_en", "int", "pmi", "usr", "os", "any", "rst", "invert")
@@ -64,6 +64,8 @@ ROLES = (
     "capture_address", "capture_ip", "capture_valid", "capture_bundle", "capture_slot",
     "trace_taken", "trace_target", "trace_path", "trace_kind", "trace_index", "trace_full",
     "trace_source", "trace_mispredicted", "trace_address", "trace_flushed", "trace_second",
+    "capture_delay", "ip_cycles", "ip_cycles_high", "ip_address", "ip_low", "ip_flushed", "ip_early",
+    "vector", "vector_mask",
 )
 SELECTORS = {"ev_sel": "event_select", "ev_sel_ext": "event_select_ext", "umask": "unit_mask",
              "occ_sel": "occupancy_select"}

@@ -56,6 +56,16 @@ static void on_branch(void *arg, const struct detail_branch *branch)
 	pmon_ia64_branch(epic->pmu, branch, epic_cycle(epic->core));
 }
 
+static void on_group(void *arg, const struct detail_group *group)
+{
+	pmon_ia64_group(((struct emul_epic *)arg)->pmu, group);
+}
+
+static void on_interruption(void *arg, unsigned vector)
+{
+	pmon_ia64_interruption(((struct emul_epic *)arg)->pmu, vector);
+}
+
 /* The core does for the PMU what its registers now ask for. */
 static void rewire(struct emul_epic *epic)
 {
@@ -70,6 +80,8 @@ static void rewire(struct emul_epic *epic)
 	    .miss = wants->misses ? on_miss : NULL,
 	    .fetch = wants->fetches ? on_fetch : NULL,
 	    .branch = wants->branches ? on_branch : NULL,
+	    .group = wants->groups ? on_group : NULL,
+	    .interruption = on_interruption,
 	};
 
 	epic_watch(epic->core, &watch);

@@ -93,7 +93,7 @@ void feed_repeat_init(struct feed_repeat *repeat, const struct machine *machine,
 {
 	const struct feed_insn *last = &insns[count - 1];
 
-	repeat->block = block;
+	repeat->first = block->whole;
 	repeat->address = block->whole.address + block->whole.bytes - last->length;
 	repeat->access = (struct feed_access){.registers = last->registers, .size = last->size};
 	repeat->fast = last->class == FEED_FAST_STRING;

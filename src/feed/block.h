@@ -14,6 +14,22 @@ struct feed_access {
 	uint32_t size; /* bytes of the operand; 0 where each report says */
 };
 
+/* As a word, which a callback can be given instead of a place in memory that it would have to read.
+ */
+static inline uint64_t feed_access_pack(struct feed_access access)
+{
+	return (uint64_t)access.size << 32 | (uint32_t)access.registers.loads_registers << 16 |
+	       access.registers.address_registers;
+}
+
+static inline struct feed_access feed_access_unpack(uint64_t word)
+{
+	return (struct feed_access){
+	    .registers = {(uint16_t)word, (uint16_t)(word >> 16)},
+	    .size = (uint32_t)(word >> 32),
+	};
+}
+
 struct feed_block {
 	struct machine_block whole;
 	struct feed_access accesses[];
@@ -21,7 +37,7 @@ struct feed_block {
 
 /* A repeated string instruction, which ends its block. */
 struct feed_repeat {
-	const struct feed_block *block;
+	struct machine_block first; /* with whatever stands before the instruction */
 	uint64_t address;
 	/*
 	 * One more iteration: its accesses and the time they take, but no instruction. For fast
@@ -34,6 +50,9 @@ struct feed_repeat {
 
 /** Bytes of a block with the accesses of @insns. */
 size_t feed_block_size(const struct feed_insn *insns, size_t count);
+/** The most that @count instructions can take. */
+#define FEED_BLOCK_SIZE_MAX(count)                                                                 \
+	(sizeof(struct feed_block) + (count) * sizeof(struct feed_access))
 
 /** Fills in @block for @insns (at least one), which stand one after the other from @address. */
 void feed_block_init(struct feed_block *block, const struct machine *machine, uint64_t address,

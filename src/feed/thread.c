@@ -138,7 +138,7 @@ void feed_thread_end(struct feed_thread *thread)
  */
 static bool is_iteration(const struct feed_thread *thread, const struct feed_repeat *repeat)
 {
-	return repeat->block->whole.address == repeat->address &&
+	return repeat->first.address == repeat->address &&
 	       thread->repeat_address == repeat->address &&
 	       thread->repeat_count == *machine_hart_instructions(thread->core);
 }
@@ -150,7 +150,7 @@ void feed_run_repeating(struct feed_thread *thread, const struct feed_repeat *re
 			machine_run(thread->core, &repeat->iteration);
 		return;
 	}
-	machine_run(thread->core, &repeat->block->whole);
+	machine_run(thread->core, &repeat->first);
 	thread->repeat_address = repeat->address;
 	thread->repeat_count = *machine_hart_instructions(thread->core);
 	thread->string_load = FEED_NOWHERE;

@@ -63,9 +63,9 @@ void feed_thread_exec(struct feed_thread *thread);
 void feed_thread_end(struct feed_thread *thread);
 
 /** A block that does not end with a repeated string instruction. */
-static inline void feed_run(struct feed_thread *thread, const struct feed_block *block)
+static inline void feed_run(struct feed_thread *thread, const struct machine_block *block)
 {
-	machine_run(thread->core, &block->whole);
+	machine_run(thread->core, block);
 }
 
 /** A block that does: every iteration is reported as a block, which begins at the instruction. */

@@ -49,7 +49,7 @@ static inline void note(struct machine_l0 *filter, uint64_t line, uint32_t physi
 
 	filter[line % MACHINE_L0_LINES] = (struct machine_l0){
 	    .line = line,
-	    .tag = l1_tag(physical),
+	    .shared = l1_tag(physical) | LINE_S,
 	    .slot = (uint16_t)slot,
 	    .plru_kept = use.kept,
 	    .plru_on = use.on,
@@ -63,17 +63,31 @@ struct found {
 	uint64_t end; /* tick at which the line is there; not of hits in L1 */
 };
 
-static MACHINE_OUTLINE struct found far(struct machine_hart *core, struct private_want want,
-					struct private_look look, uint64_t issued)
+/* When a miss can be issued, whose address the @registers form. */
+static inline uint64_t issue(struct machine_hart *core, enum signal_request request,
+			     uint32_t registers)
 {
+	/* Instructions have buffers of their own. */
+	return request == REQUEST_READ_CODE ? core->progress->time : mshr_issue(core, registers);
+}
+
+/* Gets a line that private_near() left; releases the core's lock. */
+static MACHINE_OUTLINE struct found far(struct machine_hart *core, struct machine_l1 *l1,
+					enum signal_request request, uint32_t line,
+					uint32_t registers, struct private_look look)
+{
+	const struct private_want want = {core->machine, core->core, l1, line, request};
+	const uint64_t generation = core->core->generation;
 	struct machine_state *state = core->machine->state;
 	struct tor_entry entry;
-	uint64_t end, meetings;
+	uint64_t issued, end, meetings;
 
+	lock_release(&core->core->caches, core->thread);
+	issued = issue(core, request, registers);
 	tor_locate(core->machine, &entry, machine_socket(core->machine, core->number), want.line);
 	machine_hold(core->machine, core->thread);
 	meetings = state->meetings;
-	end = issued + private_far(&want, &look, &entry, core->number, issued);
+	end = issued + private_far(&want, &look, generation, &entry, core->number, issued);
 	state->horizon = machine_max(state->horizon, end);
 	skew_note_request(core, state->meetings != meetings);
 	machine_let_go(core->machine);
@@ -89,46 +103,43 @@ static inline __attribute__((always_inline)) struct found get(struct machine_har
 	const struct private_want want = {core->machine, core->core, l1, line, request};
 	struct private_look look;
 	enum private_level level;
-	uint64_t issued;
 
 	lock_acquire(&core->core->caches, core->thread);
 	level = private_near(&want, &look);
+	if (level == PRIVATE_BELOW)
+		return far(core, l1, request, line, registers, look);
 	lock_release(&core->core->caches, core->thread);
 	if (level == PRIVATE_L1)
 		return (struct found){level, look.slot, 0};
-	/* Instructions have buffers of their own. */
-	issued = request == REQUEST_READ_CODE ? core->progress->time : mshr_issue(core, registers);
-	if (level == PRIVATE_L2)
-		return (struct found){level, look.slot, issued + private_l2_ticks(core->machine)};
-	return far(core, want, look, issued);
+	return (struct found){level, look.slot, issue(core, request, registers) + core->l2_ticks};
 }
 
-static void load_line(struct machine_hart *core, uint64_t line, const struct machine_insn *insn)
+static void load_line(struct machine_hart *core, uint64_t line, struct machine_insn insn)
 {
 	uint32_t physical = translate(core, line);
 	struct found found =
-	    get(core, core->l1d, REQUEST_READ_DATA, physical, insn->address_registers);
+	    get(core, core->l1d, REQUEST_READ_DATA, physical, insn.address_registers);
 
 	core->progress->loads++;
 	note(core->data, line, physical, found.slot);
 	if (found.level != PRIVATE_L1)
-		mshr_add_load(core, line, insn->loads_registers, found.end);
+		mshr_add_load(core, line, insn.loads_registers, found.end);
 	else if (core->scoreboard)
 		machine_load_scoreboard(core, line << LINE_LOG2, insn);
 }
 
 static inline struct found own_line(struct machine_hart *core, uint64_t line,
-				    const struct machine_insn *insn)
+				    struct machine_insn insn)
 {
 	uint32_t physical = translate(core, line);
 	struct found found =
-	    get(core, core->l1d, REQUEST_READ_OWN, physical, insn->address_registers);
+	    get(core, core->l1d, REQUEST_READ_OWN, physical, insn.address_registers);
 
 	note(core->data, line, physical, found.slot);
 	return found;
 }
 
-static void store_line(struct machine_hart *core, uint64_t line, const struct machine_insn *insn)
+static void store_line(struct machine_hart *core, uint64_t line, struct machine_insn insn)
 {
 	struct found found = own_line(core, line, insn);
 
@@ -137,7 +148,7 @@ static void store_line(struct machine_hart *core, uint64_t line, const struct ma
 		mshr_add_store(core, found.end);
 }
 
-static void locked_line(struct machine_hart *core, uint64_t line, const struct machine_insn *insn)
+static void locked_line(struct machine_hart *core, uint64_t line, struct machine_insn insn)
 {
 	struct found found = own_line(core, line, insn);
 
@@ -156,47 +167,56 @@ static uint64_t last_line(uint64_t address, uint32_t size)
 	return (address + size - 1) >> LINE_LOG2;
 }
 
-static MACHINE_OUTLINE void load_split(struct machine_hart *core, uint64_t address, uint32_t size,
-				       const struct machine_insn *insn)
+static bool is_split(uint64_t address, uint32_t size)
 {
-	load_line(core, first_line(address), insn);
-	load_line(core, last_line(address, size), insn);
+	return address % LINE_BYTES + size > LINE_BYTES;
+}
+
+static MACHINE_OUTLINE void load_split(struct machine_hart *core, uint64_t address, uint32_t size,
+				       struct machine_insn insn)
+{
+	uint32_t first = LINE_BYTES - address % LINE_BYTES;
+
+	machine_load_outline(core, address, first, insn);
+	machine_load_outline(core, address + first, size - first, insn);
 }
 
 void machine_load_outline(struct machine_hart *core, uint64_t address, uint32_t size,
-			  const struct machine_insn *insn)
+			  struct machine_insn insn)
 {
-	if (last_line(address, size) == first_line(address))
+	if (MACHINE_LIKELY(!is_split(address, size)))
 		load_line(core, first_line(address), insn);
 	else
 		load_split(core, address, size, insn);
 }
 
 static MACHINE_OUTLINE void store_split(struct machine_hart *core, uint64_t address, uint32_t size,
-					const struct machine_insn *insn)
+					struct machine_insn insn)
 {
-	store_line(core, first_line(address), insn);
-	store_line(core, last_line(address, size), insn);
+	uint32_t first = LINE_BYTES - address % LINE_BYTES;
+
+	machine_store_outline(core, address, first, insn);
+	machine_store_outline(core, address + first, size - first, insn);
 }
 
 void machine_store_outline(struct machine_hart *core, uint64_t address, uint32_t size,
-			   const struct machine_insn *insn)
+			   struct machine_insn insn)
 {
-	if (last_line(address, size) == first_line(address))
+	if (MACHINE_LIKELY(!is_split(address, size)))
 		store_line(core, first_line(address), insn);
 	else
 		store_split(core, address, size, insn);
 }
 
 void machine_locked_outline(struct machine_hart *core, uint64_t address, uint32_t size,
-			    const struct machine_insn *insn)
+			    struct machine_insn insn)
 {
 	locked_line(core, first_line(address), insn);
 	if (last_line(address, size) != first_line(address))
 		locked_line(core, last_line(address, size), insn);
 }
 
-void machine_fetch_line(struct machine_hart *core, uint64_t line)
+static void fetch_line(struct machine_hart *core, uint64_t line)
 {
 	uint32_t physical = translate(core, line);
 	struct found found = get(core, core->l1i, REQUEST_READ_CODE, physical, 0);
@@ -206,6 +226,18 @@ void machine_fetch_line(struct machine_hart *core, uint64_t line)
 	/* The core has nothing to do before it has its instructions. */
 	if (found.level != PRIVATE_L1)
 		mshr_wait(core, found.end);
+}
+
+void machine_run_outline(struct machine_hart *core, uint64_t address, uint64_t last, uint32_t ticks,
+			 uint32_t instructions, uint32_t branches)
+{
+	for (uint64_t line = address >> LINE_LOG2; line <= last >> LINE_LOG2; line++)
+		if (machine_use(core->l1i, core->code, line << LINE_LOG2, line << LINE_LOG2,
+				MACHINE_TAG_S))
+			core->progress->fetches++;
+		else
+			fetch_line(core, line);
+	machine_execute(core, ticks, instructions, branches);
 }
 
 static void store_nt_line(struct machine_hart *core, uint64_t address, uint32_t size)

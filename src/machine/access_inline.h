@@ -6,33 +6,39 @@
 #ifndef MACHINE_ACCESS_INLINE_H
 #define MACHINE_ACCESS_INLINE_H
 
+/* Constants come by value: so a feed need not have them in memory. */
 MACHINE_OUTLINE void machine_attend(struct machine_hart *core);
-MACHINE_OUTLINE void machine_fetch_line(struct machine_hart *core, uint64_t line);
+/* As machine_run(). @param last  address of the block's last byte */
+MACHINE_OUTLINE void machine_run_outline(struct machine_hart *core, uint64_t address, uint64_t last,
+					 uint32_t ticks, uint32_t instructions, uint32_t branches);
 MACHINE_OUTLINE void machine_load_outline(struct machine_hart *core, uint64_t address,
-					  uint32_t size, const struct machine_insn *insn);
+					  uint32_t size, struct machine_insn insn);
 MACHINE_OUTLINE void machine_store_outline(struct machine_hart *core, uint64_t address,
-					   uint32_t size, const struct machine_insn *insn);
+					   uint32_t size, struct machine_insn insn);
 MACHINE_OUTLINE void machine_locked_outline(struct machine_hart *core, uint64_t address,
-					    uint32_t size, const struct machine_insn *insn);
+					    uint32_t size, struct machine_insn insn);
 MACHINE_OUTLINE void machine_load_dependent(struct machine_hart *core, uint64_t address,
-					    const struct machine_insn *insn);
+					    struct machine_insn insn);
 
 #define MACHINE_LIKELY(condition) __builtin_expect(!!(condition), 1)
 
 /*
- * Uses the line if the filter knows it and L1 still has it in @least or a better state.
- * @param last  the last line of the access, which has to be the same
+ * Uses the line of @address, which is that of @last too, if the filter knows it and L1 still has it
+ * in @least or a better state.
  */
 static inline bool machine_use(struct machine_l1 *l1, const struct machine_l0 *filter,
-			       uint64_t line, uint64_t last, uint32_t least)
+			       uint64_t address, uint64_t last, uint32_t least)
 {
-	const struct machine_l0 *known = &filter[line % MACHINE_L0_LINES];
-	uint8_t *plru = &l1->plru[line % MACHINE_L1_SETS];
+	/* Of two lines the filter does not know the first one at the place of the second. */
+	const struct machine_l0 *known = &filter[(last >> 6) % MACHINE_L0_LINES];
+	uint8_t *plru = &l1->plru[(address >> 6) % MACHINE_L1_SETS];
+	uint32_t better;
 
-	if (!MACHINE_LIKELY(known->line == line && last == line) ||
-	    !MACHINE_LIKELY(__atomic_load_n(&l1->words[known->slot], __ATOMIC_RELAXED) -
-				known->tag - least <=
-			    MACHINE_TAG_M - least))
+	if (!MACHINE_LIKELY(known->line == address >> 6))
+		return false;
+	better = __atomic_load_n(&l1->words[known->slot], __ATOMIC_RELAXED) - known->shared -
+		 (least - MACHINE_TAG_S);
+	if (!MACHINE_LIKELY(better <= MACHINE_TAG_M - least))
 		return false;
 	*plru = (uint8_t)((*plru & known->plru_kept) | known->plru_on);
 	return true;
@@ -41,35 +47,44 @@ static inline bool machine_use(struct machine_l1 *l1, const struct machine_l0 *f
 static inline bool machine_use_data(struct machine_hart *core, uint64_t address, uint32_t size,
 				    uint32_t least)
 {
-	return machine_use(core->l1d, core->data, address >> 6, (address + size - 1) >> 6, least);
+	return machine_use(core->l1d, core->data, address, address + size - 1, least);
 }
 
-static inline void machine_run(struct machine_hart *core, const struct machine_block *block)
+/* What a block does but for its fetches. */
+static inline void machine_execute(struct machine_hart *core, uint32_t ticks, uint32_t instructions,
+				   uint32_t branches)
 {
 	struct machine_progress *progress = core->progress;
-	uint64_t last = (block->address + block->bytes - 1) >> 6;
 
-	for (uint64_t line = block->address >> 6; line <= last; line++) {
-		if (MACHINE_LIKELY(machine_use(core->l1i, core->code, line, line, MACHINE_TAG_S)))
-			progress->fetches++;
-		else
-			machine_fetch_line(core, line);
-	}
-	progress->time += block->ticks;
-	progress->instructions += block->instructions;
-	progress->branches += block->branches;
+	progress->time += ticks;
+	progress->branches += branches;
+	progress->instructions += instructions;
 	if (!MACHINE_LIKELY(progress->instructions < core->attention))
 		machine_attend(core);
 }
 
+/* Most blocks are in one line. */
+static inline void machine_run(struct machine_hart *core, const struct machine_block *block)
+{
+	uint64_t address = block->address, last = address + block->bytes - 1;
+
+	if (!MACHINE_LIKELY(machine_use(core->l1i, core->code, address, last, MACHINE_TAG_S))) {
+		machine_run_outline(core, address, last, block->ticks, block->instructions,
+				    block->branches);
+		return;
+	}
+	core->progress->fetches++;
+	machine_execute(core, block->ticks, block->instructions, block->branches);
+}
+
 /* A hit whose destination may still depend on what is outstanding. */
 static inline void machine_load_scoreboard(struct machine_hart *core, uint64_t address,
-					   const struct machine_insn *insn)
+					   struct machine_insn insn)
 {
 	uint64_t same_set = core->in_flight >> (address >> 6) % MACHINE_L1_SETS & 1;
 
-	if (insn->loads_registers &&
-	    (same_set || core->scoreboard & (insn->address_registers | insn->loads_registers)))
+	if (insn.loads_registers &&
+	    (same_set || core->scoreboard & (insn.address_registers | insn.loads_registers)))
 		machine_load_dependent(core, address, insn);
 }
 
@@ -77,12 +92,12 @@ static inline void machine_load(struct machine_hart *core, uint64_t address, uin
 				const struct machine_insn *insn)
 {
 	if (!MACHINE_LIKELY(machine_use_data(core, address, size, MACHINE_TAG_S))) {
-		machine_load_outline(core, address, size, insn);
+		machine_load_outline(core, address, size, *insn);
 		return;
 	}
 	core->progress->loads++;
 	if (!MACHINE_LIKELY(!core->scoreboard))
-		machine_load_scoreboard(core, address, insn);
+		machine_load_scoreboard(core, address, *insn);
 }
 
 static inline void machine_store(struct machine_hart *core, uint64_t address, uint32_t size,
@@ -91,7 +106,7 @@ static inline void machine_store(struct machine_hart *core, uint64_t address, ui
 	if (MACHINE_LIKELY(machine_use_data(core, address, size, MACHINE_TAG_M)))
 		core->progress->stores++;
 	else
-		machine_store_outline(core, address, size, insn);
+		machine_store_outline(core, address, size, *insn);
 }
 
 static inline void machine_locked(struct machine_hart *core, uint64_t address, uint32_t size,
@@ -100,7 +115,7 @@ static inline void machine_locked(struct machine_hart *core, uint64_t address, u
 	if (MACHINE_LIKELY(machine_use_data(core, address, size, MACHINE_TAG_M)))
 		core->progress->locked++;
 	else
-		machine_locked_outline(core, address, size, insn);
+		machine_locked_outline(core, address, size, *insn);
 }
 
 static inline uint64_t machine_hart_time(const struct machine_hart *core)

@@ -14,54 +14,72 @@
 #define LLC_STATE_BITS	 3
 #define LLC_STATE_MASK	 7u
 
-/* One bit a way: equal to @tag but for the bits of @ignored; and, from bit 8 on, free. */
+/* One bit a way: has the tag of @tag, in whatever state; is free. */
 #ifdef __AVX2__
-static inline unsigned cache_match8(const uint32_t *words, uint32_t tag, uint32_t ignored)
+static inline unsigned cache_bits8(__m256i equal)
 {
-	__m256i all = _mm256_andnot_si256(_mm256_set1_epi32((int)ignored),
-					  _mm256_loadu_si256((const __m256i *)words));
-	__m256i equal = _mm256_cmpeq_epi32(all, _mm256_set1_epi32((int)tag));
-
 	return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(equal));
 }
 
-static inline unsigned cache_match8_free(const uint32_t *words, uint32_t tag, uint32_t ignored)
+static inline unsigned cache_match8(const uint32_t *words, uint32_t tag)
 {
-	return cache_match8(words, tag, ignored) | cache_match8(words, 0, 0) << 8;
+	__m256i all = _mm256_loadu_si256((const __m256i *)words);
+	__m256i wanted = _mm256_set1_epi32((int)(tag >> CACHE_STATE_BITS));
+
+	return cache_bits8(_mm256_cmpeq_epi32(_mm256_srli_epi32(all, CACHE_STATE_BITS), wanted));
+}
+
+static inline unsigned cache_free8(const uint32_t *words)
+{
+	__m256i all = _mm256_loadu_si256((const __m256i *)words);
+
+	return cache_bits8(_mm256_cmpeq_epi32(all, _mm256_setzero_si256()));
 }
 #else
-static inline unsigned cache_match8(const uint32_t *words, uint32_t tag, uint32_t ignored)
+static inline unsigned cache_bits8(__m128i low, __m128i high)
 {
-	const __m128i wanted = _mm_set1_epi32((int)tag), mask = _mm_set1_epi32((int)~ignored);
-	__m128i low = _mm_and_si128(_mm_load_si128((const __m128i *)words), mask);
-	__m128i high = _mm_and_si128(_mm_load_si128((const __m128i *)(words + 4)), mask);
-	__m128i both = _mm_packs_epi32(_mm_cmpeq_epi32(low, wanted), _mm_cmpeq_epi32(high, wanted));
+	__m128i both = _mm_packs_epi32(low, high);
 
 	return (unsigned)_mm_movemask_epi8(_mm_packs_epi16(both, _mm_setzero_si128()));
 }
 
-static inline unsigned cache_match8_free(const uint32_t *words, uint32_t tag, uint32_t ignored)
+static inline unsigned cache_match8(const uint32_t *words, uint32_t tag)
 {
-	const __m128i wanted = _mm_set1_epi32((int)tag), mask = _mm_set1_epi32((int)~ignored);
-	const __m128i zero = _mm_setzero_si128();
 	__m128i low = _mm_load_si128((const __m128i *)words);
 	__m128i high = _mm_load_si128((const __m128i *)(words + 4));
-	__m128i equal = _mm_packs_epi32(_mm_cmpeq_epi32(_mm_and_si128(low, mask), wanted),
-					_mm_cmpeq_epi32(_mm_and_si128(high, mask), wanted));
-	__m128i free = _mm_packs_epi32(_mm_cmpeq_epi32(low, zero), _mm_cmpeq_epi32(high, zero));
+	__m128i wanted = _mm_set1_epi32((int)(tag >> CACHE_STATE_BITS));
 
-	return (unsigned)_mm_movemask_epi8(_mm_packs_epi16(equal, free));
+	return cache_bits8(_mm_cmpeq_epi32(_mm_srli_epi32(low, CACHE_STATE_BITS), wanted),
+			   _mm_cmpeq_epi32(_mm_srli_epi32(high, CACHE_STATE_BITS), wanted));
+}
+
+static inline unsigned cache_free8(const uint32_t *words)
+{
+	__m128i low = _mm_load_si128((const __m128i *)words);
+	__m128i high = _mm_load_si128((const __m128i *)(words + 4));
+	const __m128i zero = _mm_setzero_si128();
+
+	return cache_bits8(_mm_cmpeq_epi32(low, zero), _mm_cmpeq_epi32(high, zero));
 }
 #endif
 
+/* The same of twenty words, with the bits of @ignored ignored. */
 #ifdef __AVX2__
+static inline unsigned cache_equal8(const uint32_t *words, uint32_t tag, uint32_t ignored)
+{
+	__m256i all = _mm256_andnot_si256(_mm256_set1_epi32((int)ignored),
+					  _mm256_loadu_si256((const __m256i *)words));
+
+	return cache_bits8(_mm256_cmpeq_epi32(all, _mm256_set1_epi32((int)tag)));
+}
+
 static inline unsigned cache_match20(const uint32_t *words, uint32_t tag, uint32_t ignored)
 {
 	__m128i last = _mm_andnot_si128(_mm_set1_epi32((int)ignored),
 					_mm_load_si128((const __m128i *)(words + 16)));
 	__m128i equal = _mm_cmpeq_epi32(last, _mm_set1_epi32((int)tag));
 
-	return cache_match8(words, tag, ignored) | cache_match8(words + 8, tag, ignored) << 8 |
+	return cache_equal8(words, tag, ignored) | cache_equal8(words + 8, tag, ignored) << 8 |
 	       (unsigned)_mm_movemask_ps(_mm_castsi128_ps(equal)) << 16;
 }
 #else
@@ -206,7 +224,7 @@ static inline uint32_t l1_line(uint32_t word, unsigned set)
 static inline int l1_find(const uint32_t *words, uint32_t line)
 {
 	unsigned first = line % L1_SETS * L1_WAYS;
-	unsigned match = cache_match8(words + first, l1_tag(line), CACHE_STATE_MASK);
+	unsigned match = cache_match8(words + first, l1_tag(line));
 
 	return match ? (int)first + __builtin_ctz(match) : -1;
 }
@@ -242,7 +260,7 @@ static inline uint32_t l2_line(const struct machine *machine, uint32_t word, uns
 static inline int l2_find(const struct machine *machine, const struct core *core, uint32_t line)
 {
 	unsigned first = l2_first(machine, line);
-	unsigned match = cache_match8(core->l2 + first, l2_tag(machine, line), CACHE_STATE_MASK);
+	unsigned match = cache_match8(core->l2 + first, l2_tag(machine, line));
 
 	return match ? (int)first + __builtin_ctz(match) : -1;
 }

@@ -6,6 +6,7 @@
 
 #include "machine/machine.h"
 #include "machine/mshr.h"
+#include "machine/private.h"
 #include "machine/skew.h"
 #include "machine/turns.h"
 #include "machine/write_combining.h"
@@ -181,10 +182,11 @@ void machine_attend(struct machine_hart *core)
 	const struct machine_progress *progress = core->progress;
 	uint64_t due;
 
-	mshr_retire(core);
-	if (progress->instructions >= core->next_look || skew_is_due(core))
+	due = mshr_retire(core);
+	if (progress->instructions >= core->next_look || skew_is_due(core)) {
 		synchronise(core);
-	due = mshr_attention(core);
+		due = mshr_attention(core);
+	}
 	core->attention = due < core->next_look ? due : core->next_look;
 }
 
@@ -309,6 +311,9 @@ static void clear_hart(struct machine_hart *core, struct machine *machine)
 	memset(core->tlb, 0xff, sizeof(core->tlb));
 	forget_lines(core);
 	core->machine = machine;
+	core->fill_buffers = machine->desc->fill_buffers;
+	core->reorder_window = machine->desc->reorder_window;
+	core->l2_ticks = private_l2_ticks(machine);
 	core->thread = lock_thread();
 }
 

@@ -40,7 +40,7 @@ struct machine_l1 {
 #define MACHINE_L0_LINES 1024
 struct machine_l0 {
 	uint64_t line;		    /* virtual line number, UINT64_MAX for none */
-	uint32_t tag;		    /* its tag word without state */
+	uint32_t shared;	    /* its tag word in MACHINE_TAG_S */
 	uint16_t slot;		    /* set * ways + way */
 	uint8_t plru_kept, plru_on; /* what a use makes of the set's pseudo-LRU: see plru_touch() */
 };
@@ -61,6 +61,7 @@ struct machine_mshr {
 	    instruction; /* number of the one that missed; UINT64_MAX: nobody waits (a store) */
 	uint64_t end;	 /* tick */
 	uint64_t line;	 /* virtual */
+	uint64_t unused; /* so that a place in the ring is found without a multiplication */
 };
 
 struct machine_translation {
@@ -94,6 +95,8 @@ struct machine_hart {
 	uint64_t out_until;   /* tick: a request went to the LLC not long before */
 	uint32_t meetings;    /* of struct skew, seen */
 	uint32_t first_miss, miss_count;
+	uint32_t fill_buffers, reorder_window;		      /* of the machine's description */
+	uint64_t l2_ticks;				      /* latency of the L2 */
 	struct machine_mshr misses[MACHINE_FILL_BUFFERS_MAX]; /* a ring, by rising end */
 	uint64_t arrival[16]; /* tick at which a scoreboard register has its value */
 	uint64_t arrival_last;

@@ -23,26 +23,26 @@ static void forget_waiting(struct machine_hart *core)
 	core->in_flight = 0;
 }
 
-void mshr_retire(struct machine_hart *core)
+uint64_t mshr_attention(struct machine_hart *core)
 {
-	const uint64_t window = core->machine->desc->reorder_window;
+	const struct machine_mshr *load = oldest_load(core);
+
+	return load ? load->instruction + core->reorder_window : UINT64_MAX;
+}
+
+uint64_t mshr_retire(struct machine_hart *core)
+{
 	const struct machine_mshr *load;
 
 	mshr_forget_ended(core);
 	while ((load = oldest_load(core)) &&
-	       core->progress->instructions >= load->instruction + window) {
+	       core->progress->instructions >= load->instruction + core->reorder_window) {
 		mshr_wait(core, load->end);
 		mshr_forget_ended(core);
 	}
 	if (core->progress->time >= core->arrival_last)
 		forget_waiting(core);
-}
-
-uint64_t mshr_attention(struct machine_hart *core)
-{
-	const struct machine_mshr *load = oldest_load(core);
-
-	return load ? load->instruction + core->machine->desc->reorder_window : UINT64_MAX;
+	return load ? load->instruction + core->reorder_window : UINT64_MAX;
 }
 
 void mshr_drain(struct machine_hart *core)
@@ -68,13 +68,12 @@ static uint64_t line_arrival(struct machine_hart *core, uint64_t line)
 }
 
 /* A hit: its destination is there with its address and its line. */
-void machine_load_dependent(struct machine_hart *core, uint64_t address,
-			    const struct machine_insn *insn)
+void machine_load_dependent(struct machine_hart *core, uint64_t address, struct machine_insn insn)
 {
-	uint64_t arrival = machine_max(mshr_last_arrival(core, insn->address_registers),
+	uint64_t arrival = machine_max(mshr_last_arrival(core, insn.address_registers),
 				       line_arrival(core, address >> LINE_LOG2));
 
-	core->scoreboard &= ~(uint32_t)insn->loads_registers;
+	core->scoreboard &= ~(uint32_t)insn.loads_registers;
 	if (arrival > core->progress->time)
-		mshr_await(core, insn->loads_registers, arrival);
+		mshr_await(core, insn.loads_registers, arrival);
 }

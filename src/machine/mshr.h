@@ -9,8 +9,10 @@
 
 #define MSHR_NO_INSTRUCTION UINT64_MAX
 
-/** Lets the clock pass as far as the full reorder window demands. */
-void mshr_retire(struct machine_hart *core);
+/**
+ * Lets the clock pass as far as the full reorder window demands. @return as mshr_attention()
+ */
+uint64_t mshr_retire(struct machine_hart *core);
 /** Lets the clock pass until nothing is outstanding. */
 void mshr_drain(struct machine_hart *core);
 
@@ -32,10 +34,13 @@ static inline struct machine_mshr *mshr_at(struct machine_hart *core, uint32_t p
 
 static inline void mshr_forget_ended(struct machine_hart *core)
 {
-	while (core->miss_count && mshr_at(core, 0)->end <= core->progress->time) {
-		core->first_miss++;
-		core->miss_count--;
-	}
+	const uint64_t now = core->progress->time;
+	uint32_t ended = 0;
+
+	while (ended < core->miss_count && mshr_at(core, ended)->end <= now)
+		ended++;
+	core->first_miss += ended;
+	core->miss_count -= ended;
 }
 
 /* When the last of @registers, of those that loads determine, is there. */
@@ -55,7 +60,7 @@ static inline uint64_t mshr_last_arrival(const struct machine_hart *core, uint32
  */
 static inline uint64_t mshr_issue(struct machine_hart *core, uint32_t registers)
 {
-	if (core->miss_count == core->machine->desc->fill_buffers) {
+	if (core->miss_count == core->fill_buffers) {
 		mshr_wait(core, mshr_at(core, 0)->end);
 		mshr_forget_ended(core);
 	}
@@ -63,16 +68,22 @@ static inline uint64_t mshr_issue(struct machine_hart *core, uint32_t registers)
 }
 
 /* Most end in the order in which they begin. */
-static inline void mshr_add(struct machine_hart *core, struct machine_mshr miss)
+static inline void mshr_add(struct machine_hart *core, uint64_t instruction, uint64_t end,
+			    uint64_t line)
 {
 	uint32_t position = core->miss_count;
+	struct machine_mshr *place = mshr_at(core, position), *before;
 
-	if (miss.end <= core->progress->time)
+	if (end <= core->progress->time)
 		return;
-	for (; position && mshr_at(core, position - 1)->end > miss.end; position--)
-		*mshr_at(core, position) = *mshr_at(core, position - 1);
-	*mshr_at(core, position) = miss;
 	core->miss_count++;
+	for (; position && (before = mshr_at(core, position - 1))->end > end; position--) {
+		*place = *before;
+		place = before;
+	}
+	place->instruction = instruction;
+	place->end = end;
+	place->line = line;
 }
 
 static inline void mshr_await(struct machine_hart *core, uint32_t registers, uint64_t end)
@@ -87,9 +98,9 @@ static inline void mshr_await(struct machine_hart *core, uint32_t registers, uin
 static inline void mshr_add_load(struct machine_hart *core, uint64_t line, uint32_t registers,
 				 uint64_t end)
 {
-	uint64_t due = core->progress->instructions + core->machine->desc->reorder_window;
+	uint64_t due = core->progress->instructions + core->reorder_window;
 
-	mshr_add(core, (struct machine_mshr){core->progress->instructions, end, line});
+	mshr_add(core, core->progress->instructions, end, line);
 	mshr_await(core, registers, end);
 	core->in_flight |= 1ull << line % L1_SETS;
 	if (core->attention > due)
@@ -99,7 +110,7 @@ static inline void mshr_add_load(struct machine_hart *core, uint64_t line, uint3
 /** A miss that no instruction waits for. */
 static inline void mshr_add_store(struct machine_hart *core, uint64_t end)
 {
-	mshr_add(core, (struct machine_mshr){MSHR_NO_INSTRUCTION, end, 0});
+	mshr_add(core, MSHR_NO_INSTRUCTION, end, 0);
 }
 
 #endif

@@ -40,7 +40,7 @@ static void l2_fill(struct machine *machine, unsigned number, uint32_t line, enu
 {
 	struct core *core = &machine->cores[number];
 	unsigned first = l2_first(machine, line);
-	int way = cache_way(cache_match8(core->l2 + first, 0, 0));
+	int way = cache_way(cache_free8(core->l2 + first));
 
 	if (way < 0) {
 		way = (int)lru_victim8(core->l2_recency + first);
@@ -76,7 +76,7 @@ static void l1_fill_far(const struct private_want *want, struct private_look *lo
 	victim = l1_line(want->l1->words[look->room], want->line % L1_SETS);
 	l1_write(&want->l1->words[look->room], 0);
 	l2_fill(want->machine, number, victim, LINE_M, now);
-	look->slot = (int)look->room;
+	look->slot = look->room;
 	l1_put(want, look->room, state);
 }
 
@@ -114,8 +114,8 @@ static MACHINE_OUTLINE enum private_level look_again(const struct private_want *
 	return level;
 }
 
-static void fill(const struct private_want *want, struct private_look *look, unsigned number,
-		 enum line_state state, uint64_t now)
+static void fill(const struct private_want *want, struct private_look *look, uint64_t generation,
+		 unsigned number, enum line_state state, uint64_t now)
 {
 	struct machine *machine = want->machine;
 
@@ -125,7 +125,7 @@ static void fill(const struct private_want *want, struct private_look *look, uns
 	else
 		l2_fill(machine, number, want->line, state, now);
 	/* Freeing a way of the LLC may have taken a shared copy, or made room. */
-	if (look->generation != want->core->generation)
+	if (generation != want->core->generation)
 		l1_look(want, look);
 	if (look->slot >= 0)
 		l1_put(want, (unsigned)look->slot, LINE_M);
@@ -135,13 +135,13 @@ static void fill(const struct private_want *want, struct private_look *look, uns
 }
 
 uint64_t private_far(const struct private_want *want, struct private_look *look,
-		     struct tor_entry *entry, unsigned number, uint64_t now)
+		     uint64_t generation, struct tor_entry *entry, unsigned number, uint64_t now)
 {
 	struct machine *machine = want->machine;
 	const uint64_t ticks = private_l2_ticks(machine);
 	struct slice_answer answer;
 
-	if (look->blocked || look->generation != want->core->generation) {
+	if (look->blocked || generation != want->core->generation) {
 		enum private_level level = look_again(want, look, number, now);
 
 		if (level != PRIVATE_BELOW)
@@ -150,7 +150,7 @@ uint64_t private_far(const struct private_want *want, struct private_look *look,
 	answer = slice_read(machine, entry, number, want->request, to_uclk(machine, now + ticks));
 	want->core->l2_misses++;
 	want->core->llc_misses += answer.missed;
-	fill(want, look, number, answer.granted, now + ticks);
+	fill(want, look, generation, number, answer.granted, now + ticks);
 	return ticks + answer.cycles * machine->uclk_ticks;
 }
 

@@ -10,11 +10,12 @@
 
 /**
  * Gets a line that private_near() left.
- * @param look   what that found; receives the line's slot in L1
- * @param entry  located
+ * @param look        what that found; receives the line's slot in L1
+ * @param generation  of the caches at that time
+ * @param entry       located
  */
 uint64_t private_far(const struct private_want *want, struct private_look *look,
-		     struct tor_entry *entry, unsigned number, uint64_t now);
+		     uint64_t generation, struct tor_entry *entry, unsigned number, uint64_t now);
 
 /** Drops the core's own copies before a non-temporal store, writing back a modified one. */
 void private_drop(struct machine *machine, unsigned number, uint32_t line, uint64_t now);

@@ -17,12 +17,11 @@ struct private_want {
 	enum signal_request request; /* to the LLC if it comes to that: REQUEST_READ_* */
 };
 
-/* What was found of it. */
+/* What was found of it: of a size that goes in a register. */
 struct private_look {
-	int slot;	     /* of L1, < 0 where it does not have the line */
-	unsigned room;	     /* the slot of L1 that a fill takes */
-	uint64_t generation; /* of the caches at that time */
-	bool blocked;	     /* L2 has it, and room in L1 takes more than the core */
+	int32_t slot;  /* of L1, < 0 where it does not have the line */
+	uint16_t room; /* the slot of L1 that a fill takes; not where the line was found */
+	bool blocked;  /* L2 has it, and room in L1 takes more than the core */
 };
 
 enum private_level { PRIVATE_L1, PRIVATE_L2, PRIVATE_BELOW };
@@ -54,17 +53,20 @@ static inline void l1_put(const struct private_want *want, unsigned slot, enum l
 	want->core->generation++;
 }
 
-static inline void l1_look(const struct private_want *want, struct private_look *look)
+static inline uint16_t l1_room(const struct private_want *want)
 {
 	const unsigned set = want->line % L1_SETS, first = set * L1_WAYS;
-	unsigned match =
-	    cache_match8_free(&want->l1->words[first], l1_tag(want->line), CACHE_STATE_MASK);
+	unsigned free = cache_free8(&want->l1->words[first]);
 
-	look->generation = want->core->generation;
-	look->blocked = false;
-	look->slot = match & 0xff ? (int)(first + (unsigned)__builtin_ctz(match)) : -1;
-	look->room = first + (match >> L1_WAYS ? (unsigned)__builtin_ctz(match >> L1_WAYS)
-					       : plru_victim(want->l1->plru[set]));
+	return (uint16_t)(first + (free ? (unsigned)__builtin_ctz(free)
+					: plru_victim(want->l1->plru[set])));
+}
+
+static inline void l1_look(const struct private_want *want, struct private_look *look)
+{
+	*look = (struct private_look){.slot = l1_find(want->l1->words, want->line)};
+	if (look->slot < 0)
+		look->room = l1_room(want);
 }
 
 /* @return whether L1 has the line as it is wanted: a line in E becomes M by a store */
@@ -106,7 +108,7 @@ static inline bool l1_fill(const struct private_want *want, struct private_look 
 	if (cache_state(victim) == LINE_M &&
 	    !l1_give_to_l2(want->machine, want->core, l1_line(victim, want->line % L1_SETS)))
 		return false;
-	look->slot = (int)look->room;
+	look->slot = look->room;
 	l1_put(want, look->room, state);
 	return true;
 }
@@ -124,12 +126,15 @@ static inline enum line_state l2_grants(const struct private_want *want, enum li
 /* The line's state in L2, as L1 gets it. */
 static inline enum line_state l2_use(const struct private_want *want)
 {
-	int slot = l2_find(want->machine, want->core, want->line);
+	const unsigned first = l2_first(want->machine, want->line);
+	const uint32_t *words = want->core->l2 + first;
+	unsigned match = cache_match8(words, l2_tag(want->machine, want->line)), way;
 
-	if (slot < 0)
+	if (!match)
 		return LINE_I;
-	l2_touch(want->core, (unsigned)slot);
-	return l2_grants(want, cache_state(want->core->l2[slot]));
+	way = (unsigned)__builtin_ctz(match);
+	lru_touch8(want->core->l2_recency + first, way);
+	return l2_grants(want, cache_state(words[way]));
 }
 
 /* What the core can do alone. A line that L1D has in S stays to be asked for: L2 has no better. */

@@ -123,11 +123,24 @@ static void repeated_string(void **state)
 	block = make(fixture, &code);
 	assert_true(feed_block_repeats(code.insns, code.count));
 	feed_repeat_init(&repeat, fixture->machine, block, code.insns, code.count);
+	assert_int_equal(repeat.first.address, 0x1000);
+	assert_int_equal(repeat.first.instructions, 2);
 	assert_int_equal(repeat.address, 0x1005);
 	assert_int_equal(repeat.iteration.instructions, 0);
 	assert_int_equal(repeat.access.size, 8);
 	assert_true(repeat.fast);
 	free(block);
+}
+
+static void an_access_is_a_word(void **unused)
+{
+	const struct feed_access access = {{0x8001, 0x4002}, 64};
+	struct feed_access back = feed_access_unpack(feed_access_pack(access));
+
+	(void)unused;
+	assert_int_equal(back.registers.address_registers, 0x8001);
+	assert_int_equal(back.registers.loads_registers, 0x4002);
+	assert_int_equal(back.size, 64);
 }
 
 int main(void)
@@ -139,6 +152,7 @@ int main(void)
 	    cmocka_unit_test(pointer_chase),
 	    cmocka_unit_test(loaded_anew),
 	    cmocka_unit_test(repeated_string),
+	    cmocka_unit_test(an_access_is_a_word),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_up, fixture_down);

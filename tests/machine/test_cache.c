@@ -21,14 +21,19 @@ static void match_finds_every_way(void **unused)
 	(void)unused;
 	for (unsigned step = 0; step < STEPS; step++) {
 		uint32_t tag = (next_random(4) + 1) << 3;
-		unsigned eight = 0, twenty = 0;
+		unsigned eight = 0, free = 0, twenty = 0;
 
-		words[next_random(LLC_WAYS_MAX)] = (next_random(4) + 1) << 3 | next_random(8);
-		for (unsigned way = 0; way < LLC_WAYS_MAX; way++)
-			if ((words[way] & ~7u) == tag)
-				twenty |= 1u << way;
-		eight = twenty & 0xff;
-		assert_int_equal(cache_match8(words, tag, 7), eight);
+		words[next_random(LLC_WAYS_MAX)] =
+		    next_random(5) ? (next_random(4) + 1) << 3 | next_random(8) : 0;
+		for (unsigned way = 0; way < LLC_WAYS_MAX; way++) {
+			twenty |= (unsigned)((words[way] & ~7u) == tag) << way;
+			if (way >= L1_WAYS)
+				continue;
+			eight |= (unsigned)((words[way] & ~CACHE_STATE_MASK) == tag) << way;
+			free |= (unsigned)!words[way] << way;
+		}
+		assert_int_equal(cache_match8(words, tag), eight);
+		assert_int_equal(cache_free8(words), free);
 		assert_int_equal(cache_match20(words, tag, 7), twenty);
 	}
 }
@@ -39,11 +44,11 @@ static void state_bits_are_told_from_the_tag(void **unused)
 	    uint32_t words[8] = {0, 4 | LINE_S, 0, 8 | LINE_M, 0, 0, 0, 0xfffffff4 | LINE_E};
 
 	(void)unused;
-	assert_int_equal(cache_match8(words, 4, CACHE_STATE_MASK), 1 << 1);
-	assert_int_equal(cache_match8(words, 8, CACHE_STATE_MASK), 1 << 3);
-	assert_int_equal(cache_match8(words, 0xfffffff4, CACHE_STATE_MASK), 1 << 7);
-	assert_int_equal(cache_way(cache_match8(words, 0, 0)), 0);
-	assert_int_equal(cache_way(cache_match8(words, 12, CACHE_STATE_MASK)), -1);
+	assert_int_equal(cache_match8(words, 4), 1 << 1);
+	assert_int_equal(cache_match8(words, 8), 1 << 3);
+	assert_int_equal(cache_match8(words, 0xfffffff4), 1 << 7);
+	assert_int_equal(cache_way(cache_free8(words)), 0);
+	assert_int_equal(cache_way(cache_match8(words, 12)), -1);
 }
 
 /* The tree as nodes 1 to 7 of an array, leaves 8 to 15: true where the upper half is older. */

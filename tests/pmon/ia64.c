@@ -226,6 +226,21 @@ static void test_many_overflows(void **state)
 	assert_int_equal(pmon_ia64_interrupts(r->pmu), found);
 }
 
+static void test_no_overflow_is_lost(void **state)
+{
+	struct fixture *r = *state;
+
+	set_pmc(r, 4, EVENT(RETIRED_CODE, 0) | OI);
+	for (unsigned n = 0; n < 100000; n++) {
+		set_pmd(r, 4, (1ull << 47) - 1 - n % 3);
+		for (unsigned i = 0; i <= n % 3; i++)
+			cycle(r, RETIRED, 1);
+		assert_int_equal(pmc(r, 0), 1 << 4 | 1);
+		set_pmc(r, 0, 0);
+	}
+	assert_int_equal(pmon_ia64_interrupts(r->pmu), 100000);
+}
+
 static void test_threshold_is_strict(void **state)
 {
 	struct fixture *r = *state;
@@ -566,6 +581,95 @@ static void test_trace_filters(void **state)
 	assert_false(pmon_ia64_wants(r->pmu)->branches);
 }
 
+#define IP_EAR(delay) (8 | 4ull << 8 | (uint64_t)(delay) << 11)
+
+static void group(struct fixture *r, uint64_t cycle, uint64_t ip, bool flushed)
+{
+	r->now = cycle;
+	pmon_ia64_group(r->pmu, &(struct detail_group){ip, cycle, flushed});
+}
+
+/* Table 3-30: cycles in 63:60, bits 63:12 of the address in 59:8, bits 11:4 in 7:0. */
+static uint64_t ip_entry(uint64_t cycles, uint64_t ip, uint64_t low)
+{
+	return (cycles & 15) << 60 | (ip >> 12 & 0xFFFFFFFFFFFFF) << 8 | low;
+}
+
+static void test_retired_addresses(void **state)
+{
+	struct fixture *r = *state;
+
+	set_pmc(r, 42, IP_EAR(5));
+	assert_true(pmon_ia64_wants(r->pmu)->groups);
+	group(r, 10, 0x4000000000012340, false);
+	group(r, 100, 0x5230, true);
+	assert_int_equal(pmd(r, 48), ip_entry(10, 0x4000000000012340, 0x34));
+	assert_int_equal(pmd(r, 49), ip_entry(63, 0x5230, 0x23));
+	assert_int_equal(pmd(r, 39), 0xE << 8); /* more than 48 cycles, flushed */
+	assert_int_equal(pmd(r, 38), 2);
+	set_pmc(r, 0, 1); /* a freeze in cycle 100: it goes on to 105 */
+	assert_true(pmon_ia64_wants(r->pmu)->groups);
+	group(r, 103, 0x6000, false);
+	group(r, 120, 0x7000, false); /* the last entry, which may be wrong */
+	assert_false(pmon_ia64_wants(r->pmu)->groups);
+	group(r, 121, 0x8000, false);
+	assert_int_equal(pmd(r, 50), ip_entry(3, 0x6000, 0));
+	assert_int_equal(pmd(r, 51), ip_entry(2, 0x7000, 0));
+	assert_int_equal(pmd(r, 52), 0);
+	assert_int_equal(pmd(r, 38), 4);
+	set_pmc(r, 0, 0);
+	assert_true(pmon_ia64_wants(r->pmu)->groups);
+}
+
+static void test_retired_addresses_frozen_early(void **state)
+{
+	struct fixture *r = *state;
+
+	set_pmc(r, 42, IP_EAR(100));
+	group(r, 7, 0x2340, false);
+	set_pmc(r, 0, 1);
+	group(r, 20, 0x9560, false);
+	pmon_ia64_monitors(r->pmu, false, true, 30);
+	assert_false(pmon_ia64_wants(r->pmu)->groups);
+	assert_int_equal(pmd(r, 50), ip_entry(10, 0x9000, 77)); /* 107 - 30 */
+	assert_int_equal(pmd(r, 39), 1 << 16);
+}
+
+static void test_retired_addresses_wrap(void **state)
+{
+	struct fixture *r = *state;
+
+	set_pmc(r, 42, IP_EAR(0));
+	for (unsigned i = 1; i <= 17; i++)
+		group(r, i, 16 * i, false);
+	assert_int_equal(pmd(r, 38), 1 << 5 | 1);
+	assert_int_equal(pmd(r, 48), ip_entry(1, 0, 17));
+	assert_int_equal(pmd(r, 63), ip_entry(1, 0, 16));
+	/* Not without a mode, a level, or while everything is frozen already. */
+	set_pmc(r, 42, 0);
+	assert_false(pmon_ia64_wants(r->pmu)->groups);
+	set_pmc(r, 42, IP_EAR(0) & ~15ull);
+	assert_false(pmon_ia64_wants(r->pmu)->groups);
+	set_pmc(r, 0, 1);
+	set_pmc(r, 42, IP_EAR(50));
+	assert_false(pmon_ia64_wants(r->pmu)->groups);
+}
+
+/* Offset bits 14:4; a mask bit of 1 is not compared (table 3-33). */
+static void test_interruptions_by_vector(void **state)
+{
+	struct fixture *r = *state;
+
+	set_pmc(r, 4, EVENT(0x14, 0));
+	set_pmc(r, 43, 0x2c0);
+	pmon_ia64_interruption(r->pmu, 0x2c00);
+	pmon_ia64_interruption(r->pmu, 0x5400);
+	assert_int_equal(pmd(r, 4), 1);
+	set_pmc(r, 43, 0x2c0 | 0x7ff << 11);
+	pmon_ia64_interruption(r->pmu, 0x5400);
+	assert_int_equal(pmd(r, 4), 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -577,6 +681,7 @@ int main(void)
 	    TEST(test_freeze),
 	    TEST(test_overflow),
 	    TEST(test_many_overflows),
+	    TEST(test_no_overflow_is_lost),
 	    TEST(test_threshold_is_strict),
 	    TEST(test_sets),
 	    TEST(test_everything_is_marked_after_reset),
@@ -591,6 +696,10 @@ int main(void)
 	    TEST(test_trace_of_branches),
 	    TEST(test_trace_wraps),
 	    TEST(test_trace_filters),
+	    TEST(test_retired_addresses),
+	    TEST(test_retired_addresses_frozen_early),
+	    TEST(test_retired_addresses_wrap),
+	    TEST(test_interruptions_by_vector),
 #undef TEST
 	};
 

@@ -7,6 +7,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* Offsets in the interruption vector table (Intel 245318, chapter 8). */
+#define VECTOR_BREAK   0x2C00
+#define VECTOR_GENERAL 0x5400
+
 /* What is kept of an instruction. */
 struct record {
 	struct epic_op op;
@@ -197,6 +201,9 @@ static void special(struct epic_instance *in, const struct ia64_cpu *c, const st
 	case EPIC_FLAGS_CHECK:
 		in->taken = in->on && ia64_fchkf(c->fpsr, r->op.encoding >> 34 & 3);
 		break;
+	case EPIC_LEAVE:
+		in->address = r->code == IA64_BREAK ? VECTOR_BREAK : VECTOR_GENERAL;
+		break;
 	default:
 		break;
 	}
@@ -225,7 +232,7 @@ static void insn(void *own, const struct ia64_cpu *c, const void *record, bool o
 	if (is_special(r))
 		special(&in, c, r);
 	if (r->op.flags & EPIC_STACK)
-		epic_stack_dirty(t->core, c->dirty);
+		epic_stack_registers(t->core, c->dirty, c->sof);
 	epic_issue(t->core, &r->op, &t->rename, &in);
 	t->after = r->after;
 	t->stack = r->op.flags & EPIC_STACK;

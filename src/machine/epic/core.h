@@ -120,14 +120,24 @@ struct ring {
 	uint32_t size, next;
 };
 
+#define READS_MAX 32u
+
+/* Reads of memory that are on their way, in the order of their ends. */
+struct reads {
+	uint64_t until[READS_MAX];
+	unsigned first, count;
+	uint64_t now; /* they are counted up to this cycle */
+};
+
 struct epic_core {
 	const struct epic_params *params;
 	uint64_t cycle; /* in which the last group retired */
 	struct group group;
 	uint64_t at_ip; /* where the program goes on: bundle and slot, 0 at its beginning */
 	unsigned at_slot;
-	bool b_before; /* the bundle before ended in a B slot */
-	unsigned owed; /* syllables that are not dispersed twice if their bundle goes on */
+	bool b_before;	    /* the bundle before ended in a B slot */
+	uint64_t forced_ip; /* bundle in which a branch was predicted as taken, and is not; or 0 */
+	unsigned owed;	    /* syllables that are not dispersed twice if their bundle goes on */
 	unsigned owed_cell;
 	uint64_t flush_branch, flush_exception; /* cycles that come before the next group */
 	uint64_t spill, fill;			/* the same of the register stack */
@@ -143,6 +153,7 @@ struct epic_core {
 	struct cache l1i, l2i, l1d, l2d, l3;
 	struct tlb itlb1, itlb2, dtlb1, dtlb2;
 	struct ring requests, fills;
+	struct reads reads;
 };
 
 static inline void epic_add(struct epic_core *core, enum epic_cell cell, uint64_t count)
@@ -190,13 +201,31 @@ bool epic_tlb_find(struct tlb *tlb, uint64_t address);
 uint64_t epic_ring_wait(const struct ring *ring, uint64_t t);
 void epic_ring_take(struct ring *ring, uint64_t until);
 
-/** A line of 128 bytes from the third level or memory. @return cycles from the request to use */
-unsigned epic_l3_read(struct epic_core *core, uint64_t address, bool code,
-		      const struct access *access);
+/* Of a line in the third level. */
+enum epic_state {
+	STATE_I,
+	STATE_E,
+	STATE_M,
+};
+
+/** A read of memory begins in a cycle, or as soon as those before have. */
+void epic_reads_begin(struct epic_core *core, uint64_t cycle);
+/** Counts those that are on their way up to a cycle. */
+void epic_reads_count(struct epic_core *core, uint64_t cycle);
+
+/**
+ * A line of 128 bytes from the third level or memory.
+ * @param cycle  of the request
+ * @param first  cell of what it is for, with the line in I; those of E and M follow
+ * @param found  receives the line's state before
+ * @return cycles from the request to use
+ */
+unsigned epic_l3_read(struct epic_core *core, uint64_t address, uint64_t cycle,
+		      enum epic_cell first, const struct access *access, enum epic_state *found);
 
 /** When the bundle can be dispersed; fetches what is missing. */
 uint64_t epic_fetch(struct epic_core *core, uint64_t ip);
-/** Fetch goes on elsewhere: with the next free cycle, or not before `cycle`. */
+/** Fetch goes on elsewhere: with the next free cycle, or, after a flush, not before `cycle`. */
 void epic_fetch_redirect(struct epic_core *core, uint64_t cycle);
 
 enum epic_outcome {
@@ -204,9 +233,12 @@ enum epic_outcome {
 	OUTCOME_WRONG_PATH,
 	OUTCOME_WRONG_TARGET,
 };
-/** How a branch was predicted, given what it did; learns from it. */
+/**
+ * How a branch was predicted, given what it did; learns from it.
+ * @param forced  it is predicted as not taken, whatever it is
+ */
 enum epic_outcome epic_predict(struct predictor *p, const struct epic_op *op,
-			       const struct epic_instance *instance);
+			       const struct epic_instance *instance, bool forced);
 
 /* What an access does to the pipeline: cycles of each cause, and until its value is there. */
 struct access_time {

@@ -9,35 +9,54 @@ static unsigned max(unsigned a, unsigned b)
 	return a > b ? a : b;
 }
 
-unsigned epic_l3_read(struct epic_core *core, uint64_t address, bool code,
-		      const struct access *access)
+static enum epic_state state_of(uint64_t tag)
 {
-	uint64_t line = epic_line(&core->l3, address);
+	return !tag ? STATE_I : tag & 1 ? STATE_M : STATE_E;
+}
 
+/* @return the line, in the third level from here on */
+static struct line *third_level(struct epic_core *core, uint64_t number, enum epic_cell first,
+				const struct access *access, enum epic_state *found)
+{
+	struct line *line = epic_cache_find(&core->l3, number);
+	enum epic_state gone;
+
+	*found = line ? state_of(line->tag) : STATE_I;
 	epic_add_access(core, access, CELL_L3_REFERENCE);
-	if (epic_cache_find(&core->l3, line)) {
-		epic_add_access(core, access, code ? CELL_L3_CODE_HIT : CELL_L3_DATA_HIT);
-		return core->params->l3.latency;
-	}
+	epic_add_access(core, access, (enum epic_cell)(first + *found));
+	if (line)
+		return line;
 	epic_add_access(core, access, CELL_L3_MISS);
-	epic_add_access(core, access, code ? CELL_L3_CODE_MISS : CELL_L3_DATA_MISS);
-	epic_cache_fill(&core->l3, line, 0);
+	gone = state_of(epic_cache_fill(&core->l3, number, 0));
+	epic_add_access(core, access, (enum epic_cell)(CELL_L3_INSERT_I + gone));
+	if (gone == STATE_M) {
+		epic_add(core, CELL_L3_REPLACED_M, 1);
+		epic_add(core, CELL_BUS_WRITEBACK, 1);
+	}
+	return epic_cache_find(&core->l3, number);
+}
+
+unsigned epic_l3_read(struct epic_core *core, uint64_t address, uint64_t cycle,
+		      enum epic_cell first, const struct access *access, enum epic_state *found)
+{
+	third_level(core, epic_line(&core->l3, address), first, access, found);
+	if (*found != STATE_I)
+		return core->params->l3.latency;
+	epic_add(core,
+		 first == CELL_L3_CODE_I   ? CELL_BUS_CODE
+		 : first == CELL_L3_DATA_I ? CELL_BUS_LOAD
+					   : CELL_BUS_OWN,
+		 1);
+	epic_reads_begin(core, cycle);
 	return core->params->memory_latency;
 }
 
 /* A modified line leaves the second level. */
 static void write_back(struct epic_core *core, uint64_t tag, const struct access *access)
 {
-	uint64_t line = (tag >> 1) - 1;
+	enum epic_state found;
 
-	epic_add_access(core, access, CELL_L3_REFERENCE);
-	if (epic_cache_find(&core->l3, line)) {
-		epic_add_access(core, access, CELL_L3_WRITEBACK_HIT);
-		return;
-	}
-	epic_add_access(core, access, CELL_L3_MISS);
-	epic_add_access(core, access, CELL_L3_WRITEBACK_MISS);
-	epic_cache_fill(&core->l3, line, 0);
+	third_level(core, (tag >> 1) - 1, CELL_L3_WRITEBACK_I, access, &found)->tag |= 1;
 }
 
 static void count_request(struct epic_core *core, const struct access *a)
@@ -57,32 +76,48 @@ static void count_request(struct epic_core *core, const struct access *a)
 			    : CELL_L2D_LOAD);
 }
 
+/* @return cycles from t until the line is there */
+static unsigned fill_second_level(struct epic_core *core, const struct access *a, bool owns,
+				  uint64_t number, uint64_t t)
+{
+	uint64_t wait = epic_ring_wait(&core->fills, t) - t, gone;
+	enum epic_state state;
+	unsigned latency;
+
+	epic_add_access(core, a, CELL_L2D_LOOKUP_MISS);
+	epic_add_access(core, a, CELL_L2D_MISS);
+	if (wait)
+		epic_add(core, CELL_L2D_FILLS_FULL, 1);
+	latency = (unsigned)wait + epic_l3_read(core, a->address, t + wait,
+						owns ? CELL_L3_OWN_I : CELL_L3_DATA_I, a, &state);
+	epic_add_access(core, a, state == STATE_M ? CELL_L2D_FILL_M : CELL_L2D_FILL_E);
+	epic_ring_take(&core->fills, t + latency);
+	gone = epic_cache_fill(&core->l2d, number, t + latency);
+	if (gone & 1)
+		write_back(core, gone, a);
+	return latency;
+}
+
 /* @return cycles from t until the line is there; the request and the fill take their entries */
 static unsigned second_level(struct epic_core *core, const struct access *a, uint64_t t)
 {
 	uint64_t number = epic_line(&core->l2d, a->address);
 	struct line *line = epic_cache_find(&core->l2d, number);
+	bool owns = a->kind == EPIC_STORE || a->kind == EPIC_FP_STORE || a->kind == EPIC_EXCHANGE;
 	unsigned latency = core->params->l2d.latency;
-	uint64_t gone;
 
 	count_request(core, a);
 	if (line && line->ready <= t + latency) {
 		epic_add_access(core, a, CELL_L2D_HIT);
 	} else if (line) {
 		epic_add_access(core, a, CELL_L2D_LOOKUP_MISS);
+		epic_add_access(core, a, owns ? CELL_L2D_SECONDARY_WRITE : CELL_L2D_SECONDARY_READ);
 		latency = (unsigned)(line->ready - t);
 	} else {
-		epic_add_access(core, a, CELL_L2D_LOOKUP_MISS);
-		epic_add_access(core, a, CELL_L2D_MISS);
-		latency = epic_l3_read(core, a->address, false, a) +
-			  (unsigned)(epic_ring_wait(&core->fills, t) - t);
-		epic_ring_take(&core->fills, t + latency);
-		gone = epic_cache_fill(&core->l2d, number, t + latency);
-		if (gone & 1)
-			write_back(core, gone, a);
+		latency = fill_second_level(core, a, owns, number, t);
 		line = epic_cache_find(&core->l2d, number);
 	}
-	if (a->kind == EPIC_STORE || a->kind == EPIC_FP_STORE || a->kind == EPIC_EXCHANGE)
+	if (owns)
 		line->tag |= 1;
 	return latency;
 }
@@ -93,6 +128,8 @@ static void request(struct epic_core *core, const struct access *a, uint64_t cyc
 	uint64_t t = epic_ring_wait(&core->requests, cycle);
 
 	time->pressure = t - cycle;
+	if (time->pressure)
+		epic_add(core, CELL_L2D_REQUESTS_FULL, 1);
 	time->latency = second_level(core, a, t);
 	epic_ring_take(&core->requests, t + time->latency);
 }

@@ -162,11 +162,11 @@ struct epic_rename {
 
 /* What comes of an instruction. */
 struct epic_instance {
-	bool on;       /* its predicate */
-	bool taken;    /* of branches and checks */
-	bool hit;      /* of check loads: the ALAT has it */
-	bool replaced; /* of advanced loads: another register's entry went */
-	uint64_t address, target;
+	bool on;		  /* its predicate */
+	bool taken;		  /* of branches and checks */
+	bool hit;		  /* of check loads: the ALAT has it */
+	bool replaced;		  /* of advanced loads: another register's entry went */
+	uint64_t address, target; /* address of EPIC_LEAVE: the interruption's vector */
 };
 
 /** Bytes that a core takes. */
@@ -186,8 +186,8 @@ void epic_issue(struct epic_core *core, const struct epic_op *op, const struct e
  * instruction issued last.
  */
 void epic_stack_traffic(struct epic_core *core, bool store, uint64_t address, unsigned registers);
-/** Dirty stacked registers before the stack event that is issued next. */
-void epic_stack_dirty(struct epic_core *core, unsigned registers);
+/** Stacked registers before the stack event that is issued next: dirty ones, and the frame's. */
+void epic_stack_registers(struct epic_core *core, unsigned dirty, unsigned current);
 /** The program went on elsewhere than instructions say: an interruption. */
 void epic_interruption(struct epic_core *core);
 /** Ends the group that is open, so that totals tell of all instructions. */
@@ -220,6 +220,7 @@ struct epic_watch {
 	void (*fetch)(void *arg, const struct detail_fetch *fetch);
 	void (*branch)(void *arg, const struct detail_branch *branch);
 	void (*group)(void *arg, const struct detail_group *group);
+	void (*interruption)(void *arg, unsigned vector);
 };
 
 void epic_watch(struct epic_core *core, const struct epic_watch *watch);

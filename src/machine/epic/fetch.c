@@ -20,6 +20,13 @@ static void count(struct epic_core *core, enum epic_cell cell, bool by_address)
 	}
 }
 
+/* Cycles without a fetch: two bundles each. */
+static void lose(struct epic_core *core, enum epic_cell cause, uint64_t cycles)
+{
+	epic_add(core, cause, cycles);
+	epic_add(core, (enum epic_cell)(cause - CELL_FETCH_FLUSH + CELL_LATE_FLUSH), 2 * cycles);
+}
+
 /* @return cycles for the translation */
 static unsigned translate(struct epic_core *core, uint64_t ip, struct detail_fetch *event)
 {
@@ -43,14 +50,17 @@ static unsigned miss(struct epic_core *core, uint64_t ip, bool by_address)
 
 	count(core, CELL_L1I_MISS, by_address);
 	count(core, CELL_L1I_FILL, by_address);
+	count(core, CELL_L1I_PAIR, by_address); /* both halves of the line */
+	count(core, CELL_L1I_PAIR, by_address);
 	if (epic_cache_find(&core->l2i, line)) {
 		count(core, CELL_L2I_HIT, by_address);
 	} else {
 		struct access access = {.address = ip, .by_data = by_address};
+		enum epic_state state;
 
 		access.marks = by_address ? SIGNAL_MARK_ADDRESS | SIGNAL_MARK_CHANNEL : 0;
 		count(core, CELL_L2I_MISS, by_address);
-		latency = epic_l3_read(core, ip, true, &access);
+		latency = epic_l3_read(core, ip, core->fetch.next, CELL_L3_CODE_I, &access, &state);
 		if (epic_cache_fill(&core->l2i, line, 0))
 			count(core, CELL_L2I_VICTIM, by_address);
 	}
@@ -69,12 +79,16 @@ static unsigned late(struct epic_core *core, uint64_t ip)
 	if (f->page != ip >> core->itlb1.page_log2) {
 		f->page = ip >> core->itlb1.page_log2;
 		cycles = translate(core, ip, &event);
+		lose(core, CELL_FETCH_TLB, cycles);
 	}
 	if (f->line != epic_line(&core->l1i, ip)) {
 		f->line = epic_line(&core->l1i, ip);
 		if (!epic_cache_find(&core->l1i, f->line)) {
+			unsigned waits = miss(core, ip, event.by_address);
+
 			event.cache = true;
-			cycles += miss(core, ip, event.by_address);
+			cycles += waits;
+			lose(core, CELL_FETCH_CACHE, waits);
 		}
 	}
 	event.latency = cycles + core->params->l1i.latency;
@@ -97,8 +111,12 @@ uint64_t epic_fetch(struct epic_core *core, uint64_t ip)
 	room = f->count >= chunks ? f->consumed[(f->count - chunks) & 15] : 0;
 	f->consumed[f->count & 15] = core->cycle + 1;
 	f->count++;
-	if (f->next < room)
+	if (f->next < room) {
+		lose(core, CELL_FETCH_FULL, room - f->next);
 		f->next = room;
+	}
+	if (ip & 16) /* the chunk's first bundle is not wanted */
+		epic_add(core, CELL_LATE_UNREACHED, 1);
 	f->available = f->next + late(core, ip);
 	f->next = f->available + 1;
 	return f->available;
@@ -107,6 +125,8 @@ uint64_t epic_fetch(struct epic_core *core, uint64_t ip)
 void epic_fetch_redirect(struct epic_core *core, uint64_t cycle)
 {
 	core->fetch.chunk = UINT64_MAX;
-	if (core->fetch.next < cycle)
-		core->fetch.next = cycle;
+	if (core->fetch.next >= cycle)
+		return;
+	lose(core, CELL_FETCH_FLUSH, cycle - core->fetch.next);
+	core->fetch.next = cycle;
 }

@@ -288,14 +288,23 @@ static void branch(struct epic_core *core, const struct epic_op *op, const struc
 	enum epic_outcome outcome = OUTCOME_WRONG_PATH;
 
 	if (is_branch(op->kind)) {
-		struct epic_instance does = *in;
+		unsigned kind = op->kind - EPIC_BRANCH;
+		bool forced = core->forced_ip == op->ip;
 
-		outcome = epic_predict(&core->predictor, op, &does);
+		outcome = epic_predict(&core->predictor, op, in, forced);
 		epic_add_marked(core, core->marks,
 				(enum epic_cell)(CELL_BRANCH_IP_RELATIVE_NOT_TAKEN_CORRECT +
-						 (op->kind - EPIC_BRANCH) * 6 + in->taken * 3 +
-						 outcome),
+						 kind * 6 + in->taken * 3 + outcome),
 				1);
+		if (forced)
+			epic_add_marked(core, core->marks,
+					(enum epic_cell)(CELL_FORCED_IP_RELATIVE_NOT_TAKEN +
+							 kind * 2 + in->taken),
+					1);
+		if (in->taken)
+			core->forced_ip = 0;
+		else if (outcome == OUTCOME_WRONG_PATH)
+			core->forced_ip = op->ip;
 	}
 	*told = (struct detail_branch){
 	    .kind = is_branch(op->kind) ? DETAIL_BRANCH_IP_RELATIVE + op->kind - EPIC_BRANCH
@@ -329,6 +338,8 @@ static void end_by_branch(struct epic_core *core, const struct epic_op *op,
 	bool last = op->flags & EPIC_LAST;
 
 	branch(core, op, in, &told);
+	if (in->taken && !(op->ip & 16)) /* the other bundle of those that came together */
+		epic_add(core, CELL_LATE_UNREACHED, 1);
 	if (in->taken)
 		epic_group_end(core, op, END_TAKEN);
 	else if (told.flushed)
@@ -341,6 +352,17 @@ static void end_by_branch(struct epic_core *core, const struct epic_op *op,
 		redirect(core, told.flushed ? core->params->flush_branch : 0, &core->flush_branch);
 	if (core->watch.branch)
 		core->watch.branch(core->watch.arg, &told);
+}
+
+/* To the system, and back. */
+static void leave(struct epic_core *core, const struct epic_op *op, const struct epic_instance *in)
+{
+	epic_group_end(core, op, END_FLUSH);
+	epic_add(core, CELL_TO_SYSTEM, 1);
+	epic_add(core, CELL_TO_USER, 1);
+	redirect(core, core->params->flush_exception, &core->flush_exception);
+	if (core->watch.interruption)
+		core->watch.interruption(core->watch.arg, (unsigned)in->address);
 }
 
 static bool ends_in_branch(const struct epic_op *op, const struct epic_instance *in)
@@ -390,18 +412,24 @@ void epic_issue(struct epic_core *core, const struct epic_op *op, const struct e
 	if (ends_in_branch(op, in)) {
 		end_by_branch(core, op, in);
 	} else if (op->kind == EPIC_LEAVE && in->on) {
-		epic_group_end(core, op, END_FLUSH);
-		redirect(core, core->params->flush_exception, &core->flush_exception);
+		leave(core, op, in);
 	} else {
 		end_by_others(core, op);
 	}
 }
 
-void epic_stack_dirty(struct epic_core *core, unsigned registers)
+/* A number by its octal digits. */
+static void add_digits(struct epic_core *core, enum epic_cell first, unsigned number)
 {
-	epic_add(core, CELL_DIRTY_LOW, registers & 7);
-	epic_add(core, CELL_DIRTY_MIDDLE, registers >> 3 & 7);
-	epic_add(core, CELL_DIRTY_HIGH, registers >> 6 & 1);
+	epic_add(core, first, number & 7);
+	epic_add(core, (enum epic_cell)(first + 1), number >> 3 & 7);
+	epic_add(core, (enum epic_cell)(first + 2), number >> 6 & 1);
+}
+
+void epic_stack_registers(struct epic_core *core, unsigned dirty, unsigned current)
+{
+	add_digits(core, CELL_DIRTY_LOW, dirty);
+	add_digits(core, CELL_CURRENT_LOW, current);
 }
 
 void epic_stack_traffic(struct epic_core *core, bool store, uint64_t address, unsigned registers)
@@ -439,4 +467,5 @@ void epic_settle(struct epic_core *core)
 	if (core->group.open)
 		cut(core);
 	abandon(core);
+	epic_reads_count(core, core->cycle);
 }

@@ -59,9 +59,9 @@ static bool target_right(struct predictor *p, const struct epic_op *op, uint64_t
 }
 
 enum epic_outcome epic_predict(struct predictor *p, const struct epic_op *op,
-			       const struct epic_instance *instance)
+			       const struct epic_instance *instance, bool forced)
 {
-	bool path = direction(p, op, instance->taken) == instance->taken;
+	bool path = (!forced && direction(p, op, instance->taken)) == instance->taken;
 	bool target = !instance->taken || target_right(p, op, instance->target);
 
 	return !path ? OUTCOME_WRONG_PATH : target ? OUTCOME_CORRECT : OUTCOME_WRONG_TARGET;

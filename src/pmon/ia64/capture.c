@@ -40,25 +40,21 @@ void pmon_ia64_describe_captures(struct captures *c, const struct pmu_box *box)
 		c->flushed[i] = pmon_ia64_place(box, PMU_FIELD_TRACE_FLUSHED, i);
 		c->second[i] = pmon_ia64_place(box, PMU_FIELD_TRACE_SECOND, i);
 	}
-}
-
-static void set(struct pmon_ia64 *pmu, const struct place *p, uint64_t value)
-{
-	pmu->regs[p->reg] = (pmu->regs[p->reg] & ~p->mask) | (value << p->lo & p->mask);
+	pmon_ia64_describe_ip(&c->ips, box);
 }
 
 /* An address keeps its place in the register: the bits below the field are others'. */
 static void set_address(struct pmon_ia64 *pmu, const struct place *p, uint64_t address)
 {
-	set(pmu, p, address >> p->lo);
+	pmon_ia64_set(pmu, p, address >> p->lo);
 }
 
 static void set_latency(struct pmon_ia64 *pmu, const struct monitor *m, unsigned latency)
 {
 	uint64_t most = m->latency.mask >> m->latency.lo;
 
-	set(pmu, &m->latency, latency & most);
-	set(pmu, &m->overflow, latency > most);
+	pmon_ia64_set(pmu, &m->latency, latency & most);
+	pmon_ia64_set(pmu, &m->overflow, latency > most);
 }
 
 static bool enabled(const struct pmon_ia64 *pmu, const struct monitor *m)
@@ -115,7 +111,7 @@ void pmon_ia64_fetch(struct pmon_ia64 *pmu, const struct detail_fetch *fetch)
 			return;
 	}
 	set_address(pmu, &c->fetch.address, fetch->address);
-	set(pmu, &c->fetch.status, status);
+	pmon_ia64_set(pmu, &c->fetch.status, status);
 	set_latency(pmu, &c->fetch, fetch->latency);
 	pmu->own[OWN_FETCH]++;
 }
@@ -161,11 +157,11 @@ void pmon_ia64_miss(struct pmon_ia64 *pmu, const struct detail_miss *miss, uint6
 	c->blind_until = now + DATA_BLIND;
 	set_address(pmu, &c->data.address, miss->address);
 	set_latency(pmu, &c->data, miss->latency);
-	set(pmu, &c->data.status, status);
+	pmon_ia64_set(pmu, &c->data.status, status);
 	set_address(pmu, &c->ip, miss->ip - 16u * miss->bundle);
-	set(pmu, &c->slot, miss->slot);
-	set(pmu, &c->bundle, miss->bundle);
-	set(pmu, &c->valid, !miss->stack);
+	pmon_ia64_set(pmu, &c->slot, miss->slot);
+	pmon_ia64_set(pmu, &c->bundle, miss->bundle);
+	pmon_ia64_set(pmu, &c->valid, !miss->stack);
 	pmu->own[OWN_DATA]++;
 }
 
@@ -183,11 +179,11 @@ static unsigned trace(struct pmon_ia64 *pmu, bool source, bool mispredicted, uns
 	*entry = (source ? c->entry_source.mask : 0) | (mispredicted ? c->entry_wrong.mask : 0) |
 		 ((uint64_t)slot << c->entry_slot.lo & c->entry_slot.mask) |
 		 (address & c->entry_address.mask);
-	set(pmu, &c->index, n + 1);
+	pmon_ia64_set(pmu, &c->index, n + 1);
 	if (n + 1 == TRACE_ENTRIES)
-		set(pmu, &c->full, 1);
-	set(pmu, &c->flushed[n], 0);
-	set(pmu, &c->second[n], 0);
+		pmon_ia64_set(pmu, &c->full, 1);
+	pmon_ia64_set(pmu, &c->flushed[n], 0);
+	pmon_ia64_set(pmu, &c->second[n], 0);
 	return n;
 }
 
@@ -235,8 +231,8 @@ void pmon_ia64_branch(struct pmon_ia64 *pmu, const struct detail_branch *b, uint
 	end_waiting(pmu);
 	n = trace(pmu, true, !(b->path_right && b->target_right), b->taken ? b->slot : 3,
 		  b->ip - 16u * b->bundle);
-	set(pmu, &c->flushed[n], b->flushed);
-	set(pmu, &c->second[n], b->bundle);
+	pmon_ia64_set(pmu, &c->flushed[n], b->flushed);
+	pmon_ia64_set(pmu, &c->second[n], b->bundle);
 	pmu->own[OWN_BRANCH]++;
 	c->waiting = b->taken;
 	c->waiting_since = now;

@@ -74,6 +74,7 @@ static int describe_counter(struct pmon_ia64 *pmu, unsigned i)
 	d->event = place_in(box, d->control, PMU_FIELD_EVENT_SELECT);
 	d->umask = place_in(box, d->control, PMU_FIELD_UNIT_MASK);
 	d->threshold = place_in(box, d->control, PMU_FIELD_THRESHOLD);
+	d->states = place_in(box, d->control, PMU_FIELD_STATES);
 	d->levels = place_in(box, d->control, PMU_FIELD_PRIVILEGE_LEVELS);
 	d->privileged = place_in(box, d->control, PMU_FIELD_PRIVILEGED_MONITOR);
 	d->sets = place_in(box, d->control, PMU_FIELD_INSTRUCTION_SETS);
@@ -98,6 +99,8 @@ static int describe(struct pmon_ia64 *pmu)
 		error = describe_counter(pmu, i);
 	pmon_ia64_describe_matching(&pmu->matching, box);
 	pmon_ia64_describe_captures(&pmu->captures, box);
+	pmu->vector = pmon_ia64_place(box, PMU_FIELD_VECTOR, 0);
+	pmu->vector_mask = pmon_ia64_place(box, PMU_FIELD_VECTOR_MASK, 0);
 	for (size_t r = 0; r < box->register_count; r++) {
 		pmu->regs[r] = box->registers[r].reset;
 		pmu->stored[r] = stored_bits(&box->registers[r]);
@@ -219,10 +222,38 @@ static uint8_t bank_of(const struct pmu_event *event)
 /* What the PMU itself counts. */
 static const uint64_t *own_total(const struct pmon_ia64 *pmu, unsigned signal)
 {
-	return signal == SIGNAL_CAPTURE_FETCH	 ? &pmu->own[OWN_FETCH]
-	       : signal == SIGNAL_CAPTURE_DATA	 ? &pmu->own[OWN_DATA]
-	       : signal == SIGNAL_CAPTURE_BRANCH ? &pmu->own[OWN_BRANCH]
-						 : NULL;
+	return signal == SIGNAL_CAPTURE_FETCH	    ? &pmu->own[OWN_FETCH]
+	       : signal == SIGNAL_CAPTURE_DATA	    ? &pmu->own[OWN_DATA]
+	       : signal == SIGNAL_CAPTURE_BRANCH    ? &pmu->own[OWN_BRANCH]
+	       : signal == SIGNAL_CORE_INTERRUPTION ? &pmu->own[OWN_INTERRUPTION]
+						    : NULL;
+}
+
+#define STATES(signal, i, e)                                                                       \
+	{                                                                                          \
+		SIGNAL_##signal, i, e, QUALIFIER_##signal##_M                                      \
+	}
+
+/* Signals that tell the state of a line, and how. No line is shared. */
+static const struct {
+	uint16_t signal;
+	uint32_t i, e, m;
+} with_states[] = {
+    STATES(L3_READ, QUALIFIER_L3_READ_I, QUALIFIER_L3_READ_E),
+    STATES(L3_WRITE, QUALIFIER_L3_WRITE_I, QUALIFIER_L3_WRITE_E),
+    STATES(L3_INSERT, QUALIFIER_L3_INSERT_I, QUALIFIER_L3_INSERT_E),
+    STATES(L3_REPLACED, 0, 0),
+};
+
+/* Whether the states that the control chooses have the cell. */
+static bool state_passes(const struct signal_cell *cell, uint64_t chosen)
+{
+	for (size_t n = 0; n < sizeof(with_states) / sizeof(with_states[0]); n++)
+		if (with_states[n].signal == cell->signal)
+			return cell->qualifiers & ((chosen & 1 ? with_states[n].i : 0) |
+						   (chosen & 4 ? with_states[n].e : 0) |
+						   (chosen & 8 ? with_states[n].m : 0));
+	return true;
 }
 
 /* Sets up what a counter adds up. Its value is that of now. */
@@ -240,7 +271,8 @@ static void configure_counter(struct pmon_ia64 *pmu, unsigned i)
 		return;
 	for (size_t n = 0; n < pmu->source.count; n++) {
 		if (pmu->source.cells[n].signal == event->signal &&
-		    takes(event, umask, pmu->source.cells[n].qualifiers)) {
+		    takes(event, umask, pmu->source.cells[n].qualifiers) &&
+		    state_passes(&pmu->source.cells[n], pmon_ia64_get(pmu, &d->states))) {
 			assert(c->cell_count < CELLS);
 			c->cells[c->cell_count++] = (uint16_t)n;
 		}
@@ -281,6 +313,7 @@ static void configure(struct pmon_ia64 *pmu, uint64_t now)
 	for (unsigned i = 0; i < pmu->counter_count; i++)
 		configure_counter(pmu, i);
 	pmon_ia64_configure_captures(pmu);
+	pmon_ia64_configure_ip(pmu, now);
 	pmu->wants.marks |=
 	    pmu->constrained && (pmu->wants.misses || pmu->wants.fetches || pmu->wants.branches);
 	schedule(pmu, now);
@@ -332,6 +365,14 @@ void pmon_ia64_cycles(struct pmon_ia64 *pmu, uint64_t count)
 			c->value += count;
 		c->last = now;
 	}
+}
+
+void pmon_ia64_interruption(struct pmon_ia64 *pmu, unsigned vector)
+{
+	uint64_t differs = pmon_ia64_get(pmu, &pmu->vector) ^ vector >> 4;
+
+	if (!(differs & ~pmon_ia64_get(pmu, &pmu->vector_mask)))
+		pmu->own[OWN_INTERRUPTION]++;
 }
 
 static int find(const struct pmon_ia64 *pmu, unsigned space, uint32_t number, uint16_t *reg)

@@ -57,6 +57,7 @@ struct pmon_ia64_wants {
 	bool marks;			/* mark instructions and data */
 	bool cycles;			/* call pmon_ia64_cycles() */
 	bool misses, fetches, branches; /* call pmon_ia64_miss(), .. */
+	bool groups;			/* call pmon_ia64_group() */
 	/* The cycle by whose end to call pmon_ia64_deadline(); UINT64_MAX: none. */
 	uint64_t deadline;
 };
@@ -71,6 +72,10 @@ void pmon_ia64_deadline(struct pmon_ia64 *pmu, uint64_t now);
 void pmon_ia64_miss(struct pmon_ia64 *pmu, const struct detail_miss *miss, uint64_t now);
 void pmon_ia64_fetch(struct pmon_ia64 *pmu, const struct detail_fetch *fetch);
 void pmon_ia64_branch(struct pmon_ia64 *pmu, const struct detail_branch *branch, uint64_t now);
+
+void pmon_ia64_group(struct pmon_ia64 *pmu, const struct detail_group *group);
+/** @param vector  offset in the interruption vector table */
+void pmon_ia64_interruption(struct pmon_ia64 *pmu, unsigned vector);
 
 /** Marks of an instruction: SIGNAL_MARK_ADDRESS, SIGNAL_MARK_CHANNEL << channel. */
 unsigned pmon_ia64_mark(const struct pmon_ia64 *pmu, const struct detail_code *code);

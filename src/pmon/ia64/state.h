@@ -19,6 +19,7 @@ struct place {
 
 struct counter_desc {
 	uint16_t control, data; /* registers */
+	struct place states;	/* a bit each: I, S, E, M */
 	struct place event, umask, threshold, levels, privileged, sets, interrupt;
 	uint64_t sets_right; /* value of `sets` with which it counts */
 	uint64_t status;     /* bit of the status register */
@@ -54,7 +55,17 @@ struct monitor {
 	struct place latency, overflow, status, address;
 };
 
+/* Of retired addresses: it takes the trace's registers. */
+struct ip_buffer {
+	struct place levels, privileged, delay, cycles, address, low;
+	struct place cycles_high[TRACE_ENTRIES], flushed[TRACE_ENTRIES], early[TRACE_ENTRIES];
+	bool on;
+	uint64_t frozen_at; /* cycle; UINT64_MAX: the monitors are not frozen */
+	uint64_t last, ip;  /* of the last entry */
+};
+
 struct captures {
+	struct ip_buffer ips;
 	struct monitor fetch, data, trace;
 	struct place fetch_threshold;
 	struct place ip, valid, bundle, slot; /* of data */
@@ -73,6 +84,7 @@ enum own {
 	OWN_FETCH,
 	OWN_DATA,
 	OWN_BRANCH,
+	OWN_INTERRUPTION,
 	OWN_COUNT,
 };
 
@@ -90,6 +102,7 @@ struct pmon_ia64 {
 	struct matching matching;
 	bool constrained; /* something is left out of channel 0, or of data */
 	struct captures captures;
+	struct place vector, vector_mask; /* of interruptions that count */
 	uint64_t own[OWN_COUNT];
 	bool user, system;
 	uint64_t interrupts;
@@ -99,6 +112,11 @@ struct pmon_ia64 {
 static inline uint64_t pmon_ia64_get(const struct pmon_ia64 *pmu, const struct place *p)
 {
 	return p->mask ? (pmu->regs[p->reg] & p->mask) >> p->lo : 0;
+}
+
+static inline void pmon_ia64_set(struct pmon_ia64 *pmu, const struct place *p, uint64_t value)
+{
+	pmu->regs[p->reg] = (pmu->regs[p->reg] & ~p->mask) | (value << p->lo & p->mask);
 }
 
 /** The place of a role and number in the box; mask 0: none. */

@@ -1,0 +1,37 @@
+/* How many reads of memory are on their way, cycle by cycle, by octal digit. */
+#include "machine/epic/core.h"
+
+static void pass(struct epic_core *core, uint64_t cycle)
+{
+	struct reads *r = &core->reads;
+
+	epic_add(core, CELL_READING_LOW, (cycle - r->now) * (r->count & 7));
+	epic_add(core, CELL_READING_HIGH, (cycle - r->now) * (r->count >> 3));
+	r->now = cycle;
+}
+
+void epic_reads_count(struct epic_core *core, uint64_t cycle)
+{
+	struct reads *r = &core->reads;
+
+	while (r->count && r->until[r->first] <= cycle) {
+		pass(core, r->until[r->first]);
+		r->first = (r->first + 1) % READS_MAX;
+		r->count--;
+	}
+	if (!r->count)
+		r->now = cycle > r->now ? cycle : r->now;
+	else if (cycle > r->now)
+		pass(core, cycle);
+}
+
+void epic_reads_begin(struct epic_core *core, uint64_t cycle)
+{
+	struct reads *r = &core->reads;
+
+	epic_reads_count(core, cycle > r->now ? cycle : r->now);
+	if (r->count == READS_MAX)
+		epic_reads_count(core, r->until[r->first]);
+	r->until[(r->first + r->count) % READS_MAX] = r->now + core->params->memory_latency;
+	r->count++;
+}
