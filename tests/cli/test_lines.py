@@ -115,7 +115,7 @@ LINES = [
     (["encode", "cbo.CLOCKTICKS:thresh=-1"], 2, [], ["a value cannot be negative"]),
     (["encode", "cbo.CLOCKTICKS:thresh=256"], 2, [], ["255"]),
     (["encode", "cbo.CLOCKTICKS:thresh="], 2, [], ["a value is missing"]),
-    (["encode", "nobox.CLOCKTICKS"], 2, [], ["valid:", "cbo"]),
+    (["encode", "nobox.CLOCKTICKS"], 2, [], ["Valid:", "cbo"]),
     (["stat", *M, "--pmu", "none", *TRUE], 2, [], ["no PMU \"none\"", "valid:", "xeon-e5v4"]),
     (["stat", *M, "--pmu", "nehalem", *TRUE], 2, [], ["has PMU xeon-e5v4, not nehalem"]),
     (["stat", *M, "--pmu", "xeon-e5v4", "-e", "imc.CAS_COUNT.RD", *TRUE], 0, [], ["CAS_COUNT"]),
@@ -164,7 +164,7 @@ class Reports(unittest.TestCase):
         for machine, options in ((SMALL, []), (LARGE, []), (SMALL, ["-r", "2"]),
                                  (SMALL, ["--raw"])):
             report = stat(machine, ["imc.CAS_COUNT.RD", "cbo.RING_BL_USED.UP", "cbo.CLOCKTICKS"],
-                          "true", metrics=["MEM_BW_READS", "CYC_USED_DN"], options=options)
+                          "true", metrics=["MEM_BW_READS", "cbo.CYC_USED_DN"], options=options)
             schema.check(report, self.SCHEMA)
             self.assertEqual("runs" in report, options == ["-r", "2"])
 
