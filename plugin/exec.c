@@ -15,6 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "feed/memory.h"
+
 #define WORDS_MAX     (1u << 20)
 #define SCRIPT_WORDS  3 /* that a script adds: interpreter, argument, path */
 #define EMULATOR_PATH "/proc/self/exe"
@@ -106,7 +108,7 @@ static bool add_guest_words(struct vector *vector, uint64_t address, uint64_t gu
 	uint64_t word = 0;
 
 	for (; address; address += sizeof(word)) {
-		if (feed_exec_copy(&word, guest_base + address, sizeof(word)) != sizeof(word))
+		if (feed_memory_read(&word, guest_base + address, sizeof(word)) != sizeof(word))
 			return false;
 		if (!word)
 			break;

@@ -24,9 +24,12 @@
 #include "emul/block.h"
 #include "emul/report.h"
 #include "exec.h"
+#include "feed/affinity.h"
 #include "feed/arena.h"
+#include "feed/clock.h"
 #include "feed/process.h"
 #include "feed/syscall.h"
+#include "handlers.h"
 #include "qemu_plugin_api.h"
 
 #define BLOCK_INSNS_MAX 512 /* TCG_MAX_INSNS of QEMU */
@@ -281,12 +284,15 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	struct feed_insn insns[BLOCK_INSNS_MAX];
 	struct qemu_plugin_insn *first = qemu_plugin_tb_get_insn(tb, 0);
 	uint64_t address = qemu_plugin_insn_vaddr(first);
-	size_t count = decode_block(tb, insns);
 	_Alignas(struct feed_block) char memory[FEED_BLOCK_SIZE_MAX(BLOCK_INSNS_MAX)];
 	struct feed_block *block = (struct feed_block *)memory;
 	struct feed_repeat *repeat = NULL;
+	size_t count;
 
 	(void)id;
+	if (handlers_own(address))
+		return;
+	count = decode_block(tb, insns);
 	feed_block_init(block, plugin.process.machine, address, insns, count);
 	if (feed_block_repeats(insns, count)) {
 		repeat = keep(sizeof(*repeat));
@@ -304,8 +310,28 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 /* Of a tool: what is translated is executed next. */
 static void on_tool_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
-	(void)id, (void)tb;
+	const struct qemu_plugin_insn *first = qemu_plugin_tb_get_insn(tb, 0);
+
+	(void)id;
 	tell_begun();
+	plugin.guest_base = (uint64_t)qemu_plugin_insn_haddr(first) - qemu_plugin_insn_vaddr(first);
+}
+
+static void on_tool_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1,
+			    uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6,
+			    uint64_t a7, uint64_t a8)
+{
+	const uint64_t arguments[] = {a1, a2, a3, a4, a5, a6};
+
+	(void)id, (void)vcpu, (void)a7, (void)a8;
+	handlers_syscall(number, arguments, plugin.guest_base);
+}
+
+static void on_tool_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number,
+				   int64_t result)
+{
+	(void)id, (void)vcpu;
+	handlers_syscall_return(number, result);
 }
 
 static void on_flush(qemu_plugin_id_t id)
@@ -318,8 +344,7 @@ static void on_flush(qemu_plugin_id_t id)
 static void on_thread_begin(qemu_plugin_id_t id, unsigned vcpu)
 {
 	(void)id;
-	if (feed_process_begin(&plugin.process, plugin.ctx, vcpu,
-			       current ? current->not_before : machine_now(plugin.process.machine)))
+	if (feed_process_begin(&plugin.process, plugin.ctx, vcpu, current))
 		give_up();
 }
 
@@ -338,14 +363,21 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
 	if (feed_is_exec(number))
 		exec_guest(&plugin.process, thread_of(vcpu), number, arguments, plugin.guest_base,
 			   plugin.report);
+	handlers_syscall(number, arguments, plugin.guest_base);
+	feed_affinity_syscall(&plugin.process, thread_of(vcpu), number, arguments,
+			      plugin.guest_base);
+	feed_clock_syscall(&plugin.process, thread_of(vcpu), number, arguments, plugin.guest_base);
 	feed_syscall(thread_of(vcpu), number, arguments);
 }
 
 static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result)
 {
-	(void)id, (void)result;
+	(void)id;
 	if (feed_is_exec(number))
 		exec_guest_failed();
+	handlers_syscall_return(number, result);
+	feed_affinity_return(&plugin.process, thread_of(vcpu), number, result);
+	feed_clock_return(&plugin.process, thread_of(vcpu), number, result);
 	feed_thread_resume(thread_of(vcpu));
 }
 
@@ -358,7 +390,7 @@ static void on_exit_of_guest(qemu_plugin_id_t id, void *userdata)
 
 static void on_fork(void)
 {
-	feed_process_forks(&plugin.process);
+	feed_process_forks(&plugin.process, current);
 }
 
 /* The child has the place, and its copy of what stands for it. */
@@ -479,6 +511,8 @@ PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *in
 		give_up();
 	if (!arguments.machine) {
 		qemu_plugin_register_vcpu_tb_trans_cb(id, on_tool_translation);
+		qemu_plugin_register_vcpu_syscall_cb(id, on_tool_syscall);
+		qemu_plugin_register_vcpu_syscall_ret_cb(id, on_tool_syscall_return);
 		return 0;
 	}
 	if (attach(arguments.machine))

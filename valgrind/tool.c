@@ -23,6 +23,7 @@
 #include "base/error.h"
 #include "emul/block.h"
 #include "emul/report.h"
+#include "feed/affinity.h"
 #include "feed/exec.h"
 #include "feed/syscall.h"
 #include "guest.h"
@@ -81,10 +82,7 @@ static struct feed_thread *thread_of(ThreadId tid)
 
 static void on_thread_new(ThreadId parent, ThreadId child)
 {
-	uint64_t not_before =
-	    parent ? thread_of(parent)->not_before : machine_now(guest.process.machine);
-
-	if (feed_process_begin(&guest.process, tool.ctx, child, not_before))
+	if (feed_process_begin(&guest.process, tool.ctx, child, parent ? thread_of(parent) : NULL))
 		own_give_up(pmu_message(tool.ctx));
 }
 
@@ -164,15 +162,18 @@ static void on_syscall(ThreadId tid, UInt number, UWord *arguments, UInt count)
 		six[i] = arguments[i];
 	if (feed_is_exec(number))
 		on_exec(tid, number, six);
+	feed_affinity_syscall(&guest.process, thread_of(tid), number, six, 0);
 	feed_syscall(thread_of(tid), number, six);
 }
 
 static void on_syscall_return(ThreadId tid, UInt number, UWord *arguments, UInt count,
 			      SysRes result)
 {
-	(void)arguments, (void)count, (void)result;
+	(void)arguments, (void)count;
 	if (feed_is_exec(number))
 		on_exec_failed();
+	feed_affinity_return(&guest.process, thread_of(tid), number,
+			     sr_isError(result) ? -1 : (int64_t)sr_Res(result));
 	VG_(release_BigLock)(tid, YIELDING, "pmulab");
 	feed_thread_resume(thread_of(tid));
 	VG_(acquire_BigLock)(tid, "pmulab");
@@ -180,8 +181,7 @@ static void on_syscall_return(ThreadId tid, UInt number, UWord *arguments, UInt 
 
 static void on_fork(ThreadId tid)
 {
-	(void)tid;
-	feed_process_forks(&guest.process);
+	feed_process_forks(&guest.process, thread_of(tid));
 }
 
 /* The child has the place, and its copy of what stands for it. */

@@ -73,6 +73,30 @@ void pmu_emul_pass(struct pmu_emul *emul, uint64_t ns);
  */
 void pmu_emul_take_turns(struct pmu_emul *emul);
 
+/**
+ * Threads of programs run on these cores, unless the program chooses others itself. Before the
+ * program starts.
+ * @param cpus  numbers over all sockets from 0 on, and ranges: "0,2-3"
+ * @return 0; PMU_E_RANGE for what is no such list; PMU_E_UNSUPPORTED for IA-64 cores
+ */
+int pmu_emul_pin(struct pmu_emul *emul, struct pmu_ctx *ctx, const char *cpus);
+/**
+ * Pages that are touched from now on come from the memory of these sockets: of the one that touches
+ * if it is among them, else of the first.
+ * @param nodes        numbers from 0 on, and ranges
+ * @param interleaved  of one after the other, page by page
+ * @return as pmu_emul_pin()
+ */
+int pmu_emul_bind_memory(struct pmu_emul *emul, struct pmu_ctx *ctx, const char *nodes,
+			 bool interleaved);
+
+/**
+ * Programs have the machine's clocks: clock_gettime() and gettimeofday() show its time, which began
+ * now, and sleeping takes as long there. Under QEMU only; time(), RDTSC, CPU times and timeouts
+ * stay the computer's. Before the program starts. Without effect for IA-64 cores.
+ */
+void pmu_emul_set_clock(struct pmu_emul *emul);
+
 /** Lets time pass until nothing is in flight: fills, write queues, refreshes that are due. */
 void pmu_emul_drain(struct pmu_emul *emul);
 

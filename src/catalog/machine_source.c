@@ -31,7 +31,8 @@ static int parse(struct pmu_ctx *ctx, const char *from, const char *text, size_t
 	return error_set(ctx, PMU_E_SYNTAX, "%s: not an entry", from);
 }
 
-/* RFC 7396: what is null goes, entries are changed key by key, all else is replaced. */
+/* RFC 7396: entries are changed key by key, all else is replaced. What is null stays so until all
+   bases are there, as a base of the base may have the key. */
 static int change(json_t *base, json_t *changes)
 {
 	const char *name;
@@ -42,9 +43,7 @@ static int change(json_t *base, json_t *changes)
 		json_t *old = json_object_get(base, name);
 		int failed = 0;
 
-		if (json_is_null(value))
-			json_object_del(base, name);
-		else if (json_is_object(value) && json_is_object(old))
+		if (json_is_object(value) && json_is_object(old))
 			failed = change(old, value);
 		else
 			failed = json_object_set(base, name, value);
@@ -52,6 +51,21 @@ static int change(json_t *base, json_t *changes)
 			return failed;
 	}
 	return 0;
+}
+
+static void drop_nulls(json_t *object)
+{
+	const char *name;
+	json_t *value;
+	void *next;
+
+	json_object_foreach_safe(object, next, name, value)
+	{
+		if (json_is_null(value))
+			json_object_del(object, name);
+		else if (json_is_object(value))
+			drop_nulls(value);
+	}
 }
 
 static const struct machine_source *find_source(const struct machine_sources *bases,
@@ -87,6 +101,7 @@ static int resolve(struct pmu_ctx *ctx, const char *from, const struct machine_s
 		if (error)
 			return error_set(ctx, PMU_E_NOMEM, "out of memory for a machine");
 	}
+	drop_nulls(*root);
 	return 0;
 }
 

@@ -154,6 +154,19 @@ struct signal_port {
 	char *sums;
 	/* A sum has reached its brink by @signal. */
 	void (*look)(void *subscriber, const struct signal *signal);
+	/*
+	 * While this is 0, an emitter that keeps totals of signals emits none of them one by one,
+	 * and reports those totals before registers are used. NULL: it is never 0.
+	 */
+	const uint32_t *needed;
+	/*
+	 * The report of a unit. @count > 0: a signal happened so often since the last report, the
+	 * spans for signal->duration in all. 0: one of those spans that is not over; the total has
+	 * all of it. The end says up to which cycle.
+	 */
+	void (*report)(void *subscriber, const struct signal *signal, uint64_t count);
+	void (*report_end)(void *subscriber, enum signal_unit kind, unsigned socket, unsigned unit,
+			   uint64_t now);
 };
 
 /*
@@ -164,6 +177,12 @@ struct signal_port {
  */
 void signal_count(const struct signal_port *port, uint64_t where, uint64_t word, uint64_t time,
 		  uint64_t duration, uint64_t rest);
+
+/** Whether the emitter's totals are enough. */
+static inline bool signal_needs_none(const struct signal_port *port)
+{
+	return port->needed && !__atomic_load_n(port->needed, __ATOMIC_RELAXED);
+}
 
 /** Emits @signal; inline, so that what it does not have costs nothing. */
 static inline __attribute__((always_inline)) void signal_emit(const struct signal_port *port,

@@ -19,7 +19,8 @@ struct stat_metric {
 /* Where it is counted, if not on an emulated machine. */
 struct stat_options {
 	const char *root, *pmu, *trace_registers, *replay; /* NULL: not given */
-	bool dry_run, force, deterministic, why, raw, all_cpus;
+	const char *pin, *membind, *interleave;		   /* lists; NULL: not given */
+	bool dry_run, force, machine_clock, deterministic, why, raw, all_cpus;
 	double interval_ms, delay_ms, timeout_ms; /* 0: not given */
 	unsigned repeat;			  /* runs; 0: not given */
 	enum pmu_feed feed;

@@ -54,6 +54,11 @@ static void usage(FILE *file)
 	    "  -v, --verbose           the same as --why\n"
 	    "  --deterministic         with -M: threads run one at a time, in turns by emulated\n"
 	    "                          time, so that each run gives the same counts\n"
+	    "  --pin CPU,...           with -M: run threads on these cores: 0,2-3\n"
+	    "  --membind NODE,...      with -M: place pages in the memory of these sockets\n"
+	    "  --interleave NODE,...   with -M: place pages on these sockets in turns\n"
+	    "  --clock wall|machine    with -M: show the program this computer's time (default),\n"
+	    "                          or the machine's\n"
 	    "  --why                   print each event's PMU and counter, and what conflicts\n"
 	    "  --force                 use enabled counters of others; give them back\n"
 	    "  --dry-run               print every register access; make none\n"
@@ -131,12 +136,27 @@ static int trace_registers(const struct cli *cli, struct stat_run *run)
 	return 0;
 }
 
+static int place(const struct cli *cli, const struct stat_run *run)
+{
+	const struct stat_options *options = &run->options;
+	const char *nodes = options->interleave ? options->interleave : options->membind;
+	int error = options->pin ? pmu_emul_pin(run->emul, cli->ctx, options->pin) : 0;
+
+	if (error || !nodes)
+		return error;
+	return pmu_emul_bind_memory(run->emul, cli->ctx, nodes, options->interleave);
+}
+
 static int open_emulated(const struct cli *cli, struct stat_run *run)
 {
 	int error = pmu_emul_new(&run->emul, cli->ctx, run->machine);
 
 	if (!error && run->options.deterministic)
 		pmu_emul_take_turns(run->emul);
+	if (!error && run->options.machine_clock)
+		pmu_emul_set_clock(run->emul);
+	if (!error)
+		error = place(cli, run);
 	return error ? error : pmu_emul_bus(&run->bus, cli->ctx, run->emul);
 }
 
@@ -313,6 +333,10 @@ enum {
 	OPTION_TIMEOUT,
 	OPTION_PER_CORE,
 	OPTION_PER_SOCKET,
+	OPTION_PIN,
+	OPTION_MEMBIND,
+	OPTION_INTERLEAVE,
+	OPTION_CLOCK,
 };
 
 /* Milliseconds. */
@@ -347,6 +371,14 @@ static int read_separator(struct cli *cli, const char *text)
 	if (*text && (!text[1] || cli->separator == '\t'))
 		return 0;
 	return cli_error(cli, EXIT_USAGE, "-x takes one character, not \"%s\"", text);
+}
+
+static int set_clock(const struct cli *cli, struct stat_run *run, const char *clock)
+{
+	run->options.machine_clock = !strcmp(clock, "machine");
+	if (run->options.machine_clock || !strcmp(clock, "wall"))
+		return 0;
+	return cli_error(cli, EXIT_USAGE, "no clock \"%s\"; valid: machine, wall", clock);
 }
 
 static int read_option(struct cli *cli, struct stat_run *run, struct stat_wanted *wanted,
@@ -427,6 +459,17 @@ static int read_option(struct cli *cli, struct stat_run *run, struct stat_wanted
 	case OPTION_WHY:
 		run->options.why = true;
 		return 0;
+	case OPTION_PIN:
+		run->options.pin = optarg;
+		return 0;
+	case OPTION_MEMBIND:
+		run->options.membind = optarg;
+		return 0;
+	case OPTION_INTERLEAVE:
+		run->options.interleave = optarg;
+		return 0;
+	case OPTION_CLOCK:
+		return set_clock(cli, run, optarg);
 	default:
 		return EXIT_USAGE;
 	}
@@ -464,6 +507,10 @@ static int read_arguments(struct cli *cli, struct stat_run *run, struct stat_wan
 	    {"raw", no_argument, NULL, OPTION_RAW},
 	    {"why", no_argument, NULL, OPTION_WHY},
 	    {"deterministic", no_argument, NULL, OPTION_DETERMINISTIC},
+	    {"pin", required_argument, NULL, OPTION_PIN},
+	    {"membind", required_argument, NULL, OPTION_MEMBIND},
+	    {"interleave", required_argument, NULL, OPTION_INTERLEAVE},
+	    {"clock", required_argument, NULL, OPTION_CLOCK},
 	    {0}};
 
 	for (int option;
@@ -498,6 +545,12 @@ static int read_arguments(struct cli *cli, struct stat_run *run, struct stat_wan
 		return cli_error(cli, EXIT_USAGE, "-r excludes --trace-registers");
 	if (run->options.interval_ms > 0 && cli->format == CLI_JSON)
 		return cli_error(cli, EXIT_USAGE, "-I prints --format table, csv or jsonl");
+	if ((run->options.pin || run->options.membind || run->options.interleave) && !run->machine)
+		return cli_error(cli, EXIT_USAGE, "--pin, --membind and --interleave need -M");
+	if (run->options.machine_clock && (!run->machine || run->options.feed != PMU_FEED_QEMU))
+		return cli_error(cli, EXIT_USAGE, "--clock machine needs -M and --feed qemu");
+	if (run->options.membind && run->options.interleave)
+		return cli_error(cli, EXIT_USAGE, "--membind excludes --interleave");
 	if (run->options.replay && optind < argc)
 		return cli_error(cli, EXIT_USAGE,
 				 "--replay runs no PROGRAM: unexpected argument %s", argv[optind]);

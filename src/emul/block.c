@@ -14,7 +14,7 @@
 #include "catalog/machine_image.h"
 
 #define BLOCK_MAGIC   0x62616c756d70 /* "pmulab" */
-#define BLOCK_VERSION 7
+#define BLOCK_VERSION 8
 #define BLOCK_ALIGN   4096
 
 /* For an access that is under way elsewhere: microseconds, unless its program is stopped. */
@@ -34,6 +34,7 @@ struct block_header {
 	uint32_t pmu_count;
 	uint32_t joined;	       /* other processes have a view of the block */
 	uint8_t enabled[SIGNAL_COUNT]; /* what any of several PMUs subscribes to */
+	uint32_t needed;	       /* of several PMUs: see struct signal_port */
 };
 
 struct emul_pmu {
@@ -112,6 +113,7 @@ static int describe(struct pmon_config *config, struct pmu_ctx *ctx, const struc
 			  [PMU_CLOCK_CORE] = desc->core_mhz,
 			  [PMU_CLOCK_PCLK] = desc->pclk_mhz,
 			  [PMU_CLOCK_QFCLK] = desc->qfclk_mhz},
+	    .totals = machine_totals(),
 	};
 	if (!config->pmu)
 		return error_set(ctx, PMU_E_UNKNOWN,
@@ -131,11 +133,34 @@ static void fan_out(void *subscriber, const struct signal *signal)
 		signal_emit(&emul->pmus[i].port, *signal);
 }
 
+static void fan_report(void *subscriber, const struct signal *signal, uint64_t count)
+{
+	const struct emul *emul = subscriber;
+
+	for (unsigned i = 0; i < emul->pmu_count; i++)
+		emul->pmus[i].port.report(emul->pmus[i].pmon, signal, count);
+}
+
+static void fan_report_end(void *subscriber, enum signal_unit kind, unsigned socket, unsigned unit,
+			   uint64_t now)
+{
+	const struct emul *emul = subscriber;
+
+	for (unsigned i = 0; i < emul->pmu_count; i++)
+		emul->pmus[i].port.report_end(emul->pmus[i].pmon, kind, socket, unit, now);
+}
+
 /* The one PMU that most machines have is reached directly. */
 static void connect(struct emul *emul)
 {
 	const struct signal_port fan = {
-	    .subscriber = emul, .emit = fan_out, .enabled = emul->block->enabled};
+	    .subscriber = emul,
+	    .emit = fan_out,
+	    .enabled = emul->block->enabled,
+	    .needed = &emul->block->needed,
+	    .report = fan_report,
+	    .report_end = fan_report_end,
+	};
 
 	machine_connect(emul->machine, emul->pmu_count == 1 ? &emul->pmus[0].port : &fan);
 }
@@ -152,6 +177,9 @@ static void join_enabled(struct emul *emul)
 			enabled |= emul->pmus[i].port.enabled[id];
 		emul->block->enabled[id] = enabled;
 	}
+	emul->block->needed = 0;
+	for (unsigned i = 0; i < emul->pmu_count; i++)
+		emul->block->needed += *emul->pmus[i].port.needed;
 }
 
 /* Adds a view of a PMU's state. */
@@ -362,10 +390,10 @@ static const struct pmon_time *time_of(struct emul *emul)
 }
 
 /* Finds what an access leads to, takes the lock, and brings up to date what the access depends on,
-   and nothing else. */
+   and nothing else. @written: the value that is to be written; NULL: a read */
 static int begin_access(struct emul *emul, const struct pmon *pmon,
-			const struct pmon_access *access, bool write, struct pmon_register_ref *ref,
-			const struct pmon_time **now)
+			const struct pmon_access *access, const uint64_t *written,
+			struct pmon_register_ref *ref, const struct pmon_time **now)
 {
 	struct pmon_needs needs;
 	int error = pmon_find(pmon, access, ref);
@@ -374,7 +402,11 @@ static int begin_access(struct emul *emul, const struct pmon *pmon,
 		return error;
 	if (!machine_lock_within(emul->machine, ACCESS_PATIENCE_NS))
 		return PMU_E_BUSY;
-	pmon_find_needs(pmon, ref, write, &needs);
+	pmon_find_needs(pmon, ref, written, &needs);
+	if (needs.slices)
+		machine_catch_up_slices(emul->machine, access->socket, needs.slices);
+	if (needs.homes)
+		machine_catch_up_homes(emul->machine, access->socket, needs.homes);
 	if (needs.channels)
 		machine_catch_up_channels(emul->machine, access->socket, needs.channels);
 	if (needs.cores)
@@ -392,6 +424,8 @@ static void end_access(struct emul *emul)
 static void catch_up(struct emul *emul)
 {
 	for (unsigned socket = 0; socket < emul->desc->sockets; socket++) {
+		machine_catch_up_slices(emul->machine, socket, UINT32_MAX);
+		machine_catch_up_homes(emul->machine, socket, UINT32_MAX);
 		machine_catch_up_channels(emul->machine, socket, UINT32_MAX);
 		machine_catch_up_cores(emul->machine, socket, UINT32_MAX);
 	}
@@ -403,7 +437,7 @@ int emul_pmu_read(struct emul *emul, unsigned pmu, const struct pmon_access *acc
 	struct pmon *pmon = emul->pmus[pmu].pmon;
 	struct pmon_register_ref ref;
 	const struct pmon_time *now;
-	int error = begin_access(emul, pmon, access, false, &ref, &now);
+	int error = begin_access(emul, pmon, access, NULL, &ref, &now);
 
 	if (error)
 		return error;
@@ -418,7 +452,7 @@ int emul_pmu_write(struct emul *emul, unsigned pmu, const struct pmon_access *ac
 	struct pmon *pmon = emul->pmus[pmu].pmon;
 	struct pmon_register_ref ref;
 	const struct pmon_time *now;
-	int error = begin_access(emul, pmon, access, true, &ref, &now);
+	int error = begin_access(emul, pmon, access, &value, &ref, &now);
 
 	if (error)
 		return error;
@@ -477,6 +511,8 @@ int emul_add_pmu(struct emul *emul, struct pmu_ctx *ctx)
 				 "a program on the machine was stopped in the "
 				 "middle of an access");
 	}
+	/* Totals are of those that were there. */
+	catch_up(emul);
 	error = open_pmu(emul, ctx, &config, state, true);
 	if (error) {
 		munmap(state, emul->block->pmon_size);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -142,6 +143,16 @@ void pmu_emul_take_turns(struct pmu_emul *emul)
 {
 	if (emul->emul)
 		machine_take_turns(emul_machine(emul->emul));
+}
+
+void pmu_emul_set_clock(struct pmu_emul *emul)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (emul->emul)
+		machine_set_clock(emul_machine(emul->emul),
+				  (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
 }
 
 void pmu_emul_drain(struct pmu_emul *emul)

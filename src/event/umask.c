@@ -1,5 +1,6 @@
 #include "event/umask.h"
 
+#include "catalog/umask.h"
 #include "event/settings.h"
 
 static unsigned bits_in(unsigned value)
@@ -140,7 +141,7 @@ static bool is_absent(const struct pmu_event *event, unsigned umask)
 	for (size_t i = 0; i < event->umask_count; i++) {
 		const struct pmu_umask *row = &event->umasks[i];
 
-		if (event->combine == PMU_COMBINE_ONE && (umask & row->care) == row->value)
+		if (event->combine == PMU_COMBINE_ONE && umask_is(row, umask))
 			return row->absent;
 		absent |= row->absent ? row->value : 0;
 	}
@@ -179,7 +180,7 @@ bool umask_find(const struct pmu_event *event, uint8_t *umask)
 	if (umask_rows(&selection, rows))
 		return true;
 	for (size_t i = 0; event->combine == PMU_COMBINE_ONE && i < event->umask_count; i++) {
-		if ((*umask & event->umasks[i].care) == event->umasks[i].value) {
+		if (umask_is(&event->umasks[i], *umask)) {
 			*umask = event->umasks[i].value;
 			return true;
 		}

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
+
+#include "feed/memory.h"
 
 enum { GUEST_EXECVE = 59, GUEST_EXECVEAT = 322 };
 
@@ -18,14 +18,6 @@ enum { GUEST_EXECVE = 59, GUEST_EXECVEAT = 322 };
 bool feed_is_exec(int64_t number)
 {
 	return number == GUEST_EXECVE || number == GUEST_EXECVEAT;
-}
-
-size_t feed_exec_copy(void *bytes, uint64_t address, size_t size)
-{
-	const struct iovec to = {bytes, size}, from = {(void *)(uintptr_t)address, size};
-	long copied = syscall(SYS_process_vm_readv, (long)getpid(), &to, 1L, &from, 1L, 0L);
-
-	return copied > 0 ? (size_t)copied : 0;
 }
 
 /* @return whether a whole string was there, and has found room */
@@ -39,7 +31,7 @@ static bool copy_text(char *text, size_t size, uint64_t address)
 			wanted = COPY_BYTES;
 		if (wanted > size - used)
 			wanted = size - used;
-		copied = feed_exec_copy(text + used, address + used, wanted);
+		copied = feed_memory_read(text + used, address + used, wanted);
 		if (copied < wanted)
 			return false;
 		if (memchr(text + used, '\0', copied))

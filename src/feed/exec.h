@@ -39,9 +39,6 @@ bool feed_is_exec(int64_t number);
 void feed_exec_read(struct feed_exec *exec, int64_t number, const uint64_t *arguments,
 		    uint64_t guest_base, const char *itself);
 
-/** Copies memory of this process that may not be there. @return how many bytes were */
-size_t feed_exec_copy(void *bytes, uint64_t address, size_t size);
-
 /**
  * The thread's process is about to become a program that runs on the machine, in its place; the
  * process's other threads, which have stopped or are in system calls, leave their cores. Should it

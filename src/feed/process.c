@@ -15,6 +15,8 @@ int feed_process_init(struct feed_process *process, struct pmu_ctx *ctx, struct 
 		return error_set(ctx, PMU_E_NOMEM, "no address space for guest threads");
 	*process = (struct feed_process){
 	    .machine = machine, .threads = threads, .continued = machine_hart_continue(machine)};
+	process->cpus =
+	    process->continued ? machine_hart_cpus(process->continued) : machine_pinned(machine);
 	if (machine_address_space_new(&process->space, machine)) {
 		munmap(threads, THREADS_BYTES);
 		return error_set(ctx, PMU_E_NOMEM, "no memory for a guest's page tables");
@@ -35,39 +37,49 @@ void feed_process_end(struct feed_process *process)
 }
 
 /* After execve the first thread goes on where the process was, and when. */
-static struct machine_hart *take_place(struct feed_process *process, uint64_t *not_before)
+static void begin_first(struct feed_process *process, struct feed_thread *thread)
 {
 	struct machine_hart *place = process->continued;
 
-	if (!place)
-		return machine_hart_place(process->machine);
 	process->continued = NULL;
-	*not_before = machine_hart_time(place);
-	return place;
+	if (place)
+		feed_thread_init(thread, place, machine_hart_time(place), process->cpus);
+	else
+		feed_thread_init(thread, machine_hart_place_on(process->machine, process->cpus),
+				 machine_now(process->machine), process->cpus);
 }
 
 int feed_process_begin(struct feed_process *process, struct pmu_ctx *ctx, unsigned index,
-		       uint64_t not_before)
+		       struct feed_thread *maker)
 {
+	struct feed_thread *thread;
+
 	if (index >= FEED_THREADS_MAX)
 		return error_set(ctx, PMU_E_RANGE, "guest thread %u: no more than %u are possible",
 				 index, FEED_THREADS_MAX);
-	feed_thread_init(&process->threads[index], take_place(process, &not_before), not_before);
+	thread = &process->threads[index];
+	if (maker) {
+		feed_thread_init(thread, machine_hart_place_on(process->machine, maker->cpus),
+				 maker->not_before, maker->cpus);
+		maker->made = index + 1;
+	} else {
+		begin_first(process, thread);
+	}
 	if (index >= process->threads_seen)
 		process->threads_seen = index + 1;
 	return 0;
 }
 
-void feed_process_forks(struct feed_process *process)
+void feed_process_forks(struct feed_process *process, const struct feed_thread *thread)
 {
-	process->child = machine_hart_place(process->machine);
+	process->child = machine_hart_place_on(process->machine, thread->cpus);
 }
 
 int feed_process_forked(struct feed_process *process, unsigned index)
 {
 	for (unsigned i = 0; i < process->threads_seen; i++)
 		feed_thread_init(&process->threads[i], i == index ? process->child : NULL,
-				 process->threads[i].not_before);
+				 process->threads[i].not_before, process->threads[i].cpus);
 	/* Cores and space are the parent's: they are not this copy's to leave or free. */
 	return machine_address_space_new(&process->space, process->machine);
 }

@@ -15,6 +15,7 @@ struct feed_process {
 	struct machine_address_space *space;
 	struct feed_thread *threads;
 	unsigned threads_seen;		/* highest index begun, plus one */
+	uint64_t cpus;			/* where its first thread may run */
 	struct machine_hart *child;	/* the place of a child that is being forked */
 	struct machine_hart *continued; /* that which the process had as another program; NULL */
 };
@@ -33,14 +34,14 @@ void feed_process_end(struct feed_process *process);
 /**
  * A thread is made: it has its place from now on, and begins with its first block. Serialised by
  * the caller.
- * @param not_before  ticks: the clock of the thread that made it
+ * @param maker  the thread that made it, whose time and whose cores it has; NULL: it is the first
  * @return 0, or PMU_E_RANGE for an index of FEED_THREADS_MAX or above
  */
 int feed_process_begin(struct feed_process *process, struct pmu_ctx *ctx, unsigned index,
-		       uint64_t not_before);
+		       struct feed_thread *maker);
 
-/** In the parent, before fork(): takes the place of the child's thread. */
-void feed_process_forks(struct feed_process *process);
+/** In the parent, before fork() by @thread: takes the place of the child's thread. */
+void feed_process_forks(struct feed_process *process, const struct feed_thread *thread);
 /**
  * In the child, after fork(): a new address space; thread @index goes on in the place taken for it
  * with its next block. The parent's cores and space are left as they are.

@@ -1,5 +1,7 @@
 #include "feed/thread.h"
 
+#include "base/lock.h"
+
 static void forget(struct feed_thread *thread)
 {
 	thread->wide_next = FEED_NOWHERE;
@@ -34,10 +36,11 @@ static void leave(struct feed_thread *thread, void (*leave_core)(struct machine_
 	thread->paused = false;
 }
 
-void feed_thread_init(struct feed_thread *thread, struct machine_hart *placed, uint64_t not_before)
+void feed_thread_init(struct feed_thread *thread, struct machine_hart *placed, uint64_t not_before,
+		      uint64_t cpus)
 {
 	*thread = (struct feed_thread){
-	    .placed = placed, .not_before = not_before, .claimed = ATOMIC_FLAG_INIT};
+	    .placed = placed, .not_before = not_before, .cpus = cpus, .claimed = ATOMIC_FLAG_INIT};
 	forget(thread);
 }
 
@@ -46,7 +49,9 @@ void feed_thread_enter(struct feed_thread *thread, struct machine *machine,
 {
 	if (!claim(thread))
 		return;
-	thread->core = thread->placed ? thread->placed : machine_hart_place(machine);
+	thread->tid = lock_thread();
+	thread->core =
+	    thread->placed ? thread->placed : machine_hart_place_on(machine, thread->cpus);
 	thread->placed = NULL;
 	if (thread->core && !machine_hart_start(thread->core, space, thread->not_before))
 		thread->core = NULL;
@@ -75,8 +80,23 @@ void feed_thread_pause_briefly(struct feed_thread *thread)
 	pause_thread(thread, machine_hart_pause_briefly);
 }
 
+void feed_thread_move(struct feed_thread *thread)
+{
+	if (!claim(thread))
+		return;
+	if (thread->core && !(thread->cpus >> machine_hart_core(thread->core) & 1)) {
+		if (!thread->paused)
+			thread->not_before = machine_hart_time(thread->core);
+		thread->placed = machine_hart_move(thread->core, thread->cpus);
+		thread->core = NULL;
+		thread->paused = false;
+	}
+	unclaim(thread);
+}
+
 void feed_thread_resume(struct feed_thread *thread)
 {
+	feed_thread_move(thread);
 	if (!claim(thread))
 		return;
 	if (thread->core && thread->paused) {

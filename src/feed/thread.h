@@ -13,6 +13,22 @@
 #include "machine/access.h"
 #include "machine/machine.h"
 
+/* A system call about CPUs that a thread is in: see affinity.c. */
+struct feed_cpu_call {
+	uint64_t tid;		  /* of the thread that it is about; 0: the caller */
+	uint64_t at, set;	  /* the set's host address, and what the guest has there */
+	uint64_t cpu_at, node_at; /* host addresses where the guest wants to know; 0: not */
+	bool changed;		  /* the set, for the time of the call */
+};
+
+/* A system call about time that a thread is in: see clock.c. */
+struct feed_clock_call {
+	uint64_t at;	 /* host address of the guest's time; 0: none */
+	uint64_t offset; /* ns that its clock is ahead of the machine's; UINT64_MAX: other clocks */
+	uint64_t sleep_ns; /* how long it is to sleep */
+	bool until;	   /* the guest's time is that of its clock */
+};
+
 struct feed_thread {
 	struct machine_hart *core;   /* NULL: on none, enters one with its next block */
 	struct machine_hart *placed; /* the place that was taken for that; NULL: none */
@@ -23,6 +39,11 @@ struct feed_thread {
 	uint64_t repeat_address; /* of the string instruction run last, */
 	uint64_t repeat_count;	 /* and the core's instructions after it */
 	uint64_t not_before;	 /* ticks: its clock when it was on a core last, or its parent's */
+	uint64_t cpus;		 /* bit: core, over all sockets, where it may run */
+	uint32_t tid;		 /* of the host thread; 0: not known yet */
+	unsigned made;		 /* index plus 1 of the thread that it makes; 0 */
+	struct feed_cpu_call cpu_call;
+	struct feed_clock_call clock_call;
 	bool paused;
 	atomic_flag claimed; /* something below is under way, or the process ends */
 } __attribute__((aligned(64)));
@@ -31,10 +52,12 @@ struct feed_thread {
 
 /**
  * A thread that begins at @not_before, on no core yet.
+ * @param cpus    where it may run
  * @param placed  the place that it will start in, which is the thread's from now on; NULL: it takes
  *                one when it begins
  */
-void feed_thread_init(struct feed_thread *thread, struct machine_hart *placed, uint64_t not_before);
+void feed_thread_init(struct feed_thread *thread, struct machine_hart *placed, uint64_t not_before,
+		      uint64_t cpus);
 
 /*
  * For the thread itself, which may find that another one has begun to end the process. Pausing,
@@ -45,6 +68,8 @@ void feed_thread_enter(struct feed_thread *thread, struct machine *machine,
 /** The thread calls the system, and comes back. */
 void feed_thread_pause(struct feed_thread *thread);
 void feed_thread_resume(struct feed_thread *thread);
+/** Takes it off a core on which it may not run any more: it enters another with its next block. */
+void feed_thread_move(struct feed_thread *thread);
 /** As feed_thread_pause(), for a call that never blocks. */
 void feed_thread_pause_briefly(struct feed_thread *thread);
 /** As machine_hart_wait(), where others may try to take the thread off its core meanwhile. */

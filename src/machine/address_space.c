@@ -78,6 +78,28 @@ static uint32_t *grow(struct machine_address_space *space, uint64_t page)
 	return find(space, page);
 }
 
+void machine_bind_memory(struct machine *machine, uint32_t nodes, bool interleaved)
+{
+	machine->state->memory_policy = (struct memory_policy){nodes, interleaved, 0};
+}
+
+/* The @index-th node of a set, counted round. */
+static unsigned node_of(uint32_t nodes, uint64_t index)
+{
+	for (index %= (unsigned)__builtin_popcount(nodes); index; index--)
+		nodes &= nodes - 1;
+	return (unsigned)__builtin_ctz(nodes);
+}
+
+static unsigned choose_node(struct memory_policy *policy, unsigned socket)
+{
+	if (!policy->nodes)
+		return socket;
+	if (policy->interleaved)
+		return node_of(policy->nodes, policy->placed++);
+	return policy->nodes >> socket & 1 ? socket : node_of(policy->nodes, 0);
+}
+
 /* In order; where every node is full, frames are used again. */
 static uint32_t next_frame(struct machine *machine, unsigned socket)
 {
@@ -104,7 +126,7 @@ static uint32_t place(struct machine_address_space *space, uint64_t page, unsign
 	if (entry && *entry) {
 		frame = *entry - 1;
 	} else {
-		frame = next_frame(machine, socket);
+		frame = next_frame(machine, choose_node(&machine->state->memory_policy, socket));
 		if (entry)
 			__atomic_store_n(entry, frame + 1, __ATOMIC_RELEASE);
 	}

@@ -232,7 +232,7 @@ static struct machine_progress *list_user(struct core *shared, uint32_t thread)
 }
 
 /* @return its number, -1 where all cores have as many threads as they can */
-static int choose_core(struct machine *machine, uint32_t thread)
+static int choose_core(struct machine *machine, uint32_t thread, uint64_t cpus)
 {
 	unsigned fewest = CORE_USERS_MAX;
 	int best = -1;
@@ -240,6 +240,8 @@ static int choose_core(struct machine *machine, uint32_t thread)
 	for (unsigned i = 0; i < machine->core_count && fewest; i++) {
 		unsigned users;
 
+		if (!(cpus >> i & 1))
+			continue;
 		forget_dead(machine, i, thread);
 		users = count_users(&machine->cores[i]);
 		if (users < fewest) {
@@ -282,6 +284,16 @@ static void show(struct machine_hart *core)
 		skew_show(core);
 }
 
+static uint32_t *user_of(const struct machine_hart *core)
+{
+	return &core->core->users[core->progress - core->core->progress];
+}
+
+static uint64_t *cpus_of(const struct machine_hart *core)
+{
+	return &core->core->cpus[core->progress - core->core->progress];
+}
+
 static void sit_on(struct machine_hart *core, unsigned number)
 {
 	core->number = number;
@@ -294,12 +306,13 @@ static void sit_on(struct machine_hart *core, unsigned number)
 static bool take_place(struct machine_hart *core)
 {
 	struct machine *machine = core->machine;
-	int number = choose_core(machine, core->thread);
+	int number = choose_core(machine, core->thread, core->cpus);
 
 	if (number < 0)
 		return false;
 	sit_on(core, (unsigned)number);
 	core->progress = list_user(core->core, core->thread);
+	*cpus_of(core) = core->cpus;
 	machine_occupy(machine, core->number);
 	return true;
 }
@@ -326,13 +339,14 @@ static struct machine_hart *allocate_hart(struct machine *machine)
 	return core;
 }
 
-static struct machine_hart *place_hart(struct machine *machine, bool in_turns)
+static struct machine_hart *place_hart(struct machine *machine, uint64_t cpus, bool in_turns)
 {
 	struct machine_hart *core = allocate_hart(machine);
 	bool placed;
 
 	if (!core)
 		return NULL;
+	core->cpus = cpus;
 	machine_hold(machine, core->thread);
 	placed = take_place(core);
 	core->user = ++machine->state->next_user;
@@ -348,12 +362,22 @@ static struct machine_hart *place_hart(struct machine *machine, bool in_turns)
 
 struct machine_hart *machine_hart_place(struct machine *machine)
 {
-	return place_hart(machine, true);
+	return place_hart(machine, UINT64_MAX, true);
 }
 
-static uint32_t *user_of(const struct machine_hart *core)
+struct machine_hart *machine_hart_place_on(struct machine *machine, uint64_t cpus)
 {
-	return &core->core->users[core->progress - core->core->progress];
+	return place_hart(machine, cpus, true);
+}
+
+uint64_t machine_hart_cpus(const struct machine_hart *core)
+{
+	return core->cpus;
+}
+
+unsigned machine_hart_core(const struct machine_hart *core)
+{
+	return core->number;
 }
 
 /* The place is the starting thread's. It was lost where the thread that took it has died since. */
@@ -395,7 +419,7 @@ bool machine_hart_start(struct machine_hart *core, struct machine_address_space 
 struct machine_hart *machine_hart_enter(struct machine *machine,
 					struct machine_address_space *space, uint64_t not_before)
 {
-	struct machine_hart *core = place_hart(machine, false);
+	struct machine_hart *core = place_hart(machine, UINT64_MAX, false);
 
 	return core && machine_hart_start(core, space, not_before) ? core : NULL;
 }
@@ -405,6 +429,11 @@ void machine_hart_pause(struct machine_hart *core)
 	release_core(core);
 	if (turns_are_taken(core))
 		turns_pause(core);
+}
+
+void machine_hart_sleep(struct machine_hart *core, uint64_t ticks)
+{
+	skip_to(core, core->progress->time + ticks);
 }
 
 void machine_hart_pause_briefly(struct machine_hart *core)
@@ -454,6 +483,14 @@ void machine_hart_leave(struct machine_hart *core)
 	free(core);
 }
 
+struct machine_hart *machine_hart_move(struct machine_hart *core, uint64_t cpus)
+{
+	struct machine *machine = core->machine;
+
+	machine_hart_leave(core);
+	return machine_hart_place_on(machine, cpus);
+}
+
 void machine_hart_exit(struct machine_hart *core)
 {
 	core->exits = true;
@@ -464,13 +501,14 @@ void machine_hart_exec(struct machine_hart *core)
 {
 	struct machine_progress *progress = core->progress;
 	const unsigned number = core->number, member = core->member;
-	const uint64_t user = core->user;
+	const uint64_t user = core->user, cpus = core->cpus;
 	/* Whichever thread executes a program becomes the first one of its process. */
 	const uint32_t heir = (uint32_t)getpid();
 
 	machine_hold(core->machine, core->thread);
 	finish(core);
 	*user_of(core) = heir;
+	*cpus_of(core) = cpus;
 	machine_let_go(core->machine);
 	release_core(core);
 	if (turns_are_taken(core))
@@ -479,6 +517,7 @@ void machine_hart_exec(struct machine_hart *core)
 	sit_on(core, number);
 	core->thread = heir;
 	core->progress = progress;
+	core->cpus = cpus;
 	core->member = member;
 	core->user = user;
 }
@@ -501,6 +540,7 @@ static bool find_place(struct machine_hart *core)
 			}
 			sit_on(core, number);
 			core->progress = &shared->progress[i];
+			core->cpus = shared->cpus[i];
 			found = true;
 		}
 	}

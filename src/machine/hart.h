@@ -84,6 +84,7 @@ struct machine_hart {
 	struct machine_address_space *space;
 	struct core *core;
 	unsigned number; /* of the core, over all sockets */
+	uint64_t cpus;	 /* bit: core, over all sockets, where it may run */
 	unsigned member; /* of those that run in turns, plus 1; 0: it is none */
 	bool exits;	 /* its host thread ends after it */
 	bool owns_core;

@@ -6,20 +6,15 @@
 
 /* A request on its way through an agent. Times: uncore cycles. */
 struct transaction {
+	struct llc_index index;
 	struct home *home;
 	enum signal_request request;
 	uint32_t line;
 	uint8_t socket, agent, requester; /* the home node, its agent, the node that asks */
 	uint32_t channel;		  /* of the agent */
 	uint32_t channel_line;
-	uint64_t begin;
+	uint64_t begin, snooped, data; /* snooped: its snoop ends; data: a read has its data */
 };
-
-static bool is_read(enum signal_request request)
-{
-	return request == REQUEST_READ_DATA || request == REQUEST_READ_CODE ||
-	       request == REQUEST_READ_OWN;
-}
 
 static bool is_local(const struct transaction *transaction)
 {
@@ -31,14 +26,14 @@ static inline __attribute__((always_inline)) void span(struct machine *machine,
 						       enum pmu_signal_id id, uint32_t qualifiers,
 						       uint64_t time, uint64_t duration)
 {
-	signal_emit(&machine->port, (struct signal){
-					.id = (uint16_t)id,
-					.socket = transaction->socket,
-					.unit = transaction->agent,
-					.qualifiers = qualifiers,
-					.time = time,
-					.duration = duration,
-				    });
+	machine_emit(&machine->port, (struct signal){
+					 .id = (uint16_t)id,
+					 .socket = transaction->socket,
+					 .unit = transaction->agent,
+					 .qualifiers = qualifiers,
+					 .time = time,
+					 .duration = duration,
+				     });
 }
 
 static inline __attribute__((always_inline)) void pulse(struct machine *machine,
@@ -74,16 +69,22 @@ static uint64_t take_link(const struct machine *machine, struct link *link, uint
 	return start;
 }
 
-/* As path_cycles(), for a line of data, which may have to wait for the link. */
-static uint64_t data_path_cycles(struct machine *machine, unsigned from, unsigned to, uint64_t now)
+/* As path_cycles() to another socket, for a line of data, which may have to wait for the link. */
+static MACHINE_OUTLINE uint64_t link_cycles(struct machine *machine, unsigned from, uint64_t now)
 {
-	uint64_t cycles = path_cycles(machine, from, to), start;
+	uint64_t start = take_link(machine, &machine->state->links[from], &now);
 
-	if (from == to)
-		return cycles;
-	start = take_link(machine, &machine->state->links[from], &now);
-	return cycles + start + machine->desc->link_line_cycles - now;
+	return path_cycles(machine, from, !from) + start + machine->desc->link_line_cycles - now;
 }
+
+/* As path_cycles(), for a line of data. */
+static inline uint64_t data_path_cycles(struct machine *machine, unsigned from, unsigned to,
+					uint64_t now)
+{
+	return from == to ? machine->desc->ring_hop : link_cycles(machine, from, now);
+}
+
+static_assert(HOMES_MAX == 2, "a bit of the line tells the agent");
 
 /*
  * X is the line's number over all memory; in its node, lines go to agents and channels in turn.
@@ -91,12 +92,15 @@ static uint64_t data_path_cycles(struct machine *machine, unsigned from, unsigne
 static void decode(struct machine *machine, struct transaction *transaction)
 {
 	const struct pmu_machine *desc = machine->desc;
-	uint32_t line = transaction->line - transaction->socket * machine->lines_per_node;
+	const uint32_t second = desc->home_agents - 1;
+	uint32_t line = transaction->line;
 
-	transaction->agent = (uint8_t)(line % desc->home_agents);
-	line /= desc->home_agents;
-	transaction->channel = line % desc->channels;
-	transaction->channel_line = line / desc->channels;
+	if (transaction->socket)
+		line -= machine->lines_per_node;
+	transaction->agent = (uint8_t)(line & second);
+	line >>= second;
+	transaction->channel_line = divide(&machine->per_channel, line);
+	transaction->channel = line - transaction->channel_line * desc->channels;
 	transaction->home =
 	    &machine->homes[transaction->socket * desc->home_agents + transaction->agent];
 }
@@ -111,15 +115,17 @@ static uint64_t from_dram(const struct machine *machine, uint64_t cycles)
 	return (cycles * machine->dclk_ticks + machine->uclk_ticks - 1) / machine->uclk_ticks;
 }
 
-static size_t channel_index(const struct machine *machine, const struct transaction *transaction)
+static inline size_t channel_index(const struct machine *machine,
+				   const struct transaction *transaction)
 {
-	size_t home = (size_t)(transaction->home - machine->homes);
+	const struct pmu_machine *desc = machine->desc;
+	size_t home = transaction->socket * desc->home_agents + transaction->agent;
 
-	return home * machine->desc->channels + transaction->channel;
+	return home * desc->channels + transaction->channel;
 }
 
-static uint64_t read_memory(struct machine *machine, struct transaction *transaction,
-			    uint64_t cycle)
+static inline uint64_t read_memory(struct machine *machine, const struct transaction *transaction,
+				   uint64_t cycle)
 {
 	size_t channel = channel_index(machine, transaction);
 
@@ -129,34 +135,27 @@ static uint64_t read_memory(struct machine *machine, struct transaction *transac
 					      transaction->channel_line, dram_now(machine, cycle)));
 }
 
-/* @return cycles until it is posted */
-static uint64_t write_memory(struct machine *machine, struct transaction *transaction, bool partial,
-			     uint64_t cycle)
+/* By value, so that a read's has no address. @return cycles until it is posted */
+static MACHINE_OUTLINE uint64_t write_memory(struct machine *machine,
+					     const struct transaction transaction, bool partial,
+					     uint64_t cycle)
 {
-	size_t channel = channel_index(machine, transaction);
+	size_t channel = channel_index(machine, &transaction);
 	uint64_t wait;
 
 	machine->views[channel].shared = machine_is_shared(machine);
-	pulse(machine, transaction, SIGNAL_HOME_MEMORY_WRITE,
+	pulse(machine, &transaction, SIGNAL_HOME_MEMORY_WRITE,
 	      partial ? QUALIFIER_HOME_MEMORY_WRITE_PARTIAL : QUALIFIER_HOME_MEMORY_WRITE_FULL,
 	      cycle);
-	wait = from_dram(machine, memory_write(&machine->channels[channel],
-					       &machine->views[channel], transaction->channel_line,
-					       partial, dram_now(machine, cycle)));
+	wait = from_dram(machine,
+			 memory_write(&machine->channels[channel], &machine->views[channel],
+				      transaction.channel_line, partial, dram_now(machine, cycle)));
 	if (wait)
-		span(machine, transaction, SIGNAL_HOME_WRITE_WAIT,
-		     QUALIFIER_HOME_WRITE_WAIT_CHANNEL0 << transaction->channel, cycle, wait);
+		span(machine, &transaction, SIGNAL_HOME_WRITE_WAIT,
+		     QUALIFIER_HOME_WRITE_WAIT_CHANNEL0 << transaction.channel, cycle, wait);
 	return wait;
 }
 
-static const uint32_t response_qualifiers[] = {
-    [SNOOP_RSP_I] = QUALIFIER_HOME_RESPONSE_INVALID,
-    [SNOOP_RSP_S] = QUALIFIER_HOME_RESPONSE_SHARED,
-    [SNOOP_RSP_S_FWD] = QUALIFIER_HOME_RESPONSE_SHARED_FORWARDED,
-    [SNOOP_RSP_I_FWD] = QUALIFIER_HOME_RESPONSE_INVALID_FORWARDED,
-    [SNOOP_RSP_S_WB] = QUALIFIER_HOME_RESPONSE_WRITTEN_BACK,
-    [SNOOP_RSP_I_WB] = QUALIFIER_HOME_RESPONSE_WRITTEN_BACK,
-};
 static_assert(QUALIFIER_HOME_RESPONSE_INVALID == QUALIFIER_HOME_LOCAL_RESPONSE_INVALID &&
 		  QUALIFIER_HOME_RESPONSE_SHARED == QUALIFIER_HOME_LOCAL_RESPONSE_SHARED &&
 		  QUALIFIER_HOME_RESPONSE_SHARED_FORWARDED ==
@@ -173,33 +172,39 @@ static bool carries_data(enum snoop_response response)
 }
 
 /* Snoops the socket that did not ask. @return cycles until its response is here */
-static uint64_t snoop(struct machine *machine, struct transaction *transaction,
-		      struct snoop_answer *answer)
+static inline __attribute__((always_inline)) uint64_t
+snoop(struct machine *machine, struct transaction *transaction, struct snoop_answer *answer)
 {
 	const unsigned socket = transaction->socket, target = 1 - transaction->requester;
 	uint64_t cycles = path_cycles(machine, socket, target), end;
 
 	transaction->home->snoops++;
 	*answer = slice_snoop(machine, target, transaction->request, transaction->line,
-			      transaction->begin + cycles);
+			      transaction->index, transaction->begin + cycles);
 	cycles += answer->cycles;
 	if (carries_data(answer->response))
 		cycles += data_path_cycles(machine, target, socket, transaction->begin + cycles);
 	else
 		cycles += path_cycles(machine, target, socket);
-	end = transaction->begin + cycles;
+	transaction->snooped = end = transaction->begin + cycles;
 
+	if (!MACHINE_EMITS) {
+		total_add(&transaction->home->totals.snoops[transaction->requester], cycles);
+		transaction->home->totals.responses[answer->response][transaction->requester]++;
+	}
 	span(machine, transaction, SIGNAL_HOME_SNOOP,
 	     is_local(transaction) ? QUALIFIER_HOME_SNOOP_LOCAL : QUALIFIER_HOME_SNOOP_REMOTE,
 	     transaction->begin, cycles);
-	pulse(machine, transaction, SIGNAL_HOME_RESPONSE, response_qualifiers[answer->response],
+	pulse(machine, transaction, SIGNAL_HOME_RESPONSE, home_response_qualifier(answer->response),
 	      end);
 	if (is_local(transaction))
 		pulse(machine, transaction, SIGNAL_HOME_LOCAL_RESPONSE,
-		      response_qualifiers[answer->response], end);
+		      home_response_qualifier(answer->response), end);
 	if (answer->response == SNOOP_RSP_S_WB || answer->response == SNOOP_RSP_I_WB) {
 		transaction->home->snoop_writebacks++;
-		write_memory(machine, transaction, false, end);
+		if (!MACHINE_EMITS)
+			transaction->home->totals.snoop_writebacks++;
+		write_memory(machine, *transaction, false, end);
 	}
 	return cycles;
 }
@@ -214,8 +219,8 @@ static enum line_state fill_state(enum signal_request request, const struct snoo
 }
 
 /* Memory and the other socket at once. @return cycles in the tracker */
-static uint64_t serve_read(struct machine *machine, struct transaction *transaction,
-			   struct snoop_answer *answer)
+static inline uint64_t serve_read(struct machine *machine, struct transaction *transaction,
+				  struct snoop_answer *answer)
 {
 	const bool local = is_local(transaction);
 	uint64_t data = machine->desc->ha_cycles, snooped = 0, answered;
@@ -224,6 +229,11 @@ static uint64_t serve_read(struct machine *machine, struct transaction *transact
 	if (machine->desc->sockets > 1)
 		snooped = snoop(machine, transaction, answer);
 	answered = machine_max(data, snooped);
+	transaction->data = transaction->begin + data;
+	if (!MACHINE_EMITS) {
+		transaction->home->totals.pending_cycles[transaction->requester] += answered - data;
+		transaction->home->totals.snoops_late[transaction->requester] += snooped > data;
+	}
 	if (snooped > data)
 		pulse(machine, transaction, SIGNAL_HOME_SNOOP_LATE,
 		      local ? QUALIFIER_HOME_SNOOP_LATE_LOCAL : QUALIFIER_HOME_SNOOP_LATE_REMOTE,
@@ -238,15 +248,15 @@ static uint64_t serve_read(struct machine *machine, struct transaction *transact
 }
 
 /* @return cycles in the tracker */
-static uint64_t serve(struct machine *machine, struct transaction *transaction,
-		      enum line_state *state)
+static inline uint64_t serve(struct machine *machine, struct transaction *transaction,
+			     enum line_state *state)
 {
 	struct snoop_answer answer = {.response = SNOOP_RSP_I};
 	uint64_t cycles = machine->desc->ha_cycles;
 
 	pulse(machine, transaction, SIGNAL_HOME_REGION, QUALIFIER_HOME_REGION_REGION0,
 	      transaction->begin);
-	if (is_read(transaction->request)) {
+	if (home_is_read(transaction->request)) {
 		transaction->home->reads++;
 		cycles = serve_read(machine, transaction, &answer);
 		*state = fill_state(transaction->request, &answer);
@@ -256,7 +266,7 @@ static uint64_t serve(struct machine *machine, struct transaction *transaction,
 			cycles = machine_max(cycles, snoop(machine, transaction, &answer));
 	} else {
 		transaction->home->writes++;
-		cycles += write_memory(machine, transaction,
+		cycles += write_memory(machine, *transaction,
 				       transaction->request == REQUEST_WRITEBACK_PART,
 				       transaction->begin + cycles);
 	}
@@ -264,8 +274,9 @@ static uint64_t serve(struct machine *machine, struct transaction *transaction,
 }
 
 /* With every entry taken, from this one's beginning until the first is free. */
-static void emit_full(struct machine *machine, const struct transaction *transaction)
+static MACHINE_OUTLINE void emit_full(struct machine *machine, const struct transaction full)
 {
+	const struct transaction *transaction = &full;
 	struct home *home = transaction->home;
 	uint32_t hint = home->tracker_hint;
 	uint32_t slot = occupancy_find(home->tracker, machine->desc->tracker_entries,
@@ -283,47 +294,48 @@ static inline void emit_request(struct machine *machine, const struct transactio
 	uint32_t qualifiers =
 	    local ? QUALIFIER_HOME_REQUEST_WRITE_LOCAL : QUALIFIER_HOME_REQUEST_WRITE_REMOTE;
 
-	if (is_read(transaction->request))
+	if (home_is_read(transaction->request))
 		qualifiers =
 		    local ? QUALIFIER_HOME_REQUEST_READ_LOCAL : QUALIFIER_HOME_REQUEST_READ_REMOTE;
 	else if (transaction->request == REQUEST_OWN)
 		qualifiers =
 		    local ? QUALIFIER_HOME_REQUEST_OWN_LOCAL : QUALIFIER_HOME_REQUEST_OWN_REMOTE;
-	signal_emit(&machine->port, (struct signal){
-					.id = SIGNAL_HOME_REQUEST,
-					.socket = transaction->socket,
-					.unit = transaction->agent,
-					.qualifiers = qualifiers,
-					.time = transaction->begin,
-					.duration = cycles,
-					.request = (uint8_t)transaction->request,
-					.address = (uint64_t)transaction->line << LINE_LOG2,
-					.node = transaction->requester,
-				    });
+	machine_emit(&machine->port, (struct signal){
+					 .id = SIGNAL_HOME_REQUEST,
+					 .socket = transaction->socket,
+					 .unit = transaction->agent,
+					 .qualifiers = qualifiers,
+					 .time = transaction->begin,
+					 .duration = cycles,
+					 .request = (uint8_t)transaction->request,
+					 .address = (uint64_t)transaction->line << LINE_LOG2,
+					 .node = transaction->requester,
+				     });
 }
 
 /* The cycle from which on no request of the other node holds the line: as in a slice. */
-static uint64_t line_free(const struct machine *machine, const struct transaction *transaction)
+static MACHINE_OUTLINE uint64_t line_free(const struct machine *machine, const struct home *home,
+					  uint32_t line, unsigned requester)
 {
-	const struct home *home = transaction->home;
 	uint64_t free_from = 0;
 
 	for (unsigned i = 0; i < machine->desc->tracker_entries; i++)
-		if (home->tracker_lines[i] == transaction->line + 1 &&
-		    home->tracker_requesters[i] != transaction->requester)
+		if (home->tracker_lines[i] == line + 1 && home->tracker_requesters[i] != requester)
 			free_from = machine_max(free_from, home->tracker[i]);
 	return free_from;
 }
 
 struct home_answer home_request(struct machine *machine, enum signal_request request,
-				unsigned requester, uint32_t line, uint64_t now)
+				const struct home_question *question)
 {
-	const unsigned socket = machine_home_node(machine, line);
+	const unsigned socket = question->node, requester = question->socket;
+	const uint64_t now = question->now;
 	struct transaction transaction = {
+	    .index = question->index,
 	    .request = request,
-	    .line = line,
-	    .socket = (uint8_t)socket,
-	    .requester = (uint8_t)requester,
+	    .line = question->line,
+	    .socket = question->node,
+	    .requester = question->socket,
 	};
 	struct home_answer answer = {.state = LINE_I};
 	uint64_t there, cycles, back, arrival;
@@ -336,26 +348,36 @@ struct home_answer home_request(struct machine *machine, enum signal_request req
 		    ? data_path_cycles(machine, requester, socket, now)
 		    : path_cycles(machine, requester, socket);
 	arrival = now + there;
-	if (!machine_is_late(machine, home->now, arrival))
-		home->now = arrival = machine_max(home->now, arrival);
+	if (arrival >= home->now)
+		home->now = arrival;
+	else if (!machine_is_shared(machine))
+		arrival = home->now;
 	slot = occupancy_find(home->tracker, machine->desc->tracker_entries, arrival,
 			      OCCUPANCY_NONE, &home->tracker_hint);
 	transaction.begin = machine_max(arrival, home->tracker[slot]);
 	if (machine->desc->sockets > 1 && machine_is_shared(machine))
-		transaction.begin =
-		    machine_max(transaction.begin, line_free(machine, &transaction));
-	home->tracker_lines[slot] = line + 1;
+		transaction.begin = machine_max(
+		    transaction.begin, line_free(machine, home, question->line, requester));
+	home->tracker_lines[slot] = question->line + 1;
 	home->tracker_requesters[slot] = transaction.requester;
 
 	cycles = serve(machine, &transaction, &answer.state);
 	there += transaction.begin - arrival;
 	home->tracker[slot] = transaction.begin + cycles;
+	home->tracker_begins[slot] = transaction.begin;
+	home->tracker_snooped[slot] = transaction.snooped;
+	home->tracker_data[slot] = transaction.data;
+	home->tracker_requests[slot] = MACHINE_EMITS ? REQUEST_NONE : (uint8_t)request;
 	home->tracker_cycles += cycles;
+	if (!MACHINE_EMITS) {
+		home->totals.used = true;
+		total_add(&home->totals.requests[request][requester], cycles);
+	}
 	emit_request(machine, &transaction, cycles);
-	if (machine->port.enabled[SIGNAL_HOME_FULL])
-		emit_full(machine, &transaction);
+	if (MACHINE_EMITS && machine->port.enabled[SIGNAL_HOME_FULL])
+		emit_full(machine, transaction);
 
-	back = is_read(request)
+	back = home_is_read(request)
 		   ? data_path_cycles(machine, socket, requester, transaction.begin + cycles)
 		   : path_cycles(machine, socket, requester);
 	answer.cycles = there + cycles + back;

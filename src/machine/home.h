@@ -2,15 +2,47 @@
 #ifndef MACHINE_HOME_H
 #define MACHINE_HOME_H
 
+#include "machine/slice.h"
 #include "machine/state.h"
+#include "machine/tor.h"
 
 struct home_answer {
 	uint64_t cycles;       /* uncore, from the slice and back to it */
 	enum line_state state; /* reads: in which the slice fills the line */
 };
 
-/** A request of a slice of socket @requester, sent at uncore cycle @now. */
+static inline bool home_is_read(enum signal_request request)
+{
+	return request == REQUEST_READ_DATA || request == REQUEST_READ_CODE ||
+	       request == REQUEST_READ_OWN;
+}
+
+/** Of home.response and home.local_response. */
+static inline uint32_t home_response_qualifier(enum snoop_response response)
+{
+	static const uint32_t qualifiers[] = {
+	    [SNOOP_RSP_I] = QUALIFIER_HOME_RESPONSE_INVALID,
+	    [SNOOP_RSP_S] = QUALIFIER_HOME_RESPONSE_SHARED,
+	    [SNOOP_RSP_S_FWD] = QUALIFIER_HOME_RESPONSE_SHARED_FORWARDED,
+	    [SNOOP_RSP_I_FWD] = QUALIFIER_HOME_RESPONSE_INVALID_FORWARDED,
+	    [SNOOP_RSP_S_WB] = QUALIFIER_HOME_RESPONSE_WRITTEN_BACK,
+	    [SNOOP_RSP_I_WB] = QUALIFIER_HOME_RESPONSE_WRITTEN_BACK,
+	};
+
+	static_assert(sizeof(qualifiers) / sizeof(qualifiers[0]) == TOTALS_RESPONSES,
+		      "a total each");
+	return qualifiers[response];
+}
+
+/* What a slice's transaction asks for. */
+struct home_question {
+	uint64_t now; /* uncore cycle at which it leaves the slice */
+	uint32_t line;
+	struct llc_index index;
+	uint8_t socket, node; /* of the slice; the line's home */
+};
+
 struct home_answer home_request(struct machine *machine, enum signal_request request,
-				unsigned requester, uint32_t line, uint64_t now);
+				const struct home_question *question);
 
 #endif

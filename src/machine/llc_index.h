@@ -19,16 +19,10 @@ static inline uint32_t llc_index_hash(uint32_t q, uint32_t slices)
 	return (uint32_t)((uint64_t)(q * 0x9e3779b1u) * slices >> 32);
 }
 
-/* line / slices by multiplication: exact for lines of 31 bits. */
-static inline uint32_t llc_index_divide(const struct machine *machine, uint32_t line)
-{
-	return (uint32_t)(line * machine->slice_inverse >> machine->slice_shift);
-}
-
 static inline struct llc_index llc_index_of(const struct machine *machine, uint32_t line)
 {
 	const uint32_t slices = machine->desc->slices;
-	uint32_t q = llc_index_divide(machine, line);
+	uint32_t q = divide(&machine->per_slice, line);
 	uint32_t slice = line - q * slices + llc_index_hash(q, slices);
 
 	return (struct llc_index){
@@ -45,9 +39,7 @@ static inline struct llc_index llc_index_of(const struct machine *machine, uint3
 static inline struct llc_set *llc_index_set(const struct machine *machine, unsigned socket,
 					    struct llc_index index)
 {
-	size_t row = (size_t)socket * machine->desc->llc.sets + index.set;
-
-	return &machine->llc[row * machine->desc->slices + index.slice];
+	return &machine->llc[socket][(size_t)index.set * machine->desc->slices + index.slice];
 }
 
 /** The line that lies there. */

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "machine/accumulator.h"
 #include "machine/memory.h"
+#include "machine/reports.h"
 #include "machine/write_combining.h"
 
 /* Where the parts of the shared block begin, bytes. */
@@ -137,17 +138,6 @@ static uint64_t least_common_multiple(uint64_t a, uint64_t b)
 	return a / x * b;
 }
 
-/* Lines have 31 bits: 31 and the bits of the divisor make it exact. */
-static void set_division(struct machine *machine)
-{
-	const uint64_t slices = machine->desc->slices;
-
-	machine->slice_shift = 31;
-	while (1ull << (machine->slice_shift - 31) < slices)
-		machine->slice_shift++;
-	machine->slice_inverse = ((1ull << machine->slice_shift) + slices - 1) / slices;
-}
-
 static void set_clocks(struct machine *machine)
 {
 	const struct pmu_machine *desc = machine->desc;
@@ -211,12 +201,14 @@ int machine_open(struct machine **result, struct pmu_ctx *ctx, const struct pmu_
 	machine->slices = (struct slice *)(base + layout.slices);
 	machine->homes = (struct home *)(base + layout.homes);
 	machine->channels = (struct memory_channel *)(base + layout.channels);
-	machine->llc = (struct llc_set *)(base + layout.llc);
+	machine->llc[0] = (struct llc_set *)(base + layout.llc);
+	machine->llc[1] = machine->llc[0] + (size_t)desc->llc.sets * desc->slices;
 	machine->core_count = desc->sockets * desc->cores;
 	machine->lines_per_node = (uint32_t)(desc->memory_bytes / LINE_BYTES);
 	machine->l2_sets_log2 = (uint32_t)__builtin_ctz(desc->l2.sets);
 	machine->llc_sets_log2 = (uint32_t)__builtin_ctz(desc->llc.sets);
-	set_division(machine);
+	machine->per_slice = divisor_of(desc->slices);
+	machine->per_channel = divisor_of(desc->channels);
 	set_clocks(machine);
 	set_views(machine);
 	machine->may_bias = lock_may_bias();
@@ -250,10 +242,11 @@ void machine_defer_waits(struct machine *machine, void (*defer)(void))
 void machine_connect(struct machine *machine, const struct signal_port *port)
 {
 	static const uint8_t none[SIGNAL_COUNT];
+	static const uint32_t nobody = 0;
 
-	machine->port = port ? *port : (struct signal_port){.enabled = none};
+	machine->port = port ? *port : (struct signal_port){.enabled = none, .needed = &nobody};
 	for (size_t i = 0; i < channel_count(machine->desc); i++)
-		machine->views[i].port = port ? &machine->port : NULL;
+		machine->views[i].port = &machine->port;
 }
 
 void machine_take_turns(struct machine *machine)
@@ -373,6 +366,7 @@ void machine_catch_up_channels(struct machine *machine, unsigned socket, uint32_
 		if (unit >= count)
 			return;
 		memory_advance(&machine->channels[i], &machine->views[i], cycle);
+		reports_channel(machine, socket, unit);
 	}
 }
 
@@ -387,4 +381,34 @@ void machine_catch_up_cores(const struct machine *machine, unsigned socket, uint
 			return;
 		accumulators_report(machine, socket * count + unit);
 	}
+}
+
+uint64_t machine_all_cores(const struct machine *machine)
+{
+	return UINT64_MAX >> (64 - machine->core_count);
+}
+
+unsigned machine_socket_of(const struct machine *machine, unsigned core)
+{
+	return core / machine->desc->cores;
+}
+
+void machine_pin(struct machine *machine, uint64_t cpus)
+{
+	machine->state->cpus = cpus;
+}
+
+uint64_t machine_pinned(const struct machine *machine)
+{
+	return machine->state->cpus ? machine->state->cpus : machine_all_cores(machine);
+}
+
+void machine_set_clock(struct machine *machine, uint64_t power_on_ns)
+{
+	machine->state->power_on_ns = power_on_ns;
+}
+
+uint64_t machine_clock(const struct machine *machine)
+{
+	return machine->state->power_on_ns;
 }

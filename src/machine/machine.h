@@ -41,6 +41,8 @@ void machine_close(struct machine *machine);
 
 /** Connects the subscriber of this view's signals; NULL disconnects. */
 void machine_connect(struct machine *machine, const struct signal_port *port);
+/** The signals of which the machine can keep totals: SIGNAL_COUNT bytes, by id, not 0 for those. */
+const uint8_t *machine_totals(void);
 
 /*
  * Address spaces: the machine places pages on frames at first touch, on the node of the core that
@@ -48,6 +50,13 @@ void machine_connect(struct machine *machine, const struct signal_port *port);
  */
 int machine_address_space_new(struct machine_address_space **space, struct machine *machine);
 void machine_address_space_free(struct machine_address_space *space);
+/**
+ * Where pages are placed that are touched from now on.
+ * @param nodes        bit: a socket's memory; 0: that of the core that touches
+ * @param interleaved  on these in turns; else on the toucher's, where it is among them, or the
+ * first
+ */
+void machine_bind_memory(struct machine *machine, uint32_t nodes, bool interleaved);
 
 /**
  * Takes a place on a core for a thread: the free core with the lowest number, or, where all are
@@ -56,6 +65,27 @@ void machine_address_space_free(struct machine_address_space *space);
  * new one starts. NULL where there is no memory, or where each core has 1,024 threads.
  */
 struct machine_hart *machine_hart_place(struct machine *machine);
+/** The same among the cores, numbered over all sockets, whose bits are set in @cpus. */
+struct machine_hart *machine_hart_place_on(struct machine *machine, uint64_t cpus);
+/** The cores on which a hart may run, as its place was taken. */
+uint64_t machine_hart_cpus(const struct machine_hart *core);
+/** The core that it has, over all sockets. */
+unsigned machine_hart_core(const struct machine_hart *core);
+/**
+ * A thread that may not run on its core any more leaves it. @return its place on another, to start
+ * on; NULL where there is none. @core is freed
+ */
+struct machine_hart *machine_hart_move(struct machine_hart *core, uint64_t cpus);
+/** Where programs may run that do not say so themselves: @cpus of machine_all_cores(). */
+void machine_pin(struct machine *machine, uint64_t cpus);
+uint64_t machine_pinned(const struct machine *machine);
+/** Programs are to have the machine's clocks. @param power_on_ns  time of day at tick 0, in ns */
+void machine_set_clock(struct machine *machine, uint64_t power_on_ns);
+/** @return what was set; 0: programs have other clocks */
+uint64_t machine_clock(const struct machine *machine);
+/** A bit for each core, over all sockets; and the socket of one. */
+uint64_t machine_all_cores(const struct machine *machine);
+unsigned machine_socket_of(const struct machine *machine, unsigned core);
 /**
  * The calling thread starts on the core that was taken for it, with its clock at no less than
  * @not_before. It holds the core until it pauses or leaves.
@@ -78,6 +108,8 @@ void machine_hart_wait(struct machine_hart *core);
 
 /** The thread blocks or waits outside (a system call): others may take the core and the time. */
 void machine_hart_pause(struct machine_hart *core);
+/** The thread, which is paused, has slept for @ticks of the machine's time. */
+void machine_hart_sleep(struct machine_hart *core, uint64_t ticks);
 /** As machine_hart_pause(), for a call that never blocks: a thread that has its turn keeps it. */
 void machine_hart_pause_briefly(struct machine_hart *core);
 /** The thread goes on; its clock moves to where the machine's time is if that is later. */
@@ -108,11 +140,14 @@ void machine_take_turns(struct machine *machine);
 void machine_drain(struct machine *machine);
 
 /**
- * Emit what units of a socket have done by machine_now() though no access asked for it: of
- * channels, refreshes and writes while they were idle; of cores, their accumulators. All others are
- * never behind. For who reads counters; the caller holds the lock.
+ * Emit what units of a socket have done by machine_now() and have not emitted: of channels,
+ * refreshes and writes while they were idle; of cores, their accumulators; of slices, home agents
+ * and channels, the totals that they report (signal_port.needed). For who uses registers; the
+ * caller holds the lock.
  * @param units  bit n: the n-th; those that are not there are left out
  */
+void machine_catch_up_slices(const struct machine *machine, unsigned socket, uint32_t units);
+void machine_catch_up_homes(const struct machine *machine, unsigned socket, uint32_t units);
 void machine_catch_up_channels(struct machine *machine, unsigned socket, uint32_t units);
 void machine_catch_up_cores(const struct machine *machine, unsigned socket, uint32_t units);
 

@@ -12,23 +12,12 @@
 static_assert((MEMORY_QUEUE_MAX & (MEMORY_QUEUE_MAX - 1)) == 0, "ring indices wrap by a mask");
 static_assert(MEMORY_QUEUE_MAX <= 64, "memory_wpq.partial has a bit an entry");
 
-/* What the column accesses of writes are emitted as, by major mode. */
+/* What the column accesses of writes are for, by major mode. */
 struct write_mode {
-	uint32_t underfill, write;
+	enum totals_cas underfill, write;
 };
-static const struct write_mode write_major = {
-    .underfill = QUALIFIER_DRAM_CAS_UNDERFILL | QUALIFIER_DRAM_CAS_READ_IN_WRITE_MODE,
-    .write = QUALIFIER_DRAM_CAS_WRITE_IN_WRITE_MODE,
-};
-static const struct write_mode read_major = {
-    .underfill = QUALIFIER_DRAM_CAS_UNDERFILL | QUALIFIER_DRAM_CAS_READ_IN_READ_MODE,
-    .write = QUALIFIER_DRAM_CAS_WRITE_IN_READ_MODE,
-};
-
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
+static const struct write_mode write_major = {TOTALS_UNDERFILL_WRITING, TOTALS_WRITE_WRITING};
+static const struct write_mode read_major = {TOTALS_UNDERFILL, TOTALS_WRITE};
 
 static uint32_t wpq_slot(const struct memory_wpq *wpq, uint32_t position)
 {
@@ -49,11 +38,19 @@ void memory_init(struct memory_channel *channel, const struct pmu_machine *desc)
 	dram_init(channel, desc);
 }
 
+static uint8_t wpq_hash(uint32_t line)
+{
+	return (uint8_t)(line * 0x9e3779b1u >> 24);
+}
+
 /* Slot of the entry that holds @line and has not left by @time. */
-static uint32_t wpq_find(const struct memory_wpq *wpq, uint64_t line, uint64_t time)
+static uint32_t wpq_find(const struct memory_wpq *wpq, uint32_t line, uint64_t time)
 {
 	uint32_t held = wpq_held(wpq);
 
+	/* Most lines are not there. */
+	if (!wpq->hashed[wpq_hash(line)])
+		return WPQ_NONE;
 	for (uint32_t i = 0; i < held; i++) {
 		uint32_t slot = wpq_slot(wpq, i);
 
@@ -63,18 +60,26 @@ static uint32_t wpq_find(const struct memory_wpq *wpq, uint64_t line, uint64_t t
 	return WPQ_NONE;
 }
 
-static void wpq_post(struct memory_channel *channel, const struct memory_view *view, uint64_t line,
+static inline void emit_held(struct memory_wpq *wpq, const struct memory_view *view, uint64_t time)
+{
+	if (MACHINE_EMITS)
+		wpq->emitted = wpq_held(wpq);
+	memory_emit(view, SIGNAL_DRAM_WRITE_QUEUE, 0, time, wpq_held(wpq));
+}
+
+static void wpq_post(struct memory_channel *channel, const struct memory_view *view, uint32_t line,
 		     bool partial, uint64_t time)
 {
 	struct memory_wpq *wpq = &channel->wpq;
 	uint32_t slot = wpq_slot(wpq, wpq_held(wpq));
 
 	wpq->lines[slot] = line;
+	wpq->hashed[wpq_hash(line)]++;
 	wpq->entered[slot] = time;
 	if (partial)
 		wpq->partial |= UINT64_C(1) << slot;
 	wpq->waiting++;
-	memory_emit(view, SIGNAL_DRAM_WRITE_QUEUE, 0, time, wpq_held(wpq));
+	emit_held(wpq, view, time);
 }
 
 /* Lets go of the entries whose CAS is issued by @now. Until then they can be hit. */
@@ -86,9 +91,10 @@ static void wpq_release(struct memory_channel *channel, const struct memory_view
 	while (wpq->scheduled && wpq->leaves[wpq->head] <= now) {
 		uint64_t left = wpq->leaves[wpq->head];
 
+		wpq->hashed[wpq_hash(wpq->lines[wpq->head])]--;
 		wpq->head = wpq_slot(wpq, 1);
 		wpq->scheduled--;
-		memory_emit(view, SIGNAL_DRAM_WRITE_QUEUE, 0, left, wpq_held(wpq));
+		emit_held(wpq, view, left);
 	}
 }
 
@@ -158,17 +164,25 @@ static void write_while_idle(struct memory_channel *channel, const struct memory
 		write_out(channel, view, 1, channel->idle_from, &read_major);
 }
 
-/* Brings the channel to an arrival and returns the cycle at which it is taken. */
-static uint64_t advance(struct memory_channel *channel, const struct memory_view *view,
-			uint64_t now)
+/* What writes have to do before an arrival. */
+static __attribute__((noinline)) void advance_writes(struct memory_channel *channel,
+						     const struct memory_view *view, uint64_t now)
 {
-	now = later(now, channel->now);
-	channel->now = now;
 	/* Not yet at mode_end itself: a write at that cycle prolongs the mode. */
 	if (channel->writing && channel->mode_end < now)
 		leave_write_mode(channel, view);
 	write_while_idle(channel, view, now);
 	wpq_release(channel, view, now);
+}
+
+/* Brings the channel to an arrival and returns the cycle at which it is taken. */
+static inline uint64_t advance(struct memory_channel *channel, const struct memory_view *view,
+			       uint64_t now)
+{
+	now = later(now, channel->now);
+	channel->now = now;
+	if (channel->writing || wpq_held(&channel->wpq))
+		advance_writes(channel, view, now);
 	return now;
 }
 
@@ -177,8 +191,9 @@ static void mark_busy(struct memory_channel *channel)
 	channel->idle_from = later(channel->now, channel->dram.data_end) + MEMORY_IDLE_CYCLES;
 }
 
-/* Takes the entry that is free first and holds it until @departure. */
-static void rpq_hold(struct memory_rpq *rpq, uint32_t entries, uint64_t departure)
+/* Takes the entry that is free first and holds it from @accepted until @departure. */
+static void rpq_hold(struct memory_rpq *rpq, uint32_t entries, uint64_t accepted,
+		     uint64_t departure)
 {
 	uint32_t slot = rpq->head;
 
@@ -190,24 +205,24 @@ static void rpq_hold(struct memory_rpq *rpq, uint32_t entries, uint64_t departur
 		if (rpq->departures[before] <= departure)
 			break;
 		rpq->departures[slot] = rpq->departures[before];
+		rpq->accepted[slot] = rpq->accepted[before];
 		slot = before;
 	}
 	rpq->departures[slot] = departure;
+	rpq->accepted[slot] = accepted;
 }
-
-static const uint32_t read_cas = QUALIFIER_DRAM_CAS_READ | QUALIFIER_DRAM_CAS_READ_IN_READ_MODE;
 
 /* @return the cycle of the CAS of a read that finds an entry at @accepted */
 static uint64_t read_line(struct memory_channel *channel, const struct memory_view *view,
-			  uint64_t line, uint64_t accepted, bool late)
+			  uint32_t line, uint64_t accepted, bool late)
 {
 	if (late)
-		return dram_read_late(channel, view, line, accepted, read_cas);
+		return dram_read_late(channel, view, line, accepted, TOTALS_READ);
 	leave_write_mode(channel, view);
-	return dram_read(channel, view, line, later(accepted, channel->mode_end), read_cas);
+	return dram_read(channel, view, line, later(accepted, channel->mode_end), TOTALS_READ);
 }
 
-uint64_t memory_read(struct memory_channel *channel, const struct memory_view *view, uint64_t line,
+uint64_t memory_read(struct memory_channel *channel, const struct memory_view *view, uint32_t line,
 		     uint64_t now)
 {
 	const struct pmu_machine *desc = view->desc;
@@ -227,8 +242,12 @@ uint64_t memory_read(struct memory_channel *channel, const struct memory_view *v
 		departure = read_line(channel, view, line, accepted, late);
 		end = dram_read_end(desc, departure);
 	}
-	rpq_hold(&channel->rpq, desc->rpq_entries, departure);
+	rpq_hold(&channel->rpq, desc->rpq_entries, MACHINE_EMITS ? departure : accepted, departure);
 	channel->stats.rpq_cycles += departure - accepted;
+	if (!MACHINE_EMITS) {
+		channel->totals.used = true;
+		total_add(&channel->totals.read_queue, departure - accepted);
+	}
 	memory_emit(view, SIGNAL_DRAM_READ_QUEUE, 0, accepted, departure - accepted);
 	mark_busy(channel);
 	return end - now;
@@ -245,7 +264,7 @@ static void overwrite(struct memory_channel *channel, const struct memory_view *
 	mark_busy(channel);
 }
 
-uint64_t memory_write(struct memory_channel *channel, const struct memory_view *view, uint64_t line,
+uint64_t memory_write(struct memory_channel *channel, const struct memory_view *view, uint32_t line,
 		      bool partial, uint64_t now)
 {
 	struct memory_wpq *wpq = &channel->wpq;
@@ -277,14 +296,30 @@ uint64_t memory_write(struct memory_channel *channel, const struct memory_view *
 
 void memory_advance(struct memory_channel *channel, const struct memory_view *view, uint64_t now)
 {
+	struct memory_wpq *wpq = &channel->wpq;
+
+	if (MACHINE_EMITS && signal_needs_none(view->port)) {
+		memory_advance_quiet(channel, view, now);
+		return;
+	}
 	now = advance(channel, view, now);
 	dram_refresh(channel, view, now);
+	if (wpq->emitted == wpq_held(wpq))
+		return;
+	wpq->emitted = wpq_held(wpq);
+	signal_emit(view->port, (struct signal){.id = SIGNAL_DRAM_WRITE_QUEUE,
+						.socket = view->socket,
+						.unit = view->unit,
+						.time = now,
+						.duration = wpq->emitted});
 }
 
 uint64_t memory_drain(struct memory_channel *channel, const struct memory_view *view, uint64_t now)
 {
 	const struct memory_dram *dram = &channel->dram;
 
+	if (MACHINE_EMITS && signal_needs_none(view->port))
+		return memory_drain_quiet(channel, view, now);
 	now = advance(channel, view, now);
 	leave_write_mode(channel, view);
 	write_out(channel, view, channel->wpq.waiting, now, &read_major);

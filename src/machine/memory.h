@@ -20,7 +20,7 @@ void memory_init(struct memory_channel *channel, const struct pmu_machine *desc)
  * @return DRAM cycles from arrival until the last beat of its data, waiting for a queue entry
  *         included
  */
-uint64_t memory_read(struct memory_channel *channel, const struct memory_view *view, uint64_t line,
+uint64_t memory_read(struct memory_channel *channel, const struct memory_view *view, uint32_t line,
 		     uint64_t now);
 
 /**
@@ -28,7 +28,7 @@ uint64_t memory_read(struct memory_channel *channel, const struct memory_view *v
  * @param partial  not all 64 bytes: an underfill read is needed when it drains
  * @return DRAM cycles from arrival until it is posted: 0 unless the write queue is full
  */
-uint64_t memory_write(struct memory_channel *channel, const struct memory_view *view, uint64_t line,
+uint64_t memory_write(struct memory_channel *channel, const struct memory_view *view, uint32_t line,
 		      bool partial, uint64_t now);
 
 /**
@@ -42,6 +42,12 @@ uint64_t memory_drain(struct memory_channel *channel, const struct memory_view *
  * that counters can be read at @now. What comes later is the same as without the call.
  */
 void memory_advance(struct memory_channel *channel, const struct memory_view *view, uint64_t now);
+
+/* The same on the quiet way: see totals.h. */
+uint64_t memory_drain_quiet(struct memory_channel *channel, const struct memory_view *view,
+			    uint64_t now);
+void memory_advance_quiet(struct memory_channel *channel, const struct memory_view *view,
+			  uint64_t now);
 
 const struct memory_statistics *memory_statistics(const struct memory_channel *channel);
 

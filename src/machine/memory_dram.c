@@ -7,13 +7,8 @@
 
 struct dram_addr {
 	uint8_t rank, bank; /* bank: within the rank */
-	uint64_t row;
+	uint32_t row;
 };
-
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
 
 static bool power_of_two(uint32_t value)
 {
@@ -29,6 +24,7 @@ void dram_init(struct memory_channel *channel, const struct pmu_machine *desc)
 
 	channel->column_bits = (uint32_t)__builtin_ctz(desc->row_bytes / 64);
 	channel->bank_bits = (uint32_t)__builtin_ctz(desc->banks);
+	channel->per_rank = divisor_of(desc->ranks);
 	channel->dram.refresh_due = desc->t_refi / desc->ranks;
 	for (unsigned i = 0; i < MEMORY_BANKS_MAX; i++)
 		channel->dram.banks[i].row = MEMORY_ROW_CLOSED;
@@ -37,11 +33,11 @@ void dram_init(struct memory_channel *channel, const struct pmu_machine *desc)
 /* Column, bank, rank, row from the low bits up; row bits permute the banks, so that lines a power
    of two apart spread over them. */
 static struct dram_addr locate(const struct memory_channel *channel, const struct pmu_machine *desc,
-			       uint64_t line)
+			       uint32_t line)
 {
-	uint64_t bank = line >> channel->column_bits;
-	uint64_t rank = bank >> channel->bank_bits;
-	uint64_t row = rank / desc->ranks;
+	uint32_t bank = line >> channel->column_bits;
+	uint32_t rank = bank >> channel->bank_bits;
+	uint32_t row = divide(&channel->per_rank, rank);
 
 	return (struct dram_addr){
 	    .rank = (uint8_t)(rank - row * desc->ranks),
@@ -55,14 +51,13 @@ static inline __attribute__((always_inline)) void emit_command(const struct memo
 							       uint32_t qualifiers,
 							       struct dram_addr addr, uint64_t time)
 {
-	if (view->port)
-		signal_emit(view->port, (struct signal){.id = (uint16_t)id,
-							.socket = view->socket,
-							.unit = view->unit,
-							.qualifiers = qualifiers,
-							.time = time,
-							.rank = addr.rank,
-							.bank = addr.bank});
+	machine_emit(view->port, (struct signal){.id = (uint16_t)id,
+						 .socket = view->socket,
+						 .unit = view->unit,
+						 .qualifiers = qualifiers,
+						 .time = time,
+						 .rank = addr.rank,
+						 .bank = addr.bank});
 }
 
 static void refresh_rank(struct memory_channel *channel, const struct memory_view *view)
@@ -103,18 +98,37 @@ void dram_refresh(struct memory_channel *channel, const struct memory_view *view
 		refresh_rank(channel, view);
 }
 
-/* Qualifiers of the row commands a column access needs. */
-struct row_use {
-	uint32_t pre, act;
-};
-static const struct row_use read_use = {QUALIFIER_DRAM_PRECHARGE_READ,
-					QUALIFIER_DRAM_ACTIVATE_READ};
-static const struct row_use write_use = {QUALIFIER_DRAM_PRECHARGE_WRITE,
-					 QUALIFIER_DRAM_ACTIVATE_WRITE};
+static inline void emit_cas(struct memory_channel *channel, const struct memory_view *view,
+			    enum totals_cas kind, struct dram_addr addr, uint64_t time)
+{
+	if (!MACHINE_EMITS) {
+		channel->totals.used = true;
+		channel->totals.cas[kind][addr.rank]++;
+	}
+	emit_command(view, SIGNAL_DRAM_CAS, dram_cas_qualifiers(kind), addr, time);
+}
+
+/* Row commands that a column access needs. */
+static inline void emit_precharge(struct memory_channel *channel, const struct memory_view *view,
+				  bool write, struct dram_addr addr, uint64_t time)
+{
+	channel->stats.precharges++;
+	if (!MACHINE_EMITS)
+		channel->totals.precharges[write][addr.rank]++;
+	emit_command(view, SIGNAL_DRAM_PRECHARGE, dram_precharge_qualifiers(write), addr, time);
+}
+
+static inline void emit_activate(struct memory_channel *channel, const struct memory_view *view,
+				 bool write, struct dram_addr addr, uint64_t time)
+{
+	channel->stats.activates++;
+	if (!MACHINE_EMITS)
+		channel->totals.activates[write][addr.rank]++;
+	emit_command(view, SIGNAL_DRAM_ACTIVATE, dram_activate_qualifiers(write), addr, time);
+}
 
 static void open_row(struct memory_channel *channel, const struct memory_view *view,
-		     struct memory_bank *bank, struct dram_addr addr, uint64_t earliest,
-		     const struct row_use *use)
+		     struct memory_bank *bank, struct dram_addr addr, uint64_t earliest, bool write)
 {
 	struct memory_dram *dram = &channel->dram;
 	const struct pmu_machine *desc = view->desc;
@@ -125,30 +139,26 @@ static void open_row(struct memory_channel *channel, const struct memory_view *v
 
 		dram->next_pre = precharge + 1;
 		bank->ready = precharge + desc->t_rp;
-		channel->stats.precharges++;
-		emit_command(view, SIGNAL_DRAM_PRECHARGE,
-			     QUALIFIER_DRAM_PRECHARGE_PAGE_MISS | use->pre, addr, precharge);
+		emit_precharge(channel, view, write, addr, precharge);
 	}
 	activate = later(later(earliest, bank->ready), dram->next_act);
 	dram->next_act = activate + 1;
 	bank->row = addr.row;
 	bank->ready = activate + desc->t_rcd;
 	bank->pre_ready = activate + desc->t_ras;
-	channel->stats.activates++;
-	emit_command(view, SIGNAL_DRAM_ACTIVATE, use->act, addr, activate);
+	emit_activate(channel, view, write, addr, activate);
 }
 
 /* The bank of a request with its row open, after the refreshes that come before the request. */
 static struct memory_bank *prepare(struct memory_channel *channel, const struct memory_view *view,
-				   struct dram_addr addr, uint64_t earliest,
-				   const struct row_use *use)
+				   struct dram_addr addr, uint64_t earliest, bool write)
 {
 	struct memory_dram *dram = &channel->dram;
 	struct memory_bank *bank = &dram->banks[addr.rank * view->desc->banks + addr.bank];
 
 	dram_refresh(channel, view, later(earliest, dram->next_cas));
 	if (bank->row != addr.row)
-		open_row(channel, view, bank, addr, earliest, use);
+		open_row(channel, view, bank, addr, earliest, write);
 	return bank;
 }
 
@@ -168,13 +178,13 @@ static void bus_take(struct memory_dram *dram, struct dram_addr addr, bool write
 	dram->ranks[addr.rank].used_until = until;
 }
 
-uint64_t dram_read(struct memory_channel *channel, const struct memory_view *view, uint64_t line,
-		   uint64_t earliest, uint32_t qualifiers)
+uint64_t dram_read(struct memory_channel *channel, const struct memory_view *view, uint32_t line,
+		   uint64_t earliest, enum totals_cas kind)
 {
 	struct memory_dram *dram = &channel->dram;
 	const struct pmu_machine *desc = view->desc;
 	struct dram_addr addr = locate(channel, desc, line);
-	struct memory_bank *bank = prepare(channel, view, addr, earliest, &read_use);
+	struct memory_bank *bank = prepare(channel, view, addr, earliest, false);
 	uint64_t cas = later(later(earliest, bank->ready), dram->next_cas);
 	uint64_t bus = bus_free(dram, addr.rank, false);
 
@@ -189,7 +199,7 @@ uint64_t dram_read(struct memory_channel *channel, const struct memory_view *vie
 	/* t_rtp is not a parameter; its lower bound in DDR4 is the length of a burst. */
 	bank->pre_ready = later(bank->pre_ready, cas + desc->t_burst);
 	channel->stats.cas_reads++;
-	emit_command(view, SIGNAL_DRAM_CAS, qualifiers, addr, cas);
+	emit_cas(channel, view, kind, addr, cas);
 	return cas;
 }
 
@@ -206,12 +216,9 @@ static uint64_t open_row_late(struct memory_channel *channel, const struct memor
 							    : earliest + desc->t_rcd;
 	if (bank->row != MEMORY_ROW_CLOSED) {
 		activate += desc->t_rp;
-		channel->stats.precharges++;
-		emit_command(view, SIGNAL_DRAM_PRECHARGE,
-			     QUALIFIER_DRAM_PRECHARGE_PAGE_MISS | read_use.pre, addr, earliest);
+		emit_precharge(channel, view, false, addr, earliest);
 	}
-	channel->stats.activates++;
-	emit_command(view, SIGNAL_DRAM_ACTIVATE, read_use.act, addr, activate);
+	emit_activate(channel, view, false, addr, activate);
 	bank->row = addr.row;
 	bank->ready = later(bank->ready, activate + desc->t_rcd);
 	bank->pre_ready = later(bank->pre_ready, activate + desc->t_ras);
@@ -219,7 +226,7 @@ static uint64_t open_row_late(struct memory_channel *channel, const struct memor
 }
 
 uint64_t dram_read_late(struct memory_channel *channel, const struct memory_view *view,
-			uint64_t line, uint64_t earliest, uint32_t qualifiers)
+			uint32_t line, uint64_t earliest, enum totals_cas kind)
 {
 	const struct pmu_machine *desc = view->desc;
 	struct dram_addr addr = locate(channel, desc, line);
@@ -228,20 +235,20 @@ uint64_t dram_read_late(struct memory_channel *channel, const struct memory_view
 	uint64_t data = calendar_find(bus, cas + desc->t_cl, desc->t_burst);
 
 	if (data == CALENDAR_NONE)
-		return dram_read(channel, view, line, earliest, qualifiers);
+		return dram_read(channel, view, line, earliest, kind);
 	calendar_take(bus, data, desc->t_burst);
 	channel->stats.cas_reads++;
-	emit_command(view, SIGNAL_DRAM_CAS, qualifiers, addr, data - desc->t_cl);
+	emit_cas(channel, view, kind, addr, data - desc->t_cl);
 	return data - desc->t_cl;
 }
 
-uint64_t dram_write(struct memory_channel *channel, const struct memory_view *view, uint64_t line,
-		    uint64_t earliest, uint32_t qualifiers)
+uint64_t dram_write(struct memory_channel *channel, const struct memory_view *view, uint32_t line,
+		    uint64_t earliest, enum totals_cas kind)
 {
 	struct memory_dram *dram = &channel->dram;
 	const struct pmu_machine *desc = view->desc;
 	struct dram_addr addr = locate(channel, desc, line);
-	struct memory_bank *bank = prepare(channel, view, addr, earliest, &write_use);
+	struct memory_bank *bank = prepare(channel, view, addr, earliest, true);
 	uint64_t cas = later(later(earliest, bank->ready), dram->next_cas);
 	uint64_t bus = bus_free(dram, addr.rank, true), end;
 
@@ -256,6 +263,6 @@ uint64_t dram_write(struct memory_channel *channel, const struct memory_view *vi
 	dram->ranks[addr.rank].read_ready = end + desc->t_wtr;
 	bank->pre_ready = later(bank->pre_ready, end + desc->t_wr);
 	channel->stats.cas_writes++;
-	emit_command(view, SIGNAL_DRAM_CAS, qualifiers, addr, cas);
+	emit_cas(channel, view, kind, addr, cas);
 	return cas;
 }

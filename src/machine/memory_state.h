@@ -8,11 +8,13 @@
 #include "catalog/description.h"
 #include "catalog/signal.h"
 #include "machine/calendar.h"
+#include "machine/divisor.h"
+#include "machine/totals.h"
 
 #define MEMORY_BANKS_MAX  128 /* ranks * banks of a channel */
 #define MEMORY_QUEUE_MAX  64  /* entries of RPQ or WPQ */
 #define MEMORY_RANKS_MAX  8
-#define MEMORY_ROW_CLOSED UINT64_MAX
+#define MEMORY_ROW_CLOSED UINT32_MAX
 
 /* Totals since memory_init(), for machine_statistics() and tests. */
 struct memory_statistics {
@@ -26,14 +28,19 @@ struct memory_statistics {
 /* A process's view: where to emit and who is emitting. */
 struct memory_view {
 	const struct pmu_machine *desc;
-	const struct signal_port *port; /* NULL: nobody subscribes */
+	const struct signal_port *port;
 	uint8_t socket;
 	uint8_t unit; /* number of the channel in its socket */
 	bool shared;  /* several cores run: their requests come at their own times */
 };
 
+static inline uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 struct memory_bank {
-	uint64_t row;	    /* open one, or MEMORY_ROW_CLOSED */
+	uint32_t row;	    /* open one, or MEMORY_ROW_CLOSED */
 	uint64_t ready;	    /* open: earliest CAS; closed: earliest activate */
 	uint64_t pre_ready; /* open: earliest precharge */
 };
@@ -59,16 +66,19 @@ struct memory_dram {
 /* The latest rpq_entries departures in rising order, a ring whose smallest is at head. */
 struct memory_rpq {
 	uint64_t departures[MEMORY_QUEUE_MAX];
+	uint64_t accepted[MEMORY_QUEUE_MAX]; /* of the same; departure: as TOTALS_NONE */
 	uint32_t head;
 };
 
 /* A ring: from head on, oldest first, entries whose CAS is fixed, then waiting ones. */
 struct memory_wpq {
-	uint64_t lines[MEMORY_QUEUE_MAX];
+	uint32_t lines[MEMORY_QUEUE_MAX];
 	uint64_t entered[MEMORY_QUEUE_MAX];
 	uint64_t leaves[MEMORY_QUEUE_MAX]; /* cycle of the CAS, of scheduled ones */
 	uint64_t partial;		   /* bit: ring index */
+	uint8_t hashed[256];		   /* how many of the lines held have this hash */
 	uint32_t head, scheduled, waiting;
+	uint32_t emitted; /* how many were held when that was last emitted */
 };
 
 struct memory_channel {
@@ -77,10 +87,12 @@ struct memory_channel {
 	uint64_t mode_end;  /* of the last write major mode */
 	bool writing;	    /* that mode's end is not emitted: it may still be prolonged */
 	uint32_t column_bits, bank_bits;
+	struct divisor per_rank; /* desc->ranks */
 	struct memory_statistics stats;
 	struct memory_dram dram;
 	struct memory_rpq rpq;
 	struct memory_wpq wpq;
+	_Alignas(64) struct channel_totals totals; /* not reported yet */
 };
 
 #endif

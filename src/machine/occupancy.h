@@ -9,12 +9,10 @@
 
 #define OCCUPANCY_NONE UINT32_MAX
 
-/*
- * Finds a slot that is free at @now, or the one that is free first, but not @except.
- * @param hint  where to begin: what the last call left there
- */
-static inline uint32_t occupancy_find(const uint64_t *free_from, uint32_t count, uint64_t now,
-				      uint32_t except, uint32_t *hint)
+/** The long way of occupancy_find(), beginning behind *@hint. */
+static __attribute__((noinline, unused)) uint32_t occupancy_search(const uint64_t *free_from,
+								   uint32_t count, uint64_t now,
+								   uint32_t except, uint32_t *hint)
 {
 	uint32_t first = OCCUPANCY_NONE;
 
@@ -30,6 +28,20 @@ static inline uint32_t occupancy_find(const uint64_t *free_from, uint32_t count,
 			first = slot;
 	}
 	return first;
+}
+
+/**
+ * Finds an entry that is free at @now, or the one that is free first, but not @except.
+ * @param hint  where to begin: what the last call left there
+ */
+static inline uint32_t occupancy_find(const uint64_t *free_from, uint32_t count, uint64_t now,
+				      uint32_t except, uint32_t *hint)
+{
+	uint32_t next = *hint + 1 < count ? *hint + 1 : 0;
+
+	if (__builtin_expect(next == except || free_from[next] > now, 0))
+		return occupancy_search(free_from, count, now, except, hint);
+	return *hint = next;
 }
 
 #endif

@@ -5,33 +5,40 @@
 #include "machine/skew.h"
 #include "machine/tor.h"
 
-static uint32_t core_bit(const struct machine *machine, unsigned core)
+static unsigned core_number(const struct machine *machine, unsigned socket, uint32_t core_valid)
 {
-	return 1u << core % machine->desc->cores;
+	return socket * machine->desc->cores + (unsigned)__builtin_ctz(core_valid);
 }
 
-static unsigned core_number(const struct machine *machine, const struct tor_entry *entry,
-			    uint32_t core_valid)
+/* @return whether one of @cores had the line in M */
+static MACHINE_OUTLINE bool invalidate_each(struct machine *machine, unsigned socket,
+					    uint32_t cores, uint32_t line)
 {
-	return entry->socket * machine->desc->cores + (unsigned)__builtin_ctz(core_valid);
+	bool modified = false;
+
+	for (; cores; cores &= cores - 1)
+		if (private_invalidate(machine, core_number(machine, socket, cores), line) ==
+		    LINE_M)
+			modified = true;
+	return modified;
 }
 
 /* Invalidates the line in the cores of @cores, which lose their bits; their M makes it M. */
-static void invalidate_cores(struct machine *machine, struct tor_entry *entry, uint32_t cores)
+static inline void invalidate_cores(struct machine *machine, struct tor_entry *entry,
+				    uint32_t cores)
 {
-	uint32_t left = *tor_core_valid(entry) & cores;
+	const uint32_t left = *tor_core_valid(entry) & cores;
 
-	if (left)
-		entry->cycles += machine->desc->snoop_cycles;
+	if (!left)
+		return;
+	entry->cycles += machine->desc->snoop_cycles;
 	*tor_core_valid(entry) &= ~cores;
-	for (; left; left &= left - 1)
-		if (private_invalidate(machine, core_number(machine, entry, left), entry->line) ==
-		    LINE_M)
-			tor_set_state(entry, LINE_M);
+	if (invalidate_each(machine, entry->socket, left, entry->line))
+		tor_set_state(entry, LINE_M);
 }
 
 /* A read by others: where one core may hold the line in M or E, it comes down to S. */
-static void share_core(struct machine *machine, struct tor_entry *entry, uint32_t others)
+static inline void share_core(struct machine *machine, struct tor_entry *entry, uint32_t others)
 {
 	uint32_t *core_valid = tor_core_valid(entry);
 	enum line_state state = tor_state(entry), had;
@@ -40,7 +47,7 @@ static void share_core(struct machine *machine, struct tor_entry *entry, uint32_
 	    *core_valid & (*core_valid - 1))
 		return;
 	entry->cycles += machine->desc->snoop_cycles;
-	had = private_share(machine, core_number(machine, entry, *core_valid), entry->line);
+	had = private_share(machine, core_number(machine, entry->socket, *core_valid), entry->line);
 	if (had == LINE_M) {
 		skew_meet(machine, entry->socket, *core_valid);
 		entry->met = true;
@@ -50,37 +57,50 @@ static void share_core(struct machine *machine, struct tor_entry *entry, uint32_
 	}
 }
 
-static void emit_victim(struct machine *machine, const struct tor_entry *entry,
-			enum line_state state, bool unused)
+static inline void emit_victim(struct machine *machine, const struct tor_entry *entry,
+			       enum line_state state, bool unused)
 {
-	signal_emit(&machine->port, (struct signal){
-					.id = SIGNAL_LLC_VICTIM,
-					.socket = entry->socket,
-					.unit = (uint8_t)entry->index.slice,
-					.qualifiers = state == LINE_M	? QUALIFIER_LLC_VICTIM_M
-						      : state == LINE_E ? QUALIFIER_LLC_VICTIM_E
-						      : state == LINE_S ? QUALIFIER_LLC_VICTIM_S
-									: QUALIFIER_LLC_VICTIM_F,
-					.time = entry->begin + entry->cycles,
-					.node = entry->node,
-					.core = SIGNAL_NO_CORE,
-				    });
+	machine_emit(&machine->port, (struct signal){
+					 .id = SIGNAL_LLC_VICTIM,
+					 .socket = entry->socket,
+					 .unit = (uint8_t)entry->index.slice,
+					 .qualifiers = state == LINE_M	 ? QUALIFIER_LLC_VICTIM_M
+						       : state == LINE_E ? QUALIFIER_LLC_VICTIM_E
+						       : state == LINE_S ? QUALIFIER_LLC_VICTIM_S
+									 : QUALIFIER_LLC_VICTIM_F,
+					 .time = entry->begin + entry->cycles,
+					 .node = entry->node,
+					 .core = SIGNAL_NO_CORE,
+				     });
 	if (unused && state != LINE_M)
 		tor_misc(machine, entry, QUALIFIER_LLC_OUTCOME_UNUSED_VICTIM);
 }
 
+/* By value: where an entry has no address, the host keeps it in registers. */
+static inline struct home_answer ask_home(struct machine *machine, const struct tor_entry entry,
+					  enum signal_request request)
+{
+	const struct home_question question = {
+	    .now = entry.begin + entry.cycles,
+	    .line = entry.line,
+	    .index = entry.index,
+	    .socket = entry.socket,
+	    .node = entry.node,
+	};
+
+	return home_request(machine, request, &question);
+}
+
 /* Data go to the home agent and are posted there. @return cycles */
-static uint64_t write_home(struct machine *machine, const struct tor_entry *entry,
-			   enum signal_request request)
+static inline uint64_t write_home(struct machine *machine, const struct tor_entry *entry,
+				  enum signal_request request)
 {
 	entry->slice->writebacks++;
-	return home_request(machine, request, entry->socket, entry->line,
-			    entry->begin + entry->cycles)
-	    .cycles;
+	return ask_home(machine, *entry, request).cycles;
 }
 
 /* The requester does not wait for its victim. */
-static void evict(struct machine *machine, const struct tor_entry *request, int way)
+static inline void evict(struct machine *machine, const struct tor_entry *request, int way)
 {
 	bool unused = !request->set->core_valid[way];
 	struct tor_entry victim;
@@ -93,6 +113,7 @@ static void evict(struct machine *machine, const struct tor_entry *request, int 
 	state = tor_state(&victim);
 	tor_drop(&victim);
 	victim.slice->victims++;
+	victim.total = totals_victim(state, victim.node, unused);
 	emit_victim(machine, &victim, state, unused);
 	if (state == LINE_M) {
 		victim.cycles += write_home(machine, &victim, REQUEST_WRITEBACK);
@@ -101,7 +122,7 @@ static void evict(struct machine *machine, const struct tor_entry *request, int 
 	tor_leave(machine, &victim, qualifiers, REQUEST_NONE);
 }
 
-static void free_way(struct machine *machine, struct tor_entry *entry)
+static inline void free_way(struct machine *machine, struct tor_entry *entry)
 {
 	const unsigned ways = machine->desc->llc.ways;
 	unsigned invalid = cache_match20(entry->set->tag, 0, 0) & ((1u << ways) - 1);
@@ -114,19 +135,9 @@ static void free_way(struct machine *machine, struct tor_entry *entry)
 	evict(machine, entry, entry->way);
 }
 
-static struct home_answer ask_home(struct machine *machine, struct tor_entry *entry,
-				   enum signal_request request)
-{
-	struct home_answer answer = home_request(machine, request, entry->socket, entry->line,
-						 entry->begin + entry->cycles);
-
-	entry->cycles += answer.cycles;
-	return answer;
-}
-
 /* @return the state granted */
-static enum line_state miss(struct machine *machine, struct tor_entry *entry,
-			    enum signal_request request, uint32_t bit)
+static inline enum line_state miss(struct machine *machine, struct tor_entry *entry,
+				   enum signal_request request, uint32_t bit)
 {
 	struct home_answer answer;
 
@@ -134,35 +145,45 @@ static enum line_state miss(struct machine *machine, struct tor_entry *entry,
 	if (machine->desc->sockets > 1)
 		tor_prefetch(machine, entry, 1u - entry->socket);
 	free_way(machine, entry);
-	answer = ask_home(machine, entry, request);
+	answer = ask_home(machine, *entry, request);
+	entry->cycles += answer.cycles;
 	tor_set_state(entry, answer.state);
 	*tor_core_valid(entry) = bit;
 	return request == REQUEST_READ_CODE || answer.state == LINE_F ? LINE_S : LINE_E;
 }
 
-static enum line_state read_hit(struct machine *machine, struct tor_entry *entry,
-				enum signal_request request, enum line_state state, uint32_t bit)
+/* A read by the only core that may have the line. */
+static inline enum line_state granted_alone(enum signal_request request, enum line_state state)
+{
+	bool exclusive = state == LINE_E || state == LINE_M;
+
+	return request == REQUEST_READ_DATA && exclusive ? LINE_E : LINE_S;
+}
+
+/* A read of a line that others may have, or nobody has. */
+static inline enum line_state read_shared(struct machine *machine, struct tor_entry *entry,
+					  enum signal_request request, enum line_state state,
+					  uint32_t bit)
 {
 	uint32_t *core_valid = tor_core_valid(entry);
-	bool exclusive = state == LINE_E || state == LINE_M;
 
 	if (request == REQUEST_READ_DATA && state != LINE_M && !*core_valid)
 		tor_misc(machine, entry, QUALIFIER_LLC_OUTCOME_UNUSED_HIT);
 	share_core(machine, entry, ~bit);
 	*core_valid |= bit;
-	return request == REQUEST_READ_DATA && exclusive && *core_valid == bit ? LINE_E : LINE_S;
+	return *core_valid == bit ? granted_alone(request, state) : LINE_S;
 }
 
 /* @return whether the home agent had to be asked */
-static bool own_hit(struct machine *machine, struct tor_entry *entry, enum line_state state,
-		    uint32_t bit)
+static inline bool own_hit(struct machine *machine, struct tor_entry *entry, enum line_state state,
+			   uint32_t bit)
 {
 	bool shared = state == LINE_S || state == LINE_F;
 
 	if (state == LINE_S)
 		tor_misc(machine, entry, QUALIFIER_LLC_OUTCOME_OWN_HIT_SHARED);
 	if (shared) {
-		ask_home(machine, entry, REQUEST_OWN);
+		entry->cycles += ask_home(machine, *entry, REQUEST_OWN).cycles;
 		tor_set_state(entry, LINE_E);
 	}
 	skew_meet(machine, entry->socket, *tor_core_valid(entry) & ~bit);
@@ -171,32 +192,76 @@ static bool own_hit(struct machine *machine, struct tor_entry *entry, enum line_
 	return shared;
 }
 
-struct slice_answer slice_read(struct machine *machine, struct tor_entry *entry, unsigned core,
-			       enum signal_request request, uint64_t now)
+/* A read by a core for the line of a located entry. */
+struct core_read {
+	enum signal_request request;
+	uint32_t bit; /* the core's */
+};
+
+static inline struct slice_answer finish_read(struct machine *machine, struct tor_entry *entry,
+					      const struct core_read *read, enum line_state granted,
+					      bool missed, bool left_socket)
 {
-	const uint32_t hop = machine->desc->ring_hop, bit = core_bit(machine, core);
+	const uint32_t hop = machine->desc->ring_hop;
+	const uint32_t qualifiers = left_socket
+					? QUALIFIER_LLC_REQUEST_CORE | QUALIFIER_LLC_REQUEST_MISS
+					: QUALIFIER_LLC_REQUEST_CORE;
+
+	tor_touch(machine, entry);
+	return (struct slice_answer){
+	    .cycles = hop + tor_leave(machine, entry, qualifiers, read->request) + hop,
+	    .granted = granted,
+	    .missed = missed,
+	};
+}
+
+/* Reads that need others. */
+static MACHINE_OUTLINE struct slice_answer read_far(struct machine *machine,
+						    struct tor_entry *entry,
+						    const struct core_read read,
+						    enum line_state state)
+{
+	enum line_state granted = LINE_E;
+	bool asked = state == LINE_I;
+
+	if (asked)
+		granted = miss(machine, entry, read.request, read.bit);
+	else if (read.request == REQUEST_READ_OWN)
+		asked = own_hit(machine, entry, state, read.bit);
+	else
+		granted = read_shared(machine, entry, read.request, state, read.bit);
+	return finish_read(machine, entry, &read, granted, state == LINE_I, asked);
+}
+
+static MACHINE_OUTLINE struct slice_answer read_by_core(struct machine *machine,
+							struct tor_entry *located, unsigned core,
+							enum signal_request request, uint64_t now)
+{
+	const unsigned number = machine_core_of_socket(machine, core);
+	const struct core_read read = {request, 1u << number};
+	/* Without an address, so that the host keeps it in registers. */
+	struct tor_entry entry = *located;
 	uint32_t looks_up = QUALIFIER_LLC_LOOKUP_READ;
-	uint32_t qualifiers = QUALIFIER_LLC_REQUEST_CORE;
-	struct slice_answer answer = {.granted = LINE_E};
 	enum line_state state;
 
 	if (request == REQUEST_READ_DATA)
 		looks_up |= QUALIFIER_LLC_LOOKUP_DATA_READ;
-	tor_enter(machine, entry, QUALIFIER_LLC_INGRESS_CORE, core % machine->desc->cores,
-		  now + hop);
-	state = tor_lookup(machine, entry, looks_up);
-	answer.missed = state == LINE_I;
-	if (answer.missed) {
-		answer.granted = miss(machine, entry, request, bit);
-		qualifiers |= QUALIFIER_LLC_REQUEST_MISS;
-	} else if (request != REQUEST_READ_OWN) {
-		answer.granted = read_hit(machine, entry, request, state, bit);
-	} else if (own_hit(machine, entry, state, bit)) {
-		qualifiers |= QUALIFIER_LLC_REQUEST_MISS;
+	tor_enter(machine, &entry, QUALIFIER_LLC_INGRESS_CORE, number,
+		  now + machine->desc->ring_hop);
+	state = tor_lookup(machine, &entry, request, looks_up);
+	if (state == LINE_I || request == REQUEST_READ_OWN || *tor_core_valid(&entry) != read.bit) {
+		*located = entry;
+		return read_far(machine, located, read, state);
 	}
-	tor_touch(machine, entry);
-	answer.cycles = hop + tor_leave(machine, entry, qualifiers, request) + hop;
-	return answer;
+	return finish_read(machine, &entry, &read, granted_alone(request, state), false, false);
+}
+
+struct slice_answer slice_read(struct machine *machine, struct tor_entry *entry, unsigned core,
+			       enum signal_request request, uint64_t now)
+{
+	if (MACHINE_EMITS && machine_is_quiet(machine))
+		return slice_read_quiet(machine, entry, core, request, now);
+	return read_by_core(machine, entry, core, request, now);
 }
 
 /* A core's modified line comes back; the LLC holds it, being inclusive. */
@@ -222,24 +287,26 @@ static void write_through(struct machine *machine, struct tor_entry *entry, bool
 		}
 		tor_drop(entry);
 	}
-	ask_home(machine, entry, REQUEST_OWN);
-	ask_home(machine, entry, full ? REQUEST_WRITEBACK : REQUEST_WRITEBACK_PART);
+	entry->cycles += ask_home(machine, *entry, REQUEST_OWN).cycles;
+	entry->cycles +=
+	    ask_home(machine, *entry, full ? REQUEST_WRITEBACK : REQUEST_WRITEBACK_PART).cycles;
 }
 
 uint64_t slice_write(struct machine *machine, unsigned core, enum signal_request request,
 		     uint32_t line, uint64_t now)
 {
 	const uint32_t hop = machine->desc->ring_hop;
+	const unsigned number = machine_core_of_socket(machine, core);
 	bool from_cache = request == REQUEST_WRITEBACK || request == REQUEST_WRITEBACK_KEEP;
 	struct tor_entry entry;
 
+	if (MACHINE_EMITS && machine_is_quiet(machine))
+		return slice_write_quiet(machine, core, request, line, now);
 	tor_locate(machine, &entry, machine_socket(machine, core), line);
-	tor_enter(machine, &entry, QUALIFIER_LLC_INGRESS_CORE, core % machine->desc->cores,
-		  now + hop);
-	tor_lookup(machine, &entry, QUALIFIER_LLC_LOOKUP_WRITE);
+	tor_enter(machine, &entry, QUALIFIER_LLC_INGRESS_CORE, number, now + hop);
+	tor_lookup(machine, &entry, request, QUALIFIER_LLC_LOOKUP_WRITE);
 	if (from_cache)
-		take_back(machine, &entry, request == REQUEST_WRITEBACK_KEEP,
-			  core_bit(machine, core));
+		take_back(machine, &entry, request == REQUEST_WRITEBACK_KEEP, 1u << number);
 	else
 		write_through(machine, &entry, request == REQUEST_STREAM);
 	return hop +
@@ -250,7 +317,7 @@ uint64_t slice_write(struct machine *machine, unsigned core, enum signal_request
 	       hop;
 }
 
-static enum snoop_response share_line(struct machine *machine, struct tor_entry *entry)
+static inline enum snoop_response share_line(struct machine *machine, struct tor_entry *entry)
 {
 	enum line_state state;
 
@@ -267,7 +334,8 @@ static enum snoop_response share_line(struct machine *machine, struct tor_entry 
 	}
 }
 
-static struct snoop_answer take_line(struct machine *machine, struct tor_entry *entry, bool data)
+static inline struct snoop_answer take_line(struct machine *machine, struct tor_entry *entry,
+					    bool data)
 {
 	struct snoop_answer answer = {.response = SNOOP_RSP_I};
 	enum line_state state;
@@ -287,14 +355,15 @@ static struct snoop_answer take_line(struct machine *machine, struct tor_entry *
 }
 
 struct snoop_answer slice_snoop(struct machine *machine, unsigned socket,
-				enum signal_request request, uint32_t line, uint64_t now)
+				enum signal_request request, uint32_t line, struct llc_index index,
+				uint64_t now)
 {
 	struct snoop_answer answer = {.response = SNOOP_RSP_I};
 	struct tor_entry entry;
 
-	tor_locate(machine, &entry, socket, line);
+	tor_place(machine, &entry, socket, line, index);
 	tor_enter(machine, &entry, QUALIFIER_LLC_INGRESS_SNOOP, SIGNAL_NO_CORE, now);
-	tor_lookup(machine, &entry, QUALIFIER_LLC_LOOKUP_SNOOP);
+	tor_lookup(machine, &entry, REQUEST_NONE, QUALIFIER_LLC_LOOKUP_SNOOP);
 	if (tor_present(&entry)) {
 		if (request == REQUEST_READ_DATA || request == REQUEST_READ_CODE)
 			answer.response = share_line(machine, &entry);

@@ -19,6 +19,11 @@ struct slice_answer slice_read(struct machine *machine, struct tor_entry *entry,
  */
 uint64_t slice_write(struct machine *machine, unsigned core, enum signal_request request,
 		     uint32_t line, uint64_t now);
+/* The same on the quiet way. */
+struct slice_answer slice_read_quiet(struct machine *machine, struct tor_entry *entry,
+				     unsigned core, enum signal_request request, uint64_t now);
+uint64_t slice_write_quiet(struct machine *machine, unsigned core, enum signal_request request,
+			   uint32_t line, uint64_t now);
 
 enum snoop_response {
 	SNOOP_RSP_I,
@@ -35,8 +40,9 @@ struct snoop_answer {
 	bool modified; /* the data that are forwarded */
 };
 
-/** A home agent's snoop for @request, arriving at @now. */
+/** A home agent's snoop for a @request for @line, arriving in @socket at @now. */
 struct snoop_answer slice_snoop(struct machine *machine, unsigned socket,
-				enum signal_request request, uint32_t line, uint64_t now);
+				enum signal_request request, uint32_t line, struct llc_index index,
+				uint64_t now);
 
 #endif

@@ -10,8 +10,10 @@
 #include <assert.h>
 
 #include "base/lock.h"
+#include "machine/divisor.h"
 #include "machine/hart.h"
 #include "machine/memory_state.h"
+#include "machine/totals.h"
 
 #define LINE_BYTES	 64
 #define LINE_LOG2	 6
@@ -81,6 +83,7 @@ struct core {
 	uint32_t owners;		/* given so far */
 	uint64_t last_user, swapped_at; /* whose hold it is or was, from which tick on */
 	uint32_t users[CORE_USERS_MAX]; /* thread ids, 0: free */
+	uint64_t cpus[CORE_USERS_MAX];	/* of each: bit: core, over all sockets, where it may run */
 
 	_Alignas(64) uint32_t l2[L2_SETS_MAX * L2_WAYS]; /* tag words as in L1 */
 	uint8_t l2_recency[L2_SETS_MAX * L2_WAYS];
@@ -98,7 +101,10 @@ struct slice {
 	uint32_t irq_hint, tor_hint;
 	_Alignas(16) uint32_t tor_lines[TOR_MAX]; /* held until then, plus 1 */
 	uint8_t tor_cores[TOR_MAX];		  /* for which core, or SIGNAL_NO_CORE: a snoop */
+	uint64_t tor_arrivals[TOR_MAX], tor_begins[TOR_MAX];
+	uint16_t tor_totals[TOR_MAX]; /* what it was for: see totals.h */
 	uint64_t lookups, misses, victims, writebacks, tor_cycles;
+	_Alignas(64) struct slice_totals totals; /* not reported yet */
 };
 
 struct home {
@@ -107,7 +113,12 @@ struct home {
 	uint32_t tracker_hint;
 	uint32_t tracker_lines[TRACKER_MAX];	 /* held until then, plus 1 */
 	uint8_t tracker_requesters[TRACKER_MAX]; /* nodes */
+	uint8_t tracker_requests[TRACKER_MAX];	 /* enum signal_request; NONE as TOTALS_NONE */
+	/* When it began, its snoop ended, and a read had its data; 0: there was no such thing. */
+	uint64_t tracker_begins[TRACKER_MAX], tracker_snooped[TRACKER_MAX];
+	uint64_t tracker_data[TRACKER_MAX];
 	uint64_t reads, owns, writes, snoops, snoop_writebacks, tracker_cycles;
+	_Alignas(64) struct home_totals totals; /* not reported yet */
 };
 
 /* One direction of the links between two sockets, for data. */
@@ -169,6 +180,13 @@ struct machine_state {
 	uint64_t occupied; /* bit n: core n has threads, whose clocks may lie beyond the horizon */
 	uint64_t passed;   /* tick up to which time passed while nobody ran */
 	uint64_t next_frame[SOCKETS_MAX];
+	uint64_t cpus;	      /* bit: core where programs may run; 0: anywhere */
+	uint64_t power_on_ns; /* time of day at tick 0, for programs; 0: they have other clocks */
+	struct memory_policy {
+		uint32_t nodes; /* bit: node on which pages are placed; 0: where they are touched */
+		bool interleaved;
+		uint64_t placed; /* pages, interleaved ones */
+	} memory_policy;
 	struct link links[SOCKETS_MAX]; /* by sending socket */
 	uint64_t meetings;		/* lines that cores took from others */
 	_Alignas(64) uint64_t running;	/* bit: core that shows its clock */
@@ -180,22 +198,22 @@ struct machine {
 	const struct pmu_machine *desc;
 	struct machine_state *state;
 	struct core *cores;
-	struct slice *slices;		 /* socket * desc->slices + slice */
-	struct home *homes;		 /* socket * desc->home_agents + agent */
-	struct memory_channel *channels; /* home * desc->channels + channel */
-	struct llc_set *llc;		 /* see llc_index_set() */
-	struct memory_view *views;	 /* as channels */
-	uint32_t holder;		 /* thread that has the lock, if one of this process has */
-	unsigned processors;		 /* of the host, for this process */
-	bool may_bias;			 /* locks can bias to threads of this process */
-	void (*defer)(void);		 /* see machine_defer_waits() */
+	struct slice *slices;		  /* socket * desc->slices + slice */
+	struct home *homes;		  /* socket * desc->home_agents + agent */
+	struct memory_channel *channels;  /* home * desc->channels + channel */
+	struct llc_set *llc[SOCKETS_MAX]; /* see llc_index_set() */
+	struct memory_view *views;	  /* as channels */
+	uint32_t holder;		  /* thread that has the lock, if one of this process has */
+	unsigned processors;		  /* of the host, for this process */
+	bool may_bias;			  /* locks can bias to threads of this process */
+	void (*defer)(void);		  /* see machine_defer_waits() */
 	struct signal_port port;
 
 	uint64_t core_ticks, uclk_ticks, dclk_ticks, bclk_ticks, ticks_per_second;
-	unsigned core_count;	 /* of all sockets */
-	uint32_t lines_per_node; /* physical lines of a socket's memory */
-	uint64_t slice_inverse;	 /* 2^slice_shift / desc->slices, rounded up: see llc_index.h */
-	uint32_t slice_shift, l2_sets_log2, llc_sets_log2;
+	unsigned core_count;		       /* of all sockets */
+	uint32_t lines_per_node;	       /* physical lines of a socket's memory */
+	struct divisor per_slice, per_channel; /* desc->slices, desc->channels */
+	uint32_t l2_sets_log2, llc_sets_log2;
 };
 
 /* All of the machine beyond private caches is one thread's at a time. */
@@ -214,6 +232,12 @@ static inline void machine_let_go(struct machine *machine)
 void machine_occupy(struct machine *machine, unsigned core);
 void machine_vacate(struct machine *machine, unsigned core);
 
+/** Whether nobody needs what happens in slices, home agents and channels signal by signal. */
+static inline bool machine_is_quiet(const struct machine *machine)
+{
+	return signal_needs_none(&machine->port);
+}
+
 /** The latest clock of the core's threads, ticks. */
 static inline uint64_t core_clock(const struct core *core)
 {
@@ -228,9 +252,17 @@ static inline uint64_t core_clock(const struct core *core)
 	return clock;
 }
 
+static_assert(SOCKETS_MAX == 2, "one comparison tells the socket");
+
 static inline unsigned machine_socket(const struct machine *machine, unsigned core)
 {
-	return core / machine->desc->cores;
+	return core >= machine->desc->cores;
+}
+
+/** The core's number in its socket. */
+static inline unsigned machine_core_of_socket(const struct machine *machine, unsigned core)
+{
+	return core < machine->desc->cores ? core : core - machine->desc->cores;
 }
 
 /** Whether cores run at the same time, so that their requests can meet. */
@@ -246,8 +278,6 @@ static inline bool machine_is_late(const struct machine *machine, uint64_t box_n
 {
 	return now < box_now && machine_is_shared(machine);
 }
-
-static_assert(SOCKETS_MAX == 2, "one comparison tells the node");
 
 static inline unsigned machine_home_node(const struct machine *machine, uint32_t line)
 {

@@ -22,40 +22,46 @@ struct tor_entry {
 	uint32_t line;
 	struct llc_index index;
 	int way;
-	uint8_t socket, core, node; /* core: that asks, in its socket, or SIGNAL_NO_CORE */
-	uint32_t slot;
-	bool met;		 /* takes the line from another core */
-	uint64_t arrival, begin; /* uncore cycles */
-	uint64_t cycles;	 /* from begin on: what has been spent so far */
+	uint8_t socket, core, node;	 /* core: that asks, in its socket, or SIGNAL_NO_CORE */
+	bool met;			 /* takes the line from another core */
+	uint32_t slot, total;		 /* total: what it is for, see totals.h */
+	uint64_t arrival, queued, begin; /* uncore cycles; queued: when it had a place in the queue
+					  */
+	uint64_t cycles;		 /* from begin on: what has been spent so far */
 };
 
-/** Finds slice and set of @line in @socket; the host begins to fetch the set. */
-static inline void tor_locate(const struct machine *machine, struct tor_entry *entry,
-			      unsigned socket, uint32_t line)
+static inline void tor_fetch_set(const struct llc_set *set)
 {
-	const struct llc_index index = llc_index_of(machine, line);
-	const char *set = (const char *)llc_index_set(machine, socket, index);
-
-	__builtin_prefetch(set, 1);
-	__builtin_prefetch(set + 64, 1);
-	__builtin_prefetch(set + 128, 1);
-	entry->slice = &machine->slices[socket * machine->desc->slices + index.slice];
-	entry->set = (struct llc_set *)set;
-	entry->line = line;
-	entry->index = index;
-	entry->socket = (uint8_t)socket;
-	entry->node = (uint8_t)machine_home_node(machine, line);
+	__builtin_prefetch((const char *)set, 1);
+	__builtin_prefetch((const char *)set + 64, 1);
+	__builtin_prefetch((const char *)set + 128, 1);
 }
 
 /** Has the host fetch the set of the line in another socket. */
 static inline void tor_prefetch(const struct machine *machine, const struct tor_entry *entry,
 				unsigned socket)
 {
-	const char *set = (const char *)llc_index_set(machine, socket, entry->index);
+	tor_fetch_set(llc_index_set(machine, socket, entry->index));
+}
 
-	__builtin_prefetch(set, 1);
-	__builtin_prefetch(set + 64, 1);
-	__builtin_prefetch(set + 128, 1);
+/** Slice and set of the line at @index in @socket. */
+static inline void tor_place(const struct machine *machine, struct tor_entry *entry,
+			     unsigned socket, uint32_t line, struct llc_index index)
+{
+	entry->slice = &machine->slices[socket * machine->desc->slices + index.slice];
+	entry->set = llc_index_set(machine, socket, index);
+	entry->line = line;
+	entry->index = index;
+	entry->socket = (uint8_t)socket;
+	entry->node = (uint8_t)machine_home_node(machine, line);
+}
+
+/** Finds slice and set of @line in @socket; the host begins to fetch the set. */
+static inline void tor_locate(const struct machine *machine, struct tor_entry *entry,
+			      unsigned socket, uint32_t line)
+{
+	tor_place(machine, entry, socket, line, llc_index_of(machine, line));
+	tor_fetch_set(entry->set);
 }
 
 /* LLC tag word, state bits 0. */
@@ -132,43 +138,56 @@ static inline void tor_hold_line(struct tor_entry *entry, unsigned core)
 	entry->slice->tor_cores[entry->slot] = (uint8_t)core;
 }
 
+/** An entry for who waits in its ingress queue. */
+static inline void tor_take(const struct machine *machine, struct tor_entry *entry)
+{
+	struct slice *slice = entry->slice;
+	const uint64_t earliest = entry->queued + TOR_INGRESS_CYCLES;
+
+	entry->slot = occupancy_find(slice->tor, machine->desc->tor_entries, earliest,
+				     OCCUPANCY_NONE, &slice->tor_hint);
+	entry->begin = machine_max(earliest, slice->tor[entry->slot]);
+	if (machine_is_shared(machine))
+		entry->begin = machine_max(entry->begin, tor_line_free(slice, entry));
+	tor_hold_line(entry, entry->core);
+}
+
 /** Through the ingress queue @qualifier (one of QUALIFIER_LLC_INGRESS_*) into the TOR, at @now or
  * later. */
 static inline void tor_enter(struct machine *machine, struct tor_entry *entry, uint32_t qualifier,
 			     unsigned core, uint64_t now)
 {
 	struct slice *slice = entry->slice;
-	uint64_t queued;
-	uint32_t irq = OCCUPANCY_NONE;
-
-	if (!machine_is_late(machine, slice->now, now))
-		slice->now = now = machine_max(slice->now, now);
-	entry->arrival = queued = now;
+	if (now >= slice->now)
+		slice->now = now;
+	else if (!machine_is_shared(machine))
+		now = slice->now;
+	entry->arrival = entry->queued = now;
 	entry->core = (uint8_t)core;
 	entry->met = false;
 	if (qualifier == QUALIFIER_LLC_INGRESS_CORE) {
-		irq = occupancy_find(slice->irq, machine->desc->irq_entries, queued, OCCUPANCY_NONE,
-				     &slice->irq_hint);
-		queued = machine_max(queued, slice->irq[irq]);
-	}
-	entry->slot = occupancy_find(slice->tor, machine->desc->tor_entries,
-				     queued + TOR_INGRESS_CYCLES, OCCUPANCY_NONE, &slice->tor_hint);
-	entry->begin = machine_max(queued + TOR_INGRESS_CYCLES, slice->tor[entry->slot]);
-	if (machine_is_shared(machine))
-		entry->begin = machine_max(entry->begin, tor_line_free(slice, entry));
-	tor_hold_line(entry, core);
-	if (irq != OCCUPANCY_NONE)
+		uint32_t irq = occupancy_find(slice->irq, machine->desc->irq_entries, now,
+					      OCCUPANCY_NONE, &slice->irq_hint);
+
+		entry->queued = machine_max(now, slice->irq[irq]);
+		tor_take(machine, entry);
 		slice->irq[irq] = entry->begin;
+	} else {
+		tor_take(machine, entry);
+	}
 	entry->cycles = 0;
-	signal_emit(&machine->port, (struct signal){
-					.id = SIGNAL_LLC_INGRESS,
-					.socket = entry->socket,
-					.unit = (uint8_t)entry->index.slice,
-					.qualifiers = qualifier,
-					.time = queued,
-					.duration = entry->begin - queued,
-					.core = entry->core,
-				    });
+	if (!MACHINE_EMITS)
+		slice->totals.ingress_cycles[qualifier != QUALIFIER_LLC_INGRESS_CORE] +=
+		    entry->begin - entry->queued;
+	machine_emit(&machine->port, (struct signal){
+					 .id = SIGNAL_LLC_INGRESS,
+					 .socket = entry->socket,
+					 .unit = (uint8_t)entry->index.slice,
+					 .qualifiers = qualifier,
+					 .time = entry->queued,
+					 .duration = entry->begin - entry->queued,
+					 .core = entry->core,
+				     });
 }
 
 /** An entry for the line in @way, which has to make room for @request, which is in the TOR. */
@@ -186,30 +205,33 @@ static inline void tor_enter_victim(struct machine *machine, struct tor_entry *e
 	entry->core = SIGNAL_NO_CORE;
 	entry->slot = occupancy_find(slice->tor, machine->desc->tor_entries, now, request->slot,
 				     &slice->tor_hint);
-	entry->arrival = entry->begin = machine_max(now, slice->tor[entry->slot]);
+	entry->begin = machine_max(now, slice->tor[entry->slot]);
+	entry->arrival = entry->queued = entry->begin;
 	entry->cycles = 0;
 	tor_hold_line(entry, request->core);
 }
 
-/** The tags of the set are looked up: emits the state found. @return it */
+/** The tags of the set are looked up, for a request, or REQUEST_NONE for a snoop: emits the state
+ * found. @return it */
 static inline enum line_state tor_lookup(struct machine *machine, struct tor_entry *entry,
-					 uint32_t qualifiers)
+					 enum signal_request request, uint32_t qualifiers)
 {
 	enum line_state state;
 
 	tor_find(entry);
 	state = tor_present(entry) ? tor_state(entry) : LINE_I;
+	entry->total = totals_request(request, state, entry->node);
 	entry->slice->lookups++;
-	signal_emit(&machine->port, (struct signal){
-					.id = SIGNAL_LLC_LOOKUP,
-					.socket = entry->socket,
-					.unit = (uint8_t)entry->index.slice,
-					.qualifiers = qualifiers,
-					.time = entry->begin + entry->cycles,
-					.state = (uint8_t)state,
-					.node = entry->node,
-					.core = entry->core,
-				    });
+	machine_emit(&machine->port, (struct signal){
+					 .id = SIGNAL_LLC_LOOKUP,
+					 .socket = entry->socket,
+					 .unit = (uint8_t)entry->index.slice,
+					 .qualifiers = qualifiers,
+					 .time = entry->begin + entry->cycles,
+					 .state = (uint8_t)state,
+					 .node = entry->node,
+					 .core = entry->core,
+				     });
 	entry->cycles += machine->desc->llc.latency;
 	return state;
 }
@@ -218,23 +240,30 @@ static inline enum line_state tor_lookup(struct machine *machine, struct tor_ent
 static inline uint64_t tor_leave(struct machine *machine, struct tor_entry *entry,
 				 uint32_t qualifiers, enum signal_request request)
 {
-	entry->slice->tor[entry->slot] = entry->begin + entry->cycles;
+	struct slice *slice = entry->slice;
+
+	slice->tor[entry->slot] = entry->begin + entry->cycles;
+	slice->tor_arrivals[entry->slot] = entry->queued;
+	slice->tor_begins[entry->slot] = entry->begin;
+	slice->tor_totals[entry->slot] = MACHINE_EMITS ? TOTALS_NONE : (uint16_t)entry->total;
 	if (entry->met)
 		tor_hold_line(entry, TOR_FROM_CORE);
-	entry->slice->tor_cycles += entry->cycles;
+	slice->tor_cycles += entry->cycles;
+	if (!MACHINE_EMITS)
+		total_add(&slice->totals.entries[entry->total], entry->cycles);
 	qualifiers |= entry->node == entry->socket ? QUALIFIER_LLC_REQUEST_LOCAL
 						   : QUALIFIER_LLC_REQUEST_REMOTE;
-	signal_emit(&machine->port, (struct signal){
-					.id = SIGNAL_LLC_REQUEST,
-					.socket = entry->socket,
-					.unit = (uint8_t)entry->index.slice,
-					.qualifiers = qualifiers,
-					.time = entry->begin,
-					.duration = entry->cycles,
-					.request = (uint8_t)request,
-					.node = entry->node,
-					.core = entry->core,
-				    });
+	machine_emit(&machine->port, (struct signal){
+					 .id = SIGNAL_LLC_REQUEST,
+					 .socket = entry->socket,
+					 .unit = (uint8_t)entry->index.slice,
+					 .qualifiers = qualifiers,
+					 .time = entry->begin,
+					 .duration = entry->cycles,
+					 .request = (uint8_t)request,
+					 .node = entry->node,
+					 .core = entry->core,
+				     });
 	return entry->begin - entry->arrival + entry->cycles;
 }
 
@@ -242,14 +271,14 @@ static inline uint64_t tor_leave(struct machine *machine, struct tor_entry *entr
 static inline void tor_misc(struct machine *machine, const struct tor_entry *entry,
 			    uint32_t qualifier)
 {
-	signal_emit(&machine->port, (struct signal){
-					.id = SIGNAL_LLC_OUTCOME,
-					.socket = entry->socket,
-					.unit = (uint8_t)entry->index.slice,
-					.qualifiers = qualifier,
-					.time = entry->begin + entry->cycles,
-					.core = entry->core,
-				    });
+	machine_emit(&machine->port, (struct signal){
+					 .id = SIGNAL_LLC_OUTCOME,
+					 .socket = entry->socket,
+					 .unit = (uint8_t)entry->index.slice,
+					 .qualifiers = qualifier,
+					 .time = entry->begin + entry->cycles,
+					 .core = entry->core,
+				     });
 }
 
 #endif

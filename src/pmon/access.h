@@ -23,6 +23,8 @@ struct pmon_config {
 	uint32_t clock_mhz[PMON_CLOCKS];
 	/* Per box of the PMU, a bit for each instance that the part has. */
 	uint32_t present[16];
+	/* Not 0 for signals of which the emitter can keep totals, by id; NULL: of none. */
+	const uint8_t *totals;
 };
 
 /* Cycles of each clock since power on, by enum pmu_clock. */
@@ -56,7 +58,7 @@ struct pmon_register_ref {
  */
 struct pmon_needs {
 	bool time;
-	uint32_t channels, cores; /* bit n: the n-th */
+	uint32_t slices, homes, channels, cores; /* bit n: the n-th */
 };
 
 /* Strict mode: what the software that drives the registers did against the manual. */

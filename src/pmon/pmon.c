@@ -11,6 +11,7 @@
 #include "pmon/registers.h"
 #include "pmon/select.h"
 #include "pmon/taps.h"
+#include "pmon/totals.h"
 
 #define ALIGN 64
 
@@ -163,6 +164,8 @@ static void power_on(struct pmon *pmon, size_t size)
 		}
 	}
 	pmon_taps_init(pmon);
+	for (unsigned socket = 0; socket < pmon->config.sockets; socket++)
+		pmon_totals_update_all(pmon, socket);
 }
 
 int pmon_open(struct pmon **out, struct pmu_ctx *ctx, const struct pmon_config *config, void *state,
@@ -308,12 +311,15 @@ static void receive(void *subscriber, const struct signal *signal)
 
 void pmon_port(struct pmon *pmon, struct signal_port *port)
 {
-	port->subscriber = pmon;
-	port->emit = receive;
-	port->enabled = pmon->state->enabled;
-	port->taps = pmon->taps;
-	port->sums = (char *)pmon->state;
-	port->look = pmon_look;
+	*port = (struct signal_port){
+	    .subscriber = pmon,
+	    .emit = receive,
+	    .enabled = pmon->state->enabled,
+	    .taps = pmon->taps,
+	    .sums = (char *)pmon->state,
+	    .look = pmon_look,
+	};
+	pmon_totals_port(pmon, port);
 }
 
 void pmon_strict(struct pmon *pmon, void (*report)(void *arg, const struct pmon_violation *),

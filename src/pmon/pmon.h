@@ -64,8 +64,8 @@ void pmon_port(struct pmon *pmon, struct signal_port *port);
  */
 int pmon_find(const struct pmon *pmon, const struct pmon_access *access,
 	      struct pmon_register_ref *ref);
-void pmon_find_needs(const struct pmon *pmon, struct pmon_register_ref *ref, bool write,
-		     struct pmon_needs *needs);
+void pmon_find_needs(const struct pmon *pmon, struct pmon_register_ref *ref,
+		     const uint64_t *written, struct pmon_needs *needs);
 int pmon_read_found(struct pmon *pmon, const struct pmon_register_ref *ref,
 		    const struct pmon_time *now, uint64_t *value);
 int pmon_write_found(struct pmon *pmon, const struct pmon_register_ref *ref,

@@ -10,6 +10,7 @@
 #include "pmon/select.h"
 #include "pmon/strict.h"
 #include "pmon/taps.h"
+#include "pmon/totals.h"
 
 int pmon_find(const struct pmon *pmon, const struct pmon_access *access,
 	      struct pmon_register_ref *ref)
@@ -196,8 +197,23 @@ static enum pmon_depends read_depends(const struct pmon_box *box,
 									 : DEPENDS_NOTHING;
 }
 
+/* Whether the write makes an overflow of the unit freeze the socket, which then is told all. */
+static bool begins_reports(const struct pmon_box *box, const struct pmon_register_ref *ref,
+			   uint64_t value)
+{
+	const int control = box->control_of[ref->reg];
+
+	if (control >= 0)
+		return value << ref->shift & box->counters[control].fields.ov_en.mask;
+	for (unsigned k = 0; k < box->counter_count; k++)
+		if (ref->unit->regs[box->counters[k].control] & box->counters[k].fields.ov_en.mask)
+			return true;
+	return false;
+}
+
 static enum pmon_depends access_depends(const struct pmon *pmon,
-					const struct pmon_register_ref *ref, bool write)
+					const struct pmon_register_ref *ref,
+					const uint64_t *written)
 {
 	const struct pmon_box *box = pmon_box(pmon, ref->unit);
 
@@ -207,10 +223,12 @@ static enum pmon_depends access_depends(const struct pmon *pmon,
 		return DEPENDS_UNIT;
 	if (pmon_may_freeze(&pmon->state->sockets[ref->unit->socket]))
 		return DEPENDS_SOCKET;
-	if (!write)
+	if (!written)
 		return read_depends(box, ref);
-	return box->box->registers[ref->reg].role == PMU_ROLE_GLOBAL_CTL ? DEPENDS_SOCKET
-									 : DEPENDS_UNIT;
+	return box->box->registers[ref->reg].role == PMU_ROLE_GLOBAL_CTL ||
+		       begins_reports(box, ref, *written)
+		   ? DEPENDS_SOCKET
+		   : DEPENDS_UNIT;
 }
 
 /* Whether the access shows or stores times. */
@@ -232,20 +250,22 @@ static bool takes_time(const struct pmon *pmon, const struct pmon_register_ref *
 	return true;
 }
 
-void pmon_find_needs(const struct pmon *pmon, struct pmon_register_ref *ref, bool write,
-		     struct pmon_needs *needs)
+void pmon_find_needs(const struct pmon *pmon, struct pmon_register_ref *ref,
+		     const uint64_t *written, struct pmon_needs *needs)
 {
 	const uint32_t *sources = pmon->uncore_sources;
 
 	*needs = (struct pmon_needs){0};
-	ref->depends = (uint8_t)access_depends(pmon, ref, write);
+	ref->depends = (uint8_t)access_depends(pmon, ref, written);
 	if (ref->depends == DEPENDS_NOTHING)
 		return;
 	if (ref->depends != DEPENDS_SOCKET)
 		sources = pmon->sources[pmon_unit_number(pmon, ref->unit)];
+	needs->slices = sources[UNIT_SLICE];
+	needs->homes = sources[UNIT_HOME];
 	needs->channels = sources[UNIT_CHANNEL];
 	needs->cores = sources[UNIT_CORE];
-	needs->time = takes_time(pmon, ref, write);
+	needs->time = takes_time(pmon, ref, written);
 }
 
 static void settle(struct pmon *pmon, const struct pmon_register_ref *ref,
@@ -339,12 +359,12 @@ static void write_untapped(struct pmon *pmon, const struct pmon_register_ref *re
 	else
 		pmon_taps_end(pmon, unit, changed_by(pmon_box(pmon, unit), unit, ref->reg));
 	write_uncore(pmon, unit, ref->reg, value, now);
-	if (!all && pmon_may_freeze(socket)) {
-		pmon_settle_socket(pmon, unit->socket, now);
-		pmon_taps_end_all(pmon, unit->socket);
-	}
 	if (may_freeze || pmon_may_freeze(socket))
 		pmon_schedule(pmon, unit->socket);
+	if (all)
+		pmon_totals_update_all(pmon, unit->socket);
+	else
+		pmon_totals_update(pmon, unit);
 }
 
 int pmon_write_found(struct pmon *pmon, const struct pmon_register_ref *ref,
@@ -382,7 +402,7 @@ int pmon_read(struct pmon *pmon, const struct pmon_access *access, const struct 
 
 	if (pmon_find(pmon, access, &ref))
 		return PMU_E_UNKNOWN;
-	pmon_find_needs(pmon, &ref, false, &needs);
+	pmon_find_needs(pmon, &ref, NULL, &needs);
 	return pmon_read_found(pmon, &ref, now, value);
 }
 
@@ -394,6 +414,6 @@ int pmon_write(struct pmon *pmon, const struct pmon_access *access, const struct
 
 	if (pmon_find(pmon, access, &ref))
 		return PMU_E_UNKNOWN;
-	pmon_find_needs(pmon, &ref, true, &needs);
+	pmon_find_needs(pmon, &ref, &value, &needs);
 	return pmon_write_found(pmon, &ref, now, value);
 }

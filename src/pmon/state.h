@@ -105,6 +105,7 @@ struct pmon_unit {
 	uint16_t reporting;   /* bit n: so does counter n, and reports its overflow */
 	uint16_t followers;   /* bit n: counter n counts what counter 0 sees */
 	bool frozen;	      /* by its own box control; of a core: a PMI is to stop its counters */
+	bool needs_signals;   /* totals are not enough */
 	uint64_t sent; /* status bits whose overflow was sent to the UBox and that still stand */
 	struct pmon_counter counters[PMON_COUNTERS];
 	uint64_t regs[PMON_REGISTERS]; /* by index in the box; counters have theirs above */
@@ -125,6 +126,7 @@ struct pmon_socket {
 struct pmon_state {
 	uint64_t size;
 	uint8_t enabled[SIGNAL_COUNT];
+	uint32_t needed; /* units that need signals one by one */
 	/* By socket: bit n: a counter of the n-th instance subscribes to the signal. */
 	uint32_t subscribers[SIGNAL_COUNT][PMON_SOCKETS];
 	struct pmon_socket sockets[PMON_SOCKETS];

@@ -1,8 +1,7 @@
 #include "pmon/strict.h"
 
-#include <string.h>
-
 #include "base/name.h"
+#include "catalog/umask.h"
 #include "pmon/select.h"
 #include "pmon/state.h"
 
@@ -56,48 +55,6 @@ static bool runs(const struct pmon *pmon, const struct pmon_unit *unit, unsigned
 
 	return now.enabled && (now.event || box->counters[index].fixed) &&
 	       pmon_stop(pmon, unit) == PMON_NEVER;
-}
-
-/* Whether @entry is part of @umask, where unit masks are added up. */
-static bool combines(const struct pmu_event *event, const struct pmu_umask *entry, unsigned umask)
-{
-	if (event->combine == PMU_COMBINE_GROUP)
-		return (umask & entry->care) == entry->value;
-	return event->combine == PMU_COMBINE_OR && !entry->alone && !(entry->value & ~umask);
-}
-
-/* Whether @entry needs one of another group that @umask does not have. */
-static bool lacks(const struct pmu_event *event, const struct pmu_umask *entry, unsigned umask)
-{
-	if (!entry->needs || !*entry->needs)
-		return false;
-	for (size_t i = 0; i < event->umask_count; i++) {
-		const struct pmu_umask *other = &event->umasks[i];
-
-		if (!strcmp(other->group, entry->needs) && combines(event, other, umask))
-			return false;
-	}
-	return true;
-}
-
-static bool umask_defined(const struct pmu_event *event, unsigned umask)
-{
-	unsigned covered = 0;
-
-	if (event->umask_count == 0)
-		return umask == 0;
-	for (size_t i = 0; i < event->umask_count; i++) {
-		const struct pmu_umask *entry = &event->umasks[i];
-
-		if (umask == entry->value)
-			return !lacks(event, entry, umask);
-		if (!combines(event, entry, umask))
-			continue;
-		if (lacks(event, entry, umask))
-			return false;
-		covered |= entry->value;
-	}
-	return umask && covered == umask;
 }
 
 static bool needs_filter(const struct programmed *now, const struct pmu_modifier *filter)

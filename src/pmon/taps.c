@@ -67,9 +67,9 @@ static uint64_t brink(const struct pmon_counter *counter)
 	return counter->limit > BRINK ? counter->limit - BRINK : 0;
 }
 
-/* Only spans that were wanted have changes: see can_sum(). Which end belongs to which beginning
-   does not matter. */
-static void begin_sum(struct pmon *pmon, struct pmon_unit *unit, unsigned index)
+/* Only spans that were wanted have changes: see can_sum(). Which end belongs to which
+   beginning does not matter. */
+void pmon_begin_sum(struct pmon *pmon, struct pmon_unit *unit, unsigned index)
 {
 	struct pmon_counter *counter = &unit->counters[index];
 	struct pmon_changes *changes = pmon->changes + pmon_counter_number(pmon, unit, index);
@@ -105,14 +105,12 @@ static void begin_sum(struct pmon *pmon, struct pmon_unit *unit, unsigned index)
 }
 
 /* Changes and spans have room for each other: what is open at once fills neither. */
-static bool can_sum(struct pmon *pmon, struct pmon_unit *unit, unsigned index)
+static bool can_sum(const struct pmon *pmon, const struct pmon_unit *unit, unsigned index)
 {
 	const struct pmon_counter *counter = &unit->counters[index];
 	const struct pmon_changes *changes = pmon->changes + pmon_counter_number(pmon, unit, index);
 
-	return counter->subscription.measure == PMU_MEASURE_OCCUPANCY && !counter->thresh &&
-	       !counter->subscription.level && !counter->subscription.default_qualifier &&
-	       counter->value < brink(counter) && counter->level >= 0 &&
+	return pmon_is_sum(counter) && counter->value < brink(counter) && counter->level >= 0 &&
 	       (uint64_t)counter->level + changes->near_count + changes->far_count <
 		   SIGNAL_SPANS / 4;
 }
@@ -288,7 +286,7 @@ void pmon_taps_open(struct pmon *pmon, struct pmon_unit *unit, unsigned slot)
 		unsigned index = (unsigned)__builtin_ctz(left);
 
 		if (!unit->counters[index].summed && can_sum(pmon, unit, index))
-			begin_sum(pmon, unit, index);
+			pmon_begin_sum(pmon, unit, index);
 	}
 	for (uint32_t left = sources_of(pmon, unit, id); left; left &= left - 1) {
 		unsigned number = (unsigned)__builtin_ctz(left);
@@ -312,11 +310,17 @@ static void approach(struct pmon *pmon, struct pmon_unit *unit, unsigned index, 
 		    SIGNAL_RECEIVE);
 }
 
-void pmon_add_span(struct pmon *pmon, struct pmon_unit *unit, unsigned index,
-		   const struct signal *signal)
+void pmon_note_span(const struct pmon *pmon, const struct pmon_unit *unit, unsigned index,
+		    const struct signal *signal)
 {
 	signal_note_span(spans_of(pmon, unit, index), signal->time,
 			 signal->time + signal->duration);
+}
+
+void pmon_add_span(struct pmon *pmon, struct pmon_unit *unit, unsigned index,
+		   const struct signal *signal)
+{
+	pmon_note_span(pmon, unit, index, signal);
 	unit->counters[index].value += signal->duration;
 	approach(pmon, unit, index, signal->time);
 }

@@ -31,6 +31,20 @@ void pmon_taps_end_all(struct pmon *pmon, unsigned socket);
 /** What of a counter's value lies ahead of the cycle up to which it is final. */
 uint64_t pmon_ahead(const struct pmon *pmon, const struct pmon_unit *unit, unsigned index);
 
+/** Whether a counter adds up how long spans last, and nothing that takes their times. */
+static inline bool pmon_is_sum(const struct pmon_counter *counter)
+{
+	return counter->subscription.measure == PMU_MEASURE_OCCUPANCY && !counter->thresh &&
+	       !counter->subscription.level && !counter->subscription.default_qualifier;
+}
+
+/** From now on such a counter gets the whole of a span at once. */
+void pmon_begin_sum(struct pmon *pmon, struct pmon_unit *unit, unsigned index);
+
+/** A span that is not over, of what a summed counter has got. */
+void pmon_note_span(const struct pmon *pmon, const struct pmon_unit *unit, unsigned index,
+		    const struct signal *signal);
+
 /** A span that a summed counter adds up. */
 void pmon_add_span(struct pmon *pmon, struct pmon_unit *unit, unsigned index,
 		   const struct signal *signal);

@@ -107,6 +107,8 @@ static const struct {
     {"{\"base\": \"xeon\"}", PMU_E_UNKNOWN, "mine.json: base: names no known description"},
     {"{\"base\": 4}", PMU_E_UNKNOWN, "mine.json: base: names no known description"},
     {"{\"base\": \"broadwell-ep\", \"name\": \"a\"}", PMU_E_SYNTAX, "mine.json: title: is missing"},
+    /* It stands in what that machine is based on. */
+    {MINE "\"dclk_mhz\": null}", PMU_E_SYNTAX, "mine.json: dclk_mhz: is missing"},
     {MINE "\"ways\": 4}", PMU_E_UNKNOWN, "mine.json: ways: is no key of a machine"},
     {MINE "\"core\": \"itanium-9300\"}", PMU_E_UNKNOWN,
      "mine.json: stepping: is no key of a machine with \"core\""},

@@ -150,5 +150,64 @@ class Folders(Guests):
             self.assertEqual(result.stderr.count("\n"), 1)
 
 
+CANCELS = r"""
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static int ready[2];
+
+static void clean(void *arg)
+{
+	puts(arg);
+}
+
+static void *sleep_for_ever(void *arg)
+{
+	pthread_cleanup_push(clean, arg);
+	if (write(ready[1], "", 1) == 1)
+		for (;;)
+			pause();
+	pthread_cleanup_pop(0);
+	return NULL;
+}
+
+int main(void)
+{
+	pthread_t thread;
+	void *result;
+	char byte;
+
+	if (pipe(ready) || pthread_create(&thread, NULL, sleep_for_ever, "cleaned up") ||
+	    read(ready[0], &byte, 1) != 1 || pthread_cancel(thread) || pthread_join(thread, &result))
+		return 1;
+	return result != PTHREAD_CANCELED;
+}
+"""
+
+
+class Cancelled(Guests):
+    """pthread_cancel(), whose handler keeps SSE registers on the stack and unwinds it."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        (cls.path / "cancels.c").write_text(CANCELS, encoding="utf-8")
+        cls.program = cls.path / "cancels"
+        subprocess.run(["gcc", "-O1", "-pthread", "-o", cls.program, cls.path / "cancels.c"],
+                       check=True)
+
+    def check(self, *command):
+        result = pmulab(*command, "--", self.program)
+        self.assertEqual((result.returncode, result.stdout), (0, "cleaned up\n"), result.stderr)
+
+    def test_program(self):
+        self.check(*STAT)
+
+    @unittest.skipUnless(is_root(), "device files need root and /dev/fuse")
+    def test_tool(self):
+        self.check("emulate", "-M", SMALL)
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

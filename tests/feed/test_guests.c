@@ -134,6 +134,8 @@ static const struct expected table[] = {
     {"streams", 2 + 8 * 4 * COUNT + 1 + 4 * 4 * COUNT + 1 + 3, 0, 0, 0, 12 * COUNT, 12 * COUNT + 1},
     /* five to the fork, six to wait, one and a loop of three in both; three in the child before */
     {"fork", 5 + 6 + 3 + 2 * (1 + 3 * COUNT + 3), 2 * COUNT, 0, 0, 0, 2 + 1 + 1 + 2 * (COUNT + 1)},
+    /* six system calls, two comparisons; a store and a return in the handler */
+    {"handles", 6 + 6 + 5 + 6 + 2 + 2 + 3, 3, 1, 0, 0, 6 + 2 + 1},
     /* what they do themselves, and loads */
     {"execs", 7 + 7 + 6 + LOADS, 2 + COUNT, 3, 0, 0, 3 + 2 + 3 + COUNT + 1},
     {"execat", 11 + LOADS, COUNT, 0, 0, 0, 2 + COUNT + 1},

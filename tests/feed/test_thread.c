@@ -10,7 +10,7 @@ static struct feed_thread *running_thread(const struct fixture *fixture)
 	struct feed_thread *thread = aligned_alloc(64, sizeof(*thread));
 
 	assert_non_null(thread);
-	feed_thread_init(thread, NULL, 0);
+	feed_thread_init(thread, NULL, 0, UINT64_MAX);
 	feed_thread_enter(thread, fixture->machine, fixture->space);
 	assert_non_null(thread->core);
 	return thread;
@@ -189,10 +189,10 @@ static void process_ends(void **state)
 	struct feed_thread *thread;
 
 	assert_int_equal(feed_process_init(&process, fixture->ctx, fixture->machine), 0);
-	assert_int_equal(feed_process_begin(&process, fixture->ctx, FEED_THREADS_MAX, 0),
+	assert_int_equal(feed_process_begin(&process, fixture->ctx, FEED_THREADS_MAX, NULL),
 			 PMU_E_RANGE);
 	for (unsigned i = 0; i < 3; i++)
-		assert_int_equal(feed_process_begin(&process, fixture->ctx, i, 0), 0);
+		assert_int_equal(feed_process_begin(&process, fixture->ctx, i, NULL), 0);
 	for (unsigned i = 0; i < 2; i++)
 		feed_thread_enter(&process.threads[i], process.machine, process.space);
 	feed_thread_pause(&process.threads[1]);

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """`pmulab stat` on a machine with IA-64 cores: what programs do, and what is counted of them."""
+import csv
 import json
 import os
 import pathlib
@@ -93,6 +94,24 @@ again:
 """
 
 
+# Bundles of all kinds, with stops in them, dependences and a long instruction.
+MIXED = START + """
+	mov r14=1000
+	;;
+	mov ar.lc=r14
+	;;
+again:
+	{ .mii; add r16=1,r17; shl r18=r24,3; add r19=2,r0;; }
+	{ .mmi; add r20=r18,r19;; nop.m 0; shl r21=r20,2 }
+	{ .mlx; add r17=1,r17; movl r22=0x123456789abcdef;; }
+	{ .mfi; add r23=r22,r21; nop.f 0; cmp.eq p6,p7=r22,r0;; }
+	{ .mib
+	(p7) add r24=1,r24
+	nop.i 0
+	br.cloop.sptk again;; }
+""" + EXIT.format(0)
+
+
 class Stat(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -161,6 +180,36 @@ class Stat(unittest.TestCase):
                              capture_output=True, text=True)
         self.assertEqual(run.returncode, 126, run.stderr)
         self.assertIn("not for x86-64", run.stderr)
+
+    def test_marking_changes_no_count(self):
+        """Instructions are issued a few at a time, or one by one where something marks them."""
+        program = self.build("mixed", MIXED)
+        events = ["CPU_OP_CYCLES.ALL", "IA64_INST_RETIRED.THIS", "NOPS_RETIRED", "DISP_STALLED",
+                  "INST_DISPERSED", "SYLL_NOT_DISPERSED.ALL", "SYLL_NOT_DISPERSED.MLX"]
+        few, _ = self.stat([program], "-e", ",".join(events))
+        marked, _ = self.stat([program], "-e",
+                              ",".join([*events, "IA64_TAGGED_INST_RETIRED.IBRP1_OPCM1"]))
+        marked = self.counts(marked)
+        self.assertEqual(marked.pop("IA64_TAGGED_INST_RETIRED.IBRP1_OPCM1"),
+                         marked["IA64_INST_RETIRED.THIS"])
+        self.assertEqual(self.counts(few), marked)
+
+    def test_more_code_than_is_kept(self):
+        """1,200,000 instructions without a branch: decoded code is dropped on the way."""
+        nops = "\t.rept {}\n\t{{ .mii; nop.m 0; nop.i 0; nop.i 0 }}\n\t.endr\n\t;;\n"
+        counts = []
+        for bundles in 1, 400001:
+            program = self.build("nops", START + nops.format(bundles) + EXIT.format(0))
+            report, _ = self.stat([program], "-e", "NOPS_RETIRED,IA64_INST_RETIRED.THIS")
+            counts.append(self.counts(report))
+        for event in counts[0]:
+            self.assertEqual(counts[1][event] - counts[0][event], 1200000, event)
+
+    def test_list_of_a_machine(self):
+        run = subprocess.run([PMULAB, "list", "-M", MACHINE, "--format", "csv"], check=True,
+                             capture_output=True, text=True)
+        pmus = {row["PMU"] for row in csv.DictReader(run.stdout.splitlines())}
+        self.assertEqual(pmus, {"itanium-9300"})
 
     def test_absent_event(self):
         program = self.build("zero", START + EXIT.format(0))

@@ -15,19 +15,16 @@ static void open_with_slices(struct fixture *fixture, uint32_t slices)
 static void division_is_exact(void **unused)
 {
 	(void)unused;
-	for (uint32_t slices = 1; slices <= 32; slices++) {
-		struct fixture fixture;
+	for (uint32_t value = 1; value <= 32; value++) {
+		const struct divisor divisor = divisor_of(value);
 
-		open_with_slices(&fixture, slices);
 		for (uint32_t line = 0; line < 1u << 31; line += 65521)
-			assert_int_equal(llc_index_divide(fixture.machine, line), line / slices);
-		for (uint32_t q = 1; q < (1u << 31) / slices; q += 100003) {
-			assert_int_equal(llc_index_divide(fixture.machine, q * slices), q);
-			assert_int_equal(llc_index_divide(fixture.machine, q * slices - 1), q - 1);
+			assert_int_equal(divide(&divisor, line), line / value);
+		for (uint32_t q = 1; q < (1u << 31) / value; q += 100003) {
+			assert_int_equal(divide(&divisor, q * value), q);
+			assert_int_equal(divide(&divisor, q * value - 1), q - 1);
 		}
-		assert_int_equal(llc_index_divide(fixture.machine, (1u << 31) - 1),
-				 ((1u << 31) - 1) / slices);
-		fixture_down(&fixture);
+		assert_int_equal(divide(&divisor, (1u << 31) - 1), ((1u << 31) - 1) / value);
 	}
 }
 

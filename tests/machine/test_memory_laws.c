@@ -364,7 +364,9 @@ static void laws_hold_for_three_ranks(void **state)
 static uint64_t durations(bool advance, struct memory_statistics *totals)
 {
 	struct memory_channel channel = {0};
-	struct memory_view view = {.desc = &ddr4};
+	static const uint8_t none[SIGNAL_COUNT];
+	const struct signal_port port = {.enabled = none};
+	struct memory_view view = {.desc = &ddr4, .port = &port};
 	uint64_t seed = 88172645463325252, stream = 0, now = 0, sum = 0;
 
 	memory_init(&channel, &ddr4);

@@ -101,6 +101,7 @@ static void flush(struct ia64_cpu *c)
 {
 	c->op_count = 0;
 	c->entry_count = 0;
+	c->records_used = 0;
 	memset(c->entries, 0, ENTRIES * sizeof(*c->entries));
 	c->flush_seen++; /* links made meanwhile are void */
 }
@@ -133,6 +134,8 @@ struct maker {
 	struct ia64_group group; /* so far */
 	uint32_t first, count;
 	bool ended;
+	uint32_t observed;     /* instructions: those that join others may have no operation */
+	unsigned char *record; /* of the instruction before; NULL: none can join it */
 };
 
 static struct ia64_op *place(struct maker *m, uint64_t ip)
@@ -147,13 +150,17 @@ static struct ia64_op *place(struct maker *m, uint64_t ip)
 static void observe(struct maker *m, const struct ia64_insn *insn, const struct ia64_bundle *bundle)
 {
 	const struct ia64_observer *w = m->c->process->observer;
-	unsigned char *record = m->c->records + (m->first + m->count) * w->record_size;
-	struct ia64_op *o = place(m, insn->ip | insn->slot);
+	unsigned char *next = m->c->records + m->c->records_used;
 
+	m->observed++;
+	m->c->records_used += w->record_size;
+	if (m->record && w->join && w->join(w->state, m->record, insn, bundle))
+		return;
+	m->record = next;
 	if (w->decode)
-		w->decode(w->state, record, insn, bundle);
-	*o = (struct ia64_op){
-	    .run = ia64_op_observe[0], .uimm = (uintptr_t)record, .qp = insn->qp, .r3 = insn->r3};
+		w->decode(w->state, next, insn, bundle);
+	*place(m, insn->ip | insn->slot) = (struct ia64_op){
+	    .run = ia64_op_observe[0], .uimm = (uintptr_t)next, .qp = insn->qp, .r3 = insn->r3};
 }
 
 static void make_illegal(struct maker *m, const struct ia64_insn *insn)
@@ -228,7 +235,7 @@ static struct ia64_op *make_piece(struct ia64_cpu *c, uint64_t ip)
 	struct ia64_entry *e;
 	struct ia64_op *last;
 
-	while (!m.ended && m.count < PIECE) {
+	while (!m.ended && m.count < PIECE && m.observed < PIECE) {
 		struct ia64_bundle bundle;
 		int rc = ia64_space_fetch(c, at, &bundle);
 
@@ -252,6 +259,14 @@ static struct ia64_op *make_piece(struct ia64_cpu *c, uint64_t ip)
 	return &c->ops[m.first];
 }
 
+/* Whether there is room for a piece's. */
+static bool records_fit(const struct ia64_cpu *c)
+{
+	const struct ia64_observer *w = c->process->observer;
+
+	return !c->records || c->records_used + PIECE_ROOM * w->record_size <= records_size(w);
+}
+
 struct ia64_op *ia64_goto(struct ia64_cpu *c, uint64_t ip)
 {
 	const struct ia64_entry *e = ia64_code_entry(c, ip);
@@ -262,7 +277,7 @@ struct ia64_op *ia64_goto(struct ia64_cpu *c, uint64_t ip)
 			return c->ops + e->op - 1;
 		e = e + 1 < c->entries + ENTRIES ? e + 1 : c->entries;
 	}
-	if (c->op_count + PIECE_ROOM > OPS || c->entry_count > ENTRIES_MAX)
+	if (c->op_count + PIECE_ROOM > OPS || c->entry_count > ENTRIES_MAX || !records_fit(c))
 		flush(c);
 	return make_piece(c, ip);
 }

@@ -13,12 +13,17 @@
 
 /* What is kept of an instruction. */
 struct record {
-	struct epic_op op;
 	uint8_t code; /* enum ia64_opcode */
 	uint8_t r1, r2;
-	bool after;   /* moves what the feed keeps: looked at again before the next instruction */
-	bool inserts; /* into the ALAT */
+	uint8_t
+	    plain;  /* so many instructions of which nothing is to be known; 0: one, which is not */
+	bool after; /* moves what the feed keeps: looked at again before the next instruction */
+	bool inserts;	   /* into the ALAT */
+	bool special;	   /* something besides predicate and address is to be known */
+	struct epic_op op; /* more follow, as `plain` says */
 };
+
+#define PLAIN_MAX 12
 
 /* A thread's side: what it saw last. */
 struct thread {
@@ -75,6 +80,31 @@ static bool inserts(const struct epic_op *op)
 	return (op->kind == EPIC_LOAD_CHECK || op->kind == EPIC_FP_LOAD_CHECK) && type == 0x24;
 }
 
+/* Always executed, and nothing comes of it but its results: of integers, and nops. */
+static bool is_plain(const struct epic_op *op, const struct ia64_insn *n)
+{
+	return !op->qp &&
+	       (op->kind == EPIC_NOP ||
+		(op->kind == EPIC_OTHER && n->encoding && (op->either || op->unit == 'I'))) &&
+	       !(op->flags & (EPIC_CALL | EPIC_STACK | EPIC_PREDICATES)) && !moves(n);
+}
+
+static bool join(void *state, void *record, const struct ia64_insn *n,
+		 const struct ia64_bundle *bundle)
+{
+	struct record *r = record;
+	struct epic_op *op = &r->op + r->plain;
+
+	(void)state;
+	if (!r->plain || r->plain == PLAIN_MAX)
+		return false;
+	ia64_core_op(op, n, bundle);
+	if (!is_plain(op, n))
+		return false;
+	r->plain++;
+	return true;
+}
+
 static void decode(void *state, void *record, const struct ia64_insn *n,
 		   const struct ia64_bundle *bundle)
 {
@@ -87,6 +117,9 @@ static void decode(void *state, void *record, const struct ia64_insn *n,
 	r->r2 = n->r2;
 	r->after = moves(n);
 	r->inserts = inserts(&r->op);
+	r->special = r->op.kind >= EPIC_BRANCH || r->inserts || r->op.kind == EPIC_LOAD_CHECK ||
+		     r->op.kind == EPIC_FP_LOAD_CHECK;
+	r->plain = is_plain(&r->op, n);
 }
 
 static void rename_from(struct epic_rename *r, const struct ia64_cpu *c)
@@ -213,12 +246,6 @@ static void special(struct epic_instance *in, const struct ia64_cpu *c, const st
 		in->replaced = replaces(c, tag_of(c, r));
 }
 
-static bool is_special(const struct record *r)
-{
-	return r->op.kind >= EPIC_BRANCH || r->inserts || r->op.kind == EPIC_LOAD_CHECK ||
-	       r->op.kind == EPIC_FP_LOAD_CHECK;
-}
-
 static void insn(void *own, const struct ia64_cpu *c, const void *record, bool on, uint64_t address)
 {
 	struct thread *t = own;
@@ -229,7 +256,12 @@ static void insn(void *own, const struct ia64_cpu *c, const void *record, bool o
 		return;
 	if (__builtin_expect(t->after || t->rename.bottom != c->bof, 0))
 		look_after(t, c);
-	if (is_special(r))
+	if (r->plain) {
+		epic_issue_plain(t->core, &r->op, r->plain, &t->rename);
+		t->after = t->stack = false;
+		return;
+	}
+	if (r->special)
 		special(&in, c, r);
 	if (r->op.flags & EPIC_STACK)
 		epic_stack_registers(t->core, c->dirty, c->sof);
@@ -272,6 +304,7 @@ int ia64_core_feed_new(struct ia64_core_feed **feed, const struct ia64_core_feed
 	f->observer = (struct ia64_observer){.state = f,
 					     .record_size = (sizeof(struct record) + 7) & ~7ull,
 					     .decode = decode,
+					     .join = join,
 					     .begin = begin,
 					     .insn = insn,
 					     .forked = forked};

@@ -148,6 +148,7 @@ struct ia64_cpu {
 	/* Decoded code. */
 	struct ia64_op *ops;
 	uint64_t *ips;		/* of ops, by number */
+	size_t records_used;	/* bytes */
 	unsigned char *records; /* of ops that observe, by number; NULL: nobody looks */
 	ia64_observe *observe;
 	void *observer_own;

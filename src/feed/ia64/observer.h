@@ -1,6 +1,7 @@
 /*
  * What looks at a program while it runs: a core model, counters. With an observer, code is made
- * with a call before each instruction; without one, nothing of this costs anything.
+ * with a call before each instruction, or a few of them; without one, nothing of this costs
+ * anything.
  */
 #ifndef FEED_IA64_OBSERVER_H
 #define FEED_IA64_OBSERVER_H
@@ -15,6 +16,13 @@ struct ia64_observer {
 	 */
 	void (*decode)(void *state, void *record, const struct ia64_insn *insn,
 		       const struct ia64_bundle *bundle);
+	/**
+	 * Adds an instruction to the record of those right before it, so that one call comes for
+	 * all of them, ahead of the first. The record is longer by record_size then. NULL, or
+	 * false: it gets a record of its own.
+	 */
+	bool (*join)(void *state, void *record, const struct ia64_insn *insn,
+		     const struct ia64_bundle *bundle);
 	/** What the calls of a thread get as `own`; NULL: they get `state`. NULL result: no memory.
 	 */
 	void *(*begin)(void *state, struct ia64_cpu *c);

@@ -1,5 +1,7 @@
 #include "machine/epic/core.h"
 
+#include <string.h>
+
 #define CELL_ROW(cell, signal, qualifiers) {SIGNAL_##signal, qualifiers},
 const struct signal_cell epic_cells[] = {EPIC_CELLS(CELL_ROW)};
 #undef CELL_ROW
@@ -51,6 +53,7 @@ struct epic_core *epic_init(void *memory, const struct epic_params *params)
 	next = make_tlb(&core->dtlb1, &params->dtlb1, next);
 	make_tlb(&core->dtlb2, &params->dtlb2, next);
 	core->params = params;
+	memcpy(core->latencies, params->latencies, sizeof(core->latencies));
 	core->deadline = UINT64_MAX;
 	core->fetch.chunk = core->fetch.page = core->fetch.line = UINT64_MAX;
 	core->requests.size = params->requests;

@@ -74,9 +74,10 @@ struct group {
 	uint8_t m, m0, m01, m2, m23, i, f; /* ports taken */
 	uint8_t of_bundle;		   /* syllables of the bundle in work */
 	uint8_t result_count, access_count;
-	bool flushed;	/* a flush came before it */
-	uint64_t ip;	/* of its first bundle */
-	uint64_t start; /* cycle of its dispersal */
+	bool flushed;	 /* a flush came before it */
+	uint64_t ip;	 /* of its first bundle */
+	uint64_t start;	 /* cycle of its dispersal */
+	uint64_t latest; /* of needs */
 	uint64_t needs[NEEDS];
 	struct result results[GROUP_RESULTS];
 	struct access accesses[GROUP_ACCESSES];
@@ -145,8 +146,8 @@ struct epic_core {
 	bool marking;
 	uint64_t deadline;
 	struct epic_watch watch;
-	uint64_t done[PHYSICAL_COUNT];
-	uint8_t via[PHYSICAL_COUNT];
+	uint64_t done[PHYSICAL_COUNT]; /* cycle of a register's result << 8, and enum epic_via */
+	uint8_t latencies[EPIC_VIAS][EPIC_USES];
 	uint64_t totals[SIGNAL_BANKS][EPIC_CELL_COUNT];
 	struct fetch fetch;
 	struct predictor predictor;
@@ -223,8 +224,13 @@ void epic_reads_count(struct epic_core *core, uint64_t cycle);
 unsigned epic_l3_read(struct epic_core *core, uint64_t address, uint64_t cycle,
 		      enum epic_cell first, const struct access *access, enum epic_state *found);
 
-/** When the bundle can be dispersed; fetches what is missing. */
+/** Fetches the 32 bytes with the bundle. @return as epic_available() */
 uint64_t epic_fetch(struct epic_core *core, uint64_t ip);
+/** When the bundle can be dispersed; fetches what is missing. */
+static inline uint64_t epic_available(struct epic_core *core, uint64_t ip)
+{
+	return core->fetch.chunk == ip >> 5 ? core->fetch.available : epic_fetch(core, ip);
+}
 /** Fetch goes on elsewhere: with the next free cycle, or, after a flush, not before `cycle`. */
 void epic_fetch_redirect(struct epic_core *core, uint64_t cycle);
 

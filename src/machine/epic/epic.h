@@ -182,6 +182,12 @@ struct epic_core *epic_init(void *memory, const struct epic_params *params);
 void epic_issue(struct epic_core *core, const struct epic_op *op, const struct epic_rename *rename,
 		const struct epic_instance *instance);
 /**
+ * The next instructions of the program, one after the other: their predicates are true, and nothing
+ * comes of them but their results. kind: EPIC_NOP or EPIC_OTHER, no flags but those of bundles.
+ */
+void epic_issue_plain(struct epic_core *core, const struct epic_op *ops, unsigned count,
+		      const struct epic_rename *rename);
+/**
  * The register stack engine stored (or loaded) so many registers, from address upwards, for the
  * instruction issued last.
  */

@@ -104,8 +104,6 @@ uint64_t epic_fetch(struct epic_core *core, uint64_t ip)
 	unsigned chunks = core->params->bundles / 2;
 	uint64_t room;
 
-	if (f->chunk == ip >> 5)
-		return f->available;
 	f->chunk = ip >> 5;
 	/* There is room once the chunk that was fetched so many before is on its way. */
 	room = f->count >= chunks ? f->consumed[(f->count - chunks) & 15] : 0;
@@ -117,7 +115,13 @@ uint64_t epic_fetch(struct epic_core *core, uint64_t ip)
 	}
 	if (ip & 16) /* the chunk's first bundle is not wanted */
 		epic_add(core, CELL_LATE_UNREACHED, 1);
-	f->available = f->next + late(core, ip);
+	f->available = f->next;
+	if (f->line == epic_line(&core->l1i, ip) && !core->marking) {
+		f->cause = FETCH_RESTEER;
+		epic_add(core, CELL_L1I_READ, 1);
+	} else {
+		f->available += late(core, ip);
+	}
 	f->next = f->available + 1;
 	return f->available;
 }

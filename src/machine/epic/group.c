@@ -28,7 +28,7 @@ static enum epic_cell lost(enum fetch_cause cause)
 
 static void begin_fetched(struct epic_core *core, const struct epic_op *op)
 {
-	uint64_t available = epic_fetch(core, op->ip);
+	uint64_t available = epic_available(core, op->ip);
 	uint64_t bubble = available > core->cycle + 1 ? available - core->cycle - 1 : 0;
 
 	if (bubble) {
@@ -52,57 +52,6 @@ void epic_group_begin(struct epic_core *core, const struct epic_op *op, bool fet
 	if (fetched)
 		begin_fetched(core, op);
 	g->start = core->cycle + 1;
-}
-
-static bool take(uint8_t *port, unsigned room)
-{
-	if (*port >= room)
-		return false;
-	(*port)++;
-	return true;
-}
-
-/* M ports: four, of which some instructions take only certain ones. */
-static bool take_m(struct group *g, uint8_t *kind, unsigned room, uint8_t *half)
-{
-	if (g->m >= 4 || (kind && *kind >= room) || (half && *half >= 2))
-		return false;
-	g->m++;
-	if (kind)
-		(*kind)++;
-	if (half)
-		(*half)++;
-	return true;
-}
-
-bool epic_group_ports(struct group *g, const struct epic_op *op)
-{
-	switch (op->port) {
-	case EPIC_PORT_M:
-		return take_m(g, NULL, 0, NULL);
-	case EPIC_PORT_M0:
-		return take_m(g, &g->m0, 1, &g->m01);
-	case EPIC_PORT_M01:
-		return take_m(g, NULL, 0, &g->m01);
-	case EPIC_PORT_M2:
-		return take_m(g, &g->m2, 1, &g->m23);
-	case EPIC_PORT_M23:
-		return take_m(g, NULL, 0, &g->m23);
-	case EPIC_PORT_A:
-		return take(&g->i, 2) || take_m(g, NULL, 0, NULL);
-	case EPIC_PORT_I:
-		return take(&g->i, 2);
-	case EPIC_PORT_I0:
-		return take(&g->i, 1);
-	case EPIC_PORT_F:
-		return take(&g->f, 2);
-	case EPIC_PORT_LONG:
-		return g->f < 2 && take(&g->i, 2) && take(&g->f, 2);
-	case EPIC_PORT_LONG_B:
-		return take(&g->f, 2);
-	default: /* a bundle's B slots have their ports, and end the group */
-		return true;
-	}
 }
 
 /* Syllables that this cycle loses, by the first reason for it. */
@@ -149,6 +98,8 @@ static void wait_for_operands(struct epic_core *core)
 	struct group *g = &core->group;
 	uint64_t now = core->cycle + 1, waits[NEEDS], special, general, all;
 
+	if (g->latest <= now)
+		return;
 	for (unsigned i = 0; i < NEEDS; i++)
 		waits[i] = cycles_until(g->needs[i], now);
 	general = larger(waits[NEED_LOADED], waits[NEED_GENERAL]);
@@ -209,8 +160,9 @@ static void deliver(struct epic_core *core, const unsigned *latencies)
 	for (unsigned i = 0; i < g->result_count; i++) {
 		const struct result *r = &g->results[i];
 
-		core->done[r->reg] = core->cycle + (r->access >= 0 ? latencies[r->access] : 0);
-		core->via[r->reg] = r->via;
+		uint64_t cycle = core->cycle + (r->access >= 0 ? latencies[r->access] : 0);
+
+		core->done[r->reg] = cycle << 8 | r->via;
 	}
 }
 

@@ -44,13 +44,14 @@ static inline enum need need_of(unsigned reg, unsigned via)
 
 static inline void wait_for(struct epic_core *core, unsigned reg, unsigned use)
 {
-	unsigned via = core->via[reg];
-	uint64_t ready = core->done[reg] + core->params->latencies[via][use];
+	unsigned via = core->done[reg] & 0xFF;
+	uint64_t ready = (core->done[reg] >> 8) + core->latencies[via][use];
 
 	if (ready > core->group.start) {
 		uint64_t *need = &core->group.needs[need_of(reg, via)];
 
 		*need = ready > *need ? ready : *need;
+		core->group.latest = ready > core->group.latest ? ready : core->group.latest;
 	}
 }
 
@@ -107,8 +108,7 @@ static void results(struct epic_core *core, const struct epic_op *op,
 	}
 	if (op->flags & EPIC_PREDICATES) {
 		for (unsigned i = 1; i < 64; i++) {
-			core->done[PHYSICAL_PREDICATE + i] = g->start;
-			core->via[PHYSICAL_PREDICATE + i] = EPIC_VIA_PREDICATES;
+			core->done[PHYSICAL_PREDICATE + i] = g->start << 8 | EPIC_VIA_PREDICATES;
 		}
 	}
 }
@@ -249,7 +249,7 @@ static void next_bundle(struct epic_core *core, const struct epic_op *op)
 	if (g->open && core->b_before && op->flags & EPIC_B_FIRST)
 		epic_group_end(core, &last, END_SPLIT);
 	if (g->open) {
-		if (epic_fetch(core, op->ip) > g->start) {
+		if (epic_available(core, op->ip) > g->start) {
 			epic_group_end(core, &last, END_FETCH);
 		} else {
 			g->bundle = 1;
@@ -381,6 +381,51 @@ static void end_by_others(struct epic_core *core, const struct epic_op *op)
 		epic_group_end(core, op, END_SPLIT);
 }
 
+static inline void go_on(struct epic_core *core, const struct epic_op *op)
+{
+	core->at_ip = op->ip;
+	core->at_slot = op->slot + 1u;
+	if (op->flags & EPIC_LAST) {
+		core->at_ip = op->ip + 16;
+		core->at_slot = 0;
+		core->owed = 0;
+		core->b_before = op->unit == 'B';
+	}
+}
+
+static inline void plain(struct epic_core *core, const struct epic_op *op,
+			 const struct epic_rename *rename)
+{
+	join_group(core, op);
+	epic_add(core, CELL_RETIRED, 1);
+	epic_add(core, CELL_DISPERSED, 1);
+	for (unsigned i = 0; i < op->source_count; i++)
+		wait_for(core, physical(rename, op->sources[i]), op->uses[i]);
+	for (unsigned i = 0; i < op->result_count; i++)
+		core->group.results[core->group.result_count++] =
+		    (struct result){(uint16_t)physical(rename, op->results[i]), op->vias[i], -1};
+	if (op->kind == EPIC_NOP)
+		epic_add(core, CELL_NOP, 1);
+	if (op->slots == 2 && op->flags & EPIC_LAST)
+		epic_add(core, CELL_NOT_LONG, 1);
+	go_on(core, op);
+	end_by_others(core, op);
+}
+
+void epic_issue_plain(struct epic_core *core, const struct epic_op *ops, unsigned count,
+		      const struct epic_rename *rename)
+{
+	static const struct epic_instance done = {.on = true};
+
+	if (__builtin_expect(core->marking, 0)) {
+		for (unsigned i = 0; i < count; i++)
+			epic_issue(core, &ops[i], rename, &done);
+		return;
+	}
+	for (unsigned i = 0; i < count; i++)
+		plain(core, &ops[i], rename);
+}
+
 void epic_issue(struct epic_core *core, const struct epic_op *op, const struct epic_rename *rename,
 		const struct epic_instance *in)
 {
@@ -401,14 +446,7 @@ void epic_issue(struct epic_core *core, const struct epic_op *op, const struct e
 	if (in->on)
 		results(core, op, rename, access);
 	count_retired(core, op, in);
-	core->at_ip = op->ip;
-	core->at_slot = op->slot + 1u;
-	if (op->flags & EPIC_LAST) {
-		core->at_ip = op->ip + 16;
-		core->at_slot = 0;
-		core->owed = 0;
-		core->b_before = op->unit == 'B';
-	}
+	go_on(core, op);
 	if (ends_in_branch(op, in)) {
 		end_by_branch(core, op, in);
 	} else if (op->kind == EPIC_LEAVE && in->on) {

@@ -1,0 +1,21 @@
+/*
+ * The clocks of guests, where they are to be the machine's: what the system answers is changed in
+ * the guest's memory. Sleeping takes the time that was asked for.
+ */
+#ifndef FEED_CLOCK_H
+#define FEED_CLOCK_H
+
+#include "feed/process.h"
+
+/**
+ * A thread is in a system call; those that are not about time are of no interest.
+ * @param arguments   six
+ * @param guest_base  host address of guest address 0
+ */
+void feed_clock_syscall(const struct feed_process *process, struct feed_thread *thread,
+			int64_t number, const uint64_t *arguments, uint64_t guest_base);
+/** It came back, before feed_thread_resume(). */
+void feed_clock_return(const struct feed_process *process, struct feed_thread *thread,
+		       int64_t number, int64_t result);
+
+#endif

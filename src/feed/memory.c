@@ -1,0 +1,25 @@
+#include "feed/memory.h"
+
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static long transfer(long number, const void *bytes, uint64_t address, size_t size)
+{
+	const struct iovec own = {(void *)(uintptr_t)bytes, size},
+			   guest = {(void *)(uintptr_t)address, size};
+
+	return syscall(number, (long)getpid(), &own, 1L, &guest, 1L, 0L);
+}
+
+size_t feed_memory_read(void *bytes, uint64_t address, size_t size)
+{
+	long read = transfer(SYS_process_vm_readv, bytes, address, size);
+
+	return read > 0 ? (size_t)read : 0;
+}
+
+bool feed_memory_write(uint64_t address, const void *bytes, size_t size)
+{
+	return transfer(SYS_process_vm_writev, bytes, address, size) == (long)size;
+}

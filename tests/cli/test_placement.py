@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+"""CPUs, memory and clocks of a program on a machine: those that it sees, and those that it uses."""
+import shutil
+import subprocess
+import time
+import unittest
+
+from harness import LARGE, SMALL, Guests, pmulab, stat, total
+
+INSTRUCTIONS, READS = "xeon-e5v4/core.INST_RETIRED.ANY", "imc.CAS_COUNT.RD"
+CORES = 22  # of a socket of the large machine
+PAGES = 1000
+# One line of code, one line of each page.
+TOUCHES = f"""
+        .globl _start
+        .balign 4096
+_start: lea pages(%rip), %rsi
+        mov ${PAGES}, %ecx
+1:      mov (%rsi), %rax
+        add $4096, %rsi
+        dec %ecx
+        jnz 1b
+        mov $60, %eax
+        xor %edi, %edi
+        syscall
+        .bss
+        .balign 4096
+pages:  .skip 4096 * {PAGES}
+"""
+# What it sees, a line each: CPUs, CPU; the same after it has chosen CPU 30; of a thread that is made
+# for CPU 41, and of the set that a child of that inherits; then what a CPU is that is not there.
+ASKS = r"""
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void tell(void)
+{
+	unsigned cpu, node;
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set) || getcpu(&cpu, &node))
+		exit(1);
+	printf("%d %d %u %u\n", CPU_COUNT(&set), sched_getcpu(), cpu, node);
+	fflush(stdout);
+}
+
+static void *run(void *arg)
+{
+	tell();
+	if (!fork()) {
+		tell();
+		_exit(0);
+	}
+	wait(NULL);
+	return arg;
+}
+
+static void choose(cpu_set_t *set, int cpu)
+{
+	CPU_ZERO(set);
+	CPU_SET(cpu, set);
+}
+
+int main(void)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+	cpu_set_t set;
+
+	tell();
+	choose(&set, 30);
+	if (sched_setaffinity(0, sizeof(set), &set) || !CPU_ISSET(30, &set))
+		return 1;
+	tell();
+	choose(&set, 41);
+	pthread_attr_init(&attributes);
+	if (pthread_attr_setaffinity_np(&attributes, sizeof(set), &set) ||
+	    pthread_create(&thread, &attributes, run, NULL) || pthread_join(thread, NULL))
+		return 1;
+	choose(&set, 50);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		puts(errno == EINVAL ? "refused" : "failed");
+	return 0;
+}
+"""
+
+
+class Placement(Guests):
+    options = ()
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        for name, suffix, source, *options in (
+                ("touches", ".S", TOUCHES, "-nostdlib", "-static"),
+                ("asks", ".c", ASKS, "-O1", "-pthread")):
+            (cls.path / (name + suffix)).write_text(source, encoding="utf-8")
+            subprocess.run(["gcc", *options, "-o", cls.path / name, cls.path / (name + suffix)],
+                           check=True)
+
+    def reads(self, *options):
+        report = stat(LARGE, [READS], self.path / "touches", options=(*options, *self.options))
+        return [total(report, READS, socket=socket) for socket in (0, 1)]
+
+    def test_memory(self):
+        """The page of code is the first; first touch, bound, in turns."""
+        self.assertEqual(self.reads(), [1 + PAGES, 0])
+        self.assertEqual(self.reads("--pin", CORES), [0, 1 + PAGES])
+        self.assertEqual(self.reads("--membind", 1), [0, 1 + PAGES])
+        self.assertEqual(self.reads("--membind", "0-1", "--pin", CORES), [0, 1 + PAGES])
+        self.assertEqual(self.reads("--interleave", "0,1"), [1 + PAGES // 2, PAGES // 2])
+
+    def cores(self, options, *command):
+        report = stat(LARGE, [INSTRUCTIONS], *command, options=(*options, *self.options))
+        return {CORES * c["socket"] + c["instance"] for c in report["counts"] if c["count"]}
+
+    def test_pinned(self):
+        program = self.path / "touches"
+        self.assertEqual(self.cores((), program), {0})
+        self.assertEqual(self.cores(("--pin", "5"), program), {5})
+        self.assertEqual(self.cores(("--pin", "7,5"), program), {5})
+        self.assertEqual(self.cores(("--pin", "3"), "taskset", "-c", "40-41", program), {3, 40})
+        self.assertEqual(self.cores(("--pin", "3"), "sh", "-c", "$0; :", program), {3})
+
+    def test_seen(self):
+        for options, first in (((), "44 0 0 0"), (("--pin", "23-24"), "2 23 23 1")):
+            result = pmulab("stat", "-M", LARGE, "-e", INSTRUCTIONS, *options, *self.options, "--",
+                            self.path / "asks")
+            self.assertEqual(result.stdout.splitlines(),
+                             [first, "1 30 30 1", "1 41 41 1", "1 41 41 1", "refused"], result.stderr)
+
+
+class Valgrind(Placement):
+    options = ("--feed", "valgrind")
+
+    @classmethod
+    def setUpClass(cls):
+        if not shutil.which("valgrind"):
+            raise unittest.SkipTest("no valgrind")
+        super().setUpClass()
+
+
+CLOCK = r"""
+#include <stdio.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+static long long now(clockid_t clock)
+{
+	struct timespec time;
+
+	clock_gettime(clock, &time);
+	return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+/* Nanoseconds of a loop and of a sleep, and how far the clocks of the day are apart, in us. */
+int main(void)
+{
+	long long start = now(CLOCK_MONOTONIC), looped, slept;
+	struct timeval day;
+	long i = 4400000;
+
+	__asm__ volatile("1: dec %0\n jnz 1b" : "+r"(i));
+	looped = now(CLOCK_MONOTONIC);
+	usleep(50000);
+	slept = now(CLOCK_MONOTONIC);
+	gettimeofday(&day, NULL);
+	printf("%lld %lld %lld %lld\n", looped - start, slept - looped,
+	       now(CLOCK_REALTIME) / 1000 - (day.tv_sec * 1000000LL + day.tv_usec),
+	       (long long)day.tv_sec);
+	return 0;
+}
+"""
+
+
+class Clock(Guests):
+    def test_machine(self):
+        """Two instructions an iteration, four a cycle, at 3.5 GHz; what is around them is little."""
+        source = self.path / "clock.c"
+        source.write_text(CLOCK, encoding="utf-8")
+        subprocess.run(["gcc", "-O1", "-o", self.path / "clock", source], check=True)
+        before = time.time()
+        result = pmulab("stat", "-M", SMALL, "--clock", "machine", "--", self.path / "clock")
+        looped, slept, apart, day = map(int, result.stdout.split())
+        expected = 4400000 * 2 / 4 / 3.5
+        self.assertTrue(expected <= looped <= 1.01 * expected, (looped, expected))
+        self.assertTrue(50_000_000 <= slept <= 50_100_000, slept)
+        self.assertTrue(0 <= apart <= 10, apart)
+        self.assertTrue(int(before) <= day <= time.time() + 1, day)
+
+    def test_refused(self):
+        for arguments in (("--clock", "machine"), ("-M", SMALL, "--clock", "sun"),
+                          ("-M", SMALL, "--feed", "valgrind", "--clock", "machine")):
+            self.assertEqual(pmulab("stat", *arguments, "--", "true").returncode, 2)
+
+
+class Refused(unittest.TestCase):
+    def test_lists(self):
+        for option, wrong in (("--pin", "4"), ("--pin", ""), ("--pin", "1-"), ("--pin", "2-1"),
+                              ("--pin", "0,,1"), ("--pin", "-1"), ("--pin", "0x1"),
+                              ("--membind", "1"), ("--interleave", "0;1")):
+            result = pmulab("stat", "-M", SMALL, option, wrong, "--", "true")
+            self.assertEqual(result.returncode, 2, (option, wrong, result.stderr))
+            self.assertIn("valid: numbers from 0", result.stderr)
+
+    def test_without_machine(self):
+        self.assertEqual(pmulab("stat", "--pin", "0", "--", "true").returncode, 2)
+        self.assertEqual(pmulab("stat", "-M", SMALL, "--membind", "0", "--interleave", "0", "--",
+                                "true").returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
