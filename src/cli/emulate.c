@@ -108,6 +108,8 @@ static int run_on(const struct cli *cli, struct pmu_emul *emul, bool is_tool, ch
 		return code;
 	error = pmu_program_run(program, cli->ctx, emul, &result);
 	code = program_said(cli, error, &result, argv);
+	if (!code)
+		program_warn_natives(cli, program);
 	pmu_program_free(program);
 	return code ? code : result.exit;
 }

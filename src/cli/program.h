@@ -5,6 +5,8 @@
 #include "cli/cli.h"
 #include "pmulab/program.h"
 
+#define PROGRAM_NATIVES_MAX 65 /* as many as pmu_program_natives() has at most */
+
 /**
  * Finds a program, or with @tool a tool, that is to run on @machine.
  * @return 0, or the exit code, said: 127 not found, 126 not executable, EXIT_FAILED
@@ -16,6 +18,9 @@ int program_find(const struct cli *cli, struct pmu_program **program, char **arg
  * never ran */
 int program_said(const struct cli *cli, int error, const struct pmu_program_result *result,
 		 char **argv);
+
+/** Warns of what a program executed that ran natively. */
+void program_warn_natives(const struct cli *cli, const struct pmu_program *program);
 
 /** Reads the argument of --feed. @return 0 or EXIT_USAGE, said */
 int cli_set_feed(const struct cli *cli, enum pmu_feed *feed, const char *text);

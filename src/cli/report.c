@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/program.h"
 #include "cli/stat_metric.h"
 #include "cli/stat_repeat.h"
 #include "cli/text.h"
 
 #define SOCKETS_MAX   8 /* with a column each */
 #define DEVIATION_MAX 32
-#define NATIVES_MAX   65 /* as many as there can be */
 
 /* What is counted for real is exact. */
 static enum pmu_model model_of(const struct stat_run *run, const struct pmu_selection *selection)
@@ -110,14 +110,15 @@ static json_t *runs_json(const struct stat_run *run)
 }
 
 /* @return how many of @natives there are */
-static size_t find_natives(const struct stat_run *run, struct pmu_native natives[NATIVES_MAX])
+static size_t find_natives(const struct stat_run *run,
+			   struct pmu_native natives[PROGRAM_NATIVES_MAX])
 {
-	return run->program ? pmu_program_natives(run->program, natives, NATIVES_MAX) : 0;
+	return run->program ? pmu_program_natives(run->program, natives, PROGRAM_NATIVES_MAX) : 0;
 }
 
 static json_t *natives_json(const struct stat_run *run)
 {
-	struct pmu_native natives[NATIVES_MAX];
+	struct pmu_native natives[PROGRAM_NATIVES_MAX];
 	size_t count = find_natives(run, natives);
 	json_t *all = json_array();
 
@@ -312,7 +313,7 @@ static void print_head(const struct cli *cli, const struct stat_run *run, char *
 
 static void print_natives(const struct cli *cli, const struct stat_run *run)
 {
-	struct pmu_native natives[NATIVES_MAX];
+	struct pmu_native natives[PROGRAM_NATIVES_MAX];
 	size_t count = find_natives(run, natives);
 
 	if (count)
@@ -368,7 +369,7 @@ static void csv_fact(const struct stat_run *run, struct table *table, const char
 /* In the columns of an event: the program, how often it ran, and why it is not counted. */
 static void csv_natives(const struct stat_run *run, struct table *table)
 {
-	struct pmu_native natives[NATIVES_MAX];
+	struct pmu_native natives[PROGRAM_NATIVES_MAX];
 	size_t count = find_natives(run, natives);
 
 	for (size_t i = 0; i < count; i++) {

@@ -4,10 +4,11 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-static long transfer(long number, const void *bytes, uint64_t address, size_t size)
+static long transfer(long number, void *bytes, uint64_t address, size_t size)
 {
-	const struct iovec own = {(void *)(uintptr_t)bytes, size},
-			   guest = {(void *)(uintptr_t)address, size};
+	/* The system writes what is not set yet. */
+	/* cppcheck-suppress ctuuninitvar */
+	const struct iovec own = {bytes, size}, guest = {(void *)(uintptr_t)address, size};
 
 	return syscall(number, (long)getpid(), &own, 1L, &guest, 1L, 0L);
 }
@@ -21,5 +22,6 @@ size_t feed_memory_read(void *bytes, uint64_t address, size_t size)
 
 bool feed_memory_write(uint64_t address, const void *bytes, size_t size)
 {
-	return transfer(SYS_process_vm_writev, bytes, address, size) == (long)size;
+	return transfer(SYS_process_vm_writev, (void *)(uintptr_t)bytes, address, size) ==
+	       (long)size;
 }

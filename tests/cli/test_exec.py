@@ -76,7 +76,11 @@ def build(path, name, source, *options, suffix=".c"):
 
 
 class Loops(Guests):
-    """Two programs, wrapped in the same way, differ by what they differ by alone."""
+    """
+    Two programs, wrapped in the same way, differ by what they differ by alone. That the programs are
+    counted to the last instruction is tested with the feeds; wrappers are not the same each time:
+    shells keep process ids, for one, as text.
+    """
 
     options = ()
 
@@ -90,7 +94,7 @@ class Loops(Guests):
     def count(self, *command):
         return total(stat(SMALL, [INSTRUCTIONS], *command, options=self.options), INSTRUCTIONS)
 
-    def check(self, *before, times=1, delta=0):
+    def check(self, *before, times=1, delta=1000):
         short, long = (self.count(*before, program) for program in (self.short, self.long))
         self.assertAlmostEqual(long - short, times * 2 * (LONG - SHORT), delta=delta)
         self.assertGreater(short, times * (2 * SHORT + 4))
@@ -106,7 +110,7 @@ class Wrapped(Loops):
 
     def test_children(self):
         """When the signal of a child's end comes, is the host's affair, and what it interrupts."""
-        self.check("sh", "-c", "$0; :", delta=1000)
+        self.check("sh", "-c", "$0; :")
         self.check("sh", "-c", "for i in 1 2 3; do $0; done", times=3, delta=3000)
         self.check("timeout", "100", delta=5000)
 
@@ -139,7 +143,7 @@ class Scripts(Loops):
         for program in self.short, self.long:
             self.script("of-" + pathlib.Path(program).name, f"#! {program}  one argument \n")
         short, long = (self.count("env", self.path / f"of-{name}") for name in "ab")
-        self.assertEqual(long - short, 2 * (LONG - SHORT))
+        self.assertAlmostEqual(long - short, 2 * (LONG - SHORT), delta=1000)
         inner = self.script("inner", '#!/bin/sh -e\necho "$0 $* $-"\n')
         outer = self.script("outer", f"#!{inner} a  b \n")
         plain = self.script("plain", 'echo "plain $0 $*"\n')
