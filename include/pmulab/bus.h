@@ -182,6 +182,8 @@ int pmu_trace_access(FILE *file, const struct pmu_access_op *op, bool write, int
 unsigned pmu_bus_sockets(const struct pmu_bus *bus);
 /** Whether events whose model is PMU_MODEL_ABSENT count nothing behind this bus. */
 bool pmu_bus_is_emulated(const struct pmu_bus *bus);
+/** The machine that is emulated behind it; NULL: none is, or it is not known. */
+const struct pmu_machine *pmu_bus_machine(const struct pmu_bus *bus);
 /** The PMU whose registers are behind it. */
 const struct pmu_pmu *pmu_bus_pmu(const struct pmu_bus *bus);
 /** How registers are reached, in words for a report. */

@@ -19,6 +19,7 @@
 
 #include "pmulab/catalog.h"
 #include "pmulab/hwrec.h"
+#include "pmulab/machine.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -84,6 +85,20 @@ int pmu_event_parse(struct pmu_ctx *ctx, const struct pmu_pmu *pmu, const char *
  * it produces nothing that the unit mask selects, or a field asks for what it cannot tell.
  */
 enum pmu_model pmu_selection_model(const struct pmu_selection *selection);
+/**
+ * The same on one machine: PMU_MODEL_ABSENT also for filters and unit masks that ask for what never
+ * happens there, such as an opcode that nothing sends, a core or a node beyond the last.
+ * @param machine  NULL: on any machine
+ * @param why      receives in words what makes it absent, else ""; NULL: nobody asks
+ */
+enum pmu_model pmu_selection_model_on(const struct pmu_selection *selection,
+				      const struct pmu_machine *machine, char *why, size_t size);
+
+/**
+ * Whether it counts the cycles of its box's clock: every instance counts the same, and their sum
+ * means nothing.
+ */
+bool pmu_selection_is_clock(const struct pmu_selection *selection);
 
 /* Bytes that hold the canonical expression of any event of the catalog, the terminator included. */
 #define PMU_EVENT_TEXT_MAX 2048

@@ -20,7 +20,7 @@ struct pmu_formula;
  */
 struct pmu_terms {
 	size_t size;	  /* of this struct, set by the caller */
-	double seconds;	  /* TOTAL_INTERVAL / (TSC_SPEED * 1000000) */
+	double seconds;	  /* SECONDS: TOTAL_INTERVAL / (TSC_SPEED * 1000000) */
 	double tsc_mhz;	  /* TSC_SPEED */
 	double instances; /* of the box that the counts are summed over; for SAMPLE_INTERVAL */
 	double clock_mhz[PMU_CLOCKS_MAX]; /* by enum pmu_clock; UNCORE_FREQUENCY is that of UCLK */
@@ -36,10 +36,32 @@ struct pmu_terms {
  */
 int pmu_formula_new(struct pmu_formula **formula, struct pmu_ctx *ctx, const struct pmu_pmu *pmu,
 		    const char *name);
+/**
+ * The same for a part with so many sockets: where the manual's equation is wrong for it, by the
+ * catalog's own (docs/errata.md). pmu_formula_new() is that for one socket: the manual's.
+ */
+int pmu_formula_new_for(struct pmu_formula **formula, struct pmu_ctx *ctx,
+			const struct pmu_pmu *pmu, const char *name, unsigned sockets);
+
+/**
+ * Parses an equation of the user's own, in the notation of the manual's: numbers, + - * /,
+ * parentheses, metrics ("[box.]NAME"), terms ("SECONDS", "INST_RETIRED.ALL" and the others of
+ * 334291-001 §1.7.1) and event expressions ("cbo.LLC_LOOKUP.ANY:state=0x1"). Of values that are
+ * sums (state=M+E) it takes the number only.
+ * @return as pmu_formula_new()
+ */
+int pmu_formula_parse(struct pmu_formula **formula, struct pmu_ctx *ctx, const struct pmu_pmu *pmu,
+		      const char *equation);
 /** NULL is allowed. */
 void pmu_formula_free(struct pmu_formula *formula);
 
-/** The metric that it was made of, with its unit and source. */
+/**
+ * Names in the equation that the manual uses and does not define, comma separated; "" for none. The
+ * value is NAN where there is one. Lives as long as the formula.
+ */
+const char *pmu_formula_missing(const struct pmu_formula *formula);
+
+/** The metric that it was made of, with its unit and source; NULL for pmu_formula_parse(). */
 const struct pmu_metric *pmu_formula_metric(const struct pmu_formula *formula);
 
 /** Selections it needs. @param selections belongs to the formula. */

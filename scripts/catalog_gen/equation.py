@@ -241,6 +241,8 @@ def check_metrics(findings, pmu):
             try:
                 reader = Reader(pmu, box, metric)
                 reader.whole()
+                if "several_sockets" in metric:
+                    Reader(pmu, box, {**metric, "equation": metric["several_sockets"]}).whole()
                 used[box["box"], metric["name"]] = reader.metrics
             except Unreadable as reason:
                 findings.add(f"{box['box']}.{metric['name']}", f"equation: {reason}")

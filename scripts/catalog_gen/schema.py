@@ -51,6 +51,8 @@ SPECIAL = {
     ("record", "kinds"): "list of entries", ("ring", "kinds"): "list of entries",
     ("event", "model"): "text", ("unit mask", "model"): "text",
     ("event", "name"): "name", ("event", "needs"): "list of texts", ("register", "first"): "number", ("ring", "first"): "number",
+    **{("signal", key): "list of texts" for key in ("never", "several_sockets", "requests",
+                                                    "several_sockets_states", "states")},
     ("signal", "qualifiers"): "list of texts", ("signal", "attributes"): "list of texts",
     **{("signals", key): "list of entries" for key in ("units", "states", "requests", "signals")},
     ("bindings", "units"): "map of texts", ("bindings", "filters"): "map",

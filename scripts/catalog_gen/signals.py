@@ -41,6 +41,12 @@ def check_signal(findings, signal, vocabulary):
             findings.add(place, f"unknown attribute \"{attribute}\"")
     if len(signal["qualifiers"]) > QUALIFIERS_MAX:
         findings.add(place, f"{len(signal['qualifiers'])} qualifiers, {QUALIFIERS_MAX} at most")
+    for key, known in (("never", signal["qualifiers"]), ("several_sockets", signal["qualifiers"]),
+                       ("requests", vocabulary.requests), ("states", vocabulary.states),
+                       ("several_sockets_states", vocabulary.states)):
+        for word in signal.get(key, []):
+            if word not in known:
+                findings.add(place, f"\"{word}\" of {key} is not known")
     if signal.get("default", None) not in [None, *signal["qualifiers"]]:
         findings.add(place, f"default \"{signal['default']}\" is no qualifier")
 
@@ -116,6 +122,11 @@ def print_ids(vocabulary):
     print("\n#endif")
 
 
+def bits(signal_words, chosen, first=0):
+    """The mask of some words: a bit for each, from bit first on."""
+    return hex(sum(1 << n for n, word in enumerate(signal_words, first) if word in chosen))
+
+
 def print_table(vocabulary):
     print('/* Generated from signals.json. */\n#include "catalog/signal.h"\n')
     signals = vocabulary.signals.values()
@@ -128,9 +139,18 @@ def print_table(vocabulary):
     print('\t[SIGNAL_NONE] = {.name = "none", .unit = UNIT_COUNT},')
     for s in signals:
         names = f"qualifiers_{c_name(s['name']).lower()}" if s["qualifiers"] else "0"
+        never, several = (bits(s["qualifiers"], s.get(key, []))
+                          for key in ("never", "several_sockets"))
+        requests, states = (
+            bits(getattr(vocabulary, words), s.get(words, getattr(vocabulary, words)),
+                 words == "requests")
+            for words in ("requests", "states"))
         default = f"1u << {s['qualifiers'].index(s['default'])}" if "default" in s else "0"
         print(f"\t[{constants(s)[0]}] = {{.name = {c_string(s['name'])}, "
               f".unit = UNIT_{c_name(s['unit'])}, .kind = SIGNAL_{s['kind'].upper()}, "
               f".qualifier_count = {len(s['qualifiers'])}, .default_qualifier = {default}, "
+              f".never = {never}, .several_sockets = {several}, .requests = {requests}, "
+              f".states = {states}, .several_sockets_states = "
+              f"{bits(vocabulary.states, s.get('several_sockets_states', []))}, "
               f".qualifiers = {names}}},")
     print("};")

@@ -260,8 +260,9 @@ def print_events(prefix, box):
 
 def print_metrics(prefix, box):
     return array("pmu_metric", f"{prefix}_metrics", [
-        {key: c_string(m[key]) for key in ("name", "equation", "unit", "desc", "source")}
-        for m in box["metrics"]])
+        {key: c_string(m[key]) for key in ("name", "equation", "unit", "desc", "source")} |
+        {"unresolved": c_string(", ".join(m.get("unresolved", []))),
+         "several_sockets": c_string(m.get("several_sockets", ""))} for m in box["metrics"]])
 
 
 def print_banks(prefix, box):

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /** As strcmp(), upper and lower case ASCII letters being equal. */
 int name_compare(const char *a, const char *b);
@@ -26,6 +27,17 @@ uint32_t name_hash(const char *name);
  * fit are left out, and the list ends with "...".
  */
 void name_list_add(char *text, size_t size, const char *separator, const char *name);
+
+/** Whether such a list, ", " between its names, has the name. */
+static inline bool name_in_list(const char *list, const char *name)
+{
+	const size_t length = strlen(name);
+
+	for (const char *at = list; length && (at = strstr(at, name)); at++)
+		if ((at == list || at[-1] == ' ') && (!at[length] || at[length] == ','))
+			return true;
+	return false;
+}
 
 /* The closest of the names offered so far, by edit distance. */
 struct name_guess {

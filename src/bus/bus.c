@@ -117,6 +117,11 @@ int pmu_bus_interrupt_wait(struct pmu_bus *bus, struct pmu_ctx *ctx, unsigned so
 	return interrupt_error(ctx, error, socket, core);
 }
 
+const struct pmu_machine *pmu_bus_machine(const struct pmu_bus *bus)
+{
+	return bus->machine;
+}
+
 bool pmu_bus_is_emulated(const struct pmu_bus *bus)
 {
 	return bus->emulated;

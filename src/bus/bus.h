@@ -39,9 +39,10 @@ struct pmu_bus {
 	const struct pmu_pmu *pmu;
 	unsigned sockets;
 	bool emulated; /* behind it is an emulated machine: events without a model count nothing */
-	bool write_only;	/* what is written cannot be read back */
-	const char *transport;	/* how registers are reached, in words */
-	struct pmu_bus *traced; /* what a register trace is made of; else NULL */
+	bool write_only;		   /* what is written cannot be read back */
+	const struct pmu_machine *machine; /* that is emulated, where it is known; else NULL */
+	const char *transport;		   /* how registers are reached, in words */
+	struct pmu_bus *traced;		   /* what a register trace is made of; else NULL */
 };
 
 /** Fills in the common part. @return 0, PMU_E_NOMEM, PMU_E_UNSUPPORTED for too many sockets */

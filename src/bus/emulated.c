@@ -151,6 +151,7 @@ static int open_bus(struct emulated **out, struct pmu_ctx *ctx, const struct pmu
 		return error;
 	}
 	emulated->bus.emulated = true;
+	emulated->bus.machine = machine;
 	emulated->bus.transport = "the emulated machine";
 	*out = emulated;
 	return 0;

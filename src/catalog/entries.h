@@ -215,6 +215,9 @@ struct pmu_bank {
 struct pmu_metric {
 	const char *name;
 	const char *equation; /* the manual's notation, errata corrected */
+	const char
+	    *several_sockets;	/* the same for a part with more than one socket; "": no other */
+	const char *unresolved; /* names in it that the manual does not define; "" for none */
 	const char *unit;
 	const char *desc;
 	const char *source;

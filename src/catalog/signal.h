@@ -56,6 +56,10 @@ struct signal_desc {
 	uint8_t kind; /* enum signal_kind */
 	uint8_t qualifier_count;
 	uint32_t default_qualifier; /* holds while no span is open; 0 for none */
+	uint32_t never;		    /* qualifiers that no machine emits */
+	uint32_t several_sockets;   /* those that only machines of several sockets emit */
+	uint32_t requests, states;  /* bit n: value n occurs */
+	uint32_t several_sockets_states;
 	const char *const *qualifiers;
 };
 

@@ -164,7 +164,7 @@ int cli_print_table(const struct cli *cli, struct table *table)
 	int error;
 
 	if (cli->format == CLI_CSV)
-		error = table_print_csv(table, cli->out);
+		error = table_print_separated(table, cli->out, cli_separator(cli));
 	else
 		error = table_print(table, cli->out, terminal_width(cli->out));
 	table_free(table);
@@ -206,10 +206,21 @@ static void bare_numbers(char *text)
 	*to = '\0';
 }
 
+char cli_separator(const struct cli *cli)
+{
+	return cli->separator ? cli->separator : ',';
+}
+
+bool cli_is_json(const struct cli *cli)
+{
+	return cli->format == CLI_JSON || cli->format == CLI_JSONL;
+}
+
 int cli_print_json(const struct cli *cli, json_t *json)
 {
+	const size_t flags = cli->format == CLI_JSONL ? JSON_COMPACT : JSON_INDENT(1);
 	/* At once: the library would write each bracket by itself. */
-	char *text = json ? json_dumps(json, JSON_INDENT(1)) : NULL;
+	char *text = json ? json_dumps(json, flags) : NULL;
 	int error;
 
 	if (text)

@@ -23,6 +23,7 @@ enum cli_format {
 	CLI_TABLE,
 	CLI_JSON,
 	CLI_CSV,
+	CLI_JSONL, /* an object a line */
 };
 
 struct descriptors;
@@ -33,6 +34,7 @@ struct cli {
 	const char *command;
 	enum cli_format format;
 	FILE *out;
+	char separator;		     /* of CSV; 0: a comma */
 	struct pmu_machine *machine; /* of the user's own, read by cli_find_machine(); or NULL */
 };
 
@@ -63,7 +65,8 @@ __attribute__((format(printf, 3, 4))) int cli_error(const struct cli *cli, int c
  */
 int cli_fail(const struct cli *cli, int error);
 
-/** Reads a --format argument into @cli. @return 0 or EXIT_USAGE, said */
+/** Reads a --format argument into @cli; jsonl is for commands that say so. @return 0 or EXIT_USAGE,
+ * said */
 int cli_set_format(struct cli *cli, const char *text);
 
 /** Finds what a user named; says what is valid and the nearest name where there is none. */
@@ -86,7 +89,11 @@ struct json_t;
  * which the JSON library, whose integers have a sign, cannot.
  */
 struct json_t *cli_json_number(uint64_t value);
-/** Prints and releases a JSON value. @return exit code */
+/** What stands between the values of CSV. */
+char cli_separator(const struct cli *cli);
+/** Whether reports are JSON, of one line or several. */
+bool cli_is_json(const struct cli *cli);
+/** Prints and releases a JSON value, in one line where that is the format. @return exit code */
 int cli_print_json(const struct cli *cli, struct json_t *json);
 
 /* Words for catalog enumerations, as in JSON and tables. */

@@ -9,6 +9,7 @@
 
 #include "cli/descriptors.h"
 #include "cli/program.h"
+#include "cli/stat_watch.h"
 #include "pmulab/host.h"
 
 struct stat_access {
@@ -272,18 +273,30 @@ static int failed(const struct cli *cli, struct stat_run *run, int error)
 static int count(const struct cli *cli, struct stat_run *run, struct pmu_child *child)
 {
 	struct pmu_program_result end = {.size = sizeof(end)};
-	int stopped, error = pmu_session_start(run->session, cli->ctx);
+	const bool later = child && run->options.delay_ms > 0;
+	int stopped, error = later ? pmu_session_assign(run->session, cli->ctx)
+				   : pmu_session_start(run->session, cli->ctx);
+	struct stat_watch *watch = NULL;
 
 	if (error)
 		return failed(cli, run, error);
-	run->started = true;
+	run->started = !later;
 	if (child) {
+		if (stat_watch_begin(&watch, cli, run))
+			return failed(cli, run, PMU_E_NOMEM);
 		if (pmu_child_run(child, cli->ctx, &end))
 			snprintf(run->refusal, sizeof(run->refusal), "%s", pmu_message(cli->ctx));
 		run->exit = end.exit;
 		run->ran = end.ran;
 		run->seconds = end.seconds;
+		stat_watch_end(watch);
+		if (!run->started)
+			snprintf(run->problem, sizeof(run->problem),
+				 "the program ended before the delay of %.9g ms",
+				 run->options.delay_ms);
 	}
+	if (!run->started)
+		return PMU_E_STATE;
 	stopped = pmu_session_stop(run->session, cli->ctx);
 	if (!stopped && (!child || end.ran))
 		stopped = pmu_session_read(run->session, cli->ctx, &run->counts, &run->count_count);
@@ -308,7 +321,7 @@ static int guard(const struct cli *cli, const struct stat_run *run, const struct
 	    -1, /* the child's */
 	    -1,
 	    run->file ? fileno(run->file) : -1,
-	    run->output ? fileno(cli->out) : -1,
+	    run->output && cli->out != stdout ? fileno(cli->out) : -1,
 	};
 	const struct pmu_guard_options options = {
 	    .size = sizeof(options),
@@ -426,7 +439,7 @@ int host_print_accesses(const struct cli *cli, const struct stat_run *run)
 
 	if (run->dry_run->lost)
 		return cli_error(cli, EXIT_FAILED, "out of memory for the accesses");
-	if (cli->format == CLI_JSON) {
+	if (cli_is_json(cli)) {
 		json_t *array = json_array();
 
 		for (size_t i = 0; i < run->dry_run->count; i++)

@@ -9,8 +9,8 @@
 
 static void usage(FILE *file)
 {
-	fputs("usage: pmulab list [KIND] [-M MACHINE | --pmu PMU] [--box BOX]\n"
-	      "                   [--format table|json|csv] [--count] [TEXT]\n"
+	fputs("usage: pmulab list [KIND] [-M MACHINE] [--pmu PMU] [--box BOX] [--count]\n"
+	      "                   [--format table|json|csv] [TEXT]\n"
 	      "\n"
 	      "Lists the catalog; default KIND: events. TEXT keeps the names that contain it.\n"
 	      "\n"
@@ -22,7 +22,7 @@ static void usage(FILE *file)
 	      "  records    hardware records: PEBS, branches, event address registers\n"
 	      "  facts      tables of the manuals: queues, caches, latencies\n"
 	      "\n"
-	      "  -M, --machine MACHINE    only the PMU of this machine\n"
+	      "  -M, --machine MACHINE    only what this emulated machine can count\n"
 	      "  --pmu PMU                only this PMU\n"
 	      "  --box BOX                only this box\n"
 	      "  --count                  print how many there are of each kind, per box\n"
@@ -32,7 +32,46 @@ static void usage(FILE *file)
 
 bool list_chosen(const struct choice *choice, const char *name)
 {
+	if (choice->text && choice->exact)
+		return !strcasecmp(name, choice->text);
 	return !choice->text || strcasestr(name, choice->text);
+}
+
+enum pmu_model list_model(const struct pmu_machine *machine, const struct pmu_box *box,
+			  const struct pmu_event *event, const struct pmu_umask *umask,
+			  char why[LIST_WHY_MAX])
+{
+	const struct pmu_selection selection = {
+	    .pmu = pmu_find_pmu(pmu_box_pmu_name(box)),
+	    .box = box,
+	    .event = event,
+	    .umask = (uint8_t)(umask ? pmu_umask_value(umask) : pmu_event_unit_mask(event)),
+	};
+
+	return pmu_selection_model_on(&selection, machine, why, LIST_WHY_MAX);
+}
+
+bool list_chosen_umask(const struct choice *choice, const struct pmu_box *box,
+		       const struct pmu_event *event, const struct pmu_umask *umask)
+{
+	if (choice->umask && (!umask || strcasecmp(pmu_umask_name(umask), choice->umask) != 0))
+		return false;
+	return !choice->machine ||
+	       list_model(choice->machine, box, event, umask, NULL) != PMU_MODEL_ABSENT;
+}
+
+/* An event with at least one unit mask, or none at all. */
+static bool chosen_event(const struct choice *choice, const struct pmu_box *box,
+			 const struct pmu_event *event)
+{
+	if (!list_chosen(choice, pmu_event_name(event)))
+		return false;
+	if (!pmu_event_umasks(event))
+		return list_chosen_umask(choice, box, event, NULL);
+	for (size_t i = 0; i < pmu_event_umasks(event); i++)
+		if (list_chosen_umask(choice, box, event, pmu_event_umask(event, i)))
+			return true;
+	return false;
 }
 
 /* Calls @row for every chosen box. */
@@ -73,17 +112,27 @@ static json_t *filters_json(const struct pmu_box *box, const struct pmu_event *e
 	return array;
 }
 
-static json_t *event_json(const struct pmu_box *box, const struct pmu_event *event)
+static json_t *umask_json(const struct choice *choice, const struct pmu_box *box,
+			  const struct pmu_event *event, const struct pmu_umask *umask)
+{
+	return json_pack("{s:s, s:i, s:s, s:s}", "name", pmu_umask_name(umask), "value",
+			 pmu_umask_value(umask), "desc", pmu_umask_desc(umask), "model",
+			 cli_model_name(list_model(choice->machine, box, event, umask, NULL)));
+}
+
+static json_t *event_json(const struct choice *choice, const struct pmu_box *box,
+			  const struct pmu_event *event)
 {
 	json_t *umasks = json_array();
 
 	for (size_t i = 0; i < pmu_event_umasks(event); i++)
-		json_array_append_new(umasks,
-				      json_pack("{s:s, s:i}", "name",
-						pmu_umask_name(pmu_event_umask(event, i)), "value",
-						pmu_umask_value(pmu_event_umask(event, i))));
-	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:o, s:i, s:o, s:o, s:s, s:s}", "pmu",
-			 pmu_box_pmu_name(box), "box", pmu_box_name(box), "event",
+		if (list_chosen_umask(choice, box, event, pmu_event_umask(event, i)))
+			json_array_append_new(
+			    umasks, umask_json(choice, box, event, pmu_event_umask(event, i)));
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:o, s:i, s:o, s:o, s:s, "
+			 "s:s}",
+			 "desc", pmu_event_desc(event), "model_note", pmu_event_model_note(event),
+			 "pmu", pmu_box_pmu_name(box), "box", pmu_box_name(box), "event",
 			 pmu_event_name(event), "title", pmu_event_title(event), "category",
 			 pmu_event_category(event), "code", pmu_event_code(event), "ext",
 			 pmu_event_ext(event), "counters", counters_json(pmu_event_counters(event)),
@@ -95,8 +144,8 @@ static json_t *event_json(const struct pmu_box *box, const struct pmu_event *eve
 static void events_json(void *arg, const struct choice *choice, const struct pmu_box *box)
 {
 	for (size_t i = 0; i < pmu_box_events(box); i++)
-		if (list_chosen(choice, pmu_event_name(pmu_box_event(box, i))))
-			json_array_append_new(arg, event_json(box, pmu_box_event(box, i)));
+		if (chosen_event(choice, box, pmu_box_event(box, i)))
+			json_array_append_new(arg, event_json(choice, box, pmu_box_event(box, i)));
 }
 
 static void events_table(void *arg, const struct choice *choice, const struct pmu_box *box)
@@ -105,7 +154,7 @@ static void events_table(void *arg, const struct choice *choice, const struct pm
 		const struct pmu_event *event = pmu_box_event(box, i);
 		char counters[40];
 
-		if (!list_chosen(choice, pmu_event_name(event)))
+		if (!chosen_event(choice, box, event))
 			continue;
 		table_cell(arg, "%s", pmu_box_pmu_name(box));
 		table_cell(arg, "%s.%s", pmu_box_name(box), pmu_event_name(event));
@@ -183,10 +232,11 @@ static void metrics_json(void *arg, const struct choice *choice, const struct pm
 		if (list_chosen(choice, pmu_metric_name(metric)))
 			json_array_append_new(
 			    arg, json_pack(
-				     "{s:s, s:s, s:s, s:s, s:s, s:s}", "pmu", pmu_box_pmu_name(box),
-				     "box", pmu_box_name(box), "name", pmu_metric_name(metric),
-				     "equation", pmu_metric_equation(metric), "unit",
-				     pmu_metric_unit(metric), "source", pmu_metric_source(metric)));
+				     "{s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "desc",
+				     pmu_metric_desc(metric), "pmu", pmu_box_pmu_name(box), "box",
+				     pmu_box_name(box), "name", pmu_metric_name(metric), "equation",
+				     pmu_metric_equation(metric), "unit", pmu_metric_unit(metric),
+				     "source", pmu_metric_source(metric)));
 	}
 }
 
@@ -333,8 +383,8 @@ static const struct {
     {"encodings",
      list_encodings_json,
      list_encodings_table,
-     "llrrl",
-     {"PMU", "NAME", "CODE", "UMASK", "WHAT IT COUNTS"}},
+     "llrrll",
+     {"PMU", "NAME", "CODE", "UMASK", "MODEL", "WHAT IT COUNTS"}},
     {"settings",
      list_settings_json,
      list_settings_table,
@@ -392,12 +442,33 @@ static int print(const struct cli *cli, const struct choice *choice, int subject
 	return cli_print_table(cli, table);
 }
 
-/* @return NULL for a machine that is not there, which is said */
-static const struct pmu_pmu *pmu_of_machine(struct cli *cli, const char *name)
+int list_print_named(const struct cli *cli, const struct choice *choice)
 {
-	const struct pmu_machine *machine = cli_find_machine(cli, name);
+	static const char *const kinds[] = {"pmus",	 "boxes",   "events", "metrics",
+					    "registers", "records", "facts"};
+	json_t *array = json_array();
 
-	return machine ? cli_find_pmu(cli, pmu_machine_pmu_name(machine)) : NULL;
+	for (size_t i = 0; array && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		each_box(choice, subjects[subject_of(kinds[i])].json, array);
+	if (!array)
+		return cli_error(cli, EXIT_FAILED, "out of memory");
+	if (!json_array_size(array)) {
+		json_decref(array);
+		return PMU_E_UNKNOWN;
+	}
+	return cli_print_json(cli, array);
+}
+
+/* A word that is no kind, though it may have been meant as one. */
+static int refuse_kind(const struct cli *cli, const char *word)
+{
+	struct cli_names valid;
+
+	cli_names_init(&valid, word);
+	for (size_t i = 0; i < SUBJECT_COUNT; i++)
+		cli_names_add(&valid, subjects[i].name);
+	return cli_error(cli, EXIT_USAGE, "no kind \"%s\" to list; %s", word,
+			 cli_names_text(&valid));
 }
 
 static bool box_exists(const struct choice *choice)
@@ -412,24 +483,29 @@ static bool box_exists(const struct choice *choice)
 
 int cli_list(struct cli *cli, int argc, char **argv)
 {
-	static const struct option options[] = {{"machine", required_argument, NULL, 'M'},
-						{"pmu", required_argument, NULL, 'p'},
+	static const struct option options[] = {{"pmu", required_argument, NULL, 'p'},
 						{"box", required_argument, NULL, 'b'},
 						{"format", required_argument, NULL, 'f'},
 						{"count", no_argument, NULL, 'c'},
+						{"machine", required_argument, NULL, 'M'},
 						{"help", no_argument, NULL, 'h'},
 						{0}};
 	struct choice choice = {0};
 	int subject = 0;
+	bool kind;
 
-	for (int option; (option = getopt_long(argc, argv, "M:h", options, NULL)) != -1;) {
+	for (int option; (option = getopt_long(argc, argv, "hM:", options, NULL)) != -1;) {
 		switch (option) {
-		case 'M':
 		case 'p':
-			choice.pmu =
-			    option == 'M' ? pmu_of_machine(cli, optarg) : cli_find_pmu(cli, optarg);
+			choice.pmu = cli_find_pmu(cli, optarg);
 			if (!choice.pmu)
 				return EXIT_USAGE;
+			break;
+		case 'M':
+			choice.machine = cli_find_machine(cli, optarg);
+			if (!choice.machine)
+				return EXIT_USAGE;
+			choice.pmu = pmu_find_pmu(pmu_machine_pmu_name(choice.machine));
 			break;
 		case 'b':
 			choice.box = optarg;
@@ -451,13 +527,17 @@ int cli_list(struct cli *cli, int argc, char **argv)
 	if (choice.box && !box_exists(&choice))
 		return cli_error(cli, EXIT_USAGE, "no box \"%s\"; pmulab list boxes lists them",
 				 choice.box);
-	if (optind < argc && subject_of(argv[optind]) >= 0) {
+	kind = optind < argc && subject_of(argv[optind]) >= 0;
+	if (kind) {
 		if (subject == 0)
 			subject = subject_of(argv[optind]);
 		optind++;
 	}
 	if (optind < argc)
 		choice.text = argv[optind++];
+	/* "list evnts cas": the first of two words can only be a kind. */
+	if (optind < argc && !kind)
+		return refuse_kind(cli, argv[optind - 1]);
 	if (optind < argc)
 		return cli_error(cli, EXIT_USAGE, "at most one TEXT: unexpected argument \"%s\"",
 				 argv[optind]);

@@ -11,12 +11,29 @@
 
 /* What the user wants to see. */
 struct choice {
-	const struct pmu_pmu *pmu; /* NULL: all */
-	const char *box;	   /* NULL: all */
-	const char *text;	   /* NULL: all */
+	const struct pmu_pmu *pmu;	   /* NULL: all */
+	const char *box;		   /* NULL: all */
+	const char *text;		   /* NULL: all */
+	bool exact;			   /* the text is the whole name */
+	const char *umask;		   /* of events, only this unit mask; NULL: all */
+	const struct pmu_machine *machine; /* only what it can count; NULL: all */
 };
 
 bool list_chosen(const struct choice *choice, const char *name);
+/** Whether a unit mask is listed. @param umask  NULL for an event without named ones */
+bool list_chosen_umask(const struct choice *choice, const struct pmu_box *box,
+		       const struct pmu_event *event, const struct pmu_umask *umask);
+
+#define LIST_WHY_MAX 512
+
+/** How a unit mask is modelled on a machine. @param machine  NULL: on any. @param why  may be NULL
+ */
+enum pmu_model list_model(const struct pmu_machine *machine, const struct pmu_box *box,
+			  const struct pmu_event *event, const struct pmu_umask *umask,
+			  char why[LIST_WHY_MAX]);
+
+/** Prints as JSON all that has a name: PMUs, boxes, events, metrics, registers, records, facts. */
+int list_print_named(const struct cli *cli, const struct choice *choice);
 
 /** Rows of one box, into a JSON array or a struct table. */
 void list_encodings_json(void *arg, const struct choice *choice, const struct pmu_box *box);

@@ -65,13 +65,15 @@ static json_t *implied_json(const struct pmu_umask *umask)
 }
 
 /* @umask: NULL for an event without named ones. */
-static json_t *encoding_json(const struct pmu_box *box, const struct pmu_event *event,
-			     const struct pmu_umask *umask)
+static json_t *encoding_json(const struct choice *choice, const struct pmu_box *box,
+			     const struct pmu_event *event, const struct pmu_umask *umask)
 {
 	char set[CLI_SET_MAX];
 
 	return json_pack(
-	    "{s:s, s:s, s:s, s:i, s:b, s:s, s:i, s:i, s:b, s:s, s:o, s:o, s:o, s:s, s:o}", "pmu",
+	    "{s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:s, s:i, s:i, s:b, s:s, s:o, s:o, s:o, s:s, s:o}",
+	    "desc", umask ? pmu_umask_desc(umask) : pmu_event_desc(event), "model",
+	    cli_model_name(list_model(choice->machine, box, event, umask, NULL)), "pmu",
 	    pmu_box_pmu_name(box), "box", pmu_box_name(box), "event", pmu_event_name(event), "code",
 	    pmu_event_code(event), "ext", pmu_event_ext(event), "umask",
 	    umask ? pmu_umask_name(umask) : "", "value",
@@ -90,11 +92,13 @@ void list_encodings_json(void *arg, const struct choice *choice, const struct pm
 
 		if (!list_chosen(choice, pmu_event_name(event)))
 			continue;
-		if (pmu_event_umasks(event) == 0)
-			json_array_append_new(arg, encoding_json(box, event, NULL));
+		if (pmu_event_umasks(event) == 0 && list_chosen_umask(choice, box, event, NULL))
+			json_array_append_new(arg, encoding_json(choice, box, event, NULL));
 		for (size_t j = 0; j < pmu_event_umasks(event); j++)
-			json_array_append_new(arg,
-					      encoding_json(box, event, pmu_event_umask(event, j)));
+			if (list_chosen_umask(choice, box, event, pmu_event_umask(event, j)))
+				json_array_append_new(
+				    arg,
+				    encoding_json(choice, box, event, pmu_event_umask(event, j)));
 	}
 }
 
@@ -108,6 +112,8 @@ void list_encodings_table(void *arg, const struct choice *choice, const struct p
 			const struct pmu_umask *umask =
 			    pmu_event_umasks(event) ? pmu_event_umask(event, j) : NULL;
 
+			if (!list_chosen_umask(choice, box, event, umask))
+				continue;
 			table_cell(arg, "%s", pmu_box_pmu_name(box));
 			table_cell(arg, "%s.%s%s%s", pmu_box_name(box), pmu_event_name(event),
 				   umask ? "." : "", umask ? pmu_umask_name(umask) : "");
@@ -115,6 +121,9 @@ void list_encodings_table(void *arg, const struct choice *choice, const struct p
 				   pmu_event_ext(event) ? "+" : "");
 			table_cell(arg, "0x%02X",
 				   umask ? pmu_umask_value(umask) : pmu_event_unit_mask(event));
+			table_cell(
+			    arg, "%s",
+			    cli_model_name(list_model(choice->machine, box, event, umask, NULL)));
 			table_cell(arg, "%s%s%s", pmu_event_desc(event), umask ? " " : "",
 				   umask ? pmu_umask_desc(umask) : "");
 		}

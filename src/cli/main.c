@@ -31,7 +31,7 @@ static void usage(FILE *file)
 	fputs("usage: pmulab COMMAND [ARGUMENTS]\n\n", file);
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		fprintf(file, "  %-10s %s\n", commands[i].name, commands[i].summary);
-	fputs("\nHelp on a command: pmulab COMMAND --help. Version: pmulab --version\n", file);
+	fputs("\nHelp on a command: pmulab help COMMAND. Version: pmulab --version\n", file);
 }
 
 static int unknown_command(const char *name)
@@ -83,6 +83,25 @@ static int run(const char *name, cli_command *command, int argc, char **argv)
 	return end_output(code);
 }
 
+static int run_named(const char *name, int argc, char **argv)
+{
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		if (!strcasecmp(commands[i].name, name))
+			return run(commands[i].name, commands[i].run, argc, argv);
+	return unknown_command(name);
+}
+
+/* pmulab help COMMAND */
+static int help(int argc, char **argv)
+{
+	char option[] = "--help", *arguments[] = {argv[2], option, NULL};
+
+	if (argc == 3)
+		return run_named(argv[2], 2, arguments);
+	fputs("pmulab help: one COMMAND is enough\n", stderr);
+	return EXIT_USAGE;
+}
+
 static void nothing(int number)
 {
 	(void)number;
@@ -106,16 +125,15 @@ int main(int argc, char **argv)
 		usage(stderr);
 		return EXIT_USAGE;
 	}
+	if (!strcmp(argv[1], "help") && argc > 2)
+		return help(argc, argv);
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
 		usage(stdout);
-		return EXIT_DONE;
+		return end_output(EXIT_DONE);
 	}
 	if (!strcmp(argv[1], "--version")) {
 		printf("pmulab %s\n", pmu_version());
-		return EXIT_DONE;
+		return end_output(EXIT_DONE);
 	}
-	for (size_t i = 0; i < COMMAND_COUNT; i++)
-		if (!strcasecmp(commands[i].name, argv[1]))
-			return run(commands[i].name, commands[i].run, argc - 1, argv + 1);
-	return unknown_command(argv[1]);
+	return run_named(argv[1], argc - 1, argv + 1);
 }

@@ -223,8 +223,8 @@ static int report(struct cli *cli, const struct process_run *run, const struct r
 {
 	int code;
 
-	code = cli->format == CLI_JSON ? print_json(cli, run, result, argv)
-				       : print_table(cli, run, result, argv);
+	code = cli_is_json(cli) ? print_json(cli, run, result, argv)
+				: print_table(cli, run, result, argv);
 	return code ? code : cli_end_report(cli);
 }
 
@@ -237,7 +237,9 @@ int process_stat(struct cli *cli, struct process_run *run, char **argv)
 	if (error)
 		return cli_fail(cli, error);
 	code = add_events(cli, run, process);
-	if (!code && run->output) {
+	if (!code && run->output && !strcmp(run->output, "-"))
+		cli->out = stdout;
+	else if (!code && run->output) {
 		cli->out = fopen(run->output, "we");
 		if (!cli->out)
 			code = cli_error(cli, EXIT_FAILED, "cannot write %s: %s", run->output,
@@ -247,7 +249,7 @@ int process_stat(struct cli *cli, struct process_run *run, char **argv)
 		code = measure(cli, process, argv, &result);
 	if (!code)
 		code = report(cli, run, &result, argv);
-	if (run->output && cli->out)
+	if (run->output && cli->out && cli->out != stdout)
 		fclose(cli->out);
 	pmu_process_free(process);
 	return code ? code : result.exit;

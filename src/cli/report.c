@@ -7,14 +7,19 @@
 #include <string.h>
 
 #include "cli/program.h"
+#include "cli/stat_metric.h"
+#include "cli/stat_repeat.h"
 #include "cli/text.h"
 
-#define SOCKETS_MAX 8 /* with a column each */
+#define SOCKETS_MAX   8 /* with a column each */
+#define DEVIATION_MAX 32
 
 /* What is counted for real is exact. */
 static enum pmu_model model_of(const struct stat_run *run, const struct pmu_selection *selection)
 {
-	return pmu_bus_is_emulated(run->bus) ? pmu_selection_model(selection) : PMU_MODEL_EXACT;
+	return pmu_bus_is_emulated(run->bus)
+		   ? pmu_selection_model_on(selection, pmu_bus_machine(run->bus), NULL, 0)
+		   : PMU_MODEL_EXACT;
 }
 
 bool stat_is_absent(const struct stat_run *run, const struct pmu_selection *selection)
@@ -22,7 +27,7 @@ bool stat_is_absent(const struct stat_run *run, const struct pmu_selection *sele
 	return model_of(run, selection) == PMU_MODEL_ABSENT;
 }
 
-static uint64_t sum(const struct stat_run *run, unsigned event, int socket)
+uint64_t stat_sum(const struct stat_run *run, unsigned event, int socket)
 {
 	uint64_t total = 0;
 
@@ -33,60 +38,13 @@ static uint64_t sum(const struct stat_run *run, unsigned event, int socket)
 	return total;
 }
 
-static size_t rows(const struct stat_run *run, unsigned event)
+size_t stat_instances(const struct stat_run *run, unsigned event)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < run->count_count; i++)
 		count += run->counts[i].event == event;
 	return count;
-}
-
-/* Of a machine's description. */
-static const char *const clock_keys[] = {
-    [PMU_CLOCK_UCLK] = "uclk_mhz", [PMU_CLOCK_DCLK] = "dclk_mhz",   [PMU_CLOCK_CORE] = "core_mhz",
-    [PMU_CLOCK_PCLK] = "pclk_mhz", [PMU_CLOCK_QFCLK] = "qfclk_mhz",
-};
-
-/* Counts are summed over all instances, and so are the cycles that they are held against. */
-static struct pmu_terms terms_of(const struct stat_run *run, size_t instances)
-{
-	struct pmu_terms terms = {
-	    .size = sizeof(terms),
-	    .seconds = run->seconds,
-	    .tsc_mhz = NAN,
-	    .instances = (double)instances,
-	    .core_cycles = NAN,
-	    .instructions = NAN,
-	};
-
-	for (int clock = 0; clock < PMU_CLOCK_COUNT; clock++)
-		terms.clock_mhz[clock] =
-		    run->machine ? cli_machine_number(run->machine, clock_keys[clock]) : NAN;
-	if (!run->machine)
-		return terms;
-	terms.tsc_mhz = terms.clock_mhz[PMU_CLOCK_CORE];
-	terms.core_cycles = (double)run->statistics.cycles;
-	terms.instructions = (double)run->statistics.instructions;
-	return terms;
-}
-
-static double evaluate(const struct stat_run *run, const struct stat_metric *metric)
-{
-	const struct pmu_selection *selections;
-	size_t count = pmu_formula_selections(metric->formula, &selections);
-	double *counts = calloc(count ? count : 1, sizeof(*counts)), value;
-	struct pmu_terms terms = terms_of(run, count ? rows(run, metric->events[0]) : 0);
-
-	if (!counts)
-		return NAN;
-	for (size_t i = 0; i < count; i++)
-		counts[i] = stat_is_absent(run, &selections[i])
-				? NAN
-				: (double)sum(run, metric->events[i], -1);
-	value = pmu_formula_evaluate(metric->formula, counts, &terms);
-	free(counts);
-	return value;
 }
 
 static json_t *count_json(const struct stat_run *run, const struct pmu_count *count)
@@ -103,12 +61,52 @@ static json_t *count_json(const struct stat_run *run, const struct pmu_count *co
 			 "model", cli_model_name(model_of(run, selection)));
 }
 
+static json_t *metric_json(const struct stat_run *run, const struct stat_metric *metric)
+{
+	double value = stat_metric_value(run, metric), shown = value;
+	const char *unit = stat_metric_show(run, metric, &shown);
+	char why[STAT_WHY_MAX];
+
+	stat_metric_why(run, metric, why);
+	return json_pack("{s:s, s:o, s:s, s:o, s:s, s:o}", "name", metric->name, "value",
+			 isfinite(value) ? json_real(value) : json_null(), "unit", metric->unit,
+			 "shown_value", isfinite(shown) ? json_real(shown) : json_null(),
+			 "shown_unit", unit, "unknown_because",
+			 *why ? json_string(why) : json_null());
+}
+
 static json_t *known(bool known, json_t *value)
 {
 	if (known)
 		return value;
 	json_decref(value);
 	return json_null();
+}
+
+static json_t *mean_json(const struct stat_run *run, const char *name, const struct stat_mean *mean)
+{
+	bool is_known = isfinite(mean->mean);
+
+	return json_pack("{s:s, s:o, s:o}", "name", name, "mean",
+			 is_known ? json_real(mean->mean) : json_null(), "deviation",
+			 is_known ? json_real(stat_deviation(run, mean)) : json_null());
+}
+
+static json_t *runs_json(const struct stat_run *run)
+{
+	json_t *events = json_array(), *metrics = json_array();
+
+	for (unsigned event = 0; event < pmu_session_events(run->session); event++) {
+		char text[PMU_EVENT_TEXT_MAX];
+
+		pmu_event_print(pmu_session_event(run->session, event), text, sizeof(text));
+		json_array_append_new(events, mean_json(run, text, &run->event_means[event]));
+	}
+	for (size_t i = 0; i < run->metric_count; i++)
+		json_array_append_new(metrics,
+				      mean_json(run, run->metrics[i].name, &run->metric_means[i]));
+	return json_pack("{s:i, s:o, s:o, s:o}", "count", run->runs, "events", events, "metrics",
+			 metrics, "seconds", mean_json(run, "seconds", &run->seconds_mean));
 }
 
 /* @return how many of @natives there are */
@@ -139,13 +137,7 @@ static int print_json(const struct cli *cli, const struct stat_run *run, char **
 	for (size_t i = 0; i < run->count_count; i++)
 		json_array_append_new(counts, count_json(run, &run->counts[i]));
 	for (size_t i = 0; i < run->metric_count && run->counts; i++) {
-		const struct pmu_metric *metric = pmu_formula_metric(run->metrics[i].formula);
-		double value = evaluate(run, &run->metrics[i]);
-
-		json_array_append_new(
-		    metrics, json_pack("{s:s, s:o, s:s}", "name", pmu_metric_name(metric), "value",
-				       isfinite(value) ? json_real(value) : json_null(), "unit",
-				       pmu_metric_unit(metric)));
+		json_array_append_new(metrics, metric_json(run, &run->metrics[i]));
 	}
 	report = json_pack(
 	    "{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "machine", text_json(run->target),
@@ -155,6 +147,8 @@ static int print_json(const struct cli *cli, const struct stat_run *run, char **
 	    known(emulated, cli_json_number(run->statistics.instructions)), "cycles",
 	    known(emulated, cli_json_number(run->statistics.cycles)), "counts", counts, "metrics",
 	    metrics, "not_emulated", known(emulated, natives_json(run)));
+	if (run->runs > 1)
+		json_object_set_new(report, "runs", runs_json(run));
 	return cli_print_json(cli, text_json_set(report, "command", argv));
 }
 
@@ -171,7 +165,8 @@ static unsigned column_count(const struct stat_run *run)
 {
 	unsigned sockets = pmu_bus_sockets(run->bus);
 
-	return sockets > 1 && sockets <= SOCKETS_MAX ? 1 + sockets : 1;
+	/* Means are of totals. */
+	return sockets > 1 && sockets <= SOCKETS_MAX && run->runs < 2 ? 1 + sockets : 1;
 }
 
 static uint64_t sum_instance(const struct stat_run *run, unsigned event, int socket,
@@ -208,26 +203,70 @@ static void instance_rows(const struct stat_run *run, struct table *table, unsig
 	}
 }
 
+/* Cycles of one clock, which each instance counts, are not added up. */
+static bool is_mean(const struct stat_run *run, unsigned event)
+{
+	return pmu_selection_is_clock(pmu_session_event(run->session, event)) &&
+	       stat_instances(run, event) > 1;
+}
+
+uint64_t stat_total(const struct stat_run *run, unsigned event, int socket)
+{
+	uint64_t sum = stat_sum(run, event, socket), instances = 0;
+
+	for (size_t i = 0; i < run->count_count; i++)
+		instances += run->counts[i].event == event &&
+			     (socket < 0 || run->counts[i].socket == (unsigned)socket);
+	return is_mean(run, event) && instances ? sum / instances : sum;
+}
+
+/* Over several runs the mean. */
+static uint64_t shown_total(const struct stat_run *run, unsigned event, int socket)
+{
+	return run->runs > 1 ? (uint64_t)(run->event_means[event].mean + 0.5)
+			     : stat_total(run, event, socket);
+}
+
+/* "  (+- 0.5 %)" */
+static const char *deviation(const struct stat_run *run, const struct stat_mean *means,
+			     size_t which, char text[DEVIATION_MAX])
+{
+	double mean = run->runs > 1 ? means[which].mean : 0;
+
+	*text = '\0';
+	if (run->runs > 1 && isfinite(mean))
+		snprintf(text, DEVIATION_MAX, "  (+- %.2f %%)",
+			 mean != 0 ? 100 * stat_deviation(run, &means[which]) / fabs(mean) : 0.0);
+	return text;
+}
+
 static void event_rows(const struct stat_run *run, struct table *table, unsigned event)
 {
 	const struct pmu_selection *selection = pmu_session_event(run->session, event);
-	char text[PMU_EVENT_TEXT_MAX];
+	char text[PMU_EVENT_TEXT_MAX], spread[DEVIATION_MAX];
 
 	pmu_event_print(selection, text, sizeof(text));
 	for (unsigned column = 0; column < column_count(run); column++)
-		count_cell(table, stat_is_absent(run, selection), sum(run, event, (int)column - 1));
-	table_cell(table, "%s%s", text,
-		   model_of(run, selection) == PMU_MODEL_APPROXIMATE ? "  (approximate)" : "");
+		count_cell(table, stat_is_absent(run, selection),
+			   shown_total(run, event, (int)column - 1));
+	table_cell(table, "%s%s%s%s", text, deviation(run, run->event_means, event, spread),
+		   model_of(run, selection) == PMU_MODEL_APPROXIMATE ? "  (approximate)" : "",
+		   is_mean(run, event) ? "  (mean of the instances)" : "");
 	if (run->per_box)
 		instance_rows(run, table, event);
 }
 
 static void metric_row(const struct stat_run *run, struct table *table,
-		       const struct stat_metric *wanted)
+		       const struct stat_metric *metric)
 {
-	const struct pmu_metric *metric = pmu_formula_metric(wanted->formula);
-	double value = evaluate(run, wanted);
+	double value = stat_metric_value(run, metric);
+	const char *unit = stat_metric_show(run, metric, &value);
+	const size_t which = (size_t)(metric - run->metrics);
+	char why[STAT_WHY_MAX], spread[DEVIATION_MAX];
 
+	if (run->runs > 1)
+		value = run->metric_means[which].mean;
+	stat_metric_why(run, metric, why);
 	if (!isfinite(value))
 		table_cell(table, "not known");
 	else if (value >= 0 && floor(value) == value && value < 1e18)
@@ -236,7 +275,9 @@ static void metric_row(const struct stat_run *run, struct table *table,
 		table_cell(table, "%.6g", value);
 	for (unsigned column = 1; column < column_count(run); column++)
 		table_cell(table, "%s", "");
-	table_cell(table, "%s  [%s]", pmu_metric_name(metric), pmu_metric_unit(metric));
+	table_cell(table, "%s%s%s%s%s%s%s%s", metric->name, *unit ? "  [" : "", unit,
+		   *unit ? "]" : "", deviation(run, run->metric_means, which, spread),
+		   *why ? "  (" : "", why, *why ? ")" : "");
 }
 
 static void heading(const struct stat_run *run, struct table *table)
@@ -254,6 +295,11 @@ static void print_head(const struct cli *cli, const struct stat_run *run, char *
 		return;
 	}
 	text_print(cli->out, "\n%s on %s, exit code %d\n", argv[0], run->target, run->exit);
+	if (run->timed_out)
+		fprintf(cli->out, "ended after %.9g ms, as --timeout says\n",
+			run->options.timeout_ms);
+	if (run->runs > 1)
+		fprintf(cli->out, "means of %u runs, with the standard deviation\n", run->runs);
 	if (!run->machine) {
 		fprintf(cli->out, "%.6f s, counted through %s, with everything else that ran\n\n",
 			run->seconds, pmu_bus_transport(run->bus));
@@ -306,6 +352,20 @@ static int print_table(const struct cli *cli, const struct stat_run *run, char *
 	return code;
 }
 
+/* What is no count, in the place of one. */
+static void csv_fact(const struct stat_run *run, struct table *table, const char *name,
+		     const char *format, double value, const char *unit)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), format, value);
+	table_cell(table, "%s", name);
+	for (int column = 1; column < 5; column++)
+		table_cell(table, "%s", column == 1 ? pmu_pmu_name(run->pmu) : "");
+	table_cell(table, "%s", text);
+	table_cell(table, "%s", unit);
+}
+
 /* In the columns of an event: the program, how often it ran, and why it is not counted. */
 static void csv_natives(const struct stat_run *run, struct table *table)
 {
@@ -350,17 +410,22 @@ static int print_csv(const struct cli *cli, const struct stat_run *run)
 		table_cell(table, "%s", cli_model_name(model_of(run, selection)));
 	}
 	for (size_t i = 0; i < run->metric_count; i++) {
-		const struct pmu_metric *metric = pmu_formula_metric(run->metrics[i].formula);
-		double value = evaluate(run, &run->metrics[i]);
+		const struct stat_metric *metric = &run->metrics[i];
+		double value = stat_metric_value(run, metric);
 
-		table_cell(table, "%s", pmu_metric_name(metric));
+		table_cell(table, "%s", metric->name);
 		for (int column = 1; column < 5; column++)
 			table_cell(table, "%s", column == 1 ? pmu_pmu_name(run->pmu) : "");
 		if (isfinite(value))
 			table_cell(table, "%.17g", value);
 		else
 			table_cell(table, "%s", "");
-		table_cell(table, "%s", pmu_metric_unit(metric));
+		table_cell(table, "%s", metric->unit);
+	}
+	if (run->ran) {
+		csv_fact(run, table, "exit", "%.0f", run->exit, "");
+		if (isfinite(run->seconds))
+			csv_fact(run, table, "seconds", "%.9f", run->seconds, "s");
 	}
 	csv_natives(run, table);
 	return cli_print_table(cli, table);
@@ -370,7 +435,7 @@ int stat_report(const struct cli *cli, const struct stat_run *run, char **argv)
 {
 	int code;
 
-	if (cli->format == CLI_JSON)
+	if (cli_is_json(cli))
 		code = print_json(cli, run, argv);
 	else if (cli->format == CLI_CSV)
 		code = print_csv(cli, run);

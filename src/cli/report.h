@@ -13,14 +13,22 @@
 struct stat_metric {
 	struct pmu_formula *formula;
 	unsigned *events; /* of the session, in the order of the formula's selections */
+	char *name, *unit;
 };
 
 /* Where it is counted, if not on an emulated machine. */
 struct stat_options {
 	const char *root, *pmu, *trace_registers, *replay; /* NULL: not given */
 	const char *pin, *membind, *interleave;		   /* lists; NULL: not given */
-	bool dry_run, force, machine_clock, deterministic, why;
+	bool dry_run, force, machine_clock, deterministic, why, raw, all_cpus;
+	double interval_ms, delay_ms, timeout_ms; /* 0: not given */
+	unsigned repeat;			  /* runs; 0: not given */
 	enum pmu_feed feed;
+};
+
+/* Over the runs of a measurement. */
+struct stat_mean {
+	double mean, squares; /* sum of the squared distances from the mean */
 };
 
 struct stat_dry_run;
@@ -31,7 +39,8 @@ struct stat_run {
 	const char *target;		   /* the machine's name, or what is in its stead */
 	const struct pmu_pmu *pmu;
 	bool per_box;
-	const char *output;    /* NULL: standard error */
+	const char *output; /* NULL: standard error; "-": standard output */
+	bool output_open;
 	struct pmu_emul *emul; /* NULL: it is not emulated, or by a dry run */
 	struct pmu_bus *bus;
 	struct pmu_bus *traced; /* what a register trace is made of; else NULL */
@@ -51,7 +60,8 @@ struct stat_run {
 	struct process_run process; /* what the kernel counts instead of all this */
 	struct stat_metric *metrics;
 	size_t metric_count;
-	unsigned *group; /* what is being added, if it is a group; else NULL */
+	unsigned asked_count; /* the first events of the session: not by a metric */
+	unsigned *group;      /* what is being added, if it is a group; else NULL */
 	size_t group_size;
 	int code; /* exit code of what could not be added */
 	/* Results. */
@@ -62,7 +72,17 @@ struct stat_run {
 	double seconds;
 	int exit;
 	bool ran; /* the program, to its end; false: there are no counts of it */
+	bool timed_out;
+	unsigned runs; /* that means are of; 0: there was but one */
+	struct stat_mean *event_means, *metric_means, seconds_mean;
 };
+
+/** Sum of an event's counts. @param socket  below 0: of all */
+uint64_t stat_sum(const struct stat_run *run, unsigned event, int socket);
+/** The same as it is shown: of clocks the mean of the instances. */
+uint64_t stat_total(const struct stat_run *run, unsigned event, int socket);
+/** Instances that an event is counted in, over all sockets. */
+size_t stat_instances(const struct stat_run *run, unsigned event);
 
 /** Whether the machine produces nothing of what is selected: it has no count, not even 0. */
 bool stat_is_absent(const struct stat_run *run, const struct pmu_selection *selection);

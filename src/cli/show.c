@@ -13,14 +13,17 @@
 static void usage(FILE *file)
 {
 	fputs(
-	    "usage: pmulab show [--pmu PMU] NAME\n"
+	    "usage: pmulab show [-M MACHINE] [--pmu PMU] [--format table|json] NAME\n"
 	    "\n"
 	    "Prints everything about a PMU, box, event, register, metric, hardware record,\n"
-	    "table of facts or machine. Write BOX.NAME or PMU/BOX.NAME if several have the name.\n"
+	    "table of facts or machine. Write BOX.NAME or PMU/BOX.NAME if several have the name,\n"
+	    "and EVENT.UMASK for one unit mask.\n"
 	    "\n"
 	    "Example: pmulab show TOR_INSERTS\n"
 	    "\n"
-	    "  --pmu PMU  only this PMU\n",
+	    "  -M, --machine MACHINE  say what this emulated machine cannot count, and why\n"
+	    "  --pmu PMU              only this PMU\n"
+	    "  --format table|json    print in this format, as pmulab list does\n",
 	    file);
 }
 
@@ -28,6 +31,8 @@ static void usage(FILE *file)
 struct show {
 	const struct cli *cli;
 	const char *name;
+	const char *umask;		   /* of an event, only this one; NULL: all */
+	const struct pmu_machine *machine; /* NULL: any */
 	int found;
 };
 
@@ -143,6 +148,17 @@ static void show_sum(const struct show *show, const struct pmu_umask *umask)
 	fputc('\n', show->cli->out);
 }
 
+static void show_absence(const struct show *show, const struct pmu_box *box,
+			 const struct pmu_event *event, const struct pmu_umask *umask)
+{
+	char why[LIST_WHY_MAX];
+
+	if (pmu_event_model(event) == PMU_MODEL_ABSENT ||
+	    list_model(show->machine, box, event, umask, why) != PMU_MODEL_ABSENT)
+		return;
+	fprintf(show->cli->out, "  not modelled%s%s%s", *why ? " (" : "", why, *why ? ")" : "");
+}
+
 static void show_umasks(const struct show *show, const struct pmu_box *box,
 			const struct pmu_event *event)
 {
@@ -150,12 +166,15 @@ static void show_umasks(const struct show *show, const struct pmu_box *box,
 		const struct pmu_umask *umask = pmu_event_umask(event, i);
 		char bits[UMASK_TEXT_MAX];
 
+		if (show->umask && umask != pmu_find_umask(event, show->umask))
+			continue;
 		write_bits(umask, bits);
 		fprintf(show->cli->out, "  %-12s .%-20s%s", i ? "" : "unit masks",
 			pmu_umask_name(umask), bits);
 		show_needs(show, box, umask);
-		fprintf(show->cli->out, "%s%s  %s\n", pmu_umask_is_alone(umask) ? "  alone" : "",
-			pmu_umask_is_absent(umask) ? "  not modelled" : "", pmu_umask_desc(umask));
+		fprintf(show->cli->out, "%s", pmu_umask_is_alone(umask) ? "  alone" : "");
+		show_absence(show, box, event, umask);
+		fprintf(show->cli->out, "  %s\n", pmu_umask_desc(umask));
 		show_sum(show, umask);
 		for (size_t j = 0; j < pmu_umask_fixed_fields(umask); j++)
 			show_fixed_field(show, !j, pmu_umask_fixed_field(umask, j));
@@ -556,6 +575,22 @@ static void show_facts(struct show *show, const struct pmu_box *box, const struc
 	list_show_facts(show->cli, box, facts);
 }
 
+/* EVENT.UMASK */
+static void show_one_umask(struct show *show, const struct pmu_box *box, const char *name)
+{
+	const char *dot = strchr(name, '.');
+	char *event_name = dot ? strndup(name, (size_t)(dot - name)) : NULL;
+	const struct pmu_event *event = event_name ? pmu_find_event(box, event_name) : NULL;
+
+	for (; event; event = pmu_next_event(box, event)) {
+		show->umask = dot + 1;
+		if (pmu_find_umask(event, show->umask))
+			SHOW(event, box, event);
+		show->umask = NULL;
+	}
+	free(event_name);
+}
+
 static void show_in_box(struct show *show, const struct pmu_box *box, const char *name)
 {
 	const struct pmu_event *event = pmu_find_event(box, name);
@@ -565,6 +600,7 @@ static void show_in_box(struct show *show, const struct pmu_box *box, const char
 
 	for (; event; event = pmu_next_event(box, event))
 		SHOW(event, box, event);
+	show_one_umask(show, box, name);
 	if (reg)
 		SHOW(register, box, reg);
 	if (metric)
@@ -595,11 +631,11 @@ static void show_all(struct show *show, const struct pmu_pmu *only)
 
 			if (!strcasecmp(pmu_box_name(box), show->name))
 				SHOW(box, box);
-			if (!dot)
-				show_in_box(show, box, show->name);
-			else if (length == (size_t)(dot - show->name) &&
-				 !strncasecmp(pmu_box_name(box), show->name, length))
+			if (dot && length == (size_t)(dot - show->name) &&
+			    !strncasecmp(pmu_box_name(box), show->name, length))
 				show_in_box(show, box, dot + 1);
+			else
+				show_in_box(show, box, show->name);
 		}
 	}
 }
@@ -626,31 +662,111 @@ static bool take_pmu(struct show *show, const struct pmu_pmu **pmu)
 	return named;
 }
 
+static const char *nearest_in_box(const struct pmu_box *box, const char *wanted,
+				  const char *nearest)
+{
+	for (size_t i = 0; i < pmu_box_events(box); i++)
+		nearest = pmu_nearest_name(wanted, nearest, pmu_event_name(pmu_box_event(box, i)));
+	for (size_t i = 0; i < pmu_box_metrics(box); i++)
+		nearest =
+		    pmu_nearest_name(wanted, nearest, pmu_metric_name(pmu_box_metric(box, i)));
+	for (size_t i = 0; i < pmu_box_registers(box); i++)
+		nearest = pmu_nearest_name(wanted, nearest,
+					   pmu_register_pattern(pmu_box_register_at(box, i)));
+	return pmu_nearest_name(wanted, nearest, pmu_box_name(box));
+}
+
+static int refuse_unknown(const struct show *show, const struct pmu_pmu *only)
+{
+	const char *dot = strchr(show->name, '.'), *wanted = dot ? dot + 1 : show->name;
+	const char *nearest = NULL;
+	const struct pmu_pmu *pmu;
+	const struct pmu_box *box;
+
+	for (size_t i = 0; (pmu = pmu_pmu_at(i)); i++)
+		for (size_t j = 0; (!only || only == pmu) && (box = pmu_pmu_box(pmu, j)); j++)
+			nearest = nearest_in_box(box, wanted, nearest);
+	if (nearest)
+		return cli_error(show->cli, EXIT_USAGE,
+				 "nothing is called \"%s\"; did you mean %s?", show->name, nearest);
+	return cli_error(show->cli, EXIT_USAGE,
+			 "nothing is called \"%s\"; pmulab list events %s searches", show->name,
+			 show->name);
+}
+
+/* As pmulab list prints it: [BOX.]NAME[.UMASK] */
+static int show_json(const struct show *show, const struct pmu_pmu *pmu)
+{
+	char *name = strdup(show->name), *dot = name ? strchr(name, '.') : NULL, *umask;
+	struct choice choice = {.pmu = pmu, .text = name, .exact = true, .machine = show->machine};
+	bool boxed = false;
+	int code;
+
+	for (size_t i = 0; dot && i < pmu_pmu_count(); i++) {
+		const struct pmu_box *box;
+
+		for (size_t j = 0; (box = pmu_pmu_box(pmu_pmu_at(i), j)); j++)
+			boxed |= strlen(pmu_box_name(box)) == (size_t)(dot - name) &&
+				 !strncasecmp(pmu_box_name(box), name, (size_t)(dot - name));
+	}
+	if (boxed) {
+		*dot = '\0';
+		choice.box = name;
+		choice.text = dot + 1;
+	}
+	umask = name ? strchr(choice.text, '.') : NULL;
+	if (umask) {
+		*umask = '\0';
+		choice.umask = umask + 1;
+	}
+	code = name ? list_print_named(show->cli, &choice)
+		    : cli_error(show->cli, EXIT_FAILED, "out of memory");
+	free(name);
+	return code < 0 ? refuse_unknown(show, pmu) : code;
+}
+
 int cli_show(struct cli *cli, int argc, char **argv)
 {
-	static const struct option options[] = {
-	    {"pmu", required_argument, NULL, 'p'}, {"help", no_argument, NULL, 'h'}, {0}};
+	static const struct option options[] = {{"pmu", required_argument, NULL, 'p'},
+						{"machine", required_argument, NULL, 'M'},
+						{"format", required_argument, NULL, 'f'},
+						{"help", no_argument, NULL, 'h'},
+						{0}};
 	const struct pmu_pmu *pmu = NULL;
 	struct show show = {.cli = cli};
 
-	for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
-		if (option == 'h')
+	for (int option; (option = getopt_long(argc, argv, "hM:", options, NULL)) != -1;) {
+		switch (option) {
+		case 'p':
+			pmu = cli_find_pmu(cli, optarg);
+			if (!pmu)
+				return EXIT_USAGE;
+			break;
+		case 'M':
+			show.machine = cli_find_machine(cli, optarg);
+			if (!show.machine)
+				return EXIT_USAGE;
+			break;
+		case 'f':
+			if (cli_set_format(cli, optarg))
+				return EXIT_USAGE;
+			break;
+		case 'h':
 			usage(stdout);
-		if (option != 'p')
-			return option == 'h' ? EXIT_DONE : EXIT_USAGE;
-		pmu = cli_find_pmu(cli, optarg);
-		if (!pmu)
+			return EXIT_DONE;
+		default:
 			return EXIT_USAGE;
+		}
 	}
+	if (show.machine && !pmu)
+		pmu = pmu_find_pmu(pmu_machine_pmu_name(show.machine));
 	if (optind + 1 != argc)
 		return cli_error(cli, EXIT_USAGE, "one NAME is needed; see pmulab show --help");
 	show.name = argv[optind];
 	if (!take_pmu(&show, &pmu))
 		return EXIT_USAGE;
+	if (cli->format == CLI_JSON)
+		return show_json(&show, pmu);
 	show_all(&show, pmu);
-	if (show.found)
-		return EXIT_DONE;
-	return cli_error(cli, EXIT_USAGE,
-			 "nothing is called \"%s\"; pmulab list events %s searches", show.name,
-			 show.name);
+	return show.found ? EXIT_DONE : refuse_unknown(&show, pmu);
 }

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/stat_metric.h"
+
 int stat_wanted_init(const struct cli *cli, struct stat_wanted *wanted, int argc)
 {
 	wanted->events.words = calloc((size_t)argc, sizeof(char *));
@@ -109,84 +111,41 @@ static int add_item(const struct cli *cli, struct stat_run *run, const char *tex
 	return *text == '{' ? add_group(cli, run, text) : add_member(cli, run, text);
 }
 
-static struct stat_metric *new_metric(struct stat_run *run)
-{
-	struct stat_metric *metrics =
-	    realloc(run->metrics, (run->metric_count + 1) * sizeof(*run->metrics));
-
-	if (!metrics)
-		return NULL;
-	run->metrics = metrics;
-	metrics[run->metric_count] = (struct stat_metric){0};
-	return &metrics[run->metric_count];
-}
-
-static int add_metric(const struct cli *cli, struct stat_run *run, const char *name)
-{
-	struct stat_metric *metric = new_metric(run);
-	const struct pmu_selection *selections;
-	size_t count;
-	int error;
-
-	if (!metric)
-		return cli_error(cli, EXIT_FAILED, "out of memory");
-	error = pmu_formula_new(&metric->formula, cli->ctx, run->pmu, name);
-	if (error)
-		return cli_fail(cli, error);
-	run->metric_count++;
-	count = pmu_formula_selections(metric->formula, &selections);
-	metric->events = calloc(count ? count : 1, sizeof(*metric->events));
-	if (!metric->events)
-		return cli_error(cli, EXIT_FAILED, "out of memory");
-	for (size_t i = 0; i < count; i++) {
-		int event = pmu_session_add(run->session, cli->ctx, &selections[i]);
-
-		if (event < 0)
-			return cli_fail(cli, event);
-		metric->events[i] = (unsigned)event;
-	}
-	/* Together where that is possible: an event may repeat what another one sees. */
-	if (run->emul && count > 1)
-		pmu_session_group(run->session, NULL, metric->events, count);
-	return 0;
-}
-
 int stat_add(const struct cli *cli, struct stat_run *run, const struct stat_wanted *wanted)
 {
 	int code;
 
 	if (wanted->events.count || wanted->metrics.count) {
 		code = stat_each_word(cli, run, &wanted->events, add_item);
-		return code ? code : stat_each_word(cli, run, &wanted->metrics, add_metric);
+		run->asked_count = (unsigned)pmu_session_events(run->session);
+		return code ? code : stat_each_word(cli, run, &wanted->metrics, stat_metric_add);
 	}
 	if (!run->machine)
 		return cli_error(cli, EXIT_USAGE,
 				 "no events are given; pmulab list events --pmu %s",
 				 pmu_pmu_name(run->pmu));
-	return each_of_list(cli, run, pmu_machine_events(run->machine), add_item);
+	code = each_of_list(cli, run, pmu_machine_events(run->machine), add_item);
+	run->asked_count = (unsigned)pmu_session_events(run->session);
+	return code;
 }
 
 void stat_events_fini(struct stat_run *run)
 {
-	for (size_t i = 0; i < run->metric_count; i++) {
-		pmu_formula_free(run->metrics[i].formula);
-		free(run->metrics[i].events);
-	}
+	for (size_t i = 0; i < run->metric_count; i++)
+		stat_metric_fini(&run->metrics[i]);
 	free(run->metrics);
 }
 
 void stat_warn_absent(const struct cli *cli, const struct stat_run *run)
 {
-	for (unsigned i = 0; i < pmu_session_events(run->session); i++) {
+	for (unsigned i = 0; i < run->asked_count; i++) {
 		const struct pmu_selection *selection = pmu_session_event(run->session, i);
-		const struct pmu_event *event = selection->event;
-		const char *note = event && pmu_event_model(event) == PMU_MODEL_ABSENT
-				       ? pmu_event_model_note(event)
-				       : "";
+		char note[PMU_EVENT_TEXT_MAX];
 		char text[PMU_EVENT_TEXT_MAX];
 
 		if (!stat_is_absent(run, selection))
 			continue;
+		pmu_selection_model_on(selection, pmu_bus_machine(run->bus), note, sizeof(note));
 		pmu_event_print(selection, text, sizeof(text));
 		cli_error(cli, 0, "warning: %s is not modelled on this machine%s%s", text,
 			  *note ? ": " : "", note);

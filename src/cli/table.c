@@ -156,9 +156,9 @@ int table_print(const struct table *table, FILE *file, unsigned width)
 	return table->lost ? PMU_E_NOMEM : 0;
 }
 
-static void print_quoted(const char *text, FILE *file)
+static void print_quoted(const char *text, FILE *file, char separator)
 {
-	if (!strpbrk(text, ",\"\n\r")) {
+	if (!strpbrk(text, (const char[]){separator, '"', '\n', '\r', '\0'})) {
 		fputs(text, file);
 		return;
 	}
@@ -171,11 +171,16 @@ static void print_quoted(const char *text, FILE *file)
 	fputc('"', file);
 }
 
-int table_print_csv(const struct table *table, FILE *file)
+int table_print_separated(const struct table *table, FILE *file, char separator)
 {
 	for (size_t i = 0; i < table->count; i++) {
-		print_quoted(table->cells[i].text, file);
-		fputc(i % table->column_count == table->column_count - 1 ? '\n' : ',', file);
+		print_quoted(table->cells[i].text, file, separator);
+		fputc(i % table->column_count == table->column_count - 1 ? '\n' : separator, file);
 	}
 	return table->lost ? PMU_E_NOMEM : 0;
+}
+
+int table_print_csv(const struct table *table, FILE *file)
+{
+	return table_print_separated(table, file, ',');
 }

@@ -32,5 +32,7 @@ int table_print(const struct table *table, FILE *file, unsigned width);
 
 /** Prints as CSV (RFC 4180). @return as table_print() */
 int table_print_csv(const struct table *table, FILE *file);
+/** The same with another character between the values. */
+int table_print_separated(const struct table *table, FILE *file, char separator);
 
 #endif

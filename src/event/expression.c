@@ -28,6 +28,9 @@ int expression_word_with(struct expression *expression, const char *more, const 
 	}
 	word->span = (struct text_span){expression->at, length};
 	word->hash = hash;
+	if (*start == '-' && length == 0)
+		return expression_refuse(expression, PMU_E_RANGE, word->span,
+					 "%s cannot be negative", what);
 	if (length == 0)
 		return expression_refuse(expression, PMU_E_SYNTAX, word->span, "%s is missing here",
 					 what);

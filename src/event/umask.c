@@ -148,7 +148,7 @@ static bool is_absent(const struct pmu_event *event, unsigned umask)
 	return absent && !(umask & ~absent);
 }
 
-enum pmu_model pmu_selection_model(const struct pmu_selection *selection)
+enum pmu_model umask_model(const struct pmu_selection *selection)
 {
 	const struct pmu_event *event = selection->event;
 
@@ -157,6 +157,17 @@ enum pmu_model pmu_selection_model(const struct pmu_selection *selection)
 	if (!event)
 		return PMU_MODEL_EXACT;
 	return is_absent(event, selection->umask) ? PMU_MODEL_ABSENT : (enum pmu_model)event->model;
+}
+
+bool pmu_selection_is_clock(const struct pmu_selection *selection)
+{
+	const struct pmu_event *event = selection->event;
+	const struct pmu_register *fixed;
+
+	if (event)
+		return event->measure == PMU_MEASURE_CLOCK && !selection->setting_count;
+	fixed = pmu_box_register(selection->box, PMU_ROLE_FIXED_COUNTER, selection->fixed);
+	return selection->box->scope != PMU_SCOPE_CORE && fixed && !fixed->signal;
 }
 
 bool umask_find(const struct pmu_event *event, uint8_t *umask)

@@ -22,4 +22,7 @@ bool umask_gives(const struct pmu_umask *const *rows, size_t count,
  */
 bool umask_find(const struct pmu_event *event, uint8_t *umask);
 
+/** The model of the event and its unit mask, whatever filters are set to. */
+enum pmu_model umask_model(const struct pmu_selection *selection);
+
 #endif

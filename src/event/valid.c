@@ -12,7 +12,9 @@ void valid_init(struct valid *valid, const char *wanted)
 void valid_add(struct valid *valid, const char *name)
 {
 	name_guess_offer(&valid->guess, name);
-	name_list_add(valid->list, sizeof(valid->list), ", ", name);
+	/* Boxes of several PMUs have the same name. */
+	if (!name_in_list(valid->list, name))
+		name_list_add(valid->list, sizeof(valid->list), ", ", name);
 }
 
 int valid_refuse(const struct valid *valid, const struct expression *expression,

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/name.h"
+
 static int parse_sum(struct equation *equation);
 
 static int add_step(struct equation *equation, struct formula_step step)
@@ -59,37 +61,52 @@ static int parse_controls(struct equation *equation, struct formula_leaf *leaf)
 	return reader_expect(reader, '}');
 }
 
+/* A counted term, of which the expression begins with the text. */
+static int add_leaf(struct equation *equation, const char *text)
+{
+	struct formula_builder *builder = equation->builder;
+	struct formula_step step = {.op = FORMULA_COUNT, .index = (unsigned)builder->leaf_count};
+
+	if (builder->leaf_count == FORMULA_LEAVES_MAX)
+		return reader_refuse(&equation->reader, PMU_E_SYNTAX, equation->reader.at,
+				     "too many events in one equation");
+	snprintf(builder->leaves[builder->leaf_count++].text, FORMULA_EVENT_MAX, "%s", text);
+	return add_step(equation, step);
+}
+
 static int parse_leaf(struct equation *equation, const char *name, const struct pmu_event *event,
 		      const struct pmu_umask *umask)
 {
 	struct formula_builder *builder = equation->builder;
 	struct formula_leaf *leaf = &builder->leaves[builder->leaf_count];
-	struct formula_step step = {.op = FORMULA_COUNT, .index = (unsigned)builder->leaf_count};
+	char text[FORMULA_EVENT_MAX];
 	int error;
 
-	if (builder->leaf_count == FORMULA_LEAVES_MAX)
-		return reader_refuse(&equation->reader, PMU_E_SYNTAX, equation->reader.at,
-				     "too many events in one equation");
-	builder->leaf_count++;
+	snprintf(text, sizeof(text), "%s.%s", equation->box->name, name);
+	error = add_leaf(equation, text);
+	if (error)
+		return error;
 	leaf->event = event;
 	leaf->umask = umask;
-	snprintf(leaf->text, sizeof(leaf->text), "%s.%s", equation->box->name, name);
-	error = add_step(equation, step);
-	if (!error && reader_accept(&equation->reader, '{'))
+	if (reader_accept(&equation->reader, '{'))
 		error = parse_controls(equation, leaf);
 	return error;
 }
 
-static int parse_metric(struct equation *equation, const struct pmu_metric *metric, size_t start)
+static int parse_metric(struct equation *equation, const struct pmu_box *box,
+			const struct pmu_metric *metric, size_t start)
 {
 	struct formula_builder *builder = equation->builder;
+	const char *unresolved = builder->unresolved;
 	int error;
 
 	if (builder->depth == FORMULA_NEST_MAX)
 		return reader_refuse(&equation->reader, PMU_E_SYNTAX, start,
 				     "metrics are nested too deeply");
 	builder->depth++;
-	error = equation_parse(builder, equation->box, metric->equation);
+	builder->unresolved = metric->unresolved;
+	error = equation_parse(builder, box, metric->equation);
+	builder->unresolved = unresolved;
 	builder->depth--;
 	return error;
 }
@@ -98,9 +115,10 @@ static int parse_metric(struct equation *equation, const struct pmu_metric *metr
 static int parse_term(struct equation *equation, unsigned term)
 {
 	struct reader *reader = &equation->reader;
+	const struct pmu_box *box = equation->box;
 	const struct formula_step step = {
 	    .op = FORMULA_TERM,
-	    .clock = equation->box->clock,
+	    .clock = box ? box->clock : FORMULA_NO_CLOCK,
 	    .index = term,
 	};
 
@@ -129,6 +147,60 @@ static const struct pmu_event *find_event(const struct pmu_box *box, const char 
 	return event;
 }
 
+static int parse_missing(struct equation *equation, const char *name)
+{
+	struct pmu_formula *formula = equation->builder->formula;
+
+	if (!name_in_list(formula->missing, name))
+		name_list_add(formula->missing, sizeof(formula->missing), ", ", name);
+	return add_step(equation, (struct formula_step){.op = FORMULA_MISSING});
+}
+
+/* ":field=value" behind an event, as in event expressions. */
+static int parse_settings(struct equation *equation, struct formula_leaf *leaf)
+{
+	struct reader *reader = &equation->reader;
+
+	while (reader_accept(reader, ':')) {
+		char field[READER_NAME_MAX], value[READER_NAME_MAX] = "1";
+		int error = reader_name(reader, field);
+
+		if (!error && reader_accept(reader, '='))
+			error = reader_name(reader, value);
+		if (!error)
+			error = equation_set(equation, leaf, field, value);
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+/* In an equation of the user's own: a metric of any box, a common term, or an event. */
+static int parse_free_name(struct equation *equation, const char *written, size_t start)
+{
+	struct formula_builder *builder = equation->builder;
+	struct formula_leaf *leaf = &builder->leaves[builder->leaf_count];
+	struct formula_found found;
+	int term = term_find(written), error;
+
+	if (term >= 0)
+		return parse_term(equation, (unsigned)term);
+	if (!formula_find_metric(NULL, builder->pmu, written, &found)) {
+		const struct formula_variable before = builder->variable;
+
+		builder->variable = found.variable;
+		error = parse_metric(equation, found.box, found.metric, start);
+		builder->variable = before;
+		return error;
+	}
+	error = add_leaf(equation, written);
+	if (error)
+		return error;
+	if (reader_accept(&equation->reader, '{'))
+		error = parse_controls(equation, leaf);
+	return error ? error : parse_settings(equation, leaf);
+}
+
 /* An event, fixed counter or metric of the box, or a common term. */
 static int parse_name(struct equation *equation)
 {
@@ -143,13 +215,15 @@ static int parse_name(struct equation *equation)
 
 	if (error)
 		return error;
+	if (!box)
+		return parse_free_name(equation, written, start);
 	reg = pmu_find_register(box, written);
 	if (reg && reg->role == PMU_ROLE_FIXED_COUNTER)
 		return parse_leaf(equation, written, NULL, NULL);
 	/* Metrics keep the variable in their name and have the same value for it. */
 	metric = pmu_find_metric(box, written);
 	if (metric)
-		return parse_metric(equation, metric, start);
+		return parse_metric(equation, box, metric, start);
 	error = replace_variable(equation, written, name);
 	if (error)
 		return error;
@@ -159,6 +233,8 @@ static int parse_name(struct equation *equation)
 	term = term_find(name);
 	if (term >= 0)
 		return parse_term(equation, (unsigned)term);
+	if (name_in_list(equation->builder->unresolved, name))
+		return parse_missing(equation, name);
 	return reader_refuse(&equation->reader, PMU_E_UNKNOWN, start,
 			     "%s has no event, fixed counter or metric \"%s\", nor is it a common "
 			     "term",
@@ -200,8 +276,13 @@ static int parse_factor(struct equation *equation)
 		error = parse_number(equation);
 	else
 		error = parse_name(equation);
-	if (!error && reader_accept_word(&equation->reader, "with:"))
+	if (error || !reader_accept_word(&equation->reader, "with:"))
+		return error;
+	if (equation->box)
 		error = equation_with(equation, first_leaf);
+	else
+		error = reader_refuse(&equation->reader, PMU_E_SYNTAX, equation->reader.at,
+				      "put a filter behind its event here: EVENT:field=value");
 	return error;
 }
 

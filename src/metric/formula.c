@@ -40,10 +40,11 @@ static int resolve(struct formula_builder *builder)
 	return 0;
 }
 
-int formula_from_equation(struct pmu_formula **out, struct pmu_ctx *ctx, const struct pmu_pmu *pmu,
-			  const struct pmu_box *box, const struct formula_variable *variable,
-			  const char *equation)
+/* @param found  whose equation it is, where there is a metric or a box */
+static int build(struct pmu_formula **out, struct pmu_ctx *ctx, const struct pmu_pmu *pmu,
+		 const struct formula_found *found, const char *equation)
 {
+	const struct pmu_metric *metric = found->metric;
 	struct formula_builder *builder = calloc(1, sizeof(*builder));
 	struct pmu_formula *formula = calloc(1, sizeof(*formula));
 	int error;
@@ -55,9 +56,10 @@ int formula_from_equation(struct pmu_formula **out, struct pmu_ctx *ctx, const s
 	builder->ctx = ctx;
 	builder->pmu = pmu;
 	builder->formula = formula;
-	if (variable)
-		builder->variable = *variable;
-	error = equation_parse(builder, box, equation);
+	builder->unresolved = metric ? metric->unresolved : "";
+	formula->metric = metric;
+	builder->variable = found->variable;
+	error = equation_parse(builder, found->box, equation);
 	if (!error)
 		error = resolve(builder);
 done:
@@ -70,19 +72,23 @@ done:
 	return 0;
 }
 
-/* Where a metric was found. */
-struct found_metric {
-	const struct pmu_box *box;
-	const struct pmu_metric *metric;
-	struct formula_variable variable;
-};
+int formula_from_equation(struct pmu_formula **out, struct pmu_ctx *ctx, const struct pmu_pmu *pmu,
+			  const struct pmu_box *box, const struct formula_variable *variable,
+			  const char *equation)
+{
+	struct formula_found where = {.box = box};
 
-static bool find_in_box(const struct pmu_box *box, const char *name, struct found_metric *found)
+	if (variable)
+		where.variable = *variable;
+	return build(out, ctx, pmu, &where, equation);
+}
+
+static bool find_in_box(const struct pmu_box *box, const char *name, struct formula_found *found)
 {
 	for (size_t i = 0; i < box->metric_count; i++) {
 		const struct pmu_metric *metric = &box->metrics[i];
 
-		*found = (struct found_metric){.box = box, .metric = metric};
+		*found = (struct formula_found){.box = box, .metric = metric};
 		if (name_equal(metric->name, name) ||
 		    variable_match(metric->name, name, &found->variable))
 			return true;
@@ -107,9 +113,8 @@ static int refuse_unknown(struct pmu_ctx *ctx, const struct pmu_pmu *pmu, const 
 			    pmu->name, name);
 }
 
-/* [box.]NAME; without a box, only one of them may have it. */
-static int find_metric(struct pmu_ctx *ctx, const struct pmu_pmu *pmu, const char *name,
-		       struct found_metric *found)
+int formula_find_metric(struct pmu_ctx *ctx, const struct pmu_pmu *pmu, const char *name,
+			struct formula_found *found)
 {
 	const char *dot = strchr(name, '.');
 	bool any = false;
@@ -117,7 +122,7 @@ static int find_metric(struct pmu_ctx *ctx, const struct pmu_pmu *pmu, const cha
 	for (size_t i = 0; i < pmu->box_count; i++) {
 		const struct pmu_box *box = &pmu->boxes[i];
 		size_t length = strlen(box->name);
-		struct found_metric here;
+		struct formula_found here;
 
 		if (dot &&
 		    ((size_t)(dot - name) != length || strncasecmp(name, box->name, length) != 0))
@@ -138,8 +143,14 @@ static int find_metric(struct pmu_ctx *ctx, const struct pmu_pmu *pmu, const cha
 int pmu_formula_new(struct pmu_formula **formula, struct pmu_ctx *ctx, const struct pmu_pmu *pmu,
 		    const char *name)
 {
-	struct found_metric found;
-	int error = find_metric(ctx, pmu, name, &found);
+	return pmu_formula_new_for(formula, ctx, pmu, name, 1);
+}
+
+int pmu_formula_new_for(struct pmu_formula **formula, struct pmu_ctx *ctx,
+			const struct pmu_pmu *pmu, const char *name, unsigned sockets)
+{
+	struct formula_found found;
+	int error = formula_find_metric(ctx, pmu, name, &found);
 
 	if (error)
 		return error;
@@ -148,11 +159,20 @@ int pmu_formula_new(struct pmu_formula **formula, struct pmu_ctx *ctx, const str
 				    "%s stands for several metrics: put a number for its "
 				    "lower-case letter",
 				    found.metric->name);
-	error = formula_from_equation(formula, ctx, pmu, found.box, &found.variable,
-				      found.metric->equation);
-	if (!error)
-		(*formula)->metric = found.metric;
-	return error;
+	return build(formula, ctx, pmu, &found,
+		     sockets > 1 && *found.metric->several_sockets ? found.metric->several_sockets
+								   : found.metric->equation);
+}
+
+int pmu_formula_parse(struct pmu_formula **formula, struct pmu_ctx *ctx, const struct pmu_pmu *pmu,
+		      const char *equation)
+{
+	return build(formula, ctx, pmu, &(struct formula_found){0}, equation);
+}
+
+const char *pmu_formula_missing(const struct pmu_formula *formula)
+{
+	return formula->missing;
 }
 
 void pmu_formula_free(struct pmu_formula *formula)
@@ -212,6 +232,9 @@ double pmu_formula_evaluate(const struct pmu_formula *formula, const double *cou
 			break;
 		case FORMULA_COUNT:
 			stack[depth++] = counts[step->index];
+			break;
+		case FORMULA_MISSING:
+			stack[depth++] = NAN;
 			break;
 		case FORMULA_TERM:
 			stack[depth++] = term_value(step->index, step->clock, &terms);

@@ -10,13 +10,16 @@
 
 #define FORMULA_STEPS_MAX  64
 #define FORMULA_LEAVES_MAX 32
-#define FORMULA_EVENT_MAX  256 /* characters of an event expression */
-#define FORMULA_NEST_MAX   8   /* metrics of metrics, and parentheses of each */
+#define FORMULA_EVENT_MAX  256		   /* characters of an event expression */
+#define FORMULA_NO_CLOCK   PMU_CLOCK_COUNT /* of an equation that is of no box */
+#define FORMULA_NEST_MAX   8		   /* metrics of metrics, and parentheses of each */
+#define FORMULA_NAMES_MAX  128		   /* bytes of the names that are missing */
 
 enum formula_op {
 	FORMULA_NUMBER,
 	FORMULA_COUNT,
 	FORMULA_TERM,
+	FORMULA_MISSING, /* a name that the manual does not define: never known */
 	FORMULA_ADD,
 	FORMULA_SUBTRACT,
 	FORMULA_MULTIPLY,
@@ -36,6 +39,7 @@ struct pmu_formula {
 	size_t step_count;
 	struct pmu_selection selections[FORMULA_LEAVES_MAX];
 	size_t selection_count;
+	char missing[FORMULA_NAMES_MAX]; /* names, comma separated */
 };
 
 /* A counted term while the formula is built. */
@@ -56,12 +60,29 @@ struct formula_builder {
 	const struct pmu_pmu *pmu;
 	struct pmu_formula *formula;
 	struct formula_variable variable;
+	const char *unresolved; /* of the metric that is read; "" for none */
 	struct formula_leaf leaves[FORMULA_LEAVES_MAX];
 	size_t leaf_count;
 	unsigned depth;
 };
 
-/** equation.c: appends @text, an equation of a metric of @box, to the formula. */
+/** formula.c: where a metric is found. */
+struct formula_found {
+	const struct pmu_box *box;
+	const struct pmu_metric *metric;
+	struct formula_variable variable;
+};
+
+/** [box.]NAME; without a box, only one of them may have it. @return 0, PMU_E_UNKNOWN,
+ * PMU_E_CONFLICT
+ */
+int formula_find_metric(struct pmu_ctx *ctx, const struct pmu_pmu *pmu, const char *name,
+			struct formula_found *found);
+
+/**
+ * equation.c: appends @text, an equation of a metric of @box, to the formula.
+ * @param box  NULL: of the user's own; names are those of metrics, terms and event expressions
+ */
 int equation_parse(struct formula_builder *builder, const struct pmu_box *box, const char *text);
 
 /** Makes a formula of an equation of @box. @return 0, PMU_E_SYNTAX, PMU_E_UNKNOWN */

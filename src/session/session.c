@@ -133,7 +133,8 @@ int pmu_session_add(struct pmu_session *session, struct pmu_ctx *ctx,
 	    .selection = *selection,
 	    .counter = selection->event ? 0 : selection->fixed,
 	    .counted = !(pmu_bus_is_emulated(session->bus) &&
-			 pmu_selection_model(selection) == PMU_MODEL_ABSENT),
+			 pmu_selection_model_on(selection, pmu_bus_machine(session->bus), NULL,
+						0) == PMU_MODEL_ABSENT),
 	};
 	return (int)session->event_count++;
 }

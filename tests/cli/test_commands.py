@@ -25,7 +25,7 @@ class Machines(unittest.TestCase):
 class DryRuns(unittest.TestCase):
     def accesses(self, pmu, event):
         run = pmulab("stat", "--dry-run", "--pmu", pmu, "-e", event, "--format", "json")
-        return [(a["register"], a["value"]) for a in json.loads(run.stderr) if a["write"]]
+        return [(a["register"], a["value"]) for a in json.loads(run.stdout) if a["write"]]
 
     def test_box_by_box(self):
         """Without a freeze of the socket: frz is bit 8, and bit 16 enables it (327043-001 table
@@ -40,7 +40,7 @@ class DryRuns(unittest.TestCase):
         """It has four memory channels of the eight, and no second home agent."""
         run = pmulab("stat", "--dry-run", "-M", SMALL, "-e", "imc.CAS_COUNT.RD,ha.CLOCKTICKS",
                      "--format", "json")
-        written = {(a["box"], a["instance"]) for a in json.loads(run.stderr) if a["write"]}
+        written = {(a["box"], a["instance"]) for a in json.loads(run.stdout) if a["write"]}
         self.assertEqual({w for w in written if w[0] in ("imc", "ha")},
                          {("imc", 0), ("imc", 1), ("imc", 2), ("imc", 3), ("ha", 0)})
 
@@ -51,7 +51,7 @@ class DryRuns(unittest.TestCase):
             with self.subTest(nid=nid):
                 run = pmulab("stat", "--dry-run", "-M", LARGE, "-e",
                              f"cbo0.TOR_INSERTS.NID_ALL:nid={nid}", "--format", "json")
-                written = {a["socket"]: a["value"] for a in json.loads(run.stderr)
+                written = {a["socket"]: a["value"] for a in json.loads(run.stdout)
                            if a["write"] and a["register"] == "Cn_MSR_PMON_BOX_FILTER1"
                            and a["value"]}
                 self.assertEqual([written[socket] & 0xFFFF for socket in (0, 1)], values)
@@ -140,12 +140,13 @@ class Lists(unittest.TestCase):
         """The keys that were promised, no more and no less."""
         keys = {
             "events": {"pmu", "box", "event", "title", "category", "code", "ext", "counters", "max_increment", "umasks",
-                       "filters", "model", "source"},
+                       "filters", "model", "model_note", "desc", "source"},
             "registers": {"pmu", "box", "instance", "name", "space", "address", "width", "access",
                           "reset", "fields"},
-            "metrics": {"pmu", "box", "name", "equation", "unit", "source"},
+            "metrics": {"pmu", "box", "name", "equation", "unit", "desc", "source"},
             "encodings": {"pmu", "box", "event", "code", "ext", "umask", "value", "care", "alone",
-                          "group", "implied", "sum", "sets", "set", "attributes"},
+                          "group", "implied", "sum", "sets", "set", "attributes", "model",
+                          "desc"},
             "facts": {"pmu", "box", "name", "title", "rows", "source"},
             "settings": {"pmu", "box", "setting", "register", "hi", "lo", "set", "values"},
         }
@@ -156,7 +157,7 @@ class Lists(unittest.TestCase):
                 for entry in entries:
                     self.assertEqual(set(entry), wanted)
         umask = next(e for e in pmulab_json("list", "events") if e["umasks"])["umasks"][0]
-        self.assertEqual(set(umask), {"name", "value"})
+        self.assertEqual(set(umask), {"name", "value", "desc", "model"})
         field = pmulab_json("list", "registers")[0]["fields"][0]
         self.assertEqual(set(field), {"name", "hi", "lo", "access", "reset"})
 
@@ -370,7 +371,8 @@ class Programs(Guests):
                                        "instructions", "cycles", "counts", "metrics", "not_emulated"})
         self.assertEqual(set(report["counts"][0]),
                          {"event", "pmu", "box", "socket", "instance", "count", "model"})
-        self.assertEqual(set(report["metrics"][0]), {"name", "value", "unit"})
+        self.assertEqual(set(report["metrics"][0]), {"name", "value", "unit", "shown_value",
+                                                     "shown_unit", "unknown_because"})
         self.assertEqual(report["metrics"][0]["value"], 64 * total(report, "imc.CAS_COUNT"))
 
     def test_twice_the_same(self):
@@ -457,7 +459,9 @@ class Programs(Guests):
                    "--", "/bin/true")
             lines = file.read().splitlines()
         self.assertEqual(lines[0], "event,pmu,box,socket,instance,count,model")
-        self.assertEqual(len(lines), 1 + 4)  # four channels
+        self.assertEqual(len(lines), 1 + 4 + 2)  # four channels, exit code and seconds
+        self.assertEqual(lines[5], "exit,xeon-e5v4,,,,0,")
+        self.assertRegex(lines[6], r"^seconds,xeon-e5v4,,,,0\.[0-9]+,s$")
 
     def test_threads(self):
         threads = self.build("threads.c", "-pthread")

@@ -172,7 +172,7 @@ class Measuring(Trees):
         result = pmulab("stat", "--root", self.root, "--dry-run", "-e", "cbo3.LLC_VICTIMS.M_STATE",
                         "--format", "json")
         self.assertEqual(result.returncode, 0, result.stderr)
-        accesses = json.loads(result.stderr)
+        accesses = json.loads(result.stdout)
         self.assertEqual({a["socket"] for a in accesses}, {0, 1})
         self.assertIn({"write": True, "socket": 1, "core": 0, "box": "cbo", "instance": 3,
                        "register": "Cn_MSR_PMON_CTL0", "space": "msr", "address": 0xE31,
@@ -188,7 +188,7 @@ class Measuring(Trees):
             result = pmulab("stat", "--root", self.root, "--dry-run", *options, "--format", "json",
                             "-e", "ha0.CLOCKTICKS:edge_det=1:thresh=1,cbo0.LLC_VICTIMS.M_STATE")
             self.assertEqual(result.returncode, 0, result.stderr)
-            written = [a for a in json.loads(result.stderr) if a["value"] == VICTIMS]
+            written = [a for a in json.loads(result.stdout) if a["value"] == VICTIMS]
             self.assertEqual({(a["address"], a["socket"]) for a in written},
                              {(C0_CTL0, s) for s in sockets})
 
@@ -201,7 +201,7 @@ class Measuring(Trees):
         result = pmulab("stat", "--replay", trace, "-e", "cbo1.LLC_VICTIMS.M_STATE",
                         "--format", "json")
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertEqual(json.loads(result.stderr)["counts"], first["counts"])
+        self.assertEqual(json.loads(result.stdout)["counts"], first["counts"])
         self.assertIn(4711, [c["count"] for c in first["counts"]])
         other = pmulab("stat", "--replay", trace, "-e", "cbo1.LLC_VICTIMS.E_STATE")
         self.assertEqual(other.returncode, 1)

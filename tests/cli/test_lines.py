@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """A table of command lines: exit code, key words of the message, and where output goes."""
+import json
 import os
+import pathlib
 import tempfile
 import unittest
 
-from harness import SMALL, pmulab
+import schema
+from harness import HERE, LARGE, SMALL, pmulab, stat
 
 M = ("-M", SMALL)
 TRUE = ("--", "true")
@@ -28,6 +31,99 @@ LINES = [
     (["stat", "--dry-run", "--pmu", "xeon-e5v4", "-e",
       "cbo.TOR_INSERTS.OPCODE:opc=DRd,cbo.TOR_INSERTS.OPCODE:opc=RFO"], 1, [],
      ["different values of opc", "separate runs"]),
+    # Metrics: the catalog's, all of them at once, and one's own
+    (["stat", *M, "-m", "MEM_BW_READS", *TRUE], 0, [], ["MEM_BW_READS  [GB/s]"]),
+    (["stat", *M, "--raw", "-m", "MEM_BW_READS", *TRUE], 0, [], ["MEM_BW_READS  [bytes]"]),
+    (["stat", *M, "-m", "AVG_TOR_DRD_MISS_LATENCY", *TRUE], 0, [], ["LATENCY  [ns]"]),
+    (["stat", *M, "--raw", "-m", "AVG_TOR_DRD_MISS_LATENCY", *TRUE], 0, [],
+     ["LATENCY  [uncore cycles]"]),
+    (["stat", *M, "-m", "imc.PCT_RD_REQUESTS", *TRUE], 0, [],
+     ["not known", "the manual does not define WPQ_INSERTS"]),
+    (["stat", *M, "-m", "CYC_INGRESS_BLOCKED", *TRUE], 0, [],
+     ["not known", "not modelled: cbo.RxR_EXT_STARVED.IRQ"]),
+    (["stat", *M, "-m", "AVG_TOR_DRD_REM_MISS_LATENCY", *TRUE], 0, [], ["not modelled: cbo."]),
+    (["stat", *M, "-m", "PCT_CYCLES_DRAM_RANKx_IN_CKE", *TRUE], 2, [], ["put a number"]),
+    (["stat", *M, "-m", "PCT_CYCLES_DRAM_RANK0_IN_CKE", *TRUE], 0, [], ["RANK0_IN_CKE"]),
+    (["stat", *M, "-m", "LLC_DRD_RFO_MISS_TO_LOC_MEM,LLC_DRD_MISS_PCT", *TRUE], 0, [],
+     ["LLC_DRD_RFO_MISS_TO_LOC_MEM  [ratio]"]),
+    (["stat", *M, "-m", "X[lines]=2*imc.CAS_COUNT.RD/2", *TRUE], 0, [], ["X  [lines]"]),
+    (["stat", *M, "-m", "X=imc.CAS_COUNT.RD/imc.CAS_COUNT.WR", *TRUE], 0, [], ["not known", "divides by 0"]),
+    (["stat", *M, "-m", "X=imc.CAS_COUNT.RD*", *TRUE], 2, [], ["a name or a number is missing"]),
+    (["stat", *M, "-m", "X=NO_SUCH+1", *TRUE], 2, [], ["NO_SUCH"]),
+    # Never 0 for what cannot happen
+    (["stat", *M, "-e", "cbo.TOR_INSERTS.OPCODE:opc=0x1C8", *TRUE], 0, [],
+     ["not modelled", "opc=0x1C8: the machine produces no such request"]),
+    (["stat", *M, "-e", "cbo.TOR_INSERTS.NID_ALL:nid=other_nodes", *TRUE], 0, [],
+     ["not modelled", "nid: the machine has one socket"]),
+    (["stat", *M, "-e", "cbo.CLOCKTICKS", *TRUE], 0, [], ["(mean of the instances)"]),
+    # Lists and descriptions
+    (["list", "-M", SMALL, "cas_count"], 0, ["imc.CAS_COUNT"], []),
+    (["list", "-M", "none"], 2, [], ["no machine", SMALL]),
+    (["list", "evnts", "cas"], 2, [], ["no kind", "events", "encodings", "did you mean events?"]),
+    (["list", "events", "cas", "more"], 2, [], ["at most one TEXT"]),
+    (["list", "--pmu", "none"], 2, [], ["no PMU", "xeon-e5v4"]),
+    (["list", "--box", "none"], 2, [], ["no box"]),
+    (["list", "encodings", "--box", "imc", "--pmu", "xeon-e5v4", "CAS_COUNT"], 0,
+     ["MODEL", "exact"], []),
+    (["list", "--format", "json", "CAS_COUNT"], 0, ["\"desc\": \"Column accesses", "\"model\""], []),
+    (["show", "imc.CAS_COUNT.RD"], 0, ["event xeon-e5v4/imc.CAS_COUNT", ".RD "], []),
+    (["show", "-M", SMALL, "LLC_LOOKUP"], 0, ["not modelled (the machine has one socket)"], []),
+    (["show", "--format", "json", "imc.CAS_COUNT.RD"], 0, ["\"name\": \"RD\""], []),
+    (["show", "--format", "json", "CAS_CONT"], 2, [], ["did you mean CAS_COUNT?"]),
+    (["show", "CAS_CONT"], 2, [], ["did you mean CAS_COUNT?"]),
+    (["show"], 2, [], ["one NAME is needed"]),
+    (["show", "--format", "xml", "imc"], 2, [], ["no format"]),
+    # What perf's users type
+    (["stat", *M, "-I", "0.05", "-e", "imc.CAS_COUNT.RD", *TRUE], 0, [],
+     ["0.0000", "imc.CAS_COUNT.RD"]),
+    (["stat", *M, "-I", "0.05", "--format", "jsonl", "-o", "-", "-e", "imc.CAS_COUNT.RD", *TRUE],
+     0, ["\"interval\":", "\"machine\":"], []),
+    (["stat", *M, "-I", "0", *TRUE], 2, [], ["-I takes milliseconds"]),
+    (["stat", *M, "-I", "x", *TRUE], 2, [], ["-I takes milliseconds", "\"x\""]),
+    (["stat", *M, "-I", "1", "--format", "json", *TRUE], 2, [], ["jsonl"]),
+    (["stat", *M, "-r", "3", "-e", "imc.CAS_COUNT.RD", *TRUE], 0, [],
+     ["means of 3 runs", "(+- 0.00 %)"]),
+    (["stat", *M, "-r", "0", *TRUE], 2, [], ["-r takes a number of runs"]),
+    (["stat", *M, "-r", "-1", *TRUE], 2, [], ["-r takes a number of runs"]),
+    (["stat", *M, "-D", "1000", "-e", "imc.CAS_COUNT.RD", *TRUE], 1, [], ["ended before the delay"]),
+    (["stat", *M, "-D", "x", *TRUE], 2, [], ["-D takes milliseconds"]),
+    (["stat", *M, "--timeout", "2", "-e", "imc.CAS_COUNT.RD", "--", "sh", "-c", "while :; do :; done"],
+     143, [], ["ended after 2 ms", "imc.CAS_COUNT.RD"]),
+    (["stat", *M, "--timeout", "-1", *TRUE], 2, [], ["--timeout takes milliseconds"]),
+    (["stat", *M, "-x", ";", "-o", "-", "-e", "imc.CAS_COUNT.RD", *TRUE], 0,
+     ["event;pmu;box", "exit;", "seconds;"], []),
+    (["stat", *M, "-x", "", *TRUE], 2, [], ["-x takes one character"]),
+    (["stat", *M, "-x", "ab", *TRUE], 2, [], ["-x takes one character"]),
+    (["stat", *M, "-o", "-", "-e", "imc.CAS_COUNT.RD", *TRUE], 0, ["imc.CAS_COUNT.RD"], []),
+    (["stat", *M, "-A", "-e", "imc.CAS_COUNT.RD", *TRUE], 0, [], ["imc3"]),
+    (["stat", *M, "--no-aggr", "-e", "imc.CAS_COUNT.RD", *TRUE], 0, [], ["imc3"]),
+    (["stat", *M, "--per-core", "-e", "core.INST_RETIRED.ANY", *TRUE], 0, [], ["core0"]),
+    (["stat", *M, "--per-socket", "-e", "imc.CAS_COUNT.RD", *TRUE], 0, [], ["imc.CAS_COUNT.RD"]),
+    (["stat", *M, "-v", "-e", "imc.CAS_COUNT.RD", *TRUE], 0, [], ["PMU  COUNTER  EVENT"]),
+    (["stat", "--dry-run", "-I", "1", "--pmu", "xeon-e5v4", "-e", "imc.CAS_COUNT.RD"], 2, [],
+     ["need a program that runs"]),
+    # As in git
+    (["help"], 0, ["usage: pmulab COMMAND"], []),
+    (["help", "stat"], 0, ["usage: pmulab stat"], []),
+    (["help", "nothing"], 2, [], ["no command \"nothing\"", "valid:"]),
+    (["help", "stat", "list"], 2, [], ["one COMMAND is enough"]),
+    (["--help"], 0, ["usage: pmulab COMMAND"], []),
+    (["--version"], 0, ["pmulab "], []),
+    ([], 2, [], ["usage: pmulab COMMAND"]),
+    (["stta"], 2, [], ["no command \"stta\"", "did you mean stat?"]),
+    # Values and names in events
+    (["encode", "cbo.CLOCKTICKS:thresh=-1"], 2, [], ["a value cannot be negative"]),
+    (["encode", "cbo.CLOCKTICKS:thresh=256"], 2, [], ["255"]),
+    (["encode", "cbo.CLOCKTICKS:thresh="], 2, [], ["a value is missing"]),
+    (["encode", "nobox.CLOCKTICKS"], 2, [], ["Valid:", "cbo"]),
+    (["stat", *M, "--pmu", "none", *TRUE], 2, [], ["no PMU \"none\"", "valid:", "xeon-e5v4"]),
+    (["stat", *M, "--pmu", "nehalem", *TRUE], 2, [], ["has PMU xeon-e5v4, not nehalem"]),
+    (["stat", *M, "--pmu", "xeon-e5v4", "-e", "imc.CAS_COUNT.RD", *TRUE], 0, [], ["CAS_COUNT"]),
+    (["stat", "-a", "-e", "CYCLES", *TRUE], 2, [], ["-a", "need -M"]),
+    (["stat", "-I", "1", *TRUE], 2, [], ["-I", "need -M"]),
+    (["stat", "--dry-run", "--pmu", "xeon-e5v4", "-e", "imc.CAS_COUNT.RD"], 0,
+     ["ACCESS", "MC_CHy_PCI_PMON_CTL0"], []),
+    (["stat", "--replay", "/no/such/trace", "-e", "imc.CAS_COUNT.RD"], 1, [], ["/no/such/trace"]),
     # Wrong use of stat
     (["stat", *M], 2, [], ["PROGRAM is missing"]),
     (["stat", *M, "-e", NO_EVENT, *TRUE], 2, [], ["NO_SUCH_EVENT"]),
@@ -58,6 +154,56 @@ class Lines(unittest.TestCase):
                     self.check("standard output", out, run.stdout)
                     self.check("standard error", err, run.stderr)
                     self.assertEqual(os.listdir(folder), [])
+
+
+class Reports(unittest.TestCase):
+    """docs/stat.schema.json describes what programs read."""
+    SCHEMA = json.loads((HERE / "../../docs/stat.schema.json").read_text(encoding="utf-8"))
+
+    def test_schema(self):
+        for machine, options in ((SMALL, []), (LARGE, []), (SMALL, ["-r", "2"]),
+                                 (SMALL, ["--raw"])):
+            report = stat(machine, ["imc.CAS_COUNT.RD", "cbo.RING_BL_USED.UP", "cbo.CLOCKTICKS"],
+                          "true", metrics=["MEM_BW_READS", "cbo.CYC_USED_DN"], options=options)
+            schema.check(report, self.SCHEMA)
+            self.assertEqual("runs" in report, options == ["-r", "2"])
+
+    def test_schema_refuses(self):
+        report = stat(SMALL, ["imc.CAS_COUNT.RD"], "true")
+        for change in ({"exit": "0"}, {"more": 1}, {"counts": [{"event": "x"}]}):
+            with self.assertRaises(ValueError):
+                schema.check(report | change, self.SCHEMA)
+
+    def test_lines_of_intervals(self):
+        """The intervals add up to the report's counts; times rise."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "out"
+            run = pmulab("stat", "-M", SMALL, "-I", "0.02", "--format", "jsonl", "-o", path,
+                         "-e", "imc.CAS_COUNT.RD", "--", "ls", "/usr")
+            self.assertEqual(run.returncode, 0, run.stderr)
+            lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        report = lines.pop()
+        schema.check(report, self.SCHEMA)
+        self.assertGreaterEqual(len(lines), 1)
+        times = [line["seconds"] for line in lines]
+        self.assertEqual(times, sorted(times))
+        self.assertAlmostEqual(sum(line["interval"] for line in lines), times[-1], places=9)
+        self.assertEqual(sum(line["counts"][0]["count"] for line in lines),
+                         sum(count["count"] for count in report["counts"]))
+
+    def test_every_metric_at_once(self):
+        """113 of 334291-001; those whose events the machine produces have a value."""
+        names = [f"{m['box']}.{m['name']}".replace("RANKx", "RANK0").replace("NODEx", "NODE1")
+                 for m in json.loads(pmulab("list", "metrics", "--pmu", "xeon-e5v4", "--format",
+                                            "json").stdout)]
+        report = stat(SMALL, [], "true", metrics=names)
+        self.assertEqual(len(report["metrics"]), 113)
+        for metric in report["metrics"]:
+            self.assertEqual(metric["value"] is None, metric["unknown_because"] is not None)
+        known = {m["name"] for m in report["metrics"] if m["value"] is not None}
+        self.assertLessEqual({"MEM_BW_READS", "LLC_MPI", "AVG_TOR_DRD_LATENCY", "CORE_IPC",
+                              "LLC_DRD_RFO_MISS_TO_LOC_MEM", "AVG_INGRESS_DEPTH"}, known)
+        self.assertNotIn("LLC_PCIE_DATA_BYTES", known)
 
 
 if __name__ == "__main__":

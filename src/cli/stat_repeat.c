@@ -1,0 +1,49 @@
+#include "cli/stat_repeat.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "cli/stat_metric.h"
+
+/* Welford's: no difference of large sums. */
+static void add(struct stat_mean *mean, double value, unsigned runs)
+{
+	double before = value - mean->mean;
+
+	mean->mean += before / runs;
+	mean->squares += before * (value - mean->mean);
+}
+
+double stat_deviation(const struct stat_run *run, const struct stat_mean *mean)
+{
+	return run->runs > 1 ? sqrt(mean->squares / (run->runs - 1)) : NAN;
+}
+
+int stat_repeat_add(const struct cli *cli, struct stat_run *run)
+{
+	const size_t events = pmu_session_events(run->session);
+
+	if (!run->event_means)
+		run->event_means = calloc(events + 1, sizeof(*run->event_means));
+	if (!run->metric_means)
+		run->metric_means = calloc(run->metric_count + 1, sizeof(*run->metric_means));
+	if (!run->event_means || !run->metric_means)
+		return cli_error(cli, EXIT_FAILED, "out of memory");
+	run->runs++;
+	for (unsigned event = 0; event < events; event++)
+		add(&run->event_means[event], (double)stat_total(run, event, -1), run->runs);
+	for (size_t i = 0; i < run->metric_count; i++) {
+		double value = stat_metric_value(run, &run->metrics[i]);
+
+		stat_metric_show(run, &run->metrics[i], &value);
+		add(&run->metric_means[i], value, run->runs);
+	}
+	add(&run->seconds_mean, run->seconds, run->runs);
+	return 0;
+}
+
+void stat_repeat_fini(struct stat_run *run)
+{
+	free(run->event_means);
+	free(run->metric_means);
+}
