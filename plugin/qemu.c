@@ -454,9 +454,10 @@ static int map_report(const char *path)
 
 	if (!path)
 		return 0;
-	fd = open_shared(path);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	/* Who asks has nothing else to tell it by. */
 	if (fd < 0)
-		return fd;
+		_exit(errno);
 	report = mmap(NULL, sizeof(*report), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (report == MAP_FAILED)
 		return not_mapped(fd, errno);

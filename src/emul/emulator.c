@@ -260,6 +260,10 @@ static int never_ran(const struct pmu_program *program, struct pmu_ctx *ctx,
 	if (*report->refusal)
 		return error_set(ctx, PMU_E_UNSUPPORTED, "%s never began to run: %s",
 				 program->argv[0], report->refusal);
+	if (exit > CHILD_FAILED && exit < CHILD_NOT_EXECUTABLE)
+		return error_set(ctx, PMU_E_IO,
+				 "%s never began to run: the emulator cannot open its memory: %s",
+				 program->argv[0], strerror(exit));
 	return error_set(ctx, PMU_E_UNSUPPORTED,
 			 "%s never began to run: %s ended with exit code %d", program->argv[0],
 			 program->emulator, exit);

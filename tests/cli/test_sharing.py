@@ -10,6 +10,7 @@ READS, WRITES = "ha.REQUESTS.READS", "ha.REQUESTS.WRITES"
 OWNS = ["ha.REQUESTS.INVITOE_LOCAL", "ha.REQUESTS.INVITOE_REMOTE"]
 # What the agent writes without a request: modified data that a snoop brought.
 SNOOPED = "ha.SNOOP_RESP.RSP_WB"
+OF_SEVERAL_SOCKETS = ["ha.REQUESTS.INVITOE_REMOTE", SNOOPED]
 CAS_READS, CAS_WRITES = "imc.CAS_COUNT.RD", "imc.CAS_COUNT.WR"
 READ_HITS, WRITE_HITS = "imc.WPQ_READ_HIT", "imc.WPQ_WRITE_HIT"
 EVENTS = [RFO, DRD, *MISSES, READS, WRITES, *OWNS, SNOOPED, CAS_READS, CAS_WRITES, READ_HITS,
@@ -32,7 +33,8 @@ class Sharing(Guests):
                       options=options)
 
         def sum_of(*events):
-            return sum(total(report, event) for event in events)
+            possible = [e for e in events if machine == LARGE or e not in OF_SEVERAL_SOCKETS]
+            return sum(total(report, event) for event in possible)
 
         self.assertEqual(sum_of(*MISSES), sum_of(READS, *OWNS), kernel)
         self.assertEqual(sum_of(READS), sum_of(CAS_READS, READ_HITS), kernel)

@@ -273,17 +273,27 @@ struct arguments {
 	const char *path, *machine; /* NULL: all */
 };
 
+/* Those with cores of another kind have other figures. */
+static size_t count_machines(void)
+{
+	size_t all, count = 0;
+	const struct pmu_machine *machines = catalog_machines(&all);
+
+	for (size_t i = 0; i < all; i++)
+		count += !machines[i].core;
+	return count;
+}
+
 /* Every built-in machine has a column and every figure a row, and there are no others. */
 static void the_table_is_right(void **state)
 {
 	char head[COLUMNS_MAX][CELL_MAX], cells[COLUMNS_MAX][CELL_MAX], line[1024];
 	unsigned columns = 0, wrong = 0;
-	size_t machines, row = 0;
+	size_t row = 0;
 	const struct arguments *arguments = *state;
 	FILE *file = open_table(arguments->path, head, &columns);
 
-	catalog_machines(&machines);
-	assert_int_equal(columns, machines + 1);
+	assert_int_equal(columns, count_machines() + 1);
 	for (; fgets(line, sizeof(line), file) && split(line, cells); row++) {
 		assert_true(row < FIGURES);
 		assert_string_equal(cells[0], figures[row].row);
