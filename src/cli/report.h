@@ -63,7 +63,6 @@ struct stat_run {
 	unsigned asked_count; /* the first events of the session: not by a metric */
 	unsigned *group;      /* what is being added, if it is a group; else NULL */
 	size_t group_size;
-	int code; /* exit code of what could not be added */
 	/* Results. */
 	const struct pmu_count *counts;
 	size_t count_count;

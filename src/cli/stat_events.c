@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/stat_metric.h"
+#include "pmulab/notation.h"
 
 int stat_wanted_init(const struct cli *cli, struct stat_wanted *wanted, int argc)
 {
@@ -56,26 +57,32 @@ int stat_each_word(const struct cli *cli, struct stat_run *run, const struct sta
 	return code;
 }
 
-/* @return its index, or below 0: said */
-static int add_event(const struct cli *cli, struct stat_run *run, const char *text)
-{
-	struct pmu_selection selection;
-	int error = pmu_event_parse(cli->ctx, run->pmu, text, &selection);
+struct adding {
+	const struct cli *cli;
+	struct stat_run *run;
+};
 
-	if (!error)
-		error = pmu_session_add(run->session, cli->ctx, &selection);
-	if (error < 0) {
-		run->code = cli_fail(cli, error);
-		return error;
-	}
+/* @return 0 or an error of pmu_session_add() */
+static int add_event(void *arg, const struct pmu_selection *selection)
+{
+	const struct adding *adding = arg;
+	struct stat_run *run = adding->run;
+	int index = pmu_session_add(run->session, adding->cli->ctx, selection);
+
+	if (index < 0)
+		return index;
 	if (run->group && run->group_size < STAT_GROUP_MAX)
-		run->group[run->group_size++] = (unsigned)error;
-	return error;
+		run->group[run->group_size++] = (unsigned)index;
+	return 0;
 }
 
+/* An event in any notation, or a pattern of several. */
 static int add_member(const struct cli *cli, struct stat_run *run, const char *text)
 {
-	return add_event(cli, run, text) < 0 ? run->code : 0;
+	struct adding adding = {cli, run};
+	int error = pmu_notation_expand(cli->ctx, run->pmu, text, add_event, &adding);
+
+	return error ? cli_fail(cli, error) : 0;
 }
 
 /* {EVENT,EVENT,..}: events that one PMU counts. Where there is one PMU, it counts all anyway. */
