@@ -18,6 +18,7 @@ static void usage(FILE *file)
 	      "\n"
 	      "KIND: pmus, boxes, events, metrics, registers, or\n"
 	      "  encodings  events, each with all its unit masks\n"
+	      "  groups     events and metrics by topic, for stat -g; show prints their text\n"
 	      "  names      events as perf names them, or as --as says\n"
 	      "  settings   what may follow an event: fields and filters\n"
 	      "  records    hardware records: PEBS, branches, event address registers\n"
@@ -341,6 +342,7 @@ static const struct {
      list_registers_table,
      "llllrlrl",
      {"PMU", "BOX", "REGISTER", "ADDRESS", "BITS", "ACCESS", "RESET", "SOURCE"}},
+    {"groups", list_groups_json, list_groups_table, "lll", {"PMU", "GROUP", "WHAT IT IS ABOUT"}},
     {"names", list_names_json, list_names_table, "ll", {"EVENT", "NAME"}},
     {"records",
      records_json,
@@ -391,7 +393,7 @@ static int print(const struct cli *cli, const struct choice *choice, int subject
 int list_print_named(const struct cli *cli, const struct choice *choice)
 {
 	static const char *const kinds[] = {"pmus",	 "boxes",   "events", "metrics",
-					    "registers", "records", "facts"};
+					    "registers", "records", "facts",  "groups"};
 	json_t *array = json_array();
 
 	for (size_t i = 0; array && i < sizeof(kinds) / sizeof(kinds[0]); i++)

@@ -41,6 +41,8 @@ void list_encodings_json(void *arg, const struct choice *choice, const struct pm
 void list_encodings_table(void *arg, const struct choice *choice, const struct pmu_box *box);
 void list_settings_json(void *arg, const struct choice *choice, const struct pmu_box *box);
 void list_settings_table(void *arg, const struct choice *choice, const struct pmu_box *box);
+void list_groups_json(void *arg, const struct choice *choice, const struct pmu_box *box);
+void list_groups_table(void *arg, const struct choice *choice, const struct pmu_box *box);
 void list_registers_json(void *arg, const struct choice *choice, const struct pmu_box *box);
 void list_registers_table(void *arg, const struct choice *choice, const struct pmu_box *box);
 

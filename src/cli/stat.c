@@ -273,7 +273,8 @@ static int stat_with(struct cli *cli, struct stat_run *run, struct stat_wanted *
 	/* What takes the place of a program's output goes where that would. */
 	if (run->options.dry_run || run->options.replay)
 		cli->out = stdout;
-	if (host_counts_process(cli, run, stat_first_events(wanted), wanted->metrics.count))
+	if (host_counts_process(cli, run, stat_first_events(wanted),
+				wanted->metrics.count || wanted->groups.count))
 		return stat_process(cli, run, wanted, argv + optind);
 	if (run->machine)
 		run->target = pmu_machine_name(run->machine);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/stat_group.h"
 #include "cli/stat_metric.h"
 #include "pmulab/notation.h"
 
@@ -10,7 +11,8 @@ int stat_wanted_init(const struct cli *cli, struct stat_wanted *wanted, int argc
 {
 	wanted->events.words = calloc((size_t)argc, sizeof(char *));
 	wanted->metrics.words = calloc((size_t)argc, sizeof(char *));
-	return wanted->events.words && wanted->metrics.words
+	wanted->groups.words = calloc((size_t)argc, sizeof(char *));
+	return wanted->events.words && wanted->metrics.words && wanted->groups.words
 		   ? 0
 		   : cli_error(cli, EXIT_FAILED, "out of memory");
 }
@@ -19,6 +21,7 @@ void stat_wanted_fini(struct stat_wanted *wanted)
 {
 	free(wanted->events.words);
 	free(wanted->metrics.words);
+	free(wanted->groups.words);
 }
 
 const char *stat_first_events(const struct stat_wanted *wanted)
@@ -26,11 +29,8 @@ const char *stat_first_events(const struct stat_wanted *wanted)
 	return wanted->events.count ? wanted->events.words[0] : NULL;
 }
 
-typedef int each_item(const struct cli *cli, struct stat_run *run, const char *item);
-
-/* @return 0 or the first code that is not; an empty list is an error */
-static int each_of_list(const struct cli *cli, struct stat_run *run, const char *list,
-			each_item *each)
+int stat_each_of_list(const struct cli *cli, struct stat_run *run, const char *list,
+		      stat_item *each)
 {
 	const char *at = list, *item;
 	size_t length;
@@ -39,7 +39,8 @@ static int each_of_list(const struct cli *cli, struct stat_run *run, const char 
 	if (!list[strspn(list, ", ")])
 		return cli_error(cli, EXIT_USAGE, "\"%s\" is a list without a name", list);
 	while (!code && pmu_event_list_next(&at, &item, &length)) {
-		char *text = strndup(item, length);
+		const size_t blank = strspn(item, " \t");
+		char *text = blank < length ? strndup(item + blank, length - blank) : strdup("");
 
 		code = text ? each(cli, run, text) : cli_error(cli, EXIT_FAILED, "out of memory");
 		free(text);
@@ -48,12 +49,12 @@ static int each_of_list(const struct cli *cli, struct stat_run *run, const char 
 }
 
 int stat_each_word(const struct cli *cli, struct stat_run *run, const struct stat_words *words,
-		   each_item *each)
+		   stat_item *each)
 {
 	int code = 0;
 
 	for (size_t i = 0; i < words->count && !code; i++)
-		code = each_of_list(cli, run, words->words[i], each);
+		code = stat_each_of_list(cli, run, words->words[i], each);
 	return code;
 }
 
@@ -101,7 +102,7 @@ static int add_group(const struct cli *cli, struct stat_run *run, const char *te
 		return cli_error(cli, EXIT_FAILED, "out of memory");
 	run->group = events;
 	run->group_size = 0;
-	code = each_of_list(cli, run, list, add_member);
+	code = stat_each_of_list(cli, run, list, add_member);
 	run->group = NULL;
 	free(list);
 	if (!code && run->emul) {
@@ -118,20 +119,32 @@ static int add_item(const struct cli *cli, struct stat_run *run, const char *tex
 	return *text == '{' ? add_group(cli, run, text) : add_member(cli, run, text);
 }
 
+static int add_wanted(const struct cli *cli, struct stat_run *run, const struct stat_wanted *wanted)
+{
+	int code = stat_each_word(cli, run, &wanted->events, add_item);
+
+	if (!code)
+		code = stat_groups_add(cli, run, &wanted->groups, PMU_GROUP_EVENTS, add_item);
+	run->asked_count = (unsigned)pmu_session_events(run->session);
+	if (!code)
+		code = stat_each_word(cli, run, &wanted->metrics, stat_metric_add);
+	if (!code)
+		code =
+		    stat_groups_add(cli, run, &wanted->groups, PMU_GROUP_METRICS, stat_metric_add);
+	return code;
+}
+
 int stat_add(const struct cli *cli, struct stat_run *run, const struct stat_wanted *wanted)
 {
 	int code;
 
-	if (wanted->events.count || wanted->metrics.count) {
-		code = stat_each_word(cli, run, &wanted->events, add_item);
-		run->asked_count = (unsigned)pmu_session_events(run->session);
-		return code ? code : stat_each_word(cli, run, &wanted->metrics, stat_metric_add);
-	}
+	if (wanted->events.count || wanted->metrics.count || wanted->groups.count)
+		return add_wanted(cli, run, wanted);
 	if (!run->machine)
 		return cli_error(cli, EXIT_USAGE,
 				 "no events are given; pmulab list events --pmu %s",
 				 pmu_pmu_name(run->pmu));
-	code = each_of_list(cli, run, pmu_machine_events(run->machine), add_item);
+	code = stat_each_of_list(cli, run, pmu_machine_events(run->machine), add_item);
 	run->asked_count = (unsigned)pmu_session_events(run->session);
 	return code;
 }

@@ -31,6 +31,9 @@ static void usage(FILE *file)
 	    "  -e, --event EVENT,...   count these events\n"
 	    "  -m, --metric METRIC,... count the events of these metrics, and compute them\n"
 	    "                          also NAME[UNIT]=EQUATION, of events and metrics\n"
+	    "  -g, --group GROUP       count the events and metrics of a group: a name, a file, "
+	    "or\n"
+	    "                          LIKWID's EVENT:COUNTER,...; pmulab list groups\n"
 	    "  --raw                   metrics by the manual's equation, in its unit: bytes, not\n"
 	    "                          GB/s; cycles, not ns\n"
 	    "  -a, --all-cpus          count all CPUs; uncore counters always do\n"
@@ -195,6 +198,9 @@ static int read_value(struct cli *cli, struct stat_run *run, struct stat_wanted 
 	case 'm':
 		wanted->metrics.words[wanted->metrics.count++] = optarg;
 		return 0;
+	case 'g':
+		wanted->groups.words[wanted->groups.count++] = optarg;
+		return 0;
 	case 'f':
 		return set_format(cli, optarg);
 	case 'I':
@@ -301,6 +307,7 @@ int stat_read_options(struct cli *cli, struct stat_run *run, struct stat_wanted 
 	    {"machine", required_argument, NULL, 'M'},
 	    {"event", required_argument, NULL, 'e'},
 	    {"metric", required_argument, NULL, 'm'},
+	    {"group", required_argument, NULL, 'g'},
 	    {"all-cpus", no_argument, NULL, 'a'},
 	    {"per-box", no_argument, NULL, 'A'},
 	    {"format", required_argument, NULL, 'f'},
@@ -333,7 +340,7 @@ int stat_read_options(struct cli *cli, struct stat_run *run, struct stat_wanted 
 	int code;
 
 	for (int option;
-	     (option = getopt_long(argc, argv, "+M:e:m:ao:hI:D:r:x:Av", options, NULL)) != -1;) {
+	     (option = getopt_long(argc, argv, "+M:e:m:g:ao:hI:D:r:x:Av", options, NULL)) != -1;) {
 		code = read_option(cli, run, wanted, option);
 		if (code)
 			return code;

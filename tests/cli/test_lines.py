@@ -50,6 +50,17 @@ LINES = [
     (["stat", *M, "-m", "X=imc.CAS_COUNT.RD/imc.CAS_COUNT.WR", *TRUE], 0, [], ["not known", "divides by 0"]),
     (["stat", *M, "-m", "X=imc.CAS_COUNT.RD*", *TRUE], 2, [], ["a name or a number is missing"]),
     (["stat", *M, "-m", "X=NO_SUCH+1", *TRUE], 2, [], ["NO_SUCH"]),
+    # Groups by topic, and files
+    (["list", "groups"], 0, ["xeon-e5v4", "MEM", "itanium-9300", "Memory"], []),
+    (["list", "groups", "--pmu", "nehalem", "--format", "json"], 0, ["\"group\": \"CYCLES\""], []),
+    (["show", "--pmu", "xeon-e5v4", "MEM"], 0, ["# Memory", "metrics MEM_BW_READS"], []),
+    (["stat", *M, "-g", "mem", *TRUE], 0, [], ["imc.CAS_COUNT.RD", "MEM_BW_TOTAL  [GB/s]"]),
+    (["stat", *M, "-g", "L3", "-g", "BRANCH", "-m", "MEM_BW_READS", *TRUE], 0, [],
+     ["LLC_MPI", "BRANCH_RATIO  [branches/instruction]", "MEM_BW_READS"]),
+    (["stat", *M, "-g", "LLC", *TRUE], 2, [], ["no group \"LLC\"", "MEM, NUMA"]),
+    (["stat", *M, "-g", "./NO.txt", *TRUE], 2, [], ["cannot read the group ./NO.txt"]),
+    (["stat", *M, "-g", "CAS_COUNT_RD:MBOX0C0,CAS_COUNT_WR:MBOX1C1", *TRUE], 0, [],
+     ["imc0.CAS_COUNT.RD", "imc1.CAS_COUNT.WR"]),
     # Never 0 for what cannot happen
     (["stat", *M, "-e", "cbo.TOR_INSERTS.OPCODE:opc=0x1C8", *TRUE], 0, [],
      ["not modelled", "opc=0x1C8: the machine produces no such request"]),
@@ -187,6 +198,25 @@ class Lines(unittest.TestCase):
                     self.check("standard output", out, run.stdout)
                     self.check("standard error", err, run.stderr)
                     self.assertEqual(os.listdir(folder), [])
+
+
+class Groups(unittest.TestCase):
+    def test_copied(self):
+        """What show prints is a group; what is wrong in a file is named by its line."""
+        text = pmulab("show", "--pmu", "xeon-e5v4", "MEM").stdout
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "mine"
+            path.write_text(text + "events ha.REQUESTS.READS\n", encoding="utf-8")
+            run = pmulab("stat", *M, "-g", path, *TRUE)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            for word in ("ha.REQUESTS.READS", "imc.CAS_COUNT.WR", "MEM_BW_TOTAL"):
+                self.assertIn(word, run.stderr)
+            path.write_text("# title\n\nevens imc.CAS_COUNT.RD\n", encoding="utf-8")
+            run = pmulab("stat", *M, "-g", path, *TRUE)
+            self.assertEqual(run.returncode, 2)
+            self.assertIn("line 3", run.stderr)
+            path.write_text("", encoding="utf-8")
+            self.assertEqual(pmulab("stat", *M, "-g", path, *TRUE).returncode, 2)
 
 
 class Reports(unittest.TestCase):
