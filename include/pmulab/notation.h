@@ -8,8 +8,8 @@
  *     libpfm4  bdx_unc_imc0::UNC_M_CAS_COUNT:RD
  *     pcm      imc/config=0x304,name=CAS_COUNT.RD/
  *
- * Filters that are not named let everything pass, as in event.h; perf, LIKWID and PCM set them to
- * 0.
+ * Filters that are not named let everything pass, as in event.h, or are asked for; perf and PCM
+ * set them to 0.
  */
 #ifndef PMULAB_NOTATION_H
 #define PMULAB_NOTATION_H
