@@ -8,6 +8,7 @@
 
 #include "cli/program.h"
 #include "cli/stat_metric.h"
+#include "cli/stat_multiplex.h"
 #include "cli/stat_repeat.h"
 #include "cli/text.h"
 
@@ -149,6 +150,8 @@ static int print_json(const struct cli *cli, const struct stat_run *run, char **
 	    metrics, "not_emulated", known(emulated, natives_json(run)));
 	if (run->runs > 1)
 		json_object_set_new(report, "runs", runs_json(run));
+	if (run->slices && run->ran)
+		json_object_set_new(report, "multiplexed", stat_multiplex_json(run));
 	return cli_print_json(cli, text_json_set(report, "command", argv));
 }
 

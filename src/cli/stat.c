@@ -7,6 +7,7 @@
 #include "cli/program.h"
 #include "cli/report.h"
 #include "cli/stat_events.h"
+#include "cli/stat_multiplex.h"
 #include "cli/stat_options.h"
 #include "cli/stat_repeat.h"
 #include "cli/stat_watch.h"
@@ -26,6 +27,9 @@ static int measure(const struct cli *cli, struct stat_run *run, char **argv)
 		return cli_fail(cli, error);
 	run->started = !later;
 	stat_warn_absent(cli, run);
+	code = run->options.multiplex_ms > 0 ? stat_multiplex_init(cli, run) : 0;
+	if (code)
+		return code;
 	start = pmu_emul_time_ns(run->emul);
 	code = stat_watch_begin(&watch, cli, run);
 	if (code)
@@ -166,6 +170,7 @@ static int measure_here(struct cli *cli, struct stat_run *run, char **argv)
 static void stat_release(struct stat_run *run)
 {
 	stat_events_fini(run);
+	stat_multiplex_fini(run);
 	pmu_program_free(run->program);
 	pmu_session_free(run->session);
 	pmu_bus_free(run->bus);
@@ -220,6 +225,8 @@ static int stat(struct cli *cli, struct stat_run *run, const struct stat_wanted 
 		stat_report(cli, run, argv);
 	if (!code && !said && run->options.why && cli->format == CLI_TABLE)
 		said = stat_print_assignment(cli, run);
+	if (!code && !said && run->slices && cli->format == CLI_TABLE)
+		said = stat_multiplex_print(cli, run);
 	if (run->output && cli->out && cli->out != stdout && cli->out != stderr &&
 	    fclose(cli->out) && !said)
 		said = cli_error(cli, EXIT_FAILED, "cannot write %s: %s", run->output,

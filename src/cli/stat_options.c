@@ -45,6 +45,8 @@ static void usage(FILE *file)
 	    "  -I, --interval MS       print counts each MS milliseconds of the machine's time\n"
 	    "  -D, --delay MS          begin to count after MS milliseconds\n"
 	    "  --timeout MS            end the program after MS milliseconds\n"
+	    "  --multiplex MS          also what one PMU would have counted by turns of MS\n"
+	    "                          milliseconds: share of time, estimate, bound, truth\n"
 	    "  -r, --repeat N          run N times; print means and standard deviations\n"
 	    "  --format table|json|jsonl|csv\n"
 	    "                          print the report in this format; jsonl: a line each\n"
@@ -81,6 +83,7 @@ enum {
 	OPTION_PER_SOCKET,
 	OPTION_PIN,
 	OPTION_MEMBIND,
+	OPTION_MULTIPLEX,
 	OPTION_INTERLEAVE,
 	OPTION_CLOCK,
 };
@@ -209,6 +212,9 @@ static int read_value(struct cli *cli, struct stat_run *run, struct stat_wanted 
 		return read_milliseconds(cli, "-D", optarg, 0, &run->options.delay_ms);
 	case OPTION_TIMEOUT:
 		return read_milliseconds(cli, "--timeout", optarg, 0.001, &run->options.timeout_ms);
+	case OPTION_MULTIPLEX:
+		return read_milliseconds(cli, "--multiplex", optarg, 0.001,
+					 &run->options.multiplex_ms);
 	case 'r':
 		return read_repeat(cli, run, optarg);
 	case 'x':
@@ -260,6 +266,11 @@ static int check_options(const struct cli *cli, const struct stat_run *run)
 	    {options->repeat && options->trace_registers, "-r excludes --trace-registers"},
 	    {options->interval_ms > 0 && cli->format == CLI_JSON,
 	     "-I prints --format table, csv or jsonl"},
+	    {options->multiplex_ms > 0 && !run->machine, "--multiplex needs -M"},
+	    {options->multiplex_ms > 0 && (options->interval_ms > 0 || options->repeat),
+	     "--multiplex excludes -I and -r"},
+	    {options->multiplex_ms > 0 && cli->format == CLI_CSV,
+	     "--multiplex prints --format table, json or jsonl"},
 	    {options->feed != PMU_FEED_QEMU && !run->machine, "--feed needs -M"},
 	    {options->deterministic && !run->machine, "--deterministic needs -M"},
 	    {places && !run->machine, "--pin, --membind and --interleave need -M"},
@@ -323,6 +334,7 @@ int stat_read_options(struct cli *cli, struct stat_run *run, struct stat_wanted 
 	    {"interval", required_argument, NULL, 'I'},
 	    {"delay", required_argument, NULL, 'D'},
 	    {"timeout", required_argument, NULL, OPTION_TIMEOUT},
+	    {"multiplex", required_argument, NULL, OPTION_MULTIPLEX},
 	    {"repeat", required_argument, NULL, 'r'},
 	    {"separator", required_argument, NULL, 'x'},
 	    {"no-aggr", no_argument, NULL, 'A'},

@@ -61,6 +61,13 @@ LINES = [
     (["stat", *M, "-g", "./NO.txt", *TRUE], 2, [], ["cannot read the group ./NO.txt"]),
     (["stat", *M, "-g", "CAS_COUNT_RD:MBOX0C0,CAS_COUNT_WR:MBOX1C1", *TRUE], 0, [],
      ["imc0.CAS_COUNT.RD", "imc1.CAS_COUNT.WR"]),
+    # By turns
+    (["stat", *M, "--multiplex", "0.01", "-e", "imc.CAS_COUNT.*", *TRUE], 0, [],
+     ["counted by turns of 0.01 ms", "SHARE", "TRUTH", "%"]),
+    (["stat", *M, "--multiplex", "0", "-e", "imc.CAS_COUNT.RD", *TRUE], 2, [], ["--multiplex"]),
+    (["stat", *M, "--multiplex", "1", "-I", "1", *TRUE], 2, [], ["--multiplex excludes -I and -r"]),
+    (["stat", *M, "--multiplex", "1", "--format", "csv", *TRUE], 2, [], ["--multiplex prints"]),
+    (["stat", "--multiplex", "1", "-e", "instructions", *TRUE], 2, [], ["--multiplex needs -M"]),
     # Never 0 for what cannot happen
     (["stat", *M, "-e", "cbo.TOR_INSERTS.OPCODE:opc=0x1C8", *TRUE], 0, [],
      ["not modelled", "opc=0x1C8: the machine produces no such request"]),
@@ -230,6 +237,24 @@ class Reports(unittest.TestCase):
                           "true", metrics=["MEM_BW_READS", "cbo.CYC_USED_DN"], options=options)
             schema.check(report, self.SCHEMA)
             self.assertEqual("runs" in report, options == ["-r", "2"])
+
+    def test_multiplexed(self):
+        """One group counts all the time; of three, each a part, and the parts are the whole."""
+        report = stat(SMALL, ["imc.CAS_COUNT.RD"], "true", options=["--multiplex", "0.005"])
+        schema.check(report, self.SCHEMA)
+        for event in report["multiplexed"]:
+            self.assertEqual((event["share"], event["bound"]), (1, 0))
+            self.assertEqual(event["estimate"], event["count"])
+        opcodes = [f"cbo.TOR_INSERTS.OPCODE:opc={opc}" for opc in ("DRd", "RFO", "CRd")]
+        report = stat(SMALL, opcodes, "true", options=["--multiplex", "0.005"])
+        schema.check(report, self.SCHEMA)
+        found = report["multiplexed"]
+        self.assertEqual([event["event"] for event in found], opcodes)
+        self.assertAlmostEqual(sum(event["share"] for event in found), 1, places=9)
+        for event in found:
+            counts = [c["count"] for c in report["counts"] if c["event"] == event["event"]]
+            self.assertEqual(event["count"], sum(counts))
+            self.assertEqual(event["estimate"] is None, event["share"] == 0)
 
     def test_schema_refuses(self):
         report = stat(SMALL, ["imc.CAS_COUNT.RD"], "true")
