@@ -18,7 +18,7 @@ static void usage(FILE *file)
 	      "\n"
 	      "KIND: pmus, boxes, events, metrics, registers, or\n"
 	      "  encodings  events, each with all its unit masks\n"
-	      "  groups     events and metrics by topic, for stat -g; show prints their text\n"
+	      "  groups     events and metrics by topic, for pmulab stat; show prints their text\n"
 	      "  names      events as perf names them, or as --as says\n"
 	      "  settings   what may follow an event: fields and filters\n"
 	      "  records    hardware records: PEBS, branches, event address registers\n"

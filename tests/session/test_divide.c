@@ -301,7 +301,7 @@ static void check_list(struct trial *trial, struct pmu_ctx *ctx, struct pmu_sess
 static void test_lists(void **state)
 {
 	const char *wanted = getenv("LISTS");
-	const unsigned lists = wanted ? (unsigned)atoi(wanted) : 200;
+	const unsigned lists = wanted ? (unsigned)atoi(wanted) : 60;
 	struct trial *trial = malloc(sizeof(*trial));
 	const struct pmu_pmu *pmu;
 
