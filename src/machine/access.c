@@ -2,6 +2,7 @@
 #include "machine/access.h"
 #include "machine/address_space.h"
 #include "machine/cache.h"
+#include "machine/cause.h"
 #include "machine/gather.h"
 #include "machine/mshr.h"
 #include "machine/private.h"
@@ -118,12 +119,14 @@ static MACHINE_OUTLINE struct found far(struct machine_hart *core, struct machin
 	issued = issue(core, request, registers);
 	tor_locate(core->machine, &entry, machine_socket(core->machine, core->number), want.line);
 	machine_hold(core->machine, core->thread);
+	cause_request(core, request == REQUEST_READ_CODE ? core->fetched : 0);
 	meetings = state->meetings;
 	if (shared)
 		gather_note(core->machine, line, core->number, touched_bytes(core, request));
 	end = issued + private_far(&want, &look, generation, &entry, core->number, issued);
 	state->horizon = machine_max(state->horizon, end);
 	skew_note_request(core, state->meetings != meetings);
+	cause_end(&core->machine->port, 0);
 	machine_let_go(core->machine);
 	return (struct found){PRIVATE_BELOW, look.slot, end};
 }
@@ -273,10 +276,15 @@ void machine_locked_outline(struct machine_hart *core, uint64_t address, uint32_
 	locked_line(core, first_line(address), insn);
 }
 
-static void fetch_line(struct machine_hart *core, uint64_t line)
+/* @param address  of the block's first byte */
+static void fetch_line(struct machine_hart *core, uint64_t address, uint64_t line)
 {
+	const uint64_t begin = line << LINE_LOG2;
 	uint32_t physical = translate(core, line);
-	struct found found = get(core, core->l1i, REQUEST_READ_CODE, physical, 0);
+	struct found found;
+
+	core->fetched = begin > address ? (uint32_t)(begin - address) : 0;
+	found = get(core, core->l1i, REQUEST_READ_CODE, physical, 0);
 
 	core->progress->fetches++;
 	note(core->code, line, physical, found.slot);
@@ -293,7 +301,7 @@ void machine_run_outline(struct machine_hart *core, uint64_t address, uint64_t l
 				MACHINE_TAG_S))
 			core->progress->fetches++;
 		else
-			fetch_line(core, line);
+			fetch_line(core, address, line);
 	machine_execute(core, ticks, instructions, branches);
 }
 
@@ -307,9 +315,11 @@ static void store_nt_line(struct machine_hart *core, uint64_t address, uint32_t 
 	uint64_t issued = mshr_issue(core, 0), end;
 
 	machine_hold(core->machine, core->thread);
+	cause_request(core, 0);
 	end = wc_gather(core->machine, core->number, write, issued);
 	state->horizon = machine_max(state->horizon, end);
 	skew_note_request(core, false);
+	cause_end(&core->machine->port, 0);
 	machine_let_go(core->machine);
 	mshr_add_store(core, UINT64_MAX, end);
 }
