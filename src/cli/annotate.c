@@ -1,6 +1,5 @@
 #include "cli/annotate.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,82 +116,109 @@ static void add_lines(const struct stat_run *run, const struct source *source, F
 }
 
 static int print_source(const struct cli *cli, const struct stat_run *run,
-			const struct source *source)
+			const struct source *source, FILE *file)
 {
 	struct table *table = attribution_table(run, source->file);
-	FILE *file = fopen(source->file, "re");
 
-	if (!table) {
-		if (file)
-			fclose(file);
+	if (!table)
 		return cli_error(cli, EXIT_FAILED, "out of memory");
-	}
-	if (file) {
-		add_lines(run, source, file, table);
-		fclose(file);
-	} else {
-		blank_counts(run, table);
-		table_cell(table, "(cannot read: %s; --by line has its counts)", strerror(errno));
-	}
+	add_lines(run, source, file, table);
 	fputc('\n', cli->out);
 	return cli_print_table(cli, table);
 }
 
-/* What is in no file that is printed. */
-static int print_rest(const struct cli *cli, const struct stat_run *run, const uint64_t *printed)
+static void add_source(const struct stat_run *run, const struct source *source, uint64_t *sums)
 {
 	const struct attribution *attribution = run->attribution;
-	struct table *table = attribution_table(run, "");
-	uint64_t *rest = calloc(attribution->events, sizeof(*rest));
 
-	if (!table || !rest) {
-		free(rest);
-		table_free(table);
-		return cli_error(cli, EXIT_FAILED, "out of memory");
-	}
-	for (unsigned k = 0; k < attribution->events; k++)
-		rest[k] = attribution->totals[k] - printed[k];
-	attribution_counts(run, table, rest);
-	table_cell(table, "%s", "elsewhere: code without source, files with less than 0.1 %");
-	attribution_counts(run, table, attribution->totals);
-	table_cell(table, "%s", "total");
-	free(rest);
-	fputc('\n', cli->out);
-	return cli_print_table(cli, table);
+	for (size_t i = source->begin; i < source->end; i++)
+		for (unsigned k = 0; k < attribution->events; k++)
+			sums[k] += attribution->items[i].counts[k];
 }
 
-static int print_sources(const struct cli *cli, const struct stat_run *run, struct source *sources,
-			 size_t count, uint64_t *printed)
+/* What is printed, and what is left of the totals. */
+struct printed {
+	uint64_t *rest, *row; /* by event */
+	struct table *others; /* what is not printed line by line */
+};
+
+/* @return what of the totals is the file's, which is not elsewhere */
+static const uint64_t *take(const struct stat_run *run, const struct source *source,
+			    struct printed *printed)
+{
+	memset(printed->row, 0, run->attribution->events * sizeof(*printed->row));
+	add_source(run, source, printed->row);
+	for (unsigned k = 0; k < run->attribution->events; k++)
+		printed->rest[k] -= printed->row[k];
+	return printed->row;
+}
+
+static int print_sources(const struct cli *cli, const struct stat_run *run,
+			 const struct source *sources, size_t count, struct printed *printed)
 {
 	const struct attribution *attribution = run->attribution;
 	const double least = LEAST_SHARE * (double)attribution->totals[0];
 	int code = 0;
 
 	for (size_t i = 0; i < count && !code; i++) {
+		const uint64_t *sums;
+		FILE *file;
+
 		if ((double)sources[i].first_sum < least)
 			break;
-		for (size_t item = sources[i].begin; item < sources[i].end; item++)
-			for (unsigned k = 0; k < attribution->events; k++)
-				printed[k] += attribution->items[item].counts[k];
-		code = print_source(cli, run, &sources[i]);
+		sums = take(run, &sources[i], printed);
+		file = fopen(sources[i].file, "re");
+		if (!file) {
+			attribution_counts(run, printed->others, sums);
+			table_cell(printed->others, "%s  (cannot be read)", sources[i].file);
+			continue;
+		}
+		code = print_source(cli, run, &sources[i], file);
+		fclose(file);
 	}
-	return code ? code : print_rest(cli, run, printed);
+	return code;
+}
+
+static int print_all(const struct cli *cli, const struct stat_run *run, struct source *sources,
+		     struct printed *printed)
+{
+	const struct attribution *attribution = run->attribution;
+	const size_t count = find_sources(attribution, merge_lines(attribution), sources);
+	int code;
+
+	memcpy(printed->rest, attribution->totals, attribution->events * sizeof(*printed->rest));
+	code = print_sources(cli, run, sources, count, printed);
+	if (code) {
+		table_free(printed->others);
+		return code;
+	}
+	attribution_counts(run, printed->others, printed->rest);
+	table_cell(printed->others, "%s", "code without source, and files with less than 0.1 %");
+	attribution_counts(run, printed->others, attribution->totals);
+	table_cell(printed->others, "%s", "total");
+	fputc('\n', cli->out);
+	return cli_print_table(cli, printed->others);
 }
 
 int annotate_print(const struct cli *cli, const struct stat_run *run)
 {
 	const struct attribution *attribution = run->attribution;
-	const size_t items = merge_lines(attribution);
-	struct source *sources = calloc(items + 1, sizeof(*sources));
-	uint64_t *printed = calloc(attribution->events, sizeof(*printed));
+	struct source *sources = calloc(attribution->item_count + 1, sizeof(*sources));
+	struct printed printed = {
+	    .rest = calloc(attribution->events, sizeof(uint64_t)),
+	    .row = calloc(attribution->events, sizeof(uint64_t)),
+	    .others = attribution_table(run, "ELSEWHERE"),
+	};
 	int code;
 
-	if (sources && printed)
-		code = print_sources(cli, run, sources, find_sources(attribution, items, sources),
-				     printed);
-	else
+	if (sources && printed.rest && printed.row && printed.others) {
+		code = print_all(cli, run, sources, &printed);
+	} else {
+		table_free(printed.others);
 		code = cli_error(cli, EXIT_FAILED, "out of memory");
+	}
 	free(sources);
-	free(printed);
+	free(printed.rest);
+	free(printed.row);
 	return code;
 }

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/annotate.h"
 #include "cli/symbols.h"
 #include "cli/text.h"
 #include "pmulab/attribution.h"
@@ -359,8 +358,6 @@ int attribution_print(const struct cli *cli, const struct stat_run *run)
 	const struct attribution *attribution = run->attribution;
 	struct table *table;
 
-	if (run->options.by == STAT_BY_SOURCE)
-		return annotate_print(cli, run);
 	table = attribution_table(run, run->options.by == STAT_BY_FUNCTION ? "FUNCTION"
 				       : run->options.by == STAT_BY_LINE   ? "LINE"
 				       : run->options.by == STAT_BY_THREAD ? "THREAD"

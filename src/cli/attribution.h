@@ -20,7 +20,7 @@ int attribution_print(const struct cli *cli, const struct stat_run *run);
 int attribution_print_csv(const struct cli *cli, const struct stat_run *run);
 struct json_t *attribution_json(const struct stat_run *run);
 
-/* What annotate prints of: one place of what is added up. */
+/* One place of what is added up. */
 struct attribution_item {
 	const char *what;     /* instead of an instruction; else NULL */
 	const char *function; /* NULL: not known, as the others */
@@ -31,6 +31,7 @@ struct attribution_item {
 	uint64_t *counts; /* by event */
 };
 
+/* What annotate prints of too. */
 struct attribution {
 	struct pmu_attribution *counted;
 	struct symbols *symbols;
@@ -40,5 +41,10 @@ struct attribution {
 	size_t item_count;
 	uint64_t *counts, *totals;
 };
+
+/** A table with a column a share, one an event and a last one, whose heading is @name; or NULL. */
+struct table *attribution_table(const struct stat_run *run, const char *name);
+/** The cells of a row but for the last. */
+void attribution_counts(const struct stat_run *run, struct table *table, const uint64_t *counts);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/attribution.h"
+#include "cli/annotate.h"
 #include "cli/program.h"
 #include "cli/stat_metric.h"
 #include "cli/stat_repeat.h"
@@ -347,7 +347,8 @@ static int print_table(const struct cli *cli, const struct stat_run *run, char *
 		metric_row(run, table, &run->metrics[i]);
 	code = cli_print_table(cli, table);
 	if (!code && run->attribution)
-		code = attribution_print(cli, run);
+		code = run->options.by == STAT_BY_SOURCE ? annotate_print(cli, run)
+							 : attribution_print(cli, run);
 	print_natives(cli, run);
 	if (run->machine && run->statistics.threads_not_measured)
 		fprintf(cli->out,

@@ -13,7 +13,7 @@ static void usage_of_annotate(FILE *file)
 	      "                       [--] PROGRAM [ARGUMENTS]\n"
 	      "\n"
 	      "Runs a program on an emulated machine, and prints its source with the counts\n"
-	      "that each line causes. The program needs debug information (gcc -g). The same as\n"
+	      "that each line causes. It has to be compiled with debug information. The same as\n"
 	      "pmulab stat --by source:\n"
 	      "\n",
 	      file);

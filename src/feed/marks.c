@@ -121,7 +121,6 @@ void feed_causes_mark(const struct feed_causes *causes, struct feed_thread *thre
 	else
 		end_region(thread, region);
 	/* What the block did up to here was done in the region before. */
-	if (causes->asker.accounts)
-		machine_at_block(thread->core, thread->core->block);
+	machine_end_block(thread->core);
 	feed_causes_enter(causes, thread);
 }

@@ -48,6 +48,8 @@ static inline void machine_in(struct machine_hart *core, uint32_t context);
  * last block began is that block's.
  */
 void machine_at_block(struct machine_hart *core, uint64_t place);
+/** What the block has done up to now is counted as its: before the context changes. */
+void machine_end_block(struct machine_hart *core);
 
 /** Clock of the core, ticks. */
 static inline uint64_t machine_hart_time(const struct machine_hart *core);

@@ -109,7 +109,7 @@ void accumulators_account(struct machine_hart *core)
 	cause_end(port, 0);
 }
 
-void accumulators_end_block(struct machine_hart *core)
+void machine_end_block(struct machine_hart *core)
 {
 	if (!core->block)
 		return;
@@ -120,6 +120,8 @@ void accumulators_end_block(struct machine_hart *core)
 
 void machine_at_block(struct machine_hart *core, uint64_t place)
 {
-	accumulators_end_block(core);
+	/* A block that loops is accounted for at its end. */
+	if (core->block != place)
+		machine_end_block(core);
 	core->place = core->block = place;
 }

@@ -14,7 +14,5 @@ void accumulators_report(const struct machine *machine, unsigned core);
 /** The same, where blocks are told of, of what the hart's last one did; under the machine's lock.
  */
 void accumulators_account(struct machine_hart *core);
-/** The same without the lock: before the core is given to another thread. */
-void accumulators_end_block(struct machine_hart *core);
 
 #endif

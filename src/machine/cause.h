@@ -35,9 +35,10 @@ static inline void cause_end(const struct signal_port *port, uint32_t before)
 		*port->cause = before;
 }
 
-/** The instruction that runs makes a request. @param bytes  of code up to where it is made */
-static inline void cause_request(const struct machine_hart *core, uint32_t bytes)
+/** The instruction that runs makes a request, or what follows its accesses does. */
+static inline void cause_request(const struct machine_hart *core, enum signal_request request)
 {
+	const uint32_t bytes = request == REQUEST_READ_CODE ? core->fetched : 0;
 	const struct signal_port *port = &core->machine->port;
 
 	if (cause_is_asked(port))

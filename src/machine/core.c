@@ -4,6 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "machine/access.h"
 #include "machine/accumulator.h"
 #include "machine/machine.h"
 #include "machine/mshr.h"
@@ -128,7 +129,7 @@ static bool is_wanted(const struct core *shared)
 static void release_core(struct machine_hart *core)
 {
 	mshr_drain(core);
-	accumulators_end_block(core);
+	machine_end_block(core);
 	give_up_core(core);
 }
 

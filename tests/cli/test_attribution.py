@@ -10,12 +10,12 @@ import subprocess
 import unittest
 
 import schema
-from harness import LARGE, SMALL, Guests, pmulab, stat
+from harness import LARGE, PMULAB, SMALL, Guests, pmulab, stat
 
 MISSES = "cbo.LLC_LOOKUP.DATA_READ:state=I"
-SCHEMA = json.loads((pathlib.Path(__file__).resolve().parents[2] / "docs" / "stat.schema.json")
-                    .read_text(encoding="utf-8"))
-INCLUDE = pathlib.Path(__file__).resolve().parents[2] / "include"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCHEMA = json.loads((ROOT / "docs" / "stat.schema.json").read_text(encoding="utf-8"))
+INCLUDE = ROOT / "include"
 LINES = 3000
 FEEDS = ["qemu"] + (["valgrind"] if shutil.which("valgrind") else [])
 
@@ -310,6 +310,19 @@ class Attribution(Guests):
         self.assertIn(f" {HERE}  \t\t(void)at[64 * i]; /* here */", line)
         # The lines around it have no counts of their own.
         self.assertRegex(result.stderr, rf"(?m)^ +{HERE - 1}  \tfor ")
+
+    def test_the_example_of_the_page(self):
+        """It is pasted into a shell."""
+        page = (ROOT / "docs" / "attribution.md").read_text(encoding="utf-8")
+        script = page.split("\n\n    ", 1)[1].split("\n\nThis runs", 1)[0]
+        script = "\n".join(line.removeprefix("    ") for line in script.split("\n"))
+        (self.path / "bin").mkdir()
+        (self.path / "bin" / "pmulab").symlink_to(PMULAB)
+        path = f"{self.path}/bin:{os.environ['PATH']}"
+        result = subprocess.run(["sh", "-e"], input=script, cwd=self.path, capture_output=True,
+                                text=True, check=False, env={**os.environ, "PATH": path})
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stderr, r"(?m) [1-9][\d,]+ +\d+          sum \+= table\[rand")
 
     def test_real_programs(self):
         """Sums, of programs with libraries, children and threads."""

@@ -191,7 +191,7 @@ static uint64_t counted(enum column column)
 
 static void load(unsigned hart, uint64_t place, uint64_t address)
 {
-	static const struct machine_insn plain = {0, 0};
+	static const struct machine_insn plain = {0};
 
 	machine_at(side.harts[hart], place);
 	machine_load(side.harts[hart], address, 8, &plain);
@@ -199,7 +199,7 @@ static void load(unsigned hart, uint64_t place, uint64_t address)
 
 static void store(unsigned hart, uint64_t place, uint64_t address)
 {
-	static const struct machine_insn plain = {0, 0};
+	static const struct machine_insn plain = {0};
 
 	machine_at(side.harts[hart], place);
 	machine_store(side.harts[hart], address, 8, &plain);
@@ -295,16 +295,18 @@ static void test_blocks(void **unused)
 		for (unsigned hart = 0; hart < HARTS; hart++) {
 			machine_hart_resume(side.harts[hart]);
 			for (unsigned i = 0; i <= hart; i++) {
-				machine_at_block(side.harts[hart], 100 + i);
-				machine_run(side.harts[hart], &block);
+				for (unsigned twice = 0; twice < 2; twice++) {
+					machine_at_block(side.harts[hart], 100 + i);
+					machine_run(side.harts[hart], &block);
+				}
 			}
 			machine_hart_pause(side.harts[hart]);
 		}
 	for (unsigned hart = 0; hart < HARTS; hart++)
 		for (unsigned i = 0; i < HARTS; i++)
 			assert_int_equal(counted_at(hart, 100 + i, INSTRUCTIONS),
-					 i <= hart ? 500 : 0);
-	assert_int_equal(counted(INSTRUCTIONS), 500 * (1 + 2 + 3 + 4));
+					 i <= hart ? 1000 : 0);
+	assert_int_equal(counted(INSTRUCTIONS), 1000 * (1 + 2 + 3 + 4));
 }
 
 static void take_statistics(uint64_t numbers[COLUMNS])
@@ -321,12 +323,13 @@ static void take_statistics(uint64_t numbers[COLUMNS])
 	numbers[TRACKER_CYCLES] = stats.tracker_cycles;
 }
 
-static void test_each_access(void **unused)
+static void check_each_access(uint32_t prefetchers)
 {
 	static uint64_t done[HARTS][PLACES][COLUMNS];
 	uint64_t before[COLUMNS], after[COLUMNS], random = 4711;
 
-	(void)unused;
+	for (unsigned i = 0; i < HARTS; i++)
+		machine_set_prefetchers(emul_machine(side.emul), i, prefetchers);
 	memset(done, 0, sizeof(done));
 	take_statistics(before);
 	for (unsigned step = 0; step < STEPS; step++) {
@@ -352,6 +355,23 @@ static void test_each_access(void **unused)
 				assert_int_equal(counted_at(hart, place, (enum column)k),
 						 done[hart][place][k]);
 	assert_true(done[3][7][VICTIMS] && done[3][7][HOME_WRITES] && done[1][2][LOOKUPS]);
+}
+
+static void test_each_access(void **unused)
+{
+	(void)unused;
+	check_each_access(0);
+}
+
+/* A prefetch is of the access that triggers it. */
+static void test_prefetches(void **unused)
+{
+	struct machine_statistics stats;
+
+	(void)unused;
+	check_each_access(UINT32_MAX);
+	machine_statistics(emul_machine(side.emul), &stats);
+	assert_true(stats.l2_prefetches > 0);
 }
 
 /* As many as that have no room are counted together. */
@@ -383,6 +403,7 @@ int main(void)
 	    EACH(test_fetches),
 	    EACH(test_blocks),
 	    EACH(test_each_access),
+	    EACH(test_prefetches),
 	    EACH(test_more_places_than_room),
 	};
 
