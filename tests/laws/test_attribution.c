@@ -259,12 +259,12 @@ static void test_buffers_are_of_who_wrote(void **unused)
 	machine_store_nt(hart, BASE, 8);
 	load(0, 4, BASE + 4096);
 	machine_hart_leave(hart);
+	side.harts[0] = machine_hart_enter(emul_machine(side.emul), side.space, 0);
+	assert_non_null(side.harts[0]);
 	machine_drain(emul_machine(side.emul));
 	assert_int_equal(counted_at(0, 3, DRAM_WRITES), 1);
 	assert_int_equal(counted_at(0, 3, DRAM_READS), 1); /* the underfill */
 	assert_int_equal(counted_at(0, 4, DRAM_WRITES), 0);
-	side.harts[0] = machine_hart_enter(emul_machine(side.emul), side.space, 0);
-	assert_non_null(side.harts[0]);
 }
 
 /* Code that is fetched: each line of a block is that of its own bytes. */
@@ -326,7 +326,7 @@ static void take_statistics(uint64_t numbers[COLUMNS])
 static void check_each_access(uint32_t prefetchers)
 {
 	static uint64_t done[HARTS][PLACES][COLUMNS];
-	uint64_t before[COLUMNS], after[COLUMNS], random = 4711;
+	uint64_t before[COLUMNS], after[COLUMNS], random = 4711, cursor[HARTS] = {0};
 
 	for (unsigned i = 0; i < HARTS; i++)
 		machine_set_prefetchers(emul_machine(side.emul), i, prefetchers);
@@ -335,7 +335,10 @@ static void check_each_access(uint32_t prefetchers)
 	for (unsigned step = 0; step < STEPS; step++) {
 		const uint64_t drawn = next_random(&random);
 		const unsigned hart = drawn >> 16 & (HARTS - 1), place = drawn >> 20 & (PLACES - 1);
-		const uint64_t address = BASE + (drawn >> 24) % LINES * 64;
+		/* Anywhere, or on through pages. */
+		const uint64_t line =
+		    drawn >> 61 & 1 ? (drawn >> 24) % LINES : LINES * (1 + hart) + cursor[hart]++;
+		const uint64_t address = BASE + line * 64;
 
 		machine_hart_resume(side.harts[hart]);
 		if (drawn >> 60 & 1)
