@@ -42,7 +42,7 @@ KEYS = {
     "mnemonic": ({"name", "value"}, {"class", "desc"}),
     "event": ({"name", "code", "counters", "max_increment", "model", "desc", "source"},
               {"ext", "combine", "umasks", "filters", "model_note", "signal", "measure", "select",
-               "where", "umask", "attributes", "settings", "alias", "set", "needs", "title",
+               "where", "per", "umask", "attributes", "settings", "alias", "set", "needs", "title",
                 "category"}),
     "unit mask": ({"name"}, {"bits", "alone", "group", "needs", "filters", "uses", "settings",
                              "implied", "model", "signal", "narrows", "sum", "desc", "source"}),
@@ -66,7 +66,7 @@ KEYS = {
                 "states"}),
     "bindings": ({"source"}, {"units", "filters", "selectors"}),
     "encoding": ({"attribute"},
-                 {"codes", "set", "threads", "none", "bit", "from", "desc", "source"}),
+                 {"codes", "set", "threads", "none", "bit", "from", "mask", "desc", "source"}),
 }
 
 

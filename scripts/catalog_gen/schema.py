@@ -19,7 +19,7 @@ NUMBERS = {
     "value": QUAD, "code": WORD, "max_increment": LONG, "umask": WORD,
     "index": BYTE, "first": QUAD, "own": QUAD, "size": LONG, "enabled": QUAD, "control": LONG,
     "copies": 33, "sign": 64, "counter": BYTE, "first_counter": 33, "family": LONG, "model": LONG, "lead": 33,
-    "stride": LONG, "threads": 17, "bit": 64, "from": 64,
+    "stride": LONG, "threads": 17, "bit": 64, "from": 64, "per": WORD,
 }
 SIGNED = {"stride"}
 FLAGS = {"ext", "alone", "narrows", "youngest", "listed", "qualified"}

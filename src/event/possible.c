@@ -116,7 +116,8 @@ static bool filter_passes(const struct possible *possible, const struct pmu_modi
 	const struct pmu_encoding *encoding = filter->encoding;
 	uint32_t values;
 
-	if (!setting || !encoding || encoding->attribute == ATTRIBUTE_ADDRESS)
+	/* What a mask leaves out of the comparison can be anything. */
+	if (!setting || !encoding || encoding->mask || encoding->attribute == ATTRIBUTE_ADDRESS)
 		return true;
 	if (encoding->attribute == ATTRIBUTE_THREAD)
 		return thread_is_there(possible, encoding, setting->value) ||
