@@ -109,9 +109,10 @@ def event_faults(box):
         other = taken.setdefault(selects, name)
         if other != name and event.get("alias") != other:
             yield f"{name} is selected as {other} is"
-        if code in names.setdefault(name.lower(), []):
-            yield f"{name} stands there twice with code {code:#x}"
-        names[name.lower()].append(code)
+        counted = (code, str(event.get("counters")))
+        if counted in names.setdefault(name.lower(), []):
+            yield f"{name} stands there twice with code {code:#x} and the same counters"
+        names[name.lower()].append(counted)
         if code >> code_width(box):
             yield f"{name}: code {code:#x} is too wide"
         if not event.get("source"):

@@ -449,7 +449,7 @@ def check_event(findings, box, event, vocabulary):
 
 
 def check_same_names(findings, box):
-    """Events of one name stand together, have codes and have no unit mask in common."""
+    """Events of one name stand together, differ in codes or counters, and share no unit mask."""
     names = [e["name"].lower() for e in box["events"]]
     for n, name in enumerate(names):
         if name in names[:n] and name != names[n - 1]:
@@ -458,7 +458,8 @@ def check_same_names(findings, box):
         same = [e for e in box["events"] if e["name"].lower() == name]
         check_unique(findings, f"{box['box']}.{name}", "unit mask",
                      [u["name"] for e in same for u in e["umasks"]])
-        if not all(e["umasks"] for e in same) or len({e["code"] for e in same}) < len(same):
+        if not all(e["umasks"] for e in same) or \
+                len({(e["code"], e["counters"]) for e in same}) < len(same):
             findings.add(box["box"], f"event {same[-1]['name']} stands there twice")
 
 

@@ -27,6 +27,7 @@ enum binding_attribute {
 	ATTRIBUTE_RANK,
 	ATTRIBUTE_BANK,
 	ATTRIBUTE_UNIT,
+	ATTRIBUTE_MESSAGE,
 };
 
 /* How a filter field says which values of an attribute pass. */

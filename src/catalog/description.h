@@ -72,10 +72,14 @@ struct pmu_machine {
 	uint32_t first_uncore_device; /* PCI devices from here on are on the socket's uncore bus */
 	uint64_t memory_bytes;	      /* a socket */
 	struct pmu_cache l1i, l1d, l2, llc;
-	uint32_t issue_width;		   /* instructions a cycle */
-	uint32_t reorder_window;	   /* instructions */
-	uint32_t fill_buffers;		   /* outstanding L1D misses a core */
-	uint32_t locked_cycles;		   /* core cycles of a locked access to a line in L1D */
+	uint32_t issue_width;	     /* instructions a cycle */
+	uint32_t reorder_window;     /* instructions */
+	uint32_t fill_buffers;	     /* outstanding L1D misses a core */
+	uint32_t locked_cycles;	     /* core cycles of a locked access to a line in L1D */
+	uint32_t prefetchers;	     /* bit: those that are on after reset, as in prefetch.h */
+	uint32_t superqueue_entries; /* outstanding requests of an L2 that prefetches */
+	uint32_t streams;	     /* that the L2's streamer follows at once */
+	uint32_t stream_lines;	     /* that it is at most ahead of the core */
 	uint32_t irq_entries, tor_entries; /* a slice */
 	uint32_t tracker_entries;	   /* a home agent */
 	uint32_t rpq_entries, wpq_entries; /* a channel */

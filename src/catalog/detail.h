@@ -67,7 +67,7 @@ struct detail_event {
 	uint16_t id; /* enum pmu_signal_id */
 	uint8_t socket, unit;
 	uint32_t qualifiers;
-	uint8_t request; /* enum signal_request */
+	uint8_t message; /* enum signal_message */
 	uint8_t state;	 /* enum signal_state */
 	uint8_t node;
 	uint8_t number;	 /* bank, as signals.json has it */

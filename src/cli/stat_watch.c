@@ -2,23 +2,25 @@
 
 #include <errno.h>
 #include <jansson.h>
-#include <math.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK_NS		 500000 /* between two looks at the clock */
-#define PROGRESS_SECONDS 2.0	/* of this computer, before the first line */
+/* Between two looks at the clock. */
+#define LOOK_NS		 500000
+#define LOOK_PROGRESS_NS 100000000 /* where only the progress line is wanted */
+#define PROGRESS_SECONDS 2.0	   /* of this computer, before the first line */
 
 struct stat_watch {
 	const struct cli *cli;
 	struct stat_run *run;
 	struct pmu_ctx *ctx;
 	pthread_t thread;
-	bool ended;	    /* atomic */
+	sem_t ended;
 	double began, told; /* of this computer */
 	double start_ns;    /* of the machine */
 	double last;	    /* seconds, of the interval before */
@@ -99,17 +101,6 @@ static void print_interval(const struct stat_watch *watch, double time, const ui
 	}
 }
 
-/* Of clocks the mean of the instances, as in the report. */
-static uint64_t count_now(const struct stat_run *run, unsigned event)
-{
-	size_t instances = stat_instances(run, event);
-	uint64_t sum = stat_sum(run, event, -1);
-
-	return pmu_selection_is_clock(pmu_session_event(run->session, event)) && instances
-		   ? sum / instances
-		   : sum;
-}
-
 static void tell_interval(struct stat_watch *watch, double time)
 {
 	struct stat_run *run = watch->run;
@@ -123,7 +114,7 @@ static void tell_interval(struct stat_watch *watch, double time)
 		return;
 	}
 	for (unsigned event = 0; event < events; event++) {
-		uint64_t count = count_now(run, event);
+		uint64_t count = stat_total(run, event, -1);
 
 		difference[event] = count - watch->before[event];
 		watch->before[event] = count;
@@ -184,28 +175,40 @@ static void look(struct stat_watch *watch)
 		tell_progress(watch);
 }
 
-static void *run_watch(void *arg)
-{
-	struct stat_watch *watch = arg;
-
-	while (!__atomic_load_n(&watch->ended, __ATOMIC_ACQUIRE)) {
-		look(watch);
-		nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
-	}
-	return NULL;
-}
-
-static bool is_wanted(const struct stat_run *run)
+static bool is_timed(const struct stat_run *run)
 {
 	const struct stat_options *options = &run->options;
 
-	return options->interval_ms > 0 || options->timeout_ms > 0 || options->delay_ms > 0 ||
-	       (run->emul && isatty(STDERR_FILENO));
+	return options->interval_ms > 0 || options->timeout_ms > 0 || options->delay_ms > 0;
+}
+
+static struct timespec next_look(const struct stat_watch *watch)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	time.tv_nsec += is_timed(watch->run) ? LOOK_NS : LOOK_PROGRESS_NS;
+	time.tv_sec += time.tv_nsec / 1000000000;
+	time.tv_nsec %= 1000000000;
+	return time;
+}
+
+static void *run_watch(void *arg)
+{
+	struct stat_watch *watch = arg;
+	struct timespec next;
+
+	do {
+		look(watch);
+		next = next_look(watch);
+	} while (sem_clockwait(&watch->ended, CLOCK_MONOTONIC, &next));
+	return NULL;
 }
 
 static void watch_free(struct stat_watch *watch)
 {
 	pmu_ctx_free(watch->ctx);
+	sem_destroy(&watch->ended);
 	free(watch->before);
 	free(watch);
 }
@@ -217,7 +220,7 @@ int stat_watch_begin(struct stat_watch **out, const struct cli *cli, struct stat
 	int error;
 
 	*out = NULL;
-	if (!is_wanted(run))
+	if (!is_timed(run) && !(run->emul && isatty(STDERR_FILENO)))
 		return 0;
 	watch = calloc(1, sizeof(*watch));
 	if (!watch || pmu_ctx_new(&watch->ctx)) {
@@ -229,6 +232,7 @@ int stat_watch_begin(struct stat_watch **out, const struct cli *cli, struct stat
 	watch->began = clock_seconds();
 	watch->start_ns = run->emul ? pmu_emul_time_ns(run->emul) : 0;
 	watch->before = calloc(pmu_session_events(run->session) + 1, sizeof(*watch->before));
+	sem_init(&watch->ended, 0, 0);
 	/* Signals are for the thread that runs the program. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -248,7 +252,7 @@ int stat_watch_end(struct stat_watch *watch)
 
 	if (!watch)
 		return 0;
-	__atomic_store_n(&watch->ended, true, __ATOMIC_RELEASE);
+	sem_post(&watch->ended);
 	pthread_join(watch->thread, NULL);
 	if (watch->shown)
 		fputs("\r\033[K", stderr);

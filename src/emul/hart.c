@@ -142,8 +142,10 @@ static int begin(struct pmu_hart *hart, uint64_t address, uint32_t bytes,
 		return PMU_E_RANGE;
 	*insn = (struct machine_insn){0};
 	if (dependence)
-		*insn = (struct machine_insn){dependence->address_registers,
-					      dependence->loaded_registers};
+		*insn = (struct machine_insn){
+		    .address_registers = dependence->address_registers,
+		    .loads_registers = dependence->loaded_registers,
+		};
 	go_on(hart);
 	return 0;
 }

@@ -74,6 +74,7 @@ void feed_block_init(struct feed_block *block, const struct machine *machine, ui
 			access->registers = insn->registers;
 			access->registers.address_registers =
 			    origins_of(&origins, insn->registers.address_registers);
+			access->registers.place = (uint8_t)(address + bytes - insn->length);
 			access->size = insn->size;
 			access++;
 		}
@@ -96,6 +97,7 @@ void feed_repeat_init(struct feed_repeat *repeat, const struct machine *machine,
 	repeat->first = block->whole;
 	repeat->address = block->whole.address + block->whole.bytes - last->length;
 	repeat->access = (struct feed_access){.registers = last->registers, .size = last->size};
+	repeat->access.registers.place = (uint8_t)repeat->address;
 	repeat->fast = last->class == FEED_FAST_STRING;
 	machine_block_init(machine, &repeat->iteration, NOT_FETCHED, 0, 0, last->loads,
 			   last->stores);

@@ -18,15 +18,16 @@ struct feed_access {
  */
 static inline uint64_t feed_access_pack(struct feed_access access)
 {
-	return (uint64_t)access.size << 32 | (uint32_t)access.registers.loads_registers << 16 |
+	return (uint64_t)access.registers.place << 56 | (uint64_t)access.size << 32 |
+	       (uint32_t)access.registers.loads_registers << 16 |
 	       access.registers.address_registers;
 }
 
 static inline struct feed_access feed_access_unpack(uint64_t word)
 {
 	return (struct feed_access){
-	    .registers = {(uint16_t)word, (uint16_t)(word >> 16)},
-	    .size = (uint32_t)(word >> 32),
+	    .registers = {(uint16_t)word, (uint16_t)(word >> 16), (uint8_t)(word >> 56)},
+	    .size = (uint32_t)(word >> 32) & 0xffffff,
 	};
 }
 

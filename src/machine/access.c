@@ -4,6 +4,8 @@
 #include "machine/cache.h"
 #include "machine/gather.h"
 #include "machine/mshr.h"
+#include "machine/prefetch.h"
+#include "machine/prefetch_l1.h"
 #include "machine/private.h"
 #include "machine/skew.h"
 #include "machine/slice.h"
@@ -64,6 +66,12 @@ struct found {
 	uint64_t end; /* tick at which the line is there; not of hits in L1 */
 };
 
+static inline void touch(struct machine_hart *core, uint64_t address, uint32_t size)
+{
+	core->touched = address;
+	core->touched_size = size;
+}
+
 /* When a miss can be issued, whose address the @registers form. */
 static inline uint64_t issue(struct machine_hart *core, enum signal_request request,
 			     uint32_t registers)
@@ -121,7 +129,11 @@ static MACHINE_OUTLINE struct found far(struct machine_hart *core, struct machin
 	meetings = state->meetings;
 	if (shared)
 		gather_note(core->machine, line, core->number, touched_bytes(core, request));
+	if (prefetch_on(core->core))
+		issued = prefetch_admit(core, issued);
 	end = issued + private_far(&want, &look, generation, &entry, core->number, issued);
+	if (prefetch_on(core->core))
+		end = prefetch_missed(core, line, request, issued + core->l2_ticks, end);
 	state->horizon = machine_max(state->horizon, end);
 	skew_note_request(core, state->meetings != meetings);
 	machine_let_go(core->machine);
@@ -137,6 +149,7 @@ static inline __attribute__((always_inline)) struct found get(struct machine_har
 	const struct private_want want = {core->machine, core->core, l1, line, request};
 	struct private_look look;
 	enum private_level level;
+	uint64_t end;
 
 	lock_acquire(&core->core->caches, core->thread);
 	level = private_near(&want, &look);
@@ -145,7 +158,66 @@ static inline __attribute__((always_inline)) struct found get(struct machine_har
 	lock_release(&core->core->caches, core->thread);
 	if (level == PRIVATE_L1)
 		return (struct found){level, look.slot, 0};
-	return (struct found){level, look.slot, issue(core, request, registers) + core->l2_ticks};
+	end = issue(core, request, registers) + core->l2_ticks;
+	if (prefetch_on(core->core))
+		end = prefetch_hit(core, line, request, end);
+	return (struct found){level, look.slot, end};
+}
+
+static bool l1d_has(struct machine_hart *core, uint32_t line)
+{
+	bool has;
+
+	lock_acquire(&core->core->caches, core->thread);
+	has = l1_find(core->l1d->words, line) >= 0;
+	lock_release(&core->core->caches, core->thread);
+	return has;
+}
+
+/* Not where many misses are outstanding. */
+static void prefetch_line(struct machine_hart *core, uint64_t line)
+{
+	const uint32_t physical = translate(core, line);
+	struct found found;
+
+	mshr_forget_ended(core);
+	if (core->miss_count >= core->fill_buffers / 2 || l1d_has(core, physical))
+		return;
+	touch(core, line << LINE_LOG2, LINE_BYTES);
+	found = get(core, core->l1d, REQUEST_READ_DATA, physical, 0);
+	core->l1d->misses--;
+	if (found.slot < 0)
+		return;
+	core->core->prefetch.into_l1d++;
+	mshr_add_prefetch(core, line, found.end);
+}
+
+static MACHINE_OUTLINE void prefetch_lines(struct machine_hart *core, uint8_t place)
+{
+	uint64_t lines[PREFETCH_L1_MAX];
+	unsigned count =
+	    prefetch_l1(&core->strides, prefetch_on(core->core), core->touched, place, lines);
+
+	for (unsigned i = 0; i < count; i++)
+		prefetch_line(core, lines[i]);
+}
+
+/* L1 has the line; it may have yet to come. */
+static MACHINE_OUTLINE void await_prefetched(struct machine_hart *core, uint64_t line,
+					     struct found *found)
+{
+	const uint64_t end = mshr_take_prefetch(core, line);
+
+	if (!end)
+		return;
+	found->level = PRIVATE_BELOW;
+	found->end = end;
+}
+
+static inline void check_prefetched(struct machine_hart *core, uint64_t line, struct found *found)
+{
+	if (found->level == PRIVATE_L1 && core->prefetched >> line % L1_SETS & 1)
+		await_prefetched(core, line, found);
 }
 
 static void load_line(struct machine_hart *core, uint64_t line, struct machine_insn insn)
@@ -159,11 +231,14 @@ static void load_line(struct machine_hart *core, uint64_t line, struct machine_i
 		mshr_await(core, insn.loads_registers, found.end);
 		return;
 	}
+	check_prefetched(core, line, &found);
 	note(core->data, line, physical, found.slot);
 	if (found.level != PRIVATE_L1)
 		mshr_add_load(core, line, insn.loads_registers, found.end);
 	else if (core->scoreboard)
 		machine_load_scoreboard(core, line << LINE_LOG2, insn);
+	if (prefetch_on(core->core))
+		prefetch_lines(core, insn.place);
 }
 
 static inline struct found own_line(struct machine_hart *core, uint64_t line,
@@ -173,6 +248,7 @@ static inline struct found own_line(struct machine_hart *core, uint64_t line,
 	struct found found =
 	    get(core, core->l1d, REQUEST_READ_OWN, physical, insn.address_registers);
 
+	check_prefetched(core, line, &found);
 	if (found.slot >= 0)
 		note(core->data, line, physical, found.slot);
 	return found;
@@ -208,12 +284,6 @@ static uint64_t first_line(uint64_t address)
 static uint64_t last_line(uint64_t address, uint32_t size)
 {
 	return (address + size - 1) >> LINE_LOG2;
-}
-
-static inline void touch(struct machine_hart *core, uint64_t address, uint32_t size)
-{
-	core->touched = address;
-	core->touched_size = size;
 }
 
 static bool is_split(uint64_t address, uint32_t size)

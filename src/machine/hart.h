@@ -2,6 +2,7 @@
 #ifndef MACHINE_HART_H
 #define MACHINE_HART_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -24,6 +25,7 @@ struct machine_insn {
 	uint16_t
 	    address_registers;	  /* bit n: general register n (encoding order) forms the address */
 	uint16_t loads_registers; /* general registers that receive what is loaded */
+	uint8_t place;		  /* low bits of its address, by which L1D prefetches */
 };
 
 /* An L1: tag words and the tree pseudo-LRU of each set (see cache.h). In the shared state. */
@@ -61,7 +63,22 @@ struct machine_mshr {
 	    instruction; /* number of the one that missed; UINT64_MAX: nobody waits (a store) */
 	uint64_t end;	 /* tick */
 	uint64_t line;	 /* virtual */
-	uint64_t unused; /* so that a place in the ring is found without a multiplication */
+	bool prefetched; /* nobody has asked for it yet */
+};
+
+static_assert(sizeof(struct machine_mshr) == 32, "found in the ring without a multiplication");
+
+/* What L1D's prefetchers know: see prefetch_l1.h. */
+#define MACHINE_PREFETCH_PLACES 256
+#define MACHINE_PREFETCH_RECENT 4
+struct machine_strides {
+	struct machine_stride {
+		uint64_t address; /* virtual, of the last access */
+		int32_t step;	  /* bytes; 0: none that was seen */
+		uint32_t seen;	  /* so often in a row */
+	} places[MACHINE_PREFETCH_PLACES];
+	uint64_t recent[MACHINE_PREFETCH_RECENT]; /* virtual lines that were loaded last, plus 1 */
+	uint32_t next;
 };
 
 struct machine_translation {
@@ -114,6 +131,8 @@ struct machine_hart {
 	struct machine_mshr misses[MACHINE_FILL_BUFFERS_MAX]; /* a ring, by rising end */
 	uint64_t arrival[16]; /* tick at which a scoreboard register has its value */
 	uint64_t arrival_last;
+	uint64_t prefetched; /* bit: L1D set with a line that is prefetched and on its way */
+	struct machine_strides strides;
 	struct machine_translation tlb[1 << MACHINE_TLB_LOG2];
 };
 

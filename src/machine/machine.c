@@ -100,6 +100,10 @@ int machine_check(struct pmu_ctx *ctx, const struct pmu_machine *desc)
 	    {"LLC sets", desc->llc.sets, 1, 1u << 16},
 	    {"LLC ways", desc->llc.ways, 1, LLC_WAYS_MAX},
 	    {"fill buffers", desc->fill_buffers, 1, FILL_BUFFERS_MAX},
+	    {"prefetchers", desc->prefetchers, 0, (1u << PREFETCHERS) - 1},
+	    {"superqueue entries", desc->superqueue_entries, 1, SUPERQUEUE_MAX},
+	    {"streams", desc->streams, 1, STREAMS_MAX},
+	    {"lines of a stream", desc->stream_lines, 1, (1u << (PAGE_LOG2 - LINE_LOG2)) - 1},
 	    {"IRQ entries", desc->irq_entries, 1, IRQ_MAX},
 	    /* A request and its victim hold one each. */
 	    {"TOR entries", desc->tor_entries, 2, TOR_MAX},
@@ -216,6 +220,8 @@ int machine_open(struct machine **result, struct pmu_ctx *ctx, const struct pmu_
 	if (fresh)
 		for (size_t i = 0; i < channel_count(desc); i++)
 			memory_init(&machine->channels[i], desc);
+	for (unsigned i = 0; fresh && i < machine->core_count; i++)
+		machine_set_prefetchers(machine, i, desc->prefetchers);
 	machine_connect(machine, NULL);
 	*result = machine;
 	return 0;

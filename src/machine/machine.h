@@ -166,6 +166,17 @@ void machine_catch_up_cores(const struct machine *machine, unsigned socket, uint
  */
 void machine_pass(struct machine *machine, uint64_t ticks);
 
+/* A core's prefetchers, a bit each. */
+enum machine_prefetcher {
+	MACHINE_PREFETCH_STREAM,   /* into L2: streams of lines in a page */
+	MACHINE_PREFETCH_ADJACENT, /* into L2: the other line of 128 bytes */
+	MACHINE_PREFETCH_NEXT,	   /* into L1D: the line behind those that are read in order */
+	MACHINE_PREFETCH_STRIDE,   /* into L1D: by the steps of an instruction */
+};
+/** Those whose bits are set are on, the others off; @core over all sockets. */
+void machine_set_prefetchers(struct machine *machine, unsigned core, uint32_t on);
+uint32_t machine_prefetchers(const struct machine *machine, unsigned core);
+
 /** The latest time of any core or of anything in flight that has ended, in ticks. */
 uint64_t machine_now(const struct machine *machine);
 uint64_t machine_ticks_per_cycle(const struct machine *machine, enum pmu_clock clock);
@@ -184,11 +195,14 @@ struct machine_statistics {
 	/* Line accesses: splits are counted twice. */
 	uint64_t loads, stores, locked, fetches, nt_stores;
 	uint64_t l1d_misses, l1i_misses; /* l1d: stores that find S too */
-	uint64_t l2_misses;		 /* DRd, CRd and RFO sent to the LLC */
+	uint64_t l2_misses;		 /* DRd, CRd and RFO sent to the LLC, but for the next: */
+	uint64_t l2_prefetches;		 /* those into L2 */
+	uint64_t llc_prefetches;	 /* PrefData, PrefCode, PrefRFO */
+	uint64_t l1d_prefetches;	 /* lines prefetched into L1D, by L2 or l2_misses */
 	uint64_t l2_writebacks;		 /* WbMtoI, WbMtoE */
 	uint64_t wc_lines;		 /* WCiLF, WCiL */
 	uint64_t llc_lookups;		 /* of all requests and snoops */
-	uint64_t llc_misses;		 /* DRd, CRd and RFO that found I */
+	uint64_t llc_misses;		 /* all of these that found I */
 	uint64_t llc_victims;
 	uint64_t llc_writebacks; /* WbMtoI to home: M victims, lines that WCiL(F) met */
 	uint64_t home_reads, home_owns, home_writes, snoops;

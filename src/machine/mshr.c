@@ -45,12 +45,52 @@ uint64_t mshr_retire(struct machine_hart *core)
 	return load ? load->instruction + core->reorder_window : UINT64_MAX;
 }
 
+/* Nobody waits for prefetches, which stay. */
 void mshr_drain(struct machine_hart *core)
 {
-	if (core->miss_count)
-		mshr_wait(core, mshr_at(core, core->miss_count - 1)->end);
-	core->miss_count = 0;
+	for (uint32_t i = core->miss_count; i; i--) {
+		if (mshr_at(core, i - 1)->prefetched)
+			continue;
+		mshr_wait(core, mshr_at(core, i - 1)->end);
+		break;
+	}
+	mshr_forget_ended(core);
 	forget_waiting(core);
+}
+
+void mshr_add_prefetch(struct machine_hart *core, uint64_t line, uint64_t end)
+{
+	const uint32_t count = core->miss_count;
+
+	mshr_add(core, MSHR_NO_INSTRUCTION, end, line);
+	if (core->miss_count == count)
+		return;
+	for (uint32_t i = 0; i < core->miss_count; i++)
+		if (mshr_at(core, i)->line == line && mshr_at(core, i)->end == end)
+			mshr_at(core, i)->prefetched = true;
+	core->prefetched |= UINT64_C(1) << line % L1_SETS;
+}
+
+uint64_t mshr_take_prefetch(struct machine_hart *core, uint64_t line)
+{
+	uint64_t end = 0, left = 0;
+	uint32_t kept = 0;
+
+	mshr_forget_ended(core);
+	for (uint32_t i = 0; i < core->miss_count; i++) {
+		const struct machine_mshr miss = *mshr_at(core, i);
+
+		if (miss.prefetched && miss.line == line) {
+			end = miss.end;
+			continue;
+		}
+		if (miss.prefetched)
+			left |= UINT64_C(1) << miss.line % L1_SETS;
+		*mshr_at(core, kept++) = miss;
+	}
+	core->miss_count = kept;
+	core->prefetched = left;
+	return end;
 }
 
 /* When a load's line will be there. */

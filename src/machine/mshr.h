@@ -84,6 +84,7 @@ static inline void mshr_add(struct machine_hart *core, uint64_t instruction, uin
 	place->instruction = instruction;
 	place->end = end;
 	place->line = line;
+	place->prefetched = false;
 }
 
 static inline void mshr_await(struct machine_hart *core, uint32_t registers, uint64_t end)
@@ -107,6 +108,11 @@ static inline void mshr_add_load(struct machine_hart *core, uint64_t line, uint3
 		core->attention = due;
 }
 
+/** A line that L1D prefetches comes at @end. */
+void mshr_add_prefetch(struct machine_hart *core, uint64_t line, uint64_t end);
+/** The line is asked for. @return the tick at which it comes, 0: it is not on its way */
+uint64_t mshr_take_prefetch(struct machine_hart *core, uint64_t line);
+
 /** A miss that no instruction waits for; @line: the virtual line that it makes the core's own. */
 static inline void mshr_add_store(struct machine_hart *core, uint64_t line, uint64_t end)
 {
@@ -124,7 +130,7 @@ static inline uint64_t mshr_pending(struct machine_hart *core, uint64_t line, bo
 	for (uint32_t i = 0; i < core->miss_count; i++) {
 		const struct machine_mshr *miss = mshr_at(core, i);
 
-		if (miss->line == line && miss->end > core->progress->time &&
+		if (miss->line == line && !miss->prefetched && miss->end > core->progress->time &&
 		    (!own || miss->instruction == MSHR_NO_INSTRUCTION))
 			end = miss->end;
 	}

@@ -154,6 +154,39 @@ uint64_t private_far(const struct private_want *want, struct private_look *look,
 	return ticks + answer.cycles * machine->uclk_ticks;
 }
 
+static bool l2_has(struct machine *machine, struct core *core, uint32_t line)
+{
+	bool has;
+
+	hold_caches(machine, core);
+	has = l2_find(machine, core, line) >= 0;
+	release_caches(machine, core);
+	return has;
+}
+
+uint64_t private_prefetch(struct machine *machine, unsigned number,
+			  const struct private_prefetch *prefetch, uint64_t now)
+{
+	struct core *core = &machine->cores[number];
+	struct slice_answer answer;
+	struct tor_entry entry;
+
+	if (l2_has(machine, core, prefetch->line))
+		return 0;
+	tor_locate(machine, &entry, machine_socket(machine, number), prefetch->line);
+	answer = slice_read(machine, &entry, number, prefetch->request, to_uclk(machine, now));
+	if (answer.granted == LINE_I) {
+		core->prefetch.into_llc++;
+	} else {
+		hold_caches(machine, core);
+		l2_set(machine, number, prefetch->line, answer.granted, now);
+		core->generation++;
+		release_caches(machine, core);
+		core->prefetch.into_l2++;
+	}
+	return answer.cycles * machine->uclk_ticks;
+}
+
 /* Takes the line out of one level. @return the state that it had */
 static enum line_state l1_drop(struct machine_l1 *l1, uint32_t line)
 {

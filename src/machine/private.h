@@ -17,6 +17,20 @@
 uint64_t private_far(const struct private_want *want, struct private_look *look,
 		     uint64_t generation, struct tor_entry *entry, unsigned number, uint64_t now);
 
+/* What L2 prefetches. */
+struct private_prefetch {
+	uint32_t line;
+	enum signal_request
+	    request; /* REQUEST_READ_*: into L2; REQUEST_PREFETCH_*: the LLC alone */
+};
+
+/**
+ * Has the LLC send a line to L2, or fetch it itself.
+ * @return ticks until the data are there, 0: L2 has the line
+ */
+uint64_t private_prefetch(struct machine *machine, unsigned number,
+			  const struct private_prefetch *prefetch, uint64_t now);
+
 /** Drops the core's own copies before a non-temporal store, writing back a modified one. */
 void private_drop(struct machine *machine, unsigned number, uint32_t line, uint64_t now);
 

@@ -51,9 +51,12 @@ static uint32_t lookup_qualifiers(unsigned request)
 	case TOTALS_OF_SNOOPS:
 		return QUALIFIER_LLC_LOOKUP_SNOOP;
 	case REQUEST_READ_DATA:
+	case REQUEST_PREFETCH_DATA:
 		return QUALIFIER_LLC_LOOKUP_READ | QUALIFIER_LLC_LOOKUP_DATA_READ;
 	case REQUEST_READ_CODE:
 	case REQUEST_READ_OWN:
+	case REQUEST_PREFETCH_CODE:
+	case REQUEST_PREFETCH_OWN:
 		return QUALIFIER_LLC_LOOKUP_READ;
 	default:
 		return QUALIFIER_LLC_LOOKUP_WRITE;
@@ -73,6 +76,9 @@ static uint32_t request_qualifiers(unsigned request, unsigned state)
 		return missed ? core | QUALIFIER_LLC_REQUEST_MISS : core;
 	case REQUEST_READ_DATA:
 	case REQUEST_READ_CODE:
+	case REQUEST_PREFETCH_DATA:
+	case REQUEST_PREFETCH_CODE:
+	case REQUEST_PREFETCH_OWN:
 		return missed ? core | QUALIFIER_LLC_REQUEST_MISS : core;
 	case REQUEST_WRITEBACK:
 	case REQUEST_WRITEBACK_KEEP:

@@ -233,6 +233,43 @@ static MACHINE_OUTLINE struct slice_answer read_far(struct machine *machine,
 	return finish_read(machine, entry, &read, granted, state == LINE_I, asked);
 }
 
+/* Home agents make no difference. */
+static enum signal_request without_prefetch(enum signal_request request)
+{
+	switch (request) {
+	case REQUEST_PREFETCH_DATA:
+		return REQUEST_READ_DATA;
+	case REQUEST_PREFETCH_CODE:
+		return REQUEST_READ_CODE;
+	default:
+		return REQUEST_READ_OWN;
+	}
+}
+
+static MACHINE_OUTLINE struct slice_answer prefetch(struct machine *machine,
+						    struct tor_entry *entry, unsigned core,
+						    enum signal_request request, uint64_t now)
+{
+	const struct core_read read = {request, 0};
+	uint32_t looks_up = QUALIFIER_LLC_LOOKUP_READ;
+	enum line_state state;
+
+	if (request == REQUEST_PREFETCH_DATA)
+		looks_up |= QUALIFIER_LLC_LOOKUP_DATA_READ;
+	tor_enter(machine, entry, QUALIFIER_LLC_INGRESS_CORE, machine_core_of_socket(machine, core),
+		  now + machine->desc->ring_hop);
+	state = tor_lookup(machine, entry, request, looks_up);
+	if (state == LINE_I)
+		miss(machine, entry, without_prefetch(request), 0);
+	return finish_read(machine, entry, &read, LINE_I, state == LINE_I, state == LINE_I);
+}
+
+static bool is_prefetch(enum signal_request request)
+{
+	return request == REQUEST_PREFETCH_DATA || request == REQUEST_PREFETCH_CODE ||
+	       request == REQUEST_PREFETCH_OWN;
+}
+
 static MACHINE_OUTLINE struct slice_answer read_by_core(struct machine *machine,
 							struct tor_entry *located, unsigned core,
 							enum signal_request request, uint64_t now)
@@ -261,6 +298,8 @@ struct slice_answer slice_read(struct machine *machine, struct tor_entry *entry,
 {
 	if (MACHINE_EMITS && machine_is_quiet(machine))
 		return slice_read_quiet(machine, entry, core, request, now);
+	if (is_prefetch(request))
+		return prefetch(machine, entry, core, request, now);
 	return read_by_core(machine, entry, core, request, now);
 }
 

@@ -12,7 +12,11 @@ struct slice_answer {
 	bool missed;		 /* reads: the line was in I */
 };
 
-/** REQUEST_READ_DATA, _CODE or _OWN of a core. @param entry  located; the request's from now on */
+/**
+ * REQUEST_READ_DATA, _CODE or _OWN of a core, or REQUEST_PREFETCH_*: the same for the LLC alone,
+ * which changes nothing where that has the line.
+ * @param entry  located; the request's from now on
+ */
 struct slice_answer slice_read(struct machine *machine, struct tor_entry *entry, unsigned core,
 			       enum signal_request request, uint64_t now);
 /** REQUEST_WRITEBACK, _KEEP, REQUEST_STREAM or _PART of a core. @return cycles until it is complete

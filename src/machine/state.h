@@ -33,6 +33,9 @@
 #define TOR_MAX		 20
 #define TRACKER_MAX	 128
 #define WC_BUFFERS	 10
+#define PREFETCHERS	 4 /* enum machine_prefetcher */
+#define STREAMS_MAX	 32
+#define SUPERQUEUE_MAX	 32
 #define CORE_USERS_MAX	 1024 /* threads on a core at once */
 #define ACCUMULATORS	 7
 
@@ -59,6 +62,24 @@ struct wc_buffer {
 	uint64_t age;	  /* order of the last write */
 };
 
+/* An L2's prefetchers and its outstanding requests: see prefetch.c. */
+struct prefetch_stream {
+	uint8_t last, next; /* lines of the page: asked for, and to be prefetched */
+	uint8_t run;	    /* steps in this direction, up to PREFETCH_STEPS */
+	int8_t direction;   /* of the stream: 1, -1 */
+	uint32_t used;	    /* order of the last use */
+};
+struct prefetch {
+	uint32_t on; /* bit: enum machine_prefetcher */
+	uint32_t uses;
+	_Alignas(16) uint32_t pages[STREAMS_MAX]; /* of streams, plus 1 */
+	struct prefetch_stream streams[STREAMS_MAX];
+	_Alignas(16) uint32_t lines[SUPERQUEUE_MAX]; /* of requests, plus 1 */
+	uint64_t ends[SUPERQUEUE_MAX];		     /* ticks */
+	uint32_t demands;			     /* bit: entry that the core asked for */
+	uint64_t into_l1d, into_l2, into_llc;	     /* lines */
+};
+
 /* A thread that has a place on a core. */
 struct core_user {
 	uint32_t thread; /* of the host; 0: nobody's place */
@@ -83,6 +104,7 @@ struct core {
 	struct wc_buffer wc[WC_BUFFERS];
 	uint64_t wc_age;
 	uint64_t l2_writebacks, nt_stores, wc_lines;
+	struct prefetch prefetch;
 
 	/* Who runs here. */
 	struct lock owner;

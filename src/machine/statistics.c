@@ -27,6 +27,9 @@ static void add_core(const struct machine *machine, const struct core *core,
 	stats->l1i_misses += core->l1i.misses;
 	stats->l2_misses += core->l2_misses;
 	stats->l2_writebacks += core->l2_writebacks;
+	stats->l2_prefetches += core->prefetch.into_l2;
+	stats->llc_prefetches += core->prefetch.into_llc;
+	stats->l1d_prefetches += core->prefetch.into_l1d;
 }
 
 static void add_slice(const struct slice *slice, struct machine_statistics *stats)

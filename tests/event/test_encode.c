@@ -76,6 +76,22 @@ static const struct {
       {PCI(8, 2, 0xd8), 0x00600038}}},
     {"ubox.EVENT_MSG", 0, 1, {{0x706, 0x00400842}}},
     {"ubox.clock", 0, 0, {{0x703, 0x00400000}}},
+    /* 325384, IA32_PERFEVTSELx: cmask 31:24, inv 23, any 21, edge 18, os 17, usr 16; codes: perfmon
+     */
+    {"xeon-e5v4/core.MEM_LOAD_UOPS_RETIRED.L3_MISS:usr", 0, 3, {{0x189, 0x004120d1}}},
+    {"xeon-e5v4/core.UOPS_ISSUED.STALL_CYCLES", 0, 0, {{0x186, 0x01c3010e}}},
+    {"xeon-e5v4/core.RS_EVENTS.EMPTY_END", 0, 0, {{0x186, 0x01c7015e}}},
+    {"xeon-e5v4/core.L1D_PEND_MISS.PENDING", 0, 2, {{0x188, 0x00430148}}},
+    {"xeon-e5v4/core.L1D_PEND_MISS.FB_FULL", 0, 0, {{0x186, 0x01430248}}},
+    {"xeon-e5v4/core.IDQ_UOPS_NOT_DELIVERED.CYCLES_0_UOPS_DELIV.CORE", 0, 0, {{0x186, 0x0443019c}}},
+    {"xeon-e5v4/core.OFFCORE_RESPONSE_1.ALL_DATA_RD.LLC_MISS_LOCAL_DRAM",
+     0,
+     0,
+     {{0x1a7, 0x604000091}, {0x186, 0x004301bb}}},
+    {"xeon-e5v4/core.MEM_TRANS_RETIRED.LOAD_LATENCY_GT_128",
+     0,
+     3,
+     {{0x3f6, 0x80}, {0x189, 0x004301cd}}},
 };
 
 static void test_by_hand(void **state)

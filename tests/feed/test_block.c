@@ -108,6 +108,9 @@ static void loaded_anew(void **state)
 	block = make(*state, &code);
 	assert_int_equal(block->accesses[2].registers.address_registers, 0);
 	assert_int_equal(block->accesses[3].registers.address_registers, RAX);
+	assert_int_equal(block->accesses[0].registers.place, 0);
+	assert_int_equal(block->accesses[1].registers.place, 6);
+	assert_int_equal(block->accesses[3].registers.place, 12);
 	free(block);
 }
 
@@ -128,18 +131,20 @@ static void repeated_string(void **state)
 	assert_int_equal(repeat.address, 0x1005);
 	assert_int_equal(repeat.iteration.instructions, 0);
 	assert_int_equal(repeat.access.size, 8);
+	assert_int_equal(repeat.access.registers.place, 5);
 	assert_true(repeat.fast);
 	free(block);
 }
 
 static void an_access_is_a_word(void **unused)
 {
-	const struct feed_access access = {{0x8001, 0x4002}, 64};
+	const struct feed_access access = {{0x8001, 0x4002, 0xc3}, 64};
 	struct feed_access back = feed_access_unpack(feed_access_pack(access));
 
 	(void)unused;
 	assert_int_equal(back.registers.address_registers, 0x8001);
 	assert_int_equal(back.registers.loads_registers, 0x4002);
+	assert_int_equal(back.registers.place, 0xc3);
 	assert_int_equal(back.size, 64);
 }
 

@@ -60,7 +60,7 @@ static uint64_t settled_time(struct machine_hart *core)
 /* A linear congruence of full period (Hull and Dobell) visits every line once, in disorder. */
 static void chase(struct machine_hart *core, uint64_t lines)
 {
-	static const struct machine_insn dependent = {1, 1};
+	static const struct machine_insn dependent = {.address_registers = 1, .loads_registers = 1};
 	uint64_t line = 0;
 
 	for (uint64_t i = 0; i < lines; i++) {

@@ -137,7 +137,7 @@ static void program_others(unsigned socket)
 
 static void step(struct side *side, unsigned core, unsigned kind, uint64_t address)
 {
-	static const struct machine_insn plain = {0, 0};
+	static const struct machine_insn plain;
 
 	switch (kind) {
 	case 0:

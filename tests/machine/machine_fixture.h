@@ -23,7 +23,7 @@ struct fixture {
 	size_t count, room;
 };
 
-static const struct machine_insn plain = {0, 0};
+static const struct machine_insn plain;
 
 static inline void keep_signal(void *subscriber, const struct signal *signal)
 {
@@ -37,13 +37,14 @@ static inline void keep_signal(void *subscriber, const struct signal *signal)
 	fixture->signals[fixture->count++] = *signal;
 }
 
-/* Nobody subscribes yet. */
+/* Nobody subscribes yet; nothing is prefetched. */
 static inline void fixture_up(struct fixture *fixture, const struct pmu_machine *desc)
 {
 	size_t size = machine_state_size(desc);
 
 	memset(fixture, 0, sizeof(*fixture));
 	fixture->desc = *desc;
+	fixture->desc.prefetchers = 0;
 	fixture->state =
 	    mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_true(fixture->state != MAP_FAILED);

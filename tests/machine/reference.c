@@ -627,6 +627,43 @@ void reference_fetch(struct reference *r, unsigned core, uint64_t line)
 	l1_fill(r, core, &c->l1i, line, 'S');
 }
 
+static void prefetch_llc(struct reference *r, unsigned core, uint64_t line, unsigned kind)
+{
+	unsigned socket = core / r->desc->cores, miss = 0;
+	struct way *way = slice_find(r, socket, line);
+	uint32_t qualifiers = QUALIFIER_LLC_LOOKUP_READ;
+
+	if (kind == REQUEST_PREFETCH_DATA)
+		qualifiers |= QUALIFIER_LLC_LOOKUP_DATA_READ;
+	tell_lookup(r, socket, line, qualifiers, way);
+	if (!way) {
+		miss = QUALIFIER_LLC_REQUEST_MISS;
+		way = slice_room(r, socket, line);
+		way->state = home_request(r, socket, line,
+					  kind == REQUEST_PREFETCH_DATA	  ? REQUEST_READ_DATA
+					  : kind == REQUEST_PREFETCH_CODE ? REQUEST_READ_CODE
+									  : REQUEST_READ_OWN);
+		way->line = line;
+		way->core_valid = 0;
+	}
+	way->used = ++r->clock;
+	tell_tor(r, socket, line, QUALIFIER_LLC_REQUEST_CORE | miss, kind);
+}
+
+void reference_prefetch(struct reference *r, unsigned core, uint64_t line, unsigned kind)
+{
+	if (lookup(&r->cores[core].l2, line))
+		return;
+	if (kind == REQUEST_READ_DATA || kind == REQUEST_READ_CODE)
+		l2_fill(r, core, line,
+			kind == REQUEST_READ_CODE ? (request(r, core, line, kind), 'S')
+						  : request(r, core, line, kind));
+	else if (kind == REQUEST_READ_OWN)
+		l2_fill(r, core, line, (request(r, core, line, kind), 'E'));
+	else
+		prefetch_llc(r, core, line, kind);
+}
+
 static void send_buffer(struct reference *r, unsigned core, const struct buffer *buffer)
 {
 	unsigned socket = core / r->desc->cores;

@@ -32,6 +32,10 @@ void reference_fetch(struct reference *reference, unsigned core, uint64_t line);
 void reference_store_nt(struct reference *reference, unsigned core, uint64_t line, unsigned offset,
 			unsigned size);
 
+/** L2 prefetches, with @request: REQUEST_READ_* into L2, REQUEST_PREFETCH_* into the LLC alone. */
+void reference_prefetch(struct reference *reference, unsigned core, uint64_t line,
+			unsigned request);
+
 enum reference_level { REFERENCE_L1I, REFERENCE_L1D, REFERENCE_L2, REFERENCE_LLC };
 char reference_state(const struct reference *reference, enum reference_level level, unsigned unit,
 		     uint64_t line);

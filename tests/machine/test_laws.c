@@ -243,7 +243,9 @@ static void mixed_traffic(struct fixture *fixture, unsigned steps)
 		case 0:
 		case 1:
 		case 2:
-			machine_load(core, address, 8, &(struct machine_insn){1, 1});
+			machine_load(
+			    core, address, 8,
+			    &(struct machine_insn){.address_registers = 1, .loads_registers = 1});
 			break;
 		case 3:
 		case 4:

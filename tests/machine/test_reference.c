@@ -5,6 +5,7 @@
 
 #include "machine/access.h"
 #include "machine/llc_index.h"
+#include "machine/private.h"
 #include "reference.h"
 #include "support/cmocka.h"
 #include "support/random.h"
@@ -90,6 +91,21 @@ static struct reference_place locate(void *arg, uint64_t line)
 }
 
 enum kind { LOAD, STORE, LOCKED, FETCH, STREAM };
+
+/* By what L2 is told: which lines its prefetchers ask for depends on time. */
+static void prefetch_both(struct fixture *fixture, unsigned core, unsigned number, uint64_t line)
+{
+	static const enum signal_request requests[] = {
+	    REQUEST_READ_DATA,	   REQUEST_READ_CODE,	  REQUEST_READ_OWN,
+	    REQUEST_PREFETCH_DATA, REQUEST_PREFETCH_CODE, REQUEST_PREFETCH_OWN,
+	};
+	const struct private_prefetch prefetch = {(uint32_t)line, requests[number % 6]};
+
+	machine_lock(fixture->machine);
+	private_prefetch(fixture->machine, core, &prefetch, machine_now(fixture->machine));
+	machine_unlock(fixture->machine);
+	reference_prefetch(fixture->reference, core, line, prefetch.request);
+}
 
 static void access_both(struct fixture *fixture, unsigned core, enum kind kind, uint64_t address,
 			uint64_t line)
@@ -184,6 +200,7 @@ static void fixture_up(struct fixture *fixture, const struct pmu_machine *like, 
 	    .subscriber = fixture, .emit = machine_says, .enabled = fixture->enabled};
 
 	*fixture = (struct fixture){.desc = *like, .random = 88172645463325252};
+	fixture->desc.prefetchers = 0;
 	memset(fixture->enabled, 1, sizeof(fixture->enabled));
 	fixture->desc.sockets = sockets;
 	fixture->desc.cores = 3;
@@ -238,6 +255,11 @@ static void random_access(struct fixture *fixture, unsigned number)
 		access_both(fixture, core, FETCH, CODE_BASE + index * 64ull,
 			    fixture->code_lines[index]);
 		compare_line(fixture, fixture->code_lines[index]);
+		return;
+	}
+	if (percent < 15) {
+		prefetch_both(fixture, core, (unsigned)(random >> 40), fixture->data_lines[index]);
+		compare_line(fixture, fixture->data_lines[index]);
 		return;
 	}
 	kind = percent < 50 - 4 * phase ? LOAD

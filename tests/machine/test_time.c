@@ -4,7 +4,7 @@
 #include "machine/address_space.h"
 
 /* Register 0 is loaded from an address in register 0. */
-static const struct machine_insn chase = {1, 1};
+static const struct machine_insn chase = {.address_registers = 1, .loads_registers = 1};
 
 static struct pmu_machine one_socket(void)
 {
@@ -217,7 +217,8 @@ static void a_chain_in_the_llc(void **unused)
 /* The first field of a node misses, the pointer in the same line hits: the chain holds. */
 static void a_hit_waits_for_its_line(void **unused)
 {
-	static const struct machine_insn value = {1, 2}, pointer = {1, 1};
+	static const struct machine_insn value = {.address_registers = 1, .loads_registers = 2};
+	static const struct machine_insn pointer = {.address_registers = 1, .loads_registers = 1};
 	struct pmu_machine desc = one_socket();
 	struct fixture fixture;
 	struct machine_hart *core;

@@ -64,7 +64,8 @@ static uint64_t open_field(const struct pmu_box *box, const struct pmu_field *fi
 
 	if (!strcmp(field->name, "opc"))
 		value = mnemonic(box, "opc", strcmp(box->name, "ha") ? "DRd" : "RdData");
-	else if (!strcmp(field->name, "nc") || !strcmp(field->name, "isoc"))
+	else if (!strcmp(field->name, "nc") || !strcmp(field->name, "isoc") ||
+		 pmu_field_must(field) == PMU_MUST_WRITE_0)
 		value = 0;
 	return value & ones;
 }
@@ -187,7 +188,8 @@ static void check_event(const struct pmu_box *box, const struct pmu_event *event
 	open_filters(box);
 	program(box, event, counter, umask);
 	named = alternatives(event, umask, &some);
-	if (event->model != PMU_MODEL_ABSENT && can && some) {
+	if (event->model != PMU_MODEL_ABSENT && can && some &&
+	    !(event->by_umask && !signal_of(event, umask))) {
 		expected = expected_count(event);
 		/* What holds by default holds in the 993 other cycles too. */
 		if (event->measure == PMU_MEASURE_NONEMPTY &&

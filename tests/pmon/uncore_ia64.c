@@ -304,11 +304,11 @@ static void test_match(void **state)
 		set(f, "rbox", 0, "R_CSR_PERF_CNT_0", 0);
 		set(f, "rbox", 0, "R_CSR_PERF_CNT_CTRL_0", 1 << 22 | 4 << 16);
 		happens(f, (struct detail_event){.id = SIGNAL_PORT_PACKET_OUT,
-						 .request = REQUEST_DATA_WRITTEN});
+						 .message = MESSAGE_DATA_WRITTEN});
 		happens(f, (struct detail_event){.id = SIGNAL_PORT_PACKET_OUT,
-						 .request = REQUEST_DATA});
+						 .message = MESSAGE_DATA});
 		happens(f, (struct detail_event){.id = SIGNAL_PORT_PACKET_OUT,
-						 .request = REQUEST_READ_DATA});
+						 .message = MESSAGE_READ_DATA});
 		assert_int_equal(get(f, "rbox", 0, "R_CSR_PERF_CNT_0"), cases[i].counts);
 	}
 }

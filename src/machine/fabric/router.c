@@ -19,7 +19,7 @@ static void enter(struct fabric *f, struct unit port, const struct packet *p, ui
 	const struct detail_event event = {.socket = port.socket,
 					   .unit = port.number,
 					   .qualifiers = p->class,
-					   .request = p->request,
+					   .message = p->message,
 					   .time = time,
 					   .amount = 1};
 	struct detail_event told = event;
@@ -49,7 +49,7 @@ static void leave(struct fabric *f, struct unit port, const struct packet *p, ui
 				     .socket = port.socket,
 				     .unit = port.number,
 				     .qualifiers = p->class,
-				     .request = p->request,
+				     .message = p->message,
 				     .state = p->state,
 				     .time = time,
 				     .amount = 1};

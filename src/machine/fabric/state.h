@@ -58,7 +58,7 @@ static inline uint64_t fabric_more(uint64_t *told, uint64_t from, uint64_t cycle
 
 struct packet {
 	uint32_t class; /* a bit as of signal port.packet_in */
-	uint8_t request, state, flits;
+	uint8_t message, state, flits;
 };
 
 /** Sends a packet from one port to another. @return when it is there */

@@ -10,16 +10,16 @@ struct story {
 	struct unit at;		  /* the home agent */
 	struct unit home, asking; /* ports */
 	uint8_t socket;		  /* the requester's */
-	uint8_t word;		  /* enum signal_request */
+	uint8_t word;		  /* enum signal_message */
 	uint64_t start;		  /* it has its entry */
 	uint32_t readers;	  /* cores that have the line and may keep it, a bit each */
 	int owner;		  /* the core that has it alone; -1: none */
 };
 
 static const uint8_t words[] = {
-    [FABRIC_READ_DATA] = REQUEST_READ_DATA,  [FABRIC_READ_CODE] = REQUEST_READ_CODE,
-    [FABRIC_READ_OWN] = REQUEST_READ_OWN,    [FABRIC_OWN] = REQUEST_OWN,
-    [FABRIC_WRITE_BACK] = REQUEST_WRITEBACK,
+    [FABRIC_READ_DATA] = MESSAGE_READ_DATA,  [FABRIC_READ_CODE] = MESSAGE_READ_CODE,
+    [FABRIC_READ_OWN] = MESSAGE_READ_OWN,    [FABRIC_OWN] = MESSAGE_OWN,
+    [FABRIC_WRITE_BACK] = MESSAGE_WRITEBACK,
 };
 
 static struct unit core_port(const struct fabric *f, unsigned core)
@@ -29,13 +29,13 @@ static struct unit core_port(const struct fabric *f, unsigned core)
 }
 
 /* node: 0 if it is of the home agent's own socket, else 1. */
-static void tell(const struct story *s, unsigned id, unsigned request, unsigned node, uint64_t time,
+static void tell(const struct story *s, unsigned id, unsigned message, unsigned node, uint64_t time,
 		 uint64_t amount)
 {
 	fabric_tell(s->f, (struct detail_event){.id = (uint16_t)id,
 						.socket = s->at.socket,
 						.unit = s->at.number,
-						.request = (uint8_t)request,
+						.message = (uint8_t)message,
 						.node = (uint8_t)node,
 						.time = time,
 						.amount = amount});
@@ -58,29 +58,29 @@ static unsigned distance(const struct story *s, unsigned socket)
 	return socket != s->at.socket;
 }
 
-static uint64_t to_home(const struct story *s, struct unit from, uint32_t class, unsigned request,
+static uint64_t to_home(const struct story *s, struct unit from, uint32_t class, unsigned message,
 			uint64_t time)
 {
 	const struct packet packet = {
 	    .class = class,
-	    .request = (uint8_t)request,
+	    .message = (uint8_t)message,
 	    .flits = class == CLASS(DATA) ? (uint8_t)s->f->params->line_flits : 1};
 
 	time = fabric_send(s->f, from, s->home, &packet, time);
-	tell(s, SIGNAL_DIRECTORY_PACKET_IN, request, distance(s, s->socket), time, 1);
+	tell(s, SIGNAL_DIRECTORY_PACKET_IN, message, distance(s, s->socket), time, 1);
 	return time;
 }
 
-static uint64_t from_home(const struct story *s, struct unit to, uint32_t class, unsigned request,
+static uint64_t from_home(const struct story *s, struct unit to, uint32_t class, unsigned message,
 			  enum signal_state state, uint64_t time)
 {
 	const struct packet packet = {
 	    .class = class,
-	    .request = (uint8_t)request,
+	    .message = (uint8_t)message,
 	    .state = (uint8_t)state,
 	    .flits = class == CLASS(DATA) ? (uint8_t)s->f->params->line_flits : 1};
 
-	tell(s, SIGNAL_DIRECTORY_PACKET_OUT, request, distance(s, to.socket), time, 1);
+	tell(s, SIGNAL_DIRECTORY_PACKET_OUT, message, distance(s, to.socket), time, 1);
 	return fabric_send(s->f, s->home, to, &packet, time);
 }
 
@@ -88,10 +88,10 @@ static uint64_t memory(const struct story *s, bool write, uint64_t time)
 {
 	uint64_t end = fabric_memory(s->f, s->at, write, time);
 
-	tell(s, SIGNAL_DIRECTORY_MEMORY, write ? REQUEST_WRITEBACK : REQUEST_READ_DATA, 0, time,
+	tell(s, SIGNAL_DIRECTORY_MEMORY, write ? MESSAGE_WRITEBACK : MESSAGE_READ_DATA, 0, time,
 	     end - time);
 	if (!write)
-		tell(s, SIGNAL_DIRECTORY_MEMORY, REQUEST_FILL, 0, end, 1);
+		tell(s, SIGNAL_DIRECTORY_MEMORY, MESSAGE_FILL, 0, end, 1);
 	return end;
 }
 
@@ -120,9 +120,9 @@ static bool owns(const struct story *s)
 /* Sends a snoop. @return when the core answers */
 static uint64_t snoop(const struct story *s, unsigned core, enum fabric_found *found)
 {
-	unsigned word = owns(s)				       ? REQUEST_SNOOP_OWN
-			: s->request->kind == FABRIC_READ_CODE ? REQUEST_SNOOP_CODE
-							       : REQUEST_SNOOP_DATA;
+	unsigned word = owns(s)				       ? MESSAGE_SNOOP_OWN
+			: s->request->kind == FABRIC_READ_CODE ? MESSAGE_SNOOP_CODE
+							       : MESSAGE_SNOOP_DATA;
 	uint64_t time = s->start + s->f->params->home;
 
 	time = from_home(s, core_port(s->f, core), CLASS(SNOOP), word, SIGNAL_STATE_I, time);
@@ -148,7 +148,7 @@ static uint64_t invalidate(const struct story *s, unsigned core)
 	uint64_t time = snoop(s, core, &found);
 
 	time =
-	    to_home(s, core_port(s->f, core), CLASS(HOME_RESPONSE), REQUEST_ANSWER_INVALID, time);
+	    to_home(s, core_port(s->f, core), CLASS(HOME_RESPONSE), MESSAGE_ANSWER_INVALID, time);
 	snooped(s, core, time);
 	return time;
 }
@@ -177,7 +177,7 @@ static uint64_t from_owner(const struct story *s, uint64_t *data)
 	uint64_t answered = snoop(s, core, &found), time;
 	bool writes = found == FABRIC_MODIFIED && !owns(s);
 	const struct packet line = {.class = CLASS(DATA),
-				    .request = REQUEST_DATA_FORWARDED,
+				    .message = MESSAGE_DATA_FORWARDED,
 				    .state = !owns(s)			? SIGNAL_STATE_S
 					     : found == FABRIC_MODIFIED ? SIGNAL_STATE_M
 									: SIGNAL_STATE_E,
@@ -185,14 +185,14 @@ static uint64_t from_owner(const struct story *s, uint64_t *data)
 
 	*data = fabric_send(s->f, port, s->asking, &line, answered);
 	time = to_home(s, port, CLASS(HOME_RESPONSE),
-		       owns(s)	? REQUEST_ANSWER_FORWARDED_INVALID
-		       : writes ? REQUEST_ANSWER_FORWARDED_WRITEBACK
-				: REQUEST_ANSWER_FORWARDED_SHARED,
+		       owns(s)	? MESSAGE_ANSWER_FORWARDED_INVALID
+		       : writes ? MESSAGE_ANSWER_FORWARDED_WRITEBACK
+				: MESSAGE_ANSWER_FORWARDED_SHARED,
 		       answered);
 	snooped(s, core, time);
 	forwarded(s, core, time);
 	if (writes) {
-		time = to_home(s, port, CLASS(DATA), REQUEST_DATA_KEPT, answered);
+		time = to_home(s, port, CLASS(DATA), MESSAGE_DATA_KEPT, answered);
 		time = memory(s, true, time);
 	}
 	return time;
@@ -201,14 +201,14 @@ static uint64_t from_owner(const struct story *s, uint64_t *data)
 /* @return when the home agent is done with it */
 static uint64_t write_back(const struct story *s, struct fabric_answer *answer)
 {
-	uint64_t time = to_home(s, s->asking, CLASS(DATA), REQUEST_DATA_WRITTEN, s->request->time),
+	uint64_t time = to_home(s, s->asking, CLASS(DATA), MESSAGE_DATA_WRITTEN, s->request->time),
 		 end;
 
 	if (time < s->start)
 		time = s->start;
 	end = memory(s, true, time + s->f->params->home);
 	answer->latency =
-	    from_home(s, s->asking, CLASS(RESPONSE), REQUEST_COMPLETE, SIGNAL_STATE_I, end) -
+	    from_home(s, s->asking, CLASS(RESPONSE), MESSAGE_COMPLETE, SIGNAL_STATE_I, end) -
 	    s->request->time;
 	return end;
 }
@@ -236,7 +236,7 @@ static uint64_t from_memory(const struct story *s, struct fabric_answer *answer)
 	end = (known > end ? known : end) + s->f->params->reply;
 	answer->shared = !owns(s) && s->readers;
 	answer->latency = from_home(s, s->asking, data ? CLASS(DATA) : CLASS(RESPONSE),
-				    data ? REQUEST_DATA : REQUEST_GRANT,
+				    data ? MESSAGE_DATA : MESSAGE_GRANT,
 				    answer->shared ? SIGNAL_STATE_S : SIGNAL_STATE_E, end) -
 			  s->request->time;
 	return end;
@@ -247,7 +247,7 @@ static uint64_t answer_from_cache(const struct story *s, struct fabric_answer *a
 	uint64_t data, end = from_owner(s, &data);
 
 	end += s->f->params->reply;
-	from_home(s, s->asking, CLASS(RESPONSE), REQUEST_COMPLETE, SIGNAL_STATE_I, end);
+	from_home(s, s->asking, CLASS(RESPONSE), MESSAGE_COMPLETE, SIGNAL_STATE_I, end);
 	*answer = (struct fabric_answer){
 	    .latency = data - s->request->time, .shared = !owns(s), .from_cache = true};
 	return end;

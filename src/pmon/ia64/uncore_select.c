@@ -114,8 +114,8 @@ const struct pmu_event *uncore_selected(const struct pmon_uncore *u, const struc
 static unsigned value_of(const struct detail_event *what, unsigned attribute)
 {
 	switch (attribute) {
-	case ATTRIBUTE_REQUEST:
-		return what->request;
+	case ATTRIBUTE_MESSAGE:
+		return what->message;
 	case ATTRIBUTE_STATE:
 		return what->state;
 	case ATTRIBUTE_NODE:

@@ -1,0 +1,344 @@
+#include "cli/stat_options.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/program.h"
+
+static void usage(FILE *file)
+{
+	fprintf(
+	    file,
+	    "usage: pmulab stat [-M MACHINE] [-e EVENT,...] [-m METRIC,...] [OPTIONS]\n"
+	    "                   [--] PROGRAM [ARGUMENTS]\n"
+	    "       pmulab stat --dry-run [-M MACHINE | --pmu PMU] -e EVENT,...\n"
+	    "       pmulab stat --replay FILE -e EVENT,...\n"
+	    "\n"
+	    "Runs a program and counts events, per socket and in total. The report goes to\n"
+	    "standard error; of --dry-run and --replay, which run no program, to standard\n"
+	    "output. The exit code is the program's.\n"
+	    "\n"
+	    "Example: pmulab stat -M %s -e imc.CAS_COUNT.RD -- ls\n"
+	    "\n"
+	    "With -M, the program runs on an emulated machine; without -e and -m, pmulab\n"
+	    "counts the events that the machine's description names. Without -M, the program\n"
+	    "runs on this computer, and the uncore counts everything that runs at that time.\n"
+	    "Without events, or with names of libpfm4 (CYCLES, PAGE-FAULTS), the kernel counts\n"
+	    "the program alone.\n"
+	    "\n"
+	    "  -M, --machine MACHINE   a name from pmulab machines, or a file (FILE.json)\n"
+	    "  -e, --event EVENT,...   count these events\n"
+	    "  -m, --metric METRIC,... count the events of these metrics, and compute them\n"
+	    "                          also NAME[UNIT]=EQUATION, of events and metrics\n"
+	    "  --raw                   metrics by the manual's equation, in its unit: bytes, not\n"
+	    "                          GB/s; cycles, not ns\n"
+	    "  -a, --all-cpus          count all CPUs; uncore counters always do\n"
+	    "  --feed qemu|valgrind    run the program in this emulator; default: qemu\n"
+	    "  --pmu PMU               use this PMU; default: the processor's first\n"
+	    "  -A, --no-aggr, --per-box, --per-core\n"
+	    "                          print each instance of a box\n"
+	    "  --per-socket            print each socket; the default\n"
+	    "  -I, --interval MS       print counts each MS milliseconds of the machine's time\n"
+	    "  -D, --delay MS          begin to count after MS milliseconds\n"
+	    "  --timeout MS            end the program after MS milliseconds\n"
+	    "  -r, --repeat N          run N times; print means and standard deviations\n"
+	    "  --format table|json|jsonl|csv\n"
+	    "                          print the report in this format; jsonl: a line each\n"
+	    "  -x, --separator CHAR    print CSV with this character between values\n"
+	    "  -o, --output FILE       write the report to FILE; -: to standard output\n"
+	    "  -v, --verbose           the same as --why\n"
+	    "  --deterministic         with -M: threads run one at a time, in turns by emulated\n"
+	    "                          time, so that each run gives the same counts\n"
+	    "  --pin CPU,...           with -M: run threads on these cores: 0,2-3\n"
+	    "  --membind NODE,...      with -M: place pages in the memory of these sockets\n"
+	    "  --interleave NODE,...   with -M: place pages on these sockets in turns\n"
+	    "  --clock wall|machine    with -M: show the program this computer's time (default),\n"
+	    "                          or the machine's\n"
+	    "  --why                   print each event's PMU and counter, and what conflicts\n"
+	    "  --force                 use enabled counters of others; give them back\n"
+	    "  --dry-run               print every register access; make none\n"
+	    "  --trace-registers FILE  write every register access to FILE, a line each\n"
+	    "  --replay FILE           answer accesses from such a FILE; run no program\n"
+	    "  --root DIR              read /dev/cpu, /sys and /proc under DIR\n",
+	    cli_example_machine());
+}
+
+enum {
+	OPTION_DRY_RUN = 256,
+	OPTION_FEED,
+	OPTION_FORCE,
+	OPTION_PMU,
+	OPTION_TRACE_REGISTERS,
+	OPTION_REPLAY,
+	OPTION_ROOT,
+	OPTION_DETERMINISTIC,
+	OPTION_RAW,
+	OPTION_TIMEOUT,
+	OPTION_PER_SOCKET,
+	OPTION_PIN,
+	OPTION_MEMBIND,
+	OPTION_INTERLEAVE,
+	OPTION_CLOCK,
+};
+
+static int read_milliseconds(const struct cli *cli, const char *option, const char *text,
+			     double least, double *value)
+{
+	char *end;
+
+	*value = strtod(text, &end);
+	if (end != text && !*end && *value >= least && *value <= 1e12)
+		return 0;
+	return cli_error(cli, EXIT_USAGE, "%s takes milliseconds, %g or more, not \"%s\"", option,
+			 least, text);
+}
+
+static int read_repeat(const struct cli *cli, struct stat_run *run, const char *text)
+{
+	char *end;
+	unsigned long runs = strtoul(text, &end, 10);
+
+	run->options.repeat = (unsigned)runs;
+	if (end != text && !*end && runs > 0 && runs <= 100000 && *text != '-')
+		return 0;
+	return cli_error(cli, EXIT_USAGE, "-r takes a number of runs, 1 to 100000, not \"%s\"",
+			 text);
+}
+
+static int read_separator(struct cli *cli, const char *text)
+{
+	cli->format = CLI_CSV;
+	cli->separator = strcmp(text, "\\t") ? *text : '\t';
+	if (*text && (!text[1] || cli->separator == '\t'))
+		return 0;
+	return cli_error(cli, EXIT_USAGE, "-x takes one character, not \"%s\"", text);
+}
+
+static int set_clock(const struct cli *cli, struct stat_run *run, const char *clock)
+{
+	run->options.machine_clock = !strcmp(clock, "machine");
+	if (run->options.machine_clock || !strcmp(clock, "wall"))
+		return 0;
+	return cli_error(cli, EXIT_USAGE, "no clock \"%s\"; valid: machine, wall", clock);
+}
+
+/* One more than other commands have. */
+static int set_format(struct cli *cli, const char *format)
+{
+	if (strcmp(format, "jsonl") != 0)
+		return cli_set_format(cli, format);
+	cli->format = CLI_JSONL;
+	return 0;
+}
+
+static bool *flag_of(struct stat_run *run, int option)
+{
+	struct stat_options *options = &run->options;
+
+	switch (option) {
+	case 'a':
+		return &options->all_cpus;
+	case 'A':
+		return &run->per_box;
+	case 'v':
+		return &options->why;
+	case OPTION_DETERMINISTIC:
+		return &options->deterministic;
+	case OPTION_DRY_RUN:
+		return &options->dry_run;
+	case OPTION_FORCE:
+		return &options->force;
+	case OPTION_RAW:
+		return &options->raw;
+	default:
+		return NULL;
+	}
+}
+
+static const char **text_of(struct stat_run *run, int option)
+{
+	struct stat_options *options = &run->options;
+
+	switch (option) {
+	case 'o':
+		return &run->output;
+	case OPTION_INTERLEAVE:
+		return &options->interleave;
+	case OPTION_MEMBIND:
+		return &options->membind;
+	case OPTION_PIN:
+		return &options->pin;
+	case OPTION_PMU:
+		return &options->pmu;
+	case OPTION_REPLAY:
+		return &options->replay;
+	case OPTION_ROOT:
+		return &options->root;
+	case OPTION_TRACE_REGISTERS:
+		return &options->trace_registers;
+	default:
+		return NULL;
+	}
+}
+
+/* One whose argument has values of its own. */
+static int read_value(struct cli *cli, struct stat_run *run, struct stat_wanted *wanted, int option)
+{
+	switch (option) {
+	case 'M':
+		run->machine = cli_find_machine(cli, optarg);
+		return run->machine ? 0 : EXIT_USAGE;
+	case 'e':
+		wanted->events.words[wanted->events.count++] = optarg;
+		return 0;
+	case 'm':
+		wanted->metrics.words[wanted->metrics.count++] = optarg;
+		return 0;
+	case 'f':
+		return set_format(cli, optarg);
+	case 'I':
+		return read_milliseconds(cli, "-I", optarg, 0.001, &run->options.interval_ms);
+	case 'D':
+		return read_milliseconds(cli, "-D", optarg, 0, &run->options.delay_ms);
+	case OPTION_TIMEOUT:
+		return read_milliseconds(cli, "--timeout", optarg, 0.001, &run->options.timeout_ms);
+	case 'r':
+		return read_repeat(cli, run, optarg);
+	case 'x':
+		return read_separator(cli, optarg);
+	case OPTION_CLOCK:
+		return set_clock(cli, run, optarg);
+	case OPTION_FEED:
+		return cli_set_feed(cli, &run->options.feed, optarg);
+	default:
+		return EXIT_USAGE;
+	}
+}
+
+static int read_option(struct cli *cli, struct stat_run *run, struct stat_wanted *wanted,
+		       int option)
+{
+	bool *flag = flag_of(run, option);
+	const char **text = text_of(run, option);
+
+	if (option == 'h') {
+		usage(stdout);
+		return STAT_HELP;
+	}
+	if (flag)
+		*flag = true;
+	else if (text)
+		*text = optarg;
+	else if (option != OPTION_PER_SOCKET)
+		return read_value(cli, run, wanted, option);
+	return 0;
+}
+
+/* Options that only say something together, or only apart. */
+static int check_options(const struct cli *cli, const struct stat_run *run)
+{
+	const struct stat_options *options = &run->options;
+	const bool qemu = run->machine && options->feed == PMU_FEED_QEMU;
+	const bool places = options->pin || options->membind || options->interleave;
+	const bool times = options->interval_ms > 0 || options->delay_ms > 0 ||
+			   options->timeout_ms > 0 || options->repeat;
+	const struct {
+		bool wrong;
+		const char *what;
+	} rules[] = {
+	    {options->replay && (run->machine || options->trace_registers || options->dry_run),
+	     "--replay excludes -M, --trace-registers and --dry-run"},
+	    {(options->replay || options->dry_run) && times,
+	     "-I, -D, -r and --timeout need a program that runs"},
+	    {options->repeat && options->trace_registers, "-r excludes --trace-registers"},
+	    {options->interval_ms > 0 && cli->format == CLI_JSON,
+	     "-I prints --format table, csv or jsonl"},
+	    {options->feed != PMU_FEED_QEMU && !run->machine, "--feed needs -M"},
+	    {options->deterministic && !run->machine, "--deterministic needs -M"},
+	    {places && !run->machine, "--pin, --membind and --interleave need -M"},
+	    {options->membind && options->interleave, "--membind excludes --interleave"},
+	    {options->machine_clock && !qemu, "--clock machine needs -M and --feed qemu"},
+	};
+
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		if (rules[i].wrong)
+			return cli_error(cli, EXIT_USAGE, "%s", rules[i].what);
+	return 0;
+}
+
+/* --pmu, and that of the machine. */
+static int check_pmu(const struct cli *cli, const struct stat_run *run)
+{
+	const struct pmu_pmu *pmu;
+
+	if (!run->options.pmu)
+		return 0;
+	pmu = cli_find_pmu(cli, run->options.pmu);
+	if (!pmu)
+		return EXIT_USAGE;
+	if (!run->machine || !strcmp(pmu_machine_pmu_name(run->machine), pmu_pmu_name(pmu)))
+		return 0;
+	return cli_error(cli, EXIT_USAGE, "%s has PMU %s, not %s", pmu_machine_name(run->machine),
+			 pmu_machine_pmu_name(run->machine), run->options.pmu);
+}
+
+static int check_program(const struct cli *cli, const struct stat_options *options,
+			 const char *program)
+{
+	if (program && options->replay)
+		return cli_error(cli, EXIT_USAGE,
+				 "--replay runs no PROGRAM: unexpected argument %s", program);
+	if (!program && !options->dry_run && !options->replay)
+		return cli_error(cli, EXIT_USAGE, "PROGRAM is missing; see pmulab stat --help");
+	return 0;
+}
+
+int stat_read_options(struct cli *cli, struct stat_run *run, struct stat_wanted *wanted, int argc,
+		      char **argv)
+{
+	static const struct option options[] = {
+	    {"machine", required_argument, NULL, 'M'},
+	    {"event", required_argument, NULL, 'e'},
+	    {"metric", required_argument, NULL, 'm'},
+	    {"all-cpus", no_argument, NULL, 'a'},
+	    {"per-box", no_argument, NULL, 'A'},
+	    {"format", required_argument, NULL, 'f'},
+	    {"output", required_argument, NULL, 'o'},
+	    {"help", no_argument, NULL, 'h'},
+	    {"dry-run", no_argument, NULL, OPTION_DRY_RUN},
+	    {"feed", required_argument, NULL, OPTION_FEED},
+	    {"force", no_argument, NULL, OPTION_FORCE},
+	    {"pmu", required_argument, NULL, OPTION_PMU},
+	    {"trace-registers", required_argument, NULL, OPTION_TRACE_REGISTERS},
+	    {"replay", required_argument, NULL, OPTION_REPLAY},
+	    {"root", required_argument, NULL, OPTION_ROOT},
+	    {"interval", required_argument, NULL, 'I'},
+	    {"delay", required_argument, NULL, 'D'},
+	    {"timeout", required_argument, NULL, OPTION_TIMEOUT},
+	    {"repeat", required_argument, NULL, 'r'},
+	    {"separator", required_argument, NULL, 'x'},
+	    {"no-aggr", no_argument, NULL, 'A'},
+	    {"per-core", no_argument, NULL, 'A'},
+	    {"per-socket", no_argument, NULL, OPTION_PER_SOCKET},
+	    {"verbose", no_argument, NULL, 'v'},
+	    {"raw", no_argument, NULL, OPTION_RAW},
+	    {"why", no_argument, NULL, 'v'},
+	    {"deterministic", no_argument, NULL, OPTION_DETERMINISTIC},
+	    {"pin", required_argument, NULL, OPTION_PIN},
+	    {"membind", required_argument, NULL, OPTION_MEMBIND},
+	    {"interleave", required_argument, NULL, OPTION_INTERLEAVE},
+	    {"clock", required_argument, NULL, OPTION_CLOCK},
+	    {0}};
+	int code;
+
+	for (int option;
+	     (option = getopt_long(argc, argv, "+M:e:m:ao:hI:D:r:x:Av", options, NULL)) != -1;) {
+		code = read_option(cli, run, wanted, option);
+		if (code)
+			return code;
+	}
+	code = check_pmu(cli, run);
+	code = code ? code : check_options(cli, run);
+	return code ? code : check_program(cli, &run->options, optind < argc ? argv[optind] : NULL);
+}
