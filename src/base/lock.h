@@ -68,23 +68,36 @@ static inline bool lock_biased_to(const struct lock *lock, uint32_t thread)
 	return __atomic_load_n(&lock->word, __ATOMIC_RELAXED) == (thread | LOCK_BIASED);
 }
 
+/** Takes a lock that is biased to the thread, without waiting. @return whether it is, and was free
+ */
+static inline bool lock_acquire_biased(struct lock *lock, uint32_t thread)
+{
+	if (!lock_biased_to(lock, thread))
+		return false;
+	__atomic_store_n(&lock->inside, thread, __ATOMIC_RELAXED);
+	/* Ordered before the next load by the membarrier of who takes it away. */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (__builtin_expect(lock_biased_to(lock, thread), 1))
+		return true;
+	__atomic_store_n(&lock->inside, 0, __ATOMIC_RELEASE);
+	return false;
+}
+
+static inline void lock_release_biased(struct lock *lock)
+{
+	__atomic_store_n(&lock->inside, 0, __ATOMIC_RELEASE);
+}
+
 static inline void lock_acquire(struct lock *lock, uint32_t thread)
 {
-	if (lock_biased_to(lock, thread)) {
-		__atomic_store_n(&lock->inside, thread, __ATOMIC_RELAXED);
-		/* Ordered before the next load by the membarrier of who takes it away. */
-		__atomic_signal_fence(__ATOMIC_SEQ_CST);
-		if (__builtin_expect(lock_biased_to(lock, thread), 1))
-			return;
-		__atomic_store_n(&lock->inside, 0, __ATOMIC_RELEASE);
-	}
-	lock_acquire_fully(lock, thread);
+	if (!lock_acquire_biased(lock, thread))
+		lock_acquire_fully(lock, thread);
 }
 
 static inline void lock_release(struct lock *lock, uint32_t thread)
 {
 	if (__atomic_load_n(&lock->inside, __ATOMIC_RELAXED) == thread)
-		__atomic_store_n(&lock->inside, 0, __ATOMIC_RELEASE);
+		lock_release_biased(lock);
 	else
 		lock_release_fully(lock);
 }

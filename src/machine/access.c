@@ -1,15 +1,10 @@
 /* Accesses to lines that the L0 filter does not know. */
 #include "machine/access.h"
 #include "machine/address_space.h"
-#include "machine/cache.h"
-#include "machine/gather.h"
-#include "machine/mshr.h"
+#include "machine/miss.h"
 #include "machine/prefetch.h"
 #include "machine/prefetch_l1.h"
-#include "machine/private.h"
 #include "machine/skew.h"
-#include "machine/slice.h"
-#include "machine/tor.h"
 #include "machine/write_combining.h"
 
 void machine_block_init(const struct machine *machine, struct machine_block *block,
@@ -59,85 +54,10 @@ static inline void note(struct machine_l0 *filter, uint64_t line, uint32_t physi
 	};
 }
 
-/* What an access met. */
-struct found {
-	enum private_level level;
-	int slot;     /* of L1; < 0: the line is on its way already */
-	uint64_t end; /* tick at which the line is there; not of hits in L1 */
-};
-
 static inline void touch(struct machine_hart *core, uint64_t address, uint32_t size)
 {
 	core->touched = address;
 	core->touched_size = size;
-}
-
-/* When a miss can be issued, whose address the @registers form. */
-static inline uint64_t issue(struct machine_hart *core, enum signal_request request,
-			     uint32_t registers)
-{
-	/* Instructions have buffers of their own. */
-	return request == REQUEST_READ_CODE ? core->progress->time : mshr_issue(core, registers);
-}
-
-/* Bit a byte of the line. */
-static uint64_t touched_bytes(const struct machine_hart *core, enum signal_request request)
-{
-	if (request == REQUEST_READ_CODE || core->touched_size == LINE_BYTES)
-		return UINT64_MAX;
-	return ((1ull << core->touched_size) - 1) << core->touched % LINE_BYTES;
-}
-
-/* @return the tick at which a line comes in whose fill buffer the access waits, 0: there is none */
-static uint64_t join(struct machine_hart *core, const struct private_want *want,
-		     const struct private_look *look)
-{
-	uint64_t end;
-	bool joins;
-
-	/* What others read of it they have in S: a write has to take that from them. */
-	if (!core->miss_count || want->request == REQUEST_READ_CODE || look->slot >= 0)
-		return 0;
-	end = mshr_pending(core, core->touched >> LINE_LOG2, private_own(want));
-	if (!end)
-		return 0;
-	machine_hold(core->machine, core->thread);
-	joins =
-	    gather_may(core->machine, want->line, core->number, touched_bytes(core, want->request));
-	machine_let_go(core->machine);
-	return joins ? end : 0;
-}
-
-/* Gets a line that private_near() left; releases the core's lock. */
-static MACHINE_OUTLINE struct found far(struct machine_hart *core, struct machine_l1 *l1,
-					enum signal_request request, uint32_t line,
-					uint32_t registers, struct private_look look)
-{
-	const struct private_want want = {core->machine, core->core, l1, line, request};
-	const uint64_t generation = core->core->generation;
-	const bool shared = machine_is_shared(core->machine);
-	struct machine_state *state = core->machine->state;
-	struct tor_entry entry;
-	uint64_t issued, end, meetings;
-
-	lock_release(&core->core->caches, core->thread);
-	if (shared && (end = join(core, &want, &look)))
-		return (struct found){PRIVATE_BELOW, -1, end};
-	issued = issue(core, request, registers);
-	tor_locate(core->machine, &entry, machine_socket(core->machine, core->number), want.line);
-	machine_hold(core->machine, core->thread);
-	meetings = state->meetings;
-	if (shared)
-		gather_note(core->machine, line, core->number, touched_bytes(core, request));
-	if (prefetch_on(core->core))
-		issued = prefetch_admit(core, issued);
-	end = issued + private_far(&want, &look, generation, &entry, core->number, issued);
-	if (prefetch_on(core->core))
-		end = prefetch_missed(core, line, request, issued + core->l2_ticks, end);
-	state->horizon = machine_max(state->horizon, end);
-	skew_note_request(core, state->meetings != meetings);
-	machine_let_go(core->machine);
-	return (struct found){PRIVATE_BELOW, look.slot, end};
 }
 
 /* @param registers  that form the address */
@@ -154,11 +74,11 @@ static inline __attribute__((always_inline)) struct found get(struct machine_har
 	lock_acquire(&core->core->caches, core->thread);
 	level = private_near(&want, &look);
 	if (level == PRIVATE_BELOW)
-		return far(core, l1, request, line, registers, look);
+		return miss_get(core, l1, request, line, registers, look);
 	lock_release(&core->core->caches, core->thread);
 	if (level == PRIVATE_L1)
 		return (struct found){level, look.slot, 0};
-	end = issue(core, request, registers) + core->l2_ticks;
+	end = miss_issue(core, request, registers) + core->l2_ticks;
 	if (prefetch_on(core->core))
 		end = prefetch_hit(core, line, request, end);
 	return (struct found){level, look.slot, end};

@@ -147,27 +147,91 @@ static inline unsigned plru_victim(unsigned plru)
 }
 
 /*
- * LRU: the most recent way of a set has recency `ways`, the one before it one less, and so on; ways
- * never used have 0. So a set that is full has its least recent way at 1, and zeroed memory is a
- * valid start.
+ * LRU of eight words: they stand in the order of their use, the most recent first, and free ones
+ * last. A set that is full has its least recent word at the end, and zeroed memory is a valid
+ * start.
  */
-static inline void lru_touch8(uint8_t *recency, unsigned way)
+#ifdef __AVX2__
+/** Makes the word at @way the most recent. */
+static inline void lru8_use(uint32_t *words, unsigned way)
 {
-	__m128i all = _mm_loadl_epi64((const __m128i *)recency);
-	__m128i later = _mm_cmpgt_epi8(all, _mm_set1_epi8((char)recency[way]));
+	static const _Alignas(32) uint32_t orders[L2_WAYS][L2_WAYS] = {
+	    {0, 1, 2, 3, 4, 5, 6, 7}, {1, 0, 2, 3, 4, 5, 6, 7}, {2, 0, 1, 3, 4, 5, 6, 7},
+	    {3, 0, 1, 2, 4, 5, 6, 7}, {4, 0, 1, 2, 3, 5, 6, 7}, {5, 0, 1, 2, 3, 4, 6, 7},
+	    {6, 0, 1, 2, 3, 4, 5, 7}, {7, 0, 1, 2, 3, 4, 5, 6},
+	};
+	__m256i all = _mm256_load_si256((const __m256i *)words);
+	__m256i order = _mm256_load_si256((const __m256i *)orders[way]);
 
-	_mm_storel_epi64((__m128i *)recency, _mm_add_epi8(all, later));
-	recency[way] = L2_WAYS;
+	_mm256_store_si256((__m256i *)words, _mm256_permutevar8x32_epi32(all, order));
 }
 
-static inline unsigned lru_victim8(const uint8_t *recency)
+/** Adds @word, the most recent then. @return the one that leaves, 0: none */
+static inline uint32_t lru8_add(uint32_t *words, uint32_t word)
 {
-	__m128i all = _mm_loadl_epi64((const __m128i *)recency);
-	__m128i last = _mm_cmpeq_epi8(all, _mm_set1_epi8(1));
+	const __m256i order = _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6);
+	__m256i all = _mm256_load_si256((const __m256i *)words);
+	__m256i first = _mm256_castsi128_si256(_mm_cvtsi32_si128((int)word));
+	uint32_t last = words[L2_WAYS - 1];
 
-	return (unsigned)__builtin_ctz((unsigned)_mm_movemask_epi8(last) | 1u << (L2_WAYS - 1));
+	all = _mm256_permutevar8x32_epi32(all, order);
+	_mm256_store_si256((__m256i *)words, _mm256_blend_epi32(all, first, 1));
+	return last;
+}
+#else
+/* Four words, one later; @first comes before them. */
+static inline __m128i lru8_later(__m128i four, __m128i first)
+{
+	__m128i later = _mm_shuffle_epi32(four, _MM_SHUFFLE(2, 1, 0, 0));
+
+	return _mm_castps_si128(_mm_move_ss(_mm_castsi128_ps(later), _mm_castsi128_ps(first)));
 }
 
+static inline __m128i lru8_either(__m128i mask, __m128i yes, __m128i no)
+{
+	return _mm_or_si128(_mm_and_si128(mask, yes), _mm_andnot_si128(mask, no));
+}
+
+static inline void lru8_use(uint32_t *words, unsigned way)
+{
+	const __m128i at = _mm_set1_epi32((int)way + 1), used = _mm_cvtsi32_si128((int)words[way]);
+	__m128i low = _mm_load_si128((const __m128i *)words);
+	__m128i high = _mm_load_si128((const __m128i *)(words + 4));
+	__m128i moves_low = _mm_cmpgt_epi32(at, _mm_setr_epi32(0, 1, 2, 3));
+	__m128i moves_high = _mm_cmpgt_epi32(at, _mm_setr_epi32(4, 5, 6, 7));
+	__m128i fourth = _mm_shuffle_epi32(low, _MM_SHUFFLE(3, 3, 3, 3));
+
+	_mm_store_si128((__m128i *)words, lru8_either(moves_low, lru8_later(low, used), low));
+	_mm_store_si128((__m128i *)(words + 4),
+			lru8_either(moves_high, lru8_later(high, fourth), high));
+}
+
+static inline uint32_t lru8_add(uint32_t *words, uint32_t word)
+{
+	__m128i low = _mm_load_si128((const __m128i *)words);
+	__m128i high = _mm_load_si128((const __m128i *)(words + 4));
+	__m128i fourth = _mm_shuffle_epi32(low, _MM_SHUFFLE(3, 3, 3, 3));
+	uint32_t last = words[L2_WAYS - 1];
+
+	_mm_store_si128((__m128i *)words, lru8_later(low, _mm_cvtsi32_si128((int)word)));
+	_mm_store_si128((__m128i *)(words + 4), lru8_later(high, fourth));
+	return last;
+}
+#endif
+
+/** Frees the word at @way. */
+static inline void lru8_drop(uint32_t *words, unsigned way)
+{
+	for (; way < L2_WAYS - 1; way++)
+		words[way] = words[way + 1];
+	words[way] = 0;
+}
+
+/*
+ * LRU of more: the most recent way of a set has recency `ways`, the one before it one less, and so
+ * on; ways never used have 0. So a set that is full has its least recent way at 1, and zeroed
+ * memory is a valid start.
+ */
 #ifdef __AVX2__
 static inline void lru_touch32(uint8_t *recency, unsigned way, unsigned ways)
 {
@@ -256,7 +320,7 @@ static inline uint32_t l2_line(const struct machine *machine, uint32_t word, uns
 	return ((word >> CACHE_STATE_BITS) - 1) << machine->l2_sets_log2 | slot / L2_WAYS;
 }
 
-/* Slot of @line, -1 where it is absent. */
+/* Slot of @line until the set is used again, -1 where it is absent. */
 static inline int l2_find(const struct machine *machine, const struct core *core, uint32_t line)
 {
 	unsigned first = l2_first(machine, line);

@@ -342,6 +342,8 @@ static uint64_t *cpus_of(const struct machine_hart *core)
 static void sit_on(struct machine_hart *core, unsigned number)
 {
 	core->number = number;
+	core->socket = machine_socket(core->machine, number);
+	core->number_in_socket = machine_core_of_socket(core->machine, number);
 	core->core = &core->machine->cores[number];
 	core->l1d = &core->core->l1d;
 	core->l1i = &core->core->l1i;

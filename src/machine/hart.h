@@ -8,6 +8,8 @@
 
 /* Kept out of the callbacks, which then need no stack frame. */
 #define MACHINE_OUTLINE __attribute__((noinline))
+/* Parts of one function, whose structs are in registers then. */
+#define MACHINE_INLINE inline __attribute__((always_inline))
 
 #define MACHINE_L1_SETS 64 /* L1I and L1D; machine_open() refuses others */
 #define MACHINE_L1_WAYS 8
@@ -110,6 +112,8 @@ struct machine_hart {
 	struct machine_address_space *space;
 	struct core *core;
 	unsigned number; /* of the core, over all sockets */
+	unsigned socket; /* of the core; and its number there */
+	unsigned number_in_socket;
 	uint64_t cpus;	 /* bit: core, over all sockets, where it may run */
 	unsigned member; /* of those that run in turns, plus 1; 0: it is none */
 	bool exits;	 /* its host thread ends after it */

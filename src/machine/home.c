@@ -13,6 +13,9 @@ struct transaction {
 	uint8_t socket, agent, requester; /* the home node, its agent, the node that asks */
 	uint32_t channel;		  /* of the agent */
 	uint32_t channel_line;
+	uint32_t slot;		       /* of the tracker */
+	bool shared;		       /* several cores run */
+	uint64_t there;		       /* cycles from the slice to the beginning */
 	uint64_t begin, snooped, data; /* snooped: its snoop ends; data: a read has its data */
 };
 
@@ -21,10 +24,9 @@ static bool is_local(const struct transaction *transaction)
 	return transaction->requester == transaction->socket;
 }
 
-static inline __attribute__((always_inline)) void span(struct machine *machine,
-						       const struct transaction *transaction,
-						       enum pmu_signal_id id, uint32_t qualifiers,
-						       uint64_t time, uint64_t duration)
+static MACHINE_INLINE void span(struct machine *machine, const struct transaction *transaction,
+				enum pmu_signal_id id, uint32_t qualifiers, uint64_t time,
+				uint64_t duration)
 {
 	machine_emit(&machine->port, (struct signal){
 					 .id = (uint16_t)id,
@@ -36,16 +38,15 @@ static inline __attribute__((always_inline)) void span(struct machine *machine,
 				     });
 }
 
-static inline __attribute__((always_inline)) void pulse(struct machine *machine,
-							const struct transaction *transaction,
-							enum pmu_signal_id id, uint32_t qualifiers,
-							uint64_t time)
+static MACHINE_INLINE void pulse(struct machine *machine, const struct transaction *transaction,
+				 enum pmu_signal_id id, uint32_t qualifiers, uint64_t time)
 {
 	span(machine, transaction, id, qualifiers, time, 0);
 }
 
 /* Cycles of a message between a slice or agent of one socket and one of another or the same. */
-static uint64_t path_cycles(const struct machine *machine, unsigned from, unsigned to)
+static MACHINE_INLINE uint64_t path_cycles(const struct machine *machine, unsigned from,
+					   unsigned to)
 {
 	return machine->desc->ring_hop + (from == to ? 0 : machine->desc->link_cycles);
 }
@@ -78,8 +79,8 @@ static MACHINE_OUTLINE uint64_t link_cycles(struct machine *machine, unsigned fr
 }
 
 /* As path_cycles(), for a line of data. */
-static inline uint64_t data_path_cycles(struct machine *machine, unsigned from, unsigned to,
-					uint64_t now)
+static MACHINE_INLINE uint64_t data_path_cycles(struct machine *machine, unsigned from, unsigned to,
+						uint64_t now)
 {
 	return from == to ? machine->desc->ring_hop : link_cycles(machine, from, now);
 }
@@ -89,7 +90,7 @@ static_assert(HOMES_MAX == 2, "a bit of the line tells the agent");
 /*
  * X is the line's number over all memory; in its node, lines go to agents and channels in turn.
  */
-static void decode(struct machine *machine, struct transaction *transaction)
+static MACHINE_INLINE void decode(struct machine *machine, struct transaction *transaction)
 {
 	const struct pmu_machine *desc = machine->desc;
 	const uint32_t second = desc->home_agents - 1;
@@ -105,18 +106,18 @@ static void decode(struct machine *machine, struct transaction *transaction)
 	    &machine->homes[transaction->socket * desc->home_agents + transaction->agent];
 }
 
-static uint64_t dram_now(const struct machine *machine, uint64_t cycle)
+static MACHINE_INLINE uint64_t dram_now(const struct machine *machine, uint64_t cycle)
 {
-	return cycle * machine->uclk_ticks / machine->dclk_ticks;
+	return divide_time(&machine->per_dclk, cycle * machine->uclk_ticks);
 }
 
-static uint64_t from_dram(const struct machine *machine, uint64_t cycles)
+static MACHINE_INLINE uint64_t from_dram(const struct machine *machine, uint64_t cycles)
 {
-	return (cycles * machine->dclk_ticks + machine->uclk_ticks - 1) / machine->uclk_ticks;
+	return machine_uncore_cycle(machine, cycles * machine->dclk_ticks);
 }
 
-static inline size_t channel_index(const struct machine *machine,
-				   const struct transaction *transaction)
+static MACHINE_INLINE size_t channel_index(const struct machine *machine,
+					   const struct transaction *transaction)
 {
 	const struct pmu_machine *desc = machine->desc;
 	size_t home = transaction->socket * desc->home_agents + transaction->agent;
@@ -124,35 +125,56 @@ static inline size_t channel_index(const struct machine *machine,
 	return home * desc->channels + transaction->channel;
 }
 
-static inline uint64_t read_memory(struct machine *machine, const struct transaction *transaction,
-				   uint64_t cycle)
+static MACHINE_INLINE uint64_t read_memory(struct machine *machine,
+					   const struct transaction *transaction, uint64_t cycle)
 {
 	size_t channel = channel_index(machine, transaction);
 
-	machine->views[channel].shared = machine_is_shared(machine);
+	machine->views[channel].shared = transaction->shared;
 	pulse(machine, transaction, SIGNAL_HOME_MEMORY_READ, 0, cycle);
 	return from_dram(machine, memory_read(&machine->channels[channel], &machine->views[channel],
 					      transaction->channel_line, dram_now(machine, cycle)));
 }
 
-/* By value, so that a read's has no address. @return cycles until it is posted */
-static MACHINE_OUTLINE uint64_t write_memory(struct machine *machine,
-					     const struct transaction transaction, bool partial,
-					     uint64_t cycle)
+/* A line to write. */
+struct posted {
+	size_t channel; /* of all */
+	uint32_t line;	/* of the channel */
+	bool shared, partial;
+};
+
+/* Apart from the transaction, which has no address then. @return cycles until it is posted */
+static MACHINE_OUTLINE uint64_t post(struct machine *machine, const struct posted posted,
+				     uint64_t cycle)
 {
-	size_t channel = channel_index(machine, &transaction);
+	struct memory_view *view = &machine->views[posted.channel];
+
+	view->shared = posted.shared;
+	return from_dram(machine,
+			 memory_write(&machine->channels[posted.channel], view, posted.line,
+				      posted.partial, dram_now(machine, cycle)));
+}
+
+/* @return cycles until it is posted */
+static MACHINE_INLINE uint64_t write_memory(struct machine *machine,
+					    const struct transaction *transaction, bool partial,
+					    uint64_t cycle)
+{
+	const struct posted posted = {
+	    .channel = channel_index(machine, transaction),
+	    .line = transaction->channel_line,
+	    .shared = transaction->shared,
+	    .partial = partial,
+	};
 	uint64_t wait;
 
-	machine->views[channel].shared = machine_is_shared(machine);
-	pulse(machine, &transaction, SIGNAL_HOME_MEMORY_WRITE,
+	pulse(machine, transaction, SIGNAL_HOME_MEMORY_WRITE,
 	      partial ? QUALIFIER_HOME_MEMORY_WRITE_PARTIAL : QUALIFIER_HOME_MEMORY_WRITE_FULL,
 	      cycle);
-	wait = from_dram(machine,
-			 memory_write(&machine->channels[channel], &machine->views[channel],
-				      transaction.channel_line, partial, dram_now(machine, cycle)));
+	wait = post(machine, posted, cycle);
 	if (wait)
-		span(machine, &transaction, SIGNAL_HOME_WRITE_WAIT,
-		     QUALIFIER_HOME_WRITE_WAIT_CHANNEL0 << transaction.channel, cycle, wait);
+		span(machine, transaction, SIGNAL_HOME_WRITE_WAIT,
+		     QUALIFIER_HOME_WRITE_WAIT_CHANNEL0 << transaction->channel, cycle, wait);
 	return wait;
 }
 
@@ -172,15 +194,22 @@ static bool carries_data(enum snoop_response response)
 }
 
 /* Snoops the socket that did not ask. @return cycles until its response is here */
-static inline __attribute__((always_inline)) uint64_t
-snoop(struct machine *machine, struct transaction *transaction, struct snoop_answer *answer)
+static MACHINE_INLINE uint64_t snoop(struct machine *machine, struct transaction *transaction,
+				     struct snoop_answer *answer)
 {
 	const unsigned socket = transaction->socket, target = 1 - transaction->requester;
 	uint64_t cycles = path_cycles(machine, socket, target), end;
+	const struct snoop_question question = {
+	    .now = transaction->begin + cycles,
+	    .line = transaction->line,
+	    .index = transaction->index,
+	    .request = transaction->request,
+	    .socket = (uint8_t)target,
+	    .shared = transaction->shared,
+	};
 
 	transaction->home->snoops++;
-	*answer = slice_snoop(machine, target, transaction->request, transaction->line,
-			      transaction->index, transaction->begin + cycles);
+	*answer = slice_snoop(machine, &question);
 	cycles += answer->cycles;
 	if (carries_data(answer->response))
 		cycles += data_path_cycles(machine, target, socket, transaction->begin + cycles);
@@ -204,7 +233,7 @@ snoop(struct machine *machine, struct transaction *transaction, struct snoop_ans
 		transaction->home->snoop_writebacks++;
 		if (!MACHINE_EMITS)
 			transaction->home->totals.snoop_writebacks++;
-		write_memory(machine, *transaction, false, end);
+		write_memory(machine, transaction, false, end);
 	}
 	return cycles;
 }
@@ -219,8 +248,8 @@ static enum line_state fill_state(enum signal_request request, const struct snoo
 }
 
 /* Memory and the other socket at once. @return cycles in the tracker */
-static inline uint64_t serve_read(struct machine *machine, struct transaction *transaction,
-				  struct snoop_answer *answer)
+static MACHINE_INLINE uint64_t serve_read(struct machine *machine, struct transaction *transaction,
+					  struct snoop_answer *answer)
 {
 	const bool local = is_local(transaction);
 	uint64_t data = machine->desc->ha_cycles, snooped = 0, answered;
@@ -247,32 +276,6 @@ static inline uint64_t serve_read(struct machine *machine, struct transaction *t
 	return answered;
 }
 
-/* @return cycles in the tracker */
-static inline uint64_t serve(struct machine *machine, struct transaction *transaction,
-			     enum line_state *state)
-{
-	struct snoop_answer answer = {.response = SNOOP_RSP_I};
-	uint64_t cycles = machine->desc->ha_cycles;
-
-	pulse(machine, transaction, SIGNAL_HOME_REGION, QUALIFIER_HOME_REGION_REGION0,
-	      transaction->begin);
-	if (home_is_read(transaction->request)) {
-		transaction->home->reads++;
-		cycles = serve_read(machine, transaction, &answer);
-		*state = fill_state(transaction->request, &answer);
-	} else if (transaction->request == REQUEST_OWN) {
-		transaction->home->owns++;
-		if (machine->desc->sockets > 1)
-			cycles = machine_max(cycles, snoop(machine, transaction, &answer));
-	} else {
-		transaction->home->writes++;
-		cycles += write_memory(machine, *transaction,
-				       transaction->request == REQUEST_WRITEBACK_PART,
-				       transaction->begin + cycles);
-	}
-	return cycles;
-}
-
 /* With every entry taken, from this one's beginning until the first is free. */
 static MACHINE_OUTLINE void emit_full(struct machine *machine, const struct transaction full)
 {
@@ -287,8 +290,8 @@ static MACHINE_OUTLINE void emit_full(struct machine *machine, const struct tran
 		     home->tracker[slot] - transaction->begin);
 }
 
-static inline void emit_request(struct machine *machine, const struct transaction *transaction,
-				uint64_t cycles)
+static MACHINE_INLINE void emit_request(struct machine *machine,
+					const struct transaction *transaction, uint64_t cycles)
 {
 	const bool local = is_local(transaction);
 	uint32_t qualifiers =
@@ -325,61 +328,119 @@ static MACHINE_OUTLINE uint64_t line_free(const struct machine *machine, const s
 	return free_from;
 }
 
-struct home_answer home_request(struct machine *machine, enum signal_request request,
-				const struct home_question *question)
+/* What sends data to the agent waits for a link. */
+static MACHINE_INLINE uint64_t way_there(struct machine *machine, enum signal_request request,
+					 const struct home_question *question)
 {
 	const unsigned socket = question->node, requester = question->socket;
-	const uint64_t now = question->now;
+
+	if (request == REQUEST_WRITEBACK || request == REQUEST_WRITEBACK_PART)
+		return data_path_cycles(machine, requester, socket, question->now);
+	return path_cycles(machine, requester, socket);
+}
+
+/* To the agent, and into its tracker. */
+static MACHINE_INLINE struct transaction enter(struct machine *machine, enum signal_request request,
+					       const struct home_question *question)
+{
 	struct transaction transaction = {
 	    .index = question->index,
 	    .request = request,
 	    .line = question->line,
 	    .socket = question->node,
 	    .requester = question->socket,
+	    .shared = question->shared,
+	    .there = way_there(machine, request, question),
 	};
-	struct home_answer answer = {.state = LINE_I};
-	uint64_t there, cycles, back, arrival;
+	uint64_t arrival = question->now + transaction.there;
 	struct home *home;
-	uint32_t slot;
 
 	decode(machine, &transaction);
 	home = transaction.home;
-	there = request == REQUEST_WRITEBACK || request == REQUEST_WRITEBACK_PART
-		    ? data_path_cycles(machine, requester, socket, now)
-		    : path_cycles(machine, requester, socket);
-	arrival = now + there;
 	if (arrival >= home->now)
 		home->now = arrival;
-	else if (!machine_is_shared(machine))
+	else if (!transaction.shared)
 		arrival = home->now;
-	slot = occupancy_find(home->tracker, machine->desc->tracker_entries, arrival,
-			      OCCUPANCY_NONE, &home->tracker_hint);
-	transaction.begin = machine_max(arrival, home->tracker[slot]);
-	if (machine->desc->sockets > 1 && machine_is_shared(machine))
-		transaction.begin = machine_max(
-		    transaction.begin, line_free(machine, home, question->line, requester));
-	home->tracker_lines[slot] = question->line + 1;
-	home->tracker_requesters[slot] = transaction.requester;
+	transaction.slot = occupancy_find(home->tracker, machine->desc->tracker_entries, arrival,
+					  OCCUPANCY_NONE, &home->tracker_hint);
+	transaction.begin = machine_max(arrival, home->tracker[transaction.slot]);
+	if (transaction.shared && machine->desc->sockets > 1)
+		transaction.begin =
+		    machine_max(transaction.begin,
+				line_free(machine, home, question->line, transaction.requester));
+	transaction.there += transaction.begin - arrival;
+	home->tracker_lines[transaction.slot] = question->line + 1;
+	home->tracker_requesters[transaction.slot] = transaction.requester;
+	pulse(machine, &transaction, SIGNAL_HOME_REGION, QUALIFIER_HOME_REGION_REGION0,
+	      transaction.begin);
+	return transaction;
+}
 
-	cycles = serve(machine, &transaction, &answer.state);
-	there += transaction.begin - arrival;
-	home->tracker[slot] = transaction.begin + cycles;
-	home->tracker_begins[slot] = transaction.begin;
-	home->tracker_snooped[slot] = transaction.snooped;
-	home->tracker_data[slot] = transaction.data;
+/* It is complete after @cycles in the tracker. */
+static MACHINE_INLINE void leave(struct machine *machine, const struct transaction *transaction,
+				 uint64_t cycles)
+{
+	const enum signal_request request = transaction->request;
+	const uint32_t slot = transaction->slot;
+	struct home *home = transaction->home;
+
+	home->tracker[slot] = transaction->begin + cycles;
+	home->tracker_begins[slot] = transaction->begin;
+	home->tracker_snooped[slot] = transaction->snooped;
+	home->tracker_data[slot] = transaction->data;
 	home->tracker_requests[slot] = MACHINE_EMITS ? REQUEST_NONE : (uint8_t)request;
 	home->tracker_cycles += cycles;
 	if (!MACHINE_EMITS) {
 		home->totals.used = true;
-		total_add(&home->totals.requests[request][requester], cycles);
+		total_add(&home->totals.requests[request][transaction->requester], cycles);
 	}
-	emit_request(machine, &transaction, cycles);
+	emit_request(machine, transaction, cycles);
 	if (MACHINE_EMITS && machine->port.enabled[SIGNAL_HOME_FULL])
-		emit_full(machine, transaction);
+		emit_full(machine, *transaction);
+}
 
-	back = home_is_read(request)
-		   ? data_path_cycles(machine, socket, requester, transaction.begin + cycles)
-		   : path_cycles(machine, socket, requester);
-	answer.cycles = there + cycles + back;
-	return answer;
+MACHINE_PATH struct home_answer home_read(struct machine *machine, enum signal_request request,
+					  const struct home_question *question)
+{
+	struct transaction transaction = enter(machine, request, question);
+	struct snoop_answer snooped = {.response = SNOOP_RSP_I};
+	uint64_t cycles, back;
+
+	transaction.home->reads++;
+	cycles = serve_read(machine, &transaction, &snooped);
+	leave(machine, &transaction, cycles);
+	back = data_path_cycles(machine, transaction.socket, transaction.requester,
+				transaction.begin + cycles);
+	return (struct home_answer){
+	    .cycles = transaction.there + cycles + back,
+	    .state = fill_state(request, &snooped),
+	};
+}
+
+uint64_t home_own(struct machine *machine, const struct home_question *question)
+{
+	struct transaction transaction = enter(machine, REQUEST_OWN, question);
+	struct snoop_answer snooped = {.response = SNOOP_RSP_I};
+	uint64_t cycles = machine->desc->ha_cycles;
+
+	transaction.home->owns++;
+	if (machine->desc->sockets > 1)
+		cycles = machine_max(cycles, snoop(machine, &transaction, &snooped));
+	leave(machine, &transaction, cycles);
+	return transaction.there + cycles +
+	       path_cycles(machine, transaction.socket, transaction.requester);
+}
+
+uint64_t home_write(struct machine *machine, enum signal_request request,
+		    const struct home_question *question)
+{
+	struct transaction transaction = enter(machine, request, question);
+	uint64_t cycles = machine->desc->ha_cycles;
+
+	transaction.home->writes++;
+	cycles += write_memory(machine, &transaction, request == REQUEST_WRITEBACK_PART,
+			       transaction.begin + cycles);
+	leave(machine, &transaction, cycles);
+	return transaction.there + cycles +
+	       path_cycles(machine, transaction.socket, transaction.requester);
 }

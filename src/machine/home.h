@@ -8,7 +8,7 @@
 
 struct home_answer {
 	uint64_t cycles;       /* uncore, from the slice and back to it */
-	enum line_state state; /* reads: in which the slice fills the line */
+	enum line_state state; /* in which the slice fills the line */
 };
 
 static inline bool home_is_read(enum signal_request request)
@@ -40,9 +40,16 @@ struct home_question {
 	uint32_t line;
 	struct llc_index index;
 	uint8_t socket, node; /* of the slice; the line's home */
+	bool shared;	      /* several cores run */
 };
 
-struct home_answer home_request(struct machine *machine, enum signal_request request,
-				const struct home_question *question);
+/** REQUEST_READ_DATA, _CODE or _OWN. */
+MACHINE_PATH struct home_answer home_read(struct machine *machine, enum signal_request request,
+					  const struct home_question *question);
+/** REQUEST_OWN, of a line that the slice has. @return cycles as in struct home_answer */
+uint64_t home_own(struct machine *machine, const struct home_question *question);
+/** REQUEST_WRITEBACK or _PART. @return cycles as in struct home_answer */
+uint64_t home_write(struct machine *machine, enum signal_request request,
+		    const struct home_question *question);
 
 #endif

@@ -39,7 +39,7 @@ static inline struct llc_index llc_index_of(const struct machine *machine, uint3
 static inline struct llc_set *llc_index_set(const struct machine *machine, unsigned socket,
 					    struct llc_index index)
 {
-	return &machine->llc[socket][(size_t)index.set * machine->desc->slices + index.slice];
+	return &machine->llc[socket].sets[(size_t)index.set * machine->desc->slices + index.slice];
 }
 
 /** The line that lies there. */

@@ -205,8 +205,10 @@ int machine_open(struct machine **result, struct pmu_ctx *ctx, const struct pmu_
 	machine->slices = (struct slice *)(base + layout.slices);
 	machine->homes = (struct home *)(base + layout.homes);
 	machine->channels = (struct memory_channel *)(base + layout.channels);
-	machine->llc[0] = (struct llc_set *)(base + layout.llc);
-	machine->llc[1] = machine->llc[0] + (size_t)desc->llc.sets * desc->slices;
+	machine->llc[0].slices = machine->slices;
+	machine->llc[0].sets = (struct llc_set *)(base + layout.llc);
+	machine->llc[1].slices = machine->slices + desc->slices;
+	machine->llc[1].sets = machine->llc[0].sets + (size_t)desc->llc.sets * desc->slices;
 	machine->core_count = desc->sockets * desc->cores;
 	machine->lines_per_node = (uint32_t)(desc->memory_bytes / LINE_BYTES);
 	machine->l2_sets_log2 = (uint32_t)__builtin_ctz(desc->l2.sets);
@@ -214,6 +216,8 @@ int machine_open(struct machine **result, struct pmu_ctx *ctx, const struct pmu_
 	machine->per_slice = divisor_of(desc->slices);
 	machine->per_channel = divisor_of(desc->channels);
 	set_clocks(machine);
+	machine->per_uclk = time_divisor_of(machine->uclk_ticks);
+	machine->per_dclk = time_divisor_of(machine->dclk_ticks);
 	set_views(machine);
 	machine->may_bias = lock_may_bias();
 	machine->processors = processors();

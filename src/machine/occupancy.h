@@ -9,7 +9,7 @@
 
 #define OCCUPANCY_NONE UINT32_MAX
 
-/** The long way of occupancy_find(), beginning behind *@hint. */
+/** The long way of occupancy_find(). */
 static __attribute__((noinline, unused)) uint32_t occupancy_search(const uint64_t *free_from,
 								   uint32_t count, uint64_t now,
 								   uint32_t except, uint32_t *hint)
@@ -17,31 +17,33 @@ static __attribute__((noinline, unused)) uint32_t occupancy_search(const uint64_
 	uint32_t first = OCCUPANCY_NONE;
 
 	for (uint32_t i = 0, slot = *hint; i < count; i++) {
-		slot = slot + 1 < count ? slot + 1 : 0;
-		if (slot == except)
-			continue;
-		if (free_from[slot] <= now) {
-			*hint = slot;
+		uint32_t next = slot + 1 < count ? slot + 1 : 0;
+
+		if (slot != except && free_from[slot] <= now) {
+			*hint = next;
 			return slot;
 		}
-		if (first == OCCUPANCY_NONE || free_from[slot] < free_from[first])
+		if (slot != except &&
+		    (first == OCCUPANCY_NONE || free_from[slot] < free_from[first]))
 			first = slot;
+		slot = next;
 	}
 	return first;
 }
 
 /**
  * Finds an entry that is free at @now, or the one that is free first, but not @except.
- * @param hint  where to begin: what the last call left there
+ * @param hint  where to begin: behind what the last call found free
  */
 static inline uint32_t occupancy_find(const uint64_t *free_from, uint32_t count, uint64_t now,
 				      uint32_t except, uint32_t *hint)
 {
-	uint32_t next = *hint + 1 < count ? *hint + 1 : 0;
+	const uint32_t slot = *hint;
 
-	if (__builtin_expect(next == except || free_from[next] > now, 0))
+	if (__builtin_expect(slot == except || free_from[slot] > now, 0))
 		return occupancy_search(free_from, count, now, except, hint);
-	return *hint = next;
+	*hint = slot + 1 < count ? slot + 1 : 0;
+	return slot;
 }
 
 #endif

@@ -1,8 +1,7 @@
 #include "machine/prefetch.h"
 
-#include "machine/cache.h"
 #include "machine/machine.h"
-#include "machine/private.h"
+#include "machine/miss.h"
 #include "machine/skew.h"
 
 #define PAGE_LINES (1 << (PAGE_LOG2 - LINE_LOG2))
@@ -17,7 +16,7 @@
 
 /* What a lookup makes L2 ask for. */
 struct plan {
-	struct private_prefetch requests[REQUESTS_MAX];
+	struct prefetch_request requests[REQUESTS_MAX];
 	unsigned count;
 };
 
@@ -123,7 +122,7 @@ static enum signal_request for_llc(enum signal_request request)
 
 static void ask(struct plan *plan, uint32_t line, enum signal_request request, bool llc_alone)
 {
-	plan->requests[plan->count++] = (struct private_prefetch){
+	plan->requests[plan->count++] = (struct prefetch_request){
 	    .line = line,
 	    .request = llc_alone ? for_llc(request) : request,
 	};
@@ -221,7 +220,7 @@ static void complete_pair(const struct machine_hart *core, uint32_t line,
 }
 
 /* Under both locks and alone. */
-static void send(struct machine_hart *core, const struct private_prefetch *request, uint64_t now)
+static void send(struct machine_hart *core, const struct prefetch_request *request, uint64_t now)
 {
 	struct machine_state *state = core->machine->state;
 	bool pending;
@@ -230,7 +229,7 @@ static void send(struct machine_hart *core, const struct private_prefetch *reque
 	hold(core);
 	pending = arrival(core, request->line) > now;
 	release(core);
-	ticks = pending ? 0 : private_prefetch(core->machine, core->number, request, now);
+	ticks = pending ? 0 : miss_prefetch(core->machine, core->number, request, now);
 	if (!ticks)
 		return;
 	hold(core);

@@ -19,9 +19,8 @@ struct private_want {
 
 /* What was found of it: of a size that goes in a register. */
 struct private_look {
-	int32_t slot;  /* of L1, < 0 where it does not have the line */
-	uint16_t room; /* the slot of L1 that a fill takes; not where the line was found */
-	bool blocked;  /* L2 has it, and room in L1 takes more than the core */
+	int32_t slot; /* of L1, < 0 where it does not have the line */
+	bool blocked; /* L2 has it, and room in L1 takes more than the core */
 };
 
 enum private_level { PRIVATE_L1, PRIVATE_L2, PRIVATE_BELOW };
@@ -38,7 +37,7 @@ static inline uint64_t private_l2_ticks(const struct machine *machine)
 
 static inline void l2_touch(struct core *core, unsigned slot)
 {
-	lru_touch8(core->l2_recency + slot / L2_WAYS * L2_WAYS, slot % L2_WAYS);
+	lru8_use(core->l2 + slot / L2_WAYS * L2_WAYS, slot % L2_WAYS);
 }
 
 static inline void l1_touch(const struct private_want *want, unsigned slot)
@@ -53,36 +52,29 @@ static inline void l1_put(const struct private_want *want, unsigned slot, enum l
 	want->core->generation++;
 }
 
-static inline uint16_t l1_room(const struct private_want *want)
+/* The slot that a fill takes. */
+static inline unsigned l1_room(const struct private_want *want)
 {
 	const unsigned set = want->line % L1_SETS, first = set * L1_WAYS;
 	unsigned free = cache_free8(&want->l1->words[first]);
 
-	return (uint16_t)(first + (free ? (unsigned)__builtin_ctz(free)
-					: plru_victim(want->l1->plru[set])));
-}
-
-static inline void l1_look(const struct private_want *want, struct private_look *look)
-{
-	*look = (struct private_look){.slot = l1_find(want->l1->words, want->line)};
-	if (look->slot < 0)
-		look->room = l1_room(want);
+	return first + (free ? (unsigned)__builtin_ctz(free) : plru_victim(want->l1->plru[set]));
 }
 
 /* @return whether L1 has the line as it is wanted: a line in E becomes M by a store */
-static inline bool l1_use(const struct private_want *want, struct private_look *look)
+static inline bool l1_use(const struct private_want *want, int slot)
 {
 	uint32_t *word;
 
-	if (look->slot < 0)
+	if (slot < 0)
 		return false;
-	word = &want->l1->words[look->slot];
+	word = &want->l1->words[slot];
 	if (private_own(want)) {
 		if (cache_state(*word) < LINE_E)
 			return false;
 		l1_write(word, l1_tag(want->line) | LINE_M);
 	}
-	l1_touch(want, (unsigned)look->slot);
+	l1_touch(want, (unsigned)slot);
 	return true;
 }
 
@@ -99,17 +91,15 @@ static MACHINE_OUTLINE bool l1_give_to_l2(struct machine *machine, struct core *
 	return true;
 }
 
-/* @return false where that displaces a modified line that L2 does not hold */
-static inline bool l1_fill(const struct private_want *want, struct private_look *look,
-			   enum line_state state)
+/* Into @room. @return false where that displaces a modified line that L2 does not hold */
+static inline bool l1_fill(const struct private_want *want, unsigned room, enum line_state state)
 {
-	uint32_t victim = want->l1->words[look->room];
+	uint32_t victim = want->l1->words[room];
 
 	if (cache_state(victim) == LINE_M &&
 	    !l1_give_to_l2(want->machine, want->core, l1_line(victim, want->line % L1_SETS)))
 		return false;
-	look->slot = look->room;
-	l1_put(want, look->room, state);
+	l1_put(want, room, state);
 	return true;
 }
 
@@ -127,14 +117,16 @@ static inline enum line_state l2_grants(const struct private_want *want, enum li
 static inline enum line_state l2_use(const struct private_want *want)
 {
 	const unsigned first = l2_first(want->machine, want->line);
-	const uint32_t *words = want->core->l2 + first;
+	uint32_t *words = want->core->l2 + first;
 	unsigned match = cache_match8(words, l2_tag(want->machine, want->line)), way;
+	enum line_state state;
 
 	if (!match)
 		return LINE_I;
 	way = (unsigned)__builtin_ctz(match);
-	lru_touch8(want->core->l2_recency + first, way);
-	return l2_grants(want, cache_state(words[way]));
+	state = cache_state(words[way]);
+	lru8_use(words, way);
+	return l2_grants(want, state);
 }
 
 /* What the core can do alone. A line that L1D has in S stays to be asked for: L2 has no better. */
@@ -142,16 +134,21 @@ static inline enum private_level private_near(const struct private_want *want,
 					      struct private_look *look)
 {
 	enum line_state state;
+	unsigned room;
 
-	l1_look(want, look);
-	if (l1_use(want, look))
+	*look = (struct private_look){.slot = l1_find(want->l1->words, want->line)};
+	if (l1_use(want, look->slot))
 		return PRIVATE_L1;
 	want->l1->misses++;
 	state = look->slot < 0 ? l2_use(want) : LINE_I;
 	if (state == LINE_I)
 		return PRIVATE_BELOW;
-	look->blocked = !l1_fill(want, look, state);
-	return look->blocked ? PRIVATE_BELOW : PRIVATE_L2;
+	room = l1_room(want);
+	look->blocked = !l1_fill(want, room, state);
+	if (look->blocked)
+		return PRIVATE_BELOW;
+	look->slot = (int)room;
+	return PRIVATE_L2;
 }
 
 #endif

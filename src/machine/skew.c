@@ -284,7 +284,7 @@ void skew_note_request(struct machine_hart *core, bool met)
 
 	if (now >= core->out_until)
 		core->skew_due = 0;
-	core->out_until = now + remembered / 10;
+	core->out_until = skew_out_until(core);
 	if (met) {
 		core->has_met = true;
 		core->skew_due = 0;

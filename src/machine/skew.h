@@ -44,6 +44,9 @@ void skew_keep(struct machine_hart *core);
 /** The core's request went to the LLC, and @met: took a line from another core. */
 void skew_note_request(struct machine_hart *core, bool met);
 
+/** The same of a core that runs alone. */
+static inline void skew_note_alone(struct machine_hart *core);
+
 /** A request takes a line from the cores of a socket whose bits are set. */
 void skew_meet(struct machine *machine, unsigned socket, uint32_t cores);
 
@@ -52,6 +55,19 @@ uint64_t skew_interval(const struct machine_hart *core);
 
 /** Ticks that it may be ahead of others that are as near to it as any. */
 uint64_t skew_quantum(const struct machine_hart *core);
+
+/* What the core did last went to the LLC: until that tick. */
+static inline uint64_t skew_out_until(const struct machine_hart *core)
+{
+	return core->progress->time + SKEW_REMEMBERED / 10 * core->machine->core_ticks;
+}
+
+static inline void skew_note_alone(struct machine_hart *core)
+{
+	if (core->progress->time >= core->out_until)
+		core->skew_due = core->attention = 0;
+	core->out_until = skew_out_until(core);
+}
 
 static inline struct skew *skew_of(const struct machine_hart *core)
 {

@@ -24,8 +24,8 @@ static MACHINE_OUTLINE bool invalidate_each(struct machine *machine, unsigned so
 }
 
 /* Invalidates the line in the cores of @cores, which lose their bits; their M makes it M. */
-static inline void invalidate_cores(struct machine *machine, struct tor_entry *entry,
-				    uint32_t cores)
+static MACHINE_INLINE void invalidate_cores(struct machine *machine, struct tor_entry *entry,
+					    uint32_t cores)
 {
 	const uint32_t left = *tor_core_valid(entry) & cores;
 
@@ -37,8 +37,25 @@ static inline void invalidate_cores(struct machine *machine, struct tor_entry *e
 		tor_set_state(entry, LINE_M);
 }
 
+/* Of a victim. Where the core that makes room is the only one, its caches may be held already. */
+static MACHINE_INLINE void invalidate_all(struct machine *machine, struct tor_entry *victim,
+					  const struct tor_entry *request)
+{
+	const uint32_t left = *tor_core_valid(victim);
+
+	if (!request->held || left != 1u << request->core) {
+		invalidate_cores(machine, victim, UINT32_MAX);
+		return;
+	}
+	victim->cycles += machine->desc->snoop_cycles;
+	if (private_take(machine, &machine->cores[core_number(machine, victim->socket, left)],
+			 victim->line) == LINE_M)
+		tor_set_state(victim, LINE_M);
+}
+
 /* A read by others: where one core may hold the line in M or E, it comes down to S. */
-static inline void share_core(struct machine *machine, struct tor_entry *entry, uint32_t others)
+static MACHINE_INLINE void share_core(struct machine *machine, struct tor_entry *entry,
+				      uint32_t others)
 {
 	uint32_t *core_valid = tor_core_valid(entry);
 	enum line_state state = tor_state(entry), had;
@@ -57,8 +74,8 @@ static inline void share_core(struct machine *machine, struct tor_entry *entry, 
 	}
 }
 
-static inline void emit_victim(struct machine *machine, const struct tor_entry *entry,
-			       enum line_state state, bool unused)
+static MACHINE_INLINE void emit_victim(struct machine *machine, const struct tor_entry *entry,
+				       enum line_state state, bool unused)
 {
 	machine_emit(&machine->port, (struct signal){
 					 .id = SIGNAL_LLC_VICTIM,
@@ -76,31 +93,37 @@ static inline void emit_victim(struct machine *machine, const struct tor_entry *
 		tor_misc(machine, entry, QUALIFIER_LLC_OUTCOME_UNUSED_VICTIM);
 }
 
-/* By value: where an entry has no address, the host keeps it in registers. */
-static inline struct home_answer ask_home(struct machine *machine, const struct tor_entry entry,
-					  enum signal_request request)
+static MACHINE_INLINE struct home_question question_of(const struct tor_entry *entry)
 {
-	const struct home_question question = {
-	    .now = entry.begin + entry.cycles,
-	    .line = entry.line,
-	    .index = entry.index,
-	    .socket = entry.socket,
-	    .node = entry.node,
+	return (struct home_question){
+	    .now = entry->begin + entry->cycles,
+	    .line = entry->line,
+	    .index = entry->index,
+	    .socket = entry->socket,
+	    .node = entry->node,
+	    .shared = entry->shared,
 	};
-
-	return home_request(machine, request, &question);
 }
 
-/* Data go to the home agent and are posted there. @return cycles */
-static inline uint64_t write_home(struct machine *machine, const struct tor_entry *entry,
-				  enum signal_request request)
+/* The other socket's copies are invalidated. @return cycles */
+static MACHINE_INLINE uint64_t own_at_home(struct machine *machine, const struct tor_entry *entry)
 {
+	const struct home_question question = question_of(entry);
+
+	return home_own(machine, &question);
+}
+
+/* What leaves the LLC modified. @return cycles */
+static MACHINE_INLINE uint64_t write_back(struct machine *machine, const struct tor_entry *entry)
+{
+	const struct home_question question = question_of(entry);
+
 	entry->slice->writebacks++;
-	return ask_home(machine, *entry, request).cycles;
+	return home_write(machine, REQUEST_WRITEBACK, &question);
 }
 
 /* The requester does not wait for its victim. */
-static inline void evict(struct machine *machine, const struct tor_entry *request, int way)
+static MACHINE_INLINE void evict(struct machine *machine, const struct tor_entry *request, int way)
 {
 	bool unused = !request->set->core_valid[way];
 	struct tor_entry victim;
@@ -109,20 +132,20 @@ static inline void evict(struct machine *machine, const struct tor_entry *reques
 
 	tor_enter_victim(machine, &victim, request, way);
 	victim.cycles += machine->desc->llc.latency;
-	invalidate_cores(machine, &victim, UINT32_MAX);
+	invalidate_all(machine, &victim, request);
 	state = tor_state(&victim);
 	tor_drop(&victim);
 	victim.slice->victims++;
 	victim.total = totals_victim(state, victim.node, unused);
 	emit_victim(machine, &victim, state, unused);
 	if (state == LINE_M) {
-		victim.cycles += write_home(machine, &victim, REQUEST_WRITEBACK);
+		victim.cycles += write_back(machine, &victim);
 		qualifiers |= QUALIFIER_LLC_REQUEST_MISS;
 	}
 	tor_leave(machine, &victim, qualifiers, REQUEST_NONE);
 }
 
-static inline void free_way(struct machine *machine, struct tor_entry *entry)
+static MACHINE_INLINE void free_way(struct machine *machine, struct tor_entry *entry)
 {
 	const unsigned ways = machine->desc->llc.ways;
 	unsigned invalid = cache_match20(entry->set->tag, 0, 0) & ((1u << ways) - 1);
@@ -136,16 +159,18 @@ static inline void free_way(struct machine *machine, struct tor_entry *entry)
 }
 
 /* @return the state granted */
-static inline enum line_state miss(struct machine *machine, struct tor_entry *entry,
-				   enum signal_request request, uint32_t bit)
+static MACHINE_INLINE enum line_state miss(struct machine *machine, struct tor_entry *entry,
+					   enum signal_request request, uint32_t bit)
 {
+	struct home_question question;
 	struct home_answer answer;
 
 	entry->slice->misses++;
 	if (machine->desc->sockets > 1)
 		tor_prefetch(machine, entry, 1u - entry->socket);
 	free_way(machine, entry);
-	answer = ask_home(machine, *entry, request);
+	question = question_of(entry);
+	answer = home_read(machine, request, &question);
 	entry->cycles += answer.cycles;
 	tor_set_state(entry, answer.state);
 	*tor_core_valid(entry) = bit;
@@ -153,7 +178,8 @@ static inline enum line_state miss(struct machine *machine, struct tor_entry *en
 }
 
 /* A read by the only core that may have the line. */
-static inline enum line_state granted_alone(enum signal_request request, enum line_state state)
+static MACHINE_INLINE enum line_state granted_alone(enum signal_request request,
+						    enum line_state state)
 {
 	bool exclusive = state == LINE_E || state == LINE_M;
 
@@ -161,9 +187,9 @@ static inline enum line_state granted_alone(enum signal_request request, enum li
 }
 
 /* A read of a line that others may have, or nobody has. */
-static inline enum line_state read_shared(struct machine *machine, struct tor_entry *entry,
-					  enum signal_request request, enum line_state state,
-					  uint32_t bit)
+static MACHINE_INLINE enum line_state read_shared(struct machine *machine, struct tor_entry *entry,
+						  enum signal_request request,
+						  enum line_state state, uint32_t bit)
 {
 	uint32_t *core_valid = tor_core_valid(entry);
 
@@ -175,15 +201,15 @@ static inline enum line_state read_shared(struct machine *machine, struct tor_en
 }
 
 /* @return whether the home agent had to be asked */
-static inline bool own_hit(struct machine *machine, struct tor_entry *entry, enum line_state state,
-			   uint32_t bit)
+static MACHINE_INLINE bool own_hit(struct machine *machine, struct tor_entry *entry,
+				   enum line_state state, uint32_t bit)
 {
 	bool shared = state == LINE_S || state == LINE_F;
 
 	if (state == LINE_S)
 		tor_misc(machine, entry, QUALIFIER_LLC_OUTCOME_OWN_HIT_SHARED);
 	if (shared) {
-		entry->cycles += ask_home(machine, *entry, REQUEST_OWN).cycles;
+		entry->cycles += own_at_home(machine, entry);
 		tor_set_state(entry, LINE_E);
 	}
 	skew_meet(machine, entry->socket, *tor_core_valid(entry) & ~bit);
@@ -192,15 +218,9 @@ static inline bool own_hit(struct machine *machine, struct tor_entry *entry, enu
 	return shared;
 }
 
-/* A read by a core for the line of a located entry. */
-struct core_read {
-	enum signal_request request;
-	uint32_t bit; /* the core's */
-};
-
-static inline struct slice_answer finish_read(struct machine *machine, struct tor_entry *entry,
-					      const struct core_read *read, enum line_state granted,
-					      bool missed, bool left_socket)
+static MACHINE_INLINE struct slice_answer
+finish_read(struct machine *machine, struct tor_entry *entry, enum signal_request request,
+	    enum line_state granted, bool missed, bool left_socket)
 {
 	const uint32_t hop = machine->desc->ring_hop;
 	const uint32_t qualifiers = left_socket
@@ -209,28 +229,72 @@ static inline struct slice_answer finish_read(struct machine *machine, struct to
 
 	tor_touch(machine, entry);
 	return (struct slice_answer){
-	    .cycles = hop + tor_leave(machine, entry, qualifiers, read->request) + hop,
+	    .cycles = hop + tor_leave(machine, entry, qualifiers, request) + hop,
 	    .granted = granted,
 	    .missed = missed,
 	};
 }
 
-/* Reads that need others. */
-static MACHINE_OUTLINE struct slice_answer read_far(struct machine *machine,
-						    struct tor_entry *entry,
-						    const struct core_read read,
-						    enum line_state state)
+/* A read that needs others. */
+static MACHINE_INLINE struct slice_answer read_far(struct machine *machine, struct tor_entry *entry,
+						   enum signal_request request,
+						   enum line_state state)
 {
+	const uint32_t bit = 1u << entry->core;
 	enum line_state granted = LINE_E;
 	bool asked = state == LINE_I;
 
 	if (asked)
-		granted = miss(machine, entry, read.request, read.bit);
-	else if (read.request == REQUEST_READ_OWN)
-		asked = own_hit(machine, entry, state, read.bit);
+		granted = miss(machine, entry, request, bit);
+	else if (request == REQUEST_READ_OWN)
+		asked = own_hit(machine, entry, state, bit);
 	else
-		granted = read_shared(machine, entry, read.request, state, read.bit);
-	return finish_read(machine, entry, &read, granted, state == LINE_I, asked);
+		granted = read_shared(machine, entry, request, state, bit);
+	return finish_read(machine, entry, request, granted, state == LINE_I, asked);
+}
+
+MACHINE_PATH bool slice_has(struct tor_entry *entry, unsigned core)
+{
+	tor_find(entry);
+	return tor_present(entry) && *tor_core_valid(entry) == 1u << core;
+}
+
+static MACHINE_INLINE void enter_read(struct machine *machine, struct tor_entry *entry,
+				      unsigned core, uint64_t now)
+{
+	tor_enter(machine, entry, QUALIFIER_LLC_INGRESS_CORE, core, now + machine->desc->ring_hop);
+}
+
+static MACHINE_INLINE enum line_state look_up(struct machine *machine, struct tor_entry *entry,
+					      enum signal_request request)
+{
+	uint32_t qualifiers = QUALIFIER_LLC_LOOKUP_READ;
+
+	if (request == REQUEST_READ_DATA || request == REQUEST_PREFETCH_DATA)
+		qualifiers |= QUALIFIER_LLC_LOOKUP_DATA_READ;
+	return tor_lookup(machine, entry, request, qualifiers);
+}
+
+MACHINE_PATH struct slice_answer slice_hit(struct machine *machine, struct tor_entry *entry,
+					   unsigned core, enum signal_request request, uint64_t now)
+{
+	enum line_state state;
+
+	enter_read(machine, entry, core, now);
+	state = look_up(machine, entry, request);
+	return finish_read(machine, entry, request, granted_alone(request, state), false, false);
+}
+
+MACHINE_PATH struct slice_answer slice_read(struct machine *machine, struct tor_entry *entry,
+					    unsigned core, enum signal_request request,
+					    uint64_t now)
+{
+	bool has = slice_has(entry, core);
+
+	if (has && request != REQUEST_READ_OWN)
+		return slice_hit(machine, entry, core, request, now);
+	enter_read(machine, entry, core, now);
+	return read_far(machine, entry, request, look_up(machine, entry, request));
 }
 
 /* Home agents make no difference. */
@@ -246,61 +310,18 @@ static enum signal_request without_prefetch(enum signal_request request)
 	}
 }
 
-static MACHINE_OUTLINE struct slice_answer prefetch(struct machine *machine,
-						    struct tor_entry *entry, unsigned core,
-						    enum signal_request request, uint64_t now)
+MACHINE_PATH struct slice_answer slice_prefetch(struct machine *machine, struct tor_entry *entry,
+						unsigned core, enum signal_request request,
+						uint64_t now)
 {
-	const struct core_read read = {request, 0};
-	uint32_t looks_up = QUALIFIER_LLC_LOOKUP_READ;
 	enum line_state state;
 
-	if (request == REQUEST_PREFETCH_DATA)
-		looks_up |= QUALIFIER_LLC_LOOKUP_DATA_READ;
-	tor_enter(machine, entry, QUALIFIER_LLC_INGRESS_CORE, machine_core_of_socket(machine, core),
-		  now + machine->desc->ring_hop);
-	state = tor_lookup(machine, entry, request, looks_up);
+	enter_read(machine, entry, core, now);
+	tor_find(entry);
+	state = look_up(machine, entry, request);
 	if (state == LINE_I)
 		miss(machine, entry, without_prefetch(request), 0);
-	return finish_read(machine, entry, &read, LINE_I, state == LINE_I, state == LINE_I);
-}
-
-static bool is_prefetch(enum signal_request request)
-{
-	return request == REQUEST_PREFETCH_DATA || request == REQUEST_PREFETCH_CODE ||
-	       request == REQUEST_PREFETCH_OWN;
-}
-
-static MACHINE_OUTLINE struct slice_answer read_by_core(struct machine *machine,
-							struct tor_entry *located, unsigned core,
-							enum signal_request request, uint64_t now)
-{
-	const unsigned number = machine_core_of_socket(machine, core);
-	const struct core_read read = {request, 1u << number};
-	/* Without an address, so that the host keeps it in registers. */
-	struct tor_entry entry = *located;
-	uint32_t looks_up = QUALIFIER_LLC_LOOKUP_READ;
-	enum line_state state;
-
-	if (request == REQUEST_READ_DATA)
-		looks_up |= QUALIFIER_LLC_LOOKUP_DATA_READ;
-	tor_enter(machine, &entry, QUALIFIER_LLC_INGRESS_CORE, number,
-		  now + machine->desc->ring_hop);
-	state = tor_lookup(machine, &entry, request, looks_up);
-	if (state == LINE_I || request == REQUEST_READ_OWN || *tor_core_valid(&entry) != read.bit) {
-		*located = entry;
-		return read_far(machine, located, read, state);
-	}
-	return finish_read(machine, &entry, &read, granted_alone(request, state), false, false);
-}
-
-struct slice_answer slice_read(struct machine *machine, struct tor_entry *entry, unsigned core,
-			       enum signal_request request, uint64_t now)
-{
-	if (MACHINE_EMITS && machine_is_quiet(machine))
-		return slice_read_quiet(machine, entry, core, request, now);
-	if (is_prefetch(request))
-		return prefetch(machine, entry, core, request, now);
-	return read_by_core(machine, entry, core, request, now);
+	return finish_read(machine, entry, request, LINE_I, state == LINE_I, state == LINE_I);
 }
 
 /* A core's modified line comes back; the LLC holds it, being inclusive. */
@@ -318,17 +339,20 @@ static void take_back(struct machine *machine, struct tor_entry *entry, bool cor
 
 static void write_through(struct machine *machine, struct tor_entry *entry, bool full)
 {
+	struct home_question question;
+
 	if (tor_present(entry)) {
 		invalidate_cores(machine, entry, UINT32_MAX);
 		if (tor_state(entry) == LINE_M) {
 			tor_misc(machine, entry, QUALIFIER_LLC_OUTCOME_STREAM_MET_MODIFIED);
-			entry->cycles += write_home(machine, entry, REQUEST_WRITEBACK);
+			entry->cycles += write_back(machine, entry);
 		}
 		tor_drop(entry);
 	}
-	entry->cycles += ask_home(machine, *entry, REQUEST_OWN).cycles;
+	entry->cycles += own_at_home(machine, entry);
+	question = question_of(entry);
 	entry->cycles +=
-	    ask_home(machine, *entry, full ? REQUEST_WRITEBACK : REQUEST_WRITEBACK_PART).cycles;
+	    home_write(machine, full ? REQUEST_WRITEBACK : REQUEST_WRITEBACK_PART, &question);
 }
 
 uint64_t slice_write(struct machine *machine, unsigned core, enum signal_request request,
@@ -337,12 +361,13 @@ uint64_t slice_write(struct machine *machine, unsigned core, enum signal_request
 	const uint32_t hop = machine->desc->ring_hop;
 	const unsigned number = machine_core_of_socket(machine, core);
 	bool from_cache = request == REQUEST_WRITEBACK || request == REQUEST_WRITEBACK_KEEP;
-	struct tor_entry entry;
+	struct tor_entry entry = {.shared = machine_is_shared(machine)};
 
 	if (MACHINE_EMITS && machine_is_quiet(machine))
 		return slice_write_quiet(machine, core, request, line, now);
 	tor_locate(machine, &entry, machine_socket(machine, core), line);
 	tor_enter(machine, &entry, QUALIFIER_LLC_INGRESS_CORE, number, now + hop);
+	tor_find(&entry);
 	tor_lookup(machine, &entry, request, QUALIFIER_LLC_LOOKUP_WRITE);
 	if (from_cache)
 		take_back(machine, &entry, request == REQUEST_WRITEBACK_KEEP, 1u << number);
@@ -356,7 +381,8 @@ uint64_t slice_write(struct machine *machine, unsigned core, enum signal_request
 	       hop;
 }
 
-static inline enum snoop_response share_line(struct machine *machine, struct tor_entry *entry)
+static MACHINE_INLINE enum snoop_response share_line(struct machine *machine,
+						     struct tor_entry *entry)
 {
 	enum line_state state;
 
@@ -373,8 +399,8 @@ static inline enum snoop_response share_line(struct machine *machine, struct tor
 	}
 }
 
-static inline struct snoop_answer take_line(struct machine *machine, struct tor_entry *entry,
-					    bool data)
+static MACHINE_INLINE struct snoop_answer take_line(struct machine *machine,
+						    struct tor_entry *entry, bool data)
 {
 	struct snoop_answer answer = {.response = SNOOP_RSP_I};
 	enum line_state state;
@@ -393,22 +419,30 @@ static inline struct snoop_answer take_line(struct machine *machine, struct tor_
 	return answer;
 }
 
-struct snoop_answer slice_snoop(struct machine *machine, unsigned socket,
-				enum signal_request request, uint32_t line, struct llc_index index,
-				uint64_t now)
+static MACHINE_INLINE struct snoop_answer
+snoop_line(struct machine *machine, struct tor_entry *entry, enum signal_request request)
 {
-	struct snoop_answer answer = {.response = SNOOP_RSP_I};
-	struct tor_entry entry;
+	struct snoop_answer answer = {0};
 
-	tor_place(machine, &entry, socket, line, index);
-	tor_enter(machine, &entry, QUALIFIER_LLC_INGRESS_SNOOP, SIGNAL_NO_CORE, now);
+	if (request != REQUEST_READ_DATA && request != REQUEST_READ_CODE)
+		return take_line(machine, entry, request == REQUEST_READ_OWN);
+	answer.response = share_line(machine, entry);
+	return answer;
+}
+
+MACHINE_PATH struct snoop_answer slice_snoop(struct machine *machine,
+					     const struct snoop_question *question)
+{
+	const enum signal_request request = question->request;
+	struct snoop_answer answer = {.response = SNOOP_RSP_I};
+	struct tor_entry entry = {.shared = question->shared};
+
+	tor_place(machine, &entry, question->socket, question->line, question->index);
+	tor_enter(machine, &entry, QUALIFIER_LLC_INGRESS_SNOOP, SIGNAL_NO_CORE, question->now);
+	tor_find(&entry);
 	tor_lookup(machine, &entry, REQUEST_NONE, QUALIFIER_LLC_LOOKUP_SNOOP);
-	if (tor_present(&entry)) {
-		if (request == REQUEST_READ_DATA || request == REQUEST_READ_CODE)
-			answer.response = share_line(machine, &entry);
-		else
-			answer = take_line(machine, &entry, request == REQUEST_READ_OWN);
-	}
+	if (tor_present(&entry))
+		answer = snoop_line(machine, &entry, request);
 	answer.cycles = tor_leave(machine, &entry, 0, REQUEST_NONE);
 	return answer;
 }

@@ -13,19 +13,31 @@ struct slice_answer {
 };
 
 /**
- * REQUEST_READ_DATA, _CODE or _OWN of a core, or REQUEST_PREFETCH_*: the same for the LLC alone,
- * which changes nothing where that has the line.
+ * REQUEST_READ_DATA, _CODE or _OWN of a core.
  * @param entry  located; the request's from now on
+ * @param core   its number in the socket
  */
-struct slice_answer slice_read(struct machine *machine, struct tor_entry *entry, unsigned core,
-			       enum signal_request request, uint64_t now);
+MACHINE_PATH struct slice_answer slice_read(struct machine *machine, struct tor_entry *entry,
+					    unsigned core, enum signal_request request,
+					    uint64_t now);
+/** Whether reads of data and code by @core need nobody else: no other core can have the line. */
+MACHINE_PATH bool slice_has(struct tor_entry *entry, unsigned core);
+/** As slice_read(), of such a line. */
+MACHINE_PATH struct slice_answer slice_hit(struct machine *machine, struct tor_entry *entry,
+					   unsigned core, enum signal_request request,
+					   uint64_t now);
+/**
+ * REQUEST_PREFETCH_*: the same for the LLC alone, which changes nothing where that has the line.
+ * Grants I.
+ */
+MACHINE_PATH struct slice_answer slice_prefetch(struct machine *machine, struct tor_entry *entry,
+						unsigned core, enum signal_request request,
+						uint64_t now);
 /** REQUEST_WRITEBACK, _KEEP, REQUEST_STREAM or _PART of a core. @return cycles until it is complete
  */
 uint64_t slice_write(struct machine *machine, unsigned core, enum signal_request request,
 		     uint32_t line, uint64_t now);
 /* The same on the quiet way. */
-struct slice_answer slice_read_quiet(struct machine *machine, struct tor_entry *entry,
-				     unsigned core, enum signal_request request, uint64_t now);
 uint64_t slice_write_quiet(struct machine *machine, unsigned core, enum signal_request request,
 			   uint32_t line, uint64_t now);
 
@@ -38,15 +50,23 @@ enum snoop_response {
 	SNOOP_RSP_I_WB,
 };
 
+struct snoop_question {
+	uint64_t now; /* uncore cycle at which it arrives */
+	uint32_t line;
+	struct llc_index index;
+	enum signal_request request;
+	uint8_t socket; /* that is snooped */
+	bool shared;	/* several cores run */
+};
+
 struct snoop_answer {
 	uint64_t cycles; /* from arrival to response */
 	enum snoop_response response;
 	bool modified; /* the data that are forwarded */
 };
 
-/** A home agent's snoop for a @request for @line, arriving in @socket at @now. */
-struct snoop_answer slice_snoop(struct machine *machine, unsigned socket,
-				enum signal_request request, uint32_t line, struct llc_index index,
-				uint64_t now);
+/** A home agent's snoop for a request. */
+MACHINE_PATH struct snoop_answer slice_snoop(struct machine *machine,
+					     const struct snoop_question *question);
 
 #endif

@@ -114,8 +114,7 @@ struct core {
 	struct core_user users[CORE_USERS_MAX];
 	uint64_t cpus[CORE_USERS_MAX]; /* of each: bit: core, over all sockets, where it may run */
 
-	_Alignas(64) uint32_t l2[L2_SETS_MAX * L2_WAYS]; /* tag words as in L1 */
-	uint8_t l2_recency[L2_SETS_MAX * L2_WAYS];
+	_Alignas(64) uint32_t l2[L2_SETS_MAX * L2_WAYS]; /* tag words as in L1, see lru8_use() */
 };
 
 /*
@@ -241,21 +240,25 @@ struct machine {
 	const struct pmu_machine *desc;
 	struct machine_state *state;
 	struct core *cores;
-	struct slice *slices;		  /* socket * desc->slices + slice */
-	struct home *homes;		  /* socket * desc->home_agents + agent */
-	struct memory_channel *channels;  /* home * desc->channels + channel */
-	struct llc_set *llc[SOCKETS_MAX]; /* see llc_index_set() */
-	struct memory_view *views;	  /* as channels */
-	uint32_t holder;		  /* thread that has the lock, if one of this process has */
-	unsigned processors;		  /* of the host, for this process */
-	bool may_bias;			  /* locks can bias to threads of this process */
-	void (*defer)(void);		  /* see machine_defer_waits() */
+	struct slice *slices; /* socket * desc->slices + slice */
+	struct machine_llc {
+		struct slice *slices;
+		struct llc_set *sets; /* see llc_index_set() */
+	} llc[SOCKETS_MAX];
+	struct home *homes;		 /* socket * desc->home_agents + agent */
+	struct memory_channel *channels; /* home * desc->channels + channel */
+	struct memory_view *views;	 /* as channels */
+	uint32_t holder;		 /* thread that has the lock, if one of this process has */
+	unsigned processors;		 /* of the host, for this process */
+	bool may_bias;			 /* locks can bias to threads of this process */
+	void (*defer)(void);		 /* see machine_defer_waits() */
 	struct signal_port port;
 
 	uint64_t core_ticks, uclk_ticks, dclk_ticks, bclk_ticks, ticks_per_second;
-	unsigned core_count;		       /* of all sockets */
-	uint32_t lines_per_node;	       /* physical lines of a socket's memory */
-	struct divisor per_slice, per_channel; /* desc->slices, desc->channels */
+	unsigned core_count;			/* of all sockets */
+	uint32_t lines_per_node;		/* physical lines of a socket's memory */
+	struct divisor per_slice, per_channel;	/* desc->slices, desc->channels */
+	struct time_divisor per_uclk, per_dclk; /* uclk_ticks, dclk_ticks */
 	uint32_t l2_sets_log2, llc_sets_log2;
 };
 
@@ -327,10 +330,23 @@ static inline bool machine_is_shared(const struct machine *machine)
 	return running & (running - 1);
 }
 
+/** Whether one core at most has threads. */
+static inline bool machine_is_alone(const struct machine *machine)
+{
+	uint64_t occupied = __atomic_load_n(&machine->state->occupied, __ATOMIC_RELAXED);
+
+	return !(occupied & (occupied - 1));
+}
+
 /** Whether a request at @now is to be put before others that a box has served already. */
 static inline bool machine_is_late(const struct machine *machine, uint64_t box_now, uint64_t now)
 {
 	return now < box_now && machine_is_shared(machine);
+}
+
+static inline uint64_t machine_uncore_cycle(const struct machine *machine, uint64_t ticks)
+{
+	return divide_time(&machine->per_uclk, ticks + machine->uclk_ticks - 1);
 }
 
 static inline unsigned machine_home_node(const struct machine *machine, uint32_t line)

@@ -22,15 +22,16 @@ struct tor_entry {
 	uint32_t line;
 	struct llc_index index;
 	int way;
-	uint8_t socket, core, node;	 /* core: that asks, in its socket, or SIGNAL_NO_CORE */
-	bool met;			 /* takes the line from another core */
-	uint32_t slot, total;		 /* total: what it is for, see totals.h */
+	uint8_t socket, core, node; /* core: that asks, in its socket, or SIGNAL_NO_CORE */
+	bool met;		    /* takes the line from another core */
+	bool shared, held;    /* several cores run; the caches of the core that asks are held */
+	uint32_t slot, total; /* total: what it is for, see totals.h */
 	uint64_t arrival, queued, begin; /* uncore cycles; queued: when it had a place in the queue
 					  */
 	uint64_t cycles;		 /* from begin on: what has been spent so far */
 };
 
-static inline void tor_fetch_set(const struct llc_set *set)
+static MACHINE_INLINE void tor_fetch_set(const struct llc_set *set)
 {
 	__builtin_prefetch((const char *)set, 1);
 	__builtin_prefetch((const char *)set + 64, 1);
@@ -38,17 +39,17 @@ static inline void tor_fetch_set(const struct llc_set *set)
 }
 
 /** Has the host fetch the set of the line in another socket. */
-static inline void tor_prefetch(const struct machine *machine, const struct tor_entry *entry,
-				unsigned socket)
+static MACHINE_INLINE void tor_prefetch(const struct machine *machine,
+					const struct tor_entry *entry, unsigned socket)
 {
 	tor_fetch_set(llc_index_set(machine, socket, entry->index));
 }
 
-/** Slice and set of the line at @index in @socket. */
-static inline void tor_place(const struct machine *machine, struct tor_entry *entry,
-			     unsigned socket, uint32_t line, struct llc_index index)
+/** Slice and set of the line at @index in @socket, for an entry that says whether it is shared. */
+static MACHINE_INLINE void tor_place(const struct machine *machine, struct tor_entry *entry,
+				     unsigned socket, uint32_t line, struct llc_index index)
 {
-	entry->slice = &machine->slices[socket * machine->desc->slices + index.slice];
+	entry->slice = &machine->llc[socket].slices[index.slice];
 	entry->set = llc_index_set(machine, socket, index);
 	entry->line = line;
 	entry->index = index;
@@ -57,55 +58,55 @@ static inline void tor_place(const struct machine *machine, struct tor_entry *en
 }
 
 /** Finds slice and set of @line in @socket; the host begins to fetch the set. */
-static inline void tor_locate(const struct machine *machine, struct tor_entry *entry,
-			      unsigned socket, uint32_t line)
+static MACHINE_INLINE void tor_locate(const struct machine *machine, struct tor_entry *entry,
+				      unsigned socket, uint32_t line)
 {
 	tor_place(machine, entry, socket, line, llc_index_of(machine, line));
 	tor_fetch_set(entry->set);
 }
 
 /* LLC tag word, state bits 0. */
-static inline uint32_t tor_word(struct llc_index index)
+static MACHINE_INLINE uint32_t tor_word(struct llc_index index)
 {
 	return (index.tag + 1) << LLC_STATE_BITS;
 }
 
 /** Looks the line up in its set: TOR_ABSENT or its way. */
-static inline void tor_find(struct tor_entry *entry)
+static MACHINE_INLINE void tor_find(struct tor_entry *entry)
 {
 	entry->way =
 	    cache_way(cache_match20(entry->set->tag, tor_word(entry->index), LLC_STATE_MASK));
 }
 
-static inline bool tor_present(const struct tor_entry *entry)
+static MACHINE_INLINE bool tor_present(const struct tor_entry *entry)
 {
 	return entry->way >= 0;
 }
 
 /* The others are for lines that are present. */
-static inline enum line_state tor_state(const struct tor_entry *entry)
+static MACHINE_INLINE enum line_state tor_state(const struct tor_entry *entry)
 {
 	return (enum line_state)(entry->set->tag[entry->way] & LLC_STATE_MASK);
 }
 
-static inline void tor_set_state(struct tor_entry *entry, enum line_state state)
+static MACHINE_INLINE void tor_set_state(struct tor_entry *entry, enum line_state state)
 {
 	entry->set->tag[entry->way] = tor_word(entry->index) | state;
 }
 
-static inline void tor_drop(struct tor_entry *entry)
+static MACHINE_INLINE void tor_drop(struct tor_entry *entry)
 {
 	entry->set->tag[entry->way] = 0;
 	entry->set->core_valid[entry->way] = 0;
 	entry->way = TOR_ABSENT;
 }
 
-static inline uint32_t *tor_core_valid(struct tor_entry *entry)
+static MACHINE_INLINE uint32_t *tor_core_valid(struct tor_entry *entry)
 {
 	return &entry->set->core_valid[entry->way];
 }
 
-static inline void tor_touch(const struct machine *machine, struct tor_entry *entry)
+static MACHINE_INLINE void tor_touch(const struct machine *machine, struct tor_entry *entry)
 {
 	lru_touch32(entry->set->recency, (unsigned)entry->way, machine->desc->llc.ways);
 }
@@ -118,7 +119,8 @@ static inline void tor_touch(const struct machine *machine, struct tor_entry *en
  * do to each other is decided by the core's order already, but for a line that it has yet to get
  * from another core: it cannot write that before it is there.
  */
-static inline uint64_t tor_line_free(const struct slice *slice, const struct tor_entry *entry)
+static MACHINE_INLINE uint64_t tor_line_free(const struct slice *slice,
+					     const struct tor_entry *entry)
 {
 	unsigned held = cache_match20(slice->tor_lines, entry->line + 1, 0);
 	uint64_t free_from = 0;
@@ -132,14 +134,14 @@ static inline uint64_t tor_line_free(const struct slice *slice, const struct tor
 	return free_from;
 }
 
-static inline void tor_hold_line(struct tor_entry *entry, unsigned core)
+static MACHINE_INLINE void tor_hold_line(struct tor_entry *entry, unsigned core)
 {
 	entry->slice->tor_lines[entry->slot] = entry->line + 1;
 	entry->slice->tor_cores[entry->slot] = (uint8_t)core;
 }
 
 /** An entry for who waits in its ingress queue. */
-static inline void tor_take(const struct machine *machine, struct tor_entry *entry)
+static MACHINE_INLINE void tor_take(const struct machine *machine, struct tor_entry *entry)
 {
 	struct slice *slice = entry->slice;
 	const uint64_t earliest = entry->queued + TOR_INGRESS_CYCLES;
@@ -147,20 +149,20 @@ static inline void tor_take(const struct machine *machine, struct tor_entry *ent
 	entry->slot = occupancy_find(slice->tor, machine->desc->tor_entries, earliest,
 				     OCCUPANCY_NONE, &slice->tor_hint);
 	entry->begin = machine_max(earliest, slice->tor[entry->slot]);
-	if (machine_is_shared(machine))
+	if (entry->shared)
 		entry->begin = machine_max(entry->begin, tor_line_free(slice, entry));
 	tor_hold_line(entry, entry->core);
 }
 
 /** Through the ingress queue @qualifier (one of QUALIFIER_LLC_INGRESS_*) into the TOR, at @now or
  * later. */
-static inline void tor_enter(struct machine *machine, struct tor_entry *entry, uint32_t qualifier,
-			     unsigned core, uint64_t now)
+static MACHINE_INLINE void tor_enter(struct machine *machine, struct tor_entry *entry,
+				     uint32_t qualifier, unsigned core, uint64_t now)
 {
 	struct slice *slice = entry->slice;
 	if (now >= slice->now)
 		slice->now = now;
-	else if (!machine_is_shared(machine))
+	else if (!entry->shared)
 		now = slice->now;
 	entry->arrival = entry->queued = now;
 	entry->core = (uint8_t)core;
@@ -191,8 +193,8 @@ static inline void tor_enter(struct machine *machine, struct tor_entry *entry, u
 }
 
 /** An entry for the line in @way, which has to make room for @request, which is in the TOR. */
-static inline void tor_enter_victim(struct machine *machine, struct tor_entry *entry,
-				    const struct tor_entry *request, int way)
+static MACHINE_INLINE void tor_enter_victim(struct machine *machine, struct tor_entry *entry,
+					    const struct tor_entry *request, int way)
 {
 	struct slice *slice = request->slice;
 	uint64_t now = request->begin + request->cycles;
@@ -211,14 +213,13 @@ static inline void tor_enter_victim(struct machine *machine, struct tor_entry *e
 	tor_hold_line(entry, request->core);
 }
 
-/** The tags of the set are looked up, for a request, or REQUEST_NONE for a snoop: emits the state
- * found. @return it */
-static inline enum line_state tor_lookup(struct machine *machine, struct tor_entry *entry,
-					 enum signal_request request, uint32_t qualifiers)
+/** The tags of the set have been looked up, for a request, or REQUEST_NONE for a snoop: emits the
+ * state found. @return it */
+static MACHINE_INLINE enum line_state tor_lookup(struct machine *machine, struct tor_entry *entry,
+						 enum signal_request request, uint32_t qualifiers)
 {
 	enum line_state state;
 
-	tor_find(entry);
 	state = tor_present(entry) ? tor_state(entry) : LINE_I;
 	entry->total = totals_request(request, state, entry->node);
 	entry->slice->lookups++;
@@ -237,8 +238,8 @@ static inline enum line_state tor_lookup(struct machine *machine, struct tor_ent
 }
 
 /** The transaction is complete after entry->cycles. @return cycles since its arrival */
-static inline uint64_t tor_leave(struct machine *machine, struct tor_entry *entry,
-				 uint32_t qualifiers, enum signal_request request)
+static MACHINE_INLINE uint64_t tor_leave(struct machine *machine, struct tor_entry *entry,
+					 uint32_t qualifiers, enum signal_request request)
 {
 	struct slice *slice = entry->slice;
 
@@ -268,8 +269,8 @@ static inline uint64_t tor_leave(struct machine *machine, struct tor_entry *entr
 }
 
 /** Emits a rare outcome (QUALIFIER_LLC_OUTCOME_*). */
-static inline void tor_misc(struct machine *machine, const struct tor_entry *entry,
-			    uint32_t qualifier)
+static MACHINE_INLINE void tor_misc(struct machine *machine, const struct tor_entry *entry,
+				    uint32_t qualifier)
 {
 	machine_emit(&machine->port, (struct signal){
 					 .id = SIGNAL_LLC_OUTCOME,

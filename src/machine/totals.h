@@ -17,6 +17,11 @@
 #define MACHINE_EMITS 1
 #endif
 
+/* Of what is called once on the way: the quiet one is one function. */
+#ifndef MACHINE_PATH
+#define MACHINE_PATH
+#endif
+
 /** Emits a signal, or, on the quiet way, nothing. */
 static inline __attribute__((always_inline)) void machine_emit(const struct signal_port *port,
 							       const struct signal signal)

@@ -62,6 +62,18 @@ class Folder(unittest.TestCase):
         cls.folder.cleanup()
 
 
+class OnValgrind:
+    """Mixed into test cases: the same under the other emulator."""
+
+    options = ("--feed", "valgrind")
+
+    @classmethod
+    def setUpClass(cls):
+        if not shutil.which("valgrind"):
+            raise unittest.SkipTest("no valgrind")
+        super().setUpClass()
+
+
 class Guests(Folder):
     """Test cases with a folder of compiled guest programs."""
 

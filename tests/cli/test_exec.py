@@ -2,12 +2,11 @@
 """Programs that the measured one executes: counted on the same machine, or named."""
 import os
 import pathlib
-import shutil
 import signal
 import subprocess
 import unittest
 
-from harness import SMALL, Guests, pmulab, stat, total
+from harness import SMALL, Guests, OnValgrind, pmulab, stat, total
 
 INSTRUCTIONS = "xeon-e5v4/core.INST_RETIRED.ANY"
 SHORT, LONG = 1000, 21000
@@ -121,14 +120,8 @@ class Wrapped(Loops):
         self.check(build(self.path, "executes", EXECUTES, "-O1", "-static"))
 
 
-class Valgrind(Wrapped):
-    options = ("--feed", "valgrind")
-
-    @classmethod
-    def setUpClass(cls):
-        if not shutil.which("valgrind"):
-            raise unittest.SkipTest("no valgrind")
-        super().setUpClass()
+class Valgrind(OnValgrind, Wrapped):
+    pass
 
 
 class Scripts(Loops):

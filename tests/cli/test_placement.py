@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 """CPUs, memory and clocks of a program on a machine: those that it sees, and those that it uses."""
-import shutil
 import subprocess
 import time
 import unittest
 
-from harness import LARGE, SMALL, Guests, pmulab, stat, total
+from harness import LARGE, SMALL, Guests, OnValgrind, pmulab, stat, total
 
 INSTRUCTIONS, READS = "xeon-e5v4/core.INST_RETIRED.ANY", "imc.CAS_COUNT.RD"
 CORES = 22  # of a socket of the large machine
@@ -136,14 +135,8 @@ class Placement(Guests):
                              [first, "1 30 30 1", "1 41 41 1", "1 41 41 1", "refused"], result.stderr)
 
 
-class Valgrind(Placement):
-    options = ("--feed", "valgrind")
-
-    @classmethod
-    def setUpClass(cls):
-        if not shutil.which("valgrind"):
-            raise unittest.SkipTest("no valgrind")
-        super().setUpClass()
+class Valgrind(OnValgrind, Placement):
+    pass
 
 
 CLOCK = r"""

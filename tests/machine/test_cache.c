@@ -81,44 +81,95 @@ static void move_to_end(unsigned *order, unsigned ways, unsigned way)
 	order[ways - 1] = way;
 }
 
-static void lru_is_the_list(unsigned ways, bool wide)
+static void lru_of_twenty_is_the_list(unsigned ways)
 {
 	_Alignas(16) uint8_t recency[32] = {0};
 	unsigned order[LLC_WAYS_MAX];
 
 	for (unsigned way = 0; way < ways; way++) {
 		order[way] = way;
-		if (wide)
-			lru_touch32(recency, way, ways);
-		else
-			lru_touch8(recency, way);
+		lru_touch32(recency, way, ways);
 	}
 	for (unsigned step = 0; step < STEPS; step++) {
 		unsigned way = next_random(ways);
 
 		move_to_end(order, ways, way);
-		if (wide) {
-			lru_touch32(recency, way, ways);
-			assert_int_equal(lru_victim32(recency, ways), order[0]);
-		} else {
-			lru_touch8(recency, way);
-			assert_int_equal(lru_victim8(recency), order[0]);
-		}
+		lru_touch32(recency, way, ways);
+		assert_int_equal(lru_victim32(recency, ways), order[0]);
 	}
-}
-
-static void lru_of_eight(void **unused)
-{
-	(void)unused;
-	lru_is_the_list(8, false);
 }
 
 static void lru_of_twenty(void **unused)
 {
 	(void)unused;
-	lru_is_the_list(20, true);
-	lru_is_the_list(16, true);
-	lru_is_the_list(17, true);
+	lru_of_twenty_is_the_list(20);
+	lru_of_twenty_is_the_list(16);
+	lru_of_twenty_is_the_list(17);
+}
+
+/* Most recent first; 0 at the end. */
+struct list {
+	uint32_t words[L2_WAYS];
+	unsigned count;
+};
+
+static void take_out(struct list *list, unsigned at)
+{
+	list->count--;
+	memmove(list->words + at, list->words + at + 1,
+		(list->count - at) * sizeof(list->words[0]));
+	list->words[list->count] = 0;
+}
+
+static void put_first(struct list *list, uint32_t word)
+{
+	memmove(list->words + 1, list->words, list->count * sizeof(list->words[0]));
+	list->words[0] = word;
+	list->count++;
+}
+
+static uint32_t add(struct list *list, uint32_t word)
+{
+	uint32_t last = list->words[L2_WAYS - 1];
+
+	if (last)
+		take_out(list, L2_WAYS - 1);
+	put_first(list, word);
+	return last;
+}
+
+static void use(struct list *list, unsigned at)
+{
+	uint32_t word = list->words[at];
+
+	take_out(list, at);
+	put_first(list, word);
+}
+
+static void lru_of_eight_is_the_list(void **unused)
+{
+	_Alignas(32) uint32_t words[L2_WAYS + 8] = {0};
+	struct list list = {.count = 0};
+
+	(void)unused;
+	for (unsigned way = 0; way < 8; way++)
+		words[L2_WAYS + way] = ~0u;
+	for (uint32_t step = 1; step <= STEPS; step++) {
+		unsigned at = list.count ? next_random(list.count) : 0, kind = next_random(8);
+
+		if (kind < 4 || !list.count) {
+			assert_int_equal(lru8_add(words, step), add(&list, step));
+		} else if (kind < 7) {
+			lru8_use(words, at);
+			use(&list, at);
+		} else {
+			lru8_drop(words, at);
+			take_out(&list, at);
+		}
+		assert_memory_equal(words, list.words, sizeof(list.words));
+	}
+	for (unsigned way = 0; way < 8; way++)
+		assert_int_equal(words[L2_WAYS + way], ~0u);
 }
 
 int main(void)
@@ -127,7 +178,7 @@ int main(void)
 	    cmocka_unit_test(match_finds_every_way),
 	    cmocka_unit_test(state_bits_are_told_from_the_tag),
 	    cmocka_unit_test(plru_is_the_tree),
-	    cmocka_unit_test(lru_of_eight),
+	    cmocka_unit_test(lru_of_eight_is_the_list),
 	    cmocka_unit_test(lru_of_twenty),
 	};
 

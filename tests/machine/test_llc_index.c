@@ -28,6 +28,35 @@ static void division_is_exact(void **unused)
 	}
 }
 
+/* Where an inexact inverse shows first: at multiples, and just below them. */
+static void check_division_of_times(uint64_t value)
+{
+	const uint64_t most = (UINT64_C(1) << 62) - 1;
+	const struct time_divisor divisor = time_divisor_of(value);
+
+	for (unsigned bits = 0; bits < 62; bits++) {
+		const uint64_t q = (most >> bits) / value;
+
+		assert_int_equal(divide_time(&divisor, most >> bits), q);
+		assert_int_equal(divide_time(&divisor, q * value), q);
+		if (q)
+			assert_int_equal(divide_time(&divisor, q * value - 1), q - 1);
+	}
+	assert_int_equal(divide_time(&divisor, 0), 0);
+}
+
+static void division_of_times_is_exact(void **unused)
+{
+	(void)unused;
+	for (uint64_t value = 1; value < 5000; value++)
+		check_division_of_times(value);
+	for (unsigned bits = 13; bits <= 61; bits++) {
+		check_division_of_times((UINT64_C(1) << bits) - 1);
+		check_division_of_times(UINT64_C(1) << bits);
+		check_division_of_times((UINT64_C(1) << bits) / 3 * 2 + 1);
+	}
+}
+
 static void a_place_is_of_one_line(void **unused)
 {
 	struct fixture fixture;
@@ -151,6 +180,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(division_is_exact),
+	    cmocka_unit_test(division_of_times_is_exact),
 	    cmocka_unit_test(a_place_is_of_one_line),
 	    cmocka_unit_test(lines_spread_evenly),
 	    cmocka_unit_test(a_period_of_hashes_is_even),

@@ -5,7 +5,7 @@
 
 #include "machine/access.h"
 #include "machine/llc_index.h"
-#include "machine/private.h"
+#include "machine/miss.h"
 #include "reference.h"
 #include "support/cmocka.h"
 #include "support/random.h"
@@ -99,10 +99,10 @@ static void prefetch_both(struct fixture *fixture, unsigned core, unsigned numbe
 	    REQUEST_READ_DATA,	   REQUEST_READ_CODE,	  REQUEST_READ_OWN,
 	    REQUEST_PREFETCH_DATA, REQUEST_PREFETCH_CODE, REQUEST_PREFETCH_OWN,
 	};
-	const struct private_prefetch prefetch = {(uint32_t)line, requests[number % 6]};
+	const struct prefetch_request prefetch = {(uint32_t)line, requests[number % 6]};
 
 	machine_lock(fixture->machine);
-	private_prefetch(fixture->machine, core, &prefetch, machine_now(fixture->machine));
+	miss_prefetch(fixture->machine, core, &prefetch, machine_now(fixture->machine));
 	machine_unlock(fixture->machine);
 	reference_prefetch(fixture->reference, core, line, prefetch.request);
 }

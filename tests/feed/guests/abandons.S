@@ -1,6 +1,5 @@
 #include "guests.inc"
 /* The first thread leaves while one thread spins and another waits in a system call. */
-#define THREAD_FLAGS 0x50f00 /* CLONE_VM, FS, FILES, SIGHAND, THREAD, SYSVSEM */
 #define SYS_PAUSE    34
 _start:	lea	stacks+4096(%rip), %rsi
 	lea	spins(%rip), %rbx
@@ -12,12 +11,7 @@ _start:	lea	stacks+4096(%rip), %rsi
 	cmpl	$2, begun(%rip)
 	jne	1b
 	LEAVE
-begin:	mov	$SYS_CLONE, %eax
-	mov	$THREAD_FLAGS, %edi
-	xor	%edx, %edx
-	xor	%r10d, %r10d
-	xor	%r8d, %r8d
-	syscall
+begin:	CLONE_THREAD
 	test	%eax, %eax
 	jz	2f
 	ret

@@ -3,15 +3,9 @@
    spins until all have, and leaves with status 0 if no increment was lost. */
 #define THREADS     4
 #define STACK_BYTES 4096
-#define THREAD_FLAGS 0x50f00 /* CLONE_VM, FS, FILES, SIGHAND, THREAD, SYSVSEM */
 _start:	mov	$THREADS, %ebx
 	lea	stacks+STACK_BYTES(%rip), %rsi
-1:	mov	$SYS_CLONE, %eax
-	mov	$THREAD_FLAGS, %edi
-	xor	%edx, %edx
-	xor	%r10d, %r10d
-	xor	%r8d, %r8d
-	syscall
+1:	CLONE_THREAD
 	test	%eax, %eax
 	jz	worker
 	add	$STACK_BYTES, %rsi

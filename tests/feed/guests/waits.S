@@ -6,12 +6,7 @@ _start:	mov	$SYS_FORK, %eax
 	mov	%eax, %ebx
 	test	%eax, %eax
 	jz	1f
-	mov	$-1, %edi
-	xor	%esi, %esi
-	xor	%edx, %edx
-	xor	%r10d, %r10d
-	mov	$SYS_WAIT4, %eax
-	syscall
+	WAIT_FOR_CHILD
 	.balign	64
 1:	mov	$WORK, %ecx
 2:	dec	%ecx

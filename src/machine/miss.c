@@ -1,0 +1,356 @@
+#include "machine/miss.h"
+
+#include "machine/gather.h"
+#include "machine/home.h"
+#include "machine/prefetch.h"
+#include "machine/private.h"
+#include "machine/skew.h"
+#include "machine/slice.h"
+
+/* Bit a byte of the line. */
+static uint64_t touched_bytes(const struct machine_hart *core, enum signal_request request)
+{
+	if (request == REQUEST_READ_CODE || core->touched_size == LINE_BYTES)
+		return UINT64_MAX;
+	return ((1ull << core->touched_size) - 1) << core->touched % LINE_BYTES;
+}
+
+/* @return the tick at which a line comes in whose fill buffer the access waits, 0: there is none */
+static uint64_t join(struct machine_hart *core, const struct private_want *want,
+		     const struct private_look *look)
+{
+	uint64_t end;
+	bool joins;
+
+	/* What others read of it they have in S: a write has to take that from them. */
+	if (!core->miss_count || want->request == REQUEST_READ_CODE || look->slot >= 0)
+		return 0;
+	end = mshr_pending(core, core->touched >> LINE_LOG2, private_own(want));
+	if (!end)
+		return 0;
+	machine_hold(core->machine, core->thread);
+	joins =
+	    gather_may(core->machine, want->line, core->number, touched_bytes(core, want->request));
+	machine_let_go(core->machine);
+	return joins ? end : 0;
+}
+
+/* L1D in M has newer data than a modified L2 line: that one needs no writeback. */
+static MACHINE_OUTLINE void l2_write_back(struct machine *machine, unsigned number, uint32_t line,
+					  uint64_t now)
+{
+	const struct core *core = &machine->cores[number];
+	int data = l1_find(core->l1d.words, line);
+
+	if (data >= 0 && cache_state(core->l1d.words[data]) == LINE_M)
+		return;
+	if (data < 0 && l1_find(core->l1i.words, line) < 0)
+		private_write_back(machine, number, REQUEST_WRITEBACK, line, now);
+	else
+		private_write_back(machine, number, REQUEST_WRITEBACK_KEEP, line, now);
+}
+
+static MACHINE_INLINE void l2_fill(const struct private_want *want, unsigned number, uint32_t line,
+				   enum line_state state, uint64_t now)
+{
+	const unsigned first = l2_first(want->machine, line);
+	uint32_t victim = lru8_add(want->core->l2 + first, l2_tag(want->machine, line) | state);
+
+	if (cache_state(victim) == LINE_M)
+		l2_write_back(want->machine, number, l2_line(want->machine, victim, first), now);
+}
+
+/* The line's state in L2 becomes @state, wherever it comes from. */
+static MACHINE_INLINE void l2_set(const struct private_want *want, unsigned number,
+				  enum line_state state, uint64_t now)
+{
+	int slot = l2_find(want->machine, want->core, want->line);
+
+	if (slot < 0) {
+		l2_fill(want, number, want->line, state, now);
+		return;
+	}
+	want->core->l2[slot] = l2_tag(want->machine, want->line) | state;
+	l2_touch(want->core, (unsigned)slot);
+}
+
+/* Where that displaces a modified line that L2 does not hold, L2 gets it. */
+static MACHINE_OUTLINE void l1_displace(const struct private_want want, unsigned room,
+					unsigned number, uint64_t now)
+{
+	uint32_t *word = &want.l1->words[room];
+	uint32_t victim = l1_line(*word, want.line % L1_SETS);
+
+	l1_write(word, 0);
+	l2_fill(&want, number, victim, LINE_M, now);
+}
+
+/* @return the slot */
+static MACHINE_INLINE int l1_fill_far(const struct private_want *want, unsigned number,
+				      enum line_state state, uint64_t now)
+{
+	const unsigned room = l1_room(want);
+
+	if (!l1_fill(want, room, state)) {
+		l1_displace(*want, room, number, now);
+		l1_put(want, room, state);
+	}
+	return (int)room;
+}
+
+/*
+ * What others did to the caches while the core reached for the lock, and what was blocked: whether
+ * the core has the line after all. @return as miss_get(); end 0: it has not
+ */
+static MACHINE_OUTLINE struct found look_again(struct machine_hart *core, struct machine_l1 *l1,
+					       enum signal_request request, uint32_t line,
+					       uint64_t issued)
+{
+	const struct private_want want = {core->machine, core->core, l1, line, request};
+	int slot = l1_find(l1->words, line);
+	enum line_state state;
+
+	if (l1_use(&want, slot))
+		return (struct found){PRIVATE_BELOW, slot, issued};
+	if (slot >= 0 || (state = l2_use(&want)) == LINE_I)
+		return (struct found){PRIVATE_BELOW, slot, 0};
+	slot = l1_fill_far(&want, core->number, state, issued);
+	return (struct found){PRIVATE_BELOW, slot, issued + core->l2_ticks};
+}
+
+/* A miss that has been issued. */
+struct miss {
+	struct private_want want;
+	uint64_t issued; /* tick */
+	bool held;	 /* the core's caches are, */
+	bool absent;	 /* and L1 had not the line, nor has it now */
+};
+
+/* @return the slot of L1 */
+static MACHINE_INLINE int fill(const struct miss *miss, unsigned number, enum line_state granted,
+			       uint64_t now)
+{
+	const struct private_want *want = &miss->want;
+	int slot = -1;
+
+	if (private_own(want))
+		l2_set(want, number, LINE_E, now);
+	else
+		l2_fill(want, number, want->line, granted, now);
+	/* Freeing a way of the LLC may have taken a shared copy. */
+	if (!miss->absent)
+		slot = l1_find(want->l1->words, want->line);
+	if (slot < 0)
+		return l1_fill_far(want, number, private_own(want) ? LINE_M : granted, now);
+	l1_put(want, (unsigned)slot, private_own(want) ? LINE_M : granted);
+	return slot;
+}
+
+static MACHINE_INLINE struct found receive(struct machine_hart *core, const struct miss *miss,
+					   struct slice_answer answer)
+{
+	struct machine *machine = core->machine;
+	const uint64_t sent = miss->issued + core->l2_ticks;
+	struct found found = {
+	    .level = PRIVATE_BELOW,
+	    .end = sent + answer.cycles * machine->uclk_ticks,
+	};
+
+	core->core->l2_misses++;
+	core->core->llc_misses += answer.missed;
+	if (!miss->held)
+		private_hold(machine, core->core);
+	found.slot = fill(miss, core->number, answer.granted, sent);
+	if (!miss->held)
+		private_release(machine, core->core);
+	return found;
+}
+
+static inline uint64_t cycle_sent(const struct machine_hart *core, uint64_t issued)
+{
+	return machine_uncore_cycle(core->machine, issued + core->l2_ticks);
+}
+
+/*
+ * Takes the machine where no other core has threads, and the core no prefetchers. @return whether
+ * that is so
+ */
+static inline bool take_alone(struct machine_hart *core)
+{
+	struct machine *machine = core->machine;
+
+	if (!machine_is_alone(machine) || prefetch_on(core->core) ||
+	    !lock_acquire_biased(&machine->state->lock, core->thread))
+		return false;
+	machine->holder = core->thread;
+	return true;
+}
+
+static inline void note_end(struct machine_state *state, uint64_t end)
+{
+	state->horizon = machine_max(state->horizon, end);
+}
+
+static MACHINE_INLINE struct found finish_alone(struct machine_hart *core, struct found found)
+{
+	struct machine_state *state = core->machine->state;
+
+	note_end(state, found.end);
+	skew_note_alone(core);
+	lock_release_biased(&state->lock);
+	lock_release(&core->core->caches, core->thread);
+	return found;
+}
+
+/* Where the slice is not enough. */
+static MACHINE_OUTLINE struct found get_far_alone(struct machine_hart *core, struct machine_l1 *l1,
+						  enum signal_request request, uint32_t line,
+						  uint32_t registers, struct private_look look)
+{
+	struct machine *machine = core->machine;
+	const struct miss miss = {
+	    .want = {machine, core->core, l1, line, request},
+	    .issued = miss_issue(core, request, registers),
+	    .held = true,
+	    .absent = look.slot < 0,
+	};
+	struct tor_entry entry;
+	struct slice_answer answer;
+
+	if (look.blocked)
+		return finish_alone(core, look_again(core, l1, request, line, miss.issued));
+	entry.shared = false;
+	entry.held = true;
+	tor_locate(machine, &entry, core->socket, line);
+	answer = slice_read(machine, &entry, core->number_in_socket, request,
+			    cycle_sent(core, miss.issued));
+	return finish_alone(core, receive(core, &miss, answer));
+}
+
+/* The core's caches are held all the time: nobody waits for them without the machine. */
+static MACHINE_INLINE struct found get_alone(struct machine_hart *core, struct machine_l1 *l1,
+					     enum signal_request request, uint32_t line,
+					     uint32_t registers, struct private_look look)
+{
+	struct machine *machine = core->machine;
+	const unsigned number = core->number_in_socket;
+	struct miss miss = {
+	    .want = {machine, core->core, l1, line, request},
+	    .held = true,
+	    .absent = true,
+	};
+	struct slice_answer answer;
+	struct tor_entry entry;
+
+	entry.shared = false;
+	tor_locate(machine, &entry, core->socket, line);
+	if (look.blocked || request == REQUEST_READ_OWN || !slice_has(&entry, number))
+		return get_far_alone(core, l1, request, line, registers, look);
+	miss.issued = miss_issue(core, request, registers);
+	answer = slice_hit(machine, &entry, number, request, cycle_sent(core, miss.issued));
+	return finish_alone(core, receive(core, &miss, answer));
+}
+
+/* While the core does not hold its caches, they may change. */
+static MACHINE_OUTLINE struct found get_among_others(struct machine_hart *core,
+						     struct machine_l1 *l1,
+						     enum signal_request request, uint32_t line,
+						     uint32_t registers, struct private_look look)
+{
+	struct machine *machine = core->machine;
+	struct machine_state *state = machine->state;
+	struct tor_entry entry = {.shared = machine_is_shared(machine), .held = false};
+	struct miss miss = {.want = {machine, core->core, l1, line, request}};
+	struct found found = {.end = 0};
+	uint64_t generation = core->core->generation, meetings, end;
+
+	lock_release(&core->core->caches, core->thread);
+	if (entry.shared && (end = join(core, &miss.want, &look)))
+		return (struct found){PRIVATE_BELOW, -1, end};
+	miss.issued = miss_issue(core, request, registers);
+	tor_locate(machine, &entry, core->socket, line);
+	machine_hold(machine, core->thread);
+	meetings = state->meetings;
+	if (entry.shared)
+		gather_note(machine, line, core->number, touched_bytes(core, request));
+	if (prefetch_on(core->core))
+		miss.issued = prefetch_admit(core, miss.issued);
+	if (look.blocked || generation != core->core->generation) {
+		private_hold(machine, core->core);
+		found = look_again(core, l1, request, line, miss.issued);
+		private_release(machine, core->core);
+	}
+	if (!found.end)
+		found = receive(core, &miss,
+				slice_read(machine, &entry, core->number_in_socket, request,
+					   cycle_sent(core, miss.issued)));
+	if (prefetch_on(core->core))
+		found.end =
+		    prefetch_missed(core, line, request, miss.issued + core->l2_ticks, found.end);
+	note_end(state, found.end);
+	skew_note_request(core, state->meetings != meetings);
+	machine_let_go(machine);
+	return found;
+}
+
+struct found miss_get(struct machine_hart *core, struct machine_l1 *l1, enum signal_request request,
+		      uint32_t line, uint32_t registers, struct private_look look)
+{
+	if (MACHINE_EMITS && machine_is_quiet(core->machine))
+		return miss_get_quiet(core, l1, request, line, registers, look);
+	if (!MACHINE_EMITS && take_alone(core))
+		return get_alone(core, l1, request, line, registers, look);
+	return get_among_others(core, l1, request, line, registers, look);
+}
+
+static bool l2_has(struct machine *machine, struct core *core, uint32_t line)
+{
+	bool has;
+
+	private_hold(machine, core);
+	has = l2_find(machine, core, line) >= 0;
+	private_release(machine, core);
+	return has;
+}
+
+/* Into L2. */
+static struct slice_answer fill_l2(const struct private_want *want, struct tor_entry *entry,
+				   unsigned number, uint64_t now)
+{
+	struct machine *machine = want->machine;
+	struct slice_answer answer =
+	    slice_read(machine, entry, machine_core_of_socket(machine, number), want->request,
+		       machine_uncore_cycle(machine, now));
+
+	private_hold(machine, want->core);
+	l2_set(want, number, answer.granted, now);
+	want->core->generation++;
+	private_release(machine, want->core);
+	want->core->prefetch.into_l2++;
+	return answer;
+}
+
+uint64_t miss_prefetch(struct machine *machine, unsigned number,
+		       const struct prefetch_request *prefetch, uint64_t now)
+{
+	struct core *core = &machine->cores[number];
+	const struct private_want want = {machine, core, NULL, prefetch->line, prefetch->request};
+	struct slice_answer answer;
+	struct tor_entry entry;
+
+	if (MACHINE_EMITS && machine_is_quiet(machine))
+		return miss_prefetch_quiet(machine, number, prefetch, now);
+	if (l2_has(machine, core, prefetch->line))
+		return 0;
+	entry.shared = machine_is_shared(machine);
+	entry.held = false;
+	tor_locate(machine, &entry, machine_socket(machine, number), prefetch->line);
+	if (!home_is_read(prefetch->request)) {
+		answer = slice_prefetch(machine, &entry, machine_core_of_socket(machine, number),
+					prefetch->request, machine_uncore_cycle(machine, now));
+		core->prefetch.into_llc++;
+	} else {
+		answer = fill_l2(&want, &entry, number, now);
+	}
+	return answer.cycles * machine->uclk_ticks;
+}

@@ -1,0 +1,54 @@
+/*
+ * The way of a miss: what a core asks its slice for, and how the line comes into L2 and L1. It is
+ * compiled twice (totals.h), and in each has two forms: in one the core's requests may meet those
+ * of others; in the other nobody else runs, and what nobody else can change is looked at once.
+ */
+#ifndef MACHINE_MISS_H
+#define MACHINE_MISS_H
+
+#include "machine/mshr.h"
+#include "machine/private_near.h"
+
+/* What an access met. */
+struct found {
+	enum private_level level;
+	int slot;     /* of L1; < 0: the line is on its way already */
+	uint64_t end; /* tick at which the line is there; not of hits in L1 */
+};
+
+/* When a miss can be issued, whose address the @registers form. */
+static inline uint64_t miss_issue(struct machine_hart *core, enum signal_request request,
+				  uint32_t registers)
+{
+	/* Instructions have buffers of their own. */
+	return request == REQUEST_READ_CODE ? core->progress->time : mshr_issue(core, registers);
+}
+
+/**
+ * Gets a line that private_near() left, and releases the core's caches.
+ * @param registers  that form the address
+ * @param look       what private_near() found
+ */
+struct found miss_get(struct machine_hart *core, struct machine_l1 *l1, enum signal_request request,
+		      uint32_t line, uint32_t registers, struct private_look look);
+struct found miss_get_quiet(struct machine_hart *core, struct machine_l1 *l1,
+			    enum signal_request request, uint32_t line, uint32_t registers,
+			    struct private_look look);
+
+/* What L2 prefetches. */
+struct prefetch_request {
+	uint32_t line;
+	enum signal_request
+	    request; /* REQUEST_READ_*: into L2; REQUEST_PREFETCH_*: the LLC alone */
+};
+
+/**
+ * Has the LLC send a line to L2, or fetch it itself.
+ * @return ticks until the data are there, 0: L2 has the line
+ */
+uint64_t miss_prefetch(struct machine *machine, unsigned number,
+		       const struct prefetch_request *prefetch, uint64_t now);
+uint64_t miss_prefetch_quiet(struct machine *machine, unsigned number,
+			     const struct prefetch_request *prefetch, uint64_t now);
+
+#endif
