@@ -242,7 +242,7 @@ LINES = [
     (["list", "--as", "libpfm4", "--pmu", "nehalem-uncore", "UNC_LLC_HITS"], 0,
      ["nhm_unc::UNC_LLC_HITS:READ"], []),
     (["list", "--as", "likwid", "--pmu", "xeon-e5", "LLC_VICTIMS"], 0, ["LLC_VICTIMS_M_STATE:CBOX0C0"], []),
-    (["list", "--as", "perf", "--pmu", "itanium-9300-uncore", "--box", "zbox"], 0, ["  -"], []),
+    (["list", "--as", "perf", "--pmu", "itanium-9300", "--box", "zbox"], 0, ["  -"], []),
     (["machines"], 0, [SMALL, LARGE], []),
     (["machines", "--format", "csv"], 0, ["MACHINE,PMU"], []),
     (["show", SMALL], 0, [SMALL], []),
