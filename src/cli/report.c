@@ -151,10 +151,10 @@ static int print_json(const struct cli *cli, const struct stat_run *run, char **
 	    metrics, "not_emulated", known(emulated, natives_json(run)));
 	if (run->runs > 1)
 		json_object_set_new(report, "runs", runs_json(run));
-	if (run->slices && run->ran)
-		json_object_set_new(report, "multiplexed", stat_multiplex_json(run));
 	if (run->attribution && run->ran)
 		json_object_set_new(report, "attribution", attribution_json(run));
+	if (run->slices && run->ran)
+		json_object_set_new(report, "multiplexed", stat_multiplex_json(run));
 	return cli_print_json(cli, text_json_set(report, "command", argv));
 }
 

@@ -173,8 +173,8 @@ static int measure_here(struct cli *cli, struct stat_run *run, char **argv)
 static void stat_release(struct stat_run *run)
 {
 	stat_events_fini(run);
-	stat_multiplex_fini(run);
 	attribution_free(run->attribution);
+	stat_multiplex_fini(run);
 	pmu_program_free(run->program);
 	pmu_session_free(run->session);
 	pmu_bus_free(run->bus);

@@ -298,6 +298,7 @@ static int check_options(const struct cli *cli, const struct stat_run *run)
 	    {options->by && !run->machine, "--by needs -M"},
 	    {options->by && (options->interval_ms > 0 || options->delay_ms > 0 || options->repeat),
 	     "--by excludes -I, -D and -r"},
+	    {options->by && options->multiplex_ms > 0, "--by excludes --multiplex"},
 	    {options->by && options->dry_run, "--by needs a program that runs"},
 	    {options->machine_clock && !qemu, "--clock machine needs -M and --feed qemu"},
 	};
