@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/descriptors.h"
+#include "cli/locale.h"
 #include "cli/text.h"
 
 static const struct {
@@ -120,6 +121,7 @@ static void survive_limits(void)
 int main(int argc, char **argv)
 {
 	survive_limits();
+	locale_init();
 	if (descriptors_fill())
 		return EXIT_FAILED;
 	if (argc < 2) {

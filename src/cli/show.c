@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "cli/list.h"
+#include "cli/locale.h"
 #include "cli/show.h"
 #include "pmulab/group.h"
 #include "pmulab/hwrec.h"
@@ -28,8 +29,11 @@ static void usage(FILE *file)
 
 void show_line(const struct show *show, const char *label, const char *text)
 {
-	if (text && *text)
-		fprintf(show->cli->out, "  %-12s %s\n", label, text);
+	char *shown = text && *text ? locale_text(text) : NULL;
+
+	if (shown)
+		fprintf(show->cli->out, "  %-12s %s\n", label, shown);
+	free(shown);
 }
 
 static void blank(const struct show *show)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/locale.h"
 #include "pmulab/pmulab.h"
 
 #define GAP 2
@@ -68,16 +69,19 @@ static void add(struct table *table, char *text, bool number)
 void table_cell(struct table *table, const char *format, ...)
 {
 	va_list arguments;
-	char *text;
+	char *text, *shown;
 	int length;
 
 	va_start(arguments, format);
 	length = vasprintf(&text, format, arguments);
 	va_end(arguments);
-	if (length < 0)
-		table->lost = true;
+	shown = length < 0 ? NULL : locale_text(text);
+	if (shown)
+		add(table, shown, false);
 	else
-		add(table, text, false);
+		table->lost = true;
+	if (length >= 0)
+		free(text);
 }
 
 void table_number(struct table *table, unsigned long long number)

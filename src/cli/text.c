@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/locale.h"
+
 #define REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD in UTF-8 */
 
 /* Bytes of the UTF-8 character at the beginning of the text; 0: there is none. */
@@ -49,7 +51,9 @@ void text_put(FILE *file, const char *text)
 	while (*text) {
 		size_t bytes = character_bytes(text);
 
-		if (bytes && !is_control(text, bytes)) {
+		if (bytes > 1 && !locale_is_utf8() && !strncmp(text, LOCALE_SECTION_SIGN, bytes)) {
+			fputs(LOCALE_SECTION, file);
+		} else if (bytes && !is_control(text, bytes) && (bytes == 1 || locale_is_utf8())) {
 			fwrite(text, 1, bytes, file);
 		} else {
 			bytes = bytes ? bytes : 1;

@@ -9,7 +9,7 @@ struct json_t;
 
 /**
  * Prints text so that a terminal shows it and does nothing else: control characters but the end of
- * a line and tabs, and what is no UTF-8, as \xNN.
+ * a line and tabs, what is no UTF-8, and in other locales what is not ASCII, as \xNN.
  */
 void text_put(FILE *file, const char *text);
 /** Formats, then prints as text_put() does. */

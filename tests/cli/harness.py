@@ -16,6 +16,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 SMALL, LARGE = "xeon-e5v4-4c", "xeon-e5-2699v4-2s"
 
 
+# What is printed depends on it.
+os.environ["LC_ALL"] = "C.UTF-8"
+
+
 def pmulab(*arguments, **options):
     options = {"capture_output": True, "text": True, "errors": "replace", "timeout": 300,
                "check": False, **options}

@@ -186,6 +186,83 @@ LINES = [
     (["stat", "--feed", "qemu", *TRUE], 0, [], ["this computer"]),
     (["stat", "--feed", "valgrind", *TRUE], 2, [], ["--feed needs -M"]),
     (["stat", "--deterministic", *TRUE], 2, [], ["--deterministic needs -M"]),
+    # Encodings, as the manual's tables give codes and unit masks: 334291-001 tables 2-22, 2-40, 2-74
+    (["encode", "imc.CAS_COUNT.WR"], 0, ["0x00400C04"], []),
+    (["encode", "imc.CAS_COUNT.ALL"], 0, ["0x00400F04"], []),
+    (["encode", "imc1.CAS_COUNT.RD", "imc1.CAS_COUNT.WR"], 0, ["CTL0", "CTL1"], []),
+    (["encode", "imc.CAS_COUNT.RD:edge_det:thresh=1"], 0, ["0x01440304"], []),
+    (["encode", "imc.CAS_COUNT.RD:edge:thresh=1:inv"], 0, ["0x01C40304"], []),
+    (["encode", "cbo.TOR_INSERTS.OPCODE:opc=DRd"], 0, ["0x00400135"], []),
+    (["encode", "cbo.TOR_INSERTS.OPCODE:opc=0x182"], 0, ["0x00400135"], []),
+    (["encode", "--format", "sh", "cbo.CLOCKTICKS"], 0, ["wrmsr -p 0"], []),
+    (["encode", "--format", "sh", "imc.CAS_COUNT.RD"], 0, ["setpci -s"], []),
+    (["encode", "--format", "json", "imc.CAS_COUNT.RD"], 0, ["\"value\": 4195076"], []),
+    (["encode", "--counter", "3", "imc.CAS_COUNT.RD"], 0, ["CTL3"], []),
+    (["encode", "--counter", "9", "imc.CAS_COUNT.RD"], 2, [], ["counter"]),
+    (["encode", "--counter", "x", "imc.CAS_COUNT.RD"], 2, [], ["no counter \"x\""]),
+    (["encode", "--format", "yaml", "imc.CAS_COUNT.RD"], 2, [], ["yaml"]),
+    (["encode"], 2, [], ["EVENT is missing"]),
+    (["encode", "imc"], 2, [], ["imc is a box", "imc.EVENT"]),
+    (["encode", "imc.CAS_COUNT"], 2, [], ["CAS_COUNT"]),
+    (["encode", "imc.CAS_COUNT.NO"], 2, [], ["no unit mask \"NO\"", "RD"]),
+    (["encode", "imc.CAS_CONT.RD"], 2, [], ["did you mean CAS_COUNT?"]),
+    (["encode", "imc9.CAS_COUNT.RD"], 2, [], ["numbered 0 to 7"]),
+    (["encode", "ubox1.EVENT_MSG.DOORBELL_RCVD"], 2, [], ["one ubox"]),
+    (["encode", "imc.CAS_COUNT.RD:nofield=1"], 2, [], ["no field \"nofield\""]),
+    (["encode", "imc.CAS_COUNT.RD:thresh"], 2, [], ["thresh has 8 bits"]),
+    (["encode", "imc.CAS_COUNT.RD:"], 2, [], ["a field"]),
+    (["encode", "imc.CAS_COUNT.RD}"], 2, [], ["expected :field=value"]),
+    (["encode", "ha.CAS_COUNT.RD"], 2, [], ["ha has no event \"CAS_COUNT\"", "imc has"]),
+    (["encode", "CLOCKTICKS"], 2, [], ["more than one box has \"CLOCKTICKS\""]),
+    (["encode", "--pmu", "xeon-e5", "imc.CAS_COUNT.RD"], 0, ["0x00400304"], []),
+    (["encode", "xeon-e5/imc.CAS_COUNT.RD"], 0, ["xeon-e5/imc.CAS_COUNT.RD"], []),
+    (["encode", "none/imc.CAS_COUNT.RD"], 2, [], ["there is no PMU \"none\""]),
+    (["encode", "--pmu", "xeon-e5v4", "uncore_imc_1/cas_count_write/"], 0, ["imc1.CAS_COUNT.WR"], []),
+    (["encode", "bdx_unc_imc0::UNC_M_CAS_COUNT:RD:NO"], 2, [], ["libpfm4", "NO"]),
+    (["encode", "--pmu", "xeon-e5v4", "CAS_COUNT_RD:MBOX0C0:NO=1"], 2, [], ["likwid", "NO"]),
+    # Decoding them
+    (["decode", "0xE32", "0x00400335"], 0, ["TOR_INSERTS"], []),
+    (["decode", "imc.MC0_CH0_PCI_PMON_CTL0", "0x00400304"], 0, ["CAS_COUNT", "RD"], []),
+    (["decode", "0xE32"], 2, [], ["VALUE"]),
+    (["decode", "NO_SUCH_REGISTER", "1"], 2, [], ["NO_SUCH_REGISTER"]),
+    (["decode", "0xE32", "zz"], 2, [], ["zz"]),
+    # Lists of each kind
+    (["list", "pmus"], 0, ["xeon-e5v4", "xeon-e5", "nehalem", "nehalem-uncore", "itanium-9300"], []),
+    (["list", "boxes", "--pmu", "xeon-e5v4"], 0, ["cbo", "imc", "qpi", "pcu"], []),
+    (["list", "boxes", "--pmu", "xeon-e5v4", "--format", "csv"], 0, ["PMU,BOX"], []),
+    (["list", "settings", "--box", "cbo", "--pmu", "xeon-e5v4"], 0, ["opc", "nid", "state"], []),
+    (["list", "records"], 0, ["RECORD"], []),
+    (["list", "facts"], 0, ["FACTS"], []),
+    (["list", "registers", "--box", "ubox", "--pmu", "xeon-e5v4"], 0, ["U_MSR_PMON_GLOBAL_CTL"], []),
+    (["list", "--count"], 0, ["EVENTS", "UMASKS"], []),
+    (["list", "no_such_event_at_all"], 0, ["EVENT"], []),
+    (["list", "--format", "xml"], 2, [], ["no format"]),
+    (["list", "--nothing"], 2, [], ["unrecognized option"]),
+    (["list", "names", "--pmu", "nehalem-uncore"], 0, ["uncore/event=0x0,umask=0x1/"], []),
+    (["list", "--as", "libpfm4", "--pmu", "nehalem-uncore", "UNC_LLC_HITS"], 0,
+     ["nhm_unc::UNC_LLC_HITS:READ"], []),
+    (["list", "--as", "likwid", "--pmu", "xeon-e5", "LLC_VICTIMS"], 0, ["LLC_VICTIMS_M_STATE:CBOX0C0"], []),
+    (["list", "--as", "perf", "--pmu", "itanium-9300", "--box", "zbox"], 0, ["  -"], []),
+    (["machines"], 0, [SMALL, LARGE], []),
+    (["machines", "--format", "csv"], 0, ["MACHINE,PMU"], []),
+    (["show", SMALL], 0, [SMALL], []),
+    (["show", "xeon-e5v4"], 0, ["xeon-e5v4"], []),
+    (["show", "MEM_BW_READS"], 0, ["CAS_COUNT.RD * 64"], []),
+    (["show", "--pmu", "none", "MEM"], 2, [], ["no PMU"]),
+    (["show", "one", "two"], 2, [], ["one NAME"]),
+    # What does not go together
+    (["stat", *M, "--why", "-e", "imc.CAS_COUNT.RD", *TRUE], 0, [], ["PMU  COUNTER  EVENT"]),
+    (["stat", *M], 2, [], ["PROGRAM is missing"]),
+    (["stat", "-M", "none", *TRUE], 2, [], ["no machine", SMALL]),
+    (["stat", *M, "--format", "xml", *TRUE], 2, [], ["no format"]),
+    (["stat", *M, "--replay", "x"], 2, [], ["--replay excludes -M"]),
+    (["stat", "--deterministic", *TRUE], 2, [], ["--deterministic needs -M"]),
+    (["stat", "--pin", "0", *TRUE], 2, [], ["need -M"]),
+    (["stat", *M, "--membind", "0", "--interleave", "0", *TRUE], 2, [], ["excludes --interleave"]),
+    (["stat", *M, "-r", "2", "--trace-registers", "x", *TRUE], 2, [], ["-r excludes"]),
+    (["stat", *M, "-e", "imc.CAS_COUNT.RD", "--", "./no-such-program"], 127, [], ["no-such-program"]),
+    (["stat", *M, "-e", "imc.CAS_COUNT.RD", "--", "sh", "-c", "exit 7"], 7, [], ["exit code 7"]),
+    (["stat", "--nothing", *TRUE], 2, [], ["unrecognized option"]),
 ]
 
 
@@ -205,6 +282,23 @@ class Lines(unittest.TestCase):
                     self.check("standard output", out, run.stdout)
                     self.check("standard error", err, run.stderr)
                     self.assertEqual(os.listdir(folder), [])
+
+
+class Locales(unittest.TestCase):
+    def test_ascii(self):
+        """UTF-8 stands only where the locale has it; JSON is UTF-8 everywhere."""
+        commands = (["list", "registers", "--box", "pcu"], ["show", "CAS_COUNT"],
+                    ["encode", "cbo.TOR_INSERTS.ALL:thresh=9"])
+        for arguments in commands:
+            for locale in ("C", "C.UTF-8"):
+                run = pmulab(*arguments, text=False, errors=None,
+                             env={**os.environ, "LC_ALL": locale})
+                text = run.stdout + run.stderr
+                self.assertEqual(text.isascii(), locale == "C", arguments)
+                self.assertIn(b"section " if locale == "C" else b"\xc2\xa7", text, arguments)
+        run = pmulab("list", "metrics", "--format", "json", text=False, errors=None,
+                     env={**os.environ, "LC_ALL": "C"})
+        self.assertIn("§", run.stdout.decode("utf-8"))
 
 
 class Groups(unittest.TestCase):
