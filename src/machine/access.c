@@ -123,22 +123,16 @@ static MACHINE_OUTLINE void prefetch_lines(struct machine_hart *core, uint8_t pl
 		prefetch_line(core, lines[i]);
 }
 
-/* L1 has the line; it may have yet to come. */
-static MACHINE_OUTLINE void await_prefetched(struct machine_hart *core, uint64_t line,
-					     struct found *found)
+/* Of a line that L1 has: it may have yet to come. */
+static inline struct found check_prefetched(struct machine_hart *core, uint64_t line,
+					    struct found found)
 {
-	const uint64_t end = mshr_take_prefetch(core, line);
+	uint64_t end;
 
-	if (!end)
-		return;
-	found->level = PRIVATE_BELOW;
-	found->end = end;
-}
-
-static inline void check_prefetched(struct machine_hart *core, uint64_t line, struct found *found)
-{
-	if (found->level == PRIVATE_L1 && core->prefetched >> line % L1_SETS & 1)
-		await_prefetched(core, line, found);
+	if (found.level != PRIVATE_L1 || !(core->prefetched >> line % L1_SETS & 1))
+		return found;
+	end = mshr_take_prefetch(core, line);
+	return end ? (struct found){PRIVATE_BELOW, found.slot, end} : found;
 }
 
 static void load_line(struct machine_hart *core, uint64_t line, struct machine_insn insn)
@@ -152,7 +146,7 @@ static void load_line(struct machine_hart *core, uint64_t line, struct machine_i
 		mshr_await(core, insn.loads_registers, found.end);
 		return;
 	}
-	check_prefetched(core, line, &found);
+	found = check_prefetched(core, line, found);
 	note(core->data, line, physical, found.slot);
 	if (found.level != PRIVATE_L1)
 		mshr_add_load(core, line, insn.loads_registers, found.end);
@@ -169,7 +163,7 @@ static inline struct found own_line(struct machine_hart *core, uint64_t line,
 	struct found found =
 	    get(core, core->l1d, REQUEST_READ_OWN, physical, insn.address_registers);
 
-	check_prefetched(core, line, &found);
+	found = check_prefetched(core, line, found);
 	if (found.slot >= 0)
 		note(core->data, line, physical, found.slot);
 	return found;

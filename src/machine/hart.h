@@ -8,8 +8,6 @@
 
 /* Kept out of the callbacks, which then need no stack frame. */
 #define MACHINE_OUTLINE __attribute__((noinline))
-/* Parts of one function, whose structs are in registers then. */
-#define MACHINE_INLINE inline __attribute__((always_inline))
 
 #define MACHINE_L1_SETS 64 /* L1I and L1D; machine_open() refuses others */
 #define MACHINE_L1_WAYS 8

@@ -13,10 +13,10 @@ struct transaction {
 	uint8_t socket, agent, requester; /* the home node, its agent, the node that asks */
 	uint32_t channel;		  /* of the agent */
 	uint32_t channel_line;
-	uint32_t slot;		       /* of the tracker */
-	bool shared;		       /* several cores run */
-	uint64_t there;		       /* cycles from the slice to the beginning */
-	uint64_t begin, snooped, data; /* snooped: its snoop ends; data: a read has its data */
+	uint32_t slot;	/* of the tracker */
+	bool shared;	/* several cores run */
+	uint64_t there; /* cycles from the slice to the beginning */
+	uint64_t begin;
 };
 
 static bool is_local(const struct transaction *transaction)
@@ -215,7 +215,8 @@ static MACHINE_INLINE uint64_t snoop(struct machine *machine, struct transaction
 		cycles += data_path_cycles(machine, target, socket, transaction->begin + cycles);
 	else
 		cycles += path_cycles(machine, target, socket);
-	transaction->snooped = end = transaction->begin + cycles;
+	end = transaction->begin + cycles;
+	transaction->home->tracker_snooped[transaction->slot] = end;
 
 	if (!MACHINE_EMITS) {
 		total_add(&transaction->home->totals.snoops[transaction->requester], cycles);
@@ -258,7 +259,7 @@ static MACHINE_INLINE uint64_t serve_read(struct machine *machine, struct transa
 	if (machine->desc->sockets > 1)
 		snooped = snoop(machine, transaction, answer);
 	answered = machine_max(data, snooped);
-	transaction->data = transaction->begin + data;
+	transaction->home->tracker_data[transaction->slot] = transaction->begin + data;
 	if (!MACHINE_EMITS) {
 		transaction->home->totals.pending_cycles[transaction->requester] += answered - data;
 		transaction->home->totals.snoops_late[transaction->requester] += snooped > data;
@@ -371,6 +372,10 @@ static MACHINE_INLINE struct transaction enter(struct machine *machine, enum sig
 	transaction.there += transaction.begin - arrival;
 	home->tracker_lines[transaction.slot] = question->line + 1;
 	home->tracker_requesters[transaction.slot] = transaction.requester;
+	home->tracker_requests[transaction.slot] = MACHINE_EMITS ? REQUEST_NONE : (uint8_t)request;
+	home->tracker_begins[transaction.slot] = transaction.begin;
+	home->tracker_snooped[transaction.slot] = 0;
+	home->tracker_data[transaction.slot] = 0;
 	pulse(machine, &transaction, SIGNAL_HOME_REGION, QUALIFIER_HOME_REGION_REGION0,
 	      transaction.begin);
 	return transaction;
@@ -385,10 +390,6 @@ static MACHINE_INLINE void leave(struct machine *machine, const struct transacti
 	struct home *home = transaction->home;
 
 	home->tracker[slot] = transaction->begin + cycles;
-	home->tracker_begins[slot] = transaction->begin;
-	home->tracker_snooped[slot] = transaction->snooped;
-	home->tracker_data[slot] = transaction->data;
-	home->tracker_requests[slot] = MACHINE_EMITS ? REQUEST_NONE : (uint8_t)request;
 	home->tracker_cycles += cycles;
 	if (!MACHINE_EMITS) {
 		home->totals.used = true;

@@ -315,6 +315,7 @@ uint64_t machine_now(const struct machine *machine)
 void machine_occupy(struct machine *machine, unsigned core)
 {
 	__atomic_fetch_or(&machine->state->occupied, UINT64_C(1) << core, __ATOMIC_RELEASE);
+	machine->state->sockets |= 1u << machine_socket(machine, core);
 }
 
 void machine_vacate(struct machine *machine, unsigned core)

@@ -212,8 +212,8 @@ static void mark_busy(struct memory_channel *channel)
 }
 
 /* Takes the entry that is free first and holds it from @accepted until @departure. */
-static void rpq_hold(struct memory_rpq *rpq, uint32_t entries, uint64_t accepted,
-		     uint64_t departure)
+static MACHINE_INLINE void rpq_hold(struct memory_rpq *rpq, uint32_t entries, uint64_t accepted,
+				    uint64_t departure)
 {
 	uint32_t slot = rpq->head;
 
@@ -233,8 +233,9 @@ static void rpq_hold(struct memory_rpq *rpq, uint32_t entries, uint64_t accepted
 }
 
 /* @return the cycle of the CAS of a read that finds an entry at @accepted */
-static uint64_t read_line(struct memory_channel *channel, const struct memory_view *view,
-			  uint32_t line, uint64_t accepted, bool late)
+static MACHINE_INLINE uint64_t read_line(struct memory_channel *channel,
+					 const struct memory_view *view, uint32_t line,
+					 uint64_t accepted, bool late)
 {
 	if (late)
 		return dram_read_late(channel, view, line, accepted, TOTALS_READ);
@@ -242,8 +243,8 @@ static uint64_t read_line(struct memory_channel *channel, const struct memory_vi
 	return dram_read(channel, view, line, later(accepted, channel->mode_end), TOTALS_READ);
 }
 
-uint64_t memory_read(struct memory_channel *channel, const struct memory_view *view, uint32_t line,
-		     uint64_t now)
+MACHINE_PATH uint64_t memory_read(struct memory_channel *channel, const struct memory_view *view,
+				  uint32_t line, uint64_t now)
 {
 	const struct pmu_machine *desc = view->desc;
 	const bool late = view->shared && now < channel->now;

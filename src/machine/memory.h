@@ -20,8 +20,8 @@ void memory_init(struct memory_channel *channel, const struct pmu_machine *desc)
  * @return DRAM cycles from arrival until the last beat of its data, waiting for a queue entry
  *         included
  */
-uint64_t memory_read(struct memory_channel *channel, const struct memory_view *view, uint32_t line,
-		     uint64_t now);
+MACHINE_PATH uint64_t memory_read(struct memory_channel *channel, const struct memory_view *view,
+				  uint32_t line, uint64_t now);
 
 /**
  * Posts a write.

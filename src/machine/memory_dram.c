@@ -34,8 +34,8 @@ void dram_init(struct memory_channel *channel, const struct pmu_machine *desc)
 
 /* Column, bank, rank, row from the low bits up; row bits permute the banks, so that lines a power
    of two apart spread over them. */
-static struct dram_addr locate(const struct memory_channel *channel, const struct pmu_machine *desc,
-			       uint32_t line)
+static MACHINE_INLINE struct dram_addr locate(const struct memory_channel *channel,
+					      const struct pmu_machine *desc, uint32_t line)
 {
 	uint32_t bank = line >> channel->column_bits;
 	uint32_t rank = bank >> channel->bank_bits;
@@ -135,8 +135,10 @@ static inline void emit_activate(struct memory_channel *channel, const struct me
 	emit_command(view, SIGNAL_DRAM_ACTIVATE, dram_activate_qualifiers(write), addr, time);
 }
 
-static void open_row(struct memory_channel *channel, const struct memory_view *view,
-		     struct memory_bank *bank, struct dram_addr addr, uint64_t earliest, bool write)
+static __attribute__((noinline)) void open_row(struct memory_channel *channel,
+					       const struct memory_view *view,
+					       struct memory_bank *bank, struct dram_addr addr,
+					       uint64_t earliest, bool write)
 {
 	struct memory_dram *dram = &channel->dram;
 	const struct pmu_machine *desc = view->desc;
@@ -158,8 +160,10 @@ static void open_row(struct memory_channel *channel, const struct memory_view *v
 }
 
 /* The bank of a request with its row open, after the refreshes that come before the request. */
-static struct memory_bank *prepare(struct memory_channel *channel, const struct memory_view *view,
-				   struct dram_addr addr, uint64_t earliest, bool write)
+static MACHINE_INLINE struct memory_bank *prepare(struct memory_channel *channel,
+						  const struct memory_view *view,
+						  struct dram_addr addr, uint64_t earliest,
+						  bool write)
 {
 	struct memory_dram *dram = &channel->dram;
 	struct memory_bank *bank = &dram->banks[addr.rank * view->desc->banks + addr.bank];
@@ -171,14 +175,15 @@ static struct memory_bank *prepare(struct memory_channel *channel, const struct 
 }
 
 /* The cycle at which the data bus can take the next burst. */
-static uint64_t bus_free(const struct memory_dram *dram, uint8_t rank, bool write)
+static MACHINE_INLINE uint64_t bus_free(const struct memory_dram *dram, uint8_t rank, bool write)
 {
 	bool turn = dram->data_end && (dram->bus_rank != rank || dram->bus_write != write);
 
 	return dram->data_end + (turn ? BUS_GAP_CYCLES : 0);
 }
 
-static void bus_take(struct memory_dram *dram, struct dram_addr addr, bool write, uint64_t until)
+static MACHINE_INLINE void bus_take(struct memory_dram *dram, struct dram_addr addr, bool write,
+				    uint64_t until)
 {
 	dram->bus_rank = addr.rank;
 	dram->bus_write = write;
@@ -186,8 +191,8 @@ static void bus_take(struct memory_dram *dram, struct dram_addr addr, bool write
 	dram->ranks[addr.rank].used_until = until;
 }
 
-uint64_t dram_read(struct memory_channel *channel, const struct memory_view *view, uint32_t line,
-		   uint64_t earliest, enum totals_cas kind)
+MACHINE_PATH uint64_t dram_read(struct memory_channel *channel, const struct memory_view *view,
+				uint32_t line, uint64_t earliest, enum totals_cas kind)
 {
 	struct memory_dram *dram = &channel->dram;
 	const struct pmu_machine *desc = view->desc;

@@ -17,8 +17,8 @@ void dram_init(struct memory_channel *channel, const struct pmu_machine *desc);
  * @param cas  what its column access is for
  * @return the cycle of the CAS, later than that of the call before
  */
-uint64_t dram_read(struct memory_channel *channel, const struct memory_view *view, uint32_t line,
-		   uint64_t earliest, enum totals_cas cas);
+MACHINE_PATH uint64_t dram_read(struct memory_channel *channel, const struct memory_view *view,
+				uint32_t line, uint64_t earliest, enum totals_cas cas);
 uint64_t dram_write(struct memory_channel *channel, const struct memory_view *view, uint32_t line,
 		    uint64_t earliest, enum totals_cas cas);
 

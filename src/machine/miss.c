@@ -172,15 +172,12 @@ static inline uint64_t cycle_sent(const struct machine_hart *core, uint64_t issu
 	return machine_uncore_cycle(core->machine, issued + core->l2_ticks);
 }
 
-/*
- * Takes the machine where no other core has threads, and the core no prefetchers. @return whether
- * that is so
- */
-static inline bool take_alone(struct machine_hart *core)
+/* Takes the machine where no other core has threads. @return whether that is so */
+static inline bool take_alone(struct machine_hart *core, enum signal_request request)
 {
 	struct machine *machine = core->machine;
 
-	if (!machine_is_alone(machine) || prefetch_on(core->core) ||
+	if (!machine_is_alone(machine) || !home_is_read(request) ||
 	    !lock_acquire_biased(&machine->state->lock, core->thread))
 		return false;
 	machine->holder = core->thread;
@@ -192,15 +189,52 @@ static inline void note_end(struct machine_state *state, uint64_t end)
 	state->horizon = machine_max(state->horizon, end);
 }
 
-static MACHINE_INLINE struct found finish_alone(struct machine_hart *core, struct found found)
+static MACHINE_INLINE struct found let_go_alone(struct machine_hart *core, struct found found)
 {
 	struct machine_state *state = core->machine->state;
 
 	note_end(state, found.end);
 	skew_note_alone(core);
 	lock_release_biased(&state->lock);
-	lock_release(&core->core->caches, core->thread);
 	return found;
+}
+
+static MACHINE_INLINE struct found finish_alone(struct machine_hart *core, struct found found)
+{
+	lock_release(&core->core->caches, core->thread);
+	return let_go_alone(core, found);
+}
+
+/* With prefetchers, which hold the caches themselves. */
+static MACHINE_OUTLINE struct found get_prefetching(struct machine_hart *core,
+						    struct machine_l1 *l1,
+						    enum signal_request request, uint32_t line,
+						    uint32_t registers, struct private_look look)
+{
+	struct machine *machine = core->machine;
+	struct miss miss = {
+	    .want = {machine, core->core, l1, line, request},
+	    .held = true,
+	    .absent = look.slot < 0,
+	};
+	struct found found = {.end = 0};
+	struct tor_entry entry;
+
+	entry.shared = false;
+	entry.held = true;
+	tor_locate(machine, &entry, core->socket, line);
+	lock_release(&core->core->caches, core->thread);
+	miss.issued = prefetch_admit(core, miss_issue(core, request, registers));
+	lock_acquire(&core->core->caches, core->thread);
+	if (__builtin_expect(look.blocked, 0))
+		found = look_again(core, l1, request, line, miss.issued);
+	if (!found.end)
+		found = receive(core, &miss,
+				slice_read(machine, &entry, core->number_in_socket, request,
+					   cycle_sent(core, miss.issued)));
+	lock_release(&core->core->caches, core->thread);
+	found.end = prefetch_missed(core, line, request, miss.issued + core->l2_ticks, found.end);
+	return let_go_alone(core, found);
 }
 
 /* Where the slice is not enough. */
@@ -243,6 +277,8 @@ static MACHINE_INLINE struct found get_alone(struct machine_hart *core, struct m
 	struct slice_answer answer;
 	struct tor_entry entry;
 
+	if (prefetch_on(core->core))
+		return get_prefetching(core, l1, request, line, registers, look);
 	entry.shared = false;
 	tor_locate(machine, &entry, core->socket, line);
 	if (look.blocked || request == REQUEST_READ_OWN || !slice_has(&entry, number))
@@ -303,59 +339,66 @@ struct found miss_get(struct machine_hart *core, struct machine_l1 *l1, enum sig
 {
 	if (MACHINE_EMITS && machine_is_quiet(core->machine))
 		return miss_get_quiet(core, l1, request, line, registers, look);
-	if (!MACHINE_EMITS && take_alone(core))
+	if (!MACHINE_EMITS && take_alone(core, request))
 		return get_alone(core, l1, request, line, registers, look);
 	return get_among_others(core, l1, request, line, registers, look);
 }
 
-static bool l2_has(struct machine *machine, struct core *core, uint32_t line)
+/* What L2 asks for. @param held  the core's caches are */
+static struct slice_answer prefetch_line(struct machine *machine, unsigned number,
+					 const struct prefetch_request *prefetch, uint64_t now,
+					 bool held)
 {
-	bool has;
+	const unsigned core = machine_core_of_socket(machine, number);
+	struct tor_entry entry;
 
-	private_hold(machine, core);
-	has = l2_find(machine, core, line) >= 0;
-	private_release(machine, core);
-	return has;
+	entry.shared = machine_is_shared(machine);
+	entry.held = held;
+	tor_locate(machine, &entry, machine_socket(machine, number), prefetch->line);
+	if (home_is_read(prefetch->request))
+		return slice_read(machine, &entry, core, prefetch->request,
+				  machine_uncore_cycle(machine, now));
+	return slice_prefetch(machine, &entry, core, prefetch->request,
+			      machine_uncore_cycle(machine, now));
 }
 
-/* Into L2. */
-static struct slice_answer fill_l2(const struct private_want *want, struct tor_entry *entry,
-				   unsigned number, uint64_t now)
+/* The core's caches are held. */
+static void receive_prefetched(struct machine *machine, unsigned number,
+			       const struct prefetch_request *prefetch, struct slice_answer answer,
+			       uint64_t now)
 {
-	struct machine *machine = want->machine;
-	struct slice_answer answer =
-	    slice_read(machine, entry, machine_core_of_socket(machine, number), want->request,
-		       machine_uncore_cycle(machine, now));
+	struct core *core = &machine->cores[number];
+	const struct private_want want = {machine, core, NULL, prefetch->line, prefetch->request};
 
-	private_hold(machine, want->core);
-	l2_set(want, number, answer.granted, now);
-	want->core->generation++;
-	private_release(machine, want->core);
-	want->core->prefetch.into_l2++;
-	return answer;
+	if (!home_is_read(prefetch->request)) {
+		core->prefetch.into_llc++;
+		return;
+	}
+	l2_set(&want, number, answer.granted, now);
+	core->generation++;
+	core->prefetch.into_l2++;
 }
 
 uint64_t miss_prefetch(struct machine *machine, unsigned number,
 		       const struct prefetch_request *prefetch, uint64_t now)
 {
 	struct core *core = &machine->cores[number];
-	const struct private_want want = {machine, core, NULL, prefetch->line, prefetch->request};
-	struct slice_answer answer;
-	struct tor_entry entry;
+	const bool alone = machine_is_alone(machine);
+	struct slice_answer answer = {0};
+	bool has;
 
 	if (MACHINE_EMITS && machine_is_quiet(machine))
 		return miss_prefetch_quiet(machine, number, prefetch, now);
-	if (l2_has(machine, core, prefetch->line))
-		return 0;
-	entry.shared = machine_is_shared(machine);
-	entry.held = false;
-	tor_locate(machine, &entry, machine_socket(machine, number), prefetch->line);
-	if (!home_is_read(prefetch->request)) {
-		answer = slice_prefetch(machine, &entry, machine_core_of_socket(machine, number),
-					prefetch->request, machine_uncore_cycle(machine, now));
-		core->prefetch.into_llc++;
-	} else {
-		answer = fill_l2(&want, &entry, number, now);
+	private_hold(machine, core);
+	has = l2_find(machine, core, prefetch->line) >= 0;
+	if (!has) {
+		if (!alone)
+			private_release(machine, core);
+		answer = prefetch_line(machine, number, prefetch, now, alone);
+		if (!alone)
+			private_hold(machine, core);
+		receive_prefetched(machine, number, prefetch, answer, now);
 	}
+	private_release(machine, core);
 	return answer.cycles * machine->uclk_ticks;
 }

@@ -33,5 +33,15 @@ enum line_state private_invalidate(struct machine *machine, unsigned number, uin
 enum line_state private_share(struct machine *machine, unsigned number, uint32_t line);
 /** As private_invalidate(), with the core's caches held. */
 enum line_state private_take(struct machine *machine, struct core *core, uint32_t line);
+/** Whether a core has a line at all; its caches are held. */
+static MACHINE_INLINE bool private_has(const struct machine *machine, const struct core *core,
+				       uint32_t line)
+{
+	const unsigned first = line % L1_SETS * L1_WAYS;
+
+	return cache_match8(core->l1d.words + first, l1_tag(line)) |
+	       cache_match8(core->l1i.words + first, l1_tag(line)) |
+	       cache_match8(core->l2 + l2_first(machine, line), l2_tag(machine, line));
+}
 
 #endif

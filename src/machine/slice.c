@@ -42,14 +42,16 @@ static MACHINE_INLINE void invalidate_all(struct machine *machine, struct tor_en
 					  const struct tor_entry *request)
 {
 	const uint32_t left = *tor_core_valid(victim);
+	struct core *core;
 
 	if (!request->held || left != 1u << request->core) {
 		invalidate_cores(machine, victim, UINT32_MAX);
 		return;
 	}
+	core = &machine->cores[core_number(machine, victim->socket, left)];
 	victim->cycles += machine->desc->snoop_cycles;
-	if (private_take(machine, &machine->cores[core_number(machine, victim->socket, left)],
-			 victim->line) == LINE_M)
+	if (private_has(machine, core, victim->line) &&
+	    private_take(machine, core, victim->line) == LINE_M)
 		tor_set_state(victim, LINE_M);
 }
 
@@ -136,7 +138,7 @@ static MACHINE_INLINE void evict(struct machine *machine, const struct tor_entry
 	state = tor_state(&victim);
 	tor_drop(&victim);
 	victim.slice->victims++;
-	victim.total = totals_victim(state, victim.node, unused);
+	tor_set_total(&victim, totals_victim(state, victim.node, unused));
 	emit_victim(machine, &victim, state, unused);
 	if (state == LINE_M) {
 		victim.cycles += write_back(machine, &victim);
@@ -158,6 +160,12 @@ static MACHINE_INLINE void free_way(struct machine *machine, struct tor_entry *e
 	evict(machine, entry, entry->way);
 }
 
+/* Whether the caches of a socket may have lines. */
+static MACHINE_INLINE bool socket_is_used(const struct machine *machine, unsigned socket)
+{
+	return machine->state->sockets >> socket & 1;
+}
+
 /* @return the state granted */
 static MACHINE_INLINE enum line_state miss(struct machine *machine, struct tor_entry *entry,
 					   enum signal_request request, uint32_t bit)
@@ -166,7 +174,7 @@ static MACHINE_INLINE enum line_state miss(struct machine *machine, struct tor_e
 	struct home_answer answer;
 
 	entry->slice->misses++;
-	if (machine->desc->sockets > 1)
+	if (socket_is_used(machine, 1u - entry->socket))
 		tor_prefetch(machine, entry, 1u - entry->socket);
 	free_way(machine, entry);
 	question = question_of(entry);
@@ -439,7 +447,9 @@ MACHINE_PATH struct snoop_answer slice_snoop(struct machine *machine,
 
 	tor_place(machine, &entry, question->socket, question->line, question->index);
 	tor_enter(machine, &entry, QUALIFIER_LLC_INGRESS_SNOOP, SIGNAL_NO_CORE, question->now);
-	tor_find(&entry);
+	entry.way = TOR_ABSENT;
+	if (socket_is_used(machine, question->socket))
+		tor_find(&entry);
 	tor_lookup(machine, &entry, REQUEST_NONE, QUALIFIER_LLC_LOOKUP_SNOOP);
 	if (tor_present(&entry))
 		answer = snoop_line(machine, &entry, request);

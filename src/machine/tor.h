@@ -134,6 +134,19 @@ static MACHINE_INLINE uint64_t tor_line_free(const struct slice *slice,
 	return free_from;
 }
 
+/* What is reported of an entry before it is over. */
+static MACHINE_INLINE void tor_note_span(struct tor_entry *entry)
+{
+	entry->slice->tor_arrivals[entry->slot] = entry->queued;
+	entry->slice->tor_begins[entry->slot] = entry->begin;
+}
+
+static MACHINE_INLINE void tor_set_total(struct tor_entry *entry, uint32_t total)
+{
+	entry->total = total;
+	entry->slice->tor_totals[entry->slot] = MACHINE_EMITS ? TOTALS_NONE : (uint16_t)total;
+}
+
 static MACHINE_INLINE void tor_hold_line(struct tor_entry *entry, unsigned core)
 {
 	entry->slice->tor_lines[entry->slot] = entry->line + 1;
@@ -151,6 +164,7 @@ static MACHINE_INLINE void tor_take(const struct machine *machine, struct tor_en
 	entry->begin = machine_max(earliest, slice->tor[entry->slot]);
 	if (entry->shared)
 		entry->begin = machine_max(entry->begin, tor_line_free(slice, entry));
+	tor_note_span(entry);
 	tor_hold_line(entry, entry->core);
 }
 
@@ -210,6 +224,7 @@ static MACHINE_INLINE void tor_enter_victim(struct machine *machine, struct tor_
 	entry->begin = machine_max(now, slice->tor[entry->slot]);
 	entry->arrival = entry->queued = entry->begin;
 	entry->cycles = 0;
+	tor_note_span(entry);
 	tor_hold_line(entry, request->core);
 }
 
@@ -221,7 +236,7 @@ static MACHINE_INLINE enum line_state tor_lookup(struct machine *machine, struct
 	enum line_state state;
 
 	state = tor_present(entry) ? tor_state(entry) : LINE_I;
-	entry->total = totals_request(request, state, entry->node);
+	tor_set_total(entry, totals_request(request, state, entry->node));
 	entry->slice->lookups++;
 	machine_emit(&machine->port, (struct signal){
 					 .id = SIGNAL_LLC_LOOKUP,
@@ -244,9 +259,6 @@ static MACHINE_INLINE uint64_t tor_leave(struct machine *machine, struct tor_ent
 	struct slice *slice = entry->slice;
 
 	slice->tor[entry->slot] = entry->begin + entry->cycles;
-	slice->tor_arrivals[entry->slot] = entry->queued;
-	slice->tor_begins[entry->slot] = entry->begin;
-	slice->tor_totals[entry->slot] = MACHINE_EMITS ? TOTALS_NONE : (uint16_t)entry->total;
 	if (entry->met)
 		tor_hold_line(entry, TOR_FROM_CORE);
 	slice->tor_cycles += entry->cycles;

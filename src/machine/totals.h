@@ -17,6 +17,8 @@
 #define MACHINE_EMITS 1
 #endif
 
+/* Parts of one function, whose structs are in registers then. */
+#define MACHINE_INLINE inline __attribute__((always_inline))
 /* Of what is called once on the way: the quiet one is one function. */
 #ifndef MACHINE_PATH
 #define MACHINE_PATH
