@@ -195,6 +195,12 @@ enum pmu_field_role {
 	PMU_FIELD_IP_EARLY, /* IP_LOW is that */
 	PMU_FIELD_VECTOR,   /* of interruptions that are counted */
 	PMU_FIELD_VECTOR_MASK,
+	/* Of counters at their overflow; a bit a counter where the register is not its control. */
+	PMU_FIELD_OVERFLOW_FREEZE, /* the box freezes */
+	PMU_FIELD_OVERFLOW_STOP,   /* the counter stops */
+	PMU_FIELD_OVERFLOW_WRAP,   /* it goes on; 0: it stops */
+	PMU_FIELD_FROZEN,	   /* reads whether counters are frozen */
+	PMU_FIELD_ACCUMULATOR,	   /* adds up what event pmu_field_counter() carries out of it */
 };
 
 /* What a register is for, so that code finds registers without knowing names. */

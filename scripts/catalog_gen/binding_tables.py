@@ -1,6 +1,6 @@
 """Prints bindings as the structs of src/catalog/binding.h."""
 from .bindings import WORDS_OF, unit_box
-from .c_text import NO_ENTRIES, array, c_name
+from .c_text import NO_ENTRIES, array, c_name, c_string
 
 NO_CODE = "BINDING_NO_CODE"
 
@@ -32,7 +32,8 @@ def print_encoding(prefix, box, modifier, vocabulary):
           f".threads = {encoding.get('threads', 0)}, "
           f".none_value = {int(bits.replace('x', '0') or '0', 2):#x}, "
           f".none_care = {int(bits.replace('0', '1').replace('x', '0') or '0', 2):#x}, "
-          f".bit = {encoding.get('bit', 0)}, .from = {encoding.get('from', 0)}}};")
+          f".bit = {encoding.get('bit', 0)}, .from = {encoding.get('from', 0)}, "
+          f".mask = {c_string(encoding['mask']) if 'mask' in encoding else NO_ENTRIES}}};")
     return f"&{name}"
 
 

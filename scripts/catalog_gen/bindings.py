@@ -6,14 +6,14 @@ from pathlib import Path
 from .read import entry, load, read_pmu
 from .schema import number
 
-ATTRIBUTES = ("request", "state", "node", "thread", "address", "rank", "bank", "unit")
+ATTRIBUTES = ("request", "message", "state", "node", "thread", "address", "rank", "bank", "unit")
 # What a row of alternatives may compare: the others only narrow.
-OF_ALTERNATIVES = {"request", "state", "rank", "bank", "unit"}
+OF_ALTERNATIVES = {"request", "message", "state", "rank", "bank", "unit"}
 ALTERNATIVES_MAX = 4  # PMON_ALTERNATIVES of src/pmon/state.h
 VALUES_MAX = 32  # bits of struct pmu_row_term.values
 PATTERN = re.compile(r"b[01x]{8}")
 ROW_KINDS = {"any", "all", "none"}
-WORDS_OF = {"request": "requests", "state": "states"}
+WORDS_OF = {"request": "requests", "message": "messages", "state": "states"}
 # Attributes of signals that terms of this one need.
 NEEDED = {"thread": "core", "unit": None}
 EVERY = "b" + 8 * "x"

@@ -7,7 +7,7 @@ from .read import bit_range
 from .facts import check_facts, check_words
 from .instances import check_instance_names
 from .limits import check_limits
-from .roles import check_roles, roles_in
+from .roles import STATUS_ROLES, check_roles, roles_in
 
 ROLES = {"counter", "counter_ctl", "fixed_counter", "fixed_ctl", "box_ctl", "box_status", "filter",
          "global_ctl", "global_status", "global_config", "discovery", "free_counter", "select",
@@ -168,7 +168,7 @@ def check_addresses(findings, pmu):
 
 def check_status_fields(findings, pmu):
     known = {f["name"] for box in pmu["boxes"] for r in box["registers"]
-             if r["role"] == "global_status" for f in r["fields"]}
+             if r["role"] in STATUS_ROLES for f in r["fields"]}
     for box in pmu["boxes"]:
         for instance in box["instances"]:
             if instance["status"] is not None and instance["status"] not in known:
@@ -392,7 +392,7 @@ def check_model(findings, place, box, event, vocabulary):
 def check_banks(findings, box):
     place = box["box"]
     controls = [r for r in box["registers"] if r["role"] == "counter_ctl"]
-    if box["banks"] and len(box["instances"]) != 1:
+    if box["banks"] and len(box["instances"]) != 1 and box.get("scope") != "core":
         findings.add(place, "banks of counters in a box with several instances")
     for bank in box["banks"]:
         if bank["lead"] not in bank["counter_set"]:

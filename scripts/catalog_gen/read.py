@@ -42,7 +42,7 @@ KEYS = {
     "mnemonic": ({"name", "value"}, {"class", "desc"}),
     "event": ({"name", "code", "counters", "max_increment", "model", "desc", "source"},
               {"ext", "combine", "umasks", "filters", "model_note", "signal", "measure", "select",
-               "where", "umask", "attributes", "settings", "alias", "set", "needs", "title",
+               "where", "per", "umask", "attributes", "settings", "alias", "set", "needs", "title",
                 "category"}),
     "unit mask": ({"name"}, {"bits", "alone", "group", "needs", "filters", "uses", "settings",
                              "implied", "model", "signal", "narrows", "sum", "desc", "source"}),
@@ -59,14 +59,14 @@ KEYS = {
                       "listed", "like"}),
     "ring": ({"count", "first", "entry", "kinds", "fields"}, {"next", "last", "filled"}),
     "note": ({"when", "desc"}, {"kinds"}),
-    "signals": ({"units", "states", "requests", "signals"}, set()),
+    "signals": ({"units", "states", "requests", "signals"}, {"messages"}),
     "word": ({"name", "desc"}, set()),
     "signal": ({"name", "unit", "kind", "qualifiers", "attributes", "desc"},
                {"default", "never", "several_sockets", "several_sockets_states", "requests",
-                "states"}),
+                "states", "messages"}),
     "bindings": ({"source"}, {"units", "filters", "selectors"}),
     "encoding": ({"attribute"},
-                 {"codes", "set", "threads", "none", "bit", "from", "desc", "source"}),
+                 {"codes", "set", "threads", "none", "bit", "from", "mask", "desc", "source"}),
 }
 
 

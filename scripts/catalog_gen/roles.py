@@ -65,10 +65,13 @@ ROLES = (
     "trace_taken", "trace_target", "trace_path", "trace_kind", "trace_index", "trace_full",
     "trace_source", "trace_mispredicted", "trace_address", "trace_flushed", "trace_second",
     "capture_delay", "ip_cycles", "ip_cycles_high", "ip_address", "ip_low", "ip_flushed", "ip_early",
-    "vector", "vector_mask",
+    "vector", "vector_mask", "overflow_freeze", "overflow_stop", "overflow_wrap", "frozen",
+    "accumulator",
 )
 SELECTORS = {"ev_sel": "event_select", "ev_sel_ext": "event_select_ext", "umask": "unit_mask",
              "occ_sel": "occupancy_select"}
+# Registers whose fields say which instance of a box overflowed.
+STATUS_ROLES = ("global_status", "global_ctl")
 NUMBER = re.compile(r"[0-9]+")
 
 

@@ -19,7 +19,7 @@ NUMBERS = {
     "value": QUAD, "code": WORD, "max_increment": LONG, "umask": WORD,
     "index": BYTE, "first": QUAD, "own": QUAD, "size": LONG, "enabled": QUAD, "control": LONG,
     "copies": 33, "sign": 64, "counter": BYTE, "first_counter": 33, "family": LONG, "model": LONG, "lead": 33,
-    "stride": LONG, "threads": 17, "bit": 64, "from": 64,
+    "stride": LONG, "threads": 17, "bit": 64, "from": 64, "per": WORD,
 }
 SIGNED = {"stride"}
 FLAGS = {"ext", "alone", "narrows", "youngest", "listed", "qualified"}
@@ -52,9 +52,9 @@ SPECIAL = {
     ("event", "model"): "text", ("unit mask", "model"): "text",
     ("event", "name"): "name", ("event", "needs"): "list of texts", ("register", "first"): "number", ("ring", "first"): "number",
     **{("signal", key): "list of texts" for key in ("never", "several_sockets", "requests",
-                                                    "several_sockets_states", "states")},
+                                                    "several_sockets_states", "states", "messages")},
     ("signal", "qualifiers"): "list of texts", ("signal", "attributes"): "list of texts",
-    **{("signals", key): "list of entries" for key in ("units", "states", "requests", "signals")},
+    **{("signals", key): "list of entries" for key in ("units", "states", "requests", "messages", "signals")},
     ("bindings", "units"): "map of texts", ("bindings", "filters"): "map",
     ("bindings", "selectors"): "map of lists of texts",
     ("encoding", "codes"): "map of numbers", ("encoding", "set"): "flag",

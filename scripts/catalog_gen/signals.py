@@ -5,19 +5,20 @@ from .c_text import c_name, c_string
 from .read import entry, load
 
 KINDS = {"pulse", "span", "level", "accumulator"}
-ATTRIBUTES = {"address", "request", "state", "node", "core", "thread", "rank", "bank"}
+ATTRIBUTES = {"address", "request", "message", "state", "node", "core", "thread", "rank", "bank"}
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.]*")
 QUALIFIERS_MAX = 32  # bits of struct signal.qualifiers
 WORDS_MAX = 31  # requests, states, units: bits of the masks that they are compared with
 # Lists of words, and what their constants begin with; requests have one that means none.
-WORDS = {"units": "UNIT", "states": "SIGNAL_STATE", "requests": "REQUEST"}
+WORDS = {"units": "UNIT", "states": "SIGNAL_STATE", "requests": "REQUEST",
+         "messages": "MESSAGE"}
 
 
 class Vocabulary:
-    """Signals by name, and names of units, states and requests, each in the order of the file."""
+    """Signals by name, and names of units, states, requests and messages, in the file's order."""
 
     def __init__(self):
-        self.signals, self.units, self.states, self.requests = {}, [], [], []
+        self.signals, self.units, self.states, self.requests, self.messages = {}, [], [], [], []
 
     def number(self, words, name):
         """The value of a word's constant."""
@@ -43,6 +44,7 @@ def check_signal(findings, signal, vocabulary):
         findings.add(place, f"{len(signal['qualifiers'])} qualifiers, {QUALIFIERS_MAX} at most")
     for key, known in (("never", signal["qualifiers"]), ("several_sockets", signal["qualifiers"]),
                        ("requests", vocabulary.requests), ("states", vocabulary.states),
+                       ("messages", vocabulary.messages),
                        ("several_sockets_states", vocabulary.states)):
         for word in signal.get(key, []):
             if word not in known:
@@ -83,7 +85,7 @@ def read_signals(findings, path):
     if not given:
         return vocabulary
     for words in WORDS:
-        setattr(vocabulary, words, read_words(findings, words, given[words]))
+        setattr(vocabulary, words, read_words(findings, words, given.get(words, [])))
     signals = [s for s in (entry(findings, g.get("name"), "signal", g) for g in given["signals"])
                if s]
     taken = {"SIGNAL_NONE": "none", "SIGNAL_COUNT": "count"}
@@ -141,16 +143,16 @@ def print_table(vocabulary):
         names = f"qualifiers_{c_name(s['name']).lower()}" if s["qualifiers"] else "0"
         never, several = (bits(s["qualifiers"], s.get(key, []))
                           for key in ("never", "several_sockets"))
-        requests, states = (
+        requests, states, messages = (
             bits(getattr(vocabulary, words), s.get(words, getattr(vocabulary, words)),
                  words == "requests")
-            for words in ("requests", "states"))
+            for words in ("requests", "states", "messages"))
         default = f"1u << {s['qualifiers'].index(s['default'])}" if "default" in s else "0"
         print(f"\t[{constants(s)[0]}] = {{.name = {c_string(s['name'])}, "
               f".unit = UNIT_{c_name(s['unit'])}, .kind = SIGNAL_{s['kind'].upper()}, "
               f".qualifier_count = {len(s['qualifiers'])}, .default_qualifier = {default}, "
               f".never = {never}, .several_sockets = {several}, .requests = {requests}, "
-              f".states = {states}, .several_sockets_states = "
+              f".states = {states}, .messages = {messages}, .several_sockets_states = "
               f"{bits(vocabulary.states, s.get('several_sockets_states', []))}, "
               f".qualifiers = {names}}},")
     print("};")

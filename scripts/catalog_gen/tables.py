@@ -7,7 +7,7 @@ from .facts import print_facts
 from .index import print_index
 from .instances import print_instance_index, print_names
 from .record_tables import print_records
-from .roles import SELECTORS, roles_in
+from .roles import SELECTORS, STATUS_ROLES, roles_in
 
 ACCESS = {"RO": "RO", "RW": "RW", "RW-V": "RWV", "RWS": "RWS", "WO": "WO", "RW1C": "RW1C",
           "RV": "RV", "IG": "IG"}
@@ -92,7 +92,7 @@ def status_mask(statuses, name, suffix=""):
 
 
 def print_instances(prefix, pmu, box):
-    statuses = [r for b in pmu["boxes"] for r in b["registers"] if r["role"] == "global_status"]
+    statuses = [r for b in pmu["boxes"] for r in b["registers"] if r["role"] in STATUS_ROLES]
     return array("pmu_instance", f"{prefix}_instances", [
         {"base": f"{i['base']:#x}", "device_id": f"{i['device_id']:#x}",
          "label": c_string(i["label"]), "status": c_string(i["status"]),
@@ -232,6 +232,7 @@ def event_row(prefix, box, event, umasks, rows):
            "combine": f"PMU_COMBINE_{event.get('combine', 'or').upper()}",
            "model": f"PMU_MODEL_{event['model'].upper()}",
            "measure": f"PMU_MEASURE_{event.get('measure', 'none').upper()}",
+           "per": event.get("per", 1),
            "rows": rows[0], "row_count": rows[1], "by_umask":
                str(event.get("select") == "umask").lower(),
            "signal": f"SIGNAL_{c_name(event.get('signal', 'none'))}"}

@@ -21,17 +21,19 @@ static bool has_core(unsigned socket, unsigned core)
 
 static int no_answer(struct pmu_ctx *ctx, int error, const struct bus_register_ref *ref)
 {
-	return error ? error_set(ctx, error, "the core has no %s", ref->reg->name) : 0;
+	return error ? error_set(ctx, error, "the machine has no %s there", ref->reg->name) : 0;
 }
 
 static int epic_read(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_register_ref *ref,
 		     struct pmu_access_op *op)
 {
 	struct emul_epic *epic = ((struct bus_to_epic *)bus)->epic;
-	int error = has_core(op->socket, op->core)
-			? emul_epic_read(epic, op->space, op->address, &op->value)
-			: PMU_E_UNKNOWN;
+	int error = PMU_E_UNKNOWN;
 
+	if (op->space == PMU_SPACE_MMIO)
+		error = emul_epic_read_uncore(epic, op->socket, op->address, &op->value);
+	else if (has_core(op->socket, op->core))
+		error = emul_epic_read(epic, op->space, op->address, &op->value);
 	return no_answer(ctx, error, ref);
 }
 
@@ -39,10 +41,12 @@ static int epic_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus
 		      const struct pmu_access_op *op)
 {
 	struct emul_epic *epic = ((struct bus_to_epic *)bus)->epic;
-	int error = has_core(op->socket, op->core)
-			? emul_epic_write(epic, op->space, op->address, op->value)
-			: PMU_E_UNKNOWN;
+	int error = PMU_E_UNKNOWN;
 
+	if (op->space == PMU_SPACE_MMIO)
+		error = emul_epic_write_uncore(epic, op->socket, op->address, op->value);
+	else if (has_core(op->socket, op->core))
+		error = emul_epic_write(epic, op->space, op->address, op->value);
 	return no_answer(ctx, error, ref);
 }
 

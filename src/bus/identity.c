@@ -53,10 +53,12 @@ struct identity_field identity_device(const struct pmu_box *box)
 const struct pmu_register *identity_witness(const struct pmu_box *box)
 {
 	bool core = box->scope == PMU_SCOPE_CORE;
-	const struct pmu_register *device = identity_device(box).reg;
+	const struct pmu_register *witness = identity_device(box).reg;
 
-	return device ? device
-		      : pmu_box_register(box, core ? PMU_ROLE_GLOBAL_CTL : PMU_ROLE_BOX_STATUS, 0);
+	if (!witness)
+		witness =
+		    pmu_box_register(box, core ? PMU_ROLE_GLOBAL_CTL : PMU_ROLE_BOX_STATUS, 0);
+	return witness || !core ? witness : pmu_box_register(box, PMU_ROLE_GLOBAL_STATUS, 0);
 }
 
 /* The number behind the box's name in "sbo4.qpi3". */

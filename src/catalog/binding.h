@@ -27,6 +27,7 @@ enum binding_attribute {
 	ATTRIBUTE_RANK,
 	ATTRIBUTE_BANK,
 	ATTRIBUTE_UNIT,
+	ATTRIBUTE_MESSAGE,
 };
 
 /* How a filter field says which values of an attribute pass. */
@@ -41,6 +42,8 @@ struct pmu_encoding {
 	/* ATTRIBUTE_ADDRESS: the field's lowest bit is that of the address, compared from `from` on
 	 */
 	uint8_t bit, from;
+	const char *mask; /* the modifier whose bits say which of the field are compared; NULL: all
+			   */
 };
 
 enum row_term_kind {

@@ -62,4 +62,17 @@ struct detail_group {
 	bool flushed; /* the pipeline was, since those before */
 };
 
+/* Something that happened in a unit outside of cores: a signal of catalog/signals.json. */
+struct detail_event {
+	uint16_t id; /* enum pmu_signal_id */
+	uint8_t socket, unit;
+	uint32_t qualifiers;
+	uint8_t message; /* enum signal_message */
+	uint8_t state;	 /* enum signal_state */
+	uint8_t node;
+	uint8_t number;	 /* bank, as signals.json has it */
+	uint64_t time;	 /* at which it happens or begins, in cycles of the unit's clock */
+	uint64_t amount; /* spans: cycles; accumulators: how much */
+};
+
 #endif

@@ -182,6 +182,7 @@ struct pmu_event {
 	uint8_t combine; /* enum pmu_combine */
 	uint8_t model;	 /* enum pmu_model */
 	uint8_t measure; /* enum pmu_measure */
+	uint16_t per;	 /* it counts once for so much of what it measures; not 0 */
 	bool by_umask;	 /* each unit mask has a signal of its own */
 	uint16_t signal; /* enum pmu_signal_id of src/catalog/signal.h; 0 for absent ones */
 	const struct pmu_row

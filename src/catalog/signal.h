@@ -16,8 +16,8 @@
 /*
  * Generated: enum pmu_signal_id { SIGNAL_NONE, SIGNAL_LLC_LOOKUP, .., SIGNAL_COUNT } and for each
  * qualifier a bit, e.g. QUALIFIER_LLC_LOOKUP_READ; enum signal_unit { UNIT_SLICE, .., UNIT_COUNT },
- * enum signal_request { REQUEST_NONE, REQUEST_READ_DATA, .., REQUEST_COUNT } and enum signal_state
- * { SIGNAL_STATE_I, .., SIGNAL_STATE_COUNT }.
+ * enum signal_request { REQUEST_NONE, REQUEST_READ_DATA, .., REQUEST_COUNT }, enum signal_state
+ * { SIGNAL_STATE_I, .., SIGNAL_STATE_COUNT } and enum signal_message { MESSAGE_READ_DATA, .. }.
  */
 #include "catalog/signal_ids.h"
 
@@ -55,10 +55,10 @@ struct signal_desc {
 	uint8_t unit; /* enum signal_unit */
 	uint8_t kind; /* enum signal_kind */
 	uint8_t qualifier_count;
-	uint32_t default_qualifier; /* holds while no span is open; 0 for none */
-	uint32_t never;		    /* qualifiers that no machine emits */
-	uint32_t several_sockets;   /* those that only machines of several sockets emit */
-	uint32_t requests, states;  /* bit n: value n occurs */
+	uint32_t default_qualifier;	     /* holds while no span is open; 0 for none */
+	uint32_t never;			     /* qualifiers that no machine emits */
+	uint32_t several_sockets;	     /* those that only machines of several sockets emit */
+	uint32_t requests, states, messages; /* bit n: value n occurs */
 	uint32_t several_sockets_states;
 	const char *const *qualifiers;
 };
@@ -167,6 +167,14 @@ struct signal_port {
 	void (*report)(void *subscriber, const struct signal *signal, uint64_t count);
 	void (*report_end)(void *subscriber, enum signal_unit kind, unsigned socket, unsigned unit,
 			   uint64_t now);
+	/*
+	 * Where somebody asks what causes signals: the emitter gets a number for what it is about
+	 * to do, and keeps in *cause that of what it emits; 0: no instruction's. Else NULL.
+	 * @context: of the thread; @place: of the instruction, both as the feed numbers them
+	 */
+	uint32_t (*cause_of)(void *asker, uint32_t context, uint64_t place);
+	void *asker;
+	uint32_t *cause;
 };
 
 /*

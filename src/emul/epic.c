@@ -9,13 +9,16 @@
 #include "catalog/entries.h"
 #include "machine/epic/params.h"
 #include "pmon/ia64/pmu.h"
+#include "pmon/ia64/uncore.h"
 
 /* One mapping that forked processes share, at the same address in each: pointers hold in all. */
 struct emul_epic {
 	const struct pmu_machine *desc;
-	size_t bytes; /* of the mapping, which begins here; the core and its PMU follow */
+	size_t bytes; /* of the mapping, which begins here; the parts follow */
 	struct epic_core *core;
 	struct pmon_ia64 *pmu;
+	struct fabric *fabric;
+	struct pmon_uncore *uncore;
 	unsigned other_threads;
 };
 
@@ -66,6 +69,20 @@ static void on_interruption(void *arg, unsigned vector)
 	pmon_ia64_interruption(((struct emul_epic *)arg)->pmu, vector);
 }
 
+static void on_event(void *arg, const struct detail_event *event)
+{
+	pmon_uncore_event(((struct emul_epic *)arg)->uncore, event);
+}
+
+/* This process answers for what lies between the cores. */
+static void rewire_fabric(struct emul_epic *epic)
+{
+	const struct fabric_watch watch = {
+	    .arg = epic, .event = on_event, .enabled = pmon_uncore_enabled(epic->uncore)};
+
+	fabric_watch(epic->fabric, &watch);
+}
+
 /* The core does for the PMU what its registers now ask for. */
 static void rewire(struct emul_epic *epic)
 {
@@ -113,16 +130,28 @@ static int make(struct emul_epic *epic, struct pmu_ctx *ctx, const struct epic_p
 		const struct pmu_box *box)
 {
 	struct pmon_ia64_source source = {.cells = epic_cells, .count = epic_cell_count};
+	char *next = (char *)(epic + 1);
+	const struct pmu_machine *desc = epic->desc;
 	int error;
 
-	epic->core = epic_init(epic + 1, params);
+	epic->core = epic_init(next, params);
+	next += epic_size(params);
+	epic->pmu = (void *)next;
+	next += pmon_ia64_size(box);
+	epic->fabric = fabric_init(next, &params->fabric, desc->sockets, desc->cores);
+	next += fabric_size();
+	epic->uncore = (void *)next;
+	epic_connect(epic->core, epic->fabric, 0, desc->core_mhz);
 	for (unsigned bank = 0; bank < SIGNAL_BANKS; bank++)
 		source.totals[bank] = epic_totals(epic->core, (enum signal_bank)bank);
-	epic->pmu = (void *)((char *)(epic + 1) + epic_size(params));
 	error = pmon_ia64_init(epic->pmu, ctx, box, &source);
 	if (!error)
-		rewire(epic);
-	return error;
+		error = pmon_uncore_init(epic->uncore, ctx, pmu_find_pmu(desc->pmu), desc->sockets);
+	if (error)
+		return error;
+	rewire(epic);
+	rewire_fabric(epic);
+	return 0;
 }
 
 int emul_epic_new(struct emul_epic **out, struct pmu_ctx *ctx, const struct pmu_machine *desc)
@@ -136,7 +165,12 @@ int emul_epic_new(struct emul_epic **out, struct pmu_ctx *ctx, const struct pmu_
 	if (!params || !box)
 		return error_set(ctx, PMU_E_UNKNOWN, "%s: no core model \"%s\" with PMU %s",
 				 desc->name, desc->core, desc->pmu);
-	bytes = sizeof(*epic) + epic_size(params) + pmon_ia64_size(box);
+	if (desc->sockets > FABRIC_SOCKETS || desc->cores > FABRIC_CORES)
+		return error_set(ctx, PMU_E_UNSUPPORTED,
+				 "%s: machines with such cores have at most %u sockets of %u cores",
+				 desc->name, FABRIC_SOCKETS, FABRIC_CORES);
+	bytes = sizeof(*epic) + epic_size(params) + pmon_ia64_size(box) + fabric_size() +
+		pmon_uncore_size(pmu_find_pmu(desc->pmu), desc->sockets);
 	epic = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (epic == MAP_FAILED)
 		return error_set(ctx, PMU_E_NOMEM, "out of memory for machine %s", desc->name);
@@ -185,6 +219,27 @@ int emul_epic_write(struct emul_epic *epic, unsigned space, uint32_t number, uin
 	return error;
 }
 
+/* What goes on by itself has gone on until now. */
+static uint64_t settle_fabric(struct emul_epic *epic)
+{
+	uint64_t now = epic_fabric_time(epic->core, epic_cycle(epic->core));
+
+	fabric_settle(epic->fabric, now);
+	return now;
+}
+
+int emul_epic_read_uncore(struct emul_epic *epic, unsigned socket, uint32_t address,
+			  uint64_t *value)
+{
+	return pmon_uncore_read(epic->uncore, socket, address, settle_fabric(epic), value);
+}
+
+int emul_epic_write_uncore(struct emul_epic *epic, unsigned socket, uint32_t address,
+			   uint64_t value)
+{
+	return pmon_uncore_write(epic->uncore, socket, address, settle_fabric(epic), value);
+}
+
 uint64_t emul_epic_interrupts(const struct emul_epic *epic)
 {
 	return pmon_ia64_interrupts(epic->pmu);
@@ -199,6 +254,7 @@ void emul_epic_settle(struct emul_epic *epic)
 {
 	epic_settle(epic->core);
 	rewire(epic);
+	rewire_fabric(epic);
 }
 
 void emul_epic_other_thread(struct emul_epic *epic)

@@ -46,6 +46,12 @@ void emul_epic_settle(struct emul_epic *epic);
 int emul_epic_read(struct emul_epic *epic, unsigned space, uint32_t number, uint64_t *value);
 int emul_epic_write(struct emul_epic *epic, unsigned space, uint32_t number, uint64_t value);
 
+/** The same of a register outside of cores, by its address in the socket's window. */
+int emul_epic_read_uncore(struct emul_epic *epic, unsigned socket, uint32_t address,
+			  uint64_t *value);
+int emul_epic_write_uncore(struct emul_epic *epic, unsigned socket, uint32_t address,
+			   uint64_t value);
+
 /** Interrupts of overflows so far. */
 uint64_t emul_epic_interrupts(const struct emul_epic *epic);
 /** Time of the core's clock since power on. */

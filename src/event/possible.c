@@ -60,6 +60,8 @@ static uint32_t values_of(const struct possible *possible, unsigned attribute)
 	case ATTRIBUTE_STATE:
 		return possible->signal->states &
 		       ~(is_alone(possible) ? possible->signal->several_sockets_states : 0);
+	case ATTRIBUTE_MESSAGE:
+		return possible->signal->messages;
 	case ATTRIBUTE_NODE:
 		return machine ? below(machine->sockets) : UINT32_MAX;
 	case ATTRIBUTE_RANK:
@@ -104,6 +106,7 @@ static const char *thing(unsigned attribute)
 	    [ATTRIBUTE_NODE] = "node",	     [ATTRIBUTE_THREAD] = "core",
 	    [ATTRIBUTE_ADDRESS] = "address", [ATTRIBUTE_RANK] = "rank",
 	    [ATTRIBUTE_BANK] = "bank",	     [ATTRIBUTE_UNIT] = "unit",
+	    [ATTRIBUTE_MESSAGE] = "message",
 	};
 
 	return things[attribute];
@@ -116,7 +119,8 @@ static bool filter_passes(const struct possible *possible, const struct pmu_modi
 	const struct pmu_encoding *encoding = filter->encoding;
 	uint32_t values;
 
-	if (!setting || !encoding || encoding->attribute == ATTRIBUTE_ADDRESS)
+	/* What a mask leaves out of the comparison can be anything. */
+	if (!setting || !encoding || encoding->mask || encoding->attribute == ATTRIBUTE_ADDRESS)
 		return true;
 	if (encoding->attribute == ATTRIBUTE_THREAD)
 		return thread_is_there(possible, encoding, setting->value) ||

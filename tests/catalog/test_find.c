@@ -311,15 +311,12 @@ static void test_roles(void **state)
 	/* 323602-001 tables 3-7, 5-11, 5-27, 5-46 */
 	check_place(role("itanium-9300", "core", "PMC7", PMU_FIELD_EVENT_SELECT, 0), 15, 8);
 	check_place(role("itanium-9300", "core", "PMC0", PMU_FIELD_FREEZE, 0), 0, 0);
-	check_place(
-	    role("itanium-9300-uncore", "bbox", "B_CSR_PERF_CTL1", PMU_FIELD_EVENT_SELECT, 7), 47,
-	    42);
-	check_place(
-	    role("itanium-9300-uncore", "rbox", "R_CSR_PERF_CNT_CTRL_2", PMU_FIELD_COUNT_HIGH, 0),
-	    15, 0);
-	check_place(
-	    role("itanium-9300-uncore", "zbox", "Z_CSR_PMU_CNT_STATUS", PMU_FIELD_OVERFLOW, 4), 4,
-	    4);
+	check_place(role("itanium-9300", "bbox", "B_CSR_PERF_CTL1", PMU_FIELD_EVENT_SELECT, 7), 47,
+		    42);
+	check_place(role("itanium-9300", "rbox", "R_CSR_PERF_CNT_CTRL_2", PMU_FIELD_COUNT_HIGH, 0),
+		    15, 0);
+	check_place(role("itanium-9300", "zbox", "Z_CSR_PMU_CNT_STATUS", PMU_FIELD_OVERFLOW, 4), 4,
+		    4);
 	/* There is none. */
 	assert_null(role("itanium-9300", "core", "PMC7", PMU_FIELD_ENABLE, 0));
 	assert_null(role("nehalem", "core", "IA32_PERF_GLOBAL_CTRL", PMU_FIELD_ENABLE, 4));

@@ -69,21 +69,21 @@ class DryRuns(unittest.TestCase):
         d_box = "DBX_CSR_MISC"
         freeze, unfreeze = [(d_box, 0), (d_box, 0x40)], [(d_box, 0), (d_box, 0x80)]
         # §5.7.3.1; overflow bits are cleared by writing 1, bits 7:0 of the count with cnt_lo_we
-        self.starts("itanium-9300-uncore", "zbox0.PLD_DRAM_EV.DRAM_CMD.RAS", freeze + [
+        self.starts("itanium-9300", "zbox0.PLD_DRAM_EV.DRAM_CMD.RAS", freeze + [
             ("Z_CSR_PMU_CNT_STATUS", 0x1f), ("Z_CSR_PLD_PMU", 0x200), ("Z_CSR_PMU_CNT_0", 0),
             ("Z_CSR_PMU_CNT_CTL_0", 0x800000), ("Z_CSR_PMU_CNT_CTL_0", 0xa1)] + unfreeze)
         # Table 5-10: frz 32 and reset 0; CTL3 right after CTL2; a CTL0 without frz would unfreeze
-        self.starts("itanium-9300-uncore", "bbox1.IOB_INSERTS.SNOOPS", freeze + [
+        self.starts("itanium-9300", "bbox1.IOB_INSERTS.SNOOPS", freeze + [
             ("B_CSR_PERF_CTL0", 0x100000001), ("B_CSR_PERF_CTL2", 0x10000),
             ("B_CSR_PERF_CTL3", 0xfffffffd), ("B_CSR_PERF_CTL1", 0x17),
             ("B_CSR_PERF_CTL0", 0x100000002)] + unfreeze)
         # Table 5-26: clr 10; two ports of the right half share its counters
-        self.starts("itanium-9300-uncore", "rbox5.FLITS_SENT,rbox7.FLITS_SENT", freeze + [
+        self.starts("itanium-9300", "rbox5.FLITS_SENT,rbox7.FLITS_SENT", freeze + [
             ("R_CSR_PERF_GBLCFG", 0x400), ("R_CSR_Pn_IPERF0", 0x80000000),
             ("R_CSR_PERF_CNT_CTRL_0", 0x400000), ("R_CSR_Pn_IPERF1", 0x80000000),
             ("R_CSR_PERF_CNT_CTRL_1", 0x510000)] + unfreeze)
         # Tables 3-4, 3-7; nothing that it looks at is restricted: 3-9, 3-10, 3-12, 3-13
-        self.starts("itanium-9300", "L3_MISSES", [
+        self.starts("itanium-9300", "core0.L3_MISSES", [
             ("PMC0", 1), ("PMC32", 0x030f01ffffffffff), ("PMC36", 0), ("PMC38", 0xdb6),
             ("PMC41", 0x2078fefefefe), ("PMD4", 0), ("PMC4", 0x7a00dc0f), ("PMC0", 0)])
 
@@ -94,7 +94,7 @@ class DryRuns(unittest.TestCase):
             (control, 0), ("U_MSR_PMON_UCLK_FIXED_CTR", 0), (control, 0x400000), (control, 0)])
 
     def test_shared_counters_are_too_few(self):
-        run = pmulab("stat", "--dry-run", "--pmu", "itanium-9300-uncore", "-e",
+        run = pmulab("stat", "--dry-run", "--pmu", "itanium-9300", "-e",
                      "rbox.FLITS_SENT,rbox.FLITS_RCVD")
         self.assertEqual(run.returncode, 1)
         for word in ("rbox", "8 counters", "FLITS_RCVD", "separate runs"):
@@ -170,7 +170,7 @@ class Lists(unittest.TestCase):
                       pmulab("show", "xeon-e5v4/TOR_INSERTS").stdout)
         titled = [e for e in events.values() if e["title"]]
         self.assertEqual({e["pmu"] for e in titled},
-                         {"xeon-e5v4", "itanium-9300", "itanium-9300-uncore"})
+                         {"xeon-e5v4", "itanium-9300"})
         facts = {(f["pmu"], f["box"], f["name"]): f["rows"] for f in pmulab_json("list", "facts")}
         queues = {r["queue"]: r for r in facts["nehalem-uncore", "uncore", "QUEUES"]}
         self.assertEqual([queues[f"GQ {q} tracker"]["entries with two sockets"]
@@ -201,7 +201,7 @@ class Lists(unittest.TestCase):
                 ("R_CSR_P10_IPERF1", "R_CSR_Pn_IPERF1", 10),
                 ("R_CSR_PERF_CNT_CTRL_15", "R_CSR_PERF_CNT_CTRL_7", 5),
                 ("MC1_CH2_PCI_PMON_CTL3", "MC_CHy_PCI_PMON_CTL3", 6)):
-            pmu = "itanium-9300-uncore" if "R_CSR" in name else "xeon-e5v4"
+            pmu = "itanium-9300" if "R_CSR" in name else "xeon-e5v4"
             found = pmulab_json("decode", "--pmu", pmu, name, 0)
             self.assertEqual((found["register"], found["instance"]), (register, instance), name)
         self.assertEqual(pmulab("decode", "--pmu", "xeon-e5v4", "cbo3.C23_MSR_PMON_CTL0",
@@ -239,7 +239,7 @@ class Lists(unittest.TestCase):
 
     def test_show_says_what_a_match_sets(self):
         """323602-001 table 5-34: the mask goes with the match; §3.2.3.1: OPCM0 needs ig_ad = 0."""
-        rbox = pmulab("show", "--pmu", "itanium-9300-uncore", "rbox").stdout
+        rbox = pmulab("show", "--pmu", "itanium-9300", "rbox").stdout
         self.assertIn("RDS in R_CSR_Pn_MATCH_MSB_0 or that of the counter's copy, "
                       "sets R_CSR_Pn_MASK_MSB_0[19:16]=0xF", rbox)
         core = pmulab("show", "--pmu", "itanium-9300", "core").stdout
@@ -313,11 +313,11 @@ class Refusals(unittest.TestCase):
     def test_counters_of_the_router(self):
         """Counter 9 is the second of the ports 5 to 10 (323602-001 table 5-24)."""
         for counter in ("9", "1"):
-            encoded = pmulab_json("encode", "--pmu", "itanium-9300-uncore", "--counter", counter,
+            encoded = pmulab_json("encode", "--pmu", "itanium-9300", "--counter", counter,
                                   "rbox5.FLITS_SENT")
             self.assertEqual([(w["address"], w["value"]) for w in encoded["writes"]],
                              [(0x7588, 0x80000000), (0x4e98, 0x410000)])
-        self.refused("encode", "--pmu", "itanium-9300-uncore", "--counter", "8",
+        self.refused("encode", "--pmu", "itanium-9300", "--counter", "8",
                      "rbox0.FLITS_SENT", says=["counter 8"])
 
     def test_names(self):

@@ -226,7 +226,7 @@ PMD48 0x5000000000077717
     def test_instances_apart(self):
         text = "".join(f"cpe{n}.CPE_CSR_QEAR_DAT0 0x40\n0x{0x8108 + n * 0x1000:x} {n}\n"
                        f"cpe{n}.CPE_CSR_QEAR_CTL {n << 17 | 1}\n" for n in range(4))
-        report = pmulab_json("decode", "--pmu", "itanium-9300-uncore", "--registers",
+        report = pmulab_json("decode", "--pmu", "itanium-9300", "--registers",
                              self.dump(text))
         self.assertEqual([(r["instance"], fields(r)["latency"], fields(r)["address"])
                           for r in report["records"]],
@@ -249,7 +249,7 @@ PMD48 0x5000000000077717
                 ("nehalem/MSR_OFFCORE_RSP_0", "0x6033", "request", "DATA_IN"),
                 ("nehalem/MSR_OFFCORE_RSP_0", "0x6033", "response", "ANY_DRAM"),
                 ("itanium-9300/PMC4", "0x4200DF0F", "MESI", "M"),
-                ("itanium-9300-uncore/rbox3.R_CSR_Pn_MATCH_LSB_1", "0x1C00", "MC", "DRS")):
+                ("itanium-9300/rbox3.R_CSR_Pn_MATCH_LSB_1", "0x1C00", "MC", "DRS")):
             with self.subTest(register=register, field=name):
                 decoded = pmulab_json("decode", register, value)
                 field, = (f for f in decoded["fields"] if f["name"] == name)
@@ -305,7 +305,7 @@ class Encodings(unittest.TestCase):
 
     def decoded(self, event, form):
         """The event that decode finds in the writes, each as @form writes its register."""
-        pmu = event.partition("/")[0] if "/" in event else "itanium-9300-uncore"
+        pmu = event.partition("/")[0] if "/" in event else "itanium-9300"
         report = pmulab_json("encode", "--pmu", pmu, event)
         rows = list(csv.DictReader(io.StringIO(
             pmulab("encode", "--pmu", pmu, event, "--format", "csv").stdout)))
@@ -350,7 +350,7 @@ class Encodings(unittest.TestCase):
                 ("rbox6", 9, ["R_CSR_P06_IPERF1", "R_CSR_PERF_CNT_CTRL_9"])):
             report = pmulab_json("encode", "--counter", counter, f"{box}.FLITS_SENT")
             self.assertEqual([w["register"] for w in report["writes"]], names)
-            found = pmulab_json("decode", "--pmu", "itanium-9300-uncore",
+            found = pmulab_json("decode", "--pmu", "itanium-9300",
                                 f"{box}.{names[1]}", report["writes"][1]["value"])
             self.assertEqual((found["name"], found["instance"]), (names[1], int(box[4:])))
 
@@ -372,7 +372,7 @@ class Encodings(unittest.TestCase):
         for pmu, register, value, missing in (
                 ("nehalem", "IA32_PERFEVTSEL0", 0x43100B, "MSR_PEBS_LD_LAT"),
                 ("nehalem-uncore", "MSR_UNCORE_PERFEVTSEL0", 0x40080C, "MSR_GQ_SNOOP_MESF"),
-                ("itanium-9300-uncore", "R_CSR_PERF_CNT_CTRL_0", 0x400000, "R_CSR_Pn_IPERF0")):
+                ("itanium-9300", "R_CSR_PERF_CNT_CTRL_0", 0x400000, "R_CSR_Pn_IPERF0")):
             register = pmulab_json("decode", "--pmu", pmu, register, value)
             self.assertEqual(register["event"], "")
             self.assertIn(missing, register["counters"][0]["problem"])

@@ -78,19 +78,19 @@ static const struct {
     {"itanium-9300/core.ER_MEM_READ_OUT_LO", 0, 1, {{PMU_SPACE_PMC, 5, 0x7a00b50f}}},
 
     /* §5.4.2: cnt3_sel 23:18 = 0x1b, cnt_en[3] is bit 4 (tables 5-10, 5-11); B-Box 0 at 0xc000 */
-    {"itanium-9300-uncore/bbox.SNP_REQ_ALL",
+    {"itanium-9300/bbox.SNP_REQ_ALL",
      0,
      3,
      {{PMU_SPACE_MMIO, 0xc088, 0x6c0000}, {PMU_SPACE_MMIO, 0xc080, 0x10}}},
     /* COHQ is 0x25; cnt7_sel 47:42 = 8; arb_en 10, cnt_en[7] is bit 8; B-Box 1 at 0xd000 */
-    {"itanium-9300-uncore/bbox.ARB_Q0_OVFL.COHQ",
+    {"itanium-9300/bbox.ARB_Q0_OVFL.COHQ",
      1,
      7,
      {{PMU_SPACE_MMIO, 0xd090, 0x25},
       {PMU_SPACE_MMIO, 0xd088, UINT64_C(8) << 42},
       {PMU_SPACE_MMIO, 0xd080, 0x500}}},
     /* iob_remote_local 20:19 = 1, iob_id_in 17; HOM0 and RdData one-hot: tables 5-13 to 5-16 */
-    {"itanium-9300-uncore/bbox.IOB_IN_PKTS.RSNID:class_in=HOM0:opcode_in=HOM0.RdData",
+    {"itanium-9300/bbox.IOB_IN_PKTS.RSNID:class_in=HOM0:opcode_in=HOM0.RdData",
      0,
      0,
      {{PMU_SPACE_MMIO, 0xc090, 0xa0000},
@@ -98,17 +98,17 @@ static const struct {
       {PMU_SPACE_MMIO, 0xc088, 0x19},
       {PMU_SPACE_MMIO, 0xc080, 0x2}}},
     /* §5.6.2.1: FLT_SENT is bit 31, pt_sel 21:19 = 3, ev_sel 18:16 = 1 for IPERF1, en 22 */
-    {"itanium-9300-uncore/rbox.FLITS_SENT",
+    {"itanium-9300/rbox.FLITS_SENT",
      3,
      5,
      {{PMU_SPACE_MMIO, 0x7388, 0x80000000}, {PMU_SPACE_MMIO, 0x4e58, 0x590000}}},
     /* Port 10 is pt_sel 5 of counters 8 to 15; ev0_cls 6:4 = 4; ev_sel 2: tables 5-25, 5-30 */
-    {"itanium-9300-uncore/rbox.QUE_ARB_BID.DRS",
+    {"itanium-9300/rbox.QUE_ARB_BID.DRS",
      10,
      0,
      {{PMU_SPACE_MMIO, 0x44b8, 0x40}, {PMU_SPACE_MMIO, 0x4e88, 0x6a0000}}},
     /* Table 5-36, second set of port 11: 0x1c00, 0x1fe0, state 8 of 0xf, mm_en 21 and flit 1 */
-    {"itanium-9300-uncore/rbox.DRS.DataC_M",
+    {"itanium-9300/rbox.DRS.DataC_M",
      11,
      1,
      {{PMU_SPACE_MMIO, 0x4bc8, 0x1c00},
@@ -118,27 +118,27 @@ static const struct {
       {PMU_SPACE_MMIO, 0x4be8, 0x210000},
       {PMU_SPACE_MMIO, 0x4e18, 0x6d0000}}},
     /* §5.7.3.1: dram_cmd 12:8 = 2; inc_sel 9:4 = 0xa, en 0 */
-    {"itanium-9300-uncore/zbox.PLD_DRAM_EV.DRAM_CMD.RAS",
+    {"itanium-9300/zbox.PLD_DRAM_EV.DRAM_CMD.RAS",
      0,
      0,
      {{PMU_SPACE_MMIO, 0xcb08, 0x200}, {PMU_SPACE_MMIO, 0xcc90, 0xa1}}},
     /* §5.7.3.1, the counter's own control and evnt2 20:18 = 5; bcmd 8:5 = 3 */
-    {"itanium-9300-uncore/zbox.FVC_EV2.BBOX_CMDS.V2F",
+    {"itanium-9300/zbox.FVC_EV2.BBOX_CMDS.V2F",
      0,
      2,
      {{PMU_SPACE_MMIO, 0xc818, 0x140060}, {PMU_SPACE_MMIO, 0xcc80, 0xf1}}},
     /* rtry_sngl_fvid 7, fvid 6:1 */
-    {"itanium-9300-uncore/zbox.PLD_RETRY_EV.RETRIES_FVID:fvid=9",
+    {"itanium-9300/zbox.PLD_RETRY_EV.RETRIES_FVID:fvid=9",
      1,
      4,
      {{PMU_SPACE_MMIO, 0xdb08, 0x92}, {PMU_SPACE_MMIO, 0xdc70, 0xb1}}},
     /* Table 5-54: dram_cmd 12:8 = 0x18, addr_match1 13 */
-    {"itanium-9300-uncore/zbox.PLD_DRAM_EV.CMD_ALL:dram_cmd=ZQCAL:addr_match1",
+    {"itanium-9300/zbox.PLD_DRAM_EV.CMD_ALL:dram_cmd=ZQCAL:addr_match1",
      0,
      0,
      {{PMU_SPACE_MMIO, 0xcb08, 0x3800}, {PMU_SPACE_MMIO, 0xcc90, 0xa1}}},
     /* Tables 5-10, 5-13 to 5-15: remote is 2 in 20:19, DRS bit 14, wrdata_en bit 14 */
-    {"itanium-9300-uncore/bbox.IOB_IN_PKTS.RHNID:class_in=DRS:iob_remote_local=REMOTE:wrdata_en",
+    {"itanium-9300/bbox.IOB_IN_PKTS.RHNID:class_in=DRS:iob_remote_local=REMOTE:wrdata_en",
      0,
      0,
      {{PMU_SPACE_MMIO, 0xc090, 0x100000},
@@ -148,7 +148,7 @@ static const struct {
 
     /* Tables 5-31 to 5-35, 5-64, 5-65: DNID 17:13, MC 12:9 = 0xc, OPC 8:5 = 0xa, VNW 4:3 = 1; what
        is given is compared in all its bits; mm_en 21 and the first flit, 19:16 = 1 */
-    {"itanium-9300-uncore/rbox.PACKETS:VNW=VN1:MC=NCB:OPC=NCB.IntPhysical:DNID=5",
+    {"itanium-9300/rbox.PACKETS:VNW=VN1:MC=NCB:OPC=NCB.IntPhysical:DNID=5",
      0,
      0,
      {{PMU_SPACE_MMIO, 0x4a00, 0xb948},
@@ -158,7 +158,7 @@ static const struct {
       {PMU_SPACE_MMIO, 0x4a20, 0x210000},
       {PMU_SPACE_MMIO, 0x4e08, 0x440000}}},
     /* What table 5-36 has as DRS.DataC_M, but for the last bits of the opcode; set 1 of port 5 */
-    {"itanium-9300-uncore/rbox.DRS.AnyResp:OPC=DRS.DataC:OPC_mask=0xc:RDS=M",
+    {"itanium-9300/rbox.DRS.AnyResp:OPC=DRS.DataC:OPC_mask=0xc:RDS=M",
      5,
      1,
      {{PMU_SPACE_MMIO, 0x4d00, 0x1c00},
@@ -168,7 +168,7 @@ static const struct {
       {PMU_SPACE_MMIO, 0x4d20, 0x210000},
       {PMU_SPACE_MMIO, 0x4e98, 0x450000}}},
     /* ig_flit_cnt 20; remote node 0b10110 in 2:0 and 31:30 */
-    {"itanium-9300-uncore/rbox.PACKETS:RNID_4_2=5:RNID_1_0=2:ig_flit_cnt",
+    {"itanium-9300/rbox.PACKETS:RNID_4_2=5:RNID_1_0=2:ig_flit_cnt",
      0,
      0,
      {{PMU_SPACE_MMIO, 0x4a00, 0x80000000},
@@ -360,8 +360,8 @@ static void test_places(void **state)
 	    {"itanium-9300/core.CPU_OP_CYCLES.ALL:all", 0, 5, 5},
 	    {"itanium-9300/core.CPU_OP_CYCLES.ALL:all", 0, 6, PMU_E_CONFLICT},
 	    {"itanium-9300/core.LOADS_RETIRED", 0, 12, PMU_E_CONFLICT},
-	    {"itanium-9300-uncore/zbox.CYCLES", 1, 5, PMU_E_CONFLICT},
-	    {"itanium-9300-uncore/rbox.FLITS_SENT", 12, 0, PMU_E_RANGE},
+	    {"itanium-9300/zbox.CYCLES", 1, 5, PMU_E_CONFLICT},
+	    {"itanium-9300/rbox.FLITS_SENT", 12, 0, PMU_E_RANGE},
 	};
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
@@ -385,12 +385,12 @@ static void test_refusals(void **state)
 	    {"itanium-9300/core.BACK_END_BUBBLE.ALL+FE", PMU_E_CONFLICT},
 	    {"itanium-9300/core.L2I_READS.MISS", PMU_E_UNKNOWN},
 	    {"itanium-9300/core.INST_DISPERSED:threshold=8", PMU_E_RANGE},
-	    {"itanium-9300-uncore/zbox.PLD_RETRY_EV.RETRIES_FVID", PMU_E_SYNTAX},
-	    {"itanium-9300-uncore/bbox.B_CYCLES:class_in=HOM0", PMU_E_CONFLICT},
-	    {"itanium-9300-uncore/rbox.FLITS_SENT:MC=DRS", PMU_E_CONFLICT},
-	    {"itanium-9300-uncore/rbox.PACKETS:OPC=SNP.RdCode", PMU_E_UNKNOWN},
-	    {"itanium-9300-uncore/rbox.PACKETS:RDS=M+E", PMU_E_CONFLICT},
-	    {"itanium-9300-uncore/zbox.PLD_DRAM_EV.CMD_ALL", PMU_E_SYNTAX},
+	    {"itanium-9300/zbox.PLD_RETRY_EV.RETRIES_FVID", PMU_E_SYNTAX},
+	    {"itanium-9300/bbox.B_CYCLES:class_in=HOM0", PMU_E_CONFLICT},
+	    {"itanium-9300/rbox.FLITS_SENT:MC=DRS", PMU_E_CONFLICT},
+	    {"itanium-9300/rbox.PACKETS:OPC=SNP.RdCode", PMU_E_UNKNOWN},
+	    {"itanium-9300/rbox.PACKETS:RDS=M+E", PMU_E_CONFLICT},
+	    {"itanium-9300/zbox.PLD_DRAM_EV.CMD_ALL", PMU_E_SYNTAX},
 	    /* Columns IAR, DAR, OPC and MESI of chapter 4 */
 	    {"itanium-9300/core.L3_MISSES:MESI=M", PMU_E_CONFLICT},
 	    {"itanium-9300/core.L3_READS.ALL.ALL:MESI=0", PMU_E_CONFLICT},

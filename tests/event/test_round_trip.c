@@ -122,9 +122,9 @@ static const struct layout layouts[] = {
     {"itanium-9300", "core", 8, 16, 0x7a00000f, 0},
     /* 323602-001 tables 5-27, 5-47: ev_sel 18:16, en 22; inc_sel 9:4, en 0. Unit masks stand in
        other registers, as all that selects a B-Box event */
-    {"itanium-9300-uncore", "rbox", 16, 0, 1 << 22, 0},
-    {"itanium-9300-uncore", "zbox", 4, 0, 1, 0},
-    {"itanium-9300-uncore", "bbox", 0, 0, 0, 0},
+    {"itanium-9300", "rbox", 16, 0, 1 << 22, 0},
+    {"itanium-9300", "zbox", 4, 0, 1, 0},
+    {"itanium-9300", "bbox", 0, 0, 0, 0},
 };
 
 static const struct layout *layout_of(const struct pmu_box *box)

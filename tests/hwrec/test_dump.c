@@ -53,7 +53,7 @@ static void refusals(void **state)
 	    {"PMD32 18446744073709551616", PMU_E_SYNTAX, "64 bits"},
 	    {"PMD32 0x10000000000000000", PMU_E_SYNTAX, "64 bits"},
 	    {"PMD320 1", PMU_E_UNKNOWN, "PMD32"},
-	    {"core1.PMD32 1", PMU_E_UNKNOWN, "no register"},
+	    {"core4.PMD32 1", PMU_E_UNKNOWN, "no register"},
 	    {"core99999999999999999999.PMD32 1", PMU_E_UNKNOWN, "no register"},
 	    {"cbo.PMD32 1", PMU_E_UNKNOWN, "no register"},
 	    {"corex.PMD32 1", PMU_E_UNKNOWN, "no register"},
@@ -83,7 +83,7 @@ static void physical_addresses(void **state)
 	static const char *const lines[] = {"0xA108 7", "0x8003FFFBFEB0A108 7",
 					    "0x8003FFFBFC00A108 7", "0x8003FFFBFCFFA108 7",
 					    "cpe2.CPE_CSR_QEAR_DAT1 7"};
-	const struct pmu_pmu *pmu = pmu_find_pmu("itanium-9300-uncore");
+	const struct pmu_pmu *pmu = pmu_find_pmu("itanium-9300");
 	struct pmu_register_value value;
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {

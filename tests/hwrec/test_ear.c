@@ -13,7 +13,7 @@ static int fixture_up(void **state)
 
 static int fixture_up_qear(void **state)
 {
-	return fixture_up_for(state, "itanium-9300-uncore", "cpe");
+	return fixture_up_for(state, "itanium-9300", "cpe");
 }
 
 static void ear_d_cache(void **state)
@@ -203,7 +203,7 @@ static void qear(void **state)
 		assert_true(noted(dump, "inprog") == running);
 	}
 	/* What is another box's is not this one's, wherever it stands */
-	dump->values[1].box = pmu_find_box(pmu_find_pmu("itanium-9300-uncore"), "zbox");
+	dump->values[1].box = pmu_find_box(pmu_find_pmu("itanium-9300"), "zbox");
 	assert_int_equal(dump_decode(dump, "qear", NULL), PMU_E_UNKNOWN);
 	assert_says(dump, dump->values[1].reg->name, NULL);
 	dump->values[1].box = dump->box;

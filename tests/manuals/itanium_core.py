@@ -2,6 +2,7 @@
 import re
 
 import itanium_facts
+from itanium_facts import is_core
 import piped
 from piped import column
 from reader import Table
@@ -367,16 +368,16 @@ def pattern(encoding, width):
 
 
 def ours(data):
-    encodings = data.listed("encodings", PMU)
+    encodings = data.listed("encodings", PMU, is_core)
     said = {e["event"]: (e["attributes"], e["set"]) for e in encodings}
-    found = our_registers({r["name"]: r for r in data.listed("registers", PMU)})
+    found = our_registers({r["name"]: r for r in data.listed("registers", PMU, is_core)})
     found |= itanium_facts.ours(data)
     found["core", "events"] = {e["event"]: our_event(e, *said[e["event"]])
-                               for e in data.listed("events", PMU)}
+                               for e in data.listed("events", PMU, is_core)}
     for e in encodings:
         if e["umask"]:
             found.setdefault((e["event"], "umasks"), {})[e["umask"]] = {"bits": pattern(e, 4)}
-    for s in data.listed("settings", PMU):
+    for s in data.listed("settings", PMU, is_core):
         if s["setting"] not in ("IEAR", "DEAR"):
             continue
         for value in s["values"]:
@@ -384,7 +385,7 @@ def ours(data):
             if what and "_" not in what:  # not several kinds of misses together
                 found.setdefault((f"{s['setting']} {kind.lower()}", "values"), {})[
                     value["name"]] = {"value": hex(value["value"])}
-    for m in data.listed("metrics", PMU):
+    for m in data.listed("metrics", PMU, is_core):
         if "table" in m["source"]:
             found.setdefault(("core", "metrics"), {})[m["name"]] = {
                 "equation": equation(re.sub(r" with:\S+", "", m["equation"]))}

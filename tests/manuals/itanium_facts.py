@@ -8,6 +8,10 @@ PORT_TABLES = {"2-2": "PORTS", "2-3": "PORTS", "2-4": "I_PORTS", "2-5": "M_PORTS
 VALUE_TABLES = {"2-8": "BRAND_INFO", "2-9": "FEATURES"}
 
 
+def is_core(box):
+    return box == "core"
+
+
 def types(text):
     """["M1", "M2", "M3"] of "M1-M3", "M1, 2, 3" or "M1-3"; a raised 1 is a note."""
     text = text.replace("¹", "")
@@ -71,7 +75,7 @@ def read(tables):
 
 
 def ours(data):
-    facts = {f["name"]: f["rows"] for f in data.listed("facts", PMU)}
+    facts = {f["name"]: f["rows"] for f in data.listed("facts", PMU, is_core)}
     found = {(name, "lines"): port_rows([list(r.values()) for r in facts[name]])
              for name in PORT_TABLES.values()}
     for name in VALUE_TABLES.values():

@@ -4,10 +4,11 @@ import subprocess
 
 import piped
 from itanium_core import field_rows, plain
+from itanium_facts import is_core
 from piped import column
 from reader import Table
 
-PMU = "itanium-9300-uncore"
+PMU = "itanium-9300"
 SECTIONS = {"5.5.6": "bbox", "5.6.6": "rbox", "5.7.7": "zbox"}
 EVENT_TABLES = {"5-22": "bbox", "5-37": "rbox", "5-59": "zbox"}
 ADDRESS_TABLES = {"5-9": "bbox", "5-24": "rbox", "5-45": "zbox"}
@@ -42,6 +43,10 @@ SHORT = {
     "R_CSR_Pn_MATCH_LSB_0": "MATCH", "R_CSR_Pn_MASK_LSB_0": "MASK",
     "R_CSR_Pn_MATCH_MSB_0": "MATCH_HIGH", "R_CSR_Pn_MASK_MSB_0": "MASK_HIGH",
 }
+
+
+def is_uncore(box):
+    return not is_core(box)
 
 
 # Bits of subcontrols: a column for each, so that parts of a field compare.
@@ -330,8 +335,8 @@ def is_message(encoding):
 
 def our_events(data):
     found = {("messages", "umasks"): {}}
-    most = {(e["box"], e["event"]): e["max_increment"] for e in data.listed("events", PMU)}
-    for e in data.listed("encodings", PMU):
+    most = {(e["box"], e["event"]): e["max_increment"] for e in data.listed("events", PMU, is_uncore)}
+    for e in data.listed("encodings", PMU, is_uncore):
         mine = our_bits(e)
         if is_message(e):
             if not e["umask"]:  # any packets, not one of the table's choice
@@ -393,7 +398,7 @@ def our_windows(data, registers):
 
 
 def ours(data):
-    registers = data.listed("registers", PMU)
+    registers = data.listed("registers", PMU, is_uncore)
     files = data.files(PMU)
     labels = [i["label"] for i in files["rbox"]["instances"]]
     found = {**our_fields(registers), **our_events(data),
@@ -402,8 +407,8 @@ def ours(data):
     found["boxes", "capabilities"] = {
         b["box"]: {"instances": b["instances"], "counters": b["counters"],
                    "width": files[b["box"]]["counter_width"]}
-        for b in data.listed("boxes", PMU) if b["counters"]}
-    for s in data.listed("settings", PMU):
+        for b in data.listed("boxes", PMU, is_uncore) if b["counters"]}
+    for s in data.listed("settings", PMU, is_uncore):
         if s["setting"] in ("class_in", "opcode_in", "MC", "OPC"):
             found[s["setting"], "values"] = {v["name"]: {"value": hex(v["value"])}
                                              for v in s["values"]}

@@ -61,13 +61,13 @@ class Data:
     def __init__(self, program):
         self.program = program
 
-    def listed(self, what, pmu):
-        """events, registers, metrics or boxes of a PMU."""
+    def listed(self, what, pmu, wanted=lambda box: True):
+        """events, registers, metrics or boxes of a PMU's boxes that are wanted."""
         command = [self.program, "list", what, "--pmu", pmu, "--format", "json"]
         out = subprocess.run(command, capture_output=True, text=True)
         if out.returncode:
             sys.exit(f"{' '.join(command)}: {out.stderr.strip()}")
-        return json.loads(out.stdout)
+        return [entry for entry in json.loads(out.stdout) if wanted(entry["box"])]
 
     @staticmethod
     def files(pmu):

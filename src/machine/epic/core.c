@@ -61,6 +61,18 @@ struct epic_core *epic_init(void *memory, const struct epic_params *params)
 	return core;
 }
 
+void epic_connect(struct epic_core *core, struct fabric *fabric, unsigned number, unsigned mhz)
+{
+	core->fabric = fabric;
+	core->number = number;
+	core->mhz = mhz;
+}
+
+uint64_t epic_fabric_time(const struct epic_core *core, uint64_t cycle)
+{
+	return cycle * core->params->fabric.mhz / core->mhz;
+}
+
 uint64_t epic_cycle(const struct epic_core *core)
 {
 	return core->cycle;

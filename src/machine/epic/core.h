@@ -132,7 +132,9 @@ struct reads {
 
 struct epic_core {
 	const struct epic_params *params;
-	uint64_t cycle; /* in which the last group retired */
+	struct fabric *fabric; /* NULL: none */
+	unsigned number, mhz;  /* of the core, in the fabric */
+	uint64_t cycle;	       /* in which the last group retired */
 	struct group group;
 	uint64_t at_ip; /* where the program goes on: bundle and slot, 0 at its beginning */
 	unsigned at_slot;
@@ -209,8 +211,8 @@ enum epic_state {
 	STATE_M,
 };
 
-/** A read of memory begins in a cycle, or as soon as those before have. */
-void epic_reads_begin(struct epic_core *core, uint64_t cycle);
+/** A read of memory begins in a cycle, or as soon as those before have, and takes so many. */
+void epic_reads_begin(struct epic_core *core, uint64_t cycle, unsigned latency);
 /** Counts those that are on their way up to a cycle. */
 void epic_reads_count(struct epic_core *core, uint64_t cycle);
 

@@ -14,10 +14,31 @@ static enum epic_state state_of(uint64_t tag)
 	return !tag ? STATE_I : tag & 1 ? STATE_M : STATE_E;
 }
 
+/* @return cycles of the core that it takes */
+static unsigned transact(struct epic_core *core, enum fabric_kind kind, uint64_t number,
+			 uint64_t cycle)
+{
+	const struct fabric_params *p = &core->params->fabric;
+	const struct fabric_request request = {.kind = (uint8_t)kind,
+					       .core = (uint8_t)core->number,
+					       .time =
+						   core->fabric ? epic_fabric_time(core, cycle) : 0,
+					       .line = number};
+	struct fabric_answer answer = {.latency = fabric_least_latency(p)};
+
+	if (core->fabric)
+		fabric_transact(core->fabric, &request, &answer);
+	if (kind == FABRIC_WRITE_BACK || !core->fabric)
+		return core->params->memory_latency;
+	return core->params->memory_latency +
+	       (unsigned)((answer.latency - fabric_least_latency(p)) * core->mhz / p->mhz);
+}
+
 /* @return the line, in the third level from here on */
 static struct line *third_level(struct epic_core *core, uint64_t number, enum epic_cell first,
-				const struct access *access, enum epic_state *found)
+				const struct access *access, uint64_t cycle, enum epic_state *found)
 {
+	uint64_t tag;
 	struct line *line = epic_cache_find(&core->l3, number);
 	enum epic_state gone;
 
@@ -27,11 +48,13 @@ static struct line *third_level(struct epic_core *core, uint64_t number, enum ep
 	if (line)
 		return line;
 	epic_add_access(core, access, CELL_L3_MISS);
-	gone = state_of(epic_cache_fill(&core->l3, number, 0));
+	tag = epic_cache_fill(&core->l3, number, 0);
+	gone = state_of(tag);
 	epic_add_access(core, access, (enum epic_cell)(CELL_L3_INSERT_I + gone));
 	if (gone == STATE_M) {
 		epic_add(core, CELL_L3_REPLACED_M, 1);
 		epic_add(core, CELL_BUS_WRITEBACK, 1);
+		transact(core, FABRIC_WRITE_BACK, (tag >> 1) - 1, cycle);
 	}
 	return epic_cache_find(&core->l3, number);
 }
@@ -39,24 +62,33 @@ static struct line *third_level(struct epic_core *core, uint64_t number, enum ep
 unsigned epic_l3_read(struct epic_core *core, uint64_t address, uint64_t cycle,
 		      enum epic_cell first, const struct access *access, enum epic_state *found)
 {
-	third_level(core, epic_line(&core->l3, address), first, access, found);
+	uint64_t number = epic_line(&core->l3, address);
+	unsigned latency;
+
+	third_level(core, number, first, access, cycle, found);
 	if (*found != STATE_I)
 		return core->params->l3.latency;
+	latency = transact(core,
+			   first == CELL_L3_CODE_I   ? FABRIC_READ_CODE
+			   : first == CELL_L3_DATA_I ? FABRIC_READ_DATA
+						     : FABRIC_READ_OWN,
+			   number, cycle);
 	epic_add(core,
 		 first == CELL_L3_CODE_I   ? CELL_BUS_CODE
 		 : first == CELL_L3_DATA_I ? CELL_BUS_LOAD
 					   : CELL_BUS_OWN,
 		 1);
-	epic_reads_begin(core, cycle);
-	return core->params->memory_latency;
+	epic_reads_begin(core, cycle, latency);
+	return latency;
 }
 
 /* A modified line leaves the second level. */
-static void write_back(struct epic_core *core, uint64_t tag, const struct access *access)
+static void write_back(struct epic_core *core, uint64_t tag, const struct access *access,
+		       uint64_t cycle)
 {
 	enum epic_state found;
 
-	third_level(core, (tag >> 1) - 1, CELL_L3_WRITEBACK_I, access, &found)->tag |= 1;
+	third_level(core, (tag >> 1) - 1, CELL_L3_WRITEBACK_I, access, cycle, &found)->tag |= 1;
 }
 
 static void count_request(struct epic_core *core, const struct access *a)
@@ -94,7 +126,7 @@ static unsigned fill_second_level(struct epic_core *core, const struct access *a
 	epic_ring_take(&core->fills, t + latency);
 	gone = epic_cache_fill(&core->l2d, number, t + latency);
 	if (gone & 1)
-		write_back(core, gone, a);
+		write_back(core, gone, a, t + latency);
 	return latency;
 }
 

@@ -21,6 +21,7 @@
 
 struct epic_core;
 struct epic_params;
+struct fabric;
 
 /* Register names of instructions: general 0 to 127, then the others. */
 #define EPIC_FLOATING	 128u
@@ -177,6 +178,15 @@ size_t epic_size(const struct epic_params *params);
  * @param params  must outlive the core
  */
 struct epic_core *epic_init(void *memory, const struct epic_params *params);
+
+/**
+ * What the core reaches memory by; without it, reads take the parameters' latency and writes none.
+ * @param number  the core's there
+ * @param mhz     of the core's clock
+ */
+void epic_connect(struct epic_core *core, struct fabric *fabric, unsigned number, unsigned mhz);
+/** Cycle of the fabric's clock in a cycle of the core's. */
+uint64_t epic_fabric_time(const struct epic_core *core, uint64_t cycle);
 
 /** The next instruction of the program. rename: as it is before it. */
 void epic_issue(struct epic_core *core, const struct epic_op *op, const struct epic_rename *rename,

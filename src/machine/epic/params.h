@@ -3,6 +3,7 @@
 #define MACHINE_EPIC_PARAMS_H
 
 #include "machine/epic/epic.h"
+#include "machine/fabric/fabric.h"
 
 struct epic_cache_params {
 	uint32_t sets, ways, line_log2;
@@ -23,6 +24,7 @@ struct epic_params {
 	uint32_t flush_branch, flush_exception; /* cycles */
 	uint32_t tlb_transfer, walk;		/* cycles */
 	uint32_t stack_rate;			/* registers a cycle */
+	struct fabric_params fabric;
 	uint8_t latencies[EPIC_VIAS][EPIC_USES];
 };
 

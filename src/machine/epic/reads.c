@@ -25,13 +25,18 @@ void epic_reads_count(struct epic_core *core, uint64_t cycle)
 		pass(core, cycle);
 }
 
-void epic_reads_begin(struct epic_core *core, uint64_t cycle)
+void epic_reads_begin(struct epic_core *core, uint64_t cycle, unsigned latency)
 {
 	struct reads *r = &core->reads;
+	uint64_t until;
+	unsigned at;
 
 	epic_reads_count(core, cycle > r->now ? cycle : r->now);
 	if (r->count == READS_MAX)
 		epic_reads_count(core, r->until[r->first]);
-	r->until[(r->first + r->count) % READS_MAX] = r->now + core->params->memory_latency;
-	r->count++;
+	until = r->now + latency;
+	for (at = r->first + r->count++; at > r->first && r->until[(at - 1) % READS_MAX] > until;
+	     at--)
+		r->until[at % READS_MAX] = r->until[(at - 1) % READS_MAX];
+	r->until[at % READS_MAX] = until;
 }

@@ -1,0 +1,110 @@
+/*
+ * What lies between the cores of machines whose cores issue in order: in each socket a router with
+ * twelve ports, home agents that keep a line with one owner or several readers, each with a table
+ * of requests in flight, and a memory controller beside each home agent.
+ *
+ * A transaction is one story, told to the subscriber step by step by every unit on its way. Units
+ * have no bandwidth limit: what waits is a request for a line that another request is in flight
+ * for, and one that finds the table full. Lines are interleaved over all home agents. Home agents
+ * know exactly which caches have a line.
+ *
+ * Time is in cycles of the fabric's clock. Each home agent keeps a monotonic one: a request stamped
+ * earlier is treated as arriving now; only its latency is charged.
+ */
+#ifndef MACHINE_FABRIC_FABRIC_H
+#define MACHINE_FABRIC_FABRIC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "catalog/detail.h"
+
+#define FABRIC_SOCKETS 4u
+#define FABRIC_CORES   4u /* a socket */
+#define FABRIC_HOMES   2u /* a socket */
+#define FABRIC_LINKS   3u /* a socket: one to each other */
+
+struct fabric;
+
+struct fabric_params {
+	uint32_t mhz;
+	uint32_t entries;     /* of a home agent's table, at most 32 */
+	uint32_t line_flits;  /* of a packet with a line */
+	uint32_t hop, link;   /* from port to port; from socket to socket */
+	uint32_t home, reply; /* from the table to memory; from data to the router */
+	uint32_t read, write; /* the memory controller's, until its answer */
+	uint32_t dispatch;    /* of these, in its queue */
+	uint32_t snoop;	      /* a core's caches, from port to port */
+	uint32_t refresh;     /* from one refresh of a rank to the next */
+	uint32_t ranks;	      /* of a memory controller */
+	uint32_t core_ports[FABRIC_CORES], home_ports[FABRIC_HOMES], link_ports[FABRIC_LINKS];
+};
+
+enum fabric_kind {
+	FABRIC_READ_DATA,
+	FABRIC_READ_CODE,
+	FABRIC_READ_OWN,
+	FABRIC_OWN, /* of a line that the requester reads already */
+	FABRIC_WRITE_BACK,
+};
+
+struct fabric_request {
+	uint8_t kind;  /* enum fabric_kind */
+	uint8_t core;  /* of all sockets: socket * cores of a socket + core */
+	uint64_t time; /* fabric cycle */
+	uint64_t line; /* number */
+};
+
+struct fabric_answer {
+	uint64_t latency; /* from the request until the requester has data or completion */
+	bool shared;	  /* others have the line too */
+	bool from_cache;  /* another core's caches sent it */
+};
+
+/* What a core's caches have of a line. */
+enum fabric_found {
+	FABRIC_NOTHING,
+	FABRIC_SHARED,
+	FABRIC_EXCLUSIVE,
+	FABRIC_MODIFIED,
+};
+
+/* What happens to it there. */
+enum fabric_snoop {
+	FABRIC_LOOK,
+	FABRIC_SHARE,	   /* it stays readable */
+	FABRIC_INVALIDATE, /* it goes */
+};
+
+struct fabric_watch {
+	void *arg;
+	/** Caches of a core, all levels. @return what they had before */
+	enum fabric_found (*snoop)(void *arg, unsigned core, uint64_t line, enum fabric_snoop what);
+	/** Something happened in a unit. */
+	void (*event)(void *arg, const struct detail_event *event);
+	const uint8_t *enabled; /* SIGNAL_COUNT bytes: signals that somebody counts */
+};
+
+/** Bytes that it takes. */
+size_t fabric_size(void);
+/**
+ * In reset state, at time 0. It allocates nothing.
+ * @param memory   fabric_size() bytes of zeros, aligned to 8; the caller's
+ * @param params   must outlive it
+ * @param sockets  at most FABRIC_SOCKETS
+ * @param cores    a socket, at most FABRIC_CORES
+ */
+struct fabric *fabric_init(void *memory, const struct fabric_params *params, unsigned sockets,
+			   unsigned cores);
+void fabric_watch(struct fabric *fabric, const struct fabric_watch *watch);
+
+/** Cycles from request to data that a read takes at least, in the requester's own socket. */
+uint64_t fabric_least_latency(const struct fabric_params *params);
+
+/** Does a transaction. */
+void fabric_transact(struct fabric *fabric, const struct fabric_request *request,
+		     struct fabric_answer *answer);
+/** Tells what goes on by itself, up to a time. */
+void fabric_settle(struct fabric *fabric, uint64_t now);
+
+#endif

@@ -1,0 +1,91 @@
+/* The state of a fabric, and what its files do for each other. */
+#ifndef MACHINE_FABRIC_STATE_H
+#define MACHINE_FABRIC_STATE_H
+
+#include "catalog/signal.h"
+#include "machine/fabric/fabric.h"
+
+#define PORTS	12u
+#define ENTRIES 32u
+
+struct entry {
+	uint64_t line; /* number + 1; 0: never used */
+	uint64_t until;
+	uint64_t waiting_until; /* its conflict queue is not empty before */
+};
+
+struct memory {
+	uint64_t queue_busy, idle_since; /* the dispatch queue's; nothing is told beyond */
+	uint64_t refreshes;		 /* of a rank, told so far */
+};
+
+struct home {
+	uint64_t now;
+	struct entry entries[ENTRIES];
+	uint64_t busy, conflict_busy, wait_busy; /* until when; nothing is told beyond */
+	struct memory memory;
+};
+
+struct fabric {
+	const struct fabric_params *params;
+	struct fabric_watch watch;
+	unsigned sockets, cores;
+	uint64_t overflow_busy[FABRIC_SOCKETS][PORTS];
+	struct home homes[FABRIC_SOCKETS][FABRIC_HOMES];
+};
+
+/* A place in the machine: of a home agent or memory controller, or a port of the router. */
+struct unit {
+	uint8_t socket, number;
+};
+
+static inline void fabric_tell(const struct fabric *f, const struct detail_event event)
+{
+	if (f->watch.event && f->watch.enabled[event.id])
+		f->watch.event(f->watch.arg, &event);
+}
+
+/** Cycles of [from, from + cycles) that are not told yet; they are now. */
+static inline uint64_t fabric_more(uint64_t *told, uint64_t from, uint64_t cycles)
+{
+	uint64_t end = from + cycles, begin = *told > from ? *told : from;
+
+	if (end <= begin)
+		return 0;
+	*told = end;
+	return end - begin;
+}
+
+struct packet {
+	uint32_t class; /* a bit as of signal port.packet_in */
+	uint8_t message, state, flits;
+};
+
+/** Sends a packet from one port to another. @return when it is there */
+uint64_t fabric_send(struct fabric *f, struct unit from, struct unit to,
+		     const struct packet *packet, uint64_t time);
+
+/** Reads or writes a line. @return when the memory controller has answered */
+uint64_t fabric_memory(struct fabric *f, struct unit at, bool write, uint64_t time);
+void fabric_memory_settle(struct fabric *f, struct unit at, uint64_t now);
+
+/** By how much a home agent's clock is ahead of a time: that is no latency of who arrives then. */
+static inline uint64_t fabric_ahead(const struct fabric *f, struct unit at, uint64_t time)
+{
+	uint64_t now = f->homes[at.socket][at.number].now;
+
+	return now > time ? now - time : 0;
+}
+
+/**
+ * The table's entry for a line, for a request that arrives at a time. Until fabric_leave() no other
+ * request is dealt with.
+ * @param start  receives when it has the entry
+ */
+struct entry *fabric_enter(struct fabric *f, struct unit at, uint64_t line, uint64_t arrival,
+			   uint64_t *start);
+/** The request is over. */
+void fabric_leave(struct fabric *f, struct unit at, struct entry *entry, uint64_t start,
+		  uint64_t end);
+
+#endif

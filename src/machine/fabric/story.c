@@ -1,0 +1,280 @@
+/* Transactions, from a core's request until it has data or completion. */
+#include "machine/fabric/state.h"
+
+#define CLASS(name) QUALIFIER_PORT_PACKET_IN_##name
+
+/* One transaction. */
+struct story {
+	struct fabric *f;
+	const struct fabric_request *request;
+	struct unit at;		  /* the home agent */
+	struct unit home, asking; /* ports */
+	uint8_t socket;		  /* the requester's */
+	uint8_t word;		  /* enum signal_message */
+	uint64_t start;		  /* it has its entry */
+	uint32_t readers;	  /* cores that have the line and may keep it, a bit each */
+	int owner;		  /* the core that has it alone; -1: none */
+};
+
+static const uint8_t words[] = {
+    [FABRIC_READ_DATA] = MESSAGE_READ_DATA,  [FABRIC_READ_CODE] = MESSAGE_READ_CODE,
+    [FABRIC_READ_OWN] = MESSAGE_READ_OWN,    [FABRIC_OWN] = MESSAGE_OWN,
+    [FABRIC_WRITE_BACK] = MESSAGE_WRITEBACK,
+};
+
+static struct unit core_port(const struct fabric *f, unsigned core)
+{
+	return (struct unit){(uint8_t)(core / f->cores),
+			     (uint8_t)f->params->core_ports[core % f->cores]};
+}
+
+/* node: 0 if it is of the home agent's own socket, else 1. */
+static void tell(const struct story *s, unsigned id, unsigned message, unsigned node, uint64_t time,
+		 uint64_t amount)
+{
+	fabric_tell(s->f, (struct detail_event){.id = (uint16_t)id,
+						.socket = s->at.socket,
+						.unit = s->at.number,
+						.message = (uint8_t)message,
+						.node = (uint8_t)node,
+						.time = time,
+						.amount = amount});
+}
+
+/* The same of what has a qualifier instead. */
+static void tell_kind(const struct story *s, unsigned id, uint32_t qualifier, uint64_t time,
+		      uint64_t amount)
+{
+	fabric_tell(s->f, (struct detail_event){.id = (uint16_t)id,
+						.socket = s->at.socket,
+						.unit = s->at.number,
+						.qualifiers = qualifier,
+						.time = time,
+						.amount = amount});
+}
+
+static unsigned distance(const struct story *s, unsigned socket)
+{
+	return socket != s->at.socket;
+}
+
+static uint64_t to_home(const struct story *s, struct unit from, uint32_t class, unsigned message,
+			uint64_t time)
+{
+	const struct packet packet = {
+	    .class = class,
+	    .message = (uint8_t)message,
+	    .flits = class == CLASS(DATA) ? (uint8_t)s->f->params->line_flits : 1};
+
+	time = fabric_send(s->f, from, s->home, &packet, time);
+	tell(s, SIGNAL_DIRECTORY_PACKET_IN, message, distance(s, s->socket), time, 1);
+	return time;
+}
+
+static uint64_t from_home(const struct story *s, struct unit to, uint32_t class, unsigned message,
+			  enum signal_state state, uint64_t time)
+{
+	const struct packet packet = {
+	    .class = class,
+	    .message = (uint8_t)message,
+	    .state = (uint8_t)state,
+	    .flits = class == CLASS(DATA) ? (uint8_t)s->f->params->line_flits : 1};
+
+	tell(s, SIGNAL_DIRECTORY_PACKET_OUT, message, distance(s, to.socket), time, 1);
+	return fabric_send(s->f, s->home, to, &packet, time);
+}
+
+static uint64_t memory(const struct story *s, bool write, uint64_t time)
+{
+	uint64_t end = fabric_memory(s->f, s->at, write, time);
+
+	tell(s, SIGNAL_DIRECTORY_MEMORY, write ? MESSAGE_WRITEBACK : MESSAGE_READ_DATA, 0, time,
+	     end - time);
+	if (!write)
+		tell(s, SIGNAL_DIRECTORY_MEMORY, MESSAGE_FILL, 0, end, 1);
+	return end;
+}
+
+/* Who has the line, besides the requester. */
+static void look(struct story *s)
+{
+	s->owner = -1;
+	for (unsigned core = 0; core < s->f->sockets * s->f->cores && s->f->watch.snoop; core++) {
+		enum fabric_found found =
+		    core == s->request->core
+			? FABRIC_NOTHING
+			: s->f->watch.snoop(s->f->watch.arg, core, s->request->line, FABRIC_LOOK);
+
+		if (found >= FABRIC_EXCLUSIVE)
+			s->owner = (int)core;
+		else if (found == FABRIC_SHARED)
+			s->readers |= 1u << core;
+	}
+}
+
+static bool owns(const struct story *s)
+{
+	return s->request->kind == FABRIC_READ_OWN || s->request->kind == FABRIC_OWN;
+}
+
+/* Sends a snoop. @return when the core answers */
+static uint64_t snoop(const struct story *s, unsigned core, enum fabric_found *found)
+{
+	unsigned word = owns(s)				       ? MESSAGE_SNOOP_OWN
+			: s->request->kind == FABRIC_READ_CODE ? MESSAGE_SNOOP_CODE
+							       : MESSAGE_SNOOP_DATA;
+	uint64_t time = s->start + s->f->params->home;
+
+	time = from_home(s, core_port(s->f, core), CLASS(SNOOP), word, SIGNAL_STATE_I, time);
+	*found = s->f->watch.snoop(s->f->watch.arg, core, s->request->line,
+				   owns(s) ? FABRIC_INVALIDATE : FABRIC_SHARE);
+	return time + s->f->params->snoop;
+}
+
+static void snooped(const struct story *s, unsigned core, uint64_t until)
+{
+	uint64_t from = s->start + s->f->params->home;
+
+	tell_kind(s, SIGNAL_DIRECTORY_SNOOP,
+		  distance(s, core / s->f->cores) ? QUALIFIER_DIRECTORY_SNOOP_REMOTE
+						  : QUALIFIER_DIRECTORY_SNOOP_LOCAL,
+		  from, until - from);
+}
+
+/* A core that may only read the line gives it up. @return when the home agent knows */
+static uint64_t invalidate(const struct story *s, unsigned core)
+{
+	enum fabric_found found;
+	uint64_t time = snoop(s, core, &found);
+
+	time =
+	    to_home(s, core_port(s->f, core), CLASS(HOME_RESPONSE), MESSAGE_ANSWER_INVALID, time);
+	snooped(s, core, time);
+	return time;
+}
+
+/* By where the requester is, and the cache. */
+static void forwarded(const struct story *s, unsigned core, uint64_t time)
+{
+	static const uint32_t kinds[2][2] = {
+	    {QUALIFIER_DIRECTORY_FORWARD_LOCAL_LOCAL, QUALIFIER_DIRECTORY_FORWARD_LOCAL_REMOTE},
+	    {QUALIFIER_DIRECTORY_FORWARD_REMOTE_LOCAL, QUALIFIER_DIRECTORY_FORWARD_REMOTE_REMOTE}};
+
+	tell_kind(s, SIGNAL_DIRECTORY_FORWARD,
+		  kinds[distance(s, s->socket)][distance(s, core / s->f->cores)], time, 1);
+}
+
+/*
+ * The owner sends the line to the requester; a modified one that it keeps also to memory.
+ * @param data  receives when the requester has it
+ * @return when the home agent can complete
+ */
+static uint64_t from_owner(const struct story *s, uint64_t *data)
+{
+	unsigned core = (unsigned)s->owner;
+	struct unit port = core_port(s->f, core);
+	enum fabric_found found;
+	uint64_t answered = snoop(s, core, &found), time;
+	bool writes = found == FABRIC_MODIFIED && !owns(s);
+	const struct packet line = {.class = CLASS(DATA),
+				    .message = MESSAGE_DATA_FORWARDED,
+				    .state = !owns(s)			? SIGNAL_STATE_S
+					     : found == FABRIC_MODIFIED ? SIGNAL_STATE_M
+									: SIGNAL_STATE_E,
+				    .flits = (uint8_t)s->f->params->line_flits};
+
+	*data = fabric_send(s->f, port, s->asking, &line, answered);
+	time = to_home(s, port, CLASS(HOME_RESPONSE),
+		       owns(s)	? MESSAGE_ANSWER_FORWARDED_INVALID
+		       : writes ? MESSAGE_ANSWER_FORWARDED_WRITEBACK
+				: MESSAGE_ANSWER_FORWARDED_SHARED,
+		       answered);
+	snooped(s, core, time);
+	forwarded(s, core, time);
+	if (writes) {
+		time = to_home(s, port, CLASS(DATA), MESSAGE_DATA_KEPT, answered);
+		time = memory(s, true, time);
+	}
+	return time;
+}
+
+/* @return when the home agent is done with it */
+static uint64_t write_back(const struct story *s, struct fabric_answer *answer)
+{
+	uint64_t time = to_home(s, s->asking, CLASS(DATA), MESSAGE_DATA_WRITTEN, s->request->time),
+		 end;
+
+	if (time < s->start)
+		time = s->start;
+	end = memory(s, true, time + s->f->params->home);
+	answer->latency =
+	    from_home(s, s->asking, CLASS(RESPONSE), MESSAGE_COMPLETE, SIGNAL_STATE_I, end) -
+	    s->request->time;
+	return end;
+}
+
+static uint64_t give_up_all(const struct story *s)
+{
+	uint64_t last = 0;
+
+	for (unsigned core = 0; core < s->f->sockets * s->f->cores; core++) {
+		uint64_t time = s->readers >> core & 1 ? invalidate(s, core) : 0;
+
+		last = time > last ? time : last;
+	}
+	return last;
+}
+
+/* From memory, or without data. @return when the home agent is done with it */
+static uint64_t from_memory(const struct story *s, struct fabric_answer *answer)
+{
+	bool data = s->request->kind != FABRIC_OWN;
+	uint64_t known = owns(s) ? give_up_all(s) : 0, end = s->start + s->f->params->home;
+
+	if (data)
+		end = memory(s, false, end);
+	end = (known > end ? known : end) + s->f->params->reply;
+	answer->shared = !owns(s) && s->readers;
+	answer->latency = from_home(s, s->asking, data ? CLASS(DATA) : CLASS(RESPONSE),
+				    data ? MESSAGE_DATA : MESSAGE_GRANT,
+				    answer->shared ? SIGNAL_STATE_S : SIGNAL_STATE_E, end) -
+			  s->request->time;
+	return end;
+}
+
+static uint64_t answer_from_cache(const struct story *s, struct fabric_answer *answer)
+{
+	uint64_t data, end = from_owner(s, &data);
+
+	end += s->f->params->reply;
+	from_home(s, s->asking, CLASS(RESPONSE), MESSAGE_COMPLETE, SIGNAL_STATE_I, end);
+	*answer = (struct fabric_answer){
+	    .latency = data - s->request->time, .shared = !owns(s), .from_cache = true};
+	return end;
+}
+
+void fabric_transact(struct fabric *f, const struct fabric_request *request,
+		     struct fabric_answer *answer)
+{
+	unsigned home = (unsigned)(request->line % (f->sockets * FABRIC_HOMES));
+	struct story s = {.f = f, .request = request, .word = words[request->kind]};
+	struct entry *entry;
+	uint64_t arrival, ahead, end;
+
+	*answer = (struct fabric_answer){0};
+	s.at = (struct unit){(uint8_t)(home % f->sockets), (uint8_t)(home / f->sockets)};
+	s.home = (struct unit){s.at.socket, (uint8_t)f->params->home_ports[s.at.number]};
+	s.asking = core_port(f, request->core);
+	s.socket = s.asking.socket;
+	arrival = to_home(&s, s.asking, CLASS(HOME), s.word, request->time);
+	ahead = fabric_ahead(f, s.at, arrival);
+	entry = fabric_enter(f, s.at, request->line, arrival + ahead, &s.start);
+	look(&s);
+	end = request->kind == FABRIC_WRITE_BACK ? write_back(&s, answer)
+	      : s.owner >= 0			 ? answer_from_cache(&s, answer)
+						 : from_memory(&s, answer);
+	tell(&s, SIGNAL_DIRECTORY_TRANSACTION, s.word, distance(&s, s.socket), arrival + ahead,
+	     end - arrival - ahead);
+	fabric_leave(f, s.at, entry, s.start, end);
+	answer->latency -= ahead;
+}

@@ -1,0 +1,264 @@
+#!/usr/bin/env python3
+"""Counts outside of the cores of the Itanium machines: of kernels whose traffic is known by
+construction, of a twin that has none, and laws that hold on any program."""
+import csv
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+PMULAB = os.environ["PMULAB"]
+TURNS = 500, 2500  # the smaller one is more than the caches' ways
+PARAMS = {"read": 153, "home": 16, "reply": 8, "write": 60, "dispatch": 4}  # uarch/itanium-9300.json
+
+PROGRAM = """
+	.text
+	.global _start
+	.proc _start
+_start:
+	alloc r32=ar.pfs,0,8,8,0
+	movl r14=data+{offset}
+	movl r20=524288
+	movl r21=data+{offset}+32*524288
+	movl r33={turns}-1;;
+	mov r17=r14
+	mov ar.lc=r33;;
+	.align 64
+again:
+	{body}
+	cmp.eq p8,p9=r17,r21;;
+(p8)	mov r17=r14
+	br.cloop.sptk.few again;;
+	mov r15=1025
+	mov r40=0;;
+	break.i 0x100000;;
+	.endp _start
+	.section .bss
+	.align 16384
+data:	.skip 16777216+16384
+"""
+# A step of 4096 lines: all are of one home agent, one set of the L3 and one of the L2D.
+READ = "ld8 r16=[r17]; add r17=r20,r17;; add r22=r16,r0;;"
+# Waits for the line, so that it is not read again while it is on its way to memory.
+WRITE = "st8 [r17]=r0;; ld8 r16=[r17]; add r17=r20,r17;; add r22=r16,r0;;"
+NOTHING = "nop.m 0; add r17=r20,r17;;"
+
+# What one turn adds: of reads; of writes, each with a line that leaves modified.
+TURN = {
+    "bbox0.IMT_ALLOC": (1, 2),
+    "bbox0.IMT_POP_CFL": (0, 0),
+    "bbox0.IOB_IN_PKTS.RHNID": (1, 2),
+    "bbox0.IOB_IN_PKTS.RHNID:class_in=HOM0:opcode_in=HOM0.RdData": (1, 0),
+    "bbox0.IOB_IN_PKTS.RHNID:class_in=HOM0:opcode_in=HOM0.RdInvOwn": (0, 1),
+    "bbox0.IOB_IN_PKTS.RHNID:class_in=HOM0:opcode_in=HOM0.WbMtoI": (0, 1),
+    "bbox0.IOB_OUT_PKTS.RHNID:class_out=DRS:opcode_out=DRS.DataC_Cmp": (1, 1),
+    "bbox0.IOB_OUT_PKTS.RHNID:class_out=NDR:opcode_out=NDR.Cmp": (0, 1),
+    "bbox0.IOB_INSERTS.IN_PKTS.RHNID": (1, 2),
+    "bbox0.IOB_REMOVES.IN_PKT_COMPLETES": (1, 2),
+    "bbox0.BZ_ACK_ALL": (1, 2),
+    "bbox0.BZ_ACK": (2, 3),
+    "bbox0.BZ_ACK:z_op=1": (1, 1),
+    "bbox0.BZ_ACK:z_op=2": (0, 1),
+    "bbox0.BZ_ACK:z_op=0x40": (1, 1),
+    "bbox0.SNP_REQ_ALL": (0, 0),
+    "bbox0.SNP_RSP_ALL": (0, 0),
+    "bbox1.IMT_ALLOC": (0, 0),
+    "bbox0.IMT_FULL": (0, 0),
+    "bbox0.ARB_Q0_INSERTS.COHQ": (0, 0),
+    "bbox0.ARB_Q0_INSERTS.ANY_CFL": (0, 0),
+    "bbox0.ARB_Q1_INSERTS": (0, 0),
+    "zbox0.BBOX_CMDS_ALL": (2, 3),
+    "zbox0.INFLIGHT_CMD": (1, 2),
+    "zbox0.SCHDLR_INFLIGHT_CMDS": (1, 2),
+    "zbox0.FVC_EV0.BBOX_CMDS.READS": (1, 1),
+    "zbox0.FVC_EV1.BBOX_CMDS.WRITES": (0, 1),
+    "zbox0.FVC_EV2.BBOX_CMDS.F2B": (1, 1),
+    "zbox0.FVC_EV3.BBOX_RSP.ACK": (1, 2),
+    "zbox0.PLD_DRAM_EV.DRAM_CMD.RAS": (1, 2),
+    "zbox0.PLD_DRAM_EV.DRAM_CMD.CAS_RD_CLS": (1, 1),
+    "zbox0.PLD_DRAM_EV.DRAM_CMD.CAS_WR_CLS": (0, 1),
+    "zbox0.PAGE_MISS": (1, 2),
+    "zbox0.PAGE_AUTOCLS_CMD": (1, 2),
+    "zbox0.PGT_DISPQ_EV.INSERTS_ALL": (1, 2),
+    "zbox0.DISPQ_RD_CNT": (PARAMS["dispatch"], PARAMS["dispatch"]),
+    "zbox0.DISPQ_WR_CNT": (0, PARAMS["dispatch"]),
+    "zbox0.LIVE_OPS_INFLIGHT": (PARAMS["read"], PARAMS["read"] + PARAMS["write"]),
+    "zbox1.BBOX_CMDS_ALL": (0, 0),
+    # CPE 0 is port 8, B-Box 0 port 10; a line has 18 flits.
+    "rbox8.FLITS_RCVD": (1, 1 + 1 + 18),
+    "rbox8.NSP_FLITS_RCVD": (1, 1 + 1 + 18),
+    "rbox8.FLITS_SENT": (18, 18 + 1),
+    "rbox10.FLITS_RCVD": (18, 18 + 1),
+    "rbox10.FLITS_SENT": (1, 1 + 1 + 18),
+    "rbox7.FLITS_SENT": (0, 0),
+    "rbox8.NEW_PACKETS_RECV.ANY": (1, 3),
+    "rbox8.NEW_PACKETS_RECV.VNA.HOM": (1, 2),
+    "rbox8.NEW_PACKETS_RECV.VNA.DRS": (0, 1),
+    "rbox8.NEW_PACKETS_RECV.ANY.NDR": (0, 0),
+    "rbox10.NEW_PACKETS_RECV.VNA.DRS": (1, 1),
+    "rbox10.NEW_PACKETS_RECV.ANY.NDR": (0, 1),
+    "rbox8.INQUE_DEALLOC": (1, 3),
+    "rbox8.ALLOC_TO_ARB.HM0": (1, 2),
+    "rbox8.ALLOC_TO_ARB.HM1": (0, 0),
+    "rbox8.ALLOC_TO_ARB.DRS": (0, 1),
+    "rbox8.ALLOC_TO_ARB.ALL": (1, 3),
+    "rbox8.EOT_IN.HM0": (1, 2),
+    "rbox8.EOT_NE": (1, 2),
+    "rbox8.QUE_ARB_BID.HOM": (1, 2),
+    "rbox8.QUE_ARB_BID.DRS": (0, 1),
+    "rbox8.LOC_ARB_BID": (1, 3),
+    "rbox10.GBL_ARB_BID": (1, 3),
+    "rbox10.HOM.AnyReq": (1, 2),
+    "rbox10.DRS.WbIData": (0, 1),
+    "rbox8.DRS.AnyDataC": (1, 1),
+    "rbox8.DRS.DataC_M": (0, 0),
+    "rbox8.DRS.AnyResp": (1, 1),
+    "rbox8.NDR.AnyCmp": (0, 1),
+    "rbox8.PACKETS:MC=DRS:RDS=E": (1, 1),
+    "rbox8.SNP.AnySnp": (0, 0),
+}
+
+
+def stat(machine, program, events):
+    """{(event, socket, instance): count}; the event alone for the sum."""
+    run = subprocess.run([PMULAB, "stat", "-M", machine, "--format", "csv", "-e",
+                          ",".join(events), "--", *program],
+                         check=False, capture_output=True, text=True)
+    if run.returncode:
+        raise AssertionError(f"{program}: {run.returncode}: {run.stderr}")
+    counts = {}
+    rows = [row for row in csv.DictReader(run.stderr.splitlines()) if row["box"]]
+    given = dict(zip(dict.fromkeys(row["event"] for row in rows), events))  # printed in full
+    for row in rows:
+        if row["model"] == "absent" or not row["count"]:
+            raise AssertionError(f"{row['event']} is not modelled")
+        event = given[row["event"]]
+        counts[event, int(row["socket"]), int(row["instance"])] = int(row["count"])
+        counts[event] = counts.get(event, 0) + int(row["count"])
+    return counts
+
+
+@unittest.skipUnless(shutil.which("ia64-linux-gnu-as"), "without the assembler")
+class Uncore(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.built = 0
+
+    def build(self, body, turns, offset=0):
+        self.built += 1
+        binary = pathlib.Path(self.folder.name) / str(self.built)
+        source = binary.with_suffix(".s")
+        source.write_text(PROGRAM.format(body=body, turns=turns, offset=offset),
+                          encoding="utf-8")
+        subprocess.run(["ia64-linux-gnu-as", "-x", "-o", f"{binary}.o", source], check=True)
+        subprocess.run(["ia64-linux-gnu-ld", "-static", "-o", binary, f"{binary}.o"], check=True)
+        return [str(binary)]
+
+    def turn(self, machine, body, events, offset=0):
+        """What a turn adds to each count."""
+        few, many = (stat(machine, self.build(body, t, offset), events) for t in TURNS)
+        turns = TURNS[1] - TURNS[0]
+        for key in many:
+            self.assertEqual((many[key] - few[key]) % turns, 0, key)
+        return {key: (many[key] - few[key]) // turns for key in many}
+
+    def batches(self):
+        """Events that one run counts: what shares a register comes one by one."""
+        alone = [e for e in TURN if any(word in e for word in (":", "ARB_Q", "IOB_", "DRAM_CMD", "FVC"))
+                 or e.startswith("rbox")]
+        others = [e for e in TURN if e not in alone]
+        yield [e for e in others if e.startswith("bbox")][:8] + \
+            [e for e in others if e.startswith("zbox")][:5]
+        rest = [e for e in others if e.startswith("bbox")][8:] + \
+            [e for e in others if e.startswith("zbox")][5:]
+        while rest:
+            yield rest[:5]
+            rest = rest[5:]
+        boxes = [[e for e in alone if e.startswith(b)] for b in ("bbox", "zbox", "rbox")]
+        while any(boxes):
+            yield [box.pop() for box in boxes if box]
+
+    def test_turns(self):
+        for n, body in enumerate((READ, WRITE)):
+            for events in self.batches():
+                found = self.turn("itanium-9300-1s", body, events)
+                for event in events:
+                    self.assertEqual(found[event], TURN[event][n], (body, event))
+
+    def test_twin(self):
+        for events in self.batches():
+            found = self.turn("itanium-9300-1s", NOTHING, events)
+            self.assertFalse(any(found.values()), found)
+
+    def test_whole_sums(self):
+        """Entries: from the table to memory, the read, to the router; 64 or so at a time."""
+        entry = PARAMS["home"] + PARAMS["read"] + PARAMS["reply"]
+        few, many = (stat("itanium-9300-1s", self.build(READ, t),
+                          ["bbox0.IMT_OVFL", "bbox0.IOB_OVFL", "bbox0.BZ_OVFL:z_op=1",
+                           "bbox0.IMT_NOT_EMPTY", "rbox8.ET_ACC.HOM", "rbox8.EOT_ACC.HM0"])
+                     for t in TURNS)
+        turns = TURNS[1] - TURNS[0]
+        for event, per, of_one in (("bbox0.IMT_OVFL", 64, entry), ("bbox0.IOB_OVFL", 2048, entry),
+                                   ("bbox0.BZ_OVFL:z_op=1", 64, PARAMS["read"]),
+                                   ("bbox0.IMT_NOT_EMPTY", 1, entry),
+                                   ("rbox8.ET_ACC.HOM", 32, 1), ("rbox8.EOT_ACC.HM0", 32, 1)):
+            self.assertIn((many[event] - few[event]) - turns * of_one // per, (0, 1), event)
+
+    def test_sockets(self):
+        """Line 4096 n + k is of home agent k / S of socket k modulo S, with S sockets."""
+        for sockets, line, socket, home in ((2, 0, 0, 0), (2, 1, 1, 0), (2, 2, 0, 1), (2, 3, 1, 1),
+                                            (4, 3, 3, 0), (4, 6, 2, 1)):
+            found = self.turn(f"itanium-9300-{sockets}s", READ, ["bbox.IMT_ALLOC"], 128 * line)
+            for s in range(sockets):
+                for h in range(2):
+                    self.assertEqual(found["bbox.IMT_ALLOC", s, h],
+                                     int((s, h) == (socket, home)), (sockets, line))
+
+    def test_remote(self):
+        """A remote read takes twice a link and a hop longer: 2 (24 + 8) fabric cycles."""
+        cycles = {}
+        for line in (0, 1):
+            found = self.turn("itanium-9300-2s", READ, [
+                "bbox.IOB_IN_PKTS.RHNID:iob_remote_local=REMOTE", "rbox6.FLITS_SENT",
+                "rbox6.FLITS_RCVD"], 128 * line)
+            self.assertEqual(found["bbox.IOB_IN_PKTS.RHNID:iob_remote_local=REMOTE"], line)
+            for socket in range(2):
+                other = ("rbox6.FLITS_RCVD", 1 - socket, 6)
+                self.assertEqual(found["rbox6.FLITS_SENT", socket, 6], found[other])
+                self.assertEqual(found[other], line * (18 if socket else 1))
+            # Rounding differs from turn to turn by a cycle at most.
+            few, many = (stat("itanium-9300-2s", self.build(READ, t, 128 * line),
+                              ["CPU_OP_CYCLES.ALL"])["CPU_OP_CYCLES.ALL"] for t in TURNS)
+            cycles[line] = (many - few) // (TURNS[1] - TURNS[0])
+        self.assertEqual(cycles[1] - cycles[0], 64 * 1733 // 1200)
+
+    def laws(self, machine, program):
+        events = ["L3_MISSES", "ER_READS.ALL", "ER_WRITES.ALL", "bbox.IMT_ALLOC",
+                  "bbox.IMT_POP_CFL", "bbox.BZ_ACK_ALL", "bbox.IOB_IN_PKTS.RHNID:iob_remote_local=3",
+                  "zbox.FVC_EV0.BBOX_CMDS.READS", "zbox.INFLIGHT_CMD",
+                  "zbox.PLD_DRAM_EV.DRAM_CMD.RAS", "zbox.PAGE_AUTOCLS_CMD"]
+        found = stat(machine, program, events)
+        reads, writes = found["ER_READS.ALL"], found["ER_WRITES.ALL"]
+        self.assertGreater(reads, 0)
+        self.assertGreaterEqual(found["L3_MISSES"], reads)  # those of writes by the L2D too
+        self.assertEqual(found["zbox.FVC_EV0.BBOX_CMDS.READS"], reads)
+        for event in ("bbox.IOB_IN_PKTS.RHNID:iob_remote_local=3", "bbox.BZ_ACK_ALL", "zbox.INFLIGHT_CMD",
+                      "zbox.PLD_DRAM_EV.DRAM_CMD.RAS", "zbox.PAGE_AUTOCLS_CMD"):
+            self.assertEqual(found[event], reads + writes, event)
+        self.assertEqual(found["bbox.IMT_ALLOC"] + found["bbox.IMT_POP_CFL"], reads + writes)
+        sent, received = (stat(machine, program, [f"rbox{p}.{what}" for p in (5, 6, 9)])
+                          for what in ("FLITS_SENT", "FLITS_RCVD"))
+        self.assertEqual(sum(n for key, n in sent.items() if isinstance(key, tuple)),
+                         sum(n for key, n in received.items() if isinstance(key, tuple)))
+
+    def test_laws(self):
+        for machine in ("itanium-9300-1s", "itanium-9300-2s", "itanium-9300-4s"):
+            # Writes a line, and reads one that another home agent has.
+            self.laws(machine, self.build("st8 [r17]=r0; add r18=896,r17;; ld8 r16=[r18]; "
+                                          "add r17=r20,r17;;", 1000))
+
+
+unittest.main()
