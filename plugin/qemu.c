@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "causes.h"
 #include "emul/block.h"
 #include "emul/report.h"
 #include "exec.h"
@@ -81,6 +82,7 @@ static void enter(struct feed_thread *thread)
 		error_set(plugin.ctx, PMU_E_NOMEM, "out of memory for a guest thread");
 		give_up();
 	}
+	causes_entered(thread);
 }
 
 static void on_block(unsigned vcpu, void *block);
@@ -292,7 +294,9 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	(void)id;
 	if (handlers_own(address))
 		return;
+	plugin.guest_base = (uint64_t)qemu_plugin_insn_haddr(first) - address;
 	count = decode_block(tb, insns);
+	causes_translation(tb, insns, count, plugin.guest_base);
 	feed_block_init(block, plugin.process.machine, address, insns, count);
 	if (feed_block_repeats(insns, count)) {
 		repeat = keep(sizeof(*repeat));
@@ -304,7 +308,7 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 						     keep_block(&block->whole));
 	}
 	register_accesses(tb, block->accesses, repeat, insns, count);
-	plugin.guest_base = (uint64_t)qemu_plugin_insn_haddr(first) - address;
+	causes_translated(tb, insns, count);
 }
 
 /* Of a tool: what is translated is executed next. */
@@ -364,6 +368,7 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
 		exec_guest(&plugin.process, thread_of(vcpu), number, arguments, plugin.guest_base,
 			   plugin.report);
 	handlers_syscall(number, arguments, plugin.guest_base);
+	causes_syscall(number);
 	feed_affinity_syscall(&plugin.process, thread_of(vcpu), number, arguments,
 			      plugin.guest_base);
 	feed_clock_syscall(&plugin.process, thread_of(vcpu), number, arguments, plugin.guest_base);
@@ -512,6 +517,7 @@ PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *in
 	}
 	if (attach(arguments.machine))
 		give_up();
+	causes_begin(plugin.emul, &(struct causes_plugin){&plugin.process, enter, keep});
 	exec_init(arguments.machine, arguments.report);
 	feed_decoder_init(&plugin.decoder);
 	pthread_atfork(on_fork, NULL, on_fork_in_child);

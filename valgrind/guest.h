@@ -2,7 +2,7 @@
 #ifndef VALGRIND_GUEST_H
 #define VALGRIND_GUEST_H
 
-#include "feed/process.h"
+#include "feed/causes.h"
 
 struct guest {
 	struct feed_thread *current; /* of the guest thread that runs: one at a time does */
@@ -10,6 +10,7 @@ struct guest {
 	void *state;		     /* Valgrind's of it: VexGuestAMD64State */
 	struct feed_process process;
 	struct feed_decoder decoder;
+	struct feed_causes causes; /* of what is counted, where somebody asks */
 };
 
 extern struct guest guest;

@@ -202,15 +202,33 @@ static void add_call(struct superblock *sb, IRExpr *guard, const HChar *name, vo
 	addStmtToIRSB(sb->out, IRStmt_Dirty(call));
 }
 
+static HERE void on_place(UWord place)
+{
+	machine_at(guest.hart, place);
+}
+
+static HERE void on_placed_block(UWord place)
+{
+	if (!guest.hart)
+		guest_enter();
+	feed_at_block(&guest.causes, guest.current, place);
+}
+
+static HERE void on_mark(const struct feed_mark *mark, Addr name)
+{
+	feed_causes_mark(&guest.causes, guest.current, mark, name);
+}
+
 /* What the accesses of an instruction are reported with. */
 struct context {
 	const struct feed_insn *insn;
 	const struct feed_access *access;
 	struct feed_repeat *repeat;
+	struct feed_mark *named; /* that it has the name of; NULL */
 };
 
-static void add_access(struct superblock *sb, const struct context *context, IRExpr *guard,
-		       IRExpr *address, unsigned size, bool store)
+static void add_plain_access(struct superblock *sb, const struct context *context, IRExpr *guard,
+			     IRExpr *address, unsigned size, bool store)
 {
 	IRExpr *access = number(feed_access_pack(*context->access));
 
@@ -238,6 +256,19 @@ static void add_access(struct superblock *sb, const struct context *context, IRE
 		CALL(sb, guard, on_store, address, access);
 	else
 		CALL(sb, guard, on_load, address, access);
+}
+
+/* The name of a region is read outside of it. */
+static void add_access(struct superblock *sb, const struct context *context, IRExpr *guard,
+		       IRExpr *address, unsigned size, bool store)
+{
+	const struct feed_mark *named = context->named;
+
+	if (named && named->kind == FEED_MARK_END_NAMED)
+		CALL(sb, guard, on_mark, number((UWord)named), address);
+	add_plain_access(sb, context, guard, address, size, store);
+	if (named && named->kind == FEED_MARK_BEGIN_NAMED)
+		CALL(sb, guard, on_mark, number((UWord)named), address);
 }
 
 static unsigned bytes_of(const struct superblock *sb, const IRExpr *value)
@@ -323,6 +354,39 @@ static unsigned block_length(const struct superblock *sb, unsigned first)
 	return last + 1 - first;
 }
 
+static struct feed_mark *keep_mark(struct superblock *sb, const struct feed_mark *mark)
+{
+	struct feed_mark *kept = keep(sb, sizeof(*kept));
+
+	*kept = *mark;
+	return kept;
+}
+
+/* For who asks what causes counts. */
+static void add_mark(struct superblock *sb, struct context *context, unsigned insn)
+{
+	const Addr address = (Addr)sb->addresses[insn];
+	struct feed_mark mark;
+
+	context->named = NULL;
+	if (sb->insns[insn].class != FEED_NONE) {
+		feed_mark_before(&mark, address, 0);
+		if (mark.kind == FEED_MARK_BEGIN_NAMED || mark.kind == FEED_MARK_END_NAMED)
+			context->named = keep_mark(sb, &mark);
+	} else if (sb->insns[insn].length == FEED_MARK_INSN_BYTES) {
+		feed_mark_read(&mark, sb->addresses[insn], address, 0);
+		if (mark.kind == FEED_MARK_BEGIN || mark.kind == FEED_MARK_END)
+			CALL(sb, NULL, on_mark, number((UWord)keep_mark(sb, &mark)), number(0));
+	}
+}
+
+static UWord place_of(const struct superblock *sb, unsigned insn)
+{
+	const Addr address = (Addr)sb->addresses[insn];
+
+	return feed_causes_place(&guest.causes, address, address);
+}
+
 static void begin_block(struct superblock *sb, struct context *context, unsigned first,
 			unsigned count)
 {
@@ -332,6 +396,8 @@ static void begin_block(struct superblock *sb, struct context *context, unsigned
 	feed_block_init(block, guest.process.machine, (uint64_t)(Addr)sb->addresses[first], insns,
 			count);
 	*context = (struct context){.access = block->accesses};
+	if (guest.causes.asked)
+		CALL(sb, NULL, on_placed_block, number(place_of(sb, first)));
 	if (feed_block_repeats(insns, count)) {
 		context->repeat = keep(sb, sizeof(*context->repeat));
 		feed_repeat_init(context->repeat, guest.process.machine, block, insns, count);
@@ -340,6 +406,13 @@ static void begin_block(struct superblock *sb, struct context *context, unsigned
 		CALL(sb, NULL, on_block, number(block->whole.address), number(pack(&block->whole)),
 		     IRExpr_GSPTR());
 	}
+}
+
+static void add_place(struct superblock *sb, struct context *context, unsigned insn)
+{
+	if (context->insn->class != FEED_NONE)
+		CALL(sb, NULL, on_place, number(place_of(sb, insn)));
+	add_mark(sb, context, insn);
 }
 
 static void add_all(struct superblock *sb, const IRSB *in, int first)
@@ -360,7 +433,10 @@ static void add_all(struct superblock *sb, const IRSB *in, int first)
 				begin_block(sb, &context, insn, count);
 				next_block = insn + count;
 			}
-			context.insn = &sb->insns[insn++];
+			context.insn = &sb->insns[insn];
+			if (guest.causes.asked)
+				add_place(sb, &context, insn);
+			insn++;
 			continue;
 		}
 		if (context.insn->class != FEED_NONE)

@@ -72,6 +72,7 @@ void guest_enter(void)
 	guest.hart = guest.current->core;
 	if (!guest.hart)
 		own_give_up("out of memory for a guest thread");
+	feed_causes_enter(&guest.causes, guest.current);
 }
 
 static struct feed_thread *thread_of(ThreadId tid)
@@ -161,6 +162,8 @@ static void on_syscall(ThreadId tid, UInt number, UWord *arguments, UInt count)
 		six[i] = arguments[i];
 	if (feed_is_exec(number))
 		on_exec(tid, number, six);
+	if (guest.causes.asked)
+		feed_causes_syscall(&guest.causes, number);
 	feed_affinity_syscall(&guest.process, thread_of(tid), number, six, 0);
 	feed_syscall(thread_of(tid), number, six);
 }
@@ -229,6 +232,21 @@ static void map_report(void)
 	tool.report = report;
 }
 
+static void ask_causes(void)
+{
+	struct attribution *attribution = emul_attribution(tool.emul);
+	const struct feed_asker asker = {
+	    .arg = attribution,
+	    .module = attribution_module,
+	    .region = attribution_region,
+	    .context = attribution_context,
+	    .offset_bits = ATTRIBUTION_OFFSET_BITS,
+	    .accounts = attribution && attribution_accounts(attribution->table),
+	};
+
+	feed_causes_init(&guest.causes, attribution ? &asker : NULL);
+}
+
 static void attach(void)
 {
 	Int fd = open_shared(tool.machine_path);
@@ -237,6 +255,7 @@ static void attach(void)
 	    feed_process_init(&guest.process, tool.ctx, emul_machine(tool.emul)))
 		own_give_up(pmu_message(tool.ctx));
 	VG_(close)(fd);
+	ask_causes();
 }
 
 static void begin(void)

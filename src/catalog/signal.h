@@ -167,6 +167,14 @@ struct signal_port {
 	void (*report)(void *subscriber, const struct signal *signal, uint64_t count);
 	void (*report_end)(void *subscriber, enum signal_unit kind, unsigned socket, unsigned unit,
 			   uint64_t now);
+	/*
+	 * Where somebody asks what causes signals: the emitter gets a number for what it is about
+	 * to do, and keeps in *cause that of what it emits; 0: no instruction's. Else NULL.
+	 * @context: of the thread; @place: of the instruction, both as the feed numbers them
+	 */
+	uint32_t (*cause_of)(void *asker, uint32_t context, uint64_t place);
+	void *asker;
+	uint32_t *cause;
 };
 
 /*

@@ -41,8 +41,8 @@ struct cli {
 /* A command: arguments as main() has them, argv[0] the command's name. Returns the exit code. */
 typedef int cli_command(struct cli *cli, int argc, char **argv);
 
-cli_command cli_machines, cli_list, cli_show, cli_encode, cli_decode, cli_stat, cli_emulate,
-    cli_lint, cli_restore;
+cli_command cli_annotate, cli_machines, cli_list, cli_show, cli_encode, cli_decode, cli_stat,
+    cli_emulate, cli_lint, cli_restore;
 
 /* Says what would have been valid: every name, and the one that was probably meant. */
 struct cli_names {

@@ -19,6 +19,7 @@ static const struct {
     {"encode", cli_encode, "print the register writes that program an event"},
     {"decode", cli_decode, "explain register values"},
     {"stat", cli_stat, "count events and metrics while a program runs"},
+    {"annotate", cli_annotate, "print a program's source with counts"},
     {"emulate", cli_emulate, "run a tool on an emulated machine"},
     {"lint", cli_lint, "report the documented rules that a tool breaks"},
     {"restore", cli_restore, "restore registers after a killed measurement"},

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/annotate.h"
 #include "cli/program.h"
 #include "cli/stat_metric.h"
 #include "cli/stat_repeat.h"
@@ -149,6 +150,8 @@ static int print_json(const struct cli *cli, const struct stat_run *run, char **
 	    metrics, "not_emulated", known(emulated, natives_json(run)));
 	if (run->runs > 1)
 		json_object_set_new(report, "runs", runs_json(run));
+	if (run->attribution && run->ran)
+		json_object_set_new(report, "attribution", attribution_json(run));
 	return cli_print_json(cli, text_json_set(report, "command", argv));
 }
 
@@ -343,6 +346,9 @@ static int print_table(const struct cli *cli, const struct stat_run *run, char *
 	for (size_t i = 0; i < run->metric_count; i++)
 		metric_row(run, table, &run->metrics[i]);
 	code = cli_print_table(cli, table);
+	if (!code && run->attribution)
+		code = run->options.by == STAT_BY_SOURCE ? annotate_print(cli, run)
+							 : attribution_print(cli, run);
 	print_natives(cli, run);
 	if (run->machine && run->statistics.threads_not_measured)
 		fprintf(cli->out,
@@ -437,6 +443,8 @@ int stat_report(const struct cli *cli, const struct stat_run *run, char **argv)
 
 	if (cli_is_json(cli))
 		code = print_json(cli, run, argv);
+	else if (cli->format == CLI_CSV && run->attribution)
+		code = attribution_print_csv(cli, run);
 	else if (cli->format == CLI_CSV)
 		code = print_csv(cli, run);
 	else

@@ -16,6 +16,18 @@ struct stat_metric {
 	char *name, *unit;
 };
 
+/* What counts are attributed to. */
+enum stat_by {
+	STAT_BY_NOTHING,
+	STAT_BY_FUNCTION,
+	STAT_BY_LINE,
+	STAT_BY_THREAD,
+	STAT_BY_REGION,
+	STAT_BY_SOURCE, /* lines, printed with their sources */
+};
+
+struct attribution;
+
 /* Where it is counted, if not on an emulated machine. */
 struct stat_options {
 	const char *root, *pmu, *trace_registers, *replay; /* NULL: not given */
@@ -24,6 +36,7 @@ struct stat_options {
 	double interval_ms, delay_ms, timeout_ms; /* 0: not given */
 	unsigned repeat;			  /* runs; 0: not given */
 	enum pmu_feed feed;
+	enum stat_by by;
 };
 
 /* Over the runs of a measurement. */
@@ -75,6 +88,7 @@ struct stat_run {
 	bool timed_out;
 	unsigned runs; /* that means are of; 0: there was but one */
 	struct stat_mean *event_means, *metric_means, seconds_mean;
+	struct attribution *attribution; /* NULL: nobody asks where counts come from */
 };
 
 /** Sum of an event's counts. @param socket  below 0: of all */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/attribution.h"
 #include "cli/host.h"
 #include "cli/program.h"
 #include "cli/report.h"
@@ -26,6 +27,9 @@ static int measure(const struct cli *cli, struct stat_run *run, char **argv)
 		return cli_fail(cli, error);
 	run->started = !later;
 	stat_warn_absent(cli, run);
+	code = attribution_begin(cli, run);
+	if (code)
+		return code;
 	start = pmu_emul_time_ns(run->emul);
 	code = stat_watch_begin(&watch, cli, run);
 	if (code)
@@ -53,7 +57,7 @@ static int measure(const struct cli *cli, struct stat_run *run, char **argv)
 	run->seconds = (pmu_emul_time_ns(run->emul) - start) * 1e-9;
 	run->statistics.size = sizeof(run->statistics);
 	pmu_emul_statistics(run->emul, &run->statistics);
-	return 0;
+	return attribution_end(cli, run);
 }
 
 /* Puts a register trace between the session and the registers. */
@@ -166,11 +170,13 @@ static int measure_here(struct cli *cli, struct stat_run *run, char **argv)
 static void stat_release(struct stat_run *run)
 {
 	stat_events_fini(run);
+	attribution_free(run->attribution);
 	pmu_program_free(run->program);
 	pmu_session_free(run->session);
 	pmu_bus_free(run->bus);
 	pmu_bus_free(run->traced);
 	pmu_emul_free(run->emul);
+	run->attribution = NULL;
 	run->program = NULL;
 	run->metrics = NULL;
 	run->metric_count = 0;
@@ -283,10 +289,10 @@ static int stat_with(struct cli *cli, struct stat_run *run, struct stat_wanted *
 	return host_close(cli, run, code);
 }
 
-int cli_stat(struct cli *cli, int argc, char **argv)
+static int stat_by(struct cli *cli, enum stat_by by, int argc, char **argv)
 {
+	struct stat_run run = {.options.by = by};
 	struct stat_wanted wanted = {0};
-	struct stat_run run = {0};
 	int code;
 
 	cli->out = stderr;
@@ -295,4 +301,14 @@ int cli_stat(struct cli *cli, int argc, char **argv)
 		code = stat_with(cli, &run, &wanted, argc, argv);
 	stat_wanted_fini(&wanted);
 	return code;
+}
+
+int cli_stat(struct cli *cli, int argc, char **argv)
+{
+	return stat_by(cli, STAT_BY_NOTHING, argc, argv);
+}
+
+int cli_annotate(struct cli *cli, int argc, char **argv)
+{
+	return stat_by(cli, STAT_BY_SOURCE, argc, argv);
 }

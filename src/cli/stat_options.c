@@ -4,7 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/attribution.h"
 #include "cli/program.h"
+
+static void usage_of_annotate(FILE *file)
+{
+	fputs("usage: pmulab annotate -M MACHINE [-e EVENT,...] [-m METRIC,...] [OPTIONS]\n"
+	      "                       [--] PROGRAM [ARGUMENTS]\n"
+	      "\n"
+	      "Runs a program on an emulated machine, and prints its source with the counts\n"
+	      "that each line causes. It has to be compiled with debug information. The same as\n"
+	      "pmulab stat --by source:\n"
+	      "\n",
+	      file);
+}
 
 static void usage(FILE *file)
 {
@@ -43,6 +56,8 @@ static void usage(FILE *file)
 	    "  -D, --delay MS          begin to count after MS milliseconds\n"
 	    "  --timeout MS            end the program after MS milliseconds\n"
 	    "  -r, --repeat N          run N times; print means and standard deviations\n"
+	    "  --by function|line|thread|region|source\n"
+	    "                          with -M: print where the counts come from\n"
 	    "  --format table|json|jsonl|csv\n"
 	    "                          print the report in this format; jsonl: a line each\n"
 	    "  -x, --separator CHAR    print CSV with this character between values\n"
@@ -80,6 +95,7 @@ enum {
 	OPTION_MEMBIND,
 	OPTION_INTERLEAVE,
 	OPTION_CLOCK,
+	OPTION_BY,
 };
 
 static int read_milliseconds(const struct cli *cli, const char *option, const char *text,
@@ -207,6 +223,8 @@ static int read_value(struct cli *cli, struct stat_run *run, struct stat_wanted 
 		return read_repeat(cli, run, optarg);
 	case 'x':
 		return read_separator(cli, optarg);
+	case OPTION_BY:
+		return attribution_read_by(cli, &run->options.by, optarg);
 	case OPTION_CLOCK:
 		return set_clock(cli, run, optarg);
 	case OPTION_FEED:
@@ -223,6 +241,8 @@ static int read_option(struct cli *cli, struct stat_run *run, struct stat_wanted
 	const char **text = text_of(run, option);
 
 	if (option == 'h') {
+		if (run->options.by == STAT_BY_SOURCE)
+			usage_of_annotate(stdout);
 		usage(stdout);
 		return STAT_HELP;
 	}
@@ -258,6 +278,10 @@ static int check_options(const struct cli *cli, const struct stat_run *run)
 	    {options->deterministic && !run->machine, "--deterministic needs -M"},
 	    {places && !run->machine, "--pin, --membind and --interleave need -M"},
 	    {options->membind && options->interleave, "--membind excludes --interleave"},
+	    {options->by && !run->machine, "--by needs -M"},
+	    {options->by && (options->interval_ms > 0 || options->delay_ms > 0 || options->repeat),
+	     "--by excludes -I, -D and -r"},
+	    {options->by && options->dry_run, "--by needs a program that runs"},
 	    {options->machine_clock && !qemu, "--clock machine needs -M and --feed qemu"},
 	};
 
@@ -329,6 +353,7 @@ int stat_read_options(struct cli *cli, struct stat_run *run, struct stat_wanted 
 	    {"membind", required_argument, NULL, OPTION_MEMBIND},
 	    {"interleave", required_argument, NULL, OPTION_INTERLEAVE},
 	    {"clock", required_argument, NULL, OPTION_CLOCK},
+	    {"by", required_argument, NULL, OPTION_BY},
 	    {0}};
 	int code;
 

@@ -14,7 +14,7 @@
 #include "catalog/machine_image.h"
 
 #define BLOCK_MAGIC   0x62616c756d70 /* "pmulab" */
-#define BLOCK_VERSION 8
+#define BLOCK_VERSION 9
 #define BLOCK_ALIGN   4096
 
 /* For an access that is under way elsewhere: microseconds, unless its program is stopped. */
@@ -35,6 +35,7 @@ struct block_header {
 	uint32_t joined;	       /* other processes have a view of the block */
 	uint8_t enabled[SIGNAL_COUNT]; /* what any of several PMUs subscribes to */
 	uint32_t needed;	       /* of several PMUs: see struct signal_port */
+	uint64_t attribution_offset;   /* of the table behind the PMUs; 0: there is none */
 };
 
 struct emul_pmu {
@@ -52,6 +53,8 @@ struct emul {
 	struct machine *machine;
 	struct emul_pmu pmus[EMUL_PMUS_MAX];
 	unsigned pmu_count;
+	struct attribution attribution; /* table NULL: nobody asks */
+	size_t attribution_bytes;	/* mapped by themselves; 0: a part of the block's mapping */
 	uint32_t clock_mhz[PMON_CLOCKS];
 	/* The machine's time as it was asked for last, in ticks and in cycles of each clock. */
 	uint64_t ticks;
@@ -162,7 +165,23 @@ static void connect(struct emul *emul)
 	    .report_end = fan_report_end,
 	};
 
-	machine_connect(emul->machine, emul->pmu_count == 1 ? &emul->pmus[0].port : &fan);
+	struct signal_port port = emul->pmu_count == 1 ? emul->pmus[0].port : fan;
+
+	if (emul->attribution.table) {
+		port.cause_of = attribution_cause;
+		port.asker = &emul->attribution;
+		port.cause = &emul->attribution.cause;
+	}
+	machine_connect(emul->machine, &port);
+}
+
+/* From here on @table has what causes counts. */
+static void use_attribution(struct emul *emul, struct attribution_table *table)
+{
+	emul->attribution = (struct attribution){.table = table, .machine = emul->machine};
+	for (unsigned i = 0; i < emul->pmu_count; i++)
+		pmon_attribution(emul->pmus[i].pmon, attribution_add, &emul->attribution);
+	connect(emul);
 }
 
 /* After each register access: it may change what a PMU subscribes to. */
@@ -217,7 +236,11 @@ static int wire(struct emul *emul, struct pmu_ctx *ctx, bool fresh)
 	if (error)
 		return error;
 	memcpy(emul->clock_mhz, config.clock_mhz, sizeof(emul->clock_mhz));
-	connect(emul);
+	if (block->attribution_offset)
+		use_attribution(emul,
+				(struct attribution_table *)(base + block->attribution_offset));
+	else
+		connect(emul);
 	return 0;
 }
 
@@ -269,6 +292,14 @@ fail:
 	return error;
 }
 
+/* Of a file's header, which may hold anything. */
+static uint64_t pmus_end(const struct block_header *header)
+{
+	const uint64_t offset = header->attribution_offset;
+
+	return offset > header->pmon_offset && offset < header->size ? offset : header->size;
+}
+
 /* The descriptor comes from another process: nothing in it is taken on trust. */
 static bool header_fits(const struct block_header *header, size_t file_size)
 {
@@ -277,12 +308,18 @@ static bool header_fits(const struct block_header *header, size_t file_size)
 	       sizeof(*header) + header->image_size <= header->machine_offset &&
 	       header->machine_offset < header->pmon_offset && header->pmon_offset < header->size &&
 	       header->pmu_count > 0 && header->pmu_count <= EMUL_PMUS_MAX &&
-	       header->pmon_size == (header->size - header->pmon_offset) / header->pmu_count;
+	       header->pmon_size == (pmus_end(header) - header->pmon_offset) / header->pmu_count;
 }
 
-static bool sizes_fit(const struct block_header *header, const struct pmu_machine *desc)
+static bool sizes_fit(const struct emul *emul, const struct block_header *header)
 {
-	return header->pmon_offset - header->machine_offset >= machine_state_size(desc);
+	const uint64_t offset = header->attribution_offset;
+
+	return header->pmon_offset - header->machine_offset >= machine_state_size(emul->desc) &&
+	       (!offset ||
+		(offset < header->size && offset % BLOCK_ALIGN == 0 &&
+		 attribution_fits((const struct attribution_table *)((char *)emul->block + offset),
+				  header->size - offset)));
 }
 
 int emul_attach(struct emul **out, struct pmu_ctx *ctx, int fd)
@@ -317,7 +354,7 @@ int emul_attach(struct emul **out, struct pmu_ctx *ctx, int fd)
 	if (error)
 		goto fail;
 	emul->desc = emul->read_desc;
-	if (!sizes_fit(&header, emul->desc)) {
+	if (!sizes_fit(emul, &header)) {
 		error = error_set(ctx, PMU_E_UNSUPPORTED,
 				  "descriptor %d is no emulated machine of this version", fd);
 		goto fail;
@@ -344,6 +381,8 @@ void emul_free(struct emul *emul)
 		if (emul->pmus[i].mapped)
 			munmap(emul->pmus[i].mapped, emul->block->pmon_size);
 	}
+	if (emul->attribution_bytes)
+		munmap(emul->attribution.table, emul->attribution_bytes);
 	if (emul->block)
 		munmap(emul->block, emul->size);
 	if (emul->fd >= 0)
@@ -471,19 +510,19 @@ int emul_write(struct emul *emul, const struct pmon_access *access, uint64_t val
 	return emul_pmu_write(emul, 0, access, value);
 }
 
-/* The state of one more PMU, at the end of the block. */
-static void *grow(struct emul *emul, struct pmu_ctx *ctx)
+/* @param size  of what comes to the end of the block, and is called @what */
+static void *grow(struct emul *emul, struct pmu_ctx *ctx, size_t size, const char *what)
 {
 	struct block_header *block = emul->block;
 	void *state = MAP_FAILED;
 
-	if (!ftruncate(emul->fd, (off_t)(block->size + block->pmon_size)))
-		state = mmap(NULL, block->pmon_size, PROT_READ | PROT_WRITE, MAP_SHARED, emul->fd,
+	if (!ftruncate(emul->fd, (off_t)(block->size + size)))
+		state = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, emul->fd,
 			     (off_t)block->size);
 	if (state != MAP_FAILED)
 		return state;
-	error_set(ctx, PMU_E_NOMEM, "no memory for one more PMU (%llu MB): %s",
-		  (unsigned long long)block->pmon_size >> 20, strerror(errno));
+	error_set(ctx, PMU_E_NOMEM, "no memory for %s (%zu MB): %s", what, size >> 20,
+		  strerror(errno));
 	return NULL;
 }
 
@@ -494,7 +533,7 @@ int emul_add_pmu(struct emul *emul, struct pmu_ctx *ctx)
 	void *state;
 	int error;
 
-	if (emul->fd < 0 || emul->block->joined)
+	if (emul->fd < 0 || emul->block->joined || emul->attribution.table)
 		return error_set(ctx, PMU_E_STATE, "PMUs are added before others join the machine");
 	if (number == EMUL_PMUS_MAX)
 		return error_set(ctx, PMU_E_UNSUPPORTED, "more than %d PMUs on one machine",
@@ -502,7 +541,7 @@ int emul_add_pmu(struct emul *emul, struct pmu_ctx *ctx)
 	error = describe(&config, ctx, emul->desc);
 	if (error)
 		return error;
-	state = grow(emul, ctx);
+	state = grow(emul, ctx, emul->block->pmon_size, "one more PMU");
 	if (!state)
 		return PMU_E_NOMEM;
 	if (!machine_lock_within(emul->machine, ACCESS_PATIENCE_NS)) {
@@ -526,6 +565,50 @@ int emul_add_pmu(struct emul *emul, struct pmu_ctx *ctx)
 	}
 	machine_unlock(emul->machine);
 	return error ? error : (int)number;
+}
+
+int emul_attribution_new(struct emul *emul, struct pmu_ctx *ctx, unsigned columns)
+{
+	const size_t size = align_up(attribution_size(columns));
+	struct attribution_table *table;
+
+	if (emul->fd < 0 || emul->block->joined || emul->attribution.table)
+		return error_set(ctx, PMU_E_STATE,
+				 "who asks for attribution does so once, before others join the "
+				 "machine");
+	table = grow(emul, ctx, size, "attribution");
+	if (!table)
+		return PMU_E_NOMEM;
+	attribution_init(table, columns);
+	emul->attribution_bytes = size;
+	emul->block->attribution_offset = emul->block->size;
+	emul->block->size += size;
+	use_attribution(emul, table);
+	return 0;
+}
+
+struct attribution *emul_attribution(struct emul *emul)
+{
+	return emul->attribution.table ? &emul->attribution : NULL;
+}
+
+int emul_attribute(struct emul *emul, unsigned pmu, const struct pmon_counter_ref *ref,
+		   unsigned column)
+{
+	const struct pmu_pmu *desc = pmu_find_pmu(emul->desc->pmu);
+	int error;
+
+	if (pmu >= emul->pmu_count || column >= attribution_columns(emul->attribution.table))
+		return PMU_E_RANGE;
+	if (!machine_lock_within(emul->machine, ACCESS_PATIENCE_NS))
+		return PMU_E_BUSY;
+	catch_up(emul);
+	error = pmon_attribute(emul->pmus[pmu].pmon, ref, column);
+	if (!error && desc->boxes[ref->box].scope == PMU_SCOPE_CORE)
+		attribution_set_accounts(emul->attribution.table);
+	join_enabled(emul);
+	machine_unlock(emul->machine);
+	return error;
 }
 
 uint64_t emul_interrupts(struct emul *emul, unsigned socket, unsigned core)

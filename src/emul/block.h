@@ -6,6 +6,7 @@
 #ifndef EMUL_BLOCK_H
 #define EMUL_BLOCK_H
 
+#include "emul/attribution.h"
 #include "machine/machine.h"
 #include "pmon/pmon.h"
 
@@ -51,6 +52,18 @@ int emul_pmu_read(struct emul *emul, unsigned pmu, const struct pmon_access *acc
 		  uint64_t *value);
 int emul_pmu_write(struct emul *emul, unsigned pmu, const struct pmon_access *access,
 		   uint64_t value);
+
+/**
+ * Adds a table of what causes counts, for @columns events; at most once.
+ * @return 0; PMU_E_STATE as emul_add_pmu(), which is not possible afterwards; PMU_E_NOMEM
+ */
+int emul_attribution_new(struct emul *emul, struct pmu_ctx *ctx, unsigned columns);
+/** NULL: there is none. */
+struct attribution *emul_attribution(struct emul *emul);
+/** What a counter of a PMU counts from now on goes to a column. @return 0, PMU_E_RANGE, PMU_E_BUSY
+ */
+int emul_attribute(struct emul *emul, unsigned pmu, const struct pmon_counter_ref *ref,
+		   unsigned column);
 
 /** As pmon_interrupts(), by the present time; UINT64_MAX as PMU_E_BUSY of the above. */
 uint64_t emul_interrupts(struct emul *emul, unsigned socket, unsigned core);

@@ -1,6 +1,7 @@
 #include "feed/process.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "base/error.h"
@@ -103,9 +104,16 @@ void feed_process_made(struct feed_process *process, struct feed_thread *maker, 
 
 int feed_process_forked(struct feed_process *process, unsigned index)
 {
-	for (unsigned i = 0; i < process->threads_seen; i++)
-		feed_thread_init(&process->threads[i], i == index ? process->threads[i].fork : NULL,
-				 process->threads[i].not_before, process->threads[i].cpus);
+	for (unsigned i = 0; i < process->threads_seen; i++) {
+		struct feed_thread *thread = &process->threads[i];
+		const struct feed_thread before = *thread;
+
+		feed_thread_init(thread, i == index ? before.fork : NULL, before.not_before,
+				 before.cpus);
+		/* The child is where its parent was. */
+		thread->region_depth = before.region_depth;
+		memcpy(thread->regions, before.regions, sizeof(before.regions));
+	}
 	/* Cores and space are the parent's: they are not this copy's to leave or free. */
 	return machine_address_space_new(&process->space, process->machine);
 }

@@ -29,6 +29,8 @@ struct feed_clock_call {
 	bool until;	   /* the guest's time is that of its clock */
 };
 
+#define FEED_REGIONS_MAX 8 /* in each other; deeper ones count for the one that holds them */
+
 struct feed_thread {
 	struct machine_hart *core;   /* NULL: on none, enters one with its next block */
 	struct machine_hart *placed; /* the place that was taken for that; NULL: none */
@@ -45,6 +47,8 @@ struct feed_thread {
 	struct machine_hart *fork; /* the place of the process that it makes */
 	struct feed_cpu_call cpu_call;
 	struct feed_clock_call clock_call;
+	uint32_t region_depth; /* regions that it is in, the innermost last; see causes.h */
+	uint32_t regions[FEED_REGIONS_MAX];
 	bool paused;
 	atomic_flag claimed; /* something below is under way, or the process ends */
 } __attribute__((aligned(64)));

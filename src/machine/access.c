@@ -1,6 +1,7 @@
 /* Accesses to lines that the L0 filter does not know. */
 #include "machine/access.h"
 #include "machine/address_space.h"
+#include "machine/cause.h"
 #include "machine/miss.h"
 #include "machine/prefetch.h"
 #include "machine/prefetch_l1.h"
@@ -263,10 +264,15 @@ void machine_locked_outline(struct machine_hart *core, uint64_t address, uint32_
 	locked_line(core, first_line(address), insn);
 }
 
-static void fetch_line(struct machine_hart *core, uint64_t line)
+/* @param address  of the block's first byte */
+static void fetch_line(struct machine_hart *core, uint64_t address, uint64_t line)
 {
+	const uint64_t begin = line << LINE_LOG2;
 	uint32_t physical = translate(core, line);
-	struct found found = get(core, core->l1i, REQUEST_READ_CODE, physical, 0);
+	struct found found;
+
+	core->fetched = begin > address ? (uint32_t)(begin - address) : 0;
+	found = get(core, core->l1i, REQUEST_READ_CODE, physical, 0);
 
 	core->progress->fetches++;
 	note(core->code, line, physical, found.slot);
@@ -283,7 +289,7 @@ void machine_run_outline(struct machine_hart *core, uint64_t address, uint64_t l
 				MACHINE_TAG_S))
 			core->progress->fetches++;
 		else
-			fetch_line(core, line);
+			fetch_line(core, address, line);
 	machine_execute(core, ticks, instructions, branches);
 }
 
@@ -297,9 +303,11 @@ static void store_nt_line(struct machine_hart *core, uint64_t address, uint32_t 
 	uint64_t issued = mshr_issue(core, 0), end;
 
 	machine_hold(core->machine, core->thread);
+	cause_request(core, REQUEST_STREAM);
 	end = wc_gather(core->machine, core->number, write, issued);
 	state->horizon = machine_max(state->horizon, end);
 	skew_note_request(core, false);
+	cause_end(&core->machine->port, 0);
 	machine_let_go(core->machine);
 	mshr_add_store(core, UINT64_MAX, end);
 }

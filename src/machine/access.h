@@ -36,6 +36,21 @@ static inline void machine_locked(struct machine_hart *core, uint64_t address, u
 /** A non-temporal store. */
 void machine_store_nt(struct machine_hart *core, uint64_t address, uint32_t size);
 
+/**
+ * Says which instruction runs, for who asks what causes signals (catalog/signal.h).
+ * @param place  its number; bytes of code that follow have those that follow
+ */
+static inline void machine_at(struct machine_hart *core, uint64_t place);
+/** @param context  the number of the thread that runs, and of whatever is to be told apart */
+static inline void machine_in(struct machine_hart *core, uint32_t context);
+/**
+ * The same of a block, where what the core itself does is asked for too: what it has done since the
+ * last block began is that block's.
+ */
+void machine_at_block(struct machine_hart *core, uint64_t place);
+/** What the block has done up to now is counted as its: before the context changes. */
+void machine_end_block(struct machine_hart *core);
+
 /** Clock of the core, ticks. */
 static inline uint64_t machine_hart_time(const struct machine_hart *core);
 /** Instructions so far; feeds may take back some of a block that was left early. */

@@ -121,6 +121,16 @@ static inline void machine_locked(struct machine_hart *core, uint64_t address, u
 	}
 }
 
+static inline void machine_at(struct machine_hart *core, uint64_t place)
+{
+	core->place = place;
+}
+
+static inline void machine_in(struct machine_hart *core, uint32_t context)
+{
+	core->context = context;
+}
+
 static inline uint64_t machine_hart_time(const struct machine_hart *core)
 {
 	return core->progress->time;

@@ -1,5 +1,8 @@
 #include "machine/accumulator.h"
 
+#include "machine/access.h"
+#include "machine/cause.h"
+
 /* What a core has done so far; in the order in which struct core keeps what was reported. */
 struct sum {
 	enum pmu_signal_id id;
@@ -93,4 +96,32 @@ void accumulators_report(const struct machine *machine, unsigned core)
 		return;
 	state->reported_at = now;
 	tell_core(machine, core);
+}
+
+void accumulators_account(struct machine_hart *core)
+{
+	const struct signal_port *port = &core->machine->port;
+
+	if (!core->block || !cause_is_asked(port))
+		return;
+	cause_begin(port, port->cause_of(port->asker, core->context, core->block));
+	accumulators_report(core->machine, core->number);
+	cause_end(port, 0);
+}
+
+void machine_end_block(struct machine_hart *core)
+{
+	if (!core->block)
+		return;
+	machine_hold(core->machine, core->thread);
+	accumulators_account(core);
+	machine_let_go(core->machine);
+}
+
+void machine_at_block(struct machine_hart *core, uint64_t place)
+{
+	/* A block that loops is accounted for at its end. */
+	if (core->block != place)
+		machine_end_block(core);
+	core->place = core->block = place;
 }

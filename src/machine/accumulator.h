@@ -11,4 +11,8 @@
 /** Emits what is new of a core; under the machine's lock. */
 void accumulators_report(const struct machine *machine, unsigned core);
 
+/** The same, where blocks are told of, of what the hart's last one did; under the machine's lock.
+ */
+void accumulators_account(struct machine_hart *core);
+
 #endif

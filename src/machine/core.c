@@ -4,6 +4,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "machine/access.h"
+#include "machine/accumulator.h"
 #include "machine/machine.h"
 #include "machine/mshr.h"
 #include "machine/private.h"
@@ -127,6 +129,7 @@ static bool is_wanted(const struct core *shared)
 static void release_core(struct machine_hart *core)
 {
 	mshr_drain(core);
+	machine_end_block(core);
 	give_up_core(core);
 }
 
@@ -546,6 +549,7 @@ void machine_hart_leave(struct machine_hart *core)
 
 	machine_hold(machine, core->thread);
 	finish(core);
+	accumulators_account(core);
 	unlist(machine_hart_user(core));
 	if (!count_users(core->core))
 		machine_vacate(machine, core->number);

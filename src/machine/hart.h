@@ -127,6 +127,10 @@ struct machine_hart {
 	uint64_t out_until;   /* tick: a request went to the LLC not long before */
 	uint32_t meetings;    /* of struct skew, seen */
 	struct stall stall;   /* of the thread that it waits for, or waited for last */
+	uint64_t place;	      /* of the instruction that runs: see machine_at() */
+	uint64_t block;	      /* of the block that runs, where cores are accounted for; else 0 */
+	uint32_t context;     /* of the thread: see machine_in() */
+	uint32_t fetched;     /* bytes from the block's begin to where the line begins */
 	uint64_t touched;     /* virtual address of what L1 is looked up for, */
 	uint32_t touched_size;
 	uint32_t first_miss;

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 
+#include "machine/cause.h"
 #include "machine/memory_dram.h"
 
 /* From the write queue a line takes as long as over the data bus (choice). */
@@ -76,6 +77,8 @@ static void wpq_post(struct memory_channel *channel, const struct memory_view *v
 	wpq->lines[slot] = line;
 	wpq->hashed[wpq_hash(line)]++;
 	wpq->entered[slot] = time;
+	if (MACHINE_EMITS)
+		wpq->causes[slot] = cause_now(view->port);
 	if (partial)
 		wpq->partial |= UINT64_C(1) << slot;
 	wpq->waiting++;
@@ -98,6 +101,19 @@ static void wpq_release(struct memory_channel *channel, const struct memory_view
 	}
 }
 
+/* What a write does when it leaves the queue is caused by what put it there. */
+static uint32_t begin_write(const struct memory_wpq *wpq, const struct memory_view *view,
+			    uint32_t slot)
+{
+	return MACHINE_EMITS ? cause_begin(view->port, wpq->causes[slot]) : 0;
+}
+
+static void end_write(const struct memory_view *view, uint32_t before)
+{
+	if (MACHINE_EMITS)
+		cause_end(view->port, before);
+}
+
 /*
  * Schedules the @count oldest waiting writes. The underfill reads of partial ones go first and
  * together, so that the data bus turns once.
@@ -109,19 +125,23 @@ static void write_out(struct memory_channel *channel, const struct memory_view *
 	uint64_t cas, merged = earliest;
 
 	for (uint32_t i = 0; i < count && wpq->partial; i++) {
-		uint32_t slot = wpq_slot(wpq, wpq->scheduled + i);
+		uint32_t slot = wpq_slot(wpq, wpq->scheduled + i), before;
 
 		if (!(wpq->partial >> slot & 1))
 			continue;
 		wpq->partial &= ~(UINT64_C(1) << slot);
+		before = begin_write(wpq, view, slot);
 		cas = dram_read(channel, view, wpq->lines[slot], earliest, mode->underfill);
 		merged = dram_read_end(view->desc, cas);
 		channel->stats.underfills++;
+		end_write(view, before);
 	}
 	for (; count; count--) {
 		uint32_t slot = wpq_slot(wpq, wpq->scheduled);
+		uint32_t before = begin_write(wpq, view, slot);
 
 		cas = dram_write(channel, view, wpq->lines[slot], merged, mode->write);
+		end_write(view, before);
 		wpq->leaves[slot] = cas;
 		wpq->scheduled++;
 		wpq->waiting--;

@@ -2,6 +2,8 @@
 
 #include <assert.h>
 
+#include "machine/cause.h"
+
 /* Idle cycles of the data bus when its driver changes: DDR4 needs two from read to write. */
 #define BUS_GAP_CYCLES 2
 
@@ -94,8 +96,14 @@ static void refresh_rank(struct memory_channel *channel, const struct memory_vie
 
 void dram_refresh(struct memory_channel *channel, const struct memory_view *view, uint64_t now)
 {
+	uint32_t before;
+
+	if (channel->dram.refresh_due > now)
+		return;
+	before = cause_begin(view->port, 0);
 	while (channel->dram.refresh_due <= now)
 		refresh_rank(channel, view);
+	cause_end(view->port, before);
 }
 
 static inline void emit_cas(struct memory_channel *channel, const struct memory_view *view,

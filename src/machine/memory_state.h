@@ -76,6 +76,7 @@ struct memory_wpq {
 	uint64_t entered[MEMORY_QUEUE_MAX];
 	uint64_t leaves[MEMORY_QUEUE_MAX]; /* cycle of the CAS, of scheduled ones */
 	uint64_t partial;		   /* bit: ring index */
+	uint32_t causes[MEMORY_QUEUE_MAX]; /* of the writes: see cause.h */
 	uint8_t hashed[256];		   /* how many of the lines held have this hash */
 	uint32_t head, scheduled, waiting;
 	uint32_t emitted; /* how many were held when that was last emitted */

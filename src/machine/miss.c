@@ -1,5 +1,6 @@
 #include "machine/miss.h"
 
+#include "machine/cause.h"
 #include "machine/gather.h"
 #include "machine/home.h"
 #include "machine/prefetch.h"
@@ -270,6 +271,8 @@ static MACHINE_OUTLINE struct found get_among_others(struct machine_hart *core,
 	miss.issued = miss_issue(core, request, registers);
 	tor_locate(machine, &entry, core->socket, line);
 	machine_hold(machine, core->thread);
+	if (MACHINE_EMITS)
+		cause_request(core, request);
 	meetings = state->meetings;
 	if (entry.shared)
 		gather_note(machine, line, core->number, touched_bytes(core, request));
@@ -289,6 +292,8 @@ static MACHINE_OUTLINE struct found get_among_others(struct machine_hart *core,
 		    prefetch_missed(core, line, request, miss.issued + core->l2_ticks, found.end);
 	note_end(state, found.end);
 	skew_note_request(core, state->meetings != meetings);
+	if (MACHINE_EMITS)
+		cause_end(&machine->port, 0);
 	machine_let_go(machine);
 	return found;
 }

@@ -1,5 +1,6 @@
 #include "machine/prefetch.h"
 
+#include "machine/cause.h"
 #include "machine/machine.h"
 #include "machine/miss.h"
 #include "machine/skew.h"
@@ -275,8 +276,10 @@ uint64_t prefetch_hit(struct machine_hart *core, uint32_t line, enum signal_requ
 	if (!plan.count)
 		return end;
 	machine_hold(core->machine, core->thread);
+	cause_request(core, request);
 	send_all(core, &plan, now);
 	skew_note_request(core, false);
+	cause_end(&core->machine->port, 0);
 	machine_let_go(core->machine);
 	return end;
 }

@@ -59,6 +59,7 @@ static_assert(sizeof(struct llc_set) == 3 * 64, "three host lines a set");
 struct wc_buffer {
 	uint32_t line;
 	uint64_t written; /* bit a byte; 0: free */
+	uint32_t cause;	  /* of the last write: see cause.h */
 	uint64_t age;	  /* order of the last write */
 };
 

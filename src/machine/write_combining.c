@@ -1,5 +1,6 @@
 #include "machine/write_combining.h"
 
+#include "machine/cause.h"
 #include "machine/private.h"
 #include "machine/slice.h"
 
@@ -36,11 +37,13 @@ static uint64_t flush(struct machine *machine, unsigned number, struct wc_buffer
 	enum signal_request request =
 	    buffer->written == UINT64_MAX ? REQUEST_STREAM : REQUEST_STREAM_PART;
 	uint64_t cycle = (now + machine->uclk_ticks - 1) / machine->uclk_ticks;
+	uint32_t before = cause_begin(&machine->port, buffer->cause);
 
 	buffer->written = 0;
 	machine->cores[number].wc_lines++;
-	return now +
-	       slice_write(machine, number, request, buffer->line, cycle) * machine->uclk_ticks;
+	now += slice_write(machine, number, request, buffer->line, cycle) * machine->uclk_ticks;
+	cause_end(&machine->port, before);
+	return now;
 }
 
 uint64_t wc_gather(struct machine *machine, unsigned number, struct wc_write write, uint64_t now)
@@ -60,6 +63,7 @@ uint64_t wc_gather(struct machine *machine, unsigned number, struct wc_write wri
 		buffer->line = write.line;
 	}
 	buffer->written |= write.bytes;
+	buffer->cause = cause_now(&machine->port);
 	buffer->age = ++core->wc_age;
 	if (buffer->written == UINT64_MAX)
 		end = machine_max(end, flush(machine, number, buffer, now));

@@ -169,6 +169,7 @@ void pmon_core_receive(struct pmon *pmon, struct pmon_unit *unit, unsigned slot,
 		struct pmon_counter *counter = &unit->counters[index];
 		uint64_t sum = counter->value + amount;
 
+		pmon_tell(pmon, counter, amount);
 		counter->value = sum & (counter->limit - 1);
 		if (sum >= counter->limit)
 			overflow(pmon, unit, index);

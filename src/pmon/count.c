@@ -119,6 +119,15 @@ static void move_window(struct pmon *pmon, struct pmon_unit *unit, unsigned inde
 		settle(pmon, unit, index, changes, changes->far[0].time + 1);
 }
 
+/* As long as it is only added up: then all of it is the signal's. */
+static void tell_span(const struct pmon *pmon, const struct pmon_unit *unit,
+		      const struct pmon_counter *counter, const struct signal *signal)
+{
+	if (pmon_is_sum(counter) && signal->time < pmon_stop(pmon, unit))
+		pmon_tell(pmon, counter,
+			  signal_table[signal->id].kind == SIGNAL_PULSE ? 1 : signal->duration);
+}
+
 void pmon_receive(struct pmon *pmon, struct pmon_unit *unit, unsigned index,
 		  const struct signal *signal)
 {
@@ -133,6 +142,8 @@ void pmon_receive(struct pmon *pmon, struct pmon_unit *unit, unsigned index,
 
 	if (cycles == 0 || (!level && !subscription->default_qualifier))
 		return;
+	if (level && counter->column)
+		tell_span(pmon, unit, counter, signal);
 	if (counter->summed) {
 		pmon_add_span(pmon, unit, index, signal);
 		return;

@@ -240,6 +240,7 @@ static inline void count_one(struct pmon *pmon, struct pmon_socket *socket, stru
 		time = socket->floor[clock];
 	if (unit->frozen || time >= socket->stop[clock])
 		return;
+	pmon_tell(pmon, counter, 1);
 	if (++counter->value == counter->limit) {
 		counter->value = 0;
 		pmon_overflow(pmon, unit, index, time);
@@ -327,6 +328,39 @@ void pmon_strict(struct pmon *pmon, void (*report)(void *arg, const struct pmon_
 {
 	pmon->report = report;
 	pmon->report_arg = arg;
+}
+
+void pmon_attribution(struct pmon *pmon,
+		      void (*attribute)(void *arg, unsigned column, uint64_t amount), void *arg)
+{
+	pmon->attribute = attribute;
+	pmon->attribute_arg = arg;
+}
+
+int pmon_attribute(struct pmon *pmon, const struct pmon_counter_ref *ref, unsigned column)
+{
+	const struct pmon_box *box;
+	unsigned index = ref->counter;
+
+	if (ref->socket >= pmon->config.sockets || ref->box >= pmon->config.pmu->box_count)
+		return PMU_E_RANGE;
+	box = &pmon->boxes[ref->box];
+	if (ref->fixed)
+		index += box->box->counter_count;
+	if (ref->instance >= box->box->instance_count || index >= box->counter_count ||
+	    column >= UINT16_MAX)
+		return PMU_E_RANGE;
+	pmon_socket_units(pmon, ref->socket)[box->first_unit + ref->instance]
+	    .counters[index]
+	    .column = (uint16_t)(column + 1);
+	if (pmon->state->attributed)
+		return 0;
+	pmon->state->attributed = true;
+	for (unsigned socket = 0; socket < pmon->config.sockets; socket++) {
+		pmon_taps_end_all(pmon, socket);
+		pmon_totals_update_all(pmon, socket);
+	}
+	return 0;
 }
 
 uint64_t pmon_interrupts(struct pmon *pmon, unsigned socket, unsigned core,

@@ -88,6 +88,23 @@ int pmon_write(struct pmon *pmon, const struct pmon_access *access, const struct
 void pmon_strict(struct pmon *pmon, void (*report)(void *arg, const struct pmon_violation *),
 		 void *arg);
 
+/**
+ * Attribution: what of a counter's value each signal adds, at the moment at which it is emitted.
+ * All signals are taken one by one then. Of a counter that compares with a threshold, counts cycles
+ * or adds up levels nothing is told: no signal alone makes it count.
+ */
+struct pmon_counter_ref {
+	unsigned socket, instance, counter;
+	unsigned box; /* index in the PMU */
+	bool fixed;   /* the counter is one of the fixed ones */
+};
+
+/** Through this view, signals that it is given are told to @attribute; NULL: to nobody. */
+void pmon_attribution(struct pmon *pmon,
+		      void (*attribute)(void *arg, unsigned column, uint64_t amount), void *arg);
+/** In all views: a counter is told of, as @column. @return 0 or PMU_E_RANGE */
+int pmon_attribute(struct pmon *pmon, const struct pmon_counter_ref *ref, unsigned column);
+
 /** PMIs sent since power on to @core of @socket. */
 uint64_t pmon_interrupts(struct pmon *pmon, unsigned socket, unsigned core,
 			 const struct pmon_time *now);

@@ -85,6 +85,7 @@ struct pmon_counter {
 	bool held;	     /* in reset until its control is written without rst */
 	bool high;	     /* whether the last final cycle passed the comparison */
 	uint8_t ev_sel;	     /* PMU_QUIRK_CONTROL_TWICE: the event select in effect */
+	uint16_t column;     /* plus 1, for pmon_attribute(); 0: nobody asks */
 	uint64_t now;	     /* cycles before it are final */
 	int64_t level, open; /* in the last final cycle: wanted, and all of its signal */
 };
@@ -127,6 +128,7 @@ struct pmon_state {
 	uint64_t size;
 	uint8_t enabled[SIGNAL_COUNT];
 	uint32_t needed; /* units that need signals one by one */
+	bool attributed; /* counts are told one by one: see pmon_attribute() */
 	/* By socket: bit n: a counter of the n-th instance subscribes to the signal. */
 	uint32_t subscribers[SIGNAL_COUNT][PMON_SOCKETS];
 	struct pmon_socket sockets[PMON_SOCKETS];
@@ -170,7 +172,17 @@ struct pmon {
 	bool always[SIGNAL_COUNT]; /* enabled whoever subscribes */
 	void (*report)(void *arg, const struct pmon_violation *violation);
 	void *report_arg;
+	void (*attribute)(void *arg, unsigned column, uint64_t amount);
+	void *attribute_arg;
 };
+
+/** A counter adds @amount by what happens now, for who asks which instruction causes it. */
+static inline void pmon_tell(const struct pmon *pmon, const struct pmon_counter *counter,
+			     uint64_t amount)
+{
+	if (counter->column && pmon->attribute)
+		pmon->attribute(pmon->attribute_arg, counter->column - 1u, amount);
+}
 
 static inline const struct pmon_box *pmon_box(const struct pmon *pmon, const struct pmon_unit *unit)
 {

@@ -170,8 +170,9 @@ static bool add_tap(struct pmon *pmon, struct pmon_unit *unit, unsigned index, u
 	const struct pmon_subscription *subscription = &counter->subscription;
 	struct signal_tap tap;
 
-	if (taps->count == SIGNAL_TAPS || counter->value >= brink(counter) ||
-	    !(counter->plain || counter->summed) || !compile(subscription, &tap))
+	if (pmon->state->attributed || taps->count == SIGNAL_TAPS ||
+	    counter->value >= brink(counter) || !(counter->plain || counter->summed) ||
+	    !compile(subscription, &tap))
 		return false;
 	if (subscription->checks & CHECK_UNIT && !(subscription->units >> number & 1))
 		return true;

@@ -35,6 +35,8 @@ static bool needs_signals(const struct pmon *pmon, const struct pmon_unit *unit)
 
 	if (!unit->subscribing || pmon_is_core(pmon_box(pmon, unit)))
 		return false;
+	if (signals && pmon->state->attributed)
+		return true;
 	if (unit->reporting || (signals && pmon_stop(pmon, unit) != PMON_NEVER))
 		return true;
 	for (unsigned left = signals; left; left &= left - 1)
