@@ -46,6 +46,7 @@ WRITE = "st8 [r17]=r0;; ld8 r16=[r17]; add r17=r20,r17;; add r22=r16,r0;;"
 NOTHING = "nop.m 0; add r17=r20,r17;;"
 
 # Two threads that hand a line to and fro: each waits until the other has written to it.
+ENDS = 6  # the host decides whether the second thread begins before or after the first one writes
 PING_PONG = """
 	.text
 	.global _start
@@ -307,9 +308,10 @@ class Uncore(unittest.TestCase):
             turns = TURNS[1] - TURNS[0]
             for event, count in wanted.items():
                 if count is not None:
-                    self.assertEqual(many[event] - few[event], count * turns, (machine, event))
-            self.assertEqual(sum(many[f"bbox.RFP_{f}"] - few[f"bbox.RFP_{f}"] for f in forwards),
-                             2 * turns)
+                    self.assertAlmostEqual(many[event] - few[event], count * turns, delta=ENDS,
+                                           msg=(machine, event))
+            self.assertAlmostEqual(sum(many[f"bbox.RFP_{f}"] - few[f"bbox.RFP_{f}"]
+                                       for f in forwards), 2 * turns, delta=ENDS)
 
     def test_threads(self):
         """Four threads with semaphores and locks: sums are right, and every snoop is answered."""
