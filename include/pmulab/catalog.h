@@ -273,6 +273,15 @@ enum pmu_scope {
 	PMU_SCOPE_CORE,	  /* instance n is that of core n, at the same addresses in every core */
 };
 
+/* Programs whose names of events are known. */
+enum pmu_tool {
+	PMU_TOOL_PERF,
+	PMU_TOOL_LIKWID,
+	PMU_TOOL_LIBPFM4,
+	PMU_TOOL_PCM,
+	PMU_TOOL_COUNT,
+};
+
 /** All PMUs. */
 size_t pmu_pmu_count(void);
 const struct pmu_pmu *pmu_pmu_at(size_t index);

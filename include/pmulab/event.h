@@ -60,8 +60,8 @@ struct pmu_selection {
 };
 
 /**
- * Takes the next item of a list that commas divide. Commas in braces belong to the item; items
- * without a character are left out.
+ * Takes the next item of a list that commas divide. Commas in braces, and between the slashes of
+ * perf's notation, belong to the item; items without a character are left out.
  * @param list    moved behind the item and its comma
  * @param item    receives where the item begins, in the list
  * @param length  receives its length, in bytes

@@ -1,4 +1,5 @@
 """What a catalog must hold to be true to itself. Each function adds its findings."""
+import fnmatch
 import re
 
 from .bindings import check_bindings, check_event_rows
@@ -13,6 +14,7 @@ ROLES = {"counter", "counter_ctl", "fixed_counter", "fixed_ctl", "box_ctl", "box
          "global_ctl", "global_status", "global_config", "discovery", "free_counter", "select",
          "sub_counter", "match", "capture_ctl", "capture", "global_clear", "sampling", "counter_alias"}
 SPACES = {"msr", "pci", "mmio", "pmc", "pmd", "ibr", "dbr"}
+TOOLS = ("perf", "likwid", "libpfm4", "pcm")
 SPACES_OF_BYTES = {"pci", "mmio"}
 ACCESSES = {"RO", "RW", "RW-V", "RWS", "WO", "RW1C", "RV", "IG"}
 MODELS = {"exact", "approximate", "absent"}
@@ -94,6 +96,23 @@ def check_fields(findings, place, register):
         findings.add(place, "bits without a field: " + ", ".join(map(str, missing)))
     check_unique(findings, place, "field",
                  [f["name"] for f in register["fields"] if f["name"] not in RESERVED_NAMES])
+
+
+def names_of_events(box):
+    for event in box["events"]:
+        yield event["name"]
+        yield from (f"{event['name']}.{u['name']}" for u in event["umasks"])
+    yield from (r.get("event", "clock") for r in box["registers"] if r["role"] == "fixed_counter")
+
+
+def check_renames(findings, box):
+    for row in box.get("renames", []):
+        if len(row) != 3 or row[0] not in TOOLS:
+            findings.add(box["box"], f"rename {row} is not [tool, name here, name there]")
+        elif row[1].count("*") > 1 or (row[2] and row[1].count("*") != row[2].count("*")):
+            findings.add(box["box"], f"rename {row} has not one * in both names, or none")
+        elif not fnmatch.filter(names_of_events(box), row[1]):
+            findings.add(box["box"], f"rename {row} is of no event")
 
 
 def check_registers(findings, box):
@@ -490,6 +509,7 @@ def check_box(findings, box, vocabulary):
     if not box["instances"]:
         findings.add(place, "no instances")
     check_registers(findings, box)
+    check_renames(findings, box)
     check_roles(findings, box)
     check_register_signals(findings, box, vocabulary)
     check_modifiers(findings, box)

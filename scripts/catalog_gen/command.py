@@ -3,6 +3,7 @@
 usage: catalog-gen signal-ids   SIGNALS.json            > signal_ids.h
        catalog-gen signal-table SIGNALS.json            > signal_table.c
        catalog-gen boxes        SIGNALS.json PMU...     > pmu_table.c
+       catalog-gen groups       PMU/groups/NAME.txt...  > group_table.c
 
 PMU is a folder of catalog/. The format is described in catalog/FORMAT.md. Exit status 1
 with one line for each contradiction: FILE: PLACE: what is wrong.
@@ -11,6 +12,7 @@ import sys
 from pathlib import Path
 
 from .bindings import read_bound_pmu
+from .c_text import c_string
 from .check import check_pmu, check_unique
 from .read import Findings
 from .records import read_records
@@ -47,6 +49,21 @@ def boxes(signals_path, folders):
     print_tables(pmus, known)
 
 
+def groups(paths):
+    print('/* Generated from catalog/. */\n#include "catalog/group.h"\n\n'
+          "const struct pmu_group group_table[] = {")
+    for path in map(Path, paths):
+        text = path.read_text(encoding="utf-8")
+        if not text.startswith("# ") or not text.endswith("\n"):
+            sys.exit(f"{path}: does not begin with # and a title, or end with a line")
+        title = text.splitlines()[0][2:]
+        print(f"\t{{{c_string(path.parent.parent.name)}, {c_string(path.stem)}, {c_string(title)},")
+        for line in text.splitlines():
+            print(f"\t {c_string(line)[:-1]}\\n\"")
+        print("\t},")
+    print("};\nconst size_t group_table_count = sizeof(group_table) / sizeof(group_table[0]);")
+
+
 def main(arguments):
     if len(arguments) < 2:
         sys.exit(__doc__)
@@ -57,5 +74,7 @@ def main(arguments):
         signals(paths[0], print_table)
     elif what == "boxes":
         boxes(paths[0], paths[1:])
+    elif what == "groups":
+        groups(paths)
     else:
         sys.exit(__doc__)

@@ -25,7 +25,8 @@ KEYS = {
     "window": ({"own", "first", "size"}, set()),
     "box": ({"box", "title", "source", "space", "clock", "instances", "registers"},
             {"counters", "counter_width", "quirks", "defaults", "modifiers", "mnemonics",
-             "events", "metrics", "settings", "copies", "banks", "kernel", "records", "scope",
+             "events", "metrics", "settings", "copies", "banks", "kernel", "names", "renames",
+             "records", "scope",
               "instance_names", "facts"}),
     "row of instances": ({"count", "base", "stride"}, {"status"}),
     "instance": ({"device", "function", "device_id"}, {"label", "status"}),
@@ -48,6 +49,7 @@ KEYS = {
                              "implied", "model", "signal", "narrows", "sum", "desc", "source"}),
     "instance names": ({"placeholder", "names"}, set()),
     "facts": ({"name", "title", "source", "columns", "rows"}, set()),
+    "names": ({"source"}, {"intel", "perf", "likwid", "likwid_fixed", "libpfm4", "pcm"}),
     "bank": ({"group", "lead", "counters"}, {"shared"}),
     "metric": ({"name", "equation", "unit", "desc", "source"},
                {"unresolved", "several_sockets"}),
@@ -379,6 +381,8 @@ def read_box(findings, path):
                                   for g in box.get("metrics", [])) if m]
     box["facts"] = [f for f in (entry(findings, f"{place}.{g.get('name')}", "facts", g)
                                 for g in box.get("facts", [])) if f]
+    if "names" in box:
+        box["names"] = entry(findings, place, "names", box["names"])
     if "instance_names" in box:
         box["instance_names"] = entry(findings, place, "instance names", box["instance_names"])
     give_roles(box)

@@ -288,10 +288,24 @@ def print_modifiers(prefix, box, vocabulary):
                  [modifier_row(prefix, box, m, e) for m, e in zip(box["modifiers"], encodings)])
 
 
+def names_of(box):
+    rows = ", ".join(f".{tool} = {c_string(name)}" for tool, name in box.get("names", {}).items()
+                     if tool != "source")
+    return f"{{{rows or '0'}}}"
+
+
+def print_renames(prefix, box):
+    return array("pmu_rename", f"{prefix}_renames", [
+        {"tool": f"PMU_TOOL_{tool.upper()}", "ours": c_string(ours), "theirs": c_string(theirs)}
+        for tool, ours, theirs in box.get("renames", [])])
+
+
 def box_row(prefix, pmu, box, vocabulary):
     return {"pmu": c_string(pmu["name"]), "name": c_string(box["box"]),
             "title": c_string(box["title"]), "source": c_string(box["source"]),
             "kernel": c_string(box["kernel"]) if "kernel" in box else "NULL",
+            "names": names_of(box), "renames": print_renames(prefix, box),
+            "rename_count": len(box.get("renames", [])),
             "space": f"PMU_SPACE_{box['space'].upper()}",
             "clock": f"PMU_CLOCK_{box['clock'].upper()}",
             "scope": f"PMU_SCOPE_{box.get('scope', 'socket').upper()}",

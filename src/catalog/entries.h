@@ -241,16 +241,39 @@ struct pmu_selector {
 	const struct pmu_field *occ_sel; /* takes bits 7:6 of the unit mask */
 };
 
+/*
+ * What other tools call the box, {i} being the number of an instance and {c} that of a counter;
+ * NULL: the tool does not know it.
+ */
+struct pmu_box_names {
+	const char *intel; /* before the names of its events in Intel's lists: "UNC_M_" */
+	const char *perf;  /* the PMU, where it is not that of struct pmu_box */
+	const char *likwid, *likwid_fixed; /* a counter */
+	const char *libpfm4, *pcm;	   /* the PMU */
+};
+
+/*
+ * An event, with its unit mask, that a tool names otherwise; * stands for any text in both. "" in
+ * place of their name: the tool has no such event, or another event of that name.
+ */
+struct pmu_rename {
+	uint8_t tool; /* enum pmu_tool */
+	const char *ours, *theirs;
+};
+
 struct pmu_box {
 	const char *name;
 	const char *pmu; /* name of the PMU it belongs to */
 	const char *title;
 	const char *source;
 	const char *kernel; /* the Linux PMU of instance {i}; NULL: none */
-	uint8_t space;	    /* enum pmu_space */
-	uint8_t clock;	    /* enum pmu_clock */
-	uint8_t quirks;	    /* enum pmu_quirk */
-	uint8_t scope;	    /* enum pmu_scope */
+	struct pmu_box_names names;
+	const struct pmu_rename *renames;
+	size_t rename_count;
+	uint8_t space;	/* enum pmu_space */
+	uint8_t clock;	/* enum pmu_clock */
+	uint8_t quirks; /* enum pmu_quirk */
+	uint8_t scope;	/* enum pmu_scope */
 	uint8_t counter_count;
 	uint8_t counter_width; /* bits */
 	uint8_t fixed_count;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pmulab/notation.h"
 #include "pmulab/session.h"
 
 /* Alone, an event of a set counts on the lead of a bank only. */
@@ -114,7 +115,7 @@ int encode_plan_init(const struct cli *cli, struct encode_plan *plan, const stru
 	if (!plan->selections || !plan->events)
 		return cli_error(cli, EXIT_FAILED, "out of memory");
 	for (size_t i = 0; i < plan->count && !error; i++)
-		error = pmu_event_parse(cli->ctx, pmu, texts[i], &plan->selections[i]);
+		error = pmu_notation_parse(cli->ctx, pmu, texts[i], &plan->selections[i]);
 	if (!error)
 		error = place(cli, plan, counter);
 	return error ? cli_fail(cli, error) : EXIT_DONE;

@@ -11,6 +11,7 @@
 #include "cli/program.h"
 #include "cli/stat_watch.h"
 #include "pmulab/host.h"
+#include "pmulab/notation.h"
 
 struct stat_access {
 	struct pmu_access_op op;
@@ -73,7 +74,7 @@ static int choose_pmu(const struct cli *cli, const struct stat_run *run,
 	text = first_of(events);
 	if (!text)
 		return cli_error(cli, EXIT_FAILED, "out of memory");
-	error = pmu_event_parse(cli->ctx, NULL, text, &selection);
+	error = pmu_notation_parse(cli->ctx, NULL, text, &selection);
 	free(text);
 	*pmu = selection.pmu;
 	return error ? cli_fail(cli, error) : 0;

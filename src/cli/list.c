@@ -9,8 +9,8 @@
 
 static void usage(FILE *file)
 {
-	fputs("usage: pmulab list [KIND] [-M MACHINE] [--pmu PMU] [--box BOX] [--count]\n"
-	      "                   [--format table|json|csv] [TEXT]\n"
+	fputs("usage: pmulab list [KIND] [-M MACHINE] [--pmu PMU] [--box BOX] [--as TOOL]\n"
+	      "                   [--count] [--format table|json|csv] [TEXT]\n"
 	      "\n"
 	      "Lists the catalog; default KIND: events. TEXT keeps the names that contain it.\n"
 	      "\n"
@@ -18,6 +18,8 @@ static void usage(FILE *file)
 	      "\n"
 	      "KIND: pmus, boxes, events, metrics, registers, or\n"
 	      "  encodings  events, each with all its unit masks\n"
+	      "  groups     events and metrics by topic, for pmulab stat; show prints their text\n"
+	      "  names      events as perf names them, or as --as says\n"
 	      "  settings   what may follow an event: fields and filters\n"
 	      "  records    hardware records: PEBS, branches, event address registers\n"
 	      "  facts      tables of the manuals: queues, caches, latencies\n"
@@ -25,6 +27,7 @@ static void usage(FILE *file)
 	      "  -M, --machine MACHINE    only what this emulated machine can count\n"
 	      "  --pmu PMU                only this PMU\n"
 	      "  --box BOX                only this box\n"
+	      "  --as TOOL                events as perf, likwid, libpfm4 or pcm names them\n"
 	      "  --count                  print how many there are of each kind, per box\n"
 	      "  --format table|json|csv  print in this format\n",
 	      file);
@@ -164,63 +167,6 @@ static void events_table(void *arg, const struct choice *choice, const struct pm
 		table_cell(arg, "%zu", pmu_event_umasks(event));
 		table_cell(arg, "%s", cli_model_name(pmu_event_model(event)));
 		table_cell(arg, "%s", pmu_event_desc(event));
-	}
-}
-
-static json_t *register_json(const struct pmu_box *box, const struct pmu_register *reg,
-			     unsigned instance)
-{
-	const uint64_t reset = pmu_register_reset(box, reg, instance);
-	json_t *fields = json_array();
-
-	for (size_t i = 0; i < pmu_register_fields(reg); i++) {
-		const struct pmu_field *field = pmu_register_field(reg, i);
-
-		json_array_append_new(
-		    fields, json_pack("{s:s, s:i, s:i, s:s, s:o}", "name", pmu_field_name(field),
-				      "hi", pmu_field_high(field), "lo", pmu_field_low(field),
-				      "access", cli_access_name(pmu_field_access(field)), "reset",
-				      cli_json_number(pmu_field_value(field, reset))));
-	}
-	return json_pack(
-	    "{s:s, s:s, s:i, s:s, s:s, s:o, s:i, s:s, s:o, s:o}", "pmu", pmu_box_pmu_name(box),
-	    "box", pmu_box_name(box), "instance", instance, "name", pmu_register_pattern(reg),
-	    "space", pmu_space_name(pmu_register_space(reg)), "address",
-	    cli_json_number(pmu_register_address(box, reg, instance)), "width",
-	    pmu_register_width(reg), "access", cli_access_name(pmu_register_access(reg)), "reset",
-	    cli_json_number(reset), "fields", fields);
-}
-
-static void registers_json(void *arg, const struct choice *choice, const struct pmu_box *box)
-{
-	for (unsigned instance = 0; instance < pmu_box_instances(box); instance++)
-		for (size_t i = 0; i < pmu_box_registers(box); i++)
-			if (list_chosen(choice, pmu_register_pattern(pmu_box_register_at(box, i))))
-				json_array_append_new(
-				    arg, register_json(box, pmu_box_register_at(box, i), instance));
-}
-
-static void registers_table(void *arg, const struct choice *choice, const struct pmu_box *box)
-{
-	for (unsigned instance = 0; instance < pmu_box_instances(box); instance++) {
-		for (size_t i = 0; i < pmu_box_registers(box); i++) {
-			const struct pmu_register *reg = pmu_box_register_at(box, i);
-			uint32_t address = pmu_register_address(box, reg, instance);
-			char text[CLI_ADDRESS_MAX];
-
-			if (!list_chosen(choice, pmu_register_pattern(reg)) &&
-			    !list_chosen(choice, pmu_register_name(reg, instance)))
-				continue;
-			table_cell(arg, "%s", pmu_box_pmu_name(box));
-			table_cell(arg, "%s%u", pmu_box_name(box), instance);
-			table_cell(arg, "%s", pmu_register_name(reg, instance));
-			table_cell(arg, "%s", cli_address(text, pmu_register_space(reg), address));
-			table_cell(arg, "%u", pmu_register_width(reg));
-			table_cell(arg, "%s", cli_access_name(pmu_register_access(reg)));
-			table_cell(arg, "0x%llX",
-				   (unsigned long long)pmu_register_reset(box, reg, instance));
-			table_cell(arg, "%s", pmu_register_source(reg));
-		}
 	}
 }
 
@@ -392,10 +338,12 @@ static const struct {
      {"PMU", "BOX", "SETTING", "REGISTER", "BITS"}},
     {"metrics", metrics_json, metrics_table, "llll", {"PMU", "METRIC", "UNIT", "WHAT IT IS"}},
     {"registers",
-     registers_json,
-     registers_table,
+     list_registers_json,
+     list_registers_table,
      "llllrlrl",
      {"PMU", "BOX", "REGISTER", "ADDRESS", "BITS", "ACCESS", "RESET", "SOURCE"}},
+    {"groups", list_groups_json, list_groups_table, "lll", {"PMU", "GROUP", "WHAT IT IS ABOUT"}},
+    {"names", list_names_json, list_names_table, "ll", {"EVENT", "NAME"}},
     {"records",
      records_json,
      records_table,
@@ -445,7 +393,7 @@ static int print(const struct cli *cli, const struct choice *choice, int subject
 int list_print_named(const struct cli *cli, const struct choice *choice)
 {
 	static const char *const kinds[] = {"pmus",	 "boxes",   "events", "metrics",
-					    "registers", "records", "facts"};
+					    "registers", "records", "facts",  "groups"};
 	json_t *array = json_array();
 
 	for (size_t i = 0; array && i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -483,13 +431,11 @@ static bool box_exists(const struct choice *choice)
 
 int cli_list(struct cli *cli, int argc, char **argv)
 {
-	static const struct option options[] = {{"pmu", required_argument, NULL, 'p'},
-						{"box", required_argument, NULL, 'b'},
-						{"format", required_argument, NULL, 'f'},
-						{"count", no_argument, NULL, 'c'},
-						{"machine", required_argument, NULL, 'M'},
-						{"help", no_argument, NULL, 'h'},
-						{0}};
+	static const struct option options[] = {
+	    {"pmu", required_argument, NULL, 'p'},     {"box", required_argument, NULL, 'b'},
+	    {"format", required_argument, NULL, 'f'},  {"count", no_argument, NULL, 'c'},
+	    {"machine", required_argument, NULL, 'M'}, {"as", required_argument, NULL, 'a'},
+	    {"help", no_argument, NULL, 'h'},	       {0}};
 	struct choice choice = {0};
 	int subject = 0;
 	bool kind;
@@ -513,6 +459,11 @@ int cli_list(struct cli *cli, int argc, char **argv)
 		case 'f':
 			if (cli_set_format(cli, optarg))
 				return EXIT_USAGE;
+			break;
+		case 'a':
+			if (list_set_tool(cli, &choice, optarg))
+				return EXIT_USAGE;
+			subject = subject_of("names");
 			break;
 		case 'c':
 			subject = subject_of("boxes");

@@ -17,6 +17,7 @@ struct choice {
 	bool exact;			   /* the text is the whole name */
 	const char *umask;		   /* of events, only this unit mask; NULL: all */
 	const struct pmu_machine *machine; /* only what it can count; NULL: all */
+	enum pmu_tool tool;		   /* whose names list names prints */
 };
 
 bool list_chosen(const struct choice *choice, const char *name);
@@ -40,6 +41,15 @@ void list_encodings_json(void *arg, const struct choice *choice, const struct pm
 void list_encodings_table(void *arg, const struct choice *choice, const struct pmu_box *box);
 void list_settings_json(void *arg, const struct choice *choice, const struct pmu_box *box);
 void list_settings_table(void *arg, const struct choice *choice, const struct pmu_box *box);
+void list_groups_json(void *arg, const struct choice *choice, const struct pmu_box *box);
+void list_groups_table(void *arg, const struct choice *choice, const struct pmu_box *box);
+void list_registers_json(void *arg, const struct choice *choice, const struct pmu_box *box);
+void list_registers_table(void *arg, const struct choice *choice, const struct pmu_box *box);
+
+/** --as TOOL. @return 0 or EXIT_USAGE, said */
+int list_set_tool(const struct cli *cli, struct choice *choice, const char *name);
+void list_names_json(void *arg, const struct choice *choice, const struct pmu_box *box);
+void list_names_table(void *arg, const struct choice *choice, const struct pmu_box *box);
 
 #define CLI_FACT_COLUMNS 16 /* of a table of facts, at most: the generator sees to it */
 

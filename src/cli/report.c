@@ -9,6 +9,7 @@
 #include "cli/annotate.h"
 #include "cli/program.h"
 #include "cli/stat_metric.h"
+#include "cli/stat_multiplex.h"
 #include "cli/stat_repeat.h"
 #include "cli/text.h"
 
@@ -152,6 +153,8 @@ static int print_json(const struct cli *cli, const struct stat_run *run, char **
 		json_object_set_new(report, "runs", runs_json(run));
 	if (run->attribution && run->ran)
 		json_object_set_new(report, "attribution", attribution_json(run));
+	if (run->slices && run->ran)
+		json_object_set_new(report, "multiplexed", stat_multiplex_json(run));
 	return cli_print_json(cli, text_json_set(report, "command", argv));
 }
 

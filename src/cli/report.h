@@ -33,8 +33,8 @@ struct stat_options {
 	const char *root, *pmu, *trace_registers, *replay; /* NULL: not given */
 	const char *pin, *membind, *interleave;		   /* lists; NULL: not given */
 	bool dry_run, force, machine_clock, deterministic, why, raw, all_cpus;
-	double interval_ms, delay_ms, timeout_ms; /* 0: not given */
-	unsigned repeat;			  /* runs; 0: not given */
+	double interval_ms, delay_ms, timeout_ms, multiplex_ms; /* 0: not given */
+	unsigned repeat;					/* runs; 0: not given */
 	enum pmu_feed feed;
 	enum stat_by by;
 };
@@ -76,7 +76,6 @@ struct stat_run {
 	unsigned asked_count; /* the first events of the session: not by a metric */
 	unsigned *group;      /* what is being added, if it is a group; else NULL */
 	size_t group_size;
-	int code; /* exit code of what could not be added */
 	/* Results. */
 	const struct pmu_count *counts;
 	size_t count_count;
@@ -86,7 +85,8 @@ struct stat_run {
 	int exit;
 	bool ran; /* the program, to its end; false: there are no counts of it */
 	bool timed_out;
-	unsigned runs; /* that means are of; 0: there was but one */
+	unsigned runs;	       /* that means are of; 0: there was but one */
+	struct slices *slices; /* by event, of --multiplex; or NULL */
 	struct stat_mean *event_means, *metric_means, seconds_mean;
 	struct attribution *attribution; /* NULL: nobody asks where counts come from */
 };

@@ -6,6 +6,7 @@
 
 #include "cli/list.h"
 #include "cli/show.h"
+#include "pmulab/group.h"
 #include "pmulab/hwrec.h"
 
 static void usage(FILE *file)
@@ -95,6 +96,12 @@ static void show_in_box(struct show *show, const struct pmu_box *box, const char
 			SHOW(facts, box, pmu_box_facts(box, i));
 }
 
+/* As a file that stat -g reads. */
+static void show_group(const struct show *show, const struct pmu_group *group)
+{
+	fputs(pmu_group_text(group), show->cli->out);
+}
+
 static void show_all(struct show *show, const struct pmu_pmu *only)
 {
 	const struct pmu_machine *machine = pmu_find_machine(show->name);
@@ -109,6 +116,8 @@ static void show_all(struct show *show, const struct pmu_pmu *only)
 			continue;
 		if (!strcasecmp(pmu_pmu_name(pmu), show->name))
 			SHOW(pmu, pmu);
+		if (pmu_find_group(pmu, show->name))
+			SHOW(group, pmu_find_group(pmu, show->name));
 		for (size_t j = 0; (box = pmu_pmu_box(pmu, j)); j++) {
 			size_t length = strlen(pmu_box_name(box));
 

@@ -8,6 +8,7 @@
 #include "cli/program.h"
 #include "cli/report.h"
 #include "cli/stat_events.h"
+#include "cli/stat_multiplex.h"
 #include "cli/stat_options.h"
 #include "cli/stat_repeat.h"
 #include "cli/stat_watch.h"
@@ -28,6 +29,8 @@ static int measure(const struct cli *cli, struct stat_run *run, char **argv)
 	run->started = !later;
 	stat_warn_absent(cli, run);
 	code = attribution_begin(cli, run);
+	if (!code && run->options.multiplex_ms > 0)
+		code = stat_multiplex_init(cli, run);
 	if (code)
 		return code;
 	start = pmu_emul_time_ns(run->emul);
@@ -171,6 +174,7 @@ static void stat_release(struct stat_run *run)
 {
 	stat_events_fini(run);
 	attribution_free(run->attribution);
+	stat_multiplex_fini(run);
 	pmu_program_free(run->program);
 	pmu_session_free(run->session);
 	pmu_bus_free(run->bus);
@@ -226,6 +230,8 @@ static int stat(struct cli *cli, struct stat_run *run, const struct stat_wanted 
 		stat_report(cli, run, argv);
 	if (!code && !said && run->options.why && cli->format == CLI_TABLE)
 		said = stat_print_assignment(cli, run);
+	if (!code && !said && run->slices && cli->format == CLI_TABLE)
+		said = stat_multiplex_print(cli, run);
 	if (run->output && cli->out && cli->out != stdout && cli->out != stderr &&
 	    fclose(cli->out) && !said)
 		said = cli_error(cli, EXIT_FAILED, "cannot write %s: %s", run->output,
@@ -279,7 +285,8 @@ static int stat_with(struct cli *cli, struct stat_run *run, struct stat_wanted *
 	/* What takes the place of a program's output goes where that would. */
 	if (run->options.dry_run || run->options.replay)
 		cli->out = stdout;
-	if (host_counts_process(cli, run, stat_first_events(wanted), wanted->metrics.count))
+	if (host_counts_process(cli, run, stat_first_events(wanted),
+				wanted->metrics.count || wanted->groups.count))
 		return stat_process(cli, run, wanted, argv + optind);
 	if (run->machine)
 		run->target = pmu_machine_name(run->machine);

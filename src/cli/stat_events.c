@@ -3,13 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/stat_group.h"
 #include "cli/stat_metric.h"
+#include "pmulab/notation.h"
 
 int stat_wanted_init(const struct cli *cli, struct stat_wanted *wanted, int argc)
 {
 	wanted->events.words = calloc((size_t)argc, sizeof(char *));
 	wanted->metrics.words = calloc((size_t)argc, sizeof(char *));
-	return wanted->events.words && wanted->metrics.words
+	wanted->groups.words = calloc((size_t)argc, sizeof(char *));
+	return wanted->events.words && wanted->metrics.words && wanted->groups.words
 		   ? 0
 		   : cli_error(cli, EXIT_FAILED, "out of memory");
 }
@@ -18,6 +21,7 @@ void stat_wanted_fini(struct stat_wanted *wanted)
 {
 	free(wanted->events.words);
 	free(wanted->metrics.words);
+	free(wanted->groups.words);
 }
 
 const char *stat_first_events(const struct stat_wanted *wanted)
@@ -25,11 +29,8 @@ const char *stat_first_events(const struct stat_wanted *wanted)
 	return wanted->events.count ? wanted->events.words[0] : NULL;
 }
 
-typedef int each_item(const struct cli *cli, struct stat_run *run, const char *item);
-
-/* @return 0 or the first code that is not; an empty list is an error */
-static int each_of_list(const struct cli *cli, struct stat_run *run, const char *list,
-			each_item *each)
+int stat_each_of_list(const struct cli *cli, struct stat_run *run, const char *list,
+		      stat_item *each)
 {
 	const char *at = list, *item;
 	size_t length;
@@ -38,7 +39,8 @@ static int each_of_list(const struct cli *cli, struct stat_run *run, const char 
 	if (!list[strspn(list, ", ")])
 		return cli_error(cli, EXIT_USAGE, "\"%s\" is a list without a name", list);
 	while (!code && pmu_event_list_next(&at, &item, &length)) {
-		char *text = strndup(item, length);
+		const size_t blank = strspn(item, " \t");
+		char *text = blank < length ? strndup(item + blank, length - blank) : strdup("");
 
 		code = text ? each(cli, run, text) : cli_error(cli, EXIT_FAILED, "out of memory");
 		free(text);
@@ -47,35 +49,41 @@ static int each_of_list(const struct cli *cli, struct stat_run *run, const char 
 }
 
 int stat_each_word(const struct cli *cli, struct stat_run *run, const struct stat_words *words,
-		   each_item *each)
+		   stat_item *each)
 {
 	int code = 0;
 
 	for (size_t i = 0; i < words->count && !code; i++)
-		code = each_of_list(cli, run, words->words[i], each);
+		code = stat_each_of_list(cli, run, words->words[i], each);
 	return code;
 }
 
-/* @return its index, or below 0: said */
-static int add_event(const struct cli *cli, struct stat_run *run, const char *text)
-{
-	struct pmu_selection selection;
-	int error = pmu_event_parse(cli->ctx, run->pmu, text, &selection);
+struct adding {
+	const struct cli *cli;
+	struct stat_run *run;
+};
 
-	if (!error)
-		error = pmu_session_add(run->session, cli->ctx, &selection);
-	if (error < 0) {
-		run->code = cli_fail(cli, error);
-		return error;
-	}
+/* @return 0 or an error of pmu_session_add() */
+static int add_event(void *arg, const struct pmu_selection *selection)
+{
+	const struct adding *adding = arg;
+	struct stat_run *run = adding->run;
+	int index = pmu_session_add(run->session, adding->cli->ctx, selection);
+
+	if (index < 0)
+		return index;
 	if (run->group && run->group_size < STAT_GROUP_MAX)
-		run->group[run->group_size++] = (unsigned)error;
-	return error;
+		run->group[run->group_size++] = (unsigned)index;
+	return 0;
 }
 
+/* An event in any notation, or a pattern of several. */
 static int add_member(const struct cli *cli, struct stat_run *run, const char *text)
 {
-	return add_event(cli, run, text) < 0 ? run->code : 0;
+	struct adding adding = {cli, run};
+	int error = pmu_notation_expand(cli->ctx, run->pmu, text, add_event, &adding);
+
+	return error ? cli_fail(cli, error) : 0;
 }
 
 /* {EVENT,EVENT,..}: events that one PMU counts. Where there is one PMU, it counts all anyway. */
@@ -94,7 +102,7 @@ static int add_group(const struct cli *cli, struct stat_run *run, const char *te
 		return cli_error(cli, EXIT_FAILED, "out of memory");
 	run->group = events;
 	run->group_size = 0;
-	code = each_of_list(cli, run, list, add_member);
+	code = stat_each_of_list(cli, run, list, add_member);
 	run->group = NULL;
 	free(list);
 	if (!code && run->emul) {
@@ -111,20 +119,32 @@ static int add_item(const struct cli *cli, struct stat_run *run, const char *tex
 	return *text == '{' ? add_group(cli, run, text) : add_member(cli, run, text);
 }
 
+static int add_wanted(const struct cli *cli, struct stat_run *run, const struct stat_wanted *wanted)
+{
+	int code = stat_each_word(cli, run, &wanted->events, add_item);
+
+	if (!code)
+		code = stat_groups_add(cli, run, &wanted->groups, PMU_GROUP_EVENTS, add_item);
+	run->asked_count = (unsigned)pmu_session_events(run->session);
+	if (!code)
+		code = stat_each_word(cli, run, &wanted->metrics, stat_metric_add);
+	if (!code)
+		code =
+		    stat_groups_add(cli, run, &wanted->groups, PMU_GROUP_METRICS, stat_metric_add);
+	return code;
+}
+
 int stat_add(const struct cli *cli, struct stat_run *run, const struct stat_wanted *wanted)
 {
 	int code;
 
-	if (wanted->events.count || wanted->metrics.count) {
-		code = stat_each_word(cli, run, &wanted->events, add_item);
-		run->asked_count = (unsigned)pmu_session_events(run->session);
-		return code ? code : stat_each_word(cli, run, &wanted->metrics, stat_metric_add);
-	}
+	if (wanted->events.count || wanted->metrics.count || wanted->groups.count)
+		return add_wanted(cli, run, wanted);
 	if (!run->machine)
 		return cli_error(cli, EXIT_USAGE,
 				 "no events are given; pmulab list events --pmu %s",
 				 pmu_pmu_name(run->pmu));
-	code = each_of_list(cli, run, pmu_machine_events(run->machine), add_item);
+	code = stat_each_of_list(cli, run, pmu_machine_events(run->machine), add_item);
 	run->asked_count = (unsigned)pmu_session_events(run->session);
 	return code;
 }

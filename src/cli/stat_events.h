@@ -11,7 +11,7 @@ struct stat_words {
 };
 
 struct stat_wanted {
-	struct stat_words events, metrics;
+	struct stat_words events, metrics, groups;
 };
 
 /** Makes room for as many words as there are arguments. @return 0 or the exit code, said */
@@ -21,9 +21,15 @@ void stat_wanted_fini(struct stat_wanted *wanted);
 /** The first list of events; NULL: none is given. */
 const char *stat_first_events(const struct stat_wanted *wanted);
 
-/** Calls @each for every item of the lists. @return 0 or the first code that is not */
+typedef int stat_item(const struct cli *cli, struct stat_run *run, const char *item);
+
+/** Calls @each for every item. @return 0 or the first code that is not; an empty list is an error
+ */
+int stat_each_of_list(const struct cli *cli, struct stat_run *run, const char *list,
+		      stat_item *each);
+/** The same of several lists. */
 int stat_each_word(const struct cli *cli, struct stat_run *run, const struct stat_words *words,
-		   int (*each)(const struct cli *, struct stat_run *, const char *));
+		   stat_item *each);
 
 /** Adds all that is wanted to the session, or what the machine's description names where nothing
  * is. @return 0 or the exit code, said */

@@ -44,6 +44,9 @@ static void usage(FILE *file)
 	    "  -e, --event EVENT,...   count these events\n"
 	    "  -m, --metric METRIC,... count the events of these metrics, and compute them\n"
 	    "                          also NAME[UNIT]=EQUATION, of events and metrics\n"
+	    "  -g, --group GROUP       count the events and metrics of a group: a name, a file, "
+	    "or\n"
+	    "                          LIKWID's EVENT:COUNTER,...; pmulab list groups\n"
 	    "  --raw                   metrics by the manual's equation, in its unit: bytes, not\n"
 	    "                          GB/s; cycles, not ns\n"
 	    "  -a, --all-cpus          count all CPUs; uncore counters always do\n"
@@ -55,6 +58,8 @@ static void usage(FILE *file)
 	    "  -I, --interval MS       print counts each MS milliseconds of the machine's time\n"
 	    "  -D, --delay MS          begin to count after MS milliseconds\n"
 	    "  --timeout MS            end the program after MS milliseconds\n"
+	    "  --multiplex MS          also what one PMU would have counted by turns of MS\n"
+	    "                          milliseconds: share of time, estimate, bound, truth\n"
 	    "  -r, --repeat N          run N times; print means and standard deviations\n"
 	    "  --by function|line|thread|region|source\n"
 	    "                          with -M: print where the counts come from\n"
@@ -93,6 +98,7 @@ enum {
 	OPTION_PER_SOCKET,
 	OPTION_PIN,
 	OPTION_MEMBIND,
+	OPTION_MULTIPLEX,
 	OPTION_INTERLEAVE,
 	OPTION_CLOCK,
 	OPTION_BY,
@@ -211,6 +217,9 @@ static int read_value(struct cli *cli, struct stat_run *run, struct stat_wanted 
 	case 'm':
 		wanted->metrics.words[wanted->metrics.count++] = optarg;
 		return 0;
+	case 'g':
+		wanted->groups.words[wanted->groups.count++] = optarg;
+		return 0;
 	case 'f':
 		return set_format(cli, optarg);
 	case 'I':
@@ -219,6 +228,9 @@ static int read_value(struct cli *cli, struct stat_run *run, struct stat_wanted 
 		return read_milliseconds(cli, "-D", optarg, 0, &run->options.delay_ms);
 	case OPTION_TIMEOUT:
 		return read_milliseconds(cli, "--timeout", optarg, 0.001, &run->options.timeout_ms);
+	case OPTION_MULTIPLEX:
+		return read_milliseconds(cli, "--multiplex", optarg, 0.001,
+					 &run->options.multiplex_ms);
 	case 'r':
 		return read_repeat(cli, run, optarg);
 	case 'x':
@@ -274,6 +286,11 @@ static int check_options(const struct cli *cli, const struct stat_run *run)
 	    {options->repeat && options->trace_registers, "-r excludes --trace-registers"},
 	    {options->interval_ms > 0 && cli->format == CLI_JSON,
 	     "-I prints --format table, csv or jsonl"},
+	    {options->multiplex_ms > 0 && !run->machine, "--multiplex needs -M"},
+	    {options->multiplex_ms > 0 && (options->interval_ms > 0 || options->repeat),
+	     "--multiplex excludes -I and -r"},
+	    {options->multiplex_ms > 0 && cli->format == CLI_CSV,
+	     "--multiplex prints --format table, json or jsonl"},
 	    {options->feed != PMU_FEED_QEMU && !run->machine, "--feed needs -M"},
 	    {options->deterministic && !run->machine, "--deterministic needs -M"},
 	    {places && !run->machine, "--pin, --membind and --interleave need -M"},
@@ -281,6 +298,7 @@ static int check_options(const struct cli *cli, const struct stat_run *run)
 	    {options->by && !run->machine, "--by needs -M"},
 	    {options->by && (options->interval_ms > 0 || options->delay_ms > 0 || options->repeat),
 	     "--by excludes -I, -D and -r"},
+	    {options->by && options->multiplex_ms > 0, "--by excludes --multiplex"},
 	    {options->by && options->dry_run, "--by needs a program that runs"},
 	    {options->machine_clock && !qemu, "--clock machine needs -M and --feed qemu"},
 	};
@@ -325,6 +343,7 @@ int stat_read_options(struct cli *cli, struct stat_run *run, struct stat_wanted 
 	    {"machine", required_argument, NULL, 'M'},
 	    {"event", required_argument, NULL, 'e'},
 	    {"metric", required_argument, NULL, 'm'},
+	    {"group", required_argument, NULL, 'g'},
 	    {"all-cpus", no_argument, NULL, 'a'},
 	    {"per-box", no_argument, NULL, 'A'},
 	    {"format", required_argument, NULL, 'f'},
@@ -340,6 +359,7 @@ int stat_read_options(struct cli *cli, struct stat_run *run, struct stat_wanted 
 	    {"interval", required_argument, NULL, 'I'},
 	    {"delay", required_argument, NULL, 'D'},
 	    {"timeout", required_argument, NULL, OPTION_TIMEOUT},
+	    {"multiplex", required_argument, NULL, OPTION_MULTIPLEX},
 	    {"repeat", required_argument, NULL, 'r'},
 	    {"separator", required_argument, NULL, 'x'},
 	    {"no-aggr", no_argument, NULL, 'A'},
@@ -358,7 +378,7 @@ int stat_read_options(struct cli *cli, struct stat_run *run, struct stat_wanted 
 	int code;
 
 	for (int option;
-	     (option = getopt_long(argc, argv, "+M:e:m:ao:hI:D:r:x:Av", options, NULL)) != -1;) {
+	     (option = getopt_long(argc, argv, "+M:e:m:g:ao:hI:D:r:x:Av", options, NULL)) != -1;) {
 		code = read_option(cli, run, wanted, option);
 		if (code)
 			return code;

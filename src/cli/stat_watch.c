@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/stat_multiplex.h"
+
 /* Between two looks at the clock. */
 #define LOOK_NS		 500000
 #define LOOK_PROGRESS_NS 100000000 /* where only the progress line is wanted */
@@ -101,7 +103,8 @@ static void print_interval(const struct stat_watch *watch, double time, const ui
 	}
 }
 
-static void tell_interval(struct stat_watch *watch, double time)
+/* What was counted since the call before, by event. @return of the heap; NULL: it failed */
+static uint64_t *take_counts(struct stat_watch *watch)
 {
 	struct stat_run *run = watch->run;
 	size_t events = pmu_session_events(run->session);
@@ -111,7 +114,7 @@ static void tell_interval(struct stat_watch *watch, double time)
 	if (error || !difference) {
 		fail(watch, error ? error : PMU_E_NOMEM);
 		free(difference);
-		return;
+		return NULL;
 	}
 	for (unsigned event = 0; event < events; event++) {
 		uint64_t count = stat_total(run, event, -1);
@@ -119,6 +122,25 @@ static void tell_interval(struct stat_watch *watch, double time)
 		difference[event] = count - watch->before[event];
 		watch->before[event] = count;
 	}
+	return difference;
+}
+
+static void take_slice(struct stat_watch *watch, double time)
+{
+	uint64_t *difference = take_counts(watch);
+
+	if (difference)
+		stat_multiplex_add(watch->run, difference, time - watch->last);
+	watch->last = time;
+	free(difference);
+}
+
+static void tell_interval(struct stat_watch *watch, double time)
+{
+	uint64_t *difference = take_counts(watch);
+
+	if (!difference)
+		return;
 	if (watch->cli->format == CLI_JSONL)
 		print_interval_json(watch, time, difference);
 	else
@@ -150,6 +172,8 @@ static void start_late(struct stat_watch *watch)
 	int error = pmu_session_start(watch->run->session, watch->ctx);
 
 	watch->run->started = !error;
+	if (watch->run->options.multiplex_ms > 0)
+		watch->last = now(watch);
 	if (error)
 		fail(watch, error);
 }
@@ -165,6 +189,9 @@ static void look(struct stat_watch *watch)
 	if (run->started && options->interval_ms > 0 &&
 	    (time - watch->last) * 1e3 >= options->interval_ms)
 		tell_interval(watch, time);
+	if (run->started && options->multiplex_ms > 0 &&
+	    (time - watch->last) * 1e3 >= options->multiplex_ms)
+		take_slice(watch, time);
 	if (options->timeout_ms > 0 && time * 1e3 >= options->timeout_ms && !run->timed_out) {
 		run->timed_out = true;
 		/* What this process gets is passed on to the program, unless kill() of its own
@@ -179,7 +206,8 @@ static bool is_timed(const struct stat_run *run)
 {
 	const struct stat_options *options = &run->options;
 
-	return options->interval_ms > 0 || options->timeout_ms > 0 || options->delay_ms > 0;
+	return options->interval_ms > 0 || options->timeout_ms > 0 || options->delay_ms > 0 ||
+	       options->multiplex_ms > 0;
 }
 
 static struct timespec next_look(const struct stat_watch *watch)
@@ -258,6 +286,8 @@ int stat_watch_end(struct stat_watch *watch)
 		fputs("\r\033[K", stderr);
 	if (!watch->error && watch->run->started && watch->run->options.interval_ms > 0)
 		tell_interval(watch, now(watch));
+	if (!watch->error && watch->run->started && watch->run->options.multiplex_ms > 0)
+		take_slice(watch, now(watch));
 	if (watch->error)
 		code = cli_error(watch->cli, EXIT_FAILED, "%s", watch->message);
 	watch_free(watch);

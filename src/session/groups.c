@@ -5,68 +5,28 @@
 
 #include "base/error.h"
 #include "bus/bus.h"
+#include "session/divide.h"
 
 struct session_part {
 	struct pmu_session *session;
 	struct pmu_bus *bus; /* NULL: that of the whole */
-	char *reason;	     /* why its first events have no room before; NULL: it is the first */
+	char *reason; /* why not all its events are in the part before; NULL: it is the first */
 };
 
-static struct session_part *new_part(struct pmu_session *whole, struct pmu_ctx *ctx, int *error)
+static int new_part(struct pmu_session *whole, struct pmu_ctx *ctx)
 {
 	struct session_part *parts =
 	    realloc(whole->parts, (whole->part_count + 1) * sizeof(*whole->parts));
 	struct session_part *part;
+	int error;
 
-	if (!parts) {
-		*error = error_set(ctx, PMU_E_NOMEM, "out of memory for a group of events");
-		return NULL;
-	}
+	if (!parts)
+		return error_set(ctx, PMU_E_NOMEM, "out of memory for a group of events");
 	whole->parts = parts;
 	part = &parts[whole->part_count];
 	*part = (struct session_part){0};
-	*error = pmu_session_new(&part->session, ctx, whole->bus);
-	if (*error)
-		return NULL;
-	whole->part_count++;
-	return part;
-}
-
-/* Which events are placed at once: a group, or one that is in none. */
-static bool is_member(const struct session_event *first, const struct session_event *event)
-{
-	return event == first || (first->group && event->group == first->group);
-}
-
-/* Adds the members of what begins with event @first. @return 0 or an error of pmu_session_add() */
-static int add_members(struct pmu_session *whole, struct pmu_ctx *ctx, size_t first, size_t number)
-{
-	for (size_t i = first; i < whole->event_count; i++) {
-		struct session_event *event = &whole->events[i];
-		int added;
-
-		if (!is_member(&whole->events[first], event))
-			continue;
-		added = pmu_session_add(whole->parts[number].session, ctx, &event->selection);
-		if (added < 0)
-			return added;
-		event->part = number;
-		event->part_event = (unsigned)added;
-	}
-	return 0;
-}
-
-/* @return 0; PMU_E_CONFLICT where the part has no room for them, and is as it was */
-static int place_in(struct pmu_session *whole, struct pmu_ctx *ctx, size_t first, size_t number)
-{
-	struct pmu_session *part = whole->parts[number].session;
-	const size_t before = part->event_count;
-	int error = add_members(whole, ctx, first, number);
-
-	for (size_t i = before; i < part->event_count && !error; i++)
-		error = session_assign_box(part, ctx, part->events[i].selection.box);
-	if (error)
-		part->event_count = before;
+	error = pmu_session_new(&part->session, ctx, whole->bus);
+	whole->part_count += !error;
 	return error;
 }
 
@@ -78,65 +38,63 @@ static char *reason_of(const char *message)
 	return advice ? strndup(message, (size_t)(advice - message)) : strdup(message);
 }
 
-static int place(struct pmu_session *whole, struct pmu_ctx *ctx, size_t first)
+/* Adds an event to its part. @return 0 or an error of pmu_session_add() */
+static int add_to_part(struct pmu_session *whole, struct pmu_ctx *ctx, struct session_event *event)
 {
-	struct session_part *part;
-	int error = PMU_E_CONFLICT;
-	char *reason;
+	int added = pmu_session_add(whole->parts[event->part].session, ctx, &event->selection);
 
-	for (size_t p = 0; p < whole->part_count && error == PMU_E_CONFLICT; p++)
-		error = place_in(whole, ctx, first, p);
-	if (error != PMU_E_CONFLICT)
-		return error;
-	reason = whole->part_count && ctx ? reason_of(pmu_message(ctx)) : NULL;
-	part = new_part(whole, ctx, &error);
-	if (!part) {
-		free(reason);
-		return error;
+	if (added < 0)
+		return added;
+	event->part_event = (unsigned)added;
+	return 0;
+}
+
+/* Why not all events of part @number are in the part before it. @return of the heap; or NULL */
+static char *find_reason(struct pmu_session *whole, struct pmu_ctx *ctx, size_t number)
+{
+	const struct pmu_session *part = whole->parts[number].session;
+	struct pmu_session *before = whole->parts[number - 1].session;
+	const size_t count = before->event_count;
+	char *reason = NULL;
+
+	for (size_t i = 0; i < part->event_count && !reason; i++) {
+		const struct pmu_selection *selection = &part->events[i].selection;
+
+		if (pmu_session_add(before, NULL, selection) >= 0 &&
+		    session_assign_box(before, ctx, selection->box) == PMU_E_CONFLICT && ctx)
+			reason = reason_of(pmu_message(ctx));
+		before->event_count = count;
 	}
-	part->reason = reason;
-	return place_in(whole, ctx, first, whole->part_count - 1);
+	return reason ? reason : strdup("not all of its events have room beside those before");
 }
 
-static bool is_first(const struct pmu_session *whole, size_t event)
+static int open_part(struct pmu_session *whole, struct pmu_ctx *ctx, size_t number)
 {
-	for (size_t i = 0; i < event; i++)
-		if (is_member(&whole->events[i], &whole->events[event]) && whole->events[i].group)
-			return false;
-	return true;
-}
-
-/* An event that repeats what counter 0 sees goes where counter 0 has its event already. */
-static int place_all(struct pmu_session *whole, struct pmu_ctx *ctx)
-{
+	struct session_part *part = &whole->parts[number];
 	int error = 0;
 
-	for (int followers = 0; followers <= 1; followers++)
-		for (size_t i = 0; i < whole->event_count && !error; i++) {
-			const struct session_event *event = &whole->events[i];
-			bool follows =
-			    !event->group && selection_follows_counter0(&event->selection);
-
-			if (follows == followers && is_first(whole, i))
-				error = place(whole, ctx, i);
-		}
+	if (number) {
+		part->reason = find_reason(whole, ctx, number);
+		error = whole->bus->ops->another(&part->bus, ctx, whole->bus);
+	}
+	if (!error && part->bus)
+		part->session->bus = part->bus;
 	return error;
 }
 
 int groups_make(struct pmu_session *whole, struct pmu_ctx *ctx)
 {
-	int error = place_all(whole, ctx);
+	size_t parts = 0;
+	int error = divide_events(whole, ctx, &parts);
 
-	for (size_t p = 0; p < whole->part_count && !error; p++) {
-		struct session_part *part = &whole->parts[p];
-
-		if (p)
-			error = whole->bus->ops->another(&part->bus, ctx, whole->bus);
-		if (!error && part->bus)
-			part->session->bus = part->bus;
-		if (!error)
-			error = pmu_session_assign(part->session, ctx);
-	}
+	for (size_t p = 0; p < parts && !error; p++)
+		error = new_part(whole, ctx);
+	for (size_t i = 0; i < whole->event_count && !error; i++)
+		error = add_to_part(whole, ctx, &whole->events[i]);
+	for (size_t p = 0; p < parts && !error; p++)
+		error = open_part(whole, ctx, p);
+	for (size_t p = 0; p < parts && !error; p++)
+		error = pmu_session_assign(whole->parts[p].session, ctx);
 	if (error)
 		groups_free(whole);
 	return error;

@@ -8,8 +8,7 @@
 #include "session/session.h"
 
 /**
- * Divides the events after session_assign() has refused them: each goes to the first part that has
- * room for it, those of a group together.
+ * Divides the events after session_assign() has refused them, as divide_events() says.
  * @return 0; PMU_E_CONFLICT for what no PMU can count, as session_assign(); errors of
  *         pmu_session_new() and of opening a bus
  */

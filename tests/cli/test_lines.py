@@ -50,12 +50,63 @@ LINES = [
     (["stat", *M, "-m", "X=imc.CAS_COUNT.RD/imc.CAS_COUNT.WR", *TRUE], 0, [], ["not known", "divides by 0"]),
     (["stat", *M, "-m", "X=imc.CAS_COUNT.RD*", *TRUE], 2, [], ["a name or a number is missing"]),
     (["stat", *M, "-m", "X=NO_SUCH+1", *TRUE], 2, [], ["NO_SUCH"]),
+    # Groups by topic, and files
+    (["list", "groups"], 0, ["xeon-e5v4", "MEM", "itanium-9300", "Memory"], []),
+    (["list", "groups", "--pmu", "nehalem", "--format", "json"], 0, ["\"group\": \"CYCLES\""], []),
+    (["show", "--pmu", "xeon-e5v4", "MEM"], 0, ["# Memory", "metrics MEM_BW_READS"], []),
+    (["stat", *M, "-g", "mem", *TRUE], 0, [], ["imc.CAS_COUNT.RD", "MEM_BW_TOTAL  [GB/s]"]),
+    (["stat", *M, "-g", "L3", "-g", "BRANCH", "-m", "MEM_BW_READS", *TRUE], 0, [],
+     ["LLC_MPI", "BRANCH_RATIO  [branches/instruction]", "MEM_BW_READS"]),
+    (["stat", *M, "-g", "LLC", *TRUE], 2, [], ["no group \"LLC\"", "MEM, NUMA"]),
+    (["stat", *M, "-g", "./NO.txt", *TRUE], 2, [], ["cannot read the group ./NO.txt"]),
+    (["stat", *M, "-g", "CAS_COUNT_RD:MBOX0C0,CAS_COUNT_WR:MBOX1C1", *TRUE], 0, [],
+     ["imc0.CAS_COUNT.RD", "imc1.CAS_COUNT.WR"]),
+    # By turns
+    (["stat", *M, "--multiplex", "0.01", "-e", "imc.CAS_COUNT.*", *TRUE], 0, [],
+     ["counted by turns of 0.01 ms", "SHARE", "TRUTH", "%"]),
+    (["stat", *M, "--multiplex", "0", "-e", "imc.CAS_COUNT.RD", *TRUE], 2, [], ["--multiplex"]),
+    (["stat", *M, "--multiplex", "1", "-I", "1", *TRUE], 2, [], ["--multiplex excludes -I and -r"]),
+    (["stat", *M, "--multiplex", "1", "--format", "csv", *TRUE], 2, [], ["--multiplex prints"]),
+    (["stat", "--multiplex", "1", "-e", "instructions", *TRUE], 2, [], ["--multiplex needs -M"]),
     # Never 0 for what cannot happen
     (["stat", *M, "-e", "cbo.TOR_INSERTS.OPCODE:opc=0x1C8", *TRUE], 0, [],
      ["not modelled", "opc=0x1C8: the machine produces no such request"]),
     (["stat", *M, "-e", "cbo.TOR_INSERTS.NID_ALL:nid=other_nodes", *TRUE], 0, [],
      ["not modelled", "nid: the machine has one socket"]),
     (["stat", *M, "-e", "cbo.CLOCKTICKS", *TRUE], 0, [], ["(mean of the instances)"]),
+    # Names of other tools, and patterns
+    (["stat", *M, "-e", "imc.CAS_COUNT.*", *TRUE], 0, [],
+     ["imc.CAS_COUNT.RD", "imc.CAS_COUNT.WR", "imc.CAS_COUNT.ALL"]),
+    (["stat", *M, "-e", "imc2.cas_count.w?", *TRUE], 0, [], ["imc2.CAS_COUNT.WR"]),
+    (["stat", *M, "-e", "NO_SUCH.*", *TRUE], 2, [], ["no event matches", "NO_SUCH.*"]),
+    (["stat", *M, "-e", "cache-misses,instructions", *TRUE], 0, [],
+     ["LONGEST_LAT_CACHE.MISS", "INST_RETIRED.ANY"]),
+    (["stat", *M, "-e", "uncore_imc_0/event=0x4,umask=0x3/,r412e", *TRUE], 0, [],
+     ["imc0.CAS_COUNT.RD", "LONGEST_LAT_CACHE.MISS"]),
+    (["stat", *M, "-e", "uncore_imc/cas_count_read/", *TRUE], 0, [], ["imc.CAS_COUNT.RD"]),
+    (["stat", *M, "-e", "{imc/event=4,umask=3/,UNC_M_CAS_COUNT.WR}", *TRUE], 0, [],
+     ["imc.CAS_COUNT.RD", "imc.CAS_COUNT.WR"]),
+    (["stat", *M, "-e", "uncore_imc/no_such=1/", *TRUE], 2, [], ["imc has no term", "no_such"]),
+    (["stat", *M, "-e", "uncore_imc/event=0x55/", *TRUE], 2, [], ["no event of code 0x55"]),
+    (["stat", *M, "-e", "uncore_nothing/event=1/", *TRUE], 2, [], ["uncore_nothing"]),
+    (["stat", *M, "-e", "CAS_COUNT_RD:MBOX0C0,LLC_VICTIMS_M:CBOX3C2", *TRUE], 0, [],
+     ["imc0.CAS_COUNT.RD", "cbo3.LLC_VICTIMS.M_STATE"]),
+    # LIKWID's event of that name has another unit mask.
+    (["stat", *M, "-e", "MAJOR_MODES_PARTIAL:MBOX0C0", *TRUE], 2, [], ["no event that LIKWID calls"]),
+    (["stat", *M, "-e", "bdx_unc_imc1::UNC_M_CAS_COUNT:WR", *TRUE], 0, [], ["imc1.CAS_COUNT.WR"]),
+    (["stat", *M, "-e", "snbep_unc_imc1::UNC_M_CAS_COUNT:WR", *TRUE], 2, [], ["no box is libpfm4's"]),
+    (["stat", *M, "-e", "imc/config=0x304,name=READS/,imc/fixed/", *TRUE], 0, [],
+     ["imc.CAS_COUNT.RD", "imc.clock"]),
+    (["encode", "--pmu", "xeon-e5v4", "CAS_COUNT_RD:MBOX0C0"], 0, ["imc0.CAS_COUNT.RD", "0x00400304"],
+     []),
+    (["list", "--as", "perf", "--pmu", "xeon-e5v4", "--box", "imc", "CAS_COUNT"], 0,
+     ["uncore_imc/event=0x4,umask=0x3/"], []),
+    (["list", "--as", "likwid", "--pmu", "xeon-e5v4", "CAS_COUNT"], 0, ["CAS_COUNT_RD:MBOX0C0"], []),
+    (["list", "--as", "libpfm4", "--pmu", "xeon-e5", "CAS_COUNT"], 0,
+     ["snbep_unc_imc0::UNC_M_CAS_COUNT:RD"], []),
+    (["list", "--as", "pcm", "--pmu", "xeon-e5v4", "CAS_COUNT"], 0,
+     ["imc/config=0x304,name=CAS_COUNT.RD/"], []),
+    (["list", "--as", "vtune"], 2, [], ["no tool", "perf, likwid, libpfm4, pcm"]),
     # Lists and descriptions
     (["list", "-M", SMALL, "cas_count"], 0, ["imc.CAS_COUNT"], []),
     (["list", "-M", "none"], 2, [], ["no machine", SMALL]),
@@ -156,6 +207,25 @@ class Lines(unittest.TestCase):
                     self.assertEqual(os.listdir(folder), [])
 
 
+class Groups(unittest.TestCase):
+    def test_copied(self):
+        """What show prints is a group; what is wrong in a file is named by its line."""
+        text = pmulab("show", "--pmu", "xeon-e5v4", "MEM").stdout
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "mine"
+            path.write_text(text + "events ha.REQUESTS.READS\n", encoding="utf-8")
+            run = pmulab("stat", *M, "-g", path, *TRUE)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            for word in ("ha.REQUESTS.READS", "imc.CAS_COUNT.WR", "MEM_BW_TOTAL"):
+                self.assertIn(word, run.stderr)
+            path.write_text("# title\n\nevens imc.CAS_COUNT.RD\n", encoding="utf-8")
+            run = pmulab("stat", *M, "-g", path, *TRUE)
+            self.assertEqual(run.returncode, 2)
+            self.assertIn("line 3", run.stderr)
+            path.write_text("", encoding="utf-8")
+            self.assertEqual(pmulab("stat", *M, "-g", path, *TRUE).returncode, 2)
+
+
 class Reports(unittest.TestCase):
     """docs/stat.schema.json describes what programs read."""
     SCHEMA = json.loads((HERE / "../../docs/stat.schema.json").read_text(encoding="utf-8"))
@@ -167,6 +237,24 @@ class Reports(unittest.TestCase):
                           "true", metrics=["MEM_BW_READS", "cbo.CYC_USED_DN"], options=options)
             schema.check(report, self.SCHEMA)
             self.assertEqual("runs" in report, options == ["-r", "2"])
+
+    def test_multiplexed(self):
+        """One group counts all the time; of three, each a part, and the parts are the whole."""
+        report = stat(SMALL, ["imc.CAS_COUNT.RD"], "true", options=["--multiplex", "0.005"])
+        schema.check(report, self.SCHEMA)
+        for event in report["multiplexed"]:
+            self.assertEqual((event["share"], event["bound"]), (1, 0))
+            self.assertEqual(event["estimate"], event["count"])
+        opcodes = [f"cbo.TOR_INSERTS.OPCODE:opc={opc}" for opc in ("DRd", "RFO", "CRd")]
+        report = stat(SMALL, opcodes, "true", options=["--multiplex", "0.005"])
+        schema.check(report, self.SCHEMA)
+        found = report["multiplexed"]
+        self.assertEqual([event["event"] for event in found], opcodes)
+        self.assertAlmostEqual(sum(event["share"] for event in found), 1, places=9)
+        for event in found:
+            counts = [c["count"] for c in report["counts"] if c["event"] == event["event"]]
+            self.assertEqual(event["count"], sum(counts))
+            self.assertEqual(event["estimate"] is None, event["share"] == 0)
 
     def test_schema_refuses(self):
         report = stat(SMALL, ["imc.CAS_COUNT.RD"], "true")

@@ -15,6 +15,12 @@ static const struct {
     {",a,,bc,", {"a", "bc"}},
     {"cbo.X{edge_det,thresh=1},ha.Y", {"cbo.X{edge_det,thresh=1}", "ha.Y"}},
     {"a{{b,c},d},e", {"a{{b,c},d}", "e"}},
+    /* perf's terms, and pmulab's PMU/EVENT. */
+    {"imc/event=4,umask=3/,b", {"imc/event=4,umask=3/", "b"}},
+    {"b,uncore_imc_0/cas_count_read/", {"b", "uncore_imc_0/cas_count_read/"}},
+    {"{imc/event=4,umask=3/,b}", {"{imc/event=4,umask=3/,b}"}},
+    {"xeon-e5/imc.A,xeon-e5/imc.B", {"xeon-e5/imc.A", "xeon-e5/imc.B"}},
+    {"xeon-e5/imc.A,imc/event=4/", {"xeon-e5/imc.A", "imc/event=4/"}},
     /* What is left open is one item; what closes nothing opens nothing. */
     {"a{b,c", {"a{b,c"}},
     {"a},b", {"a}", "b"}},
