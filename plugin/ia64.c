@@ -9,9 +9,14 @@
 
 __attribute__((visibility("default"))) emul_execute pmulab_execute;
 
-static void monitors(void *arg, bool on)
+static struct epic_core *core(void *arg, unsigned *number)
 {
-	emul_epic_monitors(arg, on);
+	return emul_epic_take_core(arg, number);
+}
+
+static void monitors(void *arg, unsigned number, bool on)
+{
+	emul_epic_monitors(arg, number, on);
 }
 
 static void other_thread(void *arg)
@@ -22,7 +27,7 @@ static void other_thread(void *arg)
 int pmulab_execute(struct pmu_ctx *ctx, const struct emul_execution *e)
 {
 	const struct ia64_core_feed_target target = {
-	    .core = emul_epic_core(e->epic),
+	    .core = core,
 	    .monitors = monitors,
 	    .other_thread = other_thread,
 	    .arg = e->epic,

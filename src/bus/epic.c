@@ -13,12 +13,6 @@ struct bus_to_epic {
 	bool owner; /* the machine ends with the bus */
 };
 
-/* Programs run on one core of the machine; the others are not there. */
-static bool has_core(unsigned socket, unsigned core)
-{
-	return !socket && !core;
-}
-
 static int no_answer(struct pmu_ctx *ctx, int error, const struct bus_register_ref *ref)
 {
 	return error ? error_set(ctx, error, "the machine has no %s there", ref->reg->name) : 0;
@@ -28,12 +22,11 @@ static int epic_read(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus_
 		     struct pmu_access_op *op)
 {
 	struct emul_epic *epic = ((struct bus_to_epic *)bus)->epic;
-	int error = PMU_E_UNKNOWN;
+	int error =
+	    op->space == PMU_SPACE_MMIO
+		? emul_epic_read_uncore(epic, op->socket, op->address, &op->value)
+		: emul_epic_read(epic, op->socket, op->core, op->space, op->address, &op->value);
 
-	if (op->space == PMU_SPACE_MMIO)
-		error = emul_epic_read_uncore(epic, op->socket, op->address, &op->value);
-	else if (has_core(op->socket, op->core))
-		error = emul_epic_read(epic, op->space, op->address, &op->value);
 	return no_answer(ctx, error, ref);
 }
 
@@ -41,12 +34,11 @@ static int epic_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct bus
 		      const struct pmu_access_op *op)
 {
 	struct emul_epic *epic = ((struct bus_to_epic *)bus)->epic;
-	int error = PMU_E_UNKNOWN;
+	int error =
+	    op->space == PMU_SPACE_MMIO
+		? emul_epic_write_uncore(epic, op->socket, op->address, op->value)
+		: emul_epic_write(epic, op->socket, op->core, op->space, op->address, op->value);
 
-	if (op->space == PMU_SPACE_MMIO)
-		error = emul_epic_write_uncore(epic, op->socket, op->address, op->value);
-	else if (has_core(op->socket, op->core))
-		error = emul_epic_write(epic, op->space, op->address, op->value);
 	return no_answer(ctx, error, ref);
 }
 
@@ -57,10 +49,7 @@ static uint64_t epic_time(struct pmu_bus *bus)
 
 static int epic_interrupts(struct pmu_bus *bus, unsigned socket, unsigned core, uint64_t *count)
 {
-	if (!has_core(socket, core))
-		return PMU_E_RANGE;
-	*count = emul_epic_interrupts(((struct bus_to_epic *)bus)->epic);
-	return 0;
+	return emul_epic_interrupts(((struct bus_to_epic *)bus)->epic, socket, core, count);
 }
 
 static void epic_fini(struct pmu_bus *bus)

@@ -11,12 +11,20 @@
 #include "pmon/ia64/pmu.h"
 #include "pmon/ia64/uncore.h"
 
+#define CORES (FABRIC_SOCKETS * FABRIC_CORES)
+
+/* A core and its PMU. */
+struct emul_core {
+	struct epic_core *core;
+	struct pmon_ia64 *pmu;
+};
+
 /* One mapping that forked processes share, at the same address in each: pointers hold in all. */
 struct emul_epic {
 	const struct pmu_machine *desc;
-	size_t bytes; /* of the mapping, which begins here; the parts follow */
-	struct epic_core *core;
-	struct pmon_ia64 *pmu;
+	size_t bytes;		       /* of the mapping, which begins here; the parts follow */
+	struct emul_core cores[CORES]; /* by socket, then core */
+	unsigned count, used;	       /* cores; those that threads took, in the order of order() */
 	struct fabric *fabric;
 	struct pmon_uncore *uncore;
 	unsigned other_threads;
@@ -27,46 +35,46 @@ static void on_deadline(void *arg);
 
 static unsigned on_mark(void *arg, const struct detail_code *code)
 {
-	return pmon_ia64_mark(((struct emul_epic *)arg)->pmu, code);
+	return pmon_ia64_mark(((struct emul_core *)arg)->pmu, code);
 }
 
 static bool on_code(void *arg, uint64_t address)
 {
-	return pmon_ia64_mark_code(((struct emul_epic *)arg)->pmu, address);
+	return pmon_ia64_mark_code(((struct emul_core *)arg)->pmu, address);
 }
 
 static bool on_data(void *arg, unsigned marks, uint64_t address)
 {
-	return pmon_ia64_mark_data(((struct emul_epic *)arg)->pmu, marks, address);
+	return pmon_ia64_mark_data(((struct emul_core *)arg)->pmu, marks, address);
 }
 
 static void on_miss(void *arg, const struct detail_miss *miss)
 {
-	struct emul_epic *epic = arg;
+	struct emul_core *core = arg;
 
-	pmon_ia64_miss(epic->pmu, miss, epic_cycle(epic->core));
+	pmon_ia64_miss(core->pmu, miss, epic_cycle(core->core));
 }
 
 static void on_fetch(void *arg, const struct detail_fetch *fetch)
 {
-	pmon_ia64_fetch(((struct emul_epic *)arg)->pmu, fetch);
+	pmon_ia64_fetch(((struct emul_core *)arg)->pmu, fetch);
 }
 
 static void on_branch(void *arg, const struct detail_branch *branch)
 {
-	struct emul_epic *epic = arg;
+	struct emul_core *core = arg;
 
-	pmon_ia64_branch(epic->pmu, branch, epic_cycle(epic->core));
+	pmon_ia64_branch(core->pmu, branch, epic_cycle(core->core));
 }
 
 static void on_group(void *arg, const struct detail_group *group)
 {
-	pmon_ia64_group(((struct emul_epic *)arg)->pmu, group);
+	pmon_ia64_group(((struct emul_core *)arg)->pmu, group);
 }
 
 static void on_interruption(void *arg, unsigned vector)
 {
-	pmon_ia64_interruption(((struct emul_epic *)arg)->pmu, vector);
+	pmon_ia64_interruption(((struct emul_core *)arg)->pmu, vector);
 }
 
 static void on_event(void *arg, const struct detail_event *event)
@@ -74,21 +82,39 @@ static void on_event(void *arg, const struct detail_event *event)
 	pmon_uncore_event(((struct emul_epic *)arg)->uncore, event);
 }
 
+/* Threads take sockets in turn. */
+static unsigned order(const struct emul_epic *epic, unsigned thread)
+{
+	return thread % epic->desc->sockets * epic->desc->cores + thread / epic->desc->sockets;
+}
+
+static enum fabric_found on_snoop(void *arg, unsigned core, uint64_t line, enum fabric_snoop what)
+{
+	struct emul_epic *epic = arg;
+	const struct pmu_machine *desc = epic->desc;
+	unsigned thread = core % desc->cores * desc->sockets + core / desc->cores;
+
+	return thread < epic->used ? epic_snoop(epic->cores[core].core, line, what)
+				   : FABRIC_NOTHING;
+}
+
 /* This process answers for what lies between the cores. */
 static void rewire_fabric(struct emul_epic *epic)
 {
-	const struct fabric_watch watch = {
-	    .arg = epic, .event = on_event, .enabled = pmon_uncore_enabled(epic->uncore)};
+	const struct fabric_watch watch = {.arg = epic,
+					   .snoop = on_snoop,
+					   .event = on_event,
+					   .enabled = pmon_uncore_enabled(epic->uncore)};
 
 	fabric_watch(epic->fabric, &watch);
 }
 
 /* The core does for the PMU what its registers now ask for. */
-static void rewire(struct emul_epic *epic)
+static void rewire(struct emul_core *core)
 {
-	const struct pmon_ia64_wants *wants = pmon_ia64_wants(epic->pmu);
+	const struct pmon_ia64_wants *wants = pmon_ia64_wants(core->pmu);
 	struct epic_watch watch = {
-	    .arg = epic,
+	    .arg = core,
 	    .mark = wants->marks ? on_mark : NULL,
 	    .mark_code = on_code,
 	    .mark_data = on_data,
@@ -101,21 +127,21 @@ static void rewire(struct emul_epic *epic)
 	    .interruption = on_interruption,
 	};
 
-	epic_watch(epic->core, &watch);
-	epic_set_deadline(epic->core, wants->deadline);
+	epic_watch(core->core, &watch);
+	epic_set_deadline(core->core, wants->deadline);
 }
 
 static void on_cycles(void *arg, uint64_t count)
 {
-	pmon_ia64_cycles(((struct emul_epic *)arg)->pmu, count);
+	pmon_ia64_cycles(((struct emul_core *)arg)->pmu, count);
 }
 
 static void on_deadline(void *arg)
 {
-	struct emul_epic *epic = arg;
+	struct emul_core *core = arg;
 
-	pmon_ia64_deadline(epic->pmu, epic_cycle(epic->core));
-	rewire(epic);
+	pmon_ia64_deadline(core->pmu, epic_cycle(core->core));
+	rewire(core);
 }
 
 static const struct pmu_box *box_of(const struct pmu_pmu *pmu)
@@ -126,38 +152,53 @@ static const struct pmu_box *box_of(const struct pmu_pmu *pmu)
 	return NULL;
 }
 
+static int make_core(struct emul_epic *epic, struct pmu_ctx *ctx, unsigned number, char *memory,
+		     const struct epic_params *params, const struct pmu_box *box)
+{
+	struct pmon_ia64_source source = {.cells = epic_cells, .count = epic_cell_count};
+	struct emul_core *core = &epic->cores[number];
+	int error;
+
+	core->core = epic_init(memory, params);
+	core->pmu = (void *)(memory + epic_size(params));
+	epic_connect(core->core, epic->fabric, number, epic->desc->core_mhz);
+	for (unsigned bank = 0; bank < SIGNAL_BANKS; bank++)
+		source.totals[bank] = epic_totals(core->core, (enum signal_bank)bank);
+	error = pmon_ia64_init(core->pmu, ctx, box, &source);
+	if (!error)
+		rewire(core);
+	return error;
+}
+
+static size_t core_size(const struct epic_params *params, const struct pmu_box *box)
+{
+	return epic_size(params) + pmon_ia64_size(box);
+}
+
 static int make(struct emul_epic *epic, struct pmu_ctx *ctx, const struct epic_params *params,
 		const struct pmu_box *box)
 {
-	struct pmon_ia64_source source = {.cells = epic_cells, .count = epic_cell_count};
-	char *next = (char *)(epic + 1);
 	const struct pmu_machine *desc = epic->desc;
-	int error;
+	char *next = (char *)(epic + 1);
+	int error = 0;
 
-	epic->core = epic_init(next, params);
-	next += epic_size(params);
-	epic->pmu = (void *)next;
-	next += pmon_ia64_size(box);
 	epic->fabric = fabric_init(next, &params->fabric, desc->sockets, desc->cores);
 	next += fabric_size();
+	for (unsigned n = 0; n < epic->count && !error; n++, next += core_size(params, box))
+		error = make_core(epic, ctx, n, next, params, box);
 	epic->uncore = (void *)next;
-	epic_connect(epic->core, epic->fabric, 0, desc->core_mhz);
-	for (unsigned bank = 0; bank < SIGNAL_BANKS; bank++)
-		source.totals[bank] = epic_totals(epic->core, (enum signal_bank)bank);
-	error = pmon_ia64_init(epic->pmu, ctx, box, &source);
 	if (!error)
 		error = pmon_uncore_init(epic->uncore, ctx, pmu_find_pmu(desc->pmu), desc->sockets);
-	if (error)
-		return error;
-	rewire(epic);
-	rewire_fabric(epic);
-	return 0;
+	if (!error)
+		rewire_fabric(epic);
+	return error;
 }
 
 int emul_epic_new(struct emul_epic **out, struct pmu_ctx *ctx, const struct pmu_machine *desc)
 {
 	const struct epic_params *params = epic_params_find(desc->core);
-	const struct pmu_box *box = params ? box_of(pmu_find_pmu(desc->pmu)) : NULL;
+	const struct pmu_pmu *pmu = pmu_find_pmu(desc->pmu);
+	const struct pmu_box *box = params ? box_of(pmu) : NULL;
 	struct emul_epic *epic;
 	size_t bytes;
 	int error;
@@ -169,13 +210,15 @@ int emul_epic_new(struct emul_epic **out, struct pmu_ctx *ctx, const struct pmu_
 		return error_set(ctx, PMU_E_UNSUPPORTED,
 				 "%s: machines with such cores have at most %u sockets of %u cores",
 				 desc->name, FABRIC_SOCKETS, FABRIC_CORES);
-	bytes = sizeof(*epic) + epic_size(params) + pmon_ia64_size(box) + fabric_size() +
-		pmon_uncore_size(pmu_find_pmu(desc->pmu), desc->sockets);
+	bytes = sizeof(*epic) + fabric_size() +
+		(size_t)desc->sockets * desc->cores * core_size(params, box) +
+		pmon_uncore_size(pmu, desc->sockets);
 	epic = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (epic == MAP_FAILED)
 		return error_set(ctx, PMU_E_NOMEM, "out of memory for machine %s", desc->name);
 	epic->desc = desc;
 	epic->bytes = bytes;
+	epic->count = desc->sockets * desc->cores;
 	error = make(epic, ctx, params, box);
 	if (error)
 		emul_epic_free(epic);
@@ -195,34 +238,71 @@ const struct pmu_machine *emul_epic_desc(const struct emul_epic *epic)
 	return epic->desc;
 }
 
-struct epic_core *emul_epic_core(struct emul_epic *epic)
+struct epic_core *emul_epic_take_core(struct emul_epic *epic, unsigned *number)
 {
-	return epic->core;
+	unsigned thread = __atomic_fetch_add(&epic->used, 1, __ATOMIC_ACQ_REL);
+
+	if (thread >= epic->count) {
+		__atomic_fetch_sub(&epic->used, 1, __ATOMIC_ACQ_REL);
+		return NULL;
+	}
+	*number = order(epic, thread);
+	return epic->cores[*number].core;
 }
 
-void emul_epic_monitors(struct emul_epic *epic, bool on)
+void emul_epic_monitors(struct emul_epic *epic, unsigned number, bool on)
 {
-	pmon_ia64_monitors(epic->pmu, on, true, epic_cycle(epic->core));
-	rewire(epic);
+	struct emul_core *core = &epic->cores[number];
+
+	pmon_ia64_monitors(core->pmu, on, true, epic_cycle(core->core));
+	rewire(core);
 }
 
-int emul_epic_read(struct emul_epic *epic, unsigned space, uint32_t number, uint64_t *value)
+static struct emul_core *find_core(struct emul_epic *epic, unsigned socket, unsigned core)
 {
-	return pmon_ia64_read(epic->pmu, space, number, value);
+	return socket < epic->desc->sockets && core < epic->desc->cores
+		   ? &epic->cores[socket * epic->desc->cores + core]
+		   : NULL;
 }
 
-int emul_epic_write(struct emul_epic *epic, unsigned space, uint32_t number, uint64_t value)
+int emul_epic_read(struct emul_epic *epic, unsigned socket, unsigned number, unsigned space,
+		   uint32_t reg, uint64_t *value)
 {
-	int error = pmon_ia64_write(epic->pmu, space, number, value, epic_cycle(epic->core));
+	struct emul_core *core = find_core(epic, socket, number);
 
-	rewire(epic);
+	return core ? pmon_ia64_read(core->pmu, space, reg, value) : PMU_E_UNKNOWN;
+}
+
+int emul_epic_write(struct emul_epic *epic, unsigned socket, unsigned number, unsigned space,
+		    uint32_t reg, uint64_t value)
+{
+	struct emul_core *core = find_core(epic, socket, number);
+	int error = PMU_E_UNKNOWN;
+
+	if (core) {
+		error = pmon_ia64_write(core->pmu, space, reg, value, epic_cycle(core->core));
+		rewire(core);
+	}
 	return error;
+}
+
+/* Of the core that has run longest. */
+static uint64_t last_cycle(const struct emul_epic *epic)
+{
+	uint64_t last = 0;
+
+	for (unsigned n = 0; n < epic->count; n++) {
+		uint64_t cycle = epic_cycle(epic->cores[n].core);
+
+		last = cycle > last ? cycle : last;
+	}
+	return last;
 }
 
 /* What goes on by itself has gone on until now. */
 static uint64_t settle_fabric(struct emul_epic *epic)
 {
-	uint64_t now = epic_fabric_time(epic->core, epic_cycle(epic->core));
+	uint64_t now = epic_fabric_time(epic->cores[0].core, last_cycle(epic));
 
 	fabric_settle(epic->fabric, now);
 	return now;
@@ -240,20 +320,27 @@ int emul_epic_write_uncore(struct emul_epic *epic, unsigned socket, uint32_t add
 	return pmon_uncore_write(epic->uncore, socket, address, settle_fabric(epic), value);
 }
 
-uint64_t emul_epic_interrupts(const struct emul_epic *epic)
+int emul_epic_interrupts(struct emul_epic *epic, unsigned socket, unsigned number, uint64_t *count)
 {
-	return pmon_ia64_interrupts(epic->pmu);
+	const struct emul_core *core = find_core(epic, socket, number);
+
+	if (!core)
+		return PMU_E_RANGE;
+	*count = pmon_ia64_interrupts(core->pmu);
+	return 0;
 }
 
 double emul_epic_time_ns(const struct emul_epic *epic)
 {
-	return (double)epic_cycle(epic->core) * 1e3 / epic->desc->core_mhz;
+	return (double)last_cycle(epic) * 1e3 / epic->desc->core_mhz;
 }
 
 void emul_epic_settle(struct emul_epic *epic)
 {
-	epic_settle(epic->core);
-	rewire(epic);
+	for (unsigned n = 0; n < epic->count; n++) {
+		epic_settle(epic->cores[n].core);
+		rewire(&epic->cores[n]);
+	}
 	rewire_fabric(epic);
 }
 
@@ -262,16 +349,18 @@ void emul_epic_other_thread(struct emul_epic *epic)
 	__atomic_add_fetch(&epic->other_threads, 1, __ATOMIC_RELAXED);
 }
 
-/* All cells of a signal that have these qualifiers. */
+/* All cells of a signal that have these qualifiers, of all cores. */
 static uint64_t total(const struct emul_epic *epic, unsigned signal, uint32_t qualifiers)
 {
-	const uint64_t *totals = epic_totals(epic->core, SIGNAL_ALL);
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < epic_cell_count; i++)
-		if (epic_cells[i].signal == signal &&
-		    (epic_cells[i].qualifiers & qualifiers) == qualifiers)
-			sum += totals[i];
+	for (size_t i = 0; i < epic_cell_count * epic->count; i++) {
+		const struct signal_cell *cell = &epic_cells[i % epic_cell_count];
+
+		if (cell->signal == signal && (cell->qualifiers & qualifiers) == qualifiers)
+			sum += epic_totals(epic->cores[i / epic_cell_count].core,
+					   SIGNAL_ALL)[i % epic_cell_count];
+	}
 	return sum;
 }
 
@@ -279,7 +368,7 @@ void emul_epic_statistics(const struct emul_epic *epic, struct pmu_emul_statisti
 {
 	*statistics = (struct pmu_emul_statistics){
 	    .instructions = total(epic, SIGNAL_PIPE_RETIRED, 0),
-	    .cycles = epic_cycle(epic->core),
+	    .cycles = total(epic, SIGNAL_CORE_CYCLES, 0),
 	    .branches = total(epic, SIGNAL_BRANCH_RETIRED, 0),
 	    .loads = total(epic, SIGNAL_PIPE_LOAD, 0),
 	    .stores = total(epic, SIGNAL_PIPE_STORE, 0),

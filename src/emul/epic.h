@@ -25,11 +25,11 @@ void emul_epic_free(struct emul_epic *epic);
 
 const struct pmu_machine *emul_epic_desc(const struct emul_epic *epic);
 
-/** What drives it; stays the emulation's. */
-struct epic_core *emul_epic_core(struct emul_epic *epic);
+/** A thread begins. @return its core, the emulation's, and its number; NULL: all are taken */
+struct epic_core *emul_epic_take_core(struct emul_epic *epic, unsigned *number);
 
-/** The thread turned the user's monitors on or off (PSR.up). */
-void emul_epic_monitors(struct emul_epic *epic, bool on);
+/** A core's thread turned the user's monitors on or off (PSR.up). */
+void emul_epic_monitors(struct emul_epic *epic, unsigned number, bool on);
 /** A thread runs that no core executes. */
 void emul_epic_other_thread(struct emul_epic *epic);
 
@@ -40,11 +40,13 @@ void emul_epic_other_thread(struct emul_epic *epic);
 void emul_epic_settle(struct emul_epic *epic);
 
 /**
- * A register of the PMU: its file (enum pmu_space) and number. Not while a program runs.
+ * A register of a core's PMU: its file (enum pmu_space) and number. Not while a program runs.
  * @return 0 or PMU_E_UNKNOWN
  */
-int emul_epic_read(struct emul_epic *epic, unsigned space, uint32_t number, uint64_t *value);
-int emul_epic_write(struct emul_epic *epic, unsigned space, uint32_t number, uint64_t value);
+int emul_epic_read(struct emul_epic *epic, unsigned socket, unsigned core, unsigned space,
+		   uint32_t reg, uint64_t *value);
+int emul_epic_write(struct emul_epic *epic, unsigned socket, unsigned core, unsigned space,
+		    uint32_t reg, uint64_t value);
 
 /** The same of a register outside of cores, by its address in the socket's window. */
 int emul_epic_read_uncore(struct emul_epic *epic, unsigned socket, uint32_t address,
@@ -52,9 +54,9 @@ int emul_epic_read_uncore(struct emul_epic *epic, unsigned socket, uint32_t addr
 int emul_epic_write_uncore(struct emul_epic *epic, unsigned socket, uint32_t address,
 			   uint64_t value);
 
-/** Interrupts of overflows so far. */
-uint64_t emul_epic_interrupts(const struct emul_epic *epic);
-/** Time of the core's clock since power on. */
+/** A core's interrupts of overflows so far. @return 0 or PMU_E_RANGE: there is no such core */
+int emul_epic_interrupts(struct emul_epic *epic, unsigned socket, unsigned core, uint64_t *count);
+/** Time of the core's clock since power on, of the core that ran longest. */
 double emul_epic_time_ns(const struct emul_epic *epic);
 /** What happened since power on; all but size. */
 void emul_epic_statistics(const struct emul_epic *epic, struct pmu_emul_statistics *statistics);

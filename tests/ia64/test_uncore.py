@@ -45,6 +45,61 @@ READ = "ld8 r16=[r17]; add r17=r20,r17;; add r22=r16,r0;;"
 WRITE = "st8 [r17]=r0;; ld8 r16=[r17]; add r17=r20,r17;; add r22=r16,r0;;"
 NOTHING = "nop.m 0; add r17=r20,r17;;"
 
+# Two threads that hand a line to and fro: each waits until the other has written to it.
+ENDS = 6  # the host decides whether the second thread begins before or after the first one writes
+PING_PONG = """
+	.text
+	.global _start
+	.proc _start
+_start:
+	alloc r33=ar.pfs,0,8,6,0
+	mov r15=1151			// mmap(0, 0x40000, read and write, private and anonymous, -1, 0)
+	mov r40=0
+	movl r41=0x40000
+	mov r42=3
+	mov r43=0x22
+	mov r44=-1
+	mov r45=0;;
+	break.i 0x100000;;
+	mov r41=r8			// clone2(VM FS FILES SIGHAND THREAD SYSVSEM, stack, size, 0, 0, 0)
+	movl r40=0x50f00
+	movl r42=0x40000
+	mov r43=0
+	mov r44=0
+	mov r45=0
+	mov r15=1213;;
+	break.i 0x100000;;
+	cmp.eq p8,p9=0,r8
+	movl r20=flag
+	movl r24={turns}-1;;
+	mov ar.lc=r24
+	cmp.eq p10,p11=r0,r0
+(p8)	mov r26=1			// what a thread waits for, and what it writes
+(p8)	mov r25=0
+(p9)	mov r26=0
+(p9)	mov r25=1;;
+again:
+	ld4.acq r27=[r20];;
+	cmp4.eq p6,p7=r26,r27
+(p7)	br.cond.spnt again;;
+	st4.rel [r20]=r25
+	br.cloop.sptk again;;
+(p8)	br.cond.sptk done
+last:
+	ld4.acq r27=[r20];;
+	cmp4.eq p6,p7=r26,r27
+(p7)	br.cond.spnt last;;
+done:
+(p8)	mov r15=1025;;			// exit, exit_group
+(p9)	mov r15=1236
+	mov r40=0;;
+	break.i 0x100000;;
+	.endp _start
+	.section .bss
+	.align 128
+flag:	.skip 128
+"""
+
 # What one turn adds: of reads; of writes, each with a line that leaves modified.
 TURN = {
     "bbox0.IMT_ALLOC": (1, 2),
@@ -147,11 +202,11 @@ class Uncore(unittest.TestCase):
         self.addCleanup(self.folder.cleanup)
         self.built = 0
 
-    def build(self, body, turns, offset=0):
+    def build(self, body, turns, offset=0, program=PROGRAM):
         self.built += 1
         binary = pathlib.Path(self.folder.name) / str(self.built)
         source = binary.with_suffix(".s")
-        source.write_text(PROGRAM.format(body=body, turns=turns, offset=offset),
+        source.write_text(program.format(body=body, turns=turns, offset=offset),
                           encoding="utf-8")
         subprocess.run(["ia64-linux-gnu-as", "-x", "-o", f"{binary}.o", source], check=True)
         subprocess.run(["ia64-linux-gnu-ld", "-static", "-o", binary, f"{binary}.o"], check=True)
@@ -234,6 +289,49 @@ class Uncore(unittest.TestCase):
                               ["CPU_OP_CYCLES.ALL"])["CPU_OP_CYCLES.ALL"] for t in TURNS)
             cycles[line] = (many - few) // (TURNS[1] - TURNS[0])
         self.assertEqual(cycles[1] - cycles[0], 64 * 1733 // 1200)
+
+    def test_ping_pong(self):
+        """To and fro, the line is read from who wrote it, and then taken from who reads it: two
+        snoops each way. The first goes to memory too."""
+        events = {"ER_SNP_DATA.HITM": 2, "ER_SNP_DATA.ALL": 2, "ER_SNP_INV.ALL": 2,
+                  "ER_SNP_INV.HITM": 0, "bbox.SNP_REQ_ALL": 4, "bbox.SNP_RSP_ALL": 4,
+                  "bbox.IOB_IN_PKTS.RHNID:iob_remote_local=3:class_in=HOM0:opcode_in=HOM0.InvItoE":
+                  2, "zbox.FVC_EV0.BBOX_CMDS.WRITES": 2, "ER_SNP_CODE.ALL": 0}
+        places = {"itanium-9300-1s": ["LOC_LOC"],
+                  "itanium-9300-2s": ["LOC_LOC", "LOC_REM", "REM_LOC", "REM_REM"]}
+        for machine, forwards in places.items():
+            wanted = dict(events)
+            for n in range(0, len(forwards), 4):
+                wanted.update({f"bbox.RFP_{f}": None for f in forwards[n:n + 4]})
+            few, many = (stat(machine, self.build("", t, program=PING_PONG), wanted)
+                         for t in TURNS)
+            turns = TURNS[1] - TURNS[0]
+            for event, count in wanted.items():
+                if count is not None:
+                    self.assertAlmostEqual(many[event] - few[event], count * turns, delta=ENDS,
+                                           msg=(machine, event))
+            self.assertAlmostEqual(sum(many[f"bbox.RFP_{f}"] - few[f"bbox.RFP_{f}"]
+                                       for f in forwards), 2 * turns, delta=ENDS)
+
+    def test_threads(self):
+        """Four threads with semaphores and locks: sums are right, and every snoop is answered."""
+        program = pathlib.Path(self.folder.name) / "threads"
+        source = pathlib.Path(__file__).parent / "programs/threads.s"
+        subprocess.run(["ia64-linux-gnu-as", "-x", "-o", f"{program}.o", source], check=True)
+        subprocess.run(["ia64-linux-gnu-ld", "-static", "-o", program, f"{program}.o"], check=True)
+        for machine in ("itanium-9300-1s", "itanium-9300-4s"):
+            found = stat(machine, [str(program)], [
+                "bbox.SNP_REQ_ALL", "bbox.SNP_RSP_ALL", "ER_SNP_ALL.ALL", "ER_SNP_DATA.ALL",
+                "ER_SNP_CODE.ALL", "ER_SNP_INV.ALL"])
+            snoops = found["bbox.SNP_REQ_ALL"]
+            self.assertGreater(snoops, 1000)
+            self.assertEqual(found["bbox.SNP_RSP_ALL"], snoops)
+            self.assertEqual(found["ER_SNP_ALL.ALL"], snoops)
+            self.assertEqual(found["ER_SNP_DATA.ALL"] + found["ER_SNP_CODE.ALL"] +
+                             found["ER_SNP_INV.ALL"], snoops)
+            busy = {key[1:] for key, n in found.items()
+                    if isinstance(key, tuple) and key[0] == "ER_SNP_ALL.ALL" and n}
+            self.assertGreaterEqual(len(busy), 4)
 
     def laws(self, machine, program):
         events = ["L3_MISSES", "ER_READS.ALL", "ER_WRITES.ALL", "bbox.IMT_ALLOC",

@@ -47,7 +47,7 @@ static enum fabric_found snoop(void *arg, unsigned core, uint64_t line, enum fab
 
 	(void)line;
 	if (what != FABRIC_LOOK && found)
-		*cache = what == FABRIC_SHARE ? FABRIC_SHARED : FABRIC_NOTHING;
+		*cache = what == FABRIC_INVALIDATE ? FABRIC_NOTHING : FABRIC_SHARED;
 	return found;
 }
 

@@ -2,14 +2,19 @@
 
 #include "feed/ia64/alat.h"
 #include "feed/ia64/core_op.h"
+#include "feed/ia64/core_turns.h"
 #include "feed/ia64/rse.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+#define THREADS 16 /* of cores */
+
 /* Offsets in the interruption vector table (Intel 245318, chapter 8). */
 #define VECTOR_BREAK   0x2C00
 #define VECTOR_GENERAL 0x5400
+
+#define FUTEX 1230 /* the system call in which threads wait for each other */
 
 /* What is kept of an instruction. */
 struct record {
@@ -28,7 +33,8 @@ struct record {
 /* A thread's side: what it saw last. */
 struct thread {
 	struct ia64_core_feed *feed;
-	struct epic_core *core; /* NULL: it drives none */
+	struct core_turn turn;
+	unsigned number; /* of the core */
 	struct epic_rename rename;
 	uint64_t bspstore;
 	uint32_t um;
@@ -38,8 +44,10 @@ struct thread {
 struct ia64_core_feed {
 	struct ia64_observer observer;
 	struct ia64_core_feed_target target;
-	struct thread first, other;
-	bool begun;
+	struct core_turns turns;
+	struct thread threads[THREADS], other;
+	unsigned begun;
+	bool outside; /* the process drives no core */
 };
 
 static bool moves(const struct ia64_insn *n)
@@ -142,12 +150,12 @@ static __attribute__((noinline)) void look_after(struct thread *t, const struct 
 	if (!t->stack)
 		registers = 0;
 	if (registers > 0 && registers <= IA64_STACKED)
-		epic_stack_traffic(t->core, true, t->bspstore, (unsigned)registers);
+		epic_stack_traffic(t->turn.core, true, t->bspstore, (unsigned)registers);
 	else if (registers < 0 && registers >= -IA64_STACKED)
-		epic_stack_traffic(t->core, false, c->bspstore, (unsigned)-registers);
+		epic_stack_traffic(t->turn.core, false, c->bspstore, (unsigned)-registers);
 	t->bspstore = c->bspstore;
 	if ((t->um ^ c->um) & IA64_UM_UP)
-		t->feed->target.monitors(t->feed->target.arg, c->um & IA64_UM_UP);
+		t->feed->target.monitors(t->feed->target.arg, t->number, c->um & IA64_UM_UP);
 	t->um = c->um;
 	t->after = false;
 }
@@ -252,46 +260,56 @@ static void insn(void *own, const struct ia64_cpu *c, const void *record, bool o
 	const struct record *r = record;
 	struct epic_instance in = {.on = on, .address = address};
 
-	if (__builtin_expect(!t->core, 0))
+	if (__builtin_expect(!t->turn.core, 0))
 		return;
+	if (__builtin_expect(*t->turn.clock >= t->turn.until, 0))
+		core_turns_take(&t->feed->turns, &t->turn);
 	if (__builtin_expect(t->after || t->rename.bottom != c->bof, 0))
 		look_after(t, c);
 	if (r->plain) {
-		epic_issue_plain(t->core, &r->op, r->plain, &t->rename);
+		epic_issue_plain(t->turn.core, &r->op, r->plain, &t->rename);
 		t->after = t->stack = false;
 		return;
 	}
 	if (r->special)
 		special(&in, c, r);
 	if (r->op.flags & EPIC_STACK)
-		epic_stack_registers(t->core, c->dirty, c->sof);
-	epic_issue(t->core, &r->op, &t->rename, &in);
+		epic_stack_registers(t->turn.core, c->dirty, c->sof);
+	epic_issue(t->turn.core, &r->op, &t->rename, &in);
 	t->after = r->after;
 	t->stack = r->op.flags & EPIC_STACK;
+	if (r->code == IA64_BREAK)
+		core_turns_leave(&t->feed->turns, &t->turn, c->gr[15] == FUTEX);
 }
 
 static void *begin(void *state, struct ia64_cpu *c)
 {
 	struct ia64_core_feed *f = state;
-	struct thread *t = &f->first;
+	unsigned n = __atomic_fetch_add(&f->begun, 1, __ATOMIC_ACQ_REL);
+	struct thread *t = n < THREADS ? &f->threads[n] : NULL;
+	struct epic_core *core =
+	    t && !f->outside ? f->target.core(f->target.arg, &t->number) : NULL;
 
-	if (__atomic_exchange_n(&f->begun, true, __ATOMIC_ACQ_REL)) {
+	if (!core) {
 		f->target.other_thread(f->target.arg);
 		return &f->other;
 	}
-	t->core = f->target.core;
-	c->um |= IA64_UM_UP; /* as a tool that counts starts the program */
+	if (!n)
+		c->um |= IA64_UM_UP; /* as a tool that counts starts the program */
+	t->feed = f;
 	t->bspstore = c->bspstore;
 	t->after = true;
+	core_turns_begin(&f->turns, &t->turn, core);
 	return t;
 }
 
-/* The core is still the parent's. */
+/* The cores are still the parent's. */
 static void forked(void *state)
 {
 	struct ia64_core_feed *f = state;
 
-	f->first.core = NULL;
+	f->outside = true;
+	core_turns_end(&f->turns);
 	f->target.other_thread(f->target.arg);
 }
 
@@ -309,7 +327,8 @@ int ia64_core_feed_new(struct ia64_core_feed **feed, const struct ia64_core_feed
 					     .insn = insn,
 					     .forked = forked};
 	f->target = *target;
-	f->first.feed = f->other.feed = f;
+	f->other.feed = f;
+	core_turns_init(&f->turns);
 	*feed = f;
 	return 0;
 }

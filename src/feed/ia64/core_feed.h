@@ -9,16 +9,18 @@ struct ia64_core_feed;
 
 /* What a program drives. Calls come from the program's threads. */
 struct ia64_core_feed_target {
-	struct epic_core *core;
-	void (*monitors)(void *arg, bool on); /* the user's were turned on or off (PSR.up) */
-	void (*other_thread)(
-	    void *arg); /* a thread or process begins that does not drive the core */
+	/** A thread begins. @return its core, with its number; NULL: there is none left */
+	struct epic_core *(*core)(void *arg, unsigned *number);
+	/** The user's monitors of a core were turned on or off (PSR.up). */
+	void (*monitors)(void *arg, unsigned core, bool on);
+	/** A thread or process begins that drives no core. */
+	void (*other_thread)(void *arg);
 	void *arg;
 };
 
 /**
- * One for a process. Its first thread drives the core; its other threads and the processes that it
- * forks run outside of it.
+ * One for a process. Each thread drives a core, in turns by the cores' cycles; the processes that
+ * it forks run outside of them.
  * @return 0 or -ENOMEM
  */
 int ia64_core_feed_new(struct ia64_core_feed **feed, const struct ia64_core_feed_target *target);

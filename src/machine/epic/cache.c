@@ -11,12 +11,12 @@ static struct line *set_of(const struct cache *cache, uint64_t line)
 struct line *epic_cache_find(struct cache *cache, uint64_t line)
 {
 	struct line *set = set_of(cache, line);
-	uint64_t tag = (line + 1) * 2;
+	uint64_t tag = (line + 1) * 4;
 
-	if ((set[0].tag & ~1ull) == tag)
+	if ((set[0].tag & ~LINE_STATE) == tag)
 		return set;
 	for (uint32_t way = 1; way < cache->ways; way++) {
-		if ((set[way].tag & ~1ull) == tag) {
+		if ((set[way].tag & ~LINE_STATE) == tag) {
 			struct line found = set[way];
 
 			memmove(set + 1, set, way * sizeof(*set));
@@ -33,8 +33,30 @@ uint64_t epic_cache_fill(struct cache *cache, uint64_t line, uint64_t ready)
 	uint64_t gone = set[cache->ways - 1].tag;
 
 	memmove(set + 1, set, (cache->ways - 1) * sizeof(*set));
-	set[0] = (struct line){(line + 1) * 2, ready};
+	set[0] = (struct line){(line + 1) * 4, ready};
 	return gone;
+}
+
+struct line *epic_cache_peek(const struct cache *cache, uint64_t line)
+{
+	struct line *set = set_of(cache, line);
+
+	for (uint32_t way = 0; way < cache->ways; way++)
+		if ((set[way].tag & ~LINE_STATE) == (line + 1) * 4)
+			return &set[way];
+	return NULL;
+}
+
+/* The way that is free now is filled next. */
+void epic_cache_drop(struct cache *cache, uint64_t line)
+{
+	struct line *found = epic_cache_peek(cache, line);
+	struct line *last = set_of(cache, line) + cache->ways - 1;
+
+	if (!found)
+		return;
+	memmove(found, found + 1, (size_t)(last - found) * sizeof(*found));
+	*last = (struct line){0, 0};
 }
 
 bool epic_tlb_find(struct tlb *tlb, uint64_t address)

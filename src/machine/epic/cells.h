@@ -119,8 +119,10 @@
 	X(L2D_MISS, L2D_MISS, 0) \
 	X(L2D_SECONDARY_READ, L2D_SECONDARY, Q(L2D_SECONDARY_READ)) \
 	X(L2D_SECONDARY_WRITE, L2D_SECONDARY, Q(L2D_SECONDARY_WRITE)) \
+	X(L2D_FILL_S, L2D_FILL, Q(L2D_FILL_S)) \
 	X(L2D_FILL_E, L2D_FILL, Q(L2D_FILL_E)) \
 	X(L2D_FILL_M, L2D_FILL, Q(L2D_FILL_M)) \
+	X(L2D_STORE_SHARED, L2D_STORE_SHARED, 0) \
 	X(L2D_REQUESTS_FULL, L2D_FULL, Q(L2D_FULL_REQUESTS)) \
 	X(L2D_FILLS_FULL, L2D_FULL, Q(L2D_FULL_FILLS)) \
 	X(L2D_LOAD, L2D_ISSUE, Q(L2D_ISSUE_LOAD)) \
@@ -135,9 +137,13 @@
 	EPIC_L3_CELLS(X, OWN, L3_WRITE) \
 	EPIC_L3_CELLS(X, WRITEBACK, L3_WRITE) \
 	X(L3_INSERT_I, L3_INSERT, Q(L3_INSERT_I)) \
+	X(L3_INSERT_S, L3_INSERT, Q(L3_INSERT_S)) \
 	X(L3_INSERT_E, L3_INSERT, Q(L3_INSERT_E)) \
 	X(L3_INSERT_M, L3_INSERT, Q(L3_INSERT_M)) \
 	X(L3_REPLACED_M, L3_REPLACED, Q(L3_REPLACED_M)) \
+	EPIC_SNOOP_CELLS(X, DATA) \
+	EPIC_SNOOP_CELLS(X, CODE) \
+	EPIC_SNOOP_CELLS(X, OWN) \
 	X(BUS_LOAD, BUS_REQUEST, Q(BUS_REQUEST_LOAD)) \
 	X(BUS_CODE, BUS_REQUEST, Q(BUS_REQUEST_CODE)) \
 	X(BUS_OWN, BUS_REQUEST, Q(BUS_REQUEST_OWN)) \
@@ -145,9 +151,17 @@
 	X(READING_LOW, BUS_READING, Q(BUS_READING_LOW)) \
 	X(READING_HIGH, BUS_READING, Q(BUS_READING_HIGH))
 
+/* By what the caches had: nothing, a line, a modified one. */
+#define EPIC_SNOOP_CELLS(X, kind) \
+	X(SNOOPED_##kind##_MISS, CORE_SNOOPED, Q(CORE_SNOOPED_##kind)) \
+	X(SNOOPED_##kind##_HIT, CORE_SNOOPED, Q(CORE_SNOOPED_##kind) | Q(CORE_SNOOPED_HIT)) \
+	X(SNOOPED_##kind##_MODIFIED, CORE_SNOOPED, \
+	  Q(CORE_SNOOPED_##kind) | Q(CORE_SNOOPED_HIT) | Q(CORE_SNOOPED_MODIFIED))
+
 /* In the order of enum epic_state. */
 #define EPIC_L3_CELLS(X, kind, signal) \
 	X(L3_##kind##_I, signal, Q(signal##_##kind) | Q(signal##_MISS) | Q(signal##_I)) \
+	X(L3_##kind##_S, signal, Q(signal##_##kind) | Q(signal##_HIT) | Q(signal##_S)) \
 	X(L3_##kind##_E, signal, Q(signal##_##kind) | Q(signal##_HIT) | Q(signal##_E)) \
 	X(L3_##kind##_M, signal, Q(signal##_##kind) | Q(signal##_HIT) | Q(signal##_M))
 

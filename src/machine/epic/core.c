@@ -68,6 +68,15 @@ void epic_connect(struct epic_core *core, struct fabric *fabric, unsigned number
 	core->mhz = mhz;
 }
 
+void epic_rest(struct epic_core *core, uint64_t until)
+{
+	epic_settle(core);
+	if (until > core->cycle)
+		core->cycle = until;
+	if (core->fetch.next < core->cycle)
+		core->fetch.next = core->cycle;
+}
+
 uint64_t epic_fabric_time(const struct epic_core *core, uint64_t cycle)
 {
 	return cycle * core->params->fabric.mhz / core->mhz;
@@ -76,6 +85,11 @@ uint64_t epic_fabric_time(const struct epic_core *core, uint64_t cycle)
 uint64_t epic_cycle(const struct epic_core *core)
 {
 	return core->cycle;
+}
+
+const uint64_t *epic_clock(const struct epic_core *core)
+{
+	return &core->cycle;
 }
 
 const uint64_t *epic_totals(const struct epic_core *core, enum signal_bank bank)

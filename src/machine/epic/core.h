@@ -14,8 +14,12 @@
 #define PHYSICAL_APPLICATION 360u
 #define PHYSICAL_COUNT	     (PHYSICAL_APPLICATION + EPIC_AR_GROUPS)
 
+#define LINE_DIRTY  1ull
+#define LINE_SHARED 2ull /* others may have it */
+#define LINE_STATE  3ull
+
 struct line {
-	uint64_t tag;	/* (line number + 1) * 2 + dirty; 0: invalid */
+	uint64_t tag;	/* (line number + 1) * 4 + LINE_SHARED + LINE_DIRTY; 0: invalid */
 	uint64_t ready; /* cycle from which it is there */
 };
 
@@ -204,9 +208,20 @@ bool epic_tlb_find(struct tlb *tlb, uint64_t address);
 uint64_t epic_ring_wait(const struct ring *ring, uint64_t t);
 void epic_ring_take(struct ring *ring, uint64_t until);
 
+static inline uint64_t epic_line_of(uint64_t tag)
+{
+	return (tag >> 2) - 1;
+}
+
+/** Searches, and changes nothing. @return it, or NULL */
+struct line *epic_cache_peek(const struct cache *cache, uint64_t line);
+/** Takes a line out, if it is there. */
+void epic_cache_drop(struct cache *cache, uint64_t line);
+
 /* Of a line in the third level. */
 enum epic_state {
 	STATE_I,
+	STATE_S,
 	STATE_E,
 	STATE_M,
 };

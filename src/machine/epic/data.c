@@ -4,6 +4,53 @@
  */
 #include "machine/epic/core.h"
 
+/* From all levels; the first ones have two lines for it. */
+static void drop_line(struct epic_core *core, uint64_t number)
+{
+	struct cache *halves[] = {&core->l1d, &core->l1i};
+	struct cache *whole[] = {&core->l2d, &core->l2i, &core->l3};
+
+	for (unsigned i = 0; i < 2; i++) {
+		epic_cache_drop(halves[i], 2 * number);
+		epic_cache_drop(halves[i], 2 * number + 1);
+	}
+	for (unsigned i = 0; i < 3; i++)
+		epic_cache_drop(whole[i], number);
+	core->fetch.line = UINT64_MAX; /* asks the cache again */
+}
+
+enum fabric_found epic_snoop(struct epic_core *core, uint64_t number, enum fabric_snoop what)
+{
+	struct line *second = epic_cache_peek(&core->l2d, number);
+	struct line *third = epic_cache_peek(&core->l3, number);
+	bool instructions = epic_cache_peek(&core->l2i, number);
+	uint64_t tags = (second ? second->tag : 0) | (third ? third->tag : 0);
+	enum fabric_found found =
+	    !second && !third && !instructions ? FABRIC_NOTHING
+	    : (second && second->tag & LINE_DIRTY) || (third && third->tag & LINE_DIRTY)
+		? FABRIC_MODIFIED
+	    : instructions || tags & LINE_SHARED ? FABRIC_SHARED
+						 : FABRIC_EXCLUSIVE;
+	unsigned first = what == FABRIC_INVALIDATE   ? CELL_SNOOPED_OWN_MISS
+			 : what == FABRIC_SHARE_CODE ? CELL_SNOOPED_CODE_MISS
+						     : CELL_SNOOPED_DATA_MISS;
+
+	if (what == FABRIC_LOOK)
+		return found;
+	epic_add(core,
+		 (enum epic_cell)(first + (found == FABRIC_MODIFIED) + (found != FABRIC_NOTHING)),
+		 1);
+	if (what == FABRIC_INVALIDATE) {
+		drop_line(core, number);
+		return found;
+	}
+	if (second)
+		second->tag = (second->tag & ~LINE_DIRTY) | LINE_SHARED;
+	if (third)
+		third->tag = (third->tag & ~LINE_DIRTY) | LINE_SHARED;
+	return found;
+}
+
 static unsigned max(unsigned a, unsigned b)
 {
 	return a > b ? a : b;
@@ -11,27 +58,32 @@ static unsigned max(unsigned a, unsigned b)
 
 static enum epic_state state_of(uint64_t tag)
 {
-	return !tag ? STATE_I : tag & 1 ? STATE_M : STATE_E;
+	return !tag ? STATE_I : tag & LINE_DIRTY ? STATE_M : tag & LINE_SHARED ? STATE_S : STATE_E;
 }
 
 /* @return cycles of the core that it takes */
 static unsigned transact(struct epic_core *core, enum fabric_kind kind, uint64_t number,
-			 uint64_t cycle)
+			 uint64_t cycle, struct fabric_answer *answer)
 {
 	const struct fabric_params *p = &core->params->fabric;
+	const uint64_t least = fabric_least_latency(p);
 	const struct fabric_request request = {.kind = (uint8_t)kind,
 					       .core = (uint8_t)core->number,
 					       .time =
 						   core->fabric ? epic_fabric_time(core, cycle) : 0,
 					       .line = number};
-	struct fabric_answer answer = {.latency = fabric_least_latency(p)};
 
+	*answer = (struct fabric_answer){.latency = least};
 	if (core->fabric)
-		fabric_transact(core->fabric, &request, &answer);
+		fabric_transact(core->fabric, &request, answer);
 	if (kind == FABRIC_WRITE_BACK || !core->fabric)
 		return core->params->memory_latency;
+	/* What is faster than a read of memory is so by as much. */
+	if (answer->latency < least)
+		return core->params->memory_latency -
+		       (unsigned)((least - answer->latency) * core->mhz / p->mhz);
 	return core->params->memory_latency +
-	       (unsigned)((answer.latency - fabric_least_latency(p)) * core->mhz / p->mhz);
+	       (unsigned)((answer->latency - least) * core->mhz / p->mhz);
 }
 
 /* @return the line, in the third level from here on */
@@ -40,6 +92,7 @@ static struct line *third_level(struct epic_core *core, uint64_t number, enum ep
 {
 	uint64_t tag;
 	struct line *line = epic_cache_find(&core->l3, number);
+	struct fabric_answer answer;
 	enum epic_state gone;
 
 	*found = line ? state_of(line->tag) : STATE_I;
@@ -54,7 +107,7 @@ static struct line *third_level(struct epic_core *core, uint64_t number, enum ep
 	if (gone == STATE_M) {
 		epic_add(core, CELL_L3_REPLACED_M, 1);
 		epic_add(core, CELL_BUS_WRITEBACK, 1);
-		transact(core, FABRIC_WRITE_BACK, (tag >> 1) - 1, cycle);
+		transact(core, FABRIC_WRITE_BACK, epic_line_of(tag), cycle, &answer);
 	}
 	return epic_cache_find(&core->l3, number);
 }
@@ -63,16 +116,18 @@ unsigned epic_l3_read(struct epic_core *core, uint64_t address, uint64_t cycle,
 		      enum epic_cell first, const struct access *access, enum epic_state *found)
 {
 	uint64_t number = epic_line(&core->l3, address);
+	struct fabric_answer answer;
+	struct line *line = third_level(core, number, first, access, cycle, found);
 	unsigned latency;
 
-	third_level(core, number, first, access, cycle, found);
 	if (*found != STATE_I)
 		return core->params->l3.latency;
 	latency = transact(core,
 			   first == CELL_L3_CODE_I   ? FABRIC_READ_CODE
 			   : first == CELL_L3_DATA_I ? FABRIC_READ_DATA
 						     : FABRIC_READ_OWN,
-			   number, cycle);
+			   number, cycle, &answer);
+	line->tag |= answer.shared ? LINE_SHARED : 0;
 	epic_add(core,
 		 first == CELL_L3_CODE_I   ? CELL_BUS_CODE
 		 : first == CELL_L3_DATA_I ? CELL_BUS_LOAD
@@ -82,13 +137,31 @@ unsigned epic_l3_read(struct epic_core *core, uint64_t address, uint64_t cycle,
 	return latency;
 }
 
+/* Takes a line for itself that others may have. @return cycles */
+static unsigned upgrade(struct epic_core *core, const struct access *a, uint64_t number,
+			uint64_t cycle)
+{
+	struct line *second = epic_cache_peek(&core->l2d, number);
+	struct line *third = epic_cache_peek(&core->l3, number);
+	struct fabric_answer answer;
+	unsigned latency = transact(core, FABRIC_OWN, number, cycle, &answer);
+
+	epic_add_access(core, a, CELL_L2D_STORE_SHARED);
+	if (second)
+		second->tag &= ~LINE_SHARED;
+	if (third)
+		third->tag &= ~LINE_SHARED;
+	return latency;
+}
+
 /* A modified line leaves the second level. */
 static void write_back(struct epic_core *core, uint64_t tag, const struct access *access,
 		       uint64_t cycle)
 {
 	enum epic_state found;
 
-	third_level(core, (tag >> 1) - 1, CELL_L3_WRITEBACK_I, access, cycle, &found)->tag |= 1;
+	third_level(core, epic_line_of(tag), CELL_L3_WRITEBACK_I, access, cycle, &found)->tag |=
+	    LINE_DIRTY;
 }
 
 static void count_request(struct epic_core *core, const struct access *a)
@@ -112,7 +185,7 @@ static void count_request(struct epic_core *core, const struct access *a)
 static unsigned fill_second_level(struct epic_core *core, const struct access *a, bool owns,
 				  uint64_t number, uint64_t t)
 {
-	uint64_t wait = epic_ring_wait(&core->fills, t) - t, gone;
+	uint64_t wait = epic_ring_wait(&core->fills, t) - t, gone, shared;
 	enum epic_state state;
 	unsigned latency;
 
@@ -122,10 +195,15 @@ static unsigned fill_second_level(struct epic_core *core, const struct access *a
 		epic_add(core, CELL_L2D_FILLS_FULL, 1);
 	latency = (unsigned)wait + epic_l3_read(core, a->address, t + wait,
 						owns ? CELL_L3_OWN_I : CELL_L3_DATA_I, a, &state);
-	epic_add_access(core, a, state == STATE_M ? CELL_L2D_FILL_M : CELL_L2D_FILL_E);
+	shared = epic_cache_peek(&core->l3, number)->tag & LINE_SHARED;
+	epic_add_access(core, a,
+			state == STATE_M ? CELL_L2D_FILL_M
+			: shared	 ? CELL_L2D_FILL_S
+					 : CELL_L2D_FILL_E);
 	epic_ring_take(&core->fills, t + latency);
 	gone = epic_cache_fill(&core->l2d, number, t + latency);
-	if (gone & 1)
+	epic_cache_peek(&core->l2d, number)->tag |= shared;
+	if (gone & LINE_DIRTY)
 		write_back(core, gone, a, t + latency);
 	return latency;
 }
@@ -149,8 +227,12 @@ static unsigned second_level(struct epic_core *core, const struct access *a, uin
 		latency = fill_second_level(core, a, owns, number, t);
 		line = epic_cache_find(&core->l2d, number);
 	}
+	if (owns && line->tag & LINE_SHARED) {
+		latency = upgrade(core, a, number, t + latency) + latency;
+		line->ready = t + latency;
+	}
 	if (owns)
-		line->tag |= 1;
+		line->tag |= LINE_DIRTY;
 	return latency;
 }
 

@@ -18,10 +18,10 @@
 
 #include "catalog/detail.h"
 #include "catalog/signal.h"
+#include "machine/fabric/fabric.h"
 
 struct epic_core;
 struct epic_params;
-struct fabric;
 
 /* Register names of instructions: general 0 to 127, then the others. */
 #define EPIC_FLOATING	 128u
@@ -185,6 +185,10 @@ struct epic_core *epic_init(void *memory, const struct epic_params *params);
  * @param mhz     of the core's clock
  */
 void epic_connect(struct epic_core *core, struct fabric *fabric, unsigned number, unsigned mhz);
+/** Another core's request for a line. @return what was there */
+enum fabric_found epic_snoop(struct epic_core *core, uint64_t number, enum fabric_snoop what);
+/** The core did nothing until a cycle, and counts none of those. Nothing if that is over. */
+void epic_rest(struct epic_core *core, uint64_t until);
 /** Cycle of the fabric's clock in a cycle of the core's. */
 uint64_t epic_fabric_time(const struct epic_core *core, uint64_t cycle);
 
@@ -211,6 +215,8 @@ void epic_settle(struct epic_core *core);
 
 /** Cycles since reset. */
 uint64_t epic_cycle(const struct epic_core *core);
+/** Where they are, for who looks often. */
+const uint64_t *epic_clock(const struct epic_core *core);
 
 /** The cells, EPIC_CELL_COUNT of them. */
 extern const struct signal_cell epic_cells[];

@@ -72,8 +72,9 @@ enum fabric_found {
 /* What happens to it there. */
 enum fabric_snoop {
 	FABRIC_LOOK,
-	FABRIC_SHARE,	   /* it stays readable */
-	FABRIC_INVALIDATE, /* it goes */
+	FABRIC_SHARE,	   /* it stays readable: another wants to read it */
+	FABRIC_SHARE_CODE, /* the same, to execute it */
+	FABRIC_INVALIDATE, /* it goes: another wants to write to it */
 };
 
 struct fabric_watch {

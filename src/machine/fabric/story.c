@@ -120,14 +120,16 @@ static bool owns(const struct story *s)
 /* Sends a snoop. @return when the core answers */
 static uint64_t snoop(const struct story *s, unsigned core, enum fabric_found *found)
 {
-	unsigned word = owns(s)				       ? MESSAGE_SNOOP_OWN
-			: s->request->kind == FABRIC_READ_CODE ? MESSAGE_SNOOP_CODE
-							       : MESSAGE_SNOOP_DATA;
+	static const uint8_t of[] = {[FABRIC_SHARE] = MESSAGE_SNOOP_DATA,
+				     [FABRIC_SHARE_CODE] = MESSAGE_SNOOP_CODE,
+				     [FABRIC_INVALIDATE] = MESSAGE_SNOOP_OWN};
+	enum fabric_snoop what = owns(s)				? FABRIC_INVALIDATE
+				 : s->request->kind == FABRIC_READ_CODE ? FABRIC_SHARE_CODE
+									: FABRIC_SHARE;
 	uint64_t time = s->start + s->f->params->home;
 
-	time = from_home(s, core_port(s->f, core), CLASS(SNOOP), word, SIGNAL_STATE_I, time);
-	*found = s->f->watch.snoop(s->f->watch.arg, core, s->request->line,
-				   owns(s) ? FABRIC_INVALIDATE : FABRIC_SHARE);
+	time = from_home(s, core_port(s->f, core), CLASS(SNOOP), of[what], SIGNAL_STATE_I, time);
+	*found = s->f->watch.snoop(s->f->watch.arg, core, s->request->line, what);
 	return time + s->f->params->snoop;
 }
 

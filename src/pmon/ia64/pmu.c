@@ -229,20 +229,20 @@ static const uint64_t *own_total(const struct pmon_ia64 *pmu, unsigned signal)
 						    : NULL;
 }
 
-#define STATES(signal, i, e)                                                                       \
+#define STATES(signal, i, s, e)                                                                    \
 	{                                                                                          \
-		SIGNAL_##signal, i, e, QUALIFIER_##signal##_M                                      \
+		SIGNAL_##signal, i, s, e, QUALIFIER_##signal##_M                                   \
 	}
 
-/* Signals that tell the state of a line, and how. No line is shared. */
+/* Signals that tell the state of a line, and how. */
 static const struct {
 	uint16_t signal;
-	uint32_t i, e, m;
+	uint32_t i, s, e, m;
 } with_states[] = {
-    STATES(L3_READ, QUALIFIER_L3_READ_I, QUALIFIER_L3_READ_E),
-    STATES(L3_WRITE, QUALIFIER_L3_WRITE_I, QUALIFIER_L3_WRITE_E),
-    STATES(L3_INSERT, QUALIFIER_L3_INSERT_I, QUALIFIER_L3_INSERT_E),
-    STATES(L3_REPLACED, 0, 0),
+    STATES(L3_READ, QUALIFIER_L3_READ_I, QUALIFIER_L3_READ_S, QUALIFIER_L3_READ_E),
+    STATES(L3_WRITE, QUALIFIER_L3_WRITE_I, QUALIFIER_L3_WRITE_S, QUALIFIER_L3_WRITE_E),
+    STATES(L3_INSERT, QUALIFIER_L3_INSERT_I, QUALIFIER_L3_INSERT_S, QUALIFIER_L3_INSERT_E),
+    STATES(L3_REPLACED, 0, 0, 0),
 };
 
 /* Whether the states that the control chooses have the cell. */
@@ -251,6 +251,7 @@ static bool state_passes(const struct signal_cell *cell, uint64_t chosen)
 	for (size_t n = 0; n < sizeof(with_states) / sizeof(with_states[0]); n++)
 		if (with_states[n].signal == cell->signal)
 			return cell->qualifiers & ((chosen & 1 ? with_states[n].i : 0) |
+						   (chosen & 2 ? with_states[n].s : 0) |
 						   (chosen & 4 ? with_states[n].e : 0) |
 						   (chosen & 8 ? with_states[n].m : 0));
 	return true;
