@@ -39,9 +39,12 @@ static bool parse_random(uint64_t *random, const struct pmu_box *box, bool singl
 	char text[PMU_EVENT_TEXT_MAX], where[16] = "";
 	size_t used;
 
+	/* Who only prints registers knows of one core. */
 	if (single)
 		snprintf(where, sizeof(where), "%u",
-			 (unsigned)(next_random(random) % box->instance_count));
+			 box->scope == PMU_SCOPE_CORE
+			     ? 0
+			     : (unsigned)(next_random(random) % box->instance_count));
 	used = (size_t)snprintf(text, sizeof(text), "%s/%s%s.%s%s%s", box->pmu, box->name, where,
 				event->name, umask ? "." : "", umask ? umask->name : "");
 	for (size_t i = 0; i < box->modifier_count; i++) {
