@@ -86,7 +86,7 @@ static int check_units(const struct pmon_config *config, struct pmu_ctx *ctx,
 		       const struct pmu_machine *desc)
 {
 	const struct pmu_unit_binding *units = config->pmu->units;
-	uint32_t counts[UNIT_COUNT];
+	uint32_t counts[UNIT_COUNT] = {0};
 
 	count_units(desc, counts);
 	for (unsigned kind = 0; kind < UNIT_COUNT; kind++) {

@@ -17,6 +17,7 @@
 
 #include "catalog/description.h"
 #include "catalog/signal.h"
+#include "machine/prefetcher.h"
 
 struct machine;
 struct machine_hart;
@@ -166,14 +167,8 @@ void machine_catch_up_cores(const struct machine *machine, unsigned socket, uint
  */
 void machine_pass(struct machine *machine, uint64_t ticks);
 
-/* A core's prefetchers, a bit each. */
-enum machine_prefetcher {
-	MACHINE_PREFETCH_STREAM,   /* into L2: streams of lines in a page */
-	MACHINE_PREFETCH_ADJACENT, /* into L2: the other line of 128 bytes */
-	MACHINE_PREFETCH_NEXT,	   /* into L1D: the line behind those that are read in order */
-	MACHINE_PREFETCH_STRIDE,   /* into L1D: by the steps of an instruction */
-};
-/** Those whose bits are set are on, the others off; @core over all sockets. */
+/** Prefetchers (enum machine_prefetcher) whose bits are set are on, the others off; @core over all
+ * sockets. */
 void machine_set_prefetchers(struct machine *machine, unsigned core, uint32_t on);
 uint32_t machine_prefetchers(const struct machine *machine, unsigned core);
 

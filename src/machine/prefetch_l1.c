@@ -1,6 +1,6 @@
 #include "machine/prefetch_l1.h"
 
-#include "machine/machine.h"
+#include "machine/prefetcher.h"
 
 #define STEP_MAX   2048 /* bytes */
 #define STEPS_SEEN 2	/* in a row make a stride (choice) */
