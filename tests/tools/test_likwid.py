@@ -158,7 +158,7 @@ class Likwid(Measuring):
     def test_not_modelled(self):
         """What reads 0 because the machine does not model it is said to be so."""
         for group, absent in (("QPI", "qpi.RxL_FLITS_G0.DATA"),
-                              ("L3", "core event 0xF1, unit mask 0x07"), ("CLOCK", None)):
+                              ("L3", "core.L2_LINES_IN.ALL:usr"), ("CLOCK", None)):
             result = pmulab("emulate", "-M", SMALL, "--", "likwid-perfctr", "-M", "0", "-C", "0", "-g",
                             group, "true")
             self.assertEqual(result.returncode, 0, result.stderr)
