@@ -1,15 +1,10 @@
 # The front door; Meson does the work.
-.PHONY: all ia64-toolchain demo test tsan bench faults fuzz lint format counts clean
+.PHONY: all demo test tsan bench faults fuzz lint format counts clean
 
 all:
 	@scripts/install-deps build run
 	@test -d build || meson setup build -Dnative=true >/dev/null
 	@ninja -C build
-
-# A C compiler for IA-64 Linux, for who has none; half an hour.
-DIR ?= build-ia64
-ia64-toolchain:
-	@scripts/ia64-toolchain $(DIR)
 
 demo: all
 	@scripts/install-deps demo
