@@ -109,6 +109,16 @@ static inline uint64_t sum_durations(const struct fixture *fixture, enum pmu_sig
 	return sum;
 }
 
+static inline size_t count_requests(const struct fixture *fixture, enum signal_request request)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < fixture->count; i++)
+		count += fixture->signals[i].id == SIGNAL_LLC_REQUEST &&
+			 fixture->signals[i].request == request;
+	return count;
+}
+
 /* Executes one instruction, so that the clock and the instruction number advance. */
 static inline void step(struct fixture *fixture, unsigned core)
 {

@@ -26,16 +26,6 @@ static void store_lines(struct fixture *fixture, uint64_t base, unsigned lines)
 		machine_store(fixture->cores[0], base + i * 64ull, 8, &plain);
 }
 
-static size_t count_requests(const struct fixture *fixture, enum signal_request request)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < fixture->count; i++)
-		count += fixture->signals[i].id == SIGNAL_LLC_REQUEST &&
-			 fixture->signals[i].request == request;
-	return count;
-}
-
 static size_t count_lookups(const struct fixture *fixture, uint32_t qualifiers, unsigned state)
 {
 	size_t count = 0;

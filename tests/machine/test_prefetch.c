@@ -331,16 +331,6 @@ static void a_line_on_its_way_to_l1d_is_waited_for(void **unused)
 	assert_int_equal(cycles_of_the_third(1000, false), 0);
 }
 
-static size_t count_requests(const struct fixture *fixture, enum signal_request request)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < fixture->count; i++)
-		count += fixture->signals[i].id == SIGNAL_LLC_REQUEST &&
-			 fixture->signals[i].request == request;
-	return count;
-}
-
 static int by_time(const void *a, const void *b)
 {
 	const int64_t *x = a, *y = b;

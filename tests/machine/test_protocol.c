@@ -295,7 +295,7 @@ static void leave_l1d(struct fixture *fixture)
 	assert_int_equal(peek(fixture, MACHINE_L1D, 0), 'I');
 }
 
-static size_t count_requests(const struct fixture *fixture, enum signal_request request)
+static size_t count_writebacks(const struct fixture *fixture, enum signal_request request)
 {
 	size_t count = 0;
 
@@ -319,7 +319,7 @@ static void modified_lines_come_down(void **unused)
 	for (unsigned i = 2; i <= 9; i++)
 		load(&fixture, 0, LINE + i * 512 * 64);
 	assert_int_equal(peek(&fixture, MACHINE_L2, 0), 'I');
-	assert_int_equal(count_requests(&fixture, REQUEST_WRITEBACK), 1);
+	assert_int_equal(count_writebacks(&fixture, REQUEST_WRITEBACK), 1);
 	assert_int_equal(peek(&fixture, MACHINE_LLC, 0), 'M');
 	assert_int_equal(machine_peek_core_valid(fixture.machine, 0, LINE), 0);
 	fixture_down(&fixture);
@@ -337,8 +337,8 @@ static void modified_lines_come_down(void **unused)
 	}
 	assert_int_equal(peek(&fixture, MACHINE_L2, 0), 'I');
 	assert_int_equal(peek(&fixture, MACHINE_L1D, 0), 'E');
-	assert_int_equal(count_requests(&fixture, REQUEST_WRITEBACK_KEEP), 1);
-	assert_int_equal(count_requests(&fixture, REQUEST_WRITEBACK), 0);
+	assert_int_equal(count_writebacks(&fixture, REQUEST_WRITEBACK_KEEP), 1);
+	assert_int_equal(count_writebacks(&fixture, REQUEST_WRITEBACK), 0);
 	assert_int_equal(machine_peek_core_valid(fixture.machine, 0, LINE), 1);
 	fixture_down(&fixture);
 }
@@ -352,7 +352,7 @@ static void streams_meet_modified_lines(void **unused)
 	store(&fixture, 0, LINE);
 	subscribe_to_all(&fixture);
 	stream(&fixture, 0, LINE); /* the core's own copy goes first */
-	assert_int_equal(count_requests(&fixture, REQUEST_WRITEBACK), 1);
+	assert_int_equal(count_writebacks(&fixture, REQUEST_WRITEBACK), 1);
 	assert_int_equal(
 	    count_signals(&fixture, SIGNAL_LLC_OUTCOME, QUALIFIER_LLC_OUTCOME_STREAM_MET_MODIFIED),
 	    1);
