@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "catalog/binding.h"
 #include "catalog/machine_image.h"
+#include "emul/prefetchers.h"
 
 #define BLOCK_MAGIC   0x62616c756d70 /* "pmulab" */
 #define BLOCK_VERSION 9
@@ -470,10 +471,16 @@ static void catch_up(struct emul *emul)
 	}
 }
 
+static unsigned core_of(const struct emul *emul, const struct pmon_access *access)
+{
+	return access->socket * emul->desc->cores + access->core;
+}
+
 int emul_pmu_read(struct emul *emul, unsigned pmu, const struct pmon_access *access,
 		  uint64_t *value)
 {
 	struct pmon *pmon = emul->pmus[pmu].pmon;
+	const struct pmu_register *reg;
 	struct pmon_register_ref ref;
 	const struct pmon_time *now;
 	int error = begin_access(emul, pmon, access, NULL, &ref, &now);
@@ -481,6 +488,9 @@ int emul_pmu_read(struct emul *emul, unsigned pmu, const struct pmon_access *acc
 	if (error)
 		return error;
 	error = pmon_read_found(pmon, &ref, now, value);
+	reg = pmon_register_of(pmon, &ref);
+	if (!error && reg->role == PMU_ROLE_PREFETCH_CTL)
+		*value = prefetchers_read(emul->machine, core_of(emul, access), reg);
 	end_access(emul);
 	return error;
 }
@@ -489,6 +499,7 @@ int emul_pmu_write(struct emul *emul, unsigned pmu, const struct pmon_access *ac
 		   uint64_t value)
 {
 	struct pmon *pmon = emul->pmus[pmu].pmon;
+	const struct pmu_register *reg;
 	struct pmon_register_ref ref;
 	const struct pmon_time *now;
 	int error = begin_access(emul, pmon, access, &value, &ref, &now);
@@ -496,6 +507,9 @@ int emul_pmu_write(struct emul *emul, unsigned pmu, const struct pmon_access *ac
 	if (error)
 		return error;
 	error = pmon_write_found(pmon, &ref, now, value);
+	reg = pmon_register_of(pmon, &ref);
+	if (!error && reg->role == PMU_ROLE_PREFETCH_CTL)
+		prefetchers_write(emul->machine, core_of(emul, access), reg, value);
 	end_access(emul);
 	return error;
 }
