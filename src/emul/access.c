@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "emul/block.h"
 #include "emul/block_state.h"
+#include "emul/prefetchers.h"
 
 #define PASS_PATIENCE_NS 100000000u
 
@@ -83,10 +84,16 @@ void block_catch_up(struct emul *emul)
 	}
 }
 
+static unsigned core_of(const struct emul *emul, const struct pmon_access *access)
+{
+	return access->socket * emul->desc->cores + access->core;
+}
+
 int emul_pmu_read(struct emul *emul, unsigned pmu, const struct pmon_access *access,
 		  uint64_t *value)
 {
 	struct pmon *pmon = emul->pmus[pmu].pmon;
+	const struct pmu_register *reg;
 	struct pmon_register_ref ref;
 	const struct pmon_time *now;
 	int error = begin_access(emul, pmon, access, NULL, &ref, &now);
@@ -94,6 +101,9 @@ int emul_pmu_read(struct emul *emul, unsigned pmu, const struct pmon_access *acc
 	if (error)
 		return error;
 	error = pmon_read_found(pmon, &ref, now, value);
+	reg = pmon_register_of(pmon, &ref);
+	if (!error && reg->role == PMU_ROLE_PREFETCH_CTL)
+		*value = prefetchers_read(emul->machine, core_of(emul, access), reg);
 	end_access(emul);
 	return error;
 }
@@ -102,6 +112,7 @@ int emul_pmu_write(struct emul *emul, unsigned pmu, const struct pmon_access *ac
 		   uint64_t value)
 {
 	struct pmon *pmon = emul->pmus[pmu].pmon;
+	const struct pmu_register *reg;
 	struct pmon_register_ref ref;
 	const struct pmon_time *now;
 	int error = begin_access(emul, pmon, access, &value, &ref, &now);
@@ -109,6 +120,9 @@ int emul_pmu_write(struct emul *emul, unsigned pmu, const struct pmon_access *ac
 	if (error)
 		return error;
 	error = pmon_write_found(pmon, &ref, now, value);
+	reg = pmon_register_of(pmon, &ref);
+	if (!error && reg->role == PMU_ROLE_PREFETCH_CTL)
+		prefetchers_write(emul->machine, core_of(emul, access), reg, value);
 	end_access(emul);
 	return error;
 }

@@ -261,6 +261,8 @@ LINES = [
     (["stat", *M, "--replay", "x"], 2, [], ["--replay excludes -M"]),
     (["stat", "--deterministic", *TRUE], 2, [], ["--deterministic needs -M"]),
     (["stat", "--pin", "0", *TRUE], 2, [], ["need -M"]),
+    (["stat", "--prefetchers", "none", *TRUE], 2, [], ["--prefetchers needs -M"]),
+    (["stat", *M, "--prefetchers", "some", *TRUE], 2, [], ["streamer,adjacent,next-line,stride"]),
     (["stat", *M, "--membind", "0", "--interleave", "0", *TRUE], 2, [], ["excludes --interleave"]),
     (["stat", *M, "-r", "2", "--trace-registers", "x", *TRUE], 2, [], ["-r excludes"]),
     (["stat", *M, "-e", "imc.CAS_COUNT.RD", "--", "./no-such-program"], 127, [], ["no-such-program"]),
