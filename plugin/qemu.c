@@ -5,11 +5,11 @@
  *     qemu-x86_64 -plugin libpmulab-qemu.so,report=PATH TOOL
  *
  * The paths are those of the machine's shared block (emul/block.h) and of memory in which the
- * plugin tells what becomes of the guest (emul/report.h). Without a machine nothing else is done. A
- * block's instructions are counted when it is entered: one that is left early, by a fault, is not
- * corrected. A guest that forks goes on in a process of its own; the machine places all its pages
- * anew, also those that it shares with its parent. What a guest executes by execve runs in an
- * emulator like this one, on the same machine (exec.c).
+ * plugin tells what becomes of the guest (emul/report.h). Without a machine only execve is
+ * followed. A block's instructions are counted when it is entered: one that is left early, by a
+ * fault, is not corrected. A guest that forks goes on in a process of its own; the machine places
+ * all its pages anew, also those that it shares with its parent. What a guest executes by execve
+ * runs in an emulator like this one, on the same machine (exec.c).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -328,6 +328,8 @@ static void on_tool_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, 
 	const uint64_t arguments[] = {a1, a2, a3, a4, a5, a6};
 
 	(void)id, (void)vcpu, (void)a7, (void)a8;
+	if (feed_is_exec(number))
+		exec_guest(NULL, NULL, number, arguments, plugin.guest_base, plugin.report);
 	handlers_syscall(number, arguments, plugin.guest_base);
 }
 
@@ -335,6 +337,8 @@ static void on_tool_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t n
 				   int64_t result)
 {
 	(void)id, (void)vcpu;
+	if (feed_is_exec(number))
+		exec_guest_failed();
 	handlers_syscall_return(number, result);
 }
 
@@ -510,6 +514,7 @@ PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *in
 	if (read_arguments(argc, argv, &arguments) || map_report(arguments.report))
 		give_up();
 	if (!arguments.machine) {
+		exec_init_tool(arguments.report, plugin.report);
 		qemu_plugin_register_vcpu_tb_trans_cb(id, on_tool_translation);
 		qemu_plugin_register_vcpu_syscall_cb(id, on_tool_syscall);
 		qemu_plugin_register_vcpu_syscall_ret_cb(id, on_tool_syscall_return);

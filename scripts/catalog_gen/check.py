@@ -12,7 +12,8 @@ from .roles import STATUS_ROLES, check_roles, roles_in
 
 ROLES = {"counter", "counter_ctl", "fixed_counter", "fixed_ctl", "box_ctl", "box_status", "filter",
          "global_ctl", "global_status", "global_config", "discovery", "free_counter", "select",
-         "sub_counter", "match", "capture_ctl", "capture", "global_clear", "sampling", "counter_alias"}
+         "sub_counter", "match", "capture_ctl", "capture", "global_clear", "sampling", "counter_alias",
+         "prefetch_ctl"}
 SPACES = {"msr", "pci", "mmio", "pmc", "pmd", "ibr", "dbr"}
 TOOLS = ("perf", "likwid", "libpfm4", "pcm")
 SPACES_OF_BYTES = {"pci", "mmio"}

@@ -136,6 +136,44 @@ static void time_passes_on_an_idle_machine(void **state)
 	assert_int_equal(after - before, mhz * 1000000);
 }
 
+/* MSR_MISC_FEATURE_CONTROL: one a core; bits 0 to 3 switch a prefetcher off each. */
+static void prefetchers_are_switched_by_core(void **state)
+{
+	/* By the bit that switches it off. */
+	static const unsigned bits[] = {MACHINE_PREFETCH_STREAM, MACHINE_PREFETCH_ADJACENT,
+					MACHINE_PREFETCH_NEXT, MACHINE_PREFETCH_STRIDE};
+	struct fixture *fixture = *state;
+	struct machine *machine = emul_machine(fixture->device.emul);
+	uint64_t value;
+
+	for (unsigned cpu = 0; cpu < 44; cpu += 21) {
+		for (uint64_t off = 0; off < 16; off++) {
+			uint32_t on = 0;
+
+			assert_int_equal(device_msr_write(&fixture->device, cpu, &off, 8, 0x1A4),
+					 8);
+			for (unsigned i = 0; i < 4; i++)
+				on |= (uint32_t) !(off >> i & 1) << bits[i];
+			assert_int_equal(machine_prefetchers(machine, cpu), on);
+			value = 99;
+			assert_int_equal(device_msr_read(&fixture->device, cpu, &value, 8, 0x1A4),
+					 8);
+			assert_int_equal(value, off);
+		}
+		value = 0x5;
+		assert_int_equal(device_msr_write(&fixture->device, cpu, &value, 8, 0x1A4), 8);
+	}
+	/* What the machine changes by itself shows. */
+	machine_set_prefetchers(machine, 42, 1u << MACHINE_PREFETCH_NEXT);
+	assert_int_equal(device_msr_read(&fixture->device, 42, &value, 8, 0x1A4), 8);
+	assert_int_equal(value, 0xB);
+	/* A reserved bit faults, and nothing changes. */
+	value = 0x10;
+	assert_int_equal(device_msr_write(&fixture->device, 21, &value, 8, 0x1A4), -EIO);
+	assert_int_equal(device_msr_read(&fixture->device, 21, &value, 8, 0x1A4), 8);
+	assert_int_equal(value, 0x5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -146,6 +184,8 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(parts_of_registers_are_invalid, fixture_up,
 					    fixture_down),
 	    cmocka_unit_test_setup_teardown(what_does_not_answer_is_an_io_error, fixture_up,
+					    fixture_down),
+	    cmocka_unit_test_setup_teardown(prefetchers_are_switched_by_core, fixture_up,
 					    fixture_down),
 	    cmocka_unit_test_setup_teardown(time_passes_on_an_idle_machine, fixture_up,
 					    fixture_down),
