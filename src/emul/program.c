@@ -487,7 +487,8 @@ int pmu_program_run(struct pmu_program *program, struct pmu_ctx *ctx, struct pmu
 				 program->argv[0]);
 	if (epic)
 		return program_run_executor(program, ctx, epic, result);
-	error = program_run(program, ctx, program->options.tool ? -1 : block_of(emul),
+	error = program_run(program, ctx, program->options.tool ? NULL : pmu_emul_machine(emul),
+			    program->options.tool ? -1 : block_of(emul),
 			    share ? share->connection : -1, result);
 	if (!program->options.tool)
 		pmu_emul_drain(emul);
