@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "feed/allowed.h"
 #include "feed/memory.h"
 #include "feed/path.h"
 
@@ -186,8 +187,12 @@ int64_t feed_files_return(const struct feed_process *process, const struct feed_
 	if (number == GUEST_GETCWD && result > 0)
 		return correct_folder(process, guest_base + arguments[0], result);
 	/* An interrupted call comes again. */
-	if (!call || result < -FEED_ERRNO_MAX ||
-	    !read_path(path, call, arguments, result, guest_base))
+	if (!call || result < -FEED_ERRNO_MAX)
 		return result;
-	return answer(process, call, arguments, path, result, guest_base);
+	if (read_path(path, call, arguments, result, guest_base))
+		return answer(process, call, arguments, path, result, guest_base);
+	if (call->flags != NONE && result >= 0 &&
+	    feed_allowed_is_asked((const char *)(uintptr_t)(guest_base + arguments[call->path])))
+		feed_allowed_open(process, (int)result, arguments[call->flags] & O_CLOEXEC);
+	return result;
 }

@@ -2,6 +2,7 @@
 """Files of processors and NUMA nodes: a program on a machine finds the machine's, however it asks."""
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import unittest
@@ -209,9 +210,10 @@ class Files(Guests):
             subprocess.run(["gcc", "-O1", *options, "-o", cls.path / name, cls.path / (name + ".c")],
                            check=True)
 
-    def output(self, *command, machine=LARGE):
+    def output(self, *command, machine=LARGE, options=()):
         with subprocess.Popen(
-                [PMULAB, "stat", "-M", machine, "-o", "/dev/null", *self.options, "--", *command],
+                [PMULAB, "stat", "-M", machine, "-o", "/dev/null", *options, *self.options,
+                 "--", *command],
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
             output, _ = process.communicate(timeout=300)
         self.assertEqual(process.returncode, 0, output)
@@ -265,6 +267,45 @@ class Files(Guests):
         lines = self.output("lscpu", "-p=CPU,SOCKET,NODE")
         self.assertEqual([line for line in lines if line[0] != "#"],
                          [f"{cpu},{cpu // 22},{cpu // 22}" for cpu in range(44)])
+
+    def test_allowed(self):
+        """Of 44 CPUs there are 44 bits; of nodes Linux says as many digits as it has room for."""
+        lines = self.output("grep", "_allowed", "/proc/self/status")
+        self.assertEqual(lines, [
+            "Cpus_allowed:\tfff,ffffffff", "Cpus_allowed_list:\t0-43",
+            "Mems_allowed:\t" + "00000000," * 31 + "00000003", "Mems_allowed_list:\t0-1"])
+        for options, command, expected in (
+                (("--pin", "3,40-41"), (), "3,40-41"),
+                ((), ("taskset", "-c", "5,7,9-12"), "5,7,9-12")):
+            lines = self.output(*command, "grep", "Cpus_allowed_list", "/proc/thread-self/status",
+                                options=options)
+            self.assertEqual(lines, ["Cpus_allowed_list:\t" + expected])
+        lines = self.output("sh", "-c", "cd /proc; grep Cpus_allowed: $$/status", machine=SMALL)
+        self.assertEqual(lines, ["Cpus_allowed:\tf"])
+
+    def test_times(self):
+        lines = self.output("cat", "/proc/stat")
+        own = pathlib.Path("/proc/stat").read_text(encoding="utf-8").splitlines()
+        names = [line.split()[0] for line in lines]
+        self.assertEqual(names[:46], ["cpu"] + [f"cpu{cpu}" for cpu in range(44)] + ["intr"])
+        self.assertIn(next(line for line in own if line.startswith("btime")), lines)
+
+    def test_control_groups(self):
+        """Whatever sets there are, as the computer has them."""
+        paths = [path for path in pathlib.Path("/sys/fs/cgroup").rglob("cpuset.*")
+                 if re.fullmatch(r"cpuset\.(effective_)?(cpus|mems)(\.effective)?", path.name)
+                 and path.read_text(encoding="ascii").strip()]
+        if paths:
+            self.assertEqual(self.output("cat", *paths),
+                             ["0-43" if "cpus" in path.name.partition(".")[2] else "0-1" for path in paths])
+
+    def test_topology(self):
+        """hwloc takes the CPUs that are online, less those that the process may not use. It tells
+        Valgrind's users something of its own."""
+        lines = self.output("lstopo-no-graphics", "--only", "pu")
+        self.assertEqual(lines[-44:], [f"PU L#{cpu} (P#{cpu})" for cpu in range(44)])
+        lines = self.output("lstopo-no-graphics", "--only", "numanode")
+        self.assertEqual(lines[-2:], ["NUMANode L#0 (P#0 64GB)", "NUMANode L#1 (P#1 64GB)"])
 
     def started(self):
         process = subprocess.Popen(
