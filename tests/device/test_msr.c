@@ -221,7 +221,7 @@ static void energy_begins_again(void **state)
 	pmu_machine_free(machine);
 }
 
-/* Of one socket only: stores to 100,000 lines, and what they take. */
+/* Stores to 100,000 lines, and what they take. */
 static void energy_of_what_a_core_does(void **state)
 {
 	static const struct machine_insn plain = {0};
@@ -232,6 +232,7 @@ static void energy_of_what_a_core_does(void **state)
 	struct machine_statistics stats;
 	struct machine_hart *hart;
 	double seconds, package, dram;
+	uint64_t measured;
 
 	assert_int_equal(machine_address_space_new(&space, machine), 0);
 	hart = machine_hart_enter(machine, space, 0);
@@ -245,13 +246,15 @@ static void energy_of_what_a_core_does(void **state)
 	machine_statistics(machine, &stats);
 	machine_unlock(machine);
 	seconds = (double)machine_now(machine) / (double)machine_ticks_per_second(machine);
-	package = seconds * power->static_mw * 1e-3 +
+	package = seconds * 2 * power->static_mw * 1e-3 +
 		  (double)stats.cycles / 2.2e9 * power->core_mw * 1e-3 +
 		  (double)stats.llc_lookups * power->lookup_pj * 1e-12;
 	dram = seconds * 4 * power->dram_mw * 1e-3 +
 	       (double)(stats.cas_reads + stats.cas_writes) * power->cas_pj * 1e-12;
-	assert_true(stats.llc_lookups >= 100000 && stats.cas_reads >= 100000);
-	assert_int_equal(read_msr(fixture, 0, 0x611), (uint64_t)(package * 16384));
+	assert_true(stats.llc_lookups >= 200000 && stats.cas_reads == 100000);
+	/* The other socket's slices are asked too; each register leaves out a part of a unit. */
+	measured = read_msr(fixture, 0, 0x611) + read_msr(fixture, 22, 0x611);
+	assert_in_range(measured, (uint64_t)(package * 16384) - 1, (uint64_t)(package * 16384));
 	assert_int_equal(read_msr(fixture, 0, 0x619), (uint64_t)(dram * 65536));
 	assert_true(read_msr(fixture, 22, 0x619) < read_msr(fixture, 0, 0x619));
 }
