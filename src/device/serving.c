@@ -10,8 +10,8 @@
 #include "device/channel.h"
 #include "device/files.h"
 #include "device/namespace.h"
-#include "device/topology.h"
 #include "emul/share.h"
+#include "sysfs/topology.h"
 
 struct serving {
 	const struct device_options *options;

@@ -1,4 +1,4 @@
-#include "device/topology.h"
+#include "sysfs/topology.h"
 
 #include <stdio.h>
 #include <stdlib.h>
