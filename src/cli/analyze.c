@@ -166,6 +166,7 @@ int cli_analyze(struct cli *cli, int argc, char **argv)
 	pmu_analysis_free(a.analysis);
 	free(a.lines);
 	free(a.seconds);
+	free(a.firsts);
 	free(a.title);
 	return code < 0 ? EXIT_DONE : code;
 }

@@ -26,6 +26,7 @@ struct analyze {
 	struct analyze_line *lines;
 	size_t line_count, run_count;
 	double *seconds; /* by run, of the machine */
+	double *firsts;	 /* by run: value of the first line */
 	int exit;
 };
 

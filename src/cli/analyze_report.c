@@ -125,8 +125,10 @@ static int print_measures(const struct analyze *a)
 /* By how much values of lines that several runs have differ, at most. */
 static double spread(const struct analyze *a)
 {
-	double most = 0;
+	double most = 0, first = a->firsts[0];
 
+	for (size_t run = 1; run < a->run_count && first > 0; run++)
+		most = fmax(most, fabs(a->firsts[run] - first) / first);
 	for (size_t i = 0; i < a->line_count; i++) {
 		const struct analyze_line *line = &a->lines[i];
 		double larger = fmax(fabs(line->value), fabs(line->whole));

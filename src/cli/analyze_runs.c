@@ -92,9 +92,10 @@ static int add_family(const struct analyze *a, struct measuring *m, size_t head)
 	return error;
 }
 
+/* The first line is in each run: it tells whether they are alike. */
 static int add_run(const struct analyze *a, struct measuring *m, size_t run)
 {
-	int error = 0;
+	int error = add_formula(a, m, a->lines[0].node->formula);
 
 	for (size_t i = 0; i < a->line_count && !error; i++)
 		if (is_head(&a->lines[i]) && a->lines[i].run == run)
@@ -149,7 +150,8 @@ int analyze_plan(struct analyze *a)
 			return cli_fail(a->cli, error);
 	}
 	a->seconds = calloc(a->run_count, sizeof(*a->seconds));
-	return a->seconds ? 0 : cli_error(a->cli, EXIT_FAILED, "out of memory");
+	a->firsts = calloc(a->run_count, sizeof(*a->firsts));
+	return a->seconds && a->firsts ? 0 : cli_error(a->cli, EXIT_FAILED, "out of memory");
 }
 
 /* -- Values -------------------------------------------------------------------------------------
@@ -233,6 +235,7 @@ static int read_values(struct analyze *a, struct measuring *m, size_t run)
 		error = pmu_session_read(m->session, a->cli->ctx, &c.counts, &c.count);
 	if (error)
 		return cli_fail(a->cli, error);
+	a->firsts[run] = evaluate(&c, a->lines[0].node->formula);
 	for (size_t i = 0; i < a->line_count; i++)
 		if (is_head(&a->lines[i]) && a->lines[i].run == run)
 			evaluate_family(a, &c, i);

@@ -174,7 +174,7 @@ class Analyze(unittest.TestCase):
         program = self.build("copy", COPY)
         run = self.run_it("-M", MACHINE, "--", program, input="some words\n")
         self.assertEqual(run.stdout, "some words\n")
-        self.assertIn("0 % at most", run.stderr)  # a run without input is shorter
+        self.assertIn("differ by 0 % at most", run.stderr)  # a run without input is shorter
         (self.path / "words").write_text("other words\n", encoding="utf-8")
         with open(self.path / "words", encoding="utf-8") as file:
             run = subprocess.run([PMULAB, "analyze", "-M", MACHINE, "--", program], check=False,
