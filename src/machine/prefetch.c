@@ -212,8 +212,8 @@ static void follow_stream(const struct machine_hart *core, uint32_t line,
 }
 
 /*
- * To read, also where the request is for ownership: else cores that write to one line in turns would
- * take the other one from each other too (choice).
+ * To read, also where the request is for ownership: else cores that write to one line in turns
+ * would take the other one from each other too (choice).
  */
 static void complete_pair(const struct machine_hart *core, uint32_t line,
 			  enum signal_request request, uint64_t now, struct plan *plan)

@@ -87,8 +87,8 @@ static void touch(struct fixture *fixture, unsigned node, uint64_t bytes)
 }
 
 /*
- * Nanoseconds a hop on core 0, the second time round a ring in memory of @node. Without prefetchers,
- * as those measure it who switch them off.
+ * Nanoseconds a hop on core 0, the second time round a ring in memory of @node. Without
+ * prefetchers, as those measure it who switch them off.
  */
 static double hop_ns(const struct pmu_machine *desc, uint64_t bytes, unsigned node)
 {

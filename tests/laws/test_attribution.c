@@ -7,8 +7,8 @@
 #include "emul/block.h"
 #include "machine/access.h"
 #include "pmon/fixture.h"
-#include "support/random.h"
 #include "support/prefetchers.h"
+#include "support/random.h"
 
 #define SLICES 4
 #define HARTS  4

@@ -44,9 +44,9 @@
 #define MISS_PREFETCHES                                                                            \
 	"cbo.TOR_INSERTS.MISS_OPCODE:opc=0x190", "cbo.TOR_INSERTS.MISS_OPCODE:opc=0x191",          \
 	    "cbo.TOR_INSERTS.MISS_OPCODE:opc=0x192"
-#define LOOKUPS	 "cbo.LLC_LOOKUP.ANY:state=any"
-#define READ_I	 "cbo.LLC_LOOKUP.READ:state=I"
-#define INVITOE	 "ha.REQUESTS.INVITOE_LOCAL+INVITOE_REMOTE"
+#define LOOKUPS "cbo.LLC_LOOKUP.ANY:state=any"
+#define READ_I	"cbo.LLC_LOOKUP.READ:state=I"
+#define INVITOE "ha.REQUESTS.INVITOE_LOCAL+INVITOE_REMOTE"
 
 /* How the sum of the events on the left stands to that of those on the right. */
 enum relation {
