@@ -20,6 +20,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "answer.h"
 #include "base/error.h"
 #include "causes.h"
 #include "emul/block.h"
@@ -28,6 +29,7 @@
 #include "feed/affinity.h"
 #include "feed/arena.h"
 #include "feed/clock.h"
+#include "feed/files.h"
 #include "feed/process.h"
 #include "feed/syscall.h"
 #include "handlers.h"
@@ -77,6 +79,8 @@ static void enter(struct feed_thread *thread)
 {
 	current = thread;
 	tell_begun();
+	if (answer_give(thread))
+		return;
 	feed_thread_enter(thread, plugin.process.machine, plugin.process.space);
 	if (!thread->core) {
 		error_set(plugin.ctx, PMU_E_NOMEM, "out of memory for a guest thread");
@@ -376,18 +380,25 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
 	feed_affinity_syscall(&plugin.process, thread_of(vcpu), number, arguments,
 			      plugin.guest_base);
 	feed_clock_syscall(&plugin.process, thread_of(vcpu), number, arguments, plugin.guest_base);
+	feed_files_syscall(thread_of(vcpu), number, arguments);
 	feed_syscall(thread_of(vcpu), number, arguments);
 }
 
 static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result)
 {
+	int64_t answer;
+
 	(void)id;
 	if (feed_is_exec(number))
 		exec_guest_failed();
 	handlers_syscall_return(number, result);
 	feed_affinity_return(&plugin.process, thread_of(vcpu), number, result);
 	feed_clock_return(&plugin.process, thread_of(vcpu), number, result);
+	answer =
+	    feed_files_return(&plugin.process, thread_of(vcpu), number, result, plugin.guest_base);
 	feed_syscall_return(&plugin.process, thread_of(vcpu), result);
+	if (answer != result)
+		answer_set(thread_of(vcpu), answer);
 }
 
 /* QEMU has stopped all other guest threads by now, or they are in system calls. */
@@ -475,6 +486,23 @@ static int map_report(const char *path)
 	return 0;
 }
 
+static const char *files_folder(void *report, int *errnum)
+{
+	return emul_report_folder(report, errnum);
+}
+
+static const char *made_folder(void *report)
+{
+	return emul_report_made_folder(report);
+}
+
+static void find_files(void)
+{
+	if (plugin.report && answer_is_possible())
+		plugin.process.files =
+		    (struct feed_files){files_folder, made_folder, plugin.report};
+}
+
 static int attach(const char *path)
 {
 	int error, fd = open_shared(path);
@@ -522,6 +550,7 @@ PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *in
 	}
 	if (attach(arguments.machine))
 		give_up();
+	find_files();
 	causes_begin(plugin.emul, &(struct causes_plugin){&plugin.process, enter, keep});
 	exec_init(arguments.machine, arguments.report);
 	feed_decoder_init(&plugin.decoder);

@@ -1,7 +1,6 @@
 #include "emul/block.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,12 +15,6 @@
 #define BLOCK_MAGIC   0x62616c756d70 /* "pmulab" */
 #define BLOCK_VERSION 9
 #define BLOCK_ALIGN   4096
-
-void emul_processor_name(const struct pmu_machine *desc, char name[EMUL_NAME_BYTES])
-{
-	snprintf(name, EMUL_NAME_BYTES, "%s @ %u.%02uGHz", desc->brand, desc->core_mhz / 1000,
-		 desc->core_mhz % 1000 / 10);
-}
 
 static size_t align_up(size_t size)
 {

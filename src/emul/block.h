@@ -12,11 +12,6 @@
 
 struct emul;
 
-#define EMUL_NAME_BYTES 48 /* as much as CPUID holds */
-
-/** The processor's name, as CPUID and /proc/cpuinfo have it. */
-void emul_processor_name(const struct pmu_machine *desc, char name[EMUL_NAME_BYTES]);
-
 /** Builds a computer, powered on and reset. @return 0 or PMU_E_NOMEM, PMU_E_IO, PMU_E_UNSUPPORTED
  */
 int emul_new(struct emul **emul, struct pmu_ctx *ctx, const struct pmu_machine *desc);
