@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "feed/memory.h"
@@ -21,6 +22,15 @@
 #define SCRIPT_WORDS  3 /* that a script adds: interpreter, argument, path */
 #define EMULATOR_PATH "/proc/self/exe"
 
+/* In front of a variable that the emulator sets for its program. */
+#define SET_VARIABLE "-E"
+#define PRELOAD	     "LD_PRELOAD="
+
+/* Runs programs on a machine with an emulator of its own. */
+#define COMMAND "pmulab"
+
+#define FILES_MAX 4
+
 /* QEMU's own: stops all other guest threads, or waits until they are in system calls. */
 __attribute__((weak)) void start_exclusive(void);
 __attribute__((weak)) void end_exclusive(void);
@@ -28,10 +38,11 @@ __attribute__((weak)) void end_exclusive(void);
 /* As they were when this emulator began. */
 static struct {
 	char **words;  /* NULL: not as we know them */
-	size_t count;  /* of those before the program's */
+	size_t count;  /* of those before the program's variables */
 	char *program; /* its path; NULL: not known */
 	char emulator[PATH_MAX];
-	char *files[3]; /* that it opens; NULL */
+	char *files[FILES_MAX]; /* that it opens; NULL */
+	bool is_tool;		/* the guest sees the machine, and does not run on it */
 } own;
 
 static _Thread_local uint32_t *native; /* what this thread executes; NULL */
@@ -68,11 +79,39 @@ void exec_init(const char *machine, const char *report)
 {
 	Dl_info plugin;
 
-	own.files[0] = strdup(machine);
+	if (machine)
+		own.files[0] = strdup(machine);
 	if (dladdr((const void *)&own, &plugin))
 		own.files[1] = strdup(plugin.dli_fname);
 	if (report)
 		own.files[2] = strdup(report);
+}
+
+/* Path of what the emulator was told to load into the guest; NULL: nothing. To be freed */
+static char *preloaded(void)
+{
+	for (size_t i = own.count; own.words && !strcmp(own.words[i], SET_VARIABLE); i += 2) {
+		const char *path = own.words[i + 1] + strlen(PRELOAD);
+
+		if (!strncmp(own.words[i + 1], PRELOAD, strlen(PRELOAD)))
+			return strndup(path, strcspn(path, ":"));
+	}
+	return NULL;
+}
+
+void exec_init_tool(const char *path, struct emul_report *report)
+{
+	struct executable file;
+
+	own.is_tool = true;
+	exec_init(NULL, path);
+	own.files[3] = preloaded();
+	if (!own.program)
+		return;
+	executable_read(&file, own.program);
+	/* Nothing is loaded into it, which could answer. */
+	if (file.kind == EXECUTABLE_PROGRAM && !file.names_loader)
+		emul_report_native(report, own.program, "statically linked");
 }
 
 /*
@@ -81,7 +120,7 @@ void exec_init(const char *machine, const char *report)
  */
 static bool can_emulate(void)
 {
-	for (size_t i = 0; i < sizeof(own.files) / sizeof(own.files[0]); i++)
+	for (size_t i = 0; i < FILES_MAX; i++)
 		if (own.files[i] && access(own.files[i], R_OK))
 			return false;
 	return own.words;
@@ -173,6 +212,59 @@ static bool add_own_words(struct vector *words)
 	return added;
 }
 
+/* @return the guest's value of "NAME=..."; NULL: it has none */
+static const char *value_of(const struct vector *variables, const char *setting)
+{
+	size_t length = strcspn(setting, "=") + 1;
+
+	for (size_t i = 0; i < variables->used; i++)
+		if (variables->all[i] && !strncmp(variables->all[i], setting, length))
+			return variables->all[i] + length;
+	return NULL;
+}
+
+/*
+ * What this emulator was told to load first, and behind it what the guest wants loaded. A guest
+ * that has not loaded it, a static program, still has it in its own list.
+ * @return what is to be freed, or NULL
+ */
+static char *preload(const char *setting, const char *wanted)
+{
+	size_t length = strcspn(setting, ":"), name = strlen(PRELOAD);
+	bool listed = wanted && !strncmp(wanted, setting + name, length - name);
+	char *word;
+
+	/* The emulator takes a comma for the end of the variable. */
+	if (wanted && strchr(wanted, ','))
+		return NULL;
+	if (asprintf(&word, "%.*s%s%s", (int)(listed ? name : length), setting,
+		     wanted && *wanted && !listed ? ":" : "", wanted ? wanted : "") < 0)
+		return NULL;
+	return word;
+}
+
+/*
+ * A tool's settings, as they were given first: for one whose environment was cleaned too. What the
+ * guest has set otherwise stays.
+ * @param made  receives what is to be freed
+ */
+static bool add_settings(struct vector *words, const struct vector *variables, char **made)
+{
+	bool added = true;
+
+	for (size_t i = own.count; added && !strcmp(own.words[i], SET_VARIABLE); i += 2) {
+		const char *setting = own.words[i + 1];
+		const char *value = value_of(variables, setting);
+
+		if (!strncmp(setting, PRELOAD, strlen(PRELOAD)))
+			setting = *made = preload(setting, value);
+		else if (value)
+			continue;
+		added = setting && add(words, SET_VARIABLE) && add(words, setting);
+	}
+	return added;
+}
+
 /* QEMU gives the program its variables in the opposite order. */
 static bool add_variables(struct vector *variables, uint64_t envp, uint64_t guest_base)
 {
@@ -189,18 +281,26 @@ static void execute(char *const *words, char *const *variables)
 	execve(EMULATOR_PATH, words, variables);
 }
 
+/* Of a tool nobody counts the threads. */
+static bool has_others(const struct feed_process *process)
+{
+	return (!process || process->threads_seen > 1) && start_exclusive && end_exclusive;
+}
+
 /* Returns where it fails: the guest goes on, and QEMU's own call finds the reason. */
 static void replace(struct feed_process *process, struct feed_thread *thread,
 		    const struct vector *words, const struct vector *variables,
 		    const sigset_t *mask)
 {
-	bool others = process->threads_seen > 1 && start_exclusive && end_exclusive;
+	bool others = has_others(process);
 
 	/* Others may wait for this one on the machine. */
-	feed_thread_pause(thread);
+	if (thread)
+		feed_thread_pause(thread);
 	if (others)
 		start_exclusive();
-	feed_exec_hand_on(process, thread);
+	if (process)
+		feed_exec_hand_on(process, thread);
 	pthread_sigmask(SIG_SETMASK, mask, NULL);
 	execute(words->all, variables->all);
 	if (others)
@@ -222,12 +322,25 @@ static void emulate(struct feed_process *process, struct feed_thread *thread,
 		    const struct feed_exec *exec, uint64_t guest_base, const sigset_t *mask)
 {
 	struct vector words = {0}, variables = {0};
+	char *made = NULL;
 
-	if (can_emulate() && add_own_words(&words) && add_words(&words, exec, guest_base) &&
-	    add_variables(&variables, exec->envp, guest_base) && !has_signal(mask))
+	if (can_emulate() && add_variables(&variables, exec->envp, guest_base) &&
+	    add_own_words(&words) && add_settings(&words, &variables, &made) &&
+	    add_words(&words, exec, guest_base) && !has_signal(mask))
 		replace(process, thread, &words, &variables, mask);
+	free(made);
 	free(words.all);
 	free(variables.all);
+}
+
+/* What a tool starts to run programs on the machine runs as it is, and needs no mention. */
+static bool runs_programs(const char *path)
+{
+	char *real = realpath(path, NULL);
+	bool found = real && (!strcmp(real, own.emulator) || !strcmp(basename(real), COMMAND));
+
+	free(real);
+	return found;
 }
 
 void exec_guest(struct feed_process *process, struct feed_thread *thread, int64_t number,
@@ -242,10 +355,13 @@ void exec_guest(struct feed_process *process, struct feed_thread *thread, int64_
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &mask);
 	feed_exec_read(exec, number, arguments, guest_base, own.program);
+	if (exec->fate == FEED_EXEC_EMULATED && own.is_tool && runs_programs(exec->program))
+		exec->fate = FEED_EXEC_FAILS;
 	if (exec->fate == FEED_EXEC_EMULATED)
 		emulate(process, thread, exec, guest_base, &mask);
 	if (exec->fate != FEED_EXEC_FAILS) {
-		feed_thread_leave(thread);
+		if (thread)
+			feed_thread_leave(thread);
 		native = emul_report_native(
 		    report, exec->path, exec->why ? exec->why : "no emulator can be started there");
 	}

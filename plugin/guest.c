@@ -1,13 +1,8 @@
 /*
- * Loaded into tools on an emulated machine (LD_PRELOAD), whose processors neither the emulator nor
- * the computer's kernel can show them.
- *
- * CPUID and RDTSC: each such instruction of the program and its libraries is replaced by one that
- * traps, and answered from /dev/cpu/N/cpuid and msr. What is an instruction is found by decoding
- * its function from the beginning, which the unwind tables tell. The loader's are left as they are.
- *
- * Affinity: the machine's CPUs need not be there. A thread is on the first CPU of the set it chose,
- * as far as it can tell; where it really runs is the kernel's affair.
+ * Loaded into tools on an emulated machine (LD_PRELOAD), whose processors the emulator cannot show
+ * them. Each CPUID and RDTSC of the program and its libraries is replaced by one that traps, and
+ * answered from /dev/cpu/N/cpuid and msr. What is an instruction is found by decoding its function
+ * from the beginning, which the unwind tables tell. The loader's are left as they are.
  */
 #include <Zydis/Zydis.h>
 #include <cpuid.h>
@@ -29,9 +24,8 @@
 #include <unistd.h>
 
 #include "emul/guest.h"
+#include "guest.h"
 
-#define EXPORT	   __attribute__((visibility("default")))
-#define CPUS_MAX   1024
 #define SITES_MAX  1024
 #define PAGE_BYTES 4096
 
@@ -66,94 +60,9 @@ static struct {
 		enum kind kind;
 	} sites[SITES_MAX];
 	size_t site_count;
+	struct sigaction wanted; /* what the tool would have done with SIGILL */
+	bool listening;		 /* it is ours */
 } guest = {.patching = PTHREAD_MUTEX_INITIALIZER};
-
-/* The set that the thread chose; none yet: all CPUs. */
-static _Thread_local struct {
-	cpu_set_t set;
-	bool chosen;
-} affinity;
-
-static void all_cpus(cpu_set_t *set)
-{
-	int count = get_nprocs_conf();
-
-	CPU_ZERO(set);
-	for (int cpu = 0; cpu < count && cpu < CPUS_MAX; cpu++)
-		CPU_SET(cpu, set);
-}
-
-static int current_cpu(void)
-{
-	for (int cpu = 0; affinity.chosen && cpu < CPUS_MAX; cpu++)
-		if (CPU_ISSET(cpu, &affinity.set))
-			return cpu;
-	return 0;
-}
-
-/* @return 0 or the error as errno has it */
-static int choose(size_t size, const cpu_set_t *wanted)
-{
-	cpu_set_t set, valid;
-
-	CPU_ZERO(&set);
-	memcpy(&set, wanted, size < sizeof(set) ? size : sizeof(set));
-	all_cpus(&valid);
-	CPU_AND(&set, &set, &valid);
-	if (!CPU_COUNT(&set))
-		return EINVAL;
-	affinity.set = set;
-	affinity.chosen = true;
-	return 0;
-}
-
-static void tell(size_t size, cpu_set_t *set)
-{
-	cpu_set_t chosen = affinity.set;
-
-	if (!affinity.chosen)
-		all_cpus(&chosen);
-	memset(set, 0, size);
-	memcpy(set, &chosen, size < sizeof(chosen) ? size : sizeof(chosen));
-}
-
-static bool is_self(pid_t thread)
-{
-	return thread == 0 || thread == (pid_t)syscall(SYS_gettid);
-}
-
-/* Other threads are left where they are. */
-EXPORT int sched_setaffinity(pid_t thread, size_t size, const cpu_set_t *set)
-{
-	int error = is_self(thread) ? choose(size, set) : 0;
-
-	errno = error ? error : errno;
-	return error ? -1 : 0;
-}
-
-EXPORT int sched_getaffinity(pid_t thread, size_t size, cpu_set_t *set)
-{
-	(void)thread;
-	tell(size, set);
-	return 0;
-}
-
-EXPORT int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t *set)
-{
-	return pthread_equal(thread, pthread_self()) ? choose(size, set) : 0;
-}
-
-EXPORT int pthread_getaffinity_np(pthread_t thread, size_t size, cpu_set_t *set)
-{
-	(void)thread;
-	tell(size, set);
-	return 0;
-}
-
-EXPORT int sched_getcpu(void)
-{
-	return current_cpu();
-}
 
 /* In a signal handler: only what may be called there. @return whether the machine has answered */
 static bool ask_machine(const char *file, off_t position, void *answer, size_t size)
@@ -162,7 +71,7 @@ static bool ask_machine(const char *file, off_t position, void *answer, size_t s
 	ssize_t length;
 	int fd;
 
-	snprintf(path, sizeof(path), "/dev/cpu/%d/%s", current_cpu(), file);
+	snprintf(path, sizeof(path), "/dev/cpu/%d/%s", guest_cpu(), file);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
@@ -204,6 +113,81 @@ static const struct site *find_site(const uint8_t *at)
 	return NULL;
 }
 
+/* Of libc, below those that the tool calls. */
+static int real_sigaction(int signal, const struct sigaction *action, struct sigaction *before)
+{
+	static int (*real)(int, const struct sigaction *, struct sigaction *);
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "sigaction");
+	return real(signal, action, before);
+}
+
+/* An instruction that is none of ours has the effect that it has without us. */
+static void hand_on(int signal, siginfo_t *info, void *context)
+{
+	const struct sigaction *wanted = &guest.wanted;
+
+	if (wanted->sa_flags & SA_SIGINFO)
+		wanted->sa_sigaction(signal, info, context);
+	else if (wanted->sa_handler != SIG_DFL && wanted->sa_handler != SIG_IGN)
+		wanted->sa_handler(signal);
+	else
+		/* It happens again. */
+		real_sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+}
+
+/* Tools that handle all signals, as bash does, would take from us what we live by. */
+EXPORT int sigaction(int signal, const struct sigaction *action, struct sigaction *before)
+{
+	struct sigaction kept = guest.wanted;
+
+	if (signal != SIGILL || !guest.listening)
+		return real_sigaction(signal, action, before);
+	if (action)
+		guest.wanted = *action;
+	if (before)
+		*before = kept;
+	return 0;
+}
+
+EXPORT sighandler_t signal(int signal, sighandler_t handler)
+{
+	const struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+	struct sigaction before;
+
+	return sigaction(signal, &action, &before) ? SIG_ERR : before.sa_handler;
+}
+
+static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
+{
+	if (!set || !guest.listening)
+		return set;
+	*copy = *set;
+	sigdelset(copy, SIGILL);
+	return copy;
+}
+
+EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *before)
+{
+	static int (*real)(int, const sigset_t *, sigset_t *);
+	sigset_t copy;
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "sigprocmask");
+	return real(how, how == SIG_UNBLOCK ? set : without_ours(set, &copy), before);
+}
+
+EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *before)
+{
+	static int (*real)(int, const sigset_t *, sigset_t *);
+	sigset_t copy;
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "pthread_sigmask");
+	return real(how, how == SIG_UNBLOCK ? set : without_ours(set, &copy), before);
+}
+
 /* QEMU 7.2 enters handlers with a stack that is not aligned as the ABI wants it. */
 __attribute__((force_align_arg_pointer)) static void
 on_illegal_instruction(int signal, siginfo_t *info, void *context)
@@ -212,10 +196,9 @@ on_illegal_instruction(int signal, siginfo_t *info, void *context)
 	const struct site *site = find_site((const uint8_t *)registers[REG_RIP]);
 	int saved = errno;
 
-	(void)info;
 	if (!site) {
-		/* Not ours: it happens again, with the effect that it has without us. */
-		sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+		hand_on(signal, info, context);
+		errno = saved;
 		return;
 	}
 	if (site->kind == CPUID)
@@ -224,7 +207,7 @@ on_illegal_instruction(int signal, siginfo_t *info, void *context)
 		answer_time(registers);
 	/* Linux keeps the CPU's number there; node 0, as numbers go over all sockets. */
 	if (site->kind == RDTSCP)
-		registers[REG_RCX] = current_cpu();
+		registers[REG_RCX] = guest_cpu();
 	registers[REG_RIP] += instructions[site->kind].size;
 	errno = saved;
 }
@@ -342,7 +325,8 @@ EXPORT void *dlopen(const char *name, int mode)
 	return object;
 }
 
-/* What the tool starts runs on the computer as it is. */
+/* The emulator loads this library into what the tool executes; into what runs natively nobody does.
+ */
 static void leave_environment(void)
 {
 	const char *given = getenv("LD_PRELOAD"), *rest = given ? strchr(given, ':') : NULL;
@@ -361,10 +345,12 @@ __attribute__((constructor)) static void begin(void)
 	};
 
 	leave_environment();
+	guest_affinity_begin();
 	guest.host_time = getenv("PMULAB_HOST_TIME");
 	if (!ZYAN_SUCCESS(ZydisDecoderInit(&guest.decoder, ZYDIS_MACHINE_MODE_LONG_64,
 					   ZYDIS_STACK_WIDTH_64)) ||
-	    sigaction(SIGILL, &action, NULL))
+	    real_sigaction(SIGILL, &action, &guest.wanted))
 		return;
+	guest.listening = true;
 	patch_all();
 }

@@ -5,11 +5,11 @@
  *     qemu-x86_64 -plugin libpmulab-qemu.so,report=PATH TOOL
  *
  * The paths are those of the machine's shared block (emul/block.h) and of memory in which the
- * plugin tells what becomes of the guest (emul/report.h). Without a machine nothing else is done. A
- * block's instructions are counted when it is entered: one that is left early, by a fault, is not
- * corrected. A guest that forks goes on in a process of its own; the machine places all its pages
- * anew, also those that it shares with its parent. What a guest executes by execve runs in an
- * emulator like this one, on the same machine (exec.c).
+ * plugin tells what becomes of the guest (emul/report.h). Without a machine only execve is
+ * followed. A block's instructions are counted when it is entered: one that is left early, by a
+ * fault, is not corrected. A guest that forks goes on in a process of its own; the machine places
+ * all its pages anew, also those that it shares with its parent. What a guest executes by execve
+ * runs in an emulator like this one, on the same machine (exec.c).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +20,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "answer.h"
 #include "base/error.h"
 #include "causes.h"
 #include "emul/block.h"
@@ -28,6 +29,7 @@
 #include "feed/affinity.h"
 #include "feed/arena.h"
 #include "feed/clock.h"
+#include "feed/files.h"
 #include "feed/process.h"
 #include "feed/syscall.h"
 #include "handlers.h"
@@ -77,6 +79,8 @@ static void enter(struct feed_thread *thread)
 {
 	current = thread;
 	tell_begun();
+	if (answer_give(thread))
+		return;
 	feed_thread_enter(thread, plugin.process.machine, plugin.process.space);
 	if (!thread->core) {
 		error_set(plugin.ctx, PMU_E_NOMEM, "out of memory for a guest thread");
@@ -361,6 +365,8 @@ static void on_tool_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, 
 	const uint64_t arguments[] = {a1, a2, a3, a4, a5, a6};
 
 	(void)id, (void)vcpu, (void)a7, (void)a8;
+	if (feed_is_exec(number))
+		exec_guest(NULL, NULL, number, arguments, plugin.guest_base, plugin.report);
 	handlers_syscall(number, arguments, plugin.guest_base);
 }
 
@@ -368,6 +374,8 @@ static void on_tool_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t n
 				   int64_t result)
 {
 	(void)id, (void)vcpu;
+	if (feed_is_exec(number))
+		exec_guest_failed();
 	handlers_syscall_return(number, result);
 }
 
@@ -405,18 +413,25 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
 	feed_affinity_syscall(&plugin.process, thread_of(vcpu), number, arguments,
 			      plugin.guest_base);
 	feed_clock_syscall(&plugin.process, thread_of(vcpu), number, arguments, plugin.guest_base);
+	feed_files_syscall(thread_of(vcpu), number, arguments);
 	feed_syscall(thread_of(vcpu), number, arguments);
 }
 
 static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result)
 {
+	int64_t answer;
+
 	(void)id;
 	if (feed_is_exec(number))
 		exec_guest_failed();
 	handlers_syscall_return(number, result);
 	feed_affinity_return(&plugin.process, thread_of(vcpu), number, result);
 	feed_clock_return(&plugin.process, thread_of(vcpu), number, result);
+	answer =
+	    feed_files_return(&plugin.process, thread_of(vcpu), number, result, plugin.guest_base);
 	feed_syscall_return(&plugin.process, thread_of(vcpu), result);
+	if (answer != result)
+		answer_set(thread_of(vcpu), answer);
 }
 
 /* QEMU has stopped all other guest threads by now, or they are in system calls. */
@@ -504,6 +519,23 @@ static int map_report(const char *path)
 	return 0;
 }
 
+static const char *files_folder(void *report, int *errnum)
+{
+	return emul_report_folder(report, errnum);
+}
+
+static const char *made_folder(void *report)
+{
+	return emul_report_made_folder(report);
+}
+
+static void find_files(void)
+{
+	if (plugin.report && answer_is_possible())
+		plugin.process.files =
+		    (struct feed_files){files_folder, made_folder, plugin.report};
+}
+
 static int attach(const char *path)
 {
 	int error, fd = open_shared(path);
@@ -543,6 +575,7 @@ PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *in
 	if (read_arguments(argc, argv, &arguments) || map_report(arguments.report))
 		give_up();
 	if (!arguments.machine) {
+		exec_init_tool(arguments.report, plugin.report);
 		qemu_plugin_register_vcpu_tb_trans_cb(id, on_tool_translation);
 		qemu_plugin_register_vcpu_syscall_cb(id, on_tool_syscall);
 		qemu_plugin_register_vcpu_syscall_ret_cb(id, on_tool_syscall_return);
@@ -550,6 +583,7 @@ PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *in
 	}
 	if (attach(arguments.machine))
 		give_up();
+	find_files();
 	causes_begin(plugin.emul, &(struct causes_plugin){&plugin.process, enter, keep});
 	exec_init(arguments.machine, arguments.report);
 	feed_decoder_init(&plugin.decoder);

@@ -191,6 +191,21 @@ long read(int fd, void *bytes, size_t size)
 	return system_call(__NR_read, fd, (long)bytes, (long)size, 0, 0, 0);
 }
 
+long write(int fd, const void *bytes, size_t size)
+{
+	return system_call(__NR_write, fd, (long)bytes, (long)size, 0, 0, 0);
+}
+
+long pwrite(int fd, const void *bytes, size_t size, long offset)
+{
+	return system_call(__NR_pwrite64, fd, (long)bytes, (long)size, offset, 0, 0);
+}
+
+long pwrite64(int fd, const void *bytes, size_t size, long offset)
+{
+	return pwrite(fd, bytes, size, offset);
+}
+
 long pread(int fd, void *bytes, size_t size, long offset)
 {
 	return system_call(__NR_pread64, fd, (long)bytes, (long)size, offset, 0, 0);

@@ -14,6 +14,7 @@
 #include "pub_tool_libcfile.h"
 #include "pub_tool_libcprint.h"
 #include "pub_tool_libcproc.h"
+#include "pub_tool_machine.h"
 #include "pub_tool_options.h"
 #include "pub_tool_tooliface.h"
 #include "pub_tool_vkiscnums.h"
@@ -25,6 +26,7 @@
 #include "emul/report.h"
 #include "feed/affinity.h"
 #include "feed/exec.h"
+#include "feed/files.h"
 #include "feed/syscall.h"
 #include "guest.h"
 #include "instrument.h"
@@ -165,20 +167,35 @@ static void on_syscall(ThreadId tid, UInt number, UWord *arguments, UInt count)
 	if (guest.causes.asked)
 		feed_causes_syscall(&guest.causes, number);
 	feed_affinity_syscall(&guest.process, thread_of(tid), number, six, 0);
+	feed_files_syscall(thread_of(tid), number, six);
 	feed_syscall(thread_of(tid), number, six);
 }
 
-static void on_syscall_return(ThreadId tid, UInt number, UWord *arguments, UInt count,
-			      SysRes result)
+static void set_result(ThreadId tid, int64_t result)
 {
+	UChar bytes[sizeof(result)];
+
+	VG_(memcpy)(bytes, &result, sizeof(result));
+	VG_(set_shadow_regs_area)
+	(tid, 0, offsetof(VexGuestAMD64State, guest_RAX), sizeof(bytes), bytes);
+}
+
+static void on_syscall_return(ThreadId tid, UInt number, UWord *arguments, UInt count,
+			      SysRes status)
+{
+	const int64_t result =
+	    sr_isError(status) ? -(int64_t)sr_Err(status) : (int64_t)sr_Res(status);
+	int64_t answer;
+
 	(void)arguments, (void)count;
 	if (feed_is_exec(number))
 		on_exec_failed();
-	feed_affinity_return(&guest.process, thread_of(tid), number,
-			     sr_isError(result) ? -1 : (int64_t)sr_Res(result));
+	feed_affinity_return(&guest.process, thread_of(tid), number, result);
+	answer = feed_files_return(&guest.process, thread_of(tid), number, result, 0);
+	if (answer != result)
+		set_result(tid, answer);
 	VG_(release_BigLock)(tid, YIELDING, "pmulab");
-	feed_syscall_return(&guest.process, thread_of(tid),
-			    sr_isError(result) ? -1 : (int64_t)sr_Res(result));
+	feed_syscall_return(&guest.process, thread_of(tid), result);
 	VG_(acquire_BigLock)(tid, "pmulab");
 }
 
@@ -247,6 +264,16 @@ static void ask_causes(void)
 	feed_causes_init(&guest.causes, attribution ? &asker : NULL);
 }
 
+static const char *files_folder(void *report, int *errnum)
+{
+	return emul_report_folder(report, errnum);
+}
+
+static const char *made_folder(void *report)
+{
+	return emul_report_made_folder(report);
+}
+
 static void attach(void)
 {
 	Int fd = open_shared(tool.machine_path);
@@ -255,6 +282,8 @@ static void attach(void)
 	    feed_process_init(&guest.process, tool.ctx, emul_machine(tool.emul)))
 		own_give_up(pmu_message(tool.ctx));
 	VG_(close)(fd);
+	if (tool.report)
+		guest.process.files = (struct feed_files){files_folder, made_folder, tool.report};
 	ask_causes();
 }
 

@@ -201,6 +201,11 @@ enum pmu_field_role {
 	PMU_FIELD_OVERFLOW_WRAP,   /* it goes on; 0: it stops */
 	PMU_FIELD_FROZEN,	   /* reads whether counters are frozen */
 	PMU_FIELD_ACCUMULATOR,	   /* adds up what event pmu_field_counter() carries out of it */
+	/* Of a core's prefetchers; 1: it is off. */
+	PMU_FIELD_STREAMER_DISABLE,  /* into L2, streams of lines */
+	PMU_FIELD_ADJACENT_DISABLE,  /* into L2, the other line of a pair */
+	PMU_FIELD_NEXT_LINE_DISABLE, /* into L1D, the line behind those read in order */
+	PMU_FIELD_STRIDE_DISABLE,    /* into L1D, by the steps of an instruction */
 };
 
 /* What a register is for, so that code finds registers without knowing names. */
@@ -225,6 +230,7 @@ enum pmu_role {
 	PMU_ROLE_CAPTURE_CTL,	/* what is captured: event address and trace buffers */
 	PMU_ROLE_CAPTURE,	/* what was captured */
 	PMU_ROLE_COUNTER_ALIAS, /* a counter again, where all its bits can be written */
+	PMU_ROLE_PREFETCH_CTL,	/* switches a core's prefetchers */
 };
 
 /* How the emulated machine models an event. */

@@ -97,6 +97,14 @@ int pmu_emul_bind_memory(struct pmu_emul *emul, struct pmu_ctx *ctx, const char 
  */
 void pmu_emul_set_clock(struct pmu_emul *emul);
 
+/**
+ * Switches the prefetchers of all cores: those of @prefetchers on, the others off. They are as the
+ * machine's description says before. A core's own can be switched by its register at any time.
+ * @param prefetchers  "all", "none", or names: "streamer,adjacent,next-line,stride"
+ * @return 0; PMU_E_RANGE for what is no such list; PMU_E_UNSUPPORTED for IA-64 cores
+ */
+int pmu_emul_set_prefetchers(struct pmu_emul *emul, struct pmu_ctx *ctx, const char *prefetchers);
+
 /** Lets time pass until nothing is in flight: fills, write queues, refreshes that are due. */
 void pmu_emul_drain(struct pmu_emul *emul);
 

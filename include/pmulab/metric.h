@@ -44,6 +44,15 @@ int pmu_formula_new_for(struct pmu_formula **formula, struct pmu_ctx *ctx,
 			const struct pmu_pmu *pmu, const char *name, unsigned sockets);
 
 /**
+ * Calls @found with the name of each metric that @text names: one, or all that match, "[box.]NAME"
+ * with * and ?. A metric with a variable is offered once for each number that its equation knows.
+ * @param found  a result other than 0 ends it
+ * @return 0, what @found returned, or PMU_E_UNKNOWN where nothing matches
+ */
+int pmu_metric_expand(struct pmu_ctx *ctx, const struct pmu_pmu *pmu, const char *text,
+		      int (*found)(void *arg, const char *name), void *arg);
+
+/**
  * Parses an equation of the user's own, in the notation of the manual's: numbers, + - * /,
  * parentheses, metrics ("[box.]NAME"), terms ("SECONDS", "INST_RETIRED.ALL" and the others of
  * 334291-001 §1.7.1) and event expressions ("cbo.LLC_LOOKUP.ANY:state=0x1"). Of values that are

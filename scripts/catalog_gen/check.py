@@ -12,7 +12,8 @@ from .roles import STATUS_ROLES, check_roles, roles_in
 
 ROLES = {"counter", "counter_ctl", "fixed_counter", "fixed_ctl", "box_ctl", "box_status", "filter",
          "global_ctl", "global_status", "global_config", "discovery", "free_counter", "select",
-         "sub_counter", "match", "capture_ctl", "capture", "global_clear", "sampling", "counter_alias"}
+         "sub_counter", "match", "capture_ctl", "capture", "global_clear", "sampling", "counter_alias",
+         "prefetch_ctl"}
 SPACES = {"msr", "pci", "mmio", "pmc", "pmd", "ibr", "dbr"}
 TOOLS = ("perf", "likwid", "libpfm4", "pcm")
 SPACES_OF_BYTES = {"pci", "mmio"}
@@ -524,8 +525,8 @@ def check_sequence(findings, pmu):
     check_unique(findings, pmu["name"], "step", steps)
     for step in steps:
         check_choice(findings, pmu["name"], "step", step, STEPS)
-    if steps[:1] != ["freeze"] or steps[-1:] != ["unfreeze"]:
-        findings.add(pmu["name"], "a sequence begins with freeze and ends with unfreeze")
+    if [step for step in steps[:2] if step != "reset"][:1] != ["freeze"] or steps[-1:] != ["unfreeze"]:
+        findings.add(pmu["name"], "a sequence begins with freeze, or a reset before it, and ends with unfreeze")
 
 
 def check_pmu(findings, pmu, vocabulary):

@@ -41,6 +41,10 @@ SPELLINGS = {
     "global_status": OVERFLOWS,
     "global_clear": {f"clr_{name}": role for name, role in OVERFLOWS.items()},
     "sampling": {"freeze_perfmon_on_pmi": "freeze_enable"},
+    "prefetch_ctl": {"l2_prefetcher_disable": "streamer_disable",
+                     "l2_adjacent_prefetcher_disable": "adjacent_disable",
+                     "dcu_prefetcher_disable": "next_line_disable",
+                     "dcu_ip_prefetcher_disable": "stride_disable"},
     "filter": {"opc": "opcode", "nid": "nodes", "state": "states", "tid": "thread",
                "nc": "non_coherent", "isoc": "isochronous",
                "lo_addr": "address_low", "hi_addr": "address_high"},
@@ -66,7 +70,7 @@ ROLES = (
     "trace_source", "trace_mispredicted", "trace_address", "trace_flushed", "trace_second",
     "capture_delay", "ip_cycles", "ip_cycles_high", "ip_address", "ip_low", "ip_flushed", "ip_early",
     "vector", "vector_mask", "overflow_freeze", "overflow_stop", "overflow_wrap", "frozen",
-    "accumulator",
+    "accumulator", "streamer_disable", "adjacent_disable", "next_line_disable", "stride_disable",
 )
 SELECTORS = {"ev_sel": "event_select", "ev_sel_ext": "event_select_ext", "umask": "unit_mask",
              "occ_sel": "occupancy_select"}

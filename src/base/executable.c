@@ -54,18 +54,20 @@ static bool is_missing(int fd, const Elf64_Phdr *named)
 	       !path[named->p_filesz - 1] && access(path, X_OK);
 }
 
-static bool lacks_loader(int fd, const Elf64_Ehdr *elf)
+static void read_loader(struct executable *file, int fd, const Elf64_Ehdr *elf)
 {
 	for (unsigned i = 0; i < elf->e_phnum && elf->e_phentsize == sizeof(Elf64_Phdr); i++) {
 		Elf64_Phdr header;
 
 		if (pread(fd, &header, sizeof(header),
 			  (off_t)(elf->e_phoff + i * sizeof(header))) != sizeof(header))
-			return false;
-		if (header.p_type == PT_INTERP)
-			return is_missing(fd, &header);
+			return;
+		if (header.p_type != PT_INTERP)
+			continue;
+		file->names_loader = true;
+		file->lacks_loader = is_missing(fd, &header);
+		return;
 	}
-	return false;
 }
 
 /* As shells tell a script from what they cannot run: by its first line. */
@@ -89,7 +91,7 @@ static void read_head(struct executable *file, int fd, long length)
 	else if (is_text(file->head, (size_t)length))
 		file->kind = EXECUTABLE_TEXT;
 	if (file->kind == EXECUTABLE_PROGRAM)
-		file->lacks_loader = lacks_loader(fd, &elf);
+		read_loader(file, fd, &elf);
 }
 
 /* Ids of its file, or capabilities, that the emulator, which is started in its place, has not. */

@@ -21,7 +21,8 @@ struct executable {
 	unsigned elf_machine;	 /* of ELF, */
 	bool is_64_bit;		 /* which may be neither */
 	bool raises_rights;	 /* it runs with other rights than the caller's */
-	bool lacks_loader;	 /* the one that a program for x86-64 names is not there */
+	bool names_loader;	 /* a program for x86-64 is not linked statically, */
+	bool lacks_loader;	 /* and the loader that it names is not there */
 	const char *interpreter; /* of a script; "": the line names none */
 	const char *argument;	 /* the rest of its first line; NULL: none */
 	char head[EXECUTABLE_HEAD_BYTES + 1]; /* those two point here */

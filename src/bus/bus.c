@@ -152,7 +152,7 @@ int pmu_bus_read(struct pmu_bus *bus, struct pmu_ctx *ctx, struct pmu_access_op 
 
 /*
  * What programming and reading counters never writes: it would change what everybody else on the
- * computer goes by (time stamps), or have the processor write to memory (samples).
+ * computer goes by (time stamps, prefetchers), or have the processor write to memory (samples).
  */
 static const char *never_written(const struct pmu_register *reg)
 {
@@ -163,6 +163,8 @@ static const char *never_written(const struct pmu_register *reg)
 		return "not to be written: it counts at all times, for everybody";
 	case PMU_ROLE_SAMPLING:
 		return "not to be written: it directs what the processor stores by itself";
+	case PMU_ROLE_PREFETCH_CTL:
+		return "not to be written: it changes how fast every program runs";
 	default:
 		return reg->access == PMU_ACCESS_RV ? "reserved" : "read-only";
 	}
@@ -174,7 +176,7 @@ bool bus_may_write(const struct bus_register_ref *ref)
 
 	return reg->access != PMU_ACCESS_RO && reg->access != PMU_ACCESS_RV &&
 	       reg->role != PMU_ROLE_DISCOVERY && reg->role != PMU_ROLE_FREE_COUNTER &&
-	       reg->role != PMU_ROLE_SAMPLING;
+	       reg->role != PMU_ROLE_SAMPLING && reg->role != PMU_ROLE_PREFETCH_CTL;
 }
 
 /* An access that a signal or the device has failed once may well pass the next time. */
@@ -207,7 +209,7 @@ int pmu_bus_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct pmu_acc
 
 	if (error)
 		return error;
-	if (!bus_may_write(&ref))
+	if (!bus_may_write(&ref) && !(bus->emulated && ref.reg->role == PMU_ROLE_PREFETCH_CTL))
 		return error_set(ctx, PMU_E_RIGHTS, "%s of %s%u is %s (%s)", ref.reg->name,
 				 ref.box->name, ref.instance, never_written(ref.reg),
 				 ref.reg->source);

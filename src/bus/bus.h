@@ -61,7 +61,10 @@ uint64_t bus_time_ns(struct pmu_bus *bus);
 /** For back ends that have no time: always 0. */
 uint64_t bus_no_time(struct pmu_bus *bus);
 
-/** Whether the catalog lets the register be written. */
+/**
+ * Whether the catalog lets the register be written. On an emulated machine prefetchers can be
+ * switched too.
+ */
 bool bus_may_write(const struct bus_register_ref *ref);
 
 /**

@@ -69,6 +69,8 @@ static int serve(const struct cli *cli, const struct arguments *arguments, struc
 		return cli_fail(cli, error);
 	error = pmu_device_run(device, cli->ctx, tool, &result);
 	code = error ? program_said(cli, error, &result, argv) : 0;
+	if (!code)
+		program_warn_tools(cli, tool);
 	/* If the machine has ended before the tool, this says why. */
 	error = code ? 0 : pmu_device_finish(device, cli->ctx, result.exit, &exit);
 	pmu_device_free(device);
@@ -108,7 +110,9 @@ static int run_on(const struct cli *cli, struct pmu_emul *emul, bool is_tool, ch
 		return code;
 	error = pmu_program_run(program, cli->ctx, emul, &result);
 	code = program_said(cli, error, &result, argv);
-	if (!code)
+	if (!code && is_tool)
+		program_warn_tools(cli, program);
+	else if (!code)
 		program_warn_natives(cli, program);
 	pmu_program_free(program);
 	return code ? code : result.exit;

@@ -93,6 +93,8 @@ static int lint(struct linting *linting, struct pmu_program *tool)
 		return cli_fail(cli, error);
 	error = pmu_device_run(device, cli->ctx, tool, &result);
 	code = error ? program_said(cli, error, &result, linting->argv) : 0;
+	if (!code)
+		program_warn_tools(cli, tool);
 	/*
 	 * A tool that never ran broke no rule, and kept none. If the machine has ended before the
 	 * tool, this says why.

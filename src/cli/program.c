@@ -44,6 +44,17 @@ void program_warn_natives(const struct cli *cli, const struct pmu_program *progr
 			  natives[i].path, natives[i].times, natives[i].why);
 }
 
+void program_warn_tools(const struct cli *cli, const struct pmu_program *program)
+{
+	struct pmu_native natives[PROGRAM_NATIVES_MAX];
+	size_t count = pmu_program_natives(program, natives, PROGRAM_NATIVES_MAX);
+
+	for (size_t i = 0; i < count; i++)
+		cli_error(cli, 0,
+			  "warning: %s ran %u times and did not see the machine's CPUID (%s)",
+			  natives[i].path, natives[i].times, natives[i].why);
+}
+
 int cli_set_feed(const struct cli *cli, enum pmu_feed *feed, const char *text)
 {
 	*feed = !strcmp(text, "valgrind") ? PMU_FEED_VALGRIND : PMU_FEED_QEMU;

@@ -22,6 +22,9 @@ int program_said(const struct cli *cli, int error, const struct pmu_program_resu
 /** Warns of what a program executed that ran natively. */
 void program_warn_natives(const struct cli *cli, const struct pmu_program *program);
 
+/** Warns of tools to which CPUID did not say what the machine's processors are. */
+void program_warn_tools(const struct cli *cli, const struct pmu_program *program);
+
 /** Reads the argument of --feed. @return 0 or EXIT_USAGE, said */
 int cli_set_feed(const struct cli *cli, enum pmu_feed *feed, const char *text);
 

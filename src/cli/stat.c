@@ -107,6 +107,8 @@ static int open_emulated(const struct cli *cli, struct stat_run *run)
 		pmu_emul_set_clock(run->emul);
 	if (!error)
 		error = place(cli, run);
+	if (!error && run->options.prefetchers)
+		error = pmu_emul_set_prefetchers(run->emul, cli->ctx, run->options.prefetchers);
 	return error ? error : pmu_emul_bus(&run->bus, cli->ctx, run->emul);
 }
 

@@ -79,16 +79,39 @@ static int add_events(const struct cli *cli, struct stat_run *run, struct stat_m
 	return 0;
 }
 
-int stat_metric_add(const struct cli *cli, struct stat_run *run, const char *text)
+struct adding {
+	const struct cli *cli;
+	struct stat_run *run;
+};
+
+static int add_named(void *arg, const char *name)
+{
+	const struct adding *adding = arg;
+	struct stat_metric *metric = new_metric(adding->run);
+	int error = PMU_E_NOMEM;
+
+	if (metric)
+		error = read_name(adding->cli, adding->run, metric, name);
+	return error ? error : add_events(adding->cli, adding->run, metric);
+}
+
+static int add_equation(const struct cli *cli, struct stat_run *run, const char *text)
 {
 	struct stat_metric *metric = new_metric(run);
 	int error = PMU_E_NOMEM;
 
 	if (metric)
-		error = title_length(text) ? read_equation(cli, run, metric, text)
-					   : read_name(cli, run, metric, text);
-	if (!error)
-		error = add_events(cli, run, metric);
+		error = read_equation(cli, run, metric, text);
+	return error ? error : add_events(cli, run, metric);
+}
+
+int stat_metric_add(const struct cli *cli, struct stat_run *run, const char *text)
+{
+	struct adding adding = {cli, run};
+	int error = title_length(text)
+			? add_equation(cli, run, text)
+			: pmu_metric_expand(cli->ctx, run->pmu, text, add_named, &adding);
+
 	if (error == PMU_E_NOMEM)
 		return cli_error(cli, EXIT_FAILED, "out of memory");
 	return error ? cli_fail(cli, error) : 0;

@@ -73,6 +73,9 @@ static void usage(FILE *file)
 	    "  --pin CPU,...           with -M: run threads on these cores: 0,2-3\n"
 	    "  --membind NODE,...      with -M: place pages in the memory of these sockets\n"
 	    "  --interleave NODE,...   with -M: place pages on these sockets in turns\n"
+	    "  --prefetchers all|none|NAME,...\n"
+	    "                          with -M: switch on only these of every core: streamer,\n"
+	    "                          adjacent, next-line, stride\n"
 	    "  --clock wall|machine    with -M: show the program this computer's time (default),\n"
 	    "                          or the machine's\n"
 	    "  --why                   print each event's PMU and counter, and what conflicts\n"
@@ -97,6 +100,7 @@ enum {
 	OPTION_TIMEOUT,
 	OPTION_PER_SOCKET,
 	OPTION_PIN,
+	OPTION_PREFETCHERS,
 	OPTION_MEMBIND,
 	OPTION_MULTIPLEX,
 	OPTION_INTERLEAVE,
@@ -193,6 +197,8 @@ static const char **text_of(struct stat_run *run, int option)
 		return &options->pin;
 	case OPTION_PMU:
 		return &options->pmu;
+	case OPTION_PREFETCHERS:
+		return &options->prefetchers;
 	case OPTION_REPLAY:
 		return &options->replay;
 	case OPTION_ROOT:
@@ -294,6 +300,7 @@ static int check_options(const struct cli *cli, const struct stat_run *run)
 	    {options->feed != PMU_FEED_QEMU && !run->machine, "--feed needs -M"},
 	    {options->deterministic && !run->machine, "--deterministic needs -M"},
 	    {places && !run->machine, "--pin, --membind and --interleave need -M"},
+	    {options->prefetchers && !run->machine, "--prefetchers needs -M"},
 	    {options->membind && options->interleave, "--membind excludes --interleave"},
 	    {options->by && !run->machine, "--by needs -M"},
 	    {options->by && (options->interval_ms > 0 || options->delay_ms > 0 || options->repeat),
@@ -370,6 +377,7 @@ int stat_read_options(struct cli *cli, struct stat_run *run, struct stat_wanted 
 	    {"why", no_argument, NULL, 'v'},
 	    {"deterministic", no_argument, NULL, OPTION_DETERMINISTIC},
 	    {"pin", required_argument, NULL, OPTION_PIN},
+	    {"prefetchers", required_argument, NULL, OPTION_PREFETCHERS},
 	    {"membind", required_argument, NULL, OPTION_MEMBIND},
 	    {"interleave", required_argument, NULL, OPTION_INTERLEAVE},
 	    {"clock", required_argument, NULL, OPTION_CLOCK},

@@ -102,7 +102,7 @@ int pmu_device_new(struct pmu_device **out, struct pmu_ctx *ctx,
 int pmu_device_run(struct pmu_device *device, struct pmu_ctx *ctx, struct pmu_program *tool,
 		   struct pmu_program_result *result)
 {
-	return program_run(tool, ctx, -1, device_server_watch(device->server), result);
+	return program_run(tool, ctx, NULL, -1, device_server_watch(device->server), result);
 }
 
 int pmu_device_finish(struct pmu_device *device, struct pmu_ctx *ctx, int value, int *answer)

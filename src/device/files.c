@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "device/cpuid.h"
 #include "device/msr.h"
+#include "sysfs/cpuid.h"
 
 #define WORKERS		4
 #define ACCESS_BYTES	4096   /* of one read or write of a device */
@@ -162,8 +162,8 @@ static void serve_read(fuse_req_t request, fuse_ino_t inode, size_t size, off_t 
 		break;
 	case DEVICE_CPUID:
 		reply_read(request, buffer,
-			   device_cpuid_read(emul_desc(contents->access->emul), node->number,
-					     buffer, size, offset));
+			   cpuid_read(emul_desc(contents->access->emul), node->number, buffer, size,
+				      offset));
 		break;
 	case DEVICE_CONFIG:
 		reply_read(request, buffer,

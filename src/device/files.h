@@ -4,7 +4,7 @@
 
 #include "device/access.h"
 #include "device/pci.h"
-#include "device/tree.h"
+#include "sysfs/tree.h"
 
 struct device_files;
 

@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 #include "device/access.h"
-#include "device/tree.h"
+#include "sysfs/tree.h"
 
 #define PCI_CONFIG_BYTES 4096
 

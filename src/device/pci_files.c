@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "device/pci.h"
-#include "device/topology.h"
+#include "sysfs/topology.h"
 
 #define BARS 7 /* six and the expansion ROM */
 

@@ -1,71 +1,20 @@
 #include "emul/block.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "catalog/binding.h"
 #include "catalog/machine_image.h"
+#include "emul/block_state.h"
 
 #define BLOCK_MAGIC   0x62616c756d70 /* "pmulab" */
 #define BLOCK_VERSION 9
 #define BLOCK_ALIGN   4096
-
-/* For an access that is under way elsewhere: microseconds, unless its program is stopped. */
-#define ACCESS_PATIENCE_NS 3000000000u
-#define PASS_PATIENCE_NS   100000000u
-
-#define LOOK_NS 10000000u /* who waits for an interrupt catches up with the machine that often */
-
-/*
- * The block: this header, the machine's description, the machine's state, and the state of the
- * PMUs: those that the machine has, and further ones that the same signals reach.
- */
-struct block_header {
-	uint64_t magic;
-	uint32_t version, image_size; /* of the description, bytes */
-	uint64_t machine_offset, pmon_offset, pmon_size, size;
-	uint32_t pmu_count;
-	uint32_t joined;	       /* other processes have a view of the block */
-	uint8_t enabled[SIGNAL_COUNT]; /* what any of several PMUs subscribes to */
-	uint32_t needed;	       /* of several PMUs: see struct signal_port */
-	uint64_t attribution_offset;   /* of the table behind the PMUs; 0: there is none */
-};
-
-struct emul_pmu {
-	struct pmon *pmon;
-	struct signal_port port;
-	void *mapped; /* its state, where it is no part of the block's mapping; else NULL */
-};
-
-struct emul {
-	int fd;
-	struct block_header *block;
-	size_t size; /* of the mapping */
-	const struct pmu_machine *desc;
-	struct pmu_machine *read_desc; /* read from another process's block; NULL: the caller's */
-	struct machine *machine;
-	struct emul_pmu pmus[EMUL_PMUS_MAX];
-	unsigned pmu_count;
-	struct attribution attribution; /* table NULL: nobody asks */
-	size_t attribution_bytes;	/* mapped by themselves; 0: a part of the block's mapping */
-	uint32_t clock_mhz[PMON_CLOCKS];
-	/* The machine's time as it was asked for last, in ticks and in cycles of each clock. */
-	uint64_t ticks;
-	struct pmon_time time;
-};
-
-void emul_processor_name(const struct pmu_machine *desc, char name[EMUL_NAME_BYTES])
-{
-	snprintf(name, EMUL_NAME_BYTES, "%s @ %u.%02uGHz", desc->brand, desc->core_mhz / 1000,
-		 desc->core_mhz % 1000 / 10);
-}
 
 static size_t align_up(size_t size)
 {
@@ -182,23 +131,6 @@ static void use_attribution(struct emul *emul, struct attribution_table *table)
 	for (unsigned i = 0; i < emul->pmu_count; i++)
 		pmon_attribution(emul->pmus[i].pmon, attribution_add, &emul->attribution);
 	connect(emul);
-}
-
-/* After each register access: it may change what a PMU subscribes to. */
-static void join_enabled(struct emul *emul)
-{
-	if (emul->pmu_count == 1)
-		return;
-	for (unsigned id = 0; id < SIGNAL_COUNT; id++) {
-		uint8_t enabled = 0;
-
-		for (unsigned i = 0; i < emul->pmu_count; i++)
-			enabled |= emul->pmus[i].port.enabled[id];
-		emul->block->enabled[id] = enabled;
-	}
-	emul->block->needed = 0;
-	for (unsigned i = 0; i < emul->pmu_count; i++)
-		emul->block->needed += *emul->pmus[i].port.needed;
 }
 
 /* Adds a view of a PMU's state. */
@@ -411,105 +343,6 @@ const struct pmu_machine *emul_desc(const struct emul *emul)
 	return emul->desc;
 }
 
-/* Under the lock. Cycles of a clock that need not divide the machine's ticks: those of whole
-   microseconds, and of the rest. */
-static const struct pmon_time *time_of(struct emul *emul)
-{
-	const uint64_t ticks_per_us = machine_ticks_per_second(emul->machine) / 1000000;
-	uint64_t now = machine_now(emul->machine);
-
-	if (now == emul->ticks)
-		return &emul->time;
-	emul->ticks = now;
-	for (int clock = 0; clock < PMON_CLOCKS; clock++)
-		emul->time.cycles[clock] =
-		    now / ticks_per_us * emul->clock_mhz[clock] +
-		    now % ticks_per_us * emul->clock_mhz[clock] / ticks_per_us;
-	return &emul->time;
-}
-
-/* Finds what an access leads to, takes the lock, and brings up to date what the access depends on,
-   and nothing else. @written: the value that is to be written; NULL: a read */
-static int begin_access(struct emul *emul, const struct pmon *pmon,
-			const struct pmon_access *access, const uint64_t *written,
-			struct pmon_register_ref *ref, const struct pmon_time **now)
-{
-	struct pmon_needs needs;
-	int error = pmon_find(pmon, access, ref);
-
-	if (error)
-		return error;
-	if (!machine_lock_within(emul->machine, ACCESS_PATIENCE_NS))
-		return PMU_E_BUSY;
-	pmon_find_needs(pmon, ref, written, &needs);
-	if (needs.slices)
-		machine_catch_up_slices(emul->machine, access->socket, needs.slices);
-	if (needs.homes)
-		machine_catch_up_homes(emul->machine, access->socket, needs.homes);
-	if (needs.channels)
-		machine_catch_up_channels(emul->machine, access->socket, needs.channels);
-	if (needs.cores)
-		machine_catch_up_cores(emul->machine, access->socket, needs.cores);
-	*now = needs.time ? time_of(emul) : &emul->time;
-	return 0;
-}
-
-static void end_access(struct emul *emul)
-{
-	join_enabled(emul);
-	machine_unlock(emul->machine);
-}
-
-static void catch_up(struct emul *emul)
-{
-	for (unsigned socket = 0; socket < emul->desc->sockets; socket++) {
-		machine_catch_up_slices(emul->machine, socket, UINT32_MAX);
-		machine_catch_up_homes(emul->machine, socket, UINT32_MAX);
-		machine_catch_up_channels(emul->machine, socket, UINT32_MAX);
-		machine_catch_up_cores(emul->machine, socket, UINT32_MAX);
-	}
-}
-
-int emul_pmu_read(struct emul *emul, unsigned pmu, const struct pmon_access *access,
-		  uint64_t *value)
-{
-	struct pmon *pmon = emul->pmus[pmu].pmon;
-	struct pmon_register_ref ref;
-	const struct pmon_time *now;
-	int error = begin_access(emul, pmon, access, NULL, &ref, &now);
-
-	if (error)
-		return error;
-	error = pmon_read_found(pmon, &ref, now, value);
-	end_access(emul);
-	return error;
-}
-
-int emul_pmu_write(struct emul *emul, unsigned pmu, const struct pmon_access *access,
-		   uint64_t value)
-{
-	struct pmon *pmon = emul->pmus[pmu].pmon;
-	struct pmon_register_ref ref;
-	const struct pmon_time *now;
-	int error = begin_access(emul, pmon, access, &value, &ref, &now);
-
-	if (error)
-		return error;
-	error = pmon_write_found(pmon, &ref, now, value);
-	end_access(emul);
-	return error;
-}
-
-int emul_read(struct emul *emul, const struct pmon_access *access, uint64_t *value)
-{
-	return emul_pmu_read(emul, 0, access, value);
-}
-
-int emul_write(struct emul *emul, const struct pmon_access *access, uint64_t value)
-{
-	return emul_pmu_write(emul, 0, access, value);
-}
-
 /* @param size  of what comes to the end of the block, and is called @what */
 static void *grow(struct emul *emul, struct pmu_ctx *ctx, size_t size, const char *what)
 {
@@ -551,7 +384,7 @@ int emul_add_pmu(struct emul *emul, struct pmu_ctx *ctx)
 				 "middle of an access");
 	}
 	/* Totals are of those that were there. */
-	catch_up(emul);
+	block_catch_up(emul);
 	error = open_pmu(emul, ctx, &config, state, true);
 	if (error) {
 		munmap(state, emul->block->pmon_size);
@@ -560,7 +393,7 @@ int emul_add_pmu(struct emul *emul, struct pmu_ctx *ctx)
 		pmon_copy_levels(emul->pmus[number].pmon, emul->pmus[0].pmon);
 		emul->block->size += emul->block->pmon_size;
 		emul->block->pmu_count = emul->pmu_count;
-		join_enabled(emul);
+		block_join_enabled(emul);
 		connect(emul);
 	}
 	machine_unlock(emul->machine);
@@ -602,56 +435,11 @@ int emul_attribute(struct emul *emul, unsigned pmu, const struct pmon_counter_re
 		return PMU_E_RANGE;
 	if (!machine_lock_within(emul->machine, ACCESS_PATIENCE_NS))
 		return PMU_E_BUSY;
-	catch_up(emul);
+	block_catch_up(emul);
 	error = pmon_attribute(emul->pmus[pmu].pmon, ref, column);
 	if (!error && desc->boxes[ref->box].scope == PMU_SCOPE_CORE)
 		attribution_set_accounts(emul->attribution.table);
-	join_enabled(emul);
+	block_join_enabled(emul);
 	machine_unlock(emul->machine);
 	return error;
-}
-
-uint64_t emul_interrupts(struct emul *emul, unsigned socket, unsigned core)
-{
-	uint64_t count;
-
-	if (!machine_lock_within(emul->machine, ACCESS_PATIENCE_NS))
-		return UINT64_MAX;
-	catch_up(emul);
-	count = pmon_interrupts(emul->pmus[0].pmon, socket, core, time_of(emul));
-	machine_unlock(emul->machine);
-	return count;
-}
-
-int emul_await_interrupt(struct emul *emul, unsigned socket, unsigned core, uint64_t seen,
-			 uint64_t timeout_ns, uint64_t *count)
-{
-	const uint64_t begin = clock_ns();
-	uint64_t nap = 0, passed;
-
-	for (;;) {
-		*count = pmon_await_interrupt(emul->pmus[0].pmon, socket, core, seen, nap);
-		if (*count != seen)
-			return 0;
-		passed = clock_ns() - begin;
-		*count = emul_interrupts(emul, socket, core);
-		if (*count == UINT64_MAX)
-			return PMU_E_BUSY;
-		if (*count != seen || passed >= timeout_ns)
-			return 0;
-		nap = timeout_ns - passed < LOOK_NS ? timeout_ns - passed : LOOK_NS;
-	}
-}
-
-void emul_pass(struct emul *emul, uint64_t ns)
-{
-	const uint64_t ticks_per_us = machine_ticks_per_second(emul->machine) / 1000000;
-
-	/* Who holds it runs a program, whose time it is. */
-	if (!machine_lock_within(emul->machine, PASS_PATIENCE_NS))
-		return;
-	/* In two parts: whoever was stopped for days passes more than the product holds. */
-	machine_pass(emul->machine, ns / 1000 * ticks_per_us + ns % 1000 * ticks_per_us / 1000);
-	catch_up(emul);
-	machine_unlock(emul->machine);
 }

@@ -12,13 +12,6 @@
 
 struct emul;
 
-#define EMUL_PMUS_MAX 256 /* that listen to one machine */
-
-#define EMUL_NAME_BYTES 48 /* as much as CPUID holds */
-
-/** The processor's name, as CPUID and /proc/cpuinfo have it. */
-void emul_processor_name(const struct pmu_machine *desc, char name[EMUL_NAME_BYTES]);
-
 /** Builds a computer, powered on and reset. @return 0 or PMU_E_NOMEM, PMU_E_IO, PMU_E_UNSUPPORTED
  */
 int emul_new(struct emul **emul, struct pmu_ctx *ctx, const struct pmu_machine *desc);
@@ -44,7 +37,7 @@ int emul_write(struct emul *emul, const struct pmon_access *access, uint64_t val
  * Adds a PMU: registers like those that the machine has, for the same signals. All PMUs count
  * independently of each other. Its free-running counters begin now.
  * @return its number, from 1; PMU_E_STATE once another process has joined the machine, and where it
- *         was only joined; PMU_E_UNSUPPORTED beyond EMUL_PMUS_MAX; PMU_E_BUSY, PMU_E_NOMEM
+ *         was only joined; PMU_E_UNSUPPORTED beyond 256; PMU_E_BUSY, PMU_E_NOMEM
  */
 int emul_add_pmu(struct emul *emul, struct pmu_ctx *ctx);
 /** As emul_read() and emul_write(), which are those of PMU 0, the machine's own. */

@@ -28,10 +28,13 @@ struct pmu_child {
 	struct pmu_child_options options;
 	struct child_signals signals;
 	pid_t pid;
-	int go;		       /* an event: the program begins; -1: it has been reported to */
-	int fate;	       /* tells why it could not be executed */
-	int watch;	       /* a descriptor whose hanging up ends the program; -1: none */
-	bool gone;	       /* it has */
+	int go;	   /* an event: the program begins; -1: it has been reported to */
+	int fate;  /* tells why it could not be executed */
+	int watch; /* a descriptor whose hanging up ends the program; -1: none */
+	bool gone; /* it has */
+	int asked; /* a descriptor that is served while it runs; -1: none */
+	void (*serve)(void *arg);
+	void *serve_arg;
 	void (*prepare)(void); /* called before the program begins; NULL */
 	const char *name;
 	void (*body)(void *arg); /* what it does in the stead of a program; NULL: it becomes one */
@@ -228,7 +231,7 @@ static int make(struct pmu_child **out, struct pmu_ctx *ctx, char *const *argv,
 	error = option_take(ctx, &child->options, sizeof(child->options), options);
 	if (error)
 		goto fail_options;
-	child->watch = -1;
+	child->watch = child->asked = -1;
 	child->name = argv[0];
 	child->prepare = work->prepare;
 	child->body = work->body;
@@ -285,19 +288,32 @@ void child_watch(struct pmu_child *child, int descriptor)
 	child->watch = descriptor;
 }
 
-/* Kills the program when what it depends on is gone. */
+void child_serve(struct pmu_child *child, int descriptor, void (*serve)(void *arg), void *arg)
+{
+	child->asked = descriptor;
+	child->serve = serve;
+	child->serve_arg = arg;
+}
+
+/* Until the program ends: kills it when what it depends on is gone. */
 static void watch(struct pmu_child *child)
 {
+	/* poll() ignores those that are negative. */
 	struct pollfd watched[] = {
 	    {.fd = (int)syscall(SYS_pidfd_open, child->pid, 0), .events = POLLIN},
 	    {.fd = child->watch, .events = POLLIN},
+	    {.fd = child->asked, .events = POLLIN},
 	};
 
 	/* Where there is none, poll() would see one end only, and wait for it. */
 	if (watched[0].fd < 0)
 		return;
-	while (poll(watched, 2, -1) < 0 && errno == EINTR)
-		;
+	while (!watched[0].revents && !watched[1].revents) {
+		if (poll(watched, 3, -1) < 0 && errno != EINTR)
+			break;
+		if (watched[2].revents & POLLIN)
+			child->serve(child->serve_arg);
+	}
 	child->gone = watched[1].revents && !watched[0].revents;
 	if (child->gone)
 		kill(child->pid, SIGKILL);
@@ -309,7 +325,7 @@ static int wait_for(struct pmu_child *child)
 	siginfo_t ended;
 	int status = 0;
 
-	if (child->watch >= 0)
+	if (child->watch >= 0 || child->asked >= 0)
 		watch(child);
 	/* It stays a zombie until no signal is passed on to it: its number may be another's then.
 	 */

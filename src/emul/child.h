@@ -22,7 +22,11 @@ int child_new(struct pmu_child **child, struct pmu_ctx *ctx, char *const *argv,
 int child_new_calling(struct pmu_child **child, struct pmu_ctx *ctx, char *const *argv,
 		      const struct pmu_child_options *options, void (*body)(void *arg), void *arg);
 
-/** Has the child killed when @descriptor hangs up. */
+/** Has the child killed when @descriptor hangs up; -1: there is none. */
 void child_watch(struct pmu_child *child, int descriptor);
+/** Has @serve called whenever @descriptor can be read, as long as the child runs; -1: there is
+ * none.
+ */
+void child_serve(struct pmu_child *child, int descriptor, void (*serve)(void *arg), void *arg);
 
 #endif

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/option.h"
 #include "emul/child.h"
+#include "emul/files.h"
 #include "emul/program.h"
 #include "emul/report.h"
 
@@ -21,8 +22,9 @@
  * their paths. So do those that take its place when the program executes another.
  */
 struct handed {
-	int block;	   /* the machine's; -1: none */
-	int report;	   /* memory: struct emul_report */
+	int block;  /* the machine's; -1: none */
+	int report; /* memory: struct emul_report */
+	const struct pmu_machine *machine;
 	int plugin, guest; /* libraries whose paths cannot be said; -1 */
 };
 
@@ -202,8 +204,14 @@ static void reverse_environment(void)
 	}
 }
 
+static void make_files(void *files)
+{
+	emul_files_make(files);
+}
+
+/* @param files  NULL: the program does not ask for any */
 static int run_emulator(const struct pmu_program *program, struct pmu_ctx *ctx, char **argv,
-			int watch, struct pmu_program_result *result)
+			int watch, struct emul_files *files, struct pmu_program_result *result)
 {
 	const struct pmu_child_options options = {.size = sizeof(options),
 						  .guard = program->options.guard};
@@ -215,6 +223,8 @@ static int run_emulator(const struct pmu_program *program, struct pmu_ctx *ctx, 
 	if (error)
 		return error;
 	child_watch(child, watch);
+	if (files)
+		child_serve(child, files->asked, make_files, files);
 	error = pmu_child_run(child, ctx, result);
 	pmu_child_free(child);
 	if (!error && result->exit == 128 + SIGKILL && has_hung_up(watch))
@@ -222,12 +232,15 @@ static int run_emulator(const struct pmu_program *program, struct pmu_ctx *ctx, 
 	return error;
 }
 
-/* All zeros where it cannot be read. */
-static void read_report(struct emul_report *report, const struct handed *handed)
+/* Shared with the emulators; NULL where there is no memory for it. */
+static struct emul_report *map_report(int fd)
 {
-	if (pread(handed->report, report, sizeof(*report), 0) != sizeof(*report))
-		*report = (struct emul_report){0};
-	report->refusal[sizeof(report->refusal) - 1] = '\0';
+	struct emul_report *report;
+
+	if (fd < 0 || ftruncate(fd, sizeof(*report)))
+		return NULL;
+	report = mmap(NULL, sizeof(*report), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	return report == MAP_FAILED ? NULL : report;
 }
 
 static void keep_natives(struct pmu_program *program, const struct emul_report *report)
@@ -276,42 +289,52 @@ static void close_all(const int *descriptors, size_t count)
 			close(descriptors[i]);
 }
 
-static int run(struct pmu_program *program, struct pmu_ctx *ctx, struct handed *handed, int watch,
-	       struct pmu_program_result *result)
+static int run(struct pmu_program *program, struct pmu_ctx *ctx, struct handed *handed,
+	       struct emul_report *report, int watch, struct pmu_program_result *result)
 {
-	struct emul_report report;
-	char **argv;
+	struct emul_files files;
+	char **argv = emulator_argv(program, handed);
 	int error;
 
-	if (handed->report < 0 || ftruncate(handed->report, sizeof(report)))
-		return error_set(ctx, PMU_E_IO, "no memory to share with %s: %s", program->argv[0],
-				 strerror(errno));
-	argv = emulator_argv(program, handed);
 	if (!argv)
 		return error_set(ctx, PMU_E_IO, "cannot set up the emulator's arguments: %s",
 				 strerror(errno));
-	error = run_emulator(program, ctx, argv, watch, result);
+	/* Tools find the files where they are mounted. */
+	if (handed->machine)
+		emul_files_init(&files, handed->machine, report);
+	error = run_emulator(program, ctx, argv, watch, handed->machine ? &files : NULL, result);
+	if (handed->machine)
+		emul_files_fini(&files);
 	program_free_argv(argv);
-	read_report(&report, handed);
-	keep_natives(program, &report);
-	if (!report.began)
+	report->refusal[sizeof(report->refusal) - 1] = '\0';
+	keep_natives(program, report);
+	if (!report->began)
 		result->ran = false;
 	/* Of one that ended with its machine that is what is said. */
-	if (!error && !report.began && !result->machine_ended)
-		error = never_ran(program, ctx, &report, result);
+	if (!error && !report->began && !result->machine_ended)
+		error = never_ran(program, ctx, report, result);
 	return error;
 }
 
-int program_run(struct pmu_program *program, struct pmu_ctx *ctx, int block, int watch,
-		struct pmu_program_result *result)
+int program_run(struct pmu_program *program, struct pmu_ctx *ctx, const struct pmu_machine *machine,
+		int block, int watch, struct pmu_program_result *result)
 {
 	struct handed handed = {.block = block,
 				.plugin = -1,
 				.guest = -1,
+				.machine = machine,
 				.report = memfd_create("pmulab-report", MFD_CLOEXEC)};
 	struct pmu_program_result found = {.size = sizeof(found), .exit = CHILD_FAILED};
-	int given = 0, error = run(program, ctx, &handed, watch, &found);
+	struct emul_report *report = map_report(handed.report);
+	int error, given = 0;
 
+	if (report)
+		error = run(program, ctx, &handed, report, watch, &found);
+	else
+		error = error_set(ctx, PMU_E_IO, "no memory to share with %s: %s", program->argv[0],
+				  strerror(errno));
+	if (report)
+		munmap(report, sizeof(*report));
 	close_all((const int[]){handed.guest, handed.plugin, handed.report}, 3);
 	if (result)
 		given = option_give(result, &found, sizeof(found));

@@ -18,6 +18,7 @@
 #include "emul/child.h"
 #include "emul/emul.h"
 #include "emul/guest.h"
+#include "sysfs/cpuid.h"
 
 /* Runs what the system refuses as a program: text without an interpreter. */
 #define SHELL "/bin/sh"
@@ -328,9 +329,9 @@ static void choose_settings(struct pmu_program *program, const struct pmu_machin
 static int choose_cpu(struct pmu_program *program, struct pmu_ctx *ctx,
 		      const struct pmu_machine *machine)
 {
-	char name[EMUL_NAME_BYTES];
+	char name[CPUID_NAME_BYTES];
 
-	emul_processor_name(machine, name);
+	cpuid_processor_name(machine, name);
 	if (!program->options.tool)
 		program->cpu = strdup(machine->qemu_cpu);
 	else if (asprintf(&program->cpu, "%s,-hypervisor,model-id=%s", machine->qemu_cpu, name) < 0)
@@ -486,7 +487,8 @@ int pmu_program_run(struct pmu_program *program, struct pmu_ctx *ctx, struct pmu
 				 program->argv[0]);
 	if (epic)
 		return program_run_executor(program, ctx, epic, result);
-	error = program_run(program, ctx, program->options.tool ? -1 : block_of(emul),
+	error = program_run(program, ctx, program->options.tool ? NULL : pmu_emul_machine(emul),
+			    program->options.tool ? -1 : block_of(emul),
 			    share ? share->connection : -1, result);
 	if (!program->options.tool)
 		pmu_emul_drain(emul);

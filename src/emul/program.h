@@ -38,10 +38,11 @@ int program_run_executor(const struct pmu_program *program, struct pmu_ctx *ctx,
 
 /**
  * Runs it to its end.
+ * @param machine  whose files it finds; NULL: the computer's
  * @param block  descriptor of the machine's block; -1 for a tool
  * @param watch  a descriptor whose hanging up ends the program; -1: none
  */
-int program_run(struct pmu_program *program, struct pmu_ctx *ctx, int block, int watch,
-		struct pmu_program_result *result);
+int program_run(struct pmu_program *program, struct pmu_ctx *ctx, const struct pmu_machine *machine,
+		int block, int watch, struct pmu_program_result *result);
 
 #endif

@@ -1,8 +1,18 @@
 #include "emul/report.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PATIENCE_SECONDS 10
 
 static const char *end_of(const char *path, size_t most)
 {
@@ -47,4 +57,49 @@ void emul_native_failed(uint32_t *counted)
 {
 	if (counted)
 		__atomic_fetch_sub(counted, 1, __ATOMIC_RELAXED);
+}
+
+void emul_report_made(struct emul_report *report, int errnum)
+{
+	report->files.errnum = errnum;
+	__atomic_store_n(&report->files.state, errnum ? EMUL_FILES_FAILED : EMUL_FILES_MADE,
+			 __ATOMIC_RELEASE);
+	syscall(SYS_futex, &report->files.state, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+/* @return 0, or an error as errno has it: who would make it has ended, or does not answer */
+static int ask(struct emul_report *report)
+{
+	const struct timespec second = {.tv_sec = 1};
+	int fd = open(report->files.asking, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	bool asked = fd >= 0 && write(fd, "?", 1) == 1;
+
+	if (fd >= 0)
+		close(fd);
+	for (int i = 0; asked && i < PATIENCE_SECONDS; i++) {
+		if (__atomic_load_n(&report->files.state, __ATOMIC_ACQUIRE))
+			return 0;
+		syscall(SYS_futex, &report->files.state, FUTEX_WAIT, EMUL_FILES_NONE, &second, NULL,
+			0);
+	}
+	return EIO;
+}
+
+const char *emul_report_made_folder(const struct emul_report *report)
+{
+	if (!report || __atomic_load_n(&report->files.state, __ATOMIC_ACQUIRE) != EMUL_FILES_MADE)
+		return NULL;
+	return report->files.folder;
+}
+
+const char *emul_report_folder(struct emul_report *report, int *errnum)
+{
+	*errnum = 0;
+	if (!report || !*report->files.asking)
+		return NULL;
+	if (!__atomic_load_n(&report->files.state, __ATOMIC_ACQUIRE))
+		*errnum = ask(report);
+	if (!*errnum)
+		*errnum = report->files.errnum;
+	return *errnum ? NULL : report->files.folder;
 }

@@ -35,6 +35,16 @@ static struct feed_thread *find(struct feed_process *process, struct feed_thread
 	return NULL;
 }
 
+uint64_t feed_affinity_of(const struct feed_process *process, uint32_t tid)
+{
+	const uint64_t all = machine_all_cores(process->machine);
+
+	for (unsigned i = 0; i < process->threads_seen; i++)
+		if (process->threads[i].tid == tid)
+			return process->threads[i].cpus & all;
+	return all;
+}
+
 /* A set without any of the machine's CPUs is to be refused: the system is asked for none. */
 static void ask(const struct feed_process *process, struct feed_thread *thread)
 {
@@ -82,12 +92,12 @@ static void end_of_setting(struct feed_process *process, struct feed_thread *thr
 static void end_of_getting(struct feed_process *process, struct feed_thread *thread, int64_t size)
 {
 	const struct feed_cpu_call *call = &thread->cpu_call;
-	const struct feed_thread *whose = find(process, thread, call->tid);
+	const uint32_t tid = call->tid ? (uint32_t)call->tid : thread->tid;
 	uint64_t set[SET_BYTES / sizeof(uint64_t)] = {0};
 
-	if (!whose || size < (int64_t)sizeof(set[0]))
+	if (size < (int64_t)sizeof(set[0]))
 		return;
-	set[0] = whose->cpus & machine_all_cores(process->machine);
+	set[0] = feed_affinity_of(process, tid);
 	feed_memory_write(call->at, set, size < SET_BYTES ? (size_t)size : SET_BYTES);
 }
 

@@ -19,4 +19,10 @@ void feed_affinity_syscall(struct feed_process *process, struct feed_thread *thr
 void feed_affinity_return(struct feed_process *process, struct feed_thread *thread, int64_t number,
 			  int64_t result);
 
+/**
+ * The CPUs on which a thread of the system may run, as guests are told; all where it is none of the
+ * process.
+ */
+uint64_t feed_affinity_of(const struct feed_process *process, uint32_t tid);
+
 #endif

@@ -12,33 +12,9 @@
 
 enum { GUEST_EXECVE = 59, GUEST_EXECVEAT = 322 };
 
-#define PAGE_BYTES 4096
-#define COPY_BYTES 256
-
 bool feed_is_exec(int64_t number)
 {
 	return number == GUEST_EXECVE || number == GUEST_EXECVEAT;
-}
-
-/* @return whether a whole string was there, and has found room */
-static bool copy_text(char *text, size_t size, uint64_t address)
-{
-	for (size_t used = 0; used < size;) {
-		/* What does not cross a page is there or not there as a whole. */
-		size_t wanted = PAGE_BYTES - (address + used) % PAGE_BYTES, copied;
-
-		if (wanted > COPY_BYTES)
-			wanted = COPY_BYTES;
-		if (wanted > size - used)
-			wanted = size - used;
-		copied = feed_memory_read(text + used, address + used, wanted);
-		if (copied < wanted)
-			return false;
-		if (memchr(text + used, '\0', copied))
-			return true;
-		used += copied;
-	}
-	return false;
 }
 
 /* @return whether @path, of the kernel's for a descriptor, is that of the file that it stands for
@@ -158,7 +134,7 @@ void feed_exec_read(struct feed_exec *exec, int64_t number, const uint64_t *argu
 	exec->why = NULL;
 	exec->argv = arguments[is_at + 1];
 	exec->envp = arguments[is_at + 2];
-	if (!copy_text(exec->path, sizeof(exec->path), guest_base + arguments[is_at]))
+	if (!feed_memory_text(exec->path, sizeof(exec->path), guest_base + arguments[is_at]))
 		return;
 	if (is_at && !join(exec->path, (int)arguments[0], (int)arguments[4]))
 		return;

@@ -10,8 +10,22 @@
 /* Address space is reserved for so many threads, memory used for those that were there. */
 #define FEED_THREADS_MAX (1u << 20)
 
+#define FEED_FOLDER_BYTES 256
+
+/*
+ * The folder of the machine's files (files.c), less than FEED_FOLDER_BYTES long, is known to
+ * others.
+ */
+struct feed_files {
+	/* NULL: there is none; *errnum is why, or 0 where the computer's files are to be found */
+	const char *(*folder)(void *arg, int *errnum); /* NULL: nor is anybody to be asked */
+	const char *(*made_folder)(void *arg);	       /* NULL where nobody has found one yet */
+	void *arg;
+};
+
 struct feed_process {
 	struct machine *machine;
+	struct feed_files files;
 	struct machine_address_space *space;
 	struct feed_thread *threads;
 	unsigned threads_seen;		/* highest index begun, plus one */

@@ -22,8 +22,20 @@ static void unclaim(struct feed_thread *thread)
 	atomic_flag_clear_explicit(&thread->claimed, memory_order_release);
 }
 
+/* @return whether there was one */
+static bool put_back(struct feed_thread *thread)
+{
+	const bool held = thread->held;
+
+	if (held)
+		thread->core = thread->held;
+	thread->held = NULL;
+	return held;
+}
+
 static void leave(struct feed_thread *thread, void (*leave_core)(struct machine_hart *core))
 {
+	put_back(thread);
 	if (thread->placed)
 		machine_hart_leave(thread->placed);
 	thread->placed = NULL;
@@ -119,6 +131,26 @@ void feed_thread_resume(struct feed_thread *thread)
 		thread->paused = false;
 	}
 	unclaim(thread);
+}
+
+void feed_thread_hold(struct feed_thread *thread)
+{
+	if (!claim(thread))
+		return;
+	thread->held = thread->core;
+	thread->core = NULL;
+	unclaim(thread);
+}
+
+bool feed_thread_unhold(struct feed_thread *thread)
+{
+	bool held;
+
+	if (!claim(thread))
+		return false;
+	held = put_back(thread);
+	unclaim(thread);
+	return held;
 }
 
 void feed_thread_wait(struct feed_thread *thread)

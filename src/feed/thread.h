@@ -29,10 +29,15 @@ struct feed_clock_call {
 	bool until;	   /* the guest's time is that of its clock */
 };
 
+#define FEED_PATH_ARGUMENTS 5 /* of system calls that name files */
+
+#define FEED_ERRNO_MAX 511 /* emulators have results of their own below -511 */
+
 #define FEED_REGIONS_MAX 8 /* in each other; deeper ones count for the one that holds them */
 
 struct feed_thread {
 	struct machine_hart *core;   /* NULL: on none, enters one with its next block */
+	struct machine_hart *held;   /* the core that it is on, kept apart from callbacks; NULL */
 	struct machine_hart *placed; /* the place that was taken for that; NULL: none */
 	uint64_t wide_next;	     /* where the next piece of a wide operand would begin */
 	uint64_t wide_end;
@@ -47,6 +52,9 @@ struct feed_thread {
 	struct machine_hart *fork; /* the place of the process that it makes */
 	struct feed_cpu_call cpu_call;
 	struct feed_clock_call clock_call;
+	uint64_t path_arguments[FEED_PATH_ARGUMENTS]; /* of the call that it is in: see files.c */
+	int64_t answer;				      /* what the call is to return, */
+	bool answered;				      /* if that is not what it has returned */
 	uint32_t region_depth; /* regions that it is in, the innermost last; see causes.h */
 	uint32_t regions[FEED_REGIONS_MAX];
 	bool paused;
@@ -75,6 +83,13 @@ void feed_thread_pause(struct feed_thread *thread);
 void feed_thread_resume(struct feed_thread *thread);
 /** Takes it off a core on which it may not run any more: it enters another with its next block. */
 void feed_thread_move(struct feed_thread *thread);
+/**
+ * Keeps the core apart for who is to be told of the next block: it finds the thread on no core, and
+ * puts it back.
+ */
+void feed_thread_hold(struct feed_thread *thread);
+/** @return whether it is on the core that was kept */
+bool feed_thread_unhold(struct feed_thread *thread);
 /** As feed_thread_pause(), for a call that never blocks. */
 void feed_thread_pause_briefly(struct feed_thread *thread);
 /** As machine_hart_wait(), where others may try to take the thread off its core meanwhile. */

@@ -64,6 +64,9 @@ void pmon_port(struct pmon *pmon, struct signal_port *port);
  */
 int pmon_find(const struct pmon *pmon, const struct pmon_access *access,
 	      struct pmon_register_ref *ref);
+/** What the catalog says of the register. */
+const struct pmu_register *pmon_register_of(const struct pmon *pmon,
+					    const struct pmon_register_ref *ref);
 void pmon_find_needs(const struct pmon *pmon, struct pmon_register_ref *ref,
 		     const uint64_t *written, struct pmon_needs *needs);
 int pmon_read_found(struct pmon *pmon, const struct pmon_register_ref *ref,

@@ -44,6 +44,12 @@ int pmon_find(const struct pmon *pmon, const struct pmon_access *access,
 	return 0;
 }
 
+const struct pmu_register *pmon_register_of(const struct pmon *pmon,
+					    const struct pmon_register_ref *ref)
+{
+	return &pmon_box(pmon, ref->unit)->box->registers[ref->reg];
+}
+
 uint64_t pmon_register_value(const struct pmon *pmon, const struct pmon_unit *unit, unsigned reg)
 {
 	int counter = pmon_box(pmon, unit)->counter_of[reg];

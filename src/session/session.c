@@ -122,8 +122,10 @@ int pmu_session_add(struct pmu_session *session, struct pmu_ctx *ctx,
 		error = check_selection(session, ctx, selection);
 	if (error)
 		return error;
+	/* What repeats another event's count means something else with each of them. */
 	for (size_t i = 0; i < session->event_count; i++)
-		if (selection_equal(&session->events[i].selection, selection))
+		if (selection_equal(&session->events[i].selection, selection) &&
+		    !selection_follows_counter0(selection))
 			return (int)i;
 	events = realloc(session->events, (session->event_count + 1) * sizeof(*events));
 	if (!events)

@@ -275,6 +275,43 @@ class Processors(Guests):
         lines = emulate("--", program, 21, 22, 43, machine=LARGE).stdout.splitlines()
         self.assertEqual(lines[:3], ["42 8 22 21", "64 8 22 22", "106 8 22 43"])
 
+    def compiled(self, name, *options):
+        program = str(self.path / name)
+        subprocess.run(["gcc", "-O1", "-o", program, *options,
+                        pathlib.Path(__file__).resolve().parent / "cpuid.c"], check=True)
+        return program
+
+    def test_cpuid_behind_wrappers(self):
+        """What a tool executes sees the machine as the tool does, whatever becomes of the environment
+        and of signals on the way."""
+        program = self.compiled("cpuid-dynamic")
+        script = self.path / "script"
+        script.write_text(f"#!/bin/sh\n{program} 3\n", encoding="utf-8")
+        script.chmod(0o755)
+        spawning = f"import subprocess; subprocess.run(['{program}', '3'], check=True)"
+        for wrapped in (["timeout", "60", program, 3], ["env", "-i", program, 3], [script],
+                        ["sh", "-c", f"{program} 3; true"], ["env", "-i", "sh", "-c", script],
+                        ["bash", "-c", f"{program} 3 | cat"],
+                        ["bash", "-c", f"trap '' ILL; exec {program} 3"],
+                        ["/usr/bin/python3", "-c", spawning]):
+            result = emulate("--", *wrapped)
+            self.assertEqual(result.stdout.split("\n")[0], "6 8 4 3", (wrapped, result.stderr))
+            self.assertEqual(result.stderr, "", wrapped)
+
+    def test_affinity_is_handed_on(self):
+        result = emulate("--", "taskset", "-c", "17,30", "sh", "-c", "nproc",
+                         machine=LARGE)
+        self.assertEqual(result.stdout.split("\n")[0], "2")
+
+    def test_statically_linked(self):
+        """Nothing can answer for the machine in such a tool: that is said."""
+        program = self.compiled("cpuid-static", "-static")
+        for wrapped in ([program], ["timeout", "60", program]):
+            result = emulate("--", *wrapped)
+            self.assertEqual(result.returncode, 0)
+            self.assertIn(f"{program} ran 1 times and did not see the machine's CPUID (statically "
+                          "linked)", result.stderr)
+
 
 class Time(unittest.TestCase):
     def fixed_counter(self, machine):

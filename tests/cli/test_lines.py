@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import tempfile
 import unittest
 
@@ -180,6 +181,8 @@ LINES = [
     (["stat", *M, "-e", NO_EVENT, *TRUE], 2, [], ["NO_SUCH_EVENT"]),
     (["stat", "-M", "no-such-machine", *TRUE], 2, [], ["no machine", "valid:", SMALL]),
     (["stat", *M, "-m", "NO_SUCH_METRIC", *TRUE], 2, [], ["no metric"]),
+    (["stat", *M, "-m", "imx*", *TRUE], 2, [], ["no metric of xeon-e5v4 matches", "^^^^"]),
+    (["stat", *M, "-m", "imc.mem_bw_?????", *TRUE], 0, [], ["MEM_BW_READS  [", "MEM_BW_TOTAL  ["]),
     (["stat", *M, "--format", "xml", *TRUE], 2, [], ["no format", "table", "json", "csv"]),
     (["stat", *M, "--", "/no/such/program"], 127, [], ["/no/such/program"]),
     (["stat", *M, "--", "/etc/passwd"], 126, [], ["/etc/passwd"]),
@@ -258,6 +261,8 @@ LINES = [
     (["stat", *M, "--replay", "x"], 2, [], ["--replay excludes -M"]),
     (["stat", "--deterministic", *TRUE], 2, [], ["--deterministic needs -M"]),
     (["stat", "--pin", "0", *TRUE], 2, [], ["need -M"]),
+    (["stat", "--prefetchers", "none", *TRUE], 2, [], ["--prefetchers needs -M"]),
+    (["stat", *M, "--prefetchers", "some", *TRUE], 2, [], ["streamer,adjacent,next-line,stride"]),
     (["stat", *M, "--membind", "0", "--interleave", "0", *TRUE], 2, [], ["excludes --interleave"]),
     (["stat", *M, "-r", "2", "--trace-registers", "x", *TRUE], 2, [], ["-r excludes"]),
     (["stat", *M, "-e", "imc.CAS_COUNT.RD", "--", "./no-such-program"], 127, [], ["no-such-program"]),
@@ -375,11 +380,13 @@ class Reports(unittest.TestCase):
 
     def test_every_metric_at_once(self):
         """113 of 334291-001; those whose events the machine produces have a value."""
-        names = [f"{m['box']}.{m['name']}".replace("RANKx", "RANK0").replace("NODEx", "NODE1")
-                 for m in json.loads(pmulab("list", "metrics", "--pmu", "xeon-e5v4", "--format",
-                                            "json").stdout)]
-        report = stat(SMALL, [], "true", metrics=names)
-        self.assertEqual(len(report["metrics"]), 113)
+        listed = json.loads(pmulab("list", "metrics", "--pmu", "xeon-e5v4", "--format", "json").stdout)
+        self.assertEqual(len(listed), 113)
+        report = stat(SMALL, [], "true", metrics=["*"])
+        # Two metrics for each of 8 ranks; four for each of 8 nodes.
+        names = {re.sub("(RANK|NODE)[0-7]", r"\1x", m["name"]) for m in report["metrics"]}
+        self.assertEqual(names, {m["name"] for m in listed})
+        self.assertEqual(len(report["metrics"]), 113 + 2 * 7 + 4 * 7)
         for metric in report["metrics"]:
             self.assertEqual(metric["value"] is None, metric["unknown_because"] is not None)
         known = {m["name"] for m in report["metrics"] if m["value"] is not None}

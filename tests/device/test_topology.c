@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/cpuid.h"
-#include "device/topology.h"
 #include "support/cmocka.h"
+#include "sysfs/cpuid.h"
+#include "sysfs/topology.h"
 
 struct fixture {
 	const struct pmu_machine *machine;
@@ -198,12 +198,12 @@ static void cpuid_file_answers_by_position(void **state)
 	struct cpuid answers[2];
 
 	(void)state;
-	assert_int_equal(device_cpuid_read(fixture.machine, 3, answers, sizeof(answers), 0), 32);
+	assert_int_equal(cpuid_read(fixture.machine, 3, answers, sizeof(answers), 0), 32);
 	assert_int_equal(answers[1].eax, 0x000406f1);
-	assert_int_equal(
-	    device_cpuid_read(fixture.machine, 3, answers, 16, (off_t)(1ull << 32 | 0xB)), 16);
+	assert_int_equal(cpuid_read(fixture.machine, 3, answers, 16, (off_t)(1ull << 32 | 0xB)),
+			 16);
 	assert_int_equal(answers[0].ecx >> 8, 2);
-	assert_true(device_cpuid_read(fixture.machine, 3, answers, 15, 0) < 0);
+	assert_true(cpuid_read(fixture.machine, 3, answers, 15, 0) < 0);
 }
 
 #define LARGE(test) cmocka_unit_test_setup_teardown(test, fixture_up_large, fixture_down)

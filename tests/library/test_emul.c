@@ -416,6 +416,63 @@ static void test_attach(void **state)
 	assert_int_equal(statistics_of(fixture).dram_reads, LINES + 1);
 }
 
+/* Of 32 pages of lines in order: what demand misses, and what is read of memory. */
+static void read_pages(struct fixture *fixture, uint64_t *misses, uint64_t *reads)
+{
+	const struct pmu_emul_statistics before = statistics_of(fixture);
+	struct pmu_hart *hart = new_hart(fixture, NULL);
+
+	load_lines(hart, 32 * 64);
+	pmu_hart_free(hart);
+	pmu_emul_drain(fixture->emul);
+	*misses = statistics_of(fixture).l2_misses - before.l2_misses;
+	*reads = statistics_of(fixture).dram_reads - before.dram_reads;
+}
+
+/* By name for all cores, by register for one; each hart has pages of its own. */
+static void test_prefetchers(void **state)
+{
+	struct fixture *fixture = *state;
+	struct pmu_access_op op = {0, 0, PMU_SPACE_MSR, 64, 0x1A4, 0, "MSR_MISC_FEATURE_CONTROL"};
+	struct pmu_bus *bus;
+	uint64_t misses, reads;
+
+	assert_int_equal(pmu_emul_bus(&bus, fixture->ctx, fixture->emul), 0);
+	assert_int_equal(pmu_emul_set_prefetchers(fixture->emul, fixture->ctx, "none"), 0);
+	assert_int_equal(pmu_bus_read(bus, fixture->ctx, &op), 0);
+	assert_int_equal(op.value, 0xF);
+	read_pages(fixture, &misses, &reads);
+	assert_int_equal(misses, 32 * 64 + 1);
+	assert_int_equal(reads, 32 * 64 + 1);
+	assert_int_equal(pmu_emul_set_prefetchers(fixture->emul, fixture->ctx, "streamer"), 0);
+	assert_int_equal(pmu_bus_read(bus, fixture->ctx, &op), 0);
+	assert_int_equal(op.value, 0xE);
+	read_pages(fixture, &misses, &reads);
+	/* Three lines of each page make the stream. */
+	assert_true(misses < 32 * 8);
+	assert_true(reads >= 32 * 64 && reads <= 32 * 64 + 2);
+	op.value = 0xF;
+	assert_int_equal(pmu_bus_write(bus, fixture->ctx, &op), 0);
+	read_pages(fixture, &misses, &reads);
+	assert_int_equal(misses, 32 * 64 + 1);
+	assert_int_equal(
+	    pmu_emul_set_prefetchers(fixture->emul, fixture->ctx, "stride,next-line,adjacent"), 0);
+	assert_int_equal(pmu_bus_read(bus, fixture->ctx, &op), 0);
+	assert_int_equal(op.value, 0x1);
+	assert_int_equal(pmu_emul_set_prefetchers(fixture->emul, fixture->ctx, "all"), 0);
+	assert_int_equal(pmu_bus_read(bus, fixture->ctx, &op), 0);
+	assert_int_equal(op.value, 0);
+	for (size_t i = 0; i < 6; i++) {
+		static const char *const wrong[] = {"",	       "stream",   "streamer,",
+						    ",stride", "all,none", "next"};
+
+		assert_int_equal(pmu_emul_set_prefetchers(fixture->emul, fixture->ctx, wrong[i]),
+				 PMU_E_RANGE);
+		assert_non_null(strstr(pmu_message(fixture->ctx), "valid: all, none"));
+	}
+	pmu_bus_free(bus);
+}
+
 static void test_words(void **state)
 {
 	char text[32];
@@ -437,13 +494,13 @@ static void test_words(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    MACHINE_TEST(test_statistics), MACHINE_TEST(test_kinds_of_access),
-	    MACHINE_TEST(test_dependence), MACHINE_TEST(test_address_spaces),
-	    MACHINE_TEST(test_ranges),	   MACHINE_TEST(test_sizes),
-	    MACHINE_TEST(test_time),	   MACHINE_TEST(test_bus),
-	    MACHINE_TEST(test_counts),	   MACHINE_TEST(test_counts_that_others_froze),
-	    MACHINE_TEST(test_interrupts), MACHINE_TEST(test_attach),
-	    cmocka_unit_test(test_words),
+	    MACHINE_TEST(test_statistics),  MACHINE_TEST(test_kinds_of_access),
+	    MACHINE_TEST(test_dependence),  MACHINE_TEST(test_address_spaces),
+	    MACHINE_TEST(test_ranges),	    MACHINE_TEST(test_sizes),
+	    MACHINE_TEST(test_time),	    MACHINE_TEST(test_bus),
+	    MACHINE_TEST(test_counts),	    MACHINE_TEST(test_counts_that_others_froze),
+	    MACHINE_TEST(test_interrupts),  MACHINE_TEST(test_attach),
+	    MACHINE_TEST(test_prefetchers), cmocka_unit_test(test_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

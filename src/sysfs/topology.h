@@ -1,9 +1,9 @@
 /* What Linux says of the processors: /proc/cpuinfo, /sys/devices/system/cpu and node. */
-#ifndef DEVICE_TOPOLOGY_H
-#define DEVICE_TOPOLOGY_H
+#ifndef SYSFS_TOPOLOGY_H
+#define SYSFS_TOPOLOGY_H
 
 #include "catalog/description.h"
-#include "device/tree.h"
+#include "sysfs/tree.h"
 
 /** CPUs are numbered over all sockets; one thread a core. */
 unsigned topology_cpus(const struct pmu_machine *machine);

@@ -1,6 +1,6 @@
 /* The files that stand for an emulated machine: names and contents, without how they are served. */
-#ifndef DEVICE_TREE_H
-#define DEVICE_TREE_H
+#ifndef SYSFS_TREE_H
+#define SYSFS_TREE_H
 
 #include <stdbool.h>
 #include <stddef.h>

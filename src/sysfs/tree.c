@@ -1,4 +1,4 @@
-#include "device/tree.h"
+#include "sysfs/tree.h"
 
 #include <stdarg.h>
 #include <stdio.h>

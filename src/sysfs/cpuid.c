@@ -1,16 +1,22 @@
-#include "device/cpuid.h"
+#include "sysfs/cpuid.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "catalog/entries.h"
-#include "device/topology.h"
-#include "emul/block.h"
+#include "sysfs/topology.h"
 
 #define ANSWER_BYTES sizeof(struct cpuid)
 #define EXTENDED     0x80000000
 #define BRAND_FIRST  0x80000002
 #define BRAND_LAST   0x80000004
+
+void cpuid_processor_name(const struct pmu_machine *machine, char name[CPUID_NAME_BYTES])
+{
+	snprintf(name, CPUID_NAME_BYTES, "%s @ %u.%02uGHz", machine->brand,
+		 machine->core_mhz / 1000, machine->core_mhz % 1000 / 10);
+}
 
 /* What the machine's description says; zeros where it says nothing (325384, CPUID). */
 static struct cpuid described(const struct pmu_machine *machine, uint32_t leaf, uint32_t subleaf)
@@ -113,10 +119,10 @@ static struct cpuid topology_leaf(const struct pmu_machine *machine, unsigned cp
 
 static struct cpuid brand(const struct pmu_machine *machine, uint32_t leaf)
 {
-	char name[EMUL_NAME_BYTES] = "";
+	char name[CPUID_NAME_BYTES] = "";
 	struct cpuid answer;
 
-	emul_processor_name(machine, name);
+	cpuid_processor_name(machine, name);
 	memcpy(&answer, name + (leaf - BRAND_FIRST) * ANSWER_BYTES, ANSWER_BYTES);
 	return answer;
 }
@@ -149,8 +155,8 @@ struct cpuid cpuid_of(const struct pmu_machine *machine, unsigned cpu, uint32_t 
 	return described(machine, leaf, subleaf);
 }
 
-ssize_t device_cpuid_read(const struct pmu_machine *machine, unsigned cpu, void *buffer,
-			  size_t size, off_t offset)
+ssize_t cpuid_read(const struct pmu_machine *machine, unsigned cpu, void *buffer, size_t size,
+		   off_t offset)
 {
 	if (size % ANSWER_BYTES)
 		return -EINVAL;

@@ -2,18 +2,17 @@
 #include <stdlib.h>
 
 #include "catalog/entries.h"
-#include "device/cpuid.h"
-#include "device/topology.h"
-#include "emul/block.h"
+#include "sysfs/cpuid.h"
+#include "sysfs/topology.h"
 
 static void print_cpu(FILE *file, const struct pmu_machine *machine, unsigned cpu)
 {
 	const struct pmu_cache *llc = &machine->llc;
 	const struct pmu_cpu *processor = &pmu_find_pmu(machine->pmu)->cpus[0];
 	const uint32_t bits = cpuid_of(machine, cpu, 0x80000008, 0).eax;
-	char name[EMUL_NAME_BYTES];
+	char name[CPUID_NAME_BYTES];
 
-	emul_processor_name(machine, name);
+	cpuid_processor_name(machine, name);
 	fprintf(file, "processor\t: %u\n", cpu);
 	fprintf(file, "vendor_id\t: GenuineIntel\n");
 	fprintf(file, "cpu family\t: %u\n", processor->family);
