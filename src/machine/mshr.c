@@ -113,6 +113,8 @@ void machine_load_dependent(struct machine_hart *core, uint64_t address, struct 
 	uint64_t arrival = machine_max(mshr_last_arrival(core, insn.address_registers),
 				       line_arrival(core, address >> LINE_LOG2));
 
+	if (insn.decides)
+		core->issue.decided = machine_max(core->issue.decided, arrival);
 	core->scoreboard &= ~(uint32_t)insn.loads_registers;
 	if (arrival > core->progress->time)
 		mshr_await(core, insn.loads_registers, arrival);
