@@ -158,8 +158,9 @@ struct machine_hart {
 	uint64_t touched;     /* virtual address of what L1 is looked up for, */
 	uint32_t touched_size;
 	uint32_t first_miss;
-	uint32_t fill_buffers, reorder_window;		      /* of the machine's description */
-	uint64_t l2_ticks;				      /* latency of the L2 */
+	uint64_t miss_last;		       /* tick: the latest end of a miss so far */
+	uint32_t fill_buffers, reorder_window; /* of the machine's description */
+	uint64_t l2_ticks;		       /* latency of the L2 */
 	struct machine_mshr misses[MACHINE_FILL_BUFFERS_MAX]; /* a ring, by rising end */
 	uint64_t arrival[16]; /* tick at which a scoreboard register has its value */
 	uint64_t arrival_last;
