@@ -30,6 +30,7 @@
 #include "feed/arena.h"
 #include "feed/clock.h"
 #include "feed/files.h"
+#include "feed/numa.h"
 #include "feed/process.h"
 #include "feed/syscall.h"
 #include "handlers.h"
@@ -381,6 +382,7 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
 			      plugin.guest_base);
 	feed_clock_syscall(&plugin.process, thread_of(vcpu), number, arguments, plugin.guest_base);
 	feed_files_syscall(thread_of(vcpu), number, arguments);
+	feed_numa_syscall(thread_of(vcpu), number, arguments);
 	feed_syscall(thread_of(vcpu), number, arguments);
 }
 
@@ -396,6 +398,8 @@ static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number
 	feed_clock_return(&plugin.process, thread_of(vcpu), number, result);
 	answer =
 	    feed_files_return(&plugin.process, thread_of(vcpu), number, result, plugin.guest_base);
+	answer =
+	    feed_numa_return(&plugin.process, thread_of(vcpu), number, answer, plugin.guest_base);
 	feed_syscall_return(&plugin.process, thread_of(vcpu), result);
 	if (answer != result)
 		answer_set(thread_of(vcpu), answer);
@@ -496,9 +500,10 @@ static const char *made_folder(void *report)
 	return emul_report_made_folder(report);
 }
 
-static void find_files(void)
+static void set_answers(void)
 {
-	if (plugin.report && answer_is_possible())
+	plugin.process.answers = answer_is_possible();
+	if (plugin.report && plugin.process.answers)
 		plugin.process.files =
 		    (struct feed_files){files_folder, made_folder, plugin.report};
 }
@@ -550,7 +555,7 @@ PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *in
 	}
 	if (attach(arguments.machine))
 		give_up();
-	find_files();
+	set_answers();
 	causes_begin(plugin.emul, &(struct causes_plugin){&plugin.process, enter, keep});
 	exec_init(arguments.machine, arguments.report);
 	feed_decoder_init(&plugin.decoder);

@@ -45,12 +45,15 @@ static void begin_first(struct feed_process *process, struct feed_thread *thread
 	const uint64_t now = machine_now(process->machine);
 
 	process->continued = NULL;
-	if (place)
+	if (place) {
 		feed_thread_init(thread, place, machine_hart_time(place), process->cpus);
-	else
+		thread->memory = machine_hart_memory(place);
+		process->uses_numa = thread->memory.mode != MACHINE_MEMORY_DEFAULT;
+	} else {
 		feed_thread_init(thread,
 				 machine_hart_place_on(process->machine, process->cpus, now), now,
 				 process->cpus);
+	}
 }
 
 int feed_process_begin(struct feed_process *process, struct pmu_ctx *ctx, unsigned index,
@@ -66,6 +69,7 @@ int feed_process_begin(struct feed_process *process, struct pmu_ctx *ctx, unsign
 		feed_thread_init(
 		    thread, machine_hart_place_on(process->machine, maker->cpus, maker->not_before),
 		    maker->not_before, maker->cpus);
+		thread->memory = maker->memory;
 		maker->made = index + 1;
 	} else {
 		begin_first(process, thread);
@@ -104,16 +108,23 @@ void feed_process_made(struct feed_process *process, struct feed_thread *maker, 
 
 int feed_process_forked(struct feed_process *process, unsigned index)
 {
+	const struct machine_address_space *parent = process->space;
+	int error;
+
 	for (unsigned i = 0; i < process->threads_seen; i++) {
 		struct feed_thread *thread = &process->threads[i];
 		const struct feed_thread before = *thread;
 
 		feed_thread_init(thread, i == index ? before.fork : NULL, before.not_before,
 				 before.cpus);
+		thread->memory = before.memory;
 		/* The child is where its parent was. */
 		thread->region_depth = before.region_depth;
 		memcpy(thread->regions, before.regions, sizeof(before.regions));
 	}
 	/* Cores and space are the parent's: they are not this copy's to leave or free. */
-	return machine_address_space_new(&process->space, process->machine);
+	error = machine_address_space_new(&process->space, process->machine);
+	if (!error && !machine_range_copy(process->space, parent))
+		error = PMU_E_NOMEM;
+	return error;
 }
