@@ -24,6 +24,21 @@ enum pmu_hwrec_type {
 	PMU_HWREC_WORD, /* contents of a register */
 };
 
+/* What a field is to who looks at records of any kind. */
+enum pmu_hwrec_role {
+	PMU_HWREC_ROLE_NONE,
+	PMU_HWREC_ROLE_INSTRUCTION, /* address of the bundle, or instruction, that was captured */
+	PMU_HWREC_ROLE_SLOT,	    /* added to that, gives the instruction in its bundle */
+	PMU_HWREC_ROLE_DATA,	    /* address that it accessed */
+	PMU_HWREC_ROLE_LATENCY,	    /* cycles that it took */
+	/* Of the entries of a ring: */
+	PMU_HWREC_ROLE_BRANCH_FROM, /* address of a branch */
+	PMU_HWREC_ROLE_BRANCH_TO,   /* where it went; not there where it was not taken */
+	PMU_HWREC_ROLE_MISPREDICTED,
+	PMU_HWREC_ROLE_RETIRED,	       /* address of what retired */
+	PMU_HWREC_ROLE_RETIRED_CYCLES, /* since what retired before that */
+};
+
 struct pmu_hwrec_kind;
 struct pmu_hwrec_field;
 
@@ -65,6 +80,7 @@ const char *pmu_hwrec_field_name(const struct pmu_hwrec_field *field);
 const char *pmu_hwrec_field_unit(const struct pmu_hwrec_field *field);
 /** What it says, in a sentence. */
 const char *pmu_hwrec_field_desc(const struct pmu_hwrec_field *field);
+enum pmu_hwrec_role pmu_hwrec_field_role(const struct pmu_hwrec_field *field);
 /** How its value is to be shown. */
 enum pmu_hwrec_type pmu_hwrec_field_type(const struct pmu_hwrec_field *field);
 /** Names of its values. */
@@ -130,6 +146,10 @@ int pmu_hwrec_decode_bytes(struct pmu_ctx *ctx, const struct pmu_hwrec *record, 
  */
 bool pmu_hwrec_in_dump(const struct pmu_hwrec *record, const struct pmu_register_value *values,
 		       size_t count);
+
+/** Whether the registers, among others in a dump, let the record be captured. */
+bool pmu_hwrec_is_enabled(const struct pmu_hwrec *record, const struct pmu_register_value *values,
+			  size_t count);
 
 /**
  * Whether the record reads a register, of whatever entry or kind.

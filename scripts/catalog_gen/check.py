@@ -525,8 +525,8 @@ def check_sequence(findings, pmu):
     check_unique(findings, pmu["name"], "step", steps)
     for step in steps:
         check_choice(findings, pmu["name"], "step", step, STEPS)
-    if steps[:1] != ["freeze"] or steps[-1:] != ["unfreeze"]:
-        findings.add(pmu["name"], "a sequence begins with freeze and ends with unfreeze")
+    if [step for step in steps[:2] if step != "reset"][:1] != ["freeze"] or steps[-1:] != ["unfreeze"]:
+        findings.add(pmu["name"], "a sequence begins with freeze, or a reset before it, and ends with unfreeze")
 
 
 def check_pmu(findings, pmu, vocabulary):

@@ -58,7 +58,8 @@ class Printer:
                     None)
         return {"name": c_string(f["name"]), "unit": c_string(f.get("unit", "")),
                 "desc": c_string(f["desc"]), "type": f"PMU_HWREC_{f['type'].upper()}",
-                "of": f"PMU_HWREC_OF_{f['of'].upper()}", "sign": f.get("sign", 0),
+                "of": f"PMU_HWREC_OF_{f['of'].upper()}",
+                "role": f"PMU_HWREC_ROLE_{f['role'].upper()}", "sign": f.get("sign", 0),
                 "listed": str(bool(f.get("listed"))).lower(), "kinds": f"{f['kind_bits']:#x}",
                 "parts": self.parts(f["parts"]), "part_count": f["part_count"],
                 "when": self.conditions(f["when"]), "least": self.conditions(f["least"]),
@@ -92,6 +93,7 @@ def record_row(prefix, box, record):
     return {"name": c_string(record["name"]), "title": c_string(record["title"]),
             "source": c_string(record["source"]), "size": record["size"],
             "when": printer.conditions(record["when"]),
+            "enabled": printer.conditions(record["when_enabled"]),
             "kinds": printer.kinds(record["kinds"]), "kind_count": len(record["kinds"]),
             "fields": printer.fields(record["fields"]), "field_count": len(record["fields"]),
             "ring": printer.ring(record["ring"]),

@@ -11,6 +11,9 @@ from .schema import is_unsigned, number
 
 TYPES = {"number", "flag", "address", "word"}
 OF = {"entry", "younger", "all_younger"}
+# enum pmu_hwrec_role
+ROLES = {"none", "instruction", "slot", "data", "latency", "branch_from", "branch_to", "mispredicted",
+         "retired", "retired_cycles"}
 PART = re.compile(r"([^\s=!<\[]+)(?:\[([0-9:]+)\])?(?:<<([0-9]{1,2}))?")
 CONDITION = re.compile(r"([^\s=!<]+)(!?=)([0-9A-Fa-fx,]+)")
 RECORD_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -138,6 +141,9 @@ class Reader:
         texts = field["value"] if isinstance(field["value"], list) else [field["value"]]
         field.setdefault("type", "number")
         field.setdefault("of", "entry")
+        field.setdefault("role", "none")
+        if field["role"] not in ROLES:
+            self.refuse(f"role {field['role']} of {field['name']} is unknown")
         if field["type"] not in TYPES or field["of"] not in OF:
             self.refuse(f"type {field['type']} or of {field['of']} of {field['name']} is unknown")
         if field["of"] != "entry" and not ring:
@@ -205,6 +211,7 @@ def read_record(findings, box, given):
         if name not in names:
             reader.refuse(f"no register {name}")
     record["when"] = reader.conditions(record.get("when", []))
+    record["when_enabled"] = reader.conditions(record.get("when_enabled", []))
     record["kinds"] = reader.kinds(record.get("kinds", []))
     record["fields"] = reader.fields(record["fields"], record["kinds"])
     for k in record["kinds"]:

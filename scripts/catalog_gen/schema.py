@@ -27,7 +27,7 @@ NAMES = {"name", "box", "field", "register", "any_of", "needs", "group", "alias"
          "class"}
 TEXT_LISTS = {"quirks", "filters", "uses", "attributes", "unless", "unresolved", "boxes", "when",
               "columns", "sum",
-              "captured", "least", "optional", "shared", "steps"}
+              "captured", "when_enabled", "least", "optional", "shared", "steps"}
 ENTRY_LISTS = {"registers", "fields", "events", "umasks", "modifiers", "metrics", "settings",
                "cpus", "records", "notes", "facts"}
 MAPS = {"window", "defaults", "ring", "sequence", "rules"}

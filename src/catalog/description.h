@@ -27,10 +27,30 @@ struct pmu_cpuid {
 	uint32_t leaf, subleaf, eax, ebx, ecx, edx;
 };
 
-/* A model-specific register outside of the PMU, which reads as this on every core. */
+/* What a register outside of the PMU reads. */
+enum pmu_meter {
+	PMU_METER_NONE, /* a value that never changes */
+	/* Energy since power on, in 2^-unit J, 32 bits: */
+	PMU_METER_PACKAGE_ENERGY, /* of a socket */
+	PMU_METER_CORE_ENERGY,	  /* of its cores, a part of the package's */
+	PMU_METER_DRAM_ENERGY,	  /* of its memory, no part of it */
+};
+
+/* A model-specific register outside of the PMU, which reads the same on every core of a socket. */
 struct pmu_msr {
 	uint32_t address;
-	uint64_t value;
+	uint16_t meter; /* enum pmu_meter */
+	uint16_t unit;	/* of a meter */
+	uint64_t value; /* without one */
+};
+
+/* What energy a socket takes. */
+struct pmu_power {
+	uint32_t static_mw; /* of the package, whatever it does */
+	uint32_t core_mw;   /* of a core while a thread runs on it */
+	uint32_t lookup_pj; /* an LLC lookup */
+	uint32_t dram_mw;   /* of a channel, whatever it does */
+	uint32_t cas_pj;    /* a line read or written */
 };
 
 /* A PCI function outside of the PMU. */
@@ -69,6 +89,7 @@ struct pmu_machine {
 	const struct pmu_msr *msrs;
 	const struct pmu_function *functions;
 	size_t cpuid_count, msr_count, function_count;
+	struct pmu_power power;
 	uint32_t first_uncore_device; /* PCI devices from here on are on the socket's uncore bus */
 	uint64_t memory_bytes;	      /* a socket */
 	struct pmu_cache l1i, l1d, l2, llc;

@@ -48,6 +48,7 @@ struct pmu_hwrec_field {
 	const char *desc;
 	uint8_t type;			    /* enum pmu_hwrec_type */
 	uint8_t of;			    /* enum pmu_hwrec_of */
+	uint8_t role;			    /* enum pmu_hwrec_role */
 	uint8_t sign;			    /* bit that is repeated above; 0: none */
 	bool listed;			    /* mnemonics are all values that are documented */
 	uint32_t kinds;			    /* bit i: kind i has it */
@@ -85,8 +86,9 @@ struct pmu_hwrec {
 	const char *name;
 	const char *title;
 	const char *source;
-	uint32_t size;			  /* bytes in memory; 0: in registers */
-	struct pmu_hwrec_conditions when; /* registers hold this record and not another */
+	uint32_t size;			     /* bytes in memory; 0: in registers */
+	struct pmu_hwrec_conditions when;    /* registers hold this record and not another */
+	struct pmu_hwrec_conditions enabled; /* registers let it be captured */
 	const struct pmu_hwrec_kind *kinds;
 	size_t kind_count;
 	const struct pmu_hwrec_field *fields;

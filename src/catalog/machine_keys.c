@@ -30,6 +30,7 @@ const struct machine_key machine_keys[] = {
     TEXT(qemu_cpu),
     LIST("cpuid", KEY_CPUID, cpuid, cpuid_count),
     LIST("msrs", KEY_MSRS, msrs, msr_count),
+    KEY(MACHINE_X86, KEY_POWER, power),
     NUMBER(first_uncore_device),
     LIST("functions", KEY_FUNCTIONS, functions, function_count),
     KEY(EVERY, KEY_NUMBER, sockets),

@@ -12,6 +12,7 @@ enum machine_key_kind {
 	KEY_NUMBER, /* 32 bits */
 	KEY_LONG,   /* 64 bits */
 	KEY_CACHE,
+	KEY_POWER,
 	KEY_PARTS,
 	KEY_STRAPS,
 	KEY_CPUID,

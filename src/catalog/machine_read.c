@@ -18,6 +18,7 @@
 
 #define MACHINE_NAME_MAX 63
 #define CPUID_REGS	 4
+#define ENERGY_UNIT_MAX	 31 /* five bits of the register that tells it */
 
 /* A machine that was read: texts stand in @root. */
 struct machine_read {
@@ -145,6 +146,18 @@ static int read_cache(const struct reader *reader, const char *key, json_t *valu
 	return error;
 }
 
+static int read_power(const struct reader *reader, const char *key, json_t *value,
+		      struct pmu_power *power)
+{
+	struct member members[] = {
+	    {"static_mw", 0}, {"core_mw", 0}, {"lookup_pj", 0}, {"dram_mw", 0}, {"cas_pj", 0}};
+	int error = read_members(reader, key, value, members, 5);
+
+	*power = (struct pmu_power){members[0].value, members[1].value, members[2].value,
+				    members[3].value, members[4].value};
+	return error;
+}
+
 static int read_part(const struct reader *reader, const char *name, json_t *value, void *entry)
 {
 	struct pmu_part *part = entry;
@@ -194,6 +207,31 @@ static int read_cpuid(const struct reader *reader, const char *name, json_t *val
 	return error;
 }
 
+/* {"KIND": unit}: a meter, in 2^-unit J. */
+static int read_meter(const struct reader *reader, const char *name, json_t *value,
+		      struct pmu_msr *msr)
+{
+	static const char *const meters[] = {
+	    [PMU_METER_PACKAGE_ENERGY] = "package_energy",
+	    [PMU_METER_CORE_ENERGY] = "core_energy",
+	    [PMU_METER_DRAM_ENERGY] = "dram_energy",
+	};
+	const char *kind = json_object_iter_key(json_object_iter(value));
+	uint64_t unit = 0;
+
+	for (uint16_t i = 1; kind && i < sizeof(meters) / sizeof(meters[0]); i++)
+		if (!strcmp(meters[i], kind))
+			msr->meter = i;
+	if (!msr->meter || json_object_size(value) != 1)
+		return wrong(reader, PMU_E_SYNTAX, name,
+			     "is neither a number nor one of package_energy, core_energy and "
+			     "dram_energy with the unit's exponent");
+	if (read_number(reader, name, json_object_get(value, kind), ENERGY_UNIT_MAX, &unit))
+		return PMU_E_RANGE;
+	msr->unit = (uint16_t)unit;
+	return 0;
+}
+
 static int read_msr(const struct reader *reader, const char *name, json_t *value, void *entry)
 {
 	struct pmu_msr *msr = entry;
@@ -202,7 +240,10 @@ static int read_msr(const struct reader *reader, const char *name, json_t *value
 
 	if (!error && *end)
 		error = wrong(reader, PMU_E_SYNTAX, name, "is no address");
-	return error ? error : read_number(reader, name, value, UINT64_MAX, &msr->value);
+	if (error)
+		return error;
+	return json_is_object(value) ? read_meter(reader, name, value, msr)
+				     : read_number(reader, name, value, UINT64_MAX, &msr->value);
 }
 
 static int read_function(const struct reader *reader, const char *name, json_t *value, void *entry)
@@ -279,6 +320,8 @@ static int read_key(const struct reader *reader, const struct machine_key *key, 
 		return read_number(reader, key->name, value, UINT64_MAX, member);
 	case KEY_CACHE:
 		return read_cache(reader, key->name, value, member);
+	case KEY_POWER:
+		return read_power(reader, key->name, value, member);
 	default:
 		return read_list(reader, key, value, machine);
 	}

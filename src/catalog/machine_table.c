@@ -66,8 +66,8 @@ static void print_list(const struct machine_key *key, const struct pmu_machine *
 	case KEY_MSRS:
 		printf("static const struct pmu_msr msrs_%zu[] = {\n", index);
 		for (size_t i = 0; i < count; i++)
-			printf("\t{%#x, %#llx},\n", m->msrs[i].address,
-			       (unsigned long long)m->msrs[i].value);
+			printf("\t{%#x, %u, %u, %#llx},\n", m->msrs[i].address, m->msrs[i].meter,
+			       m->msrs[i].unit, (unsigned long long)m->msrs[i].value);
 		break;
 	default:
 		printf("static const struct pmu_function functions_%zu[] = {\n", index);
@@ -116,6 +116,10 @@ static void print_member(const struct machine_key *key, const struct pmu_machine
 	case KEY_CACHE:
 		printf("\t\t.%s = {%u, %u, %u},\n", key->name, cache->sets, cache->ways,
 		       cache->latency);
+		break;
+	case KEY_POWER:
+		printf("\t\t.%s = {%u, %u, %u, %u, %u},\n", key->name, m->power.static_mw,
+		       m->power.core_mw, m->power.lookup_pj, m->power.dram_mw, m->power.cas_pj);
 		break;
 	default:
 		print_list_member(key, m, index);

@@ -20,6 +20,8 @@ static const struct {
     {"encode", cli_encode, "print the register writes that program an event"},
     {"decode", cli_decode, "explain register values"},
     {"stat", cli_stat, "count events and metrics while a program runs"},
+    {"record", cli_record, "sample a program at counter overflows"},
+    {"report", cli_report, "print where the samples of a recording are"},
     {"annotate", cli_annotate, "print a program's source with counts"},
     {"emulate", cli_emulate, "run a tool on an emulated machine"},
     {"lint", cli_lint, "report the documented rules that a tool breaks"},

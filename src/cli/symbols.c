@@ -181,3 +181,17 @@ void symbols_find(struct symbols *symbols, const char *path, uint64_t offset, st
 	symbol->address -= bias;
 	find_line(symbols, module, address + bias, symbol);
 }
+
+void symbols_find_address(struct symbols *symbols, const char *path, uint64_t address,
+			  struct symbol *symbol)
+{
+	Dwfl_Module *module = module_of(symbols, path);
+	GElf_Addr bias;
+
+	*symbol = (struct symbol){.address = address};
+	if (!module || !dwfl_module_getelf(module, &bias))
+		return;
+	find_function(module, address + bias, symbol);
+	symbol->address -= bias;
+	find_line(symbols, module, address + bias, symbol);
+}

@@ -31,4 +31,8 @@ void symbols_free(struct symbols *symbols);
 void symbols_find(struct symbols *symbols, const char *module, uint64_t offset,
 		  struct symbol *symbol);
 
+/** The same of code or data by its address, as in the file's symbol table. */
+void symbols_find_address(struct symbols *symbols, const char *module, uint64_t address,
+			  struct symbol *symbol);
+
 #endif

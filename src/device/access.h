@@ -8,6 +8,8 @@
 struct device_access {
 	struct emul *emul;
 	struct device_clock *clock; /* is looked at before each access; NULL: none */
+	/* Of each CPU, to its MSRs so far: see msr.c; NULL: they are not counted. */
+	uint32_t *msr_accesses;
 	/* Hears of writes that came to nothing, from several threads; NULL: nobody does. */
 	void (*refused)(void *arg, const struct pmon_access *access, uint64_t value, int error);
 	/* Hears of every access that was made, also of those without effect; likewise. */

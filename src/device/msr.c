@@ -3,6 +3,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "catalog/address.h"
+#include "emul/meter.h"
+
 #define REGISTER_BYTES 8
 
 static struct pmon_access access_of(const struct device_access *device, unsigned cpu, off_t offset)
@@ -23,16 +26,57 @@ static bool is_whole(size_t size, off_t offset)
 	return size % REGISTER_BYTES == 0 && offset >= 0 && offset <= (off_t)UINT32_MAX;
 }
 
-/* Outside of the PMU a register reads as the machine's description says; nobody can write it. */
-static bool read_described(const struct pmu_machine *machine, uint32_t address, uint64_t *value)
+static const struct pmu_msr *find_described(const struct pmu_machine *machine, uint32_t address)
 {
-	for (size_t i = 0; i < machine->msr_count; i++) {
-		if (machine->msrs[i].address != address)
-			continue;
-		*value = machine->msrs[i].value;
-		return true;
+	for (size_t i = 0; i < machine->msr_count; i++)
+		if (machine->msrs[i].address == address)
+			return &machine->msrs[i];
+	return NULL;
+}
+
+/*
+ * Who reads a CPU's register works on that CPU for a moment, which tools rely on: where APERF and
+ * MPERF stand still, they take it for a fault. An access takes a cycle; nothing else shows it.
+ */
+static void count_access(const struct device_access *device, unsigned cpu)
+{
+	if (device->msr_accesses)
+		__atomic_fetch_add(&device->msr_accesses[cpu], 1, __ATOMIC_RELAXED);
+}
+
+static uint32_t own_cycles(const struct device_access *device, const struct pmon_access *access)
+{
+	const struct pmu_machine *machine = emul_desc(device->emul);
+	const struct pmu_pmu *pmu = pmu_find_pmu(machine->pmu);
+	const struct pmu_address *at = catalog_address_find(pmu, PMU_SPACE_MSR, access->address);
+	const struct pmu_box *box = at ? &pmu->boxes[at->box] : NULL;
+	const struct pmu_register *reg = box ? &box->registers[at->reg] : NULL;
+
+	if (!device->msr_accesses || !reg || box->scope != PMU_SCOPE_CORE ||
+	    reg->role != PMU_ROLE_FREE_COUNTER || !reg->signal)
+		return 0;
+	return __atomic_load_n(
+	    &device->msr_accesses[access->socket * machine->cores + access->core],
+	    __ATOMIC_RELAXED);
+}
+
+/* Outside of the PMU a register reads as the machine's description says; nobody can write it. */
+static int read_any(const struct device_access *device, const struct pmon_access *access,
+		    uint64_t *value)
+{
+	const struct pmu_msr *msr = find_described(emul_desc(device->emul), access->address);
+
+	if (!msr) {
+		int error = device_read(device, access, value);
+
+		*value += error ? 0 : own_cycles(device, access);
+		return error;
 	}
-	return false;
+	*value = msr->value;
+	if (msr->meter == PMU_METER_NONE)
+		return 0;
+	device_clock_look(device->clock);
+	return emul_meter_read(device->emul, access->socket, msr, value);
 }
 
 /* As a driver says it. */
@@ -52,10 +96,11 @@ ssize_t device_msr_read(const struct device_access *device, unsigned cpu, void *
 		return -EINVAL;
 	for (size_t done = 0; done < size; done += REGISTER_BYTES) {
 		uint64_t value;
-		int error = 0;
+		int error;
 
-		if (!read_described(emul_desc(device->emul), access.address, &value))
-			error = device_read(device, &access, &value);
+		count_access(device, cpu);
+		error = read_any(device, &access, &value);
+
 		if (error)
 			return failed(done, error);
 		memcpy((char *)buffer + done, &value, sizeof(value));
@@ -74,6 +119,7 @@ ssize_t device_msr_write(const struct device_access *device, unsigned cpu, const
 		uint64_t value;
 		int error;
 
+		count_access(device, cpu);
 		memcpy(&value, (const char *)buffer + done, sizeof(value));
 		error = device_write(device, &access, value);
 		if (error)

@@ -40,6 +40,8 @@ static const struct mount_point {
     {"dev/cpu", ABSENT_MAKE_DEV},
     {"proc/bus/pci", ABSENT_COVER_PARENT},
     {"proc/cpuinfo", ABSENT_LEAVE},
+    {"proc/stat", ABSENT_LEAVE},
+    {"proc/interrupts", ABSENT_LEAVE},
     {"sys/bus/pci", ABSENT_COVER_PARENT},
     {"sys/devices/system/cpu", ABSENT_COVER_PARENT},
     {"sys/devices/system/node", ABSENT_COVER_PARENT},

@@ -33,6 +33,9 @@ static int make_files(struct serving *serving)
 	tree_init(tree);
 	if (error)
 		return error;
+	serving->access.msr_accesses = calloc(topology_cpus(machine), sizeof(uint32_t));
+	if (!serving->access.msr_accesses)
+		tree->incomplete = true;
 	for (unsigned cpu = 0; cpu < topology_cpus(machine); cpu++) {
 		tree_device(tree, DEVICE_MSR, 0600, cpu, "dev/cpu/%u/msr", cpu);
 		tree_device(tree, DEVICE_CPUID, 0444, cpu, "dev/cpu/%u/cpuid", cpu);
@@ -98,6 +101,7 @@ static void end(struct serving *serving)
 	device_files_free(serving->files);
 	device_clock_free(serving->access.clock);
 	tree_fini(&serving->tree);
+	free(serving->access.msr_accesses);
 	device_pci_fini(&serving->functions);
 	emul_free(serving->access.emul);
 	if (serving->namespace >= 0)

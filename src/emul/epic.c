@@ -15,6 +15,7 @@
 
 /* A core and its PMU. */
 struct emul_core {
+	struct emul_epic *epic;
 	struct epic_core *core;
 	struct pmon_ia64 *pmu;
 };
@@ -28,8 +29,11 @@ struct emul_epic {
 	struct fabric *fabric;
 	struct pmon_uncore *uncore;
 	unsigned other_threads;
+	void (*handle)(void *arg, const struct emul_interrupt *interrupt); /* NULL: nobody */
+	void *handle_arg;
 };
 
+static void interrupt(struct emul_core *core);
 static void on_cycles(void *arg, uint64_t count);
 static void on_deadline(void *arg);
 
@@ -69,7 +73,10 @@ static void on_branch(void *arg, const struct detail_branch *branch)
 
 static void on_group(void *arg, const struct detail_group *group)
 {
-	pmon_ia64_group(((struct emul_core *)arg)->pmu, group);
+	struct emul_core *core = arg;
+
+	pmon_ia64_group(core->pmu, group);
+	interrupt(core);
 }
 
 static void on_interruption(void *arg, unsigned vector)
@@ -142,6 +149,38 @@ static void on_deadline(void *arg)
 
 	pmon_ia64_deadline(core->pmu, epic_cycle(core->core));
 	rewire(core);
+	interrupt(core);
+}
+
+static double time_ns(const struct emul_epic *epic, uint64_t cycle)
+{
+	return (double)cycle * 1e3 / epic->desc->core_mhz;
+}
+
+/* Has the interrupt of an overflow handled, if one waits. */
+static void interrupt(struct emul_core *core)
+{
+	const struct emul_epic *epic = core->epic;
+	unsigned number = (unsigned)(core - epic->cores);
+
+	if (!epic->handle || !pmon_ia64_interrupted(core->pmu))
+		return;
+	pmon_ia64_take_interrupt(core->pmu);
+	epic->handle(epic->handle_arg,
+		     &(struct emul_interrupt){
+			 .socket = number / epic->desc->cores,
+			 .core = number % epic->desc->cores,
+			 .ip = epic_next_ip(core->core),
+			 .time_ns = (uint64_t)time_ns(epic, epic_cycle(core->core)),
+		     });
+}
+
+void emul_epic_on_interrupt(struct emul_epic *epic,
+			    void (*handle)(void *arg, const struct emul_interrupt *interrupt),
+			    void *arg)
+{
+	epic->handle = handle;
+	epic->handle_arg = arg;
 }
 
 static const struct pmu_box *box_of(const struct pmu_pmu *pmu)
@@ -159,6 +198,7 @@ static int make_core(struct emul_epic *epic, struct pmu_ctx *ctx, unsigned numbe
 	struct emul_core *core = &epic->cores[number];
 	int error;
 
+	core->epic = epic;
 	core->core = epic_init(memory, params);
 	core->pmu = (void *)(memory + epic_size(params));
 	epic_connect(core->core, epic->fabric, number, epic->desc->core_mhz);
@@ -332,7 +372,7 @@ int emul_epic_interrupts(struct emul_epic *epic, unsigned socket, unsigned numbe
 
 double emul_epic_time_ns(const struct emul_epic *epic)
 {
-	return (double)last_cycle(epic) * 1e3 / epic->desc->core_mhz;
+	return time_ns(epic, last_cycle(epic));
 }
 
 void emul_epic_settle(struct emul_epic *epic)

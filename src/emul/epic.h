@@ -54,6 +54,23 @@ int emul_epic_read_uncore(struct emul_epic *epic, unsigned socket, uint32_t addr
 int emul_epic_write_uncore(struct emul_epic *epic, unsigned socket, uint32_t address,
 			   uint64_t value);
 
+/* An overflow interrupts a core, between two instructions of its program. */
+struct emul_interrupt {
+	unsigned socket, core; /* of the socket */
+	uint64_t ip;	       /* of the instruction that comes next, with its slot; 0: not known */
+	uint64_t time_ns;      /* of the core's clock since power on */
+};
+
+/**
+ * Calls @handle at interrupts from now on, in the process and thread that execute the program: what
+ * it writes elsewhere than to shared memory is lost with that process. No time passes in it. It may
+ * read and write registers.
+ * @param handle  NULL: nobody
+ */
+void emul_epic_on_interrupt(struct emul_epic *epic,
+			    void (*handle)(void *arg, const struct emul_interrupt *interrupt),
+			    void *arg);
+
 /** A core's interrupts of overflows so far. @return 0 or PMU_E_RANGE: there is no such core */
 int emul_epic_interrupts(struct emul_epic *epic, unsigned socket, unsigned core, uint64_t *count);
 /** Time of the core's clock since power on, of the core that ran longest. */

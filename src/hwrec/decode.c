@@ -421,6 +421,15 @@ bool pmu_hwrec_in_dump(const struct pmu_hwrec *record, const struct pmu_register
 	       record_each_field_part(record, is_captured_in, &input);
 }
 
+bool pmu_hwrec_is_enabled(const struct pmu_hwrec *record, const struct pmu_register_value *values,
+			  size_t count)
+{
+	struct record_input input = {.values = values, .count = count};
+
+	return !record->size && record_holds(&input, &record->when, 0) &&
+	       record_holds(&input, &record->enabled, 0);
+}
+
 struct register_search {
 	const struct pmu_register *wanted, *found;
 };

@@ -101,6 +101,11 @@ const char *pmu_hwrec_field_desc(const struct pmu_hwrec_field *field)
 	return field->desc;
 }
 
+enum pmu_hwrec_role pmu_hwrec_field_role(const struct pmu_hwrec_field *field)
+{
+	return (enum pmu_hwrec_role)field->role;
+}
+
 enum pmu_hwrec_type pmu_hwrec_field_type(const struct pmu_hwrec_field *field)
 {
 	return (enum pmu_hwrec_type)field->type;

@@ -210,6 +210,17 @@ struct machine_statistics {
 };
 void machine_statistics(const struct machine *machine, struct machine_statistics *stats);
 
+/* What a socket did that takes energy, since power on. It never falls. The caller holds the lock.
+ */
+struct machine_activity {
+	uint64_t passed_ns; /* until machine_now() */
+	uint64_t busy_ns;   /* of all cores, while threads ran on them */
+	uint64_t lookups;   /* in the LLC */
+	uint64_t cas;	    /* reads and writes of DRAM */
+};
+void machine_socket_activity(const struct machine *machine, unsigned socket,
+			     struct machine_activity *activity);
+
 /* For tests: what the caches hold. State letters M, E, S, F, or I where the line is absent. */
 enum machine_level { MACHINE_L1I, MACHINE_L1D, MACHINE_L2, MACHINE_LLC };
 /** @param unit core for private levels (numbered over all sockets), socket for the LLC */

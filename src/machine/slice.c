@@ -37,19 +37,21 @@ static MACHINE_INLINE void invalidate_cores(struct machine *machine, struct tor_
 		tor_set_state(entry, LINE_M);
 }
 
-/* Of a victim. Where the core that makes room is the only one, its caches may be held already. */
+/* Of a victim. The core that makes room may hold its caches already, and cannot hold them twice. */
 static MACHINE_INLINE void invalidate_all(struct machine *machine, struct tor_entry *victim,
 					  const struct tor_entry *request)
 {
 	const uint32_t left = *tor_core_valid(victim);
+	const uint32_t own = request->held ? left & 1u << request->core : 0;
 	struct core *core;
 
-	if (!request->held || left != 1u << request->core) {
-		invalidate_cores(machine, victim, UINT32_MAX);
+	if (left != own)
+		invalidate_cores(machine, victim, ~own);
+	if (!own)
 		return;
-	}
-	core = &machine->cores[core_number(machine, victim->socket, left)];
-	victim->cycles += machine->desc->snoop_cycles;
+	if (left == own)
+		victim->cycles += machine->desc->snoop_cycles;
+	core = &machine->cores[core_number(machine, victim->socket, own)];
 	if (private_has(machine, core, victim->line) &&
 	    private_take(machine, core, victim->line) == LINE_M)
 		tor_set_state(victim, LINE_M);

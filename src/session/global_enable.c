@@ -53,6 +53,7 @@ int global_enable_keep(struct pmu_session *session, struct pmu_ctx *ctx)
 enum enable_state {
 	ENABLE_ON,
 	ENABLE_OFF,
+	ENABLE_OFF_AT_START,
 	ENABLE_AS_FOUND,
 };
 
@@ -64,11 +65,15 @@ static uint64_t value_for(const struct pmu_session *session, const struct sessio
 	if (state == ENABLE_AS_FOUND)
 		return unit->enable_found;
 	/* Overflow bits beside it are cleared. */
-	if (freeze)
-		return state == ENABLE_OFF ? freeze : 0;
-	if (state == ENABLE_OFF)
-		return unit->enable_found & ~own_bits(session, unit);
-	return unit->enable_found | own_bits(session, unit);
+	if (state == ENABLE_ON)
+		return freeze ? 0 : unit->enable_found | own_bits(session, unit);
+	return freeze ? freeze : unit->enable_found & ~own_bits(session, unit);
+}
+
+/* Before the start: one that is off already is left as it is. */
+static bool is_needless(const struct session_unit *unit, uint64_t value, enum enable_state state)
+{
+	return state == ENABLE_OFF_AT_START && value == unit->enable_found;
 }
 
 /* One that fails does not keep the others from being written. */
@@ -81,12 +86,18 @@ static int write_all(struct pmu_session *session, struct pmu_ctx *ctx, enum enab
 		struct register_at at = {unit->box, global_enable_of(unit->box), unit->socket,
 					 unit->instance};
 
-		if (at.reg)
-			error =
-			    error_first(error, register_write(session->bus, error ? NULL : ctx, &at,
-							      value_for(session, unit, state)));
+		uint64_t value = at.reg ? value_for(session, unit, state) : 0;
+
+		if (at.reg && !is_needless(unit, value, state))
+			error = error_first(
+			    error, register_write(session->bus, error ? NULL : ctx, &at, value));
 	}
 	return error;
+}
+
+int global_enable_off_at_start(struct pmu_session *session, struct pmu_ctx *ctx)
+{
+	return write_all(session, ctx, ENABLE_OFF_AT_START);
 }
 
 int global_enable_on(struct pmu_session *session, struct pmu_ctx *ctx)

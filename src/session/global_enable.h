@@ -18,6 +18,8 @@ int global_enable_keep(struct pmu_session *session, struct pmu_ctx *ctx);
 /** Lets the counters of the session count, and no longer. */
 int global_enable_on(struct pmu_session *session, struct pmu_ctx *ctx);
 int global_enable_off(struct pmu_session *session, struct pmu_ctx *ctx);
+/** The same before the start, where those that were found off are not written. */
+int global_enable_off_at_start(struct pmu_session *session, struct pmu_ctx *ctx);
 /** Puts the global enables back to what was kept. */
 int global_enable_restore(struct pmu_session *session, struct pmu_ctx *ctx);
 

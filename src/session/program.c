@@ -133,6 +133,15 @@ static int freeze_units(struct pmu_session *session, struct pmu_ctx *ctx)
 	return error;
 }
 
+/* What is off already is not switched off. */
+static int freeze_at_start(struct pmu_session *session, struct pmu_ctx *ctx)
+{
+	int error = write_global_ctl(session, ctx, PMU_FIELD_FREEZE);
+
+	error = error_first(error, global_enable_off_at_start(session, error ? NULL : ctx));
+	return error_first(error, freeze_units(session, error ? NULL : ctx));
+}
+
 int session_freeze(struct pmu_session *session, struct pmu_ctx *ctx)
 {
 	int error = write_global_ctl(session, ctx, PMU_FIELD_FREEZE);
@@ -216,6 +225,17 @@ static int command_box(struct pmu_session *session, struct pmu_ctx *ctx,
 					  command);
 }
 
+/* Whether all boxes are frozen at once, behind their reset. */
+static bool freezes_after_reset(const struct pmu_session *session)
+{
+	for (size_t i = 0; i < session->pmu->step_count; i++)
+		if (session->pmu->steps[i] == PMU_STEP_RESET)
+			return true;
+		else if (session->pmu->steps[i] == PMU_STEP_FREEZE)
+			break;
+	return false;
+}
+
 /*
  * The manual's recipe resets the controls after it has programmed them; the reset comes first here.
  * The reset write itself lets the box go on, so that the freeze follows it.
@@ -237,7 +257,7 @@ static int reset_unit(struct pmu_session *session, struct pmu_ctx *ctx,
 		return command_box(session, ctx, unit, reset);
 	if (reset)
 		error = write_role(session, ctx, unit, PMU_ROLE_BOX_CTL, 0, reset);
-	if (freeze && !error)
+	if (freeze && !error && !freezes_after_reset(session))
 		error = write_role(session, ctx, unit, PMU_ROLE_BOX_CTL, 0, freeze);
 	return error;
 }
@@ -359,7 +379,7 @@ static int program_all(struct pmu_session *session, struct pmu_ctx *ctx, enum pm
 {
 	switch (step) {
 	case PMU_STEP_FREEZE:
-		return session_freeze(session, ctx);
+		return freeze_at_start(session, ctx);
 	case PMU_STEP_CLEAR_GLOBAL:
 		return clear_global_status(session, ctx);
 	case PMU_STEP_UNFREEZE_BOXES:

@@ -1,6 +1,7 @@
 #include "sysfs/topology.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define CPUS_MAX   1024
@@ -194,6 +195,51 @@ static void add_cpus(struct device_tree *tree, const struct pmu_machine *machine
 	}
 }
 
+/* Nobody measures where the time goes, and nothing interrupts: all counts are 0. */
+static void add_times(struct device_tree *tree, const struct pmu_machine *machine)
+{
+	const unsigned cpus = topology_cpus(machine);
+	const char zeros[] = " 0 0 0 0 0 0 0 0 0 0\n";
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	if (!file) {
+		tree->incomplete = true;
+		return;
+	}
+	fprintf(file, "cpu %s", zeros);
+	for (unsigned cpu = 0; cpu < cpus; cpu++)
+		fprintf(file, "cpu%u%s", cpu, zeros);
+	fputs("intr 0\nctxt 0\nbtime 0\nprocesses 0\nprocs_running 1\nprocs_blocked 0\n", file);
+	if (fclose(file))
+		tree->incomplete = true;
+	else
+		tree_text(tree, text, "proc/stat");
+	free(text);
+}
+
+static void add_interrupts(struct device_tree *tree, const struct pmu_machine *machine)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	if (!file) {
+		tree->incomplete = true;
+		return;
+	}
+	fputs("    ", file);
+	for (unsigned cpu = 0; cpu < topology_cpus(machine); cpu++)
+		fprintf(file, " CPU%-8u", cpu);
+	fputc('\n', file);
+	if (fclose(file))
+		tree->incomplete = true;
+	else
+		tree_text(tree, text, "proc/interrupts");
+	free(text);
+}
+
 /* ACPI's distances: 10 to itself, 21 over one link. */
 static void add_distance(struct device_tree *tree, const struct pmu_machine *machine, unsigned node)
 {
@@ -246,4 +292,6 @@ void topology_add_files(struct device_tree *tree, const struct pmu_machine *mach
 {
 	add_cpus(tree, machine);
 	add_nodes(tree, machine);
+	add_times(tree, machine);
+	add_interrupts(tree, machine);
 }

@@ -39,7 +39,7 @@ CASES = [
     ("pmu", ("sequence",), GONE, "small: pmu without sequence"),
     ("pmu", ("sequence", "steps"), ["freeze", "thaw", "unfreeze"], 'small: unknown step "thaw"'),
     ("pmu", ("sequence", "steps"), ["controls", "unfreeze"],
-     "small: a sequence begins with freeze and ends with unfreeze"),
+     "small: a sequence begins with freeze, or a reset before it, and ends with unfreeze"),
     ("pmu", ("owner",), "me", 'small: unknown key "owner" in pmu'),
 
     ("box", ("titel",), "x", 'box: unknown key "titel" in box'),

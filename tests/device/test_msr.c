@@ -1,7 +1,9 @@
 /* /dev/cpu/N/msr against the registers behind it; rules are those of the kernel's msr driver. */
 #include <errno.h>
+#include <string.h>
 
 #include "device/msr.h"
+#include "machine/access.h"
 #include "support/cmocka.h"
 
 /* 334291-001 table 2-9: CBo 2 has its counter 0 at 0xE28, CBo 0 at 0xE08. */
@@ -174,6 +176,105 @@ static void prefetchers_are_switched_by_core(void **state)
 	assert_int_equal(value, 0x5);
 }
 
+static uint64_t read_msr(const struct fixture *fixture, unsigned cpu, off_t address)
+{
+	uint64_t value;
+
+	assert_int_equal(device_msr_read(&fixture->device, cpu, &value, 8, address), 8);
+	return value;
+}
+
+/* Package and DRAM energy; 0x606 has the package's unit, 2^-14 J, DRAM's is 2^-16 (335592). */
+static void energy_of_an_idle_machine(void **state)
+{
+	const struct fixture *fixture = *state;
+	const struct pmu_power *power = &pmu_find_machine("xeon-e5-2699v4-2s")->power;
+
+	assert_int_equal(read_msr(fixture, 0, 0x606) >> 8 & 0x1F, 14);
+	assert_int_equal(read_msr(fixture, 0, 0x611), 0);
+	assert_int_equal(read_msr(fixture, 22, 0x619), 0);
+	emul_pass(fixture->device.emul, 1000000000);
+	for (unsigned cpu = 0; cpu < 44; cpu += 22) {
+		assert_int_equal(read_msr(fixture, cpu, 0x611), power->static_mw * 16384ull / 1000);
+		/* Two home agents with two channels each. */
+		assert_int_equal(read_msr(fixture, cpu, 0x619),
+				 4 * power->dram_mw * 65536ull / 1000);
+	}
+}
+
+/* As 32 bits do; of a socket that takes 4 MW. */
+static void energy_begins_again(void **state)
+{
+	static const char text[] = "{\"base\": \"xeon-e5-2699v4-2s\", \"name\": \"hot\","
+				   " \"power\": {\"static_mw\": 4000000000}}";
+	const struct fixture *fixture = *state;
+	struct device_access device = {0};
+	struct pmu_machine *machine;
+	uint64_t value;
+
+	assert_int_equal(pmu_machine_parse(&machine, fixture->ctx, text, strlen(text), "hot"), 0);
+	assert_int_equal(emul_new(&device.emul, fixture->ctx, machine), 0);
+	emul_pass(device.emul, 100000000);
+	assert_int_equal(device_msr_read(&device, 0, &value, 8, 0x611), 8);
+	assert_int_equal(value, (400000ull * 16384) & UINT32_MAX);
+	emul_free(device.emul);
+	pmu_machine_free(machine);
+}
+
+/* Stores to 100,000 lines, and what they take. */
+static void energy_of_what_a_core_does(void **state)
+{
+	static const struct machine_insn plain = {0};
+	const struct fixture *fixture = *state;
+	const struct pmu_power *power = &pmu_find_machine("xeon-e5-2699v4-2s")->power;
+	struct machine *machine = emul_machine(fixture->device.emul);
+	struct machine_address_space *space;
+	struct machine_statistics stats;
+	struct machine_hart *hart;
+	double seconds, package, dram;
+	uint64_t measured;
+
+	assert_int_equal(machine_address_space_new(&space, machine), 0);
+	hart = machine_hart_enter(machine, space, 0);
+	assert_non_null(hart);
+	for (uint64_t i = 0; i < 100000; i++)
+		machine_store(hart, 0x10000 + i * 64, 8, &plain);
+	machine_hart_leave(hart);
+	machine_address_space_free(space);
+	machine_drain(machine);
+	machine_lock(machine);
+	machine_statistics(machine, &stats);
+	machine_unlock(machine);
+	seconds = (double)machine_now(machine) / (double)machine_ticks_per_second(machine);
+	package = seconds * 2 * power->static_mw * 1e-3 +
+		  (double)stats.cycles / 2.2e9 * power->core_mw * 1e-3 +
+		  (double)stats.llc_lookups * power->lookup_pj * 1e-12;
+	dram = seconds * 4 * power->dram_mw * 1e-3 +
+	       (double)(stats.cas_reads + stats.cas_writes) * power->cas_pj * 1e-12;
+	assert_true(stats.llc_lookups >= 200000 && stats.cas_reads == 100000);
+	/* The other socket's slices are asked too; each register leaves out a part of a unit. */
+	measured = read_msr(fixture, 0, 0x611) + read_msr(fixture, 22, 0x611);
+	assert_in_range(measured, (uint64_t)(package * 16384) - 1, (uint64_t)(package * 16384));
+	assert_int_equal(read_msr(fixture, 0, 0x619), (uint64_t)(dram * 65536));
+	assert_true(read_msr(fixture, 22, 0x619) < read_msr(fixture, 0, 0x619));
+}
+
+/* An access takes its CPU a cycle, which APERF and MPERF show; 325384. */
+static void cpus_work_where_their_registers_are_read(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t accesses[44] = {0};
+
+	assert_int_equal(read_msr(fixture, 3, 0xE8), 0);
+	fixture->device.msr_accesses = accesses;
+	assert_int_equal(read_msr(fixture, 3, 0xE8), 1);
+	assert_int_equal(read_msr(fixture, 3, 0x611), 0);
+	assert_int_equal(read_msr(fixture, 3, 0xE7), 3);
+	assert_int_equal(read_msr(fixture, 4, 0xE8), 1);
+	assert_int_equal(read_msr(fixture, 3, 0x30A), 0); /* a fixed counter */
+	assert_int_equal(read_msr(fixture, 3, 0x10), 0);  /* the time stamp counter */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -188,6 +289,11 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(prefetchers_are_switched_by_core, fixture_up,
 					    fixture_down),
 	    cmocka_unit_test_setup_teardown(time_passes_on_an_idle_machine, fixture_up,
+					    fixture_down),
+	    cmocka_unit_test_setup_teardown(energy_of_an_idle_machine, fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(energy_begins_again, fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(energy_of_what_a_core_does, fixture_up, fixture_down),
+	    cmocka_unit_test_setup_teardown(cpus_work_where_their_registers_are_read, fixture_up,
 					    fixture_down),
 	};
 

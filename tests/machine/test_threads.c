@@ -12,8 +12,9 @@
 #include "machine/state.h"
 #include "support/random.h"
 
-#define SHARED_LINES 2048
-#define STEPS	     100000
+#define SHARED_LINES	2048
+#define STEPS		100000
+#define SECONDS_TO_HANG 60
 
 struct worker {
 	struct fixture *fixture;
@@ -643,6 +644,40 @@ static void processes_share_the_caches(void **unused)
 	fixture_down(&fixture);
 }
 
+static void read_lines(struct machine_hart *core, unsigned from, unsigned count)
+{
+	for (unsigned i = from; i < from + count; i++)
+		machine_load(core, 64 * (uint64_t)i, 8, &plain);
+}
+
+/* Who makes room has its own caches already when the victim is in two cores. */
+static void one_is_left_with_the_lines_of_two(void **unused)
+{
+	const struct pmu_machine desc = small_machine();
+	const unsigned lines = desc.slices * desc.llc.sets * desc.llc.ways;
+	struct machine_hart *cores[2], *left;
+	struct fixture fixture;
+
+	(void)unused;
+	fixture_up(&fixture, &desc);
+	for (unsigned i = 0; i < 2; i++) {
+		cores[i] = machine_hart_enter(fixture.machine, fixture.space, 0);
+		read_lines(cores[i], 0, lines / 2);
+	}
+	for (unsigned i = 0; i < 2; i++)
+		machine_hart_leave(cores[i]);
+	alarm(SECONDS_TO_HANG);
+	left = machine_hart_enter(fixture.machine, fixture.space, 0);
+	read_lines(left, lines, 2 * lines);
+	alarm(0);
+	for (unsigned i = 0; i < lines / 2; i++)
+		assert_int_equal(machine_peek(fixture.machine, MACHINE_LLC, 0, 64 * (uint64_t)i),
+				 'I');
+	assert_int_equal(lock_owner(&fixture.machine->cores[0].caches), left->thread);
+	machine_hart_leave(left);
+	fixture_down(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -658,6 +693,7 @@ int main(void)
 	    cmocka_unit_test(a_dead_thread_frees_its_core),
 	    cmocka_unit_test(places_are_in_order_of_creation),
 	    cmocka_unit_test(processes_share_the_caches),
+	    cmocka_unit_test(one_is_left_with_the_lines_of_two),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,8 +27,11 @@ void trace_clear(struct trace *trace)
 
 void traced_init(struct traced *traced, unsigned sockets)
 {
-	const struct pmu_pmu *pmu = pmu_find_pmu("xeon-e5v4");
+	traced_init_on(traced, pmu_find_pmu("xeon-e5v4"), sockets);
+}
 
+void traced_init_on(struct traced *traced, const struct pmu_pmu *pmu, unsigned sockets)
+{
 	memset(traced, 0, sizeof(*traced));
 	assert_int_equal(pmu_ctx_new(&traced->ctx), 0);
 	assert_int_equal(

@@ -20,7 +20,9 @@ struct traced {
 	struct trace trace;
 };
 
+/** On xeon-e5v4. */
 void traced_init(struct traced *traced, unsigned sockets);
+void traced_init_on(struct traced *traced, const struct pmu_pmu *pmu, unsigned sockets);
 void traced_fini(struct traced *traced);
 
 /** Adds an event expression. @return as pmu_session_add() */

@@ -199,18 +199,22 @@ class E5(Measuring):
 class Accesses(Measuring):
     """Accesses to registers for the same counts, from the first write to the last count read. The
     time stamp counter and what identifies the processor are left out; so is what comes behind:
-    pmulab restores registers, LIKWID resets them. pmulab looks round before its first write."""
+    pmulab restores registers, LIKWID resets them. pmulab looks round before its first write, and
+    reads controls and the socket's status again, for changes by others: these are left out too."""
     EVENTS = ("core0.INST_RETIRED.ANY", "core0.CPU_CLK_UNHALTED.THREAD",
               "core0.CPU_CLK_UNHALTED.REF_TSC", "imc.CAS_COUNT.RD", "imc.CAS_COUNT.WR")
     OTHERS = {"IA32_TIME_STAMP_COUNTER", "MSR_TURBO_RATIO_LIMIT", "MSR_PLATFORM_INFO", "-"}
 
-    def accesses(self, path):
+    LOOKS = re.compile(r"_CTL\d$|_CTR_CTRL$|^U_MSR_PMON_GLOBAL_STATUS$")
+
+    def accesses(self, path, looks=None):
         found = [line.split() for line in path.read_text().splitlines()[1:]]
         found = [access for access in found if access[-1] not in self.OTHERS]
         first = next(i for i, access in enumerate(found) if access[0] == "write")
         counts = [i for i, access in enumerate(found)
                   if access[0] == "read" and re.search(r"_CTR\d$", access[-1])]
-        return counts[-1] + 1 - first
+        return sum(access[0] == "write" or not (looks and looks.search(access[-1]))
+                   for access in found[first:counts[-1] + 1])
 
     def test_fewer(self):
         ours, theirs = self.path / "ours", self.path / "theirs"
@@ -220,8 +224,9 @@ class Accesses(Measuring):
         run = pmulab("emulate", "-M", SMALL, "--trace-registers", theirs, "--", "likwid-perfctr",
                      "-M", "0", "-C", "0", "-g", "MEM", "true")
         self.assertEqual(run.returncode, 0, run.stderr)
-        print(f"accesses: pmulab {self.accesses(ours)}, LIKWID {self.accesses(theirs)}")
-        self.assertLess(self.accesses(ours), self.accesses(theirs))
+        print(f"accesses: pmulab {self.accesses(ours)}, {self.accesses(ours, self.LOOKS)} without "
+              f"looks for others; LIKWID {self.accesses(theirs)}")
+        self.assertLessEqual(2 * self.accesses(ours, self.LOOKS), self.accesses(theirs))
 
 
 class OfItsOwn(Measuring):

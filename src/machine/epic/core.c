@@ -82,6 +82,11 @@ uint64_t epic_fabric_time(const struct epic_core *core, uint64_t cycle)
 	return cycle * core->params->fabric.mhz / core->mhz;
 }
 
+uint64_t epic_next_ip(const struct epic_core *core)
+{
+	return core->at_ip + core->at_slot;
+}
+
 uint64_t epic_cycle(const struct epic_core *core)
 {
 	return core->cycle;

@@ -213,6 +213,12 @@ void epic_interruption(struct epic_core *core);
 /** Ends the group that is open, so that totals tell of all instructions. */
 void epic_settle(struct epic_core *core);
 
+/**
+ * For functions of struct epic_watch that end a cycle (cycles, group, deadline): the address with
+ * slot of the instruction that comes next; 0 where the program has not said where it goes on.
+ */
+uint64_t epic_next_ip(const struct epic_core *core);
+
 /** Cycles since reset. */
 uint64_t epic_cycle(const struct epic_core *core);
 /** Where they are, for who looks often. */

@@ -338,6 +338,10 @@ static void end_by_branch(struct epic_core *core, const struct epic_op *op,
 	bool last = op->flags & EPIC_LAST;
 
 	branch(core, op, in, &told);
+	if (in->taken) {
+		core->at_ip = in->target;
+		core->at_slot = 0;
+	}
 	if (in->taken && !(op->ip & 16)) /* the other bundle of those that came together */
 		epic_add(core, CELL_LATE_UNREACHED, 1);
 	if (in->taken)

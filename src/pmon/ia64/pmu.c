@@ -453,6 +453,16 @@ const struct pmon_ia64_wants *pmon_ia64_wants(const struct pmon_ia64 *pmu)
 	return &pmu->wants;
 }
 
+bool pmon_ia64_interrupted(const struct pmon_ia64 *pmu)
+{
+	return pmu->interrupts != pmu->taken && !pmu->captures.ips.on;
+}
+
+void pmon_ia64_take_interrupt(struct pmon_ia64 *pmu)
+{
+	pmu->taken = pmu->interrupts;
+}
+
 uint64_t pmon_ia64_interrupts(const struct pmon_ia64 *pmu)
 {
 	return pmu->interrupts;

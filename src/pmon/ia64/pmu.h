@@ -84,6 +84,14 @@ bool pmon_ia64_mark_code(const struct pmon_ia64 *pmu, uint64_t address);
 /** Whether a data access counts, given the marks of its instruction. */
 bool pmon_ia64_mark_data(const struct pmon_ia64 *pmu, unsigned marks, uint64_t address);
 
+/**
+ * Whether an interrupt of an overflow waits, and all that the monitors capture is in place: the
+ * buffer of retired addresses goes on for a while after the freeze.
+ */
+bool pmon_ia64_interrupted(const struct pmon_ia64 *pmu);
+/** It is taken: pmon_ia64_interrupted() is false until the next one. */
+void pmon_ia64_take_interrupt(struct pmon_ia64 *pmu);
+
 /** Interrupts of overflows so far. */
 uint64_t pmon_ia64_interrupts(const struct pmon_ia64 *pmu);
 

@@ -105,7 +105,7 @@ struct pmon_ia64 {
 	struct place vector, vector_mask; /* of interruptions that count */
 	uint64_t own[OWN_COUNT];
 	bool user, system;
-	uint64_t interrupts;
+	uint64_t interrupts, taken; /* of overflows; those that somebody has handled */
 	struct pmon_ia64_wants wants;
 };
 

@@ -1,0 +1,59 @@
+#ifndef SAMPLE_SAMPLER_H
+#define SAMPLE_SAMPLER_H
+
+#include "base/lock.h"
+#include "emul/emul.h"
+#include "pmulab/session.h"
+#include "sample/output.h"
+#include "sample/perf_file.h"
+
+#define SAMPLER_THREADS 256 /* that the file tells of by themselves */
+
+struct sampled_event {
+	struct pmu_selection selection;
+	char *name;
+	uint64_t period;
+	uint64_t overflow; /* its counter's bit of the status register */
+	const struct pmu_register *counter;
+	uint32_t own; /* records: capture_decode() */
+};
+
+/* What the program's process tells this one. */
+struct sampler_shared {
+	struct lock lock; /* of what the interrupt's handler keeps */
+	uint64_t samples;
+};
+
+struct pmu_sampler {
+	struct pmu_emul *emul;
+	struct pmu_bus *bus;
+	struct pmu_session *session;
+	const struct pmu_box *box; /* of all events */
+	uint64_t counter_mask;
+	const struct pmu_register *status;
+	struct sampled_event events[PMU_SAMPLE_EVENTS_MAX];
+	unsigned event_count;
+	const struct pmu_register *registers[CAPTURE_REGISTERS]; /* of records that are enabled */
+	size_t register_count;
+	uint64_t emptied[CAPTURE_REGISTERS]; /* bits that say that there is something in it */
+	struct perf_file_info info;
+	const struct pmu_program *program;
+	const char *path; /* of the program, from the root */
+	struct sample_output *output;
+	struct sampler_shared *shared;
+	bool ran;
+	/* In the program's process: those that the file knows. */
+	uint32_t threads[SAMPLER_THREADS];
+	unsigned thread_count;
+};
+
+/** handler.c: what emul_epic_on_interrupt() calls. */
+void sampler_handle(void *arg, const struct emul_interrupt *interrupt);
+
+/** Reads or writes a register of a core. */
+int sampler_read(struct pmu_sampler *sampler, struct pmu_ctx *ctx, unsigned socket, unsigned core,
+		 const struct pmu_register *reg, uint64_t *value);
+int sampler_write(struct pmu_sampler *sampler, struct pmu_ctx *ctx, unsigned socket, unsigned core,
+		  const struct pmu_register *reg, uint64_t value);
+
+#endif
