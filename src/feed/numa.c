@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "feed/memory.h"
+#include "machine/numa.h"
 
 enum {
 	GUEST_MMAP = 9,
@@ -108,7 +109,7 @@ static int read_nodes(uint64_t *nodes, uint64_t address, uint64_t bits, uint64_t
 		if (value && word >= NODES_MAX / WORD_BITS)
 			return -EINVAL;
 		/* Nodes that no machine has: the last bit stands for all of them. */
-		*nodes |= word ? (uint64_t)!!value << (WORD_BITS - 1) : value;
+		*nodes |= word ? (uint64_t) !!value << (WORD_BITS - 1) : value;
 	}
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "base/error.h"
+#include "machine/numa.h"
 
 #define THREADS_BYTES (FEED_THREADS_MAX * sizeof(struct feed_thread))
 

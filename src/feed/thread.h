@@ -12,7 +12,6 @@
 #include "feed/block.h"
 #include "machine/access.h"
 #include "machine/machine.h"
-#include "machine/numa.h"
 
 /* A system call about CPUs that a thread is in: see affinity.c. */
 struct feed_cpu_call {

@@ -63,6 +63,58 @@ static uint32_t *grow(struct machine_address_space *space, uint64_t page)
 	return address_space_find(space, page);
 }
 
+void machine_bind_memory(struct machine *machine, uint32_t nodes, bool interleaved)
+{
+	machine->state->memory_policy = (struct memory_policy){nodes, interleaved, 0};
+}
+
+static unsigned nearest(uint32_t nodes, unsigned socket)
+{
+	return nodes >> socket & 1 ? socket : memory_policy_node(nodes, 0);
+}
+
+/* Of the machine's own policy. */
+static unsigned choose_default(struct machine *machine, unsigned socket)
+{
+	struct memory_policy *policy = &machine->state->memory_policy;
+
+	if (!policy->nodes)
+		return socket;
+	if (policy->interleaved)
+		return memory_policy_node(policy->nodes, policy->placed++);
+	return nearest(policy->nodes, socket);
+}
+
+/* @param turn  of pages that are placed in turns */
+static unsigned choose(struct machine *machine, struct machine_memory_policy policy,
+		       unsigned socket, uint64_t turn)
+{
+	switch (policy.mode) {
+	case MACHINE_MEMORY_LOCAL:
+		return socket;
+	case MACHINE_MEMORY_PREFERRED:
+		return memory_policy_node(policy.nodes, 0);
+	case MACHINE_MEMORY_BIND:
+		return nearest(policy.nodes, socket);
+	case MACHINE_MEMORY_INTERLEAVE:
+		return memory_policy_node(policy.nodes, turn);
+	default:
+		return choose_default(machine, socket);
+	}
+}
+
+static unsigned choose_node(const struct machine_address_space *space, uint64_t page,
+			    struct machine_hart *core)
+{
+	const struct machine_memory_policy own = memory_ranges_at(space->ranges, page);
+	const unsigned socket = machine_socket(core->machine, core->number);
+
+	if (own.mode != MACHINE_MEMORY_DEFAULT)
+		return choose(core->machine, own, socket, page);
+	return choose(core->machine, core->memory, socket,
+		      core->memory.mode == MACHINE_MEMORY_INTERLEAVE ? core->interleaved++ : 0);
+}
+
 /* In order; where every node is full, frames are used again. */
 uint32_t address_space_next_frame(struct machine *machine, unsigned socket)
 {
@@ -88,7 +140,7 @@ static uint32_t place(struct machine_address_space *space, uint64_t page, struct
 	if (entry && *entry) {
 		frame = *entry - 1;
 	} else {
-		frame = address_space_next_frame(machine, numa_choose_node(space, page, core));
+		frame = address_space_next_frame(machine, choose_node(space, page, core));
 		if (entry)
 			__atomic_store_n(entry, frame + 1, __ATOMIC_RELEASE);
 	}

@@ -2,7 +2,7 @@
 #ifndef MACHINE_ADDRESS_SPACE_H
 #define MACHINE_ADDRESS_SPACE_H
 
-#include "machine/numa.h"
+#include "machine/memory_ranges.h"
 #include "machine/state.h"
 
 #define ADDRESS_DIGIT_LOG2 12 /* three levels of 4096: page numbers of 48-bit addresses */
@@ -19,8 +19,8 @@ struct address_branch {
 
 struct machine_address_space {
 	struct machine *machine;
-	struct numa_ranges *ranges; /* replaced whole, under the machine's lock; NULL: none */
-	uint64_t moves;		    /* of pages from their frames */
+	struct memory_ranges *ranges; /* under the machine's lock; NULL: none */
+	uint64_t moves;		      /* of pages from their frames */
 	struct address_branch *branches[ADDRESS_DIGITS];
 };
 
@@ -31,10 +31,6 @@ uint32_t address_space_frame(struct machine_address_space *space, uint64_t page,
 uint32_t *address_space_find(struct machine_address_space *space, uint64_t page);
 /** A frame that was not given yet, on the node or on the next with room. The lock is held. */
 uint32_t address_space_next_frame(struct machine *machine, unsigned node);
-/** The node on which the page is to be that the hart touches first. The lock is held. */
-unsigned numa_choose_node(struct machine_address_space *space, uint64_t page,
-			  struct machine_hart *core);
-
 static inline unsigned address_space_node(const struct machine *machine, uint32_t frame)
 {
 	return frame / (machine->lines_per_node >> (PAGE_LOG2 - LINE_LOG2));

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "machine/numa.h"
+#include "machine/memory_policy.h"
 
 /* Kept out of the callbacks, which then need no stack frame. */
 #define MACHINE_OUTLINE __attribute__((noinline))

@@ -13,23 +13,6 @@
 
 #include "machine/machine.h"
 
-enum machine_memory_mode {
-	MACHINE_MEMORY_DEFAULT,	   /* none */
-	MACHINE_MEMORY_LOCAL,	   /* the node of the core that touches */
-	MACHINE_MEMORY_PREFERRED,  /* the first of the nodes */
-	MACHINE_MEMORY_BIND,	   /* local where that is among the nodes, else the first of them */
-	MACHINE_MEMORY_INTERLEAVE, /* in turns; in a range by the number of the page */
-};
-
-struct machine_memory_policy {
-	uint8_t mode;	/* enum machine_memory_mode */
-	uint8_t nodes;	/* bit: a socket's memory; not 0 where the mode speaks of them */
-	uint16_t asked; /* the caller's: how it was asked for */
-};
-
-/** The policy of a thread: kept when its process becomes another program. */
-void machine_hart_set_memory(struct machine_hart *core, struct machine_memory_policy policy);
-struct machine_memory_policy machine_hart_memory(const struct machine_hart *core);
 /** The node on which a page would be that the hart touches next; for MACHINE_MEMORY_INTERLEAVE. */
 unsigned machine_hart_next_node(const struct machine_hart *core);
 
