@@ -182,14 +182,12 @@ int64_t feed_files_return(const struct feed_process *process, const struct feed_
 	const uint64_t *arguments = thread->arguments;
 	char path[FEED_PATH_BYTES];
 
-	if (!process->files.folder)
-		return result;
-	if (number == GUEST_GETCWD && result > 0)
+	if (number == GUEST_GETCWD && result > 0 && process->files.folder)
 		return correct_folder(process, guest_base + arguments[0], result);
 	/* An interrupted call comes again. */
 	if (!call || result < -FEED_ERRNO_MAX)
 		return result;
-	if (read_path(path, call, arguments, result, guest_base))
+	if (process->files.folder && read_path(path, call, arguments, result, guest_base))
 		return answer(process, call, arguments, path, result, guest_base);
 	if (call->flags != NONE && result >= 0 &&
 	    feed_allowed_is_asked((const char *)(uintptr_t)(guest_base + arguments[call->path])))

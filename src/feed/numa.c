@@ -51,14 +51,7 @@ struct wish {
 
 static unsigned node_count(const struct feed_process *process)
 {
-	const uint64_t cores = machine_all_cores(process->machine);
-
-	return machine_socket_of(process->machine, 63 - (unsigned)__builtin_clzll(cores)) + 1;
-}
-
-static uint32_t all_nodes(const struct feed_process *process)
-{
-	return (1u << node_count(process)) - 1;
+	return (unsigned)__builtin_popcount(process->all_nodes);
 }
 
 static bool is_about_numa(int64_t number)
@@ -162,7 +155,7 @@ static int make_wish(struct wish *wish, const struct feed_process *process, uint
 	if (mode == ASKED_DEFAULT || mode == ASKED_LOCAL)
 		return -EINVAL;
 	wish->nodes = flags & ASKED_RELATIVE ? fold(nodes, node_count(process))
-					     : (uint32_t)nodes & all_nodes(process);
+					     : (uint32_t)nodes & process->all_nodes;
 	wish->policy = (struct machine_memory_policy){modes[mode], (uint8_t)wish->nodes,
 						      (uint16_t)(mode | flags)};
 	return wish->nodes ? 0 : -EINVAL;
@@ -291,7 +284,7 @@ static int get_policy(const struct feed_process *process, const struct feed_thre
 		error = -EFAULT;
 	if (!error && a[1])
 		error =
-		    tell_nodes(a[1], a[2], flags & TELL_ALLOWED ? all_nodes(process) : policy.nodes,
+		    tell_nodes(a[1], a[2], flags & TELL_ALLOWED ? process->all_nodes : policy.nodes,
 			       guest_base);
 	return error;
 }
@@ -459,8 +452,8 @@ static int migrate_pages(const struct feed_process *process, const struct feed_t
 		return error;
 	if (!is_own(process, a[0]))
 		return -ESRCH;
-	from &= all_nodes(process);
-	to &= all_nodes(process);
+	from &= process->all_nodes;
+	to &= process->all_nodes;
 	if (!to)
 		return -EINVAL;
 	make_targets(targets, node_count(process), (uint32_t)from, (uint32_t)to);

@@ -18,6 +18,10 @@ int feed_process_init(struct feed_process *process, struct pmu_ctx *ctx, struct 
 		return error_set(ctx, PMU_E_NOMEM, "no address space for guest threads");
 	*process = (struct feed_process){
 	    .machine = machine, .threads = threads, .continued = machine_hart_continue(machine)};
+	process->all_cpus = machine_all_cores(machine);
+	process->all_nodes =
+	    (2u << machine_socket_of(machine, 63 - (unsigned)__builtin_clzll(process->all_cpus))) -
+	    1;
 	process->cpus =
 	    process->continued ? machine_hart_cpus(process->continued) : machine_pinned(machine);
 	if (machine_address_space_new(&process->space, machine)) {
