@@ -2,6 +2,7 @@
 
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "machine/accumulator.h"
@@ -80,6 +81,20 @@ static int check_memory(struct pmu_ctx *ctx, const struct pmu_machine *desc)
 	return check_limits(ctx, desc, limits, sizeof(limits) / sizeof(limits[0]));
 }
 
+static bool has_uarch(const struct pmu_machine *desc)
+{
+	return strcmp(desc->uarch, "none") != 0;
+}
+
+static int check_uarch(struct pmu_ctx *ctx, const struct pmu_machine *desc)
+{
+	if (!has_uarch(desc) || machine_uarch_find(desc->uarch))
+		return 0;
+	return error_set(ctx, PMU_E_UNKNOWN,
+			 "machine %s: uarch: no core is called %s, but %s; or none", desc->name,
+			 desc->uarch, machine_uarch_names);
+}
+
 int machine_check(struct pmu_ctx *ctx, const struct pmu_machine *desc)
 {
 	const struct limit limits[] = {
@@ -122,6 +137,8 @@ int machine_check(struct pmu_ctx *ctx, const struct pmu_machine *desc)
 
 	int error = check_limits(ctx, desc, limits, sizeof(limits) / sizeof(limits[0]));
 
+	if (!error)
+		error = check_uarch(ctx, desc);
 	if (error)
 		return error;
 	if (!is_power_of_two(desc->l2.sets) || !is_power_of_two(desc->llc.sets))
@@ -146,8 +163,11 @@ static uint64_t least_common_multiple(uint64_t a, uint64_t b)
 static void set_clocks(struct machine *machine)
 {
 	const struct pmu_machine *desc = machine->desc;
-	uint64_t mhz = least_common_multiple(least_common_multiple(desc->core_mhz, desc->bclk_mhz),
-					     least_common_multiple(desc->uclk_mhz, desc->dclk_mhz));
+	/* With plans a tick is no more than what one micro-operation takes. */
+	uint64_t parts = machine->uarch ? machine->uarch->issue_width : 1;
+	uint64_t core = least_common_multiple(desc->core_mhz * parts, desc->bclk_mhz);
+	uint64_t mhz =
+	    least_common_multiple(core, least_common_multiple(desc->uclk_mhz, desc->dclk_mhz));
 
 	machine->core_ticks = mhz / desc->core_mhz;
 	machine->uclk_ticks = mhz / desc->uclk_mhz;
@@ -202,6 +222,7 @@ int machine_open(struct machine **result, struct pmu_ctx *ctx, const struct pmu_
 	if (!machine->views)
 		goto free_machine;
 	machine->desc = desc;
+	machine->uarch = has_uarch(desc) ? machine_uarch_find(desc->uarch) : NULL;
 	machine->state = state;
 	machine->cores = (struct core *)(base + layout.cores);
 	machine->slices = (struct slice *)(base + layout.slices);

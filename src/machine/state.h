@@ -14,6 +14,7 @@
 #include "machine/hart.h"
 #include "machine/memory_state.h"
 #include "machine/totals.h"
+#include "machine/uarch.h"
 
 #define LINE_BYTES	 64
 #define LINE_LOG2	 6
@@ -257,6 +258,7 @@ struct machine_state {
 
 struct machine {
 	const struct pmu_machine *desc;
+	const struct machine_uarch *uarch; /* of its cores; NULL: none, see docs */
 	struct machine_state *state;
 	struct core *cores;
 	struct slice *slices; /* socket * desc->slices + slice */
