@@ -43,6 +43,10 @@ static int make_files(struct serving *serving)
 	device_pci_add_files(tree, &serving->functions, machine);
 	cpuinfo_add_files(tree, machine);
 	topology_add_files(tree, machine);
+	/* The machine has no disks and no network; the computer's are at its own PCI functions. */
+	tree_folder(tree, "sys/block");
+	tree_folder(tree, "sys/class/block");
+	tree_folder(tree, "sys/class/net");
 	/* Tools turn the watchdog off; the computer's own is none of theirs. */
 	tree_number(tree, 0, "proc/sys/kernel/nmi_watchdog");
 	return tree->incomplete

@@ -131,6 +131,7 @@ struct core {
 	uint64_t last_user, swapped_at; /* whose hold it is or was, from which tick on */
 	struct core_user users[CORE_USERS_MAX];
 	uint64_t cpus[CORE_USERS_MAX]; /* of each: bit: core, over all sockets, where it may run */
+	struct machine_memory_policy memory[CORE_USERS_MAX]; /* of each */
 
 	_Alignas(64) uint32_t l2[L2_SETS_MAX * L2_WAYS]; /* tag words as in L1, see lru8_use() */
 };
