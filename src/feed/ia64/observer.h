@@ -33,7 +33,8 @@ struct ia64_observer {
 	 */
 	ia64_observe *insn;
 	/**
-	 * A thread is about to make a system call: number as in r15, arguments. NULL: nothing to do.
+	 * A thread is about to make a system call: number as in r15, arguments. NULL: nothing to
+	 * do.
 	 * @return whether it is done; then *result is its result
 	 */
 	bool (*syscall)(void *own, struct ia64_cpu *c, uint64_t number, const uint64_t *a,
