@@ -102,7 +102,15 @@ struct stall {
 	uint32_t passes; /* blocks executed without it since */
 };
 
-struct machine_plan;
+/* The branch that ends a block, for what follows. Zero: there is none. */
+struct machine_block_end {
+	uint64_t next;	   /* address of what follows where it jumps nowhere */
+	uint32_t hash;	   /* see predict.h */
+	uint16_t deciders; /* bit: general register from before the block on which it depends */
+	uint8_t branch;	   /* enum machine_branch */
+	uint8_t resolver;  /* value with which it is known; PLAN_VALUES: at once */
+	uint8_t resolve;   /* cycles more until it is */
+};
 
 /* How far what an out-of-order core computes is behind what it takes in: see plan.h, issue.c. */
 struct machine_issue {
@@ -113,7 +121,7 @@ struct machine_issue {
 	uint64_t behind;	       /* units that the lags of vectors have not been told of */
 	_Alignas(16) uint8_t lag_most[16];  /* more, and the core takes nothing in */
 	_Alignas(16) uint16_t port_most[8]; /* so for ports */
-	const struct machine_plan *last;    /* NULL: none */
+	struct machine_block_end end;	    /* of the last block */
 	uint64_t decided; /* tick at which the misses end on which the branch of the last depends */
 };
 

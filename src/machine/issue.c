@@ -179,7 +179,7 @@ static inline __m128i issue_general(struct machine_issue *issue, const struct ma
  * Takes nothing in until the branch that ended the last block is known, and what follows it has
  * come through the front end.
  */
-static MACHINE_OUTLINE void refill(struct machine_hart *core, const struct machine_plan *last)
+static MACHINE_OUTLINE void refill(struct machine_hart *core, const struct machine_block_end *last)
 {
 	const struct machine_issue *issue = &core->issue;
 	const uint64_t cycle = core->machine->core_ticks;
@@ -193,7 +193,7 @@ static MACHINE_OUTLINE void refill(struct machine_hart *core, const struct machi
 
 /* @return whether the branch was foreseen */
 static MACHINE_OUTLINE bool predict_other(struct machine_hart *core,
-					  const struct machine_plan *last, uint64_t address)
+					  const struct machine_block_end *last, uint64_t address)
 {
 	struct predictor *predictor = &core->predictor;
 
@@ -214,7 +214,7 @@ static MACHINE_OUTLINE bool predict_other(struct machine_hart *core,
 }
 
 /* The block at @address follows the last one. */
-static inline void branch(struct machine_hart *core, const struct machine_plan *last,
+static inline void branch(struct machine_hart *core, const struct machine_block_end *last,
 			  uint64_t address)
 {
 	const bool taken = address != last->next;
@@ -236,20 +236,20 @@ void machine_run_planned(struct machine_hart *core, const struct machine_plan *p
 	const uint64_t address = plan->block.address, last = address + plan->block.bytes - 1;
 	struct machine_progress *progress = core->progress;
 	struct machine_issue *issue = &core->issue;
-	const struct machine_plan *before = issue->last;
 	__m128i over;
 
-	if (MACHINE_LIKELY(before != NULL) && before->branch != MACHINE_BRANCH_NONE)
-		branch(core, before, address);
+	if (MACHINE_LIKELY(issue->end.branch != MACHINE_BRANCH_NONE))
+		branch(core, &issue->end, address);
 	if (MACHINE_LIKELY(machine_use(core->l1i, core->code, address, last, MACHINE_TAG_S)))
 		progress->fetches++;
 	else
 		machine_fetch_outline(core, address, last);
 	if (!MACHINE_LIKELY(issue->time == progress->time))
 		catch_up(core);
-	if (!MACHINE_LIKELY(!plan->carried) && before == plan)
+	/* A longer block with the same end is the first round of the loop. */
+	if (!MACHINE_LIKELY(!plan->carried) && issue->end.next == plan->end.next)
 		wait(core, plan->carried);
-	issue->last = plan;
+	issue->end = plan->end;
 	issue->decided = 0;
 	over = plan->vectors ? issue_vectors(issue, plan) : issue_general(issue, plan);
 	over = _mm_or_si128(over, book(issue, plan));

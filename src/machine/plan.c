@@ -442,20 +442,27 @@ static uint32_t own_wait(struct plan_maker *maker, const struct machine *machine
 	return wait;
 }
 
-static void fill_branch(const struct plan_maker *maker, struct machine_plan *plan,
-			const struct machine_op *last)
+static struct machine_block_end end_of(const struct plan_maker *maker,
+				       const struct machine_block *block,
+				       const struct machine_op *const *ops, size_t count)
 {
-	plan->branch = last->branch;
-	plan->next = plan->block.address + plan->block.bytes;
-	plan->hash = predict_hash(plan->next);
-	plan->resolver = PLAN_VALUES;
-	plan->resolve = 1;
+	const struct machine_op *last = ops[count - 1];
+	struct machine_block_end end = {
+	    .next = block->address + block->bytes,
+	    .hash = predict_hash(block->address + block->bytes),
+	    .deciders = machine_plan_deciders(ops, count, NULL),
+	    .branch = last->branch,
+	    .resolver = PLAN_VALUES,
+	    .resolve = 1,
+	};
+
 	if (last->branch == MACHINE_BRANCH_CONDITIONAL)
-		plan->resolver = maker->resolver;
+		end.resolver = maker->resolver;
 	else if (last->loads)
-		plan->resolve = (uint8_t)(maker->uarch->load + 1);
+		end.resolve = (uint8_t)(maker->uarch->load + 1);
 	else if (last->reads & ((1u << PLAN_LANES) - 1))
-		plan->resolver = (uint8_t)__builtin_ctz(last->reads);
+		end.resolver = (uint8_t)__builtin_ctz(last->reads);
+	return end;
 }
 
 /* What a branch waits for, found backwards: values and flags. */
@@ -526,8 +533,7 @@ size_t machine_plan_make(struct machine_plan *plan, const struct machine *machin
 		plan->carried = (uint32_t)(carried_units(uarch, ops, count, units) *
 					   machine->core_ticks / UARCH_CYCLE);
 	plan->vectors = has_vectors(&maker);
-	fill_branch(&maker, plan, last);
-	plan->deciders = machine_plan_deciders(ops, count, NULL);
+	plan->end = end_of(&maker, block, ops, count);
 	fill_ports(&maker, plan, units);
 	return fill_rows(&maker, plan, (int)(units / UARCH_CYCLE));
 }

@@ -73,20 +73,15 @@ struct machine_op {
 /* Constants of a block for issue.c. Of variable length: rows follow. */
 struct machine_plan {
 	struct machine_block block;
+	struct machine_block_end end;
 	uint32_t ticks;	  /* that the block takes when nothing waits */
 	uint32_t carried; /* ticks more where it follows itself, through memory or for its jump */
 	uint32_t units;	  /* ticks in units of UARCH_CYCLE */
 	uint8_t rest;	  /* units that the lags in the plan leave out */
 	uint8_t row_count;
-	bool vectors;	   /* rows have both halves */
-	uint8_t branch;	   /* enum machine_branch */
-	uint8_t resolver;  /* value with which the branch is known; PLAN_VALUES: at once */
-	uint8_t resolve;   /* cycles more until it is */
-	uint16_t deciders; /* bit: general register from before the block on which it depends */
-	uint32_t hash;	   /* of the branch, see predict.h */
-	uint64_t next;	   /* address of what follows the block where it jumps nowhere */
-	uint16_t slots;	   /* micro-operations issued; fused ones are one */
-	uint16_t uops;	   /* executed */
+	bool vectors;		   /* rows have both halves */
+	uint16_t slots;		   /* micro-operations issued; fused ones are one */
+	uint16_t uops;		   /* executed */
 	uint8_t from[PLAN_VALUES]; /* value of each row */
 	/* What the block books of each port, and what of all bookings passes: units. */
 	_Alignas(16) uint16_t booked[UARCH_PORTS], passed[UARCH_PORTS];
