@@ -95,6 +95,7 @@ struct prefetch {
 	_Alignas(16) uint32_t lines[SUPERQUEUE_MAX]; /* of requests, plus 1 */
 	uint64_t ends[SUPERQUEUE_MAX];		     /* ticks */
 	uint32_t demands;			     /* bit: entry that the core asked for */
+	uint32_t first;				     /* entry that is free first */
 	uint64_t into_l1d, into_l2, into_llc;	     /* lines */
 };
 
