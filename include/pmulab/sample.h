@@ -11,6 +11,7 @@
 #ifndef PMULAB_SAMPLE_H
 #define PMULAB_SAMPLE_H
 
+#include "pmulab/event.h"
 #include "pmulab/hwrec.h"
 #include "pmulab/program.h"
 

@@ -49,9 +49,10 @@ def boxes(signals_path, folders):
     print_tables(pmus, known)
 
 
-def groups(paths):
-    print('/* Generated from catalog/. */\n#include "catalog/group.h"\n\n'
-          "const struct pmu_group group_table[] = {")
+def texts(kind, paths):
+    """The table of groups or methods: PMU, name, title, text."""
+    print(f'/* Generated from catalog/. */\n#include "catalog/{kind}.h"\n\n'
+          f"const struct pmu_{kind} {kind}_table[] = {{")
     for path in map(Path, paths):
         text = path.read_text(encoding="utf-8")
         if not text.startswith("# ") or not text.endswith("\n"):
@@ -61,7 +62,8 @@ def groups(paths):
         for line in text.splitlines():
             print(f"\t {c_string(line)[:-1]}\\n\"")
         print("\t},")
-    print("};\nconst size_t group_table_count = sizeof(group_table) / sizeof(group_table[0]);")
+    print(f"}};\nconst size_t {kind}_table_count = "
+          f"sizeof({kind}_table) / sizeof({kind}_table[0]);")
 
 
 def main(arguments):
@@ -74,7 +76,7 @@ def main(arguments):
         signals(paths[0], print_table)
     elif what == "boxes":
         boxes(paths[0], paths[1:])
-    elif what == "groups":
-        groups(paths)
+    elif what in ("groups", "methods"):
+        texts(what[:-1], paths)
     else:
         sys.exit(__doc__)

@@ -42,7 +42,7 @@ struct cli {
 typedef int cli_command(struct cli *cli, int argc, char **argv);
 
 cli_command cli_annotate, cli_machines, cli_list, cli_show, cli_encode, cli_decode, cli_stat,
-    cli_emulate, cli_lint, cli_restore, cli_record, cli_report;
+    cli_emulate, cli_lint, cli_restore, cli_record, cli_report, cli_analyze;
 
 /* Says what would have been valid: every name, and the one that was probably meant. */
 struct cli_names {

@@ -20,6 +20,7 @@ static const struct {
     {"encode", cli_encode, "print the register writes that program an event"},
     {"decode", cli_decode, "explain register values"},
     {"stat", cli_stat, "count events and metrics while a program runs"},
+    {"analyze", cli_analyze, "say where a program's cycles go"},
     {"record", cli_record, "sample a program at counter overflows"},
     {"report", cli_report, "print where the samples of a recording are"},
     {"annotate", cli_annotate, "print a program's source with counts"},

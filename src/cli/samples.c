@@ -171,9 +171,6 @@ void samples_fini(struct samples *s)
 	free(s->samples);
 }
 
-/* -- Names --------------------------------------------------------------------------------------
- */
-
 /* Programs are linked to their addresses: what is mapped stands where symbols say. */
 static const char *look_up(const struct samples *s, uint64_t address, struct symbol *symbol)
 {

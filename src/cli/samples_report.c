@@ -42,9 +42,6 @@ static void usage(FILE *file)
 	      file);
 }
 
-/* -- Values of a group --------------------------------------------------------------------------
- */
-
 static bool has_symbols(const struct samples *s)
 {
 	return s->by != SAMPLES_BY_LATENCY && s->by != SAMPLES_BY_THREAD;
@@ -115,9 +112,6 @@ static void name_text(const struct samples *s, const struct samples_group *g, ch
 		break;
 	}
 }
-
-/* -- Tables -------------------------------------------------------------------------------------
- */
 
 static const char *size_heading(const struct samples *s)
 {
@@ -306,9 +300,6 @@ static int print(const struct samples *s)
 		code = print_event(s, e);
 	return code;
 }
-
-/* -- The command --------------------------------------------------------------------------------
- */
 
 static int read_by(const struct cli *cli, enum samples_by *by, const char *text)
 {

@@ -9,9 +9,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* -- Records ------------------------------------------------------------------------------------
- */
-
 struct record {
 	char *bytes;
 	size_t used;
@@ -174,9 +171,6 @@ size_t perf_file_put_sample(void *bytes, const struct perf_file_info *info,
 	put_u64(&r, s->capture->has_latency ? s->capture->latency : 0);
 	return end(&r);
 }
-
-/* -- The file -----------------------------------------------------------------------------------
- */
 
 static void describe(struct perf_event_attr *attr, const struct perf_file_info *info,
 		     unsigned event)

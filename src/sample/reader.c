@@ -58,9 +58,6 @@ static int read_at(struct pmu_samples *s, struct pmu_ctx *ctx, uint64_t offset, 
 	return read_on(s, ctx, bytes, count);
 }
 
-/* -- What stands behind the records -------------------------------------------------------------
- */
-
 struct text {
 	const char *bytes;
 	size_t left;
@@ -103,6 +100,7 @@ static int read_feature(struct pmu_samples *s, struct pmu_ctx *ctx, unsigned fea
 	unsigned before = 0;
 	int error;
 
+	*text = (struct text){NULL, 0};
 	if (!(s->header.features[0] >> feature & 1))
 		return no_feature(s, ctx);
 	for (unsigned i = 0; i < feature; i++)
@@ -300,9 +298,6 @@ size_t pmu_samples_mappings(const struct pmu_samples *s, struct pmu_mapping *map
 	return s->mapping_count;
 }
 
-/* -- Records ------------------------------------------------------------------------------------
- */
-
 static int add_mapping(struct pmu_samples *s, struct pmu_ctx *ctx, struct text *t)
 {
 	struct pmu_mapping *mapping = &s->mappings[s->mapping_count];
@@ -419,7 +414,7 @@ int pmu_samples_next(struct pmu_samples *s, struct pmu_ctx *ctx, struct pmu_samp
 	while (s->next < s->end) {
 		struct pmu_sample sample = {.size = sizeof(sample)};
 		struct perf_event_header header;
-		struct text body;
+		struct text body = {NULL, 0};
 		int error = read_record(s, ctx, &header, &body);
 
 		if (!error && header.type == PERF_RECORD_MMAP2)

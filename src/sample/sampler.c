@@ -107,9 +107,6 @@ uint64_t pmu_sampler_samples(const struct pmu_sampler *sampler)
 	return sampler->shared->samples;
 }
 
-/* -- Events -------------------------------------------------------------------------------------
- */
-
 static const struct pmu_modifier *interrupt_modifier(const struct pmu_box *box)
 {
 	for (size_t i = 0; i < box->modifier_count; i++)
@@ -188,9 +185,6 @@ int pmu_sampler_add(struct pmu_sampler *sampler, struct pmu_ctx *ctx,
 	sampler->event_count++;
 	return 0;
 }
-
-/* -- What the interrupt's handler will do -------------------------------------------------------
- */
 
 static bool is_known(const struct pmu_sampler *sampler, const struct pmu_register *reg)
 {
@@ -311,9 +305,6 @@ static int prepare(struct pmu_sampler *sampler, struct pmu_ctx *ctx)
 	sampler->info.event_count = sampler->event_count;
 	return error;
 }
-
-/* -- The run ------------------------------------------------------------------------------------
- */
 
 static int file_error(struct pmu_ctx *ctx, const char *path, int error)
 {

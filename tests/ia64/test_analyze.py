@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""`pmulab analyze`: where the cycles of programs go whose stalls are known by construction."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PMULAB = os.environ["PMULAB"]
+MACHINE = "itanium-9300-1s"
+TURNS = 10000
+
+HEAD = f"""
+	.text
+	.global _start
+	.proc _start
+_start:
+	alloc r32=ar.pfs,0,8,8,0
+	movl r14=data
+	movl r33={TURNS}-1;;
+	mov ar.lc=r33
+	cmp.eq p6,p7=r0,r0;;
+	.align 64
+again:
+"""
+TAIL = """
+	mov r15=1025
+	mov r40=7;;
+	break.i 0x100000;;
+	.endp _start
+	.section .bss
+	.align 16384
+data:	.skip 16777216
+"""
+# Two bundles a cycle, nothing to wait for.
+FULL = """
+	{ .mii; add r16=1,r0; add r17=1,r0; add r18=1,r0 }
+	{ .mib; nop.m 0; add r19=1,r0; br.cloop.sptk.few again;; }
+"""
+# A line of memory a turn, used at once: 280 cycles, of which one is the load's own.
+LOADS = """
+	{ .mii; ld8 r16=[r14],128; nop.i 0; nop.i 0;; }
+	{ .mib; add r17=r16,r0; nop.i 0; br.cloop.sptk.few again;; }
+"""
+# A branch that is always taken, and says that it never is: 6 cycles.
+WRONG = """
+	{ .mib; nop.m 0; nop.i 0
+	(p6)	br.cond.spnt.few next;; }
+	{ .mib; nop.m 0; nop.i 0; nop.b 0;; }
+next:
+	{ .mib; nop.m 0; nop.i 0; br.cloop.sptk.few again;; }
+"""
+# Copies its input to its output, by one system call each, with a turn of a loop for each byte.
+COPY = """
+	.text
+	.global _start
+	.proc _start
+_start:
+	alloc r32=ar.pfs,0,8,8,0
+	movl r14=data;;
+	mov r15=1026
+	mov r40=0
+	mov r41=r14
+	mov r42=100;;
+	break.i 0x100000;;
+	mov ar.lc=r8;;
+bytes:	br.cloop.sptk.few bytes;;
+	mov r15=1027
+	mov r40=1
+	mov r41=r14
+	mov r42=r8;;
+	break.i 0x100000;;
+""" + TAIL
+
+
+class Analyze(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.path = pathlib.Path(cls.folder.name)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def build(self, name, text):
+        source, binary = self.path / f"{name}.s", self.path / name
+        source.write_text(text, encoding="utf-8")
+        subprocess.run(["ia64-linux-gnu-as", "-x", "-o", f"{binary}.o", source], check=True)
+        subprocess.run(["ia64-linux-gnu-ld", "-static", "-o", binary, f"{binary}.o"], check=True)
+        return binary
+
+    def run_it(self, *argv, **options):
+        return subprocess.run([PMULAB, "analyze", *argv], check=False, capture_output=True,
+                              text=True, cwd=self.path, **options)
+
+    def analyze(self, name, body, *options):
+        run = self.run_it("-M", MACHINE, "--format", "json", *options, "--",
+                          self.build(name, HEAD + body + TAIL))
+        self.assertEqual(run.returncode, 7, run.stderr)
+        report = json.loads(run.stderr)
+        self.assertEqual(report["spread"], 0)
+        self.check_sums(report)
+        return {line["name"]: line for line in report["tree"] + report["measures"]}
+
+    def check_sums(self, report):
+        """Exact parts add up to the last digit."""
+        tree = report["tree"]
+        for i, line in enumerate(tree):
+            if line["parts"] != "exact":
+                continue
+            depth, total = line["depth"], 0
+            for part in tree[i + 1:]:
+                if part["depth"] <= depth:
+                    break
+                if part["depth"] == depth + 1:
+                    total += part["value"] or 0
+            self.assertEqual(total + line["rest"], line["value"], line["name"])
+            self.assertEqual(line["rest"], 0, line["name"])
+
+    def refused(self, what, *argv, status=2):
+        run = self.run_it(*argv)
+        self.assertEqual(run.returncode, status, run.stderr)
+        self.assertIn(what, run.stderr)
+
+    def test_nothing_to_wait_for(self):
+        found = self.analyze("full", FULL)
+        self.assertAlmostEqual(found["Retiring"]["value"], TURNS, delta=10)
+        self.assertLess(found["Cycles"]["value"] - found["Retiring"]["value"], 2000)
+        self.assertAlmostEqual(found["IA64_IPC"]["value"], 6, delta=0.7)
+
+    def test_loads(self):
+        found = self.analyze("loads", LOADS)
+        self.assertEqual(found["Operands"]["value"], 279 * TURNS)
+        self.assertEqual(found["General"]["value"], 279 * TURNS)
+        self.assertEqual(found["General, no load"]["value"], 0)
+        self.assertEqual(found["L1D_MISSES_A_READ"]["value"], 1)
+        self.assertEqual(found["MEM_READ_LATENCY"]["value"], 280)
+        self.assertEqual(found["MEM_READ_LATENCY"]["unit"], "cycles")
+
+    def test_mispredictions(self):
+        found = self.analyze("wrong", WRONG)
+        # The loop's own branch is wrong once, when it ends.
+        self.assertEqual(found["Mispredictions"]["value"], 6 * (TURNS + 1))
+        self.assertEqual(found["Flushes"]["value"],
+                         found["Mispredictions"]["value"] + found["Exceptions"]["value"])
+        self.assertAlmostEqual(found["MISPREDICTED"]["value"], 0.5, delta=0.001)
+
+    def test_what_is_not_modelled_has_no_value(self):
+        found = self.analyze("full", FULL)
+        self.assertIsNone(found["FPU"]["value"])
+        self.assertIsNone(found["FPU"]["share"])
+
+    def test_rests_are_told(self):
+        method = self.path / "mine.txt"
+        method.write_text("# Mine\nAll | exact | CPU_OP_CYCLES.ALL | cycles\n"
+                          "\tRetiring | | CPU_OP_CYCLES.ALL - BACK_END_BUBBLE.ALL | some\n"
+                          "measures HALF[cycles]=CPU_OP_CYCLES.ALL / 2\n", encoding="utf-8")
+        program = self.build("loads", HEAD + LOADS + TAIL)
+        run = self.run_it("-M", MACHINE, "-m", "./mine.txt", "--format", "json", "--", program)
+        report = json.loads(run.stderr)
+        cycles, retiring = (line["value"] for line in report["tree"])
+        self.assertEqual(report["runs"], 1)
+        self.assertEqual(report["tree"][0]["rest"], cycles - retiring)
+        self.assertEqual(report["measures"][0]["value"], cycles / 2)
+        run = self.run_it("-M", MACHINE, "-m", "./mine.txt", "--", program)
+        self.assertIn("Other", run.stderr)
+        self.assertIn("exit code 7: Mine", run.stderr)
+
+    def test_each_run_has_the_input_and_one_prints(self):
+        program = self.build("copy", COPY)
+        run = self.run_it("-M", MACHINE, "--", program, input="some words\n")
+        self.assertEqual(run.stdout, "some words\n")
+        self.assertIn("differ by 0 % at most", run.stderr)  # a run without input is shorter
+        (self.path / "words").write_text("other words\n", encoding="utf-8")
+        with open(self.path / "words", encoding="utf-8") as file:
+            run = subprocess.run([PMULAB, "analyze", "-M", MACHINE, "--", program], check=False,
+                                 stdin=file, capture_output=True, text=True)
+        self.assertEqual(run.stdout, "other words\n")
+
+    def test_refusals(self):
+        program = self.build("full", HEAD + FULL + TAIL)
+        self.refused("no method of analysis", "-M", "xeon-e5v4-4c", "--", "true")
+        self.refused('no method "colour"; valid: CYCLES', "-M", MACHINE, "-m", "colour", "--",
+                     program)
+        self.refused("program not found", "-M", MACHINE, "--", "nowhere", status=127)
+        for text, what in (("# x\nA | exact | CPU_OP_CYCLES.ALL | b\n\t\tB | | NOPS_RETIRED | c\n",
+                            "line 3: a tab too many"),
+                           ("# x\nA | | CPU_OP_CYCLES.ALL | b\n\tB | | NOPS_RETIRED | c\n",
+                            "line 3: it is a part of a line that does not say"),
+                           ("# x\nA | some | CPU_OP_CYCLES.ALL | b\n", "line 2: the second column"),
+                           ("# x\nA | exact | CPU_OP_CYCLES.ALL\n", "line 2: it is not NAME |"),
+                           ("# x\n\nA | | CPU_OP_CYCELS.ALL | b\n", "line 3: "),
+                           ("# x\nmeasures IA64_IPS\n", "IA64_IPC"),
+                           ("# x\n", "the method has no lines")):
+            (self.path / "bad.txt").write_text(text, encoding="utf-8")
+            with self.subTest(text=text):
+                self.refused(what, "-M", MACHINE, "-m", "./bad.txt", "--", program)
+
+
+if __name__ == "__main__":
+    if not all(map(shutil.which, ("ia64-linux-gnu-as", "ia64-linux-gnu-ld"))):
+        sys.exit(77)
+    unittest.main()
