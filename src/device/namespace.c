@@ -43,7 +43,7 @@ static const struct mount_point {
     {"proc/stat", ABSENT_LEAVE},
     {"proc/interrupts", ABSENT_LEAVE},
     {"sys/bus/pci", ABSENT_COVER_PARENT},
-    {"sys/bus/event_source", ABSENT_LEAVE},
+    {"sys/bus/event_source", ABSENT_COVER_PARENT},
     {"proc/sys/kernel/perf_event_paranoid", ABSENT_LEAVE},
     {"sys/devices/system/cpu", ABSENT_COVER_PARENT},
     {"sys/devices/system/node", ABSENT_COVER_PARENT},

@@ -42,7 +42,7 @@ static int make_files(struct serving *serving)
 		tree_device(tree, DEVICE_MSR, 0600, cpu, "dev/cpu/%u/msr", cpu);
 		tree_device(tree, DEVICE_CPUID, 0444, cpu, "dev/cpu/%u/cpuid", cpu);
 	}
-	tree_device(tree, DEVICE_PERF, 0600, 0, "dev/cpu/perf_event");
+	tree_device(tree, DEVICE_PERF, 0600, 0, "sys/bus/event_source/perf_event");
 	perf_add_files(tree, machine);
 	device_pci_add_files(tree, &serving->functions, machine);
 	cpuinfo_add_files(tree, machine);

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#define PERF_FILE	 "/dev/cpu/perf_event"
+#define PERF_FILE	 "/sys/bus/event_source/perf_event"
 #define PERF_ID_POSITION (INT64_C(1) << 40)
 #define PERF_ATTR_BYTES	 256 /* more than the kernel's struct of 6.1 has */
 
