@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -27,6 +28,11 @@ static int ask(int fd, const struct perf_request *request)
 static int open_file(int flags)
 {
 	return open(PERF_FILE, O_RDWR | flags);
+}
+
+static bool get_id(int fd, uint64_t *id)
+{
+	return pread(fd, id, sizeof(*id), PERF_ID_POSITION) == sizeof(*id);
 }
 
 /* @return errno of what is no attribute */
@@ -52,9 +58,7 @@ static long open_event(const struct perf_event_attr *attr, pid_t pid, int cpu, i
 	    .kind = PERF_REQUEST_OPEN, .pid = pid, .cpu = cpu, .flags = flags};
 	int fd, error = copy_attr(&request, attr);
 
-	if (!error && group >= 0 &&
-	    pread(group, &request.leader, sizeof(request.leader), PERF_ID_POSITION) !=
-		sizeof(request.leader))
+	if (!error && group >= 0 && !get_id(group, &request.leader))
 		error = EBADF;
 	if (error) {
 		errno = error;
@@ -104,7 +108,7 @@ static int control(int fd, unsigned long command, void *argument)
 
 	if (command != PERF_EVENT_IOC_ID)
 		return ask(fd, &request);
-	return pread(fd, argument, sizeof(uint64_t), PERF_ID_POSITION) == sizeof(uint64_t) ? 0 : -1;
+	return get_id(fd, argument) ? 0 : -1;
 }
 
 EXPORT int ioctl(int fd, unsigned long command, ...)
@@ -112,11 +116,13 @@ EXPORT int ioctl(int fd, unsigned long command, ...)
 	static int (*real)(int, unsigned long, ...);
 	void *argument;
 	va_list list;
+	uint64_t id;
 
 	va_start(list, command);
 	argument = va_arg(list, void *);
 	va_end(list);
-	if (_IOC_TYPE(command) == _IOC_TYPE(PERF_EVENT_IOC_ENABLE))
+	/* Drivers have commands of this type too. */
+	if (_IOC_TYPE(command) == _IOC_TYPE(PERF_EVENT_IOC_ENABLE) && get_id(fd, &id))
 		return control(fd, command, argument);
 	if (!real)
 		*(void **)&real = dlsym(RTLD_NEXT, "ioctl");

@@ -122,6 +122,12 @@ void perf_free(struct perf *perf)
 {
 	if (!perf)
 		return;
+	while (perf->events) {
+		struct perf_event *event = perf->events;
+
+		perf->events = event->next;
+		free(event);
+	}
 	countings_fini(&perf->countings);
 	pthread_mutex_destroy(&perf->lock);
 	pmu_ctx_free(perf->ctx);

@@ -22,7 +22,7 @@ struct perf_event;
  * @return 0, PMU_E_NOMEM, PMU_E_STATE
  */
 int perf_new(struct perf **perf, struct pmu_ctx *ctx, struct emul *emul);
-/** NULL is allowed. All events are closed before. */
+/** Closes the descriptors that are still open, too; NULL is allowed. */
 void perf_free(struct perf *perf);
 
 /** Adds /sys/bus/event_source/devices. */
