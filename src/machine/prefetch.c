@@ -211,11 +211,17 @@ static void follow_stream(const struct machine_hart *core, uint32_t line,
 		extend(core, stream, line, request, now, plan);
 }
 
+/*
+ * To read, also where the request is for ownership: else cores that write to one line in turns
+ * would take the other one from each other too (choice).
+ */
 static void complete_pair(const struct machine_hart *core, uint32_t line,
 			  enum signal_request request, uint64_t now, struct plan *plan)
 {
 	const struct load load = load_at(core, now);
 
+	if (request == REQUEST_READ_OWN)
+		request = REQUEST_READ_DATA;
 	if (load.all + plan->count < core->machine->desc->superqueue_entries)
 		ask(plan, line ^ 1, request, load.demands >= BUSY);
 }
