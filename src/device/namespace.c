@@ -46,6 +46,8 @@ static const struct mount_point {
     {"sys/block", ABSENT_LEAVE},
     {"sys/class/block", ABSENT_LEAVE},
     {"sys/class/net", ABSENT_LEAVE},
+    {"sys/bus/event_source", ABSENT_COVER_PARENT},
+    {"proc/sys/kernel/perf_event_paranoid", ABSENT_LEAVE},
     {"sys/devices/system/cpu", ABSENT_COVER_PARENT},
     {"sys/devices/system/node", ABSENT_COVER_PARENT},
     {"proc/sys/kernel/nmi_watchdog", ABSENT_LEAVE},
