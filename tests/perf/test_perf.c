@@ -31,6 +31,9 @@ static int fixture_up(void **state)
 	fixture = (struct fixture){0};
 	assert_int_equal(pmu_ctx_new(&fixture.ctx), 0);
 	assert_int_equal(emul_new(&fixture.emul, fixture.ctx, pmu_find_machine(MACHINE)), 0);
+	/* Each store that misses is one event. */
+	for (unsigned cpu = 0; cpu < 2 * CORES; cpu++)
+		machine_set_prefetchers(emul_machine(fixture.emul), cpu, 0);
 	assert_int_equal(perf_new(&fixture.perf, fixture.ctx, fixture.emul), 0);
 	*state = &fixture;
 	return 0;

@@ -90,7 +90,8 @@ class Perf(Tools):
         with Machine("--clock", "machine", machine=LARGE) as machine:
             rows = self.perf(machine, "-a", "--per-socket", "-e", f"uncore_imc/{READS}/",
                              *machine.program(self.kernel("copy")))
-        report = stat(LARGE, ["imc.CAS_COUNT.RD"], self.kernel("copy"))
+        report = stat(LARGE, ["imc.CAS_COUNT.RD"], self.kernel("copy"),
+                      options=["--prefetchers", "none"])
         self.assertEqual([(place.split(",")[0], count) for place, count, _ in rows], [
             (f"S{socket}", total(report, "imc.CAS_COUNT.RD", socket=socket)) for socket in (0, 1)])
 
