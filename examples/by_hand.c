@@ -48,8 +48,9 @@ int main(void)
 
 	if (pmu_ctx_new(&ctx))
 		return 2;
+	/* What a prefetcher brings is there before it is loaded. */
 	if (pmu_emul_new(&emul, ctx, pmu_find_machine("xeon-e5-2699v4-2s")) ||
-	    pmu_hart_new(&hart, ctx, emul, NULL))
+	    pmu_emul_set_prefetchers(emul, ctx, "none") || pmu_hart_new(&hart, ctx, emul, NULL))
 		goto failed;
 	for (int pass = 1; pass <= 2; pass++) {
 		if (measure(ctx, emul, hart, &misses))

@@ -12,12 +12,12 @@
 
 /* Where the parts of the shared block begin, bytes. */
 struct layout {
-	size_t cores, slices, homes, channels, llc, size;
+	size_t cores, slices, homes, channels, llc, sharers, size;
 };
 
 static size_t place(size_t *end, size_t count, size_t size)
 {
-	size_t begin = (*end + 63) & ~(size_t)63;
+	size_t begin = (*end + 127) & ~(size_t)127;
 
 	*end = begin + count * size;
 	return begin;
@@ -35,6 +35,7 @@ static struct layout lay_out(const struct pmu_machine *desc)
 	layout.homes = place(&end, homes, sizeof(struct home));
 	layout.channels = place(&end, homes * desc->channels, sizeof(struct memory_channel));
 	layout.llc = place(&end, slices * desc->llc.sets, sizeof(struct llc_set));
+	layout.sharers = place(&end, slices * desc->llc.sets, sizeof(struct llc_sharers));
 	layout.size = end;
 	return layout;
 }
@@ -207,6 +208,7 @@ int machine_open(struct machine **result, struct pmu_ctx *ctx, const struct pmu_
 		 void *state, bool fresh)
 {
 	const struct layout layout = lay_out(desc);
+	const size_t sets = (size_t)desc->llc.sets * desc->slices;
 	struct machine *machine;
 	char *base = state;
 	int error = machine_check(ctx, desc);
@@ -229,7 +231,9 @@ int machine_open(struct machine **result, struct pmu_ctx *ctx, const struct pmu_
 	machine->llc[0].slices = machine->slices;
 	machine->llc[0].sets = (struct llc_set *)(base + layout.llc);
 	machine->llc[1].slices = machine->slices + desc->slices;
-	machine->llc[1].sets = machine->llc[0].sets + (size_t)desc->llc.sets * desc->slices;
+	machine->llc[0].sharers = (struct llc_sharers *)(base + layout.sharers);
+	machine->llc[1].sets = machine->llc[0].sets + sets;
+	machine->llc[1].sharers = machine->llc[0].sharers + sets;
 	machine->core_count = desc->sockets * desc->cores;
 	machine->lines_per_node = (uint32_t)(desc->memory_bytes / LINE_BYTES);
 	machine->l2_sets_log2 = (uint32_t)__builtin_ctz(desc->l2.sets);

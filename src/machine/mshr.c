@@ -1,5 +1,17 @@
 #include "machine/mshr.h"
 
+struct machine_mshr *mshr_make_room(struct machine_hart *core, uint64_t end)
+{
+	uint32_t position = core->miss_count;
+	struct machine_mshr *place = mshr_at(core, position), *before;
+
+	for (; position && (before = mshr_at(core, position - 1))->end > end; position--) {
+		*place = *before;
+		place = before;
+	}
+	return place;
+}
+
 /* NULL where no load is outstanding. */
 static const struct machine_mshr *oldest_load(struct machine_hart *core)
 {

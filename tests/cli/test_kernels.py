@@ -29,7 +29,7 @@ class Kernels(Guests):
     def counts(self, kind, lines, rounds):
         program = self.build("kernels.c", "-O2", "-nostdlib", "-ffreestanding", f"-DKERNEL={kind}",
                              f"-DLINES={lines}", f"-DROUNDS={rounds}")
-        report = stat(SMALL, EVENTS, program)
+        report = stat(SMALL, EVENTS, program, options=["--prefetchers", "none"])
         return {event: total(report, event) for event in EVENTS}
 
     def added(self, kind, lines, rounds=1, twin=0):

@@ -104,7 +104,7 @@ class Placement(Guests):
                            check=True)
 
     def reads(self, *options):
-        report = stat(LARGE, [READS], self.path / "touches", options=(*options, *self.options))
+        report = stat(LARGE, [READS], self.path / "touches", options=("--prefetchers", "none", *options, *self.options))
         return [total(report, READS, socket=socket) for socket in (0, 1)]
 
     def test_memory(self):

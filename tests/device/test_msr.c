@@ -5,6 +5,7 @@
 #include "device/msr.h"
 #include "machine/access.h"
 #include "support/cmocka.h"
+#include "support/prefetchers.h"
 
 /* 334291-001 table 2-9: CBo 2 has its counter 0 at 0xE28, CBo 0 at 0xE08. */
 #define C0_CTR0 0xE08
@@ -234,6 +235,7 @@ static void energy_of_what_a_core_does(void **state)
 	double seconds, package, dram;
 	uint64_t measured;
 
+	switch_prefetchers_off(machine);
 	assert_int_equal(machine_address_space_new(&space, machine), 0);
 	hart = machine_hart_enter(machine, space, 0);
 	assert_non_null(hart);

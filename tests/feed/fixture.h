@@ -8,6 +8,7 @@
 #include "catalog/description.h"
 #include "machine/machine.h"
 #include "support/cmocka.h"
+#include "support/prefetchers.h"
 
 struct fixture {
 	struct pmu_ctx *ctx;
@@ -29,6 +30,7 @@ static inline int fixture_up(void **state)
 	memset(fixture->memory, 0, size);
 	assert_int_equal(machine_open(&fixture->machine, fixture->ctx, desc, fixture->memory, true),
 			 0);
+	switch_prefetchers_off(fixture->machine);
 	assert_int_equal(machine_address_space_new(&fixture->space, fixture->machine), 0);
 	*state = fixture;
 	return 0;

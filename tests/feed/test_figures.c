@@ -6,6 +6,7 @@
 
 #include "machine/access.h"
 #include "support/cmocka.h"
+#include "support/prefetchers.h"
 
 #define KB	  1024u
 #define MB	  (1024u * KB)
@@ -17,6 +18,8 @@
 #define CORES_MAX 64
 
 static const struct machine_insn independent;
+
+#define ALL 0xFu /* prefetchers */
 
 struct fixture {
 	const struct pmu_machine *desc;
@@ -83,7 +86,10 @@ static void touch(struct fixture *fixture, unsigned node, uint64_t bytes)
 		machine_hart_leave(cores[i]);
 }
 
-/* Nanoseconds a hop on core 0, the second time round a ring in memory of @node. */
+/*
+ * Nanoseconds a hop on core 0, the second time round a ring in memory of @node. Without
+ * prefetchers, as those measure it who switch them off.
+ */
 static double hop_ns(const struct pmu_machine *desc, uint64_t bytes, unsigned node)
 {
 	const uint64_t lines = bytes / LINE;
@@ -93,6 +99,7 @@ static double hop_ns(const struct pmu_machine *desc, uint64_t bytes, unsigned no
 	double ns;
 
 	open_fixture(&fixture, desc);
+	switch_prefetchers_off(fixture.machine);
 	touch(&fixture, node, bytes);
 	core = machine_hart_enter(fixture.machine, fixture.space, 0);
 	chase(core, lines);
@@ -126,7 +133,7 @@ static void access_once(const struct fixture *fixture, struct machine_hart *core
 
 /* GB/s of @count cores in step, each of which goes through its part of 256 MB. */
 static double gigabytes_per_second(const struct pmu_machine *desc, enum direction direction,
-				   unsigned count)
+				   unsigned count, uint32_t prefetchers)
 {
 	const uint64_t bytes = 256 * MB / count / LINE * LINE;
 	struct machine_hart *cores[CORES_MAX];
@@ -135,6 +142,7 @@ static double gigabytes_per_second(const struct pmu_machine *desc, enum directio
 	double gigabytes;
 
 	open_fixture(&fixture, desc);
+	set_all_prefetchers(fixture.machine, prefetchers);
 	for (unsigned i = 0; i < count; i++)
 		cores[i] = machine_hart_enter(fixture.machine, fixture.space, 0);
 	begin = settled_time(cores[0]);
@@ -174,22 +182,32 @@ static double remote_ns(const struct pmu_machine *desc)
 
 static double read_one(const struct pmu_machine *desc)
 {
-	return gigabytes_per_second(desc, READ, 1);
+	return gigabytes_per_second(desc, READ, 1, ALL);
+}
+
+static double read_one_demand(const struct pmu_machine *desc)
+{
+	return gigabytes_per_second(desc, READ, 1, 0);
 }
 
 static double read_socket(const struct pmu_machine *desc)
 {
-	return gigabytes_per_second(desc, READ, 12);
+	return gigabytes_per_second(desc, READ, 12, ALL);
 }
 
 static double write_one(const struct pmu_machine *desc)
 {
-	return gigabytes_per_second(desc, WRITE, 1);
+	return gigabytes_per_second(desc, WRITE, 1, ALL);
+}
+
+static double write_one_demand(const struct pmu_machine *desc)
+{
+	return gigabytes_per_second(desc, WRITE, 1, 0);
 }
 
 static double stream_one(const struct pmu_machine *desc)
 {
-	return gigabytes_per_second(desc, STREAM, 1);
+	return gigabytes_per_second(desc, STREAM, 1, ALL);
 }
 
 /* clang-format off */
@@ -204,8 +222,10 @@ static const struct figure {
 	{"local memory", "ns", local_ns, 1, 1},
 	{"remote memory", "ns", remote_ns, 2, 1},
 	{"read, one core", "GB/s", read_one, 1, 1},
+	{"read, one core, no prefetchers", "GB/s", read_one_demand, 1, 1},
 	{"read, 12 cores of a socket in step", "GB/s", read_socket, 1, 12},
 	{"write, one core (RFO and writeback)", "GB/s", write_one, 1, 1},
+	{"write, one core, no prefetchers", "GB/s", write_one_demand, 1, 1},
 	{"non-temporal write, one core", "GB/s", stream_one, 1, 1},
 };
 /* clang-format on */

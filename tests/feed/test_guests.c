@@ -14,6 +14,7 @@
 
 #include "emul/block.h"
 #include "support/cmocka.h"
+#include "support/prefetchers.h"
 
 #define COUNT	1000 /* of guests/guests.h */
 #define WORK	100000
@@ -31,6 +32,7 @@ static int computer_up(void **state)
 	if (emul_new(&emul, ctx, pmu_find_machine("xeon-e5v4-4c")))
 		fail_msg("%s", pmu_message(ctx));
 	pmu_ctx_free(ctx);
+	switch_prefetchers_off(emul_machine(emul));
 	*state = emul;
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include "emul/block.h"
 #include "machine/access.h"
 #include "pmon/fixture.h"
+#include "support/prefetchers.h"
 #include "support/random.h"
 
 #define SLICES 4
@@ -136,6 +137,7 @@ static int open_side(void **unused)
 	side.desc.llc.sets = 64;
 	side.desc.home_agents = 1;
 	assert_int_equal(emul_new(&side.emul, NULL, &side.desc), 0);
+	switch_prefetchers_off(emul_machine(side.emul));
 	assert_int_equal(emul_attribution_new(side.emul, NULL, COLUMNS), 0);
 	for (unsigned socket = 0; socket < 2; socket++)
 		for (unsigned n = 0; n < SLICES; n++)

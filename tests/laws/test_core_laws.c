@@ -11,6 +11,7 @@
 #include "feed/kernels.h"
 #include "pmulab/session.h"
 #include "support/cmocka.h"
+#include "support/prefetchers.h"
 #include "support/random.h"
 
 #define PASSES	     2
@@ -76,6 +77,7 @@ static void fixture_up(struct fixture *fixture, const char *machine)
 			fail_msg("%s: %s", events[i], pmu_message(fixture->ctx));
 	}
 	fixture->machine = emul_machine(bus_emulated_emul(fixture->bus));
+	switch_prefetchers_off(fixture->machine);
 	assert_int_equal(machine_address_space_new(&fixture->space, fixture->machine), 0);
 }
 

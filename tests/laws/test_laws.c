@@ -12,10 +12,11 @@
 #include "feed/kernels.h"
 #include "pmulab/session.h"
 #include "support/cmocka.h"
+#include "support/prefetchers.h"
 #include "support/random.h"
 
 #define EVENTS_MAX   96
-#define TERMS_MAX    6
+#define TERMS_MAX    9
 #define PASSES	     2
 #define ARRAY_LINES  (1u << 14) /* of each array: beyond the cut-down LLC, in each of its sets */
 #define ARRAY_BYTES  (ARRAY_LINES * 64)
@@ -37,9 +38,15 @@
 #define MISS_DRD "cbo.TOR_INSERTS.MISS_OPCODE:opc=0x182"
 #define MISS_CRD "cbo.TOR_INSERTS.MISS_OPCODE:opc=0x181"
 #define MISS_RFO "cbo.TOR_INSERTS.MISS_OPCODE:opc=0x180"
-#define LOOKUPS	 "cbo.LLC_LOOKUP.ANY:state=any"
-#define READ_I	 "cbo.LLC_LOOKUP.READ:state=I"
-#define INVITOE	 "ha.REQUESTS.INVITOE_LOCAL+INVITOE_REMOTE"
+#define PREFETCHES                                                                                 \
+	"cbo.TOR_INSERTS.OPCODE:opc=0x190", "cbo.TOR_INSERTS.OPCODE:opc=0x191",                    \
+	    "cbo.TOR_INSERTS.OPCODE:opc=0x192"
+#define MISS_PREFETCHES                                                                            \
+	"cbo.TOR_INSERTS.MISS_OPCODE:opc=0x190", "cbo.TOR_INSERTS.MISS_OPCODE:opc=0x191",          \
+	    "cbo.TOR_INSERTS.MISS_OPCODE:opc=0x192"
+#define LOOKUPS "cbo.LLC_LOOKUP.ANY:state=any"
+#define READ_I	"cbo.LLC_LOOKUP.READ:state=I"
+#define INVITOE "ha.REQUESTS.INVITOE_LOCAL+INVITOE_REMOTE"
 
 /* How the sum of the events on the left stands to that of those on the right. */
 enum relation {
@@ -47,6 +54,7 @@ enum relation {
 	AT_MOST,
 	EQUAL_ON_ONE, /* on machines of one socket */
 	EQUAL_ON_TWO,
+	EQUAL_OF_DEMANDS, /* without prefetchers; with them the left is at most the right */
 };
 
 struct law {
@@ -57,18 +65,18 @@ struct law {
 /* clang-format off */
 static const struct law laws[] = {
 	/* Cores and slices. */
-	{EQUAL, {"core.LONGEST_LAT_CACHE.REFERENCE"}, {DRD, CRD, RFO}},
-	{EQUAL, {"core.LONGEST_LAT_CACHE.MISS"}, {READ_I}},
+	{EQUAL_OF_DEMANDS, {"core.LONGEST_LAT_CACHE.REFERENCE"}, {DRD, CRD, RFO}},
+	{EQUAL_OF_DEMANDS, {"core.LONGEST_LAT_CACHE.MISS"}, {READ_I}},
 	{EQUAL, {LOOKUPS}, {"cbo.LLC_LOOKUP.READ:state=any", "cbo.LLC_LOOKUP.WRITE:state=any",
 		     "cbo.LLC_LOOKUP.REMOTE_SNOOP:state=any"}},
 	{EQUAL, {LOOKUPS}, {"cbo.LLC_LOOKUP.ANY:state=I", "cbo.LLC_LOOKUP.ANY:state=S",
 		     "cbo.LLC_LOOKUP.ANY:state=E", "cbo.LLC_LOOKUP.ANY:state=M",
 		     "cbo.LLC_LOOKUP.ANY:state=F"}},
-	{EQUAL, {"cbo.LLC_LOOKUP.DATA_READ:state=any"}, {DRD}},
-	{EQUAL, {"cbo.LLC_LOOKUP.READ:state=any"}, {DRD, CRD, RFO}},
+	{EQUAL, {"cbo.LLC_LOOKUP.DATA_READ:state=any"}, {DRD, "cbo.TOR_INSERTS.OPCODE:opc=0x192"}},
+	{EQUAL, {"cbo.LLC_LOOKUP.READ:state=any"}, {DRD, CRD, RFO, PREFETCHES}},
 	{EQUAL, {"cbo.LLC_LOOKUP.WRITE:state=any"}, {"cbo.TOR_INSERTS.WB", WCIL, WCILF}},
 	{EQUAL, {"cbo.TOR_INSERTS.WB"}, {WBMTOI, WBMTOE}},
-	{EQUAL, {"cbo.RxR_INSERTS.IRQ"}, {DRD, CRD, RFO, "cbo.TOR_INSERTS.WB", WCIL, WCILF}},
+	{EQUAL, {"cbo.RxR_INSERTS.IRQ"}, {DRD, CRD, RFO, PREFETCHES, "cbo.TOR_INSERTS.WB", WCIL, WCILF}},
 	{EQUAL, {"cbo.RxR_INSERTS.IPQ"}, {"cbo.LLC_LOOKUP.REMOTE_SNOOP:state=any"}},
 	{EQUAL, {"cbo.TOR_INSERTS.ALL"}, {LOOKUPS, "cbo.TOR_INSERTS.EVICTION"}},
 	{EQUAL, {"cbo.TOR_INSERTS.ALL"}, {"cbo.TOR_INSERTS.LOCAL", "cbo.TOR_INSERTS.REMOTE"}},
@@ -80,7 +88,7 @@ static const struct law laws[] = {
 	{EQUAL, {"ha.REQUESTS.READS"}, {READ_I}},
 	{EQUAL, {"ha.REQUESTS.WRITES"}, {"cbo.LLC_VICTIMS.M_STATE", "cbo.MISC.WC_ALIASING", WCIL, WCILF}},
 	/* An InvItoE is a non-temporal line, or an RFO that misses though the LLC has the line. */
-	{EQUAL, {INVITOE, READ_I}, {WCIL, WCILF, MISS_RFO, MISS_DRD, MISS_CRD}},
+	{EQUAL, {INVITOE, READ_I}, {WCIL, WCILF, MISS_RFO, MISS_DRD, MISS_CRD, MISS_PREFETCHES}},
 	{EQUAL, {"ha.REQUESTS.READS"}, {"ha.REQUESTS.READS_LOCAL", "ha.REQUESTS.READS_REMOTE"}},
 	{EQUAL, {"ha.REQUESTS.WRITES"}, {"ha.REQUESTS.WRITES_LOCAL", "ha.REQUESTS.WRITES_REMOTE"}},
 	{EQUAL, {"ha.TAD_REQUESTS_G0.REGION0"}, {"ha.REQUESTS.READS", "ha.REQUESTS.WRITES", INVITOE}},
@@ -116,6 +124,8 @@ static const struct {
 	const char *events[TERMS_MAX];
 	size_t statistic;
 } witnesses[] = {
+	{{"core.LONGEST_LAT_CACHE.REFERENCE"}, STATISTIC(l2_misses)},
+	{{PREFETCHES}, STATISTIC(llc_prefetches)},
 	{{LOOKUPS}, STATISTIC(llc_lookups)},
 	{{READ_I}, STATISTIC(llc_misses)},
 	{{"cbo.TOR_INSERTS.EVICTION"}, STATISTIC(llc_victims)},
@@ -320,7 +330,8 @@ static bool applies(const struct law *law, unsigned sockets)
 static unsigned check_law(const struct counts *counts, const struct law *law)
 {
 	uint64_t left = sum(counts, law->left), right = sum(counts, law->right);
-	bool at_most = law->relation == AT_MOST;
+	bool at_most = law->relation == AT_MOST ||
+		       (law->relation == EQUAL_OF_DEMANDS && counts->stats.l2_prefetches);
 
 	if (at_most ? left <= right : left == right)
 		return 0;
@@ -374,6 +385,7 @@ static void drive_kernel(struct fixture *fixture, const void *argument)
 	};
 	struct machine_hart *core = machine_hart_enter(fixture->machine, fixture->space, 0);
 
+	switch_prefetchers_off(fixture->machine);
 	for (int pass = 0; pass < PASSES; pass++)
 		feed_kernel_run(kernel, fixture->machine, core, &arrays);
 	machine_hart_leave(core);
@@ -458,15 +470,15 @@ static void step_once(struct fixture *fixture, struct machine_hart *core, uint64
 	}
 }
 
-/* Four cores in owners, on the large machine of both sockets. */
-static void drive_random(struct fixture *fixture, const void *unused)
+/* Four cores in owners, on the large machine of both sockets. @param on  of prefetchers */
+static void drive_random(struct fixture *fixture, const void *on)
 {
 	const unsigned cores = fixture->desc->sockets * fixture->desc->cores,
 		       step = cores / CORES_USED;
 	struct machine_hart *core[CORES_MAX];
 	uint64_t random = 88172645463325252;
 
-	(void)unused;
+	set_all_prefetchers(fixture->machine, *(const uint32_t *)on);
 	for (unsigned i = 0; i < cores; i++)
 		core[i] = machine_hart_enter(fixture->machine, fixture->space, 0);
 	for (unsigned i = 0; i < RANDOM_STEPS; i++) {
@@ -478,16 +490,16 @@ static void drive_random(struct fixture *fixture, const void *unused)
 		machine_hart_leave(core[i]);
 }
 
-static void random_on_four_cores(void **unused)
+static void check_random(uint32_t on)
 {
-	(void)unused;
 	for (unsigned sockets = 1; sockets <= 2; sockets++) {
 		const struct pmu_machine desc = cut_down(sockets);
 		struct counts counts;
 
 		choose_events(&counts, &desc);
-		count_all(&counts, &desc, drive_random, NULL);
+		count_all(&counts, &desc, drive_random, &on);
 		check(&counts, sockets);
+		assert_true(!on || (counts.stats.l2_prefetches && counts.stats.llc_prefetches));
 		/* No law holds because there was nothing. */
 		for (size_t i = 0; i < COUNT(laws); i++)
 			if (sockets == 2 && applies(&laws[i], sockets))
@@ -495,11 +507,25 @@ static void random_on_four_cores(void **unused)
 	}
 }
 
+static void random_on_four_cores(void **unused)
+{
+	(void)unused;
+	check_random(0);
+}
+
+/* All of them, whose requests are requests like others. */
+static void random_with_prefetchers(void **unused)
+{
+	(void)unused;
+	check_random(0xF);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(kernels_on_one_core),
 	    cmocka_unit_test(random_on_four_cores),
+	    cmocka_unit_test(random_with_prefetchers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

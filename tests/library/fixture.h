@@ -20,6 +20,8 @@ static inline int fixture_up(void **state)
 	assert_int_equal(pmu_ctx_new(&fixture.ctx), 0);
 	if (pmu_emul_new(&fixture.emul, fixture.ctx, pmu_find_machine(MACHINE)))
 		fail_msg("%s", pmu_message(fixture.ctx));
+	/* Closed forms are those of demands. */
+	assert_int_equal(pmu_emul_set_prefetchers(fixture.emul, fixture.ctx, "none"), 0);
 	*state = &fixture;
 	return 0;
 }

@@ -51,6 +51,7 @@ static int set_up(void **state)
 	assert_int_equal(pmu_ctx_new(&fixture.ctx), 0);
 	assert_int_equal(pmu_emul_new(&fixture.emul, fixture.ctx, pmu_find_machine("xeon-e5v4-4c")),
 			 0);
+	assert_int_equal(pmu_emul_set_prefetchers(fixture.emul, fixture.ctx, "none"), 0);
 	assert_int_equal(pmu_emul_bus(&fixture.bus, fixture.ctx, fixture.emul), 0);
 	*state = &fixture;
 	return 0;

@@ -11,6 +11,7 @@
 #include "emul/emul.h"
 #include "machine/access.h"
 #include "support/cmocka.h"
+#include "support/prefetchers.h"
 
 #define LINE_BYTES 64
 #define LINES	   600
@@ -33,6 +34,7 @@ static void fixture_up(struct fixture *fixture, const char *machine)
 			 0);
 	assert_int_equal(pmu_session_new(&fixture->session, fixture->ctx, fixture->bus), 0);
 	pmu_session_spread(fixture->session);
+	switch_prefetchers_off(emul_machine(bus_emulated_emul(fixture->bus)));
 }
 
 static void fixture_down(struct fixture *fixture)

@@ -14,6 +14,7 @@
 #include "machine/access.h"
 #include "pmulab/session.h"
 #include "support/cmocka.h"
+#include "support/prefetchers.h"
 
 #define MACHINE	   "xeon-e5-2699v4-2s"
 #define LINE_BYTES 64
@@ -82,6 +83,7 @@ static void measure(struct pmu_ctx *ctx, struct pmu_bus *bus, struct emul *emul,
 		if (pmu_session_add(session, ctx, &selection) != (int)i)
 			fail_msg("%s", pmu_message(ctx));
 	}
+	switch_prefetchers_off(machine);
 	if (pmu_session_start(session, ctx))
 		fail_msg("%s", pmu_message(ctx));
 	load_lines(machine, 0, 0);

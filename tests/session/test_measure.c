@@ -8,6 +8,7 @@
 #include "machine/access.h"
 #include "pmulab/session.h"
 #include "support/cmocka.h"
+#include "support/prefetchers.h"
 
 #define LINE_BYTES 64
 #define LINES	   20000
@@ -38,6 +39,7 @@ static void fixture_up(struct fixture *fixture, const char *machine)
 	fixture->desc = pmu_find_machine(machine);
 	assert_int_equal(pmu_ctx_new(&fixture->ctx), 0);
 	assert_int_equal(pmu_bus_emulated(&fixture->bus, fixture->ctx, fixture->desc), 0);
+	switch_prefetchers_off(emul_machine(bus_emulated_emul(fixture->bus)));
 	pmon_strict(emul_pmon(bus_emulated_emul(fixture->bus)), violated, fixture);
 	assert_int_equal(pmu_session_new(&fixture->session, fixture->ctx, fixture->bus), 0);
 }

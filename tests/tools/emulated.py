@@ -6,6 +6,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
 from harness import HERE as CLI, PMULAB, SMALL, Folder, pmulab  # noqa: E402
@@ -32,11 +33,16 @@ def skip_without(*tools):
 
 
 class Machine:
-    """An emulated machine for as long as the block lasts."""
+    """An emulated machine for as long as the block lasts. Its prefetchers are off: closed forms of
+    programs are those of their own accesses."""
 
     def __init__(self, *options, machine=SMALL):
         self.name = f"test-{os.getpid()}-{next(NAMES)}"
-        self.command = [PMULAB, "emulate", "-M", machine, "--name", self.name, *options, "--", "cat"]
+        self.folder = tempfile.TemporaryDirectory()
+        plain = pathlib.Path(self.folder.name) / "plain.json"
+        plain.write_text(json.dumps({"base": machine, "name": f"plain-{machine}", "prefetchers": 0}),
+                         encoding="utf-8")
+        self.command = [PMULAB, "emulate", "-M", plain, "--name", self.name, *options, "--", "cat"]
 
     def __enter__(self):
         # cat answers when the machine is there and ends with its input.
@@ -50,6 +56,7 @@ class Machine:
         self.owner.stdin.close()
         self.owner.wait(timeout=60)
         self.owner.stdout.close()
+        self.folder.cleanup()
 
     def program(self, path):
         """The command that runs a program on the machine."""

@@ -123,7 +123,8 @@ class Likwid(Measuring):
                   "RBOX_CLOCKTICK:RBOX0C0", "RBOX_CLOCKTICK:RBOX1C2", "UNCORE_CLOCK:UBOXFIX"]
         found, stats = self.measure(",".join([*uncore, "DRAM_CLOCKTICKS:MBOX0FIX"]),
                                     options=("--clock", "machine"))
-        report = stat(SMALL, ["ubox.clock", "imc.clock"], self.kernel("copy"))
+        report = stat(SMALL, ["ubox.clock", "imc.clock"], self.kernel("copy"),
+                      options=["--prefetchers", "none"])
         clocks = {f"{event}:{box}{counter}": count for event, box, counter, count in found}
         for event in uncore:
             self.assertEqual(clocks[event], total(report, "ubox.clock"), event)
@@ -133,7 +134,8 @@ class Likwid(Measuring):
     def test_same_as_stat(self):
         """The same program in the same time: the same counts to the last digit, by box."""
         found, _ = self.measure("MEM", options=("--clock", "machine"))
-        report = stat(SMALL, ["imc.CAS_COUNT.RD", "imc.CAS_COUNT.WR"], self.kernel("copy"))
+        report = stat(SMALL, ["imc.CAS_COUNT.RD", "imc.CAS_COUNT.WR"], self.kernel("copy"),
+                      options=["--prefetchers", "none"])
         for event, name in (("CAS_COUNT_RD", "imc.CAS_COUNT.RD"), ("CAS_COUNT_WR", "imc.CAS_COUNT.WR")):
             for channel in range(4):
                 theirs = [count for e, box, _, count in found if (e, box) == (event, f"MBOX{channel}")]
@@ -147,7 +149,8 @@ class Likwid(Measuring):
             found = counts(machine.tool("likwid-perfctr", "-M", 0, "-c", "0,22", "-O", "-g", "MEM",
                                         *machine.program(self.kernel("copy"))))
             stats = machine.statistics()
-        report = stat(LARGE, ["imc.CAS_COUNT.RD", "imc.CAS_COUNT.WR"], self.kernel("copy"))
+        report = stat(LARGE, ["imc.CAS_COUNT.RD", "imc.CAS_COUNT.WR"], self.kernel("copy"),
+                      options=["--prefetchers", "none"])
         theirs = {(event, box): count for event, box, _, count in found if box.startswith("MBOX")}
         self.assertEqual(theirs, {
             (event, f"MBOX{channel}"): total(report, name, socket=0, instance=channel)
