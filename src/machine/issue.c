@@ -72,43 +72,23 @@ static MACHINE_OUTLINE void catch_up(struct machine_hart *core)
 	issue->time = now;
 }
 
-static MACHINE_OUTLINE void wait(struct machine_hart *core, uint32_t ticks)
+/* Of bytes. */
+static inline unsigned largest(__m128i lags)
 {
-	core->progress->time += ticks;
-	catch_up(core);
+	lags = _mm_max_epu8(lags, _mm_srli_si128(lags, 8));
+	lags = _mm_max_epu8(lags, _mm_srli_si128(lags, 4));
+	lags = _mm_max_epu8(lags, _mm_srli_si128(lags, 2));
+	lags = _mm_max_epu8(lags, _mm_srli_si128(lags, 1));
+	return (unsigned)_mm_cvtsi128_si32(lags) & 0xff;
 }
 
-static uint8_t largest_lag(const uint8_t *lags, unsigned count)
+/* Of words below 2^15. */
+static inline unsigned largest_word(__m128i words)
 {
-	uint8_t largest = 0;
-
-	for (unsigned i = 0; i < count; i++)
-		largest = lags[i] > largest ? lags[i] : largest;
-	return largest;
-}
-
-/* The core takes nothing in until no value and no port is too far behind. */
-static MACHINE_OUTLINE void hold_back(struct machine_hart *core)
-{
-	struct machine_issue *issue = &core->issue;
-	uint8_t lag, most = issue->lag_most[0];
-	uint64_t units;
-
-	settle_vectors(issue);
-	lag = largest_lag(issue->lags, PLAN_VALUES);
-	units = lag > most ? (uint64_t)(lag - most) * UARCH_CYCLE : 0;
-	for (unsigned port = 0; port < UARCH_PORTS; port++)
-		if (issue->ports[port] > issue->port_most[port] + units)
-			units = issue->ports[port] - issue->port_most[port];
-	core->progress->time += units * core->machine->core_ticks / UARCH_CYCLE;
-	issue->time = core->progress->time;
-	let_pass(issue, units);
-	settle_vectors(issue);
-}
-
-static inline bool is_zero(__m128i vector)
-{
-	return _mm_movemask_epi8(_mm_cmpeq_epi8(vector, _mm_setzero_si128())) == 0xffff;
+	words = _mm_max_epi16(words, _mm_srli_si128(words, 8));
+	words = _mm_max_epi16(words, _mm_srli_si128(words, 4));
+	words = _mm_max_epi16(words, _mm_srli_si128(words, 2));
+	return (unsigned)_mm_cvtsi128_si32(words) & 0xffff;
 }
 
 /* What is too far behind of values: not zero. */
@@ -116,6 +96,57 @@ static inline __m128i excess(const struct machine_issue *issue, __m128i lags)
 {
 	return _mm_subs_epu8(lags, vector(issue->lag_most));
 }
+
+static inline __m128i excess_of_ports(const struct machine_issue *issue, __m128i ports)
+{
+	return _mm_subs_epu16(ports, vector(issue->port_most));
+}
+
+static inline bool is_zero(__m128i vector)
+{
+	return _mm_movemask_epi8(_mm_cmpeq_epi8(vector, _mm_setzero_si128())) == 0xffff;
+}
+
+static inline bool must_attend(const struct machine_hart *core)
+{
+	/* Others wait for the clock: a few instructions can take long. */
+	return core->progress->instructions >= core->attention ||
+	       core->progress->time >= core->skew_due;
+}
+
+/* The core takes nothing in until no value and no port is too far behind. */
+static MACHINE_OUTLINE void hold_back(struct machine_hart *core)
+{
+	struct machine_issue *issue = &core->issue;
+	__m128i lags;
+	uint64_t units, ports;
+
+	settle_vectors(issue);
+	lags = _mm_max_epu8(vector(issue->lags), vector(issue->lags + PLAN_VECTORS));
+	units = (uint64_t)largest(excess(issue, lags)) * UARCH_CYCLE;
+	ports = largest_word(excess_of_ports(issue, vector(issue->ports)));
+	units = machine_max(units, ports);
+	core->progress->time += units * core->machine->core_ticks / UARCH_CYCLE;
+	issue->time = core->progress->time;
+	let_pass(issue, units);
+	settle_vectors(issue);
+	if (must_attend(core))
+		machine_attend(core);
+}
+
+#define TIMES_4(row, n) row(n), row((n) + 1), row((n) + 2), row((n) + 3)
+#define TIMES_16(row, n)                                                                           \
+	TIMES_4(row, n), TIMES_4(row, (n) + 4), TIMES_4(row, (n) + 8), TIMES_4(row, (n) + 12)
+#define TIMES_64(row, n)                                                                           \
+	TIMES_16(row, n), TIMES_16(row, (n) + 16), TIMES_16(row, (n) + 32), TIMES_16(row, (n) + 48)
+#define SAME(n)                                                                                    \
+	{                                                                                          \
+		n, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n                                     \
+	}
+
+/* Each byte sixteen times: processors without AVX2 make no such vector in less than four steps. */
+static const _Alignas(16) uint8_t repeated[256][PLAN_LANES] = {
+    TIMES_64(SAME, 0), TIMES_64(SAME, 64), TIMES_64(SAME, 128), TIMES_64(SAME, 192)};
 
 /* A half of the values after the block. @param stride  bytes of a row */
 static inline __m128i follow(const struct machine_issue *issue, const struct machine_plan *plan,
@@ -127,21 +158,11 @@ static inline __m128i follow(const struct machine_issue *issue, const struct mac
 	after = _mm_max_epu8(vector(row), _mm_adds_epu8(lags, vector(row + stride)));
 	row += 2 * stride;
 	for (unsigned i = 0; i < plan->row_count; i++, row += stride) {
-		__m128i from = _mm_set1_epi8((char)issue->lags[plan->from[i]]);
+		__m128i from = vector(repeated[issue->lags[plan->from[i]]]);
 
 		after = _mm_max_epu8(after, _mm_adds_epu8(from, vector(row)));
 	}
 	return _mm_subs_epu8(after, passed);
-}
-
-static inline __m128i book(struct machine_issue *issue, const struct machine_plan *plan)
-{
-	__m128i ports = vector(issue->ports);
-
-	ports = _mm_adds_epu16(ports, vector(plan->booked));
-	ports = _mm_subs_epu16(ports, vector(plan->passed));
-	keep(issue->ports, ports);
-	return _mm_subs_epu16(ports, vector(issue->port_most));
 }
 
 /* The cycles that the lags in the plan leave out, with the bias. */
@@ -150,12 +171,35 @@ static inline __m128i passed(struct machine_issue *issue, const struct machine_p
 	uint32_t units = issue->units + plan->rest;
 
 	issue->units = units % UARCH_CYCLE;
-	return _mm_set1_epi8((char)(PLAN_BIAS + units / UARCH_CYCLE));
+	return vector(repeated[PLAN_BIAS + units / UARCH_CYCLE]);
 }
 
-static MACHINE_OUTLINE __m128i issue_vectors(struct machine_issue *issue,
-					     const struct machine_plan *plan)
+/* @param over  what values are too far behind */
+static inline __attribute__((always_inline)) void
+finish(struct machine_hart *core, const struct machine_plan *plan, __m128i over)
 {
+	struct machine_progress *progress = core->progress;
+	struct machine_issue *issue = &core->issue;
+	__m128i ports = _mm_subs_epu16(_mm_adds_epu16(vector(issue->ports), vector(plan->booked)),
+				       vector(plan->passed));
+
+	keep(issue->ports, ports);
+	progress->time += plan->ticks;
+	issue->time = progress->time;
+	progress->slots += plan->slots;
+	progress->uops += plan->uops;
+	progress->branches += plan->block.branches;
+	progress->instructions += plan->block.instructions;
+	if (!MACHINE_LIKELY(is_zero(_mm_or_si128(over, excess_of_ports(issue, ports)))))
+		hold_back(core);
+	else if (!MACHINE_LIKELY(!must_attend(core)))
+		machine_attend(core);
+}
+
+static MACHINE_OUTLINE void issue_vectors(struct machine_hart *core,
+					  const struct machine_plan *plan)
+{
+	struct machine_issue *issue = &core->issue;
 	__m128i pass = passed(issue, plan), general, other;
 
 	settle_vectors(issue);
@@ -163,37 +207,86 @@ static MACHINE_OUTLINE __m128i issue_vectors(struct machine_issue *issue,
 	other = follow(issue, plan, 1, PLAN_VALUES, pass);
 	keep(issue->lags, general);
 	keep(issue->lags + PLAN_VECTORS, other);
-	return _mm_or_si128(excess(issue, general), excess(issue, other));
+	finish(core, plan, excess(issue, _mm_max_epu8(general, other)));
 }
 
-static inline __m128i issue_general(struct machine_issue *issue, const struct machine_plan *plan)
+static inline __attribute__((always_inline)) void issue_block(struct machine_hart *core,
+							      const struct machine_plan *plan)
 {
-	__m128i general = follow(issue, plan, 0, PLAN_LANES, passed(issue, plan));
+	struct machine_issue *issue = &core->issue;
+	__m128i general;
 
+	issue->end = plan->end;
+	issue->decided = 0;
+	if (!MACHINE_LIKELY(!plan->vectors)) {
+		issue_vectors(core, plan);
+		return;
+	}
+	general = follow(issue, plan, 0, PLAN_LANES, passed(issue, plan));
 	keep(issue->lags, general);
 	issue->behind += plan->units;
-	return excess(issue, general);
+	finish(core, plan, excess(issue, general));
+}
+
+/* Where the clock has moved, or the block is a loop with a time of its own. */
+static MACHINE_OUTLINE void issue_late(struct machine_hart *core, const struct machine_plan *plan)
+{
+	if (core->issue.time != core->progress->time)
+		catch_up(core);
+	/* A longer block with the same end is the first round of the loop. */
+	if (plan->carried && core->issue.end.next == plan->end.next) {
+		core->progress->time += plan->carried;
+		catch_up(core);
+	}
+	issue_block(core, plan);
+}
+
+static MACHINE_OUTLINE void fetch_late(struct machine_hart *core, const struct machine_plan *plan)
+{
+	const uint64_t address = plan->block.address;
+
+	machine_fetch_outline(core, address, address + plan->block.bytes - 1);
+	issue_late(core, plan);
+}
+
+static inline __attribute__((always_inline)) void fetch(struct machine_hart *core,
+							const struct machine_plan *plan)
+{
+	const uint64_t address = plan->block.address, last = address + plan->block.bytes - 1;
+
+	if (!MACHINE_LIKELY(machine_use(core->l1i, core->code, address, last, MACHINE_TAG_S))) {
+		fetch_late(core, plan);
+		return;
+	}
+	core->progress->fetches++;
+	if (MACHINE_LIKELY(core->issue.time == core->progress->time && !plan->carried))
+		issue_block(core, plan);
+	else
+		issue_late(core, plan);
 }
 
 /*
  * Takes nothing in until the branch that ended the last block is known, and what follows it has
  * come through the front end.
  */
-static MACHINE_OUTLINE void refill(struct machine_hart *core, const struct machine_block_end *last)
+static MACHINE_OUTLINE void refill(struct machine_hart *core, const struct machine_plan *plan)
 {
 	const struct machine_issue *issue = &core->issue;
+	const struct machine_block_end *last = &issue->end;
 	const uint64_t cycle = core->machine->core_ticks;
 	uint32_t lag = last->resolver < PLAN_LANES ? issue->lags[last->resolver] : 0;
 	uint64_t known = issue->time + (lag + last->resolve) * cycle;
 
+	core->progress->mispredicted[last->branch][plan->block.address != last->next]++;
 	known = machine_max(known, mshr_last_arrival(core, last->deciders));
 	known = machine_max(known, issue->decided);
 	mshr_wait(core, known + core->machine->uarch->refill * cycle);
+	fetch(core, plan);
 }
 
-/* @return whether the branch was foreseen */
-static MACHINE_OUTLINE bool predict_other(struct machine_hart *core,
-					  const struct machine_block_end *last, uint64_t address)
+/* @return whether the branch, which is no conditional one, was foreseen */
+static bool predict_other(struct machine_hart *core, const struct machine_block_end *last,
+			  uint64_t address)
 {
 	struct predictor *predictor = &core->predictor;
 
@@ -213,56 +306,33 @@ static MACHINE_OUTLINE bool predict_other(struct machine_hart *core,
 	}
 }
 
-/* The block at @address follows the last one. */
-static inline void branch(struct machine_hart *core, const struct machine_block_end *last,
-			  uint64_t address)
+static MACHINE_OUTLINE void follow_other(struct machine_hart *core, const struct machine_plan *plan)
 {
-	const bool taken = address != last->next;
-	bool right;
+	const struct machine_block_end *last = &core->issue.end;
 
-	core->progress->went[last->branch][taken]++;
-	if (last->branch == MACHINE_BRANCH_CONDITIONAL)
-		right = predict_conditional(&core->predictor, last->hash, taken);
+	core->progress->went[last->branch][plan->block.address != last->next]++;
+	if (predict_other(core, last, plan->block.address))
+		fetch(core, plan);
 	else
-		right = predict_other(core, last, address);
-	if (MACHINE_LIKELY(right))
-		return;
-	core->progress->mispredicted[last->branch][taken]++;
-	refill(core, last);
+		refill(core, plan);
 }
 
 void machine_run_planned(struct machine_hart *core, const struct machine_plan *plan)
 {
-	const uint64_t address = plan->block.address, last = address + plan->block.bytes - 1;
-	struct machine_progress *progress = core->progress;
-	struct machine_issue *issue = &core->issue;
-	__m128i over;
+	const struct machine_block_end *last = &core->issue.end;
+	const bool taken = plan->block.address != last->next;
 
-	if (MACHINE_LIKELY(issue->end.branch != MACHINE_BRANCH_NONE))
-		branch(core, &issue->end, address);
-	if (MACHINE_LIKELY(machine_use(core->l1i, core->code, address, last, MACHINE_TAG_S)))
-		progress->fetches++;
+	if (last->branch == MACHINE_BRANCH_NONE) {
+		fetch(core, plan);
+		return;
+	}
+	if (last->branch != MACHINE_BRANCH_CONDITIONAL) {
+		follow_other(core, plan);
+		return;
+	}
+	core->progress->went[MACHINE_BRANCH_CONDITIONAL][taken]++;
+	if (MACHINE_LIKELY(predict_conditional(&core->predictor, last->hash, taken)))
+		fetch(core, plan);
 	else
-		machine_fetch_outline(core, address, last);
-	if (!MACHINE_LIKELY(issue->time == progress->time))
-		catch_up(core);
-	/* A longer block with the same end is the first round of the loop. */
-	if (!MACHINE_LIKELY(!plan->carried) && issue->end.next == plan->end.next)
-		wait(core, plan->carried);
-	issue->end = plan->end;
-	issue->decided = 0;
-	over = plan->vectors ? issue_vectors(issue, plan) : issue_general(issue, plan);
-	over = _mm_or_si128(over, book(issue, plan));
-	progress->time += plan->ticks;
-	issue->time = progress->time;
-	if (!MACHINE_LIKELY(is_zero(over)))
-		hold_back(core);
-	progress->slots += plan->slots;
-	progress->uops += plan->uops;
-	progress->branches += plan->block.branches;
-	progress->instructions += plan->block.instructions;
-	/* Others wait for the clock: a few instructions can take long. */
-	if (!MACHINE_LIKELY(progress->instructions < core->attention &&
-			    progress->time < core->skew_due))
-		machine_attend(core);
+		refill(core, plan);
 }

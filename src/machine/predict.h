@@ -15,11 +15,14 @@
 #define PREDICT_TARGETS 512
 #define PREDICT_RETURNS 16
 
+#define PREDICT_NEAR ((UINT64_C(1) << 12) - 1) /* histories: the last so many jumps */
+#define PREDICT_FAR  ((UINT64_C(1) << 44) - 1)
+#define PREDICT_MIX  UINT64_C(0xd6e8feb86659fd93)
+
 /* A counter of a history: not below 0 predicts that the jump is taken. */
 struct predict_entry {
 	uint8_t tag;
-	int8_t counter; /* -4 to 3 */
-	uint8_t useful; /* it was right last */
+	int8_t counter; /* -4 to 3; -1 and 0 are given up for another history */
 };
 
 struct predict_target {
@@ -44,11 +47,59 @@ static inline uint32_t predict_hash(uint64_t address)
 }
 
 /** A conditional jump is executed. @return whether that was foreseen */
-bool predict_conditional(struct predictor *predictor, uint32_t hash, bool taken);
+static inline bool predict_conditional(struct predictor *predictor, uint32_t hash, bool taken);
 /** A jump or call to an address that is computed. */
 bool predict_indirect(struct predictor *predictor, uint32_t hash, uint64_t target);
 /** A call; what follows it is at @next. */
 void predict_call(struct predictor *predictor, uint64_t next);
 bool predict_return(struct predictor *predictor, uint64_t target);
+
+/* Where a history is kept, and what tells it from others there. */
+struct predict_key {
+	uint32_t index;
+	uint8_t tag;
+};
+
+static inline struct predict_key predict_key_of(uint64_t history, uint32_t hash)
+{
+	const uint64_t mixed = (history + hash) * PREDICT_MIX;
+
+	return (struct predict_key){(uint32_t)(mixed >> 53), (uint8_t)(mixed >> 40)};
+}
+
+_Static_assert(PREDICT_TAGGED == 1 << (64 - 53), "an index is the highest bits of the mix");
+
+/* @return whether the counter predicted it */
+static inline bool predict_count(int8_t *counter, bool taken, int least, int most)
+{
+	const int before = *counter, after = before + (taken ? 1 : -1);
+
+	*counter = (int8_t)(after < least ? least : after > most ? most : after);
+	return (before >= 0) == taken;
+}
+
+/** What was not foreseen is kept with a longer history. */
+void predict_learn(struct predictor *predictor, struct predict_key near, struct predict_key far,
+		   bool taken);
+
+static inline bool predict_conditional(struct predictor *predictor, uint32_t hash, bool taken)
+{
+	const uint64_t history = predictor->history;
+	const struct predict_key far = predict_key_of(history & PREDICT_FAR, ~hash);
+	const struct predict_key near = predict_key_of(history & PREDICT_NEAR, hash);
+	struct predict_entry *entry = &predictor->far[far.index];
+	bool right;
+
+	predictor->history = history << 1 | taken;
+	if (entry->tag == far.tag)
+		return predict_count(&entry->counter, taken, -4, 3);
+	entry = &predictor->near[near.index];
+	right = entry->tag == near.tag
+		    ? predict_count(&entry->counter, taken, -4, 3)
+		    : predict_count(&predictor->base[hash % PREDICT_BASE], taken, -2, 1);
+	if (__builtin_expect(!right, 0))
+		predict_learn(predictor, near, far, taken);
+	return right;
+}
 
 #endif
