@@ -54,6 +54,7 @@ struct machine_progress {
 	uint64_t instructions;
 	uint64_t branches;
 	uint64_t loads, stores, locked, fetches;
+	uint64_t split_loads, split_stores, split_locked; /* across a line's end: two of those */
 };
 
 /* An outstanding L1D miss. */
