@@ -108,6 +108,24 @@ static void on_block(unsigned vcpu, void *block)
 		feed_run(thread, block);
 }
 
+static void on_planned_block(unsigned vcpu, void *plan);
+
+__attribute__((noinline, cold)) static void on_first_planned_block(unsigned vcpu, void *plan)
+{
+	enter(thread_of(vcpu));
+	on_planned_block(vcpu, plan);
+}
+
+static void on_planned_block(unsigned vcpu, void *plan)
+{
+	struct feed_thread *thread = thread_of(vcpu);
+
+	if (__builtin_expect(!thread->core, 0))
+		on_first_planned_block(vcpu, plan);
+	else
+		machine_run_planned(thread->core, plan);
+}
+
 static void on_repeating_block(unsigned vcpu, void *repeat)
 {
 	struct feed_thread *thread = thread_of(vcpu);
@@ -266,6 +284,16 @@ static void *keep_block(const struct machine_block *block)
 	return memcpy(keep(sizeof(*block)), block, sizeof(*block));
 }
 
+/* @return the plan, NULL where the machine has none */
+static void *keep_plan(const struct feed_block *block, const struct feed_insn *insns, size_t count)
+{
+	_Alignas(struct machine_plan) char memory[MACHINE_PLAN_BYTES_MAX];
+	size_t bytes = feed_block_plan((struct machine_plan *)memory, plugin.process.machine, block,
+				       insns, count);
+
+	return bytes ? memcpy(keep(bytes), memory, bytes) : NULL;
+}
+
 static void register_accesses(struct qemu_plugin_tb *tb, const struct feed_access *access,
 			      struct feed_repeat *repeat, const struct feed_insn *insns,
 			      size_t count)
@@ -293,6 +321,7 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	_Alignas(struct feed_block) char memory[FEED_BLOCK_SIZE_MAX(BLOCK_INSNS_MAX)];
 	struct feed_block *block = (struct feed_block *)memory;
 	struct feed_repeat *repeat = NULL;
+	void *plan;
 	size_t count;
 
 	(void)id;
@@ -302,11 +331,15 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	count = decode_block(tb, insns);
 	causes_translation(tb, insns, count, plugin.guest_base);
 	feed_block_init(block, plugin.process.machine, address, insns, count);
+	plan = keep_plan(block, insns, count);
 	if (feed_block_repeats(insns, count)) {
 		repeat = keep(sizeof(*repeat));
-		feed_repeat_init(repeat, plugin.process.machine, block, insns, count);
+		feed_repeat_init(repeat, plugin.process.machine, block, plan, insns, count);
 		qemu_plugin_register_vcpu_tb_exec_cb(tb, on_repeating_block, QEMU_PLUGIN_CB_NO_REGS,
 						     repeat);
+	} else if (plan) {
+		qemu_plugin_register_vcpu_tb_exec_cb(tb, on_planned_block, QEMU_PLUGIN_CB_NO_REGS,
+						     plan);
 	} else {
 		qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_CB_NO_REGS,
 						     keep_block(&block->whole));

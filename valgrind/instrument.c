@@ -6,6 +6,7 @@
 #include "pub_tool_basics.h"
 #include "pub_tool_hashtable.h"
 #include "pub_tool_libcassert.h"
+#include "pub_tool_libcbase.h"
 #include "pub_tool_mallocfree.h"
 #include "pub_tool_tooliface.h"
 
@@ -90,6 +91,14 @@ static HERE void on_block(Addr address, UWord word, VexGuestAMD64State *state)
 		on_first_block(address, word);
 	else
 		machine_run(guest.hart, &block);
+}
+
+static HERE void on_planned_block(const struct machine_plan *plan, VexGuestAMD64State *state)
+{
+	guest.state = state;
+	if (__builtin_expect(!guest.hart, 0))
+		guest_enter();
+	machine_run_planned(guest.hart, plan);
 }
 
 static HERE void on_repeating_block(struct feed_repeat *repeat, VexGuestAMD64State *state)
@@ -380,6 +389,20 @@ static void add_mark(struct superblock *sb, struct context *context, unsigned in
 	}
 }
 
+/* @return the plan, NULL where the machine has none */
+static const struct machine_plan *keep_plan(struct superblock *sb, const struct feed_block *block,
+					    const struct feed_insn *insns, unsigned count)
+{
+	_Alignas(struct machine_plan) char memory[MACHINE_PLAN_BYTES_MAX];
+	SizeT bytes = feed_block_plan((struct machine_plan *)memory, guest.process.machine, block,
+				      insns, count);
+	struct machine_plan *plan = bytes ? keep(sb, bytes) : NULL;
+
+	if (plan)
+		VG_(memcpy)(plan, memory, bytes);
+	return plan;
+}
+
 static UWord place_of(const struct superblock *sb, unsigned insn)
 {
 	const Addr address = (Addr)sb->addresses[insn];
@@ -392,16 +415,20 @@ static void begin_block(struct superblock *sb, struct context *context, unsigned
 {
 	const struct feed_insn *insns = &sb->insns[first];
 	struct feed_block *block = (struct feed_block *)sb->block;
+	const struct machine_plan *plan;
 
 	feed_block_init(block, guest.process.machine, (uint64_t)(Addr)sb->addresses[first], insns,
 			count);
 	*context = (struct context){.access = block->accesses};
 	if (guest.causes.asked)
 		CALL(sb, NULL, on_placed_block, number(place_of(sb, first)));
+	plan = keep_plan(sb, block, insns, count);
 	if (feed_block_repeats(insns, count)) {
 		context->repeat = keep(sb, sizeof(*context->repeat));
-		feed_repeat_init(context->repeat, guest.process.machine, block, insns, count);
+		feed_repeat_init(context->repeat, guest.process.machine, block, plan, insns, count);
 		CALL(sb, NULL, on_repeating_block, number((UWord)context->repeat), IRExpr_GSPTR());
+	} else if (plan) {
+		CALL(sb, NULL, on_planned_block, number((UWord)plan), IRExpr_GSPTR());
 	} else {
 		CALL(sb, NULL, on_block, number(block->whole.address), number(pack(&block->whole)),
 		     IRExpr_GSPTR());

@@ -93,6 +93,8 @@ struct pmu_machine {
 	uint32_t first_uncore_device; /* PCI devices from here on are on the socket's uncore bus */
 	uint64_t memory_bytes;	      /* a socket */
 	struct pmu_cache l1i, l1d, l2, llc;
+	const char
+	    *uarch; /* an out-of-order core of machines/uarch/; "none": the next three are all */
 	uint32_t issue_width;	     /* instructions a cycle */
 	uint32_t reorder_window;     /* instructions */
 	uint32_t fill_buffers;	     /* outstanding L1D misses a core */

@@ -52,6 +52,7 @@ const struct machine_key machine_keys[] = {
     CACHE(l1d),
     CACHE(l2),
     CACHE(llc),
+    TEXT(uarch),
     NUMBER(issue_width),
     NUMBER(reorder_window),
     NUMBER(fill_buffers),

@@ -54,14 +54,35 @@ size_t feed_block_size(const struct feed_insn *insns, size_t count)
 	return sizeof(struct feed_block) + accesses * sizeof(struct feed_access);
 }
 
+static void list_ops(const struct machine_op **ops, const struct feed_insn *insns, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		ops[i] = &insns[i].op;
+}
+
+/* Of longer blocks nothing is known. */
+static void find_deciders(const struct feed_insn *insns, size_t count, bool *decides)
+{
+	const struct machine_op *ops[PLAN_OPS_MAX];
+
+	for (size_t i = 0; i < PLAN_OPS_MAX; i++)
+		decides[i] = false;
+	if (count > PLAN_OPS_MAX)
+		return;
+	list_ops(ops, insns, count);
+	machine_plan_deciders(ops, count, decides);
+}
+
 void feed_block_init(struct feed_block *block, const struct machine *machine, uint64_t address,
 		     const struct feed_insn *insns, size_t count)
 {
 	struct feed_access *access = block->accesses;
 	uint32_t bytes = 0, loads = 0, stores = 0, branches = 0;
+	bool decides[PLAN_OPS_MAX];
 	struct origins origins;
 
 	assert(count > 0);
+	find_deciders(insns, count, decides);
 	origins_init(&origins);
 	for (size_t i = 0; i < count; i++) {
 		const struct feed_insn *insn = &insns[i];
@@ -75,6 +96,7 @@ void feed_block_init(struct feed_block *block, const struct machine *machine, ui
 			access->registers.address_registers =
 			    origins_of(&origins, insn->registers.address_registers);
 			access->registers.place = (uint8_t)(address + bytes - insn->length);
+			access->registers.decides = i < PLAN_OPS_MAX && decides[i];
 			access->size = insn->size;
 			access++;
 		}
@@ -84,17 +106,30 @@ void feed_block_init(struct feed_block *block, const struct machine *machine, ui
 	block->whole.branches = branches;
 }
 
+size_t feed_block_plan(struct machine_plan *plan, const struct machine *machine,
+		       const struct feed_block *block, const struct feed_insn *insns, size_t count)
+{
+	const struct machine_op *ops[PLAN_OPS_MAX];
+
+	if (!machine_plans(machine) || count > PLAN_OPS_MAX)
+		return 0;
+	list_ops(ops, insns, count);
+	return machine_plan_make(plan, machine, &block->whole, ops, count);
+}
+
 bool feed_block_repeats(const struct feed_insn *insns, size_t count)
 {
 	return insns[count - 1].repeats;
 }
 
 void feed_repeat_init(struct feed_repeat *repeat, const struct machine *machine,
-		      const struct feed_block *block, const struct feed_insn *insns, size_t count)
+		      const struct feed_block *block, const struct machine_plan *plan,
+		      const struct feed_insn *insns, size_t count)
 {
 	const struct feed_insn *last = &insns[count - 1];
 
 	repeat->first = block->whole;
+	repeat->plan = plan;
 	repeat->address = block->whole.address + block->whole.bytes - last->length;
 	repeat->access = (struct feed_access){.registers = last->registers, .size = last->size};
 	repeat->access.registers.place = (uint8_t)repeat->address;

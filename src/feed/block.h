@@ -18,16 +18,17 @@ struct feed_access {
  */
 static inline uint64_t feed_access_pack(struct feed_access access)
 {
-	return (uint64_t)access.registers.place << 56 | (uint64_t)access.size << 32 |
-	       (uint32_t)access.registers.loads_registers << 16 |
+	return (uint64_t)access.registers.place << 56 | (uint64_t)access.registers.decides << 55 |
+	       (uint64_t)access.size << 32 | (uint32_t)access.registers.loads_registers << 16 |
 	       access.registers.address_registers;
 }
 
 static inline struct feed_access feed_access_unpack(uint64_t word)
 {
 	return (struct feed_access){
-	    .registers = {(uint16_t)word, (uint16_t)(word >> 16), (uint8_t)(word >> 56)},
-	    .size = (uint32_t)(word >> 32) & 0xffffff,
+	    .registers = {(uint16_t)word, (uint16_t)(word >> 16), (uint8_t)(word >> 56),
+			  word >> 55 & 1},
+	    .size = (uint32_t)(word >> 32) & 0x7fffff,
 	};
 }
 
@@ -38,7 +39,8 @@ struct feed_block {
 
 /* A repeated string instruction, which ends its block. */
 struct feed_repeat {
-	struct machine_block first; /* with whatever stands before the instruction */
+	struct machine_block first;	 /* with whatever stands before the instruction */
+	const struct machine_plan *plan; /* of the first; NULL: the machine has no plans */
 	uint64_t address;
 	/*
 	 * One more iteration: its accesses and the time they take, but no instruction. For fast
@@ -59,11 +61,23 @@ size_t feed_block_size(const struct feed_insn *insns, size_t count);
 void feed_block_init(struct feed_block *block, const struct machine *machine, uint64_t address,
 		     const struct feed_insn *insns, size_t count);
 
+/**
+ * Makes the plan of a block, where machine_plans().
+ * @param plan  room for MACHINE_PLAN_BYTES_MAX
+ * @return its bytes; 0: there is none for so many instructions
+ */
+size_t feed_block_plan(struct machine_plan *plan, const struct machine *machine,
+		       const struct feed_block *block, const struct feed_insn *insns, size_t count);
+
 /** Whether the block ends with a repeated string instruction. */
 bool feed_block_repeats(const struct feed_insn *insns, size_t count);
 
-/** Fills in @repeat for the last of the @insns that @block was made from. */
+/**
+ * Fills in @repeat for the last of the @insns that @block was made from.
+ * @param plan  of the block, which must outlive it; NULL
+ */
 void feed_repeat_init(struct feed_repeat *repeat, const struct machine *machine,
-		      const struct feed_block *block, const struct feed_insn *insns, size_t count);
+		      const struct feed_block *block, const struct machine_plan *plan,
+		      const struct feed_insn *insns, size_t count);
 
 #endif

@@ -1,5 +1,7 @@
 #include "feed/decode.h"
 
+#include "feed/operation.h"
+
 #define PIECE_BYTES 8  /* the emulator's own accesses are not larger */
 #define WIDEST	    64 /* what a machine takes as one access */
 
@@ -252,6 +254,7 @@ bool feed_decode(const struct feed_decoder *decoder, const uint8_t *bytes, size_
 	struct operands operands = {.all = all};
 
 	*insn = (struct feed_insn){.class = FEED_NONE, .length = (uint8_t)length};
+	insn->op.stepped = -1;
 	if (ZYAN_FAILED(ZydisDecoderDecodeFull(&decoder->zydis, bytes, length, &instruction, all)))
 		return false;
 	operands.count = instruction.operand_count;
@@ -261,5 +264,6 @@ bool feed_decode(const struct feed_decoder *decoder, const uint8_t *bytes, size_
 	count_registers(insn, &operands);
 	forget_idioms(insn, &instruction, &operands);
 	find_accesses(insn, &instruction, &operands);
+	feed_operation(&insn->op, &instruction, all, insn->loads, insn->stores);
 	return true;
 }

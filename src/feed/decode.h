@@ -12,6 +12,7 @@
 #include <Zydis/Zydis.h>
 
 #include "machine/access.h"
+#include "machine/plan.h"
 
 /*
  * How the accesses of an instruction are to be reported. The emulator reports an access in pieces
@@ -46,6 +47,7 @@ struct feed_insn {
 	uint16_t sources; /* general registers whose values its results depend on, memory aside */
 	uint16_t results; /* general registers that it writes */
 	struct machine_insn registers;
+	struct machine_op op; /* what its time depends on */
 };
 
 struct feed_decoder {

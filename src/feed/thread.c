@@ -217,7 +217,10 @@ void feed_run_repeating(struct feed_thread *thread, const struct feed_repeat *re
 			machine_run(thread->core, &repeat->iteration);
 		return;
 	}
-	machine_run(thread->core, &repeat->first);
+	if (repeat->plan)
+		machine_run_planned(thread->core, repeat->plan);
+	else
+		machine_run(thread->core, &repeat->first);
 	thread->repeat_address = repeat->address;
 	thread->repeat_count = *machine_hart_instructions(thread->core);
 	thread->string_load = FEED_NOWHERE;

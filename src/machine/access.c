@@ -142,6 +142,8 @@ static void load_line(struct machine_hart *core, uint64_t line, struct machine_i
 	    get(core, core->l1d, REQUEST_READ_DATA, physical, insn.address_registers);
 
 	core->progress->loads++;
+	if (insn.decides)
+		core->issue.decided = machine_max(core->issue.decided, found.end);
 	if (found.slot < 0) {
 		mshr_await(core, insn.loads_registers, found.end);
 		return;
@@ -278,8 +280,7 @@ static void fetch_line(struct machine_hart *core, uint64_t address, uint64_t lin
 		mshr_wait(core, found.end);
 }
 
-void machine_run_outline(struct machine_hart *core, uint64_t address, uint64_t last, uint32_t ticks,
-			 uint32_t instructions, uint32_t branches)
+void machine_fetch_outline(struct machine_hart *core, uint64_t address, uint64_t last)
 {
 	for (uint64_t line = address >> LINE_LOG2; line <= last >> LINE_LOG2; line++)
 		if (machine_use(core->l1i, core->code, line << LINE_LOG2, line << LINE_LOG2,
@@ -287,6 +288,12 @@ void machine_run_outline(struct machine_hart *core, uint64_t address, uint64_t l
 			core->progress->fetches++;
 		else
 			fetch_line(core, address, line);
+}
+
+void machine_run_outline(struct machine_hart *core, uint64_t address, uint64_t last, uint32_t ticks,
+			 uint32_t instructions, uint32_t branches)
+{
+	machine_fetch_outline(core, address, last);
 	machine_execute(core, ticks, instructions, branches);
 }
 

@@ -11,6 +11,9 @@ MACHINE_OUTLINE void machine_attend(struct machine_hart *core);
 /* As machine_run(). @param last  address of the block's last byte */
 MACHINE_OUTLINE void machine_run_outline(struct machine_hart *core, uint64_t address, uint64_t last,
 					 uint32_t ticks, uint32_t instructions, uint32_t branches);
+/* Fetches the lines of a block. */
+MACHINE_OUTLINE void machine_fetch_outline(struct machine_hart *core, uint64_t address,
+					   uint64_t last);
 MACHINE_OUTLINE void machine_load_outline(struct machine_hart *core, uint64_t address,
 					  uint32_t size, struct machine_insn insn);
 MACHINE_OUTLINE void machine_store_outline(struct machine_hart *core, uint64_t address,

@@ -230,19 +230,20 @@ static inline void lru8_drop(uint32_t *words, unsigned way)
 /*
  * LRU of more: the most recent way of a set has recency `ways`, the one before it one less, and so
  * on; ways never used have 0. So a set that is full has its least recent way at 1, and zeroed
- * memory is a valid start.
+ * memory is a valid start. Of the 32 bytes that are read, those that are no ways' are 0 or
+ * negative.
  */
 #ifdef __AVX2__
-static inline void lru_touch32(uint8_t *recency, unsigned way, unsigned ways)
+static inline void lru_touch32(int8_t *recency, unsigned way, unsigned ways)
 {
 	__m256i all = _mm256_loadu_si256((const __m256i *)recency);
-	__m256i later = _mm256_cmpgt_epi8(all, _mm256_set1_epi8((char)recency[way]));
+	__m256i later = _mm256_cmpgt_epi8(all, _mm256_set1_epi8(recency[way]));
 
 	_mm256_storeu_si256((__m256i *)recency, _mm256_add_epi8(all, later));
-	recency[way] = (uint8_t)ways;
+	recency[way] = (int8_t)ways;
 }
 
-static inline unsigned lru_victim32(const uint8_t *recency, unsigned ways)
+static inline unsigned lru_victim32(const int8_t *recency, unsigned ways)
 {
 	__m256i all = _mm256_loadu_si256((const __m256i *)recency);
 	__m256i last = _mm256_cmpeq_epi8(all, _mm256_set1_epi8(1));
@@ -250,9 +251,9 @@ static inline unsigned lru_victim32(const uint8_t *recency, unsigned ways)
 	return (unsigned)__builtin_ctz((unsigned)_mm256_movemask_epi8(last) | 1u << (ways - 1));
 }
 #else
-static inline void lru_touch32(uint8_t *recency, unsigned way, unsigned ways)
+static inline void lru_touch32(int8_t *recency, unsigned way, unsigned ways)
 {
-	const __m128i old = _mm_set1_epi8((char)recency[way]);
+	const __m128i old = _mm_set1_epi8(recency[way]);
 	__m128i *half = (__m128i *)recency;
 
 	for (int i = 0; i < 2; i++) {
@@ -260,10 +261,10 @@ static inline void lru_touch32(uint8_t *recency, unsigned way, unsigned ways)
 
 		_mm_store_si128(half + i, _mm_add_epi8(all, _mm_cmpgt_epi8(all, old)));
 	}
-	recency[way] = (uint8_t)ways;
+	recency[way] = (int8_t)ways;
 }
 
-static inline unsigned lru_victim32(const uint8_t *recency, unsigned ways)
+static inline unsigned lru_victim32(const int8_t *recency, unsigned ways)
 {
 	const __m128i one = _mm_set1_epi8(1), *half = (const __m128i *)recency;
 	unsigned low = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_load_si128(half), one));

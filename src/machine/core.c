@@ -6,6 +6,7 @@
 
 #include "machine/access.h"
 #include "machine/accumulator.h"
+#include "machine/issue.h"
 #include "machine/machine.h"
 #include "machine/mshr.h"
 #include "machine/private.h"
@@ -377,6 +378,7 @@ static void clear_hart(struct machine_hart *core, struct machine *machine)
 	core->fill_buffers = machine->desc->fill_buffers;
 	core->reorder_window = machine->desc->reorder_window;
 	core->l2_ticks = private_l2_ticks(machine);
+	issue_init(core);
 	core->thread = lock_thread();
 	/* A block's stores have a cycle each. */
 	core->locked_ticks = (uint32_t)(machine->core_ticks * (machine->desc->locked_cycles -

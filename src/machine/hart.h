@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "machine/predict.h"
+
 /* Kept out of the callbacks, which then need no stack frame. */
 #define MACHINE_OUTLINE __attribute__((noinline))
 
@@ -26,6 +28,7 @@ struct machine_insn {
 	    address_registers;	  /* bit n: general register n (encoding order) forms the address */
 	uint16_t loads_registers; /* general registers that receive what is loaded */
 	uint8_t place;		  /* low bits of its address, by which L1D prefetches */
+	bool decides;		  /* the block's branch depends on what is loaded */
 };
 
 /* An L1: tag words and the tree pseudo-LRU of each set (see cache.h). In the shared state. */
@@ -47,6 +50,8 @@ struct machine_l0 {
 	uint8_t plru_kept, plru_on; /* what a use makes of the set's pseudo-LRU: see plru_touch() */
 };
 
+#define MACHINE_BRANCH_KINDS 8 /* enum machine_branch */
+
 /* A thread's clock on a core and what it has done there, in the shared state. */
 struct machine_progress {
 	uint64_t time; /* ticks */
@@ -55,6 +60,10 @@ struct machine_progress {
 	uint64_t branches;
 	uint64_t loads, stores, locked, fetches;
 	uint64_t split_loads, split_stores, split_locked; /* across a line's end: two of those */
+	/* Of planned blocks: micro-operations issued and executed; branches by kind and whether
+	 * they jumped, and those of them that were not foreseen. */
+	uint64_t slots, uops;
+	uint64_t went[MACHINE_BRANCH_KINDS][2], mispredicted[MACHINE_BRANCH_KINDS][2];
 };
 
 /* An outstanding L1D miss. */
@@ -94,6 +103,29 @@ struct stall {
 	uint32_t passes; /* blocks executed without it since */
 };
 
+/* The branch that ends a block, for what follows. Zero: there is none. */
+struct machine_block_end {
+	uint64_t next;	   /* address of what follows where it jumps nowhere */
+	uint32_t hash;	   /* see predict.h */
+	uint16_t deciders; /* bit: general register from before the block on which it depends */
+	uint8_t branch;	   /* enum machine_branch */
+	uint8_t resolver;  /* value with which it is known; PLAN_VALUES: at once */
+	uint8_t resolve;   /* cycles more until it is */
+};
+
+/* How far what an out-of-order core computes is behind what it takes in: see plan.h, issue.c. */
+struct machine_issue {
+	_Alignas(64) uint8_t lags[32]; /* cycles: of values */
+	uint16_t ports[8];	       /* units: booked ahead */
+	uint64_t time;		       /* tick at which all this is so */
+	uint32_t units;		       /* that the lags leave out, below a cycle */
+	uint64_t behind;	       /* units that the lags of vectors have not been told of */
+	_Alignas(16) uint8_t lag_most[16];  /* more, and the core takes nothing in */
+	_Alignas(16) uint16_t port_most[8]; /* so for ports */
+	struct machine_block_end end;	    /* of the last block */
+	uint64_t decided; /* tick at which the misses end on which the branch of the last depends */
+};
+
 /* A thread's hold on a core. Private to the thread. */
 struct machine_hart {
 	struct machine_progress *progress;
@@ -104,6 +136,8 @@ struct machine_hart {
 	uint32_t thread;     /* of the holder, for locks */
 	uint32_t miss_count;
 	uint32_t locked_ticks; /* that a locked access takes beyond its store */
+	struct machine_issue issue;
+	struct predictor predictor;
 	_Alignas(64) struct machine_l0 data[MACHINE_L0_LINES];
 	_Alignas(64) struct machine_l0 code[MACHINE_L0_LINES];
 
@@ -133,8 +167,9 @@ struct machine_hart {
 	uint64_t touched;     /* virtual address of what L1 is looked up for, */
 	uint32_t touched_size;
 	uint32_t first_miss;
-	uint32_t fill_buffers, reorder_window;		      /* of the machine's description */
-	uint64_t l2_ticks;				      /* latency of the L2 */
+	uint64_t miss_last;		       /* tick: the latest end of a miss so far */
+	uint32_t fill_buffers, reorder_window; /* of the machine's description */
+	uint64_t l2_ticks;		       /* latency of the L2 */
 	struct machine_mshr misses[MACHINE_FILL_BUFFERS_MAX]; /* a ring, by rising end */
 	uint64_t arrival[16]; /* tick at which a scoreboard register has its value */
 	uint64_t arrival_last;

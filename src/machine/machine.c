@@ -2,6 +2,7 @@
 
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "machine/accumulator.h"
@@ -11,12 +12,12 @@
 
 /* Where the parts of the shared block begin, bytes. */
 struct layout {
-	size_t cores, slices, homes, channels, llc, size;
+	size_t cores, slices, homes, channels, llc, sharers, size;
 };
 
 static size_t place(size_t *end, size_t count, size_t size)
 {
-	size_t begin = (*end + 63) & ~(size_t)63;
+	size_t begin = (*end + 127) & ~(size_t)127;
 
 	*end = begin + count * size;
 	return begin;
@@ -34,6 +35,7 @@ static struct layout lay_out(const struct pmu_machine *desc)
 	layout.homes = place(&end, homes, sizeof(struct home));
 	layout.channels = place(&end, homes * desc->channels, sizeof(struct memory_channel));
 	layout.llc = place(&end, slices * desc->llc.sets, sizeof(struct llc_set));
+	layout.sharers = place(&end, slices * desc->llc.sets, sizeof(struct llc_sharers));
 	layout.size = end;
 	return layout;
 }
@@ -79,6 +81,20 @@ static int check_memory(struct pmu_ctx *ctx, const struct pmu_machine *desc)
 	return check_limits(ctx, desc, limits, sizeof(limits) / sizeof(limits[0]));
 }
 
+static bool has_uarch(const struct pmu_machine *desc)
+{
+	return strcmp(desc->uarch, "none") != 0;
+}
+
+static int check_uarch(struct pmu_ctx *ctx, const struct pmu_machine *desc)
+{
+	if (!has_uarch(desc) || machine_uarch_find(desc->uarch))
+		return 0;
+	return error_set(ctx, PMU_E_UNKNOWN,
+			 "machine %s: uarch: no core is called %s, but %s; or none", desc->name,
+			 desc->uarch, machine_uarch_names);
+}
+
 int machine_check(struct pmu_ctx *ctx, const struct pmu_machine *desc)
 {
 	const struct limit limits[] = {
@@ -121,6 +137,8 @@ int machine_check(struct pmu_ctx *ctx, const struct pmu_machine *desc)
 
 	int error = check_limits(ctx, desc, limits, sizeof(limits) / sizeof(limits[0]));
 
+	if (!error)
+		error = check_uarch(ctx, desc);
 	if (error)
 		return error;
 	if (!is_power_of_two(desc->l2.sets) || !is_power_of_two(desc->llc.sets))
@@ -145,8 +163,11 @@ static uint64_t least_common_multiple(uint64_t a, uint64_t b)
 static void set_clocks(struct machine *machine)
 {
 	const struct pmu_machine *desc = machine->desc;
-	uint64_t mhz = least_common_multiple(least_common_multiple(desc->core_mhz, desc->bclk_mhz),
-					     least_common_multiple(desc->uclk_mhz, desc->dclk_mhz));
+	/* With plans a tick is no more than what one micro-operation takes. */
+	uint64_t parts = machine->uarch ? machine->uarch->issue_width : 1;
+	uint64_t core = least_common_multiple(desc->core_mhz * parts, desc->bclk_mhz);
+	uint64_t mhz =
+	    least_common_multiple(core, least_common_multiple(desc->uclk_mhz, desc->dclk_mhz));
 
 	machine->core_ticks = mhz / desc->core_mhz;
 	machine->uclk_ticks = mhz / desc->uclk_mhz;
@@ -187,6 +208,7 @@ int machine_open(struct machine **result, struct pmu_ctx *ctx, const struct pmu_
 		 void *state, bool fresh)
 {
 	const struct layout layout = lay_out(desc);
+	const size_t sets = (size_t)desc->llc.sets * desc->slices;
 	struct machine *machine;
 	char *base = state;
 	int error = machine_check(ctx, desc);
@@ -200,6 +222,7 @@ int machine_open(struct machine **result, struct pmu_ctx *ctx, const struct pmu_
 	if (!machine->views)
 		goto free_machine;
 	machine->desc = desc;
+	machine->uarch = has_uarch(desc) ? machine_uarch_find(desc->uarch) : NULL;
 	machine->state = state;
 	machine->cores = (struct core *)(base + layout.cores);
 	machine->slices = (struct slice *)(base + layout.slices);
@@ -208,7 +231,9 @@ int machine_open(struct machine **result, struct pmu_ctx *ctx, const struct pmu_
 	machine->llc[0].slices = machine->slices;
 	machine->llc[0].sets = (struct llc_set *)(base + layout.llc);
 	machine->llc[1].slices = machine->slices + desc->slices;
-	machine->llc[1].sets = machine->llc[0].sets + (size_t)desc->llc.sets * desc->slices;
+	machine->llc[0].sharers = (struct llc_sharers *)(base + layout.sharers);
+	machine->llc[1].sets = machine->llc[0].sets + sets;
+	machine->llc[1].sharers = machine->llc[0].sharers + sets;
 	machine->core_count = desc->sockets * desc->cores;
 	machine->lines_per_node = (uint32_t)(desc->memory_bytes / LINE_BYTES);
 	machine->l2_sets_log2 = (uint32_t)__builtin_ctz(desc->l2.sets);

@@ -244,42 +244,16 @@ static MACHINE_OUTLINE struct found get_prefetching(struct machine_hart *core,
 	return let_go_alone(core, found);
 }
 
-/* Where the slice is not enough. */
-static MACHINE_OUTLINE struct found get_far_alone(struct machine_hart *core, struct machine_l1 *l1,
-						  enum signal_request request, uint32_t line,
-						  uint32_t registers, struct private_look look)
-{
-	struct machine *machine = core->machine;
-	const struct miss miss = {
-	    .want = {machine, core->core, l1, line, request},
-	    .issued = miss_issue(core, request, registers),
-	    .held = true,
-	    .absent = look.slot < 0,
-	};
-	struct tor_entry entry;
-	struct slice_answer answer;
-
-	if (look.blocked)
-		return finish_alone(core, look_again(core, l1, request, line, miss.issued));
-	entry.shared = false;
-	entry.held = true;
-	tor_locate(machine, &entry, core->socket, line);
-	answer = slice_read(machine, &entry, core->number_in_socket, request,
-			    cycle_sent(core, miss.issued));
-	return finish_alone(core, receive(core, &miss, answer));
-}
-
 /* The core's caches are held all the time: nobody waits for them without the machine. */
 static MACHINE_INLINE struct found get_alone(struct machine_hart *core, struct machine_l1 *l1,
 					     enum signal_request request, uint32_t line,
 					     uint32_t registers, struct private_look look)
 {
 	struct machine *machine = core->machine;
-	const unsigned number = core->number_in_socket;
 	struct miss miss = {
 	    .want = {machine, core->core, l1, line, request},
 	    .held = true,
-	    .absent = true,
+	    .absent = look.slot < 0,
 	};
 	struct slice_answer answer;
 	struct tor_entry entry;
@@ -287,11 +261,13 @@ static MACHINE_INLINE struct found get_alone(struct machine_hart *core, struct m
 	if (prefetch_on(core->core))
 		return get_prefetching(core, l1, request, line, registers, look);
 	entry.shared = false;
+	entry.held = true;
 	tor_locate(machine, &entry, core->socket, line);
-	if (look.blocked || request == REQUEST_READ_OWN || !slice_has(&entry, number))
-		return get_far_alone(core, l1, request, line, registers, look);
 	miss.issued = miss_issue(core, request, registers);
-	answer = slice_hit(machine, &entry, number, request, cycle_sent(core, miss.issued));
+	if (__builtin_expect(look.blocked, 0))
+		return finish_alone(core, look_again(core, l1, request, line, miss.issued));
+	answer = slice_read(machine, &entry, core->number_in_socket, request,
+			    cycle_sent(core, miss.issued));
 	return finish_alone(core, receive(core, &miss, answer));
 }
 

@@ -1,5 +1,17 @@
 #include "machine/mshr.h"
 
+struct machine_mshr *mshr_make_room(struct machine_hart *core, uint64_t end)
+{
+	uint32_t position = core->miss_count;
+	struct machine_mshr *place = mshr_at(core, position), *before;
+
+	for (; position && (before = mshr_at(core, position - 1))->end > end; position--) {
+		*place = *before;
+		place = before;
+	}
+	return place;
+}
+
 /* NULL where no load is outstanding. */
 static const struct machine_mshr *oldest_load(struct machine_hart *core)
 {
@@ -113,6 +125,8 @@ void machine_load_dependent(struct machine_hart *core, uint64_t address, struct 
 	uint64_t arrival = machine_max(mshr_last_arrival(core, insn.address_registers),
 				       line_arrival(core, address >> LINE_LOG2));
 
+	if (insn.decides)
+		core->issue.decided = machine_max(core->issue.decided, arrival);
 	core->scoreboard &= ~(uint32_t)insn.loads_registers;
 	if (arrival > core->progress->time)
 		mshr_await(core, insn.loads_registers, arrival);

@@ -35,12 +35,12 @@ static inline struct machine_mshr *mshr_at(struct machine_hart *core, uint32_t p
 static inline void mshr_forget_ended(struct machine_hart *core)
 {
 	const uint64_t now = core->progress->time;
-	uint32_t ended = 0;
+	uint32_t first = core->first_miss, end = first + core->miss_count;
 
-	while (ended < core->miss_count && mshr_at(core, ended)->end <= now)
-		ended++;
-	core->first_miss += ended;
-	core->miss_count -= ended;
+	while (first != end && core->misses[first % MACHINE_FILL_BUFFERS_MAX].end <= now)
+		first++;
+	core->first_miss = first;
+	core->miss_count = end - first;
 }
 
 /* When the last of @registers, of those that loads determine, is there. */
@@ -62,25 +62,29 @@ static inline uint64_t mshr_issue(struct machine_hart *core, uint32_t registers)
 {
 	if (core->miss_count == core->fill_buffers) {
 		mshr_wait(core, mshr_at(core, 0)->end);
+		core->first_miss++;
+		core->miss_count--;
 		mshr_forget_ended(core);
 	}
 	return machine_max(core->progress->time, mshr_last_arrival(core, registers));
 }
 
+/** The place of a miss that ends before others: they move on by one. */
+struct machine_mshr *mshr_make_room(struct machine_hart *core, uint64_t end);
+
 /* Most end in the order in which they begin. */
 static inline void mshr_add(struct machine_hart *core, uint64_t instruction, uint64_t end,
 			    uint64_t line)
 {
-	uint32_t position = core->miss_count;
-	struct machine_mshr *place = mshr_at(core, position), *before;
+	struct machine_mshr *place = mshr_at(core, core->miss_count);
 
 	if (end <= core->progress->time)
 		return;
+	if (__builtin_expect(core->miss_last > end, 0))
+		place = mshr_make_room(core, end);
+	else
+		core->miss_last = end;
 	core->miss_count++;
-	for (; position && (before = mshr_at(core, position - 1))->end > end; position--) {
-		*place = *before;
-		place = before;
-	}
 	place->instruction = instruction;
 	place->end = end;
 	place->line = line;

@@ -27,31 +27,41 @@ static MACHINE_OUTLINE bool invalidate_each(struct machine *machine, unsigned so
 static MACHINE_INLINE void invalidate_cores(struct machine *machine, struct tor_entry *entry,
 					    uint32_t cores)
 {
-	const uint32_t left = *tor_core_valid(entry) & cores;
+	const uint32_t core_valid = tor_core_valid(machine, entry), left = core_valid & cores;
 
 	if (!left)
 		return;
 	entry->cycles += machine->desc->snoop_cycles;
-	*tor_core_valid(entry) &= ~cores;
+	tor_set_core_valid(machine, entry, core_valid & ~cores);
 	if (invalidate_each(machine, entry->socket, left, entry->line))
 		tor_set_state(entry, LINE_M);
+}
+
+/* Of a victim in more cores than the one that makes room, if in that. @return whether it is in that
+ */
+static MACHINE_INLINE bool invalidate_others(struct machine *machine, struct tor_entry *victim,
+					     const struct tor_entry *request)
+{
+	const uint32_t bit = 1u << request->core;
+	const bool own = request->held && tor_core_valid(machine, victim) & bit;
+
+	invalidate_cores(machine, victim, own ? ~bit : UINT32_MAX);
+	return own;
 }
 
 /* Of a victim. The core that makes room may hold its caches already, and cannot hold them twice. */
 static MACHINE_INLINE void invalidate_all(struct machine *machine, struct tor_entry *victim,
 					  const struct tor_entry *request)
 {
-	const uint32_t left = *tor_core_valid(victim);
-	const uint32_t own = request->held ? left & 1u << request->core : 0;
 	struct core *core;
 
-	if (left != own)
-		invalidate_cores(machine, victim, ~own);
-	if (!own)
+	if (tor_is_unused(victim))
 		return;
-	if (left == own)
+	if (request->held && tor_only_core(victim, request->core))
 		victim->cycles += machine->desc->snoop_cycles;
-	core = &machine->cores[core_number(machine, victim->socket, own)];
+	else if (!invalidate_others(machine, victim, request))
+		return;
+	core = &machine->cores[victim->socket * machine->desc->cores + request->core];
 	if (private_has(machine, core, victim->line) &&
 	    private_take(machine, core, victim->line) == LINE_M)
 		tor_set_state(victim, LINE_M);
@@ -61,20 +71,20 @@ static MACHINE_INLINE void invalidate_all(struct machine *machine, struct tor_en
 static MACHINE_INLINE void share_core(struct machine *machine, struct tor_entry *entry,
 				      uint32_t others)
 {
-	uint32_t *core_valid = tor_core_valid(entry);
+	const uint32_t core_valid = tor_core_valid(machine, entry);
 	enum line_state state = tor_state(entry), had;
 
-	if ((state != LINE_M && state != LINE_E) || !(*core_valid & others) ||
-	    *core_valid & (*core_valid - 1))
+	if ((state != LINE_M && state != LINE_E) || !(core_valid & others) ||
+	    core_valid & (core_valid - 1))
 		return;
 	entry->cycles += machine->desc->snoop_cycles;
-	had = private_share(machine, core_number(machine, entry->socket, *core_valid), entry->line);
+	had = private_share(machine, core_number(machine, entry->socket, core_valid), entry->line);
 	if (had == LINE_M) {
-		skew_meet(machine, entry->socket, *core_valid);
+		skew_meet(machine, entry->socket, core_valid);
 		entry->met = true;
 		tor_set_state(entry, LINE_M);
 	} else if (had == LINE_I) {
-		*core_valid = 0;
+		tor_set_core_valid(machine, entry, 0);
 	}
 }
 
@@ -129,12 +139,13 @@ static MACHINE_INLINE uint64_t write_back(struct machine *machine, const struct 
 /* The requester does not wait for its victim. */
 static MACHINE_INLINE void evict(struct machine *machine, const struct tor_entry *request, int way)
 {
-	bool unused = !request->set->core_valid[way];
 	struct tor_entry victim;
 	enum line_state state;
 	uint32_t qualifiers = QUALIFIER_LLC_REQUEST_EVICTION;
+	bool unused;
 
 	tor_enter_victim(machine, &victim, request, way);
+	unused = tor_is_unused(&victim);
 	victim.cycles += machine->desc->llc.latency;
 	invalidate_all(machine, &victim, request);
 	state = tor_state(&victim);
@@ -158,7 +169,7 @@ static MACHINE_INLINE void free_way(struct machine *machine, struct tor_entry *e
 		entry->way = __builtin_ctz(invalid);
 		return;
 	}
-	entry->way = (int)lru_victim32(entry->set->recency, ways);
+	entry->way = (int)lru_victim32(entry->set->recency_core, ways);
 	evict(machine, entry, entry->way);
 }
 
@@ -170,7 +181,7 @@ static MACHINE_INLINE bool socket_is_used(const struct machine *machine, unsigne
 
 /* @return the state granted */
 static MACHINE_INLINE enum line_state miss(struct machine *machine, struct tor_entry *entry,
-					   enum signal_request request, uint32_t bit)
+					   enum signal_request request, int8_t core)
 {
 	struct home_question question;
 	struct home_answer answer;
@@ -183,7 +194,7 @@ static MACHINE_INLINE enum line_state miss(struct machine *machine, struct tor_e
 	answer = home_read(machine, request, &question);
 	entry->cycles += answer.cycles;
 	tor_set_state(entry, answer.state);
-	*tor_core_valid(entry) = bit;
+	*tor_core_of(entry) = core;
 	return request == REQUEST_READ_CODE || answer.state == LINE_F ? LINE_S : LINE_E;
 }
 
@@ -201,13 +212,14 @@ static MACHINE_INLINE enum line_state read_shared(struct machine *machine, struc
 						  enum signal_request request,
 						  enum line_state state, uint32_t bit)
 {
-	uint32_t *core_valid = tor_core_valid(entry);
+	uint32_t core_valid;
 
-	if (request == REQUEST_READ_DATA && state != LINE_M && !*core_valid)
+	if (request == REQUEST_READ_DATA && state != LINE_M && tor_is_unused(entry))
 		tor_misc(machine, entry, QUALIFIER_LLC_OUTCOME_UNUSED_HIT);
 	share_core(machine, entry, ~bit);
-	*core_valid |= bit;
-	return *core_valid == bit ? granted_alone(request, state) : LINE_S;
+	core_valid = tor_core_valid(machine, entry) | bit;
+	tor_set_core_valid(machine, entry, core_valid);
+	return core_valid == bit ? granted_alone(request, state) : LINE_S;
 }
 
 /* @return whether the home agent had to be asked */
@@ -222,9 +234,11 @@ static MACHINE_INLINE bool own_hit(struct machine *machine, struct tor_entry *en
 		entry->cycles += own_at_home(machine, entry);
 		tor_set_state(entry, LINE_E);
 	}
-	skew_meet(machine, entry->socket, *tor_core_valid(entry) & ~bit);
+	if (tor_only_core(entry, entry->core))
+		return shared;
+	skew_meet(machine, entry->socket, tor_core_valid(machine, entry) & ~bit);
 	invalidate_cores(machine, entry, ~bit);
-	*tor_core_valid(entry) = bit;
+	tor_set_core_valid(machine, entry, bit);
 	return shared;
 }
 
@@ -255,7 +269,7 @@ static MACHINE_INLINE struct slice_answer read_far(struct machine *machine, stru
 	bool asked = state == LINE_I;
 
 	if (asked)
-		granted = miss(machine, entry, request, bit);
+		granted = miss(machine, entry, request, LLC_CORE(entry->core));
 	else if (request == REQUEST_READ_OWN)
 		asked = own_hit(machine, entry, state, bit);
 	else
@@ -266,7 +280,7 @@ static MACHINE_INLINE struct slice_answer read_far(struct machine *machine, stru
 MACHINE_PATH bool slice_has(struct tor_entry *entry, unsigned core)
 {
 	tor_find(entry);
-	return tor_present(entry) && *tor_core_valid(entry) == 1u << core;
+	return tor_present(entry) && tor_only_core(entry, core);
 }
 
 static MACHINE_INLINE void enter_read(struct machine *machine, struct tor_entry *entry,
@@ -330,20 +344,24 @@ MACHINE_PATH struct slice_answer slice_prefetch(struct machine *machine, struct 
 	tor_find(entry);
 	state = look_up(machine, entry, request);
 	if (state == LINE_I)
-		miss(machine, entry, without_prefetch(request), 0);
+		miss(machine, entry, without_prefetch(request), LLC_CORE_NONE);
 	return finish_read(machine, entry, request, LINE_I, state == LINE_I, state == LINE_I);
 }
 
 /* A core's modified line comes back; the LLC holds it, being inclusive. */
 static void take_back(struct machine *machine, struct tor_entry *entry, bool core_keeps,
-		      uint32_t bit)
+		      unsigned core)
 {
 	/* Only a process that died in the middle of a request can have left it absent. */
 	if (!tor_present(entry))
 		return;
 	tor_set_state(entry, LINE_M);
-	if (!core_keeps)
-		*tor_core_valid(entry) &= ~bit;
+	if (core_keeps)
+		;
+	else if (tor_only_core(entry, core))
+		*tor_core_of(entry) = LLC_CORE_NONE;
+	else
+		tor_set_core_valid(machine, entry, tor_core_valid(machine, entry) & ~(1u << core));
 	tor_touch(machine, entry);
 }
 
@@ -380,7 +398,7 @@ uint64_t slice_write(struct machine *machine, unsigned core, enum signal_request
 	tor_find(&entry);
 	tor_lookup(machine, &entry, request, QUALIFIER_LLC_LOOKUP_WRITE);
 	if (from_cache)
-		take_back(machine, &entry, request == REQUEST_WRITEBACK_KEEP, 1u << number);
+		take_back(machine, &entry, request == REQUEST_WRITEBACK_KEEP, number);
 	else
 		write_through(machine, &entry, request == REQUEST_STREAM);
 	return hop +
@@ -415,7 +433,7 @@ static MACHINE_INLINE struct snoop_answer take_line(struct machine *machine,
 	struct snoop_answer answer = {.response = SNOOP_RSP_I};
 	enum line_state state;
 
-	skew_meet(machine, entry->socket, *tor_core_valid(entry));
+	skew_meet(machine, entry->socket, tor_core_valid(machine, entry));
 	invalidate_cores(machine, entry, UINT32_MAX);
 	state = tor_state(entry);
 	tor_drop(entry);

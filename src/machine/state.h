@@ -14,6 +14,7 @@
 #include "machine/hart.h"
 #include "machine/memory_state.h"
 #include "machine/totals.h"
+#include "machine/uarch.h"
 
 #define LINE_BYTES	 64
 #define LINE_LOG2	 6
@@ -48,13 +49,29 @@ enum line_state {
 	LINE_F = SIGNAL_STATE_F,
 };
 
-/* Tag words: ((q / sets) + 1) << 3 | state; 0 is invalid. */
+/*
+ * Tag words: ((q / sets) + 1) << 3 | state; 0 is invalid. What most requests need of a set is in
+ * two host lines: most lines are in one core at most, and the core-valid bits of others are
+ * elsewhere.
+ */
 struct llc_set {
-	uint32_t tag[LLC_WAYS_MAX];
-	uint8_t recency[32];
+	_Alignas(64) uint32_t tag[LLC_WAYS_MAX];
+	/* Of each way its recency (see lru_touch32()), then the same of its core, negative if any.
+	 */
+	int8_t recency_core[2 * LLC_WAYS_MAX];
+};
+static_assert(sizeof(struct llc_set) == 2 * 64, "two host lines a set");
+
+#define LLC_CORE_NONE	 0
+#define LLC_CORE(number) ((int8_t)(INT8_MIN + (number))) /* that core of the socket alone */
+#define LLC_CORE_SEVERAL (-1)
+
+static_assert(INT8_MIN + CORES_MAX <= LLC_CORE_SEVERAL, "the numbers of cores are others");
+
+/* Core-valid bits of ways that several cores have. */
+struct llc_sharers {
 	uint32_t core_valid[LLC_WAYS_MAX];
 };
-static_assert(sizeof(struct llc_set) == 3 * 64, "three host lines a set");
 
 struct wc_buffer {
 	uint32_t line;
@@ -248,12 +265,14 @@ struct machine_state {
 
 struct machine {
 	const struct pmu_machine *desc;
+	const struct machine_uarch *uarch; /* of its cores; NULL: none, see docs */
 	struct machine_state *state;
 	struct core *cores;
 	struct slice *slices; /* socket * desc->slices + slice */
 	struct machine_llc {
 		struct slice *slices;
-		struct llc_set *sets; /* see llc_index_set() */
+		struct llc_set *sets;	     /* see llc_index_set() */
+		struct llc_sharers *sharers; /* as sets */
 	} llc[SOCKETS_MAX];
 	struct home *homes;		 /* socket * desc->home_agents + agent */
 	struct memory_channel *channels; /* home * desc->channels + channel */

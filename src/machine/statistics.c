@@ -118,5 +118,5 @@ uint32_t machine_peek_core_valid(const struct machine *machine, unsigned socket,
 
 	tor_locate(machine, &entry, socket, (uint32_t)(address >> LINE_LOG2));
 	tor_find(&entry);
-	return tor_present(&entry) ? *tor_core_valid(&entry) : 0;
+	return tor_present(&entry) ? tor_core_valid(machine, &entry) : 0;
 }

@@ -35,7 +35,6 @@ static MACHINE_INLINE void tor_fetch_set(const struct llc_set *set)
 {
 	__builtin_prefetch((const char *)set, 1);
 	__builtin_prefetch((const char *)set + 64, 1);
-	__builtin_prefetch((const char *)set + 128, 1);
 }
 
 /** Has the host fetch the set of the line in another socket. */
@@ -94,21 +93,71 @@ static MACHINE_INLINE void tor_set_state(struct tor_entry *entry, enum line_stat
 	entry->set->tag[entry->way] = tor_word(entry->index) | state;
 }
 
+static MACHINE_INLINE int8_t *tor_core_of(const struct tor_entry *entry)
+{
+	return &entry->set->recency_core[LLC_WAYS_MAX + entry->way];
+}
+
+/** Whether no core has the line; whether one has, and no other. */
+static MACHINE_INLINE bool tor_is_unused(const struct tor_entry *entry)
+{
+	return *tor_core_of(entry) == LLC_CORE_NONE;
+}
+
+static MACHINE_INLINE bool tor_only_core(const struct tor_entry *entry, unsigned core)
+{
+	return *tor_core_of(entry) == LLC_CORE(core);
+}
+
+static MACHINE_INLINE void tor_set_only_core(const struct tor_entry *entry, unsigned core)
+{
+	*tor_core_of(entry) = LLC_CORE(core);
+}
+
+static MACHINE_INLINE uint32_t *tor_sharers(const struct machine *machine,
+					    const struct tor_entry *entry)
+{
+	const struct machine_llc *llc = &machine->llc[entry->socket];
+
+	return &llc->sharers[entry->set - llc->sets].core_valid[entry->way];
+}
+
+/** Core-valid bits; bit n: the n-th core of the socket. */
+static MACHINE_INLINE uint32_t tor_core_valid(const struct machine *machine,
+					      const struct tor_entry *entry)
+{
+	const int8_t core = *tor_core_of(entry);
+
+	if (core == LLC_CORE_NONE)
+		return 0;
+	if (core == LLC_CORE_SEVERAL)
+		return *tor_sharers(machine, entry);
+	return 1u << (core - INT8_MIN);
+}
+
+static MACHINE_INLINE void tor_set_core_valid(const struct machine *machine,
+					      const struct tor_entry *entry, uint32_t core_valid)
+{
+	if (!core_valid) {
+		*tor_core_of(entry) = LLC_CORE_NONE;
+	} else if (core_valid & (core_valid - 1)) {
+		*tor_core_of(entry) = LLC_CORE_SEVERAL;
+		*tor_sharers(machine, entry) = core_valid;
+	} else {
+		tor_set_only_core(entry, (unsigned)__builtin_ctz(core_valid));
+	}
+}
+
 static MACHINE_INLINE void tor_drop(struct tor_entry *entry)
 {
 	entry->set->tag[entry->way] = 0;
-	entry->set->core_valid[entry->way] = 0;
+	*tor_core_of(entry) = LLC_CORE_NONE;
 	entry->way = TOR_ABSENT;
-}
-
-static MACHINE_INLINE uint32_t *tor_core_valid(struct tor_entry *entry)
-{
-	return &entry->set->core_valid[entry->way];
 }
 
 static MACHINE_INLINE void tor_touch(const struct machine *machine, struct tor_entry *entry)
 {
-	lru_touch32(entry->set->recency, (unsigned)entry->way, machine->desc->llc.ways);
+	lru_touch32(entry->set->recency_core, (unsigned)entry->way, machine->desc->llc.ways);
 }
 
 /* Holds a line against all cores: it comes from another one. */

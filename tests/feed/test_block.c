@@ -125,7 +125,7 @@ static void repeated_string(void **state)
 	add(&code, "\xf3\x48\xab", 3);	       /* rep stosq */
 	block = make(fixture, &code);
 	assert_true(feed_block_repeats(code.insns, code.count));
-	feed_repeat_init(&repeat, fixture->machine, block, code.insns, code.count);
+	feed_repeat_init(&repeat, fixture->machine, block, NULL, code.insns, code.count);
 	assert_int_equal(repeat.first.address, 0x1000);
 	assert_int_equal(repeat.first.instructions, 2);
 	assert_int_equal(repeat.address, 0x1005);
@@ -138,7 +138,7 @@ static void repeated_string(void **state)
 
 static void an_access_is_a_word(void **unused)
 {
-	const struct feed_access access = {{0x8001, 0x4002, 0xc3}, 64};
+	const struct feed_access access = {{0x8001, 0x4002, 0xc3, false}, 64};
 	struct feed_access back = feed_access_unpack(feed_access_pack(access));
 
 	(void)unused;

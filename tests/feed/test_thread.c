@@ -108,7 +108,7 @@ static void make_string(const struct fixture *fixture, struct feed_block *block,
 	feed_decoder_init(&decoder);
 	assert_true(feed_decode(&decoder, (const uint8_t *)bytes, length, &insn));
 	feed_block_init(block, fixture->machine, 0x1000, &insn, 1);
-	feed_repeat_init(repeat, fixture->machine, block, &insn, 1);
+	feed_repeat_init(repeat, fixture->machine, block, NULL, &insn, 1);
 }
 
 /* rep movsb of 100 bytes from the 30th of a piece: it lies in pieces 0 to 4 (30 + 100 > 128). */

@@ -83,9 +83,14 @@ static void move_to_end(unsigned *order, unsigned ways, unsigned way)
 
 static void lru_of_twenty_is_the_list(unsigned ways)
 {
-	_Alignas(16) uint8_t recency[32] = {0};
+	_Alignas(16) int8_t recency[32] = {0};
+	int8_t behind[sizeof(recency) - LLC_WAYS_MAX];
 	unsigned order[LLC_WAYS_MAX];
 
+	/* What follows the ways is no recency. */
+	for (unsigned i = LLC_WAYS_MAX; i < sizeof(recency); i++)
+		recency[i] = (int8_t)(-(int)next_random(129));
+	memcpy(behind, recency + LLC_WAYS_MAX, sizeof(behind));
 	for (unsigned way = 0; way < ways; way++) {
 		order[way] = way;
 		lru_touch32(recency, way, ways);
@@ -97,6 +102,7 @@ static void lru_of_twenty_is_the_list(unsigned ways)
 		lru_touch32(recency, way, ways);
 		assert_int_equal(lru_victim32(recency, ways), order[0]);
 	}
+	assert_memory_equal(behind, recency + LLC_WAYS_MAX, sizeof(behind));
 }
 
 static void lru_of_twenty(void **unused)

@@ -1,0 +1,49 @@
+/*
+ * What tells one out-of-order core from another: made of machines/uarch/ by scripts/core-gen. Times
+ * are core cycles.
+ */
+#ifndef MACHINE_UARCH_H
+#define MACHINE_UARCH_H
+
+#include <stdint.h>
+
+#include "machine/timing_ids.h"
+
+#define UARCH_USES_MAX 4
+#define UARCH_PORTS    8 /* 0 to 6; the last is the unit that divides */
+#define UARCH_DIVIDER  7
+#define UARCH_CYCLE    16 /* units of a cycle, in which ports are booked */
+
+/* So many micro-operations, each for one of the ports whose bits are set. */
+struct machine_port_use {
+	uint8_t count, ports;
+};
+
+/* A class of instructions, without what its memory operands take. */
+struct machine_timing {
+	uint16_t latency;
+	uint16_t busy; /* so long it keeps the unit that divides */
+	uint8_t uops;
+	struct machine_port_use uses[UARCH_USES_MAX];
+};
+
+struct machine_uarch {
+	const char *name;
+	uint32_t issue_width; /* micro-operations a cycle; a fused pair is one */
+	uint32_t reorder_buffer, scheduler;
+	/* From address to result; a simple address is a register and a small displacement. */
+	uint32_t load, load_simple, load_vector, load_vector_256;
+	uint32_t forward; /* from data that are stored to the load that reads them */
+	uint32_t refill;  /* from a branch that was not foreseen to what follows it */
+	uint32_t fusion;  /* 1: compare and test fuse with a jump, 2: other arithmetic too */
+	struct machine_port_use use_load[UARCH_USES_MAX], use_store[UARCH_USES_MAX];
+	struct machine_port_use use_store_indexed[UARCH_USES_MAX];
+	struct machine_timing timings[MACHINE_TIMINGS];
+};
+
+extern const char machine_uarch_names[]; /* of all, for messages */
+
+/** @return NULL: there is none of this name */
+const struct machine_uarch *machine_uarch_find(const char *name);
+
+#endif

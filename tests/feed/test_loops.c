@@ -1,0 +1,125 @@
+/*
+ * Loops of instructions beside the published times of their classes: decoded, planned and run as
+ * feeds do it, all accesses hitting L1. With an argument, prints the table that docs/machine.md
+ * has.
+ */
+#include "feed/block.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine/issue.h"
+
+#define ROUNDS	      4000
+#define WARM_UP	      400
+#define PERCENT_MOST  10
+#define INSNS_MAX     64
+#define MACHINE_OF(s) "{\"base\": \"xeon-e5v4-4c\", \"name\": \"loops\", \"uarch\": \"" s "\"}"
+
+struct loop {
+	const char *name, *source;
+	const uint8_t *begin, *end;
+	uint32_t hundredths; /* cycles of a published round */
+	uint32_t rounds;     /* of those in the loop */
+};
+
+extern const struct loop loops[];
+
+static struct machine_plan *plan_of(const struct machine *machine, const struct loop *loop)
+{
+	_Alignas(struct feed_block) char memory[FEED_BLOCK_SIZE_MAX(INSNS_MAX)];
+	struct machine_plan *plan = aligned_alloc(64, (MACHINE_PLAN_BYTES_MAX + 63) / 64 * 64);
+	struct feed_block *block = (struct feed_block *)memory;
+	struct feed_insn insns[INSNS_MAX];
+	struct feed_decoder decoder;
+	const uint8_t *at = loop->begin;
+	size_t count = 0;
+
+	feed_decoder_init(&decoder);
+	for (; at < loop->end && count < INSNS_MAX; at += insns[count++].length)
+		if (!feed_decode(&decoder, at, (size_t)(loop->end - at), &insns[count]))
+			break;
+	if (at != loop->end || !plan) {
+		fprintf(stderr, "%s: not decoded\n", loop->name);
+		exit(EXIT_FAILURE);
+	}
+	feed_block_init(block, machine, 0x400000, insns, count);
+	feed_block_plan(plan, machine, block, insns, count);
+	return plan;
+}
+
+/* Cycles of a round that is published. */
+static double measure(struct machine *machine, struct machine_address_space *space,
+		      const struct loop *loop)
+{
+	struct machine_plan *plan = plan_of(machine, loop);
+	struct machine_hart *core = machine_hart_enter(machine, space, 0);
+	uint64_t begin = 0;
+
+	for (int i = 0; i < ROUNDS + WARM_UP; i++) {
+		if (i == WARM_UP)
+			begin = machine_hart_time(core);
+		machine_run_planned(core, plan);
+	}
+	begin = machine_hart_time(core) - begin;
+	machine_hart_leave(core);
+	free(plan);
+	return (double)begin / (double)machine->core_ticks / ROUNDS / loop->rounds;
+}
+
+static bool is_near(double cycles, double published)
+{
+	return cycles <= published * (1 + PERCENT_MOST / 100.0) &&
+	       cycles >= published * (1 - PERCENT_MOST / 100.0);
+}
+
+static void *must(void *pointer)
+{
+	if (!pointer) {
+		fprintf(stderr, "out of memory\n");
+		exit(EXIT_FAILURE);
+	}
+	return pointer;
+}
+
+int main(int argc, char **argv)
+{
+	const char *text = MACHINE_OF("broadwell");
+	struct pmu_machine *desc;
+	struct machine_address_space *space;
+	struct machine *machine;
+	struct pmu_ctx *ctx;
+	size_t size;
+	void *state;
+	int far = 0;
+
+	(void)argv;
+	if (pmu_ctx_new(&ctx) || pmu_machine_parse(&desc, ctx, text, strlen(text), "loops"))
+		return EXIT_FAILURE;
+	size = (machine_state_size(desc) + 63) / 64 * 64;
+	state = must(aligned_alloc(64, size));
+	memset(state, 0, size);
+	if (machine_open(&machine, ctx, desc, state, true) ||
+	    machine_address_space_new(&space, machine))
+		return EXIT_FAILURE;
+	for (const struct loop *loop = loops; loop->name; loop++) {
+		double cycles = measure(machine, space, loop);
+		double published = loop->hundredths / 100.0;
+
+		if (argc > 1)
+			printf("| %s | %.2f | %.2f | %s |\n", loop->name, published, cycles,
+			       loop->source);
+		if (is_near(cycles, published))
+			continue;
+		fprintf(stderr, "%s: %.3f cycles, not %.2f (%s)\n", loop->name, cycles, published,
+			loop->source);
+		far++;
+	}
+	machine_address_space_free(space);
+	machine_close(machine);
+	free(state);
+	pmu_machine_free(desc);
+	pmu_ctx_free(ctx);
+	return far ? EXIT_FAILURE : EXIT_SUCCESS;
+}
