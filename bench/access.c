@@ -1,7 +1,7 @@
 /*
  * Time of a memory access on the emulated machine by where it hits, and of a register access.
  *
- *     bench_access [PLACE none|twelve]
+ *     bench_access [PLACE none|twelve|prefetch]
  *
  * With arguments: that one sweep under callgrind, of which only the accesses are instrumented;
  * prints how many they are.
@@ -106,9 +106,20 @@ static void add(struct pmu_session *session, struct pmu_ctx *ctx, const char *ev
 	}
 }
 
+static const struct way {
+	const char *name, *how;
+	bool counting, prefetching;
+} ways[] = {
+    {"none", "nothing counted", false, false},
+    {"twelve", "twelve events", true, false},
+    {"prefetch", "prefetchers on", false, true},
+};
+#define WAYS (sizeof(ways) / sizeof(ways[0]))
+
 /* @param place  the one to instrument; NULL: all are timed */
-static void run(bool counting, const struct place *place)
+static void run(const struct way *way, const struct place *place)
 {
+	const bool counting = way->counting;
 	static const char *const events[] = {
 	    "cbo.LLC_LOOKUP.ANY:state=any",
 	    "cbo.TOR_OCCUPANCY.MISS_ALL",
@@ -143,10 +154,12 @@ static void run(bool counting, const struct place *place)
 	if (machine_address_space_new(&space, machine))
 		exit(1);
 	core = machine_hart_enter(machine, space, 0);
+	if (!way->prefetching)
+		machine_set_prefetchers(machine, machine_hart_core(core), 0);
 	if (place)
 		instrumented(core, place);
 	else
-		sweeps(core, counting ? "twelve events" : "nothing counted");
+		sweeps(core, way->how);
 	machine_hart_leave(core);
 	if (counting && !place) {
 		const struct pmu_box *box = pmu_find_box(pmu_bus_pmu(bus), "cbo");
@@ -165,14 +178,14 @@ static void run(bool counting, const struct place *place)
 
 int main(int argc, char **argv)
 {
-	if (argc != 3) {
-		run(false, NULL);
-		run(true, NULL);
+	for (size_t i = 0; argc != 3 && i < WAYS; i++)
+		run(&ways[i], NULL);
+	if (argc != 3)
 		return 0;
-	}
-	for (size_t i = 0; i < PLACES; i++)
-		if (!strcmp(argv[1], places[i].where)) {
-			run(!strcmp(argv[2], "twelve"), &places[i]);
+	for (size_t i = 0; i < PLACES * WAYS; i++)
+		if (!strcmp(argv[1], places[i / WAYS].where) &&
+		    !strcmp(argv[2], ways[i % WAYS].name)) {
+			run(&ways[i % WAYS], &places[i / WAYS]);
 			return 0;
 		}
 	return 2;

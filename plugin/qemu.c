@@ -30,6 +30,7 @@
 #include "feed/arena.h"
 #include "feed/clock.h"
 #include "feed/files.h"
+#include "feed/numa.h"
 #include "feed/process.h"
 #include "feed/syscall.h"
 #include "handlers.h"
@@ -53,6 +54,9 @@ static struct {
 
 /* The guest thread that this host thread runs; NULL before its first block. */
 static _Thread_local struct feed_thread *current;
+
+/* In its stead, of a tool: it is on no core. */
+static _Thread_local struct feed_thread tool_thread;
 
 static struct feed_thread *thread_of(unsigned vcpu)
 {
@@ -368,6 +372,7 @@ static void on_tool_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, 
 	if (feed_is_exec(number))
 		exec_guest(NULL, NULL, number, arguments, plugin.guest_base, plugin.report);
 	handlers_syscall(number, arguments, plugin.guest_base);
+	feed_files_syscall(&tool_thread, number, arguments);
 }
 
 static void on_tool_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number,
@@ -377,6 +382,33 @@ static void on_tool_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t n
 	if (feed_is_exec(number))
 		exec_guest_failed();
 	handlers_syscall_return(number, result);
+	/* What it may find in the computer's files is changed there: the result stays. */
+	if (plugin.process.all_cpus)
+		feed_files_return(&plugin.process, &tool_thread, number, result, plugin.guest_base);
+}
+
+/* A list of Linux's that begins with 0. @return a bit for each; 0: it cannot be read */
+static uint64_t read_list(const char *path)
+{
+	char text[64] = "", *last;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	unsigned long highest;
+
+	if (fd >= 0)
+		close(fd);
+	if (length <= 0 || *text != '0')
+		return 0;
+	last = strchr(text, '-');
+	highest = last ? strtoul(last + 1, NULL, 10) : 0;
+	return highest < 64 ? UINT64_MAX >> (63 - highest) : 0;
+}
+
+/* The machine's, whose files are laid over the computer's. */
+static void find_sets_of_tool(void)
+{
+	plugin.process.all_cpus = read_list("/sys/devices/system/cpu/online");
+	plugin.process.all_nodes = (uint32_t)read_list("/sys/devices/system/node/online");
 }
 
 static void on_flush(qemu_plugin_id_t id)
@@ -414,6 +446,7 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
 			      plugin.guest_base);
 	feed_clock_syscall(&plugin.process, thread_of(vcpu), number, arguments, plugin.guest_base);
 	feed_files_syscall(thread_of(vcpu), number, arguments);
+	feed_numa_syscall(thread_of(vcpu), number, arguments);
 	feed_syscall(thread_of(vcpu), number, arguments);
 }
 
@@ -429,6 +462,8 @@ static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number
 	feed_clock_return(&plugin.process, thread_of(vcpu), number, result);
 	answer =
 	    feed_files_return(&plugin.process, thread_of(vcpu), number, result, plugin.guest_base);
+	answer =
+	    feed_numa_return(&plugin.process, thread_of(vcpu), number, answer, plugin.guest_base);
 	feed_syscall_return(&plugin.process, thread_of(vcpu), result);
 	if (answer != result)
 		answer_set(thread_of(vcpu), answer);
@@ -529,9 +564,10 @@ static const char *made_folder(void *report)
 	return emul_report_made_folder(report);
 }
 
-static void find_files(void)
+static void set_answers(void)
 {
-	if (plugin.report && answer_is_possible())
+	plugin.process.answers = answer_is_possible();
+	if (plugin.report && plugin.process.answers)
 		plugin.process.files =
 		    (struct feed_files){files_folder, made_folder, plugin.report};
 }
@@ -576,6 +612,7 @@ PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *in
 		give_up();
 	if (!arguments.machine) {
 		exec_init_tool(arguments.report, plugin.report);
+		find_sets_of_tool();
 		qemu_plugin_register_vcpu_tb_trans_cb(id, on_tool_translation);
 		qemu_plugin_register_vcpu_syscall_cb(id, on_tool_syscall);
 		qemu_plugin_register_vcpu_syscall_ret_cb(id, on_tool_syscall_return);
@@ -583,7 +620,7 @@ PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *in
 	}
 	if (attach(arguments.machine))
 		give_up();
-	find_files();
+	set_answers();
 	causes_begin(plugin.emul, &(struct causes_plugin){&plugin.process, enter, keep});
 	exec_init(arguments.machine, arguments.report);
 	feed_decoder_init(&plugin.decoder);

@@ -27,6 +27,7 @@
 #include "feed/affinity.h"
 #include "feed/exec.h"
 #include "feed/files.h"
+#include "feed/numa.h"
 #include "feed/syscall.h"
 #include "guest.h"
 #include "instrument.h"
@@ -168,6 +169,7 @@ static void on_syscall(ThreadId tid, UInt number, UWord *arguments, UInt count)
 		feed_causes_syscall(&guest.causes, number);
 	feed_affinity_syscall(&guest.process, thread_of(tid), number, six, 0);
 	feed_files_syscall(thread_of(tid), number, six);
+	feed_numa_syscall(thread_of(tid), number, six);
 	feed_syscall(thread_of(tid), number, six);
 }
 
@@ -192,6 +194,7 @@ static void on_syscall_return(ThreadId tid, UInt number, UWord *arguments, UInt 
 		on_exec_failed();
 	feed_affinity_return(&guest.process, thread_of(tid), number, result);
 	answer = feed_files_return(&guest.process, thread_of(tid), number, result, 0);
+	answer = feed_numa_return(&guest.process, thread_of(tid), number, answer, 0);
 	if (answer != result)
 		set_result(tid, answer);
 	VG_(release_BigLock)(tid, YIELDING, "pmulab");
@@ -282,6 +285,7 @@ static void attach(void)
 	    feed_process_init(&guest.process, tool.ctx, emul_machine(tool.emul)))
 		own_give_up(pmu_message(tool.ctx));
 	VG_(close)(fd);
+	guest.process.answers = true;
 	if (tool.report)
 		guest.process.files = (struct feed_files){files_folder, made_folder, tool.report};
 	ask_causes();

@@ -157,19 +157,23 @@ static int open_bus(struct emulated **out, struct pmu_ctx *ctx, const struct pmu
 	return 0;
 }
 
-int pmu_emul_bus(struct pmu_bus **bus, struct pmu_ctx *ctx, struct pmu_emul *emul)
+int bus_emulated_open(struct pmu_bus **bus, struct pmu_ctx *ctx, struct emul *emul)
 {
 	struct emulated *emulated = NULL;
-	int error;
+	int error = open_bus(&emulated, ctx, emul_desc(emul));
 
-	if (emul_epic_of(emul))
-		return bus_epic(bus, ctx, emul_epic_of(emul), false);
-	error = open_bus(&emulated, ctx, pmu_emul_machine(emul));
 	if (error)
 		return error;
-	emulated->emul = emul_of(emul);
+	emulated->emul = emul;
 	*bus = &emulated->bus;
 	return 0;
+}
+
+int pmu_emul_bus(struct pmu_bus **bus, struct pmu_ctx *ctx, struct pmu_emul *emul)
+{
+	if (emul_epic_of(emul))
+		return bus_epic(bus, ctx, emul_epic_of(emul), false);
+	return bus_emulated_open(bus, ctx, emul_of(emul));
 }
 
 static int open_epic(struct pmu_bus **bus, struct pmu_ctx *ctx, const struct pmu_machine *machine)

@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "device/msr.h"
+#include "perf/perf.h"
 #include "sysfs/cpuid.h"
 
 #define WORKERS		4
@@ -62,8 +63,9 @@ static const struct device_node *node_of(fuse_req_t request, fuse_ino_t inode)
 static void fill_status(const struct device_node *node, uint32_t index, struct stat *status)
 {
 	static const mode_t types[] = {
-	    [DEVICE_FOLDER] = S_IFDIR, [DEVICE_TEXT] = S_IFREG,	 [DEVICE_LINK] = S_IFLNK,
-	    [DEVICE_MSR] = S_IFREG,    [DEVICE_CPUID] = S_IFREG, [DEVICE_CONFIG] = S_IFREG,
+	    [DEVICE_FOLDER] = S_IFDIR, [DEVICE_TEXT] = S_IFREG, [DEVICE_LINK] = S_IFLNK,
+	    [DEVICE_PERF] = S_IFREG,   [DEVICE_MSR] = S_IFREG,	[DEVICE_CPUID] = S_IFREG,
+	    [DEVICE_CONFIG] = S_IFREG,
 	};
 
 	*status = (struct stat){
@@ -121,9 +123,27 @@ static void serve_readlink(fuse_req_t request, fuse_ino_t inode)
 /* Every access goes to the device, at its own offset and of its own size. */
 static void serve_open(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *info)
 {
-	(void)inode;
 	info->direct_io = 1;
+	if (node_of(request, inode)->kind == DEVICE_PERF) {
+		info->fh = (uintptr_t)perf_descriptor_new(contents_of(request)->perf);
+		if (!info->fh) {
+			fuse_reply_err(request, ENOMEM);
+			return;
+		}
+	}
 	fuse_reply_open(request, info);
+}
+
+static struct perf_event *event_of(const struct fuse_file_info *info)
+{
+	return (struct perf_event *)(uintptr_t)info->fh;
+}
+
+static void serve_release(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *info)
+{
+	if (node_of(request, inode)->kind == DEVICE_PERF)
+		perf_descriptor_free(contents_of(request)->perf, event_of(info));
+	fuse_reply_err(request, 0);
 }
 
 static void read_text(fuse_req_t request, const struct device_node *node, size_t size, off_t offset)
@@ -149,7 +169,6 @@ static void serve_read(fuse_req_t request, fuse_ino_t inode, size_t size, off_t 
 	const struct device_node *node = node_of(request, inode);
 	char buffer[ACCESS_BYTES];
 
-	(void)info;
 	if (size > sizeof(buffer) && node->kind != DEVICE_TEXT)
 		size = sizeof(buffer);
 	switch (node->kind) {
@@ -171,6 +190,11 @@ static void serve_read(fuse_req_t request, fuse_ino_t inode, size_t size, off_t 
 					   &contents->functions->all[node->number], buffer, size,
 					   offset));
 		break;
+	case DEVICE_PERF:
+		reply_read(
+		    request, buffer,
+		    perf_descriptor_read(contents->perf, event_of(info), buffer, size, offset));
+		break;
 	default:
 		fuse_reply_err(request, EISDIR);
 	}
@@ -183,12 +207,13 @@ static void serve_write(fuse_req_t request, fuse_ino_t inode, const char *buffer
 	const struct device_node *node = node_of(request, inode);
 	ssize_t bytes = -EACCES;
 
-	(void)info;
 	if (node->kind == DEVICE_MSR)
 		bytes = device_msr_write(contents->access, node->number, buffer, size, offset);
 	else if (node->kind == DEVICE_CONFIG)
 		bytes = device_pci_write(contents->access, &contents->functions->all[node->number],
 					 buffer, size, offset);
+	else if (node->kind == DEVICE_PERF)
+		bytes = perf_descriptor_request(contents->perf, event_of(info), buffer, size);
 	if (bytes < 0)
 		fuse_reply_err(request, (int)-bytes);
 	else
@@ -234,6 +259,7 @@ static const struct fuse_lowlevel_ops operations = {
     .setattr = serve_setattr,
     .readlink = serve_readlink,
     .open = serve_open,
+    .release = serve_release,
     .read = serve_read,
     .write = serve_write,
     .readdir = serve_readdir,

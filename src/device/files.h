@@ -15,6 +15,7 @@ struct device_contents {
 	const struct device_tree *tree;
 	const struct device_access *access;
 	const struct pci_functions *functions;
+	struct perf *perf;
 };
 
 /**

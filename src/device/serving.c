@@ -11,6 +11,7 @@
 #include "device/files.h"
 #include "device/namespace.h"
 #include "emul/share.h"
+#include "perf/perf.h"
 #include "sysfs/topology.h"
 
 struct serving {
@@ -20,6 +21,7 @@ struct serving {
 	struct pci_functions functions;
 	struct device_tree tree;
 	struct device_files *files;
+	struct perf *perf;
 	struct emul_offer *offer;
 	int end, namespace;
 };
@@ -40,9 +42,15 @@ static int make_files(struct serving *serving)
 		tree_device(tree, DEVICE_MSR, 0600, cpu, "dev/cpu/%u/msr", cpu);
 		tree_device(tree, DEVICE_CPUID, 0444, cpu, "dev/cpu/%u/cpuid", cpu);
 	}
+	tree_device(tree, DEVICE_PERF, 0600, 0, "sys/bus/event_source/perf_event");
+	perf_add_files(tree, machine);
 	device_pci_add_files(tree, &serving->functions, machine);
 	cpuinfo_add_files(tree, machine);
 	topology_add_files(tree, machine);
+	/* The machine has no disks and no network; the computer's are at its own PCI functions. */
+	tree_folder(tree, "sys/block");
+	tree_folder(tree, "sys/class/block");
+	tree_folder(tree, "sys/class/net");
 	/* Tools turn the watchdog off; the computer's own is none of theirs. */
 	tree_number(tree, 0, "proc/sys/kernel/nmi_watchdog");
 	return tree->incomplete
@@ -60,11 +68,16 @@ static _Noreturn void give_up(void)
 /* @fuse is the files' from now on, also in failure. */
 static int begin(struct serving *serving, int fuse)
 {
-	const struct device_contents contents = {give_up, &serving->tree, &serving->access,
-						 &serving->functions};
 	const struct device_options *options = serving->options;
+	struct device_contents contents = {.broken = give_up,
+					   .tree = &serving->tree,
+					   .access = &serving->access,
+					   .functions = &serving->functions};
 	int error = make_files(serving);
 
+	if (!error)
+		error = perf_new(&serving->perf, serving->ctx, serving->access.emul);
+	contents.perf = serving->perf;
 	if (!error && options->wall_clock)
 		error =
 		    device_clock_new(&serving->access.clock, serving->ctx, serving->access.emul);
@@ -100,6 +113,7 @@ static void end(struct serving *serving)
 	clear(serving);
 	device_files_free(serving->files);
 	device_clock_free(serving->access.clock);
+	perf_free(serving->perf);
 	tree_fini(&serving->tree);
 	free(serving->access.msr_accesses);
 	device_pci_fini(&serving->functions);

@@ -13,7 +13,7 @@
 #include "emul/block_state.h"
 
 #define BLOCK_MAGIC   0x62616c756d70 /* "pmulab" */
-#define BLOCK_VERSION 9
+#define BLOCK_VERSION 10
 #define BLOCK_ALIGN   4096
 
 static size_t align_up(size_t size)

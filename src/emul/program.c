@@ -313,7 +313,7 @@ static void choose_settings(struct pmu_program *program, const struct pmu_machin
 {
 	size_t count = 0;
 
-	/* The kernel's perf_event interface is not the machine's. */
+	/* By registers PCM counts more than by perf_event. */
 	if (!getenv("PCM_NO_PERF"))
 		program->settings[count++] = "PCM_NO_PERF=1";
 	/*

@@ -37,12 +37,10 @@ static struct feed_thread *find(struct feed_process *process, struct feed_thread
 
 uint64_t feed_affinity_of(const struct feed_process *process, uint32_t tid)
 {
-	const uint64_t all = machine_all_cores(process->machine);
-
 	for (unsigned i = 0; i < process->threads_seen; i++)
 		if (process->threads[i].tid == tid)
-			return process->threads[i].cpus & all;
-	return all;
+			return process->threads[i].cpus & process->all_cpus;
+	return process->all_cpus;
 }
 
 /* A set without any of the machine's CPUs is to be refused: the system is asked for none. */

@@ -75,17 +75,7 @@ static void add_mask(struct text *text, uint64_t set, unsigned bits)
 
 static unsigned cpu_count(const struct feed_process *process)
 {
-	return 64 - (unsigned)__builtin_clzll(machine_all_cores(process->machine));
-}
-
-static unsigned node_count(const struct feed_process *process)
-{
-	return machine_socket_of(process->machine, cpu_count(process) - 1) + 1;
-}
-
-static uint64_t all_nodes(const struct feed_process *process)
-{
-	return (UINT64_C(1) << node_count(process)) - 1;
+	return 64 - (unsigned)__builtin_clzll(process->all_cpus);
 }
 
 /* @return what follows the beginning of a text, or NULL where that is another */
@@ -129,7 +119,7 @@ static void add_stat(struct text *text, const struct feed_process *process, cons
 static void add_status(struct text *text, const struct feed_process *process, const char *from,
 		       uint32_t tid)
 {
-	const uint64_t cpus = feed_affinity_of(process, tid), nodes = all_nodes(process);
+	const uint64_t cpus = feed_affinity_of(process, tid), nodes = process->all_nodes;
 
 	for (; *from; from += line_length(from)) {
 		if (behind(from, "Cpus_allowed:\t")) {
@@ -211,9 +201,9 @@ static bool add_file(struct text *text, const struct feed_process *process, cons
 		add_status(text, process, from, tid);
 	/* A group without a set of its own has an empty one. */
 	else if (is_group && *from > ' ' && is_cpuset_of(name, "cpus"))
-		add_list(text, machine_all_cores(process->machine));
+		add_list(text, process->all_cpus);
 	else if (is_group && *from > ' ' && is_cpuset_of(name, "mems"))
-		add_list(text, all_nodes(process));
+		add_list(text, process->all_nodes);
 	else
 		return false;
 	return !text->incomplete;

@@ -59,7 +59,7 @@ static const struct path_call *find_call(int64_t number)
 void feed_files_syscall(struct feed_thread *thread, int64_t number, const uint64_t *arguments)
 {
 	if (find_call(number) || number == GUEST_GETCWD)
-		memcpy(thread->path_arguments, arguments, sizeof(thread->path_arguments));
+		memcpy(thread->arguments, arguments, sizeof(thread->arguments));
 }
 
 /* Where a path that a call names begins. @return whether that can be told */
@@ -110,10 +110,10 @@ static bool read_path(char joined[FEED_PATH_BYTES], const struct path_call *call
 static int64_t call_again(const struct path_call *call, const uint64_t *arguments, const char *path,
 			  uint64_t guest_base)
 {
-	uint64_t a[FEED_PATH_ARGUMENTS];
+	uint64_t a[FEED_ARGUMENTS];
 	long result;
 
-	for (unsigned i = 0; i < FEED_PATH_ARGUMENTS; i++)
+	for (unsigned i = 0; i < FEED_ARGUMENTS; i++)
 		a[i] =
 		    arguments[i] + (call->pointers & POINTER(i) && arguments[i] ? guest_base : 0);
 	a[call->path] = (uint64_t)(uintptr_t)path;
@@ -179,17 +179,15 @@ int64_t feed_files_return(const struct feed_process *process, const struct feed_
 			  int64_t number, int64_t result, uint64_t guest_base)
 {
 	const struct path_call *call = find_call(number);
-	const uint64_t *arguments = thread->path_arguments;
+	const uint64_t *arguments = thread->arguments;
 	char path[FEED_PATH_BYTES];
 
-	if (!process->files.folder)
-		return result;
-	if (number == GUEST_GETCWD && result > 0)
+	if (number == GUEST_GETCWD && result > 0 && process->files.folder)
 		return correct_folder(process, guest_base + arguments[0], result);
 	/* An interrupted call comes again. */
 	if (!call || result < -FEED_ERRNO_MAX)
 		return result;
-	if (read_path(path, call, arguments, result, guest_base))
+	if (process->files.folder && read_path(path, call, arguments, result, guest_base))
 		return answer(process, call, arguments, path, result, guest_base);
 	if (call->flags != NONE && result >= 0 &&
 	    feed_allowed_is_asked((const char *)(uintptr_t)(guest_base + arguments[call->path])))

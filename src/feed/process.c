@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "base/error.h"
+#include "machine/numa.h"
 
 #define THREADS_BYTES (FEED_THREADS_MAX * sizeof(struct feed_thread))
 
@@ -17,6 +18,10 @@ int feed_process_init(struct feed_process *process, struct pmu_ctx *ctx, struct 
 		return error_set(ctx, PMU_E_NOMEM, "no address space for guest threads");
 	*process = (struct feed_process){
 	    .machine = machine, .threads = threads, .continued = machine_hart_continue(machine)};
+	process->all_cpus = machine_all_cores(machine);
+	process->all_nodes =
+	    (2u << machine_socket_of(machine, 63 - (unsigned)__builtin_clzll(process->all_cpus))) -
+	    1;
 	process->cpus =
 	    process->continued ? machine_hart_cpus(process->continued) : machine_pinned(machine);
 	if (machine_address_space_new(&process->space, machine)) {
@@ -45,12 +50,15 @@ static void begin_first(struct feed_process *process, struct feed_thread *thread
 	const uint64_t now = machine_now(process->machine);
 
 	process->continued = NULL;
-	if (place)
+	if (place) {
 		feed_thread_init(thread, place, machine_hart_time(place), process->cpus);
-	else
+		thread->memory = machine_hart_memory(place);
+		process->uses_numa = thread->memory.mode != MACHINE_MEMORY_DEFAULT;
+	} else {
 		feed_thread_init(thread,
 				 machine_hart_place_on(process->machine, process->cpus, now), now,
 				 process->cpus);
+	}
 }
 
 int feed_process_begin(struct feed_process *process, struct pmu_ctx *ctx, unsigned index,
@@ -66,6 +74,7 @@ int feed_process_begin(struct feed_process *process, struct pmu_ctx *ctx, unsign
 		feed_thread_init(
 		    thread, machine_hart_place_on(process->machine, maker->cpus, maker->not_before),
 		    maker->not_before, maker->cpus);
+		thread->memory = maker->memory;
 		maker->made = index + 1;
 	} else {
 		begin_first(process, thread);
@@ -104,16 +113,23 @@ void feed_process_made(struct feed_process *process, struct feed_thread *maker, 
 
 int feed_process_forked(struct feed_process *process, unsigned index)
 {
+	const struct machine_address_space *parent = process->space;
+	int error;
+
 	for (unsigned i = 0; i < process->threads_seen; i++) {
 		struct feed_thread *thread = &process->threads[i];
 		const struct feed_thread before = *thread;
 
 		feed_thread_init(thread, i == index ? before.fork : NULL, before.not_before,
 				 before.cpus);
+		thread->memory = before.memory;
 		/* The child is where its parent was. */
 		thread->region_depth = before.region_depth;
 		memcpy(thread->regions, before.regions, sizeof(before.regions));
 	}
 	/* Cores and space are the parent's: they are not this copy's to leave or free. */
-	return machine_address_space_new(&process->space, process->machine);
+	error = machine_address_space_new(&process->space, process->machine);
+	if (!error && !machine_range_copy(process->space, parent))
+		error = PMU_E_NOMEM;
+	return error;
 }

@@ -25,10 +25,14 @@ struct feed_files {
 
 struct feed_process {
 	struct machine *machine;
+	bool answers; /* calls of the guest's can return another result than the system's */
 	struct feed_files files;
 	struct machine_address_space *space;
 	struct feed_thread *threads;
 	unsigned threads_seen;		/* highest index begun, plus one */
+	uint64_t all_cpus;		/* bit: CPU of the machine */
+	uint32_t all_nodes;		/* bit: node */
+	bool uses_numa;			/* a thread or range of it had a policy for its memory */
 	uint64_t cpus;			/* where its first thread may run */
 	struct machine_hart *continued; /* that which the process had as another program; NULL */
 };

@@ -68,6 +68,8 @@ void feed_thread_enter(struct feed_thread *thread, struct machine *machine,
 	thread->placed = NULL;
 	if (thread->core && !machine_hart_start(thread->core, space))
 		thread->core = NULL;
+	if (thread->core)
+		machine_hart_set_memory(thread->core, thread->memory);
 	unclaim(thread);
 }
 

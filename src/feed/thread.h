@@ -29,7 +29,7 @@ struct feed_clock_call {
 	bool until;	   /* the guest's time is that of its clock */
 };
 
-#define FEED_PATH_ARGUMENTS 5 /* of system calls that name files */
+#define FEED_ARGUMENTS 6 /* of a system call */
 
 #define FEED_ERRNO_MAX 511 /* emulators have results of their own below -511 */
 
@@ -52,9 +52,11 @@ struct feed_thread {
 	struct machine_hart *fork; /* the place of the process that it makes */
 	struct feed_cpu_call cpu_call;
 	struct feed_clock_call clock_call;
-	uint64_t path_arguments[FEED_PATH_ARGUMENTS]; /* of the call that it is in: see files.c */
-	int64_t answer;				      /* what the call is to return, */
-	bool answered;				      /* if that is not what it has returned */
+	/* Of the call that it is in, where what it returns is looked at: see files.c, numa.c. */
+	uint64_t arguments[FEED_ARGUMENTS];
+	struct machine_memory_policy memory;
+	int64_t answer;	       /* what the call is to return, */
+	bool answered;	       /* if that is not what it has returned */
 	uint32_t region_depth; /* regions that it is in, the innermost last; see causes.h */
 	uint32_t regions[FEED_REGIONS_MAX];
 	bool paused;

@@ -33,8 +33,7 @@ static uint32_t translate(struct machine_hart *core, uint64_t line)
 	uint32_t tag = (uint32_t)(page >> MACHINE_TLB_LOG2);
 
 	if (entry->tag != tag) {
-		entry->frame = address_space_frame(
-		    core->space, page, machine_socket(core->machine, core->number), core->thread);
+		entry->frame = address_space_frame(core->space, page, core);
 		entry->tag = tag;
 	}
 	return entry->frame << (PAGE_LOG2 - LINE_LOG2) |

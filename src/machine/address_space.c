@@ -5,23 +5,6 @@
 #include "base/error.h"
 #include "machine/machine.h"
 
-#define NODE_LOG2 12 /* three levels of 4096: page numbers of 48-bit addresses */
-#define NODE_SIZE (1u << NODE_LOG2)
-
-/* Frames plus 1; 0: not touched yet. */
-struct leaf {
-	uint32_t frames[NODE_SIZE];
-};
-
-struct branch {
-	struct leaf *leaves[NODE_SIZE];
-};
-
-struct machine_address_space {
-	struct machine *machine;
-	struct branch *branches[NODE_SIZE];
-};
-
 int machine_address_space_new(struct machine_address_space **space, struct machine *machine)
 {
 	*space = calloc(1, sizeof(**space));
@@ -35,26 +18,28 @@ void machine_address_space_free(struct machine_address_space *space)
 {
 	if (!space)
 		return;
-	for (unsigned i = 0; i < NODE_SIZE; i++) {
-		struct branch *branch = space->branches[i];
+	for (unsigned i = 0; i < ADDRESS_DIGITS; i++) {
+		struct address_branch *branch = space->branches[i];
 
-		for (unsigned j = 0; branch && j < NODE_SIZE; j++)
+		for (unsigned j = 0; branch && j < ADDRESS_DIGITS; j++)
 			free(branch->leaves[j]);
 		free(branch);
 	}
+	free(space->ranges);
 	free(space);
 }
 
 static unsigned digit(uint64_t page, unsigned level)
 {
-	return page >> level * NODE_LOG2 & (NODE_SIZE - 1);
+	return page >> level * ADDRESS_DIGIT_LOG2 & (ADDRESS_DIGITS - 1);
 }
 
 /* Nodes are published whole, so that readers need no lock and a fork finds no half. */
-static uint32_t *find(struct machine_address_space *space, uint64_t page)
+uint32_t *address_space_find(struct machine_address_space *space, uint64_t page)
 {
-	struct branch *branch = __atomic_load_n(&space->branches[digit(page, 2)], __ATOMIC_ACQUIRE);
-	struct leaf *leaf;
+	struct address_branch *branch =
+	    __atomic_load_n(&space->branches[digit(page, 2)], __ATOMIC_ACQUIRE);
+	struct address_leaf *leaf;
 
 	if (!branch)
 		return NULL;
@@ -62,11 +47,11 @@ static uint32_t *find(struct machine_address_space *space, uint64_t page)
 	return leaf ? &leaf->frames[digit(page, 0)] : NULL;
 }
 
-/* Makes what find() needs. @return NULL where memory ran out */
+/* Makes what address_space_find() needs. @return NULL where memory ran out */
 static uint32_t *grow(struct machine_address_space *space, uint64_t page)
 {
-	struct branch **branch = &space->branches[digit(page, 2)];
-	struct leaf **leaf;
+	struct address_branch **branch = &space->branches[digit(page, 2)];
+	struct address_leaf **leaf;
 
 	if (!*branch)
 		__atomic_store_n(branch, calloc(1, sizeof(**branch)), __ATOMIC_RELEASE);
@@ -75,7 +60,7 @@ static uint32_t *grow(struct machine_address_space *space, uint64_t page)
 	leaf = &(*branch)->leaves[digit(page, 1)];
 	if (!*leaf)
 		__atomic_store_n(leaf, calloc(1, sizeof(**leaf)), __ATOMIC_RELEASE);
-	return find(space, page);
+	return address_space_find(space, page);
 }
 
 void machine_bind_memory(struct machine *machine, uint32_t nodes, bool interleaved)
@@ -83,25 +68,55 @@ void machine_bind_memory(struct machine *machine, uint32_t nodes, bool interleav
 	machine->state->memory_policy = (struct memory_policy){nodes, interleaved, 0};
 }
 
-/* The @index-th node of a set, counted round. */
-static unsigned node_of(uint32_t nodes, uint64_t index)
+static unsigned nearest(uint32_t nodes, unsigned socket)
 {
-	for (index %= (unsigned)__builtin_popcount(nodes); index; index--)
-		nodes &= nodes - 1;
-	return (unsigned)__builtin_ctz(nodes);
+	return nodes >> socket & 1 ? socket : memory_policy_node(nodes, 0);
 }
 
-static unsigned choose_node(struct memory_policy *policy, unsigned socket)
+/* Of the machine's own policy. */
+static unsigned choose_default(struct machine *machine, unsigned socket)
 {
+	struct memory_policy *policy = &machine->state->memory_policy;
+
 	if (!policy->nodes)
 		return socket;
 	if (policy->interleaved)
-		return node_of(policy->nodes, policy->placed++);
-	return policy->nodes >> socket & 1 ? socket : node_of(policy->nodes, 0);
+		return memory_policy_node(policy->nodes, policy->placed++);
+	return nearest(policy->nodes, socket);
+}
+
+/* @param turn  of pages that are placed in turns */
+static unsigned choose(struct machine *machine, struct machine_memory_policy policy,
+		       unsigned socket, uint64_t turn)
+{
+	switch (policy.mode) {
+	case MACHINE_MEMORY_LOCAL:
+		return socket;
+	case MACHINE_MEMORY_PREFERRED:
+		return memory_policy_node(policy.nodes, 0);
+	case MACHINE_MEMORY_BIND:
+		return nearest(policy.nodes, socket);
+	case MACHINE_MEMORY_INTERLEAVE:
+		return memory_policy_node(policy.nodes, turn);
+	default:
+		return choose_default(machine, socket);
+	}
+}
+
+static unsigned choose_node(const struct machine_address_space *space, uint64_t page,
+			    struct machine_hart *core)
+{
+	const struct machine_memory_policy own = memory_ranges_at(space->ranges, page);
+	const unsigned socket = machine_socket(core->machine, core->number);
+
+	if (own.mode != MACHINE_MEMORY_DEFAULT)
+		return choose(core->machine, own, socket, page);
+	return choose(core->machine, core->memory, socket,
+		      core->memory.mode == MACHINE_MEMORY_INTERLEAVE ? core->interleaved++ : 0);
 }
 
 /* In order; where every node is full, frames are used again. */
-static uint32_t next_frame(struct machine *machine, unsigned socket)
+uint32_t address_space_next_frame(struct machine *machine, unsigned socket)
 {
 	const uint64_t frames = machine->lines_per_node >> (PAGE_LOG2 - LINE_LOG2);
 	uint64_t *next = machine->state->next_frame;
@@ -115,18 +130,17 @@ static uint32_t next_frame(struct machine *machine, unsigned socket)
 	return (uint32_t)(socket * frames + next[socket]++ % frames);
 }
 
-static uint32_t place(struct machine_address_space *space, uint64_t page, unsigned socket,
-		      uint32_t thread)
+static uint32_t place(struct machine_address_space *space, uint64_t page, struct machine_hart *core)
 {
 	struct machine *machine = space->machine;
 	uint32_t *entry, frame;
 
-	machine_hold(machine, thread);
+	machine_hold(machine, core->thread);
 	entry = grow(space, page);
 	if (entry && *entry) {
 		frame = *entry - 1;
 	} else {
-		frame = next_frame(machine, choose_node(&machine->state->memory_policy, socket));
+		frame = address_space_next_frame(machine, choose_node(space, page, core));
 		if (entry)
 			__atomic_store_n(entry, frame + 1, __ATOMIC_RELEASE);
 	}
@@ -134,11 +148,11 @@ static uint32_t place(struct machine_address_space *space, uint64_t page, unsign
 	return frame;
 }
 
-uint32_t address_space_frame(struct machine_address_space *space, uint64_t page, unsigned socket,
-			     uint32_t thread)
+uint32_t address_space_frame(struct machine_address_space *space, uint64_t page,
+			     struct machine_hart *core)
 {
-	const uint32_t *entry = find(space, page);
+	const uint32_t *entry = address_space_find(space, page);
 	uint32_t frame = entry ? __atomic_load_n(entry, __ATOMIC_ACQUIRE) : 0;
 
-	return frame ? frame - 1 : place(space, page, socket, thread);
+	return frame ? frame - 1 : place(space, page, core);
 }

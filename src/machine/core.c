@@ -6,6 +6,7 @@
 
 #include "machine/access.h"
 #include "machine/accumulator.h"
+#include "machine/address_space.h"
 #include "machine/issue.h"
 #include "machine/machine.h"
 #include "machine/mshr.h"
@@ -36,6 +37,18 @@ static void forget_lines(struct machine_hart *core)
 {
 	for (unsigned i = 0; i < MACHINE_L0_LINES; i++)
 		core->data[i].line = core->code[i].line = UINT64_MAX;
+}
+
+/* Pages may have other frames than it knows. */
+static void find_moved(struct machine_hart *core)
+{
+	const uint64_t moves = __atomic_load_n(&core->space->moves, __ATOMIC_ACQUIRE);
+
+	if (core->moves == moves)
+		return;
+	core->moves = moves;
+	memset(core->tlb, 0xff, sizeof(core->tlb));
+	forget_lines(core);
 }
 
 /* @return whether the thread got it: not where the owner sleeps, and may do so until we go on */
@@ -343,6 +356,11 @@ static uint64_t *cpus_of(const struct machine_hart *core)
 	return &core->core->cpus[core->progress - core->core->progress];
 }
 
+static struct machine_memory_policy *memory_of(const struct machine_hart *core)
+{
+	return &core->core->memory[core->progress - core->core->progress];
+}
+
 static void sit_on(struct machine_hart *core, unsigned number)
 {
 	core->number = number;
@@ -364,6 +382,7 @@ static bool take_place(struct machine_hart *core)
 	sit_on(core, (unsigned)number);
 	core->progress = list_user(core->core, core->thread);
 	*cpus_of(core) = core->cpus;
+	*memory_of(core) = core->memory;
 	machine_occupy(machine, core->number);
 	return true;
 }
@@ -440,6 +459,17 @@ struct machine_hart *machine_hart_place_on(struct machine *machine, uint64_t cpu
 uint64_t machine_hart_cpus(const struct machine_hart *core)
 {
 	return core->cpus;
+}
+
+void machine_hart_set_memory(struct machine_hart *core, struct machine_memory_policy policy)
+{
+	core->memory = policy;
+	*memory_of(core) = policy;
+}
+
+struct machine_memory_policy machine_hart_memory(const struct machine_hart *core)
+{
+	return core->memory;
 }
 
 unsigned machine_hart_core(const struct machine_hart *core)
@@ -523,6 +553,7 @@ void machine_hart_pause_briefly(struct machine_hart *core)
 
 void machine_hart_resume(struct machine_hart *core)
 {
+	find_moved(core);
 	if (core->owns_core) {
 		if (turns_are_taken(core))
 			turns_await_placed(core);
@@ -584,6 +615,7 @@ void machine_hart_exec(struct machine_hart *core)
 	struct machine_progress *progress = core->progress;
 	const unsigned number = core->number, member = core->member;
 	const uint64_t user = core->user, cpus = core->cpus;
+	const struct machine_memory_policy memory = core->memory;
 	/* Whichever thread executes a program becomes the first one of its process. */
 	const uint32_t heir = (uint32_t)getpid();
 
@@ -600,6 +632,7 @@ void machine_hart_exec(struct machine_hart *core)
 	core->thread = heir;
 	core->progress = progress;
 	core->cpus = cpus;
+	core->memory = memory;
 	core->member = member;
 	core->user = user;
 }
@@ -623,6 +656,7 @@ static bool find_place(struct machine_hart *core)
 			sit_on(core, number);
 			core->progress = &shared->progress[i];
 			core->cpus = shared->cpus[i];
+			core->memory = shared->memory[i];
 			found = true;
 		}
 	}

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "machine/memory_policy.h"
 #include "machine/predict.h"
 
 /* Kept out of the callbacks, which then need no stack frame. */
@@ -147,9 +148,12 @@ struct machine_hart {
 	unsigned number; /* of the core, over all sockets */
 	unsigned socket; /* of the core; and its number there */
 	unsigned number_in_socket;
-	uint64_t cpus;	 /* bit: core, over all sockets, where it may run */
-	unsigned member; /* of those that run in turns, plus 1; 0: it is none */
-	bool exits;	 /* its host thread ends after it */
+	uint64_t cpus; /* bit: core, over all sockets, where it may run */
+	struct machine_memory_policy memory;
+	uint64_t interleaved; /* pages that it has placed in turns */
+	uint64_t moves;	      /* of its address space, as it knows it */
+	unsigned member;      /* of those that run in turns, plus 1; 0: it is none */
+	bool exits;	      /* its host thread ends after it */
 	bool owns_core;
 	bool has_met;	      /* its last request took a line from another core */
 	uint64_t user;	      /* unique number of this hold */

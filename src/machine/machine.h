@@ -17,6 +17,7 @@
 
 #include "catalog/description.h"
 #include "catalog/signal.h"
+#include "machine/memory_policy.h"
 #include "machine/prefetcher.h"
 
 struct machine;
@@ -76,6 +77,9 @@ struct machine_hart *machine_hart_place_on(struct machine *machine, uint64_t cpu
 void machine_hart_name(struct machine_hart *core, uint32_t thread);
 /** The cores on which a hart may run, as its place was taken. */
 uint64_t machine_hart_cpus(const struct machine_hart *core);
+/** Where its pages are placed: kept when its process becomes another program. */
+void machine_hart_set_memory(struct machine_hart *core, struct machine_memory_policy policy);
+struct machine_memory_policy machine_hart_memory(const struct machine_hart *core);
 /** The core that it has, over all sockets. */
 unsigned machine_hart_core(const struct machine_hart *core);
 /**

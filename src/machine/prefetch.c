@@ -3,6 +3,7 @@
 #include "machine/cause.h"
 #include "machine/machine.h"
 #include "machine/miss.h"
+#include "machine/scan.h"
 #include "machine/skew.h"
 
 #define PAGE_LINES (1 << (PAGE_LOG2 - LINE_LOG2))
@@ -46,24 +47,15 @@ static void release(const struct machine_hart *core)
 	lock_release(&core->core->caches, core->thread);
 }
 
-/* Entry of the superqueue that is free first. */
-static unsigned first_free(const struct machine_hart *core)
-{
-	const uint64_t *ends = core->core->prefetch.ends;
-	unsigned first = 0;
-
-	for (unsigned i = 1; i < core->machine->desc->superqueue_entries; i++)
-		if (ends[i] < ends[first])
-			first = i;
-	return first;
-}
+static_assert(SUPERQUEUE_MAX <= SCAN_MAX && STREAMS_MAX <= SCAN_MAX, "a bit an entry");
 
 uint64_t prefetch_admit(const struct machine_hart *core, uint64_t now)
 {
+	const struct prefetch *prefetch = &core->core->prefetch;
 	uint64_t first;
 
 	hold(core);
-	first = core->core->prefetch.ends[first_free(core)];
+	first = prefetch->ends[prefetch->first];
 	release(core);
 	return machine_max(now, first);
 }
@@ -71,22 +63,24 @@ uint64_t prefetch_admit(const struct machine_hart *core, uint64_t now)
 static void enter(const struct machine_hart *core, uint32_t line, uint64_t end, bool demand)
 {
 	struct prefetch *prefetch = &core->core->prefetch;
-	unsigned slot = first_free(core);
+	const uint32_t slot = prefetch->first;
 
 	prefetch->lines[slot] = line + 1;
 	prefetch->ends[slot] = end;
 	prefetch->demands = (prefetch->demands & ~(1u << slot)) | (uint32_t)demand << slot;
+	prefetch->first = scan_least(prefetch->ends, core->machine->desc->superqueue_entries);
 }
 
 /* When a line comes that has been asked for. */
 static uint64_t arrival(const struct machine_hart *core, uint32_t line)
 {
 	const struct prefetch *prefetch = &core->core->prefetch;
+	uint32_t found =
+	    scan_equal(prefetch->lines, core->machine->desc->superqueue_entries, line + 1);
 	uint64_t end = 0;
 
-	for (unsigned i = 0; i < core->machine->desc->superqueue_entries; i++)
-		if (prefetch->lines[i] == line + 1)
-			end = machine_max(end, prefetch->ends[i]);
+	for (; found; found &= found - 1)
+		end = machine_max(end, prefetch->ends[__builtin_ctz(found)]);
 	return end;
 }
 
@@ -98,15 +92,13 @@ struct load {
 static struct load load_at(const struct machine_hart *core, uint64_t now)
 {
 	const struct prefetch *prefetch = &core->core->prefetch;
-	struct load load = {0};
+	const uint32_t held =
+	    scan_later(prefetch->ends, core->machine->desc->superqueue_entries, now);
 
-	for (unsigned i = 0; i < core->machine->desc->superqueue_entries; i++) {
-		const bool held = prefetch->ends[i] > now;
-
-		load.all += held;
-		load.demands += held && prefetch->demands >> i & 1;
-	}
-	return load;
+	return (struct load){
+	    .all = (unsigned)__builtin_popcount(held),
+	    .demands = (unsigned)__builtin_popcount(held & prefetch->demands),
+	};
 }
 
 static enum signal_request for_llc(enum signal_request request)
@@ -131,11 +123,9 @@ static void ask(struct plan *plan, uint32_t line, enum signal_request request, b
 
 static unsigned find_page(const struct prefetch *prefetch, uint32_t page, unsigned streams)
 {
-	unsigned i = 0;
+	const uint32_t found = scan_equal(prefetch->pages, streams, page + 1);
 
-	while (i < streams && prefetch->pages[i] != page + 1)
-		i++;
-	return i;
+	return found ? (unsigned)__builtin_ctz(found) : streams;
 }
 
 static unsigned oldest(const struct prefetch *prefetch, unsigned streams)

@@ -95,6 +95,7 @@ struct prefetch {
 	_Alignas(16) uint32_t lines[SUPERQUEUE_MAX]; /* of requests, plus 1 */
 	uint64_t ends[SUPERQUEUE_MAX];		     /* ticks */
 	uint32_t demands;			     /* bit: entry that the core asked for */
+	uint32_t first;				     /* entry that is free first */
 	uint64_t into_l1d, into_l2, into_llc;	     /* lines */
 };
 
@@ -139,6 +140,7 @@ struct core {
 	uint64_t last_user, swapped_at; /* whose hold it is or was, from which tick on */
 	struct core_user users[CORE_USERS_MAX];
 	uint64_t cpus[CORE_USERS_MAX]; /* of each: bit: core, over all sockets, where it may run */
+	struct machine_memory_policy memory[CORE_USERS_MAX]; /* of each */
 
 	_Alignas(64) uint32_t l2[L2_SETS_MAX * L2_WAYS]; /* tag words as in L1, see lru8_use() */
 };

@@ -174,11 +174,22 @@ static bool has_step(const struct pmu_session *session, enum pmu_step step)
 	return false;
 }
 
+/* Whether all boxes are frozen at once, behind their reset. */
+static bool freezes_after_reset(const struct pmu_session *session)
+{
+	for (size_t i = 0; i < session->pmu->step_count; i++)
+		if (session->pmu->steps[i] == PMU_STEP_RESET)
+			return true;
+		else if (session->pmu->steps[i] == PMU_STEP_FREEZE)
+			break;
+	return false;
+}
+
 int session_unfreeze_units(struct pmu_session *session, struct pmu_ctx *ctx)
 {
 	int error = 0;
 
-	if (!has_step(session, PMU_STEP_UNFREEZE_BOXES))
+	if (!has_step(session, PMU_STEP_UNFREEZE_BOXES) && !freezes_after_reset(session))
 		return 0;
 	/* A write without frz lets the box go on (334291-001 §2.1.2), whether others do or not. */
 	for (size_t i = 0; i < session->unit_count; i++)
@@ -223,17 +234,6 @@ static int command_box(struct pmu_session *session, struct pmu_ctx *ctx,
 		     : register_write(session->bus, ctx, &at,
 				      (found & register_kept(at.reg)) | register_must(at.reg) |
 					  command);
-}
-
-/* Whether all boxes are frozen at once, behind their reset. */
-static bool freezes_after_reset(const struct pmu_session *session)
-{
-	for (size_t i = 0; i < session->pmu->step_count; i++)
-		if (session->pmu->steps[i] == PMU_STEP_RESET)
-			return true;
-		else if (session->pmu->steps[i] == PMU_STEP_FREEZE)
-			break;
-	return false;
 }
 
 /*

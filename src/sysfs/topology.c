@@ -196,30 +196,26 @@ static void add_cpus(struct device_tree *tree, const struct pmu_machine *machine
 }
 
 /* Nobody measures where the time goes, and nothing interrupts: all counts are 0. */
-static void add_times(struct device_tree *tree, const struct pmu_machine *machine)
+static void print_times(FILE *file, unsigned cpus)
 {
-	const unsigned cpus = topology_cpus(machine);
 	const char zeros[] = " 0 0 0 0 0 0 0 0 0 0\n";
-	char *text = NULL;
-	size_t size;
-	FILE *file = open_memstream(&text, &size);
 
-	if (!file) {
-		tree->incomplete = true;
-		return;
-	}
 	fprintf(file, "cpu %s", zeros);
 	for (unsigned cpu = 0; cpu < cpus; cpu++)
 		fprintf(file, "cpu%u%s", cpu, zeros);
 	fputs("intr 0\nctxt 0\nbtime 0\nprocesses 0\nprocs_running 1\nprocs_blocked 0\n", file);
-	if (fclose(file))
-		tree->incomplete = true;
-	else
-		tree_text(tree, text, "proc/stat");
-	free(text);
 }
 
-static void add_interrupts(struct device_tree *tree, const struct pmu_machine *machine)
+static void print_interrupts(FILE *file, unsigned cpus)
+{
+	fputs("    ", file);
+	for (unsigned cpu = 0; cpu < cpus; cpu++)
+		fprintf(file, " CPU%-8u", cpu);
+	fputc('\n', file);
+}
+
+static void add_printed(struct device_tree *tree, const struct pmu_machine *machine,
+			void (*print)(FILE *file, unsigned cpus), const char *path)
 {
 	char *text = NULL;
 	size_t size;
@@ -229,14 +225,11 @@ static void add_interrupts(struct device_tree *tree, const struct pmu_machine *m
 		tree->incomplete = true;
 		return;
 	}
-	fputs("    ", file);
-	for (unsigned cpu = 0; cpu < topology_cpus(machine); cpu++)
-		fprintf(file, " CPU%-8u", cpu);
-	fputc('\n', file);
+	print(file, topology_cpus(machine));
 	if (fclose(file))
 		tree->incomplete = true;
 	else
-		tree_text(tree, text, "proc/interrupts");
+		tree_text(tree, text, "%s", path);
 	free(text);
 }
 
@@ -292,6 +285,6 @@ void topology_add_files(struct device_tree *tree, const struct pmu_machine *mach
 {
 	add_cpus(tree, machine);
 	add_nodes(tree, machine);
-	add_times(tree, machine);
-	add_interrupts(tree, machine);
+	add_printed(tree, machine, print_times, "proc/stat");
+	add_printed(tree, machine, print_interrupts, "proc/interrupts");
 }

@@ -16,7 +16,7 @@ void topology_add_socket(struct device_tree *tree, const struct pmu_machine *mac
 			 unsigned socket, const char *folder, const char *mask_name,
 			 const char *list_name);
 
-/** Adds /sys/devices/system/cpu and node. */
+/** Adds /sys/devices/system/cpu and node, /proc/stat and interrupts. */
 void topology_add_files(struct device_tree *tree, const struct pmu_machine *machine);
 /** Adds /proc/cpuinfo. */
 void cpuinfo_add_files(struct device_tree *tree, const struct pmu_machine *machine);

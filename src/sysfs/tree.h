@@ -13,6 +13,7 @@ enum device_kind {
 	DEVICE_MSR,    /* number: the CPU */
 	DEVICE_CPUID,  /* number: the CPU */
 	DEVICE_CONFIG, /* number: index in struct pci_functions */
+	DEVICE_PERF,   /* each descriptor is an event of perf_event */
 };
 
 #define DEVICE_ROOT 0

@@ -146,6 +146,24 @@ class Files(unittest.TestCase):
                        machine=LARGE).stdout
         self.assertEqual(text.split(), ["44", "44", "43,1,1", "44"])
 
+    def test_allowed(self):
+        """hwloc leaves out what the process may not use, and names the devices of a PCI bus."""
+        lines = emulate("--", "grep", "_allowed_list", "/proc/self/status",
+                        machine=LARGE).stdout.splitlines()
+        self.assertEqual(lines, ["Cpus_allowed_list:\t0-43", "Mems_allowed_list:\t0-1"])
+        lines = emulate("--", "timeout", "60", "lstopo-no-graphics", "--only", "pu",
+                        machine=LARGE).stdout.splitlines()
+        self.assertEqual(lines, [f"PU L#{cpu} (P#{cpu})" for cpu in range(44)])
+        for path in ("/sys/fs/cgroup/cpuset/cpuset.effective_cpus",
+                     "/sys/fs/cgroup/cpuset.cpus.effective"):
+            if os.path.exists(path):
+                self.assertEqual(emulate("--", "cat", path, machine=LARGE).stdout, "0-43\n")
+
+    def test_devices_of_the_host_are_not_there(self):
+        places = [place for place in ("/sys/block", "/sys/class/block", "/sys/class/net")
+                  if os.path.exists(place)]
+        self.assertEqual(emulate("--", "find", *places, "-mindepth", "1").stdout, "")
+
     def test_watchdog_of_the_host_is_out_of_reach(self):
         result = emulate("--", "sh", "-c", "cat /proc/sys/kernel/nmi_watchdog; "
                          "echo 1 >/proc/sys/kernel/nmi_watchdog")

@@ -2,6 +2,7 @@
 """Counts outside of the cores of the Itanium machines: of kernels whose traffic is known by
 construction, of a twin that has none, and laws that hold on any program."""
 import csv
+import json
 import os
 import pathlib
 import shutil
@@ -332,6 +333,29 @@ class Uncore(unittest.TestCase):
             busy = {key[1:] for key, n in found.items()
                     if isinstance(key, tuple) and key[0] == "ER_SNP_ALL.ALL" and n}
             self.assertGreaterEqual(len(busy), 4)
+
+    def test_counts_of_threads_repeat(self):
+        """Whatever the host does with the threads: with all processors, or with one for all."""
+        for name in ("threads", "futex"):
+            program = pathlib.Path(self.folder.name) / name
+            source = pathlib.Path(__file__).parent / f"programs/{name}.s"
+            subprocess.run(["ia64-linux-gnu-as", "-x", "-o", f"{program}.o", source], check=True)
+            subprocess.run(["ia64-linux-gnu-ld", "-static", "-o", program, f"{program}.o"],
+                           check=True)
+            reports = set()
+            for before in ([], ["taskset", "-c", "0"], [], ["nice", "-n", "19"]):
+                run = subprocess.run([*before, PMULAB, "stat", "-M", "itanium-9300-2s", "--format",
+                                      "json", "-A", "-e", "CPU_OP_CYCLES.ALL,L3_MISSES,"
+                                      "IA64_INST_RETIRED.THIS,BE_L1D_FPU_BUBBLE.ALL,"
+                                      "bbox.IMT_ALLOC,rbox.FLITS_RCVD", "--", program],
+                                     check=False, capture_output=True, text=True)
+                self.assertEqual(run.returncode, 0, run.stderr)
+                reports.add(run.stderr)
+            self.assertEqual(len(reports), 1)
+        # The second thread of futex.s sleeps for 10 ms of the machine's time.
+        seconds = json.loads(reports.pop())["seconds"]
+        self.assertGreater(seconds, 0.010)
+        self.assertLess(seconds, 0.0101)
 
     def laws(self, machine, program):
         events = ["L3_MISSES", "ER_READS.ALL", "ER_WRITES.ALL", "bbox.IMT_ALLOC",

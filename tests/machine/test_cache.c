@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "machine/cache.h"
+#include "machine/scan.h"
 #include "support/cmocka.h"
 
 #define STEPS 20000
@@ -178,6 +179,32 @@ static void lru_of_eight_is_the_list(void **unused)
 		assert_int_equal(words[L2_WAYS + way], ~0u);
 }
 
+/* Entries from @count on are not in use. */
+static void scans_find_what_a_loop_finds(void **unused)
+{
+	_Alignas(32) uint32_t words[SCAN_MAX] = {0};
+	uint64_t times[SCAN_MAX] = {0};
+
+	(void)unused;
+	for (unsigned step = 0; step < STEPS; step++) {
+		unsigned count = 1 + step * SCAN_MAX / STEPS, least = 0;
+		uint32_t wanted = 1 + next_random(4), equal = 0, late = 0;
+		uint64_t time = (uint64_t)next_random(8) << 31;
+
+		words[next_random(count)] = next_random(5);
+		times[next_random(count)] = (uint64_t)next_random(8) << 31;
+		for (unsigned i = 0; i < count; i++) {
+			equal |= (uint32_t)(words[i] == wanted) << i;
+			late |= (uint32_t)(times[i] > time) << i;
+			if (times[i] < times[least])
+				least = i;
+		}
+		assert_int_equal(scan_equal(words, count, wanted), equal);
+		assert_int_equal(scan_later(times, count, time), late);
+		assert_int_equal(scan_least(times, count), least);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -185,6 +212,7 @@ int main(void)
 	    cmocka_unit_test(state_bits_are_told_from_the_tag),
 	    cmocka_unit_test(plru_is_the_tree),
 	    cmocka_unit_test(lru_of_eight_is_the_list),
+	    cmocka_unit_test(scans_find_what_a_loop_finds),
 	    cmocka_unit_test(lru_of_twenty),
 	};
 

@@ -134,17 +134,21 @@ static void strides_spread_over_slices(void **unused)
 static void pages_go_to_the_toucher_in_order(void **unused)
 {
 	const uint32_t node = (uint32_t)(small_machine().memory_bytes / 4096);
+	struct machine_hart *here, *there;
 	struct fixture fixture;
 
 	(void)unused;
 	open_with_slices(&fixture, 4);
-	assert_int_equal(address_space_frame(fixture.space, 0x7fff0, 0, 1), 0);
-	assert_int_equal(address_space_frame(fixture.space, 0x10, 1, 1), node);
-	assert_int_equal(address_space_frame(fixture.space, 0xfffffffff, 0, 1), 1);
-	assert_int_equal(address_space_frame(fixture.space, 0x11, 1, 1), node + 1);
+	enter_all(&fixture);
+	here = fixture.cores[0];
+	there = fixture.cores[fixture.desc.cores];
+	assert_int_equal(address_space_frame(fixture.space, 0x7fff0, here), 0);
+	assert_int_equal(address_space_frame(fixture.space, 0x10, there), node);
+	assert_int_equal(address_space_frame(fixture.space, 0xfffffffff, here), 1);
+	assert_int_equal(address_space_frame(fixture.space, 0x11, there), node + 1);
 	/* Who touches first decides; later ones find it there. */
-	assert_int_equal(address_space_frame(fixture.space, 0x10, 0, 1), node);
-	assert_int_equal(address_space_frame(fixture.space, 0x7fff0, 1, 1), 0);
+	assert_int_equal(address_space_frame(fixture.space, 0x10, here), node);
+	assert_int_equal(address_space_frame(fixture.space, 0x7fff0, there), 0);
 	fixture_down(&fixture);
 }
 
@@ -155,10 +159,11 @@ static void spaces_have_pages_of_their_own(void **unused)
 
 	(void)unused;
 	open_with_slices(&fixture, 4);
+	enter_all(&fixture);
 	assert_int_equal(machine_address_space_new(&other, fixture.machine), 0);
-	assert_int_equal(address_space_frame(fixture.space, 5, 0, 1), 0);
-	assert_int_equal(address_space_frame(other, 5, 0, 1), 1);
-	assert_int_equal(address_space_frame(fixture.space, 5, 0, 1), 0);
+	assert_int_equal(address_space_frame(fixture.space, 5, fixture.cores[0]), 0);
+	assert_int_equal(address_space_frame(other, 5, fixture.cores[0]), 1);
+	assert_int_equal(address_space_frame(fixture.space, 5, fixture.cores[0]), 0);
 	machine_address_space_free(other);
 	fixture_down(&fixture);
 }
@@ -171,8 +176,9 @@ static void a_full_node_falls_over(void **unused)
 	(void)unused;
 	desc.memory_bytes = 8 * 4096;
 	fixture_up(&fixture, &desc);
+	enter_all(&fixture);
 	for (uint32_t page = 0; page < 16; page++)
-		assert_int_equal(address_space_frame(fixture.space, page, 0, 1), page);
+		assert_int_equal(address_space_frame(fixture.space, page, fixture.cores[0]), page);
 	fixture_down(&fixture);
 }
 

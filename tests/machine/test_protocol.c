@@ -15,7 +15,8 @@ static void fixture_up_small(struct fixture *fixture)
 	fixture_up(fixture, &desc);
 	enter_all(fixture);
 	for (unsigned page = 0; page < PAGES; page++)
-		assert_int_equal(address_space_frame(fixture->space, page, 0, 1), page);
+		assert_int_equal(address_space_frame(fixture->space, page, fixture->cores[0]),
+				 page);
 }
 
 static void load(struct fixture *fixture, unsigned core, uint64_t address)

@@ -15,9 +15,9 @@ static struct pmu_machine one_socket(void)
 static void place_pages(struct fixture *fixture, unsigned pages)
 {
 	for (unsigned page = 0; page < pages; page++)
-		address_space_frame(fixture->space, page, 0, 1);
+		address_space_frame(fixture->space, page, fixture->cores[0]);
 	if (fixture->desc.sockets > 1)
-		address_space_frame(fixture->space, 0x1000, 1, 1);
+		address_space_frame(fixture->space, 0x1000, fixture->cores[fixture->desc.cores]);
 }
 
 static uint64_t core_ticks(const struct fixture *fixture)
@@ -253,7 +253,7 @@ static void the_reorder_window_fills(void **unused)
 	fixture_up(&fixture, &desc);
 	enter_all(&fixture);
 	place_pages(&fixture, 2);
-	address_space_frame(fixture.space, 0x400, 0, 1);
+	address_space_frame(fixture.space, 0x400, fixture.cores[0]);
 	step(&fixture, 0); /* the instructions' line is there from now on, and its row open */
 	latency = memory_ticks(&fixture, open_row_uclk(&fixture));
 	issue = (core_ticks(&fixture) + desc.issue_width - 1) / desc.issue_width;

@@ -61,9 +61,10 @@ static void test_filters_and_restricted_counters(void **state)
 	trace_clear(&traced.trace);
 	pmu_session_free(traced.session);
 	traced.session = NULL;
-	assert_string_equal(traced.trace.text, FREEZE
-			    "0 E38=0\n0 E39=0\n0 E3A=0\n0 E3B=0\n"
-			    "0 E31=0\n0 E32=0\n0 E33=0\n0 E34=0\n0 E35=0\n0 E36=0\n" UNFREEZE);
+	assert_string_equal(traced.trace.text,
+			    FREEZE "0 E38=0\n0 E39=0\n0 E3A=0\n0 E3B=0\n"
+				   "0 E31=0\n0 E32=0\n0 E33=0\n0 E34=0\n0 E35=0\n0 E36=0\n"
+				   "0 E30=30000\n" UNFREEZE);
 	traced_fini(&traced);
 }
 

@@ -2,6 +2,7 @@
 
 #include "feed/ia64/alat.h"
 #include "feed/ia64/core_op.h"
+#include "feed/ia64/core_system.h"
 #include "feed/ia64/core_turns.h"
 #include "feed/ia64/rse.h"
 
@@ -13,8 +14,6 @@
 /* Offsets in the interruption vector table (Intel 245318, chapter 8). */
 #define VECTOR_BREAK   0x2C00
 #define VECTOR_GENERAL 0x5400
-
-#define FUTEX 1230 /* the system call in which threads wait for each other */
 
 /* What is kept of an instruction. */
 struct record {
@@ -278,8 +277,22 @@ static void insn(void *own, const struct ia64_cpu *c, const void *record, bool o
 	epic_issue(t->turn.core, &r->op, &t->rename, &in);
 	t->after = r->after;
 	t->stack = r->op.flags & EPIC_STACK;
-	if (r->code == IA64_BREAK)
-		core_turns_leave(&t->feed->turns, &t->turn, c->gr[15] == FUTEX);
+}
+
+static bool system_call(void *own, struct ia64_cpu *c, uint64_t number, const uint64_t *a,
+			int64_t *result)
+{
+	struct thread *t = own;
+
+	return core_system_call(&t->feed->turns, &t->turn, c, number, a, result);
+}
+
+static void ended(void *own)
+{
+	struct thread *t = own;
+
+	if (t->turn.core)
+		core_turns_finish(&t->feed->turns, &t->turn);
 }
 
 static void *begin(void *state, struct ia64_cpu *c)
@@ -291,6 +304,7 @@ static void *begin(void *state, struct ia64_cpu *c)
 	    t && !f->outside ? f->target.core(f->target.arg, &t->number) : NULL;
 
 	if (!core) {
+		f->turns.others = true;
 		f->target.other_thread(f->target.arg);
 		return &f->other;
 	}
@@ -325,6 +339,8 @@ int ia64_core_feed_new(struct ia64_core_feed **feed, const struct ia64_core_feed
 					     .join = join,
 					     .begin = begin,
 					     .insn = insn,
+					     .syscall = system_call,
+					     .ended = ended,
 					     .forked = forked};
 	f->target = *target;
 	f->other.feed = f;

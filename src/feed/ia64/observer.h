@@ -32,6 +32,15 @@ struct ia64_observer {
 	 * the thread that runs c; an instruction that faults and is repeated comes again.
 	 */
 	ia64_observe *insn;
+	/**
+	 * A thread is about to make a system call: number as in r15, arguments. NULL: nothing to
+	 * do.
+	 * @return whether it is done; then *result is its result
+	 */
+	bool (*syscall)(void *own, struct ia64_cpu *c, uint64_t number, const uint64_t *a,
+			int64_t *result);
+	/** A thread has ended. NULL: nothing to do. */
+	void (*ended)(void *own);
 	/** In the process that a fork made, which has the same state. NULL: nothing to do. */
 	void (*forked)(void *state);
 	/** The process is about to end by itself. NULL: nothing to do. */

@@ -131,6 +131,8 @@ void ia64_cpu_free(struct ia64_cpu *c)
 {
 	struct ia64_process *p = c->process;
 
+	if (p->observer && p->observer->ended)
+		p->observer->ended(c->observer_own);
 	pthread_mutex_lock(&p->lock);
 	for (struct ia64_cpu **at = &p->cpus; *at; at = &(*at)->next) {
 		if (*at == c) {

@@ -1,5 +1,6 @@
 #include "feed/ia64/sys.h"
 
+#include "feed/ia64/observer.h"
 #include "feed/ia64/process.h"
 #include "feed/ia64/signal.h"
 #include "feed/ia64/space.h"
@@ -376,13 +377,21 @@ static const struct call *find(uint64_t number)
 	return call->arguments || call->function ? call : NULL;
 }
 
+static bool observed(struct ia64_cpu *c, const uint64_t *a, int64_t *result)
+{
+	const struct ia64_observer *w = c->process->observer;
+
+	return w && w->syscall && w->syscall(c->observer_own, c, c->gr[15], a, result);
+}
+
 /* Attention may be for something else than a signal: then the call is simply made. */
 static int64_t make(struct ia64_cpu *c, const struct call *call, const uint64_t *a)
 {
 	int64_t result;
 
 	do {
-		result = call->arguments ? same(c, call, a) : call->function(c, a);
+		if (!observed(c, a, &result))
+			result = call->arguments ? same(c, call, a) : call->function(c, a);
 		if (result != -IA64_ERESTART || c->signals->head != c->signals->tail)
 			break;
 		__atomic_store_n(&c->attention, 0, __ATOMIC_RELEASE);

@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define NUMBER_FUTEX 1230
 #define THREAD_FLAGS (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD)
 
 /* Arguments of clone2; clone has no stack size. */
@@ -50,6 +51,19 @@ static void put_tid(struct ia64_cpu *c, uint64_t at, int tid)
 	ia64_copy_out(c, at, &tid, sizeof(tid));
 }
 
+/* Who waits for the thread's end waits on its word. */
+static void tell_end(struct ia64_cpu *c)
+{
+	const struct ia64_observer *w = c->process->observer;
+	const uint64_t a[8] = {c->clear_tid, FUTEX_WAKE, 1};
+	int64_t result;
+
+	put_tid(c, c->clear_tid, 0);
+	if (w && w->syscall && w->syscall(c->observer_own, c, NUMBER_FUTEX, a, &result))
+		return;
+	syscall(SYS_futex, ia64_pointer(c, c->clear_tid), FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
 static void *thread(void *argument)
 {
 	struct start *s = argument;
@@ -66,10 +80,8 @@ static void *thread(void *argument)
 	pthread_mutex_unlock(&s->lock);
 	ia64_run(c);
 	ia64_signals_thread_end(c);
-	if (c->clear_tid) {
-		put_tid(c, c->clear_tid, 0);
-		syscall(SYS_futex, ia64_pointer(c, c->clear_tid), FUTEX_WAKE, 1, NULL, NULL, 0);
-	}
+	if (c->clear_tid)
+		tell_end(c);
 	ia64_cpu_free(c);
 	return NULL;
 }
@@ -110,6 +122,7 @@ static int64_t make_process(struct ia64_cpu *c, const struct request *r)
 	if (pid < 0)
 		return -errno;
 	if (pid > 0) {
+		c->process->forked = true;
 		if (r->flags & CLONE_PARENT_SETTID)
 			put_tid(c, r->parent_tid, pid);
 		return pid;

@@ -77,6 +77,11 @@ void epic_rest(struct epic_core *core, uint64_t until)
 		core->fetch.next = core->cycle;
 }
 
+uint64_t epic_cycles(const struct epic_core *core, uint64_t ns)
+{
+	return ns / 1000 * core->mhz + ns % 1000 * core->mhz / 1000;
+}
+
 uint64_t epic_fabric_time(const struct epic_core *core, uint64_t cycle)
 {
 	return cycle * core->params->fabric.mhz / core->mhz;

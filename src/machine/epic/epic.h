@@ -189,6 +189,8 @@ void epic_connect(struct epic_core *core, struct fabric *fabric, unsigned number
 enum fabric_found epic_snoop(struct epic_core *core, uint64_t number, enum fabric_snoop what);
 /** The core did nothing until a cycle, and counts none of those. Nothing if that is over. */
 void epic_rest(struct epic_core *core, uint64_t until);
+/** Cycles of the core in so many nanoseconds. */
+uint64_t epic_cycles(const struct epic_core *core, uint64_t ns);
 /** Cycle of the fabric's clock in a cycle of the core's. */
 uint64_t epic_fabric_time(const struct epic_core *core, uint64_t cycle);
 

@@ -1,0 +1,91 @@
+#include "machine/memory_ranges.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* In order; none reaches into another. */
+struct memory_ranges {
+	size_t count;
+	struct memory_range all[];
+};
+
+struct machine_memory_policy memory_ranges_at(const struct memory_ranges *ranges, uint64_t page)
+{
+	for (size_t i = 0; ranges && i < ranges->count; i++)
+		if (page >= ranges->all[i].first && page < ranges->all[i].end)
+			return ranges->all[i].policy;
+	return (struct machine_memory_policy){0};
+}
+
+static struct memory_ranges *allocate(size_t count)
+{
+	struct memory_ranges *ranges = malloc(sizeof(*ranges) + count * sizeof(ranges->all[0]));
+
+	if (ranges)
+		ranges->count = 0;
+	return ranges;
+}
+
+/* Behind the others: grown where it goes on like the last one. */
+static void append(struct memory_ranges *ranges, struct memory_range range)
+{
+	struct memory_range *last = ranges->count ? &ranges->all[ranges->count - 1] : NULL;
+
+	if (range.first >= range.end)
+		return;
+	if (last && last->end == range.first &&
+	    !memcmp(&last->policy, &range.policy, sizeof(range.policy)))
+		last->end = range.end;
+	else
+		ranges->all[ranges->count++] = range;
+}
+
+/* All but @range, which is in @to then unless its mode is the default. */
+static void copy_around(struct memory_ranges *to, const struct memory_ranges *from,
+			struct memory_range range)
+{
+	size_t i = 0;
+
+	for (; from && i < from->count && from->all[i].end <= range.first; i++)
+		append(to, from->all[i]);
+	if (from && i < from->count && from->all[i].first < range.first)
+		append(to,
+		       (struct memory_range){from->all[i].first, range.first, from->all[i].policy});
+	if (range.policy.mode != MACHINE_MEMORY_DEFAULT)
+		append(to, range);
+	for (; from && i < from->count; i++) {
+		struct memory_range rest = from->all[i];
+
+		if (rest.first < range.end)
+			rest.first = range.end;
+		append(to, rest);
+	}
+}
+
+bool memory_ranges_set(struct memory_ranges **ranges, struct memory_range range)
+{
+	const size_t count = *ranges ? (*ranges)->count : 0;
+	struct memory_ranges *after, *before = *ranges;
+
+	if (!count && range.policy.mode == MACHINE_MEMORY_DEFAULT)
+		return true;
+	/* One that is cut in two makes one more, and the new one another. */
+	after = allocate(count + 2);
+	if (!after)
+		return false;
+	copy_around(after, before, range);
+	__atomic_store_n(ranges, after, __ATOMIC_RELEASE);
+	free(before);
+	return true;
+}
+
+bool memory_ranges_copy(struct memory_ranges **copy, const struct memory_ranges *ranges)
+{
+	if (!ranges || !ranges->count)
+		return true;
+	*copy = allocate(ranges->count);
+	if (!*copy)
+		return false;
+	memcpy(*copy, ranges, sizeof(**copy) + ranges->count * sizeof(ranges->all[0]));
+	return true;
+}

@@ -1,0 +1,126 @@
+#include "machine/numa.h"
+
+#include "machine/address_space.h"
+
+unsigned machine_hart_next_node(const struct machine_hart *core)
+{
+	return memory_policy_node(core->memory.nodes, core->interleaved);
+}
+
+struct machine_memory_policy machine_range_at(struct machine_address_space *space, uint64_t page)
+{
+	struct machine_memory_policy policy;
+
+	machine_hold(space->machine, lock_thread());
+	policy = memory_ranges_at(space->ranges, page);
+	machine_let_go(space->machine);
+	return policy;
+}
+
+bool machine_range_set(struct machine_address_space *space, uint64_t first, uint64_t count,
+		       struct machine_memory_policy policy)
+{
+	bool done;
+
+	machine_hold(space->machine, lock_thread());
+	done =
+	    memory_ranges_set(&space->ranges, (struct memory_range){first, first + count, policy});
+	machine_let_go(space->machine);
+	return done;
+}
+
+bool machine_range_move(struct machine_address_space *space, uint64_t first, uint64_t count,
+			uint64_t target, uint64_t target_count)
+{
+	const struct machine_memory_policy none = {0};
+	struct machine_memory_policy policy;
+	bool done;
+
+	machine_hold(space->machine, lock_thread());
+	policy = memory_ranges_at(space->ranges, first);
+	done =
+	    memory_ranges_set(&space->ranges, (struct memory_range){first, first + count, none}) &&
+	    memory_ranges_set(&space->ranges,
+			      (struct memory_range){target, target + target_count, policy});
+	machine_let_go(space->machine);
+	return done;
+}
+
+bool machine_range_copy(struct machine_address_space *space,
+			const struct machine_address_space *parent)
+{
+	return memory_ranges_copy(&space->ranges, parent->ranges);
+}
+
+int machine_page_node(struct machine_address_space *space, uint64_t page)
+{
+	const uint32_t *entry = address_space_find(space, page);
+	const uint32_t frame = entry ? __atomic_load_n(entry, __ATOMIC_ACQUIRE) : 0;
+
+	return frame ? (int)address_space_node(space->machine, frame - 1) : -1;
+}
+
+unsigned machine_page_touch(struct machine_hart *core, struct machine_address_space *space,
+			    uint64_t page)
+{
+	return address_space_node(space->machine, address_space_frame(space, page, core));
+}
+
+/* The lock is held. @param frame  plus 1; 0: none */
+static void set_frame(struct machine_address_space *space, uint32_t *entry, uint32_t frame)
+{
+	__atomic_store_n(entry, frame, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&space->moves, 1, __ATOMIC_RELEASE);
+}
+
+static void move_entry(struct machine_address_space *space, uint32_t *entry, unsigned node)
+{
+	if (*entry && address_space_node(space->machine, *entry - 1) != node)
+		set_frame(space, entry, address_space_next_frame(space->machine, node) + 1);
+}
+
+void machine_page_move(struct machine_address_space *space, uint64_t page, unsigned node)
+{
+	uint32_t *entry = address_space_find(space, page);
+
+	machine_hold(space->machine, lock_thread());
+	if (entry)
+		move_entry(space, entry, node);
+	machine_let_go(space->machine);
+}
+
+void machine_pages_forget(struct machine_address_space *space, uint64_t first, uint64_t count)
+{
+	machine_hold(space->machine, lock_thread());
+	for (uint64_t page = first, end = first + count; page < end;) {
+		uint32_t *entry = address_space_find(space, page);
+
+		if (entry && *entry)
+			set_frame(space, entry, 0);
+		page += entry ? 1 : ADDRESS_DIGITS - page % ADDRESS_DIGITS;
+	}
+	machine_let_go(space->machine);
+}
+
+static void migrate_leaf(struct machine_address_space *space, struct address_leaf *leaf,
+			 const uint8_t *targets)
+{
+	for (unsigned i = 0; i < ADDRESS_DIGITS; i++)
+		if (leaf->frames[i])
+			move_entry(
+			    space, &leaf->frames[i],
+			    targets[address_space_node(space->machine, leaf->frames[i] - 1)]);
+}
+
+void machine_pages_migrate(struct machine_address_space *space, const uint8_t *targets)
+{
+	machine_hold(space->machine, lock_thread());
+	for (unsigned i = 0; i < ADDRESS_DIGITS; i++) {
+		const struct address_branch *branch = space->branches[i];
+
+		for (unsigned j = 0; branch && j < ADDRESS_DIGITS; j++)
+			if (branch->leaves[j])
+				migrate_leaf(space, branch->leaves[j], targets);
+	}
+	machine_let_go(space->machine);
+}

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""perf_event on the emulated machine: what perf stat and PAPI count equals what the machine did."""
+import re
+import unittest
+
+from emulated import LINES, Machine, Tools, pmulab, skip_without
+from harness import LARGE, SMALL, stat, total
+
+# 334291-001 tables 2-118 and 2-27: CAS_COUNT.RD and WR, TOR_INSERTS.OPCODE.
+READS, WRITES = "event=0x4,umask=0x3", "event=0x4,umask=0xc"
+TOR_RFO = "event=0x35,umask=0x1,filter_opc=0x180"
+# Of a process: PAPI's counters of its first thread, around a command.
+PAPI = """
+import ctypes, subprocess, sys
+papi = ctypes.CDLL("libpapi.so.7.0")
+names, command = sys.argv[1].split(","), sys.argv[2:]
+version, events = 7 << 24, ctypes.c_int(-1)
+def check(code):
+    assert code >= 0, code
+check(papi.PAPI_library_init(version))
+check(papi.PAPI_create_eventset(ctypes.byref(events)))
+for name in names:
+    check(papi.PAPI_add_named_event(events, name.encode()))
+counts = (ctypes.c_longlong * len(names))()
+check(papi.PAPI_start(events))
+subprocess.run(command, check=True)
+check(papi.PAPI_stop(events, counts))
+print(*counts)
+"""
+
+
+class Perf(Tools):
+    def perf(self, machine, *arguments):
+        """[(columns before the count, count or None, event)] of perf stat -x,"""
+        output = self.path / "counts"
+        machine.tool("perf", "stat", "-x,", "-o", output, *arguments)
+        rows = []
+        for line in output.read_text(encoding="utf-8").splitlines():
+            found = re.match(r"((?:[^,]*,)*?)(\d+|<not \w+>),[^,]*,([a-zA-Z][^,]*(?:/[^/]*/)?),",
+                             line)
+            if found:
+                count = int(found[2]) if found[2].isdigit() else None
+                rows.append((found[1], count, found[3]))
+        self.assertTrue(rows)
+        return rows
+
+    def counts(self, machine, *arguments):
+        return {event: count for _, count, event in self.perf(machine, *arguments)}
+
+    def test_counts(self):
+        """All at once, in the whole machine."""
+        with Machine() as machine:
+            found = self.counts(machine, "-a", "-e", "instructions,cycles,cache-misses,"
+                                "cache-references,branches,r412e,cpu/event=0xc0/,"
+                                "UNC_M_CAS_COUNT.RD,UNC_M_CAS_COUNT.WR,branch-misses",
+                                *machine.program(self.kernel("copy")))
+            stats = machine.statistics()
+        self.assertEqual(found, {
+            "instructions": stats["instructions"], "cycles": stats["cycles"],
+            "cache-misses": stats["llc_misses"], "cache-references": stats["l2_misses"],
+            "branches": stats["branches"], "r412e": stats["llc_misses"],
+            "cpu/event=0xc0/": stats["instructions"], "UNC_M_CAS_COUNT.RD": stats["cas_reads"],
+            "UNC_M_CAS_COUNT.WR": stats["cas_writes"], "branch-misses": None})
+
+    def test_boxes(self):
+        """One by one, and a filter."""
+        with Machine() as machine:
+            rows = self.perf(machine, "-a", *(
+                word for i in range(4) for word in ("-e", f"uncore_imc_{i}/{WRITES}/")),
+                "-e", f"uncore_cbox_2/{TOR_RFO}/", *machine.program(self.kernel("store")))
+        # Four arrays are written at the beginning and one again, a quarter by each.
+        self.assertEqual([count for _, count, _ in rows], [5 * LINES // 4] * 5)
+
+    def test_group_of_a_task(self):
+        with Machine() as machine:
+            found = self.counts(machine, "-e", "{instructions,cycles},branches",
+                                *machine.program(self.kernel("load")))
+            stats = machine.statistics()
+        self.assertEqual(found, {name: stats[name] for name in found})
+
+    def test_each_cpu(self):
+        with Machine() as machine:
+            rows = self.perf(machine, "-a", "-A", "-e", "instructions",
+                             *machine.program(self.kernel("load", 0)))
+            stats = machine.statistics()
+        self.assertEqual([(cpu, count) for cpu, count, _ in rows],
+                         [("CPU0,", stats["instructions"]), ("CPU1,", 0), ("CPU2,", 0), ("CPU3,", 0)])
+
+    def test_each_socket(self):
+        with Machine("--clock", "machine", machine=LARGE) as machine:
+            rows = self.perf(machine, "-a", "--per-socket", "-e", f"uncore_imc/{READS}/",
+                             *machine.program(self.kernel("copy")))
+        report = stat(LARGE, ["imc.CAS_COUNT.RD"], self.kernel("copy"))
+        self.assertEqual([(place.split(",")[0], count) for place, count, _ in rows], [
+            (f"S{socket}", total(report, "imc.CAS_COUNT.RD", socket=socket)) for socket in (0, 1)])
+
+    def test_intervals(self):
+        with Machine() as machine:
+            rows = self.perf(machine, "-a", "-I", 100, "-e", "UNC_M_CAS_COUNT.RD",
+                             *machine.program(self.kernel("copy", 2)))
+            stats = machine.statistics()
+        self.assertGreater(len(rows), 2)
+        self.assertEqual(sum(count for _, count, _ in rows), stats["cas_reads"])
+
+    def test_registers_stay(self):
+        """The machine's own counters are left to who uses registers."""
+        with Machine() as machine:
+            before = machine.script("wrmsr 0xe01 0x400334", "wrmsr 0x186 0x4300c0")
+            self.counts(machine, "-a", "-e", f"instructions,uncore_cbox_0/{TOR_RFO}/", "true")
+            after = machine.script("rdmsr 0xe01", "rdmsr 0x186", "rdmsr 0x38f", "rdmsr 0xe00")
+        self.assertEqual(before + after, ["400334", "4300c0", "0", "0"])
+
+    def test_without_sampling(self):
+        result = pmulab("emulate", "-M", SMALL, "--", "perf", "record", "-o", self.path / "data",
+                        "true")
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("Try 'perf stat'", result.stderr)
+
+    def test_list(self):
+        """perf chooses its names by CPUID, and by what PMUs there are."""
+        with Machine() as machine:
+            text = machine.tool("perf", "list", "--no-desc")
+        for name in ("unc_m_cas_count.rd", "unc_c_tor_inserts.opcode", "l2_rqsts.miss",
+                     "instructions"):
+            self.assertIn(name, text)
+
+    def test_papi(self):
+        names = {"PAPI_TOT_INS": "instructions", "PAPI_TOT_CYC": "cycles",
+                 "PAPI_BR_INS": "branches", "PAPI_L3_TCM": "llc_misses"}
+        script = self.path / "papi.py"
+        script.write_text(PAPI, encoding="utf-8")
+        with Machine() as machine:
+            text = machine.tool("/usr/bin/python3", script, ",".join(names),
+                                *machine.program(self.kernel("copy")))
+            stats = machine.statistics()
+        self.assertEqual(text.split(), [str(stats[name]) for name in names.values()])
+
+
+if __name__ == "__main__":
+    skip_without("perf", "papi_avail", "rdmsr")
+    unittest.main()
