@@ -369,8 +369,10 @@ def check_umask_signals(findings, place, box, event, vocabulary):
         where = f"{place}.{u['name']}"
         if own != ("signal" in u) and not (own and "model" in u):
             findings.add(where, "signal and select \"umask\" of a unit mask need each other")
-        if "signal" in u:
-            check_signal(findings, where, box, u["signal"], vocabulary)
+        signal = "signal" in u and check_signal(findings, where, box, u["signal"], vocabulary)
+        for qualifier in u.get("qualifiers", []):
+            if not signal or qualifier not in signal["qualifiers"]:
+                findings.add(where, f"its signal has no qualifier \"{qualifier}\"")
 
 
 def check_register_signals(findings, box, vocabulary):

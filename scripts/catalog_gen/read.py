@@ -46,7 +46,7 @@ KEYS = {
                "where", "per", "umask", "attributes", "settings", "alias", "set", "needs", "title",
                 "category"}),
     "unit mask": ({"name"}, {"bits", "alone", "group", "needs", "filters", "uses", "settings",
-                             "implied", "model", "signal", "narrows", "sum", "desc", "source"}),
+                             "implied", "model", "signal", "qualifiers", "narrows", "sum", "desc", "source"}),
     "instance names": ({"placeholder", "names"}, set()),
     "facts": ({"name", "title", "source", "columns", "rows"}, set()),
     "names": ({"source"}, {"intel", "perf", "likwid", "likwid_fixed", "libpfm4", "pcm"}),

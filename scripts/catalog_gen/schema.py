@@ -50,7 +50,7 @@ SPECIAL = {
     ("register", "offsets"): "list of numbers", ("event", "select"): "text or list of texts",
     ("record field", "kinds"): "list of texts", ("note", "kinds"): "list of texts",
     ("record", "kinds"): "list of entries", ("ring", "kinds"): "list of entries",
-    ("event", "model"): "text", ("unit mask", "model"): "text",
+    ("unit mask", "qualifiers"): "list of texts", ("event", "model"): "text", ("unit mask", "model"): "text",
     ("event", "name"): "name", ("event", "needs"): "list of texts", ("register", "first"): "number", ("ring", "first"): "number",
     **{("signal", key): "list of texts" for key in ("never", "several_sockets", "requests",
                                                     "several_sockets_states", "states", "messages")},

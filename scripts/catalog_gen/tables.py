@@ -209,6 +209,9 @@ def print_umasks(prefix, box, event):
                      "alone": str(bool(u.get("alone"))).lower(),
                      "absent": str("model" in u).lower(),
                      "signal": f"SIGNAL_{c_name(u.get('signal', 'none'))}",
+                     "qualifiers": " | ".join(
+                         f"QUALIFIER_{c_name(u['signal'])}_{c_name(q)}"
+                         for q in u.get("qualifiers", [])) or "0",
                      "group": c_string(u.get("group", "")), "needs": c_string(u.get("needs", "")),
                      "filters": modifier_bits(box, u.get("filters", [])),
                      "uses": modifier_bits(box, u.get("uses", [])),

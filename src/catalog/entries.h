@@ -147,16 +147,17 @@ struct pmu_implied {
 
 struct pmu_umask {
 	const char *name;
-	uint8_t value;	   /* number of the unit mask where its fixed fields say all */
-	uint8_t care;	   /* bits the manual prints as 0 or 1; the others are don't-care */
-	bool alone;	   /* not to be combined, although the event's others may be */
-	bool absent;	   /* not modelled, although others of the event are */
-	bool narrows;	   /* only qualifies others and counts nothing alone */
-	uint16_t signal;   /* where each has its own: what is counted, enum pmu_signal_id */
-	const char *group; /* "" for none */
-	const char *needs; /* group of which one more unit mask must be named; "" for none */
-	uint64_t filters;  /* modifiers this unit mask needs, a bit each */
-	uint64_t uses;	   /* those that it can use besides, and others of the event not */
+	uint8_t value;	     /* number of the unit mask where its fixed fields say all */
+	uint8_t care;	     /* bits the manual prints as 0 or 1; the others are don't-care */
+	bool alone;	     /* not to be combined, although the event's others may be */
+	bool absent;	     /* not modelled, although others of the event are */
+	bool narrows;	     /* only qualifies others and counts nothing alone */
+	uint16_t signal;     /* where each has its own: what is counted, enum pmu_signal_id */
+	uint32_t qualifiers; /* of these any; 0: whatever they are */
+	const char *group;   /* "" for none */
+	const char *needs;   /* group of which one more unit mask must be named; "" for none */
+	uint64_t filters;    /* modifiers this unit mask needs, a bit each */
+	uint64_t uses;	     /* those that it can use besides, and others of the event not */
 	const struct pmu_implied *implied; /* in force unless the user gives other values */
 	size_t implied_count;
 	const struct pmu_fixed_field *fixed_fields;

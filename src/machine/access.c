@@ -212,6 +212,7 @@ static MACHINE_OUTLINE void load_split(struct machine_hart *core, uint64_t addre
 {
 	uint32_t first = LINE_BYTES - address % LINE_BYTES;
 
+	core->progress->split_loads++;
 	machine_load_outline(core, address, first, insn);
 	machine_load_outline(core, address + first, size - first, insn);
 }
@@ -231,6 +232,7 @@ static MACHINE_OUTLINE void store_split(struct machine_hart *core, uint64_t addr
 {
 	uint32_t first = LINE_BYTES - address % LINE_BYTES;
 
+	core->progress->split_stores++;
 	machine_store_outline(core, address, first, insn);
 	machine_store_outline(core, address + first, size - first, insn);
 }
@@ -251,6 +253,7 @@ void machine_locked_outline(struct machine_hart *core, uint64_t address, uint32_
 	const uint32_t first = LINE_BYTES - address % LINE_BYTES;
 
 	if (is_split(address, size)) {
+		core->progress->split_locked++;
 		machine_locked_outline(core, address, first, insn);
 		machine_locked_outline(core, address + first, size - first, insn);
 		return;

@@ -7,6 +7,7 @@
 struct sum {
 	enum pmu_signal_id id;
 	uint64_t amount;
+	uint32_t qualifiers;
 };
 
 /*
@@ -24,7 +25,14 @@ static uint64_t ticks_run(const struct machine_progress *progress)
 /* Of all threads that the core ever had. */
 struct done {
 	uint64_t ticks, instructions, branches;
+	uint64_t loads, stores, locked, fetches;
+	uint64_t split_loads, split_stores, split_locked;
 };
+
+static uint64_t read_once(const uint64_t *number)
+{
+	return __atomic_load_n(number, __ATOMIC_RELAXED);
+}
 
 static struct done add_up(const struct core *core)
 {
@@ -35,8 +43,15 @@ static struct done add_up(const struct core *core)
 		const struct machine_progress *progress = &core->progress[i];
 
 		done.ticks += ticks_run(progress);
-		done.instructions += __atomic_load_n(&progress->instructions, __ATOMIC_RELAXED);
-		done.branches += __atomic_load_n(&progress->branches, __ATOMIC_RELAXED);
+		done.instructions += read_once(&progress->instructions);
+		done.branches += read_once(&progress->branches);
+		done.loads += read_once(&progress->loads);
+		done.stores += read_once(&progress->stores);
+		done.locked += read_once(&progress->locked);
+		done.fetches += read_once(&progress->fetches);
+		done.split_loads += read_once(&progress->split_loads);
+		done.split_stores += read_once(&progress->split_stores);
+		done.split_locked += read_once(&progress->split_locked);
 	}
 	return done;
 }
@@ -45,11 +60,13 @@ static struct done add_up(const struct core *core)
 static uint64_t activity(const struct core *core)
 {
 	uint32_t users = __atomic_load_n(&core->users_high, __ATOMIC_ACQUIRE);
-	uint64_t sum = core->l2_misses;
+	uint64_t sum = core_l2_misses(core) + core->nt_stores;
 
 	for (uint32_t i = 0; i < users; i++)
-		sum += __atomic_load_n(&core->progress[i].time, __ATOMIC_RELAXED) +
-		       __atomic_load_n(&core->progress[i].instructions, __ATOMIC_RELAXED);
+		sum += read_once(&core->progress[i].time) +
+		       read_once(&core->progress[i].instructions) +
+		       read_once(&core->progress[i].loads) + read_once(&core->progress[i].stores) +
+		       read_once(&core->progress[i].locked) + read_once(&core->progress[i].fetches);
 	return sum;
 }
 
@@ -57,15 +74,76 @@ static void tell_core(const struct machine *machine, unsigned number)
 {
 	struct core *core = &machine->cores[number];
 	const struct done done = add_up(core);
+	const uint64_t locked = done.locked - done.split_locked, l1i_misses = core->l1i.misses;
+	const uint64_t data = core->l2_hits[REQUEST_READ_DATA] + core->l2_misses[REQUEST_READ_DATA];
+	const uint64_t own = core->l2_hits[REQUEST_READ_OWN] + core->l2_misses[REQUEST_READ_OWN];
+	const uint64_t dropped = core->l2_dropped;
+	uint64_t prefetches = 0;
+
+	for (unsigned i = 0; i < REQUEST_COUNT; i++)
+		prefetches += core->l2_prefetches[i];
+
 	const struct sum sums[ACCUMULATORS] = {
-	    {SIGNAL_CORE_CYCLES, done.ticks / machine->core_ticks},
+	    {SIGNAL_CORE_CYCLES, done.ticks / machine->core_ticks, 0},
 	    /* The core never leaves its nominal frequency. */
-	    {SIGNAL_CORE_REFERENCE_CYCLES, done.ticks / machine->core_ticks},
-	    {SIGNAL_CORE_BASE_CYCLES, done.ticks / machine->bclk_ticks},
-	    {SIGNAL_CORE_RETIRED, done.instructions},
-	    {SIGNAL_CORE_BRANCHES, done.branches},
-	    {SIGNAL_CORE_LLC_REFERENCE, core->l2_misses},
-	    {SIGNAL_CORE_LLC_MISS, core->llc_misses},
+	    {SIGNAL_CORE_REFERENCE_CYCLES, done.ticks / machine->core_ticks, 0},
+	    {SIGNAL_CORE_BASE_CYCLES, done.ticks / machine->bclk_ticks, 0},
+	    {SIGNAL_CORE_RETIRED, done.instructions, 0},
+	    {SIGNAL_CORE_BRANCHES, done.branches, 0},
+	    {SIGNAL_CORE_LLC_REFERENCE, core_l2_misses(core), 0},
+	    {SIGNAL_CORE_LLC_MISS, core->llc_misses, 0},
+	    {SIGNAL_CORE_LOADS, done.loads - done.split_loads, QUALIFIER_CORE_LOADS_PLAIN},
+	    {SIGNAL_CORE_LOADS, locked, QUALIFIER_CORE_LOADS_LOCKED},
+	    {SIGNAL_CORE_STORES, done.stores - done.split_stores, QUALIFIER_CORE_STORES_PLAIN},
+	    {SIGNAL_CORE_STORES, locked, QUALIFIER_CORE_STORES_LOCKED},
+	    {SIGNAL_CORE_STORES, core->nt_stores, QUALIFIER_CORE_STORES_STREAMING},
+	    {SIGNAL_CORE_SPLIT, done.split_loads + done.split_locked, QUALIFIER_CORE_SPLIT_LOAD},
+	    {SIGNAL_CORE_SPLIT, done.split_stores + done.split_locked, QUALIFIER_CORE_SPLIT_STORE},
+	    {SIGNAL_CORE_FETCH, done.fetches - l1i_misses, QUALIFIER_CORE_FETCH_HIT},
+	    {SIGNAL_CORE_FETCH, l1i_misses, QUALIFIER_CORE_FETCH_MISS},
+	    {SIGNAL_CORE_L1_FILL, data + own - core->upgrades, 0},
+	    {SIGNAL_CORE_L1_WRITEBACK, core->l1_writebacks[1], QUALIFIER_CORE_L1_WRITEBACK_HIT},
+	    {SIGNAL_CORE_L1_WRITEBACK, core->l1_writebacks[0], QUALIFIER_CORE_L1_WRITEBACK_MISS},
+	    {SIGNAL_CORE_L2_REQUEST, core->l2_hits[REQUEST_READ_DATA],
+	     QUALIFIER_CORE_L2_REQUEST_DATA_HIT},
+	    {SIGNAL_CORE_L2_REQUEST, core->l2_misses[REQUEST_READ_DATA],
+	     QUALIFIER_CORE_L2_REQUEST_DATA_MISS},
+	    {SIGNAL_CORE_L2_REQUEST, core->l2_hits[REQUEST_READ_OWN],
+	     QUALIFIER_CORE_L2_REQUEST_OWN_HIT},
+	    {SIGNAL_CORE_L2_REQUEST, core->l2_misses[REQUEST_READ_OWN],
+	     QUALIFIER_CORE_L2_REQUEST_OWN_MISS},
+	    {SIGNAL_CORE_L2_REQUEST, core->l2_hits[REQUEST_READ_CODE],
+	     QUALIFIER_CORE_L2_REQUEST_CODE_HIT},
+	    {SIGNAL_CORE_L2_REQUEST, core->l2_misses[REQUEST_READ_CODE],
+	     QUALIFIER_CORE_L2_REQUEST_CODE_MISS},
+	    {SIGNAL_CORE_L2_REQUEST, core->l2_prefetch_hits,
+	     QUALIFIER_CORE_L2_REQUEST_PREFETCH_HIT},
+	    {SIGNAL_CORE_L2_REQUEST, prefetches, QUALIFIER_CORE_L2_REQUEST_PREFETCH_MISS},
+	    {SIGNAL_CORE_L2_FILL, core->l2_fills[LINE_S], QUALIFIER_CORE_L2_FILL_S},
+	    {SIGNAL_CORE_L2_FILL, core->l2_fills[LINE_E], QUALIFIER_CORE_L2_FILL_E},
+	    {SIGNAL_CORE_L2_FILL, core->l2_fills[LINE_M], QUALIFIER_CORE_L2_FILL_M},
+	    {SIGNAL_CORE_L2_VICTIM, core->l2_victims[LINE_S] + core->l2_victims[LINE_E],
+	     QUALIFIER_CORE_L2_VICTIM_CLEAN},
+	    {SIGNAL_CORE_L2_VICTIM, core->l2_victims[LINE_M] - dropped,
+	     QUALIFIER_CORE_L2_VICTIM_WRITTEN_BACK},
+	    {SIGNAL_CORE_L2_VICTIM, dropped, QUALIFIER_CORE_L2_VICTIM_DROPPED},
+	    {SIGNAL_CORE_OFFCORE, core->l2_misses[REQUEST_READ_DATA], QUALIFIER_CORE_OFFCORE_DATA},
+	    {SIGNAL_CORE_OFFCORE, core->l2_prefetches[REQUEST_READ_DATA],
+	     QUALIFIER_CORE_OFFCORE_PREFETCH_DATA},
+	    {SIGNAL_CORE_OFFCORE, core->l2_prefetches[REQUEST_PREFETCH_DATA],
+	     QUALIFIER_CORE_OFFCORE_LLC_PREFETCH_DATA},
+	    {SIGNAL_CORE_OFFCORE, core->l2_misses[REQUEST_READ_OWN], QUALIFIER_CORE_OFFCORE_OWN},
+	    {SIGNAL_CORE_OFFCORE, core->l2_prefetches[REQUEST_READ_OWN],
+	     QUALIFIER_CORE_OFFCORE_PREFETCH_OWN},
+	    {SIGNAL_CORE_OFFCORE, core->l2_prefetches[REQUEST_PREFETCH_OWN],
+	     QUALIFIER_CORE_OFFCORE_LLC_PREFETCH_OWN},
+	    {SIGNAL_CORE_OFFCORE, core->l2_misses[REQUEST_READ_CODE], QUALIFIER_CORE_OFFCORE_CODE},
+	    {SIGNAL_CORE_OFFCORE, core->l2_prefetches[REQUEST_READ_CODE],
+	     QUALIFIER_CORE_OFFCORE_PREFETCH_CODE},
+	    {SIGNAL_CORE_OFFCORE, core->l2_prefetches[REQUEST_PREFETCH_CODE],
+	     QUALIFIER_CORE_OFFCORE_LLC_PREFETCH_CODE},
+	    {SIGNAL_CORE_OFFCORE, core->l2_writebacks, QUALIFIER_CORE_OFFCORE_WRITEBACK},
+	    {SIGNAL_CORE_OFFCORE, core->wc_lines, QUALIFIER_CORE_OFFCORE_STREAMING},
 	};
 
 	for (unsigned i = 0; i < ACCUMULATORS; i++) {
@@ -73,6 +151,7 @@ static void tell_core(const struct machine *machine, unsigned number)
 		    .id = (uint16_t)sums[i].id,
 		    .socket = (uint8_t)machine_socket(machine, number),
 		    .unit = (uint8_t)(number % machine->desc->cores),
+		    .qualifiers = sums[i].qualifiers,
 		    .duration = sums[i].amount - core->reported[i],
 		};
 

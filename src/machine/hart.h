@@ -60,6 +60,7 @@ struct machine_progress {
 	uint64_t instructions;
 	uint64_t branches;
 	uint64_t loads, stores, locked, fetches;
+	uint64_t split_loads, split_stores, split_locked; /* across a line's end: two of those */
 	/* Of planned blocks: micro-operations issued and executed; branches by kind and whether
 	 * they jumped, and those of them that were not foreseen. */
 	uint64_t slots, uops;

@@ -43,8 +43,10 @@ static MACHINE_OUTLINE void l2_write_back(struct machine *machine, unsigned numb
 	const struct core *core = &machine->cores[number];
 	int data = l1_find(core->l1d.words, line);
 
-	if (data >= 0 && cache_state(core->l1d.words[data]) == LINE_M)
+	if (data >= 0 && cache_state(core->l1d.words[data]) == LINE_M) {
+		machine->cores[number].l2_dropped++;
 		return;
+	}
 	if (data < 0 && l1_find(core->l1i.words, line) < 0)
 		private_write_back(machine, number, REQUEST_WRITEBACK, line, now);
 	else
@@ -57,6 +59,8 @@ static MACHINE_INLINE void l2_fill(const struct private_want *want, unsigned num
 	const unsigned first = l2_first(want->machine, line);
 	uint32_t victim = lru8_add(want->core->l2 + first, l2_tag(want->machine, line) | state);
 
+	want->core->l2_fills[state]++;
+	want->core->l2_victims[cache_state(victim)]++;
 	if (cache_state(victim) == LINE_M)
 		l2_write_back(want->machine, number, l2_line(want->machine, victim, first), now);
 }
@@ -83,6 +87,7 @@ static MACHINE_OUTLINE void l1_displace(const struct private_want want, unsigned
 	uint32_t victim = l1_line(*word, want.line % L1_SETS);
 
 	l1_write(word, 0);
+	want.core->l1_writebacks[0]++;
 	l2_fill(&want, number, victim, LINE_M, now);
 }
 
@@ -115,6 +120,7 @@ static MACHINE_OUTLINE struct found look_again(struct machine_hart *core, struct
 		return (struct found){PRIVATE_BELOW, slot, issued};
 	if (slot >= 0 || (state = l2_use(&want)) == LINE_I)
 		return (struct found){PRIVATE_BELOW, slot, 0};
+	want.core->l2_hits[request]++;
 	slot = l1_fill_far(&want, core->number, state, issued);
 	return (struct found){PRIVATE_BELOW, slot, issued + core->l2_ticks};
 }
@@ -143,6 +149,7 @@ static MACHINE_INLINE int fill(const struct miss *miss, unsigned number, enum li
 		slot = l1_find(want->l1->words, want->line);
 	if (slot < 0)
 		return l1_fill_far(want, number, private_own(want) ? LINE_M : granted, now);
+	want->core->upgrades++;
 	l1_put(want, (unsigned)slot, private_own(want) ? LINE_M : granted);
 	return slot;
 }
@@ -157,7 +164,7 @@ static MACHINE_INLINE struct found receive(struct machine_hart *core, const stru
 	    .end = sent + answer.cycles * machine->uclk_ticks,
 	};
 
-	core->core->l2_misses++;
+	core->core->l2_misses[miss->want.request]++;
 	core->core->llc_misses += answer.missed;
 	if (!miss->held)
 		private_hold(machine, core->core);
@@ -367,6 +374,8 @@ uint64_t miss_prefetch(struct machine *machine, unsigned number,
 		return miss_prefetch_quiet(machine, number, prefetch, now);
 	private_hold(machine, core);
 	has = l2_find(machine, core, prefetch->line) >= 0;
+	core->l2_prefetch_hits += has;
+	core->l2_prefetches[prefetch->request] += !has;
 	if (!has) {
 		if (!alone)
 			private_release(machine, core);

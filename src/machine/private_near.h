@@ -87,6 +87,7 @@ static MACHINE_OUTLINE bool l1_give_to_l2(struct machine *machine, struct core *
 	if (slot < 0)
 		return false;
 	core->l2[slot] |= LINE_M;
+	core->l1_writebacks[1]++;
 	l2_touch(core, (unsigned)slot);
 	return true;
 }
@@ -147,6 +148,7 @@ static inline enum private_level private_near(const struct private_want *want,
 	look->blocked = !l1_fill(want, room, state);
 	if (look->blocked)
 		return PRIVATE_BELOW;
+	want->core->l2_hits[want->request]++;
 	look->slot = (int)room;
 	return PRIVATE_L2;
 }

@@ -38,7 +38,7 @@
 #define STREAMS_MAX	 32
 #define SUPERQUEUE_MAX	 32
 #define CORE_USERS_MAX	 1024 /* threads on a core at once */
-#define ACCUMULATORS	 7
+#define ACCUMULATORS	 44
 
 /* States of a line in any cache; the order matters: see MACHINE_TAG_*. LLC only: F. */
 enum line_state {
@@ -111,7 +111,15 @@ struct core {
 	uint32_t users_high; /* users[] and progress[] from here on were never used */
 	/* Goes up whenever a line comes into the caches or is taken from them: see private.c. */
 	_Alignas(64) uint64_t generation;
-	uint64_t l2_misses, llc_misses;
+	uint64_t llc_misses;
+	/* By enum signal_request: that L2 has, sends to the LLC, and prefetches itself. */
+	uint64_t l2_hits[REQUEST_COUNT], l2_misses[REQUEST_COUNT], l2_prefetches[REQUEST_COUNT];
+	uint64_t l2_prefetch_hits; /* that it has already */
+	uint64_t upgrades;	   /* of l2_misses[REQUEST_READ_OWN]: L1D has the line in S */
+	/* By enum line_state; victims in I: there was room. */
+	uint64_t l2_fills[SIGNAL_STATE_COUNT], l2_victims[SIGNAL_STATE_COUNT];
+	uint64_t l2_dropped;		 /* modified victims of which L1D has newer data */
+	uint64_t l1_writebacks[2];	 /* into L2, which has the line, [0] has not */
 	uint64_t reported_at;		 /* see accumulator.c */
 	uint64_t reported[ACCUMULATORS]; /* of each accumulator */
 	/*
@@ -305,6 +313,13 @@ void machine_vacate(struct machine *machine, unsigned core);
 static inline bool machine_is_quiet(const struct machine *machine)
 {
 	return signal_needs_none(&machine->port);
+}
+
+/** Reads that L2 sent to the LLC for the core. */
+static inline uint64_t core_l2_misses(const struct core *core)
+{
+	return core->l2_misses[REQUEST_READ_DATA] + core->l2_misses[REQUEST_READ_CODE] +
+	       core->l2_misses[REQUEST_READ_OWN];
 }
 
 /** The latest clock of the core's threads, ticks. */

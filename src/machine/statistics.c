@@ -25,7 +25,7 @@ static void add_core(const struct machine *machine, const struct core *core,
 	stats->wc_lines += core->wc_lines;
 	stats->l1d_misses += core->l1d.misses;
 	stats->l1i_misses += core->l1i.misses;
-	stats->l2_misses += core->l2_misses;
+	stats->l2_misses += core_l2_misses(core);
 	stats->l2_writebacks += core->l2_writebacks;
 	stats->l2_prefetches += core->prefetch.into_l2;
 	stats->llc_prefetches += core->prefetch.into_llc;

@@ -93,8 +93,13 @@ bool pmon_describe_core(struct pmon_core *core, struct pmon_box *desc)
 	return whole && describe_others(core, box);
 }
 
-/* The signal that a control selects; SIGNAL_NONE where the machine has none for it. */
-static unsigned selected_signal(const struct pmon_box *box, unsigned index, uint64_t control)
+/* What a counter adds up. */
+struct selected {
+	unsigned signal;     /* SIGNAL_NONE: the machine has none for it */
+	uint32_t qualifiers; /* any of these; 0: whatever they are */
+};
+
+static struct selected selected_signal(const struct pmon_box *box, unsigned index, uint64_t control)
 {
 	const struct pmon_control *fields = &box->counters[index].fields;
 	uint64_t code = pmon_field_get(fields->ev_sel, control);
@@ -104,14 +109,15 @@ static unsigned selected_signal(const struct pmon_box *box, unsigned index, uint
 	     (event = find_coded_event(box->box, event, index, code, false));) {
 		for (size_t u = 0; event->counters >> index & 1 && u < event->umask_count; u++)
 			if (event->umasks[u].value == umask && !event->umasks[u].absent)
-				return event->umasks[u].signal;
+				return (struct selected){event->umasks[u].signal,
+							 event->umasks[u].qualifiers};
 	}
-	return SIGNAL_NONE;
+	return (struct selected){SIGNAL_NONE, 0};
 }
 
 /* What a counter adds up now. */
-static unsigned counted_signal(const struct pmon *pmon, const struct pmon_unit *unit,
-			       unsigned index)
+static struct selected counted_signal(const struct pmon *pmon, const struct pmon_unit *unit,
+				      unsigned index)
 {
 	const struct pmon_box *box = pmon_box(pmon, unit);
 	const struct pmon_core_counter *counter = &pmon->core.counters[index];
@@ -119,9 +125,9 @@ static unsigned counted_signal(const struct pmon *pmon, const struct pmon_unit *
 
 	if (!(unit->regs[pmon->core.control] & counter->enable) ||
 	    (control & counter->counts) != counter->counts || control & counter->threshold)
-		return SIGNAL_NONE;
+		return (struct selected){SIGNAL_NONE, 0};
 	if (box->counters[index].fixed)
-		return counter->signal;
+		return (struct selected){counter->signal, 0};
 	return selected_signal(box, index, control);
 }
 
@@ -131,10 +137,11 @@ uint64_t pmon_core_configure(const struct pmon *pmon, struct pmon_unit *unit)
 	uint64_t changed = 0;
 
 	for (unsigned k = 0; k < pmon_box(pmon, unit)->counter_count; k++) {
-		unsigned signal = counted_signal(pmon, unit, k);
+		const struct selected selected = counted_signal(pmon, unit, k);
 
-		if (signal != SIGNAL_NONE)
-			subscribed[pmon->routes[signal].slot] |= (uint16_t)(1u << k);
+		unit->counters[k].qualifiers = selected.qualifiers;
+		if (selected.signal != SIGNAL_NONE)
+			subscribed[pmon->routes[selected.signal].slot] |= (uint16_t)(1u << k);
 	}
 	for (unsigned slot = 0; slot < PMON_SLOTS; slot++)
 		changed |= (uint64_t)(subscribed[slot] != unit->subscribed[slot]) << slot;
@@ -155,13 +162,14 @@ static void overflow(struct pmon *pmon, struct pmon_unit *unit, unsigned index)
 		unit->frozen = true;
 }
 
-void pmon_core_receive(struct pmon *pmon, struct pmon_unit *unit, unsigned slot, unsigned signal,
-		       uint64_t amount)
+void pmon_core_receive(struct pmon *pmon, struct pmon_unit *unit, unsigned slot,
+		       const struct signal *signal)
 {
+	const uint64_t amount = signal->duration;
 	const struct pmon_core *core = &pmon->core;
 
 	for (unsigned i = 0; i < core->free_count; i++)
-		if (core->frees[i].signal == signal)
+		if (core->frees[i].signal == signal->id)
 			unit->regs[core->frees[i].reg] += amount;
 	for (unsigned subscribed = unit->subscribed[slot]; subscribed;
 	     subscribed &= subscribed - 1) {
@@ -169,6 +177,8 @@ void pmon_core_receive(struct pmon *pmon, struct pmon_unit *unit, unsigned slot,
 		struct pmon_counter *counter = &unit->counters[index];
 		uint64_t sum = counter->value + amount;
 
+		if (counter->qualifiers && !(counter->qualifiers & signal->qualifiers))
+			continue;
 		pmon_tell(pmon, counter, amount);
 		counter->value = sum & (counter->limit - 1);
 		if (sum >= counter->limit)

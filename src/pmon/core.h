@@ -12,13 +12,14 @@
 
 struct pmon;
 struct pmon_unit;
+struct signal;
 
 /** @return false for a box that is not as it has to be */
 bool pmon_describe_core(struct pmon_core *core, struct pmon_box *desc);
 
 /** So much of @signal has happened at the core since the last time. */
-void pmon_core_receive(struct pmon *pmon, struct pmon_unit *unit, unsigned slot, unsigned signal,
-		       uint64_t amount);
+void pmon_core_receive(struct pmon *pmon, struct pmon_unit *unit, unsigned slot,
+		       const struct signal *signal);
 
 /** Ends what arrived before an access: the freeze that follows a PMI. */
 void pmon_core_settle(struct pmon *pmon, struct pmon_unit *unit);

@@ -287,7 +287,7 @@ static void receive(void *subscriber, const struct signal *signal)
 		return;
 	unit = pmon_socket_units(pmon, signal->socket) + number;
 	if (route->kind == SIGNAL_ACCUMULATOR) {
-		pmon_core_receive(pmon, unit, route->slot, signal->id, signal->duration);
+		pmon_core_receive(pmon, unit, route->slot, signal);
 		return;
 	}
 	if (signal->time >= socket->deadline[route->clock])

@@ -85,6 +85,7 @@ struct pmon_counter {
 	bool held;	     /* in reset until its control is written without rst */
 	bool high;	     /* whether the last final cycle passed the comparison */
 	uint8_t ev_sel;	     /* PMU_QUIRK_CONTROL_TWICE: the event select in effect */
+	uint32_t qualifiers; /* of a core's: any of its accumulator's; 0: whatever they are */
 	uint16_t column;     /* plus 1, for pmon_attribute(); 0: nobody asks */
 	uint64_t now;	     /* cycles before it are final */
 	int64_t level, open; /* in the last final cycle: wanted, and all of its signal */

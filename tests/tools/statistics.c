@@ -17,6 +17,10 @@ static int print(const struct machine_statistics *stats)
 	NUMBER(stats, instructions);
 	NUMBER(stats, cycles);
 	NUMBER(stats, branches);
+	NUMBER(stats, loads);
+	NUMBER(stats, stores);
+	NUMBER(stats, l1d_misses);
+	NUMBER(stats, l1i_misses);
 	NUMBER(stats, l2_misses);
 	NUMBER(stats, l2_writebacks);
 	NUMBER(stats, llc_lookups);
