@@ -24,8 +24,8 @@ int pmu_session_new(struct pmu_session **session, struct pmu_ctx *ctx, struct pm
 void pmu_session_free(struct pmu_session *session);
 
 /**
- * Asks for an event. The same selection twice is counted once, but for events that tell what counter
- * 0 sees, each of which is kept together with another by pmu_session_group().
+ * Asks for an event. The same selection twice is counted once, but for events that tell what
+ * counter 0 sees, each of which is kept together with another by pmu_session_group().
  * @return its index; PMU_E_UNKNOWN for an event of another PMU; PMU_E_UNSUPPORTED for a box that
  * the part has not; PMU_E_STATE after the start; PMU_E_NOMEM; errors of reading
  */

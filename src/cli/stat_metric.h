@@ -6,7 +6,8 @@
 
 #define STAT_WHY_MAX (PMU_EVENT_TEXT_MAX + 64)
 
-/** Adds metrics and their events: NAME, with * and ?, or NAME[UNIT]=EQUATION. @return 0 or the exit code, said */
+/** Adds metrics and their events: NAME, with * and ?, or NAME[UNIT]=EQUATION. @return 0 or the exit
+ * code, said */
 int stat_metric_add(const struct cli *cli, struct stat_run *run, const char *text);
 void stat_metric_fini(struct stat_metric *metric);
 

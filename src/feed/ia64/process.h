@@ -18,7 +18,7 @@ struct ia64_process {
 	const struct ia64_observer *observer; /* NULL: nobody looks */
 	struct ia64_cpu *cpus;
 	bool threaded;
-	bool forked; /* another process may share memory with it */
+	bool forked;	  /* another process may share memory with it */
 	uint32_t flushes; /* how often code changed */
 	uint64_t brk_start, brk;
 	uint64_t trampoline; /* code that calls a signal handler */
