@@ -212,8 +212,14 @@ static int print_csv(const struct analyze *a)
 
 		table_cell(table, "%s", line->node->name);
 		table_cell(table, "%u", line->node->depth);
-		table_cell(table, isnan(line->value) ? "" : "%.10g", line->value);
-		table_cell(table, isnan(share) || line->node->measure ? "" : "%.6f", share);
+		if (isnan(line->value))
+			table_cell(table, "%s", "");
+		else
+			table_cell(table, "%.10g", line->value);
+		if (isnan(share) || line->node->measure)
+			table_cell(table, "%s", "");
+		else
+			table_cell(table, "%.6f", share);
 		table_cell(table, "%s", line->node->measure ? line->node->desc : "");
 	}
 	return cli_print_table(a->cli, table);

@@ -56,10 +56,21 @@ void feed_thread_init(struct feed_thread *thread, struct machine_hart *placed, u
 	forget(thread);
 }
 
+/* Who made the thread may be naming it. @return whether it has not ended with its process */
+static bool claim_at_begin(struct feed_thread *thread)
+{
+	while (!claim(thread)) {
+		if (atomic_load_explicit(&thread->ended, memory_order_relaxed))
+			return false;
+		__builtin_ia32_pause();
+	}
+	return true;
+}
+
 void feed_thread_enter(struct feed_thread *thread, struct machine *machine,
 		       struct machine_address_space *space)
 {
-	if (!claim(thread))
+	if (!claim_at_begin(thread))
 		return;
 	thread->tid = lock_thread();
 	thread->core = thread->placed
@@ -197,8 +208,10 @@ void feed_thread_exit(struct feed_thread *thread)
 
 void feed_thread_end(struct feed_thread *thread)
 {
-	if (claim(thread))
-		leave(thread, machine_hart_leave);
+	if (!claim(thread))
+		return;
+	atomic_store_explicit(&thread->ended, true, memory_order_relaxed);
+	leave(thread, machine_hart_leave);
 }
 
 /*

@@ -60,6 +60,7 @@ struct feed_thread {
 	uint32_t region_depth; /* regions that it is in, the innermost last; see causes.h */
 	uint32_t regions[FEED_REGIONS_MAX];
 	bool paused;
+	atomic_bool ended;   /* with its process, and claimed for good */
 	atomic_flag claimed; /* something below is under way, or the process ends */
 } __attribute__((aligned(64)));
 

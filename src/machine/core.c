@@ -75,10 +75,10 @@ static void begin_hold(struct machine_hart *core)
 	uint64_t clock = core_clock(shared);
 
 	skip_to(core, clock);
-	if (shared->last_user == core->user)
+	if (__atomic_load_n(&shared->last_user, __ATOMIC_RELAXED) == core->user)
 		return;
-	shared->last_user = core->user;
-	shared->swapped_at = core->progress->time;
+	__atomic_store_n(&shared->last_user, core->user, __ATOMIC_RELAXED);
+	__atomic_store_n(&shared->swapped_at, core->progress->time, __ATOMIC_RELAXED);
 	forget_lines(core);
 }
 

@@ -297,7 +297,7 @@ static MACHINE_OUTLINE struct found get_among_others(struct machine_hart *core,
 		gather_note(machine, line, core->number, touched_bytes(core, request));
 	if (prefetch_on(core->core))
 		miss.issued = prefetch_admit(core, miss.issued);
-	if (look.blocked || generation != core->core->generation) {
+	if (look.blocked || generation != core_generation(core->core)) {
 		private_hold(machine, core->core);
 		found = look_again(core, l1, request, line, miss.issued);
 		private_release(machine, core->core);
@@ -358,7 +358,7 @@ static void receive_prefetched(struct machine *machine, unsigned number,
 		return;
 	}
 	l2_set(&want, number, answer.granted, now);
-	core->generation++;
+	core_note_change(core);
 	core->prefetch.into_l2++;
 }
 

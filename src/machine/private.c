@@ -36,7 +36,7 @@ enum line_state private_take(struct machine *machine, struct core *core, uint32_
 		state = best(state, cache_state(core->l2[slot]));
 		lru8_drop(core->l2 + l2_first(machine, line), (unsigned)slot % L2_WAYS);
 	}
-	core->generation++;
+	core_note_change(core);
 	return state;
 }
 
@@ -69,7 +69,7 @@ enum line_state private_share(struct machine *machine, unsigned number, uint32_t
 		state = best(state, cache_state(core->l2[slot]));
 		core->l2[slot] = l2_tag(machine, line) | LINE_S;
 	}
-	core->generation++;
+	core_note_change(core);
 	private_release(machine, core);
 	return state;
 }

@@ -49,7 +49,7 @@ static inline void l1_put(const struct private_want *want, unsigned slot, enum l
 {
 	l1_write(&want->l1->words[slot], l1_tag(want->line) | state);
 	l1_touch(want, slot);
-	want->core->generation++;
+	core_note_change(want->core);
 }
 
 /* The slot that a fill takes. */

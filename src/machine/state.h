@@ -336,6 +336,18 @@ static inline uint64_t core_clock(const struct core *core)
 	return clock;
 }
 
+/** Under the lock of the core's caches: their lines change. Others may read the number at any time.
+ */
+static inline void core_note_change(struct core *core)
+{
+	__atomic_store_n(&core->generation, core->generation + 1, __ATOMIC_RELAXED);
+}
+
+static inline uint64_t core_generation(const struct core *core)
+{
+	return __atomic_load_n(&core->generation, __ATOMIC_RELAXED);
+}
+
 static inline struct core_user *machine_hart_user(const struct machine_hart *core)
 {
 	return &core->core->users[core->progress - core->core->progress];

@@ -222,7 +222,7 @@ static int open_event(struct perf *perf, struct perf_event *event,
 		      const struct perf_request *request)
 {
 	struct perf_event *leader = request->leader ? find(perf, request->leader) : event;
-	struct perf_device_of device;
+	struct perf_device_of device = {.box = NULL};
 	struct perf_event_attr attr;
 	char text[PERF_TEXT_BYTES];
 	int error;

@@ -1,5 +1,7 @@
 /* How what an emulator reports is reported to the machine. */
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,7 +11,8 @@
 #include "feed/thread.h"
 #include "fixture.h"
 
-#define DATA 0x10000
+#define DATA	 0x10000
+#define MAKER_US 20000
 
 static struct feed_thread *running_thread(const struct fixture *fixture)
 {
@@ -279,6 +282,51 @@ static void what_is_made_has_its_place(void **state)
 	feed_process_fini(&process);
 }
 
+struct beginner {
+	const struct fixture *fixture;
+	struct feed_thread *thread;
+};
+
+static void *begin(void *arg)
+{
+	const struct beginner *beginner = arg;
+
+	feed_thread_enter(beginner->thread, beginner->fixture->machine, beginner->fixture->space);
+	return NULL;
+}
+
+/* It runs before its maker has done with it. */
+static void who_begins_waits_for_its_maker(void **state)
+{
+	struct feed_thread *thread = aligned_alloc(64, sizeof(*thread));
+	struct beginner beginner = {*state, thread};
+	pthread_t host;
+
+	assert_non_null(thread);
+	feed_thread_init(thread, NULL, 0, UINT64_MAX);
+	assert_false(atomic_flag_test_and_set(&thread->claimed));
+	assert_int_equal(pthread_create(&host, NULL, begin, &beginner), 0);
+	usleep(MAKER_US);
+	assert_null(thread->core);
+	atomic_flag_clear(&thread->claimed);
+	assert_int_equal(pthread_join(host, NULL), 0);
+	assert_non_null(thread->core);
+	end(thread);
+}
+
+static void nothing_begins_behind_its_process(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct feed_thread *thread = aligned_alloc(64, sizeof(*thread));
+
+	assert_non_null(thread);
+	feed_thread_init(thread, NULL, 0, UINT64_MAX);
+	feed_thread_end(thread);
+	feed_thread_enter(thread, fixture->machine, fixture->space);
+	assert_null(thread->core);
+	free(thread);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -290,6 +338,8 @@ int main(void)
 	    cmocka_unit_test(process_ends),
 	    cmocka_unit_test(what_is_not_made_has_no_place),
 	    cmocka_unit_test(what_is_made_has_its_place),
+	    cmocka_unit_test(who_begins_waits_for_its_maker),
+	    cmocka_unit_test(nothing_begins_behind_its_process),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_up, fixture_down);

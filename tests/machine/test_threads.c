@@ -313,7 +313,7 @@ static void *run_ahead(void *argument)
 
 	runner->core = machine_hart_enter(fixture->machine, fixture->space, 0);
 	pthread_barrier_wait(runner->entered);
-	while (!__atomic_load_n(&runner->stop, __ATOMIC_RELAXED))
+	while (!__atomic_load_n(&runner->stop, __ATOMIC_ACQUIRE))
 		run_fast(runner->core, fixture->machine);
 	machine_hart_leave(runner->core);
 	return NULL;
@@ -358,7 +358,7 @@ static void running_cores_keep_together(void **unused)
 		run_slow(slow, fixture.machine);
 	}
 	assert_true(furthest > AHEAD_CYCLES * cycle);
-	__atomic_store_n(&runner.stop, true, __ATOMIC_RELAXED);
+	__atomic_store_n(&runner.stop, true, __ATOMIC_RELEASE);
 	machine_hart_pause(slow);
 	pthread_join(runner.thread, NULL);
 	pthread_barrier_destroy(&entered);
@@ -379,7 +379,7 @@ static void begin_ahead(struct runner *runner, struct fixture *fixture, pthread_
 
 static void end_ahead(struct runner *runner, pthread_barrier_t *entered)
 {
-	__atomic_store_n(&runner->stop, true, __ATOMIC_RELAXED);
+	__atomic_store_n(&runner->stop, true, __ATOMIC_RELEASE);
 	pthread_join(runner->thread, NULL);
 	pthread_barrier_destroy(entered);
 }
@@ -483,7 +483,7 @@ static void *run_past(void *argument)
 		run_fast(runner->core, fixture->machine);
 	runner->posted = clock_of(runner->core);
 	sem_post(runner->passed);
-	while (!__atomic_load_n(&runner->stop, __ATOMIC_RELAXED))
+	while (!__atomic_load_n(&runner->stop, __ATOMIC_ACQUIRE))
 		run_fast(runner->core, fixture->machine);
 	machine_hart_leave(runner->core);
 	return NULL;
