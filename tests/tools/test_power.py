@@ -70,12 +70,16 @@ class Power(Tools):
 
     def test_likwid(self):
         """By its own reading of the units."""
-        with Machine() as machine:
-            text = machine.tool("likwid-powermeter", "-M", 0, "-s", "1s")
-        found = {domain: (float(joules), float(watts)) for domain, joules, watts in re.findall(
-            r"Domain (\w+):\nEnergy consumed: (\S+) Joules\nPower consumed: (\S+) Watt", text)}
-        self.assertAlmostEqual(found["PKG"][1], POWER["static_mw"] / 1000, delta=1.5)
-        self.assertAlmostEqual(found["DRAM"][1], 4 * POWER["dram_mw"] / 1000, delta=0.2)
+        with Machine("--clock", "machine") as machine:
+            text = machine.tool("likwid-perfctr", "-M", 0, "-C", 0, "-O", "-g", "ENERGY",
+                                *machine.program(self.kernel("copy")))
+            limits = machine.tool("likwid-powermeter", "-M", 0, "-i")
+            package, dram = map(int, machine.script("rdmsr -u 0x611", "rdmsr -u 0x619"))
+        found = dict(re.findall(r"^(PWR_\w+|TEMP_CORE),\w+,([\d.]+)", text, re.M))
+        self.assertAlmostEqual(float(found["PWR_PKG_ENERGY"]), package / 2 ** 14, delta=0.001)
+        self.assertAlmostEqual(float(found["PWR_DRAM_ENERGY"]), dram / 2 ** 16, delta=0.001)
+        self.assertEqual(found["TEMP_CORE"], "40")  # 50 degrees below 90
+        self.assertIn("Thermal Spec Power: 140 Watt", limits)
 
     def test_cpupower(self):
         with Machine() as machine:
