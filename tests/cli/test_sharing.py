@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 """Threads that meet in memory: requests an operation, as the protocol has them, and turns."""
-import json
 import unittest
 
 from harness import LARGE, SMALL, Guests, stat, total
@@ -65,12 +64,6 @@ class Sharing(Guests):
         for skip in 0, ACROSS:
             self.check("pingpong", 2, 3000, (1, 1), (1, 1), skip=skip)
             self.check("produce", 2, 3000, (1, 1), (1, 1), skip=skip)
-
-    def test_a_handoff_between_planned_cores(self):
-        machine = self.path / "planned.json"
-        machine.write_text(json.dumps({"base": SMALL, "name": "planned", "uarch": "broadwell"}))
-        self.check("pingpong", 2, 3000, (1, 1), (1, 1), machine=machine)
-        self.check("ticket", 2, 3000, (3, 3), (2, 2), machine=machine)
 
     # A contended operation finds the line taken, unless no other core asked since the last one: the
     # part has 0.5 to 1 requests each.
