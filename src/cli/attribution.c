@@ -130,40 +130,28 @@ static void name_row(const struct attribution *attribution, const struct pmu_att
 	}
 }
 
-static int compare_texts(const char *a, const char *b)
-{
-	if (!a || !b)
-		return (a != NULL) - (b != NULL);
-	return strcmp(a, b);
-}
-
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 /* By all that tells items apart. */
 static int compare_names(const void *left, const void *right)
 {
 	const struct attribution_item *a = left, *b = right;
-	int order = compare_texts(a->what, b->what);
+	int order = text_compare(a->what, b->what);
 
 	if (!order)
-		order = compare_texts(a->file, b->file);
+		order = text_compare(a->file, b->file);
 	if (!order)
-		order = compare_numbers(a->line, b->line);
+		order = number_compare(a->line, b->line);
 	if (!order)
-		order = compare_texts(a->module, b->module);
+		order = text_compare(a->module, b->module);
 	if (!order)
-		order = compare_texts(a->function, b->function);
+		order = text_compare(a->function, b->function);
 	/* Lines of one function are one, wherever they begin. */
 	if (!order && !a->function)
-		order = compare_numbers(a->address, b->address);
+		order = number_compare(a->address, b->address);
 	if (!order)
-		order = compare_texts(a->region, b->region);
+		order = text_compare(a->region, b->region);
 	if (!order)
-		order = compare_numbers(a->process, b->process);
-	return order ? order : compare_numbers(a->thread, b->thread);
+		order = number_compare(a->process, b->process);
+	return order ? order : number_compare(a->thread, b->thread);
 }
 
 static unsigned sorted_events;
@@ -174,7 +162,7 @@ static int compare_counts(const void *left, const void *right)
 
 	for (unsigned i = 0; i < sorted_events; i++)
 		if (a->counts[i] != b->counts[i])
-			return compare_numbers(b->counts[i], a->counts[i]);
+			return number_compare(b->counts[i], a->counts[i]);
 	return compare_names(left, right);
 }
 

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/text.h"
+
 static bool same_key(const struct samples_group *a, const struct samples_group *b)
 {
 	return a->event == b->event && a->key == b->key && a->to == b->to;
@@ -186,54 +188,42 @@ static const char *look_up(const struct samples *s, uint64_t address, struct sym
 	return NULL;
 }
 
-static int compare_texts(const char *a, const char *b)
-{
-	if (!a || !b)
-		return (a != NULL) - (b != NULL);
-	return strcmp(a, b);
-}
-
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 static int by_name(const void *left, const void *right)
 {
 	const struct samples_group *a = left, *b = right;
-	int order = compare_numbers(a->event, b->event);
+	int order = number_compare(a->event, b->event);
 
 	if (!order)
-		order = compare_texts(a->symbol.file, b->symbol.file);
+		order = text_compare(a->symbol.file, b->symbol.file);
 	if (!order)
-		order = compare_numbers(a->symbol.line, b->symbol.line);
+		order = number_compare(a->symbol.line, b->symbol.line);
 	if (!order)
-		order = compare_texts(a->symbol.function, b->symbol.function);
+		order = text_compare(a->symbol.function, b->symbol.function);
 	if (!order)
-		order = compare_numbers(a->symbol.address, b->symbol.address);
+		order = number_compare(a->symbol.address, b->symbol.address);
 	return order;
 }
 
 static int by_size(const void *left, const void *right)
 {
 	const struct samples_group *a = left, *b = right;
-	int order = compare_numbers(a->event, b->event);
+	int order = number_compare(a->event, b->event);
 
 	if (!order)
-		order = compare_numbers(b->period, a->period);
+		order = number_compare(b->period, a->period);
 	if (!order)
-		order = compare_numbers(b->samples, a->samples);
+		order = number_compare(b->samples, a->samples);
 	if (!order)
-		order = compare_numbers(a->key, b->key);
-	return order ? order : compare_numbers(a->to, b->to);
+		order = number_compare(a->key, b->key);
+	return order ? order : number_compare(a->to, b->to);
 }
 
 static int by_key(const void *left, const void *right)
 {
 	const struct samples_group *a = left, *b = right;
-	int order = compare_numbers(a->event, b->event);
+	int order = number_compare(a->event, b->event);
 
-	return order ? order : compare_numbers(a->key, b->key);
+	return order ? order : number_compare(a->key, b->key);
 }
 
 static void name_all(struct samples *s)

@@ -155,3 +155,15 @@ json_t *text_json_set(json_t *object, const char *key, char *const *texts)
 	json_object_set_new(object, hex_key, array_of(texts, hex_json));
 	return object;
 }
+
+int text_compare(const char *a, const char *b)
+{
+	if (!a || !b)
+		return (a != NULL) - (b != NULL);
+	return strcmp(a, b);
+}
+
+int number_compare(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}

@@ -3,6 +3,7 @@
 #define CLI_TEXT_H
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 
 struct json_t;
@@ -16,6 +17,10 @@ void text_put(FILE *file, const char *text);
 __attribute__((format(printf, 2, 3))) void text_print(FILE *file, const char *format, ...);
 __attribute__((format(printf, 2, 0))) void text_print_arguments(FILE *file, const char *format,
 								va_list arguments);
+
+/** For sorting: as strcmp(); NULL is before all texts. */
+int text_compare(const char *a, const char *b);
+int number_compare(uint64_t a, uint64_t b);
 
 /** A JSON string; each byte that is no UTF-8 becomes U+FFFD. NULL where memory ran out. */
 struct json_t *text_json(const char *text);
