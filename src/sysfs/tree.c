@@ -105,6 +105,16 @@ static void set_text(struct device_tree *tree, struct device_node *node, const c
 		tree->incomplete = true;
 }
 
+static void set_content(struct device_tree *tree, struct device_node *node, const char *text,
+			enum device_kind kind, uint16_t mode)
+{
+	set_text(tree, node, text);
+	if (!node)
+		return;
+	node->kind = kind;
+	node->mode = mode;
+}
+
 void tree_text(struct device_tree *tree, const char *text, const char *path, ...)
 {
 	struct device_node *node;
@@ -113,11 +123,7 @@ void tree_text(struct device_tree *tree, const char *text, const char *path, ...
 	va_start(arguments, path);
 	node = make(tree, path, arguments);
 	va_end(arguments);
-	set_text(tree, node, text);
-	if (node) {
-		node->kind = DEVICE_TEXT;
-		node->mode = MODE_TEXT;
-	}
+	set_content(tree, node, text, DEVICE_TEXT, MODE_TEXT);
 }
 
 void tree_number(struct device_tree *tree, unsigned long long number, const char *path, ...)
@@ -130,11 +136,7 @@ void tree_number(struct device_tree *tree, unsigned long long number, const char
 	node = make(tree, path, arguments);
 	va_end(arguments);
 	snprintf(text, sizeof(text), "%llu\n", number);
-	set_text(tree, node, text);
-	if (node) {
-		node->kind = DEVICE_TEXT;
-		node->mode = MODE_TEXT;
-	}
+	set_content(tree, node, text, DEVICE_TEXT, MODE_TEXT);
 }
 
 void tree_link(struct device_tree *tree, const char *target, const char *path, ...)
@@ -145,11 +147,7 @@ void tree_link(struct device_tree *tree, const char *target, const char *path, .
 	va_start(arguments, path);
 	node = make(tree, path, arguments);
 	va_end(arguments);
-	set_text(tree, node, target);
-	if (node) {
-		node->kind = DEVICE_LINK;
-		node->mode = MODE_LINK;
-	}
+	set_content(tree, node, target, DEVICE_LINK, MODE_LINK);
 }
 
 void tree_device(struct device_tree *tree, enum device_kind kind, uint16_t mode, uint32_t number,
