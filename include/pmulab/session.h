@@ -49,14 +49,22 @@ int pmu_session_group(struct pmu_session *session, struct pmu_ctx *ctx, const un
  * pmu_session_group() says with which. To be asked for before pmu_session_assign().
  */
 void pmu_session_spread(struct pmu_session *session);
-/** PMUs among which the events were divided; 1 before they are assigned. */
+/**
+ * Divides the events into groups, each of which the PMU behind the bus can count at once, as
+ * pmu_session_spread() divides them among PMUs. The session is a plan then, and cannot be started:
+ * the caller makes one session a group, and starts one after the other.
+ * @return 0; PMU_E_CONFLICT for what cannot be counted even alone, or {together} as asked for;
+ *         PMU_E_STATE after it was assigned; PMU_E_NOMEM; errors of pmu_session_new()
+ */
+int pmu_session_divide(struct pmu_session *session, struct pmu_ctx *ctx);
+/** PMUs, or groups, among which the events were divided; 1 before they are assigned. */
 size_t pmu_session_pmus(const struct pmu_session *session);
 /** Which of them counts an event, from 0; PMU_E_RANGE where there is no such event. */
 int pmu_session_pmu_of(const struct pmu_session *session, unsigned event);
 /**
- * What kept the first events of a PMU from the one before it: which events exclude each other, and
- * why.
- * @return "" for the first PMU, and beyond the last; lives as long as the session
+ * Why a PMU, or group, had to be added to those before it: which events exclude each other, by what
+ * they share.
+ * @return "" for the first one, and beyond the last; lives as long as the session
  */
 const char *pmu_session_reason(const struct pmu_session *session, size_t pmu);
 

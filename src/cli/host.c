@@ -347,6 +347,8 @@ static int finish(const struct cli *cli, struct stat_run *run, const struct pmu_
 		cli_error(cli, 0, "%s", run->problem);
 	if (error == PMU_E_BUSY && !run->started && !run->options.force)
 		hint_busy(cli, run);
+	if (error == PMU_E_CONFLICT && !run->started && child)
+		cli_error(cli, 0, "--repeat-groups runs the program once for each group of them");
 	if (!error && child && *run->refusal)
 		code = cli_error(cli, run->exit, "%s", run->refusal);
 	/* What kept it from counting most often keeps it from restoring too, and has been said. */

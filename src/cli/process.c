@@ -15,20 +15,27 @@ static const char *const everywhere[] = {
     "INSTRUCTIONS", "BRANCHES",		"BRANCH-MISSES",  "CACHE-REFERENCES", "CACHE-MISSES",
 };
 
+#define RUNS_MAX (2 * ROUNDS_EVENTS_MAX) /* each ends an event, or halves their number */
+
 struct result {
 	struct pmu_process_count counts[PROCESS_EVENTS_MAX];
-	double seconds;
-	int exit;
+	struct pmu_process *processes[RUNS_MAX]; /* of each run, whose names the counts have */
+	size_t runs;
+	double seconds; /* mean of the runs */
+	int exit;	/* the first that is not 0 */
 };
 
-static int add_events(const struct cli *cli, struct process_run *run, struct pmu_process *process)
+/* What a run is asked for. */
+struct wish {
+	size_t which[ROUNDS_EVENTS_MAX]; /* of the events */
+	size_t count;
+};
+
+static int add_events(const struct cli *cli, const struct process_run *run, const struct wish *wish,
+		      struct pmu_process *process)
 {
-	if (!run->event_count) {
-		run->event_count = sizeof(everywhere) / sizeof(everywhere[0]);
-		memcpy(run->events, everywhere, sizeof(everywhere));
-	}
-	for (size_t i = 0; i < run->event_count; i++) {
-		int index = pmu_process_add(process, cli->ctx, run->events[i]);
+	for (size_t i = 0; i < wish->count; i++) {
+		int index = pmu_process_add(process, cli->ctx, run->events[wish->which[i]]);
 
 		if (index < 0)
 			return cli_fail(cli, index);
@@ -36,11 +43,10 @@ static int add_events(const struct cli *cli, struct process_run *run, struct pmu
 	return 0;
 }
 
-static int measure(const struct cli *cli, struct pmu_process *process, char **argv,
-		   struct result *result)
+static int run_program(const struct cli *cli, struct pmu_process *process, char **argv,
+		       struct pmu_process_count *counts, struct pmu_program_result *ended)
 {
 	const struct pmu_child_options options = {.size = sizeof(options), .guard = true};
-	struct pmu_program_result end = {.size = sizeof(end)};
 	struct pmu_child *child;
 	int code, error = pmu_child_new(&child, cli->ctx, argv, &options);
 
@@ -51,16 +57,68 @@ static int measure(const struct cli *cli, struct pmu_process *process, char **ar
 		code = cli_fail(cli, error);
 		goto out;
 	}
-	error = pmu_child_run(child, cli->ctx, &end);
-	result->seconds = end.seconds;
-	result->exit = end.exit;
-	code = program_said(cli, error, &end, argv);
+	error = pmu_child_run(child, cli->ctx, ended);
+	code = program_said(cli, error, ended, argv);
 	if (code)
 		goto out;
-	error = pmu_process_read(process, cli->ctx, result->counts);
+	error = pmu_process_read(process, cli->ctx, counts);
 	code = error ? cli_fail(cli, error) : 0;
 out:
 	pmu_child_free(child);
+	return code;
+}
+
+/* One run. @param counts  receives those of the wish */
+static int measure_once(const struct cli *cli, const struct process_run *run,
+			const struct wish *wish, char **argv, struct result *result,
+			struct pmu_process_count *counts)
+{
+	struct pmu_program_result ended = {.size = sizeof(ended)};
+	struct pmu_process **process = &result->processes[result->runs];
+	int code, error = pmu_process_new(process, cli->ctx);
+
+	if (error)
+		return cli_fail(cli, error);
+	result->runs++;
+	code = add_events(cli, run, wish, *process);
+	if (!code)
+		code = run_program(cli, *process, argv, counts, &ended);
+	result->seconds += (ended.seconds - result->seconds) / (double)result->runs;
+	result->exit = result->exit ? result->exit : ended.exit;
+	return code;
+}
+
+static bool is_estimate(const struct pmu_process_count *count)
+{
+	return count->state == PMU_PROCESS_COUNTED && count->running_ns < count->enabled_ns;
+}
+
+/* Others had its counter for a while, or always. */
+static bool is_shared(const struct pmu_process_count *count)
+{
+	return is_estimate(count) || count->state == PMU_PROCESS_NEVER_RAN;
+}
+
+static int measure(const struct cli *cli, const struct process_run *run, char **argv,
+		   struct result *result)
+{
+	struct rounds rounds;
+	struct wish wish;
+	int code = 0;
+
+	rounds_init(&rounds, run->event_count);
+	while (!code && (wish.count = rounds_next(&rounds, wish.which)) != 0) {
+		struct pmu_process_count counts[PROCESS_EVENTS_MAX];
+		bool whole[PROCESS_EVENTS_MAX];
+
+		code = measure_once(cli, run, &wish, argv, result, counts);
+		for (size_t i = 0; i < wish.count && !code; i++) {
+			result->counts[wish.which[i]] = counts[i];
+			whole[i] = !run->repeat_groups || !is_shared(&counts[i]);
+		}
+		if (!code)
+			rounds_take(&rounds, wish.which, whole, wish.count);
+	}
 	return code;
 }
 
@@ -76,11 +134,6 @@ static const char *state_name(const struct pmu_process_count *count)
 	return names[count->state];
 }
 
-static bool is_shared(const struct pmu_process_count *count)
-{
-	return count->state == PMU_PROCESS_COUNTED && count->running_ns < count->enabled_ns;
-}
-
 static double running_share(const struct pmu_process_count *count)
 {
 	return count->enabled_ns ? (double)count->running_ns / (double)count->enabled_ns : 0;
@@ -91,7 +144,7 @@ static json_t *count_json(const char *event, const struct pmu_process_count *cou
 	bool counted = count->state == PMU_PROCESS_COUNTED;
 	/* A count that was whole is not turned into a floating point number. */
 	uint64_t estimate =
-	    is_shared(count) ? (uint64_t)(pmu_process_estimate(count) + 0.5) : count->counted;
+	    is_estimate(count) ? (uint64_t)(pmu_process_estimate(count) + 0.5) : count->counted;
 
 	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:f, s:b}", "event", event, "name",
 			 count->event, "unit", count->unit, "state", state_name(count), "count",
@@ -107,14 +160,15 @@ static int print_json(const struct cli *cli, const struct process_run *run,
 
 	for (size_t i = 0; i < run->event_count; i++)
 		json_array_append_new(counts, count_json(run->events[i], &result->counts[i]));
-	json = json_pack("{s:s, s:b, s:i, s:f, s:o}", "place", "perf_event", "ran", true, "exit",
-			 result->exit, "seconds", result->seconds, "counts", counts);
+	json = json_pack("{s:s, s:b, s:i, s:f, s:i, s:o}", "place", "perf_event", "ran", true,
+			 "exit", result->exit, "seconds", result->seconds, "program_runs",
+			 (int)result->runs, "counts", counts);
 	return cli_print_json(cli, text_json_set(json, "command", argv));
 }
 
 static void count_cell(struct table *table, const struct pmu_process_count *count)
 {
-	if (is_shared(count))
+	if (is_estimate(count))
 		table_number(table, (unsigned long long)(pmu_process_estimate(count) + 0.5));
 	else if (count->state == PMU_PROCESS_COUNTED)
 		table_number(table, count->counted);
@@ -128,7 +182,7 @@ static void note_cell(struct table *table, const char *event, const struct pmu_p
 	const char *user =
 	    count->user_only && count->state == PMU_PROCESS_COUNTED ? "  (user mode only)" : "";
 
-	if (is_shared(count))
+	if (is_estimate(count))
 		table_cell(table, "%s%s  (estimate: counted %.0f %% of the time, %llu)%s", event,
 			   unit, 100 * running_share(count), (unsigned long long)count->counted,
 			   user);
@@ -213,6 +267,9 @@ static int print_table(const struct cli *cli, const struct process_run *run,
 	text_print(cli->out, "%s on this computer, exit code %d\n", argv[0], result->exit);
 	fprintf(cli->out, "%.6f s, counted through perf_event, the program and its children\n\n",
 		result->seconds);
+	if (result->runs > 1)
+		fprintf(cli->out, "run %zu times, until each event was counted all the time\n\n",
+			result->runs);
 	code = cli_print_table(cli, table);
 	explain_missing(cli, run, result);
 	return code;
@@ -228,29 +285,51 @@ static int report(struct cli *cli, const struct process_run *run, const struct r
 	return code ? code : cli_end_report(cli);
 }
 
-int process_stat(struct cli *cli, struct process_run *run, char **argv)
+static int open_output(struct cli *cli, const struct process_run *run)
 {
+	if (!run->output)
+		return 0;
+	cli->out = strcmp(run->output, "-") ? fopen(run->output, "we") : stdout;
+	return cli->out ? 0
+			: cli_error(cli, EXIT_FAILED, "cannot write %s: %s", run->output,
+				    strerror(errno));
+}
+
+/* Whether all names are known, before anything runs. */
+static int check_events(const struct cli *cli, const struct process_run *run)
+{
+	struct wish all = {.count = run->event_count};
 	struct pmu_process *process;
-	struct result result = {0};
 	int code, error = pmu_process_new(&process, cli->ctx);
 
 	if (error)
 		return cli_fail(cli, error);
-	code = add_events(cli, run, process);
-	if (!code && run->output && !strcmp(run->output, "-"))
-		cli->out = stdout;
-	else if (!code && run->output) {
-		cli->out = fopen(run->output, "we");
-		if (!cli->out)
-			code = cli_error(cli, EXIT_FAILED, "cannot write %s: %s", run->output,
-					 strerror(errno));
+	for (size_t i = 0; i < all.count; i++)
+		all.which[i] = i;
+	code = add_events(cli, run, &all, process);
+	pmu_process_free(process);
+	return code;
+}
+
+int process_stat(struct cli *cli, struct process_run *run, char **argv)
+{
+	struct result result = {0};
+	int code;
+
+	if (!run->event_count) {
+		run->event_count = sizeof(everywhere) / sizeof(everywhere[0]);
+		memcpy(run->events, everywhere, sizeof(everywhere));
 	}
+	code = check_events(cli, run);
 	if (!code)
-		code = measure(cli, process, argv, &result);
+		code = open_output(cli, run);
+	if (!code)
+		code = measure(cli, run, argv, &result);
 	if (!code)
 		code = report(cli, run, &result, argv);
-	if (run->output && cli->out && cli->out != stdout)
+	if (run->output && cli->out && cli->out != stdout && cli->out != stderr)
 		fclose(cli->out);
-	pmu_process_free(process);
+	for (size_t i = 0; i < result.runs; i++)
+		pmu_process_free(result.processes[i]);
 	return code ? code : result.exit;
 }

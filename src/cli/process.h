@@ -4,12 +4,15 @@
 
 #include "cli/cli.h"
 
-#define PROCESS_EVENTS_MAX 64
+#include "cli/rounds.h"
+
+#define PROCESS_EVENTS_MAX ROUNDS_EVENTS_MAX
 
 struct process_run {
 	const char *events[PROCESS_EVENTS_MAX]; /* as the user wrote them */
 	size_t event_count;			/* 0: those that any computer may have */
 	const char *output;			/* NULL: standard error */
+	bool repeat_groups; /* the program runs again for what was not counted all the time */
 };
 
 /** Runs @argv counted and reports. No event: those of any computer. @return the program's exit

@@ -149,6 +149,8 @@ static int print_json(const struct cli *cli, const struct stat_run *run, char **
 	    known(emulated, cli_json_number(run->statistics.instructions)), "cycles",
 	    known(emulated, cli_json_number(run->statistics.cycles)), "counts", counts, "metrics",
 	    metrics, "not_emulated", known(emulated, natives_json(run)));
+	if (run->groups)
+		json_object_set_new(report, "groups", json_integer((json_int_t)run->groups));
 	if (run->runs > 1)
 		json_object_set_new(report, "runs", runs_json(run));
 	if (run->attribution && run->ran)
@@ -304,6 +306,10 @@ static void print_head(const struct cli *cli, const struct stat_run *run, char *
 	if (run->timed_out)
 		fprintf(cli->out, "ended after %.9g ms, as --timeout says\n",
 			run->options.timeout_ms);
+	if (run->groups > 1)
+		fprintf(cli->out,
+			"run %zu times, once for each group of events; --why lists them\n",
+			run->groups);
 	if (run->runs > 1)
 		fprintf(cli->out, "means of %u runs, with the standard deviation\n", run->runs);
 	if (!run->machine) {

@@ -33,7 +33,7 @@ struct stat_options {
 	const char *root, *pmu, *trace_registers, *replay; /* NULL: not given */
 	const char *pin, *membind, *interleave;		   /* lists; NULL: not given */
 	const char *prefetchers;			   /* as well */
-	bool dry_run, force, machine_clock, deterministic, why, raw, all_cpus;
+	bool dry_run, force, machine_clock, deterministic, why, raw, all_cpus, repeat_groups;
 	double interval_ms, delay_ms, timeout_ms, multiplex_ms; /* 0: not given */
 	unsigned repeat;					/* runs; 0: not given */
 	enum pmu_feed feed;
@@ -86,8 +86,10 @@ struct stat_run {
 	int exit;
 	bool ran; /* the program, to its end; false: there are no counts of it */
 	bool timed_out;
-	unsigned runs;	       /* that means are of; 0: there was but one */
-	struct slices *slices; /* by event, of --multiplex; or NULL */
+	size_t groups; /* for each of which the program ran; 0: it ran once for all */
+	struct pmu_count *group_counts; /* then what they counted; to be freed */
+	unsigned runs;			/* that means are of; 0: there was but one */
+	struct slices *slices;		/* by event, of --multiplex; or NULL */
 	struct stat_mean *event_means, *metric_means, seconds_mean;
 	struct attribution *attribution; /* NULL: nobody asks where counts come from */
 };

@@ -11,6 +11,7 @@
 #include "cli/stat_multiplex.h"
 #include "cli/stat_options.h"
 #include "cli/stat_repeat.h"
+#include "cli/stat_separate.h"
 #include "cli/stat_watch.h"
 
 /* Programs, runs, reads. Everything that can be wrong in what the user wrote is found before. */
@@ -135,7 +136,8 @@ static int open_session(const struct cli *cli, struct stat_run *run,
 		code = cli_fail(cli, error);
 	if (!code && run->emul)
 		pmu_session_spread(run->session);
-	return code ? code : stat_add(cli, run, wanted);
+	code = code ? code : stat_add(cli, run, wanted);
+	return code || !run->options.repeat_groups ? code : stat_separate_plan(cli, run);
 }
 
 static int open_output(struct cli *cli, struct stat_run *run)
@@ -169,7 +171,9 @@ static int measure_here(struct cli *cli, struct stat_run *run, char **argv)
 {
 	int code = open_output(cli, run);
 
-	return code ? code : host_measure(cli, run, argv);
+	if (code)
+		return code;
+	return run->groups ? stat_separate_measure(cli, run, argv) : host_measure(cli, run, argv);
 }
 
 static void stat_release(struct stat_run *run)
@@ -179,6 +183,7 @@ static void stat_release(struct stat_run *run)
 	stat_multiplex_fini(run);
 	pmu_program_free(run->program);
 	pmu_session_free(run->session);
+	free(run->group_counts);
 	pmu_bus_free(run->bus);
 	pmu_bus_free(run->traced);
 	pmu_emul_free(run->emul);
@@ -189,8 +194,8 @@ static void stat_release(struct stat_run *run)
 	run->session = NULL;
 	run->bus = run->traced = NULL;
 	run->emul = NULL;
-	run->counts = NULL;
-	run->count_count = 0;
+	run->counts = run->group_counts = NULL;
+	run->count_count = run->groups = 0;
 	run->started = run->ran = false;
 }
 
@@ -267,6 +272,7 @@ static int stat_process(struct cli *cli, struct stat_run *run, const struct stat
 				 "the kernel counts one program here, once: -a, -I, -D, -r and "
 				 "--timeout need -M, or a PMU of the catalog");
 	run->process.output = run->output;
+	run->process.repeat_groups = run->options.repeat_groups;
 	code = stat_each_word(cli, run, &wanted->events, add_process_event);
 	added = run->process.event_count;
 	code = code ? code : process_stat(cli, &run->process, argv);

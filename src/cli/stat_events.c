@@ -86,7 +86,7 @@ static int add_member(const struct cli *cli, struct stat_run *run, const char *t
 	return error ? cli_fail(cli, error) : 0;
 }
 
-/* {EVENT,EVENT,..}: events that one PMU counts. Where there is one PMU, it counts all anyway. */
+/* {EVENT,EVENT,..}: events that one PMU counts. Where there is one group, it has all anyway. */
 static int add_group(const struct cli *cli, struct stat_run *run, const char *text)
 {
 	unsigned events[STAT_GROUP_MAX];
@@ -105,7 +105,7 @@ static int add_group(const struct cli *cli, struct stat_run *run, const char *te
 	code = stat_each_of_list(cli, run, list, add_member);
 	run->group = NULL;
 	free(list);
-	if (!code && run->emul) {
+	if (!code && (run->emul || run->options.repeat_groups)) {
 		int error = pmu_session_group(run->session, cli->ctx, events, run->group_size);
 
 		if (error)

@@ -61,6 +61,8 @@ static void usage(FILE *file)
 	    "  --multiplex MS          also what one PMU would have counted by turns of MS\n"
 	    "                          milliseconds: share of time, estimate, bound, truth\n"
 	    "  -r, --repeat N          run N times; print means and standard deviations\n"
+	    "  --repeat-groups         run once for each group of events that the PMU can count\n"
+	    "                          at once; not needed with -M\n"
 	    "  --by function|line|thread|region|source\n"
 	    "                          with -M: print where the counts come from\n"
 	    "  --format table|json|jsonl|csv\n"
@@ -97,6 +99,7 @@ enum {
 	OPTION_ROOT,
 	OPTION_DETERMINISTIC,
 	OPTION_RAW,
+	OPTION_REPEAT_GROUPS,
 	OPTION_TIMEOUT,
 	OPTION_PER_SOCKET,
 	OPTION_PIN,
@@ -177,6 +180,8 @@ static bool *flag_of(struct stat_run *run, int option)
 		return &options->force;
 	case OPTION_RAW:
 		return &options->raw;
+	case OPTION_REPEAT_GROUPS:
+		return &options->repeat_groups;
 	default:
 		return NULL;
 	}
@@ -292,6 +297,8 @@ static int check_options(const struct cli *cli, const struct stat_run *run)
 	    {options->repeat && options->trace_registers, "-r excludes --trace-registers"},
 	    {options->interval_ms > 0 && cli->format == CLI_JSON,
 	     "-I prints --format table, csv or jsonl"},
+	    {options->repeat_groups && (options->interval_ms > 0 || options->replay),
+	     "--repeat-groups excludes -I and --replay"},
 	    {options->multiplex_ms > 0 && !run->machine, "--multiplex needs -M"},
 	    {options->multiplex_ms > 0 && (options->interval_ms > 0 || options->repeat),
 	     "--multiplex excludes -I and -r"},
@@ -368,6 +375,7 @@ int stat_read_options(struct cli *cli, struct stat_run *run, struct stat_wanted 
 	    {"timeout", required_argument, NULL, OPTION_TIMEOUT},
 	    {"multiplex", required_argument, NULL, OPTION_MULTIPLEX},
 	    {"repeat", required_argument, NULL, 'r'},
+	    {"repeat-groups", no_argument, NULL, OPTION_REPEAT_GROUPS},
 	    {"separator", required_argument, NULL, 'x'},
 	    {"no-aggr", no_argument, NULL, 'A'},
 	    {"per-core", no_argument, NULL, 'A'},

@@ -75,7 +75,8 @@ static int open_part(struct pmu_session *whole, struct pmu_ctx *ctx, size_t numb
 
 	if (number) {
 		part->reason = find_reason(whole, ctx, number);
-		error = whole->bus->ops->another(&part->bus, ctx, whole->bus);
+		if (!whole->divided)
+			error = whole->bus->ops->another(&part->bus, ctx, whole->bus);
 	}
 	if (!error && part->bus)
 		part->session->bus = part->bus;

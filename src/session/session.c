@@ -207,6 +207,18 @@ void pmu_session_spread(struct pmu_session *session)
 	session->spread = true;
 }
 
+int pmu_session_divide(struct pmu_session *session, struct pmu_ctx *ctx)
+{
+	int error;
+
+	if (session->state != SESSION_NEW || session->units || session->parts)
+		return error_set(ctx, PMU_E_STATE, "the events of the session are assigned");
+	session->divided = true;
+	error = groups_make(session, ctx);
+	session->divided = !error;
+	return error;
+}
+
 size_t pmu_session_pmus(const struct pmu_session *session)
 {
 	return session->part_count ? session->part_count : 1;
@@ -296,6 +308,8 @@ int pmu_session_start(struct pmu_session *session, struct pmu_ctx *ctx)
 		return error_set(ctx, PMU_E_STATE, "the session is already counting");
 	if (session->state == SESSION_ENDED)
 		return error_set(ctx, PMU_E_STATE, "the session has ended");
+	if (session->divided)
+		return error_set(ctx, PMU_E_STATE, "the session is a plan for others");
 	error = pmu_session_assign(session, ctx);
 	if (error)
 		return error;

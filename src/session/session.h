@@ -80,6 +80,7 @@ struct pmu_session {
 	unsigned group_count;
 
 	bool spread;		    /* events may be divided among several PMUs */
+	bool divided;		    /* into groups that others count; it is a plan */
 	struct session_part *parts; /* those, with all that follows; else NULL */
 	size_t part_count;
 	struct pmu_count *part_counts;

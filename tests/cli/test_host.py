@@ -157,6 +157,64 @@ class Measuring(Trees):
         self.assertEqual(tree.msr(1, C0_CTL0), 0)
         self.assertEqual(tree.config(1, (20, 1), 0xD8), 0)
 
+    # One value of the opcode filter for each box: tables 2-19 and 2-20.
+    OPCODES = {"cbo0.TOR_INSERTS.OPCODE:opc=DRd": 0x182, "cbo0.TOR_INSERTS.OPCODE:opc=RFO": 0x180}
+
+    def test_a_run_for_each_group(self):
+        """Each run finds its own filter; what it leaves in the counter tells which it was."""
+        tree = Tree(self.root)
+        events = ",".join([*self.OPCODES, "imc1.CAS_COUNT.RD"])
+        program = self.program(f"""
+            with open({str(self.root / 'runs')!r}, 'a') as file:
+                file.write('x')
+            opcode = tree.msr(0, 0xE06) >> 20 & 0x1FF
+            assert tree.msr(0, 0xE01) == 0x400135 and tree.msr(0, 0xE02) == 0
+            tree.set_msr(0, 0xE08, opcode)
+            tree.set_config(1, (20, 1), 0xA0, opcode)
+            sys.exit(opcode & 2)
+            """)
+        refused = self.stat(events, *program)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("--repeat-groups", refused.stderr)
+        self.assertFalse((self.root / "runs").exists())
+        result = self.stat(events, *program, options=["--repeat-groups"])
+        self.assertEqual(result.returncode, 2, result.stderr)
+        report = json.loads(result.stderr)
+        self.assertEqual((self.root / "runs").read_text(), "xx")
+        self.assertEqual((report["groups"], report["exit"]), (2, 2))
+        counts = {c["event"]: c["count"] for c in report["counts"]
+                  if c["socket"] == (c["box"] == "imc")}
+        self.assertEqual(counts, {**self.OPCODES, "imc1.CAS_COUNT.RD": 0x182})
+        self.assertEqual(tree.msr(0, C0_CTL0), 0)
+        self.assertEqual(tree.msr(0, 0xE06), 0)
+
+    def test_groups_stay_together(self):
+        """{DRd,RFO} can be in no group; {DRd,CAS} and {RFO,CAS} share an event: they are one."""
+        Tree(self.root)
+        drd, rfo = self.OPCODES
+        for events, says in ((f"{{{drd},{rfo}}}", "different values of opc"),
+                             (f"{{{drd},imc.CAS_COUNT.RD}},{{{rfo},imc.CAS_COUNT.RD}}",
+                              "different values of opc")):
+            result = self.stat(events, "true", options=["--repeat-groups"])
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertIn(says, result.stderr)
+        for events, cas in ((f"{{{drd},imc.CAS_COUNT.RD}},{rfo}", "0"),
+                            (f"{drd},{{{rfo},imc.CAS_COUNT.RD}}", "1")):
+            result = pmulab("stat", "--root", self.root, "--why", "--repeat-groups", "-e", events,
+                            "--", *self.program())
+            rows = [line.split() for line in result.stderr.split("PMU  COUNTER")[1].splitlines()]
+            group = {row[2]: row[0] for row in rows if len(row) == 3}
+            self.assertEqual((group[drd], group[rfo], group["imc.CAS_COUNT.RD"]), ("0", "1", cas))
+
+    def test_accesses_of_all_groups(self):
+        Tree(self.root)
+        result = pmulab("stat", "--root", self.root, "--dry-run", "--repeat-groups", "--format",
+                        "json", "-e", ",".join(self.OPCODES))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        values = [a["value"] >> 20 & 0x1FF for a in json.loads(result.stdout)
+                  if a["register"] == "Cn_MSR_PMON_BOX_FILTER1" and a["value"]]
+        self.assertEqual(values, [0x182, 0x182, 0x180, 0x180])  # of both sockets
+
     def test_exit_code(self):
         Tree(self.root)
         for text, code in (("sys.exit(7)", 7), ("import os; os.kill(os.getpid(), 9)", 137)):
@@ -382,6 +440,25 @@ class Emulated(unittest.TestCase):
 
     def test_one_socket(self):
         self.same_counts(SMALL)
+
+    def test_a_run_for_each_group(self):
+        """What the first run counts is what a run for its events alone counts."""
+        first, second = (f"cbo.TOR_INSERTS.MISS_OPCODE:opc={opcode}" for opcode in ("DRd", "RFO"))
+        with tempfile.NamedTemporaryFile(suffix=".json") as file:
+            def count(events, *options):
+                name = f"test-host-{os.getpid()}"
+                return self.counts(
+                    [PMULAB, "emulate", "-M", SMALL, "--name", name, "--clock", "machine", "--",
+                     PLAIN, "stat", *options, "-e", events, "--format", "json", "-o", file.name,
+                     "--", "/usr/bin/env", "-i", PMULAB, "emulate", "--attach", name, "--",
+                     "/bin/ls", "/"], file.name)
+            _, alone = count(first)
+            report, both = count(f"{first},{second}", "--repeat-groups")
+        self.assertEqual(report["groups"], 2)
+        self.assertEqual({k: v for k, v in both.items() if k[0] == first}, alone)
+        rest = sum(v for k, v in both.items() if k[0] == second)
+        self.assertGreater(rest, 0)
+        self.assertNotEqual(rest, sum(alone.values()))
 
     def test_two_sockets(self):
         self.same_counts(LARGE)

@@ -69,6 +69,16 @@ LINES = [
     (["stat", *M, "--multiplex", "1", "-I", "1", *TRUE], 2, [], ["--multiplex excludes -I and -r"]),
     (["stat", *M, "--multiplex", "1", "--format", "csv", *TRUE], 2, [], ["--multiplex prints"]),
     (["stat", "--multiplex", "1", "-e", "instructions", *TRUE], 2, [], ["--multiplex needs -M"]),
+    # A run for each group
+    (["stat", *M, "--repeat-groups", "-e", "cbo.TOR_INSERTS.OPCODE:opc=DRd,"
+      "cbo.TOR_INSERTS.OPCODE:opc=RFO", *TRUE], 0, [],
+     ["--repeat-groups is not needed", "opc=DRd", "opc=RFO"]),
+    (["stat", "--repeat-groups", "-I", "1", "-e", "imc.CAS_COUNT.RD", *TRUE], 2, [],
+     ["--repeat-groups excludes -I"]),
+    (["stat", "--repeat-groups", "-e", "PAGE-FAULTS,TASK-CLOCK", *TRUE], 0, [],
+     ["PAGE-FAULTS", "TASK-CLOCK"]),
+    (["stat", "--dry-run", "--repeat-groups", "--pmu", "xeon-e5v4", "-e",
+      "cbo.TOR_INSERTS.OPCODE:opc=DRd,cbo.TOR_INSERTS.OPCODE:opc=RFO"], 0, ["FILTER1"], []),
     # Never 0 for what cannot happen
     (["stat", *M, "-e", "cbo.TOR_INSERTS.OPCODE:opc=0x1C8", *TRUE], 0, [],
      ["not modelled", "opc=0x1C8: the machine produces no such request"]),

@@ -340,9 +340,34 @@ static void only_where_asked_for(void **state)
 	fixture_down(&fixture);
 }
 
+/* A plan tells the groups; it is not started. */
+static void test_plan(void **state)
+{
+	static const char *const events[] = {"cbo.TOR_INSERTS.OPCODE:opc=DRd",
+					     "cbo.LLC_VICTIMS.M_STATE",
+					     "cbo.TOR_INSERTS.OPCODE:opc=RFO"};
+	struct fixture fixture;
+	unsigned index[3];
+
+	(void)state;
+	fixture_up(&fixture, "xeon-e5v4-4c");
+	for (size_t i = 0; i < 3; i++)
+		index[i] = add(&fixture, events[i]);
+	assert_int_equal(pmu_session_divide(fixture.session, fixture.ctx), 0);
+	assert_int_equal(pmu_session_pmus(fixture.session), 2);
+	assert_int_equal(pmu_session_pmu_of(fixture.session, index[0]), 0);
+	assert_int_equal(pmu_session_pmu_of(fixture.session, index[1]), 0);
+	assert_int_equal(pmu_session_pmu_of(fixture.session, index[2]), 1);
+	assert_non_null(strstr(pmu_session_reason(fixture.session, 1), "different values of opc"));
+	assert_int_equal(pmu_session_start(fixture.session, fixture.ctx), PMU_E_STATE);
+	assert_int_equal(pmu_session_divide(fixture.session, fixture.ctx), PMU_E_STATE);
+	fixture_down(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_plan),
 	    cmocka_unit_test(all_events_at_once),
 	    cmocka_unit_test(one_filter_with_many_values),
 	    cmocka_unit_test(groups_stay_together),

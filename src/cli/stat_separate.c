@@ -1,0 +1,105 @@
+#include "cli/stat_separate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/host.h"
+
+int stat_separate_plan(const struct cli *cli, struct stat_run *run)
+{
+	int error;
+
+	if (run->emul)
+		return cli_error(cli, 0,
+				 "--repeat-groups is not needed: an emulated machine counts all "
+				 "events in one run");
+	error = pmu_session_divide(run->session, cli->ctx);
+	if (error)
+		return cli_fail(cli, error);
+	run->groups = pmu_session_pmus(run->session);
+	return 0;
+}
+
+/* The events of one group, in a session of their own. @param events  receives what they are in the
+ * plan */
+static int open_group(const struct cli *cli, struct stat_run *run, struct pmu_session *plan,
+		      size_t group, unsigned *events)
+{
+	int error = pmu_session_new(&run->session, cli->ctx, run->bus);
+
+	if (error)
+		return cli_fail(cli, error);
+	for (unsigned event = 0; event < pmu_session_events(plan); event++) {
+		int added;
+
+		if ((size_t)pmu_session_pmu_of(plan, event) != group)
+			continue;
+		added = pmu_session_add(run->session, cli->ctx, pmu_session_event(plan, event));
+		if (added < 0)
+			return cli_fail(cli, added);
+		events[added] = event;
+	}
+	return 0;
+}
+
+/* Those of the group that has run, beside those of the groups before. */
+static int keep_counts(const struct cli *cli, struct stat_run *run, size_t *kept,
+		       const unsigned *events)
+{
+	struct pmu_count *all =
+	    realloc(run->group_counts, (*kept + run->count_count + 1) * sizeof(*all));
+
+	if (!all)
+		return cli_error(cli, EXIT_FAILED, "out of memory for counts");
+	run->group_counts = all;
+	for (size_t i = 0; i < run->count_count; i++) {
+		all[*kept] = run->counts[i];
+		all[(*kept)++].event = events[run->counts[i].event];
+	}
+	return 0;
+}
+
+static int measure_group(const struct cli *cli, struct stat_run *run, struct pmu_session *plan,
+			 size_t group, size_t *kept, char **argv)
+{
+	unsigned *events = calloc(pmu_session_events(plan) + 1, sizeof(*events));
+	int code = EXIT_FAILED;
+
+	run->session = NULL;
+	run->started = run->ran = false;
+	if (!events)
+		cli_error(cli, 0, "out of memory for a group of events");
+	else
+		code = open_group(cli, run, plan, group, events);
+	if (!code)
+		code = host_measure(cli, run, argv);
+	if (!code)
+		code = keep_counts(cli, run, kept, events);
+	pmu_session_free(run->session);
+	run->counts = NULL;
+	run->count_count = 0;
+	run->session = plan;
+	free(events);
+	return code;
+}
+
+int stat_separate_measure(const struct cli *cli, struct stat_run *run, char **argv)
+{
+	struct pmu_session *plan = run->session;
+	double seconds = 0;
+	size_t kept = 0;
+	int exit = 0, code = 0;
+
+	for (size_t group = 0; group < run->groups && !code; group++) {
+		code = measure_group(cli, run, plan, group, &kept, argv);
+		exit = exit ? exit : run->exit;
+		seconds += run->seconds;
+	}
+	if (code)
+		return code;
+	run->exit = exit;
+	run->seconds = seconds / (double)run->groups;
+	run->counts = run->group_counts;
+	run->count_count = kept;
+	return 0;
+}

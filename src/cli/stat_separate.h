@@ -1,0 +1,18 @@
+/* Groups of events that one PMU counts one after the other: the program runs once for each. */
+#ifndef CLI_STAT_SEPARATE_H
+#define CLI_STAT_SEPARATE_H
+
+#include "cli/report.h"
+
+/** Divides the events of the session, where there are real registers. @return 0 or the exit code,
+ * said */
+int stat_separate_plan(const struct cli *cli, struct stat_run *run);
+
+/**
+ * host_measure() of one group after the other; run->counts has the counts of all of them then,
+ * run->seconds the mean of their times, run->exit the first exit code that is not 0.
+ * @return 0 or the exit code, said
+ */
+int stat_separate_measure(const struct cli *cli, struct stat_run *run, char **argv);
+
+#endif
