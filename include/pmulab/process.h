@@ -36,6 +36,20 @@ int pmu_process_add(struct pmu_process *process, struct pmu_ctx *ctx, const char
  */
 int pmu_process_start(struct pmu_process *process, struct pmu_ctx *ctx, pid_t pid);
 
+/**
+ * Counts what a process that runs does from now on, all its threads and those to come included, and
+ * children that it forks from now on.
+ * @return as pmu_process_start(); PMU_E_UNKNOWN where there is no such process
+ */
+int pmu_process_attach(struct pmu_process *process, struct pmu_ctx *ctx, pid_t pid);
+
+/**
+ * Counts all that some CPUs do from now on, by the kernel's numbers.
+ * @return as pmu_process_start(); PMU_E_RANGE for a CPU that is not online
+ */
+int pmu_process_start_on(struct pmu_process *process, struct pmu_ctx *ctx, const unsigned *cpus,
+			 size_t count);
+
 enum pmu_process_state {
 	PMU_PROCESS_COUNTED,
 	PMU_PROCESS_UNSUPPORTED, /* this computer has nothing that counts it */

@@ -124,6 +124,14 @@ struct pmu_child_options {
  */
 int pmu_child_new(struct pmu_child **child, struct pmu_ctx *ctx, char *const *argv,
 		  const struct pmu_child_options *options);
+/**
+ * Starts a process that waits, and whose program is to wait for the end of another process: for who
+ * counts while something runs that is no child.
+ * @param pid  that process, of any user; 0: it ends by a signal only
+ * @return as pmu_child_new(); PMU_E_UNKNOWN where there is no such process
+ */
+int pmu_child_new_waiting(struct pmu_child **child, struct pmu_ctx *ctx, pid_t pid,
+			  const struct pmu_child_options *options);
 /** Its process id, for pmu_process_start(). */
 pid_t pmu_child_pid(const struct pmu_child *child);
 /**

@@ -24,6 +24,14 @@ int pmu_session_new(struct pmu_session **session, struct pmu_ctx *ctx, struct pm
 void pmu_session_free(struct pmu_session *session);
 
 /**
+ * Leaves out what is not of these cores: other cores, and all boxes of sockets that have none of
+ * them. Nothing there is programmed or read. To be asked for before events are added.
+ * @param cores  of each socket of the bus, bit n: core n
+ * @return 0; PMU_E_RANGE where no core is left; PMU_E_STATE after an event; PMU_E_NOMEM
+ */
+int pmu_session_only(struct pmu_session *session, struct pmu_ctx *ctx, const uint64_t *cores);
+
+/**
  * Asks for an event. The same selection twice is counted once, but for events that tell what
  * counter 0 sees, each of which is kept together with another by pmu_session_group().
  * @return its index; PMU_E_UNKNOWN for an event of another PMU; PMU_E_UNSUPPORTED for a box that

@@ -361,8 +361,6 @@ static int finish(const struct cli *cli, struct stat_run *run, const struct pmu_
 
 int host_measure(const struct cli *cli, struct stat_run *run, char **argv)
 {
-	bool native = !run->options.replay && !run->options.dry_run;
-	const struct pmu_child_options options = {.size = sizeof(options), .guard = true};
 	struct pmu_child *child = NULL;
 	int code, error = 0;
 
@@ -370,8 +368,8 @@ int host_measure(const struct cli *cli, struct stat_run *run, char **argv)
 	if (run->options.force)
 		pmu_session_force(run->session);
 	descriptors_close_on_exec(cli->inherited);
-	if (native)
-		error = pmu_child_new(&child, cli->ctx, argv, &options);
+	if (!run->options.replay && !run->options.dry_run)
+		error = program_start(cli, &child, argv, run->options.pid);
 	if (!error)
 		error = guard(cli, run, child);
 	if (error) {
@@ -380,6 +378,9 @@ int host_measure(const struct cli *cli, struct stat_run *run, char **argv)
 	}
 	error = count(cli, run, child);
 	code = finish(cli, run, child, error);
+	/* What ended the wait is no failure. */
+	if (run->ran && !argv[0])
+		run->exit = 0;
 	pmu_child_free(child);
 	return code;
 }

@@ -2,7 +2,9 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <signal.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli/program.h"
 #include "cli/text.h"
@@ -43,16 +45,43 @@ static int add_events(const struct cli *cli, const struct process_run *run, cons
 	return 0;
 }
 
-static int run_program(const struct cli *cli, struct pmu_process *process, char **argv,
-		       struct pmu_process_count *counts, struct pmu_program_result *ended)
+/* Whom the events are of. */
+static int start_counting(const struct cli *cli, const struct process_run *run,
+			  struct pmu_process *process, const struct pmu_child *child)
 {
-	const struct pmu_child_options options = {.size = sizeof(options), .guard = true};
+	if (run->cpu_count)
+		return pmu_process_start_on(process, cli->ctx, run->cpus, run->cpu_count);
+	if (run->pid)
+		return pmu_process_attach(process, cli->ctx, run->pid);
+	return pmu_process_start(process, cli->ctx, pmu_child_pid(child));
+}
+
+/* The child gets each signal of a timer's, as it gets others. */
+static void set_timeout(const struct process_run *run, timer_t *timer)
+{
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGTERM};
+	const double seconds = run->timeout_ms * 1e-3;
+	const struct itimerspec when = {
+	    .it_value = {.tv_sec = (time_t)seconds,
+			 .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)}};
+
+	if (!timer_create(CLOCK_MONOTONIC, &event, timer))
+		timer_settime(*timer, 0, &when, NULL);
+}
+
+static int run_program(const struct cli *cli, const struct process_run *run,
+		       struct pmu_process *process, char **argv, struct pmu_process_count *counts,
+		       struct pmu_program_result *ended)
+{
 	struct pmu_child *child;
-	int code, error = pmu_child_new(&child, cli->ctx, argv, &options);
+	timer_t timer;
+	int code, error = program_start(cli, &child, argv, run->pid);
 
 	if (error)
 		return cli_fail(cli, error);
-	error = pmu_process_start(process, cli->ctx, pmu_child_pid(child));
+	if (run->timeout_ms > 0)
+		set_timeout(run, &timer);
+	error = start_counting(cli, run, process, child);
 	if (error) {
 		code = cli_fail(cli, error);
 		goto out;
@@ -64,6 +93,8 @@ static int run_program(const struct cli *cli, struct pmu_process *process, char 
 	error = pmu_process_read(process, cli->ctx, counts);
 	code = error ? cli_fail(cli, error) : 0;
 out:
+	if (run->timeout_ms > 0)
+		timer_delete(timer);
 	pmu_child_free(child);
 	return code;
 }
@@ -82,9 +113,11 @@ static int measure_once(const struct cli *cli, const struct process_run *run,
 	result->runs++;
 	code = add_events(cli, run, wish, *process);
 	if (!code)
-		code = run_program(cli, *process, argv, counts, &ended);
+		code = run_program(cli, run, *process, argv, counts, &ended);
 	result->seconds += (ended.seconds - result->seconds) / (double)result->runs;
-	result->exit = result->exit ? result->exit : ended.exit;
+	/* What ends a wait is no failure. */
+	if (argv[0] && !result->exit)
+		result->exit = ended.exit;
 	return code;
 }
 
@@ -163,6 +196,10 @@ static int print_json(const struct cli *cli, const struct process_run *run,
 	json = json_pack("{s:s, s:b, s:i, s:f, s:i, s:o}", "place", "perf_event", "ran", true,
 			 "exit", result->exit, "seconds", result->seconds, "program_runs",
 			 (int)result->runs, "counts", counts);
+	if (run->pid)
+		json_object_set_new(json, "process", json_integer(run->pid));
+	if (run->cpu_list)
+		json_object_set_new(json, "cpus", json_string(run->cpu_list));
 	return cli_print_json(cli, text_json_set(json, "command", argv));
 }
 
@@ -254,6 +291,24 @@ static void explain_missing(const struct cli *cli, const struct process_run *run
 	pmu_host_free(host);
 }
 
+static void print_head(const struct cli *cli, const struct process_run *run,
+		       const struct result *result, char **argv)
+{
+	char stead[PROGRAM_STEAD_MAX];
+	const char *what = "the program and its children";
+
+	if (run->cpu_count)
+		what = "all that ran on these CPUs";
+	else if (run->pid)
+		what = "the process, and children that it has since";
+	if (argv[0])
+		text_print(cli->out, "%s on this computer, exit code %d\n", argv[0], result->exit);
+	else
+		text_print(cli->out, "%s on this computer\n",
+			   program_stead(stead, sizeof(stead), run->pid, run->cpu_list));
+	fprintf(cli->out, "%.6f s, counted through perf_event, %s\n\n", result->seconds, what);
+}
+
 static int print_table(const struct cli *cli, const struct process_run *run,
 		       const struct result *result, char **argv)
 {
@@ -264,9 +319,7 @@ static int print_table(const struct cli *cli, const struct process_run *run,
 		return cli_error(cli, EXIT_FAILED, "out of memory");
 	if (cli->format == CLI_CSV)
 		return cli_print_table(cli, table);
-	text_print(cli->out, "%s on this computer, exit code %d\n", argv[0], result->exit);
-	fprintf(cli->out, "%.6f s, counted through perf_event, the program and its children\n\n",
-		result->seconds);
+	print_head(cli, run, result, argv);
 	if (result->runs > 1)
 		fprintf(cli->out, "run %zu times, until each event was counted all the time\n\n",
 			result->runs);

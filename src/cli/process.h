@@ -2,6 +2,8 @@
 #ifndef CLI_PROCESS_H
 #define CLI_PROCESS_H
 
+#include <sys/types.h>
+
 #include "cli/cli.h"
 
 #include "cli/rounds.h"
@@ -12,6 +14,11 @@ struct process_run {
 	const char *events[PROCESS_EVENTS_MAX]; /* as the user wrote them */
 	size_t event_count;			/* 0: those that any computer may have */
 	const char *output;			/* NULL: standard error */
+	pid_t pid;				/* that runs already, and is counted; 0: none */
+	const unsigned *cpus;			/* that are counted, whoever runs there; */
+	size_t cpu_count;			/* 0: none are */
+	const char *cpu_list;			/* as the user wrote them; NULL: all */
+	double timeout_ms;			/* 0: none */
 	bool repeat_groups; /* the program runs again for what was not counted all the time */
 };
 

@@ -23,6 +23,25 @@ int program_find(const struct cli *cli, struct pmu_program **program, char **arg
 	}
 }
 
+int program_start(const struct cli *cli, struct pmu_child **child, char **argv, pid_t pid)
+{
+	const struct pmu_child_options options = {.size = sizeof(options), .guard = true};
+
+	return argv[0] ? pmu_child_new(child, cli->ctx, argv, &options)
+		       : pmu_child_new_waiting(child, cli->ctx, pid, &options);
+}
+
+const char *program_stead(char *text, size_t size, pid_t pid, const char *cpus)
+{
+	if (pid)
+		snprintf(text, size, "process %ld", (long)pid);
+	else if (cpus)
+		snprintf(text, size, "CPUs %s", cpus);
+	else
+		snprintf(text, size, "all CPUs");
+	return text;
+}
+
 int program_said(const struct cli *cli, int error, const struct pmu_program_result *result,
 		 char **argv)
 {

@@ -14,6 +14,17 @@
 int program_find(const struct cli *cli, struct pmu_program **program, char **argv,
 		 const struct pmu_machine *machine, const struct pmu_program_options *options);
 
+/**
+ * Starts what a measurement of this computer lasts for, guarded, and lets it wait: a program, or
+ * where @argv is empty the end of process @pid, if that is not 0, or of the user's patience.
+ * @return 0 or an error of pmu_child_new() or pmu_child_new_waiting()
+ */
+int program_start(const struct cli *cli, struct pmu_child **child, char **argv, pid_t pid);
+
+/** What is measured where there is no program: "process 12", "CPUs 0-3". */
+const char *program_stead(char *text, size_t size, pid_t pid, const char *cpus);
+#define PROGRAM_STEAD_MAX 128
+
 /** Says what pmu_program_run() or pmu_child_run() returned. @return 0, or the exit code where it
  * never ran */
 int program_said(const struct cli *cli, int error, const struct pmu_program_result *result,

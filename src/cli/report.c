@@ -17,7 +17,7 @@
 #define DEVIATION_MAX 32
 
 /* What is counted for real is exact. */
-static enum pmu_model model_of(const struct stat_run *run, const struct pmu_selection *selection)
+enum pmu_model stat_model(const struct stat_run *run, const struct pmu_selection *selection)
 {
 	return pmu_bus_is_emulated(run->bus)
 		   ? pmu_selection_model_on(selection, pmu_bus_machine(run->bus), NULL, 0)
@@ -26,7 +26,7 @@ static enum pmu_model model_of(const struct stat_run *run, const struct pmu_sele
 
 bool stat_is_absent(const struct stat_run *run, const struct pmu_selection *selection)
 {
-	return model_of(run, selection) == PMU_MODEL_ABSENT;
+	return stat_model(run, selection) == PMU_MODEL_ABSENT;
 }
 
 uint64_t stat_sum(const struct stat_run *run, unsigned event, int socket)
@@ -40,13 +40,20 @@ uint64_t stat_sum(const struct stat_run *run, unsigned event, int socket)
 	return total;
 }
 
-size_t stat_instances(const struct stat_run *run, unsigned event)
+/* Instances that are counted in a socket, or below 0 in all. */
+static size_t instances_on(const struct stat_run *run, unsigned event, int socket)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < run->count_count; i++)
-		count += run->counts[i].event == event;
+		count += run->counts[i].event == event &&
+			 (socket < 0 || run->counts[i].socket == (unsigned)socket);
 	return count;
+}
+
+size_t stat_instances(const struct stat_run *run, unsigned event)
+{
+	return instances_on(run, event, -1);
 }
 
 static json_t *count_json(const struct stat_run *run, const struct pmu_count *count)
@@ -60,7 +67,7 @@ static json_t *count_json(const struct stat_run *run, const struct pmu_count *co
 			 "socket", count->socket, "instance", count->instance, "count",
 			 stat_is_absent(run, selection) ? json_null()
 							: cli_json_number(count->count),
-			 "model", cli_model_name(model_of(run, selection)));
+			 "model", cli_model_name(stat_model(run, selection)));
 }
 
 static json_t *metric_json(const struct stat_run *run, const struct stat_metric *metric)
@@ -111,9 +118,7 @@ static json_t *runs_json(const struct stat_run *run)
 			 metrics, "seconds", mean_json(run, "seconds", &run->seconds_mean));
 }
 
-/* @return how many of @natives there are */
-static size_t find_natives(const struct stat_run *run,
-			   struct pmu_native natives[PROGRAM_NATIVES_MAX])
+size_t stat_natives(const struct stat_run *run, struct pmu_native natives[PROGRAM_NATIVES_MAX])
 {
 	return run->program ? pmu_program_natives(run->program, natives, PROGRAM_NATIVES_MAX) : 0;
 }
@@ -121,7 +126,7 @@ static size_t find_natives(const struct stat_run *run,
 static json_t *natives_json(const struct stat_run *run)
 {
 	struct pmu_native natives[PROGRAM_NATIVES_MAX];
-	size_t count = find_natives(run, natives);
+	size_t count = stat_natives(run, natives);
 	json_t *all = json_array();
 
 	for (size_t i = 0; i < count; i++)
@@ -143,12 +148,17 @@ static int print_json(const struct cli *cli, const struct stat_run *run, char **
 	}
 	report = json_pack(
 	    "{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "machine", text_json(run->target),
-	    "way", pmu_bus_transport(run->bus), "ran", known(argv[0], json_boolean(run->ran)),
-	    "exit", known(run->ran, json_integer(run->exit)), "seconds",
+	    "way", pmu_bus_transport(run->bus), "ran",
+	    known(argv[0] || run->ran, json_boolean(run->ran)), "exit",
+	    known(run->ran, json_integer(run->exit)), "seconds",
 	    known(run->ran && isfinite(run->seconds), json_real(run->seconds)), "instructions",
 	    known(emulated, cli_json_number(run->statistics.instructions)), "cycles",
 	    known(emulated, cli_json_number(run->statistics.cycles)), "counts", counts, "metrics",
 	    metrics, "not_emulated", known(emulated, natives_json(run)));
+	if (run->options.pid)
+		json_object_set_new(report, "process", json_integer(run->options.pid));
+	if (run->options.cpu_list)
+		json_object_set_new(report, "cpus", json_string(run->options.cpu_list));
 	if (run->groups)
 		json_object_set_new(report, "groups", json_integer((json_int_t)run->groups));
 	if (run->runs > 1)
@@ -189,10 +199,11 @@ static uint64_t sum_instance(const struct stat_run *run, unsigned event, int soc
 	return total;
 }
 
-static bool is_counted(const struct stat_run *run, unsigned event, unsigned instance)
+static bool is_counted(const struct stat_run *run, unsigned event, int socket, unsigned instance)
 {
 	for (size_t i = 0; i < run->count_count; i++)
-		if (run->counts[i].event == event && run->counts[i].instance == instance)
+		if (run->counts[i].event == event && run->counts[i].instance == instance &&
+		    (socket < 0 || run->counts[i].socket == (unsigned)socket))
 			return true;
 	return false;
 }
@@ -202,11 +213,14 @@ static void instance_rows(const struct stat_run *run, struct table *table, unsig
 	const struct pmu_selection *selection = pmu_session_event(run->session, event);
 
 	for (unsigned instance = 0; instance < pmu_box_instances(selection->box); instance++) {
-		if (!is_counted(run, event, instance))
+		if (!is_counted(run, event, -1, instance))
 			continue;
 		for (unsigned column = 0; column < column_count(run); column++)
-			count_cell(table, stat_is_absent(run, selection),
-				   sum_instance(run, event, (int)column - 1, instance));
+			if (is_counted(run, event, (int)column - 1, instance))
+				count_cell(table, stat_is_absent(run, selection),
+					   sum_instance(run, event, (int)column - 1, instance));
+			else
+				table_cell(table, "%s", "");
 		table_cell(table, "  %s%u", pmu_box_name(selection->box), instance);
 	}
 }
@@ -220,11 +234,8 @@ static bool is_mean(const struct stat_run *run, unsigned event)
 
 uint64_t stat_total(const struct stat_run *run, unsigned event, int socket)
 {
-	uint64_t sum = stat_sum(run, event, socket), instances = 0;
+	uint64_t sum = stat_sum(run, event, socket), instances = instances_on(run, event, socket);
 
-	for (size_t i = 0; i < run->count_count; i++)
-		instances += run->counts[i].event == event &&
-			     (socket < 0 || run->counts[i].socket == (unsigned)socket);
 	return is_mean(run, event) && instances ? sum / instances : sum;
 }
 
@@ -255,10 +266,13 @@ static void event_rows(const struct stat_run *run, struct table *table, unsigned
 
 	pmu_event_print(selection, text, sizeof(text));
 	for (unsigned column = 0; column < column_count(run); column++)
-		count_cell(table, stat_is_absent(run, selection),
-			   shown_total(run, event, (int)column - 1));
+		if (column && !instances_on(run, event, (int)column - 1))
+			table_cell(table, "%s", "");
+		else
+			count_cell(table, stat_is_absent(run, selection),
+				   shown_total(run, event, (int)column - 1));
 	table_cell(table, "%s%s%s%s", text, deviation(run, run->event_means, event, spread),
-		   model_of(run, selection) == PMU_MODEL_APPROXIMATE ? "  (approximate)" : "",
+		   stat_model(run, selection) == PMU_MODEL_APPROXIMATE ? "  (approximate)" : "",
 		   is_mean(run, event) ? "  (mean of the instances)" : "");
 	if (run->per_box)
 		instance_rows(run, table, event);
@@ -298,11 +312,18 @@ static void heading(const struct stat_run *run, struct table *table)
 
 static void print_head(const struct cli *cli, const struct stat_run *run, char **argv)
 {
-	if (!run->machine && !argv[0]) {
+	char stead[PROGRAM_STEAD_MAX];
+
+	if (!run->machine && !argv[0] && run->ran) {
+		text_print(
+		    cli->out, "\n%s on %s\n",
+		    program_stead(stead, sizeof(stead), run->options.pid, run->options.cpu_list),
+		    run->target);
+	} else if (!run->machine && !argv[0]) {
 		text_print(cli->out, "\nCounts from %s\n\n", run->target);
 		return;
-	}
-	text_print(cli->out, "\n%s on %s, exit code %d\n", argv[0], run->target, run->exit);
+	} else
+		text_print(cli->out, "\n%s on %s, exit code %d\n", argv[0], run->target, run->exit);
 	if (run->timed_out)
 		fprintf(cli->out, "ended after %.9g ms, as --timeout says\n",
 			run->options.timeout_ms);
@@ -313,8 +334,9 @@ static void print_head(const struct cli *cli, const struct stat_run *run, char *
 	if (run->runs > 1)
 		fprintf(cli->out, "means of %u runs, with the standard deviation\n", run->runs);
 	if (!run->machine) {
-		fprintf(cli->out, "%.6f s, counted through %s, with everything else that ran\n\n",
-			run->seconds, pmu_bus_transport(run->bus));
+		fprintf(cli->out, "%.6f s, counted through %s, with everything else that ran%s\n\n",
+			run->seconds, pmu_bus_transport(run->bus),
+			run->options.cpu_list ? " there" : "");
 		return;
 	}
 	fprintf(cli->out, "%.6f s on the machine, ", run->seconds);
@@ -326,7 +348,7 @@ static void print_head(const struct cli *cli, const struct stat_run *run, char *
 static void print_natives(const struct cli *cli, const struct stat_run *run)
 {
 	struct pmu_native natives[PROGRAM_NATIVES_MAX];
-	size_t count = find_natives(run, natives);
+	size_t count = stat_natives(run, natives);
 
 	if (count)
 		fputs("\nThese programs ran outside the machine and are not counted:\n\n",
@@ -367,85 +389,6 @@ static int print_table(const struct cli *cli, const struct stat_run *run, char *
 	return code;
 }
 
-/* What is no count, in the place of one. */
-static void csv_fact(const struct stat_run *run, struct table *table, const char *name,
-		     const char *format, double value, const char *unit)
-{
-	char text[64];
-
-	snprintf(text, sizeof(text), format, value);
-	table_cell(table, "%s", name);
-	for (int column = 1; column < 5; column++)
-		table_cell(table, "%s", column == 1 ? pmu_pmu_name(run->pmu) : "");
-	table_cell(table, "%s", text);
-	table_cell(table, "%s", unit);
-}
-
-/* In the columns of an event: the program, how often it ran, and why it is not counted. */
-static void csv_natives(const struct stat_run *run, struct table *table)
-{
-	struct pmu_native natives[PROGRAM_NATIVES_MAX];
-	size_t count = find_natives(run, natives);
-
-	for (size_t i = 0; i < count; i++) {
-		table_cell(table, "%s", natives[i].path);
-		for (int column = 1; column < 5; column++)
-			table_cell(table, "%s", "");
-		table_number(table, natives[i].times);
-		table_cell(table, "outside the machine: %s", natives[i].why);
-	}
-}
-
-static int print_csv(const struct cli *cli, const struct stat_run *run)
-{
-	struct table *table = table_new("lllllll");
-
-	if (!table)
-		return cli_error(cli, EXIT_FAILED, "out of memory");
-	for (int i = 0; i < 7; i++)
-		table_cell(table, "%s",
-			   (const char *const[]){"event", "pmu", "box", "socket", "instance",
-						 "count", "model"}[i]);
-	for (size_t i = 0; i < run->count_count; i++) {
-		const struct pmu_count *count = &run->counts[i];
-		const struct pmu_selection *selection =
-		    pmu_session_event(run->session, count->event);
-		char event[PMU_EVENT_TEXT_MAX];
-
-		pmu_event_print(selection, event, sizeof(event));
-		table_cell(table, "%s", event);
-		table_cell(table, "%s", pmu_pmu_name(selection->pmu));
-		table_cell(table, "%s", pmu_box_name(selection->box));
-		table_number(table, count->socket);
-		table_number(table, count->instance);
-		if (stat_is_absent(run, selection))
-			table_cell(table, "%s", "");
-		else
-			table_number(table, count->count);
-		table_cell(table, "%s", cli_model_name(model_of(run, selection)));
-	}
-	for (size_t i = 0; i < run->metric_count; i++) {
-		const struct stat_metric *metric = &run->metrics[i];
-		double value = stat_metric_value(run, metric);
-
-		table_cell(table, "%s", metric->name);
-		for (int column = 1; column < 5; column++)
-			table_cell(table, "%s", column == 1 ? pmu_pmu_name(run->pmu) : "");
-		if (isfinite(value))
-			table_cell(table, "%.17g", value);
-		else
-			table_cell(table, "%s", "");
-		table_cell(table, "%s", metric->unit);
-	}
-	if (run->ran) {
-		csv_fact(run, table, "exit", "%.0f", run->exit, "");
-		if (isfinite(run->seconds))
-			csv_fact(run, table, "seconds", "%.9f", run->seconds, "s");
-	}
-	csv_natives(run, table);
-	return cli_print_table(cli, table);
-}
-
 int stat_report(const struct cli *cli, const struct stat_run *run, char **argv)
 {
 	int code;
@@ -455,7 +398,7 @@ int stat_report(const struct cli *cli, const struct stat_run *run, char **argv)
 	else if (cli->format == CLI_CSV && run->attribution)
 		code = attribution_print_csv(cli, run);
 	else if (cli->format == CLI_CSV)
-		code = print_csv(cli, run);
+		code = stat_report_csv(cli, run);
 	else
 		code = print_table(cli, run, argv);
 	return code ? code : cli_end_report(cli);

@@ -2,8 +2,11 @@
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 
+#include <sys/types.h>
+
 #include "cli/cli.h"
 #include "cli/process.h"
+#include "cli/program.h"
 #include "pmulab/emul.h"
 #include "pmulab/metric.h"
 #include "pmulab/program.h"
@@ -28,6 +31,13 @@ enum stat_by {
 
 struct attribution;
 
+#define STAT_CPUS_MAX 1024
+
+struct stat_cpus {
+	unsigned numbers[STAT_CPUS_MAX]; /* the system's */
+	size_t count;			 /* 0: all */
+};
+
 /* Where it is counted, if not on an emulated machine. */
 struct stat_options {
 	const char *root, *pmu, *trace_registers, *replay; /* NULL: not given */
@@ -36,6 +46,9 @@ struct stat_options {
 	bool dry_run, force, machine_clock, deterministic, why, raw, all_cpus, repeat_groups;
 	double interval_ms, delay_ms, timeout_ms, multiplex_ms; /* 0: not given */
 	unsigned repeat;					/* runs; 0: not given */
+	pid_t pid;	      /* that it is counted until the end of; 0: not given */
+	const char *cpu_list; /* as it is given; or NULL */
+	struct stat_cpus cpus;
 	enum pmu_feed feed;
 	enum stat_by by;
 };
@@ -103,6 +116,14 @@ size_t stat_instances(const struct stat_run *run, unsigned event);
 
 /** Whether the machine produces nothing of what is selected: it has no count, not even 0. */
 bool stat_is_absent(const struct stat_run *run, const struct pmu_selection *selection);
+
+/** How the machine produces what is selected; what is counted for real is exact. */
+enum pmu_model stat_model(const struct stat_run *run, const struct pmu_selection *selection);
+/** Programs that ran outside the machine. @return how many of @natives there are */
+size_t stat_natives(const struct stat_run *run, struct pmu_native natives[PROGRAM_NATIVES_MAX]);
+
+/** Prints counts and metrics, exit code and seconds as CSV. @return exit code */
+int stat_report_csv(const struct cli *cli, const struct stat_run *run);
 
 /** Prints the report in the format asked for; of a program that did not run it only says so. @param
  * argv  the program's. @return exit code */

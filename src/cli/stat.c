@@ -7,6 +7,7 @@
 #include "cli/host.h"
 #include "cli/program.h"
 #include "cli/report.h"
+#include "cli/stat_cpus.h"
 #include "cli/stat_events.h"
 #include "cli/stat_multiplex.h"
 #include "cli/stat_options.h"
@@ -136,6 +137,7 @@ static int open_session(const struct cli *cli, struct stat_run *run,
 		code = cli_fail(cli, error);
 	if (!code && run->emul)
 		pmu_session_spread(run->session);
+	code = code ? code : stat_cpus_limit(cli, run);
 	code = code ? code : stat_add(cli, run, wanted);
 	return code || !run->options.repeat_groups ? code : stat_separate_plan(cli, run);
 }
@@ -266,14 +268,22 @@ static int stat_process(struct cli *cli, struct stat_run *run, const struct stat
 	size_t added;
 	int code;
 
-	if (run->options.all_cpus || run->options.interval_ms > 0 || run->options.delay_ms > 0 ||
-	    run->options.timeout_ms > 0 || run->options.repeat)
+	if (run->options.interval_ms > 0 || run->options.delay_ms > 0 || run->options.repeat)
 		return cli_error(cli, EXIT_USAGE,
-				 "the kernel counts one program here, once: -a, -I, -D, -r and "
-				 "--timeout need -M, or a PMU of the catalog");
+				 "the kernel counts here, once: -I, -D and -r need -M, or a PMU "
+				 "of the catalog");
 	run->process.output = run->output;
 	run->process.repeat_groups = run->options.repeat_groups;
-	code = stat_each_word(cli, run, &wanted->events, add_process_event);
+	run->process.pid = run->options.pid;
+	run->process.timeout_ms = run->options.timeout_ms;
+	code = run->options.all_cpus && !run->options.cpu_list
+		   ? stat_cpus_all(cli, &run->options.cpus)
+		   : 0;
+	run->process.cpu_list = run->options.cpu_list;
+	run->process.cpus = run->options.cpus.numbers;
+	run->process.cpu_count = run->options.cpus.count;
+	if (!code)
+		code = stat_each_word(cli, run, &wanted->events, add_process_event);
 	added = run->process.event_count;
 	code = code ? code : process_stat(cli, &run->process, argv);
 	for (size_t i = 0; i < added; i++)

@@ -146,7 +146,8 @@ static struct pmu_terms terms_of(const struct stat_run *run, size_t instances)
 	for (int clock = 0; clock < PMU_CLOCK_COUNT; clock++)
 		terms.clock_mhz[clock] =
 		    run->machine ? cli_machine_number(run->machine, clock_keys[clock]) : NAN;
-	if (!run->machine)
+	/* Of some cores alone they are not known. */
+	if (!run->machine || run->options.cpu_list)
 		return terms;
 	terms.tsc_mhz = terms.clock_mhz[PMU_CLOCK_CORE];
 	terms.core_cycles = (double)run->statistics.cycles;

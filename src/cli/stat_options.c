@@ -1,11 +1,13 @@
 #include "cli/stat_options.h"
 
 #include <getopt.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/attribution.h"
 #include "cli/program.h"
+#include "cli/stat_cpus.h"
 
 static void usage_of_annotate(FILE *file)
 {
@@ -25,6 +27,7 @@ static void usage(FILE *file)
 	    file,
 	    "usage: pmulab stat [-M MACHINE] [-e EVENT,...] [-m METRIC,...] [OPTIONS]\n"
 	    "                   [--] PROGRAM [ARGUMENTS]\n"
+	    "       pmulab stat -p PID | -C CPU,... | -a [-e EVENT,...] [OPTIONS]\n"
 	    "       pmulab stat --dry-run [-M MACHINE | --pmu PMU] -e EVENT,...\n"
 	    "       pmulab stat --replay FILE -e EVENT,...\n"
 	    "\n"
@@ -38,7 +41,7 @@ static void usage(FILE *file)
 	    "counts the events that the machine's description names. Without -M, the program\n"
 	    "runs on this computer, and the uncore counts everything that runs at that time.\n"
 	    "Without events, or with names of libpfm4 (CYCLES, PAGE-FAULTS), the kernel counts\n"
-	    "the program alone.\n"
+	    "the program alone. Without PROGRAM, -C and -a count until Ctrl-C or --timeout.\n"
 	    "\n"
 	    "  -M, --machine MACHINE   a name from pmulab machines, or a file (FILE.json)\n"
 	    "  -e, --event EVENT,...   count these events\n"
@@ -50,8 +53,13 @@ static void usage(FILE *file)
 	    "  --raw                   metrics by the manual's equation, in its unit: bytes, not\n"
 	    "                          GB/s; cycles, not ns\n"
 	    "  -a, --all-cpus          count all CPUs; uncore counters always do\n"
+	    "  -C, --cpu CPU,...       count these CPUs, and the uncore of their sockets: 0,2-3\n"
+	    "  -p, --pid PID           without -M: count until this process ends, and what the\n"
+	    "                          kernel counts of it alone\n"
 	    "  --feed qemu|valgrind    run the program in this emulator; default: qemu\n"
-	    "  --pmu PMU               use this PMU; default: the processor's first\n"
+	    "  --pmu PMU               use this PMU; default: the processor's first\n",
+	    cli_example_machine());
+	fputs(
 	    "  -A, --no-aggr, --per-box, --per-core\n"
 	    "                          print each instance of a box\n"
 	    "  --per-socket            print each socket; the default\n"
@@ -86,7 +94,7 @@ static void usage(FILE *file)
 	    "  --trace-registers FILE  write every register access to FILE, a line each\n"
 	    "  --replay FILE           answer accesses from such a FILE; run no program\n"
 	    "  --root DIR              read /dev/cpu, /sys and /proc under DIR\n",
-	    cli_example_machine());
+	    file);
 }
 
 enum {
@@ -142,6 +150,17 @@ static int read_separator(struct cli *cli, const char *text)
 	if (*text && (!text[1] || cli->separator == '\t'))
 		return 0;
 	return cli_error(cli, EXIT_USAGE, "-x takes one character, not \"%s\"", text);
+}
+
+static int read_pid(const struct cli *cli, pid_t *pid, const char *text)
+{
+	char *end;
+	long value = strtol(text, &end, 10);
+
+	*pid = (pid_t)value;
+	if (end != text && !*end && value > 0 && value <= INT_MAX)
+		return 0;
+	return cli_error(cli, EXIT_USAGE, "-p takes the number of a process, not \"%s\"", text);
 }
 
 static int set_clock(const struct cli *cli, struct stat_run *run, const char *clock)
@@ -219,6 +238,11 @@ static const char **text_of(struct stat_run *run, int option)
 static int read_value(struct cli *cli, struct stat_run *run, struct stat_wanted *wanted, int option)
 {
 	switch (option) {
+	case 'C':
+		run->options.cpu_list = optarg;
+		return stat_cpus_read(cli, &run->options.cpus, optarg);
+	case 'p':
+		return read_pid(cli, &run->options.pid, optarg);
 	case 'M':
 		run->machine = cli_find_machine(cli, optarg);
 		return run->machine ? 0 : EXIT_USAGE;
@@ -294,6 +318,13 @@ static int check_options(const struct cli *cli, const struct stat_run *run)
 	     "--replay excludes -M, --trace-registers and --dry-run"},
 	    {(options->replay || options->dry_run) && times,
 	     "-I, -D, -r and --timeout need a program that runs"},
+	    {options->pid && run->machine,
+	     "-p excludes -M: a process that runs cannot move to an emulated machine; name it as "
+	     "PROGRAM, or start it by pmulab emulate --attach NAME"},
+	    {options->pid && (options->dry_run || options->replay || options->repeat ||
+			      options->repeat_groups || options->cpu_list),
+	     "-p excludes -C, -r, --repeat-groups, --dry-run and --replay"},
+	    {options->cpu_list && options->replay, "-C excludes --replay"},
 	    {options->repeat && options->trace_registers, "-r excludes --trace-registers"},
 	    {options->interval_ms > 0 && cli->format == CLI_JSON,
 	     "-I prints --format table, csv or jsonl"},
@@ -339,12 +370,20 @@ static int check_pmu(const struct cli *cli, const struct stat_run *run)
 			 pmu_machine_pmu_name(run->machine), run->options.pmu);
 }
 
-static int check_program(const struct cli *cli, const struct stat_options *options,
-			 const char *program)
+static int check_program(const struct cli *cli, const struct stat_run *run, const char *program)
 {
+	const struct stat_options *options = &run->options;
+
 	if (program && options->replay)
 		return cli_error(cli, EXIT_USAGE,
 				 "--replay runs no PROGRAM: unexpected argument %s", program);
+	if (program && options->pid)
+		return cli_error(cli, EXIT_USAGE,
+				 "-p counts process %ld, not a PROGRAM: unexpected argument %s",
+				 (long)options->pid, program);
+	if (!program && !run->machine && !options->repeat && !options->repeat_groups &&
+	    (options->pid || options->cpu_list || options->all_cpus))
+		return 0;
 	if (!program && !options->dry_run && !options->replay)
 		return cli_error(cli, EXIT_USAGE, "PROGRAM is missing; see pmulab stat --help");
 	return 0;
@@ -359,6 +398,8 @@ int stat_read_options(struct cli *cli, struct stat_run *run, struct stat_wanted 
 	    {"metric", required_argument, NULL, 'm'},
 	    {"group", required_argument, NULL, 'g'},
 	    {"all-cpus", no_argument, NULL, 'a'},
+	    {"cpu", required_argument, NULL, 'C'},
+	    {"pid", required_argument, NULL, 'p'},
 	    {"per-box", no_argument, NULL, 'A'},
 	    {"format", required_argument, NULL, 'f'},
 	    {"output", required_argument, NULL, 'o'},
@@ -393,13 +434,13 @@ int stat_read_options(struct cli *cli, struct stat_run *run, struct stat_wanted 
 	    {0}};
 	int code;
 
-	for (int option;
-	     (option = getopt_long(argc, argv, "+M:e:m:g:ao:hI:D:r:x:Av", options, NULL)) != -1;) {
+	for (int option; (option = getopt_long(argc, argv, "+M:e:m:g:aC:p:o:hI:D:r:x:Av", options,
+					       NULL)) != -1;) {
 		code = read_option(cli, run, wanted, option);
 		if (code)
 			return code;
 	}
 	code = check_pmu(cli, run);
 	code = code ? code : check_options(cli, run);
-	return code ? code : check_program(cli, &run->options, optind < argc ? argv[optind] : NULL);
+	return code ? code : check_program(cli, run, optind < argc ? argv[optind] : NULL);
 }

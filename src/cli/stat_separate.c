@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/host.h"
+#include "cli/stat_cpus.h"
 
 int stat_separate_plan(const struct cli *cli, struct stat_run *run)
 {
@@ -29,6 +30,8 @@ static int open_group(const struct cli *cli, struct stat_run *run, struct pmu_se
 
 	if (error)
 		return cli_fail(cli, error);
+	if (stat_cpus_limit(cli, run))
+		return EXIT_USAGE;
 	for (unsigned event = 0; event < pmu_session_events(plan); event++) {
 		int added;
 

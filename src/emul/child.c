@@ -269,6 +269,44 @@ int pmu_child_new(struct pmu_child **child, struct pmu_ctx *ctx, char *const *ar
 	return child_new(child, ctx, argv, options, NULL);
 }
 
+/* A zombie has ended, though its number is still taken. */
+static bool runs(pid_t pid)
+{
+	struct pollfd ended = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
+	bool running;
+
+	if (ended.fd < 0)
+		return false;
+	running = !poll(&ended, 1, 0);
+	close(ended.fd);
+	return running;
+}
+
+static void wait_for_process(void *arg)
+{
+	const pid_t pid = (pid_t)(intptr_t)arg;
+	/* None: the process has ended meanwhile. */
+	struct pollfd ended = {.fd = pid ? (int)syscall(SYS_pidfd_open, pid, 0) : -1,
+			       .events = POLLIN};
+
+	while (!pid || ended.fd >= 0)
+		if (poll(&ended, 1, -1) > 0)
+			break;
+	_exit(0);
+}
+
+int pmu_child_new_waiting(struct pmu_child **child, struct pmu_ctx *ctx, pid_t pid,
+			  const struct pmu_child_options *options)
+{
+	static char name[] = "the wait for a process";
+	char *const argv[] = {name, NULL};
+
+	if (pid < 0 || (pid && !runs(pid)))
+		return error_set(ctx, PMU_E_UNKNOWN, "there is no process %ld", (long)pid);
+	return child_new_calling(child, ctx, argv, options, wait_for_process,
+				 (void *)(intptr_t)pid);
+}
+
 pid_t pmu_child_pid(const struct pmu_child *child)
 {
 	return child->pid;

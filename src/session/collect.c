@@ -165,7 +165,9 @@ static int find_frozen(struct pmu_session *session, struct pmu_ctx *ctx)
 	int error = 0;
 
 	for (unsigned socket = 0; socket < session->sockets && session->unit_count; socket++) {
-		int found = check_frozen(session, error ? NULL : ctx, socket);
+		int found = session_counts_on(session, socket)
+				? check_frozen(session, error ? NULL : ctx, socket)
+				: 0;
 
 		if (found == PMU_E_CONFLICT)
 			mark_lost(session, socket);

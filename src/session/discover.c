@@ -5,6 +5,8 @@
 #include "session/registers.h"
 #include "session/session.h"
 
+#include <stdlib.h>
+
 static int read_field(struct pmu_session *session, struct pmu_ctx *ctx,
 		      const struct identity_field *where, unsigned socket, unsigned instance,
 		      uint64_t *value)
@@ -93,14 +95,28 @@ static int discover_box(struct pmu_session *session, struct pmu_ctx *ctx, const 
 	return error;
 }
 
+void session_leave_out(struct pmu_session *session, unsigned socket, const struct pmu_box *box)
+{
+	const uint64_t cores = session->only ? session->only[socket] : UINT64_MAX;
+
+	if (!cores)
+		*session_present(session, socket, box) = 0;
+	else if (box->scope == PMU_SCOPE_CORE)
+		*session_present(session, socket, box) &= (uint32_t)cores;
+}
+
 int session_discover_cores(struct pmu_session *session, struct pmu_ctx *ctx,
 			   const struct pmu_box *box)
 {
 	int error = 0;
 
-	for (unsigned socket = 0; socket < session->sockets && !error; socket++)
-		if (box->scope == PMU_SCOPE_CORE && !*session_present(session, socket, box))
-			error = discover_box(session, ctx, box, socket);
+	for (unsigned socket = 0; socket < session->sockets && !error; socket++) {
+		if (box->scope != PMU_SCOPE_CORE || *session_present(session, socket, box) ||
+		    (session->only && !session->only[socket]))
+			continue;
+		error = discover_box(session, ctx, box, socket);
+		session_leave_out(session, socket, box);
+	}
 	return error;
 }
 
@@ -142,6 +158,28 @@ int session_discover(struct pmu_session *session, struct pmu_ctx *ctx)
 		}
 	}
 	return discover_nodes(session, ctx);
+}
+
+int pmu_session_only(struct pmu_session *session, struct pmu_ctx *ctx, const uint64_t *cores)
+{
+	uint64_t any = 0;
+
+	for (unsigned socket = 0; socket < session->sockets; socket++)
+		any |= cores[socket];
+	if (!any)
+		return error_set(ctx, PMU_E_RANGE, "no core is left to count on");
+	if (session->event_count || session->only)
+		return error_set(ctx, PMU_E_STATE,
+				 "which cores count is to be said before the events");
+	session->only = calloc(session->sockets, sizeof(*session->only));
+	if (!session->only)
+		return error_set(ctx, PMU_E_NOMEM, "out of memory for a session");
+	for (unsigned socket = 0; socket < session->sockets; socket++) {
+		session->only[socket] = cores[socket];
+		for (size_t b = 0; b < session->pmu->box_count; b++)
+			session_leave_out(session, socket, &session->pmu->boxes[b]);
+	}
+	return 0;
 }
 
 int pmu_session_instances(struct pmu_session *session, struct pmu_ctx *ctx,

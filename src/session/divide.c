@@ -100,8 +100,7 @@ static int new_trial(struct division *division)
 	if (!trials)
 		return error_set(division->ctx, PMU_E_NOMEM, "out of memory for a group of events");
 	division->trials = trials;
-	error =
-	    pmu_session_new(&trials[division->trial_count], division->ctx, division->whole->bus);
+	error = session_new_for(&trials[division->trial_count], division->ctx, division->whole);
 	division->trial_count += !error;
 	return error;
 }

@@ -25,7 +25,7 @@ static int new_part(struct pmu_session *whole, struct pmu_ctx *ctx)
 	whole->parts = parts;
 	part = &parts[whole->part_count];
 	*part = (struct session_part){0};
-	error = pmu_session_new(&part->session, ctx, whole->bus);
+	error = session_new_for(&part->session, ctx, whole);
 	whole->part_count += !error;
 	return error;
 }

@@ -1,10 +1,14 @@
 #include "pmulab/process.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <perfmon/pfmlib_perf_event.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -14,7 +18,8 @@
 struct counted_event {
 	struct perf_event_attr attr;
 	char *name; /* libpfm4's full name */
-	int fd;	    /* -1: nothing counts it */
+	int *fds;   /* one a thread, or a CPU, that is counted */
+	size_t fd_count;
 	bool user_only, refused;
 };
 
@@ -37,9 +42,12 @@ int pmu_process_new(struct pmu_process **out, struct pmu_ctx *ctx)
 static void stop(struct pmu_process *process)
 {
 	for (size_t i = 0; i < process->count; i++) {
-		if (process->events[i].fd >= 0)
-			close(process->events[i].fd);
-		process->events[i].fd = -1;
+		struct counted_event *event = &process->events[i];
+
+		while (event->fd_count)
+			close(event->fds[--event->fd_count]);
+		free(event->fds);
+		event->fds = NULL;
 	}
 }
 
@@ -97,7 +105,7 @@ int pmu_process_add(struct pmu_process *process, struct pmu_ctx *ctx, const char
 		return error_set(ctx, PMU_E_NOMEM, "out of memory for event %s", event);
 	process->events = events;
 	added = &events[process->count];
-	*added = (struct counted_event){.fd = -1};
+	*added = (struct counted_event){0};
 	encode.attr = &added->attr;
 	encode.fstr = &added->name;
 	result =
@@ -107,7 +115,6 @@ int pmu_process_add(struct pmu_process *process, struct pmu_ctx *ctx, const char
 	added->attr.read_format = PERF_READ_FORMAT;
 	added->attr.inherit = 1;
 	added->attr.disabled = 1;
-	added->attr.enable_on_exec = 1;
 	return (int)process->count++;
 }
 
@@ -125,31 +132,138 @@ static bool is_scheduling(const struct perf_event_attr *attr)
 		attr->config == PERF_COUNT_SW_CPU_MIGRATIONS);
 }
 
-static int open_event(struct pmu_ctx *ctx, struct counted_event *event, pid_t pid)
-{
-	int fd = perf_open(ctx, &event->attr, pid, -1, event->name);
+/* Whom to count: a thread, or a CPU. */
+struct target {
+	pid_t pid; /* -1: everybody */
+	int cpu;   /* -1: wherever it runs */
+};
 
-	if (fd == PMU_E_RIGHTS && !event->attr.exclude_kernel) {
+static int keep_descriptor(struct pmu_ctx *ctx, struct counted_event *event, int fd)
+{
+	int *fds = realloc(event->fds, (event->fd_count + 1) * sizeof(*fds));
+
+	if (!fds) {
+		close(fd);
+		return error_set(ctx, PMU_E_NOMEM, "out of memory for event %s", event->name);
+	}
+	event->fds = fds;
+	fds[event->fd_count++] = fd;
+	return 0;
+}
+
+static int open_event(struct pmu_ctx *ctx, struct counted_event *event, struct target target)
+{
+	int fd = perf_open(ctx, &event->attr, target.pid, target.cpu, event->name);
+
+	/* Of a CPU the kernel is counted, or nothing. */
+	if (fd == PMU_E_RIGHTS && target.cpu < 0 && !event->attr.exclude_kernel) {
 		event->refused = is_scheduling(&event->attr);
 		if (event->refused)
 			return 0;
 		event->attr.exclude_kernel = event->attr.exclude_hv = 1;
 		/* Clocks go on in the kernel all the same. */
 		event->user_only = !is_clock(&event->attr);
-		fd = perf_open(ctx, &event->attr, pid, -1, event->name);
+		fd = perf_open(ctx, &event->attr, target.pid, target.cpu, event->name);
 	}
 	if (fd < 0)
 		return fd == PMU_E_UNSUPPORTED ? 0 : fd;
-	event->fd = fd;
+	return keep_descriptor(ctx, event, fd);
+}
+
+static int open_all(struct pmu_process *process, struct pmu_ctx *ctx, struct target target)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < process->count && !error; i++)
+		if (!process->events[i].refused)
+			error = open_event(ctx, &process->events[i], target);
+	return error;
+}
+
+/* What is open counts from now on. */
+static int enable(struct pmu_process *process, struct pmu_ctx *ctx)
+{
+	for (size_t i = 0; i < process->count; i++)
+		for (size_t f = 0; f < process->events[i].fd_count; f++)
+			if (ioctl(process->events[i].fds[f], PERF_EVENT_IOC_ENABLE, 0))
+				return error_set(ctx, PMU_E_IO, "cannot count %s: %s",
+						 process->events[i].name, strerror(errno));
 	return 0;
 }
 
 int pmu_process_start(struct pmu_process *process, struct pmu_ctx *ctx, pid_t pid)
 {
+	int error;
+
+	for (size_t i = 0; i < process->count; i++)
+		process->events[i].attr.enable_on_exec = 1;
+	error = open_all(process, ctx, (struct target){pid, -1});
+	if (error)
+		stop(process);
+	return error;
+}
+
+static int no_process(struct pmu_ctx *ctx, pid_t pid)
+{
+	return error_set(ctx, PMU_E_UNKNOWN, "there is no process %ld", (long)pid);
+}
+
+static bool is_anothers(const char *path)
+{
+	struct stat owner;
+
+	return !stat(path, &owner) && owner.st_uid != geteuid();
+}
+
+int pmu_process_attach(struct pmu_process *process, struct pmu_ctx *ctx, pid_t pid)
+{
+	char path[64];
+	struct dirent *entry;
+	int error = 0;
+	DIR *threads;
+
+	snprintf(path, sizeof(path), "/proc/%ld/task", (long)pid);
+	threads = pid > 0 ? opendir(path) : NULL;
+	if (!threads)
+		return no_process(ctx, pid);
+	while (!error && (entry = readdir(threads))) {
+		const pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (thread <= 0)
+			continue;
+		errno = 0;
+		error = open_all(process, ctx, (struct target){thread, -1});
+		/* A thread may end before it is counted. */
+		if (error == PMU_E_IO && kill(thread, 0) && errno == ESRCH)
+			error = thread == pid ? no_process(ctx, pid) : 0;
+	}
+	closedir(threads);
+	if (error == PMU_E_RIGHTS && is_anothers(path))
+		error =
+		    error_set(ctx, error,
+			      "process %ld is another user's: counting it needs CAP_PERFMON (sudo)",
+			      (long)pid);
+	if (!error)
+		error = enable(process, ctx);
+	if (error)
+		stop(process);
+	return error;
+}
+
+int pmu_process_start_on(struct pmu_process *process, struct pmu_ctx *ctx, const unsigned *cpus,
+			 size_t count)
+{
+	const long all = sysconf(_SC_NPROCESSORS_CONF);
 	int error = 0;
 
-	for (size_t i = 0; i < process->count && !error; i++)
-		error = open_event(ctx, &process->events[i], pid);
+	for (size_t i = 0; i < count && !error; i++) {
+		if (cpus[i] >= (unsigned long)all)
+			error = error_set(ctx, PMU_E_RANGE, "there is no CPU %u", cpus[i]);
+		else
+			error = open_all(process, ctx, (struct target){-1, (int)cpus[i]});
+	}
+	if (!error)
+		error = enable(process, ctx);
 	if (error)
 		stop(process);
 	return error;
@@ -158,24 +272,26 @@ int pmu_process_start(struct pmu_process *process, struct pmu_ctx *ctx, pid_t pi
 static int read_event(struct pmu_ctx *ctx, const struct counted_event *event,
 		      struct pmu_process_count *count)
 {
-	struct perf_reading reading;
-	int error;
-
 	*count = (struct pmu_process_count){
 	    .event = event->name,
 	    .unit = is_clock(&event->attr) ? "ns" : "",
 	    .state = event->refused ? PMU_PROCESS_REFUSED : PMU_PROCESS_UNSUPPORTED,
 	    .user_only = event->user_only,
 	};
-	if (event->fd < 0)
-		return 0;
-	error = perf_read(ctx, event->fd, event->name, &reading);
-	if (error)
-		return error;
-	count->counted = reading.value;
-	count->enabled_ns = reading.enabled_ns;
-	count->running_ns = reading.running_ns;
-	count->state = reading.running_ns ? PMU_PROCESS_COUNTED : PMU_PROCESS_NEVER_RAN;
+	for (size_t i = 0; i < event->fd_count; i++) {
+		struct perf_reading reading;
+		int error = perf_read(ctx, event->fds[i], event->name, &reading);
+
+		if (error)
+			return error;
+		count->counted += reading.value;
+		count->enabled_ns += reading.enabled_ns;
+		count->running_ns += reading.running_ns;
+	}
+	/* A thread that slept all the time was never enabled, and has done nothing. */
+	if (event->fd_count)
+		count->state = count->running_ns || !count->enabled_ns ? PMU_PROCESS_COUNTED
+								       : PMU_PROCESS_NEVER_RAN;
 	return 0;
 }
 

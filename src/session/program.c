@@ -30,6 +30,8 @@ static int write_global_ctl(struct pmu_session *session, struct pmu_ctx *ctx,
 		struct register_at at = {session->global_box, ctl, socket, 0};
 		uint64_t others = (session->global_found[socket] & ~own) | register_must(ctl);
 
+		if (!session_counts_on(session, socket))
+			continue;
 		if (session->global_box->quirks & PMU_QUIRK_FREEZE_PULSES)
 			error = error_first(
 			    error, register_write(session->bus, error ? NULL : ctx, &at, others));
@@ -349,7 +351,8 @@ static int clear_global_status(struct pmu_session *session, struct pmu_ctx *ctx)
 	for (unsigned socket = 0; socket < session->sockets && !error; socket++) {
 		struct register_at at = {session->global_box, status, socket, 0};
 
-		error = register_write(session->bus, ctx, &at, register_clearing(status));
+		if (session_counts_on(session, socket))
+			error = register_write(session->bus, ctx, &at, register_clearing(status));
 	}
 	return error;
 }

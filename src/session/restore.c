@@ -177,6 +177,8 @@ static int keep_all(struct pmu_session *session, struct pmu_ctx *ctx)
 		struct register_at at = {session->global_box, session->global_ctl, socket, 0};
 		uint64_t value;
 
+		if (!session_counts_on(session, socket))
+			continue;
 		error = register_read(session->bus, ctx, &at, &value);
 		session->global_found[socket] = value & register_kept(session->global_ctl);
 	}

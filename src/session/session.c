@@ -63,6 +63,29 @@ fail:
 	return error;
 }
 
+int session_new_for(struct pmu_session **session, struct pmu_ctx *ctx,
+		    const struct pmu_session *whole)
+{
+	int error = pmu_session_new(session, ctx, whole->bus);
+
+	if (error || !whole->only)
+		return error;
+	error = pmu_session_only(*session, ctx, whole->only);
+	if (error) {
+		pmu_session_free(*session);
+		*session = NULL;
+	}
+	return error;
+}
+
+bool session_counts_on(const struct pmu_session *session, unsigned socket)
+{
+	for (size_t i = 0; i < session->unit_count; i++)
+		if (session->units[i].socket == socket)
+			return true;
+	return !session->only;
+}
+
 void pmu_session_free(struct pmu_session *session)
 {
 	if (!session)
@@ -77,6 +100,7 @@ void pmu_session_free(struct pmu_session *session)
 	free(session->events);
 	free(session->nodes);
 	free(session->present);
+	free(session->only);
 	free(session->global_found);
 	free(session);
 }
@@ -106,10 +130,12 @@ static int check_selection(const struct pmu_session *session, struct pmu_ctx *ct
 		return 0;
 	pmu_event_print(selection, text, sizeof(text));
 	if (!selection->one_instance)
-		return error_set(ctx, PMU_E_UNSUPPORTED, "%s: this part has no %s", text,
-				 selection->box->name);
-	return error_set(ctx, PMU_E_UNSUPPORTED, "%s: this part has no %s%u", text,
-			 selection->box->name, selection->instance);
+		return error_set(ctx, PMU_E_UNSUPPORTED, "%s: this part has no %s%s", text,
+				 selection->box->name,
+				 session->only ? " where it is asked for" : "");
+	return error_set(ctx, PMU_E_UNSUPPORTED, "%s: this part has no %s%u%s", text,
+			 selection->box->name, selection->instance,
+			 session->only ? " where it is asked for" : "");
 }
 
 int pmu_session_add(struct pmu_session *session, struct pmu_ctx *ctx,
@@ -153,7 +179,7 @@ static bool in_list(const unsigned *list, size_t count, unsigned number)
 static int try_group(struct pmu_session *session, struct pmu_ctx *ctx, unsigned group)
 {
 	struct pmu_session *trial;
-	int error = pmu_session_new(&trial, ctx, session->bus);
+	int error = session_new_for(&trial, ctx, session);
 
 	if (error)
 		return error;

@@ -74,6 +74,7 @@ struct pmu_session {
 
 	struct selection_nodes *nodes; /* [socket] */
 	uint32_t *present;	       /* [socket * boxes + box]: bit i: instance i is there */
+	uint64_t *only;		       /* [socket]: cores that are asked for; NULL: all */
 
 	struct session_event *events;
 	size_t event_count;
@@ -107,6 +108,13 @@ struct pmu_session {
 uint32_t *session_present(const struct pmu_session *session, unsigned socket,
 			  const struct pmu_box *box);
 
+/** As pmu_session_new(), for some of the events of @whole. */
+int session_new_for(struct pmu_session **session, struct pmu_ctx *ctx,
+		    const struct pmu_session *whole);
+
+/** Whether anything of the socket is counted, once there are units. */
+bool session_counts_on(const struct pmu_session *session, unsigned socket);
+
 /** discover.c: finds the instances that the part has, by its own registers (334291-001 §1.6). */
 int session_discover(struct pmu_session *session, struct pmu_ctx *ctx);
 /** Finds the cores, if @box is theirs and they are not known yet. */
@@ -117,6 +125,9 @@ int session_discover_cores(struct pmu_session *session, struct pmu_ctx *ctx,
 int session_assign(struct pmu_session *session, struct pmu_ctx *ctx);
 /** The same for the events of one box, which no other box's events get in the way of. */
 int session_assign_box(struct pmu_session *session, struct pmu_ctx *ctx, const struct pmu_box *box);
+
+/** Takes away what pmu_session_only() leaves out of a box. */
+void session_leave_out(struct pmu_session *session, unsigned socket, const struct pmu_box *box);
 
 /** The counter that it was given in an instance. */
 uint8_t session_counter_of(const struct session_event *event, unsigned instance);

@@ -206,6 +206,72 @@ class Measuring(Trees):
             group = {row[2]: row[0] for row in rows if len(row) == 3}
             self.assertEqual((group[drd], group[rfo], group["imc.CAS_COUNT.RD"]), ("0", "1", cas))
 
+    def test_some_cpus(self):
+        """CPUs 1 and 5 are cores 0 and 2 of socket 1: nothing of socket 0, or of CPU 3, is touched."""
+        tree = Tree(self.root)
+        report = self.report("cbo0.LLC_VICTIMS.M_STATE,core.LONGEST_LAT_CACHE.MISS", *self.program("""
+            assert tree.msr(1, 0xE01) == 0x400137
+            assert tree.msr(1, 0x700) == 1 << 29
+            assert tree.msr(0, 0xE01) == tree.msr(0, 0x700) == 0
+            assert [bool(tree.msr(cpu, 0x186)) for cpu in range(6)] == [0, 1, 0, 0, 0, 1], "cores"
+            tree.set_msr(0, 0xE08, 5)
+            tree.set_msr(1, 0xE08, 7)
+            tree.set_msr(5, 0xC1, 11)
+            """), options=["-C", "5,1"])
+        counts = {(c["box"], c["socket"], c["instance"]): c["count"] for c in report["counts"]}
+        self.assertEqual(counts, {("cbo", 1, 0): 7, ("core", 1, 0): 0, ("core", 1, 2): 11})
+        self.assertEqual(report["cpus"], "5,1")
+        result = self.stat("ubox.clock", "true", options=["-C", "6"])
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("has no CPU 6", result.stderr)
+        table = pmulab("stat", "--root", self.root, "-C", "1", "-e", "ha.CLOCKTICKS", "--",
+                       *self.program())
+        self.assertRegex(table.stderr, r"\n +0 {12,}0  ha\.CLOCKTICKS")
+
+    def waiting(self, text):
+        """A process that plays the hardware once its counter is programmed."""
+        return subprocess.Popen(self.program(f"""
+            import time
+            while tree.msr(0, 0xE01) != 0x400137 or tree.msr(1, 0x700) != 1 << 29:
+                time.sleep(0.01)
+            tree.clear_status()
+            {text}
+            """))
+
+    def test_until_a_process_ends(self):
+        tree = Tree(self.root)
+        with self.waiting("tree.set_msr(1, 0xE08, 4711)") as process:
+            result = pmulab("stat", "--root", self.root, "-e", "cbo0.LLC_VICTIMS.M_STATE",
+                            "--format", "json", "-p", process.pid)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        report = json.loads(result.stderr)
+        self.assertEqual((report["process"], report["ran"], report["command"]),
+                         (process.pid, True, []))
+        self.assertEqual(sum(c["count"] for c in report["counts"]), 4711)
+        self.assertEqual(tree.msr(0, C0_CTL0), 0)
+        gone = pmulab("stat", "--root", self.root, "-e", "cbo0.LLC_VICTIMS.M_STATE", "-p",
+                      process.pid)
+        self.assertEqual(gone.returncode, 2)
+        self.assertIn(f"there is no process {process.pid}", gone.stderr)
+
+    def test_until_it_is_ended(self):
+        """Without a program: Ctrl-C, or the time is over; the registers are given back."""
+        tree = Tree(self.root)
+        with self.waiting("") as player, subprocess.Popen(
+                [PMULAB, "stat", "--root", self.root, "-C", "0,1", "-e", "cbo0.LLC_VICTIMS.M_STATE"],
+                stderr=subprocess.PIPE, text=True) as process:
+            player.wait(50)
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=50)
+        self.assertEqual(process.returncode, 0, errors)
+        self.assertIn("CPUs 0,1 on ", errors)
+        self.assertEqual(tree.msr(0, C0_CTL0), 0)
+        with self.waiting("") as player:
+            result = pmulab("stat", "--root", self.root, "-a", "-e", "cbo0.LLC_VICTIMS.M_STATE",
+                            "--timeout", "1500")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("ended after 1500 ms", result.stderr)
+
     def test_accesses_of_all_groups(self):
         Tree(self.root)
         result = pmulab("stat", "--root", self.root, "--dry-run", "--repeat-groups", "--format",

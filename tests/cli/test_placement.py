@@ -127,6 +127,18 @@ class Placement(Guests):
         self.assertEqual(self.cores(("--pin", "3"), "taskset", "-c", "40-41", program), {3, 40})
         self.assertEqual(self.cores(("--pin", "3"), "sh", "-c", "$0; :", program), {3})
 
+    def test_counted_cpus(self):
+        """What runs on core 1 of socket 1 is all on CPU 23, and nothing of it on others."""
+        event = "core.INST_RETIRED.ANY"
+        def counts(cpus):
+            report = stat(LARGE, [event], "/bin/true", options=(*self.options, "-C", cpus, "--pin", "23"))
+            return {(c["socket"], c["instance"]): c["count"] for c in report["counts"]}
+        whole = counts("0-43")
+        self.assertEqual(len(whole), 44)
+        self.assertEqual({key for key, count in whole.items() if count}, {(1, 1)})
+        self.assertEqual(counts("23"), {(1, 1): whole[1, 1]})
+        self.assertEqual(counts("0,22"), {(0, 0): 0, (1, 0): 0})
+
     def test_seen(self):
         for options, first in (((), "44 0 0 0"), (("--pin", "23-24"), "2 23 23 1")):
             result = pmulab("stat", "-M", LARGE, "-e", INSTRUCTIONS, *options, *self.options, "--",

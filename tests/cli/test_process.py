@@ -12,6 +12,7 @@ import tempfile
 import unittest
 
 from harness import PMULAB, pmulab
+from processes import wait_until
 
 SOFTWARE = ["TASK-CLOCK", "CONTEXT-SWITCHES", "CPU-MIGRATIONS", "PAGE-FAULTS"]
 HARDWARE = ["CYCLES", "INSTRUCTIONS", "BRANCHES", "BRANCH-MISSES", "CACHE-REFERENCES",
@@ -56,6 +57,67 @@ class Process(unittest.TestCase):
         many = self.report(*TOUCH, events=["PAGE-FAULTS"])["counts"][0]["count"]
         self.assertGreaterEqual(many - few, PAGES)
         self.assertLess(many - few, PAGES + PAGES // 2)  # modules that are loaded fault too
+
+    # A thread of a process that runs already touches pages when it is told to.
+    TOUCH_LATER = [sys.executable, "-c",
+                   "import mmap, sys, threading\n"
+                   f"m = mmap.mmap(-1, {PAGES * 4096})\n"
+                   "if hasattr(m, 'madvise'): m.madvise(15)\n"
+                   "def touch():\n"
+                   "  sys.stdin.readline()\n"
+                   f"  for i in range({PAGES}): m[i * 4096] = 1\n"
+                   "thread = threading.Thread(target=touch); thread.start()\n"
+                   "print('ready', flush=True); thread.join()\n"]
+
+    @staticmethod
+    def counts_already(pid):
+        """Counters are open, and what it waits for has been let go."""
+        try:
+            files = [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
+        except FileNotFoundError:
+            return False
+        return any("perf_event" in f for f in files) and not any("eventfd" in f for f in files)
+
+    def test_process_that_runs_already(self):
+        with subprocess.Popen(self.TOUCH_LATER, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              text=True) as touch:
+            touch.stdout.readline()
+            with subprocess.Popen([PMULAB, "stat", "-p", str(touch.pid), "-e", "PAGE-FAULTS",
+                                   "--format", "json"], stderr=subprocess.PIPE, text=True) as stat:
+                wait_until(lambda: self.counts_already(stat.pid))
+                touch.communicate("go\n", timeout=50)
+                report = json.loads(stat.communicate(timeout=50)[1])
+        self.assertEqual((stat.returncode, report["process"]), (0, touch.pid))
+        self.assertGreaterEqual(report["counts"][0]["count"], PAGES)
+        self.assertLess(report["counts"][0]["count"], PAGES + PAGES // 2)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root counts whole CPUs")
+    def test_cpus(self):
+        """Each is counted all the time, once, whatever runs there."""
+        cpu = min(os.sched_getaffinity(0))
+        for list_, cpus in ((f"{cpu}", 1), (f"{cpu},{cpu}-{cpu}", 1), (None, os.cpu_count())):
+            where = ["-C", list_] if list_ else ["-a"]
+            result = pmulab("stat", *where, "-e", "TASK-CLOCK", "--format", "json", "--", "sleep",
+                            "0.2")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            report = json.loads(result.stderr)
+            whole = cpus * report["seconds"] * 1e9
+            self.assertAlmostEqual(report["counts"][0]["count"] / whole, 1, delta=0.2)
+        result = pmulab("stat", "-C", "1000", "--", "true")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("there is no CPU 1000", result.stderr)
+
+    def test_until_the_time_is_over(self):
+        result = pmulab("stat", "-p", os.getpid(), "-e", "TASK-CLOCK", "--timeout", "200")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(f"process {os.getpid()} on this computer", result.stderr)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can become somebody else")
+    def test_process_of_another_user(self):
+        result = self.as_nobody("stat", "-p", str(os.getpid()), "-e", "PAGE-FAULTS")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("another user's", result.stderr)
+        self.assertEqual(result.stderr.count("\n"), 1)
 
     def test_missing_hardware_is_said_in_words(self):
         result = pmulab("stat", "-e", "CYCLES", "--", "true")

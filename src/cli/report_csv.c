@@ -1,0 +1,85 @@
+#include <math.h>
+#include <stdio.h>
+
+#include "cli/program.h"
+#include "cli/report.h"
+#include "cli/stat_metric.h"
+
+/* What is no count, in the place of one. */
+static void csv_fact(const struct stat_run *run, struct table *table, const char *name,
+		     const char *format, double value, const char *unit)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), format, value);
+	table_cell(table, "%s", name);
+	for (int column = 1; column < 5; column++)
+		table_cell(table, "%s", column == 1 ? pmu_pmu_name(run->pmu) : "");
+	table_cell(table, "%s", text);
+	table_cell(table, "%s", unit);
+}
+
+/* In the columns of an event: the program, how often it ran, and why it is not counted. */
+static void csv_natives(const struct stat_run *run, struct table *table)
+{
+	struct pmu_native natives[PROGRAM_NATIVES_MAX];
+	size_t count = stat_natives(run, natives);
+
+	for (size_t i = 0; i < count; i++) {
+		table_cell(table, "%s", natives[i].path);
+		for (int column = 1; column < 5; column++)
+			table_cell(table, "%s", "");
+		table_number(table, natives[i].times);
+		table_cell(table, "outside the machine: %s", natives[i].why);
+	}
+}
+
+int stat_report_csv(const struct cli *cli, const struct stat_run *run)
+{
+	struct table *table = table_new("lllllll");
+
+	if (!table)
+		return cli_error(cli, EXIT_FAILED, "out of memory");
+	for (int i = 0; i < 7; i++)
+		table_cell(table, "%s",
+			   (const char *const[]){"event", "pmu", "box", "socket", "instance",
+						 "count", "model"}[i]);
+	for (size_t i = 0; i < run->count_count; i++) {
+		const struct pmu_count *count = &run->counts[i];
+		const struct pmu_selection *selection =
+		    pmu_session_event(run->session, count->event);
+		char event[PMU_EVENT_TEXT_MAX];
+
+		pmu_event_print(selection, event, sizeof(event));
+		table_cell(table, "%s", event);
+		table_cell(table, "%s", pmu_pmu_name(selection->pmu));
+		table_cell(table, "%s", pmu_box_name(selection->box));
+		table_number(table, count->socket);
+		table_number(table, count->instance);
+		if (stat_is_absent(run, selection))
+			table_cell(table, "%s", "");
+		else
+			table_number(table, count->count);
+		table_cell(table, "%s", cli_model_name(stat_model(run, selection)));
+	}
+	for (size_t i = 0; i < run->metric_count; i++) {
+		const struct stat_metric *metric = &run->metrics[i];
+		double value = stat_metric_value(run, metric);
+
+		table_cell(table, "%s", metric->name);
+		for (int column = 1; column < 5; column++)
+			table_cell(table, "%s", column == 1 ? pmu_pmu_name(run->pmu) : "");
+		if (isfinite(value))
+			table_cell(table, "%.17g", value);
+		else
+			table_cell(table, "%s", "");
+		table_cell(table, "%s", metric->unit);
+	}
+	if (run->ran) {
+		csv_fact(run, table, "exit", "%.0f", run->exit, "");
+		if (isfinite(run->seconds))
+			csv_fact(run, table, "seconds", "%.9f", run->seconds, "s");
+	}
+	csv_natives(run, table);
+	return cli_print_table(cli, table);
+}
