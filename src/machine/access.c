@@ -60,51 +60,60 @@ static inline void touch(struct machine_hart *core, uint64_t address, uint32_t s
 	core->touched_size = size;
 }
 
-/* @param registers  that form the address */
-static inline __attribute__((always_inline)) struct found get(struct machine_hart *core,
-							      struct machine_l1 *l1,
-							      enum signal_request request,
-							      uint32_t line, uint32_t registers)
+/*
+ * A line of which L1 has no use; the core's caches are held until it has been asked for.
+ * @param registers  that form the address
+ */
+static MACHINE_INLINE struct found get_beyond_l1(struct machine_hart *core,
+						 const struct private_want *want,
+						 uint32_t registers, struct private_look look)
 {
-	const struct private_want want = {core->machine, core->core, l1, line, request};
-	struct private_look look;
-	enum private_level level;
+	const enum private_level level = private_beyond_l1(want, &look);
 	uint64_t end;
 
-	lock_acquire(&core->core->caches, core->thread);
-	level = private_near(&want, &look);
 	if (level == PRIVATE_BELOW)
-		return miss_get(core, l1, request, line, registers, look);
-	lock_release(&core->core->caches, core->thread);
-	if (level == PRIVATE_L1)
-		return (struct found){level, look.slot, 0};
-	end = miss_issue(core, request, registers) + core->l2_ticks;
+		return miss_get(core, want->l1, want->request, want->line, registers, look);
+	end = miss_issue(core, want->request, registers) + core->l2_ticks;
 	if (prefetch_on(core->core))
-		end = prefetch_hit(core, line, request, end);
+		end = prefetch_hit(core, want->line, want->request, end);
+	else
+		lock_release(&core->core->caches, core->thread);
 	return (struct found){level, look.slot, end};
 }
 
-static bool l1d_has(struct machine_hart *core, uint32_t line)
+static MACHINE_INLINE struct found get(struct machine_hart *core, struct machine_l1 *l1,
+				       enum signal_request request, uint32_t line,
+				       uint32_t registers)
 {
-	bool has;
+	const struct private_want want = {core->machine, core->core, l1, line, request};
+	struct private_look look = {0};
 
 	lock_acquire(&core->core->caches, core->thread);
-	has = l1_find(core->l1d->words, line) >= 0;
+	look.slot = l1_find(l1->words, line);
+	if (!l1_use(&want, look.slot))
+		return get_beyond_l1(core, &want, registers, look);
 	lock_release(&core->core->caches, core->thread);
-	return has;
+	return (struct found){PRIVATE_L1, look.slot, 0};
 }
 
-/* Not where many misses are outstanding. */
-static void prefetch_line(struct machine_hart *core, uint64_t line)
+/* @param line  virtual; and the physical one. Not where many misses are outstanding */
+static MACHINE_INLINE void prefetch_line(struct machine_hart *core, uint64_t line,
+					 uint32_t physical)
 {
-	const uint32_t physical = translate(core, line);
+	const struct private_want want = {core->machine, core->core, core->l1d, physical,
+					  REQUEST_READ_DATA};
+	const struct private_look look = {.slot = -1};
 	struct found found;
 
-	mshr_forget_ended(core);
-	if (core->miss_count >= core->fill_buffers / 2 || l1d_has(core, physical))
+	if (core->miss_count >= core->fill_buffers / 2)
 		return;
+	lock_acquire(&core->core->caches, core->thread);
+	if (l1_find(core->l1d->words, physical) >= 0) {
+		lock_release(&core->core->caches, core->thread);
+		return;
+	}
 	touch(core, line << LINE_LOG2, LINE_BYTES);
-	found = get(core, core->l1d, REQUEST_READ_DATA, physical, 0);
+	found = get_beyond_l1(core, &want, 0, look);
 	core->l1d->misses--;
 	if (found.slot < 0)
 		return;
@@ -112,14 +121,19 @@ static void prefetch_line(struct machine_hart *core, uint64_t line)
 	mshr_add_prefetch(core, line, found.end);
 }
 
-static MACHINE_OUTLINE void prefetch_lines(struct machine_hart *core, uint8_t place)
+/* @param line  virtual, that is loaded; and the physical one */
+static MACHINE_OUTLINE void prefetch_lines(struct machine_hart *core, uint64_t line,
+					   uint32_t physical, uint8_t place)
 {
 	uint64_t lines[PREFETCH_L1_MAX];
 	unsigned count =
 	    prefetch_l1(&core->strides, prefetch_on(core->core), core->touched, place, lines);
 
+	if (!count)
+		return;
+	mshr_forget_ended(core);
 	for (unsigned i = 0; i < count; i++)
-		prefetch_line(core, lines[i]);
+		prefetch_line(core, lines[i], physical + (uint32_t)(lines[i] - line));
 }
 
 /* Of a line that L1 has: it may have yet to come. */
@@ -154,7 +168,7 @@ static void load_line(struct machine_hart *core, uint64_t line, struct machine_i
 	else if (core->scoreboard)
 		machine_load_scoreboard(core, line << LINE_LOG2, insn);
 	if (prefetch_on(core->core))
-		prefetch_lines(core, insn.place);
+		prefetch_lines(core, line, physical, insn.place);
 }
 
 static inline struct found own_line(struct machine_hart *core, uint64_t line,

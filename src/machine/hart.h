@@ -88,7 +88,8 @@ struct machine_strides {
 		int32_t step;	  /* bytes; 0: none that was seen */
 		uint32_t seen;	  /* so often in a row */
 	} places[MACHINE_PREFETCH_PLACES];
-	uint64_t recent[MACHINE_PREFETCH_RECENT]; /* virtual lines that were loaded last, plus 1 */
+	_Alignas(32) uint64_t
+	    recent[MACHINE_PREFETCH_RECENT]; /* virtual lines that were loaded last, plus 1 */
 	uint32_t next;
 };
 

@@ -7,6 +7,7 @@
 #include "machine/private.h"
 #include "machine/skew.h"
 #include "machine/slice.h"
+#include "machine/superqueue.h"
 
 /* Bit a byte of the line. */
 static uint64_t touched_bytes(const struct machine_hart *core, enum signal_request request)
@@ -212,7 +213,101 @@ static MACHINE_INLINE struct found finish_alone(struct machine_hart *core, struc
 	return let_go_alone(core, found);
 }
 
-/* With prefetchers, which hold the caches themselves. */
+/* What L2 asks for. @param cycle  uncore, at which it does */
+static struct slice_answer prefetch_line(const struct machine_hart *core,
+					 const struct prefetch_request *prefetch, uint64_t cycle,
+					 bool held)
+{
+	struct machine *machine = core->machine;
+	struct tor_entry entry;
+
+	entry.shared = !held && machine_is_shared(machine);
+	entry.held = held;
+	tor_locate(machine, &entry, core->socket, prefetch->line);
+	if (home_is_read(prefetch->request))
+		return slice_read(machine, &entry, core->number_in_socket, prefetch->request,
+				  cycle);
+	return slice_prefetch(machine, &entry, core->number_in_socket, prefetch->request, cycle);
+}
+
+/* The core's caches are held. */
+static MACHINE_INLINE void receive_prefetched(struct machine_hart *core,
+					      const struct prefetch_request *prefetch,
+					      struct slice_answer answer, uint64_t now)
+{
+	struct machine *machine = core->machine;
+	struct core *shared = core->core;
+	const struct private_want want = {machine, shared, NULL, prefetch->line, prefetch->request};
+	const uint64_t end = now + answer.cycles * machine->uclk_ticks;
+
+	if (home_is_read(prefetch->request)) {
+		l2_set(&want, core->number, answer.granted, now);
+		core_note_change(shared);
+		shared->prefetch.into_l2++;
+	} else {
+		shared->prefetch.into_llc++;
+	}
+	superqueue_enter(&shared->prefetch.queue, machine->desc->superqueue_entries, prefetch->line,
+			 end, false);
+	note_end(machine->state, end);
+}
+
+/* The core's caches are held. @return whether the line is neither there nor on its way */
+static MACHINE_INLINE bool is_absent(const struct machine_hart *core,
+				     const struct prefetch_request *prefetch, uint64_t now)
+{
+	struct core *shared = core->core;
+	bool has;
+
+	if (superqueue_arrival(&shared->prefetch.queue, core->machine->desc->superqueue_entries,
+			       prefetch->line, now) > now)
+		return false;
+	has = l2_find(core->machine, shared, prefetch->line) >= 0;
+	shared->l2_prefetch_hits += has;
+	shared->l2_prefetches[prefetch->request] += !has;
+	return !has;
+}
+
+/* The core's caches are held all the time, or not but for what is done there. */
+static MACHINE_INLINE void send_all(struct machine_hart *core, const struct prefetch_plan *plan,
+				    uint64_t now, bool held)
+{
+	const uint64_t cycle = machine_uncore_cycle(core->machine, now);
+
+	for (unsigned i = 0; i < plan->count; i++) {
+		const struct prefetch_request *prefetch = &plan->requests[i];
+		struct slice_answer answer;
+		bool absent;
+
+		if (!held)
+			private_hold(core->machine, core->core);
+		absent = is_absent(core, prefetch, now);
+		if (!held)
+			private_release(core->machine, core->core);
+		if (!absent)
+			continue;
+		answer = prefetch_line(core, prefetch, cycle, held);
+		if (!held)
+			private_hold(core->machine, core->core);
+		receive_prefetched(core, prefetch, answer, now);
+		if (!held)
+			private_release(core->machine, core->core);
+	}
+}
+
+static MACHINE_OUTLINE void send_alone(struct machine_hart *core, const struct prefetch_plan *plan,
+				       uint64_t now)
+{
+	send_all(core, plan, now, true);
+}
+
+static MACHINE_OUTLINE void send_among_others(struct machine_hart *core,
+					      const struct prefetch_plan *plan, uint64_t now)
+{
+	send_all(core, plan, now, false);
+}
+
+/* With prefetchers. */
 static MACHINE_OUTLINE struct found get_prefetching(struct machine_hart *core,
 						    struct machine_l1 *l1,
 						    enum signal_request request, uint32_t line,
@@ -225,23 +320,25 @@ static MACHINE_OUTLINE struct found get_prefetching(struct machine_hart *core,
 	    .absent = look.slot < 0,
 	};
 	struct found found = {.end = 0};
+	struct prefetch_plan plan;
 	struct tor_entry entry;
 
 	entry.shared = false;
 	entry.held = true;
 	tor_locate(machine, &entry, core->socket, line);
-	lock_release(&core->core->caches, core->thread);
-	miss.issued = prefetch_admit(core, miss_issue(core, request, registers));
-	lock_acquire(&core->core->caches, core->thread);
+	miss.issued =
+	    superqueue_admit(&core->core->prefetch.queue, miss_issue(core, request, registers));
 	if (__builtin_expect(look.blocked, 0))
 		found = look_again(core, l1, request, line, miss.issued);
 	if (!found.end)
 		found = receive(core, &miss,
 				slice_read(machine, &entry, core->number_in_socket, request,
 					   cycle_sent(core, miss.issued)));
-	lock_release(&core->core->caches, core->thread);
-	found.end = prefetch_missed(core, line, request, miss.issued + core->l2_ticks, found.end);
-	return let_go_alone(core, found);
+	found.end =
+	    prefetch_missed(core, line, request, miss.issued + core->l2_ticks, found.end, &plan);
+	if (plan.count)
+		send_alone(core, &plan, miss.issued + core->l2_ticks);
+	return finish_alone(core, found);
 }
 
 /* The core's caches are held all the time: nobody waits for them without the machine. */
@@ -271,6 +368,27 @@ static MACHINE_INLINE struct found get_alone(struct machine_hart *core, struct m
 	return finish_alone(core, receive(core, &miss, answer));
 }
 
+/* As superqueue_admit(), with the machine held, but not the caches; so the next. */
+static uint64_t admit(const struct machine_hart *core, uint64_t now)
+{
+	private_hold(core->machine, core->core);
+	now = superqueue_admit(&core->core->prefetch.queue, now);
+	private_release(core->machine, core->core);
+	return now;
+}
+
+static uint64_t prefetch_after(struct machine_hart *core, uint32_t line,
+			       enum signal_request request, uint64_t now, uint64_t end)
+{
+	struct prefetch_plan plan;
+
+	private_hold(core->machine, core->core);
+	end = prefetch_missed(core, line, request, now, end, &plan);
+	private_release(core->machine, core->core);
+	send_among_others(core, &plan, now);
+	return end;
+}
+
 /* While the core does not hold its caches, they may change. */
 static MACHINE_OUTLINE struct found get_among_others(struct machine_hart *core,
 						     struct machine_l1 *l1,
@@ -296,7 +414,7 @@ static MACHINE_OUTLINE struct found get_among_others(struct machine_hart *core,
 	if (entry.shared)
 		gather_note(machine, line, core->number, touched_bytes(core, request));
 	if (prefetch_on(core->core))
-		miss.issued = prefetch_admit(core, miss.issued);
+		miss.issued = admit(core, miss.issued);
 	if (look.blocked || generation != core_generation(core->core)) {
 		private_hold(machine, core->core);
 		found = look_again(core, l1, request, line, miss.issued);
@@ -308,7 +426,7 @@ static MACHINE_OUTLINE struct found get_among_others(struct machine_hart *core,
 					   cycle_sent(core, miss.issued)));
 	if (prefetch_on(core->core))
 		found.end =
-		    prefetch_missed(core, line, request, miss.issued + core->l2_ticks, found.end);
+		    prefetch_after(core, line, request, miss.issued + core->l2_ticks, found.end);
 	note_end(state, found.end);
 	skew_note_request(core, state->meetings != meetings);
 	if (MACHINE_EMITS)
@@ -327,63 +445,29 @@ struct found miss_get(struct machine_hart *core, struct machine_l1 *l1, enum sig
 	return get_among_others(core, l1, request, line, registers, look);
 }
 
-/* What L2 asks for. @param held  the core's caches are */
-static struct slice_answer prefetch_line(struct machine *machine, unsigned number,
-					 const struct prefetch_request *prefetch, uint64_t now,
-					 bool held)
+void miss_prefetch(struct machine_hart *core, const struct prefetch_plan *plan,
+		   enum signal_request request, uint64_t now)
 {
-	const unsigned core = machine_core_of_socket(machine, number);
-	struct tor_entry entry;
+	struct machine *machine = core->machine;
 
-	entry.shared = machine_is_shared(machine);
-	entry.held = held;
-	tor_locate(machine, &entry, machine_socket(machine, number), prefetch->line);
-	if (home_is_read(prefetch->request))
-		return slice_read(machine, &entry, core, prefetch->request,
-				  machine_uncore_cycle(machine, now));
-	return slice_prefetch(machine, &entry, core, prefetch->request,
-			      machine_uncore_cycle(machine, now));
-}
-
-/* The core's caches are held. */
-static void receive_prefetched(struct machine *machine, unsigned number,
-			       const struct prefetch_request *prefetch, struct slice_answer answer,
-			       uint64_t now)
-{
-	struct core *core = &machine->cores[number];
-	const struct private_want want = {machine, core, NULL, prefetch->line, prefetch->request};
-
-	if (!home_is_read(prefetch->request)) {
-		core->prefetch.into_llc++;
+	if (MACHINE_EMITS && machine_is_quiet(machine)) {
+		miss_prefetch_quiet(core, plan, request, now);
 		return;
 	}
-	l2_set(&want, number, answer.granted, now);
-	core_note_change(core);
-	core->prefetch.into_l2++;
-}
-
-uint64_t miss_prefetch(struct machine *machine, unsigned number,
-		       const struct prefetch_request *prefetch, uint64_t now)
-{
-	struct core *core = &machine->cores[number];
-	const bool alone = machine_is_alone(machine);
-	struct slice_answer answer = {0};
-	bool has;
-
-	if (MACHINE_EMITS && machine_is_quiet(machine))
-		return miss_prefetch_quiet(machine, number, prefetch, now);
-	private_hold(machine, core);
-	has = l2_find(machine, core, prefetch->line) >= 0;
-	core->l2_prefetch_hits += has;
-	core->l2_prefetches[prefetch->request] += !has;
-	if (!has) {
-		if (!alone)
-			private_release(machine, core);
-		answer = prefetch_line(machine, number, prefetch, now, alone);
-		if (!alone)
-			private_hold(machine, core);
-		receive_prefetched(machine, number, prefetch, answer, now);
+	if (!MACHINE_EMITS && take_alone(core, request)) {
+		send_alone(core, plan, now);
+		lock_release(&core->core->caches, core->thread);
+		skew_note_alone(core);
+		lock_release_biased(&machine->state->lock);
+		return;
 	}
-	private_release(machine, core);
-	return answer.cycles * machine->uclk_ticks;
+	lock_release(&core->core->caches, core->thread);
+	machine_hold(machine, core->thread);
+	if (MACHINE_EMITS)
+		cause_request(core, request);
+	send_among_others(core, plan, now);
+	skew_note_request(core, false);
+	if (MACHINE_EMITS)
+		cause_end(&machine->port, 0);
+	machine_let_go(machine);
 }

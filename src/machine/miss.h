@@ -7,6 +7,7 @@
 #define MACHINE_MISS_H
 
 #include "machine/mshr.h"
+#include "machine/prefetch.h"
 #include "machine/private_near.h"
 
 /* What an access met. */
@@ -35,20 +36,13 @@ struct found miss_get_quiet(struct machine_hart *core, struct machine_l1 *l1,
 			    enum signal_request request, uint32_t line, uint32_t registers,
 			    struct private_look look);
 
-/* What L2 prefetches. */
-struct prefetch_request {
-	uint32_t line;
-	enum signal_request
-	    request; /* REQUEST_READ_*: into L2; REQUEST_PREFETCH_*: the LLC alone */
-};
-
 /**
- * Has the LLC send a line to L2, or fetch it itself.
- * @return ticks until the data are there, 0: L2 has the line
+ * Sends what a lookup of @request at @now makes L2 ask for to the LLC, and lets go of the core's
+ * caches, which are held.
  */
-uint64_t miss_prefetch(struct machine *machine, unsigned number,
-		       const struct prefetch_request *prefetch, uint64_t now);
-uint64_t miss_prefetch_quiet(struct machine *machine, unsigned number,
-			     const struct prefetch_request *prefetch, uint64_t now);
+void miss_prefetch(struct machine_hart *core, const struct prefetch_plan *plan,
+		   enum signal_request request, uint64_t now);
+void miss_prefetch_quiet(struct machine_hart *core, const struct prefetch_plan *plan,
+			 enum signal_request request, uint64_t now);
 
 #endif

@@ -70,37 +70,31 @@ void mshr_drain(struct machine_hart *core)
 	forget_waiting(core);
 }
 
-void mshr_add_prefetch(struct machine_hart *core, uint64_t line, uint64_t end)
+/* The miss at @position, before which few are. */
+static void take_out(struct machine_hart *core, uint32_t position)
 {
-	const uint32_t count = core->miss_count;
-
-	mshr_add(core, MSHR_NO_INSTRUCTION, end, line);
-	if (core->miss_count == count)
-		return;
-	for (uint32_t i = 0; i < core->miss_count; i++)
-		if (mshr_at(core, i)->line == line && mshr_at(core, i)->end == end)
-			mshr_at(core, i)->prefetched = true;
-	core->prefetched |= UINT64_C(1) << line % L1_SETS;
+	for (; position; position--)
+		*mshr_at(core, position) = *mshr_at(core, position - 1);
+	core->first_miss++;
+	core->miss_count--;
 }
 
 uint64_t mshr_take_prefetch(struct machine_hart *core, uint64_t line)
 {
 	uint64_t end = 0, left = 0;
-	uint32_t kept = 0;
 
 	mshr_forget_ended(core);
-	for (uint32_t i = 0; i < core->miss_count; i++) {
-		const struct machine_mshr miss = *mshr_at(core, i);
+	for (uint32_t i = 0; i < core->miss_count;) {
+		const struct machine_mshr *miss = mshr_at(core, i);
 
-		if (miss.prefetched && miss.line == line) {
-			end = miss.end;
+		if (miss->prefetched && miss->line == line) {
+			end = miss->end;
+			take_out(core, i);
 			continue;
 		}
-		if (miss.prefetched)
-			left |= UINT64_C(1) << miss.line % L1_SETS;
-		*mshr_at(core, kept++) = miss;
+		left |= (uint64_t)miss->prefetched << miss->line % L1_SETS;
+		i++;
 	}
-	core->miss_count = kept;
 	core->prefetched = left;
 	return end;
 }

@@ -74,7 +74,7 @@ struct machine_mshr *mshr_make_room(struct machine_hart *core, uint64_t end);
 
 /* Most end in the order in which they begin. */
 static inline void mshr_add(struct machine_hart *core, uint64_t instruction, uint64_t end,
-			    uint64_t line)
+			    uint64_t line, bool prefetched)
 {
 	struct machine_mshr *place = mshr_at(core, core->miss_count);
 
@@ -88,7 +88,7 @@ static inline void mshr_add(struct machine_hart *core, uint64_t instruction, uin
 	place->instruction = instruction;
 	place->end = end;
 	place->line = line;
-	place->prefetched = false;
+	place->prefetched = prefetched;
 }
 
 static inline void mshr_await(struct machine_hart *core, uint32_t registers, uint64_t end)
@@ -105,7 +105,7 @@ static inline void mshr_add_load(struct machine_hart *core, uint64_t line, uint3
 {
 	uint64_t due = core->progress->instructions + core->reorder_window;
 
-	mshr_add(core, core->progress->instructions, end, line);
+	mshr_add(core, core->progress->instructions, end, line, false);
 	mshr_await(core, registers, end);
 	core->in_flight |= 1ull << line % L1_SETS;
 	if (core->attention > due)
@@ -113,14 +113,19 @@ static inline void mshr_add_load(struct machine_hart *core, uint64_t line, uint3
 }
 
 /** A line that L1D prefetches comes at @end. */
-void mshr_add_prefetch(struct machine_hart *core, uint64_t line, uint64_t end);
+static inline void mshr_add_prefetch(struct machine_hart *core, uint64_t line, uint64_t end)
+{
+	mshr_add(core, MSHR_NO_INSTRUCTION, end, line, true);
+	core->prefetched |= UINT64_C(1) << line % L1_SETS;
+}
+
 /** The line is asked for. @return the tick at which it comes, 0: it is not on its way */
 uint64_t mshr_take_prefetch(struct machine_hart *core, uint64_t line);
 
 /** A miss that no instruction waits for; @line: the virtual line that it makes the core's own. */
 static inline void mshr_add_store(struct machine_hart *core, uint64_t line, uint64_t end)
 {
-	mshr_add(core, MSHR_NO_INSTRUCTION, end, line);
+	mshr_add(core, MSHR_NO_INSTRUCTION, end, line, false);
 }
 
 /**

@@ -1,12 +1,9 @@
 #include "machine/prefetch.h"
 
-#include "machine/cause.h"
+#include "machine/cache.h"
 #include "machine/machine.h"
 #include "machine/miss.h"
-#include "machine/scan.h"
-#include "machine/skew.h"
-
-#define PAGE_LINES (1 << (PAGE_LOG2 - LINE_LOG2))
+#include "machine/superqueue.h"
 
 /* Not documented (choice). */
 #define STREAM_STEPS 2	/* in one direction make a stream */
@@ -14,13 +11,7 @@
 #define STREAM_NEAR  16 /* lines ahead that L2 takes; of those farther ahead the LLC alone */
 #define BUSY	     8	/* misses of the core from which on L2 takes none */
 
-#define REQUESTS_MAX 3 /* two of the streamer, and an adjacent line */
-
-/* What a lookup makes L2 ask for. */
-struct plan {
-	struct prefetch_request requests[REQUESTS_MAX];
-	unsigned count;
-};
+static_assert(STREAMS_MAX <= SCAN_MAX, "a bit a stream");
 
 void machine_set_prefetchers(struct machine *machine, unsigned core, uint32_t on)
 {
@@ -37,70 +28,6 @@ static bool has(const struct core *core, enum machine_prefetcher prefetcher)
 	return prefetch_on(core) >> prefetcher & 1;
 }
 
-static void hold(const struct machine_hart *core)
-{
-	lock_acquire(&core->core->caches, core->thread);
-}
-
-static void release(const struct machine_hart *core)
-{
-	lock_release(&core->core->caches, core->thread);
-}
-
-static_assert(SUPERQUEUE_MAX <= SCAN_MAX && STREAMS_MAX <= SCAN_MAX, "a bit an entry");
-
-uint64_t prefetch_admit(const struct machine_hart *core, uint64_t now)
-{
-	const struct prefetch *prefetch = &core->core->prefetch;
-	uint64_t first;
-
-	hold(core);
-	first = prefetch->ends[prefetch->first];
-	release(core);
-	return machine_max(now, first);
-}
-
-static void enter(const struct machine_hart *core, uint32_t line, uint64_t end, bool demand)
-{
-	struct prefetch *prefetch = &core->core->prefetch;
-	const uint32_t slot = prefetch->first;
-
-	prefetch->lines[slot] = line + 1;
-	prefetch->ends[slot] = end;
-	prefetch->demands = (prefetch->demands & ~(1u << slot)) | (uint32_t)demand << slot;
-	prefetch->first = scan_least(prefetch->ends, core->machine->desc->superqueue_entries);
-}
-
-/* When a line comes that has been asked for. */
-static uint64_t arrival(const struct machine_hart *core, uint32_t line)
-{
-	const struct prefetch *prefetch = &core->core->prefetch;
-	uint32_t found =
-	    scan_equal(prefetch->lines, core->machine->desc->superqueue_entries, line + 1);
-	uint64_t end = 0;
-
-	for (; found; found &= found - 1)
-		end = machine_max(end, prefetch->ends[__builtin_ctz(found)]);
-	return end;
-}
-
-/* What the superqueue holds at a time. */
-struct load {
-	unsigned all, demands;
-};
-
-static struct load load_at(const struct machine_hart *core, uint64_t now)
-{
-	const struct prefetch *prefetch = &core->core->prefetch;
-	const uint32_t held =
-	    scan_later(prefetch->ends, core->machine->desc->superqueue_entries, now);
-
-	return (struct load){
-	    .all = (unsigned)__builtin_popcount(held),
-	    .demands = (unsigned)__builtin_popcount(held & prefetch->demands),
-	};
-}
-
 static enum signal_request for_llc(enum signal_request request)
 {
 	switch (request) {
@@ -113,7 +40,8 @@ static enum signal_request for_llc(enum signal_request request)
 	}
 }
 
-static void ask(struct plan *plan, uint32_t line, enum signal_request request, bool llc_alone)
+static void ask(struct prefetch_plan *plan, uint32_t line, enum signal_request request,
+		bool llc_alone)
 {
 	plan->requests[plan->count++] = (struct prefetch_request){
 	    .line = line,
@@ -121,46 +49,43 @@ static void ask(struct plan *plan, uint32_t line, enum signal_request request, b
 	};
 }
 
-static unsigned find_page(const struct prefetch *prefetch, uint32_t page, unsigned streams)
+/* The page's stream is the last used then. @return whether it is new */
+static bool find_stream(struct prefetch *prefetch, uint32_t page, unsigned streams)
 {
-	const uint32_t found = scan_equal(prefetch->pages, streams, page + 1);
+	uint32_t found;
 
-	return found ? (unsigned)__builtin_ctz(found) : streams;
-}
-
-static unsigned oldest(const struct prefetch *prefetch, unsigned streams)
-{
-	unsigned oldest = 0;
-
-	for (unsigned i = 1; i < streams; i++)
-		if (prefetch->streams[i].used < prefetch->streams[oldest].used)
-			oldest = i;
-	return oldest;
+	if (prefetch->pages[prefetch->recent] == page + 1)
+		return false;
+	found = scan_equal(prefetch->pages, streams, page + 1);
+	if (found)
+		prefetch->recent = (uint32_t)__builtin_ctz(found);
+	else if (prefetch->stream_count < streams)
+		prefetch->recent = prefetch->stream_count++;
+	else
+		prefetch->recent = lru_victim32(prefetch->recency, streams);
+	prefetch->pages[prefetch->recent] = page + 1;
+	lru_touch32(prefetch->recency, prefetch->recent, streams);
+	return !found;
 }
 
 /* The page's stream, with the request for a line of it. @return NULL where it is no stream yet */
 static struct prefetch_stream *follow(struct prefetch *prefetch, uint32_t line, unsigned streams)
 {
-	const uint32_t page = line / PAGE_LINES;
 	const uint8_t now = line % PAGE_LINES;
-	unsigned slot = find_page(prefetch, page, streams);
-	struct prefetch_stream *stream;
-	int step;
+	const bool new = find_stream(prefetch, line / PAGE_LINES, streams);
+	struct prefetch_stream *stream = &prefetch->streams[prefetch->recent];
+	int step, ahead;
 
-	if (slot == streams) {
-		slot = oldest(prefetch, streams);
-		prefetch->pages[slot] = page + 1;
-		prefetch->streams[slot] =
-		    (struct prefetch_stream){.last = now, .used = ++prefetch->uses};
+	if (new) {
+		*stream = (struct prefetch_stream){.last = now};
 		return NULL;
 	}
-	stream = &prefetch->streams[slot];
-	stream->used = ++prefetch->uses;
 	step = now - stream->last;
 	if (!step)
 		return NULL;
 	stream->last = now;
-	if (step * stream->direction <= 0 || step * stream->direction > STREAM_STEP) {
+	ahead = step * stream->direction;
+	if (ahead <= 0 || ahead > STREAM_STEP) {
 		stream->direction = step > 0 ? 1 : -1;
 		stream->run = step <= STREAM_STEP && step >= -STREAM_STEP;
 		stream->next = now;
@@ -170,29 +95,43 @@ static struct prefetch_stream *follow(struct prefetch *prefetch, uint32_t line, 
 	return stream->run == STREAM_STEPS ? stream : NULL;
 }
 
-static void extend(const struct machine_hart *core, struct prefetch_stream *stream, uint32_t line,
-		   enum signal_request request, uint64_t now, struct plan *plan)
+static bool has_room(const struct machine_hart *core, const struct prefetch_plan *plan,
+		     uint64_t now)
 {
-	const struct pmu_machine *desc = core->machine->desc;
-	const struct load load = load_at(core, now);
-	const unsigned room = desc->superqueue_entries - load.all;
-	const int direction = stream->direction, last = stream->last;
-	int next = stream->next;
+	return superqueue_has_more(&core->core->prefetch.queue,
+				   core->machine->desc->superqueue_entries, plan->count, now);
+}
 
-	if ((next - last) * direction <= 0)
+static bool is_busy(const struct machine_hart *core, uint64_t now)
+{
+	return superqueue_is_busy(&core->core->prefetch.queue,
+				  core->machine->desc->superqueue_entries, BUSY, now);
+}
+
+static inline void extend(const struct machine_hart *core, struct prefetch_stream *stream,
+			  uint32_t line, enum signal_request request, uint64_t now,
+			  struct prefetch_plan *plan)
+{
+	const int lines = (int)core->machine->desc->stream_lines;
+	const int direction = stream->direction, last = stream->last;
+	int next = stream->next, ahead = (next - last) * direction;
+
+	if (ahead <= 0) {
 		next = last + direction;
-	while (plan->count < 2 && plan->count < room && next >= 0 && next < PAGE_LINES &&
-	       (next - last) * direction <= (int)desc->stream_lines) {
-		ask(plan, line - (uint32_t)last + (uint32_t)next, request,
-		    (next - last) * direction > STREAM_NEAR || load.demands >= BUSY);
-		next += direction;
+		ahead = 1;
 	}
+	for (; plan->count < 2 && next >= 0 && next < PAGE_LINES && ahead <= lines &&
+	       has_room(core, plan, now);
+	     next += direction, ahead++)
+		ask(plan, line - (uint32_t)last + (uint32_t)next, request,
+		    ahead > STREAM_NEAR || is_busy(core, now));
 	/* Of the page's lines, also where it is past them. */
 	stream->next = (uint8_t)next;
 }
 
-static void follow_stream(const struct machine_hart *core, uint32_t line,
-			  enum signal_request request, uint64_t now, struct plan *plan)
+static inline void follow_stream(const struct machine_hart *core, uint32_t line,
+				 enum signal_request request, uint64_t now,
+				 struct prefetch_plan *plan)
 {
 	struct prefetch_stream *stream =
 	    follow(&core->core->prefetch, line, core->machine->desc->streams);
@@ -206,76 +145,47 @@ static void follow_stream(const struct machine_hart *core, uint32_t line,
  * would take the other one from each other too (choice).
  */
 static void complete_pair(const struct machine_hart *core, uint32_t line,
-			  enum signal_request request, uint64_t now, struct plan *plan)
+			  enum signal_request request, uint64_t now, struct prefetch_plan *plan)
 {
-	const struct load load = load_at(core, now);
-
 	if (request == REQUEST_READ_OWN)
 		request = REQUEST_READ_DATA;
-	if (load.all + plan->count < core->machine->desc->superqueue_entries)
-		ask(plan, line ^ 1, request, load.demands >= BUSY);
+	if (has_room(core, plan, now))
+		ask(plan, line ^ 1, request, is_busy(core, now));
 }
 
-/* Under both locks and alone. */
-static void send(struct machine_hart *core, const struct prefetch_request *request, uint64_t now)
+static uint64_t arrival(const struct machine_hart *core, uint32_t line, uint64_t now)
 {
-	struct machine_state *state = core->machine->state;
-	bool pending;
-	uint64_t ticks;
-
-	hold(core);
-	pending = arrival(core, request->line) > now;
-	release(core);
-	ticks = pending ? 0 : miss_prefetch(core->machine, core->number, request, now);
-	if (!ticks)
-		return;
-	hold(core);
-	enter(core, request->line, now + ticks, false);
-	release(core);
-	state->horizon = machine_max(state->horizon, now + ticks);
+	return superqueue_arrival(&core->core->prefetch.queue,
+				  core->machine->desc->superqueue_entries, line, now);
 }
 
-static void send_all(struct machine_hart *core, const struct plan *plan, uint64_t now)
+uint64_t prefetch_missed(const struct machine_hart *core, uint32_t line,
+			 enum signal_request request, uint64_t now, uint64_t end,
+			 struct prefetch_plan *plan)
 {
-	for (unsigned i = 0; i < plan->count; i++)
-		send(core, &plan->requests[i], now);
-}
-
-uint64_t prefetch_missed(struct machine_hart *core, uint32_t line, enum signal_request request,
-			 uint64_t now, uint64_t end)
-{
-	struct plan plan = {0};
-
-	hold(core);
-	end = machine_max(end, arrival(core, line));
-	enter(core, line, end, true);
+	plan->count = 0;
+	end = arrival(core, line, end);
+	superqueue_enter(&core->core->prefetch.queue, core->machine->desc->superqueue_entries, line,
+			 end, true);
 	if (has(core->core, MACHINE_PREFETCH_STREAM))
-		follow_stream(core, line, request, now, &plan);
+		follow_stream(core, line, request, now, plan);
 	if (has(core->core, MACHINE_PREFETCH_ADJACENT))
-		complete_pair(core, line, request, now, &plan);
-	release(core);
-	send_all(core, &plan, now);
+		complete_pair(core, line, request, now, plan);
 	return end;
 }
 
 uint64_t prefetch_hit(struct machine_hart *core, uint32_t line, enum signal_request request,
 		      uint64_t now)
 {
-	struct plan plan = {0};
-	uint64_t end;
+	const uint64_t end = arrival(core, line, now);
+	struct prefetch_plan plan;
 
-	hold(core);
-	end = machine_max(now, arrival(core, line));
+	plan.count = 0;
 	if (has(core->core, MACHINE_PREFETCH_STREAM))
 		follow_stream(core, line, request, now, &plan);
-	release(core);
-	if (!plan.count)
-		return end;
-	machine_hold(core->machine, core->thread);
-	cause_request(core, request);
-	send_all(core, &plan, now);
-	skew_note_request(core, false);
-	cause_end(&core->machine->port, 0);
-	machine_let_go(core->machine);
+	if (plan.count)
+		miss_prefetch(core, &plan, request, now);
+	else
+		lock_release(&core->core->caches, core->thread);
 	return end;
 }

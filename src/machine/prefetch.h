@@ -1,6 +1,5 @@
 /*
- * The prefetchers of L2, and the superqueue: what a core has outstanding below its L2, by itself
- * and by its prefetchers. Without prefetchers the fill buffers alone are the limit.
+ * The prefetchers of L2.
  *
  * The streamer follows the requests that L2 looks up, page by page. From the third line on in one
  * direction it asks for up to two lines a request, at most `stream_lines` ahead. They go into L2,
@@ -13,21 +12,36 @@
 
 #include "machine/state.h"
 
+/* What L2 prefetches. */
+struct prefetch_request {
+	uint32_t line;
+	enum signal_request
+	    request; /* REQUEST_READ_*: into L2; REQUEST_PREFETCH_*: the LLC alone */
+};
+
+#define PREFETCH_REQUESTS_MAX 3 /* two of the streamer, and an adjacent line */
+
+/* What a lookup makes L2 ask for: see miss_prefetch(). */
+struct prefetch_plan {
+	struct prefetch_request requests[PREFETCH_REQUESTS_MAX];
+	unsigned count;
+};
+
 static inline uint32_t prefetch_on(const struct core *core)
 {
 	return __atomic_load_n(&core->prefetch.on, __ATOMIC_RELAXED);
 }
 
-/** Under the machine's lock: the tick, from @now on, at which the superqueue has room. */
-uint64_t prefetch_admit(const struct machine_hart *core, uint64_t now);
-
 /**
- * Under the machine's lock: L2 missed a line of which a request at @now says that it is there at
- * @end. Enters it in the superqueue and prefetches. @return the tick at which it is there
+ * L2 missed a line of which a request at @now says that it is there at @end: enters it in the
+ * superqueue. The core's caches are held, here and in the next.
+ * @param plan  receives what is prefetched for it
+ * @return the tick at which it is there
  */
-uint64_t prefetch_missed(struct machine_hart *core, uint32_t line, enum signal_request request,
-			 uint64_t now, uint64_t end);
-/** Without that lock: L2 has a line, which it looked up at @now. @return as above */
+uint64_t prefetch_missed(const struct machine_hart *core, uint32_t line,
+			 enum signal_request request, uint64_t now, uint64_t end,
+			 struct prefetch_plan *plan);
+/** L2 has a line, which it looked up at @now. Lets go of the caches. @return as above */
 uint64_t prefetch_hit(struct machine_hart *core, uint32_t line, enum signal_request request,
 		      uint64_t now);
 

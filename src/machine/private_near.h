@@ -130,16 +130,13 @@ static inline enum line_state l2_use(const struct private_want *want)
 	return l2_grants(want, state);
 }
 
-/* What the core can do alone. A line that L1D has in S stays to be asked for: L2 has no better. */
-static inline enum private_level private_near(const struct private_want *want,
-					      struct private_look *look)
+/* Of a line that L1 has not, or has in S and it is to be the core's own: L2 has no better. */
+static inline enum private_level private_beyond_l1(const struct private_want *want,
+						   struct private_look *look)
 {
 	enum line_state state;
 	unsigned room;
 
-	*look = (struct private_look){.slot = l1_find(want->l1->words, want->line)};
-	if (l1_use(want, look->slot))
-		return PRIVATE_L1;
 	want->l1->misses++;
 	state = look->slot < 0 ? l2_use(want) : LINE_I;
 	if (state == LINE_I)

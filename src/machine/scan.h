@@ -6,6 +6,7 @@
 #define MACHINE_SCAN_H
 
 #include <immintrin.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define SCAN_MAX 32
@@ -40,6 +41,15 @@ static inline uint32_t scan_later(const uint64_t *times, unsigned count, uint64_
 	}
 	return found;
 }
+
+/** Whether one of @four (aligned to 32) is @wanted. */
+static inline bool scan_has(const uint64_t *four, uint64_t wanted)
+{
+	__m256i equal = _mm256_cmpeq_epi64(_mm256_load_si256((const __m256i *)four),
+					   _mm256_set1_epi64x((long long)wanted));
+
+	return !_mm256_testz_si256(equal, equal);
+}
 #else
 static inline uint32_t scan_equal(const uint32_t *words, unsigned count, uint32_t wanted)
 {
@@ -62,19 +72,12 @@ static inline uint32_t scan_later(const uint64_t *times, unsigned count, uint64_
 		found |= (uint32_t)(times[i] > time) << i;
 	return found;
 }
-#endif
 
-/** The first of the least of @times, of which there is one at least. */
-static inline unsigned scan_least(const uint64_t *times, unsigned count)
+static inline bool scan_has(const uint64_t *four, uint64_t wanted)
 {
-	uint64_t least = times[0];
-	unsigned first = 0;
-
-	for (unsigned i = 1; i < count; i++) {
-		first = times[i] < least ? i : first;
-		least = times[i] < least ? times[i] : least;
-	}
-	return first;
+	return (four[0] == wanted) | (four[1] == wanted) | (four[2] == wanted) |
+	       (four[3] == wanted);
 }
+#endif
 
 #endif

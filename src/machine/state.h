@@ -19,6 +19,7 @@
 #define LINE_BYTES	 64
 #define LINE_LOG2	 6
 #define PAGE_LOG2	 12
+#define PAGE_LINES	 (1 << (PAGE_LOG2 - LINE_LOG2))
 #define L1_SETS		 MACHINE_L1_SETS
 #define L1_WAYS		 MACHINE_L1_WAYS
 #define L2_SETS_MAX	 512
@@ -80,23 +81,26 @@ struct wc_buffer {
 	uint64_t age;	  /* order of the last write */
 };
 
-/* An L2's prefetchers and its outstanding requests: see prefetch.c. */
+/* An L2's prefetchers and its outstanding requests: see prefetch.h. */
 struct prefetch_stream {
 	uint8_t last, next; /* lines of the page: asked for, and to be prefetched */
 	uint8_t run;	    /* steps in this direction, up to PREFETCH_STEPS */
 	int8_t direction;   /* of the stream: 1, -1 */
-	uint32_t used;	    /* order of the last use */
+};
+struct superqueue {				    /* see superqueue.h */
+	_Alignas(64) uint64_t ends[SUPERQUEUE_MAX]; /* ticks, from the first on in rising order */
+	uint32_t lines[SUPERQUEUE_MAX];		    /* of requests, plus 1 */
+	uint32_t demands;			    /* bit: entry that the core asked for */
+	uint32_t first;				    /* entry that is free first */
 };
 struct prefetch {
-	uint32_t on; /* bit: enum machine_prefetcher */
-	uint32_t uses;
-	_Alignas(16) uint32_t pages[STREAMS_MAX]; /* of streams, plus 1 */
+	uint32_t on;				  /* bit: enum machine_prefetcher */
+	uint32_t stream_count, recent;		  /* streams in use; the last one used */
+	_Alignas(64) uint32_t pages[STREAMS_MAX]; /* of streams, plus 1 */
+	_Alignas(32) int8_t recency[STREAMS_MAX]; /* see lru_touch32() */
 	struct prefetch_stream streams[STREAMS_MAX];
-	_Alignas(16) uint32_t lines[SUPERQUEUE_MAX]; /* of requests, plus 1 */
-	uint64_t ends[SUPERQUEUE_MAX];		     /* ticks */
-	uint32_t demands;			     /* bit: entry that the core asked for */
-	uint32_t first;				     /* entry that is free first */
-	uint64_t into_l1d, into_l2, into_llc;	     /* lines */
+	struct superqueue queue;
+	uint64_t into_l1d, into_l2, into_llc; /* lines */
 };
 
 /* A thread that has a place on a core. */

@@ -14,7 +14,6 @@
 #define DATA_PAGES 100
 #define CODE_BASE  0x20000000u
 #define CODE_PAGES 8
-#define PAGE_LINES 64
 #define ACCESSES   1000000
 #define LOOK_OVER  10000 /* accesses between comparisons of every line */
 
@@ -99,12 +98,13 @@ static void prefetch_both(struct fixture *fixture, unsigned core, unsigned numbe
 	    REQUEST_READ_DATA,	   REQUEST_READ_CODE,	  REQUEST_READ_OWN,
 	    REQUEST_PREFETCH_DATA, REQUEST_PREFETCH_CODE, REQUEST_PREFETCH_OWN,
 	};
-	const struct prefetch_request prefetch = {(uint32_t)line, requests[number % 6]};
+	const enum signal_request request = requests[number % 6];
+	const struct prefetch_plan plan = {.requests = {{(uint32_t)line, request}}, .count = 1};
+	struct machine_hart *hart = fixture->cores[core];
 
-	machine_lock(fixture->machine);
-	miss_prefetch(fixture->machine, core, &prefetch, machine_now(fixture->machine));
-	machine_unlock(fixture->machine);
-	reference_prefetch(fixture->reference, core, line, prefetch.request);
+	lock_acquire(&hart->core->caches, hart->thread);
+	miss_prefetch(hart, &plan, REQUEST_READ_DATA, machine_now(fixture->machine));
+	reference_prefetch(fixture->reference, core, line, request);
 }
 
 static void access_both(struct fixture *fixture, unsigned core, enum kind kind, uint64_t address,

@@ -1,0 +1,81 @@
+/*
+ * The superqueue: what a core has outstanding below its L2, by itself and by its prefetchers, as a
+ * ring whose entries come in the order in which they are free again. Without prefetchers nobody
+ * looks at it. The core's caches are held.
+ */
+#ifndef MACHINE_SUPERQUEUE_H
+#define MACHINE_SUPERQUEUE_H
+
+#include "machine/scan.h"
+#include "machine/state.h"
+
+static_assert(SUPERQUEUE_MAX <= SCAN_MAX, "a bit an entry");
+
+static inline uint32_t superqueue_before(uint32_t slot, uint32_t entries)
+{
+	return (slot ? slot : entries) - 1;
+}
+
+static inline void superqueue_enter(struct superqueue *queue, uint32_t entries, uint32_t line,
+				    uint64_t end, bool demand)
+{
+	uint32_t slot = queue->first;
+
+	queue->first = slot + 1 < entries ? slot + 1 : 0;
+	/* Most come in the order in which they were asked for. */
+	while (slot != queue->first) {
+		const uint32_t before = superqueue_before(slot, entries);
+
+		if (queue->ends[before] <= end)
+			break;
+		queue->ends[slot] = queue->ends[before];
+		queue->lines[slot] = queue->lines[before];
+		queue->demands = (queue->demands & ~(1u << slot)) | (queue->demands >> before & 1)
+									<< slot;
+		slot = before;
+	}
+	queue->ends[slot] = end;
+	queue->lines[slot] = line + 1;
+	queue->demands = (queue->demands & ~(1u << slot)) | (uint32_t)demand << slot;
+}
+
+/** @return the tick, from @now on, at which there is room */
+static inline uint64_t superqueue_admit(const struct superqueue *queue, uint64_t now)
+{
+	return machine_max(now, queue->ends[queue->first]);
+}
+
+/** Whether more than @count entries are free at @now. */
+static inline bool superqueue_has_more(const struct superqueue *queue, uint32_t entries,
+				       uint32_t count, uint64_t now)
+{
+	uint32_t slot = queue->first + count;
+
+	if (count >= entries)
+		return false;
+	return queue->ends[slot < entries ? slot : slot - entries] <= now;
+}
+
+/** Whether the core itself waits for @most lines or more at @now. */
+static inline bool superqueue_is_busy(const struct superqueue *queue, uint32_t entries, int most,
+				      uint64_t now)
+{
+	if (__builtin_popcount(queue->demands) < most)
+		return false;
+	return __builtin_popcount(scan_later(queue->ends, entries, now) & queue->demands) >= most;
+}
+
+/** @return when a line comes that has been asked for, @now where that is before or never */
+static inline uint64_t superqueue_arrival(const struct superqueue *queue, uint32_t entries,
+					  uint32_t line, uint64_t now)
+{
+	uint32_t found;
+
+	if (queue->ends[superqueue_before(queue->first, entries)] <= now)
+		return now;
+	for (found = scan_equal(queue->lines, entries, line + 1); found; found &= found - 1)
+		now = machine_max(now, queue->ends[__builtin_ctz(found)]);
+	return now;
+}
+
+#endif
