@@ -543,12 +543,19 @@ void machine_hart_sleep(struct machine_hart *core, uint64_t ticks)
 	skip_to(core, core->progress->time + ticks);
 }
 
+/* The system may have the other threads stand still meanwhile. */
+static void pause_in_place(struct machine_hart *core)
+{
+	mshr_drain(core);
+	skew_let_others(core);
+}
+
 void machine_hart_pause_briefly(struct machine_hart *core)
 {
 	if (!turns_are_taken(core) && __atomic_load_n(&core->core->waiting, __ATOMIC_RELAXED))
 		machine_hart_pause(core);
 	else
-		mshr_drain(core);
+		pause_in_place(core);
 }
 
 void machine_hart_resume(struct machine_hart *core)

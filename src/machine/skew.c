@@ -13,6 +13,7 @@
 #define SLEEP_NS      1000000  /* then it looks what the other does, at first */
 #define SLEEP_MOST_NS 16000000 /* and after longer and longer times */
 #define PASSES_MOST   1000     /* blocks executed without one that sleeps; then it does not run */
+#define ALONE_LOOK_NS 1000000  /* what the core that runs alone does is looked at */
 
 static void wake(struct skew *skew)
 {
@@ -27,11 +28,38 @@ static uint64_t core_bit(unsigned number)
 	return 1ull << number;
 }
 
+static struct lock *alone_of(const struct machine_hart *core)
+{
+	return &core->machine->state->alone;
+}
+
+static bool is_alone(const struct machine_hart *core)
+{
+	return lock_owner(alone_of(core)) == core->thread;
+}
+
+/* @param late  ticks by which whoever waits is woken late */
+static void wake_awaited(struct skew *skew, uint64_t late)
+{
+	const uint64_t awaited = __atomic_load_n(&skew->wake_at, __ATOMIC_SEQ_CST);
+
+	if (awaited && awaited + late < __atomic_load_n(&skew->clock, __ATOMIC_RELAXED))
+		wake(skew);
+}
+
+void skew_let_others(struct machine_hart *core)
+{
+	if (!is_alone(core))
+		return;
+	lock_release(alone_of(core), core->thread);
+	wake_awaited(skew_of(core), 0);
+}
+
 void skew_show(struct machine_hart *core)
 {
 	struct machine_state *state = core->machine->state;
 	struct skew *skew = skew_of(core);
-	uint64_t shown = core->progress->time + 1, awaited;
+	uint64_t shown = core->progress->time + 1;
 	bool hidden = skew_is_hidden(core);
 
 	__atomic_store_n(&skew->thread, core->thread, __ATOMIC_RELAXED);
@@ -39,9 +67,8 @@ void skew_show(struct machine_hart *core)
 	__atomic_store_n(&skew->clock, shown, __ATOMIC_SEQ_CST);
 	if (hidden)
 		__atomic_fetch_or(&state->running, core_bit(core->number), __ATOMIC_SEQ_CST);
-	awaited = __atomic_load_n(&skew->wake_at, __ATOMIC_SEQ_CST);
-	if (awaited && awaited < shown)
-		wake(skew);
+	/* Those with which it meets could not go on before it lets them. */
+	wake_awaited(skew, is_alone(core) ? SKEW_QUANTUM_MEETING * core->machine->core_ticks : 0);
 }
 
 void skew_show_placed(const struct machine_hart *core, uint64_t time)
@@ -80,6 +107,7 @@ void skew_forget(struct machine *machine, unsigned number)
 
 void skew_hide(struct machine_hart *core)
 {
+	skew_let_others(core);
 	skew_forget(core->machine, core->number);
 }
 
@@ -256,23 +284,59 @@ bool skew_would_wait(const struct machine_hart *core)
 	return find_limit(core, &limit) && core->progress->time >= reach(&limit);
 }
 
-void skew_keep(struct machine_hart *core)
+/*
+ * Of cores that meet one runs at a time. Else what one has written would be read by another before
+ * the machine knows of it.
+ * @return whether others may have moved meanwhile
+ */
+static bool run_alone(struct machine_hart *core)
+{
+	struct lock *alone = alone_of(core);
+
+	/* Who defers waits runs its threads one at a time. */
+	if (is_alone(core) || core->machine->defer)
+		return false;
+	if (!is_meeting(skew_of(core), core->progress->time))
+		return false;
+	machine_hart_set_waits(core, true);
+	while (!lock_acquire_within(alone, core->thread, ALONE_LOOK_NS)) {
+		const uint32_t owner = lock_owner(alone);
+
+		/* It goes on among the others. */
+		if (owner && stall_look(&core->stall, core->machine, owner, core->thread))
+			lock_release(alone, owner);
+	}
+	machine_hart_set_waits(core, false);
+	return true;
+}
+
+/* @return false where it is to look again after a block */
+static bool keep_near(struct machine_hart *core)
 {
 	struct limit limit = {0};
 
-	skew_show(core);
-	core->meetings = __atomic_load_n(&skew_of(core)->meetings, __ATOMIC_RELAXED);
-	core->skew_due = UINT64_MAX;
 	while (find_limit(core, &limit)) {
 		core->skew_due = reach(&limit);
 		if (core->progress->time < core->skew_due)
-			break;
-		core->skew_due = UINT64_MAX;
+			return true;
+		skew_let_others(core);
 		if (wait_for(core, &limit, enough(core, &limit)))
 			continue;
 		core->skew_due = 0;
-		break;
+		return false;
 	}
+	core->skew_due = UINT64_MAX;
+	return true;
+}
+
+void skew_keep(struct machine_hart *core)
+{
+	skew_show(core);
+	core->meetings = __atomic_load_n(&skew_of(core)->meetings, __ATOMIC_RELAXED);
+	if (!is_meeting(skew_of(core), core->progress->time))
+		skew_let_others(core);
+	while (keep_near(core) && run_alone(core))
+		continue;
 	core->has_met = false;
 }
 

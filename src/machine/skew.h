@@ -8,6 +8,9 @@
  * order of time; larger where queues are all that they have in common; and largest between cores
  * that do not even go to the LLC.
  *
+ * Of cores that take lines from each other one runs at a time, until it is ahead of another by the
+ * quantum: else one could read what another has written before the machine knows of it.
+ *
  * A thread waits between blocks only. Between an access and its account no other may come in: what
  * the guest's memory holds by then would be later than what the machine knows.
  */
@@ -34,6 +37,9 @@ void skew_name_placed(const struct machine_hart *core, uint32_t thread);
 bool skew_is_hidden(const struct machine_hart *core);
 /** As skew_hide(), for a core whose thread has died. */
 void skew_forget(struct machine *machine, unsigned number);
+
+/** The core meets others and runs alone: others may run from now on, until it looks again. */
+void skew_let_others(struct machine_hart *core);
 
 /** Whether skew_keep() would wait now, for cores that show where they are. */
 bool skew_would_wait(const struct machine_hart *core);

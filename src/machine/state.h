@@ -264,6 +264,7 @@ struct machine_state {
 	struct link links[SOCKETS_MAX]; /* by sending socket */
 	uint64_t meetings;		/* lines that cores took from others */
 	struct gather_line gather[GATHER_LINES];
+	struct lock alone;	       /* of the core that runs, of those that meet: see skew.c */
 	_Alignas(64) uint64_t running; /* bit: core that shows its clock */
 	struct skew skew[SOCKETS_MAX * CORES_MAX];
 	struct turns turns;
