@@ -3,124 +3,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
-#include "catalog/signal.h"
-#include "machine/fabric/fabric.h"
-
-#define EVENTS 1000
-
-/* A read in its own socket takes 2 + 3 + 10 + 1 + 2 cycles, and holds its entry for 14 of them. */
-static const struct fabric_params params = {.mhz = 1000,
-					    .entries = 2,
-					    .line_flits = 18,
-					    .hop = 2,
-					    .link = 5,
-					    .home = 3,
-					    .reply = 1,
-					    .read = 10,
-					    .write = 6,
-					    .dispatch = 2,
-					    .snoop = 4,
-					    .refresh = 100,
-					    .ranks = 3,
-					    .core_ports = {8, 7, 3, 2},
-					    .home_ports = {10, 0},
-					    .link_ports = {6, 9, 5}};
-#define LEAST 18u
-#define HOLDS 14u
-
-struct fixture {
-	struct fabric *fabric;
-	uint8_t enabled[SIGNAL_COUNT];
-	struct detail_event events[EVENTS];
-	unsigned count;
-	enum fabric_found caches[FABRIC_SOCKETS * FABRIC_CORES];
-};
-
-static enum fabric_found snoop(void *arg, unsigned core, uint64_t line, enum fabric_snoop what)
-{
-	enum fabric_found *cache = &((struct fixture *)arg)->caches[core], found = *cache;
-
-	(void)line;
-	if (what != FABRIC_LOOK && found)
-		*cache = what == FABRIC_INVALIDATE ? FABRIC_NOTHING : FABRIC_SHARED;
-	return found;
-}
-
-static void happened(void *arg, const struct detail_event *event)
-{
-	struct fixture *f = arg;
-
-	assert_true(f->count < EVENTS);
-	f->events[f->count++] = *event;
-}
-
-static struct fixture *begin(unsigned sockets)
-{
-	struct fixture *f = calloc(1, sizeof(*f));
-	void *memory = calloc(1, fabric_size());
-	const struct fabric_watch watch = {
-	    .arg = f, .snoop = snoop, .event = happened, .enabled = f->enabled};
-
-	assert_non_null(f);
-	assert_non_null(memory);
-	memset(f->enabled, 1, sizeof(f->enabled));
-	f->fabric = fabric_init(memory, &params, sockets, FABRIC_CORES);
-	fabric_watch(f->fabric, &watch);
-	return f;
-}
-
-static void end(struct fixture *f)
-{
-	free(f->fabric);
-	free(f);
-}
-
-static struct fabric_answer transact(struct fixture *f, enum fabric_kind kind, unsigned core,
-				     uint64_t time, uint64_t line)
-{
-	const struct fabric_request request = {(uint8_t)kind, (uint8_t)core, time, line};
-	struct fabric_answer answer;
-
-	fabric_transact(f->fabric, &request, &answer);
-	return answer;
-}
-
-/* Of events that are equal in what is given: how many, and their amounts together. */
-struct sum {
-	unsigned count;
-	uint64_t amount;
-};
-
-static struct sum sum(const struct fixture *f, unsigned id, unsigned socket, unsigned unit,
-		      uint32_t qualifiers)
-{
-	struct sum s = {0, 0};
-
-	for (unsigned i = 0; i < f->count; i++) {
-		const struct detail_event *e = &f->events[i];
-
-		if (e->id == id && e->socket == socket && e->unit == unit &&
-		    (e->qualifiers & qualifiers) == qualifiers) {
-			s.count++;
-			s.amount += e->amount;
-		}
-	}
-	return s;
-}
-
-static void check(const struct fixture *f, unsigned id, unsigned socket, unsigned unit,
-		  uint32_t qualifiers, unsigned count, uint64_t amount)
-{
-	struct sum s = sum(f, id, socket, unit, qualifiers);
-
-	assert_int_equal(s.count, count);
-	assert_int_equal(s.amount, amount);
-}
+#include "machine/fabric_fixture.h"
 
 static void test_read(void **state)
 {
@@ -131,11 +17,12 @@ static void test_read(void **state)
 	assert_int_equal(transact(f, FABRIC_READ_DATA, 1, 1000, 5).latency, LEAST);
 	check(f, SIGNAL_PORT_PACKET_IN, 0, 7, QUALIFIER_PORT_PACKET_IN_HOME, 1, 1);
 	check(f, SIGNAL_PORT_PACKET_OUT, 0, 0, QUALIFIER_PORT_PACKET_OUT_HOME, 1, 1);
-	check(f, SIGNAL_PORT_FLITS_IN, 0, 0, 0, 1, 18);
-	check(f, SIGNAL_PORT_FLITS_OUT, 0, 7, 0, 1, 18);
+	check(f, SIGNAL_PORT_FLITS_IN, 0, 0, 0, 1, 9);
+	check(f, SIGNAL_PORT_FLITS_OUT, 0, 7, 0, 1, 9);
 	check(f, SIGNAL_DIRECTORY_ENTER, 0, 1, QUALIFIER_DIRECTORY_ENTER_NEW, 1, 1);
 	check(f, SIGNAL_DIRECTORY_ENTRY, 0, 1, 0, 1, HOLDS);
-	check(f, SIGNAL_DIRECTORY_TRANSACTION, 0, 1, 0, 1, HOLDS);
+	check(f, SIGNAL_DIRECTORY_TRANSACTION, 0, 1, QUALIFIER_DIRECTORY_TRANSACTION_REQUEST, 1,
+	      HOLDS);
 	check(f, SIGNAL_MEMORY_COMMAND, 0, 1, QUALIFIER_MEMORY_COMMAND_READ, 1, 10);
 	check(f, SIGNAL_MEMORY_DRAM, 0, 1, QUALIFIER_MEMORY_DRAM_ACTIVATE, 1, 1);
 	check(f, SIGNAL_MEMORY_DRAM, 0, 1, QUALIFIER_MEMORY_DRAM_READ, 1, 1);
@@ -158,6 +45,8 @@ static void test_conflict(void **state)
 	check(f, SIGNAL_DIRECTORY_QUEUE, 0, 0, QUALIFIER_DIRECTORY_QUEUE_INTO_EMPTY, 1, HOLDS - 1);
 	check(f, SIGNAL_DIRECTORY_QUEUE_BUSY, 0, 0, QUALIFIER_DIRECTORY_QUEUE_BUSY_CONFLICT, 2,
 	      2 * HOLDS - 1);
+	check(f, SIGNAL_DIRECTORY_QUEUE, 0, 0, QUALIFIER_DIRECTORY_QUEUE_CONFLICTS, 2,
+	      2 * HOLDS - 1);
 	check(f, SIGNAL_DIRECTORY_QUEUE_BUSY, 0, 0, QUALIFIER_DIRECTORY_QUEUE_BUSY_ANY_CONFLICT, 2,
 	      2 * HOLDS - 1);
 	check(f, SIGNAL_DIRECTORY_ENTER, 0, 0, QUALIFIER_DIRECTORY_ENTER_AFTER_CONFLICT, 2, 2);
@@ -165,21 +54,26 @@ static void test_conflict(void **state)
 	end(f);
 }
 
-/* Two entries for three lines. */
+/*
+ * Two entries for three lines. The second request comes a cycle later; its line waits until that of
+ * the first has gone, 9 cycles from 16 on, and keeps its entry. The third waits for that one.
+ */
 static void test_full(void **state)
 {
 	struct fixture *f = begin(1);
 
 	(void)state;
 	transact(f, FABRIC_READ_DATA, 0, 0, 0);
-	transact(f, FABRIC_READ_DATA, 0, 0, 2);
-	assert_int_equal(transact(f, FABRIC_READ_DATA, 0, 4, 4).latency, LEAST + HOLDS - 4);
+	assert_int_equal(transact(f, FABRIC_READ_DATA, 0, 0, 2).latency, 16 + 9 + 2);
+	assert_int_equal(transact(f, FABRIC_READ_DATA, 0, 4, 4).latency, 34 + 2 - 4);
 	check(f, SIGNAL_DIRECTORY_QUEUE, 0, 0, QUALIFIER_DIRECTORY_QUEUE_ENTRY, 1, HOLDS - 4);
 	check(f, SIGNAL_DIRECTORY_QUEUE_BUSY, 0, 0, QUALIFIER_DIRECTORY_QUEUE_BUSY_ENTRY, 1,
 	      HOLDS - 4);
-	check(f, SIGNAL_DIRECTORY_ENTRY_FULL, 0, 0, 0, 1, HOLDS);
-	check(f, SIGNAL_DIRECTORY_ENTRY_BUSY, 0, 0, 0, 2, 2 * HOLDS);
-	check(f, SIGNAL_DIRECTORY_ENTRY, 0, 0, 0, 3, 3 * HOLDS);
+	check(f, SIGNAL_DIRECTORY_QUEUE, 0, 0, QUALIFIER_DIRECTORY_QUEUE_DATA, 2,
+	      25 - 17 + 34 - 30);
+	check(f, SIGNAL_DIRECTORY_ENTRY_FULL, 0, 0, 0, 2, 16 - 3 + 25 - 16);
+	check(f, SIGNAL_DIRECTORY_ENTRY_BUSY, 0, 0, 0, 3, 34 - 2);
+	check(f, SIGNAL_DIRECTORY_ENTRY, 0, 0, 0, 3, HOLDS + 25 - 3 + 34 - 16);
 	end(f);
 }
 
@@ -192,8 +86,8 @@ static void test_remote(void **state)
 	assert_int_equal(transact(f, FABRIC_READ_CODE, 0, 0, 1).latency, LEAST + 2 * (5 + 2));
 	check(f, SIGNAL_PORT_FLITS_OUT, 0, 6, 0, 1, 1);
 	check(f, SIGNAL_PORT_FLITS_IN, 1, 6, 0, 1, 1);
-	check(f, SIGNAL_PORT_FLITS_OUT, 1, 6, 0, 1, 18);
-	check(f, SIGNAL_PORT_FLITS_IN, 0, 6, 0, 1, 18);
+	check(f, SIGNAL_PORT_FLITS_OUT, 1, 6, 0, 1, 9);
+	check(f, SIGNAL_PORT_FLITS_IN, 0, 6, 0, 1, 9);
 	check(f, SIGNAL_DIRECTORY_ENTRY, 1, 0, 0, 1, HOLDS);
 	end(f);
 }
@@ -213,17 +107,19 @@ static void test_links(void **state)
 		for (unsigned link = 0; link < FABRIC_LINKS; link++) {
 			unsigned port = params.link_ports[link];
 
-			check(f, SIGNAL_PORT_FLITS_OUT, socket, port, 0, 2, 19);
-			check(f, SIGNAL_PORT_FLITS_IN, socket, port, 0, 2, 19);
+			check(f, SIGNAL_PORT_FLITS_OUT, socket, port, 0, 2, 10);
+			check(f, SIGNAL_PORT_FLITS_IN, socket, port, 0, 2, 10);
 			out += sum(f, SIGNAL_PORT_FLITS_OUT, socket, port, 0).amount;
 			in += sum(f, SIGNAL_PORT_FLITS_IN, socket, port, 0).amount;
 		}
-	assert_int_equal(out, 12 * 19);
+	assert_int_equal(out, 12 * 10);
 	assert_int_equal(in, out);
 	end(f);
 }
 
-/* 2 to the home agent, 3 there, 2 to the owner, 4 in its caches, 2 to the requester. */
+/* 2 to the home agent, 3 there, 2 to the owner, 4 in its caches, 1 for its answer, 2 to the
+ * requester.
+ */
 static void test_owner(void **state)
 {
 	struct fixture *f = begin(1);
@@ -232,7 +128,7 @@ static void test_owner(void **state)
 	(void)state;
 	f->caches[1] = FABRIC_MODIFIED;
 	answer = transact(f, FABRIC_READ_DATA, 0, 0, 4);
-	assert_int_equal(answer.latency, 13);
+	assert_int_equal(answer.latency, 14);
 	assert_true(answer.shared && answer.from_cache);
 	assert_int_equal(f->caches[1], FABRIC_SHARED);
 	check(f, SIGNAL_DIRECTORY_SNOOP, 0, 0, QUALIFIER_DIRECTORY_SNOOP_LOCAL, 1, 2 + 4 + 2);
@@ -243,15 +139,15 @@ static void test_owner(void **state)
 	f = begin(1);
 	f->caches[1] = FABRIC_MODIFIED;
 	answer = transact(f, FABRIC_READ_OWN, 0, 0, 4);
-	assert_int_equal(answer.latency, 13);
+	assert_int_equal(answer.latency, 14);
 	assert_false(answer.shared);
 	assert_int_equal(f->caches[1], FABRIC_NOTHING);
 	check(f, SIGNAL_MEMORY_COMMAND, 0, 0, 0, 0, 0);
 	end(f);
 }
 
-/* 2 to the home agent, 3 there, 2 to each reader, 4 there, 2 back, 1 at home, 2 to the requester.
- */
+/* 2 to the home agent, 3 there, 1 for the first snoop, 2 to the second reader, 4 there, 2 back, 1
+ * at home, 2 to the requester. */
 static void test_readers(void **state)
 {
 	struct fixture *f = begin(1);
@@ -260,9 +156,12 @@ static void test_readers(void **state)
 	(void)state;
 	f->caches[1] = f->caches[2] = FABRIC_SHARED;
 	answer = transact(f, FABRIC_OWN, 0, 0, 4);
-	assert_int_equal(answer.latency, 16);
+	assert_int_equal(answer.latency, 17);
 	assert_int_equal(f->caches[1] + f->caches[2], 0);
-	check(f, SIGNAL_DIRECTORY_SNOOP, 0, 0, QUALIFIER_DIRECTORY_SNOOP_LOCAL, 2, 2 * 8);
+	check(f, SIGNAL_DIRECTORY_SNOOP, 0, 0, QUALIFIER_DIRECTORY_SNOOP_LOCAL, 2, 8 + 9);
+	check(f, SIGNAL_DIRECTORY_TRANSACTION, 0, 0, QUALIFIER_DIRECTORY_TRANSACTION_SNOOP, 2,
+	      8 + 9);
+	check(f, SIGNAL_DIRECTORY_TRANSACTION, 0, 0, QUALIFIER_DIRECTORY_TRANSACTION_PACKET, 3, 3);
 	check(f, SIGNAL_PORT_PACKET_IN, 0, 7, QUALIFIER_PORT_PACKET_IN_HOME_RESPONSE, 1, 1);
 	check(f, SIGNAL_PORT_PACKET_IN, 0, 10, QUALIFIER_PORT_PACKET_IN_SNOOP, 2, 2);
 	check(f, SIGNAL_PORT_PACKET_IN, 0, 10, QUALIFIER_PORT_PACKET_IN_RESPONSE, 1, 1);
@@ -274,14 +173,14 @@ static void test_readers(void **state)
 	end(f);
 }
 
-/* A request and a line to the home agent, 3 there, 6 in memory, 2 back. */
+/* A request and, 1 later, a line to the home agent, 3 there, 6 in memory, 2 back. */
 static void test_write_back(void **state)
 {
 	struct fixture *f = begin(1);
 
 	(void)state;
-	assert_int_equal(transact(f, FABRIC_WRITE_BACK, 0, 0, 4).latency, 13);
-	check(f, SIGNAL_PORT_FLITS_IN, 0, 8, 0, 2, 19);
+	assert_int_equal(transact(f, FABRIC_WRITE_BACK, 0, 0, 4).latency, 14);
+	check(f, SIGNAL_PORT_FLITS_IN, 0, 8, 0, 2, 10);
 	check(f, SIGNAL_PORT_FLITS_OUT, 0, 8, 0, 1, 1);
 	check(f, SIGNAL_DIRECTORY_MEMORY, 0, 0, 0, 1, 6);
 	check(f, SIGNAL_MEMORY_DRAM, 0, 0, QUALIFIER_MEMORY_DRAM_WRITE, 1, 1);

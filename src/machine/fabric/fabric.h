@@ -3,10 +3,10 @@
  * twelve ports, home agents that keep a line with one owner or several readers, each with a table
  * of requests in flight, and a memory controller beside each home agent.
  *
- * A transaction is one story, told to the subscriber step by step by every unit on its way. Units
- * have no bandwidth limit: what waits is a request for a line that another request is in flight
- * for, and one that finds the table full. Lines are interleaved over all home agents. Home agents
- * know exactly which caches have a line.
+ * A transaction is one story, told to the subscriber step by step by every unit on its way. What
+ * waits is a request for a line that another request is in flight for, one that finds the table
+ * full, a packet that finds its way through a router taken, and a command to a bank that is busy.
+ * Lines are interleaved over all home agents. Home agents know exactly which caches have a line.
  *
  * Time is in cycles of the fabric's clock. Each home agent keeps a monotonic one: a request stamped
  * earlier is treated as arriving now; only its latency is charged.
@@ -28,15 +28,23 @@ struct fabric;
 
 struct fabric_params {
 	uint32_t mhz;
-	uint32_t entries;     /* of a home agent's table, at most 32 */
-	uint32_t line_flits;  /* of a packet with a line */
-	uint32_t hop, link;   /* from port to port; from socket to socket */
-	uint32_t home, reply; /* from the table to memory; from data to the router */
-	uint32_t read, write; /* the memory controller's, until its answer */
-	uint32_t dispatch;    /* of these, in its queue */
-	uint32_t snoop;	      /* a core's caches, from port to port */
-	uint32_t refresh;     /* from one refresh of a rank to the next */
-	uint32_t ranks;	      /* of a memory controller */
+	uint32_t entries;	      /* of a home agent's table, at most 32 */
+	uint32_t line_flits;	      /* of a packet with a line */
+	uint32_t hop, link;	      /* from port to port; from socket to socket */
+	uint32_t home, reply;	      /* from the table to memory; from data to the router */
+	uint32_t read, write;	      /* the memory controller's, until its answer */
+	uint32_t dispatch;	      /* of these, in its queue */
+	uint32_t snoop;		      /* a core's caches, from port to port */
+	uint32_t refresh;	      /* from one refresh of a rank to the next */
+	uint32_t refresh_cycles;      /* it takes */
+	uint32_t ranks;		      /* of a memory controller, at most 16 */
+	uint32_t row_lines;	      /* lines of a controller in a row of its banks */
+	uint32_t row_cycle;	      /* a bank is busy with a row that is closed afterwards */
+	uint32_t activate, precharge; /* what a hit saves; what a collision costs */
+	uint32_t page_window;	      /* commands after which the controller may change its mode */
+	uint32_t frame;		      /* to the memory's buffer */
+	uint32_t sync;		      /* frames from one of synchronisation to the next */
+	uint32_t write_frames;	      /* with the data of a line */
 	uint32_t core_ports[FABRIC_CORES], home_ports[FABRIC_HOMES], link_ports[FABRIC_LINKS];
 };
 

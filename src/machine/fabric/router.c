@@ -1,4 +1,7 @@
-/* Routers: packets from port to port, and over links to other sockets. */
+/*
+ * Routers: packets from port to port, and over links to other sockets. A packet takes its own port
+ * and the other one for a cycle a flit; who comes meanwhile loses and waits.
+ */
 #include <assert.h>
 
 #include "machine/fabric/state.h"
@@ -12,35 +15,33 @@ static_assert(QUALIFIER_PORT_ENTRY_DATA == QUALIFIER_PORT_PACKET_IN_DATA &&
 		      QUALIFIER_PORT_PACKET_IN_HOME_RESPONSE,
 	      "the classes stand first, in one order");
 
+static struct port *port_of(struct fabric *f, struct unit port)
+{
+	return &f->ports[port.socket][port.number];
+}
+
+static void tell(struct fabric *f, struct unit port, unsigned id, uint32_t qualifiers,
+		 uint64_t time, uint64_t amount)
+{
+	fabric_tell(f, (struct detail_event){.id = (uint16_t)id,
+					     .socket = port.socket,
+					     .unit = port.number,
+					     .qualifiers = qualifiers,
+					     .time = time,
+					     .amount = amount});
+}
+
 /* Packets of the home classes stay in order by going through the table of overflows, for a cycle.
  */
 static void enter(struct fabric *f, struct unit port, const struct packet *p, uint64_t time)
 {
-	const struct detail_event event = {.socket = port.socket,
-					   .unit = port.number,
-					   .qualifiers = p->class,
-					   .message = p->message,
-					   .time = time,
-					   .amount = 1};
-	struct detail_event told = event;
-
-	told.id = SIGNAL_PORT_PACKET_IN;
-	fabric_tell(f, told);
-	told.id = SIGNAL_PORT_ENTRY;
-	fabric_tell(f, told);
+	tell(f, port, SIGNAL_PORT_PACKET_IN, p->class, time, 1);
+	tell(f, port, SIGNAL_PORT_FLITS_IN, 0, time, p->flits);
 	if (p->class & OF_HOME) {
-		told.id = SIGNAL_PORT_OVERFLOW_ENTRY;
-		fabric_tell(f, told);
-		told.id = SIGNAL_PORT_OVERFLOW_BUSY;
-		told.qualifiers = 0;
-		told.amount =
-		    fabric_more(&f->overflow_busy[port.socket][port.number], time, told.amount);
-		fabric_tell(f, told);
+		tell(f, port, SIGNAL_PORT_OVERFLOW_ENTRY, p->class, time, 1);
+		tell(f, port, SIGNAL_PORT_OVERFLOW_BUSY, 0, time,
+		     fabric_more(&port_of(f, port)->overflow_busy, time, 1));
 	}
-	told.id = SIGNAL_PORT_FLITS_IN;
-	told.qualifiers = 0;
-	told.amount = p->flits;
-	fabric_tell(f, told);
 }
 
 static void leave(struct fabric *f, struct unit port, const struct packet *p, uint64_t time)
@@ -55,18 +56,89 @@ static void leave(struct fabric *f, struct unit port, const struct packet *p, ui
 				     .amount = 1};
 
 	fabric_tell(f, event);
-	event.id = SIGNAL_PORT_FLITS_OUT;
-	event.qualifiers = 0;
-	event.amount = p->flits;
-	fabric_tell(f, event);
+	tell(f, port, SIGNAL_PORT_FLITS_OUT, 0, time, p->flits);
+}
+
+static struct loser *loser_of(struct fabric *f, struct unit port, const struct packet *p)
+{
+	enum order order = p->class & QUALIFIER_PORT_PACKET_IN_HOME ? ORDER_HOME : ORDER_RESPONSE;
+
+	return p->class & OF_HOME ? &port_of(f, port)->losers[order] : NULL;
+}
+
+/*
+ * A packet of the home classes that comes behind one that lost may not go before it. Right behind
+ * it, it is killed where that one lost; else already in its queue.
+ * @return when it bids again
+ */
+static uint64_t keep_order(struct fabric *f, struct unit in, struct unit out,
+			   const struct loser *loser, uint64_t time)
+{
+	bool behind = loser && loser->from < time && time <= loser->until;
+	bool close = behind && time == loser->from + 1;
+
+	if (behind)
+		tell(f, close && !loser->local ? out : in, SIGNAL_PORT_ORDER_KILL,
+		     !close	    ? QUALIFIER_PORT_ORDER_KILL_QUEUE
+		     : loser->local ? QUALIFIER_PORT_ORDER_KILL_LOCAL
+				    : QUALIFIER_PORT_ORDER_KILL_GLOBAL,
+		     time, 1);
+	return behind ? loser->until + 1 : time;
+}
+
+/* When both ways are free at once. */
+static uint64_t find_way(struct port *in, struct port *out, unsigned flits, uint64_t time)
+{
+	uint64_t start = lane_find(&in->leave, time, flits), end;
+
+	while ((end = lane_find(&out->out, start, flits)) != start)
+		start = lane_find(&in->leave, end, flits);
+	return start;
+}
+
+/* A packet's way through the crossbar. @return when it begins to go */
+static uint64_t arbitrate(struct fabric *f, struct unit in, struct unit out, const struct packet *p,
+			  uint64_t time)
+{
+	struct port *from = port_of(f, in), *to = port_of(f, out);
+	struct loser *loser = loser_of(f, in, p);
+	uint64_t bid = keep_order(f, in, out, loser, time);
+	uint64_t local = lane_find(&from->leave, bid, p->flits);
+	uint64_t start = find_way(from, to, p->flits, local);
+
+	if (local > bid)
+		tell(f, in, SIGNAL_PORT_BID_FAILED, QUALIFIER_PORT_BID_FAILED_LOCAL, bid, 1);
+	if (start > local)
+		tell(f, out, SIGNAL_PORT_BID_FAILED, QUALIFIER_PORT_BID_FAILED_GLOBAL, local, 1);
+	if (loser && start > time)
+		*loser = (struct loser){.from = time, .until = start, .local = local > bid};
+	if (start == time && p->flits > 1)
+		tell(f, in, SIGNAL_PORT_FAST, 0, time, 1);
+	lane_take(&from->leave, start, p->flits);
+	lane_take(&to->out, start, p->flits);
+	return start;
 }
 
 static uint64_t pass(struct fabric *f, struct unit in, struct unit out, const struct packet *p,
 		     uint64_t time)
 {
+	uint64_t start;
+
 	enter(f, in, p, time);
-	leave(f, out, p, time + f->params->hop);
-	return time + f->params->hop;
+	start = arbitrate(f, in, out, p, time);
+	tell(f, in, SIGNAL_PORT_ENTRY, p->class, time, start + 1 - time);
+	leave(f, out, p, start + f->params->hop);
+	return start + f->params->hop;
+}
+
+uint64_t fabric_reach_port(struct fabric *f, struct unit port, const struct packet *packet,
+			   uint64_t time)
+{
+	struct lane *lane = &port_of(f, port)->in;
+	uint64_t start = lane_find(lane, time, packet->flits);
+
+	lane_take(lane, start, packet->flits);
+	return start;
 }
 
 /* The port of a socket that leads to another. */

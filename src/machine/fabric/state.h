@@ -4,9 +4,12 @@
 
 #include "catalog/signal.h"
 #include "machine/fabric/fabric.h"
+#include "machine/fabric/lane.h"
 
 #define PORTS	12u
 #define ENTRIES 32u
+#define RANKS	16u /* of a memory controller, at most */
+#define BANKS	8u  /* of a rank: DDR3 */
 
 struct entry {
 	uint64_t line; /* number + 1; 0: never used */
@@ -14,23 +17,55 @@ struct entry {
 	uint64_t waiting_until; /* its conflict queue is not empty before */
 };
 
+struct bank {
+	uint64_t row;	      /* that it had last: number + 1; 0: none */
+	uint64_t from, until; /* it is busy */
+	bool open;
+};
+
 struct memory {
 	uint64_t queue_busy, idle_since; /* the dispatch queue's; nothing is told beyond */
 	uint64_t refreshes;		 /* of a rank, told so far */
+	uint64_t mode_told;		 /* until when cycles of the mode of pages are told */
+	uint64_t full_busy;
+	uint64_t answers[ENTRIES]; /* of commands: when they are over */
+	uint64_t frames, syncs;	   /* told so far */
+	uint64_t frames_used;	   /* since then, by commands and data */
+	uint32_t commands, again;  /* of the mode's window; for the row that the bank had last */
+	bool open_mode;
+	struct bank banks[RANKS * BANKS];
 };
 
 struct home {
 	uint64_t now;
 	struct entry entries[ENTRIES];
 	uint64_t busy, conflict_busy, wait_busy; /* until when; nothing is told beyond */
+	uint64_t data_busy, response_busy;	 /* the same of what waits for the router */
 	struct memory memory;
+};
+
+/* Of the home classes: packets of a port stay in order. */
+enum order { ORDER_HOME, ORDER_RESPONSE, ORDERS };
+
+/* A packet that lost: the next of its class is killed until it goes. */
+struct loser {
+	uint64_t from, until;
+	bool local; /* it lost the way out of its own port; else that into the other */
+};
+
+struct port {
+	struct lane in;	   /* from who sends to the port */
+	struct lane leave; /* out of the port's queues */
+	struct lane out;   /* into the port, from all others */
+	uint64_t overflow_busy;
+	struct loser losers[ORDERS];
 };
 
 struct fabric {
 	const struct fabric_params *params;
 	struct fabric_watch watch;
 	unsigned sockets, cores;
-	uint64_t overflow_busy[FABRIC_SOCKETS][PORTS];
+	struct port ports[FABRIC_SOCKETS][PORTS];
 	struct home homes[FABRIC_SOCKETS][FABRIC_HOMES];
 };
 
@@ -61,12 +96,19 @@ struct packet {
 	uint8_t message, state, flits;
 };
 
-/** Sends a packet from one port to another. @return when it is there */
+/** Takes the way to a port for a packet. @return when it is free */
+uint64_t fabric_reach_port(struct fabric *f, struct unit port, const struct packet *packet,
+			   uint64_t time);
+/**
+ * Sends a packet from one port to another.
+ * @param time  when it comes to the first one, as of fabric_reach_port()
+ * @return when it is there
+ */
 uint64_t fabric_send(struct fabric *f, struct unit from, struct unit to,
 		     const struct packet *packet, uint64_t time);
 
 /** Reads or writes a line. @return when the memory controller has answered */
-uint64_t fabric_memory(struct fabric *f, struct unit at, bool write, uint64_t time);
+uint64_t fabric_memory(struct fabric *f, struct unit at, uint64_t line, bool write, uint64_t time);
 void fabric_memory_settle(struct fabric *f, struct unit at, uint64_t now);
 
 /** By how much a home agent's clock is ahead of a time: that is no latency of who arrives then. */
@@ -84,6 +126,9 @@ static inline uint64_t fabric_ahead(const struct fabric *f, struct unit at, uint
  */
 struct entry *fabric_enter(struct fabric *f, struct unit at, uint64_t line, uint64_t arrival,
 			   uint64_t *start);
+/** A reply waits in its queue until the router takes it. @param data  it has a line */
+void fabric_wait_for_router(struct fabric *f, struct unit at, bool data, uint64_t from,
+			    uint64_t until);
 /** The request is over. */
 void fabric_leave(struct fabric *f, struct unit at, struct entry *entry, uint64_t start,
 		  uint64_t end);

@@ -41,6 +41,20 @@ static void tell(const struct story *s, unsigned id, unsigned message, unsigned 
 						.amount = amount});
 }
 
+/* The same of what is a transaction to the home agent's counters, or a part of one. */
+static void tell_part(const struct story *s, uint32_t qualifier, unsigned message, uint64_t time,
+		      uint64_t amount)
+{
+	fabric_tell(s->f, (struct detail_event){.id = SIGNAL_DIRECTORY_TRANSACTION,
+						.socket = s->at.socket,
+						.unit = s->at.number,
+						.qualifiers = qualifier,
+						.message = (uint8_t)message,
+						.node = s->socket != s->at.socket,
+						.time = time,
+						.amount = amount});
+}
+
 /* The same of what has a qualifier instead. */
 static void tell_kind(const struct story *s, unsigned id, uint32_t qualifier, uint64_t time,
 		      uint64_t amount)
@@ -66,13 +80,15 @@ static uint64_t to_home(const struct story *s, struct unit from, uint32_t class,
 	    .message = (uint8_t)message,
 	    .flits = class == CLASS(DATA) ? (uint8_t)s->f->params->line_flits : 1};
 
+	time = fabric_reach_port(s->f, from, &packet, time);
 	time = fabric_send(s->f, from, s->home, &packet, time);
 	tell(s, SIGNAL_DIRECTORY_PACKET_IN, message, distance(s, s->socket), time, 1);
 	return time;
 }
 
+/* @param time  receives when the router takes it */
 static uint64_t from_home(const struct story *s, struct unit to, uint32_t class, unsigned message,
-			  enum signal_state state, uint64_t time)
+			  enum signal_state state, uint64_t *time)
 {
 	const struct packet packet = {
 	    .class = class,
@@ -80,13 +96,19 @@ static uint64_t from_home(const struct story *s, struct unit to, uint32_t class,
 	    .state = (uint8_t)state,
 	    .flits = class == CLASS(DATA) ? (uint8_t)s->f->params->line_flits : 1};
 
-	tell(s, SIGNAL_DIRECTORY_PACKET_OUT, message, distance(s, to.socket), time, 1);
-	return fabric_send(s->f, s->home, to, &packet, time);
+	uint64_t start = fabric_reach_port(s->f, s->home, &packet, *time);
+
+	if (class != CLASS(SNOOP))
+		fabric_wait_for_router(s->f, s->at, class == CLASS(DATA), *time, start);
+	*time = start;
+	tell(s, SIGNAL_DIRECTORY_PACKET_OUT, message, distance(s, to.socket), start, 1);
+	tell_part(s, QUALIFIER_DIRECTORY_TRANSACTION_PACKET, message, start, 1);
+	return fabric_send(s->f, s->home, to, &packet, start);
 }
 
 static uint64_t memory(const struct story *s, bool write, uint64_t time)
 {
-	uint64_t end = fabric_memory(s->f, s->at, write, time);
+	uint64_t end = fabric_memory(s->f, s->at, s->request->line, write, time);
 
 	tell(s, SIGNAL_DIRECTORY_MEMORY, write ? MESSAGE_WRITEBACK : MESSAGE_READ_DATA, 0, time,
 	     end - time);
@@ -128,7 +150,7 @@ static uint64_t snoop(const struct story *s, unsigned core, enum fabric_found *f
 									: FABRIC_SHARE;
 	uint64_t time = s->start + s->f->params->home;
 
-	time = from_home(s, core_port(s->f, core), CLASS(SNOOP), of[what], SIGNAL_STATE_I, time);
+	time = from_home(s, core_port(s->f, core), CLASS(SNOOP), of[what], SIGNAL_STATE_I, &time);
 	*found = s->f->watch.snoop(s->f->watch.arg, core, s->request->line, what);
 	return time + s->f->params->snoop;
 }
@@ -141,6 +163,7 @@ static void snooped(const struct story *s, unsigned core, uint64_t until)
 		  distance(s, core / s->f->cores) ? QUALIFIER_DIRECTORY_SNOOP_REMOTE
 						  : QUALIFIER_DIRECTORY_SNOOP_LOCAL,
 		  from, until - from);
+	tell_part(s, QUALIFIER_DIRECTORY_TRANSACTION_SNOOP, s->word, from, until - from);
 }
 
 /* A core that may only read the line gives it up. @return when the home agent knows */
@@ -185,12 +208,13 @@ static uint64_t from_owner(const struct story *s, uint64_t *data)
 									: SIGNAL_STATE_E,
 				    .flits = (uint8_t)s->f->params->line_flits};
 
-	*data = fabric_send(s->f, port, s->asking, &line, answered);
 	time = to_home(s, port, CLASS(HOME_RESPONSE),
 		       owns(s)	? MESSAGE_ANSWER_FORWARDED_INVALID
 		       : writes ? MESSAGE_ANSWER_FORWARDED_WRITEBACK
 				: MESSAGE_ANSWER_FORWARDED_SHARED,
 		       answered);
+	*data = fabric_send(s->f, port, s->asking, &line,
+			    fabric_reach_port(s->f, port, &line, answered));
 	snooped(s, core, time);
 	forwarded(s, core, time);
 	if (writes) {
@@ -204,13 +228,13 @@ static uint64_t from_owner(const struct story *s, uint64_t *data)
 static uint64_t write_back(const struct story *s, struct fabric_answer *answer)
 {
 	uint64_t time = to_home(s, s->asking, CLASS(DATA), MESSAGE_DATA_WRITTEN, s->request->time),
-		 end;
+		 end, sent;
 
 	if (time < s->start)
 		time = s->start;
-	end = memory(s, true, time + s->f->params->home);
+	sent = end = memory(s, true, time + s->f->params->home);
 	answer->latency =
-	    from_home(s, s->asking, CLASS(RESPONSE), MESSAGE_COMPLETE, SIGNAL_STATE_I, end) -
+	    from_home(s, s->asking, CLASS(RESPONSE), MESSAGE_COMPLETE, SIGNAL_STATE_I, &sent) -
 	    s->request->time;
 	return end;
 }
@@ -227,29 +251,32 @@ static uint64_t give_up_all(const struct story *s)
 	return last;
 }
 
-/* From memory, or without data. @return when the home agent is done with it */
+/*
+ * From memory, or without data. The table keeps an entry until the router has its line, but none
+ * for a reply without one.
+ * @return when the home agent is done with it
+ */
 static uint64_t from_memory(const struct story *s, struct fabric_answer *answer)
 {
 	bool data = s->request->kind != FABRIC_OWN;
-	uint64_t known = owns(s) ? give_up_all(s) : 0, end = s->start + s->f->params->home;
+	uint64_t known = owns(s) ? give_up_all(s) : 0, end = s->start + s->f->params->home, sent;
 
 	if (data)
 		end = memory(s, false, end);
-	end = (known > end ? known : end) + s->f->params->reply;
+	sent = end = (known > end ? known : end) + s->f->params->reply;
 	answer->shared = !owns(s) && s->readers;
 	answer->latency = from_home(s, s->asking, data ? CLASS(DATA) : CLASS(RESPONSE),
 				    data ? MESSAGE_DATA : MESSAGE_GRANT,
-				    answer->shared ? SIGNAL_STATE_S : SIGNAL_STATE_E, end) -
+				    answer->shared ? SIGNAL_STATE_S : SIGNAL_STATE_E, &sent) -
 			  s->request->time;
-	return end;
+	return data ? sent : end;
 }
 
 static uint64_t answer_from_cache(const struct story *s, struct fabric_answer *answer)
 {
-	uint64_t data, end = from_owner(s, &data);
+	uint64_t data, end = from_owner(s, &data) + s->f->params->reply, sent = end;
 
-	end += s->f->params->reply;
-	from_home(s, s->asking, CLASS(RESPONSE), MESSAGE_COMPLETE, SIGNAL_STATE_I, end);
+	from_home(s, s->asking, CLASS(RESPONSE), MESSAGE_COMPLETE, SIGNAL_STATE_I, &sent);
 	*answer = (struct fabric_answer){
 	    .latency = data - s->request->time, .shared = !owns(s), .from_cache = true};
 	return end;
@@ -275,8 +302,8 @@ void fabric_transact(struct fabric *f, const struct fabric_request *request,
 	end = request->kind == FABRIC_WRITE_BACK ? write_back(&s, answer)
 	      : s.owner >= 0			 ? answer_from_cache(&s, answer)
 						 : from_memory(&s, answer);
-	tell(&s, SIGNAL_DIRECTORY_TRANSACTION, s.word, distance(&s, s.socket), arrival + ahead,
-	     end - arrival - ahead);
+	tell_part(&s, QUALIFIER_DIRECTORY_TRANSACTION_REQUEST, s.word, arrival + ahead,
+		  end - arrival - ahead);
 	fabric_leave(f, s.at, entry, s.start, end);
 	answer->latency -= ahead;
 }

@@ -1,6 +1,7 @@
 /*
  * A home agent's table of requests in flight. A request for a line that has an entry waits in the
- * conflict queue of that entry, one that finds no entry free in another queue.
+ * conflict queue of that entry, one that finds no entry free in another queue, and replies for
+ * which the router has no time in two more.
  */
 #include "machine/fabric/state.h"
 
@@ -38,10 +39,13 @@ static void wait_for_line(struct fabric *f, struct unit at, struct entry *e, uin
 	uint64_t cycles = e->until - now;
 	uint32_t first = e->waiting_until > now ? 0 : QUALIFIER_DIRECTORY_QUEUE_INTO_EMPTY;
 
+	uint64_t more = fabric_more(&e->waiting_until, now, cycles);
+
 	tell(f, at, SIGNAL_DIRECTORY_QUEUE, QUALIFIER_DIRECTORY_QUEUE_CONFLICT | first, number, now,
 	     cycles);
+	tell(f, at, SIGNAL_DIRECTORY_QUEUE, QUALIFIER_DIRECTORY_QUEUE_CONFLICTS, 0, now, more);
 	tell(f, at, SIGNAL_DIRECTORY_QUEUE_BUSY, QUALIFIER_DIRECTORY_QUEUE_BUSY_CONFLICT, number,
-	     now, fabric_more(&e->waiting_until, now, cycles));
+	     now, more);
 	tell(f, at, SIGNAL_DIRECTORY_QUEUE_BUSY, QUALIFIER_DIRECTORY_QUEUE_BUSY_ANY_CONFLICT, 0,
 	     now, fabric_more(&home->conflict_busy, now, cycles));
 }
@@ -97,4 +101,18 @@ void fabric_leave(struct fabric *f, struct unit at, struct entry *entry, uint64_
 	     fabric_more(&home->busy, start, end - start));
 	tell(f, at, SIGNAL_DIRECTORY_ENTRY_FULL, 0, 0, start,
 	     full_cycles(home, f->params->entries, start));
+}
+
+void fabric_wait_for_router(struct fabric *f, struct unit at, bool data, uint64_t from,
+			    uint64_t until)
+{
+	struct home *home = &f->homes[at.socket][at.number];
+	uint64_t *busy = data ? &home->data_busy : &home->response_busy;
+
+	tell(f, at, SIGNAL_DIRECTORY_QUEUE,
+	     data ? QUALIFIER_DIRECTORY_QUEUE_DATA : QUALIFIER_DIRECTORY_QUEUE_RESPONSE, 0, from,
+	     until - from);
+	tell(f, at, SIGNAL_DIRECTORY_QUEUE_BUSY,
+	     data ? QUALIFIER_DIRECTORY_QUEUE_BUSY_DATA : QUALIFIER_DIRECTORY_QUEUE_BUSY_RESPONSE,
+	     0, from, fabric_more(busy, from, until - from));
 }
