@@ -58,6 +58,8 @@ struct epic_core *epic_init(void *memory, const struct epic_params *params)
 	core->fetch.chunk = core->fetch.page = core->fetch.line = UINT64_MAX;
 	core->requests.size = params->requests;
 	core->fills.size = params->fills;
+	core->reads.low = CELL_READING_LOW;
+	core->queue.low = CELL_QUEUE_LOW;
 	return core;
 }
 
@@ -71,8 +73,10 @@ void epic_connect(struct epic_core *core, struct fabric *fabric, unsigned number
 void epic_rest(struct epic_core *core, uint64_t until)
 {
 	epic_settle(core);
-	if (until > core->cycle)
-		core->cycle = until;
+	if (until > core->cycle) {
+		epic_add(core, CELL_HALTED, until - core->cycle);
+		core->group.start = core->cycle = until;
+	}
 	if (core->fetch.next < core->cycle)
 		core->fetch.next = core->cycle;
 }

@@ -68,7 +68,9 @@ struct access {
 	uint64_t ip, address;
 	unsigned marks;
 	uint8_t kind, bytes, slot, bundle;
+	uint8_t order;
 	bool hit, stack, by_data;
+	bool hinted; /* to own the line, though it only reads */
 };
 
 /* The group that is being dispersed. */
@@ -79,6 +81,7 @@ struct group {
 	uint8_t of_bundle;		   /* syllables of the bundle in work */
 	uint8_t result_count, access_count;
 	bool flushed;	 /* a flush came before it */
+	bool marked;	 /* an instruction in it carries the mark of channel 0 */
 	uint64_t ip;	 /* of its first bundle */
 	uint64_t start;	 /* cycle of its dispersal */
 	uint64_t latest; /* of needs */
@@ -127,11 +130,18 @@ struct ring {
 
 #define READS_MAX 32u
 
-/* Reads of memory that are on their way, in the order of their ends. */
+/* Requests that are on their way, in the order of their ends. */
 struct reads {
+	enum epic_cell low; /* of their number in each cycle, modulo 8; then divided by 8 */
 	uint64_t until[READS_MAX];
 	unsigned first, count;
 	uint64_t now; /* they are counted up to this cycle */
+};
+
+/* A line that the second level waits for. */
+struct pending {
+	uint64_t number;
+	uint64_t inserted, issued; /* cycles: into its queue, and to the third level */
 };
 
 struct epic_core {
@@ -160,7 +170,10 @@ struct epic_core {
 	struct cache l1i, l2i, l1d, l2d, l3;
 	struct tlb itlb1, itlb2, dtlb1, dtlb2;
 	struct ring requests, fills;
-	struct reads reads;
+	struct pending pending[RING_MAX]; /* of fills */
+	uint64_t missed_cycle, missed;	  /* line and cycle of the last miss of the second level */
+	uint64_t ordered[2];		  /* until when requests that acquire, and release, wait */
+	struct reads reads, queue;	  /* of memory; of all that the second levels ask for */
 };
 
 static inline void epic_add(struct epic_core *core, enum epic_cell cell, uint64_t count)
@@ -226,10 +239,11 @@ enum epic_state {
 	STATE_M,
 };
 
-/** A read of memory begins in a cycle, or as soon as those before have, and takes so many. */
-void epic_reads_begin(struct epic_core *core, uint64_t cycle, unsigned latency);
+/** A request begins in a cycle, or as soon as those before have, and takes so many. */
+void epic_reads_begin(struct epic_core *core, struct reads *reads, uint64_t cycle,
+		      unsigned latency);
 /** Counts those that are on their way up to a cycle. */
-void epic_reads_count(struct epic_core *core, uint64_t cycle);
+void epic_reads_count(struct epic_core *core, struct reads *reads, uint64_t cycle);
 
 /**
  * A line of 128 bytes from the third level or memory.
@@ -268,6 +282,15 @@ struct access_time {
 	uint64_t pressure, transfer, walk;
 	unsigned latency;
 };
+/** A request of the second level, and what waits for it. */
+void epic_request(struct epic_core *core, const struct access *a, uint64_t cycle,
+		  struct access_time *time);
+/** A modified line leaves the second level. */
+void epic_write_back(struct epic_core *core, uint64_t tag, const struct access *access,
+		     uint64_t cycle);
+/** Takes a line for itself that others may have. @return cycles */
+unsigned epic_upgrade(struct epic_core *core, const struct access *a, uint64_t number,
+		      uint64_t cycle);
 /** Does an access in a cycle. */
 struct access_time epic_access(struct epic_core *core, struct access *access, uint64_t cycle);
 

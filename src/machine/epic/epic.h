@@ -104,6 +104,7 @@ enum epic_kind {
 	EPIC_FP_STORE,
 	EPIC_EXCHANGE, /* semaphores */
 	EPIC_PREFETCH,
+	EPIC_FLUSH,  /* of a line from all caches */
 	EPIC_BRANCH, /* by its distance */
 	EPIC_RETURN,
 	EPIC_INDIRECT,
@@ -130,6 +131,10 @@ enum epic_hint {
 #define EPIC_LAST	0x10u /* of its bundle */
 #define EPIC_SPLITS	0x20u /* of a bundle with several B slots */
 #define EPIC_B_FIRST	0x40u /* of a bundle that begins with a B slot */
+#define EPIC_OWNS	0x80u /* a read that asks for the line as a store does */
+
+#define EPIC_ACQUIRE 1u /* what comes after it waits; of accesses */
+#define EPIC_RELEASE 2u /* it waits for what comes before */
 
 #define EPIC_SOURCES 5
 #define EPIC_RESULTS 3
@@ -150,6 +155,7 @@ struct epic_op {
 	uint8_t hint;
 	uint8_t bytes; /* accessed */
 	uint8_t fp_ops;
+	uint8_t order; /* EPIC_ACQUIRE, EPIC_RELEASE */
 	uint8_t qp;
 	uint8_t flags;
 };
@@ -187,7 +193,7 @@ struct epic_core *epic_init(void *memory, const struct epic_params *params);
 void epic_connect(struct epic_core *core, struct fabric *fabric, unsigned number, unsigned mhz);
 /** Another core's request for a line. @return what was there */
 enum fabric_found epic_snoop(struct epic_core *core, uint64_t number, enum fabric_snoop what);
-/** The core did nothing until a cycle, and counts none of those. Nothing if that is over. */
+/** The core was halted until a cycle, and counts only that. Nothing if that is over. */
 void epic_rest(struct epic_core *core, uint64_t until);
 /** Cycles of the core in so many nanoseconds. */
 uint64_t epic_cycles(const struct epic_core *core, uint64_t ns);
@@ -210,6 +216,9 @@ void epic_issue_plain(struct epic_core *core, const struct epic_op *ops, unsigne
 void epic_stack_traffic(struct epic_core *core, bool store, uint64_t address, unsigned registers);
 /** Stacked registers before the stack event that is issued next: dirty ones, and the frame's. */
 void epic_stack_registers(struct epic_core *core, unsigned dirty, unsigned current);
+/** The speculative load issued last brought no value: its address register had none, or there is no
+ * page. */
+void epic_deferred(struct epic_core *core, bool address);
 /** The program went on elsewhere than instructions say: an interruption. */
 void epic_interruption(struct epic_core *core);
 /** Ends the group that is open, so that totals tell of all instructions. */

@@ -72,7 +72,7 @@ static inline void operands(struct epic_core *core, const struct epic_op *op,
 
 static bool is_access(unsigned kind)
 {
-	return kind >= EPIC_LOAD && kind <= EPIC_PREFETCH;
+	return kind >= EPIC_LOAD && kind <= EPIC_FLUSH;
 }
 
 static void access_memory(struct epic_core *core, const struct epic_op *op,
@@ -88,7 +88,9 @@ static void access_memory(struct epic_core *core, const struct epic_op *op,
 	    .bytes = op->bytes,
 	    .slot = op->slot,
 	    .bundle = g->bundle,
+	    .order = op->order,
 	    .hit = instance->hit,
+	    .hinted = op->flags & EPIC_OWNS,
 	};
 }
 
@@ -441,6 +443,7 @@ void epic_issue(struct epic_core *core, const struct epic_op *op, const struct e
 
 		core->marks = core->watch.mark(core->watch.arg, &code);
 		count_marks(core);
+		core->group.marked |= (core->marks & SIGNAL_MARK_CHANNEL) != 0;
 	}
 	operands(core, op, rename, in->on);
 	if (in->on && is_access(op->kind)) {
@@ -498,6 +501,11 @@ void epic_stack_traffic(struct epic_core *core, bool store, uint64_t address, un
 		core->fill += cycles + late;
 }
 
+void epic_deferred(struct epic_core *core, bool address)
+{
+	epic_add_marked(core, core->marks, address ? CELL_DEFERRED_ADDRESS : CELL_DEFERRED_PAGE, 1);
+}
+
 void epic_interruption(struct epic_core *core)
 {
 	epic_settle(core);
@@ -509,5 +517,6 @@ void epic_settle(struct epic_core *core)
 	if (core->group.open)
 		cut(core);
 	abandon(core);
-	epic_reads_count(core, core->cycle);
+	epic_reads_count(core, &core->reads, core->cycle);
+	epic_reads_count(core, &core->queue, core->cycle);
 }
