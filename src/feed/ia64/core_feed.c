@@ -148,6 +148,7 @@ static void rename_from(struct epic_rename *r, const struct ia64_cpu *c)
 	    .general = c->rrb_gr,
 	    .floating = c->rrb_fr,
 	    .predicate = c->rrb_pr,
+	    .rotated = c->rrb_gr || c->rrb_fr || c->rrb_pr,
 	};
 }
 

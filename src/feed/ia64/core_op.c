@@ -541,4 +541,5 @@ void ia64_core_op(struct epic_op *op, const struct ia64_insn *n, const struct ia
 	op->flags = (uint8_t)(flags_of(n, template, slots) |
 			      (asks_to_own(n, op->encoding) ? EPIC_OWNS : 0));
 	operands(op, s, n);
+	epic_prepare(op);
 }

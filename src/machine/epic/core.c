@@ -38,6 +38,19 @@ static char *make_tlb(struct tlb *tlb, const struct epic_tlb_params *p, char *me
 	return memory + tlb_bytes(p);
 }
 
+static void copy_latencies(struct epic_core *core, const struct epic_params *params)
+{
+	for (unsigned via = 0; via < EPIC_VIAS; via++) {
+		for (unsigned use = 0; use < EPIC_USES; use++) {
+			uint8_t latency = params->latencies[via][use];
+
+			core->latencies[via][use] = latency;
+			if (latency > core->slowest[via])
+				core->slowest[via] = latency;
+		}
+	}
+}
+
 struct epic_core *epic_init(void *memory, const struct epic_params *params)
 {
 	struct epic_core *core = memory;
@@ -53,7 +66,7 @@ struct epic_core *epic_init(void *memory, const struct epic_params *params)
 	next = make_tlb(&core->dtlb1, &params->dtlb1, next);
 	make_tlb(&core->dtlb2, &params->dtlb2, next);
 	core->params = params;
-	memcpy(core->latencies, params->latencies, sizeof(core->latencies));
+	copy_latencies(core, params);
 	core->deadline = UINT64_MAX;
 	core->fetch.chunk = core->fetch.page = core->fetch.line = UINT64_MAX;
 	core->requests.size = params->requests;
@@ -93,7 +106,7 @@ uint64_t epic_fabric_time(const struct epic_core *core, uint64_t cycle)
 
 uint64_t epic_next_ip(const struct epic_core *core)
 {
-	return core->at_ip + core->at_slot;
+	return core->at;
 }
 
 uint64_t epic_cycle(const struct epic_core *core)

@@ -139,8 +139,24 @@ enum epic_hint {
 #define EPIC_SOURCES 5
 #define EPIC_RESULTS 3
 
+/* Where a register is while nothing rotates: fixed + ((bottom of the frame + offset) & mask). */
+struct epic_place {
+	uint16_t fixed;
+	uint8_t offset, mask;
+};
+
+/* What epic_prepare() makes of an instruction. */
+struct epic_prepared {
+	struct epic_place from[EPIC_SOURCES], to[EPIC_RESULTS], predicate;
+	uint64_t at, next; /* ip + slot: its own, and what follows if it does not branch */
+	uint32_t needs, takes, else_takes; /* issue ports: struct group */
+	uint32_t tally;			   /* the same of what is counted once for a group */
+	bool rare;			   /* it counts as more than what it is retired for */
+};
+
 /* An instruction, as decoding it makes it; the core only reads it. */
 struct epic_op {
+	struct epic_prepared prepared;
 	uint64_t ip;	   /* of the bundle */
 	uint64_t encoding; /* 41 bits */
 	uint64_t target;   /* EPIC_BRANCH and checks: where it goes */
@@ -165,6 +181,7 @@ struct epic_rename {
 	uint32_t bottom;		      /* number of the physical register that is 32 */
 	uint8_t rotating;		      /* general registers */
 	uint8_t general, floating, predicate; /* rotation of each */
+	bool rotated;			      /* one of these is not 0 */
 };
 
 /* What comes of an instruction. */
@@ -200,6 +217,8 @@ uint64_t epic_cycles(const struct epic_core *core, uint64_t ns);
 /** Cycle of the fabric's clock in a cycle of the core's. */
 uint64_t epic_fabric_time(const struct epic_core *core, uint64_t cycle);
 
+/** Completes a decoded instruction, before it is issued for the first time. */
+void epic_prepare(struct epic_op *op);
 /** The next instruction of the program. rename: as it is before it. */
 void epic_issue(struct epic_core *core, const struct epic_op *op, const struct epic_rename *rename,
 		const struct epic_instance *instance);

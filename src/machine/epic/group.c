@@ -61,7 +61,9 @@ void epic_group_begin(struct epic_core *core, const struct epic_op *op, bool fet
 	uint64_t flush = core->flush_branch + core->flush_exception;
 	uint64_t free = flush ? core->cycle + 1 : g->start + 1;
 
-	memset(g, 0, offsetof(struct group, results));
+	memset(g, 0, offsetof(struct group, ip));
+	g->latest = 0;
+	g->ports = PORTS_FREE;
 	g->open = true;
 	g->ip = op->ip;
 	g->flushed = flush;
@@ -71,6 +73,7 @@ void epic_group_begin(struct epic_core *core, const struct epic_op *op, bool fet
 	if (fetched)
 		begin_fetched(core, op, free, flush);
 	g->start = core->cycle + 1;
+	g->ready = (g->start + 1) << 8;
 }
 
 /* Syllables that this cycle loses, by the first reason for it. */
@@ -85,7 +88,7 @@ static void not_dispersed(struct epic_core *core, const struct epic_op *op, enum
 
 	if (!whole && why <= END_SPLIT) { /* the rest comes in the next cycle */
 		epic_add(core, cell, g->bundle ? 3 : 6);
-		core->owed += g->of_bundle;
+		core->owed += (g->tally & 0xFF) - g->before;
 		core->owed_cell =
 		    cell == CELL_NOT_EXPLICIT ? CELL_OVER_EXPLICIT : CELL_OVER_IMPLICIT;
 		return;
@@ -181,8 +184,16 @@ static void deliver(struct epic_core *core, const unsigned *latencies)
 
 		uint64_t cycle = core->cycle + (r->access >= 0 ? latencies[r->access] : 0);
 
-		core->done[r->reg] = cycle << 8 | r->via;
+		core->done[r->reg] = epic_done(core, cycle, r->via);
 	}
+}
+
+static void count_tally(struct epic_core *core, uint32_t tally)
+{
+	epic_add(core, CELL_RETIRED, tally & 0xFF);
+	epic_add(core, CELL_DISPERSED, tally & 0xFF);
+	epic_add(core, CELL_NOP, tally >> TALLY_NOPS & 0xFF);
+	epic_add(core, CELL_NOT_LONG, tally >> TALLY_LONG);
 }
 
 void epic_group_end(struct epic_core *core, const struct epic_op *op, enum end why)
@@ -204,6 +215,7 @@ void epic_group_end(struct epic_core *core, const struct epic_op *op, enum end w
 	wait_for_operands(core);
 	if (g->access_count)
 		do_accesses(core, latencies);
+	count_tally(core, g->tally);
 	core->cycle++;
 	epic_add(core, CELL_CYCLES, 1);
 	if (g->marked)
