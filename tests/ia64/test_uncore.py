@@ -446,4 +446,5 @@ class Uncore(unittest.TestCase):
                                           "add r17=r20,r17;;", 1000))
 
 
-unittest.main()
+if __name__ == "__main__":
+    unittest.main()

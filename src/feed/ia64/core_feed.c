@@ -24,6 +24,7 @@ struct record {
 	bool after; /* moves what the feed keeps: looked at again before the next instruction */
 	bool inserts;	   /* into the ALAT */
 	bool special;	   /* something besides predicate and address is to be known */
+	bool speculative;  /* an integer load that may bring no value */
 	struct epic_op op; /* more follow, as `plain` says */
 };
 
@@ -38,6 +39,8 @@ struct thread {
 	uint64_t bspstore;
 	uint32_t um;
 	bool after, stack; /* the last instruction moves it; by the register stack engine */
+	uint8_t loaded;	   /* by a speculative load, the last instruction; 0: it is none */
+	bool loaded_from;  /* its address register had no value */
 };
 
 struct ia64_core_feed {
@@ -76,6 +79,13 @@ static bool moves(const struct ia64_insn *n)
 	default:
 		return false;
 	}
+}
+
+static bool speculative(const struct epic_op *op)
+{
+	unsigned type = op->encoding >> 30 & 0x3C;
+
+	return op->kind == EPIC_LOAD && (type == 0x04 || type == 0x0C);
 }
 
 static bool inserts(const struct epic_op *op)
@@ -122,7 +132,8 @@ static void decode(void *state, void *record, const struct ia64_insn *n,
 	r->code = n->op;
 	r->r1 = n->r1;
 	r->r2 = n->r2;
-	r->after = moves(n);
+	r->speculative = speculative(&r->op);
+	r->after = moves(n) || r->speculative;
 	r->inserts = inserts(&r->op);
 	r->special = r->op.kind >= EPIC_BRANCH || r->inserts || r->op.kind == EPIC_LOAD_CHECK ||
 		     r->op.kind == EPIC_FP_LOAD_CHECK;
@@ -137,6 +148,7 @@ static void rename_from(struct epic_rename *r, const struct ia64_cpu *c)
 	    .general = c->rrb_gr,
 	    .floating = c->rrb_fr,
 	    .predicate = c->rrb_pr,
+	    .rotated = c->rrb_gr || c->rrb_fr || c->rrb_pr,
 	};
 }
 
@@ -156,6 +168,9 @@ static __attribute__((noinline)) void look_after(struct thread *t, const struct 
 	if ((t->um ^ c->um) & IA64_UM_UP)
 		t->feed->target.monitors(t->feed->target.arg, t->number, c->um & IA64_UM_UP);
 	t->um = c->um;
+	if (t->loaded && c->nat[t->loaded])
+		epic_deferred(t->turn.core, t->loaded_from);
+	t->loaded = 0;
 	t->after = false;
 }
 
@@ -277,6 +292,10 @@ static void insn(void *own, const struct ia64_cpu *c, const void *record, bool o
 	epic_issue(t->turn.core, &r->op, &t->rename, &in);
 	t->after = r->after;
 	t->stack = r->op.flags & EPIC_STACK;
+	if (r->speculative && on) {
+		t->loaded = r->r1;
+		t->loaded_from = c->nat[r->op.encoding >> 20 & 127];
+	}
 }
 
 static bool system_call(void *own, struct ia64_cpu *c, uint64_t number, const uint64_t *a,

@@ -311,6 +311,8 @@ static unsigned kind_of(const struct ia64_insn *n, uint64_t word)
 		return EPIC_EXCHANGE;
 	case IA64_LFETCH:
 		return EPIC_PREFETCH;
+	case IA64_FC:
+		return EPIC_FLUSH;
 	case IA64_BR_COND:
 	case IA64_BR_CALL:
 	case IA64_BR_CLOOP:
@@ -345,6 +347,37 @@ static unsigned kind_of(const struct ia64_insn *n, uint64_t word)
 	default:
 		return EPIC_OTHER;
 	}
+}
+
+/* By the completers of loads, stores and semaphores (245319 §4.4). */
+static unsigned order_of(const struct ia64_insn *n, uint64_t word)
+{
+	unsigned type = word >> 30 & 0x3C;
+
+	switch (n->op) {
+	case IA64_LD:
+		return type == 0x14 || type == 0x28 ? EPIC_ACQUIRE : 0;
+	case IA64_LD16:
+		return type == 0x2C ? EPIC_ACQUIRE : 0;
+	case IA64_ST:
+	case IA64_ST16:
+		return type == 0x34 ? EPIC_RELEASE : 0;
+	case IA64_XCHG:
+		return EPIC_ACQUIRE;
+	case IA64_CMPXCHG:
+	case IA64_CMP8XCHG16:
+	case IA64_FETCHADD:
+		return type & 4 ? EPIC_RELEASE : EPIC_ACQUIRE;
+	default:
+		return 0;
+	}
+}
+
+/* ld.bias, lfetch.excl. */
+static bool asks_to_own(const struct ia64_insn *n, uint64_t word)
+{
+	return (n->op == IA64_LD && (word >> 30 & 0x3C) == 0x10) ||
+	       (n->op == IA64_LFETCH && word >> 30 & 1);
 }
 
 static unsigned bytes_of(const struct ia64_insn *n, uint64_t word)
@@ -502,8 +535,11 @@ void ia64_core_op(struct epic_op *op, const struct ia64_insn *n, const struct ia
 	op->port = (uint8_t)port_of(n, s, op);
 	op->hint = op->encoding >> 33 & 3;
 	op->bytes = (uint8_t)bytes_of(n, op->encoding);
+	op->order = (uint8_t)order_of(n, op->encoding);
 	op->fp_ops = (uint8_t)fp_ops(n);
 	op->qp = n->qp;
-	op->flags = (uint8_t)flags_of(n, template, slots);
+	op->flags = (uint8_t)(flags_of(n, template, slots) |
+			      (asks_to_own(n, op->encoding) ? EPIC_OWNS : 0));
 	operands(op, s, n);
+	epic_prepare(op);
 }

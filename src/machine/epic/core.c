@@ -38,6 +38,19 @@ static char *make_tlb(struct tlb *tlb, const struct epic_tlb_params *p, char *me
 	return memory + tlb_bytes(p);
 }
 
+static void copy_latencies(struct epic_core *core, const struct epic_params *params)
+{
+	for (unsigned via = 0; via < EPIC_VIAS; via++) {
+		for (unsigned use = 0; use < EPIC_USES; use++) {
+			uint8_t latency = params->latencies[via][use];
+
+			core->latencies[via][use] = latency;
+			if (latency > core->slowest[via])
+				core->slowest[via] = latency;
+		}
+	}
+}
+
 struct epic_core *epic_init(void *memory, const struct epic_params *params)
 {
 	struct epic_core *core = memory;
@@ -53,11 +66,13 @@ struct epic_core *epic_init(void *memory, const struct epic_params *params)
 	next = make_tlb(&core->dtlb1, &params->dtlb1, next);
 	make_tlb(&core->dtlb2, &params->dtlb2, next);
 	core->params = params;
-	memcpy(core->latencies, params->latencies, sizeof(core->latencies));
+	copy_latencies(core, params);
 	core->deadline = UINT64_MAX;
 	core->fetch.chunk = core->fetch.page = core->fetch.line = UINT64_MAX;
 	core->requests.size = params->requests;
 	core->fills.size = params->fills;
+	core->reads.low = CELL_READING_LOW;
+	core->queue.low = CELL_QUEUE_LOW;
 	return core;
 }
 
@@ -71,8 +86,10 @@ void epic_connect(struct epic_core *core, struct fabric *fabric, unsigned number
 void epic_rest(struct epic_core *core, uint64_t until)
 {
 	epic_settle(core);
-	if (until > core->cycle)
-		core->cycle = until;
+	if (until > core->cycle) {
+		epic_add(core, CELL_HALTED, until - core->cycle);
+		core->group.start = core->cycle = until;
+	}
 	if (core->fetch.next < core->cycle)
 		core->fetch.next = core->cycle;
 }
@@ -89,7 +106,7 @@ uint64_t epic_fabric_time(const struct epic_core *core, uint64_t cycle)
 
 uint64_t epic_next_ip(const struct epic_core *core)
 {
-	return core->at_ip + core->at_slot;
+	return core->at;
 }
 
 uint64_t epic_cycle(const struct epic_core *core)

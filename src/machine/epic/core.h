@@ -68,20 +68,25 @@ struct access {
 	uint64_t ip, address;
 	unsigned marks;
 	uint8_t kind, bytes, slot, bundle;
+	uint8_t order;
 	bool hit, stack, by_data;
+	bool hinted; /* to own the line, though it only reads */
 };
 
 /* The group that is being dispersed. */
 struct group {
 	bool open;
-	uint8_t bundle;			   /* 0 or 1: the one in work */
-	uint8_t m, m0, m01, m2, m23, i, f; /* ports taken */
-	uint8_t of_bundle;		   /* syllables of the bundle in work */
+	uint8_t bundle; /* 0 or 1: the one in work */
+	uint8_t before; /* syllables of the one ahead of it */
+	uint32_t ports; /* taken: four bits for each kind; the highest is 1 only with too many */
+	uint32_t tally; /* instructions, nops, long instructions: a byte for each */
 	uint8_t result_count, access_count;
 	bool flushed;	 /* a flush came before it */
+	bool marked;	 /* an instruction in it carries the mark of channel 0 */
 	uint64_t ip;	 /* of its first bundle */
 	uint64_t start;	 /* cycle of its dispersal */
-	uint64_t latest; /* of needs */
+	uint64_t ready;	 /* `done` of registers that are ready for it is less */
+	uint64_t latest; /* of needs; 0: there are none */
 	uint64_t needs[NEEDS];
 	struct result results[GROUP_RESULTS];
 	struct access accesses[GROUP_ACCESSES];
@@ -127,12 +132,21 @@ struct ring {
 
 #define READS_MAX 32u
 
-/* Reads of memory that are on their way, in the order of their ends. */
+/* Requests that are on their way, in the order of their ends. */
 struct reads {
+	enum epic_cell low; /* of their number in each cycle, modulo 8; then divided by 8 */
 	uint64_t until[READS_MAX];
 	unsigned first, count;
 	uint64_t now; /* they are counted up to this cycle */
 };
+
+/* A line that the second level waits for. */
+struct pending {
+	uint64_t number;
+	uint64_t inserted, issued; /* cycles: into its queue, and to the third level */
+};
+
+#define EPIC_USES_ROOM 16
 
 struct epic_core {
 	const struct epic_params *params;
@@ -140,8 +154,7 @@ struct epic_core {
 	unsigned number, mhz;  /* of the core, in the fabric */
 	uint64_t cycle;	       /* in which the last group retired */
 	struct group group;
-	uint64_t at_ip; /* where the program goes on: bundle and slot, 0 at its beginning */
-	unsigned at_slot;
+	uint64_t at;	    /* where the program goes on: ip + slot; 0: somewhere else */
 	bool b_before;	    /* the bundle before ended in a B slot */
 	uint64_t forced_ip; /* bundle in which a branch was predicted as taken, and is not; or 0 */
 	unsigned owed;	    /* syllables that are not dispersed twice if their bundle goes on */
@@ -152,15 +165,20 @@ struct epic_core {
 	bool marking;
 	uint64_t deadline;
 	struct epic_watch watch;
-	uint64_t done[PHYSICAL_COUNT]; /* cycle of a register's result << 8, and enum epic_via */
-	uint8_t latencies[EPIC_VIAS][EPIC_USES];
+	/* Cycle from which a register is ready for every use << 8, and enum epic_via. */
+	uint64_t done[PHYSICAL_COUNT];
+	uint8_t latencies[EPIC_VIAS][EPIC_USES_ROOM];
+	uint8_t slowest[EPIC_VIAS]; /* of these */
 	uint64_t totals[SIGNAL_BANKS][EPIC_CELL_COUNT];
 	struct fetch fetch;
 	struct predictor predictor;
 	struct cache l1i, l2i, l1d, l2d, l3;
 	struct tlb itlb1, itlb2, dtlb1, dtlb2;
 	struct ring requests, fills;
-	struct reads reads;
+	struct pending pending[RING_MAX]; /* of fills */
+	uint64_t missed_cycle, missed;	  /* line and cycle of the last miss of the second level */
+	uint64_t ordered[2];		  /* until when requests that acquire, and release, wait */
+	struct reads reads, queue;	  /* of memory; of all that the second levels ask for */
 };
 
 static inline void epic_add(struct epic_core *core, enum epic_cell cell, uint64_t count)
@@ -168,16 +186,22 @@ static inline void epic_add(struct epic_core *core, enum epic_cell cell, uint64_
 	core->totals[SIGNAL_ALL][cell] += count;
 }
 
+/** Only for what these marks say. */
+static inline void epic_add_to_marks(struct epic_core *core, unsigned marks, enum epic_cell cell,
+				     uint64_t count)
+{
+	core->totals[SIGNAL_BY_ADDRESS][cell] += marks & SIGNAL_MARK_ADDRESS ? count : 0;
+	core->totals[SIGNAL_BY_MARK][cell] += marks & SIGNAL_MARK_CHANNEL ? count : 0;
+	core->totals[SIGNAL_BY_DATA][cell] += marks & SIGNAL_MARK_CHANNEL ? count : 0;
+}
+
 /** The same for what an instruction with these marks did. */
 static inline void epic_add_marked(struct epic_core *core, unsigned marks, enum epic_cell cell,
 				   uint64_t count)
 {
 	core->totals[SIGNAL_ALL][cell] += count;
-	if (__builtin_expect(core->marking, 0)) {
-		core->totals[SIGNAL_BY_ADDRESS][cell] += marks & SIGNAL_MARK_ADDRESS ? count : 0;
-		core->totals[SIGNAL_BY_MARK][cell] += marks & SIGNAL_MARK_CHANNEL ? count : 0;
-		core->totals[SIGNAL_BY_DATA][cell] += marks & SIGNAL_MARK_CHANNEL ? count : 0;
-	}
+	if (__builtin_expect(core->marking, 0))
+		epic_add_to_marks(core, marks, cell, count);
 }
 
 /** The same for what a data access did. */
@@ -192,6 +216,15 @@ static inline void epic_add_access(struct epic_core *core, const struct access *
 		core->totals[SIGNAL_BY_DATA][cell] += access->by_data;
 	}
 }
+
+/** A register's `done` if its result comes in a cycle. */
+static inline uint64_t epic_done(const struct epic_core *core, uint64_t cycle, unsigned via)
+{
+	return (cycle + core->slowest[via]) << 8 | via;
+}
+
+/** Number of the physical register that a name has. */
+unsigned epic_physical(const struct epic_rename *r, unsigned name);
 
 /** Searches, and makes what it finds the most recent. @return it, or NULL */
 struct line *epic_cache_find(struct cache *cache, uint64_t line);
@@ -226,10 +259,11 @@ enum epic_state {
 	STATE_M,
 };
 
-/** A read of memory begins in a cycle, or as soon as those before have, and takes so many. */
-void epic_reads_begin(struct epic_core *core, uint64_t cycle, unsigned latency);
+/** A request begins in a cycle, or as soon as those before have, and takes so many. */
+void epic_reads_begin(struct epic_core *core, struct reads *reads, uint64_t cycle,
+		      unsigned latency);
 /** Counts those that are on their way up to a cycle. */
-void epic_reads_count(struct epic_core *core, uint64_t cycle);
+void epic_reads_count(struct epic_core *core, struct reads *reads, uint64_t cycle);
 
 /**
  * A line of 128 bytes from the third level or memory.
@@ -268,6 +302,15 @@ struct access_time {
 	uint64_t pressure, transfer, walk;
 	unsigned latency;
 };
+/** A request of the second level, and what waits for it. */
+void epic_request(struct epic_core *core, const struct access *a, uint64_t cycle,
+		  struct access_time *time);
+/** A modified line leaves the second level. */
+void epic_write_back(struct epic_core *core, uint64_t tag, const struct access *access,
+		     uint64_t cycle);
+/** Takes a line for itself that others may have. @return cycles */
+unsigned epic_upgrade(struct epic_core *core, const struct access *a, uint64_t number,
+		      uint64_t cycle);
 /** Does an access in a cycle. */
 struct access_time epic_access(struct epic_core *core, struct access *access, uint64_t cycle);
 

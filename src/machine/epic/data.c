@@ -40,7 +40,11 @@ enum fabric_found epic_snoop(struct epic_core *core, uint64_t number, enum fabri
 	epic_add(core,
 		 (enum epic_cell)(first + (found == FABRIC_MODIFIED) + (found != FABRIC_NOTHING)),
 		 1);
+	epic_add(core, CELL_SNOOP_CYCLES,
+		 core->params->fabric.snoop * core->mhz / core->params->fabric.mhz);
 	if (what == FABRIC_INVALIDATE) {
+		epic_add(core, CELL_L1I_SNOOP, 2); /* both halves of the line */
+		epic_add(core, CELL_L2I_SNOOP_HIT, instructions);
 		drop_line(core, number);
 		return found;
 	}
@@ -86,13 +90,21 @@ static unsigned transact(struct epic_core *core, enum fabric_kind kind, uint64_t
 	       (unsigned)((answer->latency - least) * core->mhz / p->mhz);
 }
 
+/* A modified line goes. */
+static void leave_for_memory(struct epic_core *core, uint64_t number, uint64_t cycle)
+{
+	struct fabric_answer answer;
+
+	epic_add(core, CELL_BUS_WRITEBACK, 1);
+	transact(core, FABRIC_WRITE_BACK, number, cycle, &answer);
+}
+
 /* @return the line, in the third level from here on */
 static struct line *third_level(struct epic_core *core, uint64_t number, enum epic_cell first,
 				const struct access *access, uint64_t cycle, enum epic_state *found)
 {
 	uint64_t tag;
 	struct line *line = epic_cache_find(&core->l3, number);
-	struct fabric_answer answer;
 	enum epic_state gone;
 
 	*found = line ? state_of(line->tag) : STATE_I;
@@ -106,10 +118,24 @@ static struct line *third_level(struct epic_core *core, uint64_t number, enum ep
 	epic_add_access(core, access, (enum epic_cell)(CELL_L3_INSERT_I + gone));
 	if (gone == STATE_M) {
 		epic_add(core, CELL_L3_REPLACED_M, 1);
-		epic_add(core, CELL_BUS_WRITEBACK, 1);
-		transact(core, FABRIC_WRITE_BACK, epic_line_of(tag), cycle, &answer);
+		leave_for_memory(core, epic_line_of(tag), cycle);
 	}
 	return epic_cache_find(&core->l3, number);
+}
+
+static enum fabric_kind kind_of(enum epic_cell first, const struct access *access)
+{
+	return first == CELL_L3_CODE_I			  ? FABRIC_READ_CODE
+	       : first == CELL_L3_OWN_I || access->hinted ? FABRIC_READ_OWN
+							  : FABRIC_READ_DATA;
+}
+
+static enum epic_cell bus_cell(enum epic_cell first, const struct access *access)
+{
+	return first == CELL_L3_CODE_I	? CELL_BUS_CODE
+	       : first == CELL_L3_OWN_I ? CELL_BUS_OWN
+	       : access->hinted		? CELL_BUS_OWN_HINT
+					: CELL_BUS_LOAD;
 }
 
 unsigned epic_l3_read(struct epic_core *core, uint64_t address, uint64_t cycle,
@@ -118,34 +144,29 @@ unsigned epic_l3_read(struct epic_core *core, uint64_t address, uint64_t cycle,
 	uint64_t number = epic_line(&core->l3, address);
 	struct fabric_answer answer;
 	struct line *line = third_level(core, number, first, access, cycle, found);
-	unsigned latency;
+	unsigned latency = core->params->l3.latency;
 
-	if (*found != STATE_I)
-		return core->params->l3.latency;
-	latency = transact(core,
-			   first == CELL_L3_CODE_I   ? FABRIC_READ_CODE
-			   : first == CELL_L3_DATA_I ? FABRIC_READ_DATA
-						     : FABRIC_READ_OWN,
-			   number, cycle, &answer);
-	line->tag |= answer.shared ? LINE_SHARED : 0;
-	epic_add(core,
-		 first == CELL_L3_CODE_I   ? CELL_BUS_CODE
-		 : first == CELL_L3_DATA_I ? CELL_BUS_LOAD
-					   : CELL_BUS_OWN,
-		 1);
-	epic_reads_begin(core, cycle, latency);
+	if (*found == STATE_I) {
+		latency = transact(core, kind_of(first, access), number, cycle, &answer);
+		line->tag |= answer.shared ? LINE_SHARED : 0;
+		epic_add(core, bus_cell(first, access), 1);
+		epic_reads_begin(core, &core->reads, cycle, latency);
+	}
+	epic_reads_begin(core, &core->queue, cycle, latency);
+	epic_add(core, CELL_QUEUED, 1);
 	return latency;
 }
 
-/* Takes a line for itself that others may have. @return cycles */
-static unsigned upgrade(struct epic_core *core, const struct access *a, uint64_t number,
-			uint64_t cycle)
+unsigned epic_upgrade(struct epic_core *core, const struct access *a, uint64_t number,
+		      uint64_t cycle)
 {
 	struct line *second = epic_cache_peek(&core->l2d, number);
 	struct line *third = epic_cache_peek(&core->l3, number);
 	struct fabric_answer answer;
 	unsigned latency = transact(core, FABRIC_OWN, number, cycle, &answer);
 
+	epic_reads_begin(core, &core->queue, cycle, latency);
+	epic_add(core, CELL_QUEUED, 1);
 	epic_add_access(core, a, CELL_L2D_STORE_SHARED);
 	if (second)
 		second->tag &= ~LINE_SHARED;
@@ -154,98 +175,28 @@ static unsigned upgrade(struct epic_core *core, const struct access *a, uint64_t
 	return latency;
 }
 
-/* A modified line leaves the second level. */
-static void write_back(struct epic_core *core, uint64_t tag, const struct access *access,
-		       uint64_t cycle)
+/* Only the core's own caches have to be flushed: programs share what they execute. */
+void epic_flush(struct epic_core *core, const struct access *a, uint64_t cycle)
+{
+	uint64_t number = epic_line(&core->l3, a->address);
+	struct line *second = epic_cache_peek(&core->l2d, number);
+	struct line *third = epic_cache_peek(&core->l3, number);
+
+	epic_add_access(core, a, CELL_L2D_OTHER);
+	epic_add(core, CELL_BUS_FLUSH, 1);
+	epic_add(core, CELL_L1I_SNOOP, 1);
+	if ((second && second->tag & LINE_DIRTY) || (third && third->tag & LINE_DIRTY))
+		leave_for_memory(core, number, cycle);
+	drop_line(core, number);
+}
+
+void epic_write_back(struct epic_core *core, uint64_t tag, const struct access *access,
+		     uint64_t cycle)
 {
 	enum epic_state found;
 
 	third_level(core, epic_line_of(tag), CELL_L3_WRITEBACK_I, access, cycle, &found)->tag |=
 	    LINE_DIRTY;
-}
-
-static void count_request(struct epic_core *core, const struct access *a)
-{
-	bool write = a->kind == EPIC_STORE || a->kind == EPIC_FP_STORE;
-
-	if (!write)
-		epic_add_access(core, a, CELL_L2D_READ);
-	if (write || a->kind == EPIC_EXCHANGE)
-		epic_add_access(core, a, CELL_L2D_WRITE);
-	epic_add_access(core, a,
-			write			   ? CELL_L2D_STORE
-			: a->kind == EPIC_EXCHANGE ? CELL_L2D_EXCHANGE
-			: a->kind == EPIC_PREFETCH ? CELL_L2D_PREFETCH
-			: a->kind == EPIC_FP_LOAD || a->kind == EPIC_FP_LOAD_CHECK
-			    ? CELL_L2D_FP_LOAD
-			    : CELL_L2D_LOAD);
-}
-
-/* @return cycles from t until the line is there */
-static unsigned fill_second_level(struct epic_core *core, const struct access *a, bool owns,
-				  uint64_t number, uint64_t t)
-{
-	uint64_t wait = epic_ring_wait(&core->fills, t) - t, gone, shared;
-	enum epic_state state;
-	unsigned latency;
-
-	epic_add_access(core, a, CELL_L2D_LOOKUP_MISS);
-	epic_add_access(core, a, CELL_L2D_MISS);
-	if (wait)
-		epic_add(core, CELL_L2D_FILLS_FULL, 1);
-	latency = (unsigned)wait + epic_l3_read(core, a->address, t + wait,
-						owns ? CELL_L3_OWN_I : CELL_L3_DATA_I, a, &state);
-	shared = epic_cache_peek(&core->l3, number)->tag & LINE_SHARED;
-	epic_add_access(core, a,
-			state == STATE_M ? CELL_L2D_FILL_M
-			: shared	 ? CELL_L2D_FILL_S
-					 : CELL_L2D_FILL_E);
-	epic_ring_take(&core->fills, t + latency);
-	gone = epic_cache_fill(&core->l2d, number, t + latency);
-	epic_cache_peek(&core->l2d, number)->tag |= shared;
-	if (gone & LINE_DIRTY)
-		write_back(core, gone, a, t + latency);
-	return latency;
-}
-
-/* @return cycles from t until the line is there; the request and the fill take their entries */
-static unsigned second_level(struct epic_core *core, const struct access *a, uint64_t t)
-{
-	uint64_t number = epic_line(&core->l2d, a->address);
-	struct line *line = epic_cache_find(&core->l2d, number);
-	bool owns = a->kind == EPIC_STORE || a->kind == EPIC_FP_STORE || a->kind == EPIC_EXCHANGE;
-	unsigned latency = core->params->l2d.latency;
-
-	count_request(core, a);
-	if (line && line->ready <= t + latency) {
-		epic_add_access(core, a, CELL_L2D_HIT);
-	} else if (line) {
-		epic_add_access(core, a, CELL_L2D_LOOKUP_MISS);
-		epic_add_access(core, a, owns ? CELL_L2D_SECONDARY_WRITE : CELL_L2D_SECONDARY_READ);
-		latency = (unsigned)(line->ready - t);
-	} else {
-		latency = fill_second_level(core, a, owns, number, t);
-		line = epic_cache_find(&core->l2d, number);
-	}
-	if (owns && line->tag & LINE_SHARED) {
-		latency = upgrade(core, a, number, t + latency) + latency;
-		line->ready = t + latency;
-	}
-	if (owns)
-		line->tag |= LINE_DIRTY;
-	return latency;
-}
-
-static void request(struct epic_core *core, const struct access *a, uint64_t cycle,
-		    struct access_time *time)
-{
-	uint64_t t = epic_ring_wait(&core->requests, cycle);
-
-	time->pressure = t - cycle;
-	if (time->pressure)
-		epic_add(core, CELL_L2D_REQUESTS_FULL, 1);
-	time->latency = second_level(core, a, t);
-	epic_ring_take(&core->requests, t + time->latency);
 }
 
 /* Only integer reads look at the first level. */
@@ -299,7 +250,7 @@ static void load(struct epic_core *core, const struct access *a, uint64_t t,
 		time->latency = core->params->l1d.latency;
 		return;
 	}
-	request(core, a, t, time);
+	epic_request(core, a, t, time);
 	fill_first_level(core, a, t + time->pressure + time->latency);
 }
 
@@ -359,13 +310,16 @@ struct access_time epic_access(struct epic_core *core, struct access *a, uint64_
 			epic_add_access(core, a, CELL_L1D_READ);
 		return time;
 	}
-	count_access(core, a);
+	if (a->kind != EPIC_FLUSH)
+		count_access(core, a);
 	translate(core, a, first, &time);
 	t = cycle + time.transfer + time.walk;
-	if (first)
+	if (a->kind == EPIC_FLUSH)
+		epic_flush(core, a, t);
+	else if (first)
 		load(core, a, t, &time);
 	else
-		request(core, a, t, &time);
+		epic_request(core, a, t, &time);
 	if (a->kind == EPIC_PREFETCH)
 		fill_first_level(core, a, t + time.pressure + time.latency);
 	time.latency = max(time.latency, 1);

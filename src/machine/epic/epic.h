@@ -104,6 +104,7 @@ enum epic_kind {
 	EPIC_FP_STORE,
 	EPIC_EXCHANGE, /* semaphores */
 	EPIC_PREFETCH,
+	EPIC_FLUSH,  /* of a line from all caches */
 	EPIC_BRANCH, /* by its distance */
 	EPIC_RETURN,
 	EPIC_INDIRECT,
@@ -130,12 +131,32 @@ enum epic_hint {
 #define EPIC_LAST	0x10u /* of its bundle */
 #define EPIC_SPLITS	0x20u /* of a bundle with several B slots */
 #define EPIC_B_FIRST	0x40u /* of a bundle that begins with a B slot */
+#define EPIC_OWNS	0x80u /* a read that asks for the line as a store does */
+
+#define EPIC_ACQUIRE 1u /* what comes after it waits; of accesses */
+#define EPIC_RELEASE 2u /* it waits for what comes before */
 
 #define EPIC_SOURCES 5
 #define EPIC_RESULTS 3
 
+/* Where a register is while nothing rotates: fixed + ((bottom of the frame + offset) & mask). */
+struct epic_place {
+	uint16_t fixed;
+	uint8_t offset, mask;
+};
+
+/* What epic_prepare() makes of an instruction. */
+struct epic_prepared {
+	struct epic_place from[EPIC_SOURCES], to[EPIC_RESULTS], predicate;
+	uint64_t at, next; /* ip + slot: its own, and what follows if it does not branch */
+	uint32_t needs, takes, else_takes; /* issue ports: struct group */
+	uint32_t tally;			   /* the same of what is counted once for a group */
+	bool rare;			   /* it counts as more than what it is retired for */
+};
+
 /* An instruction, as decoding it makes it; the core only reads it. */
 struct epic_op {
+	struct epic_prepared prepared;
 	uint64_t ip;	   /* of the bundle */
 	uint64_t encoding; /* 41 bits */
 	uint64_t target;   /* EPIC_BRANCH and checks: where it goes */
@@ -150,6 +171,7 @@ struct epic_op {
 	uint8_t hint;
 	uint8_t bytes; /* accessed */
 	uint8_t fp_ops;
+	uint8_t order; /* EPIC_ACQUIRE, EPIC_RELEASE */
 	uint8_t qp;
 	uint8_t flags;
 };
@@ -159,6 +181,7 @@ struct epic_rename {
 	uint32_t bottom;		      /* number of the physical register that is 32 */
 	uint8_t rotating;		      /* general registers */
 	uint8_t general, floating, predicate; /* rotation of each */
+	bool rotated;			      /* one of these is not 0 */
 };
 
 /* What comes of an instruction. */
@@ -187,13 +210,15 @@ struct epic_core *epic_init(void *memory, const struct epic_params *params);
 void epic_connect(struct epic_core *core, struct fabric *fabric, unsigned number, unsigned mhz);
 /** Another core's request for a line. @return what was there */
 enum fabric_found epic_snoop(struct epic_core *core, uint64_t number, enum fabric_snoop what);
-/** The core did nothing until a cycle, and counts none of those. Nothing if that is over. */
+/** The core was halted until a cycle, and counts only that. Nothing if that is over. */
 void epic_rest(struct epic_core *core, uint64_t until);
 /** Cycles of the core in so many nanoseconds. */
 uint64_t epic_cycles(const struct epic_core *core, uint64_t ns);
 /** Cycle of the fabric's clock in a cycle of the core's. */
 uint64_t epic_fabric_time(const struct epic_core *core, uint64_t cycle);
 
+/** Completes a decoded instruction, before it is issued for the first time. */
+void epic_prepare(struct epic_op *op);
 /** The next instruction of the program. rename: as it is before it. */
 void epic_issue(struct epic_core *core, const struct epic_op *op, const struct epic_rename *rename,
 		const struct epic_instance *instance);
@@ -210,6 +235,9 @@ void epic_issue_plain(struct epic_core *core, const struct epic_op *ops, unsigne
 void epic_stack_traffic(struct epic_core *core, bool store, uint64_t address, unsigned registers);
 /** Stacked registers before the stack event that is issued next: dirty ones, and the frame's. */
 void epic_stack_registers(struct epic_core *core, unsigned dirty, unsigned current);
+/** The speculative load issued last brought no value: its address register had none, or there is no
+ * page. */
+void epic_deferred(struct epic_core *core, bool address);
 /** The program went on elsewhere than instructions say: an interruption. */
 void epic_interruption(struct epic_core *core);
 /** Ends the group that is open, so that totals tell of all instructions. */

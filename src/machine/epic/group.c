@@ -26,11 +26,28 @@ static enum epic_cell lost(enum fetch_cause cause)
 	return (enum epic_cell)cells[cause];
 }
 
-static void begin_fetched(struct epic_core *core, const struct epic_op *op)
+/* Bundles that would be lost if the back end never stalled: those of a flush, and others. */
+static __attribute__((noinline)) void count_absent(struct epic_core *core, uint64_t cycles,
+						   uint64_t flush)
+{
+	uint64_t flushed = cycles < flush ? cycles : flush;
+
+	epic_add(core, CELL_ABSENT_FLUSH, 2 * flushed);
+	epic_add(core,
+		 (enum epic_cell)(lost((enum fetch_cause)core->fetch.cause) - CELL_LOST_FLUSH +
+				  CELL_ABSENT_FLUSH),
+		 2 * (cycles - flushed));
+}
+
+/* free: the cycle in which it could be dispersed if nothing had stalled */
+static void begin_fetched(struct epic_core *core, const struct epic_op *op, uint64_t free,
+			  uint64_t flush)
 {
 	uint64_t available = epic_available(core, op->ip);
 	uint64_t bubble = available > core->cycle + 1 ? available - core->cycle - 1 : 0;
 
+	if (available > free)
+		count_absent(core, available - free, flush);
 	if (bubble) {
 		epic_add(core, CELL_NOT_FETCH, 6 * bubble);
 		epic_add(core, lost((enum fetch_cause)core->fetch.cause), 2 * bubble);
@@ -41,17 +58,22 @@ static void begin_fetched(struct epic_core *core, const struct epic_op *op)
 void epic_group_begin(struct epic_core *core, const struct epic_op *op, bool fetched)
 {
 	struct group *g = &core->group;
+	uint64_t flush = core->flush_branch + core->flush_exception;
+	uint64_t free = flush ? core->cycle + 1 : g->start + 1;
 
-	memset(g, 0, offsetof(struct group, results));
+	memset(g, 0, offsetof(struct group, ip));
+	g->latest = 0;
+	g->ports = PORTS_FREE;
 	g->open = true;
 	g->ip = op->ip;
-	g->flushed = core->flush_branch || core->flush_exception;
+	g->flushed = flush;
 	bubbles(core, CELL_BUBBLE_EXCEPTION, core->flush_exception);
 	bubbles(core, CELL_BUBBLE_BRANCH, core->flush_branch);
 	core->flush_branch = core->flush_exception = 0;
 	if (fetched)
-		begin_fetched(core, op);
+		begin_fetched(core, op, free, flush);
 	g->start = core->cycle + 1;
+	g->ready = (g->start + 1) << 8;
 }
 
 /* Syllables that this cycle loses, by the first reason for it. */
@@ -66,7 +88,7 @@ static void not_dispersed(struct epic_core *core, const struct epic_op *op, enum
 
 	if (!whole && why <= END_SPLIT) { /* the rest comes in the next cycle */
 		epic_add(core, cell, g->bundle ? 3 : 6);
-		core->owed += g->of_bundle;
+		core->owed += (g->tally & 0xFF) - g->before;
 		core->owed_cell =
 		    cell == CELL_NOT_EXPLICIT ? CELL_OVER_EXPLICIT : CELL_OVER_IMPLICIT;
 		return;
@@ -162,8 +184,16 @@ static void deliver(struct epic_core *core, const unsigned *latencies)
 
 		uint64_t cycle = core->cycle + (r->access >= 0 ? latencies[r->access] : 0);
 
-		core->done[r->reg] = cycle << 8 | r->via;
+		core->done[r->reg] = epic_done(core, cycle, r->via);
 	}
+}
+
+static void count_tally(struct epic_core *core, uint32_t tally)
+{
+	epic_add(core, CELL_RETIRED, tally & 0xFF);
+	epic_add(core, CELL_DISPERSED, tally & 0xFF);
+	epic_add(core, CELL_NOP, tally >> TALLY_NOPS & 0xFF);
+	epic_add(core, CELL_NOT_LONG, tally >> TALLY_LONG);
 }
 
 void epic_group_end(struct epic_core *core, const struct epic_op *op, enum end why)
@@ -172,14 +202,24 @@ void epic_group_end(struct epic_core *core, const struct epic_op *op, enum end w
 	unsigned latencies[GROUP_ACCESSES];
 
 	not_dispersed(core, op, why);
-	if (why == END_FETCH)
-		epic_add(core, lost((enum fetch_cause)core->fetch.cause), 1);
+	if (why == END_FETCH) {
+		enum epic_cell cell = lost((enum fetch_cause)core->fetch.cause);
+
+		epic_add(core, cell, 1);
+		epic_add(core, (enum epic_cell)(cell - CELL_LOST_FLUSH + CELL_ABSENT_FLUSH), 1);
+	} else if (why == END_TAKEN && !g->bundle) { /* the bundle that came with it */
+		epic_add(core, CELL_LOST_UNREACHED, 1);
+		epic_add(core, CELL_ABSENT_UNREACHED, 1);
+	}
 	wait_for_stack(core);
 	wait_for_operands(core);
 	if (g->access_count)
 		do_accesses(core, latencies);
+	count_tally(core, g->tally);
 	core->cycle++;
 	epic_add(core, CELL_CYCLES, 1);
+	if (g->marked)
+		epic_add(core, CELL_MARKED_CYCLES, core->cycle - g->start + 1);
 	deliver(core, latencies);
 	g->open = false;
 	if (core->watch.cycles)

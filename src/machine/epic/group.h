@@ -10,57 +10,47 @@
  */
 void epic_group_begin(struct epic_core *core, const struct epic_op *op, bool fetched);
 
-static inline bool epic_take(uint8_t *port, unsigned room)
-{
-	if (*port >= room)
-		return false;
-	(*port)++;
-	return true;
-}
+/* Kinds of ports, by their place in group.ports: there it says how many more there are than room.
+ */
+enum {
+	PORT_M = 0,    /* four */
+	PORT_M0 = 4,   /* one */
+	PORT_M01 = 8,  /* two */
+	PORT_M2 = 12,  /* one */
+	PORT_M23 = 16, /* two */
+	PORT_I = 20,   /* two */
+	PORT_F = 24,   /* two */
+};
 
-/* M ports: four, of which some instructions take only certain ones. */
-static inline bool epic_take_m(struct group *g, uint8_t *kind, unsigned room, uint8_t *half)
-{
-	if (g->m >= 4 || (kind && *kind >= room) || (half && *half >= 2))
-		return false;
-	g->m++;
-	if (kind)
-		(*kind)++;
-	if (half)
-		(*half)++;
-	return true;
-}
+#define PORTS_FREE                                                                                 \
+	((7u - 4) << PORT_M | (7u - 1) << PORT_M0 | (7u - 2) << PORT_M01 | (7u - 1) << PORT_M2 |   \
+	 (7u - 2) << PORT_M23 | (7u - 2) << PORT_I | (7u - 2) << PORT_F)
+#define PORTS_FULL 0x08888888u
 
 /** Whether the ports that the instruction can go to have room; it takes one then. */
 static inline bool epic_group_ports(struct group *g, const struct epic_op *op)
 {
-	switch (op->port) {
-	case EPIC_PORT_M:
-		return epic_take_m(g, NULL, 0, NULL);
-	case EPIC_PORT_M0:
-		return epic_take_m(g, &g->m0, 1, &g->m01);
-	case EPIC_PORT_M01:
-		return epic_take_m(g, NULL, 0, &g->m01);
-	case EPIC_PORT_M2:
-		return epic_take_m(g, &g->m2, 1, &g->m23);
-	case EPIC_PORT_M23:
-		return epic_take_m(g, NULL, 0, &g->m23);
-	case EPIC_PORT_A:
-		return epic_take(&g->i, 2) || epic_take_m(g, NULL, 0, NULL);
-	case EPIC_PORT_I:
-		return epic_take(&g->i, 2);
-	case EPIC_PORT_I0:
-		return epic_take(&g->i, 1);
-	case EPIC_PORT_F:
-		return epic_take(&g->f, 2);
-	case EPIC_PORT_LONG:
-		return g->f < 2 && epic_take(&g->i, 2) && epic_take(&g->f, 2);
-	case EPIC_PORT_LONG_B:
-		return epic_take(&g->f, 2);
-	default: /* a bundle's B slots have their ports, and end the group */
-		return true;
-	}
+	const struct epic_prepared *p = &op->prepared;
+
+	if (!((g->ports + p->needs) & PORTS_FULL))
+		g->ports += p->takes;
+	else if (!((g->ports + p->else_takes) & PORTS_FULL))
+		g->ports += p->else_takes;
+	else
+		return false;
+	return true;
 }
+
+/* In group.tally. */
+enum {
+	TALLY_ISSUED = 0,
+	TALLY_NOPS = 8,
+	TALLY_LONG = 16,
+};
+
+/** Counts an executed instruction that is `rare`, or replaced an entry of the ALAT. */
+void epic_count_kind(struct epic_core *core, const struct epic_op *op,
+		     const struct epic_instance *in);
 
 /** Ends the group after `op`, the last one in it, and charges its stalls and its cycle. */
 void epic_group_end(struct epic_core *core, const struct epic_op *op, enum end why);

@@ -2,31 +2,14 @@
  */
 #include "machine/epic/group.h"
 
-static inline unsigned ring(unsigned first, unsigned n, unsigned rotation, unsigned size)
-{
-	n += rotation;
-	return first + (n >= size ? n - size : n);
-}
+#include <string.h>
 
 /* Where a register is. */
-static inline unsigned physical(const struct epic_rename *r, unsigned name)
+static inline unsigned where(const struct epic_rename *r, const struct epic_place *p, unsigned name)
 {
-	unsigned n = name - 32;
-
-	if (name < 32)
-		return name;
-	if (name < EPIC_FLOATING) {
-		if (n < r->rotating)
-			n = ring(0, n, r->general, r->rotating);
-		return PHYSICAL_STACKED + ((r->bottom + n) & 127);
-	}
-	if (name < EPIC_FLOATING + 32)
-		return PHYSICAL_FLOATING + name - EPIC_FLOATING;
-	if (name < EPIC_PREDICATE)
-		return ring(PHYSICAL_FLOATING + 32, name - EPIC_FLOATING - 32, r->floating, 96);
-	if (name < EPIC_PREDICATE + 16 || name >= EPIC_BRANCH_REG)
-		return PHYSICAL_PREDICATE + name - EPIC_PREDICATE;
-	return ring(PHYSICAL_PREDICATE + 16, name - EPIC_PREDICATE - 16, r->predicate, 48);
+	if (__builtin_expect(r->rotated, 0))
+		return epic_physical(r, name);
+	return p->fixed + ((r->bottom + p->offset) & p->mask);
 }
 
 static inline enum need need_of(unsigned reg, unsigned via)
@@ -42,17 +25,26 @@ static inline enum need need_of(unsigned reg, unsigned via)
 	return reg < PHYSICAL_BRANCH_REG ? NEED_PREDICATE : NEED_APPLICATION;
 }
 
+static __attribute__((noinline)) void need(struct epic_core *core, unsigned reg, uint64_t ready)
+{
+	struct group *g = &core->group;
+	uint64_t *need = &g->needs[need_of(reg, core->done[reg] & 0xFF)];
+
+	if (!g->latest)
+		memset(g->needs, 0, sizeof(g->needs));
+	*need = ready > *need ? ready : *need;
+	g->latest = ready > g->latest ? ready : g->latest;
+}
+
 static inline void wait_for(struct epic_core *core, unsigned reg, unsigned use)
 {
-	unsigned via = core->done[reg] & 0xFF;
-	uint64_t ready = (core->done[reg] >> 8) + core->latencies[via][use];
+	uint64_t done = core->done[reg], ready;
 
-	if (ready > core->group.start) {
-		uint64_t *need = &core->group.needs[need_of(reg, via)];
-
-		*need = ready > *need ? ready : *need;
-		core->group.latest = ready > core->group.latest ? ready : core->group.latest;
-	}
+	if (done < core->group.ready)
+		return;
+	ready = (done >> 8) - core->slowest[done & 0xFF] + core->latencies[done & 0xFF][use];
+	if (ready > core->group.start)
+		need(core, reg, ready);
 }
 
 /* Instructions whose predicate is false wait for it alone. */
@@ -63,16 +55,17 @@ static inline void operands(struct epic_core *core, const struct epic_op *op,
 									     : EPIC_USE_PREDICATE;
 
 	if (op->qp)
-		wait_for(core, physical(rename, EPIC_PREDICATE + op->qp), use);
+		wait_for(core, where(rename, &op->prepared.predicate, EPIC_PREDICATE + op->qp),
+			 use);
 	if (!on)
 		return;
 	for (unsigned i = 0; i < op->source_count; i++)
-		wait_for(core, physical(rename, op->sources[i]), op->uses[i]);
+		wait_for(core, where(rename, &op->prepared.from[i], op->sources[i]), op->uses[i]);
 }
 
 static bool is_access(unsigned kind)
 {
-	return kind >= EPIC_LOAD && kind <= EPIC_PREFETCH;
+	return kind >= EPIC_LOAD && kind <= EPIC_FLUSH;
 }
 
 static void access_memory(struct epic_core *core, const struct epic_op *op,
@@ -88,7 +81,9 @@ static void access_memory(struct epic_core *core, const struct epic_op *op,
 	    .bytes = op->bytes,
 	    .slot = op->slot,
 	    .bundle = g->bundle,
+	    .order = op->order,
 	    .hit = instance->hit,
+	    .hinted = op->flags & EPIC_OWNS,
 	};
 }
 
@@ -101,14 +96,15 @@ static void results(struct epic_core *core, const struct epic_op *op,
 		bool loaded = op->vias[i] == EPIC_VIA_LOAD || op->vias[i] == EPIC_VIA_FLOAD;
 
 		g->results[g->result_count++] = (struct result){
-		    .reg = (uint16_t)physical(rename, op->results[i]),
+		    .reg = (uint16_t)where(rename, &op->prepared.to[i], op->results[i]),
 		    .via = op->vias[i],
 		    .access = (int8_t)(loaded ? access : -1),
 		};
 	}
 	if (op->flags & EPIC_PREDICATES) {
 		for (unsigned i = 1; i < 64; i++) {
-			core->done[PHYSICAL_PREDICATE + i] = g->start << 8 | EPIC_VIA_PREDICATES;
+			core->done[PHYSICAL_PREDICATE + i] =
+			    epic_done(core, g->start, EPIC_VIA_PREDICATES);
 		}
 	}
 }
@@ -120,102 +116,22 @@ static void count_marks(struct epic_core *core)
 			epic_add(core, (enum epic_cell)(CELL_MARK0 + i), 1);
 }
 
-/* A check that the ALAT failed. */
-static void tell_check(struct epic_core *core, const struct epic_op *op,
-		       const struct epic_instance *in)
-{
-	struct detail_miss miss = {
-	    .ip = op->ip,
-	    .address = in->address,
-	    .slot = op->slot,
-	    .bundle = core->group.bundle,
-	    .alat = true,
-	    .by_address = core->marks & SIGNAL_MARK_ADDRESS,
-	    .by_mark = core->marks & SIGNAL_MARK_CHANNEL,
-	    .by_data = core->marks & SIGNAL_MARK_CHANNEL,
-	};
-
-	core->watch.miss(core->watch.arg, &miss);
-}
-
-static void count_check(struct epic_core *core, const struct epic_op *op,
-			const struct epic_instance *in)
-{
-	bool floating = op->kind == EPIC_FP_CHECK || op->kind == EPIC_FP_ALAT_CHECK ||
-			op->kind == EPIC_FP_LOAD_CHECK;
-	bool failed =
-	    op->kind == EPIC_LOAD_CHECK || op->kind == EPIC_FP_LOAD_CHECK ? !in->hit : in->taken;
-
-	switch (op->kind) {
-	case EPIC_CHECK:
-	case EPIC_FP_CHECK:
-		epic_add(core, (enum epic_cell)(CELL_CHECK_GENERAL + floating + (failed ? 2 : 0)),
-			 1);
-		break;
-	case EPIC_FLAGS_CHECK:
-		if (failed)
-			epic_add_marked(core, core->marks, CELL_FP_CHECK_FAILED, 1);
-		break;
-	default:
-		epic_add_marked(core, core->marks,
-				(enum epic_cell)(CELL_ALAT_GENERAL + floating + (failed ? 2 : 0)),
-				1);
-		if (failed && core->watch.miss)
-			tell_check(core, op, in);
-		break;
-	}
-}
-
 static bool is_branch(unsigned kind)
 {
 	return kind >= EPIC_BRANCH && kind <= EPIC_INDIRECT;
 }
 
-/* What happens with an instruction that is executed: kinds that most are not. */
-static void count_kind(struct epic_core *core, const struct epic_op *op,
-		       const struct epic_instance *in)
-{
-	switch (op->kind) {
-	case EPIC_NOP:
-		epic_add_marked(core, core->marks, CELL_NOP, 1);
-		break;
-	case EPIC_LOAD_CHECK:
-	case EPIC_FP_LOAD_CHECK:
-	case EPIC_CHECK:
-	case EPIC_FP_CHECK:
-	case EPIC_ALAT_CHECK:
-	case EPIC_FP_ALAT_CHECK:
-	case EPIC_FLAGS_CHECK:
-		count_check(core, op, in);
-		break;
-	case EPIC_SERIALIZE:
-		epic_add(core, CELL_SERIALIZE, 1);
-		break;
-	default:
-		break;
-	}
-	if (op->fp_ops)
-		epic_add_marked(core, core->marks, CELL_FP_OP, op->fp_ops);
-	if (op->flags & EPIC_STACK)
-		epic_add(core, CELL_STACK_EVENT, 1);
-	if (in->replaced)
-		epic_add_marked(core, core->marks,
-				op->kind == EPIC_FP_LOAD || op->kind == EPIC_FP_LOAD_CHECK
-				    ? CELL_REPLACED_FLOATING
-				    : CELL_REPLACED_GENERAL,
-				1);
-}
-
 static void count_retired(struct epic_core *core, const struct epic_op *op,
 			  const struct epic_instance *in)
 {
-	epic_add_marked(core, core->marks, CELL_RETIRED, 1);
-	epic_add_marked(core, core->marks, CELL_DISPERSED, 1);
-	if (op->slots == 2 && op->flags & EPIC_LAST)
-		epic_add(core, CELL_NOT_LONG, 1);
-	if (in->on)
-		count_kind(core, op, in);
-	else if (op->unit != 'B')
+	core->group.tally += op->prepared.tally & ~(0xFFu << TALLY_NOPS);
+	if (__builtin_expect(core->marking, 0)) {
+		epic_add_to_marks(core, core->marks, CELL_RETIRED, 1);
+		epic_add_to_marks(core, core->marks, CELL_DISPERSED, 1);
+	}
+	if (in->on && (op->prepared.rare || in->replaced))
+		epic_count_kind(core, op, in);
+	else if (!in->on && op->unit != 'B')
 		epic_add_marked(core, core->marks, CELL_SQUASHED, 1);
 }
 
@@ -230,9 +146,9 @@ static void abandon(struct epic_core *core)
 /* A group that an interruption cut off: nobody said how. */
 static void cut(struct epic_core *core)
 {
-	struct epic_op last = {.slot = (uint8_t)(core->at_slot ? core->at_slot - 1 : 2),
-			       .slots = 3,
-			       .flags = core->at_slot ? 0 : EPIC_LAST};
+	unsigned slot = core->at & 15;
+	struct epic_op last = {
+	    .slot = (uint8_t)(slot ? slot - 1 : 2), .slots = 3, .flags = slot ? 0 : EPIC_LAST};
 
 	epic_group_end(core, &last, END_FLUSH);
 }
@@ -241,10 +157,10 @@ static void cut(struct epic_core *core)
 static void next_bundle(struct epic_core *core, const struct epic_op *op)
 {
 	struct group *g = &core->group;
-	struct epic_op last = {.flags = EPIC_LAST};
+	static const struct epic_op last = {.flags = EPIC_LAST};
 
 	abandon(core);
-	if (g->open && (op->ip != core->at_ip || core->at_slot || op->slot))
+	if (g->open && (op->prepared.at != core->at || op->slot))
 		cut(core);
 	if (g->open && core->b_before && op->flags & EPIC_B_FIRST)
 		epic_group_end(core, &last, END_SPLIT);
@@ -253,7 +169,7 @@ static void next_bundle(struct epic_core *core, const struct epic_op *op)
 			epic_group_end(core, &last, END_FETCH);
 		} else {
 			g->bundle = 1;
-			g->of_bundle = 0;
+			g->before = (uint8_t)g->tally;
 			return;
 		}
 	}
@@ -262,24 +178,26 @@ static void next_bundle(struct epic_core *core, const struct epic_op *op)
 		epic_add(core, CELL_NOT_LONG, op->slot);
 }
 
-static void join_group(struct epic_core *core, const struct epic_op *op)
+/* The ports are taken: the instruction begins another group. */
+static __attribute__((noinline)) void split(struct epic_core *core, const struct epic_op *op)
 {
-	bool inside = core->at_slot && op->ip == core->at_ip && op->slot == core->at_slot;
+	static const struct epic_op before[] = {{.flags = EPIC_LAST}, {.flags = 0}};
 
-	if (!inside)
+	if (!op->slot) /* nothing of this bundle goes with the first one */
+		core->group.bundle = 0;
+	epic_group_end(core, &before[op->slot != 0], END_SPLIT);
+	epic_group_begin(core, op, false);
+	epic_group_ports(&core->group, op);
+}
+
+static inline void join_group(struct epic_core *core, const struct epic_op *op)
+{
+	if (!op->slot || op->prepared.at != core->at)
 		next_bundle(core, op);
 	else if (!core->group.open)
 		epic_group_begin(core, op, false);
-	if (!epic_group_ports(&core->group, op)) {
-		struct epic_op before = {.flags = op->slot ? 0 : EPIC_LAST};
-
-		if (!op->slot) /* nothing of this bundle goes with the first one */
-			core->group.bundle = 0;
-		epic_group_end(core, &before, END_SPLIT);
-		epic_group_begin(core, op, false);
-		epic_group_ports(&core->group, op);
-	}
-	core->group.of_bundle++;
+	if (__builtin_expect(!epic_group_ports(&core->group, op), 0))
+		split(core, op);
 }
 
 static void branch(struct epic_core *core, const struct epic_op *op, const struct epic_instance *in,
@@ -327,8 +245,7 @@ static void redirect(struct epic_core *core, unsigned flush, uint64_t *charge)
 	if (flush)
 		*charge = flush;
 	epic_fetch_redirect(core, flush ? core->cycle + 1 + flush : 0);
-	core->at_slot = 0;
-	core->at_ip = 0;
+	core->at = 0;
 }
 
 static void end_by_branch(struct epic_core *core, const struct epic_op *op,
@@ -338,10 +255,8 @@ static void end_by_branch(struct epic_core *core, const struct epic_op *op,
 	bool last = op->flags & EPIC_LAST;
 
 	branch(core, op, in, &told);
-	if (in->taken) {
-		core->at_ip = in->target;
-		core->at_slot = 0;
-	}
+	if (in->taken)
+		core->at = in->target;
 	if (in->taken && !(op->ip & 16)) /* the other bundle of those that came together */
 		epic_add(core, CELL_LATE_UNREACHED, 1);
 	if (in->taken)
@@ -375,8 +290,10 @@ static bool ends_in_branch(const struct epic_op *op, const struct epic_instance 
 	       (op->kind >= EPIC_CHECK && op->kind <= EPIC_FLAGS_CHECK && in->taken);
 }
 
-static void end_by_others(struct epic_core *core, const struct epic_op *op)
+static inline void end_by_others(struct epic_core *core, const struct epic_op *op)
 {
+	if (!(op->flags & (EPIC_STOP | EPIC_LAST)))
+		return;
 	if (op->flags & EPIC_STOP)
 		epic_group_end(core, op, END_STOP);
 	else if (op->flags & EPIC_LAST && core->group.bundle)
@@ -387,11 +304,8 @@ static void end_by_others(struct epic_core *core, const struct epic_op *op)
 
 static inline void go_on(struct epic_core *core, const struct epic_op *op)
 {
-	core->at_ip = op->ip;
-	core->at_slot = op->slot + 1u;
+	core->at = op->prepared.next;
 	if (op->flags & EPIC_LAST) {
-		core->at_ip = op->ip + 16;
-		core->at_slot = 0;
 		core->owed = 0;
 		core->b_before = op->unit == 'B';
 	}
@@ -401,17 +315,12 @@ static inline void plain(struct epic_core *core, const struct epic_op *op,
 			 const struct epic_rename *rename)
 {
 	join_group(core, op);
-	epic_add(core, CELL_RETIRED, 1);
-	epic_add(core, CELL_DISPERSED, 1);
+	core->group.tally += op->prepared.tally;
 	for (unsigned i = 0; i < op->source_count; i++)
-		wait_for(core, physical(rename, op->sources[i]), op->uses[i]);
+		wait_for(core, where(rename, &op->prepared.from[i], op->sources[i]), op->uses[i]);
 	for (unsigned i = 0; i < op->result_count; i++)
-		core->group.results[core->group.result_count++] =
-		    (struct result){(uint16_t)physical(rename, op->results[i]), op->vias[i], -1};
-	if (op->kind == EPIC_NOP)
-		epic_add(core, CELL_NOP, 1);
-	if (op->slots == 2 && op->flags & EPIC_LAST)
-		epic_add(core, CELL_NOT_LONG, 1);
+		core->group.results[core->group.result_count++] = (struct result){
+		    (uint16_t)where(rename, &op->prepared.to[i], op->results[i]), op->vias[i], -1};
 	go_on(core, op);
 	end_by_others(core, op);
 }
@@ -441,6 +350,7 @@ void epic_issue(struct epic_core *core, const struct epic_op *op, const struct e
 
 		core->marks = core->watch.mark(core->watch.arg, &code);
 		count_marks(core);
+		core->group.marked |= (core->marks & SIGNAL_MARK_CHANNEL) != 0;
 	}
 	operands(core, op, rename, in->on);
 	if (in->on && is_access(op->kind)) {
@@ -498,6 +408,11 @@ void epic_stack_traffic(struct epic_core *core, bool store, uint64_t address, un
 		core->fill += cycles + late;
 }
 
+void epic_deferred(struct epic_core *core, bool address)
+{
+	epic_add_marked(core, core->marks, address ? CELL_DEFERRED_ADDRESS : CELL_DEFERRED_PAGE, 1);
+}
+
 void epic_interruption(struct epic_core *core)
 {
 	epic_settle(core);
@@ -509,5 +424,6 @@ void epic_settle(struct epic_core *core)
 	if (core->group.open)
 		cut(core);
 	abandon(core);
-	epic_reads_count(core, core->cycle);
+	epic_reads_count(core, &core->reads, core->cycle);
+	epic_reads_count(core, &core->queue, core->cycle);
 }

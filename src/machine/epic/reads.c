@@ -1,39 +1,34 @@
-/* How many reads of memory are on their way, cycle by cycle, by octal digit. */
+/* How many requests are on their way, cycle by cycle, by octal digit. */
 #include "machine/epic/core.h"
 
-static void pass(struct epic_core *core, uint64_t cycle)
+static void pass(struct epic_core *core, struct reads *r, uint64_t cycle)
 {
-	struct reads *r = &core->reads;
-
-	epic_add(core, CELL_READING_LOW, (cycle - r->now) * (r->count & 7));
-	epic_add(core, CELL_READING_HIGH, (cycle - r->now) * (r->count >> 3));
+	epic_add(core, r->low, (cycle - r->now) * (r->count & 7));
+	epic_add(core, (enum epic_cell)(r->low + 1), (cycle - r->now) * (r->count >> 3));
 	r->now = cycle;
 }
 
-void epic_reads_count(struct epic_core *core, uint64_t cycle)
+void epic_reads_count(struct epic_core *core, struct reads *r, uint64_t cycle)
 {
-	struct reads *r = &core->reads;
-
 	while (r->count && r->until[r->first] <= cycle) {
-		pass(core, r->until[r->first]);
+		pass(core, r, r->until[r->first]);
 		r->first = (r->first + 1) % READS_MAX;
 		r->count--;
 	}
 	if (!r->count)
 		r->now = cycle > r->now ? cycle : r->now;
 	else if (cycle > r->now)
-		pass(core, cycle);
+		pass(core, r, cycle);
 }
 
-void epic_reads_begin(struct epic_core *core, uint64_t cycle, unsigned latency)
+void epic_reads_begin(struct epic_core *core, struct reads *r, uint64_t cycle, unsigned latency)
 {
-	struct reads *r = &core->reads;
 	uint64_t until;
 	unsigned at;
 
-	epic_reads_count(core, cycle > r->now ? cycle : r->now);
+	epic_reads_count(core, r, cycle > r->now ? cycle : r->now);
 	if (r->count == READS_MAX)
-		epic_reads_count(core, r->until[r->first]);
+		epic_reads_count(core, r, r->until[r->first]);
 	until = r->now + latency;
 	for (at = r->first + r->count++; at > r->first && r->until[(at - 1) % READS_MAX] > until;
 	     at--)

@@ -257,6 +257,20 @@ static bool state_passes(const struct signal_cell *cell, uint64_t chosen)
 	return true;
 }
 
+/* Whether it adds up what only instructions with marks make. */
+static bool needs_marks(const struct pmon_ia64 *pmu, const struct counter *c)
+{
+	for (unsigned i = 0; i < c->cell_count; i++) {
+		const struct signal_cell *cell = &pmu->source.cells[c->cells[i]];
+
+		if (cell->signal == SIGNAL_PIPE_MARKED ||
+		    (cell->signal == SIGNAL_CORE_CYCLES &&
+		     cell->qualifiers & QUALIFIER_CORE_CYCLES_MARKED))
+			return true;
+	}
+	return false;
+}
+
 /* Sets up what a counter adds up. Its value is that of now. */
 static void configure_counter(struct pmon_ia64 *pmu, unsigned i)
 {
@@ -280,10 +294,12 @@ static void configure_counter(struct pmon_ia64 *pmu, unsigned i)
 	}
 	c->own = own_total(pmu, event->signal);
 	c->on = c->own || c->cell_count;
-	c->bank = pmu->constrained ? bank_of(event) : SIGNAL_ALL;
+	/* Cycles are qualified by what their unit mask selects, and not all of them. */
+	c->bank =
+	    pmu->constrained && event->signal != SIGNAL_CORE_CYCLES ? bank_of(event) : SIGNAL_ALL;
 	c->threshold = (uint8_t)pmon_ia64_get(pmu, &d->threshold);
 	c->start = c->last = sum(pmu, c);
-	pmu->wants.marks |= c->bank != SIGNAL_ALL || event->signal == SIGNAL_PIPE_MARKED;
+	pmu->wants.marks |= c->bank != SIGNAL_ALL || needs_marks(pmu, c);
 	pmu->wants.cycles |= c->on && c->threshold;
 }
 
