@@ -79,6 +79,12 @@ static void tell_begun(void)
 		plugin.report->began = 1;
 }
 
+static void tell_hints_ignored(void)
+{
+	if (plugin.report)
+		plugin.report->hints_ignored = 1;
+}
+
 static void enter(struct feed_thread *thread)
 {
 	current = thread;
@@ -308,6 +314,12 @@ static void register_accesses(struct qemu_plugin_tb *tb, const struct feed_acces
 
 		if (class == FEED_NONE)
 			continue;
+		/* It reports nothing, and version 1 reads no registers. */
+		if (class >= FEED_UNREPORTED) {
+			tell_hints_ignored();
+			access++;
+			continue;
+		}
 		if (class != FEED_FAST_STRING)
 			constants = (void *)(uintptr_t)feed_access_pack(*access);
 		qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i),

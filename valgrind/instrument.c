@@ -8,10 +8,12 @@
 #include "pub_tool_libcassert.h"
 #include "pub_tool_libcbase.h"
 #include "pub_tool_mallocfree.h"
+#include "pub_tool_options.h"
 #include "pub_tool_tooliface.h"
 
 #include "libvex_guest_amd64.h"
 
+#include "address.h"
 #include "guest.h"
 #include "instrument.h"
 
@@ -142,6 +144,18 @@ static HERE void on_mixed(Addr address, UWord size, UWord store, UWord word)
 static HERE void on_store_nt(Addr address, UWord size)
 {
 	machine_store_nt(guest.hart, address, (uint32_t)size);
+}
+
+static HERE void on_prefetch(Addr address, UWord word)
+{
+	const struct feed_access access = feed_access_unpack(word);
+
+	machine_prefetch(guest.hart, address, (enum machine_hint)access.size, &access.registers);
+}
+
+static HERE void on_flush(Addr address)
+{
+	machine_flush(guest.hart, address);
 }
 
 static HERE void on_string(Addr address, UWord store, const struct feed_repeat *repeat)
@@ -442,6 +456,20 @@ static void add_place(struct superblock *sb, struct context *context, unsigned i
 	add_mark(sb, context, insn);
 }
 
+/* Before the instruction: what is not reported. */
+static void add_unreported(struct superblock *sb, const struct context *context, Addr next)
+{
+	IRExpr *address;
+
+	if (context->insn->class < FEED_UNREPORTED)
+		return;
+	address = address_compute(sb->out, &context->insn->address, next);
+	if (context->insn->class == FEED_PREFETCH)
+		CALL(sb, NULL, on_prefetch, address, number(feed_access_pack(*context->access)));
+	else
+		CALL(sb, NULL, on_flush, address);
+}
+
 static void add_all(struct superblock *sb, const IRSB *in, int first)
 {
 	struct context context = {0};
@@ -463,13 +491,33 @@ static void add_all(struct superblock *sb, const IRSB *in, int first)
 			context.insn = &sb->insns[insn];
 			if (guest.causes.asked)
 				add_place(sb, &context, insn);
+			add_unreported(sb, &context,
+				       (Addr)sb->addresses[insn] + context.insn->length);
 			insn++;
 			continue;
 		}
-		if (context.insn->class != FEED_NONE)
+		if (context.insn->class != FEED_NONE && context.insn->class < FEED_UNREPORTED)
 			add_accesses(sb, &context, stmt);
 		addStmtToIRSB(sb->out, in->stmts[i]);
 	}
+}
+
+/*
+ * Registers are up to date where addresses are computed of them, if all code is translated so: from
+ * the first on that needs it. @return whether the superblock has to be translated again for that
+ */
+static bool needs_registers(const struct superblock *sb)
+{
+	VexRegisterUpdates *updates = &VG_(clo_vex_control).iropt_register_updates_default;
+
+	if (*updates == VexRegUpdAllregsAtEachInsn)
+		return false;
+	for (unsigned i = 0; i < sb->count; i++)
+		if (sb->insns[i].class >= FEED_UNREPORTED) {
+			*updates = VexRegUpdAllregsAtEachInsn;
+			return true;
+		}
+	return false;
 }
 
 IRSB *instrument_superblock(const VgCallbackClosure *closure, IRSB *in)
@@ -486,7 +534,10 @@ IRSB *instrument_superblock(const VgCallbackClosure *closure, IRSB *in)
 	sb.kept = NULL;
 	sb.address = closure->nraddr;
 	decode_all(&sb, in);
-	add_all(&sb, in, first);
+	if (needs_registers(&sb))
+		address_retranslate(sb.out, (Addr)sb.addresses[0], 1);
+	else
+		add_all(&sb, in, first);
 	return sb.out;
 }
 

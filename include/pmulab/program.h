@@ -102,6 +102,12 @@ struct pmu_native {
 size_t pmu_program_natives(const struct pmu_program *program, struct pmu_native *natives,
 			   size_t size);
 
+/**
+ * Whether in the last pmu_program_run() there was code with prefetch instructions or clflush, which
+ * did nothing on the machine: with PMU_FEED_QEMU, as QEMU does not tell their addresses.
+ */
+bool pmu_program_hints_ignored(const struct pmu_program *program);
+
 /* A native process that waits before it becomes the program, for who counts to be told of it. */
 struct pmu_child;
 

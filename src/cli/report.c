@@ -123,6 +123,11 @@ size_t stat_natives(const struct stat_run *run, struct pmu_native natives[PROGRA
 	return run->program ? pmu_program_natives(run->program, natives, PROGRAM_NATIVES_MAX) : 0;
 }
 
+static bool hints_ignored(const struct stat_run *run)
+{
+	return run->program && pmu_program_hints_ignored(run->program);
+}
+
 static json_t *natives_json(const struct stat_run *run)
 {
 	struct pmu_native natives[PROGRAM_NATIVES_MAX];
@@ -161,6 +166,8 @@ static int print_json(const struct cli *cli, const struct stat_run *run, char **
 		json_object_set_new(report, "cpus", json_string(run->options.cpu_list));
 	if (run->groups)
 		json_object_set_new(report, "groups", json_integer((json_int_t)run->groups));
+	if (hints_ignored(run))
+		json_object_set_new(report, "hints_ignored", json_true());
 	if (run->runs > 1)
 		json_object_set_new(report, "runs", runs_json(run));
 	if (run->attribution && run->ran)
@@ -359,6 +366,14 @@ static void print_natives(const struct cli *cli, const struct stat_run *run)
 	}
 }
 
+static void print_hints(const struct cli *cli, const struct stat_run *run)
+{
+	if (hints_ignored(run))
+		fputs("\nPrefetch instructions and clflush did nothing: QEMU does not tell them; "
+		      "--feed valgrind does.\n",
+		      cli->out);
+}
+
 static int print_table(const struct cli *cli, const struct stat_run *run, char **argv)
 {
 	char columns[SOCKETS_MAX + 3] = "";
@@ -381,6 +396,7 @@ static int print_table(const struct cli *cli, const struct stat_run *run, char *
 		code = run->options.by == STAT_BY_SOURCE ? annotate_print(cli, run)
 							 : attribution_print(cli, run);
 	print_natives(cli, run);
+	print_hints(cli, run);
 	if (run->machine && run->statistics.threads_not_measured)
 		fprintf(cli->out,
 			"\n%llu more threads or processes ran and are not counted: the machine "

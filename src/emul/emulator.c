@@ -245,6 +245,7 @@ static struct emul_report *map_report(int fd)
 
 static void keep_natives(struct pmu_program *program, const struct emul_report *report)
 {
+	program->hints_ignored = report->hints_ignored;
 	program->native_count = 0;
 	for (uint32_t i = 0; i < report->native_count && i < EMUL_NATIVES_MAX; i++) {
 		struct emul_native *kept = &program->natives[program->native_count];

@@ -467,6 +467,11 @@ size_t pmu_program_natives(const struct pmu_program *program, struct pmu_native 
 	return program->native_count;
 }
 
+bool pmu_program_hints_ignored(const struct pmu_program *program)
+{
+	return program->hints_ignored;
+}
+
 static int block_of(struct pmu_emul *emul)
 {
 	const struct emul_share *share = emul_share(emul);

@@ -20,6 +20,7 @@ struct pmu_program {
 	char *cpu;     /* whose CPUID it sees */
 	const char *settings[PROGRAM_SETTINGS]; /* of a tool's environment; NULL last */
 	/* What it executed in its last run that ran natively; the last one stands for others. */
+	bool hints_ignored;
 	struct emul_native natives[EMUL_NATIVES_MAX + 1];
 	size_t native_count;
 	/* Executes it, where the machine's cores are IA-64 ones and nothing above but the program

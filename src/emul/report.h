@@ -31,8 +31,10 @@ struct emul_report_files {
 };
 
 struct emul_report {
-	char began;	   /* 1: a guest has executed its first instruction */
-	char refusal[512]; /* why it never will; empty: the plugin knows nothing */
+	char began;		/* 1: a guest has executed its first instruction */
+	char refusal[512];	/* why it never will; empty: the plugin knows nothing */
+	uint32_t hints_ignored; /* 1: code with prefetches or flushes, which the emulator does not
+				   tell */
 	uint32_t native_count;
 	uint32_t more; /* programs for which there was no room */
 	struct emul_native natives[EMUL_NATIVES_MAX];

@@ -44,7 +44,7 @@ struct feed_repeat {
 	uint64_t address;
 	/*
 	 * One more iteration: its accesses and the time they take, but no instruction. For fast
-	 * strings, of FEED_STRING_BYTES.
+	 * strings, of MACHINE_STRING_BYTES.
 	 */
 	struct machine_block iteration;
 	struct feed_access access;

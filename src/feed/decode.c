@@ -53,6 +53,55 @@ static bool is_hint(const ZydisDecodedInstruction *instruction)
 	}
 }
 
+/* Hints of which a machine knows something; FEED_NONE: the others. */
+static enum feed_class classify_hint(ZydisMnemonic mnemonic, uint8_t *hint)
+{
+	switch (mnemonic) {
+	case ZYDIS_MNEMONIC_PREFETCHNTA:
+	case ZYDIS_MNEMONIC_PREFETCHT0:
+		*hint = MACHINE_HINT_L1;
+		return FEED_PREFETCH;
+	case ZYDIS_MNEMONIC_PREFETCHT1:
+	case ZYDIS_MNEMONIC_PREFETCHT2:
+		*hint = MACHINE_HINT_L2;
+		return FEED_PREFETCH;
+	case ZYDIS_MNEMONIC_PREFETCHW:
+		*hint = MACHINE_HINT_WRITE;
+		return FEED_PREFETCH;
+	case ZYDIS_MNEMONIC_CLFLUSH:
+	case ZYDIS_MNEMONIC_CLFLUSHOPT:
+		return FEED_FLUSH;
+	default:
+		return FEED_NONE;
+	}
+}
+
+static uint8_t register_number(ZydisRegister reg)
+{
+	if (reg == ZYDIS_REGISTER_NONE)
+		return FEED_REGISTER_NONE;
+	if (reg == ZYDIS_REGISTER_RIP || reg == ZYDIS_REGISTER_EIP)
+		return FEED_REGISTER_RIP;
+	return (uint8_t)ZydisRegisterGetId(reg);
+}
+
+static struct feed_address address_of(const ZydisDecodedInstruction *instruction,
+				      const ZydisDecodedOperand *memory)
+{
+	const ZydisRegister segment = memory->mem.segment;
+
+	return (struct feed_address){
+	    .displacement = memory->mem.disp.has_displacement ? memory->mem.disp.value : 0,
+	    .base = register_number(memory->mem.base),
+	    .index = register_number(memory->mem.index),
+	    .scale = memory->mem.scale,
+	    .segment = segment == ZYDIS_REGISTER_FS   ? 'f'
+		       : segment == ZYDIS_REGISTER_GS ? 'g'
+						      : 0,
+	    .is_short = instruction->address_width == 32,
+	};
+}
+
 static bool is_non_temporal(ZydisMnemonic mnemonic)
 {
 	switch (mnemonic) {
@@ -213,8 +262,14 @@ static void find_accesses(struct feed_insn *insn, const ZydisDecodedInstruction 
 		insn->stores += is_written(memory);
 	}
 	if (!memory || is_hint(instruction)) {
+		insn->class = FEED_NONE;
+		if (memory)
+			insn->class = (uint8_t)classify_hint(instruction->mnemonic, &insn->size);
 		insn->loads = insn->stores = 0;
-		insn->registers.address_registers = 0;
+		if (insn->class == FEED_NONE)
+			insn->registers.address_registers = 0;
+		else
+			insn->address = address_of(instruction, memory);
 		return;
 	}
 	insn->class = (uint8_t)classify(instruction, memory, insn->loads + insn->stores);

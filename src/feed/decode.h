@@ -12,6 +12,7 @@
 #include <Zydis/Zydis.h>
 
 #include "machine/access.h"
+#include "machine/control.h"
 #include "machine/plan.h"
 
 /*
@@ -19,7 +20,7 @@
  * of at most 8 bytes, and a locked read-modify-write as a load and a store or as one store.
  */
 enum feed_class {
-	FEED_NONE, /* none, or none that is reported: prefetches, cache control, wide nops */
+	FEED_NONE, /* none, or none that is reported: wide nops */
 	FEED_LOAD, /* one operand of a known size up to 8 bytes */
 	FEED_STORE,
 	FEED_LOAD_WIDE, /* one operand of a known size above 8 bytes, reported from its low end up
@@ -30,11 +31,24 @@ enum feed_class {
 	FEED_LOCKED,	    /* reported once, at the store */
 	FEED_STORE_NT,	    /* non-temporal store, each report reported */
 	FEED_STORE_NT_WIDE, /* non-temporal store of one operand of a known size above 8 bytes */
-	FEED_FAST_STRING,   /* rep movs, rep stos: FEED_STRING_BYTES at a time */
+	FEED_FAST_STRING,   /* rep movs, rep stos: MACHINE_STRING_BYTES at a time */
+	FEED_PREFETCH,	    /* its size is an enum machine_hint */
+	FEED_FLUSH,	    /* of a line */
+	FEED_CLASSES,
 };
 
-/* Microcode moves rep movs and rep stos in pieces of this size where they do not overlap. */
-#define FEED_STRING_BYTES 32
+/* Classes from here on access nothing by way of the emulator, which reports nothing of them. */
+#define FEED_UNREPORTED FEED_PREFETCH
+
+/* The address of what is not reported: registers by encoding number. */
+#define FEED_REGISTER_NONE 0xff
+#define FEED_REGISTER_RIP  0xfe
+struct feed_address {
+	int64_t displacement;
+	uint8_t base, index, scale;
+	uint8_t segment; /* 'f', 'g': of fs, gs; 0 */
+	bool is_short;	 /* of 32 bits */
+};
 
 struct feed_insn {
 	uint8_t class;	/* enum feed_class */
@@ -47,7 +61,8 @@ struct feed_insn {
 	uint16_t sources; /* general registers whose values its results depend on, memory aside */
 	uint16_t results; /* general registers that it writes */
 	struct machine_insn registers;
-	struct machine_op op; /* what its time depends on */
+	struct feed_address address; /* where class >= FEED_UNREPORTED */
+	struct machine_op op;	     /* what its time depends on */
 };
 
 struct feed_decoder {

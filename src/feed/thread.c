@@ -242,16 +242,31 @@ void feed_run_repeating(struct feed_thread *thread, const struct feed_repeat *re
 	thread->string_store = FEED_NOWHERE;
 }
 
+static void store_string(struct feed_thread *thread, uint64_t address,
+			 const struct feed_repeat *repeat)
+{
+	const uint64_t piece = address / MACHINE_STRING_BYTES;
+
+	if (thread->string_store != piece) {
+		if (thread->string_store != FEED_NOWHERE)
+			machine_run(thread->core, &repeat->iteration);
+		thread->string_store = piece;
+		machine_store_string(thread->core, address, &repeat->access.registers);
+	}
+	if ((address + repeat->access.size) % 64 == 0)
+		machine_string_line(thread->core, address);
+}
+
 void feed_string(struct feed_thread *thread, uint64_t address, bool store,
 		 const struct feed_repeat *repeat)
 {
-	uint64_t piece = address / FEED_STRING_BYTES;
-	uint64_t *reported = store ? &thread->string_store : &thread->string_load;
+	const uint64_t piece = address / MACHINE_STRING_BYTES;
 
-	if (*reported == piece)
-		return;
-	if (store && *reported != FEED_NOWHERE)
-		machine_run(thread->core, &repeat->iteration);
-	*reported = piece;
-	feed_mixed(thread, piece * FEED_STRING_BYTES, FEED_STRING_BYTES, store, &repeat->access);
+	if (store) {
+		store_string(thread, address, repeat);
+	} else if (thread->string_load != piece) {
+		thread->string_load = piece;
+		machine_load(thread->core, piece * MACHINE_STRING_BYTES, MACHINE_STRING_BYTES,
+			     &repeat->access.registers);
+	}
 }

@@ -41,7 +41,7 @@ struct feed_thread {
 	struct machine_hart *placed; /* the place that was taken for that; NULL: none */
 	uint64_t wide_next;	     /* where the next piece of a wide operand would begin */
 	uint64_t wide_end;
-	uint64_t string_load; /* pieces reported last, by address / FEED_STRING_BYTES */
+	uint64_t string_load; /* pieces reported last, by address / MACHINE_STRING_BYTES */
 	uint64_t string_store;
 	uint64_t repeat_address; /* of the string instruction run last, */
 	uint64_t repeat_count;	 /* and the core's instructions after it */

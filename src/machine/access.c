@@ -1,9 +1,8 @@
 /* Accesses to lines that the L0 filter does not know. */
 #include "machine/access.h"
-#include "machine/address_space.h"
+#include "machine/accumulator.h"
 #include "machine/cause.h"
-#include "machine/miss.h"
-#include "machine/prefetch.h"
+#include "machine/look.h"
 #include "machine/prefetch_l1.h"
 #include "machine/skew.h"
 #include "machine/write_combining.h"
@@ -23,77 +22,6 @@ void machine_block_init(const struct machine *machine, struct machine_block *blo
 	    .instructions = instructions,
 	    .ticks = (uint32_t)ticks,
 	};
-}
-
-/* Physical line of a virtual one. */
-static uint32_t translate(struct machine_hart *core, uint64_t line)
-{
-	const uint64_t page = line >> (PAGE_LOG2 - LINE_LOG2);
-	struct machine_translation *entry = &core->tlb[page & ((1u << MACHINE_TLB_LOG2) - 1)];
-	uint32_t tag = (uint32_t)(page >> MACHINE_TLB_LOG2);
-
-	if (entry->tag != tag) {
-		entry->frame = address_space_frame(core->space, page, core);
-		entry->tag = tag;
-	}
-	return entry->frame << (PAGE_LOG2 - LINE_LOG2) |
-	       (line & ((1u << (PAGE_LOG2 - LINE_LOG2)) - 1));
-}
-
-/* What the filter is to know of a line that L1 has. */
-static inline void note(struct machine_l0 *filter, uint64_t line, uint32_t physical, int slot)
-{
-	const struct plru_use use = plru_use((unsigned)slot % L1_WAYS);
-
-	filter[line % MACHINE_L0_LINES] = (struct machine_l0){
-	    .line = line,
-	    .shared = l1_tag(physical) | LINE_S,
-	    .slot = (uint16_t)slot,
-	    .plru_kept = use.kept,
-	    .plru_on = use.on,
-	};
-}
-
-static inline void touch(struct machine_hart *core, uint64_t address, uint32_t size)
-{
-	core->touched = address;
-	core->touched_size = size;
-}
-
-/*
- * A line of which L1 has no use; the core's caches are held until it has been asked for.
- * @param registers  that form the address
- */
-static MACHINE_INLINE struct found get_beyond_l1(struct machine_hart *core,
-						 const struct private_want *want,
-						 uint32_t registers, struct private_look look)
-{
-	const enum private_level level = private_beyond_l1(want, &look);
-	uint64_t end;
-
-	if (level == PRIVATE_BELOW)
-		return miss_get(core, want->l1, want->request, want->line, registers, look);
-	end = miss_issue(core, want->request, registers) + core->l2_ticks;
-	if (prefetch_on(core->core))
-		end = prefetch_hit(core, want->line, want->request, end);
-	else
-		lock_release(&core->core->caches, core->thread);
-	return (struct found){level, look.slot, end};
-}
-
-static MACHINE_INLINE struct found get(struct machine_hart *core, struct machine_l1 *l1,
-				       enum signal_request request, uint32_t line,
-				       uint32_t registers)
-{
-	const struct private_want want = {core->machine, core->core, l1, line, request};
-	struct private_look look = {0};
-
-	lock_acquire(&core->core->caches, core->thread);
-	look.slot = l1_find(l1->words, line);
-	if (!l1_use(&want, look.slot))
-		return get_beyond_l1(core, &want, registers, look);
-	lock_release(&core->core->caches, core->thread);
-	return (struct found){PRIVATE_L1, look.slot, 0};
 }
 
 /* @param line  virtual; and the physical one. Not where many misses are outstanding */
@@ -136,18 +64,6 @@ static MACHINE_OUTLINE void prefetch_lines(struct machine_hart *core, uint64_t l
 		prefetch_line(core, lines[i], physical + (uint32_t)(lines[i] - line));
 }
 
-/* Of a line that L1 has: it may have yet to come. */
-static inline struct found check_prefetched(struct machine_hart *core, uint64_t line,
-					    struct found found)
-{
-	uint64_t end;
-
-	if (found.level != PRIVATE_L1 || !(core->prefetched >> line % L1_SETS & 1))
-		return found;
-	end = mshr_take_prefetch(core, line);
-	return end ? (struct found){PRIVATE_BELOW, found.slot, end} : found;
-}
-
 static void load_line(struct machine_hart *core, uint64_t line, struct machine_insn insn)
 {
 	uint32_t physical = translate(core, line);
@@ -171,22 +87,9 @@ static void load_line(struct machine_hart *core, uint64_t line, struct machine_i
 		prefetch_lines(core, line, physical, insn.place);
 }
 
-static inline struct found own_line(struct machine_hart *core, uint64_t line,
-				    struct machine_insn insn)
-{
-	uint32_t physical = translate(core, line);
-	struct found found =
-	    get(core, core->l1d, REQUEST_READ_OWN, physical, insn.address_registers);
-
-	found = check_prefetched(core, line, found);
-	if (found.slot >= 0)
-		note(core->data, line, physical, found.slot);
-	return found;
-}
-
 static void store_line(struct machine_hart *core, uint64_t line, struct machine_insn insn)
 {
-	struct found found = own_line(core, line, insn);
+	struct found found = own_line(core, line, REQUEST_READ_OWN, insn.address_registers);
 
 	core->progress->stores++;
 	if (found.level != PRIVATE_L1 && found.slot >= 0)
@@ -199,7 +102,7 @@ static void locked_line(struct machine_hart *core, uint64_t line, struct machine
 
 	/* It waits for all accesses before it. */
 	mshr_drain(core);
-	found = own_line(core, line, insn);
+	found = own_line(core, line, REQUEST_READ_OWN, insn.address_registers);
 	core->progress->locked++;
 	if (found.level != PRIVATE_L1)
 		mshr_wait(core, found.end);
@@ -339,4 +242,21 @@ void machine_store_nt(struct machine_hart *core, uint64_t address, uint32_t size
 	} else {
 		store_nt_line(core, address, size);
 	}
+}
+
+void machine_end_block(struct machine_hart *core)
+{
+	if (!core->block)
+		return;
+	machine_hold(core->machine, core->thread);
+	accumulators_account(core);
+	machine_let_go(core->machine);
+}
+
+void machine_at_block(struct machine_hart *core, uint64_t place)
+{
+	/* A block that loops is accounted for at its end. */
+	if (core->block != place)
+		machine_end_block(core);
+	core->place = core->block = place;
 }

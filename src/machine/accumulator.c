@@ -1,6 +1,5 @@
 #include "machine/accumulator.h"
 
-#include "machine/access.h"
 #include "machine/cause.h"
 
 /* What a core has done so far; in the order in which struct core keeps what was reported. */
@@ -76,7 +75,10 @@ static void tell_core(const struct machine *machine, unsigned number)
 	const struct done done = add_up(core);
 	const uint64_t locked = done.locked - done.split_locked, l1i_misses = core->l1i.misses;
 	const uint64_t data = core->l2_hits[REQUEST_READ_DATA] + core->l2_misses[REQUEST_READ_DATA];
-	const uint64_t own = core->l2_hits[REQUEST_READ_OWN] + core->l2_misses[REQUEST_READ_OWN];
+	const uint64_t own_hits = core->l2_hits[REQUEST_READ_OWN] + core->l2_hits[REQUEST_OWN];
+	const uint64_t own_misses =
+	    core->l2_misses[REQUEST_READ_OWN] + core->l2_misses[REQUEST_OWN];
+	const uint64_t own = own_hits + own_misses;
 	const uint64_t dropped = core->l2_dropped;
 	uint64_t prefetches = 0;
 
@@ -108,10 +110,8 @@ static void tell_core(const struct machine *machine, unsigned number)
 	     QUALIFIER_CORE_L2_REQUEST_DATA_HIT},
 	    {SIGNAL_CORE_L2_REQUEST, core->l2_misses[REQUEST_READ_DATA],
 	     QUALIFIER_CORE_L2_REQUEST_DATA_MISS},
-	    {SIGNAL_CORE_L2_REQUEST, core->l2_hits[REQUEST_READ_OWN],
-	     QUALIFIER_CORE_L2_REQUEST_OWN_HIT},
-	    {SIGNAL_CORE_L2_REQUEST, core->l2_misses[REQUEST_READ_OWN],
-	     QUALIFIER_CORE_L2_REQUEST_OWN_MISS},
+	    {SIGNAL_CORE_L2_REQUEST, own_hits, QUALIFIER_CORE_L2_REQUEST_OWN_HIT},
+	    {SIGNAL_CORE_L2_REQUEST, own_misses, QUALIFIER_CORE_L2_REQUEST_OWN_MISS},
 	    {SIGNAL_CORE_L2_REQUEST, core->l2_hits[REQUEST_READ_CODE],
 	     QUALIFIER_CORE_L2_REQUEST_CODE_HIT},
 	    {SIGNAL_CORE_L2_REQUEST, core->l2_misses[REQUEST_READ_CODE],
@@ -132,7 +132,7 @@ static void tell_core(const struct machine *machine, unsigned number)
 	     QUALIFIER_CORE_OFFCORE_PREFETCH_DATA},
 	    {SIGNAL_CORE_OFFCORE, core->l2_prefetches[REQUEST_PREFETCH_DATA],
 	     QUALIFIER_CORE_OFFCORE_LLC_PREFETCH_DATA},
-	    {SIGNAL_CORE_OFFCORE, core->l2_misses[REQUEST_READ_OWN], QUALIFIER_CORE_OFFCORE_OWN},
+	    {SIGNAL_CORE_OFFCORE, own_misses, QUALIFIER_CORE_OFFCORE_OWN},
 	    {SIGNAL_CORE_OFFCORE, core->l2_prefetches[REQUEST_READ_OWN],
 	     QUALIFIER_CORE_OFFCORE_PREFETCH_OWN},
 	    {SIGNAL_CORE_OFFCORE, core->l2_prefetches[REQUEST_PREFETCH_OWN],
@@ -186,21 +186,4 @@ void accumulators_account(struct machine_hart *core)
 	cause_begin(port, port->cause_of(port->asker, core->context, core->block));
 	accumulators_report(core->machine, core->number);
 	cause_end(port, 0);
-}
-
-void machine_end_block(struct machine_hart *core)
-{
-	if (!core->block)
-		return;
-	machine_hold(core->machine, core->thread);
-	accumulators_account(core);
-	machine_let_go(core->machine);
-}
-
-void machine_at_block(struct machine_hart *core, uint64_t place)
-{
-	/* A block that loops is accounted for at its end. */
-	if (core->block != place)
-		machine_end_block(core);
-	core->place = core->block = place;
 }

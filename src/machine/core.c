@@ -7,6 +7,7 @@
 #include "machine/access.h"
 #include "machine/accumulator.h"
 #include "machine/address_space.h"
+#include "machine/control.h"
 #include "machine/issue.h"
 #include "machine/machine.h"
 #include "machine/mshr.h"
@@ -142,6 +143,7 @@ static bool is_wanted(const struct core *shared)
 
 static void release_core(struct machine_hart *core)
 {
+	machine_end_string(core);
 	mshr_drain(core);
 	machine_end_block(core);
 	give_up_core(core);
@@ -237,11 +239,15 @@ void machine_attend(struct machine_hart *core)
 	const struct machine_progress *progress = core->progress;
 	uint64_t due;
 
+	if (core->string.pieces && progress->instructions >= core->string.due)
+		machine_end_string(core);
 	due = mshr_retire(core);
 	if (progress->instructions >= core->next_look || skew_is_due(core)) {
 		synchronise(core);
 		due = mshr_attention(core);
 	}
+	if (core->string.pieces && core->string.due < due)
+		due = core->string.due;
 	core->attention = due < core->next_look ? due : core->next_look;
 }
 

@@ -128,6 +128,14 @@ struct machine_issue {
 	uint64_t decided; /* tick at which the misses end on which the branch of the last depends */
 };
 
+/* The line that rep movs or rep stos writes upwards from its begin: see control.h. */
+struct machine_string {
+	uint64_t line;	 /* virtual */
+	uint64_t due;	 /* instruction number at which it is over */
+	uint32_t pieces; /* bit: piece written; 0: there is none */
+	struct machine_insn insn;
+};
+
 /* A thread's hold on a core. Private to the thread. */
 struct machine_hart {
 	struct machine_progress *progress;
@@ -180,6 +188,7 @@ struct machine_hart {
 	uint64_t arrival_last;
 	uint64_t prefetched; /* bit: L1D set with a line that is prefetched and on its way */
 	struct machine_strides strides;
+	struct machine_string string;
 	struct machine_translation tlb[1 << MACHINE_TLB_LOG2];
 };
 

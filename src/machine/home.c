@@ -233,7 +233,7 @@ static MACHINE_INLINE uint64_t snoop(struct machine *machine, struct transaction
 	if (answer->response == SNOOP_RSP_S_WB || answer->response == SNOOP_RSP_I_WB) {
 		transaction->home->snoop_writebacks++;
 		if (!MACHINE_EMITS)
-			transaction->home->totals.snoop_writebacks++;
+			transaction->home->totals.other_writes++;
 		write_memory(machine, transaction, false, end);
 	}
 	return cycles;
@@ -427,6 +427,26 @@ uint64_t home_own(struct machine *machine, const struct home_question *question)
 	transaction.home->owns++;
 	if (machine->desc->sockets > 1)
 		cycles = machine_max(cycles, snoop(machine, &transaction, &snooped));
+	leave(machine, &transaction, cycles);
+	return transaction.there + cycles +
+	       path_cycles(machine, transaction.socket, transaction.requester);
+}
+
+uint64_t home_flush(struct machine *machine, const struct home_question *question, bool modified)
+{
+	struct transaction transaction = enter(machine, REQUEST_FLUSH, question);
+	struct snoop_answer snooped = {.response = SNOOP_RSP_I};
+	uint64_t cycles = machine->desc->ha_cycles;
+
+	transaction.home->flushes++;
+	if (machine->desc->sockets > 1)
+		cycles = machine_max(cycles, snoop(machine, &transaction, &snooped));
+	if (modified) {
+		transaction.home->flush_writes++;
+		if (!MACHINE_EMITS)
+			transaction.home->totals.other_writes++;
+		cycles += write_memory(machine, &transaction, false, transaction.begin + cycles);
+	}
 	leave(machine, &transaction, cycles);
 	return transaction.there + cycles +
 	       path_cycles(machine, transaction.socket, transaction.requester);

@@ -46,7 +46,14 @@ struct home_question {
 /** REQUEST_READ_DATA, _CODE or _OWN. */
 MACHINE_PATH struct home_answer home_read(struct machine *machine, enum signal_request request,
 					  const struct home_question *question);
-/** REQUEST_OWN, of a line that the slice has. @return cycles as in struct home_answer */
+/**
+ * REQUEST_FLUSH: the other socket's copies are invalidated, and memory gets what is modified.
+ * @param modified  the slice's socket had it so
+ * @return cycles as in struct home_answer
+ */
+uint64_t home_flush(struct machine *machine, const struct home_question *question, bool modified);
+/** REQUEST_OWN: the other socket's copies are invalidated. @return cycles as in struct home_answer
+ */
 uint64_t home_own(struct machine *machine, const struct home_question *question);
 /** REQUEST_WRITEBACK or _PART. @return cycles as in struct home_answer */
 uint64_t home_write(struct machine *machine, enum signal_request request,

@@ -194,17 +194,19 @@ struct machine_statistics {
 	/* Line accesses: splits are counted twice. */
 	uint64_t loads, stores, locked, fetches, nt_stores;
 	uint64_t l1d_misses, l1i_misses; /* l1d: stores that find S too */
-	uint64_t l2_misses;		 /* DRd, CRd and RFO sent to the LLC, but for the next: */
-	uint64_t l2_prefetches;		 /* those into L2 */
-	uint64_t llc_prefetches;	 /* PrefData, PrefCode, PrefRFO */
-	uint64_t l1d_prefetches;	 /* lines prefetched into L1D, by L2 or l2_misses */
-	uint64_t l2_writebacks;		 /* WbMtoI, WbMtoE */
-	uint64_t wc_lines;		 /* WCiLF, WCiL */
-	uint64_t llc_lookups;		 /* of all requests and snoops */
-	uint64_t llc_misses;		 /* all of these that found I */
+	uint64_t l2_misses;	 /* DRd, CRd, RFO, ItoM sent to the LLC, but for the next: */
+	uint64_t l2_prefetches;	 /* those into L2 */
+	uint64_t llc_prefetches; /* PrefData, PrefCode, PrefRFO */
+	uint64_t l1d_prefetches; /* lines prefetched into L1D, by L2 or l2_misses */
+	uint64_t l2_writebacks;	 /* WbMtoI, WbMtoE */
+	uint64_t wc_lines;	 /* WCiLF, WCiL */
+	uint64_t flushes;
+	uint64_t llc_lookups; /* of all requests and snoops */
+	uint64_t llc_misses;  /* all of these that found I */
 	uint64_t llc_victims;
 	uint64_t llc_writebacks; /* WbMtoI to home: M victims, lines that WCiL(F) met */
 	uint64_t home_reads, home_owns, home_writes, snoops;
+	uint64_t home_flushes, flush_writes; /* of these, those that bring a line to memory */
 	uint64_t snoop_writebacks; /* data to memory that are no request: RspSWb, RspIWb */
 	uint64_t cas_reads, cas_writes, underfills, wpq_read_hits, wpq_write_hits;
 	uint64_t tor_cycles;	 /* sum over all TOR entries, uncore cycles */

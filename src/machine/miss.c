@@ -389,6 +389,17 @@ static uint64_t prefetch_after(struct machine_hart *core, uint32_t line,
 	return end;
 }
 
+static MACHINE_INLINE struct slice_answer ask_slice(struct machine_hart *core,
+						    struct tor_entry *entry,
+						    enum signal_request request, uint64_t issued)
+{
+	const uint64_t sent = cycle_sent(core, issued);
+
+	if (request == REQUEST_OWN)
+		return slice_own(core->machine, entry, core->number_in_socket, sent);
+	return slice_read(core->machine, entry, core->number_in_socket, request, sent);
+}
+
 /* While the core does not hold its caches, they may change. */
 static MACHINE_OUTLINE struct found get_among_others(struct machine_hart *core,
 						     struct machine_l1 *l1,
@@ -421,10 +432,8 @@ static MACHINE_OUTLINE struct found get_among_others(struct machine_hart *core,
 		private_release(machine, core->core);
 	}
 	if (!found.end)
-		found = receive(core, &miss,
-				slice_read(machine, &entry, core->number_in_socket, request,
-					   cycle_sent(core, miss.issued)));
-	if (prefetch_on(core->core))
+		found = receive(core, &miss, ask_slice(core, &entry, request, miss.issued));
+	if (request != REQUEST_OWN && prefetch_on(core->core))
 		found.end =
 		    prefetch_after(core, line, request, miss.issued + core->l2_ticks, found.end);
 	note_end(state, found.end);

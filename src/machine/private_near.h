@@ -14,7 +14,8 @@ struct private_want {
 	struct core *core;
 	struct machine_l1 *l1;
 	uint32_t line;
-	enum signal_request request; /* to the LLC if it comes to that: REQUEST_READ_* */
+	/* To the LLC if it comes to that: REQUEST_READ_*, or REQUEST_OWN of a whole line. */
+	enum signal_request request;
 };
 
 /* What was found of it: of a size that goes in a register. */
@@ -25,9 +26,13 @@ struct private_look {
 
 enum private_level { PRIVATE_L1, PRIVATE_L2, PRIVATE_BELOW };
 
+static_assert(REQUEST_READ_DATA < REQUEST_READ_OWN && REQUEST_READ_CODE < REQUEST_READ_OWN &&
+		  REQUEST_OWN > REQUEST_READ_OWN,
+	      "one comparison tells who writes");
+
 static inline bool private_own(const struct private_want *want)
 {
-	return want->request == REQUEST_READ_OWN;
+	return want->request >= REQUEST_READ_OWN;
 }
 
 static inline uint64_t private_l2_ticks(const struct machine *machine)

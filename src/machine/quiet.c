@@ -7,6 +7,7 @@
 #define dram_read_late	  dram_read_late_quiet
 #define dram_refresh	  dram_refresh_quiet
 #define dram_write	  dram_write_quiet
+#define home_flush	  home_flush_quiet
 #define home_own	  home_own_quiet
 #define home_read	  home_read_quiet
 #define home_write	  home_write_quiet
@@ -19,7 +20,9 @@
 #define miss_get	  miss_get_quiet
 #define miss_prefetch	  miss_prefetch_quiet
 #define slice_has	  slice_has_quiet
+#define slice_flush	  slice_flush_quiet
 #define slice_hit	  slice_hit_quiet
+#define slice_own	  slice_own_quiet
 #define slice_prefetch	  slice_prefetch_quiet
 #define slice_read	  slice_read_quiet
 #define slice_snoop	  slice_snoop_quiet

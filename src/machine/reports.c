@@ -55,9 +55,12 @@ static uint32_t lookup_qualifiers(unsigned request)
 		return QUALIFIER_LLC_LOOKUP_READ | QUALIFIER_LLC_LOOKUP_DATA_READ;
 	case REQUEST_READ_CODE:
 	case REQUEST_READ_OWN:
+	case REQUEST_OWN:
 	case REQUEST_PREFETCH_CODE:
 	case REQUEST_PREFETCH_OWN:
 		return QUALIFIER_LLC_LOOKUP_READ;
+	case REQUEST_FLUSH:
+		return 0;
 	default:
 		return QUALIFIER_LLC_LOOKUP_WRITE;
 	}
@@ -72,6 +75,7 @@ static uint32_t request_qualifiers(unsigned request, unsigned state)
 	case TOTALS_OF_SNOOPS:
 		return 0;
 	case REQUEST_READ_OWN:
+	case REQUEST_OWN:
 		missed = missed || state == SIGNAL_STATE_S || state == SIGNAL_STATE_F;
 		return missed ? core | QUALIFIER_LLC_REQUEST_MISS : core;
 	case REQUEST_READ_DATA:
@@ -383,7 +387,7 @@ static void catch_up_home(const struct machine *machine, unsigned socket, unsign
 		report_requester(&reporter, &home->totals, node);
 	report_count(&reporter,
 		     plain_signal(SIGNAL_HOME_MEMORY_WRITE, QUALIFIER_HOME_MEMORY_WRITE_FULL),
-		     home->totals.snoop_writebacks);
+		     home->totals.other_writes);
 	report_open_trackers(&reporter, home, machine->desc->tracker_entries);
 	memset(&home->totals, 0, sizeof(home->totals));
 	end(&reporter, UNIT_HOME);

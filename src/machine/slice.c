@@ -321,6 +321,27 @@ MACHINE_PATH struct slice_answer slice_read(struct machine *machine, struct tor_
 	return read_far(machine, entry, request, look_up(machine, entry, request));
 }
 
+MACHINE_PATH struct slice_answer slice_own(struct machine *machine, struct tor_entry *entry,
+					   unsigned core, uint64_t now)
+{
+	enum line_state state;
+	bool asked = true;
+
+	enter_read(machine, entry, core, now);
+	tor_find(entry);
+	state = look_up(machine, entry, REQUEST_OWN);
+	if (state == LINE_I) {
+		entry->slice->misses++;
+		free_way(machine, entry);
+		entry->cycles += own_at_home(machine, entry);
+		tor_set_state(entry, LINE_E);
+		tor_set_only_core(entry, core);
+	} else {
+		asked = own_hit(machine, entry, state, 1u << core);
+	}
+	return finish_read(machine, entry, REQUEST_OWN, LINE_E, state == LINE_I, asked);
+}
+
 /* Home agents make no difference. */
 static enum signal_request without_prefetch(enum signal_request request)
 {
@@ -406,6 +427,42 @@ uint64_t slice_write(struct machine *machine, unsigned core, enum signal_request
 			 QUALIFIER_LLC_REQUEST_CORE | (from_cache ? QUALIFIER_LLC_REQUEST_WRITEBACK
 								  : QUALIFIER_LLC_REQUEST_MISS),
 			 request) +
+	       hop;
+}
+
+/* @return whether a core or the LLC had the line modified */
+static bool drop_line(struct machine *machine, struct tor_entry *entry)
+{
+	bool modified;
+
+	if (!tor_present(entry))
+		return false;
+	invalidate_cores(machine, entry, UINT32_MAX);
+	modified = tor_state(entry) == LINE_M;
+	tor_drop(entry);
+	return modified;
+}
+
+uint64_t slice_flush(struct machine *machine, unsigned core, uint32_t line, bool modified,
+		     uint64_t now)
+{
+	const uint32_t hop = machine->desc->ring_hop;
+	const unsigned number = machine_core_of_socket(machine, core);
+	struct tor_entry entry = {.shared = machine_is_shared(machine)};
+	struct home_question question;
+
+	if (MACHINE_EMITS && machine_is_quiet(machine))
+		return slice_flush_quiet(machine, core, line, modified, now);
+	tor_locate(machine, &entry, machine_socket(machine, core), line);
+	enter_read(machine, &entry, number, now);
+	tor_find(&entry);
+	tor_lookup(machine, &entry, REQUEST_FLUSH, 0);
+	modified |= drop_line(machine, &entry);
+	question = question_of(&entry);
+	entry.cycles += home_flush(machine, &question, modified);
+	return hop +
+	       tor_leave(machine, &entry, QUALIFIER_LLC_REQUEST_CORE | QUALIFIER_LLC_REQUEST_MISS,
+			 REQUEST_FLUSH) +
 	       hop;
 }
 

@@ -33,6 +33,18 @@ MACHINE_PATH struct slice_answer slice_hit(struct machine *machine, struct tor_e
 MACHINE_PATH struct slice_answer slice_prefetch(struct machine *machine, struct tor_entry *entry,
 						unsigned core, enum signal_request request,
 						uint64_t now);
+/** REQUEST_OWN: as slice_read() of REQUEST_READ_OWN, for who needs no data. */
+MACHINE_PATH struct slice_answer slice_own(struct machine *machine, struct tor_entry *entry,
+					   unsigned core, uint64_t now);
+/**
+ * REQUEST_FLUSH of a core: no cache has the line any more.
+ * @param modified  the core had it in M
+ * @return cycles until it is complete
+ */
+uint64_t slice_flush(struct machine *machine, unsigned core, uint32_t line, bool modified,
+		     uint64_t now);
+uint64_t slice_flush_quiet(struct machine *machine, unsigned core, uint32_t line, bool modified,
+			   uint64_t now);
 /** REQUEST_WRITEBACK, _KEEP, REQUEST_STREAM or _PART of a core. @return cycles until it is complete
  */
 uint64_t slice_write(struct machine *machine, unsigned core, enum signal_request request,

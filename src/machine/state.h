@@ -134,7 +134,7 @@ struct core {
 	struct machine_l1 l1d, l1i;
 	struct wc_buffer wc[WC_BUFFERS];
 	uint64_t wc_age;
-	uint64_t l2_writebacks, nt_stores, wc_lines;
+	uint64_t l2_writebacks, nt_stores, wc_lines, flushes;
 	struct prefetch prefetch;
 
 	/* Who runs here. */
@@ -178,6 +178,7 @@ struct home {
 	uint64_t tracker_begins[TRACKER_MAX], tracker_snooped[TRACKER_MAX];
 	uint64_t tracker_data[TRACKER_MAX];
 	uint64_t reads, owns, writes, snoops, snoop_writebacks, tracker_cycles;
+	uint64_t flushes, flush_writes; /* flush_writes: with a line that the asking socket had */
 	_Alignas(64) struct home_totals totals; /* not reported yet */
 };
 
@@ -320,11 +321,11 @@ static inline bool machine_is_quiet(const struct machine *machine)
 	return signal_needs_none(&machine->port);
 }
 
-/** Reads that L2 sent to the LLC for the core. */
+/** Reads, and requests to own a line, that L2 sent to the LLC for the core. */
 static inline uint64_t core_l2_misses(const struct core *core)
 {
 	return core->l2_misses[REQUEST_READ_DATA] + core->l2_misses[REQUEST_READ_CODE] +
-	       core->l2_misses[REQUEST_READ_OWN];
+	       core->l2_misses[REQUEST_READ_OWN] + core->l2_misses[REQUEST_OWN];
 }
 
 /** The latest clock of the core's threads, ticks. */

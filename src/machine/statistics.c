@@ -23,6 +23,7 @@ static void add_core(const struct machine *machine, const struct core *core,
 	stats->cycles += ticks / machine->core_ticks;
 	stats->nt_stores += core->nt_stores;
 	stats->wc_lines += core->wc_lines;
+	stats->flushes += core->flushes;
 	stats->l1d_misses += core->l1d.misses;
 	stats->l1i_misses += core->l1i.misses;
 	stats->l2_misses += core_l2_misses(core);
@@ -46,6 +47,8 @@ static void add_home(const struct home *home, struct machine_statistics *stats)
 	stats->home_reads += home->reads;
 	stats->home_owns += home->owns;
 	stats->home_writes += home->writes;
+	stats->home_flushes += home->flushes;
+	stats->flush_writes += home->flush_writes;
 	stats->snoops += home->snoops;
 	stats->snoop_writebacks += home->snoop_writebacks;
 	stats->tracker_cycles += home->tracker_cycles;

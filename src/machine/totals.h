@@ -80,7 +80,7 @@ struct home_totals {
 	uint64_t pending_cycles[TOTALS_NODES];
 	uint64_t responses[TOTALS_RESPONSES][TOTALS_NODES]; /* enum snoop_response */
 	uint64_t snoops_late[TOTALS_NODES];
-	uint64_t snoop_writebacks;
+	uint64_t other_writes; /* full lines to memory: of snoop responses, of flushes */
 };
 
 /* Of column accesses. */

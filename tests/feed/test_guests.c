@@ -128,6 +128,7 @@ static const struct expected table[] = {
     {"locked", 1 + 7 * COUNT + 3, 0, 0, 5 * COUNT, 0, COUNT + 1},
     {"wide", 1 + 9 * COUNT + 3, 4 * COUNT, 3 * COUNT, 0, 0, COUNT + 1},
     {"hints", 1 + 7 * COUNT + 3, 0, 0, 0, 0, COUNT + 1},
+    {"controls", 3 + 8 * COUNT + 1 + 7 * COUNT + 2 + 3, 0, COUNT, 0, 0, 2 * COUNT + 1},
     {"pages", 2 + 5 * COUNT + 3, COUNT, 0, 0, 0, 1 + COUNT + 1},
     /* 1 MiB in pieces of 32 bytes, loaded and stored, then stored again */
     {"strings", 3 + 1 + 2 + 1 + 3, 32768, 2 * 32768, 0, 0, 1},
@@ -229,6 +230,22 @@ static void part_of_a_line(void **state)
 	assert_int_equal(stats.home_writes, 1);
 	read_statistics(*state, &stats);
 	assert_int_equal(stats.cas_reads, stats.l1i_misses + 1);
+}
+
+/*
+ * Written, taken from all caches, and read again, in E; nothing of an address without a page. QEMU
+ * tells none of it.
+ */
+static void lines_flushed_and_prefetched(void **state)
+{
+	struct machine_statistics stats;
+
+	assert_int_equal(run(*state, "controls"), 0);
+	read_statistics(*state, &stats);
+	assert_int_equal(stats.flushes, is_valgrind ? COUNT : 0);
+	assert_int_equal(stats.flush_writes, stats.flushes);
+	assert_int_equal(stats.home_reads, COUNT + stats.flushes + stats.l1i_misses);
+	assert_int_equal(stats.l2_misses, stats.home_reads);
 }
 
 static void four_threads(void **state)
@@ -408,6 +425,8 @@ int main(int argc, char **argv)
 	    cmocka_unit_test_setup_teardown(lines_of_an_array, computer_up, computer_down),
 	    cmocka_unit_test_setup_teardown(first_thread_on_first_core, computer_up, computer_down),
 	    cmocka_unit_test_setup_teardown(full_lines_streamed, computer_up, computer_down),
+	    cmocka_unit_test_setup_teardown(lines_flushed_and_prefetched, computer_up,
+					    computer_down),
 	    cmocka_unit_test_setup_teardown(part_of_a_line, computer_up, computer_down),
 	    cmocka_unit_test_setup_teardown(four_threads, computer_up, computer_down),
 	    cmocka_unit_test_setup_teardown(fork_has_own_pages, computer_up, computer_down),

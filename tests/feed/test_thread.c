@@ -134,8 +134,11 @@ static void fast_string(void **state)
 	now = since(fixture, &before);
 	assert_int_equal(now.instructions, 1);
 	assert_int_equal(now.loads, 5);
-	assert_int_equal(now.stores, 4);
+	assert_int_equal(now.stores, 2); /* what it wrote of the second line is open */
 	assert_int_equal(now.fetches, 1);
+	machine_run(thread->core, &repeat.first);
+	now = since(fixture, &before);
+	assert_int_equal(now.stores, 4);
 	free(block);
 	end(thread);
 }

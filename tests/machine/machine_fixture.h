@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "machine/access.h"
+#include "machine/control.h"
 #include "support/cmocka.h"
 
 #define CORES_OPEN_MAX 64

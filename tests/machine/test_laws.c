@@ -246,7 +246,10 @@ static void mixed_traffic(struct fixture *fixture, unsigned steps)
 			machine_locked(core, address & ~7ull, 8, &plain);
 			break;
 		default:
-			machine_store_nt(core, address & ~15ull, 16);
+			if (random >> 48 & 3)
+				machine_store_nt(core, address & ~15ull, 16);
+			else
+				machine_flush(core, address);
 		}
 	}
 	machine_drain(fixture->machine);
@@ -299,22 +302,27 @@ static void boxes_tell_the_same_story(unsigned sockets)
 	assert_int_equal(count_signals(&fixture, SIGNAL_LLC_INGRESS, 0), stats.llc_lookups);
 	assert_int_equal(count_signals(&fixture, SIGNAL_LLC_REQUEST, 0),
 			 stats.llc_lookups + stats.llc_victims);
-	assert_int_equal(stats.llc_lookups,
-			 stats.l2_misses + stats.l2_writebacks + stats.wc_lines + stats.snoops);
+	assert_int_equal(stats.llc_lookups, stats.l2_misses + stats.l2_writebacks + stats.wc_lines +
+						stats.flushes + stats.snoops);
 	assert_int_equal(stats.llc_misses, stats.home_reads);
 	assert_int_equal(stats.home_writes, stats.llc_writebacks + stats.wc_lines);
-	assert_int_equal(stats.snoops, sockets > 1 ? stats.home_reads + stats.home_owns : 0);
+	assert_int_equal(stats.flushes, stats.home_flushes);
+	assert_int_equal(stats.snoops,
+			 sockets > 1 ? stats.home_reads + stats.home_owns + stats.home_flushes : 0);
 	assert_int_equal(count_signals(&fixture, SIGNAL_HOME_REQUEST, 0),
-			 stats.home_reads + stats.home_owns + stats.home_writes);
+			 stats.home_reads + stats.home_owns + stats.home_writes +
+			     stats.home_flushes);
 	assert_int_equal(count_signals(&fixture, SIGNAL_HOME_REGION, 0),
-			 stats.home_reads + stats.home_owns + stats.home_writes);
+			 stats.home_reads + stats.home_owns + stats.home_writes +
+			     stats.home_flushes);
 	assert_int_equal(count_signals(&fixture, SIGNAL_HOME_RESPONSE, 0), stats.snoops);
 	assert_int_equal(stats.cas_reads + stats.wpq_read_hits,
 			 stats.home_reads + stats.underfills);
 	assert_int_equal(stats.cas_writes + stats.wpq_write_hits,
-			 stats.home_writes + stats.snoop_writebacks);
+			 stats.home_writes + stats.flush_writes + stats.snoop_writebacks);
 	/* The traffic was worth it. */
 	assert_true(stats.llc_victims > 1000 && stats.wc_lines > 1000 && stats.home_owns > 1000);
+	assert_true(stats.flushes > 1000 && stats.flush_writes > 100);
 	assert_true(sockets == 1 || stats.snoop_writebacks > 100);
 	fixture_down(&fixture);
 }

@@ -183,9 +183,27 @@ static void compare(struct pair *pair)
 	}
 }
 
+/* A line of rep stosq. */
+static void store_string(struct machine_hart *core, uint64_t address)
+{
+	machine_store_string(core, address, &plain);
+	machine_store_string(core, address + 32, &plain);
+	machine_string_line(core, address + 56);
+}
+
 static void do_access(struct fixture *fixture, unsigned core, unsigned kind, uint64_t address)
 {
 	switch (kind) {
+	case 3:
+		store_string(fixture->cores[core], address & ~63ull);
+		break;
+	case 4:
+		if (address % 256 == 0)
+			machine_flush(fixture->cores[core], address);
+		else
+			machine_prefetch(fixture->cores[core], address,
+					 (enum machine_hint)(address / 64 % 4 - 1), &plain);
+		break;
 	case 0:
 		machine_store(fixture->cores[core], address, 8, &plain);
 		break;

@@ -1,0 +1,108 @@
+/*
+ * What a core does for an access that the L0 filter does not know: translation, look-up, and what
+ * the filter is to know then. Inline, for who accesses.
+ */
+#ifndef MACHINE_LOOK_H
+#define MACHINE_LOOK_H
+
+#include "machine/address_space.h"
+#include "machine/miss.h"
+#include "machine/prefetch.h"
+
+/* Physical line of a virtual one. */
+static inline uint32_t translate(struct machine_hart *core, uint64_t line)
+{
+	const uint64_t page = line >> (PAGE_LOG2 - LINE_LOG2);
+	struct machine_translation *entry = &core->tlb[page & ((1u << MACHINE_TLB_LOG2) - 1)];
+	uint32_t tag = (uint32_t)(page >> MACHINE_TLB_LOG2);
+
+	if (entry->tag != tag) {
+		entry->frame = address_space_frame(core->space, page, core);
+		entry->tag = tag;
+	}
+	return entry->frame << (PAGE_LOG2 - LINE_LOG2) |
+	       (line & ((1u << (PAGE_LOG2 - LINE_LOG2)) - 1));
+}
+
+/* What the filter is to know of a line that L1 has. */
+static inline void note(struct machine_l0 *filter, uint64_t line, uint32_t physical, int slot)
+{
+	const struct plru_use use = plru_use((unsigned)slot % L1_WAYS);
+
+	filter[line % MACHINE_L0_LINES] = (struct machine_l0){
+	    .line = line,
+	    .shared = l1_tag(physical) | LINE_S,
+	    .slot = (uint16_t)slot,
+	    .plru_kept = use.kept,
+	    .plru_on = use.on,
+	};
+}
+
+static inline void touch(struct machine_hart *core, uint64_t address, uint32_t size)
+{
+	core->touched = address;
+	core->touched_size = size;
+}
+
+/*
+ * A line of which L1 has no use; the core's caches are held until it has been asked for.
+ * @param registers  that form the address
+ */
+static MACHINE_INLINE struct found get_beyond_l1(struct machine_hart *core,
+						 const struct private_want *want,
+						 uint32_t registers, struct private_look look)
+{
+	const enum private_level level = private_beyond_l1(want, &look);
+	uint64_t end;
+
+	if (level == PRIVATE_BELOW)
+		return miss_get(core, want->l1, want->request, want->line, registers, look);
+	end = miss_issue(core, want->request, registers) + core->l2_ticks;
+	if (want->request != REQUEST_OWN && prefetch_on(core->core))
+		end = prefetch_hit(core, want->line, want->request, end);
+	else
+		lock_release(&core->core->caches, core->thread);
+	return (struct found){level, look.slot, end};
+}
+
+static MACHINE_INLINE struct found get(struct machine_hart *core, struct machine_l1 *l1,
+				       enum signal_request request, uint32_t line,
+				       uint32_t registers)
+{
+	const struct private_want want = {core->machine, core->core, l1, line, request};
+	struct private_look look = {0};
+
+	lock_acquire(&core->core->caches, core->thread);
+	look.slot = l1_find(l1->words, line);
+	if (!l1_use(&want, look.slot))
+		return get_beyond_l1(core, &want, registers, look);
+	lock_release(&core->core->caches, core->thread);
+	return (struct found){PRIVATE_L1, look.slot, 0};
+}
+
+/* Of a line that L1 has: it may have yet to come. */
+static inline struct found check_prefetched(struct machine_hart *core, uint64_t line,
+					    struct found found)
+{
+	uint64_t end;
+
+	if (found.level != PRIVATE_L1 || !(core->prefetched >> line % L1_SETS & 1))
+		return found;
+	end = mshr_take_prefetch(core, line);
+	return end ? (struct found){PRIVATE_BELOW, found.slot, end} : found;
+}
+
+/* @param request  REQUEST_READ_OWN; REQUEST_OWN where all of the line is written */
+static inline __attribute__((always_inline)) struct found
+own_line(struct machine_hart *core, uint64_t line, enum signal_request request, uint32_t registers)
+{
+	uint32_t physical = translate(core, line);
+	struct found found = get(core, core->l1d, request, physical, registers);
+
+	found = check_prefetched(core, line, found);
+	if (found.slot >= 0)
+		note(core->data, line, physical, found.slot);
+	return found;
+}
+
+#endif
