@@ -231,9 +231,14 @@ class Samples(unittest.TestCase):
                              env={**os.environ, "HOME": str(self.path)})
         found = [line.split() for line in run.stdout.splitlines() if line.strip()]
         data, walk = self.symbols["data"], self.symbols["walk"]
-        self.assertEqual([(int(p), int(a, 16), int(w), int(i, 16), s) for p, a, w, i, s in found],
-                         [(10, data + STRIDE * (10 * n + 9), 280, walk, "walk")
+        self.assertEqual([(int(p), int(a, 16), int(i, 16), s) for p, a, _, i, s in found],
+                         [(10, data + STRIDE * (10 * n + 9), walk, "walk")
                           for n in range(TURNS // 10)])
+        # An open row of memory saves 15 of its cycles, a refresh takes 132: 21 and 190 of the core's.
+        weights = {int(w) for _, _, w, _, _ in found}
+        self.assertLessEqual({259, 280}, weights)
+        self.assertLessEqual(max(weights), 280 + 190)
+        self.assertEqual(min(weights), 259)
         self.record(self.walk, "-e", "ETB_EVENT", "-c", "8")
         run = subprocess.run(["perf", "script", "-i", "samples", "-F", "brstack"], check=True,
                              capture_output=True, text=True, cwd=self.path,
