@@ -411,8 +411,9 @@ class Uncore(unittest.TestCase):
         for machine in ("itanium-9300-1s", "itanium-9300-4s"):
             found = stat(machine, [str(program)], [
                 "bbox.SNP_REQ_ALL", "bbox.SNP_RSP_ALL", "ER_SNP_ALL.ALL", "ER_SNP_DATA.ALL",
-                "ER_SNP_CODE.ALL", "ER_SNP_INV.ALL"])
+                "ER_SNP_CODE.ALL", "ER_SNP_INV.ALL", "bbox.IOB_INSERTS.SNOOPS"])
             snoops = found["bbox.SNP_REQ_ALL"]
+            self.assertEqual(found["bbox.IOB_INSERTS.SNOOPS"], snoops)
             self.assertGreater(snoops, 1000)
             self.assertEqual(found["bbox.SNP_RSP_ALL"], snoops)
             self.assertEqual(found["ER_SNP_ALL.ALL"], snoops)
