@@ -162,7 +162,8 @@ enum pmu_field_role {
 	PMU_FIELD_DATA_RANGE_MASK,
 
 	/* Registers that capture events. pmu_field.counter: 1 fetches of code, 2 data accesses, 3
-	 * branches, 4 instructions; also of their PMU_FIELD_PRIVILEGE_LEVELS and the like. */
+	 * branches, 4 instructions, 6 requests that leave the core; also of their
+	 * PMU_FIELD_PRIVILEGE_LEVELS and the like. */
 	PMU_FIELD_CAPTURE_MODE,
 	PMU_FIELD_CAPTURE_UMASK, /* 5: of fetches, of the cache */
 	PMU_FIELD_CAPTURE_LATENCY,
@@ -173,6 +174,19 @@ enum pmu_field_role {
 	PMU_FIELD_CAPTURE_VALID,
 	PMU_FIELD_CAPTURE_BUNDLE,
 	PMU_FIELD_CAPTURE_SLOT,
+	/* Of those of requests. */
+	PMU_FIELD_REQUEST_ENABLE,
+	PMU_FIELD_REQUEST_EACH,	      /* 0: one in eight, at random */
+	PMU_FIELD_REQUEST_THREAD,     /* whose freeze stops it */
+	PMU_FIELD_REQUEST_CLASSES,    /* a bit each */
+	PMU_FIELD_REQUEST_OPCODE,     /* pmu_field.counter 1: of the one that was captured */
+	PMU_FIELD_REQUEST_ANY_OPCODE, /* bits that are not compared */
+	PMU_FIELD_REQUEST_THRESHOLD,
+	PMU_FIELD_REQUEST_PAIRS, /* the time between the halves of a line */
+	PMU_FIELD_REQUEST_CLASS,
+	PMU_FIELD_REQUEST_HOME,
+	PMU_FIELD_REQUEST_ADDRESS_HIGH,
+	PMU_FIELD_REQUEST_FROM_HOME,
 	PMU_FIELD_TRACE_TAKEN,	/* bit 1: taken ones; bit 0: others */
 	PMU_FIELD_TRACE_TARGET, /* bit 1: those whose target was predicted; bit 0: others */
 	PMU_FIELD_TRACE_PATH,

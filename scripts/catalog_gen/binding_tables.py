@@ -27,7 +27,8 @@ def print_encoding(prefix, box, modifier, vocabulary):
     bits = encoding.get("none", "b")[1:]
     print(f"static const struct pmu_encoding {name} = {{.attribute = "
           f"ATTRIBUTE_{encoding['attribute'].upper()}, "
-          f".set = {str(bool(encoding.get('set'))).lower()}, .codes = {codes}, "
+          f".set = {str(bool(encoding.get('set'))).lower()}, "
+          f".empty = {str(bool(encoding.get('empty'))).lower()}, .codes = {codes}, "
           f".count = {vocabulary.count(WORDS_OF[encoding['attribute']]) if codes != NO_ENTRIES else 0}, "
           f".threads = {encoding.get('threads', 0)}, "
           f".none_value = {int(bits.replace('x', '0') or '0', 2):#x}, "

@@ -68,7 +68,7 @@ KEYS = {
                 "states", "messages"}),
     "bindings": ({"source"}, {"units", "filters", "selectors"}),
     "encoding": ({"attribute"},
-                 {"codes", "set", "threads", "none", "bit", "from", "mask", "desc", "source"}),
+                 {"codes", "set", "empty", "threads", "none", "bit", "from", "mask", "desc", "source"}),
 }
 
 

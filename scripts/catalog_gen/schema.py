@@ -58,7 +58,7 @@ SPECIAL = {
     **{("signals", key): "list of entries" for key in ("units", "states", "requests", "messages", "signals")},
     ("bindings", "units"): "map of texts", ("bindings", "filters"): "map",
     ("bindings", "selectors"): "map of lists of texts",
-    ("encoding", "codes"): "map of numbers", ("encoding", "set"): "flag",
+    ("encoding", "codes"): "map of numbers", ("encoding", "set"): "flag", ("encoding", "empty"): "flag",
 }
 SPECIAL_LIMITS = {("register", "first"): LONG, ("ring", "first"): LONG}
 

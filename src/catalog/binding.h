@@ -34,6 +34,7 @@ enum binding_attribute {
 struct pmu_encoding {
 	uint8_t attribute;     /* enum binding_attribute */
 	bool set;	       /* each bit is a value that passes; else the field is the value */
+	bool empty;	       /* of a set: the empty one lets all pass */
 	const uint16_t *codes; /* how the field tells each value, or its bit; NULL: as it is */
 	uint8_t count;	       /* of the codes */
 	/* ATTRIBUTE_THREAD: the field is core * threads + thread; those that agree with none_value

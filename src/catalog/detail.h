@@ -62,6 +62,19 @@ struct detail_group {
 	bool flushed; /* the pipeline was, since those before */
 };
 
+/* A request that left a core, and is over. */
+struct detail_request {
+	uint64_t address;
+	uint64_t time;	  /* cycle of the clock outside of cores */
+	uint64_t end;	  /* it has its data, or completion */
+	uint64_t latency; /* the same in cycles of the core */
+	uint64_t apart;	  /* of reads, in such cycles: the halves of the line */
+	uint8_t message;  /* enum signal_message */
+	uint8_t home;	  /* number of the home agent in the machine */
+	bool reads;
+	bool from_home; /* of reads: a home agent sent the line, not another cache */
+};
+
 /* Something that happened in a unit outside of cores: a signal of catalog/signals.json. */
 struct detail_event {
 	uint16_t id; /* enum pmu_signal_id */

@@ -1,5 +1,6 @@
 /* pmulab-ia64: runs an IA-64 Linux program. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "pmulab/ia64.h"
@@ -8,12 +9,14 @@ extern char **environ;
 
 static void usage(FILE *to)
 {
-	fputs("usage: pmulab-ia64 [--count FILE] PROGRAM [ARGUMENTS]\n"
+	fputs("usage: pmulab-ia64 [--count FILE] [--root DIR] PROGRAM [ARGUMENTS]\n"
 	      "\n"
-	      "Runs a static IA-64 Linux program. pmulab stat -M runs one on an emulated machine.\n"
+	      "Runs an IA-64 Linux program. pmulab stat -M runs one on an emulated machine.\n"
 	      "\n"
 	      "  --count FILE  write to FILE how often each instruction was executed: total,\n"
 	      "                predicate true, predicate false, not predicated\n"
+	      "  --root DIR    look the program's files up in DIR first, its dynamic linker too;\n"
+	      "                default: $PMULAB_IA64_ROOT\n"
 	      "  --help        print this text\n",
 	      to);
 }
@@ -28,9 +31,13 @@ int main(int argc, char **argv)
 		usage(stdout);
 		return 0;
 	}
-	if (argc > 2 && strcmp(argv[1], "--count") == 0) {
-		options.counts = argv[2];
-		i = 3;
+	for (; i + 1 < argc && argv[i][0] == '-'; i += 2) {
+		if (strcmp(argv[i], "--count") == 0)
+			options.counts = argv[i + 1];
+		else if (strcmp(argv[i], "--root") == 0)
+			setenv("PMULAB_IA64_ROOT", argv[i + 1], 1);
+		else
+			break;
 	}
 	if (i >= argc || argv[i][0] == '-') {
 		usage(stderr);

@@ -84,6 +84,17 @@ static void on_interruption(void *arg, unsigned vector)
 	pmon_ia64_interruption(((struct emul_core *)arg)->pmu, vector);
 }
 
+static bool on_request(void *arg, const struct detail_request *request)
+{
+	const struct emul_core *core = arg;
+	struct emul_epic *epic = core->epic;
+	unsigned number = (unsigned)(core - epic->cores);
+
+	return pmon_uncore_request(epic->uncore, number / epic->desc->cores,
+				   number % epic->desc->cores, request,
+				   pmon_ia64_frozen(core->pmu));
+}
+
 static void on_event(void *arg, const struct detail_event *event)
 {
 	pmon_uncore_event(((struct emul_epic *)arg)->uncore, event);
@@ -132,6 +143,7 @@ static void rewire(struct emul_core *core)
 	    .branch = wants->branches ? on_branch : NULL,
 	    .group = wants->groups ? on_group : NULL,
 	    .interruption = on_interruption,
+	    .request = on_request,
 	};
 
 	epic_watch(core->core, &watch);

@@ -290,6 +290,31 @@ class Uncore(unittest.TestCase):
         for event in ("rbox8.ET_ACC.HOM", "rbox8.EOT_ACC.HM0"):
             self.assertIn(many[event] - few[event] - turns // 32, (0, 1), event)
 
+    def test_qear(self):
+        """Measures each read of data: as many as there are, and the last one field by field. It
+        takes four hops, the table, memory and the reply, or a refresh longer."""
+        run = subprocess.run([os.environ["QEAR"], *self.build(READ, TURNS[0])], check=False,
+                             capture_output=True, text=True)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        measured, reads, data0, data1, control = (int(n, 0) for n in run.stdout.split())
+        self.assertGreaterEqual(reads, TURNS[0])
+        self.assertEqual(measured, reads)
+        cycles = 8 + PARAMS["home"] + PARAMS["read"] + PARAMS["reply"] + 8
+        self.assertIn((control >> 17) * 1200 // 1733, range(
+            cycles - 1, cycles + PARAMS["refresh_cycles"]))
+        self.assertEqual(data0 >> 2 & 0xF, 2)  # RdData
+        self.assertEqual(data0 & 3, 0)
+        self.assertEqual(data1 >> 30, 1)
+        self.assertEqual(data1 >> 20 & 0x3FF, 0)  # the first home agent
+        self.assertEqual(data1 >> 18 & 3, 0)
+        # The kernel wraps after 32 lines of 524288 bytes.
+        symbols = subprocess.run(["ia64-linux-gnu-nm", str(pathlib.Path(self.folder.name) / "1")],
+                                 check=True, capture_output=True, text=True).stdout
+        data = next(int(line.split()[0], 16) for line in symbols.splitlines()
+                    if line.endswith(" data"))
+        self.assertEqual((data1 & 0x3FFFF) << 32 | data0 >> 6 << 6,
+                         (data + (TURNS[0] - 1) % 32 * 524288) & (1 << 50) - 1)
+
     def test_stream(self):
         """Lines one after the other: all but each row's first are of the row before. Pages stay open
         once the first 64 of a controller have been so. A row has 128 lines of a controller."""
@@ -386,8 +411,9 @@ class Uncore(unittest.TestCase):
         for machine in ("itanium-9300-1s", "itanium-9300-4s"):
             found = stat(machine, [str(program)], [
                 "bbox.SNP_REQ_ALL", "bbox.SNP_RSP_ALL", "ER_SNP_ALL.ALL", "ER_SNP_DATA.ALL",
-                "ER_SNP_CODE.ALL", "ER_SNP_INV.ALL"])
+                "ER_SNP_CODE.ALL", "ER_SNP_INV.ALL", "bbox.IOB_INSERTS.SNOOPS"])
             snoops = found["bbox.SNP_REQ_ALL"]
+            self.assertEqual(found["bbox.IOB_INSERTS.SNOOPS"], snoops)
             self.assertGreater(snoops, 1000)
             self.assertEqual(found["bbox.SNP_RSP_ALL"], snoops)
             self.assertEqual(found["ER_SNP_ALL.ALL"], snoops)

@@ -160,7 +160,8 @@ static void selections(void **state)
 		const char *event, *machine, *says; /* says: what makes it absent; "": it is not */
 	} trials[] = {
 	    {"cbo.TOR_INSERTS.OPCODE:opc=DRd", NULL, ""},
-	    {"cbo.TOR_INSERTS.OPCODE:opc=0x1C8", NULL, "opc=0x1C8"},
+	    {"cbo.TOR_INSERTS.OPCODE:opc=ItoM", NULL, ""},
+	    {"cbo.TOR_INSERTS.OPCODE:opc=0x19E", NULL, "opc=0x19E"},
 	    {"cbo.TOR_INSERTS.MISS_OPCODE:opc=0x187", NULL, "no such request"},
 	    {"cbo.TOR_INSERTS.OPCODE:opc=DRd:nc=1", NULL, "nc=1"},
 	    {"cbo.TOR_INSERTS.ALL:tid_en:tid=0x3E", "xeon-e5v4-4c", "tid=0x3E"},

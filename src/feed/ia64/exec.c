@@ -16,7 +16,9 @@ static int refuse(struct pmu_ctx *ctx, const char *what, int rc)
 		return error_set(ctx, PMU_E_UNSUPPORTED, "%s: not an IA-64 Linux program", what);
 	case -ELIBBAD:
 		return error_set(ctx, PMU_E_UNSUPPORTED,
-				 "%s: dynamically linked: only static programs run", what);
+				 "%s: dynamically linked, and its linker is not found: set "
+				 "PMULAB_IA64_ROOT to a folder with IA-64 libraries",
+				 what);
 	case -ENOENT:
 		return error_set(ctx, PMU_E_UNKNOWN, "%s: %s", what, strerror(-rc));
 	case -ENOMEM:

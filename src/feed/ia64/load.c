@@ -1,11 +1,13 @@
 #include "feed/ia64/load.h"
 
 #include "feed/ia64/process.h"
+#include "feed/ia64/root.h"
 #include "feed/ia64/space.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -19,6 +21,7 @@
 #define STACK_SIZE (512ull << 20)
 #define TRAMPOLINE 0x2000000000000000u /* first page of region 1 */
 #define SIGRETURN  1181u
+#define ALIGNMENT  65536ull /* of what may lie anywhere: the largest page of Linux/ia64 */
 
 #define PAGE_DOWN(a) ((a) & ~(uint64_t)(IA64_PAGE - 1))
 #define PAGE_UP(a)   PAGE_DOWN((a) + IA64_PAGE - 1)
@@ -35,8 +38,8 @@ static int check(const Elf64_Ehdr *h)
 	if (memcmp(h->e_ident, ELFMAG, SELFMAG) != 0 || h->e_ident[EI_CLASS] != ELFCLASS64 ||
 	    h->e_ident[EI_DATA] != ELFDATA2LSB || h->e_machine != EM_IA_64)
 		return -ENOEXEC;
-	if (h->e_type != ET_EXEC)
-		return -ELIBBAD;
+	if (h->e_type != ET_EXEC && h->e_type != ET_DYN)
+		return -ENOEXEC;
 	if (h->e_phentsize != sizeof(Elf64_Phdr) || h->e_phnum == 0 || h->e_phnum > 64)
 		return -ENOEXEC;
 	return 0;
@@ -48,11 +51,22 @@ static int protection(uint32_t flags)
 	       (flags & PF_X ? PROT_EXEC : 0);
 }
 
+/* A file in memory. */
+struct image {
+	uint64_t base;	  /* added to its addresses */
+	uint64_t headers; /* where the program headers are in memory */
+	unsigned header_count;
+	uint64_t entry;
+	uint64_t data_end;	    /* of the last segment that is not code */
+	char interpreter[PATH_MAX]; /* "": none */
+};
+
 /* Segments are copied: their pages need not lie in the file as they lie in memory. */
-static int load_segment(struct ia64_cpu *c, int fd, const Elf64_Phdr *h)
+static int load_segment(struct ia64_cpu *c, int fd, const Elf64_Phdr *h, struct image *image)
 {
 	struct ia64_space *s = c->process->space;
-	uint64_t start = PAGE_DOWN(h->p_vaddr), end = PAGE_UP(h->p_vaddr + h->p_memsz);
+	uint64_t address = image->base + h->p_vaddr;
+	uint64_t start = PAGE_DOWN(address), end = PAGE_UP(address + h->p_memsz);
 	int64_t at;
 	int rc;
 
@@ -64,37 +78,92 @@ static int load_segment(struct ia64_cpu *c, int fd, const Elf64_Phdr *h)
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 	if (at < 0)
 		return (int)at;
-	rc = read_all(fd, ia64_space_host(s, h->p_vaddr, h->p_filesz), h->p_filesz, h->p_offset);
+	rc = read_all(fd, ia64_space_host(s, address, h->p_filesz), h->p_filesz, h->p_offset);
 	if (rc == 0)
 		rc = ia64_space_protect(s, start, end - start, protection(h->p_flags));
-	if (c->process->brk_start < end && !(h->p_flags & PF_X))
-		c->process->brk_start = c->process->brk = end;
+	if (image->data_end < end && !(h->p_flags & PF_X))
+		image->data_end = end;
 	return rc;
 }
 
-struct program {
-	uint64_t headers; /* where the program headers are in memory */
-	unsigned header_count;
-	uint64_t entry;
-};
+/* Finds a place for what may lie anywhere; nothing is mapped there yet. */
+static int place(struct ia64_cpu *c, const Elf64_Phdr *p, unsigned count, struct image *image)
+{
+	uint64_t first = UINT64_MAX, last = 0;
+	int64_t at;
 
-static int load_segments(struct ia64_cpu *c, int fd, const Elf64_Ehdr *h, struct program *program)
+	for (unsigned i = 0; i < count; i++) {
+		if (p[i].p_type != PT_LOAD)
+			continue;
+		if (p[i].p_vaddr < first)
+			first = p[i].p_vaddr;
+		if (p[i].p_vaddr + p[i].p_memsz > last)
+			last = p[i].p_vaddr + p[i].p_memsz;
+	}
+	if (first >= last || last >= IA64_REGION_LIMIT)
+		return -ENOEXEC;
+	first &= ~(ALIGNMENT - 1);
+	at = ia64_space_map(c->process->space, 0, last - first + ALIGNMENT, PROT_NONE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (at < 0)
+		return (int)at;
+	image->base = (((uint64_t)at + ALIGNMENT - 1) & ~(ALIGNMENT - 1)) - first;
+	return ia64_space_unmap(c->process->space, (uint64_t)at, last - first + ALIGNMENT);
+}
+
+static int read_interpreter(int fd, const Elf64_Phdr *p, struct image *image)
+{
+	if (p->p_filesz < 2 || p->p_filesz > sizeof(image->interpreter))
+		return -ENOEXEC;
+	if (read_all(fd, image->interpreter, p->p_filesz, p->p_offset))
+		return -ENOEXEC;
+	return image->interpreter[p->p_filesz - 1] ? -ENOEXEC : 0;
+}
+
+static int load_segments(struct ia64_cpu *c, int fd, const Elf64_Ehdr *h, struct image *image)
 {
 	Elf64_Phdr p[64];
 	int rc = read_all(fd, p, h->e_phnum * sizeof(p[0]), h->e_phoff);
 
+	if (rc == 0 && h->e_type == ET_DYN)
+		rc = place(c, p, h->e_phnum, image);
 	for (unsigned i = 0; rc == 0 && i < h->e_phnum; i++) {
 		if (p[i].p_type == PT_INTERP)
-			return -ELIBBAD;
+			rc = read_interpreter(fd, &p[i], image);
 		if (p[i].p_type != PT_LOAD)
 			continue;
 		if (h->e_phoff - p[i].p_offset < p[i].p_filesz)
-			program->headers = p[i].p_vaddr + h->e_phoff - p[i].p_offset;
-		rc = load_segment(c, fd, &p[i]);
+			image->headers = image->base + p[i].p_vaddr + h->e_phoff - p[i].p_offset;
+		rc = load_segment(c, fd, &p[i], image);
 	}
-	program->header_count = h->e_phnum;
-	program->entry = h->e_entry;
+	image->header_count = h->e_phnum;
+	image->entry = image->base + h->e_entry;
 	return rc;
+}
+
+static int load_file(struct ia64_cpu *c, const char *path, struct image *image)
+{
+	Elf64_Ehdr h;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), rc;
+
+	if (fd < 0)
+		return -errno;
+	rc = read_all(fd, &h, sizeof(h), 0);
+	if (rc == 0)
+		rc = check(&h);
+	if (rc == 0)
+		rc = load_segments(c, fd, &h, image);
+	close(fd);
+	return rc;
+}
+
+/* What loads the libraries; its own one would be a circle. */
+static int load_interpreter(struct ia64_cpu *c, const char *path, struct image *interpreter)
+{
+	char room[PATH_MAX];
+	int rc = load_file(c, ia64_rooted(c->process->root, path, room), interpreter);
+
+	return rc == 0 && !*interpreter->interpreter ? 0 : -ELIBBAD;
 }
 
 /* The bundle to which signal handlers return: mov r15 = rt_sigreturn, then the system call. */
@@ -160,7 +229,7 @@ static void push_strings(struct stack *s, char *const *strings, uint64_t *addres
 }
 
 static int build_stack(struct ia64_cpu *c, const char *path, char *const *argv, char *const *envp,
-		       const struct program *program)
+		       const struct image *program, uint64_t interpreter_base)
 {
 	struct stack s = {c, STACK_TOP - 16};
 	size_t argc = count(argv), envc = count(envp), words = 0;
@@ -185,7 +254,7 @@ static int build_stack(struct ia64_cpu *c, const char *path, char *const *argv, 
 		    {AT_PHDR, program->headers},
 		    {AT_PHENT, sizeof(Elf64_Phdr)},
 		    {AT_PHNUM, program->header_count},
-		    {AT_BASE, 0},
+		    {AT_BASE, interpreter_base},
 		    {AT_FLAGS, 0},
 		    {AT_ENTRY, program->entry},
 		    {AT_UID, getuid()},
@@ -211,28 +280,24 @@ static int build_stack(struct ia64_cpu *c, const char *path, char *const *argv, 
 
 int ia64_load(struct ia64_cpu *c, const char *path, char *const *argv, char *const *envp)
 {
-	struct program program = {0};
-	Elf64_Ehdr h;
-	int fd = open(path, O_RDONLY | O_CLOEXEC), rc;
+	struct image program = {0}, interpreter = {0};
+	int rc;
 
-	if (fd < 0)
-		return -errno;
-	rc = read_all(fd, &h, sizeof(h), 0);
+	c->process->root = getenv(IA64_ROOT);
+	rc = place_trampoline(c);
 	if (rc == 0)
-		rc = check(&h);
-	if (rc == 0)
-		rc = place_trampoline(c);
-	if (rc == 0)
-		rc = load_segments(c, fd, &h, &program);
-	close(fd);
+		rc = load_file(c, path, &program);
+	if (rc == 0 && *program.interpreter)
+		rc = load_interpreter(c, program.interpreter, &interpreter);
 	if (rc == 0)
 		rc = map_stacks(c);
 	if (rc == 0)
-		rc = build_stack(c, path, argv, envp, &program);
+		rc = build_stack(c, path, argv, envp, &program, interpreter.base);
 	if (rc != 0)
 		return rc;
 	c->process->path = path;
 	c->bsp = c->bspstore = STORE_BASE;
-	c->ip = program.entry & ~15ull;
+	c->process->brk_start = c->process->brk = program.data_end;
+	c->ip = (*program.interpreter ? interpreter.entry : program.entry) & ~15ull;
 	return 0;
 }

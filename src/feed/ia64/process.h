@@ -24,6 +24,7 @@ struct ia64_process {
 	uint64_t trampoline; /* code that calls a signal handler */
 	uint32_t unaligned;  /* PR_SET_UNALIGN */
 	const char *path;
+	const char *root;     /* where its paths are looked up first; NULL: nowhere */
 	pthread_mutex_t lock; /* of the address space and of actions */
 };
 

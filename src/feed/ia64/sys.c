@@ -6,14 +6,16 @@
 #include "feed/ia64/space.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 /*
- * Calls that the host does as they are: their arguments are integers (i) and pointers to what has
- * the same layout on both (p). Others have a function. R: a handler with SA_RESTART makes it again.
+ * Calls that the host does as they are: their arguments are integers (i), pointers to what has the
+ * same layout on both (p), and paths that are looked up in the root first (n). Others have a
+ * function. R: a handler with SA_RESTART makes it again.
  */
 struct call {
 	const char *arguments; /* NULL: function */
@@ -72,7 +74,7 @@ static const struct call calls[] = {
     [1] = OURS(exit),
     [2] = AGAIN(read, "ipi"),
     [3] = AGAIN(write, "ipi"),
-    [4] = AGAIN(open, "pii"),
+    [4] = AGAIN(open, "nii"),
     [5] = SAME(close, "i"),
     [6] = SAME(creat, "pi"),
     [7] = SAME(link, "pp"),
@@ -90,7 +92,7 @@ static const struct call calls[] = {
     [21] = SAME(setuid, "i"),
     [22] = SAME(getuid, ""),
     [23] = SAME(geteuid, ""),
-    [25] = SAME(access, "pi"),
+    [25] = SAME(access, "ni"),
     [26] = SAME(sync, ""),
     [27] = SAME(fsync, "i"),
     [28] = SAME(fdatasync, "i"),
@@ -136,7 +138,7 @@ static const struct call calls[] = {
     [76] = SAME(fchown, "iii"),
     [77] = SAME(getpriority, "ii"),
     [78] = SAME(setpriority, "iii"),
-    [79] = SAME(statfs, "pp"),
+    [79] = SAME(statfs, "np"),
     [80] = SAME(fstatfs, "ip"),
     [81] = SAME(gettid, ""),
     [82] = SAME(semget, "iii"),
@@ -248,7 +250,7 @@ static const struct call calls[] = {
     [253] = SAME(inotify_init, ""),
     [254] = SAME(inotify_add_watch, "ipi"),
     [255] = SAME(inotify_rm_watch, "ii"),
-    [257] = AGAIN(openat, "ipii"),
+    [257] = AGAIN(openat, "inii"),
     [258] = SAME(mkdirat, "ipi"),
     [259] = SAME(mknodat, "ipii"),
     [260] = SAME(fchownat, "ipiii"),
@@ -260,7 +262,7 @@ static const struct call calls[] = {
     [266] = SAME(symlinkat, "pip"),
     [267] = OURS(readlinkat),
     [268] = SAME(fchmodat, "ipi"),
-    [269] = SAME(faccessat, "ipi"),
+    [269] = SAME(faccessat, "ini"),
     [270] = OURS(pselect6),
     [271] = SAME(ppoll, "pippi"),
     [274] = SAME(set_robust_list, "pi"),
@@ -287,7 +289,7 @@ static const struct call calls[] = {
     [316] = SAME(memfd_create, "pi"),
     [320] = SAME(membarrier, "ii"),
     [323] = SAME(copy_file_range, "ipipii"),
-    [326] = SAME(statx, "ipiip"),
+    [326] = SAME(statx, "iniip"),
 };
 
 /*
@@ -361,9 +363,12 @@ int64_t ia64_host_syscall(struct ia64_cpu *c, long number, uint64_t a, uint64_t 
 static int64_t same(struct ia64_cpu *c, const struct call *call, const uint64_t *a)
 {
 	uint64_t host[6] = {0};
+	char room[PATH_MAX]; /* a call has one path to look up at most */
 
 	for (unsigned i = 0; call->arguments[i]; i++)
-		host[i] = call->arguments[i] == 'p' ? ia64_pointer(c, a[i]) : a[i];
+		host[i] = call->arguments[i] == 'i'   ? a[i]
+			  : call->arguments[i] == 'n' ? ia64_path(c, a[i], room)
+						      : ia64_pointer(c, a[i]);
 	return ia64_host_call(call->host, host, &c->attention);
 }
 

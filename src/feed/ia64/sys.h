@@ -25,6 +25,9 @@ static inline uint64_t ia64_pointer(const struct ia64_cpu *c, uint64_t p)
 	return p ? (uint64_t)(uintptr_t)ia64_host(c, p) : 0;
 }
 
+/** Host pointer to the path that a guest pointer leads to, in the root if it is there. */
+uint64_t ia64_path(struct ia64_cpu *c, uint64_t p, char *room);
+
 /* By file. */
 ia64_syscall_fn ia64_sys_stat, ia64_sys_lstat, ia64_sys_fstat, ia64_sys_newfstatat,
     ia64_sys_readlink, ia64_sys_readlinkat, ia64_sys_uname, ia64_sys_pipe, ia64_sys_readv,

@@ -1,5 +1,6 @@
 /* System calls about files whose structures differ, or which name the program itself. */
 #include "feed/ia64/process.h"
+#include "feed/ia64/root.h"
 #include "feed/ia64/space.h"
 #include "feed/ia64/sys.h"
 
@@ -55,11 +56,36 @@ static int64_t put_stat(struct ia64_cpu *c, uint64_t to, int rc, const struct st
 	return rc != 0 ? -errno : ia64_copy_out(c, to, &g, sizeof(g));
 }
 
+/* A path that fits, or negative errno. */
+static int64_t get_path(struct ia64_cpu *c, char *path, uint64_t from)
+{
+	for (size_t i = 0; i < PATH_MAX; i++) {
+		if (ia64_copy_in(c, path + i, from + i, 1) != 0)
+			return -EFAULT;
+		if (!path[i])
+			return 0;
+	}
+	return -ENAMETOOLONG;
+}
+
+uint64_t ia64_path(struct ia64_cpu *c, uint64_t p, char *room)
+{
+	char path[PATH_MAX];
+	const char *found;
+
+	/* What is no path is for the host to refuse. */
+	if (!c->process->root || get_path(c, path, p) != 0)
+		return ia64_pointer(c, p);
+	found = ia64_rooted(c->process->root, path, room);
+	return found == path ? ia64_pointer(c, p) : (uint64_t)(uintptr_t)found;
+}
+
 /* The raw call: the library would look at the path itself. */
 static int64_t stat_at(struct ia64_cpu *c, int fd, uint64_t path, uint64_t to, int flags)
 {
 	struct stat st;
-	long rc = syscall(SYS_newfstatat, fd, ia64_pointer(c, path), &st, flags);
+	char room[PATH_MAX];
+	long rc = syscall(SYS_newfstatat, fd, ia64_path(c, path, room), &st, flags);
 
 	return put_stat(c, to, (int)rc, &st);
 }
@@ -85,18 +111,6 @@ int64_t ia64_sys_fstat(struct ia64_cpu *c, const uint64_t *a)
 	int rc = fstat((int)a[0], &st);
 
 	return put_stat(c, a[1], rc, &st);
-}
-
-/* A path that fits, or negative errno. */
-static int64_t get_path(struct ia64_cpu *c, char *path, uint64_t from)
-{
-	for (size_t i = 0; i < PATH_MAX; i++) {
-		if (ia64_copy_in(c, path + i, from + i, 1) != 0)
-			return -EFAULT;
-		if (!path[i])
-			return 0;
-	}
-	return -ENAMETOOLONG;
 }
 
 static bool is_own_program(const char *path)

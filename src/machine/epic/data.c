@@ -65,6 +65,30 @@ static enum epic_state state_of(uint64_t tag)
 	return !tag ? STATE_I : tag & LINE_DIRTY ? STATE_M : tag & LINE_SHARED ? STATE_S : STATE_E;
 }
 
+static uint64_t core_cycles(const struct epic_core *core, uint64_t fabric_cycles)
+{
+	return fabric_cycles * core->mhz / core->params->fabric.mhz;
+}
+
+static void tell_request(struct epic_core *core, const struct fabric_request *request,
+			 const struct fabric_answer *answer)
+{
+	const struct detail_request detail = {
+	    .address = request->line << core->l3.line_log2,
+	    .time = request->time,
+	    .end = request->time + answer->latency,
+	    .latency = core_cycles(core, answer->latency),
+	    .apart = core_cycles(core, core->params->fabric.line_flits / 2),
+	    .message = answer->message,
+	    .home = answer->home,
+	    .reads = request->kind < FABRIC_OWN,
+	    .from_home = !answer->from_cache,
+	};
+
+	if (core->watch.request && core->watch.request(core->watch.arg, &detail))
+		epic_add(core, CELL_BUS_MARKED, 1);
+}
+
 /* @return cycles of the core that it takes */
 static unsigned transact(struct epic_core *core, enum fabric_kind kind, uint64_t number,
 			 uint64_t cycle, struct fabric_answer *answer)
@@ -80,14 +104,15 @@ static unsigned transact(struct epic_core *core, enum fabric_kind kind, uint64_t
 	*answer = (struct fabric_answer){.latency = least};
 	if (core->fabric)
 		fabric_transact(core->fabric, &request, answer);
+	if (core->fabric)
+		tell_request(core, &request, answer);
 	if (kind == FABRIC_WRITE_BACK || !core->fabric)
 		return core->params->memory_latency;
 	/* What is faster than a read of memory is so by as much. */
 	if (answer->latency < least)
 		return core->params->memory_latency -
-		       (unsigned)((least - answer->latency) * core->mhz / p->mhz);
-	return core->params->memory_latency +
-	       (unsigned)((answer->latency - least) * core->mhz / p->mhz);
+		       (unsigned)core_cycles(core, least - answer->latency);
+	return core->params->memory_latency + (unsigned)core_cycles(core, answer->latency - least);
 }
 
 /* A modified line goes. */

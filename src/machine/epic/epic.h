@@ -279,6 +279,8 @@ struct epic_watch {
 	void (*branch)(void *arg, const struct detail_branch *branch);
 	void (*group)(void *arg, const struct detail_group *group);
 	void (*interruption)(void *arg, unsigned vector);
+	/* A request left the core. @return whether it is marked: it counts as bus.marked */
+	bool (*request)(void *arg, const struct detail_request *request);
 };
 
 void epic_watch(struct epic_core *core, const struct epic_watch *watch);

@@ -67,6 +67,8 @@ struct fabric_answer {
 	uint64_t latency; /* from the request until the requester has data or completion */
 	bool shared;	  /* others have the line too */
 	bool from_cache;  /* another core's caches sent it */
+	uint8_t message;  /* enum signal_message */
+	uint8_t home;	  /* number of the home agent: socket * FABRIC_HOMES + home */
 };
 
 /* What a core's caches have of a line. */

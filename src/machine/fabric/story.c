@@ -277,8 +277,9 @@ static uint64_t answer_from_cache(const struct story *s, struct fabric_answer *a
 	uint64_t data, end = from_owner(s, &data) + s->f->params->reply, sent = end;
 
 	from_home(s, s->asking, CLASS(RESPONSE), MESSAGE_COMPLETE, SIGNAL_STATE_I, &sent);
-	*answer = (struct fabric_answer){
-	    .latency = data - s->request->time, .shared = !owns(s), .from_cache = true};
+	answer->latency = data - s->request->time;
+	answer->shared = !owns(s);
+	answer->from_cache = true;
 	return end;
 }
 
@@ -290,7 +291,9 @@ void fabric_transact(struct fabric *f, const struct fabric_request *request,
 	struct entry *entry;
 	uint64_t arrival, ahead, end;
 
-	*answer = (struct fabric_answer){0};
+	*answer = (struct fabric_answer){
+	    .message = s.word,
+	    .home = (uint8_t)(home % f->sockets * FABRIC_HOMES + home / f->sockets)};
 	s.at = (struct unit){(uint8_t)(home % f->sockets), (uint8_t)(home / f->sockets)};
 	s.home = (struct unit){s.at.socket, (uint8_t)f->params->home_ports[s.at.number]};
 	s.asking = core_port(f, request->core);

@@ -479,6 +479,11 @@ void pmon_ia64_take_interrupt(struct pmon_ia64 *pmu)
 	pmu->taken = pmu->interrupts;
 }
 
+bool pmon_ia64_frozen(const struct pmon_ia64 *pmu)
+{
+	return pmu->regs[pmu->status] & pmu->freeze;
+}
+
 uint64_t pmon_ia64_interrupts(const struct pmon_ia64 *pmu)
 {
 	return pmu->interrupts;

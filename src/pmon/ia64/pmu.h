@@ -92,6 +92,9 @@ bool pmon_ia64_interrupted(const struct pmon_ia64 *pmu);
 /** It is taken: pmon_ia64_interrupted() is false until the next one. */
 void pmon_ia64_take_interrupt(struct pmon_ia64 *pmu);
 
+/** Whether the monitors are frozen. */
+bool pmon_ia64_frozen(const struct pmon_ia64 *pmu);
+
 /** Interrupts of overflows so far. */
 uint64_t pmon_ia64_interrupts(const struct pmon_ia64 *pmu);
 

@@ -121,6 +121,8 @@ static int add_box(struct pmon_uncore *u, struct pmu_ctx *ctx, unsigned number)
 	u->slots += (unsigned)slots_of(box);
 	u->counters += (unsigned)counters_of(box);
 	describe(b, box);
+	if (pmu_box_register(box, PMU_ROLE_CAPTURE_CTL, 0))
+		u->requests = number;
 	if (pmu_box_register(box, PMU_ROLE_GLOBAL_CTL, 0)) {
 		u->global = b;
 		u->global_control = pmu_box_register(box, PMU_ROLE_GLOBAL_CTL, 0);

@@ -35,6 +35,14 @@ const uint8_t *pmon_uncore_enabled(const struct pmon_uncore *uncore);
 void pmon_uncore_event(struct pmon_uncore *uncore, const struct detail_event *event);
 
 /**
+ * A request left a core, and may be measured; that takes no time.
+ * @param frozen  the monitors of the core's first thread are; those of a second one never are
+ * @return whether it is an event of the core's
+ */
+bool pmon_uncore_request(struct pmon_uncore *uncore, unsigned socket, unsigned core,
+			 const struct detail_request *request, bool frozen);
+
+/**
  * A register by its address in the socket's window.
  * @param now  cycle of the boxes' clock
  * @return 0, or PMU_E_UNKNOWN: there is none

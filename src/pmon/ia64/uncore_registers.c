@@ -191,7 +191,7 @@ static bool write_counter(struct pmon_uncore *u, const struct uncore_unit *at,
 }
 
 static void store(struct pmon_uncore *u, const struct uncore_unit *at,
-		  const struct pmu_register *reg, uint64_t value)
+		  const struct pmu_register *reg, uint64_t now, uint64_t value)
 {
 	uint64_t *slot = uncore_slot(u, at, reg), old = *slot;
 
@@ -200,6 +200,8 @@ static void store(struct pmon_uncore *u, const struct uncore_unit *at,
 	*slot = kept(reg, old, value);
 	if (reg == u->global_control)
 		write_global(u, at, old, value);
+	else if (reg->role == PMU_ROLE_CAPTURE_CTL)
+		uncore_qear_written(u, at, now);
 	else if (reg->role == PMU_ROLE_BOX_CTL || reg->role == PMU_ROLE_BOX_STATUS) {
 		write_freeze(u, at, reg, value);
 		freeze_late(u, at, reg, old);
@@ -218,7 +220,7 @@ int pmon_uncore_write(struct pmon_uncore *u, unsigned socket, uint32_t address, 
 	uncore_catch_up(u, now);
 	for (unsigned i = 0; i < counters_at(u, &at); i++)
 		uncore_catch_up_counter(uncore_counter(u, &at, i), now);
-	store(u, &at, reg, value);
+	store(u, &at, reg, now, value);
 	if (uncore_bits(u, &at, uncore_box(u, &at)->control, PMU_FIELD_HOLD_COUNTERS))
 		for (unsigned a = 0; a < uncore_box(u, &at)->accumulator_count; a++)
 			*uncore_slot(u, &at, uncore_box(u, &at)->accumulators[a].reg) &=

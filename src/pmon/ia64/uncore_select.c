@@ -160,7 +160,9 @@ static bool filter_passes(const struct pmon_uncore *u, const struct uncore_unit 
 			return !compared;
 		code = encoding->codes[value];
 	}
-	return encoding->set ? wanted >> code & 1 : !((wanted ^ code) & compared);
+	if (encoding->set)
+		return wanted >> code & 1 || (encoding->empty && !wanted);
+	return !((wanted ^ code) & compared);
 }
 
 static bool term_holds(const struct pmon_uncore *u, const struct uncore_unit *at, unsigned index,

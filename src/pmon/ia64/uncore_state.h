@@ -13,6 +13,7 @@
 #define UNCORE_INSTANCES    12
 #define UNCORE_ACCUMULATORS 8
 #define UNCORE_SOCKETS	    4
+#define UNCORE_CORES	    4
 
 /* What adds up an event, and counts it for so much of it at a time. */
 struct accumulator {
@@ -44,6 +45,16 @@ struct uncore_box {
 	unsigned accumulator_count;
 };
 
+/*
+ * What measures requests of a core to the world outside: one in eight at random, or each, of chosen
+ * classes and opcodes. While it measures one it takes no other.
+ */
+struct qear {
+	uint64_t until;		/* a measurement is under way; cycle of the boxes' clock */
+	uint64_t since;		/* its random choice began anew */
+	uint8_t enabled_writes; /* since the reset, one after the other; 2 begin the choice */
+};
+
 struct pmon_uncore {
 	const struct pmu_pmu *pmu;
 	unsigned sockets, slots, counters; /* of a socket */
@@ -55,6 +66,8 @@ struct pmon_uncore {
 	const struct pmu_register *global_control;
 	bool frozen[UNCORE_SOCKETS][UNCORE_BOXES][UNCORE_INSTANCES]; /* by `whole` */
 	uint64_t interrupts[UNCORE_SOCKETS];
+	unsigned requests; /* number of the box that measures requests of cores */
+	struct qear qears[UNCORE_SOCKETS][UNCORE_CORES];
 	uint64_t deadline; /* some counter of cycles overflows then; UINT64_MAX: none */
 	uint8_t enabled[SIGNAL_COUNT];
 };
@@ -115,6 +128,9 @@ static inline bool uncore_is_frozen(const struct pmon_uncore *u, const struct un
 {
 	return u->frozen[at->socket][at->box][uncore_box(u, at)->whole[at->instance]];
 }
+
+/** The control of what measures requests was written. */
+void uncore_qear_written(struct pmon_uncore *u, const struct uncore_unit *at, uint64_t now);
 
 /** Brings a counter of cycles to a time. */
 void uncore_catch_up_counter(struct uncore_counter *c, uint64_t now);
