@@ -68,7 +68,9 @@ LINES = [
     (["stat", *M, "--multiplex", "0", "-e", "imc.CAS_COUNT.RD", *TRUE], 2, [], ["--multiplex"]),
     (["stat", *M, "--multiplex", "1", "-I", "1", *TRUE], 2, [], ["--multiplex excludes -I and -r"]),
     (["stat", *M, "--multiplex", "1", "--format", "csv", *TRUE], 2, [], ["--multiplex prints"]),
-    (["stat", "--multiplex", "1", "-e", "instructions", *TRUE], 2, [], ["--multiplex needs -M"]),
+    (["stat", "--multiplex", "1", "-e", "PAGE-FAULTS", *TRUE], 2, [], ["by turns of its own"]),
+    (["stat", "--multiplex", "1", "--repeat-groups", "-e", "imc.CAS_COUNT.RD", *TRUE], 2, [],
+     ["--multiplex excludes --repeat-groups"]),
     # A run for each group
     (["stat", *M, "--repeat-groups", "-e", "cbo.TOR_INSERTS.OPCODE:opc=DRd,"
       "cbo.TOR_INSERTS.OPCODE:opc=RFO", *TRUE], 0, [],
