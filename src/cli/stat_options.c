@@ -325,6 +325,8 @@ static int check_options(const struct cli *cli, const struct stat_run *run)
 			      options->repeat_groups || options->cpu_list),
 	     "-p excludes -C, -r, --repeat-groups, --dry-run and --replay"},
 	    {options->cpu_list && options->replay, "-C excludes --replay"},
+	    {options->repeat && run->per_box,
+	     "-r excludes -A: means are of all instances of a box together"},
 	    {options->repeat && options->trace_registers, "-r excludes --trace-registers"},
 	    {options->interval_ms > 0 && cli->format == CLI_JSON,
 	     "-I prints --format table, csv or jsonl"},

@@ -24,8 +24,7 @@ struct turns {
 	unsigned *events; /* of the group that counts: what they are in the plan */
 	size_t group;	  /* that counts */
 	size_t kept;	  /* rows of run->group_counts */
-	double began;	  /* the turn */
-	double ended_at;  /* the turn before; 0: there is none */
+	double mark;	  /* when the turn before ended; of the first one, when it began */
 	sem_t counting, ended;
 	int error; /* of the first turn that failed; run->problem says why */
 };
@@ -61,10 +60,8 @@ static int begin_turn(struct turns *turns)
 		error = host_guard(&turns->cli, run, turns->child);
 	if (!error)
 		error = pmu_session_start(run->session, turns->cli.ctx);
-	turns->began = now();
-	for (unsigned event = 0; event < pmu_session_events(turns->plan) && turns->ended_at > 0;
-	     event++)
-		slices_add_gap(&run->slices[event], turns->began - turns->ended_at);
+	if (!error && !turns->mark)
+		turns->mark = now();
 	return fail(turns, error);
 }
 
@@ -90,9 +87,11 @@ static struct pmu_count *find_row(struct turns *turns, const struct pmu_count *c
 	return row;
 }
 
-static int keep_counts(struct turns *turns, double seconds)
+/* @param elapsed  seconds since the mark, of which the counters ran for a part */
+static int keep_counts(struct turns *turns, double elapsed)
 {
 	struct stat_run *run = turns->run;
+	double seconds = run->count_count ? (double)run->counts[0].enabled_ns * 1e-9 : 0;
 
 	for (size_t i = 0; i < run->count_count; i++) {
 		struct pmu_count *row = find_row(turns, &run->counts[i]);
@@ -109,6 +108,8 @@ static int keep_counts(struct turns *turns, double seconds)
 			if (turns->events[run->counts[i].event] == event)
 				count += run->counts[i].count;
 		slices_add(&run->slices[event], counted, count, seconds);
+		if (elapsed > seconds)
+			slices_add_gap(&run->slices[event], elapsed - seconds);
 	}
 	return 0;
 }
@@ -117,15 +118,15 @@ static int keep_counts(struct turns *turns, double seconds)
 static void end_turn(struct turns *turns)
 {
 	struct stat_run *run = turns->run;
+	const double ended = now(); /* what stopping takes is of the next turn */
 	int error = turns->error ? turns->error : pmu_session_stop(run->session, turns->cli.ctx);
-	const double seconds = now() - turns->began;
 
 	if (!error)
 		error =
 		    pmu_session_read(run->session, turns->cli.ctx, &run->counts, &run->count_count);
-	turns->ended_at = turns->began + seconds;
 	if (!error)
-		error = keep_counts(turns, seconds);
+		error = keep_counts(turns, ended - turns->mark);
+	turns->mark = ended;
 	fail(turns, error);
 	if (run->session)
 		fail(turns, pmu_session_end(run->session, turns->cli.ctx));

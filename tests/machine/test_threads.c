@@ -255,7 +255,7 @@ static void *run_at_once(void *argument)
  */
 static void two_threads_own_one_core(void **unused)
 {
-	struct pmu_machine desc = *pmu_find_machine("xeon-e5v4-4c"));
+	struct pmu_machine desc = *pmu_find_machine("xeon-e5v4-4c");
 	struct machine_statistics stats;
 	pthread_barrier_t entered;
 	struct machine_hart *core;
