@@ -116,6 +116,17 @@ def check_renames(findings, box):
             findings.add(box["box"], f"rename {row} is of no event")
 
 
+def check_kernel_events(findings, box):
+    """Terms name the code of an event; of a fixed counter the kernel's is 0xff."""
+    codes = {e["code"] | bool(e.get("ext")) << 8 for e in box["events"]}
+    for row in box.get("kernel_events", []):
+        term = re.match(r"event=(0x[0-9a-f]+)(,umask=0x[0-9a-f]{2})?$", row[1]) if len(row) > 1 else None
+        if len(row) not in (2, 4) or "kernel" not in box:
+            findings.add(box["box"], f"kernel event {row} is not [name, terms] or [.., scale, unit]")
+        elif not term or int(term[1], 0) not in codes | {0xff}:
+            findings.add(box["box"], f"kernel event {row} is of no event")
+
+
 def check_registers(findings, box):
     place = box["box"]
     check_unique(findings, place, "register", [r["name"] for r in box["registers"]])
@@ -513,6 +524,7 @@ def check_box(findings, box, vocabulary):
         findings.add(place, "no instances")
     check_registers(findings, box)
     check_renames(findings, box)
+    check_kernel_events(findings, box)
     check_roles(findings, box)
     check_register_signals(findings, box, vocabulary)
     check_modifiers(findings, box)

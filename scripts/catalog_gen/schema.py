@@ -34,7 +34,8 @@ MAPS = {"window", "defaults", "ring", "sequence", "rules"}
 # Keys whose kind depends on the entry they stand in.
 SPECIAL = {
     ("box", "instance_names"): "map", ("box", "names"): "map",
-    ("box", "renames"): "list of lists of texts", ("instance names", "names"): "text or list of texts",
+    ("box", "renames"): "list of lists of texts",
+    ("box", "kernel_events"): "list of lists of texts", ("instance names", "names"): "text or list of texts",
     ("register", "instance_names"): "text or list of texts",
     ("facts", "rows"): "list of lists of texts",
     ("modifier", "set"): "flag", ("event", "set"): "text",

@@ -303,12 +303,21 @@ def print_renames(prefix, box):
         for tool, ours, theirs in box.get("renames", [])])
 
 
+def print_kernel_events(prefix, box):
+    return array("pmu_kernel_event", f"{prefix}_kernel_events", [
+        {key: c_string(text) for key, text in zip(("name", "terms", "scale", "unit"),
+                                                  [*row, "", ""])}
+        for row in box.get("kernel_events", [])])
+
+
 def box_row(prefix, pmu, box, vocabulary):
     return {"pmu": c_string(pmu["name"]), "name": c_string(box["box"]),
             "title": c_string(box["title"]), "source": c_string(box["source"]),
             "kernel": c_string(box["kernel"]) if "kernel" in box else "NULL",
             "names": names_of(box), "renames": print_renames(prefix, box),
             "rename_count": len(box.get("renames", [])),
+            "kernel_events": print_kernel_events(prefix, box),
+            "kernel_event_count": len(box.get("kernel_events", [])),
             "space": f"PMU_SPACE_{box['space'].upper()}",
             "clock": f"PMU_CLOCK_{box['clock'].upper()}",
             "scope": f"PMU_SCOPE_{box.get('scope', 'socket').upper()}",

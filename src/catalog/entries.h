@@ -262,6 +262,12 @@ struct pmu_rename {
 	const char *ours, *theirs;
 };
 
+/* An event that the kernel's PMU names in sysfs, and what a count is multiplied by for a unit. */
+struct pmu_kernel_event {
+	const char *name, *terms; /* cas_count_read, event=0x04,umask=0x03 */
+	const char *scale, *unit; /* ""; or 6.1e-5, MiB */
+};
+
 struct pmu_box {
 	const char *name;
 	const char *pmu; /* name of the PMU it belongs to */
@@ -271,6 +277,8 @@ struct pmu_box {
 	struct pmu_box_names names;
 	const struct pmu_rename *renames;
 	size_t rename_count;
+	const struct pmu_kernel_event *kernel_events;
+	size_t kernel_event_count;
 	uint8_t space;	/* enum pmu_space */
 	uint8_t clock;	/* enum pmu_clock */
 	uint8_t quirks; /* enum pmu_quirk */

@@ -315,8 +315,7 @@ static void warn(void *arg, const char *text)
 	cli_error(arg, 0, "warning: %s", text);
 }
 
-/* Whatever ends this process, registers are restored. @param child  NULL: there is none */
-static int guard(const struct cli *cli, const struct stat_run *run, const struct pmu_child *child)
+int host_guard(const struct cli *cli, const struct stat_run *run, const struct pmu_child *child)
 {
 	int private[] = {
 	    -1, /* the child's */
@@ -348,7 +347,9 @@ static int finish(const struct cli *cli, struct stat_run *run, const struct pmu_
 	if (error == PMU_E_BUSY && !run->started && !run->options.force)
 		hint_busy(cli, run);
 	if (error == PMU_E_CONFLICT && !run->started && child)
-		cli_error(cli, 0, "--repeat-groups runs the program once for each group of them");
+		cli_error(cli, 0,
+			  "--repeat-groups runs the program once for each group of them, "
+			  "--multiplex MS counts them by turns");
 	if (!error && child && *run->refusal)
 		code = cli_error(cli, run->exit, "%s", run->refusal);
 	/* What kept it from counting most often keeps it from restoring too, and has been said. */
@@ -371,7 +372,7 @@ int host_measure(const struct cli *cli, struct stat_run *run, char **argv)
 	if (!run->options.replay && !run->options.dry_run)
 		error = program_start(cli, &child, argv, run->options.pid);
 	if (!error)
-		error = guard(cli, run, child);
+		error = host_guard(cli, run, child);
 	if (error) {
 		pmu_child_free(child);
 		return cli_fail(cli, error);

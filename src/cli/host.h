@@ -21,6 +21,13 @@ bool host_counts_process(const struct cli *cli, const struct stat_run *run, cons
 /** Closes what host_open() opened beside the bus, and says what could not be written. */
 int host_close(const struct cli *cli, struct stat_run *run, int code);
 
+/**
+ * Whatever ends this process, the registers of run->session are restored.
+ * @param child  NULL: there is none
+ * @return 0 or an error of pmu_session_guard()
+ */
+int host_guard(const struct cli *cli, const struct stat_run *run, const struct pmu_child *child);
+
 /** Programs, runs @argv as it is, reads and restores. @return 0 or the exit code, said */
 int host_measure(const struct cli *cli, struct stat_run *run, char **argv);
 

@@ -2,9 +2,7 @@
 
 #include <errno.h>
 #include <jansson.h>
-#include <signal.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/program.h"
 #include "cli/text.h"
@@ -56,45 +54,27 @@ static int start_counting(const struct cli *cli, const struct process_run *run,
 	return pmu_process_start(process, cli->ctx, pmu_child_pid(child));
 }
 
-/* The child gets each signal of a timer's, as it gets others. */
-static void set_timeout(const struct process_run *run, timer_t *timer)
-{
-	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGTERM};
-	const double seconds = run->timeout_ms * 1e-3;
-	const struct itimerspec when = {
-	    .it_value = {.tv_sec = (time_t)seconds,
-			 .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)}};
-
-	if (!timer_create(CLOCK_MONOTONIC, &event, timer))
-		timer_settime(*timer, 0, &when, NULL);
-}
-
 static int run_program(const struct cli *cli, const struct process_run *run,
 		       struct pmu_process *process, char **argv, struct pmu_process_count *counts,
 		       struct pmu_program_result *ended)
 {
 	struct pmu_child *child;
-	timer_t timer;
 	int code, error = program_start(cli, &child, argv, run->pid);
 
 	if (error)
 		return cli_fail(cli, error);
-	if (run->timeout_ms > 0)
-		set_timeout(run, &timer);
 	error = start_counting(cli, run, process, child);
 	if (error) {
 		code = cli_fail(cli, error);
 		goto out;
 	}
-	error = pmu_child_run(child, cli->ctx, ended);
+	error = program_run_timed(cli, child, run->timeout_ms, ended);
 	code = program_said(cli, error, ended, argv);
 	if (code)
 		goto out;
 	error = pmu_process_read(process, cli->ctx, counts);
 	code = error ? cli_fail(cli, error) : 0;
 out:
-	if (run->timeout_ms > 0)
-		timer_delete(timer);
 	pmu_child_free(child);
 	return code;
 }

@@ -1,6 +1,8 @@
 #include "cli/program.h"
 
+#include <signal.h>
 #include <string.h>
+#include <time.h>
 
 int program_find(const struct cli *cli, struct pmu_program **program, char **argv,
 		 const struct pmu_machine *machine, const struct pmu_program_options *options)
@@ -29,6 +31,26 @@ int program_start(const struct cli *cli, struct pmu_child **child, char **argv, 
 
 	return argv[0] ? pmu_child_new(child, cli->ctx, argv, &options)
 		       : pmu_child_new_waiting(child, cli->ctx, pid, &options);
+}
+
+int program_run_timed(const struct cli *cli, struct pmu_child *child, double timeout_ms,
+		      struct pmu_program_result *result)
+{
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGTERM};
+	const double seconds = timeout_ms * 1e-3;
+	const struct itimerspec when = {
+	    .it_value = {.tv_sec = (time_t)seconds,
+			 .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)}};
+	timer_t timer;
+	int error;
+
+	/* The child gets a timer's signal as it gets others. */
+	if (!(timeout_ms > 0) || timer_create(CLOCK_MONOTONIC, &event, &timer))
+		return pmu_child_run(child, cli->ctx, result);
+	timer_settime(timer, 0, &when, NULL);
+	error = pmu_child_run(child, cli->ctx, result);
+	timer_delete(timer);
+	return error;
 }
 
 const char *program_stead(char *text, size_t size, pid_t pid, const char *cpus)

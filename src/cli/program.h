@@ -21,6 +21,10 @@ int program_find(const struct cli *cli, struct pmu_program **program, char **arg
  */
 int program_start(const struct cli *cli, struct pmu_child **child, char **argv, pid_t pid);
 
+/** pmu_child_run(), whose child gets SIGTERM after a time. @param timeout_ms  0: never */
+int program_run_timed(const struct cli *cli, struct pmu_child *child, double timeout_ms,
+		      struct pmu_program_result *result);
+
 /** What is measured where there is no program: "process 12", "CPUs 0-3". */
 const char *program_stead(char *text, size_t size, pid_t pid, const char *cpus);
 #define PROGRAM_STEAD_MAX 128

@@ -29,6 +29,11 @@ bool stat_is_absent(const struct stat_run *run, const struct pmu_selection *sele
 	return stat_model(run, selection) == PMU_MODEL_ABSENT;
 }
 
+bool stat_divides(const struct stat_run *run)
+{
+	return run->options.repeat_groups || run->options.multiplex_ms > 0;
+}
+
 uint64_t stat_sum(const struct stat_run *run, unsigned event, int socket)
 {
 	uint64_t total = 0;
@@ -273,8 +278,8 @@ static void event_rows(const struct stat_run *run, struct table *table, unsigned
 
 	pmu_event_print(selection, text, sizeof(text));
 	for (unsigned column = 0; column < column_count(run); column++)
-		if (column && !instances_on(run, event, (int)column - 1))
-			table_cell(table, "%s", "");
+		if (!instances_on(run, event, (int)column - 1))
+			table_cell(table, "%s", column ? "" : "not counted");
 		else
 			count_cell(table, stat_is_absent(run, selection),
 				   shown_total(run, event, (int)column - 1));
@@ -334,7 +339,12 @@ static void print_head(const struct cli *cli, const struct stat_run *run, char *
 	if (run->timed_out)
 		fprintf(cli->out, "ended after %.9g ms, as --timeout says\n",
 			run->options.timeout_ms);
-	if (run->groups > 1)
+	if (run->groups > 1 && run->slices)
+		fprintf(cli->out,
+			"estimates: %zu groups of events counted by turns of %.9g ms; --why lists "
+			"them\n",
+			run->groups, run->options.multiplex_ms);
+	else if (run->groups > 1)
 		fprintf(cli->out,
 			"run %zu times, once for each group of events; --why lists them\n",
 			run->groups);

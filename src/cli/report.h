@@ -107,6 +107,9 @@ struct stat_run {
 	struct attribution *attribution; /* NULL: nobody asks where counts come from */
 };
 
+/** Whether events that one PMU cannot count at once are divided into groups. */
+bool stat_divides(const struct stat_run *run);
+
 /** Sum of an event's counts. @param socket  below 0: of all */
 uint64_t stat_sum(const struct stat_run *run, unsigned event, int socket);
 /** The same as it is shown: of clocks the mean of the instances. */

@@ -4,6 +4,7 @@
 #include "cli/program.h"
 #include "cli/report.h"
 #include "cli/stat_metric.h"
+#include "cli/stat_repeat.h"
 
 /* What is no count, in the place of one. */
 static void csv_fact(const struct stat_run *run, struct table *table, const char *name,
@@ -34,7 +35,68 @@ static void csv_natives(const struct stat_run *run, struct table *table)
 	}
 }
 
-int stat_report_csv(const struct cli *cli, const struct stat_run *run)
+/* Means are of values as they are shown. */
+static const char *unit_of(const struct stat_run *run, const struct stat_metric *metric)
+{
+	double value = 0;
+
+	return stat_metric_show(run, metric, &value);
+}
+
+static void mean_cells(const struct stat_run *run, struct table *table,
+		       const struct stat_mean *mean)
+{
+	if (isfinite(mean->mean)) {
+		table_cell(table, "%.17g", mean->mean);
+		table_cell(table, "%.17g", stat_deviation(run, mean));
+	} else {
+		table_cell(table, "%s", "");
+		table_cell(table, "%s", "");
+	}
+}
+
+/* Of several runs: means over all boxes, and standard deviations. */
+static int print_means(const struct cli *cli, const struct stat_run *run)
+{
+	static const char *const heading[] = {"event", "pmu", "box", "mean", "deviation", "unit"};
+	struct table *table = table_new("llllll");
+
+	if (!table)
+		return cli_error(cli, EXIT_FAILED, "out of memory");
+	for (int i = 0; i < 6; i++)
+		table_cell(table, "%s", heading[i]);
+	for (unsigned event = 0; event < pmu_session_events(run->session); event++) {
+		const struct pmu_selection *selection = pmu_session_event(run->session, event);
+		const struct stat_mean unknown = {.mean = NAN};
+		char text[PMU_EVENT_TEXT_MAX];
+
+		pmu_event_print(selection, text, sizeof(text));
+		table_cell(table, "%s", text);
+		table_cell(table, "%s", pmu_pmu_name(selection->pmu));
+		table_cell(table, "%s", pmu_box_name(selection->box));
+		mean_cells(run, table,
+			   stat_is_absent(run, selection) ? &unknown : &run->event_means[event]);
+		table_cell(table, "%s", "");
+	}
+	for (size_t i = 0; i <= run->metric_count; i++) {
+		const bool time = i == run->metric_count;
+
+		table_cell(table, "%s", time ? "seconds" : run->metrics[i].name);
+		table_cell(table, "%s", pmu_pmu_name(run->pmu));
+		table_cell(table, "%s", "");
+		mean_cells(run, table, time ? &run->seconds_mean : &run->metric_means[i]);
+		table_cell(table, "%s", time ? "s" : unit_of(run, &run->metrics[i]));
+	}
+	table_cell(table, "exit");
+	table_cell(table, "%s", pmu_pmu_name(run->pmu));
+	table_cell(table, "%s", "");
+	table_cell(table, "%d", run->exit);
+	table_cell(table, "%s", "");
+	table_cell(table, "%s", "");
+	return cli_print_table(cli, table);
+}
+
+static int print_counts(const struct cli *cli, const struct stat_run *run)
 {
 	struct table *table = table_new("lllllll");
 
@@ -82,4 +144,9 @@ int stat_report_csv(const struct cli *cli, const struct stat_run *run)
 	}
 	csv_natives(run, table);
 	return cli_print_table(cli, table);
+}
+
+int stat_report_csv(const struct cli *cli, const struct stat_run *run)
+{
+	return run->runs > 1 ? print_means(cli, run) : print_counts(cli, run);
 }

@@ -18,6 +18,12 @@ void slices_add(struct slices *slices, bool counted, uint64_t count, double seco
 	slices->seconds2 += seconds * seconds;
 }
 
+void slices_add_gap(struct slices *slices, double seconds)
+{
+	slices->seconds += seconds;
+	slices->gaps += seconds;
+}
+
 double slices_share(const struct slices *slices)
 {
 	return slices->seconds > 0 ? slices->counted_seconds / slices->seconds : 0;
@@ -44,11 +50,13 @@ static double student(unsigned freedom)
 
 double slices_bound(const struct slices *slices)
 {
-	const double n = slices->counted, all = slices->all;
-	double rate, squares;
+	const double n = slices->counted, sliced = slices->seconds - slices->gaps;
+	double rate, squares, all;
 
-	if (slices->counted == slices->all && slices->all)
+	if (slices->counted == slices->all && slices->all && slices->gaps <= 0)
 		return 0;
+	/* As many as the gaps would have held too. */
+	all = slices->all * (sliced > 0 ? slices->seconds / sliced : 1);
 	if (slices->counted < 2 || slices->counted_seconds <= 0)
 		return NAN;
 	rate = slices->count / slices->counted_seconds;

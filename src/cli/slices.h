@@ -12,12 +12,16 @@
 struct slices {
 	unsigned counted, all;		 /* slices */
 	double counted_seconds, seconds; /* their lengths */
+	double gaps;			 /* of seconds: between slices, when nothing counted */
 	double count;			 /* in the slices that were counted */
 	double counts2, cross, seconds2; /* sums of squares and products over those */
 };
 
 /** Adds a slice. @param count  what happened in it, where @counted */
 void slices_add(struct slices *slices, bool counted, uint64_t count, double seconds);
+
+/** Adds time between slices. */
+void slices_add_gap(struct slices *slices, double seconds);
 
 /** The share of the time in which it was counted; 0 without any. */
 double slices_share(const struct slices *slices);

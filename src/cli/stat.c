@@ -13,6 +13,7 @@
 #include "cli/stat_options.h"
 #include "cli/stat_repeat.h"
 #include "cli/stat_separate.h"
+#include "cli/stat_turns.h"
 #include "cli/stat_watch.h"
 
 /* Programs, runs, reads. Everything that can be wrong in what the user wrote is found before. */
@@ -139,7 +140,9 @@ static int open_session(const struct cli *cli, struct stat_run *run,
 		pmu_session_spread(run->session);
 	code = code ? code : stat_cpus_limit(cli, run);
 	code = code ? code : stat_add(cli, run, wanted);
-	return code || !run->options.repeat_groups ? code : stat_separate_plan(cli, run);
+	if (code || !stat_divides(run))
+		return code;
+	return stat_separate_plan(cli, run);
 }
 
 static int open_output(struct cli *cli, struct stat_run *run)
@@ -175,6 +178,8 @@ static int measure_here(struct cli *cli, struct stat_run *run, char **argv)
 
 	if (code)
 		return code;
+	if (run->groups > 1 && run->options.multiplex_ms > 0)
+		return stat_turns_measure(cli, run, argv);
 	return run->groups ? stat_separate_measure(cli, run, argv) : host_measure(cli, run, argv);
 }
 
@@ -268,10 +273,12 @@ static int stat_process(struct cli *cli, struct stat_run *run, const struct stat
 	size_t added;
 	int code;
 
-	if (run->options.interval_ms > 0 || run->options.delay_ms > 0 || run->options.repeat)
-		return cli_error(cli, EXIT_USAGE,
-				 "the kernel counts here, once: -I, -D and -r need -M, or a PMU "
-				 "of the catalog");
+	if (run->options.interval_ms > 0 || run->options.delay_ms > 0 || run->options.repeat ||
+	    run->options.multiplex_ms > 0)
+		return cli_error(
+		    cli, EXIT_USAGE,
+		    "the kernel counts here, once, and by turns of its own: -I, -D, -r "
+		    "and --multiplex need -M, or a PMU of the catalog");
 	run->process.output = run->output;
 	run->process.repeat_groups = run->options.repeat_groups;
 	run->process.pid = run->options.pid;

@@ -105,7 +105,7 @@ static int add_group(const struct cli *cli, struct stat_run *run, const char *te
 	code = stat_each_of_list(cli, run, list, add_member);
 	run->group = NULL;
 	free(list);
-	if (!code && (run->emul || run->options.repeat_groups)) {
+	if (!code && (run->emul || stat_divides(run))) {
 		int error = pmu_session_group(run->session, cli->ctx, events, run->group_size);
 
 		if (error)

@@ -74,7 +74,7 @@ static int add_events(const struct cli *cli, struct stat_run *run, struct stat_m
 		metric->events[i] = (unsigned)event;
 	}
 	/* Together where that is possible: an event may repeat what another one sees. */
-	if ((run->emul || run->options.repeat_groups) && count > 1)
+	if ((run->emul || stat_divides(run)) && count > 1)
 		pmu_session_group(run->session, NULL, metric->events, count);
 	return 0;
 }

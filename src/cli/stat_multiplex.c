@@ -41,14 +41,16 @@ static void number_cell(struct table *table, double value)
 
 int stat_multiplex_print(const struct cli *cli, const struct stat_run *run)
 {
-	struct table *table = table_new("rrrrl");
+	const bool truth = run->emul;
+	struct table *table = table_new(truth ? "rrrrl" : "rrrl");
 
 	if (!table)
 		return cli_error(cli, EXIT_FAILED, "out of memory");
 	table_cell(table, "SHARE");
 	table_cell(table, "ESTIMATE");
 	table_cell(table, "BOUND");
-	table_cell(table, "TRUTH");
+	if (truth)
+		table_cell(table, "TRUTH");
 	table_cell(table, "EVENT");
 	for (unsigned event = 0; event < pmu_session_events(run->session); event++) {
 		const struct pmu_selection *selection = pmu_session_event(run->session, event);
@@ -61,11 +63,15 @@ int stat_multiplex_print(const struct cli *cli, const struct stat_run *run)
 		table_cell(table, "%.1f %%", 100 * slices_share(slices));
 		number_cell(table, slices_estimate(slices));
 		number_cell(table, slices_bound(slices));
-		table_number(table, stat_total(run, event, -1));
+		if (truth)
+			table_number(table, stat_total(run, event, -1));
 		table_cell(table, "%s", text);
 	}
-	fprintf(cli->out, "\nif one PMU had counted by turns of %.9g ms:\n\n",
-		run->options.multiplex_ms);
+	if (truth)
+		fprintf(cli->out, "\nif one PMU had counted by turns of %.9g ms:\n\n",
+			run->options.multiplex_ms);
+	else
+		fputc('\n', cli->out);
 	return cli_print_table(cli, table);
 }
 
@@ -86,12 +92,13 @@ json_t *stat_multiplex_json(const struct stat_run *run)
 		if (stat_is_absent(run, selection))
 			continue;
 		pmu_event_print(selection, text, sizeof(text));
-		json_array_append_new(array,
-				      json_pack("{s:s, s:f, s:o, s:o, s:o}", "event", text, "share",
-						slices_share(slices), "estimate",
-						known(slices_estimate(slices)), "bound",
-						known(slices_bound(slices)), "count",
-						cli_json_number(stat_total(run, event, -1))));
+		json_array_append_new(
+		    array,
+		    json_pack("{s:s, s:f, s:o, s:o, s:o}", "event", text, "share",
+			      slices_share(slices), "estimate", known(slices_estimate(slices)),
+			      "bound", known(slices_bound(slices)), "count",
+			      run->emul ? cli_json_number(stat_total(run, event, -1))
+					: json_null()));
 	}
 	return array;
 }

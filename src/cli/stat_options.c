@@ -66,8 +66,8 @@ static void usage(FILE *file)
 	    "  -I, --interval MS       print counts each MS milliseconds of the machine's time\n"
 	    "  -D, --delay MS          begin to count after MS milliseconds\n"
 	    "  --timeout MS            end the program after MS milliseconds\n"
-	    "  --multiplex MS          also what one PMU would have counted by turns of MS\n"
-	    "                          milliseconds: share of time, estimate, bound, truth\n"
+	    "  --multiplex MS          groups of events take turns of MS milliseconds; counts\n"
+	    "                          are estimates; with -M: the truth too\n"
 	    "  -r, --repeat N          run N times; print means and standard deviations\n"
 	    "  --repeat-groups         run once for each group of events that the PMU can count\n"
 	    "                          at once; not needed with -M\n"
@@ -325,12 +325,17 @@ static int check_options(const struct cli *cli, const struct stat_run *run)
 			      options->repeat_groups || options->cpu_list),
 	     "-p excludes -C, -r, --repeat-groups, --dry-run and --replay"},
 	    {options->cpu_list && options->replay, "-C excludes --replay"},
+	    {options->repeat && run->per_box,
+	     "-r excludes -A: means are of all instances of a box together"},
 	    {options->repeat && options->trace_registers, "-r excludes --trace-registers"},
 	    {options->interval_ms > 0 && cli->format == CLI_JSON,
 	     "-I prints --format table, csv or jsonl"},
 	    {options->repeat_groups && (options->interval_ms > 0 || options->replay),
 	     "--repeat-groups excludes -I and --replay"},
-	    {options->multiplex_ms > 0 && !run->machine, "--multiplex needs -M"},
+	    {options->multiplex_ms > 0 && !run->machine &&
+		 (options->repeat_groups || options->delay_ms > 0 || options->dry_run ||
+		  options->replay),
+	     "--multiplex excludes --repeat-groups, -D, --dry-run and --replay"},
 	    {options->multiplex_ms > 0 && (options->interval_ms > 0 || options->repeat),
 	     "--multiplex excludes -I and -r"},
 	    {options->multiplex_ms > 0 && cli->format == CLI_CSV,

@@ -11,9 +11,11 @@ int stat_separate_plan(const struct cli *cli, struct stat_run *run)
 	int error;
 
 	if (run->emul)
-		return cli_error(cli, 0,
-				 "--repeat-groups is not needed: an emulated machine counts all "
-				 "events in one run");
+		return run->options.repeat_groups
+			   ? cli_error(cli, 0,
+				       "--repeat-groups is not needed: an emulated machine counts "
+				       "all events in one run")
+			   : 0;
 	error = pmu_session_divide(run->session, cli->ctx);
 	if (error)
 		return cli_fail(cli, error);
@@ -21,28 +23,26 @@ int stat_separate_plan(const struct cli *cli, struct stat_run *run)
 	return 0;
 }
 
-/* The events of one group, in a session of their own. @param events  receives what they are in the
- * plan */
-static int open_group(const struct cli *cli, struct stat_run *run, struct pmu_session *plan,
-		      size_t group, unsigned *events)
+int stat_separate_open(const struct cli *cli, struct stat_run *run, struct pmu_session *plan,
+		       size_t group, unsigned *events)
 {
 	int error = pmu_session_new(&run->session, cli->ctx, run->bus);
 
-	if (error)
-		return cli_fail(cli, error);
-	if (stat_cpus_limit(cli, run))
-		return EXIT_USAGE;
-	for (unsigned event = 0; event < pmu_session_events(plan); event++) {
+	/* They were there for the plan. */
+	if (!error && stat_cpus_limit(cli, run))
+		error = PMU_E_RANGE;
+	for (unsigned event = 0; event < pmu_session_events(plan) && !error; event++) {
 		int added;
 
 		if ((size_t)pmu_session_pmu_of(plan, event) != group)
 			continue;
 		added = pmu_session_add(run->session, cli->ctx, pmu_session_event(plan, event));
 		if (added < 0)
-			return cli_fail(cli, added);
-		events[added] = event;
+			error = added;
+		else
+			events[added] = event;
 	}
-	return 0;
+	return error;
 }
 
 /* Those of the group that has run, beside those of the groups before. */
@@ -66,14 +66,15 @@ static int measure_group(const struct cli *cli, struct stat_run *run, struct pmu
 			 size_t group, size_t *kept, char **argv)
 {
 	unsigned *events = calloc(pmu_session_events(plan) + 1, sizeof(*events));
-	int code = EXIT_FAILED;
+	int error, code = EXIT_FAILED;
 
 	run->session = NULL;
 	run->started = run->ran = false;
 	if (!events)
 		cli_error(cli, 0, "out of memory for a group of events");
-	else
-		code = open_group(cli, run, plan, group, events);
+	error = events ? stat_separate_open(cli, run, plan, group, events) : 0;
+	if (events)
+		code = error ? cli_fail(cli, error) : 0;
 	if (!code)
 		code = host_measure(cli, run, argv);
 	if (!code)

@@ -43,6 +43,9 @@ static const struct mount_point {
     {"proc/stat", ABSENT_LEAVE},
     {"proc/interrupts", ABSENT_LEAVE},
     {"sys/bus/pci", ABSENT_COVER_PARENT},
+    {"proc/meminfo", ABSENT_LEAVE},
+    {"proc/partitions", ABSENT_LEAVE},
+    {"proc/diskstats", ABSENT_LEAVE},
     {"sys/block", ABSENT_LEAVE},
     {"sys/class/block", ABSENT_LEAVE},
     {"sys/class/net", ABSENT_LEAVE},
@@ -99,26 +102,29 @@ int namespace_enter(struct pmu_ctx *ctx, int fuse)
 	return 0;
 }
 
-/* Links lead to the entries of the computer's own /dev, which is laid out beside them. */
-static int link_devices(void)
+/* Calls @act for each entry of a folder until one fails, and closes it. */
+static int each_entry(DIR *folder, int (*act)(const char *name))
 {
-	DIR *folder = opendir(STAGE "/" OLD_DEV);
 	const struct dirent *entry;
 	int error = 0;
 
 	if (!folder)
 		return -1;
-	while (!error && (entry = readdir(folder))) {
-		char target[PATH_MAX], path[PATH_MAX];
-
-		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
-			continue;
-		snprintf(target, sizeof(target), OLD_DEV "/%s", entry->d_name);
-		snprintf(path, sizeof(path), STAGE "/%s", entry->d_name);
-		error = symlink(target, path);
-	}
+	while (!error && (entry = readdir(folder)))
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			error = act(entry->d_name);
 	closedir(folder);
 	return error;
+}
+
+/* Links lead to the entries of the computer's own /dev, which is laid out beside them. */
+static int link_device(const char *name)
+{
+	char target[PATH_MAX], path[PATH_MAX];
+
+	snprintf(target, sizeof(target), OLD_DEV "/%s", name);
+	snprintf(path, sizeof(path), STAGE "/%s", name);
+	return symlink(target, path);
 }
 
 /* /dev is shared with everybody: a folder that it has not can only be in another /dev. */
@@ -127,12 +133,57 @@ static int make_dev(void)
 	if (mount("pmulab", STAGE, "tmpfs", MS_NOSUID, "mode=755"))
 		return -1;
 	if (mkdir(STAGE "/" OLD_DEV, 0755) || mkdir(STAGE "/cpu", 0755) ||
-	    mount("/dev", STAGE "/" OLD_DEV, NULL, MS_BIND | MS_REC, NULL) || link_devices() ||
+	    mount("/dev", STAGE "/" OLD_DEV, NULL, MS_BIND | MS_REC, NULL) ||
+	    each_entry(opendir(STAGE "/" OLD_DEV), link_device) ||
 	    mount(STAGE, "/dev", NULL, MS_BIND | MS_REC, NULL)) {
 		umount2(STAGE, MNT_DETACH);
 		return -1;
 	}
 	return umount2(STAGE, MNT_DETACH);
+}
+
+static int link_pmu(const char *name)
+{
+	char target[PATH_MAX], path[PATH_MAX];
+
+	snprintf(target, sizeof(target), "../bus/event_source/devices/%s", name);
+	snprintf(path, sizeof(path), STAGE "/%s", name);
+	return symlink(target, path);
+}
+
+/* What is no PMU of the computer's, as it is. */
+static int keep_device(const char *name)
+{
+	char from[PATH_MAX], to[PATH_MAX];
+
+	snprintf(to, sizeof(to), "/sys/bus/event_source/devices/%s", name);
+	if (!access(to, F_OK))
+		return 0;
+	snprintf(from, sizeof(from), "/sys/devices/%s", name);
+	snprintf(to, sizeof(to), STAGE "/%s", name);
+	return mkdir(to, 0755) || mount(from, to, NULL, MS_BIND | MS_REC, NULL);
+}
+
+/* libpfm4, and with it PAPI, looks for the kernel's PMUs in /sys/devices, where none can be added:
+ * it is laid out anew. */
+static int make_sys_devices(struct pmu_ctx *ctx)
+{
+	DIR *pmus = opendir(STAGE "/sys/bus/event_source/devices");
+	int error = 0;
+
+	if (!pmus || mount("pmulab", STAGE, "tmpfs", MS_NOSUID, "mode=755")) {
+		error = errno;
+		if (pmus)
+			closedir(pmus);
+	} else {
+		if (each_entry(pmus, link_pmu) ||
+		    each_entry(opendir("/sys/devices"), keep_device) ||
+		    mount(STAGE, "/sys/devices", NULL, MS_BIND | MS_REC, NULL))
+			error = errno;
+		umount2(STAGE, MNT_DETACH);
+	}
+	return error ? error_set(ctx, PMU_E_IO, "cannot lay out /sys/devices: %s", strerror(error))
+		     : 0;
 }
 
 /* @return 1, 0, or -1 where nobody can tell */
@@ -174,12 +225,12 @@ static int show(struct pmu_ctx *ctx, const struct mount_point *point)
 
 int namespace_show(struct pmu_ctx *ctx)
 {
-	for (size_t i = 0; i < MOUNT_COUNT; i++) {
-		int error = show(ctx, &mount_points[i]);
+	int error = make_sys_devices(ctx);
 
-		if (error)
-			return error;
-	}
+	for (size_t i = 0; i < MOUNT_COUNT && !error; i++)
+		error = show(ctx, &mount_points[i]);
+	if (error)
+		return error;
 	if (umount2(STAGE, MNT_DETACH))
 		return error_set(ctx, PMU_E_IO, "cannot uncover " STAGE ": %s", strerror(errno));
 	return 0;

@@ -26,6 +26,22 @@ struct serving {
 	int end, namespace;
 };
 
+/* Of all nodes together, all of it free: what is in use is not modelled. */
+static void add_memory(struct device_tree *tree, const struct pmu_machine *machine)
+{
+	const unsigned long long kilobytes = machine->memory_bytes / 1024 * machine->sockets;
+	char text[512];
+
+	snprintf(text, sizeof(text),
+		 "MemTotal:       %llu kB\nMemFree:        %llu kB\nMemAvailable:   %llu kB\n"
+		 "Buffers:        0 kB\nCached:         0 kB\nSwapCached:     0 kB\n"
+		 "Active:         0 kB\nInactive:       0 kB\nSwapTotal:      0 kB\n"
+		 "SwapFree:       0 kB\nHugePages_Total: 0\nHugePages_Free: 0\n"
+		 "Hugepagesize:   2048 kB\n",
+		 kilobytes, kilobytes, kilobytes);
+	tree_text(tree, text, "proc/meminfo");
+}
+
 static int make_files(struct serving *serving)
 {
 	const struct pmu_machine *machine = serving->options->machine;
@@ -51,6 +67,9 @@ static int make_files(struct serving *serving)
 	tree_folder(tree, "sys/block");
 	tree_folder(tree, "sys/class/block");
 	tree_folder(tree, "sys/class/net");
+	tree_text(tree, "major minor  #blocks  name\n\n", "proc/partitions");
+	tree_text(tree, "", "proc/diskstats");
+	add_memory(tree, machine);
 	/* Tools turn the watchdog off; the computer's own is none of theirs. */
 	tree_number(tree, 0, "proc/sys/kernel/nmi_watchdog");
 	return tree->incomplete

@@ -10,6 +10,8 @@
 #include "machine/reports.h"
 #include "machine/write_combining.h"
 
+#define LOCK_TRIES 20 /* while the holder waits for a processor of the host */
+
 /* Where the parts of the shared block begin, bytes. */
 struct layout {
 	size_t cores, slices, homes, channels, llc, sharers, size;
@@ -296,12 +298,22 @@ void machine_lock(struct machine *machine)
 
 bool machine_lock_within(struct machine *machine, uint64_t ns)
 {
-	uint32_t thread = lock_thread();
+	struct lock *lock = &machine->state->lock;
+	const uint32_t thread = lock_thread();
 
-	if (!lock_acquire_within(&machine->state->lock, thread, ns))
-		return false;
-	machine->holder = thread;
-	return true;
+	for (int i = 0; i < LOCK_TRIES; i++) {
+		uint32_t owner = lock_owner(lock);
+
+		if (lock_acquire_within(lock, thread, ns)) {
+			machine->holder = thread;
+			return true;
+		}
+		/* Who has, or waits for, a processor of the host is not stopped: the host is busy.
+		 */
+		if (owner == lock_owner(lock) && lock_thread_sleep(owner, owner))
+			return false;
+	}
+	return false;
 }
 
 void machine_unlock(struct machine *machine)

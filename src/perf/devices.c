@@ -23,6 +23,19 @@ static const char *const generic[PERF_COUNT_HW_MAX] = {
     [PERF_COUNT_HW_REF_CPU_CYCLES] = "ref-cycles",
 };
 
+/* The same of caches: what, what is done to it, and with what result. */
+static const char *const caches[PERF_COUNT_HW_CACHE_MAX] = {
+    [PERF_COUNT_HW_CACHE_L1D] = "L1-dcache", [PERF_COUNT_HW_CACHE_L1I] = "L1-icache",
+    [PERF_COUNT_HW_CACHE_LL] = "LLC",	     [PERF_COUNT_HW_CACHE_DTLB] = "dTLB",
+    [PERF_COUNT_HW_CACHE_ITLB] = "iTLB",     [PERF_COUNT_HW_CACHE_BPU] = "branch",
+    [PERF_COUNT_HW_CACHE_NODE] = "node",
+};
+static const char *const cache_ops[PERF_COUNT_HW_CACHE_OP_MAX][PERF_COUNT_HW_CACHE_RESULT_MAX] = {
+    [PERF_COUNT_HW_CACHE_OP_READ] = {"loads", "load-misses"},
+    [PERF_COUNT_HW_CACHE_OP_WRITE] = {"stores", "store-misses"},
+    [PERF_COUNT_HW_CACHE_OP_PREFETCH] = {"prefetches", "prefetch-misses"},
+};
+
 static bool is_core(const struct pmu_box *box)
 {
 	return box->scope == PMU_SCOPE_CORE;
@@ -180,10 +193,23 @@ static bool has_type(void *arg, const struct perf_device_of *device)
 	return true;
 }
 
+/* perf_event_open(2): cache, operation and result in a byte each. */
+static int put_cache(struct writer *writer, uint64_t config)
+{
+	const uint64_t cache = config & 0xff, op = config >> 8 & 0xff, result = config >> 16;
+
+	if (cache >= PERF_COUNT_HW_CACHE_MAX || op >= PERF_COUNT_HW_CACHE_OP_MAX ||
+	    result >= PERF_COUNT_HW_CACHE_RESULT_MAX)
+		return -EINVAL;
+	put(writer, "%s-%s", caches[cache], cache_ops[op][result]);
+	return 0;
+}
+
 int perf_attr_text(const struct pmu_machine *machine, const struct perf_event_attr *attr,
 		   struct perf_device_of *device, char text[PERF_TEXT_BYTES])
 {
-	const bool is_generic = attr->type == PERF_TYPE_HARDWARE;
+	const bool is_cache = attr->type == PERF_TYPE_HW_CACHE;
+	const bool is_generic = attr->type == PERF_TYPE_HARDWARE || is_cache;
 	struct wanted wanted = {is_generic ? PERF_TYPE_RAW : attr->type, device, false};
 	struct writer writer = {text, 0};
 	uint64_t words[2] = {attr->config, attr->config1};
@@ -192,6 +218,8 @@ int perf_attr_text(const struct pmu_machine *machine, const struct perf_event_at
 	perf_devices(machine, has_type, &wanted);
 	if (!wanted.found || attr->config2)
 		return wanted.found ? -EINVAL : -ENOENT;
+	if (is_cache)
+		return put_cache(&writer, attr->config);
 	if (is_generic) {
 		if (attr->config >= PERF_COUNT_HW_MAX || !generic[attr->config])
 			return -ENOENT;

@@ -39,6 +39,23 @@ static void add_cpumask(const struct adding *adding, const char *device)
 	tree_text(adding->tree, text, FOLDER "/%s/cpumask", device);
 }
 
+static void add_events(struct device_tree *tree, const struct perf_device_of *device)
+{
+	for (size_t i = 0; i < device->box->kernel_event_count; i++) {
+		const struct pmu_kernel_event *event = &device->box->kernel_events[i];
+		char text[64];
+
+		snprintf(text, sizeof(text), "%s\n", event->terms);
+		tree_text(tree, text, FOLDER "/%s/events/%s", device->name, event->name);
+		if (!*event->unit)
+			continue;
+		snprintf(text, sizeof(text), "%s\n", event->scale);
+		tree_text(tree, text, FOLDER "/%s/events/%s.scale", device->name, event->name);
+		snprintf(text, sizeof(text), "%s\n", event->unit);
+		tree_text(tree, text, FOLDER "/%s/events/%s.unit", device->name, event->name);
+	}
+}
+
 static bool add_device(void *arg, const struct perf_device_of *device)
 {
 	const struct adding *adding = arg;
@@ -56,6 +73,7 @@ static bool add_device(void *arg, const struct perf_device_of *device)
 			tree_text(tree, text, FOLDER "/%s/format/%s", device->name, name);
 		}
 	}
+	add_events(tree, device);
 	if (box->scope != PMU_SCOPE_CORE)
 		add_cpumask(adding, device->name);
 	return false;

@@ -11,9 +11,9 @@ from harness import LARGE, PMULAB, SMALL, Guests, pmulab, pmulab_json, stat, tot
 from processes import children_of, lives, wait_until
 
 
-def shared_memory():
-    """Without what other runs have at the moment: see test_files.py."""
-    return {name for name in os.listdir("/dev/shm") if not name.startswith("pmulab-files-")}
+def shared_memory(process):
+    """What a measurement has made there; others use /dev/shm as well."""
+    return {name for name in os.listdir("/dev/shm") if f"-{process.pid}-" in name}
 
 
 class Machines(unittest.TestCase):
@@ -438,7 +438,8 @@ class Programs(Guests):
     def started():
         """A measurement whose program runs, until it reads something or is ended."""
         process = subprocess.Popen(
-            [PMULAB, "stat", "-M", SMALL, "-o", "/dev/null", "--", "/bin/sh", "-c", "echo ready; read word"],
+            [PMULAB, "stat", "-M", SMALL, "-o", "/dev/null", "--", "/bin/sh", "-c",
+             "read cpus </sys/devices/system/cpu/online; echo ready; read word"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         assert process.stdout.readline() == b"ready\n"
         return process
@@ -449,14 +450,14 @@ class Programs(Guests):
             self.assertEqual(process.wait(30), 128 + signal.SIGTERM)
 
     def test_nothing_stays_when_it_is_killed(self):
-        before = shared_memory()
         with self.started() as process:
             children = children_of(process.pid)
+            self.assertEqual(len(shared_memory(process)), 1)  # the files that the shell has read
             process.kill()
             process.wait(30)
         self.assertTrue(children)
         wait_until(lambda: not any(map(lives, children)))
-        self.assertEqual(shared_memory(), before)
+        wait_until(lambda: not shared_memory(process))
 
     def test_csv(self):
         with tempfile.NamedTemporaryFile("r", suffix=".csv") as file:

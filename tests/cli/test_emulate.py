@@ -163,6 +163,18 @@ class Files(unittest.TestCase):
         places = [place for place in ("/sys/block", "/sys/class/block", "/sys/class/net")
                   if os.path.exists(place)]
         self.assertEqual(emulate("--", "find", *places, "-mindepth", "1").stdout, "")
+        # What remains in the files of the kernel is the heading of the first.
+        self.assertEqual(emulate("--", "cat", "/proc/partitions", "/proc/diskstats").stdout.split(),
+                         ["major", "minor", "#blocks", "name"])
+
+    def test_memory(self):
+        """64 GB a socket, as its nodes say."""
+        lines = emulate("--", "sh", "-c", "cat /proc/meminfo; grep -h MemTotal "
+                        "/sys/devices/system/node/node*/meminfo", machine=LARGE).stdout.splitlines()
+        words = [line.split() for line in lines]
+        self.assertEqual(words[0], ["MemTotal:", str(2 * 64 << 20), "kB"])
+        self.assertEqual(sum(int(word[3]) for word in words if word[0] == "Node"), 2 * 64 << 20)
+        self.assertIn(["SwapTotal:", "0", "kB"], words)
 
     def test_watchdog_of_the_host_is_out_of_reach(self):
         result = emulate("--", "sh", "-c", "cat /proc/sys/kernel/nmi_watchdog; "

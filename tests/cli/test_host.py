@@ -526,6 +526,30 @@ class Emulated(unittest.TestCase):
         self.assertGreater(rest, 0)
         self.assertNotEqual(rest, sum(alone.values()))
 
+    def test_turns(self):
+        """Clocks go on with the time: what a group counts in its turns tells the whole."""
+        groups = "{cbo0.CLOCKTICKS,cbo0.TOR_INSERTS.OPCODE:opc=DRd}," \
+                 "{ha0.CLOCKTICKS,cbo0.TOR_INSERTS.OPCODE:opc=RFO}"
+        with tempfile.NamedTemporaryFile(suffix=".json") as file:
+            def count(*options):
+                report, counts = self.counts(
+                    [PMULAB, "emulate", "-M", SMALL, "--", PLAIN, "stat", *options, "--format",
+                     "json", "-o", file.name, "--", "sleep", "1.5"], file.name)
+                return report, {event: n for (event, _, _), n in counts.items()}
+            report, counts = count("--multiplex", "20", "-e", groups)
+        self.assertEqual(report["groups"], 2)
+        rows = {row["event"]: row for row in report["multiplexed"]}
+        self.assertEqual(set(rows), set(counts))
+        shares = [rows[f"{box}0.CLOCKTICKS"]["share"] for box in ("cbo", "ha")]
+        self.assertLessEqual(sum(shares), 1)
+        for share, box in zip(shares, ("cbo", "ha")):
+            event = f"{box}0.CLOCKTICKS"
+            self.assertTrue(0 < share < 1, shares)
+            self.assertIsNone(rows[event]["count"])
+            # The uncore's clock, and what a busy computer takes between two looks at its clock.
+            self.assertAlmostEqual(counts[event] / (2.8e9 * report["seconds"]), 1, delta=0.2)
+            self.assertAlmostEqual(rows[event]["estimate"], counts[event], delta=1)
+
     def test_two_sockets(self):
         self.same_counts(LARGE)
 

@@ -68,7 +68,9 @@ LINES = [
     (["stat", *M, "--multiplex", "0", "-e", "imc.CAS_COUNT.RD", *TRUE], 2, [], ["--multiplex"]),
     (["stat", *M, "--multiplex", "1", "-I", "1", *TRUE], 2, [], ["--multiplex excludes -I and -r"]),
     (["stat", *M, "--multiplex", "1", "--format", "csv", *TRUE], 2, [], ["--multiplex prints"]),
-    (["stat", "--multiplex", "1", "-e", "instructions", *TRUE], 2, [], ["--multiplex needs -M"]),
+    (["stat", "--multiplex", "1", "-e", "PAGE-FAULTS", *TRUE], 2, [], ["by turns of its own"]),
+    (["stat", "--multiplex", "1", "--repeat-groups", "-e", "imc.CAS_COUNT.RD", *TRUE], 2, [],
+     ["--multiplex excludes --repeat-groups"]),
     # A run for each group
     (["stat", *M, "--repeat-groups", "-e", "cbo.TOR_INSERTS.OPCODE:opc=DRd,"
       "cbo.TOR_INSERTS.OPCODE:opc=RFO", *TRUE], 0, [],
@@ -145,6 +147,9 @@ LINES = [
     (["stat", *M, "-I", "1", "--format", "json", *TRUE], 2, [], ["jsonl"]),
     (["stat", *M, "-r", "3", "-e", "imc.CAS_COUNT.RD", *TRUE], 0, [],
      ["means of 3 runs", "(+- 0.00 %)"]),
+    (["stat", *M, "-r", "2", "-x,", "-o", "-", "-m", "MEM_BW_READS", *TRUE], 0,
+     ["event,pmu,box,mean,deviation,unit", "imc.CAS_COUNT.RD,xeon-e5v4,imc,", "GB/s", "seconds,", "exit,"], []),
+    (["stat", *M, "-r", "2", "-A", *TRUE], 2, [], ["-r excludes -A"]),
     (["stat", *M, "-r", "0", *TRUE], 2, [], ["-r takes a number of runs"]),
     (["stat", *M, "-r", "-1", *TRUE], 2, [], ["-r takes a number of runs"]),
     (["stat", *M, "-D", "1000", "-e", "imc.CAS_COUNT.RD", *TRUE], 1, [], ["ended before the delay"]),

@@ -150,8 +150,10 @@ static void *in_thread(void *arg)
 int main(int argc, char **argv)
 {
 	char *pages = map(NULL), *moved;
-	unsigned long from = 2, to = 1;
+	unsigned long from = 2, to = 1, beyond[17] = {[0] = 2, [16] = 1};
+	void *address = pages;
 	pthread_t thread;
+	int status;
 
 	if (argc > 1) {
 		policy(NULL, 0);
@@ -216,6 +218,11 @@ int main(int argc, char **argv)
 	printf("%d %d %d\n", status_of(pages + PAGE), move(pages, 2, MPOL_MF_MOVE), move(pages, 0, 8));
 	policy(NULL, 8);
 	policy(pages, 0);
+	/* Flags that exclude each other or a mode, a node beyond all that can be, no such process. */
+	printf("%d ", set(MPOL_BIND | MPOL_F_STATIC_NODES | MPOL_F_RELATIVE_NODES, 1));
+	printf("%d ", set(MPOL_INTERLEAVE | 1 << 13, 1));
+	printf("%d ", error_of(syscall(SYS_set_mempolicy, MPOL_BIND, beyond, 64 * 17 + 1)));
+	printf("%d\n", error_of(syscall(SYS_move_pages, 1 << 30, 1, &address, NULL, &status, 0)));
 	return 0;
 }
 """
@@ -248,6 +255,7 @@ TOLD = """\
 22 22 14 -14 -14 19 22
 22 -1 0
 22 -1 0
+22 22 22 3
 """
 
 

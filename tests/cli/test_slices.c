@@ -36,6 +36,21 @@ static void test_by_hand(void **state)
 	assert_true(near(slices_bound(&slices), 12.706 * 4 * sqrt(2)));
 }
 
+/* Two slices of 1 s are counted, with 10 and 14, and nothing in the 2 s between them. */
+static void test_gap(void **state)
+{
+	struct slices slices = {0};
+
+	(void)state;
+	slices_add(&slices, true, 10, 1);
+	slices_add_gap(&slices, 2);
+	slices_add(&slices, true, 14, 1);
+	assert_true(near(slices_share(&slices), 0.5));
+	assert_true(near(slices_estimate(&slices), 48));
+	/* Residuals -2 and 2, variance 8; four slices of 1 s in all. */
+	assert_true(near(slices_bound(&slices), 12.706 * 4 * sqrt(2)));
+}
+
 /* What happens in a slice: a rate that changes at random, with bursts. */
 static uint64_t happen(uint64_t *random, double seconds)
 {
@@ -84,6 +99,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_by_hand),
+	    cmocka_unit_test(test_gap),
 	    cmocka_unit_test(test_coverage),
 	};
 

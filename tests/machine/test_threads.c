@@ -678,9 +678,59 @@ static void one_is_left_with_the_lines_of_two(void **unused)
 	fixture_down(&fixture);
 }
 
+#define HOLD_NS	    400000000u
+#define PATIENCE_NS 50000000u
+
+struct holder {
+	struct machine *machine;
+	sem_t holds;
+	bool sleeps;
+};
+
+static void *hold(void *arg)
+{
+	struct holder *holder = arg;
+	const uint64_t begin = clock_ns();
+
+	machine_lock(holder->machine);
+	sem_post(&holder->holds);
+	while (clock_ns() - begin < HOLD_NS)
+		if (holder->sleeps)
+			usleep(HOLD_NS / 1000);
+	machine_unlock(holder->machine);
+	return NULL;
+}
+
+/* Who waits loses its patience with a holder that sleeps, and not with one that computes. */
+static void a_busy_holder_is_waited_for(void **state)
+{
+	struct fixture fixture;
+
+	(void)state;
+	fixture_up(&fixture, pmu_find_machine("xeon-e5v4-4c"));
+	for (int sleeps = 0; sleeps < 2; sleeps++) {
+		struct holder holder = {.machine = fixture.machine, .sleeps = sleeps};
+		pthread_t thread;
+		bool taken;
+
+		sem_init(&holder.holds, 0, 0);
+		assert_int_equal(pthread_create(&thread, NULL, hold, &holder), 0);
+		while (sem_wait(&holder.holds))
+			;
+		taken = machine_lock_within(fixture.machine, PATIENCE_NS);
+		assert_int_equal(taken, !sleeps);
+		if (taken)
+			machine_unlock(fixture.machine);
+		pthread_join(thread, NULL);
+		sem_destroy(&holder.holds);
+	}
+	fixture_down(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_busy_holder_is_waited_for),
 	    cmocka_unit_test(four_threads),
 	    cmocka_unit_test(nine_threads_on_four_cores),
 	    cmocka_unit_test(two_threads_own_one_core),

@@ -3,7 +3,7 @@
 import re
 import unittest
 
-from emulated import LINES, Machine, Tools, pmulab, skip_without
+from emulated import CODE_LINES, LINES, Machine, Tools, pmulab, skip_without
 from harness import LARGE, SMALL, stat, total
 
 # 334291-001 tables 2-118 and 2-27: CAS_COUNT.RD and WR, TOR_INSERTS.OPCODE.
@@ -71,6 +71,41 @@ class Perf(Tools):
         # Four arrays are written at the beginning and one again, a quarter by each.
         self.assertEqual([count for _, count, _ in rows], [5 * LINES // 4] * 5)
 
+    def test_names_of_the_kernel(self):
+        """As sysfs names them, scaled: 64 bytes a line, in MiB (Linux: uncore_snbep.c)."""
+        with Machine() as machine:
+            folder = "/sys/bus/event_source/devices/uncore_imc_0/events"
+            names = machine.script(f"cat {folder}/cas_count_write {folder}/cas_count_write.unit")
+            output = self.path / "counts"
+            machine.tool("perf", "stat", "-x,", "-o", output, "-a", "-e", "uncore_imc/cas_count_read/,"
+                         "uncore_imc_1/cas_count_write/", *machine.program(self.kernel("copy")))
+            stats = machine.statistics()
+        self.assertEqual(names, [WRITES.replace("=0x4", "=0x04").replace("0xc", "0x0c"), "MiB"])
+        rows = [line.split(",")[:3] for line in output.read_text(encoding="utf-8").splitlines()
+                if "uncore" in line]
+        reads, writes = stats["cas_reads"] / 2**14, stats["cas_writes"] / 2**14
+        self.assertEqual(rows, [[f"{reads:.2f}", "MiB", "uncore_imc/cas_count_read/"],
+                                [f"{writes / 4:.2f}", "MiB", "uncore_imc_1/cas_count_write/"]])
+
+    def test_caches(self):
+        """Generic names, by the events that the kernel takes for them on this processor."""
+        events = {"L1-dcache-loads": "core.MEM_UOPS_RETIRED.ALL_LOADS",
+                  "L1-dcache-load-misses": "core.L1D.REPLACEMENT",
+                  "L1-icache-load-misses": "core.ICACHE.MISSES",
+                  "LLC-loads": "core.OFFCORE_REQUESTS.DEMAND_DATA_RD",
+                  "branch-loads": "core.BR_INST_RETIRED.ALL_BRANCHES"}
+        with Machine("--clock", "machine") as machine:
+            found = self.counts(machine, "-a", "-e", ",".join(events),
+                                *machine.program(self.kernel("copy")))
+            missing = self.counts(machine, "-a", "-e", "LLC-load-misses,LLC-prefetches", "true")
+        report = stat(SMALL, list(events.values()), self.kernel("copy"),
+                      options=["--prefetchers", "none"])
+        self.assertEqual(found, {name: total(report, "xeon-e5v4/" + event)
+                                 for name, event in events.items()})
+        # An array that is read, from memory: each line once.
+        self.assertGreaterEqual(found["LLC-loads"], LINES)
+        self.assertEqual(set(missing.values()), {None})
+
     def test_group_of_a_task(self):
         with Machine() as machine:
             found = self.counts(machine, "-e", "{instructions,cycles},branches",
@@ -135,6 +170,25 @@ class Perf(Tools):
                                 *machine.program(self.kernel("copy")))
             stats = machine.statistics()
         self.assertEqual(text.split(), [str(stats[name]) for name in names.values()])
+
+    def test_papi_uncore(self):
+        """Its component finds the kernel's PMUs, and counts one by libpfm4's names."""
+        script = self.path / "papi.py"
+        script.write_text(PAPI, encoding="utf-8")
+        # Four channels take lines in turns.
+        names = ["bdx_unc_imc0::UNC_M_CAS_COUNT:RD:cpu=0", "bdx_unc_imc3::UNC_M_CAS_COUNT:WR:cpu=0"]
+        with Machine() as machine:
+            listed = machine.tool("papi_native_avail")
+            text = machine.tool("/usr/bin/python3", script, ",".join(names),
+                                *machine.program(self.kernel("copy")))
+            stats = machine.statistics()
+        for name in ("bdx_unc_cbo3::UNC_C_TOR_INSERTS", "bdx_unc_imc0::UNC_M_CAS_COUNT"):
+            self.assertIn(name, listed)
+        self.assertNotIn("bdx_unc_cbo4::", listed)
+        counts = [int(word) for word in text.split()]
+        self.assertEqual(counts[1], stats["cas_writes"] // 4)
+        # The lines of code are on some of the channels.
+        self.assertAlmostEqual(counts[0], stats["cas_reads"] / 4, delta=CODE_LINES)
 
 
 if __name__ == "__main__":

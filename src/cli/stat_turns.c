@@ -1,0 +1,251 @@
+#include "cli/stat_turns.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/descriptors.h"
+#include "cli/host.h"
+#include "cli/program.h"
+#include "cli/slices.h"
+#include "cli/stat_multiplex.h"
+#include "cli/stat_separate.h"
+
+/* Everything of the session is done in one thread, which owns run->session until it ends. */
+struct turns {
+	struct cli cli; /* with a context of its own */
+	struct stat_run *run;
+	struct pmu_session *plan;
+	const struct pmu_child *child;
+	unsigned *events; /* of the group that counts: what they are in the plan */
+	size_t group;	  /* that counts */
+	size_t kept;	  /* rows of run->group_counts */
+	double mark;	  /* when the turn before ended; of the first one, when it began */
+	sem_t counting, ended;
+	int error; /* of the first turn that failed; run->problem says why */
+};
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static int fail(struct turns *turns, int error)
+{
+	if (error && !turns->error) {
+		turns->error = error;
+		snprintf(turns->run->problem, sizeof(turns->run->problem), "%s",
+			 pmu_message(turns->cli.ctx));
+	}
+	return error;
+}
+
+static int begin_turn(struct turns *turns)
+{
+	struct stat_run *run = turns->run;
+	int error;
+
+	run->session = NULL;
+	error = stat_separate_open(&turns->cli, run, turns->plan, turns->group, turns->events);
+	if (!error && run->options.force)
+		pmu_session_force(run->session);
+	if (!error)
+		error = host_guard(&turns->cli, run, turns->child);
+	if (!error)
+		error = pmu_session_start(run->session, turns->cli.ctx);
+	if (!error && !turns->mark)
+		turns->mark = now();
+	return fail(turns, error);
+}
+
+/* The row of the whole run that a count is added to. */
+static struct pmu_count *find_row(struct turns *turns, const struct pmu_count *count)
+{
+	struct stat_run *run = turns->run;
+	const unsigned event = turns->events[count->event];
+	struct pmu_count *row = run->group_counts;
+
+	for (size_t i = 0; i < turns->kept; i++, row++)
+		if (row->event == event && row->socket == count->socket &&
+		    row->instance == count->instance)
+			return row;
+	row = realloc(run->group_counts, (turns->kept + 1) * sizeof(*row));
+	if (!row)
+		return NULL;
+	run->group_counts = row;
+	row += turns->kept++;
+	*row = *count;
+	row->event = event;
+	row->count = 0;
+	return row;
+}
+
+/* @param elapsed  seconds since the mark, of which the counters ran for a part */
+static int keep_counts(struct turns *turns, double elapsed)
+{
+	struct stat_run *run = turns->run;
+	double seconds = run->count_count ? (double)run->counts[0].enabled_ns * 1e-9 : 0;
+
+	for (size_t i = 0; i < run->count_count; i++) {
+		struct pmu_count *row = find_row(turns, &run->counts[i]);
+
+		if (!row)
+			return PMU_E_NOMEM;
+		row->count += run->counts[i].count;
+	}
+	for (unsigned event = 0; event < pmu_session_events(turns->plan); event++) {
+		const bool counted = (size_t)pmu_session_pmu_of(turns->plan, event) == turns->group;
+		uint64_t count = 0;
+
+		for (size_t i = 0; i < run->count_count && counted; i++)
+			if (turns->events[run->counts[i].event] == event)
+				count += run->counts[i].count;
+		slices_add(&run->slices[event], counted, count, seconds);
+		if (elapsed > seconds)
+			slices_add_gap(&run->slices[event], elapsed - seconds);
+	}
+	return 0;
+}
+
+/* Registers are given back whatever fails. */
+static void end_turn(struct turns *turns)
+{
+	struct stat_run *run = turns->run;
+	const double ended = now(); /* what stopping takes is of the next turn */
+	int error = turns->error ? turns->error : pmu_session_stop(run->session, turns->cli.ctx);
+
+	if (!error)
+		error =
+		    pmu_session_read(run->session, turns->cli.ctx, &run->counts, &run->count_count);
+	if (!error)
+		error = keep_counts(turns, ended - turns->mark);
+	turns->mark = ended;
+	fail(turns, error);
+	if (run->session)
+		fail(turns, pmu_session_end(run->session, turns->cli.ctx));
+	pmu_session_free(run->session);
+	run->session = turns->plan;
+	run->counts = NULL;
+	run->count_count = 0;
+}
+
+/* @return whether the program has ended */
+static bool wait_turn(struct turns *turns)
+{
+	struct timespec until;
+	const double seconds = turns->run->options.multiplex_ms * 1e-3;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += (time_t)seconds;
+	until.tv_nsec += (long)((seconds - (double)(time_t)seconds) * 1e9);
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	while (sem_clockwait(&turns->ended, CLOCK_MONOTONIC, &until))
+		if (errno == ETIMEDOUT)
+			return false;
+	return true;
+}
+
+static void *take_turns(void *arg)
+{
+	struct turns *turns = arg;
+	bool ended = false;
+
+	begin_turn(turns);
+	sem_post(&turns->counting);
+	while (!ended && !turns->error) {
+		ended = wait_turn(turns);
+		end_turn(turns);
+		turns->group = (turns->group + 1) % turns->run->groups;
+		if (!ended && !turns->error)
+			begin_turn(turns);
+	}
+	if (turns->run->session != turns->plan)
+		end_turn(turns);
+	return NULL;
+}
+
+/* What a group counted in its turns stands for the whole time. */
+static void estimate(const struct turns *turns)
+{
+	struct stat_run *run = turns->run;
+
+	for (size_t i = 0; i < turns->kept; i++) {
+		struct pmu_count *row = &run->group_counts[i];
+		const struct slices *slices = &run->slices[row->event];
+
+		if (slices->counted_seconds < slices->seconds)
+			row->count = (uint64_t)((double)row->count / slices_share(slices) + 0.5);
+	}
+	run->counts = run->group_counts;
+	run->count_count = turns->kept;
+}
+
+static int run_counted(const struct cli *cli, struct turns *turns, struct pmu_child *child,
+		       char **argv)
+{
+	struct pmu_program_result end = {.size = sizeof(end)};
+	struct stat_run *run = turns->run;
+	sigset_t all, before;
+	pthread_t thread;
+	int error, code = 0;
+
+	/* Signals are for the thread that runs the program. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = pthread_create(&thread, NULL, take_turns, turns);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (error)
+		return cli_error(cli, EXIT_FAILED, "cannot take turns: %s", strerror(error));
+	while (sem_wait(&turns->counting))
+		;
+	if (!turns->error) {
+		error = program_run_timed(cli, child, run->options.timeout_ms, &end);
+		code = program_said(cli, error, &end, argv);
+	}
+	sem_post(&turns->ended);
+	pthread_join(thread, NULL);
+	run->ran = end.ran;
+	run->seconds = end.seconds;
+	run->exit = argv[0] ? end.exit : 0;
+	if (turns->error)
+		return cli_error(cli, EXIT_FAILED, "%s", run->problem);
+	return code;
+}
+
+int stat_turns_measure(const struct cli *cli, struct stat_run *run, char **argv)
+{
+	struct turns turns = {.cli = *cli, .run = run, .plan = run->session};
+	struct pmu_child *child;
+	int error, code = stat_multiplex_init(cli, run);
+
+	if (code)
+		return code;
+	turns.events = calloc(pmu_session_events(run->session) + 1, sizeof(*turns.events));
+	if (!turns.events || pmu_ctx_new(&turns.cli.ctx)) {
+		free(turns.events);
+		return cli_error(cli, EXIT_FAILED, "out of memory for groups of events");
+	}
+	sem_init(&turns.counting, 0, 0);
+	sem_init(&turns.ended, 0, 0);
+	descriptors_close_on_exec(cli->inherited);
+	error = program_start(cli, &child, argv, run->options.pid);
+	turns.child = child;
+	code = error ? cli_fail(cli, error) : run_counted(cli, &turns, child, argv);
+	if (!error)
+		pmu_child_free(child);
+	if (!code)
+		estimate(&turns);
+	sem_destroy(&turns.counting);
+	sem_destroy(&turns.ended);
+	pmu_ctx_free(turns.cli.ctx);
+	free(turns.events);
+	return code;
+}
