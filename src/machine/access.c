@@ -41,7 +41,10 @@ static MACHINE_INLINE void prefetch_line(struct machine_hart *core, uint64_t lin
 		return;
 	}
 	touch(core, line << LINE_LOG2, LINE_BYTES);
+	core->answers = core->core->answers[1][0];
 	found = get_beyond_l1(core, &want, 0, look);
+	core->answers = core->core->answers[0][0];
+	core->core->l1d_prefetch_hits += found.level == PRIVATE_L2;
 	core->l1d->misses--;
 	if (found.slot < 0)
 		return;
@@ -74,10 +77,14 @@ static void load_line(struct machine_hart *core, uint64_t line, struct machine_i
 	if (insn.decides)
 		core->issue.decided = machine_max(core->issue.decided, found.end);
 	if (found.slot < 0) {
+		core->progress->buffer_hits++;
 		mshr_await(core, insn.loads_registers, found.end);
 		return;
 	}
-	found = check_prefetched(core, line, found);
+	if (found.level == PRIVATE_L1) {
+		found = check_prefetched(core, line, found);
+		core->progress->buffer_hits += found.level != PRIVATE_L1;
+	}
 	note(core->data, line, physical, found.slot);
 	if (found.level != PRIVATE_L1)
 		mshr_add_load(core, line, insn.loads_registers, found.end);

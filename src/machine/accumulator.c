@@ -1,6 +1,7 @@
 #include "machine/accumulator.h"
 
 #include "machine/cause.h"
+#include "machine/slice.h"
 
 /* What a core has done so far; in the order in which struct core keeps what was reported. */
 struct sum {
@@ -25,7 +26,7 @@ static uint64_t ticks_run(const struct machine_progress *progress)
 struct done {
 	uint64_t ticks, instructions, branches;
 	uint64_t loads, stores, locked, fetches;
-	uint64_t split_loads, split_stores, split_locked;
+	uint64_t split_loads, split_stores, split_locked, buffer_hits;
 };
 
 static uint64_t read_once(const uint64_t *number)
@@ -48,6 +49,7 @@ static struct done add_up(const struct core *core)
 		done.stores += read_once(&progress->stores);
 		done.locked += read_once(&progress->locked);
 		done.fetches += read_once(&progress->fetches);
+		done.buffer_hits += read_once(&progress->buffer_hits);
 		done.split_loads += read_once(&progress->split_loads);
 		done.split_stores += read_once(&progress->split_stores);
 		done.split_locked += read_once(&progress->split_locked);
@@ -69,16 +71,70 @@ static uint64_t activity(const struct core *core)
 	return sum;
 }
 
+static uint64_t llc_misses(const struct core *core)
+{
+	return core_answers(core, REQUEST_READ_DATA, SOURCE_MISS) +
+	       core_answers(core, REQUEST_READ_CODE, SOURCE_MISS) +
+	       core_answers(core, REQUEST_READ_OWN, SOURCE_MISS) +
+	       core_answers(core, REQUEST_OWN, SOURCE_MISS);
+}
+
+/* Loads by where their line was; what is in no other is in L1. */
+struct loads {
+	uint64_t l1, buffer, l2, llc[SOURCE_MISS];
+	uint64_t local, remote, modified, forwarded;
+};
+
+static void add_miss(struct loads *loads, unsigned source, uint64_t count)
+{
+	const unsigned response = (source - SOURCE_MISS) / 2;
+	const bool remote = (source - SOURCE_MISS) % 2;
+
+	/* To readers: of modified lines the other socket sends memory the data too. */
+	if (response == SNOOP_RSP_S_WB)
+		loads->modified += count;
+	else if (response == SNOOP_RSP_S_FWD)
+		loads->forwarded += count;
+	else if (remote)
+		loads->remote += count;
+	else
+		loads->local += count;
+}
+
+static struct loads find_loads(const struct core *core, const struct done *done)
+{
+	const uint64_t *answers = core->answers[0][REQUEST_READ_DATA];
+	struct loads loads = {
+	    .buffer = done->buffer_hits,
+	    .l2 = core->l2_hits[REQUEST_READ_DATA] - core->l1d_prefetch_hits,
+	};
+	uint64_t sum = loads.buffer + loads.l2;
+
+	for (unsigned source = 0; source < SOURCES; source++) {
+		sum += answers[source];
+		if (source < SOURCE_MISS)
+			loads.llc[source] = answers[source];
+		else
+			add_miss(&loads, source, answers[source]);
+	}
+	/* The thread may be between a load and its count. */
+	loads.l1 = done->loads > sum ? done->loads - sum : 0;
+	return loads;
+}
+
 static void tell_core(const struct machine *machine, unsigned number)
 {
 	struct core *core = &machine->cores[number];
 	const struct done done = add_up(core);
 	const uint64_t locked = done.locked - done.split_locked, l1i_misses = core->l1i.misses;
-	const uint64_t data = core->l2_hits[REQUEST_READ_DATA] + core->l2_misses[REQUEST_READ_DATA];
+	const uint64_t data_misses = core_misses(core, REQUEST_READ_DATA);
+	const uint64_t code_misses = core_misses(core, REQUEST_READ_CODE);
+	const uint64_t data = core->l2_hits[REQUEST_READ_DATA] + data_misses;
 	const uint64_t own_hits = core->l2_hits[REQUEST_READ_OWN] + core->l2_hits[REQUEST_OWN];
 	const uint64_t own_misses =
-	    core->l2_misses[REQUEST_READ_OWN] + core->l2_misses[REQUEST_OWN];
+	    core_misses(core, REQUEST_READ_OWN) + core_misses(core, REQUEST_OWN);
 	const uint64_t own = own_hits + own_misses;
+	const struct loads loads = find_loads(core, &done);
 	const uint64_t dropped = core->l2_dropped;
 	uint64_t prefetches = 0;
 
@@ -93,7 +149,7 @@ static void tell_core(const struct machine *machine, unsigned number)
 	    {SIGNAL_CORE_RETIRED, done.instructions, 0},
 	    {SIGNAL_CORE_BRANCHES, done.branches, 0},
 	    {SIGNAL_CORE_LLC_REFERENCE, core_l2_misses(core), 0},
-	    {SIGNAL_CORE_LLC_MISS, core->llc_misses, 0},
+	    {SIGNAL_CORE_LLC_MISS, llc_misses(core), 0},
 	    {SIGNAL_CORE_LOADS, done.loads - done.split_loads, QUALIFIER_CORE_LOADS_PLAIN},
 	    {SIGNAL_CORE_LOADS, locked, QUALIFIER_CORE_LOADS_LOCKED},
 	    {SIGNAL_CORE_STORES, done.stores - done.split_stores, QUALIFIER_CORE_STORES_PLAIN},
@@ -108,14 +164,12 @@ static void tell_core(const struct machine *machine, unsigned number)
 	    {SIGNAL_CORE_L1_WRITEBACK, core->l1_writebacks[0], QUALIFIER_CORE_L1_WRITEBACK_MISS},
 	    {SIGNAL_CORE_L2_REQUEST, core->l2_hits[REQUEST_READ_DATA],
 	     QUALIFIER_CORE_L2_REQUEST_DATA_HIT},
-	    {SIGNAL_CORE_L2_REQUEST, core->l2_misses[REQUEST_READ_DATA],
-	     QUALIFIER_CORE_L2_REQUEST_DATA_MISS},
+	    {SIGNAL_CORE_L2_REQUEST, data_misses, QUALIFIER_CORE_L2_REQUEST_DATA_MISS},
 	    {SIGNAL_CORE_L2_REQUEST, own_hits, QUALIFIER_CORE_L2_REQUEST_OWN_HIT},
 	    {SIGNAL_CORE_L2_REQUEST, own_misses, QUALIFIER_CORE_L2_REQUEST_OWN_MISS},
 	    {SIGNAL_CORE_L2_REQUEST, core->l2_hits[REQUEST_READ_CODE],
 	     QUALIFIER_CORE_L2_REQUEST_CODE_HIT},
-	    {SIGNAL_CORE_L2_REQUEST, core->l2_misses[REQUEST_READ_CODE],
-	     QUALIFIER_CORE_L2_REQUEST_CODE_MISS},
+	    {SIGNAL_CORE_L2_REQUEST, code_misses, QUALIFIER_CORE_L2_REQUEST_CODE_MISS},
 	    {SIGNAL_CORE_L2_REQUEST, core->l2_prefetch_hits,
 	     QUALIFIER_CORE_L2_REQUEST_PREFETCH_HIT},
 	    {SIGNAL_CORE_L2_REQUEST, prefetches, QUALIFIER_CORE_L2_REQUEST_PREFETCH_MISS},
@@ -127,7 +181,7 @@ static void tell_core(const struct machine *machine, unsigned number)
 	    {SIGNAL_CORE_L2_VICTIM, core->l2_victims[LINE_M] - dropped,
 	     QUALIFIER_CORE_L2_VICTIM_WRITTEN_BACK},
 	    {SIGNAL_CORE_L2_VICTIM, dropped, QUALIFIER_CORE_L2_VICTIM_DROPPED},
-	    {SIGNAL_CORE_OFFCORE, core->l2_misses[REQUEST_READ_DATA], QUALIFIER_CORE_OFFCORE_DATA},
+	    {SIGNAL_CORE_OFFCORE, data_misses, QUALIFIER_CORE_OFFCORE_DATA},
 	    {SIGNAL_CORE_OFFCORE, core->l2_prefetches[REQUEST_READ_DATA],
 	     QUALIFIER_CORE_OFFCORE_PREFETCH_DATA},
 	    {SIGNAL_CORE_OFFCORE, core->l2_prefetches[REQUEST_PREFETCH_DATA],
@@ -137,13 +191,27 @@ static void tell_core(const struct machine *machine, unsigned number)
 	     QUALIFIER_CORE_OFFCORE_PREFETCH_OWN},
 	    {SIGNAL_CORE_OFFCORE, core->l2_prefetches[REQUEST_PREFETCH_OWN],
 	     QUALIFIER_CORE_OFFCORE_LLC_PREFETCH_OWN},
-	    {SIGNAL_CORE_OFFCORE, core->l2_misses[REQUEST_READ_CODE], QUALIFIER_CORE_OFFCORE_CODE},
+	    {SIGNAL_CORE_OFFCORE, code_misses, QUALIFIER_CORE_OFFCORE_CODE},
 	    {SIGNAL_CORE_OFFCORE, core->l2_prefetches[REQUEST_READ_CODE],
 	     QUALIFIER_CORE_OFFCORE_PREFETCH_CODE},
 	    {SIGNAL_CORE_OFFCORE, core->l2_prefetches[REQUEST_PREFETCH_CODE],
 	     QUALIFIER_CORE_OFFCORE_LLC_PREFETCH_CODE},
 	    {SIGNAL_CORE_OFFCORE, core->l2_writebacks, QUALIFIER_CORE_OFFCORE_WRITEBACK},
 	    {SIGNAL_CORE_OFFCORE, core->wc_lines, QUALIFIER_CORE_OFFCORE_STREAMING},
+	    {SIGNAL_CORE_LOAD_SOURCE, loads.l1, QUALIFIER_CORE_LOAD_SOURCE_L1},
+	    {SIGNAL_CORE_LOAD_SOURCE, loads.buffer, QUALIFIER_CORE_LOAD_SOURCE_BUFFER},
+	    {SIGNAL_CORE_LOAD_SOURCE, loads.l2, QUALIFIER_CORE_LOAD_SOURCE_L2},
+	    {SIGNAL_CORE_LOAD_SOURCE, loads.llc[SOURCE_LLC], QUALIFIER_CORE_LOAD_SOURCE_LLC},
+	    {SIGNAL_CORE_LOAD_SOURCE, loads.llc[SOURCE_LLC_GONE],
+	     QUALIFIER_CORE_LOAD_SOURCE_LLC_GONE},
+	    {SIGNAL_CORE_LOAD_SOURCE, loads.llc[SOURCE_LLC_CLEAN],
+	     QUALIFIER_CORE_LOAD_SOURCE_LLC_CLEAN},
+	    {SIGNAL_CORE_LOAD_SOURCE, loads.llc[SOURCE_LLC_MODIFIED],
+	     QUALIFIER_CORE_LOAD_SOURCE_LLC_MODIFIED},
+	    {SIGNAL_CORE_LOAD_SOURCE, loads.local, QUALIFIER_CORE_LOAD_SOURCE_LOCAL},
+	    {SIGNAL_CORE_LOAD_SOURCE, loads.remote, QUALIFIER_CORE_LOAD_SOURCE_REMOTE},
+	    {SIGNAL_CORE_LOAD_SOURCE, loads.modified, QUALIFIER_CORE_LOAD_SOURCE_REMOTE_MODIFIED},
+	    {SIGNAL_CORE_LOAD_SOURCE, loads.forwarded, QUALIFIER_CORE_LOAD_SOURCE_REMOTE_FORWARDED},
 	};
 
 	for (unsigned i = 0; i < ACCUMULATORS; i++) {

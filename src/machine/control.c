@@ -20,8 +20,12 @@ static bool is_present(struct machine_hart *core, uint64_t line)
 /* What an instruction asks for waits for a fill buffer, as a load does. */
 static void prefetch_into_l1(struct machine_hart *core, uint64_t line, uint32_t registers)
 {
-	const struct found found =
-	    get(core, core->l1d, REQUEST_READ_DATA, translate(core, line), registers);
+	struct found found;
+
+	core->answers = core->core->answers[1][0];
+	found = get(core, core->l1d, REQUEST_READ_DATA, translate(core, line), registers);
+	core->answers = core->core->answers[0][0];
+	core->core->l1d_prefetch_hits += found.level == PRIVATE_L2;
 
 	if (found.level == PRIVATE_L1)
 		return;

@@ -373,6 +373,7 @@ static void sit_on(struct machine_hart *core, unsigned number)
 	core->socket = machine_socket(core->machine, number);
 	core->number_in_socket = machine_core_of_socket(core->machine, number);
 	core->core = &core->machine->cores[number];
+	core->answers = core->core->answers[0][0];
 	core->l1d = &core->core->l1d;
 	core->l1i = &core->core->l1i;
 }

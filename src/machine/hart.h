@@ -60,6 +60,7 @@ struct machine_progress {
 	uint64_t instructions;
 	uint64_t branches;
 	uint64_t loads, stores, locked, fetches;
+	uint64_t buffer_hits; /* of loads, that find their line on its way */
 	uint64_t split_loads, split_stores, split_locked; /* across a line's end: two of those */
 	/* Of planned blocks: micro-operations issued and executed; branches by kind and whether
 	 * they jumped, and those of them that were not foreseen. */
@@ -154,8 +155,9 @@ struct machine_hart {
 	struct machine *machine;
 	struct machine_address_space *space;
 	struct core *core;
-	unsigned number; /* of the core, over all sockets */
-	unsigned socket; /* of the core; and its number there */
+	uint64_t *answers; /* of struct core, where those to its requests count */
+	unsigned number;   /* of the core, over all sockets */
+	unsigned socket;   /* of the core; and its number there */
 	unsigned number_in_socket;
 	uint64_t cpus; /* bit: core, over all sockets, where it may run */
 	struct machine_memory_policy memory;

@@ -415,6 +415,7 @@ MACHINE_PATH struct home_answer home_read(struct machine *machine, enum signal_r
 	return (struct home_answer){
 	    .cycles = transaction.there + cycles + back,
 	    .state = fill_state(request, &snooped),
+	    .response = snooped.response,
 	};
 }
 

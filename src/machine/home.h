@@ -9,6 +9,7 @@
 struct home_answer {
 	uint64_t cycles;       /* uncore, from the slice and back to it */
 	enum line_state state; /* in which the slice fills the line */
+	enum snoop_response response;
 };
 
 static inline bool home_is_read(enum signal_request request)

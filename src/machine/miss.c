@@ -165,8 +165,7 @@ static MACHINE_INLINE struct found receive(struct machine_hart *core, const stru
 	    .end = sent + answer.cycles * machine->uclk_ticks,
 	};
 
-	core->core->l2_misses[miss->want.request]++;
-	core->core->llc_misses += answer.missed;
+	core->answers[miss->want.request * SOURCES + answer.source]++;
 	if (!miss->held)
 		private_hold(machine, core->core);
 	found.slot = fill(miss, core->number, answer.granted, sent);

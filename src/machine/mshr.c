@@ -113,12 +113,28 @@ static uint64_t line_arrival(struct machine_hart *core, uint64_t line)
 	return end;
 }
 
+/* Where no load waits for a line of the set any more, hits there need no look. */
+static void forget_set(struct machine_hart *core, uint64_t line)
+{
+	for (uint32_t i = 0; i < core->miss_count; i++) {
+		const struct machine_mshr *miss = mshr_at(core, i);
+
+		if ((miss->line ^ line) % L1_SETS == 0 && miss->end > core->progress->time)
+			return;
+	}
+	core->in_flight &= ~(UINT64_C(1) << line % L1_SETS);
+}
+
 /* A hit: its destination is there with its address and its line. */
 void machine_load_dependent(struct machine_hart *core, uint64_t address, struct machine_insn insn)
 {
-	uint64_t arrival = machine_max(mshr_last_arrival(core, insn.address_registers),
-				       line_arrival(core, address >> LINE_LOG2));
+	uint64_t arrival = line_arrival(core, address >> LINE_LOG2);
 
+	if (arrival > core->progress->time)
+		core->progress->buffer_hits++;
+	else
+		forget_set(core, address >> LINE_LOG2);
+	arrival = machine_max(arrival, mshr_last_arrival(core, insn.address_registers));
 	if (insn.decides)
 		core->issue.decided = machine_max(core->issue.decided, arrival);
 	core->scoreboard &= ~(uint32_t)insn.loads_registers;

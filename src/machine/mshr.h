@@ -117,6 +117,8 @@ static inline void mshr_add_prefetch(struct machine_hart *core, uint64_t line, u
 {
 	mshr_add(core, MSHR_NO_INSTRUCTION, end, line, true);
 	core->prefetched |= UINT64_C(1) << line % L1_SETS;
+	/* It may have known the line in the same slot before. */
+	core->data[line % MACHINE_L0_LINES].line = UINT64_MAX;
 }
 
 /** The line is asked for. @return the tick at which it comes, 0: it is not on its way */

@@ -81,10 +81,13 @@ static MACHINE_INLINE void share_core(struct machine *machine, struct tor_entry 
 	had = private_share(machine, core_number(machine, entry->socket, core_valid), entry->line);
 	if (had == LINE_M) {
 		skew_meet(machine, entry->socket, core_valid);
-		entry->met = true;
+		entry->source = SOURCE_LLC_MODIFIED;
 		tor_set_state(entry, LINE_M);
 	} else if (had == LINE_I) {
+		entry->source = SOURCE_LLC_GONE;
 		tor_set_core_valid(machine, entry, 0);
+	} else {
+		entry->source = SOURCE_LLC_CLEAN;
 	}
 }
 
@@ -193,6 +196,7 @@ static MACHINE_INLINE enum line_state miss(struct machine *machine, struct tor_e
 	question = question_of(entry);
 	answer = home_read(machine, request, &question);
 	entry->cycles += answer.cycles;
+	entry->source = (uint8_t)source_of_miss(answer.response, entry->node != entry->socket);
 	tor_set_state(entry, answer.state);
 	*tor_core_of(entry) = core;
 	return request == REQUEST_READ_CODE || answer.state == LINE_F ? LINE_S : LINE_E;
@@ -242,9 +246,10 @@ static MACHINE_INLINE bool own_hit(struct machine *machine, struct tor_entry *en
 	return shared;
 }
 
-static MACHINE_INLINE struct slice_answer
-finish_read(struct machine *machine, struct tor_entry *entry, enum signal_request request,
-	    enum line_state granted, bool missed, bool left_socket)
+static MACHINE_INLINE struct slice_answer finish_read(struct machine *machine,
+						      struct tor_entry *entry,
+						      enum signal_request request,
+						      enum line_state granted, bool left_socket)
 {
 	const uint32_t hop = machine->desc->ring_hop;
 	const uint32_t qualifiers = left_socket
@@ -255,7 +260,7 @@ finish_read(struct machine *machine, struct tor_entry *entry, enum signal_reques
 	return (struct slice_answer){
 	    .cycles = hop + tor_leave(machine, entry, qualifiers, request) + hop,
 	    .granted = granted,
-	    .missed = missed,
+	    .source = entry->source,
 	};
 }
 
@@ -274,7 +279,7 @@ static MACHINE_INLINE struct slice_answer read_far(struct machine *machine, stru
 		asked = own_hit(machine, entry, state, bit);
 	else
 		granted = read_shared(machine, entry, request, state, bit);
-	return finish_read(machine, entry, request, granted, state == LINE_I, asked);
+	return finish_read(machine, entry, request, granted, asked);
 }
 
 MACHINE_PATH bool slice_has(struct tor_entry *entry, unsigned core)
@@ -306,7 +311,7 @@ MACHINE_PATH struct slice_answer slice_hit(struct machine *machine, struct tor_e
 
 	enter_read(machine, entry, core, now);
 	state = look_up(machine, entry, request);
-	return finish_read(machine, entry, request, granted_alone(request, state), false, false);
+	return finish_read(machine, entry, request, granted_alone(request, state), false);
 }
 
 MACHINE_PATH struct slice_answer slice_read(struct machine *machine, struct tor_entry *entry,
@@ -334,12 +339,13 @@ MACHINE_PATH struct slice_answer slice_own(struct machine *machine, struct tor_e
 		entry->slice->misses++;
 		free_way(machine, entry);
 		entry->cycles += own_at_home(machine, entry);
+		entry->source = source_of_miss(SNOOP_RSP_I, entry->node != entry->socket);
 		tor_set_state(entry, LINE_E);
 		tor_set_only_core(entry, core);
 	} else {
 		asked = own_hit(machine, entry, state, 1u << core);
 	}
-	return finish_read(machine, entry, REQUEST_OWN, LINE_E, state == LINE_I, asked);
+	return finish_read(machine, entry, REQUEST_OWN, LINE_E, asked);
 }
 
 /* Home agents make no difference. */
@@ -366,7 +372,7 @@ MACHINE_PATH struct slice_answer slice_prefetch(struct machine *machine, struct 
 	state = look_up(machine, entry, request);
 	if (state == LINE_I)
 		miss(machine, entry, without_prefetch(request), LLC_CORE_NONE);
-	return finish_read(machine, entry, request, LINE_I, state == LINE_I, state == LINE_I);
+	return finish_read(machine, entry, request, LINE_I, state == LINE_I);
 }
 
 /* A core's modified line comes back; the LLC holds it, being inclusive. */

@@ -9,7 +9,7 @@
 struct slice_answer {
 	uint64_t cycles;
 	enum line_state granted; /* reads */
-	bool missed;		 /* reads: the line was in I */
+	unsigned source;	 /* reads: enum machine_source */
 };
 
 /**

@@ -13,6 +13,7 @@
 #include "machine/divisor.h"
 #include "machine/hart.h"
 #include "machine/memory_state.h"
+#include "machine/source.h"
 #include "machine/totals.h"
 #include "machine/uarch.h"
 
@@ -39,7 +40,7 @@
 #define STREAMS_MAX	 32
 #define SUPERQUEUE_MAX	 32
 #define CORE_USERS_MAX	 1024 /* threads on a core at once */
-#define ACCUMULATORS	 44
+#define ACCUMULATORS	 55
 
 /* States of a line in any cache; the order matters: see MACHINE_TAG_*. LLC only: F. */
 enum line_state {
@@ -115,11 +116,13 @@ struct core {
 	uint32_t users_high; /* users[] and progress[] from here on were never used */
 	/* Goes up whenever a line comes into the caches or is taken from them: see private.c. */
 	_Alignas(64) uint64_t generation;
-	uint64_t llc_misses;
 	/* By enum signal_request: that L2 has, sends to the LLC, and prefetches itself. */
-	uint64_t l2_hits[REQUEST_COUNT], l2_misses[REQUEST_COUNT], l2_prefetches[REQUEST_COUNT];
-	uint64_t l2_prefetch_hits; /* that it has already */
-	uint64_t upgrades;	   /* of l2_misses[REQUEST_READ_OWN]: L1D has the line in S */
+	uint64_t l2_hits[REQUEST_COUNT], l2_prefetches[REQUEST_COUNT];
+	/* What L2 sends to the LLC for L1, [1] for prefetches into L1D, by enum machine_source. */
+	uint64_t answers[2][REQUEST_COUNT][SOURCES];
+	uint64_t l1d_prefetch_hits; /* of l2_hits[REQUEST_READ_DATA] */
+	uint64_t l2_prefetch_hits;  /* that it has already */
+	uint64_t upgrades;	    /* of requests to own: L1D has the line in S */
 	/* By enum line_state; victims in I: there was room. */
 	uint64_t l2_fills[SIGNAL_STATE_COUNT], l2_victims[SIGNAL_STATE_COUNT];
 	uint64_t l2_dropped;		 /* modified victims of which L1D has newer data */
@@ -321,11 +324,27 @@ static inline bool machine_is_quiet(const struct machine *machine)
 	return signal_needs_none(&machine->port);
 }
 
+/** Answers to requests that L2 sent for L1, of sources from @first on. */
+static inline uint64_t core_answers(const struct core *core, enum signal_request request,
+				    unsigned first)
+{
+	uint64_t sum = 0;
+
+	for (unsigned source = first; source < SOURCES; source++)
+		sum += core->answers[0][request][source] + core->answers[1][request][source];
+	return sum;
+}
+
+static inline uint64_t core_misses(const struct core *core, enum signal_request request)
+{
+	return core_answers(core, request, 0);
+}
+
 /** Reads, and requests to own a line, that L2 sent to the LLC for the core. */
 static inline uint64_t core_l2_misses(const struct core *core)
 {
-	return core->l2_misses[REQUEST_READ_DATA] + core->l2_misses[REQUEST_READ_CODE] +
-	       core->l2_misses[REQUEST_READ_OWN] + core->l2_misses[REQUEST_OWN];
+	return core_misses(core, REQUEST_READ_DATA) + core_misses(core, REQUEST_READ_CODE) +
+	       core_misses(core, REQUEST_READ_OWN) + core_misses(core, REQUEST_OWN);
 }
 
 /** The latest clock of the core's threads, ticks. */

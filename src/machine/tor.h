@@ -23,7 +23,7 @@ struct tor_entry {
 	struct llc_index index;
 	int way;
 	uint8_t socket, core, node; /* core: that asks, in its socket, or SIGNAL_NO_CORE */
-	bool met;		    /* takes the line from another core */
+	uint8_t source;		    /* enum machine_source */
 	bool shared, held;    /* several cores run; the caches of the core that asks are held */
 	uint32_t slot, total; /* total: what it is for, see totals.h */
 	uint64_t arrival, queued, begin; /* uncore cycles; queued: when it had a place in the queue
@@ -229,7 +229,7 @@ static MACHINE_INLINE void tor_enter(struct machine *machine, struct tor_entry *
 		now = slice->now;
 	entry->arrival = entry->queued = now;
 	entry->core = (uint8_t)core;
-	entry->met = false;
+	entry->source = SOURCE_LLC;
 	if (qualifier == QUALIFIER_LLC_INGRESS_CORE) {
 		uint32_t irq = occupancy_find(slice->irq, machine->desc->irq_entries, now,
 					      OCCUPANCY_NONE, &slice->irq_hint);
@@ -308,7 +308,7 @@ static MACHINE_INLINE uint64_t tor_leave(struct machine *machine, struct tor_ent
 	struct slice *slice = entry->slice;
 
 	slice->tor[entry->slot] = entry->begin + entry->cycles;
-	if (entry->met)
+	if (entry->source == SOURCE_LLC_MODIFIED)
 		tor_hold_line(entry, TOR_FROM_CORE);
 	slice->tor_cycles += entry->cycles;
 	if (!MACHINE_EMITS)

@@ -1,0 +1,298 @@
+/*
+ * Where loads find their lines, as a core counts it: each case brings lines into one place, loads
+ * each of them once, and finds that place's events at their number and all others at 0. What the
+ * core sends to the LLC is what slices count.
+ */
+#include <stdio.h>
+
+#include "bus/emulated.h"
+#include "emul/block.h"
+#include "machine/control.h"
+#include "pmulab/session.h"
+#include "support/cmocka.h"
+#include "support/prefetchers.h"
+
+#define LINE  64u
+#define DATA  0x10000000ull
+#define PACK  4 /* counters that these events can have */
+#define NEAR  1 /* another core of socket 0 */
+#define FAR   22
+#define CORES 23
+
+enum event {
+	L1_HIT,
+	L2_HIT,
+	L3_HIT,
+	L1_MISS,
+	L2_MISS,
+	L3_MISS,
+	LFB,
+	SNOOP_MISS,
+	SNOOP_HIT,
+	SNOOP_HITM,
+	SNOOP_NONE,
+	LOCAL,
+	REMOTE,
+	REMOTE_HITM,
+	REMOTE_FWD,
+	LLC_REFERENCE,
+	LLC_MISS,
+	LOADS,
+	EVENTS,
+};
+
+/* clang-format off */
+static const char *const names[EVENTS] = {
+	[L1_HIT] = "MEM_LOAD_UOPS_RETIRED.L1_HIT", [L2_HIT] = "MEM_LOAD_UOPS_RETIRED.L2_HIT",
+	[L3_HIT] = "MEM_LOAD_UOPS_RETIRED.L3_HIT", [L1_MISS] = "MEM_LOAD_UOPS_RETIRED.L1_MISS",
+	[L2_MISS] = "MEM_LOAD_UOPS_RETIRED.L2_MISS", [L3_MISS] = "MEM_LOAD_UOPS_RETIRED.L3_MISS",
+	[LFB] = "MEM_LOAD_UOPS_RETIRED.HIT_LFB",
+	[SNOOP_MISS] = "MEM_LOAD_UOPS_L3_HIT_RETIRED.XSNP_MISS",
+	[SNOOP_HIT] = "MEM_LOAD_UOPS_L3_HIT_RETIRED.XSNP_HIT",
+	[SNOOP_HITM] = "MEM_LOAD_UOPS_L3_HIT_RETIRED.XSNP_HITM",
+	[SNOOP_NONE] = "MEM_LOAD_UOPS_L3_HIT_RETIRED.XSNP_NONE",
+	[LOCAL] = "MEM_LOAD_UOPS_L3_MISS_RETIRED.LOCAL_DRAM",
+	[REMOTE] = "MEM_LOAD_UOPS_L3_MISS_RETIRED.REMOTE_DRAM",
+	[REMOTE_HITM] = "MEM_LOAD_UOPS_L3_MISS_RETIRED.REMOTE_HITM",
+	[REMOTE_FWD] = "MEM_LOAD_UOPS_L3_MISS_RETIRED.REMOTE_FWD",
+	[LLC_REFERENCE] = "LONGEST_LAT_CACHE.REFERENCE", [LLC_MISS] = "LONGEST_LAT_CACHE.MISS",
+	[LOADS] = "MEM_UOPS_RETIRED.ALL_LOADS",
+};
+/* clang-format on */
+
+struct fixture {
+	struct pmu_ctx *ctx;
+	struct pmu_bus *bus;
+	struct pmu_session *session;
+	struct machine *machine;
+	struct machine_address_space *space;
+	struct machine_hart *cores[CORES];
+};
+
+static const struct machine_insn plain;
+
+static void settle(struct fixture *fixture)
+{
+	for (unsigned i = 0; i < CORES; i++)
+		machine_hart_sleep(fixture->cores[i], 1000000000);
+}
+
+static void pass(struct fixture *fixture, unsigned core, unsigned lines, bool stores)
+{
+	for (unsigned i = 0; i < lines; i++) {
+		if (stores)
+			machine_store(fixture->cores[core], DATA + i * LINE, 8, &plain);
+		else
+			machine_load(fixture->cores[core], DATA + i * LINE, 8, &plain);
+		if (i % 8 == 7)
+			settle(fixture);
+	}
+	settle(fixture);
+}
+
+static void flush(struct fixture *fixture, unsigned lines)
+{
+	for (unsigned i = 0; i < lines; i++)
+		machine_flush(fixture->cores[0], DATA + i * LINE);
+	settle(fixture);
+}
+
+struct place {
+	const char *name;
+	unsigned lines;
+	void (*prepare)(struct fixture *fixture, unsigned lines);
+	enum event events[6]; /* that count all loads; EVENTS ends them */
+};
+
+static void into_private(struct fixture *fixture, unsigned lines)
+{
+	pass(fixture, 0, lines, false);
+}
+
+/* Pages are those of who touches them first. */
+static void into_memory(struct fixture *fixture, unsigned lines)
+{
+	pass(fixture, 0, lines, false);
+	flush(fixture, lines);
+}
+
+static void into_far_memory(struct fixture *fixture, unsigned lines)
+{
+	pass(fixture, FAR, lines, false);
+	flush(fixture, lines);
+}
+
+static void clean_near(struct fixture *fixture, unsigned lines)
+{
+	pass(fixture, NEAR, lines, false);
+}
+
+static void modified_near(struct fixture *fixture, unsigned lines)
+{
+	pass(fixture, NEAR, lines, true);
+}
+
+/* The other core displaces them, and the LLC does not know. */
+static void gone_near(struct fixture *fixture, unsigned lines)
+{
+	pass(fixture, NEAR, lines, false);
+	for (unsigned i = 0; i < 16384; i++)
+		machine_load(fixture->cores[NEAR], 2 * DATA + i * LINE, 8, &plain);
+	settle(fixture);
+}
+
+static void clean_far(struct fixture *fixture, unsigned lines)
+{
+	pass(fixture, FAR, lines, false);
+}
+
+static void modified_far(struct fixture *fixture, unsigned lines)
+{
+	pass(fixture, FAR, lines, true);
+}
+
+static const struct place places[] = {
+    {"L1", 256, into_private, {L1_HIT, EVENTS}},
+    {"L2", 2048, into_private, {L2_HIT, L1_MISS, EVENTS}},
+    {"LLC", 16384, into_private, {L3_HIT, SNOOP_NONE, L1_MISS, L2_MISS, LLC_REFERENCE, EVENTS}},
+    {"gone", 64, gone_near, {SNOOP_MISS, L1_MISS, L2_MISS, LLC_REFERENCE, EVENTS}},
+    {"clean", 64, clean_near, {SNOOP_HIT, L1_MISS, L2_MISS, LLC_REFERENCE, EVENTS}},
+    {"modified", 64, modified_near, {SNOOP_HITM, L1_MISS, L2_MISS, LLC_REFERENCE, EVENTS}},
+    {"memory", 512, into_memory, {LOCAL, L3_MISS, L1_MISS, L2_MISS, LLC_REFERENCE, LLC_MISS}},
+    {"far memory",
+     512,
+     into_far_memory,
+     {REMOTE, L3_MISS, L1_MISS, L2_MISS, LLC_REFERENCE, LLC_MISS}},
+    {"far, clean", 64, clean_far, {REMOTE_FWD, L3_MISS, L1_MISS, L2_MISS, LLC_REFERENCE, LLC_MISS}},
+    {"far, modified",
+     64,
+     modified_far,
+     {REMOTE_HITM, L3_MISS, L1_MISS, L2_MISS, LLC_REFERENCE, LLC_MISS}},
+};
+
+static void fixture_up(struct fixture *fixture, unsigned first)
+{
+	*fixture = (struct fixture){0};
+	assert_int_equal(pmu_ctx_new(&fixture->ctx), 0);
+	if (pmu_bus_emulated(&fixture->bus, fixture->ctx, pmu_find_machine("xeon-e5-2699v4-2s")) ||
+	    pmu_session_new(&fixture->session, fixture->ctx, fixture->bus))
+		fail_msg("%s", pmu_message(fixture->ctx));
+	fixture->machine = emul_machine(bus_emulated_emul(fixture->bus));
+	assert_int_equal(machine_address_space_new(&fixture->space, fixture->machine), 0);
+	switch_prefetchers_off(fixture->machine);
+	for (unsigned i = 0; i < CORES; i++)
+		fixture->cores[i] = machine_hart_enter(fixture->machine, fixture->space, 0);
+	for (unsigned i = first; i < EVENTS && i < first + PACK; i++) {
+		struct pmu_selection selection;
+		char event[64];
+
+		snprintf(event, sizeof(event), "core.%s", names[i]);
+		if (pmu_event_parse(fixture->ctx, pmu_bus_pmu(fixture->bus), event, &selection) ||
+		    pmu_session_add(fixture->session, fixture->ctx, &selection) < 0)
+			fail_msg("%s: %s", event, pmu_message(fixture->ctx));
+	}
+}
+
+/* @param values  of core 0, from the first event of the pack on */
+static void fixture_down(struct fixture *fixture, uint64_t *values)
+{
+	const struct pmu_count *counts = NULL;
+	size_t count = 0;
+
+	if (pmu_session_stop(fixture->session, fixture->ctx) ||
+	    pmu_session_read(fixture->session, fixture->ctx, &counts, &count))
+		fail_msg("%s", pmu_message(fixture->ctx));
+	assert_true(count > 0);
+	for (size_t i = 0; i < count; i++)
+		if (!counts[i].socket && !counts[i].instance)
+			values[counts[i].event] = counts[i].count;
+	for (unsigned i = 0; i < CORES; i++)
+		machine_hart_leave(fixture->cores[i]);
+	machine_address_space_free(fixture->space);
+	pmu_session_free(fixture->session);
+	pmu_bus_free(fixture->bus);
+	pmu_ctx_free(fixture->ctx);
+}
+
+static bool counts_all(const struct place *place, enum event event)
+{
+	if (event == LOADS)
+		return true;
+	for (unsigned i = 0; i < 6 && place->events[i] != EVENTS; i++)
+		if (place->events[i] == event)
+			return true;
+	return false;
+}
+
+static void check(const struct place *place, const uint64_t *values)
+{
+	for (unsigned event = 0; event < EVENTS; event++) {
+		const uint64_t wanted = counts_all(place, (enum event)event) ? place->lines : 0;
+
+		if (values[event] != wanted)
+			fail_msg("%s: %s is %lu, not %lu", place->name, names[event], values[event],
+				 wanted);
+	}
+}
+
+static void each_place_by_itself(void **unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		uint64_t values[EVENTS] = {0};
+
+		for (unsigned first = 0; first < EVENTS; first += PACK) {
+			struct fixture fixture;
+
+			fixture_up(&fixture, first);
+			places[i].prepare(&fixture, places[i].lines);
+			if (pmu_session_start(fixture.session, fixture.ctx))
+				fail_msg("%s", pmu_message(fixture.ctx));
+			pass(&fixture, 0, places[i].lines, false);
+			fixture_down(&fixture, values + first);
+		}
+		check(&places[i], values);
+	}
+}
+
+/* A load of a line that another one has asked for, and of one that is prefetched. */
+static void lines_on_their_way(void **unused)
+{
+	uint64_t values[EVENTS] = {0};
+
+	(void)unused;
+	for (unsigned first = 0; first < EVENTS; first += PACK) {
+		static const struct machine_insn insn = {.loads_registers = 1};
+		struct fixture fixture;
+
+		fixture_up(&fixture, first);
+		into_memory(&fixture, 8);
+		if (pmu_session_start(fixture.session, fixture.ctx))
+			fail_msg("%s", pmu_message(fixture.ctx));
+		machine_load(fixture.cores[0], DATA, 8, &insn);
+		machine_load(fixture.cores[0], DATA + 8, 8, &insn);
+		machine_load(fixture.cores[0], DATA + 16, 8, &insn);
+		machine_prefetch(fixture.cores[0], DATA + LINE, MACHINE_HINT_L1, &plain);
+		machine_load(fixture.cores[0], DATA + LINE, 8, &insn);
+		settle(&fixture);
+		machine_load(fixture.cores[0], DATA + 24, 8, &insn);
+		fixture_down(&fixture, values + first);
+	}
+	assert_int_equal(values[LOADS], 5);
+	assert_int_equal(values[LFB], 3);
+	assert_int_equal(values[LOCAL], 1);
+	assert_int_equal(values[L1_HIT], 1);
+	assert_int_equal(values[L1_MISS], 1);
+	/* The prefetch is no load, but a read. */
+	assert_int_equal(values[LLC_MISS], 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(each_place_by_itself),
+	    cmocka_unit_test(lines_on_their_way),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
