@@ -1,5 +1,5 @@
 # The front door; Meson does the work.
-.PHONY: all demo test tsan bench faults fuzz lint format counts clean
+.PHONY: all demo test tsan bench faults fuzz lint format counts ia64-toolchain clean
 
 all:
 	@scripts/install-deps build run
@@ -46,6 +46,10 @@ format:
 
 counts: all
 	@tests/catalog/counts.py build/pmulab --update
+
+# A C cross compiler for IA-64 Linux, in IA64_DIR.
+ia64-toolchain:
+	@scripts/ia64-toolchain $(or $(IA64_DIR),ia64-toolchain)
 
 clean:
 	@rm -rf build build-test build-tsan
