@@ -82,8 +82,8 @@ LINES = [
     (["stat", "--dry-run", "--repeat-groups", "--pmu", "xeon-e5v4", "-e",
       "cbo.TOR_INSERTS.OPCODE:opc=DRd,cbo.TOR_INSERTS.OPCODE:opc=RFO"], 0, ["FILTER1"], []),
     # Never 0 for what cannot happen
-    (["stat", *M, "-e", "cbo.TOR_INSERTS.OPCODE:opc=0x1C8", *TRUE], 0, [],
-     ["not modelled", "opc=0x1C8: the machine produces no such request"]),
+    (["stat", *M, "-e", "cbo.TOR_INSERTS.OPCODE:opc=0x19E", *TRUE], 0, [],
+     ["not modelled", "opc=0x19E: the machine produces no such request"]),
     (["stat", *M, "-e", "cbo.TOR_INSERTS.NID_ALL:nid=other_nodes", *TRUE], 0, [],
      ["not modelled", "nid: the machine has one socket"]),
     (["stat", *M, "-e", "cbo.CLOCKTICKS", *TRUE], 0, [], ["(mean of the instances)"]),
