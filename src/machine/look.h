@@ -56,7 +56,10 @@ static MACHINE_INLINE struct found get_beyond_l1(struct machine_hart *core,
 	uint64_t end;
 
 	if (level == PRIVATE_BELOW)
-		return miss_get(core, want->l1, want->request, want->line, registers, look);
+		return machine_is_quiet(core->machine)
+			   ? miss_get_quiet(core, want->l1, want->request, want->line, registers,
+					    look)
+			   : miss_get(core, want->l1, want->request, want->line, registers, look);
 	end = miss_issue(core, want->request, registers) + core->l2_ticks;
 	if (want->request != REQUEST_OWN && prefetch_on(core->core))
 		end = prefetch_hit(core, want->line, want->request, end);

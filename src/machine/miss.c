@@ -4,6 +4,7 @@
 #include "machine/gather.h"
 #include "machine/home.h"
 #include "machine/prefetch.h"
+#include "machine/prefetcher.h"
 #include "machine/private.h"
 #include "machine/skew.h"
 #include "machine/slice.h"
@@ -180,12 +181,11 @@ static inline uint64_t cycle_sent(const struct machine_hart *core, uint64_t issu
 }
 
 /* Takes the machine where no other core has threads. @return whether that is so */
-static inline bool take_alone(struct machine_hart *core, enum signal_request request)
+static inline bool take_alone(struct machine_hart *core)
 {
 	struct machine *machine = core->machine;
 
-	if (!machine_is_alone(machine) || !home_is_read(request) ||
-	    !lock_acquire_biased(&machine->state->lock, core->thread))
+	if (!machine_is_alone(machine) || !lock_acquire_biased(&machine->state->lock, core->thread))
 		return false;
 	machine->holder = core->thread;
 	return true;
@@ -213,20 +213,32 @@ static MACHINE_INLINE struct found finish_alone(struct machine_hart *core, struc
 }
 
 /* What L2 asks for. @param cycle  uncore, at which it does */
-static struct slice_answer prefetch_line(const struct machine_hart *core,
-					 const struct prefetch_request *prefetch, uint64_t cycle,
-					 bool held)
+static MACHINE_INLINE struct slice_answer prefetch_line(const struct machine_hart *core,
+							const struct prefetch_request *prefetch,
+							struct llc_index index, uint64_t cycle,
+							bool held)
 {
 	struct machine *machine = core->machine;
 	struct tor_entry entry;
 
 	entry.shared = !held && machine_is_shared(machine);
 	entry.held = held;
-	tor_locate(machine, &entry, core->socket, prefetch->line);
+	tor_place(machine, &entry, core->socket, prefetch->line, index);
 	if (home_is_read(prefetch->request))
 		return slice_read(machine, &entry, core->number_in_socket, prefetch->request,
 				  cycle);
 	return slice_prefetch(machine, &entry, core->number_in_socket, prefetch->request, cycle);
+}
+
+/* All at once: else the host would wait for the memory of each set. */
+static MACHINE_INLINE void locate_planned(const struct machine_hart *core,
+					  const struct prefetch_plan *plan, unsigned first,
+					  struct llc_index indices[])
+{
+	for (unsigned i = first; i < plan->count; i++) {
+		indices[i] = llc_index_of(core->machine, plan->requests[i].line);
+		tor_fetch_set(llc_index_set(core->machine, core->socket, indices[i]));
+	}
 }
 
 /* The core's caches are held. */
@@ -272,6 +284,8 @@ static MACHINE_INLINE void send_all(struct machine_hart *core, const struct pref
 				    uint64_t now, bool held)
 {
 	const uint64_t cycle = machine_uncore_cycle(core->machine, now);
+	struct llc_index indices[PREFETCH_REQUESTS_MAX];
+	bool located = false;
 
 	for (unsigned i = 0; i < plan->count; i++) {
 		const struct prefetch_request *prefetch = &plan->requests[i];
@@ -285,7 +299,10 @@ static MACHINE_INLINE void send_all(struct machine_hart *core, const struct pref
 			private_release(core->machine, core->core);
 		if (!absent)
 			continue;
-		answer = prefetch_line(core, prefetch, cycle, held);
+		if (!located)
+			locate_planned(core, plan, i, indices);
+		located = true;
+		answer = prefetch_line(core, prefetch, indices[i], cycle, held);
 		if (!held)
 			private_hold(core->machine, core->core);
 		receive_prefetched(core, prefetch, answer, now);
@@ -294,16 +311,21 @@ static MACHINE_INLINE void send_all(struct machine_hart *core, const struct pref
 	}
 }
 
-static MACHINE_OUTLINE void send_alone(struct machine_hart *core, const struct prefetch_plan *plan,
-				       uint64_t now)
-{
-	send_all(core, plan, now, true);
-}
-
 static MACHINE_OUTLINE void send_among_others(struct machine_hart *core,
 					      const struct prefetch_plan *plan, uint64_t now)
 {
 	send_all(core, plan, now, false);
+}
+
+/* The set of the pair's other line lies beside, but for the last slice's: only the host's time
+ * depends on that. */
+static MACHINE_INLINE void fetch_pair(const struct machine_hart *core,
+				      const struct tor_entry *entry)
+{
+	const uintptr_t set = (uintptr_t)entry->set, size = sizeof(*entry->set);
+
+	if (prefetch_on(core->core) >> MACHINE_PREFETCH_ADJACENT & 1)
+		tor_fetch_set((const struct llc_set *)(entry->line & 1 ? set - size : set + size));
 }
 
 /* With prefetchers. */
@@ -336,7 +358,7 @@ static MACHINE_OUTLINE struct found get_prefetching(struct machine_hart *core,
 	found.end =
 	    prefetch_missed(core, line, request, miss.issued + core->l2_ticks, found.end, &plan);
 	if (plan.count)
-		send_alone(core, &plan, miss.issued + core->l2_ticks);
+		send_all(core, &plan, miss.issued + core->l2_ticks, true);
 	return finish_alone(core, found);
 }
 
@@ -446,9 +468,7 @@ static MACHINE_OUTLINE struct found get_among_others(struct machine_hart *core,
 struct found miss_get(struct machine_hart *core, struct machine_l1 *l1, enum signal_request request,
 		      uint32_t line, uint32_t registers, struct private_look look)
 {
-	if (MACHINE_EMITS && machine_is_quiet(core->machine))
-		return miss_get_quiet(core, l1, request, line, registers, look);
-	if (!MACHINE_EMITS && take_alone(core, request))
+	if (!MACHINE_EMITS && home_is_read(request) && take_alone(core))
 		return get_alone(core, l1, request, line, registers, look);
 	return get_among_others(core, l1, request, line, registers, look);
 }
@@ -458,12 +478,8 @@ void miss_prefetch(struct machine_hart *core, const struct prefetch_plan *plan,
 {
 	struct machine *machine = core->machine;
 
-	if (MACHINE_EMITS && machine_is_quiet(machine)) {
-		miss_prefetch_quiet(core, plan, request, now);
-		return;
-	}
-	if (!MACHINE_EMITS && take_alone(core, request)) {
-		send_alone(core, plan, now);
+	if (!MACHINE_EMITS && take_alone(core)) {
+		send_all(core, plan, now, true);
 		lock_release(&core->core->caches, core->thread);
 		skew_note_alone(core);
 		lock_release_biased(&machine->state->lock);

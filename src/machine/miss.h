@@ -26,9 +26,10 @@ static inline uint64_t miss_issue(struct machine_hart *core, enum signal_request
 }
 
 /**
- * Gets a line that private_near() left, and releases the core's caches.
+ * Gets a line that private_beyond_l1() left, and releases the core's caches. The quiet one is for
+ * machine_is_quiet(), as below.
  * @param registers  that form the address
- * @param look       what private_near() found
+ * @param look       what was found
  */
 struct found miss_get(struct machine_hart *core, struct machine_l1 *l1, enum signal_request request,
 		      uint32_t line, uint32_t registers, struct private_look look);
