@@ -183,10 +183,8 @@ uint64_t prefetch_hit(struct machine_hart *core, uint32_t line, enum signal_requ
 	plan.count = 0;
 	if (has(core->core, MACHINE_PREFETCH_STREAM))
 		follow_stream(core, line, request, now, &plan);
-	if (plan.count && machine_is_quiet(core->machine))
-		miss_prefetch_quiet(core, &plan, request, now);
-	else if (plan.count)
-		miss_prefetch(core, &plan, request, now);
+	if (plan.count)
+		miss_send(core, &plan, request, now);
 	else
 		lock_release(&core->core->caches, core->thread);
 	return end;
