@@ -4,11 +4,13 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
 
+#include "machine/fabric/lane.h"
 #include "machine/fabric_fixture.h"
 
 /*
@@ -218,14 +220,55 @@ static void test_write_frames(void **state)
 	end(f);
 }
 
+#define TWIN_CYCLES 3000u
+
+/* A lane does what a list of cycles does, one looked at after the other. */
+static void test_lane(void **state)
+{
+	static bool list[TWIN_CYCLES + 200];
+	static struct lane lane;
+	uint32_t random = 1;
+
+	(void)state;
+	for (unsigned n = 0; n < 2000; n++) {
+		unsigned cycles, start, free = 0;
+		uint64_t time;
+
+		random = random * 1664525u + 1013904223u;
+		cycles = 1 + (random >> 8) % 64;
+		time = (random >> 14) % TWIN_CYCLES;
+		for (start = (unsigned)time; free < cycles && start + free < TWIN_CYCLES + 200;)
+			if (list[start + free])
+				start += free + 1, free = 0;
+			else
+				free++;
+		if (free < cycles)
+			continue;
+		assert_int_equal(lane_find(&lane, time, cycles), start);
+		if (random >> 31)
+			continue;
+		lane_take(&lane, start, cycles);
+		for (unsigned i = 0; i < cycles; i++)
+			list[start + i] = true;
+	}
+	/* Long after, it has forgotten; what is older than it remembers waits for nothing. */
+	assert_int_equal(lane_find(&lane, 1000000, 64), 1000000);
+	lane_take(&lane, 1000000, 64);
+	assert_int_equal(lane_find(&lane, 1000000, 1), 1000064);
+	lane_take(&lane, 100, 64);
+	assert_int_equal(lane_find(&lane, 100, 64), 100);
+	assert_int_equal(lane_find(&lane, 100 + 245 * LANE_CYCLES, 64), 100 + 245 * LANE_CYCLES);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_two_to_one),	   cmocka_unit_test(test_apart),
-	    cmocka_unit_test(test_order),	   cmocka_unit_test(test_own_port),
-	    cmocka_unit_test(test_responses),	   cmocka_unit_test(test_bank),
-	    cmocka_unit_test(test_refresh),	   cmocka_unit_test(test_pages),
-	    cmocka_unit_test(test_page_latencies), cmocka_unit_test(test_write_frames),
+	    cmocka_unit_test(test_two_to_one),	 cmocka_unit_test(test_apart),
+	    cmocka_unit_test(test_order),	 cmocka_unit_test(test_own_port),
+	    cmocka_unit_test(test_responses),	 cmocka_unit_test(test_bank),
+	    cmocka_unit_test(test_refresh),	 cmocka_unit_test(test_pages),
+	    cmocka_unit_test(test_lane),	 cmocka_unit_test(test_page_latencies),
+	    cmocka_unit_test(test_write_frames),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,23 +20,47 @@ static void reach(struct lane *lane, uint64_t cycle)
 	}
 }
 
+/* Taken ones of up to 64 cycles, the first in bit 0; those before what it remembers are free. */
+static uint64_t taken(struct lane *lane, uint64_t time, unsigned cycles)
+{
+	unsigned bit = time % 64;
+	uint64_t found;
+
+	if (time < lane->first) {
+		uint64_t before = lane->first - time;
+
+		return before < cycles
+			   ? taken(lane, lane->first, cycles - (unsigned)before) << before
+			   : 0;
+	}
+	found = *word_of(lane, time) >> bit;
+	if (bit + cycles > 64)
+		found |= *word_of(lane, time + 63) << (64 - bit);
+	return cycles < 64 ? found & ((1ull << cycles) - 1) : found;
+}
+
 uint64_t lane_find(struct lane *lane, uint64_t time, unsigned cycles)
 {
-	uint64_t start = time;
+	uint64_t found;
 
-	for (uint64_t cycle = time; cycle < start + cycles; cycle++) {
-		reach(lane, cycle);
-		if (cycle >= lane->first && *word_of(lane, cycle) >> cycle % 64 & 1)
-			start = cycle + 1;
+	for (;; time += 64u - (unsigned)__builtin_clzll(found)) {
+		reach(lane, time + cycles - 1);
+		found = taken(lane, time, cycles);
+		if (!found)
+			return time;
 	}
-	return start;
 }
 
 void lane_take(struct lane *lane, uint64_t time, unsigned cycles)
 {
-	for (uint64_t cycle = time; cycle < time + cycles; cycle++) {
-		reach(lane, cycle);
-		if (cycle >= lane->first)
-			*word_of(lane, cycle) |= 1ull << cycle % 64;
+	uint64_t end = time + cycles, start;
+
+	reach(lane, end - 1);
+	for (start = time < lane->first ? lane->first : time; start < end;) {
+		unsigned bit = start % 64, rest = (unsigned)(end - start);
+		unsigned count = rest < 64 - bit ? rest : 64 - bit;
+
+		*word_of(lane, start) |= (count < 64 ? (1ull << count) - 1 : ~0ull) << bit;
+		start += count;
 	}
 }

@@ -16,7 +16,7 @@ struct lane {
 	uint64_t taken[LANE_WORDS];
 };
 
-/** When so many cycles in a row are free, from a time on. */
+/** When so many cycles in a row, 1 to 64, are free, from a time on. */
 uint64_t lane_find(struct lane *lane, uint64_t time, unsigned cycles);
 void lane_take(struct lane *lane, uint64_t time, unsigned cycles);
 
