@@ -536,6 +536,8 @@ void ia64_core_op(struct epic_op *op, const struct ia64_insn *n, const struct ia
 	op->hint = op->encoding >> 33 & 3;
 	op->bytes = (uint8_t)bytes_of(n, op->encoding);
 	op->order = (uint8_t)order_of(n, op->encoding);
+	op->streams =
+	    op->kind >= EPIC_BRANCH && op->kind <= EPIC_INDIRECT && op->encoding >> 12 & 1;
 	op->fp_ops = (uint8_t)fp_ops(n);
 	op->qp = n->qp;
 	op->flags = (uint8_t)(flags_of(n, template, slots) |

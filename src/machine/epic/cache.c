@@ -8,13 +8,11 @@ static struct line *set_of(const struct cache *cache, uint64_t line)
 	return cache->lines + (line & (cache->sets - 1)) * cache->ways;
 }
 
-struct line *epic_cache_find(struct cache *cache, uint64_t line)
+struct line *epic_cache_find_older(struct cache *cache, uint64_t line)
 {
 	struct line *set = set_of(cache, line);
 	uint64_t tag = (line + 1) * 4;
 
-	if ((set[0].tag & ~LINE_STATE) == tag)
-		return set;
 	for (uint32_t way = 1; way < cache->ways; way++) {
 		if ((set[way].tag & ~LINE_STATE) == tag) {
 			struct line found = set[way];
@@ -59,19 +57,26 @@ void epic_cache_drop(struct cache *cache, uint64_t line)
 	*last = (struct line){0, 0};
 }
 
-bool epic_tlb_find(struct tlb *tlb, uint64_t address)
+bool epic_tlb_find_older(struct tlb *tlb, uint64_t page)
 {
-	uint64_t page = (address >> tlb->page_log2) + 1;
-	uint32_t i = 0;
+	uint32_t i = 1;
 
-	if (tlb->pages[0] == page)
-		return true;
 	while (i < tlb->entries && tlb->pages[i] != page)
 		i++;
 	memmove(tlb->pages + 1, tlb->pages,
 		(i < tlb->entries ? i : tlb->entries - 1) * sizeof(*tlb->pages));
 	tlb->pages[0] = page;
 	return i < tlb->entries;
+}
+
+bool epic_tlb_peek(const struct tlb *tlb, uint64_t address)
+{
+	uint64_t page = (address >> tlb->page_log2) + 1;
+
+	for (uint32_t i = 0; i < tlb->entries; i++)
+		if (tlb->pages[i] == page)
+			return true;
+	return false;
 }
 
 uint64_t epic_ring_wait(const struct ring *ring, uint64_t t)

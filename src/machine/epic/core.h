@@ -140,6 +140,17 @@ struct reads {
 	uint64_t now; /* they are counted up to this cycle */
 };
 
+#define STREAM_ROOM 8
+
+/* Prefetch of code: lines on their way, and those that came and nobody has asked for. */
+struct stream {
+	uint64_t next;		     /* line to ask for; 0: nothing streams */
+	uint64_t cycle;		     /* from which the next request can go */
+	uint64_t lines[STREAM_ROOM]; /* number + 1; 0: none */
+	uint64_t ready[STREAM_ROOM]; /* cycle from which it is there */
+	unsigned at;		     /* the place taken last where none was free */
+};
+
 /* A line that the second level waits for. */
 struct pending {
 	uint64_t number;
@@ -171,6 +182,7 @@ struct epic_core {
 	uint8_t slowest[EPIC_VIAS]; /* of these */
 	uint64_t totals[SIGNAL_BANKS][EPIC_CELL_COUNT];
 	struct fetch fetch;
+	struct stream stream;
 	struct predictor predictor;
 	struct cache l1i, l2i, l1d, l2d, l3;
 	struct tlb itlb1, itlb2, dtlb1, dtlb2;
@@ -226,16 +238,31 @@ static inline uint64_t epic_done(const struct epic_core *core, uint64_t cycle, u
 /** Number of the physical register that a name has. */
 unsigned epic_physical(const struct epic_rename *r, unsigned name);
 
+/** The same of lines that are not the most recent of their set. */
+struct line *epic_cache_find_older(struct cache *cache, uint64_t line);
 /** Searches, and makes what it finds the most recent. @return it, or NULL */
-struct line *epic_cache_find(struct cache *cache, uint64_t line);
+static inline struct line *epic_cache_find(struct cache *cache, uint64_t line)
+{
+	struct line *set = cache->lines + (line & (cache->sets - 1)) * cache->ways;
+
+	return (set->tag & ~LINE_STATE) == (line + 1) * 4 ? set
+							  : epic_cache_find_older(cache, line);
+}
 /** Puts a line in. @return the tag that went */
 uint64_t epic_cache_fill(struct cache *cache, uint64_t line, uint64_t ready);
 static inline uint64_t epic_line(const struct cache *cache, uint64_t address)
 {
 	return address >> cache->line_log2;
 }
+/** The same of pages that are not the most recent one. */
+bool epic_tlb_find_older(struct tlb *tlb, uint64_t page);
 /** Searches, and puts the page in where it was not. @return whether it was there */
-bool epic_tlb_find(struct tlb *tlb, uint64_t address);
+static inline bool epic_tlb_find(struct tlb *tlb, uint64_t address)
+{
+	uint64_t page = (address >> tlb->page_log2) + 1;
+
+	return tlb->pages[0] == page || epic_tlb_find_older(tlb, page);
+}
 /** The cycle from t on at which an entry is free; it is taken from there until `for_cycles` later.
  */
 uint64_t epic_ring_wait(const struct ring *ring, uint64_t t);
@@ -284,6 +311,25 @@ static inline uint64_t epic_available(struct epic_core *core, uint64_t ip)
 }
 /** Fetch goes on elsewhere: with the next free cycle, or, after a flush, not before `cycle`. */
 void epic_fetch_redirect(struct epic_core *core, uint64_t cycle);
+
+/** Where a branch is taken, asks for the lines behind its target. */
+static inline void epic_stream_begin(struct epic_core *core, const struct epic_instance *in)
+{
+	if (in->taken)
+		core->stream.next = epic_line(&core->l1i, in->target) + 1;
+}
+/** Asks for lines behind the one that is fetched. */
+void epic_stream_go_on(struct epic_core *core, uint64_t line);
+/** Takes a line out of the buffer. @return cycle from which it is there; UINT64_MAX: it is not */
+uint64_t epic_stream_take(struct epic_core *core, uint64_t line);
+/** A line of code from beyond the first level, which comes to the second. @return cycles */
+unsigned epic_fetch_line(struct epic_core *core, uint64_t address, bool by_address, bool prefetch);
+/** Whether what is fetched is marked by its address. */
+bool epic_code_marked(const struct epic_core *core, uint64_t address);
+/** Counts what fetching does, by address too. */
+void epic_count_code(struct epic_core *core, enum epic_cell cell, bool by_address);
+/** Searches, and changes nothing. @return whether the page is there */
+bool epic_tlb_peek(const struct tlb *tlb, uint64_t address);
 
 enum epic_outcome {
 	OUTCOME_CORRECT,

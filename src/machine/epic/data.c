@@ -16,6 +16,8 @@ static void drop_line(struct epic_core *core, uint64_t number)
 	}
 	for (unsigned i = 0; i < 3; i++)
 		epic_cache_drop(whole[i], number);
+	epic_stream_take(core, 2 * number);
+	epic_stream_take(core, 2 * number + 1);
 	core->fetch.line = UINT64_MAX; /* asks the cache again */
 }
 
@@ -150,17 +152,18 @@ static struct line *third_level(struct epic_core *core, uint64_t number, enum ep
 
 static enum fabric_kind kind_of(enum epic_cell first, const struct access *access)
 {
-	return first == CELL_L3_CODE_I			  ? FABRIC_READ_CODE
-	       : first == CELL_L3_OWN_I || access->hinted ? FABRIC_READ_OWN
-							  : FABRIC_READ_DATA;
+	return first == CELL_L3_CODE_I || first == CELL_L3_PREFETCH_I ? FABRIC_READ_CODE
+	       : first == CELL_L3_OWN_I || access->hinted	      ? FABRIC_READ_OWN
+								      : FABRIC_READ_DATA;
 }
 
 static enum epic_cell bus_cell(enum epic_cell first, const struct access *access)
 {
-	return first == CELL_L3_CODE_I	? CELL_BUS_CODE
-	       : first == CELL_L3_OWN_I ? CELL_BUS_OWN
-	       : access->hinted		? CELL_BUS_OWN_HINT
-					: CELL_BUS_LOAD;
+	return first == CELL_L3_CODE_I	     ? CELL_BUS_CODE
+	       : first == CELL_L3_PREFETCH_I ? CELL_BUS_CODE_PREFETCH
+	       : first == CELL_L3_OWN_I	     ? CELL_BUS_OWN
+	       : access->hinted		     ? CELL_BUS_OWN_HINT
+					     : CELL_BUS_LOAD;
 }
 
 unsigned epic_l3_read(struct epic_core *core, uint64_t address, uint64_t cycle,

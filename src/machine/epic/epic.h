@@ -6,7 +6,7 @@
  * Time goes on by whole groups. A group's cycles are its bubbles, each with one cause, and the
  * cycle in which it retires; so cycles are bubbles plus retiring cycles, to the last one.
  *
- * Not modelled: wrong paths, prefetch by the front end, the second thread, snoops, uncacheable
+ * Not modelled: wrong paths, the second thread, snoops, uncacheable
  * memory, and the operating system's time. Physical addresses equal virtual ones.
  */
 #ifndef MACHINE_EPIC_EPIC_H
@@ -172,6 +172,7 @@ struct epic_op {
 	uint8_t bytes; /* accessed */
 	uint8_t fp_ops;
 	uint8_t order; /* EPIC_ACQUIRE, EPIC_RELEASE */
+	bool streams;  /* a branch that has the lines behind its target prefetched */
 	uint8_t qp;
 	uint8_t flags;
 };

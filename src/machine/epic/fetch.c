@@ -1,17 +1,16 @@
 /*
  * The front end: 32 bytes a cycle into a buffer of bundles, which it fills while the back end
- * stalls. It fetches where the program goes; what it would fetch besides is not modelled.
+ * stalls. It fetches where the program goes, and prefetches (stream.c).
  */
 #include "machine/epic/core.h"
 
-/* Marks by address what was fetched. */
-static bool marked(const struct epic_core *core, uint64_t address)
+bool epic_code_marked(const struct epic_core *core, uint64_t address)
 {
 	return core->marking && core->watch.mark_code &&
 	       core->watch.mark_code(core->watch.arg, address);
 }
 
-static void count(struct epic_core *core, enum epic_cell cell, bool by_address)
+void epic_count_code(struct epic_core *core, enum epic_cell cell, bool by_address)
 {
 	epic_add(core, cell, 1);
 	if (by_address) {
@@ -33,49 +32,66 @@ static unsigned translate(struct epic_core *core, uint64_t ip, struct detail_fet
 	if (epic_tlb_find(&core->itlb1, ip))
 		return 0;
 	event->tlb = true;
-	count(core, CELL_ITLB_FIRST, event->by_address);
+	epic_count_code(core, CELL_ITLB_FIRST, event->by_address);
 	if (epic_tlb_find(&core->itlb2, ip))
 		return core->params->tlb_transfer;
 	event->walk = true;
-	count(core, CELL_ITLB_SECOND, event->by_address);
-	count(core, CELL_ITLB_INSERT, event->by_address);
+	epic_count_code(core, CELL_ITLB_SECOND, event->by_address);
+	epic_count_code(core, CELL_ITLB_INSERT, event->by_address);
 	return core->params->tlb_transfer + core->params->walk;
 }
 
-/* A line from beyond the first level. @return cycles more than a hit takes */
+unsigned epic_fetch_line(struct epic_core *core, uint64_t address, bool by_address, bool prefetch)
+{
+	uint64_t line = epic_line(&core->l2i, address);
+	struct access access = {.address = address, .by_data = by_address};
+	enum epic_state state;
+	unsigned latency;
+
+	epic_count_code(core, CELL_L1I_PAIR, by_address); /* both halves of the line */
+	epic_count_code(core, CELL_L1I_PAIR, by_address);
+	if (epic_cache_find(&core->l2i, line)) {
+		epic_count_code(core, prefetch ? CELL_L2I_PREFETCH_HIT : CELL_L2I_HIT, by_address);
+		return core->params->l2i.latency;
+	}
+	access.marks = by_address ? SIGNAL_MARK_ADDRESS | SIGNAL_MARK_CHANNEL : 0;
+	epic_count_code(core, prefetch ? CELL_L2I_PREFETCH_MISS : CELL_L2I_MISS, by_address);
+	latency = epic_l3_read(core, address, core->fetch.next,
+			       prefetch ? CELL_L3_PREFETCH_I : CELL_L3_CODE_I, &access, &state);
+	if (epic_cache_fill(&core->l2i, line, 0))
+		epic_count_code(core, CELL_L2I_VICTIM, by_address);
+	return latency;
+}
+
+/* A line that the first level has not. @return cycles more than a hit takes */
 static unsigned miss(struct epic_core *core, uint64_t ip, bool by_address)
 {
-	uint64_t line = epic_line(&core->l2i, ip);
-	unsigned latency = core->params->l2i.latency;
+	uint64_t now = core->fetch.next;
+	uint64_t line = epic_line(&core->l1i, ip), ready = epic_stream_take(core, line);
 
-	count(core, CELL_L1I_MISS, by_address);
-	count(core, CELL_L1I_FILL, by_address);
-	count(core, CELL_L1I_PAIR, by_address); /* both halves of the line */
-	count(core, CELL_L1I_PAIR, by_address);
-	if (epic_cache_find(&core->l2i, line)) {
-		count(core, CELL_L2I_HIT, by_address);
-	} else {
-		struct access access = {.address = ip, .by_data = by_address};
-		enum epic_state state;
-
-		access.marks = by_address ? SIGNAL_MARK_ADDRESS | SIGNAL_MARK_CHANNEL : 0;
-		count(core, CELL_L2I_MISS, by_address);
-		latency = epic_l3_read(core, ip, core->fetch.next, CELL_L3_CODE_I, &access, &state);
-		if (epic_cache_fill(&core->l2i, line, 0))
-			count(core, CELL_L2I_VICTIM, by_address);
+	epic_count_code(core, CELL_L1I_FILL, by_address);
+	epic_cache_fill(&core->l1i, line, 0);
+	if (ready <= now) {
+		epic_count_code(core, CELL_BUFFER_ARRIVED, by_address);
+		return 0;
 	}
-	epic_cache_fill(&core->l1i, epic_line(&core->l1i, ip), 0);
-	return latency - core->params->l1i.latency;
+	epic_count_code(core, CELL_L1I_MISS, by_address);
+	if (ready != UINT64_MAX) {
+		epic_count_code(core, CELL_BUFFER_AWAITED, by_address);
+		return (unsigned)(ready - now);
+	}
+	return epic_fetch_line(core, ip, by_address, false) - core->params->l1i.latency;
 }
 
 /* Cycles by which the fetch of a chunk is late. */
 static unsigned late(struct epic_core *core, uint64_t ip)
 {
 	struct fetch *f = &core->fetch;
-	struct detail_fetch event = {.address = ip & ~31ull, .by_address = marked(core, ip)};
+	struct detail_fetch event = {.address = ip & ~31ull,
+				     .by_address = epic_code_marked(core, ip)};
 	unsigned cycles = 0;
 
-	count(core, CELL_L1I_READ, event.by_address);
+	epic_count_code(core, CELL_L1I_READ, event.by_address);
 	if (f->page != ip >> core->itlb1.page_log2) {
 		f->page = ip >> core->itlb1.page_log2;
 		cycles = translate(core, ip, &event);
@@ -86,10 +102,12 @@ static unsigned late(struct epic_core *core, uint64_t ip)
 		if (!epic_cache_find(&core->l1i, f->line)) {
 			unsigned waits = miss(core, ip, event.by_address);
 
-			event.cache = true;
+			event.cache = waits;
 			cycles += waits;
 			lose(core, CELL_FETCH_CACHE, waits);
 		}
+		if (core->stream.next)
+			epic_stream_go_on(core, f->line);
 	}
 	event.latency = cycles + core->params->l1i.latency;
 	f->cause = event.tlb ? FETCH_TLB : event.cache ? FETCH_CACHE : FETCH_RESTEER;

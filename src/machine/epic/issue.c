@@ -246,6 +246,7 @@ static void redirect(struct epic_core *core, unsigned flush, uint64_t *charge)
 		*charge = flush;
 	epic_fetch_redirect(core, flush ? core->cycle + 1 + flush : 0);
 	core->at = 0;
+	core->stream.next = 0;
 }
 
 static void end_by_branch(struct epic_core *core, const struct epic_op *op,
@@ -269,6 +270,8 @@ static void end_by_branch(struct epic_core *core, const struct epic_op *op,
 		epic_group_end(core, op, core->group.bundle ? END_FULL : END_SPLIT);
 	if (in->taken || told.flushed)
 		redirect(core, told.flushed ? core->params->flush_branch : 0, &core->flush_branch);
+	if (op->streams)
+		epic_stream_begin(core, in);
 	if (core->watch.branch)
 		core->watch.branch(core->watch.arg, &told);
 }
