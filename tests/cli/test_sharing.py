@@ -7,7 +7,7 @@ from harness import LARGE, SMALL, Guests, stat, total
 
 RFO, DRD = "cbo.TOR_INSERTS.OPCODE:opc=RFO", "cbo.LLC_LOOKUP.DATA_READ:state=ANY"
 MISSES = [f"cbo.TOR_INSERTS.MISS_OPCODE:opc={opcode}"
-          for opcode in ("DRd", "CRd", "RFO", "PrefData", "PrefCode", "PrefRFO")]
+          for opcode in ("DRd", "CRd", "RFO", "ItoM", "PrefData", "PrefCode", "PrefRFO")]
 READS, WRITES = "ha.REQUESTS.READS", "ha.REQUESTS.WRITES"
 OWNS = ["ha.REQUESTS.INVITOE_LOCAL", "ha.REQUESTS.INVITOE_REMOTE"]
 # What the agent writes without a request: modified data that a snoop brought.
