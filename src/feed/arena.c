@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALIGNMENT   16
+#define ALIGNMENT   64 /* a line of the host */
 #define CHUNK_BYTES ((size_t)256 << 10)
 
 struct feed_chunk {
 	struct feed_chunk *next;
 	size_t size; /* bytes that follow */
-	char memory[];
+	_Alignas(ALIGNMENT) char memory[];
 };
 
 static size_t align_up(size_t size)
@@ -26,7 +26,7 @@ static int add_chunk(struct feed_arena *arena, size_t size)
 
 	if (size < CHUNK_BYTES)
 		size = CHUNK_BYTES;
-	chunk = malloc(sizeof(*chunk) + size);
+	chunk = aligned_alloc(ALIGNMENT, sizeof(*chunk) + align_up(size));
 	if (!chunk)
 		return -1;
 	chunk->next = arena->chunks;

@@ -11,7 +11,7 @@ struct feed_arena {
 	size_t used;		   /* bytes of it */
 };
 
-/** Zeroed memory, aligned to 16, until the arena is emptied; NULL where there is none. */
+/** Zeroed memory, aligned to 64, until the arena is emptied; NULL where there is none. */
 void *feed_arena_alloc(struct feed_arena *arena, size_t size);
 /** Frees everything; the arena can be used again. A zeroed arena is empty. */
 void feed_arena_empty(struct feed_arena *arena);

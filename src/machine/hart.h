@@ -53,19 +53,23 @@ struct machine_l0 {
 
 #define MACHINE_BRANCH_KINDS 8 /* enum machine_branch */
 
-/* A thread's clock on a core and what it has done there, in the shared state. */
+/* A thread's clock on a core and what it has done there, in the shared state. First what is counted
+ * most often. */
 struct machine_progress {
-	uint64_t time; /* ticks */
-	uint64_t idle; /* ticks by which the clock was moved while the thread did not run */
+	_Alignas(64) uint64_t time; /* ticks */
 	uint64_t instructions;
+	uint64_t loads, stores, fetches;
+	/* Of planned blocks: micro-operations issued and executed. */
+	uint64_t slots, uops;
 	uint64_t branches;
-	uint64_t loads, stores, locked, fetches;
+	/* Of planned blocks: branches by kind and whether they jumped, */
+	uint64_t went[MACHINE_BRANCH_KINDS][2];
+	/* and those of them that were not foreseen. */
+	uint64_t mispredicted[MACHINE_BRANCH_KINDS][2];
+	uint64_t idle; /* ticks by which the clock was moved while the thread did not run */
+	uint64_t locked;
 	uint64_t buffer_hits; /* of loads, that find their line on its way */
 	uint64_t split_loads, split_stores, split_locked; /* across a line's end: two of those */
-	/* Of planned blocks: micro-operations issued and executed; branches by kind and whether
-	 * they jumped, and those of them that were not foreseen. */
-	uint64_t slots, uops;
-	uint64_t went[MACHINE_BRANCH_KINDS][2], mispredicted[MACHINE_BRANCH_KINDS][2];
 };
 
 /* An outstanding L1D miss. */
@@ -108,12 +112,10 @@ struct stall {
 
 /* The branch that ends a block, for what follows. Zero: there is none. */
 struct machine_block_end {
-	uint64_t next;	   /* address of what follows where it jumps nowhere */
 	uint32_t hash;	   /* see predict.h */
 	uint16_t deciders; /* bit: general register from before the block on which it depends */
 	uint8_t branch;	   /* enum machine_branch */
-	uint8_t resolver;  /* value with which it is known; PLAN_VALUES: at once */
-	uint8_t resolve;   /* cycles more until it is */
+	uint8_t resolver;  /* value with which it is known, or PLAN_AT_ONCE, PLAN_LOADED */
 };
 
 /* How far what an out-of-order core computes is behind what it takes in: see plan.h, issue.c. */
@@ -125,7 +127,8 @@ struct machine_issue {
 	uint64_t behind;	       /* units that the lags of vectors have not been told of */
 	_Alignas(16) uint8_t lag_most[16];  /* more, and the core takes nothing in */
 	_Alignas(16) uint16_t port_most[8]; /* so for ports */
-	struct machine_block_end end;	    /* of the last block */
+	struct machine_block_end end;	    /* of the last block, */
+	uint64_t next;			    /* and the address of what stands after it */
 	uint64_t decided; /* tick at which the misses end on which the branch of the last depends */
 };
 
@@ -142,6 +145,7 @@ struct machine_hart {
 	struct machine_progress *progress;
 	struct machine_l1 *l1d, *l1i;
 	uint64_t attention;  /* at this instruction number machine_attend() is due */
+	uint64_t skew_due;   /* tick up to which it may go without looking at the others */
 	uint64_t in_flight;  /* bit: L1 set with a line that a load waits for */
 	uint32_t scoreboard; /* bit: general register that loads determine; MACHINE_WAITS */
 	uint32_t thread;     /* of the holder, for locks */
@@ -171,7 +175,6 @@ struct machine_hart {
 	uint64_t not_before;  /* tick at which it begins at the earliest */
 	uint64_t owned_since; /* tick */
 	uint64_t next_look;   /* instruction number: skew and owners are looked at */
-	uint64_t skew_due;    /* tick up to which it may go without looking at the others */
 	uint64_t out_until;   /* tick: a request went to the LLC not long before */
 	uint32_t meetings;    /* of struct skew, seen */
 	struct stall stall;   /* of the thread that it waits for, or waited for last */

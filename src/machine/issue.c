@@ -134,6 +134,12 @@ static MACHINE_OUTLINE void hold_back(struct machine_hart *core)
 		machine_attend(core);
 }
 
+#ifdef __AVX2__
+static inline __m128i repeat(uint8_t value)
+{
+	return _mm_set1_epi8((char)value);
+}
+#else
 #define TIMES_4(row, n) row(n), row((n) + 1), row((n) + 2), row((n) + 3)
 #define TIMES_16(row, n)                                                                           \
 	TIMES_4(row, n), TIMES_4(row, (n) + 4), TIMES_4(row, (n) + 8), TIMES_4(row, (n) + 12)
@@ -148,19 +154,29 @@ static MACHINE_OUTLINE void hold_back(struct machine_hart *core)
 static const _Alignas(16) uint8_t repeated[256][PLAN_LANES] = {
     TIMES_64(SAME, 0), TIMES_64(SAME, 64), TIMES_64(SAME, 128), TIMES_64(SAME, 192)};
 
+static inline __m128i repeat(uint8_t value)
+{
+	return vector(repeated[value]);
+}
+#endif
+
 /* A half of the values after the block. @param stride  bytes of a row */
 static inline __m128i follow(const struct machine_issue *issue, const struct machine_plan *plan,
 			     unsigned half, size_t stride, __m128i passed)
 {
-	const uint8_t *row = plan->rows + (size_t)half * PLAN_LANES;
-	__m128i lags = vector(issue->lags + (size_t)half * PLAN_LANES), after;
+	const uint8_t *row = plan->rows + (size_t)half * PLAN_LANES, *from = plan->from;
+	const __m128i lags = vector(issue->lags + (size_t)half * PLAN_LANES), least = vector(row);
+	const __m128i kept =
+	    _mm_and_si128(_mm_cmpeq_epi8(least, _mm_setzero_si128()), repeat(plan->kept));
+	__m128i after = _mm_max_epu8(least, _mm_adds_epu8(lags, kept));
 
-	after = _mm_max_epu8(vector(row), _mm_adds_epu8(lags, vector(row + stride)));
-	row += 2 * stride;
+	if (!MACHINE_LIKELY(plan->row_count <= PLAN_FROM_MOST))
+		from = plan->rows + (1 + (size_t)plan->row_count) * stride;
+	row += stride;
 	for (unsigned i = 0; i < plan->row_count; i++, row += stride) {
-		__m128i from = vector(repeated[issue->lags[plan->from[i]]]);
+		__m128i lag = repeat(issue->lags[from[i]]);
 
-		after = _mm_max_epu8(after, _mm_adds_epu8(from, vector(row)));
+		after = _mm_max_epu8(after, _mm_adds_epu8(lag, vector(row)));
 	}
 	return _mm_subs_epu8(after, passed);
 }
@@ -171,7 +187,7 @@ static inline __m128i passed(struct machine_issue *issue, const struct machine_p
 	uint32_t units = issue->units + plan->rest;
 
 	issue->units = units % UARCH_CYCLE;
-	return vector(repeated[PLAN_BIAS + units / UARCH_CYCLE]);
+	return repeat((uint8_t)(PLAN_BIAS + units / UARCH_CYCLE));
 }
 
 /* @param over  what values are too far behind */
@@ -180,16 +196,16 @@ finish(struct machine_hart *core, const struct machine_plan *plan, __m128i over)
 {
 	struct machine_progress *progress = core->progress;
 	struct machine_issue *issue = &core->issue;
-	__m128i ports = _mm_subs_epu16(_mm_adds_epu16(vector(issue->ports), vector(plan->booked)),
-				       vector(plan->passed));
+	const __m128i ports = _mm_max_epi16(
+	    _mm_adds_epi16(vector(issue->ports), vector(plan->booked)), _mm_setzero_si128());
 
 	keep(issue->ports, ports);
 	progress->time += plan->ticks;
 	issue->time = progress->time;
 	progress->slots += plan->slots;
 	progress->uops += plan->uops;
-	progress->branches += plan->block.branches;
-	progress->instructions += plan->block.instructions;
+	progress->branches += plan->branches;
+	progress->instructions += plan->instructions;
 	if (!MACHINE_LIKELY(is_zero(_mm_or_si128(over, excess_of_ports(issue, ports)))))
 		hold_back(core);
 	else if (!MACHINE_LIKELY(!must_attend(core)))
@@ -217,6 +233,7 @@ static inline __attribute__((always_inline)) void issue_block(struct machine_har
 	__m128i general;
 
 	issue->end = plan->end;
+	issue->next = plan->address + plan->bytes;
 	issue->decided = 0;
 	if (!MACHINE_LIKELY(!plan->vectors)) {
 		issue_vectors(core, plan);
@@ -234,7 +251,7 @@ static MACHINE_OUTLINE void issue_late(struct machine_hart *core, const struct m
 	if (core->issue.time != core->progress->time)
 		catch_up(core);
 	/* A longer block with the same end is the first round of the loop. */
-	if (plan->carried && core->issue.end.next == plan->end.next) {
+	if (plan->carried && core->issue.next == plan->address + plan->bytes) {
 		core->progress->time += plan->carried;
 		catch_up(core);
 	}
@@ -243,16 +260,16 @@ static MACHINE_OUTLINE void issue_late(struct machine_hart *core, const struct m
 
 static MACHINE_OUTLINE void fetch_late(struct machine_hart *core, const struct machine_plan *plan)
 {
-	const uint64_t address = plan->block.address;
+	const uint64_t address = plan->address;
 
-	machine_fetch_outline(core, address, address + plan->block.bytes - 1);
+	machine_fetch_outline(core, address, address + plan->bytes - 1);
 	issue_late(core, plan);
 }
 
 static inline __attribute__((always_inline)) void fetch(struct machine_hart *core,
 							const struct machine_plan *plan)
 {
-	const uint64_t address = plan->block.address, last = address + plan->block.bytes - 1;
+	const uint64_t address = plan->address, last = address + plan->bytes - 1;
 
 	if (!MACHINE_LIKELY(machine_use(core->l1i, core->code, address, last, MACHINE_TAG_S))) {
 		fetch_late(core, plan);
@@ -274,10 +291,14 @@ static MACHINE_OUTLINE void refill(struct machine_hart *core, const struct machi
 	const struct machine_issue *issue = &core->issue;
 	const struct machine_block_end *last = &issue->end;
 	const uint64_t cycle = core->machine->core_ticks;
-	uint32_t lag = last->resolver < PLAN_LANES ? issue->lags[last->resolver] : 0;
-	uint64_t known = issue->time + (lag + last->resolve) * cycle;
+	uint32_t lag = last->resolver < PLAN_LANES     ? issue->lags[last->resolver]
+		       : last->resolver == PLAN_LOADED ? core->machine->uarch->load
+						       : 0;
+	uint64_t known = issue->time + (lag + 1) * cycle;
 
-	core->progress->mispredicted[last->branch][plan->block.address != last->next]++;
+	if (last->branch == MACHINE_BRANCH_CONDITIONAL)
+		predict_learn(&core->predictor, last->hash);
+	core->progress->mispredicted[last->branch][plan->address != issue->next]++;
 	known = machine_max(known, mshr_last_arrival(core, last->deciders));
 	known = machine_max(known, issue->decided);
 	mshr_wait(core, known + core->machine->uarch->refill * cycle);
@@ -294,10 +315,10 @@ static bool predict_other(struct machine_hart *core, const struct machine_block_
 	case MACHINE_BRANCH_JUMP_INDIRECT:
 		return predict_indirect(predictor, last->hash, address);
 	case MACHINE_BRANCH_CALL_INDIRECT:
-		predict_call(predictor, last->next);
+		predict_call(predictor, core->issue.next);
 		return predict_indirect(predictor, last->hash, address);
 	case MACHINE_BRANCH_CALL:
-		predict_call(predictor, last->next);
+		predict_call(predictor, core->issue.next);
 		return true;
 	case MACHINE_BRANCH_RETURN:
 		return predict_return(predictor, address);
@@ -310,8 +331,8 @@ static MACHINE_OUTLINE void follow_other(struct machine_hart *core, const struct
 {
 	const struct machine_block_end *last = &core->issue.end;
 
-	core->progress->went[last->branch][plan->block.address != last->next]++;
-	if (predict_other(core, last, plan->block.address))
+	core->progress->went[last->branch][plan->address != core->issue.next]++;
+	if (predict_other(core, last, plan->address))
 		fetch(core, plan);
 	else
 		refill(core, plan);
@@ -320,7 +341,7 @@ static MACHINE_OUTLINE void follow_other(struct machine_hart *core, const struct
 void machine_run_planned(struct machine_hart *core, const struct machine_plan *plan)
 {
 	const struct machine_block_end *last = &core->issue.end;
-	const bool taken = plan->block.address != last->next;
+	const bool taken = plan->address != core->issue.next;
 
 	if (last->branch == MACHINE_BRANCH_NONE) {
 		fetch(core, plan);

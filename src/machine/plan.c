@@ -191,7 +191,7 @@ static void write_flags(struct plan_maker *maker, const struct machine_op *op,
 	maker->values[OTHER_FLAGS] = *result;
 	maker->resolver = op->writes_flags ? PLAN_FLAGS
 			  : registers	   ? (uint8_t)__builtin_ctz(registers)
-					   : PLAN_VALUES;
+					   : PLAN_AT_ONCE;
 }
 
 static struct arrival result_of(struct plan_maker *maker, const struct machine_op *op,
@@ -367,36 +367,47 @@ static bool fill_row(const struct plan_maker *maker, uint8_t *row, unsigned sour
 	return any;
 }
 
-static void fill_kept(const struct plan_maker *maker, uint8_t *row, unsigned half, int passed)
+/* What the block writes is there after its begin, by so little that it does not matter or more. */
+static void fill_least(const struct plan_maker *maker, uint8_t *row, unsigned half, int passed)
 {
+	fill_row(maker, row, BEGIN, half, passed);
 	for (unsigned lane = 0; lane < PLAN_LANES; lane++)
-		row[lane] =
-		    maker->written & 1u << (half * PLAN_LANES + lane) ? 0 : biased(0, passed);
+		if (maker->written & 1u << (half * PLAN_LANES + lane) && !row[lane])
+			row[lane] = 1;
+}
+
+/* @return bytes of the row, 0: nothing of the source reaches any value */
+static size_t add_row(const struct plan_maker *maker, uint8_t *row, unsigned source,
+		      unsigned halves, int passed)
+{
+	bool any = false;
+
+	for (unsigned half = 0; half < halves; half++)
+		any |= fill_row(maker, row + (size_t)half * PLAN_LANES, source, half, passed);
+	return any ? (size_t)halves * PLAN_LANES : 0;
 }
 
 /* @param passed  cycles that pass while the block is taken in. @return bytes */
 static size_t fill_rows(const struct plan_maker *maker, struct machine_plan *plan, int passed)
 {
 	const unsigned halves = plan->vectors ? 2 : 1;
-	const size_t bytes = (size_t)halves * PLAN_LANES;
-	uint8_t *row = plan->rows;
+	uint8_t *row = plan->rows, from[PLAN_VALUES];
 
-	for (unsigned half = 0; half < halves; half++)
-		fill_row(maker, row + (size_t)half * PLAN_LANES, BEGIN, half, passed);
-	row += bytes;
-	for (unsigned half = 0; half < halves; half++)
-		fill_kept(maker, row + (size_t)half * PLAN_LANES, half, passed);
-	row += bytes;
+	plan->kept = biased(0, passed);
+	for (unsigned half = 0; half < halves; half++, row += PLAN_LANES)
+		fill_least(maker, row, half, passed);
 	for (unsigned source = 0; source < PLAN_VALUES; source++) {
-		bool any = false;
+		const size_t bytes = add_row(maker, row, source, halves, passed);
 
-		for (unsigned half = 0; half < halves; half++)
-			any |=
-			    fill_row(maker, row + (size_t)half * PLAN_LANES, source, half, passed);
-		if (!any)
-			continue;
-		plan->from[plan->row_count++] = (uint8_t)source;
+		if (bytes)
+			from[plan->row_count++] = (uint8_t)source;
 		row += bytes;
+	}
+	if (plan->row_count <= PLAN_FROM_MOST) {
+		memcpy(plan->from, from, plan->row_count);
+	} else {
+		memcpy(row, from, plan->row_count);
+		row += plan->row_count;
 	}
 	return (size_t)(row - (uint8_t *)plan);
 }
@@ -416,12 +427,11 @@ static void fill_ports(struct plan_maker *maker, struct machine_plan *plan, uint
 {
 	spread_settle(&maker->ports);
 	for (unsigned port = 0; port < UARCH_PORTS; port++) {
-		uint32_t booked = maker->ports.units[port];
+		const int64_t booked = (int64_t)maker->ports.units[port] - passed;
 
-		uint32_t left = passed > booked ? passed - booked : 0;
-
-		plan->booked[port] = (uint16_t)(booked > passed ? booked - passed : 0);
-		plan->passed[port] = (uint16_t)(left < UINT16_MAX ? left : UINT16_MAX);
+		plan->booked[port] = (int16_t)(booked > INT16_MAX   ? INT16_MAX
+					       : booked < INT16_MIN ? INT16_MIN
+								    : booked);
 	}
 }
 
@@ -448,18 +458,16 @@ static struct machine_block_end end_of(const struct plan_maker *maker,
 {
 	const struct machine_op *last = ops[count - 1];
 	struct machine_block_end end = {
-	    .next = block->address + block->bytes,
 	    .hash = predict_hash(block->address + block->bytes),
 	    .deciders = machine_plan_deciders(ops, count, NULL),
 	    .branch = last->branch,
-	    .resolver = PLAN_VALUES,
-	    .resolve = 1,
+	    .resolver = PLAN_AT_ONCE,
 	};
 
 	if (last->branch == MACHINE_BRANCH_CONDITIONAL)
 		end.resolver = maker->resolver;
 	else if (last->loads)
-		end.resolve = (uint8_t)(maker->uarch->load + 1);
+		end.resolver = PLAN_LOADED;
 	else if (last->reads & ((1u << PLAN_LANES) - 1))
 		end.resolver = (uint8_t)__builtin_ctz(last->reads);
 	return end;
@@ -520,7 +528,10 @@ size_t machine_plan_make(struct machine_plan *plan, const struct machine *machin
 	begin(&maker, uarch);
 	follow_all(&maker, ops, count);
 	memset(plan, 0, sizeof(*plan));
-	plan->block = *block;
+	plan->address = block->address;
+	plan->bytes = (uint16_t)block->bytes;
+	plan->instructions = (uint16_t)block->instructions;
+	plan->branches = (uint8_t)block->branches;
 	units = maker.slots * UARCH_CYCLE / uarch->issue_width;
 	wait = own_wait(&maker, machine, units / UARCH_CYCLE);
 	plan->rest = (uint8_t)(units % UARCH_CYCLE);

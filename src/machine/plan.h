@@ -24,8 +24,11 @@
 #define PLAN_VECTORS	    16
 #define PLAN_VALUES	    32
 #define PLAN_LANES	    16	/* values of a half */
+#define PLAN_AT_ONCE	    32	/* for a value: the branch waits for none, */
+#define PLAN_LOADED	    33	/* or for what it loads itself */
 #define PLAN_BIAS	    127 /* that latencies in a plan are more than they are */
 #define PLAN_OPS_MAX	    512
+#define PLAN_ALIGNMENT	    64
 #define PLAN_ADDRESS_NONE   0xff /* base or index: no register */
 #define PLAN_STEP_UNKNOWN   INT32_MIN
 #define PLAN_ADDRESS_LITTLE 2048 /* bytes: a smaller displacement makes a simple address */
@@ -70,30 +73,37 @@ struct machine_op {
 	int32_t target; /* of a direct branch: bytes from the end of the instruction */
 };
 
-/* Constants of a block for issue.c. Of variable length: rows follow. */
+#define PLAN_FROM_MOST 7 /* rows whose values stand before them */
+
+/* Constants of a block for issue.c. Of variable length, and most often two lines of the host. */
 struct machine_plan {
-	struct machine_block block;
-	struct machine_block_end end;
+	uint64_t address; /* virtual, of the block's first byte */
 	uint32_t ticks;	  /* that the block takes when nothing waits */
-	uint32_t carried; /* ticks more where it follows itself, through memory or for its jump */
 	uint32_t units;	  /* ticks in units of UARCH_CYCLE */
-	uint8_t rest;	  /* units that the lags in the plan leave out */
+	uint32_t carried; /* ticks more where it follows itself, through memory or for its jump */
+	uint16_t bytes, instructions;
+	uint16_t slots; /* micro-operations issued; fused ones are one */
+	uint16_t uops;	/* executed */
+	uint8_t branches;
+	uint8_t rest; /* units that the lags in the plan leave out */
 	uint8_t row_count;
-	bool vectors;		   /* rows have both halves */
-	uint16_t slots;		   /* micro-operations issued; fused ones are one */
-	uint16_t uops;		   /* executed */
-	uint8_t from[PLAN_VALUES]; /* value of each row */
-	/* What the block books of each port, and what of all bookings passes: units. */
-	_Alignas(16) uint16_t booked[UARCH_PORTS], passed[UARCH_PORTS];
+	bool vectors; /* rows have both halves */
+	struct machine_block_end end;
+	uint8_t kept; /* a row's entry of a value that the block does not write, for itself */
+	uint8_t from[PLAN_FROM_MOST]; /* value of each row; of more rows all stand after these */
+	/* What the block books of each port, less what passes meanwhile: units. */
+	_Alignas(16) int16_t booked[UARCH_PORTS];
 	/*
 	 * Vectors of PLAN_LANES, PLAN_BIAS more than they are; 0: no such path. First what a value
-	 * is at least, then what values pass on that the block does not write, then the rows.
+	 * is at least, which is 0 where the block does not write it; then the rows.
 	 */
 	uint8_t rows[];
 };
 
+_Static_assert(offsetof(struct machine_plan, rows) == PLAN_ALIGNMENT, "a line, then rows");
+
 #define MACHINE_PLAN_BYTES_MAX                                                                     \
-	(sizeof(struct machine_plan) + (size_t)(2 + PLAN_VALUES) * PLAN_VALUES)
+	(sizeof(struct machine_plan) + (size_t)(1 + PLAN_VALUES) * PLAN_VALUES + PLAN_VALUES)
 
 /**
  * Finds which loads decide where the block's branch goes.
@@ -107,7 +117,8 @@ bool machine_plans(const struct machine *machine);
 
 /**
  * Makes a plan.
- * @param plan   room for MACHINE_PLAN_BYTES_MAX
+ * @param plan   room for MACHINE_PLAN_BYTES_MAX; aligned to PLAN_ALIGNMENT it touches the
+ *               fewest lines of the host
  * @param block  of the instructions
  * @param ops    at most PLAN_OPS_MAX
  * @return its bytes

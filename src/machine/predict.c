@@ -11,11 +11,15 @@ static bool allocate(struct predict_entry *entry, struct predict_key key, bool t
 	return true;
 }
 
-void predict_learn(struct predictor *predictor, struct predict_key near, struct predict_key far,
-		   bool taken)
+void predict_learn(struct predictor *predictor, uint32_t hash)
 {
+	const bool taken = predictor->history & 1;
+	const uint64_t before = predictor->history >> 1;
+	const struct predict_key near = predict_near(before, hash), far = predict_far(before, hash);
 	struct predict_entry *nearer = &predictor->near[near.index];
 
+	if (predictor->far[far.index].tag == far.tag)
+		return;
 	if (nearer->tag == near.tag || !allocate(nearer, near, taken))
 		allocate(&predictor->far[far.index], far, taken);
 }

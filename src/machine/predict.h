@@ -46,8 +46,11 @@ static inline uint32_t predict_hash(uint64_t address)
 	return (uint32_t)((address * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
 }
 
-/** A conditional jump is executed. @return whether that was foreseen */
+/** A conditional jump is executed. @return whether that was foreseen; if not, see predict_learn()
+ */
 static inline bool predict_conditional(struct predictor *predictor, uint32_t hash, bool taken);
+/** The conditional jump executed last was not foreseen: it is kept with a longer history. */
+void predict_learn(struct predictor *predictor, uint32_t hash);
 /** A jump or call to an address that is computed. */
 bool predict_indirect(struct predictor *predictor, uint32_t hash, uint64_t target);
 /** A call; what follows it is at @next. */
@@ -78,28 +81,30 @@ static inline bool predict_count(int8_t *counter, bool taken, int least, int mos
 	return (before >= 0) == taken;
 }
 
-/** What was not foreseen is kept with a longer history. */
-void predict_learn(struct predictor *predictor, struct predict_key near, struct predict_key far,
-		   bool taken);
+static inline struct predict_key predict_near(uint64_t history, uint32_t hash)
+{
+	return predict_key_of(history & PREDICT_NEAR, hash);
+}
+
+static inline struct predict_key predict_far(uint64_t history, uint32_t hash)
+{
+	return predict_key_of(history & PREDICT_FAR, ~hash);
+}
 
 static inline bool predict_conditional(struct predictor *predictor, uint32_t hash, bool taken)
 {
 	const uint64_t history = predictor->history;
-	const struct predict_key far = predict_key_of(history & PREDICT_FAR, ~hash);
-	const struct predict_key near = predict_key_of(history & PREDICT_NEAR, hash);
+	const struct predict_key far = predict_far(history, hash);
+	const struct predict_key near = predict_near(history, hash);
 	struct predict_entry *entry = &predictor->far[far.index];
-	bool right;
 
 	predictor->history = history << 1 | taken;
 	if (entry->tag == far.tag)
 		return predict_count(&entry->counter, taken, -4, 3);
 	entry = &predictor->near[near.index];
-	right = entry->tag == near.tag
-		    ? predict_count(&entry->counter, taken, -4, 3)
-		    : predict_count(&predictor->base[hash % PREDICT_BASE], taken, -2, 1);
-	if (__builtin_expect(!right, 0))
-		predict_learn(predictor, near, far, taken);
-	return right;
+	return entry->tag == near.tag
+		   ? predict_count(&entry->counter, taken, -4, 3)
+		   : predict_count(&predictor->base[hash % PREDICT_BASE], taken, -2, 1);
 }
 
 #endif

@@ -16,9 +16,12 @@ static unsigned misses(bool (*taken)(unsigned i))
 	unsigned misses = 0;
 
 	assert_non_null(predictor);
-	for (unsigned i = 0; i < WARM_UP + ROUNDS; i++)
-		if (!predict_conditional(predictor, hash, taken(i)) && i >= WARM_UP)
-			misses++;
+	for (unsigned i = 0; i < WARM_UP + ROUNDS; i++) {
+		if (predict_conditional(predictor, hash, taken(i)))
+			continue;
+		predict_learn(predictor, hash);
+		misses += i >= WARM_UP;
+	}
 	free(predictor);
 	return misses;
 }
