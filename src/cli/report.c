@@ -29,9 +29,19 @@ bool stat_is_absent(const struct stat_run *run, const struct pmu_selection *sele
 	return stat_model(run, selection) == PMU_MODEL_ABSENT;
 }
 
+bool stat_turns_if_needed(const struct stat_run *run)
+{
+	const struct stat_options *options = &run->options;
+
+	return !run->machine && !options->dry_run && !options->replay && !options->repeat_groups &&
+	       options->multiplex_ms <= 0 && options->interval_ms <= 0 && options->delay_ms <= 0 &&
+	       !options->repeat;
+}
+
 bool stat_divides(const struct stat_run *run)
 {
-	return run->options.repeat_groups || run->options.multiplex_ms > 0;
+	return run->options.repeat_groups || run->options.multiplex_ms > 0 ||
+	       stat_turns_if_needed(run);
 }
 
 uint64_t stat_sum(const struct stat_run *run, unsigned event, int socket)

@@ -13,6 +13,8 @@
 
 #define STAT_GROUP_MAX 64 /* events: more than any box has counters */
 
+#define STAT_TURN_MS 100 /* where turns are taken that nobody asked for */
+
 struct stat_metric {
 	struct pmu_formula *formula;
 	unsigned *events; /* of the session, in the order of the formula's selections */
@@ -107,6 +109,8 @@ struct stat_run {
 	struct attribution *attribution; /* NULL: nobody asks where counts come from */
 };
 
+/** Whether events take turns if, and only if, the PMU cannot count them at once. */
+bool stat_turns_if_needed(const struct stat_run *run);
 /** Whether events that one PMU cannot count at once are divided into groups. */
 bool stat_divides(const struct stat_run *run);
 
