@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include "cli/cli.h"
+#include "cli/mean.h"
 #include "cli/process.h"
 #include "cli/program.h"
 #include "pmulab/emul.h"
@@ -55,11 +56,6 @@ struct stat_options {
 	enum stat_by by;
 };
 
-/* Over the runs of a measurement. */
-struct stat_mean {
-	double mean, squares; /* sum of the squared distances from the mean */
-};
-
 struct stat_dry_run;
 
 struct stat_run {
@@ -105,7 +101,7 @@ struct stat_run {
 	struct pmu_count *group_counts; /* then what they counted; to be freed */
 	unsigned runs;			/* that means are of; 0: there was but one */
 	struct slices *slices;		/* by event, of --multiplex; or NULL */
-	struct stat_mean *event_means, *metric_means, seconds_mean;
+	struct mean *event_means, *metric_means, seconds_mean;
 	struct attribution *attribution; /* NULL: nobody asks where counts come from */
 };
 
