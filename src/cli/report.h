@@ -6,7 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/mean.h"
-#include "cli/process.h"
+#include "cli/process_run.h"
 #include "cli/program.h"
 #include "pmulab/emul.h"
 #include "pmulab/metric.h"
