@@ -50,6 +50,14 @@ int pmu_process_attach(struct pmu_process *process, struct pmu_ctx *ctx, pid_t p
 int pmu_process_start_on(struct pmu_process *process, struct pmu_ctx *ctx, const unsigned *cpus,
 			 size_t count);
 
+/** What is started, or attached to, later on counts only from pmu_process_begin() on. */
+void pmu_process_hold(struct pmu_process *process);
+/**
+ * Counts from now on what was held, children that have been forked meanwhile included.
+ * @return 0, PMU_E_IO
+ */
+int pmu_process_begin(struct pmu_process *process, struct pmu_ctx *ctx);
+
 enum pmu_process_state {
 	PMU_PROCESS_COUNTED,
 	PMU_PROCESS_UNSUPPORTED, /* this computer has nothing that counts it */

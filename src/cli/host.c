@@ -348,8 +348,8 @@ static int finish(const struct cli *cli, struct stat_run *run, const struct pmu_
 		hint_busy(cli, run);
 	if (error == PMU_E_CONFLICT && !run->started && child)
 		cli_error(cli, 0,
-			  "--repeat-groups runs the program once for each group of them, "
-			  "--multiplex MS counts them by turns");
+			  "--repeat-groups runs the program once for each group of them; without "
+			  "-I, -D, -r and CSV, groups take turns");
 	if (!error && child && *run->refusal)
 		code = cli_error(cli, run->exit, "%s", run->refusal);
 	/* What kept it from counting most often keeps it from restoring too, and has been said. */

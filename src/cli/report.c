@@ -10,11 +10,9 @@
 #include "cli/program.h"
 #include "cli/stat_metric.h"
 #include "cli/stat_multiplex.h"
-#include "cli/stat_repeat.h"
 #include "cli/text.h"
 
-#define SOCKETS_MAX   8 /* with a column each */
-#define DEVIATION_MAX 32
+#define SOCKETS_MAX 8 /* with a column each */
 
 /* What is counted for real is exact. */
 enum pmu_model stat_model(const struct stat_run *run, const struct pmu_selection *selection)
@@ -29,9 +27,19 @@ bool stat_is_absent(const struct stat_run *run, const struct pmu_selection *sele
 	return stat_model(run, selection) == PMU_MODEL_ABSENT;
 }
 
+bool stat_turns_if_needed(const struct stat_run *run)
+{
+	const struct stat_options *options = &run->options;
+
+	return !run->machine && !options->dry_run && !options->replay && !options->repeat_groups &&
+	       options->multiplex_ms <= 0 && options->interval_ms <= 0 && options->delay_ms <= 0 &&
+	       !options->repeat;
+}
+
 bool stat_divides(const struct stat_run *run)
 {
-	return run->options.repeat_groups || run->options.multiplex_ms > 0;
+	return run->options.repeat_groups || run->options.multiplex_ms > 0 ||
+	       stat_turns_if_needed(run);
 }
 
 uint64_t stat_sum(const struct stat_run *run, unsigned event, int socket)
@@ -97,15 +105,6 @@ static json_t *known(bool known, json_t *value)
 	return json_null();
 }
 
-static json_t *mean_json(const struct stat_run *run, const char *name, const struct stat_mean *mean)
-{
-	bool is_known = isfinite(mean->mean);
-
-	return json_pack("{s:s, s:o, s:o}", "name", name, "mean",
-			 is_known ? json_real(mean->mean) : json_null(), "deviation",
-			 is_known ? json_real(stat_deviation(run, mean)) : json_null());
-}
-
 static json_t *runs_json(const struct stat_run *run)
 {
 	json_t *events = json_array(), *metrics = json_array();
@@ -114,13 +113,13 @@ static json_t *runs_json(const struct stat_run *run)
 		char text[PMU_EVENT_TEXT_MAX];
 
 		pmu_event_print(pmu_session_event(run->session, event), text, sizeof(text));
-		json_array_append_new(events, mean_json(run, text, &run->event_means[event]));
+		json_array_append_new(events, mean_json(text, &run->event_means[event], run->runs));
 	}
 	for (size_t i = 0; i < run->metric_count; i++)
-		json_array_append_new(metrics,
-				      mean_json(run, run->metrics[i].name, &run->metric_means[i]));
+		json_array_append_new(
+		    metrics, mean_json(run->metrics[i].name, &run->metric_means[i], run->runs));
 	return json_pack("{s:i, s:o, s:o, s:o}", "count", run->runs, "events", events, "metrics",
-			 metrics, "seconds", mean_json(run, "seconds", &run->seconds_mean));
+			 metrics, "seconds", mean_json("seconds", &run->seconds_mean, run->runs));
 }
 
 size_t stat_natives(const struct stat_run *run, struct pmu_native natives[PROGRAM_NATIVES_MAX])
@@ -258,23 +257,18 @@ static uint64_t shown_total(const struct stat_run *run, unsigned event, int sock
 			     : stat_total(run, event, socket);
 }
 
-/* "  (+- 0.5 %)" */
-static const char *deviation(const struct stat_run *run, const struct stat_mean *means,
-			     size_t which, char text[DEVIATION_MAX])
+/* @param means  NULL where there was one run */
+static const char *deviation(const struct stat_run *run, const struct mean *means, size_t which,
+			     char text[MEAN_DEVIATION_MAX])
 {
-	double mean = run->runs > 1 ? means[which].mean : 0;
-
 	*text = '\0';
-	if (run->runs > 1 && isfinite(mean))
-		snprintf(text, DEVIATION_MAX, "  (+- %.2f %%)",
-			 mean != 0 ? 100 * stat_deviation(run, &means[which]) / fabs(mean) : 0.0);
-	return text;
+	return run->runs > 1 ? mean_deviation_text(&means[which], run->runs, text) : text;
 }
 
 static void event_rows(const struct stat_run *run, struct table *table, unsigned event)
 {
 	const struct pmu_selection *selection = pmu_session_event(run->session, event);
-	char text[PMU_EVENT_TEXT_MAX], spread[DEVIATION_MAX];
+	char text[PMU_EVENT_TEXT_MAX], spread[MEAN_DEVIATION_MAX];
 
 	pmu_event_print(selection, text, sizeof(text));
 	for (unsigned column = 0; column < column_count(run); column++)
@@ -296,7 +290,7 @@ static void metric_row(const struct stat_run *run, struct table *table,
 	double value = stat_metric_value(run, metric);
 	const char *unit = stat_metric_show(run, metric, &value);
 	const size_t which = (size_t)(metric - run->metrics);
-	char why[STAT_WHY_MAX], spread[DEVIATION_MAX];
+	char why[STAT_WHY_MAX], spread[MEAN_DEVIATION_MAX];
 
 	if (run->runs > 1)
 		value = run->metric_means[which].mean;

@@ -5,13 +5,16 @@
 #include <sys/types.h>
 
 #include "cli/cli.h"
-#include "cli/process.h"
+#include "cli/mean.h"
+#include "cli/process_run.h"
 #include "cli/program.h"
 #include "pmulab/emul.h"
 #include "pmulab/metric.h"
 #include "pmulab/program.h"
 
 #define STAT_GROUP_MAX 64 /* events: more than any box has counters */
+
+#define STAT_TURN_MS 100 /* where turns are taken that nobody asked for */
 
 struct stat_metric {
 	struct pmu_formula *formula;
@@ -51,11 +54,6 @@ struct stat_options {
 	struct stat_cpus cpus;
 	enum pmu_feed feed;
 	enum stat_by by;
-};
-
-/* Over the runs of a measurement. */
-struct stat_mean {
-	double mean, squares; /* sum of the squared distances from the mean */
 };
 
 struct stat_dry_run;
@@ -103,10 +101,12 @@ struct stat_run {
 	struct pmu_count *group_counts; /* then what they counted; to be freed */
 	unsigned runs;			/* that means are of; 0: there was but one */
 	struct slices *slices;		/* by event, of --multiplex; or NULL */
-	struct stat_mean *event_means, *metric_means, seconds_mean;
+	struct mean *event_means, *metric_means, seconds_mean;
 	struct attribution *attribution; /* NULL: nobody asks where counts come from */
 };
 
+/** Whether events take turns if, and only if, the PMU cannot count them at once. */
+bool stat_turns_if_needed(const struct stat_run *run);
 /** Whether events that one PMU cannot count at once are divided into groups. */
 bool stat_divides(const struct stat_run *run);
 

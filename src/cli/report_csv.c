@@ -4,7 +4,6 @@
 #include "cli/program.h"
 #include "cli/report.h"
 #include "cli/stat_metric.h"
-#include "cli/stat_repeat.h"
 
 /* What is no count, in the place of one. */
 static void csv_fact(const struct stat_run *run, struct table *table, const char *name,
@@ -43,12 +42,11 @@ static const char *unit_of(const struct stat_run *run, const struct stat_metric 
 	return stat_metric_show(run, metric, &value);
 }
 
-static void mean_cells(const struct stat_run *run, struct table *table,
-		       const struct stat_mean *mean)
+static void mean_cells(const struct stat_run *run, struct table *table, const struct mean *mean)
 {
 	if (isfinite(mean->mean)) {
 		table_cell(table, "%.17g", mean->mean);
-		table_cell(table, "%.17g", stat_deviation(run, mean));
+		table_cell(table, "%.17g", mean_deviation(mean, run->runs));
 	} else {
 		table_cell(table, "%s", "");
 		table_cell(table, "%s", "");
@@ -67,7 +65,7 @@ static int print_means(const struct cli *cli, const struct stat_run *run)
 		table_cell(table, "%s", heading[i]);
 	for (unsigned event = 0; event < pmu_session_events(run->session); event++) {
 		const struct pmu_selection *selection = pmu_session_event(run->session, event);
-		const struct stat_mean unknown = {.mean = NAN};
+		const struct mean unknown = {.mean = NAN};
 		char text[PMU_EVENT_TEXT_MAX];
 
 		pmu_event_print(selection, text, sizeof(text));

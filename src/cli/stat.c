@@ -5,6 +5,7 @@
 
 #include "cli/attribution.h"
 #include "cli/host.h"
+#include "cli/process.h"
 #include "cli/program.h"
 #include "cli/report.h"
 #include "cli/stat_cpus.h"
@@ -273,16 +274,17 @@ static int stat_process(struct cli *cli, struct stat_run *run, const struct stat
 	size_t added;
 	int code;
 
-	if (run->options.interval_ms > 0 || run->options.delay_ms > 0 || run->options.repeat ||
-	    run->options.multiplex_ms > 0)
-		return cli_error(
-		    cli, EXIT_USAGE,
-		    "the kernel counts here, once, and by turns of its own: -I, -D, -r "
-		    "and --multiplex need -M, or a PMU of the catalog");
+	if (run->options.multiplex_ms > 0)
+		return cli_error(cli, EXIT_USAGE,
+				 "the kernel counts here, by turns of its own: --multiplex needs "
+				 "-M, or a PMU of the catalog");
 	run->process.output = run->output;
 	run->process.repeat_groups = run->options.repeat_groups;
 	run->process.pid = run->options.pid;
 	run->process.timeout_ms = run->options.timeout_ms;
+	run->process.interval_ms = run->options.interval_ms;
+	run->process.delay_ms = run->options.delay_ms;
+	run->process.repeat = run->options.repeat;
 	code = run->options.all_cpus && !run->options.cpu_list
 		   ? stat_cpus_all(cli, &run->options.cpus)
 		   : 0;

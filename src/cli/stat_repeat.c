@@ -1,23 +1,8 @@
 #include "cli/stat_repeat.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "cli/stat_metric.h"
-
-/* Welford's: no difference of large sums. */
-static void add(struct stat_mean *mean, double value, unsigned runs)
-{
-	double before = value - mean->mean;
-
-	mean->mean += before / runs;
-	mean->squares += before * (value - mean->mean);
-}
-
-double stat_deviation(const struct stat_run *run, const struct stat_mean *mean)
-{
-	return run->runs > 1 ? sqrt(mean->squares / (run->runs - 1)) : NAN;
-}
 
 int stat_repeat_add(const struct cli *cli, struct stat_run *run)
 {
@@ -31,14 +16,14 @@ int stat_repeat_add(const struct cli *cli, struct stat_run *run)
 		return cli_error(cli, EXIT_FAILED, "out of memory");
 	run->runs++;
 	for (unsigned event = 0; event < events; event++)
-		add(&run->event_means[event], (double)stat_total(run, event, -1), run->runs);
+		mean_add(&run->event_means[event], (double)stat_total(run, event, -1), run->runs);
 	for (size_t i = 0; i < run->metric_count; i++) {
 		double value = stat_metric_value(run, &run->metrics[i]);
 
 		stat_metric_show(run, &run->metrics[i], &value);
-		add(&run->metric_means[i], value, run->runs);
+		mean_add(&run->metric_means[i], value, run->runs);
 	}
-	add(&run->seconds_mean, run->seconds, run->runs);
+	mean_add(&run->seconds_mean, run->seconds, run->runs);
 	return 0;
 }
 

@@ -8,7 +8,4 @@
 int stat_repeat_add(const struct cli *cli, struct stat_run *run);
 void stat_repeat_fini(struct stat_run *run);
 
-/** Standard deviation of the runs; NAN for fewer than two. */
-double stat_deviation(const struct stat_run *run, const struct stat_mean *mean);
-
 #endif

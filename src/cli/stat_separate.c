@@ -16,6 +16,15 @@ int stat_separate_plan(const struct cli *cli, struct stat_run *run)
 				       "--repeat-groups is not needed: an emulated machine counts "
 				       "all events in one run")
 			   : 0;
+	if (stat_turns_if_needed(run)) {
+		/* Counts that are estimates have no columns in CSV. */
+		if (cli->format == CLI_CSV)
+			return 0;
+		error = pmu_session_assign(run->session, cli->ctx);
+		if (error != PMU_E_CONFLICT)
+			return error ? cli_fail(cli, error) : 0;
+		run->options.multiplex_ms = STAT_TURN_MS;
+	}
 	error = pmu_session_divide(run->session, cli->ctx);
 	if (error)
 		return cli_fail(cli, error);

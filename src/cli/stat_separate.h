@@ -4,8 +4,11 @@
 
 #include "cli/report.h"
 
-/** Divides the events of the session, where there are real registers. @return 0 or the exit code,
- * said */
+/**
+ * Divides the events of the session, where there are real registers. Where nobody asks for that,
+ * and they cannot be counted at once, groups of them take turns of STAT_TURN_MS.
+ * @return 0 or the exit code, said
+ */
 int stat_separate_plan(const struct cli *cli, struct stat_run *run);
 
 /**

@@ -1,13 +1,9 @@
 #include "cli/stat_turns.h"
 
-#include <errno.h>
-#include <pthread.h>
-#include <semaphore.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "cli/beside.h"
 #include "cli/descriptors.h"
 #include "cli/host.h"
 #include "cli/program.h"
@@ -28,14 +24,6 @@ struct turns {
 	sem_t counting, ended;
 	int error; /* of the first turn that failed; run->problem says why */
 };
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
 
 static int fail(struct turns *turns, int error)
 {
@@ -61,7 +49,7 @@ static int begin_turn(struct turns *turns)
 	if (!error)
 		error = pmu_session_start(run->session, turns->cli.ctx);
 	if (!error && !turns->mark)
-		turns->mark = now();
+		turns->mark = beside_now();
 	return fail(turns, error);
 }
 
@@ -118,7 +106,7 @@ static int keep_counts(struct turns *turns, double elapsed)
 static void end_turn(struct turns *turns)
 {
 	struct stat_run *run = turns->run;
-	const double ended = now(); /* what stopping takes is of the next turn */
+	const double ended = beside_now(); /* what stopping takes is of the next turn */
 	int error = turns->error ? turns->error : pmu_session_stop(run->session, turns->cli.ctx);
 
 	if (!error)
@@ -136,23 +124,6 @@ static void end_turn(struct turns *turns)
 	run->count_count = 0;
 }
 
-/* @return whether the program has ended */
-static bool wait_turn(struct turns *turns)
-{
-	struct timespec until;
-	const double seconds = turns->run->options.multiplex_ms * 1e-3;
-
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += (time_t)seconds;
-	until.tv_nsec += (long)((seconds - (double)(time_t)seconds) * 1e9);
-	until.tv_sec += until.tv_nsec / 1000000000;
-	until.tv_nsec %= 1000000000;
-	while (sem_clockwait(&turns->ended, CLOCK_MONOTONIC, &until))
-		if (errno == ETIMEDOUT)
-			return false;
-	return true;
-}
-
 static void *take_turns(void *arg)
 {
 	struct turns *turns = arg;
@@ -161,7 +132,8 @@ static void *take_turns(void *arg)
 	begin_turn(turns);
 	sem_post(&turns->counting);
 	while (!ended && !turns->error) {
-		ended = wait_turn(turns);
+		ended = beside_wait(&turns->ended,
+				    beside_now() + turns->run->options.multiplex_ms * 1e-3);
 		end_turn(turns);
 		turns->group = (turns->group + 1) % turns->run->groups;
 		if (!ended && !turns->error)
@@ -193,15 +165,9 @@ static int run_counted(const struct cli *cli, struct turns *turns, struct pmu_ch
 {
 	struct pmu_program_result end = {.size = sizeof(end)};
 	struct stat_run *run = turns->run;
-	sigset_t all, before;
 	pthread_t thread;
-	int error, code = 0;
+	int error = beside_start(&thread, take_turns, turns), code = 0;
 
-	/* Signals are for the thread that runs the program. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = pthread_create(&thread, NULL, take_turns, turns);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (error)
 		return cli_error(cli, EXIT_FAILED, "cannot take turns: %s", strerror(error));
 	while (sem_wait(&turns->counting))

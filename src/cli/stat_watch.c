@@ -1,21 +1,19 @@
 #include "cli/stat_watch.h"
 
 #include <errno.h>
-#include <jansson.h>
-#include <pthread.h>
-#include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "cli/beside.h"
+#include "cli/interval.h"
 #include "cli/stat_multiplex.h"
 
 /* Between two looks at the clock. */
-#define LOOK_NS		 500000
-#define LOOK_PROGRESS_NS 100000000 /* where only the progress line is wanted */
-#define PROGRESS_SECONDS 2.0	   /* of this computer, before the first line */
+#define LOOK		 0.0005 /* seconds */
+#define LOOK_PROGRESS	 0.1	/* where only the progress line is wanted */
+#define PROGRESS_SECONDS 2.0	/* of this computer, before the first line */
 
 struct stat_watch {
 	const struct cli *cli;
@@ -32,21 +30,12 @@ struct stat_watch {
 	char message[1024];
 };
 
-/* Of this computer. */
-static double clock_seconds(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
 /* Seconds of the measurement: the machine's, or this computer's. */
 static double now(const struct stat_watch *watch)
 {
 	if (watch->run->emul)
 		return (pmu_emul_time_ns(watch->run->emul) - watch->start_ns) * 1e-9;
-	return clock_seconds() - watch->began;
+	return beside_now() - watch->began;
 }
 
 static void fail(struct stat_watch *watch, int error)
@@ -56,51 +45,27 @@ static void fail(struct stat_watch *watch, int error)
 	watch->error = watch->error ? watch->error : error;
 }
 
-static void print_interval_json(const struct stat_watch *watch, double time,
-				const uint64_t *difference)
-{
-	const struct stat_run *run = watch->run;
-	json_t *counts = json_array();
-
-	for (unsigned event = 0; event < pmu_session_events(run->session); event++) {
-		const struct pmu_selection *selection = pmu_session_event(run->session, event);
-		char text[PMU_EVENT_TEXT_MAX];
-
-		pmu_event_print(selection, text, sizeof(text));
-		json_array_append_new(counts, json_pack("{s:s, s:o}", "event", text, "count",
-							stat_is_absent(run, selection)
-							    ? json_null()
-							    : cli_json_number(difference[event])));
-	}
-	cli_print_json(watch->cli, json_pack("{s:f, s:f, s:o}", "seconds", time, "interval",
-					     time - watch->last, "counts", counts));
-}
-
 static void print_interval(const struct stat_watch *watch, double time, const uint64_t *difference)
 {
 	const struct stat_run *run = watch->run;
-	FILE *out = watch->cli->out;
+	const size_t events = pmu_session_events(run->session);
+	struct interval_count *counts = calloc(events + 1, sizeof(*counts));
+	char(*texts)[PMU_EVENT_TEXT_MAX] = calloc(events + 1, sizeof(*texts));
 
-	for (unsigned event = 0; event < pmu_session_events(run->session); event++) {
+	for (unsigned event = 0; counts && texts && event < events; event++) {
 		const struct pmu_selection *selection = pmu_session_event(run->session, event);
-		const bool absent = stat_is_absent(run, selection);
-		char text[PMU_EVENT_TEXT_MAX];
 
-		pmu_event_print(selection, text, sizeof(text));
-		if (watch->cli->format == CLI_CSV)
-			fprintf(out, "%.9f%c%s%c", time, cli_separator(watch->cli), text,
-				cli_separator(watch->cli));
-		else
-			fprintf(out, "%14.9f  ", time);
-		if (watch->cli->format == CLI_CSV && !absent)
-			fprintf(out, "%llu\n", (unsigned long long)difference[event]);
-		else if (watch->cli->format == CLI_CSV)
-			fputc('\n', out);
-		else if (absent)
-			fprintf(out, "%16s  %s\n", "not modelled", text);
-		else
-			fprintf(out, "%16llu  %s\n", (unsigned long long)difference[event], text);
+		pmu_event_print(selection, texts[event], sizeof(texts[event]));
+		counts[event] = (struct interval_count){
+		    .event = texts[event],
+		    .missing = stat_is_absent(run, selection) ? "not modelled" : NULL,
+		    .count = difference[event],
+		};
 	}
+	if (counts && texts)
+		interval_print(watch->cli, time, time - watch->last, counts, events);
+	free(counts);
+	free(texts);
 }
 
 /* What was counted since the call before, by event. @return of the heap; NULL: it failed */
@@ -141,23 +106,19 @@ static void tell_interval(struct stat_watch *watch, double time)
 
 	if (!difference)
 		return;
-	if (watch->cli->format == CLI_JSONL)
-		print_interval_json(watch, time, difference);
-	else
-		print_interval(watch, time, difference);
-	fflush(watch->cli->out);
+	print_interval(watch, time, difference);
 	watch->last = time;
 	free(difference);
 }
 
 static void tell_progress(struct stat_watch *watch)
 {
-	const double seconds = clock_seconds() - watch->began;
+	const double seconds = beside_now() - watch->began;
 	struct pmu_emul_statistics statistics = {.size = sizeof(statistics)};
 
-	if (seconds < PROGRESS_SECONDS || clock_seconds() - watch->told < 0.5)
+	if (seconds < PROGRESS_SECONDS || beside_now() - watch->told < 0.5)
 		return;
-	watch->told = clock_seconds();
+	watch->told = beside_now();
 	watch->shown = true;
 	pmu_emul_statistics(watch->run->emul, &statistics);
 	fprintf(stderr,
@@ -210,26 +171,14 @@ static bool is_timed(const struct stat_run *run)
 	       options->multiplex_ms > 0;
 }
 
-static struct timespec next_look(const struct stat_watch *watch)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	time.tv_nsec += is_timed(watch->run) ? LOOK_NS : LOOK_PROGRESS_NS;
-	time.tv_sec += time.tv_nsec / 1000000000;
-	time.tv_nsec %= 1000000000;
-	return time;
-}
-
 static void *run_watch(void *arg)
 {
 	struct stat_watch *watch = arg;
-	struct timespec next;
+	const double between = is_timed(watch->run) ? LOOK : LOOK_PROGRESS;
 
-	do {
+	do
 		look(watch);
-		next = next_look(watch);
-	} while (sem_clockwait(&watch->ended, CLOCK_MONOTONIC, &next));
+	while (!beside_wait(&watch->ended, beside_now() + between));
 	return NULL;
 }
 
@@ -244,7 +193,6 @@ static void watch_free(struct stat_watch *watch)
 int stat_watch_begin(struct stat_watch **out, const struct cli *cli, struct stat_run *run)
 {
 	struct stat_watch *watch;
-	sigset_t all, before;
 	int error;
 
 	*out = NULL;
@@ -257,15 +205,11 @@ int stat_watch_begin(struct stat_watch **out, const struct cli *cli, struct stat
 	}
 	watch->cli = cli;
 	watch->run = run;
-	watch->began = clock_seconds();
+	watch->began = beside_now();
 	watch->start_ns = run->emul ? pmu_emul_time_ns(run->emul) : 0;
 	watch->before = calloc(pmu_session_events(run->session) + 1, sizeof(*watch->before));
 	sem_init(&watch->ended, 0, 0);
-	/* Signals are for the thread that runs the program. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = watch->before ? pthread_create(&watch->thread, NULL, run_watch, watch) : ENOMEM;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	error = watch->before ? beside_start(&watch->thread, run_watch, watch) : ENOMEM;
 	if (error) {
 		watch_free(watch);
 		return cli_error(cli, EXIT_FAILED, "cannot watch the program: %s", strerror(error));

@@ -140,6 +140,22 @@ static void add_status(struct text *text, const struct feed_process *process, co
 	}
 }
 
+/* Of the machine's devices there is none; what a tool sends to itself goes through lo. */
+static void add_net_devices(struct text *text, const char *from)
+{
+	for (unsigned line = 0; *from; from += line_length(from), line++)
+		if (line < 2 || behind(from + strspn(from, " "), "lo:"))
+			add(text, from, line_length(from));
+}
+
+/* /proc/PID/net/dev, whose heading has two lines, and that of a thread */
+static bool is_net_devices(const char *path)
+{
+	const size_t length = strlen(path), end = strlen("/net/dev");
+
+	return behind(path, "/proc/") && length > end && !strcmp(path + length - end, "/net/dev");
+}
+
 /* @return what follows a decimal number, or NULL */
 static const char *read_number(const char *text, uint32_t *number)
 {
@@ -183,8 +199,8 @@ bool feed_allowed_is_asked(const char *path)
 {
 	const char *name = name_of(path);
 
-	return !strcmp(name, "status") || !strcmp(name, "stat") || is_cpuset_of(name, "cpus") ||
-	       is_cpuset_of(name, "mems");
+	return !strcmp(name, "status") || !strcmp(name, "stat") || !strcmp(name, "dev") ||
+	       is_cpuset_of(name, "cpus") || is_cpuset_of(name, "mems");
 }
 
 /* @return whether the file is one of these: its text is added */
@@ -199,6 +215,9 @@ static bool add_file(struct text *text, const struct feed_process *process, cons
 		add_stat(text, process, from);
 	else if (is_status(path, &tid))
 		add_status(text, process, from, tid);
+	/* A program that is measured does use the computer's. */
+	else if (!process->files.folder && is_net_devices(path))
+		add_net_devices(text, from);
 	/* A group without a set of its own has an empty one. */
 	else if (is_group && *from > ' ' && is_cpuset_of(name, "cpus"))
 		add_list(text, process->all_cpus);

@@ -1,7 +1,7 @@
 /*
  * Files whose text says on which CPUs and nodes a process may be, or what each CPU has done: the
  * computer's text, with the machine's CPUs in it. /proc/stat, the status of processes, and what
- * cpuset says of control groups.
+ * cpuset says of control groups. For tools, /proc/net/dev without the computer's devices.
  */
 #ifndef FEED_ALLOWED_H
 #define FEED_ALLOWED_H

@@ -41,7 +41,7 @@ static void prefetch_into_l2(struct machine_hart *core, uint64_t line, uint32_t 
 	    machine_max(core->progress->time, mshr_last_arrival(core, registers));
 
 	lock_acquire(&core->core->caches, core->thread);
-	miss_send(core, &plan, REQUEST_READ_DATA, issued + core->l2_ticks);
+	prefetch_send(core, &plan, REQUEST_READ_DATA, issued + core->l2_ticks);
 }
 
 /* What a store would find in M is in E: nothing is written yet. */

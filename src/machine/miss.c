@@ -4,7 +4,6 @@
 #include "machine/gather.h"
 #include "machine/home.h"
 #include "machine/prefetch.h"
-#include "machine/prefetcher.h"
 #include "machine/private.h"
 #include "machine/skew.h"
 #include "machine/slice.h"
@@ -315,17 +314,6 @@ static MACHINE_OUTLINE void send_among_others(struct machine_hart *core,
 					      const struct prefetch_plan *plan, uint64_t now)
 {
 	send_all(core, plan, now, false);
-}
-
-/* The set of the pair's other line lies beside, but for the last slice's: only the host's time
- * depends on that. */
-static MACHINE_INLINE void fetch_pair(const struct machine_hart *core,
-				      const struct tor_entry *entry)
-{
-	const uintptr_t set = (uintptr_t)entry->set, size = sizeof(*entry->set);
-
-	if (prefetch_on(core->core) >> MACHINE_PREFETCH_ADJACENT & 1)
-		tor_fetch_set((const struct llc_set *)(entry->line & 1 ? set - size : set + size));
 }
 
 /* With prefetchers. */

@@ -46,14 +46,4 @@ void miss_prefetch(struct machine_hart *core, const struct prefetch_plan *plan,
 void miss_prefetch_quiet(struct machine_hart *core, const struct prefetch_plan *plan,
 			 enum signal_request request, uint64_t now);
 
-/** The one of these that the machine's listeners allow. */
-static inline void miss_send(struct machine_hart *core, const struct prefetch_plan *plan,
-			     enum signal_request request, uint64_t now)
-{
-	if (machine_is_quiet(core->machine))
-		miss_prefetch_quiet(core, plan, request, now);
-	else
-		miss_prefetch(core, plan, request, now);
-}
-
 #endif

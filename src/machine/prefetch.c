@@ -174,6 +174,15 @@ uint64_t prefetch_missed(const struct machine_hart *core, uint32_t line,
 	return end;
 }
 
+void prefetch_send(struct machine_hart *core, const struct prefetch_plan *plan,
+		   enum signal_request request, uint64_t now)
+{
+	if (machine_is_quiet(core->machine))
+		miss_prefetch_quiet(core, plan, request, now);
+	else
+		miss_prefetch(core, plan, request, now);
+}
+
 uint64_t prefetch_hit(struct machine_hart *core, uint32_t line, enum signal_request request,
 		      uint64_t now)
 {
@@ -184,7 +193,7 @@ uint64_t prefetch_hit(struct machine_hart *core, uint32_t line, enum signal_requ
 	if (has(core->core, MACHINE_PREFETCH_STREAM))
 		follow_stream(core, line, request, now, &plan);
 	if (plan.count)
-		miss_send(core, &plan, request, now);
+		prefetch_send(core, &plan, request, now);
 	else
 		lock_release(&core->core->caches, core->thread);
 	return end;

@@ -44,5 +44,8 @@ uint64_t prefetch_missed(const struct machine_hart *core, uint32_t line,
 /** L2 has a line, which it looked up at @now. Lets go of the caches. @return as above */
 uint64_t prefetch_hit(struct machine_hart *core, uint32_t line, enum signal_request request,
 		      uint64_t now);
+/** As miss_prefetch(), or the quiet one where nobody listens. */
+void prefetch_send(struct machine_hart *core, const struct prefetch_plan *plan,
+		   enum signal_request request, uint64_t now);
 
 #endif

@@ -26,6 +26,7 @@ struct counted_event {
 struct pmu_process {
 	struct counted_event *events;
 	size_t count;
+	bool held; /* until pmu_process_begin() */
 };
 
 int pmu_process_new(struct pmu_process **out, struct pmu_ctx *ctx)
@@ -180,8 +181,12 @@ static int open_all(struct pmu_process *process, struct pmu_ctx *ctx, struct tar
 	return error;
 }
 
-/* What is open counts from now on. */
-static int enable(struct pmu_process *process, struct pmu_ctx *ctx)
+void pmu_process_hold(struct pmu_process *process)
+{
+	process->held = true;
+}
+
+int pmu_process_begin(struct pmu_process *process, struct pmu_ctx *ctx)
 {
 	for (size_t i = 0; i < process->count; i++)
 		for (size_t f = 0; f < process->events[i].fd_count; f++)
@@ -196,7 +201,7 @@ int pmu_process_start(struct pmu_process *process, struct pmu_ctx *ctx, pid_t pi
 	int error;
 
 	for (size_t i = 0; i < process->count; i++)
-		process->events[i].attr.enable_on_exec = 1;
+		process->events[i].attr.enable_on_exec = !process->held;
 	error = open_all(process, ctx, (struct target){pid, -1});
 	if (error)
 		stop(process);
@@ -243,8 +248,8 @@ int pmu_process_attach(struct pmu_process *process, struct pmu_ctx *ctx, pid_t p
 		    error_set(ctx, error,
 			      "process %ld is another user's: counting it needs CAP_PERFMON (sudo)",
 			      (long)pid);
-	if (!error)
-		error = enable(process, ctx);
+	if (!error && !process->held)
+		error = pmu_process_begin(process, ctx);
 	if (error)
 		stop(process);
 	return error;
@@ -262,8 +267,8 @@ int pmu_process_start_on(struct pmu_process *process, struct pmu_ctx *ctx, const
 		else
 			error = open_all(process, ctx, (struct target){-1, (int)cpus[i]});
 	}
-	if (!error)
-		error = enable(process, ctx);
+	if (!error && !process->held)
+		error = pmu_process_begin(process, ctx);
 	if (error)
 		stop(process);
 	return error;

@@ -167,6 +167,11 @@ class Files(unittest.TestCase):
         self.assertEqual(emulate("--", "cat", "/proc/partitions", "/proc/diskstats").stdout.split(),
                          ["major", "minor", "#blocks", "name"])
 
+        for path in ("/proc/net/dev", "/proc/self/net/dev", "/proc/thread-self/net/dev"):
+            lines = emulate("--", "sh", "-c", f"cd /proc; cat {path}").stdout.splitlines()
+            self.assertEqual([line.split(":")[0].strip() for line in lines[2:]], ["lo"], path)
+            self.assertEqual(lines[1].split("|")[0].strip(), "face")
+
     def test_memory(self):
         """64 GB a socket, as its nodes say."""
         lines = emulate("--", "sh", "-c", "cat /proc/meminfo; grep -h MemTotal "

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Programs that the measured one executes: counted on the same machine, or named."""
+import json
 import os
 import pathlib
 import signal
@@ -210,6 +211,30 @@ class Natives(Guests):
         self.assertRegex(result.stderr, rf"\n +3  {program}  \(not a 64-bit program\)\n")
         result = pmulab(*arguments, "--format", "csv", "--", *command)
         self.assertIn(f"{program},,,,,3,outside the machine: not a 64-bit program\n", result.stderr)
+
+    @unittest.skipUnless(os.geteuid() == 0, "gives files away")
+    def test_set_uid(self):
+        """Who becomes another user by a file's owner is outside; the owner himself does not."""
+        program = build(self.path, "rights", WORKS.format(count=SHORT), "-nostdlib", "-static",
+                        suffix=".S")
+        self.path.chmod(0o755)
+        os.chown(program, 65534, 65534)
+        os.chmod(program, 0o4755)
+        command = ["-M", SMALL, "-e", INSTRUCTIONS]
+        line = ["--", "sh", "-c", f"{program}; {program}"]
+        why = "runs with rights of its file"
+        report = stat(SMALL, [INSTRUCTIONS], *line[1:])
+        self.assertEqual(report["not_emulated"], [{"program": program, "reason": why, "times": 2}])
+        table = pmulab("stat", *command, *line).stderr
+        self.assertRegex(table, rf"outside the machine.*\n\n +2  {program}  \({why}\)\n")
+        rows = pmulab("stat", *command, "--format", "csv", *line).stderr
+        self.assertIn(f"{program},,,,,2,outside the machine: {why}\n", rows)
+        try:
+            own = pmulab("stat", *command, "--format", "json", *line, user=65534, cwd="/")
+        except PermissionError:
+            self.skipTest("others cannot reach pmulab")
+        self.assertEqual(own.returncode, 0, own.stderr)
+        self.assertEqual(json.loads(own.stderr)["not_emulated"], [])
 
     def test_without_name(self):
         program = build(self.path, "executes", EXECUTES, "-O1", "-static")

@@ -173,10 +173,13 @@ class Measuring(Trees):
             tree.set_config(1, (20, 1), 0xA0, opcode)
             sys.exit(opcode & 2)
             """)
-        refused = self.stat(events, *program)
-        self.assertEqual(refused.returncode, 1)
-        self.assertIn("--repeat-groups", refused.stderr)
-        self.assertFalse((self.root / "runs").exists())
+        for where in (["--format", "csv"], ["-I", "1", "--format", "jsonl"], ["-D", "1"],
+                      ["-r", "2"]):
+            refused = self.stat(events, *program, options=where)
+            self.assertEqual(refused.returncode, 1)
+            self.assertIn("--repeat-groups", refused.stderr)
+            self.assertIn("groups take turns", refused.stderr)
+            self.assertFalse((self.root / "runs").exists())
         result = self.stat(events, *program, options=["--repeat-groups"])
         self.assertEqual(result.returncode, 2, result.stderr)
         report = json.loads(result.stderr)
@@ -192,12 +195,12 @@ class Measuring(Trees):
         """{DRd,RFO} can be in no group; {DRd,CAS} and {RFO,CAS} share an event: they are one."""
         Tree(self.root)
         drd, rfo = self.OPCODES
-        for events, says in ((f"{{{drd},{rfo}}}", "different values of opc"),
-                             (f"{{{drd},imc.CAS_COUNT.RD}},{{{rfo},imc.CAS_COUNT.RD}}",
-                              "different values of opc")):
-            result = self.stat(events, "true", options=["--repeat-groups"])
-            self.assertEqual(result.returncode, 2, result.stderr)
-            self.assertIn(says, result.stderr)
+        for events in (f"{{{drd},{rfo}}}",
+                       f"{{{drd},imc.CAS_COUNT.RD}},{{{rfo},imc.CAS_COUNT.RD}}"):
+            for options in (["--repeat-groups"], ["--multiplex", "5"], []):
+                result = self.stat(events, "true", options=options)
+                self.assertEqual(result.returncode, 2, result.stderr)
+                self.assertIn("different values of opc", result.stderr)
         for events, cas in ((f"{{{drd},imc.CAS_COUNT.RD}},{rfo}", "0"),
                             (f"{drd},{{{rfo},imc.CAS_COUNT.RD}}", "1")):
             result = pmulab("stat", "--root", self.root, "--why", "--repeat-groups", "-e", events,
@@ -536,7 +539,17 @@ class Emulated(unittest.TestCase):
                     [PMULAB, "emulate", "-M", SMALL, "--", PLAIN, "stat", *options, "--format",
                      "json", "-o", file.name, "--", "sleep", "1.5"], file.name)
                 return report, {event: n for (event, _, _), n in counts.items()}
-            report, counts = count("--multiplex", "20", "-e", groups)
+            for options in (["--multiplex", "20"], []):
+                self.check_turns(*count(*options, "-e", groups))
+            # What fits takes no turns.
+            report, counts = count("-e", groups.split("},")[0] + ",ha0.CLOCKTICKS}")
+        self.assertNotIn("multiplexed", report)
+        self.assertNotIn("groups", report)
+        for box in ("cbo", "ha"):
+            self.assertAlmostEqual(counts[f"{box}0.CLOCKTICKS"] / (2.8e9 * report["seconds"]), 1,
+                                   delta=0.2)
+
+    def check_turns(self, report, counts):
         self.assertEqual(report["groups"], 2)
         rows = {row["event"]: row for row in report["multiplexed"]}
         self.assertEqual(set(rows), set(counts))

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 from harness import PMULAB, pmulab
@@ -118,6 +119,66 @@ class Process(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertIn("another user's", result.stderr)
         self.assertEqual(result.stderr.count("\n"), 1)
+
+    def test_intervals(self):
+        """They add up to the count of the whole; what nothing counts has no count in any."""
+        events = ["PAGE-FAULTS", "CYCLES"]
+        command = ["stat", "-I", "50", "-e", ",".join(events)]
+        result = pmulab(*command, "--format", "jsonl", "--", *TOUCH)
+        *intervals, report = map(json.loads, result.stderr.splitlines())
+        self.assertGreater(len(intervals), 1)
+        for number, event in enumerate(report["counts"]):
+            counts = [i["counts"][number] for i in intervals]
+            self.assertEqual({c["event"] for c in counts}, {events[number]})
+            if event["state"] == "counted" and event["running"] == 1:
+                self.assertEqual(sum(c["count"] for c in counts), event["count"])
+            elif event["state"] != "counted":
+                self.assertEqual({c["count"] for c in counts}, {None})
+        self.assertAlmostEqual(sum(i["interval"] for i in intervals), intervals[-1]["seconds"])
+        result = pmulab(*command, "-x", ";", "--", *TOUCH)
+        rows = [line.split(";") for line in result.stderr.split("count;")[0].splitlines()]
+        self.assertGreaterEqual(sum(int(n) for _, e, n in rows if e == "PAGE-FAULTS"), PAGES)
+        table = pmulab(*command, "--", "sleep", "0.1").stderr
+        self.assertRegex(table, r"^ +0\.\d{9} +\d+  PAGE-FAULTS\n")
+
+    def test_delay(self):
+        """A child that ran already then is counted from then on, as what has been forked since."""
+        second = time.monotonic() + 5
+        text = f"import time\n{TOUCH[2]}\ntime.sleep({second} - time.monotonic())\n{TOUCH[2]}\n"
+        result = pmulab("stat", "-D", "3000", "-e", "PAGE-FAULTS", "--format", "json", "--", "sh",
+                        "-c", '"$@"; exit 3', "sh", "python3", "-c", text)
+        self.assertEqual(result.returncode, 3, result.stderr)
+        count = json.loads(result.stderr)["counts"][0]["count"]
+        self.assertGreaterEqual(count, PAGES)
+        self.assertLess(count, PAGES + PAGES // 2)
+        result = pmulab("stat", "-D", "60000", "-e", "PAGE-FAULTS", "--", "true")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("ended before the delay of 60000 ms", result.stderr)
+
+    def test_means(self):
+        """Of one, two and three times as many pages: the deviation is that of 1, 2, 3."""
+        with tempfile.TemporaryDirectory() as folder:
+            text = ("import mmap, pathlib\n"
+                    f"path = pathlib.Path({folder!r}, 'runs')\n"
+                    "runs = len(path.read_text()) % 3 + 1 if path.exists() else 1\n"
+                    "with path.open('a') as file: file.write('x')\n"
+                    f"m = mmap.mmap(-1, {PAGES * 4096} * runs)\n"
+                    "if hasattr(m, 'madvise'): m.madvise(15)\n"
+                    f"for i in range({PAGES} * runs): m[i * 4096] = 1\n")
+            command = ["stat", "-r", "3", "-e", "PAGE-FAULTS"]
+            program = ["--", "python3", "-c", text]
+            report = json.loads(pmulab(*command, "--format", "json", *program).stderr)
+            rows = csv.DictReader(io.StringIO(pmulab(*command, "-x", ",", *program).stderr))
+            table = pmulab(*command, *program).stderr
+            self.assertEqual((pathlib.Path(folder) / "runs").read_text(), 9 * "x")
+        runs = report["runs"]
+        self.assertEqual((runs["count"], runs["events"][0]["name"]), (3, "PAGE-FAULTS"))
+        for found in [runs["events"][0], *rows]:
+            self.assertAlmostEqual(float(found["deviation"]) / PAGES, 1, delta=0.02)
+            self.assertTrue(2 * PAGES <= float(found["mean"]) < 2.5 * PAGES, found)
+        self.assertGreater(runs["seconds"]["mean"], 0)
+        self.assertIn("means of 3 runs", table)
+        self.assertRegex(table, r"PAGE-FAULTS  \(\+- \d\d\.\d\d %\)")
 
     def test_missing_hardware_is_said_in_words(self):
         result = pmulab("stat", "-e", "CYCLES", "--", "true")
