@@ -140,11 +140,18 @@ static void add_status(struct text *text, const struct feed_process *process, co
 	}
 }
 
+static const char *behind_spaces(const char *text)
+{
+	while (*text == ' ')
+		text++;
+	return text;
+}
+
 /* Of the machine's devices there is none; what a tool sends to itself goes through lo. */
 static void add_net_devices(struct text *text, const char *from)
 {
 	for (unsigned line = 0; *from; from += line_length(from), line++)
-		if (line < 2 || behind(from + strspn(from, " "), "lo:"))
+		if (line < 2 || behind(behind_spaces(from), "lo:"))
 			add(text, from, line_length(from));
 }
 
