@@ -1,6 +1,7 @@
 #include "machine/accumulator.h"
 
 #include "machine/cause.h"
+#include "machine/private_near.h"
 #include "machine/slice.h"
 
 /* What a core has done so far; in the order in which struct core keeps what was reported. */
@@ -122,6 +123,38 @@ static struct loads find_loads(const struct core *core, const struct done *done)
 	return loads;
 }
 
+/* Ticks that answers to L1 took, or to L2's own prefetches. */
+static uint64_t outstanding(const struct machine *machine, unsigned core, bool prefetched,
+			    enum signal_request request)
+{
+	return machine->cores[core].outstanding[prefetched][request] * machine->uclk_ticks;
+}
+
+/* Core cycles that requests were beyond L2, added up, and that L1D's were beyond L1D. */
+struct waits {
+	uint64_t data, code, own, prefetched, l1d;
+};
+
+static struct waits find_waits(const struct machine *machine, unsigned number,
+			       uint64_t l1d_requests)
+{
+	const uint64_t data = outstanding(machine, number, false, REQUEST_READ_DATA);
+	const uint64_t own = outstanding(machine, number, false, REQUEST_READ_OWN) +
+			     outstanding(machine, number, false, REQUEST_OWN);
+	const uint64_t prefetched = outstanding(machine, number, true, REQUEST_READ_DATA) +
+				    outstanding(machine, number, true, REQUEST_PREFETCH_DATA);
+	const uint64_t code = outstanding(machine, number, false, REQUEST_READ_CODE);
+	const uint64_t l2 = l1d_requests * private_l2_ticks(machine);
+
+	return (struct waits){
+	    .data = data / machine->core_ticks,
+	    .code = code / machine->core_ticks,
+	    .own = own / machine->core_ticks,
+	    .prefetched = prefetched / machine->core_ticks,
+	    .l1d = (data + own + l2 + machine->cores[number].late) / machine->core_ticks,
+	};
+}
+
 static void tell_core(const struct machine *machine, unsigned number)
 {
 	struct core *core = &machine->cores[number];
@@ -135,6 +168,7 @@ static void tell_core(const struct machine *machine, unsigned number)
 	    core_misses(core, REQUEST_READ_OWN) + core_misses(core, REQUEST_OWN);
 	const uint64_t own = own_hits + own_misses;
 	const struct loads loads = find_loads(core, &done);
+	const struct waits waits = find_waits(machine, number, data + own);
 	const uint64_t dropped = core->l2_dropped;
 	uint64_t prefetches = 0;
 
@@ -198,6 +232,11 @@ static void tell_core(const struct machine *machine, unsigned number)
 	     QUALIFIER_CORE_OFFCORE_LLC_PREFETCH_CODE},
 	    {SIGNAL_CORE_OFFCORE, core->l2_writebacks, QUALIFIER_CORE_OFFCORE_WRITEBACK},
 	    {SIGNAL_CORE_OFFCORE, core->wc_lines, QUALIFIER_CORE_OFFCORE_STREAMING},
+	    {SIGNAL_CORE_OFFCORE_WAIT, waits.data, QUALIFIER_CORE_OFFCORE_WAIT_DATA},
+	    {SIGNAL_CORE_OFFCORE_WAIT, waits.own, QUALIFIER_CORE_OFFCORE_WAIT_OWN},
+	    {SIGNAL_CORE_OFFCORE_WAIT, waits.code, QUALIFIER_CORE_OFFCORE_WAIT_CODE},
+	    {SIGNAL_CORE_OFFCORE_WAIT, waits.prefetched, QUALIFIER_CORE_OFFCORE_WAIT_PREFETCH_DATA},
+	    {SIGNAL_CORE_L1_WAIT, waits.l1d, 0},
 	    {SIGNAL_CORE_LOAD_SOURCE, loads.l1, QUALIFIER_CORE_LOAD_SOURCE_L1},
 	    {SIGNAL_CORE_LOAD_SOURCE, loads.buffer, QUALIFIER_CORE_LOAD_SOURCE_BUFFER},
 	    {SIGNAL_CORE_LOAD_SOURCE, loads.l2, QUALIFIER_CORE_LOAD_SOURCE_L2},

@@ -166,6 +166,7 @@ static MACHINE_INLINE struct found receive(struct machine_hart *core, const stru
 	};
 
 	core->answers[miss->want.request * SOURCES + answer.source]++;
+	miss->want.core->outstanding[0][miss->want.request] += answer.cycles;
 	if (!miss->held)
 		private_hold(machine, core->core);
 	found.slot = fill(miss, core->number, answer.granted, sent);
@@ -250,6 +251,7 @@ static MACHINE_INLINE void receive_prefetched(struct machine_hart *core,
 	const struct private_want want = {machine, shared, NULL, prefetch->line, prefetch->request};
 	const uint64_t end = now + answer.cycles * machine->uclk_ticks;
 
+	shared->outstanding[1][prefetch->request] += answer.cycles;
 	if (home_is_read(prefetch->request)) {
 		l2_set(&want, core->number, answer.granted, now);
 		core_note_change(shared);

@@ -159,12 +159,23 @@ static uint64_t arrival(const struct machine_hart *core, uint32_t line, uint64_t
 				  core->machine->desc->superqueue_entries, line, now);
 }
 
+/* The same, for L1, which has it at @end but for that. */
+static inline uint64_t await(const struct machine_hart *core, uint32_t line,
+			     enum signal_request request, uint64_t end)
+{
+	const uint64_t arrives = arrival(core, line, end);
+
+	if (request != REQUEST_READ_CODE)
+		core->core->late += arrives - end;
+	return arrives;
+}
+
 uint64_t prefetch_missed(const struct machine_hart *core, uint32_t line,
 			 enum signal_request request, uint64_t now, uint64_t end,
 			 struct prefetch_plan *plan)
 {
 	plan->count = 0;
-	end = arrival(core, line, end);
+	end = await(core, line, request, end);
 	superqueue_enter(&core->core->prefetch.queue, core->machine->desc->superqueue_entries, line,
 			 end, true);
 	if (has(core->core, MACHINE_PREFETCH_STREAM))
@@ -186,7 +197,7 @@ void prefetch_send(struct machine_hart *core, const struct prefetch_plan *plan,
 uint64_t prefetch_hit(struct machine_hart *core, uint32_t line, enum signal_request request,
 		      uint64_t now)
 {
-	const uint64_t end = arrival(core, line, now);
+	const uint64_t end = await(core, line, request, now);
 	struct prefetch_plan plan;
 
 	plan.count = 0;

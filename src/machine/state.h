@@ -40,7 +40,7 @@
 #define STREAMS_MAX	 32
 #define SUPERQUEUE_MAX	 32
 #define CORE_USERS_MAX	 1024 /* threads on a core at once */
-#define ACCUMULATORS	 55
+#define ACCUMULATORS	 60
 
 /* States of a line in any cache; the order matters: see MACHINE_TAG_*. LLC only: F. */
 enum line_state {
@@ -120,6 +120,9 @@ struct core {
 	uint64_t l2_hits[REQUEST_COUNT], l2_prefetches[REQUEST_COUNT];
 	/* What L2 sends to the LLC for L1, [1] for prefetches into L1D, by enum machine_source. */
 	uint64_t answers[2][REQUEST_COUNT][SOURCES];
+	/* Uncore cycles until answers were there, [1] for L2's own prefetches, added up. */
+	uint64_t outstanding[2][REQUEST_COUNT];
+	uint64_t late; /* ticks that L1D waited longer for lines that were on their way, added up */
 	uint64_t l1d_prefetch_hits; /* of l2_hits[REQUEST_READ_DATA] */
 	uint64_t l2_prefetch_hits;  /* that it has already */
 	uint64_t upgrades;	    /* of requests to own: L1D has the line in S */
