@@ -148,6 +148,20 @@ static bool is_absent(const struct pmu_event *event, unsigned umask)
 	return absent && !(umask & ~absent);
 }
 
+/* A fixed counter counts as well as the event that counts the same. */
+static enum pmu_model fixed_model(const struct pmu_selection *selection)
+{
+	const struct pmu_box *box = selection->box;
+	const struct pmu_register *fixed =
+	    pmu_box_register(box, PMU_ROLE_FIXED_COUNTER, selection->fixed);
+
+	for (size_t i = 0; fixed && fixed->signal && i < box->event_count; i++)
+		for (size_t j = 0; j < box->events[i].umask_count; j++)
+			if (box->events[i].umasks[j].signal == fixed->signal)
+				return (enum pmu_model)box->events[i].model;
+	return PMU_MODEL_EXACT;
+}
+
 enum pmu_model umask_model(const struct pmu_selection *selection)
 {
 	const struct pmu_event *event = selection->event;
@@ -155,7 +169,7 @@ enum pmu_model umask_model(const struct pmu_selection *selection)
 	if (is_beyond_models(selection))
 		return PMU_MODEL_ABSENT;
 	if (!event)
-		return PMU_MODEL_EXACT;
+		return fixed_model(selection);
 	return is_absent(event, selection->umask) ? PMU_MODEL_ABSENT : (enum pmu_model)event->model;
 }
 

@@ -41,16 +41,17 @@ static void what_cannot_be_built_is_refused(void **unused)
 	pmu_ctx_free(ctx);
 }
 
-/* 92.4 GHz is the least frequency that 2.2, 2.8 and 1.2 GHz divide. */
+/* 184.8 GHz is the least frequency that 4 * 2.2 GHz, 2.8 and 1.2 GHz divide: four issue in a cycle.
+ */
 static void a_tick_divides_every_cycle(void **unused)
 {
 	struct fixture fixture;
 
 	(void)unused;
 	fixture_up(&fixture, pmu_find_machine("xeon-e5-2699v4-2s"));
-	assert_int_equal(machine_ticks_per_second(fixture.machine), 92400000000);
-	assert_int_equal(machine_ticks_per_cycle(fixture.machine, PMU_CLOCK_UCLK), 33);
-	assert_int_equal(machine_ticks_per_cycle(fixture.machine, PMU_CLOCK_DCLK), 77);
+	assert_int_equal(machine_ticks_per_second(fixture.machine), 184800000000);
+	assert_int_equal(machine_ticks_per_cycle(fixture.machine, PMU_CLOCK_UCLK), 66);
+	assert_int_equal(machine_ticks_per_cycle(fixture.machine, PMU_CLOCK_DCLK), 154);
 	fixture_down(&fixture);
 }
 

@@ -27,7 +27,8 @@ static void settle(struct fixture *fixture)
 	machine_hart_pause(fixture->cores[0]);
 	machine_drain(fixture->machine);
 	machine_hart_resume(fixture->cores[0]);
-	machine_hart_sleep(fixture->cores[0], 1000000);
+	machine_hart_sleep(fixture->cores[0],
+			   24000 * machine_ticks_per_cycle(fixture->machine, PMU_CLOCK_CORE));
 }
 
 static void load(struct fixture *fixture, uint64_t address)
