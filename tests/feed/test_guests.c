@@ -278,7 +278,8 @@ static double core_cycles(struct emul *emul)
 	       emul_desc(emul)->core_mhz * 1e6;
 }
 
-/* Two loops of WORK turns, one after the other; each turn waits a cycle for the count of the last. */
+/* Two loops of WORK turns, one after the other; each turn waits a cycle for the count of the last.
+ */
 static void check_sequence(struct emul *emul, const char *guest)
 {
 	const double loop = WORK;
