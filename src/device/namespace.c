@@ -102,19 +102,37 @@ int namespace_enter(struct pmu_ctx *ctx, int fuse)
 	return 0;
 }
 
-/* Calls @act for each entry of a folder until one fails, and closes it. */
+/* @return 1, 0, or -1 where nobody can tell */
+static int is_there(const char *path)
+{
+	struct stat status;
+
+	if (!lstat(path, &status))
+		return 1;
+	return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
+}
+
+static bool is_dots(const char *name)
+{
+	return !strcmp(name, ".") || !strcmp(name, "..");
+}
+
+/* Calls @act for each entry of a folder until one fails, and closes it. @return 0 or -1, errno */
 static int each_entry(DIR *folder, int (*act)(const char *name))
 {
-	const struct dirent *entry;
-	int error = 0;
+	const struct dirent *entry = NULL;
+	int error;
 
 	if (!folder)
 		return -1;
-	while (!error && (entry = readdir(folder)))
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			error = act(entry->d_name);
+	do {
+		errno = 0;
+		entry = readdir(folder);
+	} while (entry && (is_dots(entry->d_name) || !act(entry->d_name)));
+	error = errno;
 	closedir(folder);
-	return error;
+	errno = error;
+	return error ? -1 : 0;
 }
 
 /* Links lead to the entries of the computer's own /dev, which is laid out beside them. */
@@ -155,10 +173,12 @@ static int link_pmu(const char *name)
 static int keep_device(const char *name)
 {
 	char from[PATH_MAX], to[PATH_MAX];
+	int is_pmu;
 
 	snprintf(to, sizeof(to), "/sys/bus/event_source/devices/%s", name);
-	if (!access(to, F_OK))
-		return 0;
+	is_pmu = is_there(to);
+	if (is_pmu)
+		return is_pmu > 0 ? 0 : -1;
 	snprintf(from, sizeof(from), "/sys/devices/%s", name);
 	snprintf(to, sizeof(to), STAGE "/%s", name);
 	return mkdir(to, 0755) || mount(from, to, NULL, MS_BIND | MS_REC, NULL);
@@ -180,20 +200,11 @@ static int make_sys_devices(struct pmu_ctx *ctx)
 		    each_entry(opendir("/sys/devices"), keep_device) ||
 		    mount(STAGE, "/sys/devices", NULL, MS_BIND | MS_REC, NULL))
 			error = errno;
-		umount2(STAGE, MNT_DETACH);
+		if (umount2(STAGE, MNT_DETACH) && !error)
+			error = errno;
 	}
 	return error ? error_set(ctx, PMU_E_IO, "cannot lay out /sys/devices: %s", strerror(error))
 		     : 0;
-}
-
-/* @return 1, 0, or -1 where nobody can tell */
-static int is_there(const char *path)
-{
-	struct stat status;
-
-	if (!lstat(path, &status))
-		return 1;
-	return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
 }
 
 static int show(struct pmu_ctx *ctx, const struct mount_point *point)
