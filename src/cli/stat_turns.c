@@ -1,7 +1,6 @@
 #include "cli/stat_turns.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/beside.h"
 #include "cli/descriptors.h"
@@ -13,7 +12,8 @@
 
 /* Everything of the session is done in one thread, which owns run->session until it ends. */
 struct turns {
-	struct cli cli; /* with a context of its own */
+	struct beside beside;
+	struct cli cli; /* with its context */
 	struct stat_run *run;
 	struct pmu_session *plan;
 	const struct pmu_child *child;
@@ -21,21 +21,10 @@ struct turns {
 	size_t group;	  /* that counts */
 	size_t kept;	  /* rows of run->group_counts */
 	double mark;	  /* when the turn before ended; of the first one, when it began */
-	sem_t counting, ended;
-	int error; /* of the first turn that failed; run->problem says why */
+	sem_t counting;
 };
 
-static int fail(struct turns *turns, int error)
-{
-	if (error && !turns->error) {
-		turns->error = error;
-		snprintf(turns->run->problem, sizeof(turns->run->problem), "%s",
-			 pmu_message(turns->cli.ctx));
-	}
-	return error;
-}
-
-static int begin_turn(struct turns *turns)
+static void begin_turn(struct turns *turns)
 {
 	struct stat_run *run = turns->run;
 	int error;
@@ -50,7 +39,7 @@ static int begin_turn(struct turns *turns)
 		error = pmu_session_start(run->session, turns->cli.ctx);
 	if (!error && !turns->mark)
 		turns->mark = beside_now();
-	return fail(turns, error);
+	beside_failed(&turns->beside, error);
 }
 
 /* The row of the whole run that a count is added to. */
@@ -107,7 +96,8 @@ static void end_turn(struct turns *turns)
 {
 	struct stat_run *run = turns->run;
 	const double ended = beside_now(); /* what stopping takes is of the next turn */
-	int error = turns->error ? turns->error : pmu_session_stop(run->session, turns->cli.ctx);
+	int error = turns->beside.error ? turns->beside.error
+					: pmu_session_stop(run->session, turns->cli.ctx);
 
 	if (!error)
 		error =
@@ -115,9 +105,9 @@ static void end_turn(struct turns *turns)
 	if (!error)
 		error = keep_counts(turns, ended - turns->mark);
 	turns->mark = ended;
-	fail(turns, error);
+	beside_failed(&turns->beside, error);
 	if (run->session)
-		fail(turns, pmu_session_end(run->session, turns->cli.ctx));
+		beside_failed(&turns->beside, pmu_session_end(run->session, turns->cli.ctx));
 	pmu_session_free(run->session);
 	run->session = turns->plan;
 	run->counts = NULL;
@@ -129,14 +119,15 @@ static void *take_turns(void *arg)
 	struct turns *turns = arg;
 	bool ended = false;
 
+	turns->cli.ctx = turns->beside.ctx;
 	begin_turn(turns);
 	sem_post(&turns->counting);
-	while (!ended && !turns->error) {
-		ended = beside_wait(&turns->ended,
+	while (!ended && !turns->beside.error) {
+		ended = beside_wait(&turns->beside,
 				    beside_now() + turns->run->options.multiplex_ms * 1e-3);
 		end_turn(turns);
 		turns->group = (turns->group + 1) % turns->run->groups;
-		if (!ended && !turns->error)
+		if (!ended && !turns->beside.error)
 			begin_turn(turns);
 	}
 	if (turns->run->session != turns->plan)
@@ -165,25 +156,24 @@ static int run_counted(const struct cli *cli, struct turns *turns, struct pmu_ch
 {
 	struct pmu_program_result end = {.size = sizeof(end)};
 	struct stat_run *run = turns->run;
-	pthread_t thread;
-	int error = beside_start(&thread, take_turns, turns), code = 0;
+	int error, told, code = 0;
 
+	turns->child = child;
+	error = beside_begin(&turns->beside, cli, "take turns", take_turns, turns);
 	if (error)
-		return cli_error(cli, EXIT_FAILED, "cannot take turns: %s", strerror(error));
+		return error;
 	while (sem_wait(&turns->counting))
 		;
-	if (!turns->error) {
+	if (!turns->beside.error) {
 		error = program_run_timed(cli, child, run->options.timeout_ms, &end);
 		code = program_said(cli, error, &end, argv);
 	}
-	sem_post(&turns->ended);
-	pthread_join(thread, NULL);
+	beside_join(&turns->beside);
 	run->ran = end.ran;
 	run->seconds = end.seconds;
 	run->exit = argv[0] ? end.exit : 0;
-	if (turns->error)
-		return cli_error(cli, EXIT_FAILED, "%s", run->problem);
-	return code;
+	told = beside_end(&turns->beside, cli);
+	return told ? told : code;
 }
 
 int stat_turns_measure(const struct cli *cli, struct stat_run *run, char **argv)
@@ -195,23 +185,17 @@ int stat_turns_measure(const struct cli *cli, struct stat_run *run, char **argv)
 	if (code)
 		return code;
 	turns.events = calloc(pmu_session_events(run->session) + 1, sizeof(*turns.events));
-	if (!turns.events || pmu_ctx_new(&turns.cli.ctx)) {
-		free(turns.events);
+	if (!turns.events)
 		return cli_error(cli, EXIT_FAILED, "out of memory for groups of events");
-	}
 	sem_init(&turns.counting, 0, 0);
-	sem_init(&turns.ended, 0, 0);
 	descriptors_close_on_exec(cli->inherited);
 	error = program_start(cli, &child, argv, run->options.pid);
-	turns.child = child;
 	code = error ? cli_fail(cli, error) : run_counted(cli, &turns, child, argv);
 	if (!error)
 		pmu_child_free(child);
 	if (!code)
 		estimate(&turns);
 	sem_destroy(&turns.counting);
-	sem_destroy(&turns.ended);
-	pmu_ctx_free(turns.cli.ctx);
 	free(turns.events);
 	return code;
 }

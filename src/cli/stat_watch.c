@@ -1,9 +1,7 @@
 #include "cli/stat_watch.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/beside.h"
@@ -18,16 +16,12 @@
 struct stat_watch {
 	const struct cli *cli;
 	struct stat_run *run;
-	struct pmu_ctx *ctx;
-	pthread_t thread;
-	sem_t ended;
-	double began, told; /* of this computer */
-	double start_ns;    /* of the machine */
-	double last;	    /* seconds, of the interval before */
-	uint64_t *before;   /* by event */
-	bool shown;	    /* a progress line */
-	int error;
-	char message[1024];
+	struct beside beside;
+	double told;	  /* of this computer */
+	double start_ns;  /* of the machine */
+	double last;	  /* seconds, of the interval before */
+	uint64_t *before; /* by event */
+	bool shown;	  /* a progress line */
 };
 
 /* Seconds of the measurement: the machine's, or this computer's. */
@@ -35,14 +29,7 @@ static double now(const struct stat_watch *watch)
 {
 	if (watch->run->emul)
 		return (pmu_emul_time_ns(watch->run->emul) - watch->start_ns) * 1e-9;
-	return beside_now() - watch->began;
-}
-
-static void fail(struct stat_watch *watch, int error)
-{
-	if (!watch->error)
-		snprintf(watch->message, sizeof(watch->message), "%s", pmu_message(watch->ctx));
-	watch->error = watch->error ? watch->error : error;
+	return beside_now() - watch->beside.began;
 }
 
 static void print_interval(const struct stat_watch *watch, double time, const uint64_t *difference)
@@ -74,10 +61,11 @@ static uint64_t *take_counts(struct stat_watch *watch)
 	struct stat_run *run = watch->run;
 	size_t events = pmu_session_events(run->session);
 	uint64_t *difference = calloc(events + 1, sizeof(*difference));
-	int error = pmu_session_read(run->session, watch->ctx, &run->counts, &run->count_count);
+	int error =
+	    pmu_session_read(run->session, watch->beside.ctx, &run->counts, &run->count_count);
 
 	if (error || !difference) {
-		fail(watch, error ? error : PMU_E_NOMEM);
+		beside_failed(&watch->beside, error ? error : PMU_E_NOMEM);
 		free(difference);
 		return NULL;
 	}
@@ -113,7 +101,7 @@ static void tell_interval(struct stat_watch *watch, double time)
 
 static void tell_progress(struct stat_watch *watch)
 {
-	const double seconds = beside_now() - watch->began;
+	const double seconds = beside_now() - watch->beside.began;
 	struct pmu_emul_statistics statistics = {.size = sizeof(statistics)};
 
 	if (seconds < PROGRESS_SECONDS || beside_now() - watch->told < 0.5)
@@ -130,13 +118,12 @@ static void tell_progress(struct stat_watch *watch)
 /* The delay is over: what was assigned before is programmed. */
 static void start_late(struct stat_watch *watch)
 {
-	int error = pmu_session_start(watch->run->session, watch->ctx);
+	int error = pmu_session_start(watch->run->session, watch->beside.ctx);
 
 	watch->run->started = !error;
 	if (watch->run->options.multiplex_ms > 0)
 		watch->last = now(watch);
-	if (error)
-		fail(watch, error);
+	beside_failed(&watch->beside, error);
 }
 
 static void look(struct stat_watch *watch)
@@ -178,41 +165,40 @@ static void *run_watch(void *arg)
 
 	do
 		look(watch);
-	while (!beside_wait(&watch->ended, beside_now() + between));
+	while (!beside_wait(&watch->beside, beside_now() + between));
 	return NULL;
 }
 
 static void watch_free(struct stat_watch *watch)
 {
-	pmu_ctx_free(watch->ctx);
-	sem_destroy(&watch->ended);
-	free(watch->before);
+	if (watch)
+		free(watch->before);
 	free(watch);
 }
 
 int stat_watch_begin(struct stat_watch **out, const struct cli *cli, struct stat_run *run)
 {
 	struct stat_watch *watch;
-	int error;
+	int code;
 
 	*out = NULL;
 	if (!is_timed(run) && !(run->emul && isatty(STDERR_FILENO)))
 		return 0;
 	watch = calloc(1, sizeof(*watch));
-	if (!watch || pmu_ctx_new(&watch->ctx)) {
-		free(watch);
+	if (watch)
+		watch->before =
+		    calloc(pmu_session_events(run->session) + 1, sizeof(*watch->before));
+	if (!watch || !watch->before) {
+		watch_free(watch);
 		return cli_error(cli, EXIT_FAILED, "out of memory");
 	}
 	watch->cli = cli;
 	watch->run = run;
-	watch->began = beside_now();
 	watch->start_ns = run->emul ? pmu_emul_time_ns(run->emul) : 0;
-	watch->before = calloc(pmu_session_events(run->session) + 1, sizeof(*watch->before));
-	sem_init(&watch->ended, 0, 0);
-	error = watch->before ? beside_start(&watch->thread, run_watch, watch) : ENOMEM;
-	if (error) {
+	code = beside_begin(&watch->beside, cli, "watch the program", run_watch, watch);
+	if (code) {
 		watch_free(watch);
-		return cli_error(cli, EXIT_FAILED, "cannot watch the program: %s", strerror(error));
+		return code;
 	}
 	*out = watch;
 	return 0;
@@ -220,20 +206,18 @@ int stat_watch_begin(struct stat_watch **out, const struct cli *cli, struct stat
 
 int stat_watch_end(struct stat_watch *watch)
 {
-	int code = 0;
+	int code;
 
 	if (!watch)
 		return 0;
-	sem_post(&watch->ended);
-	pthread_join(watch->thread, NULL);
+	beside_join(&watch->beside);
 	if (watch->shown)
 		fputs("\r\033[K", stderr);
-	if (!watch->error && watch->run->started && watch->run->options.interval_ms > 0)
+	if (!watch->beside.error && watch->run->started && watch->run->options.interval_ms > 0)
 		tell_interval(watch, now(watch));
-	if (!watch->error && watch->run->started && watch->run->options.multiplex_ms > 0)
+	if (!watch->beside.error && watch->run->started && watch->run->options.multiplex_ms > 0)
 		take_slice(watch, now(watch));
-	if (watch->error)
-		code = cli_error(watch->cli, EXIT_FAILED, "%s", watch->message);
+	code = beside_end(&watch->beside, watch->cli);
 	watch_free(watch);
 	return code;
 }
