@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/program.h"
+
 #define FILE_MAX (1 << 20) /* bytes */
 
 static void usage(FILE *file)
@@ -22,6 +24,7 @@ static void usage(FILE *file)
 	    "\n"
 	    "  -M, --machine MACHINE   a name from pmulab machines, or a file (FILE.json)\n"
 	    "  -m, --method METHOD     a name of the catalog, or a file; default: the PMU's first\n"
+	    "  --root DIR              linker and libraries of a dynamic IA-64 program\n"
 	    "  --format table|json|csv print the report in this format\n"
 	    "  -o, --output FILE       write the report to FILE; -: to standard output\n",
 	    file);
@@ -30,10 +33,13 @@ static void usage(FILE *file)
 /* @return 0; -1: --help was printed; or EXIT_USAGE, said */
 static int read_options(struct cli *cli, struct analyze *a, int argc, char **argv)
 {
-	static const struct option options[] = {
-	    {"machine", required_argument, NULL, 'M'}, {"method", required_argument, NULL, 'm'},
-	    {"format", required_argument, NULL, 'f'},  {"output", required_argument, NULL, 'o'},
-	    {"help", no_argument, NULL, 'h'},	       {0}};
+	static const struct option options[] = {{"machine", required_argument, NULL, 'M'},
+						{"method", required_argument, NULL, 'm'},
+						{"format", required_argument, NULL, 'f'},
+						{"output", required_argument, NULL, 'o'},
+						{"root", required_argument, NULL, 'R'},
+						{"help", no_argument, NULL, 'h'},
+						{0}};
 	int code = 0;
 
 	for (int option;
@@ -51,6 +57,9 @@ static int read_options(struct cli *cli, struct analyze *a, int argc, char **arg
 			break;
 		case 'o':
 			a->output = optarg;
+			break;
+		case 'R':
+			code = cli_set_root(cli, optarg);
 			break;
 		case 'h':
 			usage(stdout);

@@ -1,6 +1,7 @@
 #include "cli/program.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -102,4 +103,11 @@ int cli_set_feed(const struct cli *cli, enum pmu_feed *feed, const char *text)
 	if (*feed == PMU_FEED_VALGRIND || !strcmp(text, "qemu"))
 		return 0;
 	return cli_error(cli, EXIT_USAGE, "no feed \"%s\"; valid: qemu, valgrind", text);
+}
+
+int cli_set_root(const struct cli *cli, const char *folder)
+{
+	return setenv("PMULAB_IA64_ROOT", folder, 1)
+		   ? cli_error(cli, EXIT_FAILED, "out of memory for --root")
+		   : 0;
 }

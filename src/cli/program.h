@@ -40,6 +40,9 @@ void program_warn_natives(const struct cli *cli, const struct pmu_program *progr
 /** Warns of tools to which CPUID did not say what the machine's processors are. */
 void program_warn_tools(const struct cli *cli, const struct pmu_program *program);
 
+/** Takes the argument of --root, as if the variable had it. @return 0 or EXIT_FAILED, said */
+int cli_set_root(const struct cli *cli, const char *folder);
+
 /** Reads the argument of --feed. @return 0 or EXIT_USAGE, said */
 int cli_set_feed(const struct cli *cli, enum pmu_feed *feed, const char *text);
 

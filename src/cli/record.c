@@ -39,7 +39,8 @@ static void usage(FILE *file)
 	    "                          DATA_EAR_EVENTS, L1I_EAR_EVENTS, ETB_EVENT capture; the\n"
 	    "                          field IPEAR=0 of another one, what retired before\n"
 	    "  -c, --count PERIOD      a sample for each PERIOD of an event; default: 1000\n"
-	    "  -o, --output FILE       write the samples to FILE; default: perf.data\n",
+	    "  -o, --output FILE       write the samples to FILE; default: perf.data\n"
+	    "  --root DIR              linker and libraries of a dynamic program\n",
 	    file);
 }
 
@@ -53,10 +54,13 @@ static int read_period(const struct cli *cli, uint64_t *period, const char *text
 /* @return 0; -1: --help was printed; or EXIT_USAGE, said */
 static int read_options(struct cli *cli, struct recording *r, int argc, char **argv)
 {
-	static const struct option options[] = {
-	    {"machine", required_argument, NULL, 'M'}, {"event", required_argument, NULL, 'e'},
-	    {"count", required_argument, NULL, 'c'},   {"output", required_argument, NULL, 'o'},
-	    {"help", no_argument, NULL, 'h'},	       {0}};
+	static const struct option options[] = {{"machine", required_argument, NULL, 'M'},
+						{"event", required_argument, NULL, 'e'},
+						{"count", required_argument, NULL, 'c'},
+						{"output", required_argument, NULL, 'o'},
+						{"root", required_argument, NULL, 'R'},
+						{"help", no_argument, NULL, 'h'},
+						{0}};
 	int code = 0;
 
 	for (int option;
@@ -74,6 +78,9 @@ static int read_options(struct cli *cli, struct recording *r, int argc, char **a
 			break;
 		case 'o':
 			r->file = optarg;
+			break;
+		case 'R':
+			code = cli_set_root(cli, optarg);
 			break;
 		case 'h':
 			usage(stdout);

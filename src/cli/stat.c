@@ -165,11 +165,12 @@ static int open_output(struct cli *cli, struct stat_run *run)
 static int measure_emulated(struct cli *cli, struct stat_run *run, char **argv)
 {
 	const struct pmu_program_options options = {.feed = run->options.feed};
-	int code = program_find(cli, &run->program, argv, run->machine, &options);
+	int code = run->options.root ? cli_set_root(cli, run->options.root) : 0;
 
-	if (code)
-		return code;
-	code = open_output(cli, run);
+	if (!code)
+		code = program_find(cli, &run->program, argv, run->machine, &options);
+	if (!code)
+		code = open_output(cli, run);
 	return code ? code : measure(cli, run, argv);
 }
 

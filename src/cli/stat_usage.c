@@ -50,6 +50,7 @@ void stat_print_usage(FILE *file)
 	    "  -p, --pid PID           without -M: count until this process ends, and what the\n"
 	    "                          kernel counts of it alone\n"
 	    "  --feed qemu|valgrind    run the program in this emulator; default: qemu\n"
+	    "  --root DIR              with -M: linker and libraries of a dynamic IA-64 program\n"
 	    "  --pmu PMU               use this PMU; default: the processor's first\n",
 	    cli_example_machine());
 	fputs(

@@ -48,6 +48,13 @@ class Dynamic(unittest.TestCase):
     def test_option(self):
         run = self.run_program(RUN, "--root", self.root, root=None)
         self.assertEqual((run.stdout, run.returncode), ("from the root\nmain\n", 5), run.stderr)
+        for command, *options in (("stat", "-e", "IA64_INST_RETIRED"), ("analyze",),
+                                  ("record", "-e", "IA64_INST_RETIRED", "-o", self.folder / "samples")):
+            with self.subTest(command=command):
+                run = self.run_program(PMULAB, command, "-M", "itanium-9300-1s", "--root", self.root,
+                                       *options, "--", root=self.folder)
+                self.assertEqual((run.stdout, run.returncode), ("from the root\nmain\n", 5),
+                                 run.stderr)
 
     def test_no_root(self):
         for root in (None, self.folder):
