@@ -68,15 +68,17 @@ struct pmu_machine {
 	const char *events; /* counted where nothing is asked for, comma separated */
 	const char *source;
 	/* A core of machines/uarch/ that issues in order; NULL: cores are what the rest says, which
-	 * a machine with such cores has not but for sockets, cores, core_mhz and memory_bytes. */
+	 * a machine with such cores has not but for sockets, cores, threads_per_core, core_mhz and
+	 * memory_bytes. */
 	const char *core;
 	uint32_t sockets;
-	uint32_t cores;	       /* a socket */
-	uint32_t slices;       /* a socket */
-	uint32_t home_agents;  /* a socket */
-	uint32_t channels;     /* a home agent */
-	uint32_t ranks, banks; /* a channel; a rank */
-	uint32_t row_bytes;    /* of a bank */
+	uint32_t cores;		   /* a socket */
+	uint32_t threads_per_core; /* 0: one */
+	uint32_t slices;	   /* a socket */
+	uint32_t home_agents;	   /* a socket */
+	uint32_t channels;	   /* a home agent */
+	uint32_t ranks, banks;	   /* a channel; a rank */
+	uint32_t row_bytes;	   /* of a bank */
 	uint32_t core_mhz, uclk_mhz, dclk_mhz;
 	uint32_t bclk_mhz;	      /* base clock, of which the core's is a multiple */
 	uint32_t pclk_mhz, qfclk_mhz; /* 0: there is none */
@@ -120,6 +122,12 @@ struct pmu_machine {
 	size_t part_count, strap_count;
 	const char *text; /* all of this as JSON, which pmu_machine_parse() reads */
 };
+
+/** Hardware threads of a socket: the first one of each core, then the second ones. */
+static inline uint32_t machine_cpus(const struct pmu_machine *machine)
+{
+	return machine->cores * (machine->threads_per_core ? machine->threads_per_core : 1);
+}
 
 /** The built-in machines. @param count receives their number. */
 const struct pmu_machine *catalog_machines(size_t *count);

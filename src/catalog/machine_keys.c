@@ -35,6 +35,7 @@ const struct machine_key machine_keys[] = {
     LIST("functions", KEY_FUNCTIONS, functions, function_count),
     KEY(EVERY, KEY_NUMBER, sockets),
     KEY(EVERY, KEY_NUMBER, cores),
+    KEY(MACHINE_EPIC, KEY_NUMBER, threads_per_core),
     NUMBER(slices),
     NUMBER(home_agents),
     NUMBER(channels),

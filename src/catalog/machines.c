@@ -109,5 +109,6 @@ uint32_t pmu_machine_instances(const struct pmu_machine *machine, const struct p
 	for (size_t i = 0; i < machine->part_count; i++)
 		if (!strcmp(machine->parts[i].box, box->name))
 			return machine->parts[i].instances;
-	return first_instances(box->scope == PMU_SCOPE_CORE ? machine->cores : box->instance_count);
+	return first_instances(box->scope == PMU_SCOPE_CORE ? machine_cpus(machine)
+							    : box->instance_count);
 }

@@ -68,8 +68,9 @@ static void show_ia64(const struct show *show, const struct pmu_machine *m, uint
 {
 	FILE *out = show->cli->out;
 
-	fprintf(out, "  %-12s %u of %u cores\n", "sockets", cli_machine_number(m, "sockets"),
-		cli_machine_number(m, "cores"));
+	fprintf(out, "  %-12s %u of %u cores with %u threads\n", "sockets",
+		cli_machine_number(m, "sockets"), cli_machine_number(m, "cores"),
+		cli_machine_number(m, "threads_per_core"));
 	fprintf(out, "  %-12s %s, %u MHz\n", "core", pmu_machine_core(m),
 		cli_machine_number(m, "core_mhz"));
 	fprintf(out, "  %-12s %llu GB a socket\n", "memory", (unsigned long long)(bytes >> 30));

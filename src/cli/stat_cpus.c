@@ -82,7 +82,9 @@ static int put(uint64_t *cores, unsigned sockets, unsigned socket, unsigned core
 /* CPUs of a machine are numbered over its sockets. */
 static int find_emulated(const struct cli *cli, const struct stat_run *run, uint64_t *cores)
 {
-	const unsigned a_socket = (unsigned)cli_machine_number(run->machine, "cores");
+	const unsigned threads = (unsigned)cli_machine_number(run->machine, "threads_per_core");
+	const unsigned a_socket =
+	    (unsigned)cli_machine_number(run->machine, "cores") * (threads ? threads : 1);
 	const struct stat_cpus *cpus = &run->options.cpus;
 
 	for (size_t i = 0; i < cpus->count; i++)

@@ -1,190 +1,17 @@
 #include "emul/epic.h"
 
 #include <stddef.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "base/error.h"
-#include "catalog/description.h"
-#include "catalog/entries.h"
-#include "machine/epic/params.h"
-#include "pmon/ia64/pmu.h"
-#include "pmon/ia64/uncore.h"
+#include "emul/epic_state.h"
 
-#define CORES (FABRIC_SOCKETS * FABRIC_CORES)
-
-/* A core and its PMU. */
-struct emul_core {
-	struct emul_epic *epic;
-	struct epic_core *core;
-	struct pmon_ia64 *pmu;
-};
-
-/* One mapping that forked processes share, at the same address in each: pointers hold in all. */
-struct emul_epic {
-	const struct pmu_machine *desc;
-	size_t bytes;		       /* of the mapping, which begins here; the parts follow */
-	struct emul_core cores[CORES]; /* by socket, then core */
-	unsigned count, used;	       /* cores; those that threads took, in the order of order() */
-	struct fabric *fabric;
-	struct pmon_uncore *uncore;
-	unsigned other_threads;
-	void (*handle)(void *arg, const struct emul_interrupt *interrupt); /* NULL: nobody */
-	void *handle_arg;
-};
-
-static void interrupt(struct emul_core *core);
-static void on_cycles(void *arg, uint64_t count);
-static void on_deadline(void *arg);
-
-static unsigned on_mark(void *arg, const struct detail_code *code)
-{
-	return pmon_ia64_mark(((struct emul_core *)arg)->pmu, code);
-}
-
-static bool on_code(void *arg, uint64_t address)
-{
-	return pmon_ia64_mark_code(((struct emul_core *)arg)->pmu, address);
-}
-
-static bool on_data(void *arg, unsigned marks, uint64_t address)
-{
-	return pmon_ia64_mark_data(((struct emul_core *)arg)->pmu, marks, address);
-}
-
-static void on_miss(void *arg, const struct detail_miss *miss)
-{
-	struct emul_core *core = arg;
-
-	pmon_ia64_miss(core->pmu, miss, epic_cycle(core->core));
-}
-
-static void on_fetch(void *arg, const struct detail_fetch *fetch)
-{
-	pmon_ia64_fetch(((struct emul_core *)arg)->pmu, fetch);
-}
-
-static void on_branch(void *arg, const struct detail_branch *branch)
-{
-	struct emul_core *core = arg;
-
-	pmon_ia64_branch(core->pmu, branch, epic_cycle(core->core));
-}
-
-static void on_group(void *arg, const struct detail_group *group)
-{
-	struct emul_core *core = arg;
-
-	pmon_ia64_group(core->pmu, group);
-	interrupt(core);
-}
-
-static void on_interruption(void *arg, unsigned vector)
-{
-	pmon_ia64_interruption(((struct emul_core *)arg)->pmu, vector);
-}
-
-static bool on_request(void *arg, const struct detail_request *request)
-{
-	const struct emul_core *core = arg;
-	struct emul_epic *epic = core->epic;
-	unsigned number = (unsigned)(core - epic->cores);
-
-	return pmon_uncore_request(epic->uncore, number / epic->desc->cores,
-				   number % epic->desc->cores, request,
-				   pmon_ia64_frozen(core->pmu));
-}
-
-static void on_event(void *arg, const struct detail_event *event)
-{
-	pmon_uncore_event(((struct emul_epic *)arg)->uncore, event);
-}
-
-/* Threads take sockets in turn. */
+/* Threads take sockets in turn; second threads of cores once each core has one. */
 static unsigned order(const struct emul_epic *epic, unsigned thread)
 {
-	return thread % epic->desc->sockets * epic->desc->cores + thread / epic->desc->sockets;
-}
-
-static enum fabric_found on_snoop(void *arg, unsigned core, uint64_t line, enum fabric_snoop what)
-{
-	struct emul_epic *epic = arg;
 	const struct pmu_machine *desc = epic->desc;
-	unsigned thread = core % desc->cores * desc->sockets + core / desc->cores;
 
-	return thread < epic->used ? epic_snoop(epic->cores[core].core, line, what)
-				   : FABRIC_NOTHING;
-}
-
-/* This process answers for what lies between the cores. */
-static void rewire_fabric(struct emul_epic *epic)
-{
-	const struct fabric_watch watch = {.arg = epic,
-					   .snoop = on_snoop,
-					   .event = on_event,
-					   .enabled = pmon_uncore_enabled(epic->uncore)};
-
-	fabric_watch(epic->fabric, &watch);
-}
-
-/* The core does for the PMU what its registers now ask for. */
-static void rewire(struct emul_core *core)
-{
-	const struct pmon_ia64_wants *wants = pmon_ia64_wants(core->pmu);
-	struct epic_watch watch = {
-	    .arg = core,
-	    .mark = wants->marks ? on_mark : NULL,
-	    .mark_code = on_code,
-	    .mark_data = on_data,
-	    .cycles = wants->cycles ? on_cycles : NULL,
-	    .deadline = on_deadline,
-	    .miss = wants->misses ? on_miss : NULL,
-	    .fetch = wants->fetches ? on_fetch : NULL,
-	    .branch = wants->branches ? on_branch : NULL,
-	    .group = wants->groups ? on_group : NULL,
-	    .interruption = on_interruption,
-	    .request = on_request,
-	};
-
-	epic_watch(core->core, &watch);
-	epic_set_deadline(core->core, wants->deadline);
-}
-
-static void on_cycles(void *arg, uint64_t count)
-{
-	pmon_ia64_cycles(((struct emul_core *)arg)->pmu, count);
-}
-
-static void on_deadline(void *arg)
-{
-	struct emul_core *core = arg;
-
-	pmon_ia64_deadline(core->pmu, epic_cycle(core->core));
-	rewire(core);
-	interrupt(core);
-}
-
-static double time_ns(const struct emul_epic *epic, uint64_t cycle)
-{
-	return (double)cycle * 1e3 / epic->desc->core_mhz;
-}
-
-/* Has the interrupt of an overflow handled, if one waits. */
-static void interrupt(struct emul_core *core)
-{
-	const struct emul_epic *epic = core->epic;
-	unsigned number = (unsigned)(core - epic->cores);
-
-	if (!epic->handle || !pmon_ia64_interrupted(core->pmu))
-		return;
-	pmon_ia64_take_interrupt(core->pmu);
-	epic->handle(epic->handle_arg,
-		     &(struct emul_interrupt){
-			 .socket = number / epic->desc->cores,
-			 .core = number % epic->desc->cores,
-			 .ip = epic_next_ip(core->core),
-			 .time_ns = (uint64_t)time_ns(epic, epic_cycle(core->core)),
-		     });
+	return thread % desc->sockets * machine_cpus(desc) + thread / desc->sockets;
 }
 
 void emul_epic_on_interrupt(struct emul_epic *epic,
@@ -195,83 +22,76 @@ void emul_epic_on_interrupt(struct emul_epic *epic,
 	epic->handle_arg = arg;
 }
 
-static const struct pmu_box *box_of(const struct pmu_pmu *pmu)
+/* @return what follows it */
+static char *make_core(struct emul_epic *epic, unsigned number, char *memory,
+		       const struct epic_params *params)
 {
-	for (size_t b = 0; pmu && b < pmu->box_count; b++)
-		if (pmu->boxes[b].space == PMU_SPACE_PMC)
-			return &pmu->boxes[b];
-	return NULL;
-}
-
-static int make_core(struct emul_epic *epic, struct pmu_ctx *ctx, unsigned number, char *memory,
-		     const struct epic_params *params, const struct pmu_box *box)
-{
-	struct pmon_ia64_source source = {.cells = epic_cells, .count = epic_cell_count};
+	const struct pmu_machine *desc = epic->desc;
 	struct emul_core *core = &epic->cores[number];
-	int error;
 
 	core->epic = epic;
-	core->core = epic_init(memory, params);
-	core->pmu = (void *)(memory + epic_size(params));
-	epic_connect(core->core, epic->fabric, number, epic->desc->core_mhz);
-	for (unsigned bank = 0; bank < SIGNAL_BANKS; bank++)
-		source.totals[bank] = epic_totals(core->core, (enum signal_bank)bank);
-	error = pmon_ia64_init(core->pmu, ctx, box, &source);
-	if (!error)
-		rewire(core);
-	return error;
+	core->number = number;
+	if (!emul_epic_is_second(core)) {
+		core->core = epic_init(memory, params);
+		memory += epic_size(params);
+	} else {
+		core->other = core - desc->cores;
+		core->other->other = core;
+		core->core = epic_init_thread(memory, core->other->core);
+		memory += epic_thread_size();
+	}
+	epic_connect(core->core, epic->fabric,
+		     emul_epic_socket_of(core) * desc->cores + emul_epic_core_of(core),
+		     desc->core_mhz);
+	return memory;
 }
 
-static size_t core_size(const struct epic_params *params, const struct pmu_box *box)
+static size_t cores_size(const struct pmu_machine *desc, const struct epic_params *params)
 {
-	return epic_size(params) + pmon_ia64_size(box);
+	size_t cores = (size_t)desc->sockets * desc->cores;
+
+	return cores * epic_size(params) +
+	       ((size_t)desc->sockets * machine_cpus(desc) - cores) * epic_thread_size();
 }
 
-static int make(struct emul_epic *epic, struct pmu_ctx *ctx, const struct epic_params *params,
-		const struct pmu_box *box)
+static int make(struct emul_epic *epic, struct pmu_ctx *ctx, const struct epic_params *params)
 {
 	const struct pmu_machine *desc = epic->desc;
 	char *next = (char *)(epic + 1);
-	int error = 0;
 
 	epic->fabric = fabric_init(next, &params->fabric, desc->sockets, desc->cores);
 	next += fabric_size();
-	for (unsigned n = 0; n < epic->count && !error; n++, next += core_size(params, box))
-		error = make_core(epic, ctx, n, next, params, box);
-	epic->uncore = (void *)next;
-	if (!error)
-		error = pmon_uncore_init(epic->uncore, ctx, pmu_find_pmu(desc->pmu), desc->sockets);
-	if (!error)
-		rewire_fabric(epic);
-	return error;
+	for (unsigned n = 0; n < epic->count; n++)
+		next = make_core(epic, n, next, params);
+	return emul_epic_init_pmu(epic, ctx, next);
 }
 
 int emul_epic_new(struct emul_epic **out, struct pmu_ctx *ctx, const struct pmu_machine *desc)
 {
 	const struct epic_params *params = epic_params_find(desc->core);
-	const struct pmu_pmu *pmu = pmu_find_pmu(desc->pmu);
-	const struct pmu_box *box = params ? box_of(pmu) : NULL;
+	const size_t pmu_bytes = params ? emul_epic_pmu_size(desc) : 0;
 	struct emul_epic *epic;
 	size_t bytes;
 	int error;
 
-	if (!params || !box)
+	if (!pmu_bytes)
 		return error_set(ctx, PMU_E_UNKNOWN, "%s: no core model \"%s\" with PMU %s",
 				 desc->name, desc->core, desc->pmu);
 	if (desc->sockets > FABRIC_SOCKETS || desc->cores > FABRIC_CORES)
 		return error_set(ctx, PMU_E_UNSUPPORTED,
 				 "%s: machines with such cores have at most %u sockets of %u cores",
 				 desc->name, FABRIC_SOCKETS, FABRIC_CORES);
-	bytes = sizeof(*epic) + fabric_size() +
-		(size_t)desc->sockets * desc->cores * core_size(params, box) +
-		pmon_uncore_size(pmu, desc->sockets);
+	if (desc->threads_per_core > EPIC_THREADS)
+		return error_set(ctx, PMU_E_UNSUPPORTED, "%s: such cores have at most %u threads",
+				 desc->name, EPIC_THREADS);
+	bytes = sizeof(*epic) + fabric_size() + cores_size(desc, params) + pmu_bytes;
 	epic = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (epic == MAP_FAILED)
 		return error_set(ctx, PMU_E_NOMEM, "out of memory for machine %s", desc->name);
 	epic->desc = desc;
 	epic->bytes = bytes;
-	epic->count = desc->sockets * desc->cores;
-	error = make(epic, ctx, params, box);
+	epic->count = desc->sockets * machine_cpus(desc);
+	error = make(epic, ctx, params);
 	if (error)
 		emul_epic_free(epic);
 	else
@@ -281,8 +101,11 @@ int emul_epic_new(struct emul_epic **out, struct pmu_ctx *ctx, const struct pmu_
 
 void emul_epic_free(struct emul_epic *epic)
 {
-	if (epic)
-		munmap(epic, epic->bytes);
+	if (!epic)
+		return;
+	for (unsigned i = 1; i < epic->pmu_count; i++)
+		munmap(epic->uncores[i].mapped, emul_epic_pmu_size(epic->desc));
+	munmap(epic, epic->bytes);
 }
 
 const struct pmu_machine *emul_epic_desc(const struct emul_epic *epic)
@@ -302,44 +125,7 @@ struct epic_core *emul_epic_take_core(struct emul_epic *epic, unsigned *number)
 	return epic->cores[*number].core;
 }
 
-void emul_epic_monitors(struct emul_epic *epic, unsigned number, bool on)
-{
-	struct emul_core *core = &epic->cores[number];
-
-	pmon_ia64_monitors(core->pmu, on, true, epic_cycle(core->core));
-	rewire(core);
-}
-
-static struct emul_core *find_core(struct emul_epic *epic, unsigned socket, unsigned core)
-{
-	return socket < epic->desc->sockets && core < epic->desc->cores
-		   ? &epic->cores[socket * epic->desc->cores + core]
-		   : NULL;
-}
-
-int emul_epic_read(struct emul_epic *epic, unsigned socket, unsigned number, unsigned space,
-		   uint32_t reg, uint64_t *value)
-{
-	struct emul_core *core = find_core(epic, socket, number);
-
-	return core ? pmon_ia64_read(core->pmu, space, reg, value) : PMU_E_UNKNOWN;
-}
-
-int emul_epic_write(struct emul_epic *epic, unsigned socket, unsigned number, unsigned space,
-		    uint32_t reg, uint64_t value)
-{
-	struct emul_core *core = find_core(epic, socket, number);
-	int error = PMU_E_UNKNOWN;
-
-	if (core) {
-		error = pmon_ia64_write(core->pmu, space, reg, value, epic_cycle(core->core));
-		rewire(core);
-	}
-	return error;
-}
-
-/* Of the core that has run longest. */
-static uint64_t last_cycle(const struct emul_epic *epic)
+uint64_t emul_epic_last_cycle(const struct emul_epic *epic)
 {
 	uint64_t last = 0;
 
@@ -351,49 +137,18 @@ static uint64_t last_cycle(const struct emul_epic *epic)
 	return last;
 }
 
-/* What goes on by itself has gone on until now. */
-static uint64_t settle_fabric(struct emul_epic *epic)
-{
-	uint64_t now = epic_fabric_time(epic->cores[0].core, last_cycle(epic));
-
-	fabric_settle(epic->fabric, now);
-	return now;
-}
-
-int emul_epic_read_uncore(struct emul_epic *epic, unsigned socket, uint32_t address,
-			  uint64_t *value)
-{
-	return pmon_uncore_read(epic->uncore, socket, address, settle_fabric(epic), value);
-}
-
-int emul_epic_write_uncore(struct emul_epic *epic, unsigned socket, uint32_t address,
-			   uint64_t value)
-{
-	return pmon_uncore_write(epic->uncore, socket, address, settle_fabric(epic), value);
-}
-
-int emul_epic_interrupts(struct emul_epic *epic, unsigned socket, unsigned number, uint64_t *count)
-{
-	const struct emul_core *core = find_core(epic, socket, number);
-
-	if (!core)
-		return PMU_E_RANGE;
-	*count = pmon_ia64_interrupts(core->pmu);
-	return 0;
-}
-
 double emul_epic_time_ns(const struct emul_epic *epic)
 {
-	return time_ns(epic, last_cycle(epic));
+	return emul_epic_cycles_ns(epic, emul_epic_last_cycle(epic));
 }
 
 void emul_epic_settle(struct emul_epic *epic)
 {
 	for (unsigned n = 0; n < epic->count; n++) {
 		epic_settle(epic->cores[n].core);
-		rewire(&epic->cores[n]);
+		emul_epic_rewire(&epic->cores[n]);
 	}
-	rewire_fabric(epic);
+	emul_epic_rewire_fabric(epic);
 }
 
 void emul_epic_other_thread(struct emul_epic *epic)

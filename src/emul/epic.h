@@ -25,7 +25,8 @@ void emul_epic_free(struct emul_epic *epic);
 
 const struct pmu_machine *emul_epic_desc(const struct emul_epic *epic);
 
-/** A thread begins. @return its core, the emulation's, and its number; NULL: all are taken */
+/** A thread begins. @return its hardware thread, the emulation's, and its number; NULL: all are
+ * taken */
 struct epic_core *emul_epic_take_core(struct emul_epic *epic, unsigned *number);
 
 /** A core's thread turned the user's monitors on or off (PSR.up). */
@@ -40,18 +41,28 @@ void emul_epic_other_thread(struct emul_epic *epic);
 void emul_epic_settle(struct emul_epic *epic);
 
 /**
- * A register of a core's PMU: its file (enum pmu_space) and number. Not while a program runs.
- * @return 0 or PMU_E_UNKNOWN
+ * Adds a PMU: registers like those that the machine has, which count the same. All PMUs count
+ * independently of each other; only the machine's own, PMU 0, interrupts. Not while a program runs.
+ * @return its number, from 1; PMU_E_UNSUPPORTED: there are too many; PMU_E_NOMEM
  */
-int emul_epic_read(struct emul_epic *epic, unsigned socket, unsigned core, unsigned space,
-		   uint32_t reg, uint64_t *value);
-int emul_epic_write(struct emul_epic *epic, unsigned socket, unsigned core, unsigned space,
-		    uint32_t reg, uint64_t value);
+int emul_epic_add_pmu(struct emul_epic *epic, struct pmu_ctx *ctx);
+
+/**
+ * A register of a hardware thread's PMU: its file (enum pmu_space) and number. Not while a program
+ * runs.
+ * @param core  thread of the socket: machine_cpus()
+ * @return 0; PMU_E_UNKNOWN; PMU_E_CONFLICT: now the PMUs of the core match different instructions,
+ *         and those of one match for all
+ */
+int emul_epic_read(struct emul_epic *epic, unsigned pmu, unsigned socket, unsigned core,
+		   unsigned space, uint32_t reg, uint64_t *value);
+int emul_epic_write(struct emul_epic *epic, unsigned pmu, unsigned socket, unsigned core,
+		    unsigned space, uint32_t reg, uint64_t value);
 
 /** The same of a register outside of cores, by its address in the socket's window. */
-int emul_epic_read_uncore(struct emul_epic *epic, unsigned socket, uint32_t address,
+int emul_epic_read_uncore(struct emul_epic *epic, unsigned pmu, unsigned socket, uint32_t address,
 			  uint64_t *value);
-int emul_epic_write_uncore(struct emul_epic *epic, unsigned socket, uint32_t address,
+int emul_epic_write_uncore(struct emul_epic *epic, unsigned pmu, unsigned socket, uint32_t address,
 			   uint64_t value);
 
 /* An overflow interrupts a core, between two instructions of its program. */

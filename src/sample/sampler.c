@@ -79,7 +79,7 @@ int pmu_sampler_new(struct pmu_sampler **out, struct pmu_ctx *ctx, struct pmu_em
 	sampler->emul = emul;
 	sampler->info.machine = machine->name;
 	sampler->info.pmu = machine->pmu;
-	sampler->info.cpus = machine->sockets * machine->cores;
+	sampler->info.cpus = machine->sockets * machine_cpus(machine);
 	error = open_session(sampler, ctx);
 	if (error)
 		pmu_sampler_free(sampler);

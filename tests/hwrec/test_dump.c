@@ -53,7 +53,7 @@ static void refusals(void **state)
 	    {"PMD32 18446744073709551616", PMU_E_SYNTAX, "64 bits"},
 	    {"PMD32 0x10000000000000000", PMU_E_SYNTAX, "64 bits"},
 	    {"PMD320 1", PMU_E_UNKNOWN, "PMD32"},
-	    {"core4.PMD32 1", PMU_E_UNKNOWN, "no register"},
+	    {"core8.PMD32 1", PMU_E_UNKNOWN, "no register"},
 	    {"core99999999999999999999.PMD32 1", PMU_E_UNKNOWN, "no register"},
 	    {"cbo.PMD32 1", PMU_E_UNKNOWN, "no register"},
 	    {"corex.PMD32 1", PMU_E_UNKNOWN, "no register"},

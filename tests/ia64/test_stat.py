@@ -3,12 +3,10 @@
 import csv
 import json
 import os
-import pathlib
-import shutil
 import subprocess
-import sys
-import tempfile
 import unittest
+
+from assembled import Assembled, skip_without_assembler
 
 PMULAB = os.environ["PMULAB"]
 MACHINE = "itanium-9300-1s"
@@ -112,23 +110,7 @@ again:
 """ + EXIT.format(0)
 
 
-class Stat(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.path = pathlib.Path(cls.folder.name)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.folder.cleanup()
-
-    def build(self, name, source):
-        program = self.path / name
-        program.with_suffix(".s").write_text(source, encoding="utf-8")
-        subprocess.run(["ia64-linux-gnu-as", "-x", "-o", f"{program}.o", f"{program}.s"], check=True)
-        subprocess.run(["ia64-linux-gnu-ld", "-static", "-o", program, f"{program}.o"], check=True)
-        return str(program)
-
+class Stat(Assembled):
     def stat(self, program, *options, exit_code=0):
         """The report, and what was said on standard error."""
         output = self.path / "report.json"
@@ -224,12 +206,49 @@ class Stat(unittest.TestCase):
         self.assertIsNone(self.counts(report)["UC_LOADS_RETIRED"])
 
     def test_sets_exclude_each_other(self):
-        program = self.build("zero", START + EXIT.format(0))
-        _, said = self.stat([program], "-e", "L1D_READS_SET0,LOADS_RETIRED", exit_code=2)
+        """On one PMU; a machine takes a second one."""
+        program = self.build("mixed", MIXED)
+        _, said = self.stat([program], "-e", "{L1D_READS_SET0,LOADS_RETIRED}", exit_code=2)
         self.assertIn("L1D", said)
+        self.check_together(program, ["L1D_READS_SET0", "LOADS_RETIRED"])
+
+    def check_together(self, program, events):
+        """Events that are counted in one run have the counts that each has in a run of its own."""
+        together, _ = self.stat([program], "-e", ",".join(events))
+        alone = []
+        for event in events:
+            alone += self.stat([program], "-e", event)[0]["counts"]
+        self.assertEqual([c["count"] for c in together["counts"]], [c["count"] for c in alone])
+        return together
+
+    def test_more_events_than_counters(self):
+        program = self.build("mixed", MIXED)
+        events = ["CPU_OP_CYCLES.ALL", "BACK_END_BUBBLE.ALL", "BACK_END_BUBBLE.FE", "BE_FLUSH_BUBBLE.ALL",
+                  "BE_EXE_BUBBLE.ALL", "BE_L1D_FPU_BUBBLE.ALL", "BE_RSE_BUBBLE.ALL", "INST_DISPERSED",
+                  "SYLL_NOT_DISPERSED.ALL", "SYLL_OVERCOUNT.ALL", "DISP_STALLED", "NOPS_RETIRED",
+                  "IA64_INST_RETIRED.THIS", "L3_MISSES", "L2I_READS.ALL.ALL", "L1I_READS",
+                  "INST_DISPERSED:threshold=3", "NOPS_RETIRED:threshold=1"]
+        report = self.check_together(program, events)
+        cycles, bubbles, fe, *causes = list(self.counts(report).values())[:7]
+        self.assertEqual(bubbles, fe + sum(causes))
+        self.assertEqual(cycles, report["cycles"])
+
+    def test_more_events_of_the_uncore_than_counters(self):
+        program = self.build("mixed", MIXED)
+        self.check_together(program, [f"bbox0.{event}" for event in (
+            "IMT_ALLOC", "IMT_NOT_EMPTY", "ARB_Q0_INSERTS.COHQ", "ARB_Q0_INSERTS.BRAQ",
+            "ARB_Q0_REMOVE.COHQ", "ARB_Q0_REMOVE.BRAQ", "BZ_ACK_ALL", "B_CYCLES")])
+
+    def test_one_run_matches_in_one_way(self):
+        program = self.build("mixed", MIXED)
+        some = [f"{event}:IBRP0=0x4000000000000000:IBRP0_mask=0"
+                for event in ("L3_MISSES", "IA64_INST_RETIRED.THIS")]
+        other = "L3_MISSES:IBRP0=0x2000000000000000:IBRP0_mask=0"
+        self.check_together(program, some)
+        _, said = self.stat([program], "-e", f"{some[0]},{other}", exit_code=2)
+        self.assertIn("one run matches instructions in one way only", said)
 
 
 if __name__ == "__main__":
-    if not all(map(shutil.which, ("ia64-linux-gnu-as", "ia64-linux-gnu-ld"))):
-        sys.exit(77)
+    skip_without_assembler()
     unittest.main()

@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 """Counts outside of the cores of the Itanium machines: of kernels whose traffic is known by
 construction, of a twin that has none, and laws that hold on any program."""
-import csv
 import json
 import os
 import pathlib
-import shutil
 import subprocess
-import tempfile
 import unittest
 
-PMULAB = os.environ["PMULAB"]
+from core_programs import ENDS, PING_PONG, PMULAB, Case, stat
+
+PROGRAMS = pathlib.Path(__file__).parent / "programs"
 TURNS = 500, 2500  # the smaller one is more than the caches' ways
 PARAMS = {"read": 153, "home": 16, "reply": 8, "write": 60, "dispatch": 4, "ranks": 4,
           "refresh": 9360, "refresh_cycles": 132, "write_frames": 8}  # uarch/itanium-9300.json
@@ -46,61 +45,6 @@ READ = "ld8 r16=[r17]; add r17=r20,r17;; add r22=r16,r0;;"
 # Waits for the line, so that it is not read again while it is on its way to memory.
 WRITE = "st8 [r17]=r0;; ld8 r16=[r17]; add r17=r20,r17;; add r22=r16,r0;;"
 NOTHING = "nop.m 0; add r17=r20,r17;;"
-
-# Two threads that hand a line to and fro: each waits until the other has written to it.
-ENDS = 6  # the host decides whether the second thread begins before or after the first one writes
-PING_PONG = """
-	.text
-	.global _start
-	.proc _start
-_start:
-	alloc r33=ar.pfs,0,8,6,0
-	mov r15=1151			// mmap(0, 0x40000, read and write, private and anonymous, -1, 0)
-	mov r40=0
-	movl r41=0x40000
-	mov r42=3
-	mov r43=0x22
-	mov r44=-1
-	mov r45=0;;
-	break.i 0x100000;;
-	mov r41=r8			// clone2(VM FS FILES SIGHAND THREAD SYSVSEM, stack, size, 0, 0, 0)
-	movl r40=0x50f00
-	movl r42=0x40000
-	mov r43=0
-	mov r44=0
-	mov r45=0
-	mov r15=1213;;
-	break.i 0x100000;;
-	cmp.eq p8,p9=0,r8
-	movl r20=flag
-	movl r24={turns}-1;;
-	mov ar.lc=r24
-	cmp.eq p10,p11=r0,r0
-(p8)	mov r26=1			// what a thread waits for, and what it writes
-(p8)	mov r25=0
-(p9)	mov r26=0
-(p9)	mov r25=1;;
-again:
-	ld4.acq r27=[r20];;
-	cmp4.eq p6,p7=r26,r27
-(p7)	br.cond.spnt again;;
-	st4.rel [r20]=r25
-	br.cloop.sptk again;;
-(p8)	br.cond.sptk done
-last:
-	ld4.acq r27=[r20];;
-	cmp4.eq p6,p7=r26,r27
-(p7)	br.cond.spnt last;;
-done:
-(p8)	mov r15=1025;;			// exit, exit_group
-(p9)	mov r15=1236
-	mov r40=0;;
-	break.i 0x100000;;
-	.endp _start
-	.section .bss
-	.align 128
-flag:	.skip 128
-"""
 
 # What one turn adds: of reads; of writes, each with a line that leaves modified.
 TURN = {
@@ -195,41 +139,9 @@ TURN = {
 }
 
 
-def stat(machine, program, events):
-    """{(event, socket, instance): count}; the event alone for the sum."""
-    run = subprocess.run([PMULAB, "stat", "-M", machine, "--format", "csv", "-e",
-                          ",".join(events), "--", *program],
-                         check=False, capture_output=True, text=True)
-    if run.returncode:
-        raise AssertionError(f"{program}: {run.returncode}: {run.stderr}")
-    counts = {}
-    rows = [row for row in csv.DictReader(run.stderr.splitlines()) if row["box"]]
-    given = dict(zip(dict.fromkeys(row["event"] for row in rows), events))  # printed in full
-    for row in rows:
-        if row["model"] == "absent" or not row["count"]:
-            raise AssertionError(f"{row['event']} is not modelled")
-        event = given[row["event"]]
-        counts[event, int(row["socket"]), int(row["instance"])] = int(row["count"])
-        counts[event] = counts.get(event, 0) + int(row["count"])
-    return counts
-
-
-@unittest.skipUnless(shutil.which("ia64-linux-gnu-as"), "without the assembler")
-class Uncore(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-        self.built = 0
-
+class Uncore(Case):
     def build(self, body, turns, offset=0, program=PROGRAM):
-        self.built += 1
-        binary = pathlib.Path(self.folder.name) / str(self.built)
-        source = binary.with_suffix(".s")
-        source.write_text(program.format(body=body, turns=turns, offset=offset),
-                          encoding="utf-8")
-        subprocess.run(["ia64-linux-gnu-as", "-x", "-o", f"{binary}.o", source], check=True)
-        subprocess.run(["ia64-linux-gnu-ld", "-static", "-o", binary, f"{binary}.o"], check=True)
-        return [str(binary)]
+        return self.assemble(program.format(body=body, turns=turns, offset=offset))
 
     def turn(self, machine, body, events, offset=0):
         """What a turn adds to each count."""
@@ -308,7 +220,7 @@ class Uncore(unittest.TestCase):
         self.assertEqual(data1 >> 20 & 0x3FF, 0)  # the first home agent
         self.assertEqual(data1 >> 18 & 3, 0)
         # The kernel wraps after 32 lines of 524288 bytes.
-        symbols = subprocess.run(["ia64-linux-gnu-nm", str(pathlib.Path(self.folder.name) / "1")],
+        symbols = subprocess.run(["ia64-linux-gnu-nm", str(self.folder / "1")],
                                  check=True, capture_output=True, text=True).stdout
         data = next(int(line.split()[0], 16) for line in symbols.splitlines()
                     if line.endswith(" data"))
@@ -404,12 +316,9 @@ class Uncore(unittest.TestCase):
 
     def test_threads(self):
         """Four threads with semaphores and locks: sums are right, and every snoop is answered."""
-        program = pathlib.Path(self.folder.name) / "threads"
-        source = pathlib.Path(__file__).parent / "programs/threads.s"
-        subprocess.run(["ia64-linux-gnu-as", "-x", "-o", f"{program}.o", source], check=True)
-        subprocess.run(["ia64-linux-gnu-ld", "-static", "-o", program, f"{program}.o"], check=True)
+        program = self.assemble((PROGRAMS / "threads.s").read_text(encoding="utf-8"))
         for machine in ("itanium-9300-1s", "itanium-9300-4s"):
-            found = stat(machine, [str(program)], [
+            found = stat(machine, program, [
                 "bbox.SNP_REQ_ALL", "bbox.SNP_RSP_ALL", "ER_SNP_ALL.ALL", "ER_SNP_DATA.ALL",
                 "ER_SNP_CODE.ALL", "ER_SNP_INV.ALL", "bbox.IOB_INSERTS.SNOOPS"])
             snoops = found["bbox.SNP_REQ_ALL"]
@@ -426,11 +335,7 @@ class Uncore(unittest.TestCase):
     def test_counts_of_threads_repeat(self):
         """Whatever the host does with the threads: with all processors, or with one for all."""
         for name in ("threads", "futex"):
-            program = pathlib.Path(self.folder.name) / name
-            source = pathlib.Path(__file__).parent / f"programs/{name}.s"
-            subprocess.run(["ia64-linux-gnu-as", "-x", "-o", f"{program}.o", source], check=True)
-            subprocess.run(["ia64-linux-gnu-ld", "-static", "-o", program, f"{program}.o"],
-                           check=True)
+            [program] = self.assemble((PROGRAMS / f"{name}.s").read_text(encoding="utf-8"))
             reports = set()
             for before in ([], ["taskset", "-c", "0"], [], ["nice", "-n", "19"]):
                 run = subprocess.run([*before, PMULAB, "stat", "-M", "itanium-9300-2s", "--format",

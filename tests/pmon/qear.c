@@ -80,7 +80,7 @@ static const struct detail_request read_data = {.address = 0x2C5544332200,
 
 static bool request(struct fixture *f, struct detail_request r)
 {
-	return pmon_uncore_request(f->uncore, 1, CORE, &r, false);
+	return pmon_uncore_request(f->uncore, 1, CORE, &r, 0);
 }
 
 static void test_fields(void **state)
@@ -102,8 +102,8 @@ static void test_fields(void **state)
 	assert_int_equal(get(f, DATA0) >> 2 & 0xF, 4); /* RdInvOwn */
 	assert_int_equal(get(f, DATA1) >> 30, 0);
 	r.time = 3000;
-	assert_false(pmon_uncore_request(f->uncore, 1, CORE + 1, &r, false));
-	assert_false(pmon_uncore_request(f->uncore, 0, CORE, &r, false));
+	assert_false(pmon_uncore_request(f->uncore, 1, CORE + 1, &r, 0));
+	assert_false(pmon_uncore_request(f->uncore, 0, CORE, &r, 0));
 	/* A write of the control clears the cycles. */
 	control(f, EN | EACH | HOM | ANY_OP);
 	assert_int_equal(get(f, CONTROL) >> 17, 0);
@@ -191,9 +191,10 @@ static void test_frozen(void **state)
 	struct fixture *f = *state;
 
 	control(f, EN | EACH | HOM | ANY_OP);
-	assert_false(pmon_uncore_request(f->uncore, 1, CORE, &read_data, true));
+	assert_false(pmon_uncore_request(f->uncore, 1, CORE, &read_data, 1));
 	control(f, EN | EACH | HOM | ANY_OP | OTHER);
-	assert_true(pmon_uncore_request(f->uncore, 1, CORE, &read_data, true));
+	assert_true(pmon_uncore_request(f->uncore, 1, CORE, &read_data, 1));
+	assert_false(pmon_uncore_request(f->uncore, 1, CORE, &read_data, 2));
 }
 
 /* The time between the halves of a line that is read; classes do not matter. */

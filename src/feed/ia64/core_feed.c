@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define THREADS 16 /* of cores */
+#define THREADS 32 /* of cores */
 
 /* Offsets in the interruption vector table (Intel 245318, chapter 8). */
 #define VECTOR_BREAK   0x2C00

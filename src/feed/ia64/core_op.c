@@ -287,8 +287,9 @@ static unsigned load_kind(uint64_t word, bool floating)
 static unsigned kind_of(const struct ia64_insn *n, uint64_t word)
 {
 	switch (n->op) {
-	case IA64_NOP:
-		return EPIC_NOP;
+	case IA64_NOP: /* a hint.b is nothing else */
+		return n->format != IA64_FORMAT_B9 && word >> 26 & 1 && !n->imm ? EPIC_PAUSE
+										: EPIC_NOP;
 	case IA64_LD:
 	case IA64_LD16:
 	case IA64_LD_FILL:
@@ -486,7 +487,7 @@ static unsigned port_of(const struct ia64_insn *n, const struct shape *s, const 
 		return EPIC_PORT_M;
 	if (n->op == IA64_PMPY)
 		return EPIC_PORT_I0;
-	if (op->kind == EPIC_NOP && n->format == IA64_FORMAT_M24)
+	if (n->op == IA64_NOP && n->format == IA64_FORMAT_M24)
 		return EPIC_PORT_M0;
 	if (n->op == IA64_BREAK && n->format == IA64_FORMAT_B9)
 		return EPIC_PORT_B;

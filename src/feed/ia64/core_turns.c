@@ -18,20 +18,6 @@ static uint64_t later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-void core_turns_begin(struct core_turns *turns, struct core_turn *turn, struct epic_core *core)
-{
-	pthread_mutex_lock(&turns->lock);
-	turn->core = core;
-	turn->clock = epic_clock(core);
-	turn->next = turns->all;
-	turns->several = turns->all;
-	turns->all = turn;
-	if (turns->now)
-		epic_rest(core, epic_cycle(turns->now->core));
-	turn->waits = turns->several;
-	pthread_mutex_unlock(&turns->lock);
-}
-
 static bool any_outside(const struct core_turns *turns)
 {
 	for (const struct core_turn *t = turns->all; t; t = t->next)
@@ -44,7 +30,7 @@ static bool any_outside(const struct core_turns *turns)
 static uint64_t cycle_of(const struct core_turn *t, bool outside)
 {
 	if (t->waits)
-		return *t->clock;
+		return epic_foreground(t->core) ? *t->clock : UINT64_MAX;
 	return t->key && !outside && t->deadline != UINT64_MAX ? later(t->deadline, *t->clock)
 							       : UINT64_MAX;
 }
@@ -80,14 +66,16 @@ static void pass(struct core_turns *turns)
 	struct core_turn *turn = behind_most(turns);
 	const struct core_turn *other;
 
+	while (turn && turn->key) {
+		epic_rest(turn->core, turn->deadline);
+		turn->timed_out = true;
+		turn->waits = true;
+		wake(turn);
+		turn = behind_most(turns);
+	}
 	turns->now = turn;
 	if (!turn)
 		return;
-	if (turn->key) {
-		epic_rest(turn->core, turn->deadline);
-		turn->timed_out = true;
-		wake(turn);
-	}
 	turn->waits = false;
 	other = behind_most(turns);
 	turn->until =
@@ -100,6 +88,7 @@ void core_turns_take(struct core_turns *turns, struct core_turn *turn)
 {
 	pthread_mutex_lock(&turns->lock);
 	turn->outside = false;
+	epic_resume(turn->core);
 	if (turns->now != turn) {
 		turn->waits = true;
 		if (!turns->now)
@@ -113,9 +102,39 @@ void core_turns_take(struct core_turns *turns, struct core_turn *turn)
 	pthread_mutex_unlock(&turns->lock);
 }
 
-/* The lock is the caller's. */
+/* The core has gone over to its other thread. */
+static void in_background(void *arg)
+{
+	struct core_turn *turn = arg;
+	struct core_turns *turns = turn->turns;
+
+	pthread_mutex_lock(&turns->lock);
+	turn->waits = true;
+	pass(turns);
+	while (turns->now != turn)
+		pthread_cond_wait(&turns->passed, &turns->lock);
+	pthread_mutex_unlock(&turns->lock);
+}
+
+void core_turns_begin(struct core_turns *turns, struct core_turn *turn, struct epic_core *core)
+{
+	pthread_mutex_lock(&turns->lock);
+	turn->turns = turns;
+	turn->core = core;
+	turn->clock = epic_clock(core);
+	turn->next = turns->all;
+	turns->several = turns->all;
+	turns->all = turn;
+	epic_on_background(core, in_background, turn);
+	epic_rest(core, epic_cycle(turns->now ? turns->now->core : core));
+	turn->waits = turns->several;
+	pthread_mutex_unlock(&turns->lock);
+}
+
+/* It executes nothing for now. The lock is the caller's. */
 static void give_up(struct core_turns *turns, struct core_turn *turn)
 {
+	epic_park(turn->core);
 	turn->until = 0;
 	turn->waits = false;
 	if (turns->now == turn)
@@ -223,6 +242,8 @@ unsigned core_turns_wake(struct core_turns *turns, uint64_t key, uint64_t most, 
 	while (count < most && (turn = first_blocked(turns, key, bits))) {
 		if (turns->now)
 			epic_rest(turn->core, *turns->now->clock);
+		else
+			epic_resume(turn->core);
 		turn->waits = true;
 		wake(turn);
 		count++;

@@ -6,6 +6,8 @@
  * A thread keeps its turn in a system call that ends by itself. In one that waits for another
  * thread it is blocked, until that one wakes it in its own cycle, or until a cycle. Only a call
  * that waits for something else leaves the order to the host: the thread is outside meanwhile.
+ *
+ * Of two threads on one core the one in the foreground can have the turn.
  */
 #ifndef FEED_IA64_CORE_TURNS_H
 #define FEED_IA64_CORE_TURNS_H
@@ -16,7 +18,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct core_turns;
+
 struct core_turn {
+	struct core_turns *turns;
 	struct epic_core *core; /* NULL: the thread drives none */
 	const uint64_t *clock;	/* its cycle */
 	uint64_t until;		/* its turn ends in this cycle; 0: it has none */

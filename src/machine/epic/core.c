@@ -19,10 +19,10 @@ static size_t tlb_bytes(const struct epic_tlb_params *p)
 
 size_t epic_size(const struct epic_params *p)
 {
-	return sizeof(struct epic_core) + cache_bytes(&p->l1i) + cache_bytes(&p->l1d) +
-	       cache_bytes(&p->l2i) + cache_bytes(&p->l2d) + cache_bytes(&p->l3) +
-	       tlb_bytes(&p->itlb1) + tlb_bytes(&p->itlb2) + tlb_bytes(&p->dtlb1) +
-	       tlb_bytes(&p->dtlb2);
+	return sizeof(struct epic_core) + sizeof(struct epic_shared) + cache_bytes(&p->l1i) +
+	       cache_bytes(&p->l1d) + cache_bytes(&p->l2i) + cache_bytes(&p->l2d) +
+	       cache_bytes(&p->l3) + tlb_bytes(&p->itlb1) + tlb_bytes(&p->itlb2) +
+	       tlb_bytes(&p->dtlb1) + tlb_bytes(&p->dtlb2);
 }
 
 /* @return what follows its lines */
@@ -51,11 +51,22 @@ static void copy_latencies(struct epic_core *core, const struct epic_params *par
 	}
 }
 
+static void reset_thread(struct epic_core *core)
+{
+	core->deadline = UINT64_MAX;
+	core->fetch.chunk = core->fetch.page = core->fetch.line = UINT64_MAX;
+	core->turn.parked = true;
+	core->turn.urgency = EPIC_URGENCY;
+	core->turn.cause = SWITCH_NONE;
+}
+
 struct epic_core *epic_init(void *memory, const struct epic_params *params)
 {
 	struct epic_core *core = memory;
 	char *next = (char *)(core + 1);
 
+	core->shared = (void *)next;
+	next += sizeof(struct epic_shared);
 	next = make_cache(&core->l1i, &params->l1i, next);
 	next = make_cache(&core->l1d, &params->l1d, next);
 	next = make_cache(&core->l2i, &params->l2i, next);
@@ -67,12 +78,26 @@ struct epic_core *epic_init(void *memory, const struct epic_params *params)
 	make_tlb(&core->dtlb2, &params->dtlb2, next);
 	core->params = params;
 	copy_latencies(core, params);
-	core->deadline = UINT64_MAX;
-	core->fetch.chunk = core->fetch.page = core->fetch.line = UINT64_MAX;
-	core->requests.size = params->requests;
-	core->fills.size = params->fills;
-	core->reads.low = CELL_READING_LOW;
-	core->queue.low = CELL_QUEUE_LOW;
+	core->shared->foreground = core->shared->threads[0] = core;
+	core->shared->requests.size = params->requests;
+	core->shared->fills.size = params->fills;
+	core->shared->reads.low = CELL_READING_LOW;
+	core->shared->queue.low = CELL_QUEUE_LOW;
+	reset_thread(core);
+	return core;
+}
+
+size_t epic_thread_size(void)
+{
+	return sizeof(struct epic_core);
+}
+
+struct epic_core *epic_init_thread(void *memory, struct epic_core *first)
+{
+	struct epic_core *core = memory;
+
+	*core = *first; /* with its caches and TLBs */
+	core->shared->threads[1] = core;
 	return core;
 }
 
@@ -81,17 +106,6 @@ void epic_connect(struct epic_core *core, struct fabric *fabric, unsigned number
 	core->fabric = fabric;
 	core->number = number;
 	core->mhz = mhz;
-}
-
-void epic_rest(struct epic_core *core, uint64_t until)
-{
-	epic_settle(core);
-	if (until > core->cycle) {
-		epic_add(core, CELL_HALTED, until - core->cycle);
-		core->group.start = core->cycle = until;
-	}
-	if (core->fetch.next < core->cycle)
-		core->fetch.next = core->cycle;
 }
 
 uint64_t epic_cycles(const struct epic_core *core, uint64_t ns)

@@ -100,8 +100,12 @@ struct predictor {
 	uint8_t history[1 << HISTORY_LOG2];   /* last four directions */
 	uint8_t counters[16 << HISTORY_LOG2]; /* 0: none yet; 1, 2 not taken; 3, 4 taken */
 	uint64_t targets[1 << TARGETS_LOG2];  /* of indirect branches */
-	uint64_t returns[RETURNS];
-	unsigned return_top;
+};
+
+/* Where calls return to. */
+struct returns {
+	uint64_t targets[RETURNS];
+	unsigned top;
 };
 
 enum fetch_cause {
@@ -157,13 +161,60 @@ struct pending {
 	uint64_t inserted, issued; /* cycles: into its queue, and to the third level */
 };
 
+/* What the threads of a core share, besides the lines and pages of its caches and TLBs. */
+struct epic_shared {
+	struct epic_core *threads[EPIC_THREADS]; /* NULL: there is none */
+	struct epic_core *foreground;
+	uint64_t busy; /* cycle until which it executed before it stopped */
+	struct predictor predictor;
+	struct stream stream;
+	struct ring requests, fills;
+	struct pending pending[RING_MAX]; /* of fills */
+	uint64_t missed_cycle, missed;	  /* line and cycle of the last miss of the second level */
+	uint64_t ordered[2];		  /* until when requests that acquire, and release, wait */
+	struct reads reads, queue;	  /* of memory; of all that the second levels ask for */
+};
+
+#define MISSES_MAX   32u
+#define EPIC_URGENCY 5u /* of a thread that waits for no line */
+
+/* Why a thread leaves the foreground. In the order of the cells. */
+enum epic_switch {
+	SWITCH_MISS,   /* it missed the third level */
+	SWITCH_TIMER,  /* it was there for long enough */
+	SWITCH_HINT,   /* it says that it has nothing to do */
+	SWITCH_HALT,   /* it waits for others */
+	SWITCH_RETURN, /* a line of the other one came */
+	SWITCH_NONE,
+};
+
+/* A thread's part in the changes. */
+struct turn {
+	bool parked;	 /* it executes nothing until somebody says when it goes on */
+	bool retired;	 /* something, since it came to the foreground */
+	bool hinted;	 /* the open group has such an instruction */
+	uint8_t urgency; /* 0 to 7 */
+	uint8_t miss_count;
+	uint64_t misses[MISSES_MAX]; /* when its lines come from memory, in this order */
+	uint64_t since;		     /* cycle in which it came to the foreground */
+	uint64_t rested;	     /* cycle to which it was halted last */
+	uint64_t retired_at;	     /* cycle of its last group */
+	enum epic_switch cause;	     /* one that it gave itself, and nobody has looked at yet */
+	uint64_t caused;	     /* in this cycle */
+	void (*wait)(void *arg);     /* until it is in the foreground again; NULL: nobody does */
+	void *wait_arg;
+};
+
 #define EPIC_USES_ROOM 16
 
+/* A hardware thread of a core. */
 struct epic_core {
 	const struct epic_params *params;
-	struct fabric *fabric; /* NULL: none */
-	unsigned number, mhz;  /* of the core, in the fabric */
-	uint64_t cycle;	       /* in which the last group retired */
+	struct epic_shared *shared;
+	struct epic_core *rival; /* the other thread, while it waits for the foreground; or NULL */
+	struct fabric *fabric;	 /* NULL: none */
+	unsigned number, mhz;	 /* of the core, in the fabric */
+	uint64_t cycle;		 /* in which the last group retired */
 	struct group group;
 	uint64_t at;	    /* where the program goes on: ip + slot; 0: somewhere else */
 	bool b_before;	    /* the bundle before ended in a B slot */
@@ -182,15 +233,10 @@ struct epic_core {
 	uint8_t slowest[EPIC_VIAS]; /* of these */
 	uint64_t totals[SIGNAL_BANKS][EPIC_CELL_COUNT];
 	struct fetch fetch;
-	struct stream stream;
-	struct predictor predictor;
+	struct returns returns;
 	struct cache l1i, l2i, l1d, l2d, l3;
 	struct tlb itlb1, itlb2, dtlb1, dtlb2;
-	struct ring requests, fills;
-	struct pending pending[RING_MAX]; /* of fills */
-	uint64_t missed_cycle, missed;	  /* line and cycle of the last miss of the second level */
-	uint64_t ordered[2];		  /* until when requests that acquire, and release, wait */
-	struct reads reads, queue;	  /* of memory; of all that the second levels ask for */
+	struct turn turn;
 };
 
 static inline void epic_add(struct epic_core *core, enum epic_cell cell, uint64_t count)
@@ -316,7 +362,7 @@ void epic_fetch_redirect(struct epic_core *core, uint64_t cycle);
 static inline void epic_stream_begin(struct epic_core *core, const struct epic_instance *in)
 {
 	if (in->taken)
-		core->stream.next = epic_line(&core->l1i, in->target) + 1;
+		core->shared->stream.next = epic_line(&core->l1i, in->target) + 1;
 }
 /** Asks for lines behind the one that is fetched. */
 void epic_stream_go_on(struct epic_core *core, uint64_t line);
@@ -340,8 +386,9 @@ enum epic_outcome {
  * How a branch was predicted, given what it did; learns from it.
  * @param forced  it is predicted as not taken, whatever it is
  */
-enum epic_outcome epic_predict(struct predictor *p, const struct epic_op *op,
-			       const struct epic_instance *instance, bool forced);
+enum epic_outcome epic_predict(struct predictor *p, struct returns *returns,
+			       const struct epic_op *op, const struct epic_instance *instance,
+			       bool forced);
 
 /* What an access does to the pipeline: cycles of each cause, and until its value is there. */
 struct access_time {
@@ -359,5 +406,15 @@ unsigned epic_upgrade(struct epic_core *core, const struct access *a, uint64_t n
 		      uint64_t cycle);
 /** Does an access in a cycle. */
 struct access_time epic_access(struct epic_core *core, struct access *access, uint64_t cycle);
+
+/** It asked for a line that comes from memory. @param ready  cycle from which it is there */
+void epic_threads_missed(struct epic_core *core, uint64_t cycle, uint64_t ready);
+/** Of so many cycles of a stall: those until something may end the thread's turn. It has a rival.
+ */
+uint64_t epic_threads_span(struct epic_core *core, uint64_t cycles);
+/** That has come: the thread may change here. */
+void epic_threads_stalled(struct epic_core *core);
+/** A group is over: the thread may change here. It has a rival. */
+void epic_threads_retired(struct epic_core *core);
 
 #endif

@@ -18,7 +18,9 @@ static void drop_line(struct epic_core *core, uint64_t number)
 		epic_cache_drop(whole[i], number);
 	epic_stream_take(core, 2 * number);
 	epic_stream_take(core, 2 * number + 1);
-	core->fetch.line = UINT64_MAX; /* asks the cache again */
+	for (unsigned i = 0; i < EPIC_THREADS; i++)
+		if (core->shared->threads[i]) /* asks the cache again */
+			core->shared->threads[i]->fetch.line = UINT64_MAX;
 }
 
 enum fabric_found epic_snoop(struct epic_core *core, uint64_t number, enum fabric_snoop what)
@@ -39,6 +41,7 @@ enum fabric_found epic_snoop(struct epic_core *core, uint64_t number, enum fabri
 
 	if (what == FABRIC_LOOK)
 		return found;
+	core = core->shared->foreground;
 	epic_add(core,
 		 (enum epic_cell)(first + (found == FABRIC_MODIFIED) + (found != FABRIC_NOTHING)),
 		 1);
@@ -87,8 +90,8 @@ static void tell_request(struct epic_core *core, const struct fabric_request *re
 	    .from_home = !answer->from_cache,
 	};
 
-	if (core->watch.request && core->watch.request(core->watch.arg, &detail))
-		epic_add(core, CELL_BUS_MARKED, 1);
+	if (core->watch.request)
+		core->watch.request(core->watch.arg, &detail);
 }
 
 /* @return cycles of the core that it takes */
@@ -166,6 +169,13 @@ static enum epic_cell bus_cell(enum epic_cell first, const struct access *access
 					     : CELL_BUS_LOAD;
 }
 
+/* Whether the program waits for what it reads. */
+static bool awaited(enum epic_cell first, const struct access *access)
+{
+	return first == CELL_L3_CODE_I || access->kind == EPIC_EXCHANGE ||
+	       (access->kind >= EPIC_LOAD && access->kind <= EPIC_FP_LOAD_CHECK);
+}
+
 unsigned epic_l3_read(struct epic_core *core, uint64_t address, uint64_t cycle,
 		      enum epic_cell first, const struct access *access, enum epic_state *found)
 {
@@ -178,9 +188,11 @@ unsigned epic_l3_read(struct epic_core *core, uint64_t address, uint64_t cycle,
 		latency = transact(core, kind_of(first, access), number, cycle, &answer);
 		line->tag |= answer.shared ? LINE_SHARED : 0;
 		epic_add(core, bus_cell(first, access), 1);
-		epic_reads_begin(core, &core->reads, cycle, latency);
+		epic_reads_begin(core, &core->shared->reads, cycle, latency);
+		if (awaited(first, access))
+			epic_threads_missed(core, cycle, cycle + latency);
 	}
-	epic_reads_begin(core, &core->queue, cycle, latency);
+	epic_reads_begin(core, &core->shared->queue, cycle, latency);
 	epic_add(core, CELL_QUEUED, 1);
 	return latency;
 }
@@ -193,7 +205,7 @@ unsigned epic_upgrade(struct epic_core *core, const struct access *a, uint64_t n
 	struct fabric_answer answer;
 	unsigned latency = transact(core, FABRIC_OWN, number, cycle, &answer);
 
-	epic_reads_begin(core, &core->queue, cycle, latency);
+	epic_reads_begin(core, &core->shared->queue, cycle, latency);
 	epic_add(core, CELL_QUEUED, 1);
 	epic_add_access(core, a, CELL_L2D_STORE_SHARED);
 	if (second)

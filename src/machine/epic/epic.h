@@ -6,8 +6,11 @@
  * Time goes on by whole groups. A group's cycles are its bubbles, each with one cause, and the
  * cycle in which it retires; so cycles are bubbles plus retiring cycles, to the last one.
  *
- * Not modelled: wrong paths, the second thread, snoops, uncacheable
- * memory, and the operating system's time. Physical addresses equal virtual ones.
+ * A core can have two threads, each a struct epic_core: they share caches, TLBs, queues and
+ * predictors, and one of them executes at a time, the one in the foreground.
+ *
+ * Not modelled: wrong paths, uncacheable memory, and the operating system's time. Physical
+ * addresses equal virtual ones.
  */
 #ifndef MACHINE_EPIC_EPIC_H
 #define MACHINE_EPIC_EPIC_H
@@ -22,6 +25,8 @@
 
 struct epic_core;
 struct epic_params;
+
+#define EPIC_THREADS 2u /* of a core, at most */
 
 /* Register names of instructions: general 0 to 127, then the others. */
 #define EPIC_FLOATING	 128u
@@ -115,6 +120,7 @@ enum epic_kind {
 	EPIC_FLAGS_CHECK, /* of speculative floating-point flags */
 	EPIC_SERIALIZE,
 	EPIC_LEAVE, /* to the system: a flush */
+	EPIC_PAUSE, /* a nop that says that the thread has nothing to do */
 };
 
 enum epic_hint {
@@ -202,6 +208,13 @@ size_t epic_size(const struct epic_params *params);
  * @param params  must outlive the core
  */
 struct epic_core *epic_init(void *memory, const struct epic_params *params);
+/** Bytes that a core's second thread takes. */
+size_t epic_thread_size(void);
+/**
+ * Gives a core its second thread, before epic_connect().
+ * @param memory  epic_thread_size() bytes of zeros, aligned to 8; the caller's
+ */
+struct epic_core *epic_init_thread(void *memory, struct epic_core *first);
 
 /**
  * What the core reaches memory by; without it, reads take the parameters' latency and writes none.
@@ -211,8 +224,22 @@ struct epic_core *epic_init(void *memory, const struct epic_params *params);
 void epic_connect(struct epic_core *core, struct fabric *fabric, unsigned number, unsigned mhz);
 /** Another core's request for a line. @return what was there */
 enum fabric_found epic_snoop(struct epic_core *core, uint64_t number, enum fabric_snoop what);
-/** The core was halted until a cycle, and counts only that. Nothing if that is over. */
+/**
+ * The thread was halted until a cycle, and counts only that. Nothing if that is over. From then on
+ * it executes, if it is in the foreground.
+ */
 void epic_rest(struct epic_core *core, uint64_t until);
+/** The thread is halted, until epic_rest() or epic_resume(). */
+void epic_park(struct epic_core *core);
+/** One that is parked goes on now. */
+void epic_resume(struct epic_core *core);
+/** Whether it is this thread that the core executes. Only that one issues instructions. */
+bool epic_foreground(const struct epic_core *core);
+/**
+ * Has a function called when the other thread takes the foreground while this one issues: it
+ * returns once this one has it again. NULL: whoever issues looks at epic_foreground().
+ */
+void epic_on_background(struct epic_core *core, void (*wait)(void *arg), void *arg);
 /** Cycles of the core in so many nanoseconds. */
 uint64_t epic_cycles(const struct epic_core *core, uint64_t ns);
 /** Cycle of the fabric's clock in a cycle of the core's. */
@@ -241,7 +268,7 @@ void epic_stack_registers(struct epic_core *core, unsigned dirty, unsigned curre
 void epic_deferred(struct epic_core *core, bool address);
 /** The program went on elsewhere than instructions say: an interruption. */
 void epic_interruption(struct epic_core *core);
-/** Ends the group that is open, so that totals tell of all instructions. */
+/** Nothing more is issued: ends the group that is open, so that totals tell of all instructions. */
 void epic_settle(struct epic_core *core);
 
 /**
@@ -280,8 +307,8 @@ struct epic_watch {
 	void (*branch)(void *arg, const struct detail_branch *branch);
 	void (*group)(void *arg, const struct detail_group *group);
 	void (*interruption)(void *arg, unsigned vector);
-	/* A request left the core. @return whether it is marked: it counts as bus.marked */
-	bool (*request)(void *arg, const struct detail_request *request);
+	/* A request left the core. Whoever marks it counts it as bus.marked. */
+	void (*request)(void *arg, const struct detail_request *request);
 };
 
 void epic_watch(struct epic_core *core, const struct epic_watch *watch);

@@ -106,7 +106,7 @@ static unsigned late(struct epic_core *core, uint64_t ip)
 			cycles += waits;
 			lose(core, CELL_FETCH_CACHE, waits);
 		}
-		if (core->stream.next)
+		if (core->shared->stream.next)
 			epic_stream_go_on(core, f->line);
 	}
 	event.latency = cycles + core->params->l1i.latency;

@@ -2,8 +2,7 @@
 
 #include <string.h>
 
-/* Bubbles of one cause: every cycle the same. */
-static void bubbles(struct epic_core *core, enum epic_cell cell, uint64_t count)
+void epic_bubbles(struct epic_core *core, enum epic_cell cell, uint64_t count)
 {
 	if (!count)
 		return;
@@ -39,19 +38,29 @@ static __attribute__((noinline)) void count_absent(struct epic_core *core, uint6
 		 2 * (cycles - flushed));
 }
 
+/* Of a stall: cycles until the thread may change. */
+static uint64_t stall_span(struct epic_core *core, uint64_t cycles)
+{
+	return core->rival ? epic_threads_span(core, cycles) : cycles;
+}
+
 /* free: the cycle in which it could be dispersed if nothing had stalled */
 static void begin_fetched(struct epic_core *core, const struct epic_op *op, uint64_t free,
 			  uint64_t flush)
 {
 	uint64_t available = epic_available(core, op->ip);
-	uint64_t bubble = available > core->cycle + 1 ? available - core->cycle - 1 : 0;
+	enum epic_cell cause = lost((enum fetch_cause)core->fetch.cause);
 
 	if (available > free)
 		count_absent(core, available - free, flush);
-	if (bubble) {
+	while (available > core->cycle + 1) {
+		uint64_t all = available - core->cycle - 1, bubble = stall_span(core, all);
+
 		epic_add(core, CELL_NOT_FETCH, 6 * bubble);
-		epic_add(core, lost((enum fetch_cause)core->fetch.cause), 2 * bubble);
-		bubbles(core, CELL_BUBBLE_FETCH, bubble);
+		epic_add(core, cause, 2 * bubble);
+		epic_bubbles(core, CELL_BUBBLE_FETCH, bubble);
+		if (bubble < all)
+			epic_threads_stalled(core);
 	}
 }
 
@@ -67,8 +76,8 @@ void epic_group_begin(struct epic_core *core, const struct epic_op *op, bool fet
 	g->open = true;
 	g->ip = op->ip;
 	g->flushed = flush;
-	bubbles(core, CELL_BUBBLE_EXCEPTION, core->flush_exception);
-	bubbles(core, CELL_BUBBLE_BRANCH, core->flush_branch);
+	epic_bubbles(core, CELL_BUBBLE_EXCEPTION, core->flush_exception);
+	epic_bubbles(core, CELL_BUBBLE_BRANCH, core->flush_branch);
 	core->flush_branch = core->flush_exception = 0;
 	if (fetched)
 		begin_fetched(core, op, free, flush);
@@ -114,29 +123,41 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* Cycles for which operands are not there; each cause counts its own. */
-static void wait_for_operands(struct epic_core *core)
+static uint64_t smaller(uint64_t a, uint64_t b)
 {
-	struct group *g = &core->group;
-	uint64_t now = core->cycle + 1, waits[NEEDS], special, general, all;
+	return a < b ? a : b;
+}
 
-	if (g->latest <= now)
-		return;
+/* Cycles for which operands are not there, of so many; each cause counts its own. */
+static void count_waits(struct epic_core *core, uint64_t cycles)
+{
+	const struct group *g = &core->group;
+	uint64_t waits[NEEDS], special, general;
+
 	for (unsigned i = 0; i < NEEDS; i++)
-		waits[i] = cycles_until(g->needs[i], now);
+		waits[i] = smaller(cycles_until(g->needs[i], core->cycle + 1), cycles);
 	general = larger(waits[NEED_LOADED], waits[NEED_GENERAL]);
 	special = larger(waits[NEED_PREDICATE], waits[NEED_APPLICATION]);
-	all = larger(larger(general, special), waits[NEED_FLOATING]);
-	if (!all)
-		return;
-	epic_add(core, CELL_EXECUTE_ANY, all);
+	epic_add(core, CELL_EXECUTE_ANY, cycles);
 	epic_add(core, CELL_EXECUTE_GENERAL, general);
 	epic_add(core, CELL_EXECUTE_FROM_GENERAL, waits[NEED_GENERAL]);
 	epic_add(core, CELL_EXECUTE_FLOATING, waits[NEED_FLOATING]);
 	epic_add(core, CELL_EXECUTE_PREDICATE, waits[NEED_PREDICATE]);
 	epic_add(core, CELL_EXECUTE_APPLICATION, waits[NEED_APPLICATION]);
 	epic_add(core, CELL_EXECUTE_SPECIAL, special);
-	bubbles(core, CELL_BUBBLE_EXECUTE, all);
+	epic_bubbles(core, CELL_BUBBLE_EXECUTE, cycles);
+}
+
+static void wait_for_operands(struct epic_core *core)
+{
+	while (core->group.latest > core->cycle + 1) {
+		uint64_t all = core->group.latest - core->cycle - 1;
+		uint64_t cycles = stall_span(core, all);
+
+		count_waits(core, cycles);
+		if (cycles < all)
+			epic_threads_stalled(core);
+	}
 }
 
 static void wait_for_stack(struct epic_core *core)
@@ -148,7 +169,7 @@ static void wait_for_stack(struct epic_core *core)
 	epic_add(core, CELL_STACK_SPILL, core->spill);
 	epic_add(core, CELL_STACK_FILL, core->fill);
 	core->spill = core->fill = 0;
-	bubbles(core, CELL_BUBBLE_STACK, all);
+	epic_bubbles(core, CELL_BUBBLE_STACK, all);
 }
 
 /* Accesses go on together: the longest stall of each cause is the group's. */
@@ -172,7 +193,7 @@ static void do_accesses(struct epic_core *core, unsigned *latencies)
 	epic_add(core, CELL_MEMORY_BACK_PRESSURE, pressure);
 	epic_add(core, CELL_MEMORY_TLB, transfer);
 	epic_add(core, CELL_MEMORY_WALKER, walk);
-	bubbles(core, CELL_BUBBLE_MEMORY, all);
+	epic_bubbles(core, CELL_BUBBLE_MEMORY, all);
 }
 
 static void deliver(struct epic_core *core, const unsigned *latencies)
@@ -231,4 +252,6 @@ void epic_group_end(struct epic_core *core, const struct epic_op *op, enum end w
 	}
 	if (core->cycle >= core->deadline)
 		core->watch.deadline(core->watch.arg);
+	if (__builtin_expect(core->rival != NULL, 0))
+		epic_threads_retired(core);
 }

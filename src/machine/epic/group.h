@@ -48,6 +48,12 @@ enum {
 	TALLY_LONG = 16,
 };
 
+/** Ends the group that is open, and counts what goes on by itself until now. */
+void epic_group_settle(struct epic_core *core);
+
+/** Bubbles of one cause: every cycle the same. */
+void epic_bubbles(struct epic_core *core, enum epic_cell cell, uint64_t count);
+
 /** Counts an executed instruction that is `rare`, or replaced an entry of the ALAT. */
 void epic_count_kind(struct epic_core *core, const struct epic_op *op,
 		     const struct epic_instance *in);

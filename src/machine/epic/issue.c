@@ -209,7 +209,7 @@ static void branch(struct epic_core *core, const struct epic_op *op, const struc
 		unsigned kind = op->kind - EPIC_BRANCH;
 		bool forced = core->forced_ip == op->ip;
 
-		outcome = epic_predict(&core->predictor, op, in, forced);
+		outcome = epic_predict(&core->shared->predictor, &core->returns, op, in, forced);
 		epic_add_marked(core, core->marks,
 				(enum epic_cell)(CELL_BRANCH_IP_RELATIVE_NOT_TAKEN_CORRECT +
 						 kind * 6 + in->taken * 3 + outcome),
@@ -246,7 +246,7 @@ static void redirect(struct epic_core *core, unsigned flush, uint64_t *charge)
 		*charge = flush;
 	epic_fetch_redirect(core, flush ? core->cycle + 1 + flush : 0);
 	core->at = 0;
-	core->stream.next = 0;
+	core->shared->stream.next = 0;
 }
 
 static void end_by_branch(struct epic_core *core, const struct epic_op *op,
@@ -418,15 +418,15 @@ void epic_deferred(struct epic_core *core, bool address)
 
 void epic_interruption(struct epic_core *core)
 {
-	epic_settle(core);
+	epic_group_settle(core);
 	redirect(core, core->params->flush_exception, &core->flush_exception);
 }
 
-void epic_settle(struct epic_core *core)
+void epic_group_settle(struct epic_core *core)
 {
 	if (core->group.open)
 		cut(core);
 	abandon(core);
-	epic_reads_count(core, &core->reads, core->cycle);
-	epic_reads_count(core, &core->queue, core->cycle);
+	epic_reads_count(core, &core->shared->reads, core->cycle);
+	epic_reads_count(core, &core->shared->queue, core->cycle);
 }

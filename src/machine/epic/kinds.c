@@ -51,6 +51,10 @@ void epic_count_kind(struct epic_core *core, const struct epic_op *op,
 		     const struct epic_instance *in)
 {
 	switch (op->kind) {
+	case EPIC_PAUSE:
+		core->turn.hinted = true;
+		epic_add_marked(core, core->marks, CELL_NOP, 1);
+		break;
 	case EPIC_NOP:
 		epic_add_marked(core, core->marks, CELL_NOP, 1);
 		break;

@@ -24,6 +24,7 @@ struct epic_params {
 	uint32_t flush_branch, flush_exception; /* cycles */
 	uint32_t tlb_transfer, walk;		/* cycles */
 	uint32_t stack_rate;			/* registers a cycle */
+	uint32_t thread_switch, quantum;	/* cycles: of a change, and of a turn at most */
 	uint32_t stream_lines, stream_fills;	/* prefetched ahead; at once */
 	struct fabric_params fabric;
 	uint8_t latencies[EPIC_VIAS][EPIC_USES];

@@ -29,40 +29,42 @@ static bool direction(struct predictor *p, const struct epic_op *op, bool taken)
 	return predicted;
 }
 
-static uint64_t pop(struct predictor *p)
+static uint64_t pop(struct returns *r)
 {
-	p->return_top = (p->return_top + RETURNS - 1) % RETURNS;
-	return p->returns[p->return_top];
+	r->top = (r->top + RETURNS - 1) % RETURNS;
+	return r->targets[r->top];
 }
 
-static void push(struct predictor *p, uint64_t target)
+static void push(struct returns *r, uint64_t target)
 {
-	p->returns[p->return_top] = target;
-	p->return_top = (p->return_top + 1) % RETURNS;
+	r->targets[r->top] = target;
+	r->top = (r->top + 1) % RETURNS;
 }
 
 /* Whether the target of a branch that is taken was predicted. */
-static bool target_right(struct predictor *p, const struct epic_op *op, uint64_t target)
+static bool target_right(struct predictor *p, struct returns *returns, const struct epic_op *op,
+			 uint64_t target)
 {
 	uint64_t *last = &p->targets[op->ip >> 4 & ((1u << TARGETS_LOG2) - 1)];
 	bool right = true;
 
 	if (op->kind == EPIC_RETURN) {
-		right = pop(p) == target;
+		right = pop(returns) == target;
 	} else if (op->kind == EPIC_INDIRECT) {
 		right = *last == target;
 		*last = target;
 	}
 	if (op->flags & EPIC_CALL)
-		push(p, op->ip + 16);
+		push(returns, op->ip + 16);
 	return right;
 }
 
-enum epic_outcome epic_predict(struct predictor *p, const struct epic_op *op,
-			       const struct epic_instance *instance, bool forced)
+enum epic_outcome epic_predict(struct predictor *p, struct returns *returns,
+			       const struct epic_op *op, const struct epic_instance *instance,
+			       bool forced)
 {
 	bool path = (!forced && direction(p, op, instance->taken)) == instance->taken;
-	bool target = !instance->taken || target_right(p, op, instance->target);
+	bool target = !instance->taken || target_right(p, returns, op, instance->target);
 
 	return !path ? OUTCOME_WRONG_PATH : target ? OUTCOME_CORRECT : OUTCOME_WRONG_TARGET;
 }

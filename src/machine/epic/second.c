@@ -35,10 +35,10 @@ static void count_request(struct epic_core *core, const struct access *a)
 static void count_secondary(struct epic_core *core, const struct access *a, uint64_t number,
 			    uint64_t t)
 {
-	const struct pending *p = core->pending;
+	const struct pending *p = core->shared->pending;
 	enum epic_cell first;
 
-	for (unsigned i = 0; i + 1 < core->fills.size && p->number != number; i++)
+	for (unsigned i = 0; i + 1 < core->shared->fills.size && p->number != number; i++)
 		p++;
 	first = t <= p->inserted + 1 ? CELL_SECONDARY_BEFORE_READ
 		: t < p->issued	     ? CELL_SECONDARY_QUEUED_READ
@@ -53,11 +53,12 @@ static void count_secondary(struct epic_core *core, const struct access *a, uint
 static void hold(struct epic_core *core, const struct access *a, uint64_t from, uint64_t until)
 {
 	for (unsigned i = 0; i < 2; i++) {
-		if (!(a->order >> i & 1) || until <= core->ordered[i])
+		if (!(a->order >> i & 1) || until <= core->shared->ordered[i])
 			continue;
 		epic_add(core, (enum epic_cell)(CELL_ACQUIRE + i),
-			 until - (from > core->ordered[i] ? from : core->ordered[i]));
-		core->ordered[i] = until;
+			 until -
+			     (from > core->shared->ordered[i] ? from : core->shared->ordered[i]));
+		core->shared->ordered[i] = until;
 	}
 }
 
@@ -65,17 +66,18 @@ static void hold(struct epic_core *core, const struct access *a, uint64_t from, 
 static unsigned fill_second_level(struct epic_core *core, const struct access *a, bool changes,
 				  uint64_t number, uint64_t t)
 {
-	uint64_t wait = epic_ring_wait(&core->fills, t) - t, gone, shared;
-	struct pending *pending = &core->pending[core->fills.next];
+	uint64_t wait = epic_ring_wait(&core->shared->fills, t) - t, gone, shared;
+	struct pending *pending = &core->shared->pending[core->shared->fills.next];
 	enum epic_state state;
 	unsigned latency;
 
 	epic_add_access(core, a, CELL_L2D_LOOKUP_MISS);
 	epic_add_access(core, a, CELL_L2D_MISS);
-	if (core->missed_cycle == t && !((core->missed ^ number) & (core->l2d.sets - 1)))
+	if (core->shared->missed_cycle == t &&
+	    !((core->shared->missed ^ number) & (core->l2d.sets - 1)))
 		epic_add_access(core, a, CELL_INSERT_SAME_INDEX);
-	core->missed_cycle = t;
-	core->missed = number;
+	core->shared->missed_cycle = t;
+	core->shared->missed = number;
 	if (is_load(a))
 		epic_add_access(core, a, CELL_BYPASS_THIRD);
 	if (wait)
@@ -89,7 +91,7 @@ static unsigned fill_second_level(struct epic_core *core, const struct access *a
 			: shared	 ? CELL_L2D_FILL_S
 					 : CELL_L2D_FILL_E);
 	*pending = (struct pending){number, t, t + wait + core->params->l2d.latency};
-	epic_ring_take(&core->fills, t + latency);
+	epic_ring_take(&core->shared->fills, t + latency);
 	gone = epic_cache_fill(&core->l2d, number, t + latency);
 	epic_cache_peek(&core->l2d, number)->tag |= shared;
 	if (gone & LINE_DIRTY)
@@ -131,7 +133,7 @@ static unsigned second_level(struct epic_core *core, const struct access *a, uin
 void epic_request(struct epic_core *core, const struct access *a, uint64_t cycle,
 		  struct access_time *time)
 {
-	uint64_t t = epic_ring_wait(&core->requests, cycle);
+	uint64_t t = epic_ring_wait(&core->shared->requests, cycle);
 
 	time->pressure = t - cycle;
 	if (time->pressure)
@@ -139,5 +141,5 @@ void epic_request(struct epic_core *core, const struct access *a, uint64_t cycle
 	time->latency = second_level(core, a, t);
 	if (a->order)
 		hold(core, a, t, t + time->latency);
-	epic_ring_take(&core->requests, t + time->latency);
+	epic_ring_take(&core->shared->requests, t + time->latency);
 }

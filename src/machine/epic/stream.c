@@ -16,7 +16,7 @@ static unsigned find(const struct stream *s, uint64_t line)
 
 uint64_t epic_stream_take(struct epic_core *core, uint64_t line)
 {
-	struct stream *s = &core->stream;
+	struct stream *s = &core->shared->stream;
 	unsigned i = find(s, line);
 
 	if (i == STREAM_ROOM)
@@ -47,7 +47,7 @@ static unsigned place(struct stream *s)
 /* A line that the first level has not. @return false: not now */
 static __attribute__((noinline)) bool fetch(struct epic_core *core, uint64_t line, bool by_address)
 {
-	struct stream *s = &core->stream;
+	struct stream *s = &core->shared->stream;
 	unsigned i;
 
 	if (find(s, line) != STREAM_ROOM)
@@ -64,7 +64,7 @@ static __attribute__((noinline)) bool fetch(struct epic_core *core, uint64_t lin
 /* @return false: not now */
 static bool ask(struct epic_core *core, uint64_t line)
 {
-	struct stream *s = &core->stream;
+	struct stream *s = &core->shared->stream;
 	uint64_t address = line << core->l1i.line_log2;
 	bool by_address = epic_code_marked(core, address);
 
@@ -84,7 +84,7 @@ static bool ask(struct epic_core *core, uint64_t line)
 
 void epic_stream_go_on(struct epic_core *core, uint64_t line)
 {
-	struct stream *s = &core->stream;
+	struct stream *s = &core->shared->stream;
 	uint64_t last = line + core->params->stream_lines;
 
 	if (s->next <= line)

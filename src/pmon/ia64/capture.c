@@ -57,12 +57,17 @@ static void set_latency(struct pmon_ia64 *pmu, const struct monitor *m, unsigned
 	pmon_ia64_set(pmu, &m->overflow, latency > most);
 }
 
+/* By the PMU's registers; the processor's status has a say too. */
 static bool enabled(const struct pmon_ia64 *pmu, const struct monitor *m)
 {
 	return !(pmu->regs[pmu->status] & pmu->freeze) &&
 	       pmon_ia64_get(pmu, &m->levels) >> LEVEL & 1 &&
-	       (!m->sets.mask || pmon_ia64_get(pmu, &m->sets) == pmu->descs[0].sets_right) &&
-	       (pmon_ia64_get(pmu, &m->privileged) ? pmu->system : pmu->user);
+	       (!m->sets.mask || pmon_ia64_get(pmu, &m->sets) == pmu->descs[0].sets_right);
+}
+
+static bool monitored(const struct pmon_ia64 *pmu, const struct monitor *m)
+{
+	return enabled(pmu, m) && (pmon_ia64_get(pmu, &m->privileged) ? pmu->system : pmu->user);
 }
 
 /* -- Fetches ------------------------------------------------------------------------------------
@@ -242,13 +247,17 @@ void pmon_ia64_branch(struct pmon_ia64 *pmu, const struct detail_branch *b, uint
 void pmon_ia64_configure_captures(struct pmon_ia64 *pmu)
 {
 	struct captures *c = &pmu->captures;
+	const bool traces = !pmon_ia64_get(pmu, &c->other_mode);
 
-	c->fetch_on = enabled(pmu, &c->fetch);
-	c->data_on = enabled(pmu, &c->data);
-	c->trace_on = enabled(pmu, &c->trace) && !pmon_ia64_get(pmu, &c->other_mode);
+	c->fetch_on = monitored(pmu, &c->fetch);
+	c->data_on = monitored(pmu, &c->data);
+	c->trace_on = traces && monitored(pmu, &c->trace);
 	if (!c->trace_on)
 		end_waiting(pmu);
 	pmu->wants.fetches = c->fetch_on;
 	pmu->wants.misses = c->data_on;
 	pmu->wants.branches = c->trace_on;
+	pmu->wants.matches |=
+	    pmu->constrained && (enabled(pmu, &c->fetch) || enabled(pmu, &c->data) ||
+				 (traces && enabled(pmu, &c->trace)));
 }

@@ -1,4 +1,6 @@
 /* Which instructions and data events are constrained to: ranges, encodings, tag channels. */
+#include <assert.h>
+
 #include "pmon/ia64/state.h"
 
 void pmon_ia64_describe_matching(struct matching *m, const struct pmu_box *box)
@@ -166,4 +168,15 @@ bool pmon_ia64_constrained(const struct pmon_ia64 *pmu)
 		if (tag_of(pmu, i) != TAG_ANYTHING)
 			return true;
 	return false;
+}
+
+bool pmon_ia64_marks_alike(const struct pmon_ia64 *one, const struct pmon_ia64 *other)
+{
+	const struct place *places = (const struct place *)&one->matching;
+
+	static_assert(sizeof(struct matching) % sizeof(struct place) == 0, "only places");
+	for (size_t i = 0; i < sizeof(struct matching) / sizeof(struct place); i++)
+		if (pmon_ia64_get(one, &places[i]) != pmon_ia64_get(other, &places[i]))
+			return false;
+	return true;
 }

@@ -27,6 +27,7 @@ struct pmon_ia64_source {
 	const struct signal_cell *cells;
 	size_t count;
 	const uint64_t *totals[SIGNAL_BANKS];
+	const struct pmon_ia64 *other; /* of the core's other thread; NULL: there is none */
 };
 
 /** Bytes that the PMU of such a box takes. */
@@ -52,9 +53,18 @@ int pmon_ia64_write(struct pmon_ia64 *pmu, unsigned space, uint32_t number, uint
 /** Whether monitors of the user's (PSR.up) and of the system's (PSR.pp) are on. */
 void pmon_ia64_monitors(struct pmon_ia64 *pmu, bool user, bool system, uint64_t now);
 
+/** Registers of the other thread's PMU were written. */
+void pmon_ia64_other_changed(struct pmon_ia64 *pmu, uint64_t now);
+/** Whether a counter takes what the other thread does: an overflow may come from there. */
+bool pmon_ia64_counts_other(const struct pmon_ia64 *pmu);
+
+/** The same as another PMU's. */
+void pmon_ia64_copy_levels(struct pmon_ia64 *pmu, const struct pmon_ia64 *from, uint64_t now);
+
 /* What the core has to do. */
 struct pmon_ia64_wants {
 	bool marks;			/* mark instructions and data */
+	bool matches;			/* the same, once monitors are on */
 	bool cycles;			/* call pmon_ia64_cycles() */
 	bool misses, fetches, branches; /* call pmon_ia64_miss(), .. */
 	bool groups;			/* call pmon_ia64_group() */
@@ -77,6 +87,11 @@ void pmon_ia64_group(struct pmon_ia64 *pmu, const struct detail_group *group);
 /** @param vector  offset in the interruption vector table */
 void pmon_ia64_interruption(struct pmon_ia64 *pmu, unsigned vector);
 
+/** A request of the core was measured outside of it. */
+void pmon_ia64_request(struct pmon_ia64 *pmu);
+
+/** Whether two PMUs give every instruction and access the same marks. */
+bool pmon_ia64_marks_alike(const struct pmon_ia64 *one, const struct pmon_ia64 *other);
 /** Marks of an instruction: SIGNAL_MARK_ADDRESS, SIGNAL_MARK_CHANNEL << channel. */
 unsigned pmon_ia64_mark(const struct pmon_ia64 *pmu, const struct detail_code *code);
 /** Whether an address of code lies in what channel 0 takes. */

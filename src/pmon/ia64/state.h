@@ -21,6 +21,7 @@ struct counter_desc {
 	uint16_t control, data; /* registers */
 	struct place states;	/* a bit each: I, S, E, M */
 	struct place event, umask, threshold, levels, privileged, sets, interrupt;
+	struct place both;   /* threads of the core, not only its own */
 	uint64_t sets_right; /* value of `sets` with which it counts */
 	uint64_t status;     /* bit of the status register */
 };
@@ -30,6 +31,8 @@ struct counter {
 	uint8_t bank;
 	uint8_t threshold;
 	uint8_t cell_count;
+	bool both;	    /* the core's threads */
+	uint8_t other_bank; /* of the other one */
 	uint16_t cells[CELLS];
 	const uint64_t *own;   /* what it adds up instead of cells; NULL: cells */
 	uint64_t value, start; /* the value when the sum was `start` */
@@ -85,6 +88,7 @@ enum own {
 	OWN_DATA,
 	OWN_BRANCH,
 	OWN_INTERRUPTION,
+	OWN_REQUEST,
 	OWN_COUNT,
 };
 
@@ -118,6 +122,11 @@ static inline void pmon_ia64_set(struct pmon_ia64 *pmu, const struct place *p, u
 {
 	pmu->regs[p->reg] = (pmu->regs[p->reg] & ~p->mask) | (value << p->lo & p->mask);
 }
+
+/** Sets up what a counter adds up. Its value is that of now. */
+void pmon_ia64_select(struct pmon_ia64 *pmu, unsigned counter);
+/** The sum of what it adds up. */
+uint64_t pmon_ia64_sum(const struct pmon_ia64 *pmu, const struct counter *c);
 
 /** The place of a role and number in the box; mask 0: none. */
 struct place pmon_ia64_place(const struct pmu_box *box, enum pmu_field_role role, unsigned number);

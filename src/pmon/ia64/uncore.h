@@ -36,11 +36,11 @@ void pmon_uncore_event(struct pmon_uncore *uncore, const struct detail_event *ev
 
 /**
  * A request left a core, and may be measured; that takes no time.
- * @param frozen  the monitors of the core's first thread are; those of a second one never are
+ * @param frozen  bit n: the monitors of the core's thread n are
  * @return whether it is an event of the core's
  */
 bool pmon_uncore_request(struct pmon_uncore *uncore, unsigned socket, unsigned core,
-			 const struct detail_request *request, bool frozen);
+			 const struct detail_request *request, unsigned frozen);
 
 /**
  * A register by its address in the socket's window.

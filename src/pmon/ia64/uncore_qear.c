@@ -125,14 +125,14 @@ static void capture(struct pmon_uncore *u, const struct uncore_unit *at,
 }
 
 static bool measure(struct pmon_uncore *u, const struct uncore_unit *at,
-		    const struct detail_request *request, bool frozen)
+		    const struct detail_request *request, unsigned frozen)
 {
 	static const uint16_t thresholds[] = {0, 128, 256, 512};
 	struct qear *q = qear_of(u, at);
 	uint64_t cycles = get(u, at, PMU_FIELD_REQUEST_PAIRS) ? request->apart : request->latency;
 
 	if (!get(u, at, PMU_FIELD_REQUEST_ENABLE) || request->time < q->until ||
-	    (frozen && !get(u, at, PMU_FIELD_REQUEST_THREAD)) || !takes(u, at, request) ||
+	    frozen >> get(u, at, PMU_FIELD_REQUEST_THREAD) & 1 || !takes(u, at, request) ||
 	    (!get(u, at, PMU_FIELD_REQUEST_EACH) && !chosen(q, request->time)))
 		return false;
 	q->until = request->end;
@@ -141,7 +141,7 @@ static bool measure(struct pmon_uncore *u, const struct uncore_unit *at,
 }
 
 bool pmon_uncore_request(struct pmon_uncore *u, unsigned socket, unsigned core,
-			 const struct detail_request *request, bool frozen)
+			 const struct detail_request *request, unsigned frozen)
 {
 	const struct uncore_unit at = {.socket = socket, .box = u->requests, .instance = core};
 

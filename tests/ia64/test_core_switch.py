@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+"""Two threads on one core: what changes them, what that costs, and whose counts are whose."""
+import unittest
+
+from core_programs import Case, stat
+
+# machines/uarch/itanium-9300.json, machines/parts/itanium-9350.json
+SWITCH, QUANTUM, CORE_MHZ = 15, 16384, 1733
+MACHINE = "itanium-9300-1s"
+FIRST, SECOND = (0, 0), (0, 4)  # socket, instance: the threads of core 0
+
+# Four threads besides the first one. Three end at once; the fourth comes to core 0 and does SECOND
+# while the first one does FIRST. Which of them ends first does not matter.
+PROGRAM = """
+	.text
+	.global _start
+	.proc _start
+_start:
+	alloc r33=ar.pfs,0,8,6,0
+	mov r34=4
+	mov r15=1151			// mmap(0, 0x100000, read and write, private and anonymous, -1, 0)
+	mov r40=0
+	movl r41=0x100000
+	mov r42=3
+	mov r43=0x22
+	mov r44=-1
+	mov r45=0;;
+	break.i 0x100000;;
+	mov r35=r8;;
+create:
+	mov r41=r35			// clone2(VM FS FILES SIGHAND THREAD SYSVSEM, stack, size, 0, 0, 0)
+	movl r40=0x50f00
+	movl r42=0x20000
+	mov r43=0
+	mov r44=0
+	mov r45=0
+	mov r15=1213;;
+	break.i 0x100000;;
+	cmp.eq p8,p9=0,r8
+	cmp.eq p10,p11=1,r34
+	movl r20=flag
+	mov r25=1;;
+(p8)	br.cond.sptk child
+	movl r26=0x20000
+	add r34=-1,r34;;
+	add r35=r26,r35
+	cmp.ne p6,p7=0,r34;;
+(p6)	br.cond.sptk create
+	br.sptk first
+	.align 128
+child:
+(p10)	br.cond.sptk second
+leave:
+	mov r15=1025
+	mov r40=0;;
+	break.i 0x100000;;
+	.align 128
+first:
+	{first}
+	;;
+	movl r20=flag;;
+	ld4.acq r27=[r20];;
+	cmp4.eq p6,p7=r25,r27
+(p6)	br.cond.sptk done
+	mov r15=1230			// futex(flag, FUTEX_WAIT_PRIVATE, 0, 0)
+	mov r40=r20
+	mov r41=128
+	mov r42=0
+	mov r43=0;;
+	break.i 0x100000;;
+done:
+	mov r15=1236			// exit_group
+	mov r40=0;;
+	break.i 0x100000;;
+	.align 128
+second:
+	{second}
+	;;
+	movl r20=flag;;
+	st4.rel [r20]=r25
+	mov r15=1230			// futex(flag, FUTEX_WAKE_PRIVATE, 1)
+	mov r40=r20
+	mov r41=129
+	mov r42=1;;
+	break.i 0x100000;;
+	br.sptk leave
+	.endp _start
+	.section .data
+	.align 128
+flag:	.skip 128
+time:	data8 0, 100000
+	.section .bss
+	.align 16384
+data:	.skip 33554432
+"""
+# Four cycles.
+SPIN = """
+	movl r29={turns}-1;;
+	mov ar.lc=r29;;
+	.align 64
+1:	add r30=1,r30;; add r30=1,r30;; add r30=1,r30;; br.cloop.sptk 1b;;
+"""
+# A line of memory, waited for.
+READ = """
+	movl r14=data+{offset}
+	movl r31=4096
+	movl r29={turns}-1;;
+	mov ar.lc=r29;;
+	.align 64
+1:	ld8 r16=[r14]; add r14=r31,r14;; add r17=r16,r0;; br.cloop.sptk 1b;;
+"""
+PAUSE = """
+	movl r29={turns}-1;;
+	mov ar.lc=r29;;
+	.align 64
+1:	{hint} 0;; br.cloop.sptk 1b;;
+"""
+SLEEP = """
+	mov r36={turns};;
+1:	mov r15=1168			// nanosleep
+	movl r40=time
+	mov r41=0;;
+	break.i 0x100000;;
+	add r36=-1,r36;;
+	cmp.ne p6,p7=0,r36;;
+(p6)	br.cond.sptk 1b;;
+"""
+CAUSES = ("L3MISS", "TIMER", "HINT", "LP_EXE_STALL", "L2RTRN")
+# Of every run: one set of counters takes them.
+CHANGES = [*(f"THREAD_SWITCH_EVENTS.{name}" for name in ("ALL", "MISSED", *CAUSES)),
+           *(f"THREAD_SWITCH_GATED.{name}" for name in ("ALL", "PIPE", "FWDPRO")),
+           *(f"THREAD_SWITCH_CYCLE.{name}" for name in ("ALL_GATED", "TOTAL"))]
+
+
+
+class Test(Case):
+    def count(self, first, second, events):
+        command = self.assemble(PROGRAM.replace("{first}", first).replace("{second}", second),
+                                "-N", "--no-warn-rwx-segments")
+        counts = stat(MACHINE, command, CHANGES)
+        self.laws(counts)
+        events = [event for event in events if event not in CHANGES]
+        while events:
+            counts.update(stat(MACHINE, command, events[:4]))
+            events = events[4:]
+        return counts
+
+    def laws(self, n):
+        """Of each run: every change costs the same, whatever it is held back by; causes add up."""
+        for thread in FIRST, SECOND:
+            def of(event, thread=thread):
+                return n[(event, *thread)]
+            self.assertEqual(of("THREAD_SWITCH_EVENTS.ALL"),
+                             sum(of(f"THREAD_SWITCH_EVENTS.{cause}") for cause in CAUSES))
+            self.assertEqual(of("THREAD_SWITCH_GATED.ALL"),
+                             of("THREAD_SWITCH_GATED.PIPE") + of("THREAD_SWITCH_GATED.FWDPRO"))
+            drained, rest = divmod(of("THREAD_SWITCH_CYCLE.TOTAL") -
+                                   of("THREAD_SWITCH_CYCLE.ALL_GATED"), SWITCH)
+            self.assertEqual(rest, 0)
+            idle = of("THREAD_SWITCH_EVENTS.ALL") - drained  # nothing ran that had to be drained
+            self.assertGreaterEqual(idle, 0)
+            self.assertLessEqual(idle, of("THREAD_SWITCH_EVENTS.LP_EXE_STALL"))
+
+    def more(self, kernels, turns, wanted, **values):
+        """What more turns add, by thread."""
+        few, many = (self.count(*(k.format(turns=t, **values) for k in kernels), wanted)
+                     for t in turns)
+        for n, thread in enumerate((FIRST, SECOND)):
+            for event, counts in wanted.items():
+                key = (event, *thread)
+                self.assertEqual(many[key] - few[key], counts[n], key)
+
+    def test_timer(self):
+        """Each has its time, and the other one's is its background. The last change of a run is not
+        by the timer, so what is compared are whole turns of both."""
+        m = 4
+        spins = QUANTUM * 2, QUANTUM * (2 + m)
+        self.more((SPIN, SPIN), spins, {
+            "THREAD_SWITCH_EVENTS.TIMER": (4 * m, 4 * m), "THREAD_SWITCH_EVENTS.ALL": (4 * m, 4 * m),
+            "THREAD_SWITCH_CYCLE.TOTAL": (4 * m * SWITCH,) * 2,
+            "BE_FLUSH_BUBBLE.XPN": (4 * m * SWITCH,) * 2, "BE_FLUSH_BUBBLE.BRU": (0, 0),
+            "CPU_OP_CYCLES.ALL": (4 * m * (QUANTUM + SWITCH),) * 2,
+            "CYCLES_IN_BGND_WITH_URG.LE7": (4 * m * (QUANTUM + SWITCH),) * 2,
+            "CYCLES_IN_BGND_WITH_URG.LE4": (0, 0), "THREAD_SWITCH_STALL.GTE_64": (0, 0),
+            "CPU_OP_CYCLES_HALTED": (0, 0), "THREAD_SWITCH_EVENTS.MISSED": (0, 0)})
+
+    def test_twin(self):
+        """The same work, with nobody beside."""
+        self.more((SPIN, ""), (QUANTUM * 2, QUANTUM * 6), {
+            event: (0, 0) for event in (*CHANGES, "CYCLES_IN_BGND_WITH_URG.LE7",
+                                        "THREAD_SWITCH_STALL.GTE_4")})
+
+    def test_lines(self):
+        """Each waits for a line in the foreground, and in the background for the next one: as soon
+        as one has come its thread is the more urgent one."""
+        kernels = READ.replace("{offset}", "0"), READ.replace("{offset}", "16777216")
+        self.more(kernels, (500, 1500), {
+            "THREAD_SWITCH_EVENTS.L2RTRN": (1000, 1000), "THREAD_SWITCH_EVENTS.MISSED": (1000, 1000),
+            "THREAD_SWITCH_EVENTS.L3MISS": (0, 0), "THREAD_SWITCH_EVENTS.HINT": (0, 0),
+            "THREAD_SWITCH_STALL.GTE_16": (1000, 1000), "THREAD_SWITCH_STALL.GTE_512": (0, 0),
+            "CYCLES_IN_BGND_WITH_URG.LE3": (0, 0),
+            "BE_FLUSH_BUBBLE.XPN": (1000 * SWITCH,) * 2})
+
+    def test_miss(self):
+        """Only one reads: each miss gives the foreground away. Its line makes it no more urgent than
+        the other one, so that it gets the foreground back by the timer."""
+        self.more((READ.replace("{offset}", "0"), SPIN.replace("{turns}", "200000")), (10, 30), {
+            "THREAD_SWITCH_EVENTS.L3MISS": (20, 0), "THREAD_SWITCH_EVENTS.TIMER": (0, 20),
+            "THREAD_SWITCH_EVENTS.ALL": (20, 20), "THREAD_SWITCH_EVENTS.MISSED": (0, 20),
+            "THREAD_SWITCH_STALL.GTE_4": (0, 0)})
+
+    def test_hint(self):
+        self.more((PAUSE, PAUSE), (1000, 3000), {
+            "THREAD_SWITCH_EVENTS.HINT": (2000, 2000), "THREAD_SWITCH_EVENTS.ALL": (2000, 2000)},
+            hint="hint.m")
+        self.more((PAUSE, PAUSE), (1000, 3000), {"THREAD_SWITCH_EVENTS.HINT": (0, 0)}, hint="nop.m")
+
+    def test_halt(self):
+        """A thread that sleeps gives the foreground away, and waits for it when it wakes. The
+        pipeline is drained before it is halted."""
+        self.more((SPIN.replace("{turns}", str(QUANTUM * 100)), SLEEP), (2, 6), {
+            "THREAD_SWITCH_EVENTS.LP_EXE_STALL": (0, 4),
+            "CPU_OP_CYCLES_HALTED": (0, 4 * (100 * CORE_MHZ - SWITCH))})
+
+    def test_both(self):
+        """With .all, a counter of one thread takes what both do."""
+        events = ("IA64_INST_RETIRED.THIS", "CPU_OP_CYCLES.ALL", "L2D_REFERENCES.ALL")
+        kernels = SPIN.format(turns=100000), READ.format(turns=500, offset=0)
+        own, both = (self.count(*kernels, [e + suffix for e in events])
+                     for suffix in ("", ":all=1"))
+        for event in events:
+            one, other = (own[(event, *thread)] for thread in (FIRST, SECOND))
+            self.assertGreater(other, 0)
+            self.assertEqual(both[(f"{event}:all=1", *FIRST)], one + other)
+
+
+if __name__ == "__main__":
+    unittest.main()
