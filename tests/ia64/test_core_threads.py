@@ -1,42 +1,14 @@
 #!/usr/bin/env python3
 """Counts of cores whose threads meet: lines that one takes from the other, and waiting."""
-import os
-import pathlib
-import shutil
-import subprocess
-import tempfile
 import unittest
 
-import test_uncore
+from core_programs import ENDS, PING_PONG, TWO_THREADS, Case, stat
 
 CORE_MHZ = 1733  # machines/parts/itanium-9350
 SNOOP = 30  # fabric cycles of 1200 MHz: machines/uarch/itanium-9300.json
 
 # The second thread does BODY; the first one waits for it, in a line of code that holds a word too.
-PROGRAM = """
-	.text
-	.global _start
-	.proc _start
-_start:
-	alloc r33=ar.pfs,0,8,6,0
-	mov r15=1151			// mmap(0, 0x40000, read and write, private and anonymous, -1, 0)
-	mov r40=0
-	movl r41=0x40000
-	mov r42=3
-	mov r43=0x22
-	mov r44=-1
-	mov r45=0;;
-	break.i 0x100000;;
-	mov r41=r8			// clone2(VM FS FILES SIGHAND THREAD SYSVSEM, stack, size, 0, 0, 0)
-	movl r40=0x50f00
-	movl r42=0x40000
-	mov r43=0
-	mov r44=0
-	mov r45=0
-	mov r15=1213;;
-	break.i 0x100000;;
-	cmp.eq p8,p9=0,r8
-	movl r20=flag
+PROGRAM = TWO_THREADS + """	movl r20=flag
 	movl r21=word
 	movl r22=time
 	mov r25=1;;
@@ -83,31 +55,66 @@ again:
 """
 SLEEP = "	mov r15=1168; mov r40=r22; mov r41=0;; break.i 0x100000;;"
 
+HANDED = {"CPE_BLD_HOM.ANY": 8, "CPE_BLD_HOM.RdData": 2, "CPE_BLD_HOM.InvItoE": 2,
+          "CPE_BLD_HOM.RdInvOwn": 0, "CPE_BLD_HOM.RdCode": 0, "CPE_BLD_HOM.WbMtol": 0,
+          "CPE_BLD_HOM.RspIS": 2, "CPE_BLD_HOM.RspFwdSWb": 2, "CPE_BLD_HOM.RspFwdS": 0,
+          "CPE_BLD_HOM.RspFwd": 0, "CPE_BLD_DRSNCS.ANY_DRS": 4, "CPE_BLD_DRSNCS.DataC_S": 2,
+          "CPE_BLD_DRSNCS.DataC_E": 0, "CPE_BLD_DRSNCS.DataC_M": 0, "CPE_BLD_DRSNCS.WbSData": 2,
+          "CPE_BLD_DRSNCS.WbIData": 0, "CPE_RIP_DRS.Any": 2, "CPE_RIP_DRS.DataC_S": 2,
+          "CPE_RIP_DRS.DataC_E": 0, "CPE_RIP_DRS.DataC_M": 0, "CPE_RIP_DRS.DataC_S_Cmp": 0,
+          "CPE_RIP_DRS.DataC_E_Cmp": 0, "CPE_RIP_NDRNCBSNP.Any_NDR": 4, "CPE_RIP_NDRNCBSNP.Cmp": 2,
+          "CPE_RIP_NDRNCBSNP.GntECmp": 2, "CPE_RIP_NDRNCBSNP.Any_SNP": 4,
+          "CPE_RIP_NDRNCBSNP.SnpData": 2, "CPE_RIP_NDRNCBSNP.SnpCode": 0,
+          "CPE_RIP_NDRNCBSNP.SnpInvOwn": 2, "CPE_QPI_RSP.SNP_REG": 4, "CPE_EXT_SNP.SNP_ACC": 4}
+PACKETS = {
+    "": {},
+    # The second to read it has it from the first one, who has it alone and unchanged.
+    "ld8 r28=[r29],128;;": {
+        "CPE_BLD_HOM.ANY": 3, "CPE_BLD_HOM.RdData": 2, "CPE_BLD_HOM.RspFwdS": 1,
+        "CPE_BLD_DRSNCS.ANY_DRS": 1, "CPE_BLD_DRSNCS.DataC_S": 1, "CPE_RIP_DRS.Any": 2,
+        "CPE_RIP_DRS.DataC_S": 1, "CPE_RIP_DRS.DataC_E_Cmp": 1, "CPE_RIP_NDRNCBSNP.Any_NDR": 1,
+        "CPE_RIP_NDRNCBSNP.Cmp": 1, "CPE_RIP_NDRNCBSNP.Any_SNP": 1, "CPE_RIP_NDRNCBSNP.SnpData": 1,
+        "CPE_QPI_RSP.SNP_REG": 1, "CPE_EXT_SNP.SNP_ACC": 1},
+    # And once more from memory, when it has flushed it: the first one has it still.
+    "(p9) ld8 r28=[r29],128;; (p8) ld8 r28=[r29];; (p8) fc r29;; (p8) ld8 r28=[r29],128;;": {
+        "CPE_BLD_HOM.ANY": 4, "CPE_BLD_HOM.RdData": 3, "CPE_BLD_HOM.RspFwdS": 1,
+        "CPE_BLD_DRSNCS.ANY_DRS": 1, "CPE_BLD_DRSNCS.DataC_S": 1, "CPE_RIP_DRS.Any": 3,
+        "CPE_RIP_DRS.DataC_S": 1, "CPE_RIP_DRS.DataC_E_Cmp": 1, "CPE_RIP_DRS.DataC_S_Cmp": 1,
+        "CPE_RIP_NDRNCBSNP.Any_NDR": 1, "CPE_RIP_NDRNCBSNP.Cmp": 1, "CPE_RIP_NDRNCBSNP.Any_SNP": 1,
+        "CPE_RIP_NDRNCBSNP.SnpData": 1, "CPE_QPI_RSP.SNP_REG": 1, "CPE_EXT_SNP.SNP_ACC": 1},
+    "(p9) ld8 r28=[r29],128;; (p8) st8 [r29]=r25,128;;": {
+        "CPE_BLD_HOM.ANY": 3, "CPE_BLD_HOM.RdData": 1, "CPE_BLD_HOM.RdInvOwn": 1,
+        "CPE_BLD_HOM.RspFwd": 1, "CPE_BLD_DRSNCS.ANY_DRS": 1, "CPE_BLD_DRSNCS.DataC_E": 1,
+        "CPE_RIP_DRS.Any": 2, "CPE_RIP_DRS.DataC_E": 1, "CPE_RIP_DRS.DataC_E_Cmp": 1,
+        "CPE_RIP_NDRNCBSNP.Any_NDR": 1, "CPE_RIP_NDRNCBSNP.Cmp": 1, "CPE_RIP_NDRNCBSNP.Any_SNP": 1,
+        "CPE_RIP_NDRNCBSNP.SnpInvOwn": 1, "CPE_QPI_RSP.SNP_REG": 1, "CPE_EXT_SNP.SNP_ACC": 1},
+    "st8 [r21]=r25;;": {
+        "CPE_BLD_HOM.ANY": 4, "CPE_BLD_HOM.RdInvOwn": 2, "CPE_BLD_HOM.RspFwd": 2,
+        "CPE_BLD_DRSNCS.ANY_DRS": 2, "CPE_BLD_DRSNCS.DataC_M": 2, "CPE_RIP_DRS.Any": 2,
+        "CPE_RIP_DRS.DataC_M": 2, "CPE_RIP_NDRNCBSNP.Any_NDR": 2, "CPE_RIP_NDRNCBSNP.Cmp": 2,
+        "CPE_RIP_NDRNCBSNP.Any_SNP": 2, "CPE_RIP_NDRNCBSNP.SnpInvOwn": 2, "CPE_QPI_RSP.SNP_REG": 2,
+        "CPE_EXT_SNP.SNP_ACC": 2},
+}
 
-@unittest.skipUnless(shutil.which("ia64-linux-gnu-as") and shutil.which("ia64-linux-gnu-ld"),
-                     "no assembler")
-class Test(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
 
+class Test(Case):
     def count(self, program, events, **values):
-        source, binary = self.folder / "program.s", self.folder / "program"
-        source.write_text(program.format(**values), encoding="utf-8")
-        subprocess.run(["ia64-linux-gnu-as", "-x", "-o", f"{binary}.o", source], check=True)
-        subprocess.run(["ia64-linux-gnu-ld", "-static", "-N", "--no-warn-rwx-segments", "-o", binary,
-                        f"{binary}.o"], check=True)
+        command = self.assemble(program.format(**values), "-N", "--no-warn-rwx-segments")
         counts = {}
-        for event in events:  # most share six counters
-            counts.update(test_uncore.stat("itanium-9300-1s", [str(binary)], [event]))
+        events = list(events)
+        while events:
+            counts.update(stat("itanium-9300-1s", command, events[:6]))
+            events = events[6:]
         return counts
 
     def test_line_of_code(self):
         """Each store takes the line from the other's L2I; its fetch gets it back from the L2D that
         wrote it, by way of memory."""
         wanted = {"L2I_SNOOP_HITS": 1, "L1I_SNOOP": 2, "ER_SNP_INV.ALL": 1, "ER_SNP_CODE.ALL": 1,
-                  "ER_SNP_CODE.HITM": 1, "ER_SNP_CODE.IMPWB": 1, "ER_SNP_ALL.IMPWB": 1,
+                  "ER_SNP_CODE.HITM": 1, "ER_SNP_CODE.IMPWB": 1, "CPE_BLD_HOM.RdCode": 1,
+                  "CPE_RIP_NDRNCBSNP.SnpCode": 1, "CPE_RIP_NDRNCBSNP.SnpInvOwn": 1,
+                  "CPE_BLD_HOM.RspFwdSWb": 1, "CPE_BLD_HOM.RspIS": 1, "CPE_RIP_DRS.DataC_S": 1,
+                  "ER_SNP_ALL.IMPWB": 1,
                   "ER_SNP_DATA.IMPWB": 0, "L2D_STORE_HIT_SHARED.ANY": 1,
                   "ER_SNOOPQ_LIVE_LO": 2 * (SNOOP * CORE_MHZ // 1200)}
         few, many = (self.count(PROGRAM.replace("{body}", STORES), wanted, number=n)
@@ -119,10 +126,22 @@ class Test(unittest.TestCase):
         """As test_uncore's: the line is read from who wrote it, and then taken from who reads it."""
         wanted = {"ER_SNP_DATA.IMPWB": 2, "ER_SNP_ALL.IMPWB": 2, "ER_SNP_CODE.IMPWB": 0,
                   "L1I_SNOOP": 4, "L2I_SNOOP_HITS": 0}
-        few, many = (self.count(test_uncore.PING_PONG, wanted, turns=t) for t in (500, 2500))
+        few, many = (self.count(PING_PONG, wanted, turns=t, body="") for t in (500, 2500))
         for event, count in wanted.items():
             self.assertAlmostEqual(many[event] - few[event], 2000 * count,
-                                   delta=test_uncore.ENDS * 2 * (count != 0), msg=event)
+                                   delta=ENDS * 2 * (count != 0), msg=event)
+
+    def test_packets(self):
+        """What handing a line over takes: twice a turn it is read from who wrote it (RdData, SnpData,
+        RspFwdSWb with WbSData and DataC_S), and taken from who reads it (InvItoE, SnpInvOwn, RspI,
+        GntE_Cmp). And what comes on top for lines that both read, that one writes to after the other
+        one has read them, and that both write to."""
+        for body, more in PACKETS.items():
+            wanted = {event: count + more.get(event, 0) for event, count in HANDED.items()}
+            few, many = (self.count(PING_PONG, wanted, turns=t, body=body) for t in (500, 2500))
+            for event, count in wanted.items():
+                self.assertAlmostEqual(many[event] - few[event], 2000 * count,
+                                       delta=ENDS * 2 * (count != 0), msg=(body, event))
 
     def test_sleep(self):
         """A sleeping thread's core is halted, and counts no other cycles."""

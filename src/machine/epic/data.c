@@ -23,6 +23,32 @@ static void drop_line(struct epic_core *core, uint64_t number)
 			core->shared->threads[i]->fetch.line = UINT64_MAX;
 }
 
+/* What comes for a snoop, and what goes: an answer, and the line where it is this core's alone. */
+static void count_snoop_packets(struct epic_core *core, enum fabric_snoop what,
+				enum fabric_found found)
+{
+	bool alone = found >= FABRIC_EXCLUSIVE, modified = found == FABRIC_MODIFIED;
+
+	epic_add(core,
+		 what == FABRIC_INVALIDATE   ? CELL_PACKET_SNOOP_OWN
+		 : what == FABRIC_SHARE_CODE ? CELL_PACKET_SNOOP_CODE
+					     : CELL_PACKET_SNOOP_DATA,
+		 1);
+	if (what == FABRIC_INVALIDATE) {
+		epic_add(core,
+			 alone ? CELL_PACKET_ANSWER_FORWARDED_INVALID : CELL_PACKET_ANSWER_INVALID,
+			 1);
+		epic_add(core, modified ? CELL_PACKET_SENT_M : CELL_PACKET_SENT_E, alone);
+		return;
+	}
+	epic_add(core,
+		 modified ? CELL_PACKET_ANSWER_FORWARDED_WRITEBACK
+			  : CELL_PACKET_ANSWER_FORWARDED_SHARED,
+		 1);
+	epic_add(core, CELL_PACKET_SENT_S, 1);
+	epic_add(core, CELL_PACKET_DATA_KEPT, modified);
+}
+
 enum fabric_found epic_snoop(struct epic_core *core, uint64_t number, enum fabric_snoop what)
 {
 	struct line *second = epic_cache_peek(&core->l2d, number);
@@ -47,6 +73,7 @@ enum fabric_found epic_snoop(struct epic_core *core, uint64_t number, enum fabri
 		 1);
 	epic_add(core, CELL_SNOOP_CYCLES,
 		 core->params->fabric.snoop * core->mhz / core->params->fabric.mhz);
+	count_snoop_packets(core, what, found);
 	if (what == FABRIC_INVALIDATE) {
 		epic_add(core, CELL_L1I_SNOOP, 2); /* both halves of the line */
 		epic_add(core, CELL_L2I_SNOOP_HIT, instructions);
@@ -94,6 +121,32 @@ static void tell_request(struct epic_core *core, const struct fabric_request *re
 		core->watch.request(core->watch.arg, &detail);
 }
 
+/* Of a request, and of what answers it. */
+static void count_packets(struct epic_core *core, enum fabric_kind kind,
+			  const struct fabric_answer *answer)
+{
+	bool owns = kind == FABRIC_READ_OWN || kind == FABRIC_OWN;
+
+	epic_add(core, (enum epic_cell)(CELL_PACKET_READ_DATA + kind), 1);
+	if (kind == FABRIC_WRITE_BACK) {
+		epic_add(core, CELL_PACKET_DATA_WRITTEN, 1);
+		epic_add(core, CELL_PACKET_COMPLETE, 1);
+	} else if (answer->from_cache) {
+		epic_add(core,
+			 answer->modified ? CELL_PACKET_CAME_M
+			 : owns		  ? CELL_PACKET_CAME_E
+					  : CELL_PACKET_CAME_S,
+			 1);
+		epic_add(core, CELL_PACKET_COMPLETE, 1);
+	} else if (kind == FABRIC_OWN) {
+		epic_add(core, CELL_PACKET_GRANT, 1);
+	} else {
+		epic_add(core,
+			 answer->shared ? CELL_PACKET_CAME_S_COMPLETE : CELL_PACKET_CAME_E_COMPLETE,
+			 1);
+	}
+}
+
 /* @return cycles of the core that it takes */
 static unsigned transact(struct epic_core *core, enum fabric_kind kind, uint64_t number,
 			 uint64_t cycle, struct fabric_answer *answer)
@@ -111,6 +164,7 @@ static unsigned transact(struct epic_core *core, enum fabric_kind kind, uint64_t
 		fabric_transact(core->fabric, &request, answer);
 	if (core->fabric)
 		tell_request(core, &request, answer);
+	count_packets(core, kind, answer);
 	if (kind == FABRIC_WRITE_BACK || !core->fabric)
 		return core->params->memory_latency;
 	/* What is faster than a read of memory is so by as much. */

@@ -67,6 +67,7 @@ struct fabric_answer {
 	uint64_t latency; /* from the request until the requester has data or completion */
 	bool shared;	  /* others have the line too */
 	bool from_cache;  /* another core's caches sent it */
+	bool modified;	  /* and it is the requester's to write back */
 	uint8_t message;  /* enum signal_message */
 	uint8_t home;	  /* number of the home agent: socket * FABRIC_HOMES + home */
 };

@@ -191,10 +191,11 @@ static void forwarded(const struct story *s, unsigned core, uint64_t time)
 
 /*
  * The owner sends the line to the requester; a modified one that it keeps also to memory.
- * @param data  receives when the requester has it
+ * @param data      receives when the requester has it
+ * @param modified  receives whether memory does not have it
  * @return when the home agent can complete
  */
-static uint64_t from_owner(const struct story *s, uint64_t *data)
+static uint64_t from_owner(const struct story *s, uint64_t *data, bool *modified)
 {
 	unsigned core = (unsigned)s->owner;
 	struct unit port = core_port(s->f, core);
@@ -215,6 +216,7 @@ static uint64_t from_owner(const struct story *s, uint64_t *data)
 		       answered);
 	*data = fabric_send(s->f, port, s->asking, &line,
 			    fabric_reach_port(s->f, port, &line, answered));
+	*modified = line.state == SIGNAL_STATE_M;
 	snooped(s, core, time);
 	forwarded(s, core, time);
 	if (writes) {
@@ -274,7 +276,8 @@ static uint64_t from_memory(const struct story *s, struct fabric_answer *answer)
 
 static uint64_t answer_from_cache(const struct story *s, struct fabric_answer *answer)
 {
-	uint64_t data, end = from_owner(s, &data) + s->f->params->reply, sent = end;
+	uint64_t data, end = from_owner(s, &data, &answer->modified) + s->f->params->reply,
+		       sent = end;
 
 	from_home(s, s->asking, CLASS(RESPONSE), MESSAGE_COMPLETE, SIGNAL_STATE_I, &sent);
 	answer->latency = data - s->request->time;
