@@ -16,9 +16,8 @@ static void usage(FILE *file)
 	    "                      [--] PROGRAM [ARGUMENTS]\n"
 	    "\n"
 	    "Says where the cycles of a program go, by the manual's own accounting: a tree of\n"
-	    "stalls, and measures. Where the counters are too few for all of it, the program\n"
-	    "runs several times; its output is printed once. The report goes to standard error.\n"
-	    "The exit code is the program's.\n"
+	    "stalls, and measures. The report goes to standard error. The exit code is the\n"
+	    "program's.\n"
 	    "\n"
 	    "Example: pmulab analyze -M itanium-9300-1s -- ./prog\n"
 	    "\n"
@@ -167,15 +166,13 @@ int cli_analyze(struct cli *cli, int argc, char **argv)
 	if (!code)
 		code = find_method(&a);
 	if (!code)
-		code = analyze_plan(&a);
+		code = analyze_prepare(&a);
 	if (!code)
 		code = analyze_run(&a, argv + optind);
 	if (!code)
 		code = report(cli, &a, argv + optind);
 	pmu_analysis_free(a.analysis);
 	free(a.lines);
-	free(a.seconds);
-	free(a.firsts);
 	free(a.title);
 	return code < 0 ? EXIT_DONE : code;
 }

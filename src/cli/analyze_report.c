@@ -122,23 +122,6 @@ static int print_measures(const struct analyze *a)
 	return cli_print_table(a->cli, table);
 }
 
-/* By how much values of lines that several runs have differ, at most. */
-static double spread(const struct analyze *a)
-{
-	double most = 0, first = a->firsts[0];
-
-	for (size_t run = 1; run < a->run_count && first > 0; run++)
-		most = fmax(most, fabs(a->firsts[run] - first) / first);
-	for (size_t i = 0; i < a->line_count; i++) {
-		const struct analyze_line *line = &a->lines[i];
-		double larger = fmax(fabs(line->value), fabs(line->whole));
-
-		if (line->has_parts && larger > 0 && !isnan(line->value) && !isnan(line->whole))
-			most = fmax(most, fabs(line->value - line->whole) / larger);
-	}
-	return most;
-}
-
 static int print_table(const struct analyze *a, char **argv)
 {
 	FILE *out = a->cli->out;
@@ -146,10 +129,7 @@ static int print_table(const struct analyze *a, char **argv)
 
 	text_print(out, "\n%s on %s, exit code %d: %s\n", argv[0], pmu_machine_name(a->machine),
 		   a->exit, a->title);
-	fprintf(out, "%.6g s on the machine; %zu runs", a->seconds[0], a->run_count);
-	if (a->run_count > 1)
-		fprintf(out, ", whose counts differ by %.2g %% at most", 100 * spread(a));
-	fputs("\n\n", out);
+	fprintf(out, "%.6g s on the machine\n\n", a->seconds);
 	code = print_tree(a);
 	return code ? code : print_measures(a);
 }
@@ -189,10 +169,9 @@ static int print_json(const struct analyze *a, char **argv)
 		json_array_append_new(a->lines[i].node->measure ? measures : tree,
 				      line_json(a, &a->lines[i]));
 	return cli_print_json(
-	    a->cli, json_pack("{s:o, s:s, s:i, s:f, s:i, s:f, s:o, s:o}", "program",
-			      text_json(argv[0]), "machine", pmu_machine_name(a->machine), "exit",
-			      a->exit, "seconds", a->seconds[0], "runs", (int)a->run_count,
-			      "spread", spread(a), "tree", tree, "measures", measures));
+	    a->cli, json_pack("{s:o, s:s, s:i, s:f, s:o, s:o}", "program", text_json(argv[0]),
+			      "machine", pmu_machine_name(a->machine), "exit", a->exit, "seconds",
+			      a->seconds, "tree", tree, "measures", measures));
 }
 
 static int print_csv(const struct analyze *a)
