@@ -44,6 +44,16 @@ int pmu_sampler_add(struct pmu_sampler *sampler, struct pmu_ctx *ctx,
 		    const struct pmu_selection *selection, uint64_t period);
 
 /**
+ * Which requests of cores are captured for an event that counts such captures; without this, all.
+ * Calls add up.
+ * @param fields  FIELD=NUMBER,.. of the register that controls it; FIELD is the manual's
+ * @return 0; PMU_E_UNSUPPORTED: no event that was added counts them; PMU_E_UNKNOWN for a field,
+ *         PMU_E_SYNTAX, PMU_E_RANGE
+ */
+int pmu_sampler_choose_requests(struct pmu_sampler *sampler, struct pmu_ctx *ctx,
+				const char *fields);
+
+/**
  * Runs the program once, and writes the samples.
  * @param path    of the file, which is made, or made again
  * @param argv    of the caller's command line, which the file keeps; NULL last

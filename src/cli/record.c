@@ -16,6 +16,7 @@ struct recording {
 	size_t event_count;
 	uint64_t period;
 	const char *file;
+	const char *requests; /* NULL: all of them */
 	struct pmu_emul *emul;
 	struct pmu_sampler *sampler;
 	struct pmu_program *program;
@@ -25,7 +26,7 @@ static void usage(FILE *file)
 {
 	fputs(
 	    "usage: pmulab record -M MACHINE -e EVENT,... [-c PERIOD] [-o FILE]\n"
-	    "                     [--] PROGRAM [ARGUMENTS]\n"
+	    "                     [--requests FIELD=N,...] [--] PROGRAM [ARGUMENTS]\n"
 	    "\n"
 	    "Runs a program on an emulated machine with IA-64 cores, and takes a sample each time\n"
 	    "that the counter of an event has counted PERIOD: the instruction, the time, and what\n"
@@ -36,11 +37,14 @@ static void usage(FILE *file)
 	    "\n"
 	    "  -M, --machine MACHINE   a name from pmulab machines, or a file (FILE.json)\n"
 	    "  -e, --event EVENT,...   sample these events of cores; each by its own counter.\n"
-	    "                          DATA_EAR_EVENTS, L1I_EAR_EVENTS, ETB_EVENT capture; the\n"
-	    "                          field IPEAR=0 of another one, what retired before\n"
+	    "                          DATA_EAR_EVENTS, L1I_EAR_EVENTS, ETB_EVENT and\n"
+	    "                          CPE_CPP_MISC.CEAR capture; the field IPEAR=0 of another\n"
+	    "                          one, what retired before\n"
 	    "  -c, --count PERIOD      a sample for each PERIOD of an event; default: 1000\n"
 	    "  -o, --output FILE       write the samples to FILE; default: perf.data\n"
-	    "  --root DIR              linker and libraries of a dynamic program\n",
+	    "  --root DIR              linker and libraries of a dynamic program\n"
+	    "  --requests FIELD=N,...  which requests CPE_CPP_MISC.CEAR captures, by fields of\n"
+	    "                          CPE_CSR_QEAR_CTL; default: all\n",
 	    file);
 }
 
@@ -54,13 +58,11 @@ static int read_period(const struct cli *cli, uint64_t *period, const char *text
 /* @return 0; -1: --help was printed; or EXIT_USAGE, said */
 static int read_options(struct cli *cli, struct recording *r, int argc, char **argv)
 {
-	static const struct option options[] = {{"machine", required_argument, NULL, 'M'},
-						{"event", required_argument, NULL, 'e'},
-						{"count", required_argument, NULL, 'c'},
-						{"output", required_argument, NULL, 'o'},
-						{"root", required_argument, NULL, 'R'},
-						{"help", no_argument, NULL, 'h'},
-						{0}};
+	static const struct option options[] = {
+	    {"machine", required_argument, NULL, 'M'},	{"event", required_argument, NULL, 'e'},
+	    {"count", required_argument, NULL, 'c'},	{"output", required_argument, NULL, 'o'},
+	    {"requests", required_argument, NULL, 'r'}, {"root", required_argument, NULL, 'R'},
+	    {"help", no_argument, NULL, 'h'},		{0}};
 	int code = 0;
 
 	for (int option;
@@ -78,6 +80,9 @@ static int read_options(struct cli *cli, struct recording *r, int argc, char **a
 			break;
 		case 'o':
 			r->file = optarg;
+			break;
+		case 'r':
+			r->requests = optarg;
 			break;
 		case 'R':
 			code = cli_set_root(cli, optarg);
@@ -139,6 +144,11 @@ static int run(struct recording *r, char **argv, char **program)
 	if (error)
 		return cli_fail(cli, error);
 	code = add_events(r);
+	error = !code && r->requests
+		    ? pmu_sampler_choose_requests(r->sampler, cli->ctx, r->requests)
+		    : 0;
+	if (error)
+		return cli_fail(cli, error);
 	code = code ? code : program_find(cli, &r->program, program, r->machine, &options);
 	if (code)
 		return code;

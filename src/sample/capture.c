@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "catalog/signal.h"
+
 struct decoding {
 	struct capture *capture;
 	bool own;     /* the record is one of the event's */
@@ -122,7 +124,7 @@ static bool enabled_by(const struct pmu_hwrec *record, const struct pmu_write *w
 	return false;
 }
 
-uint32_t capture_records_of(const struct pmu_selection *selection)
+static uint32_t records_of(const struct pmu_selection *selection)
 {
 	const struct pmu_box *box = selection->box;
 	struct pmu_write writes[PMU_EVENT_WRITES];
@@ -136,13 +138,32 @@ uint32_t capture_records_of(const struct pmu_selection *selection)
 	return records;
 }
 
-void capture_decode(struct capture *capture, const struct pmu_box *box, uint32_t own,
-		    const struct pmu_register_value *values, size_t count)
+/* Requests of a core are captured outside of it; the core counts how many were. */
+static const struct pmu_box *requests_of(const struct pmu_selection *selection)
+{
+	const struct pmu_pmu *pmu = selection->pmu;
+
+	for (size_t b = 0; b < pmu->box_count; b++)
+		if (selection->event && selection->event->signal == SIGNAL_BUS_MARKED &&
+		    pmu->boxes[b].scope != PMU_SCOPE_CORE &&
+		    pmu_box_register(&pmu->boxes[b], PMU_ROLE_CAPTURE_CTL, 0))
+			return &pmu->boxes[b];
+	return NULL;
+}
+
+void capture_event_init(struct capture_event *event, const struct pmu_selection *selection)
+{
+	*event = (struct capture_event){.box = selection->box,
+					.own = records_of(selection),
+					.requests = requests_of(selection)};
+}
+
+static void decode_box(struct capture *capture, const struct pmu_box *box, uint32_t own,
+		       const struct pmu_register_value *values, size_t count)
 {
 	static const struct pmu_hwrec_visitor visitor = {
 	    .size = sizeof(visitor), .entry = on_entry, .value = on_value};
 
-	memset(capture, 0, sizeof(*capture));
 	for (size_t r = 0; r < box->record_count && r < 32; r++) {
 		struct decoding decoding = {.capture = capture, .own = own >> r & 1};
 
@@ -150,6 +171,15 @@ void capture_decode(struct capture *capture, const struct pmu_box *box, uint32_t
 			pmu_hwrec_decode(NULL, &box->records[r], NULL, values, count, &visitor,
 					 &decoding);
 	}
+}
+
+void capture_decode(struct capture *capture, const struct capture_event *event,
+		    const struct pmu_register_value *values, size_t count)
+{
+	memset(capture, 0, sizeof(*capture));
+	decode_box(capture, event->box, event->own, values, count);
+	if (event->requests)
+		decode_box(capture, event->requests, UINT32_MAX, values, count);
 	if (capture->has_instruction)
 		capture->instruction += capture->slot;
 }

@@ -17,17 +17,18 @@ struct capture {
 	unsigned branch_count, retired_count;
 };
 
-/**
- * The records of the event's box whose capturing the event sets up.
- * @return bit i: record i
- */
-uint32_t capture_records_of(const struct pmu_selection *selection);
+/* Whose instruction, data address and latency are an event's. */
+struct capture_event {
+	const struct pmu_box *box;
+	uint32_t own; /* bit i: record i of the box, which the event sets up */
+	const struct pmu_box
+	    *requests; /* what captures requests that the event counts; NULL: none */
+};
 
-/**
- * Decodes all records of a box that are enabled.
- * @param own  bit i: the instruction, data address and latency are those of record i
- */
-void capture_decode(struct capture *capture, const struct pmu_box *box, uint32_t own,
+void capture_event_init(struct capture_event *event, const struct pmu_selection *selection);
+
+/** Decodes all records that are enabled, of the event's box and of what it counts captures of. */
+void capture_decode(struct capture *capture, const struct capture_event *event,
 		    const struct pmu_register_value *values, size_t count);
 
 #endif

@@ -93,7 +93,7 @@ static void put_sample(struct pmu_sampler *sampler, const struct emul_interrupt 
 	};
 	char bytes[PERF_FILE_RECORD_MAX];
 
-	capture_decode(&capture, sampler->box, event->own, values, sampler->register_count);
+	capture_decode(&capture, &event->capture, values, sampler->register_count);
 	sample.precise = capture.has_instruction;
 	sample.ip = capture.has_instruction ? capture.instruction : at->ip;
 	sample_output_put(sampler->output, bytes,
@@ -106,7 +106,9 @@ static void read_registers(struct pmu_sampler *sampler, const struct emul_interr
 {
 	for (size_t i = 0; i < sampler->register_count; i++) {
 		values[i] = (struct pmu_register_value){
-		    .box = sampler->box, .instance = at->core, .reg = sampler->registers[i]};
+		    .box = sampler_box_of(sampler, sampler->registers[i]),
+		    .instance = sampler_instance(sampler, sampler->registers[i], at->core),
+		    .reg = sampler->registers[i]};
 		sampler_read(sampler, NULL, at->socket, at->core, values[i].reg, &values[i].value);
 		if (sampler->emptied[i])
 			sampler_write(sampler, NULL, at->socket, at->core, values[i].reg,

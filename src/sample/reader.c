@@ -15,7 +15,7 @@
 struct read_event {
 	char *name;
 	struct pmu_selection selection;
-	uint32_t own;
+	struct capture_event capture;
 };
 
 struct pmu_samples {
@@ -28,6 +28,7 @@ struct pmu_samples {
 	const struct pmu_pmu *pmu;
 	struct read_event events[PMU_SAMPLE_EVENTS_MAX];
 	size_t event_count;
+	const struct pmu_box *requests; /* what captures requests; NULL: no event does */
 	struct pmu_mapping mappings[MAPPINGS_MAX];
 	size_t mapping_count;
 	/* Of the sample read last. */
@@ -175,7 +176,9 @@ static int read_event(struct pmu_samples *s, struct pmu_ctx *ctx, struct text *t
 		return malformed(s, ctx, "its events are not in order");
 	error = pmu_event_parse(ctx, s->pmu, event->name, &event->selection);
 	if (!error)
-		event->own = capture_records_of(&event->selection);
+		capture_event_init(&event->capture, &event->selection);
+	if (!error && event->capture.requests)
+		s->requests = event->capture.requests;
 	return error;
 }
 
@@ -346,6 +349,9 @@ static bool take_registers(struct pmu_samples *s, struct text *t, struct pmu_sam
 			return false;
 		*value = (struct pmu_register_value){.box = box,
 						     .reg = find_register(box, space, number)};
+		if (!value->reg && s->requests)
+			*value = (struct pmu_register_value){
+			    .box = s->requests, .reg = find_register(s->requests, space, number)};
 		if (!value->reg || !take(t, &value->value, sizeof(value->value)))
 			return false;
 	}
@@ -377,8 +383,7 @@ static void decode(struct pmu_samples *s, struct pmu_sample *sample)
 {
 	struct capture *c = &s->capture;
 
-	capture_decode(c, s->events[0].selection.box, s->events[sample->event].own, s->registers,
-		       sample->register_count);
+	capture_decode(c, &s->events[sample->event].capture, s->registers, sample->register_count);
 	sample->captured = c->has_instruction;
 	sample->has_data = c->has_data;
 	sample->data_address = c->data;

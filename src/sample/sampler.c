@@ -21,7 +21,8 @@ int sampler_read(struct pmu_sampler *sampler, struct pmu_ctx *ctx, unsigned sock
 	    .core = core,
 	    .space = reg->space,
 	    .width = reg->width,
-	    .address = pmu_register_address(sampler->box, reg, core),
+	    .address = pmu_register_address(sampler_box_of(sampler, reg), reg,
+					    sampler_instance(sampler, reg, core)),
 	    .reg = reg->name,
 	};
 	int error = pmu_bus_read(sampler->bus, ctx, &op);
@@ -38,7 +39,8 @@ int sampler_write(struct pmu_sampler *sampler, struct pmu_ctx *ctx, unsigned soc
 	    .core = core,
 	    .space = reg->space,
 	    .width = reg->width,
-	    .address = pmu_register_address(sampler->box, reg, core),
+	    .address = pmu_register_address(sampler_box_of(sampler, reg), reg,
+					    sampler_instance(sampler, reg, core)),
 	    .value = value,
 	    .reg = reg->name,
 	};
@@ -180,8 +182,10 @@ int pmu_sampler_add(struct pmu_sampler *sampler, struct pmu_ctx *ctx,
 	event->name = strdup(name);
 	if (!event->name)
 		return error_set(ctx, PMU_E_NOMEM, "out of memory for an event");
-	event->own = capture_records_of(selection);
+	capture_event_init(&event->capture, selection);
 	sampler->box = selection->box;
+	if (event->capture.requests)
+		sampler->requests = event->capture.requests;
 	sampler->event_count++;
 	return 0;
 }
@@ -209,11 +213,11 @@ static uint64_t emptied_bits(const struct pmu_register *reg)
 	return reg->role == PMU_ROLE_CAPTURE ? bits : 0;
 }
 
-static int add_registers(struct pmu_sampler *sampler, struct pmu_ctx *ctx,
-			 const struct pmu_hwrec *record)
+int sampler_add_registers(struct pmu_sampler *sampler, struct pmu_ctx *ctx,
+			  const struct pmu_box *box, const struct pmu_hwrec *record)
 {
-	for (size_t r = 0; r < sampler->box->register_count; r++) {
-		const struct pmu_register *reg = &sampler->box->registers[r];
+	for (size_t r = 0; r < box->register_count; r++) {
+		const struct pmu_register *reg = &box->registers[r];
 
 		if (!pmu_hwrec_register(record, reg) || is_known(sampler, reg))
 			continue;
@@ -258,7 +262,7 @@ static int find_records(struct pmu_sampler *sampler, struct pmu_ctx *ctx)
 		error = look_at_record(sampler, ctx, record, &enabled);
 		if (error || !enabled)
 			continue;
-		error = add_registers(sampler, ctx, record);
+		error = sampler_add_registers(sampler, ctx, sampler->box, record);
 		for (size_t f = 0; f < record->ring.field_count; f++)
 			sampler->info.branches |=
 			    record->ring.fields[f].role == PMU_HWREC_ROLE_BRANCH_FROM;
@@ -296,6 +300,8 @@ static int prepare(struct pmu_sampler *sampler, struct pmu_ctx *ctx)
 	sampler->status = pmu_box_register(box, PMU_ROLE_GLOBAL_STATUS, 0);
 	sampler->counter_mask = pmu_mask(box->counter_width - 1u, 0);
 	error = find_records(sampler, ctx);
+	if (!error)
+		error = sampler_find_requests(sampler, ctx);
 	for (unsigned i = 0; i < sampler->event_count && !error; i++) {
 		error = arm(sampler, ctx, i);
 		sampler->info.names[i] = sampler->events[i].name;
@@ -323,9 +329,13 @@ static int sample(struct pmu_sampler *sampler, struct pmu_ctx *ctx, struct pmu_p
 		error = file_error(ctx, path, sample_output_new(&sampler->output, descriptor));
 	if (error)
 		return error;
+	error = sampler_capture_requests(sampler, ctx, true);
+	if (error)
+		return error;
 	emul_epic_on_interrupt(epic, sampler_handle, sampler);
 	error = pmu_program_run(program, ctx, sampler->emul, result);
 	emul_epic_on_interrupt(epic, NULL, NULL);
+	sampler_capture_requests(sampler, NULL, false);
 	bytes = sample_output_end(sampler->output);
 	if (!error && bytes < 0)
 		error = file_error(ctx, path, (int)bytes);

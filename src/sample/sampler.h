@@ -15,7 +15,7 @@ struct sampled_event {
 	uint64_t period;
 	uint64_t overflow; /* its counter's bit of the status register */
 	const struct pmu_register *counter;
-	uint32_t own; /* records: capture_decode() */
+	struct capture_event capture;
 };
 
 /* What the program's process tells this one. */
@@ -28,7 +28,10 @@ struct pmu_sampler {
 	struct pmu_emul *emul;
 	struct pmu_bus *bus;
 	struct pmu_session *session;
-	const struct pmu_box *box; /* of all events */
+	const struct pmu_box *box;	/* of all events */
+	const struct pmu_box *requests; /* what captures requests of cores; NULL: no event does */
+	uint64_t request_control;	/* what they have to be */
+	bool chosen;			/* that was asked for */
 	uint64_t counter_mask;
 	const struct pmu_register *status;
 	struct sampled_event events[PMU_SAMPLE_EVENTS_MAX];
@@ -50,7 +53,37 @@ struct pmu_sampler {
 /** handler.c: what emul_epic_on_interrupt() calls. */
 void sampler_handle(void *arg, const struct emul_interrupt *interrupt);
 
-/** Reads or writes a register of a core. */
+/** Prepares to capture requests of cores, if an event counts such captures. @return 0 or an error
+ */
+int sampler_find_requests(struct pmu_sampler *sampler, struct pmu_ctx *ctx);
+/** Begins that, or ends it. */
+int sampler_capture_requests(struct pmu_sampler *sampler, struct pmu_ctx *ctx, bool on);
+/** Adds the registers of a record to those that samples have. */
+int sampler_add_registers(struct pmu_sampler *sampler, struct pmu_ctx *ctx,
+			  const struct pmu_box *box, const struct pmu_hwrec *record);
+
+/** The box of a register that samples have: hardware threads, or what each core has one of. */
+static inline const struct pmu_box *sampler_box_of(const struct pmu_sampler *sampler,
+						   const struct pmu_register *reg)
+{
+	const struct pmu_box *requests = sampler->requests;
+
+	return requests && reg >= requests->registers &&
+		       reg < requests->registers + requests->register_count
+		   ? requests
+		   : sampler->box;
+}
+
+/** Its instance for a hardware thread of a socket. */
+static inline unsigned sampler_instance(const struct pmu_sampler *sampler,
+					const struct pmu_register *reg, unsigned cpu)
+{
+	return sampler_box_of(sampler, reg) == sampler->box
+		   ? cpu
+		   : cpu % pmu_emul_machine(sampler->emul)->cores;
+}
+
+/** Reads or writes a register of a core, or of what captures its requests. */
 int sampler_read(struct pmu_sampler *sampler, struct pmu_ctx *ctx, unsigned socket, unsigned core,
 		 const struct pmu_register *reg, uint64_t *value);
 int sampler_write(struct pmu_sampler *sampler, struct pmu_ctx *ctx, unsigned socket, unsigned core,

@@ -3,12 +3,11 @@
 import csv
 import json
 import os
-import pathlib
 import shutil
 import subprocess
-import sys
-import tempfile
 import unittest
+
+from assembled import Assembled, skip_without_assembler
 
 PMULAB = os.environ["PMULAB"]
 MACHINE = "itanium-9300-1s"
@@ -76,14 +75,6 @@ again:
 """ + WALK.replace("_start", "begin")
 
 
-def build(folder, name, text):
-    source, binary = folder / f"{name}.s", folder / name
-    source.write_text(text, encoding="utf-8")
-    subprocess.run(["ia64-linux-gnu-as", "-g", "-x", "-o", f"{binary}.o", source], check=True)
-    subprocess.run(["ia64-linux-gnu-ld", "-static", "-o", binary, f"{binary}.o"], check=True)
-    return binary
-
-
 def symbols(binary):
     """{name: address}"""
     lines = subprocess.run(["ia64-linux-gnu-nm", binary], check=True, capture_output=True,
@@ -91,17 +82,12 @@ def symbols(binary):
     return {name: int(address, 16) for address, _, name in (line.split() for line in lines)}
 
 
-class Samples(unittest.TestCase):
+class Samples(Assembled):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.path = pathlib.Path(cls.folder.name)
-        cls.walk = build(cls.path, "walk", WALK.format(end=EXIT))
+        super().setUpClass()
+        cls.walk = cls.build("walk", WALK.format(end=EXIT))
         cls.symbols = symbols(cls.walk)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.folder.cleanup()
 
     def record(self, program, *options, status=7, machine=MACHINE):
         run = subprocess.run([PMULAB, "record", "-M", machine, "-o", "samples", *options, "--",
@@ -212,14 +198,53 @@ class Samples(unittest.TestCase):
         self.assertEqual(rows[walk + 16]["saturated"], rows[walk + 16]["samples"])
         self.assertEqual(rows[walk + 16]["count"], 63 * rows[walk + 16]["samples"])
 
+    def test_requests_of_the_core(self):
+        """Each line is asked for once, and the QEAR of the core's CPE has the request."""
+        event = "CPE_CPP_MISC.CEAR"
+        self.assertIn(f"{TURNS} samples", self.record(self.walk, "-e", event, "-c", "1",
+                                                      "--requests", "op=2,opmsk=0,mc=1"))
+        found = self.report("data")[event]
+        data = self.symbols["data"] % 2**50  # the register has as many bits of it
+        self.assertEqual(sorted(row["key"] for row in found["rows"]),
+                         [data + STRIDE * i for i in range(TURNS)])
+        # As long as the load takes, but for the levels that it has been through before.
+        [row] = self.report("latency")[event]["rows"]
+        self.assertEqual((row["key"], row["samples"]), (256, TURNS))
+        rows = self.report("ip")[event]["rows"]
+        self.assertEqual([(r["key"], r["samples"]) for r in rows], [(self.symbols["walk"] + 16, TURNS)])
+
+    def test_requests_beside_other_records(self):
+        """A second socket's CPEs too; an event that captures nothing has no data address of theirs."""
+        self.record(self.walk, "-e", "CPE_CPP_MISC.CEAR,IA64_INST_RETIRED.THIS,DATA_EAR_EVENTS", "-c",
+                    "100", "--requests", "op=2,opmsk=0", "--requests", "mc=1", machine="itanium-9300-2s")
+        found = self.report("data")
+        self.assertEqual(found["CPE_CPP_MISC.CEAR"]["count"], TURNS)
+        self.assertEqual(len(found["CPE_CPP_MISC.CEAR"]["rows"]), TURNS // 100)
+        self.assertEqual(len(found["DATA_EAR_EVENTS"]["rows"]), TURNS // 100)
+        self.assertEqual(found["IA64_INST_RETIRED.THIS"]["rows"], [])
+
+    def test_requests_that_are_not_captured(self):
+        """Of ownership there is none; a threshold that none reaches."""
+        for fields in "op=4,opmsk=0,mc=1", "thresh=3,op=2,opmsk=0,mc=1":
+            with self.subTest(fields=fields):
+                self.assertIn(" 0 samples", self.record(self.walk, "-e", "CPE_CPP_MISC.CEAR", "-c", "1",
+                                                        "--requests", fields))
+        for fields, what in (("colour=1", 'CPE_CSR_QEAR_CTL has no field "colour"'),
+                             ("cnt=1", 'no field "cnt"'), ("op", "op: not FIELD=NUMBER"),
+                             ("op=16", "op=16: op has 4 bits")):
+            self.refused(what, "record", "-M", MACHINE, "-e", "CPE_CPP_MISC.CEAR", "--requests", fields,
+                         "--", self.walk)
+        self.refused("no event counts requests", "record", "-M", MACHINE, "-e", "DATA_EAR_EVENTS",
+                     "--requests", "op=2", "--", self.walk, status=1)
+
     def test_killed_programs_keep_their_samples(self):
-        program = build(self.path, "killed", WALK.format(end=KILLED))
+        program = self.build("killed", WALK.format(end=KILLED))
         self.assertIn(f"{TURNS} samples",
                       self.record(program, "-e", "DATA_EAR_EVENTS", "-c", "1", status=137))
         self.assertEqual(self.report("function")["DATA_EAR_EVENTS"]["samples"], TURNS)
 
     def test_programs_cannot_close_the_file(self):
-        program = build(self.path, "closes", CLOSES.format(end=EXIT))
+        program = self.build("closes", CLOSES.format(end=EXIT))
         self.record(program, "-e", "DATA_EAR_EVENTS", "-c", "1")
         self.assertEqual(self.report("function")["DATA_EAR_EVENTS"]["samples"], TURNS)
 
@@ -273,6 +298,5 @@ class Samples(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if not all(map(shutil.which, ("ia64-linux-gnu-as", "ia64-linux-gnu-ld", "ia64-linux-gnu-nm"))):
-        sys.exit(77)
+    skip_without_assembler("ia64-linux-gnu-nm")
     unittest.main()

@@ -70,6 +70,7 @@ static void write_file(struct fixture *f)
 	struct pmu_register_value values[8];
 	struct pmu_selection selection;
 	struct sample_output *output;
+	struct capture_event event;
 	struct capture capture;
 	char bytes[PERF_FILE_RECORD_MAX];
 	int fd = open(f->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -87,7 +88,8 @@ static void write_file(struct fixture *f)
 	};
 
 	assert_int_equal(sample.register_count, 4);
-	capture_decode(&capture, selection.box, capture_records_of(&selection), values, 4);
+	capture_event_init(&event, &selection);
+	capture_decode(&capture, &event, values, 4);
 	assert_int_equal(perf_file_begin(fd, &info), 0);
 	assert_int_equal(sample_output_new(&output, fd), 0);
 	sample_output_put(output, bytes, perf_file_put_comm(bytes, &origin, "prog"));
@@ -165,11 +167,12 @@ static void the_instruction_has_its_slot(void **state)
 	struct fixture *f = *state;
 	struct pmu_register_value values[8];
 	struct pmu_selection selection;
+	struct capture_event event;
 	struct capture capture;
 
 	assert_int_equal(pmu_event_parse(f->ctx, NULL, EVENT, &selection), 0);
-	capture_decode(&capture, selection.box, capture_records_of(&selection), values,
-		       find_registers(selection.box, values));
+	capture_event_init(&event, &selection);
+	capture_decode(&capture, &event, values, find_registers(selection.box, values));
 	assert_true(capture.has_instruction);
 	assert_int_equal(capture.instruction, 0x4000000000000111);
 }
