@@ -2,7 +2,8 @@
  * An emulated machine in the place of the real one: its device files (/dev/cpu/N/msr and cpuid, PCI
  * configuration space, /proc/cpuinfo, /sys/devices/system/cpu and node) lie over the computer's, in
  * a mount namespace of the process's own. Tools that it runs find them; outside nothing changes.
- * Needs root and /dev/fuse.
+ * Of a machine with IA-64 cores there are register files instead (registers.h). Needs root and
+ * /dev/fuse.
  *
  * Another process serves the files. Each of the two ends with the other.
  */

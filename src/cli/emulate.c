@@ -8,31 +8,33 @@
 
 static void usage(FILE *file)
 {
-	fprintf(file,
-		"usage: pmulab emulate -M MACHINE [--name NAME] [--clock wall|machine]\n"
-		"                      [--trace-registers FILE] [--] TOOL [ARGUMENTS]\n"
-		"       pmulab emulate --attach NAME [--tool | --deterministic] [--] PROGRAM\n"
-		"                      [ARGUMENTS]\n"
-		"\n"
-		"Runs a tool that sees an emulated machine instead of this computer: CPUID,\n"
-		"/dev/cpu/N/msr, PCI configuration space, /proc/cpuinfo, topology in /sys. Other\n"
-		"processes see no change. The machine ends with the tool. Needs root.\n"
-		"\n"
-		"Example: sudo pmulab emulate -M %s -- rdmsr -p 0 0xe00\n"
-		"\n"
-		"  -M, --machine MACHINE   a name from pmulab machines, or a file (FILE.json)\n"
-		"  --name NAME             let others join the machine by this name\n"
-		"  --attach NAME           join it: run PROGRAM on the machine, as stat does\n"
-		"  --tool                  with --attach: run a tool that sees the machine\n"
-		"  --deterministic         with --attach: threads run one at a time, in turns by\n"
-		"                          emulated time\n"
-		"  --clock wall            machine time follows the wall clock while no program\n"
-		"                          runs (default)\n"
-		"  --clock machine         machine time stands still while no program runs\n"
-		"  --trace-registers FILE  write each access to a register to FILE, a line each\n"
-		"\n"
-		"Exit code: the tool's or program's; 126 or 127 if it could not be run.\n",
-		cli_example_machine());
+	fprintf(
+	    file,
+	    "usage: pmulab emulate -M MACHINE [--name NAME] [--clock wall|machine]\n"
+	    "                      [--trace-registers FILE] [--] TOOL [ARGUMENTS]\n"
+	    "       pmulab emulate --attach NAME [--tool | --deterministic] [--] PROGRAM\n"
+	    "                      [ARGUMENTS]\n"
+	    "\n"
+	    "Runs a tool that sees an emulated machine instead of this computer: CPUID,\n"
+	    "/dev/cpu/N/msr, PCI configuration space, /proc/cpuinfo, topology in /sys. Other\n"
+	    "processes see no change. The machine ends with the tool. Needs root. Of a machine\n"
+	    "with IA-64 cores it sees register files.\n"
+	    "\n"
+	    "Example: sudo pmulab emulate -M %s -- rdmsr -p 0 0xe00\n"
+	    "\n"
+	    "  -M, --machine MACHINE   a name from pmulab machines, or a file (FILE.json)\n"
+	    "  --name NAME             let others join the machine by this name\n"
+	    "  --attach NAME           join it: run PROGRAM on the machine, as stat does\n"
+	    "  --tool                  with --attach: run a tool that sees the machine\n"
+	    "  --deterministic         with --attach: threads run one at a time, in turns by\n"
+	    "                          emulated time\n"
+	    "  --clock wall            machine time follows the wall clock while no program\n"
+	    "                          runs (default)\n"
+	    "  --clock machine         machine time stands still while no program runs\n"
+	    "  --trace-registers FILE  write each access to a register to FILE, a line each\n"
+	    "\n"
+	    "Exit code: the tool's or program's; 126 or 127 if it could not be run.\n",
+	    cli_example_machine());
 }
 
 struct arguments {

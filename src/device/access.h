@@ -4,9 +4,15 @@
 
 #include "device/clock.h"
 #include "emul/block.h"
+#include "emul/epic.h"
+
+struct device_runs;
 
 struct device_access {
 	struct emul *emul;
+	struct emul_epic
+	    *epic; /* a machine with IA-64 cores, in the stead of the other; else NULL */
+	struct device_runs *runs;   /* programs on that */
 	struct device_clock *clock; /* is looked at before each access; NULL: none */
 	/* Of each CPU, to its MSRs so far: see msr.c; NULL: they are not counted. */
 	uint32_t *msr_accesses;

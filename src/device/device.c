@@ -89,8 +89,12 @@ int pmu_device_new(struct pmu_device **out, struct pmu_ctx *ctx,
 		    .arg = device,
 		};
 
+		if (options->machine->core && options->name)
+			error = error_set(ctx, PMU_E_UNSUPPORTED,
+					  "a machine with IA-64 cores has no name to be joined by");
 		device->pmu = pmu_find_pmu(options->machine->pmu);
-		error = device_server_new(&device->server, ctx, &own);
+		if (!error)
+			error = device_server_new(&device->server, ctx, &own);
 	}
 	if (error)
 		free(device);
@@ -102,6 +106,8 @@ int pmu_device_new(struct pmu_device **out, struct pmu_ctx *ctx,
 int pmu_device_run(struct pmu_device *device, struct pmu_ctx *ctx, struct pmu_program *tool,
 		   struct pmu_program_result *result)
 {
+	if (!tool->emulator)
+		return program_run_natively(tool, ctx, device_server_watch(device->server), result);
 	return program_run(tool, ctx, NULL, -1, device_server_watch(device->server), result);
 }
 

@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "device/msr.h"
+#include "device/register_file.h"
 #include "perf/perf.h"
 #include "sysfs/cpuid.h"
 
@@ -63,9 +64,9 @@ static const struct device_node *node_of(fuse_req_t request, fuse_ino_t inode)
 static void fill_status(const struct device_node *node, uint32_t index, struct stat *status)
 {
 	static const mode_t types[] = {
-	    [DEVICE_FOLDER] = S_IFDIR, [DEVICE_TEXT] = S_IFREG, [DEVICE_LINK] = S_IFLNK,
-	    [DEVICE_PERF] = S_IFREG,   [DEVICE_MSR] = S_IFREG,	[DEVICE_CPUID] = S_IFREG,
-	    [DEVICE_CONFIG] = S_IFREG,
+	    [DEVICE_FOLDER] = S_IFDIR, [DEVICE_TEXT] = S_IFREG,	     [DEVICE_LINK] = S_IFLNK,
+	    [DEVICE_PERF] = S_IFREG,   [DEVICE_MSR] = S_IFREG,	     [DEVICE_CPUID] = S_IFREG,
+	    [DEVICE_CONFIG] = S_IFREG, [DEVICE_REGISTERS] = S_IFREG, [DEVICE_RUN] = S_IFREG,
 	};
 
 	*status = (struct stat){
@@ -120,16 +121,28 @@ static void serve_readlink(fuse_req_t request, fuse_ino_t inode)
 	fuse_reply_readlink(request, node_of(request, inode)->text);
 }
 
+/* What a descriptor has of its own. @return false: out of memory */
+static bool open_descriptor(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *info)
+{
+	switch (node_of(request, inode)->kind) {
+	case DEVICE_PERF:
+		info->fh = (uintptr_t)perf_descriptor_new(contents_of(request)->perf);
+		return info->fh;
+	case DEVICE_RUN:
+		info->fh = (uintptr_t)calloc(1, sizeof(struct register_file_result));
+		return info->fh;
+	default:
+		return true;
+	}
+}
+
 /* Every access goes to the device, at its own offset and of its own size. */
 static void serve_open(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *info)
 {
 	info->direct_io = 1;
-	if (node_of(request, inode)->kind == DEVICE_PERF) {
-		info->fh = (uintptr_t)perf_descriptor_new(contents_of(request)->perf);
-		if (!info->fh) {
-			fuse_reply_err(request, ENOMEM);
-			return;
-		}
+	if (!open_descriptor(request, inode, info)) {
+		fuse_reply_err(request, ENOMEM);
+		return;
 	}
 	fuse_reply_open(request, info);
 }
@@ -139,10 +152,17 @@ static struct perf_event *event_of(const struct fuse_file_info *info)
 	return (struct perf_event *)(uintptr_t)info->fh;
 }
 
+static struct register_file_result *result_of(const struct fuse_file_info *info)
+{
+	return (struct register_file_result *)(uintptr_t)info->fh;
+}
+
 static void serve_release(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *info)
 {
 	if (node_of(request, inode)->kind == DEVICE_PERF)
 		perf_descriptor_free(contents_of(request)->perf, event_of(info));
+	else if (node_of(request, inode)->kind == DEVICE_RUN)
+		free(result_of(info));
 	fuse_reply_err(request, 0);
 }
 
@@ -160,6 +180,13 @@ static void reply_read(fuse_req_t request, const char *buffer, ssize_t bytes)
 		fuse_reply_err(request, (int)-bytes);
 	else
 		fuse_reply_buf(request, buffer, (size_t)bytes);
+}
+
+/* A copy: who has the answer may close the file, which frees the result. */
+static void reply_result(fuse_req_t request, struct register_file_result result, size_t size)
+{
+	fuse_reply_buf(request, (const char *)&result,
+		       size < sizeof(result) ? size : sizeof(result));
 }
 
 static void serve_read(fuse_req_t request, fuse_ino_t inode, size_t size, off_t offset,
@@ -195,6 +222,14 @@ static void serve_read(fuse_req_t request, fuse_ino_t inode, size_t size, off_t 
 		    request, buffer,
 		    perf_descriptor_read(contents->perf, event_of(info), buffer, size, offset));
 		break;
+	case DEVICE_REGISTERS:
+		reply_read(
+		    request, buffer,
+		    register_file_read(contents->access, node->number, buffer, size, offset));
+		break;
+	case DEVICE_RUN:
+		reply_result(request, *result_of(info), size);
+		break;
 	default:
 		fuse_reply_err(request, EISDIR);
 	}
@@ -214,6 +249,11 @@ static void serve_write(fuse_req_t request, fuse_ino_t inode, const char *buffer
 					 buffer, size, offset);
 	else if (node->kind == DEVICE_PERF)
 		bytes = perf_descriptor_request(contents->perf, event_of(info), buffer, size);
+	else if (node->kind == DEVICE_REGISTERS)
+		bytes = register_file_write(contents->access, node->number, buffer, size, offset);
+	else if (node->kind == DEVICE_RUN)
+		bytes = device_runs_run(contents->access->runs, fuse_req_ctx(request)->pid, buffer,
+					size, result_of(info));
 	if (bytes < 0)
 		fuse_reply_err(request, (int)-bytes);
 	else

@@ -234,17 +234,28 @@ static int show(struct pmu_ctx *ctx, const struct mount_point *point)
 	return 0;
 }
 
+static int uncover_stage(struct pmu_ctx *ctx)
+{
+	if (umount2(STAGE, MNT_DETACH))
+		return error_set(ctx, PMU_E_IO, "cannot uncover " STAGE ": %s", strerror(errno));
+	return 0;
+}
+
 int namespace_show(struct pmu_ctx *ctx)
 {
 	int error = make_sys_devices(ctx);
 
 	for (size_t i = 0; i < MOUNT_COUNT && !error; i++)
 		error = show(ctx, &mount_points[i]);
-	if (error)
-		return error;
-	if (umount2(STAGE, MNT_DETACH))
-		return error_set(ctx, PMU_E_IO, "cannot uncover " STAGE ": %s", strerror(errno));
-	return 0;
+	return error ? error : uncover_stage(ctx);
+}
+
+int namespace_show_registers(struct pmu_ctx *ctx)
+{
+	static const struct mount_point registers = {"dev/cpu", ABSENT_MAKE_DEV};
+	int error = show(ctx, &registers);
+
+	return error ? error : uncover_stage(ctx);
 }
 
 int namespace_open(struct pmu_ctx *ctx)

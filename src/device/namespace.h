@@ -26,6 +26,9 @@ int namespace_enter(struct pmu_ctx *ctx, int fuse);
  */
 int namespace_show(struct pmu_ctx *ctx);
 
+/** The same for a machine of which only registers are shown. */
+int namespace_show_registers(struct pmu_ctx *ctx);
+
 /** An open descriptor of the calling thread's mount namespace, or a negative error. */
 int namespace_open(struct pmu_ctx *ctx);
 /** Takes the calling thread into @fd's, if it is not there; the working folder stays. */

@@ -15,9 +15,10 @@
 
 struct device_server {
 	struct emul *emul;
-	int end;       /* of the channel to the serving process */
-	int namespace; /* the one that this process is in; -1: none yet */
-	pid_t pid;     /* of the serving process; 0: none */
+	struct emul_epic *epic; /* one with IA-64 cores, in its stead; else NULL */
+	int end;		/* of the channel to the serving process */
+	int namespace;		/* the one that this process is in; -1: none yet */
+	pid_t pid;		/* of the serving process; 0: none */
 };
 
 static int died(struct device_server *server, struct pmu_ctx *ctx)
@@ -76,7 +77,7 @@ static int start(struct device_server *server, struct pmu_ctx *ctx,
 	server->pid = fork();
 	if (server->pid == 0) {
 		close(ends[0]);
-		serving_run(server->emul, options, ends[1], fuse);
+		serving_run(server->emul, server->epic, options, ends[1], fuse);
 	}
 	error = errno;
 	sigprocmask(SIG_SETMASK, &before, NULL);
@@ -99,7 +100,7 @@ static int enter(struct device_server *server, struct pmu_ctx *ctx, int fuse)
 	if (!error)
 		error = ask_to(server, ctx, SERVING_MOUNTED, -1);
 	if (!error)
-		error = namespace_show(ctx);
+		error = server->epic ? namespace_show_registers(ctx) : namespace_show(ctx);
 	if (error)
 		return error;
 	server->namespace = namespace_open(ctx);
@@ -117,7 +118,8 @@ int device_server_new(struct device_server **out, struct pmu_ctx *ctx,
 	if (!server)
 		return error_set(ctx, PMU_E_NOMEM, "out of memory for device files");
 	server->end = server->namespace = -1;
-	error = emul_new(&server->emul, ctx, options->machine);
+	error = options->machine->core ? emul_epic_new(&server->epic, ctx, options->machine)
+				       : emul_new(&server->emul, ctx, options->machine);
 	if (error)
 		goto fail;
 	fuse = error = namespace_open_fuse(ctx);
@@ -166,6 +168,7 @@ void device_server_free(struct device_server *server)
 	if (server->namespace >= 0)
 		close(server->namespace);
 	emul_free(server->emul);
+	emul_epic_free(server->epic);
 	free(server);
 }
 

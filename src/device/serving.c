@@ -10,6 +10,7 @@
 #include "device/channel.h"
 #include "device/files.h"
 #include "device/namespace.h"
+#include "device/register_file.h"
 #include "emul/share.h"
 #include "perf/perf.h"
 #include "sysfs/topology.h"
@@ -40,6 +41,16 @@ static void add_memory(struct device_tree *tree, const struct pmu_machine *machi
 		 "Hugepagesize:   2048 kB\n",
 		 kilobytes, kilobytes, kilobytes);
 	tree_text(tree, text, "proc/meminfo");
+}
+
+static int make_register_files(struct serving *serving)
+{
+	tree_init(&serving->tree);
+	register_files_add(&serving->tree, serving->options->machine);
+	serving->access.runs = device_runs_new(serving->access.epic);
+	return serving->tree.incomplete || !serving->access.runs
+		   ? error_set(serving->ctx, PMU_E_NOMEM, "out of memory for device files")
+		   : 0;
 }
 
 static int make_files(struct serving *serving)
@@ -92,19 +103,20 @@ static int begin(struct serving *serving, int fuse)
 					   .tree = &serving->tree,
 					   .access = &serving->access,
 					   .functions = &serving->functions};
-	int error = make_files(serving);
+	const struct emul *emul = serving->access.emul;
+	int error = emul ? make_files(serving) : make_register_files(serving);
 
-	if (!error)
+	if (!error && emul)
 		error = perf_new(&serving->perf, serving->ctx, serving->access.emul);
 	contents.perf = serving->perf;
-	if (!error && options->wall_clock)
+	if (!error && emul && options->wall_clock)
 		error =
 		    device_clock_new(&serving->access.clock, serving->ctx, serving->access.emul);
 	if (error) {
 		close(fuse);
 		return error;
 	}
-	if (options->violated)
+	if (options->violated && emul)
 		pmon_strict(emul_pmon(serving->access.emul), options->violated, options->arg);
 	return device_files_new(&serving->files, serving->ctx, &contents, fuse);
 }
@@ -137,6 +149,8 @@ static void end(struct serving *serving)
 	free(serving->access.msr_accesses);
 	device_pci_fini(&serving->functions);
 	emul_free(serving->access.emul);
+	device_runs_free(serving->access.runs);
+	emul_epic_free(serving->access.epic);
 	if (serving->namespace >= 0)
 		close(serving->namespace);
 }
@@ -176,12 +190,13 @@ static _Noreturn void abandon(struct serving *serving)
 	_exit(EXIT_FAILURE);
 }
 
-_Noreturn void serving_run(struct emul *emul, const struct device_options *options, int end,
-			   int fuse)
+_Noreturn void serving_run(struct emul *emul, struct emul_epic *epic,
+			   const struct device_options *options, int end, int fuse)
 {
 	struct serving serving = {
 	    .options = options,
 	    .access = {.emul = emul,
+		       .epic = epic,
 		       .refused = options->refused,
 		       .accessed = options->accessed,
 		       .arg = options->arg},

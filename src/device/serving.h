@@ -29,11 +29,12 @@ enum serving_kind {
 };
 
 /**
- * Serves until it is reported to finish, or until the other end is closed.
+ * Serves one of two kinds of machines, the other being NULL, until it is reported to finish, or
+ * until the other end is closed.
  * @param end   of the channel
  * @param fuse  open /dev/fuse; the function's
  */
-_Noreturn void serving_run(struct emul *emul, const struct device_options *options, int end,
-			   int fuse);
+_Noreturn void serving_run(struct emul *emul, struct emul_epic *epic,
+			   const struct device_options *options, int end, int fuse);
 
 #endif

@@ -93,3 +93,19 @@ int program_run_executor(const struct pmu_program *program, struct pmu_ctx *ctx,
 		given = option_give(result, &found, sizeof(found));
 	return error ? error : given;
 }
+
+int program_run_natively(const struct pmu_program *program, struct pmu_ctx *ctx, int watch,
+			 struct pmu_program_result *result)
+{
+	const struct pmu_child_options options = {.size = sizeof(options),
+						  .guard = program->options.guard};
+	struct pmu_child *child;
+	int error = pmu_child_new(&child, ctx, program->argv, &options);
+
+	if (error)
+		return error;
+	child_watch(child, watch);
+	error = pmu_child_run(child, ctx, result);
+	pmu_child_free(child);
+	return error;
+}

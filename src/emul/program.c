@@ -244,8 +244,7 @@ static int check_program(struct pmu_program *program, struct pmu_ctx *ctx,
 			 : code;
 }
 
-static int find_program(struct pmu_program *program, struct pmu_ctx *ctx,
-			const struct processor *processor)
+static int find_native(struct pmu_program *program, struct pmu_ctx *ctx)
 {
 	const char *name = program->argv[0];
 
@@ -254,7 +253,15 @@ static int find_program(struct pmu_program *program, struct pmu_ctx *ctx,
 		return error_set(ctx, PMU_E_UNKNOWN, "%s: program not found", name);
 	if (!is_program(program->program))
 		return error_set(ctx, PMU_E_UNSUPPORTED, "%s is not executable", program->program);
-	return check_program(program, ctx, processor);
+	return 0;
+}
+
+static int find_program(struct pmu_program *program, struct pmu_ctx *ctx,
+			const struct processor *processor)
+{
+	int error = find_native(program, ctx);
+
+	return error ? error : check_program(program, ctx, processor);
 }
 
 static char **copy_argv(char *const *argv)
@@ -384,9 +391,12 @@ static int prepare_executor(struct pmu_program *program, struct pmu_ctx *ctx,
 {
 	int error = 0;
 
-	if (program->options.tool || program->options.feed != PMU_FEED_QEMU)
-		error = error_set(ctx, PMU_E_UNSUPPORTED, "%s runs IA-64 programs only, without %s",
-				  machine->name, program->options.tool ? "tools" : "Valgrind");
+	/* Tools see its registers; they are this computer's programs, of whatever kind. */
+	if (program->options.tool)
+		return find_native(program, ctx);
+	if (program->options.feed != PMU_FEED_QEMU)
+		error = error_set(ctx, PMU_E_UNSUPPORTED,
+				  "%s runs IA-64 programs only, without Valgrind", machine->name);
 	if (!error)
 		error = find_program(program, ctx, &ia64);
 	if (!error)

@@ -37,6 +37,10 @@ int program_load_executor(struct pmu_program *program, struct pmu_ctx *ctx);
 int program_run_executor(const struct pmu_program *program, struct pmu_ctx *ctx,
 			 struct emul_epic *epic, struct pmu_program_result *result);
 
+/** Runs a tool that needs no emulator. @param watch  as program_run() */
+int program_run_natively(const struct pmu_program *program, struct pmu_ctx *ctx, int watch,
+			 struct pmu_program_result *result);
+
 /**
  * Runs it to its end.
  * @param machine  whose files it finds; NULL: the computer's

@@ -8,12 +8,14 @@
 
 enum device_kind {
 	DEVICE_FOLDER,
-	DEVICE_TEXT,   /* contents do not change */
-	DEVICE_LINK,   /* text: where it leads */
-	DEVICE_MSR,    /* number: the CPU */
-	DEVICE_CPUID,  /* number: the CPU */
-	DEVICE_CONFIG, /* number: index in struct pci_functions */
-	DEVICE_PERF,   /* each descriptor is an event of perf_event */
+	DEVICE_TEXT,	  /* contents do not change */
+	DEVICE_LINK,	  /* text: where it leads */
+	DEVICE_MSR,	  /* number: the CPU */
+	DEVICE_CPUID,	  /* number: the CPU */
+	DEVICE_CONFIG,	  /* number: index in struct pci_functions */
+	DEVICE_PERF,	  /* each descriptor is an event of perf_event */
+	DEVICE_REGISTERS, /* number: the CPU and its register file */
+	DEVICE_RUN,	  /* each descriptor runs programs on the machine */
 };
 
 #define DEVICE_ROOT 0
