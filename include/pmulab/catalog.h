@@ -220,6 +220,10 @@ enum pmu_field_role {
 	PMU_FIELD_ADJACENT_DISABLE,  /* into L2, the other line of a pair */
 	PMU_FIELD_NEXT_LINE_DISABLE, /* into L1D, the line behind those read in order */
 	PMU_FIELD_STRIDE_DISABLE,    /* into L1D, by the steps of an instruction */
+	/* A change needs a write of the box's other filter right after, while the field 0 of them,
+	 * a mode, is below 2
+	 */
+	PMU_FIELD_FILTER_AFTER,
 };
 
 /* What a register is for, so that code finds registers without knowing names. */

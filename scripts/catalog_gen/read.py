@@ -15,9 +15,11 @@ FILE_MAX = 4 << 20  # bytes
 BOX_FILE = re.compile(rf"[A-Za-z][A-Za-z0-9_]{{0,{NAME_MAX - 1}}}")
 COUNTER_ROLES = ("counter", "counter_alias", "counter_ctl", "fixed_counter")
 
+RULES = ("running", "overflow", "halves", "absent", "sets", "captures", "trace", "filter_after",
+         "global_freeze")
 # Keys of each kind of entry: those that must be there, those that may.
 KEYS = {
-    "rules": (set(), {"running", "overflow", "halves", "absent"}),
+    "rules": (set(), set(RULES)),
     "pmu": ({"name", "title", "source", "boxes", "sequence"}, 
             {"cpus", "qualified", "window", "rules"}),
     "sequence": ({"source", "steps"}, set()),

@@ -6,6 +6,7 @@ from .check import field_of, is_filter, modifier_field, part_of
 from .facts import print_facts
 from .index import print_index
 from .instances import print_instance_index, print_names
+from .read import RULES
 from .record_tables import print_records
 from .roles import SELECTORS, STATUS_ROLES, roles_in
 
@@ -357,7 +358,7 @@ def print_steps(name, pmu):
 
 def rules_of(pmu):
     return "{" + ", ".join(f".{rule} = {c_string(pmu['rules'].get(rule, ''))}"
-                           for rule in ("running", "overflow", "halves", "absent")) + "}"
+                           for rule in RULES) + "}"
 
 
 def print_tables(pmus, vocabulary):

@@ -341,10 +341,15 @@ enum pmu_step {
 
 /* Where the manual says what software must not do; "" where no section is known. */
 struct pmu_rules {
-	const char *running;  /* change controls and filters of counters that count */
-	const char *overflow; /* let counting go on with overflow bits set */
-	const char *halves;   /* read halves of a counter that counts */
-	const char *absent;   /* use boxes that the part does not have */
+	const char *running;	   /* change controls and filters of counters that count */
+	const char *overflow;	   /* let counting go on with overflow bits set */
+	const char *halves;	   /* read halves of a counter that counts */
+	const char *absent;	   /* use boxes that the part does not have */
+	const char *sets;	   /* count events of a set that the leader does not count */
+	const char *captures;	   /* read captures while the monitors run */
+	const char *trace;	   /* trace while data captures of other than caches go on */
+	const char *filter_after;  /* let the box's other filter wait (PMU_FIELD_FILTER_AFTER) */
+	const char *global_freeze; /* freeze the socket and not tell of it */
 };
 
 struct pmu_pmu {

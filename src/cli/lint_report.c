@@ -81,9 +81,12 @@ void lint_accessed(void *arg, const struct pmu_access_op *access, bool write, in
 		return;
 	if (access->space == PMU_SPACE_MSR)
 		snprintf(finding.reg, sizeof(finding.reg), "MSR 0x%" PRIX32, access->address);
-	else
+	else if (access->space == PMU_SPACE_PCI)
 		snprintf(finding.reg, sizeof(finding.reg), "PCI %02x.%x 0x%03x",
 			 access->address >> 15, access->address >> 12 & 7, access->address & 0xFFF);
+	else
+		snprintf(finding.reg, sizeof(finding.reg), "%s 0x%" PRIX32,
+			 pmu_space_name(access->space), access->address);
 	note(arg, &finding);
 }
 

@@ -181,6 +181,7 @@ static bool begin(struct device_runs *runs)
 	if (!device_runs_hold(runs))
 		return false;
 	runs->running = true;
+	emul_epic_strict_pause(runs->epic);
 	device_runs_let(runs);
 	return true;
 }

@@ -118,6 +118,8 @@ static int begin(struct serving *serving, int fuse)
 	}
 	if (options->violated && emul)
 		pmon_strict(emul_pmon(serving->access.emul), options->violated, options->arg);
+	else if (options->violated)
+		emul_epic_strict(serving->access.epic, options->violated, options->arg);
 	return device_files_new(&serving->files, serving->ctx, &contents, fuse);
 }
 
@@ -150,6 +152,8 @@ static void end(struct serving *serving)
 	device_pci_fini(&serving->functions);
 	emul_free(serving->access.emul);
 	device_runs_free(serving->access.runs);
+	if (serving->access.epic)
+		emul_epic_strict_pause(serving->access.epic);
 	emul_epic_free(serving->access.epic);
 	if (serving->namespace >= 0)
 		close(serving->namespace);

@@ -12,6 +12,7 @@
 
 struct emul_epic;
 struct epic_core;
+struct pmon_violation;
 struct pmu_ctx;
 struct pmu_machine;
 
@@ -64,6 +65,12 @@ int emul_epic_read_uncore(struct emul_epic *epic, unsigned pmu, unsigned socket,
 			  uint64_t *value);
 int emul_epic_write_uncore(struct emul_epic *epic, unsigned pmu, unsigned socket, uint32_t address,
 			   uint64_t value);
+
+/** Reports what accesses to the machine's own PMU do against the manual, from now on. */
+void emul_epic_strict(struct emul_epic *epic,
+		      void (*report)(void *arg, const struct pmon_violation *violation), void *arg);
+/** No register is accessed for a while: a program runs, or all has ended. */
+void emul_epic_strict_pause(struct emul_epic *epic);
 
 /* An overflow interrupts a core, between two instructions of its program. */
 struct emul_interrupt {

@@ -34,19 +34,28 @@ static struct emul_core *find_core(struct emul_epic *epic, unsigned socket, unsi
 		   : NULL;
 }
 
+static bool is_checked(const struct emul_epic *epic, unsigned pmu)
+{
+	return epic->strict.report && !pmu;
+}
+
 int emul_epic_read(struct emul_epic *epic, unsigned pmu, unsigned socket, unsigned number,
 		   unsigned space, uint32_t reg, uint64_t *value)
 {
+	const struct pmon_ia64_checked at = {&epic->strict, socket, number};
 	const struct emul_core *core = find_core(epic, socket, number);
 
 	if (!core)
 		return PMU_E_UNKNOWN;
+	if (is_checked(epic, pmu))
+		pmon_ia64_check_read(core->pmus[pmu], &at, space, reg);
 	return pmon_ia64_read(core->pmus[pmu], space, reg, value);
 }
 
 int emul_epic_write(struct emul_epic *epic, unsigned pmu, unsigned socket, unsigned number,
 		    unsigned space, uint32_t reg, uint64_t value)
 {
+	const struct pmon_ia64_checked at = {&epic->strict, socket, number};
 	struct emul_core *core = find_core(epic, socket, number);
 	int error, conflict;
 
@@ -55,6 +64,8 @@ int emul_epic_write(struct emul_epic *epic, unsigned pmu, unsigned socket, unsig
 	error = pmon_ia64_write(core->pmus[pmu], space, reg, value, epic_cycle(core->core));
 	tell_other(core, pmu);
 	conflict = emul_epic_rewire(core);
+	if (is_checked(epic, pmu))
+		pmon_ia64_check_write(core->pmus[pmu], &at, space, reg, value);
 	return error ? error : conflict;
 }
 
@@ -83,10 +94,24 @@ int emul_epic_write_uncore(struct emul_epic *epic, unsigned pmu, unsigned socket
 {
 	int error;
 
+	if (is_checked(epic, pmu))
+		pmon_uncore_check(epic->uncores[pmu].pmon, &epic->strict, socket, address, value);
 	error =
 	    pmon_uncore_write(epic->uncores[pmu].pmon, socket, address, settle_fabric(epic), value);
 	emul_epic_rewire_fabric(epic);
 	return error;
+}
+
+void emul_epic_strict(struct emul_epic *epic,
+		      void (*report)(void *arg, const struct pmon_violation *violation), void *arg)
+{
+	epic->strict = (struct pmon_ia64_strict){pmu_find_pmu(epic->desc->pmu), report, arg};
+}
+
+void emul_epic_strict_pause(struct emul_epic *epic)
+{
+	if (epic->strict.report)
+		pmon_uncore_check_pause(epic->uncores[0].pmon, &epic->strict);
 }
 
 int emul_epic_interrupts(struct emul_epic *epic, unsigned socket, unsigned number, uint64_t *count)

@@ -5,6 +5,7 @@
 #include "catalog/description.h"
 #include "machine/epic/params.h"
 #include "pmon/ia64/pmu.h"
+#include "pmon/ia64/strict.h"
 #include "pmon/ia64/uncore.h"
 
 #define EMUL_EPIC_PMUS 256 /* that count what one machine does */
@@ -46,6 +47,7 @@ struct emul_epic {
 	unsigned other_threads;
 	void (*handle)(void *arg, const struct emul_interrupt *interrupt); /* NULL: nobody */
 	void *handle_arg;
+	struct pmon_ia64_strict strict; /* report NULL: nobody */
 	bool handling; /* an interrupt: programs run, each core at a time of its own */
 };
 

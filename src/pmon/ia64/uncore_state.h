@@ -55,6 +55,18 @@ struct qear {
 	uint8_t enabled_writes; /* since the reset, one after the other; 2 begin the choice */
 };
 
+/* An instance of a box. */
+struct uncore_unit {
+	unsigned socket, box, instance;
+};
+
+/* A write that another one of the same instance has to follow. */
+struct uncore_awaited {
+	const struct pmu_register *after; /* NULL: none has to */
+	struct uncore_unit at;
+	uint64_t value; /* that was written */
+};
+
 struct pmon_uncore {
 	const struct pmu_pmu *pmu;
 	unsigned sockets, slots, counters; /* of a socket */
@@ -68,13 +80,9 @@ struct pmon_uncore {
 	uint64_t interrupts[UNCORE_SOCKETS];
 	unsigned requests; /* number of the box that measures requests of cores */
 	struct qear qears[UNCORE_SOCKETS][UNCORE_CORES];
+	struct uncore_awaited awaited;
 	uint64_t deadline; /* some counter of cycles overflows then; UINT64_MAX: none */
 	uint8_t enabled[SIGNAL_COUNT];
-};
-
-/* An instance of a box. */
-struct uncore_unit {
-	unsigned socket, box, instance;
 };
 
 static inline const struct uncore_box *uncore_box(const struct pmon_uncore *u,
