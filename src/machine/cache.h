@@ -229,9 +229,8 @@ static inline void lru8_drop(uint32_t *words, unsigned way)
 
 /*
  * LRU of more: the most recent way of a set has recency `ways`, the one before it one less, and so
- * on; ways never used have 0. So a set that is full has its least recent way at 1, and zeroed
- * memory is a valid start. Of the 32 bytes that are read, those that are no ways' are 0 or
- * negative.
+ * on; free ways have 0. So a set that is full has its least recent way at 1, and zeroed memory is a
+ * valid start. Of the 32 bytes that are read, those that are no ways' are 0 or negative.
  */
 #ifdef __AVX2__
 static inline void lru_touch32(int8_t *recency, unsigned way, unsigned ways)
@@ -243,12 +242,24 @@ static inline void lru_touch32(int8_t *recency, unsigned way, unsigned ways)
 	recency[way] = (int8_t)ways;
 }
 
-static inline unsigned lru_victim32(const int8_t *recency, unsigned ways)
+/* Bit a byte that is @value. */
+static inline unsigned lru_equal32(const int8_t *recency, int8_t value)
 {
 	__m256i all = _mm256_loadu_si256((const __m256i *)recency);
-	__m256i last = _mm256_cmpeq_epi8(all, _mm256_set1_epi8(1));
 
-	return (unsigned)__builtin_ctz((unsigned)_mm256_movemask_epi8(last) | 1u << (ways - 1));
+	return (unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi8(all, _mm256_set1_epi8(value)));
+}
+
+/** Frees a way. */
+static inline void lru_drop32(int8_t *recency, unsigned way)
+{
+	__m256i all = _mm256_loadu_si256((const __m256i *)recency);
+	__m256i used = _mm256_cmpgt_epi8(all, _mm256_setzero_si256());
+	__m256i before = _mm256_cmpgt_epi8(_mm256_set1_epi8(recency[way]), all);
+
+	all = _mm256_sub_epi8(all, _mm256_and_si256(used, before));
+	_mm256_storeu_si256((__m256i *)recency, all);
+	recency[way] = 0;
 }
 #else
 static inline void lru_touch32(int8_t *recency, unsigned way, unsigned ways)
@@ -264,15 +275,39 @@ static inline void lru_touch32(int8_t *recency, unsigned way, unsigned ways)
 	recency[way] = (int8_t)ways;
 }
 
-static inline unsigned lru_victim32(const int8_t *recency, unsigned ways)
+static inline unsigned lru_equal32(const int8_t *recency, int8_t value)
 {
-	const __m128i one = _mm_set1_epi8(1), *half = (const __m128i *)recency;
-	unsigned low = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_load_si128(half), one));
-	unsigned high = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_load_si128(half + 1), one));
+	const __m128i wanted = _mm_set1_epi8(value), *half = (const __m128i *)recency;
+	__m128i low = _mm_cmpeq_epi8(_mm_load_si128(half), wanted);
+	__m128i high = _mm_cmpeq_epi8(_mm_load_si128(half + 1), wanted);
 
-	return (unsigned)__builtin_ctz(low | high << 16 | 1u << (ways - 1));
+	return (unsigned)_mm_movemask_epi8(low) | (unsigned)_mm_movemask_epi8(high) << 16;
+}
+
+static inline void lru_drop32(int8_t *recency, unsigned way)
+{
+	const __m128i dropped = _mm_set1_epi8(recency[way]), zero = _mm_setzero_si128();
+	__m128i *half = (__m128i *)recency;
+
+	for (int i = 0; i < 2; i++) {
+		__m128i all = _mm_load_si128(half + i);
+		__m128i before = _mm_cmpgt_epi8(dropped, all), used = _mm_cmpgt_epi8(all, zero);
+
+		_mm_store_si128(half + i, _mm_sub_epi8(all, _mm_and_si128(used, before)));
+	}
+	recency[way] = 0;
 }
 #endif
+
+/** The first free way, else the least recent one. */
+static inline unsigned lru_victim32(const int8_t *recency, unsigned ways)
+{
+	const unsigned free = lru_equal32(recency, 0) & ((1u << ways) - 1);
+
+	if (free)
+		return (unsigned)__builtin_ctz(free);
+	return (unsigned)__builtin_ctz(lru_equal32(recency, 1) | 1u << (ways - 1));
+}
 
 /* L1: 64 sets. */
 static inline uint32_t l1_tag(uint32_t line)

@@ -13,9 +13,9 @@ struct transaction {
 	uint8_t socket, agent, requester; /* the home node, its agent, the node that asks */
 	uint32_t channel;		  /* of the agent */
 	uint32_t channel_line;
-	uint32_t slot;	/* of the tracker */
-	bool shared;	/* several cores run */
-	uint64_t there; /* cycles from the slice to the beginning */
+	uint32_t slot;	   /* of the tracker */
+	bool shared, near; /* as in the question */
+	uint64_t there;	   /* cycles from the slice to the beginning */
 	uint64_t begin;
 };
 
@@ -206,6 +206,7 @@ static MACHINE_INLINE uint64_t snoop(struct machine *machine, struct transaction
 	    .request = transaction->request,
 	    .socket = (uint8_t)target,
 	    .shared = transaction->shared,
+	    .near = transaction->near,
 	};
 
 	transaction->home->snoops++;
@@ -284,7 +285,7 @@ static MACHINE_OUTLINE void emit_full(struct machine *machine, const struct tran
 	struct home *home = transaction->home;
 	uint32_t hint = home->tracker_hint;
 	uint32_t slot = occupancy_find(home->tracker, machine->desc->tracker_entries,
-				       transaction->begin, OCCUPANCY_NONE, &hint);
+				       transaction->begin, &hint);
 
 	if (home->tracker[slot] > transaction->begin)
 		span(machine, transaction, SIGNAL_HOME_FULL, 0, transaction->begin,
@@ -351,6 +352,7 @@ static MACHINE_INLINE struct transaction enter(struct machine *machine, enum sig
 	    .socket = question->node,
 	    .requester = question->socket,
 	    .shared = question->shared,
+	    .near = question->near,
 	    .there = way_there(machine, request, question),
 	};
 	uint64_t arrival = question->now + transaction.there;
@@ -363,7 +365,7 @@ static MACHINE_INLINE struct transaction enter(struct machine *machine, enum sig
 	else if (!transaction.shared)
 		arrival = home->now;
 	transaction.slot = occupancy_find(home->tracker, machine->desc->tracker_entries, arrival,
-					  OCCUPANCY_NONE, &home->tracker_hint);
+					  &home->tracker_hint);
 	transaction.begin = machine_max(arrival, home->tracker[transaction.slot]);
 	if (transaction.shared && machine->desc->sockets > 1)
 		transaction.begin =

@@ -41,7 +41,7 @@ struct home_question {
 	uint32_t line;
 	struct llc_index index;
 	uint8_t socket, node; /* of the slice; the line's home */
-	bool shared;	      /* several cores run */
+	bool shared, near;    /* see struct tor_entry */
 };
 
 /** REQUEST_READ_DATA, _CODE or _OWN. */

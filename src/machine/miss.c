@@ -212,6 +212,50 @@ static MACHINE_INLINE struct found finish_alone(struct machine_hart *core, struc
 	return let_go_alone(core, found);
 }
 
+/* Whether the line's home is the core's socket, and no other socket was ever used. */
+static MACHINE_INLINE bool is_near(const struct machine_hart *core, uint32_t line)
+{
+	return machine_home_node(core->machine, line) == core->socket &&
+	       !(core->machine->state->sockets & ~(1u << core->socket));
+}
+
+/* An entry for a line that is near, with the core's caches held. */
+static MACHINE_INLINE void place_near(const struct machine_hart *core, struct tor_entry *entry,
+				      uint32_t line, struct llc_index index)
+{
+	tor_place(core->machine, entry, core->socket, line, index);
+	entry->held = core->core;
+	entry->shared = false;
+	entry->near = true;
+	entry->node = entry->socket;
+}
+
+/* A read of data that slice_has() did not find. @param way  where it is all the same, or TOR_ABSENT
+ */
+static MACHINE_OUTLINE struct slice_answer miss_near(const struct machine_hart *core, uint32_t line,
+						     struct llc_index index, int way,
+						     uint64_t cycle)
+{
+	struct tor_entry entry;
+
+	place_near(core, &entry, line, index);
+	entry.way = way;
+	return slice_miss(core->machine, &entry, core->number_in_socket, REQUEST_READ_DATA, cycle);
+}
+
+/* A read of data, as most requests are. */
+static MACHINE_INLINE struct slice_answer read_near(const struct machine_hart *core, uint32_t line,
+						    struct llc_index index, uint64_t cycle)
+{
+	struct tor_entry entry;
+
+	place_near(core, &entry, line, index);
+	if (slice_has(&entry, core->number_in_socket))
+		return slice_hit(core->machine, &entry, core->number_in_socket, REQUEST_READ_DATA,
+				 cycle);
+	return miss_near(core, line, index, entry.way, cycle);
+}
+
 /* What L2 asks for. @param cycle  uncore, at which it does */
 static MACHINE_INLINE struct slice_answer prefetch_line(const struct machine_hart *core,
 							const struct prefetch_request *prefetch,
@@ -221,8 +265,11 @@ static MACHINE_INLINE struct slice_answer prefetch_line(const struct machine_har
 	struct machine *machine = core->machine;
 	struct tor_entry entry;
 
+	if (held && prefetch->request == REQUEST_READ_DATA && is_near(core, prefetch->line))
+		return read_near(core, prefetch->line, index, cycle);
 	entry.shared = !held && machine_is_shared(machine);
-	entry.held = held;
+	entry.held = held ? core->core : NULL;
+	entry.near = false;
 	tor_place(machine, &entry, core->socket, prefetch->line, index);
 	if (home_is_read(prefetch->request))
 		return slice_read(machine, &entry, core->number_in_socket, prefetch->request,
@@ -332,19 +379,24 @@ static MACHINE_OUTLINE struct found get_prefetching(struct machine_hart *core,
 	};
 	struct found found = {.end = 0};
 	struct prefetch_plan plan;
+	struct slice_answer answer;
 	struct tor_entry entry;
 
-	entry.shared = false;
-	entry.held = true;
+	entry.shared = entry.near = false;
+	entry.held = core->core;
 	tor_locate(machine, &entry, core->socket, line);
 	miss.issued =
 	    superqueue_admit(&core->core->prefetch.queue, miss_issue(core, request, registers));
 	if (__builtin_expect(look.blocked, 0))
 		found = look_again(core, l1, request, line, miss.issued);
-	if (!found.end)
-		found = receive(core, &miss,
-				slice_read(machine, &entry, core->number_in_socket, request,
-					   cycle_sent(core, miss.issued)));
+	if (!found.end) {
+		const uint64_t cycle = cycle_sent(core, miss.issued);
+
+		answer = request == REQUEST_READ_DATA && is_near(core, line)
+			     ? read_near(core, line, entry.index, cycle)
+			     : slice_read(machine, &entry, core->number_in_socket, request, cycle);
+		found = receive(core, &miss, answer);
+	}
 	found.end =
 	    prefetch_missed(core, line, request, miss.issued + core->l2_ticks, found.end, &plan);
 	if (plan.count)
@@ -368,8 +420,8 @@ static MACHINE_INLINE struct found get_alone(struct machine_hart *core, struct m
 
 	if (prefetch_on(core->core))
 		return get_prefetching(core, l1, request, line, registers, look);
-	entry.shared = false;
-	entry.held = true;
+	entry.shared = entry.near = false;
+	entry.held = core->core;
 	tor_locate(machine, &entry, core->socket, line);
 	miss.issued = miss_issue(core, request, registers);
 	if (__builtin_expect(look.blocked, 0))
@@ -419,7 +471,7 @@ static MACHINE_OUTLINE struct found get_among_others(struct machine_hart *core,
 {
 	struct machine *machine = core->machine;
 	struct machine_state *state = machine->state;
-	struct tor_entry entry = {.shared = machine_is_shared(machine), .held = false};
+	struct tor_entry entry = {.shared = machine_is_shared(machine)};
 	struct miss miss = {.want = {machine, core->core, l1, line, request}};
 	struct found found = {.end = 0};
 	uint64_t generation = core->core->generation, meetings, end;

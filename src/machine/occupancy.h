@@ -9,7 +9,7 @@
 
 #define OCCUPANCY_NONE UINT32_MAX
 
-/** The long way of occupancy_find(). */
+/** The long way of the next two. */
 static __attribute__((noinline, unused)) uint32_t occupancy_search(const uint64_t *free_from,
 								   uint32_t count, uint64_t now,
 								   uint32_t except, uint32_t *hint)
@@ -32,11 +32,23 @@ static __attribute__((noinline, unused)) uint32_t occupancy_search(const uint64_
 }
 
 /**
- * Finds an entry that is free at @now, or the one that is free first, but not @except.
+ * Finds an entry that is free at @now, or the one that is free first.
  * @param hint  where to begin: behind what the last call found free
  */
 static inline uint32_t occupancy_find(const uint64_t *free_from, uint32_t count, uint64_t now,
-				      uint32_t except, uint32_t *hint)
+				      uint32_t *hint)
+{
+	const uint32_t slot = *hint;
+
+	if (__builtin_expect(free_from[slot] > now, 0))
+		return occupancy_search(free_from, count, now, OCCUPANCY_NONE, hint);
+	*hint = slot + 1 < count ? slot + 1 : 0;
+	return slot;
+}
+
+/** The same, but not @except. */
+static inline uint32_t occupancy_find_other(const uint64_t *free_from, uint32_t count, uint64_t now,
+					    uint32_t except, uint32_t *hint)
 {
 	const uint32_t slot = *hint;
 

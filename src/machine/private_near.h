@@ -84,8 +84,7 @@ static inline bool l1_use(const struct private_want *want, int slot)
 }
 
 /* A modified victim that L2 holds too. @return false where it does not */
-static MACHINE_OUTLINE bool l1_give_to_l2(struct machine *machine, struct core *core,
-					  uint32_t victim)
+static inline bool l1_give_to_l2(struct machine *machine, struct core *core, uint32_t victim)
 {
 	int slot = l2_find(machine, core, victim);
 

@@ -22,6 +22,7 @@
 #define slice_has	  slice_has_quiet
 #define slice_flush	  slice_flush_quiet
 #define slice_hit	  slice_hit_quiet
+#define slice_miss	  slice_miss_quiet
 #define slice_own	  slice_own_quiet
 #define slice_prefetch	  slice_prefetch_quiet
 #define slice_read	  slice_read_quiet

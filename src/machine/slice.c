@@ -53,17 +53,14 @@ static MACHINE_INLINE bool invalidate_others(struct machine *machine, struct tor
 static MACHINE_INLINE void invalidate_all(struct machine *machine, struct tor_entry *victim,
 					  const struct tor_entry *request)
 {
-	struct core *core;
-
 	if (tor_is_unused(victim))
 		return;
 	if (request->held && tor_only_core(victim, request->core))
 		victim->cycles += machine->desc->snoop_cycles;
 	else if (!invalidate_others(machine, victim, request))
 		return;
-	core = &machine->cores[victim->socket * machine->desc->cores + request->core];
-	if (private_has(machine, core, victim->line) &&
-	    private_take(machine, core, victim->line) == LINE_M)
+	if (private_has(machine, request->held, victim->line) &&
+	    private_take(machine, request->held, victim->line) == LINE_M)
 		tor_set_state(victim, LINE_M);
 }
 
@@ -119,6 +116,7 @@ static MACHINE_INLINE struct home_question question_of(const struct tor_entry *e
 	    .socket = entry->socket,
 	    .node = entry->node,
 	    .shared = entry->shared,
+	    .near = entry->near,
 	};
 }
 
@@ -152,7 +150,7 @@ static MACHINE_INLINE void evict(struct machine *machine, const struct tor_entry
 	victim.cycles += machine->desc->llc.latency;
 	invalidate_all(machine, &victim, request);
 	state = tor_state(&victim);
-	tor_drop(&victim);
+	tor_clear(&victim);
 	victim.slice->victims++;
 	tor_set_total(&victim, totals_victim(state, victim.node, unused));
 	emit_victim(machine, &victim, state, unused);
@@ -165,15 +163,9 @@ static MACHINE_INLINE void evict(struct machine *machine, const struct tor_entry
 
 static MACHINE_INLINE void free_way(struct machine *machine, struct tor_entry *entry)
 {
-	const unsigned ways = machine->desc->llc.ways;
-	unsigned invalid = cache_match20(entry->set->tag, 0, 0) & ((1u << ways) - 1);
-
-	if (invalid) {
-		entry->way = __builtin_ctz(invalid);
-		return;
-	}
-	entry->way = (int)lru_victim32(entry->set->recency_core, ways);
-	evict(machine, entry, entry->way);
+	entry->way = (int)lru_victim32(entry->set->recency_core, machine->desc->llc.ways);
+	if (entry->set->tag[entry->way])
+		evict(machine, entry, entry->way);
 }
 
 /* Whether the caches of a socket may have lines. */
@@ -190,7 +182,7 @@ static MACHINE_INLINE enum line_state miss(struct machine *machine, struct tor_e
 	struct home_answer answer;
 
 	entry->slice->misses++;
-	if (socket_is_used(machine, 1u - entry->socket))
+	if (!entry->near && socket_is_used(machine, 1u - entry->socket))
 		tor_prefetch(machine, entry, 1u - entry->socket);
 	free_way(machine, entry);
 	question = question_of(entry);
@@ -314,16 +306,21 @@ MACHINE_PATH struct slice_answer slice_hit(struct machine *machine, struct tor_e
 	return finish_read(machine, entry, request, granted_alone(request, state), false);
 }
 
+MACHINE_PATH struct slice_answer slice_miss(struct machine *machine, struct tor_entry *entry,
+					    unsigned core, enum signal_request request,
+					    uint64_t now)
+{
+	enter_read(machine, entry, core, now);
+	return read_far(machine, entry, request, look_up(machine, entry, request));
+}
+
 MACHINE_PATH struct slice_answer slice_read(struct machine *machine, struct tor_entry *entry,
 					    unsigned core, enum signal_request request,
 					    uint64_t now)
 {
-	bool has = slice_has(entry, core);
-
-	if (has && request != REQUEST_READ_OWN)
+	if (slice_has(entry, core) && request != REQUEST_READ_OWN)
 		return slice_hit(machine, entry, core, request, now);
-	enter_read(machine, entry, core, now);
-	return read_far(machine, entry, request, look_up(machine, entry, request));
+	return slice_miss(machine, entry, core, request, now);
 }
 
 MACHINE_PATH struct slice_answer slice_own(struct machine *machine, struct tor_entry *entry,
@@ -531,7 +528,7 @@ MACHINE_PATH struct snoop_answer slice_snoop(struct machine *machine,
 	tor_place(machine, &entry, question->socket, question->line, question->index);
 	tor_enter(machine, &entry, QUALIFIER_LLC_INGRESS_SNOOP, SIGNAL_NO_CORE, question->now);
 	entry.way = TOR_ABSENT;
-	if (socket_is_used(machine, question->socket))
+	if (!question->near && socket_is_used(machine, question->socket))
 		tor_find(&entry);
 	tor_lookup(machine, &entry, REQUEST_NONE, QUALIFIER_LLC_LOOKUP_SNOOP);
 	if (tor_present(&entry))

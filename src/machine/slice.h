@@ -26,6 +26,10 @@ MACHINE_PATH bool slice_has(struct tor_entry *entry, unsigned core);
 MACHINE_PATH struct slice_answer slice_hit(struct machine *machine, struct tor_entry *entry,
 					   unsigned core, enum signal_request request,
 					   uint64_t now);
+/** As slice_read(), of another line, after slice_has(). */
+MACHINE_PATH struct slice_answer slice_miss(struct machine *machine, struct tor_entry *entry,
+					    unsigned core, enum signal_request request,
+					    uint64_t now);
 /**
  * REQUEST_PREFETCH_*: the same for the LLC alone, which changes nothing where that has the line.
  * Grants I.
@@ -67,8 +71,8 @@ struct snoop_question {
 	uint32_t line;
 	struct llc_index index;
 	enum signal_request request;
-	uint8_t socket; /* that is snooped */
-	bool shared;	/* several cores run */
+	uint8_t socket;	   /* that is snooped */
+	bool shared, near; /* see struct tor_entry */
 };
 
 struct snoop_answer {

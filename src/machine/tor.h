@@ -24,8 +24,10 @@ struct tor_entry {
 	int way;
 	uint8_t socket, core, node; /* core: that asks, in its socket, or SIGNAL_NO_CORE */
 	uint8_t source;		    /* enum machine_source */
-	bool shared, held;    /* several cores run; the caches of the core that asks are held */
-	uint32_t slot, total; /* total: what it is for, see totals.h */
+	struct core *held;	    /* the core that asks, where its caches are held */
+	bool shared;		    /* several cores run */
+	bool near; /* nobody else runs, and no socket but the line's home was ever used */
+	uint32_t slot, total;		 /* total: what it is for, see totals.h */
 	uint64_t arrival, queued, begin; /* uncore cycles; queued: when it had a place in the queue
 					  */
 	uint64_t cycles;		 /* from begin on: what has been spent so far */
@@ -148,10 +150,17 @@ static MACHINE_INLINE void tor_set_core_valid(const struct machine *machine,
 	}
 }
 
-static MACHINE_INLINE void tor_drop(struct tor_entry *entry)
+/* What makes room for another: that takes its recency over. */
+static MACHINE_INLINE void tor_clear(struct tor_entry *entry)
 {
 	entry->set->tag[entry->way] = 0;
 	*tor_core_of(entry) = LLC_CORE_NONE;
+}
+
+static MACHINE_INLINE void tor_drop(struct tor_entry *entry)
+{
+	tor_clear(entry);
+	lru_drop32(entry->set->recency_core, (unsigned)entry->way);
 	entry->way = TOR_ABSENT;
 }
 
@@ -208,8 +217,8 @@ static MACHINE_INLINE void tor_take(const struct machine *machine, struct tor_en
 	struct slice *slice = entry->slice;
 	const uint64_t earliest = entry->queued + TOR_INGRESS_CYCLES;
 
-	entry->slot = occupancy_find(slice->tor, machine->desc->tor_entries, earliest,
-				     OCCUPANCY_NONE, &slice->tor_hint);
+	entry->slot =
+	    occupancy_find(slice->tor, machine->desc->tor_entries, earliest, &slice->tor_hint);
 	entry->begin = machine_max(earliest, slice->tor[entry->slot]);
 	if (entry->shared)
 		entry->begin = machine_max(entry->begin, tor_line_free(slice, entry));
@@ -231,8 +240,8 @@ static MACHINE_INLINE void tor_enter(struct machine *machine, struct tor_entry *
 	entry->core = (uint8_t)core;
 	entry->source = SOURCE_LLC;
 	if (qualifier == QUALIFIER_LLC_INGRESS_CORE) {
-		uint32_t irq = occupancy_find(slice->irq, machine->desc->irq_entries, now,
-					      OCCUPANCY_NONE, &slice->irq_hint);
+		uint32_t irq =
+		    occupancy_find(slice->irq, machine->desc->irq_entries, now, &slice->irq_hint);
 
 		entry->queued = machine_max(now, slice->irq[irq]);
 		tor_take(machine, entry);
@@ -263,13 +272,14 @@ static MACHINE_INLINE void tor_enter_victim(struct machine *machine, struct tor_
 	uint64_t now = request->begin + request->cycles;
 
 	*entry = *request;
+	entry->near = false;
 	entry->way = way;
 	entry->index.tag = (entry->set->tag[way] >> LLC_STATE_BITS) - 1;
 	entry->line = llc_index_line(machine, entry->index);
 	entry->node = (uint8_t)machine_home_node(machine, entry->line);
 	entry->core = SIGNAL_NO_CORE;
-	entry->slot = occupancy_find(slice->tor, machine->desc->tor_entries, now, request->slot,
-				     &slice->tor_hint);
+	entry->slot = occupancy_find_other(slice->tor, machine->desc->tor_entries, now,
+					   request->slot, &slice->tor_hint);
 	entry->begin = machine_max(now, slice->tor[entry->slot]);
 	entry->arrival = entry->queued = entry->begin;
 	entry->cycles = 0;

@@ -106,12 +106,51 @@ static void lru_of_twenty_is_the_list(unsigned ways)
 	assert_memory_equal(behind, recency + LLC_WAYS_MAX, sizeof(behind));
 }
 
+/* A free way counts as never used. */
+static unsigned least_used(const unsigned last_use[], unsigned ways)
+{
+	unsigned least = 0;
+
+	for (unsigned way = 1; way < ways; way++)
+		if (last_use[way] < last_use[least])
+			least = way;
+	return least;
+}
+
+static void lru_of_twenty_has_free_ways(unsigned ways)
+{
+	_Alignas(16) int8_t recency[32] = {0};
+	unsigned last_use[LLC_WAYS_MAX] = {0}, use = 0;
+
+	memset(recency + LLC_WAYS_MAX, -1, sizeof(recency) - LLC_WAYS_MAX);
+	for (unsigned step = 0; step < STEPS; step++) {
+		const unsigned victim = least_used(last_use, ways), way = next_random(ways);
+
+		assert_int_equal(lru_victim32(recency, ways), victim);
+		if (next_random(4) && last_use[way]) {
+			lru_drop32(recency, way);
+			last_use[way] = 0;
+		} else {
+			lru_touch32(recency, victim, ways);
+			last_use[victim] = ++use;
+		}
+		if (!next_random(3) && last_use[way]) {
+			lru_touch32(recency, way, ways);
+			last_use[way] = ++use;
+		}
+	}
+	for (unsigned i = LLC_WAYS_MAX; i < sizeof(recency); i++)
+		assert_int_equal(recency[i], -1);
+}
+
 static void lru_of_twenty(void **unused)
 {
 	(void)unused;
 	lru_of_twenty_is_the_list(20);
 	lru_of_twenty_is_the_list(16);
 	lru_of_twenty_is_the_list(17);
+	lru_of_twenty_has_free_ways(20);
+	lru_of_twenty_has_free_ways(16);
 }
 
 /* Most recent first; 0 at the end. */
