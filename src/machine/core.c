@@ -225,10 +225,11 @@ static bool would_wait(const struct machine_hart *core)
 static void synchronise(struct machine_hart *core)
 {
 	void (*defer)(void) = core->machine->defer;
+	bool waits = defer && would_wait(core);
 
-	if (defer && (core->owns_core || turns_are_taken(core)))
+	if (defer && (core->owns_core || turns_are_taken(core)) && (waits || !core->in_turn))
 		skew_show(core);
-	if (defer && would_wait(core))
+	if (waits)
 		defer();
 	else
 		machine_hart_wait(core);
@@ -245,6 +246,8 @@ void machine_attend(struct machine_hart *core)
 	if (progress->instructions >= core->next_look || skew_is_due(core)) {
 		synchronise(core);
 		due = mshr_attention(core);
+	} else if (core->in_turn && !core->machine->defer && skew_is_awaited(core)) {
+		skew_show(core);
 	}
 	if (core->string.pieces && core->string.due < due)
 		due = core->string.due;

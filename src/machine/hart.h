@@ -171,6 +171,7 @@ struct machine_hart {
 	bool exits;	      /* its host thread ends after it */
 	bool owns_core;
 	bool has_met;	      /* its last request took a line from another core */
+	bool in_turn;	      /* it runs, of the cores that meet: see skew.c */
 	uint64_t user;	      /* unique number of this hold */
 	uint64_t not_before;  /* tick at which it begins at the earliest */
 	uint64_t owned_since; /* tick */

@@ -49,6 +49,10 @@ static void wake_awaited(struct skew *skew, uint64_t late)
 
 void skew_let_others(struct machine_hart *core)
 {
+	if (core->in_turn) {
+		core->in_turn = false;
+		skew_show(core);
+	}
 	if (!is_alone(core))
 		return;
 	lock_release(alone_of(core), core->thread);
@@ -119,24 +123,40 @@ static bool is_meeting(const struct skew *skew, uint64_t now)
 /* The core that limits how far another may go, and by what. */
 struct limit {
 	unsigned number;
-	uint64_t shown;	  /* its clock, plus 1 */
+	uint64_t reach;	  /* the first tick at which the other may not go on */
 	uint64_t quantum; /* ticks */
 };
 
-static uint64_t reach(const struct limit *limit)
+static uint64_t quantum_of(const struct machine_hart *core, bool both_meet)
 {
-	return limit->shown + limit->quantum;
-}
+	uint64_t cycles = SKEW_QUANTUM_APART;
 
-static uint64_t quantum_of(const struct machine_hart *core, const struct skew *other)
-{
-	uint64_t now = core->progress->time, cycles = SKEW_QUANTUM_APART;
-
-	if (is_meeting(skew_of(core), now) && is_meeting(other, now))
-		cycles = core->has_met ? 0 : SKEW_QUANTUM_MEETING;
-	else if (now < core->out_until)
+	if (both_meet)
+		cycles = core->in_turn && !core->has_met ? SKEW_QUANTUM_MEETING : 0;
+	else if (core->progress->time < core->out_until)
 		cycles = SKEW_QUANTUM_OUT;
 	return cycles * core->machine->core_ticks;
+}
+
+/* Of cores that meet at one time the first begins. */
+static bool is_preceded(const struct machine_hart *core, unsigned number)
+{
+	return !core->in_turn && number < core->number;
+}
+
+/* @param shown  clock of core @number, plus 1 */
+static struct limit limit_by(const struct machine_hart *core, unsigned number, uint64_t shown)
+{
+	const uint64_t now = core->progress->time;
+	const bool both_meet =
+	    is_meeting(skew_of(core), now) && is_meeting(&core->machine->state->skew[number], now);
+	const uint64_t quantum = quantum_of(core, both_meet);
+
+	return (struct limit){
+	    .number = number,
+	    .reach = shown + quantum - (both_meet && is_preceded(core, number)),
+	    .quantum = quantum,
+	};
 }
 
 /* Cores of the caller's own thread cannot move while it waits. @return whether there is another */
@@ -149,14 +169,13 @@ static bool find_limit(const struct machine_hart *core, struct limit *limit)
 	for (running &= ~core_bit(core->number); running; running &= running - 1) {
 		unsigned i = (unsigned)__builtin_ctzll(running);
 		const struct skew *other = &machine->state->skew[i];
-		struct limit candidate = {
-		    .number = i,
-		    .shown = __atomic_load_n(&other->clock, __ATOMIC_ACQUIRE),
-		    .quantum = quantum_of(core, other),
-		};
+		const uint64_t shown = __atomic_load_n(&other->clock, __ATOMIC_ACQUIRE);
+		struct limit candidate;
 
-		if (!candidate.shown || (found && reach(&candidate) >= reach(limit)) ||
-		    __atomic_load_n(&other->thread, __ATOMIC_RELAXED) == core->thread)
+		if (!shown || __atomic_load_n(&other->thread, __ATOMIC_RELAXED) == core->thread)
+			continue;
+		candidate = limit_by(core, i, shown);
+		if (found && candidate.reach >= limit->reach)
 			continue;
 		*limit = candidate;
 		found = true;
@@ -274,14 +293,16 @@ static uint64_t enough(const struct machine_hart *core, const struct limit *limi
 {
 	uint64_t now = core->progress->time;
 
-	return is_meeting(skew_of(core), now) ? now : now - limit->quantum / 2;
+	if (is_meeting(skew_of(core), now))
+		return now + is_preceded(core, limit->number);
+	return now - limit->quantum / 2;
 }
 
 bool skew_would_wait(const struct machine_hart *core)
 {
 	struct limit limit = {0};
 
-	return find_limit(core, &limit) && core->progress->time >= reach(&limit);
+	return find_limit(core, &limit) && core->progress->time >= limit.reach;
 }
 
 /*
@@ -316,7 +337,7 @@ static bool keep_near(struct machine_hart *core)
 	struct limit limit = {0};
 
 	while (find_limit(core, &limit)) {
-		core->skew_due = reach(&limit);
+		core->skew_due = limit.reach;
 		if (core->progress->time < core->skew_due)
 			return true;
 		skew_let_others(core);
@@ -329,15 +350,28 @@ static bool keep_near(struct machine_hart *core)
 	return true;
 }
 
+/* It goes on until it is ahead of another by the quantum. */
+static void begin_turn(struct machine_hart *core)
+{
+	struct limit limit;
+
+	core->in_turn = true;
+	core->skew_due = find_limit(core, &limit) ? limit.reach : UINT64_MAX;
+}
+
 void skew_keep(struct machine_hart *core)
 {
-	skew_show(core);
 	core->meetings = __atomic_load_n(&skew_of(core)->meetings, __ATOMIC_RELAXED);
 	if (!is_meeting(skew_of(core), core->progress->time))
 		skew_let_others(core);
+	/* Nobody begins before the turn is over. */
+	if (!core->in_turn || skew_is_hidden(core))
+		skew_show(core);
 	while (keep_near(core) && run_alone(core))
 		continue;
 	core->has_met = false;
+	if (core->skew_due && is_meeting(skew_of(core), core->progress->time))
+		begin_turn(core);
 }
 
 void skew_note_request(struct machine_hart *core, bool met)

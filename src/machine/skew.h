@@ -9,7 +9,8 @@
  * that do not even go to the LLC.
  *
  * Of cores that take lines from each other one runs at a time, until it is ahead of another by the
- * quantum: else one could read what another has written before the machine knows of it.
+ * quantum: else one could read what another has written before the machine knows of it. The next
+ * is the one whose clock is earliest, not the one that the host wakes first.
  *
  * A thread waits between blocks only. Between an access and its account no other may come in: what
  * the guest's memory holds by then would be later than what the machine knows.
@@ -80,15 +81,23 @@ static inline struct skew *skew_of(const struct machine_hart *core)
 	return &core->machine->state->skew[core->number];
 }
 
-/** Whether skew_keep() is due now: the clock has passed what others wait for, or the quantum. */
+/** Whether the clock has come to where others wait for it. */
+static inline bool skew_is_awaited(const struct machine_hart *core)
+{
+	uint64_t awaited = __atomic_load_n(&skew_of(core)->wake_at, __ATOMIC_RELAXED);
+
+	return awaited && core->progress->time >= awaited;
+}
+
+/**
+ * Whether skew_keep() is due now: the clock has passed what others wait for, or the quantum. When
+ * others begin to wait depends on the host: no turn ends by that.
+ */
 static inline bool skew_is_due(const struct machine_hart *core)
 {
-	const struct skew *skew = skew_of(core);
-	uint64_t now = core->progress->time;
-	uint64_t awaited = __atomic_load_n(&skew->wake_at, __ATOMIC_RELAXED);
-
-	return now >= core->skew_due || (awaited && now >= awaited) ||
-	       __atomic_load_n(&skew->meetings, __ATOMIC_RELAXED) != core->meetings;
+	return core->progress->time >= core->skew_due ||
+	       (!core->in_turn && skew_is_awaited(core)) ||
+	       __atomic_load_n(&skew_of(core)->meetings, __ATOMIC_RELAXED) != core->meetings;
 }
 
 #endif

@@ -1,6 +1,7 @@
 /* Cores that want one line at the same time, driven by hand in a written order of time. */
 #include "machine_fixture.h"
 
+#include "machine/skew.h"
 #include "machine/state.h"
 
 #define LINE_ADDRESS 0x10000ull
@@ -229,6 +230,79 @@ static void a_line_to_be_read_gathers_no_writes(void **unused)
 	fixture_down(&fixture);
 }
 
+/* Two take a line from each other, and meet. */
+static void meet(struct fixture *fixture)
+{
+	enter_all(fixture);
+	for (unsigned i = 0; i < 4; i++)
+		locked(fixture, i % 2);
+}
+
+/* As if each core had a thread of its own: it shows its clock. */
+static void show_alone(const struct machine_hart *core)
+{
+	__atomic_store_n(&skew_of(core)->clock, core->progress->time + 1, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&skew_of(core)->thread, UINT32_MAX - core->number, __ATOMIC_RELAXED);
+}
+
+/* Two that meet come to a look, the second of them so many cycles after the first. */
+static void look(struct fixture *fixture, unsigned cycles)
+{
+	struct machine_hart **cores = fixture->cores;
+	uint64_t time = machine_max(cores[0]->progress->time, cores[1]->progress->time);
+
+	for (unsigned i = 0; i < 2; i++) {
+		skew_let_others(cores[i]);
+		cores[i]->progress->time = time + i * cycles * fixture->machine->core_ticks;
+		show_alone(cores[i]);
+	}
+}
+
+/* Whom the host lets run first does not matter: only the earliest goes on, of two the first. */
+static void the_earliest_begins(void **unused)
+{
+	struct pmu_machine desc = small_machine();
+	struct fixture fixture;
+
+	(void)unused;
+	fixture_up(&fixture, &desc);
+	meet(&fixture);
+	for (unsigned cycles = 0; cycles < SKEW_QUANTUM_MEETING; cycles += 10) {
+		look(&fixture, cycles);
+		assert_false(skew_would_wait(fixture.cores[0]));
+		assert_true(skew_would_wait(fixture.cores[1]));
+	}
+	fixture_down(&fixture);
+}
+
+/* Who has begun goes on until it is ahead by the quantum, and nobody begins meanwhile. */
+static void a_turn_lasts_for_a_quantum(void **unused)
+{
+	struct pmu_machine desc = small_machine();
+	struct machine_hart *first, *second;
+	struct fixture fixture;
+	uint64_t begin;
+
+	(void)unused;
+	fixture_up(&fixture, &desc);
+	meet(&fixture);
+	first = fixture.cores[0];
+	second = fixture.cores[1];
+	look(&fixture, 0);
+	begin = first->progress->time;
+	skew_keep(first);
+	show_alone(first);
+	first->progress->time = begin + SKEW_QUANTUM_MEETING * fixture.machine->core_ticks;
+	assert_false(skew_would_wait(first));
+	assert_true(skew_would_wait(second));
+	first->progress->time++;
+	assert_true(skew_would_wait(first));
+	skew_let_others(first);
+	show_alone(first);
+	assert_false(skew_would_wait(second));
+	fixture_down(&fixture);
+}
+
 #define CHANNEL_LINES 4 /* two home agents of two channels */
 #define BURST	      10
 
@@ -270,6 +344,8 @@ int main(void)
 	    cmocka_unit_test(a_line_on_its_way_gathers_accesses),
 	    cmocka_unit_test(a_line_that_came_is_asked_for_again),
 	    cmocka_unit_test(a_line_to_be_read_gathers_no_writes),
+	    cmocka_unit_test(the_earliest_begins),
+	    cmocka_unit_test(a_turn_lasts_for_a_quantum),
 	    cmocka_unit_test(what_comes_first_does_not_queue),
 	};
 
