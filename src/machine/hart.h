@@ -9,8 +9,13 @@
 #include "machine/memory_policy.h"
 #include "machine/predict.h"
 
-/* Kept out of the callbacks, which then need no stack frame. */
+/* Kept out of the callbacks, which then need no stack frame, and with the parameters it is written
+ * with, which are in registers. */
+#if __has_attribute(noclone)
+#define MACHINE_OUTLINE __attribute__((noinline, noclone))
+#else
 #define MACHINE_OUTLINE __attribute__((noinline))
+#endif
 
 #define MACHINE_L1_SETS 64 /* L1I and L1D; machine_open() refuses others */
 #define MACHINE_L1_WAYS 8
@@ -51,16 +56,27 @@ struct machine_l0 {
 	uint8_t plru_kept, plru_on; /* what a use makes of the set's pseudo-LRU: see plru_touch() */
 };
 
-#define MACHINE_BRANCH_KINDS 8 /* enum machine_branch */
+/* What ends a block. */
+enum machine_branch {
+	MACHINE_BRANCH_NONE,
+	MACHINE_BRANCH_CONDITIONAL,
+	MACHINE_BRANCH_JUMP,
+	MACHINE_BRANCH_JUMP_INDIRECT,
+	MACHINE_BRANCH_CALL,
+	MACHINE_BRANCH_CALL_INDIRECT,
+	MACHINE_BRANCH_RETURN,
+	MACHINE_BRANCH_SYSTEM, /* to the system, which does not count as jumping */
+	MACHINE_BRANCH_KINDS
+};
 
 /* A thread's clock on a core and what it has done there, in the shared state. First what is counted
  * most often. */
 struct machine_progress {
 	_Alignas(64) uint64_t time; /* ticks */
-	uint64_t instructions;
 	uint64_t loads, stores, fetches;
-	/* Of planned blocks: micro-operations issued and executed. */
-	uint64_t slots, uops;
+	/* What a planned block adds to at once. */
+	_Alignas(32) uint64_t instructions;
+	uint64_t slots, uops; /* of planned blocks: micro-operations issued and executed */
 	uint64_t branches;
 	/* Of planned blocks: branches by kind and whether they jumped, */
 	uint64_t went[MACHINE_BRANCH_KINDS][2];

@@ -104,6 +104,9 @@ static inline __m128i excess_of_ports(const struct machine_issue *issue, __m128i
 
 static inline bool is_zero(__m128i vector)
 {
+#ifdef __SSE4_1__
+	return _mm_testz_si128(vector, vector);
+#endif
 	return _mm_movemask_epi8(_mm_cmpeq_epi8(vector, _mm_setzero_si128())) == 0xffff;
 }
 
@@ -160,24 +163,74 @@ static inline __m128i repeat(uint8_t value)
 }
 #endif
 
+/* What the block makes of the lags that nothing in it adds to. @param row  what they are at least
+ */
+static inline __m128i carry_over(const struct machine_plan *plan, __m128i lags, const uint8_t *row)
+{
+	const __m128i least = vector(row);
+	const __m128i kept =
+	    _mm_and_si128(_mm_cmpeq_epi8(least, _mm_setzero_si128()), repeat(plan->kept));
+
+	return _mm_max_epu8(least, _mm_adds_epu8(lags, kept));
+}
+
+/* The lags @after, with those that value @from leads to. */
+static inline __m128i add_row(const struct machine_issue *issue, __m128i after, uint8_t from,
+			      const uint8_t *row)
+{
+	return _mm_max_epu8(after, _mm_adds_epu8(repeat(issue->lags[from]), vector(row)));
+}
+
+static inline const uint8_t *sources(const struct machine_plan *plan, size_t stride)
+{
+	return MACHINE_LIKELY(plan->row_count <= PLAN_FROM_MOST)
+		   ? plan->from
+		   : plan->rows + (1 + (size_t)plan->row_count) * stride;
+}
+
 /* A half of the values after the block. @param stride  bytes of a row */
 static inline __m128i follow(const struct machine_issue *issue, const struct machine_plan *plan,
 			     unsigned half, size_t stride, __m128i passed)
 {
-	const uint8_t *row = plan->rows + (size_t)half * PLAN_LANES, *from = plan->from;
-	const __m128i lags = vector(issue->lags + (size_t)half * PLAN_LANES), least = vector(row);
-	const __m128i kept =
-	    _mm_and_si128(_mm_cmpeq_epi8(least, _mm_setzero_si128()), repeat(plan->kept));
-	__m128i after = _mm_max_epu8(least, _mm_adds_epu8(lags, kept));
+	const uint8_t *row = plan->rows + (size_t)half * PLAN_LANES, *from = sources(plan, stride);
+	const __m128i lags = vector(issue->lags + (size_t)half * PLAN_LANES);
+	__m128i after = carry_over(plan, lags, row);
 
-	if (!MACHINE_LIKELY(plan->row_count <= PLAN_FROM_MOST))
-		from = plan->rows + (1 + (size_t)plan->row_count) * stride;
-	row += stride;
-	for (unsigned i = 0; i < plan->row_count; i++, row += stride) {
-		__m128i lag = repeat(issue->lags[from[i]]);
+	for (unsigned i = 0; i < plan->row_count; i++)
+		after = add_row(issue, after, from[i], row += stride);
+	return _mm_subs_epu8(after, passed);
+}
 
-		after = _mm_max_epu8(after, _mm_adds_epu8(lag, vector(row)));
+/* As follow(), of general registers alone, and few rows: a jump instead of a loop. */
+static inline __m128i follow_few(const struct machine_issue *issue, const struct machine_plan *plan,
+				 __m128i passed)
+{
+	const uint8_t *from = plan->from, *rows = plan->rows + PLAN_LANES;
+	__m128i after = carry_over(plan, vector(issue->lags), plan->rows);
+
+#define ROW(i)                                                                                     \
+	after = add_row(issue, after, from[i], rows + (size_t)(i)*PLAN_LANES);                     \
+	__attribute__((fallthrough))
+	_Static_assert(PLAN_FROM_MOST == 6, "a case for each row");
+	switch (plan->row_count) {
+	case 6:
+		ROW(5);
+	case 5:
+		ROW(4);
+	case 4:
+		ROW(3);
+	case 3:
+		ROW(2);
+	case 2:
+		ROW(1);
+	case 1:
+		ROW(0);
+	case 0:
+		break;
+	default:
+		__builtin_unreachable();
 	}
+#undef ROW
 	return _mm_subs_epu8(after, passed);
 }
 
@@ -188,6 +241,38 @@ static inline __m128i passed(struct machine_issue *issue, const struct machine_p
 
 	issue->units = units % UARCH_CYCLE;
 	return repeat((uint8_t)(PLAN_BIAS + units / UARCH_CYCLE));
+}
+
+#ifdef __SSE4_1__
+static inline void add_two(uint64_t *counts, const uint16_t *more)
+{
+	const __m128i two = _mm_cvtepu16_epi64(_mm_loadu_si32(more));
+
+	keep(counts, _mm_add_epi64(vector(counts), two));
+}
+#else
+static inline void add_two(uint64_t *counts, const uint16_t *more)
+{
+	counts[0] += more[0];
+	counts[1] += more[1];
+}
+#endif
+
+#define COUNTS_ARE(first, second)                                                                  \
+	_Static_assert(offsetof(struct machine_plan, second) -                                     \
+				   offsetof(struct machine_plan, first) ==                         \
+			       sizeof(uint16_t) &&                                                 \
+			   offsetof(struct machine_progress, second) -                             \
+				   offsetof(struct machine_progress, first) ==                     \
+			       sizeof(uint64_t),                                                   \
+		       "two at once")
+COUNTS_ARE(instructions, slots);
+COUNTS_ARE(uops, branches);
+
+static inline void count(struct machine_progress *progress, const struct machine_plan *plan)
+{
+	add_two(&progress->instructions, &plan->instructions);
+	add_two(&progress->uops, &plan->uops);
 }
 
 /* @param over  what values are too far behind */
@@ -202,22 +287,28 @@ finish(struct machine_hart *core, const struct machine_plan *plan, __m128i over)
 	keep(issue->ports, ports);
 	progress->time += plan->ticks;
 	issue->time = progress->time;
-	progress->slots += plan->slots;
-	progress->uops += plan->uops;
-	progress->branches += plan->branches;
-	progress->instructions += plan->instructions;
+	count(progress, plan);
 	if (!MACHINE_LIKELY(is_zero(_mm_or_si128(over, excess_of_ports(issue, ports)))))
 		hold_back(core);
 	else if (!MACHINE_LIKELY(!must_attend(core)))
 		machine_attend(core);
 }
 
+static inline void set_end(struct machine_issue *issue, const struct machine_plan *plan)
+{
+	issue->end = plan->end;
+	issue->next = plan->address + plan->bytes;
+	issue->decided = 0;
+}
+
 static MACHINE_OUTLINE void issue_vectors(struct machine_hart *core,
 					  const struct machine_plan *plan)
 {
 	struct machine_issue *issue = &core->issue;
-	__m128i pass = passed(issue, plan), general, other;
+	__m128i pass, general, other;
 
+	set_end(issue, plan);
+	pass = passed(issue, plan);
 	settle_vectors(issue);
 	general = follow(issue, plan, 0, PLAN_VALUES, pass);
 	other = follow(issue, plan, 1, PLAN_VALUES, pass);
@@ -226,36 +317,44 @@ static MACHINE_OUTLINE void issue_vectors(struct machine_hart *core,
 	finish(core, plan, excess(issue, _mm_max_epu8(general, other)));
 }
 
-static inline __attribute__((always_inline)) void issue_block(struct machine_hart *core,
-							      const struct machine_plan *plan)
+static inline __attribute__((always_inline)) void
+finish_general(struct machine_hart *core, const struct machine_plan *plan, __m128i general)
 {
 	struct machine_issue *issue = &core->issue;
-	__m128i general;
 
-	issue->end = plan->end;
-	issue->next = plan->address + plan->bytes;
-	issue->decided = 0;
-	if (!MACHINE_LIKELY(!plan->vectors)) {
-		issue_vectors(core, plan);
-		return;
-	}
-	general = follow(issue, plan, 0, PLAN_LANES, passed(issue, plan));
 	keep(issue->lags, general);
 	issue->behind += plan->units;
 	finish(core, plan, excess(issue, general));
 }
 
-/* Where the clock has moved, or the block is a loop with a time of its own. */
-static MACHINE_OUTLINE void issue_late(struct machine_hart *core, const struct machine_plan *plan)
+/* As most blocks are: not special. */
+static inline __attribute__((always_inline)) void issue_block(struct machine_hart *core,
+							      const struct machine_plan *plan)
 {
-	if (core->issue.time != core->progress->time)
+	struct machine_issue *issue = &core->issue;
+
+	set_end(issue, plan);
+	finish_general(core, plan, follow_few(issue, plan, passed(issue, plan)));
+}
+
+/* Where the clock has moved, or the block is special. */
+static MACHINE_OUTLINE void issue_other(struct machine_hart *core, const struct machine_plan *plan)
+{
+	struct machine_issue *issue = &core->issue;
+
+	if (issue->time != core->progress->time)
 		catch_up(core);
 	/* A longer block with the same end is the first round of the loop. */
-	if (plan->carried && core->issue.next == plan->address + plan->bytes) {
+	if (plan->special & PLAN_CARRIES && issue->next == plan->address + plan->bytes) {
 		core->progress->time += plan->carried;
 		catch_up(core);
 	}
-	issue_block(core, plan);
+	if (plan->special & PLAN_BOTH_HALVES) {
+		issue_vectors(core, plan);
+		return;
+	}
+	set_end(issue, plan);
+	finish_general(core, plan, follow(issue, plan, 0, PLAN_LANES, passed(issue, plan)));
 }
 
 static MACHINE_OUTLINE void fetch_late(struct machine_hart *core, const struct machine_plan *plan)
@@ -263,7 +362,7 @@ static MACHINE_OUTLINE void fetch_late(struct machine_hart *core, const struct m
 	const uint64_t address = plan->address;
 
 	machine_fetch_outline(core, address, address + plan->bytes - 1);
-	issue_late(core, plan);
+	issue_other(core, plan);
 }
 
 static inline __attribute__((always_inline)) void fetch(struct machine_hart *core,
@@ -276,10 +375,10 @@ static inline __attribute__((always_inline)) void fetch(struct machine_hart *cor
 		return;
 	}
 	core->progress->fetches++;
-	if (MACHINE_LIKELY(core->issue.time == core->progress->time && !plan->carried))
+	if (MACHINE_LIKELY(core->issue.time == core->progress->time && !plan->special))
 		issue_block(core, plan);
 	else
-		issue_late(core, plan);
+		issue_other(core, plan);
 }
 
 /*

@@ -94,15 +94,15 @@ static inline struct predict_key predict_far(uint64_t history, uint32_t hash)
 static inline bool predict_conditional(struct predictor *predictor, uint32_t hash, bool taken)
 {
 	const uint64_t history = predictor->history;
-	const struct predict_key far = predict_far(history, hash);
-	const struct predict_key near = predict_near(history, hash);
-	struct predict_entry *entry = &predictor->far[far.index];
+	struct predict_key key = predict_far(history, hash);
+	struct predict_entry *entry = &predictor->far[key.index];
 
 	predictor->history = history << 1 | taken;
-	if (entry->tag == far.tag)
+	if (entry->tag == key.tag)
 		return predict_count(&entry->counter, taken, -4, 3);
-	entry = &predictor->near[near.index];
-	return entry->tag == near.tag
+	key = predict_near(history, hash);
+	entry = &predictor->near[key.index];
+	return entry->tag == key.tag
 		   ? predict_count(&entry->counter, taken, -4, 3)
 		   : predict_count(&predictor->base[hash % PREDICT_BASE], taken, -2, 1);
 }

@@ -26,29 +26,38 @@ static inline void spread_keep(struct spread *spread, unsigned port, uint32_t cy
 	spread->units[port] += cycles * UARCH_CYCLE;
 }
 
-/** Puts what was added on ports, those first that have the fewest to choose from. */
-static inline void spread_settle(struct spread *spread)
+/* Puts what was added for a set on its ports. */
+static inline void spread_put(struct spread *spread, uint32_t set)
 {
 	const uint32_t step = UARCH_CYCLE / 4;
 
-	for (int choice = 1; choice <= 7; choice++)
-		for (uint32_t set = 1; set < SPREAD_SETS; set++) {
-			if (__builtin_popcount(set) != choice)
-				continue;
-			for (uint32_t left = spread->counts[set] * UARCH_CYCLE; left;
-			     left -= step) {
-				unsigned best = (unsigned)__builtin_ctz(set);
+	for (uint32_t left = spread->counts[set] * UARCH_CYCLE; left; left -= step) {
+		unsigned best = (unsigned)__builtin_ctz(set);
 
-				for (uint32_t rest = set; rest; rest &= rest - 1) {
-					unsigned port = (unsigned)__builtin_ctz(rest);
+		for (uint32_t rest = set; rest; rest &= rest - 1) {
+			unsigned port = (unsigned)__builtin_ctz(rest);
 
-					if (spread->units[port] < spread->units[best])
-						best = port;
-				}
-				spread->units[best] += step;
-			}
-			spread->counts[set] = 0;
+			if (spread->units[port] < spread->units[best])
+				best = port;
 		}
+		spread->units[best] += step;
+	}
+	spread->counts[set] = 0;
+}
+
+/** Puts what was added on ports, those first that have the fewest to choose from. */
+static inline void spread_settle(struct spread *spread)
+{
+	uint8_t sets[SPREAD_SETS];
+	unsigned count = 0;
+
+	for (unsigned set = 1; set < SPREAD_SETS; set++)
+		if (spread->counts[set])
+			sets[count++] = (uint8_t)set;
+	for (int choice = 1; count && choice <= 7; choice++)
+		for (unsigned i = 0; i < count; i++)
+			if (__builtin_popcount(sets[i]) == choice)
+				spread_put(spread, sets[i]);
 }
 
 /** Units of the port that is used most. */
