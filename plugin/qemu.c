@@ -151,20 +151,50 @@ static struct feed_access access_of(const void *constants)
 	return feed_access_unpack((uintptr_t)constants);
 }
 
-static void on_load(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *constants)
+/* Out of line, so that hits run without a stack frame; and constants are unpacked only there. */
+__attribute__((noinline)) static void load_missed(struct feed_thread *thread, uint64_t address,
+						  const void *constants)
 {
 	const struct feed_access access = access_of(constants);
 
+	feed_load(thread, address, &access);
+}
+
+__attribute__((noinline)) static void load_late(struct feed_thread *thread, uint64_t address,
+						const void *constants)
+{
+	const struct feed_access access = access_of(constants);
+
+	machine_load_late(thread->core, address, &access.registers);
+}
+
+static void on_load(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *constants)
+{
+	struct feed_thread *thread = thread_of(vcpu);
+	const uint64_t word = (uintptr_t)constants;
+
 	(void)info;
-	feed_load(thread_of(vcpu), address, &access);
+	if (!machine_load_hits(thread->core, address, feed_access_size(word)))
+		load_missed(thread, address, constants);
+	else if (machine_load_waits(thread->core, address, feed_access_registers(word)))
+		load_late(thread, address, constants);
+}
+
+__attribute__((noinline)) static void store_missed(struct feed_thread *thread, uint64_t address,
+						   const void *constants)
+{
+	const struct feed_access access = access_of(constants);
+
+	feed_store(thread, address, &access);
 }
 
 static void on_store(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *constants)
 {
-	const struct feed_access access = access_of(constants);
+	struct feed_thread *thread = thread_of(vcpu);
 
 	(void)info;
-	feed_store(thread_of(vcpu), address, &access);
+	if (!machine_store_hits(thread->core, address, feed_access_size((uintptr_t)constants)))
+		store_missed(thread, address, constants);
 }
 
 static uint32_t piece_bytes(qemu_plugin_meminfo_t info)

@@ -1,7 +1,7 @@
 /*
- * What is added to the guest's code: a call for each block of straight-line code that is entered,
- * and one for each access to memory. Instructions are decoded as for any feed; Valgrind's own form
- * of the code (VEX) tells addresses.
+ * What is added to the guest's code: a call (calls.h) for each block of straight-line code that is
+ * entered, and one for each access to memory. Instructions are decoded as for any feed; Valgrind's
+ * own form of the code (VEX) tells addresses.
  */
 #include "pub_tool_basics.h"
 #include "pub_tool_hashtable.h"
@@ -14,13 +14,12 @@
 #include "libvex_guest_amd64.h"
 
 #include "address.h"
+#include "calls.h"
 #include "guest.h"
 #include "instrument.h"
 
-#define INSNS_MAX  512 /* of a superblock: VEX takes at most 100 */
-#define NAME	   "pmulab blocks"
-#define HERE	   __attribute__((noinline))
-#define ACCESS_MAX 64
+#define INSNS_MAX 512 /* of a superblock: VEX takes at most 100 */
+#define NAME	  "pmulab blocks"
 
 /* What belongs to one superblock, to be freed when Valgrind drops its translation. */
 struct chunk {
@@ -47,121 +46,6 @@ struct superblock {
 	/* The block that is instrumented. */
 	_Alignas(struct feed_block) char block[FEED_BLOCK_SIZE_MAX(INSNS_MAX)];
 };
-
-/* What a block is but for its address, as a word. */
-#define BRANCH_BITS	  1
-#define INSTRUCTIONS_BITS 15
-#define BYTES_BITS	  16
-
-static UWord pack(const struct machine_block *block)
-{
-	tl_assert(block->branches < 1 << BRANCH_BITS &&
-		  block->instructions < 1 << INSTRUCTIONS_BITS && block->bytes < 1 << BYTES_BITS);
-	return (((UWord)block->ticks << BYTES_BITS | block->bytes) << INSTRUCTIONS_BITS |
-		block->instructions)
-		   << BRANCH_BITS |
-	       block->branches;
-}
-
-static struct machine_block unpack(Addr address, UWord word)
-{
-	return (struct machine_block){
-	    .address = address,
-	    .branches = word % (1 << BRANCH_BITS),
-	    .instructions = (word >> BRANCH_BITS) % (1 << INSTRUCTIONS_BITS),
-	    .bytes = (word >> (BRANCH_BITS + INSTRUCTIONS_BITS)) % (1 << BYTES_BITS),
-	    .ticks = (uint32_t)(word >> (BRANCH_BITS + INSTRUCTIONS_BITS + BYTES_BITS)),
-	};
-}
-
-static HERE void on_first_block(Addr address, UWord word)
-{
-	struct machine_block block = unpack(address, word);
-
-	guest_enter();
-	feed_run(guest.current, &block);
-}
-
-/* The constants of the code that runs most come with it: what they are kept in would be one more
- * line of the host's caches. */
-static HERE void on_block(Addr address, UWord word, VexGuestAMD64State *state)
-{
-	struct machine_block block = unpack(address, word);
-
-	guest.state = state;
-	if (__builtin_expect(!guest.hart, 0))
-		on_first_block(address, word);
-	else
-		machine_run(guest.hart, &block);
-}
-
-static HERE void on_planned_block(const struct machine_plan *plan, VexGuestAMD64State *state)
-{
-	guest.state = state;
-	if (__builtin_expect(!guest.hart, 0))
-		guest_enter();
-	machine_run_planned(guest.hart, plan);
-}
-
-static HERE void on_repeating_block(struct feed_repeat *repeat, VexGuestAMD64State *state)
-{
-	guest.state = state;
-	if (!guest.hart)
-		guest_enter();
-	feed_run_repeating(guest.current, repeat);
-}
-
-static HERE void on_load(Addr address, UWord word)
-{
-	const struct feed_access access = feed_access_unpack(word);
-
-	machine_load(guest.hart, address, access.size, &access.registers);
-}
-
-static HERE void on_store(Addr address, UWord word)
-{
-	const struct feed_access access = feed_access_unpack(word);
-
-	machine_store(guest.hart, address, access.size, &access.registers);
-}
-
-static HERE void on_locked(Addr address, UWord word)
-{
-	const struct feed_access access = feed_access_unpack(word);
-
-	feed_locked(guest.current, address, true, &access);
-}
-
-static HERE void on_mixed(Addr address, UWord size, UWord store, UWord word)
-{
-	const struct feed_access access = feed_access_unpack(word);
-
-	for (; size > ACCESS_MAX; size -= ACCESS_MAX, address += ACCESS_MAX)
-		feed_mixed(guest.current, address, ACCESS_MAX, store, &access);
-	feed_mixed(guest.current, address, (uint32_t)size, store, &access);
-}
-
-static HERE void on_store_nt(Addr address, UWord size)
-{
-	machine_store_nt(guest.hart, address, (uint32_t)size);
-}
-
-static HERE void on_prefetch(Addr address, UWord word)
-{
-	const struct feed_access access = feed_access_unpack(word);
-
-	machine_prefetch(guest.hart, address, (enum machine_hint)access.size, &access.registers);
-}
-
-static HERE void on_flush(Addr address)
-{
-	machine_flush(guest.hart, address);
-}
-
-static HERE void on_string(Addr address, UWord store, const struct feed_repeat *repeat)
-{
-	feed_string(guest.current, address, store, repeat);
-}
 
 static void *keep(struct superblock *sb, size_t size)
 {
@@ -225,23 +109,6 @@ static void add_call(struct superblock *sb, IRExpr *guard, const HChar *name, vo
 	addStmtToIRSB(sb->out, IRStmt_Dirty(call));
 }
 
-static HERE void on_place(UWord place)
-{
-	machine_at(guest.hart, place);
-}
-
-static HERE void on_placed_block(UWord place)
-{
-	if (!guest.hart)
-		guest_enter();
-	feed_at_block(&guest.causes, guest.current, place);
-}
-
-static HERE void on_mark(const struct feed_mark *mark, Addr name)
-{
-	feed_causes_mark(&guest.causes, guest.current, mark, name);
-}
-
 /* What the accesses of an instruction are reported with. */
 struct context {
 	const struct feed_insn *insn;
@@ -260,25 +127,26 @@ static void add_plain_access(struct superblock *sb, const struct context *contex
 		return;
 	case FEED_LOCKED: /* told by what writes */
 		if (store)
-			CALL(sb, guard, on_locked, address, access);
+			CALL(sb, guard, call_locked, address, access);
 		return;
 	case FEED_STORE_NT:
 	case FEED_STORE_NT_WIDE:
 		if (store)
-			CALL(sb, guard, on_store_nt, address, number(size));
+			CALL(sb, guard, call_store_nt, address, number(size));
 		return;
 	case FEED_FAST_STRING:
-		CALL(sb, guard, on_string, address, number(store), number((UWord)context->repeat));
+		CALL(sb, guard, call_string, address, number(store),
+		     number((UWord)context->repeat));
 		return;
 	default:
 		break;
 	}
 	if (size != context->access->size)
-		CALL(sb, guard, on_mixed, address, number(size), number(store), access);
+		CALL(sb, guard, call_mixed, address, number(size), number(store), access);
 	else if (store)
-		CALL(sb, guard, on_store, address, access);
+		CALL(sb, guard, call_store, address, access);
 	else
-		CALL(sb, guard, on_load, address, access);
+		CALL(sb, guard, call_load, address, access);
 }
 
 /* The name of a region is read outside of it. */
@@ -288,10 +156,10 @@ static void add_access(struct superblock *sb, const struct context *context, IRE
 	const struct feed_mark *named = context->named;
 
 	if (named && named->kind == FEED_MARK_END_NAMED)
-		CALL(sb, guard, on_mark, number((UWord)named), address);
+		CALL(sb, guard, call_mark, number((UWord)named), address);
 	add_plain_access(sb, context, guard, address, size, store);
 	if (named && named->kind == FEED_MARK_BEGIN_NAMED)
-		CALL(sb, guard, on_mark, number((UWord)named), address);
+		CALL(sb, guard, call_mark, number((UWord)named), address);
 }
 
 static unsigned bytes_of(const struct superblock *sb, const IRExpr *value)
@@ -399,7 +267,7 @@ static void add_mark(struct superblock *sb, struct context *context, unsigned in
 	} else if (sb->insns[insn].length == FEED_MARK_INSN_BYTES) {
 		feed_mark_read(&mark, sb->addresses[insn], address, 0);
 		if (mark.kind == FEED_MARK_BEGIN || mark.kind == FEED_MARK_END)
-			CALL(sb, NULL, on_mark, number((UWord)keep_mark(sb, &mark)), number(0));
+			CALL(sb, NULL, call_mark, number((UWord)keep_mark(sb, &mark)), number(0));
 	}
 }
 
@@ -435,24 +303,25 @@ static void begin_block(struct superblock *sb, struct context *context, unsigned
 			count);
 	*context = (struct context){.access = block->accesses};
 	if (guest.causes.asked)
-		CALL(sb, NULL, on_placed_block, number(place_of(sb, first)));
+		CALL(sb, NULL, call_placed_block, number(place_of(sb, first)));
 	plan = keep_plan(sb, block, insns, count);
 	if (feed_block_repeats(insns, count)) {
 		context->repeat = keep(sb, sizeof(*context->repeat));
 		feed_repeat_init(context->repeat, guest.process.machine, block, plan, insns, count);
-		CALL(sb, NULL, on_repeating_block, number((UWord)context->repeat), IRExpr_GSPTR());
-	} else if (plan) {
-		CALL(sb, NULL, on_planned_block, number((UWord)plan), IRExpr_GSPTR());
-	} else {
-		CALL(sb, NULL, on_block, number(block->whole.address), number(pack(&block->whole)),
+		CALL(sb, NULL, call_repeating_block, number((UWord)context->repeat),
 		     IRExpr_GSPTR());
+	} else if (plan) {
+		CALL(sb, NULL, call_planned_block, number((UWord)plan), IRExpr_GSPTR());
+	} else {
+		CALL(sb, NULL, call_block, number(block->whole.address),
+		     number(call_pack(&block->whole)), IRExpr_GSPTR());
 	}
 }
 
 static void add_place(struct superblock *sb, struct context *context, unsigned insn)
 {
 	if (context->insn->class != FEED_NONE)
-		CALL(sb, NULL, on_place, number(place_of(sb, insn)));
+		CALL(sb, NULL, call_place, number(place_of(sb, insn)));
 	add_mark(sb, context, insn);
 }
 
@@ -465,9 +334,9 @@ static void add_unreported(struct superblock *sb, const struct context *context,
 		return;
 	address = address_compute(sb->out, &context->insn->address, next);
 	if (context->insn->class == FEED_PREFETCH)
-		CALL(sb, NULL, on_prefetch, address, number(feed_access_pack(*context->access)));
+		CALL(sb, NULL, call_prefetch, address, number(feed_access_pack(*context->access)));
 	else
-		CALL(sb, NULL, on_flush, address);
+		CALL(sb, NULL, call_flush, address);
 }
 
 static void add_all(struct superblock *sb, const IRSB *in, int first)

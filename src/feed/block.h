@@ -11,24 +11,36 @@
 /* Constants of an instruction that accesses memory. */
 struct feed_access {
 	struct machine_insn registers;
-	uint32_t size; /* bytes of the operand; 0 where each report says */
+	uint16_t size; /* bytes of the operand; 0 where each report says */
 };
 
 /* As a word, which a callback can be given instead of a place in memory that it would have to read.
  */
 static inline uint64_t feed_access_pack(struct feed_access access)
 {
-	return (uint64_t)access.registers.place << 56 | (uint64_t)access.registers.decides << 55 |
-	       (uint64_t)access.size << 32 | (uint32_t)access.registers.loads_registers << 16 |
+	return (uint64_t)access.size << 48 | (uint64_t)access.registers.decides << 40 |
+	       (uint64_t)access.registers.place << 32 |
+	       (uint32_t)access.registers.loads_registers << 16 |
 	       access.registers.address_registers;
+}
+
+/* All that most hits need. */
+static inline uint32_t feed_access_size(uint64_t word)
+{
+	return (uint32_t)(word >> 48);
+}
+
+static inline uint32_t feed_access_registers(uint64_t word)
+{
+	return (uint16_t)(word | word >> 16);
 }
 
 static inline struct feed_access feed_access_unpack(uint64_t word)
 {
 	return (struct feed_access){
-	    .registers = {(uint16_t)word, (uint16_t)(word >> 16), (uint8_t)(word >> 56),
-			  word >> 55 & 1},
-	    .size = (uint32_t)(word >> 32) & 0x7fffff,
+	    .registers = {(uint16_t)word, (uint16_t)(word >> 16), (uint8_t)(word >> 32),
+			  word >> 40 & 1},
+	    .size = (uint16_t)feed_access_size(word),
 	};
 }
 

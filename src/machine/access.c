@@ -88,8 +88,9 @@ static void load_line(struct machine_hart *core, uint64_t line, struct machine_i
 	note(core->data, line, physical, found.slot);
 	if (found.level != PRIVATE_L1)
 		mshr_add_load(core, line, insn.loads_registers, found.end);
-	else if (core->scoreboard)
-		machine_load_scoreboard(core, line << LINE_LOG2, insn);
+	else if (machine_load_waits(core, line << LINE_LOG2,
+				    insn.address_registers | insn.loads_registers))
+		machine_load_late(core, line << LINE_LOG2, &insn);
 	if (prefetch_on(core->core))
 		prefetch_lines(core, line, physical, insn.place);
 }

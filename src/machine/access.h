@@ -30,6 +30,22 @@ static inline void machine_load(struct machine_hart *core, uint64_t address, uin
 				const struct machine_insn *insn);
 static inline void machine_store(struct machine_hart *core, uint64_t address, uint32_t size,
 				 const struct machine_insn *insn);
+/*
+ * The same in parts, for who has the constants of the instruction packed and would not unpack them
+ * for a hit.
+ */
+/** @return whether it hits L1, and is done but for what it waits for; else nothing is done yet */
+static inline bool machine_load_hits(struct machine_hart *core, uint64_t address, uint32_t size);
+static inline bool machine_store_hits(struct machine_hart *core, uint64_t address, uint32_t size);
+/**
+ * A load that hits.
+ * @param registers  of its struct machine_insn, of both kinds
+ * @return whether machine_load_late() is to be told of it
+ */
+static inline bool machine_load_waits(const struct machine_hart *core, uint64_t address,
+				      uint32_t registers);
+static inline void machine_load_late(struct machine_hart *core, uint64_t address,
+				     const struct machine_insn *insn);
 /** A locked read-modify-write, reported once. */
 static inline void machine_locked(struct machine_hart *core, uint64_t address, uint32_t size,
 				  const struct machine_insn *insn);

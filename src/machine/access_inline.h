@@ -80,35 +80,50 @@ static inline void machine_run(struct machine_hart *core, const struct machine_b
 	machine_execute(core, block->ticks, block->instructions, block->branches);
 }
 
-/* A hit whose destination may still depend on what is outstanding. */
-static inline void machine_load_scoreboard(struct machine_hart *core, uint64_t address,
-					   struct machine_insn insn)
+static inline bool machine_load_hits(struct machine_hart *core, uint64_t address, uint32_t size)
 {
-	uint64_t same_set = core->in_flight >> (address >> 6) % MACHINE_L1_SETS & 1;
+	if (!MACHINE_LIKELY(machine_use_data(core, address, size, MACHINE_TAG_S)))
+		return false;
+	core->progress->loads++;
+	return true;
+}
 
-	if (insn.loads_registers &&
-	    (same_set || core->scoreboard & (insn.address_registers | insn.loads_registers)))
-		machine_load_dependent(core, address, insn);
+static inline bool machine_load_waits(const struct machine_hart *core, uint64_t address,
+				      uint32_t registers)
+{
+	return !MACHINE_LIKELY(!core->scoreboard) &&
+	       (core->scoreboard & registers ||
+		core->in_flight >> (address >> 6) % MACHINE_L1_SETS & 1);
+}
+
+static inline void machine_load_late(struct machine_hart *core, uint64_t address,
+				     const struct machine_insn *insn)
+{
+	if (insn->loads_registers)
+		machine_load_dependent(core, address, *insn);
 }
 
 static inline void machine_load(struct machine_hart *core, uint64_t address, uint32_t size,
 				const struct machine_insn *insn)
 {
-	if (!MACHINE_LIKELY(machine_use_data(core, address, size, MACHINE_TAG_S))) {
+	if (!MACHINE_LIKELY(machine_load_hits(core, address, size)))
 		machine_load_outline(core, address, size, *insn);
-		return;
-	}
-	core->progress->loads++;
-	if (!MACHINE_LIKELY(!core->scoreboard))
-		machine_load_scoreboard(core, address, *insn);
+	else if (machine_load_waits(core, address, insn->address_registers | insn->loads_registers))
+		machine_load_late(core, address, insn);
+}
+
+static inline bool machine_store_hits(struct machine_hart *core, uint64_t address, uint32_t size)
+{
+	if (!MACHINE_LIKELY(machine_use_data(core, address, size, MACHINE_TAG_M)))
+		return false;
+	core->progress->stores++;
+	return true;
 }
 
 static inline void machine_store(struct machine_hart *core, uint64_t address, uint32_t size,
 				 const struct machine_insn *insn)
 {
-	if (MACHINE_LIKELY(machine_use_data(core, address, size, MACHINE_TAG_M)))
-		core->progress->stores++;
-	else
+	if (!MACHINE_LIKELY(machine_store_hits(core, address, size)))
 		machine_store_outline(core, address, size, *insn);
 }
 

@@ -28,9 +28,9 @@
 #define MACHINE_TLB_LOG2 10
 #define MACHINE_WAITS	 0x10000u /* loads are outstanding, whatever they determine */
 
-/* Constants of a memory instruction, for the time of what depends on it. */
+/* Constants of a memory instruction, for the time of what depends on it: in one register. */
 struct machine_insn {
-	uint16_t
+	_Alignas(8) uint16_t
 	    address_registers;	  /* bit n: general register n (encoding order) forms the address */
 	uint16_t loads_registers; /* general registers that receive what is loaded */
 	uint8_t place;		  /* low bits of its address, by which L1D prefetches */
