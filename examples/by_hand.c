@@ -1,6 +1,6 @@
 /*
- * Drives a machine by hand and reads its counters: how many of 100,000 loads, one a line, miss the
- * last-level cache the first time, and how many the second time?
+ * Drives a machine by hand and reads its counters: how many of 100,000 loads, one a line, and of
+ * the page walks for them miss the last-level cache the first time, and how many the second time?
  */
 #include <pmulab/emul.h>
 #include <pmulab/session.h>

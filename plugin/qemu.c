@@ -30,6 +30,7 @@
 #include "feed/arena.h"
 #include "feed/clock.h"
 #include "feed/files.h"
+#include "feed/mappings.h"
 #include "feed/numa.h"
 #include "feed/process.h"
 #include "feed/syscall.h"
@@ -489,6 +490,7 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
 	feed_clock_syscall(&plugin.process, thread_of(vcpu), number, arguments, plugin.guest_base);
 	feed_files_syscall(thread_of(vcpu), number, arguments);
 	feed_numa_syscall(thread_of(vcpu), number, arguments);
+	feed_mappings_syscall(thread_of(vcpu), number, arguments);
 	feed_syscall(thread_of(vcpu), number, arguments);
 }
 
@@ -506,6 +508,7 @@ static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number
 	    feed_files_return(&plugin.process, thread_of(vcpu), number, result, plugin.guest_base);
 	answer =
 	    feed_numa_return(&plugin.process, thread_of(vcpu), number, answer, plugin.guest_base);
+	feed_mappings_return(&plugin.process, thread_of(vcpu), number, result);
 	feed_syscall_return(&plugin.process, thread_of(vcpu), result);
 	if (answer != result)
 		answer_set(thread_of(vcpu), answer);

@@ -27,6 +27,7 @@
 #include "feed/affinity.h"
 #include "feed/exec.h"
 #include "feed/files.h"
+#include "feed/mappings.h"
 #include "feed/numa.h"
 #include "feed/syscall.h"
 #include "guest.h"
@@ -170,6 +171,7 @@ static void on_syscall(ThreadId tid, UInt number, UWord *arguments, UInt count)
 	feed_affinity_syscall(&guest.process, thread_of(tid), number, six, 0);
 	feed_files_syscall(thread_of(tid), number, six);
 	feed_numa_syscall(thread_of(tid), number, six);
+	feed_mappings_syscall(thread_of(tid), number, six);
 	feed_syscall(thread_of(tid), number, six);
 }
 
@@ -195,6 +197,7 @@ static void on_syscall_return(ThreadId tid, UInt number, UWord *arguments, UInt 
 	feed_affinity_return(&guest.process, thread_of(tid), number, result);
 	answer = feed_files_return(&guest.process, thread_of(tid), number, result, 0);
 	answer = feed_numa_return(&guest.process, thread_of(tid), number, answer, 0);
+	feed_mappings_return(&guest.process, thread_of(tid), number, result);
 	if (answer != result)
 		set_result(tid, answer);
 	VG_(release_BigLock)(tid, YIELDING, "pmulab");

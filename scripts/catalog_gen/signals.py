@@ -43,6 +43,7 @@ def check_signal(findings, signal, vocabulary):
     if len(signal["qualifiers"]) > QUALIFIERS_MAX:
         findings.add(place, f"{len(signal['qualifiers'])} qualifiers, {QUALIFIERS_MAX} at most")
     for key, known in (("never", signal["qualifiers"]), ("several_sockets", signal["qualifiers"]),
+                       ("tlbs", signal["qualifiers"]), ("large_pages", signal["qualifiers"]),
                        ("requests", vocabulary.requests), ("states", vocabulary.states),
                        ("messages", vocabulary.messages),
                        ("several_sockets_states", vocabulary.states)):
@@ -141,8 +142,9 @@ def print_table(vocabulary):
     print('\t[SIGNAL_NONE] = {.name = "none", .unit = UNIT_COUNT},')
     for s in signals:
         names = f"qualifiers_{c_name(s['name']).lower()}" if s["qualifiers"] else "0"
-        never, several = (bits(s["qualifiers"], s.get(key, []))
-                          for key in ("never", "several_sockets"))
+        never, several, tlbs, large = (
+            bits(s["qualifiers"], s.get(key, []))
+            for key in ("never", "several_sockets", "tlbs", "large_pages"))
         requests, states, messages = (
             bits(getattr(vocabulary, words), s.get(words, getattr(vocabulary, words)),
                  words == "requests")
@@ -151,8 +153,9 @@ def print_table(vocabulary):
         print(f"\t[{constants(s)[0]}] = {{.name = {c_string(s['name'])}, "
               f".unit = UNIT_{c_name(s['unit'])}, .kind = SIGNAL_{s['kind'].upper()}, "
               f".qualifier_count = {len(s['qualifiers'])}, .default_qualifier = {default}, "
-              f".never = {never}, .several_sockets = {several}, .requests = {requests}, "
+              f".never = {never}, .several_sockets = {several}, "
+              f".tlbs = {tlbs}, .large_pages = {large}, .requests = {requests}, "
               f".states = {states}, .messages = {messages}, .several_sockets_states = "
               f"{bits(vocabulary.states, s.get('several_sockets_states', []))}, "
-              f".qualifiers = {names}}},")
+              f".uarch = {str(s.get('uarch', False)).lower()}, .qualifiers = {names}}},")
     print("};")

@@ -97,6 +97,8 @@ struct pmu_machine {
 	struct pmu_cache l1i, l1d, l2, llc;
 	const char
 	    *uarch; /* an out-of-order core of machines/uarch/; "none": the next three are all */
+	const char *translation;     /* of such a core's addresses: "tlb", or "none": it is free */
+	const char *large_pages;     /* "none", or "transparent": where Linux would make some */
 	uint32_t issue_width;	     /* instructions a cycle */
 	uint32_t reorder_window;     /* instructions */
 	uint32_t fill_buffers;	     /* outstanding L1D misses a core */

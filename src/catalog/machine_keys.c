@@ -54,6 +54,8 @@ const struct machine_key machine_keys[] = {
     CACHE(l2),
     CACHE(llc),
     TEXT(uarch),
+    TEXT(translation),
+    TEXT(large_pages),
     NUMBER(issue_width),
     NUMBER(reorder_window),
     NUMBER(fill_buffers),

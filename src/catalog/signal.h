@@ -55,11 +55,13 @@ struct signal_desc {
 	uint8_t unit; /* enum signal_unit */
 	uint8_t kind; /* enum signal_kind */
 	uint8_t qualifier_count;
-	uint32_t default_qualifier;	     /* holds while no span is open; 0 for none */
-	uint32_t never;			     /* qualifiers that no machine emits */
-	uint32_t several_sockets;	     /* those that only machines of several sockets emit */
+	uint32_t default_qualifier; /* holds while no span is open; 0 for none */
+	uint32_t never;		    /* qualifiers that no machine emits */
+	uint32_t several_sockets;   /* those that only machines of several sockets emit */
+	uint32_t tlbs, large_pages; /* those of machines whose cores have TLBs, or large pages */
 	uint32_t requests, states, messages; /* bit n: value n occurs */
 	uint32_t several_sockets_states;
+	bool uarch; /* only machines emit it that describe an out-of-order core */
 	const char *const *qualifiers;
 };
 

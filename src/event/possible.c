@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "catalog/binding.h"
@@ -35,13 +36,34 @@ static bool is_alone(const struct possible *possible)
 	return possible->machine && possible->machine->sockets == 1;
 }
 
+static bool has_uarch(const struct possible *possible)
+{
+	const struct pmu_machine *machine = possible->machine;
+
+	return !machine || (machine->uarch && strcmp(machine->uarch, "none"));
+}
+
+static bool has_tlbs(const struct possible *possible)
+{
+	return !possible->machine ||
+	       (has_uarch(possible) && !strcmp(possible->machine->translation, "tlb"));
+}
+
+static bool has_large_pages(const struct possible *possible)
+{
+	return !possible->machine ||
+	       (has_tlbs(possible) && strcmp(possible->machine->large_pages, "none"));
+}
+
 /* Qualifiers that the machine emits. */
 static uint32_t qualifiers_of(const struct possible *possible)
 {
 	uint32_t all = (uint32_t)((1ull << possible->signal->qualifier_count) - 1);
 
 	return all & ~possible->signal->never &
-	       ~(is_alone(possible) ? possible->signal->several_sockets : 0);
+	       ~(is_alone(possible) ? possible->signal->several_sockets : 0) &
+	       ~(has_tlbs(possible) ? 0 : possible->signal->tlbs) &
+	       ~(has_large_pages(possible) ? 0 : possible->signal->large_pages);
 }
 
 static uint32_t below(unsigned count)
@@ -155,13 +177,46 @@ static bool term_holds(const struct possible *possible, const struct pmu_row_ter
 	       refuse(possible, "the machine produces no such %s", thing(term->attribute));
 }
 
+/* Why the machine emits none of some qualifiers. */
+static const char *why_none(const struct possible *possible, uint32_t qualifiers)
+{
+	const struct signal_desc *signal = possible->signal;
+
+	if (qualifiers & signal->tlbs && !has_tlbs(possible))
+		return "translation takes no time on the machine";
+	if (qualifiers & signal->large_pages && !has_large_pages(possible))
+		return "the machine has no large pages";
+	if (is_alone(possible) && !(qualifiers & signal->never))
+		return "the machine has one socket";
+	return "the machine produces nothing of the kind";
+}
+
+static bool is_emitted(const struct possible *possible, uint32_t qualifiers)
+{
+	return !qualifiers || qualifiers & qualifiers_of(possible) ||
+	       refuse(possible, "%s", why_none(possible, qualifiers));
+}
+
+/* Where each unit mask has a signal of its own, one of those named has to be emitted. */
+static bool umasks_hold(struct possible *possible)
+{
+	const struct pmu_umask *rows[UMASK_ROWS];
+	const size_t count = umask_rows(possible->selection, rows);
+
+	for (size_t i = 0; i < count; i++) {
+		possible->signal = &signal_table[rows[i]->signal];
+		if (possible->signal->uarch && !has_uarch(possible))
+			return refuse(possible, "the machine describes no out-of-order core");
+		if (is_emitted(possible, rows[i]->qualifiers))
+			return true;
+	}
+	return !count;
+}
+
 static bool row_holds(const struct possible *possible, const struct pmu_row *row)
 {
-	if (row->qualifiers && !(row->qualifiers & qualifiers_of(possible)))
-		return refuse(possible,
-			      is_alone(possible) && !(row->qualifiers & possible->signal->never)
-				  ? "the machine has one socket"
-				  : "the machine produces nothing of the kind");
+	if (!is_emitted(possible, row->qualifiers))
+		return false;
 	for (unsigned i = 0; i < row->term_count; i++)
 		if (!term_holds(possible, &row->terms[i]))
 			return false;
@@ -203,10 +258,13 @@ static bool switches_pass(const struct possible *possible)
 	return true;
 }
 
-static bool is_produced(const struct possible *possible)
+static bool is_produced(struct possible *possible)
 {
 	const struct pmu_event *event = possible->selection->event;
 
+	if (event->by_umask)
+		return umasks_hold(possible);
+	possible->signal = &signal_table[event->signal];
 	if (!event->row_count)
 		return !possible->signal->qualifier_count || qualifiers_of(possible) ||
 		       refuse(possible, "the machine has one socket");
@@ -227,10 +285,10 @@ enum pmu_model pmu_selection_model_on(const struct pmu_selection *selection,
 		refuse(&possible, "%s", event ? event->model_note : "");
 		return model;
 	}
-	if (!event || event->by_umask || event->measure == PMU_MEASURE_CLOCK ||
-	    event->measure == PMU_MEASURE_COUNTER0 || event->signal == SIGNAL_NONE)
+	if (!event || event->measure == PMU_MEASURE_CLOCK ||
+	    event->measure == PMU_MEASURE_COUNTER0 ||
+	    (event->signal == SIGNAL_NONE && !event->by_umask))
 		return model;
-	possible.signal = &signal_table[event->signal];
 	if (is_produced(&possible)) {
 		if (possible.size)
 			*possible.why = '\0';

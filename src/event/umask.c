@@ -112,10 +112,15 @@ bool umask_gives(const struct pmu_umask *const *rows, size_t count,
 	return false;
 }
 
-/* Whether a field is set to what no machine can tell: a threshold on sums, kernel mode alone. */
+/*
+ * Whether a field is set to what no machine can tell: a threshold on sums, kernel mode alone. What
+ * goes with a unit mask is what that is counted by.
+ */
 static bool is_beyond_models(const struct pmu_selection *selection)
 {
 	const struct pmu_box *box = selection->box;
+	const struct pmu_umask *row = selection->event ? closest_row(selection) : NULL;
+	uint64_t value;
 
 	for (size_t i = 0; i < box->modifier_count; i++) {
 		const struct pmu_modifier *modifier = &box->modifiers[i];
@@ -127,17 +132,22 @@ static bool is_beyond_models(const struct pmu_selection *selection)
 			continue;
 		setting = settings_find(selection, modifier->name);
 		set = setting && setting->value;
-		if (set == (modifier->model == PMU_MODIFIER_ABSENT_SET))
+		if (set == (modifier->model == PMU_MODIFIER_ABSENT_SET) &&
+		    !(row && umask_gives(&row, 1, modifier, &value)))
 			return true;
 	}
 	return false;
 }
 
 /* Whether the machine produces nothing of what the unit mask selects. */
-static bool is_absent(const struct pmu_event *event, unsigned umask)
+static bool is_absent(const struct pmu_selection *selection)
 {
-	unsigned absent = 0;
+	const struct pmu_event *event = selection->event;
+	const struct pmu_umask *closest = closest_row(selection);
+	unsigned umask = selection->umask, absent = 0;
 
+	if (event->combine == PMU_COMBINE_ONE && closest)
+		return closest->absent;
 	for (size_t i = 0; i < event->umask_count; i++) {
 		const struct pmu_umask *row = &event->umasks[i];
 
@@ -170,7 +180,7 @@ enum pmu_model umask_model(const struct pmu_selection *selection)
 		return PMU_MODEL_ABSENT;
 	if (!event)
 		return fixed_model(selection);
-	return is_absent(event, selection->umask) ? PMU_MODEL_ABSENT : (enum pmu_model)event->model;
+	return is_absent(selection) ? PMU_MODEL_ABSENT : (enum pmu_model)event->model;
 }
 
 bool pmu_selection_is_clock(const struct pmu_selection *selection)

@@ -2,9 +2,9 @@
 #include "machine/access.h"
 #include "machine/accumulator.h"
 #include "machine/cause.h"
-#include "machine/look.h"
 #include "machine/prefetch_l1.h"
 #include "machine/skew.h"
+#include "machine/translate.h"
 #include "machine/write_combining.h"
 
 void machine_block_init(const struct machine *machine, struct machine_block *block,
@@ -41,9 +41,9 @@ static MACHINE_INLINE void prefetch_line(struct machine_hart *core, uint64_t lin
 		return;
 	}
 	touch(core, line << LINE_LOG2, LINE_BYTES);
-	core->answers = core->core->answers[1][0];
+	core->answers = core->core->answers[ANSWERS_PREFETCH][0];
 	found = get_beyond_l1(core, &want, 0, look);
-	core->answers = core->core->answers[0][0];
+	core->answers = core->core->answers[ANSWERS_DEMAND][0];
 	core->core->l1d_prefetch_hits += found.level == PRIVATE_L2;
 	core->l1d->misses--;
 	if (found.slot < 0)
@@ -67,30 +67,63 @@ static MACHINE_OUTLINE void prefetch_lines(struct machine_hart *core, uint64_t l
 		prefetch_line(core, lines[i], physical + (uint32_t)(lines[i] - line));
 }
 
-static void load_line(struct machine_hart *core, uint64_t line, struct machine_insn insn)
+/* A hit in L1 whose address is translated at @translated only. */
+static MACHINE_OUTLINE void load_translated(struct machine_hart *core, struct machine_insn insn,
+					    uint64_t translated)
 {
-	uint32_t physical = translate(core, line);
-	struct found found =
-	    get(core, core->l1d, REQUEST_READ_DATA, physical, insn.address_registers);
+	const uint64_t end = translated + core->tlbs.load_ticks;
 
-	core->progress->loads++;
 	if (insn.decides)
-		core->issue.decided = machine_max(core->issue.decided, found.end);
+		core->issue.decided = machine_max(core->issue.decided, end);
+	mshr_add_translation(core, end);
+	mshr_await(core, insn.loads_registers, end);
+}
+
+/* A load of a line that is on its way. */
+static void await_load(struct machine_hart *core, struct machine_insn insn, uint64_t end)
+{
+	core->progress->loads++;
+	core->progress->buffer_hits++;
+	if (insn.decides)
+		core->issue.decided = machine_max(core->issue.decided, end);
+	mshr_await(core, insn.loads_registers, end);
+}
+
+static MACHINE_INLINE void hit_load(struct machine_hart *core, uint64_t line, uint32_t physical,
+				    struct machine_insn insn, int slot, uint64_t translated)
+{
+	core->progress->loads++;
+	note(core, false, line, physical, slot);
+	if (translated)
+		load_translated(core, insn, translated);
+	else if (machine_load_waits(core, line << LINE_LOG2,
+				    insn.address_registers | insn.loads_registers))
+		machine_load_late(core, line << LINE_LOG2, &insn);
+}
+
+static MACHINE_OUTLINE void load_line(struct machine_hart *core, uint64_t line, uint32_t physical,
+				      struct machine_insn insn)
+{
+	struct found found = get(core, core->l1d, REQUEST_READ_DATA, physical,
+				 insn.address_registers | MACHINE_TRANSLATION);
+	const uint64_t translated = tlb_end(core);
+
 	if (found.slot < 0) {
-		core->progress->buffer_hits++;
-		mshr_await(core, insn.loads_registers, found.end);
+		await_load(core, insn, found.end);
 		return;
 	}
 	if (found.level == PRIVATE_L1) {
 		found = check_prefetched(core, line, found);
-		core->progress->buffer_hits += found.level != PRIVATE_L1;
+		if (found.level != PRIVATE_L1) {
+			core->progress->buffer_hits++;
+			/* No branch waits for a prefetch. */
+			insn.decides = false;
+		}
 	}
-	note(core->data, line, physical, found.slot);
-	if (found.level != PRIVATE_L1)
-		mshr_add_load(core, line, insn.loads_registers, found.end);
-	else if (machine_load_waits(core, line << LINE_LOG2,
-				    insn.address_registers | insn.loads_registers))
-		machine_load_late(core, line << LINE_LOG2, &insn);
+	if (found.level == PRIVATE_L1)
+		hit_load(core, line, physical, insn, found.slot, translated);
+	else
+		finish_load(core, line, physical, insn, found);
 	if (prefetch_on(core->core))
 		prefetch_lines(core, line, physical, insn.place);
 }
@@ -98,10 +131,14 @@ static void load_line(struct machine_hart *core, uint64_t line, struct machine_i
 static void store_line(struct machine_hart *core, uint64_t line, struct machine_insn insn)
 {
 	struct found found = own_line(core, line, REQUEST_READ_OWN, insn.address_registers);
+	const uint64_t translated = tlb_end(core);
 
 	core->progress->stores++;
 	if (found.level != PRIVATE_L1 && found.slot >= 0)
 		mshr_add_store(core, line, found.end);
+	/* A store retires when its address is known, whenever it is done. */
+	if (translated)
+		mshr_add_translation(core, translated);
 }
 
 static void locked_line(struct machine_hart *core, uint64_t line, struct machine_insn insn)
@@ -112,6 +149,7 @@ static void locked_line(struct machine_hart *core, uint64_t line, struct machine
 	mshr_drain(core);
 	found = own_line(core, line, REQUEST_READ_OWN, insn.address_registers);
 	core->progress->locked++;
+	mshr_wait(core, tlb_end(core));
 	if (found.level != PRIVATE_L1)
 		mshr_wait(core, found.end);
 	core->progress->time += core->locked_ticks;
@@ -142,14 +180,133 @@ static MACHINE_OUTLINE void load_split(struct machine_hart *core, uint64_t addre
 	machine_load_outline(core, address + first, size - first, insn);
 }
 
+/*
+ * The short way of a load, where nobody else runs and nothing is prefetched: who holds the machine
+ * has the core's caches too. Each part goes on in the next, so that none has registers to save.
+ * What is rare takes the long way from its beginning.
+ */
+static MACHINE_INLINE bool begin_alone(struct machine_hart *core)
+{
+	return !prefetch_on(core->core) &&
+	       lock_acquire_biased(&core->machine->state->lock, core->thread);
+}
+
+static MACHINE_INLINE void end_alone(struct machine_hart *core)
+{
+	lock_release_biased(&core->machine->state->lock);
+}
+
+static MACHINE_OUTLINE void leave_alone(struct machine_hart *core, uint64_t line, uint32_t physical,
+					struct machine_insn insn)
+{
+	end_alone(core);
+	load_line(core, line, physical, insn);
+}
+
+/* L2 has given the line to @slot of L1. */
+static MACHINE_OUTLINE void load_from_l2(struct machine_hart *core, uint64_t line,
+					 uint32_t physical, struct machine_insn insn, unsigned slot)
+{
+	core->l1d->misses++;
+	core->core->l2_hits[REQUEST_READ_DATA]++;
+	end_alone(core);
+	finish_load(core, line, physical, insn,
+		    (struct found){PRIVATE_L2, (int)slot,
+				   mshr_issue(core, insn.address_registers) + core->l2_ticks});
+}
+
+/* The way for it has a modified line, which goes to L2 or farther. */
+static MACHINE_OUTLINE void load_displacing(struct machine_hart *core, uint64_t line,
+					    uint32_t physical, struct machine_insn insn,
+					    unsigned slot, enum line_state state)
+{
+	const struct private_want want = {core->machine, core->core, core->l1d, physical,
+					  REQUEST_READ_DATA};
+
+	if (l1_fill(&want, slot, state))
+		load_from_l2(core, line, physical, insn, slot);
+	else
+		leave_alone(core, line, physical, insn);
+}
+
+static MACHINE_INLINE void load_below(struct machine_hart *core, uint64_t line, uint32_t physical,
+				      struct machine_insn insn)
+{
+	if (machine_is_quiet(core->machine) && machine_is_alone(core->machine))
+		miss_load(core, line, physical, insn);
+	else
+		leave_alone(core, line, physical, insn);
+}
+
+/* L1 has not the line. */
+static MACHINE_OUTLINE void load_beyond(struct machine_hart *core, uint64_t line, uint32_t physical,
+					struct machine_insn insn)
+{
+	const struct private_want want = {core->machine, core->core, core->l1d, physical,
+					  REQUEST_READ_DATA};
+	enum line_state state = l2_use(&want);
+	unsigned room;
+
+	if (state == LINE_I) {
+		load_below(core, line, physical, insn);
+		return;
+	}
+	room = l1_room(&want);
+	if (cache_state(core->l1d->words[room]) == LINE_M) {
+		load_displacing(core, line, physical, insn, room, state);
+		return;
+	}
+	l1_put(&want, room, state);
+	load_from_l2(core, line, physical, insn, room);
+}
+
+static MACHINE_OUTLINE void load_from_l1(struct machine_hart *core, uint64_t line,
+					 uint32_t physical, struct machine_insn insn, int slot)
+{
+	const struct private_want want = {core->machine, core->core, core->l1d, physical,
+					  REQUEST_READ_DATA};
+
+	if (core->prefetched >> line % L1_SETS & 1) {
+		leave_alone(core, line, physical, insn);
+		return;
+	}
+	l1_touch(&want, (unsigned)slot);
+	end_alone(core);
+	hit_load(core, line, physical, insn, slot, 0);
+}
+
+static MACHINE_INLINE void load_alone(struct machine_hart *core, uint64_t line, uint32_t physical,
+				      struct machine_insn insn)
+{
+	int slot = l1_find(core->l1d->words, physical);
+
+	if (slot < 0)
+		load_beyond(core, line, physical, insn);
+	else
+		load_from_l1(core, line, physical, insn, slot);
+}
+
+static MACHINE_OUTLINE void load_translating(struct machine_hart *core, uint64_t line,
+					     struct machine_insn insn)
+{
+	load_line(core, line, translate(core, line, TLB_LOAD, insn.address_registers), insn);
+}
+
 void machine_load_outline(struct machine_hart *core, uint64_t address, uint32_t size,
 			  struct machine_insn insn)
 {
+	const uint64_t line = first_line(address);
+	const struct machine_translation *entry = frame_entry(core, line);
+
 	touch(core, address, size);
-	if (MACHINE_LIKELY(!is_split(address, size)))
-		load_line(core, first_line(address), insn);
-	else
+	if (is_split(address, size))
 		load_split(core, address, size, insn);
+	else if (!MACHINE_LIKELY(entry->tag == frame_tag(line) && is_translated(core, line, false)))
+		load_translating(core, line, insn);
+	else if (begin_alone(core))
+		load_alone(core, line, frame_line(entry, line), insn);
+	else
+		load_line(core, line, frame_line(entry, line), insn);
 }
 
 static MACHINE_OUTLINE void store_split(struct machine_hart *core, uint64_t address, uint32_t size,
@@ -191,17 +348,21 @@ void machine_locked_outline(struct machine_hart *core, uint64_t address, uint32_
 static void fetch_line(struct machine_hart *core, uint64_t address, uint64_t line)
 {
 	const uint64_t begin = line << LINE_LOG2;
-	uint32_t physical = translate(core, line);
+	uint32_t physical;
 	struct found found;
 
 	core->fetched = begin > address ? (uint32_t)(begin - address) : 0;
+	physical = translate(core, line, TLB_FETCH, 0);
+	mshr_stall(core, STALL_FETCH, tlb_end(core));
 	found = get(core, core->l1i, REQUEST_READ_CODE, physical, 0);
 
 	core->progress->fetches++;
-	note(core->code, line, physical, found.slot);
+	/* See pipe.h. */
+	if (MACHINE_LIKELY(!core->watched))
+		note(core, true, line, physical, found.slot);
 	/* The core has nothing to do before it has its instructions. */
 	if (found.level != PRIVATE_L1)
-		mshr_wait(core, found.end);
+		mshr_stall(core, STALL_FETCH, found.end);
 }
 
 void machine_fetch_outline(struct machine_hart *core, uint64_t address, uint64_t last)
@@ -225,11 +386,12 @@ static void store_nt_line(struct machine_hart *core, uint64_t address, uint32_t 
 {
 	struct machine_state *state = core->machine->state;
 	const struct wc_write write = {
-	    .line = translate(core, first_line(address)),
+	    .line = translate(core, first_line(address), TLB_STORE, 0),
 	    .bytes = (size == LINE_BYTES ? UINT64_MAX : (1ull << size) - 1) << address % LINE_BYTES,
 	};
-	uint64_t issued = mshr_issue(core, 0), end;
+	uint64_t issued = mshr_issue(core, MACHINE_TRANSLATION), end;
 
+	tlb_end(core);
 	machine_hold(core->machine, core->thread);
 	cause_request(core, REQUEST_STREAM);
 	end = wc_gather(core->machine, core->number, write, issued);

@@ -4,18 +4,7 @@
 #include "machine/private_near.h"
 #include "machine/slice.h"
 
-/* What a core has done so far; in the order in which struct core keeps what was reported. */
-struct sum {
-	enum pmu_signal_id id;
-	uint64_t amount;
-	uint32_t qualifiers;
-};
-
-/*
- * Ticks in which a thread ran. The thread may be running now: the clock is read before the time
- * that it skipped, which is written first, so that the difference is never too large.
- */
-static uint64_t ticks_run(const struct machine_progress *progress)
+uint64_t accumulators_ticks_run(const struct machine_progress *progress)
 {
 	uint64_t time = __atomic_load_n(&progress->time, __ATOMIC_ACQUIRE);
 	uint64_t idle = __atomic_load_n(&progress->idle, __ATOMIC_RELAXED);
@@ -28,11 +17,30 @@ struct done {
 	uint64_t ticks, instructions, branches;
 	uint64_t loads, stores, locked, fetches;
 	uint64_t split_loads, split_stores, split_locked, buffer_hits;
+	uint64_t tlb_second[MACHINE_TLB_USES][2], tlb_walks[MACHINE_TLB_USES][2];
+	uint64_t walk_ticks[MACHINE_TLB_USES], walk_reads[2][2], tlb_flushes;
 };
 
 static uint64_t read_once(const uint64_t *number)
 {
 	return __atomic_load_n(number, __ATOMIC_RELAXED);
+}
+
+static void add_translations(struct done *done, const struct machine_progress *progress)
+{
+	for (unsigned use = 0; use < MACHINE_TLB_USES; use++) {
+		done->walk_ticks[use] += read_once(&progress->walk_ticks[use]);
+		for (unsigned large = 0; large < 2; large++) {
+			done->tlb_second[use][large] +=
+			    read_once(&progress->tlb_second[use][large]);
+			done->tlb_walks[use][large] += read_once(&progress->tlb_walks[use][large]);
+		}
+	}
+	for (unsigned code = 0; code < 2; code++)
+		for (unsigned level = 0; level < 2; level++)
+			done->walk_reads[code][level] +=
+			    read_once(&progress->walk_reads[code][level]);
+	done->tlb_flushes += read_once(&progress->tlb_flushes);
 }
 
 static struct done add_up(const struct core *core)
@@ -43,7 +51,7 @@ static struct done add_up(const struct core *core)
 	for (uint32_t i = 0; i < users; i++) {
 		const struct machine_progress *progress = &core->progress[i];
 
-		done.ticks += ticks_run(progress);
+		done.ticks += accumulators_ticks_run(progress);
 		done.instructions += read_once(&progress->instructions);
 		done.branches += read_once(&progress->branches);
 		done.loads += read_once(&progress->loads);
@@ -54,6 +62,7 @@ static struct done add_up(const struct core *core)
 		done.split_loads += read_once(&progress->split_loads);
 		done.split_stores += read_once(&progress->split_stores);
 		done.split_locked += read_once(&progress->split_locked);
+		add_translations(&done, progress);
 	}
 	return done;
 }
@@ -68,7 +77,9 @@ static uint64_t activity(const struct core *core)
 		sum += read_once(&core->progress[i].time) +
 		       read_once(&core->progress[i].instructions) +
 		       read_once(&core->progress[i].loads) + read_once(&core->progress[i].stores) +
-		       read_once(&core->progress[i].locked) + read_once(&core->progress[i].fetches);
+		       read_once(&core->progress[i].locked) +
+		       read_once(&core->progress[i].fetches) +
+		       read_once(&core->progress[i].went[MACHINE_BRANCH_SYSTEM][0]);
 	return sum;
 }
 
@@ -104,10 +115,11 @@ static void add_miss(struct loads *loads, unsigned source, uint64_t count)
 
 static struct loads find_loads(const struct core *core, const struct done *done)
 {
-	const uint64_t *answers = core->answers[0][REQUEST_READ_DATA];
+	const uint64_t *answers = core->answers[ANSWERS_DEMAND][REQUEST_READ_DATA];
 	struct loads loads = {
 	    .buffer = done->buffer_hits,
-	    .l2 = core->l2_hits[REQUEST_READ_DATA] - core->l1d_prefetch_hits,
+	    .l2 = core->l2_hits[REQUEST_READ_DATA] - core->l1d_prefetch_hits -
+		  done->walk_reads[0][1] - done->walk_reads[1][1],
 	};
 	uint64_t sum = loads.buffer + loads.l2;
 
@@ -155,6 +167,64 @@ static struct waits find_waits(const struct machine *machine, unsigned number,
 	};
 }
 
+void accumulators_tell(const struct machine *machine, unsigned core,
+		       const struct accumulator_sum *sums, uint64_t *reported, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		const struct signal signal = {
+		    .id = (uint16_t)sums[i].id,
+		    .socket = (uint8_t)machine_socket(machine, core),
+		    .unit = (uint8_t)(core % machine->desc->cores),
+		    .qualifiers = sums[i].qualifiers,
+		    .duration = sums[i].amount - reported[i],
+		};
+
+		/* Less than was reported: a block that is left early, or a clock that is being
+		 * moved.
+		 */
+		if (sums[i].amount <= reported[i])
+			continue;
+		reported[i] = sums[i].amount;
+		signal_emit(&machine->port, signal);
+	}
+}
+
+/* Reads of page tables that the LLC answered, from what it had, or memory for it. */
+static uint64_t walk_answers(const struct core *core, unsigned whom, bool missed)
+{
+	const uint64_t *answers = core->answers[whom][REQUEST_READ_DATA];
+	uint64_t sum = 0;
+
+	for (unsigned source = missed ? SOURCE_MISS : 0; source < (missed ? SOURCES : SOURCE_MISS);
+	     source++)
+		sum += answers[source];
+	return sum;
+}
+
+#define TLB_SUMS(what, use)                                                                        \
+	{SIGNAL_CORE_TLB_##what, done.tlb_second[use][0],                                          \
+	 QUALIFIER_CORE_TLB_##what##_SECOND_SMALL},                                                \
+	    {SIGNAL_CORE_TLB_##what, done.tlb_second[use][1],                                      \
+	     QUALIFIER_CORE_TLB_##what##_SECOND_LARGE},                                            \
+	    {SIGNAL_CORE_TLB_##what, done.tlb_walks[use][0],                                       \
+	     QUALIFIER_CORE_TLB_##what##_WALK_SMALL},                                              \
+	    {SIGNAL_CORE_TLB_##what, done.tlb_walks[use][1],                                       \
+	     QUALIFIER_CORE_TLB_##what##_WALK_LARGE},                                              \
+	{                                                                                          \
+		SIGNAL_CORE_WALK_CYCLES, done.walk_ticks[use] / machine->core_ticks,               \
+		    QUALIFIER_CORE_WALK_CYCLES_##what                                              \
+	}
+#define WALK_SUMS(what, code)                                                                      \
+	{SIGNAL_CORE_WALK_READ, done.walk_reads[code][0], QUALIFIER_CORE_WALK_READ_##what##_L1},   \
+	    {SIGNAL_CORE_WALK_READ, done.walk_reads[code][1],                                      \
+	     QUALIFIER_CORE_WALK_READ_##what##_L2},                                                \
+	    {SIGNAL_CORE_WALK_READ, walk_answers(core, ANSWERS_WALK_DATA + (code), false),         \
+	     QUALIFIER_CORE_WALK_READ_##what##_LLC},                                               \
+	{                                                                                          \
+		SIGNAL_CORE_WALK_READ, walk_answers(core, ANSWERS_WALK_DATA + (code), true),       \
+		    QUALIFIER_CORE_WALK_READ_##what##_MEMORY                                       \
+	}
+
 static void tell_core(const struct machine *machine, unsigned number)
 {
 	struct core *core = &machine->cores[number];
@@ -175,7 +245,7 @@ static void tell_core(const struct machine *machine, unsigned number)
 	for (unsigned i = 0; i < REQUEST_COUNT; i++)
 		prefetches += core->l2_prefetches[i];
 
-	const struct sum sums[ACCUMULATORS] = {
+	const struct accumulator_sum sums[ACCUMULATORS] = {
 	    {SIGNAL_CORE_CYCLES, done.ticks / machine->core_ticks, 0},
 	    /* The core never leaves its nominal frequency. */
 	    {SIGNAL_CORE_REFERENCE_CYCLES, done.ticks / machine->core_ticks, 0},
@@ -251,25 +321,15 @@ static void tell_core(const struct machine *machine, unsigned number)
 	    {SIGNAL_CORE_LOAD_SOURCE, loads.remote, QUALIFIER_CORE_LOAD_SOURCE_REMOTE},
 	    {SIGNAL_CORE_LOAD_SOURCE, loads.modified, QUALIFIER_CORE_LOAD_SOURCE_REMOTE_MODIFIED},
 	    {SIGNAL_CORE_LOAD_SOURCE, loads.forwarded, QUALIFIER_CORE_LOAD_SOURCE_REMOTE_FORWARDED},
+	    TLB_SUMS(LOAD, TLB_LOAD),
+	    TLB_SUMS(STORE, TLB_STORE),
+	    TLB_SUMS(FETCH, TLB_FETCH),
+	    WALK_SUMS(DATA, 0),
+	    WALK_SUMS(CODE, 1),
+	    {SIGNAL_CORE_TLB_FLUSH, done.tlb_flushes, QUALIFIER_CORE_TLB_FLUSH_ALL},
 	};
 
-	for (unsigned i = 0; i < ACCUMULATORS; i++) {
-		const struct signal signal = {
-		    .id = (uint16_t)sums[i].id,
-		    .socket = (uint8_t)machine_socket(machine, number),
-		    .unit = (uint8_t)(number % machine->desc->cores),
-		    .qualifiers = sums[i].qualifiers,
-		    .duration = sums[i].amount - core->reported[i],
-		};
-
-		/* Less than was reported: a block that is left early, or a clock that is being
-		 * moved.
-		 */
-		if (sums[i].amount <= core->reported[i])
-			continue;
-		core->reported[i] = sums[i].amount;
-		signal_emit(&machine->port, signal);
-	}
+	accumulators_tell(machine, number, sums, core->reported, ACCUMULATORS);
 }
 
 void accumulators_report(const struct machine *machine, unsigned core)
@@ -282,6 +342,8 @@ void accumulators_report(const struct machine *machine, unsigned core)
 		return;
 	state->reported_at = now;
 	tell_core(machine, core);
+	if (machine->uarch)
+		accumulators_tell_pipe(machine, core);
 }
 
 void accumulators_account(struct machine_hart *core)

@@ -8,6 +8,26 @@
 
 #include "machine/state.h"
 
+/* What a core has done so far. */
+struct accumulator_sum {
+	enum pmu_signal_id id;
+	uint64_t amount;
+	uint32_t qualifiers;
+};
+
+/** Emits what is more than was @reported, which holds as many. */
+void accumulators_tell(const struct machine *machine, unsigned core,
+		       const struct accumulator_sum *sums, uint64_t *reported, unsigned count);
+
+/**
+ * Ticks in which a thread ran. The thread may be running now: the clock is read before the time
+ * that it skipped, which is written first, so that the difference is never too large.
+ */
+uint64_t accumulators_ticks_run(const struct machine_progress *progress);
+
+/** Of branches, micro-operations and stalls, emits what is new. */
+void accumulators_tell_pipe(const struct machine *machine, unsigned core);
+
 /** Emits what is new of a core; under the machine's lock. */
 void accumulators_report(const struct machine *machine, unsigned core);
 

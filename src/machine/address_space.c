@@ -5,6 +5,11 @@
 #include "base/error.h"
 #include "machine/machine.h"
 
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+#define TABLE_ENTRIES	  (1u << ADDRESS_TABLE_LOG2)
+#define LINE_ENTRIES	  (LINE_BYTES / sizeof(uint64_t))
+#define TABLE_LEVELS	  4
+
 int machine_address_space_new(struct machine_address_space **space, struct machine *machine)
 {
 	*space = calloc(1, sizeof(**space));
@@ -26,6 +31,7 @@ void machine_address_space_free(struct machine_address_space *space)
 		free(branch);
 	}
 	free(space->ranges);
+	free(space->anonymous);
 	free(space);
 }
 
@@ -35,16 +41,59 @@ static unsigned digit(uint64_t page, unsigned level)
 }
 
 /* Nodes are published whole, so that readers need no lock and a fork finds no half. */
+static struct address_branch *branch_of(struct machine_address_space *space, uint64_t page)
+{
+	return __atomic_load_n(&space->branches[digit(page, 2)], __ATOMIC_ACQUIRE);
+}
+
+static struct address_leaf *leaf_of(struct machine_address_space *space, uint64_t page)
+{
+	struct address_branch *branch = branch_of(space, page);
+
+	return branch ? __atomic_load_n(&branch->leaves[digit(page, 1)], __ATOMIC_ACQUIRE) : NULL;
+}
+
 uint32_t *address_space_find(struct machine_address_space *space, uint64_t page)
 {
-	struct address_branch *branch =
-	    __atomic_load_n(&space->branches[digit(page, 2)], __ATOMIC_ACQUIRE);
-	struct address_leaf *leaf;
+	struct address_leaf *leaf = leaf_of(space, page);
 
-	if (!branch)
-		return NULL;
-	leaf = __atomic_load_n(&branch->leaves[digit(page, 1)], __ATOMIC_ACQUIRE);
 	return leaf ? &leaf->frames[digit(page, 0)] : NULL;
+}
+
+/* Where the frame of the table is noted that a walk reads at @level; NULL: nowhere. */
+static uint32_t *table_of(struct machine_address_space *space, uint64_t page, unsigned level)
+{
+	const uint64_t number = page >> (level + 1) * ADDRESS_TABLE_LOG2;
+	struct address_branch *branch = branch_of(space, page);
+	struct address_leaf *leaf = leaf_of(space, page);
+
+	switch (level) {
+	case 0:
+		return leaf ? &leaf->tables[number % ARRAY_SIZE(leaf->tables)] : NULL;
+	case 1:
+		return branch ? &branch->directories[number % ARRAY_SIZE(branch->directories)]
+			      : NULL;
+	case 2:
+		return &space->upper[number % ARRAY_SIZE(space->upper)];
+	default:
+		return &space->root;
+	}
+}
+
+int64_t address_space_table_line(struct machine_address_space *space, uint64_t page, unsigned level)
+{
+	const uint32_t *table = table_of(space, page, level);
+	const uint32_t frame = table ? __atomic_load_n(table, __ATOMIC_ACQUIRE) : 0;
+	const uint64_t entry = page >> level * ADDRESS_TABLE_LOG2 & (TABLE_ENTRIES - 1);
+
+	return frame ? (int64_t)(frame - 1) * PAGE_LINES + (int64_t)(entry / LINE_ENTRIES) : -1;
+}
+
+bool address_space_is_large(struct machine_address_space *space, uint64_t page)
+{
+	const struct address_leaf *leaf = space->has_large ? leaf_of(space, page) : NULL;
+
+	return leaf && leaf->large >> digit(page, 0) / TABLE_ENTRIES & 1;
 }
 
 /* Makes what address_space_find() needs. @return NULL where memory ran out */
@@ -124,28 +173,113 @@ uint32_t address_space_next_frame(struct machine *machine, unsigned socket)
 	for (unsigned i = 0; i < machine->desc->sockets; i++) {
 		unsigned node = (socket + i) % machine->desc->sockets;
 
-		if (next[node] < frames)
+		if (next[node] + machine->state->tables[node] < frames)
 			return (uint32_t)(node * frames + next[node]++);
 	}
 	return (uint32_t)(socket * frames + next[socket]++ % frames);
+}
+
+/* From the end, so that programs get the same frames whether there are tables or not. */
+static uint32_t next_table(struct machine *machine, unsigned node)
+{
+	const uint64_t frames = machine->lines_per_node >> (PAGE_LOG2 - LINE_LOG2);
+
+	return (uint32_t)((node + 1) * frames - 1 - machine->state->tables[node]++ % frames);
+}
+
+/* The tables of a page's walk are where the core is that touches it first. */
+static void make_tables(struct machine_address_space *space, uint64_t page,
+			const struct machine_hart *core)
+{
+	for (unsigned level = 0; level < TABLE_LEVELS; level++) {
+		uint32_t *table = table_of(space, page, level);
+
+		if (table && !*table)
+			__atomic_store_n(table, next_table(space->machine, core->socket) + 1,
+					 __ATOMIC_RELEASE);
+	}
+}
+
+/* The leaf's pages of which @page is one could be a large page, and none was touched yet. */
+static bool is_untouched(const struct address_leaf *leaf, uint64_t page)
+{
+	const uint32_t *frames = &leaf->frames[digit(page, 0) & ~(TABLE_ENTRIES - 1)];
+
+	for (unsigned i = 0; i < TABLE_ENTRIES; i++)
+		if (frames[i])
+			return false;
+	return true;
+}
+
+/* Frames in a row, aligned. @return the first, or -1 where the node has none */
+static int64_t next_large_frame(struct machine *machine, unsigned node)
+{
+	const uint64_t frames = machine->lines_per_node >> (PAGE_LOG2 - LINE_LOG2);
+	uint64_t *next = &machine->state->next_frame[node];
+	const uint64_t first = (*next + TABLE_ENTRIES - 1) / TABLE_ENTRIES * TABLE_ENTRIES;
+
+	if (first + TABLE_ENTRIES + machine->state->tables[node] > frames)
+		return -1;
+	*next = first + TABLE_ENTRIES;
+	return (int64_t)(node * frames + first);
+}
+
+/*
+ * As Linux does at the first touch of what an anonymous mapping has all of. @return whether the
+ * page is of a large page now
+ */
+static bool place_large(struct machine_address_space *space, uint64_t page, unsigned node)
+{
+	const uint64_t first = page & ~(uint64_t)(TABLE_ENTRIES - 1);
+	struct address_leaf *leaf = leaf_of(space, page);
+	int64_t frame;
+
+	if (!leaf || !memory_ranges_cover(space->anonymous, first, first + TABLE_ENTRIES) ||
+	    !is_untouched(leaf, page))
+		return false;
+	frame = next_large_frame(space->machine, node);
+	if (frame < 0)
+		return false;
+	space->has_large = true;
+	leaf->large |= (uint8_t)(1u << digit(page, 0) / TABLE_ENTRIES);
+	for (unsigned i = 0; i < TABLE_ENTRIES; i++)
+		__atomic_store_n(&leaf->frames[digit(first, 0) + i], (uint32_t)(frame + i + 1),
+				 __ATOMIC_RELEASE);
+	return true;
 }
 
 static uint32_t place(struct machine_address_space *space, uint64_t page, struct machine_hart *core)
 {
 	struct machine *machine = space->machine;
 	uint32_t *entry, frame;
+	unsigned node;
 
 	machine_hold(machine, core->thread);
 	entry = grow(space, page);
 	if (entry && *entry) {
 		frame = *entry - 1;
 	} else {
-		frame = address_space_next_frame(machine, choose_node(space, page, core));
-		if (entry)
-			__atomic_store_n(entry, frame + 1, __ATOMIC_RELEASE);
+		node = choose_node(space, page, core);
+		if (machine->translates)
+			make_tables(space, page, core);
+		if (machine->large_pages && place_large(space, page, node)) {
+			frame = *entry - 1;
+		} else {
+			frame = address_space_next_frame(machine, node);
+			if (entry)
+				__atomic_store_n(entry, frame + 1, __ATOMIC_RELEASE);
+		}
 	}
 	machine_let_go(machine);
 	return frame;
+}
+
+void address_space_set(struct machine_address_space *space, uint64_t page, uint32_t frame)
+{
+	uint32_t *entry = grow(space, page);
+
+	if (entry)
+		__atomic_store_n(entry, frame + 1, __ATOMIC_RELEASE);
 }
 
 uint32_t address_space_frame(struct machine_address_space *space, uint64_t page,
@@ -155,4 +289,33 @@ uint32_t address_space_frame(struct machine_address_space *space, uint64_t page,
 	uint32_t frame = entry ? __atomic_load_n(entry, __ATOMIC_ACQUIRE) : 0;
 
 	return frame ? frame - 1 : place(space, page, core);
+}
+
+void address_space_split(struct machine_address_space *space, uint64_t page)
+{
+	struct address_leaf *leaf = leaf_of(space, page);
+
+	if (leaf)
+		leaf->large &= (uint8_t) ~(1u << digit(page, 0) / TABLE_ENTRIES);
+}
+
+void address_space_forget(struct machine_address_space *space, uint64_t page)
+{
+	struct address_leaf *leaf = leaf_of(space, page);
+
+	if (!leaf || !leaf->frames[digit(page, 0)])
+		return;
+	address_space_split(space, page);
+	__atomic_store_n(&leaf->frames[digit(page, 0)], 0, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&space->moves, 1, __ATOMIC_RELEASE);
+}
+
+void address_space_unmap(struct machine_address_space *space, uint64_t first, uint64_t count)
+{
+	const uint64_t number = space->unmapped_count;
+
+	if (!space->machine->translates)
+		return;
+	space->unmapped[number % ADDRESS_UNMAPPED] = (struct address_unmapped){first, count};
+	__atomic_store_n(&space->unmapped_count, number + 1, __ATOMIC_RELEASE);
 }

@@ -1,10 +1,10 @@
 #include "machine/control.h"
 
 #include "machine/cause.h"
-#include "machine/look.h"
 #include "machine/private.h"
 #include "machine/skew.h"
 #include "machine/slice.h"
+#include "machine/translate.h"
 
 static_assert(LINE_BYTES == 2 * MACHINE_STRING_BYTES, "two pieces a line");
 #define BOTH_PIECES 3u
@@ -20,11 +20,13 @@ static bool is_present(struct machine_hart *core, uint64_t line)
 /* What an instruction asks for waits for a fill buffer, as a load does. */
 static void prefetch_into_l1(struct machine_hart *core, uint64_t line, uint32_t registers)
 {
+	const uint32_t physical = translate(core, line, TLB_LOAD, registers);
 	struct found found;
 
-	core->answers = core->core->answers[1][0];
-	found = get(core, core->l1d, REQUEST_READ_DATA, translate(core, line), registers);
-	core->answers = core->core->answers[0][0];
+	core->answers = core->core->answers[ANSWERS_PREFETCH][0];
+	found = get(core, core->l1d, REQUEST_READ_DATA, physical, registers | MACHINE_TRANSLATION);
+	tlb_end(core);
+	core->answers = core->core->answers[ANSWERS_DEMAND][0];
 	core->core->l1d_prefetch_hits += found.level == PRIVATE_L2;
 
 	if (found.level == PRIVATE_L1)
@@ -36,10 +38,12 @@ static void prefetch_into_l1(struct machine_hart *core, uint64_t line, uint32_t 
 
 static void prefetch_into_l2(struct machine_hart *core, uint64_t line, uint32_t registers)
 {
-	const struct prefetch_plan plan = {{{translate(core, line), REQUEST_READ_DATA}}, 1};
-	const uint64_t issued =
-	    machine_max(core->progress->time, mshr_last_arrival(core, registers));
+	const struct prefetch_plan plan = {
+	    {{translate(core, line, TLB_LOAD, registers), REQUEST_READ_DATA}}, 1};
+	const uint64_t issued = machine_max(
+	    core->progress->time, mshr_last_arrival(core, registers | MACHINE_TRANSLATION));
 
+	tlb_end(core);
 	lock_acquire(&core->core->caches, core->thread);
 	prefetch_send(core, &plan, REQUEST_READ_DATA, issued + core->l2_ticks);
 }
@@ -70,12 +74,15 @@ static bool is_owned(struct machine_hart *core, uint32_t line)
 
 static void prefetch_to_write(struct machine_hart *core, uint64_t line, uint32_t registers)
 {
-	const uint32_t physical = translate(core, line);
+	const uint32_t physical = translate(core, line, TLB_STORE, registers);
 	struct found found;
 
-	if (is_owned(core, physical))
+	if (is_owned(core, physical)) {
+		tlb_end(core);
 		return;
-	found = get(core, core->l1d, REQUEST_READ_OWN, physical, registers);
+	}
+	found = get(core, core->l1d, REQUEST_READ_OWN, physical, registers | MACHINE_TRANSLATION);
+	tlb_end(core);
 	core->l1d->misses--;
 	if (found.slot < 0)
 		return;
@@ -106,11 +113,12 @@ void machine_prefetch(struct machine_hart *core, uint64_t address, enum machine_
 void machine_flush(struct machine_hart *core, uint64_t address)
 {
 	struct machine *machine = core->machine;
-	const uint32_t line = translate(core, address >> LINE_LOG2);
-	const uint64_t issued = mshr_issue(core, 0);
+	const uint32_t line = translate(core, address >> LINE_LOG2, TLB_LOAD, 0);
+	const uint64_t issued = mshr_issue(core, MACHINE_TRANSLATION);
 	uint64_t end;
 	bool modified;
 
+	tlb_end(core);
 	machine_hold(machine, core->thread);
 	cause_request(core, REQUEST_FLUSH);
 	core->core->flushes++;

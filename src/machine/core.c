@@ -11,9 +11,11 @@
 #include "machine/issue.h"
 #include "machine/machine.h"
 #include "machine/mshr.h"
+#include "machine/pipe.h"
 #include "machine/private.h"
 #include "machine/skew.h"
 #include "machine/stall.h"
+#include "machine/tlb.h"
 #include "machine/turns.h"
 #include "machine/write_combining.h"
 
@@ -45,10 +47,12 @@ static void find_moved(struct machine_hart *core)
 {
 	const uint64_t moves = __atomic_load_n(&core->space->moves, __ATOMIC_ACQUIRE);
 
+	if (tlb_settle(core))
+		forget_lines(core);
 	if (core->moves == moves)
 		return;
 	core->moves = moves;
-	memset(core->tlb, 0xff, sizeof(core->tlb));
+	memset(core->frames, 0xff, sizeof(core->frames));
 	forget_lines(core);
 }
 
@@ -81,6 +85,8 @@ static void begin_hold(struct machine_hart *core)
 	__atomic_store_n(&shared->last_user, core->user, __ATOMIC_RELAXED);
 	__atomic_store_n(&shared->swapped_at, core->progress->time, __ATOMIC_RELAXED);
 	forget_lines(core);
+	/* The other may have been one of another process (choice: it was). */
+	tlb_flush(core);
 }
 
 static void take_turn(struct machine_hart *core)
@@ -115,6 +121,7 @@ static void acquire_core(struct machine_hart *core)
 	}
 	core->owned_since = core->progress->time;
 	core->attention = core->next_look = 0;
+	pipe_look(core);
 }
 
 static void give_up_core(struct machine_hart *core)
@@ -143,6 +150,7 @@ static bool is_wanted(const struct core *shared)
 
 static void release_core(struct machine_hart *core)
 {
+	pipe_end_call(core);
 	machine_end_string(core);
 	mshr_drain(core);
 	machine_end_block(core);
@@ -202,6 +210,7 @@ static void keep_together(struct machine_hart *core)
 
 void machine_hart_wait(struct machine_hart *core)
 {
+	pipe_look(core);
 	if (keep_turn(core))
 		return;
 	if (!core->owns_core)
@@ -376,7 +385,7 @@ static void sit_on(struct machine_hart *core, unsigned number)
 	core->socket = machine_socket(core->machine, number);
 	core->number_in_socket = machine_core_of_socket(core->machine, number);
 	core->core = &core->machine->cores[number];
-	core->answers = core->core->answers[0][0];
+	core->answers = core->core->answers[ANSWERS_DEMAND][0];
 	core->l1d = &core->core->l1d;
 	core->l1i = &core->core->l1i;
 }
@@ -401,13 +410,14 @@ static bool take_place(struct machine_hart *core)
 static void clear_hart(struct machine_hart *core, struct machine *machine)
 {
 	memset(core, 0, sizeof(*core));
-	memset(core->tlb, 0xff, sizeof(core->tlb));
+	memset(core->frames, 0xff, sizeof(core->frames));
 	forget_lines(core);
 	core->machine = machine;
 	core->fill_buffers = machine->desc->fill_buffers;
 	core->reorder_window = machine->desc->reorder_window;
 	core->l2_ticks = private_l2_ticks(machine);
 	issue_init(core);
+	tlb_init(core);
 	core->thread = lock_thread();
 	/* A block's stores have a cycle each. */
 	core->locked_ticks = (uint32_t)(machine->core_ticks * (machine->desc->locked_cycles -
@@ -556,6 +566,7 @@ void machine_hart_sleep(struct machine_hart *core, uint64_t ticks)
 /* The system may have the other threads stand still meanwhile. */
 static void pause_in_place(struct machine_hart *core)
 {
+	pipe_end_call(core);
 	mshr_drain(core);
 	skew_let_others(core);
 }
@@ -575,6 +586,7 @@ void machine_hart_resume(struct machine_hart *core)
 		if (turns_are_taken(core))
 			turns_await_placed(core);
 		core->attention = core->next_look = 0;
+		pipe_look(core);
 		return;
 	}
 	acquire_core(core);
@@ -588,6 +600,7 @@ static void finish(struct machine_hart *core)
 {
 	if (!core->space)
 		return;
+	pipe_end_call(core);
 	mshr_drain(core);
 	mshr_wait(core, wc_drain(core->machine, core->number, core->progress->time));
 	revoke_locks(core->machine, core->core);

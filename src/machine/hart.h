@@ -25,8 +25,11 @@
 #define MACHINE_TAG_E 2
 #define MACHINE_TAG_M 3
 
-#define MACHINE_TLB_LOG2 10
-#define MACHINE_WAITS	 0x10000u /* loads are outstanding, whatever they determine */
+#define MACHINE_FRAMES_LOG2 10
+#define MACHINE_WAITS	    0x10000u /* loads are outstanding, whatever they determine */
+/* A register of the scoreboard: the translation of the address that is accessed. See tlb.h. */
+#define MACHINE_TRANSLATION_REGISTER 17
+#define MACHINE_TRANSLATION	     (1u << MACHINE_TRANSLATION_REGISTER)
 
 /* Constants of a memory instruction, for the time of what depends on it: in one register. */
 struct machine_insn {
@@ -69,6 +72,28 @@ enum machine_branch {
 	MACHINE_BRANCH_KINDS
 };
 
+/* Why a core takes nothing in. What waits for nothing of these waits for values, ports and stores.
+ */
+enum machine_stall {
+	STALL_BRANCH, /* that was not foreseen, until what follows it has come */
+	STALL_FETCH,  /* a line of instructions */
+	STALL_NEAR,   /* the oldest instruction, a load whose line L2 has, */
+	STALL_FAR,    /* or has not */
+	STALL_BUFFER, /* fill buffers are all taken */
+	MACHINE_STALLS
+};
+
+/* What accesses, for counts of translations. */
+enum tlb_use { TLB_LOAD, TLB_STORE, TLB_FETCH, MACHINE_TLB_USES };
+
+#define MACHINE_PORTS 8
+
+/* What micro-operations of planned blocks did, where that is asked for: see pipe.h. */
+struct machine_pipe {
+	uint64_t retired;	       /* fused ones are as many as they are */
+	uint64_t units[MACHINE_PORTS]; /* as machine_plan.booked */
+};
+
 /* A thread's clock on a core and what it has done there, in the shared state. First what is counted
  * most often. */
 struct machine_progress {
@@ -86,6 +111,20 @@ struct machine_progress {
 	uint64_t locked;
 	uint64_t buffer_hits; /* of loads, that find their line on its way */
 	uint64_t split_loads, split_stores, split_locked; /* across a line's end: two of those */
+	uint64_t stalls[MACHINE_STALLS];		  /* ticks */
+	struct machine_pipe pipe;
+	/* First-level TLB misses by what accesses (enum tlb_use) and whether the page is large:
+	 * that the second level has, and that a page walk ends; */
+	uint64_t tlb_second[MACHINE_TLB_USES][2], tlb_walks[MACHINE_TLB_USES][2];
+	uint64_t walk_ticks[MACHINE_TLB_USES];
+	uint64_t walk_reads[2][2]; /* of data, of code: that L1D has, that L2 has */
+	uint64_t tlb_flushes;
+};
+
+enum machine_miss_level {
+	MISS_NEAR,	 /* L2 has the line */
+	MISS_FAR,	 /* it has not, or nobody waits for it */
+	MISS_PREFETCHED, /* nobody has asked for it yet */
 };
 
 /* An outstanding L1D miss. */
@@ -95,7 +134,7 @@ struct machine_mshr {
 	    instruction; /* number of the one that missed; UINT64_MAX: nobody waits (a store) */
 	uint64_t end;	 /* tick */
 	uint64_t line;	 /* virtual */
-	bool prefetched; /* nobody has asked for it yet */
+	uint8_t level;	 /* enum machine_miss_level */
 };
 
 static_assert(sizeof(struct machine_mshr) == 32, "found in the ring without a multiplication");
@@ -115,8 +154,47 @@ struct machine_strides {
 };
 
 struct machine_translation {
-	uint32_t tag; /* virtual page >> MACHINE_TLB_LOG2, UINT32_MAX for none */
+	uint32_t tag; /* virtual page >> MACHINE_FRAMES_LOG2, UINT32_MAX for none */
 	uint32_t frame;
+};
+
+/* A page that a first-level TLB has. */
+struct machine_tlb_page {
+	uint64_t page;	/* UINT64_MAX: none */
+	uint64_t lines; /* bit: the L0 filter may know such a line: see tlb_note() */
+};
+
+/* A first-level TLB: the ways of a set from the last used one on. */
+struct machine_tlb {
+	uint32_t set_mask, ways; /* sets less one */
+	struct machine_tlb_page pages[128];
+};
+
+/* The upper entries of page tables that walks know, from the last used one on. */
+struct machine_walk_cache {
+	uint32_t count;
+	uint64_t entries[32];
+};
+
+/* What a core knows of translations: see tlb.h. */
+struct machine_tlbs {
+	bool on;
+	/* Of data, of code: the page used last (4 KB), and its entry as tlb_note() needs it. */
+	uint64_t recent[2];
+	uint64_t *lines[2];
+	uint32_t line_shift[2];
+	uint64_t no_lines; /* where there is no entry */
+	struct machine_tlb small[2], large[2];
+	uint32_t second_mask, second_ways;
+	uint64_t second[1536]; /* of large pages too: see tlb.c */
+	struct machine_walk_cache upper[3];
+	uint64_t walker_free[2]; /* tick */
+	uint32_t walkers, next_read;
+	/* Lines of page tables on their way, and the ticks at which they come. */
+	uint32_t read_lines[2];
+	uint64_t read_ends[2];
+	uint64_t second_ticks, walk_ticks, read_ticks, load_ticks;
+	uint64_t unmapped; /* of its address space, as it knows it: see tlb_settle() */
 };
 
 /* What looks at a thread that others wait for have found: see stall.h. Zero: nothing. */
@@ -188,6 +266,7 @@ struct machine_hart {
 	bool owns_core;
 	bool has_met;	      /* its last request took a line from another core */
 	bool in_turn;	      /* it runs, of the cores that meet: see skew.c */
+	bool watched;	      /* see pipe.h */
 	uint64_t user;	      /* unique number of this hold */
 	uint64_t not_before;  /* tick at which it begins at the earliest */
 	uint64_t owned_since; /* tick */
@@ -206,12 +285,13 @@ struct machine_hart {
 	uint32_t fill_buffers, reorder_window; /* of the machine's description */
 	uint64_t l2_ticks;		       /* latency of the L2 */
 	struct machine_mshr misses[MACHINE_FILL_BUFFERS_MAX]; /* a ring, by rising end */
-	uint64_t arrival[16]; /* tick at which a scoreboard register has its value */
+	uint64_t arrival[18]; /* tick at which a scoreboard register has its value */
 	uint64_t arrival_last;
 	uint64_t prefetched; /* bit: L1D set with a line that is prefetched and on its way */
 	struct machine_strides strides;
 	struct machine_string string;
-	struct machine_translation tlb[1 << MACHINE_TLB_LOG2];
+	struct machine_translation frames[1 << MACHINE_FRAMES_LOG2]; /* of pages used lately */
+	struct machine_tlbs tlbs;
 };
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "machine/access.h"
 #include "machine/mshr.h"
+#include "machine/pipe.h"
 
 static __m128i vector(const void *at)
 {
@@ -362,6 +363,8 @@ static MACHINE_OUTLINE void fetch_late(struct machine_hart *core, const struct m
 	const uint64_t address = plan->address;
 
 	machine_fetch_outline(core, address, address + plan->bytes - 1);
+	if (!MACHINE_LIKELY(!core->watched))
+		pipe_count(core, plan);
 	issue_other(core, plan);
 }
 
@@ -400,7 +403,7 @@ static MACHINE_OUTLINE void refill(struct machine_hart *core, const struct machi
 	core->progress->mispredicted[last->branch][plan->address != issue->next]++;
 	known = machine_max(known, mshr_last_arrival(core, last->deciders));
 	known = machine_max(known, issue->decided);
-	mshr_wait(core, known + core->machine->uarch->refill * cycle);
+	mshr_stall(core, STALL_BRANCH, known + core->machine->uarch->refill * cycle);
 	fetch(core, plan);
 }
 

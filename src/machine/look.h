@@ -1,42 +1,12 @@
 /*
- * What a core does for an access that the L0 filter does not know: translation, look-up, and what
- * the filter is to know then. Inline, for who accesses.
+ * What a core does for an access that the L0 filter does not know: the look-up, of a physical line.
+ * Inline, for who accesses.
  */
 #ifndef MACHINE_LOOK_H
 #define MACHINE_LOOK_H
 
-#include "machine/address_space.h"
 #include "machine/miss.h"
 #include "machine/prefetch.h"
-
-/* Physical line of a virtual one. */
-static inline uint32_t translate(struct machine_hart *core, uint64_t line)
-{
-	const uint64_t page = line >> (PAGE_LOG2 - LINE_LOG2);
-	struct machine_translation *entry = &core->tlb[page & ((1u << MACHINE_TLB_LOG2) - 1)];
-	uint32_t tag = (uint32_t)(page >> MACHINE_TLB_LOG2);
-
-	if (entry->tag != tag) {
-		entry->frame = address_space_frame(core->space, page, core);
-		entry->tag = tag;
-	}
-	return entry->frame << (PAGE_LOG2 - LINE_LOG2) |
-	       (line & ((1u << (PAGE_LOG2 - LINE_LOG2)) - 1));
-}
-
-/* What the filter is to know of a line that L1 has. */
-static inline void note(struct machine_l0 *filter, uint64_t line, uint32_t physical, int slot)
-{
-	const struct plru_use use = plru_use((unsigned)slot % L1_WAYS);
-
-	filter[line % MACHINE_L0_LINES] = (struct machine_l0){
-	    .line = line,
-	    .shared = l1_tag(physical) | LINE_S,
-	    .slot = (uint16_t)slot,
-	    .plru_kept = use.kept,
-	    .plru_on = use.on,
-	};
-}
 
 static inline void touch(struct machine_hart *core, uint64_t address, uint32_t size)
 {
@@ -93,19 +63,6 @@ static inline struct found check_prefetched(struct machine_hart *core, uint64_t 
 		return found;
 	end = mshr_take_prefetch(core, line);
 	return end ? (struct found){PRIVATE_BELOW, found.slot, end} : found;
-}
-
-/* @param request  REQUEST_READ_OWN; REQUEST_OWN where all of the line is written */
-static inline __attribute__((always_inline)) struct found
-own_line(struct machine_hart *core, uint64_t line, enum signal_request request, uint32_t registers)
-{
-	uint32_t physical = translate(core, line);
-	struct found found = get(core, core->l1d, request, physical, registers);
-
-	found = check_prefetched(core, line, found);
-	if (found.slot >= 0)
-		note(core->data, line, physical, found.slot);
-	return found;
 }
 
 #endif

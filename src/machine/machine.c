@@ -97,6 +97,19 @@ static int check_uarch(struct pmu_ctx *ctx, const struct pmu_machine *desc)
 			 desc->uarch, machine_uarch_names);
 }
 
+static int check_translation(struct pmu_ctx *ctx, const struct pmu_machine *desc)
+{
+	if (strcmp(desc->translation, "tlb") && strcmp(desc->translation, "none"))
+		return error_set(ctx, PMU_E_UNKNOWN,
+				 "machine %s: translation: neither tlb nor none, but %s",
+				 desc->name, desc->translation);
+	if (strcmp(desc->large_pages, "transparent") && strcmp(desc->large_pages, "none"))
+		return error_set(ctx, PMU_E_UNKNOWN,
+				 "machine %s: large_pages: neither transparent nor none, but %s",
+				 desc->name, desc->large_pages);
+	return 0;
+}
+
 int machine_check(struct pmu_ctx *ctx, const struct pmu_machine *desc)
 {
 	const struct limit limits[] = {
@@ -141,6 +154,8 @@ int machine_check(struct pmu_ctx *ctx, const struct pmu_machine *desc)
 
 	if (!error)
 		error = check_uarch(ctx, desc);
+	if (!error)
+		error = check_translation(ctx, desc);
 	if (error)
 		return error;
 	if (!is_power_of_two(desc->l2.sets) || !is_power_of_two(desc->llc.sets))
@@ -223,8 +238,10 @@ int machine_open(struct machine **result, struct pmu_ctx *ctx, const struct pmu_
 	machine->views = calloc(channel_count(desc), sizeof(*machine->views));
 	if (!machine->views)
 		goto free_machine;
-	machine->desc = desc;
+	*machine->desc = *desc;
 	machine->uarch = has_uarch(desc) ? machine_uarch_find(desc->uarch) : NULL;
+	machine->translates = machine->uarch && strcmp(desc->translation, "tlb") == 0;
+	machine->large_pages = machine->translates && strcmp(desc->large_pages, "none");
 	machine->state = state;
 	machine->cores = (struct core *)(base + layout.cores);
 	machine->slices = (struct slice *)(base + layout.slices);

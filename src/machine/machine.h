@@ -201,6 +201,9 @@ struct machine_statistics {
 	uint64_t l2_writebacks;	 /* WbMtoI, WbMtoE */
 	uint64_t wc_lines;	 /* WCiLF, WCiL */
 	uint64_t flushes;
+	/* First-level TLB misses, of data and of code; of these page walks, and their reads: all of
+	 * them, in L1D, in L2. */
+	uint64_t dtlb_misses, itlb_misses, walks, walk_reads, walk_l1_hits, walk_l2_hits;
 	uint64_t llc_lookups; /* of all requests and snoops */
 	uint64_t llc_misses;  /* all of these that found I */
 	uint64_t llc_victims;

@@ -17,6 +17,14 @@ struct machine_memory_policy memory_ranges_at(const struct memory_ranges *ranges
 	return (struct machine_memory_policy){0};
 }
 
+bool memory_ranges_cover(const struct memory_ranges *ranges, uint64_t first, uint64_t end)
+{
+	for (size_t i = 0; ranges && i < ranges->count; i++)
+		if (first >= ranges->all[i].first && end <= ranges->all[i].end)
+			return true;
+	return false;
+}
+
 static struct memory_ranges *allocate(size_t count)
 {
 	struct memory_ranges *ranges = malloc(sizeof(*ranges) + count * sizeof(ranges->all[0]));

@@ -17,6 +17,8 @@ struct memory_ranges; /* NULL: none */
 
 /** MACHINE_MEMORY_DEFAULT: none of a range. */
 struct machine_memory_policy memory_ranges_at(const struct memory_ranges *ranges, uint64_t page);
+/** Whether a range has all of these pages. */
+bool memory_ranges_cover(const struct memory_ranges *ranges, uint64_t first, uint64_t end);
 /**
  * Sets the policy of a range; MACHINE_MEMORY_DEFAULT: none. A copy of the process's memory at any
  * time has the list of before or after. @return false without memory

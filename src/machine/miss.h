@@ -38,6 +38,15 @@ struct found miss_get_quiet(struct machine_hart *core, struct machine_l1 *l1,
 			    struct private_look look);
 
 /**
+ * A load of a line that neither L1 nor L2 has, to its end. For machine_is_quiet() where nobody else
+ * runs and nothing is prefetched; the machine's lock is held as one that is biased, and released.
+ * @param line      virtual
+ * @param physical  the same line
+ */
+void miss_load(struct machine_hart *core, uint64_t line, uint32_t physical,
+	       struct machine_insn insn);
+
+/**
  * Sends what a lookup of @request at @now makes L2 ask for to the LLC, and lets go of the core's
  * caches, which are held.
  */

@@ -1,15 +1,28 @@
 #include "machine/mshr.h"
 
-struct machine_mshr *mshr_make_room(struct machine_hart *core, uint64_t end)
+void mshr_insert(struct machine_hart *core, uint64_t instruction, uint64_t end, uint64_t line,
+		 enum machine_miss_level level)
 {
-	uint32_t position = core->miss_count;
+	uint32_t position = core->miss_count++;
 	struct machine_mshr *place = mshr_at(core, position), *before;
 
+	/* Those that end later move on by one. */
 	for (; position && (before = mshr_at(core, position - 1))->end > end; position--) {
 		*place = *before;
 		place = before;
 	}
-	return place;
+	*place = (struct machine_mshr){
+	    .instruction = instruction, .end = end, .line = line, .level = (uint8_t)level};
+}
+
+void mshr_add_translation(struct machine_hart *core, uint64_t end)
+{
+	const uint64_t due = core->progress->instructions + core->reorder_window;
+
+	mshr_issue(core, 0);
+	mshr_add(core, core->progress->instructions, end, UINT64_MAX, false);
+	if (core->attention > due)
+		core->attention = due;
 }
 
 /* NULL where no load is outstanding. */
@@ -49,7 +62,7 @@ uint64_t mshr_retire(struct machine_hart *core)
 	mshr_forget_ended(core);
 	while ((load = oldest_load(core)) &&
 	       core->progress->instructions >= load->instruction + core->reorder_window) {
-		mshr_wait(core, load->end);
+		mshr_stall(core, mshr_stall_of(load), load->end);
 		mshr_forget_ended(core);
 	}
 	if (core->progress->time >= core->arrival_last)
@@ -61,7 +74,7 @@ uint64_t mshr_retire(struct machine_hart *core)
 void mshr_drain(struct machine_hart *core)
 {
 	for (uint32_t i = core->miss_count; i; i--) {
-		if (mshr_at(core, i - 1)->prefetched)
+		if (mshr_at(core, i - 1)->level == MISS_PREFETCHED)
 			continue;
 		mshr_wait(core, mshr_at(core, i - 1)->end);
 		break;
@@ -87,12 +100,12 @@ uint64_t mshr_take_prefetch(struct machine_hart *core, uint64_t line)
 	for (uint32_t i = 0; i < core->miss_count;) {
 		const struct machine_mshr *miss = mshr_at(core, i);
 
-		if (miss->prefetched && miss->line == line) {
+		if (miss->level == MISS_PREFETCHED && miss->line == line) {
 			end = miss->end;
 			take_out(core, i);
 			continue;
 		}
-		left |= (uint64_t)miss->prefetched << miss->line % L1_SETS;
+		left |= (uint64_t)(miss->level == MISS_PREFETCHED) << miss->line % L1_SETS;
 		i++;
 	}
 	core->prefetched = left;

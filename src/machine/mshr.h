@@ -16,6 +16,23 @@ uint64_t mshr_retire(struct machine_hart *core);
 /** Lets the clock pass until nothing is outstanding. */
 void mshr_drain(struct machine_hart *core);
 
+/** Lets the clock pass until @end; why is noted. */
+static inline void mshr_stall(struct machine_hart *core, enum machine_stall why, uint64_t end)
+{
+	struct machine_progress *progress = core->progress;
+
+	if (progress->time >= end)
+		return;
+	progress->stalls[why] += end - progress->time;
+	progress->time = end;
+}
+
+/** Why who waits for a load's line waits. */
+static inline enum machine_stall mshr_stall_of(const struct machine_mshr *miss)
+{
+	return miss->level == MISS_FAR ? STALL_FAR : STALL_NEAR;
+}
+
 /** The instruction number at which mshr_retire() is due. */
 uint64_t mshr_attention(struct machine_hart *core);
 
@@ -60,35 +77,38 @@ static inline uint64_t mshr_last_arrival(const struct machine_hart *core, uint32
  */
 static inline uint64_t mshr_issue(struct machine_hart *core, uint32_t registers)
 {
-	if (core->miss_count == core->fill_buffers) {
-		mshr_wait(core, mshr_at(core, 0)->end);
+	const uint64_t ready = mshr_last_arrival(core, registers);
+
+	if (core->miss_count >= core->fill_buffers) {
+		const struct machine_mshr *first = mshr_at(core, 0);
+
+		/* On the part what waits for its address would have no buffer yet. */
+		mshr_stall(core, ready > core->progress->time ? mshr_stall_of(first) : STALL_BUFFER,
+			   first->end);
 		core->first_miss++;
 		core->miss_count--;
 		mshr_forget_ended(core);
 	}
-	return machine_max(core->progress->time, mshr_last_arrival(core, registers));
+	return machine_max(core->progress->time, ready);
 }
 
-/** The place of a miss that ends before others: they move on by one. */
-struct machine_mshr *mshr_make_room(struct machine_hart *core, uint64_t end);
+/** Adds a miss that ends before others. */
+MACHINE_OUTLINE void mshr_insert(struct machine_hart *core, uint64_t instruction, uint64_t end,
+				 uint64_t line, enum machine_miss_level level);
 
 /* Most end in the order in which they begin. */
 static inline void mshr_add(struct machine_hart *core, uint64_t instruction, uint64_t end,
-			    uint64_t line, bool prefetched)
+			    uint64_t line, enum machine_miss_level level)
 {
-	struct machine_mshr *place = mshr_at(core, core->miss_count);
-
 	if (end <= core->progress->time)
 		return;
-	if (__builtin_expect(core->miss_last > end, 0))
-		place = mshr_make_room(core, end);
-	else
-		core->miss_last = end;
-	core->miss_count++;
-	place->instruction = instruction;
-	place->end = end;
-	place->line = line;
-	place->prefetched = prefetched;
+	if (__builtin_expect(core->miss_last > end, 0)) {
+		mshr_insert(core, instruction, end, line, level);
+		return;
+	}
+	core->miss_last = end;
+	*mshr_at(core, core->miss_count++) = (struct machine_mshr){
+	    .instruction = instruction, .end = end, .line = line, .level = (uint8_t)level};
 }
 
 static inline void mshr_await(struct machine_hart *core, uint32_t registers, uint64_t end)
@@ -101,21 +121,25 @@ static inline void mshr_await(struct machine_hart *core, uint32_t registers, uin
 
 /** A load of virtual line @line is outstanding until @end; @registers depend on it. */
 static inline void mshr_add_load(struct machine_hart *core, uint64_t line, uint32_t registers,
-				 uint64_t end)
+				 uint64_t end, enum machine_miss_level level)
 {
 	uint64_t due = core->progress->instructions + core->reorder_window;
 
-	mshr_add(core, core->progress->instructions, end, line, false);
 	mshr_await(core, registers, end);
 	core->in_flight |= 1ull << line % L1_SETS;
 	if (core->attention > due)
 		core->attention = due;
+	mshr_add(core, core->progress->instructions, end, line, level);
 }
+
+/** The present instruction, whose line is there, has its address translated at @end: nothing
+ * retires before. It takes a buffer until then, as what misses does (choice). */
+void mshr_add_translation(struct machine_hart *core, uint64_t end);
 
 /** A line that L1D prefetches comes at @end. */
 static inline void mshr_add_prefetch(struct machine_hart *core, uint64_t line, uint64_t end)
 {
-	mshr_add(core, MSHR_NO_INSTRUCTION, end, line, true);
+	mshr_add(core, MSHR_NO_INSTRUCTION, end, line, MISS_PREFETCHED);
 	core->prefetched |= UINT64_C(1) << line % L1_SETS;
 	/* It may have known the line in the same slot before. */
 	core->data[line % MACHINE_L0_LINES].line = UINT64_MAX;
@@ -127,7 +151,7 @@ uint64_t mshr_take_prefetch(struct machine_hart *core, uint64_t line);
 /** A miss that no instruction waits for; @line: the virtual line that it makes the core's own. */
 static inline void mshr_add_store(struct machine_hart *core, uint64_t line, uint64_t end)
 {
-	mshr_add(core, MSHR_NO_INSTRUCTION, end, line, false);
+	mshr_add(core, MSHR_NO_INSTRUCTION, end, line, MISS_FAR);
 }
 
 /**
@@ -141,7 +165,8 @@ static inline uint64_t mshr_pending(struct machine_hart *core, uint64_t line, bo
 	for (uint32_t i = 0; i < core->miss_count; i++) {
 		const struct machine_mshr *miss = mshr_at(core, i);
 
-		if (miss->line == line && !miss->prefetched && miss->end > core->progress->time &&
+		if (miss->line == line && miss->level != MISS_PREFETCHED &&
+		    miss->end > core->progress->time &&
 		    (!own || miss->instruction == MSHR_NO_INSTRUCTION))
 			end = miss->end;
 	}

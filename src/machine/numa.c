@@ -49,7 +49,8 @@ bool machine_range_move(struct machine_address_space *space, uint64_t first, uin
 bool machine_range_copy(struct machine_address_space *space,
 			const struct machine_address_space *parent)
 {
-	return memory_ranges_copy(&space->ranges, parent->ranges);
+	return memory_ranges_copy(&space->ranges, parent->ranges) &&
+	       memory_ranges_copy(&space->anonymous, parent->anonymous);
 }
 
 int machine_page_node(struct machine_address_space *space, uint64_t page)
@@ -86,25 +87,77 @@ void machine_page_move(struct machine_address_space *space, uint64_t page, unsig
 	machine_hold(space->machine, lock_thread());
 	if (entry)
 		move_entry(space, entry, node);
+	address_space_split(space, page);
+	address_space_unmap(space, page, 1);
 	machine_let_go(space->machine);
+}
+
+/* The lock is held. */
+static void forget(struct machine_address_space *space, uint64_t first, uint64_t count)
+{
+	for (uint64_t page = first, end = first + count; page < end;) {
+		bool known = address_space_find(space, page);
+
+		if (known)
+			address_space_forget(space, page);
+		page += known ? 1 : ADDRESS_DIGITS - page % ADDRESS_DIGITS;
+	}
+	address_space_unmap(space, first, count);
 }
 
 void machine_pages_forget(struct machine_address_space *space, uint64_t first, uint64_t count)
 {
 	machine_hold(space->machine, lock_thread());
-	for (uint64_t page = first, end = first + count; page < end;) {
-		uint32_t *entry = address_space_find(space, page);
-
-		if (entry && *entry)
-			set_frame(space, entry, 0);
-		page += entry ? 1 : ADDRESS_DIGITS - page % ADDRESS_DIGITS;
-	}
+	forget(space, first, count);
 	machine_let_go(space->machine);
+}
+
+void machine_pages_protect(struct machine_address_space *space, uint64_t first, uint64_t count)
+{
+	if (!space->machine->translates)
+		return;
+	machine_hold(space->machine, lock_thread());
+	address_space_unmap(space, first, count);
+	machine_let_go(space->machine);
+}
+
+void machine_pages_unmap(struct machine_address_space *space, uint64_t first, uint64_t count)
+{
+	/* What is mapped there next can be of another size. */
+	if (space->machine->large_pages)
+		machine_pages_forget(space, first, count);
+	else
+		machine_pages_protect(space, first, count);
+}
+
+void machine_range_anonymous(struct machine_address_space *space, uint64_t first, uint64_t count,
+			     bool is_anonymous)
+{
+	const struct machine_memory_policy policy = {.mode = is_anonymous ? MACHINE_MEMORY_LOCAL
+									  : MACHINE_MEMORY_DEFAULT};
+
+	if (!space->machine->large_pages || !count)
+		return;
+	machine_hold(space->machine, lock_thread());
+	/* Without memory for the list, pages stay small. */
+	memory_ranges_set(&space->anonymous, (struct memory_range){first, first + count, policy});
+	machine_let_go(space->machine);
+}
+
+bool machine_is_anonymous(struct machine_address_space *space, uint64_t page)
+{
+	bool anonymous;
+
+	machine_hold(space->machine, lock_thread());
+	anonymous = memory_ranges_cover(space->anonymous, page, page + 1);
+	machine_let_go(space->machine);
+	return anonymous;
 }
 
 static void migrate_leaf(struct machine_address_space *space, struct address_leaf *leaf,
 			 const uint8_t *targets)
 {
+	leaf->large = 0;
 	for (unsigned i = 0; i < ADDRESS_DIGITS; i++)
 		if (leaf->frames[i])
 			move_entry(
@@ -122,5 +175,6 @@ void machine_pages_migrate(struct machine_address_space *space, const uint8_t *t
 			if (branch->leaves[j])
 				migrate_leaf(space, branch->leaves[j], targets);
 	}
+	address_space_unmap(space, 0, UINT64_MAX);
 	machine_let_go(space->machine);
 }

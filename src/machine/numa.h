@@ -37,6 +37,17 @@ unsigned machine_page_touch(struct machine_hart *core, struct machine_address_sp
 void machine_page_move(struct machine_address_space *space, uint64_t page, unsigned node);
 /** They are not there any more: they are placed anew when they are touched again. */
 void machine_pages_forget(struct machine_address_space *space, uint64_t first, uint64_t count);
+/**
+ * Pages are unmapped, or get other rights: threads find them in no TLB when they next come from the
+ * system. Unmapped ones keep their frames until somebody forgets them, but where there are large
+ * pages.
+ */
+void machine_pages_unmap(struct machine_address_space *space, uint64_t first, uint64_t count);
+void machine_pages_protect(struct machine_address_space *space, uint64_t first, uint64_t count);
+/** They are of an anonymous mapping, or of none: where the machine has large pages. */
+void machine_range_anonymous(struct machine_address_space *space, uint64_t first, uint64_t count,
+			     bool is_anonymous);
+bool machine_is_anonymous(struct machine_address_space *space, uint64_t page);
 /** Moves all pages of node n to @targets[n], where that is another. */
 void machine_pages_migrate(struct machine_address_space *space, const uint8_t *targets);
 

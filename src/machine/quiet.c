@@ -38,3 +38,37 @@
 #include "home.c"
 
 #include "miss.c"
+
+#include "machine/translate.h"
+
+void miss_load(struct machine_hart *core, uint64_t line, uint32_t physical,
+	       struct machine_insn insn)
+{
+	struct machine *machine = core->machine;
+	const struct miss miss = {
+	    .want = {machine, core->core, core->l1d, physical, REQUEST_READ_DATA},
+	    .issued = mshr_issue(core, insn.address_registers),
+	    .held = true,
+	    .absent = true,
+	};
+	const uint64_t cycle = cycle_sent(core, miss.issued);
+	struct slice_answer answer;
+	struct tor_entry entry;
+	struct found found;
+
+	tor_locate(machine, &entry, core->socket, physical);
+	machine->holder = core->thread;
+	core->l1d->misses++;
+	if (is_near(core, physical)) {
+		place_near(core, &entry, physical, entry.index);
+		answer =
+		    slice_read(machine, &entry, core->number_in_socket, REQUEST_READ_DATA, cycle);
+	} else {
+		entry.held = core->core;
+		entry.shared = entry.near = false;
+		answer =
+		    slice_read(machine, &entry, core->number_in_socket, REQUEST_READ_DATA, cycle);
+	}
+	found = let_go_alone(core, receive(core, &miss, answer));
+	finish_load(core, line, physical, insn, found);
+}

@@ -17,30 +17,31 @@
 #include "machine/totals.h"
 #include "machine/uarch.h"
 
-#define LINE_BYTES	 64
-#define LINE_LOG2	 6
-#define PAGE_LOG2	 12
-#define PAGE_LINES	 (1 << (PAGE_LOG2 - LINE_LOG2))
-#define L1_SETS		 MACHINE_L1_SETS
-#define L1_WAYS		 MACHINE_L1_WAYS
-#define L2_SETS_MAX	 512
-#define L2_WAYS		 8
-#define LLC_WAYS_MAX	 20
-#define SOCKETS_MAX	 2
-#define CORES_MAX	 32 /* of a socket: core-valid bits */
-#define SLICES_MAX	 32 /* of a socket */
-#define HOMES_MAX	 2  /* home agents of a socket */
-#define HOME_CHANNELS	 4  /* of a home agent */
-#define FILL_BUFFERS_MAX MACHINE_FILL_BUFFERS_MAX
-#define IRQ_MAX		 32
-#define TOR_MAX		 20
-#define TRACKER_MAX	 128
-#define WC_BUFFERS	 10
-#define PREFETCHERS	 4 /* enum machine_prefetcher */
-#define STREAMS_MAX	 32
-#define SUPERQUEUE_MAX	 32
-#define CORE_USERS_MAX	 1024 /* threads on a core at once */
-#define ACCUMULATORS	 60
+#define LINE_BYTES	  64
+#define LINE_LOG2	  6
+#define PAGE_LOG2	  12
+#define PAGE_LINES	  (1 << (PAGE_LOG2 - LINE_LOG2))
+#define L1_SETS		  MACHINE_L1_SETS
+#define L1_WAYS		  MACHINE_L1_WAYS
+#define L2_SETS_MAX	  512
+#define L2_WAYS		  8
+#define LLC_WAYS_MAX	  20
+#define SOCKETS_MAX	  2
+#define CORES_MAX	  32 /* of a socket: core-valid bits */
+#define SLICES_MAX	  32 /* of a socket */
+#define HOMES_MAX	  2  /* home agents of a socket */
+#define HOME_CHANNELS	  4  /* of a home agent */
+#define FILL_BUFFERS_MAX  MACHINE_FILL_BUFFERS_MAX
+#define IRQ_MAX		  32
+#define TOR_MAX		  20
+#define TRACKER_MAX	  128
+#define WC_BUFFERS	  10
+#define PREFETCHERS	  4 /* enum machine_prefetcher */
+#define STREAMS_MAX	  32
+#define SUPERQUEUE_MAX	  32
+#define CORE_USERS_MAX	  1024 /* threads on a core at once */
+#define ACCUMULATORS	  84
+#define PIPE_ACCUMULATORS 32
 
 /* States of a line in any cache; the order matters: see MACHINE_TAG_*. LLC only: F. */
 enum line_state {
@@ -111,6 +112,9 @@ struct core_user {
 	uint8_t unnamed; /* thread is the one that makes it: its own is not known yet */
 };
 
+/* For whom L1 asks: accesses, prefetches into L1D, page walks for data and for code. */
+enum { ANSWERS_DEMAND, ANSWERS_PREFETCH, ANSWERS_WALK_DATA, ANSWERS_WALK_CODE, ANSWERS };
+
 struct core {
 	struct lock caches;  /* see private.c */
 	uint32_t users_high; /* users[] and progress[] from here on were never used */
@@ -118,8 +122,8 @@ struct core {
 	_Alignas(64) uint64_t generation;
 	/* By enum signal_request: that L2 has, sends to the LLC, and prefetches itself. */
 	uint64_t l2_hits[REQUEST_COUNT], l2_prefetches[REQUEST_COUNT];
-	/* What L2 sends to the LLC for L1, [1] for prefetches into L1D, by enum machine_source. */
-	uint64_t answers[2][REQUEST_COUNT][SOURCES];
+	/* What L2 sends to the LLC for L1, by for whom (ANSWERS_*) and enum machine_source. */
+	uint64_t answers[ANSWERS][REQUEST_COUNT][SOURCES];
 	/* Uncore cycles until answers were there, [1] for L2's own prefetches, added up. */
 	uint64_t outstanding[2][REQUEST_COUNT];
 	uint64_t late; /* ticks that L1D waited longer for lines that were on their way, added up */
@@ -132,6 +136,7 @@ struct core {
 	uint64_t l1_writebacks[2];	 /* into L2, which has the line, [0] has not */
 	uint64_t reported_at;		 /* see accumulator.c */
 	uint64_t reported[ACCUMULATORS]; /* of each accumulator */
+	uint64_t reported_pipe[PIPE_ACCUMULATORS];
 	/*
 	 * By user. Each is written by its thread alone, so that nothing is lost where two run at
 	 * once; who comes to its place later adds to it. The core did the sum of them.
@@ -261,7 +266,8 @@ struct machine_state {
 	uint64_t passed;   /* tick up to which time passed while nobody ran */
 	uint32_t sockets;  /* bit: socket whose cores have had threads: others' caches are empty */
 	uint64_t next_frame[SOCKETS_MAX];
-	uint64_t cpus;	      /* bit: core where programs may run; 0: anywhere */
+	uint64_t tables[SOCKETS_MAX]; /* frames of page tables, from the node's end on */
+	uint64_t cpus;		      /* bit: core where programs may run; 0: anywhere */
 	uint64_t power_on_ns; /* time of day at tick 0, for programs; 0: they have other clocks */
 	struct memory_policy {
 		uint32_t nodes; /* bit: node on which pages are placed; 0: where they are touched */
@@ -278,8 +284,10 @@ struct machine_state {
 };
 
 struct machine {
-	const struct pmu_machine *desc;
+	struct pmu_machine desc[1];	   /* a copy: found without another pointer */
 	const struct machine_uarch *uarch; /* of its cores; NULL: none, see docs */
+	bool translates;		   /* its cores take time for it: see tlb.h */
+	bool large_pages;		   /* anonymous memory gets them: see address_space.c */
 	struct machine_state *state;
 	struct core *cores;
 	struct slice *slices; /* socket * desc->slices + slice */
@@ -333,8 +341,9 @@ static inline uint64_t core_answers(const struct core *core, enum signal_request
 {
 	uint64_t sum = 0;
 
-	for (unsigned source = first; source < SOURCES; source++)
-		sum += core->answers[0][request][source] + core->answers[1][request][source];
+	for (unsigned whom = 0; whom < ANSWERS; whom++)
+		for (unsigned source = first; source < SOURCES; source++)
+			sum += core->answers[whom][request][source];
 	return sum;
 }
 

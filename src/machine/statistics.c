@@ -4,6 +4,26 @@
 #include "machine/memory.h"
 #include "machine/tor.h"
 
+static void add_walks(const struct machine_progress *progress, struct machine_statistics *stats)
+{
+	for (unsigned use = 0; use < MACHINE_TLB_USES; use++)
+		for (unsigned large = 0; large < 2; large++) {
+			const uint64_t walks = progress->tlb_walks[use][large];
+			const uint64_t misses = walks + progress->tlb_second[use][large];
+
+			stats->walks += walks;
+			if (use == TLB_FETCH)
+				stats->itlb_misses += misses;
+			else
+				stats->dtlb_misses += misses;
+		}
+	for (unsigned code = 0; code < 2; code++) {
+		stats->walk_l1_hits += progress->walk_reads[code][0];
+		stats->walk_l2_hits += progress->walk_reads[code][1];
+		stats->walk_reads += progress->walk_reads[code][0] + progress->walk_reads[code][1];
+	}
+}
+
 static void add_core(const struct machine *machine, const struct core *core,
 		     struct machine_statistics *stats)
 {
@@ -19,11 +39,15 @@ static void add_core(const struct machine *machine, const struct core *core,
 		stats->stores += progress->stores;
 		stats->locked += progress->locked;
 		stats->fetches += progress->fetches;
+		add_walks(progress, stats);
 	}
 	stats->cycles += ticks / machine->core_ticks;
 	stats->nt_stores += core->nt_stores;
 	stats->wc_lines += core->wc_lines;
 	stats->flushes += core->flushes;
+	for (unsigned source = 0; source < SOURCES; source++)
+		stats->walk_reads += core->answers[ANSWERS_WALK_DATA][REQUEST_READ_DATA][source] +
+				     core->answers[ANSWERS_WALK_CODE][REQUEST_READ_DATA][source];
 	stats->l1d_misses += core->l1d.misses;
 	stats->l1i_misses += core->l1i.misses;
 	stats->l2_misses += core_l2_misses(core);

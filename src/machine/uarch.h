@@ -36,6 +36,16 @@ struct machine_uarch {
 	uint32_t forward; /* from data that are stored to the load that reads them */
 	uint32_t refill;  /* from a branch that was not foreseen to what follows it */
 	uint32_t fusion;  /* 1: compare and test fuse with a jump, 2: other arithmetic too */
+	/* TLBs: entries for pages of 4 KB and for large ones, of which the ITLB has one set. */
+	uint32_t itlb_entries, itlb_ways, itlb_large;
+	uint32_t dtlb_entries, dtlb_ways, dtlb_large, dtlb_large_ways;
+	uint32_t stlb_entries, stlb_ways; /* second level */
+	uint32_t stlb_sizes;		  /* 1: of pages of 4 KB alone, 2: of large ones too */
+	uint32_t stlb;			  /* what a first-level miss costs that the second hits */
+	uint32_t walk;			  /* and what a page walk takes but for its reads */
+	uint32_t walkers;		  /* walks at a time */
+	/* Entries of upper page tables that walks find without reading them. */
+	uint32_t pde_cache, pdpte_cache, pml4e_cache;
 	struct machine_port_use use_load[UARCH_USES_MAX], use_store[UARCH_USES_MAX];
 	struct machine_port_use use_store_indexed[UARCH_USES_MAX];
 	struct machine_timing timings[MACHINE_TIMINGS];

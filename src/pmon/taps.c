@@ -233,7 +233,7 @@ void pmon_taps_close(struct pmon *pmon, struct pmon_unit *unit, uint64_t slots)
 
 		if (!has_taps(pmon, unit, id))
 			continue;
-		unit->closed |= 1u << slot;
+		unit->closed |= UINT64_C(1) << slot;
 		receive_all(pmon, unit, id, SIGNAL_RECEIVE);
 	}
 }
@@ -280,7 +280,7 @@ void pmon_taps_open(struct pmon *pmon, struct pmon_unit *unit, unsigned slot)
 {
 	unsigned id = pmon->signal_of[unit->box][slot];
 
-	unit->closed &= ~(1u << slot);
+	unit->closed &= ~(UINT64_C(1) << slot);
 	if (unit->subscribed[slot] && !runs(pmon, unit))
 		return;
 	for (unsigned left = unit->subscribed[slot]; left; left &= left - 1) {

@@ -19,6 +19,8 @@ static void compare(const struct pmu_machine *a, const struct pmu_machine *b)
 	assert_string_equal(a->flags, b->flags);
 	assert_string_equal(a->qemu_cpu, b->qemu_cpu);
 	assert_string_equal(a->uarch, b->uarch);
+	assert_string_equal(a->translation, b->translation);
+	assert_string_equal(a->large_pages, b->large_pages);
 	assert_string_equal(a->text, b->text);
 	assert_int_equal(a->part_count, b->part_count);
 	assert_int_equal(a->strap_count, b->strap_count);
@@ -42,7 +44,7 @@ static void compare(const struct pmu_machine *a, const struct pmu_machine *b)
 	copy.name = a->name, copy.title = a->title, copy.pmu = a->pmu, copy.events = a->events;
 	copy.source = a->source, copy.brand = a->brand, copy.flags = a->flags;
 	copy.qemu_cpu = a->qemu_cpu, copy.uarch = a->uarch, copy.text = a->text,
-	copy.cpuid = a->cpuid;
+	copy.translation = a->translation, copy.large_pages = a->large_pages, copy.cpuid = a->cpuid;
 	copy.msrs = a->msrs, copy.functions = a->functions, copy.parts = a->parts;
 	copy.straps = a->straps;
 	assert_memory_equal(a, &copy, sizeof(copy));
@@ -87,8 +89,9 @@ static void every_key_comes_back(void **state)
 /* What it may be read for: a sanitizer sees whatever lies outside. */
 static size_t look_at_all(const struct pmu_machine *desc)
 {
-	const char *texts[] = {desc->name,  desc->title, desc->pmu,	 desc->events, desc->source,
-			       desc->brand, desc->flags, desc->qemu_cpu, desc->uarch,  desc->text};
+	const char *texts[] = {desc->name,   desc->title,	desc->pmu,	   desc->events,
+			       desc->source, desc->brand,	desc->flags,	   desc->qemu_cpu,
+			       desc->uarch,  desc->translation, desc->large_pages, desc->text};
 	size_t sum = 0;
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)

@@ -65,6 +65,14 @@ class Folder(unittest.TestCase):
     def tearDownClass(cls):
         cls.folder.cleanup()
 
+    @classmethod
+    def untranslated(cls, base):
+        """Such a machine without page walks, which would read memory too."""
+        path = cls.path / "untranslated.json"
+        path.write_text(json.dumps({"base": base, "name": "untranslated", "translation": "none"}),
+                        encoding="utf-8")
+        return str(path)
+
 
 class OnValgrind:
     """Mixed into test cases: the same under the other emulator."""

@@ -187,9 +187,10 @@ class Attribution(Guests):
 
     @classmethod
     def machine(cls, base):
-        """One that asks for no lines before the program does."""
+        """One that asks for the program's lines alone, and not before it does."""
         path = cls.path / f"{base}.json"
-        path.write_text(json.dumps({"base": base, "name": f"plain-{base}", "prefetchers": 0}),
+        path.write_text(json.dumps({"base": base, "name": f"plain-{base}", "prefetchers": 0,
+                                    "translation": "none"}),
                         encoding="utf-8")
         return str(path)
 

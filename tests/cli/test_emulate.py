@@ -77,11 +77,11 @@ class Machine:
     """A machine with a name that lives as long as its tool, which waits for the end of its input."""
     number = 0
 
-    def __init__(self, *options, command="emulate"):
+    def __init__(self, *options, command="emulate", machine=SMALL):
         Machine.number += 1
         self.name = f"test-{os.getpid()}-{Machine.number}"
         self.process = subprocess.Popen(
-            [PMULAB, command, "-M", SMALL, "--name", self.name, *options, "--", "cat"],
+            [PMULAB, command, "-M", machine, "--name", self.name, *options, "--", "cat"],
             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         wait_until(lambda: tool_of(self.process.pid))
 
@@ -392,7 +392,7 @@ class Attached(Guests):
         """What the loop reads beyond its twin: each line once, and the lines of its own code."""
         counts = []
         for rounds in (0, 1):
-            with Machine("--clock", "machine") as machine:
+            with Machine("--clock", "machine", machine=self.untranslated(SMALL)) as machine:
                 self.count_reads(machine)
                 self.assertEqual(machine.attach("--", self.kernel(rounds)).returncode, 0)
                 counts.append(self.reads(machine))

@@ -26,10 +26,15 @@ EVENTS = [ANY, DRD, CRD, VICTIMS, HA_READS, HA_WRITES, INVITOE, READS, READ_HITS
 
 
 class Kernels(Guests):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.machine = cls.untranslated(SMALL)
+
     def counts(self, kind, lines, rounds):
         program = self.build("kernels.c", "-O2", "-nostdlib", "-ffreestanding", f"-DKERNEL={kind}",
                              f"-DLINES={lines}", f"-DROUNDS={rounds}")
-        report = stat(SMALL, EVENTS, program, options=["--prefetchers", "none"])
+        report = stat(self.machine, EVENTS, program, options=["--prefetchers", "none"])
         return {event: total(report, event) for event in EVENTS}
 
     def added(self, kind, lines, rounds=1, twin=0):
@@ -84,7 +89,7 @@ class Kernels(Guests):
         for rounds in (5, 1):
             program = self.build("kernels.c", "-O2", "-nostdlib", "-ffreestanding", "-DKERNEL=load",
                                  f"-DLINES={lines}", f"-DROUNDS={rounds}")
-            counts.append(total(stat(SMALL, [event], program), "cbo.LLC_LOOKUP"))
+            counts.append(total(stat(self.machine, [event], program), "cbo.LLC_LOOKUP"))
         self.assertEqual(counts[0] - counts[1], 4 * lines)
 
 

@@ -274,7 +274,7 @@ class Numa(Guests):
         source, program = self.path / "calls.S", self.path / "calls"
         source.write_text(PROGRAM.format(calls="\n".join(calls)), encoding="ascii")
         subprocess.run(["gcc", "-nostdlib", "-static", "-o", program, source], check=True)
-        report = stat(LARGE, [READS], program,
+        report = stat(self.untranslated(LARGE), [READS], program,
                       options=("--prefetchers", "none", *options, *self.options))
         return [total(report, READS, socket=socket) for socket in (0, 1)]
 

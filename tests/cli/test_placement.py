@@ -104,7 +104,8 @@ class Placement(Guests):
                            check=True)
 
     def reads(self, *options):
-        report = stat(LARGE, [READS], self.path / "touches", options=("--prefetchers", "none", *options, *self.options))
+        report = stat(self.untranslated(LARGE), [READS], self.path / "touches",
+                      options=("--prefetchers", "none", *options, *self.options))
         return [total(report, READS, socket=socket) for socket in (0, 1)]
 
     def test_memory(self):

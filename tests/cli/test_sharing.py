@@ -128,17 +128,18 @@ class Sharing(Guests):
             self.assertLessEqual(max(own) - min(own), 0.01 * max(own), (kernel, own))
 
     def test_bandwidth_agrees(self):
-        """Of what is read in the longer run only; each thread reads so many MB. How far ahead of it
-        prefetchers are depends on the order in which threads come to run."""
-        for prefetchers, part in ("none", 0.02), ("all", 0.04):
+        """Of what is read in the longer run only; each thread reads so many MB. Where page walks read
+        memory too, runs of eight threads differ by 5 % (docs/machine.md)."""
+        machine = self.untranslated(LARGE)
+        for prefetchers in "none", "all":
             for threads in 4, 8:
                 times = []
                 for _ in range(5):
                     ticks = [max(c["count"] for c in
-                                 stat(LARGE, ["cbo0.CLOCKTICKS"], self.meeting, "read", str(threads), str(size),
-                                      options=["--prefetchers", prefetchers])["counts"]) for size in (6, 2)]
+                                 stat(machine, ["cbo0.CLOCKTICKS"], self.meeting, "read", str(threads), str(size),
+                                      options=["--prefetchers", prefetchers])["counts"]) for size in (14, 2)]
                     times.append(ticks[0] - ticks[1])
-                self.assertLessEqual(max(times) - min(times), part * max(times), (threads, prefetchers, times))
+                self.assertLessEqual(max(times) - min(times), 0.02 * max(times), (threads, prefetchers, times))
 
     def test_in_turns_runs_agree(self):
         for kernel, threads in ("atomic", 4), ("barrier", 3), ("spin", 3), ("barrier", 6):

@@ -6,6 +6,7 @@
 #include "machine/access.h"
 #include "support/cmocka.h"
 #include "support/prefetchers.h"
+#include "support/untranslated.h"
 
 /* 334291-001 table 2-9: CBo 2 has its counter 0 at 0xE28, CBo 0 at 0xE08. */
 #define C0_CTR0 0xE08
@@ -24,7 +25,7 @@ static int fixture_up(void **state)
 	fixture = (struct fixture){0};
 	assert_int_equal(pmu_ctx_new(&fixture.ctx), 0);
 	assert_int_equal(
-	    emul_new(&fixture.device.emul, fixture.ctx, pmu_find_machine("xeon-e5-2699v4-2s")), 0);
+	    emul_new(&fixture.device.emul, fixture.ctx, untranslated("xeon-e5-2699v4-2s")), 0);
 	*state = &fixture;
 	return 0;
 }

@@ -12,6 +12,7 @@
 
 struct fixture {
 	struct pmu_ctx *ctx;
+	struct pmu_machine desc; /* translation is free */
 	void *memory;
 	struct machine *machine;
 	struct machine_address_space *space;
@@ -19,17 +20,20 @@ struct fixture {
 
 static inline int fixture_up(void **state)
 {
-	const struct pmu_machine *desc = pmu_find_machine("xeon-e5v4-4c");
 	struct fixture *fixture = calloc(1, sizeof(*fixture));
-	size_t size = (machine_state_size(desc) + 63) & ~(size_t)63;
+	size_t size;
 
 	assert_non_null(fixture);
+	fixture->desc = *pmu_find_machine("xeon-e5v4-4c");
+	fixture->desc.translation = "none";
+	size = (machine_state_size(&fixture->desc) + 63) & ~(size_t)63;
 	assert_int_equal(pmu_ctx_new(&fixture->ctx), 0);
 	fixture->memory = aligned_alloc(64, size);
 	assert_non_null(fixture->memory);
 	memset(fixture->memory, 0, size);
-	assert_int_equal(machine_open(&fixture->machine, fixture->ctx, desc, fixture->memory, true),
-			 0);
+	assert_int_equal(
+	    machine_open(&fixture->machine, fixture->ctx, &fixture->desc, fixture->memory, true),
+	    0);
 	switch_prefetchers_off(fixture->machine);
 	assert_int_equal(machine_address_space_new(&fixture->space, fixture->machine), 0);
 	*state = fixture;

@@ -15,6 +15,7 @@
 #include "emul/block.h"
 #include "support/cmocka.h"
 #include "support/prefetchers.h"
+#include "support/untranslated.h"
 
 #define COUNT	1000 /* of guests/guests.h */
 #define WORK	100000
@@ -29,7 +30,7 @@ static int computer_up(void **state)
 	struct pmu_ctx *ctx;
 
 	assert_int_equal(pmu_ctx_new(&ctx), 0);
-	if (emul_new(&emul, ctx, pmu_find_machine("xeon-e5v4-4c")))
+	if (emul_new(&emul, ctx, untranslated("xeon-e5v4-4c")))
 		fail_msg("%s", pmu_message(ctx));
 	pmu_ctx_free(ctx);
 	switch_prefetchers_off(emul_machine(emul));

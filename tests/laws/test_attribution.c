@@ -136,6 +136,7 @@ static int open_side(void **unused)
 	side.desc.slices = SLICES;
 	side.desc.llc.sets = 64;
 	side.desc.home_agents = 1;
+	side.desc.translation = "none";
 	assert_int_equal(emul_new(&side.emul, NULL, &side.desc), 0);
 	switch_prefetchers_off(emul_machine(side.emul));
 	assert_int_equal(emul_attribution_new(side.emul, NULL, COLUMNS), 0);

@@ -5,10 +5,7 @@
  */
 #include <stdio.h>
 
-#include "bus/emulated.h"
-#include "emul/block.h"
-#include "machine/access.h"
-#include "pmulab/session.h"
+#include "core_fixture.h"
 #include "support/cmocka.h"
 #include "support/prefetchers.h"
 #include "support/random.h"
@@ -121,62 +118,37 @@ static const struct {
 };
 /* clang-format on */
 
-struct fixture {
-	struct pmu_ctx *ctx;
-	struct pmu_bus *bus;
-	struct pmu_session *session;
-	struct machine *machine;
-	struct machine_address_space *space;
-};
-
 /* Of all cores of the machine. */
 struct counts {
 	uint64_t values[EVENTS];
 	struct machine_statistics stats;
 };
 
-static void fixture_up(struct fixture *fixture, unsigned first)
+static void fixture_up(struct core_fixture *fixture, unsigned first)
 {
-	*fixture = (struct fixture){0};
-	assert_int_equal(pmu_ctx_new(&fixture->ctx), 0);
-	if (pmu_bus_emulated(&fixture->bus, fixture->ctx, pmu_find_machine("xeon-e5v4-4c")) ||
-	    pmu_session_new(&fixture->session, fixture->ctx, fixture->bus))
-		fail_msg("%s", pmu_message(fixture->ctx));
-	fixture->machine = emul_machine(bus_emulated_emul(fixture->bus));
-	assert_int_equal(machine_address_space_new(&fixture->space, fixture->machine), 0);
+	core_fixture_up(fixture, "xeon-e5v4-4c");
 	for (unsigned i = first; i < EVENTS && i < first + PACK; i++) {
-		struct pmu_selection selection;
 		char event[64];
 
 		snprintf(event, sizeof(event), "core.%s", names[i]);
-		if (pmu_event_parse(fixture->ctx, pmu_bus_pmu(fixture->bus), event, &selection) ||
-		    pmu_session_add(fixture->session, fixture->ctx, &selection) < 0)
-			fail_msg("%s: %s", event, pmu_message(fixture->ctx));
+		core_fixture_add(fixture, event);
 	}
-	if (pmu_session_start(fixture->session, fixture->ctx))
-		fail_msg("%s", pmu_message(fixture->ctx));
+	core_fixture_start(fixture);
 }
 
-static void fixture_down(struct fixture *fixture, unsigned first, struct counts *out)
+static void fixture_down(struct core_fixture *fixture, unsigned first, struct counts *out)
 {
-	const struct pmu_count *counts = NULL;
 	size_t count = 0;
+	const struct pmu_count *counts = core_fixture_stop(fixture, &count);
 
-	if (pmu_session_stop(fixture->session, fixture->ctx) ||
-	    pmu_session_read(fixture->session, fixture->ctx, &counts, &count))
-		fail_msg("%s", pmu_message(fixture->ctx));
-	assert_true(count > 0);
 	for (size_t i = 0; i < count; i++)
 		out->values[first + counts[i].event] += counts[i].count;
 	machine_statistics(fixture->machine, &out->stats);
-	machine_address_space_free(fixture->space);
-	pmu_session_free(fixture->session);
-	pmu_bus_free(fixture->bus);
-	pmu_ctx_free(fixture->ctx);
+	core_fixture_down(fixture);
 }
 
 struct traffic {
-	void (*drive)(struct fixture *fixture, const struct traffic *traffic);
+	void (*drive)(struct core_fixture *fixture, const struct traffic *traffic);
 	uint32_t prefetchers;
 	unsigned lines, passes;
 	bool stores;
@@ -186,7 +158,7 @@ static void count_all(struct counts *counts, const struct traffic *traffic)
 {
 	*counts = (struct counts){0};
 	for (unsigned first = 0; first < EVENTS; first += PACK) {
-		struct fixture fixture;
+		struct core_fixture fixture;
 
 		fixture_up(&fixture, first);
 		set_all_prefetchers(fixture.machine, traffic->prefetchers);
@@ -226,7 +198,7 @@ static void check_laws(const struct counts *counts)
 }
 
 /* One access a line, in order, so often. */
-static void drive_lines(struct fixture *fixture, const struct traffic *traffic)
+static void drive_lines(struct core_fixture *fixture, const struct traffic *traffic)
 {
 	static const struct machine_insn insn = {0};
 	struct machine_hart *core = machine_hart_enter(fixture->machine, fixture->space, 0);
@@ -308,7 +280,7 @@ static void prefetched_lines(void **unused)
 			 counts.values[DATA_MISS] + counts.values[PREFETCH_MISS]);
 }
 
-static void step(struct fixture *fixture, struct machine_hart *core, uint64_t word)
+static void step(struct core_fixture *fixture, struct machine_hart *core, uint64_t word)
 {
 	static const struct machine_insn insn = {0};
 	uint64_t offset = (word >> 24) % (word & 1u << 20 ? 64 << 10 : SHARED) & ~63ull;
@@ -334,7 +306,7 @@ static void step(struct fixture *fixture, struct machine_hart *core, uint64_t wo
 	}
 }
 
-static void drive_random(struct fixture *fixture, const struct traffic *traffic)
+static void drive_random(struct core_fixture *fixture, const struct traffic *traffic)
 {
 	struct machine_hart *cores[CORES];
 	uint64_t random = 88172645463325252;

@@ -4,11 +4,9 @@
  */
 #include <stdio.h>
 
-#include "bus/emulated.h"
-#include "emul/block.h"
+#include "core_fixture.h"
 #include "machine/control.h"
 #include "machine/prefetcher.h"
-#include "pmulab/session.h"
 #include "support/cmocka.h"
 #include "support/prefetchers.h"
 #include "support/random.h"
@@ -33,15 +31,6 @@
 
 enum event { LOAD_MISSES, LLC_MISSES, DEMAND_DATA, ALL_DATA, SLICES, EVENTS };
 
-struct fixture {
-	struct pmu_ctx *ctx;
-	struct pmu_bus *bus;
-	struct pmu_session *session;
-	struct machine *machine;
-	struct machine_address_space *space;
-	struct machine_hart *cores[CORES];
-};
-
 /* What is counted of one core: by itself, and by its socket's slices with its number as filter. */
 struct question {
 	unsigned core;
@@ -50,58 +39,38 @@ struct question {
 	bool reads_only;
 };
 
-static void add(struct fixture *fixture, const char *event)
-{
-	struct pmu_selection selection;
-
-	if (pmu_event_parse(fixture->ctx, pmu_bus_pmu(fixture->bus), event, &selection) ||
-	    pmu_session_add(fixture->session, fixture->ctx, &selection) < 0)
-		fail_msg("%s: %s", event, pmu_message(fixture->ctx));
-}
-
-static void fixture_up(struct fixture *fixture, const struct question *question)
+static void fixture_up(struct core_fixture *fixture, const struct question *question)
 {
 	char slices[96];
 
-	*fixture = (struct fixture){0};
-	assert_int_equal(pmu_ctx_new(&fixture->ctx), 0);
-	if (pmu_bus_emulated(&fixture->bus, fixture->ctx, pmu_find_machine("xeon-e5-2699v4-2s")) ||
-	    pmu_session_new(&fixture->session, fixture->ctx, fixture->bus))
-		fail_msg("%s", pmu_message(fixture->ctx));
-	fixture->machine = emul_machine(bus_emulated_emul(fixture->bus));
-	assert_int_equal(machine_address_space_new(&fixture->space, fixture->machine), 0);
+	core_fixture_up(fixture, "xeon-e5-2699v4-2s");
 	set_all_prefetchers(fixture->machine, question->prefetchers);
 	/* tid: core * 2 + thread, 334291-001 table 2-18. */
 	snprintf(slices, sizeof(slices), "cbo.%s:tid_en=1:tid=%u", question->slices,
 		 question->core % PER_SOCKET * 2);
-	add(fixture, "core.MEM_LOAD_UOPS_RETIRED.L3_MISS");
-	add(fixture, "core.LONGEST_LAT_CACHE.MISS");
-	add(fixture, "core.OFFCORE_REQUESTS.DEMAND_DATA_RD");
-	add(fixture, "core.OFFCORE_REQUESTS.ALL_DATA_RD");
-	add(fixture, slices);
+	core_fixture_add(fixture, "core.MEM_LOAD_UOPS_RETIRED.L3_MISS");
+	core_fixture_add(fixture, "core.LONGEST_LAT_CACHE.MISS");
+	core_fixture_add(fixture, "core.OFFCORE_REQUESTS.DEMAND_DATA_RD");
+	core_fixture_add(fixture, "core.OFFCORE_REQUESTS.ALL_DATA_RD");
+	core_fixture_add(fixture, slices);
 	for (unsigned i = 0; i < CORES; i++) {
-		fixture->cores[i] = machine_hart_enter(fixture->machine, fixture->space, 0);
-		machine_hart_pause(fixture->cores[i]);
+		core_fixture_enter(fixture, i + 1);
+		machine_hart_pause(fixture->harts[i]);
 	}
 }
 
-static void fixture_down(struct fixture *fixture)
+static void fixture_down(struct core_fixture *fixture)
 {
-	for (unsigned i = 0; i < CORES; i++) {
-		machine_hart_resume(fixture->cores[i]);
-		machine_hart_leave(fixture->cores[i]);
-	}
-	machine_address_space_free(fixture->space);
-	pmu_session_free(fixture->session);
-	pmu_bus_free(fixture->bus);
-	pmu_ctx_free(fixture->ctx);
+	for (unsigned i = 0; i < CORES; i++)
+		machine_hart_resume(fixture->harts[i]);
+	core_fixture_down(fixture);
 }
 
 /* One step of a core: lines in order are read, written or flushed. */
-static void step(struct fixture *fixture, uint64_t word, bool reads_only)
+static void step(struct core_fixture *fixture, uint64_t word, bool reads_only)
 {
 	static const struct machine_insn insn = {.place = 1};
-	struct machine_hart *core = fixture->cores[word % USERS * APART];
+	struct machine_hart *core = fixture->harts[word % USERS * APART];
 	uint64_t address = SHARED_BASE + (word >> 24) % (SHARED_BYTES / LINE) * LINE;
 
 	machine_hart_resume(core);
@@ -116,15 +85,11 @@ static void step(struct fixture *fixture, uint64_t word, bool reads_only)
 	machine_hart_pause(core);
 }
 
-static void read_counts(struct fixture *fixture, unsigned core, uint64_t values[EVENTS])
+static void read_counts(struct core_fixture *fixture, unsigned core, uint64_t values[EVENTS])
 {
-	const struct pmu_count *counts = NULL;
 	size_t count = 0;
+	const struct pmu_count *counts = core_fixture_stop(fixture, &count);
 
-	if (pmu_session_stop(fixture->session, fixture->ctx) ||
-	    pmu_session_read(fixture->session, fixture->ctx, &counts, &count))
-		fail_msg("%s", pmu_message(fixture->ctx));
-	assert_true(count > 0);
 	for (size_t i = 0; i < count; i++)
 		if (counts[i].socket == core / PER_SOCKET &&
 		    (counts[i].event == SLICES || counts[i].instance == core % PER_SOCKET))
@@ -135,13 +100,12 @@ static void read_counts(struct fixture *fixture, unsigned core, uint64_t values[
 static void measure(struct question question, uint64_t values[EVENTS])
 {
 	uint64_t random = 88172645463325252;
-	struct fixture fixture;
+	struct core_fixture fixture;
 
 	for (unsigned i = 0; i < EVENTS; i++)
 		values[i] = 0;
 	fixture_up(&fixture, &question);
-	if (pmu_session_start(fixture.session, fixture.ctx))
-		fail_msg("%s", pmu_message(fixture.ctx));
+	core_fixture_start(&fixture);
 	for (unsigned i = 0; i < STEPS; i++)
 		step(&fixture, next_random(&random), question.reads_only);
 	read_counts(&fixture, question.core, values);

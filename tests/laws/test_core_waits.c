@@ -3,14 +3,9 @@
  * as the core's clock says, and what is independent takes that many times it. Prefetchers are off
  * but where the test says so.
  */
-#include <stdio.h>
-
-#include "bus/emulated.h"
-#include "emul/block.h"
-#include "machine/access.h"
+#include "core_fixture.h"
 #include "machine/control.h"
 #include "machine/prefetcher.h"
-#include "pmulab/session.h"
 #include "support/cmocka.h"
 #include "support/prefetchers.h"
 
@@ -36,11 +31,7 @@ static const char *const names[EVENTS] = {
 /* clang-format on */
 
 struct fixture {
-	struct pmu_ctx *ctx;
-	struct pmu_bus *bus;
-	struct pmu_session *session;
-	struct machine *machine;
-	struct machine_address_space *space;
+	struct core_fixture all;
 	struct machine_hart *core;
 	uint64_t values[EVENTS];
 };
@@ -48,42 +39,28 @@ struct fixture {
 static void fixture_up(struct fixture *fixture)
 {
 	*fixture = (struct fixture){0};
-	assert_int_equal(pmu_ctx_new(&fixture->ctx), 0);
-	if (pmu_bus_emulated(&fixture->bus, fixture->ctx, pmu_find_machine("xeon-e5v4-4c")) ||
-	    pmu_session_new(&fixture->session, fixture->ctx, fixture->bus))
-		fail_msg("%s", pmu_message(fixture->ctx));
-	fixture->machine = emul_machine(bus_emulated_emul(fixture->bus));
-	assert_int_equal(machine_address_space_new(&fixture->space, fixture->machine), 0);
-	switch_prefetchers_off(fixture->machine);
-	fixture->core = machine_hart_enter(fixture->machine, fixture->space, 0);
-	for (int i = 0; i < EVENTS; i++) {
-		struct pmu_selection selection;
-
-		if (pmu_event_parse(fixture->ctx, pmu_bus_pmu(fixture->bus), names[i],
-				    &selection) ||
-		    pmu_session_add(fixture->session, fixture->ctx, &selection) != i)
-			fail_msg("%s: %s", names[i], pmu_message(fixture->ctx));
-	}
+	core_fixture_up(&fixture->all, "xeon-e5v4-4c");
+	switch_prefetchers_off(fixture->all.machine);
+	core_fixture_enter(&fixture->all, 1);
+	fixture->core = fixture->all.harts[0];
+	for (int i = 0; i < EVENTS; i++)
+		core_fixture_add(&fixture->all, names[i]);
 }
 
 static void start(struct fixture *fixture)
 {
 	machine_hart_pause_briefly(fixture->core);
-	if (pmu_session_start(fixture->session, fixture->ctx))
-		fail_msg("%s", pmu_message(fixture->ctx));
+	core_fixture_start(&fixture->all);
 }
 
 /* All that is outstanding ends before. */
 static void stop(struct fixture *fixture)
 {
-	const struct pmu_count *counts = NULL;
+	const struct pmu_count *counts;
 	size_t count = 0;
 
 	machine_hart_pause_briefly(fixture->core);
-	if (pmu_session_stop(fixture->session, fixture->ctx) ||
-	    pmu_session_read(fixture->session, fixture->ctx, &counts, &count))
-		fail_msg("%s", pmu_message(fixture->ctx));
-	assert_true(count > 0);
+	counts = core_fixture_stop(&fixture->all, &count);
 	for (size_t i = 0; i < count; i++)
 		if (!counts[i].instance)
 			fixture->values[counts[i].event] = counts[i].count;
@@ -91,11 +68,7 @@ static void stop(struct fixture *fixture)
 
 static void fixture_down(struct fixture *fixture)
 {
-	machine_hart_leave(fixture->core);
-	machine_address_space_free(fixture->space);
-	pmu_session_free(fixture->session);
-	pmu_bus_free(fixture->bus);
-	pmu_ctx_free(fixture->ctx);
+	core_fixture_down(&fixture->all);
 }
 
 /* Each load's address is what the one before it loads. */
@@ -252,7 +225,7 @@ static void prefetched_into_l2(void **unused)
 	fixture_up(&fixture);
 	load_chain(&fixture, LINES);
 	flush_all(&fixture);
-	set_all_prefetchers(fixture.machine,
+	set_all_prefetchers(fixture.all.machine,
 			    1u << MACHINE_PREFETCH_STREAM | 1u << MACHINE_PREFETCH_ADJACENT);
 	start(&fixture);
 	load_chain(&fixture, LINES);

@@ -5,10 +5,8 @@
  */
 #include <stdio.h>
 
-#include "bus/emulated.h"
-#include "emul/block.h"
+#include "core_fixture.h"
 #include "machine/control.h"
-#include "pmulab/session.h"
 #include "support/cmocka.h"
 #include "support/prefetchers.h"
 
@@ -60,93 +58,84 @@ static const char *const names[EVENTS] = {
 };
 /* clang-format on */
 
-struct fixture {
-	struct pmu_ctx *ctx;
-	struct pmu_bus *bus;
-	struct pmu_session *session;
-	struct machine *machine;
-	struct machine_address_space *space;
-	struct machine_hart *cores[CORES];
-};
-
 static const struct machine_insn plain;
 
-static void settle(struct fixture *fixture)
+static void settle(struct core_fixture *fixture)
 {
 	for (unsigned i = 0; i < CORES; i++)
-		machine_hart_sleep(fixture->cores[i], 1000000000);
+		machine_hart_sleep(fixture->harts[i], 1000000000);
 }
 
-static void pass(struct fixture *fixture, unsigned core, unsigned lines, bool stores)
+static void pass(struct core_fixture *fixture, unsigned core, unsigned lines, bool stores)
 {
 	for (unsigned i = 0; i < lines; i++) {
 		if (stores)
-			machine_store(fixture->cores[core], DATA + i * LINE, 8, &plain);
+			machine_store(fixture->harts[core], DATA + i * LINE, 8, &plain);
 		else
-			machine_load(fixture->cores[core], DATA + i * LINE, 8, &plain);
+			machine_load(fixture->harts[core], DATA + i * LINE, 8, &plain);
 		if (i % 8 == 7)
 			settle(fixture);
 	}
 	settle(fixture);
 }
 
-static void flush(struct fixture *fixture, unsigned lines)
+static void flush(struct core_fixture *fixture, unsigned lines)
 {
 	for (unsigned i = 0; i < lines; i++)
-		machine_flush(fixture->cores[0], DATA + i * LINE);
+		machine_flush(fixture->harts[0], DATA + i * LINE);
 	settle(fixture);
 }
 
 struct place {
 	const char *name;
 	unsigned lines;
-	void (*prepare)(struct fixture *fixture, unsigned lines);
+	void (*prepare)(struct core_fixture *fixture, unsigned lines);
 	enum event events[6]; /* that count all loads; EVENTS ends them */
 };
 
-static void into_private(struct fixture *fixture, unsigned lines)
+static void into_private(struct core_fixture *fixture, unsigned lines)
 {
 	pass(fixture, 0, lines, false);
 }
 
 /* Pages are those of who touches them first. */
-static void into_memory(struct fixture *fixture, unsigned lines)
+static void into_memory(struct core_fixture *fixture, unsigned lines)
 {
 	pass(fixture, 0, lines, false);
 	flush(fixture, lines);
 }
 
-static void into_far_memory(struct fixture *fixture, unsigned lines)
+static void into_far_memory(struct core_fixture *fixture, unsigned lines)
 {
 	pass(fixture, FAR, lines, false);
 	flush(fixture, lines);
 }
 
-static void clean_near(struct fixture *fixture, unsigned lines)
+static void clean_near(struct core_fixture *fixture, unsigned lines)
 {
 	pass(fixture, NEAR, lines, false);
 }
 
-static void modified_near(struct fixture *fixture, unsigned lines)
+static void modified_near(struct core_fixture *fixture, unsigned lines)
 {
 	pass(fixture, NEAR, lines, true);
 }
 
 /* The other core displaces them, and the LLC does not know. */
-static void gone_near(struct fixture *fixture, unsigned lines)
+static void gone_near(struct core_fixture *fixture, unsigned lines)
 {
 	pass(fixture, NEAR, lines, false);
 	for (unsigned i = 0; i < 16384; i++)
-		machine_load(fixture->cores[NEAR], 2 * DATA + i * LINE, 8, &plain);
+		machine_load(fixture->harts[NEAR], 2 * DATA + i * LINE, 8, &plain);
 	settle(fixture);
 }
 
-static void clean_far(struct fixture *fixture, unsigned lines)
+static void clean_far(struct core_fixture *fixture, unsigned lines)
 {
 	pass(fixture, FAR, lines, false);
 }
 
-static void modified_far(struct fixture *fixture, unsigned lines)
+static void modified_far(struct core_fixture *fixture, unsigned lines)
 {
 	pass(fixture, FAR, lines, true);
 }
@@ -170,48 +159,29 @@ static const struct place places[] = {
      {REMOTE_HITM, L3_MISS, L1_MISS, L2_MISS, LLC_REFERENCE, LLC_MISS}},
 };
 
-static void fixture_up(struct fixture *fixture, unsigned first)
+static void fixture_up(struct core_fixture *fixture, unsigned first)
 {
-	*fixture = (struct fixture){0};
-	assert_int_equal(pmu_ctx_new(&fixture->ctx), 0);
-	if (pmu_bus_emulated(&fixture->bus, fixture->ctx, pmu_find_machine("xeon-e5-2699v4-2s")) ||
-	    pmu_session_new(&fixture->session, fixture->ctx, fixture->bus))
-		fail_msg("%s", pmu_message(fixture->ctx));
-	fixture->machine = emul_machine(bus_emulated_emul(fixture->bus));
-	assert_int_equal(machine_address_space_new(&fixture->space, fixture->machine), 0);
+	core_fixture_up(fixture, "xeon-e5-2699v4-2s");
 	switch_prefetchers_off(fixture->machine);
-	for (unsigned i = 0; i < CORES; i++)
-		fixture->cores[i] = machine_hart_enter(fixture->machine, fixture->space, 0);
+	core_fixture_enter(fixture, CORES);
 	for (unsigned i = first; i < EVENTS && i < first + PACK; i++) {
-		struct pmu_selection selection;
 		char event[64];
 
 		snprintf(event, sizeof(event), "core.%s", names[i]);
-		if (pmu_event_parse(fixture->ctx, pmu_bus_pmu(fixture->bus), event, &selection) ||
-		    pmu_session_add(fixture->session, fixture->ctx, &selection) < 0)
-			fail_msg("%s: %s", event, pmu_message(fixture->ctx));
+		core_fixture_add(fixture, event);
 	}
 }
 
 /* @param values  of core 0, from the first event of the pack on */
-static void fixture_down(struct fixture *fixture, uint64_t *values)
+static void fixture_down(struct core_fixture *fixture, uint64_t *values)
 {
-	const struct pmu_count *counts = NULL;
 	size_t count = 0;
+	const struct pmu_count *counts = core_fixture_stop(fixture, &count);
 
-	if (pmu_session_stop(fixture->session, fixture->ctx) ||
-	    pmu_session_read(fixture->session, fixture->ctx, &counts, &count))
-		fail_msg("%s", pmu_message(fixture->ctx));
-	assert_true(count > 0);
 	for (size_t i = 0; i < count; i++)
 		if (!counts[i].socket && !counts[i].instance)
 			values[counts[i].event] = counts[i].count;
-	for (unsigned i = 0; i < CORES; i++)
-		machine_hart_leave(fixture->cores[i]);
-	machine_address_space_free(fixture->space);
-	pmu_session_free(fixture->session);
-	pmu_bus_free(fixture->bus);
-	pmu_ctx_free(fixture->ctx);
+	core_fixture_down(fixture);
 }
 
 static bool counts_all(const struct place *place, enum event event)
@@ -242,12 +212,11 @@ static void each_place_by_itself(void **unused)
 		uint64_t values[EVENTS] = {0};
 
 		for (unsigned first = 0; first < EVENTS; first += PACK) {
-			struct fixture fixture;
+			struct core_fixture fixture;
 
 			fixture_up(&fixture, first);
 			places[i].prepare(&fixture, places[i].lines);
-			if (pmu_session_start(fixture.session, fixture.ctx))
-				fail_msg("%s", pmu_message(fixture.ctx));
+			core_fixture_start(&fixture);
 			pass(&fixture, 0, places[i].lines, false);
 			fixture_down(&fixture, values + first);
 		}
@@ -263,19 +232,18 @@ static void lines_on_their_way(void **unused)
 	(void)unused;
 	for (unsigned first = 0; first < EVENTS; first += PACK) {
 		static const struct machine_insn insn = {.loads_registers = 1};
-		struct fixture fixture;
+		struct core_fixture fixture;
 
 		fixture_up(&fixture, first);
 		into_memory(&fixture, 8);
-		if (pmu_session_start(fixture.session, fixture.ctx))
-			fail_msg("%s", pmu_message(fixture.ctx));
-		machine_load(fixture.cores[0], DATA, 8, &insn);
-		machine_load(fixture.cores[0], DATA + 8, 8, &insn);
-		machine_load(fixture.cores[0], DATA + 16, 8, &insn);
-		machine_prefetch(fixture.cores[0], DATA + LINE, MACHINE_HINT_L1, &plain);
-		machine_load(fixture.cores[0], DATA + LINE, 8, &insn);
+		core_fixture_start(&fixture);
+		machine_load(fixture.harts[0], DATA, 8, &insn);
+		machine_load(fixture.harts[0], DATA + 8, 8, &insn);
+		machine_load(fixture.harts[0], DATA + 16, 8, &insn);
+		machine_prefetch(fixture.harts[0], DATA + LINE, MACHINE_HINT_L1, &plain);
+		machine_load(fixture.harts[0], DATA + LINE, 8, &insn);
 		settle(&fixture);
-		machine_load(fixture.cores[0], DATA + 24, 8, &insn);
+		machine_load(fixture.harts[0], DATA + 24, 8, &insn);
 		fixture_down(&fixture, values + first);
 	}
 	assert_int_equal(values[LOADS], 5);

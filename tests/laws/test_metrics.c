@@ -51,6 +51,7 @@ static void fixture_up(struct fixture *fixture, const char *name)
 	memset(fixture, 0, sizeof(*fixture));
 	fixture->desc = *pmu_find_machine(name);
 	fixture->desc.prefetchers = 0;
+	fixture->desc.translation = "none";
 	fixture->desc.t_refi = UNREPEATED;
 }
 

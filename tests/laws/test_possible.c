@@ -85,7 +85,9 @@ static unsigned compare(const struct recorder *recorder, bool alone)
 
 	for (unsigned id = 1; id < SIGNAL_COUNT; id++) {
 		const struct signal_desc *signal = &signal_table[id];
-		uint32_t not = signal->never | (alone ? signal->several_sockets : 0);
+		/* The machines have TLBs, and no large pages. */
+		uint32_t not =
+		    signal->never | signal->large_pages | (alone ? signal->several_sockets : 0);
 		uint32_t missing = all_qualifiers(signal) & ~not &~recorder->qualifiers[id] &
 				   ~signal->default_qualifier;
 
@@ -177,6 +179,9 @@ static void selections(void **state)
 	    {"cbo.TOR_INSERTS.NID_ALL:nid=my_node", "xeon-e5v4-4c", ""},
 	    {"cbo.TOR_INSERTS.REMOTE", "xeon-e5v4-4c", "one socket"},
 	    {"cbo.TOR_INSERTS.REMOTE", "xeon-e5-2650v4-2s", ""},
+	    {"core.DTLB_LOAD_MISSES.STLB_HIT", "xeon-e5v4-4c", ""},
+	    {"core.DTLB_LOAD_MISSES.STLB_HIT_2M", NULL, ""},
+	    {"core.DTLB_LOAD_MISSES.STLB_HIT_2M", "xeon-e5v4-4c", "no large pages"},
 	    {"cbo.LLC_LOOKUP.ANY:state=I", NULL, ""},
 	    {"cbo.LLC_LOOKUP.ANY:state=0x20", NULL, "no such state"},
 	    {"cbo.LLC_LOOKUP.ANY:state=S", "xeon-e5v4-4c", "no such state"},

@@ -2,14 +2,19 @@
 #ifndef TESTS_LIBRARY_FIXTURE_H
 #define TESTS_LIBRARY_FIXTURE_H
 
+#include <string.h>
+
 #include <pmulab/emul.h>
 
 #include "support/cmocka.h"
 
-#define MACHINE "xeon-e5v4-4c"
+/* Page walks would read memory too. */
+#define MACHINE_TEXT                                                                               \
+	"{\"base\": \"xeon-e5v4-4c\", \"name\": \"untranslated\", \"translation\": \"none\"}"
 
 struct fixture {
 	struct pmu_ctx *ctx;
+	struct pmu_machine *machine;
 	struct pmu_emul *emul;
 };
 
@@ -18,7 +23,9 @@ static inline int fixture_up(void **state)
 	static struct fixture fixture;
 
 	assert_int_equal(pmu_ctx_new(&fixture.ctx), 0);
-	if (pmu_emul_new(&fixture.emul, fixture.ctx, pmu_find_machine(MACHINE)))
+	if (pmu_machine_parse(&fixture.machine, fixture.ctx, MACHINE_TEXT, strlen(MACHINE_TEXT),
+			      "untranslated") ||
+	    pmu_emul_new(&fixture.emul, fixture.ctx, fixture.machine))
 		fail_msg("%s", pmu_message(fixture.ctx));
 	/* Closed forms are those of demands. */
 	assert_int_equal(pmu_emul_set_prefetchers(fixture.emul, fixture.ctx, "none"), 0);
@@ -31,6 +38,7 @@ static inline int fixture_down(void **state)
 	struct fixture *fixture = *state;
 
 	pmu_emul_free(fixture->emul);
+	pmu_machine_free(fixture->machine);
 	pmu_ctx_free(fixture->ctx);
 	return 0;
 }

@@ -39,7 +39,7 @@ static inline void keep_signal(void *subscriber, const struct signal *signal)
 }
 
 /* Nobody subscribes yet; nothing is prefetched. */
-static inline void fixture_up(struct fixture *fixture, const struct pmu_machine *desc)
+static inline void fixture_up_translating(struct fixture *fixture, const struct pmu_machine *desc)
 {
 	size_t size = machine_state_size(desc);
 
@@ -52,6 +52,15 @@ static inline void fixture_up(struct fixture *fixture, const struct pmu_machine 
 	assert_int_equal(
 	    machine_open(&fixture->machine, NULL, &fixture->desc, fixture->state, true), 0);
 	assert_int_equal(machine_address_space_new(&fixture->space, fixture->machine), 0);
+}
+
+/* The same; translation is free. */
+static inline void fixture_up(struct fixture *fixture, const struct pmu_machine *desc)
+{
+	struct pmu_machine copy = *desc;
+
+	copy.translation = "none";
+	fixture_up_translating(fixture, &copy);
 }
 
 static inline void subscribe_to(struct fixture *fixture, enum pmu_signal_id id)

@@ -201,6 +201,7 @@ static void fixture_up(struct fixture *fixture, const struct pmu_machine *like, 
 
 	*fixture = (struct fixture){.desc = *like, .random = 88172645463325252};
 	fixture->desc.prefetchers = 0;
+	fixture->desc.translation = "none";
 	memset(fixture->enabled, 1, sizeof(fixture->enabled));
 	fixture->desc.sockets = sockets;
 	fixture->desc.cores = 3;

@@ -9,14 +9,16 @@
 #include "perf/devices.h"
 #include "perf/perf.h"
 #include "support/cmocka.h"
+#include "support/untranslated.h"
 
-#define MACHINE	   "xeon-e5-2699v4-2s"
-#define CORES	   22
-#define CACHE_MISS 0x412E /* LONGEST_LAT_CACHE.MISS, 325384 */
-#define CAS_READ   0x0304 /* CAS_COUNT.RD, 334291-001 table 2-118 */
-#define TOR_OPCODE 0x0135 /* TOR_INSERTS.OPCODE */
-#define FILTER_RFO (UINT64_C(0x180) << 52)
-#define WORDS	   16
+#define MACHINE	      "xeon-e5-2699v4-2s"
+#define CORES	      22
+#define CACHE_MISS    0x412E /* LONGEST_LAT_CACHE.MISS, 325384 */
+#define STORE_FORWARD 0x0203 /* LD_BLOCKS: not modelled */
+#define CAS_READ      0x0304 /* CAS_COUNT.RD, 334291-001 table 2-118 */
+#define TOR_OPCODE    0x0135 /* TOR_INSERTS.OPCODE */
+#define FILTER_RFO    (UINT64_C(0x180) << 52)
+#define WORDS	      16
 
 struct fixture {
 	struct pmu_ctx *ctx;
@@ -30,7 +32,7 @@ static int fixture_up(void **state)
 
 	fixture = (struct fixture){0};
 	assert_int_equal(pmu_ctx_new(&fixture.ctx), 0);
-	assert_int_equal(emul_new(&fixture.emul, fixture.ctx, pmu_find_machine(MACHINE)), 0);
+	assert_int_equal(emul_new(&fixture.emul, fixture.ctx, untranslated(MACHINE)), 0);
 	/* Each store that misses is one event. */
 	for (unsigned cpu = 0; cpu < 2 * CORES; cpu++)
 		machine_set_prefetchers(emul_machine(fixture.emul), cpu, 0);
@@ -368,10 +370,7 @@ static void errors(void **state)
 	    {{.type = PERF_TYPE_RAW, .config = CACHE_MISS}, -1, 2 * CORES, -ENODEV},
 	    {{.type = PERF_TYPE_RAW, .config = UINT64_C(1) << 40}, 0, -1, -EINVAL},
 	    {{.type = PERF_TYPE_RAW, .config = 0xFFFF}, 0, -1, -ENOENT},
-	    {{.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_BRANCH_MISSES},
-	     0,
-	     -1,
-	     -EOPNOTSUPP},
+	    {{.type = PERF_TYPE_RAW, .config = STORE_FORWARD}, 0, -1, -EOPNOTSUPP},
 	    {{.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_STALLED_CYCLES_FRONTEND},
 	     0,
 	     -1,

@@ -250,6 +250,24 @@ static void test_thresholds_count_nothing(void **state UNUSED)
 	assert_int_equal(fixture_msr(&fixture, PMC(2)), 9);
 }
 
+/* UOPS_ISSUED.STALL_CYCLES: cycles without one have a signal of their own. */
+static void test_thresholds_of_unit_masks(void **state UNUSED)
+{
+	const uint64_t issued = EN | USR | EVENT(0x0E, 0x01);
+
+	fixture_set_msr(&fixture, CTRL, ALL);
+	fixture_set_msr(&fixture, EVTSEL(0), issued);
+	fixture_set_msr(&fixture, EVTSEL(1), issued | CMASK(1) | INVERT);
+	fixture_set_msr(&fixture, EVTSEL(2), issued | CMASK(2) | INVERT);
+	fixture_set_msr(&fixture, EVTSEL(3), issued | CMASK(1) | INVERT | CORE_EDGE);
+	happen(SIGNAL_CORE_UOP_ISSUED, 9);
+	happen(SIGNAL_CORE_STALL, 5);
+	assert_int_equal(fixture_msr(&fixture, PMC(0)), 9);
+	assert_int_equal(fixture_msr(&fixture, PMC(1)), 5);
+	assert_int_equal(fixture_msr(&fixture, PMC(2)), 0);
+	assert_int_equal(fixture_msr(&fixture, PMC(3)), 0);
+}
+
 static void test_writes_of_counters(void **state UNUSED)
 {
 	fixture_set_msr(&fixture, PMC(0), 0x7fffffff);
@@ -440,6 +458,7 @@ int main(void)
 	    TEST(test_fixed),
 	    TEST(test_enables),
 	    TEST(test_thresholds_count_nothing),
+	    TEST(test_thresholds_of_unit_masks),
 	    TEST(test_writes_of_counters),
 	    TEST(test_faults),
 	    TEST(test_overflow),

@@ -84,13 +84,29 @@ static void open_filters(const struct pmu_box *box)
 	}
 }
 
+/* In the control, what goes with a unit mask. */
+static uint64_t implied_by(const struct pmu_umask *row)
+{
+	uint64_t value = 0;
+
+	for (size_t i = 0; row && i < row->implied_count; i++)
+		if (!row->implied[i].modifier->reg)
+			value |= row->implied[i].value << row->implied[i].modifier->lo;
+	return value;
+}
+
+/* @param row  NULL: the event has none */
 static void program(const struct pmu_box *box, const struct pmu_event *event, unsigned counter,
-		    unsigned umask)
+		    const struct pmu_umask *row)
 {
 	const struct pmu_register *control = pmu_box_register(box, PMU_ROLE_COUNTER_CTL, counter);
+	const unsigned umask = row ? row->value : 0;
 
 	uint64_t value =
 	    field(control, "ev_sel", event->code) | field(control, "ev_sel_ext", event->ext);
+
+	if (box->scope == PMU_SCOPE_CORE)
+		value |= implied_by(row);
 
 	/* Counters of a core need a ring, and the core's own global control. */
 	if (box->scope == PMU_SCOPE_CORE) {
@@ -106,19 +122,17 @@ static void program(const struct pmu_box *box, const struct pmu_event *event, un
 	write_register(box, control, value | field(control, "en", 1));
 }
 
-static unsigned signal_of(const struct pmu_event *event, unsigned umask)
+static unsigned signal_of(const struct pmu_event *event, const struct pmu_umask *row)
 {
-	for (size_t i = 0; event->by_umask && i < event->umask_count; i++)
-		if (event->umasks[i].value == umask)
-			return event->umasks[i].signal;
-	return event->signal;
+	return event->by_umask && row ? row->signal : event->signal;
 }
 
-/* What @umask names, as a signal that each of its conditions welcomes. */
-static struct signal welcome(const struct pmu_event *event, unsigned umask)
+/* What @row names, as a signal that each of its conditions welcomes. */
+static struct signal welcome(const struct pmu_event *event, const struct pmu_umask *row)
 {
+	const unsigned umask = row ? row->value : 0;
 	struct signal signal = {
-	    .id = (uint16_t)signal_of(event, umask),
+	    .id = (uint16_t)signal_of(event, row),
 	    .duration = 7,
 	    .time = 100,
 	    .request = REQUEST_READ_DATA,
@@ -174,30 +188,50 @@ static uint64_t expected_count(const struct pmu_event *event)
 	return 0;
 }
 
+/* Whether the counter counts what the row says under this or another name. */
+static bool can_count(const struct pmu_box *box, const struct pmu_event *event, unsigned counter,
+		      const struct pmu_umask *row)
+{
+	if (event->counters >> counter & 1)
+		return true;
+	for (size_t e = 0; row && event->by_umask && e < box->event_count; e++) {
+		const struct pmu_event *other = &box->events[e];
+
+		if (other->code != event->code || !(other->counters >> counter & 1))
+			continue;
+		for (size_t u = 0; u < other->umask_count; u++)
+			if (other->umasks[u].value == row->value && other->umasks[u].signal &&
+			    implied_by(&other->umasks[u]) == implied_by(row))
+				return true;
+	}
+	return false;
+}
+
 static const struct pmu_pmu *tested;
 
 static void check_event(const struct pmu_box *box, const struct pmu_event *event, unsigned counter,
-			unsigned umask)
+			const struct pmu_umask *row)
 {
-	bool can = event->counters >> counter & 1;
+	const unsigned umask = row ? row->value : 0;
+	const bool can = can_count(box, event, counter, row);
 	uint64_t expected = 0, counted;
 	uint32_t named;
 	bool some;
 
 	fixture_up_for(&fixture, tested);
 	open_filters(box);
-	program(box, event, counter, umask);
+	program(box, event, counter, row);
 	named = alternatives(event, umask, &some);
 	if (event->model != PMU_MODEL_ABSENT && can && some &&
-	    !(event->by_umask && !signal_of(event, umask))) {
+	    !(event->by_umask && !signal_of(event, row))) {
 		expected = expected_count(event);
 		/* What holds by default holds in the 993 other cycles too. */
 		if (event->measure == PMU_MEASURE_NONEMPTY &&
 		    (named & signal_table[event->signal].default_qualifier))
 			expected = 1000;
 	}
-	if (signal_of(event, umask)) {
-		struct signal signal = welcome(event, umask);
+	if (signal_of(event, row)) {
+		struct signal signal = welcome(event, row);
 
 		signal_emit(&fixture.port, signal);
 	}
@@ -223,9 +257,9 @@ static void check_every_event(const char *name, unsigned least)
 
 			for (unsigned k = 0; k < box->counter_count; k++) {
 				for (size_t u = 0; u < event->umask_count; u++, checked++)
-					check_event(box, event, k, event->umasks[u].value);
+					check_event(box, event, k, &event->umasks[u]);
 				if (!event->umask_count)
-					check_event(box, event, k, 0), checked++;
+					check_event(box, event, k, NULL), checked++;
 			}
 			modelled += event->model != PMU_MODEL_ABSENT;
 		}

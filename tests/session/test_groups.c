@@ -12,6 +12,7 @@
 #include "machine/access.h"
 #include "support/cmocka.h"
 #include "support/prefetchers.h"
+#include "support/untranslated.h"
 
 #define LINE_BYTES 64
 #define LINES	   600
@@ -30,8 +31,7 @@ static void fixture_up(struct fixture *fixture, const char *machine)
 {
 	memset(fixture, 0, sizeof(*fixture));
 	assert_int_equal(pmu_ctx_new(&fixture->ctx), 0);
-	assert_int_equal(pmu_bus_emulated(&fixture->bus, fixture->ctx, pmu_find_machine(machine)),
-			 0);
+	assert_int_equal(pmu_bus_emulated(&fixture->bus, fixture->ctx, untranslated(machine)), 0);
 	assert_int_equal(pmu_session_new(&fixture->session, fixture->ctx, fixture->bus), 0);
 	pmu_session_spread(fixture->session);
 	switch_prefetchers_off(emul_machine(bus_emulated_emul(fixture->bus)));
@@ -156,12 +156,18 @@ static void check_all_at_once(const char *machine)
 	static struct pmu_selection selections[EVENTS_MAX];
 	struct fixture fixture;
 	unsigned counting = 0;
-	size_t count;
+	size_t listed, count = 0;
 
 	fixture_up(&fixture, machine);
-	count = list_events(pmu_bus_pmu(fixture.bus), fixture.ctx, selections);
-	for (size_t i = 0; i < count; i++)
-		assert_int_equal(pmu_session_add(fixture.session, fixture.ctx, &selections[i]), i);
+	listed = list_events(pmu_bus_pmu(fixture.bus), fixture.ctx, selections);
+	for (size_t i = 0; i < listed; i++) {
+		int number = pmu_session_add(fixture.session, fixture.ctx, &selections[i]);
+
+		/* Two names of one event are one. */
+		assert_in_range(number, 0, count);
+		if ((size_t)number == count)
+			selections[count++] = selections[i];
+	}
 	start(&fixture);
 	assert_true(pmu_session_pmus(fixture.session) > 4);
 	touch_lines(bus_emulated_emul(fixture.bus));

@@ -15,6 +15,7 @@
 #include "pmulab/session.h"
 #include "support/cmocka.h"
 #include "support/prefetchers.h"
+#include "support/untranslated.h"
 
 #define MACHINE	   "xeon-e5-2699v4-2s"
 #define LINE_BYTES 64
@@ -111,7 +112,7 @@ static void measure_in_process(struct pmu_ctx *ctx, struct counts *counts)
 {
 	struct pmu_bus *bus;
 
-	assert_int_equal(pmu_bus_emulated(&bus, ctx, pmu_find_machine(MACHINE)), 0);
+	assert_int_equal(pmu_bus_emulated(&bus, ctx, untranslated(MACHINE)), 0);
 	measure(ctx, bus, bus_emulated_emul(bus), counts);
 	pmu_bus_free(bus);
 }
@@ -128,7 +129,7 @@ static void measure_through_files(struct pmu_ctx *ctx, struct counts *counts)
 {
 	unsigned violations = 0;
 	const struct device_options options = {
-	    .machine = pmu_find_machine(MACHINE),
+	    .machine = untranslated(MACHINE),
 	    .violated = violated,
 	    .finished = tell_violations,
 	    .arg = &violations,

@@ -9,6 +9,7 @@
 #include "pmulab/session.h"
 #include "support/cmocka.h"
 #include "support/prefetchers.h"
+#include "support/untranslated.h"
 
 #define LINE_BYTES 64
 #define LINES	   20000
@@ -36,7 +37,7 @@ static void violated(void *arg, const struct pmon_violation *violation)
 static void fixture_up(struct fixture *fixture, const char *machine)
 {
 	memset(fixture, 0, sizeof(*fixture));
-	fixture->desc = pmu_find_machine(machine);
+	fixture->desc = untranslated(machine);
 	assert_int_equal(pmu_ctx_new(&fixture->ctx), 0);
 	assert_int_equal(pmu_bus_emulated(&fixture->bus, fixture->ctx, fixture->desc), 0);
 	switch_prefetchers_off(emul_machine(bus_emulated_emul(fixture->bus)));

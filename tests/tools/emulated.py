@@ -33,14 +33,15 @@ def skip_without(*tools):
 
 
 class Machine:
-    """An emulated machine for as long as the block lasts. Its prefetchers are off: closed forms of
-    programs are those of their own accesses."""
+    """An emulated machine for as long as the block lasts. Its prefetchers are off, and its pages are
+    found without walks: closed forms of programs are those of their own accesses."""
 
     def __init__(self, *options, machine=SMALL):
         self.name = f"test-{os.getpid()}-{next(NAMES)}"
         self.folder = tempfile.TemporaryDirectory()
         plain = pathlib.Path(self.folder.name) / "plain.json"
-        plain.write_text(json.dumps({"base": machine, "name": f"plain-{machine}", "prefetchers": 0}),
+        plain.write_text(json.dumps({"base": machine, "name": f"plain-{machine}", "prefetchers": 0,
+                                     "translation": "none"}),
                          encoding="utf-8")
         self.command = [PMULAB, "emulate", "-M", plain, "--name", self.name, *options, "--", "cat"]
 

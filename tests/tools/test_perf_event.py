@@ -52,7 +52,7 @@ class Perf(Tools):
         with Machine() as machine:
             found = self.counts(machine, "-a", "-e", "instructions,cycles,cache-misses,"
                                 "cache-references,branches,r412e,cpu/event=0xc0/,"
-                                "UNC_M_CAS_COUNT.RD,UNC_M_CAS_COUNT.WR,branch-misses",
+                                "UNC_M_CAS_COUNT.RD,UNC_M_CAS_COUNT.WR,LLC-load-misses",
                                 *machine.program(self.kernel("copy")))
             stats = machine.statistics()
         self.assertEqual(found, {
@@ -60,7 +60,7 @@ class Perf(Tools):
             "cache-misses": stats["llc_misses"], "cache-references": stats["l2_misses"],
             "branches": stats["branches"], "r412e": stats["llc_misses"],
             "cpu/event=0xc0/": stats["instructions"], "UNC_M_CAS_COUNT.RD": stats["cas_reads"],
-            "UNC_M_CAS_COUNT.WR": stats["cas_writes"], "branch-misses": None})
+            "UNC_M_CAS_COUNT.WR": stats["cas_writes"], "LLC-load-misses": None})
 
     def test_boxes(self):
         """One by one, and a filter."""
@@ -98,7 +98,7 @@ class Perf(Tools):
             found = self.counts(machine, "-a", "-e", ",".join(events),
                                 *machine.program(self.kernel("copy")))
             missing = self.counts(machine, "-a", "-e", "LLC-load-misses,LLC-prefetches", "true")
-        report = stat(SMALL, list(events.values()), self.kernel("copy"),
+        report = stat(self.untranslated(SMALL), list(events.values()), self.kernel("copy"),
                       options=["--prefetchers", "none"])
         self.assertEqual(found, {name: total(report, "xeon-e5v4/" + event)
                                  for name, event in events.items()})
@@ -125,7 +125,7 @@ class Perf(Tools):
         with Machine("--clock", "machine", machine=LARGE) as machine:
             rows = self.perf(machine, "-a", "--per-socket", "-e", f"uncore_imc/{READS}/",
                              *machine.program(self.kernel("copy")))
-        report = stat(LARGE, ["imc.CAS_COUNT.RD"], self.kernel("copy"),
+        report = stat(self.untranslated(LARGE), ["imc.CAS_COUNT.RD"], self.kernel("copy"),
                       options=["--prefetchers", "none"])
         self.assertEqual([(place.split(",")[0], count) for place, count, _ in rows], [
             (f"S{socket}", total(report, "imc.CAS_COUNT.RD", socket=socket)) for socket in (0, 1)])
