@@ -137,7 +137,7 @@ class Likwid(Measuring):
                   "RBOX_CLOCKTICK:RBOX0C0", "RBOX_CLOCKTICK:RBOX1C2", "UNCORE_CLOCK:UBOXFIX"]
         found, stats = self.measure(",".join([*uncore, "DRAM_CLOCKTICKS:MBOX0FIX"]),
                                     options=("--clock", "machine"))
-        report = stat(SMALL, ["ubox.clock", "imc.clock"], self.kernel("copy"),
+        report = stat(self.untranslated(SMALL), ["ubox.clock", "imc.clock"], self.kernel("copy"),
                       options=["--prefetchers", "none"])
         clocks = {f"{event}:{box}{counter}": count for event, box, counter, count in found}
         for event in uncore:
@@ -148,7 +148,7 @@ class Likwid(Measuring):
     def test_same_as_stat(self):
         """The same program in the same time: the same counts to the last digit, by box."""
         found, _ = self.measure("MEM", options=("--clock", "machine"))
-        report = stat(SMALL, ["imc.CAS_COUNT.RD", "imc.CAS_COUNT.WR"], self.kernel("copy"),
+        report = stat(self.untranslated(SMALL), ["imc.CAS_COUNT.RD", "imc.CAS_COUNT.WR"], self.kernel("copy"),
                       options=["--prefetchers", "none"])
         for event, name in (("CAS_COUNT_RD", "imc.CAS_COUNT.RD"), ("CAS_COUNT_WR", "imc.CAS_COUNT.WR")):
             for channel in range(4):
@@ -163,7 +163,7 @@ class Likwid(Measuring):
             found = counts(machine.tool("likwid-perfctr", "-M", 0, "-c", "0,22", "-O", "-g", "MEM",
                                         *machine.program(self.kernel("copy"))))
             stats = machine.statistics()
-        report = stat(LARGE, ["imc.CAS_COUNT.RD", "imc.CAS_COUNT.WR"], self.kernel("copy"),
+        report = stat(self.untranslated(LARGE), ["imc.CAS_COUNT.RD", "imc.CAS_COUNT.WR"], self.kernel("copy"),
                       options=["--prefetchers", "none"])
         theirs = {(event, box): count for event, box, _, count in found if box.startswith("MBOX")}
         self.assertEqual(theirs, {

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""What a core counts of branches, micro-operations and stalls of programs: counts of one run that
+have to agree, whatever the program does."""
+import json
+import tempfile
+import unittest
+
+from harness import SMALL, OnValgrind, pmulab, stat, total
+
+PROGRAM = ["/bin/sh", "-c", "i=0; while [ $i -lt 300 ]; do i=$((i + 1)); done; echo $i"]
+CYCLES = "core.CPU_CLK_UNHALTED.THREAD"
+WIDTH = 4
+
+
+class Programs(unittest.TestCase):
+    options = ()
+
+    def counts(self, *names):
+        """All in one run: no more than counters."""
+        events = [f"core.{name}" for name in names] + [CYCLES]
+        report = stat(SMALL, events, *PROGRAM, options=self.options)
+        return {event.removeprefix("core."): total(report, f"xeon-e5v4/{event}") for event in events}
+
+    def test_branches(self):
+        found = self.counts(*(f"BR_INST_RETIRED.{name}" for name in (
+            "ALL_BRANCHES", "CONDITIONAL", "NOT_TAKEN", "NEAR_TAKEN", "FAR_BRANCH")),
+            "BR_INST_EXEC.TAKEN_CONDITIONAL", "BR_INST_EXEC.ALL_BRANCHES",
+            "BR_MISP_RETIRED.ALL_BRANCHES")
+        of = {name.removeprefix("BR_INST_RETIRED."): count for name, count in found.items()}
+        self.assertEqual(of["NOT_TAKEN"] + of["NEAR_TAKEN"] + of["FAR_BRANCH"], of["ALL_BRANCHES"])
+        self.assertEqual(of["NOT_TAKEN"] + of["BR_INST_EXEC.TAKEN_CONDITIONAL"], of["CONDITIONAL"])
+        self.assertEqual(of["BR_INST_EXEC.ALL_BRANCHES"] + of["FAR_BRANCH"], of["ALL_BRANCHES"])
+        self.assertGreater(of["FAR_BRANCH"], 10)  # system calls
+        self.assertGreater(of["BR_MISP_RETIRED.ALL_BRANCHES"], 0)
+        self.assertLess(of["BR_MISP_RETIRED.ALL_BRANCHES"], of["ALL_BRANCHES"] // 5)
+
+    def test_slots(self):
+        found = self.counts("UOPS_ISSUED.ANY", "UOPS_RETIRED.RETIRE_SLOTS", "UOPS_RETIRED.ALL",
+                            "UOPS_EXECUTED.THREAD", "INT_MISC.RECOVERY_CYCLES",
+                            "IDQ_UOPS_NOT_DELIVERED.CORE", "RESOURCE_STALLS.ANY",
+                            "UOPS_ISSUED.STALL_CYCLES")
+        slots = WIDTH * found["CPU_CLK_UNHALTED.THREAD"]
+        self.assertEqual(found["UOPS_ISSUED.ANY"], found["UOPS_RETIRED.RETIRE_SLOTS"])
+        self.assertLess(found["UOPS_ISSUED.ANY"], slots)
+        self.assertLess(found["UOPS_ISSUED.ANY"], found["UOPS_RETIRED.ALL"])
+        self.assertLess(found["UOPS_EXECUTED.THREAD"], found["UOPS_RETIRED.ALL"])
+        # Each is rounded on its own.
+        self.assertAlmostEqual(
+            found["UOPS_ISSUED.ANY"] + found["IDQ_UOPS_NOT_DELIVERED.CORE"] +
+            WIDTH * (found["INT_MISC.RECOVERY_CYCLES"] + found["RESOURCE_STALLS.ANY"]),
+            slots, delta=16 * WIDTH)
+        self.assertAlmostEqual(WIDTH * found["UOPS_ISSUED.STALL_CYCLES"] + found["UOPS_ISSUED.ANY"],
+                               slots, delta=16 * WIDTH)
+
+    def test_ports(self):
+        """Two runs, each with the micro-operations that are executed."""
+        executed, ports = [], 0
+        for half in (range(4), range(4, 8)):
+            found = self.counts("UOPS_EXECUTED.THREAD",
+                                *(f"UOPS_EXECUTED_PORT.PORT_{port}" for port in half))
+            executed.append(found["UOPS_EXECUTED.THREAD"])
+            ports += sum(found[f"UOPS_EXECUTED_PORT.PORT_{port}"] for port in half)
+            self.assertLess(found[f"UOPS_EXECUTED_PORT.PORT_{half[0]}"],
+                            found["CPU_CLK_UNHALTED.THREAD"])
+        # Programs see the time of day and their number, by which runs differ a little.
+        self.assertAlmostEqual(ports / sum(executed), 0.5, delta=0.001)
+
+    def test_time_is_the_same(self):
+        """Whether or not micro-operations are counted one by one."""
+        times = [self.counts(*names)["CPU_CLK_UNHALTED.THREAD"]
+                 for names in ((), ("UOPS_EXECUTED_PORT.PORT_0",), ())]
+        self.assertAlmostEqual(times[1] / times[0], 1, delta=max(abs(times[2] / times[0] - 1), 0.002))
+
+
+class ProgramsOnValgrind(OnValgrind, Programs):
+    pass
+
+
+class Others(unittest.TestCase):
+    def test_top_down(self):
+        """The method's parts are all of its slots."""
+        result = pmulab("analyze", "-M", SMALL, "--format", "json", "-o", "/dev/stdout", "--", *PROGRAM)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for part in ("Slots", "Retiring", "Bad speculation", "Front end", "Back end"):
+            self.assertIn(part, result.stdout)
+        self.assertNotIn("not modelled", result.stdout + result.stderr)
+
+    def test_absent(self):
+        """Thresholds without a signal of their own, and machines without such cores."""
+        for event in ("core.UOPS_ISSUED.ANY:cmask=2", "core.UOPS_EXECUTED.CYCLES_GE_2_UOPS_EXEC"):
+            result = pmulab("stat", "-M", SMALL, "-e", event, "--", "true")
+            self.assertIn("not modelled", result.stdout + result.stderr, event)
+        result = pmulab("stat", "-M", SMALL, "-e", "core.UOPS_ISSUED.STALL_CYCLES", "--", "true")
+        self.assertNotIn("not modelled", result.stdout + result.stderr)
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            json.dump({"base": SMALL, "name": "plain", "uarch": "none"}, file)
+            file.flush()
+            result = pmulab("stat", "-M", file.name, "-e", "core.UOPS_ISSUED.ANY", "--", "true")
+        self.assertIn("not modelled", result.stdout + result.stderr)
+        self.assertIn("no out-of-order core", result.stdout + result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
