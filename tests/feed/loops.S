@@ -1,19 +1,25 @@
 /*
- * Loops of known time on Broadwell, one after the other: name, code from its first instruction to
- * the jump that closes it, rounds of the published figure in the body, cycles a round in hundredths,
- * and the source of that. A table of them is `loops`.
+ * Loops of known time, one after the other: name, code from its first instruction to the jump that
+ * closes it, rounds of the published figure in the body, and for each core that has its instructions
+ * cycles a round in hundredths and the source of that. A table of them is `loops`.
  */
 	.intel_syntax noprefix
 
-	.macro loop name, hundredths, rounds, source
+	.macro of core, name, hundredths, source
 	.section .rodata.str, "a"
-9:	.asciz "\name"
-8:	.asciz "\source"
+9:	.asciz "\core"
+8:	.asciz "\name"
+7:	.asciz "\source"
 	.section .data.loops, "aw"
 	.balign 8
-	.quad 9b, 8b, \name\()_begin, \name\()_end
-	.long \hundredths, \rounds
+	.quad 9b, 8b, 7b, \name\()_begin, \name\()_end
+	.long \hundredths, \name\()_rounds
 	.text
+	.endm
+
+	.macro loop name, hundredths, rounds, source
+	.set \name\()_rounds, \rounds
+	of broadwell \name \hundredths "\source"
 \name\()_begin:
 	.endm
 
@@ -100,8 +106,8 @@ loops:
 	.endr
 	close moves
 
-	loop zeros 25 12 "Agner Fog: zeroing idioms, four a cycle"
-	.rept 4
+	loop zeros 25 36 "Agner Fog: zeroing idioms, four a cycle"
+	.rept 12
 	xor eax, eax
 	xor ebx, ebx
 	xor ecx, ecx
@@ -114,8 +120,8 @@ loops:
 	.endr
 	close nops
 
-	loop adds 25 16 "uops.info: ADD r64, r64: 1*p0156"
-	.rept 4
+	loop adds 25 32 "uops.info: ADD r64, r64: 1*p0156"
+	.rept 8
 	add rax, rsi
 	add rbx, rsi
 	add rcx, rsi
@@ -268,12 +274,23 @@ loops:
 	.endr
 	close pmullw
 
-	loop shuffles 100 4 "uops.info: PSHUFD: 1*p5"
+	loop shuffles 100 12 "uops.info: PSHUFD: 1*p5"
+	.rept 3
 	pshufd xmm0, xmm4, 1
 	pshufd xmm1, xmm4, 1
 	pshufd xmm2, xmm4, 1
 	pshufd xmm3, xmm4, 1
+	.endr
 	close shuffles
+
+	loop float_shuffles 100 12 "uops.info: SHUFPS: 1*p5"
+	.rept 3
+	shufps xmm0, xmm4, 1
+	shufps xmm1, xmm4, 1
+	shufps xmm2, xmm4, 1
+	shufps xmm3, xmm4, 1
+	.endr
+	close float_shuffles
 
 	loop aesenc 700 4 "uops.info: AESENC: latency 7"
 	.rept 4
@@ -317,6 +334,85 @@ loops:
 	loop least 100 1 "Agner Fog: one taken jump a cycle"
 	close least
 
+	of sandybridge add 100 "LLVM, X86SchedSandyBridge.td: WriteALU: latency 1"
+	of sandybridge imul 300 "LLVM: WriteIMul64Reg: latency 3"
+	of sandybridge mul 300 "Agner Fog: MUL r64: latency 3"
+	of sandybridge div32 2500 "LLVM: WriteDiv32: latency 25"
+	of sandybridge lea_simple 100 "LLVM: WriteLEA: latency 1"
+	of sandybridge lea_slow 300 "Agner Fog: LEA of three parts: latency 3"
+	of sandybridge shift 100 "LLVM: WriteShift: latency 1"
+	of sandybridge rotate 100 "Agner Fog: ROL r, i: latency 1"
+	of sandybridge popcnt 300 "LLVM: WritePOPCNT: latency 3"
+	of sandybridge adc 200 "LLVM: WriteADC: latency 2"
+	of sandybridge cmov 200 "LLVM: WriteCMOV: latency 2"
+	of sandybridge moves 100 "Agner Fog: MOV r, r: latency 1, of a chain"
+	of sandybridge zeros 25 "Agner Fog: zeroing idioms, four a cycle"
+	of sandybridge nops 25 "Agner Fog: NOP, four a cycle"
+	of sandybridge adds 33 "LLVM: WriteALU: SBPort015"
+	of sandybridge imuls 100 "LLVM: WriteIMul64Reg: SBPort1"
+	of sandybridge shifts 50 "LLVM: WriteShift: SBPort05"
+	of sandybridge mixed 100 "LLVM: SBPort1 each: IMUL, POPCNT, LEA of three parts"
+	of sandybridge chase 400 "Intel 248966: L1D: 4 cycles"
+	of sandybridge chase_indexed 500 "Intel 248966: L1D: 5 cycles with an index"
+	of sandybridge loads 50 "Intel 248966: two loads a cycle"
+	of sandybridge stores 100 "Intel 248966: a store a cycle"
+	of sandybridge copies 100 "Intel 248966: two addresses a cycle, of loads and stores"
+	of sandybridge counter 600 "Agner Fog: ADD m, i: latency 6"
+	of sandybridge stack 500 "Agner Fog: a push and a pop of it"
+	of sandybridge addsd 300 "LLVM: WriteFAdd64: latency 3"
+	of sandybridge mulsd 500 "LLVM: WriteFMul64: latency 5"
+	of sandybridge divsd 2200 "LLVM: WriteFDiv64: latency 22"
+	of sandybridge divsds 2200 "LLVM: WriteFDiv64: SBFPDivider 22"
+	of sandybridge sqrtsd 2100 "LLVM: WriteFSqrt64: latency 21"
+	of sandybridge paddd 100 "LLVM: WriteVecALUX: latency 1"
+	of sandybridge pmulld 500 "LLVM: WritePMULLD: latency 5"
+	of sandybridge pmullw 500 "LLVM: WriteVecIMulX: latency 5"
+	of sandybridge shuffles 50 "LLVM: WriteShuffleX: SBPort15"
+	of sandybridge float_shuffles 100 "LLVM: WriteFShuffle: SBPort5"
+	of sandybridge aesenc 800 "Agner Fog: AESENC: latency 8 (LLVM: 7)"
+	of sandybridge crossing 300 "LLVM: WriteVecMoveFromGpr 1, WriteVecMoveToGpr 2"
+	of sandybridge dot 300 "LLVM: WriteFAdd64: latency 3, of a sum of products"
+	of sandybridge polynomial 800 "LLVM: WriteFMul64 5, WriteFAdd64 3"
+	of sandybridge congruence 400 "LLVM: WriteIMul64Reg 3, WriteALU 1"
+	of sandybridge hash 900 "Intel 248966: a load of 5; LLVM: WriteALU 1, WriteIMul64Reg 3"
+
+	of nehalem add 100 "Agner Fog: ADD r, r: latency 1"
+	of nehalem imul 300 "Agner Fog: IMUL r64, r64: latency 3"
+	of nehalem mul 300 "Agner Fog: MUL r64: latency 3"
+	of nehalem div32 2250 "Agner Fog: DIV r32: latency 17 to 28"
+	of nehalem lea_simple 100 "Agner Fog: LEA: latency 1"
+	of nehalem lea_slow 100 "Agner Fog: LEA: latency 1, also of three parts"
+	of nehalem shift 100 "Agner Fog: SHL r, i: latency 1"
+	of nehalem rotate 100 "Agner Fog: ROL r, i: latency 1"
+	of nehalem popcnt 300 "Agner Fog: POPCNT: latency 3"
+	of nehalem adc 200 "Agner Fog: ADC r, r: latency 2"
+	of nehalem cmov 200 "Agner Fog: CMOV r, r: latency 2"
+	of nehalem moves 100 "Agner Fog: MOV r, r: latency 1, of a chain"
+	of nehalem zeros 33 "Agner Fog: XOR r, r: p015"
+	of nehalem adds 33 "Agner Fog: ADD r, r: p015"
+	of nehalem imuls 100 "Agner Fog: IMUL r64, r64: p1"
+	of nehalem shifts 50 "Agner Fog: SHL r, i: p05"
+	of nehalem mixed 100 "Agner Fog: p1 each: IMUL, POPCNT, LEA"
+	of nehalem chase 400 "Intel 248966: L1D: 4 cycles"
+	of nehalem chase_indexed 400 "Intel 248966: L1D: 4 cycles"
+	of nehalem loads 100 "Intel 248966: a load a cycle"
+	of nehalem stores 100 "Intel 248966: a store a cycle"
+	of nehalem copies 100 "Intel 248966: a load and a store a cycle"
+	of nehalem counter 600 "Agner Fog: ADD m, i: latency 6"
+	of nehalem addsd 300 "Agner Fog: ADDSD: latency 3"
+	of nehalem mulsd 500 "Agner Fog: MULSD: latency 5"
+	of nehalem divsd 2200 "Agner Fog: DIVSD: latency 7 to 22, here of all digits"
+	of nehalem sqrtsd 3200 "Agner Fog: SQRTSD: latency 7 to 32, here of all digits"
+	of nehalem paddd 100 "Agner Fog: PADDD: latency 1"
+	of nehalem pmulld 600 "Agner Fog: PMULLD: latency 6"
+	of nehalem pmullw 300 "Agner Fog: PMULLW: latency 3"
+	of nehalem shuffles 50 "Agner Fog: PSHUFD: p05"
+	of nehalem float_shuffles 100 "Agner Fog: SHUFPS: p5"
+	of nehalem dot 300 "Agner Fog: ADDSD: latency 3, of a sum of products"
+	of nehalem polynomial 800 "Agner Fog: MULSD 5, ADDSD 3"
+	of nehalem congruence 400 "Agner Fog: IMUL 3, ADD 1"
+	of nehalem hash 800 "Intel 248966: a load of 4; Agner Fog: XOR 1, IMUL 3"
+
 	.section .data.loops, "aw"
-	.quad 0, 0, 0, 0, 0
+	.quad 0, 0, 0, 0, 0, 0
 	.section .note.GNU-stack, "", @progbits

@@ -18,7 +18,7 @@
 #define MACHINE_OF(s) "{\"base\": \"xeon-e5v4-4c\", \"name\": \"loops\", \"uarch\": \"" s "\"}"
 
 struct loop {
-	const char *name, *source;
+	const char *core, *name, *source;
 	const uint8_t *begin, *end;
 	uint32_t hundredths; /* cycles of a published round */
 	uint32_t rounds;     /* of those in the loop */
@@ -83,43 +83,60 @@ static void *must(void *pointer)
 	return pointer;
 }
 
-int main(int argc, char **argv)
+/* @return how many loops of the core are far from what is published */
+static int measure_core(struct pmu_ctx *ctx, const char *core, bool print)
 {
-	const char *text = MACHINE_OF("broadwell");
 	struct pmu_machine *desc;
 	struct machine_address_space *space;
 	struct machine *machine;
-	struct pmu_ctx *ctx;
+	char text[128];
 	size_t size;
 	void *state;
 	int far = 0;
 
-	(void)argv;
-	if (pmu_ctx_new(&ctx) || pmu_machine_parse(&desc, ctx, text, strlen(text), "loops"))
-		return EXIT_FAILURE;
+	snprintf(text, sizeof(text), MACHINE_OF("%s"), core);
+	if (pmu_machine_parse(&desc, ctx, text, strlen(text), "loops"))
+		return 1;
 	size = (machine_state_size(desc) + 63) / 64 * 64;
 	state = must(aligned_alloc(64, size));
 	memset(state, 0, size);
 	if (machine_open(&machine, ctx, desc, state, true) ||
 	    machine_address_space_new(&space, machine))
-		return EXIT_FAILURE;
+		exit(EXIT_FAILURE);
 	for (const struct loop *loop = loops; loop->name; loop++) {
-		double cycles = measure(machine, space, loop);
-		double published = loop->hundredths / 100.0;
+		const double published = loop->hundredths / 100.0;
+		double cycles;
 
-		if (argc > 1)
-			printf("| %s | %.2f | %.2f | %s |\n", loop->name, published, cycles,
-			       loop->source);
+		if (strcmp(loop->core, core) != 0)
+			continue;
+		cycles = measure(machine, space, loop);
+		if (print)
+			printf("| %s | %s | %.2f | %.2f | %s |\n", core, loop->name, published,
+			       cycles, loop->source);
 		if (is_near(cycles, published))
 			continue;
-		fprintf(stderr, "%s: %.3f cycles, not %.2f (%s)\n", loop->name, cycles, published,
-			loop->source);
+		fprintf(stderr, "%s on %s: %.3f cycles, not %.2f (%s)\n", loop->name, core, cycles,
+			published, loop->source);
 		far++;
 	}
 	machine_address_space_free(space);
 	machine_close(machine);
 	free(state);
 	pmu_machine_free(desc);
+	return far;
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const cores[] = {"broadwell", "sandybridge", "nehalem"};
+	struct pmu_ctx *ctx;
+	int far = 0;
+
+	(void)argv;
+	if (pmu_ctx_new(&ctx))
+		return EXIT_FAILURE;
+	for (size_t i = 0; i < sizeof(cores) / sizeof(cores[0]); i++)
+		far += measure_core(ctx, cores[i], argc > 1);
 	pmu_ctx_free(ctx);
 	return far ? EXIT_FAILURE : EXIT_SUCCESS;
 }
