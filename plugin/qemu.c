@@ -30,6 +30,7 @@
 #include "feed/arena.h"
 #include "feed/clock.h"
 #include "feed/files.h"
+#include "feed/kernel_io.h"
 #include "feed/mappings.h"
 #include "feed/numa.h"
 #include "feed/process.h"
@@ -490,6 +491,7 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
 	feed_clock_syscall(&plugin.process, thread_of(vcpu), number, arguments, plugin.guest_base);
 	feed_files_syscall(thread_of(vcpu), number, arguments);
 	feed_numa_syscall(thread_of(vcpu), number, arguments);
+	feed_kernel_io_syscall(&plugin.process, thread_of(vcpu), number, arguments);
 	feed_mappings_syscall(thread_of(vcpu), number, arguments);
 	feed_syscall(thread_of(vcpu), number, arguments);
 }
@@ -510,6 +512,7 @@ static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number
 	    feed_numa_return(&plugin.process, thread_of(vcpu), number, answer, plugin.guest_base);
 	feed_mappings_return(&plugin.process, thread_of(vcpu), number, result);
 	feed_syscall_return(&plugin.process, thread_of(vcpu), result);
+	feed_kernel_io_return(&plugin.process, thread_of(vcpu), number, result, plugin.guest_base);
 	if (answer != result)
 		answer_set(thread_of(vcpu), answer);
 }

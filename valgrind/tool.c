@@ -27,6 +27,7 @@
 #include "feed/affinity.h"
 #include "feed/exec.h"
 #include "feed/files.h"
+#include "feed/kernel_io.h"
 #include "feed/mappings.h"
 #include "feed/numa.h"
 #include "feed/syscall.h"
@@ -171,6 +172,7 @@ static void on_syscall(ThreadId tid, UInt number, UWord *arguments, UInt count)
 	feed_affinity_syscall(&guest.process, thread_of(tid), number, six, 0);
 	feed_files_syscall(thread_of(tid), number, six);
 	feed_numa_syscall(thread_of(tid), number, six);
+	feed_kernel_io_syscall(&guest.process, thread_of(tid), number, six);
 	feed_mappings_syscall(thread_of(tid), number, six);
 	feed_syscall(thread_of(tid), number, six);
 }
@@ -202,6 +204,7 @@ static void on_syscall_return(ThreadId tid, UInt number, UWord *arguments, UInt 
 		set_result(tid, answer);
 	VG_(release_BigLock)(tid, YIELDING, "pmulab");
 	feed_syscall_return(&guest.process, thread_of(tid), result);
+	feed_kernel_io_return(&guest.process, thread_of(tid), number, result, 0);
 	VG_(acquire_BigLock)(tid, "pmulab");
 }
 

@@ -98,6 +98,14 @@ int pmu_emul_bind_memory(struct pmu_emul *emul, struct pmu_ctx *ctx, const char 
 void pmu_emul_set_clock(struct pmu_emul *emul);
 
 /**
+ * What read(), write() and the like copy between programs and files goes through the caches of the
+ * core that calls: loads and stores of rep movsb, which count as the program's. Before the program
+ * starts.
+ * @return 0; PMU_E_UNSUPPORTED for IA-64 cores
+ */
+int pmu_emul_set_kernel_io(struct pmu_emul *emul, struct pmu_ctx *ctx);
+
+/**
  * Switches the prefetchers of all cores: those of @prefetchers on, the others off. They are as the
  * machine's description says before. A core's own can be switched by its register at any time.
  * @param prefetchers  "all", "none", or names: "streamer,adjacent,next-line,stride"

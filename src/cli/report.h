@@ -46,7 +46,8 @@ struct stat_options {
 	const char *root, *pmu, *trace_registers, *replay; /* NULL: not given */
 	const char *pin, *membind, *interleave;		   /* lists; NULL: not given */
 	const char *prefetchers;			   /* as well */
-	bool dry_run, force, machine_clock, deterministic, why, raw, all_cpus, repeat_groups;
+	bool dry_run, force, machine_clock, deterministic, kernel_io, why, raw, all_cpus,
+	    repeat_groups;
 	double interval_ms, delay_ms, timeout_ms, multiplex_ms; /* 0: not given */
 	unsigned repeat;					/* runs; 0: not given */
 	pid_t pid;	      /* that it is counted until the end of; 0: not given */

@@ -113,6 +113,8 @@ static int open_emulated(const struct cli *cli, struct stat_run *run)
 		error = place(cli, run);
 	if (!error && run->options.prefetchers)
 		error = pmu_emul_set_prefetchers(run->emul, cli->ctx, run->options.prefetchers);
+	if (!error && run->options.kernel_io)
+		error = pmu_emul_set_kernel_io(run->emul, cli->ctx);
 	return error ? error : pmu_emul_bus(&run->bus, cli->ctx, run->emul);
 }
 

@@ -28,6 +28,7 @@ enum {
 	OPTION_MEMBIND,
 	OPTION_MULTIPLEX,
 	OPTION_INTERLEAVE,
+	OPTION_KERNEL_IO,
 	OPTION_CLOCK,
 	OPTION_BY,
 };
@@ -106,6 +107,8 @@ static bool *flag_of(struct stat_run *run, int option)
 		return &options->why;
 	case OPTION_DETERMINISTIC:
 		return &options->deterministic;
+	case OPTION_KERNEL_IO:
+		return &options->kernel_io;
 	case OPTION_DRY_RUN:
 		return &options->dry_run;
 	case OPTION_FORCE:
@@ -256,6 +259,7 @@ static int check_options(const struct cli *cli, const struct stat_run *run)
 	    {options->feed != PMU_FEED_QEMU && !run->machine, "--feed needs -M"},
 	    {options->deterministic && !run->machine, "--deterministic needs -M"},
 	    {places && !run->machine, "--pin, --membind and --interleave need -M"},
+	    {options->kernel_io && !run->machine, "--kernel-io needs -M"},
 	    {options->prefetchers && !run->machine, "--prefetchers needs -M"},
 	    {options->membind && options->interleave, "--membind excludes --interleave"},
 	    {options->by && !run->machine, "--by needs -M"},
@@ -344,6 +348,7 @@ int stat_read_options(struct cli *cli, struct stat_run *run, struct stat_wanted 
 	    {"why", no_argument, NULL, 'v'},
 	    {"deterministic", no_argument, NULL, OPTION_DETERMINISTIC},
 	    {"pin", required_argument, NULL, OPTION_PIN},
+	    {"kernel-io", no_argument, NULL, OPTION_KERNEL_IO},
 	    {"prefetchers", required_argument, NULL, OPTION_PREFETCHERS},
 	    {"membind", required_argument, NULL, OPTION_MEMBIND},
 	    {"interleave", required_argument, NULL, OPTION_INTERLEAVE},

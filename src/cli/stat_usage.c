@@ -81,6 +81,8 @@ void stat_print_usage(FILE *file)
 	    "  --prefetchers all|none|NAME,...\n"
 	    "                          with -M: switch on only these of every core: streamer,\n"
 	    "                          adjacent, next-line, stride\n"
+	    "  --kernel-io             with -M: what read(), write() and the like copy goes\n"
+	    "                          through the caches too\n"
 	    "  --clock wall|machine    with -M: show the program this computer's time (default),\n"
 	    "                          or the machine's\n"
 	    "  --why                   print each event's PMU and counter, and what conflicts\n"

@@ -155,6 +155,15 @@ void pmu_emul_set_clock(struct pmu_emul *emul)
 				  (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
 }
 
+int pmu_emul_set_kernel_io(struct pmu_emul *emul, struct pmu_ctx *ctx)
+{
+	if (!emul->emul)
+		return error_set(ctx, PMU_E_UNSUPPORTED,
+				 "what the system copies for programs of IA-64 is not modelled");
+	machine_set_kernel_io(emul_machine(emul->emul));
+	return 0;
+}
+
 void pmu_emul_drain(struct pmu_emul *emul)
 {
 	if (emul->emul)

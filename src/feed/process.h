@@ -23,18 +23,26 @@ struct feed_files {
 	void *arg;
 };
 
+#define FEED_STREAMS 64
+
+/* A pipe or socket, of which bytes were written [0] and read [1]: see kernel_io.c. */
+struct feed_stream {
+	uint64_t file, positions[2];
+};
+
 struct feed_process {
 	struct machine *machine;
 	bool answers; /* calls of the guest's can return another result than the system's */
 	struct feed_files files;
 	struct machine_address_space *space;
 	struct feed_thread *threads;
-	unsigned threads_seen;		/* highest index begun, plus one */
-	uint64_t all_cpus;		/* bit: CPU of the machine */
-	uint32_t all_nodes;		/* bit: node */
-	uint64_t data_end;		/* its break, as brk() last said; 0: not yet */
-	bool uses_numa;			/* a thread or range of it had a policy for its memory */
-	uint64_t cpus;			/* where its first thread may run */
+	unsigned threads_seen; /* highest index begun, plus one */
+	uint64_t all_cpus;     /* bit: CPU of the machine */
+	uint32_t all_nodes;    /* bit: node */
+	uint64_t data_end;     /* its break, as brk() last said; 0: not yet */
+	bool uses_numa;	       /* a thread or range of it had a policy for its memory */
+	uint64_t cpus;	       /* where its first thread may run */
+	struct feed_stream streams[FEED_STREAMS];
 	struct machine_hart *continued; /* that which the process had as another program; NULL */
 };
 

@@ -473,6 +473,16 @@ void machine_set_clock(struct machine *machine, uint64_t power_on_ns)
 	machine->state->power_on_ns = power_on_ns;
 }
 
+void machine_set_kernel_io(struct machine *machine)
+{
+	machine->state->page_cache.on = true;
+}
+
+bool machine_has_kernel_io(const struct machine *machine)
+{
+	return machine->state->page_cache.on;
+}
+
 uint64_t machine_clock(const struct machine *machine)
 {
 	return machine->state->power_on_ns;

@@ -13,6 +13,7 @@
 #include "machine/divisor.h"
 #include "machine/hart.h"
 #include "machine/memory_state.h"
+#include "machine/page_cache.h"
 #include "machine/source.h"
 #include "machine/totals.h"
 #include "machine/uarch.h"
@@ -281,6 +282,7 @@ struct machine_state {
 	_Alignas(64) uint64_t running; /* bit: core that shows its clock */
 	struct skew skew[SOCKETS_MAX * CORES_MAX];
 	struct turns turns;
+	struct page_cache page_cache;
 };
 
 struct machine {

@@ -294,6 +294,8 @@ LINES = [
     (["stat", *M, "--replay", "x"], 2, [], ["--replay excludes -M"]),
     (["stat", "--deterministic", *TRUE], 2, [], ["--deterministic needs -M"]),
     (["stat", "--pin", "0", *TRUE], 2, [], ["need -M"]),
+    (["stat", "--kernel-io", *TRUE], 2, [], ["--kernel-io needs -M"]),
+    (["stat", "-M", "itanium-9300-1s", "--kernel-io", *TRUE], 1, [], ["IA-64", "not modelled"]),
     (["stat", "--prefetchers", "none", *TRUE], 2, [], ["--prefetchers needs -M"]),
     (["stat", *M, "--prefetchers", "some", *TRUE], 2, [], ["streamer,adjacent,next-line,stride"]),
     (["stat", *M, "--membind", "0", "--interleave", "0", *TRUE], 2, [], ["excludes --interleave"]),
