@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@ struct sample_output {
 	int descriptor, error; /* error: of write(), positive */
 	bool ending;
 	pthread_t thread;
+	sem_t began;
 	bool running;
 };
 
@@ -52,6 +54,7 @@ static void *drain(void *arg)
 	struct sample_output *output = arg;
 	struct ring *ring = output->ring;
 
+	sem_post(&output->began);
 	for (;;) {
 		uint64_t seen = eventcount_read(&ring->full);
 		bool ending = __atomic_load_n(&output->ending, __ATOMIC_ACQUIRE);
@@ -72,17 +75,23 @@ static void *drain(void *arg)
 	}
 }
 
-/* Signals are the other threads'. */
+/*
+ * Signals are the other threads'. A process is made next, which inherits the locks of a thread that
+ * is being set up; once it drains it takes none.
+ */
 static int start(struct sample_output *output)
 {
 	sigset_t all, before;
 	int error;
 
+	sem_init(&output->began, 0, 0);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	error = pthread_create(&output->thread, NULL, drain, output);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	output->running = !error;
+	while (output->running && sem_wait(&output->began))
+		continue;
 	return -error;
 }
 
