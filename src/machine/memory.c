@@ -39,9 +39,37 @@ void memory_init(struct memory_channel *channel, const struct pmu_machine *desc)
 	dram_init(channel, desc);
 }
 
+#define WPQ_HASHES 256
+
 static uint8_t wpq_hash(uint32_t line)
 {
 	return (uint8_t)(line * 0x9e3779b1u >> 24);
+}
+
+/* What an entry that waits holds. */
+struct wpq_entry {
+	uint32_t line, cause;
+	uint64_t entered;
+	bool partial;
+};
+
+static struct wpq_entry wpq_get(const struct memory_wpq *wpq, uint32_t slot)
+{
+	return (struct wpq_entry){
+	    .line = wpq->lines[slot],
+	    .cause = wpq->causes[slot],
+	    .entered = wpq->entered[slot],
+	    .partial = wpq->partial >> slot & 1,
+	};
+}
+
+static void wpq_put(struct memory_wpq *wpq, uint32_t slot, struct wpq_entry entry)
+{
+	wpq->lines[slot] = entry.line;
+	wpq->causes[slot] = entry.cause;
+	wpq->entered[slot] = entry.entered;
+	wpq->partial &= ~(UINT64_C(1) << slot);
+	wpq->partial |= (uint64_t)entry.partial << slot;
 }
 
 /* Slot of the entry that holds @line and has not left by @time. */
@@ -74,13 +102,12 @@ static void wpq_post(struct memory_channel *channel, const struct memory_view *v
 	struct memory_wpq *wpq = &channel->wpq;
 	uint32_t slot = wpq_slot(wpq, wpq_held(wpq));
 
-	wpq->lines[slot] = line;
+	wpq_put(wpq, slot,
+		(struct wpq_entry){.line = line,
+				   .cause = MACHINE_EMITS ? cause_now(view->port) : 0,
+				   .entered = time,
+				   .partial = partial});
 	wpq->hashed[wpq_hash(line)]++;
-	wpq->entered[slot] = time;
-	if (MACHINE_EMITS)
-		wpq->causes[slot] = cause_now(view->port);
-	if (partial)
-		wpq->partial |= UINT64_C(1) << slot;
 	wpq->waiting++;
 	emit_held(wpq, view, time);
 }
@@ -114,9 +141,47 @@ static void end_write(const struct memory_view *view, uint32_t before)
 		cause_end(view->port, before);
 }
 
+static uint32_t wpq_row(const struct memory_channel *channel, uint32_t position)
+{
+	return channel->wpq.lines[wpq_slot(&channel->wpq, position)] >> channel->column_bits;
+}
+
+/* The waiting write at @from goes ahead to @to. */
+static void move_ahead(struct memory_wpq *wpq, uint32_t from, uint32_t to)
+{
+	const struct wpq_entry entry = wpq_get(wpq, wpq_slot(wpq, from));
+
+	for (; from > to; from--)
+		wpq_put(wpq, wpq_slot(wpq, from), wpq_get(wpq, wpq_slot(wpq, from - 1)));
+	wpq_put(wpq, wpq_slot(wpq, to), entry);
+}
+
 /*
- * Schedules the @count oldest waiting writes. The underfill reads of partial ones go first and
- * together, so that the data bus turns once.
+ * Orders the next @count writes: the oldest, then all that wait for its row, and so on. In the
+ * order of arrival the writes of several cores would close each other's rows.
+ */
+static void gather_rows(struct memory_channel *channel, uint32_t count)
+{
+	struct memory_wpq *wpq = &channel->wpq;
+	const uint32_t held = wpq_held(wpq), end = wpq->scheduled + count;
+	uint32_t next = wpq->scheduled, row;
+	uint8_t of_row[WPQ_HASHES] = {0};
+
+	for (uint32_t i = next; i < held; i++)
+		of_row[wpq_hash(wpq_row(channel, i))]++;
+	while (next < end) {
+		row = wpq_row(channel, next++);
+		if (of_row[wpq_hash(row)] == 1)
+			continue;
+		for (uint32_t i = next; i < held && next < end; i++)
+			if (wpq_row(channel, i) == row)
+				move_ahead(wpq, i, next++);
+	}
+}
+
+/*
+ * Schedules the @count waiting writes that are first. The underfill reads of partial ones go first
+ * and together, so that the data bus turns once.
  */
 static void write_out(struct memory_channel *channel, const struct memory_view *view,
 		      uint32_t count, uint64_t earliest, const struct write_mode *mode)
@@ -163,10 +228,12 @@ static void enter_write_mode(struct memory_channel *channel, const struct memory
 			     uint64_t time)
 {
 	uint64_t start = later(time, channel->dram.next_cas);
+	const uint32_t count = channel->wpq.waiting - view->desc->wpq_low;
 
 	if (start > channel->mode_end)
 		leave_write_mode(channel, view);
-	write_out(channel, view, channel->wpq.waiting - view->desc->wpq_low, start, &write_major);
+	gather_rows(channel, count);
+	write_out(channel, view, count, start, &write_major);
 	channel->mode_end = channel->dram.next_cas;
 	channel->writing = true;
 	memory_emit(view, SIGNAL_DRAM_MODE, QUALIFIER_DRAM_MODE_WRITE, start,

@@ -45,6 +45,50 @@ static void write_queue_level_falls_with_each_cas(void **state)
 			 QUALIFIER_DRAM_WRITE_MODE_END_LOW_MARK);
 }
 
+/* Rows 0 and 1 of a bank, by turns; @partial: numbers of two writes that are not complete. */
+static void write_two_rows(struct fixture *f, const unsigned partial[2])
+{
+	for (unsigned i = 0; i < 40; i++) {
+		const uint64_t line = line_of(0, 0, i % 2, i / 2);
+
+		if (i == partial[0] || i == partial[1])
+			partial_at(f, line, 0);
+		else
+			write_at(f, line, 0);
+	}
+}
+
+static void writes_to_an_open_row_go_first(void **state)
+{
+	struct fixture *f = *state;
+
+	write_two_rows(f, (const unsigned[]){40, 40});
+	/* All 20 of row 0, then 4 of row 1: precharge t_wr after the last data, 93 + 16 + 18. */
+	assert_int_equal(stats(f)->cas_writes, 24);
+	assert_int_equal(stats(f)->activates, 2);
+	assert_int_equal(stats(f)->precharges, 1);
+	for (unsigned i = 0; i < 20; i++)
+		assert_int_equal(nth(f, SIGNAL_DRAM_CAS, i)->time, 17 + 4 * i);
+	for (unsigned i = 0; i < 4; i++)
+		assert_int_equal(nth(f, SIGNAL_DRAM_CAS, 20 + i)->time, 127 + 17 + 17 + 4 * i);
+	/* In the order of arrival: at 165 the first two of row 1 have left, the next have not. */
+	for (unsigned column = 0; column < 4; column++) {
+		read_at(f, line_of(0, 0, 1, column), 165);
+		assert_int_equal(stats(f)->wpq_read_hits, column < 2 ? 0 : column - 1);
+	}
+}
+
+static void partial_writes_stay_so_when_others_go_first(void **state)
+{
+	struct fixture *f = *state;
+
+	write_two_rows(f, (const unsigned[]){11, 38}); /* column 5 of row 1, 19 of row 0 */
+	assert_int_equal(stats(f)->underfills, 1);
+	drain_at(f, 0);
+	assert_int_equal(stats(f)->underfills, 2);
+	assert_int_equal(stats(f)->cas_writes, 40);
+}
+
 static void reads_wait_for_the_end_of_write_mode(void **state)
 {
 	struct fixture *f = *state;
@@ -270,6 +314,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    TEST(writes_drain_at_the_high_mark),
 	    TEST(write_queue_level_falls_with_each_cas),
+	    TEST(writes_to_an_open_row_go_first),
+	    TEST(partial_writes_stay_so_when_others_go_first),
 	    TEST(reads_wait_for_the_end_of_write_mode),
 	    TEST(another_rank_is_read_right_after_write_mode),
 	    TEST(a_full_queue_holds_writes_back),
