@@ -12,6 +12,8 @@ PMULAB = os.environ["PMULAB"]
 # Journals of the tests are none of this computer's.
 RUNTIME = tempfile.TemporaryDirectory()
 os.environ["PMULAB_RUNTIME_DIR"] = RUNTIME.name + "/pmulab"
+# A guest would write to all that it allocates.
+os.environ.pop("MALLOC_PERTURB_", None)
 HERE = pathlib.Path(__file__).resolve().parent
 SMALL, LARGE = "xeon-e5v4-4c", "xeon-e5-2699v4-2s"
 

@@ -106,6 +106,16 @@ static void produce(int self)
 
 static long sink[THREADS_MAX][8];
 
+/* MB of its own. */
+static void write_own(int self)
+{
+	size_t bytes = (size_t)count * 1024 * 1024;
+	char *memory = malloc(bytes);
+
+	memset(memory, self, bytes);
+	sink[self][0] = ((volatile char *)memory)[bytes - 1];
+}
+
 static void read_own(int self)
 {
 	size_t words = (size_t)count * 1024 * 1024 / sizeof(long);
@@ -133,9 +143,9 @@ static const struct kernel {
 	const char *name;
 	void (*run)(int self);
 } kernels[] = {
-    {"pingpong", pingpong}, {"false", false_sharing}, {"atomic", atomic_add},
-    {"spin", spin_lock},    {"ticket", ticket_lock},  {"barrier", barrier},
-    {"produce", produce},   {"read", read_own},	      {"apart", apart},
+    {"pingpong", pingpong},  {"false", false_sharing}, {"atomic", atomic_add}, {"spin", spin_lock},
+    {"ticket", ticket_lock}, {"barrier", barrier},     {"produce", produce},   {"read", read_own},
+    {"write", write_own},    {"apart", apart},
 };
 
 static const struct kernel *kernel;
