@@ -60,7 +60,6 @@ void feed_affinity_syscall(struct feed_process *process, struct feed_thread *thr
 {
 	struct feed_cpu_call *call = &thread->cpu_call;
 
-	feed_thread_move(thread);
 	if (number == GUEST_GETCPU) {
 		call->cpu_at = arguments[0] ? guest_base + arguments[0] : 0;
 		call->node_at = arguments[1] ? guest_base + arguments[1] : 0;
@@ -99,12 +98,16 @@ static void end_of_getting(struct feed_process *process, struct feed_thread *thr
 	feed_memory_write(call->at, set, size < SET_BYTES ? (size_t)size : SET_BYTES);
 }
 
-static void end_of_locating(const struct feed_process *process, const struct feed_thread *thread)
+/* Another thread may have chosen its CPUs. It moves now, not as the call begins: a place is shown
+ * to the others, and they would wait for a thread that sleeps in the call. */
+static void end_of_locating(const struct feed_process *process, struct feed_thread *thread)
 {
 	const struct feed_cpu_call *call = &thread->cpu_call;
-	const struct machine_hart *place = thread->core ? thread->core : thread->placed;
+	const struct machine_hart *place;
 	uint32_t cpu, node;
 
+	feed_thread_move(thread);
+	place = thread->core ? thread->core : thread->placed;
 	if (!place)
 		return;
 	cpu = machine_hart_core(place);

@@ -88,6 +88,51 @@ int main(void)
 	return 0;
 }
 """
+# The CPU of a thread that another one sets while it executes, and that sleeps next, until the other
+# has executed for longer than any core may be ahead of one that others wait for.
+MOVED = r"""
+#define _GNU_SOURCE
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static _Atomic int thread, moved, over;
+
+static void *run(void *arg)
+{
+	thread = (int)syscall(SYS_gettid);
+	while (!moved)
+		continue;
+	while (!over)
+		syscall(SYS_futex, &over, FUTEX_WAIT, 0, NULL, NULL, 0);
+	printf("%d\n", sched_getcpu());
+	return arg;
+}
+
+int main(void)
+{
+	pthread_t other;
+	cpu_set_t set;
+
+	pthread_create(&other, NULL, run, NULL);
+	while (!thread)
+		continue;
+	CPU_ZERO(&set);
+	CPU_SET(41, &set);
+	sched_setaffinity(thread, sizeof(set), &set);
+	moved = 1;
+	for (volatile int i = 0; i < 1000000; i++)
+		continue;
+	over = 1;
+	syscall(SYS_futex, &over, FUTEX_WAKE, 1, NULL, NULL, 0);
+	pthread_join(other, NULL);
+	return 0;
+}
+"""
 
 
 class Placement(Guests):
@@ -98,7 +143,7 @@ class Placement(Guests):
         super().setUpClass()
         for name, suffix, source, *options in (
                 ("touches", ".S", TOUCHES, "-nostdlib", "-static"),
-                ("asks", ".c", ASKS, "-O1", "-pthread")):
+                ("asks", ".c", ASKS, "-O1", "-pthread"), ("moved", ".c", MOVED, "-O1", "-pthread")):
             (cls.path / (name + suffix)).write_text(source, encoding="utf-8")
             subprocess.run(["gcc", *options, "-o", cls.path / name, cls.path / (name + suffix)],
                            check=True)
@@ -146,6 +191,11 @@ class Placement(Guests):
                             self.path / "asks")
             self.assertEqual(result.stdout.splitlines(),
                              [first, "1 30 30 1", "1 41 41 1", "1 41 41 1", "refused"], result.stderr)
+
+    def test_moved(self):
+        result = pmulab("stat", "-M", LARGE, "-e", INSTRUCTIONS, *self.options, "--",
+                        self.path / "moved")
+        self.assertEqual(result.stdout, "41\n", result.stderr)
 
 
 class Valgrind(OnValgrind, Placement):
