@@ -70,7 +70,8 @@ struct memory_rpq {
 	uint32_t head;
 };
 
-/* A ring: from head on entries whose CAS is fixed, in its order, then waiting ones, oldest first. */
+/* A ring: from head on entries whose CAS is fixed, in its order, then waiting ones, oldest first.
+ */
 struct memory_wpq {
 	uint32_t lines[MEMORY_QUEUE_MAX];
 	uint64_t entered[MEMORY_QUEUE_MAX];
