@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fuse_lowlevel.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,6 +19,8 @@
 #include "base/error.h"
 #include "device/msr.h"
 #include "device/register_file.h"
+#include "device/run_file.h"
+#include "device/runs.h"
 #include "perf/perf.h"
 #include "sysfs/cpuid.h"
 
@@ -67,6 +70,7 @@ static void fill_status(const struct device_node *node, uint32_t index, struct s
 	    [DEVICE_FOLDER] = S_IFDIR, [DEVICE_TEXT] = S_IFREG,	     [DEVICE_LINK] = S_IFLNK,
 	    [DEVICE_PERF] = S_IFREG,   [DEVICE_MSR] = S_IFREG,	     [DEVICE_CPUID] = S_IFREG,
 	    [DEVICE_CONFIG] = S_IFREG, [DEVICE_REGISTERS] = S_IFREG, [DEVICE_RUN] = S_IFREG,
+	    [DEVICE_WATCH] = S_IFREG,
 	};
 
 	*status = (struct stat){
@@ -121,6 +125,12 @@ static void serve_readlink(fuse_req_t request, fuse_ino_t inode)
 	fuse_reply_readlink(request, node_of(request, inode)->text);
 }
 
+static void notify(struct fuse_pollhandle *handle)
+{
+	fuse_lowlevel_notify_poll(handle);
+	fuse_pollhandle_destroy(handle);
+}
+
 /* What a descriptor has of its own. @return false: out of memory */
 static bool open_descriptor(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *info)
 {
@@ -130,6 +140,9 @@ static bool open_descriptor(fuse_req_t request, fuse_ino_t inode, struct fuse_fi
 		return info->fh;
 	case DEVICE_RUN:
 		info->fh = (uintptr_t)calloc(1, sizeof(struct register_file_result));
+		return info->fh;
+	case DEVICE_WATCH:
+		info->fh = (uintptr_t)device_watch_new(contents_of(request)->access->runs, notify);
 		return info->fh;
 	default:
 		return true;
@@ -157,12 +170,19 @@ static struct register_file_result *result_of(const struct fuse_file_info *info)
 	return (struct register_file_result *)(uintptr_t)info->fh;
 }
 
+static struct device_watch *watch_of(const struct fuse_file_info *info)
+{
+	return (struct device_watch *)(uintptr_t)info->fh;
+}
+
 static void serve_release(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *info)
 {
 	if (node_of(request, inode)->kind == DEVICE_PERF)
 		perf_descriptor_free(contents_of(request)->perf, event_of(info));
 	else if (node_of(request, inode)->kind == DEVICE_RUN)
 		free(result_of(info));
+	else if (node_of(request, inode)->kind == DEVICE_WATCH)
+		device_watch_free(watch_of(info));
 	fuse_reply_err(request, 0);
 }
 
@@ -230,6 +250,9 @@ static void serve_read(fuse_req_t request, fuse_ino_t inode, size_t size, off_t 
 	case DEVICE_RUN:
 		reply_result(request, *result_of(info), size);
 		break;
+	case DEVICE_WATCH:
+		reply_read(request, buffer, device_watch_read(watch_of(info), buffer, size));
+		break;
 	default:
 		fuse_reply_err(request, EISDIR);
 	}
@@ -254,10 +277,27 @@ static void serve_write(fuse_req_t request, fuse_ino_t inode, const char *buffer
 	else if (node->kind == DEVICE_RUN)
 		bytes = device_runs_run(contents->access->runs, fuse_req_ctx(request)->pid, buffer,
 					size, result_of(info));
+	else if (node->kind == DEVICE_WATCH)
+		bytes =
+		    device_watch_write(watch_of(info), fuse_req_ctx(request)->pid, buffer, size);
 	if (bytes < 0)
 		fuse_reply_err(request, (int)-bytes);
 	else
 		fuse_reply_write(request, (size_t)bytes);
+}
+
+static void serve_poll(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info *info,
+		       struct fuse_pollhandle *handle)
+{
+	unsigned ready = POLLIN | POLLRDNORM | POLLOUT | POLLWRNORM;
+
+	if (node_of(request, inode)->kind == DEVICE_WATCH) {
+		if (!device_watch_poll(watch_of(info), handle))
+			ready = POLLOUT | POLLWRNORM;
+	} else if (handle) {
+		fuse_pollhandle_destroy(handle);
+	}
+	fuse_reply_poll(request, ready);
 }
 
 /* An entry's position is its node: reading goes on behind it. lseek() sets any position. */
@@ -302,6 +342,7 @@ static const struct fuse_lowlevel_ops operations = {
     .release = serve_release,
     .read = serve_read,
     .write = serve_write,
+    .poll = serve_poll,
     .readdir = serve_readdir,
 };
 

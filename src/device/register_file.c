@@ -3,6 +3,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "device/run_file.h"
+#include "device/runs.h"
+
 static const struct file {
 	const char *name;
 	enum pmu_space space;
@@ -21,6 +24,7 @@ void register_files_add(struct device_tree *tree, const struct pmu_machine *mach
 			tree_device(tree, DEVICE_REGISTERS, 0600, cpu * FILES + f, "dev/cpu/%u/%s",
 				    cpu, files[f].name);
 	tree_device(tree, DEVICE_RUN, 0600, 0, REGISTER_FILE_RUN);
+	tree_device(tree, DEVICE_WATCH, 0600, 0, REGISTER_FILE_WATCH);
 }
 
 /* @return whether so many bytes there can be a register */

@@ -3,13 +3,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
-#include "device/register_file.h"
+#include "base/option.h"
+#include "device/run_file.h"
 
 static const struct {
 	enum pmu_space space;
@@ -24,6 +26,8 @@ static const struct {
 struct pmu_registers {
 	unsigned cpu;
 	int files[FILES];
+	int watch;	 /* the descriptor of a program that was started; -1: none */
+	uint64_t number; /* of the overflow at which it stands still; 0: it does not */
 };
 
 static int open_file(struct pmu_registers *registers, struct pmu_ctx *ctx, size_t file)
@@ -50,6 +54,7 @@ int pmu_registers_open(struct pmu_registers **out, struct pmu_ctx *ctx, unsigned
 	if (!registers)
 		return error_set(ctx, PMU_E_NOMEM, "out of memory for registers");
 	registers->cpu = cpu;
+	registers->watch = -1;
 	for (size_t f = 0; f < FILES; f++)
 		registers->files[f] = -1;
 	for (size_t f = 0; f < FILES && !error; f++)
@@ -61,10 +66,19 @@ int pmu_registers_open(struct pmu_registers **out, struct pmu_ctx *ctx, unsigned
 	return error;
 }
 
+static void end_watch(struct pmu_registers *registers)
+{
+	if (registers->watch >= 0)
+		close(registers->watch);
+	registers->watch = -1;
+	registers->number = 0;
+}
+
 void pmu_registers_close(struct pmu_registers *registers)
 {
 	if (!registers)
 		return;
+	end_watch(registers);
 	for (size_t f = 0; f < FILES; f++)
 		if (registers->files[f] >= 0)
 			close(registers->files[f]);
@@ -131,47 +145,136 @@ static char *put_words(char *next, const char *end, char *const *words, uint32_t
 	return next;
 }
 
-static int ask(struct pmu_ctx *ctx, const char *request, size_t size, int *exit)
+/* Sends a request to a file that runs programs. @return its descriptor, the caller's, or an error
+ */
+static int send_request(struct pmu_ctx *ctx, const char *path, char *const *argv)
 {
-	struct register_file_result result = {0};
-	int file = open("/" REGISTER_FILE_RUN, O_RDWR | O_CLOEXEC), error = 0;
+	char *request = malloc(REGISTER_FILE_REQUEST_MAX), *next;
+	struct register_file_request head;
+	const char *end;
+	int file;
 
-	if (file < 0)
-		return error_set(ctx, PMU_E_UNKNOWN, "cannot open /" REGISTER_FILE_RUN ": %s",
-				 strerror(errno));
-	if (write(file, request, size) != (ssize_t)size)
-		error = error_set(ctx, errno == EBUSY ? PMU_E_BUSY : PMU_E_IO,
-				  "cannot run a program on the machine: %s", strerror(errno));
-	else if (pread(file, &result, sizeof(result), 0) != sizeof(result))
-		error = error_set(ctx, PMU_E_IO, "the machine has ended");
-	close(file);
-	if (!error && result.error)
-		error = error_set(ctx, result.error, "%.*s", (int)sizeof(result.message),
-				  result.message);
-	if (!error && exit)
-		*exit = result.exit;
-	return error;
+	if (!request)
+		return error_set(ctx, PMU_E_NOMEM, "out of memory for a program's arguments");
+	end = request + REGISTER_FILE_REQUEST_MAX;
+	next = put_words(request + sizeof(head), end, argv, &head.arguments);
+	if (next)
+		next = put_words(next, end, environ, &head.settings);
+	memcpy(request, &head, sizeof(head));
+	file = next ? open(path, O_RDWR | O_CLOEXEC)
+		    : error_set(ctx, PMU_E_RANGE, "arguments and environment take more than %u KB",
+				REGISTER_FILE_REQUEST_MAX >> 10);
+	if (file == -1 && next) {
+		file = error_set(ctx, PMU_E_UNKNOWN, "cannot open %s: %s", path, strerror(errno));
+	} else if (file >= 0 && write(file, request, (size_t)(next - request)) != next - request) {
+		int error = error_set(ctx, errno == EBUSY ? PMU_E_BUSY : PMU_E_IO,
+				      "cannot run a program on the machine: %s", strerror(errno));
+
+		close(file);
+		file = error;
+	}
+	free(request);
+	return file;
+}
+
+static int ended(struct pmu_ctx *ctx, const struct register_file_result *result, int *exit)
+{
+	if (result->error)
+		return error_set(ctx, result->error, "%.*s", (int)sizeof(result->message),
+				 result->message);
+	if (exit)
+		*exit = result->exit;
+	return 0;
 }
 
 int pmu_registers_run(struct pmu_registers *registers, struct pmu_ctx *ctx, char *const *argv,
 		      int *exit)
 {
-	char *request = malloc(REGISTER_FILE_REQUEST_MAX), *next;
-	struct register_file_request head;
-	int error;
+	struct register_file_result result;
+	int file = send_request(ctx, "/" REGISTER_FILE_RUN, argv), error;
 
 	(void)registers;
-	if (!request)
-		return error_set(ctx, PMU_E_NOMEM, "out of memory for a program's arguments");
-	next = put_words(request + sizeof(head), request + REGISTER_FILE_REQUEST_MAX, argv,
-			 &head.arguments);
-	if (next)
-		next =
-		    put_words(next, request + REGISTER_FILE_REQUEST_MAX, environ, &head.settings);
-	memcpy(request, &head, sizeof(head));
-	error = next ? ask(ctx, request, (size_t)(next - request), exit)
-		     : error_set(ctx, PMU_E_RANGE, "arguments and environment take more than %u KB",
-				 REGISTER_FILE_REQUEST_MAX >> 10);
-	free(request);
+	if (file < 0)
+		return file;
+	if (pread(file, &result, sizeof(result), 0) == sizeof(result))
+		error = ended(ctx, &result, exit);
+	else
+		error = error_set(ctx, PMU_E_IO, "the machine has ended");
+	close(file);
 	return error;
+}
+
+/* -- Programs that are watched ----------------------------------------------------------------- */
+
+int pmu_registers_start(struct pmu_registers *registers, struct pmu_ctx *ctx, char *const *argv)
+{
+	int file = registers->watch < 0 ? send_request(ctx, "/" REGISTER_FILE_WATCH, argv)
+					: error_set(ctx, PMU_E_BUSY, "a program runs already");
+
+	if (file < 0)
+		return file;
+	registers->watch = file;
+	registers->number = 0;
+	return 0;
+}
+
+int pmu_registers_descriptor(const struct pmu_registers *registers)
+{
+	return registers->watch >= 0 ? registers->watch : PMU_E_STATE;
+}
+
+static int receive(const struct pmu_registers *registers, struct pmu_ctx *ctx,
+		   struct register_file_message *message)
+{
+	struct pollfd wait = {.fd = registers->watch, .events = POLLIN};
+	ssize_t bytes;
+
+	do {
+		poll(&wait, 1, -1);
+		bytes = read(registers->watch, message, sizeof(*message));
+	} while (bytes < 0 && (errno == EAGAIN || errno == EINTR));
+	return bytes == sizeof(*message)
+		   ? 0
+		   : error_set(ctx, PMU_E_IO, "the machine has ended: %s", strerror(errno));
+}
+
+int pmu_registers_wait(struct pmu_registers *registers, struct pmu_ctx *ctx,
+		       struct pmu_registers_message *message)
+{
+	struct pmu_registers_message own = {.size = sizeof(own)};
+	struct register_file_message received;
+	int error;
+
+	if (registers->watch < 0 || registers->number)
+		return error_set(ctx, PMU_E_STATE, "%s",
+				 registers->number ? "the program stands still"
+						   : "no program was started");
+	error = receive(registers, ctx, &received);
+	if (error)
+		return error;
+	if (received.number) {
+		registers->number = received.number;
+		own.kind = PMU_REGISTERS_OVERFLOWED;
+		own.cpu = received.cpu;
+		own.thread = received.thread;
+		own.overflowed = received.overflowed;
+		own.ip = received.ip;
+		own.time_ns = received.time_ns;
+	} else {
+		end_watch(registers);
+		error = ended(ctx, &received.result, &own.exit);
+	}
+	return error ? error : option_give(message, &own, sizeof(own));
+}
+
+int pmu_registers_resume(struct pmu_registers *registers, struct pmu_ctx *ctx)
+{
+	const uint64_t number = registers->number;
+
+	if (!number)
+		return error_set(ctx, PMU_E_STATE, "no program stands still");
+	registers->number = 0;
+	return write(registers->watch, &number, sizeof(number)) == sizeof(number)
+		   ? 0
+		   : error_set(ctx, PMU_E_IO, "cannot let the program go on: %s", strerror(errno));
 }

@@ -15,20 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "device/register_file.h"
+#include "device/runs.h"
+#include "device/runs_state.h"
 #include "emul/program.h"
-
-struct device_runs {
-	struct emul_epic *epic;
-	pthread_mutex_t lock;
-	bool running;
-	struct register_file_result *shared; /* what a forked process tells */
-};
-
-struct asked {
-	pid_t process;
-	char **argv, **envp;
-};
 
 struct device_runs *device_runs_new(struct emul_epic *epic)
 {
@@ -51,6 +40,8 @@ void device_runs_free(struct device_runs *runs)
 {
 	if (!runs)
 		return;
+	/* With the thread that forked it the program's process has ended. */
+	runs_join(runs);
 	munmap(runs->shared, sizeof(*runs->shared));
 	pthread_mutex_destroy(&runs->lock);
 	free(runs);
@@ -59,7 +50,7 @@ void device_runs_free(struct device_runs *runs)
 bool device_runs_hold(struct device_runs *runs)
 {
 	pthread_mutex_lock(&runs->lock);
-	if (!runs->running)
+	if (!runs->running || runs->standing)
 		return true;
 	pthread_mutex_unlock(&runs->lock);
 	return false;
@@ -102,7 +93,7 @@ static pid_t process_of(pid_t thread)
 }
 
 /* In the new process. @return what failed; NULL: nothing */
-static const char *take_place(const struct asked *asked)
+static const char *take_place(const struct runs_asked *asked)
 {
 	int other = (int)syscall(SYS_pidfd_open, asked->process, 0);
 	char folder[64];
@@ -125,7 +116,7 @@ static const char *take_place(const struct asked *asked)
 	return NULL;
 }
 
-static int run_program(const struct device_runs *runs, const struct asked *asked,
+static int run_program(const struct device_runs *runs, const struct runs_asked *asked,
 		       struct register_file_result *result)
 {
 	const struct pmu_program_options options = {.size = sizeof(options)};
@@ -137,6 +128,8 @@ static int run_program(const struct device_runs *runs, const struct asked *asked
 	if (!error)
 		error = pmu_program_new(&program, ctx, emul_epic_desc(runs->epic), asked->argv,
 					&options);
+	if (!error && runs->shared->watched)
+		emul_epic_on_interrupt(runs->epic, runs_stand, runs->shared);
 	if (!error)
 		error = program_run_executor(program, ctx, runs->epic, &found);
 	if (error && ctx)
@@ -145,9 +138,9 @@ static int run_program(const struct device_runs *runs, const struct asked *asked
 	return error;
 }
 
-static _Noreturn void run_and_end(const struct device_runs *runs, const struct asked *asked)
+static _Noreturn void run_and_end(const struct device_runs *runs, const struct runs_asked *asked)
 {
-	struct register_file_result *result = runs->shared;
+	struct register_file_result *result = &runs->shared->result;
 	const char *problem = take_place(asked);
 
 	if (problem)
@@ -158,73 +151,98 @@ static _Noreturn void run_and_end(const struct device_runs *runs, const struct a
 	_exit(EXIT_SUCCESS);
 }
 
-static int start_and_wait(const struct device_runs *runs, const struct asked *asked)
+pid_t runs_fork(struct device_runs *runs, const struct runs_asked *asked)
 {
 	pid_t child;
-	int status;
 
+	runs->shared->result =
+	    (struct register_file_result){.error = PMU_E_IO, .message = "it was ended"};
 	/* What this process has still to write is not the other's too. */
 	fflush(NULL);
 	child = fork();
 	if (child == 0)
 		run_and_end(runs, asked);
-	if (child < 0)
-		return -EAGAIN;
+	return child;
+}
+
+int runs_wait(pid_t child)
+{
+	int status;
+
 	while (waitpid(child, &status, 0) < 0)
 		if (errno != EINTR)
 			return -ECHILD;
 	return 0;
 }
 
-static bool begin(struct device_runs *runs)
+bool runs_begin(struct device_runs *runs)
 {
-	if (!device_runs_hold(runs))
-		return false;
-	runs->running = true;
-	emul_epic_strict_pause(runs->epic);
-	device_runs_let(runs);
-	return true;
-}
+	bool begins;
 
-static void end(struct device_runs *runs)
-{
 	pthread_mutex_lock(&runs->lock);
-	emul_epic_settle(runs->epic);
-	runs->running = false;
+	begins = !runs->running;
+	if (begins) {
+		runs->running = true;
+		emul_epic_strict_pause(runs->epic);
+	}
 	pthread_mutex_unlock(&runs->lock);
+	return begins;
 }
 
-static int run(struct device_runs *runs, const struct asked *asked,
+void runs_end(struct device_runs *runs)
+{
+	emul_epic_settle(runs->epic);
+	runs->running = runs->standing = false;
+}
+
+static int run(struct device_runs *runs, const struct runs_asked *asked,
 	       struct register_file_result *result)
 {
-	int error;
+	int error = -EAGAIN;
+	pid_t child;
 
-	if (!begin(runs))
+	if (!runs_begin(runs))
 		return -EBUSY;
-	*runs->shared = (struct register_file_result){.error = PMU_E_IO, .message = "it was ended"};
-	error = start_and_wait(runs, asked);
-	*result = *runs->shared;
-	end(runs);
+	runs->shared->watched = false;
+	child = runs_fork(runs, asked);
+	if (child > 0)
+		error = runs_wait(child);
+	*result = runs->shared->result;
+	pthread_mutex_lock(&runs->lock);
+	runs_end(runs);
+	pthread_mutex_unlock(&runs->lock);
 	return error;
+}
+
+int runs_parse(struct runs_asked *asked, pid_t thread, const char *request, size_t size)
+{
+	struct register_file_request head;
+	const char *next, *last = request + size;
+
+	*asked = (struct runs_asked){.process = process_of(thread)};
+	if (size < sizeof(head) || size > REGISTER_FILE_REQUEST_MAX)
+		return -EINVAL;
+	memcpy(&head, request, sizeof(head));
+	next = split(&asked->argv, head.arguments, request + sizeof(head), last);
+	if (next)
+		next = split(&asked->envp, head.settings, next, last);
+	return next == last && head.arguments && asked->process ? 0 : -EINVAL;
+}
+
+void runs_asked_free(struct runs_asked *asked)
+{
+	free(asked->argv);
+	free(asked->envp);
 }
 
 ssize_t device_runs_run(struct device_runs *runs, pid_t thread, const char *request, size_t size,
 			struct register_file_result *result)
 {
-	struct register_file_request head;
-	struct asked asked = {.process = process_of(thread)};
-	const char *next, *last = request + size;
-	int error = -EINVAL;
+	struct runs_asked asked;
+	int error = runs_parse(&asked, thread, request, size);
 
-	if (size < sizeof(head) || size > REGISTER_FILE_REQUEST_MAX)
-		return -EINVAL;
-	memcpy(&head, request, sizeof(head));
-	next = split(&asked.argv, head.arguments, request + sizeof(head), last);
-	if (next)
-		next = split(&asked.envp, head.settings, next, last);
-	if (next == last && head.arguments && asked.process)
+	if (!error)
 		error = run(runs, &asked, result);
-	free(asked.argv);
-	free(asked.envp);
+	runs_asked_free(&asked);
 	return error ? error : (ssize_t)size;
 }

@@ -11,6 +11,7 @@
 #include "device/files.h"
 #include "device/namespace.h"
 #include "device/register_file.h"
+#include "device/runs.h"
 #include "emul/share.h"
 #include "perf/perf.h"
 #include "sysfs/topology.h"

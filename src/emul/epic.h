@@ -77,6 +77,9 @@ struct emul_interrupt {
 	unsigned socket, core; /* of the socket */
 	uint64_t ip;	       /* of the instruction that comes next, with its slot; 0: not known */
 	uint64_t time_ns;      /* of the core's clock since power on */
+	uint64_t overflowed;   /* bit n: PMD n has */
+	uint32_t thread;       /* of the computer, which executes the core's program; 0: not known,
+				* as the core's other thread has made the counter overflow */
 };
 
 /**

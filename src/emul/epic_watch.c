@@ -1,4 +1,5 @@
 /* What cores and fabric tell, and the PMUs that are told. */
+#include "base/lock.h"
 #include "emul/epic.h"
 #include "emul/epic_state.h"
 
@@ -17,8 +18,11 @@ static bool on_data(void *arg, unsigned marks, uint64_t address)
 	return pmon_ia64_mark_data(((struct emul_core *)arg)->marker, marks, address);
 }
 
-/* Has the interrupt of an overflow handled, if one waits. Only the machine's own PMU interrupts. */
-static void interrupt(struct emul_core *core)
+/*
+ * Has the interrupt of an overflow handled, if one waits. Only the machine's own PMU interrupts.
+ * @param by  what the calling thread executes on
+ */
+static void interrupt(struct emul_core *core, const struct emul_core *by)
 {
 	struct emul_epic *epic = core->epic;
 
@@ -32,6 +36,8 @@ static void interrupt(struct emul_core *core)
 			 .core = core->number % machine_cpus(epic->desc),
 			 .ip = epic_next_ip(core->core),
 			 .time_ns = (uint64_t)emul_epic_cycles_ns(epic, epic_cycle(core->core)),
+			 .overflowed = pmon_ia64_overflowed(core->pmus[0]),
+			 .thread = by == core ? lock_thread() : 0,
 		     });
 	epic->handling = false;
 }
@@ -67,7 +73,7 @@ static void on_group(void *arg, const struct detail_group *group)
 	for (unsigned i = 0; i < core->epic->pmu_count; i++)
 		if (pmon_ia64_wants(core->pmus[i])->groups)
 			pmon_ia64_group(core->pmus[i], group);
-	interrupt(core);
+	interrupt(core, core);
 }
 
 static void on_interruption(void *arg, unsigned vector)
@@ -129,10 +135,10 @@ static void on_deadline(void *arg)
 	if (core->other)
 		check_deadlines(core->other, now);
 	emul_epic_rewire(core);
-	interrupt(core);
+	interrupt(core, core);
 	if (core->other) {
 		emul_epic_rewire(core->other);
-		interrupt(core->other);
+		interrupt(core->other, core);
 	}
 }
 

@@ -16,6 +16,7 @@ enum device_kind {
 	DEVICE_PERF,	  /* each descriptor is an event of perf_event */
 	DEVICE_REGISTERS, /* number: the CPU and its register file */
 	DEVICE_RUN,	  /* each descriptor runs programs on the machine */
+	DEVICE_WATCH,	  /* the same, and hears of their overflows */
 };
 
 #define DEVICE_ROOT 0

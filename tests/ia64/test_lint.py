@@ -62,6 +62,7 @@ CAPTURES = "a capture is read while the monitors are not frozen"
 OVERFLOW = "the overflow bit of a counter has to be written as 0"
 AFTER = "a field changes that needs a write of the box's other filter right after"
 GLOBAL = "freezes of the socket are enabled and overflows of its boxes not"
+UNCLEARED = "overflow bits are not cleared before counting goes on"
 NO_REGISTER = "there is no such register"
 
 # What breaks a rule; what does not; register, rule and its section.
@@ -93,6 +94,7 @@ MISTAKES = [
      "§3.3.9.2"),
     ([FREEZE, "pmc 39=0x3fc8", GO, data_ear(ALAT)], ["pmc 39=0x3fc8", data_ear(CACHE)], "PMC39", TRACE,
      "§3.3.9.3"),
+    (["pmc 0=0x10"], ["pmc 0=0x11", GO], "PMC0", UNCLEARED, "§3.4.1"),
     (["pmd 34?"], [FREEZE, "pmd 34?"], "PMD34", CAPTURES, "§3.3.1"),
     ([FREEZE, GO, "pmd 63?"], ["pmd 4?", FREEZE, "pmd 63?"], "PMD63", CAPTURES, "§3.3.1"),
     ([f"pmd 4={1 << 47:#x}"], [f"pmd 4={(1 << 47) - 100:#x}"], "PMD4", OVERFLOW, "table 3-6"),

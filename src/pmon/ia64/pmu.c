@@ -332,6 +332,16 @@ uint64_t pmon_ia64_interrupts(const struct pmon_ia64 *pmu)
 	return pmu->interrupts;
 }
 
+uint64_t pmon_ia64_overflowed(const struct pmon_ia64 *pmu)
+{
+	uint64_t counters = 0;
+
+	for (unsigned i = 0; i < pmu->counter_count; i++)
+		if (pmu->regs[pmu->status] & pmu->descs[i].status)
+			counters |= UINT64_C(1) << pmu->box->registers[pmu->descs[i].data].offset;
+	return counters;
+}
+
 size_t pmon_ia64_size(const struct pmu_box *box)
 {
 	return sizeof(struct pmon_ia64) + 2 * box->register_count * sizeof(uint64_t);

@@ -112,5 +112,7 @@ bool pmon_ia64_frozen(const struct pmon_ia64 *pmu);
 
 /** Interrupts of overflows so far. */
 uint64_t pmon_ia64_interrupts(const struct pmon_ia64 *pmu);
+/** Counters that the status register says have overflowed: bit n is register n of their file. */
+uint64_t pmon_ia64_overflowed(const struct pmon_ia64 *pmu);
 
 #endif

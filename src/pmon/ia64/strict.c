@@ -173,6 +173,11 @@ void pmon_ia64_check_write(const struct pmon_ia64 *pmu, const struct pmon_ia64_c
 	if (reg->role == PMU_ROLE_COUNTER && value & pmu->limit)
 		pmon_ia64_report(at, reg, value,
 				 "the overflow bit of a counter has to be written as 0", NULL);
+	if (reg->role == PMU_ROLE_GLOBAL_STATUS && !pmon_ia64_frozen(pmu) &&
+	    pmon_ia64_overflowed(pmu))
+		pmon_ia64_report(at, reg, value,
+				 "overflow bits are not cleared before counting goes on",
+				 at->strict->pmu->rules.overflow);
 	if (space != PMU_SPACE_PMC)
 		return;
 	pmon_ia64_check_reserved(at, reg, value);
