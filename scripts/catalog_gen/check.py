@@ -386,8 +386,27 @@ def check_umask_signals(findings, place, box, event, vocabulary):
                 findings.add(where, f"its signal has no qualifier \"{qualifier}\"")
 
 
+def check_selects(findings, place, field, signal):
+    """Each list of what the bits of a field let pass is a first bit and qualifiers of the signal from there."""
+    if ("selects" in field) != ("signal" in field) or ("any" in field and "selects" not in field):
+        findings.add(place, "signal and selects need each other, and any needs them")
+    last = field["hi"] - field["lo"]
+    if field.get("any", 0) > last:
+        findings.add(place, f"any {field['any']} is outside of the field")
+    for first, *names in field.get("selects", []):
+        if not first.isdecimal() or int(first) + len(names) - 1 > last:
+            findings.add(place, f"selects from bit {first} on are outside of the field")
+        for name in names:
+            if name != "-" and not (signal and name in signal["qualifiers"]):
+                findings.add(place, f"its signal has no qualifier \"{name}\"")
+
+
 def check_register_signals(findings, box, vocabulary):
     for r in box["registers"]:
+        for f in r["fields"]:
+            where = f"{box['box']}.{r['name']}.{f['name']}"
+            signal = "signal" in f and check_signal(findings, where, box, f["signal"], vocabulary)
+            check_selects(findings, where, f, signal)
         if "signal" not in r:
             continue
         where = f"{box['box']}.{r['name']}"

@@ -37,7 +37,7 @@ KEYS = {
                  {"offset", "offsets", "space", "count", "stride", "first", "index", "overlay",
                   "event", "signal", "instance_names"}),
     "field": ({"name", "bits", "access"},
-              {"reset", "must", "role", "counter", "enabled", "desc"}),
+              {"reset", "must", "role", "counter", "enabled", "desc", "signal", "selects", "any"}),
     "setting": ({"register", "field", "value"}, {"bits"}),
     "modifier": ({"field"}, {"register", "name", "bits", "counters", "set", "any_of", "needs",
                              "attributes", "unless", "settings", "absent", "threshold",

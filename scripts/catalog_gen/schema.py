@@ -19,7 +19,7 @@ NUMBERS = {
     "value": QUAD, "code": WORD, "max_increment": LONG, "umask": WORD,
     "index": BYTE, "first": QUAD, "own": QUAD, "size": LONG, "enabled": QUAD, "control": LONG,
     "copies": 33, "sign": 64, "counter": BYTE, "first_counter": 33, "family": LONG, "model": LONG, "lead": 33,
-    "stride": LONG, "threads": 17, "bit": 64, "from": 64, "per": WORD,
+    "stride": LONG, "threads": 17, "bit": 64, "any": 64, "from": 64, "per": WORD,
 }
 SIGNED = {"stride"}
 FLAGS = {"ext", "alone", "narrows", "youngest", "listed", "qualified"}
@@ -41,7 +41,7 @@ SPECIAL = {
     ("modifier", "set"): "flag", ("event", "set"): "text",
     ("event", "counters"): "text or number", ("modifier", "counters"): "text or number",
     ("bank", "counters"): "text or number",
-    ("field", "bits"): "text or number", ("modifier", "bits"): "text or number",
+    ("field", "selects"): "list of lists of texts", ("field", "bits"): "text or number", ("modifier", "bits"): "text or number",
     ("setting", "bits"): "text or number", ("setting", "value"): "text or number",
     ("record field", "value"): "text or list of texts",
     ("record field", "mnemonics"): "text or list of entries",

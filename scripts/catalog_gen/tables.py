@@ -44,14 +44,28 @@ def umask_bits(bits):
     return int(value, 2), int(care, 2)
 
 
+def print_selects(prefix, field):
+    """What the bits let pass: a row of qualifiers for each list."""
+    rows = []
+    for n, (first, *names) in enumerate(field.get("selects", [])):
+        bits = ", ".join("0" if name == "-" else f"QUALIFIER_{c_name(field['signal'])}_{c_name(name)}"
+                         for name in names)
+        print(f"static const uint32_t {prefix}_{n}[] = {{{bits}}};")
+        rows.append({"first": first, "count": len(names), "qualifiers": f"{prefix}_{n}"})
+    return array("pmu_select", prefix, rows)
+
+
 def print_fields(prefix, register):
+    selects = [print_selects(f"{prefix}_selects_{n}", f) for n, f in enumerate(register["fields"])]
     return array("pmu_field", prefix, [
         {"name": c_string(f["name"]), "hi": f["hi"], "lo": f["lo"],
          "access": f"PMU_ACCESS_{ACCESS[f['access']]}", "must": f"PMU_MUST_{MUST[f.get('must')]}",
          "reset": f"{f.get('reset', 0):#x}", "enabled": f"{f.get('enabled', 0):#x}",
          "role": f"PMU_FIELD_{f['role'].upper()}", "counter": f["counter"],
+         "selects": rows, "select_count": len(f.get("selects", [])),
+         "any": f"{1 << f['any'] if 'any' in f else 0:#x}",
          "desc": c_string(f.get("desc", ""))}
-        for f in register["fields"]])
+        for f, rows in zip(register["fields"], selects)])
 
 
 def print_offsets(name, offsets):

@@ -14,6 +14,13 @@ struct pmu_address;
 
 #define PMU_COPY_ALL 0xff
 
+/* What the bits of a field, from the first one on, let pass of a signal: qualifiers, 0 for nothing.
+ */
+struct pmu_select {
+	uint8_t first, count;
+	const uint32_t *qualifiers;
+};
+
 struct pmu_field {
 	const char *name; /* the manual's; "rsv" for every reserved one */
 	uint8_t hi, lo;	  /* bit numbers, hi >= lo */
@@ -23,6 +30,11 @@ struct pmu_field {
 	uint8_t counter;  /* where the register has the role for each counter, or box: which */
 	uint64_t reset;
 	uint64_t enabled; /* counter controls: value in one that counts, if the user gives none */
+	/* What passes has to have a qualifier of each row; whatever the rows say where one of the
+	 * bits of any is set. */
+	const struct pmu_select *selects;
+	size_t select_count;
+	uint64_t any;
 	const char *desc;
 };
 

@@ -206,4 +206,11 @@ static inline __attribute__((always_inline)) void signal_emit(const struct signa
 			signal.address >> 6 << 24);
 }
 
+/** The same of an accumulator, which is not tapped and may have more qualifiers than fit a word. */
+static inline void signal_emit_sum(const struct signal_port *port, const struct signal *signal)
+{
+	if (port->enabled[signal->id])
+		port->emit(port->subscriber, signal);
+}
+
 #endif

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "catalog/binding.h"
 #include "catalog/description.h"
+#include "catalog/select.h"
 #include "event/settings.h"
 #include "event/umask.h"
 
@@ -258,6 +259,27 @@ static bool switches_pass(const struct possible *possible)
 	return true;
 }
 
+/* Of what each row of a filter's bits lets pass, the machine has to emit something. */
+static bool selects_hold(const struct possible *possible)
+{
+	const struct pmu_selection *selection = possible->selection;
+
+	for (size_t i = 0; i < selection->setting_count; i++) {
+		const struct pmu_setting *setting = &selection->settings[i];
+		const struct pmu_field *field = select_field(setting->modifier);
+
+		for (size_t s = 0; field && s < field->select_count; s++)
+			if (!(setting->value & field->any) &&
+			    !(select_qualifiers(&field->selects[s], setting->value) &
+			      qualifiers_of(possible)))
+				return refuse(possible,
+					      "%s=0x%" PRIX64
+					      ": the machine produces nothing of the kind",
+					      setting->modifier->name, setting->value);
+	}
+	return true;
+}
+
 static bool is_produced(struct possible *possible)
 {
 	const struct pmu_event *event = possible->selection->event;
@@ -266,8 +288,9 @@ static bool is_produced(struct possible *possible)
 		return umasks_hold(possible);
 	possible->signal = &signal_table[event->signal];
 	if (!event->row_count)
-		return !possible->signal->qualifier_count || qualifiers_of(possible) ||
-		       refuse(possible, "the machine has one socket");
+		return selects_hold(possible) &&
+		       (!possible->signal->qualifier_count || qualifiers_of(possible) ||
+			refuse(possible, "the machine has one socket"));
 	return rows_hold(possible) && switches_pass(possible);
 }
 

@@ -93,7 +93,7 @@ static uint64_t llc_misses(const struct core *core)
 
 /* Loads by where their line was; what is in no other is in L1. */
 struct loads {
-	uint64_t l1, buffer, l2, llc[SOURCE_MISS];
+	uint64_t l1, buffer, l2, llc[SOURCE_SNOOPS];
 	uint64_t local, remote, modified, forwarded;
 };
 
@@ -126,7 +126,7 @@ static struct loads find_loads(const struct core *core, const struct done *done)
 	for (unsigned source = 0; source < SOURCES; source++) {
 		sum += answers[source];
 		if (source < SOURCE_MISS)
-			loads.llc[source] = answers[source];
+			loads.llc[source_snoop(source)] += answers[source];
 		else
 			add_miss(&loads, source, answers[source]);
 	}
@@ -185,7 +185,7 @@ void accumulators_tell(const struct machine *machine, unsigned core,
 		if (sums[i].amount <= reported[i])
 			continue;
 		reported[i] = sums[i].amount;
-		signal_emit(&machine->port, signal);
+		signal_emit_sum(&machine->port, &signal);
 	}
 }
 
@@ -243,7 +243,7 @@ static void tell_core(const struct machine *machine, unsigned number)
 	uint64_t prefetches = 0;
 
 	for (unsigned i = 0; i < REQUEST_COUNT; i++)
-		prefetches += core->l2_prefetches[i];
+		prefetches += core_prefetches(core, i);
 
 	const struct accumulator_sum sums[ACCUMULATORS] = {
 	    {SIGNAL_CORE_CYCLES, done.ticks / machine->core_ticks, 0},
@@ -286,19 +286,19 @@ static void tell_core(const struct machine *machine, unsigned number)
 	     QUALIFIER_CORE_L2_VICTIM_WRITTEN_BACK},
 	    {SIGNAL_CORE_L2_VICTIM, dropped, QUALIFIER_CORE_L2_VICTIM_DROPPED},
 	    {SIGNAL_CORE_OFFCORE, data_misses, QUALIFIER_CORE_OFFCORE_DATA},
-	    {SIGNAL_CORE_OFFCORE, core->l2_prefetches[REQUEST_READ_DATA],
+	    {SIGNAL_CORE_OFFCORE, core_prefetches(core, REQUEST_READ_DATA),
 	     QUALIFIER_CORE_OFFCORE_PREFETCH_DATA},
-	    {SIGNAL_CORE_OFFCORE, core->l2_prefetches[REQUEST_PREFETCH_DATA],
+	    {SIGNAL_CORE_OFFCORE, core_prefetches(core, REQUEST_PREFETCH_DATA),
 	     QUALIFIER_CORE_OFFCORE_LLC_PREFETCH_DATA},
 	    {SIGNAL_CORE_OFFCORE, own_misses, QUALIFIER_CORE_OFFCORE_OWN},
-	    {SIGNAL_CORE_OFFCORE, core->l2_prefetches[REQUEST_READ_OWN],
+	    {SIGNAL_CORE_OFFCORE, core_prefetches(core, REQUEST_READ_OWN),
 	     QUALIFIER_CORE_OFFCORE_PREFETCH_OWN},
-	    {SIGNAL_CORE_OFFCORE, core->l2_prefetches[REQUEST_PREFETCH_OWN],
+	    {SIGNAL_CORE_OFFCORE, core_prefetches(core, REQUEST_PREFETCH_OWN),
 	     QUALIFIER_CORE_OFFCORE_LLC_PREFETCH_OWN},
 	    {SIGNAL_CORE_OFFCORE, code_misses, QUALIFIER_CORE_OFFCORE_CODE},
-	    {SIGNAL_CORE_OFFCORE, core->l2_prefetches[REQUEST_READ_CODE],
+	    {SIGNAL_CORE_OFFCORE, core_prefetches(core, REQUEST_READ_CODE),
 	     QUALIFIER_CORE_OFFCORE_PREFETCH_CODE},
-	    {SIGNAL_CORE_OFFCORE, core->l2_prefetches[REQUEST_PREFETCH_CODE],
+	    {SIGNAL_CORE_OFFCORE, core_prefetches(core, REQUEST_PREFETCH_CODE),
 	     QUALIFIER_CORE_OFFCORE_LLC_PREFETCH_CODE},
 	    {SIGNAL_CORE_OFFCORE, core->l2_writebacks, QUALIFIER_CORE_OFFCORE_WRITEBACK},
 	    {SIGNAL_CORE_OFFCORE, core->wc_lines, QUALIFIER_CORE_OFFCORE_STREAMING},
@@ -342,6 +342,7 @@ void accumulators_report(const struct machine *machine, unsigned core)
 		return;
 	state->reported_at = now;
 	tell_core(machine, core);
+	accumulators_tell_responses(machine, core);
 	if (machine->uarch)
 		accumulators_tell_pipe(machine, core);
 }

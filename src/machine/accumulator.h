@@ -28,6 +28,9 @@ uint64_t accumulators_ticks_run(const struct machine_progress *progress);
 /** Of branches, micro-operations and stalls, emits what is new. */
 void accumulators_tell_pipe(const struct machine *machine, unsigned core);
 
+/** The same of requests that left the core, by what answered them. */
+void accumulators_tell_responses(const struct machine *machine, unsigned core);
+
 /** Emits what is new of a core; under the machine's lock. */
 void accumulators_report(const struct machine *machine, unsigned core);
 

@@ -298,6 +298,7 @@ static MACHINE_INLINE void receive_prefetched(struct machine_hart *core,
 	const struct private_want want = {machine, shared, NULL, prefetch->line, prefetch->request};
 	const uint64_t end = now + answer.cycles * machine->uclk_ticks;
 
+	shared->l2_prefetches[prefetch->request][answer.source]++;
 	shared->outstanding[1][prefetch->request] += answer.cycles;
 	if (home_is_read(prefetch->request)) {
 		l2_set(&want, core->number, answer.granted, now);
@@ -323,7 +324,6 @@ static MACHINE_INLINE bool is_absent(const struct machine_hart *core,
 		return false;
 	has = l2_find(core->machine, shared, prefetch->line) >= 0;
 	shared->l2_prefetch_hits += has;
-	shared->l2_prefetches[prefetch->request] += !has;
 	return !has;
 }
 

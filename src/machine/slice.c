@@ -10,31 +10,38 @@ static unsigned core_number(const struct machine *machine, unsigned socket, uint
 	return socket * machine->desc->cores + (unsigned)__builtin_ctz(core_valid);
 }
 
-/* @return whether one of @cores had the line in M */
-static MACHINE_OUTLINE bool invalidate_each(struct machine *machine, unsigned socket,
-					    uint32_t cores, uint32_t line)
+/* @return the best state in which one of @cores had the line */
+static MACHINE_OUTLINE enum line_state invalidate_each(struct machine *machine, unsigned socket,
+						       uint32_t cores, uint32_t line)
 {
-	bool modified = false;
+	enum line_state best = LINE_I, had;
 
-	for (; cores; cores &= cores - 1)
-		if (private_invalidate(machine, core_number(machine, socket, cores), line) ==
-		    LINE_M)
-			modified = true;
-	return modified;
+	for (; cores; cores &= cores - 1) {
+		had = private_invalidate(machine, core_number(machine, socket, cores), line);
+		if (had > best)
+			best = had;
+	}
+	return best;
 }
 
-/* Invalidates the line in the cores of @cores, which lose their bits; their M makes it M. */
-static MACHINE_INLINE void invalidate_cores(struct machine *machine, struct tor_entry *entry,
-					    uint32_t cores)
+/*
+ * Invalidates the line in the cores of @cores, which lose their bits; their M makes it M.
+ * @return the snoop's part of the source
+ */
+static MACHINE_INLINE enum machine_source invalidate_cores(struct machine *machine,
+							   struct tor_entry *entry, uint32_t cores)
 {
 	const uint32_t core_valid = tor_core_valid(machine, entry), left = core_valid & cores;
+	enum line_state had;
 
 	if (!left)
-		return;
+		return SOURCE_LLC;
 	entry->cycles += machine->desc->snoop_cycles;
 	tor_set_core_valid(machine, entry, core_valid & ~cores);
-	if (invalidate_each(machine, entry->socket, left, entry->line))
+	had = invalidate_each(machine, entry->socket, left, entry->line);
+	if (had == LINE_M)
 		tor_set_state(entry, LINE_M);
+	return had == LINE_M ? SOURCE_LLC_MODIFIED : had ? SOURCE_LLC_CLEAN : SOURCE_LLC_GONE;
 }
 
 /* Of a victim in more cores than the one that makes room, if in that. @return whether it is in that
@@ -188,7 +195,10 @@ static MACHINE_INLINE enum line_state miss(struct machine *machine, struct tor_e
 	question = question_of(entry);
 	answer = home_read(machine, request, &question);
 	entry->cycles += answer.cycles;
-	entry->source = (uint8_t)source_of_miss(answer.response, entry->node != entry->socket);
+	entry->source = (uint8_t)source_of_miss(
+	    answer.response == SNOOP_RSP_I_FWD && answer.state == LINE_M ? SOURCE_MISS_MODIFIED
+									 : answer.response,
+	    entry->node != entry->socket);
 	tor_set_state(entry, answer.state);
 	*tor_core_of(entry) = core;
 	return request == REQUEST_READ_CODE || answer.state == LINE_F ? LINE_S : LINE_E;
@@ -233,15 +243,20 @@ static MACHINE_INLINE bool own_hit(struct machine *machine, struct tor_entry *en
 	if (tor_only_core(entry, entry->core))
 		return shared;
 	skew_meet(machine, entry->socket, tor_core_valid(machine, entry) & ~bit);
-	invalidate_cores(machine, entry, ~bit);
+	entry->taken = invalidate_cores(machine, entry, ~bit);
 	tor_set_core_valid(machine, entry, bit);
 	return shared;
 }
 
-static MACHINE_INLINE struct slice_answer finish_read(struct machine *machine,
-						      struct tor_entry *entry,
-						      enum signal_request request,
-						      enum line_state granted, bool left_socket)
+static MACHINE_INLINE unsigned source_of(const struct tor_entry *entry, enum line_state state)
+{
+	return state == LINE_I ? entry->source : source_of_hit(entry->source + entry->taken, state);
+}
+
+/* @param state  that the slice had the line in */
+static MACHINE_INLINE struct slice_answer
+finish_read(struct machine *machine, struct tor_entry *entry, enum signal_request request,
+	    enum line_state state, enum line_state granted, bool left_socket)
 {
 	const uint32_t hop = machine->desc->ring_hop;
 	const uint32_t qualifiers = left_socket
@@ -252,7 +267,7 @@ static MACHINE_INLINE struct slice_answer finish_read(struct machine *machine,
 	return (struct slice_answer){
 	    .cycles = hop + tor_leave(machine, entry, qualifiers, request) + hop,
 	    .granted = granted,
-	    .source = entry->source,
+	    .source = source_of(entry, state),
 	};
 }
 
@@ -271,7 +286,7 @@ static MACHINE_INLINE struct slice_answer read_far(struct machine *machine, stru
 		asked = own_hit(machine, entry, state, bit);
 	else
 		granted = read_shared(machine, entry, request, state, bit);
-	return finish_read(machine, entry, request, granted, asked);
+	return finish_read(machine, entry, request, state, granted, asked);
 }
 
 MACHINE_PATH bool slice_has(struct tor_entry *entry, unsigned core)
@@ -303,7 +318,7 @@ MACHINE_PATH struct slice_answer slice_hit(struct machine *machine, struct tor_e
 
 	enter_read(machine, entry, core, now);
 	state = look_up(machine, entry, request);
-	return finish_read(machine, entry, request, granted_alone(request, state), false);
+	return finish_read(machine, entry, request, state, granted_alone(request, state), false);
 }
 
 MACHINE_PATH struct slice_answer slice_miss(struct machine *machine, struct tor_entry *entry,
@@ -342,7 +357,7 @@ MACHINE_PATH struct slice_answer slice_own(struct machine *machine, struct tor_e
 	} else {
 		asked = own_hit(machine, entry, state, 1u << core);
 	}
-	return finish_read(machine, entry, REQUEST_OWN, LINE_E, asked);
+	return finish_read(machine, entry, REQUEST_OWN, state, LINE_E, asked);
 }
 
 /* Home agents make no difference. */
@@ -369,7 +384,7 @@ MACHINE_PATH struct slice_answer slice_prefetch(struct machine *machine, struct 
 	state = look_up(machine, entry, request);
 	if (state == LINE_I)
 		miss(machine, entry, without_prefetch(request), LLC_CORE_NONE);
-	return finish_read(machine, entry, request, LINE_I, state == LINE_I);
+	return finish_read(machine, entry, request, state, LINE_I, state == LINE_I);
 }
 
 /* A core's modified line comes back; the LLC holds it, being inclusive. */

@@ -18,31 +18,32 @@
 #include "machine/totals.h"
 #include "machine/uarch.h"
 
-#define LINE_BYTES	  64
-#define LINE_LOG2	  6
-#define PAGE_LOG2	  12
-#define PAGE_LINES	  (1 << (PAGE_LOG2 - LINE_LOG2))
-#define L1_SETS		  MACHINE_L1_SETS
-#define L1_WAYS		  MACHINE_L1_WAYS
-#define L2_SETS_MAX	  512
-#define L2_WAYS		  8
-#define LLC_WAYS_MAX	  20
-#define SOCKETS_MAX	  2
-#define CORES_MAX	  32 /* of a socket: core-valid bits */
-#define SLICES_MAX	  32 /* of a socket */
-#define HOMES_MAX	  2  /* home agents of a socket */
-#define HOME_CHANNELS	  4  /* of a home agent */
-#define FILL_BUFFERS_MAX  MACHINE_FILL_BUFFERS_MAX
-#define IRQ_MAX		  32
-#define TOR_MAX		  20
-#define TRACKER_MAX	  128
-#define WC_BUFFERS	  10
-#define PREFETCHERS	  4 /* enum machine_prefetcher */
-#define STREAMS_MAX	  32
-#define SUPERQUEUE_MAX	  32
-#define CORE_USERS_MAX	  1024 /* threads on a core at once */
-#define ACCUMULATORS	  84
-#define PIPE_ACCUMULATORS 32
+#define LINE_BYTES	      64
+#define LINE_LOG2	      6
+#define PAGE_LOG2	      12
+#define PAGE_LINES	      (1 << (PAGE_LOG2 - LINE_LOG2))
+#define L1_SETS		      MACHINE_L1_SETS
+#define L1_WAYS		      MACHINE_L1_WAYS
+#define L2_SETS_MAX	      512
+#define L2_WAYS		      8
+#define LLC_WAYS_MAX	      20
+#define SOCKETS_MAX	      2
+#define CORES_MAX	      32 /* of a socket: core-valid bits */
+#define SLICES_MAX	      32 /* of a socket */
+#define HOMES_MAX	      2	 /* home agents of a socket */
+#define HOME_CHANNELS	      4	 /* of a home agent */
+#define FILL_BUFFERS_MAX      MACHINE_FILL_BUFFERS_MAX
+#define IRQ_MAX		      32
+#define TOR_MAX		      20
+#define TRACKER_MAX	      128
+#define WC_BUFFERS	      10
+#define PREFETCHERS	      4 /* enum machine_prefetcher */
+#define STREAMS_MAX	      32
+#define SUPERQUEUE_MAX	      32
+#define CORE_USERS_MAX	      1024 /* threads on a core at once */
+#define ACCUMULATORS	      84
+#define PIPE_ACCUMULATORS     32
+#define RESPONSE_ACCUMULATORS (9 * SOURCES + 3)
 
 /* States of a line in any cache; the order matters: see MACHINE_TAG_*. LLC only: F. */
 enum line_state {
@@ -121,10 +122,12 @@ struct core {
 	uint32_t users_high; /* users[] and progress[] from here on were never used */
 	/* Goes up whenever a line comes into the caches or is taken from them: see private.c. */
 	_Alignas(64) uint64_t generation;
-	/* By enum signal_request: that L2 has, sends to the LLC, and prefetches itself. */
-	uint64_t l2_hits[REQUEST_COUNT], l2_prefetches[REQUEST_COUNT];
+	/* By enum signal_request: that L2 has. */
+	uint64_t l2_hits[REQUEST_COUNT];
 	/* What L2 sends to the LLC for L1, by for whom (ANSWERS_*) and enum machine_source. */
 	uint64_t answers[ANSWERS][REQUEST_COUNT][SOURCES];
+	/* The same of what it prefetches itself. */
+	uint64_t l2_prefetches[REQUEST_COUNT][SOURCES];
 	/* Uncore cycles until answers were there, [1] for L2's own prefetches, added up. */
 	uint64_t outstanding[2][REQUEST_COUNT];
 	uint64_t late; /* ticks that L1D waited longer for lines that were on their way, added up */
@@ -138,6 +141,7 @@ struct core {
 	uint64_t reported_at;		 /* see accumulator.c */
 	uint64_t reported[ACCUMULATORS]; /* of each accumulator */
 	uint64_t reported_pipe[PIPE_ACCUMULATORS];
+	uint64_t reported_responses[RESPONSE_ACCUMULATORS];
 	/*
 	 * By user. Each is written by its thread alone, so that nothing is lost where two run at
 	 * once; who comes to its place later adds to it. The core did the sum of them.
@@ -346,6 +350,16 @@ static inline uint64_t core_answers(const struct core *core, enum signal_request
 	for (unsigned whom = 0; whom < ANSWERS; whom++)
 		for (unsigned source = first; source < SOURCES; source++)
 			sum += core->answers[whom][request][source];
+	return sum;
+}
+
+/** Of prefetches that L2 sent. */
+static inline uint64_t core_prefetches(const struct core *core, enum signal_request request)
+{
+	uint64_t sum = 0;
+
+	for (unsigned source = 0; source < SOURCES; source++)
+		sum += core->l2_prefetches[request][source];
 	return sum;
 }
 

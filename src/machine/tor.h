@@ -23,7 +23,8 @@ struct tor_entry {
 	struct llc_index index;
 	int way;
 	uint8_t socket, core, node; /* core: that asks, in its socket, or SIGNAL_NO_CORE */
-	uint8_t source;		    /* enum machine_source */
+	uint8_t source;		    /* enum machine_source; of hits without the state */
+	uint8_t taken;		    /* the same, of snoops that took the line from other cores */
 	struct core *held;	    /* the core that asks, where its caches are held */
 	bool shared;		    /* several cores run */
 	bool near; /* nobody else runs, and no socket but the line's home was ever used */
@@ -238,7 +239,7 @@ static MACHINE_INLINE void tor_enter(struct machine *machine, struct tor_entry *
 		now = slice->now;
 	entry->arrival = entry->queued = now;
 	entry->core = (uint8_t)core;
-	entry->source = SOURCE_LLC;
+	entry->source = entry->taken = SOURCE_LLC;
 	if (qualifier == QUALIFIER_LLC_INGRESS_CORE) {
 		uint32_t irq =
 		    occupancy_find(slice->irq, machine->desc->irq_entries, now, &slice->irq_hint);

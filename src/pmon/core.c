@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "catalog/find.h"
+#include "catalog/select.h"
 #include "pmon/describe.h"
 #include "pmon/registers.h"
 
@@ -98,9 +99,37 @@ bool pmon_describe_core(struct pmon_core *core, struct pmon_box *desc)
 
 /* What a counter adds up. */
 struct selected {
-	unsigned signal;     /* SIGNAL_NONE: the machine has none for it */
-	uint32_t qualifiers; /* any of these; 0: whatever they are */
+	unsigned signal; /* SIGNAL_NONE: the machine has none for it */
+	/* Any of each; 0: whatever they are. */
+	uint32_t qualifiers[PMON_CORE_SELECTS];
 };
+
+static const struct selected nothing = {.signal = SIGNAL_NONE};
+
+/* @return whether anything passes what the filters of the event are set to */
+static bool add_filters(struct selected *selected, const struct pmu_box *box,
+			const struct pmu_event *event, const uint64_t *regs)
+{
+	unsigned count = 0;
+
+	for (size_t i = 0; i < box->modifier_count; i++) {
+		const struct pmu_modifier *modifier = &box->modifiers[i];
+		const struct pmu_field *field;
+		uint64_t value;
+
+		field = event->filters >> i & 1 ? select_field(modifier) : NULL;
+		if (!field)
+			continue;
+		value = (regs[modifier->reg - box->registers] & pmu_mask(field->hi, field->lo)) >>
+			field->lo;
+		for (size_t s = 0; s < field->select_count && !(value & field->any); s++) {
+			selected->qualifiers[count] = select_qualifiers(&field->selects[s], value);
+			if (!selected->qualifiers[count++])
+				return false;
+		}
+	}
+	return true;
+}
 
 /* What a control asks of each cycle: without a threshold nothing is inverted. */
 static uint64_t asked_of_cycles(const struct pmon_core_counter *counter, uint64_t control)
@@ -122,9 +151,18 @@ static uint64_t implied_of_cycles(const struct pmon_core_counter *counter,
 	return implied & counter->cycles;
 }
 
+/* Of an event without named unit masks. */
+static struct selected filtered_signal(const struct pmon_box *box, const struct pmu_event *event,
+				       const uint64_t *regs)
+{
+	struct selected selected = {.signal = event->signal};
+
+	return add_filters(&selected, box->box, event, regs) ? selected : nothing;
+}
+
 static struct selected selected_signal(const struct pmon_box *box,
 				       const struct pmon_core_counter *counter, unsigned index,
-				       uint64_t control)
+				       uint64_t control, const uint64_t *regs)
 {
 	const struct pmon_control *fields = &box->counters[index].fields;
 	const uint64_t asked = asked_of_cycles(counter, control);
@@ -133,13 +171,16 @@ static struct selected selected_signal(const struct pmon_box *box,
 
 	for (const struct pmu_event *event = NULL;
 	     (event = find_coded_event(box->box, event, index, code, false));) {
+		if (!event->umask_count && event->counters >> index & 1 && event->umask == umask &&
+		    !asked)
+			return filtered_signal(box, event, regs);
 		for (size_t u = 0; event->counters >> index & 1 && u < event->umask_count; u++)
 			if (event->umasks[u].value == umask && !event->umasks[u].absent &&
 			    implied_of_cycles(counter, &event->umasks[u]) == asked)
 				return (struct selected){event->umasks[u].signal,
-							 event->umasks[u].qualifiers};
+							 {event->umasks[u].qualifiers}};
 	}
-	return (struct selected){SIGNAL_NONE, 0};
+	return nothing;
 }
 
 /* What a counter adds up now. */
@@ -152,10 +193,10 @@ static struct selected counted_signal(const struct pmon *pmon, const struct pmon
 
 	if (!(unit->regs[pmon->core.control] & counter->enable) ||
 	    (control & counter->counts) != counter->counts)
-		return (struct selected){SIGNAL_NONE, 0};
+		return nothing;
 	if (box->counters[index].fixed)
-		return (struct selected){counter->signal, 0};
-	return selected_signal(box, counter, index, control);
+		return (struct selected){.signal = counter->signal};
+	return selected_signal(box, counter, index, control, unit->regs);
 }
 
 uint64_t pmon_core_configure(const struct pmon *pmon, struct pmon_unit *unit)
@@ -166,7 +207,8 @@ uint64_t pmon_core_configure(const struct pmon *pmon, struct pmon_unit *unit)
 	for (unsigned k = 0; k < pmon_box(pmon, unit)->counter_count; k++) {
 		const struct selected selected = counted_signal(pmon, unit, k);
 
-		unit->counters[k].qualifiers = selected.qualifiers;
+		memcpy(unit->counters[k].qualifiers, selected.qualifiers,
+		       sizeof(selected.qualifiers));
 		if (selected.signal != SIGNAL_NONE)
 			subscribed[pmon->routes[selected.signal].slot] |= (uint16_t)(1u << k);
 	}
@@ -189,6 +231,14 @@ static void overflow(struct pmon *pmon, struct pmon_unit *unit, unsigned index)
 		unit->frozen = true;
 }
 
+static bool passes(const struct pmon_counter *counter, uint32_t qualifiers)
+{
+	for (unsigned i = 0; i < PMON_CORE_SELECTS; i++)
+		if (counter->qualifiers[i] && !(counter->qualifiers[i] & qualifiers))
+			return false;
+	return true;
+}
+
 void pmon_core_receive(struct pmon *pmon, struct pmon_unit *unit, unsigned slot,
 		       const struct signal *signal)
 {
@@ -204,7 +254,7 @@ void pmon_core_receive(struct pmon *pmon, struct pmon_unit *unit, unsigned slot,
 		struct pmon_counter *counter = &unit->counters[index];
 		uint64_t sum = counter->value + amount;
 
-		if (counter->qualifiers && !(counter->qualifiers & signal->qualifiers))
+		if (!passes(counter, signal->qualifiers))
 			continue;
 		pmon_tell(pmon, counter, amount);
 		counter->value = sum & (counter->limit - 1);

@@ -74,18 +74,21 @@ struct pmon_subscription {
 #define PMON_SUBSCRIPTION_HEAD offsetof(struct pmon_subscription, alternatives)
 static_assert(PMON_SUBSCRIPTION_HEAD == 64, "compared as bytes: no padding");
 
+#define PMON_CORE_SELECTS 3
+
 struct pmon_counter {
 	uint64_t value;
 	uint64_t limit; /* 2^width */
 	struct pmon_subscription subscription;
 	uint8_t thresh;
 	bool invert, edge;
-	bool plain;	     /* only adds: time does not matter */
-	bool summed;	     /* its value has all of the spans that have begun: see taps.h */
-	bool held;	     /* in reset until its control is written without rst */
-	bool high;	     /* whether the last final cycle passed the comparison */
-	uint8_t ev_sel;	     /* PMU_QUIRK_CONTROL_TWICE: the event select in effect */
-	uint32_t qualifiers; /* of a core's: any of its accumulator's; 0: whatever they are */
+	bool plain;	/* only adds: time does not matter */
+	bool summed;	/* its value has all of the spans that have begun: see taps.h */
+	bool held;	/* in reset until its control is written without rst */
+	bool high;	/* whether the last final cycle passed the comparison */
+	uint8_t ev_sel; /* PMU_QUIRK_CONTROL_TWICE: the event select in effect */
+	/* Of a core's: one of each of these of its accumulator's; 0: whatever they are. */
+	uint32_t qualifiers[PMON_CORE_SELECTS];
 	uint16_t column;     /* plus 1, for pmon_attribute(); 0: nobody asks */
 	uint64_t now;	     /* cycles before it are final */
 	int64_t level, open; /* in the last final cycle: wanted, and all of its signal */

@@ -5,17 +5,12 @@
  */
 #include <stdio.h>
 
-#include "core_fixture.h"
 #include "machine/control.h"
+#include "places.h"
 #include "support/cmocka.h"
 #include "support/prefetchers.h"
 
-#define LINE  64u
-#define DATA  0x10000000ull
-#define PACK  4 /* counters that these events can have */
-#define NEAR  1 /* another core of socket 0 */
-#define FAR   22
-#define CORES 23
+#define PACK 4 /* counters that these events can have */
 
 enum event {
 	L1_HIT,
@@ -60,32 +55,6 @@ static const char *const names[EVENTS] = {
 
 static const struct machine_insn plain;
 
-static void settle(struct core_fixture *fixture)
-{
-	for (unsigned i = 0; i < CORES; i++)
-		machine_hart_sleep(fixture->harts[i], 1000000000);
-}
-
-static void pass(struct core_fixture *fixture, unsigned core, unsigned lines, bool stores)
-{
-	for (unsigned i = 0; i < lines; i++) {
-		if (stores)
-			machine_store(fixture->harts[core], DATA + i * LINE, 8, &plain);
-		else
-			machine_load(fixture->harts[core], DATA + i * LINE, 8, &plain);
-		if (i % 8 == 7)
-			settle(fixture);
-	}
-	settle(fixture);
-}
-
-static void flush(struct core_fixture *fixture, unsigned lines)
-{
-	for (unsigned i = 0; i < lines; i++)
-		machine_flush(fixture->harts[0], DATA + i * LINE);
-	settle(fixture);
-}
-
 struct place {
 	const char *name;
 	unsigned lines;
@@ -93,69 +62,25 @@ struct place {
 	enum event events[6]; /* that count all loads; EVENTS ends them */
 };
 
-static void into_private(struct core_fixture *fixture, unsigned lines)
-{
-	pass(fixture, 0, lines, false);
-}
-
-/* Pages are those of who touches them first. */
-static void into_memory(struct core_fixture *fixture, unsigned lines)
-{
-	pass(fixture, 0, lines, false);
-	flush(fixture, lines);
-}
-
-static void into_far_memory(struct core_fixture *fixture, unsigned lines)
-{
-	pass(fixture, FAR, lines, false);
-	flush(fixture, lines);
-}
-
-static void clean_near(struct core_fixture *fixture, unsigned lines)
-{
-	pass(fixture, NEAR, lines, false);
-}
-
-static void modified_near(struct core_fixture *fixture, unsigned lines)
-{
-	pass(fixture, NEAR, lines, true);
-}
-
-/* The other core displaces them, and the LLC does not know. */
-static void gone_near(struct core_fixture *fixture, unsigned lines)
-{
-	pass(fixture, NEAR, lines, false);
-	for (unsigned i = 0; i < 16384; i++)
-		machine_load(fixture->harts[NEAR], 2 * DATA + i * LINE, 8, &plain);
-	settle(fixture);
-}
-
-static void clean_far(struct core_fixture *fixture, unsigned lines)
-{
-	pass(fixture, FAR, lines, false);
-}
-
-static void modified_far(struct core_fixture *fixture, unsigned lines)
-{
-	pass(fixture, FAR, lines, true);
-}
-
 static const struct place places[] = {
-    {"L1", 256, into_private, {L1_HIT, EVENTS}},
-    {"L2", 2048, into_private, {L2_HIT, L1_MISS, EVENTS}},
-    {"LLC", 16384, into_private, {L3_HIT, SNOOP_NONE, L1_MISS, L2_MISS, LLC_REFERENCE, EVENTS}},
-    {"gone", 64, gone_near, {SNOOP_MISS, L1_MISS, L2_MISS, LLC_REFERENCE, EVENTS}},
-    {"clean", 64, clean_near, {SNOOP_HIT, L1_MISS, L2_MISS, LLC_REFERENCE, EVENTS}},
-    {"modified", 64, modified_near, {SNOOP_HITM, L1_MISS, L2_MISS, LLC_REFERENCE, EVENTS}},
-    {"memory", 512, into_memory, {LOCAL, L3_MISS, L1_MISS, L2_MISS, LLC_REFERENCE, LLC_MISS}},
+    {"L1", 256, places_private, {L1_HIT, EVENTS}},
+    {"L2", 2048, places_private, {L2_HIT, L1_MISS, EVENTS}},
+    {"LLC", 16384, places_private, {L3_HIT, SNOOP_NONE, L1_MISS, L2_MISS, LLC_REFERENCE, EVENTS}},
+    {"gone", 64, places_gone_near, {SNOOP_MISS, L1_MISS, L2_MISS, LLC_REFERENCE, EVENTS}},
+    {"clean", 64, places_clean_near, {SNOOP_HIT, L1_MISS, L2_MISS, LLC_REFERENCE, EVENTS}},
+    {"modified", 64, places_modified_near, {SNOOP_HITM, L1_MISS, L2_MISS, LLC_REFERENCE, EVENTS}},
+    {"memory", 512, places_memory, {LOCAL, L3_MISS, L1_MISS, L2_MISS, LLC_REFERENCE, LLC_MISS}},
     {"far memory",
      512,
-     into_far_memory,
+     places_far_memory,
      {REMOTE, L3_MISS, L1_MISS, L2_MISS, LLC_REFERENCE, LLC_MISS}},
-    {"far, clean", 64, clean_far, {REMOTE_FWD, L3_MISS, L1_MISS, L2_MISS, LLC_REFERENCE, LLC_MISS}},
+    {"far, clean",
+     64,
+     places_clean_far,
+     {REMOTE_FWD, L3_MISS, L1_MISS, L2_MISS, LLC_REFERENCE, LLC_MISS}},
     {"far, modified",
      64,
-     modified_far,
+     places_modified_far,
      {REMOTE_HITM, L3_MISS, L1_MISS, L2_MISS, LLC_REFERENCE, LLC_MISS}},
 };
 
@@ -163,7 +88,7 @@ static void fixture_up(struct core_fixture *fixture, unsigned first)
 {
 	core_fixture_up(fixture, "xeon-e5-2699v4-2s");
 	switch_prefetchers_off(fixture->machine);
-	core_fixture_enter(fixture, CORES);
+	core_fixture_enter(fixture, PLACES_CORES);
 	for (unsigned i = first; i < EVENTS && i < first + PACK; i++) {
 		char event[64];
 
@@ -217,7 +142,7 @@ static void each_place_by_itself(void **unused)
 			fixture_up(&fixture, first);
 			places[i].prepare(&fixture, places[i].lines);
 			core_fixture_start(&fixture);
-			pass(&fixture, 0, places[i].lines, false);
+			places_pass(&fixture, 0, places[i].lines, false);
 			fixture_down(&fixture, values + first);
 		}
 		check(&places[i], values);
@@ -235,15 +160,16 @@ static void lines_on_their_way(void **unused)
 		struct core_fixture fixture;
 
 		fixture_up(&fixture, first);
-		into_memory(&fixture, 8);
+		places_memory(&fixture, 8);
 		core_fixture_start(&fixture);
-		machine_load(fixture.harts[0], DATA, 8, &insn);
-		machine_load(fixture.harts[0], DATA + 8, 8, &insn);
-		machine_load(fixture.harts[0], DATA + 16, 8, &insn);
-		machine_prefetch(fixture.harts[0], DATA + LINE, MACHINE_HINT_L1, &plain);
-		machine_load(fixture.harts[0], DATA + LINE, 8, &insn);
-		settle(&fixture);
-		machine_load(fixture.harts[0], DATA + 24, 8, &insn);
+		machine_load(fixture.harts[0], PLACES_DATA, 8, &insn);
+		machine_load(fixture.harts[0], PLACES_DATA + 8, 8, &insn);
+		machine_load(fixture.harts[0], PLACES_DATA + 16, 8, &insn);
+		machine_prefetch(fixture.harts[0], PLACES_DATA + PLACES_LINE, MACHINE_HINT_L1,
+				 &plain);
+		machine_load(fixture.harts[0], PLACES_DATA + PLACES_LINE, 8, &insn);
+		places_settle(&fixture);
+		machine_load(fixture.harts[0], PLACES_DATA + 24, 8, &insn);
 		fixture_down(&fixture, values + first);
 	}
 	assert_int_equal(values[LOADS], 5);

@@ -1,0 +1,90 @@
+/* What the accumulators say of requests that left a core, by kind and by what answered them. */
+#include "machine/accumulator.h"
+#include "machine/slice.h"
+
+/* Kinds of reads: of the core's accesses, of L2's prefetchers into it, and into the LLC. */
+#define KINDS 9
+static_assert(KINDS * SOURCES + 3 == RESPONSE_ACCUMULATORS, "each is reported");
+
+#define SAYS(what) QUALIFIER_CORE_RESPONSE_##what
+
+/* In the LLC, by state from S on; snoops there, and of the other socket by its response. */
+static const uint32_t suppliers[] = {SAYS(LLC_S), SAYS(LLC_E), SAYS(LLC_M), SAYS(LLC_F)};
+static const uint32_t snoops[] = {
+    [SOURCE_LLC] = SAYS(NOT_NEEDED),
+    [SOURCE_LLC_GONE] = SAYS(MISSED),
+    [SOURCE_LLC_CLEAN] = SAYS(KEPT),
+    [SOURCE_LLC_MODIFIED] = SAYS(MODIFIED),
+};
+static const uint32_t far_snoops[] = {
+    [SNOOP_RSP_I] = SAYS(MISSED),
+    [SNOOP_RSP_S] = SAYS(KEPT),
+    [SNOOP_RSP_S_FWD] = SAYS(FORWARDED),
+    [SNOOP_RSP_I_FWD] = SAYS(FORWARDED),
+    [SNOOP_RSP_S_WB] = SAYS(MODIFIED),
+    [SNOOP_RSP_I_WB] = SAYS(MODIFIED),
+    [SOURCE_MISS_MODIFIED] = SAYS(MODIFIED),
+};
+
+static uint32_t said_of(unsigned source)
+{
+	const unsigned response = (source - SOURCE_MISS) / 2;
+
+	if (source < SOURCE_MISS)
+		return suppliers[source / SOURCE_SNOOPS] | snoops[source_snoop(source)];
+	/* Memory has the data, unless a cache of the other socket sends them. */
+	if (response <= SNOOP_RSP_S && !((source - SOURCE_MISS) % 2))
+		return SAYS(LOCAL) | far_snoops[response];
+	return SAYS(REMOTE) | far_snoops[response];
+}
+
+static uint64_t demands(const struct core *core, enum signal_request request, unsigned source)
+{
+	uint64_t sum = 0;
+
+	for (unsigned whom = 0; whom < ANSWERS; whom++)
+		sum += core->answers[whom][request][source];
+	return sum;
+}
+
+void accumulators_tell_responses(const struct machine *machine, unsigned number)
+{
+	static const struct {
+		uint32_t says;
+		enum signal_request request;
+		bool prefetched;
+	} kinds[KINDS] = {
+	    {SAYS(DATA), REQUEST_READ_DATA, false},
+	    {SAYS(OWN), REQUEST_READ_OWN, false},
+	    {SAYS(CODE), REQUEST_READ_CODE, false},
+	    {SAYS(L2_DATA), REQUEST_READ_DATA, true},
+	    {SAYS(L2_OWN), REQUEST_READ_OWN, true},
+	    {SAYS(L2_CODE), REQUEST_READ_CODE, true},
+	    {SAYS(LLC_DATA), REQUEST_PREFETCH_DATA, true},
+	    {SAYS(LLC_OWN), REQUEST_PREFETCH_OWN, true},
+	    {SAYS(LLC_CODE), REQUEST_PREFETCH_CODE, true},
+	};
+	struct core *core = &machine->cores[number];
+	struct accumulator_sum sums[RESPONSE_ACCUMULATORS];
+	unsigned count = 0;
+
+	for (unsigned kind = 0; kind < KINDS; kind++)
+		for (unsigned source = 0; source < SOURCES; source++)
+			sums[count++] = (struct accumulator_sum){
+			    SIGNAL_CORE_RESPONSE,
+			    kinds[kind].prefetched
+				? core->l2_prefetches[kinds[kind].request][source]
+				: demands(core, kinds[kind].request, source),
+			    kinds[kind].says | said_of(source)};
+	/* Nobody supplies a line for these. */
+	sums[count++] =
+	    (struct accumulator_sum){SIGNAL_CORE_RESPONSE, core_misses(core, REQUEST_OWN),
+				     SAYS(OWN) | SAYS(NO_SUPPLIER) | SAYS(SNOOP_NONE)};
+	sums[count++] =
+	    (struct accumulator_sum){SIGNAL_CORE_RESPONSE, core->l2_writebacks,
+				     SAYS(WRITEBACK) | SAYS(NO_SUPPLIER) | SAYS(SNOOP_NONE)};
+	sums[count++] =
+	    (struct accumulator_sum){SIGNAL_CORE_RESPONSE, core->wc_lines,
+				     SAYS(STREAMING) | SAYS(NO_SUPPLIER) | SAYS(SNOOP_NONE)};
+	accumulators_tell(machine, number, sums, core->reported_responses, count);
+}
