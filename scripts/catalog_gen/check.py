@@ -391,7 +391,7 @@ def check_selects(findings, place, field, signal):
     if ("selects" in field) != ("signal" in field) or ("any" in field and "selects" not in field):
         findings.add(place, "signal and selects need each other, and any needs them")
     last = field["hi"] - field["lo"]
-    if field.get("any", 0) > last:
+    if "any" in field and field["any"] > last:
         findings.add(place, f"any {field['any']} is outside of the field")
     for first, *names in field.get("selects", []):
         if not first.isdecimal() or int(first) + len(names) - 1 > last:

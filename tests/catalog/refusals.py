@@ -25,6 +25,8 @@ CYCLES, LOOKUP, QUEUE = ("events", 0), ("events", 1), ("events", 2)
 RATE = ("metrics", 0)
 CAPTURE, SAMPLE = ("records", 0), ("records", 1)
 OPC = ("filters", "box", "opc")
+SELECTS = {"name": "opc", "bits": "7:0", "access": "RW", "desc": "x", "signal": "llc.lookup",
+           "selects": [["0", "read", "-", "write"]]}
 
 
 def fields(register, number):
@@ -94,6 +96,13 @@ CASES = [
     ("box", (*fields(FILTER, 1), "reset"), "0x100", "box.Bn_FILTER.opc: reset 0x100 does not fit "
                                                     "bits 7:0"),
     ("box", (*fields(CTL, 1), "must"), 2, "box.Bn_CTL0.rsv: must is neither 0 nor 1"),
+    ("box", (*fields(FILTER, 1), "any"), 0, "box.Bn_FILTER.opc: signal and selects need each other, and any "
+                                            "needs them"),
+    ("box", fields(FILTER, 1), {**SELECTS, "selects": [["7", "read", "write"]]},
+     "box.Bn_FILTER.opc: selects from bit 7 on are outside of the field"),
+    ("box", fields(FILTER, 1), {**SELECTS, "selects": [["0", "wrote"]]},
+     'box.Bn_FILTER.opc: its signal has no qualifier "wrote"'),
+    ("box", fields(FILTER, 1), {**SELECTS, "any": 8}, "box.Bn_FILTER.opc: any 8 is outside of the field"),
     ("box", (*fields(CTL, 4), "name"), "EN", "box.Bn_CTL0: field EN stands there twice"),
     ("box", (*fields(CTL, 4), "role"), "corner", 'box.Bn_CTL0.edge_det: unknown role "corner"'),
     ("box", (*fields(CTL, 4), "role"), "threshold", "box.Bn_CTL0: two fields are its threshold 0"),
@@ -333,6 +342,7 @@ CASES = [
 
 # What is right although it looks unusual.
 ALLOWED = [
+    ("box", fields(FILTER, 1), {**SELECTS, "any": 7}),
     ("box", RATE, {"name": "RATE", "unit": "ratio", "desc": "cannot be computed", "source": "test",
                    "equation": "READS / (READS + CYCLES)", "unresolved": ["READS"]}),
     ("box", (*CYCLES, "ext"), True),

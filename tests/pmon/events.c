@@ -100,7 +100,7 @@ static void program(const struct pmu_box *box, const struct pmu_event *event, un
 		    const struct pmu_umask *row)
 {
 	const struct pmu_register *control = pmu_box_register(box, PMU_ROLE_COUNTER_CTL, counter);
-	const unsigned umask = row ? row->value : 0;
+	const unsigned umask = row ? row->value : event->umask;
 
 	uint64_t value =
 	    field(control, "ev_sel", event->code) | field(control, "ev_sel_ext", event->ext);
@@ -130,7 +130,7 @@ static unsigned signal_of(const struct pmu_event *event, const struct pmu_umask 
 /* What @row names, as a signal that each of its conditions welcomes. */
 static struct signal welcome(const struct pmu_event *event, const struct pmu_umask *row)
 {
-	const unsigned umask = row ? row->value : 0;
+	const unsigned umask = row ? row->value : event->umask;
 	struct signal signal = {
 	    .id = (uint16_t)signal_of(event, row),
 	    .duration = 7,
@@ -179,7 +179,9 @@ static uint64_t expected_count(const struct pmu_event *event)
 	case PMU_MEASURE_CLOCK:
 		return 1000;
 	case PMU_MEASURE_COUNT:
-		return event->by_umask ? 7 : 1;
+		return signal_table[event->signal].kind == SIGNAL_ACCUMULATOR || event->by_umask
+			   ? 7
+			   : 1;
 	case PMU_MEASURE_OCCUPANCY:
 		return level ? 7 * 900 : 7;
 	case PMU_MEASURE_NONEMPTY:
@@ -212,7 +214,7 @@ static const struct pmu_pmu *tested;
 static void check_event(const struct pmu_box *box, const struct pmu_event *event, unsigned counter,
 			const struct pmu_umask *row)
 {
-	const unsigned umask = row ? row->value : 0;
+	const unsigned umask = row ? row->value : event->umask;
 	const bool can = can_count(box, event, counter, row);
 	uint64_t expected = 0, counted;
 	uint32_t named;
