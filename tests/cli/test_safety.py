@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Whatever happens to a measurement, the registers of the computer are left as they were."""
+import fcntl
 import itertools
 import json
 import os
@@ -24,6 +25,15 @@ FAULTS = [signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.S
           signal.SIGSYS, signal.SIGTRAP]
 HARMLESS = [signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD, signal.SIGCONT, signal.SIGTSTP,
             signal.SIGTTIN, signal.SIGTTOU, signal.SIGURG, signal.SIGWINCH, 32, 33]
+
+
+def is_held(journal):
+    with open(journal, "rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
 
 
 def closing(*descriptors):
@@ -312,11 +322,13 @@ class Moments(Safety):
 
 
 class Journals(Safety):
-    @staticmethod
-    def kill(process):
+    def kill(self, process):
+        """Its journal is nobody's any more; whom a signal ends may have to wait for a processor."""
         os.kill(guardian_of(process.pid), signal.SIGKILL)
         process.kill()
         process.wait(timeout=50)
+        wait_until(lambda: not any(is_held(path) for path in self.journals()
+                                   if path.name.startswith(f"{process.pid}-")))
 
     def killed(self, tree):
         """A measurement of which nothing is left but its journal."""
