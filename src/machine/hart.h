@@ -264,21 +264,23 @@ struct machine_hart {
 	unsigned member;      /* of those that run in turns, plus 1; 0: it is none */
 	bool exits;	      /* its host thread ends after it */
 	bool owns_core;
-	bool has_met;	      /* its last request took a line from another core */
-	bool in_turn;	      /* it runs, of the cores that meet: see skew.c */
-	bool watched;	      /* see pipe.h */
-	uint64_t user;	      /* unique number of this hold */
-	uint64_t not_before;  /* tick at which it begins at the earliest */
-	uint64_t owned_since; /* tick */
-	uint64_t next_look;   /* instruction number: skew and owners are looked at */
-	uint64_t out_until;   /* tick: a request went to the LLC not long before */
-	uint32_t meetings;    /* of struct skew, seen */
-	struct stall stall;   /* of the thread that it waits for, or waited for last */
-	uint64_t place;	      /* of the instruction that runs: see machine_at() */
-	uint64_t block;	      /* of the block that runs, where cores are accounted for; else 0 */
-	uint32_t context;     /* of the thread: see machine_in() */
-	uint32_t fetched;     /* bytes from the block's begin to where the line begins */
-	uint64_t touched;     /* virtual address of what L1 is looked up for, */
+	bool has_met;		       /* its last request took a line from another core */
+	bool in_turn;		       /* it runs, of the cores that meet: see skew.c */
+	bool watched;		       /* see pipe.h */
+	uint64_t user;		       /* unique number of this hold */
+	uint64_t not_before;	       /* tick at which it begins at the earliest */
+	uint64_t owned_since;	       /* tick */
+	uint64_t next_look;	       /* instruction number: skew and owners are looked at */
+	uint64_t out_since, out_until; /* ticks: requests are counted; many went to the LLC */
+	uint32_t out_requests;
+	uint32_t waited, yields; /* see skew.c */
+	uint32_t meetings;	 /* of struct skew, seen */
+	struct stall stall;	 /* of the thread that it waits for, or waited for last */
+	uint64_t place;		 /* of the instruction that runs: see machine_at() */
+	uint64_t block;		 /* of the block that runs, where cores are accounted for; else 0 */
+	uint32_t context;	 /* of the thread: see machine_in() */
+	uint32_t fetched;	 /* bytes from the block's begin to where the line begins */
+	uint64_t touched;	 /* virtual address of what L1 is looked up for, */
 	uint32_t touched_size;
 	uint32_t first_miss;
 	uint64_t miss_last;		       /* tick: the latest end of a miss so far */

@@ -1,6 +1,5 @@
 #include "machine/machine.h"
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -213,14 +212,6 @@ static void set_views(struct machine *machine)
 	}
 }
 
-/* That the host gives this process. */
-static unsigned processors(void)
-{
-	cpu_set_t set;
-
-	return sched_getaffinity(0, sizeof(set), &set) ? 1 : (unsigned)CPU_COUNT(&set);
-}
-
 int machine_open(struct machine **result, struct pmu_ctx *ctx, const struct pmu_machine *desc,
 		 void *state, bool fresh)
 {
@@ -264,7 +255,6 @@ int machine_open(struct machine **result, struct pmu_ctx *ctx, const struct pmu_
 	machine->per_dclk = time_divisor_of(machine->dclk_ticks);
 	set_views(machine);
 	machine->may_bias = lock_may_bias();
-	machine->processors = processors();
 	if (fresh)
 		for (size_t i = 0; i < channel_count(desc); i++)
 			memory_init(&machine->channels[i], desc);

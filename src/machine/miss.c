@@ -201,7 +201,6 @@ static MACHINE_INLINE struct found let_go_alone(struct machine_hart *core, struc
 	struct machine_state *state = core->machine->state;
 
 	note_end(state, found.end);
-	skew_note_alone(core);
 	lock_release_biased(&state->lock);
 	return found;
 }
@@ -523,7 +522,6 @@ void miss_prefetch(struct machine_hart *core, const struct prefetch_plan *plan,
 	if (!MACHINE_EMITS && take_alone(core)) {
 		send_all(core, plan, now, true);
 		lock_release(&core->core->caches, core->thread);
-		skew_note_alone(core);
 		lock_release_biased(&machine->state->lock);
 		return;
 	}

@@ -3,13 +3,15 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "machine/stall.h"
 
-#define SPINS	      200      /* before it sleeps, where the host has a processor for each core */
+#define YIELDS_MOST   200      /* before it sleeps: another thread may have the processor */
+#define YIELDS_TRIED  64       /* waits after which that is tried anew, where it was in vain */
 #define SLEEP_NS      1000000  /* then it looks what the other does, at first */
 #define SLEEP_MOST_NS 16000000 /* and after longer and longer times */
 #define PASSES_MOST   1000     /* blocks executed without one that sleeps; then it does not run */
@@ -20,7 +22,9 @@ static void wake(struct skew *skew)
 	if (!__atomic_exchange_n(&skew->wake_at, 0, __ATOMIC_SEQ_CST))
 		return;
 	__atomic_fetch_add(&skew->epoch, 1, __ATOMIC_SEQ_CST);
-	syscall(SYS_futex, &skew->epoch, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+	/* Who sleeps has said so before it asked for the wake. */
+	if (__atomic_load_n(&skew->sleepers, __ATOMIC_SEQ_CST))
+		syscall(SYS_futex, &skew->epoch, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 static uint64_t core_bit(unsigned number)
@@ -31,6 +35,44 @@ static uint64_t core_bit(unsigned number)
 static struct lock *alone_of(const struct machine_hart *core)
 {
 	return &core->machine->state->alone;
+}
+
+/* Ticks since the core took a line from another, or lost one. */
+static uint64_t since_met(const struct skew *skew, uint64_t now)
+{
+	const uint64_t met = __atomic_load_n(&skew->met_at, __ATOMIC_RELAXED);
+
+	if (!met)
+		return UINT64_MAX;
+	return now > met ? now - met : 0;
+}
+
+static bool is_meeting(const struct skew *skew, const struct machine *machine, uint64_t now)
+{
+	return since_met(skew, now) < SKEW_MEETING * machine->core_ticks;
+}
+
+static bool meets(const struct machine_hart *core)
+{
+	return is_meeting(skew_of(core), core->machine, core->progress->time);
+}
+
+/*
+ * Ticks that cores may be apart that met @since ticks ago. Should they meet now, they are late by
+ * the same share of the time between, however long that is.
+ */
+static uint64_t grown(const struct machine *machine, uint64_t since)
+{
+	const uint64_t least = SKEW_QUANTUM_MEETING * machine->core_ticks;
+	const uint64_t most = SKEW_QUANTUM_APART * machine->core_ticks;
+	const uint64_t quantum = since / SKEW_SHARE;
+
+	return quantum < least ? least : quantum > most ? most : quantum;
+}
+
+static uint64_t own_quantum(const struct machine_hart *core)
+{
+	return grown(core->machine, since_met(skew_of(core), core->progress->time));
 }
 
 static bool is_alone(const struct machine_hart *core)
@@ -72,7 +114,7 @@ void skew_show(struct machine_hart *core)
 	if (hidden)
 		__atomic_fetch_or(&state->running, core_bit(core->number), __ATOMIC_SEQ_CST);
 	/* Those with which it meets could not go on before it lets them. */
-	wake_awaited(skew, is_alone(core) ? SKEW_QUANTUM_MEETING * core->machine->core_ticks : 0);
+	wake_awaited(skew, is_alone(core) ? own_quantum(core) : 0);
 }
 
 void skew_show_placed(const struct machine_hart *core, uint64_t time)
@@ -115,27 +157,23 @@ void skew_hide(struct machine_hart *core)
 	skew_forget(core->machine, core->number);
 }
 
-static bool is_meeting(const struct skew *skew, uint64_t now)
-{
-	return now < __atomic_load_n(&skew->meets_until, __ATOMIC_RELAXED);
-}
-
 /* The core that limits how far another may go, and by what. */
 struct limit {
 	unsigned number;
+	bool in_turns;	  /* the two meet: one runs at a time */
 	uint64_t reach;	  /* the first tick at which the other may not go on */
 	uint64_t quantum; /* ticks */
 };
 
-static uint64_t quantum_of(const struct machine_hart *core, bool both_meet)
+/* @param since  ticks since the two can have met last */
+static uint64_t quantum_of(const struct machine_hart *core, bool in_turns, uint64_t since)
 {
-	uint64_t cycles = SKEW_QUANTUM_APART;
+	const uint64_t quantum = grown(core->machine, since);
+	const uint64_t out = SKEW_QUANTUM_OUT * core->machine->core_ticks;
 
-	if (both_meet)
-		cycles = core->in_turn && !core->has_met ? SKEW_QUANTUM_MEETING : 0;
-	else if (core->progress->time < core->out_until)
-		cycles = SKEW_QUANTUM_OUT;
-	return cycles * core->machine->core_ticks;
+	if (in_turns)
+		return core->in_turn && !core->has_met ? quantum : 0;
+	return core->progress->time < core->out_until && quantum > out ? out : quantum;
 }
 
 /* Of cores that meet at one time the first begins. */
@@ -147,14 +185,17 @@ static bool is_preceded(const struct machine_hart *core, unsigned number)
 /* @param shown  clock of core @number, plus 1 */
 static struct limit limit_by(const struct machine_hart *core, unsigned number, uint64_t shown)
 {
+	const struct machine *machine = core->machine;
 	const uint64_t now = core->progress->time;
-	const bool both_meet =
-	    is_meeting(skew_of(core), now) && is_meeting(&core->machine->state->skew[number], now);
-	const uint64_t quantum = quantum_of(core, both_meet);
+	const uint64_t since = machine_max(since_met(skew_of(core), now),
+					   since_met(&machine->state->skew[number], now));
+	const bool in_turns = since < SKEW_MEETING * machine->core_ticks;
+	const uint64_t quantum = quantum_of(core, in_turns, since);
 
 	return (struct limit){
 	    .number = number,
-	    .reach = shown + quantum - (both_meet && is_preceded(core, number)),
+	    .in_turns = in_turns,
+	    .reach = shown + quantum - (in_turns && is_preceded(core, number)),
 	    .quantum = quantum,
 	};
 }
@@ -191,20 +232,7 @@ static bool has_come(const struct skew *skew, uint64_t tick)
 	return !shown || shown > tick;
 }
 
-static bool spin(const struct machine *machine, const struct skew *skew, uint64_t tick)
-{
-	uint64_t running = __atomic_load_n(&machine->state->running, __ATOMIC_RELAXED);
-
-	if ((unsigned)__builtin_popcountll(running) > machine->processors)
-		return false;
-	for (int i = 0; i < SPINS; i++) {
-		if (has_come(skew, tick))
-			return true;
-		__builtin_ia32_pause();
-	}
-	return false;
-}
-
+/* The other shows its clock when it has come to @tick. */
 static void ask_for(struct skew *skew, uint64_t tick)
 {
 	uint64_t awaited = __atomic_load_n(&skew->wake_at, __ATOMIC_RELAXED);
@@ -215,17 +243,40 @@ static void ask_for(struct skew *skew, uint64_t tick)
 		continue;
 }
 
+/*
+ * To sleep, and be woken on another processor, takes the host as long as many quanta. Where it is
+ * in vain, as something else has the processors, it is given up step by step.
+ */
+static bool yield_until(struct machine_hart *core, struct skew *skew, uint64_t tick)
+{
+	if (core->waited++ % YIELDS_TRIED == 0)
+		core->yields = YIELDS_MOST;
+	for (uint32_t i = 0; i < core->yields; i++) {
+		ask_for(skew, tick);
+		if (has_come(skew, tick)) {
+			core->yields = YIELDS_MOST;
+			return true;
+		}
+		sched_yield();
+	}
+	core->yields /= 2;
+	return false;
+}
+
 /* @return false where nothing came for @ns */
 static bool sleep_until(struct skew *skew, uint64_t tick, long ns)
 {
 	uint32_t epoch = __atomic_load_n(&skew->epoch, __ATOMIC_SEQ_CST);
+	bool woken = true;
 
+	__atomic_fetch_add(&skew->sleepers, 1, __ATOMIC_SEQ_CST);
 	ask_for(skew, tick);
-	if (has_come(skew, tick))
-		return true;
-	return !syscall(SYS_futex, &skew->epoch, FUTEX_WAIT, epoch,
-			&(struct timespec){.tv_nsec = ns}, NULL, 0) ||
-	       errno != ETIMEDOUT;
+	if (!has_come(skew, tick))
+		woken = !syscall(SYS_futex, &skew->epoch, FUTEX_WAIT, epoch,
+				 &(struct timespec){.tv_nsec = ns}, NULL, 0) ||
+			errno != ETIMEDOUT;
+	__atomic_fetch_sub(&skew->sleepers, 1, __ATOMIC_SEQ_CST);
+	return woken;
 }
 
 /* As if it did not run. Should it go on, it shows its clock again. */
@@ -270,7 +321,7 @@ static bool wait_for(struct machine_hart *core, const struct limit *limit, uint6
 	long ns = SLEEP_NS;
 	bool passes;
 
-	if (spin(core->machine, skew, tick))
+	if (yield_until(core, skew, tick))
 		return true;
 	machine_hart_set_waits(core, true);
 	passes = stall_found(&core->stall) && may_pass(core, limit->number);
@@ -293,7 +344,7 @@ static uint64_t enough(const struct machine_hart *core, const struct limit *limi
 {
 	uint64_t now = core->progress->time;
 
-	if (is_meeting(skew_of(core), now))
+	if (limit->in_turns)
 		return now + is_preceded(core, limit->number);
 	return now - limit->quantum / 2;
 }
@@ -317,7 +368,7 @@ static bool run_alone(struct machine_hart *core)
 	/* Who defers waits runs its threads one at a time. */
 	if (is_alone(core) || core->machine->defer)
 		return false;
-	if (!is_meeting(skew_of(core), core->progress->time))
+	if (!meets(core))
 		return false;
 	machine_hart_set_waits(core, true);
 	while (!lock_acquire_within(alone, core->thread, ALONE_LOOK_NS)) {
@@ -362,7 +413,7 @@ static void begin_turn(struct machine_hart *core)
 void skew_keep(struct machine_hart *core)
 {
 	core->meetings = __atomic_load_n(&skew_of(core)->meetings, __ATOMIC_RELAXED);
-	if (!is_meeting(skew_of(core), core->progress->time))
+	if (!meets(core))
 		skew_let_others(core);
 	/* Nobody begins before the turn is over. */
 	if (!core->in_turn || skew_is_hidden(core))
@@ -370,30 +421,42 @@ void skew_keep(struct machine_hart *core)
 	while (keep_near(core) && run_alone(core))
 		continue;
 	core->has_met = false;
-	if (core->skew_due && is_meeting(skew_of(core), core->progress->time))
+	if (core->skew_due && meets(core))
 		begin_turn(core);
+}
+
+/* Requests that are few and far between find no queues, whoever else asks. */
+static void note_out(struct machine_hart *core)
+{
+	const uint64_t now = core->progress->time;
+	const uint64_t span = SKEW_OUT_SPAN * core->machine->core_ticks;
+
+	if (now >= core->out_since + span) {
+		core->out_since = now;
+		core->out_requests = 0;
+	}
+	if (++core->out_requests < SKEW_OUT_REQUESTS)
+		return;
+	if (now >= core->out_until)
+		core->skew_due = 0;
+	core->out_until = now + span;
 }
 
 void skew_note_request(struct machine_hart *core, bool met)
 {
-	const uint64_t remembered = SKEW_REMEMBERED * core->machine->core_ticks;
-	uint64_t now = core->progress->time;
-	struct skew *skew = skew_of(core);
-
-	if (now >= core->out_until)
-		core->skew_due = 0;
-	core->out_until = skew_out_until(core);
+	note_out(core);
 	if (met) {
 		core->has_met = true;
 		core->skew_due = 0;
-		__atomic_store_n(&skew->meets_until, now + remembered, __ATOMIC_RELAXED);
+		__atomic_store_n(&skew_of(core)->met_at, core->progress->time, __ATOMIC_RELAXED);
 	}
 	core->attention = 0;
 }
 
 void skew_meet(struct machine *machine, unsigned socket, uint32_t cores)
 {
-	const uint64_t remembered = SKEW_REMEMBERED * machine->core_ticks;
+	/* Until then its quantum is the least. */
+	const uint64_t new = SKEW_QUANTUM_MEETING *SKEW_SHARE * machine->core_ticks;
 
 	for (; cores; cores &= cores - 1) {
 		unsigned number = socket * machine->desc->cores + (unsigned)__builtin_ctz(cores);
@@ -401,8 +464,8 @@ void skew_meet(struct machine *machine, unsigned socket, uint32_t cores)
 		uint64_t shown = __atomic_load_n(&skew->clock, __ATOMIC_RELAXED);
 
 		machine->state->meetings++;
-		if (shown && !is_meeting(skew, shown + remembered / 2)) {
-			__atomic_store_n(&skew->meets_until, shown + remembered, __ATOMIC_RELAXED);
+		if (shown && since_met(skew, shown) >= new) {
+			__atomic_store_n(&skew->met_at, shown, __ATOMIC_RELAXED);
 			__atomic_fetch_add(&skew->meetings, 1, __ATOMIC_RELAXED);
 		}
 	}
@@ -410,18 +473,20 @@ void skew_meet(struct machine *machine, unsigned socket, uint32_t cores)
 
 uint64_t skew_quantum(const struct machine_hart *core)
 {
-	uint64_t now = core->progress->time;
+	const uint64_t quantum = own_quantum(core);
+	const uint64_t out = SKEW_QUANTUM_OUT * core->machine->core_ticks;
 
-	return (is_meeting(skew_of(core), now) ? SKEW_QUANTUM_MEETING : SKEW_QUANTUM_OUT) *
-	       core->machine->core_ticks;
+	return quantum < out ? quantum : out;
 }
 
 uint64_t skew_interval(const struct machine_hart *core)
 {
+	uint64_t cycles;
+
 	/* Who passes another looks after each block. */
 	if (!core->skew_due)
 		return 0;
 	/* No instruction takes less than the issue width's part of a cycle. */
-	return is_meeting(skew_of(core), core->progress->time) ? SKEW_QUANTUM_MEETING
-							       : SKEW_LOOK_INSTRUCTIONS;
+	cycles = own_quantum(core) / core->machine->core_ticks;
+	return cycles < SKEW_LOOK_INSTRUCTIONS ? cycles : SKEW_LOOK_INSTRUCTIONS;
 }

@@ -5,8 +5,8 @@
  * before the others do (see stall.h). How the host schedules their threads does not count.
  *
  * The quantum is small between cores that take lines from each other, so that they do so in the
- * order of time; larger where queues are all that they have in common; and largest between cores
- * that do not even go to the LLC.
+ * order of time, and grows with the time since they did. It is bounded where they have queues in
+ * common, as many of their requests go to the LLC.
  *
  * Of cores that take lines from each other one runs at a time, until it is ahead of another by the
  * quantum: else one could read what another has written before the machine knows of it. The next
@@ -25,7 +25,10 @@
 #define SKEW_QUANTUM_OUT       500
 #define SKEW_QUANTUM_APART     10000
 #define SKEW_LOOK_INSTRUCTIONS 1024
-#define SKEW_REMEMBERED	       100000 /* after a line was taken; for a request to the LLC a tenth */
+#define SKEW_MEETING	       2000 /* after a line was taken: one runs at a time */
+#define SKEW_SHARE	       32   /* the quantum is that part of the time since then */
+#define SKEW_OUT_SPAN	       10000
+#define SKEW_OUT_REQUESTS      20 /* to the LLC, in that time: then others' count */
 
 /** Shows the core's clock to the others; hides it while nobody runs there. */
 void skew_show(struct machine_hart *core);
@@ -51,9 +54,6 @@ void skew_keep(struct machine_hart *core);
 /** The core's request went to the LLC, and @met: took a line from another core. */
 void skew_note_request(struct machine_hart *core, bool met);
 
-/** The same of a core that runs alone. */
-static inline void skew_note_alone(struct machine_hart *core);
-
 /** A request takes a line from the cores of a socket whose bits are set. */
 void skew_meet(struct machine *machine, unsigned socket, uint32_t cores);
 
@@ -62,19 +62,6 @@ uint64_t skew_interval(const struct machine_hart *core);
 
 /** Ticks that it may be ahead of others that are as near to it as any. */
 uint64_t skew_quantum(const struct machine_hart *core);
-
-/* What the core did last went to the LLC: until that tick. */
-static inline uint64_t skew_out_until(const struct machine_hart *core)
-{
-	return core->progress->time + SKEW_REMEMBERED / 10 * core->machine->core_ticks;
-}
-
-static inline void skew_note_alone(struct machine_hart *core)
-{
-	if (core->progress->time >= core->out_until)
-		core->skew_due = core->attention = 0;
-	core->out_until = skew_out_until(core);
-}
 
 static inline struct skew *skew_of(const struct machine_hart *core)
 {

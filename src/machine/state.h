@@ -211,8 +211,9 @@ struct link {
 struct skew {
 	_Alignas(64) uint64_t clock; /* tick at its last look plus 1; 0 while it does not run */
 	uint64_t wake_at;	     /* the first tick that another sleeps for; 0: none */
-	uint64_t meets_until;	     /* tick: lines were taken from it, or it took some */
+	uint64_t met_at;	     /* tick: a line was taken from it, or it took one; 0: never */
 	uint32_t epoch;		     /* futex of those that sleep: changes when they are woken */
+	uint32_t sleepers;	     /* of those that wait for it; others yield */
 	uint32_t thread;	     /* host thread that runs it; 0: it is placed, not begun yet */
 	uint32_t meetings;	     /* lines taken from it while it counted as apart */
 };
@@ -306,7 +307,6 @@ struct machine {
 	struct memory_channel *channels; /* home * desc->channels + channel */
 	struct memory_view *views;	 /* as channels */
 	uint32_t holder;		 /* thread that has the lock, if one of this process has */
-	unsigned processors;		 /* of the host, for this process */
 	bool may_bias;			 /* locks can bias to threads of this process */
 	void (*defer)(void);		 /* see machine_defer_waits() */
 	struct signal_port port;

@@ -303,6 +303,57 @@ static void a_turn_lasts_for_a_quantum(void **unused)
 	fixture_down(&fixture);
 }
 
+/* As long as they meet: then it is a share of the time since. */
+static void the_quantum_grows_with_the_time_apart(void **unused)
+{
+	static const unsigned cycles[] = {SKEW_MEETING, 10000, 100000};
+	struct pmu_machine desc = small_machine();
+	struct machine_hart *first, *second;
+	struct fixture fixture;
+	uint64_t met, apart;
+
+	(void)unused;
+	fixture_up(&fixture, &desc);
+	meet(&fixture);
+	first = fixture.cores[0];
+	second = fixture.cores[1];
+	met = skew_of(first)->met_at < skew_of(second)->met_at ? skew_of(first)->met_at
+							       : skew_of(second)->met_at;
+	for (unsigned i = 0; i < sizeof(cycles) / sizeof(cycles[0]); i++) {
+		second->progress->time = met + cycles[i] * fixture.machine->core_ticks;
+		apart = cycles[i] * fixture.machine->core_ticks / SKEW_SHARE;
+		first->progress->time = second->progress->time - apart;
+		show_alone(first);
+		assert_false(skew_would_wait(second));
+		first->progress->time--;
+		show_alone(first);
+		assert_true(skew_would_wait(second));
+	}
+	fixture_down(&fixture);
+}
+
+/* One that is far ahead need not wait for another, until many of its requests go to the LLC. */
+static void few_requests_make_no_queues(void **unused)
+{
+	struct pmu_machine desc = small_machine();
+	struct fixture fixture;
+	uint64_t ahead;
+
+	(void)unused;
+	fixture_up(&fixture, &desc);
+	enter_all(&fixture);
+	show_alone(fixture.cores[0]);
+	pass_cycles(&fixture, 1, 2 * SKEW_QUANTUM_OUT);
+	ahead = fixture.cores[1]->progress->time;
+	while (fixture.cores[1]->out_requests < SKEW_OUT_REQUESTS) {
+		assert_false(skew_would_wait(fixture.cores[1]));
+		machine_flush(fixture.cores[1], LINE_ADDRESS);
+		fixture.cores[1]->progress->time = ahead;
+	}
+	assert_true(skew_would_wait(fixture.cores[1]));
+	fixture_down(&fixture);
+}
+
 #define CHANNEL_LINES 4 /* two home agents of two channels */
 #define BURST	      10
 
@@ -346,6 +397,8 @@ int main(void)
 	    cmocka_unit_test(a_line_to_be_read_gathers_no_writes),
 	    cmocka_unit_test(the_earliest_begins),
 	    cmocka_unit_test(a_turn_lasts_for_a_quantum),
+	    cmocka_unit_test(the_quantum_grows_with_the_time_apart),
+	    cmocka_unit_test(few_requests_make_no_queues),
 	    cmocka_unit_test(what_comes_first_does_not_queue),
 	};
 
