@@ -44,7 +44,7 @@ static bool has_umask(const struct pmu_event *event, unsigned umask)
 {
 	for (size_t u = 0; u < event->umask_count; u++)
 		if (!((umask ^ event->umasks[u].value) & event->umasks[u].care))
-			return !event->umasks[u].absent;
+			return !event->umasks[u].absent && !event->umasks[u].never;
 	return !event->umask_count;
 }
 
