@@ -366,6 +366,16 @@ class Uncore(Case):
             self.assertAlmostEqual(sum(many[f"bbox.RFP_{f}"] - few[f"bbox.RFP_{f}"]
                                        for f in forwards), 2 * turns, delta=ENDS)
 
+    def test_flits(self):
+        """A core's flits are those of its port of the router."""
+        program = self.assemble((PROGRAMS / "threads.s").read_text(encoding="utf-8"))
+        for core, port in enumerate((8, 7, 3, 2)):
+            sent, came = f"rbox{port}.FLITS_RCVD", f"rbox{port}.FLITS_SENT"
+            found = stat("itanium-9300-1s", program, ["CPE_LNK.OUT_VLD", "CPE_LNK.IN_VLD", sent, came])
+            self.assertGreater(found[sent], 10000)
+            self.assertEqual(found["CPE_LNK.OUT_VLD", 0, core], found[sent])
+            self.assertEqual(found["CPE_LNK.IN_VLD", 0, core], found[came])
+
     def test_threads(self):
         """Four threads with semaphores and locks: sums are right, and every snoop is answered."""
         program = self.assemble((PROGRAMS / "threads.s").read_text(encoding="utf-8"))
