@@ -199,6 +199,8 @@ void pmon_ia64_select(struct pmon_ia64 *pmu, unsigned i)
 	c->own = NULL;
 	if (!event || !enabled(pmu, d) || !led(pmu, event, i))
 		return;
+	if (has_attribute(event, "of data pairs") && !pmon_ia64_compares_data(pmu))
+		return;
 	for (size_t n = 0; n < pmu->source.count; n++) {
 		if (pmu->source.cells[n].signal == event->signal &&
 		    takes(event, umask, pmu->source.cells[n].qualifiers) &&
