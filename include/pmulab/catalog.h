@@ -253,7 +253,7 @@ enum pmu_role {
 
 /* How the emulated machine models an event. */
 enum pmu_model {
-	PMU_MODEL_EXACT,
+	PMU_MODEL_EXACT,       /* what cannot happen on an emulated machine counts 0 */
 	PMU_MODEL_APPROXIMATE, /* pmu_event_model_note() says how */
 	PMU_MODEL_ABSENT,      /* not modelled: programming it warns, its count is "not modelled" */
 };

@@ -18,7 +18,8 @@ SPACES = {"msr", "pci", "mmio", "pmc", "pmd", "ibr", "dbr"}
 TOOLS = ("perf", "likwid", "libpfm4", "pcm")
 SPACES_OF_BYTES = {"pci", "mmio"}
 ACCESSES = {"RO", "RW", "RW-V", "RWS", "WO", "RW1C", "RV", "IG"}
-MODELS = {"exact", "approximate", "absent"}
+MODELS = {"exact", "approximate", "never", "absent"}
+UNMODELLED = {"never", "absent"}
 MEASURES = {"clock", "count", "occupancy", "nonempty", "counter0"}
 MEASURES_OF_SIGNALS = {"count", "occupancy", "nonempty"}
 COMBINES = {"or", "one", "group"}
@@ -342,8 +343,12 @@ def check_umasks(findings, place, box, event):
         check_filters(findings, where, box, u.get("filters", []) + u.get("uses", []))
         check_fixed_fields(findings, where, box, u["fixed_fields"])
         check_implied(findings, where, box, u["implied"])
-        if u.get("model", "absent") != "absent" or "model" in u and event["model"] == "absent":
-            findings.add(where, "the model of a unit mask is \"absent\" in an event that has one")
+        if u.get("model", "absent") not in UNMODELLED or u.get("model") == event["model"] or \
+                "model" in u and event["model"] == "never":
+            findings.add(where, "the model of a unit mask is \"never\", or \"absent\" in an event "
+                                "that has one")
+        if u.get("model") == "never" and event.get("combine") != "one":
+            findings.add(where, "what cannot happen needs combine \"one\"")
         if "value" in u:
             if not u["fixed_fields"] or event.get("combine") != "one":
                 findings.add(where, "a unit mask without bits needs settings and combine \"one\"")
@@ -419,13 +424,16 @@ def check_register_signals(findings, box, vocabulary):
 
 def check_model(findings, place, box, event, vocabulary):
     check_choice(findings, place, "model", event["model"], MODELS)
-    if event["model"] == "absent":
+    kind = {"approximate": "an approximate event", "never": "an event that cannot happen",
+            "absent": "an absent event"}.get(event["model"])
+    if (event["model"] in ("approximate", "never") or
+            any(u.get("model") == "never" for u in event["umasks"])) and not event.get("model_note"):
+        findings.add(place, f"{kind or 'an exact event'} without model_note")
+    if event["model"] in UNMODELLED:
         for key in ("signal", "measure", "select", "where"):
             if key in event:
-                findings.add(place, f"an absent event with {key}")
+                findings.add(place, f"{kind} with {key}")
         return
-    if event["model"] == "approximate" and not event.get("model_note"):
-        findings.add(place, "an approximate event without model_note")
     check_choice(findings, place, "measure", event.get("measure"), MEASURES)
     signal = None
     if "signal" in event:

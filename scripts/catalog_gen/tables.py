@@ -13,6 +13,8 @@ from .roles import SELECTORS, STATUS_ROLES, roles_in
 ACCESS = {"RO": "RO", "RW": "RW", "RW-V": "RWV", "RWS": "RWS", "WO": "WO", "RW1C": "RW1C",
           "RV": "RV", "IG": "IG"}
 MUST = {None: "NOTHING", 0: "WRITE_0", 1: "WRITE_1"}
+# What never happens is counted exactly.
+EVENT_MODELS = {"exact": "EXACT", "approximate": "APPROXIMATE", "never": "EXACT", "absent": "ABSENT"}
 MODIFIER_MODELS = {None: "MODELLED", "set": "ABSENT_SET", "clear": "ABSENT_CLEAR"}
 
 
@@ -222,7 +224,8 @@ def print_umasks(prefix, box, event):
         rows.append({"name": c_string(u["name"]), "value": f"{value:#04x}", "care": f"{care:#04x}",
                      "narrows": str(bool(u.get("narrows"))).lower(),
                      "alone": str(bool(u.get("alone"))).lower(),
-                     "absent": str("model" in u).lower(),
+                     "absent": str(u.get("model") == "absent").lower(),
+                     "never": str(u.get("model") == "never" or event["model"] == "never").lower(),
                      "signal": f"SIGNAL_{c_name(u.get('signal', 'none'))}",
                      "qualifiers": " | ".join(
                          f"QUALIFIER_{c_name(u['signal'])}_{c_name(q)}"
@@ -248,7 +251,7 @@ def event_row(prefix, box, event, umasks, rows):
            "umask_index": print_index(f"{event['array']}_umasks",
                                       [u["name"] for u in event["umasks"]]),
            "combine": f"PMU_COMBINE_{event.get('combine', 'or').upper()}",
-           "model": f"PMU_MODEL_{event['model'].upper()}",
+           "model": f"PMU_MODEL_{EVENT_MODELS[event['model']]}",
            "measure": f"PMU_MEASURE_{event.get('measure', 'none').upper()}",
            "per": event.get("per", 1),
            "rows": rows[0], "row_count": rows[1], "by_umask":

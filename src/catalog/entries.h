@@ -163,6 +163,7 @@ struct pmu_umask {
 	uint8_t care;	     /* bits the manual prints as 0 or 1; the others are don't-care */
 	bool alone;	     /* not to be combined, although the event's others may be */
 	bool absent;	     /* not modelled, although others of the event are */
+	bool never;	     /* no machine does it: the count is 0 */
 	bool narrows;	     /* only qualifies others and counts nothing alone */
 	uint16_t signal;     /* where each has its own: what is counted, enum pmu_signal_id */
 	uint32_t qualifiers; /* of these any; 0: whatever they are */

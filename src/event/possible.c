@@ -310,7 +310,7 @@ enum pmu_model pmu_selection_model_on(const struct pmu_selection *selection,
 	}
 	if (!event || event->measure == PMU_MEASURE_CLOCK ||
 	    event->measure == PMU_MEASURE_COUNTER0 ||
-	    (event->signal == SIGNAL_NONE && !event->by_umask))
+	    (event->signal == SIGNAL_NONE && !event->by_umask) || umask_never_happens(selection))
 		return model;
 	if (is_produced(&possible)) {
 		if (possible.size)

@@ -158,6 +158,13 @@ static bool is_absent(const struct pmu_selection *selection)
 	return absent && !(umask & ~absent);
 }
 
+bool umask_never_happens(const struct pmu_selection *selection)
+{
+	const struct pmu_umask *closest = selection->event ? closest_row(selection) : NULL;
+
+	return closest && selection->event->combine == PMU_COMBINE_ONE && closest->never;
+}
+
 /* A fixed counter counts as well as the event that counts the same. */
 static enum pmu_model fixed_model(const struct pmu_selection *selection)
 {
@@ -180,6 +187,8 @@ enum pmu_model umask_model(const struct pmu_selection *selection)
 		return PMU_MODEL_ABSENT;
 	if (!event)
 		return fixed_model(selection);
+	if (umask_never_happens(selection))
+		return PMU_MODEL_EXACT;
 	return is_absent(selection) ? PMU_MODEL_ABSENT : (enum pmu_model)event->model;
 }
 

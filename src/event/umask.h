@@ -24,5 +24,7 @@ bool umask_find(const struct pmu_event *event, uint8_t *umask);
 
 /** The model of the event and its unit mask, whatever filters are set to. */
 enum pmu_model umask_model(const struct pmu_selection *selection);
+/** Whether no machine does what the unit mask selects: it counts 0. */
+bool umask_never_happens(const struct pmu_selection *selection);
 
 #endif

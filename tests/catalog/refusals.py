@@ -195,6 +195,15 @@ CASES = [
     ("box", (*LOOKUP, "umasks", 1, "signal"), "hub.full", "box.LOOKUP.WRITE: signal hub.full "
                                                           "is of a hub, which box is not"),
     ("box", (*LOOKUP, "model_note"), GONE, "box.LOOKUP: an approximate event without model_note"),
+    ("box", (*LOOKUP, "model"), "never", "box.LOOKUP: an event that cannot happen with signal"),
+    ("box", (*QUEUE, "model"), "never", "box.QUEUE: an event that cannot happen without model_note"),
+    ("box", (*QUEUE, "umasks", 0, "model"), "never", "box.QUEUE: an absent event without model_note"),
+    ("box", (*QUEUE, "umasks", 0, "model"), "absent", 'box.QUEUE.RANK0: the model of a unit mask is '
+                                                      '"never", or "absent" in an event that has one'),
+    ("box", (*LOOKUP, "umasks", 0, "model"), "exact", 'box.LOOKUP.READ: the model of a unit mask is '
+                                                      '"never", or "absent" in an event that has one'),
+    ("box", (*LOOKUP, "umasks", 0, "model"), "never", 'box.LOOKUP.READ: what cannot happen needs '
+                                                      'combine "one"'),
     ("box", (*LOOKUP, "signal"), "llc.look", 'box.LOOKUP: unknown signal "llc.look"'),
     ("box", (*LOOKUP, "measure"), "occupancy", "box.LOOKUP: occupancy of a pulse"),
     ("box", (*LOOKUP, "select"), "any", 'box.LOOKUP: unknown select "any"'),

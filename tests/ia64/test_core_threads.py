@@ -4,6 +4,7 @@ import unittest
 
 from core_programs import ENDS, PING_PONG, TWO_THREADS, Case, stat
 
+LINE_FLITS = 18  # 323602-001 table 5-36, twice
 CORE_MHZ = 1733  # machines/parts/itanium-9350
 SNOOP = 30  # fabric cycles of 1200 MHz: machines/uarch/itanium-9300.json
 
@@ -138,10 +139,15 @@ class Test(Case):
         one has read them, and that both write to."""
         for body, more in PACKETS.items():
             wanted = {event: count + more.get(event, 0) for event, count in HANDED.items()}
+            wanted["CPE_LNK.OUT_VLD"] = wanted["CPE_BLD_HOM.ANY"] + \
+                LINE_FLITS * wanted["CPE_BLD_DRSNCS.ANY_DRS"]
+            wanted["CPE_LNK.IN_VLD"] = wanted["CPE_RIP_NDRNCBSNP.Any_NDR"] + \
+                wanted["CPE_RIP_NDRNCBSNP.Any_SNP"] + LINE_FLITS * wanted["CPE_RIP_DRS.Any"]
             few, many = (self.count(PING_PONG, wanted, turns=t, body=body) for t in (500, 2500))
             for event, count in wanted.items():
+                size = LINE_FLITS if "LNK" in event else 1
                 self.assertAlmostEqual(many[event] - few[event], 2000 * count,
-                                       delta=ENDS * 2 * (count != 0), msg=(body, event))
+                                       delta=ENDS * 2 * size * (count != 0), msg=(body, event))
 
     def test_sleep(self):
         """A sleeping thread's core is halted, and counts no other cycles."""

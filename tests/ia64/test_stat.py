@@ -201,9 +201,16 @@ class Stat(Assembled):
 
     def test_absent_event(self):
         program = self.build("zero", START + EXIT.format(0))
-        report, said = self.stat([program], "-e", "UC_LOADS_RETIRED")
+        report, said = self.stat([program], "-e", "FP_TRUE_SIRSTALL")
         self.assertIn("not modelled", said)
-        self.assertIsNone(self.counts(report)["UC_LOADS_RETIRED"])
+        self.assertIsNone(self.counts(report)["FP_TRUE_SIRSTALL"])
+
+    def test_what_cannot_happen(self):
+        program = self.build("zero", START + EXIT.format(0))
+        report, said = self.stat([program], "-e", "UC_LOADS_RETIRED")
+        self.assertNotIn("not modelled", said)
+        self.assertEqual(self.counts(report)["UC_LOADS_RETIRED"], 0)
+        self.assertEqual({count["model"] for count in report["counts"]}, {"exact"})
 
     def test_sets_exclude_each_other(self):
         """On one PMU; a machine takes a second one."""

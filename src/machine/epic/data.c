@@ -23,6 +23,12 @@ static void drop_line(struct epic_core *core, uint64_t number)
 			core->shared->threads[i]->fetch.line = UINT64_MAX;
 }
 
+/* Of packets without and with a line. */
+static uint64_t flits(const struct epic_core *core, unsigned messages, unsigned lines)
+{
+	return messages + (uint64_t)lines * core->params->fabric.line_flits;
+}
+
 /* What comes for a snoop, and what goes: an answer, and the line where it is this core's alone. */
 static void count_snoop_packets(struct epic_core *core, enum fabric_snoop what,
 				enum fabric_found found)
@@ -34,6 +40,9 @@ static void count_snoop_packets(struct epic_core *core, enum fabric_snoop what,
 		 : what == FABRIC_SHARE_CODE ? CELL_PACKET_SNOOP_CODE
 					     : CELL_PACKET_SNOOP_DATA,
 		 1);
+	epic_add(core, CELL_FLITS_CAME, 1);
+	epic_add(core, CELL_FLITS_SENT,
+		 flits(core, 1, what == FABRIC_INVALIDATE ? alone : 1u + modified));
 	if (what == FABRIC_INVALIDATE) {
 		epic_add(core,
 			 alone ? CELL_PACKET_ANSWER_FORWARDED_INVALID : CELL_PACKET_ANSWER_INVALID,
@@ -128,6 +137,10 @@ static void count_packets(struct epic_core *core, enum fabric_kind kind,
 	bool owns = kind == FABRIC_READ_OWN || kind == FABRIC_OWN;
 
 	epic_add(core, (enum epic_cell)(CELL_PACKET_READ_DATA + kind), 1);
+	epic_add(core, CELL_FLITS_SENT, flits(core, 1, kind == FABRIC_WRITE_BACK));
+	epic_add(core, CELL_FLITS_CAME,
+		 flits(core, answer->from_cache || kind >= FABRIC_OWN,
+		       answer->from_cache || kind < FABRIC_OWN));
 	if (kind == FABRIC_WRITE_BACK) {
 		epic_add(core, CELL_PACKET_DATA_WRITTEN, 1);
 		epic_add(core, CELL_PACKET_COMPLETE, 1);

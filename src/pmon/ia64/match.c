@@ -153,6 +153,14 @@ bool pmon_ia64_mark_data(const struct pmon_ia64 *pmu, unsigned marks, uint64_t a
 	return !constrained;
 }
 
+bool pmon_ia64_compares_data(const struct pmon_ia64 *pmu)
+{
+	for (unsigned i = 0; i < CHANNELS; i++)
+		if (tag_of(pmu, i) == TAG_BOTH || tag_of(pmu, i) == TAG_DATA)
+			return true;
+	return false;
+}
+
 bool pmon_ia64_constrained(const struct pmon_ia64 *pmu)
 {
 	const struct matching *m = &pmu->matching;

@@ -44,7 +44,7 @@ static bool has_umask(const struct pmu_event *event, unsigned umask)
 {
 	for (size_t u = 0; u < event->umask_count; u++)
 		if (!((umask ^ event->umasks[u].value) & event->umasks[u].care))
-			return !event->umasks[u].absent;
+			return !event->umasks[u].absent && !event->umasks[u].never;
 	return !event->umask_count;
 }
 
@@ -198,6 +198,8 @@ void pmon_ia64_select(struct pmon_ia64 *pmu, unsigned i)
 	c->cell_count = 0;
 	c->own = NULL;
 	if (!event || !enabled(pmu, d) || !led(pmu, event, i))
+		return;
+	if (has_attribute(event, "of data pairs") && !pmon_ia64_compares_data(pmu))
 		return;
 	for (size_t n = 0; n < pmu->source.count; n++) {
 		if (pmu->source.cells[n].signal == event->signal &&

@@ -133,5 +133,7 @@ struct place pmon_ia64_place(const struct pmu_box *box, enum pmu_field_role role
 void pmon_ia64_describe_matching(struct matching *m, const struct pmu_box *box);
 /** Whether something could be left out of channel 0, or of data. */
 bool pmon_ia64_constrained(const struct pmon_ia64 *pmu);
+/** Whether a data pair constrains something by its address. */
+bool pmon_ia64_compares_data(const struct pmon_ia64 *pmu);
 
 #endif

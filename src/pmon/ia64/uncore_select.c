@@ -90,7 +90,7 @@ static bool find_umask(const struct pmon_uncore *u, const struct uncore_unit *at
 	if (!found)
 		found = best_umask(u, at, index, event, true);
 	*umask = found ? found->value : event->umask;
-	return found ? !found->absent : !event->umask_count;
+	return found ? !found->absent && !found->never : !event->umask_count;
 }
 
 const struct pmu_event *uncore_selected(const struct pmon_uncore *u, const struct uncore_unit *at,
@@ -106,7 +106,7 @@ const struct pmu_event *uncore_selected(const struct pmon_uncore *u, const struc
 		    holds(u, at, index, event, event->fixed_fields, event->fixed_field_count,
 			  event->filters, code < 0) &&
 		    find_umask(u, at, index, event, umask))
-			return event->model == PMU_MODEL_ABSENT ? NULL : event;
+			return event->measure == PMU_MEASURE_NONE ? NULL : event;
 	}
 	return NULL;
 }
