@@ -111,10 +111,31 @@ void skew_show(struct machine_hart *core)
 	__atomic_store_n(&skew->thread, core->thread, __ATOMIC_RELAXED);
 	/* Who wants to be woken writes that, then reads the clock: see ask_for(). */
 	__atomic_store_n(&skew->clock, shown, __ATOMIC_SEQ_CST);
-	if (hidden)
+	if (hidden) {
 		__atomic_fetch_or(&state->running, core_bit(core->number), __ATOMIC_SEQ_CST);
+		/* Who has woken it is near. */
+		core->out_until = core->progress->time + SKEW_OUT_SPAN * core->machine->core_ticks;
+	}
 	/* Those with which it meets could not go on before it lets them. */
 	wake_awaited(skew, is_alone(core) ? own_quantum(core) : 0);
+}
+
+/* As who has begun and who made it share what they begin with. */
+static void note_begun(const struct machine_hart *core, uint64_t time)
+{
+	struct machine_state *state = core->machine->state;
+	uint64_t running = __atomic_load_n(&state->running, __ATOMIC_RELAXED);
+
+	for (; running; running &= running - 1) {
+		struct skew *maker = &state->skew[__builtin_ctzll(running)];
+		const uint64_t shown = __atomic_load_n(&maker->clock, __ATOMIC_RELAXED);
+
+		if (!shown || __atomic_load_n(&maker->thread, __ATOMIC_RELAXED) != core->thread)
+			continue;
+		__atomic_store_n(&maker->met_at, shown, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&maker->meetings, 1, __ATOMIC_RELAXED);
+	}
+	__atomic_store_n(&skew_of(core)->met_at, time + 1, __ATOMIC_RELAXED);
 }
 
 void skew_show_placed(const struct machine_hart *core, uint64_t time)
@@ -124,6 +145,7 @@ void skew_show_placed(const struct machine_hart *core, uint64_t time)
 
 	if (__atomic_load_n(&skew->clock, __ATOMIC_RELAXED))
 		return;
+	note_begun(core, time);
 	__atomic_store_n(&skew->thread, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&skew->clock, time + 1, __ATOMIC_SEQ_CST);
 	__atomic_fetch_or(&state->running, core_bit(core->number), __ATOMIC_SEQ_CST);

@@ -342,8 +342,9 @@ static void few_requests_make_no_queues(void **unused)
 	(void)unused;
 	fixture_up(&fixture, &desc);
 	enter_all(&fixture);
-	show_alone(fixture.cores[0]);
 	pass_cycles(&fixture, 1, 2 * SKEW_QUANTUM_OUT);
+	skew_of(fixture.cores[1])->met_at = 0;
+	show_alone(fixture.cores[0]);
 	ahead = fixture.cores[1]->progress->time;
 	while (fixture.cores[1]->out_requests < SKEW_OUT_REQUESTS) {
 		assert_false(skew_would_wait(fixture.cores[1]));
@@ -351,6 +352,26 @@ static void few_requests_make_no_queues(void **unused)
 		fixture.cores[1]->progress->time = ahead;
 	}
 	assert_true(skew_would_wait(fixture.cores[1]));
+	fixture_down(&fixture);
+}
+
+/* Whoever begins shares lines with who made it. */
+static void who_begins_meets_its_maker(void **unused)
+{
+	struct pmu_machine desc = small_machine();
+	struct machine_hart *maker, *made;
+	struct fixture fixture;
+
+	(void)unused;
+	fixture_up(&fixture, &desc);
+	enter_all(&fixture);
+	maker = fixture.cores[0];
+	made = fixture.cores[1];
+	made->progress->time = maker->progress->time + 10 * fixture.machine->core_ticks;
+	show_alone(maker);
+	show_alone(made);
+	assert_false(skew_would_wait(maker));
+	assert_true(skew_would_wait(made));
 	fixture_down(&fixture);
 }
 
@@ -399,6 +420,7 @@ int main(void)
 	    cmocka_unit_test(a_turn_lasts_for_a_quantum),
 	    cmocka_unit_test(the_quantum_grows_with_the_time_apart),
 	    cmocka_unit_test(few_requests_make_no_queues),
+	    cmocka_unit_test(who_begins_meets_its_maker),
 	    cmocka_unit_test(what_comes_first_does_not_queue),
 	};
 
