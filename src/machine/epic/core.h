@@ -216,10 +216,13 @@ struct epic_core {
 	unsigned number, mhz;	 /* of the core, in the fabric */
 	uint64_t cycle;		 /* in which the last group retired */
 	struct group group;
-	uint64_t at;	    /* where the program goes on: ip + slot; 0: somewhere else */
-	bool b_before;	    /* the bundle before ended in a B slot */
-	uint64_t forced_ip; /* bundle in which a branch was predicted as taken, and is not; or 0 */
-	unsigned owed;	    /* syllables that are not dispersed twice if their bundle goes on */
+	uint64_t at;	     /* where the program goes on: ip + slot; 0: somewhere else */
+	bool b_before;	     /* the bundle before ended in a B slot */
+	uint64_t forced_ip;  /* bundle in which a branch was predicted as taken, and is not; or 0 */
+	uint64_t crowded_ip; /* bundle that lost its cycle to a B slot ahead of it; or 0 */
+	uint64_t encoded_ip; /* bundle with a branch on port B0; or 0 */
+	bool encoded_crowded; /* and it lost its cycle so */
+	unsigned owed;	      /* syllables that are not dispersed twice if their bundle goes on */
 	unsigned owed_cell;
 	uint64_t flush_branch, flush_exception; /* cycles that come before the next group */
 	uint64_t spill, fill;			/* the same of the register stack */

@@ -162,8 +162,10 @@ static void next_bundle(struct epic_core *core, const struct epic_op *op)
 	abandon(core);
 	if (g->open && (op->prepared.at != core->at || op->slot))
 		cut(core);
-	if (g->open && core->b_before && op->flags & EPIC_B_FIRST)
+	if (g->open && core->b_before && op->flags & EPIC_B_FIRST) {
+		core->crowded_ip = op->ip;
 		epic_group_end(core, &last, END_SPLIT);
+	}
 	if (g->open) {
 		if (epic_available(core, op->ip) > g->start) {
 			epic_group_end(core, &last, END_FETCH);
@@ -200,6 +202,22 @@ static inline void join_group(struct epic_core *core, const struct epic_op *op)
 		split(core, op);
 }
 
+/* Port B0 is for slot 0; each B slot behind it has the port of its place. */
+static void count_encoded(struct epic_core *core, const struct epic_op *op,
+			  enum epic_outcome outcome)
+{
+	if (!op->slot) {
+		core->encoded_ip = op->ip;
+		core->encoded_crowded = core->crowded_ip == op->ip;
+		core->crowded_ip = 0;
+	}
+	if (core->encoded_ip == op->ip)
+		epic_add_marked(core, core->marks,
+				(enum epic_cell)(CELL_ENCODED_ALONE_CORRECT +
+						 core->encoded_crowded * 3 + outcome),
+				1);
+}
+
 static void branch(struct epic_core *core, const struct epic_op *op, const struct epic_instance *in,
 		   struct detail_branch *told)
 {
@@ -219,6 +237,8 @@ static void branch(struct epic_core *core, const struct epic_op *op, const struc
 					(enum epic_cell)(CELL_FORCED_IP_RELATIVE_NOT_TAKEN +
 							 kind * 2 + in->taken),
 					1);
+		if (op->flags & EPIC_B_FIRST)
+			count_encoded(core, op, outcome);
 		if (in->taken)
 			core->forced_ip = 0;
 		else if (outcome == OUTCOME_WRONG_PATH)
