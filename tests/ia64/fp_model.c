@@ -320,15 +320,15 @@ static struct outcome round_real(bool sign, const struct real *x, uint32_t statu
 		out = trapped(encode(sign, n, unit, true, status, env), IA64_FP_U | inexact,
 			      IA64_FP_U | inexact, up);
 	} else if (exp < env->emin && env->flush) {
-		out = trapped(model_zero(sign, status, env), IA64_FP_U | IA64_FP_I,
-			      env->enabled & IA64_FP_I, false);
+		out = trapped(model_zero(sign, status | IA64_FP_FLUSHED, env),
+			      IA64_FP_U | IA64_FP_I, env->enabled & IA64_FP_I, false);
 	} else if (exp < env->emin) {
 		unit = env->emin - env->precision + 1;
 		against = divide(n, x, unit);
 		up = goes_up(n, against, sign, env->rounding);
 		mpz_add_ui(n, n, up);
 		inexact = against == -2 ? 0 : IA64_FP_I;
-		out = trapped(encode(sign, n, unit, false, status, env),
+		out = trapped(encode(sign, n, unit, false, status | IA64_FP_TINY, env),
 			      inexact ? IA64_FP_U | IA64_FP_I : 0, env->enabled & inexact, up);
 	} else {
 		out = trapped(encode(sign, n, unit, false, status, env), inexact,
@@ -533,7 +533,7 @@ uint32_t model_pair_status(uint32_t hi, uint32_t lo)
 		return IA64_FP_FAULT | (code_hi | code_lo << 4) << 16;
 	}
 	if ((hi | lo) & IA64_FP_TRAP)
-		return ((hi | lo) & 0x3F) | IA64_FP_TRAP |
+		return ((hi | lo) & 0xC3F) | IA64_FP_TRAP |
 		       ((code_hi & 0x7800) | (code_lo & 0x7800) >> 4 | 1) << 16;
-	return (hi | lo) & 0x3F;
+	return (hi | lo) & 0xC3F;
 }

@@ -19,11 +19,13 @@
 #define FTZ	0x01u
 #define WRE	0x02u
 
-#define V IA64_FP_V
-#define D IA64_FP_D
-#define O IA64_FP_O
-#define U IA64_FP_U
-#define I IA64_FP_I
+#define V	IA64_FP_V
+#define D	IA64_FP_D
+#define O	IA64_FP_O
+#define U	IA64_FP_U
+#define TINY	IA64_FP_TINY
+#define FLUSHED IA64_FP_FLUSHED
+#define I	IA64_FP_I
 /* ISR.code of traps. */
 #define TRAP(code) (IA64_FP_TRAP | (uint32_t)(0x0001 | (code)) << 16)
 #define ISR_O	   0x0800
@@ -76,26 +78,26 @@ static const struct row {
     {"inexact's trap, not grown", {INT, ONE}, {INT, ONE}, {INT, ONE - 53}, NEAREST, I, DOUBLE,
      {INT, ONE}, I | TRAP(ISR_I)},
     {"half the least normal double", {INT, 0xFC01}, {INT, ONE - 1}, {0, 0}, NEAREST, 0, DOUBLE,
-     {INT >> 1, 0xFC01}, 0},
+     {INT >> 1, 0xFC01}, TINY},
     {"with its trap", {INT, 0xFC01}, {INT, ONE - 1}, {0, 0}, NEAREST, U, DOUBLE, {INT, 0xFC00},
      U | TRAP(ISR_U)},
     {"flushed", {INT, 0xFC01}, {INT, NEG | (ONE - 1)}, {0, 0}, NEAREST | FTZ, 0, DOUBLE, {0,
-     NEG}, U | I},
+     NEG}, FLUSHED | U | I},
     {"not flushed with the trap", {INT, 0xFC01}, {INT, ONE - 1}, {0, 0}, NEAREST | FTZ, U,
      DOUBLE, {INT, 0xFC00}, U | TRAP(ISR_U)},
     {"half the least denormal double", {INT, ONE - 1074}, {INT, ONE - 1}, {0, 0}, NEAREST, 0,
-     DOUBLE, {0, 0}, U | I},
-    {"up", {INT, ONE - 1074}, {INT, ONE - 1}, {0, 0}, UP, 0, DOUBLE, {LAST, 0xFC01}, U | I},
+     DOUBLE, {0, 0}, TINY | U | I},
+    {"up", {INT, ONE - 1074}, {INT, ONE - 1}, {0, 0}, UP, 0, DOUBLE, {LAST, 0xFC01}, TINY | U | I},
     {"tiny before and after rounding, ends normal", {-(uint64_t)LAST, 0xFC00}, {INT, ONE}, {0,
-     0}, NEAREST, 0, DOUBLE, {INT, 0xFC01}, U | I},
+     0}, NEAREST, 0, DOUBLE, {INT, 0xFC01}, TINY | U | I},
     {"tiny before rounding only", {-(uint64_t)(LAST >> 1), 0xFC00}, {INT, ONE}, {0, 0}, NEAREST,
      0, DOUBLE, {INT, 0xFC01}, I},
     {"half the least normal double-extended", {INT, 0xC001}, {INT, ONE - 1}, {0, 0}, NEAREST, 0,
-     DYNAMIC, {INT >> 1, 0}, 0},
+     DYNAMIC, {INT >> 1, 0}, TINY},
     {"half the least normal single", {INT, 0xFF81}, {INT, ONE - 1}, {0, 0}, NEAREST, 0, SINGLE,
-     {INT >> 1, 0xFF81}, 0},
+     {INT >> 1, 0xFF81}, TINY},
     {"half the least normal register", {INT, 1}, {INT, ONE - 1}, {0, 0}, NEAREST | WRE, 0,
-     DYNAMIC, {INT >> 1, 1}, 0},
+     DYNAMIC, {INT >> 1, 1}, TINY},
     {"a denormal operand", {1, 0}, {INT, ONE}, {0, 0}, NEAREST | WRE, 0, DYNAMIC, {INT, ONE -
      16382 - 63}, D},
     {"with its fault", {1, 0}, {INT, ONE}, {0, 0}, NEAREST, D, DYNAMIC, {5, 5}, IA64_FP_FAULT |

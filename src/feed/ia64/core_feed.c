@@ -298,6 +298,14 @@ static void insn(void *own, const struct ia64_cpu *c, const void *record, bool o
 	}
 }
 
+static void tiny(void *own, bool flushed)
+{
+	struct thread *t = own;
+
+	if (t->turn.core)
+		epic_tiny(t->turn.core, flushed);
+}
+
 static bool system_call(void *own, struct ia64_cpu *c, uint64_t number, const uint64_t *a,
 			int64_t *result)
 {
@@ -358,6 +366,7 @@ int ia64_core_feed_new(struct ia64_core_feed **feed, const struct ia64_core_feed
 					     .join = join,
 					     .begin = begin,
 					     .insn = insn,
+					     .tiny = tiny,
 					     .syscall = system_call,
 					     .ended = ended,
 					     .forked = forked};

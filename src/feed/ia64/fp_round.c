@@ -166,9 +166,10 @@ uint32_t ia64_fp_round_any(struct ia64_fr *f1, bool sign, int32_t exp, uint64_t 
 			return wrapped(f1, sign, &r, IA64_FP_U, mode);
 		if (controls & IA64_SF_FTZ) {
 			*f1 = fr_zero(sign);
-			return fp_trap(IA64_FP_U | IA64_FP_I, enabled & IA64_FP_I, false);
+			return IA64_FP_FLUSHED |
+			       fp_trap(IA64_FP_U | IA64_FP_I, enabled & IA64_FP_I, false);
 		}
-		return denormal(f1, sign, exp, hi, lo, format, rounding, enabled);
+		return IA64_FP_TINY | denormal(f1, sign, exp, hi, lo, format, rounding, enabled);
 	}
 	f1->sig = r.sig;
 	f1->se = sign_exp(sign, r.exp);

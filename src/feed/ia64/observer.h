@@ -33,6 +33,12 @@ struct ia64_observer {
 	 */
 	ia64_observe *insn;
 	/**
+	 * The result of the floating-point instruction that insn() told of last was too small for a
+	 * normal number of its format. flushed: it became 0; else it would have in flush-to-zero
+	 * mode. NULL: nothing to do.
+	 */
+	void (*tiny)(void *own, bool flushed);
+	/**
 	 * A thread is about to make a system call: number as in r15, arguments. NULL: nothing to
 	 * do.
 	 * @return whether it is done; then *result is its result

@@ -1,6 +1,8 @@
 /* Floating-point instructions: register numbers, predicates, status and traps around fp.h. */
 #include "feed/ia64/handlers.h"
+#include "feed/ia64/observer.h"
 #include "feed/ia64/ops.h"
+#include "feed/ia64/process.h"
 
 #define FR(n) (&c->fr[ia64_fr_index(c, n)])
 
@@ -9,14 +11,28 @@ static inline void wrote(struct ia64_cpu *c, unsigned f)
 	c->um |= f < 32 ? IA64_UM_MFL : IA64_UM_MFH;
 }
 
-/* A fault, or a trap after the operation: what the status word of an operation asks for. */
+static void tell_tiny(struct ia64_cpu *c, uint32_t status)
+{
+	const struct ia64_observer *w = c->process->observer;
+
+	if (w && w->tiny)
+		w->tiny(c->observer_own, status & IA64_FP_FLUSHED);
+}
+
+/* What is rare in the status word of an operation: a fault, a trap after it, a tiny result. */
 static struct ia64_op *signalled(struct ia64_cpu *c, struct ia64_op *o, uint32_t status)
 {
-	c->fault_isr = ia64_fp_isr_code(status);
-	if (status & IA64_FP_FAULT)
+	if (status & IA64_FP_FAULT) {
+		c->fault_isr = ia64_fp_isr_code(status);
 		return ia64_raise(c, o, IA64_FAULT_FP);
+	}
+	if (status & (IA64_FP_FLUSHED | IA64_FP_TINY))
+		tell_tiny(c, status);
 	c->fpsr = ia64_fpsr_raise(c->fpsr, o->c & 3, status);
 	wrote(c, o->r1);
+	if (!(status & IA64_FP_TRAP))
+		return o + 1;
+	c->fault_isr = ia64_fp_isr_code(status);
 	ia64_raise(c, o + 1, IA64_FAULT_FP);
 	c->stop = IA64_STOP_TRAP;
 	return &c->leave;
@@ -25,7 +41,7 @@ static struct ia64_op *signalled(struct ia64_cpu *c, struct ia64_op *o, uint32_t
 static inline __attribute__((always_inline)) struct ia64_op *
 finish(struct ia64_cpu *c, struct ia64_op *o, uint32_t status)
 {
-	if (UNLIKELY(status & (IA64_FP_FAULT | IA64_FP_TRAP)))
+	if (UNLIKELY(status & (IA64_FP_FAULT | IA64_FP_TRAP | IA64_FP_FLUSHED | IA64_FP_TINY)))
 		return signalled(c, o, status);
 	c->fpsr = ia64_fpsr_raise(c->fpsr, o->c & 3, status);
 	wrote(c, o->r1);

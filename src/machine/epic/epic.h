@@ -266,6 +266,9 @@ void epic_stack_registers(struct epic_core *core, unsigned dirty, unsigned curre
 /** The speculative load issued last brought no value: its address register had none, or there is no
  * page. */
 void epic_deferred(struct epic_core *core, bool address);
+/** The result of the floating-point instruction issued last was too small for its format: it was
+ * flushed to 0, or would be in that mode. */
+void epic_tiny(struct epic_core *core, bool flushed);
 /** The program went on elsewhere than instructions say: an interruption. */
 void epic_interruption(struct epic_core *core);
 /** Nothing more is issued: ends the group that is open, so that totals tell of all instructions. */

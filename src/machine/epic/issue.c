@@ -436,6 +436,11 @@ void epic_deferred(struct epic_core *core, bool address)
 	epic_add_marked(core, core->marks, address ? CELL_DEFERRED_ADDRESS : CELL_DEFERRED_PAGE, 1);
 }
 
+void epic_tiny(struct epic_core *core, bool flushed)
+{
+	epic_add_marked(core, core->marks, flushed ? CELL_TINY_FLUSHED : CELL_TINY_KEPT, 1);
+}
+
 void epic_interruption(struct epic_core *core)
 {
 	epic_group_settle(core);
