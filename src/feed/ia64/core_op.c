@@ -543,6 +543,9 @@ void ia64_core_op(struct epic_op *op, const struct ia64_insn *n, const struct ia
 	op->qp = n->qp;
 	op->flags = (uint8_t)(flags_of(n, template, slots) |
 			      (asks_to_own(n, op->encoding) ? EPIC_OWNS : 0));
+	op->fills = n->op == IA64_LD_FILL;
 	operands(op, s, n);
+	if (n->op == IA64_ST_SPILL)
+		result(op, EPIC_APPLICATION + EPIC_AR_SPILLED, EPIC_VIA_APPLICATION);
 	epic_prepare(op);
 }

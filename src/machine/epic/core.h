@@ -226,7 +226,9 @@ struct epic_core {
 	unsigned owed_cell;
 	uint64_t flush_branch, flush_exception; /* cycles that come before the next group */
 	uint64_t spill, fill;			/* the same of the register stack */
-	unsigned marks;				/* of the instruction issued last */
+	uint64_t stack_ready; /* of application registers that it needs for the open group; or 0 */
+	uint64_t unat_ready;  /* of ar.unat, for fills of the open group; or 0 */
+	unsigned marks;	      /* of the instruction issued last */
 	bool marking;
 	uint64_t deadline;
 	struct epic_watch watch;

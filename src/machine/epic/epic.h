@@ -40,6 +40,7 @@ enum epic_application {
 	EPIC_AR_FRAME,	/* previous frame */
 	EPIC_AR_STACK,	/* the register stack engine's */
 	EPIC_AR_OTHER,
+	EPIC_AR_SPILLED, /* what spills of general registers wrote to ar.unat */
 	EPIC_AR_GROUPS,
 };
 
@@ -178,6 +179,7 @@ struct epic_op {
 	uint8_t bytes; /* accessed */
 	uint8_t fp_ops;
 	uint8_t order; /* EPIC_ACQUIRE, EPIC_RELEASE */
+	bool fills;    /* a load that takes a NaT from ar.unat */
 	bool streams;  /* a branch that has the lines behind its target prefetched */
 	uint8_t qp;
 	uint8_t flags;

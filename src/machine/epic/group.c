@@ -162,13 +162,16 @@ static void wait_for_operands(struct epic_core *core)
 
 static void wait_for_stack(struct epic_core *core)
 {
-	uint64_t all = core->spill + core->fill;
+	uint64_t all = core->spill + core->fill, application;
 
-	if (!all)
+	if (!(all | core->stack_ready))
 		return;
+	application = cycles_until(core->stack_ready, core->cycle + 1);
+	all += application;
+	epic_add(core, CELL_STACK_APPLICATION, application);
 	epic_add(core, CELL_STACK_SPILL, core->spill);
 	epic_add(core, CELL_STACK_FILL, core->fill);
-	core->spill = core->fill = 0;
+	core->spill = core->fill = core->stack_ready = 0;
 	epic_bubbles(core, CELL_BUBBLE_STACK, all);
 }
 
@@ -177,7 +180,9 @@ static void do_accesses(struct epic_core *core, unsigned *latencies)
 {
 	struct group *g = &core->group;
 	uint64_t pressure = 0, transfer = 0, walk = 0, all;
+	uint64_t spill = cycles_until(core->unat_ready, core->cycle + 1);
 
+	core->unat_ready = 0;
 	for (unsigned i = 0; i < g->access_count; i++) {
 		struct access_time time = epic_access(core, &g->accesses[i], core->cycle + 1);
 
@@ -186,10 +191,11 @@ static void do_accesses(struct epic_core *core, unsigned *latencies)
 		transfer = larger(transfer, time.transfer);
 		walk = larger(walk, time.walk);
 	}
-	all = pressure + transfer + walk;
+	all = spill + pressure + transfer + walk;
 	if (!all)
 		return;
 	epic_add(core, CELL_MEMORY_ANY, all);
+	epic_add(core, CELL_MEMORY_SPILL, spill);
 	epic_add(core, CELL_MEMORY_BACK_PRESSURE, pressure);
 	epic_add(core, CELL_MEMORY_TLB, transfer);
 	epic_add(core, CELL_MEMORY_WALKER, walk);

@@ -47,6 +47,12 @@ static void count_check(struct epic_core *core, const struct epic_op *op,
 	}
 }
 
+/* The cycle from which application registers can be used. */
+static uint64_t ready(const struct epic_core *core, enum epic_application group)
+{
+	return core->done[PHYSICAL_APPLICATION + group] >> 8;
+}
+
 void epic_count_kind(struct epic_core *core, const struct epic_op *op,
 		     const struct epic_instance *in)
 {
@@ -77,6 +83,10 @@ void epic_count_kind(struct epic_core *core, const struct epic_op *op,
 		epic_add_marked(core, core->marks, CELL_FP_OP, op->fp_ops);
 	if (op->flags & EPIC_STACK)
 		epic_add(core, CELL_STACK_EVENT, 1);
+	if (op->flags & EPIC_STACK && op->kind == EPIC_OTHER)
+		core->stack_ready = ready(core, EPIC_AR_STACK);
+	if (op->fills)
+		core->unat_ready = ready(core, EPIC_AR_SPILLED);
 	if (in->replaced)
 		epic_add_marked(core, core->marks,
 				op->kind == EPIC_FP_LOAD || op->kind == EPIC_FP_LOAD_CHECK
