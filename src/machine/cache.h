@@ -11,8 +11,6 @@
 
 #define CACHE_STATE_BITS 2
 #define CACHE_STATE_MASK 3u
-#define LLC_STATE_BITS	 3
-#define LLC_STATE_MASK	 7u
 
 /* One bit a way: has the tag of @tag, in whatever state; is free. */
 #ifdef __AVX2__
@@ -63,46 +61,36 @@ static inline unsigned cache_free8(const uint32_t *words)
 }
 #endif
 
-/* The same of twenty words, with the bits of @ignored ignored. */
+/* Which of twenty words are @wanted. */
 #ifdef __AVX2__
-static inline unsigned cache_equal8(const uint32_t *words, uint32_t tag, uint32_t ignored)
+static inline unsigned cache_equal8(const uint32_t *words, __m256i wanted)
 {
-	__m256i all = _mm256_andnot_si256(_mm256_set1_epi32((int)ignored),
-					  _mm256_loadu_si256((const __m256i *)words));
-
-	return cache_bits8(_mm256_cmpeq_epi32(all, _mm256_set1_epi32((int)tag)));
+	return cache_bits8(_mm256_cmpeq_epi32(_mm256_loadu_si256((const __m256i *)words), wanted));
 }
 
-static inline unsigned cache_match20(const uint32_t *words, uint32_t tag, uint32_t ignored)
+static inline unsigned cache_match20(const uint32_t *words, uint32_t wanted)
 {
-	__m128i last = _mm_andnot_si128(_mm_set1_epi32((int)ignored),
-					_mm_load_si128((const __m128i *)(words + 16)));
-	__m128i equal = _mm_cmpeq_epi32(last, _mm_set1_epi32((int)tag));
+	const __m256i all = _mm256_set1_epi32((int)wanted);
+	__m128i equal = _mm_cmpeq_epi32(_mm_load_si128((const __m128i *)(words + 16)),
+					_mm256_castsi256_si128(all));
 
-	return cache_equal8(words, tag, ignored) | cache_equal8(words + 8, tag, ignored) << 8 |
+	return cache_equal8(words, all) | cache_equal8(words + 8, all) << 8 |
 	       (unsigned)_mm_movemask_ps(_mm_castsi128_ps(equal)) << 16;
 }
 #else
-static inline unsigned cache_match20(const uint32_t *words, uint32_t tag, uint32_t ignored)
+static inline unsigned cache_match20(const uint32_t *words, uint32_t wanted)
 {
-	const __m128i wanted = _mm_set1_epi32((int)tag), mask = _mm_set1_epi32((int)~ignored);
+	const __m128i all = _mm_set1_epi32((int)wanted);
 	unsigned match = 0;
 
-	for (int i = 0; i < LLC_WAYS_MAX / 4; i++) {
-		__m128i four = _mm_and_si128(_mm_load_si128((const __m128i *)words + i), mask);
-		__m128i equal = _mm_cmpeq_epi32(four, wanted);
+	for (int i = 0; i < 5; i++) {
+		__m128i equal = _mm_cmpeq_epi32(_mm_load_si128((const __m128i *)words + i), all);
 
 		match |= (unsigned)_mm_movemask_ps(_mm_castsi128_ps(equal)) << 4 * i;
 	}
 	return match;
 }
 #endif
-
-/* Lowest way of a match, -1 for none. */
-static inline int cache_way(unsigned match)
-{
-	return match ? __builtin_ctz(match) : -1;
-}
 
 /*
  * Tree pseudo-LRU of eight ways. Bit 0 is the root, bits 1 and 2 its children, bits 3 to 6 theirs;
@@ -249,18 +237,6 @@ static inline unsigned lru_equal32(const int8_t *recency, int8_t value)
 
 	return (unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi8(all, _mm256_set1_epi8(value)));
 }
-
-/** Frees a way. */
-static inline void lru_drop32(int8_t *recency, unsigned way)
-{
-	__m256i all = _mm256_loadu_si256((const __m256i *)recency);
-	__m256i used = _mm256_cmpgt_epi8(all, _mm256_setzero_si256());
-	__m256i before = _mm256_cmpgt_epi8(_mm256_set1_epi8(recency[way]), all);
-
-	all = _mm256_sub_epi8(all, _mm256_and_si256(used, before));
-	_mm256_storeu_si256((__m256i *)recency, all);
-	recency[way] = 0;
-}
 #else
 static inline void lru_touch32(int8_t *recency, unsigned way, unsigned ways)
 {
@@ -282,20 +258,6 @@ static inline unsigned lru_equal32(const int8_t *recency, int8_t value)
 	__m128i high = _mm_cmpeq_epi8(_mm_load_si128(half + 1), wanted);
 
 	return (unsigned)_mm_movemask_epi8(low) | (unsigned)_mm_movemask_epi8(high) << 16;
-}
-
-static inline void lru_drop32(int8_t *recency, unsigned way)
-{
-	const __m128i dropped = _mm_set1_epi8(recency[way]), zero = _mm_setzero_si128();
-	__m128i *half = (__m128i *)recency;
-
-	for (int i = 0; i < 2; i++) {
-		__m128i all = _mm_load_si128(half + i);
-		__m128i before = _mm_cmpgt_epi8(dropped, all), used = _mm_cmpgt_epi8(all, zero);
-
-		_mm_store_si128(half + i, _mm_sub_epi8(all, _mm_and_si128(used, before)));
-	}
-	recency[way] = 0;
 }
 #endif
 

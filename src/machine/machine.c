@@ -73,10 +73,10 @@ static int check_memory(struct pmu_ctx *ctx, const struct pmu_machine *desc)
 {
 	const uint64_t lines = desc->memory_bytes / LINE_BYTES * desc->sockets;
 	const struct limit limits[] = {
-	    /* Line numbers have 31 bits, and an LLC tag word 29 of the line's. */
+	    /* Line numbers have 31 bits. */
 	    {"lines of memory", lines, 1u << (PAGE_LOG2 - LINE_LOG2), 1u << 31},
 	    {"lines of memory a set of the LLC", lines / desc->slices / desc->llc.sets, 0,
-	     (1u << 28)},
+	     LLC_KEY_MAX - 1},
 	};
 
 	return check_limits(ctx, desc, limits, sizeof(limits) / sizeof(limits[0]));

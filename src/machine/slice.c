@@ -170,8 +170,8 @@ static MACHINE_INLINE void evict(struct machine *machine, const struct tor_entry
 
 static MACHINE_INLINE void free_way(struct machine *machine, struct tor_entry *entry)
 {
-	entry->way = (int)lru_victim32(entry->set->recency_core, machine->desc->llc.ways);
-	if (entry->set->tag[entry->way])
+	entry->way = (int)llc_room(entry->set, machine->desc->llc.ways);
+	if (llc_in_use(entry->set, (unsigned)entry->way))
 		evict(machine, entry, entry->way);
 }
 
@@ -183,7 +183,7 @@ static MACHINE_INLINE bool socket_is_used(const struct machine *machine, unsigne
 
 /* @return the state granted */
 static MACHINE_INLINE enum line_state miss(struct machine *machine, struct tor_entry *entry,
-					   enum signal_request request, int8_t core)
+					   enum signal_request request, unsigned core)
 {
 	struct home_question question;
 	struct home_answer answer;
@@ -199,8 +199,7 @@ static MACHINE_INLINE enum line_state miss(struct machine *machine, struct tor_e
 	    answer.response == SNOOP_RSP_I_FWD && answer.state == LINE_M ? SOURCE_MISS_MODIFIED
 									 : answer.response,
 	    entry->node != entry->socket);
-	tor_set_state(entry, answer.state);
-	*tor_core_of(entry) = core;
+	tor_put(entry, answer.state, core);
 	return request == REQUEST_READ_CODE || answer.state == LINE_F ? LINE_S : LINE_E;
 }
 
@@ -352,8 +351,7 @@ MACHINE_PATH struct slice_answer slice_own(struct machine *machine, struct tor_e
 		free_way(machine, entry);
 		entry->cycles += own_at_home(machine, entry);
 		entry->source = source_of_miss(SNOOP_RSP_I, entry->node != entry->socket);
-		tor_set_state(entry, LINE_E);
-		tor_set_only_core(entry, core);
+		tor_put(entry, LINE_E, LLC_CORE(core));
 	} else {
 		asked = own_hit(machine, entry, state, 1u << core);
 	}
@@ -398,7 +396,7 @@ static void take_back(struct machine *machine, struct tor_entry *entry, bool cor
 	if (core_keeps)
 		;
 	else if (tor_only_core(entry, core))
-		*tor_core_of(entry) = LLC_CORE_NONE;
+		tor_set_core(entry, LLC_CORE_NONE);
 	else
 		tor_set_core_valid(machine, entry, tor_core_valid(machine, entry) & ~(1u << core));
 	tor_touch(machine, entry);
@@ -414,7 +412,7 @@ static void write_through(struct machine *machine, struct tor_entry *entry, bool
 			tor_misc(machine, entry, QUALIFIER_LLC_OUTCOME_STREAM_MET_MODIFIED);
 			entry->cycles += write_back(machine, entry);
 		}
-		tor_drop(entry);
+		tor_drop(machine, entry);
 	}
 	entry->cycles += own_at_home(machine, entry);
 	question = question_of(entry);
@@ -457,7 +455,7 @@ static bool drop_line(struct machine *machine, struct tor_entry *entry)
 		return false;
 	invalidate_cores(machine, entry, UINT32_MAX);
 	modified = tor_state(entry) == LINE_M;
-	tor_drop(entry);
+	tor_drop(machine, entry);
 	return modified;
 }
 
@@ -511,7 +509,7 @@ static MACHINE_INLINE struct snoop_answer take_line(struct machine *machine,
 	skew_meet(machine, entry->socket, tor_core_valid(machine, entry));
 	invalidate_cores(machine, entry, UINT32_MAX);
 	state = tor_state(entry);
-	tor_drop(entry);
+	tor_drop(machine, entry);
 	answer.modified = state == LINE_M;
 	if (data && state != LINE_S)
 		answer.response = SNOOP_RSP_I_FWD;

@@ -54,24 +54,16 @@ enum line_state {
 	LINE_F = SIGNAL_STATE_F,
 };
 
-/*
- * Tag words: ((q / sets) + 1) << 3 | state; 0 is invalid. What most requests need of a set is in
- * two host lines: most lines are in one core at most, and the core-valid bits of others are
- * elsewhere.
+/* Most lines are in one core at most; the core-valid bits of others are elsewhere. See llc_set.h.
  */
 struct llc_set {
-	_Alignas(64) uint32_t tag[LLC_WAYS_MAX];
-	/* Of each way its recency (see lru_touch32()), then the same of its core, negative if any.
-	 */
-	int8_t recency_core[2 * LLC_WAYS_MAX];
+	_Alignas(64) uint16_t keys[LLC_WAYS_MAX]; /* their low bits */
+	uint8_t holds[LLC_WAYS_MAX];		  /* state and core; 0: free */
+	uint32_t high; /* bit a way: bit 16 of its key; LLC_HAD_SEVERAL */
 };
-static_assert(sizeof(struct llc_set) == 2 * 64, "two host lines a set");
+static_assert(sizeof(struct llc_set) == 64, "a host line a set");
 
-#define LLC_CORE_NONE	 0
-#define LLC_CORE(number) ((int8_t)(INT8_MIN + (number))) /* that core of the socket alone */
-#define LLC_CORE_SEVERAL (-1)
-
-static_assert(INT8_MIN + CORES_MAX <= LLC_CORE_SEVERAL, "the numbers of cores are others");
+#define LLC_KEY_MAX 0x1ffff
 
 /* Core-valid bits of ways that several cores have. */
 struct llc_sharers {

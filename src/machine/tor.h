@@ -7,13 +7,14 @@
 
 #include "machine/cache.h"
 #include "machine/llc_index.h"
+#include "machine/llc_set.h"
 #include "machine/occupancy.h"
 #include "machine/state.h"
 
 /* A message is in its ingress queue for a cycle at least. */
 #define TOR_INGRESS_CYCLES 1
 
-/* A way that does not exist: of lines that are absent. */
+/* A way that does not exist: of lines that are absent, as llc_find() says it. */
 #define TOR_ABSENT (-1)
 
 struct tor_entry {
@@ -36,8 +37,7 @@ struct tor_entry {
 
 static MACHINE_INLINE void tor_fetch_set(const struct llc_set *set)
 {
-	__builtin_prefetch((const char *)set, 1);
-	__builtin_prefetch((const char *)set + 64, 1);
+	__builtin_prefetch(set, 1);
 }
 
 /** Has the host fetch the set of the line in another socket. */
@@ -67,17 +67,10 @@ static MACHINE_INLINE void tor_locate(const struct machine *machine, struct tor_
 	tor_fetch_set(entry->set);
 }
 
-/* LLC tag word, state bits 0. */
-static MACHINE_INLINE uint32_t tor_word(struct llc_index index)
-{
-	return (index.tag + 1) << LLC_STATE_BITS;
-}
-
 /** Looks the line up in its set: TOR_ABSENT or its way. */
 static MACHINE_INLINE void tor_find(struct tor_entry *entry)
 {
-	entry->way =
-	    cache_way(cache_match20(entry->set->tag, tor_word(entry->index), LLC_STATE_MASK));
+	entry->way = llc_find(entry->set, llc_key(entry->index.tag));
 }
 
 static MACHINE_INLINE bool tor_present(const struct tor_entry *entry)
@@ -88,86 +81,110 @@ static MACHINE_INLINE bool tor_present(const struct tor_entry *entry)
 /* The others are for lines that are present. */
 static MACHINE_INLINE enum line_state tor_state(const struct tor_entry *entry)
 {
-	return (enum line_state)(entry->set->tag[entry->way] & LLC_STATE_MASK);
+	return llc_state(entry->set, (unsigned)entry->way);
 }
 
 static MACHINE_INLINE void tor_set_state(struct tor_entry *entry, enum line_state state)
 {
-	entry->set->tag[entry->way] = tor_word(entry->index) | state;
-}
-
-static MACHINE_INLINE int8_t *tor_core_of(const struct tor_entry *entry)
-{
-	return &entry->set->recency_core[LLC_WAYS_MAX + entry->way];
+	llc_set_state(entry->set, (unsigned)entry->way, state);
 }
 
 /** Whether no core has the line; whether one has, and no other. */
 static MACHINE_INLINE bool tor_is_unused(const struct tor_entry *entry)
 {
-	return *tor_core_of(entry) == LLC_CORE_NONE;
+	return llc_core(entry->set, (unsigned)entry->way) == LLC_CORE_NONE;
 }
 
 static MACHINE_INLINE bool tor_only_core(const struct tor_entry *entry, unsigned core)
 {
-	return *tor_core_of(entry) == LLC_CORE(core);
+	return llc_core(entry->set, (unsigned)entry->way) == LLC_CORE(core);
 }
 
-static MACHINE_INLINE void tor_set_only_core(const struct tor_entry *entry, unsigned core)
+/** @param core  one of LLC_CORE*, but not of several */
+static MACHINE_INLINE void tor_set_core(struct tor_entry *entry, unsigned core)
 {
-	*tor_core_of(entry) = LLC_CORE(core);
+	llc_set_core(entry->set, (unsigned)entry->way, core);
 }
 
+/** The line comes to the way that is free for it; @core as above. */
+static MACHINE_INLINE void tor_put(struct tor_entry *entry, enum line_state state, unsigned core)
+{
+	llc_put(entry->set, (unsigned)entry->way, llc_key(entry->index.tag), state, core);
+}
+
+/* Core-valid bits of the ways of a set that several cores have. */
 static MACHINE_INLINE uint32_t *tor_sharers(const struct machine *machine,
 					    const struct tor_entry *entry)
 {
 	const struct machine_llc *llc = &machine->llc[entry->socket];
 
-	return &llc->sharers[entry->set - llc->sets].core_valid[entry->way];
+	return llc->sharers[entry->set - llc->sets].core_valid;
 }
 
 /** Core-valid bits; bit n: the n-th core of the socket. */
 static MACHINE_INLINE uint32_t tor_core_valid(const struct machine *machine,
 					      const struct tor_entry *entry)
 {
-	const int8_t core = *tor_core_of(entry);
+	const unsigned core = llc_core(entry->set, (unsigned)entry->way);
 
 	if (core == LLC_CORE_NONE)
 		return 0;
 	if (core == LLC_CORE_SEVERAL)
-		return *tor_sharers(machine, entry);
-	return 1u << (core - INT8_MIN);
+		return tor_sharers(machine, entry)[entry->way];
+	return 1u << (core - LLC_CORE(0));
 }
 
 static MACHINE_INLINE void tor_set_core_valid(const struct machine *machine,
-					      const struct tor_entry *entry, uint32_t core_valid)
+					      struct tor_entry *entry, uint32_t core_valid)
 {
 	if (!core_valid) {
-		*tor_core_of(entry) = LLC_CORE_NONE;
+		tor_set_core(entry, LLC_CORE_NONE);
 	} else if (core_valid & (core_valid - 1)) {
-		*tor_core_of(entry) = LLC_CORE_SEVERAL;
-		*tor_sharers(machine, entry) = core_valid;
+		tor_set_core(entry, LLC_CORE_SEVERAL);
+		tor_sharers(machine, entry)[entry->way] = core_valid;
 	} else {
-		tor_set_only_core(entry, (unsigned)__builtin_ctz(core_valid));
+		tor_set_core(entry, LLC_CORE((unsigned)__builtin_ctz(core_valid)));
 	}
 }
 
-/* What makes room for another: that takes its recency over. */
+/* What makes room for another. */
 static MACHINE_INLINE void tor_clear(struct tor_entry *entry)
 {
-	entry->set->tag[entry->way] = 0;
-	*tor_core_of(entry) = LLC_CORE_NONE;
+	llc_clear(entry->set, (unsigned)entry->way);
 }
 
-static MACHINE_INLINE void tor_drop(struct tor_entry *entry)
+static MACHINE_INLINE void tor_drop(const struct machine *machine, struct tor_entry *entry)
 {
-	tor_clear(entry);
-	lru_drop32(entry->set->recency_core, (unsigned)entry->way);
+	const unsigned way = (unsigned)entry->way;
+	uint32_t *sharers = tor_sharers(machine, entry);
+
+	if (llc_has_several(entry->set))
+		memmove(sharers + way, sharers + way + 1,
+			(LLC_WAYS_MAX - 1 - way) * sizeof(*sharers));
+	llc_drop(entry->set, way);
 	entry->way = TOR_ABSENT;
 }
 
+/* Core-valid bits go with their ways. */
+static MACHINE_OUTLINE void tor_move_sharers(uint32_t *sharers, unsigned way)
+{
+	const uint32_t used = sharers[way];
+
+	memmove(sharers + 1, sharers, way * sizeof(*sharers));
+	sharers[0] = used;
+}
+
+/** The line is the most recent of its set, and in its first way. */
 static MACHINE_INLINE void tor_touch(const struct machine *machine, struct tor_entry *entry)
 {
-	lru_touch32(entry->set->recency_core, (unsigned)entry->way, machine->desc->llc.ways);
+	const unsigned way = (unsigned)entry->way;
+
+	if (!way)
+		return;
+	if (__builtin_expect(llc_has_several(entry->set), 0))
+		tor_move_sharers(tor_sharers(machine, entry), way);
+	llc_use(entry->set, way);
+	entry->way = 0;
 }
 
 /* Holds a line against all cores: it comes from another one. */
@@ -181,7 +198,7 @@ static MACHINE_INLINE void tor_touch(const struct machine *machine, struct tor_e
 static MACHINE_INLINE uint64_t tor_line_free(const struct slice *slice,
 					     const struct tor_entry *entry)
 {
-	unsigned held = cache_match20(slice->tor_lines, entry->line + 1, 0);
+	unsigned held = cache_match20(slice->tor_lines, entry->line + 1);
 	uint64_t free_from = 0;
 
 	for (; held; held &= held - 1) {
@@ -275,7 +292,7 @@ static MACHINE_INLINE void tor_enter_victim(struct machine *machine, struct tor_
 	*entry = *request;
 	entry->near = false;
 	entry->way = way;
-	entry->index.tag = (entry->set->tag[way] >> LLC_STATE_BITS) - 1;
+	entry->index.tag = llc_key_at(entry->set, (unsigned)way) - 1;
 	entry->line = llc_index_line(machine, entry->index);
 	entry->node = (uint8_t)machine_home_node(machine, entry->line);
 	entry->core = SIGNAL_NO_CORE;

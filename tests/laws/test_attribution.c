@@ -135,6 +135,7 @@ static int open_side(void **unused)
 	side.desc.cores = HARTS / 2;
 	side.desc.slices = SLICES;
 	side.desc.llc.sets = 64;
+	side.desc.memory_bytes = 1 << 28;
 	side.desc.home_agents = 1;
 	side.desc.translation = "none";
 	assert_int_equal(emul_new(&side.emul, NULL, &side.desc), 0);

@@ -372,6 +372,7 @@ static struct pmu_machine cut_down(unsigned sockets)
 	    *pmu_find_machine(sockets == 1 ? "xeon-e5v4-4c" : "xeon-e5-2699v4-2s");
 
 	desc.llc.sets = sockets == 1 ? 64 : 16;
+	desc.memory_bytes = 1 << 28;
 	desc.translation = "none";
 	return desc;
 }

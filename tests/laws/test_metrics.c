@@ -283,6 +283,7 @@ static void victims(void **unused)
 	(void)unused;
 	fixture_up(&fixture, "xeon-e5v4-4c");
 	fixture.desc.llc.sets = 64;
+	fixture.desc.memory_bytes = 1 << 28;
 	power_on(&fixture);
 	begin(&fixture, metrics, 2);
 	store(&fixture, STORED, S);

@@ -34,6 +34,7 @@ static void open_side(struct side *side)
 	side->desc.cores = CORES / 2;
 	side->desc.slices = SLICES;
 	side->desc.llc.sets = 64;
+	side->desc.memory_bytes = 1 << 28;
 	assert_int_equal(emul_new(&side->emul, NULL, &side->desc), 0);
 	assert_int_equal(machine_address_space_new(&side->space, emul_machine(side->emul)), 0);
 	for (unsigned i = 0; i < CORES; i++) {

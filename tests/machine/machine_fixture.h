@@ -146,6 +146,7 @@ static inline struct pmu_machine small_machine(void)
 	desc.cores = 2;
 	desc.slices = 4;
 	desc.llc.sets = 64;
+	desc.memory_bytes = 1 << 28;
 	return desc;
 }
 

@@ -38,6 +38,12 @@ static void what_cannot_be_built_is_refused(void **unused)
 	desc = small_machine();
 	desc.memory_bytes = 1ull << 38;
 	assert_int_equal(try_to_open(&desc, ctx), PMU_E_UNSUPPORTED);
+	/* 4 slices of 64 sets, two sockets: a node may have 131,071 x 128 lines less one. */
+	desc.memory_bytes = 131071ull * 128 * 64;
+	assert_int_equal(try_to_open(&desc, ctx), PMU_E_UNSUPPORTED);
+	assert_non_null(strstr(pmu_message(ctx), "lines of memory a set of the LLC"));
+	desc.memory_bytes -= 64;
+	assert_int_equal(machine_check(ctx, &desc), 0);
 	pmu_ctx_free(ctx);
 }
 

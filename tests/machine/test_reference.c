@@ -207,6 +207,7 @@ static void fixture_up(struct fixture *fixture, const struct pmu_machine *like, 
 	fixture->desc.cores = 3;
 	fixture->desc.slices = slices;
 	fixture->desc.llc.sets = llc_sets;
+	fixture->desc.memory_bytes = 1 << 27;
 	fixture->desc.home_agents = home_agents;
 	fixture->state = aligned_alloc(64, (machine_state_size(&fixture->desc) + 63) & ~63ull);
 	assert_non_null(fixture->state);
