@@ -79,10 +79,14 @@ static int describe(struct pmon_config *config, struct pmu_ctx *ctx, const struc
 /* Where several PMUs listen: each counts what it subscribes to. */
 static void fan_out(void *subscriber, const struct signal *signal)
 {
+	const enum signal_kind kind = signal_table[signal->id].kind;
 	const struct emul *emul = subscriber;
 
 	for (unsigned i = 0; i < emul->pmu_count; i++)
-		signal_emit(&emul->pmus[i].port, *signal);
+		if (kind == SIGNAL_ACCUMULATOR)
+			signal_emit_sum(&emul->pmus[i].port, signal);
+		else
+			signal_emit(&emul->pmus[i].port, *signal);
 }
 
 static void fan_report(void *subscriber, const struct signal *signal, uint64_t count)

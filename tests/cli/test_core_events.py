@@ -85,6 +85,18 @@ class Others(unittest.TestCase):
             self.assertIn(part, result.stdout)
         self.assertNotIn("not modelled", result.stdout + result.stderr)
 
+    def test_several_pmus(self):
+        """More events than a PMU has counters: each of them tells answers apart. With one socket
+        the LLC has the line, or local memory."""
+        names = ["OFFCORE_REQUESTS.DEMAND_DATA_RD", "OFFCORE_RESPONSE_0.DEMAND_DATA_RD.LLC_HIT_ANY_RESPONSE",
+                 "OFFCORE_RESPONSE_1.DEMAND_DATA_RD.LLC_MISS_LOCAL_DRAM"]
+        others = [f"L2_RQSTS.{name}" for name in ("MISS", "REFERENCES", "ALL_PF", "ALL_RFO", "RFO_MISS", "RFO_HIT")]
+        report = stat(SMALL, [f"core.{name}" for name in names + others], *PROGRAM)
+        sent, hits, misses = (total(report, f"xeon-e5v4/core.{name}")
+                              for name in (names[0], "OFFCORE_RESPONSE_0", "OFFCORE_RESPONSE_1"))
+        self.assertGreater(min(hits, misses), 20)
+        self.assertEqual(hits + misses, sent)
+
     def test_absent(self):
         """Thresholds without a signal of their own, and machines without such cores."""
         for event in ("core.UOPS_ISSUED.ANY:cmask=2", "core.UOPS_EXECUTED.CYCLES_GE_2_UOPS_EXEC"):
