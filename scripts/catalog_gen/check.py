@@ -376,6 +376,18 @@ def check_signal(findings, place, box, name, vocabulary):
     return signal
 
 
+def check_cycles(findings, place, box, given, vocabulary):
+    """A signal that tells cycles, and its qualifiers."""
+    if not given:
+        return
+    signal = check_signal(findings, place, box, given[0], vocabulary)
+    if signal and signal["kind"] not in ("cycles", "accumulator"):
+        findings.add(place, f"signal {given[0]} does not tell cycles")
+    for qualifier in given[1:]:
+        if signal and qualifier not in signal["qualifiers"]:
+            findings.add(place, f"its signal has no qualifier \"{qualifier}\"")
+
+
 def check_umask_signals(findings, place, box, event, vocabulary):
     """With select "umask", and only with it, each unit mask has a signal, or is absent."""
     own = event.get("select") == "umask"
@@ -383,8 +395,9 @@ def check_umask_signals(findings, place, box, event, vocabulary):
         findings.add(place, "signals of the event and of its unit masks")
     for u in event["umasks"]:
         where = f"{place}.{u['name']}"
-        if own != ("signal" in u) and not (own and "model" in u):
+        if own != ("signal" in u) and not (own and ("model" in u or ("cycles" in u and u["implied"]))):
             findings.add(where, "signal and select \"umask\" of a unit mask need each other")
+        check_cycles(findings, where, box, own and u.get("cycles"), vocabulary)
         signal = "signal" in u and check_signal(findings, where, box, u["signal"], vocabulary)
         for qualifier in u.get("qualifiers", []):
             if not signal or qualifier not in signal["qualifiers"]:

@@ -26,7 +26,7 @@ FLAGS = {"ext", "alone", "narrows", "youngest", "listed", "qualified"}
 NAMES = {"name", "box", "field", "register", "any_of", "needs", "group", "alias",
          "class"}
 TEXT_LISTS = {"quirks", "filters", "uses", "attributes", "unless", "unresolved", "boxes", "when",
-              "columns", "sum",
+              "columns", "sum", "cycles",
               "captured", "when_enabled", "least", "optional", "shared", "steps"}
 ENTRY_LISTS = {"registers", "fields", "events", "umasks", "modifiers", "metrics", "settings",
                "cpus", "records", "notes", "facts"}

@@ -4,7 +4,8 @@ import re
 from .c_text import c_name, c_string
 from .read import entry, load
 
-KINDS = {"pulse", "span", "level", "accumulator"}
+KINDS = {"pulse", "span", "level", "accumulator", "cycles"}
+RATES = {"any", "once", "apart", "clock"}
 ATTRIBUTES = {"address", "request", "message", "state", "node", "core", "thread", "rank", "bank"}
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.]*")
 QUALIFIERS_MAX = 32  # bits of struct signal.qualifiers
@@ -35,6 +36,8 @@ def check_signal(findings, signal, vocabulary):
             findings.add(place, f"\"{name}\" cannot be the name of a signal or qualifier")
     if signal["kind"] not in KINDS:
         findings.add(place, f"unknown kind \"{signal['kind']}\"")
+    if signal.get("rate", "any") not in RATES:
+        findings.add(place, f"unknown rate \"{signal['rate']}\"")
     if signal["unit"] not in vocabulary.units:
         findings.add(place, f"unknown unit \"{signal['unit']}\"")
     for attribute in signal["attributes"]:
@@ -157,5 +160,6 @@ def print_table(vocabulary):
               f".tlbs = {tlbs}, .large_pages = {large}, .requests = {requests}, "
               f".states = {states}, .messages = {messages}, .several_sockets_states = "
               f"{bits(vocabulary.states, s.get('several_sockets_states', []))}, "
-              f".uarch = {str(s.get('uarch', False)).lower()}, .qualifiers = {names}}},")
+              f".uarch = {str(s.get('uarch', False)).lower()}, "
+              f".rate = SIGNAL_RATE_{s.get('rate', 'any').upper()}, .qualifiers = {names}}},")
     print("};")

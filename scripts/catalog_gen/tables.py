@@ -230,6 +230,10 @@ def print_umasks(prefix, box, event):
                      "qualifiers": " | ".join(
                          f"QUALIFIER_{c_name(u['signal'])}_{c_name(q)}"
                          for q in u.get("qualifiers", [])) or "0",
+                     "cycles": f"SIGNAL_{c_name(u.get('cycles', ['none'])[0])}",
+                     "cycles_qualifiers": " | ".join(
+                         f"QUALIFIER_{c_name(u['cycles'][0])}_{c_name(q)}"
+                         for q in u.get("cycles", [])[1:]) or "0",
                      "group": c_string(u.get("group", "")), "needs": c_string(u.get("needs", "")),
                      "filters": modifier_bits(box, u.get("filters", [])),
                      "uses": modifier_bits(box, u.get("uses", [])),

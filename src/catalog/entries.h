@@ -167,10 +167,13 @@ struct pmu_umask {
 	bool narrows;	     /* only qualifies others and counts nothing alone */
 	uint16_t signal;     /* where each has its own: what is counted, enum pmu_signal_id */
 	uint32_t qualifiers; /* of these any; 0: whatever they are */
-	const char *group;   /* "" for none */
-	const char *needs;   /* group of which one more unit mask must be named; "" for none */
-	uint64_t filters;    /* modifiers this unit mask needs, a bit each */
-	uint64_t uses;	     /* those that it can use besides, and others of the event not */
+	/* What tells cycles where a threshold is set; SIGNAL_NONE: see struct signal_desc.rate */
+	uint16_t cycles;
+	uint32_t cycles_qualifiers;
+	const char *group; /* "" for none */
+	const char *needs; /* group of which one more unit mask must be named; "" for none */
+	uint64_t filters;  /* modifiers this unit mask needs, a bit each */
+	uint64_t uses;	   /* those that it can use besides, and others of the event not */
 	const struct pmu_implied *implied; /* in force unless the user gives other values */
 	size_t implied_count;
 	const struct pmu_fixed_field *fixed_fields;

@@ -26,6 +26,15 @@ enum signal_kind {
 	SIGNAL_SPAN,
 	SIGNAL_LEVEL,	    /* one number a unit, signal and qualifier set; 0 before the first */
 	SIGNAL_ACCUMULATOR, /* so much of it since it was last emitted: no times, only sums */
+	SIGNAL_CYCLES,	    /* as an accumulator: cycles in which so many are there at once */
+};
+
+/* How often at most, of what a unit mask selects of it. */
+enum signal_rate {
+	SIGNAL_RATE_ANY,
+	SIGNAL_RATE_ONCE,  /* in a cycle */
+	SIGNAL_RATE_APART, /* and never in two in a row */
+	SIGNAL_RATE_CLOCK, /* in each cycle, exactly: all cycles of its unit */
 };
 
 #define SIGNAL_NO_CORE 0xff /* of no core: victims, snoops from outside */
@@ -47,6 +56,8 @@ struct signal {
 	uint8_t core;	   /* in its socket, or SIGNAL_NO_CORE */
 	uint8_t thread;	   /* of the core */
 	uint8_t rank, bank;
+	uint8_t least; /* of SIGNAL_CYCLES: so many, or more; not 0 */
+	bool rise;     /* and of those only cycles after one with fewer */
 };
 
 /* Constant descriptions, index enum pmu_signal_id. */
@@ -61,7 +72,8 @@ struct signal_desc {
 	uint32_t tlbs, large_pages; /* those of machines whose cores have TLBs, or large pages */
 	uint32_t requests, states, messages; /* bit n: value n occurs */
 	uint32_t several_sockets_states;
-	bool uarch; /* only machines emit it that describe an out-of-order core */
+	bool uarch;   /* only machines emit it that describe an out-of-order core */
+	uint8_t rate; /* enum signal_rate */
 	const char *const *qualifiers;
 };
 

@@ -83,7 +83,7 @@ static void fan_out(void *subscriber, const struct signal *signal)
 	const struct emul *emul = subscriber;
 
 	for (unsigned i = 0; i < emul->pmu_count; i++)
-		if (kind == SIGNAL_ACCUMULATOR)
+		if (kind == SIGNAL_ACCUMULATOR || kind == SIGNAL_CYCLES)
 			signal_emit_sum(&emul->pmus[i].port, signal);
 		else
 			signal_emit(&emul->pmus[i].port, *signal);

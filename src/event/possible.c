@@ -198,19 +198,27 @@ static bool is_emitted(const struct possible *possible, uint32_t qualifiers)
 	       refuse(possible, "%s", why_none(possible, qualifiers));
 }
 
+static bool signal_holds(struct possible *possible, unsigned signal, uint32_t qualifiers)
+{
+	possible->signal = &signal_table[signal];
+	if (possible->signal->uarch && !has_uarch(possible))
+		return refuse(possible, "the machine describes no out-of-order core");
+	return is_emitted(possible, qualifiers);
+}
+
 /* Where each unit mask has a signal of its own, one of those named has to be emitted. */
 static bool umasks_hold(struct possible *possible)
 {
 	const struct pmu_umask *rows[UMASK_ROWS];
 	const size_t count = umask_rows(possible->selection, rows);
+	struct threshold_count cycles;
 
-	for (size_t i = 0; i < count; i++) {
-		possible->signal = &signal_table[rows[i]->signal];
-		if (possible->signal->uarch && !has_uarch(possible))
-			return refuse(possible, "the machine describes no out-of-order core");
-		if (is_emitted(possible, rows[i]->qualifiers))
+	if (umask_cycles(possible->selection, &cycles))
+		return cycles.signal == SIGNAL_NONE ||
+		       signal_holds(possible, cycles.signal, cycles.qualifiers);
+	for (size_t i = 0; i < count; i++)
+		if (signal_holds(possible, rows[i]->signal, rows[i]->qualifiers))
 			return true;
-	}
 	return !count;
 }
 
@@ -294,6 +302,19 @@ static bool is_produced(struct possible *possible)
 	return rows_hold(possible) && switches_pass(possible);
 }
 
+/* Why it is absent. */
+static const char *note_of(const struct pmu_selection *selection)
+{
+	struct threshold_count cycles;
+
+	if (!selection->event)
+		return "";
+	if (selection->event->model != PMU_MODEL_ABSENT &&
+	    threshold_asks(umask_threshold(selection)) && !umask_cycles(selection, &cycles))
+		return "the machine has no count of it for each cycle";
+	return selection->event->model_note;
+}
+
 enum pmu_model pmu_selection_model_on(const struct pmu_selection *selection,
 				      const struct pmu_machine *machine, char *why, size_t size)
 {
@@ -305,7 +326,7 @@ enum pmu_model pmu_selection_model_on(const struct pmu_selection *selection,
 	if (possible.size)
 		*possible.why = '\0';
 	if (model == PMU_MODEL_ABSENT) {
-		refuse(&possible, "%s", event ? event->model_note : "");
+		refuse(&possible, "%s", note_of(selection));
 		return model;
 	}
 	if (!event || event->measure == PMU_MEASURE_CLOCK ||

@@ -112,14 +112,50 @@ bool umask_gives(const struct pmu_umask *const *rows, size_t count,
 	return false;
 }
 
+struct threshold umask_threshold(const struct pmu_selection *selection)
+{
+	struct threshold asked = {0};
+
+	for (size_t i = 0; i < selection->setting_count; i++) {
+		const struct pmu_setting *setting = &selection->settings[i];
+		const struct pmu_modifier *modifier = setting->modifier;
+
+		/* Others are modelled by what they do to each increment. */
+		if (modifier->role == PMU_FIELD_INVERT)
+			asked.invert = setting->value;
+		else if (modifier->model != PMU_MODIFIER_ABSENT_SET)
+			continue;
+		else if (modifier->role == PMU_FIELD_THRESHOLD)
+			asked.least = setting->value;
+		else if (modifier->role == PMU_FIELD_EDGE)
+			asked.edge = setting->value;
+	}
+	return asked;
+}
+
+bool umask_cycles(const struct pmu_selection *selection, struct threshold_count *count)
+{
+	const struct threshold asked = umask_threshold(selection);
+
+	return selection->event && selection->event->by_umask && threshold_asks(asked) &&
+	       threshold_find(selection->event, selection->umask, asked, count);
+}
+
+static bool is_comparison(const struct pmu_modifier *modifier)
+{
+	return modifier->role == PMU_FIELD_THRESHOLD || modifier->role == PMU_FIELD_EDGE;
+}
+
 /*
- * Whether a field is set to what no machine can tell: a threshold on sums, kernel mode alone. What
- * goes with a unit mask is what that is counted by.
+ * Whether a field is set to what no machine can tell: a threshold on most sums, kernel mode alone.
+ * What goes with a unit mask is what that is counted by.
  */
 static bool is_beyond_models(const struct pmu_selection *selection)
 {
 	const struct pmu_box *box = selection->box;
 	const struct pmu_umask *row = selection->event ? closest_row(selection) : NULL;
+	struct threshold_count cycles;
+	const bool tells = umask_cycles(selection, &cycles);
 	uint64_t value;
 
 	for (size_t i = 0; i < box->modifier_count; i++) {
@@ -133,6 +169,7 @@ static bool is_beyond_models(const struct pmu_selection *selection)
 		setting = settings_find(selection, modifier->name);
 		set = setting && setting->value;
 		if (set == (modifier->model == PMU_MODIFIER_ABSENT_SET) &&
+		    !(is_comparison(modifier) && tells) &&
 		    !(row && umask_gives(&row, 1, modifier, &value)))
 			return true;
 	}
@@ -182,6 +219,7 @@ static enum pmu_model fixed_model(const struct pmu_selection *selection)
 enum pmu_model umask_model(const struct pmu_selection *selection)
 {
 	const struct pmu_event *event = selection->event;
+	struct threshold_count cycles;
 
 	if (is_beyond_models(selection))
 		return PMU_MODEL_ABSENT;
@@ -189,7 +227,11 @@ enum pmu_model umask_model(const struct pmu_selection *selection)
 		return fixed_model(selection);
 	if (umask_never_happens(selection))
 		return PMU_MODEL_EXACT;
-	return is_absent(selection) ? PMU_MODEL_ABSENT : (enum pmu_model)event->model;
+	if (is_absent(selection))
+		return PMU_MODEL_ABSENT;
+	/* docs/machine.md says in which cycles what a model counts happens. */
+	return umask_cycles(selection, &cycles) ? PMU_MODEL_APPROXIMATE
+						: (enum pmu_model)event->model;
 }
 
 bool pmu_selection_is_clock(const struct pmu_selection *selection)

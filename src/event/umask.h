@@ -3,6 +3,7 @@
 #define EVENT_UMASK_H
 
 #include "catalog/entries.h"
+#include "catalog/threshold.h"
 #include "event/expression.h"
 
 /**
@@ -21,6 +22,14 @@ bool umask_gives(const struct pmu_umask *const *rows, size_t count,
  * this one does not care about.
  */
 bool umask_find(const struct pmu_event *event, uint8_t *umask);
+
+/** What the selection asks of each cycle. */
+struct threshold umask_threshold(const struct pmu_selection *selection);
+/**
+ * The signal that tells it.
+ * @return false where nothing is asked, none is known, or unit masks have no signals of their own
+ */
+bool umask_cycles(const struct pmu_selection *selection, struct threshold_count *count);
 
 /** The model of the event and its unit mask, whatever filters are set to. */
 enum pmu_model umask_model(const struct pmu_selection *selection);

@@ -246,7 +246,6 @@ static void tell_core(const struct machine *machine, unsigned number)
 		prefetches += core_prefetches(core, i);
 
 	const struct accumulator_sum sums[ACCUMULATORS] = {
-	    {SIGNAL_CORE_CYCLES, done.ticks / machine->core_ticks, 0},
 	    /* The core never leaves its nominal frequency. */
 	    {SIGNAL_CORE_REFERENCE_CYCLES, done.ticks / machine->core_ticks, 0},
 	    {SIGNAL_CORE_BASE_CYCLES, done.ticks / machine->bclk_ticks, 0},
@@ -327,6 +326,8 @@ static void tell_core(const struct machine *machine, unsigned number)
 	    WALK_SUMS(DATA, 0),
 	    WALK_SUMS(CODE, 1),
 	    {SIGNAL_CORE_TLB_FLUSH, done.tlb_flushes, QUALIFIER_CORE_TLB_FLUSH_ALL},
+	    /* Behind what who counts the other cycles takes off. */
+	    {SIGNAL_CORE_CYCLES, done.ticks / machine->core_ticks, 0},
 	};
 
 	accumulators_tell(machine, number, sums, core->reported, ACCUMULATORS);
@@ -341,10 +342,10 @@ void accumulators_report(const struct machine *machine, unsigned core)
 	if (now == state->reported_at)
 		return;
 	state->reported_at = now;
-	tell_core(machine, core);
 	accumulators_tell_responses(machine, core);
 	if (machine->uarch)
 		accumulators_tell_pipe(machine, core);
+	tell_core(machine, core);
 }
 
 void accumulators_account(struct machine_hart *core)

@@ -103,9 +103,6 @@ struct pmon_core_counter {
 	uint64_t enable; /* bit of the global control */
 	uint64_t status; /* bit of the global status */
 	uint64_t counts; /* bits of its control that have to be 1 */
-	/* Bits of its control that ask for what a sum cannot tell, unless the unit mask's does. */
-	uint64_t cycles;
-	uint64_t threshold, invert; /* of these; without the first the second does nothing */
 	uint64_t interrupt;
 	uint16_t signal; /* of a fixed one; enum pmu_signal_id */
 };

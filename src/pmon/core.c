@@ -4,6 +4,7 @@
 
 #include "catalog/find.h"
 #include "catalog/select.h"
+#include "catalog/threshold.h"
 #include "pmon/describe.h"
 #include "pmon/registers.h"
 
@@ -20,16 +21,14 @@ static bool describe_general(struct pmon_core *core, struct pmon_box *desc, unsi
 	control = &registers[counter->control];
 	counter->fields.ev_sel = pmon_find_field(control, PMU_FIELD_EVENT_SELECT);
 	counter->fields.umask = pmon_find_field(control, PMU_FIELD_UNIT_MASK);
+	counter->fields.thresh = pmon_find_field(control, PMU_FIELD_THRESHOLD);
+	counter->fields.invert = pmon_find_field(control, PMU_FIELD_INVERT);
+	counter->fields.edge_det = pmon_find_field(control, PMU_FIELD_EDGE);
 	core->counters[i] = (struct pmon_core_counter){
 	    .enable = pmu_field_bits(&registers[core->control], PMU_FIELD_ENABLE, i),
 	    .status = pmu_overflow_bit(desc->box, &registers[core->status], false, i),
 	    .counts = pmu_field_bits(control, PMU_FIELD_ENABLE, 0) |
 		      pmu_field_bits(control, PMU_FIELD_USER, 0),
-	    .cycles = pmu_field_bits(control, PMU_FIELD_THRESHOLD, 0) |
-		      pmu_field_bits(control, PMU_FIELD_INVERT, 0) |
-		      pmu_field_bits(control, PMU_FIELD_EDGE, 0),
-	    .threshold = pmu_field_bits(control, PMU_FIELD_THRESHOLD, 0),
-	    .invert = pmu_field_bits(control, PMU_FIELD_INVERT, 0),
 	    .interrupt = pmu_field_bits(control, PMU_FIELD_OVERFLOW_ENABLE, 0),
 	};
 	return true;
@@ -102,6 +101,8 @@ struct selected {
 	unsigned signal; /* SIGNAL_NONE: the machine has none for it */
 	/* Any of each; 0: whatever they are. */
 	uint32_t qualifiers[PMON_CORE_SELECTS];
+	uint8_t least; /* as struct pmon_counter has them */
+	bool rise, rest;
 };
 
 static const struct selected nothing = {.signal = SIGNAL_NONE};
@@ -131,24 +132,14 @@ static bool add_filters(struct selected *selected, const struct pmu_box *box,
 	return true;
 }
 
-/* What a control asks of each cycle: without a threshold nothing is inverted. */
-static uint64_t asked_of_cycles(const struct pmon_core_counter *counter, uint64_t control)
+/* What a control asks of each cycle. */
+static struct threshold asked_by(const struct pmon_control *fields, uint64_t control)
 {
-	if (!(control & counter->threshold))
-		control &= ~counter->invert;
-	return control & counter->cycles;
-}
-
-/* The same of what a unit mask implies. */
-static uint64_t implied_of_cycles(const struct pmon_core_counter *counter,
-				  const struct pmu_umask *umask)
-{
-	uint64_t implied = 0;
-
-	for (size_t i = 0; i < umask->implied_count; i++)
-		if (!umask->implied[i].modifier->reg)
-			implied |= umask->implied[i].value << umask->implied[i].modifier->lo;
-	return implied & counter->cycles;
+	return (struct threshold){
+	    .least = pmon_field_get(fields->thresh, control),
+	    .invert = control & fields->invert.mask,
+	    .edge = control & fields->edge_det.mask,
+	};
 }
 
 /* Of an event without named unit masks. */
@@ -160,25 +151,27 @@ static struct selected filtered_signal(const struct pmon_box *box, const struct 
 	return add_filters(&selected, box->box, event, regs) ? selected : nothing;
 }
 
-static struct selected selected_signal(const struct pmon_box *box,
-				       const struct pmon_core_counter *counter, unsigned index,
-				       uint64_t control, const uint64_t *regs)
+static struct selected selected_signal(const struct pmon_box *box, unsigned index, uint64_t control,
+				       const uint64_t *regs)
 {
 	const struct pmon_control *fields = &box->counters[index].fields;
-	const uint64_t asked = asked_of_cycles(counter, control);
+	const struct threshold asked = asked_by(fields, control);
+	struct threshold_count count;
 	uint64_t code = pmon_field_get(fields->ev_sel, control);
 	uint64_t umask = pmon_field_get(fields->umask, control);
 
 	for (const struct pmu_event *event = NULL;
 	     (event = find_coded_event(box->box, event, index, code, false));) {
-		if (!event->umask_count && event->counters >> index & 1 && event->umask == umask &&
-		    !asked)
+		if (!(event->counters >> index & 1))
+			continue;
+		if (!event->umask_count && event->umask == umask && !threshold_asks(asked))
 			return filtered_signal(box, event, regs);
-		for (size_t u = 0; event->counters >> index & 1 && u < event->umask_count; u++)
-			if (event->umasks[u].value == umask && !event->umasks[u].absent &&
-			    implied_of_cycles(counter, &event->umasks[u]) == asked)
-				return (struct selected){event->umasks[u].signal,
-							 {event->umasks[u].qualifiers}};
+		if (threshold_find(event, (unsigned)umask, asked, &count))
+			return (struct selected){.signal = count.signal,
+						 .qualifiers = {count.qualifiers},
+						 .least = count.least,
+						 .rise = count.rise,
+						 .rest = count.rest};
 	}
 	return nothing;
 }
@@ -196,7 +189,15 @@ static struct selected counted_signal(const struct pmon *pmon, const struct pmon
 		return nothing;
 	if (box->counters[index].fixed)
 		return (struct selected){.signal = counter->signal};
-	return selected_signal(box, counter, index, control, unit->regs);
+	return selected_signal(box, index, control, unit->regs);
+}
+
+static void select_signal(struct pmon_counter *counter, const struct selected *selected)
+{
+	memcpy(counter->qualifiers, selected->qualifiers, sizeof(counter->qualifiers));
+	counter->least = selected->least;
+	counter->rise = selected->rise;
+	counter->rest = selected->rest;
 }
 
 uint64_t pmon_core_configure(const struct pmon *pmon, struct pmon_unit *unit)
@@ -207,10 +208,11 @@ uint64_t pmon_core_configure(const struct pmon *pmon, struct pmon_unit *unit)
 	for (unsigned k = 0; k < pmon_box(pmon, unit)->counter_count; k++) {
 		const struct selected selected = counted_signal(pmon, unit, k);
 
-		memcpy(unit->counters[k].qualifiers, selected.qualifiers,
-		       sizeof(selected.qualifiers));
+		select_signal(&unit->counters[k], &selected);
 		if (selected.signal != SIGNAL_NONE)
 			subscribed[pmon->routes[selected.signal].slot] |= (uint16_t)(1u << k);
+		if (selected.rest)
+			subscribed[pmon->routes[pmon->core_clock].slot] |= (uint16_t)(1u << k);
 	}
 	for (unsigned slot = 0; slot < PMON_SLOTS; slot++)
 		changed |= (uint64_t)(subscribed[slot] != unit->subscribed[slot]) << slot;
@@ -231,12 +233,37 @@ static void overflow(struct pmon *pmon, struct pmon_unit *unit, unsigned index)
 		unit->frozen = true;
 }
 
-static bool passes(const struct pmon_counter *counter, uint32_t qualifiers)
+static bool passes(const struct pmon_counter *counter, const struct signal *signal)
 {
+	if (signal->least != counter->least || signal->rise != counter->rise)
+		return false;
 	for (unsigned i = 0; i < PMON_CORE_SELECTS; i++)
-		if (counter->qualifiers[i] && !(counter->qualifiers[i] & qualifiers))
+		if (counter->qualifiers[i] && !(counter->qualifiers[i] & signal->qualifiers))
 			return false;
 	return true;
+}
+
+/* Of all cycles what is left of those that have been told before. */
+static uint64_t rest_of(struct pmon_counter *counter, uint64_t cycles)
+{
+	const uint64_t missed = counter->missed < cycles ? counter->missed : cycles;
+
+	counter->missed -= missed;
+	return cycles - missed;
+}
+
+/* What a counter adds up of a signal. */
+static uint64_t increase(const struct pmon *pmon, struct pmon_counter *counter,
+			 const struct signal *signal)
+{
+	if (counter->rest && signal->id == pmon->core_clock)
+		return rest_of(counter, signal->duration);
+	if (!passes(counter, signal))
+		return 0;
+	if (!counter->rest)
+		return signal->duration;
+	counter->missed += signal->duration;
+	return 0;
 }
 
 void pmon_core_receive(struct pmon *pmon, struct pmon_unit *unit, unsigned slot,
@@ -252,11 +279,12 @@ void pmon_core_receive(struct pmon *pmon, struct pmon_unit *unit, unsigned slot,
 	     subscribed &= subscribed - 1) {
 		unsigned index = (unsigned)__builtin_ctz(subscribed);
 		struct pmon_counter *counter = &unit->counters[index];
-		uint64_t sum = counter->value + amount;
+		const uint64_t more = increase(pmon, counter, signal);
+		uint64_t sum = counter->value + more;
 
-		if (!passes(counter, signal->qualifiers))
+		if (!more)
 			continue;
-		pmon_tell(pmon, counter, amount);
+		pmon_tell(pmon, counter, more);
 		counter->value = sum & (counter->limit - 1);
 		if (sum >= counter->limit)
 			overflow(pmon, unit, index);
@@ -319,6 +347,17 @@ static uint64_t counter_value(const struct pmu_box *box, unsigned reg, uint64_t 
 	return narrow ? (uint64_t)(int64_t)(int32_t)value : value;
 }
 
+/* A counter that is stopped and goes on has as much to take off as before. */
+static void write_plain(const struct pmon *pmon, struct pmon_unit *unit, unsigned reg,
+			uint64_t value)
+{
+	const int index = pmon_box(pmon, unit)->control_of[reg];
+
+	if (index >= 0 && (value ^ unit->regs[reg]) & ~pmon->core.counters[index].counts)
+		unit->counters[index].missed = 0;
+	unit->regs[reg] = value;
+}
+
 void pmon_core_write(const struct pmon *pmon, struct pmon_unit *unit, unsigned reg, uint64_t value,
 		     const struct pmon_time *now)
 {
@@ -334,5 +373,5 @@ void pmon_core_write(const struct pmon *pmon, struct pmon_unit *unit, unsigned r
 	else if (pmon_core_is_clock(core, reg))
 		unit->regs[reg] = value - now->cycles[PMU_CLOCK_CORE];
 	else
-		unit->regs[reg] = value & box->registers[reg].stored;
+		write_plain(pmon, unit, reg, value & box->registers[reg].stored);
 }

@@ -95,7 +95,7 @@ static bool counts_signal(const struct pmu_box *box, unsigned id)
 		if (event->signal == id)
 			return true;
 		for (size_t u = 0; u < event->umask_count; u++)
-			if (event->umasks[u].signal == id)
+			if (event->umasks[u].signal == id || event->umasks[u].cycles == id)
 				return true;
 	}
 	return false;
@@ -128,6 +128,8 @@ static bool route_signals(struct pmon *pmon)
 		};
 		if (slots[b] > PMON_SLOTS)
 			return false;
+		if (signal->rate == SIGNAL_RATE_CLOCK && pmon_is_core(&pmon->boxes[b]))
+			pmon->core_clock = (uint16_t)id;
 		pmon->signal_of[b][pmon->routes[id].slot] = (uint8_t)id;
 		/* Numbers are remembered for counters that are enabled later. */
 		pmon->always[id] =
@@ -286,7 +288,7 @@ static void receive(void *subscriber, const struct signal *signal)
 	if (number == PMON_NO_UNIT)
 		return;
 	unit = pmon_socket_units(pmon, signal->socket) + number;
-	if (route->kind == SIGNAL_ACCUMULATOR) {
+	if (route->kind == SIGNAL_ACCUMULATOR || route->kind == SIGNAL_CYCLES) {
 		pmon_core_receive(pmon, unit, route->slot, signal);
 		return;
 	}

@@ -89,6 +89,11 @@ struct pmon_counter {
 	uint8_t ev_sel; /* PMU_QUIRK_CONTROL_TWICE: the event select in effect */
 	/* Of a core's: one of each of these of its accumulator's; 0: whatever they are. */
 	uint32_t qualifiers[PMON_CORE_SELECTS];
+	/* And of a signal of cycles, those with so many (struct signal). */
+	uint8_t least;
+	bool rise;
+	bool rest;	     /* it counts all cycles but those, */
+	uint64_t missed;     /* of which so many are still to be taken off */
 	uint16_t column;     /* plus 1, for pmon_attribute(); 0: nobody asks */
 	uint64_t now;	     /* cycles before it are final */
 	int64_t level, open; /* in the last final cycle: wanted, and all of its signal */
@@ -173,6 +178,7 @@ struct pmon {
 	uint32_t uncore_sources[UNIT_COUNT]; /* of all units but cores' */
 	uint8_t signal_of[PMON_BOXES][PMON_SLOTS];
 	bool always[SIGNAL_COUNT]; /* enabled whoever subscribes */
+	uint16_t core_clock;	   /* the signal of all of a core's cycles; SIGNAL_NONE */
 	void (*report)(void *arg, const struct pmon_violation *violation);
 	void *report_arg;
 	void (*attribute)(void *arg, unsigned column, uint64_t amount);

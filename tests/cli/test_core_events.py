@@ -98,10 +98,13 @@ class Others(unittest.TestCase):
         self.assertEqual(hits + misses, sent)
 
     def test_absent(self):
-        """Thresholds without a signal of their own, and machines without such cores."""
-        for event in ("core.UOPS_ISSUED.ANY:cmask=2", "core.UOPS_EXECUTED.CYCLES_GE_2_UOPS_EXEC"):
+        """Thresholds that nothing tells, and machines without such cores."""
+        for event in ("core.MEM_UOPS_RETIRED.ALL_LOADS:cmask=1", "core.L2_RQSTS.MISS:cmask=1:edge",
+                      "core.BR_INST_RETIRED.ALL_BRANCHES:cmask=1:inv",
+                      "core.CYCLE_ACTIVITY.STALLS_TOTAL:edge"):
             result = pmulab("stat", "-M", SMALL, "-e", event, "--", "true")
             self.assertIn("not modelled", result.stdout + result.stderr, event)
+            self.assertIn("no count of it for each cycle", result.stdout + result.stderr, event)
         result = pmulab("stat", "-M", SMALL, "-e", "core.UOPS_ISSUED.STALL_CYCLES", "--", "true")
         self.assertNotIn("not modelled", result.stdout + result.stderr)
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:

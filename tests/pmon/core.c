@@ -236,36 +236,102 @@ static void test_enables(void **state UNUSED)
 	assert_int_equal(fixture_msr(&fixture, FIXED(0)), 100000);
 }
 
-/* A sum does not say how much there was in a cycle. */
+/* MEM_UOPS_RETIRED.ALL_LOADS: a sum does not say how many there were in a cycle. */
 static void test_thresholds_count_nothing(void **state UNUSED)
 {
+	const uint64_t loads = EN | USR | EVENT(0xD0, 0x81);
+
 	fixture_set_msr(&fixture, CTRL, ALL);
-	fixture_set_msr(&fixture, EVTSEL(0), EN | USR | CMASK(1) | INSTRUCTIONS);
-	fixture_set_msr(&fixture, EVTSEL(1), EN | USR | CORE_EDGE | INSTRUCTIONS);
+	fixture_set_msr(&fixture, EVTSEL(0), loads | CMASK(1));
+	fixture_set_msr(&fixture, EVTSEL(1), loads | CORE_EDGE);
+	fixture_set_msr(&fixture, EVTSEL(2), loads | CMASK(1) | INVERT);
 	/* inv does nothing without cmask. */
-	fixture_set_msr(&fixture, EVTSEL(2), EN | USR | INVERT | INSTRUCTIONS);
-	happen(SIGNAL_CORE_RETIRED, 9);
+	fixture_set_msr(&fixture, EVTSEL(3), loads | INVERT);
+	happen(SIGNAL_CORE_LOADS, 9);
+	happen(SIGNAL_CORE_CYCLES, 20);
 	assert_int_equal(fixture_msr(&fixture, PMC(0)), 0);
 	assert_int_equal(fixture_msr(&fixture, PMC(1)), 0);
-	assert_int_equal(fixture_msr(&fixture, PMC(2)), 9);
+	assert_int_equal(fixture_msr(&fixture, PMC(2)), 0);
+	assert_int_equal(fixture_msr(&fixture, PMC(3)), 9);
 }
 
-/* UOPS_ISSUED.STALL_CYCLES: cycles without one have a signal of their own. */
-static void test_thresholds_of_unit_masks(void **state UNUSED)
+/* What happens once a cycle at most is as many cycles; what never happens twice in a row, edges. */
+static void test_thresholds_of_single_ones(void **state UNUSED)
 {
-	const uint64_t issued = EN | USR | EVENT(0x0E, 0x01);
+	static const struct {
+		uint64_t control, count;
+	} counters[] = {
+	    {MISSES | CMASK(1), 30},
+	    {MISSES | CMASK(2), 0},
+	    {MISSES | CMASK(1) | INVERT, 970},
+	    {MISSES | CMASK(2) | INVERT, 1000},
+	    {MISSES | CMASK(1) | CORE_EDGE, 0}, /* not known */
+	    {MISPREDICTED | CMASK(1) | CORE_EDGE, 4},
+	    {CYCLES | CMASK(1), 1000},
+	    {CYCLES | CMASK(2) | INVERT, 1000},
+	};
 
 	fixture_set_msr(&fixture, CTRL, ALL);
-	fixture_set_msr(&fixture, EVTSEL(0), issued);
-	fixture_set_msr(&fixture, EVTSEL(1), issued | CMASK(1) | INVERT);
-	fixture_set_msr(&fixture, EVTSEL(2), issued | CMASK(2) | INVERT);
-	fixture_set_msr(&fixture, EVTSEL(3), issued | CMASK(1) | INVERT | CORE_EDGE);
-	happen(SIGNAL_CORE_UOP_ISSUED, 9);
-	happen(SIGNAL_CORE_STALL, 5);
+	for (unsigned i = 0; i < 8; i++)
+		fixture_set_msr(&fixture, EVTSEL(i), EN | USR | counters[i].control);
+	for (unsigned round = 0; round < 2; round++) {
+		happen(SIGNAL_CORE_LLC_MISS, 15);
+		happen(SIGNAL_CORE_MISPREDICTED, 2);
+		happen(SIGNAL_CORE_CYCLES, 500);
+	}
+	for (unsigned i = 0; i < 8; i++)
+		assert_int_equal(fixture_msr(&fixture, PMC(i)), counters[i].count);
+	fixture_set_msr(&fixture, EVTSEL(0), EN | USR | CYCLES | CMASK(1) | INVERT);
+	fixture_set_msr(&fixture, PMC(0), 0);
+	happen(SIGNAL_CORE_CYCLES, 500);
+	assert_int_equal(fixture_msr(&fixture, PMC(0)), 0);
+}
+
+/* What is known before its cycle is taken off later, also where the counter is stopped between. */
+static void test_thresholds_of_stopped_counters(void **state UNUSED)
+{
+	const uint64_t none = USR | MISSES | CMASK(1) | INVERT;
+
+	fixture_set_msr(&fixture, CTRL, ALL);
+	fixture_set_msr(&fixture, EVTSEL(0), EN | none);
+	happen(SIGNAL_CORE_LLC_MISS, 3);
+	fixture_set_msr(&fixture, EVTSEL(0), none);
+	fixture_set_msr(&fixture, CTRL, 0);
+	fixture_set_msr(&fixture, CTRL, ALL);
+	fixture_set_msr(&fixture, EVTSEL(0), EN | none);
+	happen(SIGNAL_CORE_CYCLES, 2);
+	assert_int_equal(fixture_msr(&fixture, PMC(0)), 0);
+	happen(SIGNAL_CORE_CYCLES, 10);
 	assert_int_equal(fixture_msr(&fixture, PMC(0)), 9);
-	assert_int_equal(fixture_msr(&fixture, PMC(1)), 5);
-	assert_int_equal(fixture_msr(&fixture, PMC(2)), 0);
-	assert_int_equal(fixture_msr(&fixture, PMC(3)), 0);
+	/* Another event has nothing to do with it. */
+	happen(SIGNAL_CORE_LLC_MISS, 3);
+	fixture_set_msr(&fixture, EVTSEL(0), EN | USR | REFERENCES | CMASK(1) | INVERT);
+	happen(SIGNAL_CORE_CYCLES, 10);
+	assert_int_equal(fixture_msr(&fixture, PMC(0)), 19);
+}
+
+/* CYCLE_ACTIVITY.STALLS_L2_MISS, CYCLES_FE_WAS_OK: a unit mask has a signal for what goes with it.
+ */
+static void test_thresholds_of_unit_masks(void **state UNUSED)
+{
+	const uint64_t activity = EN | USR | EVENT(0xA3, 0x05), idq = EN | USR | EVENT(0x9C, 0x01);
+	struct signal stall = {
+	    .id = SIGNAL_CORE_STALL, .qualifiers = QUALIFIER_CORE_STALL_FETCH, .duration = 8};
+
+	fixture_set_msr(&fixture, CTRL, ALL);
+	fixture_set_msr(&fixture, EVTSEL(0), activity | CMASK(5));
+	fixture_set_msr(&fixture, EVTSEL(1), activity | CMASK(4));
+	fixture_set_msr(&fixture, EVTSEL(2), idq | CMASK(1) | INVERT);
+	fixture_set_msr(&fixture, EVTSEL(3), idq | CMASK(4));
+	signal_emit_sum(&fixture.port, &stall);
+	stall.qualifiers = QUALIFIER_CORE_STALL_LOAD_FAR;
+	stall.duration = 50;
+	signal_emit_sum(&fixture.port, &stall);
+	happen(SIGNAL_CORE_CYCLES, 100);
+	assert_int_equal(fixture_msr(&fixture, PMC(0)), 50);
+	assert_int_equal(fixture_msr(&fixture, PMC(1)), 0);
+	assert_int_equal(fixture_msr(&fixture, PMC(2)), 92);
+	assert_int_equal(fixture_msr(&fixture, PMC(3)), 8);
 }
 
 static void test_writes_of_counters(void **state UNUSED)
@@ -458,6 +524,8 @@ int main(void)
 	    TEST(test_fixed),
 	    TEST(test_enables),
 	    TEST(test_thresholds_count_nothing),
+	    TEST(test_thresholds_of_single_ones),
+	    TEST(test_thresholds_of_stopped_counters),
 	    TEST(test_thresholds_of_unit_masks),
 	    TEST(test_writes_of_counters),
 	    TEST(test_faults),
