@@ -167,26 +167,32 @@ static struct waits find_waits(const struct machine *machine, unsigned number,
 	};
 }
 
+void accumulators_tell_level(const struct machine *machine, unsigned core,
+			     const struct accumulator_sum *sum, unsigned least, bool rise,
+			     uint64_t *reported)
+{
+	const struct signal signal = {
+	    .id = (uint16_t)sum->id,
+	    .socket = (uint8_t)machine_socket(machine, core),
+	    .unit = (uint8_t)(core % machine->desc->cores),
+	    .qualifiers = sum->qualifiers,
+	    .least = (uint8_t)least,
+	    .rise = rise,
+	    .duration = sum->amount - *reported,
+	};
+
+	/* Less than was reported: a block that is left early, or a clock that is being moved. */
+	if (sum->amount <= *reported)
+		return;
+	*reported = sum->amount;
+	signal_emit_sum(&machine->port, &signal);
+}
+
 void accumulators_tell(const struct machine *machine, unsigned core,
 		       const struct accumulator_sum *sums, uint64_t *reported, unsigned count)
 {
-	for (unsigned i = 0; i < count; i++) {
-		const struct signal signal = {
-		    .id = (uint16_t)sums[i].id,
-		    .socket = (uint8_t)machine_socket(machine, core),
-		    .unit = (uint8_t)(core % machine->desc->cores),
-		    .qualifiers = sums[i].qualifiers,
-		    .duration = sums[i].amount - reported[i],
-		};
-
-		/* Less than was reported: a block that is left early, or a clock that is being
-		 * moved.
-		 */
-		if (sums[i].amount <= reported[i])
-			continue;
-		reported[i] = sums[i].amount;
-		signal_emit_sum(&machine->port, &signal);
-	}
+	for (unsigned i = 0; i < count; i++)
+		accumulators_tell_level(machine, core, &sums[i], 0, false, &reported[i]);
 }
 
 /* Reads of page tables that the LLC answered, from what it had, or memory for it. */
@@ -345,6 +351,7 @@ void accumulators_report(const struct machine *machine, unsigned core)
 	accumulators_tell_responses(machine, core);
 	if (machine->uarch)
 		accumulators_tell_pipe(machine, core);
+	accumulators_tell_cycles(machine, core);
 	tell_core(machine, core);
 }
 

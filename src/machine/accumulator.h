@@ -19,6 +19,11 @@ struct accumulator_sum {
 void accumulators_tell(const struct machine *machine, unsigned core,
 		       const struct accumulator_sum *sums, uint64_t *reported, unsigned count);
 
+/** The same of cycles with @least or more at once; @rise: as struct signal has it. */
+void accumulators_tell_level(const struct machine *machine, unsigned core,
+			     const struct accumulator_sum *sum, unsigned least, bool rise,
+			     uint64_t *reported);
+
 /**
  * Ticks in which a thread ran. The thread may be running now: the clock is read before the time
  * that it skipped, which is written first, so that the difference is never too large.
@@ -30,6 +35,9 @@ void accumulators_tell_pipe(const struct machine *machine, unsigned core);
 
 /** The same of requests that left the core, by what answered them. */
 void accumulators_tell_responses(const struct machine *machine, unsigned core);
+
+/** The same of cycles in which so many are at once. */
+void accumulators_tell_cycles(const struct machine *machine, unsigned core);
 
 /** Emits what is new of a core; under the machine's lock. */
 void accumulators_report(const struct machine *machine, unsigned core);

@@ -67,6 +67,16 @@ static uint64_t of_no_port(const struct done *done)
 	return above(done->uops, units / UARCH_CYCLE);
 }
 
+static void tell_divider(const struct machine *machine, unsigned number, uint64_t units)
+{
+	struct core_cycles *cycles = &machine->cores[number].cycles;
+	struct accumulator_sum sum = {SIGNAL_CORE_CYCLES_DIVIDING, units / UARCH_CYCLE, 0};
+
+	accumulators_tell_level(machine, number, &sum, 1, false, &cycles->reported_divisions[0]);
+	sum.amount = __atomic_load_n(&cycles->divisions, __ATOMIC_RELAXED);
+	accumulators_tell_level(machine, number, &sum, 1, true, &cycles->reported_divisions[1]);
+}
+
 /* clang-format off */
 void accumulators_tell_pipe(const struct machine *machine, unsigned number)
 {
@@ -110,5 +120,6 @@ void accumulators_tell_pipe(const struct machine *machine, unsigned number)
 
 	static_assert(sizeof(sums) / sizeof(sums[0]) == PIPE_ACCUMULATORS, "each is reported");
 	accumulators_tell(machine, number, sums, machine->cores[number].reported_pipe, PIPE_ACCUMULATORS);
+	tell_divider(machine, number, units[UARCH_DIVIDER]);
 }
 /* clang-format on */

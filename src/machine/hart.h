@@ -94,6 +94,23 @@ struct machine_pipe {
 	uint64_t units[MACHINE_PORTS]; /* as machine_plan.booked */
 };
 
+/* What is followed cycle by cycle, where that is asked for: see pipe.h. */
+enum machine_pipe_kind {
+	PIPE_ISSUED,
+	PIPE_EXECUTED,
+	PIPE_RETIRED,
+	PIPE_INSTRUCTIONS,
+	MACHINE_PIPE_KINDS
+};
+#define MACHINE_PIPE_MOST 16 /* of a kind in a cycle, that are told apart */
+
+/* The last cycle in which there was any. */
+struct machine_pipe_cycle {
+	uint64_t number;
+	uint32_t count, before; /* and the number in the cycle before it */
+	bool counted;		/* it is in the sums as it is */
+};
+
 /* A thread's clock on a core and what it has done there, in the shared state. First what is counted
  * most often. */
 struct machine_progress {
@@ -266,7 +283,8 @@ struct machine_hart {
 	bool owns_core;
 	bool has_met;		       /* its last request took a line from another core */
 	bool in_turn;		       /* it runs, of the cores that meet: see skew.c */
-	bool watched;		       /* see pipe.h */
+	bool watched;		       /* see pipe.h; */
+	uint8_t followed;	       /* and of it, bit: enum machine_pipe_kind */
 	uint64_t user;		       /* unique number of this hold */
 	uint64_t not_before;	       /* tick at which it begins at the earliest */
 	uint64_t owned_since;	       /* tick */
@@ -292,6 +310,7 @@ struct machine_hart {
 	uint64_t prefetched; /* bit: L1D set with a line that is prefetched and on its way */
 	struct machine_strides strides;
 	struct machine_string string;
+	struct machine_pipe_cycle cycles[MACHINE_PIPE_KINDS];
 	struct machine_translation frames[1 << MACHINE_FRAMES_LOG2]; /* of pages used lately */
 	struct machine_tlbs tlbs;
 };

@@ -109,6 +109,15 @@ struct core_user {
 /* For whom L1 asks: accesses, prefetches into L1D, page walks for data and for code. */
 enum { ANSWERS_DEMAND, ANSWERS_PREFETCH, ANSWERS_WALK_DATA, ANSWERS_WALK_CODE, ANSWERS };
 
+/* Of what is issued, cycles in which so many are at once: see pipe.h. */
+struct core_cycles {
+	bool known;
+	uint64_t counts[MACHINE_PIPE_KINDS][MACHINE_PIPE_MOST + 1]; /* with exactly so many */
+	uint64_t rises[MACHINE_PIPE_KINDS][MACHINE_PIPE_MOST + 1];
+	uint64_t reported[MACHINE_PIPE_KINDS][2 * MACHINE_PIPE_MOST];
+	uint64_t divisions, reported_divisions[2]; /* times that the divider ceases to be idle */
+};
+
 struct core {
 	struct lock caches;  /* see private.c */
 	uint32_t users_high; /* users[] and progress[] from here on were never used */
@@ -144,6 +153,7 @@ struct core {
 	uint64_t wc_age;
 	uint64_t l2_writebacks, nt_stores, wc_lines, flushes;
 	struct prefetch prefetch;
+	struct core_cycles cycles;
 
 	/* Who runs here. */
 	struct lock owner;

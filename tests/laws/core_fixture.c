@@ -1,8 +1,11 @@
 #include "core_fixture.h"
 
+#include <stdio.h>
+
 #include "bus/emulated.h"
 #include "emul/block.h"
 #include "support/cmocka.h"
+#include "support/prefetchers.h"
 
 void core_fixture_up(struct core_fixture *fixture, const char *machine)
 {
@@ -64,4 +67,45 @@ const struct pmu_count *core_fixture_stop(struct core_fixture *fixture, size_t *
 		fail_msg("%s", pmu_message(fixture->ctx));
 	assert_true(*count > 0);
 	return counts;
+}
+
+/* @return cycles */
+static uint64_t count_one(const char *name, uint64_t *value, core_fixture_drive *drive)
+{
+	struct core_fixture fixture;
+	const struct pmu_count *counts;
+	uint64_t values[2] = {0};
+	char event[80];
+	size_t count = 0;
+
+	core_fixture_up(&fixture, "xeon-e5v4-4c");
+	switch_prefetchers_off(fixture.machine);
+	snprintf(event, sizeof(event), "core.%s", name);
+	core_fixture_add(&fixture, event);
+	core_fixture_add(&fixture, "core.CPU_CLK_UNHALTED.THREAD");
+	core_fixture_start(&fixture);
+	core_fixture_enter(&fixture, 1);
+	drive(&fixture);
+	machine_hart_pause_briefly(fixture.harts[0]);
+	counts = core_fixture_stop(&fixture, &count);
+	for (size_t i = 0; i < count; i++)
+		if (!counts[i].instance)
+			values[counts[i].event] = counts[i].count;
+	core_fixture_down(&fixture);
+	*value = values[0];
+	return values[1];
+}
+
+uint64_t core_fixture_count(const char *const *names, uint64_t *values, unsigned events,
+			    core_fixture_drive *drive)
+{
+	uint64_t cycles = 0;
+
+	for (unsigned i = 0; i < events; i++) {
+		const uint64_t taken = count_one(names[i], &values[i], drive);
+
+		assert_true(!i || taken == cycles);
+		cycles = taken;
+	}
+	return cycles;
 }

@@ -35,4 +35,15 @@ void core_fixture_start(struct core_fixture *fixture);
 /** @return counts of all instances; they hold until the next call */
 const struct pmu_count *core_fixture_stop(struct core_fixture *fixture, size_t *count);
 
+typedef void core_fixture_drive(struct core_fixture *fixture);
+
+/**
+ * Counts one event after the other on core 0 of xeon-e5v4-4c, without prefetchers, while @drive
+ * does the same each time. The hart is entered when counters run.
+ * @param names  without the box
+ * @return cycles, whatever is counted
+ */
+uint64_t core_fixture_count(const char *const *names, uint64_t *values, unsigned events,
+			    core_fixture_drive *drive);
+
 #endif

@@ -6,20 +6,19 @@
 #include <stdlib.h>
 
 #include "core_fixture.h"
-#include "feed/block.h"
+#include "plans.h"
 #include "support/cmocka.h"
 #include "support/prefetchers.h"
 #include "support/random.h"
 
-#define LINE	  64u
-#define DATA	  0x10000000ull
-#define CODE	  0x400000ull
-#define APART	  0x1000u /* of blocks' addresses */
-#define ROUNDS	  4000u
-#define INSNS_MAX 16
-#define PACK	  4 /* counters that every event can have */
-#define WIDTH	  4u
-#define DIVIDES	  9u /* cycles that Broadwell's divider is busy: machines/uarch/broadwell.json */
+#define LINE	64u
+#define DATA	0x10000000ull
+#define CODE	0x400000ull
+#define APART	0x1000u /* of blocks' addresses */
+#define ROUNDS	4000u
+#define PACK	4 /* counters that every event can have */
+#define WIDTH	4u
+#define DIVIDES 9u /* cycles that Broadwell's divider is busy: machines/uarch/broadwell.json */
 
 #define EACH_BLOCK(use)                                                                            \
 	use(mixed) use(conditional) use(jump) use(jump_indirect) use(call) use(call_indirect)      \
@@ -79,27 +78,6 @@ struct program {
 
 typedef void traffic(struct core_fixture *fixture, const struct program *program);
 
-static struct machine_plan *plan_of(const struct machine *machine, enum block number,
-				    uint64_t address)
-{
-	_Alignas(struct feed_block) char memory[FEED_BLOCK_SIZE_MAX(INSNS_MAX)];
-	struct machine_plan *plan = aligned_alloc(64, (MACHINE_PLAN_BYTES_MAX + 63) / 64 * 64);
-	struct feed_block *block = (struct feed_block *)memory;
-	const uint8_t *at = code[number].begin;
-	struct feed_insn insns[INSNS_MAX];
-	struct feed_decoder decoder;
-	size_t count = 0;
-
-	assert_non_null(plan);
-	feed_decoder_init(&decoder);
-	for (; at < code[number].end; at += insns[count++].length)
-		assert_true(
-		    feed_decode(&decoder, at, (size_t)(code[number].end - at), &insns[count]));
-	feed_block_init(block, machine, address, insns, count);
-	assert_true(feed_block_plan(plan, machine, block, insns, count) > 0);
-	return plan;
-}
-
 static void program_up(struct program *program, const struct machine *machine)
 {
 	for (unsigned i = 0; i < PLACES; i++) {
@@ -107,7 +85,8 @@ static void program_up(struct program *program, const struct machine *machine)
 		const uint64_t address =
 		    places[i].behind ? before->address + before->bytes : CODE + i * APART;
 
-		program->plans[i] = plan_of(machine, places[i].block, address);
+		program->plans[i] = plan_of_code(machine, code[places[i].block].begin,
+						 code[places[i].block].end, address);
 	}
 }
 
@@ -412,7 +391,9 @@ static uint64_t stalls_of(traffic *drive, uint64_t *values)
 	check_near(values[USED] + WIDTH * (values[RECOVERY] + values[RESOURCES]) +
 		       values[UNDELIVERED],
 		   WIDTH * cycles, 16 * WIDTH);
-	check_near(values[STALLED] + values[USED] / WIDTH, cycles, 16);
+	/* Some cycles issue fewer than four. */
+	assert_true(values[STALLED] + values[USED] / WIDTH <= cycles);
+	assert_true(values[STALLED] + values[USED] >= cycles);
 	check_near(values[UNDELIVERED], WIDTH * values[NONE_DELIVERED], WIDTH);
 	assert_true(values[BUFFERS] <= values[LOADS] && values[LOADS] <= values[RESOURCES]);
 	assert_true(values[FAR_LOADS] <= values[LOADS]);

@@ -236,6 +236,19 @@ static void test_enables(void **state UNUSED)
 	assert_int_equal(fixture_msr(&fixture, FIXED(0)), 100000);
 }
 
+/* So many cycles with @least or more, and so often it rose to that. */
+static void tell_level(uint16_t id, uint32_t qualifiers, unsigned least, uint64_t cycles,
+		       uint64_t rises)
+{
+	struct signal signal = {
+	    .id = id, .qualifiers = qualifiers, .least = (uint8_t)least, .duration = cycles};
+
+	signal_emit_sum(&fixture.port, &signal);
+	signal.rise = true;
+	signal.duration = rises;
+	signal_emit_sum(&fixture.port, &signal);
+}
+
 /* MEM_UOPS_RETIRED.ALL_LOADS: a sum does not say how many there were in a cycle. */
 static void test_thresholds_count_nothing(void **state UNUSED)
 {
@@ -253,6 +266,51 @@ static void test_thresholds_count_nothing(void **state UNUSED)
 	assert_int_equal(fixture_msr(&fixture, PMC(1)), 0);
 	assert_int_equal(fixture_msr(&fixture, PMC(2)), 0);
 	assert_int_equal(fixture_msr(&fixture, PMC(3)), 9);
+}
+
+/*
+ * UOPS_ISSUED in 10 cycles: 2, 0, 3, 3, 0, 0, 1, 4, 0, 0. So 5 cycles have one or more, after 3
+ * others; 4 have two or more, after 3; 3 have three or more, after 2; of 4 there is one.
+ */
+static void tell_issue(void)
+{
+	happen(SIGNAL_CORE_UOP_ISSUED, 13);
+	tell_level(SIGNAL_CORE_CYCLES_ISSUED, 0, 4, 1, 1);
+	tell_level(SIGNAL_CORE_CYCLES_ISSUED, 0, 3, 3, 2);
+	tell_level(SIGNAL_CORE_CYCLES_ISSUED, 0, 2, 4, 3);
+	tell_level(SIGNAL_CORE_CYCLES_ISSUED, 0, 1, 5, 3);
+	happen(SIGNAL_CORE_CYCLES, 10);
+}
+
+static void test_thresholds_of_levels(void **state UNUSED)
+{
+	static const struct {
+		uint64_t control, count;
+	} counters[] = {
+	    {0, 13},
+	    {CMASK(1), 5},
+	    {CMASK(3), 3},
+	    {CMASK(5), 0},
+	    {CMASK(1) | INVERT, 5}, /* UOPS_ISSUED.STALL_CYCLES */
+	    {CMASK(4) | INVERT, 9},
+	    {CMASK(2) | CORE_EDGE, 3},
+	    {CMASK(16) | INVERT, 10},
+	};
+	const uint64_t issued = EN | USR | EVENT(0x0E, 0x01);
+
+	fixture_set_msr(&fixture, CTRL, ALL);
+	for (unsigned i = 0; i < 8; i++)
+		fixture_set_msr(&fixture, EVTSEL(i), issued | counters[i].control);
+	for (unsigned round = 1; round < 4; round++) {
+		tell_issue();
+		for (unsigned i = 0; i < 8; i++)
+			assert_int_equal(fixture_msr(&fixture, PMC(i)), round * counters[i].count);
+	}
+	/* What ends is as often as what begins. */
+	fixture_set_msr(&fixture, EVTSEL(0), issued | CMASK(3) | INVERT | CORE_EDGE);
+	fixture_set_msr(&fixture, PMC(0), 0);
+	tell_issue();
+	assert_int_equal(fixture_msr(&fixture, PMC(0)), 2);
 }
 
 /* What happens once a cycle at most is as many cycles; what never happens twice in a row, edges. */
@@ -524,6 +582,7 @@ int main(void)
 	    TEST(test_fixed),
 	    TEST(test_enables),
 	    TEST(test_thresholds_count_nothing),
+	    TEST(test_thresholds_of_levels),
 	    TEST(test_thresholds_of_single_ones),
 	    TEST(test_thresholds_of_stopped_counters),
 	    TEST(test_thresholds_of_unit_masks),
