@@ -67,7 +67,7 @@ KEYS = {
     "word": ({"name", "desc"}, set()),
     "signal": ({"name", "unit", "kind", "qualifiers", "attributes", "desc"},
                {"default", "never", "several_sockets", "tlbs", "large_pages",
-                "several_sockets_states", "requests", "states", "messages", "uarch", "rate"}),
+                "several_sockets_states", "requests", "states", "messages", "uarch", "rate", "timed"}),
     "bindings": ({"source"}, {"units", "filters", "selectors"}),
     "encoding": ({"attribute"},
                  {"codes", "set", "empty", "threads", "none", "bit", "from", "mask", "desc", "source"}),

@@ -56,7 +56,7 @@ SPECIAL = {
     **{("signal", key): "list of texts" for key in ("never", "several_sockets", "tlbs", "large_pages", "requests",
                                                     "several_sockets_states", "states", "messages")},
     ("signal", "qualifiers"): "list of texts", ("signal", "attributes"): "list of texts",
-    ("signal", "uarch"): "flag",
+    ("signal", "uarch"): "flag", ("signal", "timed"): "flag",
     **{("signals", key): "list of entries" for key in ("units", "states", "requests", "messages", "signals")},
     ("bindings", "units"): "map of texts", ("bindings", "filters"): "map",
     ("bindings", "selectors"): "map of lists of texts",

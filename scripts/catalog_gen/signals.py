@@ -161,5 +161,6 @@ def print_table(vocabulary):
               f".states = {states}, .messages = {messages}, .several_sockets_states = "
               f"{bits(vocabulary.states, s.get('several_sockets_states', []))}, "
               f".uarch = {str(s.get('uarch', False)).lower()}, "
+              f".timed = {str(s.get('timed', False)).lower()}, "
               f".rate = SIGNAL_RATE_{s.get('rate', 'any').upper()}, .qualifiers = {names}}},")
     print("};")

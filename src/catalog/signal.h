@@ -73,6 +73,7 @@ struct signal_desc {
 	uint32_t requests, states, messages; /* bit n: value n occurs */
 	uint32_t several_sockets_states;
 	bool uarch;   /* only machines emit it that describe an out-of-order core */
+	bool timed;   /* its emitter has to know the time of each request: see needed, below */
 	uint8_t rate; /* enum signal_rate */
 	const char *const *qualifiers;
 };

@@ -203,6 +203,17 @@ static MACHINE_OUTLINE void leave_alone(struct machine_hart *core, uint64_t line
 	load_line(core, line, physical, insn);
 }
 
+/* As the next goes on, where that is followed. */
+static MACHINE_OUTLINE void load_tracked(struct machine_hart *core, uint64_t line,
+					 uint32_t physical, struct machine_insn insn, unsigned slot)
+{
+	uint64_t end = mshr_issue(core, insn.address_registers) + core->l2_ticks;
+
+	lock_acquire(&core->core->caches, core->thread);
+	end = waits_get_line(core, REQUEST_READ_DATA, physical, end);
+	finish_load(core, line, physical, insn, (struct found){PRIVATE_L2, (int)slot, end});
+}
+
 /* L2 has given the line to @slot of L1. */
 static MACHINE_OUTLINE void load_from_l2(struct machine_hart *core, uint64_t line,
 					 uint32_t physical, struct machine_insn insn, unsigned slot)
@@ -210,6 +221,10 @@ static MACHINE_OUTLINE void load_from_l2(struct machine_hart *core, uint64_t lin
 	core->l1d->misses++;
 	core->core->l2_hits[REQUEST_READ_DATA]++;
 	end_alone(core);
+	if (__builtin_expect(core->tracked, 0)) {
+		load_tracked(core, line, physical, insn, slot);
+		return;
+	}
 	finish_load(core, line, physical, insn,
 		    (struct found){PRIVATE_L2, (int)slot,
 				   mshr_issue(core, insn.address_registers) + core->l2_ticks});

@@ -1,5 +1,8 @@
 /* What the accumulators say of cycles in which so many are at once. */
 #include "machine/accumulator.h"
+#include "machine/waits.h"
+
+#define SAYS(what) QUALIFIER_CORE_CYCLES_WAITING_##what
 
 /*
  * Of one kind: for each number the cycles with so many or more, and how often it rose to that.
@@ -22,7 +25,7 @@ static void tell(const struct machine *machine, unsigned core, struct accumulato
 	}
 }
 
-void accumulators_tell_cycles(const struct machine *machine, unsigned number)
+static void tell_issue(const struct machine *machine, unsigned number)
 {
 	static const enum pmu_signal_id ids[MACHINE_PIPE_KINDS] = {
 	    [PIPE_ISSUED] = SIGNAL_CORE_CYCLES_ISSUED,
@@ -38,4 +41,56 @@ void accumulators_tell_cycles(const struct machine *machine, unsigned number)
 		tell(machine, number, (struct accumulator_sum){.id = ids[kind]},
 		     cycles->counts[kind], cycles->rises[kind], MACHINE_PIPE_MOST, 1,
 		     cycles->reported[kind]);
+}
+
+/* Ticks in which there is any. */
+static uint64_t any(const struct levels *level)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 1; i <= LEVELS_MAX; i++)
+		sum += level->ticks[i];
+	return sum;
+}
+
+static void tell_waits(const struct machine *machine, unsigned number)
+{
+	static const uint32_t says[WAIT_LOAD] = {
+	    [WAIT_DATA] = SAYS(DATA),
+	    [WAIT_OWN] = SAYS(OWN),
+	    [WAIT_CODE] = SAYS(CODE),
+	    [WAIT_ALL_DATA] = SAYS(ALL_DATA),
+	    [WAIT_LINE] = SAYS(L1D),
+	    [WAIT_WALK + TLB_LOAD] = SAYS(WALK_LOAD),
+	    [WAIT_WALK + TLB_STORE] = SAYS(WALK_STORE),
+	    [WAIT_WALK + TLB_FETCH] = SAYS(WALK_FETCH),
+	};
+	struct core_waits *waits = &machine->cores[number].waits;
+	const uint64_t cycle = machine->core_ticks;
+
+	if (!__atomic_load_n(&waits->known, __ATOMIC_RELAXED))
+		return;
+	waits_catch_up(machine, number);
+	for (unsigned i = 0; i < WAIT_LOAD; i++)
+		tell(machine, number,
+		     (struct accumulator_sum){.id = SIGNAL_CORE_CYCLES_WAITING,
+					      .qualifiers = says[i]},
+		     waits->levels[i].ticks, waits->levels[i].rises, LEVELS_MAX, cycle,
+		     waits->reported[i]);
+
+	const struct accumulator_sum loads[] = {
+	    {.id = SIGNAL_CORE_LOAD_PENDING,
+	     .amount = any(&waits->levels[WAIT_LOAD]) / cycle,
+	     .qualifiers = QUALIFIER_CORE_LOAD_PENDING_L1_MISS},
+	    {.id = SIGNAL_CORE_LOAD_PENDING,
+	     .amount = any(&waits->levels[WAIT_LOAD_FAR]) / cycle,
+	     .qualifiers = QUALIFIER_CORE_LOAD_PENDING_L2_MISS},
+	};
+	accumulators_tell(machine, number, loads, waits->reported_loads, 2);
+}
+
+void accumulators_tell_cycles(const struct machine *machine, unsigned number)
+{
+	tell_issue(machine, number);
+	tell_waits(machine, number);
 }

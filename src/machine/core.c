@@ -17,6 +17,7 @@
 #include "machine/stall.h"
 #include "machine/tlb.h"
 #include "machine/turns.h"
+#include "machine/waits.h"
 #include "machine/write_combining.h"
 
 #define OWNERSHIP_CYCLES 50000	 /* threads that share a core swap after that time */
@@ -30,6 +31,8 @@ static void skip_to(struct machine_hart *core, uint64_t time)
 	struct machine_progress *progress = core->progress;
 
 	if (progress->time < time) {
+		if (core->tracked)
+			waits_skip(core, progress->time, time);
 		/* In this order for who reads meanwhile: see accumulator.c. */
 		progress->idle += time - progress->time;
 		__atomic_store_n(&progress->time, time, __ATOMIC_RELEASE);
@@ -89,6 +92,13 @@ static void begin_hold(struct machine_hart *core)
 	tlb_flush(core);
 }
 
+/* Of what is followed only where somebody subscribes to it. */
+static void find_subscribers(struct machine_hart *core)
+{
+	pipe_look(core);
+	waits_look(core);
+}
+
 static void take_turn(struct machine_hart *core)
 {
 	core->has_met = false;
@@ -121,7 +131,7 @@ static void acquire_core(struct machine_hart *core)
 	}
 	core->owned_since = core->progress->time;
 	core->attention = core->next_look = 0;
-	pipe_look(core);
+	find_subscribers(core);
 }
 
 static void give_up_core(struct machine_hart *core)
@@ -210,7 +220,7 @@ static void keep_together(struct machine_hart *core)
 
 void machine_hart_wait(struct machine_hart *core)
 {
-	pipe_look(core);
+	find_subscribers(core);
 	if (keep_turn(core))
 		return;
 	if (!core->owns_core)
@@ -586,7 +596,7 @@ void machine_hart_resume(struct machine_hart *core)
 		if (turns_are_taken(core))
 			turns_await_placed(core);
 		core->attention = core->next_look = 0;
-		pipe_look(core);
+		find_subscribers(core);
 		return;
 	}
 	acquire_core(core);

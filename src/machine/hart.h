@@ -285,6 +285,7 @@ struct machine_hart {
 	bool in_turn;		       /* it runs, of the cores that meet: see skew.c */
 	bool watched;		       /* see pipe.h; */
 	uint8_t followed;	       /* and of it, bit: enum machine_pipe_kind */
+	bool tracked;		       /* see waits.h */
 	uint64_t user;		       /* unique number of this hold */
 	uint64_t not_before;	       /* tick at which it begins at the earliest */
 	uint64_t owned_since;	       /* tick */

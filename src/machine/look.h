@@ -7,6 +7,7 @@
 
 #include "machine/miss.h"
 #include "machine/prefetch.h"
+#include "machine/waits.h"
 
 static inline void touch(struct machine_hart *core, uint64_t address, uint32_t size)
 {
@@ -31,7 +32,9 @@ static MACHINE_INLINE struct found get_beyond_l1(struct machine_hart *core,
 					    look)
 			   : miss_get(core, want->l1, want->request, want->line, registers, look);
 	end = miss_issue(core, want->request, registers) + core->l2_ticks;
-	if (want->request != REQUEST_OWN && prefetch_on(core->core))
+	if (__builtin_expect(core->tracked, 0))
+		end = waits_get_line(core, want->request, want->line, end);
+	else if (want->request != REQUEST_OWN && prefetch_on(core->core))
 		end = prefetch_hit(core, want->line, want->request, end);
 	else
 		lock_release(&core->core->caches, core->thread);

@@ -8,6 +8,7 @@
 #include "machine/skew.h"
 #include "machine/slice.h"
 #include "machine/superqueue.h"
+#include "machine/waits.h"
 
 /* Bit a byte of the line. */
 static uint64_t touched_bytes(const struct machine_hart *core, enum signal_request request)
@@ -172,6 +173,8 @@ static MACHINE_INLINE struct found receive(struct machine_hart *core, const stru
 	found.slot = fill(miss, core->number, answer.granted, sent);
 	if (!miss->held)
 		private_release(machine, core->core);
+	if (MACHINE_EMITS && core->tracked)
+		waits_note_request(core, miss->want.request, false, sent, found.end);
 	return found;
 }
 
@@ -355,6 +358,9 @@ static MACHINE_INLINE void send_all(struct machine_hart *core, const struct pref
 		receive_prefetched(core, prefetch, answer, now);
 		if (!held)
 			private_release(core->machine, core->core);
+		if (MACHINE_EMITS && core->tracked)
+			waits_note_request(core, prefetch->request, true, now,
+					   now + answer.cycles * core->machine->uclk_ticks);
 	}
 }
 
@@ -498,6 +504,8 @@ static MACHINE_OUTLINE struct found get_among_others(struct machine_hart *core,
 	if (request != REQUEST_OWN && prefetch_on(core->core))
 		found.end =
 		    prefetch_after(core, line, request, miss.issued + core->l2_ticks, found.end);
+	if (MACHINE_EMITS && core->tracked)
+		waits_note_line(core, request, miss.issued, found.end);
 	note_end(state, found.end);
 	skew_note_request(core, state->meetings != meetings);
 	if (MACHINE_EMITS)

@@ -12,6 +12,7 @@
 #include "base/lock.h"
 #include "machine/divisor.h"
 #include "machine/hart.h"
+#include "machine/levels.h"
 #include "machine/memory_state.h"
 #include "machine/page_cache.h"
 #include "machine/source.h"
@@ -109,6 +110,27 @@ struct core_user {
 /* For whom L1 asks: accesses, prefetches into L1D, page walks for data and for code. */
 enum { ANSWERS_DEMAND, ANSWERS_PREFETCH, ANSWERS_WALK_DATA, ANSWERS_WALK_CODE, ANSWERS };
 
+/* What a core waits for at once: see waits.h. Loads are of the program alone. */
+enum core_wait {
+	WAIT_DATA,
+	WAIT_OWN,
+	WAIT_CODE,
+	WAIT_ALL_DATA,
+	WAIT_LINE, /* of L1D */
+	WAIT_WALK, /* by enum tlb_use */
+	WAIT_LOAD = WAIT_WALK + MACHINE_TLB_USES,
+	WAIT_LOAD_FAR,
+	CORE_WAITS
+};
+
+/* Under the lock of the core's caches. */
+struct core_waits {
+	bool on;
+	bool known; /* something has been counted */
+	struct levels levels[CORE_WAITS];
+	uint64_t reported[CORE_WAITS][2 * LEVELS_MAX], reported_loads[2];
+};
+
 /* Of what is issued, cycles in which so many are at once: see pipe.h. */
 struct core_cycles {
 	bool known;
@@ -153,6 +175,7 @@ struct core {
 	uint64_t wc_age;
 	uint64_t l2_writebacks, nt_stores, wc_lines, flushes;
 	struct prefetch prefetch;
+	struct core_waits waits;
 	struct core_cycles cycles;
 
 	/* Who runs here. */

@@ -5,6 +5,7 @@
 #include "machine/address_space.h"
 #include "machine/look.h"
 #include "machine/mshr.h"
+#include "machine/waits.h"
 
 #define NO_PAGE	   UINT64_MAX
 #define LARGE	   (UINT64_C(1) << 62) /* of large pages in the second level */
@@ -291,6 +292,8 @@ static uint64_t walk(struct machine_hart *core, uint64_t page, bool large, enum 
 	tlbs->walker_free[walker] = end;
 	core->progress->tlb_walks[use][large]++;
 	core->progress->walk_ticks[use] += end - begin;
+	if (core->tracked)
+		waits_note_walk(core, use, begin, end);
 	return end;
 }
 

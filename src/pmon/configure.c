@@ -7,6 +7,7 @@
 #include "pmon/registers.h"
 #include "pmon/select.h"
 #include "pmon/taps.h"
+#include "pmon/totals.h"
 
 /* Of the numbers that its signal holds, what the counter wants and all. */
 static struct pmon_change held_levels(const struct pmon *pmon, const struct pmon_unit *unit,
@@ -118,6 +119,7 @@ void pmon_configure(struct pmon *pmon, struct pmon_unit *unit, uint64_t now)
 
 	if (pmon_is_core(box)) {
 		pmon_enable(pmon, unit, pmon_core_configure(pmon, unit));
+		pmon_totals_update(pmon, unit);
 		return;
 	}
 	for (unsigned k = 0; k < box->counter_count; k++)

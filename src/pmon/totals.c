@@ -28,12 +28,23 @@ static bool takes_totals(const struct pmon *pmon, const struct pmon_unit *unit, 
 	       !tells_apart(subscription) && (counter->plain || pmon_is_sum(counter));
 }
 
+/* Whether a core's counter subscribes to what no total tells. */
+static bool needs_times(const struct pmon *pmon, const struct pmon_unit *unit)
+{
+	for (unsigned slot = 0; slot < PMON_SLOTS; slot++)
+		if (unit->subscribed[slot] && signal_table[pmon->signal_of[unit->box][slot]].timed)
+			return true;
+	return false;
+}
+
 /* Whether a counter of the unit needs a signal by itself, or an overflow the time of one. */
 static bool needs_signals(const struct pmon *pmon, const struct pmon_unit *unit)
 {
 	const unsigned signals = unit->subscribing & ~unit->clocked;
 
-	if (!unit->subscribing || pmon_is_core(pmon_box(pmon, unit)))
+	if (pmon_is_core(pmon_box(pmon, unit)))
+		return needs_times(pmon, unit);
+	if (!unit->subscribing)
 		return false;
 	if (signals && pmon->state->attributed)
 		return true;

@@ -313,6 +313,24 @@ static void test_thresholds_of_levels(void **state UNUSED)
 	assert_int_equal(fixture_msr(&fixture, PMC(0)), 2);
 }
 
+/* OFFCORE_REQUESTS_OUTSTANDING: each unit mask has its own numbers. */
+static void test_thresholds_by_qualifier(void **state UNUSED)
+{
+	const uint64_t outstanding = EN | USR | EVENT(0x60, 0);
+
+	fixture_set_msr(&fixture, CTRL, ALL);
+	fixture_set_msr(&fixture, EVTSEL(0), outstanding | 0x0100 | CMASK(6));
+	fixture_set_msr(&fixture, EVTSEL(1), outstanding | 0x0400 | CMASK(6));
+	fixture_set_msr(&fixture, EVTSEL(2), outstanding | 0x0800 | CMASK(6));
+	tell_level(SIGNAL_CORE_CYCLES_WAITING, QUALIFIER_CORE_CYCLES_WAITING_DATA, 6, 100, 1);
+	tell_level(SIGNAL_CORE_CYCLES_WAITING, QUALIFIER_CORE_CYCLES_WAITING_OWN, 6, 20, 1);
+	tell_level(SIGNAL_CORE_CYCLES_WAITING, QUALIFIER_CORE_CYCLES_WAITING_ALL_DATA, 6, 3, 1);
+	tell_level(SIGNAL_CORE_CYCLES_WAITING, QUALIFIER_CORE_CYCLES_WAITING_DATA, 5, 7000, 1);
+	assert_int_equal(fixture_msr(&fixture, PMC(0)), 100);
+	assert_int_equal(fixture_msr(&fixture, PMC(1)), 20);
+	assert_int_equal(fixture_msr(&fixture, PMC(2)), 3);
+}
+
 /* What happens once a cycle at most is as many cycles; what never happens twice in a row, edges. */
 static void test_thresholds_of_single_ones(void **state UNUSED)
 {
@@ -583,6 +601,7 @@ int main(void)
 	    TEST(test_enables),
 	    TEST(test_thresholds_count_nothing),
 	    TEST(test_thresholds_of_levels),
+	    TEST(test_thresholds_by_qualifier),
 	    TEST(test_thresholds_of_single_ones),
 	    TEST(test_thresholds_of_stopped_counters),
 	    TEST(test_thresholds_of_unit_masks),

@@ -129,6 +129,22 @@ class Likwid(Measuring):
         self.assertGreater(sums["L2_TRANS_L1D_WB"], LINES)
         self.assertGreater(sums["L2_TRANS_L2_WB"], LINES)
 
+    def test_thresholds(self):
+        """Options of a counter; and the group of cycles in which loads are awaited."""
+        event = "UOPS_EXECUTED_THREAD:PMC"
+        with Machine() as machine:
+            text = machine.tool("likwid-perfctr", "-M", 0, "-C", 0, "-O", "-g",
+                                f"{event}0,{event}1:THRESHOLD=1,{event}2:THRESHOLD=1:INVERT,"
+                                f"{event}3:THRESHOLD=1:EDGEDETECT", *machine.program("sort"), __file__)
+        found = {counter: int(count) for counter, count in re.findall(r"^\w+,(\w+)[^,\n]*,(\d+)", text, re.M)}
+        self.assertEqual(found["PMC1"] + found["PMC2"], found["FIXC1"])
+        self.assertLess(found["PMC1"], found["PMC0"])
+        self.assertTrue(100 < found["PMC3"] < found["PMC1"])
+        sums = summed(self.measure("CYCLE_ACTIVITY")[0])
+        self.assertGreater(sums["CYCLE_ACTIVITY_CYCLES_L1D_PENDING"], LINES)
+        self.assertGreaterEqual(sums["CYCLE_ACTIVITY_CYCLES_L1D_PENDING"], sums["CYCLE_ACTIVITY_CYCLES_L2_PENDING"])
+        self.assertGreater(sums["CPU_CLK_UNHALTED_CORE"], sums["CYCLE_ACTIVITY_CYCLES_L1D_PENDING"])
+
     def test_clock_of_every_box(self):
         """While time stands still but for the program, each box's clock counts its cycles: as many
         as stat counts, whose program is the same."""

@@ -106,6 +106,20 @@ class Perf(Tools):
         self.assertGreaterEqual(found["LLC-loads"], LINES)
         self.assertEqual(set(missing.values()), {None})
 
+    def test_thresholds(self):
+        """Raw terms: cycles with and without requests on their way are all cycles."""
+        terms = {"sum": "", "some": ",cmask=1", "none": ",cmask=1,inv=1", "begins": ",cmask=1,edge=1",
+                 "two": ",cmask=2"}
+        events = [f"cpu/event=0x60,umask=0x8,name={name}{term}/" for name, term in terms.items()]
+        with Machine() as machine:
+            found = self.counts(machine, "-C", 0, "-e", ",".join([*events, "cpu-cycles"]),
+                                *machine.program(self.kernel("copy")))
+        # perf starts and stops one after the other.
+        self.assertAlmostEqual(found["some"] + found["none"], found["cpu-cycles"], delta=100)
+        self.assertTrue(0 < found["begins"] < found["some"])
+        self.assertTrue(0 < found["two"] < found["some"] < found["sum"])
+        self.assertLessEqual(found["some"] + found["two"], found["sum"])
+
     def test_group_of_a_task(self):
         with Machine() as machine:
             found = self.counts(machine, "-e", "{instructions,cycles},branches",
