@@ -136,8 +136,7 @@ class Analyze(Assembled):
 
     def test_mispredictions(self):
         found = self.analyze("wrong", WRONG)
-        # The loop's own branch is wrong once, when it ends.
-        self.assertEqual(found["Mispredictions"]["value"], 6 * (TURNS + 1))
+        self.assertEqual(found["Mispredictions"]["value"], 6 * TURNS)
         self.assertEqual(found["Flushes"]["value"],
                          found["Mispredictions"]["value"] + found["Exceptions"]["value"])
         self.assertAlmostEqual(found["MISPREDICTED"]["value"], 0.5, delta=0.001)

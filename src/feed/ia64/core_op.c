@@ -350,6 +350,19 @@ static unsigned kind_of(const struct ia64_insn *n, uint64_t word)
 	}
 }
 
+static unsigned loop_of(const struct ia64_insn *n)
+{
+	switch (n->op) {
+	case IA64_BR_CLOOP:
+	case IA64_BR_CTOP:
+		return EPIC_LOOP_BACK;
+	case IA64_BR_CEXIT:
+		return EPIC_LOOP_OUT;
+	default:
+		return EPIC_LOOP_NONE;
+	}
+}
+
 /* By the completers of loads, stores and semaphores (245319 §4.4). */
 static unsigned order_of(const struct ia64_insn *n, uint64_t word)
 {
@@ -539,6 +552,7 @@ void ia64_core_op(struct epic_op *op, const struct ia64_insn *n, const struct ia
 	op->order = (uint8_t)order_of(n, op->encoding);
 	op->streams =
 	    op->kind >= EPIC_BRANCH && op->kind <= EPIC_INDIRECT && op->encoding >> 12 & 1;
+	op->loop = (uint8_t)loop_of(n);
 	op->fp_ops = (uint8_t)fp_ops(n);
 	op->qp = n->qp;
 	op->flags = (uint8_t)(flags_of(n, template, slots) |

@@ -110,9 +110,16 @@ struct returns {
 
 enum fetch_cause {
 	FETCH_RESTEER,
+	FETCH_LOOP,
+	FETCH_FILL,
 	FETCH_CACHE,
 	FETCH_TLB,
-	FETCH_FLUSH,
+};
+
+/* Cycles that went by ahead of a fetch: the first ones by fills, the others by a branch. */
+struct fetch_bubbles {
+	uint16_t fills, branch;
+	uint8_t cause; /* of these: FETCH_RESTEER or FETCH_LOOP */
 };
 
 struct fetch {
@@ -123,7 +130,9 @@ struct fetch {
 	uint64_t next;	       /* cycle at which the next can be */
 	uint64_t consumed[16]; /* when the last chunks were dispersed */
 	unsigned count;
-	uint8_t cause; /* why it came as late as it did, enum fetch_cause */
+	struct fetch_bubbles before, coming; /* of this one, and of the next */
+	uint32_t late;			     /* cycles that it took more than a hit */
+	uint8_t cause;			     /* of these, enum fetch_cause */
 };
 
 #define RING_MAX 64
@@ -362,6 +371,10 @@ static inline uint64_t epic_available(struct epic_core *core, uint64_t ip)
 }
 /** Fetch goes on elsewhere: with the next free cycle, or, after a flush, not before `cycle`. */
 void epic_fetch_redirect(struct epic_core *core, uint64_t cycle);
+/** The front end itself goes on elsewhere, after so many cycles. */
+void epic_fetch_turn(struct epic_core *core, enum fetch_cause cause, unsigned cycles);
+/** What a chunk that is not there in a cycle is waiting for in it. */
+enum fetch_cause epic_fetch_waits(const struct fetch *fetch, uint64_t cycle);
 
 /** Where a branch is taken, asks for the lines behind its target. */
 static inline void epic_stream_begin(struct epic_core *core, const struct epic_instance *in)

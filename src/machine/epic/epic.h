@@ -140,6 +140,13 @@ enum epic_hint {
 #define EPIC_B_FIRST	0x40u /* of a bundle that begins with a B slot */
 #define EPIC_OWNS	0x80u /* a read that asks for the line as a store does */
 
+/* Branches by the loop counters alone, which are known when they are fetched. */
+enum epic_loop {
+	EPIC_LOOP_NONE,
+	EPIC_LOOP_BACK, /* taken until the loop is over */
+	EPIC_LOOP_OUT,	/* taken when it is */
+};
+
 #define EPIC_ACQUIRE 1u /* what comes after it waits; of accesses */
 #define EPIC_RELEASE 2u /* it waits for what comes before */
 
@@ -181,6 +188,7 @@ struct epic_op {
 	uint8_t order; /* EPIC_ACQUIRE, EPIC_RELEASE */
 	bool fills;    /* a load that takes a NaT from ar.unat */
 	bool streams;  /* a branch that has the lines behind its target prefetched */
+	uint8_t loop;  /* enum epic_loop */
 	uint8_t qp;
 	uint8_t flags;
 };

@@ -71,6 +71,7 @@ static unsigned miss(struct epic_core *core, uint64_t ip, bool by_address)
 
 	epic_count_code(core, CELL_L1I_FILL, by_address);
 	epic_cache_fill(&core->l1i, line, 0);
+	core->fetch.coming.fills = 1;
 	if (ready <= now) {
 		epic_count_code(core, CELL_BUFFER_ARRIVED, by_address);
 		return 0;
@@ -110,7 +111,7 @@ static unsigned late(struct epic_core *core, uint64_t ip)
 			epic_stream_go_on(core, f->line);
 	}
 	event.latency = cycles + core->params->l1i.latency;
-	f->cause = event.tlb ? FETCH_TLB : event.cache ? FETCH_CACHE : FETCH_RESTEER;
+	f->cause = event.tlb ? FETCH_TLB : FETCH_CACHE;
 	if ((event.tlb || event.cache) && core->watch.fetch)
 		core->watch.fetch(core->watch.arg, &event);
 	return cycles;
@@ -134,19 +135,50 @@ uint64_t epic_fetch(struct epic_core *core, uint64_t ip)
 	if (ip & 16) /* the chunk's first bundle is not wanted */
 		epic_add(core, CELL_LATE_UNREACHED, 1);
 	f->available = f->next;
+	f->before = f->coming;
+	f->coming = (struct fetch_bubbles){0};
+	f->late = 0;
 	if (f->line == epic_line(&core->l1i, ip) && !core->marking) {
-		f->cause = FETCH_RESTEER;
 		epic_add(core, CELL_L1I_READ, 1);
 	} else {
-		f->available += late(core, ip);
+		f->late = late(core, ip);
+		f->available += f->late;
 	}
 	f->next = f->available + 1;
+	if (f->coming.fills) { /* the line is written, by the one data port */
+		lose(core, CELL_FETCH_FILL, 1);
+		f->next++;
+	}
 	return f->available;
+}
+
+void epic_fetch_turn(struct epic_core *core, enum fetch_cause cause, unsigned cycles)
+{
+	struct fetch *f = &core->fetch;
+
+	f->chunk = UINT64_MAX;
+	f->next += cycles;
+	f->coming.branch = (uint16_t)cycles;
+	f->coming.cause = (uint8_t)cause;
+	lose(core, cause == FETCH_LOOP ? CELL_FETCH_LOOP : CELL_FETCH_RESTEER, cycles);
+}
+
+enum fetch_cause epic_fetch_waits(const struct fetch *f, uint64_t cycle)
+{
+	uint64_t left = f->available - cycle;
+
+	if (left <= f->late)
+		return (enum fetch_cause)f->cause;
+	if (left <= (uint64_t)f->late + f->before.branch)
+		return (enum fetch_cause)f->before.cause;
+	return f->before.fills ? FETCH_FILL : FETCH_RESTEER;
 }
 
 void epic_fetch_redirect(struct epic_core *core, uint64_t cycle)
 {
 	core->fetch.chunk = UINT64_MAX;
+	if (cycle)
+		core->fetch.coming = (struct fetch_bubbles){0};
 	if (core->fetch.next >= cycle)
 		return;
 	lose(core, CELL_FETCH_FLUSH, cycle - core->fetch.next);

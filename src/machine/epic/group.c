@@ -18,24 +18,42 @@ void epic_bubbles(struct epic_core *core, enum epic_cell cell, uint64_t count)
 static enum epic_cell lost(enum fetch_cause cause)
 {
 	static const uint8_t cells[] = {[FETCH_RESTEER] = CELL_LOST_RESTEER,
+					[FETCH_LOOP] = CELL_LOST_LOOP,
+					[FETCH_FILL] = CELL_LOST_FILL,
 					[FETCH_CACHE] = CELL_LOST_CACHE,
-					[FETCH_TLB] = CELL_LOST_TLB,
-					[FETCH_FLUSH] = CELL_LOST_FLUSH};
+					[FETCH_TLB] = CELL_LOST_TLB};
 
 	return (enum epic_cell)cells[cause];
+}
+
+static enum epic_cell absent(enum fetch_cause cause)
+{
+	return (enum epic_cell)(lost(cause) - CELL_LOST_FLUSH + CELL_ABSENT_FLUSH);
+}
+
+/* Of so many cycles until the chunk is there: the first ones, which have one cause. */
+static uint64_t same_cause(const struct fetch *f, uint64_t cycles)
+{
+	uint64_t late = f->late, turned = late + f->before.branch;
+
+	return cycles > turned ? cycles - turned : cycles > late ? cycles - late : cycles;
 }
 
 /* Bundles that would be lost if the back end never stalled: those of a flush, and others. */
 static __attribute__((noinline)) void count_absent(struct epic_core *core, uint64_t cycles,
 						   uint64_t flush)
 {
+	const struct fetch *f = &core->fetch;
 	uint64_t flushed = cycles < flush ? cycles : flush;
 
 	epic_add(core, CELL_ABSENT_FLUSH, 2 * flushed);
-	epic_add(core,
-		 (enum epic_cell)(lost((enum fetch_cause)core->fetch.cause) - CELL_LOST_FLUSH +
-				  CELL_ABSENT_FLUSH),
-		 2 * (cycles - flushed));
+	cycles -= flushed;
+	while (cycles) {
+		uint64_t part = same_cause(f, cycles);
+
+		epic_add(core, absent(epic_fetch_waits(f, f->available - cycles)), 2 * part);
+		cycles -= part;
+	}
 }
 
 /* Of a stall: cycles until the thread may change. */
@@ -49,17 +67,18 @@ static void begin_fetched(struct epic_core *core, const struct epic_op *op, uint
 			  uint64_t flush)
 {
 	uint64_t available = epic_available(core, op->ip);
-	enum epic_cell cause = lost((enum fetch_cause)core->fetch.cause);
+	const struct fetch *f = &core->fetch;
 
 	if (available > free)
 		count_absent(core, available - free, flush);
 	while (available > core->cycle + 1) {
-		uint64_t all = available - core->cycle - 1, bubble = stall_span(core, all);
+		uint64_t part = same_cause(f, available - core->cycle - 1);
+		uint64_t bubble = stall_span(core, part);
 
 		epic_add(core, CELL_NOT_FETCH, 6 * bubble);
-		epic_add(core, cause, 2 * bubble);
+		epic_add(core, lost(epic_fetch_waits(f, core->cycle + 1)), 2 * bubble);
 		epic_bubbles(core, CELL_BUBBLE_FETCH, bubble);
-		if (bubble < all)
+		if (bubble < part)
 			epic_threads_stalled(core);
 	}
 }
@@ -230,10 +249,10 @@ void epic_group_end(struct epic_core *core, const struct epic_op *op, enum end w
 
 	not_dispersed(core, op, why);
 	if (why == END_FETCH) {
-		enum epic_cell cell = lost((enum fetch_cause)core->fetch.cause);
+		enum fetch_cause cause = epic_fetch_waits(&core->fetch, g->start);
 
-		epic_add(core, cell, 1);
-		epic_add(core, (enum epic_cell)(cell - CELL_LOST_FLUSH + CELL_ABSENT_FLUSH), 1);
+		epic_add(core, lost(cause), 1);
+		epic_add(core, absent(cause), 1);
 	} else if (why == END_TAKEN && !g->bundle) { /* the bundle that came with it */
 		epic_add(core, CELL_LOST_UNREACHED, 1);
 		epic_add(core, CELL_ABSENT_UNREACHED, 1);

@@ -269,6 +269,17 @@ static void redirect(struct epic_core *core, unsigned flush, uint64_t *charge)
 	core->shared->stream.next = 0;
 }
 
+/* A branch that was predicted right: what it costs the front end that it had to know. */
+static void turn(struct epic_core *core, const struct epic_op *op, bool taken)
+{
+	if (op->loop && taken == (op->loop == EPIC_LOOP_OUT))
+		epic_fetch_turn(core, FETCH_LOOP, core->params->loop_exit);
+	else if (taken && op->kind == EPIC_RETURN)
+		epic_fetch_turn(core, FETCH_RESTEER, core->params->turn_return);
+	else if (taken && op->kind == EPIC_INDIRECT)
+		epic_fetch_turn(core, FETCH_RESTEER, core->params->turn_indirect);
+}
+
 static void end_by_branch(struct epic_core *core, const struct epic_op *op,
 			  const struct epic_instance *in)
 {
@@ -290,6 +301,8 @@ static void end_by_branch(struct epic_core *core, const struct epic_op *op,
 		epic_group_end(core, op, core->group.bundle ? END_FULL : END_SPLIT);
 	if (in->taken || told.flushed)
 		redirect(core, told.flushed ? core->params->flush_branch : 0, &core->flush_branch);
+	if (!told.flushed)
+		turn(core, op, in->taken);
 	if (op->streams)
 		epic_stream_begin(core, in);
 	if (core->watch.branch)

@@ -22,6 +22,8 @@ struct epic_params {
 	uint32_t requests, fills;		/* of the second-level data cache, at once */
 	uint32_t bundles;			/* of the instruction buffer */
 	uint32_t flush_branch, flush_exception; /* cycles */
+	uint32_t turn_return, turn_indirect;	/* cycles without fetch after one, if it is taken */
+	uint32_t loop_exit;			/* the same after a counted loop */
 	uint32_t tlb_transfer, walk;		/* cycles */
 	uint32_t stack_rate;			/* registers a cycle */
 	uint32_t thread_switch, quantum;	/* cycles: of a change, and of a turn at most */

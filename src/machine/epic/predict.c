@@ -1,6 +1,6 @@
 /*
- * Branch prediction: static hints hold always; dynamic ones until the branch has a history. Returns
- * by a stack, other indirect branches by their last target.
+ * Branch prediction: counted loops by their counters; else static hints hold always, dynamic ones
+ * until the branch has a history. Returns by a stack, other indirect branches by their last target.
  */
 #include "machine/epic/core.h"
 
@@ -15,6 +15,8 @@ static bool direction(struct predictor *p, const struct epic_op *op, bool taken)
 	uint8_t *history = &p->history[at], *counter;
 	bool predicted;
 
+	if (op->loop)
+		return taken;
 	if (op->hint == EPIC_STATIC_TAKEN || op->hint == EPIC_STATIC_NOT)
 		return op->hint == EPIC_STATIC_TAKEN;
 	counter = &p->counters[at << 4 | *history];
