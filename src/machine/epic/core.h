@@ -351,15 +351,18 @@ void epic_reads_begin(struct epic_core *core, struct reads *reads, uint64_t cycl
 		      unsigned latency);
 /** Counts those that are on their way up to a cycle. */
 void epic_reads_count(struct epic_core *core, struct reads *reads, uint64_t cycle);
+/** The cycle from this one on in which fewer than so many are on their way. */
+uint64_t epic_reads_room(struct epic_core *core, struct reads *reads, uint64_t cycle,
+			 unsigned size);
 
 /**
  * A line of 128 bytes from the third level or memory.
- * @param cycle  of the request
+ * @param asked  cycle of the request
  * @param first  cell of what it is for, with the line in I; those of E and M follow
  * @param found  receives the line's state before
  * @return cycles from the request to use
  */
-unsigned epic_l3_read(struct epic_core *core, uint64_t address, uint64_t cycle,
+unsigned epic_l3_read(struct epic_core *core, uint64_t address, uint64_t asked,
 		      enum epic_cell first, const struct access *access, enum epic_state *found);
 
 /** Fetches the 32 bytes with the bundle. @return as epic_available() */
@@ -387,7 +390,8 @@ void epic_stream_go_on(struct epic_core *core, uint64_t line);
 /** Takes a line out of the buffer. @return cycle from which it is there; UINT64_MAX: it is not */
 uint64_t epic_stream_take(struct epic_core *core, uint64_t line);
 /** A line of code from beyond the first level, which comes to the second. @return cycles */
-unsigned epic_fetch_line(struct epic_core *core, uint64_t address, bool by_address, bool prefetch);
+unsigned epic_fetch_line(struct epic_core *core, uint64_t address, uint64_t cycle, bool by_address,
+			 bool prefetch);
 /** Whether what is fetched is marked by its address. */
 bool epic_code_marked(const struct epic_core *core, uint64_t address);
 /** Counts what fetching does, by address too. */

@@ -243,10 +243,26 @@ static bool awaited(enum epic_cell first, const struct access *access)
 	       (access->kind >= EPIC_LOAD && access->kind <= EPIC_FP_LOAD_CHECK);
 }
 
-unsigned epic_l3_read(struct epic_core *core, uint64_t address, uint64_t cycle,
+/* @return the cycle in which the request is accepted */
+static uint64_t accepted(struct epic_core *core, uint64_t cycle, enum epic_cell first,
+			 const struct access *access)
+{
+	uint64_t start =
+	    epic_reads_room(core, &core->shared->queue, cycle, core->params->request_buffers);
+
+	if (start > cycle)
+		epic_add_access(core, access,
+				first == CELL_L3_CODE_I	      ? CELL_L2I_REFUSED
+				: first == CELL_L3_PREFETCH_I ? CELL_L2I_REFUSED_PREFETCH
+							      : CELL_L2D_REFUSED);
+	return start;
+}
+
+unsigned epic_l3_read(struct epic_core *core, uint64_t address, uint64_t asked,
 		      enum epic_cell first, const struct access *access, enum epic_state *found)
 {
 	uint64_t number = epic_line(&core->l3, address);
+	uint64_t cycle = accepted(core, asked, first, access);
 	struct fabric_answer answer;
 	struct line *line = third_level(core, number, first, access, cycle, found);
 	unsigned latency = core->params->l3.latency;
@@ -261,7 +277,7 @@ unsigned epic_l3_read(struct epic_core *core, uint64_t address, uint64_t cycle,
 	}
 	epic_reads_begin(core, &core->shared->queue, cycle, latency);
 	epic_add(core, CELL_QUEUED, 1);
-	return latency;
+	return latency + (unsigned)(cycle - asked);
 }
 
 unsigned epic_upgrade(struct epic_core *core, const struct access *a, uint64_t number,

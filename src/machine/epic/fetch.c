@@ -41,24 +41,36 @@ static unsigned translate(struct epic_core *core, uint64_t ip, struct detail_fet
 	return core->params->tlb_transfer + core->params->walk;
 }
 
-unsigned epic_fetch_line(struct epic_core *core, uint64_t address, bool by_address, bool prefetch)
+/* A request for a line that is on its way. It goes through the cache again when that has come. */
+static unsigned recirculate(struct epic_core *core, const struct line *line, uint64_t cycle,
+			    bool by_address, bool prefetch)
+{
+	epic_count_code(core, prefetch ? CELL_L2I_AGAIN_PREFETCH : CELL_L2I_AGAIN, by_address);
+	return (unsigned)(line->ready - cycle) + core->params->l2i.latency;
+}
+
+unsigned epic_fetch_line(struct epic_core *core, uint64_t address, uint64_t cycle, bool by_address,
+			 bool prefetch)
 {
 	uint64_t line = epic_line(&core->l2i, address);
+	const struct line *found = epic_cache_find(&core->l2i, line);
 	struct access access = {.address = address, .by_data = by_address};
 	enum epic_state state;
 	unsigned latency;
 
 	epic_count_code(core, CELL_L1I_PAIR, by_address); /* both halves of the line */
 	epic_count_code(core, CELL_L1I_PAIR, by_address);
-	if (epic_cache_find(&core->l2i, line)) {
+	if (found) {
 		epic_count_code(core, prefetch ? CELL_L2I_PREFETCH_HIT : CELL_L2I_HIT, by_address);
-		return core->params->l2i.latency;
+		return found->ready <= cycle + core->params->l2i.latency
+			   ? core->params->l2i.latency
+			   : recirculate(core, found, cycle, by_address, prefetch);
 	}
 	access.marks = by_address ? SIGNAL_MARK_ADDRESS | SIGNAL_MARK_CHANNEL : 0;
 	epic_count_code(core, prefetch ? CELL_L2I_PREFETCH_MISS : CELL_L2I_MISS, by_address);
-	latency = epic_l3_read(core, address, core->fetch.next,
-			       prefetch ? CELL_L3_PREFETCH_I : CELL_L3_CODE_I, &access, &state);
-	if (epic_cache_fill(&core->l2i, line, 0))
+	latency = epic_l3_read(core, address, cycle, prefetch ? CELL_L3_PREFETCH_I : CELL_L3_CODE_I,
+			       &access, &state);
+	if (epic_cache_fill(&core->l2i, line, cycle + latency))
 		epic_count_code(core, CELL_L2I_VICTIM, by_address);
 	return latency;
 }
@@ -81,7 +93,7 @@ static unsigned miss(struct epic_core *core, uint64_t ip, bool by_address)
 		epic_count_code(core, CELL_BUFFER_AWAITED, by_address);
 		return (unsigned)(ready - now);
 	}
-	return epic_fetch_line(core, ip, by_address, false) - core->params->l1i.latency;
+	return epic_fetch_line(core, ip, now, by_address, false) - core->params->l1i.latency;
 }
 
 /* Cycles by which the fetch of a chunk is late. */

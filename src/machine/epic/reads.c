@@ -21,6 +21,17 @@ void epic_reads_count(struct epic_core *core, struct reads *r, uint64_t cycle)
 		pass(core, r, cycle);
 }
 
+uint64_t epic_reads_room(struct epic_core *core, struct reads *r, uint64_t cycle, unsigned size)
+{
+	uint64_t until;
+
+	epic_reads_count(core, r, cycle > r->now ? cycle : r->now);
+	if (r->count < size)
+		return cycle;
+	until = r->until[(r->first + r->count - size) % READS_MAX];
+	return until > cycle ? until : cycle;
+}
+
 void epic_reads_begin(struct epic_core *core, struct reads *r, uint64_t cycle, unsigned latency)
 {
 	uint64_t until;

@@ -56,8 +56,8 @@ static __attribute__((noinline)) bool fetch(struct epic_core *core, uint64_t lin
 		return false;
 	i = place(s);
 	s->lines[i] = line + 1;
-	s->ready[i] =
-	    s->cycle + epic_fetch_line(core, line << core->l1i.line_log2, by_address, true);
+	s->ready[i] = s->cycle + epic_fetch_line(core, line << core->l1i.line_log2, s->cycle,
+						 by_address, true);
 	return true;
 }
 
