@@ -45,6 +45,11 @@ struct line *epic_cache_peek(const struct cache *cache, uint64_t line)
 	return NULL;
 }
 
+const struct line *epic_cache_last(const struct cache *cache, uint64_t line)
+{
+	return set_of(cache, line) + cache->ways - 1;
+}
+
 /* The way that is free now is filled next. */
 void epic_cache_drop(struct cache *cache, uint64_t line)
 {

@@ -81,6 +81,7 @@ struct epic_core *epic_init(void *memory, const struct epic_params *params)
 	core->shared->foreground = core->shared->threads[0] = core;
 	core->shared->requests.size = params->requests;
 	core->shared->fills.size = params->fills;
+	core->shared->victims.size = params->victims;
 	core->shared->reads.low = CELL_READING_LOW;
 	core->shared->queue.low = CELL_QUEUE_LOW;
 	reset_thread(core);

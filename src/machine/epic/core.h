@@ -168,7 +168,18 @@ struct stream {
 struct pending {
 	uint64_t number;
 	uint64_t inserted, issued; /* cycles: into its queue, and to the third level */
+	unsigned waiting;	   /* requests that come back when it is there */
 };
+
+#define STORES	    8u
+#define STORES_BACK 4u /* cycles in which a store is on its way through the second level */
+
+/* What the second level stored: in which cycle, which bytes, four by four. */
+struct stored {
+	uint64_t cycle, first, last;
+};
+
+#define FILLED 512u
 
 /* What the threads of a core share, besides the lines and pages of its caches and TLBs. */
 struct epic_shared {
@@ -177,11 +188,17 @@ struct epic_shared {
 	uint64_t busy; /* cycle until which it executed before it stopped */
 	struct predictor predictor;
 	struct stream stream;
-	struct ring requests, fills;
+	struct ring requests, fills, victims;
 	struct pending pending[RING_MAX]; /* of fills */
 	uint64_t missed_cycle, missed;	  /* line and cycle of the last miss of the second level */
-	uint64_t ordered[2];		  /* until when requests that acquire, and release, wait */
-	struct reads reads, queue;	  /* of memory; of all that the second levels ask for */
+	uint64_t filled[FILLED];    /* cycles in which a line came to it, by their remainders */
+	uint64_t recirculates;	    /* until when requests wait for lines on their way */
+	uint64_t bank_cycle, banks; /* of its data that loads read in a cycle, a bit each */
+	struct stored stores[STORES];
+	uint64_t stored_at; /* cycle of the last one */
+	unsigned store_next;
+	uint64_t ordered[2];	   /* until when requests that acquire, and release, wait */
+	struct reads reads, queue; /* of memory; of all that the second levels ask for */
 };
 
 #define MISSES_MAX   32u
@@ -214,6 +231,12 @@ struct turn {
 	void *wait_arg;
 };
 
+/* Requests of a thread to the second level that others of it wait for. */
+struct order {
+	uint64_t acquire, acquired; /* cycles: the last that acquires came; all are done */
+	uint64_t last, done;	    /* the same of all */
+};
+
 #define EPIC_USES_ROOM 16
 
 /* A hardware thread of a core. */
@@ -237,7 +260,8 @@ struct epic_core {
 	uint64_t spill, fill;			/* the same of the register stack */
 	uint64_t stack_ready; /* of application registers that it needs for the open group; or 0 */
 	uint64_t unat_ready;  /* of ar.unat, for fills of the open group; or 0 */
-	unsigned marks;	      /* of the instruction issued last */
+	struct order order;
+	unsigned marks; /* of the instruction issued last */
 	bool marking;
 	uint64_t deadline;
 	struct epic_watch watch;
@@ -289,6 +313,14 @@ static inline void epic_add_access(struct epic_core *core, const struct access *
 	}
 }
 
+/** The same, so many times. */
+static inline void epic_add_times(struct epic_core *core, const struct access *access,
+				  enum epic_cell cell, unsigned times)
+{
+	for (unsigned i = 0; i < times; i++)
+		epic_add_access(core, access, cell);
+}
+
 /** A register's `done` if its result comes in a cycle. */
 static inline uint64_t epic_done(const struct epic_core *core, uint64_t cycle, unsigned via)
 {
@@ -335,6 +367,8 @@ static inline uint64_t epic_line_of(uint64_t tag)
 
 /** Searches, and changes nothing. @return it, or NULL */
 struct line *epic_cache_peek(const struct cache *cache, uint64_t line);
+/** The line that goes when the next one of its set comes; tag 0: none goes. */
+const struct line *epic_cache_last(const struct cache *cache, uint64_t line);
 /** Takes a line out, if it is there. */
 void epic_cache_drop(struct cache *cache, uint64_t line);
 
@@ -414,7 +448,7 @@ enum epic_outcome epic_predict(struct predictor *p, struct returns *returns,
 
 /* What an access does to the pipeline: cycles of each cause, and until its value is there. */
 struct access_time {
-	uint64_t pressure, transfer, walk;
+	uint64_t pressure, transfer, walk, order;
 	unsigned latency;
 };
 /** A request of the second level, and what waits for it. */

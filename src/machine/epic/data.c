@@ -360,10 +360,10 @@ static void fill_first_level(struct epic_core *core, const struct access *a, uin
 	uint64_t number = epic_line(&core->l1d, a->address);
 	struct line *line = epic_cache_find(&core->l1d, number);
 
-	if (line)
-		line->ready = ready;
-	else
+	if (!line)
 		epic_cache_fill(&core->l1d, number, ready);
+	else if (ready < line->ready) /* else the one before brings it */
+		line->ready = ready;
 }
 
 static void load(struct epic_core *core, const struct access *a, uint64_t t,
@@ -371,6 +371,8 @@ static void load(struct epic_core *core, const struct access *a, uint64_t t,
 {
 	if (first_level(core, a, t)) {
 		time->latency = core->params->l1d.latency;
+		if (core->order.acquired > t) /* nobody else holds it back */
+			time->order = core->order.acquired - t;
 		return;
 	}
 	epic_request(core, a, t, time);

@@ -198,7 +198,7 @@ static void wait_for_stack(struct epic_core *core)
 static void do_accesses(struct epic_core *core, unsigned *latencies)
 {
 	struct group *g = &core->group;
-	uint64_t pressure = 0, transfer = 0, walk = 0, all;
+	uint64_t pressure = 0, transfer = 0, walk = 0, order = 0, all;
 	uint64_t spill = cycles_until(core->unat_ready, core->cycle + 1);
 
 	core->unat_ready = 0;
@@ -209,8 +209,9 @@ static void do_accesses(struct epic_core *core, unsigned *latencies)
 		pressure = larger(pressure, time.pressure);
 		transfer = larger(transfer, time.transfer);
 		walk = larger(walk, time.walk);
+		order = larger(order, time.order);
 	}
-	all = spill + pressure + transfer + walk;
+	all = spill + pressure + transfer + walk + order;
 	if (!all)
 		return;
 	epic_add(core, CELL_MEMORY_ANY, all);
@@ -218,6 +219,7 @@ static void do_accesses(struct epic_core *core, unsigned *latencies)
 	epic_add(core, CELL_MEMORY_BACK_PRESSURE, pressure);
 	epic_add(core, CELL_MEMORY_TLB, transfer);
 	epic_add(core, CELL_MEMORY_WALKER, walk);
+	epic_add(core, CELL_MEMORY_ORDER, order);
 	epic_bubbles(core, CELL_BUBBLE_MEMORY, all);
 }
 

@@ -18,10 +18,12 @@ struct epic_params {
 	const char *name;
 	struct epic_cache_params l1i, l1d, l2i, l2d, l3;
 	struct epic_tlb_params itlb1, itlb2, dtlb1, dtlb2;
-	uint32_t memory_latency;		/* cycles */
-	uint32_t requests, fills;		/* of the second-level data cache, at once */
-	uint32_t request_buffers;		/* of both second levels, to what is beyond them */
-	uint32_t bundles;			/* of the instruction buffer */
+	uint32_t memory_latency;  /* cycles */
+	uint32_t requests, fills; /* of the second-level data cache, at once */
+	uint32_t victims;	  /* modified lines that it gives up, at once */
+	uint32_t banks, queued;	  /* its banks of 16 bytes; cycles of a hit by its queue */
+	uint32_t request_buffers; /* of both second levels, to what is beyond them */
+	uint32_t bundles;	  /* of the instruction buffer */
 	uint32_t flush_branch, flush_exception; /* cycles */
 	uint32_t turn_return, turn_indirect;	/* cycles without fetch after one, if it is taken */
 	uint32_t loop_exit;			/* the same after a counted loop */
