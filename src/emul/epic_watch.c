@@ -228,15 +228,17 @@ static unsigned thread_of(const struct pmu_machine *desc, unsigned core)
 	return core % desc->cores * desc->sockets + core / desc->cores;
 }
 
-static enum fabric_found on_snoop(void *arg, unsigned core, uint64_t line, enum fabric_snoop what)
+static enum fabric_found on_snoop(void *arg, unsigned core, uint64_t line, enum fabric_snoop what,
+				  uint64_t *time)
 {
 	struct emul_epic *epic = arg;
 
 	const struct pmu_machine *desc = epic->desc;
 	unsigned first = core / desc->cores * machine_cpus(desc) + core % desc->cores;
 
-	return thread_of(desc, core) < epic->used ? epic_snoop(epic->cores[first].core, line, what)
-						  : FABRIC_NOTHING;
+	return thread_of(desc, core) < epic->used
+		   ? epic_snoop(epic->cores[first].core, line, what, time)
+		   : FABRIC_NOTHING;
 }
 
 static void on_event(void *arg, const struct detail_event *event)

@@ -66,7 +66,8 @@ HANDED = {"CPE_BLD_HOM.ANY": 8, "CPE_BLD_HOM.RdData": 2, "CPE_BLD_HOM.InvItoE": 
           "CPE_RIP_DRS.DataC_E_Cmp": 0, "CPE_RIP_NDRNCBSNP.Any_NDR": 4, "CPE_RIP_NDRNCBSNP.Cmp": 2,
           "CPE_RIP_NDRNCBSNP.GntECmp": 2, "CPE_RIP_NDRNCBSNP.Any_SNP": 4,
           "CPE_RIP_NDRNCBSNP.SnpData": 2, "CPE_RIP_NDRNCBSNP.SnpCode": 0,
-          "CPE_RIP_NDRNCBSNP.SnpInvOwn": 2, "CPE_QPI_RSP.SNP_REG": 4, "CPE_EXT_SNP.SNP_ACC": 4}
+          "CPE_RIP_NDRNCBSNP.SnpInvOwn": 0, "CPE_RIP_NDRNCBSNP.SnpInvItoE": 2,
+          "CPE_QPI_RSP.SNP_RCAP": 0, "CPE_QPI_RSP.SNP_REG": 4, "CPE_EXT_SNP.SNP_ACC": 4}
 PACKETS = {
     "": {},
     # The second to read it has it from the first one, who has it alone and unchanged.
@@ -113,7 +114,8 @@ class Test(Case):
         wrote it, by way of memory."""
         wanted = {"L2I_SNOOP_HITS": 1, "L1I_SNOOP": 2, "ER_SNP_INV.ALL": 1, "ER_SNP_CODE.ALL": 1,
                   "ER_SNP_CODE.HITM": 1, "ER_SNP_CODE.IMPWB": 1, "CPE_BLD_HOM.RdCode": 1,
-                  "CPE_RIP_NDRNCBSNP.SnpCode": 1, "CPE_RIP_NDRNCBSNP.SnpInvOwn": 1,
+                  "CPE_RIP_NDRNCBSNP.SnpCode": 1, "CPE_RIP_NDRNCBSNP.SnpInvItoE": 1,
+                  "CPE_RIP_NDRNCBSNP.SnpInvOwn": 0,
                   "CPE_BLD_HOM.RspFwdSWb": 1, "CPE_BLD_HOM.RspIS": 1, "CPE_RIP_DRS.DataC_S": 1,
                   "ER_SNP_ALL.IMPWB": 1,
                   "ER_SNP_DATA.IMPWB": 0, "L2D_STORE_HIT_SHARED.ANY": 1,
@@ -126,15 +128,34 @@ class Test(Case):
     def test_line_of_data(self):
         """As test_uncore's: the line is read from who wrote it, and then taken from who reads it."""
         wanted = {"ER_SNP_DATA.IMPWB": 2, "ER_SNP_ALL.IMPWB": 2, "ER_SNP_CODE.IMPWB": 0,
-                  "L1I_SNOOP": 4, "L2I_SNOOP_HITS": 0}
+                  "L1I_SNOOP": 4, "L2I_SNOOP_HITS": 0, "ER_SNOOPQ_LIVE_HI": 0}
         few, many = (self.count(PING_PONG, wanted, turns=t, body="") for t in (500, 2500))
         for event, count in wanted.items():
             self.assertAlmostEqual(many[event] - few[event], 2000 * count,
                                    delta=ENDS * 2 * (count != 0), msg=event)
 
+    def test_snoops_at_once(self):
+        """The first thread claims sixteen lines, which the second one reads then: sixteen snoops of
+        the second's core, and of the first's, come within the time that one takes. Eight find a place,
+        and the others begin when these end; so a core is at eight of them from when the eighth comes
+        until two such times after the first. The flag's line takes four more, two of each kind."""
+        body = "mov r28=r29; mov r30=r29;;" + \
+            "(p9) st8 [r28]=r25,128\n (p8) ld8 r22=[r30],128;;\n" * 16
+        took = SNOOP * CORE_MHZ // 1200
+        events = ["CPE_QPI_RSP.SNP_REG", "CPE_QPI_RSP.SNP_RCAP", "CPE_RIP_NDRNCBSNP.SnpInvItoE",
+                  "ER_SNOOPQ_LIVE_LO", "ER_SNOOPQ_LIVE_HI"]
+        few, many = (self.count(PING_PONG, events, turns=t, body=body) for t in (500, 2500))
+        snoops, waited, claims, low, high = ((many[e] - few[e]) / 2000 for e in events)
+        self.assertAlmostEqual(snoops, 36, delta=0.1)
+        self.assertAlmostEqual(waited, 16, delta=0.1)
+        self.assertAlmostEqual(claims, 18, delta=0.1)
+        self.assertAlmostEqual(low + 8 * high, 36 * took, delta=0.1 * took)
+        self.assertLess(high, 2 * 2 * took)
+        self.assertGreater(high, 2 * (2 * took - 7 * 3))
+
     def test_packets(self):
         """What handing a line over takes: twice a turn it is read from who wrote it (RdData, SnpData,
-        RspFwdSWb with WbSData and DataC_S), and taken from who reads it (InvItoE, SnpInvOwn, RspI,
+        RspFwdSWb with WbSData and DataC_S), and taken from who reads it (InvItoE, SnpInvItoE, RspI,
         GntE_Cmp). And what comes on top for lines that both read, that one writes to after the other
         one has read them, and that both write to."""
         for body, more in PACKETS.items():

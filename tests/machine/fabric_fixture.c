@@ -34,13 +34,16 @@ const struct fabric_params params = {.mhz = 1000,
 				     .core_ports = {8, 7, 3, 2},
 				     .home_ports = {10, 0},
 				     .link_ports = {6, 9, 5}};
-static enum fabric_found snoop(void *arg, unsigned core, uint64_t line, enum fabric_snoop what)
+static enum fabric_found snoop(void *arg, unsigned core, uint64_t line, enum fabric_snoop what,
+			       uint64_t *time)
 {
 	enum fabric_found *cache = &((struct fixture *)arg)->caches[core], found = *cache;
 
 	(void)line;
+	(void)time;
 	if (what != FABRIC_LOOK && found)
-		*cache = what == FABRIC_INVALIDATE ? FABRIC_NOTHING : FABRIC_SHARED;
+		*cache = what == FABRIC_INVALIDATE || what == FABRIC_CLAIM ? FABRIC_NOTHING
+									   : FABRIC_SHARED;
 	return found;
 }
 

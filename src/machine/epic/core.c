@@ -84,6 +84,7 @@ struct epic_core *epic_init(void *memory, const struct epic_params *params)
 	core->shared->victims.size = params->victims;
 	core->shared->reads.low = CELL_READING_LOW;
 	core->shared->queue.low = CELL_QUEUE_LOW;
+	core->shared->snoops.low = CELL_SNOOPS_LOW;
 	reset_thread(core);
 	return core;
 }

@@ -199,6 +199,7 @@ struct epic_shared {
 	unsigned store_next;
 	uint64_t ordered[2];	   /* until when requests that acquire, and release, wait */
 	struct reads reads, queue; /* of memory; of all that the second levels ask for */
+	struct reads snoops;	   /* of other cores, that this one is at */
 };
 
 #define MISSES_MAX   32u

@@ -29,6 +29,16 @@ static uint64_t flits(const struct epic_core *core, unsigned messages, unsigned 
 	return messages + (uint64_t)lines * core->params->fabric.line_flits;
 }
 
+static uint64_t core_cycles(const struct epic_core *core, uint64_t fabric_cycles)
+{
+	return fabric_cycles * core->mhz / core->params->fabric.mhz;
+}
+
+static bool invalidates(enum fabric_snoop what)
+{
+	return what == FABRIC_INVALIDATE || what == FABRIC_CLAIM;
+}
+
 /* What comes for a snoop, and what goes: an answer, and the line where it is this core's alone. */
 static void count_snoop_packets(struct epic_core *core, enum fabric_snoop what,
 				enum fabric_found found)
@@ -36,14 +46,14 @@ static void count_snoop_packets(struct epic_core *core, enum fabric_snoop what,
 	bool alone = found >= FABRIC_EXCLUSIVE, modified = found == FABRIC_MODIFIED;
 
 	epic_add(core,
-		 what == FABRIC_INVALIDATE   ? CELL_PACKET_SNOOP_OWN
+		 what == FABRIC_CLAIM	     ? CELL_PACKET_SNOOP_CLAIM
+		 : what == FABRIC_INVALIDATE ? CELL_PACKET_SNOOP_OWN
 		 : what == FABRIC_SHARE_CODE ? CELL_PACKET_SNOOP_CODE
 					     : CELL_PACKET_SNOOP_DATA,
 		 1);
 	epic_add(core, CELL_FLITS_CAME, 1);
-	epic_add(core, CELL_FLITS_SENT,
-		 flits(core, 1, what == FABRIC_INVALIDATE ? alone : 1u + modified));
-	if (what == FABRIC_INVALIDATE) {
+	epic_add(core, CELL_FLITS_SENT, flits(core, 1, invalidates(what) ? alone : 1u + modified));
+	if (invalidates(what)) {
 		epic_add(core,
 			 alone ? CELL_PACKET_ANSWER_FORWARDED_INVALID : CELL_PACKET_ANSWER_INVALID,
 			 1);
@@ -58,7 +68,23 @@ static void count_snoop_packets(struct epic_core *core, enum fabric_snoop what,
 	epic_add(core, CELL_PACKET_DATA_KEPT, modified);
 }
 
-enum fabric_found epic_snoop(struct epic_core *core, uint64_t number, enum fabric_snoop what)
+/* Takes its place in the queue of snoops: as many as there is room for, each as long. */
+static void queue_snoop(struct epic_core *core, uint64_t *time)
+{
+	const struct epic_params *p = core->params;
+	uint64_t cycle = core_cycles(core, *time);
+	uint64_t start = epic_reads_room(core, &core->shared->snoops, cycle, p->snoops);
+
+	if (start > cycle) {
+		epic_add(core, CELL_SNOOPS_FULL, 1);
+		*time += (start - cycle) * p->fabric.mhz / core->mhz;
+	}
+	epic_reads_begin(core, &core->shared->snoops, start,
+			 (unsigned)core_cycles(core, p->fabric.snoop));
+}
+
+enum fabric_found epic_snoop(struct epic_core *core, uint64_t number, enum fabric_snoop what,
+			     uint64_t *time)
 {
 	struct line *second = epic_cache_peek(&core->l2d, number);
 	struct line *third = epic_cache_peek(&core->l3, number);
@@ -70,7 +96,7 @@ enum fabric_found epic_snoop(struct epic_core *core, uint64_t number, enum fabri
 		? FABRIC_MODIFIED
 	    : instructions || tags & LINE_SHARED ? FABRIC_SHARED
 						 : FABRIC_EXCLUSIVE;
-	unsigned first = what == FABRIC_INVALIDATE   ? CELL_SNOOPED_OWN_MISS
+	unsigned first = invalidates(what)	     ? CELL_SNOOPED_OWN_MISS
 			 : what == FABRIC_SHARE_CODE ? CELL_SNOOPED_CODE_MISS
 						     : CELL_SNOOPED_DATA_MISS;
 
@@ -80,10 +106,9 @@ enum fabric_found epic_snoop(struct epic_core *core, uint64_t number, enum fabri
 	epic_add(core,
 		 (enum epic_cell)(first + (found == FABRIC_MODIFIED) + (found != FABRIC_NOTHING)),
 		 1);
-	epic_add(core, CELL_SNOOP_CYCLES,
-		 core->params->fabric.snoop * core->mhz / core->params->fabric.mhz);
+	queue_snoop(core, time);
 	count_snoop_packets(core, what, found);
-	if (what == FABRIC_INVALIDATE) {
+	if (invalidates(what)) {
 		epic_add(core, CELL_L1I_SNOOP, 2); /* both halves of the line */
 		epic_add(core, CELL_L2I_SNOOP_HIT, instructions);
 		drop_line(core, number);
@@ -104,11 +129,6 @@ static unsigned max(unsigned a, unsigned b)
 static enum epic_state state_of(uint64_t tag)
 {
 	return !tag ? STATE_I : tag & LINE_DIRTY ? STATE_M : tag & LINE_SHARED ? STATE_S : STATE_E;
-}
-
-static uint64_t core_cycles(const struct epic_core *core, uint64_t fabric_cycles)
-{
-	return fabric_cycles * core->mhz / core->params->fabric.mhz;
 }
 
 static void tell_request(struct epic_core *core, const struct fabric_request *request,

@@ -232,8 +232,9 @@ struct epic_core *epic_init_thread(void *memory, struct epic_core *first);
  * @param mhz     of the core's clock
  */
 void epic_connect(struct epic_core *core, struct fabric *fabric, unsigned number, unsigned mhz);
-/** Another core's request for a line. @return what was there */
-enum fabric_found epic_snoop(struct epic_core *core, uint64_t number, enum fabric_snoop what);
+/** Another core's request for a line: snoop() of struct fabric_watch. @return what was there */
+enum fabric_found epic_snoop(struct epic_core *core, uint64_t number, enum fabric_snoop what,
+			     uint64_t *time);
 /**
  * The thread was halted until a cycle, and counts only that. Nothing if that is over. From then on
  * it executes, if it is in the foreground.

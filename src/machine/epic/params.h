@@ -20,6 +20,7 @@ struct epic_params {
 	struct epic_tlb_params itlb1, itlb2, dtlb1, dtlb2;
 	uint32_t memory_latency;  /* cycles */
 	uint32_t requests, fills; /* of the second-level data cache, at once */
+	uint32_t snoops;	  /* that a core is at, at once */
 	uint32_t victims;	  /* modified lines that it gives up, at once */
 	uint32_t banks, queued;	  /* its banks of 16 bytes; cycles of a hit by its queue */
 	uint32_t request_buffers; /* of both second levels, to what is beyond them */

@@ -86,12 +86,19 @@ enum fabric_snoop {
 	FABRIC_SHARE,	   /* it stays readable: another wants to read it */
 	FABRIC_SHARE_CODE, /* the same, to execute it */
 	FABRIC_INVALIDATE, /* it goes: another wants to write to it */
+	FABRIC_CLAIM,	   /* the same, and has the line */
 };
 
 struct fabric_watch {
 	void *arg;
-	/** Caches of a core, all levels. @return what they had before */
-	enum fabric_found (*snoop)(void *arg, unsigned core, uint64_t line, enum fabric_snoop what);
+	/**
+	 * Caches of a core, all levels.
+	 * @param time  when the snoop comes; receives when the core begins with it. FABRIC_LOOK:
+	 * NULL
+	 * @return what they had before
+	 */
+	enum fabric_found (*snoop)(void *arg, unsigned core, uint64_t line, enum fabric_snoop what,
+				   uint64_t *time);
 	/** Something happened in a unit. */
 	void (*event)(void *arg, const struct detail_event *event);
 	const uint8_t *enabled; /* SIGNAL_COUNT bytes: signals that somebody counts */

@@ -125,7 +125,8 @@ static void look(struct story *s)
 		enum fabric_found found =
 		    core == s->request->core
 			? FABRIC_NOTHING
-			: s->f->watch.snoop(s->f->watch.arg, core, s->request->line, FABRIC_LOOK);
+			: s->f->watch.snoop(s->f->watch.arg, core, s->request->line, FABRIC_LOOK,
+					    NULL);
 
 		if (found >= FABRIC_EXCLUSIVE)
 			s->owner = (int)core;
@@ -144,14 +145,16 @@ static uint64_t snoop(const struct story *s, unsigned core, enum fabric_found *f
 {
 	static const uint8_t of[] = {[FABRIC_SHARE] = MESSAGE_SNOOP_DATA,
 				     [FABRIC_SHARE_CODE] = MESSAGE_SNOOP_CODE,
-				     [FABRIC_INVALIDATE] = MESSAGE_SNOOP_OWN};
-	enum fabric_snoop what = owns(s)				? FABRIC_INVALIDATE
+				     [FABRIC_INVALIDATE] = MESSAGE_SNOOP_OWN,
+				     [FABRIC_CLAIM] = MESSAGE_SNOOP_CLAIM};
+	enum fabric_snoop what = s->request->kind == FABRIC_OWN		? FABRIC_CLAIM
+				 : owns(s)				? FABRIC_INVALIDATE
 				 : s->request->kind == FABRIC_READ_CODE ? FABRIC_SHARE_CODE
 									: FABRIC_SHARE;
 	uint64_t time = s->start + s->f->params->home;
 
 	time = from_home(s, core_port(s->f, core), CLASS(SNOOP), of[what], SIGNAL_STATE_I, &time);
-	*found = s->f->watch.snoop(s->f->watch.arg, core, s->request->line, what);
+	*found = s->f->watch.snoop(s->f->watch.arg, core, s->request->line, what, &time);
 	return time + s->f->params->snoop;
 }
 
