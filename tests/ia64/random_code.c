@@ -10,8 +10,7 @@
 
 #define STOPS 300 /* in one run */
 
-static void step(void *state, const struct ia64_cpu *c, const void *record, bool on,
-		 uint64_t address)
+static void step(void *state, const struct ia64_cpu *c, void *record, bool on, uint64_t address)
 {
 	uint64_t *steps = state;
 

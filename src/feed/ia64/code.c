@@ -134,8 +134,10 @@ struct maker {
 	struct ia64_group group; /* so far */
 	uint32_t first, count;
 	bool ended;
-	uint32_t observed;     /* instructions: those that join others may have no operation */
-	unsigned char *record; /* of the instruction before; NULL: none can join it */
+	uint32_t observed;     /* instructions */
+	unsigned char *record; /* of those before that the observer is told of later; or NULL */
+	uint8_t joined;	       /* instructions in it */
+	bool resumes;	       /* the next record has to */
 };
 
 static struct ia64_op *place(struct maker *m, uint64_t ip)
@@ -146,25 +148,75 @@ static struct ia64_op *place(struct maker *m, uint64_t ip)
 	return &m->c->ops[n];
 }
 
-/* The call before an instruction. */
-static void observe(struct maker *m, const struct ia64_insn *insn, const struct ia64_bundle *bundle)
+/* The call for a record. ahead: of an instruction that is in it, too */
+static void tell(struct maker *m, uint64_t ip, unsigned qp, unsigned r3, bool ahead)
+{
+	*place(m, ip) = (struct ia64_op){.run = ia64_op_observe[0],
+					 .uimm = (uintptr_t)m->record,
+					 .qp = (uint8_t)qp,
+					 .r1 = ahead,
+					 .r3 = (uint8_t)r3};
+	m->record = NULL;
+}
+
+/* The call for what is told of later and has not been told of. */
+static void tell_rest(struct maker *m, uint64_t ip, bool ahead)
+{
+	if (m->record)
+		tell(m, ip, 0, 0, ahead);
+}
+
+static enum ia64_observing begin_record(struct maker *m, unsigned char *record,
+					const struct ia64_insn *insn,
+					const struct ia64_bundle *bundle)
 {
 	const struct ia64_observer *w = m->c->process->observer;
+
+	m->record = record;
+	m->joined = 1;
+	return w->decode ? w->decode(w->state, record, insn, bundle) : IA64_OBSERVE_NOW;
+}
+
+static enum ia64_observing join(struct maker *m, const struct ia64_insn *insn,
+				const struct ia64_bundle *bundle)
+{
+	const struct ia64_observer *w = m->c->process->observer;
+	enum ia64_observing how = IA64_OBSERVE_APART;
+
+	if (m->record && m->joined < IA64_NOTES)
+		how = w->join(w->state, m->record, insn, bundle);
+	m->joined += how != IA64_OBSERVE_APART;
+	return how;
+}
+
+/* A NaT that an instruction meets may end the piece there, so nothing waits while there are some.
+ */
+static void observe(struct maker *m, const struct ia64_insn *insn, const struct ia64_bundle *bundle)
+{
 	unsigned char *next = m->c->records + m->c->records_used;
+	enum ia64_observing how = join(m, insn, bundle);
 
 	m->observed++;
-	m->c->records_used += w->record_size;
-	if (m->record && w->join && w->join(w->state, m->record, insn, bundle))
-		return;
-	m->record = next;
-	if (w->decode)
-		w->decode(w->state, next, insn, bundle);
-	*place(m, insn->ip | insn->slot) = (struct ia64_op){
-	    .run = ia64_op_observe[0], .uimm = (uintptr_t)next, .qp = insn->qp, .r3 = insn->r3};
+	m->c->records_used += m->c->process->observer->record_size;
+	if (how == IA64_OBSERVE_APART) {
+		tell_rest(m, insn->ip | insn->slot, false);
+		how = begin_record(m, next, insn, bundle);
+	}
+	if (m->resumes && how != IA64_OBSERVE_NOW && how != IA64_OBSERVE_JUMP)
+		*place(m, insn->ip | insn->slot) = (struct ia64_op){.run = ia64_op_resume[0]};
+	m->resumes = how == IA64_OBSERVE_NOW || m->context.nats;
+	if (how == IA64_OBSERVE_NOTED)
+		*place(m, insn->ip | insn->slot) = (struct ia64_op){.run = ia64_op_note[0],
+								    .qp = insn->qp,
+								    .r1 = (uint8_t)(m->joined - 1),
+								    .r3 = insn->r3};
+	if (how == IA64_OBSERVE_NOW || how == IA64_OBSERVE_JUMP || m->context.nats)
+		tell(m, insn->ip | insn->slot, insn->qp, insn->r3, true);
 }
 
 static void make_illegal(struct maker *m, const struct ia64_insn *insn)
 {
+	tell_rest(m, insn->ip | insn->slot, true);
 	ia64_translate(place(m, insn->ip | insn->slot), insn, &m->context);
 	m->ended = insn->qp == 0;
 }
@@ -249,6 +301,7 @@ static struct ia64_op *make_piece(struct ia64_cpu *c, uint64_t ip)
 		slot = 0;
 	}
 	if (!m.ended) {
+		tell_rest(&m, at, false);
 		last = place(&m, at);
 		*last = (struct ia64_op){.run = ia64_op_continue[0], .uimm = at};
 	}
@@ -284,11 +337,41 @@ struct ia64_op *ia64_goto(struct ia64_cpu *c, uint64_t ip)
 
 struct ia64_op *ia64_again(struct ia64_cpu *c, struct ia64_op *o)
 {
-	return ia64_goto(c, ia64_ip_of(c, o));
+	return ia64_goto(c, ia64_ip_behind(c, o));
+}
+
+void ia64_code_resume(struct ia64_cpu *c)
+{
+	const struct ia64_observer *w = c->process->observer;
+
+	if (w && w->resume)
+		w->resume(c->observer_own);
+}
+
+/* Whether the observer was told of an instruction ahead of it. */
+static bool was_told(const struct ia64_cpu *c, const struct ia64_op *o)
+{
+	while (o > c->ops && (o - 1)->run == ia64_op_aligned[(o - 1)->qp ? 1 : 0])
+		o--;
+	return o > c->ops && (o - 1)->run == ia64_op_observe[0] && (o - 1)->r1;
+}
+
+/* The call for an instruction that is told of later comes behind it, before the piece ends. */
+void ia64_code_until(struct ia64_cpu *c, const struct ia64_op *o, bool leaves)
+{
+	const struct ia64_observer *w = c->process->observer;
+	uint64_t ip = ia64_ip_of(c, o);
+
+	if (!w || !w->until || was_told(c, o))
+		return;
+	while (o->run != ia64_op_observe[0])
+		o++;
+	w->until(c->observer_own, c, (void *)(uintptr_t)o->uimm, ip, leaves);
 }
 
 struct ia64_op *ia64_raise(struct ia64_cpu *c, struct ia64_op *o, enum ia64_fault fault)
 {
+	ia64_code_until(c, o, true);
 	c->stop = IA64_STOP_FAULT;
 	c->fault = fault;
 	c->ip = ia64_ip_of(c, o);
@@ -298,8 +381,23 @@ struct ia64_op *ia64_raise(struct ia64_cpu *c, struct ia64_op *o, enum ia64_faul
 OP(observe)
 {
 	UNUSED_OP;
-	c->observe(c->observer_own, c, (const void *)(uintptr_t)o->uimm, c->pr[o->qp],
-		   c->gr[o->r3]);
+	c->observe(c->observer_own, c, (void *)(uintptr_t)o->uimm, c->pr[o->qp], c->gr[o->r3]);
+	return o + 1;
+}
+
+OP(resume)
+{
+	UNUSED_OP;
+	ia64_code_resume(c);
+	return o + 1;
+}
+
+/* r1: its place in the record */
+OP(note)
+{
+	UNUSED_OP;
+	c->notes.address[o->r1] = c->gr[o->r3];
+	c->notes.on[o->r1] = c->pr[o->qp];
 	return o + 1;
 }
 

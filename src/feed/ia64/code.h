@@ -13,6 +13,15 @@
 int ia64_code_init(struct ia64_cpu *c);
 void ia64_code_fini(struct ia64_cpu *c);
 
+/** Code goes on elsewhere than a branch says. */
+void ia64_code_resume(struct ia64_cpu *c);
+
+/**
+ * Tells the observer of the instructions up to o, as far as it does not know of them.
+ * @param leaves  the program goes on elsewhere
+ */
+void ia64_code_until(struct ia64_cpu *c, const struct ia64_op *o, bool leaves);
+
 /** Code changed, or may have: every processor thread drops what it has decoded. */
 void ia64_code_changed(struct ia64_process *p, uint64_t address, uint64_t size);
 void ia64_code_refresh(struct ia64_cpu *c);

@@ -6,8 +6,10 @@
 #include "feed/ia64/core_turns.h"
 #include "feed/ia64/rse.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define THREADS 32 /* of cores */
 
@@ -15,20 +17,28 @@
 #define VECTOR_BREAK   0x2C00
 #define VECTOR_GENERAL 0x5400
 
-/* What is kept of an instruction. */
+/* What is kept of instructions that are told of together. */
 struct record {
-	uint8_t code; /* enum ia64_opcode */
+	uint8_t code; /* of the last one: enum ia64_opcode */
 	uint8_t r1, r2;
-	uint8_t
-	    plain;  /* so many instructions of which nothing is to be known; 0: one, which is not */
-	bool after; /* moves what the feed keeps: looked at again before the next instruction */
-	bool inserts;	   /* into the ALAT */
-	bool special;	   /* something besides predicate and address is to be known */
-	bool speculative;  /* an integer load that may bring no value */
-	struct epic_op op; /* more follow, as `plain` says */
+	bool now;	  /* the last one is told of ahead of it, and has all this: */
+	bool branch;	  /* it only goes elsewhere */
+	bool after;	  /* it moves what the feed keeps: looked at again before the next one */
+	bool inserts;	  /* into the ALAT */
+	bool special;	  /* something besides predicate and address is to be known */
+	bool jumps;	  /* where its predicate is true, to `target`: that is all */
+	bool stack;	  /* it moves the register stack */
+	bool speculative; /* an integer load that may bring no value */
+	uint8_t issued;	  /* so many of the run are, ahead of its call */
+	uint64_t target;
+	struct epic_run run;
+	struct epic_op ops[]; /* of the run; its plans follow */
 };
 
-#define PLAIN_MAX 12
+static_assert(IA64_NOTES <= EPIC_RUN_MAX, "a record's instructions are a run");
+
+/* With this for each instruction there is room for all. */
+#define RECORD_SIZE ((sizeof(struct record) + sizeof(struct epic_op) + EPIC_PLAN_ROOM + 7) & ~7ull)
 
 /* A thread's side: what it saw last. */
 struct thread {
@@ -69,13 +79,14 @@ static bool moves(const struct ia64_insn *n)
 	case IA64_CLRRRB_PR:
 	case IA64_FLUSHRS:
 	case IA64_LOADRS:
-	case IA64_MOV_TO_AR:
-	case IA64_MOV_TO_ARI:
 	case IA64_BREAK:
 	case IA64_SUM:
 	case IA64_RUM:
 	case IA64_MOV_TO_UM:
 		return true;
+	case IA64_MOV_TO_AR:
+	case IA64_MOV_TO_ARI:
+		return n->r3 != IA64_AR_PFS && n->r3 != IA64_AR_LC && n->r3 != IA64_AR_UNAT;
 	default:
 		return false;
 	}
@@ -97,47 +108,56 @@ static bool inserts(const struct epic_op *op)
 	return (op->kind == EPIC_LOAD_CHECK || op->kind == EPIC_FP_LOAD_CHECK) && type == 0x24;
 }
 
-/* Always executed, and nothing comes of it but its results: of integers, and nops. */
-static bool is_plain(const struct epic_op *op, const struct ia64_insn *n)
+/* Nothing is to be known of it but its predicate and address, and all that comes of it are results.
+ */
+static bool waits(const struct epic_op *op, const struct ia64_insn *n)
 {
-	return !op->qp &&
-	       (op->kind == EPIC_NOP ||
-		(op->kind == EPIC_OTHER && n->encoding && (op->either || op->unit == 'I'))) &&
-	       !(op->flags & (EPIC_CALL | EPIC_STACK | EPIC_PREDICATES)) && !moves(n);
+	if (!epic_joins(op) || moves(n) || speculative(op) || inserts(op))
+		return false;
+	return op->kind != EPIC_OTHER ||
+	       (n->encoding && (op->either || op->unit != 'M' || n->op == IA64_SETF));
 }
 
-static bool join(void *state, void *record, const struct ia64_insn *n,
-		 const struct ia64_bundle *bundle)
+/* The next instruction of a record. */
+static enum ia64_observing add(struct record *r, const struct ia64_insn *n,
+			       const struct ia64_bundle *bundle)
 {
-	struct record *r = record;
-	struct epic_op *op = &r->op + r->plain;
+	struct epic_op *op = &r->ops[r->run.count++];
 
-	(void)state;
-	if (!r->plain || r->plain == PLAIN_MAX)
-		return false;
 	ia64_core_op(op, n, bundle);
-	if (!is_plain(op, n))
-		return false;
-	r->plain++;
-	return true;
-}
-
-static void decode(void *state, void *record, const struct ia64_insn *n,
-		   const struct ia64_bundle *bundle)
-{
-	struct record *r = record;
-
-	(void)state;
-	ia64_core_op(&r->op, n, bundle);
+	if (waits(op, n))
+		return op->qp || op->kind > EPIC_NOP ? IA64_OBSERVE_NOTED : IA64_OBSERVE_LATER;
+	r->now = true;
 	r->code = n->op;
 	r->r1 = n->r1;
 	r->r2 = n->r2;
-	r->speculative = speculative(&r->op);
+	r->speculative = speculative(op);
 	r->after = moves(n) || r->speculative;
-	r->inserts = inserts(&r->op);
-	r->special = r->op.kind >= EPIC_BRANCH || r->inserts || r->op.kind == EPIC_LOAD_CHECK ||
-		     r->op.kind == EPIC_FP_LOAD_CHECK;
-	r->plain = is_plain(&r->op, n);
+	r->inserts = inserts(op);
+	r->stack = op->flags & EPIC_STACK;
+	r->target = op->target;
+	r->jumps = n->op == IA64_BR_COND || n->op == IA64_BRL_COND;
+	r->special = (op->kind >= EPIC_BRANCH && !r->jumps) || r->inserts ||
+		     op->kind == EPIC_LOAD_CHECK || op->kind == EPIC_FP_LOAD_CHECK;
+	r->branch = op->kind >= EPIC_BRANCH && op->kind <= EPIC_INDIRECT;
+	return r->branch ? IA64_OBSERVE_JUMP : IA64_OBSERVE_NOW;
+}
+
+static enum ia64_observing join(void *state, void *record, const struct ia64_insn *n,
+				const struct ia64_bundle *bundle)
+{
+	(void)state;
+	return add(record, n, bundle);
+}
+
+static enum ia64_observing decode(void *state, void *record, const struct ia64_insn *n,
+				  const struct ia64_bundle *bundle)
+{
+	struct record *r = record;
+
+	(void)state;
+	memset(r, 0, sizeof(*r));
+	return add(r, n, bundle);
 }
 
 static void rename_from(struct epic_rename *r, const struct ia64_cpu *c)
@@ -174,6 +194,11 @@ static __attribute__((noinline)) void look_after(struct thread *t, const struct 
 	t->after = false;
 }
 
+static const struct epic_op *last_op(const struct record *r)
+{
+	return &r->ops[r->run.count - 1];
+}
+
 /* Whether a counted or while loop's branch goes back (or out, of the exit forms). */
 static bool loop_taken(const struct ia64_cpu *c, unsigned code, bool on)
 {
@@ -193,7 +218,7 @@ static bool loop_taken(const struct ia64_cpu *c, unsigned code, bool on)
 
 static void branch(struct epic_instance *in, const struct ia64_cpu *c, const struct record *r)
 {
-	in->target = r->op.target;
+	in->target = last_op(r)->target;
 	in->taken = in->on;
 	switch (r->code) {
 	case IA64_BR_CLOOP:
@@ -216,8 +241,9 @@ static void branch(struct epic_instance *in, const struct ia64_cpu *c, const str
 
 static unsigned tag_of(const struct ia64_cpu *c, const struct record *r)
 {
-	bool floating = r->op.kind == EPIC_FP_LOAD || r->op.kind == EPIC_FP_LOAD_CHECK ||
-			r->op.kind == EPIC_FP_ALAT_CHECK;
+	unsigned kind = last_op(r)->kind;
+	bool floating =
+	    kind == EPIC_FP_LOAD || kind == EPIC_FP_LOAD_CHECK || kind == EPIC_FP_ALAT_CHECK;
 
 	return floating ? ia64_alat_fr(c, r->r1) : ia64_alat_gr(c, r->r1);
 }
@@ -233,7 +259,9 @@ static bool replaces(const struct ia64_cpu *c, unsigned tag)
 
 static void special(struct epic_instance *in, const struct ia64_cpu *c, const struct record *r)
 {
-	switch (r->op.kind) {
+	const struct epic_op *op = last_op(r);
+
+	switch (op->kind) {
 	case EPIC_BRANCH:
 	case EPIC_RETURN:
 	case EPIC_INDIRECT:
@@ -241,7 +269,7 @@ static void special(struct epic_instance *in, const struct ia64_cpu *c, const st
 		return;
 	case EPIC_LOAD_CHECK:
 	case EPIC_FP_LOAD_CHECK:
-		in->hit = ia64_alat_matches(c, tag_of(c, r), in->address, r->op.bytes);
+		in->hit = ia64_alat_matches(c, tag_of(c, r), in->address, op->bytes);
 		break;
 	case EPIC_ALAT_CHECK:
 	case EPIC_FP_ALAT_CHECK:
@@ -254,7 +282,7 @@ static void special(struct epic_instance *in, const struct ia64_cpu *c, const st
 		in->taken = in->on && ia64_fr_is_natval(&c->fr[ia64_fr_index(c, r->r2)]);
 		break;
 	case EPIC_FLAGS_CHECK:
-		in->taken = in->on && ia64_fchkf(c->fpsr, r->op.encoding >> 34 & 3);
+		in->taken = in->on && ia64_fchkf(c->fpsr, op->encoding >> 34 & 3);
 		break;
 	case EPIC_LEAVE:
 		in->address = r->code == IA64_BREAK ? VECTOR_BREAK : VECTOR_GENERAL;
@@ -263,39 +291,109 @@ static void special(struct epic_instance *in, const struct ia64_cpu *c, const st
 		break;
 	}
 	if (in->taken)
-		in->target = r->op.target;
+		in->target = op->target;
 	if (r->inserts && in->on && !in->hit)
 		in->replaced = replaces(c, tag_of(c, r));
 }
 
-static void insn(void *own, const struct ia64_cpu *c, const void *record, bool on, uint64_t address)
+static void take_turn(struct thread *t)
 {
-	struct thread *t = own;
-	const struct record *r = record;
-	struct epic_instance in = {.on = on, .address = address};
-
-	if (__builtin_expect(!t->turn.core, 0))
-		return;
 	if (__builtin_expect(*t->turn.clock >= t->turn.until, 0))
 		core_turns_take(&t->feed->turns, &t->turn);
-	if (__builtin_expect(t->after || t->rename.bottom != c->bof, 0))
-		look_after(t, c);
-	if (r->plain) {
-		epic_issue_plain(t->turn.core, &r->op, r->plain, &t->rename);
-		t->after = t->stack = false;
+}
+
+/* What is done ahead of its call is done in the thread's turn. */
+static void resume(void *own)
+{
+	struct thread *t = own;
+
+	if (t->turn.core)
+		take_turn(t);
+}
+
+static void issue(struct thread *t, struct record *r, const struct epic_visit *visit)
+{
+	if (__builtin_expect(!r->issued, 1)) {
+		epic_issue_run(t->turn.core, visit, &t->rename);
 		return;
 	}
-	if (r->special)
+	epic_issue_some(t->turn.core, visit, r->issued, r->run.count, &t->rename);
+	r->issued = 0;
+}
+
+/* Before what comes next. @return false: there is no core to tell */
+static bool look(struct thread *t, const struct ia64_cpu *c)
+{
+	if (__builtin_expect(!t->turn.core, 0))
+		return false;
+	take_turn(t);
+	if (__builtin_expect(t->after || t->rename.bottom != c->bof, 0))
+		look_after(t, c);
+	return true;
+}
+
+static struct epic_visit visit_of(const struct ia64_cpu *c, struct record *r)
+{
+	return (struct epic_visit){.run = &r->run,
+				   .ops = r->ops,
+				   .plans = r->ops + r->run.count,
+				   .addresses = c->notes.address,
+				   .on = c->notes.on};
+}
+
+static void insn(void *own, const struct ia64_cpu *c, void *record, bool on, uint64_t address)
+{
+	struct thread *t = own;
+	struct record *r = record;
+	struct epic_instance in = {.on = on, .address = address};
+	struct epic_visit visit = visit_of(c, r);
+
+	if (!look(t, c))
+		return;
+	t->stack = false;
+	if (!r->now) {
+		issue(t, r, &visit);
+		take_turn(t);
+		return;
+	}
+	if (r->jumps) {
+		in.taken = on;
+		in.target = r->target;
+	} else if (r->special) {
 		special(&in, c, r);
-	if (r->op.flags & EPIC_STACK)
-		epic_stack_registers(t->turn.core, c->dirty, c->sof);
-	epic_issue(t->turn.core, &r->op, &t->rename, &in);
+	}
+	if (r->stack) {
+		t->stack = true;
+		in.dirty = (uint8_t)c->dirty;
+		in.current = c->sof;
+	}
+	visit.last = &in;
+	issue(t, r, &visit);
 	t->after = r->after;
-	t->stack = r->op.flags & EPIC_STACK;
 	if (r->speculative && on) {
 		t->loaded = r->r1;
-		t->loaded_from = c->nat[r->op.encoding >> 20 & 127];
+		t->loaded_from = c->nat[last_op(r)->encoding >> 20 & 127];
 	}
+	if (r->branch)
+		take_turn(t);
+}
+
+/* Of instructions that nobody was told of yet. */
+static void until(void *own, const struct ia64_cpu *c, void *record, uint64_t ip, bool leaves)
+{
+	struct thread *t = own;
+	struct record *r = record;
+	struct epic_visit visit = visit_of(c, r);
+
+	for (unsigned i = r->issued; i < r->run.count; i++) {
+		if (r->ops[i].prepared.at != ip || !look(t, c))
+			continue;
+		t->stack = false;
+		epic_issue_some(t->turn.core, &visit, r->issued, i + 1, &t->rename);
+		r->issued = (uint8_t)(i + 1);
+	}
+	if (leaves)
+		r->issued = 0;
 }
 
 static void tiny(void *own, bool flushed)
@@ -361,11 +459,13 @@ int ia64_core_feed_new(struct ia64_core_feed **feed, const struct ia64_core_feed
 	if (!f)
 		return -ENOMEM;
 	f->observer = (struct ia64_observer){.state = f,
-					     .record_size = (sizeof(struct record) + 7) & ~7ull,
+					     .record_size = RECORD_SIZE,
 					     .decode = decode,
 					     .join = join,
 					     .begin = begin,
 					     .insn = insn,
+					     .resume = resume,
+					     .until = until,
 					     .tiny = tiny,
 					     .syscall = system_call,
 					     .ended = ended,

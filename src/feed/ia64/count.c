@@ -18,17 +18,18 @@ struct record {
 	uint32_t encoding, predicated;
 };
 
-static void decode(void *state, void *record, const struct ia64_insn *n,
-		   const struct ia64_bundle *bundle)
+static enum ia64_observing decode(void *state, void *record, const struct ia64_insn *n,
+				  const struct ia64_bundle *bundle)
 {
 	struct record r = {n->encoding, n->qp != 0};
 
 	(void)state;
 	(void)bundle;
 	memcpy(record, &r, sizeof(r));
+	return IA64_OBSERVE_NOW;
 }
 
-static void insn(void *own, const struct ia64_cpu *c, const void *record, bool on, uint64_t address)
+static void insn(void *own, const struct ia64_cpu *c, void *record, bool on, uint64_t address)
 {
 	struct ia64_counter *t = own;
 	const struct record *r = record;

@@ -25,7 +25,7 @@ struct ia64_signals;
 
 typedef struct ia64_op *ia64_handler(struct ia64_cpu *c, struct ia64_op *o);
 /** See struct ia64_observer. */
-typedef void ia64_observe(void *own, const struct ia64_cpu *c, const void *record, bool on,
+typedef void ia64_observe(void *own, const struct ia64_cpu *c, void *record, bool on,
 			  uint64_t address);
 
 /** One decoded operation: an instruction, or a step between instructions. */
@@ -105,6 +105,15 @@ struct ia64_alat_entry {
 	uint64_t value[2]; /* what was loaded: other threads may store, too */
 };
 
+#define IA64_NOTES 32
+
+/* What is kept for an observer of instructions that it is told of later, by their place in the
+ * record. */
+struct ia64_notes {
+	uint64_t address[IA64_NOTES];
+	uint8_t on[IA64_NOTES];
+};
+
 #define IA64_STACKED 96
 #define IA64_SAVED   128 /* a power of two above IA64_STACKED */
 
@@ -152,6 +161,7 @@ struct ia64_cpu {
 	unsigned char *records; /* of ops that observe, by number; NULL: nobody looks */
 	ia64_observe *observe;
 	void *observer_own;
+	struct ia64_notes notes;
 	uint32_t op_count, entry_count;
 	struct ia64_entry *entries;
 	uint32_t flush_seen;   /* changes whenever all operations are dropped */
@@ -184,6 +194,14 @@ struct ia64_cpu {
 static inline uint64_t ia64_ip_of(const struct ia64_cpu *c, const struct ia64_op *o)
 {
 	return c->ips[o - c->ops];
+}
+
+/** The instruction behind o, which is no long one; it may have no operation. */
+static inline uint64_t ia64_ip_behind(const struct ia64_cpu *c, const struct ia64_op *o)
+{
+	uint64_t ip = ia64_ip_of(c, o);
+
+	return (ip & 3) == 2 ? (ip & ~15ull) + 16 : ip + 1;
 }
 
 /** Guest address to host address; what has none becomes an address that faults. */
@@ -221,7 +239,7 @@ void ia64_set_predicates(struct ia64_cpu *c, uint64_t value, uint64_t mask);
 struct ia64_op *ia64_raise(struct ia64_cpu *c, struct ia64_op *o, enum ia64_fault fault);
 /** The decoded code at ip, made if there is none; on a fetch fault, what leaves. */
 struct ia64_op *ia64_goto(struct ia64_cpu *c, uint64_t ip);
-/** The same after a change of mode: goes on with the instruction that o is. */
+/** The same after a change of mode: goes on behind o, which is no long instruction. */
 struct ia64_op *ia64_again(struct ia64_cpu *c, struct ia64_op *o);
 
 #endif

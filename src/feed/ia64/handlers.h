@@ -107,7 +107,7 @@ enum ia64_fsize {
 	X(br_call) \
 	X(br_call_ind) X(br_ret) X(br_cloop) X(br_ctop) X(br_cexit) X(br_wtop) X(br_wexit) \
 	X(chk_s) X(chk_sf) X(chk_a) X(chk_af) X(fchkf) X(alloc) X(cover) X(clrrrb) \
-	X(clrrrb_pr) X(flushrs) X(loadrs) X(break) X(illegal) X(observe) X(aligned)
+	X(clrrrb_pr) X(flushrs) X(loadrs) X(break) X(illegal) X(observe) X(note) X(resume) X(aligned)
 
 #define IA64_OPS_SYSTEM(X) \
 	X(mov_from_br) \

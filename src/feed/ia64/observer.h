@@ -9,29 +9,45 @@
 #include "feed/ia64/cpu.h"
 #include "feed/ia64/decode.h"
 
+/* When an instruction is told of. */
+enum ia64_observing {
+	IA64_OBSERVE_NOW,  /* right ahead of it, and those before it in the same record too */
+	IA64_OBSERVE_JUMP, /* the same, of one that only goes elsewhere: resume() is up to insn() */
+	IA64_OBSERVE_LATER, /* with those that join it, once they are done */
+	IA64_OBSERVE_NOTED, /* the same; its predicate and address are noted for that */
+	IA64_OBSERVE_APART, /* it does not join; of join() */
+};
+
 struct ia64_observer {
 	void *state;
 	size_t record_size; /* bytes that decode() keeps of an instruction, a multiple of 8 */
-	/** An instruction is decoded for a thread: makes its record. NULL: there is none to make.
-	 */
-	void (*decode)(void *state, void *record, const struct ia64_insn *insn,
-		       const struct ia64_bundle *bundle);
+	/** An instruction is decoded for a thread: makes its record. NULL: there is none to make,
+	 * and all are told of at once. */
+	enum ia64_observing (*decode)(void *state, void *record, const struct ia64_insn *insn,
+				      const struct ia64_bundle *bundle);
 	/**
-	 * Adds an instruction to the record of those right before it, so that one call comes for
-	 * all of them, ahead of the first. The record is longer by record_size then. NULL, or
-	 * false: it gets a record of its own.
+	 * Adds an instruction to the record of those right before it, of which nobody was told yet;
+	 * at most IA64_NOTES in all. The record is longer by record_size then.
 	 */
-	bool (*join)(void *state, void *record, const struct ia64_insn *insn,
-		     const struct ia64_bundle *bundle);
+	enum ia64_observing (*join)(void *state, void *record, const struct ia64_insn *insn,
+				    const struct ia64_bundle *bundle);
 	/** What the calls of a thread get as `own`; NULL: they get `state`. NULL result: no memory.
 	 */
 	void *(*begin)(void *state, struct ia64_cpu *c);
 	/**
-	 * An instruction is about to be done. on: its qualifying predicate. address: what it
-	 * accesses, if it accesses memory. The registers are as they are before it. Calls come from
-	 * the thread that runs c; an instruction that faults and is repeated comes again.
+	 * Those of a record have been done, but for the last one if that is told of at once: it is
+	 * about to be done. on: its qualifying predicate. address: what it accesses, if it accesses
+	 * memory. The registers are as they are before it. Calls come from the thread that runs c;
+	 * an instruction that faults and is repeated comes again.
 	 */
 	ia64_observe *insn;
+	/** What is told of later is about to be done. NULL: nothing to do. */
+	void (*resume)(void *own);
+	/**
+	 * Ahead of insn() for a record: its instructions up to one have been begun. leaves: that
+	 * one faulted, and insn() will not come. NULL: nothing joins.
+	 */
+	void (*until)(void *own, const struct ia64_cpu *c, void *record, uint64_t ip, bool leaves);
 	/**
 	 * The result of the floating-point instruction that insn() told of last was too small for a
 	 * normal number of its format. flushed: it became 0; else it would have in flush-to-zero

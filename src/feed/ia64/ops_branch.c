@@ -293,7 +293,7 @@ OP(loadrs)
 	ia64_may_fault(c, o);
 	ia64_rse_load(c, bytes);
 	if (!nats && UNLIKELY(c->nats))
-		return ia64_again(c, o + 1);
+		return ia64_again(c, o);
 	return o + 1;
 }
 

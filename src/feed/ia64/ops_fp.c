@@ -1,4 +1,5 @@
 /* Floating-point instructions: register numbers, predicates, status and traps around fp.h. */
+#include "feed/ia64/code.h"
 #include "feed/ia64/handlers.h"
 #include "feed/ia64/observer.h"
 #include "feed/ia64/ops.h"
@@ -11,12 +12,14 @@ static inline void wrote(struct ia64_cpu *c, unsigned f)
 	c->um |= f < 32 ? IA64_UM_MFL : IA64_UM_MFH;
 }
 
-static void tell_tiny(struct ia64_cpu *c, uint32_t status)
+static void tell_tiny(struct ia64_cpu *c, const struct ia64_op *o, uint32_t status)
 {
 	const struct ia64_observer *w = c->process->observer;
 
-	if (w && w->tiny)
-		w->tiny(c->observer_own, status & IA64_FP_FLUSHED);
+	if (!w || !w->tiny)
+		return;
+	ia64_code_until(c, o, false);
+	w->tiny(c->observer_own, status & IA64_FP_FLUSHED);
 }
 
 /* What is rare in the status word of an operation: a fault, a trap after it, a tiny result. */
@@ -27,13 +30,15 @@ static struct ia64_op *signalled(struct ia64_cpu *c, struct ia64_op *o, uint32_t
 		return ia64_raise(c, o, IA64_FAULT_FP);
 	}
 	if (status & (IA64_FP_FLUSHED | IA64_FP_TINY))
-		tell_tiny(c, status);
+		tell_tiny(c, o, status);
 	c->fpsr = ia64_fpsr_raise(c->fpsr, o->c & 3, status);
 	wrote(c, o->r1);
 	if (!(status & IA64_FP_TRAP))
 		return o + 1;
+	ia64_code_until(c, o, true);
 	c->fault_isr = ia64_fp_isr_code(status);
-	ia64_raise(c, o + 1, IA64_FAULT_FP);
+	c->fault = IA64_FAULT_FP;
+	c->ip = ia64_ip_behind(c, o);
 	c->stop = IA64_STOP_TRAP;
 	return &c->leave;
 }

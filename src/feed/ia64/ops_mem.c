@@ -113,7 +113,7 @@ struct ia64_op *ia64_write_nat(struct ia64_cpu *c, struct ia64_op *o, unsigned r
 	if (c->nats)
 		return o + 1;
 	c->nats = true;
-	return ia64_again(c, o + 1);
+	return ia64_again(c, o);
 }
 
 static struct ia64_op *defer_load(struct ia64_cpu *c, struct ia64_op *o)

@@ -321,9 +321,10 @@ OP(srlz_i)
 {
 	UNUSED_OP;
 	if (c->changes_seen != ia64_code_flushes(c->process)) {
-		uint64_t ip = ia64_ip_of(c, o + 1);
+		uint64_t ip = ia64_ip_behind(c, o);
 
 		ia64_code_refresh(c);
+		ia64_code_resume(c);
 		return ia64_goto(c, ip);
 	}
 	return o + 1;

@@ -172,12 +172,14 @@ void ia64_execute(struct ia64_cpu *c)
 		c->running = false;
 		start = why == 1 ? host_fault(c) : NULL;
 		if (!start) {
+			ia64_code_until(c, c->at, true);
 			c->stop = IA64_STOP_FAULT;
 			c->ip = ia64_ip_of(c, c->at);
 			return;
 		}
 	} else {
 		ia64_code_refresh(c);
+		ia64_code_resume(c);
 		start = ia64_goto(c, c->ip);
 	}
 	c->running = true;

@@ -38,17 +38,30 @@ static char *make_tlb(struct tlb *tlb, const struct epic_tlb_params *p, char *me
 	return memory + tlb_bytes(p);
 }
 
+static bool is_usual(unsigned use)
+{
+	return use <= EPIC_USE_STORE && use != EPIC_USE_MULTIMEDIA;
+}
+
 static void copy_latencies(struct epic_core *core, const struct epic_params *params)
 {
 	for (unsigned via = 0; via < EPIC_VIAS; via++) {
-		for (unsigned use = 0; use < EPIC_USES; use++) {
-			uint8_t latency = params->latencies[via][use];
+		const uint8_t *latencies = params->latencies[via];
 
-			core->latencies[via][use] = latency;
-			if (latency > core->slowest[via])
-				core->slowest[via] = latency;
-		}
+		for (unsigned use = 0; use < EPIC_USES; use++)
+			if (is_usual(use) && latencies[use] > core->usual[via])
+				core->usual[via] = latencies[use];
+		for (unsigned use = 0; use < EPIC_USES; use++)
+			core->differs[via][use] = (int8_t)(latencies[use] - core->usual[via]);
 	}
+}
+
+bool epic_is_late(const struct epic_core *core, unsigned use)
+{
+	for (unsigned via = 0; via < EPIC_VIAS; via++)
+		if (core->differs[via][use] > 0)
+			return true;
+	return false;
 }
 
 static void reset_thread(struct epic_core *core)
@@ -144,6 +157,7 @@ void epic_watch(struct epic_core *core, const struct epic_watch *watch)
 {
 	core->watch = *watch;
 	core->marking = watch->mark;
+	core->watched = watch->cycles || watch->group;
 }
 
 void epic_set_deadline(struct epic_core *core, uint64_t cycle)

@@ -6,13 +6,15 @@
 #include "machine/epic/epic.h"
 #include "machine/epic/params.h"
 
-/* Physical registers: stacked ones are a ring of 128, of which a frame has at most 96. */
-#define PHYSICAL_STACKED     32u
-#define PHYSICAL_FLOATING    160u
-#define PHYSICAL_PREDICATE   288u
-#define PHYSICAL_BRANCH_REG  352u
-#define PHYSICAL_APPLICATION 360u
-#define PHYSICAL_COUNT	     (PHYSICAL_APPLICATION + EPIC_AR_GROUPS)
+/* Physical registers: stacked ones are a ring of 128, of which a frame has at most 96. It stands
+ * there twice, so that a frame is in one piece. */
+#define PHYSICAL_FLOATING    32u
+#define PHYSICAL_PREDICATE   160u
+#define PHYSICAL_BRANCH_REG  224u
+#define PHYSICAL_APPLICATION 232u
+#define PHYSICAL_STACKED     256u
+#define STACKED_RING	     128u
+#define PHYSICAL_COUNT	     (PHYSICAL_STACKED + 2 * STACKED_RING)
 
 #define LINE_DIRTY  1ull
 #define LINE_SHARED 2ull /* others may have it */
@@ -85,7 +87,6 @@ struct group {
 	bool marked;	 /* an instruction in it carries the mark of channel 0 */
 	uint64_t ip;	 /* of its first bundle */
 	uint64_t start;	 /* cycle of its dispersal */
-	uint64_t ready;	 /* `done` of registers that are ready for it is less */
 	uint64_t latest; /* of needs; 0: there are none */
 	uint64_t needs[NEEDS];
 	struct result results[GROUP_RESULTS];
@@ -259,17 +260,20 @@ struct epic_core {
 	unsigned owed_cell;
 	uint64_t flush_branch, flush_exception; /* cycles that come before the next group */
 	uint64_t spill, fill;			/* the same of the register stack */
+	bool stack_waits;			/* one of these, or stack_ready, is not 0 */
 	uint64_t stack_ready; /* of application registers that it needs for the open group; or 0 */
+	bool stack_told;      /* the stack's registers were counted as the next instruction came */
 	uint64_t unat_ready;  /* of ar.unat, for fills of the open group; or 0 */
 	struct order order;
 	unsigned marks; /* of the instruction issued last */
 	bool marking;
+	bool watched; /* somebody is told of each cycle or group */
 	uint64_t deadline;
 	struct epic_watch watch;
-	/* Cycle from which a register is ready for every use << 8, and enum epic_via. */
+	/* Cycle from which a register is ready for the usual uses << 8, and enum epic_via. */
 	uint64_t done[PHYSICAL_COUNT];
-	uint8_t latencies[EPIC_VIAS][EPIC_USES_ROOM];
-	uint8_t slowest[EPIC_VIAS]; /* of these */
+	uint8_t usual[EPIC_VIAS];		   /* the slowest of their latencies */
+	int8_t differs[EPIC_VIAS][EPIC_USES_ROOM]; /* latencies less this */
 	uint64_t totals[SIGNAL_BANKS][EPIC_CELL_COUNT];
 	struct fetch fetch;
 	struct returns returns;
@@ -325,8 +329,26 @@ static inline void epic_add_times(struct epic_core *core, const struct access *a
 /** A register's `done` if its result comes in a cycle. */
 static inline uint64_t epic_done(const struct epic_core *core, uint64_t cycle, unsigned via)
 {
-	return (cycle + core->slowest[via]) << 8 | via;
+	return (cycle + core->usual[via]) << 8 | via;
 }
+
+static inline void epic_set_done(struct epic_core *core, unsigned reg, uint64_t done)
+{
+	core->done[reg] = done;
+	if (reg >= PHYSICAL_STACKED)
+		core->done[reg ^ STACKED_RING] = done;
+}
+
+/** The cycle from which a register can be used. */
+static inline int64_t epic_ready(const struct epic_core *core, unsigned reg, unsigned use)
+{
+	uint64_t done = core->done[reg];
+
+	return (int64_t)(done >> 8) + core->differs[done & 0xFF][use];
+}
+
+/** Uses for which some registers may be ready later than their `done` says. */
+bool epic_is_late(const struct epic_core *core, unsigned use);
 
 /** Number of the physical register that a name has. */
 unsigned epic_physical(const struct epic_rename *r, unsigned name);
@@ -434,6 +456,24 @@ void epic_count_code(struct epic_core *core, enum epic_cell cell, bool by_addres
 /** Searches, and changes nothing. @return whether the page is there */
 bool epic_tlb_peek(const struct tlb *tlb, uint64_t address);
 
+/** Whether a branch was predicted as taken, given that it was; learns from it. */
+static inline bool epic_predict_direction(struct predictor *p, const struct epic_op *op, bool taken)
+{
+	/* By the counter before, not taken and taken. */
+	static const uint8_t after[5][2] = {{2, 3}, {1, 2}, {1, 3}, {2, 4}, {3, 4}};
+	unsigned at = op->prepared.predictor, history = p->history[at];
+	uint8_t *counter = &p->counters[at << 4 | history];
+	unsigned before = *counter;
+
+	if (op->loop)
+		return taken;
+	if (op->hint <= EPIC_STATIC_NOT)
+		return op->hint == EPIC_STATIC_TAKEN;
+	*counter = after[before][taken];
+	p->history[at] = (uint8_t)((history << 1 | taken) & 15);
+	return before ? before > 2 : op->hint == EPIC_DYNAMIC_TAKEN;
+}
+
 enum epic_outcome {
 	OUTCOME_CORRECT,
 	OUTCOME_WRONG_PATH,
@@ -461,8 +501,44 @@ void epic_write_back(struct epic_core *core, uint64_t tag, const struct access *
 /** Takes a line for itself that others may have. @return cycles */
 unsigned epic_upgrade(struct epic_core *core, const struct access *a, uint64_t number,
 		      uint64_t cycle);
+/** Accesses go on together: the longest stall of each cause is the group's. */
+static inline void epic_access_longest(struct access_time *longest, const struct access_time *time)
+{
+	if (time->pressure > longest->pressure)
+		longest->pressure = time->pressure;
+	if (time->transfer > longest->transfer)
+		longest->transfer = time->transfer;
+	if (time->walk > longest->walk)
+		longest->walk = time->walk;
+	if (time->order > longest->order)
+		longest->order = time->order;
+}
+
+/**
+ * Does an integer read that the most recent page and line have, as most do. Who marks accesses sees
+ * none of it.
+ * @return false: nothing is done
+ */
+static inline bool epic_access_hit(struct epic_core *core, uint64_t address, unsigned bytes,
+				   uint64_t cycle)
+{
+	const struct cache *l1d = &core->l1d;
+	uint64_t number = epic_line(l1d, address);
+	const struct line *line = l1d->lines + (number & (l1d->sets - 1)) * l1d->ways;
+
+	if (core->dtlb1.pages[0] != (address >> core->dtlb1.page_log2) + 1 ||
+	    (line->tag & ~LINE_STATE) != (number + 1) * 4 || line->ready > cycle ||
+	    core->order.acquired > cycle || address & (bytes - 1))
+		return false;
+	epic_add(core, CELL_L1D_REFERENCE, 1);
+	epic_add(core, CELL_LOAD, 1);
+	epic_add(core, CELL_L1D_READ, 1);
+	return true;
+}
+
 /** Does an access in a cycle. */
-struct access_time epic_access(struct epic_core *core, struct access *access, uint64_t cycle);
+void epic_access(struct epic_core *core, struct access *access, uint64_t cycle,
+		 struct access_time *time);
 
 /** It asked for a line that comes from memory. @param ready  cycle from which it is there */
 void epic_threads_missed(struct epic_core *core, uint64_t cycle, uint64_t ready);

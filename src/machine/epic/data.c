@@ -440,12 +440,12 @@ static void tell(struct epic_core *core, const struct access *a, const struct ac
 		core->watch.miss(core->watch.arg, &miss);
 }
 
-struct access_time epic_access(struct epic_core *core, struct access *a, uint64_t cycle)
+void epic_access(struct epic_core *core, struct access *a, uint64_t cycle, struct access_time *time)
 {
-	struct access_time time = {.latency = core->params->l1d.latency};
 	bool first = a->kind == EPIC_LOAD || a->kind == EPIC_LOAD_CHECK;
 	uint64_t t;
 
+	*time = (struct access_time){.latency = core->params->l1d.latency};
 	if (core->marking)
 		a->by_data = !core->watch.mark_data ||
 			     core->watch.mark_data(core->watch.arg, a->marks, a->address);
@@ -453,22 +453,21 @@ struct access_time epic_access(struct epic_core *core, struct access *a, uint64_
 		epic_add_access(core, a, CELL_L1D_REFERENCE);
 		if (first)
 			epic_add_access(core, a, CELL_L1D_READ);
-		return time;
+		return;
 	}
 	if (a->kind != EPIC_FLUSH)
 		count_access(core, a);
-	translate(core, a, first, &time);
-	t = cycle + time.transfer + time.walk;
+	translate(core, a, first, time);
+	t = cycle + time->transfer + time->walk;
 	if (a->kind == EPIC_FLUSH)
 		epic_flush(core, a, t);
 	else if (first)
-		load(core, a, t, &time);
+		load(core, a, t, time);
 	else
-		epic_request(core, a, t, &time);
+		epic_request(core, a, t, time);
 	if (a->kind == EPIC_PREFETCH)
-		fill_first_level(core, a, t + time.pressure + time.latency);
-	time.latency = max(time.latency, 1);
+		fill_first_level(core, a, t + time->pressure + time->latency);
+	time->latency = max(time->latency, 1);
 	if (core->watch.miss)
-		tell(core, a, &time);
-	return time;
+		tell(core, a, time);
 }

@@ -161,27 +161,24 @@ struct epic_place {
 
 /* What epic_prepare() makes of an instruction. */
 struct epic_prepared {
-	struct epic_place from[EPIC_SOURCES], to[EPIC_RESULTS], predicate;
 	uint64_t at, next; /* ip + slot: its own, and what follows if it does not branch */
 	uint32_t needs, takes, else_takes; /* issue ports: struct group */
 	uint32_t tally;			   /* the same of what is counted once for a group */
+	uint16_t predictor;		   /* its place there */
 	bool rare;			   /* it counts as more than what it is retired for */
+	struct epic_place predicate, from[EPIC_SOURCES], to[EPIC_RESULTS];
 };
 
 /* An instruction, as decoding it makes it; the core only reads it. */
 struct epic_op {
-	struct epic_prepared prepared;
-	uint64_t ip;	   /* of the bundle */
-	uint64_t encoding; /* 41 bits */
-	uint64_t target;   /* EPIC_BRANCH and checks: where it goes */
-	uint16_t sources[EPIC_SOURCES], results[EPIC_RESULTS];
-	uint8_t uses[EPIC_SOURCES]; /* enum epic_use */
-	uint8_t vias[EPIC_RESULTS]; /* enum epic_via */
-	uint8_t source_count, result_count;
+	uint64_t ip;	    /* of the bundle */
+	uint64_t target;    /* EPIC_BRANCH and checks: where it goes */
+	uint8_t port, kind; /* enum epic_port, epic_kind */
+	uint8_t qp;
+	uint8_t flags;
 	uint8_t slot, slots; /* of the bundle: 3, or 2 with a long instruction */
 	uint8_t unit;	     /* 'M', 'I', 'F', 'B'; a long one's is that of its last slot */
 	bool either;	     /* one that M and I slots take */
-	uint8_t port, kind;  /* enum epic_port, epic_kind */
 	uint8_t hint;
 	uint8_t bytes; /* accessed */
 	uint8_t fp_ops;
@@ -189,8 +186,84 @@ struct epic_op {
 	bool fills;    /* a load that takes a NaT from ar.unat */
 	bool streams;  /* a branch that has the lines behind its target prefetched */
 	uint8_t loop;  /* enum epic_loop */
-	uint8_t qp;
-	uint8_t flags;
+	uint8_t source_count, result_count;
+	struct epic_prepared prepared;
+	uint64_t encoding; /* 41 bits */
+	uint16_t sources[EPIC_SOURCES], results[EPIC_RESULTS];
+	uint8_t uses[EPIC_SOURCES]; /* enum epic_use */
+	uint8_t vias[EPIC_RESULTS]; /* enum epic_via */
+};
+
+/* What a group waits for: register at + (bottom of the frame & mask). */
+struct epic_source {
+	uint16_t at, mask;
+};
+
+/* What a group writes: the same, and a register that stands for it, whose number has this bit the
+ * other way. */
+struct epic_result {
+	uint16_t at, mask;
+	uint16_t done; /* less the cycle: struct epic_core */
+	uint8_t twin;
+	uint8_t op; /* whose, by its place in the group */
+};
+
+/* A group as it is, if nothing cuts it off; and the same of its first bundle alone. */
+struct epic_part {
+	uint8_t ops, sources, results, loaded, accesses;
+	uint8_t end;	   /* enum end */
+	bool arrival;	   /* it ends as the next instruction comes */
+	bool whole;	   /* it ends with a bundle */
+	bool passes;	   /* the last instruction of a bundle is in it */
+	bool b_last;	   /* the last one that is so is in a B slot */
+	uint8_t bundle;	   /* 0 or 1: the one in which it ends */
+	uint8_t before;	   /* instructions of the bundle ahead of that */
+	uint8_t guarded;   /* a bit for each instruction that counts for more than its predicate
+			    * where that is true */
+	uint8_t syllables; /* not dispersed */
+	uint8_t owed;	   /* syllables of a bundle that goes on in the next group */
+	uint8_t fp_ops;
+	uint16_t lost, over; /* cells of these */
+	uint32_t tally;	     /* struct group */
+	uint64_t next;	     /* epic_prepared.next of its last instruction */
+};
+
+/* An access of a group. */
+struct epic_plan_access {
+	uint8_t op;    /* whose, by its place in the group */
+	uint8_t reads; /* bytes, of what may hit the first level of data; 0: others */
+};
+
+/*
+ * What is known once and for all of the group that begins with an instruction. Behind it stand, as
+ * many as `all` says: struct epic_source, struct epic_result, the same of loaded registers, struct
+ * epic_plan_access; for each loaded register a byte, the access that it comes from; for each
+ * source two: enum epic_use, and whose it is, by the place in the group, or EPIC_PLAN_ALWAYS: it is
+ * waited for even where the instruction is not executed.
+ */
+struct epic_plan {
+	uint64_t ip; /* of its first bundle */
+	uint8_t slot;
+	bool second;		     /* the bundle behind it comes into the group, too */
+	bool late;		     /* a source may be ready later than is usual: epic_is_late() */
+	struct epic_part all, first; /* first: where there is a second bundle that comes late */
+};
+
+#define EPIC_PLAN_ALWAYS 7u
+#define EPIC_PLAN_ROOM	 128u /* bytes for each instruction of a run */
+#define EPIC_PLAN_UNIT	 16u
+
+#define EPIC_RUN_MAX 32u
+#define EPIC_NO_PLAN 255u
+
+/* Instructions of a program that follow each other: all but the last one are of a kind that
+ * epic_joins() takes. The core keeps what it plans for them; all is 0 before. */
+struct epic_run {
+	uint8_t count;	 /* at most EPIC_RUN_MAX */
+	uint8_t planned; /* EPIC_PLAN_UNITs that plans take */
+	/* Of the group that begins with an instruction: where its plan is, in such units, + 1; 0;
+	 * or EPIC_NO_PLAN. */
+	uint8_t plan_of[EPIC_RUN_MAX];
 };
 
 /* Where register names are: the frame and the rotation that hold before an instruction. */
@@ -208,6 +281,18 @@ struct epic_instance {
 	bool hit;		  /* of check loads: the ALAT has it */
 	bool replaced;		  /* of advanced loads: another register's entry went */
 	uint64_t address, target; /* address of EPIC_LEAVE: the interruption's vector */
+	uint8_t dirty, current;	  /* of EPIC_STACK: stacked registers before it, and the frame's */
+};
+
+/* A run as the program comes to it. */
+struct epic_visit {
+	struct epic_run *run;
+	const struct epic_op *ops;
+	void *plans; /* EPIC_PLAN_ROOM bytes for each instruction, aligned to 8 */
+	/* Of each that accesses memory or has a predicate: its address, and its predicate. */
+	const uint64_t *addresses;
+	const uint8_t *on;
+	const struct epic_instance *last; /* of the last one; NULL: as the others */
 };
 
 /** Bytes that a core takes. */
@@ -261,19 +346,19 @@ void epic_prepare(struct epic_op *op);
 /** The next instruction of the program. rename: as it is before it. */
 void epic_issue(struct epic_core *core, const struct epic_op *op, const struct epic_rename *rename,
 		const struct epic_instance *instance);
-/**
- * The next instructions of the program, one after the other: their predicates are true, and nothing
- * comes of them but their results. kind: EPIC_NOP or EPIC_OTHER, no flags but those of bundles.
- */
-void epic_issue_plain(struct epic_core *core, const struct epic_op *ops, unsigned count,
-		      const struct epic_rename *rename);
+/** Whether nothing more is to be known of an instruction than its predicate and address. */
+bool epic_joins(const struct epic_op *op);
+/** The next instructions of the program. rename: as it is before all of them. */
+void epic_issue_run(struct epic_core *core, const struct epic_visit *visit,
+		    const struct epic_rename *rename);
+/** The same of some of its instructions, one by one. */
+void epic_issue_some(struct epic_core *core, const struct epic_visit *visit, unsigned first,
+		     unsigned end, const struct epic_rename *rename);
 /**
  * The register stack engine stored (or loaded) so many registers, from address upwards, for the
  * instruction issued last.
  */
 void epic_stack_traffic(struct epic_core *core, bool store, uint64_t address, unsigned registers);
-/** Stacked registers before the stack event that is issued next: dirty ones, and the frame's. */
-void epic_stack_registers(struct epic_core *core, unsigned dirty, unsigned current);
 /** The speculative load issued last brought no value: its address register had none, or there is no
  * page. */
 void epic_deferred(struct epic_core *core, bool address);

@@ -129,38 +129,60 @@ static unsigned late(struct epic_core *core, uint64_t ip)
 	return cycles;
 }
 
-uint64_t epic_fetch(struct epic_core *core, uint64_t ip)
+/* Of another page or line, that is not the most recent one of its set, or where somebody marks it
+ * or more is prefetched. */
+static __attribute__((noinline)) uint64_t fetch_slowly(struct epic_core *core, uint64_t ip)
 {
 	struct fetch *f = &core->fetch;
-	unsigned chunks = core->params->bundles / 2;
-	uint64_t room;
 
-	f->chunk = ip >> 5;
-	/* There is room once the chunk that was fetched so many before is on its way. */
-	room = f->count >= chunks ? f->consumed[(f->count - chunks) & 15] : 0;
-	f->consumed[f->count & 15] = core->cycle + 1;
-	f->count++;
-	if (f->next < room) {
-		lose(core, CELL_FETCH_FULL, room - f->next);
-		f->next = room;
-	}
-	if (ip & 16) /* the chunk's first bundle is not wanted */
-		epic_add(core, CELL_LATE_UNREACHED, 1);
-	f->available = f->next;
-	f->before = f->coming;
-	f->coming = (struct fetch_bubbles){0};
-	f->late = 0;
-	if (f->line == epic_line(&core->l1i, ip) && !core->marking) {
-		epic_add(core, CELL_L1I_READ, 1);
-	} else {
-		f->late = late(core, ip);
-		f->available += f->late;
-	}
+	f->late = late(core, ip);
+	f->available += f->late;
 	f->next = f->available + 1;
 	if (f->coming.fills) { /* the line is written, by the one data port */
 		lose(core, CELL_FETCH_FILL, 1);
 		f->next++;
 	}
+	return f->available;
+}
+
+static __attribute__((noinline)) void wait_for_room(struct epic_core *core, uint64_t room)
+{
+	lose(core, CELL_FETCH_FULL, room - core->fetch.next);
+	core->fetch.next = room;
+}
+
+static inline bool is_recent(const struct cache *cache, uint64_t line)
+{
+	const struct line *set = cache->lines + (line & (cache->sets - 1)) * cache->ways;
+
+	return (set->tag & ~LINE_STATE) == (line + 1) * 4;
+}
+
+uint64_t epic_fetch(struct epic_core *core, uint64_t ip)
+{
+	struct fetch *f = &core->fetch;
+	unsigned n = f->count++;
+	/* There is room once the chunk that was fetched so many before is on its way. */
+	uint64_t room = f->consumed[(n - core->params->bundles / 2) & 15], line;
+
+	f->chunk = ip >> 5;
+	f->consumed[n & 15] = core->cycle + 1;
+	if (__builtin_expect(f->next < room, 0))
+		wait_for_room(core, room);
+	/* The chunk's first bundle may not be wanted. */
+	epic_add(core, CELL_LATE_UNREACHED, ip >> 4 & 1);
+	f->available = f->next;
+	f->before = f->coming;
+	f->coming = (struct fetch_bubbles){0};
+	f->late = 0;
+	line = epic_line(&core->l1i, ip);
+	if (core->marking ||
+	    (f->line != line && (f->page != ip >> core->itlb1.page_log2 ||
+				 core->shared->stream.next || !is_recent(&core->l1i, line))))
+		return fetch_slowly(core, ip);
+	f->line = line;
+	epic_add(core, CELL_L1I_READ, 1);
+	f->next = f->available + 1;
 	return f->available;
 }
 

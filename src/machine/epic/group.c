@@ -101,11 +101,9 @@ void epic_group_begin(struct epic_core *core, const struct epic_op *op, bool fet
 	if (fetched)
 		begin_fetched(core, op, free, flush);
 	g->start = core->cycle + 1;
-	g->ready = (g->start + 1) << 8;
 }
 
-/* Syllables that this cycle loses, by the first reason for it. */
-static void not_dispersed(struct epic_core *core, const struct epic_op *op, enum end why)
+void epic_group_lose(struct epic_core *core, const struct epic_op *op, enum end why)
 {
 	struct group *g = &core->group;
 	bool whole = op->flags & EPIC_LAST;
@@ -130,6 +128,18 @@ static void not_dispersed(struct epic_core *core, const struct epic_op *op, enum
 	core->owed = 0;
 	if (!g->bundle)
 		epic_add(core, cell, 3);
+	if (why == END_TAKEN && !g->bundle) { /* the bundle that came with it */
+		epic_add(core, CELL_LOST_UNREACHED, 1);
+		epic_add(core, CELL_ABSENT_UNREACHED, 1);
+	}
+}
+
+void epic_group_lose_late(struct epic_core *core)
+{
+	enum fetch_cause cause = epic_fetch_waits(&core->fetch, core->group.start);
+
+	epic_add(core, lost(cause), 1);
+	epic_add(core, absent(cause), 1);
 }
 
 static uint64_t cycles_until(uint64_t need, uint64_t now)
@@ -183,6 +193,7 @@ static void wait_for_stack(struct epic_core *core)
 {
 	uint64_t all = core->spill + core->fill, application;
 
+	core->stack_waits = false;
 	if (!(all | core->stack_ready))
 		return;
 	application = cycles_until(core->stack_ready, core->cycle + 1);
@@ -194,33 +205,43 @@ static void wait_for_stack(struct epic_core *core)
 	epic_bubbles(core, CELL_BUBBLE_STACK, all);
 }
 
-/* Accesses go on together: the longest stall of each cause is the group's. */
-static void do_accesses(struct epic_core *core, unsigned *latencies)
+void epic_group_stall(struct epic_core *core, const struct access_time *longest)
 {
-	struct group *g = &core->group;
-	uint64_t pressure = 0, transfer = 0, walk = 0, order = 0, all;
 	uint64_t spill = cycles_until(core->unat_ready, core->cycle + 1);
+	uint64_t all =
+	    spill + longest->pressure + longest->transfer + longest->walk + longest->order;
 
 	core->unat_ready = 0;
-	for (unsigned i = 0; i < g->access_count; i++) {
-		struct access_time time = epic_access(core, &g->accesses[i], core->cycle + 1);
-
-		latencies[i] = time.latency;
-		pressure = larger(pressure, time.pressure);
-		transfer = larger(transfer, time.transfer);
-		walk = larger(walk, time.walk);
-		order = larger(order, time.order);
-	}
-	all = spill + pressure + transfer + walk + order;
 	if (!all)
 		return;
 	epic_add(core, CELL_MEMORY_ANY, all);
 	epic_add(core, CELL_MEMORY_SPILL, spill);
-	epic_add(core, CELL_MEMORY_BACK_PRESSURE, pressure);
-	epic_add(core, CELL_MEMORY_TLB, transfer);
-	epic_add(core, CELL_MEMORY_WALKER, walk);
-	epic_add(core, CELL_MEMORY_ORDER, order);
+	epic_add(core, CELL_MEMORY_BACK_PRESSURE, longest->pressure);
+	epic_add(core, CELL_MEMORY_TLB, longest->transfer);
+	epic_add(core, CELL_MEMORY_WALKER, longest->walk);
+	epic_add(core, CELL_MEMORY_ORDER, longest->order);
 	epic_bubbles(core, CELL_BUBBLE_MEMORY, all);
+}
+
+static void do_accesses(struct epic_core *core, unsigned *latencies)
+{
+	struct group *g = &core->group;
+	struct access_time longest = {0};
+
+	for (unsigned i = 0; i < g->access_count; i++) {
+		struct access_time time;
+
+		epic_access(core, &g->accesses[i], core->cycle + 1, &time);
+		latencies[i] = time.latency;
+		epic_access_longest(&longest, &time);
+	}
+	epic_group_stall(core, &longest);
+}
+
+void epic_group_wait(struct epic_core *core)
+{
+	wait_for_stack(core);
+	wait_for_operands(core);
 }
 
 static void deliver(struct epic_core *core, const unsigned *latencies)
@@ -232,7 +253,7 @@ static void deliver(struct epic_core *core, const unsigned *latencies)
 
 		uint64_t cycle = core->cycle + (r->access >= 0 ? latencies[r->access] : 0);
 
-		core->done[r->reg] = epic_done(core, cycle, r->via);
+		epic_set_done(core, r->reg, epic_done(core, cycle, r->via));
 	}
 }
 
@@ -249,18 +270,10 @@ void epic_group_end(struct epic_core *core, const struct epic_op *op, enum end w
 	struct group *g = &core->group;
 	unsigned latencies[GROUP_ACCESSES];
 
-	not_dispersed(core, op, why);
-	if (why == END_FETCH) {
-		enum fetch_cause cause = epic_fetch_waits(&core->fetch, g->start);
-
-		epic_add(core, lost(cause), 1);
-		epic_add(core, absent(cause), 1);
-	} else if (why == END_TAKEN && !g->bundle) { /* the bundle that came with it */
-		epic_add(core, CELL_LOST_UNREACHED, 1);
-		epic_add(core, CELL_ABSENT_UNREACHED, 1);
-	}
-	wait_for_stack(core);
-	wait_for_operands(core);
+	epic_group_lose(core, op, why);
+	if (why == END_FETCH)
+		epic_group_lose_late(core);
+	epic_group_wait(core);
 	if (g->access_count)
 		do_accesses(core, latencies);
 	count_tally(core, g->tally);
@@ -270,6 +283,13 @@ void epic_group_end(struct epic_core *core, const struct epic_op *op, enum end w
 		epic_add(core, CELL_MARKED_CYCLES, core->cycle - g->start + 1);
 	deliver(core, latencies);
 	g->open = false;
+	epic_group_over(core);
+}
+
+void epic_group_over(struct epic_core *core)
+{
+	const struct group *g = &core->group;
+
 	if (core->watch.cycles)
 		core->watch.cycles(core->watch.arg, 1);
 	if (core->watch.group) {

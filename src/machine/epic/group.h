@@ -58,6 +58,87 @@ void epic_bubbles(struct epic_core *core, enum epic_cell cell, uint64_t count);
 void epic_count_kind(struct epic_core *core, const struct epic_op *op,
 		     const struct epic_instance *in);
 
+/** What an instruction's predicate is used for. */
+static inline enum epic_use epic_predicate_use(const struct epic_op *op)
+{
+	return op->port >= EPIC_PORT_B && op->port != EPIC_PORT_LONG ? EPIC_USE_BRANCH
+								     : EPIC_USE_PREDICATE;
+}
+
+static inline bool epic_is_access(unsigned kind)
+{
+	return kind >= EPIC_LOAD && kind <= EPIC_FLUSH;
+}
+
+static inline bool epic_is_branch(unsigned kind)
+{
+	return kind >= EPIC_BRANCH && kind <= EPIC_INDIRECT;
+}
+
+/** Where a register is while nothing rotates. */
+static inline unsigned epic_place(const struct epic_rename *r, const struct epic_place *p)
+{
+	return p->fixed + ((r->bottom + p->offset) & p->mask);
+}
+
+/** The open group waits for a register that is ready in a cycle. */
+void epic_group_need(struct epic_core *core, unsigned reg, uint64_t ready);
+
+static inline struct access epic_access_of(const struct epic_core *core, const struct epic_op *op,
+					   uint64_t address, unsigned bundle, bool hit)
+{
+	return (struct access){
+	    .ip = op->ip,
+	    .address = address,
+	    .marks = core->marks,
+	    .kind = op->kind,
+	    .bytes = op->bytes,
+	    .slot = op->slot,
+	    .bundle = (uint8_t)bundle,
+	    .order = op->order,
+	    .hit = hit,
+	    .hinted = op->flags & EPIC_OWNS,
+	};
+}
+
+/** A bundle that was split never went on. */
+static inline void epic_group_abandon(struct epic_core *core)
+{
+	if (core->owed)
+		epic_add(core, (enum epic_cell)core->owed_cell, core->owed);
+	core->owed = 0;
+}
+
+/** Stacked registers, as an instruction that moves them comes. */
+void epic_count_stack(struct epic_core *core, const struct epic_instance *in);
+
+/** Counts a branch, and learns from it. */
+enum epic_outcome epic_branch(struct epic_core *core, const struct epic_op *op,
+			      const struct epic_instance *in);
+/** The group that the branch is in is over, if it ends one. */
+void epic_branched(struct epic_core *core, const struct epic_op *op, const struct epic_instance *in,
+		   enum epic_outcome outcome);
+
+/**
+ * Plans the group that begins with the first of so many instructions.
+ * @param apart  the last one has an instance of its own
+ * @param room  bytes that the plan has
+ * @return EPIC_PLAN_UNITs that it takes; 0: there is no room, or the group is not always the same
+ */
+unsigned epic_make_plan(const struct epic_core *core, void *plan, size_t room,
+			const struct epic_op *ops, unsigned count, bool apart);
+
+/** What the cycle of the group loses that ends after `op`. */
+void epic_group_lose(struct epic_core *core, const struct epic_op *op, enum end why);
+/** The second bundle of the group is not there. */
+void epic_group_lose_late(struct epic_core *core);
+/** Stalls of the group for the register stack and for operands. */
+void epic_group_wait(struct epic_core *core);
+/** Stalls of the group in the data caches; all of them at once. */
+void epic_group_stall(struct epic_core *core, const struct access_time *longest);
+/** The group is over: tells who watches. */
+void epic_group_over(struct epic_core *core);
+
 /** Ends the group after `op`, the last one in it, and charges its stalls and its cycle. */
 void epic_group_end(struct epic_core *core, const struct epic_op *op, enum end why);
 

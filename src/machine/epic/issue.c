@@ -1,4 +1,4 @@
-/* Instructions come in here: which group they go to, what they wait for, what they are counted as.
+/* Instructions by themselves: which group they go to, what they wait for, what they are counted as.
  */
 #include "machine/epic/group.h"
 
@@ -9,12 +9,12 @@ static inline unsigned where(const struct epic_rename *r, const struct epic_plac
 {
 	if (__builtin_expect(r->rotated, 0))
 		return epic_physical(r, name);
-	return p->fixed + ((r->bottom + p->offset) & p->mask);
+	return epic_place(r, p);
 }
 
 static inline enum need need_of(unsigned reg, unsigned via)
 {
-	if (reg < PHYSICAL_FLOATING)
+	if (reg < PHYSICAL_FLOATING || reg >= PHYSICAL_STACKED)
 		return via == EPIC_VIA_LOAD ? NEED_LOADED
 		       : via == EPIC_VIA_APPLICATION || via == EPIC_VIA_STATUS ||
 			       via == EPIC_VIA_LOOP
@@ -25,7 +25,7 @@ static inline enum need need_of(unsigned reg, unsigned via)
 	return reg < PHYSICAL_BRANCH_REG ? NEED_PREDICATE : NEED_APPLICATION;
 }
 
-static __attribute__((noinline)) void need(struct epic_core *core, unsigned reg, uint64_t ready)
+void epic_group_need(struct epic_core *core, unsigned reg, uint64_t ready)
 {
 	struct group *g = &core->group;
 	uint64_t *need = &g->needs[need_of(reg, core->done[reg] & 0xFF)];
@@ -38,34 +38,23 @@ static __attribute__((noinline)) void need(struct epic_core *core, unsigned reg,
 
 static inline void wait_for(struct epic_core *core, unsigned reg, unsigned use)
 {
-	uint64_t done = core->done[reg], ready;
+	int64_t ready = epic_ready(core, reg, use);
 
-	if (done < core->group.ready)
-		return;
-	ready = (done >> 8) - core->slowest[done & 0xFF] + core->latencies[done & 0xFF][use];
-	if (ready > core->group.start)
-		need(core, reg, ready);
+	if (ready > (int64_t)core->group.start)
+		epic_group_need(core, reg, (uint64_t)ready);
 }
 
 /* Instructions whose predicate is false wait for it alone. */
 static inline void operands(struct epic_core *core, const struct epic_op *op,
 			    const struct epic_rename *rename, bool on)
 {
-	unsigned use = op->port >= EPIC_PORT_B && op->port != EPIC_PORT_LONG ? EPIC_USE_BRANCH
-									     : EPIC_USE_PREDICATE;
-
 	if (op->qp)
 		wait_for(core, where(rename, &op->prepared.predicate, EPIC_PREDICATE + op->qp),
-			 use);
+			 epic_predicate_use(op));
 	if (!on)
 		return;
 	for (unsigned i = 0; i < op->source_count; i++)
 		wait_for(core, where(rename, &op->prepared.from[i], op->sources[i]), op->uses[i]);
-}
-
-static bool is_access(unsigned kind)
-{
-	return kind >= EPIC_LOAD && kind <= EPIC_FLUSH;
 }
 
 static void access_memory(struct epic_core *core, const struct epic_op *op,
@@ -73,18 +62,8 @@ static void access_memory(struct epic_core *core, const struct epic_op *op,
 {
 	struct group *g = &core->group;
 
-	g->accesses[g->access_count++] = (struct access){
-	    .ip = op->ip,
-	    .address = instance->address,
-	    .marks = core->marks,
-	    .kind = op->kind,
-	    .bytes = op->bytes,
-	    .slot = op->slot,
-	    .bundle = g->bundle,
-	    .order = op->order,
-	    .hit = instance->hit,
-	    .hinted = op->flags & EPIC_OWNS,
-	};
+	g->accesses[g->access_count++] =
+	    epic_access_of(core, op, instance->address, g->bundle, instance->hit);
 }
 
 static void results(struct epic_core *core, const struct epic_op *op,
@@ -116,11 +95,6 @@ static void count_marks(struct epic_core *core)
 			epic_add(core, (enum epic_cell)(CELL_MARK0 + i), 1);
 }
 
-static bool is_branch(unsigned kind)
-{
-	return kind >= EPIC_BRANCH && kind <= EPIC_INDIRECT;
-}
-
 static void count_retired(struct epic_core *core, const struct epic_op *op,
 			  const struct epic_instance *in)
 {
@@ -133,14 +107,6 @@ static void count_retired(struct epic_core *core, const struct epic_op *op,
 		epic_count_kind(core, op, in);
 	else if (!in->on && op->unit != 'B')
 		epic_add_marked(core, core->marks, CELL_SQUASHED, 1);
-}
-
-/* A bundle that was split never went on. */
-static void abandon(struct epic_core *core)
-{
-	if (core->owed)
-		epic_add(core, (enum epic_cell)core->owed_cell, core->owed);
-	core->owed = 0;
 }
 
 /* A group that an interruption cut off: nobody said how. */
@@ -159,7 +125,7 @@ static void next_bundle(struct epic_core *core, const struct epic_op *op)
 	struct group *g = &core->group;
 	static const struct epic_op last = {.flags = EPIC_LAST};
 
-	abandon(core);
+	epic_group_abandon(core);
 	if (g->open && (op->prepared.at != core->at || op->slot))
 		cut(core);
 	if (g->open && core->b_before && op->flags & EPIC_B_FIRST) {
@@ -218,35 +184,57 @@ static void count_encoded(struct epic_core *core, const struct epic_op *op,
 				1);
 }
 
-static void branch(struct epic_core *core, const struct epic_op *op, const struct epic_instance *in,
-		   struct detail_branch *told)
+/* One by its distance is there: nothing but its direction is predicted. */
+static inline bool is_plain(const struct epic_core *core, const struct epic_op *op)
 {
-	enum epic_outcome outcome = OUTCOME_WRONG_PATH;
+	return op->kind == EPIC_BRANCH && core->forced_ip != op->ip &&
+	       !(op->flags & (EPIC_CALL | EPIC_B_FIRST)) && !core->marking;
+}
 
-	if (is_branch(op->kind)) {
-		unsigned kind = op->kind - EPIC_BRANCH;
-		bool forced = core->forced_ip == op->ip;
+enum epic_outcome epic_branch(struct epic_core *core, const struct epic_op *op,
+			      const struct epic_instance *in)
+{
+	unsigned kind = op->kind - EPIC_BRANCH;
+	bool forced = core->forced_ip == op->ip;
+	enum epic_outcome outcome;
 
-		outcome = epic_predict(&core->shared->predictor, &core->returns, op, in, forced);
-		epic_add_marked(core, core->marks,
-				(enum epic_cell)(CELL_BRANCH_IP_RELATIVE_NOT_TAKEN_CORRECT +
-						 kind * 6 + in->taken * 3 + outcome),
-				1);
-		if (forced)
-			epic_add_marked(core, core->marks,
-					(enum epic_cell)(CELL_FORCED_IP_RELATIVE_NOT_TAKEN +
-							 kind * 2 + in->taken),
-					1);
-		if (op->flags & EPIC_B_FIRST)
-			count_encoded(core, op, outcome);
+	if (is_plain(core, op)) {
+		outcome =
+		    epic_predict_direction(&core->shared->predictor, op, in->taken) != in->taken;
+		epic_add(core,
+			 (enum epic_cell)(CELL_BRANCH_IP_RELATIVE_NOT_TAKEN_CORRECT +
+					  in->taken * 3 + outcome),
+			 1);
 		if (in->taken)
 			core->forced_ip = 0;
-		else if (outcome == OUTCOME_WRONG_PATH)
+		else if (outcome)
 			core->forced_ip = op->ip;
+		return outcome;
 	}
-	*told = (struct detail_branch){
-	    .kind = is_branch(op->kind) ? DETAIL_BRANCH_IP_RELATIVE + op->kind - EPIC_BRANCH
-					: DETAIL_BRANCH_CHECK,
+	outcome = epic_predict(&core->shared->predictor, &core->returns, op, in, forced);
+	epic_add_marked(core, core->marks,
+			(enum epic_cell)(CELL_BRANCH_IP_RELATIVE_NOT_TAKEN_CORRECT + kind * 6 +
+					 in->taken * 3 + outcome),
+			1);
+	if (forced)
+		epic_add_marked(
+		    core, core->marks,
+		    (enum epic_cell)(CELL_FORCED_IP_RELATIVE_NOT_TAKEN + kind * 2 + in->taken), 1);
+	if (op->flags & EPIC_B_FIRST)
+		count_encoded(core, op, outcome);
+	if (in->taken)
+		core->forced_ip = 0;
+	else if (outcome == OUTCOME_WRONG_PATH)
+		core->forced_ip = op->ip;
+	return outcome;
+}
+
+static void tell_branch(struct epic_core *core, const struct epic_op *op,
+			const struct epic_instance *in, enum epic_outcome outcome)
+{
+	const struct detail_branch told = {
+	    .kind = epic_is_branch(op->kind) ? DETAIL_BRANCH_IP_RELATIVE + op->kind - EPIC_BRANCH
+					     : DETAIL_BRANCH_CHECK,
 	    .ip = op->ip,
 	    .target = in->target,
 	    .slot = op->slot,
@@ -257,6 +245,8 @@ static void branch(struct epic_core *core, const struct epic_op *op, const struc
 	    .flushed = outcome != OUTCOME_CORRECT,
 	    .by_mark = core->marks & SIGNAL_MARK_CHANNEL,
 	};
+
+	core->watch.branch(core->watch.arg, &told);
 }
 
 /* After a group that ended in a branch or in the system. */
@@ -280,33 +270,40 @@ static void turn(struct epic_core *core, const struct epic_op *op, bool taken)
 		epic_fetch_turn(core, FETCH_RESTEER, core->params->turn_indirect);
 }
 
+void epic_branched(struct epic_core *core, const struct epic_op *op, const struct epic_instance *in,
+		   enum epic_outcome outcome)
+{
+	bool flushed = outcome != OUTCOME_CORRECT;
+
+	if (in->taken || flushed)
+		redirect(core, flushed ? core->params->flush_branch : 0, &core->flush_branch);
+	if (!flushed)
+		turn(core, op, in->taken);
+	if (op->streams)
+		epic_stream_begin(core, in);
+	if (core->watch.branch)
+		tell_branch(core, op, in, outcome);
+}
+
 static void end_by_branch(struct epic_core *core, const struct epic_op *op,
 			  const struct epic_instance *in)
 {
-	struct detail_branch told;
-	bool last = op->flags & EPIC_LAST;
+	enum epic_outcome outcome =
+	    epic_is_branch(op->kind) ? epic_branch(core, op, in) : OUTCOME_WRONG_PATH;
 
-	branch(core, op, in, &told);
 	if (in->taken)
 		core->at = in->target;
 	if (in->taken && !(op->ip & 16)) /* the other bundle of those that came together */
 		epic_add(core, CELL_LATE_UNREACHED, 1);
 	if (in->taken)
 		epic_group_end(core, op, END_TAKEN);
-	else if (told.flushed)
+	else if (outcome != OUTCOME_CORRECT)
 		epic_group_end(core, op, END_FLUSH);
 	else if (op->flags & EPIC_STOP)
 		epic_group_end(core, op, END_STOP);
-	else if (last)
+	else if (op->flags & EPIC_LAST)
 		epic_group_end(core, op, core->group.bundle ? END_FULL : END_SPLIT);
-	if (in->taken || told.flushed)
-		redirect(core, told.flushed ? core->params->flush_branch : 0, &core->flush_branch);
-	if (!told.flushed)
-		turn(core, op, in->taken);
-	if (op->streams)
-		epic_stream_begin(core, in);
-	if (core->watch.branch)
-		core->watch.branch(core->watch.arg, &told);
+	epic_branched(core, op, in, outcome);
 }
 
 /* To the system, and back. */
@@ -322,7 +319,7 @@ static void leave(struct epic_core *core, const struct epic_op *op, const struct
 
 static bool ends_in_branch(const struct epic_op *op, const struct epic_instance *in)
 {
-	return is_branch(op->kind) ||
+	return epic_is_branch(op->kind) ||
 	       (op->kind >= EPIC_CHECK && op->kind <= EPIC_FLAGS_CHECK && in->taken);
 }
 
@@ -347,32 +344,19 @@ static inline void go_on(struct epic_core *core, const struct epic_op *op)
 	}
 }
 
-static inline void plain(struct epic_core *core, const struct epic_op *op,
-			 const struct epic_rename *rename)
+/* A number by its octal digits. */
+static void add_digits(struct epic_core *core, enum epic_cell first, unsigned number)
 {
-	join_group(core, op);
-	core->group.tally += op->prepared.tally;
-	for (unsigned i = 0; i < op->source_count; i++)
-		wait_for(core, where(rename, &op->prepared.from[i], op->sources[i]), op->uses[i]);
-	for (unsigned i = 0; i < op->result_count; i++)
-		core->group.results[core->group.result_count++] = (struct result){
-		    (uint16_t)where(rename, &op->prepared.to[i], op->results[i]), op->vias[i], -1};
-	go_on(core, op);
-	end_by_others(core, op);
+	epic_add(core, first, number & 7);
+	epic_add(core, (enum epic_cell)(first + 1), number >> 3 & 7);
+	epic_add(core, (enum epic_cell)(first + 2), number >> 6 & 1);
 }
 
-void epic_issue_plain(struct epic_core *core, const struct epic_op *ops, unsigned count,
-		      const struct epic_rename *rename)
+/* Stacked registers, as an instruction that moves them comes. */
+void epic_count_stack(struct epic_core *core, const struct epic_instance *in)
 {
-	static const struct epic_instance done = {.on = true};
-
-	if (__builtin_expect(core->marking, 0)) {
-		for (unsigned i = 0; i < count; i++)
-			epic_issue(core, &ops[i], rename, &done);
-		return;
-	}
-	for (unsigned i = 0; i < count; i++)
-		plain(core, &ops[i], rename);
+	add_digits(core, CELL_DIRTY_LOW, in->dirty);
+	add_digits(core, CELL_CURRENT_LOW, in->current);
 }
 
 void epic_issue(struct epic_core *core, const struct epic_op *op, const struct epic_rename *rename,
@@ -380,6 +364,9 @@ void epic_issue(struct epic_core *core, const struct epic_op *op, const struct e
 {
 	int access = -1;
 
+	if (op->flags & EPIC_STACK && !core->stack_told)
+		epic_count_stack(core, in);
+	core->stack_told = false;
 	join_group(core, op);
 	if (__builtin_expect(core->marking, 0)) {
 		struct detail_code code = {op->ip, op->encoding, op->unit, op->either};
@@ -389,7 +376,7 @@ void epic_issue(struct epic_core *core, const struct epic_op *op, const struct e
 		core->group.marked |= (core->marks & SIGNAL_MARK_CHANNEL) != 0;
 	}
 	operands(core, op, rename, in->on);
-	if (in->on && is_access(op->kind)) {
+	if (in->on && epic_is_access(op->kind)) {
 		access = core->group.access_count;
 		access_memory(core, op, in);
 	}
@@ -406,20 +393,6 @@ void epic_issue(struct epic_core *core, const struct epic_op *op, const struct e
 	}
 }
 
-/* A number by its octal digits. */
-static void add_digits(struct epic_core *core, enum epic_cell first, unsigned number)
-{
-	epic_add(core, first, number & 7);
-	epic_add(core, (enum epic_cell)(first + 1), number >> 3 & 7);
-	epic_add(core, (enum epic_cell)(first + 2), number >> 6 & 1);
-}
-
-void epic_stack_registers(struct epic_core *core, unsigned dirty, unsigned current)
-{
-	add_digits(core, CELL_DIRTY_LOW, dirty);
-	add_digits(core, CELL_CURRENT_LOW, current);
-}
-
 void epic_stack_traffic(struct epic_core *core, bool store, uint64_t address, unsigned registers)
 {
 	uint64_t cycles = (registers + core->params->stack_rate - 1) / core->params->stack_rate;
@@ -431,9 +404,11 @@ void epic_stack_traffic(struct epic_core *core, bool store, uint64_t address, un
 					.kind = store ? EPIC_STORE : EPIC_LOAD,
 					.bytes = 8,
 					.stack = true};
-		struct access_time time = epic_access(core, &access, core->cycle + 1);
-		uint64_t wait = time.pressure + time.transfer + time.walk;
+		struct access_time time;
+		uint64_t wait;
 
+		epic_access(core, &access, core->cycle + 1, &time);
+		wait = time.pressure + time.transfer + time.walk;
 		epic_add_access(core, &access, store ? CELL_STACK_STORE : CELL_STACK_LOAD);
 		wait += store ? 0 : time.latency - 1;
 		late = wait > late ? wait : late;
@@ -442,6 +417,7 @@ void epic_stack_traffic(struct epic_core *core, bool store, uint64_t address, un
 		core->spill += cycles + late;
 	else
 		core->fill += cycles + late;
+	core->stack_waits = true;
 }
 
 void epic_deferred(struct epic_core *core, bool address)
@@ -464,7 +440,7 @@ void epic_group_settle(struct epic_core *core)
 {
 	if (core->group.open)
 		cut(core);
-	abandon(core);
+	epic_group_abandon(core);
 	epic_reads_count(core, &core->shared->reads, core->cycle);
 	epic_reads_count(core, &core->shared->queue, core->cycle);
 	epic_reads_count(core, &core->shared->snoops, core->cycle);

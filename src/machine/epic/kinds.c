@@ -83,8 +83,10 @@ void epic_count_kind(struct epic_core *core, const struct epic_op *op,
 		epic_add_marked(core, core->marks, CELL_FP_OP, op->fp_ops);
 	if (op->flags & EPIC_STACK)
 		epic_add(core, CELL_STACK_EVENT, 1);
-	if (op->flags & EPIC_STACK && op->kind == EPIC_OTHER)
+	if (op->flags & EPIC_STACK && op->kind == EPIC_OTHER) {
 		core->stack_ready = ready(core, EPIC_AR_STACK);
+		core->stack_waits = true;
+	}
 	if (op->fills)
 		core->unat_ready = ready(core, EPIC_AR_SPILLED);
 	if (in->replaced)

@@ -4,33 +4,6 @@
  */
 #include "machine/epic/core.h"
 
-static unsigned slot_of(const struct epic_op *op)
-{
-	return (unsigned)((op->ip >> 4 ^ op->ip >> 16) * 3 + op->slot) & ((1u << HISTORY_LOG2) - 1);
-}
-
-static bool direction(struct predictor *p, const struct epic_op *op, bool taken)
-{
-	unsigned at = slot_of(op);
-	uint8_t *history = &p->history[at], *counter;
-	bool predicted;
-
-	if (op->loop)
-		return taken;
-	if (op->hint == EPIC_STATIC_TAKEN || op->hint == EPIC_STATIC_NOT)
-		return op->hint == EPIC_STATIC_TAKEN;
-	counter = &p->counters[at << 4 | *history];
-	predicted = *counter ? *counter > 2 : op->hint == EPIC_DYNAMIC_TAKEN;
-	if (!*counter)
-		*counter = taken ? 3 : 2;
-	else if (taken)
-		*counter += *counter < 4;
-	else
-		*counter -= *counter > 1;
-	*history = (uint8_t)((*history << 1 | taken) & 15);
-	return predicted;
-}
-
 static uint64_t pop(struct returns *r)
 {
 	r->top = (r->top + RETURNS - 1) % RETURNS;
@@ -65,7 +38,7 @@ enum epic_outcome epic_predict(struct predictor *p, struct returns *returns,
 			       const struct epic_op *op, const struct epic_instance *instance,
 			       bool forced)
 {
-	bool path = (!forced && direction(p, op, instance->taken)) == instance->taken;
+	bool path = (!forced && epic_predict_direction(p, op, instance->taken)) == instance->taken;
 	bool target = !instance->taken || target_right(p, returns, op, instance->target);
 
 	return !path ? OUTCOME_WRONG_PATH : target ? OUTCOME_CORRECT : OUTCOME_WRONG_TARGET;

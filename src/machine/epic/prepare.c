@@ -16,7 +16,7 @@ unsigned epic_physical(const struct epic_rename *r, unsigned name)
 	if (name < EPIC_FLOATING) {
 		if (n < r->rotating)
 			n = ring(0, n, r->general, r->rotating);
-		return PHYSICAL_STACKED + ((r->bottom + n) & 127);
+		return PHYSICAL_STACKED + ((r->bottom + n) % STACKED_RING);
 	}
 	if (name < EPIC_FLOATING + 32)
 		return PHYSICAL_FLOATING + name - EPIC_FLOATING;
@@ -33,7 +33,8 @@ static struct epic_place place_of(unsigned name)
 	static const struct epic_rename none = {0};
 
 	if (name >= 32 && name < EPIC_FLOATING)
-		return (struct epic_place){PHYSICAL_STACKED, (uint8_t)(name - 32), 127};
+		return (struct epic_place){PHYSICAL_STACKED, (uint8_t)(name - 32),
+					   STACKED_RING - 1};
 	return (struct epic_place){(uint16_t)epic_physical(&none, name), 0, 0};
 }
 
@@ -89,4 +90,6 @@ void epic_prepare(struct epic_op *op)
 	p->tally = 1u << TALLY_ISSUED | (op->kind == EPIC_NOP ? 1u << TALLY_NOPS : 0) |
 		   (op->slots == 2 && last ? 1u << TALLY_LONG : 0);
 	p->rare = is_rare(op);
+	p->predictor =
+	    (uint16_t)(((op->ip >> 4 ^ op->ip >> 16) * 3 + op->slot) & ((1u << HISTORY_LOG2) - 1));
 }
