@@ -390,6 +390,7 @@ static MACHINE_OUTLINE struct found get_prefetching(struct machine_hart *core,
 	entry.shared = entry.near = false;
 	entry.held = core->core;
 	tor_locate(machine, &entry, core->socket, line);
+	tor_fetch_neighbour(&entry);
 	miss.issued =
 	    superqueue_admit(&core->core->prefetch.queue, miss_issue(core, request, registers));
 	if (__builtin_expect(look.blocked, 0))

@@ -59,6 +59,12 @@ static MACHINE_INLINE void tor_place(const struct machine *machine, struct tor_e
 	entry->node = (uint8_t)machine_home_node(machine, line);
 }
 
+/** Has the host fetch the set of the other line of 128 bytes, most often beside this one. */
+static MACHINE_INLINE void tor_fetch_neighbour(const struct tor_entry *entry)
+{
+	tor_fetch_set(entry->line & 1 ? entry->set - 1 : entry->set + 1);
+}
+
 /** Finds slice and set of @line in @socket; the host begins to fetch the set. */
 static MACHINE_INLINE void tor_locate(const struct machine *machine, struct tor_entry *entry,
 				      unsigned socket, uint32_t line)
