@@ -119,6 +119,10 @@ struct pmu_machine {
 	uint32_t snoop_cycles;	   /* a core's caches answer a snoop */
 	/* DRAM timing, DRAM cycles. */
 	uint32_t t_cl, t_cwl, t_rcd, t_rp, t_ras, t_burst, t_refi, t_rfc, t_wr, t_wtr;
+	uint32_t bank_groups;		  /* of a rank; 0: it has none */
+	uint32_t t_ccd_l;		  /* CAS of a bank group, apart */
+	uint32_t t_rrd_s, t_rrd_l, t_faw; /* activates of a rank; of a bank group; of five */
+	uint32_t t_rtp;			  /* read CAS to precharge; 0: t_burst */
 	const struct pmu_part *parts; /* boxes of which not all documented instances are there */
 	const struct pmu_strap *straps;
 	size_t part_count, strap_count;

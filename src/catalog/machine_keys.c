@@ -9,7 +9,13 @@
 	}
 #define TEXT(member)   KEY(MACHINE_X86, KEY_TEXT, member)
 #define NUMBER(member) KEY(MACHINE_X86, KEY_NUMBER, member)
-#define CACHE(member)  KEY(MACHINE_X86, KEY_CACHE, member)
+/* 0, as without it: there is no such limit. */
+#define LIMIT(member)                                                                              \
+	{                                                                                          \
+		.name = #member, .kind = KEY_NUMBER, .of = MACHINE_X86, .optional = true,          \
+		.offset = offsetof(struct pmu_machine, member)                                     \
+	}
+#define CACHE(member) KEY(MACHINE_X86, KEY_CACHE, member)
 #define LIST(key_name, key_kind, member, counter)                                                  \
 	{                                                                                          \
 		.name = (key_name), .kind = (key_kind), .of = MACHINE_X86,                         \
@@ -86,6 +92,12 @@ const struct machine_key machine_keys[] = {
     NUMBER(t_rfc),
     NUMBER(t_wr),
     NUMBER(t_wtr),
+    LIMIT(bank_groups),
+    LIMIT(t_ccd_l),
+    LIMIT(t_rrd_s),
+    LIMIT(t_rrd_l),
+    LIMIT(t_faw),
+    LIMIT(t_rtp),
     LIST("instances", KEY_PARTS, parts, part_count),
     LIST("straps", KEY_STRAPS, straps, strap_count),
 };

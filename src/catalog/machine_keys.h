@@ -3,6 +3,7 @@
 #define CATALOG_MACHINE_KEYS_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "catalog/description.h"
@@ -30,6 +31,7 @@ struct machine_key {
 	const char *name;
 	enum machine_key_kind kind;
 	unsigned of;   /* enum machine_family */
+	bool optional; /* a description may lack it */
 	size_t offset; /* in struct pmu_machine; of lists, that of the pointer */
 	size_t count;  /* of lists: that of the number of entries */
 };

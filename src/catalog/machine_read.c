@@ -352,6 +352,8 @@ static int read_keys(const struct reader *reader, json_t *root, struct pmu_machi
 		if (!(machine_keys[i].of & family))
 			continue;
 		value = json_object_get(root, machine_keys[i].name);
+		if (!value && machine_keys[i].optional)
+			continue;
 		if (!value)
 			return wrong(reader, PMU_E_SYNTAX, machine_keys[i].name, "is missing");
 		error = read_key(reader, &machine_keys[i], value, machine);

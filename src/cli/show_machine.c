@@ -56,12 +56,17 @@ static void show_x86(const struct show *show, const struct pmu_machine *m, uint6
 		cli_machine_number(m, "snoop_cycles"));
 	fprintf(out,
 		"  %-12s CL %u, CWL %u, RCD %u, RP %u, RAS %u, burst %u, REFI %u, RFC %u, WR %u, "
-		"WTR %u DRAM cycles\n",
+		"WTR %u, RTP %u DRAM cycles\n",
 		"DRAM", cli_machine_number(m, "t_cl"), cli_machine_number(m, "t_cwl"),
 		cli_machine_number(m, "t_rcd"), cli_machine_number(m, "t_rp"),
 		cli_machine_number(m, "t_ras"), cli_machine_number(m, "t_burst"),
 		cli_machine_number(m, "t_refi"), cli_machine_number(m, "t_rfc"),
-		cli_machine_number(m, "t_wr"), cli_machine_number(m, "t_wtr"));
+		cli_machine_number(m, "t_wr"), cli_machine_number(m, "t_wtr"),
+		cli_machine_number(m, "t_rtp"));
+	fprintf(out, "  %-12s %u bank groups, CCD_L %u, RRD_S %u, RRD_L %u, FAW %u DRAM cycles\n",
+		"", cli_machine_number(m, "bank_groups"), cli_machine_number(m, "t_ccd_l"),
+		cli_machine_number(m, "t_rrd_s"), cli_machine_number(m, "t_rrd_l"),
+		cli_machine_number(m, "t_faw"));
 }
 
 static void show_ia64(const struct show *show, const struct pmu_machine *m, uint64_t bytes)

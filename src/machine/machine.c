@@ -72,13 +72,19 @@ static int check_limits(struct pmu_ctx *ctx, const struct pmu_machine *desc,
 static int check_memory(struct pmu_ctx *ctx, const struct pmu_machine *desc)
 {
 	const uint64_t lines = desc->memory_bytes / LINE_BYTES * desc->sockets;
+	const uint64_t bank_groups_most =
+	    desc->banks < MEMORY_GROUPS_MAX ? desc->banks : MEMORY_GROUPS_MAX;
 	const struct limit limits[] = {
+	    {"bank groups", desc->bank_groups, 0, bank_groups_most},
 	    /* Line numbers have 31 bits. */
 	    {"lines of memory", lines, 1u << (PAGE_LOG2 - LINE_LOG2), 1u << 31},
 	    {"lines of memory a set of the LLC", lines / desc->slices / desc->llc.sets, 0,
 	     LLC_KEY_MAX - 1},
 	};
 
+	if (desc->bank_groups & (desc->bank_groups - 1))
+		return error_set(ctx, PMU_E_UNSUPPORTED,
+				 "machine %s: bank groups must be a power of two", desc->name);
 	return check_limits(ctx, desc, limits, sizeof(limits) / sizeof(limits[0]));
 }
 

@@ -141,9 +141,10 @@ static void end_write(const struct memory_view *view, uint32_t before)
 		cause_end(view->port, before);
 }
 
+/* Or the two rows, of two banks, that lines are in by turns. */
 static uint32_t wpq_row(const struct memory_channel *channel, uint32_t position)
 {
-	return channel->wpq.lines[wpq_slot(&channel->wpq, position)] >> channel->column_bits;
+	return channel->wpq.lines[wpq_slot(&channel->wpq, position)] >> channel->block_bits;
 }
 
 /* The waiting write at @from goes ahead to @to. */

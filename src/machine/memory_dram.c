@@ -8,7 +8,7 @@
 #define BUS_GAP_CYCLES 2
 
 struct dram_addr {
-	uint8_t rank, bank; /* bank: within the rank */
+	uint8_t rank, bank, group; /* bank: within the rank; group: of its banks */
 	uint32_t row;
 };
 
@@ -17,33 +17,61 @@ static bool power_of_two(uint32_t value)
 	return value && !(value & (value - 1));
 }
 
+static uint32_t at_least(uint32_t least, uint32_t value)
+{
+	return value > least ? value : least;
+}
+
+/* Without bank groups what holds for two of them holds for all banks of a rank. */
+static void set_groups(struct memory_channel *channel, const struct pmu_machine *desc)
+{
+	struct activate_limits *limits = &channel->activate_limits;
+	const bool groups = desc->bank_groups > 1;
+
+	*limits =
+	    (struct activate_limits){.other = at_least(1, desc->t_rrd_s), .window = desc->t_faw};
+	limits->group = groups ? at_least(limits->other, desc->t_rrd_l) : limits->other;
+	channel->group_bits = groups ? (uint32_t)__builtin_ctz(desc->bank_groups) : 0;
+	channel->group_shift = (uint32_t)__builtin_ctz(desc->banks) - channel->group_bits;
+	channel->group_apart = groups ? desc->t_ccd_l : 0;
+	channel->spread_bits = groups;
+}
+
 void dram_init(struct memory_channel *channel, const struct pmu_machine *desc)
 {
 	assert(power_of_two(desc->row_bytes) && desc->row_bytes >= 64 && power_of_two(desc->banks));
 	assert(desc->ranks && desc->ranks <= MEMORY_RANKS_MAX);
 	assert(desc->ranks * desc->banks <= MEMORY_BANKS_MAX);
+	assert(desc->bank_groups <= MEMORY_GROUPS_MAX && desc->bank_groups <= desc->banks);
 	assert(desc->t_refi > desc->ranks * desc->t_rfc);
 
-	channel->column_bits = (uint32_t)__builtin_ctz(desc->row_bytes / 64);
-	channel->bank_bits = (uint32_t)__builtin_ctz(desc->banks);
+	set_groups(channel, desc);
+	channel->block_bits = channel->spread_bits + (uint32_t)__builtin_ctz(desc->row_bytes / 64);
+	channel->bank_bits = (uint32_t)__builtin_ctz(desc->banks) - channel->spread_bits;
+	channel->read_to_pre = desc->t_rtp ? desc->t_rtp : desc->t_burst;
 	channel->per_rank = divisor_of(desc->ranks);
 	channel->dram.refresh_due = desc->t_refi / desc->ranks;
 	for (unsigned i = 0; i < MEMORY_BANKS_MAX; i++)
 		channel->dram.banks[i].row = MEMORY_ROW_CLOSED;
 }
 
-/* Column, bank, rank, row from the low bits up; row bits permute the banks, so that lines a power
-   of two apart spread over them. */
+/* A bit of the bank group where there are some, column, other bits of the group, bank in it, rank,
+   row from the low bits up; row bits permute the banks, so that lines a power of two apart spread
+   over them. Banks of a group have numbers in a row. */
 static MACHINE_INLINE struct dram_addr locate(const struct memory_channel *channel,
 					      const struct pmu_machine *desc, uint32_t line)
 {
-	uint32_t bank = line >> channel->column_bits;
-	uint32_t rank = bank >> channel->bank_bits;
+	uint32_t block = line >> channel->block_bits;
+	uint32_t rank = block >> channel->bank_bits;
 	uint32_t row = divide(&channel->per_rank, rank);
+	uint32_t bank = block << channel->spread_bits | (line & channel->spread_bits), group;
 
+	bank = (bank ^ row) & (desc->banks - 1);
+	group = bank & ((1u << channel->group_bits) - 1);
 	return (struct dram_addr){
 	    .rank = (uint8_t)(rank - row * desc->ranks),
-	    .bank = (uint8_t)((bank ^ row) & (desc->banks - 1)),
+	    .bank = (uint8_t)(group << channel->group_shift | bank >> channel->group_bits),
+	    .group = (uint8_t)group,
 	    .row = row,
 	};
 }
@@ -135,6 +163,17 @@ static inline void emit_activate(struct memory_channel *channel, const struct me
 	emit_command(view, SIGNAL_DRAM_ACTIVATE, dram_activate_qualifiers(write), addr, time);
 }
 
+/* @return the cycle from @earliest on at which the rank has its activate */
+static uint64_t activate_rank(struct memory_channel *channel, struct dram_addr addr,
+			      uint64_t earliest)
+{
+	struct memory_activates *kept = &channel->dram.ranks[addr.rank].activates;
+	uint64_t at = activates_find(kept, &channel->activate_limits, addr.group, earliest);
+
+	activates_take(kept, addr.group, at);
+	return at;
+}
+
 static __attribute__((noinline)) void open_row(struct memory_channel *channel,
 					       const struct memory_view *view,
 					       struct memory_bank *bank, struct dram_addr addr,
@@ -152,6 +191,7 @@ static __attribute__((noinline)) void open_row(struct memory_channel *channel,
 		emit_precharge(channel, view, write, addr, precharge);
 	}
 	activate = later(later(earliest, bank->ready), dram->next_act);
+	activate = activate_rank(channel, addr, activate);
 	dram->next_act = activate + 1;
 	bank->row = addr.row;
 	bank->ready = activate + desc->t_rcd;
@@ -191,29 +231,81 @@ static MACHINE_INLINE void bus_take(struct memory_dram *dram, struct dram_addr a
 	dram->ranks[addr.rank].used_until = until;
 }
 
-MACHINE_PATH uint64_t dram_read(struct memory_channel *channel, const struct memory_view *view,
-				uint32_t line, uint64_t earliest, enum totals_cas kind)
+/* The group's next CAS, if this one is its last. */
+static MACHINE_INLINE void group_take(struct memory_channel *channel, struct dram_addr addr,
+				      uint64_t cas)
+{
+	uint64_t *ready = &channel->dram.ranks[addr.rank].group_ready[addr.group];
+
+	*ready = later(*ready, cas + channel->group_apart);
+}
+
+/*
+ * A read whose bank is ready from @earliest on has its data in cycles of the bus that those of
+ * later ones have left free.
+ * @return the cycle of its CAS; CALENDAR_NONE: there are none
+ */
+static uint64_t read_between(struct memory_channel *channel, const struct memory_view *view,
+			     struct dram_addr addr, uint64_t earliest)
+{
+	const struct pmu_machine *desc = view->desc;
+	struct calendar *bus = &channel->dram.bus;
+	const uint64_t ready = channel->dram.ranks[addr.rank].group_ready[addr.group];
+	uint64_t data = calendar_find(bus, earliest + desc->t_cl, desc->t_burst), cas;
+
+	if (data == CALENDAR_NONE)
+		return CALENDAR_NONE;
+	cas = data - desc->t_cl;
+	/* Of the group's other reads the last alone is known. */
+	if (cas < ready && cas + 2 * channel->group_apart > ready) {
+		data = calendar_find(bus, ready + desc->t_cl, desc->t_burst);
+		if (data == CALENDAR_NONE)
+			return CALENDAR_NONE;
+	}
+	calendar_take(bus, data, desc->t_burst);
+	return data - desc->t_cl;
+}
+
+/* @return the cycle of the CAS of a read after all others, from @cas on */
+static MACHINE_INLINE uint64_t read_last(struct memory_channel *channel,
+					 const struct memory_view *view, struct dram_addr addr,
+					 uint64_t cas)
 {
 	struct memory_dram *dram = &channel->dram;
 	const struct pmu_machine *desc = view->desc;
-	struct dram_addr addr = locate(channel, desc, line);
-	struct memory_bank *bank = prepare(channel, view, addr, earliest, false);
-	uint64_t cas = later(later(earliest, bank->ready), dram->next_cas);
-	uint64_t bus = bus_free(dram, addr.rank, false);
+	const uint64_t bus = bus_free(dram, addr.rank, false);
 
-	cas = later(cas, dram->ranks[addr.rank].read_ready);
+	cas = later(cas, later(dram->next_cas, dram->ranks[addr.rank].group_ready[addr.group]));
 	if (cas + desc->t_cl < bus)
 		cas = bus - desc->t_cl;
-
 	dram->next_cas = cas + 1;
 	bus_take(dram, addr, false, dram_read_end(desc, cas));
 	if (view->shared)
 		calendar_take(&dram->bus, cas + desc->t_cl, desc->t_burst);
-	/* t_rtp is not a parameter; its lower bound in DDR4 is the length of a burst. */
-	bank->pre_ready = later(bank->pre_ready, cas + desc->t_burst);
+	return cas;
+}
+
+static MACHINE_INLINE uint64_t count_read(struct memory_channel *channel,
+					  const struct memory_view *view, struct dram_addr addr,
+					  uint64_t cas, enum totals_cas kind)
+{
+	group_take(channel, addr, cas);
 	channel->stats.cas_reads++;
 	emit_cas(channel, view, kind, addr, cas);
 	return cas;
+}
+
+MACHINE_PATH uint64_t dram_read(struct memory_channel *channel, const struct memory_view *view,
+				uint32_t line, uint64_t earliest, enum totals_cas kind)
+{
+	struct dram_addr addr = locate(channel, view->desc, line);
+	struct memory_bank *bank = prepare(channel, view, addr, earliest, false);
+	uint64_t ready = later(earliest, bank->ready), cas;
+
+	ready = later(ready, channel->dram.ranks[addr.rank].read_ready);
+	cas = read_last(channel, view, addr, ready);
+	bank->pre_ready = later(bank->pre_ready, cas + channel->read_to_pre);
+	return count_read(channel, view, addr, cas, kind);
 }
 
 /* @return the cycle from which on a late read can have its CAS */
@@ -222,15 +314,17 @@ static uint64_t open_row_late(struct memory_channel *channel, const struct memor
 {
 	const struct pmu_machine *desc = view->desc;
 	struct memory_bank *bank = &channel->dram.banks[addr.rank * desc->banks + addr.bank];
+	const bool open = bank->row != MEMORY_ROW_CLOSED;
 	uint64_t activate = earliest;
 
 	if (bank->row == addr.row)
 		return bank->ready < earliest + desc->t_rcd ? later(earliest, bank->ready)
 							    : earliest + desc->t_rcd;
-	if (bank->row != MEMORY_ROW_CLOSED) {
+	if (open)
 		activate += desc->t_rp;
-		emit_precharge(channel, view, false, addr, earliest);
-	}
+	activate = activate_rank(channel, addr, activate);
+	if (open)
+		emit_precharge(channel, view, false, addr, activate - desc->t_rp);
 	emit_activate(channel, view, false, addr, activate);
 	bank->row = addr.row;
 	bank->ready = later(bank->ready, activate + desc->t_rcd);
@@ -241,18 +335,13 @@ static uint64_t open_row_late(struct memory_channel *channel, const struct memor
 uint64_t dram_read_late(struct memory_channel *channel, const struct memory_view *view,
 			uint32_t line, uint64_t earliest, enum totals_cas kind)
 {
-	const struct pmu_machine *desc = view->desc;
-	struct dram_addr addr = locate(channel, desc, line);
-	struct calendar *bus = &channel->dram.bus;
-	uint64_t cas = open_row_late(channel, view, addr, earliest);
-	uint64_t data = calendar_find(bus, cas + desc->t_cl, desc->t_burst);
+	struct dram_addr addr = locate(channel, view->desc, line);
+	uint64_t cas =
+	    read_between(channel, view, addr, open_row_late(channel, view, addr, earliest));
 
-	if (data == CALENDAR_NONE)
+	if (cas == CALENDAR_NONE)
 		return dram_read(channel, view, line, earliest, kind);
-	calendar_take(bus, data, desc->t_burst);
-	channel->stats.cas_reads++;
-	emit_cas(channel, view, kind, addr, data - desc->t_cl);
-	return data - desc->t_cl;
+	return count_read(channel, view, addr, cas, kind);
 }
 
 uint64_t dram_write(struct memory_channel *channel, const struct memory_view *view, uint32_t line,
@@ -265,6 +354,7 @@ uint64_t dram_write(struct memory_channel *channel, const struct memory_view *vi
 	uint64_t cas = later(later(earliest, bank->ready), dram->next_cas);
 	uint64_t bus = bus_free(dram, addr.rank, true), end;
 
+	cas = later(cas, dram->ranks[addr.rank].group_ready[addr.group]);
 	if (cas + desc->t_cwl < bus)
 		cas = bus - desc->t_cwl;
 	end = cas + desc->t_cwl + desc->t_burst;
@@ -273,6 +363,7 @@ uint64_t dram_write(struct memory_channel *channel, const struct memory_view *vi
 	bus_take(dram, addr, true, end);
 	if (view->shared)
 		calendar_take(&dram->bus, cas + desc->t_cwl, desc->t_burst);
+	group_take(channel, addr, cas);
 	dram->ranks[addr.rank].read_ready = end + desc->t_wtr;
 	bank->pre_ready = later(bank->pre_ready, end + desc->t_wr);
 	channel->stats.cas_writes++;

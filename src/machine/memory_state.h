@@ -9,11 +9,13 @@
 #include "catalog/signal.h"
 #include "machine/calendar.h"
 #include "machine/divisor.h"
+#include "machine/memory_activates.h"
 #include "machine/totals.h"
 
 #define MEMORY_BANKS_MAX  128 /* ranks * banks of a channel */
 #define MEMORY_QUEUE_MAX  64  /* entries of RPQ or WPQ */
 #define MEMORY_RANKS_MAX  8
+#define MEMORY_GROUPS_MAX 8 /* of banks, in a rank */
 #define MEMORY_ROW_CLOSED UINT32_MAX
 
 /* Totals since memory_init(), for machine_statistics() and tests. */
@@ -46,12 +48,16 @@ struct memory_bank {
 };
 
 struct memory_rank {
+	/* By bank group: t_ccd_l after its last CAS. */
+	uint64_t group_ready[MEMORY_GROUPS_MAX];
+	struct memory_activates activates;
 	uint64_t read_ready; /* earliest read CAS after the last write (t_wtr) */
 	uint64_t used_until; /* last beat of its last data */
 };
 
 struct memory_dram {
-	/* Commands of a kind leave in the order of the requests, one a cycle. */
+	/* Where one core runs, commands of a kind leave in the order of the requests, one a cycle.
+	 */
 	uint64_t next_pre, next_act, next_cas;
 	uint64_t data_end;   /* the data bus is free from here on */
 	struct calendar bus; /* its use, where requests of several cores come */
@@ -88,7 +94,13 @@ struct memory_channel {
 	uint64_t idle_from; /* without a new request the controller writes from here on */
 	uint64_t mode_end;  /* of the last write major mode */
 	bool writing;	    /* that mode's end is not emitted: it may still be prolonged */
-	uint32_t column_bits, bank_bits;
+	/* Bits of a line's number: which of two bank groups, with its column, other bits of the
+	 * bank. */
+	uint32_t spread_bits, block_bits, bank_bits;
+	uint32_t group_bits, group_shift; /* of a bank's number: its bank group */
+	uint32_t group_apart;		  /* cycles from one CAS to the next in a bank group */
+	uint32_t read_to_pre;		  /* cycles from a read's CAS to a precharge of its bank */
+	struct activate_limits activate_limits;
 	struct divisor per_rank; /* desc->ranks */
 	struct memory_statistics stats;
 	struct memory_dram dram;

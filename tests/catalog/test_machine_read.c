@@ -57,6 +57,18 @@ static void changes_what_it_is_based_on(void **state)
 	pmu_machine_free(machine);
 }
 
+static void has_no_limit_that_it_does_not_name(void **state)
+{
+	struct pmu_machine *machine = parse("{\"base\": \"xeon-e5v4-4c\", \"name\": \"mine\","
+					    " \"t_faw\": null, \"bank_groups\": null}");
+
+	(void)state;
+	assert_int_equal(machine->t_faw, 0);
+	assert_int_equal(machine->bank_groups, 0);
+	assert_int_equal(machine->t_rrd_s, pmu_find_machine("xeon-e5v4-4c")->t_rrd_s);
+	pmu_machine_free(machine);
+}
+
 static void same(const struct pmu_machine *a, const struct pmu_machine *b)
 {
 	assert_string_equal(a->text, b->text);
@@ -68,6 +80,7 @@ static void same(const struct pmu_machine *a, const struct pmu_machine *b)
 		assert_string_equal(a->flags, b->flags);
 	assert_int_equal(a->memory_bytes, b->memory_bytes);
 	assert_int_equal(a->t_wtr, b->t_wtr);
+	assert_int_equal(a->t_faw, b->t_faw);
 	assert_memory_equal(&a->llc, &b->llc, sizeof(a->llc));
 	assert_int_equal(a->cpuid_count, b->cpuid_count);
 	assert_memory_equal(a->cpuid, b->cpuid, a->cpuid_count * sizeof(*a->cpuid));
@@ -208,6 +221,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(changes_what_it_is_based_on),
+	    cmocka_unit_test(has_no_limit_that_it_does_not_name),
 	    cmocka_unit_test(built_in_ones_are_their_text),
 	    cmocka_unit_test(says_what_is_wrong_and_where),
 	    cmocka_unit_test(only_regular_files_are_read),

@@ -362,6 +362,7 @@ static void rows(void **unused)
 	(void)unused;
 	fixture_up(&fixture, "xeon-e5v4-4c");
 	fixture.desc.ranks = fixture.desc.banks = 1;
+	fixture.desc.bank_groups = 0;
 	fixture.desc.row_bytes = ROW_BYTES;
 	assert_int_equal(fixture.desc.home_agents * fixture.desc.channels, CHANNELS);
 	power_on(&fixture);

@@ -172,6 +172,160 @@ static void the_past_is_taken_as_now(void **state)
 	assert_int_equal(read_at(f, 3, 0), 9 + 17 + 4);
 }
 
+/* What JESD79-4 asks of DDR4-2400 with rows of 1 KB a device. */
+static int with_limits(void **state)
+{
+	int error = fixture_up(state);
+	struct fixture *f = *state;
+
+	if (error)
+		return error;
+	f->desc.bank_groups = 4;
+	f->desc.t_ccd_l = 6;
+	f->desc.t_rrd_s = 4;
+	f->desc.t_rrd_l = 6;
+	f->desc.t_faw = 26;
+	f->desc.t_rtp = 9;
+	memory_init(&f->channel, &f->desc);
+	return 0;
+}
+
+#define LIMITED(name) cmocka_unit_test_setup_teardown(name, with_limits, fixture_down)
+
+/* From the low bits: half of the group, column, other half, bank in the group, rank, row; of the
+   row 0. */
+static uint64_t line_in_group(unsigned rank, unsigned group, unsigned bank, unsigned column)
+{
+	return ((uint64_t)rank * 8 + bank * 2 + group / 2) * 256 + column * 2 + group % 2;
+}
+
+static void expect_cycles(const struct fixture *f, enum pmu_signal_id id, const unsigned *cycles,
+			  size_t count)
+{
+	assert_int_equal(emitted(f, id), count);
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(nth(f, id, i)->time, cycles[i]);
+}
+
+static void a_lone_read_takes_what_it_takes_without_limits(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(read_at(f, line_in_group(1, 3, 2, 5), 1000), 17 + 17 + 4);
+	assert_int_equal(nth(f, SIGNAL_DRAM_CAS, 0)->rank, 1);
+	/* Four banks a group, in a row. */
+	assert_int_equal(nth(f, SIGNAL_DRAM_CAS, 0)->bank, 3 * 4 + 2);
+}
+
+static void activates_of_a_rank_are_apart(void **state)
+{
+	struct fixture *f = *state;
+
+	/* Other groups t_rrd_s = 4 apart, the fifth t_faw = 26 after the first. */
+	for (unsigned i = 0; i < 6; i++)
+		read_at(f, line_in_group(0, i % 4, i / 4, 0), 0);
+	expect_cycles(f, SIGNAL_DRAM_ACTIVATE, (const unsigned[]){0, 4, 8, 12, 26, 30}, 6);
+	/* t_rcd later; the bus is free by then. */
+	expect_cycles(f, SIGNAL_DRAM_CAS, (const unsigned[]){17, 21, 25, 29, 43, 47}, 6);
+}
+
+static void activates_of_a_bank_group_are_further_apart(void **state)
+{
+	struct fixture *f = *state;
+
+	/* t_rrd_l = 6 apart; from the first to the fifth are 24, less than t_faw. */
+	for (unsigned i = 0; i < 4; i++)
+		read_at(f, line_in_group(0, 2, i, 0), 0);
+	read_at(f, line_in_group(0, 1, 0, 0), 0);
+	expect_cycles(f, SIGNAL_DRAM_ACTIVATE, (const unsigned[]){0, 6, 12, 18, 26}, 5);
+}
+
+static void ranks_have_their_own_activates(void **state)
+{
+	struct fixture *f = *state;
+
+	/* A command a cycle is all that they share. */
+	for (unsigned i = 0; i < 8; i++)
+		read_at(f, line_in_group(i % 2, i / 2, 0, 0), 0);
+	expect_cycles(f, SIGNAL_DRAM_ACTIVATE, (const unsigned[]){0, 1, 4, 5, 8, 9, 12, 13}, 8);
+}
+
+static void lines_in_order_alternate_between_bank_groups(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t duration = 0;
+
+	/* 256 lines are a row of two banks each; the second one's activate is 4 later. */
+	for (unsigned i = 0; i < 256; i++)
+		duration = read_at(f, i, 0);
+	assert_int_equal(duration, 38 + 4 * 255);
+	assert_int_equal(stats(f)->activates, 2);
+	for (unsigned i = 0; i < 256; i++)
+		assert_int_equal(nth(f, SIGNAL_DRAM_CAS, i)->bank / 4, i % 2);
+}
+
+static void reads_of_a_bank_group_are_further_apart(void **state)
+{
+	struct fixture *f = *state;
+
+	/* t_ccd_l = 6, of one row and of two banks that are both open. */
+	for (unsigned i = 0; i < 4; i++)
+		read_at(f, line_in_group(0, 0, 0, i), 0);
+	expect_cycles(f, SIGNAL_DRAM_CAS, (const unsigned[]){17, 23, 29, 35}, 4);
+	read_at(f, line_in_group(0, 0, 1, 0), 1000);
+	for (unsigned i = 0; i < 4; i++)
+		assert_int_equal(read_at(f, line_in_group(0, 0, i % 2, i), 2000), 21 + 6 * i);
+	/* Of another rank, the bus's two cycles alone: its row was opened meanwhile. */
+	read_at(f, line_in_group(1, 0, 0, 0), 2000);
+	assert_int_equal(read_at(f, line_in_group(0, 0, 0, 0), 3000), 21);
+	assert_int_equal(read_at(f, line_in_group(1, 0, 0, 0), 3000), 21 + 2 + 4);
+}
+
+static void writes_of_a_bank_group_are_further_apart(void **state)
+{
+	struct fixture *f = *state;
+
+	for (unsigned i = 0; i < 3; i++)
+		write_at(f, line_in_group(0, 0, 0, i), 0);
+	assert_int_equal(drain_at(f, 0), 17 + 2 * 6 + 12 + 4);
+	expect_cycles(f, SIGNAL_DRAM_CAS, (const unsigned[]){17, 23, 29}, 3);
+}
+
+static void a_row_closes_t_rtp_after_its_last_read(void **state)
+{
+	struct fixture *f = *state;
+
+	read_at(f, line_in_group(0, 0, 0, 0), 0);
+	assert_int_equal(read_at(f, line_in_group(0, 0, 0, 1), 100), 21);
+	/* Row 4, the lowest that keeps the group and permutes bank 1 to 0. Precharge at 109. */
+	assert_int_equal(read_at(f, line_in_group(0, 0, 1, 0) + 4 * 4096, 101), 109 - 101 + 55);
+	assert_int_equal(nth(f, SIGNAL_DRAM_PRECHARGE, 0)->time, 109);
+	assert_int_equal(stats(f)->precharges, 1);
+}
+
+/* In any order: t_rrd_s from both neighbours, and a window of five wherever it begins. */
+static void activates_of_several_cores_keep_their_distance(void **state)
+{
+	struct memory_activates kept = {0};
+	const struct activate_limits limits = {.group = 6, .other = 4, .window = 26};
+
+	(void)state;
+	activates_take(&kept, 0, 100);
+	activates_take(&kept, 1, 110);
+	assert_int_equal(activates_find(&kept, &limits, 2, 50), 50);
+	assert_int_equal(activates_find(&kept, &limits, 2, 97), 104);
+	assert_int_equal(activates_find(&kept, &limits, 2, 96), 96);
+	assert_int_equal(activates_find(&kept, &limits, 0, 96), 106);
+	assert_int_equal(activates_find(&kept, &limits, 1, 105), 116);
+	activates_take(&kept, 2, 104);
+	assert_int_equal(activates_find(&kept, &limits, 3, 95), 95);
+	activates_take(&kept, 3, 95);
+	/* Four from 95 to 110: a fifth is at 110 - 26 at the latest, or at 95 + 26 at the soonest.
+	 */
+	assert_int_equal(activates_find(&kept, &limits, 3, 84), 84);
+	assert_int_equal(activates_find(&kept, &limits, 3, 85), 121);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -188,6 +342,15 @@ int main(void)
 	    TEST(writes_follow_reads_on_the_bus),
 	    TEST(a_written_row_closes_after_write_recovery),
 	    TEST(the_past_is_taken_as_now),
+	    LIMITED(a_lone_read_takes_what_it_takes_without_limits),
+	    LIMITED(activates_of_a_rank_are_apart),
+	    LIMITED(activates_of_a_bank_group_are_further_apart),
+	    LIMITED(ranks_have_their_own_activates),
+	    LIMITED(lines_in_order_alternate_between_bank_groups),
+	    LIMITED(reads_of_a_bank_group_are_further_apart),
+	    LIMITED(writes_of_a_bank_group_are_further_apart),
+	    LIMITED(a_row_closes_t_rtp_after_its_last_read),
+	    TEST(activates_of_several_cores_keep_their_distance),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,6 +22,9 @@ struct witness {
 	uint64_t latest[SIGNAL_COUNT], count[SIGNAL_COUNT];
 	struct bank banks[8][64];
 	uint64_t read_ready[8], refreshes[8], precharged[8];
+	uint64_t activates[8][4]; /* the latest, by rank, a ring by activated[rank] */
+	uint64_t activated[8];
+	uint64_t group_activate[8][8], group_cas[8][8]; /* the latest one's cycle, and one more */
 	uint64_t data_end;
 	unsigned data_rank;
 	bool data_write;
@@ -34,12 +37,28 @@ struct witness {
 	uint64_t mode_start, mode_end, mode_groups, first_wmm, last_wmm, mode_writes;
 };
 
+static unsigned group_of(const struct witness *w, const struct signal *s)
+{
+	return w->desc->bank_groups ? s->bank / (w->desc->banks / w->desc->bank_groups) : 0;
+}
+
 static void see_activate(struct witness *w, const struct signal *s)
 {
 	struct bank *bank = &w->banks[s->rank][s->bank];
 
+	uint64_t *group = &w->group_activate[s->rank][group_of(w, s)],
+		 nth = w->activated[s->rank]++;
+
 	assert_false(bank->open);
 	assert_true(s->time >= bank->closed);
+	if (nth)
+		assert_true(s->time >= w->activates[s->rank][(nth - 1) % 4] + w->desc->t_rrd_s);
+	if (nth >= 4)
+		assert_true(s->time >= w->activates[s->rank][nth % 4] + w->desc->t_faw);
+	if (*group)
+		assert_true(s->time >= *group - 1 + w->desc->t_rrd_l);
+	w->activates[s->rank][nth % 4] = s->time;
+	*group = s->time + 1;
 	bank->open = true;
 	bank->activated = s->time;
 	bank->busy_until = s->time + w->desc->t_ras;
@@ -113,9 +132,12 @@ static void see_cas(struct witness *w, const struct signal *s)
 				      QUALIFIER_DRAM_CAS_WRITE_IN_READ_MODE);
 	bool write_major = s->qualifiers & (QUALIFIER_DRAM_CAS_WRITE_IN_WRITE_MODE |
 					    QUALIFIER_DRAM_CAS_READ_IN_WRITE_MODE);
-	uint64_t busy;
+	uint64_t busy, *group = &w->group_cas[s->rank][group_of(w, s)];
 
 	assert_true(bank->open);
+	if (*group)
+		assert_true(s->time >= *group - 1 + desc->t_ccd_l);
+	*group = s->time + 1;
 	assert_true(s->time >= bank->activated + desc->t_rcd);
 	if (write) {
 		assert_int_equal(__builtin_popcount(s->qualifiers), 1);
@@ -127,7 +149,7 @@ static void see_cas(struct witness *w, const struct signal *s)
 		assert_int_equal(__builtin_popcount(s->qualifiers), 2);
 		assert_true(s->time >= w->read_ready[s->rank]);
 		see_data(w, s, s->time + desc->t_cl, false);
-		busy = s->time + desc->t_burst;
+		busy = s->time + (desc->t_rtp ? desc->t_rtp : desc->t_burst);
 		w->reads++;
 		w->underfills += !!(s->qualifiers & QUALIFIER_DRAM_CAS_UNDERFILL);
 	}
@@ -335,6 +357,28 @@ static void laws_hold_for_ddr4(void **state)
 	run(&ddr4);
 }
 
+static void laws_hold_with_limits(void **state)
+{
+	struct pmu_machine desc = ddr4;
+
+	(void)state;
+	desc.bank_groups = 4;
+	desc.t_ccd_l = 6;
+	desc.t_rrd_s = 4;
+	desc.t_rrd_l = 6;
+	desc.t_faw = 26;
+	desc.t_rtp = 9;
+	run(&desc);
+	/* So tight that they are what takes the time. */
+	desc.bank_groups = 8;
+	desc.t_ccd_l = 30;
+	desc.t_rrd_s = 20;
+	desc.t_rrd_l = 50;
+	desc.t_faw = 150;
+	desc.t_rtp = 40;
+	run(&desc);
+}
+
 static void laws_hold_for_small_queues(void **state)
 {
 	struct pmu_machine desc = ddr4;
@@ -399,6 +443,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(laws_hold_for_ddr4),
+	    cmocka_unit_test(laws_hold_with_limits),
 	    cmocka_unit_test(laws_hold_for_small_queues),
 	    cmocka_unit_test(laws_hold_for_three_ranks),
 	    cmocka_unit_test(looking_changes_nothing),

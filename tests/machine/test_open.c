@@ -44,6 +44,14 @@ static void what_cannot_be_built_is_refused(void **unused)
 	assert_non_null(strstr(pmu_message(ctx), "lines of memory a set of the LLC"));
 	desc.memory_bytes -= 64;
 	assert_int_equal(machine_check(ctx, &desc), 0);
+	desc = small_machine();
+	desc.bank_groups = 2 * desc.banks;
+	assert_int_equal(try_to_open(&desc, ctx), PMU_E_UNSUPPORTED);
+	assert_non_null(strstr(pmu_message(ctx), "bank groups"));
+	desc = small_machine();
+	desc.bank_groups = 3;
+	assert_int_equal(try_to_open(&desc, ctx), PMU_E_UNSUPPORTED);
+	assert_non_null(strstr(pmu_message(ctx), "bank groups"));
 	pmu_ctx_free(ctx);
 }
 

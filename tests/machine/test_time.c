@@ -107,8 +107,11 @@ static void memory_of_one_socket(void **unused)
 	assert_int_equal(time_load(&fixture, 0),
 			 memory_ticks(&fixture, closed_bank_uclk(&fixture)));
 	assert_int_equal(time_load(&fixture, 0), 0);
-	/* The next line of the first one's channel is in the row that is open now. */
+	/* The next line of the first one's channel is in another bank group, the one after it in
+	   the row that is open now. */
 	assert_int_equal(time_load(&fixture, desc.channels * 64ull),
+			 memory_ticks(&fixture, closed_bank_uclk(&fixture)));
+	assert_int_equal(time_load(&fixture, 2 * desc.channels * 64ull),
 			 memory_ticks(&fixture, open_row_uclk(&fixture)));
 	fixture_down(&fixture);
 }
