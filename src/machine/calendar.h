@@ -24,8 +24,15 @@ static inline void calendar_take(struct calendar *calendar, uint64_t from, uint3
 
 	if (end > cleared + CALENDAR_CYCLES)
 		cleared = end - CALENDAR_CYCLES;
-	for (; cleared < end; cleared++)
+	while (cleared < end) {
+		if (!(cleared % 64) && end - cleared >= 64) {
+			calendar->taken[cleared / 64 % CALENDAR_WORDS] = 0;
+			cleared += 64;
+			continue;
+		}
 		calendar->taken[cleared / 64 % CALENDAR_WORDS] &= ~(1ull << cleared % 64);
+		cleared++;
+	}
 	if (calendar->end < end)
 		calendar->end = end;
 	for (; from < end; from++)

@@ -181,18 +181,24 @@ static __attribute__((noinline)) void open_row(struct memory_channel *channel,
 {
 	struct memory_dram *dram = &channel->dram;
 	const struct pmu_machine *desc = view->desc;
+	/* Where several cores run, a bank does not wait for the row commands of the others. */
+	const bool ordered = !view->shared || write;
 	uint64_t activate;
 
 	if (bank->row != MEMORY_ROW_CLOSED) {
-		uint64_t precharge = later(later(earliest, bank->pre_ready), dram->next_pre);
+		uint64_t precharge = later(earliest, bank->pre_ready);
 
-		dram->next_pre = precharge + 1;
+		if (ordered)
+			precharge = later(precharge, dram->next_pre);
+		dram->next_pre = later(dram->next_pre, precharge + 1);
 		bank->ready = precharge + desc->t_rp;
 		emit_precharge(channel, view, write, addr, precharge);
 	}
-	activate = later(later(earliest, bank->ready), dram->next_act);
+	activate = later(earliest, bank->ready);
+	if (ordered)
+		activate = later(activate, dram->next_act);
 	activate = activate_rank(channel, addr, activate);
-	dram->next_act = activate + 1;
+	dram->next_act = later(dram->next_act, activate + 1);
 	bank->row = addr.row;
 	bank->ready = activate + desc->t_rcd;
 	bank->pre_ready = activate + desc->t_ras;
@@ -242,7 +248,7 @@ static MACHINE_INLINE void group_take(struct memory_channel *channel, struct dra
 
 /*
  * A read whose bank is ready from @earliest on has its data in cycles of the bus that those of
- * later ones have left free.
+ * later ones, or of reads that wait for a row, have left free.
  * @return the cycle of its CAS; CALENDAR_NONE: there are none
  */
 static uint64_t read_between(struct memory_channel *channel, const struct memory_view *view,
@@ -300,10 +306,13 @@ MACHINE_PATH uint64_t dram_read(struct memory_channel *channel, const struct mem
 {
 	struct dram_addr addr = locate(channel, view->desc, line);
 	struct memory_bank *bank = prepare(channel, view, addr, earliest, false);
-	uint64_t ready = later(earliest, bank->ready), cas;
+	uint64_t ready = later(earliest, bank->ready), cas = CALENDAR_NONE;
 
 	ready = later(ready, channel->dram.ranks[addr.rank].read_ready);
-	cas = read_last(channel, view, addr, ready);
+	if (view->shared)
+		cas = read_between(channel, view, addr, ready);
+	if (cas == CALENDAR_NONE)
+		cas = read_last(channel, view, addr, ready);
 	bank->pre_ready = later(bank->pre_ready, cas + channel->read_to_pre);
 	return count_read(channel, view, addr, cas, kind);
 }

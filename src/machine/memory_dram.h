@@ -1,6 +1,6 @@
 /*
- * The DRAM behind a channel: rows, banks, refresh, data bus. It serves requests in the order of the
- * calls; each call fixes the cycles of the commands that the request needs.
+ * The DRAM behind a channel: rows, banks, refresh, data bus. It serves one core's requests in the
+ * order of the calls; each call fixes the cycles of the commands that the request needs.
  */
 #ifndef MACHINE_MEMORY_DRAM_H
 #define MACHINE_MEMORY_DRAM_H
@@ -15,7 +15,7 @@ void dram_init(struct memory_channel *channel, const struct pmu_machine *desc);
 /**
  * Reads or writes a line with commands at @earliest or later.
  * @param cas  what its column access is for
- * @return the cycle of the CAS, later than that of the call before
+ * @return the cycle of the CAS, later than that of the call before where one core runs
  */
 MACHINE_PATH uint64_t dram_read(struct memory_channel *channel, const struct memory_view *view,
 				uint32_t line, uint64_t earliest, enum totals_cas cas);

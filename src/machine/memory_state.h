@@ -56,8 +56,7 @@ struct memory_rank {
 };
 
 struct memory_dram {
-	/* Where one core runs, commands of a kind leave in the order of the requests, one a cycle.
-	 */
+	/* Of one core, commands of a kind leave in the order of the requests, one a cycle. */
 	uint64_t next_pre, next_act, next_cas;
 	uint64_t data_end;   /* the data bus is free from here on */
 	struct calendar bus; /* its use, where requests of several cores come */

@@ -303,6 +303,24 @@ static void a_row_closes_t_rtp_after_its_last_read(void **state)
 	assert_int_equal(stats(f)->precharges, 1);
 }
 
+/* Where several cores run, a read does not wait for the row of an older one. */
+static void reads_of_several_cores_overtake_a_row_that_opens(void **state)
+{
+	struct fixture *f = *state;
+
+	f->view.shared = true;
+	read_at(f, line_of(0, 0, 0, 0), 0);
+	read_at(f, line_of(0, 1, 0, 0), 0);
+	/* Precharge, activate, CAS at 1000 + 34; data from 1051. */
+	assert_int_equal(read_at(f, line_of(0, 0, 1, 0), 1000), 55);
+	assert_int_equal(read_at(f, line_of(0, 1, 0, 1), 1001), 21);
+	/* The bus is free from 1022 to 1051: for seven more. */
+	for (unsigned i = 0; i < 7; i++)
+		assert_int_equal(read_at(f, line_of(0, 1, 0, 2 + i), 1001), 21 + 4 * (i + 1));
+	assert_int_equal(read_at(f, line_of(0, 1, 0, 9), 1001), 1055 + 4 - 1001);
+	assert_int_equal(stats(f)->activates, 3);
+}
+
 /* In any order: t_rrd_s from both neighbours, and a window of five wherever it begins. */
 static void activates_of_several_cores_keep_their_distance(void **state)
 {
@@ -350,6 +368,7 @@ int main(void)
 	    LIMITED(reads_of_a_bank_group_are_further_apart),
 	    LIMITED(writes_of_a_bank_group_are_further_apart),
 	    LIMITED(a_row_closes_t_rtp_after_its_last_read),
+	    TEST(reads_of_several_cores_overtake_a_row_that_opens),
 	    TEST(activates_of_several_cores_keep_their_distance),
 	};
 
