@@ -43,22 +43,27 @@ static inline void calendar_take(struct calendar *calendar, uint64_t from, uint3
 static inline uint64_t calendar_find(const struct calendar *calendar, uint64_t from,
 				     uint32_t cycles)
 {
-	uint32_t run = 0;
+	uint64_t run = 0;
 
 	if (from + CALENDAR_CYCLES < calendar->end)
 		from = calendar->end - CALENDAR_CYCLES;
 	while (from < calendar->end) {
-		uint64_t word = calendar->taken[from / 64 % CALENDAR_WORDS];
+		const uint64_t word = calendar->taken[from / 64 % CALENDAR_WORDS] >> from % 64;
+		uint64_t left = 64 - from % 64;
 
-		if (!(from % 64) && word == UINT64_MAX) {
+		if (word & 1) {
+			from += ~word ? (uint64_t)__builtin_ctzll(~word) : left;
 			run = 0;
-			from += 64;
 			continue;
 		}
-		run = word >> from % 64 & 1 ? 0 : run + 1;
-		from++;
-		if (run == cycles)
-			return from - cycles;
+		if (word)
+			left = (uint64_t)__builtin_ctzll(word);
+		if (left > calendar->end - from)
+			left = calendar->end - from;
+		if (run + left >= cycles)
+			return from - run;
+		run += left;
+		from += left;
 	}
 	return CALENDAR_NONE;
 }
