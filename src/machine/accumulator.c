@@ -12,9 +12,19 @@ uint64_t accumulators_ticks_run(const struct machine_progress *progress)
 	return time > idle ? time - idle : 0;
 }
 
-/* Of all threads that the core ever had. */
+/* Of all threads that the core ever had, and so below. */
+static uint64_t ticks_run(const struct core *core)
+{
+	uint32_t users = __atomic_load_n(&core->users_high, __ATOMIC_ACQUIRE);
+	uint64_t ticks = 0;
+
+	for (uint32_t i = 0; i < users; i++)
+		ticks += accumulators_ticks_run(&core->progress[i]);
+	return ticks;
+}
+
 struct done {
-	uint64_t ticks, instructions, branches;
+	uint64_t instructions, branches;
 	uint64_t loads, stores, locked, fetches;
 	uint64_t split_loads, split_stores, split_locked, buffer_hits;
 	uint64_t tlb_second[MACHINE_TLB_USES][2], tlb_walks[MACHINE_TLB_USES][2];
@@ -51,7 +61,6 @@ static struct done add_up(const struct core *core)
 	for (uint32_t i = 0; i < users; i++) {
 		const struct machine_progress *progress = &core->progress[i];
 
-		done.ticks += accumulators_ticks_run(progress);
 		done.instructions += read_once(&progress->instructions);
 		done.branches += read_once(&progress->branches);
 		done.loads += read_once(&progress->loads);
@@ -231,7 +240,7 @@ static uint64_t walk_answers(const struct core *core, unsigned whom, bool missed
 		    QUALIFIER_CORE_WALK_READ_##what##_MEMORY                                       \
 	}
 
-static void tell_core(const struct machine *machine, unsigned number)
+static void tell_core(const struct machine *machine, unsigned number, uint64_t ticks)
 {
 	struct core *core = &machine->cores[number];
 	const struct done done = add_up(core);
@@ -253,8 +262,8 @@ static void tell_core(const struct machine *machine, unsigned number)
 
 	const struct accumulator_sum sums[ACCUMULATORS] = {
 	    /* The core never leaves its nominal frequency. */
-	    {SIGNAL_CORE_REFERENCE_CYCLES, done.ticks / machine->core_ticks, 0},
-	    {SIGNAL_CORE_BASE_CYCLES, done.ticks / machine->bclk_ticks, 0},
+	    {SIGNAL_CORE_REFERENCE_CYCLES, ticks / machine->core_ticks, 0},
+	    {SIGNAL_CORE_BASE_CYCLES, ticks / machine->bclk_ticks, 0},
 	    {SIGNAL_CORE_RETIRED, done.instructions, 0},
 	    {SIGNAL_CORE_BRANCHES, done.branches, 0},
 	    {SIGNAL_CORE_LLC_REFERENCE, core_l2_misses(core), 0},
@@ -333,7 +342,7 @@ static void tell_core(const struct machine *machine, unsigned number)
 	    WALK_SUMS(CODE, 1),
 	    {SIGNAL_CORE_TLB_FLUSH, done.tlb_flushes, QUALIFIER_CORE_TLB_FLUSH_ALL},
 	    /* Behind what who counts the other cycles takes off. */
-	    {SIGNAL_CORE_CYCLES, done.ticks / machine->core_ticks, 0},
+	    {SIGNAL_CORE_CYCLES, ticks / machine->core_ticks, 0},
 	};
 
 	accumulators_tell(machine, number, sums, core->reported, ACCUMULATORS);
@@ -342,17 +351,20 @@ static void tell_core(const struct machine *machine, unsigned number)
 void accumulators_report(const struct machine *machine, unsigned core)
 {
 	struct core *state = &machine->cores[core];
-	uint64_t now = activity(state);
+	uint64_t now = activity(state), ticks;
 
 	/* Most cores of most machines do nothing. */
 	if (now == state->reported_at)
 		return;
 	state->reported_at = now;
+	/* The core may run meanwhile. Of no cycle that is told here, what is in it may be told
+	 * later: who counts the others would take it off too late. */
+	ticks = ticks_run(state);
 	accumulators_tell_responses(machine, core);
 	if (machine->uarch)
 		accumulators_tell_pipe(machine, core);
 	accumulators_tell_cycles(machine, core);
-	tell_core(machine, core);
+	tell_core(machine, core, ticks);
 }
 
 void accumulators_account(struct machine_hart *core)

@@ -2,9 +2,12 @@
  * In how many cycles so many requests of a core are on their way at once: of requests that begin
  * together or one after the other, by closed forms; and that all levels add up to the sum.
  */
+#include <pthread.h>
+
 #include "core_fixture.h"
 #include "machine/control.h"
 #include "support/cmocka.h"
+#include "support/prefetchers.h"
 #include "support/random.h"
 
 #define LINE	   64u
@@ -16,6 +19,7 @@
 #define GROUPS	   (LINES / AT_ONCE)
 #define GAP	   5u /* cycles without any */
 #define LEVELS	   10
+#define MANY	   200000u
 
 enum event {
 	LINE_SUM,
@@ -281,12 +285,59 @@ static void laws_of_any(void **unused)
 	assert_true(values[LINE_1 + 3] > 0);
 }
 
+/* First without a request, then always with one. */
+static void *runs(void *arg)
+{
+	static const struct machine_insn insn = {0};
+	struct core_fixture *fixture = arg;
+
+	core_fixture_enter(fixture, 1);
+	for (unsigned i = 0; i < MANY; i++)
+		rest(fixture->harts[0], GAP);
+	for (unsigned i = 0; i < MANY; i++)
+		machine_load(fixture->harts[0], DATA + i * LINE, 8, &insn);
+	machine_hart_pause_briefly(fixture->harts[0]);
+	return NULL;
+}
+
+/* The core goes on between what a read asks of it. */
+static void read_while_it_runs(void **unused)
+{
+	enum { SOME, NONE, ALL, COUNTS };
+	static const char *const asked[COUNTS] = {"core." OUTSTANDING "DEMAND_DATA_RD:cmask=1",
+						  "core." OUTSTANDING "DEMAND_DATA_RD:cmask=1:inv",
+						  "core.CPU_CLK_UNHALTED.THREAD"};
+	uint64_t values[COUNTS] = {0};
+	const struct pmu_count *counts;
+	struct core_fixture fixture;
+	pthread_t thread;
+	size_t count = 0;
+
+	(void)unused;
+	core_fixture_up(&fixture, "xeon-e5v4-4c");
+	switch_prefetchers_off(fixture.machine);
+	for (unsigned i = 0; i < COUNTS; i++)
+		core_fixture_add(&fixture, asked[i]);
+	core_fixture_start(&fixture);
+	assert_int_equal(pthread_create(&thread, NULL, runs, &fixture), 0);
+	while (pthread_tryjoin_np(thread, NULL))
+		assert_int_equal(pmu_session_read(fixture.session, fixture.ctx, &counts, &count),
+				 0);
+	counts = core_fixture_stop(&fixture, &count);
+	for (size_t i = 0; i < count; i++)
+		if (!counts[i].instance)
+			values[counts[i].event] = counts[i].count;
+	assert_true(values[SOME] > 10 * MANY && values[NONE] >= GAP * MANY);
+	expect_near(values[SOME] + values[NONE], values[ALL]);
+	core_fixture_down(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(one_at_a_time),	    cmocka_unit_test(together_from_l2),
 	    cmocka_unit_test(together_from_memory), cmocka_unit_test(of_others),
-	    cmocka_unit_test(laws_of_any),
+	    cmocka_unit_test(laws_of_any),	    cmocka_unit_test(read_while_it_runs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
