@@ -2,11 +2,13 @@
 
 #include <string.h>
 
+#include "plugin.h"
+#include "translation.h"
+
 static struct feed_causes causes;
-static struct causes_plugin own;
 static uint64_t base; /* host address of guest address 0 */
 
-void causes_begin(struct emul *emul, const struct causes_plugin *plugin)
+void causes_begin(struct emul *emul)
 {
 	struct attribution *attribution = emul_attribution(emul);
 	const struct feed_asker asker = {
@@ -18,43 +20,37 @@ void causes_begin(struct emul *emul, const struct causes_plugin *plugin)
 	    .accounts = attribution && attribution_accounts(attribution->table),
 	};
 
-	own = *plugin;
 	feed_causes_init(&causes, attribution ? &asker : NULL);
-}
-
-static struct feed_thread *thread_of(unsigned vcpu)
-{
-	return &own.process->threads[vcpu];
 }
 
 static void on_block(unsigned vcpu, void *place)
 {
-	struct feed_thread *thread = thread_of(vcpu);
+	struct feed_thread *thread = plugin_thread(vcpu);
 
 	if (!thread->core)
-		own.enter(thread);
+		plugin_enter(thread);
 	feed_at_block(&causes, thread, (uintptr_t)place);
 }
 
 static void on_insn(unsigned vcpu, void *place)
 {
-	machine_at(thread_of(vcpu)->core, (uintptr_t)place);
+	machine_at(plugin_thread(vcpu)->core, (uintptr_t)place);
 }
 
 static void on_mark(unsigned vcpu, void *mark)
 {
-	feed_causes_mark(&causes, thread_of(vcpu), mark, 0);
+	feed_causes_mark(&causes, plugin_thread(vcpu), mark, 0);
 }
 
 static void on_named_mark(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *mark)
 {
 	(void)info;
-	feed_causes_mark(&causes, thread_of(vcpu), mark, base + address);
+	feed_causes_mark(&causes, plugin_thread(vcpu), mark, base + address);
 }
 
 static struct feed_mark *keep_mark(const struct feed_mark *mark)
 {
-	return memcpy(own.keep(sizeof(*mark)), mark, sizeof(*mark));
+	return memcpy(translation_keep(sizeof(*mark)), mark, sizeof(*mark));
 }
 
 /* The one that an instruction is. */

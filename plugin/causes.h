@@ -6,15 +6,8 @@
 #include "feed/causes.h"
 #include "qemu_plugin_api.h"
 
-/* What the plugin has for it. */
-struct causes_plugin {
-	struct feed_process *process;
-	void (*enter)(struct feed_thread *thread); /* takes a thread to a core */
-	void *(*keep)(size_t size);		   /* memory as long as what is translated */
-};
-
 /** Asks if somebody does who made the machine. */
-void causes_begin(struct emul *emul, const struct causes_plugin *plugin);
+void causes_begin(struct emul *emul);
 
 /** A block is translated: before anything else of it is registered. */
 void causes_translation(struct qemu_plugin_tb *tb, const struct feed_insn *insns, size_t count,
