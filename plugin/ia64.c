@@ -19,6 +19,11 @@ static void monitors(void *arg, unsigned number, bool on)
 	emul_epic_monitors(arg, number, on);
 }
 
+static uint64_t monitor(void *arg, unsigned number, uint32_t reg)
+{
+	return emul_epic_read_monitor(arg, number, reg);
+}
+
 static void other_thread(void *arg)
 {
 	emul_epic_other_thread(arg);
@@ -29,6 +34,7 @@ int pmulab_execute(struct pmu_ctx *ctx, const struct emul_execution *e)
 	const struct ia64_core_feed_target target = {
 	    .core = core,
 	    .monitors = monitors,
+	    .monitor = monitor,
 	    .other_thread = other_thread,
 	    .arg = e->epic,
 	};

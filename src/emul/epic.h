@@ -32,6 +32,8 @@ struct epic_core *emul_epic_take_core(struct emul_epic *epic, unsigned *number);
 
 /** A core's thread turned the user's monitors on or off (PSR.up). */
 void emul_epic_monitors(struct emul_epic *epic, unsigned number, bool on);
+/** A core's thread reads a PMD of the machine's own PMU: pmon_ia64_read_by_program(). */
+uint64_t emul_epic_read_monitor(struct emul_epic *epic, unsigned number, uint32_t reg);
 /** A thread runs that no core executes. */
 void emul_epic_other_thread(struct emul_epic *epic);
 

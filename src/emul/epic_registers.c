@@ -26,6 +26,11 @@ void emul_epic_monitors(struct emul_epic *epic, unsigned number, bool on)
 	emul_epic_rewire(core);
 }
 
+uint64_t emul_epic_read_monitor(struct emul_epic *epic, unsigned number, uint32_t reg)
+{
+	return pmon_ia64_read_by_program(epic->cores[number].pmus[0], reg);
+}
+
 /* @return NULL: there is none */
 static struct emul_core *find_core(struct emul_epic *epic, unsigned socket, unsigned core)
 {

@@ -110,6 +110,30 @@ again:
 """ + EXIT.format(0)
 
 
+# Reads all its counters before and after a loop. Exits with 0 if they grew by as many instructions as
+# there are from the first reading of each to the second.
+READ_ALL = "".join(f"""
+	{{{{ .mii; add r15={n},r0; nop.i 0; nop.i 0;; }}}}
+	{{{{ .mii; mov r16=pmd[r15]; nop.i 0; nop.i 0;; }}}}
+	{{{{ .mii; {{0}} r33=r33,r16; nop.i 0; nop.i 0;; }}}}
+""" for n in range(4, 16))
+READ_INSTRUCTIONS = 9 * 12 + 3 + 3 * 1000
+READS = START + f"""
+	mov r33=0
+	mov r34=999
+	movl r35={READ_INSTRUCTIONS};;
+{READ_ALL.format("sub")}
+	{{ .mii; nop.m 0; mov ar.lc=r34; nop.i 0;; }}
+again:
+	{{ .mib; add r17=1,r0; nop.i 0; br.cloop.sptk again;; }}
+{READ_ALL.format("add")}
+	cmp.ne p6,p7=r33,r35
+	mov r36=0;;
+(p6)	mov r36=1
+	;;
+""" + EXIT.format("r36")
+
+
 class Stat(Assembled):
     def stat(self, program, *options, exit_code=0):
         """The report, and what was said on standard error."""
@@ -168,6 +192,13 @@ class Stat(Assembled):
                              capture_output=True, text=True)
         self.assertEqual(run.returncode, 126, run.stderr)
         self.assertIn("not for x86-64", run.stderr)
+
+    def test_a_program_reads_its_counters(self):
+        """323602-001 §3.3.2. Where nothing counts it reads 0."""
+        program = self.build("reads", READS)
+        report, _ = self.stat([program], "-e", "IA64_INST_RETIRED.THIS")
+        self.assertGreater(self.counts(report)["IA64_INST_RETIRED.THIS"], READ_INSTRUCTIONS)
+        self.stat([program], "-e", "bbox.IMT_ALLOC", exit_code=1)
 
     def test_marking_changes_no_count(self):
         """Instructions are issued a few at a time, or one by one where something marks them."""

@@ -655,6 +655,34 @@ static void test_retired_addresses_wrap(void **state)
 	assert_false(pmon_ia64_wants(r->pmu)->groups);
 }
 
+/* Tables 3-4 and 3-5: those of privileged monitors as 0. */
+static void test_what_programs_read(void **state)
+{
+	static const struct {
+		unsigned control, data;
+		uint64_t on, privileged;
+	} monitors[] = {{4, 4, EVENT(CYCLES_CODE, 0), PM},
+			{15, 15, EVENT(CYCLES_CODE, 0), PM},
+			{37, 34, 8, 1 << 4},
+			{40, 36, CAPTURE_USER, PM},
+			{39, 50, CAPTURE_USER, PM}};
+	struct fixture *r = *state;
+
+	for (size_t i = 0; i < sizeof(monitors) / sizeof(monitors[0]); i++) {
+		set_pmd(r, monitors[i].data, 96);
+		set_pmc(r, monitors[i].control, monitors[i].on);
+		assert_int_equal(pmon_ia64_read_by_program(r->pmu, monitors[i].data), 96);
+		set_pmc(r, monitors[i].control, monitors[i].on | monitors[i].privileged);
+		assert_int_equal(pmon_ia64_read_by_program(r->pmu, monitors[i].data), 0);
+		set_pmc(r, monitors[i].control, monitors[i].on);
+	}
+	cycle(r, CYCLES, 4);
+	assert_int_equal(pmon_ia64_read_by_program(r->pmu, 4), 100);
+	set_pmc(r, 42, IP_EAR(5) | PM); /* has the trace's registers now */
+	assert_int_equal(pmon_ia64_read_by_program(r->pmu, 50), 0);
+	assert_int_equal(pmon_ia64_read_by_program(r->pmu, 1000), 0);
+}
+
 /* Offset bits 14:4; a mask bit of 1 is not compared (table 3-33). */
 static void test_interruptions_by_vector(void **state)
 {
@@ -699,6 +727,7 @@ int main(void)
 	    TEST(test_retired_addresses),
 	    TEST(test_retired_addresses_frozen_early),
 	    TEST(test_retired_addresses_wrap),
+	    TEST(test_what_programs_read),
 	    TEST(test_interruptions_by_vector),
 #undef TEST
 	};

@@ -404,6 +404,13 @@ static void tiny(void *own, bool flushed)
 		epic_tiny(t->turn.core, flushed);
 }
 
+static uint64_t monitor(void *own, uint32_t number)
+{
+	struct thread *t = own;
+
+	return t->turn.core ? t->feed->target.monitor(t->feed->target.arg, t->number, number) : 0;
+}
+
 static bool system_call(void *own, struct ia64_cpu *c, uint64_t number, const uint64_t *a,
 			int64_t *result)
 {
@@ -467,6 +474,7 @@ int ia64_core_feed_new(struct ia64_core_feed **feed, const struct ia64_core_feed
 					     .resume = resume,
 					     .until = until,
 					     .tiny = tiny,
+					     .monitor = monitor,
 					     .syscall = system_call,
 					     .ended = ended,
 					     .forked = forked};

@@ -13,6 +13,8 @@ struct ia64_core_feed_target {
 	struct epic_core *(*core)(void *arg, unsigned *number);
 	/** The user's monitors of a core were turned on or off (PSR.up). */
 	void (*monitors)(void *arg, unsigned core, bool on);
+	/** A thread reads a performance data register of its core. @return the value */
+	uint64_t (*monitor)(void *arg, unsigned core, uint32_t number);
 	/** A thread or process begins that drives no core. */
 	void (*other_thread)(void *arg);
 	void *arg;

@@ -55,6 +55,11 @@ struct ia64_observer {
 	 */
 	void (*tiny)(void *own, bool flushed);
 	/**
+	 * What a performance data register (PMD) is to a program that reads it; insn() has told of
+	 * the instruction. NULL: 0.
+	 */
+	uint64_t (*monitor)(void *own, uint32_t number);
+	/**
 	 * A thread is about to make a system call: number as in r15, arguments. NULL: nothing to
 	 * do.
 	 * @return whether it is done; then *result is its result

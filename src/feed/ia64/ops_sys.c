@@ -2,6 +2,7 @@
 #include "feed/ia64/alat.h"
 #include "feed/ia64/code.h"
 #include "feed/ia64/handlers.h"
+#include "feed/ia64/observer.h"
 #include "feed/ia64/ops.h"
 #include "feed/ia64/process.h"
 #include "feed/ia64/rse.h"
@@ -352,12 +353,16 @@ OP(mov_from_cpuid)
 	return o + 1;
 }
 
-/* Counters read as 0 where nothing counts. */
 OP(mov_from_pmd)
 {
+	const struct ia64_observer *w = c->process->observer;
+	uint64_t value = 0;
+
 	CONSUME(o->r3);
 	UNUSED_OP;
-	set_gr(c, o->r1, 0, false, nats);
+	if (w && w->monitor)
+		value = w->monitor(c->observer_own, R3 & 0xFF);
+	set_gr(c, o->r1, value, false, nats);
 	return o + 1;
 }
 

@@ -43,6 +43,22 @@ void pmon_ia64_describe_captures(struct captures *c, const struct pmu_box *box)
 	pmon_ia64_describe_ip(&c->ips, box);
 }
 
+static bool captures_into(const struct monitor *m, uint16_t reg)
+{
+	return m->latency.reg == reg || m->status.reg == reg || m->address.reg == reg;
+}
+
+const struct place *pmon_ia64_capture_privileged(const struct pmon_ia64 *pmu, uint16_t reg)
+{
+	const struct captures *c = &pmu->captures;
+
+	if (captures_into(&c->fetch, reg))
+		return &c->fetch.privileged;
+	if (captures_into(&c->data, reg) || c->ip.reg == reg)
+		return &c->data.privileged;
+	return pmon_ia64_get(pmu, &c->other_mode) ? &c->ips.privileged : &c->trace.privileged;
+}
+
 /* An address keeps its place in the register: the bits below the field are others'. */
 static void set_address(struct pmon_ia64 *pmu, const struct place *p, uint64_t address)
 {

@@ -12,6 +12,9 @@ void pmon_ia64_describe_captures(struct captures *c, const struct pmu_box *box);
 /** What is enabled now; ends what waits where the trace no longer is. */
 void pmon_ia64_configure_captures(struct pmon_ia64 *pmu);
 
+/** Where it stands whether what captures into a register is a privileged monitor. */
+const struct place *pmon_ia64_capture_privileged(const struct pmon_ia64 *pmu, uint16_t reg);
+
 void pmon_ia64_describe_ip(struct ip_buffer *buffer, const struct pmu_box *box);
 /** The same of retired addresses. */
 void pmon_ia64_configure_ip(struct pmon_ia64 *pmu, uint64_t now);

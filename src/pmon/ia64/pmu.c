@@ -258,6 +258,26 @@ int pmon_ia64_read(struct pmon_ia64 *pmu, unsigned space, uint32_t number, uint6
 	return 0;
 }
 
+/* The bit that makes the monitor privileged which has the register. */
+static const struct place *privileged(const struct pmon_ia64 *pmu, uint16_t reg)
+{
+	int counter = counter_of(pmu, reg);
+
+	return counter < 0 ? pmon_ia64_capture_privileged(pmu, reg)
+			   : &pmu->descs[counter].privileged;
+}
+
+uint64_t pmon_ia64_read_by_program(struct pmon_ia64 *pmu, uint32_t number)
+{
+	uint64_t value = 0;
+	uint16_t reg;
+
+	if (find(pmu, PMU_SPACE_PMD, number, &reg) || pmon_ia64_get(pmu, privileged(pmu, reg)))
+		return 0;
+	pmon_ia64_read(pmu, PMU_SPACE_PMD, number, &value);
+	return value;
+}
+
 int pmon_ia64_write(struct pmon_ia64 *pmu, unsigned space, uint32_t number, uint64_t value,
 		    uint64_t now)
 {

@@ -47,6 +47,11 @@ int pmon_ia64_init(void *memory, struct pmu_ctx *ctx, const struct pmu_box *box,
  * @return 0, or PMU_E_UNKNOWN: there is none
  */
 int pmon_ia64_read(struct pmon_ia64 *pmu, unsigned space, uint32_t number, uint64_t *value);
+/**
+ * A PMD as a program reads it, at privilege level 3 (323602-001 tables 3-4, 3-5; PSR.sp is 0).
+ * @return 0 where it is a privileged monitor's, or there is none of that number
+ */
+uint64_t pmon_ia64_read_by_program(struct pmon_ia64 *pmu, uint32_t number);
 int pmon_ia64_write(struct pmon_ia64 *pmu, unsigned space, uint32_t number, uint64_t value,
 		    uint64_t now);
 
