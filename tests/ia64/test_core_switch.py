@@ -109,6 +109,41 @@ READ = """
 	.align 64
 1:	ld8 r16=[r14]; add r14=r31,r14;; add r17=r16,r0;; br.cloop.sptk 1b;;
 """
+# Lines of memory, so many at once, and then all are waited for.
+def reads_at_once(count, offset):
+    loads = "".join(f"\t{{{{ .mmi; ld8 r{50 + n}=[r14],128; ld8 r{51 + n}=[r15],128; nop.i 0;; }}}}\n"
+                    for n in range(0, count, 2))
+    return f"""
+	alloc r36=ar.pfs,0,30,6,0
+	movl r14=data+{offset}
+	movl r15=data+{offset}+8388608
+	movl r29={{turns}}-1;;
+	mov ar.lc=r29;;
+	.align 64
+1:
+{loads}
+	{"".join(f"add r49=r{50 + n},r49;; " for n in range(count))}
+	br.cloop.sptk 1b;;
+	mov ar.pfs=r36
+	alloc r36=ar.pfs,0,8,6,0;;
+"""
+
+
+# Semaphores on lines of memory, each of which waits for the one before; the last one is waited for.
+def semaphores(count, offset):
+    return f"""
+	movl r14=data+{offset}
+	movl r31=4096
+	movl r29={{turns}}-1;;
+	mov ar.lc=r29;;
+	.align 64
+1:
+	{"xchg8 r16=[r14],r0; add r14=r31,r14;; " * count}
+	add r17=r16,r0;;
+	br.cloop.sptk 1b;;
+"""
+
+
 PAUSE = """
 	movl r29={turns}-1;;
 	mov ar.lc=r29;;
@@ -208,6 +243,41 @@ class Test(Case):
             "THREAD_SWITCH_EVENTS.L3MISS": (20, 0), "THREAD_SWITCH_EVENTS.TIMER": (0, 20),
             "THREAD_SWITCH_EVENTS.ALL": (20, 20), "THREAD_SWITCH_EVENTS.MISSED": (0, 20),
             "THREAD_SWITCH_STALL.GTE_4": (0, 0)})
+
+    def test_urgency(self):
+        """In the background a thread that waits for n lines at most has urgency 5 - n, or 0, and more."""
+        events = [f"CYCLES_IN_BGND_WITH_URG.{name}"
+                  for name in ("EQ0", "LE1", "LE2", "LE3", "LE4", "LE5", "LE6", "LE7")]
+        for lines, least in (2, 3), (4, 1), (6, 0):
+            counts = self.count(*(reads_at_once(lines, offset).format(turns=100)
+                                  for offset in (0, 16777216)), events)
+            for thread in FIRST, SECOND:
+                found = [counts[(event, *thread)] for event in events]
+                self.assertEqual(found, sorted(found))
+                self.assertEqual(found[:least], [0] * least)
+                self.assertGreater(found[least], 0)
+        # A thread that wakes has 6 until it has the foreground, one that the timer sent away 7.
+        counts = self.count(SPIN.format(turns=QUANTUM * 100), SLEEP.format(turns=6), events)
+        self.assertGreater(counts[(events[6], *SECOND)], counts[(events[5], *SECOND)])
+        self.assertGreater(counts[(events[7], *FIRST)], counts[(events[6], *FIRST)])
+
+    def test_stalls(self):
+        """A thread whose n semaphores take 300 cycles each at most stalls no longer, and at least for
+        part of that: the other one's last line comes meanwhile, or the timer."""
+        lengths = [1 << n for n in range(2, 13)]
+        for count, reached, never in ((1, 32, 512), (2, 256, 1024), (4, 512, 2048), (8, 1024, 4096),
+                                      (20, 4096, None)):
+            counts = self.count(*(semaphores(count, offset).format(turns=100)
+                                  for offset in (0, 16777216)),
+                                [f"THREAD_SWITCH_STALL.GTE_{length}" for length in lengths])
+            for thread in FIRST, SECOND:
+                found = {length: counts[(f"THREAD_SWITCH_STALL.GTE_{length}", *thread)]
+                         for length in lengths}
+                self.assertEqual(list(found.values()), sorted(found.values(), reverse=True))
+                self.assertLessEqual(found[4], counts[("THREAD_SWITCH_EVENTS.ALL", *thread)])
+                self.assertGreater(found[reached], 0)
+                if never:
+                    self.assertEqual(found[never], 0)
 
     def test_hint(self):
         self.more((PAUSE, PAUSE), (1000, 3000), {

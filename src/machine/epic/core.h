@@ -226,6 +226,7 @@ struct turn {
 	uint64_t misses[MISSES_MAX]; /* when its lines come from memory, in this order */
 	uint64_t since;		     /* cycle in which it came to the foreground */
 	uint64_t rested;	     /* cycle to which it was halted last */
+	uint64_t counted;	     /* cycle up to which its background is counted */
 	uint64_t retired_at;	     /* cycle of its last group */
 	enum epic_switch cause;	     /* one that it gave itself, and nobody has looked at yet */
 	uint64_t caused;	     /* in this cycle */

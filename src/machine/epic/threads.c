@@ -24,7 +24,7 @@ static uint64_t later(uint64_t a, uint64_t b)
 /* The first line that it waits for has come. */
 static void line_came(struct turn *t)
 {
-	t->urgency += t->urgency < EPIC_URGENCY;
+	t->urgency += t->urgency < EPIC_URGENCY && t->miss_count <= EPIC_URGENCY;
 	t->miss_count--;
 	memmove(t->misses, t->misses + 1, t->miss_count * sizeof(t->misses[0]));
 }
@@ -55,21 +55,27 @@ void epic_threads_missed(struct epic_core *core, uint64_t cycle, uint64_t ready)
 	}
 }
 
-/* Counts its cycles in the background. */
+/* Counts its cycles in the background until a line comes. */
+static void pass_background(struct epic_core *core, uint64_t until)
+{
+	struct turn *t = &core->turn;
+	uint64_t from = later(core->cycle, t->counted);
+
+	if (until <= from)
+		return;
+	epic_add(core, (enum epic_cell)(CELL_BACKGROUND_0 + t->urgency), until - from);
+	t->counted = until;
+}
+
 static void count_background(struct epic_core *core, uint64_t until)
 {
 	struct turn *t = &core->turn;
-	uint64_t from = core->cycle;
 
-	while (from < until) {
-		uint64_t to = t->miss_count && t->misses[0] < until ? t->misses[0] : until;
-
-		if (to > from) {
-			epic_add(core, (enum epic_cell)(CELL_BACKGROUND_0 + t->urgency), to - from);
-			from = to;
-		}
-		lines_came(t, to);
+	while (t->miss_count && t->misses[0] < until) {
+		pass_background(core, t->misses[0]);
+		lines_came(t, t->misses[0]);
 	}
+	pass_background(core, until);
 }
 
 /* The thread is in the foreground from a cycle on. */
@@ -138,6 +144,7 @@ static enum epic_switch look_at_lines(struct epic_core *core, uint64_t *when)
 		uint64_t now = others->misses[0];
 
 		lines_came(mine, now);
+		pass_background(core->rival, now);
 		line_came(others);
 		if (others->urgency <= mine->urgency) {
 			epic_add(core, CELL_SWITCH_MISSED, 1);
