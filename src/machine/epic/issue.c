@@ -125,9 +125,9 @@ static void next_bundle(struct epic_core *core, const struct epic_op *op)
 	struct group *g = &core->group;
 	static const struct epic_op last = {.flags = EPIC_LAST};
 
-	epic_group_abandon(core);
 	if (g->open && (op->prepared.at != core->at || op->slot))
 		cut(core);
+	epic_group_abandon(core);
 	if (g->open && core->b_before && op->flags & EPIC_B_FIRST) {
 		core->crowded_ip = op->ip;
 		epic_group_end(core, &last, END_SPLIT);
