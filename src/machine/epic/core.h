@@ -132,8 +132,8 @@ struct fetch {
 	uint64_t consumed[16]; /* when the last chunks were dispersed */
 	unsigned count;
 	struct fetch_bubbles before, coming; /* of this one, and of the next */
-	uint32_t late;			     /* cycles that it took more than a hit */
-	uint8_t cause;			     /* of these, enum fetch_cause */
+	uint32_t late;			     /* cycles that it took more than a hit: */
+	uint32_t cached; /* the last ones by the caches, those before by the translation */
 };
 
 #define RING_MAX 64

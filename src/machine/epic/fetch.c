@@ -116,6 +116,7 @@ static unsigned late(struct epic_core *core, uint64_t ip)
 			unsigned waits = miss(core, ip, event.by_address);
 
 			event.cache = waits;
+			f->cached = waits;
 			cycles += waits;
 			lose(core, CELL_FETCH_CACHE, waits);
 		}
@@ -123,7 +124,6 @@ static unsigned late(struct epic_core *core, uint64_t ip)
 			epic_stream_go_on(core, f->line);
 	}
 	event.latency = cycles + core->params->l1i.latency;
-	f->cause = event.tlb ? FETCH_TLB : FETCH_CACHE;
 	if ((event.tlb || event.cache) && core->watch.fetch)
 		core->watch.fetch(core->watch.arg, &event);
 	return cycles;
@@ -135,6 +135,7 @@ static __attribute__((noinline)) uint64_t fetch_slowly(struct epic_core *core, u
 {
 	struct fetch *f = &core->fetch;
 
+	f->cached = 0;
 	f->late = late(core, ip);
 	f->available += f->late;
 	f->next = f->available + 1;
@@ -202,7 +203,7 @@ enum fetch_cause epic_fetch_waits(const struct fetch *f, uint64_t cycle)
 	uint64_t left = f->available - cycle;
 
 	if (left <= f->late)
-		return (enum fetch_cause)f->cause;
+		return left <= f->cached ? FETCH_CACHE : FETCH_TLB;
 	if (left <= (uint64_t)f->late + f->before.branch)
 		return (enum fetch_cause)f->before.cause;
 	return f->before.fills ? FETCH_FILL : FETCH_RESTEER;

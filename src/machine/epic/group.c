@@ -34,9 +34,12 @@ static enum epic_cell absent(enum fetch_cause cause)
 /* Of so many cycles until the chunk is there: the first ones, which have one cause. */
 static uint64_t same_cause(const struct fetch *f, uint64_t cycles)
 {
-	uint64_t late = f->late, turned = late + f->before.branch;
+	const uint64_t ends[] = {(uint64_t)f->late + f->before.branch, f->late, f->cached};
 
-	return cycles > turned ? cycles - turned : cycles > late ? cycles - late : cycles;
+	for (unsigned i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (cycles > ends[i])
+			return cycles - ends[i];
+	return cycles;
 }
 
 /* Bundles that would be lost if the back end never stalled: those of a flush, and others. */
