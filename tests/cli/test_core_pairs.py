@@ -1,0 +1,349 @@
+#!/usr/bin/env python3
+"""Events of a core, of programs whose counts are known by construction: what one turn of a loop adds."""
+import json
+import subprocess
+import unittest
+
+from harness import SMALL, Guests, stat
+
+TURNS = 4000, 8000  # the smaller one is whole passes over all pages
+PAGES = 2000  # more than the TLBs have: 64 or 128, and 1536
+
+# A turn is its body and a jump back, one micro-operation.
+PROGRAM = """
+	.globl _start
+_start:
+	{before}
+	mov ${turns},%r15d
+	.balign 64
+again:
+	{body}
+	dec %r15d
+	jnz again
+	mov $60,%eax
+	xor %edi,%edi
+	syscall
+	.balign 64
+	{around}
+	.bss
+	.balign 4096
+data:	.skip 16777216
+"""
+# One page of so many after the other, a line further in each.
+STRIDE = """
+	{access}
+	add $4096+64,%rbx
+	cmp %rsi,%rbx
+	cmovae %rdi,%rbx
+"""
+STRIDE_BEFORE = "mov $data,%edi; mov %rdi,%rbx; mov $data+{pages}*(4096+64),%esi"
+# Two megabytes of a mapping after the other.
+LARGE = """
+	{access}
+	add $0x200040,%rbx
+	cmp %rsi,%rbx
+	cmovae %rdi,%rbx
+"""
+LARGE_BEFORE = """
+	mov $9,%eax			# mmap(0, pages + 1, read and write, private and anonymous, -1, 0)
+	xor %edi,%edi
+	movabs $({pages}+1)*0x200000,%rsi
+	mov $3,%edx
+	mov $0x22,%r10d
+	mov $-1,%r8
+	xor %r9d,%r9d
+	syscall
+	lea 0x1fffff(%rax),%rdi
+	and $-0x200000,%rdi
+	mov %rdi,%rbx
+	movabs $({pages}*0x200000),%rsi
+	add %rdi,%rsi
+"""
+
+
+def code(pages):
+    """The way through so many pages of code, a line further in each."""
+    return "".join(f".balign 4096\n.skip {64 * (n % 60 + 1)}\n{'1' if n else 'first'}:jmp 1f\n"
+                   for n in range(pages)) + ".balign 4096\n1:jmp back\n"
+
+
+class Pairs(Guests):
+    def machine(self, **keys):
+        """Without prefetchers: what programs do is all there is."""
+        path = self.path / "machine.json"
+        path.write_text(json.dumps({"base": SMALL, "name": "pairs", "prefetchers": 0, **keys}),
+                        encoding="utf-8")
+        return str(path)
+
+    def assemble(self, turns, body, before="", around=""):
+        source, program = self.path / "kernel.S", self.path / f"kernel{turns}"
+        source.write_text(PROGRAM.format(turns=turns, body=body, before=before, around=around),
+                          encoding="utf-8")
+        subprocess.run(["gcc", "-nostdlib", "-static", "-o", program, source], check=True)
+        return str(program)
+
+    def run_counts(self, program, names, **keys):
+        events = [f"core.{name}" for name in dict.fromkeys(names)]
+        report = stat(self.machine(**keys), events, program)
+        counts = {}
+        for row in report["counts"]:
+            name = row["event"].removeprefix("xeon-e5v4/core.")
+            counts[name] = counts.get(name, 0) + row["count"]
+        names = list(dict.fromkeys(names))
+        if len(names) == 1:  # which may have another name with the same encoding
+            return dict(zip(names, counts.values()))
+        self.assertEqual(list(counts), names)
+        return counts
+
+    def more(self, names, *kernel, turns=TURNS, **keys):
+        """What the turns between add, by the turn."""
+        few, many = (self.run_counts(self.assemble(number, *kernel), names, **keys)
+                     for number in turns)
+        return {name: (many[name] - few[name]) / (turns[1] - turns[0]) for name in few}
+
+    def check(self, expected, *kernel, **keys):
+        self.assertEqual(self.more(expected, *kernel, **keys), expected)
+
+    def translations(self, what, access, counts):
+        """Of pages beyond the first level, and beyond the second; small and large."""
+        others = {f"{name}_MISSES.{event}": 0 for name in ("DTLB_LOAD", "DTLB_STORE", "ITLB")
+                  for event in ("MISS_CAUSES_A_WALK", "STLB_HIT", "WALK_DURATION") if name != what}
+        none = {"STLB_HIT": 0, "STLB_HIT_4K": 0, "STLB_HIT_2M": 0, "MISS_CAUSES_A_WALK": 0,
+                "WALK_COMPLETED": 0, "WALK_COMPLETED_4K": 0, "WALK_COMPLETED_2M_4M": 0}
+        for pages, body, before, large, wanted in (
+                (500, STRIDE, STRIDE_BEFORE, False, ("STLB_HIT", "STLB_HIT_4K")),
+                (PAGES, STRIDE, STRIDE_BEFORE, False,
+                 ("MISS_CAUSES_A_WALK", "WALK_COMPLETED", "WALK_COMPLETED_4K")),
+                (500, LARGE, LARGE_BEFORE, True, ("STLB_HIT", "STLB_HIT_2M")),
+                (PAGES, LARGE, LARGE_BEFORE, True,
+                 ("MISS_CAUSES_A_WALK", "WALK_COMPLETED", "WALK_COMPLETED_2M_4M"))):
+            expected = {f"{what}_MISSES.{name}": int(name in wanted) for name in none} | others
+            walks = "WALK_COMPLETED" in wanted
+            expected |= {name: int(walks and number) for name, number in counts.items()}
+            if not large:
+                expected = {name: count for name, count in expected.items() if "_2M" not in name}
+            self.check(expected, body.format(access=access), before.format(pages=pages),
+                       large_pages="transparent" if large else "none",
+                       memory_bytes=1 << 35)
+
+    def test_translations_of_loads(self):
+        self.translations("DTLB_LOAD", "mov (%rbx),%eax",
+                          {"MEM_UOPS_RETIRED.STLB_MISS_LOADS": 1,
+                           "MEM_UOPS_RETIRED.STLB_MISS_STORES": 0})
+
+    def test_translations_of_stores(self):
+        self.translations("DTLB_STORE", "mov %eax,(%rbx)",
+                          {"MEM_UOPS_RETIRED.STLB_MISS_LOADS": 0,
+                           "MEM_UOPS_RETIRED.STLB_MISS_STORES": 1})
+
+    def test_translations_of_code(self):
+        body = "jmp first\nback:"
+        for pages, wanted in ((500, ("STLB_HIT", "STLB_HIT_4K")),
+                              (PAGES, ("MISS_CAUSES_A_WALK", "WALK_COMPLETED", "WALK_COMPLETED_4K"))):
+            # The loop's own page is one of them.
+            expected = {f"ITLB_MISSES.{name}": (pages + 2) * (name in wanted) for name in (
+                "STLB_HIT", "STLB_HIT_4K", "MISS_CAUSES_A_WALK", "WALK_COMPLETED",
+                "WALK_COMPLETED_4K")}
+            expected["DTLB_LOAD_MISSES.MISS_CAUSES_A_WALK"] = 0
+            self.check(expected, body, "", code(pages), turns=(20, 40))
+
+    def test_walks(self):
+        """A walk reads one entry, of the table's lines: the caches have each eight. It takes as long as
+        the walker is at work, one at a time here."""
+        names = [f"PAGE_WALKER_LOADS.{name}" for name in (
+            "DTLB_L1", "DTLB_L2", "DTLB_L3", "DTLB_MEMORY", "ITLB_L1", "ITLB_L2", "ITLB_L3")]
+        found = self.more([*names, "DTLB_LOAD_MISSES.WALK_DURATION"],
+                          STRIDE.format(access="mov (%rbx),%eax"), STRIDE_BEFORE.format(pages=PAGES))
+        self.assertEqual(sum(found[name] for name in names[:4]), 1)
+        self.assertEqual(sum(found[name] for name in names[4:]), 0)
+        self.assertGreater(found[names[0]], 0.5)
+        self.assertGreater(found[names[1]] + found[names[2]], 0)
+        # Data in between take the tables' lines out of L1D, and of L2.
+        for kilobytes, level in (128, 1), (2048, 2):
+            body = f"""
+	mov $data,%edi
+2:	mov (%rdi),%eax
+	add $64,%rdi
+	cmp $data+{kilobytes}*1024,%rdi
+	jb 2b
+	jmp first
+back:
+"""
+            found = self.more(names, body, "", code(PAGES), turns=(20, 40))
+            self.assertEqual(sum(found[name] for name in names[4:]), PAGES + 2)
+            self.assertGreater(found[names[4]], PAGES / 2)
+            self.assertGreater(found[names[4 + level]], 0)
+        # New pages, in new tables.
+        found = self.more(names, "mov (%rbx),%eax; add $0x200000,%rbx",
+                          LARGE_BEFORE.format(pages=PAGES), turns=(500, 1500), memory_bytes=1 << 35)
+        self.assertGreater(found[names[3]], 0)
+
+    def test_flushes(self):
+        """Pages that go: 40 at once, which flush all, and the one page of a mapping."""
+        body = """
+	mov $9,%eax
+	xor %edi,%edi
+	mov ${bytes},%esi
+	mov $3,%edx
+	mov $0x22,%r10d
+	mov $-1,%r8
+	xor %r9d,%r9d
+	syscall
+	mov %rax,%rdi
+	mov %eax,(%rdi)
+	mov $11,%eax			# munmap
+	mov ${bytes},%esi
+	syscall
+"""
+        names = ("TLB_FLUSH.DTLB_THREAD", "TLB_FLUSH.STLB_ANY", "ITLB.ITLB_FLUSH")
+        self.check({name: 1 for name in names}, body.format(bytes=40 * 4096), turns=(20, 40))
+        self.check({name: 0 for name in names}, body.format(bytes=4096), turns=(20, 40))
+
+    def test_branches(self):
+        """Of each kind, one that is not taken, and the loop's own, which is."""
+        body = """
+	test %r15d,%r15d
+	jz never
+	jmp 1f
+1:	lea 1f(%rip),%rax
+	jmp *%rax
+1:	call routine
+	lea routine(%rip),%rax
+	call *%rax
+never:
+"""
+        kinds = {"NONTAKEN_CONDITIONAL": 1, "TAKEN_CONDITIONAL": 1, "TAKEN_DIRECT_JUMP": 1,
+                 "TAKEN_INDIRECT_JUMP_NON_CALL_RET": 1, "TAKEN_INDIRECT_NEAR_RETURN": 2,
+                 "TAKEN_DIRECT_NEAR_CALL": 1, "TAKEN_INDIRECT_NEAR_CALL": 1, "ALL_CONDITIONAL": 2,
+                 "ALL_DIRECT_JMP": 1, "ALL_INDIRECT_JUMP_NON_CALL_RET": 1,
+                 "ALL_INDIRECT_NEAR_RETURN": 2, "ALL_DIRECT_NEAR_CALL": 1, "ALL_BRANCHES": 8}
+        expected = {f"BR_INST_EXEC.{name}": count for name, count in kinds.items()}
+        expected |= {"BR_INST_RETIRED.ALL_BRANCHES": 8, "BR_MISP_EXEC.ALL_BRANCHES": 0,
+                     "BR_MISP_RETIRED.ALL_BRANCHES": 0}
+        self.check(expected, body, "", "routine: ret")
+        self.check({f"BR_INST_EXEC.{name}": int(name in ("TAKEN_CONDITIONAL", "ALL_CONDITIONAL",
+                                                         "ALL_BRANCHES")) for name in kinds}, "")
+
+    MISSED = ("NONTAKEN_CONDITIONAL", "TAKEN_CONDITIONAL", "TAKEN_INDIRECT_JUMP_NON_CALL_RET",
+              "TAKEN_RETURN_NEAR", "TAKEN_INDIRECT_NEAR_CALL", "ALL_CONDITIONAL",
+              "ALL_INDIRECT_JUMP_NON_CALL_RET", "INDIRECT", "ALL_BRANCHES")
+    RETIRED = ("ALL_BRANCHES", "ALL_BRANCHES_PEBS", "CONDITIONAL", "RET", "NEAR_TAKEN")
+
+    def mispredicted(self, *kernel):
+        found = self.more([f"BR_MISP_EXEC.{name}" for name in self.MISSED] +
+                          [f"BR_MISP_RETIRED.{name}" for name in self.RETIRED], *kernel)
+        return ({name: found[f"BR_MISP_EXEC.{name}"] for name in self.MISSED},
+                {name: found[f"BR_MISP_RETIRED.{name}"] for name in self.RETIRED})
+
+    def test_mispredicted_returns(self):
+        """To somewhere else than behind the last call, each turn."""
+        executed, retired = self.mispredicted("lea 1f(%rip),%rax; push %rax; ret; 1:")
+        self.assertEqual(executed, dict.fromkeys(self.MISSED, 0) | {"TAKEN_RETURN_NEAR": 1,
+                                                                   "ALL_BRANCHES": 1})
+        self.assertEqual(retired, {"ALL_BRANCHES": 1, "ALL_BRANCHES_PEBS": 1, "CONDITIONAL": 0,
+                                   "RET": 1, "NEAR_TAKEN": 1})
+
+    def test_mispredicted_others(self):
+        """By chance: a bit of a product decides."""
+        chance = "imul $1103515245,%r12d,%r12d; add $12345,%r12d; bt ${bit},%r12d\n"
+        executed, retired = self.mispredicted(chance.format(bit=30) + "jc 1f; nop; 1:")
+        missed = executed["ALL_BRANCHES"]
+        self.assertTrue(0.3 < missed < 0.7, missed)
+        self.assertEqual(executed["NONTAKEN_CONDITIONAL"] + executed["TAKEN_CONDITIONAL"], missed)
+        self.assertTrue(executed["NONTAKEN_CONDITIONAL"] > 0.1 < executed["TAKEN_CONDITIONAL"])
+        self.assertEqual(executed["ALL_CONDITIONAL"], missed)
+        self.assertEqual(retired, {"ALL_BRANCHES": missed, "ALL_BRANCHES_PEBS": missed,
+                                   "CONDITIONAL": missed, "RET": 0,
+                                   "NEAR_TAKEN": executed["TAKEN_CONDITIONAL"]})
+        targets = "lea routine(%rip),%rax; lea 16(%rax),%rdx; cmovc %rdx,%rax\n"
+        around = "routine: ret; .balign 16; ret"
+        executed, retired = self.mispredicted(chance.format(bit=30) + targets + "call *%rax", "", around)
+        missed = executed["ALL_BRANCHES"]
+        self.assertTrue(0.3 < missed < 0.7, missed)
+        self.assertEqual(executed["TAKEN_INDIRECT_NEAR_CALL"], missed)
+        self.assertEqual(executed["INDIRECT"], missed)
+        self.assertEqual(executed["ALL_CONDITIONAL"], 0)
+        self.assertEqual(retired["NEAR_TAKEN"], missed)
+        executed, retired = self.mispredicted(
+            chance.format(bit=30) + targets.replace("routine", "1f") + "jmp *%rax; .balign 16\n"
+            "1: jmp 2f; .balign 16; jmp 2f; 2:")
+        missed = executed["ALL_BRANCHES"]
+        self.assertTrue(0.3 < missed < 0.7, missed)
+        self.assertEqual(executed["TAKEN_INDIRECT_JUMP_NON_CALL_RET"], missed)
+        self.assertEqual(executed["ALL_INDIRECT_JUMP_NON_CALL_RET"], missed)
+
+    def test_names_of_one_thing(self):
+        """A core has one thread here, and nothing runs on a wrong path."""
+        pairs = [(f"UOPS_EXECUTED_PORT.PORT_{n}", f"UOPS_EXECUTED_PORT.PORT_{n}_CORE",
+                  f"UOPS_DISPATCHED_PORT.PORT_{n}") for n in range(8)]
+        pairs += [
+            ("INT_MISC.RECOVERY_CYCLES", "INT_MISC.RECOVERY_CYCLES_ANY"),
+            ("CPU_CLK_UNHALTED.THREAD_P", "CPU_CLK_UNHALTED.THREAD_P_ANY"),
+            ("CPU_CLK_UNHALTED.REF_XCLK", "CPU_CLK_UNHALTED.REF_XCLK_ANY",
+             "CPU_CLK_UNHALTED.ONE_THREAD_ACTIVE", "CPU_CLK_THREAD_UNHALTED.REF_XCLK",
+             "CPU_CLK_THREAD_UNHALTED.REF_XCLK_ANY", "CPU_CLK_THREAD_UNHALTED.ONE_THREAD_ACTIVE"),
+            ("L1D_PEND_MISS.PENDING_CYCLES", "L1D_PEND_MISS.PENDING_CYCLES_ANY"),
+            ("CYCLE_ACTIVITY.CYCLES_L2_PENDING", "CYCLE_ACTIVITY.CYCLES_L2_MISS"),
+            ("CYCLE_ACTIVITY.CYCLES_L1D_PENDING", "CYCLE_ACTIVITY.CYCLES_L1D_MISS"),
+            ("CYCLE_ACTIVITY.STALLS_L2_PENDING", "CYCLE_ACTIVITY.STALLS_L2_MISS"),
+            ("CYCLE_ACTIVITY.STALLS_L1D_PENDING", "CYCLE_ACTIVITY.STALLS_L1D_MISS"),
+            ("CYCLE_ACTIVITY.STALLS_TOTAL", "CYCLE_ACTIVITY.CYCLES_NO_EXECUTE"),
+            ("CYCLE_ACTIVITY.STALLS_LDM_PENDING", "CYCLE_ACTIVITY.STALLS_MEM_ANY"),
+            ("UOPS_EXECUTED.THREAD", "UOPS_EXECUTED.CORE"),
+            ("UOPS_EXECUTED.STALL_CYCLES", "UOPS_EXECUTED.CORE_CYCLES_NONE")]
+        pairs += [(f"UOPS_EXECUTED.CYCLES_GE_{n}_UOP{'S' if n > 1 else ''}_EXEC",
+                   f"UOPS_EXECUTED.CORE_CYCLES_GE_{n}") for n in range(1, 5)]
+        # All ports, dependences on memory, mispredictions.
+        body = """
+	imul $1103515245,%r12d,%r12d
+	add $12345,%r12d
+	bt $30,%r12d
+	jc 1f
+	mov %r12d,8(%rbx)
+	mov %r12d,8(%rbx,%rcx)
+1:	mov (%rbx),%rax
+	add %rax,%rbx
+	movaps %xmm0,%xmm1
+	shufps $1,%xmm1,%xmm2
+	mulps %xmm1,%xmm2
+	add $4096+64,%rbx
+	cmp %rsi,%rbx
+	cmovae %rdi,%rbx
+"""
+        for names in pairs:
+            found = {}
+            for name in names:
+                found |= self.more([name], body, "xor %ecx,%ecx;" + STRIDE_BEFORE.format(pages=1000))
+            self.assertEqual(len(set(found.values())), 1, found)
+            self.assertGreater(found[names[0]], 0, names)
+
+    def test_cycles_of_one_and_of_six_requests(self):
+        names = {"CYCLES_WITH_DEMAND_DATA_RD": "DEMAND_DATA_RD:cmask=1", "DEMAND_DATA_RD_GE_6":
+                 "DEMAND_DATA_RD:cmask=6", "CYCLES_WITH_DATA_RD": "ALL_DATA_RD:cmask=1",
+                 "CYCLES_WITH_DEMAND_RFO": "DEMAND_RFO:cmask=1"}
+        for access, counted in (("mov (%rbx),%eax", ("CYCLES_WITH_DEMAND_DATA_RD", "DEMAND_DATA_RD_GE_6",
+                                                     "CYCLES_WITH_DATA_RD")),
+                                ("mov %eax,(%rbx)", ("CYCLES_WITH_DEMAND_RFO",))):
+            for name, threshold in names.items():
+                found = self.more([f"OFFCORE_REQUESTS_OUTSTANDING.{name}"], STRIDE.format(access=access),
+                                  STRIDE_BEFORE.format(pages=PAGES), translation="none")
+                count = next(iter(found.values()))
+                self.assertEqual(count > 0, name in counted, (name, count))
+
+    def test_front_end(self):
+        """Lines of code that come from L2: nothing else keeps operations from being delivered."""
+        lines = "".join(f".balign 4096\n{n}:jmp {n + 1}f\n" for n in range(1, 20))
+        found = self.more(["IDQ_UOPS_NOT_DELIVERED.CORE"] + [
+            f"IDQ_UOPS_NOT_DELIVERED.CYCLES_{name}" for name in (
+                "0_UOPS_DELIV.CORE", "LE_1_UOP_DELIV.CORE", "LE_2_UOP_DELIV.CORE",
+                "LE_3_UOP_DELIV.CORE", "FE_WAS_OK")] + ["CPU_CLK_UNHALTED.THREAD_P"],
+            "jmp 1f\nback:", "", lines + ".balign 4096\n20:jmp back", translation="none")
+        none, *least, fine = list(found.values())[1:-1]
+        self.assertGreater(none, 0)
+        self.assertEqual(found["IDQ_UOPS_NOT_DELIVERED.CORE"], 4 * none)
+        self.assertEqual(set(least), {none})
+        self.assertAlmostEqual(none + fine, found["CPU_CLK_UNHALTED.THREAD_P"], delta=0.01)
+
+
+if __name__ == "__main__":
+    unittest.main()
