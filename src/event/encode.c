@@ -286,12 +286,35 @@ static void add_unnamed(struct filters *filters)
 	}
 }
 
-/* What an event captures is whole: another cannot have the rest of the register. */
-static void claim_captures(struct filters *filters)
+/* Whether there is one of the register for each copy of the selecting fields. */
+static bool is_copied(const struct filters *filters, const struct pmu_register *reg,
+		      const struct pmu_fixed_field *fixed, size_t count)
 {
-	for (int i = 0; i < filters->count && i < FILTERS_MAX; i++)
-		if (filters->writes[i].reg->role == PMU_ROLE_CAPTURE_CTL)
-			filters->writes[i].mask = UINT64_MAX;
+	bool own = false;
+
+	for (size_t i = 0; i < count; i++) {
+		if (fixed[i].reg != reg)
+			continue;
+		if (!is_of_copy(filters, &fixed[i]))
+			return false;
+		own |= fixed[i].copy != PMU_COPY_ALL;
+	}
+	return own;
+}
+
+/*
+ * What an event captures is whole, and so is its copy of a register, which counts whatever is
+ * selected in it: another cannot have the rest.
+ */
+static void claim(struct filters *filters, const struct pmu_fixed_field *fixed, size_t count)
+{
+	for (int i = 0; i < filters->count && i < FILTERS_MAX; i++) {
+		struct pmu_write *write = &filters->writes[i];
+
+		if (write->reg->role == PMU_ROLE_CAPTURE_CTL ||
+		    is_copied(filters, write->reg, fixed, count))
+			write->mask = UINT64_MAX;
+	}
 }
 
 static void add_setting(struct filters *filters, const struct pmu_setting *setting)
@@ -312,11 +335,15 @@ static void add_filters(struct filters *filters)
 
 	add_unnamed(filters);
 	add_fixed_fields(filters, event->fixed_fields, event->fixed_field_count);
-	for (size_t i = 0; i < event->umask_count; i++)
-		if (event->umasks[i].value == selection->umask)
-			add_fixed_fields(filters, event->umasks[i].fixed_fields,
-					 event->umasks[i].fixed_field_count);
-	claim_captures(filters);
+	claim(filters, event->fixed_fields, event->fixed_field_count);
+	for (size_t i = 0; i < event->umask_count; i++) {
+		const struct pmu_umask *umask = &event->umasks[i];
+
+		if (umask->value != selection->umask)
+			continue;
+		add_fixed_fields(filters, umask->fixed_fields, umask->fixed_field_count);
+		claim(filters, umask->fixed_fields, umask->fixed_field_count);
+	}
 	for (size_t i = 0; i < selection->setting_count; i++)
 		add_fixed_fields(filters, selection->settings[i].modifier->fixed_fields,
 				 selection->settings[i].modifier->fixed_field_count);

@@ -394,6 +394,54 @@ class Uncore(Case):
                     if isinstance(key, tuple) and key[0] == "ER_SNP_ALL.ALL" and n}
             self.assertGreaterEqual(len(busy), 4)
 
+    def add_up(self, program, laws, machine="itanium-9300-2s"):
+        """@param laws: [(sum of events, sum of others)]; all of a law are counted in one run."""
+        for one, other in laws:
+            found = stat(machine, program, [*one, *other])
+            ones, others = (sum(found[event] for event in events) for events in (one, other))
+            self.assertEqual(ones, others, found)
+            self.assertGreater(ones, 0, one)
+
+    def test_parts(self):
+        """Of events and their unit masks."""
+        program = self.assemble((PROGRAMS / "threads.s").read_text(encoding="utf-8"))
+        router = "rbox8"  # of a core
+        classes = ("HOM", "SNP", "NDR", "DRS")
+        allocated = ("HM0", "HM1", "SNP", "NDR", "DRS")
+        commands = ("PRCH_SGL", "RAS", "CAS_RD_OPN", "REF", "PRCH_ALL", "CAS_RD_CLS", "CAS_WR_OPN",
+                    "CAS_WR_CLS")
+        laws = [([f"{router}.ALLOC_TO_ARB.ALL"], [f"{router}.ALLOC_TO_ARB.{c}" for c in allocated]),
+                ([f"{router}.NEW_PACKETS_RECV.ANY"],
+                 [f"{router}.NEW_PACKETS_RECV.ANY.{c}" for c in classes]),
+                ([f"{router}.NEW_PACKETS_RECV.VNA"],
+                 [f"{router}.NEW_PACKETS_RECV.VNA.{c}" for c in classes]),
+                # VN0 is not used; all that comes is allocated.
+                ([f"{router}.NEW_PACKETS_RECV.ANY"], [f"{router}.NEW_PACKETS_RECV.VNA"]),
+                ([f"{router}.NEW_PACKETS_RECV.ANY"], [f"{router}.ALLOC_TO_ARB.ALL"]),
+                ([f"{router}.NEW_PACKETS_RECV.ANY.HOM"],
+                 [f"{router}.ALLOC_TO_ARB.HM0", f"{router}.ALLOC_TO_ARB.HM1"]),
+                (["zbox0.ISS_EV.FRM_TYPE_1CMD"],
+                 [f"zbox0.PLD_DRAM_EV.DRAM_CMD.{command}" for command in commands]),
+                (["zbox0.PLD_DRAM_EV.DRAM_CMD.SYNC"], ["zbox0.ISS_EV.FRM_TYPE_SYNC"]),
+                (["zbox0.PLD_DRAM_EV.DRAM_CMD.NOP"], ["zbox0.ISS_EV.FRM_TYPE_NOP"]),
+                (["zbox0.CYCLES"], ["zbox0.PGT_CYC_EV.CLS_PAGE_PLCY", "zbox0.PGT_CYC_EV.OPN_PAGE_PLCY"]),
+                (["zbox0.CYCLES"], ["zbox0.DISPQ_CYC.NEMPTY", "zbox0.DISPQ_CYC.EMPTY"])]
+        for n in range(4):
+            laws += [([f"zbox0.FVC_EV{n}.BBOX_CMDS.READS", f"zbox0.FVC_EV{n}.BBOX_CMDS.WRITES"],
+                      [f"zbox0.FVC_EV{n}.BBOX_RSP.ACK"]),
+                     ([f"zbox0.FVC_EV{n}.BBOX_CMDS.READS"], ["zbox0.PLD_DRAM_EV.DRAM_CMD.CAS_RD_OPN",
+                                                             "zbox0.PLD_DRAM_EV.DRAM_CMD.CAS_RD_CLS"])]
+        # What goes into a queue comes out of it: conflicts, in two ways, and each queue of them.
+        inserts, removes = ({queue: f"bbox0.ARB_Q0_{what}.{queue}" for queue in (
+            "ANY_CFL", "ANY_CFL2", *(f"CFL{n}" for n in range(32)))} for what in ("INSERTS", "REMOVE"))
+        laws += [([inserts["ANY_CFL"]], [removes["ANY_CFL"]]),
+                 ([removes["ANY_CFL"]], [removes["ANY_CFL2"]]),
+                 ([inserts["ANY_CFL"]], list(inserts.values())[2:]),
+                 ([removes["ANY_CFL"]], list(removes.values())[2:])]
+        self.add_up(program, laws)
+        found = stat("itanium-9300-2s", program, [inserts["ANY_CFL"], inserts["ANY_CFL2"]])
+        self.assertTrue(0 < found[inserts["ANY_CFL2"]] < found[inserts["ANY_CFL"]])  # into empty ones
+
     def test_counts_of_threads_repeat(self):
         """Whatever the host does with the threads: with all processors, or with one for all."""
         for name in ("threads", "futex"):
