@@ -67,7 +67,12 @@ HANDED = {"CPE_BLD_HOM.ANY": 8, "CPE_BLD_HOM.RdData": 2, "CPE_BLD_HOM.InvItoE": 
           "CPE_RIP_NDRNCBSNP.GntECmp": 2, "CPE_RIP_NDRNCBSNP.Any_SNP": 4,
           "CPE_RIP_NDRNCBSNP.SnpData": 2, "CPE_RIP_NDRNCBSNP.SnpCode": 0,
           "CPE_RIP_NDRNCBSNP.SnpInvOwn": 0, "CPE_RIP_NDRNCBSNP.SnpInvItoE": 2,
-          "CPE_QPI_RSP.SNP_RCAP": 0, "CPE_QPI_RSP.SNP_REG": 4, "CPE_EXT_SNP.SNP_ACC": 4}
+          "CPE_QPI_RSP.SNP_RCAP": 0, "CPE_QPI_RSP.SNP_REG": 4, "CPE_EXT_SNP.SNP_ACC": 4,
+          # Lines are whole, and go to who reads them or writes to them.
+          "CPE_BLD_HOM.RspFwdIWb": 0, "CPE_BLD_HOM.RspSWb": 0, "CPE_BLD_DRSNCS.WbEData": 0,
+          "CPE_RIP_DRS.DataC_M_Cmp": 0, "CPE_RIP_DRS.DataC_M_FrcAckCnflct": 0,
+          "CPE_CPB_MISC.ALLOC_CLN": 0, "CPE_CPB_MISC.ALLOC_MOD": 0, "CPE_QPI_RSP.SNP_BRB": 0,
+          "CPE_QPI_RSP.SNP_RCLSC": 0, "ER_SNP_DATA.64B": 0, "ER_SNP_INV.64B": 0}
 PACKETS = {
     "": {},
     # The second to read it has it from the first one, who has it alone and unchanged.
