@@ -180,6 +180,14 @@ struct stored {
 	uint64_t cycle, first, last;
 };
 
+/* What something of the core does with a line. */
+struct line_use {
+	uint64_t number;
+	uint64_t from, until; /* cycles */
+};
+
+#define OUTSTANDING_MAX 64u /* those that wait for others included */
+
 #define FILLED 512u
 
 /* What the threads of a core share, besides the lines and pages of its caches and TLBs. */
@@ -201,6 +209,10 @@ struct epic_shared {
 	uint64_t ordered[2];	   /* until when requests that acquire, and release, wait */
 	struct reads reads, queue; /* of memory; of all that the second levels ask for */
 	struct reads snoops;	   /* of other cores, that this one is at */
+	struct line_use snooped[READS_MAX]; /* the last of these */
+	unsigned snooped_next;
+	struct line_use
+	    outstanding[OUTSTANDING_MAX]; /* requests to home agents, with their lines */
 };
 
 #define MISSES_MAX   32u
@@ -422,6 +434,14 @@ uint64_t epic_reads_room(struct epic_core *core, struct reads *reads, uint64_t c
  */
 unsigned epic_l3_read(struct epic_core *core, uint64_t address, uint64_t asked,
 		      enum epic_cell first, const struct access *access, enum epic_state *found);
+
+/** Takes a line out of all levels. */
+void epic_drop_line(struct epic_core *core, uint64_t number);
+/** A request for a line, to its home agent. @return cycles until its answer is there */
+unsigned epic_bus_request(struct epic_core *core, enum fabric_kind kind, uint64_t number,
+			  uint64_t cycle, struct fabric_answer *answer);
+/** A modified line goes to memory. */
+void epic_bus_write_back(struct epic_core *core, uint64_t number, uint64_t cycle);
 
 /** Fetches the 32 bytes with the bundle. @return as epic_available() */
 uint64_t epic_fetch(struct epic_core *core, uint64_t ip);

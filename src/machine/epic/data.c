@@ -5,7 +5,7 @@
 #include "machine/epic/core.h"
 
 /* From all levels; the first ones have two lines for it. */
-static void drop_line(struct epic_core *core, uint64_t number)
+void epic_drop_line(struct epic_core *core, uint64_t number)
 {
 	struct cache *halves[] = {&core->l1d, &core->l1i};
 	struct cache *whole[] = {&core->l2d, &core->l2i, &core->l3};
@@ -23,104 +23,6 @@ static void drop_line(struct epic_core *core, uint64_t number)
 			core->shared->threads[i]->fetch.line = UINT64_MAX;
 }
 
-/* Of packets without and with a line. */
-static uint64_t flits(const struct epic_core *core, unsigned messages, unsigned lines)
-{
-	return messages + (uint64_t)lines * core->params->fabric.line_flits;
-}
-
-static uint64_t core_cycles(const struct epic_core *core, uint64_t fabric_cycles)
-{
-	return fabric_cycles * core->mhz / core->params->fabric.mhz;
-}
-
-static bool invalidates(enum fabric_snoop what)
-{
-	return what == FABRIC_INVALIDATE || what == FABRIC_CLAIM;
-}
-
-/* What comes for a snoop, and what goes: an answer, and the line where it is this core's alone. */
-static void count_snoop_packets(struct epic_core *core, enum fabric_snoop what,
-				enum fabric_found found)
-{
-	bool alone = found >= FABRIC_EXCLUSIVE, modified = found == FABRIC_MODIFIED;
-
-	epic_add(core,
-		 what == FABRIC_CLAIM	     ? CELL_PACKET_SNOOP_CLAIM
-		 : what == FABRIC_INVALIDATE ? CELL_PACKET_SNOOP_OWN
-		 : what == FABRIC_SHARE_CODE ? CELL_PACKET_SNOOP_CODE
-					     : CELL_PACKET_SNOOP_DATA,
-		 1);
-	epic_add(core, CELL_FLITS_CAME, 1);
-	epic_add(core, CELL_FLITS_SENT, flits(core, 1, invalidates(what) ? alone : 1u + modified));
-	if (invalidates(what)) {
-		epic_add(core,
-			 alone ? CELL_PACKET_ANSWER_FORWARDED_INVALID : CELL_PACKET_ANSWER_INVALID,
-			 1);
-		epic_add(core, modified ? CELL_PACKET_SENT_M : CELL_PACKET_SENT_E, alone);
-		return;
-	}
-	epic_add(core,
-		 modified ? CELL_PACKET_ANSWER_FORWARDED_WRITEBACK
-			  : CELL_PACKET_ANSWER_FORWARDED_SHARED,
-		 1);
-	epic_add(core, CELL_PACKET_SENT_S, 1);
-	epic_add(core, CELL_PACKET_DATA_KEPT, modified);
-}
-
-/* Takes its place in the queue of snoops: as many as there is room for, each as long. */
-static void queue_snoop(struct epic_core *core, uint64_t *time)
-{
-	const struct epic_params *p = core->params;
-	uint64_t cycle = core_cycles(core, *time);
-	uint64_t start = epic_reads_room(core, &core->shared->snoops, cycle, p->snoops);
-
-	if (start > cycle) {
-		epic_add(core, CELL_SNOOPS_FULL, 1);
-		*time += (start - cycle) * p->fabric.mhz / core->mhz;
-	}
-	epic_reads_begin(core, &core->shared->snoops, start,
-			 (unsigned)core_cycles(core, p->fabric.snoop));
-}
-
-enum fabric_found epic_snoop(struct epic_core *core, uint64_t number, enum fabric_snoop what,
-			     uint64_t *time)
-{
-	struct line *second = epic_cache_peek(&core->l2d, number);
-	struct line *third = epic_cache_peek(&core->l3, number);
-	bool instructions = epic_cache_peek(&core->l2i, number);
-	uint64_t tags = (second ? second->tag : 0) | (third ? third->tag : 0);
-	enum fabric_found found =
-	    !second && !third && !instructions ? FABRIC_NOTHING
-	    : (second && second->tag & LINE_DIRTY) || (third && third->tag & LINE_DIRTY)
-		? FABRIC_MODIFIED
-	    : instructions || tags & LINE_SHARED ? FABRIC_SHARED
-						 : FABRIC_EXCLUSIVE;
-	unsigned first = invalidates(what)	     ? CELL_SNOOPED_OWN_MISS
-			 : what == FABRIC_SHARE_CODE ? CELL_SNOOPED_CODE_MISS
-						     : CELL_SNOOPED_DATA_MISS;
-
-	if (what == FABRIC_LOOK)
-		return found;
-	core = core->shared->foreground;
-	epic_add(core,
-		 (enum epic_cell)(first + (found == FABRIC_MODIFIED) + (found != FABRIC_NOTHING)),
-		 1);
-	queue_snoop(core, time);
-	count_snoop_packets(core, what, found);
-	if (invalidates(what)) {
-		epic_add(core, CELL_L1I_SNOOP, 2); /* both halves of the line */
-		epic_add(core, CELL_L2I_SNOOP_HIT, instructions);
-		drop_line(core, number);
-		return found;
-	}
-	if (second)
-		second->tag = (second->tag & ~LINE_DIRTY) | LINE_SHARED;
-	if (third)
-		third->tag = (third->tag & ~LINE_DIRTY) | LINE_SHARED;
-	return found;
-}
-
 static unsigned max(unsigned a, unsigned b)
 {
 	return a > b ? a : b;
@@ -129,91 +31,6 @@ static unsigned max(unsigned a, unsigned b)
 static enum epic_state state_of(uint64_t tag)
 {
 	return !tag ? STATE_I : tag & LINE_DIRTY ? STATE_M : tag & LINE_SHARED ? STATE_S : STATE_E;
-}
-
-static void tell_request(struct epic_core *core, const struct fabric_request *request,
-			 const struct fabric_answer *answer)
-{
-	const struct detail_request detail = {
-	    .address = request->line << core->l3.line_log2,
-	    .time = request->time,
-	    .end = request->time + answer->latency,
-	    .latency = core_cycles(core, answer->latency),
-	    .apart = core_cycles(core, core->params->fabric.line_flits / 2),
-	    .message = answer->message,
-	    .home = answer->home,
-	    .reads = request->kind < FABRIC_OWN,
-	    .from_home = !answer->from_cache,
-	};
-
-	if (core->watch.request)
-		core->watch.request(core->watch.arg, &detail);
-}
-
-/* Of a request, and of what answers it. */
-static void count_packets(struct epic_core *core, enum fabric_kind kind,
-			  const struct fabric_answer *answer)
-{
-	bool owns = kind == FABRIC_READ_OWN || kind == FABRIC_OWN;
-
-	epic_add(core, (enum epic_cell)(CELL_PACKET_READ_DATA + kind), 1);
-	epic_add(core, CELL_FLITS_SENT, flits(core, 1, kind == FABRIC_WRITE_BACK));
-	epic_add(core, CELL_FLITS_CAME,
-		 flits(core, answer->from_cache || kind >= FABRIC_OWN,
-		       answer->from_cache || kind < FABRIC_OWN));
-	if (kind == FABRIC_WRITE_BACK) {
-		epic_add(core, CELL_PACKET_DATA_WRITTEN, 1);
-		epic_add(core, CELL_PACKET_COMPLETE, 1);
-	} else if (answer->from_cache) {
-		epic_add(core,
-			 answer->modified ? CELL_PACKET_CAME_M
-			 : owns		  ? CELL_PACKET_CAME_E
-					  : CELL_PACKET_CAME_S,
-			 1);
-		epic_add(core, CELL_PACKET_COMPLETE, 1);
-	} else if (kind == FABRIC_OWN) {
-		epic_add(core, CELL_PACKET_GRANT, 1);
-	} else {
-		epic_add(core,
-			 answer->shared ? CELL_PACKET_CAME_S_COMPLETE : CELL_PACKET_CAME_E_COMPLETE,
-			 1);
-	}
-}
-
-/* @return cycles of the core that it takes */
-static unsigned transact(struct epic_core *core, enum fabric_kind kind, uint64_t number,
-			 uint64_t cycle, struct fabric_answer *answer)
-{
-	const struct fabric_params *p = &core->params->fabric;
-	const uint64_t least = fabric_least_latency(p);
-	const struct fabric_request request = {.kind = (uint8_t)kind,
-					       .core = (uint8_t)core->number,
-					       .time =
-						   core->fabric ? epic_fabric_time(core, cycle) : 0,
-					       .line = number};
-
-	*answer = (struct fabric_answer){.latency = least};
-	if (core->fabric)
-		fabric_transact(core->fabric, &request, answer);
-	if (core->fabric)
-		tell_request(core, &request, answer);
-	count_packets(core, kind, answer);
-	if (kind == FABRIC_WRITE_BACK || !core->fabric)
-		return core->params->memory_latency;
-	/* What is faster than a read of memory is so by as much. */
-	if (answer->latency < least)
-		return core->params->memory_latency -
-		       (unsigned)core_cycles(core, least - answer->latency);
-	return core->params->memory_latency + (unsigned)core_cycles(core, answer->latency - least);
-}
-
-/* A modified line goes. */
-static void leave_for_memory(struct epic_core *core, uint64_t number, uint64_t cycle)
-{
-	struct fabric_answer answer;
-
-	epic_add(core, CELL_BUS_WRITEBACK, 1);
-	transact(core, FABRIC_WRITE_BACK, number, cycle, &answer);
 }
 
 /* @return the line, in the third level from here on */
@@ -235,7 +52,7 @@ static struct line *third_level(struct epic_core *core, uint64_t number, enum ep
 	epic_add_access(core, access, (enum epic_cell)(CELL_L3_INSERT_I + gone));
 	if (gone == STATE_M) {
 		epic_add(core, CELL_L3_REPLACED_M, 1);
-		leave_for_memory(core, epic_line_of(tag), cycle);
+		epic_bus_write_back(core, epic_line_of(tag), cycle);
 	}
 	return epic_cache_find(&core->l3, number);
 }
@@ -288,7 +105,7 @@ unsigned epic_l3_read(struct epic_core *core, uint64_t address, uint64_t asked,
 	unsigned latency = core->params->l3.latency;
 
 	if (*found == STATE_I) {
-		latency = transact(core, kind_of(first, access), number, cycle, &answer);
+		latency = epic_bus_request(core, kind_of(first, access), number, cycle, &answer);
 		line->tag |= answer.shared ? LINE_SHARED : 0;
 		epic_add(core, bus_cell(first, access), 1);
 		epic_reads_begin(core, &core->shared->reads, cycle, latency);
@@ -306,7 +123,7 @@ unsigned epic_upgrade(struct epic_core *core, const struct access *a, uint64_t n
 	struct line *second = epic_cache_peek(&core->l2d, number);
 	struct line *third = epic_cache_peek(&core->l3, number);
 	struct fabric_answer answer;
-	unsigned latency = transact(core, FABRIC_OWN, number, cycle, &answer);
+	unsigned latency = epic_bus_request(core, FABRIC_OWN, number, cycle, &answer);
 
 	epic_reads_begin(core, &core->shared->queue, cycle, latency);
 	epic_add(core, CELL_QUEUED, 1);
@@ -329,8 +146,8 @@ void epic_flush(struct epic_core *core, const struct access *a, uint64_t cycle)
 	epic_add(core, CELL_BUS_FLUSH, 1);
 	epic_add(core, CELL_L1I_SNOOP, 1);
 	if ((second && second->tag & LINE_DIRTY) || (third && third->tag & LINE_DIRTY))
-		leave_for_memory(core, number, cycle);
-	drop_line(core, number);
+		epic_bus_write_back(core, number, cycle);
+	epic_drop_line(core, number);
 }
 
 void epic_write_back(struct epic_core *core, uint64_t tag, const struct access *access,

@@ -1,0 +1,299 @@
+/*
+ * What a core does outside of itself: its requests for lines, and the snoops of others. A request
+ * waits while the core is at a snoop of its line, while another one for its line is on its way, as
+ * home agents want it, and while as many as there can be are. A snoop waits for its line if that is
+ * on its way to the core.
+ */
+#include "machine/epic/core.h"
+
+/* Of packets without and with a line. */
+static uint64_t flits(const struct epic_core *core, unsigned messages, unsigned lines)
+{
+	return messages + (uint64_t)lines * core->params->fabric.line_flits;
+}
+
+static uint64_t core_cycles(const struct epic_core *core, uint64_t fabric_cycles)
+{
+	return fabric_cycles * core->mhz / core->params->fabric.mhz;
+}
+
+static bool invalidates(enum fabric_snoop what)
+{
+	return what == FABRIC_INVALIDATE || what == FABRIC_CLAIM;
+}
+
+/* What comes for a snoop, and what goes: an answer, and the line where it is this core's alone. */
+static void count_snoop_packets(struct epic_core *core, enum fabric_snoop what,
+				enum fabric_found found)
+{
+	bool alone = found >= FABRIC_EXCLUSIVE, modified = found == FABRIC_MODIFIED;
+
+	epic_add(core,
+		 what == FABRIC_CLAIM	     ? CELL_PACKET_SNOOP_CLAIM
+		 : what == FABRIC_INVALIDATE ? CELL_PACKET_SNOOP_OWN
+		 : what == FABRIC_SHARE_CODE ? CELL_PACKET_SNOOP_CODE
+					     : CELL_PACKET_SNOOP_DATA,
+		 1);
+	epic_add(core, CELL_FLITS_CAME, 1);
+	epic_add(core, CELL_FLITS_SENT, flits(core, 1, invalidates(what) ? alone : 1u + modified));
+	if (invalidates(what)) {
+		epic_add(core,
+			 alone ? CELL_PACKET_ANSWER_FORWARDED_INVALID : CELL_PACKET_ANSWER_INVALID,
+			 1);
+		epic_add(core, modified ? CELL_PACKET_SENT_M : CELL_PACKET_SENT_E, alone);
+		return;
+	}
+	epic_add(core,
+		 modified ? CELL_PACKET_ANSWER_FORWARDED_WRITEBACK
+			  : CELL_PACKET_ANSWER_FORWARDED_SHARED,
+		 1);
+	epic_add(core, CELL_PACKET_SENT_S, 1);
+	epic_add(core, CELL_PACKET_DATA_KEPT, modified);
+}
+
+static uint64_t fabric_cycles(const struct epic_core *core, uint64_t cycle)
+{
+	return (cycle * core->params->fabric.mhz + core->mhz - 1) / core->mhz;
+}
+
+/* When the last request for a line is over. @return 0: there is none under way */
+static uint64_t line_until(const struct epic_core *core, uint64_t number, uint64_t cycle)
+{
+	const struct line_use *uses = core->shared->outstanding;
+	uint64_t until = 0;
+
+	for (unsigned i = 0; i < OUTSTANDING_MAX; i++)
+		if (uses[i].number == number && uses[i].until > cycle && uses[i].until > until)
+			until = uses[i].until;
+	return until;
+}
+
+/* The line may be on its way to this core: the home agent has sent it. */
+static void wait_for_line(struct epic_core *core, uint64_t number, uint64_t *time)
+{
+	uint64_t until = line_until(core, number, core_cycles(core, *time));
+
+	if (!until)
+		return;
+	epic_add(core, CELL_SNOOP_WAITS_LINE, 1);
+	*time = fabric_cycles(core, until);
+}
+
+/* Takes its place in the queue of snoops: as many as there is room for, each as long. */
+static void queue_snoop(struct epic_core *core, uint64_t number, uint64_t *time)
+{
+	const struct epic_params *p = core->params;
+	struct epic_shared *shared = core->shared;
+	uint64_t cycle = core_cycles(core, *time), cycles = core_cycles(core, p->fabric.snoop);
+	uint64_t start = epic_reads_room(core, &shared->snoops, cycle, p->snoops);
+
+	if (start > cycle) {
+		epic_add(core, CELL_SNOOP_WAITS_PLACE, 1);
+		*time += (start - cycle) * p->fabric.mhz / core->mhz;
+	}
+	epic_reads_begin(core, &shared->snoops, start, (unsigned)cycles);
+	shared->snooped[shared->snooped_next] = (struct line_use){number, start, start + cycles};
+	shared->snooped_next = (shared->snooped_next + 1) % p->snoops;
+}
+
+enum fabric_found epic_snoop(struct epic_core *core, uint64_t number, enum fabric_snoop what,
+			     uint64_t *time)
+{
+	struct line *second = epic_cache_peek(&core->l2d, number);
+	struct line *third = epic_cache_peek(&core->l3, number);
+	bool instructions = epic_cache_peek(&core->l2i, number);
+	uint64_t tags = (second ? second->tag : 0) | (third ? third->tag : 0);
+	enum fabric_found found =
+	    !second && !third && !instructions ? FABRIC_NOTHING
+	    : (second && second->tag & LINE_DIRTY) || (third && third->tag & LINE_DIRTY)
+		? FABRIC_MODIFIED
+	    : instructions || tags & LINE_SHARED ? FABRIC_SHARED
+						 : FABRIC_EXCLUSIVE;
+	unsigned first = invalidates(what)	     ? CELL_SNOOPED_OWN_MISS
+			 : what == FABRIC_SHARE_CODE ? CELL_SNOOPED_CODE_MISS
+						     : CELL_SNOOPED_DATA_MISS;
+
+	if (what == FABRIC_LOOK)
+		return found;
+	core = core->shared->foreground;
+	epic_add(core,
+		 (enum epic_cell)(first + (found == FABRIC_MODIFIED) + (found != FABRIC_NOTHING)),
+		 1);
+	epic_add(core, CELL_SNOOP_CAME, 1);
+	wait_for_line(core, number, time);
+	queue_snoop(core, number, time);
+	count_snoop_packets(core, what, found);
+	if (invalidates(what)) {
+		epic_add(core, CELL_L1I_SNOOP, 2); /* both halves of the line */
+		epic_add(core, CELL_L2I_SNOOP_HIT, instructions);
+		epic_drop_line(core, number);
+		return found;
+	}
+	if (second)
+		second->tag = (second->tag & ~LINE_DIRTY) | LINE_SHARED;
+	if (third)
+		third->tag = (third->tag & ~LINE_DIRTY) | LINE_SHARED;
+	return found;
+}
+
+static void tell_request(struct epic_core *core, const struct fabric_request *request,
+			 const struct fabric_answer *answer)
+{
+	const struct detail_request detail = {
+	    .address = request->line << core->l3.line_log2,
+	    .time = request->time,
+	    .end = request->time + answer->latency,
+	    .latency = core_cycles(core, answer->latency),
+	    .apart = core_cycles(core, core->params->fabric.line_flits / 2),
+	    .message = answer->message,
+	    .home = answer->home,
+	    .reads = request->kind < FABRIC_OWN,
+	    .from_home = !answer->from_cache,
+	};
+
+	if (core->watch.request)
+		core->watch.request(core->watch.arg, &detail);
+}
+
+/* Of a request, and of what answers it. */
+static void count_packets(struct epic_core *core, enum fabric_kind kind,
+			  const struct fabric_answer *answer)
+{
+	bool owns = kind == FABRIC_READ_OWN || kind == FABRIC_OWN;
+
+	epic_add(core, (enum epic_cell)(CELL_PACKET_READ_DATA + kind), 1);
+	epic_add(core, CELL_FLITS_SENT, flits(core, 1, kind == FABRIC_WRITE_BACK));
+	epic_add(core, CELL_FLITS_CAME,
+		 flits(core, answer->from_cache || kind >= FABRIC_OWN,
+		       answer->from_cache || kind < FABRIC_OWN));
+	if (kind == FABRIC_WRITE_BACK) {
+		epic_add(core, CELL_PACKET_DATA_WRITTEN, 1);
+		epic_add(core, CELL_PACKET_COMPLETE, 1);
+	} else if (answer->from_cache) {
+		epic_add(core,
+			 answer->modified ? CELL_PACKET_CAME_M
+			 : owns		  ? CELL_PACKET_CAME_E
+					  : CELL_PACKET_CAME_S,
+			 1);
+		epic_add(core, CELL_PACKET_COMPLETE, 1);
+	} else if (kind == FABRIC_OWN) {
+		epic_add(core, CELL_PACKET_GRANT, 1);
+	} else {
+		epic_add(core,
+			 answer->shared ? CELL_PACKET_CAME_S_COMPLETE : CELL_PACKET_CAME_E_COMPLETE,
+			 1);
+	}
+}
+
+/* When the core has answered a snoop of a line. @return 0: it is at none */
+static uint64_t snoop_until(const struct epic_core *core, uint64_t number, uint64_t cycle)
+{
+	const struct line_use *s = core->shared->snooped;
+
+	for (unsigned i = 0; i < core->params->snoops; i++)
+		if (s[i].number == number && s[i].from <= cycle && cycle <= s[i].until)
+			return s[i].until + 1;
+	return 0;
+}
+
+static bool answers(const struct epic_core *core, uint64_t cycle)
+{
+	for (unsigned i = 0; i < core->params->snoops; i++)
+		if (core->shared->snooped[i].until == cycle)
+			return true;
+	return false;
+}
+
+/* When one of the requests under way is over. @return 0: there are fewer than there can be */
+static uint64_t entry_until(const struct epic_core *core, uint64_t cycle)
+{
+	const struct line_use *uses = core->shared->outstanding;
+	uint64_t first = UINT64_MAX;
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < OUTSTANDING_MAX; i++) {
+		if (uses[i].from > cycle || uses[i].until <= cycle)
+			continue;
+		count++;
+		first = uses[i].until < first ? uses[i].until : first;
+	}
+	return count < core->params->outstanding ? 0 : first;
+}
+
+/* The cycle in which a request is taken. What holds it back is counted, each time once. */
+static uint64_t taken(struct epic_core *core, uint64_t number, uint64_t cycle)
+{
+	for (;;) {
+		enum epic_cell cell;
+		uint64_t until;
+
+		if ((until = snoop_until(core, number, cycle)))
+			cell = CELL_REQUEST_WAITS_SNOOP;
+		else if ((until = line_until(core, number, cycle)))
+			cell = CELL_REQUEST_WAITS_LINE;
+		else if ((until = entry_until(core, cycle)))
+			cell = CELL_REQUEST_WAITS_ENTRY;
+		else if (answers(core, cycle))
+			cell = CELL_REQUEST_WAITS_ANSWER, until = cycle + 1;
+		else
+			return cycle;
+		epic_add(core, cell, 1);
+		cycle = until;
+	}
+}
+
+static void note_request(struct epic_core *core, struct line_use use)
+{
+	struct line_use *uses = core->shared->outstanding, *first = uses;
+
+	for (unsigned i = 1; i < OUTSTANDING_MAX; i++)
+		if (uses[i].until < first->until)
+			first = &uses[i];
+	*first = use;
+}
+
+/* Cycles of the core from a request until its answer is there. */
+static unsigned latency_of(const struct epic_core *core, enum fabric_kind kind,
+			   const struct fabric_answer *answer)
+{
+	const uint64_t least = fabric_least_latency(&core->params->fabric);
+
+	if (kind == FABRIC_WRITE_BACK)
+		return (unsigned)core_cycles(core, answer->latency);
+	/* What is faster than a read of memory is so by as much. */
+	if (answer->latency < least)
+		return core->params->memory_latency -
+		       (unsigned)core_cycles(core, least - answer->latency);
+	return core->params->memory_latency + (unsigned)core_cycles(core, answer->latency - least);
+}
+
+unsigned epic_bus_request(struct epic_core *core, enum fabric_kind kind, uint64_t number,
+			  uint64_t cycle, struct fabric_answer *answer)
+{
+	uint64_t start = core->fabric ? taken(core, number, cycle) : cycle;
+	const struct fabric_request request = {.kind = (uint8_t)kind,
+					       .core = (uint8_t)core->number,
+					       .time =
+						   core->fabric ? epic_fabric_time(core, start) : 0,
+					       .line = number};
+	unsigned latency = core->params->memory_latency;
+
+	*answer = (struct fabric_answer){.latency = fabric_least_latency(&core->params->fabric)};
+	if (core->fabric) {
+		fabric_transact(core->fabric, &request, answer);
+		tell_request(core, &request, answer);
+		latency = latency_of(core, kind, answer);
+		note_request(core, (struct line_use){number, start, start + latency});
+	}
+	count_packets(core, kind, answer);
+	epic_add(core, CELL_REQUEST_TAKEN, 1);
+	return (unsigned)(start - cycle) + latency;
+}
+
+void epic_bus_write_back(struct epic_core *core, uint64_t number, uint64_t cycle)
+{
+	struct fabric_answer answer;
+
+	epic_add(core, CELL_BUS_WRITEBACK, 1);
+	epic_bus_request(core, FABRIC_WRITE_BACK, number, cycle, &answer);
+}

@@ -1,0 +1,174 @@
+/*
+ * What an Itanium's core does outside of itself, by hand and in closed form: requests that wait for
+ * each other, for an entry and for snoops, and snoops that wait for a line.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "machine/epic/core.h"
+
+#define READ 280 /* cycles of a read that nothing delays: memory_latency */
+#define T    1000
+
+struct fixture {
+	struct epic_params params;
+	struct epic_core *core;
+	struct fabric *fabric;
+};
+
+/* The core's clock is the fabric's. */
+static struct fixture *begin(unsigned outstanding)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	f->params = *epic_params_find(NULL);
+	f->params.outstanding = outstanding;
+	f->fabric = fabric_init(calloc(1, fabric_size()), &f->params.fabric, 1, FABRIC_CORES);
+	f->core = epic_init(calloc(1, epic_size(&f->params)), &f->params);
+	epic_connect(f->core, f->fabric, 0, f->params.fabric.mhz);
+	return f;
+}
+
+static void end(struct fixture *f)
+{
+	free(f->core);
+	free(f->fabric);
+	free(f);
+}
+
+static unsigned request(struct fixture *f, enum fabric_kind kind, uint64_t line, uint64_t cycle)
+{
+	struct fabric_answer answer;
+
+	return epic_bus_request(f->core, kind, line, cycle, &answer);
+}
+
+static unsigned count(const struct fixture *f, enum epic_cell cell)
+{
+	return (unsigned)epic_totals(f->core, SIGNAL_ALL)[cell];
+}
+
+/* All that held something back. */
+static unsigned waits(const struct fixture *f)
+{
+	return count(f, CELL_REQUEST_WAITS_LINE) + count(f, CELL_REQUEST_WAITS_ENTRY) +
+	       count(f, CELL_REQUEST_WAITS_SNOOP) + count(f, CELL_REQUEST_WAITS_ANSWER) +
+	       count(f, CELL_SNOOP_WAITS_LINE) + count(f, CELL_SNOOP_WAITS_PLACE);
+}
+
+/* A line goes to memory, behind its request: 1 + 8 to the home agent, 16 there, 60 in memory, 8
+ * back. Who reads it meanwhile waits until that is over. */
+static void test_line(void **state)
+{
+	const unsigned written = 1 + 8 + 16 + 60 + 8;
+	struct fixture *f = begin(32);
+
+	(void)state;
+	assert_int_equal(request(f, FABRIC_WRITE_BACK, 4, T), written);
+	assert_int_equal(request(f, FABRIC_READ_DATA, 4, T + 10), written - 10 + READ);
+	assert_int_equal(count(f, CELL_REQUEST_WAITS_LINE), 1);
+	assert_int_equal(waits(f), 1);
+	assert_int_equal(count(f, CELL_REQUEST_TAKEN), 2);
+	end(f);
+	f = begin(32); /* another one, and this one later */
+	request(f, FABRIC_WRITE_BACK, 4, T);
+	assert_int_equal(request(f, FABRIC_READ_DATA, 5, T + 20), READ);
+	assert_int_equal(request(f, FABRIC_READ_DATA, 4, T + written), READ);
+	assert_int_equal(waits(f), 0);
+	end(f);
+}
+
+/* With as many requests under way as there can be, the next waits for the first. */
+static void test_entries(void **state)
+{
+	struct fixture *f = begin(4);
+
+	(void)state;
+	for (unsigned line = 0; line < 4; line++)
+		request(f, FABRIC_READ_DATA, line, T);
+	assert_int_equal(waits(f), 0);
+	assert_int_equal(request(f, FABRIC_READ_DATA, 4, T + 100), READ - 100 + READ);
+	assert_int_equal(count(f, CELL_REQUEST_WAITS_ENTRY), 1);
+	assert_int_equal(waits(f), 1);
+	end(f);
+	f = begin(5);
+	for (unsigned line = 0; line < 5; line++)
+		request(f, FABRIC_READ_DATA, line, T);
+	assert_int_equal(waits(f), 0);
+	end(f);
+}
+
+/* A snoop takes 30 cycles, and its answer the one after. */
+static void test_snoop(void **state)
+{
+	struct fixture *f = begin(32);
+	uint64_t time = T;
+
+	(void)state;
+	epic_snoop(f->core, 4, FABRIC_INVALIDATE, &time);
+	assert_int_equal(time, T);
+	assert_int_equal(request(f, FABRIC_READ_OWN, 4, T + 10), 31 - 10 + READ);
+	assert_int_equal(count(f, CELL_REQUEST_WAITS_SNOOP), 1);
+	assert_int_equal(waits(f), 1);
+	assert_int_equal(count(f, CELL_SNOOP_CAME), 1);
+	end(f);
+	f = begin(32); /* sent before the snoop came */
+	time = T;
+	epic_snoop(f->core, 4, FABRIC_INVALIDATE, &time);
+	assert_int_equal(request(f, FABRIC_READ_OWN, 4, T - 1), READ);
+	assert_int_equal(waits(f), 0);
+	end(f);
+	f = begin(32); /* of another line */
+	time = T;
+	epic_snoop(f->core, 4, FABRIC_INVALIDATE, &time);
+	assert_int_equal(request(f, FABRIC_READ_DATA, 5, T + 29), READ);
+	assert_int_equal(waits(f), 0);
+	end(f);
+	f = begin(32); /* an answer goes before another line's request */
+	time = T;
+	epic_snoop(f->core, 4, FABRIC_SHARE, &time);
+	assert_int_equal(request(f, FABRIC_READ_DATA, 5, T + 30), 1 + READ);
+	assert_int_equal(count(f, CELL_REQUEST_WAITS_ANSWER), 1);
+	assert_int_equal(waits(f), 1);
+	end(f);
+}
+
+/* The home agent has sent the line, and the snoop is there first. */
+static void test_snoop_before_line(void **state)
+{
+	struct fixture *f = begin(32);
+	uint64_t time = T + 200;
+
+	(void)state;
+	request(f, FABRIC_READ_DATA, 4, T);
+	epic_snoop(f->core, 4, FABRIC_SHARE, &time);
+	assert_int_equal(time, T + READ);
+	assert_int_equal(count(f, CELL_SNOOP_WAITS_LINE), 1);
+	assert_int_equal(waits(f), 1);
+	time = T + 200; /* another one's; and when it is there */
+	epic_snoop(f->core, 5, FABRIC_SHARE, &time);
+	assert_int_equal(time, T + 200);
+	time = T + READ;
+	epic_snoop(f->core, 4, FABRIC_SHARE, &time);
+	assert_int_equal(time, T + READ);
+	assert_int_equal(waits(f), 1);
+	end(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_line),
+	    cmocka_unit_test(test_entries),
+	    cmocka_unit_test(test_snoop),
+	    cmocka_unit_test(test_snoop_before_line),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
