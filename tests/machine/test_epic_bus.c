@@ -161,13 +161,41 @@ static void test_snoop_before_line(void **state)
 	end(f);
 }
 
+/* A cache gives up a line: the home agent is told if none else of the core has it. */
+static void test_give_up(void **state)
+{
+	const uint64_t tag = (4 + 1) * 4;
+	struct fixture *f = begin(32);
+
+	(void)state;
+	epic_cache_fill(&f->core->l3, 4, T);
+	epic_bus_give_up(f->core, tag, false, T);
+	epic_cache_drop(&f->core->l3, 4);
+	epic_cache_fill(&f->core->l2d, 4, T);
+	epic_bus_give_up(f->core, tag, false, T);
+	epic_cache_drop(&f->core->l2d, 4);
+	epic_cache_fill(&f->core->l2i, 4, T);
+	epic_bus_give_up(f->core, tag, false, T);
+	epic_cache_drop(&f->core->l2i, 4);
+	epic_bus_give_up(f->core, tag | LINE_DIRTY, false, T);
+	epic_bus_give_up(f->core, 0, false, T);
+	assert_int_equal(count(f, CELL_REQUEST_TAKEN), 0);
+	epic_bus_give_up(f->core, tag, false, T);
+	assert_int_equal(count(f, CELL_BUS_EVICT_EXCLUSIVE), 1);
+	assert_int_equal(count(f, CELL_BUS_EVICT_SHARED), 0);
+	epic_bus_give_up(f->core, tag, true, 2 * T);
+	assert_int_equal(count(f, CELL_BUS_EVICT_EXCLUSIVE), 1);
+	assert_int_equal(count(f, CELL_BUS_EVICT_SHARED), 1);
+	assert_int_equal(count(f, CELL_PACKET_EVICT), 2);
+	end(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_line),
-	    cmocka_unit_test(test_entries),
-	    cmocka_unit_test(test_snoop),
-	    cmocka_unit_test(test_snoop_before_line),
+	    cmocka_unit_test(test_line),    cmocka_unit_test(test_entries),
+	    cmocka_unit_test(test_snoop),   cmocka_unit_test(test_snoop_before_line),
+	    cmocka_unit_test(test_give_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

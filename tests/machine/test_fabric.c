@@ -187,6 +187,22 @@ static void test_write_back(void **state)
 	end(f);
 }
 
+/* 2 to the home agent, 3 there and 1 for its answer, 2 back; nothing goes to memory. */
+static void test_evict(void **state)
+{
+	struct fixture *f = begin(1);
+
+	(void)state;
+	assert_int_equal(transact(f, FABRIC_EVICT, 0, 0, 4).latency, 8);
+	check(f, SIGNAL_DIRECTORY_ENTRY, 0, 0, 0, 1, 3 + 1);
+	check(f, SIGNAL_PORT_FLITS_IN, 0, 8, 0, 1, 1);
+	check(f, SIGNAL_PORT_FLITS_OUT, 0, 8, 0, 1, 1);
+	check(f, SIGNAL_PORT_PACKET_IN, 0, 10, QUALIFIER_PORT_PACKET_IN_RESPONSE, 1, 1);
+	check(f, SIGNAL_MEMORY_COMMAND, 0, 0, 0, 0, 0);
+	check(f, SIGNAL_DIRECTORY_SNOOP, 0, 0, 0, 0, 0);
+	end(f);
+}
+
 /* Three ranks are refreshed every 100 cycles; the queue is empty but for 2 cycles. */
 static void test_alone(void **state)
 {
@@ -211,7 +227,7 @@ int main(void)
 	    cmocka_unit_test(test_full),    cmocka_unit_test(test_remote),
 	    cmocka_unit_test(test_links),   cmocka_unit_test(test_owner),
 	    cmocka_unit_test(test_readers), cmocka_unit_test(test_write_back),
-	    cmocka_unit_test(test_alone),
+	    cmocka_unit_test(test_alone),   cmocka_unit_test(test_evict),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

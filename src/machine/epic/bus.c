@@ -169,6 +169,8 @@ static void count_packets(struct epic_core *core, enum fabric_kind kind,
 	if (kind == FABRIC_WRITE_BACK) {
 		epic_add(core, CELL_PACKET_DATA_WRITTEN, 1);
 		epic_add(core, CELL_PACKET_COMPLETE, 1);
+	} else if (kind == FABRIC_EVICT) {
+		epic_add(core, CELL_PACKET_COMPLETE, 1);
 	} else if (answer->from_cache) {
 		epic_add(core,
 			 answer->modified ? CELL_PACKET_CAME_M
@@ -258,7 +260,7 @@ static unsigned latency_of(const struct epic_core *core, enum fabric_kind kind,
 {
 	const uint64_t least = fabric_least_latency(&core->params->fabric);
 
-	if (kind == FABRIC_WRITE_BACK)
+	if (kind >= FABRIC_WRITE_BACK)
 		return (unsigned)core_cycles(core, answer->latency);
 	/* What is faster than a read of memory is so by as much. */
 	if (answer->latency < least)
@@ -296,4 +298,16 @@ void epic_bus_write_back(struct epic_core *core, uint64_t number, uint64_t cycle
 
 	epic_add(core, CELL_BUS_WRITEBACK, 1);
 	epic_bus_request(core, FABRIC_WRITE_BACK, number, cycle, &answer);
+}
+
+void epic_bus_give_up(struct epic_core *core, uint64_t tag, bool shared, uint64_t cycle)
+{
+	uint64_t number = epic_line_of(tag);
+	struct fabric_answer answer;
+
+	if (!tag || tag & LINE_DIRTY || epic_cache_peek(&core->l3, number) ||
+	    epic_cache_peek(&core->l2d, number) || epic_cache_peek(&core->l2i, number))
+		return;
+	epic_add(core, shared ? CELL_BUS_EVICT_SHARED : CELL_BUS_EVICT_EXCLUSIVE, 1);
+	epic_bus_request(core, FABRIC_EVICT, number, cycle, &answer);
 }

@@ -440,6 +440,8 @@ void epic_drop_line(struct epic_core *core, uint64_t number);
 /** A request for a line, to its home agent. @return cycles until its answer is there */
 unsigned epic_bus_request(struct epic_core *core, enum fabric_kind kind, uint64_t number,
 			  uint64_t cycle, struct fabric_answer *answer);
+/** A cache has given up a line, by its tag: if it was the last, the home agent is told. */
+void epic_bus_give_up(struct epic_core *core, uint64_t tag, bool shared, uint64_t cycle);
 /** A modified line goes to memory. */
 void epic_bus_write_back(struct epic_core *core, uint64_t number, uint64_t cycle);
 

@@ -33,14 +33,19 @@ static enum epic_state state_of(uint64_t tag)
 	return !tag ? STATE_I : tag & LINE_DIRTY ? STATE_M : tag & LINE_SHARED ? STATE_S : STATE_E;
 }
 
-/* @return the line, in the third level from here on */
+/*
+ * @param victim  receives the tag of the line that goes, unless that is modified; 0: none goes
+ * @return the line, in the third level from here on
+ */
 static struct line *third_level(struct epic_core *core, uint64_t number, enum epic_cell first,
-				const struct access *access, uint64_t cycle, enum epic_state *found)
+				const struct access *access, uint64_t cycle, enum epic_state *found,
+				uint64_t *victim)
 {
 	uint64_t tag;
 	struct line *line = epic_cache_find(&core->l3, number);
 	enum epic_state gone;
 
+	*victim = 0;
 	*found = line ? state_of(line->tag) : STATE_I;
 	epic_add_access(core, access, CELL_L3_REFERENCE);
 	epic_add_access(core, access, (enum epic_cell)(first + *found));
@@ -53,6 +58,8 @@ static struct line *third_level(struct epic_core *core, uint64_t number, enum ep
 	if (gone == STATE_M) {
 		epic_add(core, CELL_L3_REPLACED_M, 1);
 		epic_bus_write_back(core, epic_line_of(tag), cycle);
+	} else {
+		*victim = tag;
 	}
 	return epic_cache_find(&core->l3, number);
 }
@@ -101,7 +108,8 @@ unsigned epic_l3_read(struct epic_core *core, uint64_t address, uint64_t asked,
 	uint64_t number = epic_line(&core->l3, address);
 	uint64_t cycle = accepted(core, asked, first, access);
 	struct fabric_answer answer;
-	struct line *line = third_level(core, number, first, access, cycle, found);
+	uint64_t victim;
+	struct line *line = third_level(core, number, first, access, cycle, found, &victim);
 	unsigned latency = core->params->l3.latency;
 
 	if (*found == STATE_I) {
@@ -111,6 +119,7 @@ unsigned epic_l3_read(struct epic_core *core, uint64_t address, uint64_t asked,
 		epic_reads_begin(core, &core->shared->reads, cycle, latency);
 		if (awaited(first, access))
 			epic_threads_missed(core, cycle, cycle + latency);
+		epic_bus_give_up(core, victim, victim & LINE_SHARED, cycle);
 	}
 	epic_reads_begin(core, &core->shared->queue, cycle, latency);
 	epic_add(core, CELL_QUEUED, 1);
@@ -154,9 +163,11 @@ void epic_write_back(struct epic_core *core, uint64_t tag, const struct access *
 		     uint64_t cycle)
 {
 	enum epic_state found;
+	uint64_t victim;
 
-	third_level(core, epic_line_of(tag), CELL_L3_WRITEBACK_I, access, cycle, &found)->tag |=
-	    LINE_DIRTY;
+	third_level(core, epic_line_of(tag), CELL_L3_WRITEBACK_I, access, cycle, &found, &victim)
+	    ->tag |= LINE_DIRTY;
+	epic_bus_give_up(core, victim, victim & LINE_SHARED, cycle);
 }
 
 /* Only integer reads look at the first level. */

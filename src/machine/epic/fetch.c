@@ -56,6 +56,7 @@ unsigned epic_fetch_line(struct epic_core *core, uint64_t address, uint64_t cycl
 	const struct line *found = epic_cache_find(&core->l2i, line);
 	struct access access = {.address = address, .by_data = by_address};
 	enum epic_state state;
+	uint64_t gone;
 	unsigned latency;
 
 	epic_count_code(core, CELL_L1I_PAIR, by_address); /* both halves of the line */
@@ -70,8 +71,10 @@ unsigned epic_fetch_line(struct epic_core *core, uint64_t address, uint64_t cycl
 	epic_count_code(core, prefetch ? CELL_L2I_PREFETCH_MISS : CELL_L2I_MISS, by_address);
 	latency = epic_l3_read(core, address, cycle, prefetch ? CELL_L3_PREFETCH_I : CELL_L3_CODE_I,
 			       &access, &state);
-	if (epic_cache_fill(&core->l2i, line, cycle + latency))
+	gone = epic_cache_fill(&core->l2i, line, cycle + latency);
+	if (gone)
 		epic_count_code(core, CELL_L2I_VICTIM, by_address);
+	epic_bus_give_up(core, gone, true, cycle);
 	return latency;
 }
 

@@ -138,6 +138,8 @@ static unsigned fill_second_level(struct epic_core *core, const struct access *a
 	epic_cache_peek(&core->l2d, number)->tag |= shared;
 	if (gone & LINE_DIRTY)
 		epic_write_back(core, gone, a, t + latency);
+	else
+		epic_bus_give_up(core, gone, gone & LINE_SHARED, t);
 	return latency;
 }
 

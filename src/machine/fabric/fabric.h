@@ -54,6 +54,7 @@ enum fabric_kind {
 	FABRIC_READ_OWN,
 	FABRIC_OWN, /* of a line that the requester reads already */
 	FABRIC_WRITE_BACK,
+	FABRIC_EVICT, /* the requester no longer has the line, which it did not change */
 };
 
 struct fabric_request {

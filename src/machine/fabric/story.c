@@ -19,7 +19,7 @@ struct story {
 static const uint8_t words[] = {
     [FABRIC_READ_DATA] = MESSAGE_READ_DATA,  [FABRIC_READ_CODE] = MESSAGE_READ_CODE,
     [FABRIC_READ_OWN] = MESSAGE_READ_OWN,    [FABRIC_OWN] = MESSAGE_OWN,
-    [FABRIC_WRITE_BACK] = MESSAGE_WRITEBACK,
+    [FABRIC_WRITE_BACK] = MESSAGE_WRITEBACK, [FABRIC_EVICT] = MESSAGE_EVICT,
 };
 
 static struct unit core_port(const struct fabric *f, unsigned core)
@@ -244,6 +244,17 @@ static uint64_t write_back(const struct story *s, struct fabric_answer *answer)
 	return end;
 }
 
+/* @return when the home agent is done with it: it knows that the requester has not the line */
+static uint64_t forget(const struct story *s, struct fabric_answer *answer)
+{
+	uint64_t end = s->start + s->f->params->home + s->f->params->reply, sent = end;
+
+	answer->latency =
+	    from_home(s, s->asking, CLASS(RESPONSE), MESSAGE_COMPLETE, SIGNAL_STATE_I, &sent) -
+	    s->request->time;
+	return end;
+}
+
 static uint64_t give_up_all(const struct story *s)
 {
 	uint64_t last = 0;
@@ -309,6 +320,7 @@ void fabric_transact(struct fabric *f, const struct fabric_request *request,
 	entry = fabric_enter(f, s.at, request->line, arrival + ahead, &s.start);
 	look(&s);
 	end = request->kind == FABRIC_WRITE_BACK ? write_back(&s, answer)
+	      : request->kind == FABRIC_EVICT	 ? forget(&s, answer)
 	      : s.owner >= 0			 ? answer_from_cache(&s, answer)
 						 : from_memory(&s, answer);
 	tell_part(&s, QUALIFIER_DIRECTORY_TRANSACTION_REQUEST, s.word, arrival + ahead,
