@@ -228,17 +228,26 @@ static unsigned thread_of(const struct pmu_machine *desc, unsigned core)
 	return core % desc->cores * desc->sockets + core / desc->cores;
 }
 
+static struct epic_core *core_of_fabric(const struct emul_epic *epic, unsigned core)
+{
+	const struct pmu_machine *desc = epic->desc;
+
+	return epic->cores[core / desc->cores * machine_cpus(desc) + core % desc->cores].core;
+}
+
 static enum fabric_found on_snoop(void *arg, unsigned core, uint64_t line, enum fabric_snoop what,
 				  uint64_t *time)
 {
-	struct emul_epic *epic = arg;
+	const struct emul_epic *epic = arg;
 
-	const struct pmu_machine *desc = epic->desc;
-	unsigned first = core / desc->cores * machine_cpus(desc) + core % desc->cores;
-
-	return thread_of(desc, core) < epic->used
-		   ? epic_snoop(epic->cores[first].core, line, what, time)
+	return thread_of(epic->desc, core) < epic->used
+		   ? epic_snoop(core_of_fabric(epic, core), line, what, time)
 		   : FABRIC_NOTHING;
+}
+
+static void on_sent(void *arg, unsigned core, const struct fabric_sent *sent)
+{
+	epic_sent(core_of_fabric(arg, core), sent);
 }
 
 static void on_event(void *arg, const struct detail_event *event)
@@ -275,6 +284,7 @@ void emul_epic_rewire_fabric(struct emul_epic *epic)
 	const struct fabric_watch watch = {
 	    .arg = epic,
 	    .snoop = on_snoop,
+	    .sent = on_sent,
 	    .event = epic->pmu_count == 1 ? on_event : on_event_of_several,
 	    .enabled = join_enabled(epic),
 	};

@@ -380,6 +380,18 @@ class Uncore(Case):
             self.assertEqual(found["CPE_LNK.OUT_VLD", 0, core], found[sent])
             self.assertEqual(found["CPE_LNK.IN_VLD", 0, core], found[came])
 
+    def test_link_cycles(self):
+        """The link takes a flit in each cycle of the router, whatever the core does; but only cores
+        that a program has have cycles."""
+        for body in (READ, NOTHING):
+            found = stat("itanium-9300-1s", self.build(body, TURNS[1]),
+                         ["CPE_LNK.SEND_EN", "CPU_OP_CYCLES.ALL"])
+            for core in range(4):
+                cycles = found.get(("CPU_OP_CYCLES.ALL", 0, core), 0)
+                self.assertAlmostEqual(found["CPE_LNK.SEND_EN", 0, core], cycles * 1200 // 1733,
+                                       delta=2, msg=(body, core))
+            self.assertGreater(found["CPU_OP_CYCLES.ALL", 0, 0], TURNS[1])
+
     def test_threads(self):
         """Four threads with semaphores and locks: sums are right, and every snoop is answered."""
         program = self.assemble((PROGRAMS / "threads.s").read_text(encoding="utf-8"))

@@ -260,6 +260,20 @@ static void test_lane(void **state)
 	assert_int_equal(lane_find(&lane, 100 + 245 * LANE_CYCLES, 64), 100 + 245 * LANE_CYCLES);
 }
 
+/* Cycles of several that may be the same count once, in whatever order they come. */
+static void test_joined(void **state)
+{
+	static struct lane lane;
+
+	(void)state;
+	assert_int_equal(lane_join(&lane, 1000, 100), 100);
+	assert_int_equal(lane_join(&lane, 1050, 100), 50);
+	assert_int_equal(lane_join(&lane, 900, 300), 150);
+	assert_int_equal(lane_join(&lane, 900, 300), 0);
+	assert_int_equal(lane_join(&lane, 500, 10), 10);
+	assert_int_equal(lane_find(&lane, 900, 1), 1200);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -268,7 +282,7 @@ int main(void)
 	    cmocka_unit_test(test_responses),	 cmocka_unit_test(test_bank),
 	    cmocka_unit_test(test_refresh),	 cmocka_unit_test(test_pages),
 	    cmocka_unit_test(test_lane),	 cmocka_unit_test(test_page_latencies),
-	    cmocka_unit_test(test_write_frames),
+	    cmocka_unit_test(test_write_frames), cmocka_unit_test(test_joined),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

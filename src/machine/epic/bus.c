@@ -96,6 +96,25 @@ static void queue_snoop(struct epic_core *core, uint64_t number, uint64_t *time)
 	shared->snooped_next = (shared->snooped_next + 1) % p->snoops;
 }
 
+void epic_sent(struct epic_core *core, const struct fabric_sent *sent)
+{
+	unsigned cycles = lane_join(&core->shared->valid[sent->data], sent->ready,
+				    (unsigned)(sent->until - sent->ready));
+
+	epic_add(core->shared->foreground, sent->data ? CELL_LINK_DATA_VALID : CELL_LINK_HOME_VALID,
+		 cycles);
+}
+
+void epic_bus_settle(struct epic_core *core)
+{
+	uint64_t now = core->fabric ? epic_fabric_time(core, core->cycle) : 0;
+
+	if (now <= core->shared->link_told)
+		return;
+	epic_add(core, CELL_LINK_ENABLED, now - core->shared->link_told);
+	core->shared->link_told = now;
+}
+
 enum fabric_found epic_snoop(struct epic_core *core, uint64_t number, enum fabric_snoop what,
 			     uint64_t *time)
 {

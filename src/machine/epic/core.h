@@ -5,6 +5,7 @@
 #include "machine/epic/cells.h"
 #include "machine/epic/epic.h"
 #include "machine/epic/params.h"
+#include "machine/fabric/lane.h"
 
 /* Physical registers: stacked ones are a ring of 128, of which a frame has at most 96. It stands
  * there twice, so that a frame is in one piece. */
@@ -209,6 +210,8 @@ struct epic_shared {
 	uint64_t ordered[2];	   /* until when requests that acquire, and release, wait */
 	struct reads reads, queue; /* of memory; of all that the second levels ask for */
 	struct reads snoops;	   /* of other cores, that this one is at */
+	struct lane valid[2]; /* cycles with a packet to send: of the home classes, with a line */
+	uint64_t link_told;   /* fabric cycle until which the link's cycles are told */
 	struct line_use snooped[READS_MAX]; /* the last of these */
 	unsigned snooped_next;
 	struct line_use
@@ -442,6 +445,8 @@ unsigned epic_bus_request(struct epic_core *core, enum fabric_kind kind, uint64_
 			  uint64_t cycle, struct fabric_answer *answer);
 /** A cache has given up a line, by its tag: if it was the last, the home agent is told. */
 void epic_bus_give_up(struct epic_core *core, uint64_t tag, bool shared, uint64_t cycle);
+/** Counts the link's cycles so far. */
+void epic_bus_settle(struct epic_core *core);
 /** A modified line goes to memory. */
 void epic_bus_write_back(struct epic_core *core, uint64_t number, uint64_t cycle);
 

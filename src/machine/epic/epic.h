@@ -320,6 +320,8 @@ void epic_connect(struct epic_core *core, struct fabric *fabric, unsigned number
 /** Another core's request for a line: snoop() of struct fabric_watch. @return what was there */
 enum fabric_found epic_snoop(struct epic_core *core, uint64_t number, enum fabric_snoop what,
 			     uint64_t *time);
+/** It sends a packet: sent() of struct fabric_watch. */
+void epic_sent(struct epic_core *core, const struct fabric_sent *sent);
 /**
  * The thread was halted until a cycle, and counts only that. Nothing if that is over. From then on
  * it executes, if it is in the foreground.

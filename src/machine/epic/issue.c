@@ -444,4 +444,5 @@ void epic_group_settle(struct epic_core *core)
 	epic_reads_count(core, &core->shared->reads, core->cycle);
 	epic_reads_count(core, &core->shared->queue, core->cycle);
 	epic_reads_count(core, &core->shared->snoops, core->cycle);
+	epic_bus_settle(core);
 }

@@ -90,6 +90,12 @@ enum fabric_snoop {
 	FABRIC_CLAIM,	   /* the same, and has the line */
 };
 
+/* A packet on the way from a core to its port. */
+struct fabric_sent {
+	bool data;	       /* it is of the class with lines; else of the home classes */
+	uint64_t ready, until; /* when it could begin; when all of it has gone */
+};
+
 struct fabric_watch {
 	void *arg;
 	/**
@@ -100,6 +106,8 @@ struct fabric_watch {
 	 */
 	enum fabric_found (*snoop)(void *arg, unsigned core, uint64_t line, enum fabric_snoop what,
 				   uint64_t *time);
+	/** A core sends a packet. */
+	void (*sent)(void *arg, unsigned core, const struct fabric_sent *sent);
 	/** Something happened in a unit. */
 	void (*event)(void *arg, const struct detail_event *event);
 	const uint8_t *enabled; /* SIGNAL_COUNT bytes: signals that somebody counts */

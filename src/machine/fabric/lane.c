@@ -64,3 +64,19 @@ void lane_take(struct lane *lane, uint64_t time, unsigned cycles)
 		start += count;
 	}
 }
+
+unsigned lane_join(struct lane *lane, uint64_t time, unsigned cycles)
+{
+	unsigned count = 0;
+
+	while (cycles) {
+		unsigned some = cycles < 64 ? cycles : 64;
+
+		reach(lane, time + some - 1);
+		count += some - (unsigned)__builtin_popcountll(taken(lane, time, some));
+		lane_take(lane, time, some);
+		time += some;
+		cycles -= some;
+	}
+	return count;
+}

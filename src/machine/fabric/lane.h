@@ -19,5 +19,7 @@ struct lane {
 /** When so many cycles in a row, 1 to 64, are free, from a time on. */
 uint64_t lane_find(struct lane *lane, uint64_t time, unsigned cycles);
 void lane_take(struct lane *lane, uint64_t time, unsigned cycles);
+/** Takes cycles that may be taken already. @return those that were free */
+unsigned lane_join(struct lane *lane, uint64_t time, unsigned cycles);
 
 #endif

@@ -72,7 +72,22 @@ static unsigned distance(const struct story *s, unsigned socket)
 	return socket != s->at.socket;
 }
 
-static uint64_t to_home(const struct story *s, struct unit from, uint32_t class, unsigned message,
+/* A core's packet goes to its port. @return when it begins to */
+static uint64_t leave_core(const struct story *s, unsigned core, const struct packet *packet,
+			   uint64_t time)
+{
+	const struct fabric_watch *watch = &s->f->watch;
+	uint64_t start = fabric_reach_port(s->f, core_port(s->f, core), packet, time);
+
+	if (watch->sent)
+		watch->sent(watch->arg, core,
+			    &(struct fabric_sent){.data = packet->class == CLASS(DATA),
+						  .ready = time,
+						  .until = start + packet->flits});
+	return start;
+}
+
+static uint64_t to_home(const struct story *s, unsigned core, uint32_t class, unsigned message,
 			uint64_t time)
 {
 	const struct packet packet = {
@@ -80,8 +95,8 @@ static uint64_t to_home(const struct story *s, struct unit from, uint32_t class,
 	    .message = (uint8_t)message,
 	    .flits = class == CLASS(DATA) ? (uint8_t)s->f->params->line_flits : 1};
 
-	time = fabric_reach_port(s->f, from, &packet, time);
-	time = fabric_send(s->f, from, s->home, &packet, time);
+	time = leave_core(s, core, &packet, time);
+	time = fabric_send(s->f, core_port(s->f, core), s->home, &packet, time);
 	tell(s, SIGNAL_DIRECTORY_PACKET_IN, message, distance(s, s->socket), time, 1);
 	return time;
 }
@@ -175,8 +190,7 @@ static uint64_t invalidate(const struct story *s, unsigned core)
 	enum fabric_found found;
 	uint64_t time = snoop(s, core, &found);
 
-	time =
-	    to_home(s, core_port(s->f, core), CLASS(HOME_RESPONSE), MESSAGE_ANSWER_INVALID, time);
+	time = to_home(s, core, CLASS(HOME_RESPONSE), MESSAGE_ANSWER_INVALID, time);
 	snooped(s, core, time);
 	return time;
 }
@@ -212,18 +226,17 @@ static uint64_t from_owner(const struct story *s, uint64_t *data, bool *modified
 									: SIGNAL_STATE_E,
 				    .flits = (uint8_t)s->f->params->line_flits};
 
-	time = to_home(s, port, CLASS(HOME_RESPONSE),
+	time = to_home(s, core, CLASS(HOME_RESPONSE),
 		       owns(s)	? MESSAGE_ANSWER_FORWARDED_INVALID
 		       : writes ? MESSAGE_ANSWER_FORWARDED_WRITEBACK
 				: MESSAGE_ANSWER_FORWARDED_SHARED,
 		       answered);
-	*data = fabric_send(s->f, port, s->asking, &line,
-			    fabric_reach_port(s->f, port, &line, answered));
+	*data = fabric_send(s->f, port, s->asking, &line, leave_core(s, core, &line, answered));
 	*modified = line.state == SIGNAL_STATE_M;
 	snooped(s, core, time);
 	forwarded(s, core, time);
 	if (writes) {
-		time = to_home(s, port, CLASS(DATA), MESSAGE_DATA_KEPT, answered);
+		time = to_home(s, core, CLASS(DATA), MESSAGE_DATA_KEPT, answered);
 		time = memory(s, true, time);
 	}
 	return time;
@@ -232,7 +245,8 @@ static uint64_t from_owner(const struct story *s, uint64_t *data, bool *modified
 /* @return when the home agent is done with it */
 static uint64_t write_back(const struct story *s, struct fabric_answer *answer)
 {
-	uint64_t time = to_home(s, s->asking, CLASS(DATA), MESSAGE_DATA_WRITTEN, s->request->time),
+	uint64_t time = to_home(s, s->request->core, CLASS(DATA), MESSAGE_DATA_WRITTEN,
+				s->request->time),
 		 end, sent;
 
 	if (time < s->start)
@@ -315,7 +329,7 @@ void fabric_transact(struct fabric *f, const struct fabric_request *request,
 	s.home = (struct unit){s.at.socket, (uint8_t)f->params->home_ports[s.at.number]};
 	s.asking = core_port(f, request->core);
 	s.socket = s.asking.socket;
-	arrival = to_home(&s, s.asking, CLASS(HOME), s.word, request->time);
+	arrival = to_home(&s, request->core, CLASS(HOME), s.word, request->time);
 	ahead = fabric_ahead(f, s.at, arrival);
 	entry = fabric_enter(f, s.at, request->line, arrival + ahead, &s.start);
 	look(&s);
