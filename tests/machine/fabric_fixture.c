@@ -12,6 +12,7 @@
 const struct fabric_params params = {.mhz = 1000,
 				     .entries = 2,
 				     .line_flits = 9,
+				     .credits = 20,
 				     .hop = 2,
 				     .link = 5,
 				     .home = 3,
@@ -47,6 +48,19 @@ static enum fabric_found snoop(void *arg, unsigned core, uint64_t line, enum fab
 	return found;
 }
 
+static void sent(void *arg, unsigned core, const struct fabric_sent *sent)
+{
+	struct fixture *f = arg;
+
+	if (core)
+		return;
+	f->blocked[sent->data] += sent->blocked_until - sent->blocked_from;
+	if (sent->low_until > sent->low_from) {
+		f->few_from = f->few_from ? f->few_from : sent->low_from;
+		f->few_until = sent->low_until;
+	}
+}
+
 static void happened(void *arg, const struct detail_event *event)
 {
 	struct fixture *f = arg;
@@ -60,7 +74,7 @@ struct fixture *begin(unsigned sockets)
 	struct fixture *f = calloc(1, sizeof(*f));
 	void *memory = calloc(1, fabric_size());
 	const struct fabric_watch watch = {
-	    .arg = f, .snoop = snoop, .event = happened, .enabled = f->enabled};
+	    .arg = f, .snoop = snoop, .sent = sent, .event = happened, .enabled = f->enabled};
 
 	assert_non_null(f);
 	assert_non_null(memory);

@@ -190,12 +190,44 @@ static void test_give_up(void **state)
 	end(f);
 }
 
+/* Cycles of the link count once, whatever packets they have. */
+static void test_link(void **state)
+{
+	struct fixture *f = begin(32);
+	const struct fabric_sent home = {.ready = T,
+					 .until = T + 11,
+					 .blocked_from = T,
+					 .blocked_until = T + 10,
+					 .low_from = T + 10,
+					 .low_until = T + 20};
+	const struct fabric_sent line = {.data = true,
+					 .ready = T + 4,
+					 .until = T + 40,
+					 .blocked_from = T + 5,
+					 .blocked_until = T + 20,
+					 .low_from = T + 5,
+					 .low_until = T + 15};
+	const struct fabric_sent free = {.ready = T + 9, .until = T + 50};
+
+	(void)state;
+	epic_sent(f->core, &home);
+	epic_sent(f->core, &line);
+	epic_sent(f->core, &free);
+	assert_int_equal(count(f, CELL_LINK_HOME_VALID), 50);
+	assert_int_equal(count(f, CELL_LINK_DATA_VALID), 36);
+	assert_int_equal(count(f, CELL_LINK_HOME_BLOCKED), 10);
+	assert_int_equal(count(f, CELL_LINK_DATA_BLOCKED), 15);
+	assert_int_equal(count(f, CELL_LINK_BLOCKED), 20);
+	assert_int_equal(count(f, CELL_LINK_FEW_CREDITS), 15);
+	end(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_line),    cmocka_unit_test(test_entries),
 	    cmocka_unit_test(test_snoop),   cmocka_unit_test(test_snoop_before_line),
-	    cmocka_unit_test(test_give_up),
+	    cmocka_unit_test(test_give_up), cmocka_unit_test(test_link),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

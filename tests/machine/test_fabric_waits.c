@@ -220,6 +220,53 @@ static void test_write_frames(void **state)
 	end(f);
 }
 
+/*
+ * A port has room for 20 flits. Core 1's two lines and their requests go to the home agent in
+ * cycles 0 to 19; those of core 0 wait behind them. Its port has the first request (1 flit, from 0
+ * to 21), the line (9, from 1 to 30), the second request (1, from 10 to 31) and line (9, from 11 to
+ * 40). They are all of its room when the third request is there, in cycle 20: that goes in the
+ * reserved room, until 41. The next one, in 21, finds the first's flit free. The last is there in
+ * 22, and waits until the first line has left. Fewer than 16 are left from the first line until the
+ * second one has gone.
+ */
+static void test_credits(void **state)
+{
+	struct fixture *f = begin(1);
+
+	(void)state;
+	transact(f, FABRIC_WRITE_BACK, 1, 0, 0);
+	transact(f, FABRIC_WRITE_BACK, 1, 0, 2);
+	transact(f, FABRIC_WRITE_BACK, 0, 0, 4);
+	transact(f, FABRIC_WRITE_BACK, 0, 0, 6);
+	check(f, SIGNAL_PORT_PACKET_IN, 0, 8, QUALIFIER_PORT_PACKET_IN_RESERVED, 0, 0);
+	assert_int_equal(f->few_from, 1);
+	assert_int_equal(f->few_until, 40);
+	transact(f, FABRIC_OWN, 0, 12, 8);
+	check(f, SIGNAL_PORT_PACKET_IN, 0, 8,
+	      QUALIFIER_PORT_PACKET_IN_RESERVED | QUALIFIER_PORT_PACKET_IN_HOME, 1, 1);
+	transact(f, FABRIC_OWN, 0, 12, 10);
+	assert_int_equal(f->blocked[0], 0);
+	transact(f, FABRIC_OWN, 0, 12, 12);
+	assert_int_equal(f->blocked[0], 30 - 22);
+	assert_int_equal(f->blocked[1], 0);
+	check(f, SIGNAL_PORT_PACKET_IN, 0, 8, QUALIFIER_PORT_PACKET_IN_RESERVED, 1, 1);
+	check(f, SIGNAL_PORT_PACKET_IN, 0, 8, QUALIFIER_PORT_PACKET_IN_ADAPTIVE, 6, 6);
+	end(f);
+}
+
+/* The same lines without another core's: none waits, and each leaves as it comes. */
+static void test_credits_left(void **state)
+{
+	struct fixture *f = begin(1);
+
+	(void)state;
+	for (unsigned i = 0; i < 6; i++)
+		transact(f, FABRIC_WRITE_BACK, 0, 0, 4 + 2 * i);
+	check(f, SIGNAL_PORT_PACKET_IN, 0, 8, QUALIFIER_PORT_PACKET_IN_RESERVED, 0, 0);
+	assert_int_equal(f->blocked[0] + f->blocked[1], 0);
+	end(f);
+}
+
 #define TWIN_CYCLES 3000u
 
 /* A lane does what a list of cycles does, one looked at after the other. */
@@ -283,6 +330,7 @@ int main(void)
 	    cmocka_unit_test(test_refresh),	 cmocka_unit_test(test_pages),
 	    cmocka_unit_test(test_lane),	 cmocka_unit_test(test_page_latencies),
 	    cmocka_unit_test(test_write_frames), cmocka_unit_test(test_joined),
+	    cmocka_unit_test(test_credits),	 cmocka_unit_test(test_credits_left),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -96,23 +96,36 @@ static void queue_snoop(struct epic_core *core, uint64_t number, uint64_t *time)
 	shared->snooped_next = (shared->snooped_next + 1) % p->snoops;
 }
 
+/* Cycles of a kind count once. */
+static void join(struct epic_core *core, struct lane *lane, enum epic_cell cell, uint64_t from,
+		 uint64_t until)
+{
+	if (until > from)
+		epic_add(core, cell, lane_join(lane, from, (unsigned)(until - from)));
+}
+
 void epic_sent(struct epic_core *core, const struct fabric_sent *sent)
 {
-	unsigned cycles = lane_join(&core->shared->valid[sent->data], sent->ready,
-				    (unsigned)(sent->until - sent->ready));
+	struct epic_link *link = &core->shared->link;
+	bool data = sent->data;
 
-	epic_add(core->shared->foreground, sent->data ? CELL_LINK_DATA_VALID : CELL_LINK_HOME_VALID,
-		 cycles);
+	core = core->shared->foreground;
+	join(core, &link->valid[data], data ? CELL_LINK_DATA_VALID : CELL_LINK_HOME_VALID,
+	     sent->ready, sent->until);
+	join(core, &link->blocked[data], data ? CELL_LINK_DATA_BLOCKED : CELL_LINK_HOME_BLOCKED,
+	     sent->blocked_from, sent->blocked_until);
+	join(core, &link->any_blocked, CELL_LINK_BLOCKED, sent->blocked_from, sent->blocked_until);
+	join(core, &link->few, CELL_LINK_FEW_CREDITS, sent->low_from, sent->low_until);
 }
 
 void epic_bus_settle(struct epic_core *core)
 {
 	uint64_t now = core->fabric ? epic_fabric_time(core, core->cycle) : 0;
 
-	if (now <= core->shared->link_told)
+	if (now <= core->shared->link.told)
 		return;
-	epic_add(core, CELL_LINK_ENABLED, now - core->shared->link_told);
-	core->shared->link_told = now;
+	epic_add(core, CELL_LINK_ENABLED, now - core->shared->link.told);
+	core->shared->link.told = now;
 }
 
 enum fabric_found epic_snoop(struct epic_core *core, uint64_t number, enum fabric_snoop what,

@@ -191,6 +191,13 @@ struct line_use {
 
 #define FILLED 512u
 
+/* Cycles of the link to the router that are told: those with a packet of the home classes, or with
+ * a line, to send; of these, without credits; with few credits. */
+struct epic_link {
+	struct lane valid[2], blocked[2], any_blocked, few;
+	uint64_t told; /* all, up to this one */
+};
+
 /* What the threads of a core share, besides the lines and pages of its caches and TLBs. */
 struct epic_shared {
 	struct epic_core *threads[EPIC_THREADS]; /* NULL: there is none */
@@ -210,8 +217,7 @@ struct epic_shared {
 	uint64_t ordered[2];	   /* until when requests that acquire, and release, wait */
 	struct reads reads, queue; /* of memory; of all that the second levels ask for */
 	struct reads snoops;	   /* of other cores, that this one is at */
-	struct lane valid[2]; /* cycles with a packet to send: of the home classes, with a line */
-	uint64_t link_told;   /* fabric cycle until which the link's cycles are told */
+	struct epic_link link;
 	struct line_use snooped[READS_MAX]; /* the last of these */
 	unsigned snooped_next;
 	struct line_use

@@ -30,6 +30,7 @@ struct fabric_params {
 	uint32_t mhz;
 	uint32_t entries;	      /* of a home agent's table, at most 32 */
 	uint32_t line_flits;	      /* of a packet with a line */
+	uint32_t credits;	      /* flits that a port has room for, besides reserved packets */
 	uint32_t hop, link;	      /* from port to port; from socket to socket */
 	uint32_t home, reply;	      /* from the table to memory; from data to the router */
 	uint32_t read, write;	      /* the memory controller's, until its answer */
@@ -94,7 +95,11 @@ enum fabric_snoop {
 struct fabric_sent {
 	bool data;	       /* it is of the class with lines; else of the home classes */
 	uint64_t ready, until; /* when it could begin; when all of it has gone */
+	uint64_t blocked_from, blocked_until; /* without credits, in between */
+	uint64_t low_from, low_until; /* the port has few credits left, as far as is known by now */
 };
+
+#define FABRIC_FEW_CREDITS 16u
 
 struct fabric_watch {
 	void *arg;

@@ -35,7 +35,10 @@ static void tell(struct fabric *f, struct unit port, unsigned id, uint32_t quali
  */
 static void enter(struct fabric *f, struct unit port, const struct packet *p, uint64_t time)
 {
-	tell(f, port, SIGNAL_PORT_PACKET_IN, p->class, time, 1);
+	tell(f, port, SIGNAL_PORT_PACKET_IN,
+	     p->class | (p->reserved ? QUALIFIER_PORT_PACKET_IN_RESERVED
+				     : QUALIFIER_PORT_PACKET_IN_ADAPTIVE),
+	     time, 1);
 	tell(f, port, SIGNAL_PORT_FLITS_IN, 0, time, p->flits);
 	if (p->class & OF_HOME) {
 		tell(f, port, SIGNAL_PORT_OVERFLOW_ENTRY, p->class, time, 1);
@@ -119,6 +122,43 @@ static uint64_t arbitrate(struct fabric *f, struct unit in, struct unit out, con
 	return start;
 }
 
+static enum message_class class_of(const struct packet *p)
+{
+	return p->class & OF_HOME			      ? OF_HOME_CLASSES
+	       : p->class & QUALIFIER_PORT_PACKET_IN_SNOOP    ? OF_SNOOPS
+	       : p->class & QUALIFIER_PORT_PACKET_IN_RESPONSE ? OF_RESPONSES
+							      : OF_DATA;
+}
+
+/* Flits that a port holds in a cycle. @param first  receives when it has fewer */
+static unsigned held(const struct port *port, uint64_t time, uint64_t *first)
+{
+	unsigned flits = 0;
+
+	*first = UINT64_MAX;
+	if (port->held_until <= time)
+		return 0;
+	for (const struct held *h = port->held; h < port->held + HELD; h++) {
+		if (h->from > time || h->until <= time)
+			continue;
+		flits += h->flits;
+		*first = h->until < *first ? h->until : *first;
+	}
+	return flits;
+}
+
+/* A port holds a packet until its last flit has left. */
+static void hold(struct port *port, const struct packet *p, uint64_t from, uint64_t until)
+{
+	if (p->reserved) {
+		port->reserved_until[class_of(p)] = until;
+		return;
+	}
+	port->held[port->held_next] = (struct held){from, until, p->flits};
+	port->held_next = (port->held_next + 1) % HELD;
+	port->held_until = until > port->held_until ? until : port->held_until;
+}
+
 static uint64_t pass(struct fabric *f, struct unit in, struct unit out, const struct packet *p,
 		     uint64_t time)
 {
@@ -127,18 +167,39 @@ static uint64_t pass(struct fabric *f, struct unit in, struct unit out, const st
 	enter(f, in, p, time);
 	start = arbitrate(f, in, out, p, time);
 	tell(f, in, SIGNAL_PORT_ENTRY, p->class, time, start + 1 - time);
+	hold(port_of(f, in), p, time, start + p->flits);
 	leave(f, out, p, start + f->params->hop);
 	return start + f->params->hop;
 }
 
-uint64_t fabric_reach_port(struct fabric *f, struct unit port, const struct packet *packet,
-			   uint64_t time)
+uint64_t fabric_few_credits(const struct fabric *f, struct unit port, uint64_t time)
 {
-	struct lane *lane = &port_of(f, port)->in;
-	uint64_t start = lane_find(lane, time, packet->flits);
+	const struct port *p = &f->ports[port.socket][port.number];
+	uint64_t first;
 
-	lane_take(lane, start, packet->flits);
-	return start;
+	while (held(p, time, &first) + FABRIC_FEW_CREDITS > f->params->credits)
+		time = first;
+	return time;
+}
+
+uint64_t fabric_reach_port(struct fabric *f, struct unit port, struct packet *packet, uint64_t time)
+{
+	struct port *p = port_of(f, port);
+	const uint64_t *reserved = &p->reserved_until[class_of(packet)];
+
+	for (;;) {
+		uint64_t start = lane_find(&p->in, time, packet->flits), first;
+
+		packet->reserved = held(p, start, &first) + packet->flits > f->params->credits;
+		if (!packet->reserved || *reserved <= start) {
+			lane_take(&p->in, start, packet->flits);
+			return start;
+		}
+		time = first < *reserved ? first : *reserved;
+		if (!packet->blocked_until)
+			packet->blocked_from = start;
+		packet->blocked_until = time;
+	}
 }
 
 /* The port of a socket that leads to another. */
@@ -152,9 +213,12 @@ static struct unit link_to(const struct fabric *f, unsigned from, unsigned to)
 uint64_t fabric_send(struct fabric *f, struct unit from, struct unit to,
 		     const struct packet *packet, uint64_t time)
 {
+	struct packet there = *packet;
+
 	if (from.socket == to.socket)
 		return pass(f, from, to, packet, time);
+	there.reserved = false;
 	time = pass(f, from, link_to(f, from.socket, to.socket), packet, time);
 	time += f->params->link;
-	return pass(f, link_to(f, to.socket, from.socket), to, packet, time);
+	return pass(f, link_to(f, to.socket, from.socket), to, &there, time);
 }

@@ -53,7 +53,22 @@ struct loser {
 	bool local; /* it lost the way out of its own port; else that into the other */
 };
 
+#define HELD 64u
+
+/* A packet that a port has, or its first flits. */
+struct held {
+	uint64_t from, until;
+	uint32_t flits;
+};
+
+/* Each has room for one packet that finds no credits. */
+enum message_class { OF_HOME_CLASSES, OF_SNOOPS, OF_RESPONSES, OF_DATA, MESSAGE_CLASSES };
+
 struct port {
+	struct held held[HELD]; /* the last ones, but for those in reserved room */
+	unsigned held_next;
+	uint64_t held_until;
+	uint64_t reserved_until[MESSAGE_CLASSES];
 	struct lane in;	   /* from who sends to the port */
 	struct lane leave; /* out of the port's queues */
 	struct lane out;   /* into the port, from all others */
@@ -94,11 +109,15 @@ static inline uint64_t fabric_more(uint64_t *told, uint64_t from, uint64_t cycle
 struct packet {
 	uint32_t class; /* a bit as of signal port.packet_in */
 	uint8_t message, state, flits;
+	bool reserved;			      /* it goes in reserved room */
+	uint64_t blocked_from, blocked_until; /* it has neither credits nor that */
 };
 
-/** Takes the way to a port for a packet. @return when it is free */
-uint64_t fabric_reach_port(struct fabric *f, struct unit port, const struct packet *packet,
+/** Takes the way to a port for a packet, which needs credits. @return when it begins to go there */
+uint64_t fabric_reach_port(struct fabric *f, struct unit port, struct packet *packet,
 			   uint64_t time);
+/** From a cycle on, in which few credits are left: until when. @return that cycle: more are left */
+uint64_t fabric_few_credits(const struct fabric *f, struct unit port, uint64_t time);
 /**
  * Sends a packet from one port to another.
  * @param time  when it comes to the first one, as of fabric_reach_port()

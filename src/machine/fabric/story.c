@@ -72,31 +72,38 @@ static unsigned distance(const struct story *s, unsigned socket)
 	return socket != s->at.socket;
 }
 
-/* A core's packet goes to its port. @return when it begins to */
-static uint64_t leave_core(const struct story *s, unsigned core, const struct packet *packet,
-			   uint64_t time)
+/* A core sends a packet by its port. @return when it is at the other one */
+static uint64_t core_sends(const struct story *s, unsigned core, struct unit to,
+			   struct packet *packet, uint64_t time)
 {
 	const struct fabric_watch *watch = &s->f->watch;
-	uint64_t start = fabric_reach_port(s->f, core_port(s->f, core), packet, time);
+	struct unit port = core_port(s->f, core);
+	uint64_t start = fabric_reach_port(s->f, port, packet, time);
+	uint64_t there = fabric_send(s->f, port, to, packet, start);
 
 	if (watch->sent)
 		watch->sent(watch->arg, core,
-			    &(struct fabric_sent){.data = packet->class == CLASS(DATA),
-						  .ready = time,
-						  .until = start + packet->flits});
-	return start;
+			    &(struct fabric_sent){
+				.data = packet->class == CLASS(DATA),
+				.ready = time,
+				.until = start + packet->flits,
+				.blocked_from = packet->blocked_from,
+				.blocked_until = packet->blocked_until,
+				.low_from = start,
+				.low_until = fabric_few_credits(s->f, port, start),
+			    });
+	return there;
 }
 
 static uint64_t to_home(const struct story *s, unsigned core, uint32_t class, unsigned message,
 			uint64_t time)
 {
-	const struct packet packet = {
-	    .class = class,
-	    .message = (uint8_t)message,
-	    .flits = class == CLASS(DATA) ? (uint8_t)s->f->params->line_flits : 1};
+	struct packet packet = {.class = class,
+				.message = (uint8_t)message,
+				.flits =
+				    class == CLASS(DATA) ? (uint8_t)s->f->params->line_flits : 1};
 
-	time = leave_core(s, core, &packet, time);
-	time = fabric_send(s->f, core_port(s->f, core), s->home, &packet, time);
+	time = core_sends(s, core, s->home, &packet, time);
 	tell(s, SIGNAL_DIRECTORY_PACKET_IN, message, distance(s, s->socket), time, 1);
 	return time;
 }
@@ -105,11 +112,11 @@ static uint64_t to_home(const struct story *s, unsigned core, uint32_t class, un
 static uint64_t from_home(const struct story *s, struct unit to, uint32_t class, unsigned message,
 			  enum signal_state state, uint64_t *time)
 {
-	const struct packet packet = {
-	    .class = class,
-	    .message = (uint8_t)message,
-	    .state = (uint8_t)state,
-	    .flits = class == CLASS(DATA) ? (uint8_t)s->f->params->line_flits : 1};
+	struct packet packet = {.class = class,
+				.message = (uint8_t)message,
+				.state = (uint8_t)state,
+				.flits =
+				    class == CLASS(DATA) ? (uint8_t)s->f->params->line_flits : 1};
 
 	uint64_t start = fabric_reach_port(s->f, s->home, &packet, *time);
 
@@ -215,23 +222,22 @@ static void forwarded(const struct story *s, unsigned core, uint64_t time)
 static uint64_t from_owner(const struct story *s, uint64_t *data, bool *modified)
 {
 	unsigned core = (unsigned)s->owner;
-	struct unit port = core_port(s->f, core);
 	enum fabric_found found;
 	uint64_t answered = snoop(s, core, &found), time;
 	bool writes = found == FABRIC_MODIFIED && !owns(s);
-	const struct packet line = {.class = CLASS(DATA),
-				    .message = MESSAGE_DATA_FORWARDED,
-				    .state = !owns(s)			? SIGNAL_STATE_S
-					     : found == FABRIC_MODIFIED ? SIGNAL_STATE_M
-									: SIGNAL_STATE_E,
-				    .flits = (uint8_t)s->f->params->line_flits};
+	struct packet line = {.class = CLASS(DATA),
+			      .message = MESSAGE_DATA_FORWARDED,
+			      .state = !owns(s)			  ? SIGNAL_STATE_S
+				       : found == FABRIC_MODIFIED ? SIGNAL_STATE_M
+								  : SIGNAL_STATE_E,
+			      .flits = (uint8_t)s->f->params->line_flits};
 
 	time = to_home(s, core, CLASS(HOME_RESPONSE),
 		       owns(s)	? MESSAGE_ANSWER_FORWARDED_INVALID
 		       : writes ? MESSAGE_ANSWER_FORWARDED_WRITEBACK
 				: MESSAGE_ANSWER_FORWARDED_SHARED,
 		       answered);
-	*data = fabric_send(s->f, port, s->asking, &line, leave_core(s, core, &line, answered));
+	*data = core_sends(s, core, s->asking, &line, answered);
 	*modified = line.state == SIGNAL_STATE_M;
 	snooped(s, core, time);
 	forwarded(s, core, time);
