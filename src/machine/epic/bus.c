@@ -56,22 +56,37 @@ static uint64_t fabric_cycles(const struct epic_core *core, uint64_t cycle)
 	return (cycle * core->params->fabric.mhz + core->mhz - 1) / core->mhz;
 }
 
-/* When the last request for a line is over. @return 0: there is none under way */
-static uint64_t line_until(const struct epic_core *core, uint64_t number, uint64_t cycle)
-{
-	const struct line_use *uses = core->shared->outstanding;
-	uint64_t until = 0;
+/* What a request meets in a cycle. */
+struct met {
+	uint64_t line;	/* until when others for its line are under way; 0: none is */
+	uint64_t entry; /* when the first of all is over */
+	unsigned count; /* that are under way */
+};
 
-	for (unsigned i = 0; i < OUTSTANDING_MAX; i++)
-		if (uses[i].number == number && uses[i].until > cycle && uses[i].until > until)
-			until = uses[i].until;
-	return until;
+static struct met meet(const struct epic_core *core, uint64_t number, uint64_t cycle)
+{
+	struct met met = {.entry = UINT64_MAX};
+	const struct line_use *uses = core->shared->outstanding;
+
+	if (core->shared->outstanding_until <= cycle)
+		return met;
+	for (const struct line_use *use = uses; use < uses + OUTSTANDING_MAX; use++) {
+		if (use->until <= cycle)
+			continue;
+		if (use->number == number && use->until > met.line)
+			met.line = use->until;
+		if (use->from > cycle)
+			continue;
+		met.count++;
+		met.entry = use->until < met.entry ? use->until : met.entry;
+	}
+	return met;
 }
 
 /* The line may be on its way to this core: the home agent has sent it. */
 static void wait_for_line(struct epic_core *core, uint64_t number, uint64_t *time)
 {
-	uint64_t until = line_until(core, number, core_cycles(core, *time));
+	uint64_t until = meet(core, number, core_cycles(core, *time)).line;
 
 	if (!until)
 		return;
@@ -94,6 +109,8 @@ static void queue_snoop(struct epic_core *core, uint64_t number, uint64_t *time)
 	epic_reads_begin(core, &shared->snoops, start, (unsigned)cycles);
 	shared->snooped[shared->snooped_next] = (struct line_use){number, start, start + cycles};
 	shared->snooped_next = (shared->snooped_next + 1) % p->snoops;
+	if (start + cycles > shared->snooped_until)
+		shared->snooped_until = start + cycles;
 }
 
 /* Cycles of a kind count once. */
@@ -224,6 +241,8 @@ static uint64_t snoop_until(const struct epic_core *core, uint64_t number, uint6
 {
 	const struct line_use *s = core->shared->snooped;
 
+	if (cycle > core->shared->snooped_until)
+		return 0;
 	for (unsigned i = 0; i < core->params->snoops; i++)
 		if (s[i].number == number && s[i].from <= cycle && cycle <= s[i].until)
 			return s[i].until + 1;
@@ -232,44 +251,29 @@ static uint64_t snoop_until(const struct epic_core *core, uint64_t number, uint6
 
 static bool answers(const struct epic_core *core, uint64_t cycle)
 {
+	if (cycle > core->shared->snooped_until)
+		return false;
 	for (unsigned i = 0; i < core->params->snoops; i++)
 		if (core->shared->snooped[i].until == cycle)
 			return true;
 	return false;
 }
 
-/* When one of the requests under way is over. @return 0: there are fewer than there can be */
-static uint64_t entry_until(const struct epic_core *core, uint64_t cycle)
-{
-	const struct line_use *uses = core->shared->outstanding;
-	uint64_t first = UINT64_MAX;
-	unsigned count = 0;
-
-	for (unsigned i = 0; i < OUTSTANDING_MAX; i++) {
-		if (uses[i].from > cycle || uses[i].until <= cycle)
-			continue;
-		count++;
-		first = uses[i].until < first ? uses[i].until : first;
-	}
-	return count < core->params->outstanding ? 0 : first;
-}
-
 /* The cycle in which a request is taken. What holds it back is counted, each time once. */
 static uint64_t taken(struct epic_core *core, uint64_t number, uint64_t cycle)
 {
 	for (;;) {
-		enum epic_cell cell;
-		uint64_t until;
+		const struct met met = meet(core, number, cycle);
+		uint64_t until = snoop_until(core, number, cycle);
+		enum epic_cell cell = CELL_REQUEST_WAITS_SNOOP;
 
-		if ((until = snoop_until(core, number, cycle)))
-			cell = CELL_REQUEST_WAITS_SNOOP;
-		else if ((until = line_until(core, number, cycle)))
-			cell = CELL_REQUEST_WAITS_LINE;
-		else if ((until = entry_until(core, cycle)))
-			cell = CELL_REQUEST_WAITS_ENTRY;
-		else if (answers(core, cycle))
+		if (!until && met.line)
+			cell = CELL_REQUEST_WAITS_LINE, until = met.line;
+		else if (!until && met.count >= core->params->outstanding)
+			cell = CELL_REQUEST_WAITS_ENTRY, until = met.entry;
+		else if (!until && answers(core, cycle))
 			cell = CELL_REQUEST_WAITS_ANSWER, until = cycle + 1;
-		else
+		if (!until)
 			return cycle;
 		epic_add(core, cell, 1);
 		cycle = until;
@@ -284,6 +288,8 @@ static void note_request(struct epic_core *core, struct line_use use)
 		if (uses[i].until < first->until)
 			first = &uses[i];
 	*first = use;
+	if (use.until > core->shared->outstanding_until)
+		core->shared->outstanding_until = use.until;
 }
 
 /* Cycles of the core from a request until its answer is there. */

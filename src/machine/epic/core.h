@@ -220,6 +220,8 @@ struct epic_shared {
 	struct epic_link link;
 	struct line_use snooped[READS_MAX]; /* the last of these */
 	unsigned snooped_next;
+	uint64_t snooped_until,
+	    outstanding_until; /* the latest ends of these, and of those below */
 	struct line_use
 	    outstanding[OUTSTANDING_MAX]; /* requests to home agents, with their lines */
 };
