@@ -42,6 +42,14 @@ static void end(struct fixture *f)
 	free(f);
 }
 
+static void sent(void *arg, unsigned core, const struct fabric_sent *packet)
+{
+	struct fixture *f = arg;
+
+	assert_int_equal(core, 0);
+	epic_sent(f->core, packet);
+}
+
 static unsigned request(struct fixture *f, enum fabric_kind kind, uint64_t line, uint64_t cycle)
 {
 	struct fabric_answer answer;
@@ -59,7 +67,9 @@ static unsigned waits(const struct fixture *f)
 {
 	return count(f, CELL_REQUEST_WAITS_LINE) + count(f, CELL_REQUEST_WAITS_ENTRY) +
 	       count(f, CELL_REQUEST_WAITS_SNOOP) + count(f, CELL_REQUEST_WAITS_ANSWER) +
-	       count(f, CELL_SNOOP_WAITS_LINE) + count(f, CELL_SNOOP_WAITS_PLACE);
+	       count(f, CELL_SNOOP_WAITS_LINE) + count(f, CELL_SNOOP_WAITS_PLACE) +
+	       count(f, CELL_REQUEST_WAITS_BUFFER) + count(f, CELL_SNOOP_WAITS_BUFFER) +
+	       count(f, CELL_SNOOP_WAITS_ANSWER);
 }
 
 /* A line goes to memory, behind its request: 1 + 8 to the home agent, 16 there, 60 in memory, 8
@@ -154,9 +164,9 @@ static void test_snoop_before_line(void **state)
 	time = T + 200; /* another one's; and when it is there */
 	epic_snoop(f->core, 5, FABRIC_SHARE, &time);
 	assert_int_equal(time, T + 200);
-	time = T + READ;
+	time = T + READ + 5;
 	epic_snoop(f->core, 4, FABRIC_SHARE, &time);
-	assert_int_equal(time, T + READ);
+	assert_int_equal(time, T + READ + 5);
 	assert_int_equal(waits(f), 1);
 	end(f);
 }
@@ -187,6 +197,68 @@ static void test_give_up(void **state)
 	assert_int_equal(count(f, CELL_BUS_EVICT_EXCLUSIVE), 1);
 	assert_int_equal(count(f, CELL_BUS_EVICT_SHARED), 1);
 	assert_int_equal(count(f, CELL_PACKET_EVICT), 2);
+	end(f);
+}
+
+/* The n-th line leaves until n * 19 cycles later. With eight buffers, the ninth waits for the
+ * first, and the tenth for the second. */
+static void test_buffers(void **state)
+{
+	struct fixture *f = begin(32);
+	const struct fabric_watch watch = {.arg = f, .sent = sent};
+
+	(void)state;
+	fabric_watch(f->fabric, &watch);
+	for (unsigned line = 0; line < 8; line++)
+		request(f, FABRIC_WRITE_BACK, line, T);
+	request(f, FABRIC_READ_DATA, 100, T);
+	assert_int_equal(waits(f), 0);
+	request(f, FABRIC_WRITE_BACK, 8, T + 19);
+	assert_int_equal(waits(f), 0);
+	request(f, FABRIC_WRITE_BACK, 9, T + 19);
+	request(f, FABRIC_WRITE_BACK, 10, T + 30);
+	assert_int_equal(count(f, CELL_REQUEST_WAITS_BUFFER), 2);
+	assert_int_equal(waits(f), 2);
+	end(f);
+}
+
+/* The same of a line that another core asks for: the answer waits. One without a line does not. */
+static void test_buffer_of_answer(void **state)
+{
+	struct fixture *f = begin(32);
+	const struct fabric_watch watch = {.arg = f, .sent = sent};
+	uint64_t time = T - 30 + 10;
+
+	(void)state;
+	fabric_watch(f->fabric, &watch);
+	epic_cache_fill(&f->core->l3, 50, 0);
+	for (unsigned line = 0; line < 8; line++)
+		request(f, FABRIC_WRITE_BACK, line, T);
+	epic_snoop(f->core, 51, FABRIC_SHARE, &time);
+	assert_int_equal(time, T - 30 + 10);
+	assert_int_equal(waits(f), 0);
+	time = T - 30 + 12;
+	epic_snoop(f->core, 50, FABRIC_SHARE, &time);
+	assert_int_equal(time, T + 19 - 30);
+	assert_int_equal(count(f, CELL_SNOOP_WAITS_BUFFER), 1);
+	assert_int_equal(waits(f), 1);
+	end(f);
+}
+
+/* Of snoops that come at once, one is answered in a cycle. */
+static void test_answers(void **state)
+{
+	struct fixture *f = begin(32);
+
+	(void)state;
+	for (unsigned n = 0; n < 3; n++) {
+		uint64_t time = T;
+
+		epic_snoop(f->core, 50 + n, FABRIC_SHARE, &time);
+		assert_int_equal(time, T + n);
+		assert_int_equal(count(f, CELL_SNOOP_WAITS_ANSWER), n);
+	}
+	assert_int_equal(waits(f), 2);
 	end(f);
 }
 
@@ -228,6 +300,8 @@ int main(void)
 	    cmocka_unit_test(test_line),    cmocka_unit_test(test_entries),
 	    cmocka_unit_test(test_snoop),   cmocka_unit_test(test_snoop_before_line),
 	    cmocka_unit_test(test_give_up), cmocka_unit_test(test_link),
+	    cmocka_unit_test(test_buffers), cmocka_unit_test(test_buffer_of_answer),
+	    cmocka_unit_test(test_answers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -94,6 +94,16 @@ static void wait_for_line(struct epic_core *core, uint64_t number, uint64_t *tim
 	*time = fabric_cycles(core, until);
 }
 
+static bool answers(const struct epic_core *core, uint64_t cycle)
+{
+	if (cycle > core->shared->snooped_until)
+		return false;
+	for (unsigned i = 0; i < core->params->snoops; i++)
+		if (core->shared->snooped[i].until == cycle)
+			return true;
+	return false;
+}
+
 /* Takes its place in the queue of snoops: as many as there is room for, each as long. */
 static void queue_snoop(struct epic_core *core, uint64_t number, uint64_t *time)
 {
@@ -106,6 +116,10 @@ static void queue_snoop(struct epic_core *core, uint64_t number, uint64_t *time)
 		epic_add(core, CELL_SNOOP_WAITS_PLACE, 1);
 		*time += (start - cycle) * p->fabric.mhz / core->mhz;
 	}
+	if (answers(core, start + cycles))
+		epic_add(core, CELL_SNOOP_WAITS_ANSWER, 1);
+	for (; answers(core, start + cycles); start++)
+		++*time;
 	epic_reads_begin(core, &shared->snoops, start, (unsigned)cycles);
 	shared->snooped[shared->snooped_next] = (struct line_use){number, start, start + cycles};
 	shared->snooped_next = (shared->snooped_next + 1) % p->snoops;
@@ -126,6 +140,8 @@ void epic_sent(struct epic_core *core, const struct fabric_sent *sent)
 	struct epic_link *link = &core->shared->link;
 	bool data = sent->data;
 
+	if (data)
+		epic_ring_take(&core->shared->buffers, core_cycles(core, sent->until));
 	core = core->shared->foreground;
 	join(core, &link->valid[data], data ? CELL_LINK_DATA_VALID : CELL_LINK_HOME_VALID,
 	     sent->ready, sent->until);
@@ -143,6 +159,19 @@ void epic_bus_settle(struct epic_core *core)
 		return;
 	epic_add(core, CELL_LINK_ENABLED, now - core->shared->link.told);
 	core->shared->link.told = now;
+}
+
+/* An answer with a line needs a buffer. */
+static void wait_for_buffer(struct epic_core *core, uint64_t *time)
+{
+	const struct epic_params *p = core->params;
+	uint64_t cycle = core_cycles(core, *time + p->fabric.snoop);
+	uint64_t start = epic_ring_wait(&core->shared->buffers, cycle);
+
+	if (start == cycle)
+		return;
+	epic_add(core, CELL_SNOOP_WAITS_BUFFER, 1);
+	*time = fabric_cycles(core, start) - p->fabric.snoop;
 }
 
 enum fabric_found epic_snoop(struct epic_core *core, uint64_t number, enum fabric_snoop what,
@@ -171,6 +200,8 @@ enum fabric_found epic_snoop(struct epic_core *core, uint64_t number, enum fabri
 	epic_add(core, CELL_SNOOP_CAME, 1);
 	wait_for_line(core, number, time);
 	queue_snoop(core, number, time);
+	if (found >= FABRIC_EXCLUSIVE)
+		wait_for_buffer(core, time);
 	count_snoop_packets(core, what, found);
 	if (invalidates(what)) {
 		epic_add(core, CELL_L1I_SNOOP, 2); /* both halves of the line */
@@ -249,26 +280,20 @@ static uint64_t snoop_until(const struct epic_core *core, uint64_t number, uint6
 	return 0;
 }
 
-static bool answers(const struct epic_core *core, uint64_t cycle)
-{
-	if (cycle > core->shared->snooped_until)
-		return false;
-	for (unsigned i = 0; i < core->params->snoops; i++)
-		if (core->shared->snooped[i].until == cycle)
-			return true;
-	return false;
-}
-
 /* The cycle in which a request is taken. What holds it back is counted, each time once. */
-static uint64_t taken(struct epic_core *core, uint64_t number, uint64_t cycle)
+static uint64_t taken(struct epic_core *core, uint64_t number, uint64_t cycle, bool data)
 {
 	for (;;) {
 		const struct met met = meet(core, number, cycle);
+		const uint64_t buffer =
+		    data ? epic_ring_wait(&core->shared->buffers, cycle) : cycle;
 		uint64_t until = snoop_until(core, number, cycle);
 		enum epic_cell cell = CELL_REQUEST_WAITS_SNOOP;
 
 		if (!until && met.line)
 			cell = CELL_REQUEST_WAITS_LINE, until = met.line;
+		else if (!until && buffer > cycle)
+			cell = CELL_REQUEST_WAITS_BUFFER, until = buffer;
 		else if (!until && met.count >= core->params->outstanding)
 			cell = CELL_REQUEST_WAITS_ENTRY, until = met.entry;
 		else if (!until && answers(core, cycle))
@@ -310,7 +335,8 @@ static unsigned latency_of(const struct epic_core *core, enum fabric_kind kind,
 unsigned epic_bus_request(struct epic_core *core, enum fabric_kind kind, uint64_t number,
 			  uint64_t cycle, struct fabric_answer *answer)
 {
-	uint64_t start = core->fabric ? taken(core, number, cycle) : cycle;
+	uint64_t start =
+	    core->fabric ? taken(core, number, cycle, kind == FABRIC_WRITE_BACK) : cycle;
 	const struct fabric_request request = {.kind = (uint8_t)kind,
 					       .core = (uint8_t)core->number,
 					       .time =

@@ -206,6 +206,7 @@ struct epic_shared {
 	struct predictor predictor;
 	struct stream stream;
 	struct ring requests, fills, victims;
+	struct ring buffers;		  /* of lines that leave the core */
 	struct pending pending[RING_MAX]; /* of fills */
 	uint64_t missed_cycle, missed;	  /* line and cycle of the last miss of the second level */
 	uint64_t filled[FILLED];    /* cycles in which a line came to it, by their remainders */

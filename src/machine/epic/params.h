@@ -24,6 +24,7 @@ struct epic_params {
 	uint32_t victims;	  /* modified lines that it gives up, at once */
 	uint32_t banks, queued;	  /* its banks of 16 bytes; cycles of a hit by its queue */
 	uint32_t request_buffers; /* of both second levels, to what is beyond them */
+	uint32_t line_buffers;	  /* of lines that leave a core, at once */
 	uint32_t outstanding;	  /* requests of a core to home agents, at once */
 	uint32_t bundles;	  /* of the instruction buffer */
 	uint32_t flush_branch, flush_exception; /* cycles */
