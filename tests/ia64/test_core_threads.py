@@ -57,6 +57,7 @@ again:
 SLEEP = "	mov r15=1168; mov r40=r22; mov r41=0;; break.i 0x100000;;"
 
 HANDED = {"CPE_BLD_HOM.ANY": 8, "CPE_BLD_HOM.RdData": 2, "CPE_BLD_HOM.InvItoE": 2,
+          "CPE_BLD_HOM.EvctCln": 0,
           "CPE_BLD_HOM.RdInvOwn": 0, "CPE_BLD_HOM.RdCode": 0, "CPE_BLD_HOM.WbMtol": 0,
           "CPE_BLD_HOM.RspIS": 2, "CPE_BLD_HOM.RspFwdSWb": 2, "CPE_BLD_HOM.RspFwdS": 0,
           "CPE_BLD_HOM.RspFwd": 0, "CPE_BLD_DRSNCS.ANY_DRS": 4, "CPE_BLD_DRSNCS.DataC_S": 2,
@@ -82,12 +83,13 @@ PACKETS = {
         "CPE_RIP_DRS.DataC_S": 1, "CPE_RIP_DRS.DataC_E_Cmp": 1, "CPE_RIP_NDRNCBSNP.Any_NDR": 1,
         "CPE_RIP_NDRNCBSNP.Cmp": 1, "CPE_RIP_NDRNCBSNP.Any_SNP": 1, "CPE_RIP_NDRNCBSNP.SnpData": 1,
         "CPE_QPI_RSP.SNP_REG": 1, "CPE_EXT_SNP.SNP_ACC": 1},
-    # And once more from memory, when it has flushed it: the first one has it still.
+    # And once more from memory, when it has flushed it, of which the home agent is told: the first
+    # one has it still.
     "(p9) ld8 r28=[r29],128;; (p8) ld8 r28=[r29];; (p8) fc r29;; (p8) ld8 r28=[r29],128;;": {
-        "CPE_BLD_HOM.ANY": 4, "CPE_BLD_HOM.RdData": 3, "CPE_BLD_HOM.RspFwdS": 1,
+        "CPE_BLD_HOM.ANY": 5, "CPE_BLD_HOM.EvctCln": 1, "CPE_BLD_HOM.RdData": 3, "CPE_BLD_HOM.RspFwdS": 1,
         "CPE_BLD_DRSNCS.ANY_DRS": 1, "CPE_BLD_DRSNCS.DataC_S": 1, "CPE_RIP_DRS.Any": 3,
         "CPE_RIP_DRS.DataC_S": 1, "CPE_RIP_DRS.DataC_E_Cmp": 1, "CPE_RIP_DRS.DataC_S_Cmp": 1,
-        "CPE_RIP_NDRNCBSNP.Any_NDR": 1, "CPE_RIP_NDRNCBSNP.Cmp": 1, "CPE_RIP_NDRNCBSNP.Any_SNP": 1,
+        "CPE_RIP_NDRNCBSNP.Any_NDR": 2, "CPE_RIP_NDRNCBSNP.Cmp": 2, "CPE_RIP_NDRNCBSNP.Any_SNP": 1,
         "CPE_RIP_NDRNCBSNP.SnpData": 1, "CPE_QPI_RSP.SNP_REG": 1, "CPE_EXT_SNP.SNP_ACC": 1},
     "(p9) ld8 r28=[r29],128;; (p8) st8 [r29]=r25,128;;": {
         "CPE_BLD_HOM.ANY": 3, "CPE_BLD_HOM.RdData": 1, "CPE_BLD_HOM.RdInvOwn": 1,

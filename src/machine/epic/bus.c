@@ -280,20 +280,25 @@ static uint64_t snoop_until(const struct epic_core *core, uint64_t number, uint6
 	return 0;
 }
 
-/* The cycle in which a request is taken. What holds it back is counted, each time once. */
-static uint64_t taken(struct epic_core *core, uint64_t number, uint64_t cycle, bool data)
+/*
+ * The cycle in which a request is taken. What holds it back is counted, each time once.
+ * @param buffers  the cell of waiting for a buffer; EPIC_CELL_COUNT: it needs none
+ */
+static uint64_t taken(struct epic_core *core, uint64_t number, uint64_t cycle,
+		      enum epic_cell buffers)
 {
 	for (;;) {
 		const struct met met = meet(core, number, cycle);
-		const uint64_t buffer =
-		    data ? epic_ring_wait(&core->shared->buffers, cycle) : cycle;
+		const uint64_t buffer = buffers < EPIC_CELL_COUNT
+					    ? epic_ring_wait(&core->shared->buffers, cycle)
+					    : cycle;
 		uint64_t until = snoop_until(core, number, cycle);
 		enum epic_cell cell = CELL_REQUEST_WAITS_SNOOP;
 
 		if (!until && met.line)
 			cell = CELL_REQUEST_WAITS_LINE, until = met.line;
 		else if (!until && buffer > cycle)
-			cell = CELL_REQUEST_WAITS_BUFFER, until = buffer;
+			cell = buffers, until = buffer;
 		else if (!until && met.count >= core->params->outstanding)
 			cell = CELL_REQUEST_WAITS_ENTRY, until = met.entry;
 		else if (!until && answers(core, cycle))
@@ -332,11 +337,10 @@ static unsigned latency_of(const struct epic_core *core, enum fabric_kind kind,
 	return core->params->memory_latency + (unsigned)core_cycles(core, answer->latency - least);
 }
 
-unsigned epic_bus_request(struct epic_core *core, enum fabric_kind kind, uint64_t number,
-			  uint64_t cycle, struct fabric_answer *answer)
+static unsigned transact(struct epic_core *core, enum fabric_kind kind, uint64_t number,
+			 uint64_t cycle, enum epic_cell buffers, struct fabric_answer *answer)
 {
-	uint64_t start =
-	    core->fabric ? taken(core, number, cycle, kind == FABRIC_WRITE_BACK) : cycle;
+	uint64_t start = core->fabric ? taken(core, number, cycle, buffers) : cycle;
 	const struct fabric_request request = {.kind = (uint8_t)kind,
 					       .core = (uint8_t)core->number,
 					       .time =
@@ -352,8 +356,34 @@ unsigned epic_bus_request(struct epic_core *core, enum fabric_kind kind, uint64_
 		note_request(core, (struct line_use){number, start, start + latency});
 	}
 	count_packets(core, kind, answer);
-	epic_add(core, CELL_REQUEST_TAKEN, 1);
 	return (unsigned)(start - cycle) + latency;
+}
+
+unsigned epic_bus_request(struct epic_core *core, enum fabric_kind kind, uint64_t number,
+			  uint64_t cycle, struct fabric_answer *answer)
+{
+	epic_add(core, CELL_REQUEST_TAKEN, 1);
+	return transact(core, kind, number, cycle,
+			kind == FABRIC_WRITE_BACK ? CELL_REQUEST_WAITS_BUFFER : EPIC_CELL_COUNT,
+			answer);
+}
+
+void epic_bus_flush(struct epic_core *core, uint64_t tag, bool shared, uint64_t cycle)
+{
+	bool modified = tag & LINE_DIRTY;
+	struct fabric_answer answer;
+
+	epic_add(core, CELL_FLUSH_TAKEN, 1);
+	if (!tag)
+		return;
+	epic_add(core, CELL_OWN_SNOOP_ANSWERED, 1);
+	epic_add(core,
+		 modified ? CELL_BUS_WRITEBACK
+		 : shared ? CELL_BUS_EVICT_SHARED
+			  : CELL_BUS_EVICT_EXCLUSIVE,
+		 1);
+	transact(core, modified ? FABRIC_WRITE_BACK : FABRIC_EVICT, epic_line_of(tag), cycle,
+		 modified ? CELL_OWN_SNOOP_WAITS_BUFFER : EPIC_CELL_COUNT, &answer);
 }
 
 void epic_bus_write_back(struct epic_core *core, uint64_t number, uint64_t cycle)

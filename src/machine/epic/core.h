@@ -456,6 +456,11 @@ unsigned epic_bus_request(struct epic_core *core, enum fabric_kind kind, uint64_
 void epic_bus_give_up(struct epic_core *core, uint64_t tag, bool shared, uint64_t cycle);
 /** Counts the link's cycles so far. */
 void epic_bus_settle(struct epic_core *core);
+/**
+ * A line is flushed: the core snoops itself, and then the home agent is told.
+ * @param tag  that its caches had; 0: none had it
+ */
+void epic_bus_flush(struct epic_core *core, uint64_t tag, bool shared, uint64_t cycle);
 /** A modified line goes to memory. */
 void epic_bus_write_back(struct epic_core *core, uint64_t number, uint64_t cycle);
 

@@ -148,15 +148,17 @@ unsigned epic_upgrade(struct epic_core *core, const struct access *a, uint64_t n
 void epic_flush(struct epic_core *core, const struct access *a, uint64_t cycle)
 {
 	uint64_t number = epic_line(&core->l3, a->address);
-	struct line *second = epic_cache_peek(&core->l2d, number);
-	struct line *third = epic_cache_peek(&core->l3, number);
+	const struct line *second = epic_cache_peek(&core->l2d, number);
+	const struct line *third = epic_cache_peek(&core->l3, number);
+	bool instructions = epic_cache_peek(&core->l2i, number);
+	uint64_t tag = instructions ? (number + 1) * 4 : 0;
 
+	tag |= (second ? second->tag : 0) | (third ? third->tag : 0);
 	epic_add_access(core, a, CELL_L2D_OTHER);
 	epic_add(core, CELL_BUS_FLUSH, 1);
 	epic_add(core, CELL_L1I_SNOOP, 1);
-	if ((second && second->tag & LINE_DIRTY) || (third && third->tag & LINE_DIRTY))
-		epic_bus_write_back(core, number, cycle);
 	epic_drop_line(core, number);
+	epic_bus_flush(core, tag, instructions || tag & LINE_SHARED, cycle);
 }
 
 void epic_write_back(struct epic_core *core, uint64_t tag, const struct access *access,
