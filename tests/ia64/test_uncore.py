@@ -414,6 +414,15 @@ class Uncore(Case):
             busy = {key[1:] for key, n in found.items()
                     if isinstance(key, tuple) and key[0] == "ER_SNP_ALL.ALL" and n}
             self.assertGreaterEqual(len(busy), 4)
+        # Of a core with two threads both count what the CPE does: the larger machine has none.
+        found = stat(machine, program, [
+            "ER_READS.ALL", "ER_WRITES.ALL", "ER_EVICT_CLN.ALL", "CPE_BLD_HOM.InvItoE",
+            "CPE_REQ.ACC_COH", "CPE_BACK_SNP.SNP_ACC", "bbox.IMT_ALLOC", "bbox.IMT_POP_CFL"])
+        requests = found["bbox.IMT_ALLOC"] + found["bbox.IMT_POP_CFL"]
+        self.assertEqual(found["ER_READS.ALL"] + found["ER_WRITES.ALL"] +
+                         found["ER_EVICT_CLN.ALL"] + found["CPE_BLD_HOM.InvItoE"], requests)
+        self.assertGreater(found["CPE_BLD_HOM.InvItoE"], 0)
+        self.assertEqual(found["CPE_REQ.ACC_COH"] + found["CPE_BACK_SNP.SNP_ACC"], requests)
 
     def add_up(self, program, laws, machine="itanium-9300-2s"):
         """@param laws: [(sum of events, sum of others)]; all of a law are counted in one run."""
