@@ -5,8 +5,9 @@
  *
  * A transaction is one story, told to the subscriber step by step by every unit on its way. What
  * waits is a request for a line that another request is in flight for, one that finds the table
- * full, a packet that finds no credits, or its way through a router taken, and a command to a bank that is
- * busy. Lines are interleaved over all home agents. Home agents know exactly which caches have a line.
+ * full, a packet that finds no credits, or its way through a router taken, and a command to a bank
+ * that is busy. Lines are interleaved over all home agents. Home agents know exactly which caches
+ * have a line.
  *
  * Time is in cycles of the fabric's clock. Each home agent keeps a monotonic one: a request stamped
  * earlier is treated as arriving now; only its latency is charged.
