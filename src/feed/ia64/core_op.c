@@ -314,6 +314,8 @@ static unsigned kind_of(const struct ia64_insn *n, uint64_t word)
 		return EPIC_PREFETCH;
 	case IA64_FC:
 		return EPIC_FLUSH;
+	case IA64_MF:
+		return EPIC_FENCE;
 	case IA64_BR_COND:
 	case IA64_BR_CALL:
 	case IA64_BR_CLOOP:
@@ -376,6 +378,8 @@ static unsigned order_of(const struct ia64_insn *n, uint64_t word)
 	case IA64_ST:
 	case IA64_ST16:
 		return type == 0x34 ? EPIC_RELEASE : 0;
+	case IA64_MF:
+		return EPIC_ACQUIRE | EPIC_RELEASE;
 	case IA64_XCHG:
 		return EPIC_ACQUIRE;
 	case IA64_CMPXCHG:

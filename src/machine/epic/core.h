@@ -178,9 +178,18 @@ struct pending {
 /* What the second level stored: in which cycle, which bytes, four by four. */
 struct stored {
 	uint64_t cycle, first, last;
+	bool cancelled; /* it went by the queue */
 };
 
-#define FILLED 512u
+#define FILLED	      512u
+#define ISSUES	      32u /* more cycles than a hit takes */
+#define FILLED_STORED 1u  /* of struct epic_shared, filled */
+
+/* Hits of the second level that read or write its data in a cycle. */
+struct issues {
+	uint64_t cycle;
+	unsigned count;
+};
 
 /* What the threads of a core share, besides the lines and pages of its caches and TLBs. */
 struct epic_shared {
@@ -189,12 +198,16 @@ struct epic_shared {
 	uint64_t busy; /* cycle until which it executed before it stopped */
 	struct predictor predictor;
 	struct stream stream;
-	struct ring requests, fills, victims;
+	struct ring requests, fills, victims, data;
 	struct pending pending[RING_MAX]; /* of fills */
 	uint64_t missed_cycle, missed;	  /* line and cycle of the last miss of the second level */
-	uint64_t filled[FILLED];    /* cycles in which a line came to it, by their remainders */
-	uint64_t recirculates;	    /* until when requests wait for lines on their way */
-	uint64_t bank_cycle, banks; /* of its data that loads read in a cycle, a bit each */
+	/* Cycles in which a line came to it, by their remainders: 2 * cycle, + FILLED_STORED where
+	 * a store waits for it. And those in which a modified one was read, to be written back. */
+	uint64_t filled[FILLED], read_out[FILLED];
+	struct issues issues[ISSUES]; /* by the remainders of their cycles */
+	uint64_t data_full;	      /* until when its data buffer is full */
+	uint64_t recirculates;	      /* until when requests wait for lines on their way */
+	uint64_t bank_cycle, banks;   /* of its data that loads read in a cycle, a bit each */
 	struct stored stores[STORES];
 	uint64_t stored_at; /* cycle of the last one */
 	unsigned store_next;
@@ -492,6 +505,30 @@ struct access_time {
 	uint64_t pressure, transfer, walk, order;
 	unsigned latency;
 };
+static inline bool epic_writes(const struct access *a)
+{
+	return a->kind == EPIC_STORE || a->kind == EPIC_FP_STORE;
+}
+
+static inline bool epic_loads(const struct access *a)
+{
+	return a->kind >= EPIC_LOAD && a->kind <= EPIC_FP_LOAD_CHECK;
+}
+
+/** Whether a line is in the set of another one that the second level missed in this cycle. */
+bool epic_beside_miss(const struct epic_core *core, uint64_t number, uint64_t t);
+/** What the access, if it is a load, asked of the third level as it came is not wanted. */
+void epic_bypass_invalid(struct epic_core *core, const struct access *a);
+/**
+ * A line that the second level has.
+ * @param held  it waited in the queue before
+ * @return cycles from t until it has its data
+ */
+unsigned epic_second_hit(struct epic_core *core, const struct access *a, uint64_t number,
+			 uint64_t t, bool held);
+/** It stores in a cycle. cancelled: it has to go by the queue. */
+void epic_note_store(struct epic_shared *shared, const struct access *a, uint64_t t,
+		     bool cancelled);
 /** A request of the second level, and what waits for it. */
 void epic_request(struct epic_core *core, const struct access *a, uint64_t cycle,
 		  struct access_time *time);

@@ -420,7 +420,7 @@ static void count_access(struct epic_core *core, const struct access *a)
 
 static void tell(struct epic_core *core, const struct access *a, const struct access_time *time)
 {
-	bool read = a->kind != EPIC_STORE && a->kind != EPIC_FP_STORE && a->kind != EPIC_PREFETCH;
+	bool read = !epic_writes(a) && a->kind < EPIC_PREFETCH;
 	struct detail_miss miss = {
 	    .ip = a->ip,
 	    .address = a->address,
@@ -455,9 +455,10 @@ void epic_access(struct epic_core *core, struct access *a, uint64_t cycle, struc
 			epic_add_access(core, a, CELL_L1D_READ);
 		return;
 	}
-	if (a->kind != EPIC_FLUSH)
+	if (a->kind < EPIC_FLUSH)
 		count_access(core, a);
-	translate(core, a, first, time);
+	if (a->kind != EPIC_FENCE)
+		translate(core, a, first, time);
 	t = cycle + time->transfer + time->walk;
 	if (a->kind == EPIC_FLUSH)
 		epic_flush(core, a, t);

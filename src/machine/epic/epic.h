@@ -111,6 +111,7 @@ enum epic_kind {
 	EPIC_EXCHANGE, /* semaphores */
 	EPIC_PREFETCH,
 	EPIC_FLUSH,  /* of a line from all caches */
+	EPIC_FENCE,  /* of memory: what is before it is done before what follows */
 	EPIC_BRANCH, /* by its distance */
 	EPIC_RETURN,
 	EPIC_INDIRECT,

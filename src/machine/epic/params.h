@@ -22,7 +22,10 @@ struct epic_params {
 	uint32_t requests, fills; /* of the second-level data cache, at once */
 	uint32_t snoops;	  /* that a core is at, at once */
 	uint32_t victims;	  /* modified lines that it gives up, at once */
+	uint32_t data;		  /* stores whose data wait there, at once */
 	uint32_t banks, queued;	  /* its banks of 16 bytes; cycles of a hit by its queue */
+	uint32_t bypass_second;	  /* cycles of one by its second bypass */
+	uint32_t issues;	  /* that read or write its data in a cycle */
 	uint32_t request_buffers; /* of both second levels, to what is beyond them */
 	uint32_t bundles;	  /* of the instruction buffer */
 	uint32_t flush_branch, flush_exception; /* cycles */
