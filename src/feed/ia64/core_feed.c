@@ -404,6 +404,14 @@ static void tiny(void *own, bool flushed)
 		epic_tiny(t->turn.core, flushed);
 }
 
+static void unsafe(void *own, bool traps)
+{
+	struct thread *t = own;
+
+	if (t->turn.core)
+		epic_unsafe(t->turn.core, traps);
+}
+
 static bool system_call(void *own, struct ia64_cpu *c, uint64_t number, const uint64_t *a,
 			int64_t *result)
 {
@@ -467,6 +475,7 @@ int ia64_core_feed_new(struct ia64_core_feed **feed, const struct ia64_core_feed
 					     .resume = resume,
 					     .until = until,
 					     .tiny = tiny,
+					     .unsafe = unsafe,
 					     .syscall = system_call,
 					     .ended = ended,
 					     .forked = forked};

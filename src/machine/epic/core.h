@@ -191,6 +191,33 @@ struct issues {
 	unsigned count;
 };
 
+#define BUFFERED_MAX 16u
+
+/* A store that the first level of data has: bytes, and the cycle in which they are written. */
+struct buffered {
+	uint64_t written, first, last;
+};
+
+/* The first level of data. */
+struct first_level {
+	struct ring fills;
+	struct buffered stores[BUFFERED_MAX]; /* taken in turn */
+	unsigned next;
+	uint64_t written;	 /* the last cycle with a write */
+	unsigned writes;	 /* in that cycle */
+	uint64_t filled[FILLED]; /* cycles in which a line came to it, by their remainders */
+};
+
+/* Why it stalls the pipeline, besides what struct access_time has. In the order of the cells. */
+enum epic_stall {
+	STALL_FULL,   /* its buffer of stores is */
+	STALL_FILL,   /* a store of a line that comes */
+	STALL_STORED, /* a load of what waits in the buffer */
+	STALL_CHECK,  /* a check load of that */
+	STALL_AGAIN,  /* a miss, and all fills are taken */
+	STALLS,
+};
+
 /* What the threads of a core share, besides the lines and pages of its caches and TLBs. */
 struct epic_shared {
 	struct epic_core *threads[EPIC_THREADS]; /* NULL: there is none */
@@ -208,6 +235,7 @@ struct epic_shared {
 	uint64_t data_full;	      /* until when its data buffer is full */
 	uint64_t recirculates;	      /* until when requests wait for lines on their way */
 	uint64_t bank_cycle, banks;   /* of its data that loads read in a cycle, a bit each */
+	struct first_level first;
 	struct stored stores[STORES];
 	uint64_t stored_at; /* cycle of the last one */
 	unsigned store_next;
@@ -273,12 +301,21 @@ struct epic_core {
 	unsigned owed_cell;
 	uint64_t flush_branch, flush_exception; /* cycles that come before the next group */
 	uint64_t spill, fill;			/* the same of the register stack */
-	bool stack_waits;			/* one of these, or stack_ready, is not 0 */
+	/* One of these, of stack_ready, moved_ready, loadrs, nat and unsafe, is not 0. */
+	bool stack_waits;
 	uint64_t stack_ready; /* of application registers that it needs for the open group; or 0 */
 	bool stack_told;      /* the stack's registers were counted as the next instruction came */
 	uint64_t unat_ready;  /* of ar.unat, for fills of the open group; or 0 */
+	uint64_t moved_ready; /* of ar.unat, for moves of the open group; or 0 */
+	/* Cycles that come before the next group: loadrs calculates, a load makes its NaT, the
+	 * floating-point unit looks whether an instruction traps. */
+	uint64_t loadrs, nat, unsafe;
 	struct order order;
-	unsigned marks; /* of the instruction issued last */
+	uint64_t stored_until;	 /* cycle in which the buffer of stores is empty */
+	uint64_t stored_words;	 /* what is in it: a bit for each 8 bytes, modulo 64 */
+	uint64_t stalls[STALLS]; /* of the open group; the longest of each */
+	bool stalled;		 /* one of them is not 0 */
+	unsigned marks;		 /* of the instruction issued last */
 	bool marking;
 	bool watched; /* somebody is told of each cycle or group */
 	uint64_t deadline;
@@ -503,8 +540,17 @@ enum epic_outcome epic_predict(struct predictor *p, struct returns *returns,
 /* What an access does to the pipeline: cycles of each cause, and until its value is there. */
 struct access_time {
 	uint64_t pressure, transfer, walk, order;
+	uint64_t first; /* all together of enum epic_stall, which the core keeps */
 	unsigned latency;
 };
+/** A load that looks at the first level, in a cycle. */
+void epic_first_load(struct epic_core *core, const struct access *a, uint64_t t,
+		     struct access_time *time);
+/** A store. @return the cycle in which it goes on to the second level */
+uint64_t epic_first_store(struct epic_core *core, const struct access *a, uint64_t t,
+			  struct access_time *time);
+/** A prefetch, whose line comes in a cycle. */
+void epic_first_prefetched(struct epic_core *core, const struct access *a, uint64_t ready);
 static inline bool epic_writes(const struct access *a)
 {
 	return a->kind == EPIC_STORE || a->kind == EPIC_FP_STORE;
@@ -565,7 +611,8 @@ static inline bool epic_access_hit(struct epic_core *core, uint64_t address, uns
 
 	if (core->dtlb1.pages[0] != (address >> core->dtlb1.page_log2) + 1 ||
 	    (line->tag & ~LINE_STATE) != (number + 1) * 4 || line->ready > cycle ||
-	    core->order.acquired > cycle || address & (bytes - 1))
+	    core->order.acquired > cycle || address & (bytes - 1) ||
+	    (core->stored_until > cycle && core->stored_words >> (address >> 3 & 63) & 1))
 		return false;
 	epic_add(core, CELL_L1D_REFERENCE, 1);
 	epic_add(core, CELL_LOAD, 1);

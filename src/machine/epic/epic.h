@@ -151,6 +151,14 @@ enum epic_loop {
 #define EPIC_ACQUIRE 1u /* what comes after it waits; of accesses */
 #define EPIC_RELEASE 2u /* it waits for what comes before */
 
+/* What is waited for besides operands. */
+enum epic_waits {
+	EPIC_WAITS_NOT,
+	EPIC_WAITS_FILL,   /* a load that takes a NaT from ar.unat: for what spills wrote there */
+	EPIC_WAITS_MOVE,   /* a move to or from ar.unat: for the same */
+	EPIC_WAITS_LOADRS, /* of the register stack: until it has calculated */
+};
+
 #define EPIC_SOURCES 5
 #define EPIC_RESULTS 3
 
@@ -184,7 +192,7 @@ struct epic_op {
 	uint8_t bytes; /* accessed */
 	uint8_t fp_ops;
 	uint8_t order; /* EPIC_ACQUIRE, EPIC_RELEASE */
-	bool fills;    /* a load that takes a NaT from ar.unat */
+	uint8_t waits; /* enum epic_waits */
 	bool streams;  /* a branch that has the lines behind its target prefetched */
 	uint8_t loop;  /* enum epic_loop */
 	uint8_t source_count, result_count;
@@ -366,6 +374,9 @@ void epic_deferred(struct epic_core *core, bool address);
 /** The result of the floating-point instruction issued last was too small for its format: it was
  * flushed to 0, or would be in that mode. */
 void epic_tiny(struct epic_core *core, bool flushed);
+/** The result of the floating-point instruction issued last could have made it trap, and the unit
+ * waited for it. */
+void epic_unsafe(struct epic_core *core, bool traps);
 /** The program went on elsewhere than instructions say: an interruption. */
 void epic_interruption(struct epic_core *core);
 /** Nothing more is issued: ends the group that is open, so that totals tell of all instructions. */

@@ -408,11 +408,13 @@ void epic_stack_traffic(struct epic_core *core, bool store, uint64_t address, un
 		uint64_t wait;
 
 		epic_access(core, &access, core->cycle + 1, &time);
-		wait = time.pressure + time.transfer + time.walk;
+		wait = time.first + time.pressure + time.transfer + time.walk;
 		epic_add_access(core, &access, store ? CELL_STACK_STORE : CELL_STACK_LOAD);
 		wait += store ? 0 : time.latency - 1;
 		late = wait > late ? wait : late;
 	}
+	memset(core->stalls, 0, sizeof(core->stalls)); /* in `late` */
+	core->stalled = false;
 	if (store)
 		core->spill += cycles + late;
 	else
@@ -422,12 +424,23 @@ void epic_stack_traffic(struct epic_core *core, bool store, uint64_t address, un
 
 void epic_deferred(struct epic_core *core, bool address)
 {
+	if (!address) { /* the others have it from their address register */
+		core->nat += core->params->nat;
+		core->stack_waits = true;
+	}
 	epic_add_marked(core, core->marks, address ? CELL_DEFERRED_ADDRESS : CELL_DEFERRED_PAGE, 1);
 }
 
 void epic_tiny(struct epic_core *core, bool flushed)
 {
 	epic_add_marked(core, core->marks, flushed ? CELL_TINY_FLUSHED : CELL_TINY_KEPT, 1);
+}
+
+void epic_unsafe(struct epic_core *core, bool traps)
+{
+	epic_add_marked(core, core->marks, traps ? CELL_UNSAFE_TRAP : CELL_UNSAFE_NO_TRAP, 1);
+	core->unsafe += core->params->unsafe;
+	core->stack_waits = true;
 }
 
 void epic_interruption(struct epic_core *core)

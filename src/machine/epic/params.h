@@ -20,6 +20,9 @@ struct epic_params {
 	struct epic_tlb_params itlb1, itlb2, dtlb1, dtlb2;
 	uint32_t memory_latency;  /* cycles */
 	uint32_t requests, fills; /* of the second-level data cache, at once */
+	uint32_t first_fills;	  /* of the first level of data, at once */
+	uint32_t stores;	  /* that wait there to be written, at once */
+	uint32_t store_write;	  /* cycles until one is */
 	uint32_t snoops;	  /* that a core is at, at once */
 	uint32_t victims;	  /* modified lines that it gives up, at once */
 	uint32_t data;		  /* stores whose data wait there, at once */
@@ -33,8 +36,9 @@ struct epic_params {
 	uint32_t loop_exit;			/* the same after a counted loop */
 	uint32_t tlb_transfer, walk;		/* cycles */
 	uint32_t stack_rate;			/* registers a cycle */
-	uint32_t thread_switch, quantum;	/* cycles: of a change, and of a turn at most */
-	uint32_t stream_lines, stream_fills;	/* prefetched ahead; at once */
+	uint32_t loadrs, nat, unsafe;	     /* cycles: loadrs, a deferred load, a possible trap */
+	uint32_t thread_switch, quantum;     /* cycles: of a change, and of a turn at most */
+	uint32_t stream_lines, stream_fills; /* prefetched ahead; at once */
 	struct fabric_params fabric;
 	uint8_t latencies[EPIC_VIAS][EPIC_USES];
 };
