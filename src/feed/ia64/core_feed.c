@@ -17,6 +17,9 @@
 #define VECTOR_BREAK   0x2C00
 #define VECTOR_GENERAL 0x5400
 
+/* The previous frame in ar.pfs. */
+#define FRAME 0x3FFFFFFFFFull
+
 /* What is kept of instructions that are told of together. */
 struct record {
 	uint8_t code; /* of the last one: enum ia64_opcode */
@@ -237,6 +240,10 @@ static void branch(struct epic_instance *in, const struct ia64_cpu *c, const str
 	default:
 		break;
 	}
+	if (last_op(r)->kind == EPIC_RETURN)
+		in->address = c->pfs & FRAME;
+	else if (last_op(r)->flags & EPIC_CALL)
+		in->address = ia64_cfm(c);
 }
 
 static unsigned tag_of(const struct ia64_cpu *c, const struct record *r)

@@ -106,6 +106,7 @@ struct predictor {
 /* Where calls return to. */
 struct returns {
 	uint64_t targets[RETURNS];
+	uint64_t frames[RETURNS]; /* that their callers had */
 	unsigned top;
 };
 
@@ -148,7 +149,10 @@ struct ring {
 
 /* Requests that are on their way, in the order of their ends. */
 struct reads {
-	enum epic_cell low; /* of their number in each cycle, modulo 8; then divided by 8 */
+	/* Of their number in each cycle, modulo 8; then divided by 8. With a size: of the cycles in
+	 * which there are as many; then of those in which there are as many or one less. */
+	enum epic_cell low;
+	unsigned size;
 	uint64_t until[READS_MAX];
 	unsigned first, count;
 	uint64_t now; /* they are counted up to this cycle */
@@ -163,6 +167,8 @@ struct stream {
 	uint64_t lines[STREAM_ROOM]; /* number + 1; 0: none */
 	uint64_t ready[STREAM_ROOM]; /* cycle from which it is there */
 	unsigned at;		     /* the place taken last where none was free */
+	uint64_t stalled;	     /* since when all fills are taken; 0: it does not stall */
+	bool close;		     /* it does for the line behind the one that is fetched */
 };
 
 /* A line that the second level waits for. */
@@ -171,6 +177,8 @@ struct pending {
 	uint64_t inserted, issued; /* cycles: into its queue, and to the third level */
 	unsigned waiting;	   /* requests that come back when it is there */
 };
+
+#define CODE_FILLS 16u
 
 #define STORES	    8u
 #define STORES_BACK 4u /* cycles in which a store is on its way through the second level */
@@ -226,6 +234,9 @@ struct epic_shared {
 	struct predictor predictor;
 	struct stream stream;
 	struct ring requests, fills, victims, data;
+	uint64_t
+	    code_filled[CODE_FILLS]; /* cycles in which a line of code came to the second level */
+	unsigned code_fill;	     /* the one noted last */
 	struct pending pending[RING_MAX]; /* of fills */
 	uint64_t missed_cycle, missed;	  /* line and cycle of the last miss of the second level */
 	/* Cycles in which a line came to it, by their remainders: 2 * cycle, + FILLED_STORED where
@@ -242,6 +253,7 @@ struct epic_shared {
 	uint64_t ordered[2];	   /* until when requests that acquire, and release, wait */
 	struct reads reads, queue; /* of memory; of all that the second levels ask for */
 	struct reads snoops;	   /* of other cores, that this one is at */
+	struct reads addresses;	   /* of lines of code that the first level waits for */
 };
 
 #define MISSES_MAX   32u
@@ -293,6 +305,7 @@ struct epic_core {
 	struct group group;
 	uint64_t at;	     /* where the program goes on: ip + slot; 0: somewhere else */
 	bool b_before;	     /* the bundle before ended in a B slot */
+	bool frame_wrong;    /* of the branch issued last: the frame that it returns to */
 	uint64_t forced_ip;  /* bundle in which a branch was predicted as taken, and is not; or 0 */
 	uint64_t crowded_ip; /* bundle that lost its cycle to a B slot ahead of it; or 0 */
 	uint64_t encoded_ip; /* bundle with a branch on port B0; or 0 */
@@ -494,6 +507,8 @@ static inline void epic_stream_begin(struct epic_core *core, const struct epic_i
 }
 /** Asks for lines behind the one that is fetched. */
 void epic_stream_go_on(struct epic_core *core, uint64_t line);
+/** It stalls no longer: it goes on, or is over. */
+void epic_stream_unstall(struct epic_core *core);
 /** Takes a line out of the buffer. @return cycle from which it is there; UINT64_MAX: it is not */
 uint64_t epic_stream_take(struct epic_core *core, uint64_t line);
 /** A line of code from beyond the first level, which comes to the second. @return cycles */
@@ -532,10 +547,11 @@ enum epic_outcome {
 /**
  * How a branch was predicted, given what it did; learns from it.
  * @param forced  it is predicted as not taken, whatever it is
+ * @param frame_wrong  set if its path is right, but not the frame that it returns to
  */
 enum epic_outcome epic_predict(struct predictor *p, struct returns *returns,
 			       const struct epic_op *op, const struct epic_instance *instance,
-			       bool forced);
+			       bool forced, bool *frame_wrong);
 
 /* What an access does to the pipeline: cycles of each cause, and until its value is there. */
 struct access_time {

@@ -285,12 +285,14 @@ struct epic_rename {
 
 /* What comes of an instruction. */
 struct epic_instance {
-	bool on;		  /* its predicate */
-	bool taken;		  /* of branches and checks */
-	bool hit;		  /* of check loads: the ALAT has it */
-	bool replaced;		  /* of advanced loads: another register's entry went */
-	uint64_t address, target; /* address of EPIC_LEAVE: the interruption's vector */
-	uint8_t dirty, current;	  /* of EPIC_STACK: stacked registers before it, and the frame's */
+	bool on;       /* its predicate */
+	bool taken;    /* of branches and checks */
+	bool hit;      /* of check loads: the ALAT has it */
+	bool replaced; /* of advanced loads: another register's entry went */
+	/* address of EPIC_LEAVE: the interruption's vector; of calls and returns: the frame of the
+	 * caller */
+	uint64_t address, target;
+	uint8_t dirty, current; /* of EPIC_STACK: stacked registers before it, and the frame's */
 };
 
 /* A run as the program comes to it. */

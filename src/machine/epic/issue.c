@@ -211,7 +211,10 @@ enum epic_outcome epic_branch(struct epic_core *core, const struct epic_op *op,
 			core->forced_ip = op->ip;
 		return outcome;
 	}
-	outcome = epic_predict(&core->shared->predictor, &core->returns, op, in, forced);
+	outcome = epic_predict(&core->shared->predictor, &core->returns, op, in, forced,
+			       &core->frame_wrong);
+	if (__builtin_expect(core->frame_wrong, 0))
+		epic_add_marked(core, core->marks, CELL_FRAME_WRONG, 1);
 	epic_add_marked(core, core->marks,
 			(enum epic_cell)(CELL_BRANCH_IP_RELATIVE_NOT_TAKEN_CORRECT + kind * 6 +
 					 in->taken * 3 + outcome),
@@ -256,6 +259,8 @@ static void redirect(struct epic_core *core, unsigned flush, uint64_t *charge)
 		*charge = flush;
 	epic_fetch_redirect(core, flush ? core->cycle + 1 + flush : 0);
 	core->at = 0;
+	if (__builtin_expect(core->shared->stream.stalled != 0, 0))
+		epic_stream_unstall(core);
 	core->shared->stream.next = 0;
 }
 
@@ -273,8 +278,9 @@ static void turn(struct epic_core *core, const struct epic_op *op, bool taken)
 void epic_branched(struct epic_core *core, const struct epic_op *op, const struct epic_instance *in,
 		   enum epic_outcome outcome)
 {
-	bool flushed = outcome != OUTCOME_CORRECT;
+	bool flushed = outcome != OUTCOME_CORRECT || core->frame_wrong;
 
+	core->frame_wrong = false;
 	if (in->taken || flushed)
 		redirect(core, flushed ? core->params->flush_branch : 0, &core->flush_branch);
 	if (!flushed)
@@ -457,4 +463,5 @@ void epic_group_settle(struct epic_core *core)
 	epic_reads_count(core, &core->shared->reads, core->cycle);
 	epic_reads_count(core, &core->shared->queue, core->cycle);
 	epic_reads_count(core, &core->shared->snoops, core->cycle);
+	epic_reads_count(core, &core->shared->addresses, core->cycle);
 }

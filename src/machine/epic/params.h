@@ -39,6 +39,7 @@ struct epic_params {
 	uint32_t loadrs, nat, unsafe;	     /* cycles: loadrs, a deferred load, a possible trap */
 	uint32_t thread_switch, quantum;     /* cycles: of a change, and of a turn at most */
 	uint32_t stream_lines, stream_fills; /* prefetched ahead; at once */
+	uint32_t l2i_fill;		     /* cycles in which a line comes there */
 	struct fabric_params fabric;
 	uint8_t latencies[EPIC_VIAS][EPIC_USES];
 };
