@@ -100,8 +100,6 @@ struct epic_core *epic_init(void *memory, const struct epic_params *params)
 	core->shared->reads.low = CELL_READING_LOW;
 	core->shared->queue.low = CELL_QUEUE_LOW;
 	core->shared->snoops.low = CELL_SNOOPS_LOW;
-	core->shared->addresses.low = CELL_ADDRESSES_FULL;
-	core->shared->addresses.size = params->stream_fills + 1; /* and one for what is fetched */
 	reset_thread(core);
 	return core;
 }

@@ -149,10 +149,7 @@ struct ring {
 
 /* Requests that are on their way, in the order of their ends. */
 struct reads {
-	/* Of their number in each cycle, modulo 8; then divided by 8. With a size: of the cycles in
-	 * which there are as many; then of those in which there are as many or one less. */
-	enum epic_cell low;
-	unsigned size;
+	enum epic_cell low; /* of their number in each cycle, modulo 8; then divided by 8 */
 	uint64_t until[READS_MAX];
 	unsigned first, count;
 	uint64_t now; /* they are counted up to this cycle */
@@ -163,11 +160,11 @@ struct reads {
 /* Prefetch of code: lines on their way, and those that came and nobody has asked for. */
 struct stream {
 	uint64_t next;		     /* line to ask for; 0: nothing streams */
+	uint64_t stalled;	     /* since when all fills are taken; 0: it does not stall */
 	uint64_t cycle;		     /* from which the next request can go */
 	uint64_t lines[STREAM_ROOM]; /* number + 1; 0: none */
 	uint64_t ready[STREAM_ROOM]; /* cycle from which it is there */
 	unsigned at;		     /* the place taken last where none was free */
-	uint64_t stalled;	     /* since when all fills are taken; 0: it does not stall */
 	bool close;		     /* it does for the line behind the one that is fetched */
 };
 
@@ -179,24 +176,33 @@ struct pending {
 };
 
 #define CODE_FILLS 16u
+#define ADDRESSES  8u
+
+/* The read address buffer: lines of code that the first level waits for. */
+struct addresses {
+	uint64_t until[ADDRESSES];
+	uint64_t asked; /* cycle of the last request; what is before it is counted */
+	bool crowded;	/* all are taken since then, or all but one */
+};
 
 #define STORES	    8u
 #define STORES_BACK 4u /* cycles in which a store is on its way through the second level */
 
-/* What the second level stored: in which cycle, which bytes, four by four. */
+/* What the second level stored: 2 * cycle, + 1 if it has to go by the queue; which bytes, four by
+ * four. */
 struct stored {
-	uint64_t cycle, first, last;
-	bool cancelled; /* it went by the queue */
+	uint64_t when, first, last;
 };
 
-#define FILLED	      512u
-#define ISSUES	      32u /* more cycles than a hit takes */
-#define FILLED_STORED 1u  /* of struct epic_shared, filled */
+#define FILLED	     512u
+#define FILLED_FIRST 128u /* of the first level */
+#define ISSUES	     32u  /* more cycles than a hit takes */
 
-/* Hits of the second level that read or write its data in a cycle. */
-struct issues {
-	uint64_t cycle;
-	unsigned count;
+/* What moves a line of the second level in a cycle. */
+enum moved {
+	MOVED_IN = 1,	   /* it comes */
+	MOVED_IN_WITH = 2, /* and a store waits for it */
+	MOVED_OUT = 3,	   /* a modified one is read, to be written back */
 };
 
 #define BUFFERED_MAX 16u
@@ -211,9 +217,9 @@ struct first_level {
 	struct ring fills;
 	struct buffered stores[BUFFERED_MAX]; /* taken in turn */
 	unsigned next;
-	uint64_t written;	 /* the last cycle with a write */
-	unsigned writes;	 /* in that cycle */
-	uint64_t filled[FILLED]; /* cycles in which a line came to it, by their remainders */
+	uint64_t written;	       /* the last cycle with a write */
+	unsigned writes;	       /* in that cycle */
+	uint64_t filled[FILLED_FIRST]; /* cycles with a line that came, by their remainders */
 };
 
 /* Why it stalls the pipeline, besides what struct access_time has. In the order of the cells. */
@@ -237,15 +243,16 @@ struct epic_shared {
 	uint64_t
 	    code_filled[CODE_FILLS]; /* cycles in which a line of code came to the second level */
 	unsigned code_fill;	     /* the one noted last */
+	uint64_t code_fills;	     /* until when one of these takes the port */
 	struct pending pending[RING_MAX]; /* of fills */
 	uint64_t missed_cycle, missed;	  /* line and cycle of the last miss of the second level */
-	/* Cycles in which a line came to it, by their remainders: 2 * cycle, + FILLED_STORED where
-	 * a store waits for it. And those in which a modified one was read, to be written back. */
-	uint64_t filled[FILLED], read_out[FILLED];
-	struct issues issues[ISSUES]; /* by the remainders of their cycles */
-	uint64_t data_full;	      /* until when its data buffer is full */
-	uint64_t recirculates;	      /* until when requests wait for lines on their way */
-	uint64_t bank_cycle, banks;   /* of its data that loads read in a cycle, a bit each */
+	/* By the remainders of cycles: 4 * cycle + enum moved; 16 * cycle + the hits that read or
+	 * write its data in it. */
+	uint64_t moved[FILLED], issues[ISSUES];
+	uint64_t back_at;	    /* the last cycle to which a hit was put off */
+	uint64_t data_full;	    /* until when its data buffer is full */
+	uint64_t recirculates;	    /* until when requests wait for lines on their way */
+	uint64_t bank_cycle, banks; /* of its data that loads read in a cycle, a bit each */
 	struct first_level first;
 	struct stored stores[STORES];
 	uint64_t stored_at; /* cycle of the last one */
@@ -253,7 +260,7 @@ struct epic_shared {
 	uint64_t ordered[2];	   /* until when requests that acquire, and release, wait */
 	struct reads reads, queue; /* of memory; of all that the second levels ask for */
 	struct reads snoops;	   /* of other cores, that this one is at */
-	struct reads addresses;	   /* of lines of code that the first level waits for */
+	struct addresses addresses;
 };
 
 #define MISSES_MAX   32u
@@ -325,7 +332,7 @@ struct epic_core {
 	uint64_t loadrs, nat, unsafe;
 	struct order order;
 	uint64_t stored_until;	 /* cycle in which the buffer of stores is empty */
-	uint64_t stored_words;	 /* what is in it: a bit for each 8 bytes, modulo 64 */
+	uint64_t stored_parts;	 /* what is in it: a bit for each 16 bytes, modulo 64 */
 	uint64_t stalls[STALLS]; /* of the open group; the longest of each */
 	bool stalled;		 /* one of them is not 0 */
 	unsigned marks;		 /* of the instruction issued last */
@@ -441,10 +448,19 @@ static inline bool epic_tlb_find(struct tlb *tlb, uint64_t address)
 
 	return tlb->pages[0] == page || epic_tlb_find_older(tlb, page);
 }
-/** The cycle from t on at which an entry is free; it is taken from there until `for_cycles` later.
- */
-uint64_t epic_ring_wait(const struct ring *ring, uint64_t t);
-void epic_ring_take(struct ring *ring, uint64_t until);
+/** The cycle from t on at which an entry is free. */
+static inline uint64_t epic_ring_wait(const struct ring *ring, uint64_t t)
+{
+	uint64_t until = ring->until[ring->next];
+
+	return until > t ? until : t;
+}
+/** Takes that entry until a cycle. */
+static inline void epic_ring_take(struct ring *ring, uint64_t until)
+{
+	ring->until[ring->next] = until;
+	ring->next = ring->next + 1 == ring->size ? 0 : ring->next + 1;
+}
 
 static inline uint64_t epic_line_of(uint64_t tag)
 {
@@ -484,6 +500,11 @@ uint64_t epic_reads_room(struct epic_core *core, struct reads *reads, uint64_t c
  */
 unsigned epic_l3_read(struct epic_core *core, uint64_t address, uint64_t asked,
 		      enum epic_cell first, const struct access *access, enum epic_state *found);
+
+/** A line of code is asked for in a cycle, and comes so many later. */
+void epic_addresses_begin(struct epic_core *core, uint64_t cycle, unsigned latency);
+/** Counts the cycles up to this one in which the buffer is full. */
+void epic_addresses_count(struct epic_core *core, uint64_t cycle);
 
 /** Fetches the 32 bytes with the bundle. @return as epic_available() */
 uint64_t epic_fetch(struct epic_core *core, uint64_t ip);
@@ -559,14 +580,6 @@ struct access_time {
 	uint64_t first; /* all together of enum epic_stall, which the core keeps */
 	unsigned latency;
 };
-/** A load that looks at the first level, in a cycle. */
-void epic_first_load(struct epic_core *core, const struct access *a, uint64_t t,
-		     struct access_time *time);
-/** A store. @return the cycle in which it goes on to the second level */
-uint64_t epic_first_store(struct epic_core *core, const struct access *a, uint64_t t,
-			  struct access_time *time);
-/** A prefetch, whose line comes in a cycle. */
-void epic_first_prefetched(struct epic_core *core, const struct access *a, uint64_t ready);
 static inline bool epic_writes(const struct access *a)
 {
 	return a->kind == EPIC_STORE || a->kind == EPIC_FP_STORE;
@@ -577,20 +590,6 @@ static inline bool epic_loads(const struct access *a)
 	return a->kind >= EPIC_LOAD && a->kind <= EPIC_FP_LOAD_CHECK;
 }
 
-/** Whether a line is in the set of another one that the second level missed in this cycle. */
-bool epic_beside_miss(const struct epic_core *core, uint64_t number, uint64_t t);
-/** What the access, if it is a load, asked of the third level as it came is not wanted. */
-void epic_bypass_invalid(struct epic_core *core, const struct access *a);
-/**
- * A line that the second level has.
- * @param held  it waited in the queue before
- * @return cycles from t until it has its data
- */
-unsigned epic_second_hit(struct epic_core *core, const struct access *a, uint64_t number,
-			 uint64_t t, bool held);
-/** It stores in a cycle. cancelled: it has to go by the queue. */
-void epic_note_store(struct epic_shared *shared, const struct access *a, uint64_t t,
-		     bool cancelled);
 /** A request of the second level, and what waits for it. */
 void epic_request(struct epic_core *core, const struct access *a, uint64_t cycle,
 		  struct access_time *time);
@@ -603,6 +602,8 @@ unsigned epic_upgrade(struct epic_core *core, const struct access *a, uint64_t n
 /** Accesses go on together: the longest stall of each cause is the group's. */
 static inline void epic_access_longest(struct access_time *longest, const struct access_time *time)
 {
+	if (__builtin_expect(!(time->pressure | time->transfer | time->walk | time->order), 1))
+		return;
 	if (time->pressure > longest->pressure)
 		longest->pressure = time->pressure;
 	if (time->transfer > longest->transfer)
@@ -628,7 +629,7 @@ static inline bool epic_access_hit(struct epic_core *core, uint64_t address, uns
 	if (core->dtlb1.pages[0] != (address >> core->dtlb1.page_log2) + 1 ||
 	    (line->tag & ~LINE_STATE) != (number + 1) * 4 || line->ready > cycle ||
 	    core->order.acquired > cycle || address & (bytes - 1) ||
-	    (core->stored_until > cycle && core->stored_words >> (address >> 3 & 63) & 1))
+	    (core->stored_until > cycle && core->stored_parts >> (address >> 4 & 63) & 1))
 		return false;
 	epic_add(core, CELL_L1D_REFERENCE, 1);
 	epic_add(core, CELL_LOAD, 1);

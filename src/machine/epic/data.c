@@ -1,5 +1,5 @@
 /* Data accesses: TLBs, and what is behind the first two levels: the third, memory. */
-#include "machine/epic/core.h"
+#include "machine/epic/first.h"
 
 /* From all levels; the first ones have two lines for it. */
 static void drop_line(struct epic_core *core, uint64_t number)

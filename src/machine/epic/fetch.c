@@ -48,6 +48,8 @@ static unsigned conflict(struct epic_core *core, uint64_t cycle, bool by_address
 	const unsigned takes = core->params->l2i_fill;
 	unsigned wait = 0;
 
+	if (cycle >= core->shared->code_fills)
+		return 0;
 	for (unsigned i = 0; i < CODE_FILLS; i++) {
 		uint64_t since = cycle - core->shared->code_filled[i];
 
@@ -91,6 +93,8 @@ unsigned epic_fetch_line(struct epic_core *core, uint64_t address, uint64_t cycl
 			       &access, &state);
 	core->shared->code_fill = (core->shared->code_fill + 1) % CODE_FILLS;
 	core->shared->code_filled[core->shared->code_fill] = cycle + latency;
+	if (cycle + latency + core->params->l2i_fill > core->shared->code_fills)
+		core->shared->code_fills = cycle + latency + core->params->l2i_fill;
 	if (epic_cache_fill(&core->l2i, line, cycle + latency))
 		epic_count_code(core, CELL_L2I_VICTIM, by_address);
 	return latency;
@@ -116,7 +120,7 @@ static unsigned miss(struct epic_core *core, uint64_t ip, bool by_address)
 		return (unsigned)(ready - now);
 	}
 	latency = epic_fetch_line(core, ip, now, by_address, false);
-	epic_reads_begin(core, &core->shared->addresses, now, latency);
+	epic_addresses_begin(core, now, latency);
 	return latency - core->params->l1i.latency;
 }
 

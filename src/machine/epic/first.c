@@ -2,7 +2,7 @@
  * The first level of data, for integer loads; stores write through it. A store that it has waits in
  * a buffer until it is written; it comes in the way of loads there, and of lines that come.
  */
-#include "machine/epic/core.h"
+#include "machine/epic/first.h"
 
 #define WRITES 2u /* in a cycle: 323602-001 §2.1.2.3 */
 
@@ -17,58 +17,31 @@ static void stall(struct epic_core *core, struct access_time *time, enum epic_st
 
 /* -- Stores ------------------------------------------------------------------------------------ */
 
-/* The first cycle from t on that has room for a write. */
-static uint64_t write_cycle(struct first_level *f, uint64_t t)
+uint64_t epic_first_write_later(struct first_level *f, uint64_t t)
 {
 	uint64_t cycle = t > f->written ? t : f->written;
 
-	while ((cycle == f->written && f->writes == WRITES) || f->filled[cycle % FILLED] == cycle)
+	while ((cycle == f->written && f->writes == WRITES) ||
+	       f->filled[cycle % FILLED_FIRST] == cycle)
 		cycle++;
 	f->writes = cycle == f->written ? f->writes + 1 : 1;
 	f->written = cycle;
 	return cycle;
 }
 
-static uint64_t words_of(const struct access *a)
+/* Where the line comes in this cycle, or the buffer is full until one. */
+uint64_t epic_first_stall_store(struct epic_core *core, uint64_t t, bool fills, uint64_t full,
+				struct access_time *time)
 {
-	return 1ull << (a->address >> 3 & 63) | 1ull << ((a->address + a->bytes - 1) >> 3 & 63);
-}
-
-/* @return the cycle in which it has an entry of the buffer */
-static uint64_t buffer(struct epic_core *core, const struct access *a, uint64_t t,
-		       struct access_time *time)
-{
-	struct first_level *f = &core->shared->first;
-	struct buffered *b = &f->stores[f->next];
-
-	if (b->written > t) {
-		stall(core, time, STALL_FULL, b->written - t);
-		t = b->written;
-	}
-	*b = (struct buffered){.written = write_cycle(f, t + core->params->store_write),
-			       .first = a->address,
-			       .last = a->address + a->bytes - 1};
-	f->next = f->next + 1 == core->params->stores ? 0 : f->next + 1;
-	if (core->stored_until <= t)
-		core->stored_words = 0;
-	core->stored_words |= words_of(a);
-	core->stored_until = b->written;
-	return t;
-}
-
-/* A line that is on its way comes with what the second level was given meanwhile. */
-uint64_t epic_first_store(struct epic_core *core, const struct access *a, uint64_t t,
-			  struct access_time *time)
-{
-	const struct line *line = epic_cache_peek(&core->l1d, epic_line(&core->l1d, a->address));
-
-	if (!line || line->ready > t)
-		return t;
-	if (line->ready == t) {
+	if (fills) {
 		stall(core, time, STALL_FILL, 1);
 		t++;
 	}
-	return buffer(core, a, t, time);
+	if (full > t) {
+		stall(core, time, STALL_FULL, full - t);
+		t = full;
+	}
+	return t;
 }
 
 /* -- Loads ------------------------------------------------------------------------------------- */
@@ -103,7 +76,7 @@ static void fill(struct epic_core *core, const struct access *a, uint64_t ready)
 		line->ready = ready;
 	else
 		return; /* the one before brings it */
-	f->filled[ready % FILLED] = ready;
+	f->filled[ready % FILLED_FIRST] = ready;
 }
 
 /* A miss takes one of the fills, and comes again until one is free. @return the cycle in which it

@@ -235,12 +235,15 @@ static uint64_t count_stalls(struct epic_core *core)
 
 void epic_group_stall(struct epic_core *core, const struct access_time *longest)
 {
-	uint64_t spill = cycles_until(core->unat_ready, core->cycle + 1);
-	uint64_t all =
-	    spill + longest->pressure + longest->transfer + longest->walk + longest->order;
+	uint64_t all = longest->pressure + longest->transfer + longest->walk + longest->order;
+	uint64_t spill;
 
+	if (__builtin_expect(!(all | core->unat_ready) && !core->stalled, 1))
+		return;
+	spill = cycles_until(core->unat_ready, core->cycle + 1);
+	all += spill;
 	core->unat_ready = 0;
-	if (__builtin_expect(core->stalled, 0))
+	if (core->stalled)
 		all += count_stalls(core);
 	if (!all)
 		return;

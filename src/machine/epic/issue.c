@@ -278,9 +278,12 @@ static void turn(struct epic_core *core, const struct epic_op *op, bool taken)
 void epic_branched(struct epic_core *core, const struct epic_op *op, const struct epic_instance *in,
 		   enum epic_outcome outcome)
 {
-	bool flushed = outcome != OUTCOME_CORRECT || core->frame_wrong;
+	bool flushed = outcome != OUTCOME_CORRECT;
 
-	core->frame_wrong = false;
+	if (__builtin_expect(core->frame_wrong, 0)) {
+		core->frame_wrong = false;
+		flushed = true;
+	}
 	if (in->taken || flushed)
 		redirect(core, flushed ? core->params->flush_branch : 0, &core->flush_branch);
 	if (!flushed)
@@ -463,5 +466,5 @@ void epic_group_settle(struct epic_core *core)
 	epic_reads_count(core, &core->shared->reads, core->cycle);
 	epic_reads_count(core, &core->shared->queue, core->cycle);
 	epic_reads_count(core, &core->shared->snoops, core->cycle);
-	epic_reads_count(core, &core->shared->addresses, core->cycle);
+	epic_addresses_count(core, core->cycle);
 }

@@ -106,7 +106,8 @@ void epic_count_kind(struct epic_core *core, const struct epic_op *op,
 		core->stack_ready = ready(core, EPIC_AR_STACK);
 		core->stack_waits = true;
 	}
-	count_wait(core, op);
+	if (op->waits)
+		count_wait(core, op);
 	if (in->replaced)
 		epic_add_marked(core, core->marks,
 				op->kind == EPIC_FP_LOAD || op->kind == EPIC_FP_LOAD_CHECK

@@ -3,13 +3,6 @@
 
 static void pass(struct epic_core *core, struct reads *r, uint64_t cycle)
 {
-	if (r->size) {
-		epic_add(core, r->low, r->count >= r->size ? cycle - r->now : 0);
-		epic_add(core, (enum epic_cell)(r->low + 1),
-			 r->count + 1 >= r->size ? cycle - r->now : 0);
-		r->now = cycle;
-		return;
-	}
 	epic_add(core, r->low, (cycle - r->now) * (r->count & 7));
 	epic_add(core, (enum epic_cell)(r->low + 1), (cycle - r->now) * (r->count >> 3));
 	r->now = cycle;

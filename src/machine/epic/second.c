@@ -2,7 +2,7 @@
  * The second level of data: its queue of requests, and its fills under way. Requests for a line
  * that another one waits for come back when that is there; what they met is counted.
  */
-#include "machine/epic/core.h"
+#include "machine/epic/bypass.h"
 
 static void count_request(struct epic_core *core, const struct access *a)
 {
@@ -118,10 +118,10 @@ static unsigned fill_second_level(struct epic_core *core, const struct access *a
 	epic_ring_take(&core->shared->fills, t + latency);
 	if (victim) /* until the third level has it */
 		epic_ring_take(&core->shared->victims, t + latency + core->params->l3.latency);
-	core->shared->filled[(t + latency) % FILLED] =
-	    2 * (t + latency) + (changes ? FILLED_STORED : 0);
+	core->shared->moved[(t + latency) % FILLED] =
+	    4 * (t + latency) + (changes ? MOVED_IN_WITH : MOVED_IN);
 	if (victim)
-		core->shared->read_out[pending->issued % FILLED] = pending->issued;
+		core->shared->moved[pending->issued % FILLED] = 4 * pending->issued + MOVED_OUT;
 	gone = epic_cache_fill(&core->l2d, number, t + latency);
 	epic_cache_peek(&core->l2d, number)->tag |= shared;
 	if (gone & LINE_DIRTY)

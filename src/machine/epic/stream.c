@@ -88,7 +88,7 @@ static __attribute__((noinline)) bool fetch(struct epic_core *core, uint64_t lin
 	s->lines[i] = line + 1;
 	latency = epic_fetch_line(core, line << core->l1i.line_log2, s->cycle, by_address, true);
 	s->ready[i] = s->cycle + latency;
-	epic_reads_begin(core, &core->shared->addresses, s->cycle, latency);
+	epic_addresses_begin(core, s->cycle, latency);
 	return true;
 }
 
