@@ -348,6 +348,15 @@ static struct epic_visit visit_of(const struct ia64_cpu *c, struct record *r)
 				   .on = c->notes.on};
 }
 
+/* What the thread waits for, if it pauses. */
+static void tell_advanced(struct thread *t, const struct ia64_cpu *c)
+{
+	epic_pauses(t->turn.core);
+	for (unsigned i = 0; i < IA64_ALAT_ENTRIES; i++)
+		if (c->alat[i].tag)
+			epic_advanced(t->turn.core, c->alat[i].address, c->alat[i].size);
+}
+
 static void insn(void *own, const struct ia64_cpu *c, void *record, bool on, uint64_t address)
 {
 	struct thread *t = own;
@@ -368,6 +377,8 @@ static void insn(void *own, const struct ia64_cpu *c, void *record, bool on, uin
 		in.target = r->target;
 	} else if (r->special) {
 		special(&in, c, r);
+		if (last_op(r)->kind == EPIC_PAUSE && on)
+			tell_advanced(t, c);
 	}
 	if (r->stack) {
 		t->stack = true;

@@ -273,11 +273,23 @@ enum epic_switch {
 	SWITCH_HINT,   /* it says that it has nothing to do */
 	SWITCH_HALT,   /* it waits for others */
 	SWITCH_RETURN, /* a line of the other one came */
+	SWITCH_ALAT,   /* an entry of the other one's ALAT went, which it waits for */
 	SWITCH_NONE,
+};
+
+#define ADVANCED_MAX 32u
+
+/* What a thread read in advance, before it said that it has nothing to do: an address and bytes. */
+struct advanced {
+	uint64_t address;
+	unsigned bytes;
 };
 
 /* A thread's part in the changes. */
 struct turn {
+	bool armed; /* it goes on when somebody stores to one of these */
+	unsigned advanced_count;
+	struct advanced advanced[ADVANCED_MAX];
 	bool parked;	 /* it executes nothing until somebody says when it goes on */
 	bool retired;	 /* something, since it came to the foreground */
 	bool hinted;	 /* the open group has such an instruction */
@@ -641,6 +653,9 @@ static inline bool epic_access_hit(struct epic_core *core, uint64_t address, uns
 void epic_access(struct epic_core *core, struct access *access, uint64_t cycle,
 		 struct access_time *time);
 
+/** Somebody stores: the thread in the background, if it waits for that, gets the foreground. */
+void epic_threads_stored(struct epic_core *foreground, uint64_t address, unsigned bytes,
+			 uint64_t cycle);
 /** It asked for a line that comes from memory. @param ready  cycle from which it is there */
 void epic_threads_missed(struct epic_core *core, uint64_t cycle, uint64_t ready);
 /** Of so many cycles of a stall: those until something may end the thread's turn. It has a rival.

@@ -109,6 +109,9 @@ enum fabric_found epic_snoop(struct epic_core *core, uint64_t number, enum fabri
 		epic_add(core, CELL_L1I_SNOOP, 2); /* both halves of the line */
 		epic_add(core, CELL_L2I_SNOOP_HIT, instructions);
 		drop_line(core, number);
+		if (core->rival)
+			epic_threads_stored(core, number << core->l3.line_log2,
+					    1u << core->l3.line_log2, core->cycle);
 		return found;
 	}
 	if (second)
@@ -430,6 +433,9 @@ void epic_access(struct epic_core *core, struct access *a, uint64_t cycle, struc
 		epic_request(core, a,
 			     epic_writes(a) && !a->stack ? epic_first_store(core, a, t, time) : t,
 			     time);
+	if (__builtin_expect(core->rival != NULL, 0) &&
+	    (epic_writes(a) || a->kind == EPIC_EXCHANGE))
+		epic_threads_stored(core, a->address, a->bytes, t);
 	if (a->kind == EPIC_PREFETCH)
 		epic_first_prefetched(core, a, t + time->pressure + time->latency);
 	time->latency = max(time->latency, 1);

@@ -340,6 +340,10 @@ void epic_rest(struct epic_core *core, uint64_t until);
 void epic_park(struct epic_core *core);
 /** One that is parked goes on now. */
 void epic_resume(struct epic_core *core);
+/** The thread is about to pause. What its ALAT has is told next. */
+void epic_pauses(struct epic_core *core);
+/** An entry of the ALAT of the thread that is about to pause. */
+void epic_advanced(struct epic_core *core, uint64_t address, unsigned bytes);
 /** Whether it is this thread that the core executes. Only that one issues instructions. */
 bool epic_foreground(const struct epic_core *core);
 /**
