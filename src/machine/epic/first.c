@@ -4,8 +4,6 @@
  */
 #include "machine/epic/first.h"
 
-#define WRITES 2u /* in a cycle: 323602-001 §2.1.2.3 */
-
 static void stall(struct epic_core *core, struct access_time *time, enum epic_stall cause,
 		  uint64_t cycles)
 {
@@ -17,11 +15,12 @@ static void stall(struct epic_core *core, struct access_time *time, enum epic_st
 
 /* -- Stores ------------------------------------------------------------------------------------ */
 
-uint64_t epic_first_write_later(struct first_level *f, uint64_t t)
+uint64_t epic_first_write_later(struct epic_core *core, uint64_t t)
 {
+	struct first_level *f = &core->shared->first;
 	uint64_t cycle = t > f->written ? t : f->written;
 
-	while ((cycle == f->written && f->writes == WRITES) ||
+	while ((cycle == f->written && f->writes == core->params->store_writes) ||
 	       f->filled[cycle % FILLED_FIRST] == cycle)
 		cycle++;
 	f->writes = cycle == f->written ? f->writes + 1 : 1;

@@ -11,7 +11,7 @@ void epic_first_load(struct epic_core *core, const struct access *a, uint64_t t,
 void epic_first_prefetched(struct epic_core *core, const struct access *a, uint64_t ready);
 
 /** The first cycle from t on that has room for a write, where not each has. */
-uint64_t epic_first_write_later(struct first_level *f, uint64_t t);
+uint64_t epic_first_write_later(struct epic_core *core, uint64_t t);
 /**
  * A store that cannot go on in cycle t.
  * @param fills  its line comes in that cycle
@@ -31,10 +31,12 @@ static inline const struct line *epic_first_find(const struct epic_core *core, u
 	return (set->tag & ~LINE_STATE) == (number + 1) * 4 ? set : epic_cache_peek(cache, number);
 }
 
-static inline uint64_t epic_first_write(struct first_level *f, uint64_t t)
+static inline uint64_t epic_first_write(struct epic_core *core, uint64_t t)
 {
+	struct first_level *f = &core->shared->first;
+
 	if (__builtin_expect(t <= f->written || f->filled[t % FILLED_FIRST] == t, 0))
-		return epic_first_write_later(f, t);
+		return epic_first_write_later(core, t);
 	f->writes = 1;
 	f->written = t;
 	return t;
@@ -54,7 +56,7 @@ static inline uint64_t epic_first_store(struct epic_core *core, const struct acc
 		return t;
 	if (__builtin_expect(line->ready == t || b->written > t, 0))
 		t = epic_first_stall_store(core, t, line->ready == t, b->written, time);
-	b->written = epic_first_write(f, t + core->params->store_write);
+	b->written = epic_first_write(core, t + core->params->store_write);
 	b->first = a->address;
 	b->last = a->address + a->bytes - 1;
 	f->next = f->next + 1 == core->params->stores ? 0 : f->next + 1;

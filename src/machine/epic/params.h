@@ -23,6 +23,7 @@ struct epic_params {
 	uint32_t first_fills;	  /* of the first level of data, at once */
 	uint32_t stores;	  /* that wait there to be written, at once */
 	uint32_t store_write;	  /* cycles until one is */
+	uint32_t store_writes;	  /* in a cycle */
 	uint32_t snoops;	  /* that a core is at, at once */
 	uint32_t victims;	  /* modified lines that it gives up, at once */
 	uint32_t data;		  /* stores whose data wait there, at once */
