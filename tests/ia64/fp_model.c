@@ -302,6 +302,7 @@ static struct outcome round_real(bool sign, const struct real *x, uint32_t statu
 	mpz_add_ui(n, n, up);
 	exp = unit + (long)mpz_sizeinbase(n, 2) - 1;
 	inexact = against == -2 ? 0 : IA64_FP_I;
+	status |= exp > env->emin && exp < env->emax ? 0 : IA64_FP_UNSAFE;
 	if (exp > env->emax && env->enabled & IA64_FP_O) {
 		out = trapped(encode(sign, n, unit, true, status, env), IA64_FP_O | inexact,
 			      IA64_FP_O | inexact, up);
@@ -533,7 +534,7 @@ uint32_t model_pair_status(uint32_t hi, uint32_t lo)
 		return IA64_FP_FAULT | (code_hi | code_lo << 4) << 16;
 	}
 	if ((hi | lo) & IA64_FP_TRAP)
-		return ((hi | lo) & 0xC3F) | IA64_FP_TRAP |
+		return ((hi | lo) & 0x1C3F) | IA64_FP_TRAP |
 		       ((code_hi & 0x7800) | (code_lo & 0x7800) >> 4 | 1) << 16;
-	return (hi | lo) & 0xC3F;
+	return (hi | lo) & 0x1C3F;
 }

@@ -142,9 +142,15 @@ class Analyze(Assembled):
         self.assertAlmostEqual(found["MISPREDICTED"]["value"], 0.5, delta=0.001)
 
     def test_what_is_not_modelled_has_no_value(self):
-        found = self.analyze("full", FULL)
-        self.assertIsNone(found["FPU"]["value"])
-        self.assertIsNone(found["FPU"]["share"])
+        method = self.path / "absent.txt"
+        method.write_text("# Absent\nAll | overlap | CPU_OP_CYCLES.ALL | cycles\n"
+                          "\tPorts | | TAGGED_L2D_RETURN_PORT | not modelled\n",
+                          encoding="utf-8")
+        run = self.run_it("-M", MACHINE, "-m", "./absent.txt", "--format", "json", "--",
+                          self.build("loads", HEAD + LOADS + TAIL))
+        ports = json.loads(run.stderr)["tree"][1]
+        self.assertIsNone(ports["value"])
+        self.assertIsNone(ports["share"])
 
     def test_rests_are_told(self):
         method = self.path / "mine.txt"

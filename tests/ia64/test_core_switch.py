@@ -150,6 +150,21 @@ PAUSE = """
 	.align 64
 1:	{hint} 0;; br.cloop.sptk 1b;;
 """
+# What the thread read in advance is stored to, or not.
+ADVANCE = """
+	movl r14=data
+	movl r29={turns}-1;;
+	mov ar.lc=r29;;
+	.align 64
+1:	ld8.a r16=[r14];; hint.m 0;; br.cloop.sptk 1b;;
+"""
+STORE = """
+	movl r14=data+{offset}
+	movl r29={turns}-1;;
+	mov ar.lc=r29;;
+	.align 64
+1:	add r30=1,r30;; st8 [r14]=r30;; br.cloop.sptk 1b;;
+"""
 SLEEP = """
 	mov r36={turns};;
 1:	mov r15=1168			// nanosleep
@@ -160,7 +175,7 @@ SLEEP = """
 	cmp.ne p6,p7=0,r36;;
 (p6)	br.cond.sptk 1b;;
 """
-CAUSES = ("L3MISS", "TIMER", "HINT", "LP_EXE_STALL", "L2RTRN")
+CAUSES = ("L3MISS", "TIMER", "HINT", "LP_EXE_STALL", "L2RTRN", "ALAT")
 # Of every run: one set of counters takes them.
 CHANGES = [*(f"THREAD_SWITCH_EVENTS.{name}" for name in ("ALL", "MISSED", *CAUSES)),
            *(f"THREAD_SWITCH_GATED.{name}" for name in ("ALL", "PIPE", "FWDPRO")),
@@ -284,6 +299,20 @@ class Test(Case):
             "THREAD_SWITCH_EVENTS.HINT": (2000, 2000), "THREAD_SWITCH_EVENTS.ALL": (2000, 2000)},
             hint="hint.m")
         self.more((PAUSE, PAUSE), (1000, 3000), {"THREAD_SWITCH_EVENTS.HINT": (0, 0)}, hint="nop.m")
+
+    def test_alat(self):
+        """The second one pauses, and waits for a store to what it read in advance: each store of the
+        first one gives it the foreground. One of bytes behind does not, nor a pause without that. The
+        first one spins until the second is there, which has more turns than it."""
+        first = SPIN.replace("{turns}", str(QUANTUM)) + STORE
+        second = ADVANCE.replace("{turns}", "10000")
+        self.more((first, second), (1000, 3000), {
+            "THREAD_SWITCH_EVENTS.ALAT": (2000, 0), "THREAD_SWITCH_EVENTS.HINT": (0, 2000),
+            "THREAD_SWITCH_EVENTS.ALL": (2000, 2000), "THREAD_SWITCH_EVENTS.TIMER": (0, 0)},
+            offset=0)
+        for other, offset in (second, 8), (PAUSE.replace("{turns}", "10000"), 0):
+            self.more((first, other), (1000, 3000), {"THREAD_SWITCH_EVENTS.ALAT": (0, 0)},
+                      offset=offset, hint="hint.m")
 
     def test_halt(self):
         """A thread that sleeps gives the foreground away, and waits for it when it wakes. The

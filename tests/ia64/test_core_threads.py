@@ -147,7 +147,7 @@ class Test(Case):
         and the others begin when these end; so a core is at eight of them from when the eighth comes
         until two such times after the first. The flag's line takes four more, two of each kind."""
         body = "mov r28=r29; mov r30=r29;;" + \
-            "(p9) st8 [r28]=r25,128\n (p8) ld8 r22=[r30],128;;\n" * 16
+            "(p9) st8 [r28]=r25,128\n (p8) ldf8 f6=[r30],128;;\n" * 16
         took = SNOOP * CORE_MHZ // 1200
         events = ["CPE_QPI_RSP.SNP_REG", "CPE_QPI_RSP.SNP_RCAP", "CPE_RIP_NDRNCBSNP.SnpInvItoE",
                   "ER_SNOOPQ_LIVE_LO", "ER_SNOOPQ_LIVE_HI"]

@@ -277,7 +277,7 @@ class Samples(Assembled):
                      "cbo.LLC_LOOKUP.ANY", "--", walk, status=1)
         self.refused("only counters of cores", "record", "-M", MACHINE, "-e", "bbox.IMT_ALLOC",
                      "--", walk, status=1)
-        self.refused("not modelled", "record", "-M", MACHINE, "-e", "FP_TRUE_SIRSTALL", "--", walk,
+        self.refused("not modelled", "record", "-M", MACHINE, "-e", "TAGGED_L2D_RETURN_PORT", "--", walk,
                      status=1)
         self.refused("-c takes a number", "record", "-M", MACHINE, "-e", "NOPS_RETIRED", "-c", "0",
                      "--", walk)

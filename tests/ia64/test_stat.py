@@ -232,9 +232,9 @@ class Stat(Assembled):
 
     def test_absent_event(self):
         program = self.build("zero", START + EXIT.format(0))
-        report, said = self.stat([program], "-e", "FP_TRUE_SIRSTALL")
+        report, said = self.stat([program], "-e", "TAGGED_L2D_RETURN_PORT")
         self.assertIn("not modelled", said)
-        self.assertIsNone(self.counts(report)["FP_TRUE_SIRSTALL"])
+        self.assertIsNone(self.counts(report)["TAGGED_L2D_RETURN_PORT"])
 
     def test_what_cannot_happen(self):
         program = self.build("zero", START + EXIT.format(0))

@@ -17,6 +17,9 @@
 #define VECTOR_BREAK   0x2C00
 #define VECTOR_GENERAL 0x5400
 
+/* The previous frame in ar.pfs. */
+#define FRAME 0x3FFFFFFFFFull
+
 /* What is kept of instructions that are told of together. */
 struct record {
 	uint8_t code; /* of the last one: enum ia64_opcode */
@@ -237,6 +240,10 @@ static void branch(struct epic_instance *in, const struct ia64_cpu *c, const str
 	default:
 		break;
 	}
+	if (last_op(r)->kind == EPIC_RETURN)
+		in->address = c->pfs & FRAME;
+	else if (last_op(r)->flags & EPIC_CALL)
+		in->address = ia64_cfm(c);
 }
 
 static unsigned tag_of(const struct ia64_cpu *c, const struct record *r)
@@ -341,6 +348,15 @@ static struct epic_visit visit_of(const struct ia64_cpu *c, struct record *r)
 				   .on = c->notes.on};
 }
 
+/* What the thread waits for, if it pauses. */
+static void tell_advanced(struct thread *t, const struct ia64_cpu *c)
+{
+	epic_pauses(t->turn.core);
+	for (unsigned i = 0; i < IA64_ALAT_ENTRIES; i++)
+		if (c->alat[i].tag)
+			epic_advanced(t->turn.core, c->alat[i].address, c->alat[i].size);
+}
+
 static void insn(void *own, const struct ia64_cpu *c, void *record, bool on, uint64_t address)
 {
 	struct thread *t = own;
@@ -361,6 +377,8 @@ static void insn(void *own, const struct ia64_cpu *c, void *record, bool on, uin
 		in.target = r->target;
 	} else if (r->special) {
 		special(&in, c, r);
+		if (last_op(r)->kind == EPIC_PAUSE && on)
+			tell_advanced(t, c);
 	}
 	if (r->stack) {
 		t->stack = true;
@@ -409,6 +427,14 @@ static uint64_t monitor(void *own, uint32_t number)
 	struct thread *t = own;
 
 	return t->turn.core ? t->feed->target.monitor(t->feed->target.arg, t->number, number) : 0;
+}
+
+static void unsafe(void *own, bool traps)
+{
+	struct thread *t = own;
+
+	if (t->turn.core)
+		epic_unsafe(t->turn.core, traps);
 }
 
 static bool system_call(void *own, struct ia64_cpu *c, uint64_t number, const uint64_t *a,
@@ -475,6 +501,7 @@ int ia64_core_feed_new(struct ia64_core_feed **feed, const struct ia64_core_feed
 					     .until = until,
 					     .tiny = tiny,
 					     .monitor = monitor,
+					     .unsafe = unsafe,
 					     .syscall = system_call,
 					     .ended = ended,
 					     .forked = forked};

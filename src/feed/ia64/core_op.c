@@ -314,6 +314,8 @@ static unsigned kind_of(const struct ia64_insn *n, uint64_t word)
 		return EPIC_PREFETCH;
 	case IA64_FC:
 		return EPIC_FLUSH;
+	case IA64_MF:
+		return EPIC_FENCE;
 	case IA64_BR_COND:
 	case IA64_BR_CALL:
 	case IA64_BR_CLOOP:
@@ -376,6 +378,8 @@ static unsigned order_of(const struct ia64_insn *n, uint64_t word)
 	case IA64_ST:
 	case IA64_ST16:
 		return type == 0x34 ? EPIC_RELEASE : 0;
+	case IA64_MF:
+		return EPIC_ACQUIRE | EPIC_RELEASE;
 	case IA64_XCHG:
 		return EPIC_ACQUIRE;
 	case IA64_CMPXCHG:
@@ -528,6 +532,22 @@ static uint64_t encoding_of(const struct ia64_bundle *b, unsigned slot)
 	return w & ((1ull << 41) - 1);
 }
 
+static unsigned waits_of(const struct ia64_insn *n)
+{
+	switch (n->op) {
+	case IA64_LD_FILL:
+		return EPIC_WAITS_FILL;
+	case IA64_LOADRS:
+		return EPIC_WAITS_LOADRS;
+	case IA64_MOV_TO_AR:
+	case IA64_MOV_TO_ARI:
+	case IA64_MOV_FROM_AR:
+		return n->r3 == IA64_AR_UNAT ? EPIC_WAITS_MOVE : EPIC_WAITS_NOT;
+	default:
+		return EPIC_WAITS_NOT;
+	}
+}
+
 void ia64_core_op(struct epic_op *op, const struct ia64_insn *n, const struct ia64_bundle *bundle)
 {
 	static const struct shape none = {0};
@@ -557,7 +577,7 @@ void ia64_core_op(struct epic_op *op, const struct ia64_insn *n, const struct ia
 	op->qp = n->qp;
 	op->flags = (uint8_t)(flags_of(n, template, slots) |
 			      (asks_to_own(n, op->encoding) ? EPIC_OWNS : 0));
-	op->fills = n->op == IA64_LD_FILL;
+	op->waits = (uint8_t)waits_of(n);
 	operands(op, s, n);
 	if (n->op == IA64_ST_SPILL)
 		result(op, EPIC_APPLICATION + EPIC_AR_SPILLED, EPIC_VIA_APPLICATION);

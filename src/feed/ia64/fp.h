@@ -97,8 +97,9 @@ bool ia64_fchkf(uint64_t fpsr, unsigned sf);
 
 #define IA64_FP_FAULT	  0x100u
 #define IA64_FP_TRAP	  0x200u
-#define IA64_FP_FLUSHED	  0x400u /* a result too small for its format became 0 */
-#define IA64_FP_TINY	  0x800u /* one would have, in flush-to-zero mode */
+#define IA64_FP_FLUSHED	  0x400u  /* a result too small for its format became 0 */
+#define IA64_FP_TINY	  0x800u  /* one would have, in flush-to-zero mode */
+#define IA64_FP_UNSAFE	  0x1000u /* its exponent is at an end of the format's, or beyond */
 #define IA64_FP_ISR_SHIFT 16
 
 /* ISR.code{15:0} of a fault or trap. */

@@ -20,7 +20,8 @@ static struct lanes split(const struct ia64_fr *f)
 static uint32_t both(uint32_t hi, uint32_t lo)
 {
 	unsigned code_hi = ia64_fp_isr_code(hi), code_lo = ia64_fp_isr_code(lo);
-	uint32_t status = (hi | lo) & (IA64_FP_FLAGS | IA64_FP_FLUSHED | IA64_FP_TINY);
+	uint32_t status =
+	    (hi | lo) & (IA64_FP_FLAGS | IA64_FP_FLUSHED | IA64_FP_TINY | IA64_FP_UNSAFE);
 
 	if ((hi | lo) & IA64_FP_FAULT)
 		return IA64_FP_FAULT | ((hi & IA64_FP_FAULT ? code_hi : 0) |

@@ -155,23 +155,25 @@ uint32_t ia64_fp_round_any(struct ia64_fr *f1, bool sign, int32_t exp, uint64_t 
 	const struct fp_format *format = fp_format(controls, mode);
 	struct rounded r = round_at(format, rounding, sign, exp, hi, lo);
 	unsigned flags = r.inexact ? IA64_FP_I : 0;
+	uint32_t unsafe = r.exp <= format->emin || r.exp >= format->emax ? IA64_FP_UNSAFE : 0;
 
 	if (r.exp > format->emax) {
 		if (enabled & IA64_FP_O)
-			return wrapped(f1, sign, &r, IA64_FP_O, mode);
-		return overflow(f1, sign, format, rounding, enabled);
+			return unsafe | wrapped(f1, sign, &r, IA64_FP_O, mode);
+		return unsafe | overflow(f1, sign, format, rounding, enabled);
 	}
 	if (r.exp < format->emin) {
 		if (enabled & IA64_FP_U)
-			return wrapped(f1, sign, &r, IA64_FP_U, mode);
+			return unsafe | wrapped(f1, sign, &r, IA64_FP_U, mode);
 		if (controls & IA64_SF_FTZ) {
 			*f1 = fr_zero(sign);
-			return IA64_FP_FLUSHED |
+			return unsafe | IA64_FP_FLUSHED |
 			       fp_trap(IA64_FP_U | IA64_FP_I, enabled & IA64_FP_I, false);
 		}
-		return IA64_FP_TINY | denormal(f1, sign, exp, hi, lo, format, rounding, enabled);
+		return unsafe | IA64_FP_TINY |
+		       denormal(f1, sign, exp, hi, lo, format, rounding, enabled);
 	}
 	f1->sig = r.sig;
 	f1->se = sign_exp(sign, r.exp);
-	return fp_trap(flags, flags & enabled, r.up);
+	return unsafe | fp_trap(flags, flags & enabled, r.up);
 }

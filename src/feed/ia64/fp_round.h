@@ -93,7 +93,7 @@ static inline uint32_t fp_round(struct ia64_fr *f1, bool sign, int32_t exp, uint
 		kept = IA64_FR_INTEGER_BIT;
 		kept_exp++;
 	}
-	if (__builtin_expect(kept_exp < format->emin || kept_exp > format->emax, 0) ||
+	if (__builtin_expect(kept_exp <= format->emin || kept_exp >= format->emax, 0) ||
 	    __builtin_expect(rest && !(fpsr & IA64_FP_I), 0))
 		return ia64_fp_round_any(f1, sign, exp, hi, lo, fpsr, mode);
 	f1->sig = kept;

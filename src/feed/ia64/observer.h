@@ -60,6 +60,12 @@ struct ia64_observer {
 	 */
 	uint64_t (*monitor)(void *own, uint32_t number);
 	/**
+	 * The result of the floating-point instruction that insn() told of last has the lowest or
+	 * highest exponent of its format, or one beyond. traps: hardware would trap, for the
+	 * program or to have software make a denormal. NULL: nothing to do.
+	 */
+	void (*unsafe)(void *own, bool traps);
+	/**
 	 * A thread is about to make a system call: number as in r15, arguments. NULL: nothing to
 	 * do.
 	 * @return whether it is done; then *result is its result

@@ -12,14 +12,17 @@ static inline void wrote(struct ia64_cpu *c, unsigned f)
 	c->um |= f < 32 ? IA64_UM_MFL : IA64_UM_MFH;
 }
 
-static void tell_tiny(struct ia64_cpu *c, const struct ia64_op *o, uint32_t status)
+static void tell_unsafe(struct ia64_cpu *c, const struct ia64_op *o, uint32_t status)
 {
 	const struct ia64_observer *w = c->process->observer;
 
-	if (!w || !w->tiny)
+	if (!w)
 		return;
 	ia64_code_until(c, o, false);
-	w->tiny(c->observer_own, status & IA64_FP_FLUSHED);
+	if (w->tiny && status & (IA64_FP_FLUSHED | IA64_FP_TINY))
+		w->tiny(c->observer_own, status & IA64_FP_FLUSHED);
+	if (w->unsafe)
+		w->unsafe(c->observer_own, status & (IA64_FP_TRAP | IA64_FP_TINY));
 }
 
 /* What is rare in the status word of an operation: a fault, a trap after it, a tiny result. */
@@ -29,8 +32,8 @@ static struct ia64_op *signalled(struct ia64_cpu *c, struct ia64_op *o, uint32_t
 		c->fault_isr = ia64_fp_isr_code(status);
 		return ia64_raise(c, o, IA64_FAULT_FP);
 	}
-	if (status & (IA64_FP_FLUSHED | IA64_FP_TINY))
-		tell_tiny(c, o, status);
+	if (status & IA64_FP_UNSAFE)
+		tell_unsafe(c, o, status);
 	c->fpsr = ia64_fpsr_raise(c->fpsr, o->c & 3, status);
 	wrote(c, o->r1);
 	if (!(status & IA64_FP_TRAP))
@@ -46,7 +49,7 @@ static struct ia64_op *signalled(struct ia64_cpu *c, struct ia64_op *o, uint32_t
 static inline __attribute__((always_inline)) struct ia64_op *
 finish(struct ia64_cpu *c, struct ia64_op *o, uint32_t status)
 {
-	if (UNLIKELY(status & (IA64_FP_FAULT | IA64_FP_TRAP | IA64_FP_FLUSHED | IA64_FP_TINY)))
+	if (UNLIKELY(status & (IA64_FP_FAULT | IA64_FP_TRAP | IA64_FP_UNSAFE)))
 		return signalled(c, o, status);
 	c->fpsr = ia64_fpsr_raise(c->fpsr, o->c & 3, status);
 	wrote(c, o->r1);

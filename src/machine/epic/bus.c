@@ -207,6 +207,9 @@ enum fabric_found epic_snoop(struct epic_core *core, uint64_t number, enum fabri
 		epic_add(core, CELL_L1I_SNOOP, 2); /* both halves of the line */
 		epic_add(core, CELL_L2I_SNOOP_HIT, instructions);
 		epic_drop_line(core, number);
+		if (core->rival)
+			epic_threads_stored(core, number << core->l3.line_log2,
+					    1u << core->l3.line_log2, core->cycle);
 		return found;
 	}
 	if (second)

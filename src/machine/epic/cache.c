@@ -83,16 +83,3 @@ bool epic_tlb_peek(const struct tlb *tlb, uint64_t address)
 			return true;
 	return false;
 }
-
-uint64_t epic_ring_wait(const struct ring *ring, uint64_t t)
-{
-	uint64_t until = ring->until[ring->next];
-
-	return until > t ? until : t;
-}
-
-void epic_ring_take(struct ring *ring, uint64_t until)
-{
-	ring->until[ring->next] = until;
-	ring->next = ring->next + 1 == ring->size ? 0 : ring->next + 1;
-}

@@ -96,6 +96,8 @@ struct epic_core *epic_init(void *memory, const struct epic_params *params)
 	core->shared->fills.size = params->fills;
 	core->shared->victims.size = params->victims;
 	core->shared->buffers.size = params->line_buffers;
+	core->shared->data.size = params->data;
+	core->shared->first.fills.size = params->first_fills;
 	core->shared->reads.low = CELL_READING_LOW;
 	core->shared->queue.low = CELL_QUEUE_LOW;
 	core->shared->snoops.low = CELL_SNOOPS_LOW;

@@ -107,6 +107,7 @@ struct predictor {
 /* Where calls return to. */
 struct returns {
 	uint64_t targets[RETURNS];
+	uint64_t frames[RETURNS]; /* that their callers had */
 	unsigned top;
 };
 
@@ -160,10 +161,12 @@ struct reads {
 /* Prefetch of code: lines on their way, and those that came and nobody has asked for. */
 struct stream {
 	uint64_t next;		     /* line to ask for; 0: nothing streams */
+	uint64_t stalled;	     /* since when all fills are taken; 0: it does not stall */
 	uint64_t cycle;		     /* from which the next request can go */
 	uint64_t lines[STREAM_ROOM]; /* number + 1; 0: none */
 	uint64_t ready[STREAM_ROOM]; /* cycle from which it is there */
 	unsigned at;		     /* the place taken last where none was free */
+	bool close;		     /* it does for the line behind the one that is fetched */
 };
 
 /* A line that the second level waits for. */
@@ -173,12 +176,23 @@ struct pending {
 	unsigned waiting;	   /* requests that come back when it is there */
 };
 
+#define CODE_FILLS 16u
+#define ADDRESSES  8u
+
+/* The read address buffer: lines of code that the first level waits for. */
+struct addresses {
+	uint64_t until[ADDRESSES];
+	uint64_t asked; /* cycle of the last request; what is before it is counted */
+	bool crowded;	/* all are taken since then, or all but one */
+};
+
 #define STORES	    8u
 #define STORES_BACK 4u /* cycles in which a store is on its way through the second level */
 
-/* What the second level stored: in which cycle, which bytes, four by four. */
+/* What the second level stored: 2 * cycle, + 1 if it has to go by the queue; which bytes, four by
+ * four. */
 struct stored {
-	uint64_t cycle, first, last;
+	uint64_t when, first, last;
 };
 
 /* What something of the core does with a line. */
@@ -189,7 +203,43 @@ struct line_use {
 
 #define OUTSTANDING_MAX 64u /* those that wait for others included */
 
-#define FILLED 512u
+#define FILLED	     512u
+#define FILLED_FIRST 128u /* of the first level */
+#define ISSUES	     32u  /* more cycles than a hit takes */
+
+/* What moves a line of the second level in a cycle. */
+enum moved {
+	MOVED_IN = 1,	   /* it comes */
+	MOVED_IN_WITH = 2, /* and a store waits for it */
+	MOVED_OUT = 3,	   /* a modified one is read, to be written back */
+};
+
+#define BUFFERED_MAX 16u
+
+/* A store that the first level of data has: bytes, and the cycle in which they are written. */
+struct buffered {
+	uint64_t written, first, last;
+};
+
+/* The first level of data. */
+struct first_level {
+	struct ring fills;
+	struct buffered stores[BUFFERED_MAX]; /* taken in turn */
+	unsigned next;
+	uint64_t written;	       /* the last cycle with a write */
+	unsigned writes;	       /* in that cycle */
+	uint64_t filled[FILLED_FIRST]; /* cycles with a line that came, by their remainders */
+};
+
+/* Why it stalls the pipeline, besides what struct access_time has. In the order of the cells. */
+enum epic_stall {
+	STALL_FULL,   /* its buffer of stores is */
+	STALL_FILL,   /* a store of a line that comes */
+	STALL_STORED, /* a load of what waits in the buffer */
+	STALL_CHECK,  /* a check load of that */
+	STALL_AGAIN,  /* a miss, and all fills are taken */
+	STALLS,
+};
 
 /* Cycles of the link to the router that are told: those with a packet of the home classes, or with
  * a line, to send; of these, without credits; with few credits. */
@@ -205,13 +255,22 @@ struct epic_shared {
 	uint64_t busy; /* cycle until which it executed before it stopped */
 	struct predictor predictor;
 	struct stream stream;
-	struct ring requests, fills, victims;
+	struct ring requests, fills, victims, data;
 	struct ring buffers;		  /* of lines that leave the core */
+	uint64_t
+	    code_filled[CODE_FILLS]; /* cycles in which a line of code came to the second level */
+	unsigned code_fill;	     /* the one noted last */
+	uint64_t code_fills;	     /* until when one of these takes the port */
 	struct pending pending[RING_MAX]; /* of fills */
 	uint64_t missed_cycle, missed;	  /* line and cycle of the last miss of the second level */
-	uint64_t filled[FILLED];    /* cycles in which a line came to it, by their remainders */
+	/* By the remainders of cycles: 4 * cycle + enum moved; 16 * cycle + the hits that read or
+	 * write its data in it. */
+	uint64_t moved[FILLED], issues[ISSUES];
+	uint64_t back_at;	    /* the last cycle to which a hit was put off */
+	uint64_t data_full;	    /* until when its data buffer is full */
 	uint64_t recirculates;	    /* until when requests wait for lines on their way */
 	uint64_t bank_cycle, banks; /* of its data that loads read in a cycle, a bit each */
+	struct first_level first;
 	struct stored stores[STORES];
 	uint64_t stored_at; /* cycle of the last one */
 	unsigned store_next;
@@ -225,6 +284,7 @@ struct epic_shared {
 	    outstanding_until; /* the latest ends of these, and of those below */
 	struct line_use
 	    outstanding[OUTSTANDING_MAX]; /* requests to home agents, with their lines */
+	struct addresses addresses;
 };
 
 #define MISSES_MAX   32u
@@ -237,11 +297,23 @@ enum epic_switch {
 	SWITCH_HINT,   /* it says that it has nothing to do */
 	SWITCH_HALT,   /* it waits for others */
 	SWITCH_RETURN, /* a line of the other one came */
+	SWITCH_ALAT,   /* an entry of the other one's ALAT went, which it waits for */
 	SWITCH_NONE,
+};
+
+#define ADVANCED_MAX 32u
+
+/* What a thread read in advance, before it said that it has nothing to do: an address and bytes. */
+struct advanced {
+	uint64_t address;
+	unsigned bytes;
 };
 
 /* A thread's part in the changes. */
 struct turn {
+	bool armed; /* it goes on when somebody stores to one of these */
+	unsigned advanced_count;
+	struct advanced advanced[ADVANCED_MAX];
 	bool parked;	 /* it executes nothing until somebody says when it goes on */
 	bool retired;	 /* something, since it came to the foreground */
 	bool hinted;	 /* the open group has such an instruction */
@@ -277,6 +349,7 @@ struct epic_core {
 	struct group group;
 	uint64_t at;	     /* where the program goes on: ip + slot; 0: somewhere else */
 	bool b_before;	     /* the bundle before ended in a B slot */
+	bool frame_wrong;    /* of the branch issued last: the frame that it returns to */
 	uint64_t forced_ip;  /* bundle in which a branch was predicted as taken, and is not; or 0 */
 	uint64_t crowded_ip; /* bundle that lost its cycle to a B slot ahead of it; or 0 */
 	uint64_t encoded_ip; /* bundle with a branch on port B0; or 0 */
@@ -285,12 +358,21 @@ struct epic_core {
 	unsigned owed_cell;
 	uint64_t flush_branch, flush_exception; /* cycles that come before the next group */
 	uint64_t spill, fill;			/* the same of the register stack */
-	bool stack_waits;			/* one of these, or stack_ready, is not 0 */
+	/* One of these, of stack_ready, moved_ready, loadrs, nat and unsafe, is not 0. */
+	bool stack_waits;
 	uint64_t stack_ready; /* of application registers that it needs for the open group; or 0 */
 	bool stack_told;      /* the stack's registers were counted as the next instruction came */
 	uint64_t unat_ready;  /* of ar.unat, for fills of the open group; or 0 */
+	uint64_t moved_ready; /* of ar.unat, for moves of the open group; or 0 */
+	/* Cycles that come before the next group: loadrs calculates, a load makes its NaT, the
+	 * floating-point unit looks whether an instruction traps. */
+	uint64_t loadrs, nat, unsafe;
 	struct order order;
-	unsigned marks; /* of the instruction issued last */
+	uint64_t stored_until;	 /* cycle in which the buffer of stores is empty */
+	uint64_t stored_parts;	 /* what is in it: a bit for each 16 bytes, modulo 64 */
+	uint64_t stalls[STALLS]; /* of the open group; the longest of each */
+	bool stalled;		 /* one of them is not 0 */
+	unsigned marks;		 /* of the instruction issued last */
 	bool marking;
 	bool watched; /* somebody is told of each cycle or group */
 	uint64_t deadline;
@@ -403,10 +485,19 @@ static inline bool epic_tlb_find(struct tlb *tlb, uint64_t address)
 
 	return tlb->pages[0] == page || epic_tlb_find_older(tlb, page);
 }
-/** The cycle from t on at which an entry is free; it is taken from there until `for_cycles` later.
- */
-uint64_t epic_ring_wait(const struct ring *ring, uint64_t t);
-void epic_ring_take(struct ring *ring, uint64_t until);
+/** The cycle from t on at which an entry is free. */
+static inline uint64_t epic_ring_wait(const struct ring *ring, uint64_t t)
+{
+	uint64_t until = ring->until[ring->next];
+
+	return until > t ? until : t;
+}
+/** Takes that entry until a cycle. */
+static inline void epic_ring_take(struct ring *ring, uint64_t until)
+{
+	ring->until[ring->next] = until;
+	ring->next = ring->next + 1 == ring->size ? 0 : ring->next + 1;
+}
 
 static inline uint64_t epic_line_of(uint64_t tag)
 {
@@ -463,6 +554,10 @@ void epic_bus_settle(struct epic_core *core);
 void epic_bus_flush(struct epic_core *core, uint64_t tag, bool shared, uint64_t cycle);
 /** A modified line goes to memory. */
 void epic_bus_write_back(struct epic_core *core, uint64_t number, uint64_t cycle);
+/** A line of code is asked for in a cycle, and comes so many later. */
+void epic_addresses_begin(struct epic_core *core, uint64_t cycle, unsigned latency);
+/** Counts the cycles up to this one in which the buffer is full. */
+void epic_addresses_count(struct epic_core *core, uint64_t cycle);
 
 /** Fetches the 32 bytes with the bundle. @return as epic_available() */
 uint64_t epic_fetch(struct epic_core *core, uint64_t ip);
@@ -486,6 +581,8 @@ static inline void epic_stream_begin(struct epic_core *core, const struct epic_i
 }
 /** Asks for lines behind the one that is fetched. */
 void epic_stream_go_on(struct epic_core *core, uint64_t line);
+/** It stalls no longer: it goes on, or is over. */
+void epic_stream_unstall(struct epic_core *core);
 /** Takes a line out of the buffer. @return cycle from which it is there; UINT64_MAX: it is not */
 uint64_t epic_stream_take(struct epic_core *core, uint64_t line);
 /** A line of code from beyond the first level, which comes to the second. @return cycles */
@@ -524,16 +621,28 @@ enum epic_outcome {
 /**
  * How a branch was predicted, given what it did; learns from it.
  * @param forced  it is predicted as not taken, whatever it is
+ * @param frame_wrong  set if its path is right, but not the frame that it returns to
  */
 enum epic_outcome epic_predict(struct predictor *p, struct returns *returns,
 			       const struct epic_op *op, const struct epic_instance *instance,
-			       bool forced);
+			       bool forced, bool *frame_wrong);
 
 /* What an access does to the pipeline: cycles of each cause, and until its value is there. */
 struct access_time {
 	uint64_t pressure, transfer, walk, order;
+	uint64_t first; /* all together of enum epic_stall, which the core keeps */
 	unsigned latency;
 };
+static inline bool epic_writes(const struct access *a)
+{
+	return a->kind == EPIC_STORE || a->kind == EPIC_FP_STORE;
+}
+
+static inline bool epic_loads(const struct access *a)
+{
+	return a->kind >= EPIC_LOAD && a->kind <= EPIC_FP_LOAD_CHECK;
+}
+
 /** A request of the second level, and what waits for it. */
 void epic_request(struct epic_core *core, const struct access *a, uint64_t cycle,
 		  struct access_time *time);
@@ -546,6 +655,8 @@ unsigned epic_upgrade(struct epic_core *core, const struct access *a, uint64_t n
 /** Accesses go on together: the longest stall of each cause is the group's. */
 static inline void epic_access_longest(struct access_time *longest, const struct access_time *time)
 {
+	if (__builtin_expect(!(time->pressure | time->transfer | time->walk | time->order), 1))
+		return;
 	if (time->pressure > longest->pressure)
 		longest->pressure = time->pressure;
 	if (time->transfer > longest->transfer)
@@ -570,7 +681,8 @@ static inline bool epic_access_hit(struct epic_core *core, uint64_t address, uns
 
 	if (core->dtlb1.pages[0] != (address >> core->dtlb1.page_log2) + 1 ||
 	    (line->tag & ~LINE_STATE) != (number + 1) * 4 || line->ready > cycle ||
-	    core->order.acquired > cycle || address & (bytes - 1))
+	    core->order.acquired > cycle || address & (bytes - 1) ||
+	    (core->stored_until > cycle && core->stored_parts >> (address >> 4 & 63) & 1))
 		return false;
 	epic_add(core, CELL_L1D_REFERENCE, 1);
 	epic_add(core, CELL_LOAD, 1);
@@ -582,6 +694,9 @@ static inline bool epic_access_hit(struct epic_core *core, uint64_t address, uns
 void epic_access(struct epic_core *core, struct access *access, uint64_t cycle,
 		 struct access_time *time);
 
+/** Somebody stores: the thread in the background, if it waits for that, gets the foreground. */
+void epic_threads_stored(struct epic_core *foreground, uint64_t address, unsigned bytes,
+			 uint64_t cycle);
 /** It asked for a line that comes from memory. @param ready  cycle from which it is there */
 void epic_threads_missed(struct epic_core *core, uint64_t cycle, uint64_t ready);
 /** Of so many cycles of a stall: those until something may end the thread's turn. It has a rival.

@@ -1,8 +1,5 @@
-/*
- * Data accesses: TLBs, the first level for integer loads (stores write through it), the second
- * level with its queue of requests and its fills under way, the third level, memory.
- */
-#include "machine/epic/core.h"
+/* Data accesses: TLBs, and what is behind the first two levels: the third, memory. */
+#include "machine/epic/first.h"
 
 /* From all levels; the first ones have two lines for it. */
 void epic_drop_line(struct epic_core *core, uint64_t number)
@@ -193,42 +190,6 @@ static void translate(struct epic_core *core, const struct access *a, bool first
 	time->walk = core->params->walk;
 }
 
-/* @return whether the first level has it */
-static bool first_level(struct epic_core *core, const struct access *a, uint64_t t)
-{
-	const struct line *line = epic_cache_find(&core->l1d, epic_line(&core->l1d, a->address));
-
-	epic_add_access(core, a, CELL_L1D_READ);
-	if (line && line->ready <= t)
-		return true;
-	epic_add_access(core, a, a->stack ? CELL_L1D_MISS_STACK : CELL_L1D_MISS);
-	return false;
-}
-
-static void fill_first_level(struct epic_core *core, const struct access *a, uint64_t ready)
-{
-	uint64_t number = epic_line(&core->l1d, a->address);
-	struct line *line = epic_cache_find(&core->l1d, number);
-
-	if (!line)
-		epic_cache_fill(&core->l1d, number, ready);
-	else if (ready < line->ready) /* else the one before brings it */
-		line->ready = ready;
-}
-
-static void load(struct epic_core *core, const struct access *a, uint64_t t,
-		 struct access_time *time)
-{
-	if (first_level(core, a, t)) {
-		time->latency = core->params->l1d.latency;
-		if (core->order.acquired > t) /* nobody else holds it back */
-			time->order = core->order.acquired - t;
-		return;
-	}
-	epic_request(core, a, t, time);
-	fill_first_level(core, a, t + time->pressure + time->latency);
-}
-
 /* Retired loads and stores, and those that no boundary keeps from being done at once. */
 static void count_access(struct epic_core *core, const struct access *a)
 {
@@ -250,13 +211,14 @@ static void count_access(struct epic_core *core, const struct access *a)
 
 static void tell(struct epic_core *core, const struct access *a, const struct access_time *time)
 {
-	bool read = a->kind != EPIC_STORE && a->kind != EPIC_FP_STORE && a->kind != EPIC_PREFETCH;
+	bool read = !epic_writes(a) && a->kind < EPIC_PREFETCH;
 	struct detail_miss miss = {
 	    .ip = a->ip,
 	    .address = a->address,
 	    .slot = a->slot,
 	    .bundle = a->bundle,
-	    .latency = (unsigned)(time->latency + time->pressure + time->transfer + time->walk),
+	    .latency = (unsigned)(time->latency + time->first + time->pressure + time->transfer +
+				  time->walk),
 	    .stack = a->stack,
 	    .cache = read && time->latency > core->params->l1d.latency,
 	    .tlb = time->transfer || time->walk,
@@ -285,18 +247,24 @@ void epic_access(struct epic_core *core, struct access *a, uint64_t cycle, struc
 			epic_add_access(core, a, CELL_L1D_READ);
 		return;
 	}
-	if (a->kind != EPIC_FLUSH)
+	if (a->kind < EPIC_FLUSH)
 		count_access(core, a);
-	translate(core, a, first, time);
+	if (a->kind != EPIC_FENCE)
+		translate(core, a, first, time);
 	t = cycle + time->transfer + time->walk;
 	if (a->kind == EPIC_FLUSH)
 		epic_flush(core, a, t);
 	else if (first)
-		load(core, a, t, time);
+		epic_first_load(core, a, t, time);
 	else
-		epic_request(core, a, t, time);
+		epic_request(core, a,
+			     epic_writes(a) && !a->stack ? epic_first_store(core, a, t, time) : t,
+			     time);
+	if (__builtin_expect(core->rival != NULL, 0) &&
+	    (epic_writes(a) || a->kind == EPIC_EXCHANGE))
+		epic_threads_stored(core, a->address, a->bytes, t);
 	if (a->kind == EPIC_PREFETCH)
-		fill_first_level(core, a, t + time->pressure + time->latency);
+		epic_first_prefetched(core, a, t + time->pressure + time->latency);
 	time->latency = max(time->latency, 1);
 	if (core->watch.miss)
 		tell(core, a, time);

@@ -111,6 +111,7 @@ enum epic_kind {
 	EPIC_EXCHANGE, /* semaphores */
 	EPIC_PREFETCH,
 	EPIC_FLUSH,  /* of a line from all caches */
+	EPIC_FENCE,  /* of memory: what is before it is done before what follows */
 	EPIC_BRANCH, /* by its distance */
 	EPIC_RETURN,
 	EPIC_INDIRECT,
@@ -150,6 +151,14 @@ enum epic_loop {
 #define EPIC_ACQUIRE 1u /* what comes after it waits; of accesses */
 #define EPIC_RELEASE 2u /* it waits for what comes before */
 
+/* What is waited for besides operands. */
+enum epic_waits {
+	EPIC_WAITS_NOT,
+	EPIC_WAITS_FILL,   /* a load that takes a NaT from ar.unat: for what spills wrote there */
+	EPIC_WAITS_MOVE,   /* a move to or from ar.unat: for the same */
+	EPIC_WAITS_LOADRS, /* of the register stack: until it has calculated */
+};
+
 #define EPIC_SOURCES 5
 #define EPIC_RESULTS 3
 
@@ -183,7 +192,7 @@ struct epic_op {
 	uint8_t bytes; /* accessed */
 	uint8_t fp_ops;
 	uint8_t order; /* EPIC_ACQUIRE, EPIC_RELEASE */
-	bool fills;    /* a load that takes a NaT from ar.unat */
+	uint8_t waits; /* enum epic_waits */
 	bool streams;  /* a branch that has the lines behind its target prefetched */
 	uint8_t loop;  /* enum epic_loop */
 	uint8_t source_count, result_count;
@@ -276,12 +285,14 @@ struct epic_rename {
 
 /* What comes of an instruction. */
 struct epic_instance {
-	bool on;		  /* its predicate */
-	bool taken;		  /* of branches and checks */
-	bool hit;		  /* of check loads: the ALAT has it */
-	bool replaced;		  /* of advanced loads: another register's entry went */
-	uint64_t address, target; /* address of EPIC_LEAVE: the interruption's vector */
-	uint8_t dirty, current;	  /* of EPIC_STACK: stacked registers before it, and the frame's */
+	bool on;       /* its predicate */
+	bool taken;    /* of branches and checks */
+	bool hit;      /* of check loads: the ALAT has it */
+	bool replaced; /* of advanced loads: another register's entry went */
+	/* address of EPIC_LEAVE: the interruption's vector; of calls and returns: the frame of the
+	 * caller */
+	uint64_t address, target;
+	uint8_t dirty, current; /* of EPIC_STACK: stacked registers before it, and the frame's */
 };
 
 /* A run as the program comes to it. */
@@ -331,6 +342,10 @@ void epic_rest(struct epic_core *core, uint64_t until);
 void epic_park(struct epic_core *core);
 /** One that is parked goes on now. */
 void epic_resume(struct epic_core *core);
+/** The thread is about to pause. What its ALAT has is told next. */
+void epic_pauses(struct epic_core *core);
+/** An entry of the ALAT of the thread that is about to pause. */
+void epic_advanced(struct epic_core *core, uint64_t address, unsigned bytes);
 /** Whether it is this thread that the core executes. Only that one issues instructions. */
 bool epic_foreground(const struct epic_core *core);
 /**
@@ -367,6 +382,9 @@ void epic_deferred(struct epic_core *core, bool address);
 /** The result of the floating-point instruction issued last was too small for its format: it was
  * flushed to 0, or would be in that mode. */
 void epic_tiny(struct epic_core *core, bool flushed);
+/** The result of the floating-point instruction issued last could have made it trap, and the unit
+ * waited for it. */
+void epic_unsafe(struct epic_core *core, bool traps);
 /** The program went on elsewhere than instructions say: an interruption. */
 void epic_interruption(struct epic_core *core);
 /** Nothing more is issued: ends the group that is open, so that totals tell of all instructions. */

@@ -41,6 +41,27 @@ static unsigned translate(struct epic_core *core, uint64_t ip, struct detail_fet
 	return core->params->tlb_transfer + core->params->walk;
 }
 
+/* The second level has the line, but another one comes to it, which takes its port. @return cycles
+ * until that is over */
+static unsigned conflict(struct epic_core *core, uint64_t cycle, bool by_address, bool prefetch)
+{
+	const unsigned takes = core->params->l2i_fill;
+	unsigned wait = 0;
+
+	if (cycle >= core->shared->code_fills)
+		return 0;
+	for (unsigned i = 0; i < CODE_FILLS; i++) {
+		uint64_t since = cycle - core->shared->code_filled[i];
+
+		if (since < takes && takes - since > wait)
+			wait = (unsigned)(takes - since);
+	}
+	if (wait)
+		epic_count_code(core, prefetch ? CELL_L2I_CONFLICT_PREFETCH : CELL_L2I_CONFLICT,
+				by_address);
+	return wait;
+}
+
 /* A request for a line that is on its way. It goes through the cache again when that has come. */
 static unsigned recirculate(struct epic_core *core, const struct line *line, uint64_t cycle,
 			    bool by_address, bool prefetch)
@@ -64,13 +85,17 @@ unsigned epic_fetch_line(struct epic_core *core, uint64_t address, uint64_t cycl
 	if (found) {
 		epic_count_code(core, prefetch ? CELL_L2I_PREFETCH_HIT : CELL_L2I_HIT, by_address);
 		return found->ready <= cycle + core->params->l2i.latency
-			   ? core->params->l2i.latency
+			   ? core->params->l2i.latency + conflict(core, cycle, by_address, prefetch)
 			   : recirculate(core, found, cycle, by_address, prefetch);
 	}
 	access.marks = by_address ? SIGNAL_MARK_ADDRESS | SIGNAL_MARK_CHANNEL : 0;
 	epic_count_code(core, prefetch ? CELL_L2I_PREFETCH_MISS : CELL_L2I_MISS, by_address);
 	latency = epic_l3_read(core, address, cycle, prefetch ? CELL_L3_PREFETCH_I : CELL_L3_CODE_I,
 			       &access, &state);
+	core->shared->code_fill = (core->shared->code_fill + 1) % CODE_FILLS;
+	core->shared->code_filled[core->shared->code_fill] = cycle + latency;
+	if (cycle + latency + core->params->l2i_fill > core->shared->code_fills)
+		core->shared->code_fills = cycle + latency + core->params->l2i_fill;
 	gone = epic_cache_fill(&core->l2i, line, cycle + latency);
 	if (gone)
 		epic_count_code(core, CELL_L2I_VICTIM, by_address);
@@ -83,6 +108,7 @@ static unsigned miss(struct epic_core *core, uint64_t ip, bool by_address)
 {
 	uint64_t now = core->fetch.next;
 	uint64_t line = epic_line(&core->l1i, ip), ready = epic_stream_take(core, line);
+	unsigned latency;
 
 	epic_count_code(core, CELL_L1I_FILL, by_address);
 	epic_cache_fill(&core->l1i, line, 0);
@@ -96,7 +122,9 @@ static unsigned miss(struct epic_core *core, uint64_t ip, bool by_address)
 		epic_count_code(core, CELL_BUFFER_AWAITED, by_address);
 		return (unsigned)(ready - now);
 	}
-	return epic_fetch_line(core, ip, now, by_address, false) - core->params->l1i.latency;
+	latency = epic_fetch_line(core, ip, now, by_address, false);
+	epic_addresses_begin(core, now, latency);
+	return latency - core->params->l1i.latency;
 }
 
 /* Cycles by which the fetch of a chunk is late. */

@@ -194,9 +194,8 @@ static void wait_for_operands(struct epic_core *core)
 
 static void wait_for_stack(struct epic_core *core)
 {
-	uint64_t all = core->spill + core->fill, application;
+	uint64_t all = core->spill + core->fill + core->loadrs, application;
 
-	core->stack_waits = false;
 	if (!(all | core->stack_ready))
 		return;
 	application = cycles_until(core->stack_ready, core->cycle + 1);
@@ -204,17 +203,51 @@ static void wait_for_stack(struct epic_core *core)
 	epic_add(core, CELL_STACK_APPLICATION, application);
 	epic_add(core, CELL_STACK_SPILL, core->spill);
 	epic_add(core, CELL_STACK_FILL, core->fill);
-	core->spill = core->fill = core->stack_ready = 0;
+	epic_add(core, CELL_STACK_LOADRS, core->loadrs);
+	core->spill = core->fill = core->loadrs = core->stack_ready = 0;
 	epic_bubbles(core, CELL_BUBBLE_STACK, all);
+}
+
+/* For what is not an access of the group. */
+static void wait_for_memory(struct epic_core *core)
+{
+	uint64_t move = cycles_until(core->moved_ready, core->cycle + 1);
+
+	epic_add(core, CELL_MEMORY_ANY, move + core->nat);
+	epic_add(core, CELL_MEMORY_MOVE, move);
+	epic_add(core, CELL_MEMORY_NAT, core->nat);
+	epic_add(core, CELL_MEMORY_FLOATING, core->unsafe);
+	move += core->nat + core->unsafe;
+	core->moved_ready = core->nat = core->unsafe = 0;
+	epic_bubbles(core, CELL_BUBBLE_MEMORY, move);
+}
+
+/* @return all of them together */
+static uint64_t count_stalls(struct epic_core *core)
+{
+	uint64_t all = 0;
+
+	for (unsigned i = 0; i < STALLS; i++) {
+		epic_add(core, (enum epic_cell)(CELL_MEMORY_FULL + i), core->stalls[i]);
+		all += core->stalls[i];
+		core->stalls[i] = 0;
+	}
+	core->stalled = false;
+	return all;
 }
 
 void epic_group_stall(struct epic_core *core, const struct access_time *longest)
 {
-	uint64_t spill = cycles_until(core->unat_ready, core->cycle + 1);
-	uint64_t all =
-	    spill + longest->pressure + longest->transfer + longest->walk + longest->order;
+	uint64_t all = longest->pressure + longest->transfer + longest->walk + longest->order;
+	uint64_t spill;
 
+	if (__builtin_expect(!(all | core->unat_ready) && !core->stalled, 1))
+		return;
+	spill = cycles_until(core->unat_ready, core->cycle + 1);
+	all += spill;
 	core->unat_ready = 0;
+	if (core->stalled)
+		all += count_stalls(core);
 	if (!all)
 		return;
 	epic_add(core, CELL_MEMORY_ANY, all);
@@ -243,7 +276,11 @@ static void do_accesses(struct epic_core *core, unsigned *latencies)
 
 void epic_group_wait(struct epic_core *core)
 {
-	wait_for_stack(core);
+	if (core->stack_waits) {
+		core->stack_waits = false;
+		wait_for_stack(core);
+		wait_for_memory(core);
+	}
 	wait_for_operands(core);
 }
 

@@ -67,7 +67,7 @@ static inline enum epic_use epic_predicate_use(const struct epic_op *op)
 
 static inline bool epic_is_access(unsigned kind)
 {
-	return kind >= EPIC_LOAD && kind <= EPIC_FLUSH;
+	return kind >= EPIC_LOAD && kind <= EPIC_FENCE;
 }
 
 static inline bool epic_is_branch(unsigned kind)

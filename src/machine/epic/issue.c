@@ -211,7 +211,10 @@ enum epic_outcome epic_branch(struct epic_core *core, const struct epic_op *op,
 			core->forced_ip = op->ip;
 		return outcome;
 	}
-	outcome = epic_predict(&core->shared->predictor, &core->returns, op, in, forced);
+	outcome = epic_predict(&core->shared->predictor, &core->returns, op, in, forced,
+			       &core->frame_wrong);
+	if (__builtin_expect(core->frame_wrong, 0))
+		epic_add_marked(core, core->marks, CELL_FRAME_WRONG, 1);
 	epic_add_marked(core, core->marks,
 			(enum epic_cell)(CELL_BRANCH_IP_RELATIVE_NOT_TAKEN_CORRECT + kind * 6 +
 					 in->taken * 3 + outcome),
@@ -256,6 +259,8 @@ static void redirect(struct epic_core *core, unsigned flush, uint64_t *charge)
 		*charge = flush;
 	epic_fetch_redirect(core, flush ? core->cycle + 1 + flush : 0);
 	core->at = 0;
+	if (__builtin_expect(core->shared->stream.stalled != 0, 0))
+		epic_stream_unstall(core);
 	core->shared->stream.next = 0;
 }
 
@@ -275,6 +280,10 @@ void epic_branched(struct epic_core *core, const struct epic_op *op, const struc
 {
 	bool flushed = outcome != OUTCOME_CORRECT;
 
+	if (__builtin_expect(core->frame_wrong, 0)) {
+		core->frame_wrong = false;
+		flushed = true;
+	}
 	if (in->taken || flushed)
 		redirect(core, flushed ? core->params->flush_branch : 0, &core->flush_branch);
 	if (!flushed)
@@ -408,11 +417,13 @@ void epic_stack_traffic(struct epic_core *core, bool store, uint64_t address, un
 		uint64_t wait;
 
 		epic_access(core, &access, core->cycle + 1, &time);
-		wait = time.pressure + time.transfer + time.walk;
+		wait = time.first + time.pressure + time.transfer + time.walk;
 		epic_add_access(core, &access, store ? CELL_STACK_STORE : CELL_STACK_LOAD);
 		wait += store ? 0 : time.latency - 1;
 		late = wait > late ? wait : late;
 	}
+	memset(core->stalls, 0, sizeof(core->stalls)); /* in `late` */
+	core->stalled = false;
 	if (store)
 		core->spill += cycles + late;
 	else
@@ -422,12 +433,23 @@ void epic_stack_traffic(struct epic_core *core, bool store, uint64_t address, un
 
 void epic_deferred(struct epic_core *core, bool address)
 {
+	if (!address) { /* the others have it from their address register */
+		core->nat += core->params->nat;
+		core->stack_waits = true;
+	}
 	epic_add_marked(core, core->marks, address ? CELL_DEFERRED_ADDRESS : CELL_DEFERRED_PAGE, 1);
 }
 
 void epic_tiny(struct epic_core *core, bool flushed)
 {
 	epic_add_marked(core, core->marks, flushed ? CELL_TINY_FLUSHED : CELL_TINY_KEPT, 1);
+}
+
+void epic_unsafe(struct epic_core *core, bool traps)
+{
+	epic_add_marked(core, core->marks, traps ? CELL_UNSAFE_TRAP : CELL_UNSAFE_NO_TRAP, 1);
+	core->unsafe += core->params->unsafe;
+	core->stack_waits = true;
 }
 
 void epic_interruption(struct epic_core *core)
@@ -445,4 +467,5 @@ void epic_group_settle(struct epic_core *core)
 	epic_reads_count(core, &core->shared->queue, core->cycle);
 	epic_reads_count(core, &core->shared->snoops, core->cycle);
 	epic_bus_settle(core);
+	epic_addresses_count(core, core->cycle);
 }

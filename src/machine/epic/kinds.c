@@ -53,6 +53,25 @@ static uint64_t ready(const struct epic_core *core, enum epic_application group)
 	return core->done[PHYSICAL_APPLICATION + group] >> 8;
 }
 
+/* What the instruction waits for, or makes others wait for. */
+static void count_wait(struct epic_core *core, const struct epic_op *op)
+{
+	switch (op->waits) {
+	case EPIC_WAITS_FILL:
+		core->unat_ready = ready(core, EPIC_AR_SPILLED);
+		return;
+	case EPIC_WAITS_MOVE:
+		core->moved_ready = ready(core, EPIC_AR_SPILLED);
+		break;
+	case EPIC_WAITS_LOADRS:
+		core->loadrs = core->params->loadrs;
+		break;
+	default:
+		return;
+	}
+	core->stack_waits = true;
+}
+
 void epic_count_kind(struct epic_core *core, const struct epic_op *op,
 		     const struct epic_instance *in)
 {
@@ -87,8 +106,8 @@ void epic_count_kind(struct epic_core *core, const struct epic_op *op,
 		core->stack_ready = ready(core, EPIC_AR_STACK);
 		core->stack_waits = true;
 	}
-	if (op->fills)
-		core->unat_ready = ready(core, EPIC_AR_SPILLED);
+	if (op->waits)
+		count_wait(core, op);
 	if (in->replaced)
 		epic_add_marked(core, core->marks,
 				op->kind == EPIC_FP_LOAD || op->kind == EPIC_FP_LOAD_CHECK

@@ -32,7 +32,7 @@ bool epic_joins(const struct epic_op *op)
 	case EPIC_STORE:
 	case EPIC_FP_STORE:
 	case EPIC_PREFETCH:
-		return !op->fills && !(op->flags & (EPIC_CALL | EPIC_STACK | EPIC_PREDICATES));
+		return !op->waits && !(op->flags & (EPIC_CALL | EPIC_STACK | EPIC_PREDICATES));
 	default:
 		return false;
 	}

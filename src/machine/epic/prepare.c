@@ -68,7 +68,7 @@ static bool is_rare(const struct epic_op *op)
 	case EPIC_FP_LOAD_CHECK:
 		return true;
 	default:
-		return op->kind >= EPIC_CHECK || op->fp_ops || op->fills || op->flags & EPIC_STACK;
+		return op->kind >= EPIC_CHECK || op->fp_ops || op->waits || op->flags & EPIC_STACK;
 	}
 }
 

@@ -1,23 +1,12 @@
 /*
  * The second level of data: its queue of requests, and its fills under way. Requests for a line
- * that another one waits for come back when that is there; what they met is counted. A hit goes
- * past the queue, unless something cancels that.
+ * that another one waits for come back when that is there; what they met is counted.
  */
-#include "machine/epic/core.h"
-
-static bool writes(const struct access *a)
-{
-	return a->kind == EPIC_STORE || a->kind == EPIC_FP_STORE;
-}
-
-static bool is_load(const struct access *a)
-{
-	return a->kind >= EPIC_LOAD && a->kind <= EPIC_FP_LOAD_CHECK;
-}
+#include "machine/epic/bypass.h"
 
 static void count_request(struct epic_core *core, const struct access *a)
 {
-	bool write = writes(a);
+	bool write = epic_writes(a);
 
 	if (!write)
 		epic_add_access(core, a, CELL_L2D_READ);
@@ -47,9 +36,10 @@ static unsigned secondary(struct epic_core *core, const struct access *a, uint64
 		: t < p->issued	     ? CELL_SECONDARY_QUEUED_READ
 				     : CELL_SECONDARY_FILLING_READ;
 	epic_add_access(core, a,
-			(enum epic_cell)(first + (writes(a)		     ? 1
+			(enum epic_cell)(first + (epic_writes(a)	     ? 1
 						  : a->kind == EPIC_EXCHANGE ? 2
 									     : 0)));
+	epic_bypass_invalid(core, a);
 	wait = p->number == number ? p->waiting++ : 0;
 	if (wait)
 		epic_add_times(core, a, CELL_CANCEL_RECIRCULATED, wait);
@@ -71,23 +61,18 @@ static void hold(struct epic_core *core, const struct access *a, uint64_t from, 
 	}
 }
 
-static bool same_set(const struct epic_core *core, uint64_t number, uint64_t t)
-{
-	return core->shared->missed_cycle == t &&
-	       !((core->shared->missed ^ number) & (core->l2d.sets - 1));
-}
-
 /* A miss that cannot go on at once: beside another of its set, or behind requests that come back.
  * @return cycles that it takes more */
 static unsigned forced(struct epic_core *core, const struct access *a, uint64_t number, uint64_t t)
 {
-	bool same = same_set(core, number, t);
+	bool same = epic_beside_miss(core, number, t);
 
 	if (same || t < core->shared->recirculates) {
 		epic_add_access(core, a, same ? CELL_INSERT_SAME_INDEX : CELL_INSERT_FORCED);
+		epic_bypass_invalid(core, a);
 		return core->params->queued - core->params->l2d.latency;
 	}
-	if (is_load(a))
+	if (epic_loads(a))
 		epic_add_access(core, a, CELL_BYPASS_THIRD);
 	return 0;
 }
@@ -133,7 +118,10 @@ static unsigned fill_second_level(struct epic_core *core, const struct access *a
 	epic_ring_take(&core->shared->fills, t + latency);
 	if (victim) /* until the third level has it */
 		epic_ring_take(&core->shared->victims, t + latency + core->params->l3.latency);
-	core->shared->filled[(t + latency) % FILLED] = t + latency;
+	core->shared->moved[(t + latency) % FILLED] =
+	    4 * (t + latency) + (changes ? MOVED_IN_WITH : MOVED_IN);
+	if (victim)
+		core->shared->moved[pending->issued % FILLED] = 4 * pending->issued + MOVED_OUT;
 	gone = epic_cache_fill(&core->l2d, number, t + latency);
 	epic_cache_peek(&core->l2d, number)->tag |= shared;
 	if (gone & LINE_DIRTY)
@@ -141,89 +129,6 @@ static unsigned fill_second_level(struct epic_core *core, const struct access *a
 	else
 		epic_bus_give_up(core, gone, gone & LINE_SHARED, t);
 	return latency;
-}
-
-/* Of a store that wrote up to three cycles before: how many. @return STORES_BACK: there is none */
-static unsigned store_before(const struct epic_shared *shared, const struct access *a, uint64_t t)
-{
-	uint64_t first = a->address >> 2, last = (a->address + a->bytes - 1) >> 2;
-	unsigned found = STORES_BACK;
-
-	if (t - shared->stored_at >= STORES_BACK)
-		return found;
-	for (unsigned i = 0; i < STORES; i++) {
-		const struct stored *s = &shared->stores[i];
-
-		if (t - s->cycle < found && first <= s->last && s->first <= last)
-			found = (unsigned)(t - s->cycle);
-	}
-	return found;
-}
-
-static void note_store(struct epic_shared *shared, const struct access *a, uint64_t t)
-{
-	shared->stores[shared->store_next] =
-	    (struct stored){t, a->address >> 2, (a->address + a->bytes - 1) >> 2};
-	shared->store_next = (shared->store_next + 1) % STORES;
-	shared->stored_at = t;
-}
-
-/* Takes the banks that the bytes are in. @return whether another one took one in this cycle */
-static bool banks_taken(struct epic_core *core, const struct access *a, uint64_t t)
-{
-	struct epic_shared *shared = core->shared;
-	unsigned banks = core->params->banks;
-	uint64_t wanted =
-	    1ull << (a->address >> 4) % banks | 1ull << ((a->address + a->bytes - 1) >> 4) % banks;
-	bool taken;
-
-	if (shared->bank_cycle != t)
-		shared->banks = 0;
-	taken = shared->banks & wanted;
-	shared->bank_cycle = t;
-	shared->banks |= wanted;
-	return taken;
-}
-
-/* What keeps a hit from going past the queue. @return EPIC_CELL_COUNT: nothing */
-static enum epic_cell cancelled(struct epic_core *core, const struct access *a, uint64_t t)
-{
-	unsigned back = STORES_BACK;
-	bool bank = false;
-
-	if (is_load(a)) {
-		back = store_before(core->shared, a, t);
-		bank = banks_taken(core, a, t);
-	}
-	if (back < STORES_BACK)
-		return (enum epic_cell)(CELL_CANCEL_STORE_0 + back);
-	if (core->shared->filled[t % FILLED] == t && a->kind != EPIC_EXCHANGE)
-		return writes(a) ? CELL_CANCEL_FILL_STORE : CELL_CANCEL_FILL;
-	return bank ? CELL_CANCEL_BANK : EPIC_CELL_COUNT;
-}
-
-/* @param held  it waited in the queue before. @return cycles from t until it has its data */
-static unsigned hit(struct epic_core *core, const struct access *a, uint64_t number, uint64_t t,
-		    bool held)
-{
-	enum epic_cell cancel = EPIC_CELL_COUNT;
-
-	epic_add_access(core, a, CELL_L2D_HIT);
-	if (writes(a) && same_set(core, number, t)) {
-		epic_add_access(core, a, CELL_INSERT_SIBLING);
-		return core->params->queued;
-	}
-	epic_add_access(core, a, CELL_INSERT_HIT);
-	if (held)
-		return core->params->l2d.latency;
-	cancel = cancelled(core, a, t);
-	if (cancel != EPIC_CELL_COUNT) {
-		epic_add_access(core, a, cancel);
-		return core->params->queued;
-	}
-	if (is_load(a))
-		epic_add_access(core, a, CELL_BYPASS_SECOND);
-	return core->params->l2d.latency;
 }
 
 /*
@@ -234,12 +139,14 @@ static unsigned second_level(struct epic_core *core, const struct access *a, uin
 {
 	uint64_t number = epic_line(&core->l2d, a->address);
 	struct line *line = epic_cache_find(&core->l2d, number);
-	bool changes = writes(a) || a->kind == EPIC_EXCHANGE, owns = changes || a->hinted;
+	bool changes = epic_writes(a) || a->kind == EPIC_EXCHANGE, owns = changes || a->hinted;
 	unsigned latency = core->params->l2d.latency;
+	bool cancelled = false;
 
 	count_request(core, a);
 	if (line && line->ready <= t + latency) {
-		latency = hit(core, a, number, t, held);
+		latency = epic_second_hit(core, a, number, t, held);
+		cancelled = latency > core->params->l2d.latency;
 	} else if (line) {
 		epic_add_access(core, a, CELL_L2D_LOOKUP_MISS);
 		latency = (unsigned)(line->ready - t);
@@ -254,7 +161,7 @@ static unsigned second_level(struct epic_core *core, const struct access *a, uin
 	}
 	if (changes) {
 		line->tag |= LINE_DIRTY;
-		note_store(core->shared, a, t);
+		epic_note_store(core->shared, a, t, cancelled);
 	}
 	return latency;
 }
@@ -275,10 +182,11 @@ static uint64_t in_order(struct epic_core *core, const struct access *a, uint64_
 	if (start == t || a->kind == EPIC_PREFETCH)
 		return t;
 	epic_add_access(core, a,
-			a->kind == EPIC_EXCHANGE ? CELL_CANCEL_SEMAPHORE
-			: sibling		 ? CELL_CANCEL_SIBLING
-			: behind		 ? CELL_CANCEL_RELEASE
-						 : CELL_CANCEL_ACQUIRE);
+			a->kind == EPIC_FENCE	   ? CELL_CANCEL_FENCE
+			: a->kind == EPIC_EXCHANGE ? CELL_CANCEL_SEMAPHORE
+			: sibling		   ? CELL_CANCEL_SIBLING
+			: behind		   ? CELL_CANCEL_RELEASE
+						   : CELL_CANCEL_ACQUIRE);
 	return start;
 }
 
@@ -296,18 +204,46 @@ static void note_order(struct epic_core *core, const struct access *a, uint64_t 
 	}
 }
 
+/* A fence goes through the queue, and touches no line. */
+static unsigned fence(struct epic_core *core, const struct access *a)
+{
+	epic_add_access(core, a, CELL_L2D_OTHER);
+	return core->params->l2d.latency;
+}
+
+static void count_full_data(struct epic_core *core, uint64_t t)
+{
+	struct epic_shared *shared = core->shared;
+	uint64_t until = epic_ring_wait(&shared->data, 0);
+	uint64_t from = t > shared->data_full ? t : shared->data_full;
+
+	if (until <= from)
+		return;
+	epic_add(core, CELL_L2D_DATA_FULL, until - from);
+	shared->data_full = until;
+}
+
 void epic_request(struct epic_core *core, const struct access *a, uint64_t cycle,
 		  struct access_time *time)
 {
-	uint64_t t = epic_ring_wait(&core->shared->requests, cycle);
-	uint64_t start = in_order(core, a, t);
+	bool stores = epic_writes(a) || a->kind == EPIC_EXCHANGE;
+	uint64_t t = epic_ring_wait(&core->shared->requests, cycle), start;
 
-	time->pressure = t - cycle;
-	if (time->pressure)
+	if (t > cycle)
 		epic_add(core, CELL_L2D_REQUESTS_FULL, 1);
-	time->latency = (unsigned)(start - t) + second_level(core, a, start, start > t);
+	if (stores)
+		t = epic_ring_wait(&core->shared->data, t);
+	time->pressure = t - cycle;
+	start = in_order(core, a, t);
+	time->latency =
+	    (unsigned)(start - t) +
+	    (a->kind == EPIC_FENCE ? fence(core, a) : second_level(core, a, start, start > t));
 	note_order(core, a, t, t + time->latency);
 	if (a->order)
 		hold(core, a, t, t + time->latency);
 	epic_ring_take(&core->shared->requests, t + time->latency);
+	if (!stores)
+		return;
+	epic_ring_take(&core->shared->data, t + time->latency);
+	count_full_data(core, t);
 }

@@ -44,20 +44,51 @@ static unsigned place(struct stream *s)
 	return s->at;
 }
 
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static void stall(struct epic_core *core, uint64_t line)
+{
+	struct stream *s = &core->shared->stream;
+
+	if (!s->stalled)
+		s->stalled = s->cycle;
+	s->close = line == core->fetch.line + 1;
+}
+
+void epic_stream_unstall(struct epic_core *core)
+{
+	struct stream *s = &core->shared->stream;
+	uint64_t until = core->fetch.next;
+
+	for (unsigned i = 0; i < STREAM_ROOM; i++)
+		if (s->lines[i] && s->ready[i] > s->stalled)
+			until = smaller(until, s->ready[i]);
+	if (until > s->stalled)
+		epic_add(core, s->close ? CELL_PREFETCH_STALLED_CLOSE : CELL_PREFETCH_STALLED,
+			 until - s->stalled);
+	s->stalled = 0;
+}
+
 /* A line that the first level has not. @return false: not now */
 static __attribute__((noinline)) bool fetch(struct epic_core *core, uint64_t line, bool by_address)
 {
 	struct stream *s = &core->shared->stream;
-	unsigned i;
+	unsigned i, latency;
 
 	if (find(s, line) != STREAM_ROOM)
 		return true;
-	if (under_way(s, s->cycle) >= core->params->stream_fills)
+	if (under_way(s, s->cycle) >= core->params->stream_fills) {
+		stall(core, line);
 		return false;
+	}
 	i = place(s);
 	s->lines[i] = line + 1;
-	s->ready[i] = s->cycle + epic_fetch_line(core, line << core->l1i.line_log2, s->cycle,
-						 by_address, true);
+	latency = epic_fetch_line(core, line << core->l1i.line_log2, s->cycle, by_address, true);
+	s->ready[i] = s->cycle + latency;
+	epic_addresses_begin(core, s->cycle, latency);
 	return true;
 }
 
@@ -87,6 +118,8 @@ void epic_stream_go_on(struct epic_core *core, uint64_t line)
 	struct stream *s = &core->shared->stream;
 	uint64_t last = line + core->params->stream_lines;
 
+	if (s->stalled)
+		epic_stream_unstall(core);
 	if (s->next <= line)
 		s->next = line + 1;
 	if (s->cycle < core->fetch.next)

@@ -55,6 +55,34 @@ void epic_threads_missed(struct epic_core *core, uint64_t cycle, uint64_t ready)
 	}
 }
 
+void epic_pauses(struct epic_core *core)
+{
+	core->turn.advanced_count = 0;
+}
+
+void epic_advanced(struct epic_core *core, uint64_t address, unsigned bytes)
+{
+	struct turn *t = &core->turn;
+
+	if (t->advanced_count < ADVANCED_MAX)
+		t->advanced[t->advanced_count++] = (struct advanced){address, bytes};
+}
+
+void epic_threads_stored(struct epic_core *core, uint64_t address, unsigned bytes, uint64_t cycle)
+{
+	struct turn *others = &core->rival->turn;
+
+	for (unsigned i = 0; others->armed && i < others->advanced_count; i++) {
+		const struct advanced *a = &others->advanced[i];
+
+		if (address < a->address + a->bytes && a->address < address + bytes) {
+			others->armed = false;
+			core->turn.cause = SWITCH_ALAT;
+			core->turn.caused = later(cycle, core->cycle);
+		}
+	}
+}
+
 /* Counts its cycles in the background until a line comes. */
 static void pass_background(struct epic_core *core, uint64_t until)
 {
@@ -95,7 +123,7 @@ static void come_in(struct epic_core *core, uint64_t cycle)
 	other->rival = NULL;
 	t->urgency = t->urgency < EPIC_URGENCY ? t->urgency : EPIC_URGENCY;
 	t->since = t->retired_at = cycle;
-	t->retired = false;
+	t->retired = t->armed = false;
 	t->cause = SWITCH_NONE;
 }
 
@@ -226,6 +254,7 @@ void epic_threads_retired(struct epic_core *core)
 	t->retired_at = core->cycle;
 	if (t->hinted) {
 		t->hinted = false;
+		t->armed = true;
 		t->cause = SWITCH_HINT;
 		t->caused = core->cycle;
 	}
