@@ -404,8 +404,9 @@ void epic_issue(struct epic_core *core, const struct epic_op *op, const struct e
 
 void epic_stack_traffic(struct epic_core *core, bool store, uint64_t address, unsigned registers)
 {
-	uint64_t cycles = (registers + core->params->stack_rate - 1) / core->params->stack_rate;
-	uint64_t late = 0;
+	const unsigned rate = core->params->stack_rate;
+	const uint64_t begin = core->cycle + 1;
+	uint64_t held = 0, ready = begin, end;
 
 	for (unsigned i = 0; i < registers; i++) {
 		struct access access = {.address = address + i * 8ull,
@@ -414,20 +415,22 @@ void epic_stack_traffic(struct epic_core *core, bool store, uint64_t address, un
 					.bytes = 8,
 					.stack = true};
 		struct access_time time;
-		uint64_t wait;
 
-		epic_access(core, &access, core->cycle + 1, &time);
-		wait = time.first + time.pressure + time.transfer + time.walk;
+		epic_access(core, &access, begin + i / rate + held, &time);
+		held += time.first + time.pressure + time.transfer + time.walk;
 		epic_add_access(core, &access, store ? CELL_STACK_STORE : CELL_STACK_LOAD);
-		wait += store ? 0 : time.latency - 1;
-		late = wait > late ? wait : late;
+		if (!store && begin + i / rate + held + time.latency > ready)
+			ready = begin + i / rate + held + time.latency;
 	}
-	memset(core->stalls, 0, sizeof(core->stalls)); /* in `late` */
+	end = begin + (registers + rate - 1) / rate + held;
+	if (ready > end)
+		end = ready;
+	memset(core->stalls, 0, sizeof(core->stalls)); /* in `held` */
 	core->stalled = false;
 	if (store)
-		core->spill += cycles + late;
+		core->spill += end - begin;
 	else
-		core->fill += cycles + late;
+		core->fill += end - begin;
 	core->stack_waits = true;
 }
 
