@@ -133,12 +133,12 @@ static void store_line(struct machine_hart *core, uint64_t line, struct machine_
 	struct found found = own_line(core, line, REQUEST_READ_OWN, insn.address_registers);
 	const uint64_t translated = tlb_end(core);
 
-	core->progress->stores++;
 	if (found.level != PRIVATE_L1 && found.slot >= 0)
 		mshr_add_store(core, line, found.end);
 	/* A store retires when its address is known, whenever it is done. */
 	if (translated)
-		mshr_add_translation(core, translated);
+		mshr_add_store_translation(core, translated);
+	core->progress->stores++;
 }
 
 static void locked_line(struct machine_hart *core, uint64_t line, struct machine_insn insn)
@@ -414,7 +414,7 @@ static void store_nt_line(struct machine_hart *core, uint64_t address, uint32_t 
 	skew_note_request(core, false);
 	cause_end(&core->machine->port, 0);
 	machine_let_go(core->machine);
-	mshr_add_store(core, UINT64_MAX, end);
+	mshr_add_posted(core, end);
 }
 
 void machine_store_nt(struct machine_hart *core, uint64_t address, uint32_t size)

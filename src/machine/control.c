@@ -81,6 +81,8 @@ static void prefetch_to_write(struct machine_hart *core, uint64_t line, uint32_t
 		tlb_end(core);
 		return;
 	}
+	/* As what reads: it is no store that could wait. */
+	mshr_issue(core, 0);
 	found = get(core, core->l1d, REQUEST_READ_OWN, physical, registers | MACHINE_TRANSLATION);
 	tlb_end(core);
 	core->l1d->misses--;
@@ -130,7 +132,7 @@ void machine_flush(struct machine_hart *core, uint64_t address)
 	skew_note_request(core, false);
 	cause_end(&machine->port, 0);
 	machine_let_go(machine);
-	mshr_add_store(core, UINT64_MAX, end);
+	mshr_add_posted(core, end);
 }
 
 static uint32_t piece_bit(uint64_t address)
@@ -181,9 +183,9 @@ void machine_string_line(struct machine_hart *core, uint64_t address)
 	string->pieces = 0;
 	touch(core, line << LINE_LOG2, LINE_BYTES);
 	found = own_line(core, line, REQUEST_OWN, string->insn.address_registers);
-	core->progress->stores += LINE_BYTES / MACHINE_STRING_BYTES;
 	if (found.level != PRIVATE_L1 && found.slot >= 0)
 		mshr_add_store(core, line, found.end);
+	core->progress->stores += LINE_BYTES / MACHINE_STRING_BYTES;
 }
 
 void machine_store_string(struct machine_hart *core, uint64_t address,

@@ -7,6 +7,7 @@
 #include "machine/access.h"
 #include "machine/accumulator.h"
 #include "machine/address_space.h"
+#include "machine/buffers.h"
 #include "machine/control.h"
 #include "machine/issue.h"
 #include "machine/machine.h"
@@ -256,12 +257,19 @@ static void synchronise(struct machine_hart *core)
 
 void machine_attend(struct machine_hart *core)
 {
+	machine_attend_block(core, 0);
+}
+
+void machine_attend_block(struct machine_hart *core, uint64_t ticks)
+{
 	const struct machine_progress *progress = core->progress;
 	uint64_t due;
 
+	if (core->attention == core->buffers.due && buffers_pass(core, ticks))
+		return;
 	if (core->string.pieces && progress->instructions >= core->string.due)
 		machine_end_string(core);
-	due = mshr_retire(core);
+	due = mshr_retire(core, ticks);
 	if (progress->instructions >= core->next_look || skew_is_due(core)) {
 		synchronise(core);
 		due = mshr_attention(core);
@@ -270,7 +278,7 @@ void machine_attend(struct machine_hart *core)
 	}
 	if (core->string.pieces && core->string.due < due)
 		due = core->string.due;
-	core->attention = due < core->next_look ? due : core->next_look;
+	buffers_attend(core, due < core->next_look ? due : core->next_look);
 }
 
 static unsigned count_users(const struct core *shared)
@@ -427,6 +435,7 @@ static void clear_hart(struct machine_hart *core, struct machine *machine)
 	core->reorder_window = machine->desc->reorder_window;
 	core->l2_ticks = private_l2_ticks(machine);
 	issue_init(core);
+	buffers_init(core);
 	tlb_init(core);
 	core->thread = lock_thread();
 	/* A block's stores have a cycle each. */

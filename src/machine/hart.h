@@ -75,11 +75,18 @@ enum machine_branch {
 /* Why a core takes nothing in. What waits for nothing of these waits for values, ports and stores.
  */
 enum machine_stall {
-	STALL_BRANCH, /* that was not foreseen, until what follows it has come */
-	STALL_FETCH,  /* a line of instructions */
-	STALL_NEAR,   /* the oldest instruction, a load whose line L2 has, */
-	STALL_FAR,    /* or has not */
-	STALL_BUFFER, /* fill buffers are all taken */
+	STALL_BRANCH,	   /* that was not foreseen, until what follows it has come */
+	STALL_FETCH,	   /* a line of instructions */
+	STALL_NEAR,	   /* the oldest instruction, a load whose line L2 has, */
+	STALL_FAR,	   /* or has not */
+	STALL_BUFFER,	   /* fill buffers are all taken */
+	STALL_STORES,	   /* the store buffer is full, as the line of a store has to come, */
+	STALL_STORES_NEAR, /* or that of a load before the stores, which L2 has, */
+	STALL_STORES_FAR,  /* or has not */
+	STALL_LOADS_NEAR,  /* the load buffer is full, as the line of a load has to come */
+	STALL_LOADS_FAR,
+	STALL_VALUES, /* the reorder buffer is full of what waits for values, */
+	STALL_PORTS,  /* or the scheduler of what waits for a port */
 	MACHINE_STALLS
 };
 
@@ -142,19 +149,39 @@ enum machine_miss_level {
 	MISS_NEAR,	 /* L2 has the line */
 	MISS_FAR,	 /* it has not, or nobody waits for it */
 	MISS_PREFETCHED, /* nobody has asked for it yet */
+	MISS_POSTED,	 /* it brings no line: no store waits for it */
 };
 
 /* An outstanding L1D miss. */
-#define MACHINE_FILL_BUFFERS_MAX 32 /* a power of two */
+#define MACHINE_FILL_BUFFERS_MAX 32
+#define MACHINE_MISSES_MAX	 64 /* with stores that wait for a fill buffer; a power of two */
 struct machine_mshr {
 	uint64_t
 	    instruction; /* number of the one that missed; UINT64_MAX: nobody waits (a store) */
 	uint64_t end;	 /* tick */
 	uint64_t line;	 /* virtual */
 	uint8_t level;	 /* enum machine_miss_level */
+	bool holds;	 /* it lasts so long that a buffer may become full: see buffers.h */
+	/* Where it holds, accesses before it: low bits. */
+	_Alignas(4) uint16_t loads;
+	uint16_t stores;
 };
 
 static_assert(sizeof(struct machine_mshr) == 32, "found in the ring without a multiplication");
+
+/* The load and the store buffer: see buffers.h. */
+struct machine_buffers {
+	uint32_t loads, stores; /* entries; 0: they are not modelled */
+	uint32_t least;		/* instructions before which neither becomes full */
+	uint64_t hold;		/* ticks: what lasts no longer fills neither */
+	uint64_t held;		/* tick until which a miss holds */
+	/* At this instruction number a buffer may be full; and before that one nothing else is due.
+	 */
+	uint64_t due, later;
+	/* Accesses before the oldest miss that holds, low bits, as long as it does. */
+	uint64_t until; /* tick */
+	uint16_t first_loads, first_stores;
+};
 
 /* What L1D's prefetchers know: see prefetch_l1.h. */
 #define MACHINE_PREFETCH_PLACES 256
@@ -302,10 +329,11 @@ struct machine_hart {
 	uint64_t touched;	 /* virtual address of what L1 is looked up for, */
 	uint32_t touched_size;
 	uint32_t first_miss;
-	uint64_t miss_last;		       /* tick: the latest end of a miss so far */
-	uint32_t fill_buffers, reorder_window; /* of the machine's description */
-	uint64_t l2_ticks;		       /* latency of the L2 */
-	struct machine_mshr misses[MACHINE_FILL_BUFFERS_MAX]; /* a ring, by rising end */
+	uint64_t miss_last;				/* tick: the latest end of a miss so far */
+	uint32_t fill_buffers, reorder_window;		/* of the machine's description */
+	uint64_t l2_ticks;				/* latency of the L2 */
+	struct machine_mshr misses[MACHINE_MISSES_MAX]; /* a ring, by rising end */
+	struct machine_buffers buffers;
 	uint64_t arrival[18]; /* tick at which a scoreboard register has its value */
 	uint64_t arrival_last;
 	uint64_t prefetched; /* bit: L1D set with a line that is prefetched and on its way */

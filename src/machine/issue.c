@@ -119,23 +119,25 @@ static inline bool must_attend(const struct machine_hart *core)
 }
 
 /* The core takes nothing in until no value and no port is too far behind. */
-static MACHINE_OUTLINE void hold_back(struct machine_hart *core)
+static MACHINE_OUTLINE void hold_back(struct machine_hart *core, const struct machine_plan *plan)
 {
 	struct machine_issue *issue = &core->issue;
 	__m128i lags;
-	uint64_t units, ports;
+	uint64_t units, ports, ticks;
 
 	settle_vectors(issue);
 	lags = _mm_max_epu8(vector(issue->lags), vector(issue->lags + PLAN_VECTORS));
 	units = (uint64_t)largest(excess(issue, lags)) * UARCH_CYCLE;
 	ports = largest_word(excess_of_ports(issue, vector(issue->ports)));
+	ticks = machine_max(units, ports) * core->machine->core_ticks / UARCH_CYCLE;
+	core->progress->stalls[units < ports ? STALL_PORTS : STALL_VALUES] += ticks;
 	units = machine_max(units, ports);
-	core->progress->time += units * core->machine->core_ticks / UARCH_CYCLE;
+	core->progress->time += ticks;
 	issue->time = core->progress->time;
 	let_pass(issue, units);
 	settle_vectors(issue);
 	if (must_attend(core))
-		machine_attend(core);
+		machine_attend_block(core, plan->ticks);
 }
 
 #ifdef __AVX2__
@@ -290,9 +292,9 @@ finish(struct machine_hart *core, const struct machine_plan *plan, __m128i over)
 	issue->time = progress->time;
 	count(progress, plan);
 	if (!MACHINE_LIKELY(is_zero(_mm_or_si128(over, excess_of_ports(issue, ports)))))
-		hold_back(core);
+		hold_back(core, plan);
 	else if (!MACHINE_LIKELY(!must_attend(core)))
-		machine_attend(core);
+		machine_attend_block(core, plan->ticks);
 }
 
 static inline void set_end(struct machine_issue *issue, const struct machine_plan *plan)

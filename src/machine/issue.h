@@ -8,4 +8,7 @@
 /** For a hart that is zeroed. */
 void issue_init(struct machine_hart *core);
 
+/** As machine_attend(), after a block of so many @ticks. */
+void machine_attend_block(struct machine_hart *core, uint64_t ticks);
+
 #endif

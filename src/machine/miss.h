@@ -22,7 +22,11 @@ static inline uint64_t miss_issue(struct machine_hart *core, enum signal_request
 				  uint32_t registers)
 {
 	/* Instructions have buffers of their own. */
-	return request == REQUEST_READ_CODE ? core->progress->time : mshr_issue(core, registers);
+	if (request == REQUEST_READ_CODE)
+		return core->progress->time;
+	if (request >= REQUEST_READ_OWN && core->miss_count)
+		return mshr_issue_store(core, registers);
+	return mshr_issue(core, registers);
 }
 
 /**

@@ -1,7 +1,7 @@
 #include "machine/mshr.h"
 
-void mshr_insert(struct machine_hart *core, uint64_t instruction, uint64_t end, uint64_t line,
-		 enum machine_miss_level level)
+struct machine_mshr *mshr_insert(struct machine_hart *core, uint64_t instruction, uint64_t end,
+				 uint64_t line, enum machine_miss_level level)
 {
 	uint32_t position = core->miss_count++;
 	struct machine_mshr *place = mshr_at(core, position), *before;
@@ -13,16 +13,54 @@ void mshr_insert(struct machine_hart *core, uint64_t instruction, uint64_t end, 
 	}
 	*place = (struct machine_mshr){
 	    .instruction = instruction, .end = end, .line = line, .level = (uint8_t)level};
+	return place;
+}
+
+static void make_room(struct machine_hart *core)
+{
+	mshr_forget_ended(core);
+	while (core->miss_count >= MACHINE_MISSES_MAX - 1) {
+		mshr_stall(core, STALL_BUFFER, mshr_at(core, 0)->end);
+		mshr_forget_ended(core);
+	}
+}
+
+uint64_t mshr_issue_store(struct machine_hart *core, uint32_t registers)
+{
+	uint64_t ready;
+
+	if (!core->buffers.stores)
+		return mshr_issue(core, registers);
+	buffers_admit_store(core);
+	make_room(core);
+	ready = machine_max(core->progress->time, mshr_last_arrival(core, registers));
+	if (core->miss_count < core->fill_buffers)
+		return ready;
+	return machine_max(ready, mshr_at(core, core->miss_count - core->fill_buffers)->end);
+}
+
+static void add_translation(struct machine_hart *core, uint64_t end)
+{
+	const uint64_t due = core->progress->instructions + core->reorder_window;
+
+	mshr_add(core, core->progress->instructions, end, UINT64_MAX, MISS_NEAR);
+	if (core->attention > due)
+		core->attention = due;
 }
 
 void mshr_add_translation(struct machine_hart *core, uint64_t end)
 {
-	const uint64_t due = core->progress->instructions + core->reorder_window;
-
 	mshr_issue(core, 0);
-	mshr_add(core, core->progress->instructions, end, UINT64_MAX, false);
-	if (core->attention > due)
-		core->attention = due;
+	add_translation(core, end);
+}
+
+void mshr_add_store_translation(struct machine_hart *core, uint64_t end)
+{
+	if (core->buffers.stores)
+		make_room(core);
+	else
+		mshr_issue(core, 0);
+	add_translation(core, end);
 }
 
 /* NULL where no load is outstanding. */
@@ -55,10 +93,11 @@ uint64_t mshr_attention(struct machine_hart *core)
 	return load ? load->instruction + core->reorder_window : UINT64_MAX;
 }
 
-uint64_t mshr_retire(struct machine_hart *core)
+uint64_t mshr_retire(struct machine_hart *core, uint64_t ticks)
 {
 	const struct machine_mshr *load;
 
+	buffers_settle(core, ticks);
 	mshr_forget_ended(core);
 	while ((load = oldest_load(core)) &&
 	       core->progress->instructions >= load->instruction + core->reorder_window) {
@@ -73,12 +112,9 @@ uint64_t mshr_retire(struct machine_hart *core)
 /* Nobody waits for prefetches, which stay. */
 void mshr_drain(struct machine_hart *core)
 {
-	for (uint32_t i = core->miss_count; i; i--) {
-		if (mshr_at(core, i - 1)->level == MISS_PREFETCHED)
-			continue;
-		mshr_wait(core, mshr_at(core, i - 1)->end);
-		break;
-	}
+	for (uint32_t i = 0; i < core->miss_count; i++)
+		if (mshr_at(core, i)->level != MISS_PREFETCHED)
+			mshr_wait(core, buffers_drained(core, mshr_at(core, i)));
 	mshr_forget_ended(core);
 	forget_waiting(core);
 }

@@ -5,35 +5,19 @@
 #ifndef MACHINE_MSHR_H
 #define MACHINE_MSHR_H
 
-#include "machine/state.h"
-
-#define MSHR_NO_INSTRUCTION UINT64_MAX
+#include "machine/buffers.h"
+#include "machine/mshr_ring.h"
 
 /**
- * Lets the clock pass as far as the full reorder window demands. @return as mshr_attention()
+ * Lets the clock pass as far as the full reorder window and full buffers demand.
+ * @param ticks  that the block took which has just been taken in; its accesses are yet to come
+ * @return as mshr_attention()
  */
-uint64_t mshr_retire(struct machine_hart *core);
-/** Lets the clock pass until nothing is outstanding. */
+uint64_t mshr_retire(struct machine_hart *core, uint64_t ticks);
+/** Lets the clock pass until nothing is outstanding, and no store waits. */
 void mshr_drain(struct machine_hart *core);
 
-/** Lets the clock pass until @end; why is noted. */
-static inline void mshr_stall(struct machine_hart *core, enum machine_stall why, uint64_t end)
-{
-	struct machine_progress *progress = core->progress;
-
-	if (progress->time >= end)
-		return;
-	progress->stalls[why] += end - progress->time;
-	progress->time = end;
-}
-
-/** Why who waits for a load's line waits. */
-static inline enum machine_stall mshr_stall_of(const struct machine_mshr *miss)
-{
-	return miss->level == MISS_FAR ? STALL_FAR : STALL_NEAR;
-}
-
-/** The instruction number at which mshr_retire() is due. */
+/** The instruction number at which mshr_retire() is due, but for the buffers. */
 uint64_t mshr_attention(struct machine_hart *core);
 
 /** Lets the clock pass until @end. */
@@ -43,18 +27,12 @@ static inline void mshr_wait(struct machine_hart *core, uint64_t end)
 		core->progress->time = end;
 }
 
-/* By position, from the miss that ends first. */
-static inline struct machine_mshr *mshr_at(struct machine_hart *core, uint32_t position)
-{
-	return &core->misses[(core->first_miss + position) % MACHINE_FILL_BUFFERS_MAX];
-}
-
 static inline void mshr_forget_ended(struct machine_hart *core)
 {
 	const uint64_t now = core->progress->time;
 	uint32_t first = core->first_miss, end = first + core->miss_count;
 
-	while (first != end && core->misses[first % MACHINE_FILL_BUFFERS_MAX].end <= now)
+	while (first != end && core->misses[first % MACHINE_MISSES_MAX].end <= now)
 		first++;
 	core->first_miss = first;
 	core->miss_count = end - first;
@@ -80,35 +58,50 @@ static inline uint64_t mshr_issue(struct machine_hart *core, uint32_t registers)
 	const uint64_t ready = mshr_last_arrival(core, registers);
 
 	if (core->miss_count >= core->fill_buffers) {
-		const struct machine_mshr *first = mshr_at(core, 0);
+		/* Stores that have no buffer yet are before it. */
+		const uint32_t waiting = core->miss_count - core->fill_buffers;
+		const struct machine_mshr *miss = mshr_at(core, waiting);
 
 		/* On the part what waits for its address would have no buffer yet. */
-		mshr_stall(core, ready > core->progress->time ? mshr_stall_of(first) : STALL_BUFFER,
-			   first->end);
-		core->first_miss++;
-		core->miss_count--;
+		mshr_stall(core, ready > core->progress->time ? mshr_stall_of(miss) : STALL_BUFFER,
+			   miss->end);
+		core->first_miss += waiting + 1;
+		core->miss_count -= waiting + 1;
 		mshr_forget_ended(core);
 	}
 	return machine_max(core->progress->time, ready);
 }
 
-/** Adds a miss that ends before others. */
-MACHINE_OUTLINE void mshr_insert(struct machine_hart *core, uint64_t instruction, uint64_t end,
-				 uint64_t line, enum machine_miss_level level);
+/**
+ * The same for a store that misses. It waits in the store buffer for its fill buffer: where the
+ * core has one, the clock passes until that has room for the store.
+ */
+MACHINE_OUTLINE uint64_t mshr_issue_store(struct machine_hart *core, uint32_t registers);
+
+/** Adds a miss that ends before others. @return it */
+MACHINE_OUTLINE struct machine_mshr *mshr_insert(struct machine_hart *core, uint64_t instruction,
+						 uint64_t end, uint64_t line,
+						 enum machine_miss_level level);
 
 /* Most end in the order in which they begin. */
 static inline void mshr_add(struct machine_hart *core, uint64_t instruction, uint64_t end,
 			    uint64_t line, enum machine_miss_level level)
 {
-	if (end <= core->progress->time)
+	const uint64_t now = core->progress->time;
+	struct machine_mshr *miss;
+
+	if (end <= now)
 		return;
 	if (__builtin_expect(core->miss_last > end, 0)) {
-		mshr_insert(core, instruction, end, line, level);
-		return;
+		miss = mshr_insert(core, instruction, end, line, level);
+	} else {
+		core->miss_last = end;
+		miss = mshr_at(core, core->miss_count++);
+		*miss = (struct machine_mshr){
+		    .instruction = instruction, .end = end, .line = line, .level = (uint8_t)level};
 	}
-	core->miss_last = end;
-	*mshr_at(core, core->miss_count++) = (struct machine_mshr){
-	    .instruction = instruction, .end = end, .line = line, .level = (uint8_t)level};
+	if (level < MISS_PREFETCHED && end - now > core->buffers.hold)
+		buffers_note(core, miss);
 }
 
 static inline void mshr_await(struct machine_hart *core, uint32_t registers, uint64_t end)
@@ -135,6 +128,8 @@ static inline void mshr_add_load(struct machine_hart *core, uint64_t line, uint3
 /** The present instruction, whose line is there, has its address translated at @end: nothing
  * retires before. It takes a buffer until then, as what misses does (choice). */
 void mshr_add_translation(struct machine_hart *core, uint64_t end);
+/** The same of a store, which waits for no buffer. */
+void mshr_add_store_translation(struct machine_hart *core, uint64_t end);
 
 /** A line that L1D prefetches comes at @end. */
 static inline void mshr_add_prefetch(struct machine_hart *core, uint64_t line, uint64_t end)
@@ -148,10 +143,17 @@ static inline void mshr_add_prefetch(struct machine_hart *core, uint64_t line, u
 /** The line is asked for. @return the tick at which it comes, 0: it is not on its way */
 uint64_t mshr_take_prefetch(struct machine_hart *core, uint64_t line);
 
-/** A miss that no instruction waits for; @line: the virtual line that it makes the core's own. */
+/** A miss that no instruction waits for; @line: the virtual line that it makes the core's own.
+ * Before the store is counted. */
 static inline void mshr_add_store(struct machine_hart *core, uint64_t line, uint64_t end)
 {
 	mshr_add(core, MSHR_NO_INSTRUCTION, end, line, MISS_FAR);
+}
+
+/** What takes a fill buffer and brings no line. */
+static inline void mshr_add_posted(struct machine_hart *core, uint64_t end)
+{
+	mshr_add(core, MSHR_NO_INSTRUCTION, end, UINT64_MAX, MISS_POSTED);
 }
 
 /**

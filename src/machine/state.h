@@ -43,7 +43,7 @@
 #define SUPERQUEUE_MAX	      32
 #define CORE_USERS_MAX	      1024 /* threads on a core at once */
 #define ACCUMULATORS	      84
-#define PIPE_ACCUMULATORS     32
+#define PIPE_ACCUMULATORS     39
 #define RESPONSE_ACCUMULATORS (9 * SOURCES + 3)
 
 /* States of a line in any cache; the order matters: see MACHINE_TAG_*. LLC only: F. */

@@ -31,6 +31,7 @@ struct machine_uarch {
 	const char *name;
 	uint32_t issue_width; /* micro-operations a cycle; a fused pair is one */
 	uint32_t reorder_buffer, scheduler;
+	uint32_t load_buffer, store_buffer; /* entries: from issue to retirement, to the commit */
 	/* From address to result; a simple address is a register and a small displacement. */
 	uint32_t load, load_simple, load_vector, load_vector_256;
 	uint32_t forward; /* from data that are stored to the load that reads them */

@@ -57,4 +57,13 @@ block block_divide
 	div ebx
 close block_divide
 
+block block_chain
+	imul rdx, rdx
+close block_chain
+
+block block_port
+	imul rax, rsi, 3
+	imul rbx, rsi, 3
+close block_port
+
 	.section .note.GNU-stack, "", @progbits

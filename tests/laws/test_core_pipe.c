@@ -22,7 +22,7 @@
 
 #define EACH_BLOCK(use)                                                                            \
 	use(mixed) use(conditional) use(jump) use(jump_indirect) use(call) use(call_indirect)      \
-	    use(return ) use(system) use(divide)
+	    use(return ) use(system) use(divide) use(chain) use(port)
 
 #define DECLARE(name) extern const uint8_t block_##name[], block_##name##_end[];
 EACH_BLOCK(DECLARE)
@@ -50,6 +50,8 @@ enum place {
 	CALLEE,
 	SYSTEM,
 	DIVIDE,
+	CHAIN,
+	PORT,
 	PLACES,
 };
 
@@ -70,6 +72,8 @@ static const struct {
     [CALLEE] = {BLOCK_return, false},
     [SYSTEM] = {BLOCK_system, false},
     [DIVIDE] = {BLOCK_divide, false},
+    [CHAIN] = {BLOCK_chain, false},
+    [PORT] = {BLOCK_port, false},
 };
 
 struct program {
@@ -358,6 +362,9 @@ enum stall_event {
 	UNDELIVERED,
 	NONE_DELIVERED,
 	RESOURCES,
+	STATIONS,
+	STORES,
+	REORDERS,
 	LOADS,
 	FAR_LOADS,
 	BUFFERS,
@@ -371,6 +378,9 @@ static const char *const stall_names[STALL_EVENTS] = {
     [UNDELIVERED] = "IDQ_UOPS_NOT_DELIVERED.CORE",
     [NONE_DELIVERED] = "IDQ_UOPS_NOT_DELIVERED.CYCLES_0_UOPS_DELIV.CORE",
     [RESOURCES] = "RESOURCE_STALLS.ANY",
+    [STATIONS] = "RESOURCE_STALLS.RS",
+    [STORES] = "RESOURCE_STALLS.SB",
+    [REORDERS] = "RESOURCE_STALLS.ROB",
     [LOADS] = "CYCLE_ACTIVITY.STALLS_LDM_PENDING",
     [FAR_LOADS] = "CYCLE_ACTIVITY.STALLS_L2_PENDING",
     [BUFFERS] = "L1D_PEND_MISS.FB_FULL",
@@ -397,6 +407,7 @@ static uint64_t stalls_of(traffic *drive, uint64_t *values)
 	check_near(values[UNDELIVERED], WIDTH * values[NONE_DELIVERED], WIDTH);
 	assert_true(values[BUFFERS] <= values[LOADS] && values[LOADS] <= values[RESOURCES]);
 	assert_true(values[FAR_LOADS] <= values[LOADS]);
+	assert_true(values[STATIONS] + values[STORES] + values[REORDERS] <= values[RESOURCES]);
 	return cycles;
 }
 
@@ -411,6 +422,40 @@ static void mispredicted_stall(void **unused)
 	assert_in_range(values[RECOVERY], 15 * wrong[WRONG], 20 * wrong[WRONG]);
 	assert_true(values[RECOVERY] > cycles / 2);
 	assert_int_equal(values[LOADS], 0);
+	assert_int_equal(values[STORES], 0);
+}
+
+static void drive_dependent(struct core_fixture *fixture, const struct program *program)
+{
+	for (unsigned i = 0; i < ROUNDS; i++)
+		run(fixture, program, CHAIN);
+}
+
+static void drive_port(struct core_fixture *fixture, const struct program *program)
+{
+	for (unsigned i = 0; i < ROUNDS; i++)
+		run(fixture, program, PORT);
+}
+
+/*
+ * Multiplications: of three cycles after each other, and of one that each takes port 1. The code
+ * has to come first, and no more than 48 and 30 cycles of it are ahead (docs/machine.md).
+ */
+static void values_and_ports(void **unused)
+{
+	uint64_t chain[STALL_EVENTS] = {0}, port[STALL_EVENTS] = {0}, cycles;
+
+	(void)unused;
+	cycles = stalls_of(drive_dependent, chain);
+	check_near(cycles, 3 * ROUNDS, 3 * ROUNDS / 20);
+	check_near(chain[REORDERS], 3 * ROUNDS - ROUNDS / WIDTH, 50);
+	assert_int_equal(chain[STATIONS], 0);
+	assert_int_equal(chain[REORDERS], chain[RESOURCES]);
+	cycles = stalls_of(drive_port, port);
+	check_near(cycles, 2 * ROUNDS, 2 * ROUNDS / 20);
+	check_near(port[STATIONS], 2 * ROUNDS - 2 * ROUNDS / WIDTH, 50);
+	assert_int_equal(port[REORDERS], 0);
+	assert_int_equal(port[STATIONS], port[RESOURCES]);
 }
 
 /* Lines of code that were never executed before. */
@@ -451,6 +496,28 @@ static void drive_stream(struct core_fixture *fixture, const struct program *pro
 		machine_load(fixture->harts[0], DATA + i * LINE, 8, &insn);
 }
 
+/* Each is of a line of its own. */
+static void drive_stores(struct core_fixture *fixture, const struct program *program)
+{
+	static const struct machine_insn insn = {0};
+
+	(void)program;
+	for (unsigned i = 0; i < ROUNDS; i++)
+		machine_store(fixture->harts[0], DATA + i * LINE, 8, &insn);
+}
+
+/* All but what is on its way at the end is waited for: an entry of the store buffer. */
+static void stores_that_wait(void **unused)
+{
+	uint64_t values[STALL_EVENTS] = {0}, cycles;
+
+	(void)unused;
+	cycles = stalls_of(drive_stores, values);
+	check_near(values[STORES], cycles, cycles / 50);
+	check_near(values[RESOURCES], cycles, 2);
+	assert_int_equal(values[LOADS], 0);
+}
+
 /* All but what is on its way at the end is waited for: by the next load, or for a buffer. */
 static void loads_that_wait(void **unused)
 {
@@ -472,7 +539,8 @@ int main(void)
 	    cmocka_unit_test(branches_by_kind),	  cmocka_unit_test(branches_by_way),
 	    cmocka_unit_test(uops_of_a_block),	  cmocka_unit_test(divisions),
 	    cmocka_unit_test(mispredicted_stall), cmocka_unit_test(code_that_has_to_come),
-	    cmocka_unit_test(loads_that_wait),
+	    cmocka_unit_test(loads_that_wait),	  cmocka_unit_test(stores_that_wait),
+	    cmocka_unit_test(values_and_ports),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

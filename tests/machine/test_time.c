@@ -273,7 +273,8 @@ static void the_reorder_window_fills(void **unused)
 	fixture_down(&fixture);
 }
 
-/* The first lines of the channels come first, all at once. */
+/* The first lines of the channels come first, all at once. Cores with a store buffer:
+ * test_buffers.c. */
 static void stores_do_not_wait_but_for_buffers(void **unused)
 {
 	struct pmu_machine desc = one_socket();
@@ -281,6 +282,7 @@ static void stores_do_not_wait_but_for_buffers(void **unused)
 	struct machine_hart *core;
 
 	(void)unused;
+	desc.uarch = "none";
 	fixture_up(&fixture, &desc);
 	enter_all(&fixture);
 	place_pages(&fixture, 1);

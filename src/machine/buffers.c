@@ -1,0 +1,215 @@
+#include "machine/buffers.h"
+
+#include "machine/mshr_ring.h"
+
+/* Of the loads that a core begins in a cycle. */
+#define LOADS_A_CYCLE 2
+
+void buffers_init(struct machine_hart *core)
+{
+	const struct machine_uarch *uarch = core->machine->uarch;
+	struct machine_buffers *buffers = &core->buffers;
+	uint32_t cycles;
+
+	buffers->hold = buffers->due = UINT64_MAX;
+	if (!uarch)
+		return;
+	buffers->loads = uarch->load_buffer;
+	buffers->stores = uarch->store_buffer;
+	buffers->least = buffers->loads < buffers->stores ? buffers->loads : buffers->stores;
+	cycles = buffers->loads / LOADS_A_CYCLE;
+	cycles = cycles < buffers->stores ? cycles : buffers->stores;
+	buffers->hold = cycles * core->machine->core_ticks;
+}
+
+static bool is_load(const struct machine_mshr *miss)
+{
+	return miss->instruction != MSHR_NO_INSTRUCTION;
+}
+
+/* Entries taken by what the miss holds up. */
+static uint32_t stores_behind(const struct machine_hart *core, const struct machine_mshr *miss)
+{
+	return (uint16_t)(core->progress->stores - miss->stores);
+}
+
+static uint32_t loads_behind(const struct machine_hart *core, const struct machine_mshr *miss)
+{
+	return is_load(miss) ? (uint16_t)(core->progress->loads - miss->loads) : 0;
+}
+
+static uint32_t accesses_since(const struct machine_hart *core, const struct machine_mshr *miss)
+{
+	return stores_behind(core, miss) + (uint16_t)(core->progress->loads - miss->loads);
+}
+
+/* The instruction number at which a buffer may be full that has so many entries taken. An
+ * instruction loads or stores once, most often. */
+static uint64_t due_at(const struct machine_hart *core, uint32_t loads, uint32_t stores)
+{
+	const struct machine_buffers *buffers = &core->buffers;
+	const uint32_t loads_left = loads < buffers->loads ? buffers->loads - loads : 0;
+	const uint32_t stores_left = stores < buffers->stores ? buffers->stores - stores : 0;
+
+	return core->progress->instructions + 1 +
+	       (loads_left < stores_left ? loads_left : stores_left);
+}
+
+static void set_attention(struct machine_hart *core, uint64_t due, uint64_t other)
+{
+	/* The reorder buffer is full of what is behind a load from here on no earlier. */
+	const uint64_t full = core->progress->instructions + core->reorder_window;
+
+	core->attention = other;
+	core->buffers.due = UINT64_MAX;
+	if (other <= due)
+		return;
+	core->buffers.later = other < full ? other : full;
+	core->buffers.due = core->attention = due;
+}
+
+static void set_first(struct machine_buffers *buffers, const struct machine_mshr *miss)
+{
+	buffers->first_loads = miss->loads;
+	buffers->first_stores = miss->stores;
+	buffers->until = miss->end;
+}
+
+void buffers_note(struct machine_hart *core, struct machine_mshr *miss)
+{
+	const struct machine_progress *progress = core->progress;
+	struct machine_buffers *buffers = &core->buffers;
+	const uint64_t due = progress->instructions + buffers->least;
+
+	miss->holds = true;
+	miss->stores = (uint16_t)progress->stores;
+	/* The load itself has been counted. */
+	miss->loads = (uint16_t)(progress->loads - is_load(miss));
+	if (progress->time >= buffers->held)
+		set_first(buffers, miss);
+	buffers->held = machine_max(buffers->held, miss->end);
+	if (core->attention > due)
+		set_attention(core, due,
+			      core->attention == buffers->due ? buffers->later : core->attention);
+}
+
+/* Entries taken, if the oldest miss that holds is a load. */
+static uint32_t loads_since_first(const struct machine_hart *core)
+{
+	return (uint16_t)(core->progress->loads - core->buffers.first_loads);
+}
+
+static uint32_t stores_since_first(const struct machine_hart *core)
+{
+	return (uint16_t)(core->progress->stores - core->buffers.first_stores);
+}
+
+static bool first_has_room(const struct machine_hart *core)
+{
+	return loads_since_first(core) <= core->buffers.loads &&
+	       stores_since_first(core) <= core->buffers.stores;
+}
+
+static enum machine_stall why_no_store(const struct machine_mshr *miss)
+{
+	if (!is_load(miss))
+		return STALL_STORES;
+	return miss->level == MISS_FAR ? STALL_STORES_FAR : STALL_STORES_NEAR;
+}
+
+static enum machine_stall why_no_load(const struct machine_mshr *miss)
+{
+	return miss->level == MISS_FAR ? STALL_LOADS_FAR : STALL_LOADS_NEAR;
+}
+
+void buffers_settle(struct machine_hart *core, uint64_t ticks)
+{
+	const struct machine_buffers *buffers = &core->buffers;
+	const uint64_t then = core->progress->time - ticks;
+
+	if (then >= buffers->held || (then < buffers->until && first_has_room(core)))
+		return;
+	for (uint32_t i = 0; i < core->miss_count; i++) {
+		const struct machine_mshr *miss = mshr_at(core, i);
+
+		if (!miss->holds || miss->end <= then)
+			continue;
+		if (stores_behind(core, miss) > buffers->stores)
+			mshr_stall(core, why_no_store(miss), miss->end + ticks);
+		if (loads_behind(core, miss) > buffers->loads)
+			mshr_stall(core, why_no_load(miss), miss->end + ticks);
+	}
+}
+
+void buffers_admit_store(struct machine_hart *core)
+{
+	const struct machine_buffers *buffers = &core->buffers;
+
+	if (core->progress->time >= buffers->held)
+		return;
+	for (uint32_t i = 0; i < core->miss_count; i++) {
+		const struct machine_mshr *miss = mshr_at(core, i);
+
+		if (miss->holds && stores_behind(core, miss) >= buffers->stores)
+			mshr_stall(core, why_no_store(miss), miss->end);
+	}
+}
+
+/* The oldest, of those that hold. @return NULL: there is none */
+static const struct machine_mshr *find_first(struct machine_hart *core)
+{
+	const struct machine_mshr *first = NULL;
+
+	if (core->progress->time >= core->buffers.held)
+		return NULL;
+	for (uint32_t i = 0; i < core->miss_count; i++) {
+		const struct machine_mshr *miss = mshr_at(core, i);
+
+		if (miss->holds &&
+		    (!first || accesses_since(core, miss) > accesses_since(core, first)))
+			first = miss;
+	}
+	return first;
+}
+
+static uint64_t next_due(const struct machine_hart *core)
+{
+	return due_at(core, loads_since_first(core), stores_since_first(core));
+}
+
+void buffers_attend(struct machine_hart *core, uint64_t other)
+{
+	struct machine_buffers *buffers = &core->buffers;
+	const uint64_t now = core->progress->time;
+	const struct machine_mshr *first;
+
+	if (now >= buffers->until && (first = find_first(core)))
+		set_first(buffers, first);
+	set_attention(core, now < buffers->until ? next_due(core) : UINT64_MAX, other);
+}
+
+bool buffers_pass(struct machine_hart *core, uint64_t ticks)
+{
+	const struct machine_progress *progress = core->progress;
+	const struct machine_buffers *buffers = &core->buffers;
+
+	if (progress->instructions >= buffers->later || progress->time >= core->skew_due ||
+	    progress->time - ticks >= buffers->until || core->string.pieces ||
+	    !first_has_room(core))
+		return false;
+	set_attention(core, next_due(core), buffers->later);
+	return true;
+}
+
+uint64_t buffers_drained(const struct machine_hart *core, const struct machine_mshr *miss)
+{
+	uint32_t stores;
+
+	if (!miss->holds)
+		return miss->end;
+	stores = stores_behind(core, miss);
+	/* A store is in L1D as its line comes. */
+	if (stores && !is_load(miss))
+		stores--;
+	return miss->end + stores * core->machine->core_ticks;
+}
