@@ -11,7 +11,7 @@ void buffers_init(struct machine_hart *core)
 	struct machine_buffers *buffers = &core->buffers;
 	uint32_t cycles;
 
-	buffers->hold = buffers->due = UINT64_MAX;
+	buffers->fence = buffers->hold = buffers->due = UINT64_MAX;
 	if (!uarch)
 		return;
 	buffers->loads = uarch->load_buffer;
@@ -195,10 +195,18 @@ bool buffers_pass(struct machine_hart *core, uint64_t ticks)
 
 	if (progress->instructions >= buffers->later || progress->time >= core->skew_due ||
 	    progress->time - ticks >= buffers->until || core->string.pieces ||
-	    !first_has_room(core))
+	    buffers->fence != UINT64_MAX || !first_has_room(core))
 		return false;
 	set_attention(core, next_due(core), buffers->later);
 	return true;
+}
+
+void buffers_fence(struct machine_hart *core, uint32_t instructions)
+{
+	/* The block's own accesses are yet to come. */
+	core->buffers.fence = core->progress->instructions + instructions + 1;
+	if (core->attention > core->buffers.fence)
+		core->attention = core->buffers.fence;
 }
 
 uint64_t buffers_drained(const struct machine_hart *core, const struct machine_mshr *miss)

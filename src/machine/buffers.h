@@ -34,6 +34,9 @@ bool buffers_pass(struct machine_hart *core, uint64_t ticks);
 /** Finds out when machine_attend() is due, which it is for other reasons at @other. */
 void buffers_attend(struct machine_hart *core, uint64_t other);
 
+/** A block of so many instructions has a fence: what follows the block waits for all accesses. */
+void buffers_fence(struct machine_hart *core, uint32_t instructions);
+
 /** The tick at which the last store behind a miss is in L1D: a cycle each. */
 uint64_t buffers_drained(const struct machine_hart *core, const struct machine_mshr *miss);
 

@@ -269,6 +269,10 @@ void machine_attend_block(struct machine_hart *core, uint64_t ticks)
 		return;
 	if (core->string.pieces && progress->instructions >= core->string.due)
 		machine_end_string(core);
+	if (progress->instructions >= core->buffers.fence) {
+		core->buffers.fence = UINT64_MAX;
+		mshr_drain(core);
+	}
 	due = mshr_retire(core, ticks);
 	if (progress->instructions >= core->next_look || skew_is_due(core)) {
 		synchronise(core);
@@ -278,6 +282,8 @@ void machine_attend_block(struct machine_hart *core, uint64_t ticks)
 	}
 	if (core->string.pieces && core->string.due < due)
 		due = core->string.due;
+	if (core->buffers.fence < due)
+		due = core->buffers.fence;
 	buffers_attend(core, due < core->next_look ? due : core->next_look);
 }
 

@@ -175,6 +175,7 @@ struct machine_buffers {
 	uint32_t least;		/* instructions before which neither becomes full */
 	uint64_t hold;		/* ticks: what lasts no longer fills neither */
 	uint64_t held;		/* tick until which a miss holds */
+	uint64_t fence;		/* at this instruction number the stores before it are done */
 	/* At this instruction number a buffer may be full; and before that one nothing else is due.
 	 */
 	uint64_t due, later;

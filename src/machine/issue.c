@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "machine/access.h"
+#include "machine/buffers.h"
 #include "machine/mshr.h"
 #include "machine/pipe.h"
 
@@ -352,6 +353,8 @@ static MACHINE_OUTLINE void issue_other(struct machine_hart *core, const struct 
 		core->progress->time += plan->carried;
 		catch_up(core);
 	}
+	if (plan->special & PLAN_FENCES)
+		buffers_fence(core, plan->instructions);
 	if (plan->special & PLAN_BOTH_HALVES) {
 		issue_vectors(core, plan);
 		return;

@@ -252,6 +252,14 @@ uint16_t machine_plan_deciders(const struct machine_op *const *ops, size_t count
 	return (uint16_t)(needed.values & ~(1u << PLAN_FLAGS));
 }
 
+static bool fences(const struct machine_op *const *ops, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (ops[i]->timing == MACHINE_TIMING_FENCE_ALL)
+			return true;
+	return false;
+}
+
 size_t machine_plan_make(struct machine_plan *plan, const struct machine *machine,
 			 const struct machine_block *block, const struct machine_op *const *ops,
 			 size_t count)
@@ -280,8 +288,9 @@ size_t machine_plan_make(struct machine_plan *plan, const struct machine *machin
 	if (follows_itself(block, last))
 		plan->carried = (uint32_t)(carried_units(uarch, ops, count, units) *
 					   machine->core_ticks / UARCH_CYCLE);
-	plan->special = (uint8_t)((plan->carried ? PLAN_CARRIES : 0) |
-				  (has_vectors(&maker) ? PLAN_BOTH_HALVES : 0));
+	plan->special =
+	    (uint8_t)((plan->carried ? PLAN_CARRIES : 0) | (fences(ops, count) ? PLAN_FENCES : 0) |
+		      (has_vectors(&maker) ? PLAN_BOTH_HALVES : 0));
 	plan->end = end_of(&maker, block, ops, count);
 	fill_ports(&maker, plan, units);
 	return add_eliminated(&maker, plan, fill_rows(&maker, plan, (int)(units / UARCH_CYCLE)));

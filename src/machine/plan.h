@@ -27,6 +27,7 @@ enum plan_special {
 	PLAN_BOTH_HALVES = 1, /* rows are of general and of vector registers */
 	PLAN_CARRIES = 2,     /* struct machine_plan.carried is not 0 */
 	PLAN_MANY_ROWS = 4,   /* more than PLAN_FROM_MOST */
+	PLAN_FENCES = 8,      /* it waits for all accesses before it */
 };
 
 /* Constants of a block for issue.c. Of variable length, and most often two lines of the host. */

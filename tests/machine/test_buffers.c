@@ -24,6 +24,7 @@ struct planned {
 };
 
 static const struct machine_op alu = {.timing = MACHINE_TIMING_ALU, .stepped = -1};
+static const struct machine_op fence = {.timing = MACHINE_TIMING_FENCE_ALL, .stepped = -1};
 
 /* A cycle's worth of instructions. What they access is up to the test. */
 static struct machine_plan *block_of(const struct machine *machine, const struct machine_op *last)
@@ -267,6 +268,28 @@ static void a_locked_access_drains(void **unused)
 	assert_int_equal(locked_after(10, store_hit), 10);
 }
 
+static void a_fence_drains(void **unused)
+{
+	struct machine_plan *fencing;
+	struct planned planned;
+
+	(void)unused;
+	planned_up(&planned, "broadwell");
+	fencing = block_of(planned.fixture.machine, &fence);
+	machine_store(planned.core, MISS, 8, &plain);
+	machine_run_planned(planned.core, planned.plan);
+	store_hit(planned.core);
+	machine_run_planned(planned.core, fencing);
+	assert_true(passed(&planned) < memory_ticks(&planned.fixture, planned.cycle));
+	/* Of the block with the fence. */
+	store_hit(planned.core);
+	machine_run_planned(planned.core, planned.plan);
+	assert_int_equal(passed(&planned),
+			 memory_ticks(&planned.fixture, planned.cycle) + 2 * planned.cycle);
+	free(fencing);
+	planned_down(&planned);
+}
+
 /* Other cores have other sizes. */
 static void sizes(void **unused)
 {
@@ -292,11 +315,17 @@ static void sizes(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(stores_behind_a_store),  cmocka_unit_test(stores_behind_a_load),
-	    cmocka_unit_test(stores_behind_none),     cmocka_unit_test(loads_behind_a_load),
-	    cmocka_unit_test(loads_behind_a_store),   cmocka_unit_test(instructions_behind_a_load),
-	    cmocka_unit_test(stores_that_miss),	      cmocka_unit_test(stores_that_l2_serves),
-	    cmocka_unit_test(a_locked_access_drains), cmocka_unit_test(sizes),
+	    cmocka_unit_test(stores_behind_a_store),
+	    cmocka_unit_test(stores_behind_a_load),
+	    cmocka_unit_test(stores_behind_none),
+	    cmocka_unit_test(loads_behind_a_load),
+	    cmocka_unit_test(loads_behind_a_store),
+	    cmocka_unit_test(instructions_behind_a_load),
+	    cmocka_unit_test(stores_that_miss),
+	    cmocka_unit_test(stores_that_l2_serves),
+	    cmocka_unit_test(a_locked_access_drains),
+	    cmocka_unit_test(a_fence_drains),
+	    cmocka_unit_test(sizes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
