@@ -91,7 +91,7 @@ flag:	.skip 128
 time:	data8 0, 100000
 	.section .bss
 	.align 16384
-data:	.skip 33554432
+data:	.skip 33554432+1048576
 """
 # Four cycles.
 SPIN = """
@@ -133,13 +133,20 @@ def reads_at_once(count, offset):
 def semaphores(count, offset):
     return f"""
 	movl r14=data+{offset}
+	movl r19=data+{offset}
+	movl r20=4096*{count}
+	movl r21=0xffffff		// of 16 MB
+	mov r18=0
 	movl r31=4096
 	movl r29={{turns}}-1;;
 	mov ar.lc=r29;;
 	.align 64
 1:
 	{"xchg8 r16=[r14],r0; add r14=r31,r14;; " * count}
-	add r17=r16,r0;;
+	add r18=r20,r18;;
+	and r18=r21,r18;;
+	add r17=r16,r0
+	add r14=r19,r18;;
 	br.cloop.sptk 1b;;
 """
 
@@ -231,7 +238,7 @@ class Test(Case):
             "BE_FLUSH_BUBBLE.XPN": (4 * m * SWITCH,) * 2, "BE_FLUSH_BUBBLE.BRU": (0, 0),
             "CPU_OP_CYCLES.ALL": (4 * m * (QUANTUM + SWITCH),) * 2,
             "CYCLES_IN_BGND_WITH_URG.LE7": (4 * m * (QUANTUM + SWITCH),) * 2,
-            "CYCLES_IN_BGND_WITH_URG.LE4": (0, 0), "THREAD_SWITCH_STALL.GTE_64": (0, 0),
+            "CYCLES_IN_BGND_WITH_URG.EQ0": (0, 0), "THREAD_SWITCH_STALL.GTE_64": (0, 0),
             "CPU_OP_CYCLES_HALTED": (0, 0), "THREAD_SWITCH_EVENTS.MISSED": (0, 0)})
 
     def test_twin(self):
@@ -281,7 +288,7 @@ class Test(Case):
         part of that: the other one's last line comes meanwhile, or the timer."""
         lengths = [1 << n for n in range(2, 13)]
         for count, reached, never in ((1, 32, 512), (2, 256, 1024), (4, 512, 2048), (8, 1024, 4096),
-                                      (20, 4096, None)):
+                                      (16, 2048, None)):
             counts = self.count(*(semaphores(count, offset).format(turns=100)
                                   for offset in (0, 16777216)),
                                 [f"THREAD_SWITCH_STALL.GTE_{length}" for length in lengths])
@@ -293,6 +300,11 @@ class Test(Case):
                 self.assertGreater(found[reached], 0)
                 if never:
                     self.assertEqual(found[never], 0)
+        # One that wakes now and then has the foreground at once, wherever the other one is in its wait.
+        counts = self.count(semaphores(16, 0).format(turns=8000), SLEEP.format(turns=200),
+                            ["THREAD_SWITCH_STALL.GTE_4096"])
+        self.assertGreater(counts[("THREAD_SWITCH_STALL.GTE_4096", *FIRST)], 0)
+        self.assertEqual(counts[("THREAD_SWITCH_STALL.GTE_4096", *SECOND)], 0)
 
     def test_hint(self):
         self.more((PAUSE, PAUSE), (1000, 3000), {

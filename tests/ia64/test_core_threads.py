@@ -73,11 +73,15 @@ HANDED = {"CPE_BLD_HOM.ANY": 8, "CPE_BLD_HOM.RdData": 2, "CPE_BLD_HOM.InvItoE": 
           "CPE_BLD_HOM.RspFwdIWb": 0, "CPE_BLD_HOM.RspSWb": 0, "CPE_BLD_DRSNCS.WbEData": 0,
           "CPE_RIP_DRS.DataC_M_Cmp": 0, "CPE_RIP_DRS.DataC_M_FrcAckCnflct": 0,
           "CPE_CPB_MISC.ALLOC_CLN": 0, "CPE_CPB_MISC.ALLOC_MOD": 0, "CPE_QPI_RSP.SNP_BRB": 0,
-          "CPE_QPI_RSP.SNP_RCLSC": 0, "ER_SNP_DATA.64B": 0, "ER_SNP_INV.64B": 0}
+          "CPE_QPI_RSP.SNP_RCLSC": 0, "ER_SNP_DATA.64B": 0, "ER_SNP_INV.64B": 0,
+          # Who reads it finds it modified, who takes it finds the one copy of the reader's.
+          "ER_SNP_ALL.HITM": 2, "ER_SNP_ALL.HIT": 2, "ER_SNP_DATA.HIT": 0, "ER_SNP_INV.HITM": 0,
+          "L2D_FILL_MESI_STATE.S": 2}
 PACKETS = {
     "": {},
     # The second to read it has it from the first one, who has it alone and unchanged.
     "ld8 r28=[r29],128;;": {
+        "ER_SNP_ALL.HIT": 1, "ER_SNP_DATA.HIT": 1, "L2D_FILL_MESI_STATE.S": 1,
         "CPE_BLD_HOM.ANY": 3, "CPE_BLD_HOM.RdData": 2, "CPE_BLD_HOM.RspFwdS": 1,
         "CPE_BLD_DRSNCS.ANY_DRS": 1, "CPE_BLD_DRSNCS.DataC_S": 1, "CPE_RIP_DRS.Any": 2,
         "CPE_RIP_DRS.DataC_S": 1, "CPE_RIP_DRS.DataC_E_Cmp": 1, "CPE_RIP_NDRNCBSNP.Any_NDR": 1,
@@ -86,18 +90,21 @@ PACKETS = {
     # And once more from memory, when it has flushed it, of which the home agent is told: the first
     # one has it still.
     "(p9) ld8 r28=[r29],128;; (p8) ld8 r28=[r29];; (p8) fc r29;; (p8) ld8 r28=[r29],128;;": {
+        "ER_SNP_ALL.HIT": 1, "ER_SNP_DATA.HIT": 1, "L2D_FILL_MESI_STATE.S": 2,
         "CPE_BLD_HOM.ANY": 5, "CPE_BLD_HOM.EvctCln": 1, "CPE_BLD_HOM.RdData": 3, "CPE_BLD_HOM.RspFwdS": 1,
         "CPE_BLD_DRSNCS.ANY_DRS": 1, "CPE_BLD_DRSNCS.DataC_S": 1, "CPE_RIP_DRS.Any": 3,
         "CPE_RIP_DRS.DataC_S": 1, "CPE_RIP_DRS.DataC_E_Cmp": 1, "CPE_RIP_DRS.DataC_S_Cmp": 1,
         "CPE_RIP_NDRNCBSNP.Any_NDR": 2, "CPE_RIP_NDRNCBSNP.Cmp": 2, "CPE_RIP_NDRNCBSNP.Any_SNP": 1,
         "CPE_RIP_NDRNCBSNP.SnpData": 1, "CPE_QPI_RSP.SNP_REG": 1, "CPE_EXT_SNP.SNP_ACC": 1},
     "(p9) ld8 r28=[r29],128;; (p8) st8 [r29]=r25,128;;": {
+        "ER_SNP_ALL.HIT": 1,
         "CPE_BLD_HOM.ANY": 3, "CPE_BLD_HOM.RdData": 1, "CPE_BLD_HOM.RdInvOwn": 1,
         "CPE_BLD_HOM.RspFwd": 1, "CPE_BLD_DRSNCS.ANY_DRS": 1, "CPE_BLD_DRSNCS.DataC_E": 1,
         "CPE_RIP_DRS.Any": 2, "CPE_RIP_DRS.DataC_E": 1, "CPE_RIP_DRS.DataC_E_Cmp": 1,
         "CPE_RIP_NDRNCBSNP.Any_NDR": 1, "CPE_RIP_NDRNCBSNP.Cmp": 1, "CPE_RIP_NDRNCBSNP.Any_SNP": 1,
         "CPE_RIP_NDRNCBSNP.SnpInvOwn": 1, "CPE_QPI_RSP.SNP_REG": 1, "CPE_EXT_SNP.SNP_ACC": 1},
     "st8 [r21]=r25;;": {
+        "ER_SNP_ALL.HITM": 2, "ER_SNP_INV.HITM": 2,
         "CPE_BLD_HOM.ANY": 4, "CPE_BLD_HOM.RdInvOwn": 2, "CPE_BLD_HOM.RspFwd": 2,
         "CPE_BLD_DRSNCS.ANY_DRS": 2, "CPE_BLD_DRSNCS.DataC_M": 2, "CPE_RIP_DRS.Any": 2,
         "CPE_RIP_DRS.DataC_M": 2, "CPE_RIP_NDRNCBSNP.Any_NDR": 2, "CPE_RIP_NDRNCBSNP.Cmp": 2,

@@ -354,7 +354,7 @@
 	X(SNOOPED_##kind##_MISS, CORE_SNOOPED, Q(CORE_SNOOPED_##kind)) \
 	X(SNOOPED_##kind##_HIT, CORE_SNOOPED, Q(CORE_SNOOPED_##kind) | Q(CORE_SNOOPED_HIT)) \
 	X(SNOOPED_##kind##_MODIFIED, CORE_SNOOPED, \
-	  Q(CORE_SNOOPED_##kind) | Q(CORE_SNOOPED_HIT) | Q(CORE_SNOOPED_MODIFIED))
+	  Q(CORE_SNOOPED_##kind) | Q(CORE_SNOOPED_MODIFIED))
 
 /* In the order of enum epic_state. */
 #define EPIC_L3_CELLS(X, kind, signal) \
