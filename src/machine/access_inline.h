@@ -130,7 +130,7 @@ static inline void machine_store(struct machine_hart *core, uint64_t address, ui
 static inline void machine_locked(struct machine_hart *core, uint64_t address, uint32_t size,
 				  const struct machine_insn *insn)
 {
-	if (MACHINE_LIKELY(!core->miss_count &&
+	if (MACHINE_LIKELY(!core->miss_count && core->progress->time >= core->buffers.empty &&
 			   machine_use_data(core, address, size, MACHINE_TAG_M))) {
 		core->progress->locked++;
 		core->progress->time += core->locked_ticks;

@@ -55,17 +55,15 @@ static uint64_t due_at(const struct machine_hart *core, uint32_t loads, uint32_t
 	       (loads_left < stores_left ? loads_left : stores_left);
 }
 
-static void set_attention(struct machine_hart *core, uint64_t due, uint64_t other)
+/* @param other  the instruction number at which anything else is due */
+static void set_attention(struct machine_hart *core, uint64_t other)
 {
+	struct machine_buffers *buffers = &core->buffers;
 	/* The reorder buffer is full of what is behind a load from here on no earlier. */
 	const uint64_t full = core->progress->instructions + core->reorder_window;
 
-	core->attention = other;
-	core->buffers.due = UINT64_MAX;
-	if (other <= due)
-		return;
-	core->buffers.later = other < full ? other : full;
-	core->buffers.due = core->attention = due;
+	buffers->later = other < full ? other : full;
+	core->attention = other < buffers->due ? other : buffers->due;
 }
 
 static void set_first(struct machine_buffers *buffers, const struct machine_mshr *miss)
@@ -73,6 +71,20 @@ static void set_first(struct machine_buffers *buffers, const struct machine_mshr
 	buffers->first_loads = miss->loads;
 	buffers->first_stores = miss->stores;
 	buffers->until = miss->end;
+}
+
+/* A store is in L1D as its line comes, or a cycle after the one before it. */
+static void note_drain(struct machine_hart *core, const struct machine_mshr *miss)
+{
+	const uint64_t cycle = core->machine->core_ticks;
+	const uint64_t before = core->progress->stores + !is_load(miss);
+	struct machine_buffers *buffers = &core->buffers;
+	const uint64_t drained = miss->end - before * cycle;
+
+	/* Of those before nothing is left. */
+	if (core->progress->time >= buffers->empty || (int64_t)(drained - buffers->drained) > 0)
+		buffers->drained = drained;
+	buffers->empty = machine_max(buffers->empty, miss->end + buffers->stores * cycle);
 }
 
 void buffers_note(struct machine_hart *core, struct machine_mshr *miss)
@@ -85,12 +97,15 @@ void buffers_note(struct machine_hart *core, struct machine_mshr *miss)
 	miss->stores = (uint16_t)progress->stores;
 	/* The load itself has been counted. */
 	miss->loads = (uint16_t)(progress->loads - is_load(miss));
+	note_drain(core, miss);
 	if (progress->time >= buffers->held)
 		set_first(buffers, miss);
 	buffers->held = machine_max(buffers->held, miss->end);
+	if (buffers->due <= due)
+		return;
+	buffers->due = due;
 	if (core->attention > due)
-		set_attention(core, due,
-			      core->attention == buffers->due ? buffers->later : core->attention);
+		set_attention(core, core->attention);
 }
 
 /* Entries taken, if the oldest miss that holds is a load. */
@@ -102,6 +117,12 @@ static uint32_t loads_since_first(const struct machine_hart *core)
 static uint32_t stores_since_first(const struct machine_hart *core)
 {
 	return (uint16_t)(core->progress->stores - core->buffers.first_stores);
+}
+
+/* Nothing else may ask for a look, or what is counted would change what is counted. */
+static bool buffers_are_due(const struct machine_hart *core)
+{
+	return core->progress->instructions >= core->buffers.due;
 }
 
 static bool first_has_room(const struct machine_hart *core)
@@ -127,7 +148,8 @@ void buffers_settle(struct machine_hart *core, uint64_t ticks)
 	const struct machine_buffers *buffers = &core->buffers;
 	const uint64_t then = core->progress->time - ticks;
 
-	if (then >= buffers->held || (then < buffers->until && first_has_room(core)))
+	if (!buffers_are_due(core) || then >= buffers->held ||
+	    (then < buffers->until && first_has_room(core)))
 		return;
 	for (uint32_t i = 0; i < core->miss_count; i++) {
 		const struct machine_mshr *miss = mshr_at(core, i);
@@ -158,14 +180,15 @@ void buffers_admit_store(struct machine_hart *core)
 /* The oldest, of those that hold. @return NULL: there is none */
 static const struct machine_mshr *find_first(struct machine_hart *core)
 {
+	const uint64_t now = core->progress->time;
 	const struct machine_mshr *first = NULL;
 
-	if (core->progress->time >= core->buffers.held)
+	if (now >= core->buffers.held)
 		return NULL;
 	for (uint32_t i = 0; i < core->miss_count; i++) {
 		const struct machine_mshr *miss = mshr_at(core, i);
 
-		if (miss->holds &&
+		if (miss->holds && miss->end > now &&
 		    (!first || accesses_since(core, miss) > accesses_since(core, first)))
 			first = miss;
 	}
@@ -183,21 +206,25 @@ void buffers_attend(struct machine_hart *core, uint64_t other)
 	const uint64_t now = core->progress->time;
 	const struct machine_mshr *first;
 
-	if (now >= buffers->until && (first = find_first(core)))
-		set_first(buffers, first);
-	set_attention(core, now < buffers->until ? next_due(core) : UINT64_MAX, other);
+	if (buffers_are_due(core)) {
+		if (now >= buffers->until && (first = find_first(core)))
+			set_first(buffers, first);
+		buffers->due = now < buffers->until ? next_due(core) : UINT64_MAX;
+	}
+	set_attention(core, other);
 }
 
-bool buffers_pass(struct machine_hart *core, uint64_t ticks)
+bool buffers_pass(struct machine_hart *core)
 {
 	const struct machine_progress *progress = core->progress;
-	const struct machine_buffers *buffers = &core->buffers;
+	struct machine_buffers *buffers = &core->buffers;
 
-	if (progress->instructions >= buffers->later || progress->time >= core->skew_due ||
-	    progress->time - ticks >= buffers->until || core->string.pieces ||
-	    buffers->fence != UINT64_MAX || !first_has_room(core))
+	if (!buffers_are_due(core) || progress->instructions >= buffers->later ||
+	    progress->time >= core->skew_due || progress->time >= buffers->until ||
+	    core->string.pieces || buffers->fence != UINT64_MAX || !first_has_room(core))
 		return false;
-	set_attention(core, next_due(core), buffers->later);
+	buffers->due = next_due(core);
+	set_attention(core, buffers->later);
 	return true;
 }
 
@@ -209,15 +236,14 @@ void buffers_fence(struct machine_hart *core, uint32_t instructions)
 		core->attention = core->buffers.fence;
 }
 
-uint64_t buffers_drained(const struct machine_hart *core, const struct machine_mshr *miss)
+uint64_t buffers_drained(const struct machine_hart *core)
 {
-	uint32_t stores;
+	const struct machine_buffers *buffers = &core->buffers;
+	const uint64_t cycle = core->machine->core_ticks, now = core->progress->time;
+	const uint64_t most = now + buffers->stores * cycle;
+	uint64_t drained = now;
 
-	if (!miss->holds)
-		return miss->end;
-	stores = stores_behind(core, miss);
-	/* A store is in L1D as its line comes. */
-	if (stores && !is_load(miss))
-		stores--;
-	return miss->end + stores * core->machine->core_ticks;
+	if (now < buffers->empty)
+		drained = buffers->drained + core->progress->stores * cycle;
+	return drained < most ? drained : most;
 }

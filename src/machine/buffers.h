@@ -18,7 +18,7 @@ void buffers_init(struct machine_hart *core);
 MACHINE_OUTLINE void buffers_note(struct machine_hart *core, struct machine_mshr *miss);
 
 /**
- * Lets the clock pass until the stores and loads so far have had an entry.
+ * Where that is due, lets the clock pass until the stores and loads so far have had an entry.
  * @param ticks  of the block that has been taken in since
  */
 void buffers_settle(struct machine_hart *core, uint64_t ticks);
@@ -26,18 +26,17 @@ void buffers_settle(struct machine_hart *core, uint64_t ticks);
 /** Lets the clock pass until there is an entry for one store more. */
 void buffers_admit_store(struct machine_hart *core);
 
-/**
- * Where machine_attend() is due because of the buffers: whether there is nothing to do, and it is
- * due later.
- */
-bool buffers_pass(struct machine_hart *core, uint64_t ticks);
+/** Whether machine_attend() is due because of the buffers alone, and there is nothing to do until
+ * later. */
+bool buffers_pass(struct machine_hart *core);
 /** Finds out when machine_attend() is due, which it is for other reasons at @other. */
 void buffers_attend(struct machine_hart *core, uint64_t other);
 
 /** A block of so many instructions has a fence: what follows the block waits for all accesses. */
 void buffers_fence(struct machine_hart *core, uint32_t instructions);
 
-/** The tick at which the last store behind a miss is in L1D: a cycle each. */
-uint64_t buffers_drained(const struct machine_hart *core, const struct machine_mshr *miss);
+/** The tick at which the last store so far is in L1D, where misses have held it up; or the present.
+ */
+uint64_t buffers_drained(const struct machine_hart *core);
 
 #endif

@@ -265,7 +265,7 @@ void machine_attend_block(struct machine_hart *core, uint64_t ticks)
 	const struct machine_progress *progress = core->progress;
 	uint64_t due;
 
-	if (core->attention == core->buffers.due && buffers_pass(core, ticks))
+	if (core->attention == core->buffers.due && buffers_pass(core))
 		return;
 	if (core->string.pieces && progress->instructions >= core->string.due)
 		machine_end_string(core);

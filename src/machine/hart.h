@@ -175,10 +175,11 @@ struct machine_buffers {
 	uint32_t least;		/* instructions before which neither becomes full */
 	uint64_t hold;		/* ticks: what lasts no longer fills neither */
 	uint64_t held;		/* tick until which a miss holds */
+	uint64_t empty;		/* tick from which no store is left that a miss has held up */
+	uint64_t drained;	/* tick at which the stores so far are in L1D, less a cycle each */
 	uint64_t fence;		/* at this instruction number the stores before it are done */
-	/* At this instruction number a buffer may be full; and before that one nothing else is due.
-	 */
-	uint64_t due, later;
+	uint64_t due;		/* at this instruction number a buffer may be full */
+	uint64_t later;		/* before this one nothing else is due */
 	/* Accesses before the oldest miss that holds, low bits, as long as it does. */
 	uint64_t until; /* tick */
 	uint16_t first_loads, first_stores;

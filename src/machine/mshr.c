@@ -114,7 +114,8 @@ void mshr_drain(struct machine_hart *core)
 {
 	for (uint32_t i = 0; i < core->miss_count; i++)
 		if (mshr_at(core, i)->level != MISS_PREFETCHED)
-			mshr_wait(core, buffers_drained(core, mshr_at(core, i)));
+			mshr_wait(core, mshr_at(core, i)->end);
+	mshr_wait(core, buffers_drained(core));
 	mshr_forget_ended(core);
 	forget_waiting(core);
 }
