@@ -256,7 +256,7 @@ struct epic_shared {
 	struct predictor predictor;
 	struct stream stream;
 	struct ring requests, fills, victims, data;
-	struct ring buffers;		  /* of lines that leave the core */
+	struct ring buffers; /* of lines that leave the core */
 	uint64_t
 	    code_filled[CODE_FILLS]; /* cycles in which a line of code came to the second level */
 	unsigned code_fill;	     /* the one noted last */
