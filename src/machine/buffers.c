@@ -119,7 +119,7 @@ static uint32_t stores_since_first(const struct machine_hart *core)
 	return (uint16_t)(core->progress->stores - core->buffers.first_stores);
 }
 
-/* Nothing else may ask for a look, or what is counted would change what is counted. */
+/* Only then are they looked at: who attends the core more often must not change its time. */
 static bool buffers_are_due(const struct machine_hart *core)
 {
 	return core->progress->instructions >= core->buffers.due;
