@@ -22,7 +22,7 @@
 
 /* Core cycles. */
 #define SKEW_QUANTUM_MEETING   50
-#define SKEW_QUANTUM_OUT       500
+#define SKEW_QUANTUM_OUT       100
 #define SKEW_QUANTUM_APART     10000
 #define SKEW_LOOK_INSTRUCTIONS 1024
 #define SKEW_MEETING	       2000 /* after a line was taken: one runs at a time */
