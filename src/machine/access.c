@@ -207,10 +207,11 @@ static MACHINE_OUTLINE void leave_alone(struct machine_hart *core, uint64_t line
 static MACHINE_OUTLINE void load_tracked(struct machine_hart *core, uint64_t line,
 					 uint32_t physical, struct machine_insn insn, unsigned slot)
 {
-	uint64_t end = mshr_issue(core, insn.address_registers) + core->l2_ticks;
+	const uint64_t issued = mshr_issue(core, insn.address_registers);
+	uint64_t end = l2_give(core, REQUEST_READ_DATA, issued);
 
 	lock_acquire(&core->core->caches, core->thread);
-	end = waits_get_line(core, REQUEST_READ_DATA, physical, end);
+	end = waits_get_line(core, REQUEST_READ_DATA, physical, issued, end);
 	finish_load(core, line, physical, insn, (struct found){PRIVATE_L2, (int)slot, end});
 }
 
@@ -227,7 +228,8 @@ static MACHINE_OUTLINE void load_from_l2(struct machine_hart *core, uint64_t lin
 	}
 	finish_load(core, line, physical, insn,
 		    (struct found){PRIVATE_L2, (int)slot,
-				   mshr_issue(core, insn.address_registers) + core->l2_ticks});
+				   l2_give(core, REQUEST_READ_DATA,
+					   mshr_issue(core, insn.address_registers))});
 }
 
 /* The way for it has a modified line, which goes to L2 or farther. */

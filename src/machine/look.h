@@ -24,16 +24,17 @@ static MACHINE_INLINE struct found get_beyond_l1(struct machine_hart *core,
 						 uint32_t registers, struct private_look look)
 {
 	const enum private_level level = private_beyond_l1(want, &look);
-	uint64_t end;
+	uint64_t issued, end;
 
 	if (level == PRIVATE_BELOW)
 		return machine_is_quiet(core->machine)
 			   ? miss_get_quiet(core, want->l1, want->request, want->line, registers,
 					    look)
 			   : miss_get(core, want->l1, want->request, want->line, registers, look);
-	end = miss_issue(core, want->request, registers) + core->l2_ticks;
+	issued = miss_issue(core, want->request, registers);
+	end = l2_give(core, want->request, issued);
 	if (__builtin_expect(core->tracked, 0))
-		end = waits_get_line(core, want->request, want->line, end);
+		end = waits_get_line(core, want->request, want->line, issued, end);
 	else if (want->request != REQUEST_OWN && prefetch_on(core->core))
 		end = prefetch_hit(core, want->line, want->request, end);
 	else

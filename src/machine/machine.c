@@ -198,6 +198,27 @@ static void set_clocks(struct machine *machine)
 	machine->ticks_per_second = mhz * 1000000;
 }
 
+/* @param bytes  a cycle; 0: no limit. @return ticks a line, the nearest */
+static uint32_t ticks_a_line(const struct machine *machine, uint32_t bytes)
+{
+	return bytes ? (uint32_t)((LINE_BYTES * machine->core_ticks + bytes / 2) / bytes) : 0;
+}
+
+static void set_l2_moves(struct machine *machine)
+{
+	const struct machine_uarch *uarch = machine->uarch;
+
+	if (!uarch)
+		return;
+	machine->l2_moves = (struct l2_moves){
+	    .load = ticks_a_line(machine, uarch->l2_load),
+	    .own = ticks_a_line(machine, uarch->l2_own),
+	    .write = ticks_a_line(machine, uarch->l2_write),
+	    .fill = ticks_a_line(machine, uarch->l2_fill),
+	    .evict = ticks_a_line(machine, uarch->l2_evict),
+	};
+}
+
 static size_t channel_count(const struct pmu_machine *desc)
 {
 	return (size_t)desc->sockets * desc->home_agents * desc->channels;
@@ -257,6 +278,7 @@ int machine_open(struct machine **result, struct pmu_ctx *ctx, const struct pmu_
 	machine->per_slice = divisor_of(desc->slices);
 	machine->per_channel = divisor_of(desc->channels);
 	set_clocks(machine);
+	set_l2_moves(machine);
 	machine->per_uclk = time_divisor_of(machine->uclk_ticks);
 	machine->per_dclk = time_divisor_of(machine->dclk_ticks);
 	set_views(machine);

@@ -42,17 +42,24 @@ static uint64_t join(struct machine_hart *core, const struct private_want *want,
 static MACHINE_OUTLINE void l2_write_back(struct machine *machine, unsigned number, uint32_t line,
 					  uint64_t now)
 {
-	const struct core *core = &machine->cores[number];
+	struct core *core = &machine->cores[number];
 	int data = l1_find(core->l1d.words, line);
+	enum signal_request request = REQUEST_WRITEBACK_KEEP;
+	uint64_t cycles;
 
 	if (data >= 0 && cache_state(core->l1d.words[data]) == LINE_M) {
-		machine->cores[number].l2_dropped++;
+		core->l2_dropped++;
 		return;
 	}
 	if (data < 0 && l1_find(core->l1i.words, line) < 0)
-		private_write_back(machine, number, REQUEST_WRITEBACK, line, now);
-	else
-		private_write_back(machine, number, REQUEST_WRITEBACK_KEEP, line, now);
+		request = REQUEST_WRITEBACK;
+	core->l2_free += machine->l2_moves.evict;
+	cycles = private_write_back(machine, number, request, line, now);
+	if (prefetch_on(core) && machine->uarch)
+		superqueue_write_back(
+		    &core->prefetch.queue, machine->desc->superqueue_entries, now,
+		    machine->uarch->write_back_trips *
+			(private_l2_ticks(machine) + cycles * machine->uclk_ticks));
 }
 
 static MACHINE_INLINE void l2_fill(const struct private_want *want, unsigned number, uint32_t line,
@@ -90,6 +97,7 @@ static MACHINE_OUTLINE void l1_displace(const struct private_want want, unsigned
 
 	l1_write(word, 0);
 	want.core->l1_writebacks[0]++;
+	l2_move_back(want.machine, want.core);
 	l2_fill(&want, number, victim, LINE_M, now);
 }
 
@@ -170,6 +178,7 @@ static MACHINE_INLINE struct found receive(struct machine_hart *core, const stru
 	miss->want.core->outstanding[0][miss->want.request] += answer.cycles;
 	if (!miss->held)
 		private_hold(machine, core->core);
+	l2_move_in(core, private_own(&miss->want), true);
 	found.slot = fill(miss, core->number, answer.granted, sent);
 	if (!miss->held)
 		private_release(machine, core->core);
@@ -303,6 +312,7 @@ static MACHINE_INLINE void receive_prefetched(struct machine_hart *core,
 	shared->l2_prefetches[prefetch->request][answer.source]++;
 	shared->outstanding[1][prefetch->request] += answer.cycles;
 	if (home_is_read(prefetch->request)) {
+		l2_move_in(core, false, false);
 		l2_set(&want, core->number, answer.granted, now);
 		core_note_change(shared);
 		shared->prefetch.into_l2++;
@@ -506,7 +516,8 @@ static MACHINE_OUTLINE struct found get_among_others(struct machine_hart *core,
 		found.end =
 		    prefetch_after(core, line, request, miss.issued + core->l2_ticks, found.end);
 	if (MACHINE_EMITS && core->tracked)
-		waits_note_line(core, request, miss.issued, found.end);
+		waits_note_line(core, request, miss.issued, found.end,
+				found.end > miss.issued + core->l2_ticks);
 	note_end(state, found.end);
 	skew_note_request(core, state->meetings != meetings);
 	if (MACHINE_EMITS)

@@ -2,11 +2,11 @@
 
 #include "machine/slice.h"
 
-void private_write_back(struct machine *machine, unsigned number, enum signal_request request,
-			uint32_t line, uint64_t now)
+uint64_t private_write_back(struct machine *machine, unsigned number, enum signal_request request,
+			    uint32_t line, uint64_t now)
 {
 	machine->cores[number].l2_writebacks++;
-	slice_write(machine, number, request, line, machine_uncore_cycle(machine, now));
+	return slice_write(machine, number, request, line, machine_uncore_cycle(machine, now));
 }
 
 /* Takes the line out of one level. @return the state that it had */

@@ -21,9 +21,9 @@ static inline void private_release(struct machine *machine, struct core *core)
 	lock_release(&core->caches, machine->holder);
 }
 
-/** REQUEST_WRITEBACK or _KEEP of a line that the core had modified. */
-void private_write_back(struct machine *machine, unsigned number, enum signal_request request,
-			uint32_t line, uint64_t now);
+/** REQUEST_WRITEBACK or _KEEP of a line that the core had modified. @return as slice_write() */
+uint64_t private_write_back(struct machine *machine, unsigned number, enum signal_request request,
+			    uint32_t line, uint64_t now);
 
 /** Drops the core's own copies before a non-temporal store, writing back a modified one. */
 void private_drop(struct machine *machine, unsigned number, uint32_t line, uint64_t now);

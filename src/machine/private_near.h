@@ -6,6 +6,7 @@
 #define MACHINE_PRIVATE_NEAR_H
 
 #include "machine/cache.h"
+#include "machine/l2_port.h"
 #include "machine/state.h"
 
 /* A line that L1 is to have. */
@@ -92,6 +93,7 @@ static inline bool l1_give_to_l2(struct machine *machine, struct core *core, uin
 		return false;
 	core->l2[slot] |= LINE_M;
 	core->l1_writebacks[1]++;
+	l2_move_back(machine, core);
 	l2_touch(core, (unsigned)slot);
 	return true;
 }

@@ -78,6 +78,12 @@ struct wc_buffer {
 	uint64_t age;	  /* order of the last write */
 };
 
+/* Ticks that the way into and out of an L2 is taken by a line: see l2_port.h. */
+struct l2_moves {
+	uint32_t load, own, write; /* to L1, for a load or a store, and back */
+	uint32_t fill, evict;	   /* from the LLC, and back */
+};
+
 /* An L2's prefetchers and its outstanding requests: see prefetch.h. */
 struct prefetch_stream {
 	uint8_t last, next; /* lines of the page: asked for, and to be prefetched */
@@ -153,7 +159,9 @@ struct core {
 	uint64_t l2_prefetches[REQUEST_COUNT][SOURCES];
 	/* Uncore cycles until answers were there, [1] for L2's own prefetches, added up. */
 	uint64_t outstanding[2][REQUEST_COUNT];
-	uint64_t late; /* ticks that L1D waited longer for lines that were on their way, added up */
+	/* Ticks that L1D waited longer for lines that were on their way, or behind others. */
+	uint64_t late;
+	uint64_t l2_free;	    /* tick from which on L2 can move a line: see l2_port.h */
 	uint64_t l1d_prefetch_hits; /* of l2_hits[REQUEST_READ_DATA] */
 	uint64_t l2_prefetch_hits;  /* that it has already */
 	uint64_t upgrades;	    /* of requests to own: L1D has the line in S */
@@ -318,8 +326,9 @@ struct machine_state {
 struct machine {
 	struct pmu_machine desc[1];	   /* a copy: found without another pointer */
 	const struct machine_uarch *uarch; /* of its cores; NULL: none, see docs */
-	bool translates;		   /* its cores take time for it: see tlb.h */
-	bool large_pages;		   /* anonymous memory gets them: see address_space.c */
+	struct l2_moves l2_moves;
+	bool translates;  /* its cores take time for it: see tlb.h */
+	bool large_pages; /* anonymous memory gets them: see address_space.c */
 	struct machine_state *state;
 	struct core *cores;
 	struct slice *slices; /* socket * desc->slices + slice */

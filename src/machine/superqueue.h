@@ -9,6 +9,8 @@
 #include "machine/scan.h"
 #include "machine/state.h"
 
+#define SUPERQUEUE_NO_LINE UINT32_MAX /* that anybody waits for */
+
 static_assert(SUPERQUEUE_MAX <= SCAN_MAX, "a bit an entry");
 
 static inline uint32_t superqueue_before(uint32_t slot, uint32_t entries)
@@ -37,6 +39,19 @@ static inline void superqueue_enter(struct superqueue *queue, uint32_t entries, 
 	queue->ends[slot] = end;
 	queue->lines[slot] = line + 1;
 	queue->demands = (queue->demands & ~(1u << slot)) | (uint32_t)demand << slot;
+}
+
+/**
+ * What L2 gives up takes an entry for @ticks, as soon as one is free beside that of the request
+ * which displaces it.
+ */
+static inline void superqueue_write_back(struct superqueue *queue, uint32_t entries, uint64_t now,
+					 uint64_t ticks)
+{
+	const uint32_t second = queue->first + 1 < entries ? queue->first + 1 : 0;
+
+	superqueue_enter(queue, entries, SUPERQUEUE_NO_LINE,
+			 machine_max(now, queue->ends[second]) + ticks, false);
 }
 
 /** @return the tick, from @now on, at which there is room */

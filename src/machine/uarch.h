@@ -47,6 +47,12 @@ struct machine_uarch {
 	uint32_t walkers;		  /* walks at a time */
 	/* Entries of upper page tables that walks find without reading them. */
 	uint32_t pde_cache, pdpte_cache, pml4e_cache;
+	/*
+	 * Bytes a cycle that the L2 moves, where it has lines of L1D alone to move: to it for loads
+	 * and for stores, and from it; and lines from the LLC, and to it. 0: in no time.
+	 */
+	uint32_t l2_load, l2_own, l2_write, l2_fill, l2_evict;
+	uint32_t write_back_trips; /* to the LLC: so long one has an entry of the superqueue */
 	struct machine_port_use use_load[UARCH_USES_MAX], use_store[UARCH_USES_MAX];
 	struct machine_port_use use_store_indexed[UARCH_USES_MAX];
 	struct machine_timing timings[MACHINE_TIMINGS];

@@ -85,7 +85,7 @@ static bool is_load(const struct machine_hart *core, enum signal_request request
 }
 
 void waits_note_line(struct machine_hart *core, enum signal_request request, uint64_t begin,
-		     uint64_t end)
+		     uint64_t end, bool far)
 {
 	if (request == REQUEST_READ_CODE)
 		return;
@@ -93,23 +93,22 @@ void waits_note_line(struct machine_hart *core, enum signal_request request, uin
 	add(core, WAIT_LINE, begin, end);
 	if (is_load(core, request)) {
 		add(core, WAIT_LOAD, begin, end);
-		/* L2 has it not, or not yet. */
-		if (end > begin + core->l2_ticks)
+		if (far)
 			add(core, WAIT_LOAD_FAR, begin, end);
 	}
 	release(core);
 }
 
 uint64_t waits_get_line(struct machine_hart *core, enum signal_request request, uint32_t line,
-			uint64_t end)
+			uint64_t issued, uint64_t given)
 {
-	const uint64_t issued = end - core->l2_ticks;
+	uint64_t end = given;
 
 	if (request != REQUEST_OWN && prefetch_on(core->core))
 		end = prefetch_hit(core, line, request, end);
 	else
 		release(core);
-	waits_note_line(core, request, issued, end);
+	waits_note_line(core, request, issued, end, end > given);
 	return end;
 }
 

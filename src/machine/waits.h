@@ -14,21 +14,21 @@ void waits_look(struct machine_hart *core);
 /* All times are ticks. */
 
 /**
- * L2 gives a line to L1 at @end, which the core has asked for so long before as L2 takes. Goes on
- * as without the note, and releases the core's caches, which are held.
- * @return when the line is there
+ * L2 gives a line to L1 at @given, which the core has asked for at @issued. Goes on as without the
+ * note, and releases the core's caches, which are held.
+ * @return when the line is there: later where it is on its way to L2
  */
 uint64_t waits_get_line(struct machine_hart *core, enum signal_request request, uint32_t line,
-			uint64_t end);
+			uint64_t issued, uint64_t given);
 
 /* With the core's caches not held. */
 
 /** A request beyond L2. @param prefetched  by L2 itself */
 void waits_note_request(struct machine_hart *core, enum signal_request request, bool prefetched,
 			uint64_t begin, uint64_t end);
-/** A line that L1D has asked for. */
+/** A line that L1D has asked for. @param far  L2 has it not, or not yet */
 void waits_note_line(struct machine_hart *core, enum signal_request request, uint64_t begin,
-		     uint64_t end);
+		     uint64_t end, bool far);
 void waits_note_walk(struct machine_hart *core, enum tlb_use use, uint64_t begin, uint64_t end);
 
 /** The clock is moved over time in which the thread does not run. */

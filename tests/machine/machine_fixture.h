@@ -26,6 +26,12 @@ struct fixture {
 
 static const struct machine_insn plain;
 
+/* Of a line at @bytes a cycle: whole ones, the nearest. */
+static inline uint64_t line_ticks(uint64_t cycle, uint64_t bytes)
+{
+	return (2 * 64 * cycle + bytes) / (2 * bytes);
+}
+
 static inline void keep_signal(void *subscriber, const struct signal *signal)
 {
 	struct fixture *fixture = subscriber;

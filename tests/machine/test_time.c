@@ -2,6 +2,7 @@
 #include "machine_fixture.h"
 
 #include "machine/address_space.h"
+#include "machine/uarch.h"
 
 /* Register 0 is loaded from an address in register 0. */
 static const struct machine_insn chase = {.address_registers = 1, .loads_registers = 1};
@@ -188,18 +189,35 @@ static void a_chain_in_l2(void **unused)
 	fixture_down(&fixture);
 }
 
-/* Ten at a time. */
+/* Ten at a time, where L2 moves lines in no time. */
 static void independent_loads_in_l2(void **unused)
 {
 	struct pmu_machine desc = one_socket();
 	struct fixture fixture;
 
 	(void)unused;
+	desc.uarch = "none";
 	assert_int_equal(desc.fill_buffers, 10);
 	fixture_up(&fixture, &desc);
 	enter_all(&fixture);
 	assert_int_equal(time_second_pass(&fixture, 1024, 250, &plain),
 			 ticks(&fixture, 25 * desc.l2.latency, 0));
+	fixture_down(&fixture);
+}
+
+/* Of which the last one moves when all others have. */
+static void lines_of_l2_move_one_after_the_other(void **unused)
+{
+	struct pmu_machine desc = one_socket();
+	struct fixture fixture;
+	uint64_t line;
+
+	(void)unused;
+	fixture_up(&fixture, &desc);
+	enter_all(&fixture);
+	line = line_ticks(core_ticks(&fixture), machine_uarch_find(desc.uarch)->l2_load);
+	assert_int_equal(time_second_pass(&fixture, 1024, 250, &plain),
+			 249 * line + ticks(&fixture, desc.l2.latency, 0));
 	fixture_down(&fixture);
 }
 
@@ -382,6 +400,7 @@ int main(void)
 	    cmocka_unit_test(remote_memory),
 	    cmocka_unit_test(a_chain_in_l2),
 	    cmocka_unit_test(independent_loads_in_l2),
+	    cmocka_unit_test(lines_of_l2_move_one_after_the_other),
 	    cmocka_unit_test(a_chain_in_the_llc),
 	    cmocka_unit_test(a_hit_waits_for_its_line),
 	    cmocka_unit_test(the_reorder_window_fills),
