@@ -65,20 +65,20 @@ struct met {
 
 static struct met meet(const struct epic_core *core, uint64_t number, uint64_t cycle)
 {
+	const struct outstanding *o = &core->shared->outstanding;
 	struct met met = {.entry = UINT64_MAX};
-	const struct line_use *uses = core->shared->outstanding;
 
-	if (core->shared->outstanding_until <= cycle)
-		return met;
-	for (const struct line_use *use = uses; use < uses + OUTSTANDING_MAX; use++) {
+	for (unsigned i = OUTSTANDING_MAX; i--;) {
+		const struct line_use *use = &o->uses[(o->first + i) % OUTSTANDING_MAX];
+
 		if (use->until <= cycle)
-			continue;
-		if (use->number == number && use->until > met.line)
+			break;
+		if (use->number == number && !met.line)
 			met.line = use->until;
 		if (use->from > cycle)
 			continue;
 		met.count++;
-		met.entry = use->until < met.entry ? use->until : met.entry;
+		met.entry = use->until;
 	}
 	return met;
 }
@@ -313,16 +313,21 @@ static uint64_t taken(struct epic_core *core, uint64_t number, uint64_t cycle,
 	}
 }
 
+/* In the place of the one that ends first. */
 static void note_request(struct epic_core *core, struct line_use use)
 {
-	struct line_use *uses = core->shared->outstanding, *first = uses;
+	struct outstanding *o = &core->shared->outstanding;
+	unsigned at = o->first + OUTSTANDING_MAX;
 
-	for (unsigned i = 1; i < OUTSTANDING_MAX; i++)
-		if (uses[i].until < first->until)
-			first = &uses[i];
-	*first = use;
-	if (use.until > core->shared->outstanding_until)
-		core->shared->outstanding_until = use.until;
+	o->first = (o->first + 1) % OUTSTANDING_MAX;
+	for (unsigned left = OUTSTANDING_MAX - 1; left--; at--) {
+		const struct line_use *before = &o->uses[(at - 1) % OUTSTANDING_MAX];
+
+		if (before->until <= use.until)
+			break;
+		o->uses[at % OUTSTANDING_MAX] = *before;
+	}
+	o->uses[at % OUTSTANDING_MAX] = use;
 }
 
 /* Cycles of the core from a request until its answer is there. */

@@ -203,6 +203,12 @@ struct line_use {
 
 #define OUTSTANDING_MAX 64u /* those that wait for others included */
 
+/* Requests to home agents, with their lines: those that end last, in the order of their ends. */
+struct outstanding {
+	struct line_use uses[OUTSTANDING_MAX];
+	unsigned first;
+};
+
 #define FILLED	     512u
 #define FILLED_FIRST 128u /* of the first level */
 #define ISSUES	     32u  /* more cycles than a hit takes */
@@ -280,10 +286,8 @@ struct epic_shared {
 	struct epic_link link;
 	struct line_use snooped[READS_MAX]; /* the last of these */
 	unsigned snooped_next;
-	uint64_t snooped_until,
-	    outstanding_until; /* the latest ends of these, and of those below */
-	struct line_use
-	    outstanding[OUTSTANDING_MAX]; /* requests to home agents, with their lines */
+	uint64_t snooped_until; /* the latest end of these */
+	struct outstanding outstanding;
 	struct addresses addresses;
 };
 
