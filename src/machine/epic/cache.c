@@ -1,4 +1,4 @@
-/* Caches and TLBs: sets in order of use. Exact least-recently-used replacement. */
+/* Caches, with sets in order of use, and TLBs. Exact least-recently-used replacement. */
 #include "machine/epic/core.h"
 
 #include <string.h>
@@ -17,7 +17,8 @@ struct line *epic_cache_find_older(struct cache *cache, uint64_t line)
 		if ((set[way].tag & ~LINE_STATE) == tag) {
 			struct line found = set[way];
 
-			memmove(set + 1, set, way * sizeof(*set));
+			for (; way; way--)
+				set[way] = set[way - 1];
 			set[0] = found;
 			return set;
 		}
@@ -62,24 +63,44 @@ void epic_cache_drop(struct cache *cache, uint64_t line)
 	*last = (struct line){0, 0};
 }
 
-bool epic_tlb_find_older(struct tlb *tlb, uint64_t page)
+/* @return where the page is; NULL: it is not there */
+static struct tlb_entry *entry_of(const struct tlb *tlb, uint64_t page)
 {
-	uint32_t i = 1;
+	struct tlb_entry *entry = tlb->pages->entries;
 
-	while (i < tlb->entries && tlb->pages[i] != page)
-		i++;
-	memmove(tlb->pages + 1, tlb->pages,
-		(i < tlb->entries ? i : tlb->entries - 1) * sizeof(*tlb->pages));
-	tlb->pages[0] = page;
-	return i < tlb->entries;
+	for (; entry < tlb->pages->entries + tlb->entries; entry++)
+		if (entry->page == page)
+			return entry;
+	return NULL;
+}
+
+static struct tlb_entry *least_recent(const struct tlb *tlb)
+{
+	struct tlb_entry *least = tlb->pages->entries;
+
+	for (uint32_t i = 1; i < tlb->entries; i++)
+		if (tlb->pages->entries[i].used < least->used)
+			least = &tlb->pages->entries[i];
+	return least;
+}
+
+bool epic_tlb_find_elsewhere(const struct tlb *tlb, uint64_t address)
+{
+	uint64_t page = (address >> tlb->page_log2) + 1;
+	struct tlb_entry *entry = entry_of(tlb, page);
+	bool found = entry;
+
+	if (!found)
+		entry = least_recent(tlb);
+	*entry = (struct tlb_entry){page, ++tlb->pages->uses};
+	tlb->pages->hints[page % TLB_HINTS] = (uint8_t)(entry - tlb->pages->entries);
+	return found;
 }
 
 bool epic_tlb_peek(const struct tlb *tlb, uint64_t address)
 {
 	uint64_t page = (address >> tlb->page_log2) + 1;
+	const struct tlb_pages *pages = tlb->pages;
 
-	for (uint32_t i = 0; i < tlb->entries; i++)
-		if (tlb->pages[i] == page)
-			return true;
-	return false;
+	return pages->entries[pages->hints[page % TLB_HINTS]].page == page || entry_of(tlb, page);
 }

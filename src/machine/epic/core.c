@@ -14,7 +14,7 @@ static size_t cache_bytes(const struct epic_cache_params *p)
 
 static size_t tlb_bytes(const struct epic_tlb_params *p)
 {
-	return p->entries * sizeof(uint64_t);
+	return sizeof(struct tlb_pages) + p->entries * sizeof(struct tlb_entry);
 }
 
 size_t epic_size(const struct epic_params *p)

@@ -32,9 +32,22 @@ struct cache {
 	uint32_t sets, ways, line_log2;
 };
 
-/* Pages, from the most to the least recent; 0: none, else page number + 1. */
+#define TLB_HINTS 64u
+
+struct tlb_entry {
+	uint64_t page; /* number + 1; 0: none */
+	uint64_t used; /* when it was last */
+};
+
+/* Pages, of which the one that was used least recently goes. */
+struct tlb_pages {
+	uint64_t uses;		  /* so far */
+	uint8_t hints[TLB_HINTS]; /* by a page's remainder: where the last one of these is */
+	struct tlb_entry entries[];
+};
+
 struct tlb {
-	uint64_t *pages;
+	struct tlb_pages *pages;
 	uint32_t entries, page_log2;
 };
 
@@ -480,14 +493,24 @@ static inline uint64_t epic_line(const struct cache *cache, uint64_t address)
 {
 	return address >> cache->line_log2;
 }
-/** The same of pages that are not the most recent one. */
-bool epic_tlb_find_older(struct tlb *tlb, uint64_t page);
-/** Searches, and puts the page in where it was not. @return whether it was there */
-static inline bool epic_tlb_find(struct tlb *tlb, uint64_t address)
+/** Uses the page if it is where the hint says. @return false: it may be elsewhere */
+static inline bool epic_tlb_hit(const struct tlb *tlb, uint64_t address)
 {
 	uint64_t page = (address >> tlb->page_log2) + 1;
+	struct tlb_pages *pages = tlb->pages;
+	struct tlb_entry *entry = &pages->entries[pages->hints[page % TLB_HINTS]];
 
-	return tlb->pages[0] == page || epic_tlb_find_older(tlb, page);
+	if (entry->page != page)
+		return false;
+	entry->used = ++pages->uses;
+	return true;
+}
+/** The same of pages that are elsewhere. */
+bool epic_tlb_find_elsewhere(const struct tlb *tlb, uint64_t address);
+/** Searches, and puts the page in where it was not. @return whether it was there */
+static inline bool epic_tlb_find(const struct tlb *tlb, uint64_t address)
+{
+	return epic_tlb_hit(tlb, address) || epic_tlb_find_elsewhere(tlb, address);
 }
 /** The cycle from t on at which an entry is free. */
 static inline uint64_t epic_ring_wait(const struct ring *ring, uint64_t t)
@@ -672,20 +695,18 @@ static inline void epic_access_longest(struct access_time *longest, const struct
 }
 
 /**
- * Does an integer read that the most recent page and line have, as most do. Who marks accesses sees
- * none of it.
- * @return false: nothing is done
+ * Does an integer read that hits the first level, as most do. Who marks accesses sees none of it.
+ * @return false: nothing is done, but that its page and line are the most recent
  */
 static inline bool epic_access_hit(struct epic_core *core, uint64_t address, unsigned bytes,
 				   uint64_t cycle)
 {
-	const struct cache *l1d = &core->l1d;
-	uint64_t number = epic_line(l1d, address);
-	const struct line *line = l1d->lines + (number & (l1d->sets - 1)) * l1d->ways;
+	const struct line *line;
 
-	if (core->dtlb1.pages[0] != (address >> core->dtlb1.page_log2) + 1 ||
-	    (line->tag & ~LINE_STATE) != (number + 1) * 4 || line->ready > cycle ||
-	    core->order.acquired > cycle || address & (bytes - 1) ||
+	if (!epic_tlb_hit(&core->dtlb1, address))
+		return false;
+	line = epic_cache_find(&core->l1d, epic_line(&core->l1d, address));
+	if (!line || line->ready > cycle || core->order.acquired > cycle || address & (bytes - 1) ||
 	    (core->stored_until > cycle && core->stored_parts >> (address >> 4 & 63) & 1))
 		return false;
 	epic_add(core, CELL_L1D_REFERENCE, 1);
