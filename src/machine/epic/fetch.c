@@ -160,8 +160,7 @@ static unsigned late(struct epic_core *core, uint64_t ip)
 	return cycles;
 }
 
-/* Of another page or line, that is not the most recent one of its set, or where somebody marks it
- * or more is prefetched. */
+/* Where the page or the line is not at hand, or somebody marks it. */
 static __attribute__((noinline)) uint64_t fetch_slowly(struct epic_core *core, uint64_t ip)
 {
 	struct fetch *f = &core->fetch;
@@ -183,11 +182,22 @@ static __attribute__((noinline)) void wait_for_room(struct epic_core *core, uint
 	core->fetch.next = room;
 }
 
-static inline bool is_recent(const struct cache *cache, uint64_t line)
+/* The line of a chunk, without delay. @return false: there is one, and nothing is done */
+static inline bool has_line(struct epic_core *core, uint64_t ip)
 {
-	const struct line *set = cache->lines + (line & (cache->sets - 1)) * cache->ways;
+	struct fetch *f = &core->fetch;
+	uint64_t line = epic_line(&core->l1i, ip), page = ip >> core->itlb1.page_log2;
 
-	return (set->tag & ~LINE_STATE) == (line + 1) * 4;
+	if (f->line == line)
+		return true;
+	if ((f->page != page && !epic_tlb_hit(&core->itlb1, ip)) ||
+	    !epic_cache_find(&core->l1i, line))
+		return false;
+	f->page = page;
+	f->line = line;
+	if (core->shared->stream.next)
+		epic_stream_go_on(core, line);
+	return true;
 }
 
 uint64_t epic_fetch(struct epic_core *core, uint64_t ip)
@@ -195,7 +205,7 @@ uint64_t epic_fetch(struct epic_core *core, uint64_t ip)
 	struct fetch *f = &core->fetch;
 	unsigned n = f->count++;
 	/* There is room once the chunk that was fetched so many before is on its way. */
-	uint64_t room = f->consumed[(n - core->params->bundles / 2) & 15], line;
+	uint64_t room = f->consumed[(n - core->params->bundles / 2) & 15];
 
 	f->chunk = ip >> 5;
 	f->consumed[n & 15] = core->cycle + 1;
@@ -207,12 +217,8 @@ uint64_t epic_fetch(struct epic_core *core, uint64_t ip)
 	f->before = f->coming;
 	f->coming = (struct fetch_bubbles){0};
 	f->late = 0;
-	line = epic_line(&core->l1i, ip);
-	if (core->marking ||
-	    (f->line != line && (f->page != ip >> core->itlb1.page_log2 ||
-				 core->shared->stream.next || !is_recent(&core->l1i, line))))
+	if (core->marking || !has_line(core, ip))
 		return fetch_slowly(core, ip);
-	f->line = line;
 	epic_add(core, CELL_L1I_READ, 1);
 	f->next = f->available + 1;
 	return f->available;
