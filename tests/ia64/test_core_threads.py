@@ -54,6 +54,26 @@ again:
 	add r28=-1,r28;;
 (p6)	br.cond.sptk again;;
 """
+# In each turn the first thread reads a line of code, and the second one executes it.
+CODE = PING_PONG.replace("	movl r29=data\n", """	movl r29=data
+	movl r22=lines
+	movl r23=back;;
+	mov b6=r23
+""").replace("	.section .bss\n", """	.align 256
+lines:	.rept 2500
+	.align 256
+	nop.m 0
+	nop.i 0
+	br.cond.sptk.few b6;;
+	.endr
+	.section .bss
+""")
+EXECUTED = """
+(p9)	{read}
+(p8)	mov b7=r22;;
+(p8)	br.cond.sptk.few b7;;
+back:	add r22=256,r22;;
+"""
 SLEEP = "	mov r15=1168; mov r40=r22; mov r41=0;; break.i 0x100000;;"
 
 HANDED = {"CPE_BLD_HOM.ANY": 8, "CPE_BLD_HOM.RdData": 2, "CPE_BLD_HOM.InvItoE": 2,
@@ -138,6 +158,20 @@ class Test(Case):
                      for n in (20, 60))
         for event, count in wanted.items():
             self.assertEqual(many[event] - few[event], 40 * count, event)
+
+    def test_code_as_data(self):
+        """The second one's fetch finds a line that the first one has alone and did not change, or that
+        nobody has."""
+        for read, times in ("ld8 r28=[r22]", 1), ("nop.m 0", 0):
+            wanted = {"ER_SNP_CODE.ALL": times, "ER_SNP_CODE.HIT": times, "ER_SNP_CODE.HITM": 0,
+                      "ER_SNP_CODE.IMPWB": 0, "CPE_RIP_NDRNCBSNP.SnpCode": times,
+                      "CPE_BLD_HOM.RspFwdS": times, "CPE_BLD_HOM.RdCode": 1,
+                      "CPE_BLD_HOM.RdData": 2 + times, "L2I_SNOOP_HITS": 0}
+            few, many = (self.count(CODE, wanted, turns=t, body=EXECUTED.replace("{read}", read))
+                         for t in (500, 2500))
+            for event, count in wanted.items():
+                self.assertAlmostEqual(many[event] - few[event], 2000 * count,
+                                       delta=ENDS * 2 * (count != 0), msg=(read, event))
 
     def test_line_of_data(self):
         """As test_uncore's: the line is read from who wrote it, and then taken from who reads it."""
