@@ -91,6 +91,8 @@ HANDED = {"CPE_BLD_HOM.ANY": 8, "CPE_BLD_HOM.RdData": 2, "CPE_BLD_HOM.InvItoE": 
           "CPE_QPI_RSP.SNP_RCAP": 0, "CPE_QPI_RSP.SNP_REG": 4, "CPE_EXT_SNP.SNP_ACC": 4,
           # Lines are whole, and go to who reads them or writes to them.
           "CPE_BLD_HOM.RspFwdIWb": 0, "CPE_BLD_HOM.RspSWb": 0, "CPE_BLD_DRSNCS.WbEData": 0,
+          "CPE_BLD_HOM.RspIWb": 0, "CPE_RIP_DRS.DataC_S_FrcAckCnflct": 0,
+          "CPE_RIP_NDRNCBSNP.FrcAck": 0,
           "CPE_RIP_DRS.DataC_M_Cmp": 0, "CPE_RIP_DRS.DataC_M_FrcAckCnflct": 0,
           "CPE_CPB_MISC.ALLOC_CLN": 0, "CPE_CPB_MISC.ALLOC_MOD": 0, "CPE_QPI_RSP.SNP_BRB": 0,
           "CPE_QPI_RSP.SNP_RCLSC": 0, "ER_SNP_DATA.64B": 0, "ER_SNP_INV.64B": 0,

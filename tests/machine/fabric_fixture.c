@@ -41,10 +41,17 @@ static enum fabric_found snoop(void *arg, unsigned core, uint64_t line, enum fab
 	enum fabric_found *cache = &((struct fixture *)arg)->caches[core], found = *cache;
 
 	(void)line;
-	(void)time;
-	if (what != FABRIC_LOOK && found)
-		*cache = what == FABRIC_INVALIDATE || what == FABRIC_CLAIM ? FABRIC_NOTHING
-									   : FABRIC_SHARED;
+	if (what == FABRIC_ACKNOWLEDGE)
+		*time = ((struct fixture *)arg)->there;
+	if (what == FABRIC_LOOK || what == FABRIC_ACKNOWLEDGE)
+		return found;
+	if (what < FABRIC_ACKNOWLEDGE && *time < ((struct fixture *)arg)->there)
+		return FABRIC_CONFLICT;
+	if (found)
+		*cache =
+		    what == FABRIC_INVALIDATE || what == FABRIC_CLAIM || what >= FABRIC_FORWARD_OWN
+			? FABRIC_NOTHING
+			: FABRIC_SHARED;
 	return found;
 }
 

@@ -18,6 +18,7 @@ struct fixture {
 	struct detail_event events[EVENTS];
 	unsigned count;
 	enum fabric_found caches[FABRIC_SOCKETS * FABRIC_CORES];
+	uint64_t there; /* when a line is there that cores wait for; snoops before are conflicts */
 	/* Of core 0: cycles without credits, of home classes and of data; when few were left. */
 	uint64_t blocked[2], few_from, few_until;
 };

@@ -69,7 +69,8 @@ static unsigned waits(const struct fixture *f)
 	       count(f, CELL_REQUEST_WAITS_SNOOP) + count(f, CELL_REQUEST_WAITS_ANSWER) +
 	       count(f, CELL_SNOOP_WAITS_LINE) + count(f, CELL_SNOOP_WAITS_PLACE) +
 	       count(f, CELL_REQUEST_WAITS_BUFFER) + count(f, CELL_SNOOP_WAITS_BUFFER) +
-	       count(f, CELL_SNOOP_WAITS_ANSWER);
+	       count(f, CELL_SNOOP_WAITS_ANSWER) + count(f, CELL_REQUEST_WAITS_ACKNOWLEDGEMENT) +
+	       count(f, CELL_SNOOP_WAITS_ACKNOWLEDGEMENT);
 }
 
 /* A line goes to memory, behind its request: 1 + 8 to the home agent, 16 there, 60 in memory, 8
@@ -294,14 +295,159 @@ static void test_link(void **state)
 	end(f);
 }
 
+/* Another core asks for a line before it is at the link, in cycle 193: this one says so. Then it
+ * acknowledges, and gives the line when its caches have it. */
+static void test_conflict(void **state)
+{
+	struct fixture *f = begin(32);
+	uint64_t time = T + 100;
+
+	(void)state;
+	request(f, FABRIC_READ_DATA, 4, T);
+	assert_int_equal(epic_snoop(f->core, 4, FABRIC_SHARE, &time), FABRIC_CONFLICT);
+	assert_int_equal(time, T + 100);
+	assert_int_equal(count(f, CELL_SNOOP_CONFLICT), 1);
+	assert_int_equal(count(f, CELL_SNOOP_LOCKS), 0);
+	assert_int_equal(count(f, CELL_PACKET_SNOOP_DATA), 1);
+	assert_int_equal(count(f, CELL_SNOOPED_DATA_MISS), 1);
+	assert_int_equal(count(f, CELL_PACKET_ANSWER_CONFLICT), 1);
+	time = T + 130;
+	epic_snoop(f->core, 4, FABRIC_ACKNOWLEDGE, &time);
+	assert_int_equal(time, T + 193);
+	assert_int_equal(count(f, CELL_PACKET_ACKNOWLEDGE), 1);
+	epic_cache_fill(&f->core->l3, 4, T);
+	time = T + 217;
+	assert_int_equal(epic_snoop(f->core, 4, FABRIC_FORWARD, &time), FABRIC_EXCLUSIVE);
+	assert_int_equal(time, T + READ);
+	assert_int_equal(count(f, CELL_SNOOP_FORWARD), 1);
+	assert_int_equal(count(f, CELL_PACKET_FORWARD_CODE), 1);
+	assert_int_equal(count(f, CELL_SNOOPED_CODE_HIT), 1);
+	assert_int_equal(count(f, CELL_PACKET_ANSWER_FORWARDED_SHARED), 1);
+	assert_int_equal(count(f, CELL_PACKET_SENT_S), 1);
+	/* A request, the three answers and a line; a line, the snoop, and what came for the second.
+	 */
+	assert_int_equal(count(f, CELL_FLITS_SENT), 1 + 3 + 18);
+	assert_int_equal(count(f, CELL_FLITS_CAME), 18 + 2);
+	assert_int_equal(count(f, CELL_SNOOP_CAME), 0);
+	assert_int_equal(waits(f), 0);
+	end(f);
+}
+
+/* The same of one that takes the line away. */
+static void test_conflict_of_writers(void **state)
+{
+	static const struct {
+		enum fabric_snoop snoop, forward;
+		enum epic_cell came, forwarded;
+	} rows[] = {
+	    {FABRIC_INVALIDATE, FABRIC_FORWARD_OWN, CELL_PACKET_SNOOP_OWN, CELL_PACKET_FORWARD_OWN},
+	    {FABRIC_CLAIM, FABRIC_FORWARD_CLAIM, CELL_PACKET_SNOOP_CLAIM,
+	     CELL_PACKET_FORWARD_CLAIM}};
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct fixture *f = begin(32);
+		uint64_t time = T + 100;
+
+		request(f, FABRIC_READ_DATA, 4, T);
+		epic_snoop(f->core, 4, rows[i].snoop, &time);
+		assert_int_equal(count(f, CELL_SNOOPED_OWN_MISS), 1);
+		assert_int_equal(count(f, rows[i].came), 1);
+		epic_cache_fill(&f->core->l3, 4, T);
+		epic_cache_peek(&f->core->l3, 4)->tag |= LINE_SHARED;
+		assert_int_equal(epic_snoop(f->core, 4, rows[i].forward, &time), FABRIC_SHARED);
+		assert_int_equal(count(f, rows[i].forwarded), 1);
+		assert_int_equal(count(f, CELL_SNOOPED_OWN_HIT), 1);
+		assert_int_equal(count(f, CELL_PACKET_ANSWER_INVALID), 1);
+		assert_null(epic_cache_peek(&f->core->l3, 4));
+		end(f);
+	}
+}
+
+/* The line comes to the link from 170 to 199: while the core is at a snoop of it. */
+static void test_locks(void **state)
+{
+	static const struct {
+		unsigned snoop, conflicts, locks;
+	} rows[] = {{163, 1, 0}, {164, 1, 1}, {192, 1, 1}, {193, 0, 0}};
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		struct fixture *f = begin(32);
+		uint64_t time = T + rows[i].snoop;
+
+		request(f, FABRIC_READ_OWN, 4, T);
+		epic_snoop(f->core, 4, FABRIC_INVALIDATE, &time);
+		assert_int_equal(count(f, CELL_SNOOP_CONFLICT), rows[i].conflicts);
+		assert_int_equal(count(f, CELL_SNOOP_LOCKS), rows[i].locks);
+		assert_int_equal(count(f, CELL_SNOOP_WAITS_LINE), !rows[i].conflicts);
+		end(f);
+	}
+}
+
+/* An acknowledgement goes before a request and an answer of its cycle. */
+static void test_acknowledgement(void **state)
+{
+	struct fixture *f = begin(32);
+	uint64_t time = T;
+
+	(void)state;
+	epic_snoop(f->core, 4, FABRIC_ACKNOWLEDGE, &time);
+	assert_int_equal(request(f, FABRIC_READ_DATA, 6, T), 1 + READ);
+	assert_int_equal(count(f, CELL_REQUEST_WAITS_ACKNOWLEDGEMENT), 1);
+	time = T - 30;
+	epic_snoop(f->core, 7, FABRIC_SHARE, &time);
+	assert_int_equal(time, T - 30 + 1);
+	assert_int_equal(count(f, CELL_SNOOP_WAITS_ACKNOWLEDGEMENT), 1);
+	assert_int_equal(waits(f), 2);
+	end(f);
+	f = begin(32); /* before, and after */
+	time = T;
+	epic_snoop(f->core, 4, FABRIC_ACKNOWLEDGE, &time);
+	assert_int_equal(request(f, FABRIC_READ_DATA, 5, T - 1), READ);
+	assert_int_equal(request(f, FABRIC_READ_DATA, 6, T + 100), READ);
+	time = T - 30 + 1;
+	epic_snoop(f->core, 7, FABRIC_SHARE, &time);
+	assert_int_equal(time, T - 30 + 1);
+	assert_int_equal(waits(f), 0);
+	end(f);
+}
+
+/* Until it is told what to do with the line, the core asks for it no more: then it is at a snoop.
+ */
+static void test_request_of_conflict(void **state)
+{
+	struct fixture *f = begin(32);
+	uint64_t time = T + 300;
+
+	(void)state;
+	request(f, FABRIC_READ_DATA, 4, T);
+	epic_snoop(f->core, 4, FABRIC_FORWARD_OWN, &time);
+	assert_int_equal(time, T + 300);
+	assert_int_equal(request(f, FABRIC_READ_OWN, 4, T + 290), 10 + 31 + READ);
+	assert_int_equal(count(f, CELL_REQUEST_WAITS_LINE), 1);
+	assert_int_equal(count(f, CELL_REQUEST_WAITS_SNOOP), 1);
+	assert_int_equal(waits(f), 2);
+	end(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_line),    cmocka_unit_test(test_entries),
-	    cmocka_unit_test(test_snoop),   cmocka_unit_test(test_snoop_before_line),
-	    cmocka_unit_test(test_give_up), cmocka_unit_test(test_link),
-	    cmocka_unit_test(test_buffers), cmocka_unit_test(test_buffer_of_answer),
+	    cmocka_unit_test(test_line),
+	    cmocka_unit_test(test_entries),
+	    cmocka_unit_test(test_snoop),
+	    cmocka_unit_test(test_snoop_before_line),
+	    cmocka_unit_test(test_give_up),
+	    cmocka_unit_test(test_link),
+	    cmocka_unit_test(test_buffers),
+	    cmocka_unit_test(test_buffer_of_answer),
 	    cmocka_unit_test(test_answers),
+	    cmocka_unit_test(test_conflict),
+	    cmocka_unit_test(test_conflict_of_writers),
+	    cmocka_unit_test(test_locks),
+	    cmocka_unit_test(test_acknowledgement),
+	    cmocka_unit_test(test_request_of_conflict),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -173,6 +173,79 @@ static void test_readers(void **state)
 	end(f);
 }
 
+/* Packets of home agents, to or from them, with a message. */
+static unsigned packets(const struct fixture *f, unsigned id, unsigned message)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < f->count; i++)
+		count += f->events[i].id == id && f->events[i].message == message;
+	return count;
+}
+
+/* The next one out of a home agent, and what comes in for it. */
+static void check_again(const struct fixture *f, unsigned forward, unsigned answer)
+{
+	assert_int_equal(packets(f, SIGNAL_DIRECTORY_PACKET_OUT, forward), 1);
+	assert_int_equal(packets(f, SIGNAL_PORT_PACKET_OUT, forward), 1);
+	assert_int_equal(packets(f, SIGNAL_DIRECTORY_TRANSACTION, forward), 1);
+	assert_int_equal(packets(f, SIGNAL_DIRECTORY_PACKET_IN, answer), 1);
+	assert_int_equal(packets(f, SIGNAL_DIRECTORY_PACKET_IN, MESSAGE_ANSWER_CONFLICT), 1);
+	assert_int_equal(packets(f, SIGNAL_DIRECTORY_PACKET_IN, MESSAGE_ACKNOWLEDGE), 1);
+	assert_int_equal(packets(f, SIGNAL_PORT_PACKET_OUT, MESSAGE_ACKNOWLEDGE), 1);
+}
+
+/*
+ * The snoop comes in cycle 7, before the owner has the line, as it says from 11 to 13. It has it in
+ * 20: 2 to the home agent, 1 there, 2 back, 4 in its caches, 1 for its answer, 2 to the requester.
+ */
+static void test_owner_waits(void **state)
+{
+	static const struct {
+		enum fabric_kind kind;
+		uint8_t snoop, forward, answer;
+	} rows[] = {
+	    {FABRIC_READ_DATA, MESSAGE_SNOOP_DATA, MESSAGE_FORWARD_CODE,
+	     MESSAGE_ANSWER_FORWARDED_SHARED},
+	    {FABRIC_READ_CODE, MESSAGE_SNOOP_CODE, MESSAGE_FORWARD_CODE,
+	     MESSAGE_ANSWER_FORWARDED_SHARED},
+	    {FABRIC_READ_OWN, MESSAGE_SNOOP_OWN, MESSAGE_FORWARD_OWN,
+	     MESSAGE_ANSWER_FORWARDED_INVALID},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct fixture *f = begin(1);
+
+		f->caches[1] = FABRIC_EXCLUSIVE;
+		f->there = 20;
+		assert_int_equal(transact(f, rows[i].kind, 0, 0, 4).latency,
+				 20 + 2 + 1 + 2 + 4 + 1 + 2);
+		assert_int_equal(packets(f, SIGNAL_DIRECTORY_PACKET_OUT, rows[i].snoop), 1);
+		check_again(f, rows[i].forward, rows[i].answer);
+		check(f, SIGNAL_DIRECTORY_SNOOP, 0, 0, QUALIFIER_DIRECTORY_SNOOP_LOCAL, 1, 13 - 5);
+		check(f, SIGNAL_PORT_PACKET_IN, 0, 7, QUALIFIER_PORT_PACKET_IN_HOME, 1, 1);
+		check(f, SIGNAL_PORT_PACKET_IN, 0, 7, QUALIFIER_PORT_PACKET_IN_HOME_RESPONSE, 2, 2);
+		end(f);
+	}
+}
+
+/* The same of a reader, who gives it up: 4 in its caches, 2 to the home agent, 1 there, 2 to the
+ * requester. */
+static void test_reader_waits(void **state)
+{
+	struct fixture *f = begin(1);
+
+	(void)state;
+	f->caches[1] = FABRIC_SHARED;
+	f->there = 20;
+	assert_int_equal(transact(f, FABRIC_OWN, 0, 0, 4).latency, 20 + 2 + 1 + 2 + 4 + 2 + 1 + 2);
+	assert_int_equal(packets(f, SIGNAL_DIRECTORY_PACKET_OUT, MESSAGE_SNOOP_CLAIM), 1);
+	check_again(f, MESSAGE_FORWARD_CLAIM, MESSAGE_ANSWER_INVALID);
+	assert_int_equal(f->caches[1], FABRIC_NOTHING);
+	end(f);
+}
+
 /* A request and, 1 later, a line to the home agent, 3 there, 6 in memory, 2 back. */
 static void test_write_back(void **state)
 {
@@ -223,11 +296,12 @@ static void test_alone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_read),    cmocka_unit_test(test_conflict),
-	    cmocka_unit_test(test_full),    cmocka_unit_test(test_remote),
-	    cmocka_unit_test(test_links),   cmocka_unit_test(test_owner),
-	    cmocka_unit_test(test_readers), cmocka_unit_test(test_write_back),
-	    cmocka_unit_test(test_alone),   cmocka_unit_test(test_evict),
+	    cmocka_unit_test(test_read),	cmocka_unit_test(test_conflict),
+	    cmocka_unit_test(test_full),	cmocka_unit_test(test_remote),
+	    cmocka_unit_test(test_links),	cmocka_unit_test(test_owner),
+	    cmocka_unit_test(test_readers),	cmocka_unit_test(test_write_back),
+	    cmocka_unit_test(test_alone),	cmocka_unit_test(test_evict),
+	    cmocka_unit_test(test_owner_waits), cmocka_unit_test(test_reader_waits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

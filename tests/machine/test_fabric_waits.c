@@ -36,6 +36,29 @@ static void test_two_to_one(void **state)
 	end(f);
 }
 
+/*
+ * Lines of the other home agent come to core 1 from cycle 146 to 154 and from 162 to 170. Its third
+ * one finds no nine cycles before, and comes in 173. Its home agent is done with it in 146, as the
+ * port takes it until 154. So a snoop of it goes in 155, and is there 16 before it. The core says
+ * so from 161 on, and has it told in 176 what it was for, which waits for the line's last flit at
+ * the port, until 179: 2 to the core, 4 there, 1 for its answer, 2 to the requester.
+ */
+static void test_snoop_overtakes_line(void **state)
+{
+	struct fixture *f = begin(1);
+
+	(void)state;
+	assert_int_equal(transact(f, FABRIC_READ_DATA, 1, 130, 5).latency, LEAST);
+	assert_int_equal(transact(f, FABRIC_READ_DATA, 1, 146, 7).latency, LEAST);
+	assert_int_equal(transact(f, FABRIC_READ_DATA, 1, 130, 4).latency, 173 - 130);
+	f->caches[1] = FABRIC_EXCLUSIVE;
+	f->there = 173;
+	assert_int_equal(transact(f, FABRIC_READ_DATA, 0, 135, 4).latency,
+			 180 + 2 + 4 + 1 + 2 - 135);
+	check(f, SIGNAL_DIRECTORY_SNOOP, 0, 0, QUALIFIER_DIRECTORY_SNOOP_LOCAL, 1, 163 - 149);
+	end(f);
+}
+
 /* The same a while apart, and to two home agents: nobody waits. */
 static void test_apart(void **state)
 {
@@ -324,13 +347,14 @@ static void test_joined(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_two_to_one),	 cmocka_unit_test(test_apart),
-	    cmocka_unit_test(test_order),	 cmocka_unit_test(test_own_port),
-	    cmocka_unit_test(test_responses),	 cmocka_unit_test(test_bank),
-	    cmocka_unit_test(test_refresh),	 cmocka_unit_test(test_pages),
-	    cmocka_unit_test(test_lane),	 cmocka_unit_test(test_page_latencies),
-	    cmocka_unit_test(test_write_frames), cmocka_unit_test(test_joined),
-	    cmocka_unit_test(test_credits),	 cmocka_unit_test(test_credits_left),
+	    cmocka_unit_test(test_two_to_one),	   cmocka_unit_test(test_snoop_overtakes_line),
+	    cmocka_unit_test(test_apart),	   cmocka_unit_test(test_order),
+	    cmocka_unit_test(test_own_port),	   cmocka_unit_test(test_responses),
+	    cmocka_unit_test(test_bank),	   cmocka_unit_test(test_refresh),
+	    cmocka_unit_test(test_pages),	   cmocka_unit_test(test_lane),
+	    cmocka_unit_test(test_page_latencies), cmocka_unit_test(test_write_frames),
+	    cmocka_unit_test(test_joined),	   cmocka_unit_test(test_credits),
+	    cmocka_unit_test(test_credits_left),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,7 @@
  * What a core does outside of itself: its requests for lines, and the snoops of others. A request
  * waits while the core is at a snoop of its line, while another one for its line is on its way, as
  * home agents want it, and while as many as there can be are. A snoop waits for its line if that is
- * on its way to the core.
+ * on its way from the link to the core. One that comes to the link before it is a conflict.
  */
 #include "machine/epic/core.h"
 
@@ -19,22 +19,35 @@ static uint64_t core_cycles(const struct epic_core *core, uint64_t fabric_cycles
 
 static bool invalidates(enum fabric_snoop what)
 {
-	return what == FABRIC_INVALIDATE || what == FABRIC_CLAIM;
+	return what == FABRIC_INVALIDATE || what == FABRIC_CLAIM || what >= FABRIC_FORWARD_OWN;
 }
 
-/* What comes for a snoop, and what goes: an answer, and the line where it is this core's alone. */
-static void count_snoop_packets(struct epic_core *core, enum fabric_snoop what,
-				enum fabric_found found)
+/* What comes. */
+static void count_snoop(struct epic_core *core, enum fabric_snoop what, enum fabric_found found)
+{
+	static const uint16_t packets[] = {[FABRIC_SHARE] = CELL_PACKET_SNOOP_DATA,
+					   [FABRIC_SHARE_CODE] = CELL_PACKET_SNOOP_CODE,
+					   [FABRIC_INVALIDATE] = CELL_PACKET_SNOOP_OWN,
+					   [FABRIC_CLAIM] = CELL_PACKET_SNOOP_CLAIM,
+					   [FABRIC_FORWARD] = CELL_PACKET_FORWARD_CODE,
+					   [FABRIC_FORWARD_OWN] = CELL_PACKET_FORWARD_OWN,
+					   [FABRIC_FORWARD_CLAIM] = CELL_PACKET_FORWARD_CLAIM};
+	unsigned first = invalidates(what)	? CELL_SNOOPED_OWN_MISS
+			 : what == FABRIC_SHARE ? CELL_SNOOPED_DATA_MISS
+						: CELL_SNOOPED_CODE_MISS;
+
+	epic_add(core,
+		 (enum epic_cell)(first + (found == FABRIC_MODIFIED) + (found != FABRIC_NOTHING)),
+		 1);
+	epic_add(core, (enum epic_cell)packets[what], 1);
+	epic_add(core, CELL_FLITS_CAME, 1);
+}
+
+/* What goes for a snoop: an answer, and the line where it is this core's alone. */
+static void count_answer(struct epic_core *core, enum fabric_snoop what, enum fabric_found found)
 {
 	bool alone = found >= FABRIC_EXCLUSIVE, modified = found == FABRIC_MODIFIED;
 
-	epic_add(core,
-		 what == FABRIC_CLAIM	     ? CELL_PACKET_SNOOP_CLAIM
-		 : what == FABRIC_INVALIDATE ? CELL_PACKET_SNOOP_OWN
-		 : what == FABRIC_SHARE_CODE ? CELL_PACKET_SNOOP_CODE
-					     : CELL_PACKET_SNOOP_DATA,
-		 1);
-	epic_add(core, CELL_FLITS_CAME, 1);
 	epic_add(core, CELL_FLITS_SENT, flits(core, 1, invalidates(what) ? alone : 1u + modified));
 	if (invalidates(what)) {
 		epic_add(core,
@@ -83,15 +96,29 @@ static struct met meet(const struct epic_core *core, uint64_t number, uint64_t c
 	return met;
 }
 
-/* The line may be on its way to this core: the home agent has sent it. */
-static void wait_for_line(struct epic_core *core, uint64_t number, uint64_t *time)
+/* The core's last request for a line, if it is under way in a cycle. */
+static struct line_use *request_of(const struct epic_core *core, uint64_t number, uint64_t cycle)
 {
-	uint64_t until = meet(core, number, core_cycles(core, *time)).line;
+	struct outstanding *o = &core->shared->outstanding;
 
-	if (!until)
+	for (unsigned i = OUTSTANDING_MAX; i--;) {
+		struct line_use *use = &o->uses[(o->first + i) % OUTSTANDING_MAX];
+
+		if (use->until <= cycle)
+			break;
+		if (use->number == number)
+			return use;
+	}
+	return NULL;
+}
+
+/* The line may be on its way to this core: it is at the link at least. */
+static void wait_for_line(struct epic_core *core, const struct line_use *request, uint64_t *time)
+{
+	if (!request)
 		return;
 	epic_add(core, CELL_SNOOP_WAITS_LINE, 1);
-	*time = fabric_cycles(core, until);
+	*time = fabric_cycles(core, request->until);
 }
 
 static bool answers(const struct epic_core *core, uint64_t cycle)
@@ -104,6 +131,33 @@ static bool answers(const struct epic_core *core, uint64_t cycle)
 	return false;
 }
 
+static bool acknowledges(const struct epic_core *core, uint64_t cycle)
+{
+	const uint64_t *cycles = core->shared->acknowledged;
+
+	if (cycle >= core->shared->acknowledged_until)
+		return false;
+	for (unsigned i = 0; i < ACKNOWLEDGED_MAX; i++)
+		if (cycles[i] == cycle)
+			return true;
+	return false;
+}
+
+/* What goes before an answer in a cycle, by the cells of either. @return EPIC_CELL_COUNT: nothing
+ */
+static enum epic_cell goes_before(const struct epic_core *core, uint64_t cycle,
+				  enum epic_cell acknowledgement, enum epic_cell answer)
+{
+	return acknowledges(core, cycle) ? acknowledgement
+	       : answers(core, cycle)	 ? answer
+					 : EPIC_CELL_COUNT;
+}
+
+static enum epic_cell before_answer(const struct epic_core *core, uint64_t cycle)
+{
+	return goes_before(core, cycle, CELL_SNOOP_WAITS_ACKNOWLEDGEMENT, CELL_SNOOP_WAITS_ANSWER);
+}
+
 /* Takes its place in the queue of snoops: as many as there is room for, each as long. */
 static void queue_snoop(struct epic_core *core, uint64_t number, uint64_t *time)
 {
@@ -111,17 +165,19 @@ static void queue_snoop(struct epic_core *core, uint64_t number, uint64_t *time)
 	struct epic_shared *shared = core->shared;
 	uint64_t cycle = core_cycles(core, *time), cycles = core_cycles(core, p->fabric.snoop);
 	uint64_t start = epic_reads_room(core, &shared->snoops, cycle, p->snoops);
+	enum epic_cell before;
 
 	if (start > cycle) {
 		epic_add(core, CELL_SNOOP_WAITS_PLACE, 1);
 		*time += (start - cycle) * p->fabric.mhz / core->mhz;
 	}
-	if (answers(core, start + cycles))
-		epic_add(core, CELL_SNOOP_WAITS_ANSWER, 1);
-	for (; answers(core, start + cycles); start++)
+	before = before_answer(core, start + cycles);
+	if (before != EPIC_CELL_COUNT)
+		epic_add(core, before, 1);
+	for (; before_answer(core, start + cycles) != EPIC_CELL_COUNT; start++)
 		++*time;
 	epic_reads_begin(core, &shared->snoops, start, (unsigned)cycles);
-	shared->snooped[shared->snooped_next] = (struct line_use){number, start, start + cycles};
+	shared->snooped[shared->snooped_next] = (struct line_use){number, start, start + cycles, 0};
 	shared->snooped_next = (shared->snooped_next + 1) % p->snoops;
 	if (start + cycles > shared->snooped_until)
 		shared->snooped_until = start + cycles;
@@ -174,6 +230,72 @@ static void wait_for_buffer(struct epic_core *core, uint64_t *time)
 	*time = fabric_cycles(core, start) - p->fabric.snoop;
 }
 
+/* A snoop comes before the line that the home agent has sent. */
+static enum fabric_found conflict(struct epic_core *core, const struct line_use *request,
+				  enum fabric_snoop what, uint64_t *time)
+{
+	count_snoop(core, what, FABRIC_NOTHING);
+	epic_add(core, CELL_SNOOP_CONFLICT, 1);
+	queue_snoop(core, request->number, time);
+	epic_add(core, CELL_PACKET_ANSWER_CONFLICT, 1);
+	epic_add(core, CELL_FLITS_SENT, 1);
+	if (request->answered >= *time && request->answered < *time + core->params->fabric.snoop)
+		epic_add(core, CELL_SNOOP_LOCKS, 1);
+	return FABRIC_CONFLICT;
+}
+
+/* The line is at the link. */
+static void acknowledge(struct epic_core *core, uint64_t number, uint64_t *time)
+{
+	const struct line_use *request = request_of(core, number, 0);
+	struct epic_shared *shared = core->shared;
+	uint64_t cycle;
+
+	if (request && request->answered > *time)
+		*time = request->answered;
+	cycle = core_cycles(core, *time);
+	shared->acknowledged[shared->acknowledged_next] = cycle;
+	shared->acknowledged_next = (shared->acknowledged_next + 1) % ACKNOWLEDGED_MAX;
+	if (cycle >= shared->acknowledged_until)
+		shared->acknowledged_until = cycle + 1;
+	epic_add(core, CELL_PACKET_ACKNOWLEDGE, 1);
+	epic_add(core, CELL_FLITS_SENT, 1);
+}
+
+/* A request ends later than it did. */
+static void prolong(struct outstanding *o, const struct line_use *request, uint64_t until)
+{
+	unsigned at = (unsigned)(request - o->uses), last = o->first + OUTSTANDING_MAX - 1;
+	struct line_use use = *request;
+
+	for (; at != last % OUTSTANDING_MAX; at = (at + 1) % OUTSTANDING_MAX) {
+		const struct line_use *next = &o->uses[(at + 1) % OUTSTANDING_MAX];
+
+		if (next->until > until)
+			break;
+		o->uses[at] = *next;
+	}
+	use.until = until;
+	o->uses[at] = use;
+}
+
+/* What an acknowledgement brings: the request is over, and the core's caches may not have the line
+ * yet. */
+static void forward(struct epic_core *core, uint64_t number, uint64_t *time)
+{
+	struct line_use *request = request_of(core, number, 0);
+	uint64_t cycle = core_cycles(core, *time);
+
+	epic_add(core, CELL_SNOOP_FORWARD, 1);
+	if (!request)
+		return;
+	if (request->until > cycle) {
+		*time = fabric_cycles(core, request->until);
+		return;
+	}
+	prolong(&core->shared->outstanding, request, cycle);
+}
+
 enum fabric_found epic_snoop(struct epic_core *core, uint64_t number, enum fabric_snoop what,
 			     uint64_t *time)
 {
@@ -187,22 +309,29 @@ enum fabric_found epic_snoop(struct epic_core *core, uint64_t number, enum fabri
 		? FABRIC_MODIFIED
 	    : instructions || tags & LINE_SHARED ? FABRIC_SHARED
 						 : FABRIC_EXCLUSIVE;
-	unsigned first = invalidates(what)	     ? CELL_SNOOPED_OWN_MISS
-			 : what == FABRIC_SHARE_CODE ? CELL_SNOOPED_CODE_MISS
-						     : CELL_SNOOPED_DATA_MISS;
+	struct line_use *request;
 
 	if (what == FABRIC_LOOK)
 		return found;
 	core = core->shared->foreground;
-	epic_add(core,
-		 (enum epic_cell)(first + (found == FABRIC_MODIFIED) + (found != FABRIC_NOTHING)),
-		 1);
-	epic_add(core, CELL_SNOOP_CAME, 1);
-	wait_for_line(core, number, time);
+	if (what == FABRIC_ACKNOWLEDGE) {
+		acknowledge(core, number, time);
+		return found;
+	}
+	if (what >= FABRIC_FORWARD) {
+		forward(core, number, time);
+	} else {
+		request = request_of(core, number, core_cycles(core, *time));
+		if (request && request->answered > *time)
+			return conflict(core, request, what, time);
+		epic_add(core, CELL_SNOOP_CAME, 1);
+		wait_for_line(core, request, time);
+	}
+	count_snoop(core, what, found);
 	queue_snoop(core, number, time);
 	if (found >= FABRIC_EXCLUSIVE)
 		wait_for_buffer(core, time);
-	count_snoop_packets(core, what, found);
+	count_answer(core, what, found);
 	if (invalidates(what)) {
 		epic_add(core, CELL_L1I_SNOOP, 2); /* both halves of the line */
 		epic_add(core, CELL_L2I_SNOOP_HIT, instructions);
@@ -291,6 +420,8 @@ static uint64_t taken(struct epic_core *core, uint64_t number, uint64_t cycle,
 		      enum epic_cell buffers)
 {
 	for (;;) {
+		const enum epic_cell before = goes_before(
+		    core, cycle, CELL_REQUEST_WAITS_ACKNOWLEDGEMENT, CELL_REQUEST_WAITS_ANSWER);
 		const struct met met = meet(core, number, cycle);
 		const uint64_t buffer = buffers < EPIC_CELL_COUNT
 					    ? epic_ring_wait(&core->shared->buffers, cycle)
@@ -304,8 +435,8 @@ static uint64_t taken(struct epic_core *core, uint64_t number, uint64_t cycle,
 			cell = buffers, until = buffer;
 		else if (!until && met.count >= core->params->outstanding)
 			cell = CELL_REQUEST_WAITS_ENTRY, until = met.entry;
-		else if (!until && answers(core, cycle))
-			cell = CELL_REQUEST_WAITS_ANSWER, until = cycle + 1;
+		else if (!until && before != EPIC_CELL_COUNT)
+			cell = before, until = cycle + 1;
 		if (!until)
 			return cycle;
 		epic_add(core, cell, 1);
@@ -361,7 +492,9 @@ static unsigned transact(struct epic_core *core, enum fabric_kind kind, uint64_t
 		fabric_transact(core->fabric, &request, answer);
 		tell_request(core, &request, answer);
 		latency = latency_of(core, kind, answer);
-		note_request(core, (struct line_use){number, start, start + latency});
+		note_request(core, (struct line_use){
+				       number, start, start + latency,
+				       kind > FABRIC_OWN ? 0 : request.time + answer->latency});
 	}
 	count_packets(core, kind, answer);
 	return (unsigned)(start - cycle) + latency;

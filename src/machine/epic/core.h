@@ -212,7 +212,10 @@ struct stored {
 struct line_use {
 	uint64_t number;
 	uint64_t from, until; /* cycles */
+	uint64_t answered;    /* of a request: fabric cycle in which its answer is at the link */
 };
+
+#define ACKNOWLEDGED_MAX 8u
 
 #define OUTSTANDING_MAX 64u /* those that wait for others included */
 
@@ -300,6 +303,9 @@ struct epic_shared {
 	struct line_use snooped[READS_MAX]; /* the last of these */
 	unsigned snooped_next;
 	uint64_t snooped_until; /* the latest end of these */
+	uint64_t acknowledged[ACKNOWLEDGED_MAX]; /* cycles of the last acknowledgements */
+	unsigned acknowledged_next;
+	uint64_t acknowledged_until; /* the one after the latest of these */
 	struct outstanding outstanding;
 	struct addresses addresses;
 };

@@ -81,6 +81,9 @@ enum fabric_found {
 	FABRIC_SHARED,
 	FABRIC_EXCLUSIVE,
 	FABRIC_MODIFIED,
+	/* The core's own request for the line has no answer yet. It acknowledges that when it
+	 * comes, and is told then what to do with the line. */
+	FABRIC_CONFLICT,
 };
 
 /* What happens to it there. */
@@ -90,6 +93,10 @@ enum fabric_snoop {
 	FABRIC_SHARE_CODE, /* the same, to execute it */
 	FABRIC_INVALIDATE, /* it goes: another wants to write to it */
 	FABRIC_CLAIM,	   /* the same, and has the line */
+	FABRIC_ACKNOWLEDGE,
+	FABRIC_FORWARD, /* after that, what one of those above was for: it stays readable, */
+	FABRIC_FORWARD_OWN,
+	FABRIC_FORWARD_CLAIM,
 };
 
 /* A packet on the way from a core to its port. */
@@ -107,7 +114,7 @@ struct fabric_watch {
 	/**
 	 * Caches of a core, all levels.
 	 * @param time  when the snoop comes; receives when the core begins with it. FABRIC_LOOK:
-	 * NULL
+	 * NULL. FABRIC_ACKNOWLEDGE: when it said FABRIC_CONFLICT; receives when it acknowledges
 	 * @return what they had before
 	 */
 	enum fabric_found (*snoop)(void *arg, unsigned core, uint64_t line, enum fabric_snoop what,

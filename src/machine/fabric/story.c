@@ -157,13 +157,50 @@ static void look(struct story *s)
 	}
 }
 
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 static bool owns(const struct story *s)
 {
 	return s->request->kind == FABRIC_READ_OWN || s->request->kind == FABRIC_OWN;
 }
 
-/* Sends a snoop. @return when the core answers */
-static uint64_t snoop(const struct story *s, unsigned core, enum fabric_found *found)
+/* What a core said to a snoop. */
+struct said {
+	enum fabric_found found;
+	uint64_t conflict; /* when the home agent has a first answer, without the line; 0: never */
+};
+
+/*
+ * The core waits for the line itself: the home agent has sent it, but ways through routers keep no
+ * order between a line and a snoop. It is asked again when it has it.
+ * @param time  when it says so
+ * @return when it answers then
+ */
+static uint64_t ask_again(const struct story *s, unsigned core, uint64_t time, struct said *said)
+{
+	static const uint8_t of[] = {[FABRIC_FORWARD] = MESSAGE_FORWARD_CODE,
+				     [FABRIC_FORWARD_OWN] = MESSAGE_FORWARD_OWN,
+				     [FABRIC_FORWARD_CLAIM] = MESSAGE_FORWARD_CLAIM};
+	enum fabric_snoop what = s->request->kind == FABRIC_OWN ? FABRIC_FORWARD_CLAIM
+				 : owns(s)			? FABRIC_FORWARD_OWN
+								: FABRIC_FORWARD;
+	const struct fabric_watch *watch = &s->f->watch;
+
+	said->conflict = to_home(s, core, CLASS(HOME_RESPONSE), MESSAGE_ANSWER_CONFLICT, time);
+	watch->snoop(watch->arg, core, s->request->line, FABRIC_ACKNOWLEDGE, &time);
+	time = to_home(s, core, CLASS(HOME), MESSAGE_ACKNOWLEDGE, time);
+	time = later(time, said->conflict) + s->f->params->reply;
+	time =
+	    from_home(s, core_port(s->f, core), CLASS(RESPONSE), of[what], SIGNAL_STATE_I, &time);
+	said->found = watch->snoop(watch->arg, core, s->request->line, what, &time);
+	return time + s->f->params->snoop;
+}
+
+/* Sends a snoop. @return when the core answers, with the line if it has it */
+static uint64_t snoop(const struct story *s, unsigned core, struct said *said)
 {
 	static const uint8_t of[] = {[FABRIC_SHARE] = MESSAGE_SNOOP_DATA,
 				     [FABRIC_SHARE_CODE] = MESSAGE_SNOOP_CODE,
@@ -176,13 +213,17 @@ static uint64_t snoop(const struct story *s, unsigned core, enum fabric_found *f
 	uint64_t time = s->start + s->f->params->home;
 
 	time = from_home(s, core_port(s->f, core), CLASS(SNOOP), of[what], SIGNAL_STATE_I, &time);
-	*found = s->f->watch.snoop(s->f->watch.arg, core, s->request->line, what, &time);
-	return time + s->f->params->snoop;
+	said->found = s->f->watch.snoop(s->f->watch.arg, core, s->request->line, what, &time);
+	said->conflict = 0;
+	time += s->f->params->snoop;
+	return said->found == FABRIC_CONFLICT ? ask_again(s, core, time, said) : time;
 }
 
-static void snooped(const struct story *s, unsigned core, uint64_t until)
+/* @param time  when the home agent has its last answer */
+static void snooped(const struct story *s, unsigned core, const struct said *said, uint64_t time)
 {
 	uint64_t from = s->start + s->f->params->home;
+	uint64_t until = said->conflict ? said->conflict : time;
 
 	tell_kind(s, SIGNAL_DIRECTORY_SNOOP,
 		  distance(s, core / s->f->cores) ? QUALIFIER_DIRECTORY_SNOOP_REMOTE
@@ -194,11 +235,11 @@ static void snooped(const struct story *s, unsigned core, uint64_t until)
 /* A core that may only read the line gives it up. @return when the home agent knows */
 static uint64_t invalidate(const struct story *s, unsigned core)
 {
-	enum fabric_found found;
-	uint64_t time = snoop(s, core, &found);
+	struct said said;
+	uint64_t time = snoop(s, core, &said);
 
 	time = to_home(s, core, CLASS(HOME_RESPONSE), MESSAGE_ANSWER_INVALID, time);
-	snooped(s, core, time);
+	snooped(s, core, &said, time);
 	return time;
 }
 
@@ -222,14 +263,14 @@ static void forwarded(const struct story *s, unsigned core, uint64_t time)
 static uint64_t from_owner(const struct story *s, uint64_t *data, bool *modified)
 {
 	unsigned core = (unsigned)s->owner;
-	enum fabric_found found;
-	uint64_t answered = snoop(s, core, &found), time;
-	bool writes = found == FABRIC_MODIFIED && !owns(s);
+	struct said said;
+	uint64_t answered = snoop(s, core, &said), time;
+	bool writes = said.found == FABRIC_MODIFIED && !owns(s);
 	struct packet line = {.class = CLASS(DATA),
 			      .message = MESSAGE_DATA_FORWARDED,
-			      .state = !owns(s)			  ? SIGNAL_STATE_S
-				       : found == FABRIC_MODIFIED ? SIGNAL_STATE_M
-								  : SIGNAL_STATE_E,
+			      .state = !owns(s)			       ? SIGNAL_STATE_S
+				       : said.found == FABRIC_MODIFIED ? SIGNAL_STATE_M
+								       : SIGNAL_STATE_E,
 			      .flits = (uint8_t)s->f->params->line_flits};
 
 	time = to_home(s, core, CLASS(HOME_RESPONSE),
@@ -239,7 +280,7 @@ static uint64_t from_owner(const struct story *s, uint64_t *data, bool *modified
 		       answered);
 	*data = core_sends(s, core, s->asking, &line, answered);
 	*modified = line.state == SIGNAL_STATE_M;
-	snooped(s, core, time);
+	snooped(s, core, &said, time);
 	forwarded(s, core, time);
 	if (writes) {
 		time = to_home(s, core, CLASS(DATA), MESSAGE_DATA_KEPT, answered);
@@ -282,7 +323,7 @@ static uint64_t give_up_all(const struct story *s)
 	for (unsigned core = 0; core < s->f->sockets * s->f->cores; core++) {
 		uint64_t time = s->readers >> core & 1 ? invalidate(s, core) : 0;
 
-		last = time > last ? time : last;
+		last = later(last, time);
 	}
 	return last;
 }
@@ -299,7 +340,7 @@ static uint64_t from_memory(const struct story *s, struct fabric_answer *answer)
 
 	if (data)
 		end = memory(s, false, end);
-	sent = end = (known > end ? known : end) + s->f->params->reply;
+	sent = end = later(known, end) + s->f->params->reply;
 	answer->shared = !owns(s) && s->readers;
 	answer->latency = from_home(s, s->asking, data ? CLASS(DATA) : CLASS(RESPONSE),
 				    data ? MESSAGE_DATA : MESSAGE_GRANT,
