@@ -431,6 +431,85 @@ static void test_request_of_conflict(void **state)
 	end(f);
 }
 
+/* A request of the second level, in a cycle. @return cycles until it has its line */
+static unsigned ask(struct fixture *f, enum epic_kind kind, uint64_t line, uint64_t cycle)
+{
+	const struct access access = {.address = line * 128, .kind = (uint8_t)kind, .bytes = 8};
+	struct access_time time = {0};
+
+	epic_request(f->core, &access, cycle, &time);
+	return time.latency;
+}
+
+static void snoop(struct fixture *f, uint64_t line, uint64_t cycle)
+{
+	epic_snoop(f->core, line, FABRIC_SHARE, &cycle);
+}
+
+/* Requests in the queue of the second level whose line is snooped: five cycles of a hit. */
+static void test_snoop_of_queue(void **state)
+{
+	static const unsigned lost[] = {0, 1, 2, 2, 2, 2, 1, 0};
+
+	(void)state;
+	for (unsigned cycle = 0; cycle < 8; cycle++) {
+		struct fixture *f = begin(32);
+
+		epic_cache_fill(&f->core->l2d, 4, 0);
+		epic_cache_fill(&f->core->l2d, 5, 0);
+		ask(f, EPIC_LOAD, 4, T + 1);
+		ask(f, EPIC_LOAD, 4, T + 2);
+		ask(f, EPIC_LOAD, 5, T + 2);
+		snoop(f, 4, T + cycle);
+		assert_int_equal(count(f, CELL_INSERT_LOST), lost[cycle]);
+		end(f);
+	}
+}
+
+/* A snoop and a line that come to the second level in the same three cycles. */
+static void test_snoop_of_fill(void **state)
+{
+	(void)state;
+	for (int apart = -4; apart <= 4; apart++) {
+		struct fixture *f = begin(32);
+		uint64_t there;
+
+		epic_cache_fill(&f->core->l3, 4, 0);
+		epic_cache_fill(&f->core->l3, 5, 0);
+		there = T + ask(f, EPIC_LOAD, 4, T);
+		snoop(f, 5, there);
+		assert_int_equal(count(f, CELL_BYPASS_SNOOPED_FILL), 0);
+		snoop(f, 4, (uint64_t)((int64_t)there + apart));
+		assert_int_equal(count(f, CELL_BYPASS_SNOOPED_FILL), apart >= -2 && apart <= 2);
+		end(f);
+	}
+}
+
+/* A modified line is read for the third level five cycles after the miss that takes its place, and
+ * is there 16 after that line. */
+static void test_snoop_of_victim(void **state)
+{
+	const unsigned sets = 256;
+	unsigned latency = 0;
+
+	(void)state;
+	for (unsigned step = 0; step < 4; step++) {
+		struct fixture *f = begin(32);
+
+		for (unsigned way = 0; way < 8; way++) {
+			epic_cache_fill(&f->core->l2d, 4 + way * sets, 0);
+			epic_cache_peek(&f->core->l2d, 4 + way * sets)->tag |= LINE_DIRTY;
+		}
+		epic_cache_fill(&f->core->l3, 4 + 8 * sets, 0);
+		latency = ask(f, EPIC_LOAD, 4 + 8 * sets, T);
+		snoop(f, 4 + sets, T + 10);
+		assert_int_equal(count(f, CELL_BYPASS_SNOOPED_VICTIM), 0);
+		snoop(f, 4, T + (unsigned[]){4, 5, latency + 15, latency + 16}[step]);
+		assert_int_equal(count(f, CELL_BYPASS_SNOOPED_VICTIM), step == 1 || step == 2);
+		end(f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -448,6 +527,9 @@ int main(void)
 	    cmocka_unit_test(test_locks),
 	    cmocka_unit_test(test_acknowledgement),
 	    cmocka_unit_test(test_request_of_conflict),
+	    cmocka_unit_test(test_snoop_of_queue),
+	    cmocka_unit_test(test_snoop_of_fill),
+	    cmocka_unit_test(test_snoop_of_victim),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -177,6 +177,7 @@ static void queue_snoop(struct epic_core *core, uint64_t number, uint64_t *time)
 	for (; before_answer(core, start + cycles) != EPIC_CELL_COUNT; start++)
 		++*time;
 	epic_reads_begin(core, &shared->snoops, start, (unsigned)cycles);
+	epic_second_snooped(core, number, start);
 	shared->snooped[shared->snooped_next] = (struct line_use){number, start, start + cycles, 0};
 	shared->snooped_next = (shared->snooped_next + 1) % p->snoops;
 	if (start + cycles > shared->snooped_until)

@@ -186,7 +186,13 @@ struct stream {
 struct pending {
 	uint64_t number;
 	uint64_t inserted, issued; /* cycles: into its queue, and to the third level */
+	uint64_t filled;	   /* cycle in which it comes */
 	unsigned waiting;	   /* requests that come back when it is there */
+};
+
+/* What a request is for: a line, and the cycle in which it came. */
+struct asked {
+	uint64_t number, from;
 };
 
 #define CODE_FILLS 16u
@@ -283,8 +289,10 @@ struct epic_shared {
 	    code_filled[CODE_FILLS]; /* cycles in which a line of code came to the second level */
 	unsigned code_fill;	     /* the one noted last */
 	uint64_t code_fills;	     /* until when one of these takes the port */
-	struct pending pending[RING_MAX]; /* of fills */
-	uint64_t missed_cycle, missed;	  /* line and cycle of the last miss of the second level */
+	struct pending pending[RING_MAX];  /* of fills */
+	struct asked asked[RING_MAX];	   /* of requests */
+	struct line_use leaving[RING_MAX]; /* of victims */
+	uint64_t missed_cycle, missed;	   /* line and cycle of the last miss of the second level */
 	/* By the remainders of cycles: 4 * cycle + enum moved; 16 * cycle + the hits that read or
 	 * write its data in it. */
 	uint64_t moved[FILLED], issues[ISSUES];
@@ -676,6 +684,8 @@ static inline bool epic_loads(const struct access *a)
 	return a->kind >= EPIC_LOAD && a->kind <= EPIC_FP_LOAD_CHECK;
 }
 
+/** A snoop of a line comes to the second level in a cycle. */
+void epic_second_snooped(struct epic_core *core, uint64_t number, uint64_t cycle);
 /** A request of the second level, and what waits for it. */
 void epic_request(struct epic_core *core, const struct access *a, uint64_t cycle,
 		  struct access_time *time);

@@ -87,13 +87,58 @@ static uint64_t room_for_victim(struct epic_core *core, uint64_t t)
 	return start;
 }
 
+/* Whether a request of a line is in the queue in a cycle. */
+static bool is_queued(const struct epic_shared *shared, unsigned at, uint64_t number,
+		      uint64_t cycle)
+{
+	return shared->asked[at].number == number && shared->asked[at].from <= cycle &&
+	       cycle < shared->requests.until[at];
+}
+
+/* Requests in the queue that hit a line lose it to one that is asked for in a cycle. */
+static void lose(struct epic_core *core, const struct line *line, uint64_t cycle)
+{
+	const struct epic_shared *shared = core->shared;
+
+	for (unsigned i = 0; i < shared->requests.size; i++)
+		if (is_queued(shared, i, epic_line_of(line->tag), cycle) &&
+		    line->ready <= shared->asked[i].from + core->params->l2d.latency)
+			epic_add(core, CELL_INSERT_LOST, 1);
+}
+
+void epic_second_snooped(struct epic_core *core, uint64_t number, uint64_t cycle)
+{
+	const struct epic_shared *shared = core->shared;
+
+	for (unsigned i = 0; i < shared->requests.size; i++)
+		if (is_queued(shared, i, number, cycle))
+			epic_add(core, CELL_INSERT_LOST, 1);
+	for (const struct line_use *l = shared->leaving; l < shared->leaving + RING_MAX; l++)
+		if (l->number == number && l->from <= cycle && cycle < l->until)
+			epic_add(core, CELL_BYPASS_SNOOPED_VICTIM, 1);
+	for (const struct pending *p = shared->pending; p < shared->pending + RING_MAX; p++)
+		if (p->number == number && p->filled < cycle + 3 && cycle < p->filled + 3)
+			epic_add(core, CELL_BYPASS_SNOOPED_FILL, 1);
+}
+
+/* A modified line goes in a cycle, and stays until the third level has it. */
+static void give_place(struct epic_core *core, uint64_t number, uint64_t cycle, uint64_t filled)
+{
+	struct ring *victims = &core->shared->victims;
+	uint64_t until = filled + core->params->l3.latency;
+
+	core->shared->leaving[victims->next] = (struct line_use){number, cycle, until, 0};
+	epic_ring_take(victims, until);
+}
+
 /* @return cycles from t until the line is there */
 static unsigned fill_second_level(struct epic_core *core, const struct access *a, bool changes,
 				  uint64_t number, uint64_t t)
 {
 	uint64_t wait = epic_ring_wait(&core->shared->fills, t) - t, gone, shared;
 	struct pending *pending = &core->shared->pending[core->shared->fills.next];
-	bool victim = epic_cache_last(&core->l2d, number)->tag & LINE_DIRTY;
+	const struct line *last = epic_cache_last(&core->l2d, number);
+	bool victim = last->tag & LINE_DIRTY;
 	enum epic_state state;
 	unsigned latency;
 
@@ -104,6 +149,8 @@ static unsigned fill_second_level(struct epic_core *core, const struct access *a
 	if (victim)
 		wait = room_for_victim(core, t + wait) - t;
 	wait += forced(core, a, number, t);
+	if (last->tag)
+		lose(core, last, t + wait);
 	core->shared->missed_cycle = t;
 	core->shared->missed = number;
 	latency =
@@ -114,10 +161,11 @@ static unsigned fill_second_level(struct epic_core *core, const struct access *a
 			state == STATE_M ? CELL_L2D_FILL_M
 			: shared	 ? CELL_L2D_FILL_S
 					 : CELL_L2D_FILL_E);
-	*pending = (struct pending){number, t, t + wait + core->params->l2d.latency, 0};
+	*pending =
+	    (struct pending){number, t, t + wait + core->params->l2d.latency, t + latency, 0};
 	epic_ring_take(&core->shared->fills, t + latency);
-	if (victim) /* until the third level has it */
-		epic_ring_take(&core->shared->victims, t + latency + core->params->l3.latency);
+	if (victim)
+		give_place(core, epic_line_of(last->tag), pending->issued, t + latency);
 	core->shared->moved[(t + latency) % FILLED] =
 	    4 * (t + latency) + (changes ? MOVED_IN_WITH : MOVED_IN);
 	if (victim)
@@ -241,6 +289,8 @@ void epic_request(struct epic_core *core, const struct access *a, uint64_t cycle
 	note_order(core, a, t, t + time->latency);
 	if (a->order)
 		hold(core, a, t, t + time->latency);
+	core->shared->asked[core->shared->requests.next] = (struct asked){
+	    a->kind == EPIC_FENCE ? UINT64_MAX : epic_line(&core->l2d, a->address), t};
 	epic_ring_take(&core->shared->requests, t + time->latency);
 	if (!stores)
 		return;
