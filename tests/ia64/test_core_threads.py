@@ -74,6 +74,32 @@ EXECUTED = """
 (p8)	br.cond.sptk.few b7;;
 back:	add r22=256,r22;;
 """
+# Both threads go over the same lines, the first one at the end waits for the second.
+SAME_LINES = TWO_THREADS + """	movl r20=flag
+	movl r29=data
+	movl r24={turns}-1;;
+	mov ar.lc=r24;;
+again:
+	{body}
+	br.cloop.sptk again;;
+(p9)	br.cond.sptk wait
+	st8.rel [r20]=r20
+	mov r15=1025
+	mov r40=0;;
+	break.i 0x100000;;
+wait:
+	ld8.acq r27=[r20];;
+	cmp.eq p6,p7=r27,r0
+(p6)	br.cond.spnt wait;;
+	mov r15=1236
+	mov r40=0;;
+	break.i 0x100000;;
+	.endp _start
+	.section .bss
+	.align 128
+flag:	.skip 128
+data:	.skip 128*16*2500
+"""
 SLEEP = "	mov r15=1168; mov r40=r22; mov r41=0;; break.i 0x100000;;"
 
 HANDED = {"CPE_BLD_HOM.ANY": 8, "CPE_BLD_HOM.RdData": 2, "CPE_BLD_HOM.InvItoE": 2,
@@ -174,6 +200,46 @@ class Test(Case):
             for event, count in wanted.items():
                 self.assertAlmostEqual(many[event] - few[event], 2000 * count,
                                        delta=ENDS * 2 * (count != 0), msg=(read, event))
+
+    def test_conflicts(self):
+        """Each line is snooped once, as one core reads it from memory and the other one takes it from
+        there. On its way a snoop may overtake a line that links have made late: each conflict is
+        acknowledged, and takes one Cmp_Fwd of the snoop's kind."""
+        forwards = "CmpFwdCode", "CmpFwdInvOwn", "CmpFwdInvItoE"
+        events = ["CPE_QPI_RSP.SNP_REG", "CPE_QPI_RSP.SNP_CONF", "CPE_QPI_RSP.CFWD_ORB",
+                  "CPE_BLD_HOM.RspCnflct", "CPE_BLD_HOM.AckCnflct", "CPE_EXT_SNP.SNP_ACC",
+                  *(f"CPE_RIP_NDRNCBSNP.{name}" for name in forwards), "CPE_RIP_NDRNCBSNP.Any_NDR",
+                  "CPE_RIP_NDRNCBSNP.Any_SNP", "CPE_RIP_DRS.Any", "CPE_BLD_HOM.ANY",
+                  "CPE_BLD_DRSNCS.ANY_DRS", "CPE_LNK.OUT_VLD", "CPE_LNK.IN_VLD", "ER_SNP_ALL.ALL",
+                  "ER_SNP_CODE.ALL", "ER_BRQ_LOCK", "rbox8.FLITS_RCVD", "rbox8.FLITS_SENT",
+                  "bbox.SNP_REQ_ALL"]
+        for body, kind in (("ldf8 f6=[r29],128", forwards[0]), ("st8 [r29]=r0,128", forwards[1])):
+            program = self.assemble(SAME_LINES.format(turns=2500, body=f"{body};;" * 16), "-N",
+                                    "--no-warn-rwx-segments")
+            counts = {}
+            for n in range(0, len(events), 6):
+                counts.update(stat("itanium-9300-2s", program, events[n:n + 6]))
+            found = {event.partition(".")[2]: counts[event] for event in events}
+            conflicts, snoops = found["SNP_CONF"], found["Any_SNP"]
+            self.assertGreater(conflicts, 40)
+            for event in ("CFWD_ORB", "RspCnflct", "AckCnflct", kind):
+                self.assertEqual(found[event], conflicts, (body, event))
+            self.assertEqual(sum(found[name] for name in forwards), conflicts)
+            self.assertAlmostEqual(snoops, 16 * 2500, delta=ENDS)
+            self.assertEqual(found["SNP_REG"] + conflicts, snoops)
+            self.assertEqual(found["SNP_REQ_ALL"], snoops)
+            self.assertEqual(found["SNP_ACC"], snoops + conflicts)
+            self.assertEqual(counts["ER_SNP_ALL.ALL"], snoops + conflicts)
+            if kind == "CmpFwdCode":
+                self.assertEqual(counts["ER_SNP_CODE.ALL"], conflicts)
+            self.assertLess(counts["ER_BRQ_LOCK"], conflicts)
+            sent = counts["CPE_BLD_HOM.ANY"] + LINE_FLITS * found["ANY_DRS"]
+            came = found["Any_NDR"] + snoops + LINE_FLITS * found["Any"]
+            self.assertEqual((found["OUT_VLD"], found["IN_VLD"]), (sent, came))
+            for socket in range(2):
+                for core, port in ("OUT_VLD", "FLITS_RCVD"), ("IN_VLD", "FLITS_SENT"):
+                    self.assertEqual(counts["CPE_LNK." + core, socket, 0],
+                                     counts["rbox8." + port, socket, 8])
 
     def test_line_of_data(self):
         """As test_uncore's: the line is read from who wrote it, and then taken from who reads it."""
