@@ -58,24 +58,31 @@ static bool find_cycles(const struct pmu_umask *umask, struct threshold asked,
 }
 
 /* What happens once a cycle at most is as many cycles. */
+static bool find_rate(uint16_t signal, uint32_t qualifiers, struct threshold asked,
+		      struct threshold_count *count)
+{
+	const enum signal_rate rate = signal_table[signal].rate;
+	const bool reached = asked.least <= 1;
+
+	if (signal == SIGNAL_NONE || rate == SIGNAL_RATE_ANY ||
+	    (asked.edge && rate != SIGNAL_RATE_APART))
+		return false;
+	*count =
+	    (struct threshold_count){.qualifiers = qualifiers, .rest = asked.invert && !asked.edge};
+	if (rate == SIGNAL_RATE_CLOCK && count->rest) {
+		count->rest = false;
+		count->signal = reached ? SIGNAL_NONE : signal;
+	} else {
+		count->signal = reached ? signal : SIGNAL_NONE;
+	}
+	return true;
+}
+
 static bool find_once(const struct pmu_umask *umask, struct threshold asked,
 		      struct threshold_count *count)
 {
-	const enum signal_rate rate = signal_table[umask->signal].rate;
-	const bool reached = asked.least <= 1;
-
-	if (threshold_asks(given_by(umask)) || umask->signal == SIGNAL_NONE ||
-	    rate == SIGNAL_RATE_ANY || (asked.edge && rate != SIGNAL_RATE_APART))
-		return false;
-	*count = (struct threshold_count){.qualifiers = umask->qualifiers,
-					  .rest = asked.invert && !asked.edge};
-	if (rate == SIGNAL_RATE_CLOCK && count->rest) {
-		count->rest = false;
-		count->signal = reached ? SIGNAL_NONE : umask->signal;
-	} else {
-		count->signal = reached ? umask->signal : SIGNAL_NONE;
-	}
-	return true;
+	return !threshold_asks(given_by(umask)) &&
+	       find_rate(umask->signal, umask->qualifiers, asked, count);
 }
 
 bool threshold_find(const struct pmu_event *event, unsigned umask, struct threshold asked,
@@ -90,5 +97,6 @@ bool threshold_find(const struct pmu_event *event, unsigned umask, struct thresh
 			if (event->umasks[i].value == umask && !event->umasks[i].absent &&
 			    ways[way](&event->umasks[i], asked, count))
 				return true;
-	return false;
+	return !event->umask_count && event->umask == umask &&
+	       find_rate(event->signal, 0, asked, count);
 }

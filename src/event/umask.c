@@ -137,7 +137,8 @@ bool umask_cycles(const struct pmu_selection *selection, struct threshold_count 
 {
 	const struct threshold asked = umask_threshold(selection);
 
-	return selection->event && selection->event->by_umask && threshold_asks(asked) &&
+	return selection->event && threshold_asks(asked) &&
+	       (selection->event->by_umask || !selection->event->umask_count) &&
 	       threshold_find(selection->event, selection->umask, asked, count);
 }
 

@@ -310,6 +310,7 @@ bool feed_decode(const struct feed_decoder *decoder, const uint8_t *bytes, size_
 
 	*insn = (struct feed_insn){.class = FEED_NONE, .length = (uint8_t)length};
 	insn->op.stepped = -1;
+	insn->op.length = insn->length;
 	if (ZYAN_FAILED(ZydisDecoderDecodeFull(&decoder->zydis, bytes, length, &instruction, all)))
 		return false;
 	operands.count = instruction.operand_count;

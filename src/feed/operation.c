@@ -511,6 +511,12 @@ static void take_stack(struct machine_op *op, const struct instruction *instruct
 	};
 }
 
+/* The operand size prefix where it makes an immediate one of 16 bits. */
+static bool has_length_prefix(const ZydisDecodedInstruction *decoded)
+{
+	return decoded->attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE && decoded->raw.imm[0].size == 16;
+}
+
 void feed_operation(struct machine_op *op, const ZydisDecodedInstruction *decoded,
 		    const ZydisDecodedOperand *operands, unsigned loads, unsigned stores)
 {
@@ -520,6 +526,9 @@ void feed_operation(struct machine_op *op, const ZydisDecodedInstruction *decode
 	*op = (struct machine_op){
 	    .timing = timing_of(&instruction),
 	    .branch = (uint8_t)branch_of(&instruction),
+	    .length = decoded->length,
+	    .length_prefix = has_length_prefix(decoded),
+	    .wide_immediate = decoded->raw.imm[0].size == 64,
 	    .loads = (uint8_t)loads,
 	    .stores = (uint8_t)stores,
 	    .operand = {.base = PLAN_ADDRESS_NONE, .index = PLAN_ADDRESS_NONE},

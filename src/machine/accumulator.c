@@ -361,8 +361,10 @@ void accumulators_report(const struct machine *machine, unsigned core)
 	 * later: who counts the others would take it off too late. */
 	ticks = ticks_run(state);
 	accumulators_tell_responses(machine, core);
-	if (machine->uarch)
+	if (machine->uarch) {
 		accumulators_tell_pipe(machine, core);
+		accumulators_tell_front(machine, core);
+	}
 	accumulators_tell_cycles(machine, core);
 	tell_core(machine, core, ticks);
 }

@@ -33,6 +33,9 @@ uint64_t accumulators_ticks_run(const struct machine_progress *progress);
 /** Of branches, micro-operations and stalls, emits what is new. */
 void accumulators_tell_pipe(const struct machine *machine, unsigned core);
 
+/** The same of what the front end delivered. */
+void accumulators_tell_front(const struct machine *machine, unsigned core);
+
 /** The same of requests that left the core, by what answered them. */
 void accumulators_tell_responses(const struct machine *machine, unsigned core);
 

@@ -1,5 +1,6 @@
 /* What the accumulators say of cycles in which so many are at once. */
 #include "machine/accumulator.h"
+#include "machine/pipe.h"
 #include "machine/waits.h"
 
 #define SAYS(what) QUALIFIER_CORE_CYCLES_WAITING_##what
@@ -27,18 +28,21 @@ static void tell(const struct machine *machine, unsigned core, struct accumulato
 
 static void tell_issue(const struct machine *machine, unsigned number)
 {
-	static const enum pmu_signal_id ids[MACHINE_PIPE_KINDS] = {
-	    [PIPE_ISSUED] = SIGNAL_CORE_CYCLES_ISSUED,
-	    [PIPE_EXECUTED] = SIGNAL_CORE_CYCLES_EXECUTED,
-	    [PIPE_RETIRED] = SIGNAL_CORE_CYCLES_UOPS_RETIRED,
-	    [PIPE_INSTRUCTIONS] = SIGNAL_CORE_CYCLES_RETIRED,
+	static const uint32_t says[MACHINE_PIPE_KINDS] = {
+	    [PIPE_LOADS] = QUALIFIER_CORE_CYCLES_LOADS_ALL,
+	    [PIPE_LOADS_L1] = QUALIFIER_CORE_CYCLES_LOADS_L1,
+	    [PIPE_BRANCHES] = QUALIFIER_CORE_CYCLES_BRANCHES_ALL,
+	    [PIPE_BRANCHES_NEAR] = QUALIFIER_CORE_CYCLES_BRANCHES_NEAR,
+	    [PIPE_CONDITIONAL] = QUALIFIER_CORE_CYCLES_BRANCHES_CONDITIONAL,
+	    [PIPE_NOT_TAKEN] = QUALIFIER_CORE_CYCLES_BRANCHES_NOT_TAKEN,
 	};
 	struct core_cycles *cycles = &machine->cores[number].cycles;
 
 	if (!__atomic_load_n(&cycles->known, __ATOMIC_RELAXED))
 		return;
 	for (unsigned kind = 0; kind < MACHINE_PIPE_KINDS; kind++)
-		tell(machine, number, (struct accumulator_sum){.id = ids[kind]},
+		tell(machine, number,
+		     (struct accumulator_sum){.id = pipe_signals[kind], .qualifiers = says[kind]},
 		     cycles->counts[kind], cycles->rises[kind], MACHINE_PIPE_MOST, 1,
 		     cycles->reported[kind]);
 }
@@ -85,8 +89,9 @@ static void tell_waits(const struct machine *machine, unsigned number)
 	    {.id = SIGNAL_CORE_LOAD_PENDING,
 	     .amount = any(&waits->levels[WAIT_LOAD_FAR]) / cycle,
 	     .qualifiers = QUALIFIER_CORE_LOAD_PENDING_L2_MISS},
+	    {.id = SIGNAL_CORE_LOAD_WAITING, .amount = any(&waits->levels[WAIT_LOAD_ANY]) / cycle},
 	};
-	accumulators_tell(machine, number, loads, waits->reported_loads, 2);
+	accumulators_tell(machine, number, loads, waits->reported_loads, 3);
 }
 
 void accumulators_tell_cycles(const struct machine *machine, unsigned number)

@@ -121,8 +121,9 @@ void accumulators_tell_pipe(const struct machine *machine, unsigned number)
 	    {SIGNAL_CORE_STALL, stalls[STALL_LOADS_FAR] / cycle, QUALIFIER_CORE_STALL_LOADS_FAR},
 	    {SIGNAL_CORE_STALL, stalls[STALL_VALUES] / cycle, QUALIFIER_CORE_STALL_VALUES},
 	    {SIGNAL_CORE_STALL, stalls[STALL_PORTS] / cycle, QUALIFIER_CORE_STALL_PORTS},
+	    {SIGNAL_CORE_STALL, stalls[STALL_DECODE] / cycle, QUALIFIER_CORE_STALL_DECODE},
 	    {SIGNAL_CORE_STALL, other_stalls(machine, &done) / cycle, QUALIFIER_CORE_STALL_OTHER},
-	    {SIGNAL_CORE_UNDELIVERED, stalls[STALL_FETCH] * machine->uarch->issue_width / cycle, 0},
+	    {SIGNAL_CORE_UNDELIVERED, (stalls[STALL_FETCH] + stalls[STALL_DECODE]) * machine->uarch->issue_width / cycle, 0},
 	};
 
 	static_assert(sizeof(sums) / sizeof(sums[0]) == PIPE_ACCUMULATORS, "each is reported");

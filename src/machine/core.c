@@ -9,6 +9,7 @@
 #include "machine/address_space.h"
 #include "machine/buffers.h"
 #include "machine/control.h"
+#include "machine/front.h"
 #include "machine/issue.h"
 #include "machine/machine.h"
 #include "machine/mshr.h"
@@ -44,6 +45,7 @@ static void forget_lines(struct machine_hart *core)
 {
 	for (unsigned i = 0; i < MACHINE_L0_LINES; i++)
 		core->data[i].line = core->code[i].line = UINT64_MAX;
+	front_forget(core);
 }
 
 /* Pages may have other frames than it knows. */
@@ -440,6 +442,7 @@ static void clear_hart(struct machine_hart *core, struct machine *machine)
 	core->fill_buffers = machine->desc->fill_buffers;
 	core->reorder_window = machine->desc->reorder_window;
 	core->l2_ticks = private_l2_ticks(machine);
+	front_init(core);
 	issue_init(core);
 	buffers_init(core);
 	tlb_init(core);

@@ -87,6 +87,7 @@ enum machine_stall {
 	STALL_LOADS_FAR,
 	STALL_VALUES, /* the reorder buffer is full of what waits for values, */
 	STALL_PORTS,  /* or the scheduler of what waits for a port */
+	STALL_DECODE, /* decoders deliver fewer micro-operations than it could take in */
 	MACHINE_STALLS
 };
 
@@ -107,6 +108,12 @@ enum machine_pipe_kind {
 	PIPE_EXECUTED,
 	PIPE_RETIRED,
 	PIPE_INSTRUCTIONS,
+	PIPE_LOADS,
+	PIPE_LOADS_L1, /* that find their line there */
+	PIPE_BRANCHES,
+	PIPE_BRANCHES_NEAR, /* all but system calls */
+	PIPE_CONDITIONAL,
+	PIPE_NOT_TAKEN,
 	MACHINE_PIPE_KINDS
 };
 #define MACHINE_PIPE_MOST 16 /* of a kind in a cycle, that are told apart */
@@ -116,6 +123,25 @@ struct machine_pipe_cycle {
 	uint64_t number;
 	uint32_t count, before; /* and the number in the cycle before it */
 	bool counted;		/* it is in the sums as it is */
+};
+
+/* Where the front end delivers so many micro-operations a cycle, and less than one more. */
+#define MACHINE_FRONT_RATES 5
+struct machine_front_rate {
+	uint64_t units, slots;
+};
+
+/* What the front end has delivered: micro-operations as they are issued. The rest is the DSB's.
+ * Units are of UARCH_CYCLE. */
+struct machine_front_counts {
+	struct machine_front_rate decoding[MACHINE_FRONT_RATES]; /* by decoders */
+	/* Of blocks for which the core waits for decoders. */
+	struct machine_front_rate late[MACHINE_FRONT_RATES];
+	uint64_t sequenced[2]; /* by the microcode sequencer, begun by DSB, by decoders, */
+	uint64_t sequences[2]; /* for so many instructions, */
+	uint64_t looped;       /* by the loop buffer */
+	uint64_t prefixes;     /* decoded instructions of which a prefix changes the length */
+	uint64_t switched;     /* units on the way from DSB to decoders */
 };
 
 /* A thread's clock on a core and what it has done there, in the shared state. First what is counted
@@ -137,6 +163,7 @@ struct machine_progress {
 	uint64_t split_loads, split_stores, split_locked; /* across a line's end: two of those */
 	uint64_t stalls[MACHINE_STALLS];		  /* ticks */
 	struct machine_pipe pipe;
+	struct machine_front_counts front;
 	/* First-level TLB misses by what accesses (enum tlb_use) and whether the page is large:
 	 * that the second level has, and that a page walk ends; */
 	uint64_t tlb_second[MACHINE_TLB_USES][2], tlb_walks[MACHINE_TLB_USES][2];
@@ -272,6 +299,38 @@ struct machine_issue {
 	uint64_t decided; /* tick at which the misses end on which the branch of the last depends */
 };
 
+/* Code whose micro-operations are kept decoded (DSB), and how far the front end is ahead: see
+ * front.h. */
+#define MACHINE_FRONT_BLOCKS 4096
+#define MACHINE_FRONT_GRAIN  4 /* bytes: blocks that begin in the same are one */
+#define MACHINE_FRONT_SETS   32
+#define MACHINE_FRONT_WAYS   8
+/* A set's windows in the order in which they came, in a ring. */
+struct machine_front_set {
+	_Alignas(32) uint32_t numbers[MACHINE_FRONT_WAYS]; /* of windows of FRONT_WINDOW bytes */
+	uint32_t parts[MACHINE_FRONT_WAYS];		   /* bit: byte that was decoded */
+	uint8_t entries[MACHINE_FRONT_WAYS], ways[MACHINE_FRONT_WAYS];
+	uint8_t all_ways;
+	uint8_t first, end; /* the oldest, and after the newest: modulo MACHINE_FRONT_WAYS */
+};
+
+struct machine_front {
+	uint32_t ahead, most;	 /* units that the decode queue holds, and may */
+	uint32_t owed;		 /* of a tick for which the core has waited too short, in units */
+	uint32_t set_mask, each; /* units of a slot */
+	uint64_t delivered;	 /* slots up to the end of the last block that decoders delivered */
+	struct machine_front_set sets[MACHINE_FRONT_SETS];
+	/* Where all of a block is in the DSB: the number of the grain in which it begins. */
+	_Alignas(32) uint32_t blocks[MACHINE_FRONT_BLOCKS];
+};
+
+/* The last block, of which it is known at the next one what it did. */
+struct machine_pipe_block {
+	uint64_t begin, span; /* ticks, and those of its slots added up */
+	uint32_t slots;	      /* 0: there is none */
+	uint64_t loads, l1;   /* so far, at its begin: all, and those that L1D has */
+};
+
 /* The line that rep movs or rep stos writes upwards from its begin: see control.h. */
 struct machine_string {
 	uint64_t line;	 /* virtual */
@@ -293,6 +352,7 @@ struct machine_hart {
 	uint32_t locked_ticks; /* that a locked access takes beyond its store */
 	struct machine_issue issue;
 	struct predictor predictor;
+	struct machine_front front;
 	_Alignas(64) struct machine_l0 data[MACHINE_L0_LINES];
 	_Alignas(64) struct machine_l0 code[MACHINE_L0_LINES];
 
@@ -313,7 +373,7 @@ struct machine_hart {
 	bool has_met;		       /* its last request took a line from another core */
 	bool in_turn;		       /* it runs, of the cores that meet: see skew.c */
 	bool watched;		       /* see pipe.h; */
-	uint8_t followed;	       /* and of it, bit: enum machine_pipe_kind */
+	uint16_t followed;	       /* and of it, bit: enum machine_pipe_kind */
 	bool tracked;		       /* see waits.h */
 	uint64_t user;		       /* unique number of this hold */
 	uint64_t not_before;	       /* tick at which it begins at the earliest */
@@ -342,6 +402,7 @@ struct machine_hart {
 	struct machine_strides strides;
 	struct machine_string string;
 	struct machine_pipe_cycle cycles[MACHINE_PIPE_KINDS];
+	struct machine_pipe_block block_before;
 	struct machine_translation frames[1 << MACHINE_FRAMES_LOG2]; /* of pages used lately */
 	struct machine_tlbs tlbs;
 };

@@ -13,6 +13,7 @@
 
 #include "machine/access.h"
 #include "machine/buffers.h"
+#include "machine/front.h"
 #include "machine/mshr.h"
 #include "machine/pipe.h"
 
@@ -69,8 +70,12 @@ static MACHINE_OUTLINE void catch_up(struct machine_hart *core)
 	const uint64_t now = core->progress->time, cycle = core->machine->core_ticks;
 	struct machine_issue *issue = &core->issue;
 
-	if (now > issue->time)
-		let_pass(issue, (now - issue->time) * UARCH_CYCLE / cycle);
+	if (now > issue->time) {
+		const uint64_t units = (now - issue->time) * UARCH_CYCLE / cycle;
+
+		let_pass(issue, units);
+		front_pass(core, units);
+	}
 	issue->time = now;
 }
 
@@ -136,6 +141,7 @@ static MACHINE_OUTLINE void hold_back(struct machine_hart *core, const struct ma
 	core->progress->time += ticks;
 	issue->time = core->progress->time;
 	let_pass(issue, units);
+	front_pass(core, units);
 	settle_vectors(issue);
 	if (must_attend(core))
 		machine_attend_block(core, plan->ticks);
@@ -341,6 +347,20 @@ static inline __attribute__((always_inline)) void issue_block(struct machine_har
 	finish_general(core, plan, follow_few(issue, plan, passed(issue, plan)));
 }
 
+/* @return ticks that have passed */
+static uint64_t wait_for_front(struct machine_hart *core, uint32_t units)
+{
+	const uint64_t owed = core->front.owed + units * core->machine->core_ticks;
+	const uint64_t ticks = owed / UARCH_CYCLE;
+
+	core->front.owed = owed % UARCH_CYCLE;
+	core->progress->stalls[STALL_DECODE] += ticks;
+	core->progress->time += ticks;
+	core->issue.time = core->progress->time;
+	let_pass(&core->issue, units);
+	return ticks;
+}
+
 /* Where the clock has moved, or the block is special. */
 static MACHINE_OUTLINE void issue_other(struct machine_hart *core, const struct machine_plan *plan)
 {
@@ -353,6 +373,10 @@ static MACHINE_OUTLINE void issue_other(struct machine_hart *core, const struct 
 		core->progress->time += plan->carried;
 		catch_up(core);
 	}
+	if (front_loops(core, plan))
+		core->progress->front.looped += plan->slots;
+	if (plan->special & PLAN_SEQUENCES)
+		wait_for_front(core, front_sequence(core, plan));
 	if (plan->special & PLAN_FENCES)
 		buffers_fence(core, plan->instructions);
 	if (plan->special & PLAN_BOTH_HALVES) {
@@ -363,14 +387,42 @@ static MACHINE_OUTLINE void issue_other(struct machine_hart *core, const struct 
 	finish_general(core, plan, follow(issue, plan, 0, PLAN_LANES, passed(issue, plan)));
 }
 
+/* What L1I has not ends what the front end has in advance, and is not decoded. */
+static void fetch_lines(struct machine_hart *core, uint64_t address, uint64_t last)
+{
+	const uint64_t begin = core->progress->time, misses = core->l1i->misses;
+
+	machine_fetch_outline(core, address, last);
+	if (MACHINE_LIKELY(core->progress->time == begin))
+		return;
+	catch_up(core);
+	core->front.ahead = 0;
+	if (core->l1i->misses != misses)
+		front_drop(core, address, last);
+}
+
 static MACHINE_OUTLINE void fetch_late(struct machine_hart *core, const struct machine_plan *plan)
 {
-	const uint64_t address = plan->address;
+	const uint64_t address = plan->address, last = address + plan->bytes - 1;
+	uint64_t late = 0;
+	uint32_t units;
 
-	machine_fetch_outline(core, address, address + plan->bytes - 1);
+	if (machine_use(core->l1i, core->code, address, last, MACHINE_TAG_S))
+		core->progress->fetches++;
+	else
+		fetch_lines(core, address, last);
+	if (core->issue.time != core->progress->time)
+		catch_up(core);
+	if (!front_has(core, address)) {
+		units = front_deliver(core, plan);
+		late = units ? wait_for_front(core, units) : 0;
+	}
 	if (!MACHINE_LIKELY(!core->watched))
-		pipe_count(core, plan);
-	issue_other(core, plan);
+		pipe_count(core, plan, late);
+	if (MACHINE_LIKELY(!plan->special))
+		issue_block(core, plan);
+	else
+		issue_other(core, plan);
 }
 
 static inline __attribute__((always_inline)) void fetch(struct machine_hart *core,
@@ -378,7 +430,8 @@ static inline __attribute__((always_inline)) void fetch(struct machine_hart *cor
 {
 	const uint64_t address = plan->address, last = address + plan->bytes - 1;
 
-	if (!MACHINE_LIKELY(machine_use(core->l1i, core->code, address, last, MACHINE_TAG_S))) {
+	if (!MACHINE_LIKELY(front_has(core, address) &&
+			    machine_use(core->l1i, core->code, address, last, MACHINE_TAG_S))) {
 		fetch_late(core, plan);
 		return;
 	}
@@ -409,6 +462,8 @@ static MACHINE_OUTLINE void refill(struct machine_hart *core, const struct machi
 	known = machine_max(known, mshr_last_arrival(core, last->deciders));
 	known = machine_max(known, issue->decided);
 	mshr_stall(core, STALL_BRANCH, known + core->machine->uarch->refill * cycle);
+	catch_up(core);
+	core->front.ahead = 0;
 	fetch(core, plan);
 }
 

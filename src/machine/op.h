@@ -31,8 +31,11 @@ struct machine_op_address {
 
 /* An instruction, as far as its time depends on it. */
 struct machine_op {
-	uint8_t timing; /* enum machine_timing_id */
-	uint8_t branch; /* enum machine_branch */
+	uint8_t timing;	     /* enum machine_timing_id */
+	uint8_t branch;	     /* enum machine_branch */
+	uint8_t length;	     /* bytes */
+	bool length_prefix;  /* a prefix changes the length of what follows it */
+	bool wide_immediate; /* of 64 bits */
 	uint8_t loads, stores;
 	bool pure;		     /* it moves from or to memory, and computes nothing */
 	bool vector_load, wide_load; /* into a vector register; of 256 bits */

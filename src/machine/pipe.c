@@ -2,8 +2,22 @@
 
 #include "machine/plan.h"
 #include "machine/state.h"
+#include "machine/waits.h"
 
 static_assert(MACHINE_PORTS == UARCH_PORTS, "a sum each");
+
+const enum pmu_signal_id pipe_signals[MACHINE_PIPE_KINDS] = {
+    [PIPE_ISSUED] = SIGNAL_CORE_CYCLES_ISSUED,
+    [PIPE_EXECUTED] = SIGNAL_CORE_CYCLES_EXECUTED,
+    [PIPE_RETIRED] = SIGNAL_CORE_CYCLES_UOPS_RETIRED,
+    [PIPE_INSTRUCTIONS] = SIGNAL_CORE_CYCLES_RETIRED,
+    [PIPE_LOADS] = SIGNAL_CORE_CYCLES_LOADS,
+    [PIPE_LOADS_L1] = SIGNAL_CORE_CYCLES_LOADS,
+    [PIPE_BRANCHES] = SIGNAL_CORE_CYCLES_BRANCHES,
+    [PIPE_BRANCHES_NEAR] = SIGNAL_CORE_CYCLES_BRANCHES,
+    [PIPE_CONDITIONAL] = SIGNAL_CORE_CYCLES_BRANCHES,
+    [PIPE_NOT_TAKEN] = SIGNAL_CORE_CYCLES_BRANCHES,
+};
 
 static bool is_asked(const struct signal_port *port, enum pmu_signal_id id)
 {
@@ -11,30 +25,33 @@ static bool is_asked(const struct signal_port *port, enum pmu_signal_id id)
 }
 
 /* @return bit: enum machine_pipe_kind */
-static uint8_t asked_cycles(const struct signal_port *port)
+static uint16_t asked_cycles(const struct signal_port *port)
 {
-	return (uint8_t)(is_asked(port, SIGNAL_CORE_CYCLES_ISSUED) << PIPE_ISSUED |
-			 is_asked(port, SIGNAL_CORE_CYCLES_EXECUTED) << PIPE_EXECUTED |
-			 is_asked(port, SIGNAL_CORE_CYCLES_UOPS_RETIRED) << PIPE_RETIRED |
-			 is_asked(port, SIGNAL_CORE_CYCLES_RETIRED) << PIPE_INSTRUCTIONS);
+	uint16_t asked = 0;
+
+	for (unsigned kind = 0; kind < MACHINE_PIPE_KINDS; kind++)
+		asked |= (uint16_t)(is_asked(port, pipe_signals[kind]) << kind);
+	return asked;
 }
 
-static void follow_cycles(struct machine_hart *core, uint8_t kinds)
+static void follow_cycles(struct machine_hart *core, uint16_t kinds)
 {
-	for (uint8_t left = kinds & ~core->followed; left; left &= (uint8_t)(left - 1))
+	for (uint16_t left = kinds & ~core->followed; left; left &= (uint16_t)(left - 1))
 		core->cycles[__builtin_ctz(left)] = (struct machine_pipe_cycle){.counted = true};
 	if (kinds)
 		__atomic_store_n(&core->core->cycles.known, true, __ATOMIC_RELAXED);
 	core->followed = kinds;
+	core->block_before.slots = 0;
 }
 
 void pipe_look(struct machine_hart *core)
 {
 	const struct signal_port *port = &core->machine->port;
-	const uint8_t cycles = asked_cycles(port);
+	const uint16_t cycles = asked_cycles(port);
 	const bool watched =
 	    cycles || is_asked(port, SIGNAL_CORE_UOP_RETIRED) || is_asked(port, SIGNAL_CORE_PORT) ||
-	    is_asked(port, SIGNAL_CORE_DIVIDER) || is_asked(port, SIGNAL_CORE_CYCLES_DIVIDING);
+	    is_asked(port, SIGNAL_CORE_DIVIDER) || is_asked(port, SIGNAL_CORE_CYCLES_DIVIDING) ||
+	    is_asked(port, SIGNAL_CORE_LOAD_WAITING);
 
 	for (unsigned i = 0; watched && !core->watched && i < MACHINE_L0_LINES; i++)
 		core->code[i].line = UINT64_MAX;
@@ -99,12 +116,11 @@ static void add_to_cycle(struct machine_hart *core, enum machine_pipe_kind kind,
 	};
 }
 
-/* So many, evenly in the slots from now on. */
+/* So many, evenly in the time from @begin on, of which each slot has its part of @span. */
 static void spread(struct machine_hart *core, enum machine_pipe_kind kind, uint32_t count,
-		   uint32_t slots)
+		   uint64_t begin, uint64_t span)
 {
 	const uint64_t cycle = core->machine->core_ticks, width = core->machine->uarch->issue_width;
-	const uint64_t begin = core->progress->time, span = slots * cycle;
 	uint64_t number = begin / cycle;
 	uint32_t done = 0;
 
@@ -121,20 +137,101 @@ static void spread(struct machine_hart *core, enum machine_pipe_kind kind, uint3
 
 static uint32_t retired_by(const struct machine_plan *plan)
 {
-	return plan->uops + machine_plan_eliminated(plan);
+	return plan->uops + machine_plan_front(plan)->eliminated;
 }
 
-static void count_cycles(struct machine_hart *core, const struct machine_plan *plan)
+/* Loads so far, as accumulators have them: one across a line's end is one, locked ones are loads.
+ */
+static uint64_t loads_of(const struct machine_progress *progress)
 {
-	for (uint8_t left = core->followed; left; left &= (uint8_t)(left - 1)) {
-		const enum machine_pipe_kind kind = (enum machine_pipe_kind)__builtin_ctz(left);
-		const uint32_t count = kind == PIPE_ISSUED     ? plan->slots
-				       : kind == PIPE_EXECUTED ? plan->uops
-				       : kind == PIPE_RETIRED  ? retired_by(plan)
-							       : plan->instructions;
+	return progress->loads - progress->split_loads + progress->locked - progress->split_locked;
+}
 
-		spread(core, kind, count, plan->slots);
-	}
+/* Those that found their line in L1D, where one across its end is two: see find_loads(). */
+static uint64_t l1_hits_of(const struct machine_hart *core)
+{
+	const uint64_t *answers = core->core->answers[ANSWERS_DEMAND][REQUEST_READ_DATA];
+	const struct machine_progress *progress = core->progress;
+	uint64_t hits = progress->loads - progress->buffer_hits + progress->walk_reads[0][1] +
+			progress->walk_reads[1][1] - core->core->l2_hits[REQUEST_READ_DATA] +
+			core->core->l1d_prefetch_hits;
+
+	for (unsigned source = 0; source < SOURCES; source++)
+		hits -= answers[source];
+	return hits;
+}
+
+static void spread_loads(struct machine_hart *core, const struct machine_pipe_block *block)
+{
+	const uint64_t loads = loads_of(core->progress) - block->loads;
+	const int64_t hits = (int64_t)(l1_hits_of(core) - block->l1);
+
+	spread(core, PIPE_LOADS, (uint32_t)loads, block->begin, block->span);
+	if (hits > 0)
+		spread(core, PIPE_LOADS_L1, (uint32_t)hits, block->begin, block->span);
+}
+
+/* With the block's last slot. */
+static void add_branch(struct machine_hart *core, const struct machine_pipe_block *block,
+		       bool taken)
+{
+	const uint64_t parts = (uint64_t)block->slots * core->machine->uarch->issue_width;
+	const uint64_t last = block->begin + (block->slots - 1) * block->span / parts;
+	const uint64_t number = last / core->machine->core_ticks;
+	const uint8_t branch = core->issue.end.branch;
+
+	if (branch == MACHINE_BRANCH_NONE)
+		return;
+	add_to_cycle(core, PIPE_BRANCHES, number, 1);
+	if (branch != MACHINE_BRANCH_SYSTEM)
+		add_to_cycle(core, PIPE_BRANCHES_NEAR, number, 1);
+	if (branch != MACHINE_BRANCH_CONDITIONAL)
+		return;
+	add_to_cycle(core, PIPE_CONDITIONAL, number, 1);
+	if (!taken)
+		add_to_cycle(core, PIPE_NOT_TAKEN, number, 1);
+}
+
+static void end_block(struct machine_hart *core, bool taken)
+{
+	const struct machine_pipe_block *block = &core->block_before;
+
+	if (block->slots && core->followed & 1u << PIPE_LOADS)
+		spread_loads(core, block);
+	if (block->slots && core->followed & 1u << PIPE_BRANCHES)
+		add_branch(core, block, taken);
+	core->block_before.slots = 0;
+}
+
+static void begin_block(struct machine_hart *core, uint32_t slots, uint64_t begin, uint64_t span)
+{
+	core->block_before = (struct machine_pipe_block){
+	    .begin = begin,
+	    .span = span,
+	    .slots = slots,
+	    .loads = loads_of(core->progress),
+	    .l1 = l1_hits_of(core),
+	};
+}
+
+/* @param late  as pipe_count() has it */
+static void count_cycles(struct machine_hart *core, const struct machine_plan *plan, uint64_t late)
+{
+	const uint64_t begin = core->progress->time - late;
+	const uint64_t span =
+	    plan->slots * core->machine->core_ticks + late * core->machine->uarch->issue_width;
+	const uint32_t counts[] = {
+	    [PIPE_ISSUED] = plan->slots,
+	    [PIPE_EXECUTED] = plan->uops,
+	    [PIPE_RETIRED] = retired_by(plan),
+	    [PIPE_INSTRUCTIONS] = plan->instructions,
+	};
+
+	end_block(core, plan->address != core->issue.next);
+	begin_block(core, plan->slots, begin, span);
+	for (unsigned kind = 0; kind < sizeof(counts) / sizeof(counts[0]); kind++)
+		if (core->followed & 1u << kind)
+			spread(core, (enum machine_pipe_kind)kind, counts[kind], begin, span);
 }
 
 /* What the block books of a port: units. */
@@ -153,7 +250,17 @@ static bool divider_is_idle(const struct machine_hart *core)
 	return core->issue.ports[UARCH_DIVIDER] <= passed;
 }
 
-void pipe_count(struct machine_hart *core, const struct machine_plan *plan)
+/* From when the block's first load is issued to when its last has its data, if L1D has them. */
+static void wait_for_loads(struct machine_hart *core, const struct machine_plan_front *block)
+{
+	const uint64_t now = core->progress->time, cycle = core->machine->core_ticks;
+
+	if (block->load_end)
+		waits_note_load(core, now + block->load_begin * cycle / UARCH_CYCLE,
+				now + block->load_end * cycle / UARCH_CYCLE);
+}
+
+void pipe_count(struct machine_hart *core, const struct machine_plan *plan, uint64_t late)
 {
 	struct machine_pipe *pipe = &core->progress->pipe;
 
@@ -163,14 +270,18 @@ void pipe_count(struct machine_hart *core, const struct machine_plan *plan)
 	if (booked(plan, UARCH_DIVIDER) && divider_is_idle(core))
 		add(&core->core->cycles.divisions, 1);
 	if (core->followed)
-		count_cycles(core, plan);
+		count_cycles(core, plan, late);
+	if (core->tracked)
+		wait_for_loads(core, machine_plan_front(plan));
 }
 
 void pipe_end_call(struct machine_hart *core)
 {
 	struct machine_block_end *end = &core->issue.end;
 
-	for (uint8_t left = core->followed; left; left &= (uint8_t)(left - 1))
+	if (core->followed)
+		end_block(core, false);
+	for (uint16_t left = core->followed; left; left &= (uint16_t)(left - 1))
 		end_cycle(core, (enum machine_pipe_kind)__builtin_ctz(left));
 	if (end->branch != MACHINE_BRANCH_SYSTEM)
 		return;

@@ -5,21 +5,27 @@
  * there, and no time.
  *
  * Cycle by cycle: the n-th of a block's slots is issued n / issue_width cycles after the block
- * begins. Micro-operations executed, all of them, and instructions are spread evenly over these
- * slots. A cycle has those whose time is in it.
+ * begins; where the core waits for decoders, they are spread evenly over that time too.
+ * Micro-operations executed, all of them, instructions and loads are spread evenly over these
+ * slots, and a branch is in its block's last one. A cycle has those whose time is in it.
  */
 #ifndef MACHINE_PIPE_H
 #define MACHINE_PIPE_H
 
 #include "machine/hart.h"
 
+#include "catalog/signal_ids.h"
+
 struct machine_plan;
+
+/** What tells the cycles of each kind. */
+extern const enum pmu_signal_id pipe_signals[MACHINE_PIPE_KINDS];
 
 /** Finds out whether the hart is to be watched from here on; each time it starts or looks up. */
 void pipe_look(struct machine_hart *core);
 
-/** The block is executed. */
-void pipe_count(struct machine_hart *core, const struct machine_plan *plan);
+/** The block is executed. @param late  ticks that have passed as its code was decoded too slowly */
+void pipe_count(struct machine_hart *core, const struct machine_plan *plan, uint64_t late);
 
 /** What came before a system call has ended with it: the branch to the system, and a cycle. */
 void pipe_end_call(struct machine_hart *core);

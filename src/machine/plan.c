@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "machine/plan_front.h"
 #include "machine/plan_maker.h"
 #include "machine/predict.h"
 #include "machine/state.h"
@@ -112,8 +113,8 @@ static size_t add_row(const struct plan_maker *maker, uint8_t *row, unsigned sou
 	return any ? (size_t)halves * PLAN_LANES : 0;
 }
 
-/* @param passed  cycles that pass while the block is taken in. @return bytes */
-static size_t fill_rows(const struct plan_maker *maker, struct machine_plan *plan, int passed)
+/* @param passed  cycles that pass while the block is taken in */
+static void fill_rows(const struct plan_maker *maker, struct machine_plan *plan, int passed)
 {
 	const unsigned halves = plan->special & PLAN_BOTH_HALVES ? 2 : 1;
 	uint8_t *row = plan->rows, from[PLAN_VALUES];
@@ -133,19 +134,25 @@ static size_t fill_rows(const struct plan_maker *maker, struct machine_plan *pla
 	} else {
 		plan->special |= PLAN_MANY_ROWS;
 		memcpy(row, from, plan->row_count);
-		row += plan->row_count;
 	}
-	return (size_t)(row - (uint8_t *)plan);
 }
 
-/* @param bytes  of the plan so far. @return all of them */
-static size_t add_eliminated(const struct plan_maker *maker, struct machine_plan *plan,
-			     size_t bytes)
+/* @return bytes of the plan */
+static size_t fill_front(const struct plan_maker *maker, struct machine_plan *plan,
+			 const struct machine_op *const *ops, size_t count, bool loops)
 {
-	const uint16_t eliminated = (uint16_t)maker->eliminated;
+	const size_t at = machine_plan_front_at(plan);
+	struct machine_plan_front *front = (void *)((uint8_t *)plan + at);
+	const size_t bytes = plan_front_make(front, maker->uarch, plan->address, ops, count);
 
-	memcpy((uint8_t *)plan + bytes, &eliminated, sizeof(eliminated));
-	return bytes + sizeof(eliminated);
+	front->eliminated = (uint16_t)maker->eliminated;
+	front->load_begin = (uint16_t)(maker->load_begin * UARCH_CYCLE);
+	front->load_end = (uint16_t)(maker->load_end * UARCH_CYCLE);
+	if (front->sequences)
+		plan->special |= PLAN_SEQUENCES;
+	else if (loops && plan->slots <= maker->uarch->loop_buffer)
+		plan->special |= PLAN_LOOPS;
+	return at + bytes;
 }
 
 static bool has_vectors(const struct plan_maker *maker)
@@ -267,6 +274,7 @@ size_t machine_plan_make(struct machine_plan *plan, const struct machine *machin
 	const struct machine_op *last = ops[count - 1];
 	const struct machine_uarch *uarch = machine->uarch;
 	struct plan_maker maker;
+	const bool loops = follows_itself(block, last);
 	uint32_t units, wait;
 
 	assert(count > 0 && count <= PLAN_OPS_MAX);
@@ -285,7 +293,7 @@ size_t machine_plan_make(struct machine_plan *plan, const struct machine *machin
 	plan->slots = (uint16_t)maker.slots;
 	plan->uops = (uint16_t)maker.uops;
 	plan->ticks = (uint32_t)(units * machine->core_ticks / UARCH_CYCLE);
-	if (follows_itself(block, last))
+	if (loops)
 		plan->carried = (uint32_t)(carried_units(uarch, ops, count, units) *
 					   machine->core_ticks / UARCH_CYCLE);
 	plan->special =
@@ -293,19 +301,8 @@ size_t machine_plan_make(struct machine_plan *plan, const struct machine *machin
 		      (has_vectors(&maker) ? PLAN_BOTH_HALVES : 0));
 	plan->end = end_of(&maker, block, ops, count);
 	fill_ports(&maker, plan, units);
-	return add_eliminated(&maker, plan, fill_rows(&maker, plan, (int)(units / UARCH_CYCLE)));
-}
-
-uint32_t machine_plan_eliminated(const struct machine_plan *plan)
-{
-	const size_t stride = plan->special & PLAN_BOTH_HALVES ? PLAN_VALUES : PLAN_LANES;
-	const uint8_t *at = plan->rows + (1 + (size_t)plan->row_count) * stride;
-	uint16_t eliminated;
-
-	if (plan->row_count > PLAN_FROM_MOST)
-		at += plan->row_count;
-	memcpy(&eliminated, at, sizeof(eliminated));
-	return eliminated;
+	fill_rows(&maker, plan, (int)(units / UARCH_CYCLE));
+	return fill_front(&maker, plan, ops, count, loops);
 }
 
 bool machine_plans(const struct machine *machine)

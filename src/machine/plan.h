@@ -15,10 +15,13 @@
 
 #include "machine/access.h"
 #include "machine/op.h"
+#include "machine/plan_front.h"
 
-#define PLAN_BIAS      127 /* that latencies in a plan are more than they are */
-#define PLAN_OPS_MAX   512
-#define PLAN_ALIGNMENT 64
+#define PLAN_INSN_BYTES_MAX 15
+#define PLAN_WINDOWS_MAX    (PLAN_OPS_MAX * PLAN_INSN_BYTES_MAX / FRONT_WINDOW + 2)
+#define PLAN_BIAS	    127 /* that latencies in a plan are more than they are */
+#define PLAN_OPS_MAX	    512
+#define PLAN_ALIGNMENT	    64
 
 #define PLAN_FROM_MOST 6 /* rows whose values stand before them */
 
@@ -28,6 +31,8 @@ enum plan_special {
 	PLAN_CARRIES = 2,     /* struct machine_plan.carried is not 0 */
 	PLAN_MANY_ROWS = 4,   /* more than PLAN_FROM_MOST */
 	PLAN_FENCES = 8,      /* it waits for all accesses before it */
+	PLAN_LOOPS = 16,      /* the loop buffer has room for it, and it may follow itself */
+	PLAN_SEQUENCES = 32,  /* it has instructions that are microcoded */
 };
 
 /* Constants of a block for issue.c. Of variable length, and most often two lines of the host. */
@@ -52,8 +57,8 @@ struct machine_plan {
 	_Alignas(16) int16_t booked[UARCH_PORTS];
 	/*
 	 * Vectors of PLAN_LANES, PLAN_BIAS more than they are; 0: no such path. First what a value
-	 * is at least, which is 0 where the block does not write it; then the rows. The last two
-	 * bytes: see machine_plan_eliminated().
+	 * is at least, which is 0 where the block does not write it; then the rows. After them
+	 * struct machine_plan_front.
 	 */
 	uint8_t rows[];
 };
@@ -62,7 +67,8 @@ _Static_assert(offsetof(struct machine_plan, rows) == PLAN_ALIGNMENT, "a line, t
 
 #define MACHINE_PLAN_BYTES_MAX                                                                     \
 	(sizeof(struct machine_plan) + (size_t)(1 + PLAN_VALUES) * PLAN_VALUES + PLAN_VALUES +     \
-	 sizeof(uint16_t))
+	 sizeof(struct machine_plan_front) +                                                       \
+	 PLAN_WINDOWS_MAX * sizeof(struct machine_plan_window))
 
 /**
  * Finds which loads decide where the block's branch goes.
@@ -71,8 +77,19 @@ _Static_assert(offsetof(struct machine_plan, rows) == PLAN_ALIGNMENT, "a line, t
  */
 uint16_t machine_plan_deciders(const struct machine_op *const *ops, size_t count, bool *decides);
 
-/** Micro-operations that retire without being executed: register moves, zeros, nops. */
-uint32_t machine_plan_eliminated(const struct machine_plan *plan);
+/** Behind the rows: bytes from the plan's begin. */
+static inline size_t machine_plan_front_at(const struct machine_plan *plan)
+{
+	const size_t stride = plan->special & PLAN_BOTH_HALVES ? PLAN_VALUES : PLAN_LANES;
+
+	return offsetof(struct machine_plan, rows) + (1 + (size_t)plan->row_count) * stride +
+	       (plan->special & PLAN_MANY_ROWS ? PLAN_VALUES : 0);
+}
+
+static inline const struct machine_plan_front *machine_plan_front(const struct machine_plan *plan)
+{
+	return (const void *)((const uint8_t *)plan + machine_plan_front_at(plan));
+}
 
 /** Whether the machine's cores need plans. */
 bool machine_plans(const struct machine *machine);

@@ -87,6 +87,14 @@ static const struct plan_stored *find_stored(const struct plan_maker *maker,
 	return NULL;
 }
 
+static void note_load(struct plan_maker *maker, int32_t begin, int32_t latency)
+{
+	if (!maker->load_end)
+		maker->load_begin = begin;
+	if (maker->load_end < begin + latency)
+		maker->load_end = begin + latency;
+}
+
 /* @param begin  when the instruction is taken in */
 static struct plan_arrival load(struct plan_maker *maker, const struct machine_op *op,
 				const struct plan_arrival *begin)
@@ -95,6 +103,7 @@ static struct plan_arrival load(struct plan_maker *maker, const struct machine_o
 	const struct plan_stored *stored = maker->forwards ? find_stored(maker, &place) : NULL;
 	struct plan_arrival loaded = never(), address = *begin;
 
+	note_load(maker, begin->after[PLAN_FROM_BEGIN], load_latency(maker, op));
 	await_values(maker, &address, op->address);
 	await(&loaded, &address, load_latency(maker, op));
 	if (!stored)
@@ -172,11 +181,24 @@ static struct plan_arrival result_of(struct plan_maker *maker, const struct mach
 }
 
 /* @param fused  with the jump that follows, which has its port and its slot */
+static uint32_t uops_of(const struct machine_uarch *uarch, const struct machine_op *op, bool fused)
+{
+	return op->pure || fused ? 0 : uarch->timings[op->timing].uops;
+}
+
+/* A load fuses with what uses it, and the two halves of a store are one. */
+static uint32_t slots_of(const struct machine_op *op, uint32_t uops, bool fused)
+{
+	const uint32_t slots = uops + op->stores + (!uops && !fused ? op->loads : 0);
+
+	return slots || fused ? slots : 1;
+}
+
 static void book(struct plan_maker *maker, const struct machine_op *op, bool fused)
 {
 	const struct machine_timing *timing = &maker->uarch->timings[op->timing];
 	const bool indexed = op->operand.index != PLAN_ADDRESS_NONE;
-	uint32_t uops = op->pure || fused ? 0 : timing->uops, slots = uops;
+	const uint32_t uops = uops_of(maker->uarch, op, fused);
 
 	if (uops)
 		spread_add_uses(&maker->ports, timing->uses);
@@ -187,14 +209,9 @@ static void book(struct plan_maker *maker, const struct machine_op *op, bool fus
 	for (unsigned i = 0; i < op->stores; i++)
 		spread_add_uses(&maker->ports, indexed ? maker->uarch->use_store_indexed
 						       : maker->uarch->use_store);
-	/* A load fuses with what uses it, and the two halves of a store are one. */
-	slots += op->stores + (!slots && !fused ? op->loads : 0);
-	if (!slots && !fused) {
-		slots = 1;
-		maker->eliminated++;
-	}
+	maker->eliminated += !fused && !uops && !op->loads && !op->stores;
 	maker->uops += uops + op->loads + 2u * op->stores;
-	maker->slots += slots;
+	maker->slots += slots_of(op, uops, fused);
 }
 
 static void follow(struct plan_maker *maker, const struct machine_op *op, bool fused)
@@ -211,17 +228,25 @@ static void follow(struct plan_maker *maker, const struct machine_op *op, bool f
 	move_registers(maker, op);
 }
 
-static bool is_fused(const struct plan_maker *maker, const struct machine_op *const *ops, size_t i,
-		     size_t count)
+static bool is_fused(const struct machine_uarch *uarch, const struct machine_op *const *ops,
+		     size_t i, size_t count)
 {
-	return ops[i]->fuses && ops[i]->fuses <= maker->uarch->fusion && i + 1 < count &&
+	return ops[i]->fuses && ops[i]->fuses <= uarch->fusion && i + 1 < count &&
 	       ops[i + 1]->branch == MACHINE_BRANCH_CONDITIONAL && !ops[i]->stores;
+}
+
+uint32_t plan_slots(const struct machine_uarch *uarch, const struct machine_op *const *ops,
+		    size_t i, size_t count)
+{
+	const bool fused = is_fused(uarch, ops, i, count);
+
+	return slots_of(ops[i], uops_of(uarch, ops[i], fused), fused);
 }
 
 void plan_follow(struct plan_maker *maker, const struct machine_op *const *ops, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		follow(maker, ops[i], is_fused(maker, ops, i, count));
+		follow(maker, ops[i], is_fused(maker->uarch, ops, i, count));
 }
 
 void plan_begin(struct plan_maker *maker, const struct machine_uarch *uarch)

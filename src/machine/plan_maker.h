@@ -36,6 +36,8 @@ struct plan_maker {
 	uint32_t written;   /* bit: value */
 	bool forwards;	    /* loads wait for stores of the same address, */
 	uint32_t forwarded; /* and so many did */
+	int32_t load_begin,
+	    load_end; /* cycles: the first is issued, the last ends; 0: there is none */
 	struct plan_arrival values[PLAN_ARRIVALS];
 	uint16_t versions[PLAN_LANES];
 	int32_t steps[PLAN_LANES]; /* that a register of this version has been moved */
@@ -49,6 +51,9 @@ struct plan_maker {
 void plan_begin(struct plan_maker *maker, const struct machine_uarch *uarch);
 /** Through all of a block, or once more. */
 void plan_follow(struct plan_maker *maker, const struct machine_op *const *ops, size_t count);
+/** Micro-operations that the instruction @i is issued as; 0: the jump behind it has them. */
+uint32_t plan_slots(const struct machine_uarch *uarch, const struct machine_op *const *ops,
+		    size_t i, size_t count);
 /** The latest arrival after the block's begin, if all values are there then. */
 int plan_latest(const struct plan_maker *maker);
 

@@ -43,7 +43,8 @@
 #define SUPERQUEUE_MAX	      32
 #define CORE_USERS_MAX	      1024 /* threads on a core at once */
 #define ACCUMULATORS	      84
-#define PIPE_ACCUMULATORS     39
+#define PIPE_ACCUMULATORS     40
+#define FRONT_ACCUMULATORS    19
 #define RESPONSE_ACCUMULATORS (9 * SOURCES + 3)
 
 /* States of a line in any cache; the order matters: see MACHINE_TAG_*. LLC only: F. */
@@ -126,6 +127,7 @@ enum core_wait {
 	WAIT_WALK, /* by enum tlb_use */
 	WAIT_LOAD = WAIT_WALK + MACHINE_TLB_USES,
 	WAIT_LOAD_FAR,
+	WAIT_LOAD_ANY, /* those that hit too */
 	CORE_WAITS
 };
 
@@ -134,7 +136,7 @@ struct core_waits {
 	bool on;
 	bool known; /* something has been counted */
 	struct levels levels[CORE_WAITS];
-	uint64_t reported[CORE_WAITS][2 * LEVELS_MAX], reported_loads[2];
+	uint64_t reported[CORE_WAITS][2 * LEVELS_MAX], reported_loads[3];
 };
 
 /* Of what is issued, cycles in which so many are at once: see pipe.h. */
@@ -172,6 +174,7 @@ struct core {
 	uint64_t reported_at;		 /* see accumulator.c */
 	uint64_t reported[ACCUMULATORS]; /* of each accumulator */
 	uint64_t reported_pipe[PIPE_ACCUMULATORS];
+	uint64_t reported_front[FRONT_ACCUMULATORS];
 	uint64_t reported_responses[RESPONSE_ACCUMULATORS];
 	/*
 	 * By user. Each is written by its thread alone, so that nothing is lost where two run at

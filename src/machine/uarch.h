@@ -37,6 +37,17 @@ struct machine_uarch {
 	uint32_t forward; /* from data that are stored to the load that reads them */
 	uint32_t refill;  /* from a branch that was not foreseen to what follows it */
 	uint32_t fusion;  /* 1: compare and test fuse with a jump, 2: other arithmetic too */
+	/* Decoders: one of instructions of up to so many micro-operations, the others of one. What
+	 * has more comes from the microcode sequencer, to which the core switches in so long. */
+	uint32_t decoders, decoder_uops, microcode_switch;
+	uint32_t predecode;	/* instructions a cycle whose lengths are found, */
+	uint32_t length_prefix; /* and what one takes of which a prefix changes the length */
+	/* Decoded micro-operations (DSB), of windows of FRONT_WINDOW bytes: none where it has no
+	 * sets. Micro-operations of a way, ways of a window at most, and the way back to decoders.
+	 */
+	uint32_t dsb_sets, dsb_ways, dsb_way_uops, dsb_window_ways, dsb_switch;
+	uint32_t loop_buffer;  /* micro-operations of a loop that needs neither */
+	uint32_t decode_queue; /* that wait for issue */
 	/* TLBs: entries for pages of 4 KB and for large ones, of which the ITLB has one set. */
 	uint32_t itlb_entries, itlb_ways, itlb_large;
 	uint32_t dtlb_entries, dtlb_ways, dtlb_large, dtlb_large_ways;

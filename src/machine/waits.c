@@ -6,7 +6,8 @@ static bool is_asked(const struct signal_port *port)
 {
 	return port->enabled &&
 	       (__atomic_load_n(&port->enabled[SIGNAL_CORE_CYCLES_WAITING], __ATOMIC_RELAXED) ||
-		__atomic_load_n(&port->enabled[SIGNAL_CORE_LOAD_PENDING], __ATOMIC_RELAXED));
+		__atomic_load_n(&port->enabled[SIGNAL_CORE_LOAD_PENDING], __ATOMIC_RELAXED) ||
+		__atomic_load_n(&port->enabled[SIGNAL_CORE_LOAD_WAITING], __ATOMIC_RELAXED));
 }
 
 static void hold(struct machine_hart *core)
@@ -93,9 +94,17 @@ void waits_note_line(struct machine_hart *core, enum signal_request request, uin
 	add(core, WAIT_LINE, begin, end);
 	if (is_load(core, request)) {
 		add(core, WAIT_LOAD, begin, end);
+		add(core, WAIT_LOAD_ANY, begin, end);
 		if (far)
 			add(core, WAIT_LOAD_FAR, begin, end);
 	}
+	release(core);
+}
+
+void waits_note_load(struct machine_hart *core, uint64_t begin, uint64_t end)
+{
+	hold(core);
+	add(core, WAIT_LOAD_ANY, begin, end);
 	release(core);
 }
 

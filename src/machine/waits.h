@@ -29,6 +29,8 @@ void waits_note_request(struct machine_hart *core, enum signal_request request, 
 /** A line that L1D has asked for. @param far  L2 has it not, or not yet */
 void waits_note_line(struct machine_hart *core, enum signal_request request, uint64_t begin,
 		     uint64_t end, bool far);
+/** Loads that hit L1D. */
+void waits_note_load(struct machine_hart *core, uint64_t begin, uint64_t end);
 void waits_note_walk(struct machine_hart *core, enum tlb_use use, uint64_t begin, uint64_t end);
 
 /** The clock is moved over time in which the thread does not run. */

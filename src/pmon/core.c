@@ -144,10 +144,17 @@ static struct threshold asked_by(const struct pmon_control *fields, uint64_t con
 
 /* Of an event without named unit masks. */
 static struct selected filtered_signal(const struct pmon_box *box, const struct pmu_event *event,
-				       const uint64_t *regs)
+				       struct threshold asked, const uint64_t *regs)
 {
 	struct selected selected = {.signal = event->signal};
+	struct threshold_count count;
 
+	if (threshold_asks(asked)) {
+		if (!threshold_find(event, event->umask, asked, &count))
+			return nothing;
+		selected.rest = count.rest;
+		selected.signal = count.signal;
+	}
 	return add_filters(&selected, box->box, event, regs) ? selected : nothing;
 }
 
@@ -164,8 +171,8 @@ static struct selected selected_signal(const struct pmon_box *box, unsigned inde
 	     (event = find_coded_event(box->box, event, index, code, false));) {
 		if (!(event->counters >> index & 1))
 			continue;
-		if (!event->umask_count && event->umask == umask && !threshold_asks(asked))
-			return filtered_signal(box, event, regs);
+		if (!event->umask_count && event->umask == umask)
+			return filtered_signal(box, event, asked, regs);
 		if (threshold_find(event, (unsigned)umask, asked, &count))
 			return (struct selected){.signal = count.signal,
 						 .qualifiers = {count.qualifiers},

@@ -53,6 +53,25 @@ class Programs(unittest.TestCase):
         self.assertLessEqual(WIDTH * found["UOPS_ISSUED.STALL_CYCLES"] + found["UOPS_ISSUED.ANY"], slots)
         self.assertGreaterEqual(WIDTH * (found["UOPS_ISSUED.STALL_CYCLES"] + found["UOPS_ISSUED.ANY"]), slots)
 
+    def test_front_end(self):
+        """Each micro-operation comes from one place, and each cycle has four, fewer, or no demand."""
+        found = self.counts("UOPS_ISSUED.ANY", "IDQ.MITE_UOPS", "IDQ.DSB_UOPS", "IDQ.MS_UOPS", "LSD.UOPS",
+                            "IDQ.MITE_CYCLES", "DSB2MITE_SWITCHES.PENALTY_CYCLES")
+        self.assertEqual(sum(found[name] for name in (
+            "IDQ.MITE_UOPS", "IDQ.DSB_UOPS", "IDQ.MS_UOPS", "LSD.UOPS")), found["UOPS_ISSUED.ANY"])
+        for name in ("IDQ.MITE_UOPS", "IDQ.DSB_UOPS", "DSB2MITE_SWITCHES.PENALTY_CYCLES"):
+            self.assertGreater(found[name], 1000, name)
+        self.assertGreater(found["IDQ.MITE_CYCLES"], found["IDQ.MITE_UOPS"] // WIDTH)
+        self.assertLessEqual(found["IDQ.MITE_CYCLES"], found["IDQ.MITE_UOPS"])
+        names = [f"IDQ_UOPS_NOT_DELIVERED.CYCLES_{name}" for name in (
+            "0_UOPS_DELIV.CORE", "LE_1_UOP_DELIV.CORE", "LE_2_UOP_DELIV.CORE", "LE_3_UOP_DELIV.CORE",
+            "FE_WAS_OK")]
+        found = self.counts("IDQ_UOPS_NOT_DELIVERED.CORE", *names)
+        none, one, two, three, fine = (found[name] for name in names)
+        self.assertEqual(three + fine, found[CYCLES.removeprefix("core.")])
+        self.assertAlmostEqual(none + one + two + three, found["IDQ_UOPS_NOT_DELIVERED.CORE"],
+                               delta=4 * WIDTH)
+
     def test_ports(self):
         """Two runs, each with the micro-operations that are executed."""
         executed, ports = [], 0
@@ -109,6 +128,14 @@ class Cycles(unittest.TestCase):
             for event in ("UOPS_EXECUTED.THREAD", "UOPS_RETIRED.ALL"):
                 self.check(program, event, 12, 0)
 
+    def test_loads_and_branches(self):
+        """Each is issued with a micro-operation: four in a cycle at most."""
+        for program in self.programs:
+            for event in ("MEM_UOPS_RETIRED.ALL_LOADS", "MEM_LOAD_UOPS_RETIRED.L1_HIT",
+                          "BR_INST_RETIRED.ALL_BRANCHES", "BR_INST_RETIRED.CONDITIONAL",
+                          "BR_INST_RETIRED.NOT_TAKEN"):
+                self.check(program, event, 12, 0)
+
     def test_waits(self):
         """Some requests begin before a thread has noticed the counter; 10 fill buffers, and one of
         the code; what the L2 prefetches may come when the program is over."""
@@ -128,9 +155,16 @@ class Cycles(unittest.TestCase):
             self.assertLess(any_, lines)
             self.assertLess(far_stalls, far)
             self.assertLess(stalls, any_)
+            loads, waits, cycles = self.counts(program, [
+                "MEM_UOPS_RETIRED.ALL_LOADS:cmask=1", "CYCLE_ACTIVITY.CYCLES_LDM_PENDING",
+                "CPU_CLK_UNHALTED.THREAD"])
+            self.assertLess(max(loads, any_), waits)
+            self.assertLess(waits, cycles)
 
     def test_single_ones(self):
-        for event in ("L2_RQSTS.MISS", "BR_MISP_RETIRED.ALL_BRANCHES"):
+        for event in ("L2_RQSTS.MISS", "BR_MISP_RETIRED.ALL_BRANCHES", "BR_INST_RETIRED.NEAR_RETURN",
+                      "MEM_LOAD_UOPS_RETIRED.L1_MISS", "MEM_UOPS_RETIRED.ALL_STORES",
+                      "OFFCORE_RESPONSE_0.DEMAND_DATA_RD.ANY_RESPONSE"):
             sum_, cycles, none, more, all_ = self.counts(self.programs[1], [
                 event, f"{event}:cmask=1", f"{event}:cmask=1:inv", f"{event}:cmask=2",
                 "CPU_CLK_UNHALTED.THREAD"])
@@ -180,8 +214,8 @@ class Others(unittest.TestCase):
 
     def test_absent(self):
         """Thresholds that nothing tells, and machines without such cores."""
-        for event in ("core.MEM_UOPS_RETIRED.ALL_LOADS:cmask=1", "core.L2_RQSTS.MISS:cmask=1:edge",
-                      "core.BR_INST_RETIRED.ALL_BRANCHES:cmask=1:inv",
+        for event in ("core.IDQ.MITE_UOPS:cmask=2", "core.L2_RQSTS.MISS:cmask=1:edge",
+                      "core.MEM_UOPS_RETIRED.ALL_STORES:cmask=1:edge",
                       "core.CYCLE_ACTIVITY.STALLS_TOTAL:edge"):
             result = pmulab("stat", "-M", SMALL, "-e", event, "--", "true")
             self.assertIn("not modelled", result.stdout + result.stderr, event)

@@ -334,6 +334,79 @@ loops:
 	loop least 100 1 "Agner Fog: one taken jump a cycle"
 	close least
 
+	/*
+	 * The front end: code that is decoded once, and code of more than the decoded ones have room
+	 * for, which is decoded each time. A round of `prefixes` is 16 bytes.
+	 */
+	.macro nop8
+	.byte 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0
+	.endm
+
+	.macro adds count
+	.rept \count
+	add rbx, 0x1000
+	add rcx, 0x1000
+	add rdx, 0x1000
+	add rsi, 0x1000
+	.endr
+	.endm
+
+	.macro prefixes count
+	.rept \count / 2
+	add cx, 0x1000
+	nop8
+	nop dword ptr [rax]
+	add dx, 0x1000
+	nop8
+	nop dword ptr [rax]
+	.endr
+	.endm
+
+	.macro pairs count
+	.rept \count
+	cmovbe rax, rdi
+	cmovbe rbx, rdi
+	cmovbe rcx, rdi
+	cmovbe rdx, rdi
+	.endr
+	.endm
+
+	loop kept_nops 25 250 "Intel 248966: decoded ICache: four micro-operations a cycle"
+	.rept 250
+	nop8
+	.endr
+	close kept_nops
+
+	loop decoded_nops 50 2000 "Intel 248966: 16 bytes a cycle, here two instructions"
+	.rept 2000
+	nop8
+	.endr
+	close decoded_nops
+
+	loop kept_adds 25 500 "Intel 248966: decoded ICache: four micro-operations a cycle"
+	adds 125
+	close kept_adds
+
+	loop decoded_adds 44 2000 "Intel 248966: 16 bytes a cycle, of instructions of 7"
+	adds 500
+	close decoded_adds
+
+	loop kept_prefixes 75 100 "Intel 248966: decoded ICache: no length is looked for"
+	prefixes 100
+	close kept_prefixes
+
+	loop decoded_prefixes 400 640 "Intel 248966: 16 bytes a cycle, and three for the prefix"
+	prefixes 640
+	close decoded_prefixes
+
+	loop kept_pairs 50 100 "uops.info: CMOVBE: two micro-operations, of four a cycle"
+	pairs 25
+	close kept_pairs
+
+	loop decoded_pairs 100 1000 "Intel 248966: one decoder has instructions of two"
+	pairs 250
+	close decoded_pairs
+
 	of sandybridge add 100 "LLVM, X86SchedSandyBridge.td: WriteALU: latency 1"
 	of sandybridge imul 300 "LLVM: WriteIMul64Reg: latency 3"
 	of sandybridge mul 300 "Agner Fog: MUL r64: latency 3"
@@ -375,6 +448,13 @@ loops:
 	of sandybridge polynomial 800 "LLVM: WriteFMul64 5, WriteFAdd64 3"
 	of sandybridge congruence 400 "LLVM: WriteIMul64Reg 3, WriteALU 1"
 	of sandybridge hash 900 "Intel 248966: a load of 5; LLVM: WriteALU 1, WriteIMul64Reg 3"
+	of sandybridge kept_nops 25 "Intel 248966: decoded ICache: four micro-operations a cycle"
+	of sandybridge decoded_nops 50 "Intel 248966: 16 bytes a cycle, here two instructions"
+	of sandybridge kept_adds 33 "LLVM: WriteALU: SBPort015"
+	of sandybridge decoded_adds 44 "Intel 248966: 16 bytes a cycle, of instructions of 7"
+	of sandybridge kept_prefixes 75 "Intel 248966: decoded ICache: no length is looked for"
+	of sandybridge decoded_prefixes 400 "Intel 248966: 16 bytes a cycle, and three for the prefix"
+	of sandybridge decoded_pairs 100 "Intel 248966: one decoder has instructions of two"
 
 	of nehalem add 100 "Agner Fog: ADD r, r: latency 1"
 	of nehalem imul 300 "Agner Fog: IMUL r64, r64: latency 3"
@@ -412,6 +492,12 @@ loops:
 	of nehalem polynomial 800 "Agner Fog: MULSD 5, ADDSD 3"
 	of nehalem congruence 400 "Agner Fog: IMUL 3, ADD 1"
 	of nehalem hash 800 "Intel 248966: a load of 4; Agner Fog: XOR 1, IMUL 3"
+	of nehalem kept_nops 50 "Intel 248966: 16 bytes a cycle, here two instructions"
+	of nehalem decoded_nops 50 "Intel 248966: 16 bytes a cycle, here two instructions"
+	of nehalem decoded_adds 44 "Intel 248966: 16 bytes a cycle, of instructions of 7"
+	of nehalem kept_prefixes 700 "Intel 248966: 16 bytes a cycle, and six for the prefix"
+	of nehalem decoded_prefixes 700 "Intel 248966: 16 bytes a cycle, and six for the prefix"
+	of nehalem decoded_pairs 100 "Intel 248966: one decoder has instructions of two"
 
 	.section .data.loops, "aw"
 	.quad 0, 0, 0, 0, 0, 0

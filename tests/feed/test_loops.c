@@ -14,7 +14,8 @@
 #define ROUNDS	      4000
 #define WARM_UP	      400
 #define PERCENT_MOST  10
-#define INSNS_MAX     64
+#define BLOCKS_MAX    8
+#define ADDRESS	      0x400000
 #define MACHINE_OF(s) "{\"base\": \"xeon-e5v4-4c\", \"name\": \"loops\", \"uarch\": \"" s "\"}"
 
 struct loop {
@@ -26,45 +27,74 @@ struct loop {
 
 extern const struct loop loops[];
 
-static struct machine_plan *plan_of(const struct machine *machine, const struct loop *loop)
+/* The code of a loop, as blocks that follow each other. */
+struct code {
+	struct machine_plan *plans[BLOCKS_MAX];
+	unsigned count;
+};
+
+static void refuse(const struct loop *loop)
 {
-	_Alignas(struct feed_block) char memory[FEED_BLOCK_SIZE_MAX(INSNS_MAX)];
+	fprintf(stderr, "%s: not decoded\n", loop->name);
+	exit(EXIT_FAILURE);
+}
+
+static struct machine_plan *plan_of(const struct machine *machine, uint64_t address,
+				    const struct feed_insn *insns, size_t count)
+{
+	_Alignas(struct feed_block) char memory[FEED_BLOCK_SIZE_MAX(PLAN_OPS_MAX)];
 	struct machine_plan *plan = aligned_alloc(64, (MACHINE_PLAN_BYTES_MAX + 63) / 64 * 64);
 	struct feed_block *block = (struct feed_block *)memory;
-	struct feed_insn insns[INSNS_MAX];
-	struct feed_decoder decoder;
-	const uint8_t *at = loop->begin;
-	size_t count = 0;
 
-	feed_decoder_init(&decoder);
-	for (; at < loop->end && count < INSNS_MAX; at += insns[count++].length)
-		if (!feed_decode(&decoder, at, (size_t)(loop->end - at), &insns[count]))
-			break;
-	if (at != loop->end || !plan) {
-		fprintf(stderr, "%s: not decoded\n", loop->name);
-		exit(EXIT_FAILURE);
-	}
-	feed_block_init(block, machine, 0x400000, insns, count);
+	if (!plan)
+		return NULL;
+	feed_block_init(block, machine, address, insns, count);
 	feed_block_plan(plan, machine, block, insns, count);
 	return plan;
+}
+
+static struct code code_of(const struct machine *machine, const struct loop *loop)
+{
+	struct feed_insn insns[PLAN_OPS_MAX];
+	struct feed_decoder decoder;
+	struct code code = {.count = 0};
+	const uint8_t *at = loop->begin;
+
+	feed_decoder_init(&decoder);
+	while (at < loop->end && code.count < BLOCKS_MAX) {
+		const uint64_t address = ADDRESS + (uint64_t)(at - loop->begin);
+		size_t count = 0;
+
+		for (; at < loop->end && count < PLAN_OPS_MAX; at += insns[count++].length)
+			if (!feed_decode(&decoder, at, (size_t)(loop->end - at), &insns[count]))
+				refuse(loop);
+		code.plans[code.count++] = plan_of(machine, address, insns, count);
+		if (!code.plans[code.count - 1])
+			refuse(loop);
+	}
+	if (at != loop->end)
+		refuse(loop);
+	return code;
 }
 
 /* Cycles of a round that is published. */
 static double measure(struct machine *machine, struct machine_address_space *space,
 		      const struct loop *loop)
 {
-	struct machine_plan *plan = plan_of(machine, loop);
+	const struct code code = code_of(machine, loop);
 	struct machine_hart *core = machine_hart_enter(machine, space, 0);
 	uint64_t begin = 0;
 
 	for (int i = 0; i < ROUNDS + WARM_UP; i++) {
 		if (i == WARM_UP)
 			begin = machine_hart_time(core);
-		machine_run_planned(core, plan);
+		for (unsigned n = 0; n < code.count; n++)
+			machine_run_planned(core, code.plans[n]);
 	}
 	begin = machine_hart_time(core) - begin;
 	machine_hart_leave(core);
-	free(plan);
+	for (unsigned n = 0; n < code.count; n++)
+		free(code.plans[n]);
 	return (double)begin / (double)machine->core_ticks / ROUNDS / loop->rounds;
 }
 

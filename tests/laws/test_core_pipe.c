@@ -404,7 +404,8 @@ static uint64_t stalls_of(traffic *drive, uint64_t *values)
 	/* Some cycles issue fewer than four. */
 	assert_true(values[STALLED] + values[USED] / WIDTH <= cycles);
 	assert_true(values[STALLED] + values[USED] >= cycles);
-	check_near(values[UNDELIVERED], WIDTH * values[NONE_DELIVERED], WIDTH);
+	/* Decoders leave a part of a cycle's slots too. */
+	assert_true(values[UNDELIVERED] + WIDTH >= WIDTH * values[NONE_DELIVERED]);
 	assert_true(values[BUFFERS] <= values[LOADS] && values[LOADS] <= values[RESOURCES]);
 	assert_true(values[FAR_LOADS] <= values[LOADS]);
 	assert_true(values[STATIONS] + values[STORES] + values[REORDERS] <= values[RESOURCES]);

@@ -249,18 +249,21 @@ static void tell_level(uint16_t id, uint32_t qualifiers, unsigned least, uint64_
 	signal_emit_sum(&fixture.port, &signal);
 }
 
-/* MEM_UOPS_RETIRED.ALL_LOADS: a sum does not say how many there were in a cycle. */
+/* DSB2MITE_SWITCHES.PENALTY_CYCLES: a sum does not say how many there were in a cycle. */
 static void test_thresholds_count_nothing(void **state UNUSED)
 {
-	const uint64_t loads = EN | USR | EVENT(0xD0, 0x81);
+	const uint64_t penalties = EN | USR | EVENT(0xAB, 0x02);
+	const struct signal nine = {.id = SIGNAL_CORE_FRONT_PENALTY,
+				    .qualifiers = QUALIFIER_CORE_FRONT_PENALTY_SWITCHED,
+				    .duration = 9};
 
 	fixture_set_msr(&fixture, CTRL, ALL);
-	fixture_set_msr(&fixture, EVTSEL(0), loads | CMASK(1));
-	fixture_set_msr(&fixture, EVTSEL(1), loads | CORE_EDGE);
-	fixture_set_msr(&fixture, EVTSEL(2), loads | CMASK(1) | INVERT);
+	fixture_set_msr(&fixture, EVTSEL(0), penalties | CMASK(1));
+	fixture_set_msr(&fixture, EVTSEL(1), penalties | CORE_EDGE);
+	fixture_set_msr(&fixture, EVTSEL(2), penalties | CMASK(1) | INVERT);
 	/* inv does nothing without cmask. */
-	fixture_set_msr(&fixture, EVTSEL(3), loads | INVERT);
-	happen(SIGNAL_CORE_LOADS, 9);
+	fixture_set_msr(&fixture, EVTSEL(3), penalties | INVERT);
+	signal_emit_sum(&fixture.port, &nine);
 	happen(SIGNAL_CORE_CYCLES, 20);
 	assert_int_equal(fixture_msr(&fixture, PMC(0)), 0);
 	assert_int_equal(fixture_msr(&fixture, PMC(1)), 0);
@@ -391,6 +394,8 @@ static void test_thresholds_of_stopped_counters(void **state UNUSED)
 static void test_thresholds_of_unit_masks(void **state UNUSED)
 {
 	const uint64_t activity = EN | USR | EVENT(0xA3, 0x05), idq = EN | USR | EVENT(0x9C, 0x01);
+	const struct signal none = {
+	    .id = SIGNAL_CORE_DELIVERY, .qualifiers = QUALIFIER_CORE_DELIVERY_NONE, .duration = 8};
 	struct signal stall = {
 	    .id = SIGNAL_CORE_STALL, .qualifiers = QUALIFIER_CORE_STALL_FETCH, .duration = 8};
 
@@ -399,6 +404,7 @@ static void test_thresholds_of_unit_masks(void **state UNUSED)
 	fixture_set_msr(&fixture, EVTSEL(1), activity | CMASK(4));
 	fixture_set_msr(&fixture, EVTSEL(2), idq | CMASK(1) | INVERT);
 	fixture_set_msr(&fixture, EVTSEL(3), idq | CMASK(4));
+	signal_emit_sum(&fixture.port, &none);
 	signal_emit_sum(&fixture.port, &stall);
 	stall.qualifiers = QUALIFIER_CORE_STALL_LOAD_FAR;
 	stall.duration = 50;

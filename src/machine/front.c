@@ -1,0 +1,296 @@
+#include "machine/front.h"
+
+#include <immintrin.h>
+#include <string.h>
+
+#include "machine/cache.h"
+
+#define NEVER	    UINT64_MAX
+#define GRAINS_LOG2 3
+#define GRAINS	    (1u << GRAINS_LOG2)
+
+/* Windows of a block that may be in the table: forget_blocks() looks at so many. */
+#define NOTED_MOST 2
+
+static_assert(FRONT_WINDOW == GRAINS * MACHINE_FRONT_GRAIN, "a window has blocks of its own");
+
+/* No window of the set has this number. */
+static uint32_t empty(unsigned set)
+{
+	return ~set;
+}
+
+void front_forget(struct machine_hart *core)
+{
+	struct machine_front *front = &core->front;
+
+	/* No block of such a number has this place. */
+	for (uint32_t i = 0; i < MACHINE_FRONT_BLOCKS; i++)
+		front->blocks[i] = ~i;
+	memset(front->sets, 0, sizeof(front->sets));
+	for (unsigned set = 0; set < MACHINE_FRONT_SETS; set++)
+		for (unsigned way = 0; way < MACHINE_FRONT_WAYS; way++)
+			front->sets[set].numbers[way] = empty(set);
+	front->delivered = NEVER;
+}
+
+void front_init(struct machine_hart *core)
+{
+	const struct machine_uarch *uarch = core->machine->uarch;
+
+	if (!uarch)
+		return;
+	core->front.set_mask = uarch->dsb_sets - 1;
+	core->front.each = UARCH_CYCLE / uarch->issue_width;
+	core->front.most = uarch->decode_queue * core->front.each;
+}
+
+static unsigned set_number(const struct machine_hart *core, uint32_t window)
+{
+	return window & core->front.set_mask;
+}
+
+static void forget_grains(uint32_t *blocks, uint32_t window)
+{
+	const __m128i number = _mm_set1_epi32((int)window);
+
+	for (unsigned i = 0; i < GRAINS; i += 4) {
+		__m128i *four = (__m128i *)(void *)&blocks[i];
+		const __m128i grains = _mm_load_si128(four);
+
+		_mm_store_si128(
+		    four, _mm_xor_si128(grains, _mm_cmpeq_epi32(_mm_srli_epi32(grains, GRAINS_LOG2),
+								number)));
+	}
+}
+
+/* Those that begin in the window, or in the one before it, which may go on in it. */
+static void forget_blocks(struct machine_hart *core, uint32_t window)
+{
+	const uint32_t numbers = UINT32_MAX >> GRAINS_LOG2, places = MACHINE_FRONT_BLOCKS / GRAINS;
+	const uint32_t before = window - 1;
+
+	forget_grains(&core->front.blocks[window % places * GRAINS], window & numbers);
+	forget_grains(&core->front.blocks[before % places * GRAINS], before & numbers);
+}
+
+/* Numbers of a set differ above the bits that are left out. @return bit: way */
+static inline unsigned find(const struct machine_front_set *set, uint32_t number)
+{
+	return cache_match8(set->numbers, number);
+}
+
+static void take_out(struct machine_hart *core, struct machine_front_set *set, unsigned way)
+{
+	const uint32_t number = set->numbers[way];
+
+	forget_blocks(core, number);
+	set->all_ways -= set->ways[way];
+	set->numbers[way] = empty(set_number(core, number));
+	set->entries[way] = set->ways[way] = 0;
+}
+
+static inline void displace(struct machine_hart *core, struct machine_front_set *set)
+{
+	const unsigned way = set->first++ % MACHINE_FRONT_WAYS;
+
+	if (set->ways[way])
+		take_out(core, set, way);
+}
+
+static inline unsigned add_window(struct machine_hart *core, struct machine_front_set *set,
+				  uint32_t number)
+{
+	unsigned way;
+
+	if ((uint8_t)(set->end - set->first) == MACHINE_FRONT_WAYS)
+		displace(core, set);
+	way = set->end++ % MACHINE_FRONT_WAYS;
+	set->numbers[way] = number;
+	set->parts[way] = 0;
+	return way;
+}
+
+/*
+ * The block decodes its part of the window, of which there may be others.
+ * @param found  as find() has it
+ * @return whether the DSB has it then: not where it needs too much, or is itself the oldest of a
+ * set in which it needs more
+ */
+static bool put(struct machine_hart *core, struct machine_front_set *set, uint32_t number,
+		const struct machine_plan_window *window, unsigned found)
+{
+	const struct machine_uarch *uarch = core->machine->uarch;
+	const unsigned way = found ? (unsigned)__builtin_ctz(found) : add_window(core, set, number);
+	const uint32_t entries = set->entries[way] + window->entries, full = uarch->dsb_way_uops;
+	uint32_t ways = set->ways[way] ? set->ways[way] : 1;
+
+	while (ways * full < entries)
+		ways++;
+	if (ways > uarch->dsb_window_ways) {
+		take_out(core, set, way);
+		return false;
+	}
+	set->all_ways += (uint8_t)(ways - set->ways[way]);
+	set->ways[way] = (uint8_t)ways;
+	set->entries[way] = (uint8_t)entries;
+	set->parts[way] |= window->parts;
+	while (set->all_ways > uarch->dsb_ways)
+		displace(core, set);
+	return set->numbers[way] == number;
+}
+
+void front_drop(struct machine_hart *core, uint64_t address, uint64_t last)
+{
+	const uint64_t line = 2 * FRONT_WINDOW;
+
+	if (!core->machine->uarch->dsb_sets)
+		return;
+	for (uint64_t window = address / line * 2; window <= last / line * 2 + 1; window++) {
+		const uint32_t number = (uint32_t)window;
+		struct machine_front_set *set = &core->front.sets[set_number(core, number)];
+		const unsigned found = find(set, number);
+
+		if (found)
+			take_out(core, set, (unsigned)__builtin_ctz(found));
+	}
+}
+
+/* What the decoders are to deliver: units, and micro-operations. */
+struct decoding {
+	uint32_t fetch, decode, slots, prefixes;
+	bool begins; /* with the block's first byte */
+};
+
+static void add(struct decoding *decoding, const struct machine_plan_window *window)
+{
+	decoding->fetch += window->fetch;
+	decoding->decode += window->decode;
+	decoding->slots += window->slots;
+	decoding->prefixes += window->prefixes;
+}
+
+/* The rest of the aligned bytes that a jump leaves, and the begin of those that it goes to. */
+static uint32_t bytes_lost(const struct machine_hart *core, const struct machine_plan *plan,
+			   bool goes_on)
+{
+	const uint32_t fetched = UARCH_CYCLE;
+
+	return (uint32_t)(plan->address % fetched) +
+	       (goes_on ? (uint32_t)(-core->issue.next % fetched) : 0);
+}
+
+/* So many in so many units, evenly. */
+static inline void count_rate(struct machine_front_rate *rates, uint32_t slots, uint32_t units)
+{
+	const uint32_t done = slots * UARCH_CYCLE;
+	const unsigned rate =
+	    (done >= units) + (done >= 2 * units) + (done >= 3 * units) + (done >= 4 * units);
+
+	rates[rate].units += units;
+	rates[rate].slots += slots;
+}
+
+/* Of what decoders take longer than issue, the core waits for what the queue does not hold. */
+static uint32_t wait_beyond_queue(struct machine_front *front, uint32_t units)
+{
+	const uint32_t held = units < front->ahead ? units : front->ahead;
+
+	front->ahead -= held;
+	return units - held;
+}
+
+/* @return units beyond those of issue */
+static inline uint32_t decode(struct machine_hart *core, const struct machine_plan *plan,
+			      struct decoding *decoding)
+{
+	const struct machine_uarch *uarch = core->machine->uarch;
+	struct machine_front_counts *counts = &core->progress->front;
+	struct machine_front *front = &core->front;
+	/* Where the block waits for its own values and ports, decoders go on. */
+	const uint32_t taken = plan->units - front->each * (plan->slots - decoding->slots);
+	const bool goes_on = front->delivered == core->progress->slots;
+	uint32_t units = front->each * decoding->slots;
+
+	front->delivered = core->progress->slots + plan->slots;
+	if (decoding->begins && core->issue.next != plan->address)
+		decoding->fetch += bytes_lost(core, plan, goes_on);
+	units = units > decoding->fetch ? units : decoding->fetch;
+	units = units > decoding->decode ? units : decoding->decode;
+	counts->prefixes += decoding->prefixes;
+	count_rate(counts->decoding, decoding->slots, units);
+	if (!goes_on) {
+		counts->switched += uarch->dsb_switch * UARCH_CYCLE;
+		units += uarch->dsb_switch * UARCH_CYCLE;
+	}
+	return units > taken ? units - taken : 0;
+}
+
+bool front_loops(const struct machine_hart *core, const struct machine_plan *plan)
+{
+	return plan->special & PLAN_LOOPS && core->issue.next == plan->address + plan->bytes;
+}
+
+/* What is issued while the core waits comes evenly. @return @wait */
+static uint32_t count_wait(struct machine_hart *core, uint32_t slots, uint32_t wait)
+{
+	if (wait)
+		count_rate(core->progress->front.late, slots, slots * core->front.each + wait);
+	return wait;
+}
+
+/* Adds to @decoding what the DSB has not. @return whether it has the block from here on */
+static bool look_through(struct machine_hart *core, const struct machine_plan *plan,
+			 struct decoding *decoding)
+{
+	const struct machine_plan_front *block = machine_plan_front(plan);
+	const uint32_t first = (uint32_t)(plan->address / FRONT_WINDOW);
+	bool kept = true;
+
+	for (unsigned i = 0; i < block->windows; i++) {
+		struct machine_front_set *set = &core->front.sets[set_number(core, first + i)];
+		const struct machine_plan_window *window = &block->window[i];
+		const unsigned found = find(set, first + i);
+
+		if (found && !(window->parts & ~set->parts[__builtin_ctz(found)]))
+			continue;
+		decoding->begins |= i == 0;
+		add(decoding, window);
+		kept &= put(core, set, first + i, window, found);
+	}
+	return kept;
+}
+
+uint32_t front_deliver(struct machine_hart *core, const struct machine_plan *plan)
+{
+	const struct machine_plan_front *block = machine_plan_front(plan);
+	const uint64_t grain = plan->address / MACHINE_FRONT_GRAIN;
+	struct decoding decoding = {0};
+	uint32_t units;
+
+	if (front_loops(core, plan))
+		return 0;
+	if (!core->machine->uarch->dsb_sets) {
+		decoding.begins = true;
+		for (unsigned i = 0; i < block->windows; i++)
+			add(&decoding, &block->window[i]);
+	} else if (look_through(core, plan, &decoding) && block->windows <= NOTED_MOST) {
+		core->front.blocks[grain % MACHINE_FRONT_BLOCKS] = (uint32_t)grain;
+	}
+	if (!decoding.fetch)
+		return 0;
+	units = decode(core, plan, &decoding);
+	return count_wait(core, plan->slots, wait_beyond_queue(&core->front, units));
+}
+
+uint32_t front_sequence(struct machine_hart *core, const struct machine_plan *plan)
+{
+	const struct machine_plan_front *block = machine_plan_front(plan);
+	struct machine_front_counts *counts = &core->progress->front;
+	const uint32_t each = core->machine->uarch->microcode_switch * UARCH_CYCLE;
+	const bool decoded = core->front.delivered == core->progress->slots + plan->slots;
+
+	counts->sequenced[decoded] += block->microcoded;
+	counts->sequences[decoded] += block->sequences;
+	return count_wait(core, 0, wait_beyond_queue(&core->front, block->sequences * each));
+}
