@@ -10,7 +10,7 @@
 #define GRAINS	    (1u << GRAINS_LOG2)
 
 /* Windows of a block that may be in the table: forget_blocks() looks at so many. */
-#define NOTED_MOST 2
+#define NOTED_MOST 5
 
 static_assert(FRONT_WINDOW == GRAINS * MACHINE_FRONT_GRAIN, "a window has blocks of its own");
 
@@ -64,14 +64,13 @@ static void forget_grains(uint32_t *blocks, uint32_t window)
 	}
 }
 
-/* Those that begin in the window, or in the one before it, which may go on in it. */
+/* Those that begin in the window, or in one before it, and may go on in it. */
 static void forget_blocks(struct machine_hart *core, uint32_t window)
 {
 	const uint32_t numbers = UINT32_MAX >> GRAINS_LOG2, places = MACHINE_FRONT_BLOCKS / GRAINS;
-	const uint32_t before = window - 1;
 
-	forget_grains(&core->front.blocks[window % places * GRAINS], window & numbers);
-	forget_grains(&core->front.blocks[before % places * GRAINS], before & numbers);
+	for (unsigned i = 0; i < NOTED_MOST; i++, window--)
+		forget_grains(&core->front.blocks[window % places * GRAINS], window & numbers);
 }
 
 /* Numbers of a set differ above the bits that are left out. @return bit: way */
