@@ -310,7 +310,7 @@ struct epic_shared {
 	struct epic_link link;
 	struct line_use snooped[READS_MAX]; /* the last of these */
 	unsigned snooped_next;
-	uint64_t snooped_until; /* the latest end of these */
+	uint64_t snooped_until;			 /* the latest end of these */
 	uint64_t acknowledged[ACKNOWLEDGED_MAX]; /* cycles of the last acknowledgements */
 	unsigned acknowledged_next;
 	uint64_t acknowledged_until; /* the one after the latest of these */
