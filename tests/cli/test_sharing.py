@@ -129,13 +129,14 @@ class Sharing(Guests):
             self.assertLessEqual(max(own) - min(own), 0.01 * max(own), (kernel, own))
 
     def test_bandwidth_agrees(self):
-        """The mean of the threads' times in the longer run only; each has so many MB of its own."""
+        """The mean of the threads' times in the longer run only; each has so many MB of its own. Writes go to
+        memory in batches, so that they even out later."""
         for kernel, prefetchers, threads in (("read", "none", 4), ("read", "none", 8), ("read", "all", 4),
                                              ("read", "all", 8), ("write", "none", 8), ("write", "all", 8)):
-            times = []
+            times, most = [], 28 if kernel == "write" else 14
             for _ in range(5):
                 cycles = [total(stat(LARGE, [CYCLES], self.meeting, kernel, str(threads), str(size),
-                                     options=["--prefetchers", prefetchers]), CYCLES) for size in (14, 2)]
+                                     options=["--prefetchers", prefetchers]), CYCLES) for size in (most, 2)]
                 times.append(cycles[0] - cycles[1])
             self.assertLessEqual(max(times) - min(times), 0.02 * max(times),
                                  (kernel, prefetchers, threads, times))
