@@ -496,9 +496,9 @@ void skew_meet(struct machine *machine, unsigned socket, uint32_t cores)
 uint64_t skew_quantum(const struct machine_hart *core)
 {
 	const uint64_t quantum = own_quantum(core);
-	const uint64_t out = SKEW_QUANTUM_OUT * core->machine->core_ticks;
+	const uint64_t most = SKEW_QUANTUM_TURN * core->machine->core_ticks;
 
-	return quantum < out ? quantum : out;
+	return quantum < most ? quantum : most;
 }
 
 uint64_t skew_interval(const struct machine_hart *core)

@@ -23,6 +23,7 @@
 /* Core cycles. */
 #define SKEW_QUANTUM_MEETING   50
 #define SKEW_QUANTUM_OUT       100
+#define SKEW_QUANTUM_TURN      500 /* of threads that run in turns: see turns.h */
 #define SKEW_QUANTUM_APART     10000
 #define SKEW_LOOK_INSTRUCTIONS 1024
 #define SKEW_MEETING	       2000 /* after a line was taken: one runs at a time */

@@ -1,7 +1,7 @@
 /*
- * The superqueue: what a core has outstanding below its L2, by itself and by its prefetchers, as a
- * ring whose entries come in the order in which they are free again. Without prefetchers nobody
- * looks at it. The core's caches are held.
+ * The superqueue: what a core has outstanding below its L2, by itself and by its prefetchers, and
+ * its write-backs, as a ring whose entries come in the order in which they are free again. Without
+ * prefetchers nobody looks at it. The core's caches are held.
  */
 #ifndef MACHINE_SUPERQUEUE_H
 #define MACHINE_SUPERQUEUE_H

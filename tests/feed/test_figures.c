@@ -1,4 +1,8 @@
-/* The table of latencies and bandwidths in docs/machine.md, against what the machines give. */
+/*
+ * The tables of latencies and bandwidths in docs/machine.md, against what the machines give, and of
+ * loops against what is published too.
+ */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +16,15 @@
 #define MB	  (1024u * KB)
 #define LINE	  64u
 #define ACCESS	  16u /* bytes an instruction */
+#define WIDE	  32u /* of the loops */
+#define NEAR	  0.15
 #define PAGE	  4096u
 #define CODE	  0x400000u
 #define DATA	  0x10000000ull
 #define CORES_MAX 64
+
+/* Arrays that begin alike in large pages would have their rows in the same banks. */
+#define APART (35 * 32 * KB + 12 * KB)
 
 static const struct machine_insn independent;
 
@@ -258,8 +267,9 @@ static unsigned split(const char *line, char cells[COLUMNS_MAX][CELL_MAX])
 	return count;
 }
 
-/* Opens the file where the table's rows begin. */
-static FILE *open_table(const char *path, char head[COLUMNS_MAX][CELL_MAX], unsigned *columns)
+/* Opens the file where the rows of the table begin that has @first in its corner. */
+static FILE *open_table(const char *path, const char *first, char head[COLUMNS_MAX][CELL_MAX],
+			unsigned *columns)
 {
 	FILE *file = fopen(path, "r");
 	char line[1024];
@@ -268,12 +278,13 @@ static FILE *open_table(const char *path, char head[COLUMNS_MAX][CELL_MAX], unsi
 		fail_msg("%s cannot be read", path);
 	while (fgets(line, sizeof(line), file)) {
 		*columns = split(line, head);
-		if (*columns > 1 && !*head[0] && pmu_find_machine(head[1])) {
+		if (*columns > 2 && !strcmp(head[0], first) &&
+		    (pmu_find_machine(head[1]) || pmu_find_machine(head[2]))) {
 			assert_non_null(fgets(line, sizeof(line), file)); /* |---|---| */
 			return file;
 		}
 	}
-	fail_msg("%s has no table of machines", path);
+	fail_msg("%s has no table of machines with \"%s\"", path, first);
 	return NULL;
 }
 
@@ -316,7 +327,7 @@ static void the_table_is_right(void **state)
 	unsigned columns = 0, wrong = 0;
 	size_t row = 0;
 	const struct arguments *arguments = *state;
-	FILE *file = open_table(arguments->path, head, &columns);
+	FILE *file = open_table(arguments->path, "", head, &columns);
 
 	assert_int_equal(columns, count_machines() + 1);
 	for (; fgets(line, sizeof(line), file) && split(line, cells); row++) {
@@ -337,12 +348,127 @@ static void the_table_is_right(void **state)
 	fclose(file);
 }
 
+/* What a loop does to the elements of its arrays. */
+static const struct loop {
+	const char *name;
+	unsigned loaded, stored; /* the first arrays, and the last */
+	unsigned arrays;
+	unsigned bytes; /* an element, as kerncraft counts them */
+} loops[] = {
+    {"load", 1, 0, 1, 8},    /* s = a[i] */
+    {"update", 1, 1, 1, 16}, /* a[i] = s * a[i] */
+    {"copy", 1, 1, 2, 16},   /* a[i] = b[i] */
+    {"daxpy", 2, 1, 2, 24},  /* a[i] = a[i] + s * b[i] */
+    {"triad", 3, 1, 4, 32},  /* a[i] = b[i] + c[i] * d[i] */
+};
+#define LOOPS (sizeof(loops) / sizeof(loops[0]))
+
+static const struct level {
+	const char *name;
+	uint64_t bytes; /* of all arrays */
+	unsigned rounds;
+} levels[] = {{"L2", 160 * KB, 20}, {"L3", 7 * MB, 2}, {"memory", 160 * MB, 1}};
+#define LEVELS (sizeof(levels) / sizeof(levels[0]))
+
+/* WIDE bytes of each array. */
+static void iterate(struct fixture *fixture, struct machine_hart *core, const struct loop *loop,
+		    uint64_t length, uint64_t offset)
+{
+	struct machine_block block;
+
+	machine_block_init(fixture->machine, &block, CODE, 16, loop->loaded + loop->stored,
+			   loop->loaded, loop->stored);
+	machine_run(core, &block);
+	for (unsigned i = 0; i < loop->loaded; i++)
+		machine_load(core, DATA + i * length + offset, WIDE, &independent);
+	for (unsigned i = loop->arrays - loop->stored; i < loop->arrays; i++)
+		machine_store(core, DATA + i * length + offset, WIDE, &independent);
+}
+
+static void go_round(struct fixture *fixture, struct machine_hart *core, const struct loop *loop,
+		     uint64_t bytes)
+{
+	const uint64_t apart = bytes > MB ? APART : 0;
+
+	for (uint64_t offset = 0; offset < bytes; offset += WIDE)
+		iterate(fixture, core, loop, bytes + apart, offset);
+}
+
+/* GB/s of one core, once the caches have what they can have of its arrays. */
+static double loop_gigabytes_per_second(const struct pmu_machine *desc, const struct loop *loop,
+					const struct level *level)
+{
+	const uint64_t bytes = level->bytes / loop->arrays / LINE * LINE;
+	struct machine_hart *core;
+	struct fixture fixture;
+	uint64_t begin, end;
+	double ns;
+
+	open_fixture(&fixture, desc);
+	core = machine_hart_enter(fixture.machine, fixture.space, 0);
+	go_round(&fixture, core, loop, bytes);
+	begin = machine_hart_time(core);
+	for (unsigned i = 0; i < level->rounds; i++)
+		go_round(&fixture, core, loop, bytes);
+	end = machine_hart_time(core);
+	machine_hart_leave(core);
+	ns = to_ns(&fixture, end - begin);
+	close_fixture(&fixture);
+	return (double)(level->rounds * bytes / 8 * loop->bytes) / ns;
+}
+
+/* @param published  GB/s at the clock of the machine. @return whether one of both is wrong */
+static bool check_loop(const struct pmu_machine *desc, const struct loop *loop,
+		       const struct level *level, const char *printed, const char *published)
+{
+	const double got = loop_gigabytes_per_second(desc, loop, level), there = atof(published);
+	char text[CELL_MAX];
+
+	snprintf(text, sizeof(text), "%.1f", got);
+	if (!strcmp(text, printed) && fabs(got - there) <= NEAR * there)
+		return false;
+	print_error("%s, %s from %s: %s, printed %s, published %s\n", desc->name, loop->name,
+		    level->name, text, printed, published);
+	return true;
+}
+
+/* Every loop has a row for each level, with what is published behind the machine's column. */
+static void loops_are_near(void **state)
+{
+	char head[COLUMNS_MAX][CELL_MAX], cells[COLUMNS_MAX][CELL_MAX], line[1024];
+	unsigned columns = 0, wrong = 0;
+	const struct arguments *arguments = *state;
+	FILE *file = open_table(arguments->path, "lines in", head, &columns);
+
+	for (unsigned i = 0; i < LEVELS * LOOPS; i++) {
+		const struct level *level = &levels[i / LOOPS];
+		const struct loop *loop = &loops[i % LOOPS];
+
+		assert_non_null(fgets(line, sizeof(line), file));
+		assert_int_equal(split(line, cells), columns);
+		assert_string_equal(cells[0], level->name);
+		assert_string_equal(cells[1], loop->name);
+		for (unsigned j = 2; j + 1 < columns; j += 2) {
+			const struct pmu_machine *desc = pmu_find_machine(head[j]);
+
+			assert_non_null(desc);
+			if (!arguments->machine || !strcmp(head[j], arguments->machine))
+				wrong += check_loop(desc, loop, level, cells[j], cells[j + 1]);
+		}
+	}
+	assert_non_null(fgets(line, sizeof(line), file));
+	assert_int_equal(split(line, cells), 0);
+	assert_int_equal(wrong, 0);
+	fclose(file);
+}
+
 int main(int argc, char **argv)
 {
 	struct arguments arguments = {argc > 1 ? argv[1] : "docs/machine.md",
 				      argc > 2 ? argv[2] : NULL};
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_prestate(the_table_is_right, &arguments),
+	    cmocka_unit_test_prestate(loops_are_near, &arguments),
 	};
 
 	if (arguments.machine && !pmu_find_machine(arguments.machine))
