@@ -53,7 +53,7 @@ static MACHINE_OUTLINE void l2_write_back(struct machine *machine, unsigned numb
 	}
 	if (data < 0 && l1_find(core->l1i.words, line) < 0)
 		request = REQUEST_WRITEBACK;
-	core->l2_free += machine->l2_moves.evict;
+	l2_move_out(machine, core);
 	cycles = private_write_back(machine, number, request, line, now);
 	if (prefetch_on(core) && machine->uarch)
 		superqueue_write_back(
@@ -178,7 +178,7 @@ static MACHINE_INLINE struct found receive(struct machine_hart *core, const stru
 	miss->want.core->outstanding[0][miss->want.request] += answer.cycles;
 	if (!miss->held)
 		private_hold(machine, core->core);
-	l2_move_in(core, private_own(&miss->want), true);
+	l2_move_in(core, l2_to_l1(machine, miss->want.request));
 	found.slot = fill(miss, core->number, answer.granted, sent);
 	if (!miss->held)
 		private_release(machine, core->core);
@@ -312,7 +312,7 @@ static MACHINE_INLINE void receive_prefetched(struct machine_hart *core,
 	shared->l2_prefetches[prefetch->request][answer.source]++;
 	shared->outstanding[1][prefetch->request] += answer.cycles;
 	if (home_is_read(prefetch->request)) {
-		l2_move_in(core, false, false);
+		l2_move_in(core, 0);
 		l2_set(&want, core->number, answer.granted, now);
 		core_note_change(shared);
 		shared->prefetch.into_l2++;
