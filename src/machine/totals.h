@@ -17,8 +17,13 @@
 #define MACHINE_EMITS 1
 #endif
 
-/* Parts of one function, whose structs are in registers then. */
+/* Parts of one function, whose structs are in registers then; with checks of each access such a
+ * function takes minutes to compile. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define MACHINE_INLINE inline
+#else
 #define MACHINE_INLINE inline __attribute__((always_inline))
+#endif
 /* Of what is called once on the way: the quiet one is one function. */
 #ifndef MACHINE_PATH
 #define MACHINE_PATH
