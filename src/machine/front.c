@@ -50,7 +50,23 @@ static unsigned set_number(const struct machine_hart *core, uint32_t window)
 	return window & core->front.set_mask;
 }
 
-static void forget_grains(uint32_t *blocks, uint32_t window)
+static inline struct machine_front_set *set_of(struct machine_hart *core, uint32_t number)
+{
+	return &core->front.sets[set_number(core, number)];
+}
+
+#ifdef __AVX2__
+static inline void forget_grains(uint32_t *blocks, uint32_t window)
+{
+	__m256i *all = (__m256i *)(void *)blocks;
+	const __m256i grains = _mm256_load_si256(all);
+	const __m256i found = _mm256_cmpeq_epi32(_mm256_srli_epi32(grains, GRAINS_LOG2),
+						 _mm256_set1_epi32((int)window));
+
+	_mm256_store_si256(all, _mm256_xor_si256(grains, found));
+}
+#else
+static inline void forget_grains(uint32_t *blocks, uint32_t window)
 {
 	const __m128i number = _mm_set1_epi32((int)window);
 
@@ -63,6 +79,7 @@ static void forget_grains(uint32_t *blocks, uint32_t window)
 								number)));
 	}
 }
+#endif
 
 /* Those that begin in the window, or in one before it, and may go on in it. */
 static void forget_blocks(struct machine_hart *core, uint32_t window)
@@ -83,52 +100,82 @@ static void take_out(struct machine_hart *core, struct machine_front_set *set, u
 {
 	const uint32_t number = set->numbers[way];
 
-	forget_blocks(core, number);
+	if (set->noted >> way & 1)
+		forget_blocks(core, number);
+	set->noted &= (uint8_t) ~(1u << way);
 	set->all_ways -= set->ways[way];
 	set->numbers[way] = empty(set_number(core, number));
 	set->entries[way] = set->ways[way] = 0;
 }
 
-static inline void displace(struct machine_hart *core, struct machine_front_set *set)
+/* The oldest window, which has been used again, is the newest. */
+static MACHINE_OUTLINE void keep_window(struct machine_hart *core, struct machine_front_set *set)
 {
 	const unsigned way = set->first++ % MACHINE_FRONT_WAYS;
+	const unsigned last = set->end++ % MACHINE_FRONT_WAYS;
 
+	forget_blocks(core, set->numbers[way]);
+	set->noted &= (uint8_t) ~(1u << way);
+	if (way == last)
+		return;
+	set->numbers[last] = set->numbers[way];
+	set->parts[last] = set->parts[way];
+	set->entries[last] = set->entries[way];
+	set->ways[last] = set->ways[way];
+	set->numbers[way] = empty(set_number(core, set->numbers[way]));
+	set->entries[way] = set->ways[way] = 0;
+}
+
+static inline void displace(struct machine_hart *core, struct machine_front_set *set)
+{
+	unsigned way;
+
+	while (set->noted >> set->first % MACHINE_FRONT_WAYS & 1)
+		keep_window(core, set);
+	way = set->first++ % MACHINE_FRONT_WAYS;
 	if (set->ways[way])
 		take_out(core, set, way);
 }
 
-static inline unsigned add_window(struct machine_hart *core, struct machine_front_set *set,
-				  uint32_t number)
+static inline bool is_full(const struct machine_front_set *set)
 {
+	return (uint8_t)(set->end - set->first) == MACHINE_FRONT_WAYS;
+}
+
+/* The block decodes its part of a window that the DSB has not, and gets where there is room. */
+static MACHINE_OUTLINE void put_new(struct machine_hart *core, struct machine_front_set *set,
+				    uint32_t number, const struct machine_plan_window *window)
+{
+	const struct machine_uarch *uarch = core->machine->uarch;
+	const uint32_t ways = window->ways;
 	unsigned way;
 
-	if ((uint8_t)(set->end - set->first) == MACHINE_FRONT_WAYS)
+	if (ways > uarch->dsb_window_ways)
+		return;
+	while (set->all_ways + ways > uarch->dsb_ways || is_full(set))
 		displace(core, set);
 	way = set->end++ % MACHINE_FRONT_WAYS;
 	set->numbers[way] = number;
-	set->parts[way] = 0;
-	return way;
+	set->parts[way] = window->parts;
+	set->entries[way] = window->entries;
+	set->ways[way] = (uint8_t)ways;
+	set->all_ways += (uint8_t)ways;
 }
 
 /*
- * The block decodes its part of the window, of which there may be others.
- * @param found  as find() has it
- * @return whether the DSB has it then: not where it needs too much, or is itself the oldest of a
- * set in which it needs more
+ * The same of a window of which it has other parts. It has none then where all need too much, or
+ * are themselves the oldest of a set in which they need more.
  */
-static bool put(struct machine_hart *core, struct machine_front_set *set, uint32_t number,
-		const struct machine_plan_window *window, unsigned found)
+static MACHINE_OUTLINE void put_more(struct machine_hart *core, struct machine_front_set *set,
+				     unsigned way, const struct machine_plan_window *window)
 {
 	const struct machine_uarch *uarch = core->machine->uarch;
-	const unsigned way = found ? (unsigned)__builtin_ctz(found) : add_window(core, set, number);
-	const uint32_t entries = set->entries[way] + window->entries, full = uarch->dsb_way_uops;
-	uint32_t ways = set->ways[way] ? set->ways[way] : 1;
+	const uint32_t entries = set->entries[way] + window->entries;
+	const uint32_t ways = front_ways(uarch, entries);
 
-	while (ways * full < entries)
-		ways++;
 	if (ways > uarch->dsb_window_ways) {
 		take_out(core, set, way);
-		return false;
+		return;
 	}
 	set->all_ways += (uint8_t)(ways - set->ways[way]);
 	set->ways[way] = (uint8_t)ways;
@@ -136,7 +183,6 @@ static bool put(struct machine_hart *core, struct machine_front_set *set, uint32
 	set->parts[way] |= window->parts;
 	while (set->all_ways > uarch->dsb_ways)
 		displace(core, set);
-	return set->numbers[way] == number;
 }
 
 void front_drop(struct machine_hart *core, uint64_t address, uint64_t last)
@@ -146,9 +192,8 @@ void front_drop(struct machine_hart *core, uint64_t address, uint64_t last)
 	if (!core->machine->uarch->dsb_sets)
 		return;
 	for (uint64_t window = address / line * 2; window <= last / line * 2 + 1; window++) {
-		const uint32_t number = (uint32_t)window;
-		struct machine_front_set *set = &core->front.sets[set_number(core, number)];
-		const unsigned found = find(set, number);
+		struct machine_front_set *set = set_of(core, (uint32_t)window);
+		const unsigned found = find(set, (uint32_t)window);
 
 		if (found)
 			take_out(core, set, (unsigned)__builtin_ctz(found));
@@ -238,46 +283,78 @@ static uint32_t count_wait(struct machine_hart *core, uint32_t slots, uint32_t w
 	return wait;
 }
 
-/* Adds to @decoding what the DSB has not. @return whether it has the block from here on */
-static bool look_through(struct machine_hart *core, const struct machine_plan *plan,
-			 struct decoding *decoding)
+static inline bool has_parts(const struct machine_front_set *set,
+			     const struct machine_plan_window *window, unsigned found)
 {
-	const struct machine_plan_front *block = machine_plan_front(plan);
-	const uint32_t first = (uint32_t)(plan->address / FRONT_WINDOW);
-	bool kept = true;
+	return found && !(window->parts & ~set->parts[__builtin_ctz(found)]);
+}
 
-	for (unsigned i = 0; i < block->windows; i++) {
-		struct machine_front_set *set = &core->front.sets[set_number(core, first + i)];
+/* @return how many windows of the block, from its first one on, the DSB has; they are used again */
+static inline unsigned find_kept(struct machine_hart *core, const struct machine_plan_front *block,
+				 uint32_t first)
+{
+	unsigned i;
+
+	for (i = 0; i < block->windows; i++) {
+		struct machine_front_set *set = set_of(core, first + i);
+		const unsigned found = find(set, first + i);
+
+		if (!has_parts(set, &block->window[i], found))
+			break;
+		set->noted |= (uint8_t)(found & -found);
+	}
+	return i;
+}
+
+static inline void note(struct machine_front *front, uint64_t address)
+{
+	const uint64_t grain = address / MACHINE_FRONT_GRAIN;
+
+	front->blocks[grain % MACHINE_FRONT_BLOCKS] = (uint32_t)grain;
+}
+
+/* Adds to @decoding what the DSB has not of the block from window @i on; it gets that. */
+static inline void decode_rest(struct machine_hart *core, const struct machine_plan_front *block,
+			       uint32_t first, unsigned i, struct decoding *decoding)
+{
+	decoding->begins = i == 0;
+	for (; i < block->windows; i++) {
+		struct machine_front_set *set = set_of(core, first + i);
 		const struct machine_plan_window *window = &block->window[i];
 		const unsigned found = find(set, first + i);
 
-		if (found && !(window->parts & ~set->parts[__builtin_ctz(found)]))
+		if (has_parts(set, window, found))
 			continue;
-		decoding->begins |= i == 0;
 		add(decoding, window);
-		kept &= put(core, set, first + i, window, found);
+		if (found)
+			put_more(core, set, (unsigned)__builtin_ctz(found), window);
+		else
+			put_new(core, set, first + i, window);
 	}
-	return kept;
 }
 
 uint32_t front_deliver(struct machine_hart *core, const struct machine_plan *plan)
 {
 	const struct machine_plan_front *block = machine_plan_front(plan);
-	const uint64_t grain = plan->address / MACHINE_FRONT_GRAIN;
-	struct decoding decoding = {0};
+	const uint32_t first = (uint32_t)(plan->address / FRONT_WINDOW);
+	struct decoding decoding = {.begins = true};
+	unsigned kept;
 	uint32_t units;
 
 	if (front_loops(core, plan))
 		return 0;
-	if (!core->machine->uarch->dsb_sets) {
-		decoding.begins = true;
+	if (core->machine->uarch->dsb_sets) {
+		kept = find_kept(core, block, first);
+		if (kept == block->windows) {
+			if (kept <= NOTED_MOST)
+				note(&core->front, plan->address);
+			return 0;
+		}
+		decode_rest(core, block, first, kept, &decoding);
+	} else {
 		for (unsigned i = 0; i < block->windows; i++)
 			add(&decoding, &block->window[i]);
-	} else if (look_through(core, plan, &decoding) && block->windows <= NOTED_MOST) {
-		core->front.blocks[grain % MACHINE_FRONT_BLOCKS] = (uint32_t)grain;
 	}
-	if (!decoding.fetch)
-		return 0;
 	units = decode(core, plan, &decoding);
 	return count_wait(core, plan->slots, wait_beyond_queue(&core->front, units));
 }

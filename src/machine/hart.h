@@ -307,10 +307,11 @@ struct machine_issue {
 #define MACHINE_FRONT_WAYS   8
 /* A set's windows in the order in which they came, in a ring. */
 struct machine_front_set {
-	_Alignas(32) uint32_t numbers[MACHINE_FRONT_WAYS]; /* of windows of FRONT_WINDOW bytes */
-	uint32_t parts[MACHINE_FRONT_WAYS];		   /* bit: byte that was decoded */
+	_Alignas(128) uint32_t numbers[MACHINE_FRONT_WAYS]; /* of windows of FRONT_WINDOW bytes */
+	uint32_t parts[MACHINE_FRONT_WAYS];		    /* bit: byte that was decoded */
 	uint8_t entries[MACHINE_FRONT_WAYS], ways[MACHINE_FRONT_WAYS];
 	uint8_t all_ways;
+	uint8_t noted; /* bit: way that was used again: a block in the table may have a part of it */
 	uint8_t first, end; /* the oldest, and after the newest: modulo MACHINE_FRONT_WAYS */
 };
 

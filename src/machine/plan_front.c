@@ -151,6 +151,8 @@ size_t plan_front_make(struct machine_plan_front *front, const struct machine_ua
 		keep(&maker, ops[i], address, slots);
 	}
 	end_group(&maker);
+	for (unsigned i = 0; i < front->windows && uarch->dsb_sets; i++)
+		front->window[i].ways = (uint8_t)front_ways(uarch, front->window[i].entries);
 	while (address > maker.begin) {
 		const uint64_t end = (maker.begin / FETCHED + 1) * FETCHED;
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "machine/op.h"
+#include "machine/uarch.h"
 
 #define FRONT_WINDOW 32 /* aligned bytes of code that are kept decoded together */
 
@@ -13,7 +14,8 @@
 struct machine_plan_window {
 	uint32_t parts;	  /* bit: byte of the window that is the block's */
 	uint8_t slots;	  /* without microcode */
-	uint8_t entries;  /* that the decoded ones take */
+	uint8_t entries;  /* that the decoded ones take, */
+	uint8_t ways;	  /* and ways that these do */
 	uint8_t prefixes; /* instructions of which a prefix changes the length */
 	/* What fetch, with the search for lengths, and decoders take: units. */
 	uint16_t fetch, decode;
@@ -29,6 +31,16 @@ struct machine_plan_front {
 	uint16_t windows;
 	struct machine_plan_window window[];
 };
+
+/** Ways of the DSB that so many entries of a window take. */
+static inline uint32_t front_ways(const struct machine_uarch *uarch, uint32_t entries)
+{
+	uint32_t ways = 1;
+
+	while (ways * uarch->dsb_way_uops < entries)
+		ways++;
+	return ways;
+}
 
 /**
  * Fills in the windows of the block at @address; the rest of @front is zeroed, but for what is
