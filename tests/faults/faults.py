@@ -244,8 +244,13 @@ def set_apart():
         print("needs root: namespaces of its own, device files")
         sys.exit(77)
     os.environ["FAULTS_APART"] = "1"
-    script = "mount -t tmpfs tmpfs /tmp && mount -t tmpfs tmpfs /dev/shm && " \
-             'mount -t tmpfs tmpfs /run && exec "$@"'
+    # The checkout stays where it is, also in /tmp.
+    script = "mount -t tmpfs tmpfs /dev/shm && mount -t tmpfs tmpfs /run && mkdir /run/tmp && " \
+             "mount --bind /tmp /run/tmp && mount -t tmpfs tmpfs /tmp && " \
+             'case $CHECKOUT in /tmp/*) mkdir -p "$CHECKOUT" && ' \
+             'mount --bind "/run$CHECKOUT" "$CHECKOUT";; esac && ' \
+             'umount /run/tmp && rmdir /run/tmp && exec "$@"'
+    os.environ["CHECKOUT"] = str(pathlib.Path(__file__).resolve().parents[2])
     os.execvp("unshare", ["unshare", "--mount", "--net", "--ipc", "--pid", "--fork", "--mount-proc",
                           "--kill-child", "sh", "-c", script, "sh", sys.executable, __file__,
                           *sys.argv[1:]])
