@@ -224,6 +224,10 @@ enum pmu_field_role {
 	 * a mode, is below 2
 	 */
 	PMU_FIELD_FILTER_AFTER,
+	/* Of events that count cycles with so many at once: how many at most; or, if the other one
+	 * is 1, at least */
+	PMU_FIELD_WATERMARK,
+	PMU_FIELD_WATERMARK_OR_MORE,
 };
 
 /* What a register is for, so that code finds registers without knowing names. */

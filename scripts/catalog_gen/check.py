@@ -20,8 +20,8 @@ SPACES_OF_BYTES = {"pci", "mmio"}
 ACCESSES = {"RO", "RW", "RW-V", "RWS", "WO", "RW1C", "RV", "IG"}
 MODELS = {"exact", "approximate", "never", "absent"}
 UNMODELLED = {"never", "absent"}
-MEASURES = {"clock", "count", "occupancy", "nonempty", "counter0"}
-MEASURES_OF_SIGNALS = {"count", "occupancy", "nonempty"}
+MEASURES = {"clock", "count", "occupancy", "nonempty", "counter0", "watermark"}
+MEASURES_OF_SIGNALS = {"count", "occupancy", "nonempty", "watermark"}
 COMBINES = {"or", "one", "group"}
 QUIRKS = {"control_twice", "rst_stays", "occ_controls", "sign_extends", "faults", "freeze_pulses"}
 SCOPES = {"socket", "core"}
@@ -456,6 +456,8 @@ def check_model(findings, place, box, event, vocabulary):
     if signal and signal["kind"] in ("pulse", "accumulator") and \
             event.get("measure") in ("occupancy", "nonempty"):
         findings.add(place, f"{event['measure']} of a {signal['kind']}")
+    if signal and event.get("measure") == "watermark" and signal["kind"] != "level":
+        findings.add(place, f"watermark of a {signal['kind']}")
     if event["umasks"] and event.get("select", "all") == "all" and signal:
         findings.add(place, "select \"all\" ignores the unit masks")
     check_event_rows(findings, place, box, event, signal, vocabulary)

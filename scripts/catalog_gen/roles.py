@@ -74,7 +74,7 @@ ROLES = (
     "capture_delay", "ip_cycles", "ip_cycles_high", "ip_address", "ip_low", "ip_flushed", "ip_early",
     "vector", "vector_mask", "overflow_freeze", "overflow_stop", "overflow_wrap", "frozen",
     "accumulator", "streamer_disable", "adjacent_disable", "next_line_disable", "stride_disable",
-    "filter_after",
+    "filter_after", "watermark", "watermark_or_more",
 )
 SELECTORS = {"ev_sel": "event_select", "ev_sel_ext": "event_select_ext", "umask": "unit_mask",
              "occ_sel": "occupancy_select"}

@@ -140,6 +140,7 @@ enum pmu_measure {
 	PMU_MEASURE_OCCUPANCY, /* spans that are open */
 	PMU_MEASURE_NONEMPTY,  /* 1 while any span is open */
 	PMU_MEASURE_COUNTER0,  /* what counter 0 sees in this cycle */
+	PMU_MEASURE_WATERMARK, /* 1 in every cycle with levels on one side of PMU_FIELD_WATERMARK */
 };
 
 /*

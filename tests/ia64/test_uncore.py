@@ -432,6 +432,33 @@ class Uncore(Case):
             self.assertEqual(ones, others, found)
             self.assertGreater(ones, 0, one)
 
+    def test_watermarks(self):
+        """Cycles with so many commands or more, for each number, add up to what all take together;
+        those with none are the others."""
+        threads = self.assemble((PROGRAMS / "threads.s").read_text(encoding="utf-8"))
+        burst = 3 * "ld8 r16=[r17]; add r17=r20,r17;;" + READ
+        for program, op, most in ((self.build(READ, TURNS[1]), 1, 1),
+                                  (self.build(burst, TURNS[0]), 0x43, 4), (threads, 0x43, 3),
+                                  (threads, 2, 0), (self.build(WRITE, TURNS[0]), 2, 1),
+                                  (self.build(NOTHING, TURNS[1]), 2, 0)):
+            least, none = "bbox0.BZ_WMARK.CYCLES_GE", "bbox0.BZ_WMARK.CYCLES_LT"
+            marks = [f"{least}:z_op={op}:z_wmark={n}" for n in range(1, 10)]
+            found = stat("itanium-9300-1s", program, [
+                *marks, f"{none}:z_op={op}:z_wmark=0", f"bbox0.BZ_OVFL:z_op={op}", "bbox0.B_CYCLES"])
+            cycles = [found[mark] for mark in marks]
+            # Those that the program's end finds under way add up as a whole.
+            self.assertIn(found[f"bbox0.BZ_OVFL:z_op={op}"] - sum(cycles) // 64, range(1 + most))
+            self.assertEqual(cycles[0] + found[f"{none}:z_op={op}:z_wmark=0"],
+                             found["bbox0.B_CYCLES"])
+            self.assertEqual(cycles, sorted(cycles, reverse=True))
+            self.assertEqual([n > 0 for n in cycles], [n < most for n in range(len(marks))],
+                             (op, cycles))
+        # A read that nothing delays is one command, and takes as long as memory.
+        event = "bbox0.BZ_WMARK.CYCLES_GE:z_op=1:z_wmark=1"
+        few, many = (stat("itanium-9300-1s", self.build(READ, t), [event])[event] for t in TURNS)
+        self.assertAlmostEqual((many - few) / (TURNS[1] - TURNS[0]), PARAMS["read"],
+                               delta=PARAMS["read"] * PARAMS["refresh_cycles"] / PARAMS["refresh"])
+
     def test_parts(self):
         """Of events and their unit masks."""
         program = self.assemble((PROGRAMS / "threads.s").read_text(encoding="utf-8"))

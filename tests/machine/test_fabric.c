@@ -77,6 +77,50 @@ static void test_full(void **state)
 	end(f);
 }
 
+/* Cycles in which a home agent has so many commands of a kind, or more, at its memory. */
+static uint64_t cycles_with(const struct fixture *f, unsigned message, uint64_t least)
+{
+	uint64_t time = 0, number = 0, cycles = 0;
+
+	for (unsigned i = 0; i < f->count; i++) {
+		const struct detail_event *e = &f->events[i];
+
+		if (e->id != SIGNAL_DIRECTORY_MEMORY_LIVE)
+			continue;
+		assert_true(e->time >= time);
+		cycles += number >= least ? e->time - time : 0;
+		time = e->time;
+		if (e->message == message)
+			number = e->amount;
+	}
+	assert_int_equal(number, 0);
+	return cycles;
+}
+
+/*
+ * Two reads, at memory from cycle 5 to 15 and from 6 to 16, and a write a while later. They are
+ * told once the home agent's clock has come so far.
+ */
+static void test_live(void **state)
+{
+	struct fixture *f = begin(1);
+
+	(void)state;
+	transact(f, FABRIC_READ_DATA, 0, 0, 0);
+	transact(f, FABRIC_READ_DATA, 0, 0, 2);
+	check(f, SIGNAL_DIRECTORY_MEMORY_LIVE, 0, 0, 0, 0, 0);
+	transact(f, FABRIC_WRITE_BACK, 1, 40, 4);
+	check(f, SIGNAL_DIRECTORY_MEMORY_LIVE, 0, 0, 0, 8, 1 + 2 + 1 + 0 + 2 * (1 + 0));
+	fabric_settle(f->fabric, 100);
+	assert_int_equal(cycles_with(f, MESSAGE_READ_DATA, 1), 16 - 5);
+	assert_int_equal(cycles_with(f, MESSAGE_READ_DATA, 2), 15 - 6);
+	assert_int_equal(cycles_with(f, MESSAGE_FILL, 1), 2);
+	assert_int_equal(cycles_with(f, MESSAGE_FILL, 2), 0);
+	assert_int_equal(cycles_with(f, MESSAGE_WRITEBACK, 1), params.write);
+	check(f, SIGNAL_DIRECTORY_MEMORY_LIVE, 0, 1, 0, 0, 0);
+	end(f);
+}
+
 /* Over a link and back: what goes out of one socket comes into the other. */
 static void test_remote(void **state)
 {
@@ -296,12 +340,13 @@ static void test_alone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_read),	cmocka_unit_test(test_conflict),
-	    cmocka_unit_test(test_full),	cmocka_unit_test(test_remote),
-	    cmocka_unit_test(test_links),	cmocka_unit_test(test_owner),
-	    cmocka_unit_test(test_readers),	cmocka_unit_test(test_write_back),
-	    cmocka_unit_test(test_alone),	cmocka_unit_test(test_evict),
-	    cmocka_unit_test(test_owner_waits), cmocka_unit_test(test_reader_waits),
+	    cmocka_unit_test(test_read),	 cmocka_unit_test(test_conflict),
+	    cmocka_unit_test(test_full),	 cmocka_unit_test(test_remote),
+	    cmocka_unit_test(test_live),	 cmocka_unit_test(test_links),
+	    cmocka_unit_test(test_owner),	 cmocka_unit_test(test_readers),
+	    cmocka_unit_test(test_write_back),	 cmocka_unit_test(test_alone),
+	    cmocka_unit_test(test_evict),	 cmocka_unit_test(test_owner_waits),
+	    cmocka_unit_test(test_reader_waits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

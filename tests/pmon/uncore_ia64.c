@@ -174,6 +174,71 @@ static void test_accumulator(void **state)
 	}
 }
 
+static void live(struct fixture *f, unsigned message, unsigned number)
+{
+	pmon_uncore_event(f->uncore, &(struct detail_event){.id = SIGNAL_DIRECTORY_MEMORY_LIVE,
+							    .message = (uint8_t)message,
+							    .time = f->now,
+							    .amount = number});
+}
+
+/*
+ * BZ_WMARK, 0x24, with bz_en (bit 12): cycles with at most so many commands (bits 42:37), or with
+ * bit 43 at least, of those of z_op (bits 36:21). Two reads and a write from 10 to 30, one read and
+ * the write until 50, then nothing until 100.
+ */
+static void test_watermark(void **state)
+{
+	static const struct {
+		uint64_t op, mark, or_more, cycles;
+	} cases[] = {{0xFFFF, 3, 1, 20},  {0xFFFF, 2, 1, 40},  {0xFFFF, 1, 1, 40},
+		     {0xFFFF, 0, 1, 100}, {0xFFFF, 4, 1, 0},   {0xFFFF, 0, 0, 60},
+		     {0xFFFF, 2, 0, 80},  {0xFFFF, 3, 0, 100}, {1, 2, 1, 20},
+		     {2, 1, 1, 40},	  {2, 2, 1, 0},	       {0x40, 1, 1, 0}};
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct fixture *f = *state;
+
+		f->now = 1000 * i;
+		set(f, "bbox", 0, "B_CSR_PERF_CTL1", 0x24);
+		set(f, "bbox", 0, "B_CSR_PERF_CTL2",
+		    cases[i].or_more << 43 | cases[i].mark << 37 | cases[i].op << 21);
+		set(f, "bbox", 0, "B_CSR_PERF_CTL0", 1);
+		set(f, "bbox", 0, "B_CSR_PERF_CTL0", ENABLE0 | 1 << 12);
+		f->now += 10;
+		live(f, MESSAGE_READ_DATA, 2);
+		live(f, MESSAGE_WRITEBACK, 1);
+		f->now += 20;
+		live(f, MESSAGE_READ_DATA, 1);
+		f->now += 20;
+		live(f, MESSAGE_READ_DATA, 0);
+		live(f, MESSAGE_WRITEBACK, 0);
+		f->now += 50;
+		assert_int_equal(get(f, "bbox", 0, "B_CSR_PERF_CNT0"), cases[i].cycles);
+		set(f, "bbox", 0, "B_CSR_PERF_CTL0", ENABLE0);
+		f->now += 50;
+		assert_int_equal(get(f, "bbox", 0, "B_CSR_PERF_CNT0"), cases[i].cycles);
+	}
+}
+
+/* With no command at all it overflows by itself, and freezes in that cycle. */
+static void test_watermark_overflow(void **state)
+{
+	struct fixture *f = *state;
+
+	set(f, "bbox", 0, "B_CSR_PERF_CTL1", 0x24);
+	set(f, "bbox", 0, "B_CSR_PERF_CTL2", 0xFFFFull << 21);
+	set(f, "bbox", 0, "B_CSR_PERF_CNT0", B_LIMIT - 100);
+	set(f, "bbox", 0, "B_CSR_PERF_CTL0", ENABLE0 | AOV0 | 1 << 12);
+	f->now = 99;
+	assert_int_equal(get(f, "bbox", 0, "B_CSR_PERF_CNT0"), B_LIMIT - 1);
+	f->now = 130;
+	assert_int_equal(get(f, "bbox", 0, "B_CSR_PERF_CNT0"), OVERFLOWED);
+	assert_true(get(f, "bbox", 0, "B_CSR_PERF_CTL0") & B_FROZEN);
+	f->now = 200;
+	assert_int_equal(get(f, "bbox", 0, "B_CSR_PERF_CNT0"), OVERFLOWED);
+}
+
 /* The count reads 2^40 - N and overflows at the N-th event: bit 40, and with aov the freeze. */
 static void test_overflow(void **state)
 {
@@ -361,6 +426,8 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_select, begin, end),
 	    cmocka_unit_test_setup_teardown(test_queues, begin, end),
 	    cmocka_unit_test_setup_teardown(test_accumulator, begin, end),
+	    cmocka_unit_test_setup_teardown(test_watermark, begin, end),
+	    cmocka_unit_test_setup_teardown(test_watermark_overflow, begin, end),
 	    cmocka_unit_test_setup_teardown(test_overflow, begin, end),
 	    cmocka_unit_test_setup_teardown(test_stop, begin, end),
 	    cmocka_unit_test_setup_teardown(test_global, begin, end),

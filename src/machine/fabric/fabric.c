@@ -31,6 +31,10 @@ uint64_t fabric_least_latency(const struct fabric_params *p)
 void fabric_settle(struct fabric *fabric, uint64_t now)
 {
 	for (uint8_t socket = 0; socket < fabric->sockets; socket++)
-		for (uint8_t home = 0; home < FABRIC_HOMES; home++)
-			fabric_memory_settle(fabric, (struct unit){socket, home}, now);
+		for (uint8_t home = 0; home < FABRIC_HOMES; home++) {
+			struct unit at = {socket, home};
+
+			fabric_memory_settle(fabric, at, now);
+			fabric_live_settle(fabric, at, now);
+		}
 }

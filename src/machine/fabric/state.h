@@ -36,12 +36,32 @@ struct memory {
 	struct bank banks[RANKS * BANKS];
 };
 
+enum live_kind { LIVE_READ, LIVE_WRITE, LIVE_FILL, LIVE_KINDS };
+
+#define LIVE_COMMANDS 256u
+
+/* A command to a memory controller. */
+struct live_command {
+	uint64_t from, until;
+	enum live_kind kind;
+	bool begun; /* told so */
+};
+
+/* Commands that are under way, or begin later. */
+struct live {
+	unsigned count;
+	unsigned number[LIVE_KINDS]; /* that have begun */
+	uint64_t told;		     /* nothing is told of what was before */
+	struct live_command commands[LIVE_COMMANDS];
+};
+
 struct home {
 	uint64_t now;
 	struct entry entries[ENTRIES];
 	uint64_t busy, conflict_busy, wait_busy; /* until when; nothing is told beyond */
 	uint64_t data_busy, response_busy;	 /* the same of what waits for the router */
 	struct memory memory;
+	struct live live;
 };
 
 /* Of the home classes: packets of a port stay in order. */
@@ -129,6 +149,11 @@ uint64_t fabric_send(struct fabric *f, struct unit from, struct unit to,
 /** Reads or writes a line. @return when the memory controller has answered */
 uint64_t fabric_memory(struct fabric *f, struct unit at, uint64_t line, bool write, uint64_t time);
 void fabric_memory_settle(struct fabric *f, struct unit at, uint64_t now);
+/** A command is under way so long. */
+void fabric_live_add(struct fabric *f, struct unit at, enum live_kind kind, uint64_t from,
+		     uint64_t until);
+/** Tells what changed up to a time. */
+void fabric_live_settle(struct fabric *f, struct unit at, uint64_t now);
 
 /** By how much a home agent's clock is ahead of a time: that is no latency of who arrives then. */
 static inline uint64_t fabric_ahead(const struct fabric *f, struct unit at, uint64_t time)

@@ -136,6 +136,9 @@ static uint64_t memory(const struct story *s, bool write, uint64_t time)
 	     end - time);
 	if (!write)
 		tell(s, SIGNAL_DIRECTORY_MEMORY, MESSAGE_FILL, 0, end, 1);
+	fabric_live_add(s->f, s->at, write ? LIVE_WRITE : LIVE_READ, time, end);
+	if (!write)
+		fabric_live_add(s->f, s->at, LIVE_FILL, end, end + 1);
 	return end;
 }
 

@@ -68,6 +68,7 @@ struct entry *fabric_enter(struct fabric *f, struct unit at, uint64_t line, uint
 	bool waits = e->until > now, conflict = waits && e->line == line + 1;
 
 	home->now = now;
+	fabric_live_settle(f, at, now);
 	*start = waits ? e->until : now;
 	if (conflict)
 		wait_for_line(f, at, e, now);

@@ -36,6 +36,14 @@ static unsigned find_accumulators(const struct pmu_box *box, struct accumulator 
 	return count;
 }
 
+static const struct pmu_register *find_watermark(const struct pmu_box *box)
+{
+	for (size_t r = 0; r < box->register_count; r++)
+		if (pmu_field_by_role(&box->registers[r], PMU_FIELD_WATERMARK, 0))
+			return &box->registers[r];
+	return NULL;
+}
+
 static void describe(struct uncore_box *b, const struct pmu_box *box)
 {
 	const struct pmu_register *counter = pmu_box_register(box, PMU_ROLE_COUNTER, 0);
@@ -43,6 +51,7 @@ static void describe(struct uncore_box *b, const struct pmu_box *box)
 	b->box = box;
 	b->control = pmu_box_register(box, PMU_ROLE_BOX_CTL, 0);
 	b->status = pmu_box_register(box, PMU_ROLE_BOX_STATUS, 0);
+	b->watermark = find_watermark(box);
 	for (unsigned i = 0; i < box->instance_count; i++) {
 		b->seat[i] = first_at(box, counter, i);
 		b->whole[i] = first_at(box, b->control ? b->control : b->status, i);

@@ -55,6 +55,7 @@ static void configure_counter(struct pmon_uncore *u, const struct uncore_unit *a
 	bool held = uncore_bits(u, at, b->control, PMU_FIELD_HOLD_COUNTERS);
 
 	uncore_catch_up_counter(c, now);
+	uncore_watermark_catch_up(c, now);
 	c->on = false;
 	c->instance = (uint8_t)instance_of(u, at, index);
 	if (held)
@@ -67,6 +68,7 @@ static void configure_counter(struct pmon_uncore *u, const struct uncore_unit *a
 	c->event = uncore_selected(u, &of, index, -1, &c->umask);
 	c->on = c->event;
 	c->since = now;
+	uncore_watermark(u, at, index);
 }
 
 /* Of all counters: what they count, and when the next of cycles overflows. */
@@ -79,6 +81,25 @@ static void note(struct pmon_uncore *u, const struct uncore_box *b, const struct
 	u->enabled[c->event->signal] = 1;
 	if (c->event->measure == PMU_MEASURE_CLOCK && c->since + left < u->deadline)
 		u->deadline = c->since + left;
+}
+
+/* Levels are followed while a counter is chosen for them, counting or not. */
+static void note_levels(struct pmon_uncore *u, const struct uncore_unit *at)
+{
+	bool followed = false;
+
+	for (unsigned i = 0; i < counters_at(u, at); i++) {
+		uint8_t umask;
+		const struct pmu_event *event = uncore_selected(u, at, i, -1, &umask);
+
+		if (!event || event->measure != PMU_MEASURE_WATERMARK)
+			continue;
+		u->enabled[event->signal] = 1;
+		followed = true;
+	}
+	if (!followed)
+		memset(u->levels[at->socket][at->instance], 0,
+		       sizeof(u->levels[at->socket][at->instance]));
 }
 
 static bool is_seat(const struct uncore_box *b, unsigned instance)
@@ -97,11 +118,14 @@ static void note_all(struct pmon_uncore *u)
 			const struct uncore_box *b = &u->boxes[at.box];
 
 			for (at.instance = 0; b->box && at.instance < b->box->instance_count;
-			     at.instance++)
+			     at.instance++) {
+				if (b->watermark)
+					note_levels(u, &at);
 				for (unsigned i = 0; i < counters_at(u, &at) + b->accumulator_count;
 				     i++)
 					if (is_seat(b, at.instance))
 						note(u, b, uncore_counter(u, &at, i));
+			}
 		}
 	u->enabled[SIGNAL_NONE] = 0;
 }
@@ -221,6 +245,8 @@ static void overflow(struct pmon_uncore *u, const struct uncore_unit *at, unsign
 	bool fresh = !(*reg & bit), freeze = fresh && freezes(u, at, index);
 
 	c->value &= limit_of(uncore_box(u, at)) - 1;
+	if (freeze && c->event && c->event->measure == PMU_MEASURE_WATERMARK)
+		c->value = 0; /* it is noticed later */
 	*reg |= bit;
 	c->stopped = !freezes(u, at, index) && stops(u, at, index);
 	if (freeze)
@@ -258,6 +284,32 @@ void uncore_catch_up(struct pmon_uncore *u, uint64_t now)
 	while (u->deadline <= now)
 		if (!one_due(u, u->deadline))
 			note_all(u);
+}
+
+static void settle_watermarks(struct pmon_uncore *u, const struct uncore_unit *at, uint64_t now)
+{
+	for (unsigned i = 0; i < counters_at(u, at); i++) {
+		struct uncore_counter *c = uncore_counter(u, at, i);
+
+		uncore_watermark_catch_up(c, now);
+		if (c->value >= limit_of(uncore_box(u, at)))
+			overflow(u, at, i, now);
+	}
+}
+
+void uncore_settle(struct pmon_uncore *u, uint64_t now)
+{
+	struct uncore_unit at;
+
+	uncore_catch_up(u, now);
+	for (at.socket = 0; at.socket < u->sockets; at.socket++)
+		for (at.box = 0; at.box < u->pmu->box_count; at.box++) {
+			const struct uncore_box *b = &u->boxes[at.box];
+
+			for (at.instance = 0; b->watermark && at.instance < b->box->instance_count;
+			     at.instance++)
+				settle_watermarks(u, &at, now);
+		}
 }
 
 static uint64_t amount_of(const struct pmu_event *event, const struct detail_event *what)
@@ -318,12 +370,15 @@ void pmon_uncore_event(struct pmon_uncore *u, const struct detail_event *what)
 	struct uncore_unit at = {what->socket, binding->box, what->unit};
 
 	uncore_catch_up(u, what->time);
+	if (signal_table[what->id].kind == SIGNAL_LEVEL)
+		uncore_level(u, &at, what);
 	for (unsigned a = 0; a < uncore_box(u, &at)->accumulator_count; a++)
 		accumulate(u, &at, counters_at(u, &at) + a, what);
 	for (unsigned i = 0; i < counters_at(u, &at); i++) {
 		const struct uncore_counter *c = uncore_counter(u, &at, i);
 
 		if (c->on && c->instance == at.instance && c->event->signal == what->id &&
+		    c->event->measure != PMU_MEASURE_WATERMARK &&
 		    uncore_takes(u, &at, i, c->event, c->umask, what))
 			count(u, &at, i, what);
 	}

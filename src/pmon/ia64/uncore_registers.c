@@ -70,7 +70,7 @@ int pmon_uncore_read(struct pmon_uncore *u, unsigned socket, uint32_t address, u
 
 	if (error)
 		return error;
-	uncore_catch_up(u, now);
+	uncore_settle(u, now);
 	b = uncore_box(u, &at);
 	*value = *uncore_slot(u, &at, reg);
 	if (is_of_counter(reg)) {
@@ -217,7 +217,7 @@ int pmon_uncore_write(struct pmon_uncore *u, unsigned socket, uint32_t address, 
 
 	if (error)
 		return error;
-	uncore_catch_up(u, now);
+	uncore_settle(u, now);
 	for (unsigned i = 0; i < counters_at(u, &at); i++)
 		uncore_catch_up_counter(uncore_counter(u, &at, i), now);
 	store(u, &at, reg, now, value);

@@ -14,6 +14,7 @@
 #define UNCORE_ACCUMULATORS 8
 #define UNCORE_SOCKETS	    4
 #define UNCORE_CORES	    4
+#define UNCORE_MESSAGES	    32
 
 /* What adds up an event, and counts it for so much of it at a time. */
 struct accumulator {
@@ -27,6 +28,7 @@ struct accumulator {
 struct uncore_counter {
 	bool on;
 	bool stopped;	  /* by its overflow */
+	bool holds;	  /* of cycles with so many at once: there are */
 	uint8_t instance; /* that it counts for */
 	uint8_t umask;
 	const struct pmu_event *event;
@@ -41,6 +43,7 @@ struct uncore_box {
 	uint8_t seat[UNCORE_INSTANCES];		     /* the first instance with the same counters */
 	uint8_t whole[UNCORE_INSTANCES];	     /* with the same box control */
 	const struct pmu_register *control, *status; /* of the box; NULL: none */
+	const struct pmu_register *watermark;	     /* the one that has it; NULL: none */
 	struct accumulator accumulators[UNCORE_ACCUMULATORS];
 	unsigned accumulator_count;
 };
@@ -81,6 +84,8 @@ struct pmon_uncore {
 	unsigned requests; /* number of the box that measures requests of cores */
 	struct qear qears[UNCORE_SOCKETS][UNCORE_CORES];
 	struct uncore_awaited awaited;
+	/* Of the one signal that a box has of this kind, by message. */
+	uint16_t levels[UNCORE_SOCKETS][UNCORE_INSTANCES][UNCORE_MESSAGES];
 	uint64_t deadline; /* some counter of cycles overflows then; UINT64_MAX: none */
 	uint8_t enabled[SIGNAL_COUNT];
 };
@@ -115,6 +120,15 @@ static inline uint64_t uncore_bits(const struct pmon_uncore *u, const struct unc
 	return reg ? *uncore_slot(u, at, reg) & pmu_field_bits(reg, role, 0) : 0;
 }
 
+/** The value of the field with a role. */
+static inline uint64_t uncore_role(const struct pmon_uncore *u, const struct uncore_unit *at,
+				   const struct pmu_register *reg, enum pmu_field_role role)
+{
+	const struct pmu_field *field = pmu_field_by_role(reg, role, 0);
+
+	return uncore_field(u, at, reg, field->hi, field->lo);
+}
+
 /** The counter of an index that instances of the same seat have. */
 static inline struct uncore_counter *uncore_counter(const struct pmon_uncore *u,
 						    const struct uncore_unit *at, unsigned index)
@@ -142,8 +156,17 @@ void uncore_qear_written(struct pmon_uncore *u, const struct uncore_unit *at, ui
 
 /** Brings a counter of cycles to a time. */
 void uncore_catch_up_counter(struct uncore_counter *c, uint64_t now);
+/** The same of cycles with so many at once, where nothing that comes is earlier. */
+void uncore_watermark_catch_up(struct uncore_counter *c, uint64_t now);
+/** After a change of what they compare: whether there are so many. */
+void uncore_watermark(struct pmon_uncore *u, const struct uncore_unit *at, unsigned index);
+/** A level changed. */
+void uncore_level(struct pmon_uncore *u, const struct uncore_unit *at,
+		  const struct detail_event *what);
 /** Deals with overflows of counters of cycles up to a time. */
 void uncore_catch_up(struct pmon_uncore *u, uint64_t now);
+/** The same where nothing that comes is earlier: of all counters of cycles. */
+void uncore_settle(struct pmon_uncore *u, uint64_t now);
 /** After a change of registers or freezes of a socket. */
 void uncore_configure(struct pmon_uncore *u, unsigned socket, uint64_t now);
 
