@@ -375,6 +375,35 @@ class Uncore(Case):
             self.assertAlmostEqual(sum(many[f"bbox.RFP_{f}"] - few[f"bbox.RFP_{f}"]
                                        for f in forwards), 2 * turns, delta=ENDS)
 
+    def test_locality(self):
+        """Of two cores in two sockets one answers what the other one asks for. By who sends it, an
+        answer is local where by its requester it is remote; so is a snoop, by where it goes. Of one
+        socket all is local."""
+        program = self.build("", TURNS[0], program=PING_PONG)
+        local, remote = ":iob_remote_local=LOCAL", ":iob_remote_local=REMOTE"
+        kinds = {"requests": (":class_in=HOM0", ":class_out=DRS"),
+                 "answers": (":class_in=HOM1", ":class_out=SNP")}
+        for machine in ("itanium-9300-1s", "itanium-9300-2s"):
+            for kind, classes in kinds.items():
+                for event, which in (("IOB_IN_PKTS", 0), ("IOB_OUT_PKTS", 1)):
+                    names = [f"bbox.{event}.{by}{where}{classes[which]}"
+                             for by in ("RHNID", "RSNID") for where in (local, remote)]
+                    found = stat(machine, program, names)
+                    own, far, own_other, far_other = (found[name] for name in names)
+                    self.assertGreater(own + far, 0, (machine, kind, event))
+                    crossed = kind == "answers" and machine.endswith("2s")
+                    self.assertEqual((own_other, far_other), (far, own) if crossed else (own, far),
+                                     (machine, kind, event))
+                    self.assertEqual(far > 0, machine.endswith("2s"))
+            # What goes out ends to be live, by either; of what comes in, requests begin to be.
+            for one, other in (("IOB_OUT_PKTS", "IOB_REMOVES.OUT_PKTS"),
+                               ("IOB_IN_PKTS", "IOB_INSERTS.IN_PKTS")):
+                for by in ("RHNID", "RSNID"):
+                    what = local + (":class_in=HOM0" if "IN" in one else "")
+                    names = [f"bbox.{event}.{by}{what}" for event in (one, other)]
+                    found = stat(machine, program, names)
+                    self.assertEqual(found[names[0]], found[names[1]], (machine, names))
+
     def test_flits(self):
         """A core's flits are those of its port of the router."""
         program = self.assemble((PROGRAMS / "threads.s").read_text(encoding="utf-8"))

@@ -217,13 +217,18 @@ static void test_readers(void **state)
 	end(f);
 }
 
-/* Packets of home agents, to or from them, with a message. */
+/* Packets of home agents, to or from them, or of ports, with a message: as each is told once. */
 static unsigned packets(const struct fixture *f, unsigned id, unsigned message)
 {
+	static const uint32_t kinds[SIGNAL_COUNT] = {
+	    [SIGNAL_DIRECTORY_PACKET_IN] = QUALIFIER_DIRECTORY_PACKET_IN_BY_SENDER,
+	    [SIGNAL_DIRECTORY_PACKET_OUT] = QUALIFIER_DIRECTORY_PACKET_OUT_BY_DESTINATION,
+	    [SIGNAL_DIRECTORY_TRANSACTION] = QUALIFIER_DIRECTORY_TRANSACTION_PACKET};
 	unsigned count = 0;
 
 	for (unsigned i = 0; i < f->count; i++)
-		count += f->events[i].id == id && f->events[i].message == message;
+		count += f->events[i].id == id && f->events[i].message == message &&
+			 (!kinds[id] || f->events[i].qualifiers & kinds[id]);
 	return count;
 }
 

@@ -28,20 +28,32 @@ static struct unit core_port(const struct fabric *f, unsigned core)
 			     (uint8_t)f->params->core_ports[core % f->cores]};
 }
 
-/* node: 0 if it is of the home agent's own socket, else 1. */
-static void tell(const struct story *s, unsigned id, unsigned message, unsigned node, uint64_t time,
+static void tell(const struct story *s, unsigned id, unsigned message, uint64_t time,
 		 uint64_t amount)
 {
 	fabric_tell(s->f, (struct detail_event){.id = (uint16_t)id,
 						.socket = s->at.socket,
 						.unit = s->at.number,
 						.message = (uint8_t)message,
-						.node = (uint8_t)node,
 						.time = time,
 						.amount = amount});
 }
 
-/* The same of what is a transaction to the home agent's counters, or a part of one. */
+/* Of a packet. socket: the home agent's own is node 0, others are 1. */
+static void tell_packet(const struct story *s, unsigned id, uint32_t qualifier, unsigned message,
+			unsigned socket, uint64_t time)
+{
+	fabric_tell(s->f, (struct detail_event){.id = (uint16_t)id,
+						.socket = s->at.socket,
+						.unit = s->at.number,
+						.qualifiers = qualifier,
+						.message = (uint8_t)message,
+						.node = socket != s->at.socket,
+						.time = time,
+						.amount = 1});
+}
+
+/* Of what is a transaction to the home agent's counters, or a part of one. */
 static void tell_part(const struct story *s, uint32_t qualifier, unsigned message, uint64_t time,
 		      uint64_t amount)
 {
@@ -104,7 +116,10 @@ static uint64_t to_home(const struct story *s, unsigned core, uint32_t class, un
 				    class == CLASS(DATA) ? (uint8_t)s->f->params->line_flits : 1};
 
 	time = core_sends(s, core, s->home, &packet, time);
-	tell(s, SIGNAL_DIRECTORY_PACKET_IN, message, distance(s, s->socket), time, 1);
+	tell_packet(s, SIGNAL_DIRECTORY_PACKET_IN, QUALIFIER_DIRECTORY_PACKET_IN_BY_REQUESTER,
+		    message, s->socket, time);
+	tell_packet(s, SIGNAL_DIRECTORY_PACKET_IN, QUALIFIER_DIRECTORY_PACKET_IN_BY_SENDER, message,
+		    core / s->f->cores, time);
 	return time;
 }
 
@@ -123,8 +138,14 @@ static uint64_t from_home(const struct story *s, struct unit to, uint32_t class,
 	if (class != CLASS(SNOOP))
 		fabric_wait_for_router(s->f, s->at, class == CLASS(DATA), *time, start);
 	*time = start;
-	tell(s, SIGNAL_DIRECTORY_PACKET_OUT, message, distance(s, to.socket), start, 1);
-	tell_part(s, QUALIFIER_DIRECTORY_TRANSACTION_PACKET, message, start, 1);
+	tell_packet(s, SIGNAL_DIRECTORY_PACKET_OUT, QUALIFIER_DIRECTORY_PACKET_OUT_BY_DESTINATION,
+		    message, to.socket, start);
+	tell_packet(s, SIGNAL_DIRECTORY_PACKET_OUT, QUALIFIER_DIRECTORY_PACKET_OUT_BY_REQUESTER,
+		    message, s->socket, start);
+	tell_packet(s, SIGNAL_DIRECTORY_TRANSACTION, QUALIFIER_DIRECTORY_TRANSACTION_PACKET,
+		    message, to.socket, start);
+	tell_packet(s, SIGNAL_DIRECTORY_TRANSACTION,
+		    QUALIFIER_DIRECTORY_TRANSACTION_PACKET_BY_REQUESTER, message, s->socket, start);
 	return fabric_send(s->f, s->home, to, &packet, start);
 }
 
@@ -132,10 +153,10 @@ static uint64_t memory(const struct story *s, bool write, uint64_t time)
 {
 	uint64_t end = fabric_memory(s->f, s->at, s->request->line, write, time);
 
-	tell(s, SIGNAL_DIRECTORY_MEMORY, write ? MESSAGE_WRITEBACK : MESSAGE_READ_DATA, 0, time,
+	tell(s, SIGNAL_DIRECTORY_MEMORY, write ? MESSAGE_WRITEBACK : MESSAGE_READ_DATA, time,
 	     end - time);
 	if (!write)
-		tell(s, SIGNAL_DIRECTORY_MEMORY, MESSAGE_FILL, 0, end, 1);
+		tell(s, SIGNAL_DIRECTORY_MEMORY, MESSAGE_FILL, end, 1);
 	fabric_live_add(s->f, s->at, write ? LIVE_WRITE : LIVE_READ, time, end);
 	if (!write)
 		fabric_live_add(s->f, s->at, LIVE_FILL, end, end + 1);
