@@ -217,6 +217,31 @@ static void test_readers(void **state)
 	end(f);
 }
 
+/* Two requests for a line in two cycles: a core that has it is never at two snoops of it. */
+static void test_one_snoop(void **state)
+{
+	struct fixture *f = begin(1);
+	uint64_t until = 0;
+	unsigned snoops = 0;
+
+	(void)state;
+	f->caches[1] = FABRIC_SHARED;
+	transact(f, FABRIC_OWN, 0, 0, 4);
+	f->caches[1] = FABRIC_SHARED;
+	transact(f, FABRIC_OWN, 2, 1, 4);
+	for (unsigned i = 0; i < f->count; i++) {
+		const struct detail_event *e = &f->events[i];
+
+		if (e->id != SIGNAL_DIRECTORY_SNOOP)
+			continue;
+		assert_true(e->time >= until);
+		until = e->time + e->amount;
+		snoops++;
+	}
+	assert_int_equal(snoops, 2);
+	end(f);
+}
+
 /* Packets of home agents, to or from them, or of ports, with a message: as each is told once. */
 static unsigned packets(const struct fixture *f, unsigned id, unsigned message)
 {
@@ -345,13 +370,13 @@ static void test_alone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_read),	 cmocka_unit_test(test_conflict),
-	    cmocka_unit_test(test_full),	 cmocka_unit_test(test_remote),
-	    cmocka_unit_test(test_live),	 cmocka_unit_test(test_links),
-	    cmocka_unit_test(test_owner),	 cmocka_unit_test(test_readers),
-	    cmocka_unit_test(test_write_back),	 cmocka_unit_test(test_alone),
-	    cmocka_unit_test(test_evict),	 cmocka_unit_test(test_owner_waits),
-	    cmocka_unit_test(test_reader_waits),
+	    cmocka_unit_test(test_read),	cmocka_unit_test(test_conflict),
+	    cmocka_unit_test(test_full),	cmocka_unit_test(test_remote),
+	    cmocka_unit_test(test_live),	cmocka_unit_test(test_one_snoop),
+	    cmocka_unit_test(test_links),	cmocka_unit_test(test_owner),
+	    cmocka_unit_test(test_readers),	cmocka_unit_test(test_write_back),
+	    cmocka_unit_test(test_alone),	cmocka_unit_test(test_evict),
+	    cmocka_unit_test(test_owner_waits), cmocka_unit_test(test_reader_waits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
