@@ -34,8 +34,17 @@ static inline void epic_note_store(struct epic_shared *shared, const struct acce
 /** The youngest store that wrote some of these bytes up to three cycles before. @return or NULL */
 const struct stored *epic_store_before(const struct epic_shared *shared, const struct access *a,
 				       uint64_t t);
+/** Until when a store of some of these bytes is in the queue; 0: none is. */
+uint64_t epic_store_held(const struct epic_shared *shared, const struct access *a, uint64_t t);
 /** A hit that was cancelled comes back in a cycle, and has a port of the data then. */
 void epic_come_back(struct epic_core *core, uint64_t t);
+/**
+ * A hit goes by the queue.
+ * @param held  as of epic_cancelled()
+ * @return cycles that it takes
+ */
+unsigned epic_second_cancelled(struct epic_core *core, const struct access *a,
+			       enum epic_cell cancel, uint64_t t, uint64_t held);
 /** A line moves in its cycle. @return what that cancels; EPIC_CELL_COUNT: nothing */
 enum epic_cell epic_line_moves(const struct access *a, enum moved moved);
 
@@ -70,9 +79,13 @@ static inline bool epic_take_port(struct epic_core *core, uint64_t t)
 	return ((*issues)++ & 15) < core->params->issues;
 }
 
-/* What keeps a hit from going past the queue. @return EPIC_CELL_COUNT: nothing */
+/*
+ * What keeps a hit from going past the queue.
+ * @param held  receives until when a store is in the queue that it has to wait for; 0: none is
+ * @return EPIC_CELL_COUNT: nothing
+ */
 static inline enum epic_cell epic_cancelled(struct epic_core *core, const struct access *a,
-					    uint64_t t)
+					    uint64_t t, uint64_t *held)
 {
 	const struct stored *store = NULL;
 	uint64_t moved = core->shared->moved[t % FILLED];
@@ -82,9 +95,14 @@ static inline enum epic_cell epic_cancelled(struct epic_core *core, const struct
 	if (epic_loads(a)) {
 		if (t - core->shared->stored_at < STORES_BACK)
 			store = epic_store_before(core->shared, a, t);
+		*held = !store && t < core->shared->held_until ? epic_store_held(core->shared, a, t)
+							       : 0;
 		bank = epic_banks_taken(core, a, t);
-		epic_add_access(core, a, store ? CELL_BYPASS_RELEASE : CELL_BYPASS_INVALID);
+		epic_add_access(core, a,
+				store || *held ? CELL_BYPASS_RELEASE : CELL_BYPASS_INVALID);
 	}
+	if (*held)
+		return CELL_CANCEL_EFFECTIVE;
 	if (store)
 		return store->when & 1 && t > store->when >> 1
 			   ? CELL_CANCEL_STORE_CANCELLED
@@ -109,6 +127,7 @@ static inline unsigned epic_second_hit(struct epic_core *core, const struct acce
 {
 	const struct epic_params *p = core->params;
 	enum epic_cell cancel;
+	uint64_t store = 0;
 
 	epic_add_access(core, a, CELL_L2D_HIT);
 	if (epic_writes(a) && epic_beside_miss(core, number, t)) {
@@ -118,12 +137,9 @@ static inline unsigned epic_second_hit(struct epic_core *core, const struct acce
 	epic_add_access(core, a, CELL_INSERT_HIT);
 	if (held)
 		return p->l2d.latency;
-	cancel = epic_cancelled(core, a, t);
-	if (cancel != EPIC_CELL_COUNT) {
-		epic_add_access(core, a, cancel);
-		epic_come_back(core, t + p->queued - p->l2d.latency);
-		return p->queued;
-	}
+	cancel = epic_cancelled(core, a, t, &store);
+	if (cancel != EPIC_CELL_COUNT)
+		return epic_second_cancelled(core, a, cancel, t, store);
 	if (!epic_loads(a))
 		return p->l2d.latency;
 	if (a->address & (a->bytes - 1u)) {

@@ -214,6 +214,13 @@ struct stored {
 	uint64_t when, first, last;
 };
 
+#define HELD_STORES 32u /* as many as the queue has requests */
+
+/* A store of bytes, four by four, that is in the queue from a cycle until another. */
+struct held_store {
+	uint64_t from, until, first, last;
+};
+
 /* What something of the core does with a line. */
 struct line_use {
 	uint64_t number;
@@ -304,6 +311,9 @@ struct epic_shared {
 	struct stored stores[STORES];
 	uint64_t stored_at; /* cycle of the last one */
 	unsigned store_next;
+	struct held_store held[HELD_STORES];
+	unsigned held_next;
+	uint64_t held_until;	   /* the latest end of these */
 	uint64_t ordered[2];	   /* until when requests that acquire, and release, wait */
 	struct reads reads, queue; /* of memory; of all that the second levels ask for */
 	struct reads snoops;	   /* of other cores, that this one is at */
@@ -684,6 +694,10 @@ static inline bool epic_loads(const struct access *a)
 	return a->kind >= EPIC_LOAD && a->kind <= EPIC_FP_LOAD_CHECK;
 }
 
+enum epic_order { ORDER_ACQUIRE, ORDER_RELEASE };
+
+/** A request of an order is in the queue from a cycle until another. */
+void epic_hold_order(struct epic_core *core, enum epic_order order, uint64_t from, uint64_t until);
 /** A snoop of a line comes to the second level in a cycle. */
 void epic_second_snooped(struct epic_core *core, uint64_t number, uint64_t cycle);
 /** A request of the second level, and what waits for it. */

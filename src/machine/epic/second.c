@@ -48,17 +48,24 @@ static unsigned secondary(struct epic_core *core, const struct access *a, uint64
 	return wait;
 }
 
-/* Cycles in which at least one request of an order is in the queue. */
+/* Cycles in which there is at least one. */
+void epic_hold_order(struct epic_core *core, enum epic_order order, uint64_t from, uint64_t until)
+{
+	uint64_t *ordered = &core->shared->ordered[order];
+
+	if (until <= *ordered)
+		return;
+	epic_add(core, (enum epic_cell)(CELL_ACQUIRE + order),
+		 until - (from > *ordered ? from : *ordered));
+	*ordered = until;
+}
+
 static void hold(struct epic_core *core, const struct access *a, uint64_t from, uint64_t until)
 {
-	for (unsigned i = 0; i < 2; i++) {
-		if (!(a->order >> i & 1) || until <= core->shared->ordered[i])
-			continue;
-		epic_add(core, (enum epic_cell)(CELL_ACQUIRE + i),
-			 until -
-			     (from > core->shared->ordered[i] ? from : core->shared->ordered[i]));
-		core->shared->ordered[i] = until;
-	}
+	if (a->order & EPIC_ACQUIRE)
+		epic_hold_order(core, ORDER_ACQUIRE, from, until);
+	if (a->order & EPIC_RELEASE)
+		epic_hold_order(core, ORDER_RELEASE, from, until);
 }
 
 /* A miss that cannot go on at once: beside another of its set, or behind requests that come back.
@@ -179,11 +186,23 @@ static unsigned fill_second_level(struct epic_core *core, const struct access *a
 	return latency;
 }
 
+/* A store that hit, and does not go past the queue. */
+static void hold_store(struct epic_shared *shared, const struct access *a, uint64_t from,
+		       uint64_t until)
+{
+	shared->held[shared->held_next] =
+	    (struct held_store){from, until, a->address >> 2, (a->address + a->bytes - 1) >> 2};
+	shared->held_next = (shared->held_next + 1) % HELD_STORES;
+	if (until > shared->held_until)
+		shared->held_until = until;
+}
+
 /*
- * @param held  it waited in the queue before
+ * @param came  into the queue, where it may have waited
  * @return cycles from t until the line is there; the request and the fill take their entries
  */
-static unsigned second_level(struct epic_core *core, const struct access *a, uint64_t t, bool held)
+static unsigned second_level(struct epic_core *core, const struct access *a, uint64_t t,
+			     uint64_t came)
 {
 	uint64_t number = epic_line(&core->l2d, a->address);
 	struct line *line = epic_cache_find(&core->l2d, number);
@@ -193,8 +212,10 @@ static unsigned second_level(struct epic_core *core, const struct access *a, uin
 
 	count_request(core, a);
 	if (line && line->ready <= t + latency) {
-		latency = epic_second_hit(core, a, number, t, held);
+		latency = epic_second_hit(core, a, number, t, t > came);
 		cancelled = latency > core->params->l2d.latency;
+		if (changes && (cancelled || t > came))
+			hold_store(core->shared, a, came, t + latency);
 	} else if (line) {
 		epic_add_access(core, a, CELL_L2D_LOOKUP_MISS);
 		latency = (unsigned)(line->ready - t);
@@ -283,9 +304,8 @@ void epic_request(struct epic_core *core, const struct access *a, uint64_t cycle
 		t = epic_ring_wait(&core->shared->data, t);
 	time->pressure = t - cycle;
 	start = in_order(core, a, t);
-	time->latency =
-	    (unsigned)(start - t) +
-	    (a->kind == EPIC_FENCE ? fence(core, a) : second_level(core, a, start, start > t));
+	time->latency = (unsigned)(start - t) +
+			(a->kind == EPIC_FENCE ? fence(core, a) : second_level(core, a, start, t));
 	note_order(core, a, t, t + time->latency);
 	if (a->order)
 		hold(core, a, t, t + time->latency);
