@@ -146,6 +146,45 @@ static void count_held(struct epic_core *core, enum epic_cell held, uint64_t cyc
 	epic_add(core, CELL_SWITCH_CYCLES, cycles);
 }
 
+static uint64_t cycles_until(const struct epic_core *core, uint64_t end)
+{
+	return end > core->cycle + 1 ? end - core->cycle - 1 : 0;
+}
+
+/* How long a change waits for moves of registers that are far away, and for data of the second
+ * level that are on their way back: not for those that do not come yet. */
+static void unfinished(const struct epic_core *core, uint64_t *moves, uint64_t *data)
+{
+	for (unsigned reg = 0; reg < PHYSICAL_COUNT; reg++) {
+		unsigned via = core->done[reg] & 0xFF;
+		uint64_t wait;
+
+		if (core->done[reg] >> 8 <= core->cycle)
+			continue;
+		if (via == EPIC_VIA_APPLICATION || via == EPIC_VIA_STATUS ||
+		    via == EPIC_VIA_INDIRECT) {
+			wait = cycles_until(core, (uint64_t)epic_ready(core, reg, EPIC_USE_ALU));
+			*moves = later(*moves, wait);
+		} else if (via == EPIC_VIA_LOAD || via == EPIC_VIA_FLOAD) {
+			wait = cycles_until(core, (core->done[reg] >> 8) - core->usual[via]);
+			*data = wait < core->params->l2d.latency ? later(*data, wait) : *data;
+		}
+	}
+}
+
+static void wait_for_unfinished(struct epic_core *core)
+{
+	uint64_t moves = 0, data = 0, all;
+
+	unfinished(core, &moves, &data);
+	all = later(moves, data);
+	epic_add(core, CELL_SWITCH_BY_MOVE, moves);
+	epic_add(core, CELL_SWITCH_BY_DATA, data);
+	epic_add(core, CELL_SWITCH_STALLED, all);
+	epic_add(core, CELL_SWITCH_CYCLES, all);
+	epic_bubbles(core, CELL_BUBBLE_EXCEPTION, all);
+}
+
 /* The pipeline is emptied, and the other thread has the foreground. */
 static void change(struct epic_core *core, enum epic_switch cause)
 {
@@ -153,6 +192,7 @@ static void change(struct epic_core *core, enum epic_switch cause)
 
 	epic_add(core, (enum epic_cell)(CELL_SWITCH_MISS + cause), 1);
 	count_stall(core, core->cycle - core->turn.retired_at);
+	wait_for_unfinished(core);
 	epic_add(core, CELL_SWITCH_CYCLES, core->params->thread_switch);
 	epic_bubbles(core, CELL_BUBBLE_EXCEPTION, core->params->thread_switch);
 	if (cause == SWITCH_TIMER)
