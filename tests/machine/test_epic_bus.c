@@ -485,6 +485,63 @@ static void test_snoop_of_fill(void **state)
 	}
 }
 
+/*
+ * A line that comes while a snoop waits for it is given away 30 cycles later: the time that a snoop
+ * takes. One that comes to the caches of code, or is there, does not count.
+ */
+static void test_snooped_fill(void **state)
+{
+	static const struct {
+		enum epic_kind kind;
+		int apart;
+		unsigned snooped, exclusive, cycles;
+	} rows[] = {{EPIC_LOAD, -1, 1, 1, 30},
+		    {EPIC_LOAD, -80, 1, 1, 30},
+		    {EPIC_LOAD, 0, 0, 0, 0},
+		    {EPIC_STORE, -1, 1, 0, 30},
+		    {EPIC_STORE, 0, 0, 0, 0}};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct fixture *f = begin(32);
+		uint64_t there = T + ask(f, rows[i].kind, 4, T);
+
+		snoop(f, 5, there - 1);
+		snoop(f, 4, (uint64_t)((int64_t)there + rows[i].apart));
+		assert_int_equal(count(f, CELL_L2D_FILL_SNOOPED), rows[i].snooped);
+		assert_int_equal(count(f, CELL_L2D_FILL_SNOOPED_E), rows[i].exclusive);
+		assert_int_equal(count(f, CELL_L2D_FILL_SNOOPED_CYCLES), rows[i].cycles);
+		end(f);
+	}
+	{
+		struct fixture *f = begin(32);
+
+		request(f, FABRIC_READ_CODE, 4, T);
+		snoop(f, 4, T + READ - 1);
+		assert_int_equal(count(f, CELL_SNOOP_WAITS_LINE), 1);
+		assert_int_equal(count(f, CELL_L2D_FILL_SNOOPED), 0);
+		end(f);
+	}
+}
+
+/* The same of one that is acknowledged, and then asked for again before it is there, or later. */
+static void test_forwarded_fill(void **state)
+{
+	(void)state;
+	for (int apart = -1; apart < 1; apart++) {
+		struct fixture *f = begin(32);
+		uint64_t time = T + 100, there = T + ask(f, EPIC_LOAD, 4, T);
+
+		assert_int_equal(epic_snoop(f->core, 4, FABRIC_INVALIDATE, &time), FABRIC_CONFLICT);
+		time = (uint64_t)((int64_t)there + apart);
+		epic_snoop(f->core, 4, FABRIC_FORWARD_OWN, &time);
+		assert_int_equal(time, there);
+		assert_int_equal(count(f, CELL_L2D_FILL_SNOOPED), apart < 0);
+		assert_int_equal(count(f, CELL_L2D_FILL_SNOOPED_CYCLES), apart < 0 ? 30 : 0);
+		end(f);
+	}
+}
+
 /* A modified line is read for the third level five cycles after the miss that takes its place, and
  * is there 16 after that line. */
 static void test_snoop_of_victim(void **state)
@@ -530,6 +587,8 @@ int main(void)
 	    cmocka_unit_test(test_snoop_of_queue),
 	    cmocka_unit_test(test_snoop_of_fill),
 	    cmocka_unit_test(test_snoop_of_victim),
+	    cmocka_unit_test(test_snooped_fill),
+	    cmocka_unit_test(test_forwarded_fill),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

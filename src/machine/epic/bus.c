@@ -112,13 +112,18 @@ static struct line_use *request_of(const struct epic_core *core, uint64_t number
 	return NULL;
 }
 
-/* The line may be on its way to this core: it is at the link at least. */
-static void wait_for_line(struct epic_core *core, const struct line_use *request, uint64_t *time)
+/*
+ * The line may be on its way to this core: it is at the link at least.
+ * @return the cycle in which it comes; 0: it does not
+ */
+static uint64_t wait_for_line(struct epic_core *core, const struct line_use *request,
+			      uint64_t *time)
 {
 	if (!request)
-		return;
+		return 0;
 	epic_add(core, CELL_SNOOP_WAITS_LINE, 1);
 	*time = fabric_cycles(core, request->until);
+	return request->until;
 }
 
 static bool answers(const struct epic_core *core, uint64_t cycle)
@@ -280,21 +285,38 @@ static void prolong(struct outstanding *o, const struct line_use *request, uint6
 	o->uses[at] = use;
 }
 
-/* What an acknowledgement brings: the request is over, and the core's caches may not have the line
- * yet. */
-static void forward(struct epic_core *core, uint64_t number, uint64_t *time)
+/*
+ * What an acknowledgement brings: the request is over, and the core's caches may not have the line
+ * yet.
+ * @return as wait_for_line()
+ */
+static uint64_t forward(struct epic_core *core, uint64_t number, uint64_t *time)
 {
 	struct line_use *request = request_of(core, number, 0);
 	uint64_t cycle = core_cycles(core, *time);
 
 	epic_add(core, CELL_SNOOP_FORWARD, 1);
 	if (!request)
-		return;
+		return 0;
 	if (request->until > cycle) {
 		*time = fabric_cycles(core, request->until);
-		return;
+		return request->until;
 	}
 	prolong(&core->shared->outstanding, request, cycle);
+	return 0;
+}
+
+/* A snoop that waited for a line, which came in a cycle, is answered from another one on. */
+static void count_snooped_fill(struct epic_core *core, uint64_t number, uint64_t came,
+			       enum fabric_found found, uint64_t time)
+{
+	uint64_t answered = core_cycles(core, time + core->params->fabric.snoop);
+
+	if (!came || !epic_second_filled(core, number, came))
+		return;
+	epic_add(core, CELL_L2D_FILL_SNOOPED, 1);
+	epic_add(core, CELL_L2D_FILL_SNOOPED_E, found == FABRIC_EXCLUSIVE);
+	epic_add(core, CELL_L2D_FILL_SNOOPED_CYCLES, answered - came);
 }
 
 enum fabric_found epic_snoop(struct epic_core *core, uint64_t number, enum fabric_snoop what,
@@ -311,6 +333,7 @@ enum fabric_found epic_snoop(struct epic_core *core, uint64_t number, enum fabri
 	    : instructions || tags & LINE_SHARED ? FABRIC_SHARED
 						 : FABRIC_EXCLUSIVE;
 	struct line_use *request;
+	uint64_t came;
 
 	if (what == FABRIC_LOOK)
 		return found;
@@ -320,18 +343,19 @@ enum fabric_found epic_snoop(struct epic_core *core, uint64_t number, enum fabri
 		return found;
 	}
 	if (what >= FABRIC_FORWARD) {
-		forward(core, number, time);
+		came = forward(core, number, time);
 	} else {
 		request = request_of(core, number, core_cycles(core, *time));
 		if (request && request->answered > *time)
 			return conflict(core, request, what, time);
 		epic_add(core, CELL_SNOOP_CAME, 1);
-		wait_for_line(core, request, time);
+		came = wait_for_line(core, request, time);
 	}
 	count_snoop(core, what, found);
 	queue_snoop(core, number, time);
 	if (found >= FABRIC_EXCLUSIVE)
 		wait_for_buffer(core, time);
+	count_snooped_fill(core, number, came, found, *time);
 	count_answer(core, what, found);
 	if (invalidates(what)) {
 		epic_add(core, CELL_L1I_SNOOP, 2); /* both halves of the line */
