@@ -7,7 +7,7 @@ import pathlib
 import subprocess
 import unittest
 
-from core_programs import ENDS, PING_PONG, PMULAB, Case, stat
+from core_programs import ENDS, PING_PONG, PMULAB, TWO_THREADS, Case, stat
 
 PROGRAMS = pathlib.Path(__file__).parent / "programs"
 TURNS = 500, 2500  # the smaller one is more than the caches' ways
@@ -44,6 +44,21 @@ data:	.skip 16777216+16384
 READ = "ld8 r16=[r17]; add r17=r20,r17;; add r22=r16,r0;;"
 # Waits for the line, so that it is not read again while it is on its way to memory.
 WRITE = "st8 [r17]=r0;; ld8 r16=[r17]; add r17=r20,r17;; add r22=r16,r0;;"
+# Two threads: the first one sleeps, and the other one is over.
+SLEEP = TWO_THREADS + """	movl r40=time;;
+(p8)	mov r15=1025			// exit
+(p9)	mov r15=1168			// nanosleep
+(p8)	mov r40=0
+	mov r41=0;;
+	break.i 0x100000;;
+	mov r15=1236			// exit_group
+	mov r40=0;;
+	break.i 0x100000;;
+	.endp _start
+	.section .data
+	.align 16
+time:	data8 0, {turns}
+"""
 NOTHING = "nop.m 0; add r17=r20,r17;;"
 
 # What one turn adds: of reads, each with a line that leaves clean, of which the home agent is told
@@ -323,6 +338,19 @@ class Uncore(Case):
         self.assertLess(ahead, 2 * (2 + PARAMS["write_frames"]))
         self.assertEqual(counts[1], cycles // 3 // 42)
 
+    def test_calibrations(self):
+        """Four ranks of each controller, once in 128 ms of the machine's time; each has a frame."""
+        events = ["zbox0.PLD_DRAM_EV.DRAM_CMD.ZQCAL", "zbox1.ISS_EV.FRM_TYPE_1CMD",
+                  "zbox1.PLD_DRAM_EV.DRAM_CMD.REF"]
+        for ms, times in ((100, 0), (130, 1), (300, 2)):
+            program = self.build("", ms * 1000000, program=SLEEP)
+            found = stat("itanium-9300-1s", program, events[:2])
+            self.assertEqual(found[events[0]], PARAMS["ranks"] * times)
+            refreshes = stat("itanium-9300-1s", program, events[2:])[events[2]]
+            self.assertEqual(refreshes // PARAMS["ranks"], ms * 1200000 // PARAMS["refresh"])
+            accesses = found[events[1]] - refreshes - PARAMS["ranks"] * times
+            self.assertIn(accesses, range(2 * PARAMS["ranks"] * 10))
+
     def test_sockets(self):
         """Line 4096 n + k is of home agent k / S of socket k modulo S, with S sockets."""
         for sockets, line, socket, home in ((2, 0, 0, 0), (2, 1, 1, 0), (2, 2, 0, 1), (2, 3, 1, 1),
@@ -495,7 +523,7 @@ class Uncore(Case):
         classes = ("HOM", "SNP", "NDR", "DRS")
         allocated = ("HM0", "HM1", "SNP", "NDR", "DRS")
         commands = ("PRCH_SGL", "RAS", "CAS_RD_OPN", "REF", "PRCH_ALL", "CAS_RD_CLS", "CAS_WR_OPN",
-                    "CAS_WR_CLS")
+                    "CAS_WR_CLS", "ZQCAL")
         laws = [([f"{router}.ALLOC_TO_ARB.ALL"], [f"{router}.ALLOC_TO_ARB.{c}" for c in allocated]),
                 ([f"{router}.NEW_PACKETS_RECV.ANY"],
                  [f"{router}.NEW_PACKETS_RECV.ANY.{c}" for c in classes]),

@@ -32,6 +32,7 @@ const struct fabric_params params = {.mhz = 1000,
 				     .frame = 2,
 				     .sync = 10,
 				     .write_frames = 3,
+				     .calibrate = 2000,
 				     .core_ports = {8, 7, 3, 2},
 				     .home_ports = {10, 0},
 				     .link_ports = {6, 9, 5}};

@@ -228,6 +228,21 @@ static void test_page_latencies(void **state)
 	end(f);
 }
 
+/* Every rank is calibrated every 2000 cycles, each with a frame. */
+static void test_calibration(void **state)
+{
+	struct fixture *f = begin(1);
+
+	(void)state;
+	fabric_settle(f->fabric, 1999);
+	check(f, SIGNAL_MEMORY_DRAM, 0, 0, QUALIFIER_MEMORY_DRAM_CALIBRATE, 0, 0);
+	fabric_settle(f->fabric, 2000);
+	check(f, SIGNAL_MEMORY_DRAM, 0, 0, QUALIFIER_MEMORY_DRAM_CALIBRATE, 1, 3);
+	fabric_settle(f->fabric, 7999);
+	check(f, SIGNAL_MEMORY_DRAM, 0, 1, QUALIFIER_MEMORY_DRAM_CALIBRATE, 2, 9);
+	end(f);
+}
+
 /* A write has its data in three frames. */
 static void test_write_frames(void **state)
 {
@@ -354,7 +369,7 @@ int main(void)
 	    cmocka_unit_test(test_pages),	   cmocka_unit_test(test_lane),
 	    cmocka_unit_test(test_page_latencies), cmocka_unit_test(test_write_frames),
 	    cmocka_unit_test(test_joined),	   cmocka_unit_test(test_credits),
-	    cmocka_unit_test(test_credits_left),
+	    cmocka_unit_test(test_credits_left),   cmocka_unit_test(test_calibration),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,6 +47,7 @@ struct fabric_params {
 	uint32_t frame;		      /* to the memory's buffer */
 	uint32_t sync;		      /* frames from one of synchronisation to the next */
 	uint32_t write_frames;	      /* with the data of a line */
+	uint32_t calibrate;	      /* from one calibration of a rank to the next */
 	uint32_t core_ports[FABRIC_CORES], home_ports[FABRIC_HOMES], link_ports[FABRIC_LINKS];
 };
 

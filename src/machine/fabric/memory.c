@@ -60,6 +60,17 @@ static void settle_frames(struct fabric *f, struct unit at, uint64_t now)
 	}
 }
 
+/* Behind a refresh: that is often enough to look. */
+static void calibrate(struct fabric *f, struct unit at, uint64_t now)
+{
+	struct memory *m = &f->homes[at.socket][at.number].memory;
+	uint64_t calibrations = now / f->params->calibrate;
+
+	command(f, at, QUALIFIER_MEMORY_DRAM_CALIBRATE, now,
+		(calibrations - m->calibrations) * f->params->ranks);
+	m->calibrations = calibrations;
+}
+
 void fabric_memory_settle(struct fabric *f, struct unit at, uint64_t now)
 {
 	struct memory *m = &f->homes[at.socket][at.number].memory;
@@ -70,6 +81,7 @@ void fabric_memory_settle(struct fabric *f, struct unit at, uint64_t now)
 		command(f, at, QUALIFIER_MEMORY_DRAM_REFRESH, now,
 			(refreshes - m->refreshes) * f->params->ranks);
 		m->refreshes = refreshes;
+		calibrate(f, at, now);
 	}
 	if (now > m->idle_since) {
 		tell(f, at, SIGNAL_MEMORY_QUEUE_STATE, QUALIFIER_MEMORY_QUEUE_STATE_EMPTY, now,

@@ -24,9 +24,9 @@ struct bank {
 };
 
 struct memory {
-	uint64_t queue_busy, idle_since; /* the dispatch queue's; nothing is told beyond */
-	uint64_t refreshes;		 /* of a rank, told so far */
-	uint64_t mode_told;		 /* until when cycles of the mode of pages are told */
+	uint64_t queue_busy, idle_since;  /* the dispatch queue's; nothing is told beyond */
+	uint64_t refreshes, calibrations; /* of a rank, told so far */
+	uint64_t mode_told;		  /* until when cycles of the mode of pages are told */
 	uint64_t full_busy;
 	uint64_t answers[ENTRIES]; /* of commands: when they are over */
 	uint64_t frames, syncs;	   /* told so far */
