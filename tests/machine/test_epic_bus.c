@@ -524,6 +524,23 @@ static void test_snooped_fill(void **state)
 	}
 }
 
+/* Two more requests that wait for it come back for it. */
+static void test_used_fill(void **state)
+{
+	(void)state;
+	for (unsigned snooped = 0; snooped < 2; snooped++) {
+		struct fixture *f = begin(32);
+		uint64_t there = T + ask(f, EPIC_LOAD, 4, T);
+
+		ask(f, EPIC_LOAD, 4, T + 20);
+		ask(f, EPIC_STORE, 4, T + 30);
+		ask(f, EPIC_LOAD, 5, T + 40);
+		snoop(f, 4, there - snooped);
+		assert_int_equal(count(f, CELL_L2D_FILL_SNOOPED_USED), 2 * snooped);
+		end(f);
+	}
+}
+
 /* The same of one that is acknowledged, and then asked for again before it is there, or later. */
 static void test_forwarded_fill(void **state)
 {
@@ -588,6 +605,7 @@ int main(void)
 	    cmocka_unit_test(test_snoop_of_fill),
 	    cmocka_unit_test(test_snoop_of_victim),
 	    cmocka_unit_test(test_snooped_fill),
+	    cmocka_unit_test(test_used_fill),
 	    cmocka_unit_test(test_forwarded_fill),
 	};
 

@@ -311,12 +311,14 @@ static void count_snooped_fill(struct epic_core *core, uint64_t number, uint64_t
 			       enum fabric_found found, uint64_t time)
 {
 	uint64_t answered = core_cycles(core, time + core->params->fabric.snoop);
+	const struct pending *line = came ? epic_second_filled(core, number, came) : NULL;
 
-	if (!came || !epic_second_filled(core, number, came))
+	if (!line)
 		return;
 	epic_add(core, CELL_L2D_FILL_SNOOPED, 1);
 	epic_add(core, CELL_L2D_FILL_SNOOPED_E, found == FABRIC_EXCLUSIVE);
 	epic_add(core, CELL_L2D_FILL_SNOOPED_CYCLES, answered - came);
+	epic_add(core, CELL_L2D_FILL_SNOOPED_USED, line->waiting);
 }
 
 enum fabric_found epic_snoop(struct epic_core *core, uint64_t number, enum fabric_snoop what,

@@ -700,8 +700,9 @@ enum epic_order { ORDER_ACQUIRE, ORDER_RELEASE };
 void epic_hold_order(struct epic_core *core, enum epic_order order, uint64_t from, uint64_t until);
 /** A snoop of a line comes to the second level in a cycle. */
 void epic_second_snooped(struct epic_core *core, uint64_t number, uint64_t cycle);
-/** Whether a line comes to the second level in a cycle. */
-bool epic_second_filled(const struct epic_core *core, uint64_t number, uint64_t cycle);
+/** A line that comes to the second level in a cycle. @return NULL: it does not */
+const struct pending *epic_second_filled(const struct epic_core *core, uint64_t number,
+					 uint64_t cycle);
 /** A request of the second level, and what waits for it. */
 void epic_request(struct epic_core *core, const struct access *a, uint64_t cycle,
 		  struct access_time *time);

@@ -128,13 +128,14 @@ void epic_second_snooped(struct epic_core *core, uint64_t number, uint64_t cycle
 			epic_add(core, CELL_BYPASS_SNOOPED_FILL, 1);
 }
 
-bool epic_second_filled(const struct epic_core *core, uint64_t number, uint64_t cycle)
+const struct pending *epic_second_filled(const struct epic_core *core, uint64_t number,
+					 uint64_t cycle)
 {
 	for (const struct pending *p = core->shared->pending; p < core->shared->pending + RING_MAX;
 	     p++)
 		if (p->number == number && p->filled == cycle)
-			return true;
-	return false;
+			return p;
+	return NULL;
 }
 
 /* A modified line goes in a cycle, and stays until the third level has it. */
