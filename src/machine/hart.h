@@ -311,7 +311,7 @@ struct machine_front_set {
 	uint32_t parts[MACHINE_FRONT_WAYS];		    /* bit: byte that was decoded */
 	uint8_t entries[MACHINE_FRONT_WAYS], ways[MACHINE_FRONT_WAYS];
 	uint8_t all_ways;
-	uint8_t noted; /* bit: way that was used again, and may be in the table of blocks */
+	uint8_t noted;	    /* bit: way that was used again, and may be in the table of blocks */
 	uint8_t first, end; /* the oldest, and after the newest: modulo MACHINE_FRONT_WAYS */
 };
 
