@@ -511,6 +511,17 @@ static void take_stack(struct machine_op *op, const struct instruction *instruct
 	};
 }
 
+static void take_arithmetic(struct machine_op *op, const struct instruction *instruction)
+{
+	const struct feed_arithmetic *known = &feed_arithmetic[instruction->decoded->mnemonic];
+
+	op->floats = known->count;
+	op->float_kind = known->kind;
+	if (!known->count || instruction->operands[0].size != 256)
+		return;
+	op->float_kind = known->kind == FLOAT_DOUBLE_128 ? FLOAT_DOUBLE_256 : FLOAT_SINGLE_256;
+}
+
 /* The operand size prefix where it makes an immediate one of 16 bits. */
 static bool has_length_prefix(const ZydisDecodedInstruction *decoded)
 {
@@ -540,6 +551,7 @@ void feed_operation(struct machine_op *op, const ZydisDecodedInstruction *decode
 	take_merging(op, &instruction);
 	take_step(op, &instruction);
 	take_stack(op, &instruction);
+	take_arithmetic(op, &instruction);
 	op->pure = is_pure(op, decoded);
 	if (op->branch != MACHINE_BRANCH_NONE && decoded->operand_count_visible &&
 	    operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE)

@@ -32,6 +32,7 @@ static struct done add_up(const struct core *core)
 		add(&done.uops, &progress->uops, 1);
 		add(&done.pipe.retired, &progress->pipe.retired, 1);
 		add(done.pipe.units, progress->pipe.units, MACHINE_PORTS);
+		add(done.pipe.floats, progress->pipe.floats, MACHINE_FLOATS);
 	}
 	return done;
 }
@@ -100,6 +101,12 @@ void accumulators_tell_pipe(const struct machine *machine, unsigned number)
 	    {SIGNAL_CORE_UOP_ISSUED, done.slots, 0},
 	    {SIGNAL_CORE_UOP_EXECUTED, done.uops, 0},
 	    {SIGNAL_CORE_UOP_RETIRED, done.pipe.retired, 0},
+	    {SIGNAL_CORE_FLOAT_RETIRED, done.pipe.floats[FLOAT_SCALAR_DOUBLE], QUALIFIER_CORE_FLOAT_RETIRED_SCALAR_DOUBLE},
+	    {SIGNAL_CORE_FLOAT_RETIRED, done.pipe.floats[FLOAT_SCALAR_SINGLE], QUALIFIER_CORE_FLOAT_RETIRED_SCALAR_SINGLE},
+	    {SIGNAL_CORE_FLOAT_RETIRED, done.pipe.floats[FLOAT_DOUBLE_128], QUALIFIER_CORE_FLOAT_RETIRED_DOUBLE_128},
+	    {SIGNAL_CORE_FLOAT_RETIRED, done.pipe.floats[FLOAT_SINGLE_128], QUALIFIER_CORE_FLOAT_RETIRED_SINGLE_128},
+	    {SIGNAL_CORE_FLOAT_RETIRED, done.pipe.floats[FLOAT_DOUBLE_256], QUALIFIER_CORE_FLOAT_RETIRED_DOUBLE_256},
+	    {SIGNAL_CORE_FLOAT_RETIRED, done.pipe.floats[FLOAT_SINGLE_256], QUALIFIER_CORE_FLOAT_RETIRED_SINGLE_256},
 	    {SIGNAL_CORE_PORT, units[0] / UARCH_CYCLE, QUALIFIER_CORE_PORT_PORT0},
 	    {SIGNAL_CORE_PORT, units[1] / UARCH_CYCLE, QUALIFIER_CORE_PORT_PORT1},
 	    {SIGNAL_CORE_PORT, units[2] / UARCH_CYCLE, QUALIFIER_CORE_PORT_PORT2},

@@ -96,10 +96,22 @@ enum tlb_use { TLB_LOAD, TLB_STORE, TLB_FETCH, MACHINE_TLB_USES };
 
 #define MACHINE_PORTS 8
 
+/* Instructions of SSE and AVX that compute with floating point, as they are counted. */
+enum machine_float {
+	FLOAT_SCALAR_DOUBLE,
+	FLOAT_SCALAR_SINGLE,
+	FLOAT_DOUBLE_128,
+	FLOAT_SINGLE_128,
+	FLOAT_DOUBLE_256,
+	FLOAT_SINGLE_256,
+	MACHINE_FLOATS
+};
+
 /* What micro-operations of planned blocks did, where that is asked for: see pipe.h. */
 struct machine_pipe {
 	uint64_t retired;	       /* fused ones are as many as they are */
 	uint64_t units[MACHINE_PORTS]; /* as machine_plan.booked */
+	uint64_t floats[MACHINE_FLOATS];
 };
 
 /* What is followed cycle by cycle, where that is asked for: see pipe.h. */

@@ -37,7 +37,9 @@ struct machine_op {
 	bool length_prefix;  /* a prefix changes the length of what follows it */
 	bool wide_immediate; /* of 64 bits */
 	uint8_t loads, stores;
-	bool pure;		     /* it moves from or to memory, and computes nothing */
+	uint8_t floats;	    /* times that it is counted as what computes with floating point, */
+	uint8_t float_kind; /* as which: enum machine_float */
+	bool pure;	    /* it moves from or to memory, and computes nothing */
 	bool vector_load, wide_load; /* into a vector register; of 256 bits */
 	uint8_t fuses;		     /* with a jump that follows, on cores of this struct
 					machine_uarch.fusion; 0: on none */

@@ -51,7 +51,7 @@ void pipe_look(struct machine_hart *core)
 	const bool watched =
 	    cycles || is_asked(port, SIGNAL_CORE_UOP_RETIRED) || is_asked(port, SIGNAL_CORE_PORT) ||
 	    is_asked(port, SIGNAL_CORE_DIVIDER) || is_asked(port, SIGNAL_CORE_CYCLES_DIVIDING) ||
-	    is_asked(port, SIGNAL_CORE_LOAD_WAITING);
+	    is_asked(port, SIGNAL_CORE_LOAD_WAITING) || is_asked(port, SIGNAL_CORE_FLOAT_RETIRED);
 
 	for (unsigned i = 0; watched && !core->watched && i < MACHINE_L0_LINES; i++)
 		core->code[i].line = UINT64_MAX;
@@ -267,6 +267,8 @@ void pipe_count(struct machine_hart *core, const struct machine_plan *plan, uint
 	pipe->retired += retired_by(plan);
 	for (unsigned port = 0; port < UARCH_PORTS; port++)
 		pipe->units[port] += booked(plan, port);
+	for (unsigned kind = 0; kind < MACHINE_FLOATS; kind++)
+		pipe->floats[kind] += machine_plan_front(plan)->floats[kind];
 	if (booked(plan, UARCH_DIVIDER) && divider_is_idle(core))
 		add(&core->core->cycles.divisions, 1);
 	if (core->followed)

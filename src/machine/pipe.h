@@ -1,8 +1,8 @@
 /*
- * What becomes of micro-operations, by their ports and cycle by cycle. It is counted block by
- * block, and only where somebody subscribes to it: the L0 filter of a hart that is watched knows no
- * line of code, so that each block takes the way on which it is counted. Nothing else differs
- * there, and no time.
+ * What becomes of micro-operations, by their ports and cycle by cycle, and which instructions
+ * compute with floating point. It is counted block by block, and only where somebody subscribes to
+ * it: the L0 filter of a hart that is watched knows no line of code, so that each block takes the
+ * way on which it is counted. Nothing else differs there, and no time.
  *
  * Cycle by cycle: the n-th of a block's slots is issued n / issue_width cycles after the block
  * begins; where the core waits for decoders, they are spread evenly over that time too.

@@ -146,6 +146,8 @@ static size_t fill_front(const struct plan_maker *maker, struct machine_plan *pl
 	const size_t bytes = plan_front_make(front, maker->uarch, plan->address, ops, count);
 
 	front->eliminated = (uint16_t)maker->eliminated;
+	for (size_t i = 0; i < count; i++)
+		front->floats[ops[i]->float_kind] += ops[i]->floats;
 	front->load_begin = (uint16_t)(maker->load_begin * UARCH_CYCLE);
 	front->load_end = (uint16_t)(maker->load_end * UARCH_CYCLE);
 	if (front->sequences)

@@ -43,7 +43,7 @@
 #define SUPERQUEUE_MAX	      32
 #define CORE_USERS_MAX	      1024 /* threads on a core at once */
 #define ACCUMULATORS	      84
-#define PIPE_ACCUMULATORS     40
+#define PIPE_ACCUMULATORS     46
 #define FRONT_ACCUMULATORS    19
 #define RESPONSE_ACCUMULATORS (9 * SOURCES + 3)
 

@@ -225,7 +225,8 @@ class Others(unittest.TestCase):
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
             json.dump({"base": SMALL, "name": "plain", "uarch": "none"}, file)
             file.flush()
-            for event in ("core.UOPS_ISSUED.ANY", "core.INST_RETIRED.ANY_P:cmask=1"):
+            for event in ("core.UOPS_ISSUED.ANY", "core.INST_RETIRED.ANY_P:cmask=1",
+                          "core.FP_ARITH_INST_RETIRED.SCALAR_DOUBLE"):
                 result = pmulab("stat", "-M", file.name, "-e", event, "--", "true")
                 self.assertIn("not modelled", result.stdout + result.stderr)
                 self.assertIn("no out-of-order core", result.stdout + result.stderr)

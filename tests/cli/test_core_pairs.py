@@ -224,6 +224,52 @@ never:
         self.check({f"BR_INST_EXEC.{name}": int(name in ("TAKEN_CONDITIONAL", "ALL_CONDITIONAL",
                                                          "ALL_BRANCHES")) for name in kinds}, "")
 
+    def arithmetic(self, suffix, wide=False):
+        """Each instruction that computes with such operands, and what all of them count."""
+        names = ["add", "sub", "mul", "div", "min", "max", "sqrt"]
+        forms = ["vfmadd", "vfmsub", "vfnmadd", "vfnmsub"]
+        if suffix[1] == "s":
+            names += ["rcp", "rsqrt"]
+        if suffix[0] == "p":
+            names += ["hadd", "hsub", "addsub"]
+            forms += ["vfmaddsub", "vfmsubadd"]
+        reg = "%ymm" if wide else "%xmm"
+        sources = {name: 1 if name in ("rcp", "rsqrt", "sqrt") and suffix[0] == "p" else 2 for name in names}
+        code = [f"{name}{suffix} {'(%rbx)' if name == 'add' else '%xmm1'},%xmm2" for name in names if not wide]
+        code += [f"v{name}{suffix} " + f"{reg}1," * sources[name] + f"{reg}2" for name in names]
+        fused = [f"{name}{order}{suffix} {reg}1,{reg}2,{reg}3" for name in forms for order in (132, 213, 231)]
+        if suffix == "ps" or (suffix == "pd" and not wide):
+            fused += [f"vdp{suffix} $255,{reg}1,{reg}2,{reg}3"] + [f"dp{suffix} $255,%xmm1,%xmm2"] * (not wide)
+        return ";".join(code + fused), len(code) + 2 * len(fused)
+
+    FLOATS = {"SCALAR_DOUBLE": 1, "SCALAR_SINGLE": 2, "SCALAR": 3, "128B_PACKED_DOUBLE": 4,
+              "128B_PACKED_SINGLE": 8, "256B_PACKED_DOUBLE": 16, "DOUBLE": 21, "4_FLOPS": 24,
+              "256B_PACKED_SINGLE": 32, "SINGLE": 42, "PACKED": 60, "VECTOR": 252}
+
+    def test_floating_point(self):
+        """Of each width and precision, all that compute. A unit mask counts those whose bit it has."""
+        for bit, kind, whole in ((1, ("sd",), 38), (2, ("ss",), 42), (4, ("pd",), 60), (8, ("ps",), 64),
+                                 (16, ("pd", True), 46), (32, ("ps", True), 50)):
+            code, count = self.arithmetic(*kind)
+            self.assertEqual(count, whole)
+            self.check({f"FP_ARITH_INST_RETIRED.{name}": count * bool(bits & bit)
+                        for name, bits in self.FLOATS.items()}, code, "mov $data,%ebx", turns=(200, 400))
+
+    def test_no_floating_point(self):
+        """What moves, compares, converts, rounds or shuffles, integers, logic and x87."""
+        others = """
+	movaps %xmm1,%xmm2; vmovapd %ymm1,%ymm2; movsd (%rbx),%xmm1; movss %xmm1,(%rbx); vbroadcastsd (%rbx),%ymm1
+	cmppd $0,%xmm1,%xmm2; cmpss $1,%xmm1,%xmm2; vcmpps $0,%ymm1,%ymm2,%ymm3; ucomisd %xmm1,%xmm2; comiss %xmm1,%xmm2
+	cvtsi2sd %eax,%xmm2; cvttsd2si %xmm1,%eax; cvtps2pd %xmm1,%xmm2; cvtsd2ss %xmm1,%xmm2; vcvtdq2ps %ymm1,%ymm2
+	roundsd $0,%xmm1,%xmm2; vroundps $0,%ymm1,%ymm2; shufps $1,%xmm1,%xmm2; unpcklpd %xmm1,%xmm2
+	blendpd $1,%xmm1,%xmm2; vblendvps %ymm1,%ymm2,%ymm3,%ymm4; vextractf128 $1,%ymm1,%xmm2; movmskpd %xmm1,%eax
+	xorps %xmm1,%xmm2; andpd %xmm1,%xmm2; vandnps %ymm1,%ymm2,%ymm3; orps %xmm1,%xmm2
+	paddd %xmm1,%xmm2; vpmulld %ymm1,%ymm2,%ymm3; psadbw %xmm1,%xmm2; phaddd %xmm1,%xmm2
+	fld1; fldpi; faddp; fsqrt; fstp %st; vzeroupper; imul %eax,%eax
+"""
+        self.check({f"FP_ARITH_INST_RETIRED.{name}": 0 for name in self.FLOATS}, others,
+                   "mov $data,%ebx", turns=(200, 400))
+
     MISSED = ("NONTAKEN_CONDITIONAL", "TAKEN_CONDITIONAL", "TAKEN_INDIRECT_JUMP_NON_CALL_RET",
               "TAKEN_RETURN_NEAR", "TAKEN_INDIRECT_NEAR_CALL", "ALL_CONDITIONAL",
               "ALL_INDIRECT_JUMP_NON_CALL_RET", "INDIRECT", "ALL_BRANCHES")
