@@ -2,11 +2,13 @@
 """likwid-perfctr on the emulated machine: what it reads beside a program equals what the machine
 did. What it does not is its own doing and stands in docs/peers.md; the tests hold both."""
 import re
+import subprocess
 import unittest
 
 from emulated import CODE_LINES, LINES, SMALL, Machine, Tools, pmulab, skip_without
 from harness import LARGE, stat, total
 
+TURNS = 1000
 COUNT = re.compile(r"^(\w+),([A-Z]+)(\d*)((?:C\d|FIX\d?)?)((?::\w+=\w+)*),(\d+|-)", re.M)
 
 
@@ -115,6 +117,38 @@ class Likwid(Measuring):
         self.assertEqual(sums["IMC_READS_NORMAL"], stats["home_reads"])
         self.assertEqual(sums["IMC_WRITES_ALL"], stats["home_writes"])
 
+    def test_floating_point(self):
+        """Groups FLOPS: each turn has some of each width and precision."""
+        source, program = self.path / "floats.S", self.path / "floats"
+        source.write_text(f"""
+	.globl _start
+_start:	mov ${TURNS},%ecx
+1:	.rept 3; addsd %xmm0,%xmm0; .endr
+	.rept 5; mulpd %xmm0,%xmm0; .endr
+	.rept 7; vfmadd231pd %ymm0,%ymm0,%ymm0; .endr
+	.rept 11; divss %xmm0,%xmm0; .endr
+	.rept 13; haddps %xmm0,%xmm0; .endr
+	.rept 17; vrcpps %ymm0,%ymm0; .endr
+	movapd %xmm0,%xmm1
+	dec %ecx
+	jnz 1b
+	mov $60,%eax
+	xor %edi,%edi
+	syscall
+""", encoding="utf-8")
+        subprocess.run(["gcc", "-nostdlib", "-static", "-o", program, source], check=True)
+        expected = {"SCALAR_DOUBLE": 3, "128B_PACKED_DOUBLE": 5, "256B_PACKED_DOUBLE": 14,
+                    "SCALAR_SINGLE": 11, "128B_PACKED_SINGLE": 13, "256B_PACKED_SINGLE": 17}
+        for group, events in (("FLOPS_DP", 3), ("FLOPS_SP", 3), ("FLOPS_AVX", 2)):
+            with Machine() as machine:
+                sums = summed(counts(machine.tool("likwid-perfctr", "-M", 0, "-C", 0, "-O", "-g", group,
+                                                  *machine.program(program))))
+                self.check_core(sums, machine.statistics())
+            found = {event.removeprefix("FP_ARITH_INST_RETIRED_"): count for event, count in sums.items()
+                     if event.startswith("FP_ARITH")}
+            self.assertEqual(len(found), events)
+            self.assertEqual(found, {name: TURNS * expected[name] for name in found})
+
     def test_caches_of_a_core(self):
         """Groups L2, L3 and DATA, of a program without splits and locked accesses."""
         sums, stats = {}, {}
@@ -192,7 +226,8 @@ class Likwid(Measuring):
         """What reads 0 because the machine does not model it is said to be so."""
         for group, absent in (("QPI", "qpi.RxL_FLITS_G0.DATA"),
                               ("UOPS", "core.UOPS_ISSUED.FLAGS_MERGE"), ("CYCLE_ACTIVITY", None),
-                              ("L3", None), ("CLOCK", None)):
+                              ("L3", None), ("CLOCK", None), ("FLOPS_DP", None),
+                              ("FLOPS_SP", None), ("FLOPS_AVX", None)):
             result = pmulab("emulate", "-M", SMALL, "--", "likwid-perfctr", "-M", "0", "-C", "0", "-g",
                             group, "true")
             self.assertEqual(result.returncode, 0, result.stderr)
