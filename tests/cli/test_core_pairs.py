@@ -390,6 +390,26 @@ never:
         for name, count, wanted in zip(self.FRONT, found, expected):
             self.assertAlmostEqual(count, wanted, delta=max(0.01 * wanted, 0.1), msg=(name, body))
 
+    def test_code_used_again_is_kept(self):
+        """Seventeen windows of one set, in turn, are more than its ways: each is decoded anew. Between
+        them goes another one of that set: that stays."""
+        body = """
+	jmp 1f
+	.p2align 10
+9:	jmp *%r8
+	.rept 16
+	.p2align 10
+1:	lea 1f(%rip),%r8
+	jmp 9b
+	.endr
+	.p2align 10
+1:	jmp 2f
+	.space 512
+2:
+"""
+        found = self.more(["IDQ.MITE_UOPS", "IDQ.DSB_UOPS"], body, turns=(200, 400))
+        self.assertEqual(found, {"IDQ.MITE_UOPS": 2 * 16 + 1, "IDQ.DSB_UOPS": 16 + 2})
+
     def test_where_code_comes_from(self):
         """Nops of 8 bytes: 2,000 are more windows of 32 bytes than 256 ways, and come two in a cycle,
         the 16 bytes that are fetched; 200 are kept, and a loop of 40 has a buffer. A prefix changes
