@@ -55,17 +55,6 @@ static inline struct machine_front_set *set_of(struct machine_hart *core, uint32
 	return &core->front.sets[set_number(core, number)];
 }
 
-#ifdef __AVX2__
-static inline void forget_grains(uint32_t *blocks, uint32_t window)
-{
-	__m256i *all = (__m256i *)(void *)blocks;
-	const __m256i grains = _mm256_load_si256(all);
-	const __m256i found = _mm256_cmpeq_epi32(_mm256_srli_epi32(grains, GRAINS_LOG2),
-						 _mm256_set1_epi32((int)window));
-
-	_mm256_store_si256(all, _mm256_xor_si256(grains, found));
-}
-#else
 static inline void forget_grains(uint32_t *blocks, uint32_t window)
 {
 	const __m128i number = _mm_set1_epi32((int)window);
@@ -79,7 +68,6 @@ static inline void forget_grains(uint32_t *blocks, uint32_t window)
 								number)));
 	}
 }
-#endif
 
 /* Those that begin in the window, or in one before it, and may go on in it. */
 static void forget_blocks(struct machine_hart *core, uint32_t window)
