@@ -68,4 +68,23 @@ static inline uint64_t calendar_find(const struct calendar *calendar, uint64_t f
 	return CALENDAR_NONE;
 }
 
+/**
+ * Cycles by which a use that begins at @from has to be put off so that it leaves room before it for
+ * one of @cycles, or none at all.
+ */
+static inline uint32_t calendar_fragment(const struct calendar *calendar, uint64_t from,
+					 uint32_t cycles)
+{
+	uint32_t free = 0;
+
+	if (from >= calendar->end)
+		free = from - calendar->end < cycles ? (uint32_t)(from - calendar->end) : cycles;
+	while (
+	    free < cycles && from - free &&
+	    !(calendar->taken[(from - free - 1) / 64 % CALENDAR_WORDS] >> (from - free - 1) % 64 &
+	      1))
+		free++;
+	return free && free < cycles ? cycles - free : 0;
+}
+
 #endif

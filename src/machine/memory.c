@@ -157,11 +157,37 @@ static void move_ahead(struct memory_wpq *wpq, uint32_t from, uint32_t to)
 	wpq_put(wpq, wpq_slot(wpq, to), entry);
 }
 
+/* The first write from @from on of the row, and not of the bank group, of the one at @before. */
+static uint32_t find_other_group(const struct memory_channel *channel, uint32_t before,
+				 uint32_t from)
+{
+	const struct memory_wpq *wpq = &channel->wpq;
+	const uint32_t held = wpq_held(wpq), line = wpq->lines[wpq_slot(wpq, before)];
+
+	while (from < held && (wpq_row(channel, from) != line >> channel->block_bits ||
+			       !((wpq->lines[wpq_slot(wpq, from)] ^ line) & channel->spread_bits)))
+		from++;
+	return from;
+}
+
+/* So orders writes of one row that none waits for the bank group of the one before. */
+static void alternate_groups(struct memory_channel *channel, uint32_t first, uint32_t end)
+{
+	while (++first < end) {
+		const uint32_t next = find_other_group(channel, first - 1, first);
+
+		if (next == wpq_held(&channel->wpq))
+			return;
+		if (next > first)
+			move_ahead(&channel->wpq, next, first);
+	}
+}
+
 /*
  * Orders the next @count writes: the oldest, then all that wait for its row, and so on. In the
  * order of arrival the writes of several cores would close each other's rows.
  */
-static void gather_rows(struct memory_channel *channel, uint32_t count)
+static void gather_rows(struct memory_channel *channel, uint32_t count, bool shared)
 {
 	struct memory_wpq *wpq = &channel->wpq;
 	const uint32_t held = wpq_held(wpq), end = wpq->scheduled + count;
@@ -171,12 +197,17 @@ static void gather_rows(struct memory_channel *channel, uint32_t count)
 	for (uint32_t i = next; i < held; i++)
 		of_row[wpq_hash(wpq_row(channel, i))]++;
 	while (next < end) {
+		const uint32_t first = next;
+
 		row = wpq_row(channel, next++);
 		if (of_row[wpq_hash(row)] == 1)
 			continue;
 		for (uint32_t i = next; i < held && next < end; i++)
 			if (wpq_row(channel, i) == row)
 				move_ahead(wpq, i, next++);
+		/* One core's are in the order of its lines. */
+		if (shared)
+			alternate_groups(channel, first, next);
 	}
 }
 
@@ -233,7 +264,7 @@ static void enter_write_mode(struct memory_channel *channel, const struct memory
 
 	if (start > channel->mode_end)
 		leave_write_mode(channel, view);
-	gather_rows(channel, count);
+	gather_rows(channel, count, view->shared);
 	write_out(channel, view, count, start, &write_major);
 	channel->mode_end = channel->dram.next_cas;
 	channel->writing = true;
@@ -358,7 +389,8 @@ uint64_t memory_write(struct memory_channel *channel, const struct memory_view *
 {
 	struct memory_wpq *wpq = &channel->wpq;
 	const struct pmu_machine *desc = view->desc;
-	uint64_t posted;
+	const uint64_t arrived = now;
+	uint64_t posted, waited = 0;
 	uint32_t slot;
 
 	posted = now = advance(channel, view, now);
@@ -371,6 +403,7 @@ uint64_t memory_write(struct memory_channel *channel, const struct memory_view *
 	/* Full with less than wpq_high waiting: some are scheduled, the oldest leaves first. */
 	if (wpq_held(wpq) == desc->wpq_entries) {
 		posted = wpq->leaves[wpq->head];
+		waited = posted - (view->shared ? arrived : now);
 		wpq_release(channel, view, posted);
 	}
 	wpq_post(channel, view, line, partial, posted);
@@ -380,7 +413,7 @@ uint64_t memory_write(struct memory_channel *channel, const struct memory_view *
 		memory_emit(view, SIGNAL_DRAM_WRITE_QUEUE_FULL, 0, posted,
 			    wpq->leaves[wpq->head] - posted);
 	mark_busy(channel);
-	return posted - now;
+	return waited;
 }
 
 void memory_advance(struct memory_channel *channel, const struct memory_view *view, uint64_t now)

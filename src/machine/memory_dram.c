@@ -237,18 +237,35 @@ static MACHINE_INLINE void bus_take(struct memory_dram *dram, struct dram_addr a
 	dram->ranks[addr.rank].used_until = until;
 }
 
-/* The group's next CAS, if this one is its last. */
-static MACHINE_INLINE void group_take(struct memory_channel *channel, struct dram_addr addr,
+/* A CAS keeps the others of its bank group away for a while. */
+static MACHINE_INLINE void group_take(struct memory_channel *channel,
+				      const struct memory_view *view, struct dram_addr addr,
 				      uint64_t cas)
 {
-	uint64_t *ready = &channel->dram.ranks[addr.rank].group_ready[addr.group];
+	struct memory_rank *rank = &channel->dram.ranks[addr.rank];
+	uint64_t *ready = &rank->group_ready[addr.group];
 
 	*ready = later(*ready, cas + channel->group_apart);
+	if (view->shared && channel->group_apart)
+		calendar_take(&rank->groups[addr.group], cas, channel->group_apart);
+}
+
+/* @return the first cycle from @cas on at which the bank group can have one */
+static uint64_t group_free(const struct memory_channel *channel, struct dram_addr addr,
+			   uint64_t cas)
+{
+	const struct calendar *group = &channel->dram.ranks[addr.rank].groups[addr.group];
+	uint64_t found;
+
+	if (!channel->group_apart)
+		return cas;
+	found = calendar_find(group, cas, channel->group_apart);
+	return found == CALENDAR_NONE ? later(cas, group->end) : found;
 }
 
 /*
- * A read whose bank is ready from @earliest on has its data in cycles of the bus that those of
- * later ones, or of reads that wait for a row, have left free.
+ * A read whose bank is ready from @earliest on has its data in cycles of the bus, and its CAS among
+ * those of its bank group, that later ones, or reads that wait for a row, have left free.
  * @return the cycle of its CAS; CALENDAR_NONE: there are none
  */
 static uint64_t read_between(struct memory_channel *channel, const struct memory_view *view,
@@ -256,20 +273,18 @@ static uint64_t read_between(struct memory_channel *channel, const struct memory
 {
 	const struct pmu_machine *desc = view->desc;
 	struct calendar *bus = &channel->dram.bus;
-	const uint64_t ready = channel->dram.ranks[addr.rank].group_ready[addr.group];
-	uint64_t data = calendar_find(bus, earliest + desc->t_cl, desc->t_burst), cas;
+	uint64_t cas, data = earliest + desc->t_cl;
 
-	if (data == CALENDAR_NONE)
-		return CALENDAR_NONE;
-	cas = data - desc->t_cl;
-	/* Of the group's other reads the last alone is known. */
-	if (cas < ready && cas + 2 * channel->group_apart > ready) {
-		data = calendar_find(bus, ready + desc->t_cl, desc->t_burst);
+	do {
+		cas = group_free(channel, addr, data - desc->t_cl);
+		if (cas + desc->t_cl > data)
+			cas += calendar_fragment(bus, cas + desc->t_cl, desc->t_burst);
+		data = calendar_find(bus, cas + desc->t_cl, desc->t_burst);
 		if (data == CALENDAR_NONE)
 			return CALENDAR_NONE;
-	}
+	} while (data != cas + desc->t_cl);
 	calendar_take(bus, data, desc->t_burst);
-	return data - desc->t_cl;
+	return cas;
 }
 
 /* @return the cycle of the CAS of a read after all others, from @cas on */
@@ -280,10 +295,16 @@ static MACHINE_INLINE uint64_t read_last(struct memory_channel *channel,
 	struct memory_dram *dram = &channel->dram;
 	const struct pmu_machine *desc = view->desc;
 	const uint64_t bus = bus_free(dram, addr.rank, false);
+	const uint64_t group = dram->ranks[addr.rank].group_ready[addr.group];
 
-	cas = later(cas, later(dram->next_cas, dram->ranks[addr.rank].group_ready[addr.group]));
+	cas = later(cas, dram->next_cas);
 	if (cas + desc->t_cl < bus)
 		cas = bus - desc->t_cl;
+	if (group > cas) {
+		cas = group;
+		if (view->shared)
+			cas += calendar_fragment(&dram->bus, cas + desc->t_cl, desc->t_burst);
+	}
 	dram->next_cas = cas + 1;
 	bus_take(dram, addr, false, dram_read_end(desc, cas));
 	if (view->shared)
@@ -295,7 +316,7 @@ static MACHINE_INLINE uint64_t count_read(struct memory_channel *channel,
 					  const struct memory_view *view, struct dram_addr addr,
 					  uint64_t cas, enum totals_cas kind)
 {
-	group_take(channel, addr, cas);
+	group_take(channel, view, addr, cas);
 	channel->stats.cas_reads++;
 	emit_cas(channel, view, kind, addr, cas);
 	return cas;
@@ -372,7 +393,7 @@ uint64_t dram_write(struct memory_channel *channel, const struct memory_view *vi
 	bus_take(dram, addr, true, end);
 	if (view->shared)
 		calendar_take(&dram->bus, cas + desc->t_cwl, desc->t_burst);
-	group_take(channel, addr, cas);
+	group_take(channel, view, addr, cas);
 	dram->ranks[addr.rank].read_ready = end + desc->t_wtr;
 	bank->pre_ready = later(bank->pre_ready, end + desc->t_wr);
 	channel->stats.cas_writes++;

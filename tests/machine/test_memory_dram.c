@@ -321,6 +321,45 @@ static void reads_of_several_cores_overtake_a_row_that_opens(void **state)
 	assert_int_equal(stats(f)->activates, 3);
 }
 
+static void expect_every_four(const struct fixture *f, unsigned cas, const unsigned *bursts,
+			      unsigned from, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		assert_int_equal(nth(f, SIGNAL_DRAM_CAS, cas + i)->time, from + 4 * bursts[i]);
+}
+
+/* What waits for its bank group leaves cycles that another's read can use. */
+static void reads_of_several_cores_fill_the_bus_in_any_order(void **state)
+{
+	static const unsigned in_turns[] = {0, 1, 2, 3, 4, 5, 6, 7},
+			      group_by_group[] = {0, 2, 4, 6, 1, 3, 5, 7};
+	struct fixture *f = *state;
+
+	f->view.shared = true;
+	read_at(f, line_in_group(0, 0, 0, 0), 0);
+	read_at(f, line_in_group(0, 1, 0, 0), 0);
+	for (unsigned i = 0; i < 8; i++)
+		read_at(f, line_in_group(0, i % 2, 0, 1 + i / 2), 1000);
+	expect_every_four(f, 2, in_turns, 1000, 8);
+	for (unsigned i = 0; i < 8; i++)
+		read_at(f, line_in_group(0, i / 4, 0, 1 + i % 4), 2000);
+	expect_every_four(f, 10, group_by_group, 2000, 8);
+}
+
+/* Those of a row: 24 of 40 leave, of which twenty came of one bank group first. */
+static void writes_of_several_cores_alternate_between_bank_groups(void **state)
+{
+	static const unsigned in_turns[] = {0,	1,  2,	3,  4,	5,  6,	7,  8,	9,  10, 11,
+					    12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23};
+	struct fixture *f = *state;
+
+	f->view.shared = true;
+	for (unsigned i = 0; i < 40; i++)
+		write_at(f, 2 * (i % 20) + i / 20, 0);
+	assert_int_equal(emitted(f, SIGNAL_DRAM_CAS), 24);
+	expect_every_four(f, 0, in_turns, 17, 24);
+}
+
 /* In any order: t_rrd_s from both neighbours, and a window of five wherever it begins. */
 static void activates_of_several_cores_keep_their_distance(void **state)
 {
@@ -369,6 +408,8 @@ int main(void)
 	    LIMITED(writes_of_a_bank_group_are_further_apart),
 	    LIMITED(a_row_closes_t_rtp_after_its_last_read),
 	    TEST(reads_of_several_cores_overtake_a_row_that_opens),
+	    LIMITED(reads_of_several_cores_fill_the_bus_in_any_order),
+	    LIMITED(writes_of_several_cores_alternate_between_bank_groups),
 	    TEST(activates_of_several_cores_keep_their_distance),
 	};
 
