@@ -6,6 +6,7 @@
 #ifndef MACHINE_CALENDAR_H
 #define MACHINE_CALENDAR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define CALENDAR_CYCLES 8192 /* some times what cores may be apart; a power of two */
@@ -68,23 +69,23 @@ static inline uint64_t calendar_find(const struct calendar *calendar, uint64_t f
 	return CALENDAR_NONE;
 }
 
-/**
- * Cycles by which a use that begins at @from has to be put off so that it leaves room before it for
- * one of @cycles, or none at all.
+/* Of cycles that are known no more, it is not. */
+static inline bool calendar_is_taken(const struct calendar *calendar, uint64_t cycle)
+{
+	return cycle < calendar->end && cycle + CALENDAR_CYCLES >= calendar->end &&
+	       calendar->taken[cycle / 64 % CALENDAR_WORDS] >> cycle % 64 & 1;
+}
+
+/** @return cycles to put off a use at @from, so that before it one of @cycles has room, or nothing
  */
 static inline uint32_t calendar_fragment(const struct calendar *calendar, uint64_t from,
 					 uint32_t cycles)
 {
 	uint32_t free = 0;
 
-	if (from >= calendar->end)
-		free = from - calendar->end < cycles ? (uint32_t)(from - calendar->end) : cycles;
-	while (
-	    free < cycles && from - free &&
-	    !(calendar->taken[(from - free - 1) / 64 % CALENDAR_WORDS] >> (from - free - 1) % 64 &
-	      1))
+	while (free < cycles && from > free && !calendar_is_taken(calendar, from - free - 1))
 		free++;
-	return free && free < cycles ? cycles - free : 0;
+	return free % cycles ? cycles - free : 0;
 }
 
 #endif

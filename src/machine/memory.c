@@ -403,6 +403,7 @@ uint64_t memory_write(struct memory_channel *channel, const struct memory_view *
 	/* Full with less than wpq_high waiting: some are scheduled, the oldest leaves first. */
 	if (wpq_held(wpq) == desc->wpq_entries) {
 		posted = wpq->leaves[wpq->head];
+		/* Of several cores, one that asks late waits from its own time on. */
 		waited = posted - (view->shared ? arrived : now);
 		wpq_release(channel, view, posted);
 	}

@@ -254,18 +254,19 @@ static MACHINE_INLINE void group_take(struct memory_channel *channel,
 static uint64_t group_free(const struct memory_channel *channel, struct dram_addr addr,
 			   uint64_t cas)
 {
-	const struct calendar *group = &channel->dram.ranks[addr.rank].groups[addr.group];
+	const struct memory_rank *rank = &channel->dram.ranks[addr.rank];
 	uint64_t found;
 
 	if (!channel->group_apart)
 		return cas;
-	found = calendar_find(group, cas, channel->group_apart);
-	return found == CALENDAR_NONE ? later(cas, group->end) : found;
+	found = calendar_find(&rank->groups[addr.group], cas, channel->group_apart);
+	return found == CALENDAR_NONE ? later(cas, rank->group_ready[addr.group]) : found;
 }
 
 /*
  * A read whose bank is ready from @earliest on has its data in cycles of the bus, and its CAS among
  * those of its bank group, that later ones, or reads that wait for a row, have left free.
+ * What waits for its bank group leaves no gap on the bus that is too short for a burst.
  * @return the cycle of its CAS; CALENDAR_NONE: there are none
  */
 static uint64_t read_between(struct memory_channel *channel, const struct memory_view *view,

@@ -50,7 +50,7 @@ struct memory_bank {
 struct memory_rank {
 	/* By bank group: t_ccd_l after its last CAS. */
 	uint64_t group_ready[MEMORY_GROUPS_MAX];
-	struct calendar groups[MEMORY_GROUPS_MAX]; /* these times, as the data bus's */
+	struct calendar groups[MEMORY_GROUPS_MAX]; /* their use, as of the data bus */
 	struct memory_activates activates;
 	uint64_t read_ready; /* earliest read CAS after the last write (t_wtr) */
 	uint64_t used_until; /* last beat of its last data */

@@ -55,10 +55,27 @@ static void forgets_what_is_long_ago(void **unused)
 	assert_int_equal(calendar_find(&calendar, 10 * CALENDAR_CYCLES, 1), CALENDAR_NONE);
 }
 
+/* Before a use is room for another of four cycles, or nothing. */
+static void puts_off_what_leaves_too_little(void **unused)
+{
+	static const uint32_t after[] = {0, 3, 2, 1, 0, 0}; /* cycles since the last use */
+	static struct calendar calendar;
+
+	(void)unused;
+	calendar_take(&calendar, 100, 4);
+	calendar_take(&calendar, 110, 4);
+	for (unsigned i = 0; i < sizeof(after) / sizeof(after[0]); i++) {
+		assert_int_equal(calendar_fragment(&calendar, 104 + i, 4), after[i]);
+		assert_int_equal(calendar_fragment(&calendar, 114 + i, 4), after[i]);
+	}
+	assert_int_equal(calendar_fragment(&calendar, 10 * CALENDAR_CYCLES, 4), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(finds_what_is_free),
+	    cmocka_unit_test(puts_off_what_leaves_too_little),
 	    cmocka_unit_test(forgets_what_is_long_ago),
 	};
 
