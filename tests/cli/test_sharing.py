@@ -27,8 +27,8 @@ EDGES = 60
 
 
 @contextlib.contextmanager
-def few_processors(number):
-    """Of this computer, for what is run meanwhile."""
+def processors(number):
+    """So many of this computer's for what is run meanwhile; None: all."""
     all_of_them = os.sched_getaffinity(0)
     os.sched_setaffinity(0, sorted(all_of_them)[:number])
     try:
@@ -144,12 +144,13 @@ class Sharing(Guests):
     def test_bandwidth_agrees(self):
         """The mean of the threads' times in the longer run only; each has so many MB of its own. Writes go to
         memory in batches, so that they even out later. Threads of this computer that run one after the other
-        ask for lines in another order than those that run at once."""
+        ask for lines in another order than those that run at once: that readers find no difference is held here
+        (for writers see docs/machine.md)."""
         for kernel, prefetchers, threads in (("read", "none", 4), ("read", "none", 8), ("read", "all", 4),
                                              ("read", "all", 8), ("write", "none", 8), ("write", "all", 8)):
             times, most = [], 28 if kernel == "write" else 14
-            for processors in 64, 1, 64, 1, 64:
-                with few_processors(processors):
+            for number in (None,) * 5 if kernel == "write" else (None, 1, None, 1, None):
+                with processors(number):
                     cycles = [total(stat(LARGE, [CYCLES], self.meeting, kernel, str(threads), str(size),
                                          options=["--prefetchers", prefetchers]), CYCLES)
                               for size in (most, 2)]
