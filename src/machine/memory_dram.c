@@ -17,6 +17,16 @@ static bool power_of_two(uint32_t value)
 	return value && !(value & (value - 1));
 }
 
+/* @return the smallest power of two that is not less, as its logarithm */
+static uint32_t log2_above(uint32_t value)
+{
+	uint32_t log2 = 0;
+
+	while (1u << log2 < value)
+		log2++;
+	return log2;
+}
+
 static uint32_t at_least(uint32_t least, uint32_t value)
 {
 	return value > least ? value : least;
@@ -50,6 +60,7 @@ void dram_init(struct memory_channel *channel, const struct pmu_machine *desc)
 	channel->bank_bits = (uint32_t)__builtin_ctz(desc->banks) - channel->spread_bits;
 	channel->read_to_pre = desc->t_rtp ? desc->t_rtp : desc->t_burst;
 	channel->per_rank = divisor_of(desc->ranks);
+	channel->window_log2 = log2_above(desc->rpq_entries * desc->t_burst);
 	channel->dram.refresh_due = desc->t_refi / desc->ranks;
 	for (unsigned i = 0; i < MEMORY_BANKS_MAX; i++)
 		channel->dram.banks[i].row = MEMORY_ROW_CLOSED;
@@ -96,7 +107,7 @@ static void refresh_rank(struct memory_channel *channel, const struct memory_vie
 	const struct pmu_machine *desc = view->desc;
 	struct dram_addr addr = {.rank = (uint8_t)(channel->stats.refreshes % desc->ranks)};
 	struct memory_bank *banks = &dram->banks[addr.rank * desc->banks];
-	const struct memory_rank *rank = &dram->ranks[addr.rank];
+	struct memory_rank *rank = &dram->ranks[addr.rank];
 	uint64_t due = dram->refresh_due, precharge = due, start = due;
 	bool open = false, used = rank->used_until && due < rank->used_until + MEMORY_IDLE_CYCLES;
 
@@ -114,9 +125,12 @@ static void refresh_rank(struct memory_channel *channel, const struct memory_vie
 	emit_command(view, SIGNAL_DRAM_REFRESH, used ? QUALIFIER_DRAM_REFRESH_HIGH : 0, addr,
 		     start);
 	dram->refresh_end = start + desc->t_rfc;
+	rank->refresh_from = precharge;
+	rank->refresh_until = dram->refresh_end;
 	for (unsigned i = 0; i < desc->banks; i++) {
 		banks[i].row = MEMORY_ROW_CLOSED;
 		banks[i].ready = dram->refresh_end;
+		banks[i].latest = dram->refresh_end;
 	}
 	channel->stats.refreshes++;
 	dram->refresh_due = (channel->stats.refreshes + 1) * desc->t_refi / desc->ranks;
@@ -181,43 +195,149 @@ static __attribute__((noinline)) void open_row(struct memory_channel *channel,
 {
 	struct memory_dram *dram = &channel->dram;
 	const struct pmu_machine *desc = view->desc;
-	/* Where several cores run, a bank does not wait for the row commands of the others. */
-	const bool ordered = !view->shared || write;
 	uint64_t activate;
 
 	if (bank->row != MEMORY_ROW_CLOSED) {
-		uint64_t precharge = later(earliest, bank->pre_ready);
+		uint64_t precharge = later(later(earliest, bank->pre_ready), dram->next_pre);
 
-		if (ordered)
-			precharge = later(precharge, dram->next_pre);
-		dram->next_pre = later(dram->next_pre, precharge + 1);
+		dram->next_pre = precharge + 1;
 		bank->ready = precharge + desc->t_rp;
 		emit_precharge(channel, view, write, addr, precharge);
 	}
-	activate = later(earliest, bank->ready);
-	if (ordered)
-		activate = later(activate, dram->next_act);
+	activate = later(later(earliest, bank->ready), dram->next_act);
 	activate = activate_rank(channel, addr, activate);
-	dram->next_act = later(dram->next_act, activate + 1);
+	dram->next_act = activate + 1;
 	bank->row = addr.row;
 	bank->ready = activate + desc->t_rcd;
 	bank->pre_ready = activate + desc->t_ras;
 	emit_activate(channel, view, write, addr, activate);
 }
 
-/* The bank of a request with its row open, after the refreshes that come before the request. */
-static MACHINE_INLINE struct memory_bank *prepare(struct memory_channel *channel,
-						  const struct memory_view *view,
-						  struct dram_addr addr, uint64_t earliest,
-						  bool write)
+static MACHINE_INLINE unsigned number_of(const struct memory_view *view, struct dram_addr addr)
+{
+	return addr.rank * view->desc->banks + addr.bank;
+}
+
+/*
+ * Activates a row in a window from @at on, as far as its bank and its rank allow.
+ * @return the cycle of the activate; @end, which is the window's: not in the window
+ */
+static uint64_t open_in_window(struct memory_channel *channel, const struct memory_view *view,
+			       struct dram_addr addr, struct rows_window *window, uint64_t end,
+			       uint64_t at, bool write)
+{
+	const struct pmu_machine *desc = view->desc;
+	const bool open = window->count;
+	struct memory_rows *rows = &channel->dram.rows[number_of(view, addr)];
+	struct memory_activates *kept = &channel->dram.ranks[addr.rank].activates;
+	uint64_t tried;
+
+	if (open)
+		at += desc->t_rp;
+	do {
+		tried = at;
+		at = rows_free(rows, window->number - 1, channel->window_log2,
+			       desc->t_ras + desc->t_rp, at);
+		at = activates_find(kept, &channel->activate_limits, addr.group, at);
+	} while (at != tried && at < end);
+	if (at >= end || window->count == ROWS_OPEN)
+		return end;
+	activates_take(kept, addr.group, at);
+	if (open)
+		emit_precharge(channel, view, write, addr, at - desc->t_rp);
+	emit_activate(channel, view, write, addr, at);
+	rows_add(window, addr.row, (uint16_t)(at & ((1u << channel->window_log2) - 1)));
+	return at;
+}
+
+/* Where a row is open: in which window from which cycle on, and as which of its rows. */
+struct open_row {
+	struct rows_window *window; /* NULL: of a time that is not known any more */
+	uint64_t begin;
+	unsigned index;
+};
+
+/* Finds the row of a request at @begin, or activates it. @param after  see open_among_others() */
+static struct open_row find_row(struct memory_channel *channel, const struct memory_view *view,
+				struct dram_addr addr, uint64_t begin, uint64_t after, bool write)
+{
+	const unsigned number = number_of(view, addr), log2 = channel->window_log2;
+	const uint64_t first = channel->dram.ranks[addr.rank].refresh_until >> log2;
+	struct rows_window *window;
+	uint64_t end;
+	int index;
+
+	for (;; begin = end) {
+		window = rows_window(&channel->dram.rows[number], begin >> log2, first,
+				     channel->dram.banks[number].row);
+		if (!window)
+			return (struct open_row){.begin = begin};
+		index = rows_find(window, addr.row);
+		if (index >= 0)
+			return (struct open_row){window, begin, (unsigned)index};
+		end = ((begin >> log2) + 1) << log2;
+		if (open_in_window(channel, view, addr, window, end, later(begin, after), write) <
+		    end)
+			return (struct open_row){window, begin, window->count - 1u};
+	}
+}
+
+/*
+ * Opens the row of a request where several cores run.
+ * @param after  no other row gives way to it before
+ * @return the cycle from which on its bank can have its CAS
+ */
+static uint64_t open_among_others(struct memory_channel *channel, const struct memory_view *view,
+				  struct dram_addr addr, uint64_t earliest, uint64_t after,
+				  bool write)
+{
+	const struct memory_rank *rank = &channel->dram.ranks[addr.rank];
+	struct memory_bank *bank = &channel->dram.banks[number_of(view, addr)];
+	const uint64_t mask = (1u << channel->window_log2) - 1;
+	struct open_row open;
+	uint64_t activate;
+
+	if (earliest >= rank->refresh_from)
+		earliest = later(earliest, rank->refresh_until);
+	open = find_row(channel, view, addr, earliest, after, write);
+	if (!open.window)
+		return open.begin + view->desc->t_rcd;
+	rows_use(open.window, open.index, (uint16_t)(open.begin & mask));
+	if (open.begin >= bank->latest) {
+		bank->latest = open.begin;
+		bank->row = addr.row;
+	}
+	if (open.window->at[open.index] == ROWS_BEFORE)
+		return open.begin;
+	activate = (open.begin & ~mask) + open.window->at[open.index];
+	bank->ready = later(bank->ready, activate + view->desc->t_rcd);
+	bank->pre_ready = later(bank->pre_ready, activate + view->desc->t_ras);
+	return later(open.begin, activate + view->desc->t_rcd);
+}
+
+/* After the refreshes that come before the request. @return as open_among_others() */
+static MACHINE_INLINE uint64_t prepare(struct memory_channel *channel,
+				       const struct memory_view *view, struct dram_addr addr,
+				       uint64_t earliest, bool write)
 {
 	struct memory_dram *dram = &channel->dram;
-	struct memory_bank *bank = &dram->banks[addr.rank * view->desc->banks + addr.bank];
+	struct memory_bank *bank = &dram->banks[number_of(view, addr)];
 
 	dram_refresh(channel, view, later(earliest, dram->next_cas));
+	if (view->shared)
+		return open_among_others(channel, view, addr, earliest, bank->written, write);
 	if (bank->row != addr.row)
 		open_row(channel, view, bank, addr, earliest, write);
-	return bank;
+	return later(earliest, bank->ready);
+}
+
+/* The bank's row is in use by an access until @until. */
+static MACHINE_INLINE void keep_open(struct memory_channel *channel, const struct memory_view *view,
+				     struct dram_addr addr, uint64_t until)
+{
+	struct memory_bank *bank = &channel->dram.banks[number_of(view, addr)];
+
+	bank->pre_ready = later(bank->pre_ready, until);
 }
 
 /* The cycle at which the data bus can take the next burst. */
@@ -235,6 +355,19 @@ static MACHINE_INLINE void bus_take(struct memory_dram *dram, struct dram_addr a
 	dram->bus_write = write;
 	dram->data_end = until;
 	dram->ranks[addr.rank].used_until = until;
+}
+
+/* Where several cores run: no read of another rank, and beside a write none, comes close to it. */
+static MACHINE_INLINE void bus_keep(struct memory_channel *channel, const struct memory_view *view,
+				    uint8_t rank, bool write, uint64_t data)
+{
+	struct memory_dram *dram = &channel->dram;
+
+	for (unsigned i = 0; i < view->desc->ranks; i++) {
+		const uint32_t gap = i == rank && !write ? 0 : BUS_GAP_CYCLES;
+
+		calendar_take(&dram->ranks[i].bus, data - gap, view->desc->t_burst + 2 * gap);
+	}
 }
 
 /* A CAS keeps the others of its bank group away for a while. */
@@ -273,7 +406,7 @@ static uint64_t read_between(struct memory_channel *channel, const struct memory
 			     struct dram_addr addr, uint64_t earliest)
 {
 	const struct pmu_machine *desc = view->desc;
-	struct calendar *bus = &channel->dram.bus;
+	const struct calendar *bus = &channel->dram.ranks[addr.rank].bus;
 	uint64_t cas, data = earliest + desc->t_cl;
 
 	do {
@@ -284,7 +417,7 @@ static uint64_t read_between(struct memory_channel *channel, const struct memory
 		if (data == CALENDAR_NONE)
 			return CALENDAR_NONE;
 	} while (data != cas + desc->t_cl);
-	calendar_take(bus, data, desc->t_burst);
+	bus_keep(channel, view, addr.rank, false, data);
 	return cas;
 }
 
@@ -304,12 +437,13 @@ static MACHINE_INLINE uint64_t read_last(struct memory_channel *channel,
 	if (group > cas) {
 		cas = group;
 		if (view->shared)
-			cas += calendar_fragment(&dram->bus, cas + desc->t_cl, desc->t_burst);
+			cas += calendar_fragment(&dram->ranks[addr.rank].bus, cas + desc->t_cl,
+						 desc->t_burst);
 	}
 	dram->next_cas = cas + 1;
 	bus_take(dram, addr, false, dram_read_end(desc, cas));
 	if (view->shared)
-		calendar_take(&dram->bus, cas + desc->t_cl, desc->t_burst);
+		bus_keep(channel, view, addr.rank, false, cas + desc->t_cl);
 	return cas;
 }
 
@@ -327,48 +461,23 @@ MACHINE_PATH uint64_t dram_read(struct memory_channel *channel, const struct mem
 				uint32_t line, uint64_t earliest, enum totals_cas kind)
 {
 	struct dram_addr addr = locate(channel, view->desc, line);
-	struct memory_bank *bank = prepare(channel, view, addr, earliest, false);
-	uint64_t ready = later(earliest, bank->ready), cas = CALENDAR_NONE;
+	uint64_t ready = prepare(channel, view, addr, earliest, false), cas = CALENDAR_NONE;
 
 	ready = later(ready, channel->dram.ranks[addr.rank].read_ready);
 	if (view->shared)
 		cas = read_between(channel, view, addr, ready);
 	if (cas == CALENDAR_NONE)
 		cas = read_last(channel, view, addr, ready);
-	bank->pre_ready = later(bank->pre_ready, cas + channel->read_to_pre);
+	keep_open(channel, view, addr, cas + channel->read_to_pre);
 	return count_read(channel, view, addr, cas, kind);
-}
-
-/* @return the cycle from which on a late read can have its CAS */
-static uint64_t open_row_late(struct memory_channel *channel, const struct memory_view *view,
-			      struct dram_addr addr, uint64_t earliest)
-{
-	const struct pmu_machine *desc = view->desc;
-	struct memory_bank *bank = &channel->dram.banks[addr.rank * desc->banks + addr.bank];
-	const bool open = bank->row != MEMORY_ROW_CLOSED;
-	uint64_t activate = earliest;
-
-	if (bank->row == addr.row)
-		return bank->ready < earliest + desc->t_rcd ? later(earliest, bank->ready)
-							    : earliest + desc->t_rcd;
-	if (open)
-		activate += desc->t_rp;
-	activate = activate_rank(channel, addr, activate);
-	if (open)
-		emit_precharge(channel, view, false, addr, activate - desc->t_rp);
-	emit_activate(channel, view, false, addr, activate);
-	bank->row = addr.row;
-	bank->ready = later(bank->ready, activate + desc->t_rcd);
-	bank->pre_ready = later(bank->pre_ready, activate + desc->t_ras);
-	return activate + desc->t_rcd;
 }
 
 uint64_t dram_read_late(struct memory_channel *channel, const struct memory_view *view,
 			uint32_t line, uint64_t earliest, enum totals_cas kind)
 {
 	struct dram_addr addr = locate(channel, view->desc, line);
-	uint64_t cas =
-	    read_between(channel, view, addr, open_row_late(channel, view, addr, earliest));
+	uint64_t cas = read_between(channel, view, addr,
+				    open_among_others(channel, view, addr, earliest, 0, false));
 
 	if (cas == CALENDAR_NONE)
 		return dram_read(channel, view, line, earliest, kind);
@@ -381,8 +490,7 @@ uint64_t dram_write(struct memory_channel *channel, const struct memory_view *vi
 	struct memory_dram *dram = &channel->dram;
 	const struct pmu_machine *desc = view->desc;
 	struct dram_addr addr = locate(channel, desc, line);
-	struct memory_bank *bank = prepare(channel, view, addr, earliest, true);
-	uint64_t cas = later(later(earliest, bank->ready), dram->next_cas);
+	uint64_t cas = later(prepare(channel, view, addr, earliest, true), dram->next_cas);
 	uint64_t bus = bus_free(dram, addr.rank, true), end;
 
 	cas = later(cas, dram->ranks[addr.rank].group_ready[addr.group]);
@@ -393,10 +501,11 @@ uint64_t dram_write(struct memory_channel *channel, const struct memory_view *vi
 	dram->next_cas = cas + 1;
 	bus_take(dram, addr, true, end);
 	if (view->shared)
-		calendar_take(&dram->bus, cas + desc->t_cwl, desc->t_burst);
+		bus_keep(channel, view, addr.rank, true, cas + desc->t_cwl);
 	group_take(channel, view, addr, cas);
 	dram->ranks[addr.rank].read_ready = end + desc->t_wtr;
-	bank->pre_ready = later(bank->pre_ready, end + desc->t_wr);
+	keep_open(channel, view, addr, end + desc->t_wr);
+	dram->banks[number_of(view, addr)].written = end + desc->t_wr;
 	channel->stats.cas_writes++;
 	emit_cas(channel, view, kind, addr, cas);
 	return cas;

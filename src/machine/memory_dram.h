@@ -24,8 +24,8 @@ uint64_t dram_write(struct memory_channel *channel, const struct memory_view *vi
 
 /**
  * As dram_read(), for a read that comes after others that were stamped later: its data go over the
- * bus when that is free, before the others' or between them. What its bank was used for between is
- * not known any more; its row commands are issued as soon as can be.
+ * bus when that is free, before the others' or between them, and it finds the rows of its time open
+ * (memory_rows.h).
  */
 uint64_t dram_read_late(struct memory_channel *channel, const struct memory_view *view,
 			uint32_t line, uint64_t earliest, enum totals_cas cas);

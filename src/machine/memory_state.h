@@ -10,13 +10,14 @@
 #include "machine/calendar.h"
 #include "machine/divisor.h"
 #include "machine/memory_activates.h"
+#include "machine/memory_rows.h"
 #include "machine/totals.h"
 
 #define MEMORY_BANKS_MAX  128 /* ranks * banks of a channel */
 #define MEMORY_QUEUE_MAX  64  /* entries of RPQ or WPQ */
 #define MEMORY_RANKS_MAX  8
 #define MEMORY_GROUPS_MAX 8 /* of banks, in a rank */
-#define MEMORY_ROW_CLOSED UINT32_MAX
+#define MEMORY_ROW_CLOSED ROWS_NONE
 
 /* Totals since memory_init(), for machine_statistics() and tests. */
 struct memory_statistics {
@@ -45,28 +46,33 @@ struct memory_bank {
 	uint32_t row;	    /* open one, or MEMORY_ROW_CLOSED */
 	uint64_t ready;	    /* open: earliest CAS; closed: earliest activate */
 	uint64_t pre_ready; /* open: earliest precharge */
+	uint64_t written;   /* earliest precharge after its last write */
+	uint64_t latest;    /* request, where several cores run */
 };
 
 struct memory_rank {
 	/* By bank group: t_ccd_l after its last CAS. */
 	uint64_t group_ready[MEMORY_GROUPS_MAX];
-	struct calendar groups[MEMORY_GROUPS_MAX]; /* their use, as of the data bus */
+	/* Where requests of several cores come: what of the data bus is taken for the rank's reads,
+	 * with the gaps beside those of others, and what of each bank group. */
+	struct calendar bus, groups[MEMORY_GROUPS_MAX];
 	struct memory_activates activates;
-	uint64_t read_ready; /* earliest read CAS after the last write (t_wtr) */
-	uint64_t used_until; /* last beat of its last data */
+	uint64_t read_ready;		      /* earliest read CAS after the last write (t_wtr) */
+	uint64_t used_until;		      /* last beat of its last data */
+	uint64_t refresh_from, refresh_until; /* the last one, with the precharge before it */
 };
 
 struct memory_dram {
 	/* Of one core, commands of a kind leave in the order of the requests, one a cycle. */
 	uint64_t next_pre, next_act, next_cas;
-	uint64_t data_end;   /* the data bus is free from here on */
-	struct calendar bus; /* its use, where requests of several cores come */
-	uint8_t bus_rank;    /* whose data were the last on it */
+	uint64_t data_end; /* the data bus is free from here on */
+	uint8_t bus_rank;  /* whose data were the last on it */
 	bool bus_write;
 	uint64_t refresh_due; /* the next one, of rank stats.refreshes % ranks */
 	uint64_t refresh_end; /* of the last one */
 	struct memory_rank ranks[MEMORY_RANKS_MAX];
 	struct memory_bank banks[MEMORY_BANKS_MAX]; /* by rank, then bank */
+	struct memory_rows rows[MEMORY_BANKS_MAX];  /* of each, where several cores run */
 };
 
 /* The latest rpq_entries departures in rising order, a ring whose smallest is at head. */
@@ -100,6 +106,7 @@ struct memory_channel {
 	uint32_t group_bits, group_shift; /* of a bank's number: its bank group */
 	uint32_t group_apart;		  /* cycles from one CAS to the next in a bank group */
 	uint32_t read_to_pre;		  /* cycles from a read's CAS to a precharge of its bank */
+	uint32_t window_log2;		  /* cycles of a window: see memory_rows.h */
 	struct activate_limits activate_limits;
 	struct divisor per_rank; /* desc->ranks */
 	struct memory_statistics stats;

@@ -144,12 +144,11 @@ class Sharing(Guests):
     def test_bandwidth_agrees(self):
         """The mean of the threads' times in the longer run only; each has so many MB of its own. Writes go to
         memory in batches, so that they even out later. Threads of this computer that run one after the other
-        ask for lines in another order than those that run at once: that readers find no difference is held here
-        (for writers see docs/machine.md)."""
+        ask for lines in another order than those that run at once."""
         for kernel, prefetchers, threads in (("read", "none", 4), ("read", "none", 8), ("read", "all", 4),
                                              ("read", "all", 8), ("write", "none", 8), ("write", "all", 8)):
             times, most = [], 28 if kernel == "write" else 14
-            for number in (None,) * 5 if kernel == "write" else (None, 1, None, 1, None):
+            for number in (None, 1, None, 1, None):
                 with processors(number):
                     cycles = [total(stat(LARGE, [CYCLES], self.meeting, kernel, str(threads), str(size),
                                          options=["--prefetchers", prefetchers]), CYCLES)

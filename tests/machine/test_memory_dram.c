@@ -321,6 +321,57 @@ static void reads_of_several_cores_overtake_a_row_that_opens(void **state)
 	assert_int_equal(stats(f)->activates, 3);
 }
 
+/* A window is 128 cycles, as 32 reads take. Its requests for a row need one activate. */
+static void rows_of_a_window_are_opened_once_each(void **state)
+{
+	struct fixture *f = *state;
+
+	f->view.shared = true;
+	assert_int_equal(read_at(f, line_of(0, 0, 0, 0), 1024), 38);
+	/* A bank's activates are t_ras + t_rp apart: at 1080. */
+	assert_int_equal(read_at(f, line_of(0, 0, 1, 0), 1030), 1080 + 38 - 1030);
+	assert_int_equal(read_at(f, line_of(0, 0, 0, 1), 1050), 21);
+	assert_int_equal(read_at(f, line_of(0, 0, 1, 1), 1101), 21);
+	assert_int_equal(read_at(f, line_of(0, 0, 0, 2), 1110), 21);
+	expect_cycles(f, SIGNAL_DRAM_ACTIVATE, (const unsigned[]){1024, 1080}, 2);
+	expect_cycles(f, SIGNAL_DRAM_PRECHARGE, (const unsigned[]){1063}, 1);
+	/* The row of the latest request is open in the next one. */
+	assert_int_equal(read_at(f, line_of(0, 0, 0, 3), 1152), 21);
+	assert_int_equal(stats(f)->activates, 2);
+}
+
+/* Whoever asks late meets the rows of its own time. */
+static void a_late_read_finds_the_row_that_was_open_then(void **state)
+{
+	struct fixture *f = *state;
+
+	f->view.shared = true;
+	read_at(f, line_of(0, 0, 0, 0), 1024);
+	read_at(f, line_of(0, 0, 1, 0), 2048);
+	assert_int_equal(read_at(f, line_of(0, 0, 0, 1), 1500), 21);
+	assert_int_equal(stats(f)->activates, 2);
+	/* Another row: precharge, activate at 1617, and one that has no place in that window. */
+	assert_int_equal(read_at(f, line_of(0, 0, 2, 0), 1600), 55);
+	assert_int_equal(read_at(f, line_of(0, 0, 3, 0), 1610), 1664 + 55 - 1610);
+	assert_int_equal(read_at(f, line_of(0, 0, 1, 1), 2100), 21);
+	assert_int_equal(stats(f)->activates, 4);
+}
+
+/* Wherever its data go: data of two ranks are two cycles apart. */
+static void a_late_read_keeps_the_gap_between_ranks(void **state)
+{
+	struct fixture *f = *state;
+
+	f->view.shared = true;
+	read_at(f, line_of(0, 0, 0, 0), 0);
+	read_at(f, line_of(1, 0, 0, 0), 0);
+	assert_int_equal(read_at(f, line_of(0, 0, 0, 1), 1000), 21);
+	assert_int_equal(read_at(f, line_of(0, 0, 0, 2), 1010), 21);
+	/* The bus is free from 1021 to 1027. */
+	assert_int_equal(read_at(f, line_of(1, 0, 0, 1), 1000), 1031 + 2 + 4 - 1000);
+	assert_int_equal(read_at(f, line_of(0, 0, 0, 3), 1000), 25);
+}
+
 static void expect_every_four(const struct fixture *f, unsigned cas, const unsigned *bursts,
 			      unsigned from, unsigned count)
 {
@@ -408,6 +459,9 @@ int main(void)
 	    LIMITED(writes_of_a_bank_group_are_further_apart),
 	    LIMITED(a_row_closes_t_rtp_after_its_last_read),
 	    TEST(reads_of_several_cores_overtake_a_row_that_opens),
+	    TEST(rows_of_a_window_are_opened_once_each),
+	    TEST(a_late_read_finds_the_row_that_was_open_then),
+	    TEST(a_late_read_keeps_the_gap_between_ranks),
 	    LIMITED(reads_of_several_cores_fill_the_bus_in_any_order),
 	    LIMITED(writes_of_several_cores_alternate_between_bank_groups),
 	    TEST(activates_of_several_cores_keep_their_distance),
