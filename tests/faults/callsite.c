@@ -95,11 +95,21 @@ static bool is_stopped(pid_t thread)
 	return !ptrace(PTRACE_GETREGS, thread, 0, &regs);
 }
 
+/* How to unwind stands in what is mapped; separate files of the system's libraries are unpacked
+ * each time. */
+static int find_no_file(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
+			const char *file, const char *link, GElf_Word sum, char **found)
+{
+	(void)module, (void)user, (void)name, (void)base, (void)file, (void)link, (void)sum,
+	    (void)found;
+	return -1;
+}
+
 static bool attach(struct callsite_process *process, pid_t thread)
 {
 	static const Dwfl_Callbacks callbacks = {
 	    .find_elf = dwfl_linux_proc_find_elf,
-	    .find_debuginfo = dwfl_standard_find_debuginfo,
+	    .find_debuginfo = find_no_file,
 	};
 	uint64_t maps = look_at_maps(process);
 

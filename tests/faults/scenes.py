@@ -173,12 +173,16 @@ class Root(Scene):
     def registers(self, path, data):
         """Differences of a file, less status bits, which a plain file keeps when they are cleared."""
         now = path.read_bytes()
+        if now == data:
+            return
         if len(now) != len(data):
             yield f"{path}: {len(now)} bytes, not {len(data)}"
+        is_msr = path.name == "msr"
         for at in range(0, min(len(data), len(now)), 4):
-            status = at & ~7 in self.STATUS if path.name == "msr" else at == IMC_STATUS
-            if data[at:at + 4] != now[at:at + 4] and not status:
-                name = f"{at // 8:#x}" if path.name == "msr" else f"{at:#x}"
+            if data[at:at + 4] == now[at:at + 4]:
+                continue
+            if at & ~7 not in self.STATUS if is_msr else at != IMC_STATUS:
+                name = f"{at // 8:#x}" if is_msr else f"{at:#x}"
                 yield (f"{path.relative_to(self.tree.path)} {name}: found {data[at:at + 4].hex()}, "
                        f"left {now[at:at + 4].hex()}")
 
