@@ -11,19 +11,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/inline.h"
 #include "catalog/signal.h"
 
 #ifndef MACHINE_EMITS
 #define MACHINE_EMITS 1
 #endif
 
-/* Parts of one function, whose structs are in registers then; with checks of each access such a
- * function takes minutes to compile. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define MACHINE_INLINE inline
-#else
-#define MACHINE_INLINE inline __attribute__((always_inline))
-#endif
+#define MACHINE_INLINE INLINE_FORCED
 /* Of what is called once on the way: the quiet one is one function. */
 #ifndef MACHINE_PATH
 #define MACHINE_PATH

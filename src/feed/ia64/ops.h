@@ -12,11 +12,12 @@
 #ifndef FEED_IA64_OPS_H
 #define FEED_IA64_OPS_H
 
+#include "base/inline.h"
 #include "feed/ia64/cpu.h"
 
 #include <string.h>
 
-#if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__OPTIMIZE__) && !INLINE_CHECKED
 #define IA64_TAIL_CALLS 1
 #else
 #define IA64_TAIL_CALLS 0
@@ -35,9 +36,17 @@ static inline __attribute__((always_inline)) struct ia64_op *ia64_next(struct ia
 
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
+/* A body is a part of each of its handlers; where that takes half a minute a file, it stays one
+ * function. */
+#if INLINE_CHECKED
+#define OP_PART __attribute__((noinline))
+#else
+#define OP_PART INLINE_FORCED
+#endif
+
 #define OP_BODY(name)                                                                              \
-	static inline __attribute__((always_inline)) struct ia64_op *do_##name(                    \
-	    struct ia64_cpu *c, struct ia64_op *o, const bool nats, const bool predicated)
+	static OP_PART struct ia64_op *do_##name(struct ia64_cpu *c, struct ia64_op *o,            \
+						 const bool nats, const bool predicated)
 
 #define OP_VARIANT(name, suffix, nats, predicated, skip)                                           \
 	static struct ia64_op *name##suffix(struct ia64_cpu *c, struct ia64_op *o)                 \
