@@ -408,7 +408,7 @@ def exit_code(catalog):
     """That of the command itself, which has to say something where it is not 0."""
     with tempfile.TemporaryDirectory() as folder:
         pmu = write(folder, catalog)
-        run = subprocess.run([HERE.parents[1] / "scripts" / "catalog-gen", "boxes",
+        run = subprocess.run([sys.executable, HERE.parents[1] / "scripts" / "catalog-gen", "boxes",
                               HERE / "small_signals.json", pmu],
                              capture_output=True, text=True, check=False)
         return run.returncode if bool(run.returncode) == bool(run.stderr) else None

@@ -36,7 +36,7 @@ PLANTED = [
 
 
 def holes(check, root):
-    run = subprocess.run([check, root], capture_output=True, text=True, check=False)
+    run = subprocess.run([sys.executable, check, root], capture_output=True, text=True, check=False)
     if bool(run.returncode) != bool(run.stdout) or run.stderr:
         sys.exit(f"exit status {run.returncode}:\n{run.stdout}{run.stderr}")
     return run.stdout.splitlines()

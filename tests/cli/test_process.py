@@ -19,7 +19,7 @@ SOFTWARE = ["TASK-CLOCK", "CONTEXT-SWITCHES", "CPU-MIGRATIONS", "PAGE-FAULTS"]
 HARDWARE = ["CYCLES", "INSTRUCTIONS", "BRANCHES", "BRANCH-MISSES", "CACHE-REFERENCES",
             "CACHE-MISSES"]
 PAGES = 20000
-TOUCH = ["python3", "-c",
+TOUCH = [sys.executable, "-c",
          "import mmap\n"
          f"m = mmap.mmap(-1, {PAGES * 4096})\n"
          "if hasattr(m, 'madvise'): m.madvise(15)\n"  # MADV_NOHUGEPAGE
@@ -54,7 +54,7 @@ class Process(unittest.TestCase):
         self.assertEqual([c["unit"] for c in report["counts"][:2]], ["ns", ""])
 
     def test_page_faults_of_the_program(self):
-        few = self.report("python3", "-c", "", events=["PAGE-FAULTS"])["counts"][0]["count"]
+        few = self.report(sys.executable, "-c", "", events=["PAGE-FAULTS"])["counts"][0]["count"]
         many = self.report(*TOUCH, events=["PAGE-FAULTS"])["counts"][0]["count"]
         self.assertGreaterEqual(many - few, PAGES)
         self.assertLess(many - few, PAGES + PAGES // 2)  # modules that are loaded fault too
@@ -146,7 +146,7 @@ class Process(unittest.TestCase):
         second = time.monotonic() + 5
         text = f"import time\n{TOUCH[2]}\ntime.sleep({second} - time.monotonic())\n{TOUCH[2]}\n"
         result = pmulab("stat", "-D", "3000", "-e", "PAGE-FAULTS", "--format", "json", "--", "sh",
-                        "-c", '"$@"; exit 3', "sh", "python3", "-c", text)
+                        "-c", '"$@"; exit 3', "sh", sys.executable, "-c", text)
         self.assertEqual(result.returncode, 3, result.stderr)
         count = json.loads(result.stderr)["counts"][0]["count"]
         self.assertGreaterEqual(count, PAGES)
@@ -166,7 +166,7 @@ class Process(unittest.TestCase):
                     "if hasattr(m, 'madvise'): m.madvise(15)\n"
                     f"for i in range({PAGES} * runs): m[i * 4096] = 1\n")
             command = ["stat", "-r", "3", "-e", "PAGE-FAULTS"]
-            program = ["--", "python3", "-c", text]
+            program = ["--", sys.executable, "-c", text]
             report = json.loads(pmulab(*command, "--format", "json", *program).stderr)
             rows = csv.DictReader(io.StringIO(pmulab(*command, "-x", ",", *program).stderr))
             table = pmulab(*command, *program).stderr
