@@ -4,6 +4,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -27,7 +28,7 @@ class Planted(unittest.TestCase):
         path.write_text(line + "\n" + path.read_text())
 
     def found(self):
-        run = subprocess.run([SOURCE / "scripts" / self.script, self.root], stdout=subprocess.PIPE,
+        run = subprocess.run([sys.executable, SOURCE / "scripts" / self.script, self.root], stdout=subprocess.PIPE,
                              text=True, timeout=60, check=False)
         self.assertEqual(run.returncode, bool(run.stdout))
         return run.stdout.splitlines()
