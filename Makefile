@@ -4,7 +4,7 @@
 all:
 	@scripts/install-deps build run
 	@test -d build || meson setup build -Dnative=true >/dev/null
-	@ninja -C build
+	@ninja -C build programs
 
 demo: all
 	@scripts/install-deps demo
@@ -27,10 +27,12 @@ tsan:
 
 bench: all
 	@scripts/install-deps bench
+	@ninja -C build
 	@bench/run
 
 faults: all
 	@scripts/install-deps test
+	@ninja -C build
 	@tests/faults/all build
 
 fuzz:
