@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 """Threads that meet in memory: requests an operation, as the protocol has them, and turns."""
-import contextlib
 import json
-import os
 import unittest
 
 from harness import LARGE, SMALL, Guests, stat, total
@@ -15,7 +13,6 @@ OWNS = ["ha.REQUESTS.INVITOE_LOCAL", "ha.REQUESTS.INVITOE_REMOTE"]
 # What the agent writes without a request: modified data that a snoop brought.
 SNOOPED = "ha.SNOOP_RESP.RSP_WB"
 OF_SEVERAL_SOCKETS = ["ha.REQUESTS.INVITOE_REMOTE", SNOOPED]
-CYCLES = "xeon-e5v4/core.CPU_CLK_UNHALTED.THREAD"
 CAS_READS, CAS_WRITES = "imc.CAS_COUNT.RD", "imc.CAS_COUNT.WR"
 READ_HITS, WRITE_HITS = "imc.WPQ_READ_HIT", "imc.WPQ_WRITE_HIT"
 EVENTS = [RFO, DRD, *MISSES, READS, WRITES, *OWNS, SNOOPED, CAS_READS, CAS_WRITES, READ_HITS,
@@ -24,17 +21,6 @@ EVENTS = [RFO, DRD, *MISSES, READS, WRITES, *OWNS, SNOOPED, CAS_READS, CAS_WRITE
 ACROSS = 21
 # What starting and stopping threads adds, and the first and last handoffs, a thread.
 EDGES = 60
-
-
-@contextlib.contextmanager
-def processors(number):
-    """So many of this computer's for what is run meanwhile; None: all."""
-    all_of_them = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, sorted(all_of_them)[:number])
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, all_of_them)
 
 
 class Sharing(Guests):
@@ -140,22 +126,6 @@ class Sharing(Guests):
                                        ("barrier", 4, 1000), ("spin", 2, 20000), ("spin", 4, 5000)):
             own = [total(self.run_kernel(kernel, threads, count), RFO) for _ in range(5)]
             self.assertLessEqual(max(own) - min(own), 0.01 * max(own), (kernel, own))
-
-    def test_bandwidth_agrees(self):
-        """The mean of the threads' times in the longer run only; each has so many MB of its own. Writes go to
-        memory in batches, so that they even out later. Threads of this computer that run one after the other
-        ask for lines in another order than those that run at once."""
-        for kernel, prefetchers, threads in (("read", "none", 4), ("read", "none", 8), ("read", "all", 4),
-                                             ("read", "all", 8), ("write", "none", 8), ("write", "all", 8)):
-            times, most = [], 28 if kernel == "write" else 14
-            for number in (None, 1, None, 1, None):
-                with processors(number):
-                    cycles = [total(stat(LARGE, [CYCLES], self.meeting, kernel, str(threads), str(size),
-                                         options=["--prefetchers", prefetchers]), CYCLES)
-                              for size in (most, 2)]
-                times.append(cycles[0] - cycles[1])
-            self.assertLessEqual(max(times) - min(times), 0.02 * max(times),
-                                 (kernel, prefetchers, threads, times))
 
     def test_in_turns_runs_agree(self):
         for kernel, threads in ("atomic", 4), ("barrier", 3), ("spin", 3), ("barrier", 6):
