@@ -80,7 +80,8 @@ static void test_apart(void **state)
 /*
  * Core 1's line goes to the home agent from cycle 1 to 9. Core 0's request of cycle 1 loses against
  * it, and goes in 10; its next one comes in 2 and is killed with it, a third in 5 is killed in its
- * queue. They go in 11 and 12.
+ * queue. They go in 11 and 12. The table has one entry for them: each gets it as the one before has
+ * gone.
  */
 static void test_order(void **state)
 {
@@ -94,8 +95,59 @@ static void test_order(void **state)
 	check(f, SIGNAL_PORT_BID_FAILED, 0, 10, QUALIFIER_PORT_BID_FAILED_GLOBAL, 1, 1);
 	check(f, SIGNAL_PORT_ORDER_KILL, 0, 10, QUALIFIER_PORT_ORDER_KILL_GLOBAL, 1, 1);
 	check(f, SIGNAL_PORT_ORDER_KILL, 0, 8, QUALIFIER_PORT_ORDER_KILL_QUEUE, 1, 1);
-	check(f, SIGNAL_PORT_ENTRY, 0, 8, QUALIFIER_PORT_ENTRY_HOME, 3,
-	      10 - 1 + 1 + 11 - 2 + 1 + 12 - 5 + 1);
+	check(f, SIGNAL_PORT_ENTRY, 0, 8, QUALIFIER_PORT_ENTRY_HOME, 3, 10 - 1 + 1 + 1 + 1);
+	check(f, SIGNAL_PORT_OVERFLOW_ENTRY, 0, 8, QUALIFIER_PORT_OVERFLOW_ENTRY_HOME, 3,
+	      1 + 11 - 2 + 12 - 5);
+	check(f, SIGNAL_PORT_OVERFLOW_BUSY, 0, 8, 0, 3, 12 - 1);
+	end(f);
+}
+
+/*
+ * The other home agent's line goes to core 0 from cycle 16 to 24. Two replies for it are ready in
+ * 16 and 17, and wait until 25 and 26: the second one without an entry. So do two snoops.
+ */
+static void test_overflow(void **state)
+{
+	struct fixture *f = begin(1);
+
+	(void)state;
+	transact(f, FABRIC_READ_DATA, 0, 0, 1);
+	transact(f, FABRIC_OWN, 0, 10, 2);
+	check(f, SIGNAL_PORT_OVERFLOW_ENTRY, 0, 10, 0, 0, 0);
+	transact(f, FABRIC_OWN, 0, 11, 4);
+	check(f, SIGNAL_PORT_OVERFLOW_ENTRY, 0, 10, QUALIFIER_PORT_OVERFLOW_ENTRY_RESPONSE, 1,
+	      26 - 17);
+	check(f, SIGNAL_PORT_ENTRY, 0, 10, QUALIFIER_PORT_ENTRY_RESPONSE, 2, 26 - 16 + 27 - 26);
+	check(f, SIGNAL_PORT_OVERFLOW_BUSY, 0, 10, 0, 1, 26 - 17);
+	end(f);
+	f = begin(1);
+	transact(f, FABRIC_READ_DATA, 0, 0, 1);
+	for (unsigned i = 0; i < 2; i++) {
+		f->caches[0] = FABRIC_SHARED;
+		transact(f, FABRIC_OWN, 1, 11 + i, 2 + 2 * i);
+		check(f, SIGNAL_PORT_OVERFLOW_ENTRY, 0, 10, QUALIFIER_PORT_OVERFLOW_ENTRY_SNOOP, i,
+		      i * (26 - 17));
+	}
+	check(f, SIGNAL_PORT_ENTRY, 0, 10, QUALIFIER_PORT_ENTRY_SNOOP, 2, 26 - 16 + 27 - 26);
+	end(f);
+}
+
+/* Lines: core 0's wait for core 1's in its port, the first from cycle 1 until it goes in 21, the
+ * second from 11 on. A third, of when both have gone, has its entry at once. */
+static void test_overflow_of_lines(void **state)
+{
+	struct fixture *f = begin(1);
+
+	(void)state;
+	transact(f, FABRIC_WRITE_BACK, 1, 0, 0);
+	transact(f, FABRIC_WRITE_BACK, 1, 0, 2);
+	transact(f, FABRIC_WRITE_BACK, 0, 0, 4);
+	check(f, SIGNAL_PORT_OVERFLOW_ENTRY, 0, 8, QUALIFIER_PORT_OVERFLOW_ENTRY_DATA, 0, 0);
+	transact(f, FABRIC_WRITE_BACK, 0, 0, 6);
+	check(f, SIGNAL_PORT_OVERFLOW_ENTRY, 0, 8, QUALIFIER_PORT_OVERFLOW_ENTRY_DATA, 1, 22 - 11);
+	transact(f, FABRIC_WRITE_BACK, 0, 60, 8);
+	check(f, SIGNAL_PORT_OVERFLOW_ENTRY, 0, 8, QUALIFIER_PORT_OVERFLOW_ENTRY_DATA, 1, 22 - 11);
+	check(f, SIGNAL_PORT_ENTRY, 0, 8, QUALIFIER_PORT_ENTRY_DATA, 3, 22 - 1 + 32 - 22 + 1);
 	end(f);
 }
 
@@ -370,6 +422,7 @@ int main(void)
 	    cmocka_unit_test(test_page_latencies), cmocka_unit_test(test_write_frames),
 	    cmocka_unit_test(test_joined),	   cmocka_unit_test(test_credits),
 	    cmocka_unit_test(test_credits_left),   cmocka_unit_test(test_calibration),
+	    cmocka_unit_test(test_overflow),	   cmocka_unit_test(test_overflow_of_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

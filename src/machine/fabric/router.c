@@ -11,8 +11,7 @@
 /* The same class, of signals that have these first. */
 static_assert(QUALIFIER_PORT_ENTRY_DATA == QUALIFIER_PORT_PACKET_IN_DATA &&
 		  QUALIFIER_PORT_PACKET_OUT_DATA == QUALIFIER_PORT_PACKET_IN_DATA &&
-		  QUALIFIER_PORT_OVERFLOW_ENTRY_HOME_RESPONSE ==
-		      QUALIFIER_PORT_PACKET_IN_HOME_RESPONSE,
+		  QUALIFIER_PORT_OVERFLOW_ENTRY_DATA == QUALIFIER_PORT_PACKET_IN_DATA,
 	      "the classes stand first, in one order");
 
 static struct port *port_of(struct fabric *f, struct unit port)
@@ -31,8 +30,6 @@ static void tell(struct fabric *f, struct unit port, unsigned id, uint32_t quali
 					     .amount = amount});
 }
 
-/* Packets of the home classes stay in order by going through the table of overflows, for a cycle.
- */
 static void enter(struct fabric *f, struct unit port, const struct packet *p, uint64_t time)
 {
 	tell(f, port, SIGNAL_PORT_PACKET_IN,
@@ -40,11 +37,6 @@ static void enter(struct fabric *f, struct unit port, const struct packet *p, ui
 				     : QUALIFIER_PORT_PACKET_IN_ADAPTIVE),
 	     time, 1);
 	tell(f, port, SIGNAL_PORT_FLITS_IN, 0, time, p->flits);
-	if (p->class & OF_HOME) {
-		tell(f, port, SIGNAL_PORT_OVERFLOW_ENTRY, p->class, time, 1);
-		tell(f, port, SIGNAL_PORT_OVERFLOW_BUSY, 0, time,
-		     fabric_more(&port_of(f, port)->overflow_busy, time, 1));
-	}
 }
 
 static void leave(struct fabric *f, struct unit port, const struct packet *p, uint64_t time)
@@ -159,14 +151,39 @@ static void hold(struct port *port, const struct packet *p, uint64_t from, uint6
 	port->held_until = until > port->held_until ? until : port->held_until;
 }
 
+/*
+ * The port's table has an entry for each class, as VN0 has: who finds it taken overflows until it
+ * is free. Packets of the home classes go that way for a cycle at least, which keeps them in order.
+ * @param start  when it wins its way
+ * @return when it has its entry
+ */
+static uint64_t overflow(struct fabric *f, struct unit at, const struct packet *p, uint64_t time,
+			 uint64_t start)
+{
+	struct port *port = port_of(f, at);
+	uint64_t *taken = &port->entry_until[class_of(p)];
+	uint64_t entry = *taken <= time ? time : *taken < start ? *taken : start, gone = entry;
+
+	if (p->class & OF_HOME && entry == time)
+		gone++;
+	if (gone > time) {
+		tell(f, at, SIGNAL_PORT_OVERFLOW_ENTRY, p->class, time, gone - time);
+		tell(f, at, SIGNAL_PORT_OVERFLOW_BUSY, 0, time,
+		     fabric_more(&port->overflow_busy, time, gone - time));
+	}
+	*taken = start >= *taken ? start + 1 : *taken;
+	return entry;
+}
+
 static uint64_t pass(struct fabric *f, struct unit in, struct unit out, const struct packet *p,
 		     uint64_t time)
 {
-	uint64_t start;
+	uint64_t start, entry;
 
 	enter(f, in, p, time);
 	start = arbitrate(f, in, out, p, time);
-	tell(f, in, SIGNAL_PORT_ENTRY, p->class, time, start + 1 - time);
+	entry = overflow(f, in, p, time, start);
+	tell(f, in, SIGNAL_PORT_ENTRY, p->class, entry, start + 1 - entry);
 	hold(port_of(f, in), p, time, start + p->flits);
 	leave(f, out, p, start + f->params->hop);
 	return start + f->params->hop;

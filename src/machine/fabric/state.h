@@ -92,6 +92,7 @@ struct port {
 	struct lane in;	   /* from who sends to the port */
 	struct lane leave; /* out of the port's queues */
 	struct lane out;   /* into the port, from all others */
+	uint64_t entry_until[MESSAGE_CLASSES];
 	uint64_t overflow_busy;
 	struct loser losers[ORDERS];
 };
