@@ -70,7 +70,10 @@ static unsigned waits(const struct fixture *f)
 	       count(f, CELL_SNOOP_WAITS_LINE) + count(f, CELL_SNOOP_WAITS_PLACE) +
 	       count(f, CELL_REQUEST_WAITS_BUFFER) + count(f, CELL_SNOOP_WAITS_BUFFER) +
 	       count(f, CELL_SNOOP_WAITS_ANSWER) + count(f, CELL_REQUEST_WAITS_ACKNOWLEDGEMENT) +
-	       count(f, CELL_SNOOP_WAITS_ACKNOWLEDGEMENT);
+	       count(f, CELL_SNOOP_WAITS_ACKNOWLEDGEMENT) + count(f, CELL_REQUEST_WAITS_REQUEST) +
+	       count(f, CELL_SNOOP_WAITS_REQUEST) + count(f, CELL_SNOOP_COMES_AGAIN) +
+	       count(f, CELL_OWN_SNOOP_WAITS_SNOOP) + count(f, CELL_OWN_SNOOP_WAITS_REQUEST) +
+	       count(f, CELL_OWN_SNOOP_WAITS_BUFFER);
 }
 
 /* A line goes to memory, behind its request: 1 + 8 to the home agent, 16 there, 60 in memory, 8
@@ -102,7 +105,7 @@ static void test_entries(void **state)
 
 	(void)state;
 	for (unsigned line = 0; line < 4; line++)
-		request(f, FABRIC_READ_DATA, line, T);
+		request(f, FABRIC_READ_DATA, line, T + line);
 	assert_int_equal(waits(f), 0);
 	assert_int_equal(request(f, FABRIC_READ_DATA, 4, T + 100), READ - 100 + READ);
 	assert_int_equal(count(f, CELL_REQUEST_WAITS_ENTRY), 1);
@@ -110,7 +113,7 @@ static void test_entries(void **state)
 	end(f);
 	f = begin(5);
 	for (unsigned line = 0; line < 5; line++)
-		request(f, FABRIC_READ_DATA, line, T);
+		request(f, FABRIC_READ_DATA, line, T + line);
 	assert_int_equal(waits(f), 0);
 	end(f);
 }
@@ -211,12 +214,12 @@ static void test_buffers(void **state)
 	(void)state;
 	fabric_watch(f->fabric, &watch);
 	for (unsigned line = 0; line < 8; line++)
-		request(f, FABRIC_WRITE_BACK, line, T);
-	request(f, FABRIC_READ_DATA, 100, T);
+		request(f, FABRIC_WRITE_BACK, line, T + line);
+	request(f, FABRIC_READ_DATA, 100, T + 8);
 	assert_int_equal(waits(f), 0);
 	request(f, FABRIC_WRITE_BACK, 8, T + 19);
 	assert_int_equal(waits(f), 0);
-	request(f, FABRIC_WRITE_BACK, 9, T + 19);
+	request(f, FABRIC_WRITE_BACK, 9, T + 20);
 	request(f, FABRIC_WRITE_BACK, 10, T + 30);
 	assert_int_equal(count(f, CELL_REQUEST_WAITS_BUFFER), 2);
 	assert_int_equal(waits(f), 2);
@@ -234,7 +237,7 @@ static void test_buffer_of_answer(void **state)
 	fabric_watch(f->fabric, &watch);
 	epic_cache_fill(&f->core->l3, 50, 0);
 	for (unsigned line = 0; line < 8; line++)
-		request(f, FABRIC_WRITE_BACK, line, T);
+		request(f, FABRIC_WRITE_BACK, line, T + line);
 	epic_snoop(f->core, 51, FABRIC_SHARE, &time);
 	assert_int_equal(time, T - 30 + 10);
 	assert_int_equal(waits(f), 0);
@@ -385,7 +388,9 @@ static void test_locks(void **state)
 	}
 }
 
-/* An acknowledgement goes before a request and an answer of its cycle. */
+/* An acknowledgement goes before a request and an answer of its cycle, the request before the
+ * answer.
+ */
 static void test_acknowledgement(void **state)
 {
 	struct fixture *f = begin(32);
@@ -397,7 +402,7 @@ static void test_acknowledgement(void **state)
 	assert_int_equal(count(f, CELL_REQUEST_WAITS_ACKNOWLEDGEMENT), 1);
 	time = T - 30;
 	epic_snoop(f->core, 7, FABRIC_SHARE, &time);
-	assert_int_equal(time, T - 30 + 1);
+	assert_int_equal(time, T - 30 + 2);
 	assert_int_equal(count(f, CELL_SNOOP_WAITS_ACKNOWLEDGEMENT), 1);
 	assert_int_equal(waits(f), 2);
 	end(f);
@@ -410,6 +415,86 @@ static void test_acknowledgement(void **state)
 	epic_snoop(f->core, 7, FABRIC_SHARE, &time);
 	assert_int_equal(time, T - 30 + 1);
 	assert_int_equal(waits(f), 0);
+	end(f);
+}
+
+/* Of requests one is taken in a cycle, and no answer goes in it. */
+static void test_one_a_cycle(void **state)
+{
+	const unsigned granted = READ - 153; /* without memory */
+	struct fixture *f = begin(32);
+	uint64_t time = T - 30;
+
+	(void)state;
+	for (unsigned line = 0; line < 3; line++)
+		assert_int_equal(request(f, FABRIC_OWN, line, T), line + granted);
+	assert_int_equal(count(f, CELL_REQUEST_WAITS_REQUEST), 1 + 2);
+	assert_int_equal(waits(f), 3);
+	epic_snoop(f->core, 50, FABRIC_SHARE, &time);
+	assert_int_equal(time, T - 30 + 3);
+	assert_int_equal(count(f, CELL_SNOOP_WAITS_REQUEST), 1);
+	time = T - 30 + 4;
+	epic_snoop(f->core, 51, FABRIC_SHARE, &time);
+	assert_int_equal(time, T - 30 + 4);
+	assert_int_equal(waits(f), 4);
+	end(f);
+}
+
+/* A snoop that comes in the cycle of a request, an answer or an acknowledgement comes again. */
+static void test_comes_again(void **state)
+{
+	static const struct {
+		unsigned comes, again;
+	} rows[] = {{99, 0},  {100, 1}, {101, 0}, {199, 0}, {200, 1},
+		    {201, 0}, {299, 0}, {300, 2}, {301, 1}, {302, 0}};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct fixture *f = begin(32);
+		uint64_t time = T + 200;
+
+		epic_snoop(f->core, 4, FABRIC_ACKNOWLEDGE, &time);
+		time = T + 300 - 30;
+		epic_snoop(f->core, 50, FABRIC_SHARE, &time);
+		time = T + 300 - 30;
+		epic_snoop(f->core, 51, FABRIC_SHARE, &time);
+		request(f, FABRIC_READ_DATA, 4, T + 100);
+		time = T + rows[i].comes;
+		epic_snoop(f->core, 52, FABRIC_SHARE, &time);
+		assert_int_equal(time, T + rows[i].comes + rows[i].again);
+		assert_int_equal(count(f, CELL_SNOOP_COMES_AGAIN), rows[i].again > 0);
+		end(f);
+	}
+}
+
+/*
+ * A core's answer to its own snoop, of a line that it flushes, waits for another core's snoop of
+ * that line, for a request in its cycle, and for one for the line. A flush of what the core does
+ * not have needs none.
+ */
+static void test_own_snoop(void **state)
+{
+	const uint64_t tag = (4 + 1) * 4;
+	struct fixture *f = begin(32);
+	uint64_t time = T;
+
+	(void)state;
+	epic_bus_flush(f->core, 0, false, T);
+	epic_bus_flush(f->core, tag, false, T - 200);
+	assert_int_equal(waits(f), 0);
+	epic_snoop(f->core, 4, FABRIC_SHARE, &time);
+	epic_bus_flush(f->core, tag, true, T + 10);
+	assert_int_equal(count(f, CELL_OWN_SNOOP_WAITS_SNOOP), 1);
+	assert_int_equal(waits(f), 1);
+	request(f, FABRIC_READ_DATA, 6, 2 * T);
+	epic_bus_flush(f->core, tag, false, 2 * T);
+	assert_int_equal(count(f, CELL_OWN_SNOOP_WAITS_REQUEST), 1);
+	request(f, FABRIC_READ_DATA, 4, 3 * T);
+	epic_bus_flush(f->core, tag, false, 3 * T + 10);
+	assert_int_equal(count(f, CELL_OWN_SNOOP_WAITS_REQUEST), 2);
+	assert_int_equal(waits(f), 3);
+	assert_int_equal(count(f, CELL_OWN_SNOOP_ANSWERED), 4);
+	assert_int_equal(count(f, CELL_FLUSH_TAKEN), 5);
 	end(f);
 }
 
@@ -600,6 +685,9 @@ int main(void)
 	    cmocka_unit_test(test_conflict_of_writers),
 	    cmocka_unit_test(test_locks),
 	    cmocka_unit_test(test_acknowledgement),
+	    cmocka_unit_test(test_one_a_cycle),
+	    cmocka_unit_test(test_comes_again),
+	    cmocka_unit_test(test_own_snoop),
 	    cmocka_unit_test(test_request_of_conflict),
 	    cmocka_unit_test(test_snoop_of_queue),
 	    cmocka_unit_test(test_snoop_of_fill),

@@ -1,8 +1,9 @@
 /*
- * What a core does outside of itself: its requests for lines, and the snoops of others. A request
- * waits while the core is at a snoop of its line, while another one for its line is on its way, as
- * home agents want it, and while as many as there can be are. A snoop waits for its line if that is
- * on its way from the link to the core. One that comes to the link before it is a conflict.
+ * What a core does outside of itself: its requests for lines, and the snoops of others. One
+ * request, answer or acknowledgement goes in a cycle. A request waits while the core is at a snoop
+ * of its line, while another one for its line is on its way, as home agents want it, and while as
+ * many as there can be are. A snoop waits for its line if that is on its way from the link to the
+ * core. One that comes to the link before it is a conflict.
  */
 #include "machine/epic/core.h"
 
@@ -74,6 +75,7 @@ struct met {
 	uint64_t line;	/* until when others for its line are under way; 0: none is */
 	uint64_t entry; /* when the first of all is over */
 	unsigned count; /* that are under way */
+	bool taken;	/* one is taken in this cycle */
 };
 
 static struct met meet(const struct epic_core *core, uint64_t number, uint64_t cycle)
@@ -92,6 +94,7 @@ static struct met meet(const struct epic_core *core, uint64_t number, uint64_t c
 			continue;
 		met.count++;
 		met.entry = use->until;
+		met.taken |= use->from == cycle;
 	}
 	return met;
 }
@@ -126,6 +129,22 @@ static uint64_t wait_for_line(struct epic_core *core, const struct line_use *req
 	return request->until;
 }
 
+/* Whether the core takes a request in a cycle. */
+static bool requests(const struct epic_core *core, uint64_t cycle)
+{
+	const struct outstanding *o = &core->shared->outstanding;
+
+	for (unsigned i = OUTSTANDING_MAX; i--;) {
+		const struct line_use *use = &o->uses[(o->first + i) % OUTSTANDING_MAX];
+
+		if (use->until <= cycle)
+			break;
+		if (use->from == cycle)
+			return true;
+	}
+	return false;
+}
+
 static bool answers(const struct epic_core *core, uint64_t cycle)
 {
 	if (cycle > core->shared->snooped_until)
@@ -148,19 +167,26 @@ static bool acknowledges(const struct epic_core *core, uint64_t cycle)
 	return false;
 }
 
-/* What goes before an answer in a cycle, by the cells of either. @return EPIC_CELL_COUNT: nothing
- */
-static enum epic_cell goes_before(const struct epic_core *core, uint64_t cycle,
-				  enum epic_cell acknowledgement, enum epic_cell answer)
-{
-	return acknowledges(core, cycle) ? acknowledgement
-	       : answers(core, cycle)	 ? answer
-					 : EPIC_CELL_COUNT;
-}
-
+/* What an answer to a snoop waits for in a cycle. @return EPIC_CELL_COUNT: nothing */
 static enum epic_cell before_answer(const struct epic_core *core, uint64_t cycle)
 {
-	return goes_before(core, cycle, CELL_SNOOP_WAITS_ACKNOWLEDGEMENT, CELL_SNOOP_WAITS_ANSWER);
+	return requests(core, cycle)	   ? CELL_SNOOP_WAITS_REQUEST
+	       : acknowledges(core, cycle) ? CELL_SNOOP_WAITS_ACKNOWLEDGEMENT
+	       : answers(core, cycle)	   ? CELL_SNOOP_WAITS_ANSWER
+					   : EPIC_CELL_COUNT;
+}
+
+/* A snoop that comes in a cycle in which the core sends something tries again. */
+static void meet_activity(struct epic_core *core, uint64_t *time)
+{
+	uint64_t cycle = core_cycles(core, *time);
+
+	if (before_answer(core, cycle) == EPIC_CELL_COUNT)
+		return;
+	epic_add(core, CELL_SNOOP_COMES_AGAIN, 1);
+	while (before_answer(core, cycle) != EPIC_CELL_COUNT)
+		cycle++;
+	*time = fabric_cycles(core, cycle);
 }
 
 /* Takes its place in the queue of snoops: as many as there is room for, each as long. */
@@ -172,15 +198,14 @@ static void queue_snoop(struct epic_core *core, uint64_t number, uint64_t *time)
 	uint64_t start = epic_reads_room(core, &shared->snoops, cycle, p->snoops);
 	enum epic_cell before;
 
-	if (start > cycle) {
-		epic_add(core, CELL_SNOOP_WAITS_PLACE, 1);
-		*time += (start - cycle) * p->fabric.mhz / core->mhz;
-	}
+	epic_add(core, CELL_SNOOP_WAITS_PLACE, start > cycle);
 	before = before_answer(core, start + cycles);
 	if (before != EPIC_CELL_COUNT)
 		epic_add(core, before, 1);
-	for (; before_answer(core, start + cycles) != EPIC_CELL_COUNT; start++)
-		++*time;
+	while (before_answer(core, start + cycles) != EPIC_CELL_COUNT)
+		start++;
+	if (start > cycle)
+		*time = fabric_cycles(core, start);
 	epic_reads_begin(core, &shared->snoops, start, (unsigned)cycles);
 	epic_second_snooped(core, number, start);
 	shared->snooped[shared->snooped_next] = (struct line_use){number, start, start + cycles, 0};
@@ -347,6 +372,7 @@ enum fabric_found epic_snoop(struct epic_core *core, uint64_t number, enum fabri
 	if (what >= FABRIC_FORWARD) {
 		came = forward(core, number, time);
 	} else {
+		meet_activity(core, time);
 		request = request_of(core, number, core_cycles(core, *time));
 		if (request && request->answered > *time)
 			return conflict(core, request, what, time);
@@ -439,34 +465,76 @@ static uint64_t snoop_until(const struct epic_core *core, uint64_t number, uint6
 	return 0;
 }
 
+/* What a request waits for, the first reason first. */
+enum wait {
+	WAIT_SNOOP,
+	WAIT_REQUEST,
+	WAIT_LINE,
+	WAIT_BUFFER,
+	WAIT_ENTRY,
+	WAIT_ACKNOWLEDGEMENT,
+	WAIT_ANSWER,
+	WAIT_NOT,
+};
+
+/* Who asks: the cells of what it waits for. */
+static const uint16_t of_requests[] = {
+    [WAIT_SNOOP] = CELL_REQUEST_WAITS_SNOOP,
+    [WAIT_REQUEST] = CELL_REQUEST_WAITS_REQUEST,
+    [WAIT_LINE] = CELL_REQUEST_WAITS_LINE,
+    [WAIT_BUFFER] = CELL_REQUEST_WAITS_BUFFER,
+    [WAIT_ENTRY] = CELL_REQUEST_WAITS_ENTRY,
+    [WAIT_ACKNOWLEDGEMENT] = CELL_REQUEST_WAITS_ACKNOWLEDGEMENT,
+    [WAIT_ANSWER] = CELL_REQUEST_WAITS_ANSWER,
+};
+/* The core's answer for a flush. It has the flush's entry. */
+static const uint16_t of_own_snoops[] = {
+    [WAIT_SNOOP] = CELL_OWN_SNOOP_WAITS_SNOOP,
+    [WAIT_REQUEST] = CELL_OWN_SNOOP_WAITS_REQUEST,
+    [WAIT_LINE] = CELL_OWN_SNOOP_WAITS_REQUEST,
+    [WAIT_BUFFER] = CELL_OWN_SNOOP_WAITS_BUFFER,
+    [WAIT_ENTRY] = CELL_REQUEST_WAITS_ENTRY,
+    [WAIT_ACKNOWLEDGEMENT] = CELL_OWN_SNOOP_WAITS_REQUEST,
+    [WAIT_ANSWER] = CELL_OWN_SNOOP_WAITS_REQUEST,
+};
+
+/* @param until  receives how long */
+static enum wait waits(const struct epic_core *core, uint64_t number, bool line, uint64_t cycle,
+		       uint64_t *until)
+{
+	const struct met met = meet(core, number, cycle);
+
+	*until = snoop_until(core, number, cycle);
+	if (*until)
+		return WAIT_SNOOP;
+	*until = cycle + 1;
+	if (met.taken)
+		return WAIT_REQUEST;
+	if (met.line)
+		return *until = met.line, WAIT_LINE;
+	if (line && epic_ring_wait(&core->shared->buffers, cycle) > cycle)
+		return *until = epic_ring_wait(&core->shared->buffers, cycle), WAIT_BUFFER;
+	if (met.count >= core->params->outstanding)
+		return *until = met.entry, WAIT_ENTRY;
+	return acknowledges(core, cycle) ? WAIT_ACKNOWLEDGEMENT
+	       : answers(core, cycle)	 ? WAIT_ANSWER
+					 : WAIT_NOT;
+}
+
 /*
  * The cycle in which a request is taken. What holds it back is counted, each time once.
- * @param buffers  the cell of waiting for a buffer; EPIC_CELL_COUNT: it needs none
+ * @param line  it sends a line
  */
-static uint64_t taken(struct epic_core *core, uint64_t number, uint64_t cycle,
-		      enum epic_cell buffers)
+static uint64_t taken(struct epic_core *core, uint64_t number, bool line, uint64_t cycle,
+		      const uint16_t *cells)
 {
 	for (;;) {
-		const enum epic_cell before = goes_before(
-		    core, cycle, CELL_REQUEST_WAITS_ACKNOWLEDGEMENT, CELL_REQUEST_WAITS_ANSWER);
-		const struct met met = meet(core, number, cycle);
-		const uint64_t buffer = buffers < EPIC_CELL_COUNT
-					    ? epic_ring_wait(&core->shared->buffers, cycle)
-					    : cycle;
-		uint64_t until = snoop_until(core, number, cycle);
-		enum epic_cell cell = CELL_REQUEST_WAITS_SNOOP;
+		uint64_t until;
+		const enum wait wait = waits(core, number, line, cycle, &until);
 
-		if (!until && met.line)
-			cell = CELL_REQUEST_WAITS_LINE, until = met.line;
-		else if (!until && buffer > cycle)
-			cell = buffers, until = buffer;
-		else if (!until && met.count >= core->params->outstanding)
-			cell = CELL_REQUEST_WAITS_ENTRY, until = met.entry;
-		else if (!until && before != EPIC_CELL_COUNT)
-			cell = before, until = cycle + 1;
-		if (!until)
+		if (wait == WAIT_NOT)
 			return cycle;
-		epic_add(core, cell, 1);
+		epic_add(core, (enum epic_cell)cells[wait], 1);
 		cycle = until;
 	}
 }
@@ -504,9 +572,10 @@ static unsigned latency_of(const struct epic_core *core, enum fabric_kind kind,
 }
 
 static unsigned transact(struct epic_core *core, enum fabric_kind kind, uint64_t number,
-			 uint64_t cycle, enum epic_cell buffers, struct fabric_answer *answer)
+			 uint64_t cycle, const uint16_t *cells, struct fabric_answer *answer)
 {
-	uint64_t start = core->fabric ? taken(core, number, cycle, buffers) : cycle;
+	const bool line = kind == FABRIC_WRITE_BACK;
+	uint64_t start = core->fabric ? taken(core, number, line, cycle, cells) : cycle;
 	const struct fabric_request request = {.kind = (uint8_t)kind,
 					       .core = (uint8_t)core->number,
 					       .time =
@@ -531,9 +600,7 @@ unsigned epic_bus_request(struct epic_core *core, enum fabric_kind kind, uint64_
 			  uint64_t cycle, struct fabric_answer *answer)
 {
 	epic_add(core, CELL_REQUEST_TAKEN, 1);
-	return transact(core, kind, number, cycle,
-			kind == FABRIC_WRITE_BACK ? CELL_REQUEST_WAITS_BUFFER : EPIC_CELL_COUNT,
-			answer);
+	return transact(core, kind, number, cycle, of_requests, answer);
 }
 
 void epic_bus_flush(struct epic_core *core, uint64_t tag, bool shared, uint64_t cycle)
@@ -551,7 +618,7 @@ void epic_bus_flush(struct epic_core *core, uint64_t tag, bool shared, uint64_t 
 			  : CELL_BUS_EVICT_EXCLUSIVE,
 		 1);
 	transact(core, modified ? FABRIC_WRITE_BACK : FABRIC_EVICT, epic_line_of(tag), cycle,
-		 modified ? CELL_OWN_SNOOP_WAITS_BUFFER : EPIC_CELL_COUNT, &answer);
+		 of_own_snoops, &answer);
 }
 
 void epic_bus_write_back(struct epic_core *core, uint64_t number, uint64_t cycle)
