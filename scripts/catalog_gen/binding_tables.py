@@ -48,6 +48,8 @@ def term_row(prefix, box, term):
     else:
         number = next(n for n, m in enumerate(box["modifiers"]) if m["name"] == term["field"])
         row["modifier"] = f"&{prefix}_modifiers[{number}]"
+        if term["kind"] == "is":
+            row["values"] = term["values"]
     return row
 
 

@@ -199,14 +199,14 @@ def values_term(findings, place, row, attribute, text, vocabulary):
 
 
 def read_term(findings, place, row, text, box, vocabulary):
-    field = re.fullmatch(r"\$(\w+)(=0)?", text)
+    field = re.fullmatch(r"\$(\w+)(?:=(\d+))?", text)
     values = re.fullmatch(r"(\w+)=(\S+)", text)
     if field:
         known = {m["name"] for m in box["modifiers"] if "register" in m}
         if field[1] not in known:
             findings.add(place, f"no filter {field[1]} of {box['box']}")
         elif field[2]:
-            return {"attribute": "unit", "kind": "zero", "field": field[1]}
+            return {"attribute": "unit", "kind": "is", "field": field[1], "values": int(field[2])}
         elif field[1] not in box["encodings"]:
             findings.add(place, f"no encoding of {box['box']}.{field[1]}")
         else:
@@ -235,7 +235,7 @@ def read_row(findings, place, text, box, vocabulary):
         term = read_term(findings, place, row, word, box, vocabulary)
         if term:
             row.terms.append(term)
-    attributes = {t["attribute"] for t in row.terms if t["kind"] != "zero"}
+    attributes = {t["attribute"] for t in row.terms if t["kind"] != "is"}
     if row.kind == "any" and attributes - OF_ALTERNATIVES:
         findings.add(place, f"row \"{text}\": "
                             f"{', '.join(sorted(attributes - OF_ALTERNATIVES))} can only narrow")
@@ -255,7 +255,8 @@ def check_row(findings, place, row, signal):
 def check_alternatives(findings, place, rows):
     for umask in range(256):
         chosen = {row.same_choice() for row in rows
-                  if row.kind == "any" and row.terms and row.fits(umask)}
+                  if row.kind == "any" and row.fits(umask) and
+                  any(term["kind"] != "is" for term in row.terms)}
         if len(chosen) > ALTERNATIVES_MAX:
             findings.add(place, f"unit mask {umask:#x} has {len(chosen)} alternatives, "
                                 f"{ALTERNATIVES_MAX} at most")

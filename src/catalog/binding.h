@@ -51,14 +51,14 @@ enum row_term_kind {
 	TERM_VALUES,  /* one of .values */
 	TERM_PATTERN, /* the number that the unit mask has from bit .lo on */
 	TERM_FIELD,   /* what the field of .modifier says by its encoding */
-	TERM_ZERO,    /* the field of .modifier is 0; of no attribute */
+	TERM_IS,      /* the field of .modifier is .values; of no attribute */
 };
 
 struct pmu_row_term {
 	uint8_t attribute; /* enum binding_attribute */
 	uint8_t kind;	   /* enum row_term_kind */
 	uint8_t lo, bits;
-	uint32_t values; /* bit n: value n */
+	uint32_t values; /* bit n: value n; of TERM_IS: a number */
 	const struct pmu_modifier *modifier;
 };
 

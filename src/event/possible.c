@@ -163,14 +163,17 @@ static bool term_holds(const struct possible *possible, const struct pmu_row_ter
 {
 	const struct pmu_setting *setting;
 	uint32_t values = term->values;
+	uint64_t value;
 
 	if (term->kind == TERM_FIELD)
 		return filter_passes(possible, term->modifier);
-	if (term->kind == TERM_ZERO) {
+	if (term->kind == TERM_IS) {
 		setting = settings_of(possible->selection, term->modifier);
-		return !setting || !setting->value ||
-		       refuse(possible, "%s=%" PRIu64 ": the machine produces nothing of the kind",
-			      term->modifier->name, setting->value);
+		value = setting ? setting->value : 0;
+		return value == values || refuse(possible,
+						 "%s=%" PRIu64 ": the machine produces nothing of "
+						 "the kind",
+						 term->modifier->name, value);
 	}
 	if (term->kind == TERM_PATTERN)
 		values = 1u << (possible->selection->umask >> term->lo & ((1u << term->bits) - 1));

@@ -122,8 +122,8 @@ static bool demand_of_row(const struct selection *s, const struct pmu_row *row,
 			demand_filter(s, demand, term->modifier);
 			continue;
 		}
-		if (term->kind == TERM_ZERO) {
-			if (filter_value(s, term->modifier))
+		if (term->kind == TERM_IS) {
+			if (filter_value(s, term->modifier) != term->values)
 				return false;
 			continue;
 		}

@@ -537,6 +537,12 @@ class Uncore(Case):
                 (["zbox0.ISS_EV.FRM_TYPE_1CMD"],
                  [f"zbox0.PLD_DRAM_EV.DRAM_CMD.{command}" for command in commands]),
                 (["zbox0.PLD_DRAM_EV.DRAM_CMD.SYNC"], ["zbox0.ISS_EV.FRM_TYPE_SYNC"]),
+                # The controller stays in one mode.
+                *(([f"zbox0.PLD_DRAM_EV.DRAM_CMD.{command}"],
+                   [f"zbox0.PLD_DRAM_EV.DRAM_CMD_STRDOFF:dram_cmd={command}"])
+                  for command in ("RAS", "REF", "NOP", "SYNC")),
+                *(([f"zbox0.PLD_DRAM_EV.DRAM_CMD.{command}"],
+                   [f"zbox0.PLD_DRAM_EV.CMD_ALL:dram_cmd={command}"]) for command in ("RAS", "NOP")),
                 (["zbox0.PLD_DRAM_EV.DRAM_CMD.NOP"], ["zbox0.ISS_EV.FRM_TYPE_NOP"]),
                 (["zbox0.CYCLES"], ["zbox0.PGT_CYC_EV.CLS_PAGE_PLCY", "zbox0.PGT_CYC_EV.OPN_PAGE_PLCY"]),
                 (["zbox0.CYCLES"], ["zbox0.DISPQ_CYC.NEMPTY", "zbox0.DISPQ_CYC.EMPTY"])]

@@ -176,8 +176,8 @@ static bool term_holds(const struct pmon_uncore *u, const struct uncore_unit *at
 		return value < 32 && term->values >> value & 1;
 	case TERM_PATTERN:
 		return value == (umask >> term->lo & ((1u << term->bits) - 1));
-	case TERM_ZERO:
-		return !modifier_value(u, at, index, event, term->modifier);
+	case TERM_IS:
+		return modifier_value(u, at, index, event, term->modifier) == term->values;
 	default:
 		return filter_passes(u, at, index, event, term->modifier, value);
 	}
