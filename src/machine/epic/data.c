@@ -54,7 +54,7 @@ static struct line *third_level(struct epic_core *core, uint64_t number, enum ep
 	epic_add_access(core, access, (enum epic_cell)(CELL_L3_INSERT_I + gone));
 	if (gone == STATE_M) {
 		epic_add(core, CELL_L3_REPLACED_M, 1);
-		epic_bus_write_back(core, epic_line_of(tag), cycle);
+		epic_bus_write_back(core, epic_line_of(tag), cycle + 1);
 	} else {
 		*victim = tag;
 	}
@@ -116,7 +116,7 @@ unsigned epic_l3_read(struct epic_core *core, uint64_t address, uint64_t asked,
 		epic_reads_begin(core, &core->shared->reads, cycle, latency);
 		if (awaited(first, access))
 			epic_threads_missed(core, cycle, cycle + latency);
-		epic_bus_give_up(core, victim, victim & LINE_SHARED, cycle);
+		epic_bus_give_up(core, victim, victim & LINE_SHARED, cycle + 1);
 	}
 	epic_reads_begin(core, &core->shared->queue, cycle, latency);
 	epic_add(core, CELL_QUEUED, 1);
