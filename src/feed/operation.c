@@ -111,6 +111,7 @@ static void take_address(struct machine_op *op, const ZydisDecodedOperand *opera
 		return;
 	}
 	op->address |= (uint16_t)registers;
+	op->wide_access |= operand->size > 128;
 	op->reads |= registers & UINT32_MAX << PLAN_VECTORS;
 	/* Of two, as a string is moved, neither is compared with others. */
 	if (op->operand.bytes || operand->size > 8 * 64 ||

@@ -41,6 +41,7 @@ struct machine_op {
 	uint8_t float_kind; /* as which: enum machine_float */
 	bool pure;	    /* it moves from or to memory, and computes nothing */
 	bool vector_load, wide_load; /* into a vector register; of 256 bits */
+	bool wide_access;	     /* its accesses are of more than 16 bytes */
 	uint8_t fuses;		     /* with a jump that follows, on cores of this struct
 					machine_uarch.fusion; 0: on none */
 	bool reads_flags;	     /* the carry, */

@@ -262,19 +262,22 @@ static void wait_for_loads(struct machine_hart *core, const struct machine_plan_
 
 void pipe_count(struct machine_hart *core, const struct machine_plan *plan, uint64_t late)
 {
+	const struct machine_plan_front *front = machine_plan_front(plan);
 	struct machine_pipe *pipe = &core->progress->pipe;
 
 	pipe->retired += retired_by(plan);
 	for (unsigned port = 0; port < UARCH_PORTS; port++)
 		pipe->units[port] += booked(plan, port);
+	pipe->units[UARCH_LOADING] -= front->loading;
+	pipe->units[UARCH_STORING] -= front->storing;
 	for (unsigned kind = 0; kind < MACHINE_FLOATS; kind++)
-		pipe->floats[kind] += machine_plan_front(plan)->floats[kind];
+		pipe->floats[kind] += front->floats[kind];
 	if (booked(plan, UARCH_DIVIDER) && divider_is_idle(core))
 		add(&core->core->cycles.divisions, 1);
 	if (core->followed)
 		count_cycles(core, plan, late);
 	if (core->tracked)
-		wait_for_loads(core, machine_plan_front(plan));
+		wait_for_loads(core, front);
 }
 
 void pipe_end_call(struct machine_hart *core)

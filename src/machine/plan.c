@@ -148,6 +148,8 @@ static size_t fill_front(const struct plan_maker *maker, struct machine_plan *pl
 	front->eliminated = (uint16_t)maker->eliminated;
 	for (size_t i = 0; i < count; i++)
 		front->floats[ops[i]->float_kind] += ops[i]->floats;
+	front->loading = (uint16_t)maker->loading;
+	front->storing = (uint16_t)maker->storing;
 	front->load_begin = (uint16_t)(maker->load_begin * UARCH_CYCLE);
 	front->load_end = (uint16_t)(maker->load_end * UARCH_CYCLE);
 	if (front->sequences)

@@ -29,6 +29,8 @@ struct machine_plan_front {
 	uint16_t microcoded, sequences;
 	/* Units: its first load is issued, its last has its data if it hits. 0: it has none. */
 	uint16_t load_begin, load_end;
+	/* Units that data keep ports in which these execute nothing. */
+	uint16_t loading, storing;
 	uint16_t floats[MACHINE_FLOATS]; /* instructions that compute with them, as counted */
 	uint16_t windows;
 	struct machine_plan_window window[];

@@ -194,6 +194,28 @@ static uint32_t slots_of(const struct machine_op *op, uint32_t uops, bool fused)
 	return slots || fused ? slots : 1;
 }
 
+/* Units that moving @bytes takes what moves @each a cycle, as many as are asked for if it is 0. */
+static uint32_t moving(uint32_t bytes, uint32_t each)
+{
+	return each ? bytes * UARCH_CYCLE / each : 0;
+}
+
+/* Data of more than a port moves in a cycle keep its path longer than the micro-operation does. */
+static void book_data(struct plan_maker *maker, const struct machine_op *op)
+{
+	const struct machine_uarch *uarch = maker->uarch;
+	const uint32_t bytes = op->wide_access ? 32 : 16;
+	const uint32_t loading = op->loads * moving(bytes, uarch->load_bytes) +
+				 op->stores * moving(uarch->address_bytes, uarch->load_bytes);
+	const uint32_t store = moving(bytes, uarch->store_bytes);
+	const uint32_t storing = store > UARCH_CYCLE ? op->stores * (store - UARCH_CYCLE) : 0;
+
+	spread_keep(&maker->ports, UARCH_LOADING, loading);
+	spread_keep(&maker->ports, UARCH_STORING, storing);
+	maker->loading += loading;
+	maker->storing += storing;
+}
+
 static void book(struct plan_maker *maker, const struct machine_op *op, bool fused)
 {
 	const struct machine_timing *timing = &maker->uarch->timings[op->timing];
@@ -203,12 +225,13 @@ static void book(struct plan_maker *maker, const struct machine_op *op, bool fus
 	if (uops)
 		spread_add_uses(&maker->ports, timing->uses);
 	if (!op->pure && timing->busy)
-		spread_keep(&maker->ports, UARCH_DIVIDER, timing->busy);
+		spread_keep(&maker->ports, UARCH_DIVIDER, timing->busy * UARCH_CYCLE);
 	for (unsigned i = 0; i < op->loads; i++)
 		spread_add_uses(&maker->ports, maker->uarch->use_load);
 	for (unsigned i = 0; i < op->stores; i++)
 		spread_add_uses(&maker->ports, indexed ? maker->uarch->use_store_indexed
 						       : maker->uarch->use_store);
+	book_data(maker, op);
 	maker->eliminated += !fused && !uops && !op->loads && !op->stores;
 	maker->uops += uops + op->loads + 2u * op->stores;
 	maker->slots += slots_of(op, uops, fused);

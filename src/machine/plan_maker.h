@@ -45,6 +45,7 @@ struct plan_maker {
 	uint32_t stored;
 	uint8_t resolver; /* of the last flags */
 	struct spread ports;
+	uint32_t loading, storing; /* units that data keep ports without a micro-operation */
 };
 
 /** At the begin of a block. */

@@ -20,10 +20,10 @@ static inline void spread_add_uses(struct spread *spread, const struct machine_p
 		spread->counts[uses[i].ports] += uses[i].count;
 }
 
-/** Keeps one port for so many cycles. */
-static inline void spread_keep(struct spread *spread, unsigned port, uint32_t cycles)
+/** Keeps one port for so many units. */
+static inline void spread_keep(struct spread *spread, unsigned port, uint32_t units)
 {
-	spread->units[port] += cycles * UARCH_CYCLE;
+	spread->units[port] += units;
 }
 
 /* Puts what was added for a set on its ports. */

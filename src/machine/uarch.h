@@ -11,6 +11,8 @@
 
 #define UARCH_USES_MAX 4
 #define UARCH_PORTS    8 /* 0 to 6; the last is the unit that divides */
+#define UARCH_STORING  4 /* the port of stored data */
+#define UARCH_LOADING  6 /* or L1D's paths to the load ports, of a core that has limits there */
 #define UARCH_DIVIDER  7
 #define UARCH_CYCLE    16 /* units of a cycle, in which ports are booked */
 
@@ -34,6 +36,11 @@ struct machine_uarch {
 	uint32_t load_buffer, store_buffer; /* entries: from issue to retirement, to the commit */
 	/* From address to result; a simple address is a register and a small displacement. */
 	uint32_t load, load_simple, load_vector, load_vector_256;
+	/*
+	 * Bytes a cycle that L1D gives all loads, and that the port of the data of stores takes: 0,
+	 * as many as they ask for. Of the former so many are lost to the address of a store.
+	 */
+	uint32_t load_bytes, store_bytes, address_bytes;
 	uint32_t forward; /* from data that are stored to the load that reads them */
 	uint32_t refill;  /* from a branch that was not foreseen to what follows it */
 	uint32_t fusion;  /* 1: compare and test fuse with a jump, 2: other arithmetic too */

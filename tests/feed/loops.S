@@ -191,6 +191,47 @@ loops:
 	.endr
 	close copies
 
+	loop wide_loads 50 8 "Intel 248966: two loads of 32 bytes a cycle"
+	.rept 2
+	vmovapd ymm0, [rsi]
+	vmovapd ymm1, [rsi + 32]
+	vmovapd ymm2, [rsi + 64]
+	vmovapd ymm3, [rsi + 96]
+	.endr
+	close wide_loads
+
+	loop wide_mixed 150 4 "Intel 248966: two loads a cycle, here one of 32 and two of 16 bytes"
+	.rept 4
+	vmovapd ymm0, [rsi]
+	movapd xmm1, [rsi + 32]
+	movapd xmm2, [rsi + 48]
+	.endr
+	close wide_mixed
+
+	loop wide_copies 100 4 "Intel 248966: two loads and a store of 32 bytes a cycle"
+	.rept 4
+	vmovapd ymm0, [rsi]
+	vmovapd [rdx], ymm0
+	.endr
+	close wide_copies
+
+	loop wide_daxpy 100 4 "Intel 248966: two loads and a store of 32 bytes a cycle"
+	.rept 4
+	vmulpd ymm0, ymm15, [rsi]
+	vaddpd ymm0, ymm0, [rdi]
+	vmovapd [rdx], ymm0
+	.endr
+	close wide_daxpy
+
+	loop wide_triad 150 4 "Intel 248966: two loads and a store of 32 bytes a cycle"
+	.rept 4
+	vmovapd ymm0, [rsi]
+	vmulpd ymm0, ymm0, [rdi]
+	vaddpd ymm0, ymm0, [rcx]
+	vmovapd [rdx], ymm0
+	.endr
+	close wide_triad
+
 	loop forward 600 1 "Agner Fog: a store and a load of it: 5, and the addition"
 	add rax, 1
 	mov [rsi], rax
@@ -430,6 +471,11 @@ loops:
 	of sandybridge loads 50 "Intel 248966: two loads a cycle"
 	of sandybridge stores 100 "Intel 248966: a store a cycle"
 	of sandybridge copies 100 "Intel 248966: two addresses a cycle, of loads and stores"
+	of sandybridge wide_loads 103 "kerncraft, SandyBridgeEP_E5-2680.yml, L1: load, 84.1 GB/s at 2.7 GHz"
+	of sandybridge wide_mixed 200 "Intel 248966: 16 bytes each of two load ports a cycle"
+	of sandybridge wide_copies 208 "kerncraft, SandyBridgeEP_E5-2680.yml, L1: copy, 83.3 GB/s"
+	of sandybridge wide_daxpy 222 "kerncraft, SandyBridgeEP_E5-2680.yml, L1: daxpy, 116.9 GB/s"
+	of sandybridge wide_triad 345 "kerncraft, SandyBridgeEP_E5-2680.yml, L1: triad, 100.2 GB/s"
 	of sandybridge counter 600 "Agner Fog: ADD m, i: latency 6"
 	of sandybridge stack 500 "Agner Fog: a push and a pop of it"
 	of sandybridge addsd 300 "LLVM: WriteFAdd64: latency 3"
