@@ -1,42 +1,9 @@
 #!/usr/bin/env python3
 """Events of a core, of programs whose counts are known by construction: what one turn of a loop adds."""
-import json
-import subprocess
 import unittest
 
-from harness import SMALL, Guests, stat
+from core_kernels import PAGES, STRIDE, STRIDE_BEFORE, Kernels
 
-TURNS = 4000, 8000  # the smaller one is whole passes over all pages
-PAGES = 2000  # more than the TLBs have: 64 or 128, and 1536
-
-# A turn is its body and a jump back, one micro-operation.
-PROGRAM = """
-	.globl _start
-_start:
-	{before}
-	mov ${turns},%r15d
-	.balign 64
-again:
-	{body}
-	dec %r15d
-	jnz again
-	mov $60,%eax
-	xor %edi,%edi
-	syscall
-	.balign 64
-	{around}
-	.bss
-	.balign 4096
-data:	.skip 16777216
-"""
-# One page of so many after the other, a line further in each.
-STRIDE = """
-	{access}
-	add $4096+64,%rbx
-	cmp %rsi,%rbx
-	cmovae %rdi,%rbx
-"""
-STRIDE_BEFORE = "mov $data,%edi; mov %rdi,%rbx; mov $data+{pages}*(4096+64),%esi"
 # Two megabytes of a mapping after the other.
 LARGE = """
 	{access}
@@ -67,43 +34,7 @@ def code(pages):
                    for n in range(pages)) + ".balign 4096\n1:jmp back\n"
 
 
-class Pairs(Guests):
-    def machine(self, **keys):
-        """Without prefetchers: what programs do is all there is."""
-        path = self.path / "machine.json"
-        path.write_text(json.dumps({"base": SMALL, "name": "pairs", "prefetchers": 0, **keys}),
-                        encoding="utf-8")
-        return str(path)
-
-    def assemble(self, turns, body, before="", around=""):
-        source, program = self.path / "kernel.S", self.path / f"kernel{turns}"
-        source.write_text(PROGRAM.format(turns=turns, body=body, before=before, around=around),
-                          encoding="utf-8")
-        subprocess.run(["gcc", "-nostdlib", "-static", "-o", program, source], check=True)
-        return str(program)
-
-    def run_counts(self, program, names, **keys):
-        events = [f"core.{name}" for name in dict.fromkeys(names)]
-        report = stat(self.machine(**keys), events, program)
-        counts = {}
-        for row in report["counts"]:
-            name = row["event"].removeprefix("xeon-e5v4/core.")
-            counts[name] = counts.get(name, 0) + row["count"]
-        names = list(dict.fromkeys(names))
-        if len(names) == 1:  # which may have another name with the same encoding
-            return dict(zip(names, counts.values()))
-        self.assertEqual(list(counts), names)
-        return counts
-
-    def more(self, names, *kernel, turns=TURNS, **keys):
-        """What the turns between add, by the turn."""
-        few, many = (self.run_counts(self.assemble(number, *kernel), names, **keys)
-                     for number in turns)
-        return {name: (many[name] - few[name]) / (turns[1] - turns[0]) for name in few}
-
-    def check(self, expected, *kernel, **keys):
-        self.assertEqual(self.more(expected, *kernel, **keys), expected)
-
+class Pairs(Kernels):
     def translations(self, what, access, counts):
         """Of pages beyond the first level, and beyond the second; small and large."""
         others = {f"{name}_MISSES.{event}": 0 for name in ("DTLB_LOAD", "DTLB_STORE", "ITLB")
