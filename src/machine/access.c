@@ -370,7 +370,7 @@ static void fetch_line(struct machine_hart *core, uint64_t address, uint64_t lin
 
 	core->fetched = begin > address ? (uint32_t)(begin - address) : 0;
 	physical = translate(core, line, TLB_FETCH, 0);
-	mshr_stall(core, STALL_FETCH, tlb_end(core));
+	mshr_stall(core, STALL_FETCH_PAGE, tlb_end(core));
 	found = get(core, core->l1i, REQUEST_READ_CODE, physical, 0);
 
 	core->progress->fetches++;

@@ -240,6 +240,13 @@ static uint64_t walk_answers(const struct core *core, unsigned whom, bool missed
 		    QUALIFIER_CORE_WALK_READ_##what##_MEMORY                                       \
 	}
 
+/* What L2 is asked for, what it takes of L1D and of the LLC, and what it writes back. */
+static uint64_t l2_transactions(const struct core *core, uint64_t requests)
+{
+	return requests + core->l1_writebacks[0] + core->l1_writebacks[1] + core->l2_fills[LINE_S] +
+	       core->l2_fills[LINE_E] + core->l2_victims[LINE_M] - core->l2_dropped;
+}
+
 static void tell_core(const struct machine *machine, unsigned number, uint64_t ticks)
 {
 	struct core *core = &machine->cores[number];
@@ -255,10 +262,12 @@ static void tell_core(const struct machine *machine, unsigned number, uint64_t t
 	const struct loads loads = find_loads(core, &done);
 	const struct waits waits = find_waits(machine, number, data + own);
 	const uint64_t dropped = core->l2_dropped;
-	uint64_t prefetches = 0;
+	const uint64_t code = core->l2_hits[REQUEST_READ_CODE] + code_misses;
+	uint64_t prefetches = 0, prefetched;
 
 	for (unsigned i = 0; i < REQUEST_COUNT; i++)
 		prefetches += core_prefetches(core, i);
+	prefetched = core->l2_prefetch_hits + prefetches;
 
 	const struct accumulator_sum sums[ACCUMULATORS] = {
 	    /* The core never leaves its nominal frequency. */
@@ -299,6 +308,7 @@ static void tell_core(const struct machine *machine, unsigned number, uint64_t t
 	    {SIGNAL_CORE_L2_VICTIM, core->l2_victims[LINE_M] - dropped,
 	     QUALIFIER_CORE_L2_VICTIM_WRITTEN_BACK},
 	    {SIGNAL_CORE_L2_VICTIM, dropped, QUALIFIER_CORE_L2_VICTIM_DROPPED},
+	    {SIGNAL_CORE_L2_TRANSACTION, l2_transactions(core, data + own + code + prefetched), 0},
 	    {SIGNAL_CORE_OFFCORE, data_misses, QUALIFIER_CORE_OFFCORE_DATA},
 	    {SIGNAL_CORE_OFFCORE, core_prefetches(core, REQUEST_READ_DATA),
 	     QUALIFIER_CORE_OFFCORE_PREFETCH_DATA},

@@ -28,7 +28,7 @@ static void tell(const struct machine *machine, unsigned core, struct accumulato
 
 static void tell_issue(const struct machine *machine, unsigned number)
 {
-	static const uint32_t says[MACHINE_PIPE_KINDS] = {
+	static const uint32_t says[PIPE_FLOATS] = {
 	    [PIPE_LOADS] = QUALIFIER_CORE_CYCLES_LOADS_ALL,
 	    [PIPE_LOADS_L1] = QUALIFIER_CORE_CYCLES_LOADS_L1,
 	    [PIPE_BRANCHES] = QUALIFIER_CORE_CYCLES_BRANCHES_ALL,
@@ -42,7 +42,11 @@ static void tell_issue(const struct machine *machine, unsigned number)
 		return;
 	for (unsigned kind = 0; kind < MACHINE_PIPE_KINDS; kind++)
 		tell(machine, number,
-		     (struct accumulator_sum){.id = pipe_signals[kind], .qualifiers = says[kind]},
+		     (struct accumulator_sum){
+			 .id = pipe_signal(kind),
+			 .qualifiers = kind < PIPE_FLOATS
+					   ? says[kind]
+					   : pipe_float_sets[kind - PIPE_FLOATS].qualifier},
 		     cycles->counts[kind], cycles->rises[kind], MACHINE_PIPE_MOST, 1,
 		     cycles->reported[kind]);
 }

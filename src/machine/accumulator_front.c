@@ -3,7 +3,9 @@
 
 /* Of all threads that the core ever had. */
 struct done {
-	uint64_t slots, fetch; /* ticks that lines of instructions take */
+	uint64_t slots;
+	uint64_t fetch,
+	    lines; /* ticks that lines of instructions take, with their pages, without */
 	struct machine_front_counts front;
 };
 
@@ -17,13 +19,16 @@ static struct done add_up(const struct core *core)
 		const uint64_t *counts = (const uint64_t *)&progress->front;
 		uint64_t *sums = (uint64_t *)&done.front;
 
-		done.fetch += __atomic_load_n(&progress->stalls[STALL_FETCH], __ATOMIC_RELAXED);
+		done.lines += __atomic_load_n(&progress->stalls[STALL_FETCH], __ATOMIC_RELAXED);
+		done.fetch +=
+		    __atomic_load_n(&progress->stalls[STALL_FETCH_PAGE], __ATOMIC_RELAXED);
 		for (size_t n = 0; n < sizeof(done.front) / sizeof(*sums); n++)
 			sums[n] += __atomic_load_n(&counts[n], __ATOMIC_RELAXED);
 		/* A block's are counted at its end. */
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		done.slots += __atomic_load_n(&progress->slots, __ATOMIC_RELAXED);
 	}
+	done.fetch += done.lines;
 	return done;
 }
 
@@ -70,6 +75,14 @@ static uint64_t delivered(const struct done *done, unsigned count)
 	       UARCH_CYCLE;
 }
 
+/* From DSB to decoders. */
+static uint64_t switches(const struct machine *machine, const struct machine_front_counts *front)
+{
+	const uint32_t each = machine->uarch->dsb_switch * UARCH_CYCLE;
+
+	return each ? front->switched / each : 0;
+}
+
 /* clang-format off */
 void accumulators_tell_front(const struct machine *machine, unsigned number)
 {
@@ -78,8 +91,9 @@ void accumulators_tell_front(const struct machine *machine, unsigned number)
 	const uint64_t width = machine->uarch->issue_width;
 	const struct machine_front_rate *decoding = front->decoding;
 	const uint64_t prefixes = front->prefixes * machine->uarch->length_prefix;
+	const uint64_t cycle = machine->core_ticks, none = done.fetch / cycle + delivered(&done, 0);
 	const struct accumulator_sum sums[] = {
-	    {SIGNAL_CORE_DELIVERY, done.fetch / machine->core_ticks + delivered(&done, 0), QUALIFIER_CORE_DELIVERY_NONE},
+	    {SIGNAL_CORE_DELIVERY, none, QUALIFIER_CORE_DELIVERY_NONE},
 	    {SIGNAL_CORE_DELIVERY, delivered(&done, 1), QUALIFIER_CORE_DELIVERY_ONE},
 	    {SIGNAL_CORE_DELIVERY, delivered(&done, 2), QUALIFIER_CORE_DELIVERY_TWO},
 	    {SIGNAL_CORE_DELIVERY, delivered(&done, 3), QUALIFIER_CORE_DELIVERY_THREE},
@@ -98,6 +112,9 @@ void accumulators_tell_front(const struct machine *machine, unsigned number)
 	    {SIGNAL_CORE_FRONT_SEQUENCE, front->sequences[0], QUALIFIER_CORE_FRONT_SEQUENCE_KEPT},
 	    {SIGNAL_CORE_FRONT_PENALTY, front->switched / UARCH_CYCLE, QUALIFIER_CORE_FRONT_PENALTY_SWITCHED},
 	    {SIGNAL_CORE_FRONT_PENALTY, prefixes, QUALIFIER_CORE_FRONT_PENALTY_PREFIXES},
+	    {SIGNAL_CORE_FRONT_SWITCH, switches(machine, front), 0},
+	    {SIGNAL_CORE_FRONT_EMPTY, none + front->refilled / cycle, 0},
+	    {SIGNAL_CORE_FETCH_WAIT, done.lines / cycle, 0},
 	};
 
 	static_assert(sizeof(sums) / sizeof(sums[0]) == FRONT_ACCUMULATORS, "each is reported");

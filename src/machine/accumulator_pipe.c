@@ -84,6 +84,7 @@ void accumulators_tell_pipe(const struct machine *machine, unsigned number)
 	const struct done done = add_up(&machine->cores[number]);
 	const uint64_t (*went)[2] = done.went, (*wrong)[2] = done.mispredicted;
 	const uint64_t *stalls = done.stalls, *units = done.pipe.units, cycle = machine->core_ticks;
+	const uint64_t fetch = stalls[STALL_FETCH] + stalls[STALL_FETCH_PAGE];
 	const struct accumulator_sum sums[] = {
 	    {SIGNAL_CORE_BRANCH, went[MACHINE_BRANCH_CONDITIONAL][0], QUALIFIER_CORE_BRANCH_NOT_TAKEN},
 	    {SIGNAL_CORE_BRANCH, went[MACHINE_BRANCH_CONDITIONAL][1], QUALIFIER_CORE_BRANCH_TAKEN},
@@ -117,7 +118,7 @@ void accumulators_tell_pipe(const struct machine *machine, unsigned number)
 	    {SIGNAL_CORE_PORT, of_no_port(&done), QUALIFIER_CORE_PORT_PORT7},
 	    {SIGNAL_CORE_DIVIDER, units[UARCH_DIVIDER] / UARCH_CYCLE, 0},
 	    {SIGNAL_CORE_STALL, stalls[STALL_BRANCH] / cycle, QUALIFIER_CORE_STALL_BRANCH},
-	    {SIGNAL_CORE_STALL, stalls[STALL_FETCH] / cycle, QUALIFIER_CORE_STALL_FETCH},
+	    {SIGNAL_CORE_STALL, fetch / cycle, QUALIFIER_CORE_STALL_FETCH},
 	    {SIGNAL_CORE_STALL, stalls[STALL_NEAR] / cycle, QUALIFIER_CORE_STALL_LOAD_NEAR},
 	    {SIGNAL_CORE_STALL, stalls[STALL_FAR] / cycle, QUALIFIER_CORE_STALL_LOAD_FAR},
 	    {SIGNAL_CORE_STALL, stalls[STALL_BUFFER] / cycle, QUALIFIER_CORE_STALL_BUFFER},
@@ -130,7 +131,7 @@ void accumulators_tell_pipe(const struct machine *machine, unsigned number)
 	    {SIGNAL_CORE_STALL, stalls[STALL_PORTS] / cycle, QUALIFIER_CORE_STALL_PORTS},
 	    {SIGNAL_CORE_STALL, stalls[STALL_DECODE] / cycle, QUALIFIER_CORE_STALL_DECODE},
 	    {SIGNAL_CORE_STALL, other_stalls(machine, &done) / cycle, QUALIFIER_CORE_STALL_OTHER},
-	    {SIGNAL_CORE_UNDELIVERED, (stalls[STALL_FETCH] + stalls[STALL_DECODE]) * machine->uarch->issue_width / cycle, 0},
+	    {SIGNAL_CORE_UNDELIVERED, (fetch + stalls[STALL_DECODE]) * machine->uarch->issue_width / cycle, 0},
 	};
 
 	static_assert(sizeof(sums) / sizeof(sums[0]) == PIPE_ACCUMULATORS, "each is reported");

@@ -76,7 +76,8 @@ enum machine_branch {
  */
 enum machine_stall {
 	STALL_BRANCH,	   /* that was not foreseen, until what follows it has come */
-	STALL_FETCH,	   /* a line of instructions */
+	STALL_FETCH,	   /* a line of instructions, */
+	STALL_FETCH_PAGE,  /* or the translation of its address */
 	STALL_NEAR,	   /* the oldest instruction, a load whose line L2 has, */
 	STALL_FAR,	   /* or has not */
 	STALL_BUFFER,	   /* fill buffers are all taken */
@@ -126,7 +127,8 @@ enum machine_pipe_kind {
 	PIPE_BRANCHES_NEAR, /* all but system calls */
 	PIPE_CONDITIONAL,
 	PIPE_NOT_TAKEN,
-	MACHINE_PIPE_KINDS
+	PIPE_FLOATS, /* what computes with them, by sets of enum machine_float */
+	MACHINE_PIPE_KINDS = PIPE_FLOATS + 11
 };
 #define MACHINE_PIPE_MOST 16 /* of a kind in a cycle, that are told apart */
 
@@ -154,6 +156,8 @@ struct machine_front_counts {
 	uint64_t looped;       /* by the loop buffer */
 	uint64_t prefixes;     /* decoded instructions of which a prefix changes the length */
 	uint64_t switched;     /* units on the way from DSB to decoders */
+	uint64_t refilled;     /* ticks from when a branch is known that was not foreseen, */
+			       /* until what follows it has come */
 };
 
 /* A thread's clock on a core and what it has done there, in the shared state. First what is counted
@@ -386,7 +390,7 @@ struct machine_hart {
 	bool has_met;		       /* its last request took a line from another core */
 	bool in_turn;		       /* it runs, of the cores that meet: see skew.c */
 	bool watched;		       /* see pipe.h; */
-	uint16_t followed;	       /* and of it, bit: enum machine_pipe_kind */
+	uint32_t followed;	       /* and of it, bit: enum machine_pipe_kind */
 	bool tracked;		       /* see waits.h */
 	uint64_t user;		       /* unique number of this hold */
 	uint64_t not_before;	       /* tick at which it begins at the earliest */

@@ -454,14 +454,16 @@ static MACHINE_OUTLINE void refill(struct machine_hart *core, const struct machi
 	uint32_t lag = last->resolver < PLAN_LANES     ? issue->lags[last->resolver]
 		       : last->resolver == PLAN_LOADED ? core->machine->uarch->load
 						       : 0;
-	uint64_t known = issue->time + (lag + 1) * cycle;
+	uint64_t known = issue->time + (lag + 1) * cycle, begin;
 
 	if (last->branch == MACHINE_BRANCH_CONDITIONAL)
 		predict_learn(&core->predictor, last->hash);
 	core->progress->mispredicted[last->branch][plan->address != issue->next]++;
 	known = machine_max(known, mshr_last_arrival(core, last->deciders));
 	known = machine_max(known, issue->decided);
+	begin = machine_max(known, core->progress->time);
 	mshr_stall(core, STALL_BRANCH, known + core->machine->uarch->refill * cycle);
+	core->progress->front.refilled += core->progress->time - begin;
 	catch_up(core);
 	core->front.ahead = 0;
 	fetch(core, plan);

@@ -6,17 +6,43 @@
 
 static_assert(MACHINE_PORTS == UARCH_PORTS, "a sum each");
 
-const enum pmu_signal_id pipe_signals[MACHINE_PIPE_KINDS] = {
-    [PIPE_ISSUED] = SIGNAL_CORE_CYCLES_ISSUED,
-    [PIPE_EXECUTED] = SIGNAL_CORE_CYCLES_EXECUTED,
-    [PIPE_RETIRED] = SIGNAL_CORE_CYCLES_UOPS_RETIRED,
-    [PIPE_INSTRUCTIONS] = SIGNAL_CORE_CYCLES_RETIRED,
-    [PIPE_LOADS] = SIGNAL_CORE_CYCLES_LOADS,
-    [PIPE_LOADS_L1] = SIGNAL_CORE_CYCLES_LOADS,
-    [PIPE_BRANCHES] = SIGNAL_CORE_CYCLES_BRANCHES,
-    [PIPE_BRANCHES_NEAR] = SIGNAL_CORE_CYCLES_BRANCHES,
-    [PIPE_CONDITIONAL] = SIGNAL_CORE_CYCLES_BRANCHES,
-    [PIPE_NOT_TAKEN] = SIGNAL_CORE_CYCLES_BRANCHES,
+enum pmu_signal_id pipe_signal(unsigned kind)
+{
+	static const enum pmu_signal_id signals[PIPE_FLOATS] = {
+	    [PIPE_ISSUED] = SIGNAL_CORE_CYCLES_ISSUED,
+	    [PIPE_EXECUTED] = SIGNAL_CORE_CYCLES_EXECUTED,
+	    [PIPE_RETIRED] = SIGNAL_CORE_CYCLES_UOPS_RETIRED,
+	    [PIPE_INSTRUCTIONS] = SIGNAL_CORE_CYCLES_RETIRED,
+	    [PIPE_LOADS] = SIGNAL_CORE_CYCLES_LOADS,
+	    [PIPE_LOADS_L1] = SIGNAL_CORE_CYCLES_LOADS,
+	    [PIPE_BRANCHES] = SIGNAL_CORE_CYCLES_BRANCHES,
+	    [PIPE_BRANCHES_NEAR] = SIGNAL_CORE_CYCLES_BRANCHES,
+	    [PIPE_CONDITIONAL] = SIGNAL_CORE_CYCLES_BRANCHES,
+	    [PIPE_NOT_TAKEN] = SIGNAL_CORE_CYCLES_BRANCHES,
+	};
+
+	return kind < PIPE_FLOATS ? signals[kind] : SIGNAL_CORE_CYCLES_FLOATS;
+}
+
+#define SD (1u << FLOAT_SCALAR_DOUBLE)
+#define SS (1u << FLOAT_SCALAR_SINGLE)
+#define D2 (1u << FLOAT_DOUBLE_128)
+#define S4 (1u << FLOAT_SINGLE_128)
+#define D4 (1u << FLOAT_DOUBLE_256)
+#define S8 (1u << FLOAT_SINGLE_256)
+
+const struct pipe_float_set pipe_float_sets[PIPE_FLOAT_SETS] = {
+    {SD, QUALIFIER_CORE_CYCLES_FLOATS_SCALAR_DOUBLE},
+    {SS, QUALIFIER_CORE_CYCLES_FLOATS_SCALAR_SINGLE},
+    {D2, QUALIFIER_CORE_CYCLES_FLOATS_DOUBLE_128},
+    {S4, QUALIFIER_CORE_CYCLES_FLOATS_SINGLE_128},
+    {D4, QUALIFIER_CORE_CYCLES_FLOATS_DOUBLE_256},
+    {S8, QUALIFIER_CORE_CYCLES_FLOATS_SINGLE_256},
+    {SD | SS, QUALIFIER_CORE_CYCLES_FLOATS_SCALAR},
+    {D2 | S4 | D4 | S8, QUALIFIER_CORE_CYCLES_FLOATS_PACKED},
+    {SD | D2 | D4, QUALIFIER_CORE_CYCLES_FLOATS_DOUBLE},
+    {SS | S4 | S8, QUALIFIER_CORE_CYCLES_FLOATS_SINGLE},
+    {S4 | D4, QUALIFIER_CORE_CYCLES_FLOATS_FOUR},
 };
 
 static bool is_asked(const struct signal_port *port, enum pmu_signal_id id)
@@ -25,18 +51,18 @@ static bool is_asked(const struct signal_port *port, enum pmu_signal_id id)
 }
 
 /* @return bit: enum machine_pipe_kind */
-static uint16_t asked_cycles(const struct signal_port *port)
+static uint32_t asked_cycles(const struct signal_port *port)
 {
-	uint16_t asked = 0;
+	uint32_t asked = 0;
 
 	for (unsigned kind = 0; kind < MACHINE_PIPE_KINDS; kind++)
-		asked |= (uint16_t)(is_asked(port, pipe_signals[kind]) << kind);
+		asked |= (uint32_t)is_asked(port, pipe_signal(kind)) << kind;
 	return asked;
 }
 
-static void follow_cycles(struct machine_hart *core, uint16_t kinds)
+static void follow_cycles(struct machine_hart *core, uint32_t kinds)
 {
-	for (uint16_t left = kinds & ~core->followed; left; left &= (uint16_t)(left - 1))
+	for (uint32_t left = kinds & ~core->followed; left; left &= left - 1)
 		core->cycles[__builtin_ctz(left)] = (struct machine_pipe_cycle){.counted = true};
 	if (kinds)
 		__atomic_store_n(&core->core->cycles.known, true, __ATOMIC_RELAXED);
@@ -47,7 +73,7 @@ static void follow_cycles(struct machine_hart *core, uint16_t kinds)
 void pipe_look(struct machine_hart *core)
 {
 	const struct signal_port *port = &core->machine->port;
-	const uint16_t cycles = asked_cycles(port);
+	const uint32_t cycles = asked_cycles(port);
 	const bool watched =
 	    cycles || is_asked(port, SIGNAL_CORE_UOP_RETIRED) || is_asked(port, SIGNAL_CORE_PORT) ||
 	    is_asked(port, SIGNAL_CORE_DIVIDER) || is_asked(port, SIGNAL_CORE_CYCLES_DIVIDING) ||
@@ -192,6 +218,20 @@ static void add_branch(struct machine_hart *core, const struct machine_pipe_bloc
 		add_to_cycle(core, PIPE_NOT_TAKEN, number, 1);
 }
 
+static void spread_floats(struct machine_hart *core, const struct machine_plan *plan,
+			  uint64_t begin, uint64_t span)
+{
+	const uint16_t *floats = machine_plan_front(plan)->floats;
+
+	for (unsigned set = 0; set < PIPE_FLOAT_SETS; set++) {
+		uint32_t count = 0;
+
+		for (uint32_t left = pipe_float_sets[set].kinds; left; left &= left - 1)
+			count += floats[__builtin_ctz(left)];
+		spread(core, (enum machine_pipe_kind)(PIPE_FLOATS + set), count, begin, span);
+	}
+}
+
 static void end_block(struct machine_hart *core, bool taken)
 {
 	const struct machine_pipe_block *block = &core->block_before;
@@ -232,6 +272,8 @@ static void count_cycles(struct machine_hart *core, const struct machine_plan *p
 	for (unsigned kind = 0; kind < sizeof(counts) / sizeof(counts[0]); kind++)
 		if (core->followed & 1u << kind)
 			spread(core, (enum machine_pipe_kind)kind, counts[kind], begin, span);
+	if (core->followed & 1u << PIPE_FLOATS)
+		spread_floats(core, plan, begin, span);
 }
 
 /* What the block books of a port: units. */
@@ -286,7 +328,7 @@ void pipe_end_call(struct machine_hart *core)
 
 	if (core->followed)
 		end_block(core, false);
-	for (uint16_t left = core->followed; left; left &= (uint16_t)(left - 1))
+	for (uint32_t left = core->followed; left; left &= left - 1)
 		end_cycle(core, (enum machine_pipe_kind)__builtin_ctz(left));
 	if (end->branch != MACHINE_BRANCH_SYSTEM)
 		return;

@@ -18,8 +18,16 @@
 
 struct machine_plan;
 
-/** What tells the cycles of each kind. */
-extern const enum pmu_signal_id pipe_signals[MACHINE_PIPE_KINDS];
+/** @return what tells the cycles of a kind */
+enum pmu_signal_id pipe_signal(unsigned kind);
+
+#define PIPE_FLOAT_SETS (MACHINE_PIPE_KINDS - PIPE_FLOATS)
+
+/** Which of enum machine_float, as bits, are counted together, and the qualifier that says so. */
+struct pipe_float_set {
+	uint32_t kinds, qualifier;
+};
+extern const struct pipe_float_set pipe_float_sets[PIPE_FLOAT_SETS];
 
 /** Finds out whether the hart is to be watched from here on; each time it starts or looks up. */
 void pipe_look(struct machine_hart *core);

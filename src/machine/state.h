@@ -42,9 +42,9 @@
 #define STREAMS_MAX	      32
 #define SUPERQUEUE_MAX	      32
 #define CORE_USERS_MAX	      1024 /* threads on a core at once */
-#define ACCUMULATORS	      84
+#define ACCUMULATORS	      85
 #define PIPE_ACCUMULATORS     46
-#define FRONT_ACCUMULATORS    19
+#define FRONT_ACCUMULATORS    22
 #define RESPONSE_ACCUMULATORS (9 * SOURCES + 3)
 
 /* States of a line in any cache; the order matters: see MACHINE_TAG_*. LLC only: F. */

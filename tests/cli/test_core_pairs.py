@@ -201,6 +201,23 @@ never:
         self.check({f"FP_ARITH_INST_RETIRED.{name}": 0 for name in self.FLOATS}, others,
                    "mov $data,%ebx", turns=(200, 400))
 
+    def test_cycles_of_floating_point(self):
+        """Cycles with so many, added up, are all; with those without any they are all cycles."""
+        for bit, kind in ((1, ("sd",)), (2, ("ss",)), (4, ("pd",)), (8, ("ps",)), (16, ("pd", True)),
+                          (32, ("ps", True))):
+            code, count = self.arithmetic(*kind)
+            levels = {name: [f"FP_ARITH_INST_RETIRED.{name}:cmask={n}" for n in range(1, 9)]
+                      for name in self.FLOATS}
+            none = {name: f"FP_ARITH_INST_RETIRED.{name}:cmask=1:inv" for name in self.FLOATS}
+            found = self.more([*sum(levels.values(), []), *none.values(), "CPU_CLK_UNHALTED.THREAD_P"], code,
+                              "mov $data,%ebx", turns=(200, 400))
+            for name, bits in self.FLOATS.items():
+                least = [found[level] for level in levels[name]]
+                self.assertEqual(sum(least), count * bool(bits & bit), (name, kind))
+                self.assertEqual(least, sorted(least, reverse=True))
+                self.assertAlmostEqual(least[0] + found[none[name]], found["CPU_CLK_UNHALTED.THREAD_P"],
+                                       delta=0.01)
+
     MISSED = ("NONTAKEN_CONDITIONAL", "TAKEN_CONDITIONAL", "TAKEN_INDIRECT_JUMP_NON_CALL_RET",
               "TAKEN_RETURN_NEAR", "TAKEN_INDIRECT_NEAR_CALL", "ALL_CONDITIONAL",
               "ALL_INDIRECT_JUMP_NON_CALL_RET", "INDIRECT", "ALL_BRANCHES")
@@ -362,6 +379,45 @@ never:
             self.assertEqual(list(found.values()), [uops, 1, 1, 0])
         found = self.more(["IDQ.MS_UOPS", "IDQ.MS_SWITCHES"], "mov $1,%eax; imul %eax,%ecx")
         self.assertEqual(list(found.values()), [0, 0])
+
+    def test_empty_queue(self):
+        """A return to somewhere else is known after its load; then 14 cycles pass, and nothing waits."""
+        self.check({"IDQ.EMPTY": 14, "BR_MISP_RETIRED.RET": 1, "ICACHE.IFDATA_STALL": 0},
+                   "lea 1f(%rip),%rax; push %rax; ret; 1:")
+        self.check({"IDQ.EMPTY": 0, "ICACHE.IFDATA_STALL": 0}, "imul %eax,%eax; imul %eax,%eax")
+
+    def test_waits_for_code(self):
+        """Twenty lines of one set come from L2, 12 cycles each; pages that the second level has take 7
+        more, in which no line is waited for yet."""
+        lines = "".join(f".balign 4096\n{n}:jmp {n + 1}f\n" for n in range(1, 20))
+        names = ["ICACHE.IFDATA_STALL", "ICACHE.MISSES", "IDQ.EMPTY",
+                 "IDQ_UOPS_NOT_DELIVERED.CYCLES_0_UOPS_DELIV.CORE"]
+        wait, misses, empty, late = self.more(names, "jmp 1f\nback:", "", lines + ".balign 4096\n20:jmp back",
+                                              translation="none").values()
+        self.assertEqual(misses, 20)
+        self.assertEqual(wait, 12 * 20)
+        self.assertEqual(empty, late)
+        wait, misses, _, late, pages = self.more([*names, "ITLB_MISSES.STLB_HIT"], "jmp first\nback:", "",
+                                                 code(500), turns=(20, 40)).values()
+        self.assertEqual(pages, 502)
+        self.assertEqual(wait, 12 * misses)
+        self.assertGreaterEqual(late, wait + 7 * pages)
+
+    def test_requests_of_l2(self):
+        """A load of a line that the LLC has is looked up and filled; a store's line is displaced too, from
+        L1D and from L2."""
+        for access, count in ("mov (%rbx),%eax", 2), ("mov %eax,(%rbx)", 4):
+            self.check({"L2_TRANS.ALL_REQUESTS": count}, f"""
+	{access}
+	add $64,%rbx
+	cmp %rsi,%rbx
+	cmovae %rdi,%rbx
+""", "mov $data,%edi; mov %rdi,%rbx; mov $data+0x100000,%esi", turns=(1 << 15, 1 << 16), translation="none")
+
+    def test_switches_to_decoders(self):
+        """A window of 32 nops has more operations than three ways: it is decoded each time."""
+        self.check({"DSB2MITE_SWITCHES.PENALTY_CYCLES": 1, "IDQ.MITE_UOPS": 32, "IDQ.DSB_UOPS": 3},
+                   ".p2align 5; .rept 32; nop; .endr; jmp 1f; .p2align 5; 1: nop")
 
     def test_front_end(self):
         """Lines of code that come from L2, and are decoded then: an operation of one in a cycle."""

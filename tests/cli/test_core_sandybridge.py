@@ -34,12 +34,13 @@ class SandyBridge(Kernels):
             "MEM_LOAD_UOPS_RETIRED.L2_HIT": 1, "MEM_LOAD_UOPS_RETIRED.L1_HIT": 0,
             "MEM_UOPS_RETIRED.ALL_LOADS": 1, "MEM_UOPS_RETIRED.ALL_STORES": 0,
             "L2_RQSTS.DEMAND_DATA_RD_HIT": 1, "L2_RQSTS.ALL_DEMAND_DATA_RD": 1, "L2_RQSTS.ALL_RFO": 0,
-            "L2_TRANS.DEMAND_DATA_RD": 1, "L2_TRANS.RFO": 0, "L2_TRANS.L1D_WB": 0, "L1D.EVICTION": 0})
+            "L2_TRANS.DEMAND_DATA_RD": 1, "L2_TRANS.ALL_REQUESTS": 1, "L2_TRANS.RFO": 0, "L2_TRANS.L1D_WB": 0, "L1D.EVICTION": 0})
         self.check_lines(128, STORE, none | {
             "MEM_UOPS_RETIRED.ALL_LOADS": 0, "MEM_UOPS_RETIRED.ALL_STORES": 1,
             "L2_RQSTS.RFO_HIT": 1, "L2_RQSTS.RFO_MISS": 0, "L2_RQSTS.ALL_RFO": 1,
             "L2_RQSTS.ALL_DEMAND_DATA_RD": 0, "L2_STORE_LOCK_RQSTS.ALL": 1,
             "L2_STORE_LOCK_RQSTS.MISS": 0, "L2_TRANS.RFO": 1, "L2_TRANS.L1D_WB": 1,
+            "L2_TRANS.ALL_REQUESTS": 2,
             "L1D.EVICTION": 1, "L2_L1D_WB_RQSTS.ALL": 1, "L2_L1D_WB_RQSTS.MISS": 0})
 
     def test_lines_of_the_llc(self):
@@ -131,6 +132,17 @@ never:
             found = self.more(names, f".rept {count}; {NOP} .endr", turns=turns)
             for name, number in zip(names, wanted):
                 self.assertAlmostEqual(found[name], number, delta=max(0.01 * number, 0.1), msg=name)
+
+    def test_switches_to_decoders(self):
+        """A window of 32 nops has more operations than three ways: it is decoded each time."""
+        self.check({"DSB2MITE_SWITCHES.COUNT": 1, "DSB2MITE_SWITCHES.PENALTY_CYCLES": 1,
+                    "IDQ.MITE_UOPS": 32, "IDQ.DSB_UOPS": 3},
+                   ".p2align 5; .rept 32; nop; .endr; jmp 1f; .p2align 5; 1: nop")
+
+    def test_empty_queue(self):
+        """A return to somewhere else is known after its load; then 14 cycles pass, and nothing waits."""
+        self.check({"IDQ.EMPTY": 14}, "lea 1f(%rip),%rax; push %rax; ret; 1:")
+        self.check({"IDQ.EMPTY": 0}, "imul %eax,%eax; imul %eax,%eax")
 
     def test_floating_point(self):
         """Ten of each, by width and precision."""
