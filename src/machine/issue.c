@@ -54,7 +54,10 @@ static void let_pass(struct machine_issue *issue, uint64_t units)
 	issue->behind += most;
 }
 
-/* Tells the lags of vectors what has passed since they were told last. */
+/*
+ * Tells the lags of vectors what has passed since they were told last. The part of a cycle that is
+ * left is that of the others: issue->units.
+ */
 static inline void settle_vectors(struct machine_issue *issue)
 {
 	uint64_t behind = issue->behind / UARCH_CYCLE;
@@ -318,8 +321,9 @@ static MACHINE_OUTLINE void issue_vectors(struct machine_hart *core,
 	__m128i pass, general, other;
 
 	set_end(issue, plan);
-	pass = passed(issue, plan);
 	settle_vectors(issue);
+	pass = passed(issue, plan);
+	issue->behind = issue->units;
 	general = follow(issue, plan, 0, PLAN_VALUES, pass);
 	other = follow(issue, plan, 1, PLAN_VALUES, pass);
 	keep(issue->lags, general);

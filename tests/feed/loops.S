@@ -360,6 +360,25 @@ loops:
 	.endr
 	close polynomial
 
+	/* Of rounds that are no whole number of cycles' operations. */
+	loop sum 300 1 "uops.info: ADDSD: latency 3"
+	addsd xmm0, xmm1
+	close sum
+
+	loop sum_beside 300 1 "uops.info: ADDSD: latency 3"
+	addsd xmm0, xmm1
+	nop
+	close sum_beside
+
+	loop tally 100 1 "uops.info: PADDD: latency 1"
+	paddd xmm0, xmm1
+	close tally
+
+	loop horner 600 1 "uops.info: MULSD and ADDSD: 3 each"
+	mulsd xmm0, xmm1
+	addsd xmm0, xmm2
+	close horner
+
 	loop congruence 400 4 "uops.info: IMUL and ADD: 3 and 1"
 	.rept 4
 	imul rax, rbx
@@ -492,6 +511,10 @@ loops:
 	of sandybridge crossing 300 "LLVM: WriteVecMoveFromGpr 1, WriteVecMoveToGpr 2"
 	of sandybridge dot 300 "LLVM: WriteFAdd64: latency 3, of a sum of products"
 	of sandybridge polynomial 800 "LLVM: WriteFMul64 5, WriteFAdd64 3"
+	of sandybridge sum 300 "LLVM: WriteFAdd64: latency 3"
+	of sandybridge sum_beside 300 "LLVM: WriteFAdd64: latency 3"
+	of sandybridge tally 100 "LLVM: WriteVecALUX: latency 1"
+	of sandybridge horner 800 "LLVM: WriteFMul64 5, WriteFAdd64 3"
 	of sandybridge congruence 400 "LLVM: WriteIMul64Reg 3, WriteALU 1"
 	of sandybridge hash 900 "Intel 248966: a load of 5; LLVM: WriteALU 1, WriteIMul64Reg 3"
 	of sandybridge kept_nops 25 "Intel 248966: decoded ICache: four micro-operations a cycle"
@@ -536,6 +559,10 @@ loops:
 	of nehalem float_shuffles 100 "Agner Fog: SHUFPS: p5"
 	of nehalem dot 300 "Agner Fog: ADDSD: latency 3, of a sum of products"
 	of nehalem polynomial 800 "Agner Fog: MULSD 5, ADDSD 3"
+	of nehalem sum 300 "Agner Fog: ADDSD: latency 3"
+	of nehalem sum_beside 300 "Agner Fog: ADDSD: latency 3"
+	of nehalem tally 100 "Agner Fog: PADDD: latency 1"
+	of nehalem horner 800 "Agner Fog: MULSD 5, ADDSD 3"
 	of nehalem congruence 400 "Agner Fog: IMUL 3, ADD 1"
 	of nehalem hash 800 "Intel 248966: a load of 4; Agner Fog: XOR 1, IMUL 3"
 	of nehalem kept_nops 50 "Intel 248966: 16 bytes a cycle, here two instructions"
