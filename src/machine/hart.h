@@ -346,6 +346,7 @@ struct machine_pipe_block {
 	uint64_t begin, span; /* ticks, and those of its slots added up */
 	uint32_t slots;	      /* 0: there is none */
 	uint64_t loads, l1;   /* so far, at its begin: all, and those that L1D has */
+	uint64_t owed;	      /* of the latter, that blocks before counted too many */
 };
 
 /* The line that rep movs or rep stos writes upwards from its begin: see control.h. */

@@ -187,7 +187,7 @@ static uint64_t l1_hits_of(const struct machine_hart *core)
 	return hits;
 }
 
-static void spread_loads(struct machine_hart *core, const struct machine_pipe_block *block)
+static void spread_loads(struct machine_hart *core, struct machine_pipe_block *block)
 {
 	const uint64_t loads = loads_of(core->progress) - block->loads;
 	const int64_t hits = (int64_t)(l1_hits_of(core) - block->l1);
@@ -195,6 +195,8 @@ static void spread_loads(struct machine_hart *core, const struct machine_pipe_bl
 	spread(core, PIPE_LOADS, (uint32_t)loads, block->begin, block->span);
 	if (hits > 0)
 		spread(core, PIPE_LOADS_L1, (uint32_t)hits, block->begin, block->span);
+	/* Of a block with less than none, later ones are as many less. */
+	block->owed = hits < 0 ? (uint64_t)-hits : 0;
 }
 
 /* With the block's last slot. */
@@ -234,7 +236,7 @@ static void spread_floats(struct machine_hart *core, const struct machine_plan *
 
 static void end_block(struct machine_hart *core, bool taken)
 {
-	const struct machine_pipe_block *block = &core->block_before;
+	struct machine_pipe_block *block = &core->block_before;
 
 	if (block->slots && core->followed & 1u << PIPE_LOADS)
 		spread_loads(core, block);
@@ -250,7 +252,7 @@ static void begin_block(struct machine_hart *core, uint32_t slots, uint64_t begi
 	    .span = span,
 	    .slots = slots,
 	    .loads = loads_of(core->progress),
-	    .l1 = l1_hits_of(core),
+	    .l1 = l1_hits_of(core) + core->block_before.owed,
 	};
 }
 
