@@ -220,7 +220,7 @@ static void check_event(const struct pmu_box *box, const struct pmu_event *event
 	uint32_t named;
 	bool some;
 
-	fixture_up_for(&fixture, tested);
+	fixture_up_single(&fixture, tested);
 	open_filters(box);
 	program(box, event, counter, row);
 	named = alternatives(event, umask, &some);

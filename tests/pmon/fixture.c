@@ -3,13 +3,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
-void fixture_up_for(struct fixture *fixture, const struct pmu_pmu *pmu)
+/* @param sockets  each with @units of its boxes, bit: unit */
+static void up(struct fixture *fixture, const struct pmu_pmu *pmu, unsigned sockets, uint32_t units)
 {
 	static const struct pmu_strap straps[] = {{"CAPID4", FIXTURE_CAPID4},
 						  {"CAPID5", FIXTURE_CAPID5}};
 	struct pmon_config config = {
 	    .pmu = pmu,
-	    .sockets = 2,
+	    .sockets = sockets,
 	    .straps = straps,
 	    .strap_count = 2,
 	    .clock_mhz = {[PMU_CLOCK_UCLK] = FIXTURE_UCLK_MHZ,
@@ -20,7 +21,8 @@ void fixture_up_for(struct fixture *fixture, const struct pmu_pmu *pmu)
 
 	memset(fixture, 0, sizeof(*fixture));
 	for (size_t i = 0; i < pmu->box_count; i++)
-		config.present[i] = strcmp(pmu->boxes[i].name, "cbo") ? 0xff : FIXTURE_CAPID5;
+		config.present[i] =
+		    units & (strcmp(pmu->boxes[i].name, "cbo") ? 0xff : FIXTURE_CAPID5);
 	assert_int_equal(pmu_ctx_new(&fixture->ctx), 0);
 	fixture->size = pmon_state_size(&config);
 	/* As the emulated computer has it: zeroed, and there only where it is touched. */
@@ -29,6 +31,16 @@ void fixture_up_for(struct fixture *fixture, const struct pmu_pmu *pmu)
 	assert_ptr_not_equal(fixture->state, MAP_FAILED);
 	assert_int_equal(pmon_open(&fixture->pmon, fixture->ctx, &config, fixture->state, true), 0);
 	pmon_port(fixture->pmon, &fixture->port);
+}
+
+void fixture_up_for(struct fixture *fixture, const struct pmu_pmu *pmu)
+{
+	up(fixture, pmu, 2, UINT32_MAX);
+}
+
+void fixture_up_single(struct fixture *fixture, const struct pmu_pmu *pmu)
+{
+	up(fixture, pmu, 1, 1);
 }
 
 void fixture_up(struct fixture *fixture)

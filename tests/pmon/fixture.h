@@ -32,6 +32,8 @@ struct fixture {
 
 void fixture_up(struct fixture *fixture);
 void fixture_up_for(struct fixture *fixture, const struct pmu_pmu *pmu);
+/* With one socket, and one unit of each box. */
+void fixture_up_single(struct fixture *fixture, const struct pmu_pmu *pmu);
 void fixture_down(struct fixture *fixture);
 
 /* Register accesses to socket 0, or to the one named; they must succeed. */
