@@ -76,6 +76,9 @@ static int check_memory(struct pmu_ctx *ctx, const struct pmu_machine *desc)
 	    desc->banks < MEMORY_GROUPS_MAX ? desc->banks : MEMORY_GROUPS_MAX;
 	const struct limit limits[] = {
 	    {"bank groups", desc->bank_groups, 0, bank_groups_most},
+	    {"t_burst", desc->t_burst, 1, 1u << 8},
+	    {"t_ras", desc->t_ras, 0, 1u << 14},
+	    {"t_rp", desc->t_rp, 0, 1u << 14},
 	    /* Line numbers have 31 bits. */
 	    {"lines of memory", lines, 1u << (PAGE_LOG2 - LINE_LOG2), 1u << 31},
 	    {"lines of memory a set of the LLC", lines / desc->slices / desc->llc.sets, 0,

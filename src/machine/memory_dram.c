@@ -60,7 +60,10 @@ void dram_init(struct memory_channel *channel, const struct pmu_machine *desc)
 	channel->bank_bits = (uint32_t)__builtin_ctz(desc->banks) - channel->spread_bits;
 	channel->read_to_pre = desc->t_rtp ? desc->t_rtp : desc->t_burst;
 	channel->per_rank = divisor_of(desc->ranks);
-	channel->window_log2 = log2_above(desc->rpq_entries * desc->t_burst);
+	/* A row that finds no place in a window has one in the next. */
+	channel->window_log2 =
+	    log2_above(at_least(desc->t_ras + desc->t_rp, desc->rpq_entries * desc->t_burst));
+	assert(channel->window_log2 < 16);
 	channel->dram.refresh_due = desc->t_refi / desc->ranks;
 	for (unsigned i = 0; i < MEMORY_BANKS_MAX; i++)
 		channel->dram.banks[i].row = MEMORY_ROW_CLOSED;

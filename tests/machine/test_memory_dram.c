@@ -340,6 +340,20 @@ static void rows_of_a_window_are_opened_once_each(void **state)
 	assert_int_equal(stats(f)->activates, 2);
 }
 
+/* However short the read queue is: a window is at least t_ras + t_rp, here 64 cycles. */
+static void each_row_has_a_window(void **state)
+{
+	struct fixture *f = *state;
+
+	f->desc.rpq_entries = 1;
+	memory_init(&f->channel, &f->desc);
+	f->view.shared = true;
+	assert_int_equal(read_at(f, line_of(0, 0, 0, 0), 1024), 38);
+	assert_int_equal(read_at(f, line_of(0, 0, 1, 0), 1030), 1080 + 38 - 1030);
+	assert_int_equal(read_at(f, line_of(0, 0, 2, 0), 1090), 1136 + 38 - 1090);
+	expect_cycles(f, SIGNAL_DRAM_ACTIVATE, (const unsigned[]){1024, 1080, 1136}, 3);
+}
+
 /* Whoever asks late meets the rows of its own time. */
 static void a_late_read_finds_the_row_that_was_open_then(void **state)
 {
@@ -460,6 +474,7 @@ int main(void)
 	    LIMITED(a_row_closes_t_rtp_after_its_last_read),
 	    TEST(reads_of_several_cores_overtake_a_row_that_opens),
 	    TEST(rows_of_a_window_are_opened_once_each),
+	    TEST(each_row_has_a_window),
 	    TEST(a_late_read_finds_the_row_that_was_open_then),
 	    TEST(a_late_read_keeps_the_gap_between_ranks),
 	    LIMITED(reads_of_several_cores_fill_the_bus_in_any_order),
