@@ -466,7 +466,7 @@ static uint64_t snoop_until(const struct epic_core *core, uint64_t number, uint6
 }
 
 /* What a request waits for, the first reason first. */
-enum wait {
+enum wait_reason {
 	WAIT_SNOOP,
 	WAIT_REQUEST,
 	WAIT_LINE,
@@ -498,44 +498,50 @@ static const uint16_t of_own_snoops[] = {
     [WAIT_ANSWER] = CELL_OWN_SNOOP_WAITS_REQUEST,
 };
 
-/* @param until  receives how long */
-static enum wait waits(const struct epic_core *core, uint64_t number, bool line, uint64_t cycle,
-		       uint64_t *until)
+struct wait {
+	enum wait_reason reason;
+	uint64_t until; /* cycle */
+};
+
+/* @param line  it sends a line */
+static struct wait waits(const struct epic_core *core, uint64_t number, bool line, uint64_t cycle)
 {
 	const struct met met = meet(core, number, cycle);
+	const uint64_t snoop = snoop_until(core, number, cycle);
+	const uint64_t buffer = line ? epic_ring_wait(&core->shared->buffers, cycle) : cycle;
 
-	*until = snoop_until(core, number, cycle);
-	if (*until)
-		return WAIT_SNOOP;
-	*until = cycle + 1;
+	if (snoop)
+		return (struct wait){WAIT_SNOOP, snoop};
 	if (met.taken)
-		return WAIT_REQUEST;
+		return (struct wait){WAIT_REQUEST, cycle + 1};
 	if (met.line)
-		return *until = met.line, WAIT_LINE;
-	if (line && epic_ring_wait(&core->shared->buffers, cycle) > cycle)
-		return *until = epic_ring_wait(&core->shared->buffers, cycle), WAIT_BUFFER;
+		return (struct wait){WAIT_LINE, met.line};
+	if (buffer > cycle)
+		return (struct wait){WAIT_BUFFER, buffer};
 	if (met.count >= core->params->outstanding)
-		return *until = met.entry, WAIT_ENTRY;
-	return acknowledges(core, cycle) ? WAIT_ACKNOWLEDGEMENT
-	       : answers(core, cycle)	 ? WAIT_ANSWER
-					 : WAIT_NOT;
+		return (struct wait){WAIT_ENTRY, met.entry};
+	if (acknowledges(core, cycle))
+		return (struct wait){WAIT_ACKNOWLEDGEMENT, cycle + 1};
+	if (answers(core, cycle))
+		return (struct wait){WAIT_ANSWER, cycle + 1};
+	return (struct wait){WAIT_NOT, cycle};
 }
 
 /*
  * The cycle in which a request is taken. What holds it back is counted, each time once.
- * @param line  it sends a line
+ * @param line   as waits() has it
+ * @param cells  of what it waits for, by enum wait_reason
  */
 static uint64_t taken(struct epic_core *core, uint64_t number, bool line, uint64_t cycle,
 		      const uint16_t *cells)
 {
 	for (;;) {
-		uint64_t until;
-		const enum wait wait = waits(core, number, line, cycle, &until);
+		const struct wait wait = waits(core, number, line, cycle);
 
-		if (wait == WAIT_NOT)
+		if (wait.reason == WAIT_NOT)
 			return cycle;
-		epic_add(core, (enum epic_cell)cells[wait], 1);
-		cycle = until;
+		epic_add(core, (enum epic_cell)cells[wait.reason], 1);
+		cycle = wait.until;
 	}
 }
 
