@@ -35,6 +35,18 @@ STRIDE = """
 	cmovae %rdi,%rbx
 """
 STRIDE_BEFORE = "mov $data,%edi; mov %rdi,%rbx; mov $data+{pages}*(4096+64),%esi"
+# Of each kind, and one that is not taken; it needs a routine.
+BRANCHES = """
+	test %r15d,%r15d
+	jz never
+	jmp 1f
+1:	lea 1f(%rip),%rax
+	jmp *%rax
+1:	call routine
+	lea routine(%rip),%rax
+	call *%rax
+never:
+"""
 
 
 class Kernels(Guests):

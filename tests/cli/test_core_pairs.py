@@ -2,7 +2,7 @@
 """Events of a core, of programs whose counts are known by construction: what one turn of a loop adds."""
 import unittest
 
-from core_kernels import PAGES, STRIDE, STRIDE_BEFORE, Kernels
+from core_kernels import BRANCHES, PAGES, STRIDE, STRIDE_BEFORE, Kernels
 
 # Two megabytes of a mapping after the other.
 LARGE = """
@@ -132,17 +132,6 @@ back:
 
     def test_branches(self):
         """Of each kind, one that is not taken, and the loop's own, which is."""
-        body = """
-	test %r15d,%r15d
-	jz never
-	jmp 1f
-1:	lea 1f(%rip),%rax
-	jmp *%rax
-1:	call routine
-	lea routine(%rip),%rax
-	call *%rax
-never:
-"""
         kinds = {"NONTAKEN_CONDITIONAL": 1, "TAKEN_CONDITIONAL": 1, "TAKEN_DIRECT_JUMP": 1,
                  "TAKEN_INDIRECT_JUMP_NON_CALL_RET": 1, "TAKEN_INDIRECT_NEAR_RETURN": 2,
                  "TAKEN_DIRECT_NEAR_CALL": 1, "TAKEN_INDIRECT_NEAR_CALL": 1, "ALL_CONDITIONAL": 2,
@@ -151,7 +140,7 @@ never:
         expected = {f"BR_INST_EXEC.{name}": count for name, count in kinds.items()}
         expected |= {"BR_INST_RETIRED.ALL_BRANCHES": 8, "BR_MISP_EXEC.ALL_BRANCHES": 0,
                      "BR_MISP_RETIRED.ALL_BRANCHES": 0}
-        self.check(expected, body, "", "routine: ret")
+        self.check(expected, BRANCHES, "", "routine: ret")
         self.check({f"BR_INST_EXEC.{name}": int(name in ("TAKEN_CONDITIONAL", "ALL_CONDITIONAL",
                                                          "ALL_BRANCHES")) for name in kinds}, "")
 

@@ -2,7 +2,7 @@
 """Events of Sandy Bridge's core, of programs whose counts are known by construction."""
 import unittest
 
-from core_kernels import STRIDE, STRIDE_BEFORE, Kernels
+from core_kernels import BRANCHES, STRIDE, STRIDE_BEFORE, Kernels
 
 # One line of so many kilobytes after the other.
 LINES = """
@@ -84,17 +84,6 @@ class SandyBridge(Kernels):
 
     def test_branches(self):
         """Of each kind, one that is not taken, and the loop's own, which is."""
-        body = """
-	test %r15d,%r15d
-	jz never
-	jmp 1f
-1:	lea 1f(%rip),%rax
-	jmp *%rax
-1:	call routine
-	lea routine(%rip),%rax
-	call *%rax
-never:
-"""
         kinds = {"EXEC.NONTAKEN_CONDITIONAL": 1, "EXEC.TAKEN_CONDITIONAL": 1, "EXEC.TAKEN_DIRECT_JUMP": 1,
                  "EXEC.TAKEN_INDIRECT_JUMP_NON_CALL_RET": 1, "EXEC.TAKEN_INDIRECT_NEAR_RETURN": 2,
                  "EXEC.TAKEN_DIRECT_NEAR_CALL": 1, "EXEC.TAKEN_INDIRECT_NEAR_CALL": 1,
@@ -102,7 +91,7 @@ never:
                  "RETIRED.NEAR_RETURN": 2, "RETIRED.NOT_TAKEN": 1, "RETIRED.NEAR_TAKEN": 7,
                  "RETIRED.FAR_BRANCH": 0, "RETIRED.ALL_BRANCHES": 8}
         expected = {f"BR_INST_{name}": count for name, count in kinds.items()}
-        self.check(expected | {"BR_MISP_EXEC.ALL_BRANCHES": 0}, body, "", "routine: ret")
+        self.check(expected | {"BR_MISP_EXEC.ALL_BRANCHES": 0}, BRANCHES, "", "routine: ret")
         self.check({"BR_MISP_EXEC.TAKEN_RETURN_NEAR": 1, "BR_MISP_EXEC.ALL_BRANCHES": 1,
                     "BR_MISP_RETIRED.TAKEN": 1, "BR_MISP_RETIRED.NOT_TAKEN": 0,
                     "BR_MISP_RETIRED.NEAR_CALL": 0, "INT_MISC.RECOVERY_STALLS_COUNT": 1},
