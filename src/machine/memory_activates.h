@@ -99,9 +99,11 @@ static inline uint64_t activates_find(const struct memory_activates *kept,
 
 	if (activates_are_before(kept, limits, at))
 		return at;
-	/* What was before the oldest one is forgotten. */
-	if (kept->count == ACTIVATES_KEPT && at < activates_cycle(kept, ACTIVATES_KEPT - 1))
-		at = activates_cycle(kept, ACTIVATES_KEPT - 1);
+	/* What was before the oldest one is forgotten, and may have been in one window with this.
+	 */
+	if (kept->count == ACTIVATES_KEPT &&
+	    at < activates_cycle(kept, ACTIVATES_KEPT - ACTIVATES_WINDOW))
+		at = activates_cycle(kept, ACTIVATES_KEPT - ACTIVATES_WINDOW);
 	do {
 		tried = at;
 		at = activates_apart(kept, limits, group, at);
