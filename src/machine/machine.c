@@ -76,7 +76,9 @@ static int check_memory(struct pmu_ctx *ctx, const struct pmu_machine *desc)
 	    desc->banks < MEMORY_GROUPS_MAX ? desc->banks : MEMORY_GROUPS_MAX;
 	const struct limit limits[] = {
 	    {"bank groups", desc->bank_groups, 0, bank_groups_most},
-	    {"t_burst", desc->t_burst, 1, 1u << 8},
+	    /* With two gaps, what a calendar takes. */
+	    {"t_burst", desc->t_burst, 1, 1u << 5},
+	    {"t_ccd_l", desc->t_ccd_l, 0, CALENDAR_USE_MAX},
 	    {"t_ras", desc->t_ras, 0, 1u << 14},
 	    {"t_rp", desc->t_rp, 0, 1u << 14},
 	    /* Line numbers have 31 bits. */
@@ -156,6 +158,7 @@ int machine_check(struct pmu_ctx *ctx, const struct pmu_machine *desc)
 	    {"base clock", desc->bclk_mhz, 1, 1000},
 	    {"PCU clock", desc->pclk_mhz, 0, 10000},
 	    {"QPI clock", desc->qfclk_mhz, 0, 10000},
+	    {"link_line_cycles", desc->link_line_cycles, 0, CALENDAR_USE_MAX},
 	};
 
 	int error = check_limits(ctx, desc, limits, sizeof(limits) / sizeof(limits[0]));
