@@ -130,7 +130,6 @@ static MACHINE_INLINE uint64_t read_memory(struct machine *machine,
 {
 	size_t channel = channel_index(machine, transaction);
 
-	machine->views[channel].shared = transaction->shared;
 	pulse(machine, transaction, SIGNAL_HOME_MEMORY_READ, 0, cycle);
 	return from_dram(machine, memory_read(&machine->channels[channel], &machine->views[channel],
 					      transaction->channel_line, dram_now(machine, cycle)));
@@ -140,19 +139,16 @@ static MACHINE_INLINE uint64_t read_memory(struct machine *machine,
 struct posted {
 	size_t channel; /* of all */
 	uint32_t line;	/* of the channel */
-	bool shared, partial;
+	bool partial;
 };
 
 /* Apart from the transaction, which has no address then. @return cycles until it is posted */
 static MACHINE_OUTLINE uint64_t post(struct machine *machine, const struct posted posted,
 				     uint64_t cycle)
 {
-	struct memory_view *view = &machine->views[posted.channel];
-
-	view->shared = posted.shared;
-	return from_dram(machine,
-			 memory_write(&machine->channels[posted.channel], view, posted.line,
-				      posted.partial, dram_now(machine, cycle)));
+	return from_dram(machine, memory_write(&machine->channels[posted.channel],
+					       &machine->views[posted.channel], posted.line,
+					       posted.partial, dram_now(machine, cycle)));
 }
 
 /* @return cycles until it is posted */
@@ -163,7 +159,6 @@ static MACHINE_INLINE uint64_t write_memory(struct machine *machine,
 	const struct posted posted = {
 	    .channel = channel_index(machine, transaction),
 	    .line = transaction->channel_line,
-	    .shared = transaction->shared,
 	    .partial = partial,
 	};
 	uint64_t wait;

@@ -187,7 +187,7 @@ static void alternate_groups(struct memory_channel *channel, uint32_t first, uin
  * Orders the next @count writes: the oldest, then all that wait for its row, and so on. In the
  * order of arrival the writes of several cores would close each other's rows.
  */
-static void gather_rows(struct memory_channel *channel, uint32_t count, bool shared)
+static void gather_rows(struct memory_channel *channel, uint32_t count)
 {
 	struct memory_wpq *wpq = &channel->wpq;
 	const uint32_t held = wpq_held(wpq), end = wpq->scheduled + count;
@@ -205,9 +205,7 @@ static void gather_rows(struct memory_channel *channel, uint32_t count, bool sha
 		for (uint32_t i = next; i < held && next < end; i++)
 			if (wpq_row(channel, i) == row)
 				move_ahead(wpq, i, next++);
-		/* One core's are in the order of its lines. */
-		if (shared)
-			alternate_groups(channel, first, next);
+		alternate_groups(channel, first, next);
 	}
 }
 
@@ -264,7 +262,7 @@ static void enter_write_mode(struct memory_channel *channel, const struct memory
 
 	if (start > channel->mode_end)
 		leave_write_mode(channel, view);
-	gather_rows(channel, count, view->shared);
+	gather_rows(channel, count);
 	write_out(channel, view, count, start, &write_major);
 	channel->mode_end = channel->dram.next_cas;
 	channel->writing = true;
@@ -279,8 +277,11 @@ static void enter_write_mode(struct memory_channel *channel, const struct memory
 static void write_while_idle(struct memory_channel *channel, const struct memory_view *view,
 			     uint64_t now)
 {
-	while (channel->wpq.waiting && later(channel->idle_from, channel->dram.next_cas) < now)
-		write_out(channel, view, 1, channel->idle_from, &read_major);
+	uint64_t begin;
+
+	while (channel->wpq.waiting &&
+	       (begin = later(channel->idle_from, channel->dram.next_cas)) < now)
+		write_out(channel, view, 1, begin, &read_major);
 }
 
 /* What writes have to do before an arrival. */
@@ -346,7 +347,7 @@ MACHINE_PATH uint64_t memory_read(struct memory_channel *channel, const struct m
 				  uint32_t line, uint64_t now)
 {
 	const struct pmu_machine *desc = view->desc;
-	const bool late = view->shared && now < channel->now;
+	const bool late = now < channel->now;
 	uint64_t accepted = now, departure, end;
 
 	if (!late) {
@@ -403,8 +404,8 @@ uint64_t memory_write(struct memory_channel *channel, const struct memory_view *
 	/* Full with less than wpq_high waiting: some are scheduled, the oldest leaves first. */
 	if (wpq_held(wpq) == desc->wpq_entries) {
 		posted = wpq->leaves[wpq->head];
-		/* Of several cores, one that asks late waits from its own time on. */
-		waited = posted - (view->shared ? arrived : now);
+		/* Who asks late waits from its own time on. */
+		waited = posted - arrived;
 		wpq_release(channel, view, posted);
 	}
 	wpq_post(channel, view, line, partial, posted);
@@ -445,7 +446,7 @@ uint64_t memory_drain(struct memory_channel *channel, const struct memory_view *
 		return memory_drain_quiet(channel, view, now);
 	now = advance(channel, view, now);
 	leave_write_mode(channel, view);
-	write_out(channel, view, channel->wpq.waiting, now, &read_major);
+	write_out(channel, view, channel->wpq.waiting, later(now, dram->next_cas), &read_major);
 	dram_refresh(channel, view, now);
 	channel->now = later(now, later(dram->data_end, dram->refresh_end));
 	wpq_release(channel, view, channel->now);

@@ -1,10 +1,10 @@
 /*
  * A memory channel: read and write pending queues, banks, rows, refresh, one data bus.
  *
- * The channel keeps a monotonic DRAM clock. A request stamped earlier than the latest one is
- * treated as arriving at that one's time, but for a read where several cores run: it goes over the
- * data bus when that is free at its own time. Functions return a duration, so that callers with
- * different clocks stay consistent.
+ * The channel keeps a monotonic DRAM clock. A write stamped earlier than the latest request is
+ * treated as arriving at that one's time; a read finds the rows and the data bus as they are known
+ * of its own time. Functions return a duration, so that callers with different clocks stay
+ * consistent.
  */
 #ifndef MACHINE_MEMORY_H
 #define MACHINE_MEMORY_H

@@ -132,7 +132,6 @@ static void refresh_rank(struct memory_channel *channel, const struct memory_vie
 	rank->refresh_until = dram->refresh_end;
 	for (unsigned i = 0; i < desc->banks; i++) {
 		banks[i].row = MEMORY_ROW_CLOSED;
-		banks[i].ready = dram->refresh_end;
 		banks[i].latest = dram->refresh_end;
 	}
 	channel->stats.refreshes++;
@@ -180,63 +179,27 @@ static inline void emit_activate(struct memory_channel *channel, const struct me
 	emit_command(view, SIGNAL_DRAM_ACTIVATE, dram_activate_qualifiers(write), addr, time);
 }
 
-/* @return the cycle from @earliest on at which the rank has its activate */
-static uint64_t activate_rank(struct memory_channel *channel, struct dram_addr addr,
-			      uint64_t earliest)
-{
-	struct memory_activates *kept = &channel->dram.ranks[addr.rank].activates;
-	uint64_t at = activates_find(kept, &channel->activate_limits, addr.group, earliest);
-
-	activates_take(kept, addr.group, at);
-	return at;
-}
-
-static __attribute__((noinline)) void open_row(struct memory_channel *channel,
-					       const struct memory_view *view,
-					       struct memory_bank *bank, struct dram_addr addr,
-					       uint64_t earliest, bool write)
-{
-	struct memory_dram *dram = &channel->dram;
-	const struct pmu_machine *desc = view->desc;
-	uint64_t activate;
-
-	if (bank->row != MEMORY_ROW_CLOSED) {
-		uint64_t precharge = later(later(earliest, bank->pre_ready), dram->next_pre);
-
-		dram->next_pre = precharge + 1;
-		bank->ready = precharge + desc->t_rp;
-		emit_precharge(channel, view, write, addr, precharge);
-	}
-	activate = later(later(earliest, bank->ready), dram->next_act);
-	activate = activate_rank(channel, addr, activate);
-	dram->next_act = activate + 1;
-	bank->row = addr.row;
-	bank->ready = activate + desc->t_rcd;
-	bank->pre_ready = activate + desc->t_ras;
-	emit_activate(channel, view, write, addr, activate);
-}
-
 static MACHINE_INLINE unsigned number_of(const struct memory_view *view, struct dram_addr addr)
 {
 	return addr.rank * view->desc->banks + addr.bank;
 }
 
 /*
- * Activates a row in a window from @at on, as far as its bank and its rank allow.
+ * Activates a row in a window, as far as its bank and its rank allow.
+ * @param closes  cycle from which on another row may give way to it
  * @return the cycle of the activate; @end, which is the window's: not in the window
  */
 static uint64_t open_in_window(struct memory_channel *channel, const struct memory_view *view,
 			       struct dram_addr addr, struct rows_window *window, uint64_t end,
-			       uint64_t at, bool write)
+			       uint64_t closes, bool write)
 {
 	const struct pmu_machine *desc = view->desc;
 	const bool open = window->count;
 	struct memory_rows *rows = &channel->dram.rows[number_of(view, addr)];
 	struct memory_activates *kept = &channel->dram.ranks[addr.rank].activates;
+	uint64_t at = later(closes + (open ? desc->t_rp : 0), end - (1u << channel->window_log2));
 	uint64_t tried;
 
-	if (open)
-		at += desc->t_rp;
 	do {
 		tried = at;
 		at = rows_free(rows, window->number - 1, channel->window_log2,
@@ -257,15 +220,19 @@ static uint64_t open_in_window(struct memory_channel *channel, const struct memo
 struct open_row {
 	struct rows_window *window; /* NULL: of a time that is not known any more */
 	uint64_t begin;
-	unsigned index;
+	int index;
 };
 
-/* Finds the row of a request at @begin, or activates it. @param after  see open_among_others() */
-static struct open_row find_row(struct memory_channel *channel, const struct memory_view *view,
-				struct dram_addr addr, uint64_t begin, uint64_t after, bool write)
+/* Finds the row of a request at @begin, or activates it. @param after  see open_row() */
+static MACHINE_OUTLINE struct open_row find_row(struct memory_channel *channel,
+						const struct memory_view *view,
+						struct dram_addr addr, uint64_t begin,
+						uint64_t after, bool write)
 {
 	const unsigned number = number_of(view, addr), log2 = channel->window_log2;
-	const uint64_t first = channel->dram.ranks[addr.rank].refresh_until >> log2;
+	const uint64_t refreshed = channel->dram.ranks[addr.rank].refresh_until;
+	const uint64_t first = begin < refreshed ? 0 : refreshed >> log2;
+	const uint64_t closes = later(begin, after);
 	struct rows_window *window;
 	uint64_t end;
 	int index;
@@ -277,35 +244,48 @@ static struct open_row find_row(struct memory_channel *channel, const struct mem
 			return (struct open_row){.begin = begin};
 		index = rows_find(window, addr.row);
 		if (index >= 0)
-			return (struct open_row){window, begin, (unsigned)index};
+			return (struct open_row){window, begin, index};
 		end = ((begin >> log2) + 1) << log2;
-		if (open_in_window(channel, view, addr, window, end, later(begin, after), write) <
-		    end)
-			return (struct open_row){window, begin, window->count - 1u};
+		if (open_in_window(channel, view, addr, window, end, closes, write) < end)
+			return (struct open_row){window, begin, window->count - 1};
 	}
 }
 
+/* Most rows are found. */
+static MACHINE_INLINE struct open_row find_open_row(struct memory_channel *channel,
+						    const struct memory_view *view,
+						    struct dram_addr addr, uint64_t begin,
+						    uint64_t after, bool write)
+{
+	const uint64_t number = begin >> channel->window_log2;
+	struct rows_window *window = rows_slot(&channel->dram.rows[number_of(view, addr)], number);
+	int index = -1;
+
+	if (window->number == number + 1)
+		index = rows_find(window, addr.row);
+	if (index < 0)
+		return find_row(channel, view, addr, begin, after, write);
+	return (struct open_row){window, begin, index};
+}
+
 /*
- * Opens the row of a request where several cores run.
+ * Opens the row of a request.
  * @param after  no other row gives way to it before
  * @return the cycle from which on its bank can have its CAS
  */
-static uint64_t open_among_others(struct memory_channel *channel, const struct memory_view *view,
-				  struct dram_addr addr, uint64_t earliest, uint64_t after,
-				  bool write)
+static MACHINE_INLINE uint64_t open_row(struct memory_channel *channel,
+					const struct memory_view *view, struct dram_addr addr,
+					uint64_t earliest, uint64_t after, bool write)
 {
-	const struct memory_rank *rank = &channel->dram.ranks[addr.rank];
 	struct memory_bank *bank = &channel->dram.banks[number_of(view, addr)];
 	const uint64_t mask = (1u << channel->window_log2) - 1;
 	struct open_row open;
 	uint64_t activate;
 
-	if (earliest >= rank->refresh_from)
-		earliest = later(earliest, rank->refresh_until);
-	open = find_row(channel, view, addr, earliest, after, write);
+	open = find_open_row(channel, view, addr, earliest, after, write);
 	if (!open.window)
 		return open.begin + view->desc->t_rcd;
-	rows_use(open.window, open.index, (uint16_t)(open.begin & mask));
+	rows_use(open.window, (unsigned)open.index, (uint16_t)(open.begin & mask));
 	if (open.begin >= bank->latest) {
 		bank->latest = open.begin;
 		bank->row = addr.row;
@@ -313,25 +293,31 @@ static uint64_t open_among_others(struct memory_channel *channel, const struct m
 	if (open.window->at[open.index] == ROWS_BEFORE)
 		return open.begin;
 	activate = (open.begin & ~mask) + open.window->at[open.index];
-	bank->ready = later(bank->ready, activate + view->desc->t_rcd);
 	bank->pre_ready = later(bank->pre_ready, activate + view->desc->t_ras);
 	return later(open.begin, activate + view->desc->t_rcd);
 }
 
-/* After the refreshes that come before the request. @return as open_among_others() */
+/* When a bank's row may close for a request at @now: reads that only wait for the bus do not hold
+ * it up, as those of its own row go before them. */
+static MACHINE_INLINE uint64_t closes_from(const struct memory_channel *channel,
+					   const struct memory_bank *bank, uint64_t now)
+{
+	const uint64_t read = now + channel->read_to_pre;
+
+	return later(bank->written, bank->pre_ready < read ? bank->pre_ready : read);
+}
+
+/* After the refreshes that come before the request. @return as open_row() */
 static MACHINE_INLINE uint64_t prepare(struct memory_channel *channel,
 				       const struct memory_view *view, struct dram_addr addr,
 				       uint64_t earliest, bool write)
 {
 	struct memory_dram *dram = &channel->dram;
-	struct memory_bank *bank = &dram->banks[number_of(view, addr)];
+	const struct memory_bank *bank = &dram->banks[number_of(view, addr)];
 
 	dram_refresh(channel, view, later(earliest, dram->next_cas));
-	if (view->shared)
-		return open_among_others(channel, view, addr, earliest, bank->written, write);
-	if (bank->row != addr.row)
-		open_row(channel, view, bank, addr, earliest, write);
-	return later(earliest, bank->ready);
+	earliest = later(earliest, dram->ranks[addr.rank].refresh_until);
+	return open_row(channel, view, addr, earliest, closes_from(channel, bank, earliest), write);
 }
 
 /* The bank's row is in use by an access until @until. */
@@ -360,7 +346,7 @@ static MACHINE_INLINE void bus_take(struct memory_dram *dram, struct dram_addr a
 	dram->ranks[addr.rank].used_until = until;
 }
 
-/* Where several cores run: no read of another rank, and beside a write none, comes close to it. */
+/* No read of another rank, and beside a write none, comes close to the data. */
 static MACHINE_INLINE void bus_keep(struct memory_channel *channel, const struct memory_view *view,
 				    uint8_t rank, bool write, uint64_t data)
 {
@@ -374,15 +360,14 @@ static MACHINE_INLINE void bus_keep(struct memory_channel *channel, const struct
 }
 
 /* A CAS keeps the others of its bank group away for a while. */
-static MACHINE_INLINE void group_take(struct memory_channel *channel,
-				      const struct memory_view *view, struct dram_addr addr,
+static MACHINE_INLINE void group_take(struct memory_channel *channel, struct dram_addr addr,
 				      uint64_t cas)
 {
 	struct memory_rank *rank = &channel->dram.ranks[addr.rank];
 	uint64_t *ready = &rank->group_ready[addr.group];
 
 	*ready = later(*ready, cas + channel->group_apart);
-	if (view->shared && channel->group_apart)
+	if (channel->group_apart)
 		calendar_take(&rank->groups[addr.group], cas, channel->group_apart);
 }
 
@@ -399,14 +384,25 @@ static uint64_t group_free(const struct memory_channel *channel, struct dram_add
 	return found == CALENDAR_NONE ? later(cas, rank->group_ready[addr.group]) : found;
 }
 
+/* Whether nothing is left free behind the cycle at which a read's bank is ready. */
+static MACHINE_INLINE bool is_after_all(const struct memory_channel *channel,
+					const struct memory_view *view, struct dram_addr addr,
+					uint64_t ready)
+{
+	const struct memory_rank *rank = &channel->dram.ranks[addr.rank];
+
+	return ready >= rank->group_ready[addr.group] && ready + view->desc->t_cl >= rank->bus.end;
+}
+
 /*
  * A read whose bank is ready from @earliest on has its data in cycles of the bus, and its CAS among
  * those of its bank group, that later ones, or reads that wait for a row, have left free.
  * What waits for its bank group leaves no gap on the bus that is too short for a burst.
  * @return the cycle of its CAS; CALENDAR_NONE: there are none
  */
-static uint64_t read_between(struct memory_channel *channel, const struct memory_view *view,
-			     struct dram_addr addr, uint64_t earliest)
+static MACHINE_OUTLINE uint64_t read_between(struct memory_channel *channel,
+					     const struct memory_view *view, struct dram_addr addr,
+					     uint64_t earliest)
 {
 	const struct pmu_machine *desc = view->desc;
 	const struct calendar *bus = &channel->dram.ranks[addr.rank].bus;
@@ -415,7 +411,9 @@ static uint64_t read_between(struct memory_channel *channel, const struct memory
 	do {
 		cas = group_free(channel, addr, data - desc->t_cl);
 		if (cas + desc->t_cl > data)
-			cas += calendar_fragment(bus, cas + desc->t_cl, desc->t_burst);
+			cas = group_free(
+			    channel, addr,
+			    cas + calendar_fragment(bus, cas + desc->t_cl, desc->t_burst));
 		data = calendar_find(bus, cas + desc->t_cl, desc->t_burst);
 		if (data == CALENDAR_NONE)
 			return CALENDAR_NONE;
@@ -437,16 +435,12 @@ static MACHINE_INLINE uint64_t read_last(struct memory_channel *channel,
 	cas = later(cas, dram->next_cas);
 	if (cas + desc->t_cl < bus)
 		cas = bus - desc->t_cl;
-	if (group > cas) {
-		cas = group;
-		if (view->shared)
-			cas += calendar_fragment(&dram->ranks[addr.rank].bus, cas + desc->t_cl,
-						 desc->t_burst);
-	}
+	if (group > cas)
+		cas = group + calendar_fragment(&dram->ranks[addr.rank].bus, group + desc->t_cl,
+						desc->t_burst);
 	dram->next_cas = cas + 1;
 	bus_take(dram, addr, false, dram_read_end(desc, cas));
-	if (view->shared)
-		bus_keep(channel, view, addr.rank, false, cas + desc->t_cl);
+	bus_keep(channel, view, addr.rank, false, cas + desc->t_cl);
 	return cas;
 }
 
@@ -454,7 +448,7 @@ static MACHINE_INLINE uint64_t count_read(struct memory_channel *channel,
 					  const struct memory_view *view, struct dram_addr addr,
 					  uint64_t cas, enum totals_cas kind)
 {
-	group_take(channel, view, addr, cas);
+	group_take(channel, addr, cas);
 	channel->stats.cas_reads++;
 	emit_cas(channel, view, kind, addr, cas);
 	return cas;
@@ -467,7 +461,7 @@ MACHINE_PATH uint64_t dram_read(struct memory_channel *channel, const struct mem
 	uint64_t ready = prepare(channel, view, addr, earliest, false), cas = CALENDAR_NONE;
 
 	ready = later(ready, channel->dram.ranks[addr.rank].read_ready);
-	if (view->shared)
+	if (!is_after_all(channel, view, addr, ready))
 		cas = read_between(channel, view, addr, ready);
 	if (cas == CALENDAR_NONE)
 		cas = read_last(channel, view, addr, ready);
@@ -475,13 +469,21 @@ MACHINE_PATH uint64_t dram_read(struct memory_channel *channel, const struct mem
 	return count_read(channel, view, addr, cas, kind);
 }
 
+/* A refresh may have come since. */
+static uint64_t outside_refresh(const struct memory_rank *rank, uint64_t cycle)
+{
+	return cycle < rank->refresh_from ? cycle : later(cycle, rank->refresh_until);
+}
+
 uint64_t dram_read_late(struct memory_channel *channel, const struct memory_view *view,
 			uint32_t line, uint64_t earliest, enum totals_cas kind)
 {
 	struct dram_addr addr = locate(channel, view->desc, line);
-	uint64_t cas = read_between(channel, view, addr,
-				    open_among_others(channel, view, addr, earliest, 0, false));
+	uint64_t cas;
 
+	dram_refresh(channel, view, earliest);
+	earliest = outside_refresh(&channel->dram.ranks[addr.rank], earliest);
+	cas = read_between(channel, view, addr, open_row(channel, view, addr, earliest, 0, false));
 	if (cas == CALENDAR_NONE)
 		return dram_read(channel, view, line, earliest, kind);
 	return count_read(channel, view, addr, cas, kind);
@@ -503,9 +505,8 @@ uint64_t dram_write(struct memory_channel *channel, const struct memory_view *vi
 
 	dram->next_cas = cas + 1;
 	bus_take(dram, addr, true, end);
-	if (view->shared)
-		bus_keep(channel, view, addr.rank, true, cas + desc->t_cwl);
-	group_take(channel, view, addr, cas);
+	bus_keep(channel, view, addr.rank, true, cas + desc->t_cwl);
+	group_take(channel, addr, cas);
 	dram->ranks[addr.rank].read_ready = end + desc->t_wtr;
 	keep_open(channel, view, addr, end + desc->t_wr);
 	dram->banks[number_of(view, addr)].written = end + desc->t_wr;

@@ -1,6 +1,6 @@
 /*
- * The DRAM behind a channel: rows, banks, refresh, data bus. It serves one core's requests in the
- * order of the calls; each call fixes the cycles of the commands that the request needs.
+ * The DRAM behind a channel: rows, banks, refresh, data bus. Each call fixes the cycles of the
+ * commands that the request needs: the first ones that the calls before have left free.
  */
 #ifndef MACHINE_MEMORY_DRAM_H
 #define MACHINE_MEMORY_DRAM_H
@@ -15,7 +15,7 @@ void dram_init(struct memory_channel *channel, const struct pmu_machine *desc);
 /**
  * Reads or writes a line with commands at @earliest or later.
  * @param cas  what its column access is for
- * @return the cycle of the CAS, later than that of the call before where one core runs
+ * @return the cycle of the CAS
  */
 MACHINE_PATH uint64_t dram_read(struct memory_channel *channel, const struct memory_view *view,
 				uint32_t line, uint64_t earliest, enum totals_cas cas);
@@ -23,9 +23,8 @@ uint64_t dram_write(struct memory_channel *channel, const struct memory_view *vi
 		    uint64_t earliest, enum totals_cas cas);
 
 /**
- * As dram_read(), for a read that comes after others that were stamped later: its data go over the
- * bus when that is free, before the others' or between them, and it finds the rows of its time open
- * (memory_rows.h).
+ * As dram_read(), for a read that comes after others that were stamped later: it finds the rows of
+ * its time open (memory_rows.h), and nothing that is known of the present holds it up.
  */
 uint64_t dram_read_late(struct memory_channel *channel, const struct memory_view *view,
 			uint32_t line, uint64_t earliest, enum totals_cas cas);

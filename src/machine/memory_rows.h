@@ -1,8 +1,8 @@
 /*
- * The rows that a bank has open, where several cores' requests come in any order. A controller
- * serves together what waits for one row. So time is cut into windows, each about as long as a full
- * read queue takes, and as a row at least: of the requests of a window those of one row need one
- * activate, and the row that was open before needs none, whoever asks first.
+ * The rows that a bank has open. A controller serves together what waits for one row, and the
+ * requests of several cores come in any order. So time is cut into windows, each about as long as a
+ * full read queue takes, and as a row at least: of the requests of a window those of one row need
+ * one activate, and the row that was open before needs none, whoever asks first.
  */
 #ifndef MACHINE_MEMORY_ROWS_H
 #define MACHINE_MEMORY_ROWS_H

@@ -34,7 +34,6 @@ struct memory_view {
 	const struct signal_port *port;
 	uint8_t socket;
 	uint8_t unit; /* number of the channel in its socket */
-	bool shared;  /* several cores run: their requests come at their own times */
 };
 
 static inline uint64_t later(uint64_t a, uint64_t b)
@@ -44,17 +43,16 @@ static inline uint64_t later(uint64_t a, uint64_t b)
 
 struct memory_bank {
 	uint32_t row;	    /* open one, or MEMORY_ROW_CLOSED */
-	uint64_t ready;	    /* open: earliest CAS; closed: earliest activate */
 	uint64_t pre_ready; /* open: earliest precharge */
 	uint64_t written;   /* earliest precharge after its last write */
-	uint64_t latest;    /* request, where several cores run */
+	uint64_t latest;    /* request */
 };
 
 struct memory_rank {
 	/* By bank group: t_ccd_l after its last CAS. */
 	uint64_t group_ready[MEMORY_GROUPS_MAX];
-	/* Where requests of several cores come: what of the data bus is taken for the rank's reads,
-	 * with the gaps beside those of others, and what of each bank group. */
+	/* What of the data bus is taken for the rank's reads, with the gaps beside those of others,
+	 * and what of each bank group. */
 	struct calendar bus, groups[MEMORY_GROUPS_MAX];
 	struct memory_activates activates;
 	uint64_t read_ready;		      /* earliest read CAS after the last write (t_wtr) */
@@ -63,8 +61,7 @@ struct memory_rank {
 };
 
 struct memory_dram {
-	/* Of one core, commands of a kind leave in the order of the requests, one a cycle. */
-	uint64_t next_pre, next_act, next_cas;
+	uint64_t next_cas;
 	uint64_t data_end; /* the data bus is free from here on */
 	uint8_t bus_rank;  /* whose data were the last on it */
 	bool bus_write;
@@ -72,7 +69,7 @@ struct memory_dram {
 	uint64_t refresh_end; /* of the last one */
 	struct memory_rank ranks[MEMORY_RANKS_MAX];
 	struct memory_bank banks[MEMORY_BANKS_MAX]; /* by rank, then bank */
-	struct memory_rows rows[MEMORY_BANKS_MAX];  /* of each, where several cores run */
+	struct memory_rows rows[MEMORY_BANKS_MAX];  /* of each */
 };
 
 /* The latest rpq_entries departures in rising order, a ring whose smallest is at head. */

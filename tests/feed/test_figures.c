@@ -1,6 +1,6 @@
 /*
  * The tables of latencies and bandwidths in docs/machine.md, against what the machines give, and of
- * loops against what is published too.
+ * one core's loops against what is published too.
  */
 #include <math.h>
 #include <stdio.h>
@@ -462,6 +462,138 @@ static void loops_are_near(void **state)
 	fclose(file);
 }
 
+/* Arrays as those of the published measurement begin in large pages: 300 MB in all, each allocated
+ * by itself. */
+#define PUBLISHED_BYTES 300000000u
+#define ARRAYS_BYTES	(40u * MB)
+#define PIECE		(2u * MB)
+#define PIECES_MAX	64
+#define LOOP_CORES_MAX	8
+
+static uint64_t rounded_up(uint64_t bytes, uint64_t unit)
+{
+	return (bytes + unit - 1) / unit * unit;
+}
+
+/* From the begin of one array to that of the next. */
+static uint64_t array_distance(const struct loop *loop, uint64_t bytes)
+{
+	const uint64_t published = rounded_up(PUBLISHED_BYTES / loop->arrays + PAGE, PAGE);
+
+	return rounded_up(bytes, PIECE) + published % PIECE;
+}
+
+/* Large pages come in any order. */
+static void place_pieces(struct machine_hart *core, uint64_t bytes)
+{
+	const unsigned count = (unsigned)(rounded_up(bytes, PIECE) / PIECE);
+	unsigned order[PIECES_MAX];
+
+	assert_true(count <= PIECES_MAX);
+	srand(1);
+	for (unsigned i = 0; i < count; i++) {
+		const unsigned other = (unsigned)rand() % (i + 1);
+
+		order[i] = order[other];
+		order[other] = i;
+	}
+	for (unsigned i = 0; i < count; i++)
+		for (uint64_t offset = 0; offset < PIECE; offset += PAGE)
+			machine_load(core, DATA + order[i] * (uint64_t)PIECE + offset, 8,
+				     &independent);
+}
+
+/* Each core its part of the arrays, whoever is behind the others next. */
+static void go_round_together(struct fixture *fixture, struct machine_hart **cores, unsigned count,
+			      const struct loop *loop, uint64_t bytes)
+{
+	const uint64_t distance = array_distance(loop, bytes), part = bytes / count;
+	uint64_t done[LOOP_CORES_MAX] = {0};
+
+	for (unsigned running = count; running;) {
+		unsigned next = count;
+
+		for (unsigned i = 0; i < count; i++)
+			if (done[i] < part && (next == count || machine_hart_time(cores[i]) <
+								    machine_hart_time(cores[next])))
+				next = i;
+		iterate(fixture, cores[next], loop, distance, next * part + done[next]);
+		done[next] += WIDE;
+		running -= done[next] >= part;
+	}
+}
+
+/* GB/s of @count cores. */
+static double shared_gigabytes_per_second(const struct pmu_machine *desc, const struct loop *loop,
+					  unsigned count)
+{
+	const uint64_t bytes = ARRAYS_BYTES / loop->arrays / count / LINE * LINE * count;
+	struct machine_hart *cores[LOOP_CORES_MAX];
+	struct fixture fixture;
+	uint64_t ticks = 0;
+	double ns;
+
+	open_fixture(&fixture, desc);
+	for (unsigned i = 0; i < count; i++)
+		cores[i] = machine_hart_enter(fixture.machine, fixture.space, 0);
+	place_pieces(cores[0], loop->arrays * array_distance(loop, bytes));
+	go_round_together(&fixture, cores, count, loop, bytes);
+	for (unsigned i = 0; i < count; i++)
+		ticks -= machine_hart_time(cores[i]);
+	go_round_together(&fixture, cores, count, loop, bytes);
+	for (unsigned i = 0; i < count; i++)
+		ticks += machine_hart_time(cores[i]);
+	for (unsigned i = 0; i < count; i++)
+		machine_hart_leave(cores[i]);
+	ns = to_ns(&fixture, ticks) / count;
+	close_fixture(&fixture);
+	return (double)(bytes / 8 * loop->bytes) / ns;
+}
+
+/* A row of the table: cores, loop, here, published, and by how much it differs.
+ * @return whether it is wrong */
+static bool check_shared(const struct pmu_machine *desc, const struct loop *loop, unsigned count,
+			 char cells[][CELL_MAX])
+{
+	const double got = shared_gigabytes_per_second(desc, loop, count), there = atof(cells[3]);
+	char here[CELL_MAX], apart[CELL_MAX];
+
+	snprintf(here, sizeof(here), "%.1f", got);
+	snprintf(apart, sizeof(apart), "%+.0f %%", 100 * (got / there - 1));
+	if (!strcmp(here, cells[2]) && !strcmp(apart, cells[4]))
+		return false;
+	print_error("%s, %s of %u cores: %s, printed %s, published %s: %s, printed %s\n",
+		    desc->name, loop->name, count, here, cells[2], cells[3], apart, cells[4]);
+	return true;
+}
+
+/* Every loop has a row for each number of cores. */
+static void loops_of_several_cores_are_as_printed(void **state)
+{
+	static const unsigned counts[] = {1, 2, 4, 8};
+	const size_t rows = sizeof(counts) / sizeof(counts[0]) * LOOPS;
+	char head[COLUMNS_MAX][CELL_MAX], cells[COLUMNS_MAX][CELL_MAX], line[1024];
+	const struct arguments *arguments = *state;
+	unsigned columns = 0, wrong = 0;
+	FILE *file = open_table(arguments->path, "cores", head, &columns);
+	const struct pmu_machine *desc = pmu_find_machine(head[2]);
+
+	assert_int_equal(columns, 5);
+	assert_non_null(desc);
+	for (size_t i = 0; i < rows; i++) {
+		assert_non_null(fgets(line, sizeof(line), file));
+		assert_int_equal(split(line, cells), columns);
+		assert_int_equal(atoi(cells[0]), counts[i / LOOPS]);
+		assert_string_equal(cells[1], loops[i % LOOPS].name);
+		if (!arguments->machine || !strcmp(head[2], arguments->machine))
+			wrong += check_shared(desc, &loops[i % LOOPS], counts[i / LOOPS], cells);
+	}
+	assert_non_null(fgets(line, sizeof(line), file));
+	assert_int_equal(split(line, cells), 0);
+	assert_int_equal(wrong, 0);
+	fclose(file);
+}
+
 int main(int argc, char **argv)
 {
 	struct arguments arguments = {argc > 1 ? argv[1] : "docs/machine.md",
@@ -469,6 +601,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_prestate(the_table_is_right, &arguments),
 	    cmocka_unit_test_prestate(loops_are_near, &arguments),
+	    cmocka_unit_test_prestate(loops_of_several_cores_are_as_printed, &arguments),
 	};
 
 	if (arguments.machine && !pmu_find_machine(arguments.machine))
