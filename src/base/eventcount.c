@@ -15,10 +15,13 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the low half comes fir
 
 void eventcount_advance(struct eventcount *event)
 {
+	/* It is taken back before the number rises: who sees the new one may wait for the next. */
+	bool waited = __atomic_load_n(&event->waited, __ATOMIC_SEQ_CST) &&
+		      __atomic_exchange_n(&event->waited, 0, __ATOMIC_SEQ_CST);
+
 	/* Who waits says so, then reads the number: it sees this one, or is seen here. */
 	__atomic_fetch_add(&event->count, 1, __ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&event->waited, __ATOMIC_SEQ_CST) &&
-	    __atomic_exchange_n(&event->waited, 0, __ATOMIC_SEQ_CST))
+	if (waited || __atomic_load_n(&event->waited, __ATOMIC_SEQ_CST))
 		syscall(SYS_futex, &event->count, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
