@@ -61,7 +61,7 @@ struct memory_rank {
 };
 
 struct memory_dram {
-	uint64_t next_cas;
+	uint64_t next_cas; /* after the last one of those in the order of requests */
 	uint64_t data_end; /* the data bus is free from here on */
 	uint8_t bus_rank;  /* whose data were the last on it */
 	bool bus_write;
