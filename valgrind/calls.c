@@ -77,6 +77,8 @@ static HERE void load_missed(Addr address, UWord word)
 {
 	const struct feed_access access = feed_access_unpack(word);
 
+	/* The host has it when the guest loads it, after this. */
+	__builtin_prefetch((const void *)address);
 	machine_load(guest.hart, address, access.size, &access.registers);
 }
 
