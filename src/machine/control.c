@@ -38,14 +38,13 @@ static void prefetch_into_l1(struct machine_hart *core, uint64_t line, uint32_t 
 
 static void prefetch_into_l2(struct machine_hart *core, uint64_t line, uint32_t registers)
 {
-	const struct prefetch_plan plan = {
-	    {{translate(core, line, TLB_LOAD, registers), REQUEST_READ_DATA}}, 1};
+	const uint32_t physical = translate(core, line, TLB_LOAD, registers);
 	const uint64_t issued = machine_max(
 	    core->progress->time, mshr_last_arrival(core, registers | MACHINE_TRANSLATION));
 
 	tlb_end(core);
 	lock_acquire(&core->core->caches, core->thread);
-	prefetch_send(core, &plan, REQUEST_READ_DATA, issued + core->l2_ticks);
+	prefetch_one(core, physical, issued + core->l2_ticks);
 }
 
 /* What a store would find in M is in E: nothing is written yet. */

@@ -290,10 +290,10 @@ static MACHINE_INLINE struct slice_answer prefetch_line(const struct machine_har
 
 /* All at once: else the host would wait for the memory of each set. */
 static MACHINE_INLINE void locate_planned(const struct machine_hart *core,
-					  const struct prefetch_plan *plan, unsigned first,
+					  const struct prefetch_plan *plan,
 					  struct llc_index indices[])
 {
-	for (unsigned i = first; i < plan->count; i++) {
+	for (unsigned i = 0; i < plan->count; i++) {
 		indices[i] = llc_index_of(core->machine, plan->requests[i].line);
 		tor_fetch_set(llc_index_set(core->machine, core->socket, indices[i]));
 	}
@@ -324,60 +324,52 @@ static MACHINE_INLINE void receive_prefetched(struct machine_hart *core,
 	note_end(machine->state, end);
 }
 
-/* The core's caches are held. @return whether the line is neither there nor on its way */
-static MACHINE_INLINE bool is_absent(const struct machine_hart *core,
-				     const struct prefetch_request *prefetch, uint64_t now)
-{
-	struct core *shared = core->core;
-	bool has;
-
-	if (superqueue_arrival(&shared->prefetch.queue, core->machine->desc->superqueue_entries,
-			       prefetch->line, now) > now)
-		return false;
-	has = l2_find(core->machine, shared, prefetch->line) >= 0;
-	shared->l2_prefetch_hits += has;
-	return !has;
-}
-
-/* The core's caches are held all the time, or not but for what is done there. */
+/* What of the plan is not there, nor on its way; the core's caches are held all the time. */
 static MACHINE_INLINE void send_all(struct machine_hart *core, const struct prefetch_plan *plan,
-				    uint64_t now, bool held)
+				    uint64_t now)
 {
 	const uint64_t cycle = machine_uncore_cycle(core->machine, now);
 	struct llc_index indices[PREFETCH_REQUESTS_MAX];
-	bool located = false;
 
-	for (unsigned i = 0; i < plan->count; i++) {
-		const struct prefetch_request *prefetch = &plan->requests[i];
-		struct slice_answer answer;
-		bool absent;
+	locate_planned(core, plan, indices);
+	for (unsigned i = 0; i < plan->count; i++)
+		receive_prefetched(core, &plan->requests[i],
+				   prefetch_line(core, &plan->requests[i], indices[i], cycle, true),
+				   now);
+}
 
-		if (!held)
-			private_hold(core->machine, core->core);
-		absent = is_absent(core, prefetch, now);
-		if (!held)
-			private_release(core->machine, core->core);
-		if (!absent)
-			continue;
-		if (!located)
-			locate_planned(core, plan, i, indices);
-		located = true;
-		answer = prefetch_line(core, prefetch, indices[i], cycle, held);
-		if (!held)
-			private_hold(core->machine, core->core);
-		receive_prefetched(core, prefetch, answer, now);
-		if (!held)
-			private_release(core->machine, core->core);
-		if (MACHINE_EMITS && core->tracked)
-			waits_note_request(core, prefetch->request, true, now,
-					   now + answer.cycles * core->machine->uclk_ticks);
-	}
+/* The core's caches are not held: it may have a line by now. */
+static bool is_absent(const struct machine_hart *core, uint32_t line, uint64_t now)
+{
+	bool absent;
+
+	private_hold(core->machine, core->core);
+	absent = prefetch_is_absent(core, line, now);
+	private_release(core->machine, core->core);
+	return absent;
 }
 
 static MACHINE_OUTLINE void send_among_others(struct machine_hart *core,
 					      const struct prefetch_plan *plan, uint64_t now)
 {
-	send_all(core, plan, now, false);
+	const uint64_t cycle = machine_uncore_cycle(core->machine, now);
+	struct llc_index indices[PREFETCH_REQUESTS_MAX];
+
+	locate_planned(core, plan, indices);
+	for (unsigned i = 0; i < plan->count; i++) {
+		const struct prefetch_request *prefetch = &plan->requests[i];
+		struct slice_answer answer;
+
+		if (!is_absent(core, prefetch->line, now))
+			continue;
+		answer = prefetch_line(core, prefetch, indices[i], cycle, false);
+		private_hold(core->machine, core->core);
+		receive_prefetched(core, prefetch, answer, now);
+		private_release(core->machine, core->core);
+		if (MACHINE_EMITS && core->tracked)
+			waits_note_request(core, prefetch->request, true, now,
+					   now + answer.cycles * core->machine->uclk_ticks);
+	}
 }
 
 /* With prefetchers. */
@@ -416,7 +408,7 @@ static MACHINE_OUTLINE struct found get_prefetching(struct machine_hart *core,
 	found.end =
 	    prefetch_missed(core, line, request, miss.issued + core->l2_ticks, found.end, &plan);
 	if (plan.count)
-		send_all(core, &plan, miss.issued + core->l2_ticks, true);
+		send_all(core, &plan, miss.issued + core->l2_ticks);
 	return finish_alone(core, found);
 }
 
@@ -540,7 +532,7 @@ void miss_prefetch(struct machine_hart *core, const struct prefetch_plan *plan,
 	struct machine *machine = core->machine;
 
 	if (!MACHINE_EMITS && take_alone(core)) {
-		send_all(core, plan, now, true);
+		send_all(core, plan, now);
 		lock_release(&core->core->caches, core->thread);
 		lock_release_biased(&machine->state->lock);
 		return;

@@ -40,15 +40,6 @@ static enum signal_request for_llc(enum signal_request request)
 	}
 }
 
-static void ask(struct prefetch_plan *plan, uint32_t line, enum signal_request request,
-		bool llc_alone)
-{
-	plan->requests[plan->count++] = (struct prefetch_request){
-	    .line = line,
-	    .request = llc_alone ? for_llc(request) : request,
-	};
-}
-
 /* The page's stream is the last used then. @return whether it is new */
 static bool find_stream(struct prefetch *prefetch, uint32_t page, unsigned streams)
 {
@@ -99,13 +90,26 @@ static bool has_room(const struct machine_hart *core, const struct prefetch_plan
 		     uint64_t now)
 {
 	return superqueue_has_more(&core->core->prefetch.queue,
-				   core->machine->desc->superqueue_entries, plan->count, now);
+				   core->machine->desc->superqueue_entries, plan->asked, now);
 }
 
 static bool is_busy(const struct machine_hart *core, uint64_t now)
 {
 	return superqueue_is_busy(&core->core->prefetch.queue,
 				  core->machine->desc->superqueue_entries, BUSY, now);
+}
+
+/* @param far  so far ahead that only the LLC is to have it */
+static inline void ask(const struct machine_hart *core, struct prefetch_plan *plan, uint32_t line,
+		       enum signal_request request, bool far, uint64_t now)
+{
+	plan->asked++;
+	if (!prefetch_is_absent(core, line, now))
+		return;
+	plan->requests[plan->count++] = (struct prefetch_request){
+	    .line = line,
+	    .request = far || is_busy(core, now) ? for_llc(request) : request,
+	};
 }
 
 static inline void extend(const struct machine_hart *core, struct prefetch_stream *stream,
@@ -120,11 +124,11 @@ static inline void extend(const struct machine_hart *core, struct prefetch_strea
 		next = last + direction;
 		ahead = 1;
 	}
-	for (; plan->count < 2 && next >= 0 && next < PAGE_LINES && ahead <= lines &&
+	for (; plan->asked < 2 && next >= 0 && next < PAGE_LINES && ahead <= lines &&
 	       has_room(core, plan, now);
 	     next += direction, ahead++)
-		ask(plan, line - (uint32_t)last + (uint32_t)next, request,
-		    ahead > STREAM_NEAR || is_busy(core, now));
+		ask(core, plan, line - (uint32_t)last + (uint32_t)next, request,
+		    ahead > STREAM_NEAR, now);
 	/* Of the page's lines, also where it is past them. */
 	stream->next = (uint8_t)next;
 }
@@ -140,6 +144,14 @@ static inline void follow_stream(const struct machine_hart *core, uint32_t line,
 		extend(core, stream, line, request, now, plan);
 }
 
+static bool has_planned(const struct prefetch_plan *plan, uint32_t line)
+{
+	for (unsigned i = 0; i < plan->count; i++)
+		if (plan->requests[i].line == line)
+			return true;
+	return false;
+}
+
 /*
  * To read, also where the request is for ownership: else cores that write to one line in turns
  * would take the other one from each other too (choice).
@@ -149,8 +161,8 @@ static void complete_pair(const struct machine_hart *core, uint32_t line,
 {
 	if (request == REQUEST_READ_OWN)
 		request = REQUEST_READ_DATA;
-	if (has_room(core, plan, now))
-		ask(plan, line ^ 1, request, is_busy(core, now));
+	if (!has_planned(plan, line ^ 1) && has_room(core, plan, now))
+		ask(core, plan, line ^ 1, request, false, now);
 }
 
 static uint64_t arrival(const struct machine_hart *core, uint32_t line, uint64_t now)
@@ -174,7 +186,7 @@ uint64_t prefetch_missed(const struct machine_hart *core, uint32_t line,
 			 enum signal_request request, uint64_t now, uint64_t end,
 			 struct prefetch_plan *plan)
 {
-	plan->count = 0;
+	plan->count = plan->asked = 0;
 	end = await(core, line, request, end);
 	superqueue_enter(&core->core->prefetch.queue, core->machine->desc->superqueue_entries, line,
 			 end, true);
@@ -185,13 +197,23 @@ uint64_t prefetch_missed(const struct machine_hart *core, uint32_t line,
 	return end;
 }
 
-void prefetch_send(struct machine_hart *core, const struct prefetch_plan *plan,
-		   enum signal_request request, uint64_t now)
+static inline void send(struct machine_hart *core, const struct prefetch_plan *plan,
+			enum signal_request request, uint64_t now)
 {
-	if (machine_is_quiet(core->machine))
+	if (!plan->count)
+		lock_release(&core->core->caches, core->thread);
+	else if (machine_is_quiet(core->machine))
 		miss_prefetch_quiet(core, plan, request, now);
 	else
 		miss_prefetch(core, plan, request, now);
+}
+
+void prefetch_one(struct machine_hart *core, uint32_t line, uint64_t now)
+{
+	struct prefetch_plan plan = {{{line, REQUEST_READ_DATA}}, 0, 0};
+
+	plan.count = prefetch_is_absent(core, line, now);
+	send(core, &plan, REQUEST_READ_DATA, now);
 }
 
 uint64_t prefetch_hit(struct machine_hart *core, uint32_t line, enum signal_request request,
@@ -200,12 +222,9 @@ uint64_t prefetch_hit(struct machine_hart *core, uint32_t line, enum signal_requ
 	const uint64_t end = await(core, line, request, now);
 	struct prefetch_plan plan;
 
-	plan.count = 0;
+	plan.count = plan.asked = 0;
 	if (has(core->core, MACHINE_PREFETCH_STREAM))
 		follow_stream(core, line, request, now, &plan);
-	if (plan.count)
-		prefetch_send(core, &plan, request, now);
-	else
-		lock_release(&core->core->caches, core->thread);
+	send(core, &plan, request, now);
 	return end;
 }

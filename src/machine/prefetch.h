@@ -10,7 +10,8 @@
 #ifndef MACHINE_PREFETCH_H
 #define MACHINE_PREFETCH_H
 
-#include "machine/state.h"
+#include "machine/cache.h"
+#include "machine/superqueue.h"
 
 /* What L2 prefetches. */
 struct prefetch_request {
@@ -21,15 +22,34 @@ struct prefetch_request {
 
 #define PREFETCH_REQUESTS_MAX 3 /* two of the streamer, and an adjacent line */
 
-/* What a lookup makes L2 ask for: see miss_prefetch(). */
+/* What a lookup makes L2 ask for. */
 struct prefetch_plan {
-	struct prefetch_request requests[PREFETCH_REQUESTS_MAX];
-	unsigned count;
+	struct prefetch_request requests[PREFETCH_REQUESTS_MAX]; /* of lines that are absent */
+	unsigned count, asked;					 /* asked: the others too */
 };
 
 static inline uint32_t prefetch_on(const struct core *core)
 {
 	return __atomic_load_n(&core->prefetch.on, __ATOMIC_RELAXED);
+}
+
+/**
+ * The core's caches are held.
+ * @return whether L2 neither has the line nor waits for it; where it has it, that is counted
+ */
+static MACHINE_INLINE bool prefetch_is_absent(const struct machine_hart *core, uint32_t line,
+					      uint64_t now)
+{
+	const struct machine *machine = core->machine;
+	struct core *shared = core->core;
+	bool has;
+
+	if (superqueue_arrival(&shared->prefetch.queue, machine->desc->superqueue_entries, line,
+			       now) > now)
+		return false;
+	has = l2_find(machine, shared, line) >= 0;
+	shared->l2_prefetch_hits += has;
+	return !has;
 }
 
 /**
@@ -44,8 +64,7 @@ uint64_t prefetch_missed(const struct machine_hart *core, uint32_t line,
 /** L2 has a line, which it looked up at @now. Lets go of the caches. @return as above */
 uint64_t prefetch_hit(struct machine_hart *core, uint32_t line, enum signal_request request,
 		      uint64_t now);
-/** As miss_prefetch(), or the quiet one where nobody listens. */
-void prefetch_send(struct machine_hart *core, const struct prefetch_plan *plan,
-		   enum signal_request request, uint64_t now);
+/** A line that L2 is to have, looked up at @now. Lets go of the caches. */
+void prefetch_one(struct machine_hart *core, uint32_t line, uint64_t now);
 
 #endif
