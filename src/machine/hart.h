@@ -388,16 +388,16 @@ struct machine_hart {
 	unsigned member;      /* of those that run in turns, plus 1; 0: it is none */
 	bool exits;	      /* its host thread ends after it */
 	bool owns_core;
-	bool has_met;		       /* its last request took a line from another core */
-	bool in_turn;		       /* it runs, of the cores that meet: see skew.c */
-	bool watched;		       /* see pipe.h; */
-	uint32_t followed;	       /* and of it, bit: enum machine_pipe_kind */
-	bool tracked;		       /* see waits.h */
-	uint64_t user;		       /* unique number of this hold */
-	uint64_t not_before;	       /* tick at which it begins at the earliest */
-	uint64_t owned_since;	       /* tick */
-	uint64_t next_look;	       /* instruction number: skew and owners are looked at */
-	uint64_t out_since, out_until; /* ticks: requests are counted; many went to the LLC */
+	bool has_met;	      /* its last request took a line from another core */
+	bool in_turn;	      /* it runs, of the cores that meet: see skew.c */
+	bool watched;	      /* see pipe.h; */
+	uint32_t followed;    /* and of it, bit: enum machine_pipe_kind */
+	bool tracked;	      /* see waits.h */
+	uint64_t user;	      /* unique number of this hold */
+	uint64_t not_before;  /* tick at which it begins at the earliest */
+	uint64_t owned_since; /* tick */
+	uint64_t next_look;   /* instruction number: skew and owners are looked at */
+	uint64_t out_since;   /* tick: requests to the LLC are counted from then on */
 	uint32_t out_requests;
 	uint32_t waited, yields; /* see skew.c */
 	uint32_t meetings;	 /* of struct skew, seen */

@@ -52,9 +52,24 @@ static bool is_meeting(const struct skew *skew, const struct machine *machine, u
 	return since_met(skew, now) < SKEW_MEETING * machine->core_ticks;
 }
 
-static bool meets(const struct machine_hart *core)
+/* Whether many of a core's requests go to queues that others may find full. */
+static bool goes_out(const struct skew *skew, uint64_t now)
 {
-	return is_meeting(skew_of(core), core->machine, core->progress->time);
+	return now < __atomic_load_n(&skew->out_until, __ATOMIC_RELAXED);
+}
+
+static void go_out(const struct machine_hart *core)
+{
+	__atomic_store_n(&skew_of(core)->out_until,
+			 core->progress->time + SKEW_OUT_SPAN * core->machine->core_ticks,
+			 __ATOMIC_RELAXED);
+}
+
+static bool takes_turns(const struct machine_hart *core)
+{
+	const uint64_t now = core->progress->time;
+
+	return is_meeting(skew_of(core), core->machine, now) || goes_out(skew_of(core), now);
 }
 
 /*
@@ -114,7 +129,7 @@ void skew_show(struct machine_hart *core)
 	if (hidden) {
 		__atomic_fetch_or(&state->running, core_bit(core->number), __ATOMIC_SEQ_CST);
 		/* Who has woken it is near. */
-		core->out_until = core->progress->time + SKEW_OUT_SPAN * core->machine->core_ticks;
+		go_out(core);
 	}
 	/* Those with which it meets could not go on before it lets them. */
 	wake_awaited(skew, is_alone(core) ? own_quantum(core) : 0);
@@ -187,15 +202,24 @@ struct limit {
 	uint64_t quantum; /* ticks */
 };
 
+static uint64_t at_most(uint64_t quantum, const struct machine_hart *core, uint64_t cycles)
+{
+	const uint64_t most = cycles * core->machine->core_ticks;
+
+	return quantum < most ? quantum : most;
+}
+
 /* @param since  ticks since the two can have met last */
 static uint64_t quantum_of(const struct machine_hart *core, bool in_turns, uint64_t since)
 {
 	const uint64_t quantum = grown(core->machine, since);
-	const uint64_t out = SKEW_QUANTUM_OUT * core->machine->core_ticks;
 
 	if (in_turns)
-		return core->in_turn && !core->has_met ? quantum : 0;
-	return core->progress->time < core->out_until && quantum > out ? out : quantum;
+		return core->in_turn && !core->has_met ? at_most(quantum, core, SKEW_QUANTUM_TURN)
+						       : 0;
+	if (goes_out(skew_of(core), core->progress->time))
+		return at_most(quantum, core, SKEW_QUANTUM_OUT);
+	return quantum;
 }
 
 /* Of cores that meet at one time the first begins. */
@@ -209,9 +233,10 @@ static struct limit limit_by(const struct machine_hart *core, unsigned number, u
 {
 	const struct machine *machine = core->machine;
 	const uint64_t now = core->progress->time;
-	const uint64_t since = machine_max(since_met(skew_of(core), now),
-					   since_met(&machine->state->skew[number], now));
-	const bool in_turns = since < SKEW_MEETING * machine->core_ticks;
+	const struct skew *own = skew_of(core), *other = &machine->state->skew[number];
+	const uint64_t since = machine_max(since_met(own, now), since_met(other, now));
+	const bool in_turns = since < SKEW_MEETING * machine->core_ticks ||
+			      (goes_out(own, now) && goes_out(other, now));
 	const uint64_t quantum = quantum_of(core, in_turns, since);
 
 	return (struct limit){
@@ -220,6 +245,20 @@ static struct limit limit_by(const struct machine_hart *core, unsigned number, u
 	    .reach = shown + quantum - (in_turns && is_preceded(core, number)),
 	    .quantum = quantum,
 	};
+}
+
+/*
+ * Of cores that go on in turns the last one before this core: those before it wake it. So each turn
+ * wakes one thread.
+ */
+static bool limits_more(const struct machine_hart *core, const struct limit *a,
+			const struct limit *b)
+{
+	const uint64_t now = core->progress->time;
+
+	if (a->in_turns && b->in_turns && now >= a->reach && now >= b->reach)
+		return a->reach > b->reach;
+	return a->reach < b->reach;
 }
 
 /* Cores of the caller's own thread cannot move while it waits. @return whether there is another */
@@ -238,7 +277,7 @@ static bool find_limit(const struct machine_hart *core, struct limit *limit)
 		if (!shown || __atomic_load_n(&other->thread, __ATOMIC_RELAXED) == core->thread)
 			continue;
 		candidate = limit_by(core, i, shown);
-		if (found && candidate.reach >= limit->reach)
+		if (found && !limits_more(core, &candidate, limit))
 			continue;
 		*limit = candidate;
 		found = true;
@@ -390,7 +429,7 @@ static bool run_alone(struct machine_hart *core)
 	/* Who defers waits runs its threads one at a time. */
 	if (is_alone(core) || core->machine->defer)
 		return false;
-	if (!meets(core))
+	if (!takes_turns(core))
 		return false;
 	machine_hart_set_waits(core, true);
 	while (!lock_acquire_within(alone, core->thread, ALONE_LOOK_NS)) {
@@ -435,7 +474,7 @@ static void begin_turn(struct machine_hart *core)
 void skew_keep(struct machine_hart *core)
 {
 	core->meetings = __atomic_load_n(&skew_of(core)->meetings, __ATOMIC_RELAXED);
-	if (!meets(core))
+	if (!takes_turns(core))
 		skew_let_others(core);
 	/* Nobody begins before the turn is over. */
 	if (!core->in_turn || skew_is_hidden(core))
@@ -443,7 +482,7 @@ void skew_keep(struct machine_hart *core)
 	while (keep_near(core) && run_alone(core))
 		continue;
 	core->has_met = false;
-	if (core->skew_due && meets(core))
+	if (core->skew_due && takes_turns(core))
 		begin_turn(core);
 }
 
@@ -459,9 +498,9 @@ static void note_out(struct machine_hart *core)
 	}
 	if (++core->out_requests < SKEW_OUT_REQUESTS)
 		return;
-	if (now >= core->out_until)
+	if (!goes_out(skew_of(core), now))
 		core->skew_due = 0;
-	core->out_until = now + span;
+	go_out(core);
 }
 
 void skew_note_request(struct machine_hart *core, bool met)
@@ -495,10 +534,7 @@ void skew_meet(struct machine *machine, unsigned socket, uint32_t cores)
 
 uint64_t skew_quantum(const struct machine_hart *core)
 {
-	const uint64_t quantum = own_quantum(core);
-	const uint64_t most = SKEW_QUANTUM_TURN * core->machine->core_ticks;
-
-	return quantum < most ? quantum : most;
+	return at_most(own_quantum(core), core, SKEW_QUANTUM_TURN);
 }
 
 uint64_t skew_interval(const struct machine_hart *core)

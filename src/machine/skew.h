@@ -5,12 +5,14 @@
  * before the others do (see stall.h). How the host schedules their threads does not count.
  *
  * The quantum is small between cores that take lines from each other, so that they do so in the
- * order of time, and grows with the time since they did. It is bounded where they have queues in
- * common, as many of their requests go to the LLC.
+ * order of time, and grows with the time since they did. It is bounded for a core of which many
+ * requests go to the LLC, where others may find its queues full.
  *
  * Of cores that take lines from each other one runs at a time, until it is ahead of another by the
  * quantum: else one could read what another has written before the machine knows of it. The next
- * is the one whose clock is earliest, not the one that the host wakes first.
+ * is the one whose clock is earliest, not the one that the host wakes first. So do cores of which
+ * many requests go to the LLC: in which order these come decides which rows of the memory are
+ * open, and may decide for a long time how far apart threads are.
  *
  * A thread waits between blocks only. Between an access and its account no other may come in: what
  * the guest's memory holds by then would be later than what the machine knows.
@@ -23,7 +25,7 @@
 /* Core cycles. */
 #define SKEW_QUANTUM_MEETING   50
 #define SKEW_QUANTUM_OUT       100
-#define SKEW_QUANTUM_TURN      500 /* of threads that run in turns: see turns.h */
+#define SKEW_QUANTUM_TURN      500 /* of threads that run in turns: here, and see turns.h */
 #define SKEW_QUANTUM_APART     10000
 #define SKEW_LOOK_INSTRUCTIONS 1024
 #define SKEW_MEETING	       2000 /* after a line was taken: one runs at a time */

@@ -248,6 +248,7 @@ struct skew {
 	_Alignas(64) uint64_t clock; /* tick at its last look plus 1; 0 while it does not run */
 	uint64_t wake_at;	     /* the first tick that another sleeps for; 0: none */
 	uint64_t met_at;	     /* tick: a line was taken from it, or it took one; 0: never */
+	uint64_t out_until;	     /* tick: many of its requests go to the LLC until then */
 	uint32_t epoch;		     /* futex of those that sleep: changes when they are woken */
 	uint32_t sleepers;	     /* of those that wait for it; others yield */
 	uint32_t thread;	     /* host thread that runs it; 0: it is placed, not begun yet */
