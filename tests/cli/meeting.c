@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define PAGE	    4096
 #define THREADS_MAX 64
@@ -127,6 +128,36 @@ static void read_own(int self)
 	sink[self][0] = sum;
 }
 
+#define LARGE_PAGE    ((size_t)2 << 20)
+#define ARRAY_PAGES   6	 /* large ones, of each thread */
+#define PAGES_BETWEEN 19 /* a prime: pages come in another order than they lie in */
+
+static char *arrays;
+
+static void make_arrays(void)
+{
+	const size_t pages = (size_t)threads * ARRAY_PAGES;
+	char *memory = mmap(NULL, (pages + 1) * LARGE_PAGE, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	arrays = memory + (-(size_t)memory & (LARGE_PAGE - 1));
+	for (size_t i = 0; i < pages; i++)
+		arrays[i * PAGES_BETWEEN % pages * LARGE_PAGE] = 1;
+}
+
+/* An array of its own, which exists already. */
+static void scan(int self)
+{
+	const size_t words = ARRAY_PAGES * LARGE_PAGE / sizeof(long);
+	volatile long *array = (volatile long *)(void *)arrays + (size_t)self * words;
+	long sum = 0;
+
+	for (long pass = 0; pass < count; pass++)
+		for (size_t i = 0; i < words; i += 8)
+			sum += array[i];
+	sink[self][0] = sum;
+}
+
 /* Nothing in common: a few KB of its own, again and again. */
 static void apart(int self)
 {
@@ -142,10 +173,14 @@ static void apart(int self)
 static const struct kernel {
 	const char *name;
 	void (*run)(int self);
+	void (*prepare)(void);
 } kernels[] = {
-    {"pingpong", pingpong},  {"false", false_sharing}, {"atomic", atomic_add}, {"spin", spin_lock},
-    {"ticket", ticket_lock}, {"barrier", barrier},     {"produce", produce},   {"read", read_own},
-    {"write", write_own},    {"apart", apart},
+    {.name = "pingpong", .run = pingpong},  {.name = "false", .run = false_sharing},
+    {.name = "atomic", .run = atomic_add},  {.name = "spin", .run = spin_lock},
+    {.name = "ticket", .run = ticket_lock}, {.name = "barrier", .run = barrier},
+    {.name = "produce", .run = produce},    {.name = "read", .run = read_own},
+    {.name = "write", .run = write_own},    {.name = "scan", .run = scan, .prepare = make_arrays},
+    {.name = "apart", .run = apart},
 };
 
 static const struct kernel *kernel;
@@ -185,6 +220,8 @@ int main(int argc, char **argv)
 	count = atol(argv[3]);
 	if (!kernel || threads < 1 || threads > THREADS_MAX || skip > THREADS_MAX)
 		return 2;
+	if (kernel->prepare)
+		kernel->prepare();
 	pthread_mutex_lock(&asleep);
 	for (int i = 0; i < skip; i++)
 		pthread_create(&sleeping[i], NULL, sleep_here, NULL);
