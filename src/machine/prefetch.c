@@ -210,9 +210,11 @@ static inline void send(struct machine_hart *core, const struct prefetch_plan *p
 
 void prefetch_one(struct machine_hart *core, uint32_t line, uint64_t now)
 {
-	struct prefetch_plan plan = {{{line, REQUEST_READ_DATA}}, 0, 0};
+	const struct prefetch_plan plan = {
+	    .requests = {{line, REQUEST_READ_DATA}},
+	    .count = prefetch_is_absent(core, line, now),
+	};
 
-	plan.count = prefetch_is_absent(core, line, now);
 	send(core, &plan, REQUEST_READ_DATA, now);
 }
 
