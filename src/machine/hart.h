@@ -389,7 +389,7 @@ struct machine_hart {
 	bool exits;	      /* its host thread ends after it */
 	bool owns_core;
 	bool has_met;	      /* its last request took a line from another core */
-	bool in_turn;	      /* it runs, of the cores that meet: see skew.c */
+	bool in_turn;	      /* it runs, of those that take turns: see skew.c */
 	bool watched;	      /* see pipe.h; */
 	uint32_t followed;    /* and of it, bit: enum machine_pipe_kind */
 	bool tracked;	      /* see waits.h */

@@ -197,7 +197,7 @@ void skew_hide(struct machine_hart *core)
 /* The core that limits how far another may go, and by what. */
 struct limit {
 	unsigned number;
-	bool in_turns;	  /* the two meet: one runs at a time */
+	bool in_turns;	  /* the two meet, or both go out: one runs at a time */
 	uint64_t reach;	  /* the first tick at which the other may not go on */
 	uint64_t quantum; /* ticks */
 };
@@ -248,8 +248,9 @@ static struct limit limit_by(const struct machine_hart *core, unsigned number, u
 }
 
 /*
- * Of cores that go on in turns the last one before this core: those before it wake it. So each turn
- * wakes one thread.
+ * Of cores for whose turns this one waits it looks at the last, which waits for those before it: so
+ * the end of a turn wakes one thread.
+ * @return whether @a is to be looked at rather than @b
  */
 static bool limits_more(const struct machine_hart *core, const struct limit *a,
 			const struct limit *b)

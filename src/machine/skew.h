@@ -10,9 +10,9 @@
  *
  * Of cores that take lines from each other one runs at a time, until it is ahead of another by the
  * quantum: else one could read what another has written before the machine knows of it. The next
- * is the one whose clock is earliest, not the one that the host wakes first. So do cores of which
- * many requests go to the LLC: in which order these come decides which rows of the memory are
- * open, and may decide for a long time how far apart threads are.
+ * is the one whose clock is earliest, not the one that the host wakes first. Cores of which many
+ * requests go to the LLC take turns too: the order of these requests decides which rows of the
+ * memory are open, and with that how far apart the cores are, often for long.
  *
  * A thread waits between blocks only. Between an access and its account no other may come in: what
  * the guest's memory holds by then would be later than what the machine knows.
@@ -45,7 +45,7 @@ bool skew_is_hidden(const struct machine_hart *core);
 /** As skew_hide(), for a core whose thread has died. */
 void skew_forget(struct machine *machine, unsigned number);
 
-/** The core meets others and runs alone: others may run from now on, until it looks again. */
+/** The core is at its turn: others may run from now on, until it looks again. */
 void skew_let_others(struct machine_hart *core);
 
 /** Whether skew_keep() would wait now, for cores that show where they are. */
