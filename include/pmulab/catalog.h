@@ -228,6 +228,15 @@ enum pmu_field_role {
 	 * is 1, at least */
 	PMU_FIELD_WATERMARK,
 	PMU_FIELD_WATERMARK_OR_MORE,
+	/* Branch records: */
+	PMU_FIELD_BRANCH_ENABLE,   /* branches are recorded */
+	PMU_FIELD_BRANCH_FREEZE,   /* until an overflow interrupts */
+	PMU_FIELD_BRANCH_LEFT_OUT, /* some kinds of them are not */
+	PMU_FIELD_BRANCH_LAST,	   /* number of the youngest record */
+	PMU_FIELD_BRANCH_FROM,
+	PMU_FIELD_BRANCH_TO,
+	PMU_FIELD_BRANCH_SIGN, /* of an address, copies of its highest bit */
+	PMU_FIELD_BRANCH_MISPREDICTED,
 };
 
 /* What a register is for, so that code finds registers without knowing names. */

@@ -428,7 +428,7 @@ def check_register_signals(findings, box, vocabulary):
         if "signal" not in r:
             continue
         where = f"{box['box']}.{r['name']}"
-        if r["role"] not in ("fixed_counter", "free_counter"):
+        if r["role"] not in ("fixed_counter", "free_counter", "sampling"):
             findings.add(where, f"a {r['role']} adds up no signal")
         signal = check_signal(findings, where, box, r["signal"], vocabulary)
         if signal and signal["kind"] != "accumulator":

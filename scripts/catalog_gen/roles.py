@@ -40,7 +40,8 @@ SPELLINGS = {
                    "en_fixed{i}": "fixed_enable", "en_fc{i}": "fixed_enable"},
     "global_status": OVERFLOWS,
     "global_clear": {f"clr_{name}": role for name, role in OVERFLOWS.items()},
-    "sampling": {"freeze_perfmon_on_pmi": "freeze_enable"},
+    "sampling": {"freeze_perfmon_on_pmi": "freeze_enable", "freeze_lbrs_on_pmi": "branch_freeze",
+                 "lbr": "branch_enable", "tos": "branch_last", "mispred": "branch_mispredicted"},
     "prefetch_ctl": {"l2_prefetcher_disable": "streamer_disable",
                      "l2_adjacent_prefetcher_disable": "adjacent_disable",
                      "dcu_prefetcher_disable": "next_line_disable",
@@ -75,6 +76,8 @@ ROLES = (
     "vector", "vector_mask", "overflow_freeze", "overflow_stop", "overflow_wrap", "frozen",
     "accumulator", "streamer_disable", "adjacent_disable", "next_line_disable", "stride_disable",
     "filter_after", "watermark", "watermark_or_more",
+    "branch_enable", "branch_freeze", "branch_left_out", "branch_last", "branch_from", "branch_to",
+    "branch_sign", "branch_mispredicted",
 )
 SELECTORS = {"ev_sel": "event_select", "ev_sel_ext": "event_select_ext", "umask": "unit_mask",
              "occ_sel": "occupancy_select"}
@@ -129,7 +132,7 @@ def check_once(findings, place, register):
         role = field["role"], field["counter"]
         if field["role"] not in ROLES:
             findings.add(f"{place}.{field['name']}", f"unknown role \"{field['role']}\"")
-        elif field["role"] != "none" and role in seen:
+        elif field["role"] not in ("none", "branch_left_out") and role in seen:
             findings.add(place, f"two fields are its {' '.join(map(str, role))}")
         seen.add(role)
 

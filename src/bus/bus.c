@@ -179,6 +179,13 @@ bool bus_may_write(const struct bus_register_ref *ref)
 	       reg->role != PMU_ROLE_SAMPLING && reg->role != PMU_ROLE_PREFETCH_CTL;
 }
 
+/* An emulated machine has nobody else to go by these, and nothing to lose. */
+static bool is_emulated_only(const struct pmu_register *reg)
+{
+	return reg->access != PMU_ACCESS_RV &&
+	       (reg->role == PMU_ROLE_PREFETCH_CTL || reg->role == PMU_ROLE_SAMPLING);
+}
+
 /* An access that a signal or the device has failed once may well pass the next time. */
 static int write_again(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct pmu_access_op *op)
 {
@@ -209,7 +216,7 @@ int pmu_bus_write(struct pmu_bus *bus, struct pmu_ctx *ctx, const struct pmu_acc
 
 	if (error)
 		return error;
-	if (!bus_may_write(&ref) && !(bus->emulated && ref.reg->role == PMU_ROLE_PREFETCH_CTL))
+	if (!bus_may_write(&ref) && !(bus->emulated && is_emulated_only(ref.reg)))
 		return error_set(ctx, PMU_E_RIGHTS, "%s of %s%u is %s (%s)", ref.reg->name,
 				 ref.box->name, ref.instance, never_written(ref.reg),
 				 ref.reg->source);

@@ -49,7 +49,8 @@ struct signal {
 	uint64_t duration; /* spans: cycles; it is there in [time, time + duration);
 			      levels: the number that holds from time on;
 			      accumulators: how much */
-	uint64_t address;  /* physical, of a line, less than 2^46 */
+	uint64_t address;  /* physical, of a line, less than 2^46; virtual, of a branch, */
+	uint64_t target;   /* and where that went */
 	uint8_t request;   /* enum signal_request */
 	uint8_t state;	   /* enum signal_state */
 	uint8_t node;	   /* of the address's home, or as signals.json says */

@@ -266,8 +266,9 @@ static int decode_in_memory(const struct cli *cli, struct record_source *source,
 struct candidates {
 	const char *name;
 	struct record_source found;
-	const struct pmu_pmu *pmu, *other;
-	struct cli_names valid;
+	const struct pmu_pmu *pmu;
+	unsigned owners;
+	struct cli_names valid, pmus;
 };
 
 static void look_in(struct candidates *candidates, const struct pmu_pmu *pmu)
@@ -280,10 +281,9 @@ static void look_in(struct candidates *candidates, const struct pmu_pmu *pmu)
 			cli_names_add(&candidates->valid, pmu_hwrec_name(pmu_box_hwrec(box, j)));
 		if (!record)
 			continue;
-		if (candidates->found.record)
-			candidates->other = pmu;
-		else
-			candidates->pmu = pmu;
+		cli_names_add(&candidates->pmus, pmu_pmu_name(pmu));
+		candidates->owners++;
+		candidates->pmu = pmu;
 		candidates->found.record = record;
 		candidates->found.box = box;
 	}
@@ -297,6 +297,7 @@ int decode_record(const struct cli *cli, const struct record_choice *choice, int
 	const struct pmu_pmu *pmu;
 
 	cli_names_init(&candidates.valid, choice->name);
+	cli_names_init(&candidates.pmus, "");
 	for (size_t i = 0; (pmu = pmu_pmu_at(i)); i++)
 		if (!choice->pmu || choice->pmu == pmu)
 			look_in(&candidates, pmu);
@@ -306,11 +307,9 @@ int decode_record(const struct cli *cli, const struct record_choice *choice, int
 	if (!source->record)
 		return cli_error(cli, EXIT_USAGE, "no hardware record \"%s\"; %s", choice->name,
 				 cli_names_text(&candidates.valid));
-	if (candidates.other)
-		return cli_error(cli, EXIT_USAGE,
-				 "%s and %s both have a record %s: name one with --pmu",
-				 pmu_pmu_name(candidates.pmu), pmu_pmu_name(candidates.other),
-				 pmu_hwrec_name(source->record));
+	if (candidates.owners > 1)
+		return cli_error(cli, EXIT_USAGE, "record %s needs --pmu; %s",
+				 pmu_hwrec_name(source->record), cli_names_text(&candidates.pmus));
 	source->kind = choice->kind;
 	if (pmu_hwrec_size(source->record))
 		return decode_in_memory(cli, source, count, arguments);

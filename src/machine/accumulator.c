@@ -1,5 +1,6 @@
 #include "machine/accumulator.h"
 
+#include "machine/branches.h"
 #include "machine/cause.h"
 #include "machine/private_near.h"
 #include "machine/slice.h"
@@ -372,6 +373,8 @@ void accumulators_report(const struct machine *machine, unsigned core)
 	ticks = ticks_run(state);
 	accumulators_tell_responses(machine, core);
 	if (machine->uarch) {
+		/* First: what counters do with the rest may end who takes them. */
+		branches_tell(machine, core);
 		accumulators_tell_pipe(machine, core);
 		accumulators_tell_front(machine, core);
 	}

@@ -463,6 +463,7 @@ static MACHINE_OUTLINE void refill(struct machine_hart *core, const struct machi
 	if (last->branch == MACHINE_BRANCH_CONDITIONAL)
 		predict_learn(&core->predictor, last->hash);
 	core->progress->mispredicted[last->branch][plan->address != issue->next]++;
+	core->unforeseen = true;
 	known = machine_max(known, mshr_last_arrival(core, last->deciders));
 	known = machine_max(known, issue->decided);
 	begin = machine_max(known, core->progress->time);

@@ -1,5 +1,6 @@
 #include "machine/pipe.h"
 
+#include "machine/branches.h"
 #include "machine/plan.h"
 #include "machine/state.h"
 #include "machine/waits.h"
@@ -74,14 +75,19 @@ void pipe_look(struct machine_hart *core)
 {
 	const struct signal_port *port = &core->machine->port;
 	const uint32_t cycles = asked_cycles(port);
+	const bool recorded = is_asked(port, SIGNAL_CORE_BRANCH_RECORD);
 	const bool watched =
-	    cycles || is_asked(port, SIGNAL_CORE_UOP_RETIRED) || is_asked(port, SIGNAL_CORE_PORT) ||
-	    is_asked(port, SIGNAL_CORE_DIVIDER) || is_asked(port, SIGNAL_CORE_CYCLES_DIVIDING) ||
+	    cycles || recorded || is_asked(port, SIGNAL_CORE_UOP_RETIRED) ||
+	    is_asked(port, SIGNAL_CORE_PORT) || is_asked(port, SIGNAL_CORE_DIVIDER) ||
+	    is_asked(port, SIGNAL_CORE_CYCLES_DIVIDING) ||
 	    is_asked(port, SIGNAL_CORE_LOAD_WAITING) || is_asked(port, SIGNAL_CORE_FLOAT_RETIRED);
 
 	for (unsigned i = 0; watched && !core->watched && i < MACHINE_L0_LINES; i++)
 		core->code[i].line = UINT64_MAX;
 	core->watched = watched;
+	if (recorded && !core->recorded)
+		core->branch_at = 0;
+	core->recorded = recorded;
 	if (cycles != core->followed)
 		follow_cycles(core, cycles);
 }
@@ -322,6 +328,8 @@ void pipe_count(struct machine_hart *core, const struct machine_plan *plan, uint
 		count_cycles(core, plan, late);
 	if (core->tracked)
 		wait_for_loads(core, front);
+	if (core->recorded)
+		branches_note(core, plan->address, plan->address + plan->bytes - front->last_bytes);
 }
 
 void pipe_end_call(struct machine_hart *core)

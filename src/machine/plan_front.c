@@ -139,6 +139,7 @@ size_t plan_front_make(struct machine_plan_front *front, const struct machine_ua
 				    .begin = address};
 
 	memset(front, 0, offsetof(struct machine_plan_front, window));
+	front->last_bytes = count ? ops[count - 1]->length : 0;
 	front->windows = (uint16_t)(last / FRONT_WINDOW - maker.first + 1);
 	memset(front->window, 0, front->windows * sizeof(front->window[0]));
 	fill_parts(front, address);

@@ -32,6 +32,7 @@ struct machine_plan_front {
 	/* Units that data keep ports in which these execute nothing. */
 	uint16_t loading, storing;
 	uint16_t floats[MACHINE_FLOATS]; /* instructions that compute with them, as counted */
+	uint16_t last_bytes;		 /* of the last instruction */
 	uint16_t windows;
 	struct machine_plan_window window[];
 };

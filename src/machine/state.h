@@ -148,6 +148,22 @@ struct core_cycles {
 	uint64_t divisions, reported_divisions[2]; /* times that the divider ceases to be idle */
 };
 
+/* Taken branches: see branches.h. */
+#define CORE_BRANCHES 16 /* that are kept of each kind */
+struct core_branch {
+	uint64_t turn;	   /* its number among those of its kind, from 1 on; 0: it is none */
+	uint64_t order;	   /* its number among all */
+	uint64_t from, to; /* virtual addresses */
+	uint64_t mispredicted;
+};
+struct core_branches {
+	uint64_t count;
+	struct core_branch_ring {
+		uint64_t count, told;
+		struct core_branch kept[CORE_BRANCHES];
+	} rings[MACHINE_BRANCH_KINDS];
+};
+
 struct core {
 	struct lock caches;  /* see private.c */
 	uint32_t users_high; /* users[] and progress[] from here on were never used */
@@ -188,6 +204,7 @@ struct core {
 	struct prefetch prefetch;
 	struct core_waits waits;
 	struct core_cycles cycles;
+	struct core_branches branches;
 
 	/* Who runs here. */
 	struct lock owner;

@@ -15,7 +15,7 @@
 #define PMON_UNITS     128 /* box instances of a socket */
 #define PMON_INSTANCES 32  /* of a box in a socket */
 #define PMON_COUNTERS  11  /* of a box, fixed ones included */
-#define PMON_REGISTERS 48  /* of a box */
+#define PMON_REGISTERS 96  /* of a box */
 
 #define PMON_CODES 256 /* of event selects */
 
@@ -113,6 +113,17 @@ struct pmon_free_counter {
 	uint16_t signal;
 };
 
+/* Records of a core's branches, by index in the box: see branches.h. */
+struct pmon_branches {
+	uint8_t count; /* 0: there are none */
+	uint8_t control, select, last;
+	uint8_t from, to; /* of the first record; the others follow */
+	uint16_t signal;
+	struct pmon_field enable, freeze, number;
+	uint64_t address, mispredicted; /* bits of a record's from */
+	uint32_t wrong;			/* qualifier of what was mispredicted */
+};
+
 struct pmon_core {
 	uint8_t control, status, clear; /* global ones of the core, by index in the box */
 	uint8_t debug;			/* PMON_NO_REGISTER: a PMI freezes nothing */
@@ -120,6 +131,7 @@ struct pmon_core {
 	struct pmon_core_counter counters[PMON_COUNTERS];
 	struct pmon_free_counter frees[PMON_FREE_COUNTERS];
 	uint8_t free_count;
+	struct pmon_branches branches;
 };
 
 static inline bool pmon_is_core(const struct pmon_box *box)

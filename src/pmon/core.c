@@ -5,6 +5,7 @@
 #include "catalog/find.h"
 #include "catalog/select.h"
 #include "catalog/threshold.h"
+#include "pmon/branches.h"
 #include "pmon/describe.h"
 #include "pmon/registers.h"
 
@@ -75,7 +76,7 @@ static bool describe_others(struct pmon_core *core, const struct pmu_box *box)
 		core->frees[core->free_count++] =
 		    (struct pmon_free_counter){(uint8_t)r, reg->signal};
 	}
-	return true;
+	return pmon_describe_branches(&core->branches, box);
 }
 
 bool pmon_describe_core(struct pmon_core *core, struct pmon_box *desc)
@@ -221,6 +222,8 @@ uint64_t pmon_core_configure(const struct pmon *pmon, struct pmon_unit *unit)
 		if (selected.rest)
 			subscribed[pmon->routes[pmon->core_clock].slot] |= (uint16_t)(1u << k);
 	}
+	if (pmon_branches_on(pmon, unit))
+		subscribed[pmon->routes[pmon->core.branches.signal].slot] |= PMON_RECORDS;
 	for (unsigned slot = 0; slot < PMON_SLOTS; slot++)
 		changed |= (uint64_t)(subscribed[slot] != unit->subscribed[slot]) << slot;
 	memcpy(unit->subscribed, subscribed, sizeof(subscribed));
@@ -236,6 +239,8 @@ static void overflow(struct pmon *pmon, struct pmon_unit *unit, unsigned index)
 	if (!(control & core->counters[index].interrupt))
 		return;
 	eventcount_advance(&pmon->state->sockets[unit->socket].interrupts[unit->instance]);
+	if (pmon_branches_interrupt(pmon, unit))
+		unit->unrecorded = true;
 	if (core->debug != PMON_NO_REGISTER && unit->regs[core->debug] & core->freeze_on_pmi.mask)
 		unit->frozen = true;
 }
@@ -282,7 +287,9 @@ void pmon_core_receive(struct pmon *pmon, struct pmon_unit *unit, unsigned slot,
 	for (unsigned i = 0; i < core->free_count; i++)
 		if (core->frees[i].signal == signal->id)
 			unit->regs[core->frees[i].reg] += amount;
-	for (unsigned subscribed = unit->subscribed[slot]; subscribed;
+	if (signal->id == core->branches.signal && !pmon_branches_take(pmon, unit, signal))
+		return;
+	for (unsigned subscribed = unit->subscribed[slot] & ~PMON_RECORDS; subscribed;
 	     subscribed &= subscribed - 1) {
 		unsigned index = (unsigned)__builtin_ctz(subscribed);
 		struct pmon_counter *counter = &unit->counters[index];
@@ -305,10 +312,11 @@ void pmon_core_receive(struct pmon *pmon, struct pmon_unit *unit, unsigned slot,
  */
 void pmon_core_settle(struct pmon *pmon, struct pmon_unit *unit)
 {
-	if (!unit->frozen)
+	if (!unit->frozen && !unit->unrecorded)
 		return;
-	unit->frozen = false;
-	unit->regs[pmon->core.control] = 0;
+	if (unit->frozen)
+		unit->regs[pmon->core.control] = 0;
+	unit->frozen = unit->unrecorded = false;
 	pmon_configure(pmon, unit, 0);
 }
 

@@ -20,6 +20,7 @@
 #define PMON_SOCKETS 8
 #define PMON_CORES   64 /* bits of a PMI core mask */
 #define PMON_SLOTS   64 /* signals that one box counts */
+#define PMON_RECORDS 0x8000
 #define PMON_LEVELS  32 /* numbers of all level signals of one box */
 
 #define PMON_UNIT_WORDS (PMON_UNITS / 64) /* of sets of a socket's units */
@@ -31,6 +32,7 @@
 #define PMON_WINDOW 2048
 static_assert(PMON_WINDOW < PMON_RING, "what waits has to fit");
 static_assert(PMON_SLOTS <= 64, "a bit each of what pmon_enable() takes");
+static_assert(PMON_RECORDS >> PMON_COUNTERS != 0, "not a counter's bit");
 
 enum pmon_check {
 	CHECK_ANY = 1 << 0,   /* one of the qualifiers in `any` holds, or an alternative */
@@ -105,7 +107,8 @@ struct pmon_level {
 };
 
 struct pmon_unit {
-	uint16_t subscribed[PMON_SLOTS]; /* bit n: counter n subscribes to the signal */
+	/* Bit n: counter n subscribes to the signal; PMON_RECORDS: a core's branch records do. */
+	uint16_t subscribed[PMON_SLOTS];
 	uint64_t closed; /* bit n: the taps of the signal in slot n are to be opened: see taps.h */
 	uint8_t socket, box, instance;
 	uint8_t last_control; /* counter whose control was written last, + 1; 0: something else */
@@ -115,6 +118,7 @@ struct pmon_unit {
 	uint16_t reporting;   /* bit n: so does counter n, and reports its overflow */
 	uint16_t followers;   /* bit n: counter n counts what counter 0 sees */
 	bool frozen;	      /* by its own box control; of a core: a PMI is to stop its counters */
+	bool unrecorded;      /* of a core: a PMI has ended its branch records */
 	bool needs_signals;   /* totals are not enough */
 	uint64_t sent; /* status bits whose overflow was sent to the UBox and that still stand */
 	struct pmon_counter counters[PMON_COUNTERS];

@@ -110,12 +110,18 @@ class Memory(Decode):
         self.refused("--hwrec", "pebs", says=["file"])
         self.refused("--hwrec", "pebs", "--kind", "tlb", "0x1", says=["no kinds"])
         self.refused("--hwrec", "pebbs", "0x1", says=["did you mean pebs?"])
-        self.refused("--pmu", "xeon-e5v4", "--hwrec", "pebs", "0x1", says=["no hardware records"])
+        self.refused("--pmu", "nehalem-uncore", "--hwrec", "pebs", "0x1", says=["no hardware records"])
+        self.refused("--pmu", "xeon-e5v4", "--hwrec", "pebs", "0x1", says=["valid: lbr"])
+        self.refused("--hwrec", "lbr", *branches(3), says=["xeon-e5v4", "xeon-e5", "nehalem"])
 
 
 class Registers(Decode):
     def test_branch_stack(self):
-        record = pmulab_json("decode", "--pmu", "nehalem", "--hwrec", "lbr", *branches(3))
+        for pmu in "nehalem", "xeon-e5", "xeon-e5v4":
+            self.check_branch_stack(pmu)
+
+    def check_branch_stack(self, pmu):
+        record = pmulab_json("decode", "--pmu", pmu, "--hwrec", "lbr", *branches(3))
         self.assertEqual(set(record), RECORD_KEYS)
         self.assertEqual([e["entry"] for e in record["entries"]],
                          [str((3 - age) % 16) for age in range(16)])
@@ -126,7 +132,7 @@ class Registers(Decode):
                                              "to": hex(0x2000 + age * 0x100).upper()
                                              .replace("X", "x"),
                                              "mispredicted": age == 1})
-        lines = pmulab("decode", "--hwrec", "lbr", *branches(3)).stdout.splitlines()
+        lines = pmulab("decode", "--pmu", pmu, "--hwrec", "lbr", *branches(3)).stdout.splitlines()
         self.assertEqual(lines[1].split(), ["AGE", "ENTRY", "KIND", "from", "to", "mispredicted"])
         self.assertEqual(lines[2].split(), ["0", "3", "branch", "0x1000", "0x2000", "no"])
         self.assertEqual(lines[3].split(), ["1", "2", "branch", "0x1100", "0x2100", "yes"])

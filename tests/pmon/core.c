@@ -100,17 +100,18 @@ static void test_resets(void **state UNUSED)
 
 	for (size_t i = 0; i < sizeof(zero) / sizeof(zero[0]); i++)
 		assert_int_equal(fixture_msr(&fixture, zero[i]), 0);
-	/* Full-width writes and freeze in SMM; neither PEBS nor branch records. */
-	assert_int_equal(fixture_msr(&fixture, CAPABILITIES), 0x3000);
+	/* Full-width writes and freeze in SMM; no PEBS; branch records with flags of transactions.
+	 */
+	assert_int_equal(fixture_msr(&fixture, CAPABILITIES), 0x3004);
 	/* Fast strings, counters, no BTS, no PEBS, no turbo. */
 	assert_int_equal(fixture_msr(&fixture, MISC_ENABLE),
 			 1ull << 38 | 1 << 12 | 1 << 11 | 1 << 7 | 1);
 }
 
-/* Neither a ninth counter nor energy, temperature or branch records. */
+/* Neither a ninth counter nor energy, temperature or the branch before an exception. */
 static void test_absent(void **state UNUSED)
 {
-	static const uint32_t absent[] = {0xC9, 0x18E, 0x30C, 0x4C9, 0x606, 0x611, 0x19C, 0x1C9};
+	static const uint32_t absent[] = {0xC9, 0x18E, 0x30C, 0x4C9, 0x606, 0x611, 0x19C, 0x1DD};
 	uint64_t value;
 
 	for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++) {
@@ -443,7 +444,7 @@ static void test_faults(void **state UNUSED)
 	} faults[] = {
 	    {CTRL, EN_PMC(8), PMU_E_RANGE},	  {CTRL, EN_FIXED(3), PMU_E_RANGE},
 	    {FIXED_CTRL, 0x1000, PMU_E_RANGE},	  {EVTSEL(0), 1ull << 32, PMU_E_RANGE},
-	    {OVF_CTRL, EN_PMC(8), PMU_E_RANGE},	  {DEBUGCTL, 1, PMU_E_RANGE},
+	    {OVF_CTRL, EN_PMC(8), PMU_E_RANGE},	  {DEBUGCTL, 2, PMU_E_RANGE},
 	    {PEBS_ENABLE, 1, PMU_E_RANGE},	  {STATUS, 0, PMU_E_RIGHTS},
 	    {CAPABILITIES, 0x3000, PMU_E_RIGHTS}, {0xCE, 0, PMU_E_RIGHTS},
 	};

@@ -76,6 +76,12 @@ static void open_filters(const struct pmu_box *box)
 		const struct pmu_register *reg = &box->registers[i];
 		uint64_t value = 0;
 
+		const struct pmu_field *records =
+		    pmu_field_by_role(reg, PMU_FIELD_BRANCH_ENABLE, 0);
+
+		/* Of what is recorded, what is counted is what is recorded. */
+		if (records)
+			write_register(box, reg, pmu_mask(records->hi, records->lo));
 		if (reg->role != PMU_ROLE_FILTER)
 			continue;
 		for (size_t f = 0; f < reg->field_count; f++)
