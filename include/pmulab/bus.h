@@ -109,7 +109,7 @@ void pmu_bus_free(struct pmu_bus *bus);
 
 /**
  * Does one access. Only registers that the catalog names can be written, whatever is behind the
- * bus.
+ * bus; those of samples, branch records and prefetchers on an emulated machine alone.
  * @return 0; PMU_E_UNKNOWN for a register that is not there; PMU_E_RIGHTS for a write the catalog
  *         does not allow; PMU_E_RANGE for a value wider than the register; PMU_E_IO
  */

@@ -70,6 +70,11 @@ static void test_refusals(void **state)
 	assert_int_equal(write_op(fixture, 0, PMU_SPACE_MSR, 0x10, 64, 0), PMU_E_RIGHTS);
 	assert_int_equal(write_op(fixture, 0, PMU_SPACE_MSR, 0x3FC, 64, 0), PMU_E_RIGHTS);
 	assert_non_null(strstr(pmu_message(fixture->ctx), "counts at all times"));
+	/* Branch records, of which an emulated machine alone takes writes. */
+	assert_int_equal(write_op(fixture, 0, PMU_SPACE_MSR, 0x1D9, 64, 1), PMU_E_RIGHTS);
+	assert_int_equal(write_op(fixture, 0, PMU_SPACE_MSR, 0x1C8, 64, 0), PMU_E_RIGHTS);
+	assert_int_equal(write_op(fixture, 0, PMU_SPACE_MSR, 0x680, 64, 0), PMU_E_RIGHTS);
+	assert_non_null(strstr(pmu_message(fixture->ctx), "directs what the processor stores"));
 	assert_int_equal(write_op(fixture, 0, PMU_SPACE_MSR, 0xE00, 64, 0), PMU_E_UNKNOWN);
 	assert_int_equal(write_op(fixture, 2, PMU_SPACE_MSR, 0xE00, 32, 0), PMU_E_UNKNOWN);
 	assert_int_equal(write_op(fixture, 0, PMU_SPACE_PCI, 0xF3098, 32, 0), PMU_E_RIGHTS);
