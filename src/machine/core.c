@@ -443,6 +443,8 @@ static void clear_hart(struct machine_hart *core, struct machine *machine)
 	core->reorder_window = machine->desc->reorder_window;
 	core->l2_ticks = private_l2_ticks(machine);
 	front_init(core);
+	if (machine->uarch)
+		predict_init(&core->predictor, machine->uarch);
 	issue_init(core);
 	buffers_init(core);
 	tlb_init(core);

@@ -10,14 +10,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "machine/uarch.h"
+
+/* At most. */
 #define PREDICT_BASE	4096
 #define PREDICT_TAGGED	2048
 #define PREDICT_TARGETS 512
 #define PREDICT_RETURNS 16
 
-#define PREDICT_NEAR ((UINT64_C(1) << 12) - 1) /* histories: the last so many jumps */
-#define PREDICT_FAR  ((UINT64_C(1) << 44) - 1)
-#define PREDICT_MIX  UINT64_C(0xd6e8feb86659fd93)
+#define PREDICT_MIX UINT64_C(0xd6e8feb86659fd93)
 
 /* A counter of a history: not below 0 predicts that the jump is taken. */
 struct predict_entry {
@@ -30,15 +31,21 @@ struct predict_target {
 	uint64_t address;
 };
 
-/* Valid when zeroed. Of a hart. */
+/* Of a hart. */
 struct predictor {
-	uint64_t history;	   /* of jumps, the last one lowest; 1: taken */
+	uint64_t history;		/* of jumps, the last one lowest; 1: taken */
+	uint64_t near_jumps, far_jumps; /* bits of it */
+	/* Entries that there are, less one; of those with tags, bits of a mix beyond the index. */
+	uint32_t base_mask, target_mask, return_mask, tagged_shift;
 	int8_t base[PREDICT_BASE]; /* -2 to 1 */
 	struct predict_entry near[PREDICT_TAGGED], far[PREDICT_TAGGED];
 	struct predict_target targets[PREDICT_TARGETS];
 	uint64_t returns[PREDICT_RETURNS];
 	uint32_t calls; /* not returned from */
 };
+
+/** For one that is zeroed. */
+void predict_init(struct predictor *predictor, const struct machine_uarch *uarch);
 
 /** A number for a branch at an address. */
 static inline uint32_t predict_hash(uint64_t address)
@@ -63,14 +70,15 @@ struct predict_key {
 	uint8_t tag;
 };
 
-static inline struct predict_key predict_key_of(uint64_t history, uint32_t hash)
+/* An index is the highest bits of the mix. */
+static inline struct predict_key predict_key_of(const struct predictor *predictor, uint64_t history,
+						uint32_t hash)
 {
 	const uint64_t mixed = (history + hash) * PREDICT_MIX;
 
-	return (struct predict_key){(uint32_t)(mixed >> 53), (uint8_t)(mixed >> 40)};
+	return (struct predict_key){(uint32_t)(mixed >> predictor->tagged_shift),
+				    (uint8_t)(mixed >> 40)};
 }
-
-_Static_assert(PREDICT_TAGGED == 1 << (64 - 53), "an index is the highest bits of the mix");
 
 /* @return whether the counter predicted it */
 static inline bool predict_count(int8_t *counter, bool taken, int least, int most)
@@ -81,30 +89,32 @@ static inline bool predict_count(int8_t *counter, bool taken, int least, int mos
 	return (before >= 0) == taken;
 }
 
-static inline struct predict_key predict_near(uint64_t history, uint32_t hash)
+static inline struct predict_key predict_near(const struct predictor *predictor, uint64_t history,
+					      uint32_t hash)
 {
-	return predict_key_of(history & PREDICT_NEAR, hash);
+	return predict_key_of(predictor, history & predictor->near_jumps, hash);
 }
 
-static inline struct predict_key predict_far(uint64_t history, uint32_t hash)
+static inline struct predict_key predict_far(const struct predictor *predictor, uint64_t history,
+					     uint32_t hash)
 {
-	return predict_key_of(history & PREDICT_FAR, ~hash);
+	return predict_key_of(predictor, history & predictor->far_jumps, ~hash);
 }
 
 static inline bool predict_conditional(struct predictor *predictor, uint32_t hash, bool taken)
 {
 	const uint64_t history = predictor->history;
-	struct predict_key key = predict_far(history, hash);
+	struct predict_key key = predict_far(predictor, history, hash);
 	struct predict_entry *entry = &predictor->far[key.index];
 
 	predictor->history = history << 1 | taken;
 	if (entry->tag == key.tag)
 		return predict_count(&entry->counter, taken, -4, 3);
-	key = predict_near(history, hash);
+	key = predict_near(predictor, history, hash);
 	entry = &predictor->near[key.index];
 	return entry->tag == key.tag
 		   ? predict_count(&entry->counter, taken, -4, 3)
-		   : predict_count(&predictor->base[hash % PREDICT_BASE], taken, -2, 1);
+		   : predict_count(&predictor->base[hash & predictor->base_mask], taken, -2, 1);
 }
 
 #endif

@@ -55,6 +55,10 @@ struct machine_uarch {
 	uint32_t dsb_sets, dsb_ways, dsb_way_uops, dsb_window_ways, dsb_switch;
 	uint32_t loop_buffer;  /* micro-operations of a loop that needs neither */
 	uint32_t decode_queue; /* that wait for issue */
+	/* Branches: counters by address; those with tags, of histories of the last so many jumps;
+	 * targets, returns. */
+	uint32_t predict_base, predict_tagged, predict_near, predict_far;
+	uint32_t predict_targets, predict_returns;
 	/* TLBs: entries for pages of 4 KB and for large ones, of which the ITLB has one set. */
 	uint32_t itlb_entries, itlb_ways, itlb_large;
 	uint32_t dtlb_entries, dtlb_ways, dtlb_large, dtlb_large_ways;

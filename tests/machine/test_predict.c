@@ -8,14 +8,24 @@
 #define ROUNDS	4000
 #define WARM_UP 2000
 
+static const struct machine_uarch *described; /* NULL: Broadwell's core */
+
+static struct predictor *new_predictor(void)
+{
+	struct predictor *predictor = calloc(1, sizeof(*predictor));
+
+	assert_non_null(predictor);
+	predict_init(predictor, described ? described : machine_uarch_find("broadwell"));
+	return predictor;
+}
+
 /* Of a jump whose i-th execution is taken(i), alone: how many are not foreseen once it is known. */
 static unsigned misses(bool (*taken)(unsigned i))
 {
-	struct predictor *predictor = calloc(1, sizeof(*predictor));
+	struct predictor *predictor = new_predictor();
 	const uint32_t hash = predict_hash(0x401000);
 	unsigned misses = 0;
 
-	assert_non_null(predictor);
 	for (unsigned i = 0; i < WARM_UP + ROUNDS; i++) {
 		if (predict_conditional(predictor, hash, taken(i)))
 			continue;
@@ -82,10 +92,9 @@ static void random_jumps_are_not_foreseen(void **state)
 
 static void returns_match_calls(void **state)
 {
-	struct predictor *predictor = calloc(1, sizeof(*predictor));
+	struct predictor *predictor = new_predictor();
 
 	(void)state;
-	assert_non_null(predictor);
 	for (unsigned i = 0; i < PREDICT_RETURNS; i++)
 		predict_call(predictor, 0x1000 + i);
 	for (unsigned i = PREDICT_RETURNS; i-- > 0;)
@@ -102,12 +111,11 @@ static void returns_match_calls(void **state)
 /* A switch that goes round by its history; one that changes is mispredicted once. */
 static void computed_targets(void **state)
 {
-	struct predictor *predictor = calloc(1, sizeof(*predictor));
+	struct predictor *predictor = new_predictor();
 	const uint32_t hash = predict_hash(0x402000);
 	unsigned missed = 0;
 
 	(void)state;
-	assert_non_null(predictor);
 	for (unsigned i = 0; i < 2000; i++)
 		if (!predict_indirect(predictor, hash, 0x5000 + i % 3 * 0x40) && i >= 1000)
 			missed++;
@@ -116,12 +124,34 @@ static void computed_targets(void **state)
 	free(predictor);
 }
 
+/* What the shorter history shows of forty rounds is the same from the fifth on. */
+static void cores_differ(void **state)
+{
+	struct machine_uarch small = *machine_uarch_find("broadwell");
+	struct predictor *predictor;
+
+	(void)state;
+	small.predict_near = 2;
+	small.predict_far = 4;
+	small.predict_returns = 4;
+	described = &small;
+	assert_int_equal(misses(always), 0);
+	assert_true(misses(loops_forty_times) >= ROUNDS / 40);
+	predictor = new_predictor();
+	for (unsigned i = 0; i < 5; i++)
+		predict_call(predictor, 0x1000 + i);
+	for (unsigned i = 4; i > 0; i--)
+		assert_true(predict_return(predictor, 0x1000 + i));
+	assert_false(predict_return(predictor, 0x1000));
+	free(predictor);
+	described = NULL;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(learns_patterns),
-	    cmocka_unit_test(random_jumps_are_not_foreseen),
-	    cmocka_unit_test(returns_match_calls),
+	    cmocka_unit_test(learns_patterns),	   cmocka_unit_test(random_jumps_are_not_foreseen),
+	    cmocka_unit_test(returns_match_calls), cmocka_unit_test(cores_differ),
 	    cmocka_unit_test(computed_targets),
 	};
 
