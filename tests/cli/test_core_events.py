@@ -105,8 +105,8 @@ class Cycles(unittest.TestCase):
         return [sum(count["count"] for count in report["counts"][n * cores:][:cores])
                 for n in range(len(events))]
 
-    def check(self, program, event, most, slack):
-        """@slack: what the sum may have more than the levels, of it"""
+    def check(self, program, event, most, slack, left=0):
+        """@slack: what the sum may have more than the levels, of it, and @left: cycles beside"""
         levels = [f"{event}:cmask={n}" for n in range(1, most + 1)]
         sum_, none, rises, cycles, *found = self.counts(
             program, [event, f"{event}:cmask=1:inv", f"{event}:cmask=1:edge",
@@ -116,7 +116,7 @@ class Cycles(unittest.TestCase):
         self.assertEqual(found, sorted(found, reverse=True), event)
         self.assertEqual(found[-1], 0, event)
         self.assertLessEqual(sum(found), sum_ + most, event)
-        self.assertGreaterEqual(sum(found), sum_ * (1 - slack) - most, event)
+        self.assertGreaterEqual(sum(found), sum_ * (1 - slack) - most - left, event)
         self.assertLessEqual(rises, found[0], event)
         self.assertGreater(rises, found[0] // 500, event)
         return sum(found) - sum_
@@ -141,12 +141,13 @@ class Cycles(unittest.TestCase):
 
     def test_waits(self):
         """Some requests begin before a thread has noticed the counter; 10 fill buffers, and one of
-        the code; what the L2 prefetches may come when the program is over."""
+        the code; what the L2 prefetches may come when the program is over, and so may two walks of
+        four reads of memory each, some 290 cycles a read."""
         for program in self.programs:
             self.check(program, "L1D_PEND_MISS.PENDING", 12, 0.02)
             self.check(program, "OFFCORE_REQUESTS_OUTSTANDING.DEMAND_DATA_RD", 16, 0.02)
             self.check(program, "OFFCORE_REQUESTS_OUTSTANDING.ALL_DATA_RD", 16, 0.05)
-            self.check(program, "DTLB_LOAD_MISSES.WALK_DURATION", 2, 0.02)
+            self.check(program, "DTLB_LOAD_MISSES.WALK_DURATION", 2, 0.02, left=2 * 4 * 290)
 
     def test_pending(self):
         for program in self.programs:
