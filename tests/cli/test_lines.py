@@ -122,6 +122,9 @@ LINES = [
     (["list", "--as", "vtune"], 2, [], ["no tool", "perf, likwid, libpfm4, pcm"]),
     # Lists and descriptions
     (["list", "-M", SMALL, "cas_count"], 0, ["imc.CAS_COUNT"], []),
+    (["list", "-M", SMALL, "inst_retired"], 0, ["core.INST_RETIRED", "core.BR_INST_RETIRED"], []),
+    (["list", "encodings", "-M", SMALL, "uops_issued"], 0, ["UOPS_ISSUED.ANY", "UOPS_ISSUED.STALL_CYCLES"], []),
+    (["show", "-M", SMALL, "core.UOPS_ISSUED.ANY"], 0, ["b00000001  All."], []),
     (["list", "-M", "none"], 2, [], ["no machine", SMALL]),
     (["list", "evnts", "cas"], 2, [], ["no kind", "events", "encodings", "did you mean events?"]),
     (["list", "events", "cas", "more"], 2, [], ["at most one TEXT"]),
