@@ -54,8 +54,9 @@ struct pmu_register {
 	const struct pmu_field *fields; /* from the top bit down, covering every bit */
 	size_t field_count;
 	const char *event; /* what a fixed counter counts, as events are named; "": no name */
-	uint16_t signal; /* fixed and free counters: what they add up, enum pmu_signal_id; 0: cycles
-			    of the box's clock; of what has the youngest record: what is recorded */
+	uint16_t
+	    signal; /* fixed and free counters: what they add up, enum pmu_signal_id; 0: cycles
+		       of the box's clock; of the number of the youngest record: what is recorded */
 	const char *source;
 };
 
