@@ -374,7 +374,7 @@ void accumulators_report(const struct machine *machine, unsigned core)
 	accumulators_tell_responses(machine, core);
 	if (machine->uarch) {
 		/* First: what counters do with the rest may end who takes them. */
-		branches_tell(machine, core);
+		branches_report(machine, core);
 		accumulators_tell_pipe(machine, core);
 		accumulators_tell_front(machine, core);
 	}

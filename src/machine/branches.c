@@ -5,18 +5,18 @@ static void add(struct core_branches *branches, enum machine_branch kind,
 		const struct core_branch *branch)
 {
 	struct core_branch_ring *ring = &branches->rings[kind];
-	const uint64_t turn = __atomic_fetch_add(&ring->count, 1, __ATOMIC_RELAXED) + 1;
+	const uint64_t number = __atomic_fetch_add(&ring->count, 1, __ATOMIC_RELAXED) + 1;
 	const uint64_t order = __atomic_add_fetch(&branches->count, 1, __ATOMIC_RELAXED);
-	struct core_branch *entry = &ring->kept[turn % CORE_BRANCHES];
+	struct core_branch *entry = &ring->kept[number % CORE_BRANCHES];
 
 	/* Who reads it meanwhile finds that it is none. */
-	__atomic_store_n(&entry->turn, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&entry->number, 0, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	__atomic_store_n(&entry->order, order, __ATOMIC_RELAXED);
 	__atomic_store_n(&entry->from, branch->from, __ATOMIC_RELAXED);
 	__atomic_store_n(&entry->to, branch->to, __ATOMIC_RELAXED);
 	__atomic_store_n(&entry->mispredicted, branch->mispredicted, __ATOMIC_RELAXED);
-	__atomic_store_n(&entry->turn, turn, __ATOMIC_RELEASE);
+	__atomic_store_n(&entry->number, number, __ATOMIC_RELEASE);
 }
 
 /* A conditional one to what stands after it anyway is taken for one that is not taken. */
@@ -47,61 +47,63 @@ void branches_note(struct machine_hart *core, uint64_t address, uint64_t last)
 	core->branch_at = last;
 }
 
-/* What is to be told. */
-struct told {
+/* What is to be emitted. */
+struct new_branch {
 	struct core_branch branch;
 	uint32_t qualifier;
 	uint64_t count; /* that it stands for */
 };
 
 /* @return whether it is still there */
-static bool read_entry(const struct core_branch *entry, uint64_t turn, struct core_branch *branch)
+static bool read_entry(const struct core_branch *entry, uint64_t number, struct core_branch *branch)
 {
-	if (__atomic_load_n(&entry->turn, __ATOMIC_ACQUIRE) != turn)
+	if (__atomic_load_n(&entry->number, __ATOMIC_ACQUIRE) != number)
 		return false;
 	branch->order = __atomic_load_n(&entry->order, __ATOMIC_RELAXED);
 	branch->from = __atomic_load_n(&entry->from, __ATOMIC_RELAXED);
 	branch->to = __atomic_load_n(&entry->to, __ATOMIC_RELAXED);
 	branch->mispredicted = __atomic_load_n(&entry->mispredicted, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return __atomic_load_n(&entry->turn, __ATOMIC_RELAXED) == turn;
+	return __atomic_load_n(&entry->number, __ATOMIC_RELAXED) == number;
 }
 
-/* @return how many more there are in @told. One that is being written is told the next time. */
-static unsigned take_new(struct core_branch_ring *ring, uint32_t qualifier, struct told *told)
+/* @return how many more there are in @fresh. One that is being written is emitted the next time. */
+static unsigned take_new(struct core_branch_ring *ring, uint32_t qualifier,
+			 struct new_branch *fresh)
 {
 	const uint64_t count = __atomic_load_n(&ring->count, __ATOMIC_RELAXED);
-	uint64_t turn = ring->told + 1, missed = 0;
+	uint64_t number = ring->reported + 1, missed = 0;
 	unsigned found = 0;
 
-	if (count - ring->told > CORE_BRANCHES)
-		missed = count - ring->told - CORE_BRANCHES;
-	for (turn += missed; turn <= count; turn++) {
-		if (!read_entry(&ring->kept[turn % CORE_BRANCHES], turn, &told[found].branch)) {
+	if (count - ring->reported > CORE_BRANCHES)
+		missed = count - ring->reported - CORE_BRANCHES;
+	for (number += missed; number <= count; number++) {
+		if (!read_entry(&ring->kept[number % CORE_BRANCHES], number,
+				&fresh[found].branch)) {
 			missed++;
 			continue;
 		}
-		told[found].qualifier = qualifier;
-		told[found++].count = 1 + missed;
-		ring->told = turn;
+		fresh[found].qualifier = qualifier;
+		fresh[found++].count = 1 + missed;
+		ring->reported = number;
 		missed = 0;
 	}
 	return found;
 }
 
-static void sort(struct told *told, unsigned count)
+static void sort(struct new_branch *fresh, unsigned count)
 {
 	for (unsigned i = 1; i < count; i++) {
-		const struct told one = told[i];
+		const struct new_branch one = fresh[i];
 		unsigned at = i;
 
-		for (; at && told[at - 1].branch.order > one.branch.order; at--)
-			told[at] = told[at - 1];
-		told[at] = one;
+		for (; at && fresh[at - 1].branch.order > one.branch.order; at--)
+			fresh[at] = fresh[at - 1];
+		fresh[at] = one;
 	}
 }
 
-void branches_tell(const struct machine *machine, unsigned core)
+void branches_report(const struct machine *machine, unsigned core)
 {
 	static const uint32_t qualifiers[MACHINE_BRANCH_KINDS] = {
 	    [MACHINE_BRANCH_CONDITIONAL] = QUALIFIER_CORE_BRANCH_RECORD_CONDITIONAL,
@@ -112,22 +114,22 @@ void branches_tell(const struct machine *machine, unsigned core)
 	    [MACHINE_BRANCH_RETURN] = QUALIFIER_CORE_BRANCH_RECORD_RETURN,
 	};
 	struct core_branches *branches = &machine->cores[core].branches;
-	struct told told[MACHINE_BRANCH_KINDS * CORE_BRANCHES];
+	struct new_branch fresh[MACHINE_BRANCH_KINDS * CORE_BRANCHES];
 	unsigned count = 0;
 
 	for (unsigned kind = 0; kind < MACHINE_BRANCH_KINDS; kind++)
-		count += take_new(&branches->rings[kind], qualifiers[kind], &told[count]);
-	sort(told, count);
+		count += take_new(&branches->rings[kind], qualifiers[kind], &fresh[count]);
+	sort(fresh, count);
 	for (unsigned i = 0; i < count; i++) {
-		const struct core_branch *branch = &told[i].branch;
+		const struct core_branch *branch = &fresh[i].branch;
 		const struct signal signal = {
 		    .id = SIGNAL_CORE_BRANCH_RECORD,
 		    .socket = (uint8_t)machine_socket(machine, core),
 		    .unit = (uint8_t)(core % machine->desc->cores),
 		    .qualifiers =
-			told[i].qualifier |
+			fresh[i].qualifier |
 			(branch->mispredicted ? QUALIFIER_CORE_BRANCH_RECORD_MISPREDICTED : 0),
-		    .duration = told[i].count,
+		    .duration = fresh[i].count,
 		    .address = branch->from,
 		    .target = branch->to,
 		};

@@ -393,9 +393,9 @@ struct machine_hart {
 	bool watched;	      /* see pipe.h; */
 	uint32_t followed;    /* and of it, bit: enum machine_pipe_kind */
 	bool tracked;	      /* see waits.h */
-	bool recorded;	      /* see branches.h; */
-	bool unforeseen;      /* the last branch was, */
-	uint64_t branch_at;   /* and its address, where it is recorded; 0: it was not yet */
+	bool recorded;	      /* its branches are: see branches.h */
+	bool unforeseen;      /* the branch that ended the last block was, */
+	uint64_t branch_at;   /* and its address; 0: none is known yet */
 	uint64_t user;	      /* unique number of this hold */
 	uint64_t not_before;  /* tick at which it begins at the earliest */
 	uint64_t owned_since; /* tick */

@@ -151,15 +151,15 @@ struct core_cycles {
 /* Taken branches: see branches.h. */
 #define CORE_BRANCHES 16 /* that are kept of each kind */
 struct core_branch {
-	uint64_t turn;	   /* its number among those of its kind, from 1 on; 0: it is none */
-	uint64_t order;	   /* its number among all */
+	uint64_t number;   /* among those of its kind, from 1 on; 0: it is none */
+	uint64_t order;	   /* among all */
 	uint64_t from, to; /* virtual addresses */
 	uint64_t mispredicted;
 };
 struct core_branches {
 	uint64_t count;
 	struct core_branch_ring {
-		uint64_t count, told;
+		uint64_t count, reported;
 		struct core_branch kept[CORE_BRANCHES];
 	} rings[MACHINE_BRANCH_KINDS];
 };

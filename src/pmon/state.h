@@ -18,10 +18,10 @@
 #include "pmon/changes.h"
 
 #define PMON_SOCKETS 8
-#define PMON_CORES   64 /* bits of a PMI core mask */
-#define PMON_SLOTS   64 /* signals that one box counts */
-#define PMON_RECORDS 0x8000
-#define PMON_LEVELS  32 /* numbers of all level signals of one box */
+#define PMON_CORES   64	    /* bits of a PMI core mask */
+#define PMON_SLOTS   64	    /* signals that one box counts */
+#define PMON_RECORDS 0x8000 /* a subscriber that is no counter: branch records */
+#define PMON_LEVELS  32	    /* numbers of all level signals of one box */
 
 #define PMON_UNIT_WORDS (PMON_UNITS / 64) /* of sets of a socket's units */
 
