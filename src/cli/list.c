@@ -40,41 +40,40 @@ bool list_chosen(const struct choice *choice, const char *name)
 	return !choice->text || strcasestr(name, choice->text);
 }
 
-/* As an expression that names no more than them: with what that sets by itself, such as user mode.
- * @return 0; else there is no such expression */
-static int type(const struct pmu_pmu *pmu, const struct pmu_box *box, const struct pmu_event *event,
-		const struct pmu_umask *umask, struct pmu_selection *selection)
+/* As an expression that names no more than them, with what that sets by itself, such as user mode.
+ * @return false: there is no such expression, as more has to be given */
+static bool parse_named(const struct pmu_pmu *pmu, const struct pmu_box *box,
+			const struct pmu_event *event, const struct pmu_umask *umask,
+			struct pmu_selection *selection)
 {
 	char text[256];
 	struct pmu_ctx *ctx;
-	int error = pmu_ctx_new(&ctx);
+	bool parsed;
 
-	if (error)
-		return error;
+	if (pmu_ctx_new(&ctx))
+		return false;
 	snprintf(text, sizeof(text), "%s.%s%s%s", pmu_box_name(box), pmu_event_name(event),
 		 umask ? "." : "", umask ? pmu_umask_name(umask) : "");
-	error = pmu_event_parse(ctx, pmu, text, selection);
+	parsed = !pmu_event_parse(ctx, pmu, text, selection);
 	pmu_ctx_free(ctx);
-	return error;
+	return parsed;
 }
 
 enum pmu_model list_model(const struct pmu_machine *machine, const struct pmu_box *box,
 			  const struct pmu_event *event, const struct pmu_umask *umask,
 			  char why[LIST_WHY_MAX])
 {
-	const struct pmu_selection selection = {
-	    .pmu = pmu_find_pmu(pmu_box_pmu_name(box)),
-	    .box = box,
-	    .event = event,
-	    .umask = (uint8_t)(umask ? pmu_umask_value(umask) : pmu_event_unit_mask(event)),
-	};
-	const enum pmu_model model = pmu_selection_model_on(&selection, machine, why, LIST_WHY_MAX);
-	struct pmu_selection typed;
+	const struct pmu_pmu *pmu = pmu_find_pmu(pmu_box_pmu_name(box));
+	struct pmu_selection selection;
 
-	if (model != PMU_MODEL_ABSENT || pmu_event_model(event) == PMU_MODEL_ABSENT ||
-	    type(selection.pmu, box, event, umask, &typed))
-		return model;
-	return pmu_selection_model_on(&typed, machine, why, LIST_WHY_MAX);
+	if (!parse_named(pmu, box, event, umask, &selection))
+		selection = (struct pmu_selection){
+		    .pmu = pmu,
+		    .box = box,
+		    .event = event,
+		    .umask = (uint8_t)(umask ? pmu_umask_value(umask) : pmu_event_unit_mask(event)),
+		};
+	return pmu_selection_model_on(&selection, machine, why, LIST_WHY_MAX);
 }
 
 bool list_chosen_umask(const struct choice *choice, const struct pmu_box *box,
