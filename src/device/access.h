@@ -14,8 +14,8 @@ struct device_access {
 	    *epic; /* a machine with IA-64 cores, in the stead of the other; else NULL */
 	struct device_runs *runs;   /* programs on that */
 	struct device_clock *clock; /* is looked at before each access; NULL: none */
-	/* Of each CPU, to its MSRs so far: see msr.c; NULL: they are not counted. */
-	uint32_t *msr_accesses;
+	/* Of each CPU, how often its APERF was read: see msr.c; NULL: that is not counted. */
+	uint32_t *aperf_reads;
 	/* Hears of writes that came to nothing, from several threads; NULL: nobody does. */
 	void (*refused)(void *arg, const struct pmon_access *access, uint64_t value, int error);
 	/* Hears of every access that was made, also of those without effect; likewise. */

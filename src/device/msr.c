@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "catalog/address.h"
+#include "catalog/signal.h"
 #include "emul/meter.h"
 
 #define REGISTER_BYTES 8
@@ -35,15 +36,11 @@ static const struct pmu_msr *find_described(const struct pmu_machine *machine, u
 }
 
 /*
- * Who reads a CPU's register works on that CPU for a moment, which tools rely on: where APERF and
- * MPERF stand still, they take it for a fault. An access takes a cycle; nothing else shows it.
+ * Who reads a CPU's registers works on that CPU for a moment, which tools rely on: where APERF and
+ * MPERF stand still, they take it for a fault. Reading APERF takes a cycle, which both show, and
+ * nothing else does: what other threads read between a tool's APERF and its MPERF would make one
+ * run ahead of the other.
  */
-static void count_access(const struct device_access *device, unsigned cpu)
-{
-	if (device->msr_accesses)
-		__atomic_fetch_add(&device->msr_accesses[cpu], 1, __ATOMIC_RELAXED);
-}
-
 static uint32_t own_cycles(const struct device_access *device, const struct pmon_access *access)
 {
 	const struct pmu_machine *machine = emul_desc(device->emul);
@@ -51,13 +48,15 @@ static uint32_t own_cycles(const struct device_access *device, const struct pmon
 	const struct pmu_address *at = catalog_address_find(pmu, PMU_SPACE_MSR, access->address);
 	const struct pmu_box *box = at ? &pmu->boxes[at->box] : NULL;
 	const struct pmu_register *reg = box ? &box->registers[at->reg] : NULL;
+	uint32_t *reads;
 
-	if (!device->msr_accesses || !reg || box->scope != PMU_SCOPE_CORE ||
+	if (!device->aperf_reads || !reg || box->scope != PMU_SCOPE_CORE ||
 	    reg->role != PMU_ROLE_FREE_COUNTER || !reg->signal)
 		return 0;
-	return __atomic_load_n(
-	    &device->msr_accesses[access->socket * machine->cores + access->core],
-	    __ATOMIC_RELAXED);
+	reads = &device->aperf_reads[access->socket * machine->cores + access->core];
+	if (reg->signal == SIGNAL_CORE_CYCLES)
+		return __atomic_add_fetch(reads, 1, __ATOMIC_RELAXED);
+	return __atomic_load_n(reads, __ATOMIC_RELAXED);
 }
 
 /* Outside of the PMU a register reads as the machine's description says; nobody can write it. */
@@ -96,10 +95,7 @@ ssize_t device_msr_read(const struct device_access *device, unsigned cpu, void *
 		return -EINVAL;
 	for (size_t done = 0; done < size; done += REGISTER_BYTES) {
 		uint64_t value;
-		int error;
-
-		count_access(device, cpu);
-		error = read_any(device, &access, &value);
+		int error = read_any(device, &access, &value);
 
 		if (error)
 			return failed(done, error);
@@ -119,7 +115,6 @@ ssize_t device_msr_write(const struct device_access *device, unsigned cpu, const
 		uint64_t value;
 		int error;
 
-		count_access(device, cpu);
 		memcpy(&value, (const char *)buffer + done, sizeof(value));
 		error = device_write(device, &access, value);
 		if (error)

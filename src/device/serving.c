@@ -63,8 +63,8 @@ static int make_files(struct serving *serving)
 	tree_init(tree);
 	if (error)
 		return error;
-	serving->access.msr_accesses = calloc(topology_cpus(machine), sizeof(uint32_t));
-	if (!serving->access.msr_accesses)
+	serving->access.aperf_reads = calloc(topology_cpus(machine), sizeof(uint32_t));
+	if (!serving->access.aperf_reads)
 		tree->incomplete = true;
 	for (unsigned cpu = 0; cpu < topology_cpus(machine); cpu++) {
 		tree_device(tree, DEVICE_MSR, 0600, cpu, "dev/cpu/%u/msr", cpu);
@@ -149,7 +149,7 @@ static void end(struct serving *serving)
 	device_clock_free(serving->access.clock);
 	perf_free(serving->perf);
 	tree_fini(&serving->tree);
-	free(serving->access.msr_accesses);
+	free(serving->access.aperf_reads);
 	device_pci_fini(&serving->functions);
 	emul_free(serving->access.emul);
 	device_runs_free(serving->access.runs);
