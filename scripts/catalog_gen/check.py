@@ -113,8 +113,19 @@ def check_renames(findings, box):
             findings.add(box["box"], f"rename {row} is not [tool, name here, name there]")
         elif row[1].count("*") > 1 or (row[2] and row[1].count("*") != row[2].count("*")):
             findings.add(box["box"], f"rename {row} has not one * in both names, or none")
-        elif not fnmatch.filter(names_of_events(box), row[1]):
+        elif not fnmatch.filter(names_of_events(box), row[1].partition(":")[0]):
             findings.add(box["box"], f"rename {row} is of no event")
+        else:
+            check_rename_fields(findings, box, row)
+
+
+def check_rename_fields(findings, box, row):
+    """A tool's name may be that of an event whose fields are set: EVENT:field=value."""
+    modifiers = {m["name"] for m in box["modifiers"]}
+    for field in row[1].split(":")[1:]:
+        name, _, value = field.partition("=")
+        if name not in modifiers or not re.fullmatch(r"0x[0-9a-f]+", value):
+            findings.add(box["box"], f"rename {row}: {field} is not FIELD=0x..., with a field of the box")
 
 
 def check_kernel_events(findings, box):

@@ -273,7 +273,8 @@ struct pmu_box_names {
 
 /*
  * An event, with its unit mask, that a tool names otherwise; * stands for any text in both. "" in
- * place of their name: the tool has no such event, or another event of that name.
+ * place of their name: the tool has no such event, or another event of that name. With
+ * :field=value...: the tool's name sets these fields too.
  */
 struct pmu_rename {
 	uint8_t tool; /* enum pmu_tool */

@@ -149,6 +149,12 @@ void notation_own_name(const struct pmu_event *event, const struct pmu_umask *um
 	snprintf(text, size, "%s%s%s", event->name, umask ? "." : "", umask ? umask->name : "");
 }
 
+/* What the event's fields are set to where a tool calls it so: ":field=value..."; "": any. */
+static const char *fields_of(const struct pmu_rename *rename)
+{
+	return rename->ours + strcspn(rename->ours, ":");
+}
+
 /* Replaces what the * stands for. @return whether @name is of the pattern */
 static bool rename_one(const struct pmu_rename *rename, const char *name, char *text, size_t size)
 {
@@ -157,7 +163,8 @@ static bool rename_one(const struct pmu_rename *rename, const char *name, char *
 	const size_t after = star ? strlen(star + 1) : 0, length = strlen(name);
 
 	if (!star) {
-		if (!name_equal(rename->ours, name))
+		if ((size_t)(fields_of(rename) - rename->ours) != length ||
+		    strncasecmp(rename->ours, name, length) != 0)
 			return false;
 		snprintf(text, size, "%s", rename->theirs);
 		return true;
@@ -177,7 +184,8 @@ void notation_tool_name(const struct pmu_box *box, enum pmu_tool tool, const cha
 			size_t size)
 {
 	for (size_t i = 0; i < box->rename_count; i++)
-		if (box->renames[i].tool == tool && rename_one(&box->renames[i], own, text, size))
+		if (box->renames[i].tool == tool && !*fields_of(&box->renames[i]) &&
+		    rename_one(&box->renames[i], own, text, size))
 			return;
 	snprintf(text, size, "%s", own);
 }
@@ -203,10 +211,10 @@ bool notation_equal(const char *a, const char *b)
 
 /*
  * Whether a tool calls @own that: by the first rename, or else by its own name. perf has Intel's
- * names, and others beside them.
+ * names, and others beside them. @param fields  what it is set to then
  */
 static bool is_called(const struct pmu_box *box, enum pmu_tool tool, const char *own,
-		      const char *name)
+		      const char *name, const char **fields)
 {
 	char theirs[NOTATION_TEXT_MAX];
 
@@ -215,31 +223,46 @@ static bool is_called(const struct pmu_box *box, enum pmu_tool tool, const char 
 
 		if (rename->tool != tool || !rename_one(rename, own, theirs, sizeof(theirs)))
 			continue;
+		*fields = fields_of(rename);
 		if (notation_equal(theirs, name) || tool != PMU_TOOL_PERF)
 			return *theirs && notation_equal(theirs, name);
 	}
+	*fields = "";
 	return notation_equal(own, name);
+}
+
+static void append(char *text, size_t size, const char *more)
+{
+	const size_t used = strlen(text);
+
+	snprintf(text + used, size - used, "%s", more);
 }
 
 bool notation_find(const struct pmu_box *box, enum pmu_tool tool, const char *name, char *own,
 		   size_t size)
 {
+	const char *fields;
+
 	for (size_t i = 0; i < box->event_count; i++) {
 		const struct pmu_event *event = &box->events[i];
 
 		for (size_t u = 0; u < (event->umask_count ? event->umask_count : 1); u++) {
 			notation_own_name(event, event->umask_count ? &event->umasks[u] : NULL, own,
 					  size);
-			if (is_called(box, tool, own, name))
+			if (is_called(box, tool, own, name, &fields)) {
+				append(own, size, fields);
 				return true;
+			}
 		}
 	}
 	for (unsigned i = 0; i < box->fixed_count; i++) {
 		const struct pmu_register *reg = pmu_box_register(box, PMU_ROLE_FIXED_COUNTER, i);
 
 		snprintf(own, size, "%s", *reg->event ? reg->event : "clock");
-		if (is_called(box, tool, own, name))
+		if (is_called(box, tool, own, name, &fields)) {
+			append(own, size, fields);
 			return true;
+		}
 	}
 	return false;
 }

@@ -52,6 +52,9 @@ CASES = [
     ("box", ("counters",), 3, "box: 2 registers of role counter for 3 counters"),
     ("box", ("instances", "status"), ["ov_b0", "ov_b7"], "box: no global status field ov_b7"),
     ("box", ("instances", "status"), ["ov_b0"], "box: 1 status fields for 2 instances"),
+    ("box", ("renames",), [["perf", "NO_EVENT", "x"]], "box: rename ['perf', 'NO_EVENT', 'x'] is of no event"),
+    ("box", ("renames",), [["perf", "CYCLES:opx=0x1", "x"]],
+     "box: rename ['perf', 'CYCLES:opx=0x1', 'x']: opx=0x1 is not FIELD=0x..., with a field of the box"),
     ("box", ("instances", "stride"), 4,
      "box1.Bn_CTL0: address 0x104 is also that of box0.Bn_FILTER"),
     ("box", ("instances", "base"), "0x10", "hub0.HUB_STATUS: address 0x10 is also that of "

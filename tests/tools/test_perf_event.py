@@ -52,7 +52,7 @@ class Perf(Tools):
         with Machine() as machine:
             found = self.counts(machine, "-a", "-e", "instructions,cycles,cache-misses,"
                                 "cache-references,branches,r412e,cpu/event=0xc0/,"
-                                "UNC_M_CAS_COUNT.RD,UNC_M_CAS_COUNT.WR,LLC-load-misses",
+                                "UNC_M_CAS_COUNT.RD,UNC_M_CAS_COUNT.WR,LLC-prefetches",
                                 *machine.program(self.kernel("copy")))
             stats = machine.statistics()
         self.assertEqual(found, {
@@ -60,7 +60,7 @@ class Perf(Tools):
             "cache-misses": stats["llc_misses"], "cache-references": stats["l2_misses"],
             "branches": stats["branches"], "r412e": stats["llc_misses"],
             "cpu/event=0xc0/": stats["instructions"], "UNC_M_CAS_COUNT.RD": stats["cas_reads"],
-            "UNC_M_CAS_COUNT.WR": stats["cas_writes"], "LLC-load-misses": None})
+            "UNC_M_CAS_COUNT.WR": stats["cas_writes"], "LLC-prefetches": None})
 
     def test_boxes(self):
         """One by one, and a filter."""
@@ -92,18 +92,24 @@ class Perf(Tools):
         events = {"L1-dcache-loads": "core.MEM_UOPS_RETIRED.ALL_LOADS",
                   "L1-dcache-load-misses": "core.L1D.REPLACEMENT",
                   "L1-icache-load-misses": "core.ICACHE.MISSES",
-                  "LLC-loads": "core.OFFCORE_REQUESTS.DEMAND_DATA_RD",
+                  "LLC-loads": "core.OFFCORE_RESPONSE_0:request=DEMAND_DATA_RD:response=ANY_RESPONSE",
+                  "LLC-load-misses": "core.OFFCORE_RESPONSE_1:request_1=DEMAND_DATA_RD:response_1=0x1fbc00",
+                  "LLC-stores": "core.OFFCORE_RESPONSE_0:request=DEMAND_RFO:response=ANY_RESPONSE",
+                  "node-loads": "core.OFFCORE_RESPONSE_0:request=DEMAND_DATA_RD:response=0x1f8400",
                   "branch-loads": "core.BR_INST_RETIRED.ALL_BRANCHES"}
         with Machine("--clock", "machine") as machine:
             found = self.counts(machine, "-a", "-e", ",".join(events),
                                 *machine.program(self.kernel("copy")))
-            missing = self.counts(machine, "-a", "-e", "LLC-load-misses,LLC-prefetches", "true")
+            missing = self.counts(machine, "-a", "-e", "LLC-prefetches,L1-dcache-store-misses", "true")
         report = stat(self.untranslated(SMALL), list(events.values()), self.kernel("copy"),
                       options=["--prefetchers", "none"])
         self.assertEqual(found, {name: total(report, "xeon-e5v4/" + event)
                                  for name, event in events.items()})
         # An array that is read, from memory: each line once.
-        self.assertGreaterEqual(found["LLC-loads"], LINES)
+        self.assertGreaterEqual(found["LLC-load-misses"], LINES)
+        self.assertGreaterEqual(found["LLC-loads"], found["LLC-load-misses"])
+        # All of the memory is of one socket.
+        self.assertEqual(found["node-loads"], found["LLC-load-misses"])
         self.assertEqual(set(missing.values()), {None})
 
     def test_thresholds(self):
