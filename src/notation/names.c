@@ -149,7 +149,7 @@ void notation_own_name(const struct pmu_event *event, const struct pmu_umask *um
 	snprintf(text, size, "%s%s%s", event->name, umask ? "." : "", umask ? umask->name : "");
 }
 
-/* What the event's fields are set to where a tool calls it so: ":field=value..."; "": any. */
+/* The fields that the tool's name sets: ":field=value..."; "": none. */
 static const char *fields_of(const struct pmu_rename *rename)
 {
 	return rename->ours + strcspn(rename->ours, ":");
@@ -209,60 +209,56 @@ bool notation_equal(const char *a, const char *b)
 	}
 }
 
+static void append_fields(char *own, size_t size, const struct pmu_rename *rename)
+{
+	const size_t used = strlen(own);
+
+	snprintf(own + used, size - used, "%s", fields_of(rename));
+}
+
 /*
- * Whether a tool calls @own that: by the first rename, or else by its own name. perf has Intel's
- * names, and others beside them. @param fields  what it is set to then
+ * Whether a tool calls @own that: by the first rename, which may add fields to it, or else by its
+ * own name. perf has Intel's names, and others beside them.
  */
-static bool is_called(const struct pmu_box *box, enum pmu_tool tool, const char *own,
-		      const char *name, const char **fields)
+static bool is_called(const struct pmu_box *box, enum pmu_tool tool, char *own, size_t size,
+		      const char *name)
 {
 	char theirs[NOTATION_TEXT_MAX];
 
 	for (size_t i = 0; i < box->rename_count; i++) {
 		const struct pmu_rename *rename = &box->renames[i];
+		bool equal;
 
 		if (rename->tool != tool || !rename_one(rename, own, theirs, sizeof(theirs)))
 			continue;
-		*fields = fields_of(rename);
-		if (notation_equal(theirs, name) || tool != PMU_TOOL_PERF)
-			return *theirs && notation_equal(theirs, name);
+		equal = *theirs && notation_equal(theirs, name);
+		if (equal)
+			append_fields(own, size, rename);
+		if (equal || tool != PMU_TOOL_PERF)
+			return equal;
 	}
-	*fields = "";
 	return notation_equal(own, name);
-}
-
-static void append(char *text, size_t size, const char *more)
-{
-	const size_t used = strlen(text);
-
-	snprintf(text + used, size - used, "%s", more);
 }
 
 bool notation_find(const struct pmu_box *box, enum pmu_tool tool, const char *name, char *own,
 		   size_t size)
 {
-	const char *fields;
-
 	for (size_t i = 0; i < box->event_count; i++) {
 		const struct pmu_event *event = &box->events[i];
 
 		for (size_t u = 0; u < (event->umask_count ? event->umask_count : 1); u++) {
 			notation_own_name(event, event->umask_count ? &event->umasks[u] : NULL, own,
 					  size);
-			if (is_called(box, tool, own, name, &fields)) {
-				append(own, size, fields);
+			if (is_called(box, tool, own, size, name))
 				return true;
-			}
 		}
 	}
 	for (unsigned i = 0; i < box->fixed_count; i++) {
 		const struct pmu_register *reg = pmu_box_register(box, PMU_ROLE_FIXED_COUNTER, i);
 
 		snprintf(own, size, "%s", *reg->event ? reg->event : "clock");
-		if (is_called(box, tool, own, name, &fields)) {
-			append(own, size, fields);
+		if (is_called(box, tool, own, size, name))
 			return true;
-		}
 	}
 	return false;
 }

@@ -38,7 +38,8 @@ void notation_tool_name(const struct pmu_box *box, enum pmu_tool tool, const cha
 bool notation_equal(const char *a, const char *b);
 
 /**
- * Finds what a tool calls @name in a box, and writes pmulab's name for it.
+ * Finds what a tool calls @name in a box, and writes pmulab's name for it, with the fields that the
+ * tool's name sets: OFFCORE_RESPONSE_0:request=0x1:response=0x1.
  * @return whether there is one
  */
 bool notation_find(const struct pmu_box *box, enum pmu_tool tool, const char *name, char *own,
