@@ -37,9 +37,9 @@ static const struct pmu_msr *find_described(const struct pmu_machine *machine, u
 
 /*
  * Who reads a CPU's registers works on that CPU for a moment, which tools rely on: where APERF and
- * MPERF stand still, they take it for a fault. Reading APERF takes a cycle, which both show, and
- * nothing else does: what other threads read between a tool's APERF and its MPERF would make one
- * run ahead of the other.
+ * MPERF stand still, they take it for a fault. So a read of APERF counts as a cycle, in these two
+ * registers only. Other accesses do not: one that another thread makes between a tool's reads of
+ * APERF and MPERF would let one run ahead of the other.
  */
 static uint32_t own_cycles(const struct device_access *device, const struct pmon_access *access)
 {

@@ -262,10 +262,7 @@ static void energy_of_what_a_core_does(void **state)
 	assert_true(read_msr(fixture, 22, 0x619) < read_msr(fixture, 0, 0x619));
 }
 
-/*
- * Reading APERF takes its CPU a cycle, which APERF and MPERF show; 325384. No other access does, so
- * that the two are equal whatever is read between them.
- */
+/* A read of APERF counts as a cycle in APERF and MPERF, and no other access does; 325384. */
 static void cpus_work_where_aperf_is_read(void **state)
 {
 	struct fixture *fixture = *state;
