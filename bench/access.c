@@ -1,7 +1,7 @@
 /*
  * Time of a memory access on the emulated machine by where it hits, and of a register access.
  *
- *     bench_access [PLACE none|twelve|prefetch]
+ *     bench_access [load|store PLACE none|twelve|prefetch]
  *
  * With arguments: that one sweep under callgrind, of which only the accesses are instrumented;
  * prints how many they are.
@@ -33,10 +33,12 @@ struct sweep {
 	uint64_t at;
 };
 
-/* The loop itself is to cost as little as can be beside a load. */
-static void loads(void *arg)
+typedef void access_fn(struct machine_hart *core, uint64_t address, uint32_t size,
+		       const struct machine_insn *insn);
+
+/* The loop itself is to cost as little as can be beside an access. */
+static inline __attribute__((always_inline)) void accesses(struct sweep *sweep, access_fn *access)
 {
-	struct sweep *sweep = arg;
 	struct machine_hart *core = sweep->core;
 	const uint64_t stride = sweep->stride;
 	uint64_t at = sweep->at, end;
@@ -46,9 +48,25 @@ static void loads(void *arg)
 		sweep->at = at;
 		end = at + left * stride < sweep->bytes ? at + left * stride : sweep->bytes;
 		for (; at < end; at += stride)
-			machine_load(core, BASE + at, 8, &insn);
+			access(core, BASE + at, 8, &insn);
 	}
 }
+
+static void loads(void *arg)
+{
+	accesses(arg, machine_load);
+}
+
+static void stores(void *arg)
+{
+	accesses(arg, machine_store);
+}
+
+static const struct kind {
+	const char *name;
+	void (*run)(void *sweep);
+} kinds[] = {{"load", loads}, {"store", stores}};
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 static const struct place {
 	const char *where;
@@ -61,27 +79,30 @@ static const struct place {
 };
 #define PLACES (sizeof(places) / sizeof(places[0]))
 
-static void instrumented(struct machine_hart *core, const struct place *place)
+static void instrumented(struct machine_hart *core, const struct kind *kind,
+			 const struct place *place)
 {
 	struct sweep sweep = {core, place->bytes, place->stride, place->bytes / place->stride, 0};
 
-	loads(&sweep);
-	loads(&sweep);
+	kind->run(&sweep);
+	kind->run(&sweep);
 	sweep.count = 1 << 16;
 	CALLGRIND_START_INSTRUMENTATION;
-	loads(&sweep);
+	kind->run(&sweep);
 	CALLGRIND_STOP_INSTRUMENTATION;
 	printf("%zu\n", sweep.count);
 }
 
 static void sweeps(struct machine_hart *core, const char *how)
 {
-	for (size_t i = 0; i < PLACES; i++) {
-		struct sweep sweep = {core, places[i].bytes, places[i].stride, places[i].count, 0};
+	for (size_t i = 0; i < PLACES * KINDS; i++) {
+		const struct kind *kind = &kinds[i / PLACES];
+		const struct place *place = &places[i % PLACES];
+		struct sweep sweep = {core, place->bytes, place->stride, place->count, 0};
 		char what[80];
 
-		snprintf(what, sizeof(what), "load from %s, %s", places[i].where, how);
-		measure(what, loads, &sweep, (double)places[i].count);
+		snprintf(what, sizeof(what), "%s, %s, %s", kind->name, place->where, how);
+		measure(what, kind->run, &sweep, (double)place->count);
 	}
 }
 
@@ -121,8 +142,8 @@ static const struct way {
 };
 #define WAYS (sizeof(ways) / sizeof(ways[0]))
 
-/* @param place  the one to instrument; NULL: all are timed */
-static void run(const struct way *way, const struct place *place)
+/* @param place  the one to instrument, with accesses of @kind; NULL: all are timed */
+static void run(const struct way *way, const struct kind *kind, const struct place *place)
 {
 	const bool counting = way->counting;
 	static const char *const events[] = {
@@ -162,7 +183,7 @@ static void run(const struct way *way, const struct place *place)
 	if (!way->prefetching)
 		machine_set_prefetchers(machine, machine_hart_core(core), 0);
 	if (place)
-		instrumented(core, place);
+		instrumented(core, kind, place);
 	else
 		sweeps(core, way->how);
 	machine_hart_leave(core);
@@ -183,15 +204,20 @@ static void run(const struct way *way, const struct place *place)
 
 int main(int argc, char **argv)
 {
-	for (size_t i = 0; argc != 3 && i < WAYS; i++)
-		run(&ways[i], NULL);
-	if (argc != 3)
+	for (size_t i = 0; argc != 4 && i < WAYS; i++)
+		run(&ways[i], NULL, NULL);
+	if (argc != 4)
 		return 0;
-	for (size_t i = 0; i < PLACES * WAYS; i++)
-		if (!strcmp(argv[1], places[i / WAYS].where) &&
-		    !strcmp(argv[2], ways[i % WAYS].name)) {
-			run(&ways[i % WAYS], &places[i / WAYS]);
+	for (size_t i = 0; i < KINDS * PLACES * WAYS; i++) {
+		const struct kind *kind = &kinds[i / (PLACES * WAYS)];
+		const struct place *place = &places[i / WAYS % PLACES];
+		const struct way *way = &ways[i % WAYS];
+
+		if (!strcmp(argv[1], kind->name) && !strcmp(argv[2], place->where) &&
+		    !strcmp(argv[3], way->name)) {
+			run(way, kind, place);
 			return 0;
 		}
+	}
 	return 2;
 }
