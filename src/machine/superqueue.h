@@ -18,27 +18,48 @@ static inline uint32_t superqueue_before(uint32_t slot, uint32_t entries)
 	return (slot ? slot : entries) - 1;
 }
 
+/* The bits of a ring of @entries from @slot on, which then is the first. */
+static inline uint32_t superqueue_turned(uint32_t bits, uint32_t slot, uint32_t entries)
+{
+	return (uint32_t)(((uint64_t)bits << entries | bits) >> slot) &
+	       (uint32_t)((UINT64_C(1) << entries) - 1);
+}
+
+/* Whether the entry at @slot is a demand, where those of @count entries behind it go one on. */
+static inline void superqueue_set_demand(struct superqueue *queue, uint32_t entries, uint32_t slot,
+					 uint32_t count, bool demand)
+{
+	uint32_t turned, moved;
+
+	if (!count) {
+		queue->demands = (queue->demands & ~(1u << slot)) | (uint32_t)demand << slot;
+		return;
+	}
+	turned = superqueue_turned(queue->demands, slot, entries);
+	moved = (1u << count) - 1;
+	turned = (turned & ~(moved << 1 | 1)) | (turned & moved) << 1 | demand;
+	queue->demands = superqueue_turned(turned, entries - slot, entries);
+}
+
 static inline void superqueue_enter(struct superqueue *queue, uint32_t entries, uint32_t line,
 				    uint64_t end, bool demand)
 {
-	uint32_t slot = queue->first;
+	uint32_t slot = queue->first, moved = 0;
 
 	queue->first = slot + 1 < entries ? slot + 1 : 0;
 	/* Most come in the order in which they were asked for. */
-	while (slot != queue->first) {
+	for (; slot != queue->first; moved++) {
 		const uint32_t before = superqueue_before(slot, entries);
 
 		if (queue->ends[before] <= end)
 			break;
 		queue->ends[slot] = queue->ends[before];
 		queue->lines[slot] = queue->lines[before];
-		queue->demands = (queue->demands & ~(1u << slot)) | (queue->demands >> before & 1)
-									<< slot;
 		slot = before;
 	}
 	queue->ends[slot] = end;
 	queue->lines[slot] = line + 1;
-	queue->demands = (queue->demands & ~(1u << slot)) | (uint32_t)demand << slot;
+	superqueue_set_demand(queue, entries, slot, moved, demand);
 }
 
 /**
