@@ -22,25 +22,48 @@ void buffers_init(struct machine_hart *core)
 	buffers->hold = cycles * core->machine->core_ticks;
 }
 
-static bool is_load(const struct machine_mshr *miss)
+static struct machine_holding *holding_at(struct machine_hart *core, uint32_t place)
 {
-	return miss->instruction != MSHR_NO_INSTRUCTION;
+	return &core->buffers.holding[place % MACHINE_HOLDING_MAX];
+}
+
+static void forget_ended(struct machine_hart *core, uint64_t now)
+{
+	struct machine_buffers *buffers = &core->buffers;
+
+	while (buffers->first != buffers->next && holding_at(core, buffers->first)->end <= now)
+		buffers->first++;
+}
+
+/* Those that have ended before older ones go too. */
+static void make_room(struct machine_hart *core, uint64_t now)
+{
+	struct machine_buffers *buffers = &core->buffers;
+	const uint32_t end = buffers->next;
+
+	forget_ended(core, now);
+	buffers->next = buffers->first;
+	for (uint32_t place = buffers->first; place != end; place++)
+		if (holding_at(core, place)->end > now)
+			*holding_at(core, buffers->next++) = *holding_at(core, place);
+	/* What has not ended is among the misses, as what comes is. */
+	assert(buffers->next - buffers->first < MACHINE_HOLDING_MAX);
 }
 
 /* Entries taken by what the miss holds up. */
-static uint32_t stores_behind(const struct machine_hart *core, const struct machine_mshr *miss)
+static uint32_t stores_behind(const struct machine_hart *core, const struct machine_holding *miss)
 {
 	return (uint16_t)(core->progress->stores - miss->stores);
 }
 
-static uint32_t loads_behind(const struct machine_hart *core, const struct machine_mshr *miss)
+static uint32_t loads_since(const struct machine_hart *core, const struct machine_holding *miss)
 {
-	return is_load(miss) ? (uint16_t)(core->progress->loads - miss->loads) : 0;
+	return (uint16_t)(core->progress->loads - miss->loads);
 }
 
-static uint32_t accesses_since(const struct machine_hart *core, const struct machine_mshr *miss)
+static uint32_t loads_behind(const struct machine_hart *core, const struct machine_holding *miss)
 {
-	return stores_behind(core, miss) + (uint16_t)(core->progress->loads - miss->loads);
+	return miss->is_load ? loads_since(core, miss) : 0;
 }
 
 /* The instruction number at which a buffer may be full that has so many entries taken. An
@@ -66,7 +89,7 @@ static void set_attention(struct machine_hart *core, uint64_t other)
 	core->attention = other < buffers->due ? other : buffers->due;
 }
 
-static void set_first(struct machine_buffers *buffers, const struct machine_mshr *miss)
+static void set_first(struct machine_buffers *buffers, const struct machine_holding *miss)
 {
 	buffers->first_loads = miss->loads;
 	buffers->first_stores = miss->stores;
@@ -74,33 +97,49 @@ static void set_first(struct machine_buffers *buffers, const struct machine_mshr
 }
 
 /* A store is in L1D as its line comes, or a cycle after the one before it. */
-static void note_drain(struct machine_hart *core, const struct machine_mshr *miss)
+static MACHINE_INLINE void note_drain(struct machine_hart *core, uint64_t end, bool is_load)
 {
 	const uint64_t cycle = core->machine->core_ticks;
-	const uint64_t before = core->progress->stores + !is_load(miss);
+	const uint64_t drained = end - (core->progress->stores + !is_load) * cycle;
 	struct machine_buffers *buffers = &core->buffers;
-	const uint64_t drained = miss->end - before * cycle;
 
 	/* Of those before nothing is left. */
 	if (core->progress->time >= buffers->empty || (int64_t)(drained - buffers->drained) > 0)
 		buffers->drained = drained;
-	buffers->empty = machine_max(buffers->empty, miss->end + buffers->stores * cycle);
+	buffers->empty = machine_max(buffers->empty, end + buffers->stores * cycle);
 }
 
-void buffers_note(struct machine_hart *core, struct machine_mshr *miss)
+static MACHINE_OUTLINE void note_after_room(struct machine_hart *core, uint64_t end, bool is_load,
+					    enum machine_miss_level level)
+{
+	make_room(core, core->progress->time);
+	buffers_note(core, end, is_load, level);
+}
+
+void buffers_note(struct machine_hart *core, uint64_t end, bool is_load,
+		  enum machine_miss_level level)
 {
 	const struct machine_progress *progress = core->progress;
 	struct machine_buffers *buffers = &core->buffers;
 	const uint64_t due = progress->instructions + buffers->least;
+	const struct machine_holding miss = {
+	    .end = end,
+	    /* The load itself has been counted. */
+	    .loads = (uint16_t)(progress->loads - is_load),
+	    .stores = (uint16_t)progress->stores,
+	    .is_load = is_load,
+	    .level = (uint8_t)level,
+	};
 
-	miss->holds = true;
-	miss->stores = (uint16_t)progress->stores;
-	/* The load itself has been counted. */
-	miss->loads = (uint16_t)(progress->loads - is_load(miss));
-	note_drain(core, miss);
+	if (__builtin_expect(buffers->next - buffers->first == MACHINE_HOLDING_MAX, 0)) {
+		note_after_room(core, end, is_load, level);
+		return;
+	}
+	*holding_at(core, buffers->next++) = miss;
+	note_drain(core, end, is_load);
 	if (progress->time >= buffers->held)
-		set_first(buffers, miss);
-	buffers->held = machine_max(buffers->held, miss->end);
+		set_first(buffers, &miss);
+	buffers->held = machine_max(buffers->held, end);
 	if (buffers->due <= due)
 		return;
 	buffers->due = due;
@@ -131,31 +170,78 @@ static bool first_has_room(const struct machine_hart *core)
 	       stores_since_first(core) <= core->buffers.stores;
 }
 
-static enum machine_stall why_no_store(const struct machine_mshr *miss)
+static enum machine_stall why_no_store(const struct machine_holding *miss)
 {
-	if (!is_load(miss))
+	if (!miss->is_load)
 		return STALL_STORES;
 	return miss->level == MISS_FAR ? STALL_STORES_FAR : STALL_STORES_NEAR;
 }
 
-static enum machine_stall why_no_load(const struct machine_mshr *miss)
+static enum machine_stall why_no_load(const struct machine_holding *miss)
 {
 	return miss->level == MISS_FAR ? STALL_LOADS_FAR : STALL_LOADS_NEAR;
+}
+
+/* What may be behind a miss. */
+struct room {
+	uint32_t loads, stores;
+};
+
+static bool is_full(const struct machine_hart *core, const struct machine_holding *miss,
+		    struct room room)
+{
+	return stores_behind(core, miss) > room.stores || loads_behind(core, miss) > room.loads;
+}
+
+/*
+ * Before which place they are that may have too much behind them: less is behind younger ones. But
+ * the translation of a store's address comes after the store's own miss, and counts as a load
+ * before that.
+ */
+static uint32_t places_full(struct machine_hart *core, struct room room)
+{
+	uint32_t place = core->buffers.first;
+
+	for (; place != core->buffers.next; place++) {
+		const struct machine_holding *miss = holding_at(core, place);
+
+		if (stores_behind(core, miss) <= room.stores &&
+		    loads_since(core, miss) <= room.loads)
+			return place + 1;
+	}
+	return place;
+}
+
+/* Before @place, which is full and ends first, but after @now. @return NULL: none */
+static const struct machine_holding *next_to_end(struct machine_hart *core, uint32_t place,
+						 struct room room, uint64_t now)
+{
+	const struct machine_holding *next = NULL;
+
+	for (uint32_t i = core->buffers.first; i != place; i++) {
+		const struct machine_holding *miss = holding_at(core, i);
+
+		if (miss->end > now && (!next || miss->end < next->end) &&
+		    is_full(core, miss, room))
+			next = miss;
+	}
+	return next;
 }
 
 void buffers_settle(struct machine_hart *core, uint64_t ticks)
 {
 	const struct machine_buffers *buffers = &core->buffers;
-	const uint64_t then = core->progress->time - ticks;
+	const struct room room = {buffers->loads, buffers->stores};
+	const struct machine_holding *miss;
+	uint64_t then = core->progress->time - ticks;
+	uint32_t place;
 
 	if (!buffers_are_due(core) || then >= buffers->held ||
 	    (then < buffers->until && first_has_room(core)))
 		return;
-	for (uint32_t i = 0; i < core->miss_count; i++) {
-		const struct machine_mshr *miss = mshr_at(core, i);
-
-		if (!miss->holds || miss->end <= then)
-			continue;
+	forget_ended(core, then);
+	place = places_full(core, room);
+	for (; (miss = next_to_end(core, place, room, then)); then = miss->end) {
 		if (stores_behind(core, miss) > buffers->stores)
 			mshr_stall(core, why_no_store(miss), miss->end + ticks);
 		if (loads_behind(core, miss) > buffers->loads)
@@ -166,32 +252,38 @@ void buffers_settle(struct machine_hart *core, uint64_t ticks)
 void buffers_admit_store(struct machine_hart *core)
 {
 	const struct machine_buffers *buffers = &core->buffers;
+	const struct room room = {UINT32_MAX, buffers->stores - 1};
+	uint64_t now = core->progress->time;
+	const struct machine_holding *miss;
+	uint32_t place;
 
-	if (core->progress->time >= buffers->held)
+	if (now >= buffers->held)
 		return;
-	for (uint32_t i = 0; i < core->miss_count; i++) {
-		const struct machine_mshr *miss = mshr_at(core, i);
-
-		if (miss->holds && stores_behind(core, miss) >= buffers->stores)
-			mshr_stall(core, why_no_store(miss), miss->end);
-	}
+	forget_ended(core, now);
+	place = places_full(core, room);
+	for (; (miss = next_to_end(core, place, room, now)); now = miss->end)
+		mshr_stall(core, why_no_store(miss), miss->end);
 }
 
-/* The oldest, of those that hold. @return NULL: there is none */
-static const struct machine_mshr *find_first(struct machine_hart *core)
+static uint32_t accesses_since(const struct machine_hart *core, const struct machine_holding *miss)
 {
+	return stores_behind(core, miss) + loads_since(core, miss);
+}
+
+/* The oldest, of those that hold: see places_full(). @return NULL: there is none */
+static const struct machine_holding *find_first(struct machine_hart *core)
+{
+	const struct machine_buffers *buffers = &core->buffers;
 	const uint64_t now = core->progress->time;
-	const struct machine_mshr *first = NULL;
+	const struct machine_holding *first, *second;
 
-	if (now >= core->buffers.held)
-		return NULL;
-	for (uint32_t i = 0; i < core->miss_count; i++) {
-		const struct machine_mshr *miss = mshr_at(core, i);
-
-		if (miss->holds && miss->end > now &&
-		    (!first || accesses_since(core, miss) > accesses_since(core, first)))
-			first = miss;
-	}
+	forget_ended(core, now);
+	first = holding_at(core, buffers->first);
+	if (buffers->next - buffers->first < 2)
+		return buffers->first == buffers->next ? NULL : first;
+	second = holding_at(core, buffers->first + 1);
+	if (second->end > now && accesses_since(core, second) > accesses_since(core, first))
+		return second;
 	return first;
 }
 
@@ -204,7 +296,7 @@ void buffers_attend(struct machine_hart *core, uint64_t other)
 {
 	struct machine_buffers *buffers = &core->buffers;
 	const uint64_t now = core->progress->time;
-	const struct machine_mshr *first;
+	const struct machine_holding *first;
 
 	if (buffers_are_due(core)) {
 		if (now >= buffers->until && (first = find_first(core)))

@@ -14,8 +14,9 @@
 /** For a hart that is zeroed. */
 void buffers_init(struct machine_hart *core);
 
-/** A miss that has been added holds: notes how many accesses there were before it. */
-MACHINE_OUTLINE void buffers_note(struct machine_hart *core, struct machine_mshr *miss);
+/** A miss until @end has been added, and holds: notes how many accesses there were before it. */
+MACHINE_OUTLINE void buffers_note(struct machine_hart *core, uint64_t end, bool is_load,
+				  enum machine_miss_level level);
 
 /**
  * Where that is due, lets the clock pass until the stores and loads so far have had an entry.

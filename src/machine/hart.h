@@ -204,15 +204,20 @@ struct machine_mshr {
 	uint64_t end;	 /* tick */
 	uint64_t line;	 /* virtual */
 	uint8_t level;	 /* enum machine_miss_level */
-	bool holds;	 /* it lasts so long that a buffer may become full: see buffers.h */
-	/* Where it holds, accesses before it: low bits. */
-	_Alignas(4) uint16_t loads;
-	uint16_t stores;
 };
 
 static_assert(sizeof(struct machine_mshr) == 32, "found in the ring without a multiplication");
 
 /* The load and the store buffer: see buffers.h. */
+/* A miss that lasts so long that a buffer may become full behind it: see buffers.h. */
+#define MACHINE_HOLDING_MAX MACHINE_MISSES_MAX
+struct machine_holding {
+	uint64_t end;		/* tick */
+	uint16_t loads, stores; /* accesses before it, low bits */
+	bool is_load;
+	uint8_t level; /* enum machine_miss_level */
+};
+
 struct machine_buffers {
 	uint32_t loads, stores; /* entries; 0: they are not modelled */
 	uint32_t least;		/* instructions before which neither becomes full */
@@ -226,6 +231,8 @@ struct machine_buffers {
 	/* Accesses before the oldest miss that holds, low bits, as long as it does. */
 	uint64_t until; /* tick */
 	uint16_t first_loads, first_stores;
+	uint32_t first, next; /* of those that hold: places, ever rising */
+	struct machine_holding holding[MACHINE_HOLDING_MAX]; /* a ring, from the oldest on */
 };
 
 /* What L1D's prefetchers know: see prefetch_l1.h. */

@@ -1,7 +1,7 @@
 #include "machine/mshr.h"
 
-struct machine_mshr *mshr_insert(struct machine_hart *core, uint64_t instruction, uint64_t end,
-				 uint64_t line, enum machine_miss_level level)
+void mshr_insert(struct machine_hart *core, uint64_t instruction, uint64_t end, uint64_t line,
+		 enum machine_miss_level level)
 {
 	uint32_t position = core->miss_count++;
 	struct machine_mshr *place = mshr_at(core, position), *before;
@@ -13,7 +13,6 @@ struct machine_mshr *mshr_insert(struct machine_hart *core, uint64_t instruction
 	}
 	*place = (struct machine_mshr){
 	    .instruction = instruction, .end = end, .line = line, .level = (uint8_t)level};
-	return place;
 }
 
 static void make_room(struct machine_hart *core)

@@ -78,30 +78,27 @@ static inline uint64_t mshr_issue(struct machine_hart *core, uint32_t registers)
  */
 MACHINE_OUTLINE uint64_t mshr_issue_store(struct machine_hart *core, uint32_t registers);
 
-/** Adds a miss that ends before others. @return it */
-MACHINE_OUTLINE struct machine_mshr *mshr_insert(struct machine_hart *core, uint64_t instruction,
-						 uint64_t end, uint64_t line,
-						 enum machine_miss_level level);
+/** Adds a miss that ends before others. */
+MACHINE_OUTLINE void mshr_insert(struct machine_hart *core, uint64_t instruction, uint64_t end,
+				 uint64_t line, enum machine_miss_level level);
 
 /* Most end in the order in which they begin. */
 static inline void mshr_add(struct machine_hart *core, uint64_t instruction, uint64_t end,
 			    uint64_t line, enum machine_miss_level level)
 {
 	const uint64_t now = core->progress->time;
-	struct machine_mshr *miss;
 
 	if (end <= now)
 		return;
 	if (__builtin_expect(core->miss_last > end, 0)) {
-		miss = mshr_insert(core, instruction, end, line, level);
+		mshr_insert(core, instruction, end, line, level);
 	} else {
 		core->miss_last = end;
-		miss = mshr_at(core, core->miss_count++);
-		*miss = (struct machine_mshr){
+		*mshr_at(core, core->miss_count++) = (struct machine_mshr){
 		    .instruction = instruction, .end = end, .line = line, .level = (uint8_t)level};
 	}
 	if (level < MISS_PREFETCHED && end - now > core->buffers.hold)
-		buffers_note(core, miss);
+		buffers_note(core, end, instruction != MSHR_NO_INSTRUCTION, level);
 }
 
 static inline void mshr_await(struct machine_hart *core, uint32_t registers, uint64_t end)
