@@ -98,6 +98,7 @@ def print_registers(prefix, box):
                      "fields": printed[key], "field_count": len(r["fields"]),
                      "event": c_string(r.get("event", "")),
                      "signal": f"SIGNAL_{c_name(r.get('signal', 'none'))}",
+                     "perf": c_string(r.get("perf", "")),
                      "source": c_string(r["source"])})
     return array("pmu_register", f"{prefix}_registers", rows)
 

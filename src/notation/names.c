@@ -103,6 +103,14 @@ const char *notation_kernel_name(const struct pmu_box *box)
 	return box->names.perf ? box->names.perf : box->kernel;
 }
 
+const char *notation_kernel_filter(const struct pmu_box *box)
+{
+	for (size_t i = 0; i < box->register_count; i++)
+		if (*box->registers[i].perf)
+			return box->registers[i].perf;
+	return NULL;
+}
+
 bool notation_match(const char *pattern, const char *text, int *instance)
 {
 	*instance = -1;

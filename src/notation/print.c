@@ -75,6 +75,12 @@ static bool value_of(const struct printer *printer, const struct pmu_modifier *m
 	return umask_gives(printer->rows, printer->row_count, modifier, value);
 }
 
+/* With all of its register: see put_filter(). */
+static bool is_set_whole(const struct printer *printer, const struct pmu_modifier *modifier)
+{
+	return printer->tool == PMU_TOOL_PERF && modifier->reg && *modifier->reg->perf;
+}
+
 /* [separator]FIELD=VALUE of each that is set. @return 0 or PMU_E_UNSUPPORTED */
 static int put_fields(struct printer *printer, const char *separator)
 {
@@ -86,7 +92,8 @@ static int put_fields(struct printer *printer, const char *separator)
 		uint64_t value;
 
 		if (!value_of(printer, modifier, &value) ||
-		    settings_are_all(printer->selection, modifier))
+		    settings_are_all(printer->selection, modifier) ||
+		    is_set_whole(printer, modifier))
 			continue;
 		if (!name)
 			return PMU_E_UNSUPPORTED;
@@ -215,6 +222,21 @@ static int print_perf_fixed(struct printer *printer)
 	return selection->setting_count || strchr(theirs, '.') ? PMU_E_UNSUPPORTED : 0;
 }
 
+/* The filter register that perf sets as one. @return 0 or PMU_E_UNSUPPORTED */
+static int put_filter(struct printer *printer)
+{
+	const struct pmu_selection *selection = printer->selection;
+	struct pmu_write writes[PMU_EVENT_WRITES];
+	int count = pmu_event_encode(NULL, selection, selection->instance, first_counter(selection),
+				     writes);
+
+	for (int w = 0; w < count; w++)
+		if (*writes[w].reg->perf && writes[w].value)
+			put(printer, ",%s=0x%llx", writes[w].reg->perf,
+			    (unsigned long long)writes[w].value);
+	return count < 0 ? PMU_E_UNSUPPORTED : 0;
+}
+
 static int print_perf(struct printer *printer)
 {
 	const struct pmu_selection *selection = printer->selection;
@@ -239,6 +261,8 @@ static int print_perf(struct printer *printer)
 		put(printer, ",occ_sel=0x%llx",
 		    (unsigned long long)field_of(selector->occ_sel, control));
 	error = put_fields(printer, ",");
+	if (!error && notation_kernel_filter(selection->box))
+		error = put_filter(printer);
 	put(printer, "/");
 	return error;
 }

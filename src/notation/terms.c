@@ -16,7 +16,8 @@ struct terms {
 	struct notation_box where;
 	uint64_t control;
 	uint64_t config[CONFIGS];
-	bool as_is; /* the control is given whole */
+	uint64_t filter; /* all of the event's filter register, as the kernel has it */
+	bool as_is;	 /* the control is given whole */
 	bool fixed;
 	char alias[64];			  /* the name that the kernel has for an event */
 	char settings[NOTATION_TEXT_MAX]; /* fields of filters */
@@ -73,6 +74,7 @@ static uint64_t placed(const struct pmu_field *field, uint64_t value)
 static bool set_number(struct terms *terms, const char *name, uint64_t value)
 {
 	const struct pmu_selector *selector = &terms->where.box->selector;
+	const char *filter = notation_kernel_filter(terms->where.box);
 
 	if (name_equal(name, "event")) {
 		/* The extended select bit is the eighth of the kernel's event_ext. */
@@ -89,6 +91,8 @@ static bool set_number(struct terms *terms, const char *name, uint64_t value)
 			       terms->where.box->scope == PMU_SCOPE_CORE;
 	} else if (name_equal(name, "config1") || name_equal(name, "config2")) {
 		terms->config[name[6] - '1'] = value;
+	} else if (filter && name_equal(name, filter)) {
+		terms->filter = value;
 	} else {
 		return false;
 	}
@@ -173,6 +177,30 @@ static void put_configs(struct terms *terms, const struct pmu_selection *selecti
 	}
 }
 
+/* Fields of the register that the event has its filter in. */
+static int put_filter(struct terms *terms, const struct pmu_selection *selection)
+{
+	const struct pmu_box *box = terms->where.box;
+	uint64_t left = terms->filter;
+
+	for (size_t i = 0; i < box->modifier_count && left; i++) {
+		const struct pmu_modifier *modifier = &box->modifiers[i];
+		const uint64_t mask = pmu_mask(modifier->hi, modifier->lo);
+
+		if (!modifier->reg || !*modifier->reg->perf || !selection->event ||
+		    !pmu_event_takes(selection->event, modifier) || !(left & mask))
+			continue;
+		notation_put(terms->reader, ":%s=0x%llx", modifier->name,
+			     (unsigned long long)((left & mask) >> modifier->lo));
+		left &= ~mask;
+	}
+	if (!left)
+		return 0;
+	return error_set(terms->reader->ctx, PMU_E_RANGE,
+			 "%s: the event has no filter for %s=0x%llx", terms->reader->text,
+			 notation_kernel_filter(box), (unsigned long long)left);
+}
+
 /* What the control selects, with the filters that are given. */
 static int put_control(struct terms *terms)
 {
@@ -198,7 +226,8 @@ static int put_control(struct terms *terms)
 											       : "",
 		     own, terms->settings);
 	put_configs(terms, &selection);
-	return 1;
+	error = put_filter(terms, &selection);
+	return error ? error : 1;
 }
 
 static int put_fixed(struct terms *terms)

@@ -158,6 +158,8 @@ static void put_code(struct writer *writer, const struct pmu_box *box, uint64_t 
 /* @return whether all bits belong to fields */
 static bool put_event(struct writer *writer, const struct pmu_box *box, uint64_t words[2])
 {
+	const char *filter = notation_kernel_filter(box);
+
 	put_code(writer, box, &words[0]);
 	for (size_t i = 0; i < box->modifier_count; i++) {
 		const struct pmu_modifier *modifier = &box->modifiers[i];
@@ -172,6 +174,10 @@ static bool put_event(struct writer *writer, const struct pmu_box *box, uint64_t
 		value = take(&words[word], lo + modifier->hi - modifier->lo, lo);
 		if (value)
 			put(writer, ",%s=%#llx", name, (unsigned long long)value);
+	}
+	if (filter && words[1]) {
+		put(writer, ",%s=%#llx", filter, (unsigned long long)words[1]);
+		words[1] = 0;
 	}
 	return !words[0] && !words[1];
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "notation/names.h"
 #include "perf/devices.h"
 #include "perf/perf.h"
 
@@ -73,6 +74,9 @@ static bool add_device(void *arg, const struct perf_device_of *device)
 			tree_text(tree, text, FOLDER "/%s/format/%s", device->name, name);
 		}
 	}
+	if (notation_kernel_filter(box))
+		tree_text(tree, "config1:0-63\n", FOLDER "/%s/format/%s", device->name,
+			  notation_kernel_filter(box));
 	add_events(tree, device);
 	if (box->scope != PMU_SCOPE_CORE)
 		add_cpumask(adding, device->name);

@@ -138,6 +138,14 @@ static const struct {
      "xeon-e5/core.OFFCORE_RESPONSE_1:request_1=0x102:response_1=0x3fffc0"},
     {"xeon-e5", "node-prefetches",
      "xeon-e5/core.OFFCORE_RESPONSE_0:request=0x30:response=0x1fffc0"},
+    /* The same bits, as a term: format/offcore_rsp. */
+    {"xeon-e5v4", "cpu/event=0xb7,umask=0x1,offcore_rsp=0x604000091/",
+     "xeon-e5v4/core.OFFCORE_RESPONSE_0:request=ALL_DATA_RD:response=LLC_MISS_LOCAL_DRAM"},
+    {"xeon-e5", "cpu/event=0xbb,umask=0x1,offcore_rsp=0x10002/",
+     "xeon-e5/core.OFFCORE_RESPONSE_1:request_1=DEMAND_RFO:response_1=ANY_RESPONSE"},
+    {"xeon-e5v4", "cpu/event=0xb7,umask=0x1,offcore_rsp=0x4000010001/", NULL},
+    {"xeon-e5v4", "cpu/event=0x2e,umask=0x41,offcore_rsp=0x10001/", NULL},
+    {"xeon-e5v4", "imc/event=0x4,umask=0x3,offcore_rsp=0x10001/", NULL},
     {"xeon-e5v4", "CAS_COUNT_RD:MBOX0C0", "imc0.CAS_COUNT.RD"},
     {"xeon-e5v4", "LLC_VICTIMS_M:CBOX3C2", "cbo3.LLC_VICTIMS.M_STATE"},
     {"xeon-e5v4", "TOR_INSERTS_OPCODE:CBOX1C0:OPCODE=0x182:EDGEDETECT:THRESHOLD=1",
@@ -184,6 +192,28 @@ static void test_written(void **state)
 		assert_ptr_equal(found.box, own.box);
 		assert_int_equal(found.one_instance, own.one_instance);
 		assert_same(*state, &own, &found, written[i].text);
+	}
+}
+
+/* Filters in perf's notation. */
+static void test_printed_filters(void **state)
+{
+	static const struct {
+		const char *own, *text;
+	} printed[] = {
+	    {"cbo2.TOR_INSERTS.OPCODE:opc=DRd",
+	     "uncore_cbox_2/event=0x35,umask=0x1,filter_opc=0x182/"},
+	    {"xeon-e5v4/core.OFFCORE_RESPONSE_1:request_1=DEMAND_RFO:response_1=ANY_RESPONSE",
+	     "cpu/event=0xbb,umask=0x1,offcore_rsp=0x10002/"},
+	};
+
+	for (size_t i = 0; i < sizeof(printed) / sizeof(printed[0]); i++) {
+		struct pmu_selection selection;
+		char text[PMU_EVENT_TEXT_MAX];
+
+		assert_int_equal(pmu_event_parse(*state, NULL, printed[i].own, &selection), 0);
+		assert_true(pmu_notation_print(&selection, PMU_TOOL_PERF, text, sizeof(text)) > 0);
+		assert_string_equal(text, printed[i].text);
 	}
 }
 
@@ -294,9 +324,8 @@ static void test_libpfm4(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_round_trip),
-	    cmocka_unit_test(test_written),
-	    cmocka_unit_test(test_patterns),
+	    cmocka_unit_test(test_round_trip),	    cmocka_unit_test(test_written),
+	    cmocka_unit_test(test_printed_filters), cmocka_unit_test(test_patterns),
 	    cmocka_unit_test(test_libpfm4),
 	};
 

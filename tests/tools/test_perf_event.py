@@ -112,6 +112,42 @@ class Perf(Tools):
         self.assertEqual(found["node-loads"], found["LLC-load-misses"])
         self.assertEqual(set(missing.values()), {None})
 
+    def same_as_stat(self, machine, events):
+        """What perf counts by its names, and stat by ours, of a program that reads and writes."""
+        with Machine("--clock", "machine", machine=machine) as emulated:
+            rows = self.perf(emulated, "-a", *(word for name in events for word in ("-e", name)),
+                             *emulated.program(self.kernel("copy")))
+        report = stat(self.untranslated(machine), list(events.values()), self.kernel("copy"),
+                      options=["--prefetchers", "none"])
+        counts = [count for _, count, _ in rows]
+        self.assertEqual(counts, [total(report, event) for event in events.values()])
+        return counts
+
+    def test_offcore(self):
+        """The filter register of a core's event, by perf's list and by its bits."""
+        data, stores = self.same_as_stat(SMALL, {
+            "offcore_response.all_data_rd.llc_miss.local_dram":
+                "xeon-e5v4/core.OFFCORE_RESPONSE_0:request=ALL_DATA_RD:response=LLC_MISS_LOCAL_DRAM",
+            "cpu/event=0xbb,umask=0x1,offcore_rsp=0x10002/":
+                "xeon-e5v4/core.OFFCORE_RESPONSE_1:request_1=DEMAND_RFO:response_1=ANY_RESPONSE"})
+        self.assertGreaterEqual(data, LINES)
+        self.assertGreaterEqual(stores, LINES)
+
+    def test_caches_of_sandy_bridge(self):
+        """Linux, arch/x86/events/intel/core.c: snb_hw_cache_extra_regs."""
+        zero, one = ("xeon-e5/core.OFFCORE_RESPONSE_0:request={}:response={}",
+                     "xeon-e5/core.OFFCORE_RESPONSE_1:request_1={}:response_1={}")
+        loads, _, _, _, nodes, remote = self.same_as_stat("xeon-e5-2680-2s", {
+            "LLC-loads": zero.format("0x81", "ANY_RESPONSE"),
+            "LLC-load-misses": one.format("0x81", "0x3fffc0"),
+            "LLC-store-misses": one.format("0x102", "0x3fffc0"),
+            "LLC-prefetches": zero.format("0x30", "ANY_RESPONSE"),
+            "node-loads": zero.format("0x81", "0x1fffc0"),
+            "node-load-misses": one.format("0x81", "0x1fff80")})
+        self.assertGreaterEqual(loads, nodes)
+        self.assertGreaterEqual(nodes, LINES)
+        self.assertLess(remote, LINES)
+
     def test_thresholds(self):
         """Raw terms: cycles with and without requests on their way are all cycles."""
         terms = {"sum": "", "some": ",cmask=1", "none": ",cmask=1,inv=1", "begins": ",cmask=1,edge=1",
