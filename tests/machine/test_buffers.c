@@ -6,7 +6,9 @@
 
 #include "machine/address_space.h"
 #include "machine/issue.h"
+#include "machine/mshr.h"
 #include "machine/uarch.h"
+#include "support/random.h"
 
 #define LOADS	 72u
 #define STORES	 42u
@@ -320,6 +322,74 @@ static void a_fence_drains(void **unused)
 	planned_down(&planned);
 }
 
+#define STEPS 300000u
+
+/* A miss, and the stores before it. */
+struct noted {
+	uint64_t end, stores;
+};
+
+/* The tick at which there is an entry for one store more: all misses are looked at. */
+static uint64_t entry_at(const struct machine_hart *core, const struct noted *all, unsigned count)
+{
+	uint64_t at = core->progress->time;
+
+	for (unsigned i = 0; i < count; i++)
+		if (core->progress->stores - all[i].stores >= STORES && all[i].end > at)
+			at = all[i].end;
+	return at;
+}
+
+/* Misses that end in any order, at most so many at once as are outstanding. */
+static void misses_in_any_order(void **unused)
+{
+	static struct noted all[STEPS];
+	uint64_t random = 4711;
+	unsigned count = 0, waits = 0;
+	struct machine_hart *core;
+	struct planned planned;
+
+	(void)unused;
+	planned_up(&planned, "broadwell");
+	core = planned.core;
+	for (unsigned i = 0; i < STEPS; i++) {
+		struct machine_progress *progress = core->progress;
+		const uint64_t lasts = 1 + next_random(&random) % (16 * core->buffers.hold);
+		const unsigned what = next_random(&random) % 8;
+		uint64_t at;
+
+		progress->time += next_random(&random) % (4 * planned.cycle);
+		mshr_forget_ended(core);
+		if (core->miss_count > MACHINE_MISSES_MAX / 2) {
+			progress->time = mshr_at(core, 0)->end;
+			mshr_forget_ended(core);
+		}
+		progress->loads += next_random(&random) % 4;
+		progress->stores += next_random(&random) % 3;
+		if (lasts > core->buffers.hold)
+			all[count++] = (struct noted){progress->time + lasts, progress->stores};
+		if (what < 4) {
+			progress->loads++;
+			mshr_add_load(core, i, 0, progress->time + lasts, MISS_FAR);
+		} else if (what < 7) {
+			mshr_add_store(core, i, progress->time + lasts);
+		} else {
+			mshr_add_store_translation(core, progress->time + lasts);
+		}
+		progress->stores += what >= 4;
+		/* For a while nobody looks, and what has ended is still there. */
+		if (i / 256 % 2)
+			continue;
+		at = entry_at(core, count > 1000 ? all + count - 1000 : all,
+			      count > 1000 ? 1000 : count);
+		waits += at > progress->time;
+		buffers_admit_store(core);
+		assert_int_equal(progress->time, at);
+	}
+	assert_true(waits > STEPS / 100);
+	planned_down(&planned);
+}
+
 /* Other cores have other sizes. */
 static void sizes(void **unused)
 {
@@ -351,6 +421,7 @@ int main(void)
 	    cmocka_unit_test(stores_that_miss),	      cmocka_unit_test(stores_that_l2_serves),
 	    cmocka_unit_test(a_locked_access_drains), cmocka_unit_test(a_locked_access_drains_late),
 	    cmocka_unit_test(a_fence_drains),	      cmocka_unit_test(sizes),
+	    cmocka_unit_test(misses_in_any_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
