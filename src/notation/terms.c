@@ -177,6 +177,13 @@ static void put_configs(struct terms *terms, const struct pmu_selection *selecti
 	}
 }
 
+static int no_filter(const struct terms *terms, uint64_t value)
+{
+	return error_set(terms->reader->ctx, PMU_E_RANGE,
+			 "%s: the event has no filter for %s=0x%llx", terms->reader->text,
+			 notation_kernel_filter(terms->where.box), (unsigned long long)value);
+}
+
 /* Fields of the register that the event has its filter in. */
 static int put_filter(struct terms *terms, const struct pmu_selection *selection)
 {
@@ -194,11 +201,7 @@ static int put_filter(struct terms *terms, const struct pmu_selection *selection
 			     (unsigned long long)((left & mask) >> modifier->lo));
 		left &= ~mask;
 	}
-	if (!left)
-		return 0;
-	return error_set(terms->reader->ctx, PMU_E_RANGE,
-			 "%s: the event has no filter for %s=0x%llx", terms->reader->text,
-			 notation_kernel_filter(box), (unsigned long long)left);
+	return left ? no_filter(terms, left) : 0;
 }
 
 /* What the control selects, with the filters that are given. */
@@ -278,6 +281,8 @@ int notation_read_terms(struct notation_reader *reader)
 		if (error)
 			return error;
 	}
+	if (terms.filter && (*terms.alias || terms.fixed))
+		return no_filter(&terms, terms.filter);
 	if (*terms.alias)
 		return put_alias(&terms);
 	return terms.fixed ? put_fixed(&terms) : put_control(&terms);

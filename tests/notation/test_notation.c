@@ -145,6 +145,7 @@ static const struct {
      "xeon-e5/core.OFFCORE_RESPONSE_1:request_1=DEMAND_RFO:response_1=ANY_RESPONSE"},
     {"xeon-e5v4", "cpu/event=0xb7,umask=0x1,offcore_rsp=0x4000010001/", NULL},
     {"xeon-e5v4", "cpu/event=0x2e,umask=0x41,offcore_rsp=0x10001/", NULL},
+    {"xeon-e5v4", "cpu/LLC-loads,offcore_rsp=0x10001/", NULL},
     {"xeon-e5v4", "imc/event=0x4,umask=0x3,offcore_rsp=0x10001/", NULL},
     {"xeon-e5v4", "CAS_COUNT_RD:MBOX0C0", "imc0.CAS_COUNT.RD"},
     {"xeon-e5v4", "LLC_VICTIMS_M:CBOX3C2", "cbo3.LLC_VICTIMS.M_STATE"},
