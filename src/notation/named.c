@@ -204,6 +204,14 @@ int notation_read_libpfm4(struct notation_reader *reader)
 
 /* Intel's lists, which perf and VTune read: UNC_M_CAS_COUNT.RD; and perf's generic names. */
 
+/* Two words: others are generic names, or an event's with values of its filters. */
+static bool is_with_umask(const char *name)
+{
+	const char *dot = strchr(name, '.');
+
+	return dot && !strchr(dot + 1, '.');
+}
+
 int notation_read_intel(struct notation_reader *reader)
 {
 	const size_t length = strcspn(reader->text, ":{ ");
@@ -215,7 +223,7 @@ int notation_read_intel(struct notation_reader *reader)
 		return 0;
 	snprintf(name, sizeof(name), "%.*s", (int)length, reader->text);
 	while ((box = notation_next_box(reader, box, &where.pmu))) {
-		const bool generic = box->scope == PMU_SCOPE_CORE && !strchr(name, '.') &&
+		const bool generic = box->scope == PMU_SCOPE_CORE && !is_with_umask(name) &&
 				     notation_find(box, PMU_TOOL_PERF, name, own, sizeof(own)) &&
 				     !notation_equal(own, name);
 

@@ -248,6 +248,51 @@ static bool is_called(const struct pmu_box *box, enum pmu_tool tool, char *own, 
 	return notation_equal(own, name);
 }
 
+/* A value of one of the event's filters that goes by so many characters of @name. */
+static const struct pmu_mnemonic *value_of(const struct pmu_box *box, const struct pmu_event *event,
+					   const char *name, size_t length)
+{
+	char word[NOTATION_TEXT_MAX];
+
+	snprintf(word, sizeof(word), "%.*s", (int)length, name);
+	for (size_t i = 0; i < box->mnemonic_count; i++) {
+		const struct pmu_mnemonic *value = &box->mnemonics[i];
+		const struct pmu_modifier *field = pmu_find_modifier(box, value->field);
+
+		if (field && pmu_event_takes(event, field) && notation_equal(value->name, word))
+			return value;
+	}
+	return NULL;
+}
+
+/* OFFCORE_RESPONSE.ALL_DATA_RD.LLC_MISS.LOCAL_DRAM: an event, and values of both its filters. */
+static bool find_with_values(const struct pmu_box *box, const char *name, char *own, size_t size)
+{
+	const char *dot = strchr(name, '.');
+	const struct pmu_event *event;
+	char word[NOTATION_TEXT_MAX];
+
+	if (!dot || !strchr(dot + 1, '.'))
+		return false;
+	snprintf(word, sizeof(word), "%.*s", (int)(dot - name), name);
+	if (!notation_find(box, PMU_TOOL_PERF, word, own, size))
+		return false;
+	event = pmu_find_event(box, own);
+	for (const char *end = dot; event && (end = strchr(end + 1, '.'));) {
+		const size_t used = strlen(own);
+		const struct pmu_mnemonic *first, *second;
+
+		first = value_of(box, event, dot + 1, (size_t)(end - dot - 1));
+		second = value_of(box, event, end + 1, strlen(end + 1));
+		if (!first || !second)
+			continue;
+		snprintf(own + used, size - used, ":%s=%s:%s=%s", first->field, first->name,
+			 second->field, second->name);
+		return true;
+	}
+	return false;
+}
+
 bool notation_find(const struct pmu_box *box, enum pmu_tool tool, const char *name, char *own,
 		   size_t size)
 {
@@ -268,5 +313,5 @@ bool notation_find(const struct pmu_box *box, enum pmu_tool tool, const char *na
 		if (is_called(box, tool, own, size, name))
 			return true;
 	}
-	return false;
+	return tool == PMU_TOOL_PERF && find_with_values(box, name, own, size);
 }

@@ -138,6 +138,14 @@ static const struct {
      "xeon-e5/core.OFFCORE_RESPONSE_1:request_1=0x102:response_1=0x3fffc0"},
     {"xeon-e5", "node-prefetches",
      "xeon-e5/core.OFFCORE_RESPONSE_0:request=0x30:response=0x1fffc0"},
+    {"xeon-e5v4", "offcore_response.all_data_rd.llc_miss.local_dram",
+     "xeon-e5v4/core.OFFCORE_RESPONSE_0:request=ALL_DATA_RD:response=LLC_MISS_LOCAL_DRAM"},
+    {"xeon-e5", "cpu/OFFCORE_RESPONSE.DEMAND_RFO.ANY_RESPONSE/",
+     "xeon-e5/core.OFFCORE_RESPONSE_0:request=DEMAND_RFO:response=ANY_RESPONSE"},
+    /* perfmon, Sandy Bridge-EP core events: not what the same words mean beside others. */
+    {"xeon-e5", "OFFCORE_RESPONSE.ALL_DATA_RD.ANY_RESPONSE",
+     "xeon-e5/core.OFFCORE_RESPONSE_0:request=0x5b3:response=ANY_RESPONSE"},
+    {"xeon-e5v4", "OFFCORE_RESPONSE.ALL_DATA_RD.NO_SUCH", NULL},
     /* The same bits, as a term: format/offcore_rsp. */
     {"xeon-e5v4", "cpu/event=0xb7,umask=0x1,offcore_rsp=0x604000091/",
      "xeon-e5v4/core.OFFCORE_RESPONSE_0:request=ALL_DATA_RD:response=LLC_MISS_LOCAL_DRAM"},

@@ -4,7 +4,7 @@ import re
 import unittest
 
 from emulated import CODE_LINES, LINES, Machine, Tools, pmulab, skip_without
-from harness import LARGE, SMALL, stat, total
+from harness import LARGE, SMALL, pmulab_json, stat, total
 
 # 334291-001 tables 2-118 and 2-27: CAS_COUNT.RD and WR, TOR_INSERTS.OPCODE.
 READS, WRITES = "event=0x4,umask=0x3", "event=0x4,umask=0xc"
@@ -132,6 +132,17 @@ class Perf(Tools):
                 "xeon-e5v4/core.OFFCORE_RESPONSE_1:request_1=DEMAND_RFO:response_1=ANY_RESPONSE"})
         self.assertGreaterEqual(data, LINES)
         self.assertGreaterEqual(stores, LINES)
+
+    def test_offcore_names(self):
+        """The events of perf's lists mean to stat what perf makes of them."""
+        for machine, pmu, least in ((SMALL, "xeon-e5v4", 30), ("xeon-e5-2680-2s", "xeon-e5", 60)):
+            with Machine(machine=machine) as emulated:
+                names = re.findall(r"^ +(offcore_response\.\S+)", emulated.tool("perf", "list"), re.M)
+                verbose = emulated.tool("sh", "-c", f"perf stat -vv -C 0 -e {','.join(names)} true 2>&1")
+            self.assertGreaterEqual(len(names), least)
+            for name, value in zip(names, re.findall(r"config1 } +(0x\w+)", verbose), strict=True):
+                plan = pmulab_json("encode", "--pmu", pmu, name)
+                self.assertIn(int(value, 16), [write["value"] for write in plan["writes"]], name)
 
     def test_caches_of_sandy_bridge(self):
         """Linux, arch/x86/events/intel/core.c: snb_hw_cache_extra_regs."""
