@@ -69,7 +69,7 @@ int counting_get(struct countings *countings, const char *text, struct counting 
 		counting = calloc(1, sizeof(*counting));
 		if (!counting)
 			return -ENOMEM;
-		counting->selection = selection;
+		counting->selection = counting->counted = selection;
 		counting->bank = -1;
 		counting->next = countings->all;
 		countings->all = counting;
@@ -111,6 +111,53 @@ static size_t find_on(const struct countings *countings, int bank, struct counti
 	return used;
 }
 
+/* The field of another register at the same bits, whose event counts the same. */
+static const struct pmu_modifier *twin_of(const struct pmu_box *box,
+					  const struct pmu_modifier *modifier)
+{
+	for (size_t i = 0; i < box->modifier_count; i++) {
+		const struct pmu_modifier *other = &box->modifiers[i];
+
+		if (other->reg && other->reg != modifier->reg && other->lo == modifier->lo &&
+		    other->hi == modifier->hi && !strcmp(other->reg->perf, modifier->reg->perf))
+			return other;
+	}
+	return NULL;
+}
+
+static const struct pmu_event *event_with(const struct pmu_box *box,
+					  const struct pmu_modifier *filter)
+{
+	for (size_t i = 0; i < box->event_count; i++)
+		if (pmu_event_takes(&box->events[i], filter))
+			return &box->events[i];
+	return NULL;
+}
+
+/*
+ * The kernel takes the other register of a core's filter where the first has another value.
+ * @return whether there is one
+ */
+static bool take_other_filter(struct pmu_selection *selection)
+{
+	bool taken = false;
+
+	for (unsigned i = 0; i < selection->setting_count; i++) {
+		const struct pmu_modifier **modifier = &selection->settings[i].modifier;
+		const struct pmu_modifier *twin;
+
+		if (!(*modifier)->reg || !*(*modifier)->reg->perf)
+			continue;
+		twin = twin_of(selection->box, *modifier);
+		if (!twin)
+			return false;
+		*modifier = twin;
+		selection->event = event_with(selection->box, twin);
+		taken = true;
+	}
+	return taken && selection->event;
+}
+
 /* @return a session that was not started, if one PMU can count all of them; else NULL */
 static struct pmu_session *assign(struct countings *countings, struct pmu_bus *bus,
 				  struct counting *const *list, const unsigned count,
@@ -121,7 +168,7 @@ static struct pmu_session *assign(struct countings *countings, struct pmu_bus *b
 	if (pmu_session_new(&session, countings->ctx, bus))
 		return NULL;
 	for (size_t i = 0; i < count; i++) {
-		int event = pmu_session_add(session, countings->ctx, &list[i]->selection);
+		int event = pmu_session_add(session, countings->ctx, &list[i]->counted);
 
 		if (event < 0)
 			goto fail;
@@ -156,24 +203,45 @@ static void replace(struct countings *countings, int number, struct pmu_session 
 	countings->started(countings->arg, number);
 }
 
+/* The last of the list may get another filter for that. */
+static struct pmu_session *assign_last(struct countings *countings, struct pmu_bus *bus,
+				       struct counting *const *list, unsigned count,
+				       unsigned events[TOGETHER_MAX])
+{
+	struct counting *last = list[count - 1];
+	struct pmu_session *session = assign(countings, bus, list, count, events);
+
+	if (!session && take_other_filter(&last->counted))
+		session = assign(countings, bus, list, count, events);
+	if (!session)
+		last->counted = last->selection;
+	return session;
+}
+
 /* As many of those that wait as there are counters for, beside those that are counted. */
 static void fill(struct countings *countings, int number)
 {
 	struct counting_bank *bank = &countings->banks[number];
-	struct counting *list[TOGETHER_MAX];
-	unsigned events[TOGETHER_MAX];
-	size_t counted = find_on(countings, number, list, 0);
-	size_t count = find_on(countings, -1, list, counted);
+	struct counting *list[TOGETHER_MAX], *waiting[TOGETHER_MAX];
+	unsigned events[TOGETHER_MAX], used[TOGETHER_MAX];
+	unsigned count = (unsigned)find_on(countings, number, list, 0);
+	const size_t waits = find_on(countings, -1, waiting, 0);
 	struct pmu_session *session = NULL;
 
-	while (count > counted) {
-		session = assign(countings, bank->bus, list, (unsigned)count, events);
-		if (session)
-			break;
-		count = count - counted > 8 ? counted + (count - counted) / 2 : count - 1;
+	for (size_t i = 0; i < waits && count < TOGETHER_MAX; i++) {
+		struct pmu_session *more;
+
+		list[count] = waiting[i];
+		more = assign_last(countings, bank->bus, list, count + 1, events);
+		if (!more)
+			continue;
+		pmu_session_free(session);
+		session = more;
+		memcpy(used, events, sizeof(used));
+		count++;
 	}
 	if (session)
-		replace(countings, number, session, list, (unsigned)count, events);
+		replace(countings, number, session, list, count, used);
 }
 
 void countings_start(struct countings *countings)

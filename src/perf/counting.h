@@ -14,7 +14,8 @@ struct emul;
 
 struct counting {
 	struct counting *next;
-	struct pmu_selection selection;
+	struct pmu_selection selection; /* as it was asked for, */
+	struct pmu_selection counted;	/* and as a PMU counts it */
 	unsigned users;
 	int bank;	/* -1: waits for one */
 	unsigned event; /* of the bank's session */

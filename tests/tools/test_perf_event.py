@@ -133,6 +133,17 @@ class Perf(Tools):
         self.assertGreaterEqual(data, LINES)
         self.assertGreaterEqual(stores, LINES)
 
+    def test_many_filters(self):
+        """Of one event on four PMUs, each with two registers for it; what needs none counts too."""
+        names = ["instructions", *(f"offcore_response.{name}" for name in (
+            "all_data_rd.llc_miss.local_dram", "all_data_rd.llc_miss.any_response",
+            "all_rfo.llc_miss.local_dram", "all_code_rd.llc_miss.local_dram",
+            "demand_rfo.llc_hit.any_response", "all_requests.llc_hit.any_response",
+            "all_reads.llc_miss.any_response", "all_reads.llc_miss.local_dram"))]
+        counts = self.same_as_stat(SMALL, {
+            name: pmulab_json("encode", "--pmu", "xeon-e5v4", name)["event"] for name in names})
+        self.assertGreater(min(counts[:4]), 0)
+
     def test_offcore_names(self):
         """The events of perf's lists mean to stat what perf makes of them."""
         for machine, pmu, least in ((SMALL, "xeon-e5v4", 30), ("xeon-e5-2680-2s", "xeon-e5", 60)):
