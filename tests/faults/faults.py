@@ -32,7 +32,8 @@ ENDING = ("HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "US
           "PIPE", "ALRM", "TERM", "XCPU", "XFSZ", "VTALRM", "PROF", "IO", "PWR", "SYS")
 
 
-USER = 54321  # is nobody's number
+# Nobody's number, nor that of another scene, whose processes would count too.
+USER = 0x1000000 + int(os.environ.get("FAULTS_APART", 0))
 FAILURES_MAX = 20  # a run that finds so many need not go on
 
 
@@ -243,7 +244,7 @@ def set_apart():
     if os.geteuid() != 0:
         print("needs root: namespaces of its own, device files")
         sys.exit(77)
-    os.environ["FAULTS_APART"] = "1"
+    os.environ["FAULTS_APART"] = str(os.getpid())
     # The checkout stays where it is, also in /tmp.
     script = "mount -t tmpfs tmpfs /dev/shm && mount -t tmpfs tmpfs /run && mkdir /run/tmp && " \
              "mount --bind /tmp /run/tmp && mount -t tmpfs tmpfs /tmp && " \
