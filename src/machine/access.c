@@ -92,13 +92,13 @@ static void await_load(struct machine_hart *core, struct machine_insn insn, uint
 static MACHINE_INLINE void hit_load(struct machine_hart *core, uint64_t line, uint32_t physical,
 				    struct machine_insn insn, int slot, uint64_t translated)
 {
-	core->progress->loads++;
 	note(core, false, line, physical, slot);
 	if (translated)
 		load_translated(core, insn, translated);
 	else if (machine_load_waits(core, line << LINE_LOG2,
 				    insn.address_registers | insn.loads_registers))
 		machine_load_late(core, line << LINE_LOG2, &insn);
+	core->progress->loads++;
 }
 
 static MACHINE_OUTLINE void load_line(struct machine_hart *core, uint64_t line, uint32_t physical,

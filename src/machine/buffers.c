@@ -124,8 +124,7 @@ void buffers_note(struct machine_hart *core, uint64_t end, bool is_load,
 	const uint64_t due = progress->instructions + buffers->least;
 	const struct machine_holding miss = {
 	    .end = end,
-	    /* The load itself has been counted. */
-	    .loads = (uint16_t)(progress->loads - is_load),
+	    .loads = (uint16_t)progress->loads,
 	    .stores = (uint16_t)progress->stores,
 	    .is_load = is_load,
 	    .level = (uint8_t)level,
@@ -193,12 +192,8 @@ static bool is_full(const struct machine_hart *core, const struct machine_holdin
 	return stores_behind(core, miss) > room.stores || loads_behind(core, miss) > room.loads;
 }
 
-/*
- * Before which place they are that may have too much behind them: less is behind younger ones. But
- * the translation of a store's address comes after the store's own miss, and counts as a load
- * before that.
- */
-static uint32_t places_full(struct machine_hart *core, struct room room)
+/* The place from which on no miss has too much behind it: the younger, the less is. */
+static uint32_t first_with_room(struct machine_hart *core, struct room room)
 {
 	uint32_t place = core->buffers.first;
 
@@ -207,7 +202,7 @@ static uint32_t places_full(struct machine_hart *core, struct room room)
 
 		if (stores_behind(core, miss) <= room.stores &&
 		    loads_since(core, miss) <= room.loads)
-			return place + 1;
+			break;
 	}
 	return place;
 }
@@ -240,7 +235,7 @@ void buffers_settle(struct machine_hart *core, uint64_t ticks)
 	    (then < buffers->until && first_has_room(core)))
 		return;
 	forget_ended(core, then);
-	place = places_full(core, room);
+	place = first_with_room(core, room);
 	for (; (miss = next_to_end(core, place, room, then)); then = miss->end) {
 		if (stores_behind(core, miss) > buffers->stores)
 			mshr_stall(core, why_no_store(miss), miss->end + ticks);
@@ -260,31 +255,18 @@ void buffers_admit_store(struct machine_hart *core)
 	if (now >= buffers->held)
 		return;
 	forget_ended(core, now);
-	place = places_full(core, room);
+	place = first_with_room(core, room);
 	for (; (miss = next_to_end(core, place, room, now)); now = miss->end)
 		mshr_stall(core, why_no_store(miss), miss->end);
 }
 
-static uint32_t accesses_since(const struct machine_hart *core, const struct machine_holding *miss)
-{
-	return stores_behind(core, miss) + loads_since(core, miss);
-}
-
-/* The oldest, of those that hold: see places_full(). @return NULL: there is none */
+/* The oldest, of those that hold. @return NULL: there is none */
 static const struct machine_holding *find_first(struct machine_hart *core)
 {
 	const struct machine_buffers *buffers = &core->buffers;
-	const uint64_t now = core->progress->time;
-	const struct machine_holding *first, *second;
 
-	forget_ended(core, now);
-	first = holding_at(core, buffers->first);
-	if (buffers->next - buffers->first < 2)
-		return buffers->first == buffers->next ? NULL : first;
-	second = holding_at(core, buffers->first + 1);
-	if (second->end > now && accesses_since(core, second) > accesses_since(core, first))
-		return second;
-	return first;
+	forget_ended(core, core->progress->time);
+	return buffers->first == buffers->next ? NULL : holding_at(core, buffers->first);
 }
 
 static uint64_t next_due(const struct machine_hart *core)

@@ -14,7 +14,10 @@
 /** For a hart that is zeroed. */
 void buffers_init(struct machine_hart *core);
 
-/** A miss until @end has been added, and holds: notes how many accesses there were before it. */
+/**
+ * A miss until @end has been added, and holds: notes how many accesses there were before it. Its
+ * own access is counted after that.
+ */
 MACHINE_OUTLINE void buffers_note(struct machine_hart *core, uint64_t end, bool is_load,
 				  enum machine_miss_level level);
 

@@ -78,12 +78,12 @@ static inline void note(struct machine_hart *core, bool code, uint64_t line, uin
 static MACHINE_INLINE void finish_load(struct machine_hart *core, uint64_t line, uint32_t physical,
 				       struct machine_insn insn, struct found found)
 {
-	core->progress->loads++;
 	if (insn.decides)
 		core->issue.decided = machine_max(core->issue.decided, found.end);
 	note(core, false, line, physical, found.slot);
 	mshr_add_load(core, line, insn.loads_registers, found.end,
 		      found.level == PRIVATE_L2 ? MISS_NEAR : MISS_FAR);
+	core->progress->loads++;
 }
 
 /* @param request  REQUEST_READ_OWN; REQUEST_OWN where all of the line is written */

@@ -369,8 +369,8 @@ static void misses_in_any_order(void **unused)
 		if (lasts > core->buffers.hold)
 			all[count++] = (struct noted){progress->time + lasts, progress->stores};
 		if (what < 4) {
-			progress->loads++;
 			mshr_add_load(core, i, 0, progress->time + lasts, MISS_FAR);
+			progress->loads++;
 		} else if (what < 7) {
 			mshr_add_store(core, i, progress->time + lasts);
 		} else {
