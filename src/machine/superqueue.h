@@ -25,7 +25,7 @@ static inline uint32_t superqueue_turned(uint32_t bits, uint32_t slot, uint32_t 
 	       (uint32_t)((UINT64_C(1) << entries) - 1);
 }
 
-/* Whether the entry at @slot is a demand, where those of @count entries behind it go one on. */
+/* The entry at @slot is new: the @count entries behind it have moved on by one. */
 static inline void superqueue_set_demand(struct superqueue *queue, uint32_t entries, uint32_t slot,
 					 uint32_t count, bool demand)
 {

@@ -45,7 +45,7 @@ bool notation_equal(const char *a, const char *b);
 bool notation_find(const struct pmu_box *box, enum pmu_tool tool, const char *name, char *own,
 		   size_t size);
 
-/** The kernel's term for all of a filter register of a box; NULL: it has none. */
+/** perf's term for a whole filter register of a box; NULL: it has none. */
 const char *notation_kernel_filter(const struct pmu_box *box);
 
 /** A field as a tool names it, and back; NULL: it has none. */
