@@ -177,31 +177,62 @@ static void put_configs(struct terms *terms, const struct pmu_selection *selecti
 	}
 }
 
-static int no_filter(const struct terms *terms, uint64_t value)
+static bool is_in_filter(const struct pmu_event *event, const struct pmu_modifier *modifier)
 {
+	return modifier->reg && *modifier->reg->perf && pmu_event_takes(event, modifier);
+}
+
+/* The events of the box that have such a filter. */
+static void list_filtered(const struct pmu_box *box, char *text, size_t size)
+{
+	size_t used = 0;
+
+	*text = '\0';
+	for (size_t i = 0; i < box->event_count; i++)
+		for (size_t m = 0; m < box->modifier_count; m++) {
+			if (!is_in_filter(&box->events[i], &box->modifiers[m]) || used >= size)
+				continue;
+			used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+						 box->events[i].name);
+			break;
+		}
+}
+
+static int no_filter(const struct terms *terms)
+{
+	const struct pmu_box *box = terms->where.box;
+	char events[NOTATION_TEXT_MAX];
+
+	list_filtered(box, events, sizeof(events));
 	return error_set(terms->reader->ctx, PMU_E_RANGE,
-			 "%s: the event has no filter for %s=0x%llx", terms->reader->text,
-			 notation_kernel_filter(terms->where.box), (unsigned long long)value);
+			 "%s: the event takes no %s; events that do: %s", terms->reader->text,
+			 notation_kernel_filter(box), events);
 }
 
 /* Fields of the register that the event has its filter in. */
 static int put_filter(struct terms *terms, const struct pmu_selection *selection)
 {
 	const struct pmu_box *box = terms->where.box;
-	uint64_t left = terms->filter;
+	uint64_t valid = 0;
 
-	for (size_t i = 0; i < box->modifier_count && left; i++) {
+	for (size_t i = 0; i < box->modifier_count && terms->filter; i++) {
 		const struct pmu_modifier *modifier = &box->modifiers[i];
 		const uint64_t mask = pmu_mask(modifier->hi, modifier->lo);
 
-		if (!modifier->reg || !*modifier->reg->perf || !selection->event ||
-		    !pmu_event_takes(selection->event, modifier) || !(left & mask))
+		if (!selection->event || !is_in_filter(selection->event, modifier))
 			continue;
-		notation_put(terms->reader, ":%s=0x%llx", modifier->name,
-			     (unsigned long long)((left & mask) >> modifier->lo));
-		left &= ~mask;
+		valid |= mask;
+		if (terms->filter & mask)
+			notation_put(terms->reader, ":%s=0x%llx", modifier->name,
+				     (unsigned long long)((terms->filter & mask) >> modifier->lo));
 	}
-	return left ? no_filter(terms, left) : 0;
+	if (terms->filter && !valid)
+		return no_filter(terms);
+	if (!(terms->filter & ~valid))
+		return 0;
+	return error_set(terms->reader->ctx, PMU_E_RANGE, "%s: valid bits of %s: 0x%llx",
+			 terms->reader->text, notation_kernel_filter(box),
+			 (unsigned long long)valid);
 }
 
 /* What the control selects, with the filters that are given. */
@@ -281,8 +312,13 @@ int notation_read_terms(struct notation_reader *reader)
 		if (error)
 			return error;
 	}
-	if (terms.filter && (*terms.alias || terms.fixed))
-		return no_filter(&terms, terms.filter);
+	if (terms.filter && *terms.alias)
+		return error_set(reader->ctx, PMU_E_CONFLICT,
+				 "%s: %s goes with event= and umask=, not with \"%s\"",
+				 reader->text, notation_kernel_filter(terms.where.box),
+				 terms.alias);
+	if (terms.filter && terms.fixed)
+		return no_filter(&terms);
 	if (*terms.alias)
 		return put_alias(&terms);
 	return terms.fixed ? put_fixed(&terms) : put_control(&terms);
