@@ -382,8 +382,22 @@ static void fetch_line(struct machine_hart *core, uint64_t address, uint64_t lin
 		mshr_stall(core, STALL_FETCH, found.end);
 }
 
+/* The filter knows both lines, which most blocks are in that are not in one. */
+static inline bool use_two(struct machine_hart *core, uint64_t address, uint64_t last)
+{
+	struct machine_l1 *l1i = core->l1i;
+
+	return first_line(last) - first_line(address) == 1 &&
+	       machine_use(l1i, core->code, address, address, MACHINE_TAG_S) &&
+	       machine_use(l1i, core->code, last, last, MACHINE_TAG_S);
+}
+
 void machine_fetch_outline(struct machine_hart *core, uint64_t address, uint64_t last)
 {
+	if (MACHINE_LIKELY(use_two(core, address, last))) {
+		core->progress->fetches += 2;
+		return;
+	}
 	for (uint64_t line = address >> LINE_LOG2; line <= last >> LINE_LOG2; line++)
 		if (machine_use(core->l1i, core->code, line << LINE_LOG2, line << LINE_LOG2,
 				MACHINE_TAG_S))
