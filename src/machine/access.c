@@ -382,12 +382,13 @@ static void fetch_line(struct machine_hart *core, uint64_t address, uint64_t lin
 		mshr_stall(core, STALL_FETCH, found.end);
 }
 
-/* The filter knows both lines, which most blocks are in that are not in one. */
+/* Uses the lines of a block that is in two, if the filter knows both: where one is not enough, two
+ * nearly always are. */
 static inline bool use_two(struct machine_hart *core, uint64_t address, uint64_t last)
 {
 	struct machine_l1 *l1i = core->l1i;
 
-	return first_line(last) - first_line(address) == 1 &&
+	return (last >> LINE_LOG2) - (address >> LINE_LOG2) == 1 &&
 	       machine_use(l1i, core->code, address, address, MACHINE_TAG_S) &&
 	       machine_use(l1i, core->code, last, last, MACHINE_TAG_S);
 }
