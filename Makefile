@@ -15,7 +15,7 @@ test:
 	@test -d build-test || meson setup build-test -Dbuildtype=debugoptimized \
 		-Db_sanitize=address,undefined -Dwerror=true >/dev/null
 	@ninja -C build-test
-	@meson test -C build-test --no-rebuild --print-errorlogs --num-processes $$(($$(nproc) + 1))
+	@meson test -C build-test --no-rebuild --print-errorlogs --num-processes $$((2 * $$(nproc)))
 
 tsan:
 	@scripts/install-deps build test
