@@ -159,13 +159,14 @@ class Perf(Tools):
         """Linux, arch/x86/events/intel/core.c: snb_hw_cache_extra_regs."""
         zero, one = ("xeon-e5/core.OFFCORE_RESPONSE_0:request={}:response={}",
                      "xeon-e5/core.OFFCORE_RESPONSE_1:request_1={}:response_1={}")
+        reads, owns = "DEMAND_DATA_RD+PF_LLC_DATA_RD", "DEMAND_RFO+PF_LLC_RFO"
         loads, _, _, _, nodes, remote = self.same_as_stat("xeon-e5-2680-2s", {
-            "LLC-loads": zero.format("0x81", "ANY_RESPONSE"),
-            "LLC-load-misses": one.format("0x81", "0x3fffc0"),
-            "LLC-store-misses": one.format("0x102", "0x3fffc0"),
-            "LLC-prefetches": zero.format("0x30", "ANY_RESPONSE"),
-            "node-loads": zero.format("0x81", "0x1fffc0"),
-            "node-load-misses": one.format("0x81", "0x1fff80")})
+            "LLC-loads": zero.format(reads, "ANY_RESPONSE"),
+            "LLC-load-misses": one.format(reads, "0x3fffc0"),
+            "LLC-store-misses": one.format(owns, "0x3fffc0"),
+            "LLC-prefetches": zero.format("PF_L2_DATA_RD+PF_L2_RFO", "ANY_RESPONSE"),
+            "node-loads": zero.format(reads, "0x1fffc0"),
+            "node-load-misses": one.format(reads, "0x1fff80")})
         self.assertGreaterEqual(loads, nodes)
         self.assertGreaterEqual(nodes, LINES)
         self.assertLess(remote, LINES)
