@@ -31,11 +31,12 @@ static const char *cut_value(char *option)
 	return sign + 1;
 }
 
-static int put_field(struct notation_reader *reader, const struct pmu_box *box, enum pmu_tool tool,
-		     char *option)
+/* @param event  that the field is set for; NULL: of the box */
+static int put_field(struct notation_reader *reader, const struct pmu_box *box,
+		     const struct pmu_event *event, enum pmu_tool tool, char *option)
 {
 	const char *value = cut_value(option);
-	const struct pmu_modifier *field = notation_field(box, tool, option);
+	const struct pmu_modifier *field = notation_field(box, event, tool, option);
 
 	if (!field)
 		return error_set(reader->ctx, PMU_E_UNKNOWN,
@@ -61,6 +62,15 @@ static bool is_counter(const struct pmu_box *box, const char *counter, struct no
 	return true;
 }
 
+/* @param own  with its unit mask and fields */
+static const struct pmu_event *event_of(const struct pmu_box *box, const char *own)
+{
+	char name[NOTATION_TEXT_MAX];
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(own, ".:"), own);
+	return pmu_find_event(box, name);
+}
+
 int notation_read_likwid(struct notation_reader *reader)
 {
 	const char *rest = reader->text;
@@ -83,7 +93,7 @@ int notation_read_likwid(struct notation_reader *reader)
 	notation_put_box(reader, &where);
 	notation_put(reader, "%s", own);
 	while (code > 0 && take(&rest, ':', event, sizeof(event))) {
-		int error = put_field(reader, box, PMU_TOOL_LIKWID, event);
+		int error = put_field(reader, box, event_of(box, own), PMU_TOOL_LIKWID, event);
 
 		code = error ? error : 1;
 	}
@@ -147,7 +157,7 @@ static int put_attributes(struct notation_reader *reader, const struct pmu_box *
 		if (has_umask(box, event, attribute, own, sizeof(own)) ||
 		    put_value(reader, box, attribute))
 			continue;
-		error = put_field(reader, box, PMU_TOOL_LIBPFM4, attribute);
+		error = put_field(reader, box, NULL, PMU_TOOL_LIBPFM4, attribute);
 		if (error)
 			return error;
 	}

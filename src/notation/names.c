@@ -8,8 +8,8 @@
 
 /*
  * Fields that go by other names elsewhere. perf: Documentation/ABI and format of
- * arch/x86/events/intel/uncore_snbep.c, uncore_nhmex.c and core.c; LIKWID: likwid-perfctr(1);
- * libpfm4: libpfm_intel_bdx_unc_cbo(3) and its kind.
+ * arch/x86/events/intel/uncore_snbep.c, uncore_nhmex.c and core.c; LIKWID: likwid-perfctr(1) and
+ * doc/archs; libpfm4: libpfm_intel_bdx_unc_cbo(3) and its kind.
  */
 static const struct {
 	const char *own;
@@ -62,6 +62,10 @@ static const struct {
     {"rx_mask_rds", {"mask_rds"}},
     {"rx_mask_rnid_3_0", {"mask_rnid30"}},
     {"rx_mask_rnid_4", {"mask_rnid4"}},
+    {"request", {NULL, "MATCH0"}},
+    {"response", {NULL, "MATCH1"}},
+    {"request_1", {NULL, "MATCH0"}},
+    {"response_1", {NULL, "MATCH1"}},
 };
 
 /* The opcode filter of a CBo is perf's filter_opc; that of a home agent perf does not set. */
@@ -86,16 +90,23 @@ const char *notation_field_name(const struct pmu_box *box, enum pmu_tool tool,
 	return NULL;
 }
 
-const struct pmu_modifier *notation_field(const struct pmu_box *box, enum pmu_tool tool,
-					  const char *name)
+const struct pmu_modifier *notation_field(const struct pmu_box *box, const struct pmu_event *event,
+					  enum pmu_tool tool, const char *name)
 {
-	for (size_t i = 0; i < box->modifier_count; i++) {
-		const char *theirs = notation_field_name(box, tool, &box->modifiers[i]);
+	const struct pmu_modifier *found = NULL;
 
-		if (theirs && name_equal(theirs, name))
-			return &box->modifiers[i];
+	for (size_t i = 0; i < box->modifier_count; i++) {
+		const struct pmu_modifier *field = &box->modifiers[i];
+		const char *theirs = notation_field_name(box, tool, field);
+
+		if (!theirs || !name_equal(theirs, name))
+			continue;
+		if (event && pmu_event_takes(event, field))
+			return field;
+		if (!found)
+			found = field;
 	}
-	return NULL;
+	return found;
 }
 
 const char *notation_kernel_name(const struct pmu_box *box)
@@ -225,8 +236,8 @@ static void append_fields(char *own, size_t size, const struct pmu_rename *renam
 }
 
 /*
- * Whether a tool calls @own that: by the first rename, which may add fields to it, or else by its
- * own name. perf has Intel's names, and others beside them.
+ * Whether a tool calls @own that: by a rename that adds fields to it, by the first that does not,
+ * or else by its own name. perf has Intel's names, and others beside them.
  */
 static bool is_called(const struct pmu_box *box, enum pmu_tool tool, char *own, size_t size,
 		      const char *name)
@@ -242,7 +253,7 @@ static bool is_called(const struct pmu_box *box, enum pmu_tool tool, char *own, 
 		equal = *theirs && notation_equal(theirs, name);
 		if (equal)
 			append_fields(own, size, rename);
-		if (equal || tool != PMU_TOOL_PERF)
+		if (equal || (tool != PMU_TOOL_PERF && !*fields_of(rename)))
 			return equal;
 	}
 	return notation_equal(own, name);

@@ -48,10 +48,15 @@ bool notation_find(const struct pmu_box *box, enum pmu_tool tool, const char *na
 /** perf's term for a whole filter register of a box; NULL: it has none. */
 const char *notation_kernel_filter(const struct pmu_box *box);
 
-/** A field as a tool names it, and back; NULL: it has none. */
+/** A field as a tool names it; NULL: it has none. */
 const char *notation_field_name(const struct pmu_box *box, enum pmu_tool tool,
 				const struct pmu_modifier *modifier);
-const struct pmu_modifier *notation_field(const struct pmu_box *box, enum pmu_tool tool,
-					  const char *name);
+/**
+ * The field that a tool gives that name.
+ * @param event  of several fields of one name that which it takes is meant; NULL: the first one is
+ * @return NULL: there is none
+ */
+const struct pmu_modifier *notation_field(const struct pmu_box *box, const struct pmu_event *event,
+					  enum pmu_tool tool, const char *name);
 
 #endif

@@ -102,7 +102,7 @@ static bool set_number(struct terms *terms, const char *name, uint64_t value)
 static int set_field(struct terms *terms, const char *name, uint64_t value)
 {
 	const struct pmu_box *box = terms->where.box;
-	const struct pmu_modifier *field = notation_field(box, PMU_TOOL_PERF, name);
+	const struct pmu_modifier *field = notation_field(box, NULL, PMU_TOOL_PERF, name);
 	const size_t used = strlen(terms->settings);
 
 	if (!field)
@@ -134,7 +134,7 @@ static int read_term(struct terms *terms, char *term)
 		if (!sign[1] || *end)
 			return error_set(terms->reader->ctx, PMU_E_SYNTAX,
 					 "%s: \"%s\" is no number", terms->reader->text, sign + 1);
-	} else if (!notation_field(terms->where.box, PMU_TOOL_PERF, term)) {
+	} else if (!notation_field(terms->where.box, NULL, PMU_TOOL_PERF, term)) {
 		snprintf(terms->alias, sizeof(terms->alias), "%s", term);
 		return 0;
 	}

@@ -163,6 +163,18 @@ static const struct {
     {"xeon-e5v4", "INSTR_RETIRED_ANY:FIXC0", "xeon-e5v4/core.INST_RETIRED.ANY"},
     {"xeon-e5v4", "R2R_RING_AD_USED_UP:SBOX1C3", "sbo1.RING_AD_USED.UP"},
     {"xeon-e5", "RXL_FLITS_G1_DRS_DATA:SBOX0C1", "xeon-e5/qpi0.RxL_FLITS_G1.DRS_DATA"},
+    /* LIKWID, doc/archs/broadwellep.md: bits 15:0 and 37:16 of MSR_OFFCORE_RSP_0 and 1. */
+    {"xeon-e5v4", "OFFCORE_RESPONSE_0_OPTIONS:PMC0:MATCH0=0x91:MATCH1=0x60400",
+     "xeon-e5v4/core.OFFCORE_RESPONSE_0:request=ALL_DATA_RD:response=LLC_MISS_LOCAL_DRAM"},
+    {"xeon-e5v4", "OFFCORE_RESPONSE_1_OPTIONS:PMC1:MATCH0=0x2:MATCH1=0x1:EDGEDETECT:THRESHOLD=1",
+     "xeon-e5v4/"
+     "core.OFFCORE_RESPONSE_1:request_1=DEMAND_RFO:response_1=ANY_RESPONSE:edge:cmask=1"},
+    {"xeon-e5v4", "OFFCORE_RESPONSE_0_DMND_DATA_RD_ANY:PMC0",
+     "xeon-e5v4/core.OFFCORE_RESPONSE_0:request=DEMAND_DATA_RD:response=ANY_RESPONSE"},
+    {"xeon-e5", "OFFCORE_RESPONSE_1_PF_L3_RFO_ANY:PMC2",
+     "xeon-e5/core.OFFCORE_RESPONSE_1:request_1=0x100:response_1=0x1"},
+    {"xeon-e5v4", "OFFCORE_RESPONSE_0_NO_SUCH_ANY:PMC0", NULL},
+    {"xeon-e5v4", "LONGEST_LAT_CACHE_MISS:PMC0:MATCH0=0x1", NULL},
     {"xeon-e5v4", "bdx_unc_imc0::UNC_M_CAS_COUNT:RD", "imc0.CAS_COUNT.RD"},
     {NULL, "bdx_unc_imc0::UNC_M_CAS_COUNT:RD", "imc0.CAS_COUNT.RD"},
     {NULL, "snbep_unc_imc1::UNC_M_CAS_COUNT:WR", "xeon-e5/imc1.CAS_COUNT.WR"},
@@ -204,16 +216,20 @@ static void test_written(void **state)
 	}
 }
 
-/* Filters in perf's notation. */
 static void test_printed_filters(void **state)
 {
 	static const struct {
+		enum pmu_tool tool;
 		const char *own, *text;
 	} printed[] = {
-	    {"cbo2.TOR_INSERTS.OPCODE:opc=DRd",
+	    {PMU_TOOL_PERF, "cbo2.TOR_INSERTS.OPCODE:opc=DRd",
 	     "uncore_cbox_2/event=0x35,umask=0x1,filter_opc=0x182/"},
-	    {"xeon-e5v4/core.OFFCORE_RESPONSE_1:request_1=DEMAND_RFO:response_1=ANY_RESPONSE",
+	    {PMU_TOOL_PERF,
+	     "xeon-e5v4/core.OFFCORE_RESPONSE_1:request_1=DEMAND_RFO:response_1=ANY_RESPONSE",
 	     "cpu/event=0xbb,umask=0x1,offcore_rsp=0x10002/"},
+	    {PMU_TOOL_LIKWID,
+	     "xeon-e5v4/core.OFFCORE_RESPONSE_1:request_1=DEMAND_RFO:response_1=ANY_RESPONSE",
+	     "OFFCORE_RESPONSE_1_OPTIONS:PMC0:MATCH0=0x2:MATCH1=0x1"},
 	};
 
 	for (size_t i = 0; i < sizeof(printed) / sizeof(printed[0]); i++) {
@@ -221,7 +237,8 @@ static void test_printed_filters(void **state)
 		char text[PMU_EVENT_TEXT_MAX];
 
 		assert_int_equal(pmu_event_parse(*state, NULL, printed[i].own, &selection), 0);
-		assert_true(pmu_notation_print(&selection, PMU_TOOL_PERF, text, sizeof(text)) > 0);
+		assert_true(pmu_notation_print(&selection, printed[i].tool, text, sizeof(text)) >
+			    0);
 		assert_string_equal(text, printed[i].text);
 	}
 }

@@ -207,6 +207,18 @@ _start:	mov ${TURNS},%ecx
         self.assertEqual(summed(found)["INSTR_RETIRED_ANY"], report["instructions"])
         self.assertEqual(summed(found)["CPU_CLK_UNHALTED_CORE"], report["cycles"])
 
+    def test_offcore_responses(self):
+        """pmulab takes LIKWID's own words for the event, its match registers too."""
+        events = ["OFFCORE_RESPONSE_0_OPTIONS:PMC0:MATCH0=0x1:MATCH1=0x60400", "OFFCORE_RESPONSE_1_DMND_RFO_ANY:PMC1"]
+        found, _ = self.measure(",".join(events), options=("--clock", "machine"))
+        report = stat(self.untranslated(SMALL), events, self.kernel("copy"), options=["--prefetchers", "none"])
+        reads, owns = (total(report, f"xeon-e5v4/core.OFFCORE_RESPONSE_{n}") for n in (0, 1))
+        self.assertEqual([count for event, _, _, count in found if event.startswith("OFFCORE_RESPONSE")],
+                         [reads, owns])
+        # As in test_mem().
+        self.near(reads, 3 * LINES)
+        self.assertEqual(owns, 5 * LINES)
+
     def test_two_sockets(self):
         """The program runs on the first; its channels count what stat counts there."""
         with Machine("--clock", "machine", machine=LARGE) as machine:
