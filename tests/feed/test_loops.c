@@ -1,7 +1,10 @@
 /*
  * Loops of instructions beside the published times of their classes: decoded, planned and run as
- * feeds do it, all accesses hitting L1. With an argument, prints the table that docs/machine.md
- * has.
+ * feeds do it, all accesses hitting L1.
+ *
+ *     test_feed_loops [FILE]
+ *
+ * Prints a table, or looks whether FILE has it.
  */
 #include "feed/block.h"
 
@@ -9,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "machine/issue.h"
 
 #define ROUNDS	      4000
@@ -16,6 +20,8 @@
 #define PERCENT_MOST  10
 #define BLOCKS_MAX    8
 #define ADDRESS	      0x400000
+#define ROW_MAX	      256
+#define DOCUMENT_MAX  (1 << 20)
 #define MACHINE_OF(s) "{\"base\": \"xeon-e5v4-4c\", \"name\": \"loops\", \"uarch\": \"" s "\"}"
 
 struct loop {
@@ -113,8 +119,25 @@ static void *must(void *pointer)
 	return pointer;
 }
 
-/* @return how many loops of the core are far from what is published */
-static int measure_core(struct pmu_ctx *ctx, const char *core, bool print)
+/* Prints what was measured, or looks for it in a document. @return whether it is there */
+static bool tell(const struct loop *loop, double published, double cycles, const char *document)
+{
+	char row[ROW_MAX];
+
+	snprintf(row, sizeof(row), "| %s | %s | %.2f | %.2f | %s |\n", loop->core, loop->name,
+		 published, cycles, loop->source);
+	if (!document) {
+		printf("%s", row);
+		return true;
+	}
+	if (strstr(document, row))
+		return true;
+	fprintf(stderr, "not in the document: %s", row);
+	return false;
+}
+
+/* @return how many loops of the core are far from what is published, or told otherwise */
+static int measure_core(struct pmu_ctx *ctx, const char *core, const char *document)
 {
 	struct pmu_machine *desc;
 	struct machine_address_space *space;
@@ -140,9 +163,8 @@ static int measure_core(struct pmu_ctx *ctx, const char *core, bool print)
 		if (strcmp(loop->core, core) != 0)
 			continue;
 		cycles = measure(machine, space, loop);
-		if (print)
-			printf("| %s | %s | %.2f | %.2f | %s |\n", core, loop->name, published,
-			       cycles, loop->source);
+		if (!tell(loop, published, cycles, document))
+			far++;
 		if (is_near(cycles, published))
 			continue;
 		fprintf(stderr, "%s on %s: %.3f cycles, not %.2f (%s)\n", loop->name, core, cycles,
@@ -156,17 +178,53 @@ static int measure_core(struct pmu_ctx *ctx, const char *core, bool print)
 	return far;
 }
 
+static const char *const cores[] = {"broadwell", "sandybridge", "nehalem"};
+#define CORES (sizeof(cores) / sizeof(cores[0]))
+
+static size_t count_rows(const char *document)
+{
+	char begin[ROW_MAX];
+	size_t count = 0;
+
+	for (size_t i = 0; i < CORES; i++) {
+		const char *at = document;
+
+		snprintf(begin, sizeof(begin), "\n| %s |", cores[i]);
+		for (; (at = strstr(at, begin)); at++)
+			count++;
+	}
+	return count;
+}
+
+static size_t count_loops(void)
+{
+	size_t count = 0;
+
+	while (loops[count].name)
+		count++;
+	return count;
+}
+
 int main(int argc, char **argv)
 {
-	static const char *const cores[] = {"broadwell", "sandybridge", "nehalem"};
 	struct pmu_ctx *ctx;
+	char *document = NULL;
 	int far = 0;
 
-	(void)argv;
 	if (pmu_ctx_new(&ctx))
 		return EXIT_FAILURE;
-	for (size_t i = 0; i < sizeof(cores) / sizeof(cores[0]); i++)
-		far += measure_core(ctx, cores[i], argc > 1);
+	if (argc > 1 && file_read(ctx, argv[1], DOCUMENT_MAX, &document, NULL)) {
+		fprintf(stderr, "%s\n", pmu_message(ctx));
+		return EXIT_FAILURE;
+	}
+	for (size_t i = 0; i < CORES; i++)
+		far += measure_core(ctx, cores[i], document);
+	if (document && count_rows(document) != count_loops()) {
+		fprintf(stderr, "%s has %zu rows of %zu loops\n", argv[1], count_rows(document),
+			count_loops());
+		far++;
+	}
+	free(document);
 	pmu_ctx_free(ctx);
 	return far ? EXIT_FAILURE : EXIT_SUCCESS;
 }
