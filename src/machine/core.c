@@ -208,15 +208,30 @@ static bool must_yield(const struct machine_hart *core)
 	       core->progress->time > core->owned_since + slice_ticks;
 }
 
+/*
+ * The thread goes on at @time, or where it is if that is later. The lock is held since the caller
+ * looked at the clock: else machine_pass() could come between, and the thread would be behind what
+ * has passed.
+ */
+static void come_in(struct machine_hart *core, uint64_t time)
+{
+	skip_to(core, time);
+	if (core->owns_core)
+		skew_show(core);
+}
+
 /* Where the others have passed a core that could not go on, it goes on where they are. */
 static void keep_together(struct machine_hart *core)
 {
-	uint64_t apart = SKEW_QUANTUM_APART * core->machine->core_ticks, now;
+	const uint64_t apart = SKEW_QUANTUM_APART * core->machine->core_ticks;
 
 	if (skew_is_hidden(core)) {
+		uint64_t now;
+
+		machine_hold(core->machine, core->thread);
 		now = machine_now(core->machine);
-		if (now > core->progress->time + 2 * apart)
-			skip_to(core, now);
+		come_in(core, now > core->progress->time + 2 * apart ? now : 0);
+		machine_let_go(core->machine);
 	}
 	skew_keep(core);
 }
@@ -387,12 +402,6 @@ static void revoke_locks(struct machine *machine, struct core *shared)
 	lock_revoke(&shared->caches, machine->holder);
 	lock_release(&shared->caches, machine->holder);
 	lock_revoke(&machine->state->lock, machine->holder);
-}
-
-static void show(struct machine_hart *core)
-{
-	if (core->owns_core)
-		skew_show(core);
 }
 
 static uint64_t *cpus_of(const struct machine_hart *core)
@@ -568,8 +577,9 @@ bool machine_hart_start(struct machine_hart *core, struct machine_address_space 
 	}
 	core->space = space;
 	acquire_core(core);
-	skip_to(core, clock_at_start(core));
-	show(core);
+	machine_hold(machine, core->thread);
+	come_in(core, clock_at_start(core));
+	machine_let_go(machine);
 	return true;
 }
 
@@ -620,9 +630,9 @@ void machine_hart_resume(struct machine_hart *core)
 		return;
 	}
 	acquire_core(core);
-	if (!turns_are_taken(core))
-		skip_to(core, machine_now(core->machine));
-	show(core);
+	machine_hold(core->machine, core->thread);
+	come_in(core, turns_are_taken(core) ? 0 : machine_now(core->machine));
+	machine_let_go(core->machine);
 }
 
 /* Of one that never started the core has seen nothing. */

@@ -729,6 +729,64 @@ static void a_busy_holder_is_waited_for(void **state)
 	fixture_down(&fixture);
 }
 
+#define PASSED_MS     5
+#define PAUSES	      20000
+#define WAIT_CYCLES   10000 /* no read of memory takes as long */
+#define PASS_PATIENCE 1000000
+
+struct passing {
+	struct machine *machine;
+	bool ends;
+};
+
+static void *let_time_pass(void *argument)
+{
+	struct passing *passing = argument;
+	struct machine *machine = passing->machine;
+	const uint64_t ticks = machine_ticks_per_second(machine) / 1000 * PASSED_MS;
+
+	while (!__atomic_load_n(&passing->ends, __ATOMIC_RELAXED)) {
+		if (!machine_lock_within(machine, PASS_PATIENCE))
+			continue;
+		machine_pass(machine, ticks);
+		machine_catch_up_channels(machine, 0, UINT32_MAX);
+		machine_unlock(machine);
+	}
+	return NULL;
+}
+
+/* A thread that comes back while time passes begins after it, and does not wait for it. */
+static void time_that_passes_is_nobodys(void **unused)
+{
+	struct machine_hart *core;
+	struct passing passing = {0};
+	struct fixture fixture;
+	uint64_t longest = 0;
+	pthread_t thread;
+
+	(void)unused;
+	fixture_up(&fixture, pmu_find_machine("xeon-e5v4-4c"));
+	passing.machine = fixture.machine;
+	core = machine_hart_enter(fixture.machine, fixture.space, 0);
+	assert_int_equal(pthread_create(&thread, NULL, let_time_pass, &passing), 0);
+	for (uint64_t i = 0; i < PAUSES; i++) {
+		uint64_t begin;
+
+		machine_hart_pause(core);
+		machine_hart_resume(core);
+		begin = machine_hart_time(core);
+		machine_load(core, i * 64, 8, &plain);
+		machine_locked(core, 0, 8, &plain);
+		if (machine_hart_time(core) - begin > longest)
+			longest = machine_hart_time(core) - begin;
+	}
+	__atomic_store_n(&passing.ends, true, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+	machine_hart_leave(core);
+	assert_in_range(longest, 1, WAIT_CYCLES * fixture.machine->core_ticks);
+	fixture_down(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -743,6 +801,7 @@ int main(void)
 	    cmocka_unit_test(a_core_that_was_passed_stays_in_sight),
 	    cmocka_unit_test(the_dead_hold_nothing),
 	    cmocka_unit_test(a_dead_thread_frees_its_core),
+	    cmocka_unit_test(time_that_passes_is_nobodys),
 	    cmocka_unit_test(places_are_in_order_of_creation),
 	    cmocka_unit_test(processes_share_the_caches),
 	    cmocka_unit_test(one_is_left_with_the_lines_of_two),
