@@ -115,6 +115,7 @@ static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number
 	int64_t answer;
 
 	(void)id;
+	feed_thread_come_back(plugin_thread(vcpu));
 	if (feed_is_exec(number))
 		exec_guest_failed();
 	handlers_syscall_return(number, result);

@@ -194,6 +194,7 @@ static void on_syscall_return(ThreadId tid, UInt number, UWord *arguments, UInt 
 	int64_t answer;
 
 	(void)arguments, (void)count;
+	feed_thread_come_back(thread_of(tid));
 	if (feed_is_exec(number))
 		on_exec_failed();
 	feed_affinity_return(&guest.process, thread_of(tid), number, result);

@@ -134,6 +134,15 @@ void feed_thread_move(struct feed_thread *thread)
 	unclaim(thread);
 }
 
+void feed_thread_come_back(struct feed_thread *thread)
+{
+	if (!claim(thread))
+		return;
+	if (thread->core && thread->paused)
+		machine_hart_come_back(thread->core);
+	unclaim(thread);
+}
+
 void feed_thread_resume(struct feed_thread *thread)
 {
 	feed_thread_move(thread);

@@ -598,6 +598,12 @@ void machine_hart_pause(struct machine_hart *core)
 		turns_pause(core);
 }
 
+void machine_hart_come_back(struct machine_hart *core)
+{
+	if (turns_are_taken(core))
+		turns_come_back(core);
+}
+
 void machine_hart_sleep(struct machine_hart *core, uint64_t ticks)
 {
 	skip_to(core, core->progress->time + ticks);

@@ -129,6 +129,11 @@ void machine_hart_sleep(struct machine_hart *core, uint64_t ticks);
  * however long it takes in the host.
  */
 void machine_hart_pause_briefly(struct machine_hart *core);
+/**
+ * The call is over: the thread does not sleep in it any more. Before anything else that may wait
+ * for other threads, and machine_hart_resume().
+ */
+void machine_hart_come_back(struct machine_hart *core);
 /** The thread goes on; its clock moves to where the machine's time is if that is later. */
 void machine_hart_resume(struct machine_hart *core);
 /** The thread ends, or never starts: write-combining buffers drain, the core is free. */

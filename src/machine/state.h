@@ -304,7 +304,7 @@ struct turns_member {
 	uint32_t thread, core; /* host thread; core over all sockets */
 	uint64_t user, time;   /* number of its hold; tick */
 	bool was_away;	       /* it has come from a system call since the last turn was given */
-	bool waits;	       /* in turns_take() */
+	bool waits;	       /* in turns_take(), or on its way there */
 };
 
 /* Valid when zeroed: see turns.c. */

@@ -92,8 +92,8 @@ static bool is_settled(struct turns_member *member, unsigned naps)
 	case TURNS_STALLED:
 		return naps > STALLED_NAPS && sleeps(member);
 	case TURNS_AWAY:
-		/* Who has come back may sleep until the lock is free. */
-		return !__atomic_load_n(&member->waits, __ATOMIC_SEQ_CST) && sleeps(member);
+		/* Who has come back may sleep until a lock is free, and says so before. */
+		return sleeps(member) && !__atomic_load_n(&member->waits, __ATOMIC_SEQ_CST);
 	default:
 		return true;
 	}
@@ -313,6 +313,14 @@ static void end_turn(const struct machine_hart *core, enum turns_state state, ui
 void turns_pause(struct machine_hart *core)
 {
 	end_turn(core, TURNS_AWAY, core->thread);
+}
+
+void turns_come_back(struct machine_hart *core)
+{
+	struct turns_member *me = member_of(core);
+
+	if (me->state == TURNS_AWAY)
+		__atomic_store_n(&me->waits, true, __ATOMIC_SEQ_CST);
 }
 
 void turns_hand_on(struct machine_hart *core, uint32_t heir)
