@@ -685,9 +685,15 @@ static void one_is_left_with_the_lines_of_two(void **unused)
 
 struct holder {
 	struct machine *machine;
-	sem_t holds;
+	sem_t holds, is_over;
 	bool sleeps;
 };
+
+static void await(sem_t *semaphore)
+{
+	while (sem_wait(semaphore))
+		;
+}
 
 static void *hold(void *arg)
 {
@@ -696,9 +702,10 @@ static void *hold(void *arg)
 
 	machine_lock(holder->machine);
 	sem_post(&holder->holds);
+	if (holder->sleeps)
+		await(&holder->is_over);
 	while (clock_ns() - begin < HOLD_NS)
-		if (holder->sleeps)
-			usleep(HOLD_NS / 1000);
+		continue;
 	machine_unlock(holder->machine);
 	return NULL;
 }
@@ -716,15 +723,17 @@ static void a_busy_holder_is_waited_for(void **state)
 		bool taken;
 
 		sem_init(&holder.holds, 0, 0);
+		sem_init(&holder.is_over, 0, 0);
 		assert_int_equal(pthread_create(&thread, NULL, hold, &holder), 0);
-		while (sem_wait(&holder.holds))
-			;
+		await(&holder.holds);
 		taken = machine_lock_within(fixture.machine, PATIENCE_NS);
+		sem_post(&holder.is_over);
 		assert_int_equal(taken, !sleeps);
 		if (taken)
 			machine_unlock(fixture.machine);
 		pthread_join(thread, NULL);
 		sem_destroy(&holder.holds);
+		sem_destroy(&holder.is_over);
 	}
 	fixture_down(&fixture);
 }
