@@ -81,8 +81,7 @@ void feed_thread_init(struct feed_thread *thread, struct machine_hart *placed, u
  */
 void feed_thread_enter(struct feed_thread *thread, struct machine *machine,
 		       struct machine_address_space *space);
-/** The thread calls the system, comes back, and goes on when all that belongs to the call is done.
- */
+/** The thread calls the system, comes back, and goes on when the call is dealt with. */
 void feed_thread_pause(struct feed_thread *thread);
 void feed_thread_come_back(struct feed_thread *thread);
 void feed_thread_resume(struct feed_thread *thread);

@@ -130,8 +130,8 @@ void machine_hart_sleep(struct machine_hart *core, uint64_t ticks);
  */
 void machine_hart_pause_briefly(struct machine_hart *core);
 /**
- * The call is over: the thread does not sleep in it any more. Before anything else that may wait
- * for other threads, and machine_hart_resume().
+ * The call is over: the thread, which is paused, does not sleep in it any more. To be said before
+ * anything that may wait for other threads; machine_hart_resume() follows.
  */
 void machine_hart_come_back(struct machine_hart *core);
 /** The thread goes on; its clock moves to where the machine's time is if that is later. */
