@@ -119,12 +119,15 @@ static uint64_t time_of(const struct machine *machine, const struct turns_member
 	return machine_max(member->time, shared->swapped_at + SHARED_CYCLES * machine->core_ticks);
 }
 
+/* Of several that wait for one core's time, who waits longest; at last who was made first. */
 static bool is_before(const struct machine *machine, const struct turns_member *a,
 		      const struct turns_member *b)
 {
 	uint64_t time_a = time_of(machine, a), time_b = time_of(machine, b);
 
-	return time_a < time_b || (time_a == time_b && a->user < b->user);
+	if (time_a != time_b)
+		return time_a < time_b;
+	return a->time < b->time || (a->time == b->time && a->user < b->user);
 }
 
 /* Of those that are ready but @but. NULL: none */

@@ -105,6 +105,19 @@ static void produce(int self)
 	}
 }
 
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+/* Who waits sleeps in the system, and is woken by who unlocks. */
+static void lock_mutex(int self)
+{
+	for (long i = 0; i < count; i++) {
+		pthread_mutex_lock(&mutex);
+		for (int j = 0; j < 100 * (self + 1); j++)
+			*(volatile long *)&shared += 1;
+		pthread_mutex_unlock(&mutex);
+	}
+}
+
 static long sink[THREADS_MAX][8];
 
 /* MB of its own. */
@@ -180,7 +193,7 @@ static const struct kernel {
     {.name = "ticket", .run = ticket_lock}, {.name = "barrier", .run = barrier},
     {.name = "produce", .run = produce},    {.name = "read", .run = read_own},
     {.name = "write", .run = write_own},    {.name = "scan", .run = scan, .prepare = make_arrays},
-    {.name = "apart", .run = apart},
+    {.name = "apart", .run = apart},	    {.name = "mutex", .run = lock_mutex},
 };
 
 static const struct kernel *kernel;
