@@ -615,6 +615,8 @@ static void pause_in_place(struct machine_hart *core)
 	pipe_end_call(core);
 	mshr_drain(core);
 	skew_let_others(core);
+	if (turns_are_taken(core))
+		turns_call(core);
 }
 
 void machine_hart_pause_briefly(struct machine_hart *core)

@@ -303,6 +303,7 @@ struct turns_member {
 	uint32_t state;
 	uint32_t thread, core; /* host thread; core over all sockets */
 	uint64_t user, time;   /* number of its hold; tick */
+	uint64_t sleep;	       /* in which it was seen last, as lock_thread_sleep() has it */
 	bool was_away;	       /* it has come from a system call since the last turn was given */
 	bool waits;	       /* in turns_take(), or on its way there */
 };
@@ -312,6 +313,7 @@ struct turns {
 	struct lock lock;
 	uint32_t enabled, high; /* members from high on were never used */
 	uint64_t holder;	/* user that has the turn; 0: nobody */
+	bool settled;		/* who can have the next one: since then nobody called the system */
 	struct turns_member members[TURNS_MEMBERS_MAX];
 };
 

@@ -66,19 +66,25 @@ void turns_join(struct machine_hart *core)
 			turns->members[i].thread = core->thread;
 			turns->members[i].core = core->number;
 			turns->members[i].user = core->user;
+			turns->settled = false;
 			if (turns->high <= i)
 				turns->high = i + 1;
 		}
 	let_go(core);
 }
 
-static bool sleeps(const struct turns_member *member)
+/* @return whether it sleeps; at a second look: still the same sleep */
+static bool sleeps(struct turns_member *member, bool again)
 {
-	return lock_thread_sleep(member->thread, member->thread);
+	uint64_t sleep = lock_thread_sleep(member->thread, member->thread);
+	bool same = !again || sleep == member->sleep;
+
+	member->sleep = sleep;
+	return sleep && same;
 }
 
 /* @return whether it cannot change by itself any more what the member is about to do */
-static bool is_settled(struct turns_member *member, unsigned naps)
+static bool is_settled(struct turns_member *member, unsigned naps, bool again)
 {
 	if (member->state == TURNS_FREE)
 		return true;
@@ -90,21 +96,44 @@ static bool is_settled(struct turns_member *member, unsigned naps)
 	case TURNS_GONE:
 		return false;
 	case TURNS_STALLED:
-		return naps > STALLED_NAPS && sleeps(member);
+		return naps > STALLED_NAPS && sleeps(member, again);
 	case TURNS_AWAY:
 		/* Who has come back may sleep until a lock is free, and says so before. */
-		return sleeps(member) && !__atomic_load_n(&member->waits, __ATOMIC_SEQ_CST);
+		return sleeps(member, again) && !__atomic_load_n(&member->waits, __ATOMIC_SEQ_CST);
 	default:
 		return true;
 	}
 }
 
-static bool all_settled(struct turns *turns, unsigned naps)
+static bool look_at_all(struct turns *turns, unsigned naps, bool again)
 {
 	bool settled = true;
 
 	for (unsigned i = 0; i < turns->high && settled; i++)
-		settled = is_settled(&turns->members[i], naps);
+		settled = is_settled(&turns->members[i], naps, again);
+	return settled;
+}
+
+/* Who is stalled goes on without a system call of any other. */
+static bool any_stalled(const struct turns *turns)
+{
+	bool stalled = false;
+
+	for (unsigned i = 0; i < turns->high && !stalled; i++)
+		stalled = turns->members[i].state == TURNS_STALLED;
+	return stalled;
+}
+
+/*
+ * One that is looked at later may wake one that was seen asleep, and sleep itself when it is its
+ * turn to be looked at: all are settled if nobody has been awake from a first round of looks to a
+ * second. They are so until one calls the system.
+ */
+static bool all_settled(struct turns *turns, unsigned naps)
+{
+	bool settled = look_at_all(turns, naps, false) && look_at_all(turns, naps, true);
+
+	turns->settled = settled && !any_stalled(turns);
 	return settled;
 }
 
@@ -167,7 +196,7 @@ static bool give_turn(const struct machine_hart *core, unsigned naps)
 	struct turns *turns = turns_of(core);
 	struct turns_member *next;
 
-	if (!all_settled(turns, naps))
+	if (!turns->settled && !all_settled(turns, naps))
 		return false;
 	set_times(core->machine);
 	next = find_next(core->machine, NULL);
@@ -186,6 +215,12 @@ static struct turns_member *holder_of(struct turns *turns)
 	return NULL;
 }
 
+static void take_away(struct turns *turns)
+{
+	turns->holder = 0;
+	turns->settled = false;
+}
+
 /* Takes the turn from who has died with it, or cannot go on outside of system calls. */
 static void check_holder(const struct machine_hart *core, struct stall *stall)
 {
@@ -194,11 +229,11 @@ static void check_holder(const struct machine_hart *core, struct stall *stall)
 	hold(core);
 	holder = holder_of(turns_of(core));
 	if (!holder || !lock_thread_lives(holder->thread)) {
-		turns_of(core)->holder = 0;
+		take_away(turns_of(core));
 	} else if (!holder->waits &&
 		   stall_look(stall, core->machine, holder->thread, core->thread)) {
 		holder->state = TURNS_STALLED;
-		turns_of(core)->holder = 0;
+		take_away(turns_of(core));
 	}
 	let_go(core);
 }
@@ -253,6 +288,8 @@ uint64_t turns_take(struct machine_hart *core)
 	__atomic_store_n(&me->waits, true, __ATOMIC_SEQ_CST);
 	hold(core);
 	me->was_away = me->state == TURNS_AWAY || me->state == TURNS_STALLED;
+	if (me->state != TURNS_READY)
+		turns_of(core)->settled = false;
 	me->state = TURNS_READY;
 	me->thread = core->thread;
 	me->core = core->number;
@@ -301,6 +338,7 @@ static void end_turn(const struct machine_hart *core, enum turns_state state, ui
 
 	__atomic_store_n(&me->waits, true, __ATOMIC_SEQ_CST);
 	hold(core);
+	turns_of(core)->settled = false;
 	me->state = state;
 	me->thread = thread;
 	me->time = core->progress->time;
@@ -311,6 +349,13 @@ static void end_turn(const struct machine_hart *core, enum turns_state state, ui
 		wake(next);
 	let_go(core);
 	__atomic_store_n(&me->waits, false, __ATOMIC_SEQ_CST);
+}
+
+void turns_call(struct machine_hart *core)
+{
+	hold(core);
+	turns_of(core)->settled = false;
+	let_go(core);
 }
 
 void turns_pause(struct machine_hart *core)

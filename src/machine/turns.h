@@ -41,6 +41,9 @@ void turns_hand_on(struct machine_hart *core, uint32_t heir);
 /** In that thread: it is the member that was handed on. @return false where there is none */
 bool turns_continue(struct machine_hart *core);
 
+/** It calls the system without waiting for anybody, and keeps its turn. */
+void turns_call(struct machine_hart *core);
+
 /** The turn ends: the thread calls the system, or goes for ever. */
 void turns_pause(struct machine_hart *core);
 /** It comes back, and may sleep for locks before turns_take(): it sleeps in the system no more. */

@@ -4,6 +4,8 @@
  *
  * Lines that threads meet in have a page each, so that no other line's traffic mixes with theirs.
  */
+#define _GNU_SOURCE
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -11,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define PAGE	    4096
 #define THREADS_MAX 64
@@ -118,6 +121,28 @@ static void lock_mutex(int self)
 	}
 }
 
+static int ends[2];
+
+static void make_pipe(void)
+{
+	if (pipe(ends) || fcntl(ends[0], F_SETPIPE_SZ, PAGE) < 0)
+		exit(1);
+}
+
+/* The first thread's calls wake a reader and then sleep until all has been read. */
+static void pass_pages(int self)
+{
+	static char pages[THREADS_MAX * PAGE];
+	char page[PAGE];
+	ssize_t length = 1;
+
+	for (long i = 0; i < count && length > 0; i++)
+		length = self ? read(ends[0], page, PAGE)
+			      : write(ends[1], pages, (size_t)(threads - 1) * PAGE);
+	if (length <= 0)
+		exit(1);
+}
+
 static long sink[THREADS_MAX][8];
 
 /* MB of its own. */
@@ -188,12 +213,19 @@ static const struct kernel {
 	void (*run)(int self);
 	void (*prepare)(void);
 } kernels[] = {
-    {.name = "pingpong", .run = pingpong},  {.name = "false", .run = false_sharing},
-    {.name = "atomic", .run = atomic_add},  {.name = "spin", .run = spin_lock},
-    {.name = "ticket", .run = ticket_lock}, {.name = "barrier", .run = barrier},
-    {.name = "produce", .run = produce},    {.name = "read", .run = read_own},
-    {.name = "write", .run = write_own},    {.name = "scan", .run = scan, .prepare = make_arrays},
-    {.name = "apart", .run = apart},	    {.name = "mutex", .run = lock_mutex},
+    {.name = "pingpong", .run = pingpong},
+    {.name = "false", .run = false_sharing},
+    {.name = "atomic", .run = atomic_add},
+    {.name = "spin", .run = spin_lock},
+    {.name = "ticket", .run = ticket_lock},
+    {.name = "barrier", .run = barrier},
+    {.name = "produce", .run = produce},
+    {.name = "read", .run = read_own},
+    {.name = "write", .run = write_own},
+    {.name = "scan", .run = scan, .prepare = make_arrays},
+    {.name = "apart", .run = apart},
+    {.name = "mutex", .run = lock_mutex},
+    {.name = "pages", .run = pass_pages, .prepare = make_pipe},
 };
 
 static const struct kernel *kernel;

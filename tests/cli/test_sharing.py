@@ -129,7 +129,7 @@ class Sharing(Guests):
 
     def test_in_turns_runs_agree(self):
         for kernel, threads in (("atomic", 4), ("barrier", 3), ("spin", 3), ("barrier", 6),
-                                ("mutex", 4), ("mutex", 9)):
+                                ("mutex", 4), ("mutex", 9), ("pages", 4)):
             runs = {str(self.run_kernel(kernel, threads, 50, machine=SMALL,
                                         options=["--deterministic"])) for _ in range(4)}
             self.assertEqual(len(runs), 1, (kernel, runs))
