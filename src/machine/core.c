@@ -10,6 +10,7 @@
 #include "machine/buffers.h"
 #include "machine/control.h"
 #include "machine/front.h"
+#include "machine/host_cpu.h"
 #include "machine/issue.h"
 #include "machine/machine.h"
 #include "machine/mshr.h"
@@ -593,6 +594,7 @@ struct machine_hart *machine_hart_enter(struct machine *machine,
 
 void machine_hart_pause(struct machine_hart *core)
 {
+	host_cpu_let_go(core);
 	release_core(core);
 	if (turns_are_taken(core))
 		turns_pause(core);
@@ -612,6 +614,7 @@ void machine_hart_sleep(struct machine_hart *core, uint64_t ticks)
 /* The system may have the other threads stand still meanwhile. */
 static void pause_in_place(struct machine_hart *core)
 {
+	host_cpu_let_go(core);
 	pipe_end_call(core);
 	mshr_drain(core);
 	skew_let_others(core);
@@ -648,6 +651,7 @@ static void finish(struct machine_hart *core)
 {
 	if (!core->space)
 		return;
+	host_cpu_let_go(core);
 	pipe_end_call(core);
 	mshr_drain(core);
 	mshr_wait(core, wc_drain(core->machine, core->number, core->progress->time));

@@ -293,6 +293,15 @@ struct machine_tlbs {
 	uint64_t unmapped; /* of its address space, as it knows it: see tlb_settle() */
 };
 
+/* See host_cpu.h. Zero: it was never bound. */
+struct machine_host_cpu {
+	uint64_t allowed[16]; /* bit: processor where its thread could run before */
+	uint64_t since;	      /* clock_ns() */
+	uint32_t bound;	      /* to that processor, plus 1; 0: to none */
+	uint32_t waits;	      /* looks that had to wait, */
+	uint32_t passes;      /* and those since the last of them that had not */
+};
+
 /* What looks at a thread that others wait for have found: see stall.h. Zero: nothing. */
 struct stall {
 	uint64_t sleep; /* its number, as lock_thread_sleep() has it */
@@ -433,6 +442,7 @@ struct machine_hart {
 	struct machine_pipe_block block_before;
 	struct machine_translation frames[1 << MACHINE_FRAMES_LOG2]; /* of pages used lately */
 	struct machine_tlbs tlbs;
+	struct machine_host_cpu host_cpu;
 };
 
 #endif

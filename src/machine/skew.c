@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "machine/host_cpu.h"
 #include "machine/stall.h"
 
 #define YIELDS_MOST   200      /* before it sleeps: another thread may have the processor */
@@ -383,6 +384,8 @@ static bool wait_for(struct machine_hart *core, const struct limit *limit, uint6
 	long ns = SLEEP_NS;
 	bool passes;
 
+	if (limit->in_turns && !is_meeting(skew_of(core), core->machine, core->progress->time))
+		host_cpu_wait(core);
 	if (yield_until(core, skew, tick))
 		return true;
 	machine_hart_set_waits(core, true);
@@ -483,6 +486,7 @@ void skew_keep(struct machine_hart *core)
 	while (keep_near(core) && run_alone(core))
 		continue;
 	core->has_met = false;
+	host_cpu_pass(core);
 	if (core->skew_due && takes_turns(core))
 		begin_turn(core);
 }

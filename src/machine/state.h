@@ -338,6 +338,8 @@ struct machine_state {
 	} memory_policy;
 	struct link links[SOCKETS_MAX]; /* by sending socket */
 	uint64_t meetings;		/* lines that cores took from others */
+	uint64_t host_cpu_chosen;	/* when: clock_ns(); 0: never */
+	uint32_t host_cpu;		/* of threads that take turns, plus 1: see host_cpu.h */
 	struct gather_line gather[GATHER_LINES];
 	struct lock alone;	       /* of the core that runs, of those that meet: see skew.c */
 	_Alignas(64) uint64_t running; /* bit: core that shows its clock */

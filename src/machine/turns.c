@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "machine/host_cpu.h"
 #include "machine/machine.h"
 #include "machine/skew.h"
 #include "machine/stall.h"
@@ -298,6 +299,7 @@ uint64_t turns_take(struct machine_hart *core)
 	if (turns_of(core)->holder == me->user)
 		turns_of(core)->holder = 0;
 	let_go(core);
+	host_cpu_wait(core);
 	while (!try_to_take(core, &stall, &naps))
 		continue;
 	hold(core);
