@@ -41,7 +41,8 @@ void host_cpu_let_go(struct machine_hart *core)
 	struct cpus now, bound, allowed;
 
 	own->waits = own->passes = 0;
-	if (!own->bound)
+	/* A process that ends takes the other threads' cores from them. */
+	if (!own->bound || core->thread != lock_thread())
 		return;
 	bound = only(own->bound - 1);
 	memcpy(&allowed, own->allowed, sizeof(allowed));

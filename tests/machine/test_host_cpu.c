@@ -39,6 +39,7 @@ static void set_up(struct thread *thread)
 	assert_non_null(thread->core);
 	thread->machine.state = thread->state;
 	thread->core->machine = &thread->machine;
+	thread->core->thread = lock_thread();
 }
 
 static void tear_down(struct thread *thread)
@@ -141,6 +142,22 @@ static void what_somebody_else_has_set_stays(void **unused)
 	tear_down(&thread);
 }
 
+static void another_thread_lets_nobody_go(void **unused)
+{
+	struct thread thread;
+	cpu_set_t one;
+
+	(void)unused;
+	set_up(&thread);
+	wait_often(&thread, WAITS);
+	one = allowed();
+	thread.core->thread++;
+	host_cpu_let_go(thread.core);
+	assert_allowed(&one);
+	assert_int_not_equal(thread.core->host_cpu.bound, 0);
+	tear_down(&thread);
+}
+
 static void nothing(void)
 {
 }
@@ -165,6 +182,7 @@ int main(void)
 	    cmocka_unit_test(nobody_is_bound_where_it_cannot_run),
 	    cmocka_unit_test(the_processor_is_chosen_anew),
 	    cmocka_unit_test(what_somebody_else_has_set_stays),
+	    cmocka_unit_test(another_thread_lets_nobody_go),
 	    cmocka_unit_test(who_defers_waits_is_not_bound),
 	};
 
