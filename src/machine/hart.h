@@ -293,13 +293,20 @@ struct machine_tlbs {
 	uint64_t unmapped; /* of its address space, as it knows it: see tlb_settle() */
 };
 
+#define MACHINE_HOST_CPUS 1024
+
+/* Processors of the host, as sched_setaffinity() takes them. */
+struct machine_host_cpus {
+	uint64_t words[MACHINE_HOST_CPUS / 64];
+};
+
 /* See host_cpu.h. Zero: it was never bound. */
 struct machine_host_cpu {
-	uint64_t allowed[16]; /* bit: processor where its thread could run before */
-	uint64_t since;	      /* clock_ns() */
-	uint32_t bound;	      /* to that processor, plus 1; 0: to none */
-	uint32_t waits;	      /* looks that had to wait, */
-	uint32_t passes;      /* and those since the last of them that had not */
+	struct machine_host_cpus allowed; /* where its thread could run before */
+	uint64_t since;			  /* clock_ns() */
+	uint32_t bound;			  /* to that processor, plus 1; 0: to none */
+	uint32_t waits;			  /* looks that had to wait, */
+	uint32_t passes;		  /* and those since the last of them that had not */
 };
 
 /* What looks at a thread that others wait for have found: see stall.h. Zero: nothing. */

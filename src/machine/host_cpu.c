@@ -10,27 +10,21 @@
 #define PASSES	  64	    /* then it is let go */
 #define CHOICE_NS 200000000 /* then the processor is chosen anew */
 
-#define WORDS (sizeof(((struct machine_host_cpu *)0)->allowed) / sizeof(uint64_t))
-
-struct cpus {
-	uint64_t words[WORDS];
-};
-
-static struct cpus only(uint32_t cpu)
+static struct machine_host_cpus only(uint32_t cpu)
 {
-	struct cpus cpus = {0};
+	struct machine_host_cpus cpus = {0};
 
 	cpus.words[cpu / 64] = 1ull << cpu % 64;
 	return cpus;
 }
 
-static bool get(struct cpus *cpus)
+static bool get(struct machine_host_cpus *cpus)
 {
-	*cpus = (struct cpus){0};
+	*cpus = (struct machine_host_cpus){0};
 	return syscall(SYS_sched_getaffinity, 0, sizeof(*cpus), cpus) > 0;
 }
 
-static bool set(const struct cpus *cpus)
+static bool set(const struct machine_host_cpus *cpus)
 {
 	return !syscall(SYS_sched_setaffinity, 0, sizeof(*cpus), cpus);
 }
@@ -38,18 +32,19 @@ static bool set(const struct cpus *cpus)
 void host_cpu_let_go(struct machine_hart *core)
 {
 	struct machine_host_cpu *own = &core->host_cpu;
-	struct cpus now, bound, allowed;
+	struct machine_host_cpus now, bound;
 
-	own->waits = own->passes = 0;
 	/* A process that ends takes the other threads' cores from them. */
-	if (!own->bound || core->thread != lock_thread())
+	if (core->thread != lock_thread())
+		return;
+	own->waits = own->passes = 0;
+	if (!own->bound)
 		return;
 	bound = only(own->bound - 1);
-	memcpy(&allowed, own->allowed, sizeof(allowed));
 	own->bound = 0;
 	/* Else somebody has bound it otherwise since. */
 	if (get(&now) && !memcmp(&now, &bound, sizeof(now)))
-		set(&allowed);
+		set(&own->allowed);
 }
 
 /* @return the processor of threads that take turns, plus 1; 0: none can be told */
@@ -75,20 +70,20 @@ static void bind(struct machine_hart *core)
 {
 	struct machine_host_cpu *own = &core->host_cpu;
 	const uint32_t cpu = choose(core) - 1;
-	struct cpus allowed, one;
+	struct machine_host_cpus allowed, one;
 
-	if (cpu >= 64 * WORDS || !get(&allowed) || !(allowed.words[cpu / 64] >> cpu % 64 & 1))
+	if (cpu >= MACHINE_HOST_CPUS || !get(&allowed) ||
+	    !(allowed.words[cpu / 64] >> cpu % 64 & 1))
 		return;
 	one = only(cpu);
 	if (!set(&one))
 		return;
-	memcpy(own->allowed, &allowed, sizeof(allowed));
+	own->allowed = allowed;
 	own->bound = cpu + 1;
 	own->since = clock_ns();
 }
 
-/* Whether the others run elsewhere by now, or it is time to see where the host would have it run.
- */
+/* Whether the others run elsewhere by now, or the host is to say anew where it would run. */
 static bool is_stale(const struct machine_hart *core)
 {
 	const struct machine_state *state = core->machine->state;

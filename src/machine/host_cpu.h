@@ -1,11 +1,11 @@
 /*
- * Where threads that run one at a time do so: on one processor of the host. To wake a thread on
- * another one that sleeps takes longer than a turn does, and to wait awake slows down who runs,
- * where the two share a core of the host. The processor is chosen anew now and then: something else
- * may have come to want it.
+ * Where threads that run one at a time do so: on one processor of the host. To wake a thread that
+ * sleeps on another one takes as long as a turn does, 20 to 60 us, and to wait awake slows down who
+ * runs, where the two share a core of the host. The processor is chosen anew now and then:
+ * something else may have come to want it.
  *
- * The system knows nothing of it in calls of the guest: the thread is let go before, and a thread
- * or process that the call makes can run anywhere.
+ * A system call of the guest does not see it: the thread is let go before, and a thread or process
+ * that the call makes can run anywhere.
  */
 #ifndef MACHINE_HOST_CPU_H
 #define MACHINE_HOST_CPU_H
