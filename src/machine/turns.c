@@ -261,6 +261,7 @@ static bool try_to_take(struct machine_hart *core, struct stall *stall, unsigned
 		nap(NAP_NS);
 		return false;
 	}
+	host_cpu_wait(core);
 	woken = syscall(SYS_futex, &me->word, FUTEX_WAIT, word,
 			&(struct timespec){.tv_nsec = SLEEP_NS}, NULL, 0);
 	if (woken)
@@ -299,9 +300,12 @@ uint64_t turns_take(struct machine_hart *core)
 	if (turns_of(core)->holder == me->user)
 		turns_of(core)->holder = 0;
 	let_go(core);
-	host_cpu_wait(core);
-	while (!try_to_take(core, &stall, &naps))
-		continue;
+	if (try_to_take(core, &stall, &naps)) {
+		host_cpu_pass(core);
+	} else {
+		while (!try_to_take(core, &stall, &naps))
+			continue;
+	}
 	hold(core);
 	__atomic_store_n(&me->waits, false, __ATOMIC_SEQ_CST);
 	core->skew_due = end_of_turn(core);

@@ -162,6 +162,27 @@ static void who_defers_waits_is_not_bound(void **state)
 	assert_allowed(&thread->all);
 }
 
+static void who_runs_alone_in_turns_is_not_bound(void **unused)
+{
+	const struct pmu_machine desc = small_machine();
+	const cpu_set_t all = allowed();
+	struct fixture fixture;
+
+	(void)unused;
+	fixture_up(&fixture, &desc);
+	machine_take_turns(fixture.machine);
+	fixture.cores[0] = machine_hart_place(fixture.machine, 0);
+	assert_non_null(fixture.cores[0]);
+	assert_true(machine_hart_start(fixture.cores[0], fixture.space));
+	/* A turn is 1,000 cycles, of four instructions. */
+	for (int turns = 0; turns < 4 * WAITS; turns++) {
+		for (int i = 0; i < 4000; i++)
+			step(&fixture, 0);
+		assert_allowed(&all);
+	}
+	fixture_down(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -173,6 +194,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(what_somebody_else_has_set_stays, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(another_thread_lets_nobody_go, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(who_defers_waits_is_not_bound, set_up, tear_down),
+	    cmocka_unit_test(who_runs_alone_in_turns_is_not_bound),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
