@@ -120,8 +120,8 @@ static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number
 		exec_guest_failed();
 	handlers_syscall_return(number, result);
 	feed_affinity_return(&plugin.process, plugin_thread(vcpu), number, result);
-	feed_clock_return(&plugin.process, plugin_thread(vcpu), number, result);
-	answer = feed_files_return(&plugin.process, plugin_thread(vcpu), number, result,
+	answer = feed_clock_return(&plugin.process, plugin_thread(vcpu), number, result);
+	answer = feed_files_return(&plugin.process, plugin_thread(vcpu), number, answer,
 				   plugin.guest_base);
 	answer = feed_numa_return(&plugin.process, plugin_thread(vcpu), number, answer,
 				  plugin.guest_base);

@@ -25,6 +25,7 @@
 #include "emul/block.h"
 #include "emul/report.h"
 #include "feed/affinity.h"
+#include "feed/clock.h"
 #include "feed/exec.h"
 #include "feed/files.h"
 #include "feed/kernel_io.h"
@@ -170,6 +171,7 @@ static void on_syscall(ThreadId tid, UInt number, UWord *arguments, UInt count)
 	if (guest.causes.asked)
 		feed_causes_syscall(&guest.causes, number);
 	feed_affinity_syscall(&guest.process, thread_of(tid), number, six, 0);
+	feed_clock_syscall(&guest.process, thread_of(tid), number, six, 0);
 	feed_files_syscall(thread_of(tid), number, six);
 	feed_numa_syscall(thread_of(tid), number, six);
 	feed_kernel_io_syscall(&guest.process, thread_of(tid), number, six);
@@ -198,7 +200,8 @@ static void on_syscall_return(ThreadId tid, UInt number, UWord *arguments, UInt 
 	if (feed_is_exec(number))
 		on_exec_failed();
 	feed_affinity_return(&guest.process, thread_of(tid), number, result);
-	answer = feed_files_return(&guest.process, thread_of(tid), number, result, 0);
+	answer = feed_clock_return(&guest.process, thread_of(tid), number, result);
+	answer = feed_files_return(&guest.process, thread_of(tid), number, answer, 0);
 	answer = feed_numa_return(&guest.process, thread_of(tid), number, answer, 0);
 	feed_mappings_return(&guest.process, thread_of(tid), number, result);
 	if (answer != result)

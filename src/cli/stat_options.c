@@ -222,7 +222,6 @@ static int read_option(struct cli *cli, struct stat_run *run, struct stat_wanted
 static int check_options(const struct cli *cli, const struct stat_run *run)
 {
 	const struct stat_options *options = &run->options;
-	const bool qemu = run->machine && options->feed == PMU_FEED_QEMU;
 	const bool places = options->pin || options->membind || options->interleave;
 	const bool times = options->interval_ms > 0 || options->delay_ms > 0 ||
 			   options->timeout_ms > 0 || options->repeat;
@@ -267,7 +266,7 @@ static int check_options(const struct cli *cli, const struct stat_run *run)
 	     "--by excludes -I, -D and -r"},
 	    {options->by && options->multiplex_ms > 0, "--by excludes --multiplex"},
 	    {options->by && options->dry_run, "--by needs a program that runs"},
-	    {options->machine_clock && !qemu, "--clock machine needs -M and --feed qemu"},
+	    {options->machine_clock && !run->machine, "--clock machine needs -M"},
 	};
 
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)

@@ -7,6 +7,7 @@
 enum {
 	GUEST_NANOSLEEP = 35,
 	GUEST_GETTIMEOFDAY = 96,
+	GUEST_TIME = 201,
 	GUEST_CLOCK_GETTIME = 228,
 	GUEST_CLOCK_NANOSLEEP = 230,
 };
@@ -46,10 +47,15 @@ static uint64_t ticks_of(const struct machine *machine, uint64_t ns)
 	       (uint64_t)((double)(ns % NS_PER_SECOND) * (double)per_second / NS_PER_SECOND);
 }
 
+static uint64_t ticks_of_thread(const struct feed_thread *thread)
+{
+	return thread->core ? machine_hart_time(thread->core) : thread->not_before;
+}
+
 static uint64_t own_time_ns(const struct feed_process *process, const struct feed_thread *thread)
 {
 	const uint64_t per_second = machine_ticks_per_second(process->machine),
-		       ticks = thread->core ? machine_hart_time(thread->core) : thread->not_before;
+		       ticks = ticks_of_thread(thread);
 
 	return ticks / per_second * NS_PER_SECOND +
 	       (uint64_t)((double)(ticks % per_second) * NS_PER_SECOND / (double)per_second);
@@ -82,6 +88,7 @@ void feed_clock_syscall(const struct feed_process *process, struct feed_thread *
 	*call = (struct feed_clock_call){.offset = UINT64_MAX};
 	switch (number) {
 	case GUEST_GETTIMEOFDAY:
+	case GUEST_TIME:
 		call->offset = offset_of(process, CLOCK_REALTIME);
 		call->at = arguments[0] ? guest_base + arguments[0] : 0;
 		break;
@@ -105,6 +112,11 @@ void feed_clock_syscall(const struct feed_process *process, struct feed_thread *
 	}
 }
 
+static uint64_t time_of_call(const struct feed_process *process, const struct feed_thread *thread)
+{
+	return own_time_ns(process, thread) + thread->clock_call.offset;
+}
+
 static void tell(const struct feed_process *process, const struct feed_thread *thread,
 		 uint64_t fractions_ns)
 {
@@ -114,22 +126,43 @@ static void tell(const struct feed_process *process, const struct feed_thread *t
 
 	if (!call->at || call->offset == UINT64_MAX)
 		return;
-	ns = own_time_ns(process, thread) + call->offset;
+	ns = time_of_call(process, thread);
 	time.seconds = (int64_t)(ns / NS_PER_SECOND);
 	time.fraction = (int64_t)(ns % NS_PER_SECOND / fractions_ns);
 	feed_memory_write(call->at, &time, sizeof(time));
 }
 
-void feed_clock_return(const struct feed_process *process, struct feed_thread *thread,
-		       int64_t number, int64_t result)
+static int64_t tell_seconds(const struct feed_process *process, const struct feed_thread *thread)
 {
-	if (!machine_clock(process->machine) || result)
-		return;
-	if (number == GUEST_CLOCK_GETTIME)
+	const int64_t seconds = (int64_t)(time_of_call(process, thread) / NS_PER_SECOND);
+
+	if (thread->clock_call.at)
+		feed_memory_write(thread->clock_call.at, &seconds, sizeof(seconds));
+	return seconds;
+}
+
+int64_t feed_clock_return(const struct feed_process *process, struct feed_thread *thread,
+			  int64_t number, int64_t result)
+{
+	if (!machine_clock(process->machine) || result < 0)
+		return result;
+	switch (number) {
+	case GUEST_CLOCK_GETTIME:
 		tell(process, thread, 1);
-	else if (number == GUEST_GETTIMEOFDAY)
+		break;
+	case GUEST_GETTIMEOFDAY:
 		tell(process, thread, 1000);
-	else if ((number == GUEST_NANOSLEEP || number == GUEST_CLOCK_NANOSLEEP) && thread->core)
-		machine_hart_sleep(thread->core,
-				   ticks_of(process->machine, thread->clock_call.sleep_ns));
+		break;
+	case GUEST_TIME:
+		return process->answers ? tell_seconds(process, thread) : result;
+	case GUEST_NANOSLEEP:
+	case GUEST_CLOCK_NANOSLEEP:
+		if (!result && thread->core)
+			machine_hart_sleep(thread->core,
+					   ticks_of(process->machine, thread->clock_call.sleep_ns));
+		break;
+	default:
+		break;
+	}
+	return result;
 }
