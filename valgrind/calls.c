@@ -5,6 +5,7 @@
 #include "libvex_guest_amd64.h"
 
 #include "calls.h"
+#include "feed/clock.h"
 #include "guest.h"
 
 #define HERE	   __attribute__((noinline))
@@ -147,6 +148,22 @@ void call_flush(Addr address)
 void call_string(Addr address, UWord store, const struct feed_repeat *repeat)
 {
 	feed_string(guest.current, address, store, repeat);
+}
+
+ULong call_time_stamp(void)
+{
+	return feed_clock_tsc(&guest.process, guest.current);
+}
+
+/* Linux keeps the CPU's number, and above it the node's, in IA32_TSC_AUX. */
+void call_time_stamp_of_cpu(VexGuestAMD64State *state)
+{
+	const ULong time = call_time_stamp();
+	const UInt core = machine_hart_core(guest.hart);
+
+	state->guest_RAX = (UInt)time;
+	state->guest_RDX = time >> 32;
+	state->guest_RCX = machine_socket_of(guest.process.machine, core) << 12 | core;
 }
 
 void call_place(UWord place)

@@ -28,6 +28,10 @@ void call_flush(Addr address);
 /* and of a repeated instruction. */
 void call_string(Addr address, UWord store, const struct feed_repeat *repeat);
 
+/* RDTSC and RDTSCP, where programs have the machine's clocks. */
+ULong call_time_stamp(void);
+void call_time_stamp_of_cpu(VexGuestAMD64State *state);
+
 /* For who asks what causes counts: before an instruction, a block; at a mark with a name. */
 void call_place(UWord place);
 void call_placed_block(UWord place);

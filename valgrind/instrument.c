@@ -219,6 +219,31 @@ static void add_accesses(struct superblock *sb, const struct context *context, c
 	}
 }
 
+static bool has_clock(void)
+{
+	return machine_clock(guest.process.machine);
+}
+
+/* In what VEX has made of RDTSC: the clock that is read is the machine's. */
+static IRStmt *with_own_clock(IRStmt *stmt)
+{
+	const IRCallee *callee = stmt->tag == Ist_Dirty ? stmt->Ist.Dirty.details->cee : NULL;
+	IRDirty *call;
+	void *own;
+
+	if (!callee || !has_clock())
+		return stmt;
+	if (!VG_(strcmp)(callee->name, "amd64g_dirtyhelper_RDTSC"))
+		own = call_time_stamp;
+	else if (!VG_(strcmp)(callee->name, "amd64g_dirtyhelper_RDTSCP"))
+		own = call_time_stamp_of_cpu;
+	else
+		return stmt;
+	call = deepCopyIRDirty(stmt->Ist.Dirty.details);
+	call->cee = mkIRCallee(callee->regparms, callee->name, own);
+	return IRStmt_Dirty(call);
+}
+
 static void decode_all(struct superblock *sb, const IRSB *in)
 {
 	for (int i = 0; i < in->stmts_used && sb->count < INSNS_MAX; i++) {
@@ -234,12 +259,25 @@ static void decode_all(struct superblock *sb, const IRSB *in)
 	}
 }
 
+/* RDTSC and RDTSCP, without prefixes. */
+static bool reads_clock(const uint8_t *code)
+{
+	return code[0] == 0x0F && (code[1] == 0x31 || (code[1] == 0x01 && code[2] == 0xF9));
+}
+
+/* A block's time passes when it is entered: a clock is read after what comes before, no more. */
+static bool ends_block(const struct superblock *sb, unsigned insn)
+{
+	return sb->insns[insn].branches || sb->insns[insn].repeats ||
+	       (has_clock() && reads_clock(sb->addresses[insn]));
+}
+
 /* Instructions from @first on that run one after the other once the first does. */
 static unsigned block_length(const struct superblock *sb, unsigned first)
 {
 	unsigned last = first;
 
-	while (last + 1 < sb->count && !sb->insns[last].branches && !sb->insns[last].repeats &&
+	while (last + 1 < sb->count && !ends_block(sb, last) &&
 	       sb->addresses[last] + sb->insns[last].length == sb->addresses[last + 1])
 		last++;
 	return last + 1 - first;
@@ -367,7 +405,7 @@ static void add_all(struct superblock *sb, const IRSB *in, int first)
 		}
 		if (context.insn->class != FEED_NONE && context.insn->class < FEED_UNREPORTED)
 			add_accesses(sb, &context, stmt);
-		addStmtToIRSB(sb->out, in->stmts[i]);
+		addStmtToIRSB(sb->out, with_own_clock(in->stmts[i]));
 	}
 }
 

@@ -166,3 +166,8 @@ int64_t feed_clock_return(const struct feed_process *process, struct feed_thread
 	}
 	return result;
 }
+
+uint64_t feed_clock_tsc(const struct feed_process *process, const struct feed_thread *thread)
+{
+	return ticks_of_thread(thread) / machine_ticks_per_cycle(process->machine, PMU_CLOCK_CORE);
+}

@@ -17,5 +17,10 @@ void feed_clock_syscall(const struct feed_process *process, struct feed_thread *
 /** It came back, before feed_thread_resume(). @return what it returns to the guest */
 int64_t feed_clock_return(const struct feed_process *process, struct feed_thread *thread,
 			  int64_t number, int64_t result);
+/**
+ * What RDTSC reads: cycles of the core's nominal clock since power on. Intel 325384, volume 3,
+ * time-stamp counter.
+ */
+uint64_t feed_clock_tsc(const struct feed_process *process, const struct feed_thread *thread);
 
 #endif

@@ -248,6 +248,28 @@ int main(void)
 	return 0;
 }
 """
+# Cycles of a loop by the time stamp counter, its frequency in MHz, and what Linux keeps beside it.
+STAMPS = r"""
+#include <stdio.h>
+#include <time.h>
+#include <x86intrin.h>
+
+int main(void)
+{
+	const unsigned long long start = __rdtsc();
+	unsigned long long end;
+	struct timespec time;
+	unsigned cpu;
+	long i = 4400000;
+
+	__asm__ volatile("1: dec %0\n jnz 1b" : "+r"(i));
+	end = __rdtscp(&cpu);
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	printf("%llu %.0f %u %u\n", end - start,
+	       end * 1e3 / (time.tv_sec * 1e9 + time.tv_nsec), cpu >> 12, cpu & 0xFFF);
+	return 0;
+}
+"""
 
 
 class Clock(Guests):
@@ -279,7 +301,12 @@ class Clock(Guests):
 
 
 class ClockOnValgrind(OnValgrind, Clock):
-    pass
+    def test_time_stamps(self):
+        """2.2 GHz, on the second CPU of the second socket."""
+        cycles, mhz, node, cpu = self.run_timed(STAMPS, LARGE, "--pin", str(CORES + 1))
+        self.assertTrue(4_400_000 <= cycles <= 1.01 * 4_400_000, cycles)
+        self.assertTrue(2190 <= mhz <= 2200, mhz)
+        self.assertEqual((node, cpu), (1, CORES + 1))
 
 
 class Refused(unittest.TestCase):
