@@ -457,7 +457,12 @@ void instrument_discard(Addr address, VexGuestExtents extents)
 		drop(kept);
 }
 
+/*
+ * Where VEX goes on behind branches it also joins two conditions that go to one place: it computes
+ * the second one always, and its instructions seem to be executed.
+ */
 void instrument_init(void)
 {
+	VG_(clo_vex_control).guest_chase = False;
 	kept_blocks = VG_(HT_construct)(NAME);
 }

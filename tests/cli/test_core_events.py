@@ -2,14 +2,58 @@
 """What a core counts of branches, micro-operations and stalls of programs: counts of one run that
 have to agree, whatever the program does."""
 import json
+import subprocess
 import tempfile
 import unittest
 
-from harness import SMALL, OnValgrind, pmulab, stat, total
+from harness import SMALL, Guests, OnValgrind, pmulab, stat, total
 
 PROGRAM = ["/bin/sh", "-c", "i=0; while [ $i -lt 300 ]; do i=$((i + 1)); done; echo $i"]
 CYCLES = "core.CPU_CLK_UNHALTED.THREAD"
 WIDTH = 4
+
+
+# Two conditions that go to one place: of four rounds two meet the first, one the second.
+ROUNDS = 1000
+CONDITIONS = f"""
+        .globl _start
+_start: mov ${ROUNDS}, %ecx
+1:      test $1, %cl
+        jnz 2f
+        test $2, %cl
+        jnz 2f
+        inc %edx
+2:      dec %ecx
+        jnz 1b
+        mov $60, %eax
+        xor %edi, %edi
+        syscall
+"""
+
+
+class Conditions(Guests):
+    """What is executed, and nothing of what might have been: emulators join conditions."""
+
+    options = ()
+
+    def test_counts(self):
+        source = self.path / "conditions.s"
+        source.write_text(CONDITIONS, encoding="utf-8")
+        program = self.path / "conditions"
+        subprocess.run(["gcc", "-nostdlib", "-static", "-o", program, source], check=True)
+        expected = {
+            "INST_RETIRED.ANY": 4 + ROUNDS * 4 + ROUNDS // 2 * 2 + ROUNDS // 4,
+            "BR_INST_RETIRED.CONDITIONAL": ROUNDS * 2 + ROUNDS // 2,
+            "BR_INST_RETIRED.NOT_TAKEN": ROUNDS // 2 + ROUNDS // 4 + 1,
+        }
+        report = stat(SMALL, [f"core.{event}" for event in expected], str(program),
+                      options=self.options)
+        self.assertEqual({event: total(report, f"xeon-e5v4/core.{event}") for event in expected},
+                         expected)
+
+
+class ConditionsOnValgrind(OnValgrind, Conditions):
+    pass
 
 
 class Programs(unittest.TestCase):
