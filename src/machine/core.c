@@ -632,15 +632,17 @@ void machine_hart_pause_briefly(struct machine_hart *core)
 
 void machine_hart_resume(struct machine_hart *core)
 {
-	find_moved(core);
 	if (core->owns_core) {
 		if (turns_are_taken(core))
 			turns_await_placed(core);
 		core->attention = core->next_look = 0;
 		find_subscribers(core);
+		find_moved(core);
 		return;
 	}
 	acquire_core(core);
+	/* Others may have moved them until it had its turn. */
+	find_moved(core);
 	machine_hold(core->machine, core->thread);
 	come_in(core, turns_are_taken(core) ? 0 : machine_now(core->machine));
 	machine_let_go(core->machine);
