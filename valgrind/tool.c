@@ -49,6 +49,10 @@ void VG_(release_BigLock)(ThreadId tid, Int status, const HChar *who);
 void VG_(acquire_BigLock)(ThreadId tid, const HChar *who);
 extern Bool VG_(clo_trace_children);
 
+/* The linker's names: of VG_(acquire_BigLock)(), and of what Valgrind calls in its place. */
+void __real_vgPlain_acquire_BigLock(ThreadId tid, const HChar *who);
+void __wrap_vgPlain_acquire_BigLock(ThreadId tid, const HChar *who);
+
 struct guest guest;
 
 static struct {
@@ -70,15 +74,20 @@ void own_give_up(const char *why)
 	VG_(exit)(1);
 }
 
+static void enter(struct feed_thread *thread)
+{
+	feed_thread_enter(thread, guest.process.machine, guest.process.space);
+	if (!thread->core)
+		own_give_up("out of memory for a guest thread");
+	feed_causes_enter(&guest.causes, thread);
+}
+
 void guest_enter(void)
 {
 	if (tool.report)
 		tool.report->began = 1;
-	feed_thread_enter(guest.current, guest.process.machine, guest.process.space);
+	enter(guest.current);
 	guest.hart = guest.current->core;
-	if (!guest.hart)
-		own_give_up("out of memory for a guest thread");
-	feed_causes_enter(&guest.causes, guest.current);
 }
 
 static struct feed_thread *thread_of(ThreadId tid)
@@ -177,6 +186,26 @@ static void on_syscall(ThreadId tid, UInt number, UWord *arguments, UInt count)
 	feed_kernel_io_syscall(&guest.process, thread_of(tid), number, six);
 	feed_mappings_syscall(thread_of(tid), number, six);
 	feed_syscall(thread_of(tid), number, six);
+}
+
+/* On the machine a thread goes on; it waits for others while it does not have Valgrind's lock. */
+static void go_on(struct feed_thread *thread)
+{
+	feed_thread_come_back(thread);
+	feed_thread_resume(thread);
+	if (thread->placed)
+		enter(thread);
+}
+
+/*
+ * A thread begins, or comes back from the system: who has the lock finds it on the machine, and
+ * waits for it. One that is to sleep on the machine's clock does so when it has the lock.
+ */
+void __wrap_vgPlain_acquire_BigLock(ThreadId tid, const HChar *who)
+{
+	if (guest.current && !feed_clock_sleeps(thread_of(tid)))
+		go_on(thread_of(tid));
+	__real_vgPlain_acquire_BigLock(tid, who);
 }
 
 static void set_result(ThreadId tid, int64_t result)

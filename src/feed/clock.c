@@ -112,6 +112,11 @@ void feed_clock_syscall(const struct feed_process *process, struct feed_thread *
 	}
 }
 
+bool feed_clock_sleeps(const struct feed_thread *thread)
+{
+	return thread->clock_call.sleep_ns;
+}
+
 static uint64_t time_of_call(const struct feed_process *process, const struct feed_thread *thread)
 {
 	return own_time_ns(process, thread) + thread->clock_call.offset;
