@@ -485,7 +485,9 @@ void skew_keep(struct machine_hart *core)
 		skew_show(core);
 	while (keep_near(core) && run_alone(core))
 		continue;
-	core->has_met = false;
+	/* Who has met, and is behind all the same, goes on until it is not. */
+	if (!core->in_turn)
+		core->has_met = false;
 	host_cpu_pass(core);
 	if (core->skew_due && takes_turns(core))
 		begin_turn(core);
