@@ -74,6 +74,13 @@ void call_repeating_block(struct feed_repeat *repeat, VexGuestAMD64State *state)
 	feed_run_repeating(guest.current, repeat);
 }
 
+/* The superblock that follows would be executed before the machine is asked. */
+static void look_at_others(void)
+{
+	if (machine_hart_has_met(guest.hart))
+		guest_end_slice();
+}
+
 static HERE void load_missed(Addr address, UWord word)
 {
 	const struct feed_access access = feed_access_unpack(word);
@@ -81,6 +88,7 @@ static HERE void load_missed(Addr address, UWord word)
 	/* The host has it when the guest loads it, after this. */
 	__builtin_prefetch((const void *)address);
 	machine_load(guest.hart, address, access.size, &access.registers);
+	look_at_others();
 }
 
 static HERE void load_late(Addr address, UWord word)
@@ -104,6 +112,7 @@ static HERE void store_missed(Addr address, UWord word)
 	const struct feed_access access = feed_access_unpack(word);
 
 	machine_store(guest.hart, address, access.size, &access.registers);
+	look_at_others();
 }
 
 void call_store(Addr address, UWord word)
@@ -117,6 +126,7 @@ void call_locked(Addr address, UWord word)
 	const struct feed_access access = feed_access_unpack(word);
 
 	feed_locked(guest.current, address, true, &access);
+	look_at_others();
 }
 
 void call_mixed(Addr address, UWord size, UWord store, UWord word)

@@ -18,4 +18,7 @@ extern struct guest guest;
 /** The thread that runs enters a core with its first block. */
 void guest_enter(void);
 
+/** Its slice ends before its next superblock: others may be behind. */
+void guest_end_slice(void);
+
 #endif

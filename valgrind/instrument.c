@@ -459,10 +459,12 @@ void instrument_discard(Addr address, VexGuestExtents extents)
 
 /*
  * Where VEX goes on behind branches it also joins two conditions that go to one place: it computes
- * the second one always, and its instructions seem to be executed.
+ * the second one always, and its instructions seem to be executed. Where it unrolls loops a thread
+ * that is to wait for others goes round several times before it does.
  */
 void instrument_init(void)
 {
 	VG_(clo_vex_control).guest_chase = False;
+	VG_(clo_vex_control).iropt_unroll_thresh = 0;
 	kept_blocks = VG_(HT_construct)(NAME);
 }

@@ -103,9 +103,9 @@ static void on_thread_new(ThreadId parent, ThreadId child)
 
 /*
  * One thread runs at a time: who holds Valgrind's lock. Where one would wait for another on the
- * machine, its slice ends with the next superblock, and it waits without the lock.
+ * machine, its slice ends before the next superblock, and it waits without the lock.
  */
-static void end_slice(void)
+void guest_end_slice(void)
 {
 	VexGuestAMD64State *state = guest.state;
 
@@ -347,7 +347,7 @@ static void begin(void)
 	}
 	feed_decoder_init(&guest.decoder);
 	attach();
-	machine_defer_waits(guest.process.machine, end_slice);
+	machine_defer_waits(guest.process.machine, guest_end_slice);
 	instrument_init();
 }
 

@@ -149,6 +149,11 @@ static inline void machine_in(struct machine_hart *core, uint32_t context)
 	core->context = context;
 }
 
+static inline bool machine_hart_has_met(const struct machine_hart *core)
+{
+	return core->has_met;
+}
+
 static inline uint64_t machine_hart_time(const struct machine_hart *core)
 {
 	return core->progress->time;

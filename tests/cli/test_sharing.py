@@ -3,7 +3,7 @@
 import json
 import unittest
 
-from harness import LARGE, SMALL, Guests, stat, total
+from harness import LARGE, SMALL, Guests, OnValgrind, stat, total
 
 RFO, DRD = "cbo.TOR_INSERTS.OPCODE:opc=RFO", "cbo.LLC_LOOKUP.DATA_READ:state=ANY"
 MISSES = [f"cbo.TOR_INSERTS.MISS_OPCODE:opc={opcode}"
@@ -24,6 +24,8 @@ EDGES = 60
 
 
 class Sharing(Guests):
+    options = ()
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
@@ -40,7 +42,7 @@ class Sharing(Guests):
     def run_kernel(self, kernel, threads, count, skip=0, machine=LARGE, options=()):
         """The report of a run, in which what a box sends is what the next one gets."""
         report = stat(machine, EVENTS, self.meeting, kernel, str(threads), str(count), str(skip),
-                      options=options)
+                      options=(*self.options, *options))
 
         def sum_of(*events):
             possible = [e for e in events if machine != SMALL or e not in OF_SEVERAL_SOCKETS]
@@ -133,6 +135,10 @@ class Sharing(Guests):
             runs = {str(self.run_kernel(kernel, threads, 50, machine=SMALL,
                                         options=["--deterministic"])) for _ in range(4)}
             self.assertEqual(len(runs), 1, (kernel, runs))
+
+
+class SharingOnValgrind(OnValgrind, Sharing):
+    """Threads that one lock has run one at a time meet as others do."""
 
 
 if __name__ == "__main__":
