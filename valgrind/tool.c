@@ -47,11 +47,14 @@ int access(const char *path, int mode);
 /* Valgrind's own; no header that it installs declares them. */
 void VG_(release_BigLock)(ThreadId tid, Int status, const HChar *who);
 void VG_(acquire_BigLock)(ThreadId tid, const HChar *who);
+Bool VG_(is_exiting)(ThreadId tid);
 extern Bool VG_(clo_trace_children);
 
-/* The linker's names: of VG_(acquire_BigLock)(), and of what Valgrind calls in its place. */
+/* The linker's names: of functions of Valgrind's, and of what it calls in their place. */
 void __real_vgPlain_acquire_BigLock(ThreadId tid, const HChar *who);
 void __wrap_vgPlain_acquire_BigLock(ThreadId tid, const HChar *who);
+void __real_vgPlain_nuke_all_threads_except(ThreadId tid, Int reason);
+void __wrap_vgPlain_nuke_all_threads_except(ThreadId tid, Int reason);
 
 struct guest guest;
 
@@ -203,9 +206,17 @@ static void go_on(struct feed_thread *thread)
  */
 void __wrap_vgPlain_acquire_BigLock(ThreadId tid, const HChar *who)
 {
-	if (guest.current && !feed_clock_sleeps(thread_of(tid)))
+	if (guest.current && !VG_(is_exiting)(tid) && !feed_clock_sleeps(thread_of(tid)))
 		go_on(thread_of(tid));
 	__real_vgPlain_acquire_BigLock(tid, who);
+}
+
+/* A thread that ends its process waits for the others, which may wait for it on the machine. */
+void __wrap_vgPlain_nuke_all_threads_except(ThreadId tid, Int reason)
+{
+	if (guest.current)
+		feed_thread_leave(thread_of(tid));
+	__real_vgPlain_nuke_all_threads_except(tid, reason);
 }
 
 static void set_result(ThreadId tid, int64_t result)

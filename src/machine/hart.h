@@ -411,7 +411,7 @@ struct machine_hart {
 	unsigned member;      /* of those that run in turns, plus 1; 0: it is none */
 	bool exits;	      /* its host thread ends after it */
 	bool owns_core;
-	bool has_met;	      /* its last request took a line from another core */
+	bool has_met;	      /* in this turn it has taken a line from another core */
 	bool in_turn;	      /* it runs, of those that take turns: see skew.c */
 	bool watched;	      /* see pipe.h; */
 	uint32_t followed;    /* and of it, bit: enum machine_pipe_kind */

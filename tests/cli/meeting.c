@@ -208,6 +208,16 @@ static void apart(int self)
 	sink[self][0] = sum;
 }
 
+/* The first ends the process, while others sleep or run. */
+static void die(int self)
+{
+	if (!self)
+		abort();
+	while (self % 2)
+		pause();
+	wait_for(&met.word[0], 1);
+}
+
 static const struct kernel {
 	const char *name;
 	void (*run)(int self);
@@ -225,6 +235,7 @@ static const struct kernel {
     {.name = "scan", .run = scan, .prepare = make_arrays},
     {.name = "apart", .run = apart},
     {.name = "mutex", .run = lock_mutex},
+    {.name = "die", .run = die},
     {.name = "pages", .run = pass_pages, .prepare = make_pipe},
 };
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Threads that meet in memory: requests an operation, as the protocol has them, and turns."""
 import json
+import signal
 import unittest
 
-from harness import LARGE, SMALL, Guests, OnValgrind, stat, total
+from harness import LARGE, SMALL, Guests, OnValgrind, pmulab, stat, total
 
 RFO, DRD = "cbo.TOR_INSERTS.OPCODE:opc=RFO", "cbo.LLC_LOOKUP.DATA_READ:state=ANY"
 MISSES = [f"cbo.TOR_INSERTS.MISS_OPCODE:opc={opcode}"
@@ -135,6 +136,13 @@ class Sharing(Guests):
             runs = {str(self.run_kernel(kernel, threads, 50, machine=SMALL,
                                         options=["--deterministic"])) for _ in range(4)}
             self.assertEqual(len(runs), 1, (kernel, runs))
+
+    def test_a_process_that_dies_ends(self):
+        for turns in (), ("--deterministic",):
+            for threads in "4", "9":
+                result = pmulab("stat", "-M", SMALL, *self.options, *turns, "--", self.meeting, "die",
+                                threads, "0")
+                self.assertEqual(result.returncode, 128 + signal.SIGABRT, (threads, turns))
 
 
 class SharingOnValgrind(OnValgrind, Sharing):
