@@ -14,9 +14,9 @@
  */
 void feed_clock_syscall(const struct feed_process *process, struct feed_thread *thread,
 			int64_t number, const uint64_t *arguments, uint64_t guest_base);
-/** Whether its call sleeps on the machine's clock, which it does when it comes back. */
+/** Whether its call sleeps on the machine's clock: it resumes after feed_clock_return(). */
 bool feed_clock_sleeps(const struct feed_thread *thread);
-/** It came back, before feed_thread_resume(). @return what it returns to the guest */
+/** The call came back. @return what it returns to the guest */
 int64_t feed_clock_return(const struct feed_process *process, struct feed_thread *thread,
 			  int64_t number, int64_t result);
 /**

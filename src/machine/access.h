@@ -69,7 +69,7 @@ void machine_end_block(struct machine_hart *core);
 
 /** Clock of the core, ticks. */
 static inline uint64_t machine_hart_time(const struct machine_hart *core);
-/** Whether it has taken a line from another core since it looked at the others. */
+/** Whether it has taken a line from another core in its turn. */
 static inline bool machine_hart_has_met(const struct machine_hart *core);
 /** Instructions so far; feeds may take back some of a block that was left early. */
 static inline uint64_t *machine_hart_instructions(struct machine_hart *core);
