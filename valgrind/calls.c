@@ -136,6 +136,7 @@ void call_mixed(Addr address, UWord size, UWord store, UWord word)
 	for (; size > ACCESS_MAX; size -= ACCESS_MAX, address += ACCESS_MAX)
 		feed_mixed(guest.current, address, ACCESS_MAX, store, &access);
 	feed_mixed(guest.current, address, (uint32_t)size, store, &access);
+	look_at_others();
 }
 
 void call_store_nt(Addr address, UWord size)
