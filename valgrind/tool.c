@@ -65,6 +65,7 @@ static struct {
 	const HChar *machine_path, *report_path; /* NULL: not given */
 	struct feed_exec exec;			 /* what the guest executes */
 	uint32_t *native;			 /* it runs natively; NULL */
+	ThreadId executes;			 /* its place is what it executes's; 0: none */
 	bool waits; /* the thread that runs, once its slice has ended */
 } tool;
 
@@ -157,6 +158,7 @@ static void on_exec(ThreadId tid, UInt number, const uint64_t *arguments)
 	}
 	VG_(clo_trace_children) = exec->fate != FEED_EXEC_NATIVE;
 	tool.native = NULL;
+	tool.executes = tid;
 	if (exec->fate == FEED_EXEC_EMULATED)
 		feed_exec_hand_on(&guest.process, thread_of(tid));
 	if (exec->fate == FEED_EXEC_NATIVE) {
@@ -170,6 +172,7 @@ static void on_exec_failed(void)
 	VG_(clo_trace_children) = True;
 	emul_native_failed(tool.native);
 	tool.native = NULL;
+	tool.executes = 0;
 }
 
 static void on_syscall(ThreadId tid, UInt number, UWord *arguments, UInt count)
@@ -200,13 +203,19 @@ static void go_on(struct feed_thread *thread)
 		enter(thread);
 }
 
+/* While it has a program: not before its process's first, nor once another takes its place. */
+static bool is_guest(ThreadId tid)
+{
+	return guest.current && tid != tool.executes;
+}
+
 /*
  * A thread begins, or comes back from the system: who has the lock finds it on the machine, and
  * waits for it. One that is to sleep on the machine's clock does so when it has the lock.
  */
 void __wrap_vgPlain_acquire_BigLock(ThreadId tid, const HChar *who)
 {
-	if (guest.current && !VG_(is_exiting)(tid) && !feed_clock_sleeps(thread_of(tid)))
+	if (is_guest(tid) && !VG_(is_exiting)(tid) && !feed_clock_sleeps(thread_of(tid)))
 		go_on(thread_of(tid));
 	__real_vgPlain_acquire_BigLock(tid, who);
 }
@@ -214,7 +223,7 @@ void __wrap_vgPlain_acquire_BigLock(ThreadId tid, const HChar *who)
 /* A thread that ends its process waits for the others, which may wait for it on the machine. */
 void __wrap_vgPlain_nuke_all_threads_except(ThreadId tid, Int reason)
 {
-	if (guest.current)
+	if (is_guest(tid))
 		feed_thread_leave(thread_of(tid));
 	__real_vgPlain_nuke_all_threads_except(tid, reason);
 }

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import unittest
 
-from harness import SMALL, Guests, OnValgrind, pmulab, stat, total
+from harness import LARGE, SMALL, Guests, OnValgrind, pmulab, stat, total
 
 INSTRUCTIONS = "xeon-e5v4/core.INST_RETIRED.ANY"
 SHORT, LONG = 1000, 21000
@@ -66,6 +66,46 @@ int main(int argc, char **argv)
 	return 1;
 }
 """
+# A thread that is not the first executes a program, while others are in loops and one sleeps.
+AMONG_THREADS = r"""
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
+
+static char **arguments;
+
+static void *loops(void *unused)
+{
+	for (volatile unsigned i = 0;; i++)
+		;
+	return unused;
+}
+
+static void *executes(void *unused)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(1, &cpus);
+	sched_setaffinity(0, sizeof(cpus), &cpus);
+	execv(arguments[0], arguments);
+	return unused;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t threads[4];
+
+	(void)argc;
+	arguments = argv + 1;
+	for (unsigned i = 0; i < 3; i++)
+		pthread_create(&threads[i], 0, loops, 0);
+	pthread_create(&threads[3], 0, executes, 0);
+	for (;;)
+		pause();
+}
+"""
 
 
 def build(path, name, source, *options, suffix=".c"):
@@ -119,6 +159,17 @@ class Wrapped(Loops):
 
     def test_by_descriptor(self):
         self.check(build(self.path, "executes", EXECUTES, "-O1", "-static"))
+
+    def test_among_threads(self):
+        """It keeps the thread's place, whether the threads have cores of their own or share them."""
+        program = build(self.path, "among-threads", AMONG_THREADS, "-O1", "-pthread")
+        shown = ["/bin/sh", "-c", "grep Cpus_allowed_list /proc/self/status"]
+        for machine in SMALL, LARGE:
+            for more in (), ("--deterministic",):
+                result = pmulab("stat", "-M", machine, "-o", "/dev/null", *self.options, *more,
+                                "--", program, *shown)
+                self.assertEqual((result.returncode, result.stdout),
+                                 (0, "Cpus_allowed_list:\t1\n"), result.stderr)
 
 
 class Valgrind(OnValgrind, Wrapped):
