@@ -480,6 +480,13 @@ static uint64_t clock_at_start(const struct machine_hart *core)
 	return machine_max(machine_max(core->not_before, passed), core_clock(core->core));
 }
 
+/* The lock is held. */
+static void show_placed(const struct machine_hart *core)
+{
+	if (!turns_are_taken(core))
+		skew_show_placed(core, clock_at_start(core));
+}
+
 static struct machine_hart *place_hart(struct machine *machine, uint64_t cpus, uint64_t not_before,
 				       bool in_turns)
 {
@@ -495,8 +502,8 @@ static struct machine_hart *place_hart(struct machine *machine, uint64_t cpus, u
 	core->user = ++machine->state->next_user;
 	if (placed && in_turns)
 		turns_join(core);
-	if (placed && !turns_are_taken(core))
-		skew_show_placed(core, clock_at_start(core));
+	if (placed)
+		show_placed(core);
 	machine_let_go(machine);
 	if (!placed) {
 		free(core);
@@ -660,7 +667,8 @@ static void finish(struct machine_hart *core)
 	revoke_locks(core->machine, core->core);
 }
 
-void machine_hart_leave(struct machine_hart *core)
+/* The thread leaves its core, and keeps its turn. */
+static void vacate(struct machine_hart *core)
 {
 	struct machine *machine = core->machine;
 
@@ -674,18 +682,45 @@ void machine_hart_leave(struct machine_hart *core)
 		skew_forget(machine, core->number);
 	give_up_core(core);
 	machine_let_go(machine);
+}
+
+/* It has no core any more. */
+static void forget(struct machine_hart *core)
+{
 	if (turns_are_taken(core))
 		turns_leave(core);
 	free(core);
 }
 
+void machine_hart_leave(struct machine_hart *core)
+{
+	vacate(core);
+	forget(core);
+}
+
 struct machine_hart *machine_hart_move(struct machine_hart *core, uint64_t cpus)
 {
 	struct machine *machine = core->machine;
-	const uint64_t time = core->progress->time;
+	const uint64_t time = core->progress->time, user = core->user;
+	const unsigned member = core->member;
+	bool placed;
 
-	machine_hart_leave(core);
-	return machine_hart_place_on(machine, cpus, time);
+	vacate(core);
+	clear_hart(core, machine);
+	core->not_before = time;
+	core->cpus = cpus;
+	core->user = user;
+	core->member = member;
+	machine_hold(machine, core->thread);
+	placed = take_place(core);
+	if (placed)
+		show_placed(core);
+	machine_let_go(machine);
+	if (!placed) {
+		forget(core);
+		return NULL;
+	}
+	return core;
 }
 
 void machine_hart_exit(struct machine_hart *core)

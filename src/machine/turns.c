@@ -347,7 +347,6 @@ static void end_turn(const struct machine_hart *core, enum turns_state state, ui
 	turns_of(core)->settled = false;
 	me->state = state;
 	me->thread = thread;
-	me->time = core->progress->time;
 	if (turns_of(core)->holder == me->user)
 		turns_of(core)->holder = 0;
 	next = find_next(core->machine, me);
