@@ -8,6 +8,8 @@
  * holds here too. What a guest executes by execve Valgrind follows, with the same options; or it
  * runs natively, where the machine cannot run it.
  */
+#include <linux/futex.h>
+
 #include "pub_tool_basics.h"
 #include "pub_tool_libcassert.h"
 #include "pub_tool_libcbase.h"
@@ -66,6 +68,7 @@ static struct {
 	struct feed_exec exec;			 /* what the guest executes */
 	uint32_t *native;			 /* it runs natively; NULL */
 	ThreadId executes;			 /* its place is what it executes's; 0: none */
+	uint32_t threads;			 /* futex: the guest's, that have not ended */
 	bool waits; /* the thread that runs, once its slice has ended */
 } tool;
 
@@ -103,6 +106,7 @@ static void on_thread_new(ThreadId parent, ThreadId child)
 {
 	if (feed_process_begin(&guest.process, tool.ctx, child, parent ? thread_of(parent) : NULL))
 		own_give_up(pmu_message(tool.ctx));
+	__atomic_fetch_add(&tool.threads, 1, __ATOMIC_SEQ_CST);
 }
 
 /*
@@ -143,6 +147,8 @@ static void on_run(ThreadId tid, ULong blocks_done)
 static void on_thread_end(ThreadId tid)
 {
 	feed_thread_exit(thread_of(tid));
+	__atomic_fetch_sub(&tool.threads, 1, __ATOMIC_SEQ_CST);
+	syscall(__NR_futex, (long)&tool.threads, FUTEX_WAKE, 1, 0, 0, 0);
 }
 
 /* Valgrind follows if told to, before it looks at the program. */
@@ -159,8 +165,6 @@ static void on_exec(ThreadId tid, UInt number, const uint64_t *arguments)
 	VG_(clo_trace_children) = exec->fate != FEED_EXEC_NATIVE;
 	tool.native = NULL;
 	tool.executes = tid;
-	if (exec->fate == FEED_EXEC_EMULATED)
-		feed_exec_hand_on(&guest.process, thread_of(tid));
 	if (exec->fate == FEED_EXEC_NATIVE) {
 		feed_thread_leave(thread_of(tid));
 		tool.native = emul_report_native(tool.report, exec->path, exec->why);
@@ -220,12 +224,28 @@ void __wrap_vgPlain_acquire_BigLock(ThreadId tid, const HChar *who)
 	__real_vgPlain_acquire_BigLock(tid, who);
 }
 
-/* A thread that ends its process waits for the others, which may wait for it on the machine. */
+/* They go on until they see that they are to end. To the machine this one is in a system call. */
+static void await_ends(ThreadId tid)
+{
+	uint32_t threads;
+
+	VG_(release_BigLock)(tid, YIELDING, "pmulab");
+	while ((threads = __atomic_load_n(&tool.threads, __ATOMIC_SEQ_CST)) > 1)
+		syscall(__NR_futex, (long)&tool.threads, FUTEX_WAIT, threads, 0, 0, 0);
+	VG_(acquire_BigLock)(tid, "pmulab");
+}
+
+/* A thread that ends the others waits for them, and they may wait for it on the machine. */
 void __wrap_vgPlain_nuke_all_threads_except(ThreadId tid, Int reason)
 {
 	if (is_guest(tid))
 		feed_thread_leave(thread_of(tid));
 	__real_vgPlain_nuke_all_threads_except(tid, reason);
+	if (!guest.current || tid != tool.executes)
+		return;
+	await_ends(tid);
+	if (tool.exec.fate == FEED_EXEC_EMULATED)
+		feed_exec_hand_on(&guest.process, thread_of(tid));
 }
 
 static void set_result(ThreadId tid, int64_t result)
@@ -269,6 +289,7 @@ static void on_fork(ThreadId tid)
 static void on_fork_in_child(ThreadId tid)
 {
 	guest.hart = NULL;
+	tool.threads = 1;
 	if (feed_process_forked(&guest.process, tid))
 		own_give_up("out of memory for a forked guest");
 }

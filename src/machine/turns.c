@@ -376,8 +376,21 @@ void turns_come_back(struct machine_hart *core)
 		__atomic_store_n(&me->waits, true, __ATOMIC_SEQ_CST);
 }
 
+/* The first thread of the process ends when another executes a program, which has its number. */
+static void forget_ended(const struct machine_hart *core, uint32_t thread)
+{
+	struct turns *turns = turns_of(core);
+
+	hold(core);
+	for (unsigned i = 0; i < turns->high; i++)
+		if (turns->members[i].state == TURNS_GONE && turns->members[i].thread == thread)
+			turns->members[i].state = TURNS_FREE;
+	let_go(core);
+}
+
 void turns_hand_on(struct machine_hart *core, uint32_t heir)
 {
+	forget_ended(core, heir);
 	end_turn(core, TURNS_PLACED, heir);
 }
 

@@ -170,6 +170,10 @@ class Wrapped(Loops):
                                 "--", program, *shown)
                 self.assertEqual((result.returncode, result.stdout),
                                  (0, "Cpus_allowed_list:\t1\n"), result.stderr)
+            options = (*self.options, "--deterministic")
+            first, second = (stat(machine, [INSTRUCTIONS], program, self.short, options=options)
+                             for _ in range(2))
+            self.assertEqual(first, second)
 
 
 class Valgrind(OnValgrind, Wrapped):
