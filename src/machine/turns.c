@@ -326,10 +326,13 @@ static bool any_placed(const struct machine_hart *core)
 	return placed;
 }
 
+/* It has the turn, and is not stalled while it naps. */
 void turns_await_placed(struct machine_hart *core)
 {
+	__atomic_store_n(&member_of(core)->waits, true, __ATOMIC_SEQ_CST);
 	for (unsigned i = 0; i < SETTLING_NAPS && any_placed(core); i++)
 		nap(NAP_NS);
+	__atomic_store_n(&member_of(core)->waits, false, __ATOMIC_SEQ_CST);
 }
 
 bool turns_have(const struct machine_hart *core)

@@ -149,9 +149,6 @@ class Sharing(Guests):
 class SharingOnValgrind(OnValgrind, Sharing):
     """Threads that one lock has run one at a time meet as others do."""
 
-    # Those that wait in the system: see docs/machine.md.
-    in_turns = [kernel for kernel in Sharing.in_turns if kernel[0] not in ("mutex", "pages")]
-
 
 if __name__ == "__main__":
     unittest.main()
