@@ -1,12 +1,16 @@
 #include "feed/clock.h"
 
+#include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "feed/memory.h"
 
 enum {
 	GUEST_NANOSLEEP = 35,
 	GUEST_GETTIMEOFDAY = 96,
+	GUEST_GETRUSAGE = 98,
+	GUEST_TIMES = 100,
 	GUEST_TIME = 201,
 	GUEST_CLOCK_GETTIME = 228,
 	GUEST_CLOCK_NANOSLEEP = 230,
@@ -14,7 +18,11 @@ enum {
 
 enum { GUEST_TIMER_ABSTIME = 1 };
 
-#define NS_PER_SECOND 1000000000u
+/* Clocks of processor time, of others than the caller: ~id << 3 | what. Linux, posix-timers.h. */
+enum { CPU_CLOCK_KIND = 3, CPU_CLOCK_SCHED = 2, CPU_CLOCK_OF_THREAD = 4, CPU_CLOCK_ID = 3 };
+
+#define NS_PER_SECOND  1000000000u
+#define NS_PER_USER_HZ 10000000u /* in which times() counts */
 
 /* struct timespec and struct timeval, as the system has them */
 struct guest_time {
@@ -52,13 +60,59 @@ static uint64_t ticks_of_thread(const struct feed_thread *thread)
 	return thread->core ? machine_hart_time(thread->core) : thread->not_before;
 }
 
-static uint64_t own_time_ns(const struct feed_process *process, const struct feed_thread *thread)
+static uint64_t ns_of(const struct machine *machine, uint64_t ticks)
 {
-	const uint64_t per_second = machine_ticks_per_second(process->machine),
-		       ticks = ticks_of_thread(thread);
+	const uint64_t per_second = machine_ticks_per_second(machine);
 
 	return ticks / per_second * NS_PER_SECOND +
 	       (uint64_t)((double)(ticks % per_second) * NS_PER_SECOND / (double)per_second);
+}
+
+static uint64_t own_time_ns(const struct feed_process *process, const struct feed_thread *thread)
+{
+	return ns_of(process->machine, ticks_of_thread(thread));
+}
+
+/* Of an ended thread the system knows no clock; of other processes it shows its own. */
+static void ask_cpu(const struct feed_process *process, struct feed_thread *thread, uint64_t clock)
+{
+	struct feed_clock_call *call = &thread->clock_call;
+	const uint32_t id = ~(uint32_t)((int32_t)clock >> CPU_CLOCK_ID);
+	const bool is_other = (int32_t)clock < 0 && (clock & CPU_CLOCK_KIND) == CPU_CLOCK_SCHED;
+
+	if (clock == CLOCK_PROCESS_CPUTIME_ID) {
+		call->of_cpu = true;
+	} else if (clock == CLOCK_THREAD_CPUTIME_ID) {
+		call->of_cpu = true;
+		call->whose = thread->tid;
+	} else if (is_other && clock & CPU_CLOCK_OF_THREAD) {
+		call->whose = id ? id : thread->tid;
+		for (unsigned i = 0; i < process->threads_seen; i++)
+			call->of_cpu |= process->threads[i].tid == call->whose;
+	} else if (is_other) {
+		call->of_cpu = !id || id == (uint32_t)getpid();
+	}
+}
+
+/* While others go on, a sum of what they have executed may be less than one before. */
+static uint64_t never_less(struct feed_process *process, uint64_t ticks)
+{
+	uint64_t told = __atomic_load_n(&process->told, __ATOMIC_RELAXED);
+
+	while (told < ticks && !__atomic_compare_exchange_n(&process->told, &told, ticks, true,
+							    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		continue;
+	return told < ticks ? ticks : told;
+}
+
+static uint64_t cpu_ticks(struct feed_process *process, uint32_t whose)
+{
+	uint64_t ticks = machine_ran(process->machine, (uint32_t)getpid(), whose);
+
+	for (unsigned i = 0; i < process->threads_seen; i++)
+		if (!whose || process->threads[i].tid == whose)
+			ticks += __atomic_load_n(&process->threads[i].ran, __ATOMIC_RELAXED);
+	return whose ? ticks : never_less(process, ticks + process->ran);
 }
 
 /* How long the thread asks to sleep. */
@@ -94,7 +148,17 @@ void feed_clock_syscall(const struct feed_process *process, struct feed_thread *
 		break;
 	case GUEST_CLOCK_GETTIME:
 		call->offset = offset_of(process, arguments[0]);
+		ask_cpu(process, thread, arguments[0]);
 		call->at = guest_base + arguments[1];
+		break;
+	case GUEST_GETRUSAGE:
+		call->of_cpu = (int)arguments[0] != RUSAGE_CHILDREN;
+		call->whose = (int)arguments[0] == RUSAGE_THREAD ? thread->tid : 0;
+		call->at = guest_base + arguments[1];
+		break;
+	case GUEST_TIMES:
+		call->of_cpu = true;
+		call->at = arguments[0] ? guest_base + arguments[0] : 0;
 		break;
 	case GUEST_NANOSLEEP:
 		call->offset = offset_of(process, CLOCK_MONOTONIC);
@@ -117,27 +181,56 @@ bool feed_clock_sleeps(const struct feed_thread *thread)
 	return thread->clock_call.sleep_ns;
 }
 
-static uint64_t time_of_call(const struct feed_process *process, const struct feed_thread *thread)
+static uint64_t time_of_call(struct feed_process *process, const struct feed_thread *thread)
 {
-	return own_time_ns(process, thread) + thread->clock_call.offset;
+	const struct feed_clock_call *call = &thread->clock_call;
+
+	return call->of_cpu ? ns_of(process->machine, cpu_ticks(process, call->whose))
+			    : own_time_ns(process, thread) + call->offset;
 }
 
-static void tell(const struct feed_process *process, const struct feed_thread *thread,
-		 uint64_t fractions_ns)
+static struct guest_time split(uint64_t ns, uint64_t fraction_ns)
+{
+	return (struct guest_time){(int64_t)(ns / NS_PER_SECOND),
+				   (int64_t)(ns % NS_PER_SECOND / fraction_ns)};
+}
+
+static void tell(struct feed_process *process, const struct feed_thread *thread,
+		 uint64_t fraction_ns)
 {
 	const struct feed_clock_call *call = &thread->clock_call;
 	struct guest_time time;
-	uint64_t ns;
 
-	if (!call->at || call->offset == UINT64_MAX)
+	if (!call->at || (call->offset == UINT64_MAX && !call->of_cpu))
 		return;
-	ns = time_of_call(process, thread);
-	time.seconds = (int64_t)(ns / NS_PER_SECOND);
-	time.fraction = (int64_t)(ns % NS_PER_SECOND / fractions_ns);
+	time = split(time_of_call(process, thread), fraction_ns);
 	feed_memory_write(call->at, &time, sizeof(time));
 }
 
-static int64_t tell_seconds(const struct feed_process *process, const struct feed_thread *thread)
+/* All is time of the program's own: the machine runs no system. */
+static void tell_usage(struct feed_process *process, const struct feed_thread *thread)
+{
+	struct guest_time user_and_system[2] = {{0}};
+
+	if (!thread->clock_call.of_cpu)
+		return;
+	user_and_system[0] = split(time_of_call(process, thread), 1000);
+	feed_memory_write(thread->clock_call.at, user_and_system, sizeof(user_and_system));
+}
+
+/* @return what the call returns: the time since power on */
+static int64_t tell_times(struct feed_process *process, const struct feed_thread *thread)
+{
+	int64_t user_and_system[2] = {0};
+
+	if (thread->clock_call.at) {
+		user_and_system[0] = (int64_t)(time_of_call(process, thread) / NS_PER_USER_HZ);
+		feed_memory_write(thread->clock_call.at, user_and_system, sizeof(user_and_system));
+	}
+	return (int64_t)(own_time_ns(process, thread) / NS_PER_USER_HZ);
+}
+
+static int64_t tell_seconds(struct feed_process *process, const struct feed_thread *thread)
 {
 	const int64_t seconds = (int64_t)(time_of_call(process, thread) / NS_PER_SECOND);
 
@@ -146,9 +239,11 @@ static int64_t tell_seconds(const struct feed_process *process, const struct fee
 	return seconds;
 }
 
-int64_t feed_clock_return(const struct feed_process *process, struct feed_thread *thread,
-			  int64_t number, int64_t result)
+int64_t feed_clock_return(struct feed_process *process, struct feed_thread *thread, int64_t number,
+			  int64_t result)
 {
+	int64_t ticks;
+
 	if (!machine_clock(process->machine) || result < 0)
 		return result;
 	switch (number) {
@@ -158,6 +253,12 @@ int64_t feed_clock_return(const struct feed_process *process, struct feed_thread
 	case GUEST_GETTIMEOFDAY:
 		tell(process, thread, 1000);
 		break;
+	case GUEST_GETRUSAGE:
+		tell_usage(process, thread);
+		break;
+	case GUEST_TIMES:
+		ticks = tell_times(process, thread);
+		return process->answers ? ticks : result;
 	case GUEST_TIME:
 		return process->answers ? tell_seconds(process, thread) : result;
 	case GUEST_NANOSLEEP:

@@ -1,6 +1,7 @@
 /*
  * The clocks of guests, where they are to be the machine's: what the system answers is changed in
- * the guest's memory. Sleeping takes the time that was asked for.
+ * the guest's memory. Sleeping takes the time that was asked for. Processor time is what threads
+ * have executed for; that of children which have ended is the computer's.
  */
 #ifndef FEED_CLOCK_H
 #define FEED_CLOCK_H
@@ -17,8 +18,8 @@ void feed_clock_syscall(const struct feed_process *process, struct feed_thread *
 /** Whether its call sleeps on the machine's clock: it resumes after feed_clock_return(). */
 bool feed_clock_sleeps(const struct feed_thread *thread);
 /** The call came back. @return what it returns to the guest */
-int64_t feed_clock_return(const struct feed_process *process, struct feed_thread *thread,
-			  int64_t number, int64_t result);
+int64_t feed_clock_return(struct feed_process *process, struct feed_thread *thread, int64_t number,
+			  int64_t result);
 /**
  * What RDTSC reads: cycles of the core's nominal clock since power on. Intel 325384, volume 3,
  * time-stamp counter.

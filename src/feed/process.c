@@ -70,6 +70,7 @@ int feed_process_begin(struct feed_process *process, struct pmu_ctx *ctx, unsign
 		return error_set(ctx, PMU_E_RANGE, "guest thread %u: no more than %u are possible",
 				 index, FEED_THREADS_MAX);
 	thread = &process->threads[index];
+	process->ran += thread->ran;
 	if (maker) {
 		feed_thread_init(
 		    thread, machine_hart_place_on(process->machine, maker->cpus, maker->not_before),
@@ -127,6 +128,7 @@ int feed_process_forked(struct feed_process *process, unsigned index)
 		thread->region_depth = before.region_depth;
 		memcpy(thread->regions, before.regions, sizeof(before.regions));
 	}
+	process->ran = process->told = 0;
 	/* Cores and space are the parent's: they are not this copy's to leave or free. */
 	error = machine_address_space_new(&process->space, process->machine);
 	if (!error && !machine_range_copy(process->space, parent))

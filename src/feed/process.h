@@ -43,6 +43,8 @@ struct feed_process {
 	bool uses_numa;	       /* a thread or range of it had a policy for its memory */
 	uint64_t cpus;	       /* where its first thread may run */
 	struct feed_stream streams[FEED_STREAMS];
+	uint64_t ran;  /* ticks that threads have executed for whose index others have */
+	uint64_t told; /* the most of its processor time, in ticks, that it was told */
 	struct machine_hart *continued; /* that which the process had as another program; NULL */
 };
 

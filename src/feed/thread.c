@@ -36,13 +36,16 @@ static bool put_back(struct feed_thread *thread)
 static void leave(struct feed_thread *thread, void (*leave_core)(struct machine_hart *core))
 {
 	put_back(thread);
-	if (thread->placed)
+	if (thread->placed) {
+		thread->ran += machine_hart_ran(thread->placed);
 		machine_hart_leave(thread->placed);
+	}
 	thread->placed = NULL;
 	if (!thread->core)
 		return;
 	if (!thread->paused)
 		thread->not_before = machine_hart_time(thread->core);
+	thread->ran += machine_hart_ran(thread->core);
 	leave_core(thread->core);
 	thread->core = NULL;
 	thread->paused = false;

@@ -27,6 +27,8 @@ struct feed_clock_call {
 	uint64_t offset; /* ns that its clock is ahead of the machine's; UINT64_MAX: other clocks */
 	uint64_t sleep_ns; /* how long it is to sleep */
 	bool until;	   /* the guest's time is that of its clock */
+	uint32_t whose;	   /* host thread whose time on a core is asked for; 0: the process's, */
+	bool of_cpu;	   /* if any is */
 };
 
 #define FEED_ARGUMENTS 6 /* of a system call */
@@ -46,6 +48,7 @@ struct feed_thread {
 	uint64_t repeat_address; /* of the string instruction run last, */
 	uint64_t repeat_count;	 /* and the core's instructions after it */
 	uint64_t not_before;	 /* ticks: its clock when it was on a core last, or its parent's */
+	uint64_t ran;		 /* ticks that it has executed for, on places that it has left */
 	uint64_t cpus;		 /* bit: core, over all sockets, where it may run */
 	uint32_t tid;		 /* of the host thread; 0: not known yet */
 	unsigned made;		 /* index plus 1 of the thread that it makes; 0 */

@@ -436,6 +436,8 @@ static bool take_place(struct machine_hart *core)
 		return false;
 	sit_on(core, (unsigned)number);
 	core->progress = list_user(core->core, core->thread);
+	machine_hart_user(core)->process = (uint32_t)getpid();
+	machine_hart_user(core)->before = accumulators_ticks_run(core->progress);
 	*cpus_of(core) = core->cpus;
 	*memory_of(core) = core->memory;
 	machine_occupy(machine, core->number);
@@ -539,6 +541,11 @@ struct machine_memory_policy machine_hart_memory(const struct machine_hart *core
 	return core->memory;
 }
 
+uint64_t machine_hart_ran(const struct machine_hart *core)
+{
+	return accumulators_ticks_run(core->progress) - machine_hart_user(core)->before;
+}
+
 unsigned machine_hart_core(const struct machine_hart *core)
 {
 	return core->number;
@@ -554,6 +561,7 @@ static bool take_over(struct machine_hart *core)
 	if (user->thread != placer && user->thread != core->thread && !take_place(core))
 		return false;
 	name_user(machine_hart_user(core), core->thread, false);
+	machine_hart_user(core)->process = (uint32_t)getpid();
 	return true;
 }
 
@@ -702,6 +710,7 @@ struct machine_hart *machine_hart_move(struct machine_hart *core, uint64_t cpus)
 {
 	struct machine *machine = core->machine;
 	const uint64_t time = core->progress->time, user = core->user;
+	const uint64_t ran = machine_hart_ran(core);
 	const unsigned member = core->member;
 	bool placed;
 
@@ -713,8 +722,10 @@ struct machine_hart *machine_hart_move(struct machine_hart *core, uint64_t cpus)
 	core->member = member;
 	machine_hold(machine, core->thread);
 	placed = take_place(core);
-	if (placed)
+	if (placed) {
+		machine_hart_user(core)->before -= ran;
 		show_placed(core);
+	}
 	machine_let_go(machine);
 	if (!placed) {
 		forget(core);

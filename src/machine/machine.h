@@ -80,6 +80,17 @@ uint64_t machine_hart_cpus(const struct machine_hart *core);
 /** Where its pages are placed: kept when its process becomes another program. */
 void machine_hart_set_memory(struct machine_hart *core, struct machine_memory_policy policy);
 struct machine_memory_policy machine_hart_memory(const struct machine_hart *core);
+/**
+ * Ticks that its thread has executed instructions for, wherever since its place was taken, before
+ * its process became another program too.
+ */
+uint64_t machine_hart_ran(const struct machine_hart *core);
+/**
+ * The same of threads that have a place.
+ * @param process  of the host
+ * @param thread   of the host; 0: all of the process
+ */
+uint64_t machine_ran(struct machine *machine, uint32_t process, uint32_t thread);
 /** The core that it has, over all sockets. */
 unsigned machine_hart_core(const struct machine_hart *core);
 /**

@@ -109,9 +109,12 @@ struct prefetch {
 
 /* A thread that has a place on a core. */
 struct core_user {
-	uint32_t thread; /* of the host; 0: nobody's place */
-	uint8_t waits;	 /* for others, on which it depends when it goes on */
-	uint8_t unnamed; /* thread is the one that makes it: its own is not known yet */
+	uint32_t thread;  /* of the host; 0: nobody's place */
+	uint8_t waits;	  /* for others, on which it depends when it goes on */
+	uint8_t unnamed;  /* thread is the one that makes it: its own is not known yet */
+	uint32_t process; /* of the host, the thread's or its maker's */
+	uint64_t before;  /* ticks that the place had executed, less those that the thread has
+			     elsewhere */
 };
 
 /* For whom L1 asks: accesses, prefetches into L1D, page walks for data and for code. */

@@ -1,4 +1,6 @@
 /* What the machine did and holds, for reports and tests. */
+#include "base/lock.h"
+#include "machine/accumulator.h"
 #include "machine/cache.h"
 #include "machine/machine.h"
 #include "machine/memory.h"
@@ -146,4 +148,29 @@ uint32_t machine_peek_core_valid(const struct machine *machine, unsigned socket,
 	tor_locate(machine, &entry, socket, (uint32_t)(address >> LINE_LOG2));
 	tor_find(&entry);
 	return tor_present(&entry) ? tor_core_valid(machine, &entry) : 0;
+}
+
+static uint64_t ran_on(const struct core *core, uint32_t process, uint32_t thread)
+{
+	uint64_t ticks = 0;
+
+	for (uint32_t i = 0; i < core->users_high; i++) {
+		const struct core_user *user = &core->users[i];
+
+		if (user->thread && user->process == process && (!thread || user->thread == thread))
+			ticks += accumulators_ticks_run(&core->progress[i]) - user->before;
+	}
+	return ticks;
+}
+
+uint64_t machine_ran(struct machine *machine, uint32_t process, uint32_t thread)
+{
+	const uint32_t self = lock_thread();
+	uint64_t ticks = 0;
+
+	machine_hold(machine, self);
+	for (unsigned i = 0; i < machine->core_count; i++)
+		ticks += ran_on(&machine->cores[i], process, thread);
+	machine_let_go(machine);
+	return ticks;
 }

@@ -271,6 +271,76 @@ int main(void)
 }
 """
 
+# Processor time in ns by its clocks: of the process, of its first thread, and of another one.
+CPU_TIMES = r"""
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/times.h>
+#include <time.h>
+#include <unistd.h>
+
+static pthread_barrier_t barrier;
+
+static void loop(long i)
+{
+	__asm__ volatile("1: dec %0\n jnz 1b" : "+r"(i));
+}
+
+static long long now(clockid_t clock)
+{
+	struct timespec time;
+
+	clock_gettime(clock, &time);
+	return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+static long long usage(int whose)
+{
+	struct rusage usage;
+
+	getrusage(whose, &usage);
+	return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000LL +
+	       (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000LL;
+}
+
+static void *run(void *unused)
+{
+	loop(8800000);
+	pthread_barrier_wait(&barrier);
+	pthread_barrier_wait(&barrier);
+	return unused;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+	clockid_t clock_of_thread;
+	struct tms times_of;
+
+	if (argc < 2) {
+		loop(4400000);
+		execl(argv[0], argv[0], "again", NULL);
+	}
+	usleep(50000);
+	printf("%lld ", now(CLOCK_PROCESS_CPUTIME_ID));
+	pthread_barrier_init(&barrier, NULL, 2);
+	pthread_create(&thread, NULL, run, NULL);
+	pthread_barrier_wait(&barrier);
+	pthread_getcpuclockid(thread, &clock_of_thread);
+	printf("%lld %lld ", now(clock_of_thread), now(CLOCK_PROCESS_CPUTIME_ID));
+	pthread_barrier_wait(&barrier);
+	pthread_join(thread, NULL);
+	printf("%lld %lld ", now(CLOCK_THREAD_CPUTIME_ID), usage(RUSAGE_THREAD));
+	loop(88000000);
+	times(&times_of);
+	printf("%lld %lld ", clock() * 1000LL, usage(RUSAGE_SELF));
+	printf("%lld\n", (times_of.tms_utime + times_of.tms_stime) * 10000000LL);
+	return 0;
+}
+"""
+
 
 class Clock(Guests):
     options = ()
@@ -279,7 +349,7 @@ class Clock(Guests):
         """What a program prints, as numbers."""
         source = self.path / "clock.c"
         source.write_text(text, encoding="utf-8")
-        subprocess.run(["gcc", "-O1", "-o", self.path / "clock", source], check=True)
+        subprocess.run(["gcc", "-O1", "-pthread", "-o", self.path / "clock", source], check=True)
         result = pmulab("stat", "-M", machine, "--clock", "machine", *self.options, *options,
                         "--", self.path / "clock")
         return map(int, result.stdout.split())
@@ -294,6 +364,18 @@ class Clock(Guests):
         self.assertTrue(0 <= apart <= 10, apart)
         self.assertTrue(int(before) <= day <= time.time() + 1, day)
         self.assertIn(seconds, (9, 10))
+
+    def test_cpu_times(self):
+        """
+        What a thread has executed for, before its process became another program too: the loops', and
+        not 200 us for what is around them.
+        """
+        first, all_of_it = (4400000 / 3.5, (4400000 + 8800000 + 88000000) / 3.5)
+        *times, ticks = self.run_timed(CPU_TIMES, SMALL)
+        for shown, expected in zip(times, (first, 2 * first, 3 * first, first, first, all_of_it,
+                                           all_of_it), strict=True):
+            self.assertTrue(expected - 1000 <= shown <= expected + 200_000, (times, expected))
+        self.assertEqual(ticks, 20_000_000)
 
     def test_refused(self):
         for arguments in (("--clock", "machine"), ("-M", SMALL, "--clock", "sun")):
