@@ -107,7 +107,7 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
 	feed_numa_syscall(plugin_thread(vcpu), number, arguments);
 	feed_kernel_io_syscall(&plugin.process, plugin_thread(vcpu), number, arguments);
 	feed_mappings_syscall(plugin_thread(vcpu), number, arguments);
-	feed_syscall(plugin_thread(vcpu), number, arguments);
+	feed_syscall(&plugin.process, plugin_thread(vcpu), number, arguments);
 }
 
 static void on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result)

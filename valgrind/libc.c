@@ -131,6 +131,11 @@ void *memchr(const void *bytes, int character, size_t size)
 	return NULL;
 }
 
+char *strchr(const char *text, int character)
+{
+	return VG_(strchr)(text, (HChar)character);
+}
+
 char *strrchr(const char *text, int character)
 {
 	return VG_(strrchr)(text, (HChar)character);

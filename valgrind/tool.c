@@ -195,7 +195,7 @@ static void on_syscall(ThreadId tid, UInt number, UWord *arguments, UInt count)
 	feed_numa_syscall(thread_of(tid), number, six);
 	feed_kernel_io_syscall(&guest.process, thread_of(tid), number, six);
 	feed_mappings_syscall(thread_of(tid), number, six);
-	feed_syscall(thread_of(tid), number, six);
+	feed_syscall(&guest.process, thread_of(tid), number, six);
 }
 
 /* On the machine a thread goes on; it waits for others while it does not have Valgrind's lock. */
@@ -207,10 +207,9 @@ static void go_on(struct feed_thread *thread)
 		enter(thread);
 }
 
-/* While it has a program: not before its process's first, nor once another takes its place. */
-static bool is_guest(ThreadId tid)
+static bool goes_on(ThreadId tid)
 {
-	return guest.current && tid != tool.executes;
+	return tid != tool.executes && !VG_(is_exiting)(tid) && !feed_clock_sleeps(thread_of(tid));
 }
 
 /*
@@ -219,7 +218,7 @@ static bool is_guest(ThreadId tid)
  */
 void __wrap_vgPlain_acquire_BigLock(ThreadId tid, const HChar *who)
 {
-	if (is_guest(tid) && !VG_(is_exiting)(tid) && !feed_clock_sleeps(thread_of(tid)))
+	if (guest.current && goes_on(tid))
 		go_on(thread_of(tid));
 	__real_vgPlain_acquire_BigLock(tid, who);
 }
@@ -232,19 +231,21 @@ static void await_ends(ThreadId tid)
 	VG_(release_BigLock)(tid, YIELDING, "pmulab");
 	while ((threads = __atomic_load_n(&tool.threads, __ATOMIC_SEQ_CST)) > 1)
 		syscall(__NR_futex, (long)&tool.threads, FUTEX_WAIT, threads, 0, 0, 0);
-	VG_(acquire_BigLock)(tid, "pmulab");
+	__real_vgPlain_acquire_BigLock(tid, "pmulab");
 }
 
 /* A thread that ends the others waits for them, and they may wait for it on the machine. */
 void __wrap_vgPlain_nuke_all_threads_except(ThreadId tid, Int reason)
 {
-	if (is_guest(tid))
-		feed_thread_leave(thread_of(tid));
+	if (guest.current)
+		feed_thread_pause(thread_of(tid));
 	__real_vgPlain_nuke_all_threads_except(tid, reason);
-	if (!guest.current || tid != tool.executes)
+	if (!guest.current)
 		return;
 	await_ends(tid);
-	if (tool.exec.fate == FEED_EXEC_EMULATED)
+	if (tid != tool.executes)
+		feed_thread_end(thread_of(tid));
+	else if (tool.exec.fate == FEED_EXEC_EMULATED)
 		feed_exec_hand_on(&guest.process, thread_of(tid));
 }
 
@@ -366,6 +367,7 @@ static void attach(void)
 		own_give_up(pmu_message(tool.ctx));
 	VG_(close)(fd);
 	guest.process.answers = true;
+	guest.process.waits_for_children = true;
 	if (tool.report)
 		guest.process.files = (struct feed_files){files_folder, made_folder, tool.report};
 	ask_causes();

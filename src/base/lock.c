@@ -64,20 +64,30 @@ static bool read_text(const char *path, char *text, size_t room)
 	return length > 0;
 }
 
-/*
- * The letter follows the command's name, which may hold anything but ends at the last ')'.
- * @return 0 where there is no such thread
- */
-static char state_of(uint32_t thread)
+struct standing {
+	char state;	  /* 0: there is no such thread */
+	unsigned threads; /* of its process */
+};
+
+/* The letter follows the command's name, which may hold anything but ends at the last ')'. */
+static struct standing standing_of(uint32_t thread)
 {
-	char path[32], text[256];
+	struct standing standing = {0};
+	char path[32], text[512];
 	const char *end;
 
 	snprintf(path, sizeof(path), "/proc/%u/stat", thread);
 	if (!read_text(path, text, sizeof(text)))
-		return 0;
+		return standing;
 	end = strrchr(text, ')');
-	return end && end[1] ? end[2] : 0;
+	if (!end || !end[1])
+		return standing;
+	standing.state = end[2];
+	for (unsigned field = 2; field < 20 && end; field++)
+		end = strchr(end + 1, ' ');
+	if (end)
+		standing.threads = (unsigned)strtoull(end + 1, NULL, 10);
+	return standing;
 }
 
 /* What follows @label at the beginning of a line; NULL where there is no such line. */
@@ -104,14 +114,30 @@ uint64_t lock_thread_sleep(uint32_t process, uint32_t thread)
 	return sleeps ? strtoull(sleeps, NULL, 10) + 1 : LOCK_GONE;
 }
 
+bool lock_thread_sleeps_deep(uint32_t thread)
+{
+	return standing_of(thread).state == 'D';
+}
+
 bool lock_thread_lives(uint32_t thread)
 {
 	char state;
 
 	if (kill((pid_t)thread, 0) && errno == ESRCH)
 		return false;
-	state = state_of(thread);
+	state = standing_of(thread).state;
 	return state != 'Z' && state != 'X';
+}
+
+bool lock_process_has_ended(uint32_t thread)
+{
+	struct standing standing;
+
+	if (kill((pid_t)thread, 0) && errno == ESRCH)
+		return true;
+	standing = standing_of(thread);
+	return !standing.state ||
+	       ((standing.state == 'Z' || standing.state == 'X') && standing.threads <= 1);
 }
 
 /* @return whether it slept to the end without being woken */

@@ -30,6 +30,12 @@ uint32_t lock_thread(void);
 bool lock_thread_lives(uint32_t thread);
 
 /**
+ * Whether nothing is left of a thread that ends with its process: who waits for that is awake. As
+ * long as others of the process go on, the first is a zombie.
+ */
+bool lock_process_has_ended(uint32_t thread);
+
+/**
  * Tells a thread that sleeps, or is stopped, from one that has or wants a processor of the host, or
  * waits for a disk. Reads /proc.
  * @param process  any thread of the process that @thread has to be one of
@@ -37,6 +43,9 @@ bool lock_thread_lives(uint32_t thread);
  *         awake in between; LOCK_GONE: the process has no such thread
  */
 uint64_t lock_thread_sleep(uint32_t process, uint32_t thread);
+
+/** Whether a thread waits for a disk, or in vfork() for its child: no signal wakes it. */
+bool lock_thread_sleeps_deep(uint32_t thread);
 #define LOCK_GONE UINT64_MAX
 
 /** Once in a process: locks may be biased to its threads. @return whether the system can do that */

@@ -88,6 +88,9 @@ int feed_process_begin(struct feed_process *process, struct pmu_ctx *ctx, unsign
 void feed_process_forks(struct feed_process *process, struct feed_thread *thread)
 {
 	thread->fork = machine_hart_place_on(process->machine, thread->cpus, thread->not_before);
+	/* fork() does not pause. */
+	if (thread->core && thread->paused)
+		machine_hart_vfork(thread->core);
 }
 
 /* The child has its own copy of what stands for its place. */

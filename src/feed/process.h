@@ -33,6 +33,7 @@ struct feed_stream {
 struct feed_process {
 	struct machine *machine;
 	bool answers; /* calls of the guest's can return another result than the system's */
+	bool waits_for_children; /* clone() with CLONE_VFORK does; else it is fork() */
 	struct feed_files files;
 	struct machine_address_space *space;
 	struct feed_thread *threads;

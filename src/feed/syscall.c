@@ -15,6 +15,7 @@ enum guest_syscall {
 	GUEST_GETPID = 39,
 	GUEST_CLONE = 56,
 	GUEST_FORK = 57,
+	GUEST_VFORK = 58,
 	GUEST_EXIT = 60,
 	GUEST_SIGALTSTACK = 131,
 	GUEST_GETTID = 186,
@@ -39,11 +40,11 @@ static bool wakes(uint64_t futex_operation)
 }
 
 /* Whether the call comes back without waiting for anybody; of others that is not known. */
-static bool is_brief(int64_t number, const uint64_t *arguments)
+static bool is_brief(const struct feed_process *process, int64_t number, const uint64_t *arguments)
 {
 	switch (number) {
 	case GUEST_CLONE:
-		return !(arguments[0] & CLONE_VFORK);
+		return !process->waits_for_children || !(arguments[0] & CLONE_VFORK);
 	case GUEST_MMAP:
 	case GUEST_MPROTECT:
 	case GUEST_MUNMAP:
@@ -55,6 +56,7 @@ static bool is_brief(int64_t number, const uint64_t *arguments)
 	case GUEST_MADVISE:
 	case GUEST_GETPID:
 	case GUEST_FORK:
+	case GUEST_VFORK: /* which no emulator has: the child has a copy */
 	case GUEST_EXIT:
 	case GUEST_SIGALTSTACK:
 	case GUEST_GETTID:
@@ -74,9 +76,10 @@ static bool is_brief(int64_t number, const uint64_t *arguments)
 	}
 }
 
-void feed_syscall(struct feed_thread *thread, int64_t number, const uint64_t *arguments)
+void feed_syscall(const struct feed_process *process, struct feed_thread *thread, int64_t number,
+		  const uint64_t *arguments)
 {
-	if (is_brief(number, arguments))
+	if (is_brief(process, number, arguments))
 		feed_thread_pause_briefly(thread);
 	else
 		feed_thread_pause(thread);

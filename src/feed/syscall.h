@@ -8,7 +8,8 @@
  * A thread calls the system, and pauses until feed_syscall_return().
  * @param arguments  six
  */
-void feed_syscall(struct feed_thread *thread, int64_t number, const uint64_t *arguments);
+void feed_syscall(const struct feed_process *process, struct feed_thread *thread, int64_t number,
+		  const uint64_t *arguments);
 
 /** The call returns: the thread goes on. */
 void feed_syscall_return(struct feed_process *process, struct feed_thread *thread, int64_t result);

@@ -223,7 +223,7 @@ void feed_thread_end(struct feed_thread *thread)
 	if (!claim(thread))
 		return;
 	atomic_store_explicit(&thread->ended, true, memory_order_relaxed);
-	leave(thread, machine_hart_leave);
+	leave(thread, machine_hart_end);
 }
 
 /*

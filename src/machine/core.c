@@ -615,6 +615,12 @@ void machine_hart_pause(struct machine_hart *core)
 		turns_pause(core);
 }
 
+void machine_hart_vfork(struct machine_hart *core)
+{
+	if (turns_are_taken(core))
+		turns_vfork(core);
+}
+
 void machine_hart_come_back(struct machine_hart *core)
 {
 	if (turns_are_taken(core))
@@ -738,6 +744,12 @@ void machine_hart_exit(struct machine_hart *core)
 {
 	core->exits = true;
 	machine_hart_leave(core);
+}
+
+void machine_hart_end(struct machine_hart *core)
+{
+	core->ends_process = true;
+	machine_hart_exit(core);
 }
 
 void machine_hart_exec(struct machine_hart *core)

@@ -409,7 +409,8 @@ struct machine_hart {
 	uint64_t interleaved; /* pages that it has placed in turns */
 	uint64_t moves;	      /* of its address space, as it knows it */
 	unsigned member;      /* of those that run in turns, plus 1; 0: it is none */
-	bool exits;	      /* its host thread ends after it */
+	bool exits;	      /* its host thread ends after it, */
+	bool ends_process;    /* and its process */
 	bool owns_core;
 	bool has_met;	      /* in this turn it has taken a line from another core */
 	bool in_turn;	      /* it runs, of those that take turns: see skew.c */

@@ -140,6 +140,8 @@ void machine_hart_sleep(struct machine_hart *core, uint64_t ticks);
  * however long it takes in the host.
  */
 void machine_hart_pause_briefly(struct machine_hart *core);
+/** The call, in which the thread has paused, may wait until the child that it makes executes. */
+void machine_hart_vfork(struct machine_hart *core);
 /**
  * The call is over: the thread, which is paused, does not sleep in it any more. To be said before
  * anything that may wait for other threads; machine_hart_resume() follows.
@@ -151,6 +153,8 @@ void machine_hart_resume(struct machine_hart *core);
 void machine_hart_leave(struct machine_hart *core);
 /** As machine_hart_leave(), for a thread that ends in the host too, at once. */
 void machine_hart_exit(struct machine_hart *core);
+/** The same where its process ends too. */
+void machine_hart_end(struct machine_hart *core);
 /**
  * The calling thread's process becomes another program (execve), whose first thread goes on in the
  * same place and at the same time. If that fails, the hart is as machine_hart_place() gives it, and

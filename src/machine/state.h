@@ -297,7 +297,8 @@ enum turns_state {
 	TURNS_READY,   /* it has a turn, or wants one */
 	TURNS_AWAY,    /* in a system call */
 	TURNS_STALLED, /* the emulator has it wait, and will let it go on by itself */
-	TURNS_GONE,    /* it ends; its end may wake another */
+	TURNS_GONE,    /* it ends; its end may wake another, */
+	TURNS_ENDED,   /* or that of its process */
 };
 
 /* A thread that runs in turns. */
@@ -309,6 +310,7 @@ struct turns_member {
 	uint64_t sleep;	       /* in which it was seen last, as lock_thread_sleep() has it */
 	bool was_away;	       /* it has come from a system call since the last turn was given */
 	bool waits;	       /* in turns_take(), or on its way there */
+	bool in_vfork;	       /* until its child executes a program, or ends */
 };
 
 /* Valid when zeroed: see turns.c. */

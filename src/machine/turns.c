@@ -80,8 +80,16 @@ static bool sleeps(struct turns_member *member, bool again)
 	uint64_t sleep = lock_thread_sleep(member->thread, member->thread);
 	bool same = !again || sleep == member->sleep;
 
+	if (!sleep && member->in_vfork)
+		return lock_thread_sleeps_deep(member->thread);
 	member->sleep = sleep;
 	return sleep && same;
+}
+
+static bool has_ended(const struct turns_member *member)
+{
+	return member->state == TURNS_ENDED ? lock_process_has_ended(member->thread)
+					    : !lock_thread_lives(member->thread);
 }
 
 /* @return whether it cannot change by itself any more what the member is about to do */
@@ -89,12 +97,17 @@ static bool is_settled(struct turns_member *member, unsigned naps, bool again)
 {
 	if (member->state == TURNS_FREE)
 		return true;
+	if (member->state == TURNS_GONE || member->state == TURNS_ENDED) {
+		/* The next look sees whom its end has woken. */
+		if (has_ended(member))
+			member->state = TURNS_FREE;
+		return false;
+	}
 	if (!lock_thread_lives(member->thread) ||
 	    (member->state == TURNS_PLACED && naps > SETTLING_NAPS))
 		member->state = TURNS_FREE;
 	switch (member->state) {
 	case TURNS_PLACED:
-	case TURNS_GONE:
 		return false;
 	case TURNS_STALLED:
 		return naps > STALLED_NAPS && sleeps(member, again);
@@ -293,6 +306,7 @@ uint64_t turns_take(struct machine_hart *core)
 	if (me->state != TURNS_READY)
 		turns_of(core)->settled = false;
 	me->state = TURNS_READY;
+	me->in_vfork = false;
 	me->thread = core->thread;
 	me->core = core->number;
 	me->user = core->user;
@@ -371,6 +385,13 @@ void turns_pause(struct machine_hart *core)
 	end_turn(core, TURNS_AWAY, core->thread);
 }
 
+void turns_vfork(struct machine_hart *core)
+{
+	hold(core);
+	member_of(core)->in_vfork = true;
+	let_go(core);
+}
+
 void turns_come_back(struct machine_hart *core)
 {
 	struct turns_member *me = member_of(core);
@@ -414,5 +435,9 @@ bool turns_continue(struct machine_hart *core)
 
 void turns_leave(struct machine_hart *core)
 {
-	end_turn(core, core->exits ? TURNS_GONE : TURNS_FREE, core->thread);
+	end_turn(core,
+		 !core->exits	      ? TURNS_FREE
+		 : core->ends_process ? TURNS_ENDED
+				      : TURNS_GONE,
+		 core->thread);
 }

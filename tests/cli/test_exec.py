@@ -175,6 +175,13 @@ class Wrapped(Loops):
                              for _ in range(2))
             self.assertEqual(first, second)
 
+    def test_spawned_in_turns(self):
+        """Whose child, as with vfork(), runs before it goes on, ends in turns too."""
+        program = build(self.path, "spawns", SPAWNS, "-O1")
+        report = stat(SMALL, [INSTRUCTIONS], program, self.short,
+                      options=(*self.options, "--deterministic"))
+        self.assertGreater(total(report, INSTRUCTIONS), 2 * SHORT)
+
 
 class Valgrind(OnValgrind, Wrapped):
     pass
