@@ -114,6 +114,21 @@ uint64_t lock_thread_sleep(uint32_t process, uint32_t thread)
 	return sleeps ? strtoull(sleeps, NULL, 10) + 1 : LOCK_GONE;
 }
 
+bool lock_thread_is_off(uint32_t thread, bool *told)
+{
+	char path[32], text[64];
+
+	snprintf(path, sizeof(path), "/proc/%u/wchan", thread);
+	if (!read_text(path, text, sizeof(text)))
+		return true;
+	/* 0 where it runs, or where the caller may not know. */
+	if (strcmp(text, "0") != 0) {
+		*told = true;
+		return true;
+	}
+	return !*told;
+}
+
 bool lock_thread_sleeps_deep(uint32_t thread)
 {
 	return standing_of(thread).state == 'D';

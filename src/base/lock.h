@@ -44,6 +44,13 @@ bool lock_process_has_ended(uint32_t thread);
  */
 uint64_t lock_thread_sleep(uint32_t process, uint32_t thread);
 
+/**
+ * Whether a thread that sleeps, by lock_thread_sleep(), is on no processor: one looks so, too, from
+ * when it prepares to sleep, and while it sees in the system what it was woken for.
+ * @param told  becomes true once the system is seen to tell; until then the thread is believed
+ */
+bool lock_thread_is_off(uint32_t thread, bool *told);
+
 /** Whether a thread waits for a disk, or in vfork() for its child: no signal wakes it. */
 bool lock_thread_sleeps_deep(uint32_t thread);
 #define LOCK_GONE UINT64_MAX

@@ -318,6 +318,7 @@ struct turns {
 	struct lock lock;
 	uint32_t enabled, high; /* members from high on were never used */
 	uint64_t holder;	/* user that has the turn; 0: nobody */
+	bool is_told;		/* the system is seen to tell where threads sleep */
 	bool settled;		/* who can have the next one: since then nobody called the system */
 	struct turns_member members[TURNS_MEMBERS_MAX];
 };

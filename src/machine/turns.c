@@ -13,6 +13,7 @@
 #define NAP_NS	      20000   /* between looks whether it is settled who can have the turn */
 #define SLEEP_NS      1000000 /* then a thread looks whether who has the turn does anything */
 #define SETTLING_NAPS 100000  /* a thread that was made and does not begin by then never will */
+#define BELIEVED_NAPS 500     /* who seems to sleep for so long does, wherever that is */
 #define STALLED_NAPS  1000    /* who still sleeps then needs another to go on before it does */
 #define TURN_CYCLES   1000    /* a turn at most */
 #define SHARED_CYCLES 50000   /* threads of one core swap after that time */
@@ -75,7 +76,7 @@ void turns_join(struct machine_hart *core)
 }
 
 /* @return whether it sleeps; at a second look: still the same sleep */
-static bool sleeps(struct turns_member *member, bool again)
+static bool sleeps(struct turns *turns, struct turns_member *member, unsigned naps, bool again)
 {
 	uint64_t sleep = lock_thread_sleep(member->thread, member->thread);
 	bool same = !again || sleep == member->sleep;
@@ -83,7 +84,10 @@ static bool sleeps(struct turns_member *member, bool again)
 	if (!sleep && member->in_vfork)
 		return lock_thread_sleeps_deep(member->thread);
 	member->sleep = sleep;
-	return sleep && same;
+	if (!sleep || !same)
+		return false;
+	return !again || naps > BELIEVED_NAPS ||
+	       lock_thread_is_off(member->thread, &turns->is_told);
 }
 
 static bool has_ended(const struct turns_member *member)
@@ -93,7 +97,7 @@ static bool has_ended(const struct turns_member *member)
 }
 
 /* @return whether it cannot change by itself any more what the member is about to do */
-static bool is_settled(struct turns_member *member, unsigned naps, bool again)
+static bool is_settled(struct turns *turns, struct turns_member *member, unsigned naps, bool again)
 {
 	if (member->state == TURNS_FREE)
 		return true;
@@ -110,10 +114,11 @@ static bool is_settled(struct turns_member *member, unsigned naps, bool again)
 	case TURNS_PLACED:
 		return false;
 	case TURNS_STALLED:
-		return naps > STALLED_NAPS && sleeps(member, again);
+		return naps > STALLED_NAPS && sleeps(turns, member, naps, again);
 	case TURNS_AWAY:
 		/* Who has come back may sleep until a lock is free, and says so before. */
-		return sleeps(member, again) && !__atomic_load_n(&member->waits, __ATOMIC_SEQ_CST);
+		return sleeps(turns, member, naps, again) &&
+		       !__atomic_load_n(&member->waits, __ATOMIC_SEQ_CST);
 	default:
 		return true;
 	}
@@ -124,7 +129,7 @@ static bool look_at_all(struct turns *turns, unsigned naps, bool again)
 	bool settled = true;
 
 	for (unsigned i = 0; i < turns->high && settled; i++)
-		settled = is_settled(&turns->members[i], naps, again);
+		settled = is_settled(turns, &turns->members[i], naps, again);
 	return settled;
 }
 

@@ -10,6 +10,7 @@ import unittest
 from harness import LARGE, SMALL, Guests, OnValgrind, pmulab, stat, total
 
 INSTRUCTIONS = "xeon-e5v4/core.INST_RETIRED.ANY"
+CYCLES = "xeon-e5v4/core.CPU_CLK_UNHALTED.THREAD"
 SHORT, LONG = 1000, 21000
 # What follows the loop is three instructions, what is before it one.
 WORKS = """
@@ -107,6 +108,25 @@ int main(int argc, char **argv)
 }
 """
 
+# Children that end one after the other, while others are in loops and their parent waits.
+FORKS = r"""
+#include <sys/wait.h>
+#include <unistd.h>
+
+int main(void)
+{
+	for (unsigned i = 1; i <= 6; i++)
+		if (!fork()) {
+			for (volatile unsigned j = 0; j < 5000 * i; j++)
+				;
+			_exit(0);
+		}
+	while (wait(0) > 0)
+		;
+	return 0;
+}
+"""
+
 
 def build(path, name, source, *options, suffix=".c"):
     file = path / (name + suffix)
@@ -174,6 +194,14 @@ class Wrapped(Loops):
             first, second = (stat(machine, [INSTRUCTIONS], program, self.short, options=options)
                              for _ in range(2))
             self.assertEqual(first, second)
+
+    def test_children_in_turns(self):
+        """The parent goes on as soon as a child has ended, before any other."""
+        program = build(self.path, "forks", FORKS, "-O1")
+        options = (*self.options, "--deterministic")
+        reports = {str(stat(SMALL, [INSTRUCTIONS, CYCLES], program, options=options))
+                   for _ in range(4)}
+        self.assertEqual(len(reports), 1, reports)
 
     def test_spawned_in_turns(self):
         """Whose child, as with vfork(), runs before it goes on, ends in turns too."""
