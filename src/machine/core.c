@@ -482,36 +482,51 @@ static uint64_t clock_at_start(const struct machine_hart *core)
 	return machine_max(machine_max(core->not_before, passed), core_clock(core->core));
 }
 
-/* The lock is held. */
-static void show_placed(const struct machine_hart *core)
+/* It has no core any more. */
+static void forget(struct machine_hart *core)
 {
-	if (!turns_are_taken(core))
+	if (turns_are_taken(core))
+		turns_leave(core);
+	free(core);
+}
+
+/*
+ * Takes a core for a hart that has its time and the cores on which it may run.
+ * @param ran  ticks that its thread has executed for on another
+ * @return it; NULL: all have as many threads as they can, and it is gone
+ */
+static struct machine_hart *settle(struct machine_hart *core, uint64_t ran, bool in_turns)
+{
+	struct machine *machine = core->machine;
+	bool placed;
+
+	machine_hold(machine, core->thread);
+	placed = take_place(core);
+	if (!core->user)
+		core->user = ++machine->state->next_user;
+	if (placed && in_turns)
+		turns_join(core);
+	if (placed)
+		machine_hart_user(core)->before -= ran;
+	if (placed && !turns_are_taken(core))
 		skew_show_placed(core, clock_at_start(core));
+	machine_let_go(machine);
+	if (placed)
+		return core;
+	forget(core);
+	return NULL;
 }
 
 static struct machine_hart *place_hart(struct machine *machine, uint64_t cpus, uint64_t not_before,
 				       bool in_turns)
 {
 	struct machine_hart *core = allocate_hart(machine);
-	bool placed;
 
 	if (!core)
 		return NULL;
 	core->not_before = not_before;
 	core->cpus = cpus;
-	machine_hold(machine, core->thread);
-	placed = take_place(core);
-	core->user = ++machine->state->next_user;
-	if (placed && in_turns)
-		turns_join(core);
-	if (placed)
-		show_placed(core);
-	machine_let_go(machine);
-	if (!placed) {
-		free(core);
-		return NULL;
-	}
-	return core;
+	return settle(core, 0, in_turns);
 }
 
 struct machine_hart *machine_hart_place(struct machine *machine, uint64_t not_before)
@@ -698,14 +713,6 @@ static void vacate(struct machine_hart *core)
 	machine_let_go(machine);
 }
 
-/* It has no core any more. */
-static void forget(struct machine_hart *core)
-{
-	if (turns_are_taken(core))
-		turns_leave(core);
-	free(core);
-}
-
 void machine_hart_leave(struct machine_hart *core)
 {
 	vacate(core);
@@ -714,30 +721,17 @@ void machine_hart_leave(struct machine_hart *core)
 
 struct machine_hart *machine_hart_move(struct machine_hart *core, uint64_t cpus)
 {
-	struct machine *machine = core->machine;
-	const uint64_t time = core->progress->time, user = core->user;
-	const uint64_t ran = machine_hart_ran(core);
+	const uint64_t time = core->progress->time, ran = machine_hart_ran(core);
+	const uint64_t user = core->user;
 	const unsigned member = core->member;
-	bool placed;
 
 	vacate(core);
-	clear_hart(core, machine);
+	clear_hart(core, core->machine);
 	core->not_before = time;
 	core->cpus = cpus;
 	core->user = user;
 	core->member = member;
-	machine_hold(machine, core->thread);
-	placed = take_place(core);
-	if (placed) {
-		machine_hart_user(core)->before -= ran;
-		show_placed(core);
-	}
-	machine_let_go(machine);
-	if (!placed) {
-		forget(core);
-		return NULL;
-	}
-	return core;
+	return settle(core, ran, true);
 }
 
 void machine_hart_exit(struct machine_hart *core)
