@@ -134,25 +134,32 @@ bool lock_thread_sleeps_deep(uint32_t thread)
 	return standing_of(thread).state == 'D';
 }
 
-bool lock_thread_lives(uint32_t thread)
+/* @return whether the system has the thread, and how it stands, which is unknown without /proc */
+static bool find_thread(uint32_t thread, struct standing *standing)
 {
-	char state;
-
 	if (kill((pid_t)thread, 0) && errno == ESRCH)
 		return false;
-	state = standing_of(thread).state;
-	return state != 'Z' && state != 'X';
+	*standing = standing_of(thread);
+	return true;
+}
+
+static bool is_dead(const struct standing *standing)
+{
+	return standing->state == 'Z' || standing->state == 'X';
+}
+
+bool lock_thread_lives(uint32_t thread)
+{
+	struct standing standing;
+
+	return find_thread(thread, &standing) && !is_dead(&standing);
 }
 
 bool lock_process_has_ended(uint32_t thread)
 {
 	struct standing standing;
 
-	if (kill((pid_t)thread, 0) && errno == ESRCH)
-		return true;
-	standing = standing_of(thread);
-	return !standing.state ||
-	       ((standing.state == 'Z' || standing.state == 'X') && standing.threads <= 1);
+	return !find_thread(thread, &standing) || (is_dead(&standing) && standing.threads <= 1);
 }
 
 /* @return whether it slept to the end without being woken */

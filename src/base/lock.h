@@ -43,6 +43,7 @@ bool lock_process_has_ended(uint32_t thread);
  *         awake in between; LOCK_GONE: the process has no such thread
  */
 uint64_t lock_thread_sleep(uint32_t process, uint32_t thread);
+#define LOCK_GONE UINT64_MAX
 
 /**
  * Whether a thread that sleeps, by lock_thread_sleep(), is on no processor: one looks so, too, from
@@ -53,7 +54,6 @@ bool lock_thread_is_off(uint32_t thread, bool *told);
 
 /** Whether a thread waits for a disk, or in vfork() for its child: no signal wakes it. */
 bool lock_thread_sleeps_deep(uint32_t thread);
-#define LOCK_GONE UINT64_MAX
 
 /** Once in a process: locks may be biased to its threads. @return whether the system can do that */
 bool lock_may_bias(void);
