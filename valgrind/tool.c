@@ -67,7 +67,7 @@ static struct {
 	const HChar *machine_path, *report_path; /* NULL: not given */
 	struct feed_exec exec;			 /* what the guest executes */
 	uint32_t *native;			 /* it runs natively; NULL */
-	ThreadId executes;			 /* its place is what it executes's; 0: none */
+	ThreadId executes;			 /* another program takes its place; 0: of none */
 	uint32_t threads;			 /* futex: the guest's, that have not ended */
 	bool waits; /* the thread that runs, once its slice has ended */
 } tool;

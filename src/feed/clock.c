@@ -19,7 +19,7 @@ enum {
 enum { GUEST_TIMER_ABSTIME = 1 };
 
 /* Clocks of processor time, of others than the caller: ~id << 3 | what. Linux, posix-timers.h. */
-enum { CPU_CLOCK_KIND = 3, CPU_CLOCK_SCHED = 2, CPU_CLOCK_OF_THREAD = 4, CPU_CLOCK_ID = 3 };
+enum { CPU_CLOCK_KIND = 3, CPU_CLOCK_SCHED = 2, CPU_CLOCK_OF_THREAD = 4, CPU_CLOCK_SHIFT = 3 };
 
 #define NS_PER_SECOND  1000000000u
 #define NS_PER_USER_HZ 10000000u /* in which times() counts */
@@ -77,7 +77,7 @@ static uint64_t own_time_ns(const struct feed_process *process, const struct fee
 static void ask_cpu(const struct feed_process *process, struct feed_thread *thread, uint64_t clock)
 {
 	struct feed_clock_call *call = &thread->clock_call;
-	const uint32_t id = ~(uint32_t)((int32_t)clock >> CPU_CLOCK_ID);
+	const uint32_t id = ~(uint32_t)((int32_t)clock >> CPU_CLOCK_SHIFT);
 	const bool is_other = (int32_t)clock < 0 && (clock & CPU_CLOCK_KIND) == CPU_CLOCK_SCHED;
 
 	if (clock == CLOCK_PROCESS_CPUTIME_ID) {

@@ -440,9 +440,9 @@ bool turns_continue(struct machine_hart *core)
 
 void turns_leave(struct machine_hart *core)
 {
-	end_turn(core,
-		 !core->exits	      ? TURNS_FREE
-		 : core->ends_process ? TURNS_ENDED
-				      : TURNS_GONE,
-		 core->thread);
+	enum turns_state state = core->exits ? TURNS_GONE : TURNS_FREE;
+
+	if (core->ends_process)
+		state = TURNS_ENDED;
+	end_turn(core, state, core->thread);
 }
