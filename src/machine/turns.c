@@ -43,6 +43,24 @@ static void let_go(const struct machine_hart *core)
 	lock_release(&turns_of(core)->lock, core->thread);
 }
 
+/*
+ * Who looks whether a thread sleeps has the lock: one that waits for it in a system call does not.
+ * @param me  NULL: of no member
+ */
+static void hold_while_away(const struct machine_hart *core, struct turns_member *me)
+{
+	if (me)
+		__atomic_store_n(&me->waits, true, __ATOMIC_SEQ_CST);
+	hold(core);
+}
+
+static void let_go_while_away(const struct machine_hart *core, struct turns_member *me)
+{
+	let_go(core);
+	if (me)
+		__atomic_store_n(&me->waits, false, __ATOMIC_SEQ_CST);
+}
+
 static void wake(struct turns_member *member)
 {
 	__atomic_fetch_add(&member->word, 1, __ATOMIC_SEQ_CST);
@@ -54,13 +72,24 @@ static void nap(uint64_t ns)
 	nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL);
 }
 
+/* NULL: it has no turns. */
+static struct turns_member *find_member(struct turns *turns, uint32_t thread)
+{
+	for (unsigned i = 0; i < turns->high; i++)
+		if (turns->members[i].state == TURNS_AWAY && turns->members[i].thread == thread)
+			return &turns->members[i];
+	return NULL;
+}
+
 void turns_join(struct machine_hart *core)
 {
 	struct turns *turns = turns_of(core);
+	struct turns_member *maker;
 
 	if (!turns->enabled)
 		return;
-	hold(core);
+	maker = find_member(turns, core->thread);
+	hold_while_away(core, maker);
 	for (unsigned i = 0; i < TURNS_MEMBERS_MAX && !core->member; i++)
 		if (turns->members[i].state == TURNS_FREE) {
 			core->member = i + 1;
@@ -72,7 +101,7 @@ void turns_join(struct machine_hart *core)
 			if (turns->high <= i)
 				turns->high = i + 1;
 		}
-	let_go(core);
+	let_go_while_away(core, maker);
 }
 
 /* @return whether it sleeps; at a second look: still the same sleep */
@@ -364,8 +393,7 @@ static void end_turn(const struct machine_hart *core, enum turns_state state, ui
 {
 	struct turns_member *me = member_of(core), *next;
 
-	__atomic_store_n(&me->waits, true, __ATOMIC_SEQ_CST);
-	hold(core);
+	hold_while_away(core, me);
 	turns_of(core)->settled = false;
 	me->state = state;
 	me->thread = thread;
@@ -374,8 +402,7 @@ static void end_turn(const struct machine_hart *core, enum turns_state state, ui
 	next = find_next(core->machine, me);
 	if (next)
 		wake(next);
-	let_go(core);
-	__atomic_store_n(&me->waits, false, __ATOMIC_SEQ_CST);
+	let_go_while_away(core, me);
 }
 
 void turns_call(struct machine_hart *core)
@@ -392,9 +419,9 @@ void turns_pause(struct machine_hart *core)
 
 void turns_vfork(struct machine_hart *core)
 {
-	hold(core);
+	hold_while_away(core, member_of(core));
 	member_of(core)->in_vfork = true;
-	let_go(core);
+	let_go_while_away(core, member_of(core));
 }
 
 void turns_come_back(struct machine_hart *core)
@@ -410,11 +437,11 @@ static void forget_ended(const struct machine_hart *core, uint32_t thread)
 {
 	struct turns *turns = turns_of(core);
 
-	hold(core);
+	hold_while_away(core, member_of(core));
 	for (unsigned i = 0; i < turns->high; i++)
 		if (turns->members[i].state == TURNS_GONE && turns->members[i].thread == thread)
 			turns->members[i].state = TURNS_FREE;
-	let_go(core);
+	let_go_while_away(core, member_of(core));
 }
 
 void turns_hand_on(struct machine_hart *core, uint32_t heir)
