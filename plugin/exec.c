@@ -360,8 +360,10 @@ void exec_guest(struct feed_process *process, struct feed_thread *thread, int64_
 	if (exec->fate == FEED_EXEC_EMULATED)
 		emulate(process, thread, exec, guest_base, &mask);
 	if (exec->fate != FEED_EXEC_FAILS) {
-		if (thread)
+		if (thread) {
 			feed_thread_leave(thread);
+			feed_process_keep_times(process);
+		}
 		native = emul_report_native(
 		    report, exec->path, exec->why ? exec->why : "no emulator can be started there");
 	}

@@ -167,6 +167,7 @@ static void on_exec(ThreadId tid, UInt number, const uint64_t *arguments)
 	tool.executes = tid;
 	if (exec->fate == FEED_EXEC_NATIVE) {
 		feed_thread_leave(thread_of(tid));
+		feed_process_keep_times(&guest.process);
 		tool.native = emul_report_native(tool.report, exec->path, exec->why);
 	}
 }

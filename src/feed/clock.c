@@ -1,6 +1,9 @@
 #include "feed/clock.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -8,18 +11,22 @@
 
 enum {
 	GUEST_NANOSLEEP = 35,
+	GUEST_WAIT4 = 61,
 	GUEST_GETTIMEOFDAY = 96,
 	GUEST_GETRUSAGE = 98,
 	GUEST_TIMES = 100,
 	GUEST_TIME = 201,
 	GUEST_CLOCK_GETTIME = 228,
 	GUEST_CLOCK_NANOSLEEP = 230,
+	GUEST_WAITID = 247,
 };
 
 enum { GUEST_TIMER_ABSTIME = 1 };
 
 /* Clocks of processor time, of others than the caller: ~id << 3 | what. Linux, posix-timers.h. */
 enum { CPU_CLOCK_KIND = 3, CPU_CLOCK_SCHED = 2, CPU_CLOCK_OF_THREAD = 4, CPU_CLOCK_SHIFT = 3 };
+
+#define CHILD_AT 16 /* in siginfo_t: si_pid */
 
 #define NS_PER_SECOND  1000000000u
 #define NS_PER_USER_HZ 10000000u /* in which times() counts */
@@ -115,6 +122,33 @@ static uint64_t cpu_ticks(struct feed_process *process, uint32_t whose)
 	return whose ? ticks : never_less(process, ticks + process->ran);
 }
 
+/* One that is only stopped, or goes on again, the system still has. */
+static bool was_reaped(uint32_t process)
+{
+	return kill((pid_t)process, 0) && errno == ESRCH;
+}
+
+/*
+ * A child that has been waited for.
+ * @return what it and those that it has waited for have executed for, in ticks. What it kept is
+ * not there where a signal has killed it: then its threads still have their cores.
+ */
+static uint64_t reap(struct feed_process *process, uint32_t child)
+{
+	struct machine_times times = {0};
+	uint64_t ticks = machine_ran(process->machine, child, 0);
+
+	machine_take_times(process->machine, child, &times);
+	ticks += times.own + times.children;
+	__atomic_fetch_add(&process->children, ticks, __ATOMIC_RELAXED);
+	return ticks;
+}
+
+static uint64_t children_ticks(const struct feed_process *process)
+{
+	return __atomic_load_n(&process->children, __ATOMIC_RELAXED);
+}
+
 /* How long the thread asks to sleep. */
 static uint64_t asked_ns(const struct feed_process *process, const struct feed_thread *thread,
 			 const struct feed_clock_call *call)
@@ -130,6 +164,18 @@ static uint64_t asked_ns(const struct feed_process *process, const struct feed_t
 		return ns;
 	now = own_time_ns(process, thread) + call->offset;
 	return ns > now ? ns - now : 0;
+}
+
+/* waitid() may leave the child to be waited for again. */
+static void ask_child(struct feed_clock_call *call, const uint64_t *arguments, uint64_t guest_base)
+{
+	if (arguments[3] & WNOWAIT)
+		return;
+	call->at = arguments[4] ? guest_base + arguments[4] : 0;
+	if (arguments[2])
+		call->child_at = guest_base + arguments[2] + CHILD_AT;
+	else if (arguments[0] == P_PID)
+		call->child = (uint32_t)arguments[1];
 }
 
 void feed_clock_syscall(const struct feed_process *process, struct feed_thread *thread,
@@ -152,13 +198,20 @@ void feed_clock_syscall(const struct feed_process *process, struct feed_thread *
 		call->at = guest_base + arguments[1];
 		break;
 	case GUEST_GETRUSAGE:
-		call->of_cpu = (int)arguments[0] != RUSAGE_CHILDREN;
+		call->of_children = (int)arguments[0] == RUSAGE_CHILDREN;
+		call->of_cpu = !call->of_children;
 		call->whose = (int)arguments[0] == RUSAGE_THREAD ? thread->tid : 0;
 		call->at = guest_base + arguments[1];
 		break;
 	case GUEST_TIMES:
 		call->of_cpu = true;
 		call->at = arguments[0] ? guest_base + arguments[0] : 0;
+		break;
+	case GUEST_WAIT4:
+		call->at = arguments[3] ? guest_base + arguments[3] : 0;
+		break;
+	case GUEST_WAITID:
+		ask_child(call, arguments, guest_base);
 		break;
 	case GUEST_NANOSLEEP:
 		call->offset = offset_of(process, CLOCK_MONOTONIC);
@@ -208,24 +261,58 @@ static void tell(struct feed_process *process, const struct feed_thread *thread,
 }
 
 /* All is time of the program's own: the machine runs no system. */
+static void write_usage(uint64_t at, uint64_t ns)
+{
+	const struct guest_time user_and_system[2] = {split(ns, 1000)};
+
+	feed_memory_write(at, user_and_system, sizeof(user_and_system));
+}
+
 static void tell_usage(struct feed_process *process, const struct feed_thread *thread)
 {
-	struct guest_time user_and_system[2] = {{0}};
+	const struct feed_clock_call *call = &thread->clock_call;
 
-	if (!thread->clock_call.of_cpu)
+	if (call->of_cpu)
+		write_usage(call->at, time_of_call(process, thread));
+	else if (call->of_children)
+		write_usage(call->at, ns_of(process->machine, children_ticks(process)));
+}
+
+/* @param child  0: none */
+static void tell_reaped(struct feed_process *process, const struct feed_thread *thread,
+			uint32_t child)
+{
+	uint64_t ticks;
+
+	if (!child || !was_reaped(child))
 		return;
-	user_and_system[0] = split(time_of_call(process, thread), 1000);
-	feed_memory_write(thread->clock_call.at, user_and_system, sizeof(user_and_system));
+	ticks = reap(process, child);
+	if (thread->clock_call.at)
+		write_usage(thread->clock_call.at, ns_of(process->machine, ticks));
+}
+
+/* The one that waitid() has found. */
+static uint32_t child_of(const struct feed_clock_call *call)
+{
+	uint32_t child = call->child;
+
+	if (call->child_at &&
+	    feed_memory_read(&child, call->child_at, sizeof(child)) != sizeof(child))
+		return 0;
+	return child;
 }
 
 /* @return what the call returns: the time since power on */
 static int64_t tell_times(struct feed_process *process, const struct feed_thread *thread)
 {
-	int64_t user_and_system[2] = {0};
+	/* User's and system's, and those of children. */
+	int64_t times[4] = {0};
 
 	if (thread->clock_call.at) {
-		user_and_system[0] = (int64_t)(time_of_call(process, thread) / NS_PER_USER_HZ);
-		feed_memory_write(thread->clock_call.at, user_and_system, sizeof(user_and_system));
+		times[0] = (int64_t)(time_of_call(process, thread) / NS_PER_USER_HZ);
+		times[2] =
+		    (int64_t)(ns_of(process->machine, children_ticks(process)) / NS_PER_USER_HZ);
+		feed_memory_write(thread->clock_call.at, times, sizeof(times));
 	}
 	return (int64_t)(own_time_ns(process, thread) / NS_PER_USER_HZ);
 }
@@ -261,6 +348,12 @@ int64_t feed_clock_return(struct feed_process *process, struct feed_thread *thre
 		return process->answers ? ticks : result;
 	case GUEST_TIME:
 		return process->answers ? tell_seconds(process, thread) : result;
+	case GUEST_WAIT4:
+		tell_reaped(process, thread, (uint32_t)result);
+		break;
+	case GUEST_WAITID:
+		tell_reaped(process, thread, child_of(&thread->clock_call));
+		break;
 	case GUEST_NANOSLEEP:
 	case GUEST_CLOCK_NANOSLEEP:
 		if (!result && thread->core)

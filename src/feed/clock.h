@@ -1,7 +1,7 @@
 /*
  * The clocks of guests, where they are to be the machine's: what the system answers is changed in
  * the guest's memory. Sleeping takes the time that was asked for. Processor time is what threads
- * have executed for; that of children which have ended is the computer's.
+ * have executed for, and what processes have that were waited for.
  */
 #ifndef FEED_CLOCK_H
 #define FEED_CLOCK_H

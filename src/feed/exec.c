@@ -149,5 +149,6 @@ void feed_exec_hand_on(struct feed_process *process, struct feed_thread *thread)
 	for (unsigned i = 0; i < process->threads_seen; i++)
 		if (&process->threads[i] != thread)
 			feed_thread_leave(&process->threads[i]);
+	feed_process_keep_times(process);
 	feed_thread_exec(thread);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "machine/numa.h"
@@ -13,6 +14,7 @@ int feed_process_init(struct feed_process *process, struct pmu_ctx *ctx, struct 
 {
 	void *threads = mmap(NULL, THREADS_BYTES, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	struct machine_times before;
 
 	if (threads == MAP_FAILED)
 		return error_set(ctx, PMU_E_NOMEM, "no address space for guest threads");
@@ -24,6 +26,10 @@ int feed_process_init(struct feed_process *process, struct pmu_ctx *ctx, struct 
 	    1;
 	process->cpus =
 	    process->continued ? machine_hart_cpus(process->continued) : machine_pinned(machine);
+	if (process->continued && machine_take_times(machine, (uint32_t)getpid(), &before)) {
+		process->ran = before.own;
+		process->children = before.children;
+	}
 	if (machine_address_space_new(&process->space, machine)) {
 		munmap(threads, THREADS_BYTES);
 		return error_set(ctx, PMU_E_NOMEM, "no memory for a guest's page tables");
@@ -37,10 +43,20 @@ void feed_process_fini(struct feed_process *process)
 	munmap(process->threads, THREADS_BYTES);
 }
 
+void feed_process_keep_times(const struct feed_process *process)
+{
+	struct machine_times times = {process->ran, process->children};
+
+	for (unsigned i = 0; i < process->threads_seen; i++)
+		times.own += process->threads[i].ran;
+	machine_keep_times(process->machine, (uint32_t)getpid(), times);
+}
+
 void feed_process_end(struct feed_process *process)
 {
 	for (unsigned i = 0; i < process->threads_seen; i++)
 		feed_thread_end(&process->threads[i]);
+	feed_process_keep_times(process);
 }
 
 /* After execve the first thread goes on where the process was, and when. */
@@ -131,7 +147,7 @@ int feed_process_forked(struct feed_process *process, unsigned index)
 		thread->region_depth = before.region_depth;
 		memcpy(thread->regions, before.regions, sizeof(before.regions));
 	}
-	process->ran = process->told = 0;
+	process->ran = process->told = process->children = 0;
 	/* Cores and space are the parent's: they are not this copy's to leave or free. */
 	error = machine_address_space_new(&process->space, process->machine);
 	if (!error && !machine_range_copy(process->space, parent))

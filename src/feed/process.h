@@ -44,8 +44,9 @@ struct feed_process {
 	bool uses_numa;	       /* a thread or range of it had a policy for its memory */
 	uint64_t cpus;	       /* where its first thread may run */
 	struct feed_stream streams[FEED_STREAMS];
-	uint64_t ran;  /* ticks that threads have executed for whose index others have */
-	uint64_t told; /* the most of its processor time, in ticks, that it was told */
+	uint64_t ran;	   /* ticks that threads have executed for whose index others have */
+	uint64_t children; /* ticks of processes that it has waited for, and of theirs */
+	uint64_t told;	   /* the most of its processor time, in ticks, that it was told */
 	struct machine_hart *continued; /* that which the process had as another program; NULL */
 };
 
@@ -59,6 +60,11 @@ void feed_process_fini(struct feed_process *process);
  * in system calls. Nothing is freed, as they may still come back from there.
  */
 void feed_process_end(struct feed_process *process);
+/**
+ * Keeps what the process has executed for, as feed_process_end() does: the program that it becomes
+ * goes on from there, and its parent asks for it.
+ */
+void feed_process_keep_times(const struct feed_process *process);
 
 /**
  * A thread is made: it has its place from now on, and begins with its first block. Serialised by

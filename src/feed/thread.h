@@ -28,7 +28,10 @@ struct feed_clock_call {
 	uint64_t sleep_ns; /* how long it is to sleep */
 	bool until;	   /* the guest's time is that of its clock */
 	uint32_t whose;	   /* host thread whose time on a core is asked for; 0: the process's, */
-	bool of_cpu;	   /* if any is */
+	bool of_cpu;	   /* if any is, */
+	bool of_children;  /* and that of children */
+	uint64_t child_at; /* host address of the id of the child that was waited for; 0: none */
+	uint32_t child;	   /* its id where that is known before; 0 */
 };
 
 #define FEED_ARGUMENTS 6 /* of a system call */

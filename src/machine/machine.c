@@ -497,6 +497,23 @@ void machine_set_clock(struct machine *machine, uint64_t power_on_ns)
 	machine->state->power_on_ns = power_on_ns;
 }
 
+void machine_keep_times(struct machine *machine, uint32_t process, struct machine_times times)
+{
+	machine_hold(machine, lock_thread());
+	kept_times_put(&machine->state->kept_times, process, times);
+	machine_let_go(machine);
+}
+
+bool machine_take_times(struct machine *machine, uint32_t process, struct machine_times *times)
+{
+	bool found;
+
+	machine_hold(machine, lock_thread());
+	found = kept_times_take(&machine->state->kept_times, process, times);
+	machine_let_go(machine);
+	return found;
+}
+
 void machine_set_kernel_io(struct machine *machine)
 {
 	machine->state->page_cache.on = true;

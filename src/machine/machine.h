@@ -17,6 +17,7 @@
 
 #include "catalog/description.h"
 #include "catalog/signal.h"
+#include "machine/kept_times.h"
 #include "machine/memory_policy.h"
 #include "machine/prefetcher.h"
 
@@ -91,6 +92,14 @@ uint64_t machine_hart_ran(const struct machine_hart *core);
  * @param thread   of the host; 0: all of the process
  */
 uint64_t machine_ran(struct machine *machine, uint32_t process, uint32_t thread);
+/**
+ * Keeps what a process has executed for, instead of what it had before: it ends, or becomes another
+ * program.
+ * @param process  of the host
+ */
+void machine_keep_times(struct machine *machine, uint32_t process, struct machine_times times);
+/** What was kept is not any more. @return whether it was, and is among the latest */
+bool machine_take_times(struct machine *machine, uint32_t process, struct machine_times *times);
 /** The core that it has, over all sockets. */
 unsigned machine_hart_core(const struct machine_hart *core);
 /**

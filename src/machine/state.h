@@ -12,6 +12,7 @@
 #include "base/lock.h"
 #include "machine/divisor.h"
 #include "machine/hart.h"
+#include "machine/kept_times.h"
 #include "machine/levels.h"
 #include "machine/memory_state.h"
 #include "machine/page_cache.h"
@@ -352,6 +353,7 @@ struct machine_state {
 	struct skew skew[SOCKETS_MAX * CORES_MAX];
 	struct turns turns;
 	struct page_cache page_cache;
+	struct kept_times kept_times;
 };
 
 struct machine {

@@ -342,6 +342,100 @@ int main(int argc, char **argv)
 """
 
 
+# A child with a child of its own, one that executes a program, and one that is killed; one whose
+# parent looks at it first without waiting for it.
+CHILD_TIMES = r"""
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/times.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void *loop(void *unused)
+{
+	long i = 17600000;
+
+	__asm__ volatile("1: dec %0\n jnz 1b" : "+r"(i));
+	return unused;
+}
+
+static long long ns(const struct rusage *usage)
+{
+	return (usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000000000LL +
+	       (usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * 1000LL;
+}
+
+static void show_children(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_CHILDREN, &usage);
+	printf("%lld ", ns(&usage));
+}
+
+static void wait_for(pid_t child)
+{
+	struct rusage usage;
+
+	wait4(child, NULL, 0, &usage);
+	printf("%lld ", ns(&usage));
+}
+
+int main(int argc, char **argv)
+{
+	struct rusage usage;
+	struct tms times_of;
+	pthread_t thread;
+	siginfo_t info;
+	pid_t child;
+	char byte;
+	int ends[2];
+
+	if (argc > 1) {
+		loop(NULL);
+		return 0;
+	}
+	if (!(child = fork())) {
+		loop(NULL);
+		if (!fork()) {
+			loop(NULL);
+			_exit(0);
+		}
+		wait(NULL);
+		_exit(0);
+	}
+	wait_for(child);
+	if (!(child = fork())) {
+		pthread_create(&thread, NULL, loop, NULL);
+		pthread_join(thread, NULL);
+		execl(argv[0], argv[0], "again", NULL);
+	}
+	waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT);
+	show_children();
+	syscall(247 /* waitid */, P_PID, child, &info, WEXITED, &usage);
+	printf("%lld ", ns(&usage));
+	if (pipe(ends))
+		return 1;
+	if (!(child = fork())) {
+		loop(NULL);
+		if (write(ends[1], "", 1) == 1)
+			pause();
+	}
+	if (read(ends[0], &byte, 1) != 1 || kill(child, SIGKILL))
+		return 1;
+	wait_for(child);
+	show_children();
+	times(&times_of);
+	printf("%lld\n", (times_of.tms_cutime + times_of.tms_cstime) * 10000000LL);
+	return 0;
+}
+"""
+
+
 class Clock(Guests):
     options = ()
 
@@ -375,6 +469,14 @@ class Clock(Guests):
         for shown, expected in zip(times, (first, 2 * first, 3 * first, first, first, all_of_it,
                                            all_of_it), strict=True):
             self.assertTrue(expected - 1000 <= shown <= expected + 200_000, (times, expected))
+        self.assertEqual(ticks, 20_000_000)
+
+    def test_times_of_children(self):
+        """Those of a child that has been waited for, and of its own: the loops', as above."""
+        loop = 17600000 / 3.5
+        *times, ticks = self.run_timed(CHILD_TIMES, SMALL)
+        for shown, loops in zip(times, (2, 2, 2, 1, 5), strict=True):
+            self.assertTrue(loops * loop - 1000 <= shown <= loops * loop + 200_000, (times, loop))
         self.assertEqual(ticks, 20_000_000)
 
     def test_refused(self):
