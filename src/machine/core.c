@@ -342,6 +342,7 @@ static void name_user(struct core_user *user, uint32_t thread, bool unnamed)
 {
 	__atomic_store_n(&user->waits, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&user->unnamed, unnamed, __ATOMIC_RELAXED);
+	__atomic_store_n(&user->in_vfork, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&user->thread, thread, __ATOMIC_RELAXED);
 }
 
@@ -632,12 +633,14 @@ void machine_hart_pause(struct machine_hart *core)
 
 void machine_hart_vfork(struct machine_hart *core)
 {
+	__atomic_store_n(&machine_hart_user(core)->in_vfork, 1, __ATOMIC_RELAXED);
 	if (turns_are_taken(core))
 		turns_vfork(core);
 }
 
 void machine_hart_come_back(struct machine_hart *core)
 {
+	__atomic_store_n(&machine_hart_user(core)->in_vfork, 0, __ATOMIC_RELAXED);
 	if (turns_are_taken(core))
 		turns_come_back(core);
 }

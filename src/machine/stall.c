@@ -7,6 +7,13 @@ static bool lock_is_taken(const struct machine *machine)
 	return owner && lock_thread_lives(owner);
 }
 
+/* Who waits in vfork() may have a lock of its emulator, and is woken by its child alone. */
+static bool is_in_vfork(const struct core_user *user, uint32_t thread)
+{
+	return __atomic_load_n(&user->in_vfork, __ATOMIC_RELAXED) &&
+	       lock_thread_sleeps_deep(thread);
+}
+
 /* Whether a user of a core is a thread of @thread's process that may be awake, and does not wait.
  */
 static bool is_awake(const struct core_user *user, uint32_t thread, uint32_t self)
@@ -19,7 +26,7 @@ static bool is_awake(const struct core_user *user, uint32_t thread, uint32_t sel
 		return lock_thread_sleep(thread, other) != LOCK_GONE;
 	return other != thread && other != self &&
 	       !__atomic_load_n(&user->waits, __ATOMIC_RELAXED) &&
-	       !lock_thread_sleep(thread, other);
+	       !lock_thread_sleep(thread, other) && !is_in_vfork(user, other);
 }
 
 static bool any_awake(const struct core *core, uint32_t thread, uint32_t self)

@@ -146,6 +146,40 @@ int main(int argc, char **argv)
 	return 0;
 }
 """
+# Each thread executes twice what it is told.
+THREADS_SPAWN = r"""
+#include <pthread.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+static void *run(void *words)
+{
+	char **argv = words;
+	int pid, status;
+
+	for (int i = 0; i < 2; i++)
+		if (posix_spawn(&pid, argv[0], 0, 0, argv, 0) ||
+		    waitpid(pid, &status, 0) != pid || status)
+			return words;
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t threads[3];
+	int failed = argc < 2;
+
+	for (int i = 0; i < 3; i++)
+		pthread_create(&threads[i], 0, run, argv + 1);
+	for (int i = 0; i < 3; i++) {
+		void *wrong;
+
+		pthread_join(threads[i], &wrong);
+		failed |= wrong != 0;
+	}
+	return failed;
+}
+"""
 
 
 def build(path, name, source, *options, suffix=".c"):
@@ -214,6 +248,12 @@ class Wrapped(Loops):
             first, second = (stat(machine, [INSTRUCTIONS], program, self.short, options=options)
                              for _ in range(2))
             self.assertEqual(first, second)
+
+    def test_spawned_by_threads(self):
+        """One that waits until its child executes may keep the others from what they need."""
+        program = build(self.path, "threads-spawn", THREADS_SPAWN, "-O1", "-pthread")
+        short, long = (self.count(program, work) for work in (self.short, self.long))
+        self.assertAlmostEqual(long - short, 6 * 2 * (LONG - SHORT), delta=10000)
 
     def check_turns(self, program, times):
         options = (*self.options, "--deterministic")
