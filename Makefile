@@ -23,7 +23,8 @@ tsan:
 		-Db_sanitize=thread -Db_lundef=false >/dev/null
 	@ninja -C build-tsan
 	@TSAN_OPTIONS=suppressions=$(CURDIR)/tests/machine/tsan.supp \
-		meson test -C build-tsan --no-rebuild --print-errorlogs --timeout-multiplier 2 --suite machine --suite pmon
+		meson test -C build-tsan --no-rebuild --print-errorlogs --timeout-multiplier 2 \
+			--suite machine --suite pmon
 
 bench: all
 	@scripts/install-deps bench

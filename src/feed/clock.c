@@ -130,8 +130,8 @@ static bool was_reaped(uint32_t process)
 
 /*
  * A child that has been waited for.
- * @return what it and those that it has waited for have executed for, in ticks. What it kept is
- * not there where a signal has killed it: then its threads still have their cores.
+ * @return what it and those that it has waited for have executed for, in ticks. Of one that a
+ * signal has killed nothing is kept: its threads that had not ended are still on their cores.
  */
 static uint64_t reap(struct feed_process *process, uint32_t child)
 {

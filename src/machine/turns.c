@@ -72,7 +72,7 @@ static void nap(uint64_t ns)
 	nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL);
 }
 
-/* NULL: it has no turns. */
+/* Of a thread in a system call; NULL: it has no turns, or has one now. */
 static struct turns_member *find_member(struct turns *turns, uint32_t thread)
 {
 	for (unsigned i = 0; i < turns->high; i++)
