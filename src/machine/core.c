@@ -634,8 +634,6 @@ void machine_hart_pause(struct machine_hart *core)
 void machine_hart_vfork(struct machine_hart *core)
 {
 	__atomic_store_n(&machine_hart_user(core)->in_vfork, 1, __ATOMIC_RELAXED);
-	if (turns_are_taken(core))
-		turns_vfork(core);
 }
 
 void machine_hart_come_back(struct machine_hart *core)

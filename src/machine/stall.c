@@ -7,11 +7,22 @@ static bool lock_is_taken(const struct machine *machine)
 	return owner && lock_thread_lives(owner);
 }
 
-/* Who waits in vfork() may have a lock of its emulator, and is woken by its child alone. */
 static bool is_in_vfork(const struct core_user *user, uint32_t thread)
 {
 	return __atomic_load_n(&user->in_vfork, __ATOMIC_RELAXED) &&
 	       lock_thread_sleeps_deep(thread);
+}
+
+/* The place of its child may have its number, too. */
+bool stall_in_vfork(const struct core *core, uint32_t thread)
+{
+	uint32_t users = __atomic_load_n(&core->users_high, __ATOMIC_ACQUIRE);
+	bool found = false;
+
+	for (uint32_t i = 0; i < users && !found; i++)
+		found = __atomic_load_n(&core->users[i].thread, __ATOMIC_RELAXED) == thread &&
+			is_in_vfork(&core->users[i], thread);
+	return found;
 }
 
 /* Whether a user of a core is a thread of @thread's process that may be awake, and does not wait.

@@ -23,6 +23,12 @@ static inline bool stall_found(const struct stall *stall)
 	return stall->looks == STALL_LOOKS;
 }
 
+/**
+ * Whether a thread of the core sleeps in vfork(): it may have a lock of its emulator, and is woken
+ * by its child alone.
+ */
+bool stall_in_vfork(const struct core *core, uint32_t thread);
+
 /** Whether none of the threads that have a place on a core lives. */
 bool stall_all_dead(const struct core *core);
 

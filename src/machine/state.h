@@ -312,7 +312,6 @@ struct turns_member {
 	uint64_t sleep;	       /* in which it was seen last, as lock_thread_sleep() has it */
 	bool was_away;	       /* it has come from a system call since the last turn was given */
 	bool waits;	       /* in turns_take(), or on its way there */
-	bool in_vfork;	       /* until its child executes a program, or ends */
 };
 
 /* Valid when zeroed: see turns.c. */

@@ -105,18 +105,19 @@ void turns_join(struct machine_hart *core)
 }
 
 /* @return whether it sleeps; at a second look: still the same sleep */
-static bool sleeps(struct turns *turns, struct turns_member *member, unsigned naps, bool again)
+static bool sleeps(const struct machine *machine, struct turns_member *member, unsigned naps,
+		   bool again)
 {
 	uint64_t sleep = lock_thread_sleep(member->thread, member->thread);
 	bool same = !again || sleep == member->sleep;
 
-	if (!sleep && member->in_vfork)
-		return lock_thread_sleeps_deep(member->thread);
+	if (!sleep && stall_in_vfork(&machine->cores[member->core], member->thread))
+		return true;
 	member->sleep = sleep;
 	if (!sleep || !same)
 		return false;
 	return !again || naps > BELIEVED_NAPS ||
-	       lock_thread_is_off(member->thread, &turns->is_told);
+	       lock_thread_is_off(member->thread, &machine->state->turns.is_told);
 }
 
 static bool has_ended(const struct turns_member *member)
@@ -126,7 +127,8 @@ static bool has_ended(const struct turns_member *member)
 }
 
 /* @return whether it cannot change by itself any more what the member is about to do */
-static bool is_settled(struct turns *turns, struct turns_member *member, unsigned naps, bool again)
+static bool is_settled(const struct machine *machine, struct turns_member *member, unsigned naps,
+		       bool again)
 {
 	if (member->state == TURNS_FREE)
 		return true;
@@ -143,22 +145,23 @@ static bool is_settled(struct turns *turns, struct turns_member *member, unsigne
 	case TURNS_PLACED:
 		return false;
 	case TURNS_STALLED:
-		return naps > STALLED_NAPS && sleeps(turns, member, naps, again);
+		return naps > STALLED_NAPS && sleeps(machine, member, naps, again);
 	case TURNS_AWAY:
 		/* Who has come back may sleep until a lock is free, and says so before. */
-		return sleeps(turns, member, naps, again) &&
+		return sleeps(machine, member, naps, again) &&
 		       !__atomic_load_n(&member->waits, __ATOMIC_SEQ_CST);
 	default:
 		return true;
 	}
 }
 
-static bool look_at_all(struct turns *turns, unsigned naps, bool again)
+static bool look_at_all(const struct machine *machine, unsigned naps, bool again)
 {
+	struct turns *turns = &machine->state->turns;
 	bool settled = true;
 
 	for (unsigned i = 0; i < turns->high && settled; i++)
-		settled = is_settled(turns, &turns->members[i], naps, again);
+		settled = is_settled(machine, &turns->members[i], naps, again);
 	return settled;
 }
 
@@ -177,9 +180,10 @@ static bool any_stalled(const struct turns *turns)
  * turn to be looked at: all are settled if nobody has been awake from a first round of looks to a
  * second. They are so until one calls the system.
  */
-static bool all_settled(struct turns *turns, unsigned naps)
+static bool all_settled(const struct machine *machine, unsigned naps)
 {
-	bool settled = look_at_all(turns, naps, false) && look_at_all(turns, naps, true);
+	struct turns *turns = &machine->state->turns;
+	bool settled = look_at_all(machine, naps, false) && look_at_all(machine, naps, true);
 
 	turns->settled = settled && !any_stalled(turns);
 	return settled;
@@ -244,7 +248,7 @@ static bool give_turn(const struct machine_hart *core, unsigned naps)
 	struct turns *turns = turns_of(core);
 	struct turns_member *next;
 
-	if (!turns->settled && !all_settled(turns, naps))
+	if (!turns->settled && !all_settled(core->machine, naps))
 		return false;
 	set_times(core->machine);
 	next = find_next(core->machine, NULL);
@@ -340,7 +344,6 @@ uint64_t turns_take(struct machine_hart *core)
 	if (me->state != TURNS_READY)
 		turns_of(core)->settled = false;
 	me->state = TURNS_READY;
-	me->in_vfork = false;
 	me->thread = core->thread;
 	me->core = core->number;
 	me->user = core->user;
@@ -415,13 +418,6 @@ void turns_call(struct machine_hart *core)
 void turns_pause(struct machine_hart *core)
 {
 	end_turn(core, TURNS_AWAY, core->thread);
-}
-
-void turns_vfork(struct machine_hart *core)
-{
-	hold_while_away(core, member_of(core));
-	member_of(core)->in_vfork = true;
-	let_go_while_away(core, member_of(core));
 }
 
 void turns_come_back(struct machine_hart *core)

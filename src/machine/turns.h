@@ -46,8 +46,6 @@ void turns_call(struct machine_hart *core);
 
 /** The turn ends: the thread calls the system, or goes for ever. */
 void turns_pause(struct machine_hart *core);
-/** The call, in which it has paused, is vfork(): see machine_hart_vfork(). */
-void turns_vfork(struct machine_hart *core);
 /** It comes back, and may sleep for locks before turns_take(): it sleeps in the system no more. */
 void turns_come_back(struct machine_hart *core);
 void turns_leave(struct machine_hart *core);
