@@ -85,7 +85,7 @@ static void on_thread_begin(qemu_plugin_id_t id, unsigned vcpu)
 static void on_thread_end(qemu_plugin_id_t id, unsigned vcpu)
 {
 	(void)id;
-	feed_thread_exit(plugin_thread(vcpu));
+	feed_process_end_thread(&plugin.process, plugin_thread(vcpu));
 }
 
 static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2,

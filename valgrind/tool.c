@@ -146,7 +146,7 @@ static void on_run(ThreadId tid, ULong blocks_done)
 
 static void on_thread_end(ThreadId tid)
 {
-	feed_thread_exit(thread_of(tid));
+	feed_process_end_thread(&guest.process, thread_of(tid));
 	__atomic_fetch_sub(&tool.threads, 1, __ATOMIC_SEQ_CST);
 	syscall(__NR_futex, (long)&tool.threads, FUTEX_WAKE, 1, 0, 0, 0);
 }

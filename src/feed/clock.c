@@ -130,8 +130,8 @@ static bool was_reaped(uint32_t process)
 
 /*
  * A child that has been waited for.
- * @return what it and those that it has waited for have executed for, in ticks. Of one that a
- * signal has killed nothing is kept: its threads that had not ended are still on their cores.
+ * @return what it and those that it has waited for have executed for, in ticks. The threads of one
+ * that a signal has killed are still on their cores.
  */
 static uint64_t reap(struct feed_process *process, uint32_t child)
 {
@@ -140,7 +140,8 @@ static uint64_t reap(struct feed_process *process, uint32_t child)
 
 	machine_take_times(process->machine, child, &times);
 	ticks += times.own + times.children;
-	__atomic_fetch_add(&process->children, ticks, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&process->children, ticks, __ATOMIC_SEQ_CST);
+	feed_process_keep_times(process);
 	return ticks;
 }
 

@@ -29,6 +29,7 @@ int feed_process_init(struct feed_process *process, struct pmu_ctx *ctx, struct 
 	if (process->continued && machine_take_times(machine, (uint32_t)getpid(), &before)) {
 		process->ran = before.own;
 		process->children = before.children;
+		feed_process_keep_times(process);
 	}
 	if (machine_address_space_new(&process->space, machine)) {
 		munmap(threads, THREADS_BYTES);
@@ -43,13 +44,32 @@ void feed_process_fini(struct feed_process *process)
 	munmap(process->threads, THREADS_BYTES);
 }
 
-void feed_process_keep_times(const struct feed_process *process)
+static struct machine_times times_of(const struct feed_process *process)
 {
-	struct machine_times times = {process->ran, process->children};
+	struct machine_times times = {process->ran, 0};
 
 	for (unsigned i = 0; i < process->threads_seen; i++)
-		times.own += process->threads[i].ran;
-	machine_keep_times(process->machine, (uint32_t)getpid(), times);
+		times.own += __atomic_load_n(&process->threads[i].ran, __ATOMIC_SEQ_CST);
+	times.children = __atomic_load_n(&process->children, __ATOMIC_SEQ_CST);
+	return times;
+}
+
+/* Another thread may do so with less than this one knows, or with more. */
+void feed_process_keep_times(const struct feed_process *process)
+{
+	struct machine_times kept, now = times_of(process);
+
+	do {
+		kept = now;
+		machine_keep_times(process->machine, (uint32_t)getpid(), kept);
+		now = times_of(process);
+	} while (now.own != kept.own || now.children != kept.children);
+}
+
+void feed_process_end_thread(struct feed_process *process, struct feed_thread *thread)
+{
+	feed_thread_exit(thread);
+	feed_process_keep_times(process);
 }
 
 void feed_process_end(struct feed_process *process)

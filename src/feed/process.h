@@ -61,10 +61,14 @@ void feed_process_fini(struct feed_process *process);
  */
 void feed_process_end(struct feed_process *process);
 /**
- * Keeps what the process has executed for, as feed_process_end() does: the program that it becomes
- * goes on from there, and its parent asks for it.
+ * Keeps what of the process is not on a core any more has executed for, as feed_process_end() does:
+ * the program that it becomes goes on from there, and its parent asks for it, also where a signal
+ * ends it.
  */
 void feed_process_keep_times(const struct feed_process *process);
+
+/** A thread ends, and others may go on. */
+void feed_process_end_thread(struct feed_process *process, struct feed_thread *thread);
 
 /**
  * A thread is made: it has its place from now on, and begins with its first block. Serialised by

@@ -342,8 +342,8 @@ int main(int argc, char **argv)
 """
 
 
-# A child with a child of its own, one that executes a program, and one that is killed; one whose
-# parent looks at it first without waiting for it.
+# A child with a child of its own, one that executes a program, whose parent looks at it first without
+# waiting for it; and one that is killed, with a child, and with a thread that has ended.
 CHILD_TIMES = r"""
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -422,6 +422,13 @@ int main(int argc, char **argv)
 		return 1;
 	if (!(child = fork())) {
 		loop(NULL);
+		pthread_create(&thread, NULL, loop, NULL);
+		pthread_join(thread, NULL);
+		if (!fork()) {
+			loop(NULL);
+			_exit(0);
+		}
+		wait(NULL);
 		if (write(ends[1], "", 1) == 1)
 			pause();
 	}
@@ -475,9 +482,9 @@ class Clock(Guests):
         """Those of a child that has been waited for, and of its own: the loops', as above."""
         loop = 17600000 / 3.5
         *times, ticks = self.run_timed(CHILD_TIMES, SMALL)
-        for shown, loops in zip(times, (2, 2, 2, 1, 5), strict=True):
+        for shown, loops in zip(times, (2, 2, 2, 3, 7), strict=True):
             self.assertTrue(loops * loop - 1000 <= shown <= loops * loop + 200_000, (times, loop))
-        self.assertEqual(ticks, 20_000_000)
+        self.assertEqual(ticks, 30_000_000)
 
     def test_refused(self):
         for arguments in (("--clock", "machine"), ("-M", SMALL, "--clock", "sun")):
