@@ -29,6 +29,7 @@ int feed_process_init(struct feed_process *process, struct pmu_ctx *ctx, struct 
 	if (process->continued && machine_take_times(machine, (uint32_t)getpid(), &before)) {
 		process->ran = before.own;
 		process->children = before.children;
+		/* Its parent still asks for them. */
 		feed_process_keep_times(process);
 	}
 	if (machine_address_space_new(&process->space, machine)) {
@@ -54,7 +55,7 @@ static struct machine_times times_of(const struct feed_process *process)
 	return times;
 }
 
-/* Another thread may do so with less than this one knows, or with more. */
+/* Another thread may keep an older sum meanwhile. */
 void feed_process_keep_times(const struct feed_process *process)
 {
 	struct machine_times kept, now = times_of(process);

@@ -61,13 +61,13 @@ void feed_process_fini(struct feed_process *process);
  */
 void feed_process_end(struct feed_process *process);
 /**
- * Keeps what of the process is not on a core any more has executed for, as feed_process_end() does:
- * the program that it becomes goes on from there, and its parent asks for it, also where a signal
- * ends it.
+ * Keeps the CPU time of its threads that have left their cores, and of children that it has waited
+ * for: the program that it becomes goes on from there, and its parent asks for it, also where a
+ * signal has ended it.
  */
 void feed_process_keep_times(const struct feed_process *process);
 
-/** A thread ends, and others may go on. */
+/** A thread ends: it leaves its core, and its CPU time is kept. */
 void feed_process_end_thread(struct feed_process *process, struct feed_thread *thread);
 
 /**

@@ -93,8 +93,7 @@ uint64_t machine_hart_ran(const struct machine_hart *core);
  */
 uint64_t machine_ran(struct machine *machine, uint32_t process, uint32_t thread);
 /**
- * Keeps what a process has executed for, instead of what it had before: it ends, or becomes another
- * program.
+ * Keeps what a process has executed for, instead of what was kept of it before.
  * @param process  of the host
  */
 void machine_keep_times(struct machine *machine, uint32_t process, struct machine_times times);
