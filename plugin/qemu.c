@@ -44,6 +44,11 @@ struct plugin plugin;
 /* The guest thread that this host thread runs; NULL before its first block. */
 static _Thread_local struct feed_thread *current;
 
+/* QEMU's own: the thread executes guest code, or does not; else QEMU waits until it does not. */
+__attribute__((weak)) void cpu_exec_start(void *cpu);
+__attribute__((weak)) void cpu_exec_end(void *cpu);
+__attribute__((weak)) void *qemu_get_cpu(int vcpu);
+
 void plugin_give_up(void)
 {
 	if (plugin.report && !plugin.report->began)
@@ -72,6 +77,19 @@ void plugin_enter(struct feed_thread *thread)
 		plugin_give_up();
 	}
 	causes_entered(thread);
+}
+
+/* In a system call it does not execute guest code. */
+static void rest(bool rests)
+{
+	void *cpu = qemu_get_cpu((int)(current - plugin.process.threads));
+
+	if (current->paused)
+		return;
+	if (rests)
+		cpu_exec_end(cpu);
+	else
+		cpu_exec_start(cpu);
 }
 
 /* Runs on the thread that makes the new one, which is in the system call that does so. */
@@ -248,6 +266,13 @@ static int attach(const char *path)
 		     : feed_process_init(&plugin.process, plugin.ctx, emul_machine(plugin.emul));
 }
 
+/* Code that QEMU drops meanwhile would be gone on with: it drops none for a fork. */
+static void set_rest(void)
+{
+	if (cpu_exec_start && cpu_exec_end && qemu_get_cpu)
+		machine_set_rest(plugin.process.machine, rest);
+}
+
 static void register_events(qemu_plugin_id_t id)
 {
 	qemu_plugin_register_vcpu_init_cb(id, on_thread_begin);
@@ -280,6 +305,7 @@ PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *in
 	if (attach(arguments.machine))
 		plugin_give_up();
 	set_answers();
+	set_rest();
 	causes_begin(plugin.emul);
 	exec_init(arguments.machine, arguments.report);
 	pthread_atfork(on_fork, NULL, on_fork_in_child);

@@ -168,6 +168,7 @@ int feed_process_forked(struct feed_process *process, unsigned index)
 		thread->region_depth = before.region_depth;
 		memcpy(thread->regions, before.regions, sizeof(before.regions));
 	}
+	machine_forked(process->machine);
 	process->ran = process->told = process->children = 0;
 	/* Cores and space are the parent's: they are not this copy's to leave or free. */
 	error = machine_address_space_new(&process->space, process->machine);

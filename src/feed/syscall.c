@@ -76,6 +76,14 @@ static bool is_brief(const struct feed_process *process, int64_t number, const u
 	}
 }
 
+/* Where clone() with CLONE_VFORK does too. */
+static bool forks(const struct feed_process *process, int64_t number, const uint64_t *arguments)
+{
+	return number == GUEST_FORK || number == GUEST_VFORK ||
+	       (number == GUEST_CLONE && !process->waits_for_children &&
+		(!(arguments[0] & CLONE_VM) || arguments[0] & CLONE_VFORK));
+}
+
 void feed_syscall(const struct feed_process *process, struct feed_thread *thread, int64_t number,
 		  const uint64_t *arguments)
 {
@@ -83,10 +91,13 @@ void feed_syscall(const struct feed_process *process, struct feed_thread *thread
 		feed_thread_pause_briefly(thread);
 	else
 		feed_thread_pause(thread);
+	if (process->threads_seen > 1 && forks(process, number, arguments))
+		feed_thread_halt_others(thread);
 }
 
 void feed_syscall_return(struct feed_process *process, struct feed_thread *thread, int64_t result)
 {
+	feed_thread_release_others(thread);
 	feed_process_made(process, thread, result);
 	feed_thread_resume(thread);
 }

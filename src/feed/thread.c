@@ -123,6 +123,24 @@ void feed_thread_pause_briefly(struct feed_thread *thread)
 	pause_thread(thread, machine_hart_pause_briefly);
 }
 
+void feed_thread_halt_others(struct feed_thread *thread)
+{
+	if (!claim(thread))
+		return;
+	if (thread->core)
+		machine_hart_halt_others(thread->core);
+	unclaim(thread);
+}
+
+void feed_thread_release_others(struct feed_thread *thread)
+{
+	if (!claim(thread))
+		return;
+	if (thread->core)
+		machine_hart_release_others(thread->core);
+	unclaim(thread);
+}
+
 void feed_thread_move(struct feed_thread *thread)
 {
 	if (!claim(thread))

@@ -102,6 +102,9 @@ void feed_thread_hold(struct feed_thread *thread);
 bool feed_thread_unhold(struct feed_thread *thread);
 /** As feed_thread_pause(), for a call that never blocks. */
 void feed_thread_pause_briefly(struct feed_thread *thread);
+/** See machine_hart_halt_others(); the thread is paused. */
+void feed_thread_halt_others(struct feed_thread *thread);
+void feed_thread_release_others(struct feed_thread *thread);
 /** As machine_hart_wait(), where others may try to take the thread off its core meanwhile. */
 void feed_thread_wait(struct feed_thread *thread);
 /** The thread ends. */

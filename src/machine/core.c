@@ -631,6 +631,18 @@ void machine_hart_pause(struct machine_hart *core)
 		turns_pause(core);
 }
 
+void machine_hart_halt_others(struct machine_hart *core)
+{
+	if (turns_are_taken(core) && core->machine->halt.rest)
+		turns_halt(core);
+}
+
+void machine_hart_release_others(struct machine_hart *core)
+{
+	if (turns_are_taken(core))
+		turns_release(core);
+}
+
 void machine_hart_vfork(struct machine_hart *core)
 {
 	__atomic_store_n(&machine_hart_user(core)->in_vfork, 1, __ATOMIC_RELAXED);

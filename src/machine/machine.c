@@ -317,6 +317,16 @@ void machine_defer_waits(struct machine *machine, void (*defer)(void))
 	machine->defer = defer;
 }
 
+void machine_set_rest(struct machine *machine, void (*rest)(bool rests))
+{
+	machine->halt.rest = rest;
+}
+
+void machine_forked(struct machine *machine)
+{
+	machine->halt.by = machine->halt.resting = 0;
+}
+
 void machine_connect(struct machine *machine, const struct signal_port *port)
 {
 	static const uint8_t none[SIGNAL_COUNT];

@@ -135,6 +135,20 @@ struct machine_hart *machine_hart_enter(struct machine *machine,
  * machine_hart_wait() before the thread goes on. Entering and resuming may wait all the same.
  */
 void machine_defer_waits(struct machine *machine, void (*defer)(void));
+/**
+ * For emulators that stop all threads of a process at times, and wait until each has come to the
+ * end of a block: one that waits for its turn calls @rest(true) when others are halted, and
+ * @rest(false) before it goes on. In between the emulator need not wait for it.
+ */
+void machine_set_rest(struct machine *machine, void (*rest)(bool rests));
+/**
+ * The other threads of the process rest, until they are released: those that wait for their turn,
+ * where this one has it. Without turns both do nothing.
+ */
+void machine_hart_halt_others(struct machine_hart *core);
+void machine_hart_release_others(struct machine_hart *core);
+/** In the child of a fork, which has none of the other threads. */
+void machine_forked(struct machine *machine);
 /** Waits until the core is no more ahead of others than it may be. */
 void machine_hart_wait(struct machine_hart *core);
 

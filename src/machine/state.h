@@ -310,6 +310,8 @@ struct turns_member {
 	uint32_t thread, core; /* host thread; core over all sockets */
 	uint64_t user, time;   /* number of its hold; tick */
 	uint64_t sleep;	       /* in which it was seen last, as lock_thread_sleep() has it */
+	uint64_t stuck;	       /* that from which only another that goes on can wake it */
+	bool is_told;	       /* the system was seen to tell where it sleeps */
 	bool was_away;	       /* it has come from a system call since the last turn was given */
 	bool waits;	       /* in turns_take(), or on its way there */
 };
@@ -319,7 +321,8 @@ struct turns {
 	struct lock lock;
 	uint32_t enabled, high; /* members from high on were never used */
 	uint64_t holder;	/* user that has the turn; 0: nobody */
-	bool is_told;		/* the system is seen to tell where threads sleep */
+	uint64_t given;		/* turns */
+	bool is_told;		/* the system was seen to tell it of one */
 	bool settled;		/* who can have the next one: since then nobody called the system */
 	struct turns_member members[TURNS_MEMBERS_MAX];
 };
@@ -376,6 +379,10 @@ struct machine {
 	uint32_t holder;		 /* thread that has the lock, if one of this process has */
 	bool may_bias;			 /* locks can bias to threads of this process */
 	void (*defer)(void);		 /* see machine_defer_waits() */
+	struct {
+		void (*rest)(bool rests); /* see machine_set_rest() */
+		uint32_t by, resting;	  /* member; 0: nobody is halted; threads that rest */
+	} halt;
 	struct signal_port port;
 
 	uint64_t core_ticks, uclk_ticks, dclk_ticks, bclk_ticks, ticks_per_second;

@@ -1,5 +1,6 @@
 #include "machine/turns.h"
 
+#include <limits.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -14,6 +15,7 @@
 #define SLEEP_NS      1000000 /* then a thread looks whether who has the turn does anything */
 #define SETTLING_NAPS 100000  /* a thread that was made and does not begin by then never will */
 #define BELIEVED_NAPS 500     /* who seems to sleep for so long does, wherever that is */
+#define DOUBTED_NAPS  50000   /* the same of one of which the system has told that before */
 #define STALLED_NAPS  1000    /* who still sleeps then needs another to go on before it does */
 #define TURN_CYCLES   1000    /* a turn at most */
 #define SHARED_CYCLES 50000   /* threads of one core swap after that time */
@@ -67,6 +69,12 @@ static void wake(struct turns_member *member)
 	syscall(SYS_futex, &member->word, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
+static long sleep_on(uint32_t *word, uint32_t value, uint64_t ns)
+{
+	return syscall(SYS_futex, word, FUTEX_WAIT, value, &(struct timespec){.tv_nsec = (long)ns},
+		       NULL, 0);
+}
+
 static void nap(uint64_t ns)
 {
 	nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL);
@@ -97,11 +105,22 @@ void turns_join(struct machine_hart *core)
 			turns->members[i].thread = core->thread;
 			turns->members[i].core = core->number;
 			turns->members[i].user = core->user;
+			turns->members[i].stuck = 0;
+			turns->members[i].is_told = false;
 			turns->settled = false;
 			if (turns->high <= i)
 				turns->high = i + 1;
 		}
 	let_go_while_away(core, maker);
+}
+
+/* Of one that seems to sleep. */
+static bool is_off(struct turns *turns, struct turns_member *member, unsigned naps)
+{
+	if (!lock_thread_is_off(member->thread, &turns->is_told))
+		return naps > (member->is_told ? DOUBTED_NAPS : BELIEVED_NAPS);
+	member->is_told = turns->is_told;
+	return true;
 }
 
 /* @return whether it sleeps; at a second look: still the same sleep */
@@ -116,8 +135,15 @@ static bool sleeps(const struct machine *machine, struct turns_member *member, u
 	member->sleep = sleep;
 	if (!sleep || !same)
 		return false;
-	return !again || naps > BELIEVED_NAPS ||
-	       lock_thread_is_off(member->thread, &machine->state->turns.is_told);
+	return !again || is_off(&machine->state->turns, member, naps);
+}
+
+/* Of one that is stalled and sleeps: whether another has to go on before it does. */
+static bool is_stuck(struct turns_member *member, unsigned naps)
+{
+	if (naps > STALLED_NAPS)
+		member->stuck = member->sleep;
+	return member->stuck == member->sleep;
 }
 
 static bool has_ended(const struct turns_member *member)
@@ -145,7 +171,7 @@ static bool is_settled(const struct machine *machine, struct turns_member *membe
 	case TURNS_PLACED:
 		return false;
 	case TURNS_STALLED:
-		return naps > STALLED_NAPS && sleeps(machine, member, naps, again);
+		return sleeps(machine, member, naps, again) && is_stuck(member, naps);
 	case TURNS_AWAY:
 		/* Who has come back may sleep until a lock is free, and says so before. */
 		return sleeps(machine, member, naps, again) &&
@@ -253,6 +279,7 @@ static bool give_turn(const struct machine_hart *core, unsigned naps)
 	set_times(core->machine);
 	next = find_next(core->machine, NULL);
 	turns->holder = next->user;
+	turns->given++;
 	if (next != member_of(core))
 		wake(next);
 	return true;
@@ -290,8 +317,35 @@ static void check_holder(const struct machine_hart *core, struct stall *stall)
 	let_go(core);
 }
 
+/* @return the member that has halted the others of the process, 0: none */
+static uint32_t halted_by(const struct machine *machine)
+{
+	return __atomic_load_n(&machine->halt.by, __ATOMIC_SEQ_CST);
+}
+
+/* Who has halted the others waits until none rests. */
+static void rest(struct machine *machine)
+{
+	uint32_t by;
+
+	__atomic_fetch_add(&machine->halt.resting, 1, __ATOMIC_SEQ_CST);
+	if (halted_by(machine)) {
+		machine->halt.rest(true);
+		while ((by = halted_by(machine)))
+			sleep_on(&machine->halt.by, by, SLEEP_NS);
+		machine->halt.rest(false);
+	}
+	__atomic_fetch_sub(&machine->halt.resting, 1, __ATOMIC_SEQ_CST);
+}
+
+/* Of one turn: whether it is settled who has it. */
+struct looks {
+	unsigned naps; /* between them */
+	uint64_t given;
+};
+
 /* @return whether the thread has the turn; else it has waited for a while */
-static bool try_to_take(struct machine_hart *core, struct stall *stall, unsigned *naps)
+static bool try_to_take(struct machine_hart *core, struct stall *stall, struct looks *looks)
 {
 	struct turns *turns = turns_of(core);
 	struct turns_member *me = member_of(core);
@@ -299,9 +353,13 @@ static bool try_to_take(struct machine_hart *core, struct stall *stall, unsigned
 	uint32_t word;
 	long woken;
 
+	if (halted_by(core->machine))
+		rest(core->machine);
 	hold(core);
+	if (turns->given != looks->given)
+		*looks = (struct looks){.given = turns->given};
 	if (!turns->holder)
-		settled = give_turn(core, ++*naps);
+		settled = give_turn(core, ++looks->naps);
 	word = __atomic_load_n(&me->word, __ATOMIC_SEQ_CST);
 	if (turns->holder == me->user) {
 		let_go(core);
@@ -313,8 +371,7 @@ static bool try_to_take(struct machine_hart *core, struct stall *stall, unsigned
 		return false;
 	}
 	host_cpu_wait(core);
-	woken = syscall(SYS_futex, &me->word, FUTEX_WAIT, word,
-			&(struct timespec){.tv_nsec = SLEEP_NS}, NULL, 0);
+	woken = sleep_on(&me->word, word, SLEEP_NS);
 	if (woken)
 		check_holder(core, stall);
 	return false;
@@ -336,7 +393,7 @@ uint64_t turns_take(struct machine_hart *core)
 {
 	struct turns_member *me = member_of(core);
 	struct stall stall = {0};
-	unsigned naps = 0;
+	struct looks looks = {0};
 
 	__atomic_store_n(&me->waits, true, __ATOMIC_SEQ_CST);
 	hold(core);
@@ -351,10 +408,10 @@ uint64_t turns_take(struct machine_hart *core)
 	if (turns_of(core)->holder == me->user)
 		turns_of(core)->holder = 0;
 	let_go(core);
-	if (try_to_take(core, &stall, &naps)) {
+	if (try_to_take(core, &stall, &looks)) {
 		host_cpu_pass(core);
 	} else {
-		while (!try_to_take(core, &stall, &naps))
+		while (!try_to_take(core, &stall, &looks))
 			continue;
 	}
 	hold(core);
@@ -413,6 +470,36 @@ void turns_call(struct machine_hart *core)
 	hold(core);
 	turns_of(core)->settled = false;
 	let_go(core);
+}
+
+/* One that is stalled may wait for the others to come to the end of a block, and have them so. */
+void turns_halt(struct machine_hart *core)
+{
+	struct turns *turns = turns_of(core);
+
+	hold_while_away(core, member_of(core));
+	if (turns->holder != core->user || any_stalled(turns)) {
+		let_go_while_away(core, member_of(core));
+		return;
+	}
+	__atomic_store_n(&core->machine->halt.by, core->member, __ATOMIC_SEQ_CST);
+	for (unsigned i = 0; i < turns->high; i++)
+		if (turns->members[i].state == TURNS_READY)
+			wake(&turns->members[i]);
+	let_go(core);
+}
+
+void turns_release(struct machine_hart *core)
+{
+	struct machine *machine = core->machine;
+
+	if (halted_by(machine) != core->member)
+		return;
+	__atomic_store_n(&machine->halt.by, 0, __ATOMIC_SEQ_CST);
+	syscall(SYS_futex, &machine->halt.by, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+	while (__atomic_load_n(&machine->halt.resting, __ATOMIC_SEQ_CST))
+		nap(NAP_NS);
+	__atomic_store_n(&member_of(core)->waits, false, __ATOMIC_SEQ_CST);
 }
 
 void turns_pause(struct machine_hart *core)

@@ -44,6 +44,10 @@ bool turns_continue(struct machine_hart *core);
 /** It calls the system without waiting for anybody, and keeps its turn. */
 void turns_call(struct machine_hart *core);
 
+/** See machine_hart_halt_others(). */
+void turns_halt(struct machine_hart *core);
+void turns_release(struct machine_hart *core);
+
 /** The turn ends: the thread calls the system, or goes for ever. */
 void turns_pause(struct machine_hart *core);
 /** It comes back, and may sleep for locks before turns_take(): it sleeps in the system no more. */

@@ -255,19 +255,23 @@ class Wrapped(Loops):
         short, long = (self.count(program, work) for work in (self.short, self.long))
         self.assertAlmostEqual(long - short, 6 * 2 * (LONG - SHORT), delta=10000)
 
-    def check_turns(self, program, times):
+    def check_turns(self, *command):
         options = (*self.options, "--deterministic")
-        reports = {str(stat(SMALL, [INSTRUCTIONS, CYCLES], program, options=options))
-                   for _ in range(times)}
+        reports = {str(stat(SMALL, [INSTRUCTIONS, CYCLES], *command, options=options))
+                   for _ in range(4)}
         self.assertEqual(len(reports), 1, reports)
 
     def test_children_in_turns(self):
         """The parent goes on as soon as a child has ended, before any other."""
-        self.check_turns(build(self.path, "forks", FORKS, "-O1"), 4)
+        self.check_turns(build(self.path, "forks", FORKS, "-O1"))
 
     def test_spawned_in_turns(self):
         """Programs are executed while others run, and their parent waits, as in vfork()."""
-        self.check_turns(build(self.path, "spawns-at-once", SPAWNS_AT_ONCE, "-O1"), 4)
+        self.check_turns(build(self.path, "spawns-at-once", SPAWNS_AT_ONCE, "-O1"))
+
+    def test_spawned_by_threads_in_turns(self):
+        """An emulator may have all threads stand still while one forks."""
+        self.check_turns(build(self.path, "threads-spawn", THREADS_SPAWN, "-O1", "-pthread"), self.long)
 
 
 class Valgrind(OnValgrind, Wrapped):
