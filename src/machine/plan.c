@@ -35,7 +35,9 @@ static uint32_t loop_cycles(const struct machine_uarch *uarch, const struct mach
 
 static bool follows_itself(const struct machine_block *block, const struct machine_op *last)
 {
-	return last->branch == MACHINE_BRANCH_CONDITIONAL && last->target == -(int32_t)block->bytes;
+	return (last->branch == MACHINE_BRANCH_CONDITIONAL ||
+		last->branch == MACHINE_BRANCH_JUMP) &&
+	       last->target == -(int32_t)block->bytes;
 }
 
 /* Whether a round of the loop loads what the one before has stored. */

@@ -72,12 +72,15 @@ static bool is_same(const struct plan_place *store, const struct plan_place *loa
 	       store->index_version == load->index_version;
 }
 
+static uint32_t stores_kept(const struct plan_maker *maker)
+{
+	return maker->stored < PLAN_STORES_MAX ? maker->stored : PLAN_STORES_MAX;
+}
+
 static const struct plan_stored *find_stored(const struct plan_maker *maker,
 					     const struct plan_place *place)
 {
-	const uint32_t kept = maker->stored < PLAN_STORES_MAX ? maker->stored : PLAN_STORES_MAX;
-
-	for (uint32_t i = 1; i <= kept; i++) {
+	for (uint32_t i = 1; i <= stores_kept(maker); i++) {
 		const struct plan_stored *stored =
 		    &maker->stores[(maker->stored - i) % PLAN_STORES_MAX];
 
@@ -284,13 +287,22 @@ void plan_begin(struct plan_maker *maker, const struct machine_uarch *uarch)
 	}
 }
 
+static int later(int latest, const struct plan_arrival *arrival)
+{
+	for (unsigned source = 0; source < PLAN_SOURCES; source++)
+		if (arrival->after[source] > latest)
+			latest = arrival->after[source];
+	return latest;
+}
+
 int plan_latest(const struct plan_maker *maker)
 {
 	int latest = 0;
 
 	for (unsigned i = 0; i < PLAN_VALUES; i++)
-		for (unsigned source = 0; source < PLAN_SOURCES; source++)
-			if ((maker->written & 1u << i) && maker->values[i].after[source] > latest)
-				latest = maker->values[i].after[source];
+		if (maker->written & 1u << i)
+			latest = later(latest, &maker->values[i]);
+	for (uint32_t i = 0; i < stores_kept(maker); i++)
+		latest = later(latest, &maker->stores[i].data);
 	return latest;
 }

@@ -55,7 +55,8 @@ void plan_follow(struct plan_maker *maker, const struct machine_op *const *ops, 
 /** Micro-operations that the instruction @i is issued as; 0: the jump behind it has them. */
 uint32_t plan_slots(const struct machine_uarch *uarch, const struct machine_op *const *ops,
 		    size_t i, size_t count);
-/** The latest arrival after the block's begin, if all values are there then. */
+/** The latest arrival of a value, or of data to be stored, after the block's begin, if all values
+ * are there then. */
 int plan_latest(const struct plan_maker *maker);
 
 #endif

@@ -242,6 +242,16 @@ loops:
 	add qword ptr [rsi], 1
 	close counter
 
+	loop counter_alone 600 1 "Agner Fog: ADD m, i: latency 6, its flags not used"
+	add qword ptr [rsi], 1
+	cmp rbx, 1
+	close counter_alone
+
+	loop counter_endless 600 1 "Agner Fog: ADD m, i: latency 6"
+	add qword ptr [rsi], 1
+	jmp counter_endless_begin
+counter_endless_end:
+
 	loop stack 500 1 "Agner Fog: a push and a pop of it"
 	push rax
 	pop rax
@@ -496,6 +506,8 @@ loops:
 	of sandybridge wide_daxpy 222 "kerncraft, SandyBridgeEP_E5-2680.yml, L1: daxpy, 116.9 GB/s"
 	of sandybridge wide_triad 345 "kerncraft, SandyBridgeEP_E5-2680.yml, L1: triad, 100.2 GB/s"
 	of sandybridge counter 600 "Agner Fog: ADD m, i: latency 6"
+	of sandybridge counter_alone 600 "Agner Fog: ADD m, i: latency 6, its flags not used"
+	of sandybridge counter_endless 600 "Agner Fog: ADD m, i: latency 6"
 	of sandybridge stack 500 "Agner Fog: a push and a pop of it"
 	of sandybridge addsd 300 "LLVM: WriteFAdd64: latency 3"
 	of sandybridge mulsd 500 "LLVM: WriteFMul64: latency 5"
@@ -548,6 +560,8 @@ loops:
 	of nehalem stores 100 "Intel 248966: a store a cycle"
 	of nehalem copies 100 "Intel 248966: a load and a store a cycle"
 	of nehalem counter 600 "Agner Fog: ADD m, i: latency 6"
+	of nehalem counter_alone 600 "Agner Fog: ADD m, i: latency 6, its flags not used"
+	of nehalem counter_endless 600 "Agner Fog: ADD m, i: latency 6"
 	of nehalem addsd 300 "Agner Fog: ADDSD: latency 3"
 	of nehalem mulsd 500 "Agner Fog: MULSD: latency 5"
 	of nehalem divsd 2200 "Agner Fog: DIVSD: latency 7 to 22, here of all digits"
