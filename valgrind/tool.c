@@ -210,12 +210,16 @@ static void go_on(struct feed_thread *thread)
 
 static bool goes_on(ThreadId tid)
 {
-	return tid != tool.executes && !VG_(is_exiting)(tid) && !feed_clock_sleeps(thread_of(tid));
+	const struct feed_thread *thread = thread_of(tid);
+
+	return tid != tool.executes && !VG_(is_exiting)(tid) && !feed_clock_sleeps(thread) &&
+	       !feed_thread_is_misplaced(thread);
 }
 
 /*
  * A thread begins, or comes back from the system: who has the lock finds it on the machine, and
- * waits for it. One that is to sleep on the machine's clock does so when it has the lock.
+ * waits for it. One that is to sleep on the machine's clock, or to change its core, does so when it
+ * has the lock.
  */
 void __wrap_vgPlain_acquire_BigLock(ThreadId tid, const HChar *who)
 {
@@ -277,10 +281,13 @@ static void on_syscall_return(ThreadId tid, UInt number, UWord *arguments, UInt 
 	feed_mappings_return(&guest.process, thread_of(tid), number, result);
 	if (answer != result)
 		set_result(tid, answer);
+	/* What these allocate and free is of Valgrind's heap, and that is of who has the lock. */
+	feed_process_made(&guest.process, thread_of(tid), result);
+	feed_thread_move(thread_of(tid));
 	VG_(release_BigLock)(tid, YIELDING, "pmulab");
 	feed_syscall_return(&guest.process, thread_of(tid), result);
-	feed_kernel_io_return(&guest.process, thread_of(tid), number, result, 0);
 	VG_(acquire_BigLock)(tid, "pmulab");
+	feed_kernel_io_return(&guest.process, thread_of(tid), number, result, 0);
 }
 
 static void on_fork(ThreadId tid)

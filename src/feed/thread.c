@@ -141,11 +141,16 @@ void feed_thread_release_others(struct feed_thread *thread)
 	unclaim(thread);
 }
 
+bool feed_thread_is_misplaced(const struct feed_thread *thread)
+{
+	return thread->core && !(thread->cpus >> machine_hart_core(thread->core) & 1);
+}
+
 void feed_thread_move(struct feed_thread *thread)
 {
 	if (!claim(thread))
 		return;
-	if (thread->core && !(thread->cpus >> machine_hart_core(thread->core) & 1)) {
+	if (feed_thread_is_misplaced(thread)) {
 		if (!thread->paused)
 			thread->not_before = machine_hart_time(thread->core);
 		thread->placed = machine_hart_move(thread->core, thread->cpus);

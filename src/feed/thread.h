@@ -93,6 +93,7 @@ void feed_thread_come_back(struct feed_thread *thread);
 void feed_thread_resume(struct feed_thread *thread);
 /** Takes it off a core on which it may not run any more: it enters another with its next block. */
 void feed_thread_move(struct feed_thread *thread);
+bool feed_thread_is_misplaced(const struct feed_thread *thread);
 /**
  * Keeps the core apart for who is to be told of the next block: it finds the thread on no core, and
  * puts it back.
