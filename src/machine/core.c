@@ -27,6 +27,7 @@
 #define OWNER_LOOK_NS	 5000000 /* what the owner does is looked at while it is waited for, */
 #define SWAP_NS		 50000	 /* who gives it away looks whether another has it, */
 #define SWAP_NAPS	 400	 /* and after so many such looks whether one can take it */
+#define WAKE_NAPS	 1000	 /* who does nothing for so many looks is not slept for */
 
 /* Moves the clock over time in which the thread did nothing. */
 static void skip_to(struct machine_hart *core, uint64_t time)
@@ -354,6 +355,7 @@ static struct machine_progress *list_user(struct core *shared, uint32_t thread)
 	while (i < shared->users_high && shared->users[i].thread)
 		i++;
 	name_user(&shared->users[i], thread, true);
+	__atomic_store_n(&shared->users[i].begun, 0, __ATOMIC_RELAXED);
 	if (i == shared->users_high)
 		__atomic_store_n(&shared->users_high, i + 1, __ATOMIC_RELEASE);
 	return &shared->progress[i];
@@ -578,6 +580,7 @@ static bool take_over(struct machine_hart *core)
 		return false;
 	name_user(machine_hart_user(core), core->thread, false);
 	machine_hart_user(core)->process = (uint32_t)getpid();
+	__atomic_store_n(&machine_hart_user(core)->begun, 1, __ATOMIC_RELAXED);
 	return true;
 }
 
@@ -657,7 +660,83 @@ void machine_hart_come_back(struct machine_hart *core)
 
 void machine_hart_sleep(struct machine_hart *core, uint64_t ticks)
 {
-	skip_to(core, core->progress->time + ticks);
+	if (core->owns_core)
+		skip_to(core, core->progress->time + ticks);
+	else
+		core->wakes_at = core->progress->time + ticks;
+}
+
+/* @return the least clock of cores that run, plus 1; 0: none does */
+static uint64_t least_clock(const struct machine *machine)
+{
+	const struct machine_state *state = machine->state;
+	uint64_t running = __atomic_load_n(&state->running, __ATOMIC_ACQUIRE), least = 0;
+
+	for (; running; running &= running - 1) {
+		const struct skew *skew = &state->skew[__builtin_ctzll(running)];
+		const uint64_t shown = __atomic_load_n(&skew->clock, __ATOMIC_ACQUIRE);
+
+		if (shown && (!least || shown < least))
+			least = shown;
+	}
+	return least;
+}
+
+static bool any_to_begin(const struct core *core)
+{
+	const uint32_t users = __atomic_load_n(&core->users_high, __ATOMIC_ACQUIRE);
+	bool found = false;
+
+	for (uint32_t i = 0; i < users && !found; i++) {
+		const uint32_t thread = __atomic_load_n(&core->users[i].thread, __ATOMIC_RELAXED);
+
+		found = thread && !__atomic_load_n(&core->users[i].begun, __ATOMIC_RELAXED) &&
+			lock_thread_lives(thread);
+	}
+	return found;
+}
+
+/* Whether there is anything to do on the machine before the core's sleep is over. */
+static bool is_busy(const struct machine_hart *core, uint64_t least)
+{
+	const struct machine *machine = core->machine;
+	bool busy = __atomic_load_n(&core->core->waiting, __ATOMIC_RELAXED);
+
+	if (least)
+		return least <= core->wakes_at;
+	for (unsigned i = 0; i < machine->core_count && !busy; i++)
+		busy = any_to_begin(&machine->cores[i]);
+	return busy || stall_any_awake(machine, core->thread, core->thread);
+}
+
+/*
+ * The clock of a core is its threads': one that came back when its sleep is over on the computer
+ * would take the others to the end of it, which have not come that far on the machine.
+ */
+static void sleep_on(struct machine_hart *core)
+{
+	uint64_t least = least_clock(core->machine), last;
+
+	machine_hart_set_waits(core, true);
+	for (unsigned naps = 0; naps < WAKE_NAPS && is_busy(core, least); naps++) {
+		nanosleep(&(struct timespec){.tv_nsec = SWAP_NS}, NULL);
+		last = least;
+		least = least_clock(core->machine);
+		if (least != last)
+			naps = 0;
+	}
+	machine_hart_set_waits(core, false);
+}
+
+/* The sleep of one that is paused is over. */
+static void wake_up(struct machine_hart *core)
+{
+	if (!core->wakes_at)
+		return;
+	if (!turns_are_taken(core))
+		sleep_on(core);
+	skip_to(core, core->wakes_at);
+	core->wakes_at = 0;
 }
 
 /* The system may have the other threads stand still meanwhile. */
@@ -681,6 +760,7 @@ void machine_hart_pause_briefly(struct machine_hart *core)
 
 void machine_hart_resume(struct machine_hart *core)
 {
+	wake_up(core);
 	if (core->owns_core) {
 		if (turns_are_taken(core))
 			turns_await_placed(core);
@@ -734,7 +814,8 @@ void machine_hart_leave(struct machine_hart *core)
 
 struct machine_hart *machine_hart_move(struct machine_hart *core, uint64_t cpus)
 {
-	const uint64_t time = core->progress->time, ran = machine_hart_ran(core);
+	const uint64_t time = machine_max(core->progress->time, core->wakes_at);
+	const uint64_t ran = machine_hart_ran(core);
 	const uint64_t user = core->user;
 	const unsigned member = core->member;
 

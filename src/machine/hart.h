@@ -428,6 +428,7 @@ struct machine_hart {
 	uint32_t out_requests;
 	uint32_t waited, yields; /* see skew.c */
 	uint32_t meetings;	 /* of struct skew, seen */
+	uint64_t wakes_at;	 /* tick until which it sleeps; 0: it does not */
 	struct stall stall;	 /* of the thread that it waits for, or waited for last */
 	uint64_t place;		 /* of the instruction that runs: see machine_at() */
 	uint64_t block;		 /* of the block that runs, where cores are accounted for; else 0 */

@@ -154,7 +154,7 @@ void machine_hart_wait(struct machine_hart *core);
 
 /** The thread blocks or waits outside (a system call): others may take the core and the time. */
 void machine_hart_pause(struct machine_hart *core);
-/** The thread, which is paused, has slept for @ticks of the machine's time. */
+/** The thread has slept for @ticks of the machine's time: if it is paused, before it resumes. */
 void machine_hart_sleep(struct machine_hart *core, uint64_t ticks);
 /**
  * As machine_hart_pause(), for a call that never blocks: the thread keeps its turn, and the core if

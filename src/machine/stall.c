@@ -50,18 +50,22 @@ static bool any_awake(const struct core *core, uint32_t thread, uint32_t self)
 	return awake;
 }
 
+bool stall_any_awake(const struct machine *machine, uint32_t thread, uint32_t self)
+{
+	bool awake = false;
+
+	for (unsigned i = 0; i < machine->core_count && !awake; i++)
+		awake = any_awake(&machine->cores[i], thread, self);
+	return awake;
+}
+
 /*
  * Who sleeps for a lock of its emulator or of the machine is woken by a thread that is awake, or is
  * so in turn: what holds such a lock never waits for other cores.
  */
 static bool may_be_woken(const struct machine *machine, uint32_t thread, uint32_t self)
 {
-	if (lock_is_taken(machine))
-		return true;
-	for (unsigned i = 0; i < machine->core_count; i++)
-		if (any_awake(&machine->cores[i], thread, self))
-			return true;
-	return false;
+	return lock_is_taken(machine) || stall_any_awake(machine, thread, self);
 }
 
 bool stall_look(struct stall *stall, const struct machine *machine, uint32_t thread, uint32_t self)

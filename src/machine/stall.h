@@ -23,6 +23,9 @@ static inline bool stall_found(const struct stall *stall)
 	return stall->looks == STALL_LOOKS;
 }
 
+/** Whether one of @thread's process that has a place is awake, or may be, and does not wait. */
+bool stall_any_awake(const struct machine *machine, uint32_t thread, uint32_t self);
+
 /**
  * Whether a thread of the core sleeps in vfork(): it may have a lock of its emulator, and is woken
  * by its child alone.

@@ -113,6 +113,7 @@ struct core_user {
 	uint32_t thread;  /* of the host; 0: nobody's place */
 	uint8_t waits;	  /* for others, on which it depends when it goes on */
 	uint8_t unnamed;  /* thread is the one that makes it: its own is not known yet */
+	uint8_t begun;	  /* it was on the core */
 	uint8_t in_vfork; /* it sleeps until its child executes a program, or ends */
 	uint32_t process; /* of the host, the thread's or its maker's */
 	uint64_t before;  /* ticks that the place had executed, less those that the thread has

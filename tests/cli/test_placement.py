@@ -248,6 +248,48 @@ int main(void)
 	return 0;
 }
 """
+# Nanoseconds of a loop, and of the sleeps of a thread beside it.
+BESIDE = r"""
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+static long long slept;
+
+static long long now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+static void *sleeps(void *unused)
+{
+	const long long start = now();
+
+	for (int i = 0; i < 4; i++)
+		usleep(1000);
+	slept = now() - start;
+	return unused;
+}
+
+int main(void)
+{
+	long long start, looped;
+	pthread_t thread;
+	long i = 7000000;
+
+	start = now();
+	pthread_create(&thread, NULL, sleeps, NULL);
+	__asm__ volatile("1: dec %0\n jnz 1b" : "+r"(i));
+	looped = now() - start;
+	pthread_join(thread, NULL);
+	printf("%lld %lld\n", looped, slept);
+	return 0;
+}
+"""
 # Cycles of a loop by the time stamp counter, its frequency in MHz, and what Linux keeps beside it.
 STAMPS = r"""
 #include <stdio.h>
@@ -480,6 +522,12 @@ class Clock(Guests):
         self.assertTrue(0 <= apart <= 10, apart)
         self.assertTrue(int(before) <= day <= time.time() + 1, day)
         self.assertIn(seconds, (9, 10))
+
+    def test_sleep_beside_others(self):
+        """A thread that sleeps keeps no other from its core, and wakes on time: 0.1 ms is for the rest."""
+        looped, slept = self.run_timed(BESIDE, SMALL, "--pin", "0")
+        self.assertTrue(0 <= looped - 7000000 / 3.5 <= 100_000, looped)
+        self.assertTrue(0 <= slept - 4_000_000 <= 100_000 * 4, slept)
 
     def test_cpu_times(self):
         """
