@@ -363,7 +363,7 @@ const char *pmu_box_instance_label(const struct pmu_box *box, size_t instance);
 unsigned pmu_box_first_counter(const struct pmu_box *box, size_t instance);
 /** General counters of an instance. */
 unsigned pmu_box_counters(const struct pmu_box *box);
-/** Bits of a counter. */
+/** Bits of a general counter; a fixed one has those of its PMU_FIELD_COUNT. */
 unsigned pmu_box_counter_width(const struct pmu_box *box);
 /** Fixed counters of an instance. */
 unsigned pmu_box_fixed_counters(const struct pmu_box *box);

@@ -17,6 +17,7 @@
 #include "bus/bus.h"
 #include "bus/identity.h"
 #include "bus/perf_units.h"
+#include "catalog/find.h"
 
 /* A counter that has been written, or counts. */
 struct kernel_counter {
@@ -159,7 +160,7 @@ static int read_counter(struct perf *perf, struct pmu_ctx *ctx,
 		error = perf->kernel.read(perf->kernel.arg, ctx, counter->fd,
 					  counter->unit->device.name, &reading);
 	*value = (counter->base + reading.value - counter->start) &
-		 pmu_mask(counter->unit->box->counter_width - 1u, 0);
+		 pmu_mask(counter_width(counter->unit->box, counter->counter) - 1u, 0);
 	return error;
 }
 

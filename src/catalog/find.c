@@ -190,6 +190,14 @@ uint64_t pmu_field_bits(const struct pmu_register *reg, enum pmu_field_role role
 	return field ? pmu_mask(field->hi, field->lo) : 0;
 }
 
+unsigned counter_width(const struct pmu_box *box, const struct pmu_register *counter)
+{
+	const struct pmu_field *count = pmu_field_by_role(counter, PMU_FIELD_COUNT, 0);
+
+	/* A count in two registers has no such field. */
+	return count ? count->hi - count->lo + 1u : box->counter_width;
+}
+
 /*
  * A field has each counter's bit, or all have one field, from its lowest bit up. Where that has
  * room for the fixed counters too, these come first (334291-001 table 2-114: five bits for four

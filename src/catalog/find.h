@@ -11,6 +11,9 @@ const struct pmu_umask *find_umask(const struct pmu_event *event, const char *na
 const struct pmu_modifier *find_modifier(const struct pmu_box *box, const char *name,
 					 uint32_t hash);
 
+/** Bits of a counter's count; those of a fixed one may be others than the general ones'. */
+unsigned counter_width(const struct pmu_box *box, const struct pmu_register *counter);
+
 /** Which copy of the fields that select an event a counter is given; 0 where there is one. */
 static inline unsigned event_copy(const struct pmu_event *event, unsigned counter)
 {

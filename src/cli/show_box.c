@@ -129,14 +129,25 @@ static void show_bank(const struct show *show, const char *label, const struct p
 		pmu_bank_shared(bank) ? ", and so are bits of the control" : "");
 }
 
+static void show_counters(const struct show *show, const struct pmu_box *box)
+{
+	const struct pmu_register *fixed = pmu_box_register(box, PMU_ROLE_FIXED_COUNTER, 0);
+
+	fprintf(show->cli->out, "  %-12s %u of %u bits, %u fixed", "counters",
+		pmu_box_counters(box), pmu_box_counter_width(box), pmu_box_fixed_counters(box));
+	if (fixed)
+		fprintf(show->cli->out, " of %u bits",
+			pmu_field_high(pmu_field_by_role(fixed, PMU_FIELD_COUNT, 0)) + 1);
+	fputc('\n', show->cli->out);
+}
+
 void show_box(const struct show *show, const struct pmu_box *box)
 {
 	fprintf(show->cli->out, "box %s/%s\n", pmu_box_pmu_name(box), pmu_box_name(box));
 	show_line(show, "is", pmu_box_title(box));
 	fprintf(show->cli->out, "  %-12s %zu in %s space\n", "instances", pmu_box_instances(box),
 		pmu_space_name(pmu_box_space(box)));
-	fprintf(show->cli->out, "  %-12s %u of %u bits, %u fixed\n", "counters",
-		pmu_box_counters(box), pmu_box_counter_width(box), pmu_box_fixed_counters(box));
+	show_counters(show, box);
 	fprintf(show->cli->out, "  %-12s %zu events, %zu registers, %zu metrics, %zu records\n",
 		"has", pmu_box_events(box), pmu_box_registers(box), pmu_box_metrics(box),
 		pmu_box_hwrecs(box));

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "catalog/address.h"
+#include "catalog/find.h"
 #include "pmon/core.h"
 #include "pmon/count.h"
 #include "pmon/overflow.h"
@@ -84,7 +85,8 @@ void pmon_reset_unit(const struct pmon *pmon, struct pmon_unit *unit)
 		    reg->role == PMU_ROLE_DISCOVERY ? discovery_value(pmon, unit, reg) : reg->reset;
 	}
 	for (unsigned k = 0; k < box->counter_count; k++)
-		unit->counters[k].limit = 1ull << box->box->counter_width;
+		unit->counters[k].limit =
+		    1ull << counter_width(box->box, &box->box->registers[box->counters[k].counter]);
 }
 
 static void write_box_control(const struct pmon *pmon, struct pmon_unit *unit, uint64_t value)

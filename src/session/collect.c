@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "bus/bus.h"
+#include "catalog/find.h"
 #include "session/global_enable.h"
 #include "session/registers.h"
 #include "session/session.h"
@@ -51,17 +52,24 @@ static bool is_split(const struct pmu_register *counter)
 	       pmu_field_by_role(counter, PMU_FIELD_COUNT_HIGH, 0);
 }
 
+static const struct pmu_register *counter_of(const struct pmu_session *session,
+					     const struct session_row *row)
+{
+	const struct pmu_selection *selection = &session->events[row->event].selection;
+
+	return pmu_box_register(selection->box,
+				selection->event ? PMU_ROLE_COUNTER : PMU_ROLE_FIXED_COUNTER,
+				row->counter);
+}
+
 static int read_row(struct pmu_session *session, struct pmu_ctx *ctx,
 		    const struct session_unit *unit, struct session_row *row, uint64_t *raw)
 {
-	const struct session_event *event = &session->events[row->event];
-	enum pmu_role role = event->selection.event ? PMU_ROLE_COUNTER : PMU_ROLE_FIXED_COUNTER;
-	struct register_at at = {unit->box, pmu_box_register(unit->box, role, row->counter),
-				 unit->socket, unit->instance};
+	struct register_at at = {unit->box, counter_of(session, row), unit->socket, unit->instance};
 	int error = is_split(at.reg) ? read_split(session, ctx, &at, row->counter, raw)
 				     : register_read(session->bus, ctx, &at, raw);
 
-	*raw &= pmu_mask(unit->box->counter_width - 1u, 0);
+	*raw &= pmu_mask(counter_width(at.box, at.reg) - 1u, 0);
 	return error;
 }
 
@@ -183,7 +191,8 @@ static void tell_counts(struct pmu_session *session, uint64_t now)
 		const struct pmu_box *box = session->events[row->event].selection.box;
 		struct pmu_count *count = &session->counts[r];
 
-		count->count = row->raw + (row->wraps << box->counter_width);
+		count->count =
+		    row->raw + (row->wraps << counter_width(box, counter_of(session, row)));
 		/* Every event has a counter of its own from start to stop. */
 		count->enabled_ns = count->running_ns = now - session->started_ns;
 	}

@@ -159,6 +159,27 @@ static void test_counters_hold_48_bits(void **state UNUSED)
 	assert_int_equal(fixture_pci(&fixture, MC(1, PCI_FIXED_CTR)), COUNTER_LIMIT - 1);
 }
 
+/* 327043-001 §2.2.2, table 2-5: 48 bits beside general counters of 44 (§2.2.3.2). */
+static void test_fixed_counter_is_wider(void **state UNUSED)
+{
+	const uint32_t fixed_control = 0xC08, fixed = 0xC09, general = 0xC16;
+	struct fixture e5;
+
+	fixture_up_for(&e5, pmu_find_pmu("xeon-e5"));
+	fixture_set_msr(&e5, general, UINT64_MAX);
+	assert_int_equal(fixture_msr(&e5, general), (1ull << 44) - 1);
+	fixture_set_msr(&e5, fixed, UINT64_MAX);
+	assert_int_equal(fixture_msr(&e5, fixed), COUNTER_LIMIT - 1);
+	fixture_set_msr(&e5, fixed, (1ull << 44) - 10);
+	fixture_set_msr(&e5, fixed_control, EN);
+	fixture_at(&e5, 100);
+	assert_int_equal(fixture_msr(&e5, fixed), (1ull << 44) + 90);
+	fixture_set_msr(&e5, fixed, COUNTER_LIMIT - 10);
+	fixture_at(&e5, 200);
+	assert_int_equal(fixture_msr(&e5, fixed), 90);
+	fixture_down(&e5);
+}
+
 /* Table 2-61: PCI counters are two dwords, lower one first. */
 static void test_two_dwords(void **state UNUSED)
 {
@@ -318,6 +339,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_read_back, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_write_only, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_counters_hold_48_bits, setup, teardown),
+	    cmocka_unit_test(test_fixed_counter_is_wider),
 	    cmocka_unit_test_setup_teardown(test_two_dwords, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_reset_bits, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_who_subscribes, setup, teardown),

@@ -31,14 +31,17 @@ struct fixture {
 	size_t count;
 };
 
-static void fixture_up(struct fixture *fixture, bool emulated)
+static void fixture_up_for(struct fixture *fixture, const struct pmu_pmu *pmu, bool emulated)
 {
-	const struct pmu_pmu *pmu = pmu_find_pmu("xeon-e5v4");
-
 	memset(fixture, 0, sizeof(*fixture));
 	assert_int_equal(pmu_ctx_new(&fixture->ctx), 0);
 	assert_int_equal(memory_bus_new(&fixture->bus, fixture->ctx, pmu, 1, emulated), 0);
 	assert_int_equal(pmu_session_new(&fixture->session, fixture->ctx, fixture->bus), 0);
+}
+
+static void fixture_up(struct fixture *fixture, bool emulated)
+{
+	fixture_up_for(fixture, pmu_find_pmu("xeon-e5v4"), emulated);
 }
 
 static void fixture_down(struct fixture *fixture)
@@ -165,6 +168,25 @@ static void test_wrap_without_status(void **state)
 	collect(&fixture);
 	assert_int_equal(fixture.counts[0].count, WRAP - 10);
 	*msr(&fixture, U_FIXED_CTR) = 20;
+	collect(&fixture);
+	assert_int_equal(fixture.counts[0].count, WRAP + 20);
+	fixture_down(&fixture);
+}
+
+/* 327043-001 §2.2.2, table 2-5: 48 bits beside general counters of 44 (§2.2.3.2). */
+static void test_wrap_of_a_wider_fixed_counter(void **state)
+{
+	const uint32_t fixed = 0xC09;
+	struct fixture fixture;
+
+	(void)state;
+	fixture_up_for(&fixture, pmu_find_pmu("xeon-e5"), false);
+	add(&fixture, "xeon-e5/ubox.clock");
+	start(&fixture);
+	*msr(&fixture, fixed) = WRAP - 10;
+	collect(&fixture);
+	assert_int_equal(fixture.counts[0].count, WRAP - 10);
+	*msr(&fixture, fixed) = 20;
 	collect(&fixture);
 	assert_int_equal(fixture.counts[0].count, WRAP + 20);
 	fixture_down(&fixture);
@@ -325,6 +347,7 @@ int main(void)
 	    cmocka_unit_test(test_wraps),
 	    cmocka_unit_test(test_wraps_beside_a_fixed_counter),
 	    cmocka_unit_test(test_wrap_without_status),
+	    cmocka_unit_test(test_wrap_of_a_wider_fixed_counter),
 	    cmocka_unit_test(test_wrap_while_reading),
 	    cmocka_unit_test(test_frozen_by_others),
 	    cmocka_unit_test(test_restores_what_it_found),
