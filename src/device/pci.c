@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "catalog/address.h"
 
 #define VENDOR_INTEL	  0x8086
 #define CLASS_SYSTEM	  0x088000 /* system peripheral, other */
@@ -228,16 +229,32 @@ ssize_t device_pci_read(const struct device_access *device, const struct pci_fun
 	return (ssize_t)size;
 }
 
-/* Bytes that are not written keep what the register holds. */
-static int merge(const struct device_access *device, const struct pmon_access *access,
-		 uint32_t *value, unsigned shift, unsigned bytes)
+/* Bits of a dword that a write of 1 clears. */
+static uint32_t clearing(const struct device_access *device, const struct pmon_access *access)
 {
-	const uint32_t written = (bytes == 4 ? UINT32_MAX : (1u << bytes * 8) - 1) << shift;
+	const struct pmu_pmu *pmu = pmu_find_pmu(emul_desc(device->emul)->pmu);
+	const struct pmu_address *found = catalog_address_find(pmu, access->space, access->address);
+	const struct pmu_register *reg;
+	uint64_t bits = 0;
+
+	if (!found)
+		return 0;
+	reg = &pmu->boxes[found->box].registers[found->reg];
+	for (size_t i = 0; i < reg->field_count; i++)
+		if (reg->fields[i].access == PMU_ACCESS_RW1C)
+			bits |= pmu_mask(reg->fields[i].hi, reg->fields[i].lo);
+	return (uint32_t)(bits >> found->shift);
+}
+
+/* Who hears of the access is told the whole dword, with what its other bytes hold. */
+static int merge(const struct device_access *device, const struct pmon_access *access,
+		 uint32_t written, uint32_t *value)
+{
 	uint64_t held = 0;
 
-	if (bytes < 4 && emul_read(device->emul, access, &held) == PMU_E_BUSY)
+	if (~written && emul_read(device->emul, access, &held) == PMU_E_BUSY)
 		return PMU_E_BUSY;
-	*value = (*value << shift & written) | ((uint32_t)held & ~written);
+	*value |= (uint32_t)held & ~written & ~clearing(device, access);
 	return 0;
 }
 
@@ -246,14 +263,17 @@ ssize_t device_pci_write(const struct device_access *device, const struct pci_fu
 {
 	size = inside(size, offset);
 	for (size_t done = 0, bytes; done < size; done += bytes) {
-		unsigned at = (unsigned)offset + (unsigned)done;
-		const struct pmon_access access = dword_of(function, at & ~3u);
-		uint32_t value = 0;
+		unsigned at = (unsigned)offset + (unsigned)done, shift = at % 4 * 8;
+		struct pmon_access access = dword_of(function, at & ~3u);
+		uint32_t value = 0, written;
 
 		bytes = piece(size - done, at);
 		memcpy(&value, (const char *)buffer + done, bytes);
+		value <<= shift;
+		written = (uint32_t)pmu_mask((unsigned)bytes * 8 - 1, 0) << shift;
+		access.bytes = (uint8_t)(pmu_mask((unsigned)bytes - 1, 0) << at % 4);
 		/* What no register takes is no mistake here either. */
-		if (merge(device, &access, &value, at % 4 * 8, (unsigned)bytes) ||
+		if (merge(device, &access, written, &value) ||
 		    device_write(device, &access, value) == PMU_E_BUSY)
 			return done ? (ssize_t)done : -EBUSY;
 	}

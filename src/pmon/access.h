@@ -39,17 +39,19 @@ struct pmon_access {
 	enum pmu_space space;
 	uint32_t address;		 /* as enum pmu_space says */
 	unsigned width;			 /* bits: 32 or 64 */
+	uint8_t bytes;			 /* a write of these alone, bit n: byte n; 0: of all */
 	const struct pmu_address *found; /* what is there, where that is known; else NULL */
 };
 
 /* A register of a unit, or a half of one: where an access leads. */
 struct pmon_register_ref {
 	struct pmon_unit *unit;
-	uint8_t reg;	 /* index in the box */
-	uint8_t shift;	 /* 32 for the upper half */
-	uint8_t width;	 /* bits accessed */
-	bool present;	 /* the part has the instance */
-	uint8_t depends; /* what was settled for the access: enum pmon_depends */
+	uint8_t reg;	  /* index in the box */
+	uint8_t shift;	  /* 32 for the upper half */
+	uint8_t width;	  /* bits accessed */
+	bool present;	  /* the part has the instance */
+	uint8_t depends;  /* what was settled for the access: enum pmon_depends */
+	uint64_t written; /* bits of the register that a write reaches */
 };
 
 /*

@@ -13,6 +13,17 @@
 #include "pmon/taps.h"
 #include "pmon/totals.h"
 
+/* Bits of a register that a write reaches. */
+static uint64_t written_by(const struct pmon_access *access, unsigned shift)
+{
+	uint64_t bits = access->width == 32 ? UINT32_MAX : UINT64_MAX;
+
+	for (unsigned byte = 0; access->bytes && byte < access->width / 8; byte++)
+		if (!(access->bytes >> byte & 1))
+			bits &= ~(UINT64_C(0xff) << byte * 8);
+	return bits << shift;
+}
+
 int pmon_find(const struct pmon *pmon, const struct pmon_access *access,
 	      struct pmon_register_ref *ref)
 {
@@ -41,6 +52,7 @@ int pmon_find(const struct pmon *pmon, const struct pmon_access *access,
 	    .shift = found->shift,
 	    .width = (uint8_t)access->width,
 	    .present = box->present >> instance & 1,
+	    .written = written_by(access, found->shift),
 	};
 	return 0;
 }
@@ -89,12 +101,13 @@ void pmon_reset_unit(const struct pmon *pmon, struct pmon_unit *unit)
 		    1ull << counter_width(box->box, &box->box->registers[box->counters[k].counter]);
 }
 
-static void write_box_control(const struct pmon *pmon, struct pmon_unit *unit, uint64_t value)
+static void write_box_control(const struct pmon_box *box, struct pmon_unit *unit, uint64_t value,
+			      uint64_t written)
 {
-	const struct pmon_box *box = pmon_box(pmon, unit);
-
-	/* Every write sets the freeze or ends it, a write that resets too (§2.1.2 f). */
-	unit->frozen = (value & box->frz.mask) && (!box->frz_en.mask || (value & box->frz_en.mask));
+	/* Every write of frz sets the freeze or ends it, a write that resets too (§2.1.2 f). */
+	unit->box_control = (unit->box_control & ~written) | (value & written);
+	unit->frozen = (unit->box_control & box->frz.mask) &&
+		       (!box->frz_en.mask || (unit->box_control & box->frz_en.mask));
 	for (unsigned k = 0; k < box->counter_count; k++) {
 		if (value & box->rst_ctrs.mask)
 			unit->counters[k].value = 0;
@@ -129,7 +142,7 @@ static void store(const struct pmon_box *box, struct pmon_unit *unit, unsigned r
 
 /* Before it is stored. */
 static void write_control(const struct pmon_box *box, struct pmon_unit *unit, unsigned index,
-			  uint64_t value)
+			  uint64_t value, uint64_t written)
 {
 	const struct pmon_counter_desc *desc = &box->counters[index];
 	struct pmon_counter *counter = &unit->counters[index];
@@ -139,14 +152,17 @@ static void write_control(const struct pmon_box *box, struct pmon_unit *unit, un
 
 	if (rst)
 		counter->value = 0;
-	counter->held = rst && (box->box->quirks & PMU_QUIRK_RST_STAYS);
+	if (written & desc->fields.rst.mask)
+		counter->held = rst && (box->box->quirks & PMU_QUIRK_RST_STAYS);
 	if (again)
 		counter->ev_sel = (uint8_t)pmon_field_get(desc->fields.ev_sel, value);
 }
 
-static void write_uncore(struct pmon *pmon, struct pmon_unit *unit, unsigned reg, uint64_t value,
+static void write_uncore(struct pmon *pmon, const struct pmon_register_ref *ref, uint64_t value,
 			 const struct pmon_time *now)
 {
+	struct pmon_unit *unit = ref->unit;
+	const unsigned reg = ref->reg;
 	const struct pmon_box *box = pmon_box(pmon, unit);
 	uint64_t cycle = now->cycles[pmon_clock(pmon, unit)];
 	int counter = box->counter_of[reg], control = box->control_of[reg];
@@ -158,7 +174,7 @@ static void write_uncore(struct pmon *pmon, struct pmon_unit *unit, unsigned reg
 		return;
 	}
 	if (control >= 0)
-		write_control(box, unit, (unsigned)control, value);
+		write_control(box, unit, (unsigned)control, value, ref->written);
 	unit->last_control = (uint8_t)(control + 1);
 	store(box, unit, reg, value);
 	switch (box->box->registers[reg].role) {
@@ -167,7 +183,7 @@ static void write_uncore(struct pmon *pmon, struct pmon_unit *unit, unsigned reg
 		pmon_configure_counter(pmon, unit, (unsigned)control, cycle);
 		break;
 	case PMU_ROLE_BOX_CTL:
-		write_box_control(pmon, unit, value);
+		write_box_control(box, unit, value, ref->written);
 		if (value & box->rst_ctrl.mask)
 			pmon_configure(pmon, unit, cycle);
 		break;
@@ -205,14 +221,32 @@ static enum pmon_depends read_depends(const struct pmon_box *box,
 									 : DEPENDS_NOTHING;
 }
 
+/*
+ * What a PCI register holds after a write of some of its bytes; bits that act when they are written
+ * are 0 in the others.
+ */
+static uint64_t whole_value(const struct pmon *pmon, const struct pmon_register_ref *ref,
+			    uint64_t value)
+{
+	const struct pmon_box *box = pmon_box(pmon, ref->unit);
+	uint64_t kept = 0;
+
+	if (box->box->space == PMU_SPACE_PCI)
+		kept = box->counter_of[ref->reg] >= 0
+			   ? pmon_register_value(pmon, ref->unit, ref->reg)
+			   : ref->unit->regs[ref->reg] & box->registers[ref->reg].stored;
+	return (value << ref->shift & ref->written) | (kept & ~ref->written);
+}
+
 /* Whether the write makes an overflow of the unit freeze the socket, which then is told all. */
-static bool begins_reports(const struct pmon_box *box, const struct pmon_register_ref *ref,
+static bool begins_reports(const struct pmon *pmon, const struct pmon_register_ref *ref,
 			   uint64_t value)
 {
+	const struct pmon_box *box = pmon_box(pmon, ref->unit);
 	const int control = box->control_of[ref->reg];
 
 	if (control >= 0)
-		return value << ref->shift & box->counters[control].fields.ov_en.mask;
+		return whole_value(pmon, ref, value) & box->counters[control].fields.ov_en.mask;
 	for (unsigned k = 0; k < box->counter_count; k++)
 		if (ref->unit->regs[box->counters[k].control] & box->counters[k].fields.ov_en.mask)
 			return true;
@@ -234,7 +268,7 @@ static enum pmon_depends access_depends(const struct pmon *pmon,
 	if (!written)
 		return read_depends(box, ref);
 	return box->box->registers[ref->reg].role == PMU_ROLE_GLOBAL_CTL ||
-		       begins_reports(box, ref, *written)
+		       begins_reports(pmon, ref, *written)
 		   ? DEPENDS_SOCKET
 		   : DEPENDS_UNIT;
 }
@@ -315,19 +349,6 @@ int pmon_read_found(struct pmon *pmon, const struct pmon_register_ref *ref,
 	return 0;
 }
 
-/* The other half of a counter keeps what it holds; nothing else is written by halves. */
-static uint64_t whole_value(const struct pmon *pmon, const struct pmon_register_ref *ref,
-			    uint64_t value)
-{
-	const struct pmon_box *box = pmon_box(pmon, ref->unit);
-	uint64_t written = ref->width == 32 ? UINT32_MAX : UINT64_MAX, kept = 0;
-
-	written <<= ref->shift;
-	if (box->box->space == PMU_SPACE_PCI && box->counter_of[ref->reg] >= 0)
-		kept = pmon_register_value(pmon, ref->unit, ref->reg) & ~written;
-	return (value << ref->shift & written) | kept;
-}
-
 static int write_core(struct pmon *pmon, const struct pmon_register_ref *ref,
 		      const struct pmon_time *now, uint64_t value)
 {
@@ -366,7 +387,7 @@ static void write_untapped(struct pmon *pmon, const struct pmon_register_ref *re
 		pmon_taps_end_all(pmon, unit->socket);
 	else
 		pmon_taps_end(pmon, unit, changed_by(pmon_box(pmon, unit), unit, ref->reg));
-	write_uncore(pmon, unit, ref->reg, value, now);
+	write_uncore(pmon, ref, value, now);
 	if (may_freeze || pmon_may_freeze(socket))
 		pmon_schedule(pmon, unit->socket);
 	if (all)

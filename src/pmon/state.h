@@ -120,6 +120,7 @@ struct pmon_unit {
 	bool frozen;	      /* by its own box control; of a core: a PMI is to stop its counters */
 	bool unrecorded;      /* of a core: a PMI has ended its branch records */
 	bool needs_signals;   /* totals are not enough */
+	uint64_t box_control; /* as written last, with the bits that read as 0 */
 	uint64_t sent; /* status bits whose overflow was sent to the UBox and that still stand */
 	struct pmon_counter counters[PMON_COUNTERS];
 	uint64_t regs[PMON_REGISTERS]; /* by index in the box; counters have theirs above */

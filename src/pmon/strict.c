@@ -82,7 +82,7 @@ static void check_reserved(const struct pmon *pmon, const struct pmon_register_r
 	const struct pmon_register *desc = &box->registers[place->reg];
 	const struct pmu_register *reg = &box->box->registers[place->reg];
 
-	if ((value & desc->must_1) != desc->must_1)
+	if (~value & desc->must_1 & place->written)
 		report(pmon, place->unit, place->reg, value,
 		       "reserved bits that have to be written as 1 are 0", NULL);
 	if (value & desc->must_0)
@@ -183,9 +183,9 @@ static void check_box_control(const struct pmon *pmon, const struct pmon_registe
 	const struct pmon_unit *unit = place->unit;
 	const struct pmon_box *box = pmon_box(pmon, unit);
 	const uint64_t any = box->frz.mask | box->rst_ctrl.mask | box->rst_ctrs.mask;
+	const bool ends = (place->written & box->frz.mask) && !(value & any);
 
-	if (unit->frozen && !(value & any) && box->status != PMON_NO_REGISTER &&
-	    unit->regs[box->status])
+	if (unit->frozen && ends && box->status != PMON_NO_REGISTER && unit->regs[box->status])
 		report(pmon, unit, box->status, unit->regs[box->status],
 		       "overflow bits are not cleared before counting goes on",
 		       source_of(pmon, pmon->config.pmu->rules.overflow));

@@ -8,6 +8,7 @@
 #define CTR0	0xA0
 #define CTL0	0xD8
 #define BOX_CTL 0xF4
+#define STATUS	0xF8
 
 struct fixture {
 	struct pmu_ctx *ctx;
@@ -153,6 +154,123 @@ static void all_widths_reach_registers(void **state)
 	assert_int_equal(read_register(0, 20u << 15 | CTL0, 32), 0x00400c04);
 }
 
+/* The home agent counts cycles: CLOCKTICKS. */
+static void count_cycles_from(const struct pci_function *ha, uint64_t from)
+{
+	write_config(ha, 4, BOX_CTL, 0x30100);
+	write_config(ha, 4, CTL0, 1u << 22);
+	write_config(ha, 8, CTR0, from);
+	write_config(ha, 4, BOX_CTL, 0x30000);
+}
+
+static uint64_t read_later(const struct pci_function *ha)
+{
+	emul_pass(fixture.device.emul, 1000);
+	return read_config(ha, 8, CTR0);
+}
+
+/* 334291-001 table 2-63: writing 1 to ov clears it; writing other bytes writes nothing to it. */
+static void other_bytes_clear_no_overflow(void **state)
+{
+	const struct pci_function *ha = find(0xff, 18, 1);
+
+	(void)state;
+	count_cycles_from(ha, 0xfffffffffff0);
+	read_later(ha);
+	assert_int_equal(read_config(ha, 4, STATUS), 1);
+	write_config(ha, 1, STATUS + 1, 0);
+	write_config(ha, 2, STATUS + 2, 0);
+	assert_int_equal(read_config(ha, 4, STATUS), 1);
+	write_config(ha, 1, STATUS, 1);
+	assert_int_equal(read_config(ha, 4, STATUS), 0);
+}
+
+/* 334291-001 table 2-62: frz is bit 8, rst_ctrs and rst_ctrl are bits 1 and 0. */
+static void bytes_of_box_control_act_alone(void **state)
+{
+	const struct pci_function *ha = find(0xff, 18, 1);
+	uint64_t frozen;
+
+	(void)state;
+	count_cycles_from(ha, 0);
+	write_config(ha, 1, BOX_CTL + 1, 1);
+	frozen = read_later(ha);
+	write_config(ha, 1, BOX_CTL + 2, 3);
+	assert_int_equal(read_later(ha), frozen);
+	write_config(ha, 1, BOX_CTL, 2);
+	assert_int_equal(read_later(ha), 0);
+	write_config(ha, 1, BOX_CTL + 1, 0);
+	assert_true(read_later(ha) > 0);
+	write_config(ha, 1, BOX_CTL + 2, 3);
+	assert_true(read_later(ha) > 0);
+	write_config(ha, 1, BOX_CTL, 1);
+	assert_int_equal(read_config(ha, 4, CTL0), 0);
+}
+
+/* 334291-001 table 2-169: on QPI, rst (bit 17) holds the counter until it is written as 0. */
+static void other_bytes_do_not_end_rst(void **state)
+{
+	const struct pci_function *qpi = find(0x7f, 8, 2);
+
+	(void)state;
+	write_config(qpi, 4, CTL0, 1u << 17);
+	write_config(qpi, 1, CTL0, 0x14);
+	write_config(qpi, 8, CTR0, 1234);
+	assert_int_equal(read_config(qpi, 8, CTR0), 0);
+	write_config(qpi, 1, CTL0 + 2, 0);
+	write_config(qpi, 8, CTR0, 1234);
+	assert_int_equal(read_config(qpi, 8, CTR0), 1234);
+	assert_int_equal(read_config(qpi, 4, CTL0), 0x14);
+}
+
+static void count_violation(void *arg, const struct pmon_violation *violation)
+{
+	(void)violation;
+	++*(unsigned *)arg;
+}
+
+/* 334291-001 table 2-62: bits 17:16 have to be 1 in what is written. */
+static void rules_are_those_of_written_bytes(void **state)
+{
+	const struct pci_function *ha = find(0xff, 18, 1);
+	unsigned violations = 0;
+
+	(void)state;
+	pmon_strict(emul_pmon(fixture.device.emul), count_violation, &violations);
+	write_config(ha, 1, BOX_CTL + 1, 1);
+	write_config(ha, 1, BOX_CTL, 2);
+	write_config(ha, 2, BOX_CTL, 0x100);
+	assert_int_equal(violations, 0);
+	write_config(ha, 1, BOX_CTL + 2, 1);
+	assert_int_equal(violations, 1);
+}
+
+static void remember(void *arg, const struct pmon_access *access, bool write, uint64_t value,
+		     int error)
+{
+	(void)access;
+	assert_true(write);
+	assert_int_equal(error, 0);
+	*(uint64_t *)arg = value;
+}
+
+/* A trace has the whole register; of it nothing that a write of 1 clears, unless it is written. */
+static void traces_have_whole_dwords(void **state)
+{
+	const struct pci_function *ha = find(0xff, 18, 1);
+	uint64_t written = 0;
+
+	(void)state;
+	count_cycles_from(ha, 0xfffffffffff0);
+	read_later(ha);
+	fixture.device.accessed = remember;
+	fixture.device.arg = &written;
+	write_config(ha, 1, CTL0, 0x01);
+	assert_int_equal(written, 1u << 22 | 0x01);
+	write_config(ha, 1, STATUS + 1, 0);
+	assert_int_equal(written, 0);
+}
+
 static void writes_elsewhere_do_nothing(void **state)
 {
 	const struct pci_function *channel = find(0xff, 20, 0);
@@ -213,6 +331,12 @@ int main(void)
 	    SMALL(only_what_the_part_has_is_there),
 	    SMALL(header_says_what_it_is),
 	    SMALL(all_widths_reach_registers),
+	    SMALL(other_bytes_clear_no_overflow),
+	    SMALL(bytes_of_box_control_act_alone),
+	    cmocka_unit_test_setup_teardown(other_bytes_do_not_end_rst, fixture_up_large,
+					    fixture_down),
+	    SMALL(rules_are_those_of_written_bytes),
+	    SMALL(traces_have_whole_dwords),
 	    SMALL(writes_elsewhere_do_nothing),
 	    SMALL(the_space_ends_at_4096_bytes),
 	    SMALL(files_list_the_functions),
