@@ -111,8 +111,10 @@ static void write_box_control(const struct pmon_box *box, struct pmon_unit *unit
 	for (unsigned k = 0; k < box->counter_count; k++) {
 		if (value & box->rst_ctrs.mask)
 			unit->counters[k].value = 0;
-		if (value & box->rst_ctrl.mask)
+		if (value & box->rst_ctrl.mask) {
 			unit->regs[box->counters[k].control] = unit->counters[k].ev_sel = 0;
+			unit->counters[k].held = false;
+		}
 	}
 }
 

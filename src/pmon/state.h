@@ -86,7 +86,7 @@ struct pmon_counter {
 	bool invert, edge;
 	bool plain;	/* only adds: time does not matter */
 	bool summed;	/* its value has all of the spans that have begun: see taps.h */
-	bool held;	/* in reset until its control is written without rst */
+	bool held;	/* in reset until its control has rst 0 again */
 	bool high;	/* whether the last final cycle passed the comparison */
 	uint8_t ev_sel; /* PMU_QUIRK_CONTROL_TWICE: the event select in effect */
 	/* Of a core's: one of each of these of its accumulator's; 0: whatever they are. */

@@ -285,7 +285,7 @@ static void test_control_written_twice(void **state UNUSED)
 	assert_int_equal(fixture_msr(&fixture, counter), 300);
 }
 
-/* Table 2-168: on QPI, rst holds the counter until it is written as 0. */
+/* Table 2-169: on QPI, rst holds the counter until it is written as 0. */
 static void test_rst_that_stays(void **state UNUSED)
 {
 	const uint32_t control = PCI(8, 2, PCI_CTL(0)), counter = PCI(8, 2, PCI_CTR(0));
@@ -298,6 +298,25 @@ static void test_rst_that_stays(void **state UNUSED)
 	fixture_set_pci(&fixture, control, 0);
 	fixture_set_pci(&fixture, counter, 1234);
 	assert_int_equal(fixture_pci(&fixture, counter), 1234);
+}
+
+/* Table 2-167: rst_ctrl resets the controls to 0, rst with them, which then holds no counter. */
+static void test_rst_ends_with_the_controls(void **state UNUSED)
+{
+	const uint32_t control = PCI(8, 2, PCI_CTL(0)), counter = PCI(8, 2, PCI_CTR(0));
+	const uint32_t box_control = PCI(8, 2, PCI_BOX_CTL);
+
+	fixture_set_pci(&fixture, control, RST);
+	fixture_set_pci(&fixture, box_control, BOX_RST_CTRS);
+	fixture_set_pci(&fixture, counter, 1234);
+	assert_int_equal(fixture_pci(&fixture, counter), 0);
+	fixture_set_pci(&fixture, box_control, BOX_RST_CTRL | BOX_RST_CTRS);
+	fixture_set_pci(&fixture, counter, COUNTER_LIMIT - 1000);
+	assert_int_equal(fixture_pci(&fixture, counter), COUNTER_LIMIT - 1000);
+	fixture_set_pci(&fixture, control, EN | EVENT(0x14, 0)); /* CLOCKTICKS */
+	fixture_set_pci(&fixture, box_control, BOX_GO);
+	fixture.now.cycles[PMU_CLOCK_QFCLK] += 500;
+	assert_int_equal(fixture_pci(&fixture, counter), COUNTER_LIMIT - 500);
 }
 
 /* A second view of the same block sees the same registers; a block of other size is refused. */
@@ -345,6 +364,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_who_subscribes, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_control_written_twice, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_rst_that_stays, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_rst_ends_with_the_controls, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_attach, setup, teardown),
 	};
 
