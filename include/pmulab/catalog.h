@@ -519,6 +519,8 @@ uint64_t pmu_bank_shared(const struct pmu_bank *bank);
 
 /** With the manual's placeholder for the instance: Cn_MSR_PMON_CTL0. */
 const char *pmu_register_pattern(const struct pmu_register *reg);
+/** Of a counter that always counts: why it stands still on every machine; "" where it does not. */
+const char *pmu_register_model_note(const struct pmu_register *reg);
 const char *pmu_register_source(const struct pmu_register *reg);
 enum pmu_role pmu_register_role(const struct pmu_register *reg);
 /** Of the counter, for counters and their controls; else 0. */

@@ -436,9 +436,11 @@ def check_register_signals(findings, box, vocabulary):
             where = f"{box['box']}.{r['name']}.{f['name']}"
             signal = "signal" in f and check_signal(findings, where, box, f["signal"], vocabulary)
             check_selects(findings, where, f, signal)
+        where = f"{box['box']}.{r['name']}"
+        if "model_note" in r and (r["role"] != "free_counter" or "signal" in r):
+            findings.add(where, "a model_note is for a free_counter that no machine models")
         if "signal" not in r:
             continue
-        where = f"{box['box']}.{r['name']}"
         if r["role"] not in ("fixed_counter", "free_counter", "sampling"):
             findings.add(where, f"a {r['role']} adds up no signal")
         signal = check_signal(findings, where, box, r["signal"], vocabulary)

@@ -35,7 +35,7 @@ KEYS = {
     "instance with base": ({"base"}, {"label", "status", "control", "first_counter"}),
     "register": ({"name", "role", "width", "source", "fields"},
                  {"offset", "offsets", "space", "count", "stride", "first", "index", "overlay",
-                  "event", "signal", "instance_names", "perf"}),
+                  "event", "signal", "instance_names", "perf", "model_note"}),
     "field": ({"name", "bits", "access"},
               {"reset", "must", "role", "counter", "enabled", "desc", "signal", "selects", "any"}),
     "setting": ({"register", "field", "value"}, {"bits"}),

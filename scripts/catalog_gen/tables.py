@@ -99,6 +99,7 @@ def print_registers(prefix, box):
                      "event": c_string(r.get("event", "")),
                      "signal": f"SIGNAL_{c_name(r.get('signal', 'none'))}",
                      "perf": c_string(r.get("perf", "")),
+                     "model_note": c_string(r.get("model_note", "")),
                      "source": c_string(r["source"])})
     return array("pmu_register", f"{prefix}_registers", rows)
 

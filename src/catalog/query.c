@@ -216,6 +216,11 @@ const char *pmu_register_pattern(const struct pmu_register *reg)
 	return reg->name;
 }
 
+const char *pmu_register_model_note(const struct pmu_register *reg)
+{
+	return reg->model_note;
+}
+
 const char *pmu_register_source(const struct pmu_register *reg)
 {
 	return reg->source;

@@ -115,4 +115,6 @@ void emulate_watch_access(void *arg, const struct pmu_access_op *access, bool wr
 		pmu_trace_access(watch->file, &op, write, error);
 	if (found && write && !error && pmu_register_role(at.reg) == PMU_ROLE_COUNTER_CTL)
 		check_modelled(watch, &at, access->value);
+	if (found && !write && !error && *pmu_register_model_note(at.reg))
+		note_absent(watch, pmu_register_pattern(at.reg));
 }

@@ -46,6 +46,9 @@ void show_register(const struct show *show, const struct pmu_box *box,
 								    : "",
 			pmu_field_desc(field));
 	}
+	if (*pmu_register_model_note(reg))
+		fprintf(show->cli->out, "  %-12s %s: %s\n", "model",
+			cli_model_name(PMU_MODEL_ABSENT), pmu_register_model_note(reg));
 	show_line(show, "source", pmu_register_source(reg));
 }
 

@@ -191,6 +191,7 @@ CASES = [
                                              "is not"),
     ("box", (*CYCLES, "select"), ["bxxxxxxxx any *"], "box.CYCLES: rows without a signal"),
     ("box", (*CTR, "signal"), "llc.lookup", "box.Bn_CTR0: a counter adds up no signal"),
+    ("box", (*CTR, "model_note"), "why", "box.Bn_CTR0: a model_note is for a free_counter that no machine models"),
     ("box", (*CTR, "signal"), "llc.lookup", "box.Bn_CTR1: signal llc.lookup is no accumulator"),
     ("box", (*LOOKUP, "select"), "umask", "box.LOOKUP: signals of the event and of its unit masks"),
     ("box", (*LOOKUP, "select"), "umask", 'box.LOOKUP.WRITE: signal and select "umask" of a unit '

@@ -141,6 +141,13 @@ class Lists(unittest.TestCase):
         text = pmulab("show", "xeon-e5v4/ha.HAn_PCI_ID").stdout
         self.assertIn("HA1, HA1_PCI_ID: pci D18:F5:0x00, reset 0x6F388086", text)
 
+    def test_counter_that_stands_still(self):
+        """334291-001 §2.9.2.4: LINK_IDLE counts idle cycles at all times; no machine has idle flits."""
+        self.assertIn("\n  model        absent: ",
+                      pmulab("show", "xeon-e5v4/qpi.Q_Py_PCI_PMON_LINK_IDLE").stdout)
+        self.assertNotIn("\n  model ",
+                         pmulab("show", "xeon-e5v4/qpi.Q_Py_PCI_PMON_LINK_LLR").stdout)
+
     def test_json_keys(self):
         """The keys that were promised, no more and no less."""
         keys = {

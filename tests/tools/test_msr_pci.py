@@ -175,6 +175,13 @@ class Recorded(Tools):
 
 
 class Pci(Tools):
+    def test_counter_that_stands_still(self):
+        """334291-001 table 1-3: LINK_IDLE of port 0 is C8 of D8:F2, LINK_LLR D0."""
+        for offset, told in (("c8", True), ("d0", False)):
+            result = pmulab("emulate", "-M", SMALL, "--", "setpci", "-s", "ff:08.2", f"{offset}.l")
+            self.assertEqual((result.returncode, result.stdout), (0, "00000000\n"))
+            self.assertEqual("Q_Py_PCI_PMON_LINK_IDLE is not modelled" in result.stderr, told)
+
     def test_memory_channels(self):
         """CAS_COUNT.RD, CAS_COUNT.WR, WPQ_READ_HIT, ACT_COUNT of reads and writes."""
         controls = [control(0x04, 0x03), control(0x04, 0x0C), control(0x23, 0), control(0x01, 0x0B)]
