@@ -6,7 +6,7 @@
 #include "catalog/entries.h"
 #include "support/cmocka.h"
 
-enum { CYCLES, RETIRED, BUBBLE_FETCH, BUBBLE_STACK, L1D_READ, LOAD, CELLS };
+enum { CYCLES, RETIRED, BUBBLE_FETCH, BUBBLE_STACK, L1D_READ, LOAD, L2D_READ, L2D_WRITE, CELLS };
 
 static const struct signal_cell cells[CELLS] = {
     [CYCLES] = {SIGNAL_CORE_CYCLES, QUALIFIER_CORE_CYCLES_RUNNING},
@@ -15,6 +15,8 @@ static const struct signal_cell cells[CELLS] = {
     [BUBBLE_STACK] = {SIGNAL_PIPE_BUBBLE, QUALIFIER_PIPE_BUBBLE_STACK},
     [L1D_READ] = {SIGNAL_L1D_READ, 0},
     [LOAD] = {SIGNAL_PIPE_LOAD, 0},
+    [L2D_READ] = {SIGNAL_L2D_REFERENCE, QUALIFIER_L2D_REFERENCE_READ},
+    [L2D_WRITE] = {SIGNAL_L2D_REFERENCE, QUALIFIER_L2D_REFERENCE_WRITE},
 };
 
 struct fixture {
@@ -29,9 +31,11 @@ struct fixture {
 #define BUBBLE_CODE	   0x00u
 #define READS_CODE	   0xc2u
 #define LOADS_CODE	   0xcdu
+#define L2D_CODE	   0xe6u
 #define USER		   (8ull | 2ull << 24 | 15ull << 27)
 #define OI		   (1ull << 5)
 #define PM		   (1ull << 6)
+#define ALL		   (1ull << 26)
 #define EVENT(code, umask) (USER | (uint64_t)(code) << 8 | (uint64_t)(umask) << 16)
 
 static void set_pmc(struct fixture *r, unsigned n, uint64_t value)
@@ -271,6 +275,56 @@ static void test_sets(void **state)
 	cycle(r, L1D_READ, 1);
 	assert_int_equal(pmd(r, 6), 1);
 	assert_int_equal(pmd(r, 5), 1);
+}
+
+/* §4.8.4: PMC4 has the unit mask of PMD5 and PMD8 too, PMC6 that of PMD7 and PMD9. */
+static void test_shared_unit_masks(void **state)
+{
+	struct fixture *r = *state;
+
+	set_pmc(r, 4, EVENT(L2D_CODE, 1)); /* reads */
+	set_pmc(r, 5, EVENT(L2D_CODE, 2));
+	set_pmc(r, 8, EVENT(L2D_CODE, 3));
+	set_pmc(r, 7, EVENT(L2D_CODE, 1));
+	set_pmc(r, 6, EVENT(L2D_CODE, 2)); /* writes */
+	cycle(r, L2D_READ, 100);
+	cycle(r, L2D_WRITE, 7);
+	assert_int_equal(pmd(r, 4), 100);
+	assert_int_equal(pmd(r, 5), 100);
+	assert_int_equal(pmd(r, 8), 100);
+	assert_int_equal(pmd(r, 6), 7);
+	assert_int_equal(pmd(r, 7), 7);
+	set_pmc(r, 4, EVENT(L2D_CODE, 3)); /* both */
+	cycle(r, L2D_READ, 10);
+	cycle(r, L2D_WRITE, 1);
+	assert_int_equal(pmd(r, 5), 111);
+	assert_int_equal(pmd(r, 7), 8);
+}
+
+/* §4.8.4: and .all, which takes the other thread's. */
+static void test_shared_threads(void **state)
+{
+	struct fixture *r = *state;
+	const struct pmu_box *box = &pmu_find_pmu("itanium-9300")->boxes[0];
+	struct pmon_ia64_source source = {.cells = cells, .count = CELLS, .other = r->pmu};
+	struct pmon_ia64 *own = r->pmu;
+
+	for (unsigned bank = 0; bank < SIGNAL_BANKS; bank++)
+		source.totals[bank] = r->totals[bank];
+	r->pmu = test_calloc(1, pmon_ia64_size(box));
+	assert_int_equal(pmon_ia64_init(r->pmu, NULL, box, &source), 0);
+	pmon_ia64_monitors(r->pmu, true, true, 0);
+	set_pmc(r, 4, EVENT(L2D_CODE, 1) | ALL);
+	set_pmc(r, 5, EVENT(L2D_CODE, 1));
+	set_pmc(r, 6, EVENT(L2D_CODE, 1));
+	set_pmc(r, 9, EVENT(L2D_CODE, 1) | ALL);
+	cycle(r, L2D_READ, 100); /* of each thread */
+	assert_int_equal(pmd(r, 4), 200);
+	assert_int_equal(pmd(r, 5), 200);
+	assert_int_equal(pmd(r, 6), 100);
+	assert_int_equal(pmd(r, 9), 100);
+	test_free(r->pmu);
+	r->pmu = own;
 }
 
 static unsigned mark(struct fixture *r, uint64_t ip, uint64_t encoding, char unit, bool either)
@@ -712,6 +766,8 @@ int main(void)
 	    TEST(test_no_overflow_is_lost),
 	    TEST(test_threshold_is_strict),
 	    TEST(test_sets),
+	    TEST(test_shared_unit_masks),
+	    TEST(test_shared_threads),
 	    TEST(test_everything_is_marked_after_reset),
 	    TEST(test_address_range),
 	    TEST(test_fine_range),

@@ -86,22 +86,44 @@ static bool has_attribute(const struct pmu_event *event, const char *word)
 	return false;
 }
 
+/* Of a counter, for an event of a set; NULL: the event is free. */
+static const struct pmu_bank *bank_with(const struct pmon_ia64 *pmu, const struct pmu_event *event,
+					unsigned i)
+{
+	for (size_t b = 0; event && event->set_group[0] && b < pmu->box->bank_count; b++) {
+		const struct pmu_bank *bank = &pmu->box->banks[b];
+
+		if (strcmp(bank->group, event->set_group) == 0 && bank->counters >> i & 1)
+			return bank;
+	}
+	return NULL;
+}
+
+/* A field of the counter's control; where its bank shares it, of the lead's. */
+static uint64_t shared_get(const struct pmon_ia64 *pmu, const struct pmu_bank *bank,
+			   const struct place *own, const struct place *leads)
+{
+	return pmon_ia64_get(pmu, bank && bank->shared & own->mask ? leads : own);
+}
+
+static unsigned umask_of(const struct pmon_ia64 *pmu, unsigned i)
+{
+	const struct pmu_bank *bank = bank_with(pmu, selected(pmu, i), i);
+
+	return (unsigned)shared_get(pmu, bank, &pmu->descs[i].umask,
+				    &pmu->descs[bank ? bank->lead : i].umask);
+}
+
 /* Events of a set count only while the bank's lead counts one of the same. */
 static bool led(const struct pmon_ia64 *pmu, const struct pmu_event *event, unsigned i)
 {
-	for (size_t b = 0; b < pmu->box->bank_count; b++) {
-		const struct pmu_bank *bank = &pmu->box->banks[b];
-		const struct pmu_event *lead;
+	const struct pmu_bank *bank = bank_with(pmu, event, i);
+	const struct pmu_event *lead;
 
-		if (!event->set_group[0] || strcmp(bank->group, event->set_group) != 0 ||
-		    !(bank->counters >> i & 1))
-			continue;
-		lead = event_of(pmu, bank->lead,
-				(unsigned)pmon_ia64_get(pmu, &pmu->descs[bank->lead].umask));
-		return lead && strcmp(lead->set_group, event->set_group) == 0 &&
-		       lead->set == event->set;
-	}
-	return true;
+	if (!bank)
+		return true;
+	lead = event_of(pmu, bank->lead, umask_of(pmu, bank->lead));
+	return lead && strcmp(lead->set_group, event->set_group) == 0 && lead->set == event->set;
 }
 
 /* By the PMU's registers; the processor's status has a say too. */
@@ -126,12 +148,15 @@ static uint8_t bank_of(const struct pmu_event *event)
 }
 
 /* Events of the processor's port belong to no thread; others are both threads' where asked for. */
-static bool counts_both(const struct pmon_ia64 *pmu, const struct pmu_event *event,
-			const struct counter_desc *d)
+static bool counts_both(const struct pmon_ia64 *pmu, const struct pmu_event *event, unsigned i)
 {
+	const struct pmu_bank *bank = bank_with(pmu, event, i);
+	bool all =
+	    shared_get(pmu, bank, &pmu->descs[i].both, &pmu->descs[bank ? bank->lead : i].both);
+
 	return has_attribute(event, "both threads") ||
-	       (pmon_ia64_get(pmu, &d->both) && event->signal != SIGNAL_CORE_HALTED &&
-		!has_attribute(event, "no .all") && !has_attribute(event, ".all ignored"));
+	       (all && event->signal != SIGNAL_CORE_HALTED && !has_attribute(event, "no .all") &&
+		!has_attribute(event, ".all ignored"));
 }
 
 /* What the PMU itself counts. */
@@ -191,7 +216,7 @@ void pmon_ia64_select(struct pmon_ia64 *pmu, unsigned i)
 {
 	const struct counter_desc *d = &pmu->descs[i];
 	struct counter *c = &pmu->counters[i];
-	unsigned umask = (unsigned)pmon_ia64_get(pmu, &d->umask);
+	unsigned umask = umask_of(pmu, i);
 	const struct pmu_event *event = event_of(pmu, i, umask);
 
 	c->on = c->both = false;
@@ -214,7 +239,7 @@ void pmon_ia64_select(struct pmon_ia64 *pmu, unsigned i)
 	/* Cycles are qualified by what their unit mask selects, and not all of them. */
 	c->bank =
 	    pmu->constrained && event->signal != SIGNAL_CORE_CYCLES ? bank_of(event) : SIGNAL_ALL;
-	c->both = pmu->source.other && counts_both(pmu, event, d);
+	c->both = pmu->source.other && counts_both(pmu, event, i);
 	c->other_bank = c->both && pmu->source.other->constrained ? c->bank : SIGNAL_ALL;
 	c->threshold = (uint8_t)pmon_ia64_get(pmu, &d->threshold);
 	c->start = c->last = pmon_ia64_sum(pmu, c);
