@@ -612,6 +612,7 @@ static void test_trace_filters(void **state)
 	    {0x1f00, 0, true, true, true, false},
 	    {0x3700, 0, true, true, false, true}, /* wrong targets */
 	    {0x3700, 0, true, true, true, false},
+	    {0x3700, 0, true, false, false, false}, /* of a wrong path no target is predicted */
 	    {0x1700, 0, true, false, false, false}, /* both: nothing */
 	};
 	struct fixture *r = *state;

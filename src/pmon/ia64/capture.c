@@ -227,8 +227,8 @@ static bool traced(const struct pmon_ia64 *pmu, const struct detail_branch *b)
 
 	if (kind && kind != b->kind + 1u)
 		return false;
-	if (pmon_ia64_get(pmu, &c->target) == 1 && pmon_ia64_get(pmu, &c->path) == 1)
-		return false; /* of a wrong path no target is known */
+	if (pmon_ia64_get(pmu, &c->target) == 1 && !b->path_right)
+		return false; /* of a wrong path no target is predicted */
 	return among(pmu, &c->taken, b->taken) && among(pmu, &c->target, b->target_right) &&
 	       among(pmu, &c->path, b->path_right) && (!pmu->constrained || b->by_mark);
 }
