@@ -279,6 +279,33 @@ static void test_stop(void **state)
 	assert_int_equal(get(f, "bbox", 0, "B_CSR_PERF_CNT1"), 3);
 }
 
+/* It goes on once sov is 0, or aov is 1, and from a reset on. */
+static void test_stop_ends(void **state)
+{
+	static const struct {
+		uint64_t control, after, counts;
+	} cases[] = {{ENABLE0 | SOV0, ENABLE0 | SOV0, 0},
+		     {ENABLE0, ENABLE0, 2},
+		     {ENABLE0 | SOV0 | AOV0, ENABLE0 | SOV0 | AOV0, 2},
+		     {ENABLE0 | SOV0 | 1, ENABLE0 | SOV0, 2}};
+	struct fixture *f = *state;
+
+	set(f, "bbox", 0, "B_CSR_PERF_CTL1", 5);
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		set(f, "bbox", 0, "B_CSR_PERF_CTL0", ENABLE0 | SOV0);
+		set(f, "bbox", 0, "B_CSR_PERF_CNT0", B_LIMIT - 1);
+		enter(f, 0);
+		enter(f, 0);
+		assert_int_equal(get(f, "bbox", 0, "B_CSR_PERF_CNT0"), OVERFLOWED);
+		set(f, "bbox", 0, "B_CSR_PERF_CTL0", cases[i].control);
+		set(f, "bbox", 0, "B_CSR_PERF_CTL0", cases[i].after); /* ends a late freeze */
+		enter(f, 0);
+		enter(f, 0);
+		assert_int_equal(get(f, "bbox", 0, "B_CSR_PERF_CNT0"),
+				 OVERFLOWED | cases[i].counts);
+	}
+}
+
 /* The D-Box: frz_all is bit 6, unfrz_all 7, frz_en 0, ov_box_en 1, ov of B-Box 1 bit 11. */
 static void test_global(void **state)
 {
@@ -419,6 +446,30 @@ static void test_memory(void **state)
 	assert_int_equal(get(f, "zbox", 0, "Z_CSR_PMU_CNT_CTL_3") >> 24, 2);
 }
 
+/* Where frz_mode cannot freeze again, as the overflow bit is left, wrap_mode = 0 still stops. */
+static void test_memory_stops(void **state)
+{
+	const struct detail_event read = {.id = SIGNAL_MEMORY_COMMAND,
+					  .qualifiers = QUALIFIER_MEMORY_COMMAND_READ};
+	struct fixture *f = *state;
+
+	set(f, "zbox", 0, "Z_CSR_PMU_CNT_CTL_2", 0x1d << 4 | 8 | 1);
+	for (unsigned i = 0; i < 2; i++) {
+		set(f, "zbox", 0, "Z_CSR_PMU_CNT_2", 0xffffffff);
+		set(f, "zbox", 0, "Z_CSR_PMU_CNT_CTL_2", 0xffu << 24 | 1 << 23);
+		for (unsigned n = 0; n < 3; n++)
+			happens(f, read);
+		assert_int_equal(get(f, "zbox", 0, "Z_CSR_PMU_CNT_2"), 0);
+		assert_int_equal(get(f, "zbox", 0, "Z_CSR_PMU_CNT_CTL_2") >> 24, 0);
+		assert_int_equal(get(f, "zbox", 0, "Z_CSR_PMU_CNT_STATUS"),
+				 (i ? 0 : 1u << 31) | 1 << 2);
+		set(f, "zbox", 0, "Z_CSR_PMU_CNT_STATUS", 1 << 30); /* the bit is left */
+	}
+	set(f, "zbox", 0, "Z_CSR_PMU_CNT_CTL_2", 0x1d << 4 | 8 | 4 | 1); /* wrap_mode */
+	happens(f, read);
+	assert_int_equal(get(f, "zbox", 0, "Z_CSR_PMU_CNT_CTL_2") >> 24, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -430,11 +481,13 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_watermark_overflow, begin, end),
 	    cmocka_unit_test_setup_teardown(test_overflow, begin, end),
 	    cmocka_unit_test_setup_teardown(test_stop, begin, end),
+	    cmocka_unit_test_setup_teardown(test_stop_ends, begin, end),
 	    cmocka_unit_test_setup_teardown(test_global, begin, end),
 	    cmocka_unit_test_setup_teardown(test_cycles, begin, end),
 	    cmocka_unit_test_setup_teardown(test_router, begin, end),
 	    cmocka_unit_test_setup_teardown(test_match, begin, end),
 	    cmocka_unit_test_setup_teardown(test_memory, begin, end),
+	    cmocka_unit_test_setup_teardown(test_memory_stops, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,6 +46,21 @@ void uncore_catch_up_counter(struct uncore_counter *c, uint64_t now)
 	}
 }
 
+/*
+ * One that wraps only if a bit says so stops where that is 0; or stops where another is 1, if it
+ * does not freeze its box.
+ */
+static bool stops(const struct pmon_uncore *u, const struct uncore_unit *at, unsigned index)
+{
+	const struct uncore_box *b = uncore_box(u, at);
+	const struct pmu_register *own = pmu_box_register(b->box, PMU_ROLE_COUNTER_CTL, index);
+
+	if (own && pmu_field_by_role(own, PMU_FIELD_OVERFLOW_WRAP, 0))
+		return !counter_bit(u, at, index, PMU_FIELD_OVERFLOW_WRAP);
+	return counter_bit(u, at, index, PMU_FIELD_OVERFLOW_STOP) &&
+	       !counter_bit(u, at, index, PMU_FIELD_OVERFLOW_FREEZE);
+}
+
 static void configure_counter(struct pmon_uncore *u, const struct uncore_unit *at, unsigned index,
 			      uint64_t now)
 {
@@ -60,6 +75,7 @@ static void configure_counter(struct pmon_uncore *u, const struct uncore_unit *a
 	c->instance = (uint8_t)instance_of(u, at, index);
 	if (held)
 		c->value = c->rest = 0;
+	c->stopped &= !held && stops(u, at, index);
 	if (c->instance == UINT8_MAX || held || c->stopped || uncore_is_frozen(u, at) ||
 	    !counter_bit(u, at, index, PMU_FIELD_ENABLE) ||
 	    counter_bit(u, at, index, PMU_FIELD_FREEZE))
@@ -219,17 +235,6 @@ static bool interrupts(const struct pmon_uncore *u, const struct uncore_unit *at
 	       uncore_bits(u, at, control, PMU_FIELD_OVERFLOW_ENABLE);
 }
 
-/* One that wraps only if a bit says so stops where that is 0; or stops where another is 1. */
-static bool stops(const struct pmon_uncore *u, const struct uncore_unit *at, unsigned index)
-{
-	const struct uncore_box *b = uncore_box(u, at);
-	const struct pmu_register *own = pmu_box_register(b->box, PMU_ROLE_COUNTER_CTL, index);
-
-	return counter_bit(u, at, index, PMU_FIELD_OVERFLOW_STOP) ||
-	       (own && pmu_field_by_role(own, PMU_FIELD_OVERFLOW_WRAP, 0) &&
-		!counter_bit(u, at, index, PMU_FIELD_OVERFLOW_WRAP));
-}
-
 void uncore_freeze_box(struct pmon_uncore *u, const struct uncore_unit *at)
 {
 	u->frozen[at->socket][at->box][uncore_box(u, at)->whole[at->instance]] = true;
@@ -248,7 +253,7 @@ static void overflow(struct pmon_uncore *u, const struct uncore_unit *at, unsign
 	if (freeze && c->event && c->event->measure == PMU_MEASURE_WATERMARK)
 		c->value = 0; /* it is noticed later */
 	*reg |= bit;
-	c->stopped = !freezes(u, at, index) && stops(u, at, index);
+	c->stopped = !freeze && stops(u, at, index);
 	if (freeze)
 		uncore_freeze_box(u, at);
 	uncore_tell_global(u, at, freeze);
