@@ -172,6 +172,13 @@ static void test_accumulator(void **state)
 				     (get(f, "bbox", 0, "B_CSR_IMT_PERF_CNT") & 0x7f),
 				 100 * i);
 	}
+	set(f, "bbox", 0, "B_CSR_PERF_CTL0", ENABLE0 | 1 << 9 | 1); /* reset holds it at 0 too */
+	happens(f, held);
+	assert_int_equal(get(f, "bbox", 0, "B_CSR_IMT_PERF_CNT") & 0x7f, 0);
+	set(f, "bbox", 0, "B_CSR_PERF_CTL0", ENABLE0 | 1 << 9);
+	happens(f, held);
+	assert_int_equal(get(f, "bbox", 0, "B_CSR_PERF_CNT0"), 1);
+	assert_int_equal(get(f, "bbox", 0, "B_CSR_IMT_PERF_CNT") & 0x7f, 100 - 64);
 }
 
 static void live(struct fixture *f, unsigned message, unsigned number)

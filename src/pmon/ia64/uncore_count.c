@@ -153,7 +153,7 @@ static void configure_accumulator(struct pmon_uncore *u, const struct uncore_uni
 	struct uncore_counter *c = uncore_counter(u, at, b->box->counter_count + index);
 
 	c->event = uncore_selected(u, at, 0, b->accumulators[index].code, &c->umask);
-	c->on = c->event;
+	c->on = c->event && !uncore_bits(u, at, b->control, PMU_FIELD_HOLD_COUNTERS);
 }
 
 static void configure_instance(struct pmon_uncore *u, const struct uncore_unit *at, uint64_t now)
