@@ -109,6 +109,27 @@ static void test_fields(void **state)
 	assert_int_equal(get(f, CONTROL) >> 17, 0);
 }
 
+/* Table 5-6: a write clears inprog, and nothing else. */
+static void test_data_is_not_written(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t low, high;
+
+	control(f, EN | EACH | HOM | OP(2));
+	assert_true(request(f, read_data));
+	low = get(f, DATA0);
+	high = get(f, DATA1);
+	assert_int_equal(low & 1, 0);
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t value = i ? UINT32_MAX : 0;
+
+		assert_int_equal(pmon_uncore_write(f->uncore, 1, CPE + DATA0, f->now, value), 0);
+		assert_int_equal(pmon_uncore_write(f->uncore, 1, CPE + DATA1, f->now, value), 0);
+		assert_int_equal(get(f, DATA0), low);
+		assert_int_equal(get(f, DATA1), high);
+	}
+}
+
 /* 15 bits of latency. */
 static void test_overflow(void **state)
 {
@@ -237,6 +258,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(test_fields, begin, end),
+	    cmocka_unit_test_setup_teardown(test_data_is_not_written, begin, end),
 	    cmocka_unit_test_setup_teardown(test_overflow, begin, end),
 	    cmocka_unit_test_setup_teardown(test_thresholds, begin, end),
 	    cmocka_unit_test_setup_teardown(test_choice, begin, end),

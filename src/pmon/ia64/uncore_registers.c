@@ -94,6 +94,8 @@ static uint64_t kept(const struct pmu_register *reg, uint64_t old, uint64_t valu
 {
 	uint64_t stored = 0, cleared = 0;
 
+	if (reg->role == PMU_ROLE_CAPTURE)
+		value = 0; /* its bits are read-only, or any write clears them */
 	for (size_t f = 0; f < reg->field_count; f++) {
 		const struct pmu_field *field = &reg->fields[f];
 		uint64_t mask = pmu_mask(field->hi, field->lo);
