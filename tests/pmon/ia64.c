@@ -363,6 +363,9 @@ static void test_address_range(void **state)
 	assert_int_equal(mark(r, 0x40f0, 0, 'I', false), ALL_MARKS & ~3u);
 	assert_int_equal(mark(r, 0x4100, 0, 'I', false), ALL_MARKS);
 	set_pmc(r, 32, 0xf01ffffffffff);
+	set_ibr(r, 1, 1ull << 63 | 8ull << 56 | 0xffffffffffff00); /* x */
+	assert_int_equal(mark(r, 0x40f0, 0, 'I', false), ALL_MARKS);
+	assert_int_equal(mark(r, 0x4100, 0, 'I', false), ALL_MARKS & ~3u);
 	set_ibr(r, 1, 1ull << 56 | 0xffffffffffff00); /* level 0 only */
 	assert_int_equal(mark(r, 0x40f0, 0, 'I', false), ALL_MARKS & ~3u);
 }
