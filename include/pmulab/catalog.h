@@ -190,8 +190,10 @@ enum pmu_field_role {
 	PMU_FIELD_TRACE_TAKEN,	/* bit 1: taken ones; bit 0: others */
 	PMU_FIELD_TRACE_TARGET, /* bit 1: those whose target was predicted; bit 0: others */
 	PMU_FIELD_TRACE_PATH,
-	PMU_FIELD_TRACE_KIND,  /* 0: any; else enum detail_branch_kind + 1 */
-	PMU_FIELD_TRACE_INDEX, /* of the entry that is written next */
+	PMU_FIELD_TRACE_KIND,	    /* 0: any; else enum detail_branch_kind + 1 */
+	PMU_FIELD_TRACE_NO_DATA,    /* 1: nothing is captured */
+	PMU_FIELD_TRACE_NO_TARGETS, /* of IP-relative branches where all taken ones are captured */
+	PMU_FIELD_TRACE_INDEX,	    /* of the entry that is written next */
 	PMU_FIELD_TRACE_FULL,
 	PMU_FIELD_TRACE_SOURCE,
 	PMU_FIELD_TRACE_MISPREDICTED,

@@ -572,6 +572,40 @@ static void test_trace_of_branches(void **state)
 	assert_int_equal(pmd(r, 39), 1 | 1ull << 32); /* b1 of PMD48 and PMD52 */
 }
 
+/* Table 3-25: drt leaves out targets of taken IP-relative branches, if tm = 2 and brt = 0. */
+static void test_trace_without_targets(void **state)
+{
+	static const struct {
+		uint32_t control;
+		uint8_t kind;
+		bool target;
+	} rows[] = {{0x3e10, DETAIL_BRANCH_IP_RELATIVE, false},
+		    {0x3e00, DETAIL_BRANCH_IP_RELATIVE, true},
+		    {0x3e10, DETAIL_BRANCH_RETURN, true},
+		    {0x3f10, DETAIL_BRANCH_IP_RELATIVE, true},
+		    {0x7e10, DETAIL_BRANCH_IP_RELATIVE, true}};
+	struct fixture *r = *state;
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct detail_branch b = {.ip = 0x4000,
+						.target = 0x5000,
+						.kind = rows[i].kind,
+						.taken = true,
+						.path_right = true,
+						.target_right = true};
+
+		set_pmd(r, 38, 0);
+		set_pmc(r, 39, 8 | rows[i].control);
+		pmon_ia64_branch(r->pmu, &b, 100 * i);
+		set_pmc(r, 0, 1);
+		assert_int_equal(pmd(r, 48), 0x4000 | 1);
+		assert_int_equal(pmd(r, 38), rows[i].target ? 2 : 1);
+		if (rows[i].target)
+			assert_int_equal(pmd(r, 49), 0x5000 | 2);
+		set_pmc(r, 0, 0);
+	}
+}
+
 static void test_trace_wraps(void **state)
 {
 	struct fixture *r = *state;
@@ -617,6 +651,7 @@ static void test_trace_filters(void **state)
 	    {0x3700, 0, true, true, true, false},
 	    {0x3700, 0, true, false, false, false}, /* of a wrong path no target is predicted */
 	    {0x1700, 0, true, false, false, false}, /* both: nothing */
+	    {0x3f80, 0, true, true, true, false},   /* ds */
 	};
 	struct fixture *r = *state;
 
@@ -782,6 +817,7 @@ int main(void)
 	    TEST(test_captures_need_their_enables),
 	    TEST(test_fetch_misses),
 	    TEST(test_trace_of_branches),
+	    TEST(test_trace_without_targets),
 	    TEST(test_trace_wraps),
 	    TEST(test_trace_filters),
 	    TEST(test_retired_addresses),

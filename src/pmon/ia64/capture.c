@@ -30,6 +30,8 @@ void pmon_ia64_describe_captures(struct captures *c, const struct pmu_box *box)
 	c->target = pmon_ia64_place(box, PMU_FIELD_TRACE_TARGET, 0);
 	c->path = pmon_ia64_place(box, PMU_FIELD_TRACE_PATH, 0);
 	c->kind = pmon_ia64_place(box, PMU_FIELD_TRACE_KIND, 0);
+	c->no_data = pmon_ia64_place(box, PMU_FIELD_TRACE_NO_DATA, 0);
+	c->no_targets = pmon_ia64_place(box, PMU_FIELD_TRACE_NO_TARGETS, 0);
 	c->index = pmon_ia64_place(box, PMU_FIELD_TRACE_INDEX, 0);
 	c->full = pmon_ia64_place(box, PMU_FIELD_TRACE_FULL, 0);
 	c->entry_source = pmon_ia64_place(box, PMU_FIELD_TRACE_SOURCE, 0);
@@ -225,12 +227,22 @@ static bool traced(const struct pmon_ia64 *pmu, const struct detail_branch *b)
 	const struct captures *c = &pmu->captures;
 	uint64_t kind = pmon_ia64_get(pmu, &c->kind);
 
-	if (kind && kind != b->kind + 1u)
+	if (pmon_ia64_get(pmu, &c->no_data) || (kind && kind != b->kind + 1u))
 		return false;
 	if (pmon_ia64_get(pmu, &c->target) == 1 && !b->path_right)
 		return false; /* of a wrong path no target is predicted */
 	return among(pmu, &c->taken, b->taken) && among(pmu, &c->target, b->target_right) &&
 	       among(pmu, &c->path, b->path_right) && (!pmu->constrained || b->by_mark);
+}
+
+/* Whether the entry after a branch is to have its target. */
+static bool targets(const struct pmon_ia64 *pmu, const struct detail_branch *b)
+{
+	const struct captures *c = &pmu->captures;
+	bool all_taken = pmon_ia64_get(pmu, &c->taken) == 2 && !pmon_ia64_get(pmu, &c->kind);
+
+	return b->taken && !(pmon_ia64_get(pmu, &c->no_targets) && all_taken &&
+			     b->kind == DETAIL_BRANCH_IP_RELATIVE);
 }
 
 /* In the cycle after the branch that waits, in the two bundles at its target. */
@@ -255,7 +267,7 @@ void pmon_ia64_branch(struct pmon_ia64 *pmu, const struct detail_branch *b, uint
 	pmon_ia64_set(pmu, &c->flushed[n], b->flushed);
 	pmon_ia64_set(pmu, &c->second[n], b->bundle);
 	pmu->own[OWN_BRANCH]++;
-	c->waiting = b->taken;
+	c->waiting = targets(pmu, b);
 	c->waiting_since = now;
 	c->waiting_target = b->target;
 }

@@ -73,7 +73,7 @@ struct captures {
 	struct place fetch_threshold;
 	struct place ip, valid, bundle, slot; /* of data */
 	struct place other_mode;	      /* not 0: the trace's registers are another's */
-	struct place taken, target, path, kind, index, full;
+	struct place taken, target, path, kind, no_data, no_targets, index, full;
 	struct place entry_source, entry_wrong, entry_address, entry_slot;
 	struct place flushed[TRACE_ENTRIES], second[TRACE_ENTRIES];
 	bool fetch_on, data_on, trace_on;
