@@ -181,6 +181,19 @@ static void test_accumulator(void **state)
 	assert_int_equal(get(f, "bbox", 0, "B_CSR_IMT_PERF_CNT") & 0x7f, 100 - 64);
 }
 
+/* Table 5-17: a write of CTL3 clears iob_live_cnt, bits 20:11, and leaves accum_cnt. */
+static void test_live_count(void **state)
+{
+	struct fixture *f = *state;
+
+	set(f, "bbox", 0, "B_CSR_IOB_PERF_CNT", 5 << 11 | 77);
+	set(f, "bbox", 0, "B_CSR_PERF_CTL2", 1);
+	set(f, "bbox", 1, "B_CSR_PERF_CTL3", 1); /* the other home agent's */
+	assert_int_equal(get(f, "bbox", 0, "B_CSR_IOB_PERF_CNT"), 5 << 11 | 77);
+	set(f, "bbox", 0, "B_CSR_PERF_CTL3", 0);
+	assert_int_equal(get(f, "bbox", 0, "B_CSR_IOB_PERF_CNT"), 77);
+}
+
 static void live(struct fixture *f, unsigned message, unsigned number)
 {
 	pmon_uncore_event(f->uncore, &(struct detail_event){.id = SIGNAL_DIRECTORY_MEMORY_LIVE,
@@ -484,6 +497,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_select, begin, end),
 	    cmocka_unit_test_setup_teardown(test_queues, begin, end),
 	    cmocka_unit_test_setup_teardown(test_accumulator, begin, end),
+	    cmocka_unit_test_setup_teardown(test_live_count, begin, end),
 	    cmocka_unit_test_setup_teardown(test_watermark, begin, end),
 	    cmocka_unit_test_setup_teardown(test_watermark_overflow, begin, end),
 	    cmocka_unit_test_setup_teardown(test_overflow, begin, end),

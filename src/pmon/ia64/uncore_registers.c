@@ -192,6 +192,15 @@ static bool write_counter(struct pmon_uncore *u, const struct uncore_unit *at,
 	return value & gate;
 }
 
+static void clear_live_count(struct pmon_uncore *u, const struct uncore_unit *at)
+{
+	const struct pmu_box *box = uncore_box(u, at)->box;
+
+	for (size_t r = 0; r < box->register_count; r++)
+		*uncore_slot(u, at, &box->registers[r]) &=
+		    ~pmu_field_bits(&box->registers[r], PMU_FIELD_LIVE_COUNT, 0);
+}
+
 static void store(struct pmon_uncore *u, const struct uncore_unit *at,
 		  const struct pmu_register *reg, uint64_t now, uint64_t value)
 {
@@ -202,6 +211,8 @@ static void store(struct pmon_uncore *u, const struct uncore_unit *at,
 	*slot = kept(reg, old, value);
 	if (reg == u->global_control)
 		write_global(u, at, old, value);
+	else if (pmu_field_by_role(reg, PMU_FIELD_LIVE_FILTER, 0))
+		clear_live_count(u, at);
 	else if (reg->role == PMU_ROLE_CAPTURE_CTL)
 		uncore_qear_written(u, at, now);
 	else if (reg->role == PMU_ROLE_BOX_CTL || reg->role == PMU_ROLE_BOX_STATUS) {
