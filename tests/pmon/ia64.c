@@ -572,6 +572,28 @@ static void test_trace_of_branches(void **state)
 	assert_int_equal(pmd(r, 39), 1 | 1ull << 32); /* b1 of PMD48 and PMD52 */
 }
 
+/* Table 3-26: of a bundle's branches in one cycle the slot of the first taken one, or 3. */
+static void test_trace_of_a_bundle(void **state)
+{
+	struct fixture *r = *state;
+	struct detail_branch b = {
+	    .ip = 0x4000, .target = 0x4000, .path_right = true, .target_right = true};
+
+	set_pmc(r, 4, EVENT(0x11, 0));
+	set_pmc(r, 39, TRACE_ALL);
+	for (unsigned turn = 0; turn < 3; turn++)
+		for (b.slot = 0; b.slot < 3; b.slot++) {
+			b.taken = b.slot == 2 && turn < 2;
+			pmon_ia64_branch(r->pmu, &b, 100 + turn);
+		}
+	set_pmc(r, 0, 1);
+	assert_int_equal(pmd(r, 38), 3);
+	assert_int_equal(pmd(r, 48), 0x4000 | 2 << 2 | 1);
+	assert_int_equal(pmd(r, 49), 0x4000 | 2 << 2 | 1);
+	assert_int_equal(pmd(r, 50), 0x4000 | 3 << 2 | 1);
+	assert_int_equal(pmd(r, 4), 3);
+}
+
 /* Table 3-25: drt leaves out targets of taken IP-relative branches, if tm = 2 and brt = 0. */
 static void test_trace_without_targets(void **state)
 {
@@ -817,6 +839,7 @@ int main(void)
 	    TEST(test_captures_need_their_enables),
 	    TEST(test_fetch_misses),
 	    TEST(test_trace_of_branches),
+	    TEST(test_trace_of_a_bundle),
 	    TEST(test_trace_without_targets),
 	    TEST(test_trace_wraps),
 	    TEST(test_trace_filters),

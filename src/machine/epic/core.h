@@ -107,6 +107,8 @@ struct group {
 	struct access accesses[GROUP_ACCESSES];
 };
 
+#define HELD_BRANCHES 2 /* a bundle's, ahead of the slot that ends the group */
+
 #define HISTORY_LOG2 12
 #define RETURNS	     8
 #define TARGETS_LOG2 10
@@ -418,6 +420,8 @@ struct epic_core {
 	bool watched; /* somebody is told of each cycle or group */
 	uint64_t deadline;
 	struct epic_watch watch;
+	struct detail_branch held[HELD_BRANCHES]; /* of the open group, told as it ends */
+	unsigned held_count;
 	/* Cycle from which a register is ready for the usual uses << 8, and enum epic_via. */
 	uint64_t done[PHYSICAL_COUNT];
 	uint8_t usual[EPIC_VIAS];		   /* the slowest of their latencies */

@@ -324,6 +324,8 @@ void epic_group_end(struct epic_core *core, const struct epic_op *op, enum end w
 	deliver(core, latencies);
 	g->open = false;
 	epic_group_over(core);
+	if (__builtin_expect(core->held_count != 0, 0))
+		epic_tell_held(core);
 }
 
 void epic_group_over(struct epic_core *core)

@@ -118,6 +118,8 @@ enum epic_outcome epic_branch(struct epic_core *core, const struct epic_op *op,
 /** The group that the branch is in is over, if it ends one. */
 void epic_branched(struct epic_core *core, const struct epic_op *op, const struct epic_instance *in,
 		   enum epic_outcome outcome);
+/** Tells of the branches that the group which just ended held. */
+void epic_tell_held(struct epic_core *core);
 
 /**
  * Plans the group that begins with the first of so many instructions.

@@ -2,6 +2,7 @@
  */
 #include "machine/epic/group.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Where a register is. */
@@ -249,7 +250,20 @@ static void tell_branch(struct epic_core *core, const struct epic_op *op,
 	    .by_mark = core->marks & SIGNAL_MARK_CHANNEL,
 	};
 
-	core->watch.branch(core->watch.arg, &told);
+	if (!core->group.open) {
+		core->watch.branch(core->watch.arg, &told);
+		return;
+	}
+	assert(core->held_count < HELD_BRANCHES);
+	core->held[core->held_count++] = told;
+}
+
+/* All branches of a group retire in its last cycle. */
+void epic_tell_held(struct epic_core *core)
+{
+	for (unsigned i = 0; core->watch.branch && i < core->held_count; i++)
+		core->watch.branch(core->watch.arg, &core->held[i]);
+	core->held_count = 0;
 }
 
 /* After a group that ended in a branch or in the system. */

@@ -252,6 +252,12 @@ static bool stands_for_target(const struct captures *c, const struct detail_bran
 	       b->ip - 16u * b->bundle == c->waiting_target;
 }
 
+/* Branches of one bundle that retire in one cycle have one entry: that of the taken one, if any. */
+static bool joins_last(const struct captures *c, const struct detail_branch *b, uint64_t now)
+{
+	return now == c->traced_at && b->ip == c->traced_ip;
+}
+
 void pmon_ia64_branch(struct pmon_ia64 *pmu, const struct detail_branch *b, uint64_t now)
 {
 	struct captures *c = &pmu->captures;
@@ -259,14 +265,20 @@ void pmon_ia64_branch(struct pmon_ia64 *pmu, const struct detail_branch *b, uint
 
 	if (!c->trace_on || !traced(pmu, b))
 		return;
-	if (stands_for_target(c, b, now))
-		c->waiting = false;
-	end_waiting(pmu);
+	if (joins_last(c, b, now)) {
+		pmon_ia64_set(pmu, &c->index, pmon_ia64_get(pmu, &c->index) - 1);
+	} else {
+		if (stands_for_target(c, b, now))
+			c->waiting = false;
+		end_waiting(pmu);
+		pmu->own[OWN_BRANCH]++;
+	}
 	n = trace(pmu, true, !(b->path_right && b->target_right), b->taken ? b->slot : 3,
 		  b->ip - 16u * b->bundle);
 	pmon_ia64_set(pmu, &c->flushed[n], b->flushed);
 	pmon_ia64_set(pmu, &c->second[n], b->bundle);
-	pmu->own[OWN_BRANCH]++;
+	c->traced_ip = b->ip;
+	c->traced_at = now;
 	c->waiting = targets(pmu, b);
 	c->waiting_since = now;
 	c->waiting_target = b->target;

@@ -80,6 +80,7 @@ struct captures {
 	uint64_t blind_until;
 	bool waiting; /* a target is to be written */
 	uint64_t waiting_target, waiting_since;
+	uint64_t traced_ip, traced_at; /* of the last branch: its bundle, and cycle */
 };
 
 /* What the PMU itself counts. */
