@@ -217,6 +217,7 @@ enum pmu_field_role {
 	PMU_FIELD_OVERFLOW_WRAP,   /* it goes on; 0: it stops */
 	PMU_FIELD_FROZEN,	   /* reads whether counters are frozen */
 	PMU_FIELD_ACCUMULATOR,	   /* adds up what event pmu_field_counter() carries out of it */
+	PMU_FIELD_CLASS_MASK,	   /* a bit for each class that is counted */
 	PMU_FIELD_LIVE_COUNT,	   /* how many there are now */
 	PMU_FIELD_LIVE_FILTER, /* of what a live count takes; a write of its register clears that */
 	/* Of a core's prefetchers; 1: it is off. */

@@ -75,7 +75,7 @@ ROLES = (
     "trace_source", "trace_mispredicted", "trace_address", "trace_flushed", "trace_second",
     "capture_delay", "ip_cycles", "ip_cycles_high", "ip_address", "ip_low", "ip_flushed", "ip_early",
     "vector", "vector_mask", "overflow_freeze", "overflow_stop", "overflow_wrap", "frozen",
-    "accumulator", "live_count", "live_filter", "streamer_disable", "adjacent_disable", "next_line_disable", "stride_disable",
+    "accumulator", "class_mask", "live_count", "live_filter", "streamer_disable", "adjacent_disable", "next_line_disable", "stride_disable",
     "filter_after", "watermark", "watermark_or_more",
     "branch_enable", "branch_freeze", "branch_left_out", "branch_last", "branch_from", "branch_to",
     "branch_sign", "branch_mispredicted",

@@ -395,6 +395,36 @@ static void test_router(void **state)
 	assert_int_equal(get(f, "rbox", 8, "R_CSR_PERF_CNT_1"), 0);
 }
 
+/* Table 5-29: ARB_MSGSEL (15:9), and PKT_MSGSEL (5:0) with PKT_VNSEL (7:6), are masks of classes.
+ */
+static void test_classes(void **state)
+{
+	static const struct {
+		uint32_t iperf;
+		unsigned counts;
+	} cases[] = {{0x40 << 9, 10},  {0x50 << 9, 13},	  {0x14 << 9, 4},    {0x7f << 9, 14},
+		     {0x53 << 9, 13},  {3 << 9, 0},	  {2 << 6 | 32, 10}, {2 << 6 | 48, 13},
+		     {2 << 6 | 20, 4}, {2 << 6 | 63, 14}, {3 << 6 | 48, 13}, {48, 0}};
+	static const uint32_t packets[] = {QUALIFIER_PORT_PACKET_IN_HOME,
+					   QUALIFIER_PORT_PACKET_IN_SNOOP,
+					   QUALIFIER_PORT_PACKET_IN_DATA};
+	static const unsigned times[] = {10, 3, 1};
+	struct fixture *f = *state;
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		set(f, "rbox", 0, "R_CSR_Pn_IPERF0", cases[i].iperf);
+		set(f, "rbox", 0, "R_CSR_PERF_CNT_0", 0);
+		set(f, "rbox", 0, "R_CSR_PERF_CNT_CTRL_0", 1 << 22);
+		for (unsigned n = 0; n < 3; n++)
+			for (unsigned t = 0; t < times[n]; t++)
+				happens(f, (struct detail_event){
+					       .id = SIGNAL_PORT_PACKET_IN,
+					       .qualifiers =
+						   packets[n] | QUALIFIER_PORT_PACKET_IN_ADAPTIVE});
+		assert_int_equal(get(f, "rbox", 0, "R_CSR_PERF_CNT_0"), cases[i].counts);
+	}
+}
+
 /* Match 0 is ev_sel 4, mm_en bit 21: class 14, opcode 4 under mask. */
 static void test_match(void **state)
 {
@@ -506,6 +536,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_global, begin, end),
 	    cmocka_unit_test_setup_teardown(test_cycles, begin, end),
 	    cmocka_unit_test_setup_teardown(test_router, begin, end),
+	    cmocka_unit_test_setup_teardown(test_classes, begin, end),
 	    cmocka_unit_test_setup_teardown(test_match, begin, end),
 	    cmocka_unit_test_setup_teardown(test_memory, begin, end),
 	    cmocka_unit_test_setup_teardown(test_memory_stops, begin, end),

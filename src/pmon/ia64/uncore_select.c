@@ -81,6 +81,43 @@ static const struct pmu_umask *best_umask(const struct pmon_uncore *u, const str
 	return best;
 }
 
+static bool is_class_mask(const struct pmu_fixed_field *field)
+{
+	for (unsigned n = 0; n < 2; n++) {
+		const struct pmu_field *mask =
+		    pmu_field_by_role(field->reg, PMU_FIELD_CLASS_MASK, n);
+
+		if (mask && mask->lo == field->lo)
+			return true;
+	}
+	return false;
+}
+
+/* Whether a unit mask's classes are among those of a mask that takes several. */
+static bool is_part(const struct pmon_uncore *u, const struct uncore_unit *at, unsigned index,
+		    const struct pmu_event *event, const struct pmu_umask *m)
+{
+	bool part = !m->absent && !m->never && m->fixed_field_count;
+
+	for (size_t i = 0; i < m->fixed_field_count && part; i++) {
+		const struct pmu_fixed_field *field = &m->fixed_fields[i];
+		uint64_t set = uncore_field(u, at, field->reg, field->hi, field->lo);
+
+		if (for_copy(field, event, index))
+			part = (is_class_mask(field) ? set & field->value : set) == field->value;
+	}
+	return part;
+}
+
+static bool has_parts(const struct pmon_uncore *u, const struct uncore_unit *at, unsigned index,
+		      const struct pmu_event *event)
+{
+	for (size_t m = 0; m < event->umask_count; m++)
+		if (is_part(u, at, index, event, &event->umasks[m]))
+			return true;
+	return false;
+}
+
 /* What the user set instead of a unit mask's own settings is a filter. */
 static bool find_umask(const struct pmon_uncore *u, const struct uncore_unit *at, unsigned index,
 		       const struct pmu_event *event, uint8_t *umask)
@@ -89,6 +126,10 @@ static bool find_umask(const struct pmon_uncore *u, const struct uncore_unit *at
 
 	if (!found)
 		found = best_umask(u, at, index, event, true);
+	if (!found && has_parts(u, at, index, event)) {
+		*umask = UNCORE_SUM;
+		return true;
+	}
 	*umask = found ? found->value : event->umask;
 	return found ? !found->absent && !found->never : !event->umask_count;
 }
@@ -183,7 +224,7 @@ static bool term_holds(const struct pmon_uncore *u, const struct uncore_unit *at
 	}
 }
 
-bool uncore_takes(const struct pmon_uncore *u, const struct uncore_unit *at, unsigned index,
+static bool takes(const struct pmon_uncore *u, const struct uncore_unit *at, unsigned index,
 		  const struct pmu_event *event, unsigned umask, const struct detail_event *what)
 {
 	bool any = false, alternatives = false;
@@ -202,4 +243,15 @@ bool uncore_takes(const struct pmon_uncore *u, const struct uncore_unit *at, uns
 		any |= row->kind == ROW_ANY && passes;
 	}
 	return any || (!alternatives && !event->row_count);
+}
+
+bool uncore_takes(const struct pmon_uncore *u, const struct uncore_unit *at, unsigned index,
+		  const struct pmu_event *event, unsigned umask, const struct detail_event *what)
+{
+	if (umask != UNCORE_SUM)
+		return takes(u, at, index, event, umask, what);
+	for (const struct pmu_umask *m = event->umasks; m < event->umasks + event->umask_count; m++)
+		if (is_part(u, at, index, event, m) && takes(u, at, index, event, m->value, what))
+			return true;
+	return false;
 }

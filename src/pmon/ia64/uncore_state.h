@@ -15,6 +15,7 @@
 #define UNCORE_SOCKETS	    4
 #define UNCORE_CORES	    4
 #define UNCORE_MESSAGES	    32
+#define UNCORE_SUM	    0xFF /* instead of a unit mask: several, of as many classes */
 
 /* What adds up an event, and counts it for so much of it at a time. */
 struct accumulator {
