@@ -68,6 +68,8 @@ static int print_json(const struct cli *cli, const struct process_run *run,
 	json = json_pack("{s:s, s:b, s:i, s:f, s:i, s:o}", "place", "perf_event", "ran", true,
 			 "exit", result->exit, "seconds", result->seconds, "program_runs",
 			 (int)result->runs, "counts", counts);
+	if (run->delay_ms > 0)
+		json_object_set_new(json, "counted_from", json_real(run->delay_ms * 1e-3));
 	if (run->pid)
 		json_object_set_new(json, "process", json_integer(run->pid));
 	if (run->cpu_list)
@@ -232,6 +234,8 @@ static void print_head(const struct cli *cli, const struct process_run *run,
 	else
 		text_print(cli->out, "%s on this computer\n",
 			   program_stead(stead, sizeof(stead), run->pid, run->cpu_list));
+	if (run->delay_ms > 0)
+		fprintf(cli->out, "counted from %.6g ms on\n", run->delay_ms);
 	fprintf(cli->out, "%.6f s, counted through perf_event, %s\n\n",
 		result->repeated ? result->seconds_mean.mean : result->seconds, what);
 	if (result->repeated > 1)

@@ -42,6 +42,11 @@ bool stat_divides(const struct stat_run *run)
 	       stat_turns_if_needed(run);
 }
 
+double stat_counted_seconds(const struct stat_run *run)
+{
+	return run->seconds - run->counted_from;
+}
+
 uint64_t stat_sum(const struct stat_run *run, unsigned event, int socket)
 {
 	uint64_t total = 0;
@@ -168,6 +173,8 @@ static int print_json(const struct cli *cli, const struct stat_run *run, char **
 		json_object_set_new(report, "process", json_integer(run->options.pid));
 	if (run->options.cpu_list)
 		json_object_set_new(report, "cpus", json_string(run->options.cpu_list));
+	if (run->counted_from > 0)
+		json_object_set_new(report, "counted_from", json_real(run->counted_from));
 	if (run->groups)
 		json_object_set_new(report, "groups", json_integer((json_int_t)run->groups));
 	if (hints_ignored(run))
@@ -333,6 +340,8 @@ static void print_head(const struct cli *cli, const struct stat_run *run, char *
 	if (run->timed_out)
 		fprintf(cli->out, "ended after %.9g ms, as --timeout says\n",
 			run->options.timeout_ms);
+	if (run->counted_from > 0)
+		fprintf(cli->out, "counted from %.6g ms on\n", run->counted_from * 1e3);
 	if (run->groups > 1 && run->slices)
 		fprintf(cli->out,
 			"estimates: %zu groups of events counted by turns of %.9g ms; --why lists "

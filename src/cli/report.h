@@ -95,6 +95,9 @@ struct stat_run {
 	struct pmu_emul_statistics statistics;
 	struct pmu_program *program; /* that ran on the machine, and what it executed; or NULL */
 	double seconds;
+	/* With -D, when counting began: */
+	double counted_from; /* seconds from the program's begin; 0: with it */
+	struct pmu_emul_statistics before_counting;
 	int exit;
 	bool ran; /* the program, to its end; false: there are no counts of it */
 	bool timed_out;
@@ -115,6 +118,8 @@ bool stat_divides(const struct stat_run *run);
 uint64_t stat_sum(const struct stat_run *run, unsigned event, int socket);
 /** The same as it is shown: of clocks the mean of the instances. */
 uint64_t stat_total(const struct stat_run *run, unsigned event, int socket);
+/** How long it was counted; NAN: not known. */
+double stat_counted_seconds(const struct stat_run *run);
 /** Instances that an event is counted in, over all sockets. */
 size_t stat_instances(const struct stat_run *run, unsigned event);
 

@@ -135,6 +135,8 @@ static int print_counts(const struct cli *cli, const struct stat_run *run)
 			table_cell(table, "%s", "");
 		table_cell(table, "%s", metric->unit);
 	}
+	if (run->counted_from > 0)
+		csv_fact(run, table, "counted_from", "%.9f", run->counted_from, "s");
 	if (run->ran) {
 		csv_fact(run, table, "exit", "%.0f", run->exit, "");
 		if (isfinite(run->seconds))

@@ -207,6 +207,8 @@ static void stat_release(struct stat_run *run)
 	run->emul = NULL;
 	run->counts = run->group_counts = NULL;
 	run->count_count = run->groups = 0;
+	run->counted_from = 0;
+	run->before_counting = (struct pmu_emul_statistics){0};
 	run->started = run->ran = false;
 }
 

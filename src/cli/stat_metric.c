@@ -136,7 +136,7 @@ static struct pmu_terms terms_of(const struct stat_run *run, size_t instances)
 {
 	struct pmu_terms terms = {
 	    .size = sizeof(terms),
-	    .seconds = run->seconds,
+	    .seconds = stat_counted_seconds(run),
 	    .tsc_mhz = NAN,
 	    .instances = (double)instances,
 	    .core_cycles = NAN,
@@ -150,8 +150,9 @@ static struct pmu_terms terms_of(const struct stat_run *run, size_t instances)
 	if (!run->machine || run->options.cpu_list)
 		return terms;
 	terms.tsc_mhz = terms.clock_mhz[PMU_CLOCK_CORE];
-	terms.core_cycles = (double)run->statistics.cycles;
-	terms.instructions = (double)run->statistics.instructions;
+	terms.core_cycles = (double)(run->statistics.cycles - run->before_counting.cycles);
+	terms.instructions =
+	    (double)(run->statistics.instructions - run->before_counting.instructions);
 	return terms;
 }
 
@@ -185,11 +186,13 @@ double stat_metric_value(const struct stat_run *run, const struct stat_metric *m
 const char *stat_metric_show(const struct stat_run *run, const struct stat_metric *metric,
 			     double *value)
 {
+	const double seconds = stat_counted_seconds(run);
+
 	/* What is a rate by its unit, or how long something takes. */
-	if (run->options.raw || !pmu_formula_metric(metric->formula) || !(run->seconds > 0))
+	if (run->options.raw || !pmu_formula_metric(metric->formula) || !(seconds > 0))
 		return metric->unit;
 	if (!strcmp(metric->unit, "bytes") || !strcmp(metric->unit, "MB")) {
-		*value *= (*metric->unit == 'M' ? 1e-3 : 1e-9) / run->seconds;
+		*value *= (*metric->unit == 'M' ? 1e-3 : 1e-9) / seconds;
 		return "GB/s";
 	}
 	if (!strcmp(metric->unit, "uncore cycles") && run->machine) {

@@ -99,7 +99,7 @@ static int measure_group(const struct cli *cli, struct stat_run *run, struct pmu
 int stat_separate_measure(const struct cli *cli, struct stat_run *run, char **argv)
 {
 	struct pmu_session *plan = run->session;
-	double seconds = 0;
+	double seconds = 0, counted_from = 0;
 	size_t kept = 0;
 	int exit = 0, code = 0;
 
@@ -107,11 +107,13 @@ int stat_separate_measure(const struct cli *cli, struct stat_run *run, char **ar
 		code = measure_group(cli, run, plan, group, &kept, argv);
 		exit = exit ? exit : run->exit;
 		seconds += run->seconds;
+		counted_from += run->counted_from;
 	}
 	if (code)
 		return code;
 	run->exit = exit;
 	run->seconds = seconds / (double)run->groups;
+	run->counted_from = counted_from / (double)run->groups;
 	run->counts = run->group_counts;
 	run->count_count = kept;
 	return 0;

@@ -118,11 +118,14 @@ static void tell_progress(struct stat_watch *watch)
 /* The delay is over: what was assigned before is programmed. */
 static void start_late(struct stat_watch *watch)
 {
-	int error = pmu_session_start(watch->run->session, watch->beside.ctx);
+	struct stat_run *run = watch->run;
+	int error = pmu_session_start(run->session, watch->beside.ctx);
 
-	watch->run->started = !error;
-	if (watch->run->options.multiplex_ms > 0)
-		watch->last = now(watch);
+	run->started = !error;
+	run->counted_from = watch->last = now(watch);
+	run->before_counting.size = sizeof(run->before_counting);
+	if (run->emul)
+		pmu_emul_statistics(run->emul, &run->before_counting);
 	beside_failed(&watch->beside, error);
 }
 

@@ -130,6 +130,19 @@ class Discovery(Trees):
 
 
 class Measuring(Trees):
+    def test_counted_late(self):
+        Tree(self.root)
+        # The sanitizer takes the stack of the signal that restores registers for its own.
+        sanitizer = f"{os.environ.get('ASAN_OPTIONS', '')}:use_sigaltstack=0"
+        program = self.program("import time; time.sleep(2); tree.clear_status()")
+        result = self.stat("imc1.CAS_COUNT.RD", *program, options=["-D", "100", "-m", "S=SECONDS"],
+                           env={**os.environ, "ASAN_OPTIONS": sanitizer})
+        self.assertEqual(result.returncode, 0, result.stderr)
+        report = json.loads(result.stderr)
+        self.assertGreaterEqual(report["counted_from"], 0.1)
+        self.assertAlmostEqual(report["metrics"][0]["value"],
+                               report["seconds"] - report["counted_from"], places=12)
+
     def test_counts_of_a_program(self):
         """The program finds its counters programmed, and what it leaves in them is reported."""
         tree = Tree(self.root)

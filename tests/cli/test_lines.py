@@ -156,6 +156,8 @@ LINES = [
     (["stat", *M, "-r", "0", *TRUE], 2, [], ["-r takes a number of runs"]),
     (["stat", *M, "-r", "-1", *TRUE], 2, [], ["-r takes a number of runs"]),
     (["stat", *M, "-D", "1000", "-e", "imc.CAS_COUNT.RD", *TRUE], 1, [], ["ended before the delay"]),
+    (["stat", *M, "-D", "0.001", "-e", "imc.CAS_COUNT.RD", "--", "ls", "/usr/bin"], 0,
+     ["bash"], ["counted from 0.", " ms on\n"]),
     (["stat", *M, "-D", "x", *TRUE], 2, [], ["-D takes milliseconds"]),
     (["stat", *M, "--timeout", "2", "-e", "imc.CAS_COUNT.RD", "--", "sh", "-c", "while :; do :; done"],
      143, [], ["ended after 2 ms", "imc.CAS_COUNT.RD"]),
@@ -208,6 +210,7 @@ LINES = [
      0, [], ["core0", "core1"]),
     (["stat", "-I", "1", "-e", "PAGE-FAULTS", *TRUE], 0, [], ["PAGE-FAULTS\n", "exit code 0"]),
     (["stat", "-r", "2", "-e", "PAGE-FAULTS", *TRUE], 0, [], ["means of 2 runs"]),
+    (["stat", "-D", "10", "-e", "PAGE-FAULTS", "--", "sleep", "1"], 0, [], ["counted from 10 ms on\n"]),
     (["stat", "-D", "60000", "-e", "PAGE-FAULTS", *TRUE], 1, [], ["ended before the delay"]),
     (["stat", "--dry-run", "--pmu", "xeon-e5v4", "-e", "imc.CAS_COUNT.RD"], 0,
      ["ACCESS", "MC_CHy_PCI_PMON_CTL0"], []),
@@ -415,6 +418,18 @@ class Reports(unittest.TestCase):
         self.assertAlmostEqual(sum(line["interval"] for line in lines), times[-1], places=9)
         self.assertEqual(sum(line["counts"][0]["count"] for line in lines),
                          sum(count["count"] for count in report["counts"]))
+
+    def test_counted_late(self):
+        """Of a program that is counted from some time on, metrics are of the time since."""
+        report = stat(SMALL, [], "ls", "-l", "/usr/bin", options=["-D", "0.01"],
+                      metrics=["MEM_BW_READS", "S=SECONDS", "N=INST_RETIRED.ALL"])
+        schema.check(report, self.SCHEMA)
+        self.assertGreaterEqual(report["counted_from"], 0.01e-3)
+        seconds = report["seconds"] - report["counted_from"]
+        reads, length, instructions = report["metrics"]
+        self.assertAlmostEqual(length["value"], seconds, places=12)
+        self.assertAlmostEqual(reads["shown_value"], 1e-9 * reads["value"] / seconds, places=9)
+        self.assertLess(instructions["value"], report["instructions"])
 
     def test_every_metric_at_once(self):
         """113 of 334291-001; those whose events the machine produces have a value."""
