@@ -65,6 +65,11 @@ static uint64_t total(const struct samples *s, unsigned event)
 	return sum;
 }
 
+static double mean_latency(const struct samples_group *group)
+{
+	return (double)group->latency / (double)group->latencies;
+}
+
 /* function+0x10, of a stripped file only its address. */
 static void place_text(char *text, size_t size, uint64_t address, const struct symbol *symbol)
 {
@@ -144,8 +149,7 @@ static void group_row(const struct samples *s, struct table *table, const struct
 	else
 		table_number(table, s->by == SAMPLES_BY_BRANCH ? g->mispredicted : g->period);
 	if (g->latencies)
-		table_cell(table, "%s%.1f", g->least ? ">= " : "",
-			   (double)g->latency / (double)g->latencies);
+		table_cell(table, "%s%.1f", g->least ? ">= " : "", mean_latency(g));
 	else
 		table_cell(table, "%s", "");
 	name_text(s, g, text, sizeof(text));
@@ -203,8 +207,13 @@ static void csv_row(const struct samples *s, struct table *table, const struct s
 
 	table_cell(table, "%s", pmu_samples_event(s->file, g->event));
 	csv_number(table, g->samples, true);
-	csv_number(table, g->period, s->by != SAMPLES_BY_BRANCH);
-	csv_number(table, g->latency, g->latencies);
+	csv_number(table, g->period, s->by != SAMPLES_BY_BRANCH && s->by != SAMPLES_BY_RETIRED);
+	csv_number(table, g->period, s->by == SAMPLES_BY_RETIRED);
+	if (g->latencies)
+		table_cell(table, "%.17g", mean_latency(g));
+	else
+		table_cell(table, "%s", "");
+	csv_number(table, g->latencies, g->latencies);
 	csv_number(table, g->least, g->latencies || s->by == SAMPLES_BY_RETIRED);
 	csv_number(table, g->mispredicted, s->by == SAMPLES_BY_BRANCH);
 	if (s->by == SAMPLES_BY_LATENCY || s->by == SAMPLES_BY_THREAD)
@@ -225,10 +234,10 @@ static void csv_row(const struct samples *s, struct table *table, const struct s
 
 static int print_csv(const struct samples *s)
 {
-	static const char *const names[] = {"event",	 "samples",	 "count", "latency",
-					    "saturated", "mispredicted", "key",	  "to",
-					    "function",	 "file",	 "line"};
-	struct table *table = table_new("lllllllllll");
+	static const char *const names[] = {
+	    "event",	    "samples", "count", "cycles",   "latency", "latencies", "saturated",
+	    "mispredicted", "key",     "to",	"function", "file",    "line"};
+	struct table *table = table_new("lllllllllllll");
 
 	if (!table)
 		return cli_error(s->cli, EXIT_FAILED, "out of memory");
@@ -249,14 +258,17 @@ static json_t *group_json(const struct samples *s, const struct samples_group *g
 		json_object_set_new(row, "to", g->to ? cli_json_number(g->to) : json_null());
 		json_object_set_new(row, "mispredicted", cli_json_number(g->mispredicted));
 	} else {
-		json_object_set_new(row, "count", cli_json_number(g->period));
+		json_object_set_new(row, s->by == SAMPLES_BY_RETIRED ? "cycles" : "count",
+				    cli_json_number(g->period));
 	}
 	if (s->by == SAMPLES_BY_THREAD)
 		json_object_set_new(row, "core", cli_json_number(g->to));
 	if (g->latencies || s->by == SAMPLES_BY_RETIRED)
 		json_object_set_new(row, "saturated", cli_json_number(g->least));
-	if (g->latencies)
-		json_object_set_new(row, "latency", cli_json_number(g->latency));
+	if (g->latencies) {
+		json_object_set_new(row, "latency", json_real(mean_latency(g)));
+		json_object_set_new(row, "latencies", cli_json_number(g->latencies));
+	}
 	if (!has_symbols(s))
 		return row;
 	json_object_set_new(row, "function",

@@ -142,6 +142,12 @@ class Samples(Assembled):
         self.record(self.walk, "-e", "DATA_EAR_EVENTS", "-c", "1")
         rows = self.report("latency")["DATA_EAR_EVENTS"]["rows"]
         self.assertEqual([(r["key"], r["samples"]) for r in rows], [(256, TURNS)])
+        run = subprocess.run([PMULAB, "report", "-i", "samples", "--by", "latency", "--format", "csv"],
+                             check=True, capture_output=True, text=True, cwd=self.path)
+        for row in rows + list(csv.DictReader(run.stdout.splitlines())):
+            self.assertEqual((int(row["latencies"]), int(row["saturated"])), (TURNS, 0))
+            # What test_perf_reads_it says of each.
+            self.assertTrue(259 <= float(row["latency"]) <= 280 + 190, row)
         self.assertIn(" 0 samples", self.record(self.walk, "-e", "DATA_EAR_EVENTS:DEAR=0x1000",
                                                 "-c", "1"))  # of 1024 cycles or more
         [event] = self.report("latency").values()
@@ -196,7 +202,7 @@ class Samples(Assembled):
         self.assertAlmostEqual(rows[walk]["samples"], TURNS, delta=32)
         self.assertAlmostEqual(rows[walk + 16]["samples"], TURNS, delta=32)
         self.assertEqual(rows[walk + 16]["saturated"], rows[walk + 16]["samples"])
-        self.assertEqual(rows[walk + 16]["count"], 63 * rows[walk + 16]["samples"])
+        self.assertEqual(rows[walk + 16]["cycles"], 63 * rows[walk + 16]["samples"])
 
     def test_requests_of_the_core(self):
         """Each line is asked for once, and the QEAR of the core's CPE has the request."""
