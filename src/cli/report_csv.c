@@ -125,6 +125,7 @@ static int print_counts(const struct cli *cli, const struct stat_run *run)
 	for (size_t i = 0; i < run->metric_count; i++) {
 		const struct stat_metric *metric = &run->metrics[i];
 		double value = stat_metric_value(run, metric);
+		const char *unit = stat_metric_show(run, metric, &value);
 
 		table_cell(table, "%s", metric->name);
 		for (int column = 1; column < 5; column++)
@@ -133,7 +134,7 @@ static int print_counts(const struct cli *cli, const struct stat_run *run)
 			table_cell(table, "%.17g", value);
 		else
 			table_cell(table, "%s", "");
-		table_cell(table, "%s", metric->unit);
+		table_cell(table, "%s", unit);
 	}
 	if (run->counted_from > 0)
 		csv_fact(run, table, "counted_from", "%.9f", run->counted_from, "s");
