@@ -95,11 +95,12 @@ static json_t *metric_json(const struct stat_run *run, const struct stat_metric 
 	char why[STAT_WHY_MAX];
 
 	stat_metric_why(run, metric, why);
-	return json_pack("{s:s, s:o, s:s, s:o, s:s, s:o}", "name", metric->name, "value",
-			 isfinite(value) ? json_real(value) : json_null(), "unit", metric->unit,
-			 "shown_value", isfinite(shown) ? json_real(shown) : json_null(),
-			 "shown_unit", unit, "unknown_because",
-			 *why ? json_string(why) : json_null());
+	return json_pack("{s:s, s:o, s:o, s:s, s:o, s:s, s:o}", "name", metric->name, "box",
+			 metric->box ? json_string(pmu_box_name(metric->box)) : json_null(),
+			 "value", isfinite(value) ? json_real(value) : json_null(), "unit",
+			 metric->unit, "shown_value",
+			 isfinite(shown) ? json_real(shown) : json_null(), "shown_unit", unit,
+			 "unknown_because", *why ? json_string(why) : json_null());
 }
 
 static json_t *known(bool known, json_t *value)

@@ -20,6 +20,7 @@ struct stat_metric {
 	struct pmu_formula *formula;
 	unsigned *events; /* of the session, in the order of the formula's selections */
 	char *name, *unit;
+	const struct pmu_box *box; /* NULL: it is the user's equation */
 };
 
 /* What counts are attributed to. */

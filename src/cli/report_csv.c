@@ -34,6 +34,11 @@ static void csv_natives(const struct stat_run *run, struct table *table)
 	}
 }
 
+static const char *box_of(const struct stat_metric *metric)
+{
+	return metric->box ? pmu_box_name(metric->box) : "";
+}
+
 /* Means are of values as they are shown. */
 static const char *unit_of(const struct stat_run *run, const struct stat_metric *metric)
 {
@@ -81,7 +86,7 @@ static int print_means(const struct cli *cli, const struct stat_run *run)
 
 		table_cell(table, "%s", time ? "seconds" : run->metrics[i].name);
 		table_cell(table, "%s", pmu_pmu_name(run->pmu));
-		table_cell(table, "%s", "");
+		table_cell(table, "%s", time ? "" : box_of(&run->metrics[i]));
 		mean_cells(run, table, time ? &run->seconds_mean : &run->metric_means[i]);
 		table_cell(table, "%s", time ? "s" : unit_of(run, &run->metrics[i]));
 	}
@@ -128,8 +133,10 @@ static int print_counts(const struct cli *cli, const struct stat_run *run)
 		const char *unit = stat_metric_show(run, metric, &value);
 
 		table_cell(table, "%s", metric->name);
-		for (int column = 1; column < 5; column++)
-			table_cell(table, "%s", column == 1 ? pmu_pmu_name(run->pmu) : "");
+		table_cell(table, "%s", pmu_pmu_name(run->pmu));
+		table_cell(table, "%s", box_of(metric));
+		table_cell(table, "%s", "");
+		table_cell(table, "%s", "");
 		if (isfinite(value))
 			table_cell(table, "%.17g", value);
 		else

@@ -31,18 +31,38 @@ static int read_equation(const struct cli *cli, const struct stat_run *run,
 	return pmu_formula_parse(&metric->formula, cli->ctx, run->pmu, equation);
 }
 
+static const struct pmu_box *box_of(const struct pmu_pmu *pmu, const struct pmu_metric *metric)
+{
+	for (size_t i = 0; i < pmu_pmu_boxes(pmu); i++)
+		if (pmu_find_metric(pmu_pmu_box(pmu, i), pmu_metric_name(metric)) == metric)
+			return pmu_pmu_box(pmu, i);
+	return NULL;
+}
+
+static bool has_namesake(const struct pmu_pmu *pmu, const struct pmu_metric *metric)
+{
+	size_t boxes = 0;
+
+	for (size_t i = 0; i < pmu_pmu_boxes(pmu); i++)
+		boxes += pmu_find_metric(pmu_pmu_box(pmu, i), pmu_metric_name(metric)) != NULL;
+	return boxes > 1;
+}
+
 static int read_name(const struct cli *cli, const struct stat_run *run, struct stat_metric *metric,
 		     const char *name)
 {
 	unsigned sockets = run->options.raw ? 1 : pmu_bus_sockets(run->bus);
 	int error = pmu_formula_new_for(&metric->formula, cli->ctx, run->pmu, name, sockets);
+	const struct pmu_metric *found;
 	const char *dot = strchr(name, '.');
 
 	if (error)
 		return error;
+	found = pmu_formula_metric(metric->formula);
+	metric->box = box_of(run->pmu, found);
 	/* As the user wrote it: a number may stand for a variable of the catalog's name. */
-	metric->name = strdup(dot ? dot + 1 : name);
-	metric->unit = strdup(pmu_metric_unit(pmu_formula_metric(metric->formula)));
+	metric->name = strdup(dot && !has_namesake(run->pmu, found) ? dot + 1 : name);
+	metric->unit = strdup(pmu_metric_unit(found));
 	return metric->name && metric->unit ? 0 : PMU_E_NOMEM;
 }
 

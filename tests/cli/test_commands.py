@@ -383,7 +383,7 @@ class Programs(Guests):
                                        "instructions", "cycles", "counts", "metrics", "not_emulated"})
         self.assertEqual(set(report["counts"][0]),
                          {"event", "pmu", "box", "socket", "instance", "count", "model"})
-        self.assertEqual(set(report["metrics"][0]), {"name", "value", "unit", "shown_value",
+        self.assertEqual(set(report["metrics"][0]), {"name", "box", "value", "unit", "shown_value",
                                                      "shown_unit", "unknown_because"})
         self.assertEqual(report["metrics"][0]["value"], 64 * total(report, "imc.CAS_COUNT"))
 

@@ -154,6 +154,11 @@ LINES = [
      ["event,pmu,box,mean,deviation,unit", "imc.CAS_COUNT.RD,xeon-e5v4,imc,", "GB/s", "seconds,", "exit,"], []),
     (["stat", *M, "-x,", "-o", "-", "-m", "MEM_BW_READS", *TRUE], 0,
      ["MEM_BW_READS,xeon-e5v4,", ",GB/s\n"], []),
+    (["stat", *M, "-x,", "-o", "-", "-m", "*.PCT_RD_REQUESTS,X=SECONDS", *TRUE], 0,
+     ["\nha.PCT_RD_REQUESTS,xeon-e5v4,ha,", "\nimc.PCT_RD_REQUESTS,xeon-e5v4,imc,",
+      "\nX,xeon-e5v4,,"], []),
+    (["stat", *M, "-r", "2", "-x,", "-o", "-", "-m", "MEM_BW_READS", *TRUE], 0,
+     ["\nMEM_BW_READS,xeon-e5v4,imc,"], []),
     (["stat", *M, "--raw", "-x,", "-o", "-", "-m", "MEM_BW_READS", *TRUE], 0,
      ["MEM_BW_READS,xeon-e5v4,", ",bytes\n"], []),
     (["stat", *M, "-r", "2", "-A", *TRUE], 2, [], ["-r excludes -A"]),
@@ -441,8 +446,11 @@ class Reports(unittest.TestCase):
         self.assertEqual(len(listed), 113)
         report = stat(SMALL, [], "true", metrics=["*"])
         # Two metrics for each of 8 ranks; four for each of 8 nodes.
-        names = {re.sub("(RANK|NODE)[0-7]", r"\1x", m["name"]) for m in report["metrics"]}
-        self.assertEqual(names, {m["name"] for m in listed})
+        names = [m["name"] for m in report["metrics"]]
+        self.assertEqual(len(names), len(set(names)))
+        plain = {(m["box"], re.sub("(RANK|NODE)[0-7]", r"\1x", m["name"].split(".")[-1]))
+                 for m in report["metrics"]}
+        self.assertEqual(plain, {(m["box"], m["name"]) for m in listed})
         self.assertEqual(len(report["metrics"]), 113 + 2 * 7 + 4 * 7)
         for metric in report["metrics"]:
             self.assertEqual(metric["value"] is None, metric["unknown_because"] is not None)
