@@ -142,17 +142,12 @@ static int find_method(struct analyze *a)
 
 static int report(struct cli *cli, struct analyze *a, char **argv)
 {
-	int code;
+	int code = cli_open_output(cli, a->output);
 
-	if (a->output)
-		cli->out = strcmp(a->output, "-") != 0 ? fopen(a->output, "we") : stdout;
-	if (!cli->out)
-		return cli_error(cli, EXIT_FAILED, "cannot write %s: %s", a->output,
-				 strerror(errno));
+	if (code)
+		return code;
 	code = analyze_report(a, argv);
-	if (cli->out != stdout && cli->out != stderr && fclose(cli->out) && !code)
-		code =
-		    cli_error(cli, EXIT_FAILED, "cannot write %s: %s", a->output, strerror(errno));
+	code = cli_close_output(cli, code ? code : cli_end_report(cli));
 	return code ? code : a->exit;
 }
 

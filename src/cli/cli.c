@@ -301,6 +301,39 @@ const char *cli_counters(uint32_t counters, char *text)
 	return text;
 }
 
+static int cannot_write(const struct cli *cli, int error)
+{
+	return cli_error(cli, EXIT_FAILED, "cannot write %s%s%s",
+			 cli->output ? cli->output : "the report", error ? ": " : "",
+			 error ? strerror(error) : "");
+}
+
+int cli_open_output(struct cli *cli, const char *path)
+{
+	FILE *file;
+
+	if (!path)
+		return 0;
+	if (!*path)
+		return cli_error(cli, EXIT_USAGE, "-o takes the name of a file, not \"\"");
+	file = strcmp(path, "-") ? fopen(path, "we") : stdout;
+	if (!file)
+		return cli_error(cli, EXIT_FAILED, "cannot write %s: %s", path, strerror(errno));
+	cli->out = file;
+	cli->output = file != stdout ? path : NULL;
+	return 0;
+}
+
+int cli_close_output(struct cli *cli, int code)
+{
+	FILE *file = cli->output ? cli->out : NULL;
+
+	if (!file)
+		return code;
+	cli->out = stderr;
+	return fclose(file) && !code ? cannot_write(cli, errno) : code;
+}
+
 /* What did not fit the buffer may have failed long before, for a reason that is gone by now. */
 int cli_end_report(const struct cli *cli)
 {
@@ -309,6 +342,5 @@ int cli_end_report(const struct cli *cli)
 	errno = 0;
 	if (!fflush(cli->out) && !failed)
 		return 0;
-	return cli_error(cli, EXIT_FAILED, "cannot write the report%s%s", errno ? ": " : "",
-			 errno ? strerror(errno) : "");
+	return cannot_write(cli, errno);
 }

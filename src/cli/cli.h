@@ -34,6 +34,7 @@ struct cli {
 	const char *command;
 	enum cli_format format;
 	FILE *out;
+	const char *output;	     /* the file's name, if it is one; or NULL */
 	char separator;		     /* of CSV; 0: a comma */
 	struct pmu_machine *machine; /* of the user's own, read by cli_find_machine(); or NULL */
 };
@@ -111,6 +112,15 @@ const char *cli_access_name(int access);
 const char *cli_model_name(int model);
 /** "0-3" or "0,2" from a counter set, in @text of at least 40 bytes. */
 const char *cli_counters(uint32_t counters, char *text);
+
+/**
+ * Sends the report to a file, or to standard output by "-". @param path  NULL: it stays where it
+ * is.
+ * @return 0 or the exit code, said
+ */
+int cli_open_output(struct cli *cli, const char *path);
+/** Closes that file. @return @code, or if that is 0 whether all was written, said */
+int cli_close_output(struct cli *cli, int code);
 
 /** Writes out what of the report is still in a buffer. @return exit code: whether all of it was
  * written

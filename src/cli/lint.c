@@ -1,8 +1,6 @@
 #include "cli/lint.h"
 
-#include <errno.h>
 #include <getopt.h>
-#include <string.h>
 
 #include "cli/program.h"
 
@@ -25,7 +23,7 @@ static void usage(FILE *file)
 		"  -M, --machine MACHINE    a name from pmulab machines, or a file (FILE.json)\n"
 		"  --name NAME              programs join by pmulab emulate --attach NAME\n"
 		"  --format table|json|csv  print the report in this format\n"
-		"  -o, --output FILE        write the report to FILE\n"
+		"  -o, --output FILE        write the report to FILE; -: to standard output\n"
 		"\n"
 		"Exit code: 0 no rule was broken; 3 some were; 1 none was, and the tool failed;\n"
 		"2 wrong use; 126 or 127 the tool could not be run.\n",
@@ -36,16 +34,6 @@ struct arguments {
 	const struct pmu_machine *machine;
 	const char *name, *output;
 };
-
-/* Before the tool runs: what it does may not be done a second time. */
-static int open_output(struct cli *cli, const char *path)
-{
-	if (!path)
-		return 0;
-	cli->out = fopen(path, "we");
-	return cli->out ? 0
-			: cli_error(cli, EXIT_FAILED, "cannot write %s: %s", path, strerror(errno));
-}
 
 /* One run of a tool. */
 struct linting {
@@ -62,9 +50,7 @@ static int report(void *arg, int tool_exit)
 	struct cli *cli = linting->cli;
 	int code = lint_report(cli, &linting->found, linting->argv, tool_exit);
 
-	if (linting->arguments->output && fclose(cli->out))
-		code = cli_error(cli, EXIT_FAILED, "cannot write %s: %s",
-				 linting->arguments->output, strerror(errno));
+	code = cli_close_output(cli, code ? code : cli_end_report(cli));
 	if (code)
 		return code;
 	if (linting->found.count)
@@ -153,7 +139,8 @@ int cli_lint(struct cli *cli, int argc, char **argv)
 		return code;
 	lint_init(&linting.found, arguments.machine);
 	linting.argv = argv + optind;
-	code = open_output(cli, arguments.output);
+	/* Before the tool runs: what it does may not be done a second time. */
+	code = cli_open_output(cli, arguments.output);
 	if (!code)
 		code = lint(&linting, tool);
 	lint_fini(&linting.found);

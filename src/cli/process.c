@@ -1,6 +1,5 @@
 #include "cli/process.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -160,16 +159,6 @@ static int measure_all(const struct cli *cli, const struct process_run *run, cha
 	return code;
 }
 
-static int open_output(struct cli *cli, const struct process_run *run)
-{
-	if (!run->output)
-		return 0;
-	cli->out = strcmp(run->output, "-") ? fopen(run->output, "we") : stdout;
-	return cli->out ? 0
-			: cli_error(cli, EXIT_FAILED, "cannot write %s: %s", run->output,
-				    strerror(errno));
-}
-
 /* Whether all names are known, before anything runs. */
 static int check_events(const struct cli *cli, const struct process_run *run)
 {
@@ -197,13 +186,12 @@ int process_stat(struct cli *cli, struct process_run *run, char **argv)
 	}
 	code = check_events(cli, run);
 	if (!code)
-		code = open_output(cli, run);
+		code = cli_open_output(cli, run->output);
 	if (!code)
 		code = measure_all(cli, run, argv, &result);
 	if (!code)
 		code = process_report(cli, run, &result, argv);
-	if (run->output && cli->out && cli->out != stdout && cli->out != stderr)
-		fclose(cli->out);
+	code = cli_close_output(cli, code);
 	forget_runs(&result);
 	return code ? code : result.exit;
 }

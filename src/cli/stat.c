@@ -154,14 +154,7 @@ static int open_output(struct cli *cli, struct stat_run *run)
 	if (!run->output || run->output_open)
 		return 0;
 	run->output_open = true;
-	if (!strcmp(run->output, "-")) {
-		cli->out = stdout;
-		return 0;
-	}
-	cli->out = fopen(run->output, "we");
-	return cli->out ? 0
-			: cli_error(cli, EXIT_FAILED, "cannot write %s: %s", run->output,
-				    strerror(errno));
+	return cli_open_output(cli, run->output);
 }
 
 static int measure_emulated(struct cli *cli, struct stat_run *run, char **argv)
@@ -252,10 +245,7 @@ static int stat(struct cli *cli, struct stat_run *run, const struct stat_wanted 
 		said = stat_print_assignment(cli, run);
 	if (!code && !said && run->slices && cli->format == CLI_TABLE)
 		said = stat_multiplex_print(cli, run);
-	if (run->output && cli->out && cli->out != stdout && cli->out != stderr &&
-	    fclose(cli->out) && !said)
-		said = cli_error(cli, EXIT_FAILED, "cannot write %s: %s", run->output,
-				 strerror(errno));
+	said = cli_close_output(cli, said);
 	code = code ? code : said;
 	return code ? code : run->exit;
 }

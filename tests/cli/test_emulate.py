@@ -683,6 +683,14 @@ class Lint(unittest.TestCase):
         self.assertEqual((result.returncode, result.stdout), (1, ""))
         self.assertIn("/nonexistent/report", result.stderr)
 
+    def test_output_that_is_full(self):
+        result = pmulab("lint", "-M", SMALL, "-o", "/dev/full", "--", "true")
+        self.assertEqual((result.returncode, result.stderr),
+                         (1, "pmulab lint: cannot write /dev/full: No space left on device\n"))
+        with open("/dev/full", "w", encoding="ascii") as full:
+            result = pmulab("lint", "-M", SMALL, "--", "true", capture_output=False, stderr=full)
+        self.assertEqual(result.returncode, 1)
+
     def test_table(self):
         result = pmulab("lint", "-M", SMALL, "--", "setpci", "-s", "ff:14.0", "f4.l=0")
         self.assertEqual(result.returncode, 3)

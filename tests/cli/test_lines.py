@@ -339,6 +339,14 @@ class Lines(unittest.TestCase):
                     self.assertEqual(os.listdir(folder), [])
 
 
+class Full(unittest.TestCase):
+    def test_file(self):
+        for arguments in (["-e", "imc.CAS_COUNT.RD", *M], ["-e", "PAGE-FAULTS"]):
+            run = pmulab("stat", *arguments, "-o", "/dev/full", *TRUE)
+            self.assertEqual(run.returncode, 1)
+            self.assertEqual(run.stderr, "pmulab stat: cannot write /dev/full: No space left on device\n")
+
+
 class Locales(unittest.TestCase):
     def test_ascii(self):
         """UTF-8 stands only where the locale has it; JSON is UTF-8 everywhere."""

@@ -177,6 +177,15 @@ class Analyze(Assembled):
                                  stdin=file, capture_output=True, text=True)
         self.assertEqual(run.stdout, "other words\n")
 
+    def test_output_that_is_full(self):
+        program = self.build("full", HEAD + FULL + TAIL)
+        with open("/dev/full", "w", encoding="ascii") as full:
+            run = subprocess.run([PMULAB, "analyze", "-M", MACHINE, "--", program], check=False,
+                                 stderr=full)
+        self.assertEqual(run.returncode, 1)
+        self.refused("cannot write /dev/full: No space left", "-M", MACHINE, "-o", "/dev/full", "--",
+                     program, status=1)
+
     def test_refusals(self):
         program = self.build("full", HEAD + FULL + TAIL)
         self.refused("no method of analysis", "-M", "xeon-e5-2680-2s", "--", "true")
