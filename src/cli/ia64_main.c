@@ -29,7 +29,7 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && strcmp(argv[1], "--help") == 0) {
 		usage(stdout);
-		return 0;
+		return fflush(stdout) ? EXIT_FAILURE : 0;
 	}
 	for (; i + 1 < argc && argv[i][0] == '-'; i += 2) {
 		if (strcmp(argv[i], "--count") == 0)

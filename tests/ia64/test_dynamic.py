@@ -56,6 +56,18 @@ class Dynamic(unittest.TestCase):
                 self.assertEqual((run.stdout, run.returncode), ("from the root\nmain\n", 5),
                                  run.stderr)
 
+    def test_counts(self):
+        counts = self.folder / "counts"
+        run = self.run_program(RUN, "--count", counts, root=self.root)
+        self.assertEqual(run.returncode, 5, run.stderr)
+        self.assertTrue(counts.read_text(encoding="ascii"))
+        run = self.run_program(RUN, "--count", "/dev/full", root=self.root)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("pmulab-ia64: cannot write /dev/full", run.stderr)
+        with open("/dev/full", "w", encoding="ascii") as full:
+            run = subprocess.run([RUN, "--help"], check=False, stdout=full)
+        self.assertEqual(run.returncode, 1)
+
     def test_no_root(self):
         for root in (None, self.folder):
             run = self.run_program(RUN, root=root)

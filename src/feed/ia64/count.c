@@ -6,10 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct ia64_counter {
 	struct ia64_observer observer;
 	FILE *file;
+	char *path;
 	/* Predicate true, false, none. */
 	uint64_t count[IA64_ENCODINGS][3];
 };
@@ -56,10 +58,12 @@ static int by_total(const void *a, const void *b)
 	return x < y ? 1 : x > y ? -1 : 0;
 }
 
+/* A program cannot end well whose counts are lost. */
 static void end(void *state)
 {
 	static struct row rows[IA64_ENCODINGS];
 	struct ia64_counter *t = state;
+	bool failed;
 
 	for (unsigned i = 0; i < IA64_ENCODINGS; i++)
 		rows[i] = (struct row){ia64_encodings[i].name, t->count[i]};
@@ -68,21 +72,29 @@ static void end(void *state)
 		fprintf(t->file, "%-36s %12llu %10llu %10llu %10llu\n", rows[i].name,
 			(unsigned long long)total(&rows[i]), (unsigned long long)rows[i].count[0],
 			(unsigned long long)rows[i].count[1], (unsigned long long)rows[i].count[2]);
-	fclose(t->file);
+	failed = ferror(t->file);
+	errno = 0;
+	if (!fclose(t->file) && !failed)
+		return;
+	fprintf(stderr, "pmulab-ia64: cannot write %s%s%s\n", t->path, errno ? ": " : "",
+		errno ? strerror(errno) : "");
+	_exit(EXIT_FAILURE);
 }
 
 int ia64_counter_new(struct ia64_counter **counter, const char *path)
 {
 	struct ia64_counter *t = calloc(1, sizeof(*t));
+	int rc = -ENOMEM;
 
 	if (!t)
-		return -ENOMEM;
+		return rc;
+	t->path = strdup(path);
+	if (!t->path)
+		goto fail;
 	t->file = fopen(path, "we");
 	if (!t->file) {
-		int rc = -errno;
-
-		free(t);
-		return rc;
+		rc = -errno;
+		goto fail;
 	}
 	t->observer = (struct ia64_observer){.state = t,
 					     .record_size = sizeof(struct record),
@@ -91,12 +103,18 @@ int ia64_counter_new(struct ia64_counter **counter, const char *path)
 					     .end = end};
 	*counter = t;
 	return 0;
+fail:
+	free(t->path);
+	free(t);
+	return rc;
 }
 
 void ia64_counter_free(struct ia64_counter *t)
 {
-	if (t)
-		fclose(t->file);
+	if (!t)
+		return;
+	fclose(t->file);
+	free(t->path);
 	free(t);
 }
 
