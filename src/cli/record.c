@@ -96,6 +96,11 @@ static int read_options(struct cli *cli, struct recording *r, int argc, char **a
 	}
 	if (code)
 		return code;
+	if (!*r->file)
+		return cli_error(cli, EXIT_USAGE, "-o takes the name of a file, not \"\"");
+	if (!strcmp(r->file, "-"))
+		return cli_error(cli, EXIT_USAGE,
+				 "a recording does not go to standard output; -o ./- is a file");
 	if (!r->machine || !r->event_count)
 		return cli_error(cli, EXIT_USAGE, "-M MACHINE and -e EVENT,... are missing");
 	if (optind == argc)

@@ -683,6 +683,11 @@ class Lint(unittest.TestCase):
         self.assertEqual((result.returncode, result.stdout), (1, ""))
         self.assertIn("/nonexistent/report", result.stderr)
 
+    def test_standard_output(self):
+        result = pmulab("lint", "-M", SMALL, "-o", "-", "--", "true")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertIn("broke no rule", result.stdout)
+
     def test_output_that_is_full(self):
         result = pmulab("lint", "-M", SMALL, "-o", "/dev/full", "--", "true")
         self.assertEqual((result.returncode, result.stderr),
