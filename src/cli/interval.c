@@ -35,6 +35,20 @@ static void print_text(const struct cli *cli, double time, const struct interval
 		fprintf(cli->out, "%16llu  %s\n", (unsigned long long)count->count, count->event);
 }
 
+void interval_begin(const struct cli *cli)
+{
+	const char separator = cli_separator(cli);
+
+	if (cli->format == CLI_CSV)
+		fprintf(cli->out, "time%cevent%ccount\n", separator, separator);
+}
+
+void interval_end(const struct cli *cli)
+{
+	if (cli->format == CLI_CSV)
+		fputc('\n', cli->out);
+}
+
 void interval_print(const struct cli *cli, double time, double length,
 		    const struct interval_count *counts, size_t count)
 {

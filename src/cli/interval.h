@@ -12,6 +12,11 @@ struct interval_count {
 	uint64_t count;
 };
 
+/** Before the first interval: the heading of CSV. */
+void interval_begin(const struct cli *cli);
+/** After the last one: the empty line that ends this CSV, as the report follows. */
+void interval_end(const struct cli *cli);
+
 /**
  * A line for each count; with jsonl one for all.
  * @param time    when it ended, in seconds from the beginning

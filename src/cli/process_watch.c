@@ -84,6 +84,8 @@ int process_watch_begin(struct process_watch **out, const struct cli *cli,
 	watch->cli = cli;
 	watch->run = run;
 	watch->process = process;
+	if (run->interval_ms > 0)
+		interval_begin(cli);
 	code = beside_begin(&watch->beside, cli, "watch the program", run_watch, watch);
 	if (code) {
 		free(watch);
@@ -102,6 +104,8 @@ int process_watch_end(struct process_watch *watch)
 	beside_join(&watch->beside);
 	if (watch->counting && watch->run->interval_ms > 0 && !watch->beside.error)
 		tell_interval(watch, now(watch));
+	if (watch->run->interval_ms > 0)
+		interval_end(watch->cli);
 	code = beside_end(&watch->beside, watch->cli);
 	if (!code && !watch->counting && watch->run->delay_ms > 0)
 		code = cli_error(watch->cli, EXIT_FAILED,

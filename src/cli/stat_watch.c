@@ -198,6 +198,8 @@ int stat_watch_begin(struct stat_watch **out, const struct cli *cli, struct stat
 	watch->cli = cli;
 	watch->run = run;
 	watch->start_ns = run->emul ? pmu_emul_time_ns(run->emul) : 0;
+	if (run->options.interval_ms > 0)
+		interval_begin(cli);
 	code = beside_begin(&watch->beside, cli, "watch the program", run_watch, watch);
 	if (code) {
 		watch_free(watch);
@@ -218,6 +220,8 @@ int stat_watch_end(struct stat_watch *watch)
 		fputs("\r\033[K", stderr);
 	if (!watch->beside.error && watch->run->started && watch->run->options.interval_ms > 0)
 		tell_interval(watch, now(watch));
+	if (watch->run->options.interval_ms > 0)
+		interval_end(watch->cli);
 	if (!watch->beside.error && watch->run->started && watch->run->options.multiplex_ms > 0)
 		take_slice(watch, now(watch));
 	code = beside_end(&watch->beside, watch->cli);

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """A table of command lines: exit code, key words of the message, and where output goes."""
+import csv
 import json
 import os
 import pathlib
@@ -440,6 +441,17 @@ class Reports(unittest.TestCase):
         self.assertAlmostEqual(sum(line["interval"] for line in lines), times[-1], places=9)
         self.assertEqual(sum(line["counts"][0]["count"] for line in lines),
                          sum(count["count"] for count in report["counts"]))
+
+    def test_csv_of_intervals(self):
+        """Two CSVs, each with a heading; the intervals add up to the report's counts."""
+        for arguments, event in (([*M, "-I", "0.05"], "imc.CAS_COUNT.RD"), (["-I", "5"], "PAGE-FAULTS")):
+            run = pmulab("stat", *arguments, "-x", ",", "-o", "-", "-e", event, *TRUE)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            intervals, report = (list(csv.DictReader(part.splitlines()))
+                                 for part in run.stdout.split("\n\n"))
+            self.assertEqual(set(intervals[0]), {"time", "event", "count"})
+            self.assertEqual(sum(int(row["count"]) for row in intervals),
+                             sum(int(row["count"]) for row in report if row["event"] == event))
 
     def test_counted_late(self):
         """Of a program that is counted from some time on, metrics are of the time since."""
