@@ -58,6 +58,17 @@ static void mean_cells(const struct stat_run *run, struct table *table, const st
 	}
 }
 
+/* @param box  "" where it is of none */
+static void mean_row(const struct stat_run *run, struct table *table, const char *name,
+		     const char *box, const struct mean *mean, const char *unit)
+{
+	table_cell(table, "%s", name);
+	table_cell(table, "%s", pmu_pmu_name(run->pmu));
+	table_cell(table, "%s", box);
+	mean_cells(run, table, mean);
+	table_cell(table, "%s", unit);
+}
+
 /* Of several runs: means over all boxes, and standard deviations. */
 static int print_means(const struct cli *cli, const struct stat_run *run)
 {
@@ -74,28 +85,19 @@ static int print_means(const struct cli *cli, const struct stat_run *run)
 		char text[PMU_EVENT_TEXT_MAX];
 
 		pmu_event_print(selection, text, sizeof(text));
-		table_cell(table, "%s", text);
-		table_cell(table, "%s", pmu_pmu_name(selection->pmu));
-		table_cell(table, "%s", pmu_box_name(selection->box));
-		mean_cells(run, table,
-			   stat_is_absent(run, selection) ? &unknown : &run->event_means[event]);
-		table_cell(table, "%s", "");
+		mean_row(run, table, text, pmu_box_name(selection->box),
+			 stat_is_absent(run, selection) ? &unknown : &run->event_means[event], "");
 	}
-	for (size_t i = 0; i <= run->metric_count; i++) {
-		const bool time = i == run->metric_count;
-
-		table_cell(table, "%s", time ? "seconds" : run->metrics[i].name);
-		table_cell(table, "%s", pmu_pmu_name(run->pmu));
-		table_cell(table, "%s", time ? "" : box_of(&run->metrics[i]));
-		mean_cells(run, table, time ? &run->seconds_mean : &run->metric_means[i]);
-		table_cell(table, "%s", time ? "s" : unit_of(run, &run->metrics[i]));
-	}
+	for (size_t i = 0; i < run->metric_count; i++)
+		mean_row(run, table, run->metrics[i].name, box_of(&run->metrics[i]),
+			 &run->metric_means[i], unit_of(run, &run->metrics[i]));
 	table_cell(table, "exit");
 	table_cell(table, "%s", pmu_pmu_name(run->pmu));
 	table_cell(table, "%s", "");
 	table_cell(table, "%d", run->exit);
 	table_cell(table, "%s", "");
 	table_cell(table, "%s", "");
+	mean_row(run, table, "seconds", "", &run->seconds_mean, "s");
 	return cli_print_table(cli, table);
 }
 

@@ -152,7 +152,7 @@ LINES = [
     (["stat", *M, "-r", "3", "-e", "imc.CAS_COUNT.RD", *TRUE], 0, [],
      ["means of 3 runs", "(+- 0.00 %)"]),
     (["stat", *M, "-r", "2", "-x,", "-o", "-", "-m", "MEM_BW_READS", *TRUE], 0,
-     ["event,pmu,box,mean,deviation,unit", "imc.CAS_COUNT.RD,xeon-e5v4,imc,", "GB/s", "seconds,", "exit,"], []),
+     ["event,pmu,box,mean,deviation,unit", "imc.CAS_COUNT.RD,xeon-e5v4,imc,", "GB/s\nexit,xeon-e5v4,,0,,\nseconds,"], []),
     (["stat", *M, "-x,", "-o", "-", "-m", "MEM_BW_READS", *TRUE], 0,
      ["MEM_BW_READS,xeon-e5v4,", ",GB/s\n"], []),
     (["stat", *M, "-x,", "-o", "-", "-m", "*.PCT_RD_REQUESTS,X=SECONDS", *TRUE], 0,
