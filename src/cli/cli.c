@@ -74,18 +74,32 @@ const char *cli_names_text(struct cli_names *names)
 	return names->text;
 }
 
-int cli_set_format(struct cli *cli, const char *text)
+/* @param last  of the formats that the command has */
+static int set_format(struct cli *cli, const char *text, enum cli_format last)
 {
 	static const char *const names[] = {
-	    [CLI_TABLE] = "table", [CLI_JSON] = "json", [CLI_CSV] = "csv"};
+	    [CLI_TABLE] = "table", [CLI_JSON] = "json", [CLI_CSV] = "csv", [CLI_JSONL] = "jsonl"};
+	struct cli_names valid;
 
-	for (int i = 0; i < 3; i++) {
+	cli_names_init(&valid, text);
+	for (int i = 0; i <= (int)last; i++) {
 		if (!strcasecmp(names[i], text)) {
 			cli->format = (enum cli_format)i;
 			return 0;
 		}
+		cli_names_add(&valid, names[i]);
 	}
-	return cli_error(cli, EXIT_USAGE, "no format \"%s\"; valid: table, json, csv", text);
+	return cli_error(cli, EXIT_USAGE, "no format \"%s\"; %s", text, cli_names_text(&valid));
+}
+
+int cli_set_format(struct cli *cli, const char *text)
+{
+	return set_format(cli, text, CLI_CSV);
+}
+
+int cli_set_format_or_lines(struct cli *cli, const char *text)
+{
+	return set_format(cli, text, CLI_JSONL);
 }
 
 const struct pmu_pmu *cli_find_pmu(const struct cli *cli, const char *name)

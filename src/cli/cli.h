@@ -66,9 +66,10 @@ __attribute__((format(printf, 3, 4))) int cli_error(const struct cli *cli, int c
  */
 int cli_fail(const struct cli *cli, int error);
 
-/** Reads a --format argument into @cli; jsonl is for commands that say so. @return 0 or EXIT_USAGE,
- * said */
+/** Reads a --format argument into @cli. @return 0 or EXIT_USAGE, said */
 int cli_set_format(struct cli *cli, const char *text);
+/** The same, of a command that has jsonl too. */
+int cli_set_format_or_lines(struct cli *cli, const char *text);
 
 /** Finds what a user named; says what is valid and the nearest name where there is none. */
 const struct pmu_pmu *cli_find_pmu(const struct cli *cli, const char *name);

@@ -85,15 +85,6 @@ static int set_clock(const struct cli *cli, struct stat_run *run, const char *cl
 	return cli_error(cli, EXIT_USAGE, "no clock \"%s\"; valid: machine, wall", clock);
 }
 
-/* One more than other commands have. */
-static int set_format(struct cli *cli, const char *format)
-{
-	if (strcmp(format, "jsonl") != 0)
-		return cli_set_format(cli, format);
-	cli->format = CLI_JSONL;
-	return 0;
-}
-
 static bool *flag_of(struct stat_run *run, int option)
 {
 	struct stat_options *options = &run->options;
@@ -172,7 +163,7 @@ static int read_value(struct cli *cli, struct stat_run *run, struct stat_wanted 
 		wanted->groups.words[wanted->groups.count++] = optarg;
 		return 0;
 	case 'f':
-		return set_format(cli, optarg);
+		return cli_set_format_or_lines(cli, optarg);
 	case 'I':
 		return read_milliseconds(cli, "-I", optarg, 0.001, &run->options.interval_ms);
 	case 'D':
