@@ -222,21 +222,38 @@ const char *stat_metric_show(const struct stat_run *run, const struct stat_metri
 	return metric->unit;
 }
 
-/* Whether the value would be known if all counts were. */
-static bool terms_are_known(const struct stat_run *run, const struct stat_metric *metric)
+/* Whether it has a value with these terms, if all counts are known. */
+static bool has_value(const struct stat_metric *metric, const struct pmu_terms *terms)
 {
 	const struct pmu_selection *selections;
 	size_t count = pmu_formula_selections(metric->formula, &selections);
 	double *counts = calloc(count ? count : 1, sizeof(*counts)), value = NAN;
-	struct pmu_terms terms = terms_of(run, 1);
 
 	/* Different ones, so that no difference is 0. */
 	for (size_t i = 0; counts && i < count; i++)
 		counts[i] = (double)(1u << i % 30) + 0.1 * (double)i;
 	if (counts)
-		value = pmu_formula_evaluate(metric->formula, counts, &terms);
+		value = pmu_formula_evaluate(metric->formula, counts, terms);
 	free(counts);
 	return !isnan(value);
+}
+
+/* An equation that has no value with any terms divides by 0. */
+static bool needs_terms(const struct stat_run *run, const struct stat_metric *metric)
+{
+	const struct pmu_terms terms = terms_of(run, 1);
+	struct pmu_terms any = {
+	    .size = sizeof(any),
+	    .seconds = 3,
+	    .tsc_mhz = 5,
+	    .instances = 1,
+	    .core_cycles = 7,
+	    .instructions = 11,
+	};
+
+	for (int clock = 0; clock < PMU_CLOCK_COUNT; clock++)
+		any.clock_mhz[clock] = 13 + 2 * clock;
+	return !has_value(metric, &terms) && has_value(metric, &any);
 }
 
 void stat_metric_why(const struct stat_run *run, const struct stat_metric *metric,
@@ -262,5 +279,5 @@ void stat_metric_why(const struct stat_run *run, const struct stat_metric *metri
 	if (!isnan(stat_metric_value(run, metric)))
 		return;
 	snprintf(text, STAT_WHY_MAX, "%s",
-		 terms_are_known(run, metric) ? "divides by 0" : "needs what is not known here");
+		 needs_terms(run, metric) ? "needs what is not known here" : "divides by 0");
 }

@@ -50,6 +50,8 @@ LINES = [
      ["LLC_DRD_RFO_MISS_TO_LOC_MEM  [ratio]"]),
     (["stat", *M, "-m", "X[lines]=2*imc.CAS_COUNT.RD/2", *TRUE], 0, [], ["X  [lines]"]),
     (["stat", *M, "-m", "X=imc.CAS_COUNT.RD/imc.CAS_COUNT.WR", *TRUE], 0, [], ["not known", "divides by 0"]),
+    (["stat", *M, "-m", "X=1/0", *TRUE], 0, [], ["not known", "divides by 0"]),
+    (["stat", *M, "-C", "0", "-m", "X=INST_RETIRED.ALL", *TRUE], 0, [], ["not known", "is not known here"]),
     (["stat", *M, "-m", "X=imc.CAS_COUNT.RD*", *TRUE], 2, [], ["a name or a number is missing"]),
     (["stat", *M, "-m", "X=NO_SUCH+1", *TRUE], 2, [], ["NO_SUCH"]),
     # Groups by topic, and files
