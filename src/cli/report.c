@@ -261,8 +261,11 @@ uint64_t stat_total(const struct stat_run *run, unsigned event, int socket)
 /* Over several runs the mean. */
 static uint64_t shown_total(const struct stat_run *run, unsigned event, int socket)
 {
-	return run->runs > 1 ? (uint64_t)(run->event_means[event].mean + 0.5)
-			     : stat_total(run, event, socket);
+	if (run->runs < 2)
+		return stat_total(run, event, socket);
+	return isfinite(run->event_means[event].mean)
+		   ? (uint64_t)(run->event_means[event].mean + 0.5)
+		   : 0;
 }
 
 /* @param means  NULL where there was one run */

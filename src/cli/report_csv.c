@@ -81,12 +81,11 @@ static int print_means(const struct cli *cli, const struct stat_run *run)
 		table_cell(table, "%s", heading[i]);
 	for (unsigned event = 0; event < pmu_session_events(run->session); event++) {
 		const struct pmu_selection *selection = pmu_session_event(run->session, event);
-		const struct mean unknown = {.mean = NAN};
 		char text[PMU_EVENT_TEXT_MAX];
 
 		pmu_event_print(selection, text, sizeof(text));
-		mean_row(run, table, text, pmu_box_name(selection->box),
-			 stat_is_absent(run, selection) ? &unknown : &run->event_means[event], "");
+		mean_row(run, table, text, pmu_box_name(selection->box), &run->event_means[event],
+			 "");
 	}
 	for (size_t i = 0; i < run->metric_count; i++)
 		mean_row(run, table, run->metrics[i].name, box_of(&run->metrics[i]),

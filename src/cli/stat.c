@@ -31,7 +31,8 @@ static int measure(const struct cli *cli, struct stat_run *run, char **argv)
 	if (error)
 		return cli_fail(cli, error);
 	run->started = !later;
-	stat_warn_absent(cli, run);
+	if (!run->runs)
+		stat_warn_absent(cli, run);
 	code = attribution_begin(cli, run);
 	if (!code && run->options.multiplex_ms > 0)
 		code = stat_multiplex_init(cli, run);

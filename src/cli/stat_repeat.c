@@ -1,8 +1,18 @@
 #include "cli/stat_repeat.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "cli/stat_metric.h"
+
+/* NAN: there is no count, not even 0. */
+static double total_of(const struct stat_run *run, unsigned event)
+{
+	if (stat_is_absent(run, pmu_session_event(run->session, event)) ||
+	    !stat_instances(run, event))
+		return NAN;
+	return (double)stat_total(run, event, -1);
+}
 
 int stat_repeat_add(const struct cli *cli, struct stat_run *run)
 {
@@ -16,7 +26,7 @@ int stat_repeat_add(const struct cli *cli, struct stat_run *run)
 		return cli_error(cli, EXIT_FAILED, "out of memory");
 	run->runs++;
 	for (unsigned event = 0; event < events; event++)
-		mean_add(&run->event_means[event], (double)stat_total(run, event, -1), run->runs);
+		mean_add(&run->event_means[event], total_of(run, event), run->runs);
 	for (size_t i = 0; i < run->metric_count; i++) {
 		double value = stat_metric_value(run, &run->metrics[i]);
 

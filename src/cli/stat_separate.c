@@ -11,7 +11,7 @@ int stat_separate_plan(const struct cli *cli, struct stat_run *run)
 	int error;
 
 	if (run->emul)
-		return run->options.repeat_groups
+		return run->options.repeat_groups && !run->runs
 			   ? cli_error(cli, 0,
 				       "--repeat-groups is not needed: an emulated machine counts "
 				       "all events in one run")

@@ -445,6 +445,17 @@ class Reports(unittest.TestCase):
         self.assertEqual(sum(line["counts"][0]["count"] for line in lines),
                          sum(count["count"] for count in report["counts"]))
 
+    def test_means_of_nothing(self):
+        """What is not modelled has no mean, and is warned of once."""
+        event = "cbo.RING_BL_USED.UP"
+        run = pmulab("stat", *M, "-r", "3", "-e", event, *TRUE)
+        self.assertEqual(run.stderr.count("warning:"), 1, run.stderr)
+        self.assertIn("not modelled", run.stderr)
+        self.assertNotIn("+-", run.stderr)
+        report = stat(SMALL, [event], "true", options=["-r", "2"])
+        schema.check(report, self.SCHEMA)
+        self.assertEqual(report["runs"]["events"], [{"name": event, "mean": None, "deviation": None}])
+
     def test_csv_of_intervals(self):
         """Two CSVs, each with a heading; the intervals add up to the report's counts."""
         for arguments, event in (([*M, "-I", "0.05"], "imc.CAS_COUNT.RD"), (["-I", "5"], "PAGE-FAULTS")):
