@@ -122,6 +122,13 @@ static int print_json(const struct cli *cli, const struct report *report)
 		      sockets));
 }
 
+/* What the computer has not is an answer; what could not be read is none. */
+static bool is_answer(const struct report *report)
+{
+	return !report->error || report->error == PMU_E_UNKNOWN ||
+	       report->error == PMU_E_UNSUPPORTED;
+}
+
 /* Which instances there are: "0-3,8", or "-" for none. */
 static const char *instances_text(uint64_t present, char text[40])
 {
@@ -153,13 +160,14 @@ static void box_row(const struct cli *cli, const struct report *report, struct t
 static int print_boxes(const struct cli *cli, const struct report *report)
 {
 	static const char *const heading[] = {"SOCKET", "BOX", "FOUND", "WHICH", "WHAT IS MISSING"};
+	const bool known = report->session && !*report->problem;
 	struct table *table = table_new("rlrll");
 
 	if (!table)
 		return cli_error(cli, EXIT_FAILED, "out of memory");
 	for (size_t i = 0; i < 5; i++)
 		table_cell(table, "%s", heading[i]);
-	for (unsigned socket = 0; socket < pmu_host_sockets(report->host); socket++)
+	for (unsigned socket = 0; known && socket < pmu_host_sockets(report->host); socket++)
 		for (size_t i = 0; i < pmu_pmu_boxes(report->pmu); i++)
 			if (pmu_box_counters(pmu_pmu_box(report->pmu, i)))
 				box_row(cli, report, table, pmu_pmu_box(report->pmu, i), socket);
@@ -194,7 +202,7 @@ static int print_text(const struct cli *cli, const struct report *report)
 	}
 	fprintf(cli->out, "PMU: %s, %s\n", pmu_pmu_name(report->pmu), pmu_pmu_title(report->pmu));
 	if (*report->problem) {
-		if (report->error == PMU_E_UNKNOWN || report->error == PMU_E_UNSUPPORTED)
+		if (is_answer(report))
 			text_print(cli->out, "registers: %s\n", report->problem);
 		else
 			fputs("registers: cannot be read\n", cli->out);
@@ -206,12 +214,13 @@ static int print_text(const struct cli *cli, const struct report *report)
 	return print_boxes(cli, report);
 }
 
+/* Where there are no boxes, the heading alone; why is no part of CSV. */
 static int print_csv(const struct cli *cli, const struct report *report)
 {
-	if (*report->problem || !report->session)
-		return cli_error(cli, EXIT_FAILED, "%s",
-				 *report->problem ? report->problem
-						  : "no PMU of the catalog is for this processor");
+	if ((*report->problem || !report->session) && is_answer(report))
+		cli_error(cli, 0, "%s",
+			  *report->problem ? report->problem
+					   : "no PMU of the catalog is for this processor");
 	return print_boxes(cli, report);
 }
 
@@ -227,11 +236,9 @@ static int capture(const struct cli *cli, const struct report *report, const cha
 	return error ? cli_fail(cli, error) : EXIT_DONE;
 }
 
-/* What the computer has not is an answer; what could not be read is none. */
 static int conclude(const struct cli *cli, const struct report *report, int code)
 {
-	if (code || !report->error || report->error == PMU_E_UNKNOWN ||
-	    report->error == PMU_E_UNSUPPORTED)
+	if (code || is_answer(report))
 		return code;
 	return cli_error(cli, EXIT_FAILED, "the registers cannot be read: %s", report->problem);
 }
