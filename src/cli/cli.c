@@ -74,8 +74,7 @@ const char *cli_names_text(struct cli_names *names)
 	return names->text;
 }
 
-/* @param last  of the formats that the command has */
-static int set_format(struct cli *cli, const char *text, enum cli_format last)
+int cli_set_format_to(struct cli *cli, const char *text, enum cli_format last)
 {
 	static const char *const names[] = {
 	    [CLI_TABLE] = "table", [CLI_JSON] = "json", [CLI_CSV] = "csv", [CLI_JSONL] = "jsonl"};
@@ -94,12 +93,7 @@ static int set_format(struct cli *cli, const char *text, enum cli_format last)
 
 int cli_set_format(struct cli *cli, const char *text)
 {
-	return set_format(cli, text, CLI_CSV);
-}
-
-int cli_set_format_or_lines(struct cli *cli, const char *text)
-{
-	return set_format(cli, text, CLI_JSONL);
+	return cli_set_format_to(cli, text, CLI_CSV);
 }
 
 const struct pmu_pmu *cli_find_pmu(const struct cli *cli, const char *name)

@@ -68,8 +68,8 @@ int cli_fail(const struct cli *cli, int error);
 
 /** Reads a --format argument into @cli. @return 0 or EXIT_USAGE, said */
 int cli_set_format(struct cli *cli, const char *text);
-/** The same, of a command that has jsonl too. */
-int cli_set_format_or_lines(struct cli *cli, const char *text);
+/** The same, of a command that has other ones. @param last  of them, in their order */
+int cli_set_format_to(struct cli *cli, const char *text, enum cli_format last);
 
 /** Finds what a user named; says what is valid and the nearest name where there is none. */
 const struct pmu_pmu *cli_find_pmu(const struct cli *cli, const char *name);

@@ -47,6 +47,7 @@ struct stat_options {
 	const char *root, *pmu, *trace_registers, *replay; /* NULL: not given */
 	const char *pin, *membind, *interleave;		   /* lists; NULL: not given */
 	const char *prefetchers;			   /* as well */
+	bool formatted;					   /* --format is given */
 	bool dry_run, force, machine_clock, deterministic, kernel_io, why, raw, all_cpus,
 	    repeat_groups;
 	double interval_ms, delay_ms, timeout_ms, multiplex_ms; /* 0: not given */

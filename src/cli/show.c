@@ -244,7 +244,7 @@ int cli_show(struct cli *cli, int argc, char **argv)
 				return EXIT_USAGE;
 			break;
 		case 'f':
-			if (cli_set_format(cli, optarg))
+			if (cli_set_format_to(cli, optarg, CLI_JSON))
 				return EXIT_USAGE;
 			break;
 		case 'h':

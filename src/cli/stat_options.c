@@ -59,7 +59,6 @@ static int read_repeat(const struct cli *cli, struct stat_run *run, const char *
 
 static int read_separator(struct cli *cli, const char *text)
 {
-	cli->format = CLI_CSV;
 	cli->separator = strcmp(text, "\\t") ? *text : '\t';
 	if (*text && (!text[1] || cli->separator == '\t'))
 		return 0;
@@ -163,7 +162,8 @@ static int read_value(struct cli *cli, struct stat_run *run, struct stat_wanted 
 		wanted->groups.words[wanted->groups.count++] = optarg;
 		return 0;
 	case 'f':
-		return cli_set_format_or_lines(cli, optarg);
+		run->options.formatted = true;
+		return cli_set_format_to(cli, optarg, CLI_JSONL);
 	case 'I':
 		return read_milliseconds(cli, "-I", optarg, 0.001, &run->options.interval_ms);
 	case 'D':
@@ -233,6 +233,12 @@ static int check_options(const struct cli *cli, const struct stat_run *run)
 	    {options->cpu_list && options->replay, "-C excludes --replay"},
 	    {options->repeat && run->per_box,
 	     "-r excludes -A: means are of all instances of a box together"},
+	    {cli->separator && cli->format != CLI_CSV, "-x needs --format csv, or no --format"},
+	    {options->why && cli->format != CLI_TABLE, "--why prints --format table"},
+	    {options->dry_run && cli->format == CLI_JSONL,
+	     "--dry-run prints --format table, json or csv"},
+	    {options->root && run->machine && !options->dry_run && !pmu_machine_core(run->machine),
+	     "--root with -M is for machines with IA-64 cores"},
 	    {options->repeat && options->trace_registers, "-r excludes --trace-registers"},
 	    {options->interval_ms > 0 && cli->format == CLI_JSON,
 	     "-I prints --format table, csv or jsonl"},
@@ -353,6 +359,8 @@ int stat_read_options(struct cli *cli, struct stat_run *run, struct stat_wanted 
 		if (code)
 			return code;
 	}
+	if (cli->separator && !run->options.formatted)
+		cli->format = CLI_CSV;
 	code = check_pmu(cli, run);
 	code = code ? code : check_options(cli, run);
 	return code ? code : check_program(cli, run, optind < argc ? argv[optind] : NULL);
