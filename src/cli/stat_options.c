@@ -57,12 +57,20 @@ static int read_repeat(const struct cli *cli, struct stat_run *run, const char *
 			 text);
 }
 
+/* Anything else could be a part of a value, or of a character. */
+static bool separates(char c)
+{
+	return !strchr("\"\r\n0123456789", c) && !((unsigned char)c & 0x80);
+}
+
 static int read_separator(struct cli *cli, const char *text)
 {
 	cli->separator = strcmp(text, "\\t") ? *text : '\t';
-	if (*text && (!text[1] || cli->separator == '\t'))
+	if (*text && (!text[1] || cli->separator == '\t') && separates(cli->separator))
 		return 0;
-	return cli_error(cli, EXIT_USAGE, "-x takes one character, not \"%s\"", text);
+	return cli_error(
+	    cli, EXIT_USAGE,
+	    "-x takes one character of ASCII, no digit, quote or line break, not \"%s\"", text);
 }
 
 static int read_pid(const struct cli *cli, pid_t *pid, const char *text)

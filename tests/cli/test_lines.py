@@ -177,6 +177,8 @@ LINES = [
     (["stat", *M, "-x", ";", "-o", "-", "-e", "imc.CAS_COUNT.RD", *TRUE], 0,
      ["event;pmu;box", "exit;", "seconds;"], []),
     (["stat", *M, "-x", "", *TRUE], 2, [], ["-x takes one character"]),
+    *((["stat", *M, "-x", character, *TRUE], 2, [], ["-x takes one character"])
+      for character in ("\"", "\r", "\n", "0", "9", "\u00e9", "\udce9")),
     (["stat", *M, "-x", "ab", *TRUE], 2, [], ["-x takes one character"]),
     (["stat", *M, "-o", "-", "-e", "imc.CAS_COUNT.RD", *TRUE], 0, ["imc.CAS_COUNT.RD"], []),
     (["stat", *M, "-o", "", *TRUE], 2, [], ["-o takes the name of a file"]),
