@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The programs in docs/library.md compile, without a warning."""
+"""The programs in docs/library.md compile, without a warning; the table of examples is right."""
 import os
 import pathlib
 import re
@@ -29,6 +29,16 @@ class Programs(unittest.TestCase):
                      "-fsyntax-only", "-I", SOURCE / "include", "-x", "c", "-"], input=program,
                     stderr=subprocess.PIPE, text=True, timeout=60, check=False)
                 self.assertEqual(done.returncode, 0, done.stderr)
+
+
+class Examples(unittest.TestCase):
+    def test_table(self):
+        """It has each example, and how many lines that has."""
+        text = (SOURCE / "examples/README.md").read_text()
+        listed = dict(re.findall(r"^\| `(\w+\.c)` \|.*\| (\d+) \|$", text, re.M))
+        found = {path.name: str(len(path.read_text().splitlines()))
+                 for path in (SOURCE / "examples").glob("*.c")}
+        self.assertEqual(listed, found)
 
 
 unittest.main()
