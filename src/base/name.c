@@ -89,10 +89,13 @@ void name_guess_init(struct name_guess *guess, const char *wanted)
 {
 	size_t length = strlen(wanted);
 
-	/* A third of the letters may be wrong: what is farther away is not what was meant. */
+	/*
+	 * A third of the letters may be wrong, and one more in words of which there is enough then:
+	 * what is farther away is not what was meant.
+	 */
 	*guess = (struct name_guess){
 	    .wanted = wanted,
-	    .distance = (unsigned)length / 3 + 2,
+	    .distance = (unsigned)length / 3 + (length > 3 ? 2 : 1),
 	    .length = length,
 	};
 	for (size_t i = 0; i < length && length <= GUESS_MAX; i++)

@@ -61,8 +61,21 @@ static void append(struct cli_names *names, const char *before, const char *text
 	}
 }
 
+/* Whether it stands in the list already: several boxes and PMUs have things of one name. */
+static bool is_listed(const struct cli_names *names, const char *name)
+{
+	const size_t length = strlen(name);
+
+	for (const char *at = names->text; length && (at = strstr(at, name)); at++)
+		if (at != names->text && at[-1] == ' ' && (!at[length] || at[length] == ','))
+			return true;
+	return false;
+}
+
 void cli_names_add(struct cli_names *names, const char *name)
 {
+	if (is_listed(names, name))
+		return;
 	names->nearest = pmu_nearest_name(names->wanted, names->nearest, name);
 	append(names, names->used ? ", " : "valid: ", name, "");
 }

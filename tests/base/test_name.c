@@ -106,6 +106,7 @@ static void test_guess(void **state)
 	    {"kitten", {"sitting"}, "sitting", 3},
 	    {"abc", {"abcd", "ab", "xabc"}, "abcd", 1}, /* the first of equals */
 	    {"RD", {"RING_BOUNCES"}, NULL, 0},		/* nothing in common */
+	    {"foo", {"sbo", "lbr"}, NULL, 0},		/* one letter of three */
 	    {"", {"abc"}, NULL, 0},
 	};
 

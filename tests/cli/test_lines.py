@@ -286,6 +286,7 @@ LINES = [
     (["decode", "0xE32", "0x00400335"], 0, ["TOR_INSERTS"], []),
     (["decode", "imc.MC0_CH0_PCI_PMON_CTL0", "0x00400304"], 0, ["CAS_COUNT", "RD"], []),
     (["decode", "0xE32"], 2, [], ["VALUE"]),
+    (["decode", "--hwrec", "foo"], 2, [], ["valid: lbr, pebs, data-source, ear-i,", "qear\n"]),
     (["decode", "NO_SUCH_REGISTER", "1"], 2, [], ["NO_SUCH_REGISTER"]),
     (["decode", "0xE32", "zz"], 2, [], ["zz"]),
     # Lists of each kind
