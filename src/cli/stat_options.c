@@ -41,7 +41,7 @@ static int read_milliseconds(const struct cli *cli, const char *option, const ch
 	*value = strtod(text, &end);
 	if (end != text && !*end && *value >= least && *value <= 1e12)
 		return 0;
-	return cli_error(cli, EXIT_USAGE, "%s takes milliseconds, %g or more, not \"%s\"", option,
+	return cli_error(cli, EXIT_USAGE, "%s takes milliseconds, %g to 1e12, not \"%s\"", option,
 			 least, text);
 }
 
@@ -221,6 +221,8 @@ static int read_option(struct cli *cli, struct stat_run *run, struct stat_wanted
 static int check_options(const struct cli *cli, const struct stat_run *run)
 {
 	const struct stat_options *options = &run->options;
+	/* annotate is --by source that nobody typed. */
+	const bool by = options->by && strcmp(cli->command, "annotate") != 0;
 	const bool places = options->pin || options->membind || options->interleave;
 	const bool times = options->interval_ms > 0 || options->delay_ms > 0 ||
 			   options->timeout_ms > 0 || options->repeat;
@@ -266,11 +268,14 @@ static int check_options(const struct cli *cli, const struct stat_run *run)
 	    {options->kernel_io && !run->machine, "--kernel-io needs -M"},
 	    {options->prefetchers && !run->machine, "--prefetchers needs -M"},
 	    {options->membind && options->interleave, "--membind excludes --interleave"},
-	    {options->by && !run->machine, "--by needs -M"},
+	    {options->by && !run->machine,
+	     by ? "--by needs -M" : "-M MACHINE is needed; pmulab machines shows them"},
 	    {options->by && (options->interval_ms > 0 || options->delay_ms > 0 || options->repeat),
-	     "--by excludes -I, -D and -r"},
-	    {options->by && options->multiplex_ms > 0, "--by excludes --multiplex"},
-	    {options->by && options->dry_run, "--by needs a program that runs"},
+	     by ? "--by excludes -I, -D and -r" : "annotate excludes -I, -D and -r"},
+	    {options->by && options->multiplex_ms > 0,
+	     by ? "--by excludes --multiplex" : "annotate excludes --multiplex"},
+	    {options->by && options->dry_run,
+	     by ? "--by needs a program that runs" : "annotate needs a program that runs"},
 	    {options->machine_clock && !run->machine, "--clock machine needs -M"},
 	};
 
@@ -311,7 +316,8 @@ static int check_program(const struct cli *cli, const struct stat_run *run, cons
 	    (options->pid || options->cpu_list || options->all_cpus))
 		return 0;
 	if (!program && !options->dry_run && !options->replay)
-		return cli_error(cli, EXIT_USAGE, "PROGRAM is missing; see pmulab stat --help");
+		return cli_error(cli, EXIT_USAGE, "PROGRAM is missing; see pmulab %s --help",
+				 cli->command);
 	return 0;
 }
 
