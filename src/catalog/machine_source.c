@@ -77,6 +77,20 @@ static const struct machine_source *find_source(const struct machine_sources *ba
 	return NULL;
 }
 
+static int refuse_base(struct pmu_ctx *ctx, const char *from, const struct machine_sources *bases,
+		       const char *name)
+{
+	struct name_guess guess;
+
+	name_guess_init(&guess, name);
+	for (size_t i = 0; i < bases->count; i++)
+		name_guess_offer(&guess, bases->all[i].name);
+	return error_set(ctx, PMU_E_UNKNOWN,
+			 "%s: base: no machine or part of machines is \"%s\"%s%s%s", from, name,
+			 guess.best ? "; did you mean " : "", guess.best ? guess.best : "",
+			 guess.best ? "?" : "");
+}
+
 /* Lays *root over what it is based on. */
 static int resolve(struct pmu_ctx *ctx, const char *from, const struct machine_sources *bases,
 		   json_t **root)
@@ -86,11 +100,12 @@ static int resolve(struct pmu_ctx *ctx, const char *from, const struct machine_s
 		const struct machine_source *source = NULL;
 		int error;
 
-		if (json_is_string(named))
-			source = find_source(bases, json_string_value(named));
-		if (!source || depth == BASES_MAX)
+		if (!json_is_string(named) || depth == BASES_MAX)
 			return error_set(ctx, PMU_E_UNKNOWN, "%s: base: names no known description",
 					 from);
+		source = find_source(bases, json_string_value(named));
+		if (!source)
+			return refuse_base(ctx, from, bases, json_string_value(named));
 		error = parse(ctx, source->name, source->text, strlen(source->text), &base);
 		if (error)
 			return error;

@@ -168,7 +168,10 @@ int cli_encode(struct cli *cli, int argc, char **argv)
 		case 'c':
 			request.counter = (int)strtol(optarg, &end, 0);
 			if (!*optarg || *end || request.counter < 0 || request.counter > 31)
-				return cli_error(cli, EXIT_USAGE, "no counter \"%s\"", optarg);
+				return cli_error(cli, EXIT_USAGE,
+						 "no counter \"%s\"; valid: the number of one, "
+						 "0 to 31",
+						 optarg);
 			break;
 		case 'f':
 			request.shell = !strcasecmp(optarg, "sh");

@@ -209,18 +209,21 @@ int host_open(const struct cli *cli, struct stat_run *run, const char *events)
 	return open_computer(cli, run);
 }
 
-/* @return whether all of it could be written */
+/* @return whether all of it could be written; else errno says why, or is 0 */
 static bool write_register_trace(struct stat_run *run)
 {
 	bool whole = true;
 
+	errno = 0;
 	if (run->trace) {
 		whole = !fclose(run->trace) &&
 			fwrite(run->trace_text, 1, run->trace_bytes, run->file) == run->trace_bytes;
 		free(run->trace_text);
 		run->trace = NULL;
 	}
-	if (run->file && (ferror(run->file) | fclose(run->file)))
+	if (run->file && ferror(run->file))
+		whole = false;
+	if (run->file && fclose(run->file))
 		whole = false;
 	run->file = NULL;
 	return whole;
@@ -229,11 +232,15 @@ static bool write_register_trace(struct stat_run *run)
 int host_close(const struct cli *cli, struct stat_run *run, int code)
 {
 	struct sigaction before;
+	const char *path =
+	    run->options.trace_registers ? run->options.trace_registers : run->options.replay;
 	bool whole;
+	int error;
 
 	/* A pipe that nobody reads is an error like others. */
 	sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, &before);
 	whole = write_register_trace(run);
+	error = errno;
 	sigaction(SIGPIPE, &before, NULL);
 	if (run->dry_run) {
 		pmu_bus_free(run->dry_run->part);
@@ -242,7 +249,8 @@ int host_close(const struct cli *cli, struct stat_run *run, int code)
 		run->dry_run = NULL;
 	}
 	return whole || code ? code
-			     : cli_error(cli, EXIT_FAILED, "the register trace cannot be written");
+			     : cli_error(cli, EXIT_FAILED, "cannot write the register trace %s%s%s",
+					 path, error ? ": " : "", error ? strerror(error) : "");
 }
 
 /* What helps against counters in use, beside forcing. */

@@ -134,7 +134,13 @@ int stat_metric_add(const struct cli *cli, struct stat_run *run, const char *tex
 
 	if (error == PMU_E_NOMEM)
 		return cli_error(cli, EXIT_FAILED, "out of memory");
-	return error ? cli_fail(cli, error) : 0;
+	if (!error)
+		return 0;
+	cli_fail(cli, error);
+	if (error == PMU_E_UNKNOWN && !title_length(text))
+		cli_error(cli, 0, "pmulab list metrics --pmu %s lists them",
+			  pmu_pmu_name(run->pmu));
+	return EXIT_USAGE;
 }
 
 void stat_metric_fini(struct stat_metric *metric)

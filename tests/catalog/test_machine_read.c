@@ -118,7 +118,11 @@ static const struct {
     {"[]", PMU_E_SYNTAX, "mine.json: not an entry"},
     {"{\"name\": \"a\",\n \"name\": \"b\"}", PMU_E_SYNTAX, "mine.json:2:"},
     {"{}", PMU_E_SYNTAX, "mine.json: name: is missing"},
-    {"{\"base\": \"xeon\"}", PMU_E_UNKNOWN, "mine.json: base: names no known description"},
+    {"{\"base\": \"xeon\"}", PMU_E_UNKNOWN,
+     "mine.json: base: no machine or part of machines is \"xeon\""},
+    {"{\"base\": \"xeon-e5v4-4d\"}", PMU_E_UNKNOWN,
+     "mine.json: base: no machine or part of machines is \"xeon-e5v4-4d\"; did you mean "
+     "xeon-e5v4-4c?"},
     {"{\"base\": 4}", PMU_E_UNKNOWN, "mine.json: base: names no known description"},
     {"{\"base\": \"broadwell-ep\", \"name\": \"a\"}", PMU_E_SYNTAX, "mine.json: title: is missing"},
     /* It stands in what that machine is based on. */

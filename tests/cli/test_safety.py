@@ -253,7 +253,7 @@ class Signals(Safety):
         os.close(reader)
         _, errors = process.communicate(timeout=50)
         self.assertEqual(process.returncode, 1, errors)
-        self.assertIn(b"the register trace cannot be written", errors)
+        self.assertIn(b"cannot write the register trace", errors)
         self.assert_as_found(tree)
 
 
