@@ -441,6 +441,29 @@ static int refuse_kind(const struct cli *cli, const char *word)
 			 cli_names_text(&valid));
 }
 
+static bool is_near_kind(const char *word)
+{
+	const char *nearest = NULL;
+
+	for (size_t i = 0; i < SUBJECT_COUNT; i++)
+		nearest = pmu_nearest_name(word, nearest, subjects[i].name);
+	return nearest;
+}
+
+/* Whether anything would be listed. Memory running out is said by what prints. */
+static bool has_any(const struct choice *choice, int subject)
+{
+	json_t *array = json_array();
+	bool any = true;
+
+	if (array) {
+		each_box(choice, subjects[subject].json, array);
+		any = json_array_size(array) > 0;
+	}
+	json_decref(array);
+	return any;
+}
+
 static bool box_exists(const struct choice *choice)
 {
 	const struct pmu_pmu *pmu;
@@ -508,6 +531,9 @@ int cli_list(struct cli *cli, int argc, char **argv)
 	}
 	if (optind < argc)
 		choice.text = argv[optind++];
+	/* "list evnts": one that nothing has, and that may have been meant as a kind. */
+	if (choice.text && !kind && is_near_kind(choice.text) && !has_any(&choice, subject))
+		return refuse_kind(cli, choice.text);
 	/* "list evnts cas": the first of two words can only be a kind. */
 	if (optind < argc && !kind)
 		return refuse_kind(cli, argv[optind - 1]);

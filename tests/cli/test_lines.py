@@ -130,6 +130,7 @@ LINES = [
     (["show", "-M", SMALL, "core.UOPS_ISSUED.ANY"], 0, ["b00000001  All."], []),
     (["list", "-M", "none"], 2, [], ["no machine", SMALL]),
     (["list", "evnts", "cas"], 2, [], ["no kind", "events", "encodings", "did you mean events?"]),
+    (["list", "evnts"], 2, [], ["no kind \"evnts\"", "did you mean events?"]),
     (["list", "events", "cas", "more"], 2, [], ["at most one TEXT"]),
     (["list", "--pmu", "none"], 2, [], ["no PMU", "xeon-e5v4"]),
     (["list", "--box", "none"], 2, [], ["no box"]),
