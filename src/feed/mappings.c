@@ -62,14 +62,36 @@ static void map(const struct feed_process *process, struct range range, uint64_t
 		machine_range_anonymous(process->space, range.first, range.count, true);
 }
 
-/* The new place is as the old one was at its begin. */
-static void move(const struct feed_process *process, struct range from, struct range to)
+static void resize(const struct feed_process *process, struct range range, uint64_t count,
+		   bool anonymous)
 {
-	const bool anonymous = machine_is_anonymous(process->space, from.first);
+	if (count < range.count)
+		unmap(process, (struct range){range.first + count, range.count - count});
+	else if (anonymous)
+		machine_range_anonymous(process->space, range.first, count, true);
+}
 
-	unmap(process, from);
+/* The new place is as the old one was at its begin. */
+static void move(const struct feed_process *process, const struct feed_thread *thread,
+		 struct range from, struct range to)
+{
+	struct machine_hart *core = thread->core ? thread->core : thread->placed;
+	const bool anonymous = machine_is_anonymous(process->space, from.first);
+	const uint64_t flags = thread->arguments[3];
+
+	if (to.first == from.first) {
+		resize(process, from, to.count, anonymous);
+		return;
+	}
+	if (flags & MREMAP_FIXED)
+		unmap(process, to);
 	if (anonymous)
 		machine_range_anonymous(process->space, to.first, to.count, true);
+	if (core)
+		machine_pages_move(core, process->space, from.first,
+				   from.count < to.count ? from.count : to.count, to.first);
+	if (!(flags & MREMAP_DONTUNMAP))
+		unmap(process, from);
 }
 
 static void move_break(struct feed_process *process, uint64_t to)
@@ -113,7 +135,7 @@ void feed_mappings_return(struct feed_process *process, const struct feed_thread
 		move_break(process, (uint64_t)result);
 		break;
 	case GUEST_MREMAP:
-		move(process, range_of(a[0], a[1]), range_of((uint64_t)result, a[2]));
+		move(process, thread, range_of(a[0], a[1]), range_of((uint64_t)result, a[2]));
 		break;
 	case GUEST_MADVISE:
 		advise(process, range_of(a[0], a[1]), a[2]);

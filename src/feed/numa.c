@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -461,6 +462,23 @@ static int migrate_pages(const struct feed_process *process, const struct feed_t
 	return 0;
 }
 
+/* What it grows by is placed anew; what is there goes along, with its policy. */
+static void follow_move(const struct feed_process *process, const struct feed_thread *thread,
+			uint64_t first, uint64_t length, uint64_t target)
+{
+	const uint64_t *a = thread->arguments;
+	const uint64_t target_length = (a[2] + PAGE_BYTES - 1) >> PAGE_LOG2;
+	const uint64_t kept = target == first ? length : 0;
+
+	if (a[3] & MREMAP_DONTUNMAP)
+		machine_range_set(process->space, target, target_length,
+				  machine_range_at(process->space, first));
+	else
+		machine_range_move(process->space, first, length, target, target_length);
+	if (target_length > kept)
+		machine_pages_forget(process->space, target + kept, target_length - kept);
+}
+
 /* Pages that are mapped anew are placed anew, by the policies of those who ask for any. */
 static void follow_mapping(struct feed_process *process, const struct feed_thread *thread,
 			   int64_t number, int64_t result)
@@ -470,11 +488,10 @@ static void follow_mapping(struct feed_process *process, const struct feed_threa
 	const uint64_t length = (a[1] + PAGE_BYTES - 1) >> PAGE_LOG2;
 	const uint64_t first = (number == GUEST_MMAP ? (uint64_t)result : a[0]) >> PAGE_LOG2;
 
-	if (!process->uses_numa || (result < 0 && result > -PAGE_BYTES) || !length)
+	if (!process->uses_numa || (result < 0 && result > -(int64_t)PAGE_BYTES) || !length)
 		return;
 	if (number == GUEST_MREMAP) {
-		machine_range_move(process->space, first, length, (uint64_t)result >> PAGE_LOG2,
-				   (a[2] + PAGE_BYTES - 1) >> PAGE_LOG2);
+		follow_move(process, thread, first, length, (uint64_t)result >> PAGE_LOG2);
 		return;
 	}
 	machine_range_set(process->space, first, length, none);

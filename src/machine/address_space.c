@@ -310,6 +310,33 @@ void address_space_forget(struct machine_address_space *space, uint64_t page)
 	__atomic_fetch_add(&space->moves, 1, __ATOMIC_RELEASE);
 }
 
+/* The large page of which @page is one becomes small ones, but where it can stay one. */
+static void move_large(struct machine_address_space *space, uint64_t page, uint64_t target,
+		       uint64_t count)
+{
+	address_space_split(space, page);
+	if (count >= TABLE_ENTRIES && page % TABLE_ENTRIES == 0 && target % TABLE_ENTRIES == 0)
+		leaf_of(space, target)->large |= (uint8_t)(1u << digit(target, 0) / TABLE_ENTRIES);
+}
+
+void address_space_swap(struct machine_address_space *space, uint64_t page, uint64_t target,
+			uint64_t count, const struct machine_hart *core)
+{
+	uint32_t *from = address_space_find(space, page), *to, frame;
+
+	if (!from || !*from)
+		return;
+	frame = *from;
+	to = grow(space, target);
+	if (to && space->machine->translates)
+		make_tables(space, target, core);
+	if (to && address_space_is_large(space, page))
+		move_large(space, page, target, count);
+	__atomic_store_n(from, to ? *to : 0, __ATOMIC_RELEASE);
+	if (to)
+		__atomic_store_n(to, frame, __ATOMIC_RELEASE);
+}
+
 void address_space_unmap(struct machine_address_space *space, uint64_t first, uint64_t count)
 {
 	const uint64_t number = space->unmapped_count;

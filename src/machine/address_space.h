@@ -61,6 +61,14 @@ int64_t address_space_table_line(struct machine_address_space *space, uint64_t p
 void address_space_split(struct machine_address_space *space, uint64_t page);
 /** A page has no frame any more, nor is the large page one of which it was. The lock is held. */
 void address_space_forget(struct machine_address_space *space, uint64_t page);
+/**
+ * A page gets the frame of another, which gets what it had: the frame of a page that is not mapped,
+ * or none. Those behind follow, so that a large page of which all @count pages go stays one where
+ * both are aligned. The lock is held.
+ * @param core  that moves them: page tables are where it is
+ */
+void address_space_swap(struct machine_address_space *space, uint64_t page, uint64_t target,
+			uint64_t count, const struct machine_hart *core);
 /** Pages are not there any more, or elsewhere: for TLBs. The lock is held. */
 void address_space_unmap(struct machine_address_space *space, uint64_t first, uint64_t count);
 /** Whether a page that has been touched is one of a large page. */

@@ -130,6 +130,23 @@ void machine_pages_unmap(struct machine_address_space *space, uint64_t first, ui
 		machine_pages_protect(space, first, count);
 }
 
+void machine_pages_move(struct machine_hart *core, struct machine_address_space *space,
+			uint64_t first, uint64_t count, uint64_t target)
+{
+	machine_hold(space->machine, lock_thread());
+	for (uint64_t i = 0; i < count;) {
+		const uint64_t page = first + i;
+		const bool known = address_space_find(space, page);
+
+		if (known)
+			address_space_swap(space, page, target + i, count - i, core);
+		i += known ? 1 : ADDRESS_DIGITS - page % ADDRESS_DIGITS;
+	}
+	__atomic_fetch_add(&space->moves, 1, __ATOMIC_RELEASE);
+	address_space_unmap(space, first, count);
+	machine_let_go(space->machine);
+}
+
 void machine_range_anonymous(struct machine_address_space *space, uint64_t first, uint64_t count,
 			     bool is_anonymous)
 {

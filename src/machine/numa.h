@@ -44,6 +44,13 @@ void machine_pages_forget(struct machine_address_space *space, uint64_t first, u
  */
 void machine_pages_unmap(struct machine_address_space *space, uint64_t first, uint64_t count);
 void machine_pages_protect(struct machine_address_space *space, uint64_t first, uint64_t count);
+/**
+ * Pages get other addresses (mremap) and keep their frames. What had a frame at @target goes to
+ * where they were. TLBs as above.
+ * @param core  that moves them
+ */
+void machine_pages_move(struct machine_hart *core, struct machine_address_space *space,
+			uint64_t first, uint64_t count, uint64_t target);
 /** They are of an anonymous mapping, or of none: where the machine has large pages. */
 void machine_range_anonymous(struct machine_address_space *space, uint64_t first, uint64_t count,
 			     bool is_anonymous);

@@ -26,6 +26,38 @@ _start: lea pages(%rip), %rsi
         .balign 4096
 pages:  .skip 4096 * {PAGES}
 """
+# A line of each page is read twice, after a call again, at what may be another address.
+MOVES = f"""
+        .globl _start
+        .balign 4096
+_start: mov $2, %ebp
+        lea pages(%rip), %rbx
+2:      mov %rbx, %rsi
+        mov ${PAGES}, %ecx
+1:      mov (%rsi), %rax
+        add $4096, %rsi
+        dec %ecx
+        jnz 1b
+        dec %ebp
+        jz 3f
+        mov %rbx, %rdi
+        mov ${4096 * PAGES}, %esi
+        mov ${4096 * (PAGES + 1)}, %edx
+        mov $3, %r10d                   # may move, and to there
+        mov $0x10000000, %r8d
+        mov ${{number}}, %eax
+        syscall
+        mov ${{address}}, %rbx
+        jmp 2b
+3:      mov (%rsi), %rdx                # what it has grown by
+        mov $60, %eax
+        xor %edi, %edi
+        syscall
+        .bss
+        .balign 4096
+pages:  .skip 4096 * {PAGES + 1}
+"""
+GETPID, MREMAP = 39, 25
 # What it sees, a line each: CPUs, CPU; the same after it has chosen CPU 30; of a thread that is made
 # for CPU 41, and of the set that a child of that inherits; then what a CPU is that is not there.
 ASKS = r"""
@@ -143,13 +175,16 @@ class Placement(Guests):
         super().setUpClass()
         for name, suffix, source, *options in (
                 ("touches", ".S", TOUCHES, "-nostdlib", "-static"),
+                ("stays", ".S", MOVES.format(number=GETPID, address="pages"), "-nostdlib", "-static"),
+                ("moves", ".S", MOVES.format(number=MREMAP, address="0x10000000"), "-nostdlib",
+                 "-static"),
                 ("asks", ".c", ASKS, "-O1", "-pthread"), ("moved", ".c", MOVED, "-O1", "-pthread")):
             (cls.path / (name + suffix)).write_text(source, encoding="utf-8")
             subprocess.run(["gcc", *options, "-o", cls.path / name, cls.path / (name + suffix)],
                            check=True)
 
-    def reads(self, *options):
-        report = stat(self.untranslated(LARGE), [READS], self.path / "touches",
+    def reads(self, *options, program="touches"):
+        report = stat(self.untranslated(LARGE), [READS], self.path / program,
                       options=("--prefetchers", "none", *options, *self.options))
         return [total(report, READS, socket=socket) for socket in (0, 1)]
 
@@ -160,6 +195,12 @@ class Placement(Guests):
         self.assertEqual(self.reads("--membind", 1), [0, 1 + PAGES])
         self.assertEqual(self.reads("--membind", "0-1", "--pin", CORES), [0, 1 + PAGES])
         self.assertEqual(self.reads("--interleave", "0,1"), [1 + PAGES // 2, PAGES // 2])
+
+    def test_moved_pages(self):
+        """mremap() moves no data: lines of the caches are found at the new address."""
+        code = 2  # lines
+        for program in ("stays", "moves"):
+            self.assertEqual(self.reads(program=program), [code + PAGES + 1, 0], program)
 
     def cores(self, options, *command):
         report = stat(LARGE, [INSTRUCTIONS], *command, options=(*options, *self.options))

@@ -4,6 +4,7 @@
 #include "machine/numa.h"
 #include "support/random.h"
 
+#define FAR    (UINT64_C(1) << 34)
 #define PAGES  64
 #define ROUNDS 20000
 
@@ -87,11 +88,37 @@ static void pages_are_where_they_are_put(void **state)
 	fixture_down(&fixture);
 }
 
+/* Frames go along, and what the new addresses had comes back in their place. */
+static void frames_go_with_moved_pages(void **state)
+{
+	struct fixture fixture;
+	struct machine_hart *hart;
+
+	(void)state;
+	fixture_up(&fixture, pmu_find_machine("xeon-e5-2699v4-2s"));
+	hart = machine_hart_enter(fixture.machine, fixture.space, 0);
+	assert_non_null(hart);
+	for (uint64_t page = 1; page < 4; page++)
+		machine_page_touch(hart, fixture.space, page);
+	machine_page_move(fixture.space, 2, 1);
+	machine_page_touch(hart, fixture.space, FAR + 1);
+	machine_pages_move(hart, fixture.space, 1, 2, FAR);
+	assert_int_equal(machine_page_node(fixture.space, FAR), 0);
+	assert_int_equal(machine_page_node(fixture.space, FAR + 1), 1);
+	assert_int_equal(machine_page_node(fixture.space, FAR + 2), -1);
+	assert_int_equal(machine_page_node(fixture.space, 1), -1);
+	assert_int_equal(machine_page_node(fixture.space, 2), 0);
+	assert_int_equal(machine_page_node(fixture.space, 3), 0);
+	machine_hart_leave(hart);
+	fixture_down(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(ranges_are_those_of_each_page),
 	    cmocka_unit_test(pages_are_where_they_are_put),
+	    cmocka_unit_test(frames_go_with_moved_pages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

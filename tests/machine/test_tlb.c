@@ -371,6 +371,41 @@ static void test_large(void **state)
 	fixture_down(&fixture);
 }
 
+/*
+ * Three large pages get other addresses: they stay large where they go whole to a place that is
+ * aligned, else each page is a small one. All are walked for once.
+ */
+static void check_moved(uint64_t target, uint64_t walks)
+{
+	struct pmu_machine desc = with_tlbs();
+	struct machine_statistics before, after;
+	struct fixture fixture;
+
+	desc.large_pages = "transparent";
+	fixture_up_translating(&fixture, &desc);
+	fixture.cores[0] = machine_hart_enter(fixture.machine, fixture.space, 0);
+	machine_range_anonymous(fixture.space, DATA / PAGE, 3 * TABLE, true);
+	for (uint64_t i = 0; i < 3 * TABLE; i++)
+		load_page(&fixture, i);
+	before = statistics_of(&fixture);
+	machine_hart_pause_briefly(fixture.cores[0]);
+	machine_pages_move(fixture.cores[0], fixture.space, DATA / PAGE, 3 * TABLE,
+			   DATA / PAGE + target);
+	machine_hart_resume(fixture.cores[0]);
+	for (uint64_t i = 0; i < 3 * TABLE; i++)
+		load_page(&fixture, target + i);
+	after = statistics_of(&fixture);
+	assert_int_equal(after.walks - before.walks, walks);
+	fixture_down(&fixture);
+}
+
+static void test_moved(void **state)
+{
+	(void)state;
+	check_moved(8 * TABLE, 3);
+	check_moved(8 * TABLE + 1, 3 * TABLE);
+}
+
 /* Of large pages in turns: 8 sets of 4 in the first level, 256 of 6 in the second. */
 static void test_large_strides(void **state)
 {
@@ -405,6 +440,7 @@ int main(void)
 	    cmocka_unit_test(test_chain),	  cmocka_unit_test(test_none),
 	    cmocka_unit_test(test_unmapped),	  cmocka_unit_test(test_large),
 	    cmocka_unit_test(test_large_strides), cmocka_unit_test(test_chain_of_large_pages),
+	    cmocka_unit_test(test_moved),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
