@@ -160,6 +160,8 @@ static void add_valgrind(struct words *words, const struct pmu_program *program,
 	add_word(words, program->emulator);
 	add_word(words, "--tool=pmulab");
 	add_word(words, "--quiet");
+	/* Of which 500 are its own choice; 7 KB each. */
+	add_word(words, "--max-threads=4096");
 	add_word(words, "--vgdb=no");
 	add_word(words, "--run-libc-freeres=no");
 	add_word(words, "--run-cxx-freeres=no");

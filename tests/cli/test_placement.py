@@ -166,6 +166,39 @@ int main(void)
 }
 """
 
+# More threads than Valgrind has by default, all at once.
+MANY = r"""
+#include <pthread.h>
+#include <stdio.h>
+
+#define THREADS 600
+
+static pthread_barrier_t barrier;
+
+static void *run(void *arg)
+{
+	pthread_barrier_wait(&barrier);
+	return arg;
+}
+
+int main(void)
+{
+	static pthread_t threads[THREADS];
+	pthread_attr_t attributes;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, 1 << 16);
+	pthread_barrier_init(&barrier, NULL, THREADS);
+	for (int i = 0; i < THREADS; i++)
+		if (pthread_create(&threads[i], &attributes, run, NULL))
+			return 1;
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	puts("all");
+	return 0;
+}
+"""
+
 
 class Placement(Guests):
     options = ()
@@ -178,7 +211,8 @@ class Placement(Guests):
                 ("stays", ".S", MOVES.format(number=GETPID, address="pages"), "-nostdlib", "-static"),
                 ("moves", ".S", MOVES.format(number=MREMAP, address="0x10000000"), "-nostdlib",
                  "-static"),
-                ("asks", ".c", ASKS, "-O1", "-pthread"), ("moved", ".c", MOVED, "-O1", "-pthread")):
+                ("asks", ".c", ASKS, "-O1", "-pthread"), ("moved", ".c", MOVED, "-O1", "-pthread"),
+                ("many", ".c", MANY, "-O1", "-pthread")):
             (cls.path / (name + suffix)).write_text(source, encoding="utf-8")
             subprocess.run(["gcc", *options, "-o", cls.path / name, cls.path / (name + suffix)],
                            check=True)
@@ -237,6 +271,11 @@ class Placement(Guests):
         result = pmulab("stat", "-M", LARGE, "-e", INSTRUCTIONS, *self.options, "--",
                         self.path / "moved")
         self.assertEqual(result.stdout, "41\n", result.stderr)
+
+    def test_many_threads(self):
+        result = pmulab("stat", "-M", SMALL, "-e", INSTRUCTIONS, *self.options, "--",
+                        self.path / "many")
+        self.assertEqual((result.returncode, result.stdout), (0, "all\n"), result.stderr)
 
 
 class Valgrind(OnValgrind, Placement):
