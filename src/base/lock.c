@@ -18,7 +18,8 @@
 #include "base/clock.h"
 
 #define SPINS	      100
-#define PATIENCE_NS   5000000u /* sleep of that length before the owner's life is doubted */
+#define PATIENCE_NS   5000000u	/* sleep of that length before the owner's life is doubted, */
+#define PATIENCE_MOST 80000000u /* and of twice that before it is again, at most of this */
 #define NAP_NS	      1000000u
 #define NS_PER_SECOND 1000000000u
 
@@ -229,14 +230,14 @@ static bool wait_for_biased(struct lock *lock, uint32_t word, uint64_t deadline)
 
 bool lock_acquire_within(struct lock *lock, uint32_t thread, uint64_t ns)
 {
-	uint64_t deadline;
+	uint64_t deadline, patience = PATIENCE_NS;
 
 	if (exchange(lock, 0, thread) || spin(lock, thread))
 		return true;
 	deadline = ns == UINT64_MAX ? UINT64_MAX : clock_ns() + ns;
 	for (;;) {
 		uint32_t word = __atomic_load_n(&lock->word, __ATOMIC_RELAXED);
-		uint64_t patience = PATIENCE_NS;
+		uint64_t nap = patience;
 
 		if (!word) {
 			if (exchange(lock, 0, thread | LOCK_WAITED))
@@ -258,12 +259,15 @@ bool lock_acquire_within(struct lock *lock, uint32_t thread, uint64_t ns)
 
 			if (now >= deadline)
 				return false;
-			if (patience > deadline - now)
-				patience = deadline - now;
+			if (nap > deadline - now)
+				nap = deadline - now;
 		}
-		if (sleep_on(lock, word, patience) && !lock_thread_lives(word & ~LOCK_WAITED) &&
+		if (!sleep_on(lock, word, nap))
+			continue;
+		if (!lock_thread_lives(word & ~LOCK_WAITED) &&
 		    exchange(lock, word, thread | LOCK_WAITED))
 			return true;
+		patience = patience < PATIENCE_MOST ? 2 * patience : patience;
 	}
 }
 

@@ -23,11 +23,12 @@
 #include "machine/waits.h"
 #include "machine/write_combining.h"
 
-#define OWNERSHIP_CYCLES 50000	 /* threads that share a core swap after that time */
-#define OWNER_LOOK_NS	 5000000 /* what the owner does is looked at while it is waited for, */
-#define SWAP_NS		 50000	 /* who gives it away looks whether another has it, */
-#define SWAP_NAPS	 400	 /* and after so many such looks whether one can take it */
-#define WAKE_NAPS	 1000	 /* who does nothing for so many looks is not slept for */
+#define OWNERSHIP_CYCLES 50000	  /* threads that share a core swap after that time */
+#define OWNER_LOOK_NS	 5000000  /* what the owner does is looked at while it is waited for, */
+#define OWNER_LOOK_MOST	 80000000 /* by each of many at last so far apart, */
+#define SWAP_NS		 50000	  /* who gives it away looks whether another has it, */
+#define SWAP_NAPS	 400	  /* and after so many such looks whether one can take it */
+#define WAKE_NAPS	 1000	  /* who does nothing for so many looks is not slept for */
 
 /* Moves the clock over time in which the thread did nothing. */
 static void skip_to(struct machine_hart *core, uint64_t time)
@@ -64,19 +65,36 @@ static void find_moved(struct machine_hart *core)
 	forget_lines(core);
 }
 
+/*
+ * The next look at the owner. Of a crowd each looks more rarely the longer it waits, or the host
+ * would do nothing else; but not once the owner seems unable to go on.
+ */
+static uint64_t look_after(const struct core *shared, const struct stall *stall, uint64_t ns)
+{
+	const uint64_t crowd =
+	    __atomic_load_n(&shared->waiting, __ATOMIC_RELAXED) * (uint64_t)OWNER_LOOK_NS;
+	const uint64_t most = crowd < OWNER_LOOK_MOST ? crowd : OWNER_LOOK_MOST;
+
+	if (stall->looks || most < OWNER_LOOK_NS)
+		return OWNER_LOOK_NS;
+	return 2 * ns < most ? 2 * ns : most;
+}
+
 /* @return whether the thread got it: not where the owner sleeps, and may do so until we go on */
 static bool acquire_owner(struct machine_hart *core)
 {
 	struct lock *owner = &core->core->owner;
 	struct stall stall = {0};
+	uint64_t ns = OWNER_LOOK_NS;
 
 	if (lock_owner(owner) == core->thread)
 		return false;
-	while (!lock_acquire_within(owner, core->thread, OWNER_LOOK_NS)) {
+	while (!lock_acquire_within(owner, core->thread, ns)) {
 		uint32_t thread = lock_owner(owner);
 
 		if (thread && stall_look(&stall, core->machine, thread, core->thread))
 			return false;
+		ns = look_after(core->core, &stall, ns);
 	}
 	return true;
 }
