@@ -180,6 +180,7 @@ static void add_compare_and_swap(struct superblock *sb, const struct context *co
 {
 	unsigned size = bytes_of(sb, cas->dataLo) * (cas->dataHi ? 2 : 1);
 
+	add_access(sb, context, NULL, cas->addr, size, false);
 	add_access(sb, context, NULL, cas->addr, size, true);
 }
 
