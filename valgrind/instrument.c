@@ -115,9 +115,15 @@ struct context {
 	const struct feed_access *access;
 	struct feed_repeat *repeat;
 	struct feed_mark *named; /* that it has the name of; NULL */
+	bool reported;		 /* its operand, with the first piece that VEX takes */
 };
 
-static void add_plain_access(struct superblock *sb, const struct context *context, IRExpr *guard,
+static bool has_one_operand(const struct feed_insn *insn)
+{
+	return insn->class >= FEED_LOAD && insn->class <= FEED_STORE_WIDE;
+}
+
+static void add_plain_access(struct superblock *sb, struct context *context, IRExpr *guard,
 			     IRExpr *address, unsigned size, bool store)
 {
 	IRExpr *access = number(feed_access_pack(*context->access));
@@ -149,12 +155,21 @@ static void add_plain_access(struct superblock *sb, const struct context *contex
 		CALL(sb, guard, call_load, address, access);
 }
 
-/* The name of a region is read outside of it. */
-static void add_access(struct superblock *sb, const struct context *context, IRExpr *guard,
+/*
+ * VEX takes some operands by elements, from the low end up: they are one access. The name of a
+ * region is read outside of it.
+ */
+static void add_access(struct superblock *sb, struct context *context, IRExpr *guard,
 		       IRExpr *address, unsigned size, bool store)
 {
 	const struct feed_mark *named = context->named;
 
+	if (has_one_operand(context->insn)) {
+		if (context->reported)
+			return;
+		context->reported = true;
+		size = context->access->size;
+	}
 	if (named && named->kind == FEED_MARK_END_NAMED)
 		CALL(sb, guard, call_mark, number((UWord)named), address);
 	add_plain_access(sb, context, guard, address, size, store);
@@ -167,7 +182,7 @@ static unsigned bytes_of(const struct superblock *sb, const IRExpr *value)
 	return (unsigned)sizeofIRType(typeOfIRExpr(sb->out->tyenv, value));
 }
 
-static void add_dirty(struct superblock *sb, const struct context *context, const IRDirty *dirty)
+static void add_dirty(struct superblock *sb, struct context *context, const IRDirty *dirty)
 {
 	if (dirty->mFx == Ifx_Read || dirty->mFx == Ifx_Modify)
 		add_access(sb, context, dirty->guard, dirty->mAddr, (unsigned)dirty->mSize, false);
@@ -175,8 +190,7 @@ static void add_dirty(struct superblock *sb, const struct context *context, cons
 		add_access(sb, context, dirty->guard, dirty->mAddr, (unsigned)dirty->mSize, true);
 }
 
-static void add_compare_and_swap(struct superblock *sb, const struct context *context,
-				 const IRCAS *cas)
+static void add_compare_and_swap(struct superblock *sb, struct context *context, const IRCAS *cas)
 {
 	unsigned size = bytes_of(sb, cas->dataLo) * (cas->dataHi ? 2 : 1);
 
@@ -184,7 +198,7 @@ static void add_compare_and_swap(struct superblock *sb, const struct context *co
 	add_access(sb, context, NULL, cas->addr, size, true);
 }
 
-static void add_accesses(struct superblock *sb, const struct context *context, const IRStmt *stmt)
+static void add_accesses(struct superblock *sb, struct context *context, const IRStmt *stmt)
 {
 	IRType wide, loaded;
 
@@ -365,7 +379,7 @@ static void add_place(struct superblock *sb, struct context *context, unsigned i
 }
 
 /* Before the instruction: what is not reported. */
-static void add_unreported(struct superblock *sb, const struct context *context, Addr next)
+static void add_unreported(struct superblock *sb, struct context *context, Addr next)
 {
 	IRExpr *address;
 
@@ -397,6 +411,7 @@ static void add_all(struct superblock *sb, const IRSB *in, int first)
 				next_block = insn + count;
 			}
 			context.insn = &sb->insns[insn];
+			context.reported = false;
 			if (guest.causes.asked)
 				add_place(sb, &context, insn);
 			add_unreported(sb, &context,
