@@ -57,7 +57,7 @@ struct pmu_register {
 	uint16_t
 	    signal; /* fixed and free counters: what they add up, enum pmu_signal_id; 0: cycles
 		       of the box's clock; of the number of the youngest record: what is recorded */
-	const char *perf; /* filters: perf's term for the whole register; "": none */
+	const char *perf;	/* filters: perf's term for the whole register; "": none */
 	const char *model_note; /* free counters: why no machine models it; "": one does */
 	const char *source;
 };
