@@ -20,6 +20,7 @@
 #include "machine/stall.h"
 #include "machine/tlb.h"
 #include "machine/turns.h"
+#include "machine/users.h"
 #include "machine/waits.h"
 #include "machine/write_combining.h"
 
@@ -324,91 +325,6 @@ void machine_attend_block(struct machine_hart *core, uint64_t ticks)
 	buffers_attend(core, due < core->next_look ? due : core->next_look);
 }
 
-static unsigned count_users(const struct core *shared)
-{
-	unsigned users = 0;
-
-	for (unsigned i = 0; i < shared->users_high; i++)
-		users += shared->users[i].thread != 0;
-	return users;
-}
-
-static void unlist(struct core_user *user)
-{
-	__atomic_store_n(&user->thread, 0, __ATOMIC_RELAXED);
-}
-
-static void forget_dead(struct machine *machine, unsigned number, uint32_t caller)
-{
-	struct core *shared = &machine->cores[number];
-	bool died = false;
-
-	for (unsigned i = 0; i < shared->users_high; i++) {
-		struct core_user *user = &shared->users[i];
-
-		if (user->thread && user->thread != caller && !lock_thread_lives(user->thread)) {
-			unlist(user);
-			died = true;
-		}
-	}
-	if (died && !count_users(shared)) {
-		skew_forget(machine, number);
-		machine_vacate(machine, number);
-	}
-}
-
-static void name_user(struct core_user *user, uint32_t thread, bool unnamed)
-{
-	__atomic_store_n(&user->waits, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&user->unnamed, unnamed, __ATOMIC_RELAXED);
-	__atomic_store_n(&user->in_vfork, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&user->thread, thread, __ATOMIC_RELAXED);
-}
-
-/* There is room: see choose_core(). @return where its progress is kept */
-static struct machine_progress *list_user(struct core *shared, uint32_t thread)
-{
-	unsigned i = 0;
-
-	while (i < shared->users_high && shared->users[i].thread)
-		i++;
-	name_user(&shared->users[i], thread, true);
-	__atomic_store_n(&shared->users[i].begun, 0, __ATOMIC_RELAXED);
-	if (i == shared->users_high)
-		__atomic_store_n(&shared->users_high, i + 1, __ATOMIC_RELEASE);
-	return &shared->progress[i];
-}
-
-/* @return its number, -1 where all cores have as many threads as they can */
-static int choose_core(struct machine *machine, uint32_t thread, uint64_t cpus)
-{
-	unsigned fewest = CORE_USERS_MAX;
-	int best = -1;
-
-	for (unsigned i = 0; i < machine->core_count && fewest; i++) {
-		unsigned users;
-
-		if (!(cpus >> i & 1))
-			continue;
-		forget_dead(machine, i, thread);
-		users = count_users(&machine->cores[i]);
-		if (users < fewest) {
-			best = (int)i;
-			fewest = users;
-		}
-	}
-	return best;
-}
-
-static bool is_alone(const struct machine *machine)
-{
-	unsigned users = 0;
-
-	for (unsigned i = 0; i < machine->core_count; i++)
-		users += count_users(&machine->cores[i]);
-	return users == 1;
-}
-
 /* As long as nobody else comes, neither lock costs its thread more than plain loads and stores. */
 static void bias_locks(struct machine *machine, struct core *shared)
 {
@@ -451,12 +367,12 @@ static void sit_on(struct machine_hart *core, unsigned number)
 static bool take_place(struct machine_hart *core)
 {
 	struct machine *machine = core->machine;
-	int number = choose_core(machine, core->thread, core->cpus);
+	int number = users_choose_core(machine, core->thread, core->cpus);
 
 	if (number < 0)
 		return false;
 	sit_on(core, (unsigned)number);
-	core->progress = list_user(core->core, core->thread);
+	core->progress = users_list(core->core, core->thread);
 	machine_hart_user(core)->process = (uint32_t)getpid();
 	machine_hart_user(core)->before = accumulators_ticks_run(core->progress);
 	*cpus_of(core) = core->cpus;
@@ -596,7 +512,7 @@ static bool take_over(struct machine_hart *core)
 	core->thread = lock_thread();
 	if (user->thread != placer && user->thread != core->thread && !take_place(core))
 		return false;
-	name_user(machine_hart_user(core), core->thread, false);
+	users_name(machine_hart_user(core), core->thread, false);
 	machine_hart_user(core)->process = (uint32_t)getpid();
 	__atomic_store_n(&machine_hart_user(core)->begun, 1, __ATOMIC_RELAXED);
 	return true;
@@ -608,7 +524,7 @@ void machine_hart_name(struct machine_hart *core, uint32_t thread)
 
 	machine_hold(core->machine, lock_thread());
 	if (user->unnamed && user->thread == lock_thread()) {
-		name_user(user, thread, false);
+		users_name(user, thread, false);
 		skew_name_placed(core, thread);
 	}
 	machine_let_go(core->machine);
@@ -621,7 +537,7 @@ bool machine_hart_start(struct machine_hart *core, struct machine_address_space 
 
 	machine_hold(machine, lock_thread());
 	placed = take_over(core);
-	if (placed && machine->may_bias && is_alone(machine))
+	if (placed && machine->may_bias && users_are_one(machine))
 		bias_locks(machine, core->core);
 	machine_let_go(machine);
 	if (!placed) {
@@ -700,20 +616,6 @@ static uint64_t least_clock(const struct machine *machine)
 	return least;
 }
 
-static bool any_to_begin(const struct core *core)
-{
-	const uint32_t users = __atomic_load_n(&core->users_high, __ATOMIC_ACQUIRE);
-	bool found = false;
-
-	for (uint32_t i = 0; i < users && !found; i++) {
-		const uint32_t thread = __atomic_load_n(&core->users[i].thread, __ATOMIC_RELAXED);
-
-		found = thread && !__atomic_load_n(&core->users[i].begun, __ATOMIC_RELAXED) &&
-			lock_thread_lives(thread);
-	}
-	return found;
-}
-
 /* Whether there is anything to do on the machine before the core's sleep is over. */
 static bool is_busy(const struct machine_hart *core, uint64_t least)
 {
@@ -722,9 +624,8 @@ static bool is_busy(const struct machine_hart *core, uint64_t least)
 
 	if (least)
 		return least <= core->wakes_at;
-	for (unsigned i = 0; i < machine->core_count && !busy; i++)
-		busy = any_to_begin(&machine->cores[i]);
-	return busy || stall_any_awake(machine, core->thread, core->thread);
+	return busy || users_any_to_begin(machine) ||
+	       stall_any_awake(machine, core->thread, core->thread);
 }
 
 /*
@@ -815,8 +716,8 @@ static void vacate(struct machine_hart *core)
 	machine_hold(machine, core->thread);
 	finish(core);
 	accumulators_account(core);
-	unlist(machine_hart_user(core));
-	if (!count_users(core->core))
+	users_unlist(machine_hart_user(core));
+	if (!users_count(core->core))
 		machine_vacate(machine, core->number);
 	if (!core->space)
 		skew_forget(machine, core->number);
@@ -869,7 +770,7 @@ void machine_hart_exec(struct machine_hart *core)
 
 	machine_hold(core->machine, core->thread);
 	finish(core);
-	name_user(machine_hart_user(core), heir, false);
+	users_name(machine_hart_user(core), heir, false);
 	*cpus_of(core) = cpus;
 	machine_let_go(core->machine);
 	release_core(core);
@@ -898,7 +799,7 @@ static bool find_place(struct machine_hart *core)
 			if (shared->users[i].thread != core->thread)
 				continue;
 			if (found) {
-				unlist(&shared->users[i]);
+				users_unlist(&shared->users[i]);
 				continue;
 			}
 			sit_on(core, number);
@@ -936,7 +837,7 @@ void machine_pass(struct machine *machine, uint64_t ticks)
 	for (unsigned i = 0; i < machine->core_count; i++) {
 		if (!__atomic_load_n(&skew[i].clock, __ATOMIC_RELAXED))
 			continue;
-		forget_dead(machine, i, 0);
+		users_forget_dead(machine, i, 0);
 		if (__atomic_load_n(&skew[i].clock, __ATOMIC_RELAXED))
 			return;
 	}
