@@ -17,6 +17,7 @@
 #include "machine/pipe.h"
 #include "machine/private.h"
 #include "machine/skew.h"
+#include "machine/sleep.h"
 #include "machine/stall.h"
 #include "machine/tlb.h"
 #include "machine/turns.h"
@@ -29,7 +30,6 @@
 #define OWNER_LOOK_MOST	 80000000 /* by each of many at last so far apart, */
 #define SWAP_NS		 50000	  /* who gives it away looks whether another has it, */
 #define SWAP_NAPS	 400	  /* and after so many such looks whether one can take it */
-#define WAKE_NAPS	 1000	  /* who does nothing for so many looks is not slept for */
 
 /* Moves the clock over time in which the thread did nothing. */
 static void skip_to(struct machine_hart *core, uint64_t time)
@@ -598,53 +598,6 @@ void machine_hart_sleep(struct machine_hart *core, uint64_t ticks)
 		skip_to(core, core->progress->time + ticks);
 	else
 		core->wakes_at = core->progress->time + ticks;
-}
-
-/* @return the least clock of cores that run, plus 1; 0: none does */
-static uint64_t least_clock(const struct machine *machine)
-{
-	const struct machine_state *state = machine->state;
-	uint64_t running = __atomic_load_n(&state->running, __ATOMIC_ACQUIRE), least = 0;
-
-	for (; running; running &= running - 1) {
-		const struct skew *skew = &state->skew[__builtin_ctzll(running)];
-		const uint64_t shown = __atomic_load_n(&skew->clock, __ATOMIC_ACQUIRE);
-
-		if (shown && (!least || shown < least))
-			least = shown;
-	}
-	return least;
-}
-
-/* Whether there is anything to do on the machine before the core's sleep is over. */
-static bool is_busy(const struct machine_hart *core, uint64_t least)
-{
-	const struct machine *machine = core->machine;
-	bool busy = __atomic_load_n(&core->core->waiting, __ATOMIC_RELAXED);
-
-	if (least)
-		return least <= core->wakes_at;
-	return busy || users_any_to_begin(machine) ||
-	       stall_any_awake(machine, core->thread, core->thread);
-}
-
-/*
- * The clock of a core is its threads': one that came back when its sleep is over on the computer
- * would take the others to the end of it, which have not come that far on the machine.
- */
-static void sleep_on(struct machine_hart *core)
-{
-	uint64_t least = least_clock(core->machine), last;
-
-	machine_hart_set_waits(core, true);
-	for (unsigned naps = 0; naps < WAKE_NAPS && is_busy(core, least); naps++) {
-		nanosleep(&(struct timespec){.tv_nsec = SWAP_NS}, NULL);
-		last = least;
-		least = least_clock(core->machine);
-		if (least != last)
-			naps = 0;
-	}
-	machine_hart_set_waits(core, false);
 }
 
 /* The sleep of one that is paused is over. */
