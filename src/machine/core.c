@@ -196,6 +196,7 @@ static void yield_core(struct machine_hart *core)
 	struct core *shared = core->core;
 	uint32_t owners = __atomic_load_n(&shared->owners, __ATOMIC_RELAXED);
 
+	__atomic_fetch_add(&shared->yielding, 1, __ATOMIC_RELAXED);
 	release_core(core);
 	for (unsigned i = 1; __atomic_load_n(&shared->owners, __ATOMIC_RELAXED) == owners &&
 			     __atomic_load_n(&shared->waiting, __ATOMIC_RELAXED);
@@ -205,6 +206,7 @@ static void yield_core(struct machine_hart *core)
 		nanosleep(&(struct timespec){.tv_nsec = SWAP_NS}, NULL);
 	}
 	acquire_core(core);
+	__atomic_fetch_sub(&shared->yielding, 1, __ATOMIC_RELAXED);
 }
 
 /* In turns: @return whether the thread is one of those */

@@ -6,46 +6,74 @@
 #include "machine/stall.h"
 #include "machine/users.h"
 
-#define NAP_NS	  50000 /* between looks at the others */
-#define NAPS_MOST 1000	/* after so many in which nobody did anything the sleep is over */
+#define NAP_NS	  50000 /* between looks at clocks */
+#define LOOK_NAPS 20	/* between looks at the thread that is behind */
+#define IDLE_NAPS 10000 /* who is about to run and does not by then never will */
 
-/* @return the least clock of cores that run, plus 1; 0: none does */
-static uint64_t least_clock(const struct machine *machine)
+/* @return the core that is farthest behind of those that run, -1: none does */
+static int find_last(const struct machine *machine, uint64_t *clock)
 {
 	const struct machine_state *state = machine->state;
-	uint64_t running = __atomic_load_n(&state->running, __ATOMIC_ACQUIRE), least = 0;
+	uint64_t running = __atomic_load_n(&state->running, __ATOMIC_ACQUIRE);
+	int last = -1;
 
 	for (; running; running &= running - 1) {
-		const struct skew *skew = &state->skew[__builtin_ctzll(running)];
-		const uint64_t shown = __atomic_load_n(&skew->clock, __ATOMIC_ACQUIRE);
+		const int number = __builtin_ctzll(running);
+		const uint64_t shown =
+		    __atomic_load_n(&state->skew[number].clock, __ATOMIC_ACQUIRE);
 
-		if (shown && (!least || shown < least))
-			least = shown;
+		if (!shown || (last >= 0 && shown >= *clock))
+			continue;
+		*clock = shown;
+		last = number;
 	}
-	return least;
+	return last;
 }
 
-/* Whether there is anything to do on the machine before the core's sleep is over. */
-static bool is_busy(const struct machine_hart *core, uint64_t least)
+static bool is_stuck(const struct machine_hart *core, int number, struct stall *stall)
 {
-	if (least)
-		return least <= core->wakes_at;
-	return __atomic_load_n(&core->core->waiting, __ATOMIC_RELAXED) ||
-	       users_any_to_begin(core->machine) ||
-	       stall_any_awake(core->machine, core->thread, core->thread);
+	const struct machine *machine = core->machine;
+	const uint32_t thread =
+	    __atomic_load_n(&machine->state->skew[number].thread, __ATOMIC_RELAXED);
+
+	return thread ? stall_look(stall, machine, thread, core->thread)
+		      : stall_all_dead(&machine->cores[number]);
+}
+
+static bool is_wanted(const struct core *shared)
+{
+	return __atomic_load_n(&shared->waiting, __ATOMIC_RELAXED) ||
+	       __atomic_load_n(&shared->yielding, __ATOMIC_RELAXED);
+}
+
+/* Whether a thread is about to run, where none does. */
+static bool any_comes(const struct machine_hart *core)
+{
+	const struct machine *machine = core->machine;
+
+	for (unsigned i = 0; i < machine->core_count; i++)
+		if (is_wanted(&machine->cores[i]))
+			return true;
+	return users_any_to_begin(machine) || stall_any_awake(machine, core->thread, core->thread);
+}
+
+/* Whether there is nothing to do on the machine before the sleep is over. */
+static bool is_over(const struct machine_hart *core, unsigned naps, struct stall *stall)
+{
+	uint64_t clock = 0;
+	const int last = find_last(core->machine, &clock);
+
+	if (last < 0)
+		return naps >= IDLE_NAPS || !any_comes(core);
+	return clock > core->wakes_at || (naps % LOOK_NAPS == 0 && is_stuck(core, last, stall));
 }
 
 void sleep_on(struct machine_hart *core)
 {
-	uint64_t least = least_clock(core->machine), last;
+	struct stall stall = {0};
 
 	machine_hart_set_waits(core, true);
-	for (unsigned naps = 0; naps < NAPS_MOST && is_busy(core, least); naps++) {
+	for (unsigned naps = 1; !is_over(core, naps, &stall); naps++)
 		nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
-		last = least;
-		least = least_clock(core->machine);
-		if (least != last)
-			naps = 0;
-	}
 	machine_hart_set_waits(core, false);
 }

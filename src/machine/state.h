@@ -214,7 +214,7 @@ struct core {
 
 	/* Who runs here. */
 	struct lock owner;
-	uint32_t waiting;		/* threads that want the owner */
+	uint32_t waiting, yielding;	/* threads that want the owner; that let others have it */
 	uint32_t owners;		/* given so far */
 	uint64_t last_user, swapped_at; /* whose hold it is or was, from which tick on */
 	struct core_user users[CORE_USERS_MAX];
