@@ -44,7 +44,7 @@ struct plugin plugin;
 /* The guest thread that this host thread runs; NULL before its first block. */
 static _Thread_local struct feed_thread *current;
 
-/* QEMU's own: the thread executes guest code, or does not; else QEMU waits until it does not. */
+/* QEMU's own. Who forks waits until no other thread is between the two: start, and end. */
 __attribute__((weak)) void cpu_exec_start(void *cpu);
 __attribute__((weak)) void cpu_exec_end(void *cpu);
 __attribute__((weak)) void *qemu_get_cpu(int vcpu);
@@ -79,7 +79,7 @@ void plugin_enter(struct feed_thread *thread)
 	causes_entered(thread);
 }
 
-/* In a system call it does not execute guest code. */
+/* In a system call, unlike in a callback, QEMU does not wait for it anyway. */
 static void rest(bool rests)
 {
 	void *cpu = qemu_get_cpu((int)(current - plugin.process.threads));
@@ -266,7 +266,10 @@ static int attach(const char *path)
 		     : feed_process_init(&plugin.process, plugin.ctx, emul_machine(plugin.emul));
 }
 
-/* Code that QEMU drops meanwhile would be gone on with: it drops none for a fork. */
+/*
+ * Threads rest only while one forks. When QEMU stops all to drop what it has translated, they must
+ * not: they would go on in it.
+ */
 static void set_rest(void)
 {
 	if (cpu_exec_start && cpu_exec_end && qemu_get_cpu)

@@ -379,7 +379,7 @@ static void add_place(struct superblock *sb, struct context *context, unsigned i
 }
 
 /* Before the instruction: what is not reported. */
-static void add_unreported(struct superblock *sb, struct context *context, Addr next)
+static void add_unreported(struct superblock *sb, const struct context *context, Addr next)
 {
 	IRExpr *address;
 

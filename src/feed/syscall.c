@@ -76,11 +76,11 @@ static bool is_brief(const struct feed_process *process, int64_t number, const u
 	}
 }
 
-/* Where clone() with CLONE_VFORK does too. */
-static bool forks(const struct feed_process *process, int64_t number, const uint64_t *arguments)
+/* QEMU has no vfork(): that is fork(). */
+static bool forks(int64_t number, const uint64_t *arguments)
 {
 	return number == GUEST_FORK || number == GUEST_VFORK ||
-	       (number == GUEST_CLONE && !process->waits_for_children &&
+	       (number == GUEST_CLONE &&
 		(!(arguments[0] & CLONE_VM) || arguments[0] & CLONE_VFORK));
 }
 
@@ -91,7 +91,7 @@ void feed_syscall(const struct feed_process *process, struct feed_thread *thread
 		feed_thread_pause_briefly(thread);
 	else
 		feed_thread_pause(thread);
-	if (process->threads_seen > 1 && forks(process, number, arguments))
+	if (process->threads_seen > 1 && forks(number, arguments))
 		feed_thread_halt_others(thread);
 }
 

@@ -123,22 +123,24 @@ void feed_thread_pause_briefly(struct feed_thread *thread)
 	pause_thread(thread, machine_hart_pause_briefly);
 }
 
-void feed_thread_halt_others(struct feed_thread *thread)
+/* Of a thread that is on a core. */
+static void on_core(struct feed_thread *thread, void (*act)(struct machine_hart *core))
 {
 	if (!claim(thread))
 		return;
 	if (thread->core)
-		machine_hart_halt_others(thread->core);
+		act(thread->core);
 	unclaim(thread);
+}
+
+void feed_thread_halt_others(struct feed_thread *thread)
+{
+	on_core(thread, machine_hart_halt_others);
 }
 
 void feed_thread_release_others(struct feed_thread *thread)
 {
-	if (!claim(thread))
-		return;
-	if (thread->core)
-		machine_hart_release_others(thread->core);
-	unclaim(thread);
+	on_core(thread, machine_hart_release_others);
 }
 
 bool feed_thread_is_misplaced(const struct feed_thread *thread)
@@ -203,11 +205,7 @@ bool feed_thread_unhold(struct feed_thread *thread)
 
 void feed_thread_wait(struct feed_thread *thread)
 {
-	if (!claim(thread))
-		return;
-	if (thread->core)
-		machine_hart_wait(thread->core);
-	unclaim(thread);
+	on_core(thread, machine_hart_wait);
 }
 
 void feed_thread_leave(struct feed_thread *thread)
