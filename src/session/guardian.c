@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -30,8 +31,8 @@ struct guardian {
 	int *descriptors; /* the options' */
 	struct journal_file journal;
 	struct sigaction before[_NSIG];
-	stack_t stack_before;
-	void *stack;
+	void *stack; /* the alternate one of the thread @caught_by; NULL: it had one */
+	pthread_t caught_by;
 };
 
 static const int faults[] = {SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE, SIGSYS, SIGTRAP};
@@ -82,8 +83,10 @@ int guardian_new(struct guardian **out, struct pmu_ctx *ctx, const struct pmu_gu
 
 void guardian_free(struct guardian *guardian)
 {
-	if (guardian)
-		free(guardian->descriptors);
+	if (!guardian)
+		return;
+	free(guardian->stack);
+	free(guardian->descriptors);
 	free(guardian);
 }
 
@@ -99,15 +102,36 @@ static void let_go(int signal)
 	raise(signal);
 }
 
+/* A stack that has overflown cannot take a handler. */
+static void give_stack(struct guardian *guardian)
+{
+	stack_t before;
+
+	if (sigaltstack(NULL, &before) || !(before.ss_flags & SS_DISABLE))
+		return;
+	if (!guardian->stack)
+		guardian->stack = malloc(STACK_BYTES);
+	if (!guardian->stack)
+		return;
+	guardian->caught_by = pthread_self();
+	sigaltstack(&(stack_t){.ss_sp = guardian->stack, .ss_size = STACK_BYTES}, NULL);
+}
+
+/* That of another thread stays, as long as there is the guardian: no thread sets another's. */
+static void take_stack(struct guardian *guardian)
+{
+	if (!guardian->stack || !pthread_equal(guardian->caught_by, pthread_self()))
+		return;
+	sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL);
+	free(guardian->stack);
+	guardian->stack = NULL;
+}
+
 static void catch_faults(struct guardian *guardian)
 {
 	struct sigaction action = {.sa_handler = let_go, .sa_flags = SA_ONSTACK};
 
-	/* A stack that has overflown cannot take a handler. */
-	guardian->stack = malloc(STACK_BYTES);
-	if (guardian->stack)
-		sigaltstack(&(stack_t){.ss_sp = guardian->stack, .ss_size = STACK_BYTES},
-			    &guardian->stack_before);
+	give_stack(guardian);
 	sigfillset(&action.sa_mask);
 	for (size_t i = 0; i < FAULT_COUNT; i++)
 		sigaction(faults[i], &action, &guardian->before[faults[i]]);
@@ -117,10 +141,7 @@ static void release_faults(struct guardian *guardian)
 {
 	for (size_t i = 0; i < FAULT_COUNT; i++)
 		sigaction(faults[i], &guardian->before[faults[i]], NULL);
-	if (guardian->stack)
-		sigaltstack(&guardian->stack_before, NULL);
-	free(guardian->stack);
-	guardian->stack = NULL;
+	take_stack(guardian);
 }
 
 /* Nobody waits for the end of this process's output, or takes its writes for that of another. */
