@@ -221,8 +221,6 @@ static int read_option(struct cli *cli, struct stat_run *run, struct stat_wanted
 static int check_options(const struct cli *cli, const struct stat_run *run)
 {
 	const struct stat_options *options = &run->options;
-	/* annotate is --by source that nobody typed. */
-	const bool by = options->by && strcmp(cli->command, "annotate") != 0;
 	const bool places = options->pin || options->membind || options->interleave;
 	const bool times = options->interval_ms > 0 || options->delay_ms > 0 ||
 			   options->timeout_ms > 0 || options->repeat;
@@ -268,14 +266,15 @@ static int check_options(const struct cli *cli, const struct stat_run *run)
 	    {options->kernel_io && !run->machine, "--kernel-io needs -M"},
 	    {options->prefetchers && !run->machine, "--prefetchers needs -M"},
 	    {options->membind && options->interleave, "--membind excludes --interleave"},
+	    /* By --by or annotate. */
 	    {options->by && !run->machine,
-	     by ? "--by needs -M" : "-M MACHINE is needed; pmulab machines shows them"},
+	     "counts are attributed on a machine: -M MACHINE is missing; pmulab machines shows "
+	     "them"},
 	    {options->by && (options->interval_ms > 0 || options->delay_ms > 0 || options->repeat),
-	     by ? "--by excludes -I, -D and -r" : "annotate excludes -I, -D and -r"},
+	     "counts are not attributed with -I, -D and -r"},
 	    {options->by && options->multiplex_ms > 0,
-	     by ? "--by excludes --multiplex" : "annotate excludes --multiplex"},
-	    {options->by && options->dry_run,
-	     by ? "--by needs a program that runs" : "annotate needs a program that runs"},
+	     "counts are not attributed with --multiplex"},
+	    {options->by && options->dry_run, "counts are not attributed with --dry-run"},
 	    {options->machine_clock && !run->machine, "--clock machine needs -M"},
 	};
 

@@ -355,9 +355,9 @@ class Attribution(Guests):
 
     def test_refusals(self):
         for arguments, words in ((["-M", SMALL, "--by", "functions"], ["function", "line", "thread"]),
-                                 (["--by", "line"], ["--by needs -M"]),
-                                 (["-M", SMALL, "--by", "line", "-r", "2"], ["--by excludes"]),
-                                 (["-M", SMALL, "--by", "line", "-I", "1"], ["--by excludes"])):
+                                 (["--by", "line"], ["-M MACHINE is missing"]),
+                                 (["-M", SMALL, "--by", "line", "-r", "2"], ["not attributed with -I, -D and -r"]),
+                                 (["-M", SMALL, "--by", "line", "-I", "1"], ["not attributed with -I, -D and -r"])):
             result = pmulab("stat", *arguments, "-e", MISSES, "true")
             self.assertEqual(result.returncode, 2, result.stderr)
             for word in words:
