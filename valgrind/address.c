@@ -69,12 +69,3 @@ IRExpr *address_compute(IRSB *out, const struct feed_address *address, Addr next
 		sum = add(out, segment(out, address->segment), sum);
 	return sum;
 }
-
-void address_retranslate(IRSB *out, Addr begin, ULong bytes)
-{
-	addStmtToIRSB(out,
-		      IRStmt_Put(offsetof(VexGuestAMD64State, guest_CMSTART), constant(begin)));
-	addStmtToIRSB(out, IRStmt_Put(offsetof(VexGuestAMD64State, guest_CMLEN), constant(bytes)));
-	out->next = constant(begin);
-	out->jumpkind = Ijk_InvalICache;
-}

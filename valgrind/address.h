@@ -1,6 +1,6 @@
 /*
  * Addresses of prefetches and flushes, which Valgrind drops: computed from the guest's registers.
- * That needs code whose registers are all up to date at each instruction.
+ * That needs code whose registers are all up to date at each instruction (instrument_init()).
  */
 #ifndef VALGRIND_ADDRESS_H
 #define VALGRIND_ADDRESS_H
@@ -9,7 +9,5 @@
 
 /** @param next  address of the next instruction. @return the address, as a statement takes it */
 IRExpr *address_compute(IRSB *out, const struct feed_address *address, Addr next);
-/** Ends @out: what is at @begin is translated again, and then runs. */
-void address_retranslate(IRSB *out, Addr begin, ULong bytes);
 
 #endif

@@ -378,16 +378,50 @@ static void add_place(struct superblock *sb, struct context *context, unsigned i
 	add_mark(sb, context, insn);
 }
 
-/* Before the instruction: what is not reported. */
-static void add_unreported(struct superblock *sb, const struct context *context, Addr next)
+static bool loads(const IRStmt *stmt)
 {
-	IRExpr *address;
+	switch (stmt->tag) {
+	case Ist_WrTmp:
+		return stmt->Ist.WrTmp.data->tag == Iex_Load;
+	case Ist_LoadG:
+	case Ist_CAS:
+		return true;
+	case Ist_Dirty:
+		return stmt->Ist.Dirty.details->mFx != Ifx_None;
+	default:
+		return false;
+	}
+}
 
-	if (context->insn->class < FEED_UNREPORTED)
+/* Where the result does not depend on it, as in "and $0", VEX leaves a load out. */
+static bool lacks_load(const struct feed_insn *insn, const IRSB *in, int mark)
+{
+	if (insn->repeats || (insn->class != FEED_LOAD && insn->class != FEED_LOAD_WIDE &&
+			      insn->class != FEED_UPDATE))
+		return false;
+	for (int i = mark + 1; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
+		if (loads(in->stmts[i]))
+			return false;
+	return true;
+}
+
+/* Before the instruction, which begins at @mark: what VEX does not tell. */
+static void add_untold(struct superblock *sb, const struct context *context, const IRSB *in,
+		       int mark)
+{
+	const struct feed_insn *insn = context->insn;
+	const bool load = lacks_load(insn, in, mark);
+	IRExpr *address, *access;
+
+	if (insn->class < FEED_UNREPORTED && !load)
 		return;
-	address = address_compute(sb->out, &context->insn->address, next);
-	if (context->insn->class == FEED_PREFETCH)
-		CALL(sb, NULL, call_prefetch, address, number(feed_access_pack(*context->access)));
+	address = address_compute(sb->out, &insn->address,
+				  in->stmts[mark]->Ist.IMark.addr + insn->length);
+	access = number(feed_access_pack(*context->access));
+	if (load)
+		CALL(sb, NULL, call_load, address, access);
+	else if (insn->class == FEED_PREFETCH)
+		CALL(sb, NULL, call_prefetch, address, access);
 	else
 		CALL(sb, NULL, call_flush, address);
 }
@@ -414,8 +448,7 @@ static void add_all(struct superblock *sb, const IRSB *in, int first)
 			context.reported = false;
 			if (guest.causes.asked)
 				add_place(sb, &context, insn);
-			add_unreported(sb, &context,
-				       (Addr)sb->addresses[insn] + context.insn->length);
+			add_untold(sb, &context, in, i);
 			insn++;
 			continue;
 		}
@@ -423,24 +456,6 @@ static void add_all(struct superblock *sb, const IRSB *in, int first)
 			add_accesses(sb, &context, stmt);
 		addStmtToIRSB(sb->out, with_own_clock(in->stmts[i]));
 	}
-}
-
-/*
- * Registers are up to date where addresses are computed of them, if all code is translated so: from
- * the first on that needs it. @return whether the superblock has to be translated again for that
- */
-static bool needs_registers(const struct superblock *sb)
-{
-	VexRegisterUpdates *updates = &VG_(clo_vex_control).iropt_register_updates_default;
-
-	if (*updates == VexRegUpdAllregsAtEachInsn)
-		return false;
-	for (unsigned i = 0; i < sb->count; i++)
-		if (sb->insns[i].class >= FEED_UNREPORTED) {
-			*updates = VexRegUpdAllregsAtEachInsn;
-			return true;
-		}
-	return false;
 }
 
 IRSB *instrument_superblock(const VgCallbackClosure *closure, IRSB *in)
@@ -457,10 +472,7 @@ IRSB *instrument_superblock(const VgCallbackClosure *closure, IRSB *in)
 	sb.kept = NULL;
 	sb.address = closure->nraddr;
 	decode_all(&sb, in);
-	if (needs_registers(&sb))
-		address_retranslate(sb.out, (Addr)sb.addresses[0], 1);
-	else
-		add_all(&sb, in, first);
+	add_all(&sb, in, first);
 	return sb.out;
 }
 
@@ -476,11 +488,14 @@ void instrument_discard(Addr address, VexGuestExtents extents)
 /*
  * Where VEX goes on behind branches it also joins two conditions that go to one place: it computes
  * the second one always, and its instructions seem to be executed. Where it unrolls loops a thread
- * that is to wait for others goes round several times before it does.
+ * that is to wait for others goes round several times before it does. Where registers need not be
+ * up to date it drops loads whose value nothing uses, and addresses are computed of registers.
  */
 void instrument_init(void)
 {
 	VG_(clo_vex_control).guest_chase = False;
 	VG_(clo_vex_control).iropt_unroll_thresh = 0;
+	VG_(clo_vex_control).iropt_register_updates_default = VexRegUpdAllregsAtEachInsn;
+	VG_(clo_px_file_backed) = VexRegUpdAllregsAtEachInsn;
 	kept_blocks = VG_(HT_construct)(NAME);
 }

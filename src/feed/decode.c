@@ -273,6 +273,7 @@ static void find_accesses(struct feed_insn *insn, const ZydisDecodedInstruction 
 		return;
 	}
 	insn->class = (uint8_t)classify(instruction, memory, insn->loads + insn->stores);
+	insn->address = address_of(instruction, memory);
 	if (insn->class == FEED_LOCKED)
 		insn->loads = 0;
 	if (memory->size <= 8 * WIDEST)

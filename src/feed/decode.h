@@ -40,7 +40,7 @@ enum feed_class {
 /* Classes from here on access nothing by way of the emulator, which reports nothing of them. */
 #define FEED_UNREPORTED FEED_PREFETCH
 
-/* The address of what is not reported: registers by encoding number. */
+/* The address of what an emulator may not report: registers by encoding number. */
 #define FEED_REGISTER_NONE 0xff
 #define FEED_REGISTER_RIP  0xfe
 struct feed_address {
@@ -61,7 +61,7 @@ struct feed_insn {
 	uint16_t sources; /* general registers whose values its results depend on, memory aside */
 	uint16_t results; /* general registers that it writes */
 	struct machine_insn registers;
-	struct feed_address address; /* where class >= FEED_UNREPORTED */
+	struct feed_address address; /* of its last operand in memory; class NONE: not set */
 	struct machine_op op;	     /* what its time depends on */
 };
 
