@@ -1,6 +1,9 @@
 #include "callbacks.h"
 
+#include <string.h>
+
 #include "plugin.h"
+#include "translation.h"
 
 static void on_block(unsigned vcpu, void *block);
 
@@ -129,6 +132,12 @@ static void on_store_wide(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t ad
 	feed_store_wide(plugin_thread(vcpu), address, wide_piece_bytes(info), &access);
 }
 
+static void on_load_once(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *access)
+{
+	(void)info;
+	feed_load_once(plugin_thread(vcpu), address, access);
+}
+
 static void on_update(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *constants)
 {
 	const struct feed_access access = access_of(constants);
@@ -177,6 +186,7 @@ static const qemu_plugin_vcpu_mem_cb_t class_callbacks[] = {
     [FEED_STORE] = on_store,
     [FEED_LOAD_WIDE] = on_load_wide,
     [FEED_STORE_WIDE] = on_store_wide,
+    [FEED_LOAD_ONCE] = on_load_once,
     [FEED_UPDATE] = on_update,
     [FEED_MIXED] = on_mixed,
     [FEED_LOCKED] = on_locked,
@@ -204,9 +214,14 @@ void callbacks_repeating_block(struct qemu_plugin_tb *tb, struct feed_repeat *re
 void callbacks_access(struct qemu_plugin_insn *insn, enum feed_class class,
 		      const struct feed_access *access, struct feed_repeat *repeat)
 {
-	void *constants = class == FEED_FAST_STRING ? (void *)repeat
-						    : (void *)(uintptr_t)feed_access_pack(*access);
+	void *given;
 
+	if (class == FEED_FAST_STRING)
+		given = repeat;
+	else if (class == FEED_LOAD_ONCE)
+		given = memcpy(translation_keep(sizeof(*access)), access, sizeof(*access));
+	else
+		given = (void *)(uintptr_t)feed_access_pack(*access);
 	qemu_plugin_register_vcpu_mem_cb(insn, class_callbacks[class], QEMU_PLUGIN_CB_NO_REGS,
-					 QEMU_PLUGIN_MEM_RW, constants);
+					 QEMU_PLUGIN_MEM_RW, given);
 }

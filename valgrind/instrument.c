@@ -120,7 +120,7 @@ struct context {
 
 static bool has_one_operand(const struct feed_insn *insn)
 {
-	return insn->class >= FEED_LOAD && insn->class <= FEED_STORE_WIDE;
+	return insn->class >= FEED_LOAD && insn->class <= FEED_LOAD_ONCE;
 }
 
 static void add_plain_access(struct superblock *sb, struct context *context, IRExpr *guard,
@@ -396,8 +396,7 @@ static bool loads(const IRStmt *stmt)
 /* Where the result does not depend on it, as in "and $0", VEX leaves a load out. */
 static bool lacks_load(const struct feed_insn *insn, const IRSB *in, int mark)
 {
-	if (insn->repeats || (insn->class != FEED_LOAD && insn->class != FEED_LOAD_WIDE &&
-			      insn->class != FEED_UPDATE))
+	if (insn->repeats || !insn->loads || insn->class < FEED_LOAD || insn->class > FEED_UPDATE)
 		return false;
 	for (int i = mark + 1; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
 		if (loads(in->stmts[i]))

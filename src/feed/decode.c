@@ -228,6 +228,40 @@ static uint16_t advanced_registers(const ZydisDecodedInstruction *instruction)
 	return advanced;
 }
 
+static bool is_shift_by_memory(ZydisMnemonic mnemonic)
+{
+	switch (mnemonic) {
+	case ZYDIS_MNEMONIC_VPSLLW:
+	case ZYDIS_MNEMONIC_VPSLLD:
+	case ZYDIS_MNEMONIC_VPSLLQ:
+	case ZYDIS_MNEMONIC_VPSRLW:
+	case ZYDIS_MNEMONIC_VPSRLD:
+	case ZYDIS_MNEMONIC_VPSRLQ:
+	case ZYDIS_MNEMONIC_VPSRAW:
+	case ZYDIS_MNEMONIC_VPSRAD:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* What QEMU 7.2 reads too much of, or by bytes. */
+static bool is_read_beyond(const ZydisDecodedInstruction *instruction,
+			   const ZydisDecodedOperand *memory)
+{
+	switch (instruction->mnemonic) {
+	case ZYDIS_MNEMONIC_CVTDQ2PD:
+	case ZYDIS_MNEMONIC_VCVTDQ2PD:
+	case ZYDIS_MNEMONIC_FBLD:
+		return true;
+	default:
+		break;
+	}
+	if (instruction->meta.isa_ext == ZYDIS_ISA_EXT_FMA)
+		return memory->size <= 8 * PIECE_BYTES;
+	return is_shift_by_memory(instruction->mnemonic) && instruction->avx.vector_length == 256;
+}
+
 static enum feed_class classify(const ZydisDecodedInstruction *instruction,
 				const ZydisDecodedOperand *memory, unsigned accesses)
 {
@@ -244,6 +278,8 @@ static enum feed_class classify(const ZydisDecodedInstruction *instruction,
 		return FEED_MIXED;
 	if (accesses > 1)
 		return FEED_UPDATE;
+	if (is_read_beyond(instruction, memory))
+		return FEED_LOAD_ONCE;
 	if (wide)
 		return is_read(memory) ? FEED_LOAD_WIDE : FEED_STORE_WIDE;
 	return is_read(memory) ? FEED_LOAD : FEED_STORE;

@@ -26,6 +26,8 @@ enum feed_class {
 	FEED_LOAD_WIDE, /* one operand of a known size above 8 bytes, reported from its low end up
 			 */
 	FEED_STORE_WIDE,
+	FEED_LOAD_ONCE,	    /* one operand of a known size, beside which the emulator may read: its
+			       first report is the load */
 	FEED_UPDATE,	    /* loads and stores of one known size: asked for the direction */
 	FEED_MIXED,	    /* each report is an access of its own: asked for direction and size */
 	FEED_LOCKED,	    /* reported once, at the store */

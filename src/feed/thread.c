@@ -6,6 +6,7 @@ static void forget(struct feed_thread *thread)
 {
 	thread->wide_next = FEED_NOWHERE;
 	thread->wide_end = 0;
+	thread->once = NULL;
 	thread->string_load = FEED_NOWHERE;
 	thread->string_store = FEED_NOWHERE;
 	thread->repeat_address = 0;

@@ -46,6 +46,8 @@ struct feed_thread {
 	struct machine_hart *placed; /* the place that was taken for that; NULL: none */
 	uint64_t wide_next;	     /* where the next piece of a wide operand would begin */
 	uint64_t wide_end;
+	const struct feed_access *once; /* of the last such load, */
+	uint64_t once_count;		/* and the core's instructions then */
 	uint64_t string_load; /* pieces reported last, by address / MACHINE_STRING_BYTES */
 	uint64_t string_store;
 	uint64_t repeat_address; /* of the string instruction run last, */
@@ -163,6 +165,20 @@ static inline void feed_load_wide(struct feed_thread *thread, uint64_t address, 
 {
 	if (!feed_continues(thread, address, piece, access->size))
 		machine_load(thread->core, address, access->size, &access->registers);
+}
+
+/** A report by an instruction that loads one operand. @param access  its own, by which it is known
+ */
+static inline void feed_load_once(struct feed_thread *thread, uint64_t address,
+				  const struct feed_access *access)
+{
+	const uint64_t count = *machine_hart_instructions(thread->core);
+
+	if (thread->once == access && thread->once_count == count)
+		return;
+	thread->once = access;
+	thread->once_count = count;
+	feed_load(thread, address, access);
 }
 
 static inline void feed_store_wide(struct feed_thread *thread, uint64_t address, uint32_t piece,

@@ -131,6 +131,7 @@ static const struct expected table[] = {
     {"exchanges", 1 + 3 * COUNT + 3, COUNT, COUNT, 0, 0, COUNT + 1},
     /* an operand in two lines is two accesses to L1 */
     {"pieces", 1 + 5 * COUNT + 3, 2 * COUNT + 2 * COUNT, 0, 0, 0, COUNT + 1},
+    {"beyond", 1 + 9 * COUNT + 3, 7 * COUNT, 0, 0, 0, COUNT + 1},
     {"unused", 1 + 19 * COUNT + 3, 16 * COUNT, COUNT, 0, 0, COUNT + 1},
     {"hints", 1 + 7 * COUNT + 3, 0, 0, 0, 0, COUNT + 1},
     {"controls", 3 + 8 * COUNT + 1 + 7 * COUNT + 2 + 3, 0, COUNT, 0, 0, 2 * COUNT + 1},
