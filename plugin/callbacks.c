@@ -138,6 +138,13 @@ static void on_load_once(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t add
 	feed_load_once(plugin_thread(vcpu), address, access);
 }
 
+static void on_store_masked(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address,
+			    void *access)
+{
+	(void)info;
+	feed_store_masked(plugin_thread(vcpu), address, access);
+}
+
 static void on_update(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *constants)
 {
 	const struct feed_access access = access_of(constants);
@@ -187,6 +194,7 @@ static const qemu_plugin_vcpu_mem_cb_t class_callbacks[] = {
     [FEED_LOAD_WIDE] = on_load_wide,
     [FEED_STORE_WIDE] = on_store_wide,
     [FEED_LOAD_ONCE] = on_load_once,
+    [FEED_STORE_MASKED] = on_store_masked,
     [FEED_UPDATE] = on_update,
     [FEED_MIXED] = on_mixed,
     [FEED_LOCKED] = on_locked,
@@ -218,7 +226,7 @@ void callbacks_access(struct qemu_plugin_insn *insn, enum feed_class class,
 
 	if (class == FEED_FAST_STRING)
 		given = repeat;
-	else if (class == FEED_LOAD_ONCE)
+	else if (class == FEED_LOAD_ONCE || class == FEED_STORE_MASKED)
 		given = memcpy(translation_keep(sizeof(*access)), access, sizeof(*access));
 	else
 		given = (void *)(uintptr_t)feed_access_pack(*access);

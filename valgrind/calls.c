@@ -129,6 +129,12 @@ void call_locked(Addr address, UWord word)
 	look_at_others();
 }
 
+void call_store_masked(Addr address, const struct feed_access *access)
+{
+	feed_store_masked(guest.current, address, access);
+	look_at_others();
+}
+
 void call_mixed(Addr address, UWord size, UWord store, UWord word)
 {
 	const struct feed_access access = feed_access_unpack(word);

@@ -19,6 +19,7 @@ void call_repeating_block(struct feed_repeat *repeat, VexGuestAMD64State *state)
 void call_load(Addr address, UWord word);
 void call_store(Addr address, UWord word);
 void call_locked(Addr address, UWord word);
+void call_store_masked(Addr address, const struct feed_access *access);
 /* Of any size, */
 void call_mixed(Addr address, UWord size, UWord store, UWord word);
 void call_store_nt(Addr address, UWord size);

@@ -113,6 +113,7 @@ static void add_call(struct superblock *sb, IRExpr *guard, const HChar *name, vo
 struct context {
 	const struct feed_insn *insn;
 	const struct feed_access *access;
+	const struct feed_access *own; /* the same, kept for the instruction alone; NULL */
 	struct feed_repeat *repeat;
 	struct feed_mark *named; /* that it has the name of; NULL */
 	bool reported;		 /* its operand, with the first piece that VEX takes */
@@ -120,7 +121,7 @@ struct context {
 
 static bool has_one_operand(const struct feed_insn *insn)
 {
-	return insn->class >= FEED_LOAD && insn->class <= FEED_LOAD_ONCE;
+	return insn->class >= FEED_LOAD && insn->class <= FEED_STORE_WIDE;
 }
 
 static void add_plain_access(struct superblock *sb, struct context *context, IRExpr *guard,
@@ -130,6 +131,11 @@ static void add_plain_access(struct superblock *sb, struct context *context, IRE
 
 	switch ((enum feed_class)context->insn->class) {
 	case FEED_NONE:
+	case FEED_LOAD_ONCE: /* told by its address */
+		return;
+	case FEED_STORE_MASKED:
+		if (store)
+			CALL(sb, guard, call_store_masked, address, number((UWord)context->own));
 		return;
 	case FEED_LOCKED: /* told by what writes */
 		if (store)
@@ -306,6 +312,15 @@ static struct feed_mark *keep_mark(struct superblock *sb, const struct feed_mark
 	return kept;
 }
 
+static const struct feed_access *keep_access(struct superblock *sb,
+					     const struct feed_access *access)
+{
+	struct feed_access *kept = keep(sb, sizeof(*kept));
+
+	*kept = *access;
+	return kept;
+}
+
 /* For who asks what causes counts. */
 static void add_mark(struct superblock *sb, struct context *context, unsigned insn)
 {
@@ -393,9 +408,14 @@ static bool loads(const IRStmt *stmt)
 	}
 }
 
-/* Where the result does not depend on it, as in "and $0", VEX leaves a load out. */
+/*
+ * Where the result does not depend on it, as in "and $0", VEX leaves a load out. An operand that
+ * has a mask it loads by the elements that the mask wants.
+ */
 static bool lacks_load(const struct feed_insn *insn, const IRSB *in, int mark)
 {
+	if (insn->class == FEED_LOAD_ONCE)
+		return true;
 	if (insn->repeats || !insn->loads || insn->class < FEED_LOAD || insn->class > FEED_UPDATE)
 		return false;
 	for (int i = mark + 1; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
@@ -445,6 +465,8 @@ static void add_all(struct superblock *sb, const IRSB *in, int first)
 			}
 			context.insn = &sb->insns[insn];
 			context.reported = false;
+			if (context.insn->class == FEED_STORE_MASKED)
+				context.own = keep_access(sb, context.access);
 			if (guest.causes.asked)
 				add_place(sb, &context, insn);
 			add_untold(sb, &context, in, i);

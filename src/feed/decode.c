@@ -162,10 +162,6 @@ static bool is_scattered(const ZydisDecodedInstruction *instruction,
 	if (memory->mem.type != ZYDIS_MEMOP_TYPE_MEM || memory->size > 8 * WIDEST)
 		return true;
 	switch (instruction->mnemonic) {
-	case ZYDIS_MNEMONIC_VMASKMOVPS:
-	case ZYDIS_MNEMONIC_VMASKMOVPD:
-	case ZYDIS_MNEMONIC_VPMASKMOVD:
-	case ZYDIS_MNEMONIC_VPMASKMOVQ:
 	case ZYDIS_MNEMONIC_MASKMOVQ:
 	case ZYDIS_MNEMONIC_MASKMOVDQU:
 	case ZYDIS_MNEMONIC_VMASKMOVDQU:
@@ -228,6 +224,19 @@ static uint16_t advanced_registers(const ZydisDecodedInstruction *instruction)
 	return advanced;
 }
 
+static bool is_masked(ZydisMnemonic mnemonic)
+{
+	switch (mnemonic) {
+	case ZYDIS_MNEMONIC_VMASKMOVPS:
+	case ZYDIS_MNEMONIC_VMASKMOVPD:
+	case ZYDIS_MNEMONIC_VPMASKMOVD:
+	case ZYDIS_MNEMONIC_VPMASKMOVQ:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static bool is_shift_by_memory(ZydisMnemonic mnemonic)
 {
 	switch (mnemonic) {
@@ -245,7 +254,7 @@ static bool is_shift_by_memory(ZydisMnemonic mnemonic)
 	}
 }
 
-/* What QEMU 7.2 reads too much of, or by bytes. */
+/* What emulators read by elements, or QEMU 7.2 too much of. */
 static bool is_read_beyond(const ZydisDecodedInstruction *instruction,
 			   const ZydisDecodedOperand *memory)
 {
@@ -257,6 +266,8 @@ static bool is_read_beyond(const ZydisDecodedInstruction *instruction,
 	default:
 		break;
 	}
+	if (is_masked(instruction->mnemonic))
+		return true;
 	if (instruction->meta.isa_ext == ZYDIS_ISA_EXT_FMA)
 		return memory->size <= 8 * PIECE_BYTES;
 	return is_shift_by_memory(instruction->mnemonic) && instruction->avx.vector_length == 256;
@@ -278,6 +289,8 @@ static enum feed_class classify(const ZydisDecodedInstruction *instruction,
 		return FEED_MIXED;
 	if (accesses > 1)
 		return FEED_UPDATE;
+	if (is_masked(instruction->mnemonic) && is_written(memory))
+		return FEED_STORE_MASKED;
 	if (is_read_beyond(instruction, memory))
 		return FEED_LOAD_ONCE;
 	if (wide)
@@ -312,7 +325,9 @@ static void find_accesses(struct feed_insn *insn, const ZydisDecodedInstruction 
 	insn->address = address_of(instruction, memory);
 	if (insn->class == FEED_LOCKED)
 		insn->loads = 0;
-	if (memory->size <= 8 * WIDEST)
+	if (insn->class == FEED_STORE_MASKED)
+		insn->size = (uint8_t)(memory->element_size / 8);
+	else if (memory->size <= 8 * WIDEST)
 		insn->size = (uint8_t)(memory->size / 8);
 	if (insn->loads || insn->class == FEED_LOCKED)
 		insn->registers.loads_registers =

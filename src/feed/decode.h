@@ -28,6 +28,7 @@ enum feed_class {
 	FEED_STORE_WIDE,
 	FEED_LOAD_ONCE,	    /* one operand of a known size, beside which the emulator may read: its
 			       first report is the load */
+	FEED_STORE_MASKED,  /* elements of one operand, of a known size: one store a line */
 	FEED_UPDATE,	    /* loads and stores of one known size: asked for the direction */
 	FEED_MIXED,	    /* each report is an access of its own: asked for direction and size */
 	FEED_LOCKED,	    /* reported once, at the store */

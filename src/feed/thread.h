@@ -46,8 +46,9 @@ struct feed_thread {
 	struct machine_hart *placed; /* the place that was taken for that; NULL: none */
 	uint64_t wide_next;	     /* where the next piece of a wide operand would begin */
 	uint64_t wide_end;
-	const struct feed_access *once; /* of the last such load, */
+	const struct feed_access *once; /* of the last operand that is to count once, */
 	uint64_t once_count;		/* and the core's instructions then */
+	uint64_t once_line;		/* of a store: its last byte's */
 	uint64_t string_load; /* pieces reported last, by address / MACHINE_STRING_BYTES */
 	uint64_t string_store;
 	uint64_t repeat_address; /* of the string instruction run last, */
@@ -72,7 +73,8 @@ struct feed_thread {
 	atomic_flag claimed; /* something below is under way, or the process ends */
 } __attribute__((aligned(64)));
 
-#define FEED_NOWHERE UINT64_MAX
+#define FEED_NOWHERE	UINT64_MAX
+#define FEED_LINE_BYTES 64
 
 /**
  * A thread that begins at @not_before, on no core yet.
@@ -167,18 +169,33 @@ static inline void feed_load_wide(struct feed_thread *thread, uint64_t address, 
 		machine_load(thread->core, address, access->size, &access->registers);
 }
 
-/** A report by an instruction that loads one operand. @param access  its own, by which it is known
- */
+/* Whether a report is not the first of an instruction's execution. @param access  its own */
+static inline bool feed_repeats(struct feed_thread *thread, const struct feed_access *access)
+{
+	const uint64_t count = *machine_hart_instructions(thread->core);
+	const bool repeats = thread->once == access && thread->once_count == count;
+
+	thread->once = access;
+	thread->once_count = count;
+	return repeats;
+}
+
+/** A report by an instruction that loads one operand. @param access  its own, which tells it */
 static inline void feed_load_once(struct feed_thread *thread, uint64_t address,
 				  const struct feed_access *access)
 {
-	const uint64_t count = *machine_hart_instructions(thread->core);
+	if (!feed_repeats(thread, access))
+		feed_load(thread, address, access);
+}
 
-	if (thread->once == access && thread->once_count == count)
+/** The report of an element that is stored, from the low end of its operand up. */
+static inline void feed_store_masked(struct feed_thread *thread, uint64_t address,
+				     const struct feed_access *access)
+{
+	if (feed_repeats(thread, access) && thread->once_line == address / FEED_LINE_BYTES)
 		return;
-	thread->once = access;
-	thread->once_count = count;
-	feed_load(thread, address, access);
+	thread->once_line = (address + access->size - 1) / FEED_LINE_BYTES;
+	feed_store(thread, address, access);
 }
 
 static inline void feed_store_wide(struct feed_thread *thread, uint64_t address, uint32_t piece,

@@ -127,7 +127,11 @@ static const struct sample samples[] = {
     {"maskmovdqu xmm0, xmm1",   {0x66, 0x0f, 0xf7, 0xc1}, 4, FEED_STORE_NT, 16, 0, 1, RDI, 0},
     /* by elements, or images of state */
     {"vmaskmovps [rax], ymm0, ymm1", {0xc4, 0xe2, 0x7d, 0x2e, 0x08}, 5,
-     FEED_MIXED, 32, 0, 1, RAX, 0},
+     FEED_STORE_MASKED, 4, 0, 1, RAX, 0},
+    {"vpmaskmovq [rdi], xmm2, xmm1", {0xc4, 0xe2, 0xe9, 0x8e, 0x0f}, 5,
+     FEED_STORE_MASKED, 8, 0, 1, RDI, 0},
+    {"vmaskmovps ymm3, ymm2, [rdi]", {0xc4, 0xe2, 0x6d, 0x2c, 0x1f}, 5,
+     FEED_LOAD_ONCE, 32, 1, 0, RDI, 0},
     {"vpgatherdd xmm1, [rax+xmm2*4], xmm3", {0xc4, 0xe2, 0x61, 0x90, 0x0c, 0x90}, 6,
      FEED_MIXED, 4, 1, 0, RAX, 0},
     {"fxsave [rax]",            {0x0f, 0xae, 0x00}, 3, FEED_MIXED, 0, 0, 1, RAX, 0},

@@ -131,6 +131,8 @@ static const struct expected table[] = {
     {"exchanges", 1 + 3 * COUNT + 3, COUNT, COUNT, 0, 0, COUNT + 1},
     /* an operand in two lines is two accesses to L1 */
     {"pieces", 1 + 5 * COUNT + 3, 2 * COUNT + 2 * COUNT, 0, 0, 0, COUNT + 1},
+    /* one of the stores is in two lines, one has no element */
+    {"masked", 3 + 9 * COUNT + 3, 3 * COUNT, 4 * COUNT, 0, 0, COUNT + 1},
     {"beyond", 1 + 9 * COUNT + 3, 7 * COUNT, 0, 0, 0, COUNT + 1},
     {"unused", 1 + 19 * COUNT + 3, 16 * COUNT, COUNT, 0, 0, COUNT + 1},
     {"hints", 1 + 7 * COUNT + 3, 0, 0, 0, 0, COUNT + 1},
