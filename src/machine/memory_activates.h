@@ -44,7 +44,12 @@ static inline uint64_t activates_apart(const struct memory_activates *kept,
 				       const struct activate_limits *limits, uint8_t group,
 				       uint64_t at)
 {
-	for (uint32_t newer = kept->count; newer--;) {
+	uint32_t newer = 0;
+
+	/* Those before are far enough. */
+	while (newer < kept->count && activates_cycle(kept, newer) + limits->group > at)
+		newer++;
+	while (newer--) {
 		const uint32_t slot = activates_slot(kept, newer);
 		const uint64_t other = kept->at[slot];
 		const uint32_t limit = kept->group[slot] == group ? limits->group : limits->other;
