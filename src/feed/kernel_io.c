@@ -54,7 +54,7 @@ void feed_kernel_io_syscall(const struct feed_process *process, struct feed_thre
 		memcpy(thread->arguments, arguments, sizeof(thread->arguments));
 }
 
-static uint64_t mix(uint64_t a, uint64_t b)
+uint64_t feed_file_number(uint64_t a, uint64_t b)
 {
 	return ((a ^ b * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xff51afd7ed558ccd)) | 1;
 }
@@ -95,7 +95,7 @@ static bool describe(struct machine_copy *copy, struct feed_process *process,
 	copy->pages = UINT64_MAX;
 	if (syscall(SYS_fstat, (long)fd, &status))
 		return false;
-	copy->file = mix(status.st_dev, status.st_ino);
+	copy->file = feed_file_number(status.st_dev, status.st_ino);
 	switch (status.st_mode & S_IFMT) {
 	case S_IFREG:
 		if (syscall(SYS_fcntl, (long)fd, (long)F_GETFL, 0L) & O_DIRECT)

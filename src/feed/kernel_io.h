@@ -7,6 +7,9 @@
 
 #include "feed/process.h"
 
+/** What the machine calls a file: for machine_copy. @param a, b  that tell it from others */
+uint64_t feed_file_number(uint64_t a, uint64_t b);
+
 /**
  * A thread is in a system call.
  * @param arguments  six

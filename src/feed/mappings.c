@@ -2,7 +2,12 @@
 
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include "feed/kernel_io.h"
+#include "machine/copy.h"
 #include "machine/numa.h"
 
 enum {
@@ -52,6 +57,32 @@ static void unmap(const struct feed_process *process, struct range range)
 {
 	machine_pages_unmap(process->space, range.first, range.count);
 	machine_range_anonymous(process->space, range.first, range.count, false);
+	machine_range_unshare(process->space, range.first, range.count);
+}
+
+/* What has no file is known by its maker. */
+static uint64_t file_of(struct feed_process *process, uint64_t flags, int fd)
+{
+	struct stat status;
+
+	if (flags & MAP_ANONYMOUS)
+		return feed_file_number((uint64_t)getpid(), UINT64_MAX - process->shared++);
+	if (syscall(SYS_fstat, (long)fd, &status) || !S_ISREG(status.st_mode))
+		return MACHINE_NO_FILE;
+	return feed_file_number(status.st_dev, status.st_ino);
+}
+
+static void share(struct feed_process *process, struct range range, const uint64_t *arguments)
+{
+	const uint64_t flags = arguments[3];
+	uint64_t file;
+
+	if (!(flags & MAP_SHARED))
+		return;
+	file = file_of(process, flags, (int)arguments[4]);
+	if (file != MACHINE_NO_FILE)
+		machine_range_share(process->space, range.first, range.count, file,
+				    flags & MAP_ANONYMOUS ? 0 : arguments[5] >> PAGE_LOG2);
 }
 
 static void map(const struct feed_process *process, struct range range, uint64_t flags)
@@ -71,6 +102,22 @@ static void resize(const struct feed_process *process, struct range range, uint6
 		machine_range_anonymous(process->space, range.first, count, true);
 }
 
+/* The same pages of a file at another address, or more of them. @return whether it is of one */
+static bool move_shared(const struct feed_process *process, uint64_t flags, struct range from,
+			struct range to)
+{
+	uint64_t page, file = machine_range_file(process->space, from.first, &page);
+
+	if (file == MACHINE_NO_FILE)
+		return false;
+	if (flags & MREMAP_FIXED)
+		unmap(process, to);
+	if (!(flags & MREMAP_DONTUNMAP))
+		unmap(process, from);
+	machine_range_share(process->space, to.first, to.count, file, page);
+	return true;
+}
+
 /* The new place is as the old one was at its begin. */
 static void move(const struct feed_process *process, const struct feed_thread *thread,
 		 struct range from, struct range to)
@@ -79,6 +126,8 @@ static void move(const struct feed_process *process, const struct feed_thread *t
 	const bool anonymous = machine_is_anonymous(process->space, from.first);
 	const uint64_t flags = thread->arguments[3];
 
+	if (move_shared(process, flags, from, to))
+		return;
 	if (to.first == from.first) {
 		resize(process, from, to.count, anonymous);
 		return;
@@ -123,6 +172,7 @@ void feed_mappings_return(struct feed_process *process, const struct feed_thread
 	switch (number) {
 	case GUEST_MMAP:
 		map(process, range_of((uint64_t)result, a[1]), a[3]);
+		share(process, range_of((uint64_t)result, a[1]), a);
 		break;
 	case GUEST_MPROTECT:
 		machine_pages_protect(process->space, range_of(a[0], a[1]).first,

@@ -40,6 +40,7 @@ struct feed_process {
 	unsigned threads_seen; /* highest index begun, plus one */
 	uint64_t all_cpus;     /* bit: CPU of the machine */
 	uint32_t all_nodes;    /* bit: node */
+	uint64_t shared;       /* mappings without a file that it has made for its children */
 	uint64_t data_end;     /* its break, as brk() last said; 0: not yet */
 	bool uses_numa;	       /* a thread or range of it had a policy for its memory */
 	uint64_t cpus;	       /* where its first thread may run */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "machine/file_pages.h"
 #include "machine/machine.h"
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
@@ -32,6 +33,7 @@ void machine_address_space_free(struct machine_address_space *space)
 	}
 	free(space->ranges);
 	free(space->anonymous);
+	free(space->shared);
 	free(space);
 }
 
@@ -248,6 +250,19 @@ static bool place_large(struct machine_address_space *space, uint64_t page, unsi
 	return true;
 }
 
+/* The one that the page has in all address spaces, or one of its own. */
+static uint32_t choose_frame(struct machine_address_space *space, uint64_t page, unsigned node)
+{
+	const struct memory_range *shared = memory_ranges_find(space->shared, page);
+	const struct page_cache_entry *entry;
+
+	if (!shared)
+		return address_space_next_frame(space->machine, node);
+	entry = file_pages_get(space->machine, shared->object.file, page + shared->object.shift,
+			       node, true);
+	return entry->frame - 1;
+}
+
 static uint32_t place(struct machine_address_space *space, uint64_t page, struct machine_hart *core)
 {
 	struct machine *machine = space->machine;
@@ -265,7 +280,7 @@ static uint32_t place(struct machine_address_space *space, uint64_t page, struct
 		if (machine->large_pages && place_large(space, page, node)) {
 			frame = *entry - 1;
 		} else {
-			frame = address_space_next_frame(machine, node);
+			frame = choose_frame(space, page, node);
 			if (entry)
 				__atomic_store_n(entry, frame + 1, __ATOMIC_RELEASE);
 		}

@@ -32,6 +32,7 @@ struct machine_address_space {
 	struct machine *machine;
 	struct memory_ranges *ranges;	 /* under the machine's lock; NULL: none */
 	struct memory_ranges *anonymous; /* where pages can be large; as ranges */
+	struct memory_ranges *shared;	 /* where pages are of a file, or of other processes too */
 	uint64_t moves;			 /* of pages from their frames */
 	/* What was unmapped, of which no TLB is to know: under the lock, the last ones of so many.
 	 */

@@ -2,6 +2,7 @@
 
 #include "machine/address_space.h"
 #include "machine/control.h"
+#include "machine/file_pages.h"
 
 #define PAGE_BYTES (1u << PAGE_LOG2)
 /* Where the system has pages of files: beyond what programs can address. */
@@ -9,50 +10,19 @@
 
 static const struct machine_insn no_registers;
 
-static unsigned first_of_set(uint64_t file, uint64_t page)
-{
-	const uint64_t mixed = (file + page) * UINT64_C(0x9e3779b97f4a7c15);
-
-	return (unsigned)(mixed >> 40) % (PAGE_CACHE_PAGES / PAGE_CACHE_WAYS) * PAGE_CACHE_WAYS;
-}
-
-static unsigned find_page(const struct page_cache *cache, uint64_t file, uint64_t page)
-{
-	const unsigned first = first_of_set(file, page);
-	unsigned oldest = first;
-
-	for (unsigned i = first; i < first + PAGE_CACHE_WAYS; i++) {
-		const struct page_cache_entry *entry = &cache->entries[i];
-
-		if (entry->frame && entry->file == file && entry->page == page)
-			return i;
-		if (cache->age - entry->age > cache->age - cache->entries[oldest].age)
-			oldest = i;
-	}
-	return oldest;
-}
-
 /* The page of a file, which has one place and one frame for all processes. @return its address */
 static uint64_t page_address(struct machine_hart *core, uint64_t file, uint64_t page)
 {
 	struct machine *machine = core->machine;
-	struct page_cache *cache = &machine->state->page_cache;
-	struct page_cache_entry *entry;
+	const struct page_cache_entry *entry;
 	uint64_t place;
 
 	machine_hold(machine, core->thread);
-	cache->age++;
-	place = find_page(cache, file, page);
-	entry = &cache->entries[place];
-	entry->file = file;
-	entry->page = page;
-	entry->age = cache->age;
-	if (!entry->frame)
-		entry->frame =
-		    1 + address_space_next_frame(machine, machine_socket(machine, core->number));
-	address_space_set(core->space, SYSTEM_PAGE + place, entry->frame - 1);
+	entry = file_pages_get(machine, file, page, machine_socket(machine, core->number), false);
+	place = SYSTEM_PAGE + (uint64_t)(entry - machine->state->page_cache.entries);
+	address_space_set(core->space, place, entry->frame - 1);
 	machine_let_go(machine);
-	return (SYSTEM_PAGE + place) << PAGE_LOG2;
+	return place << PAGE_LOG2;
 }
 
 /* @return bytes from @address to the end of its piece, at most @most */

@@ -9,12 +9,27 @@ struct memory_ranges {
 	struct memory_range all[];
 };
 
-struct machine_memory_policy memory_ranges_at(const struct memory_ranges *ranges, uint64_t page)
+const struct memory_range *memory_ranges_find(const struct memory_ranges *ranges, uint64_t page)
 {
 	for (size_t i = 0; ranges && i < ranges->count; i++)
 		if (page >= ranges->all[i].first && page < ranges->all[i].end)
-			return ranges->all[i].policy;
-	return (struct machine_memory_policy){0};
+			return &ranges->all[i];
+	return NULL;
+}
+
+struct machine_memory_policy memory_ranges_at(const struct memory_ranges *ranges, uint64_t page)
+{
+	const struct memory_range *range = memory_ranges_find(ranges, page);
+
+	return range ? range->policy : (struct machine_memory_policy){0};
+}
+
+bool memory_ranges_meet(const struct memory_ranges *ranges, uint64_t first, uint64_t end)
+{
+	for (size_t i = 0; ranges && i < ranges->count; i++)
+		if (first < ranges->all[i].end && end > ranges->all[i].first)
+			return true;
+	return false;
 }
 
 bool memory_ranges_cover(const struct memory_ranges *ranges, uint64_t first, uint64_t end)
@@ -42,7 +57,8 @@ static void append(struct memory_ranges *ranges, struct memory_range range)
 	if (range.first >= range.end)
 		return;
 	if (last && last->end == range.first &&
-	    !memcmp(&last->policy, &range.policy, sizeof(range.policy)))
+	    !memcmp(&last->policy, &range.policy, sizeof(range.policy)) &&
+	    !memcmp(&last->object, &range.object, sizeof(range.object)))
 		last->end = range.end;
 	else
 		ranges->all[ranges->count++] = range;
@@ -56,9 +72,12 @@ static void copy_around(struct memory_ranges *to, const struct memory_ranges *fr
 
 	for (; from && i < from->count && from->all[i].end <= range.first; i++)
 		append(to, from->all[i]);
-	if (from && i < from->count && from->all[i].first < range.first)
-		append(to,
-		       (struct memory_range){from->all[i].first, range.first, from->all[i].policy});
+	if (from && i < from->count && from->all[i].first < range.first) {
+		struct memory_range part = from->all[i];
+
+		part.end = range.first;
+		append(to, part);
+	}
 	if (range.policy.mode != MACHINE_MEMORY_DEFAULT)
 		append(to, range);
 	for (; from && i < from->count; i++) {

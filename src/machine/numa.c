@@ -23,8 +23,9 @@ bool machine_range_set(struct machine_address_space *space, uint64_t first, uint
 	bool done;
 
 	machine_hold(space->machine, lock_thread());
-	done =
-	    memory_ranges_set(&space->ranges, (struct memory_range){first, first + count, policy});
+	done = memory_ranges_set(
+	    &space->ranges,
+	    (struct memory_range){.first = first, .end = first + count, .policy = policy});
 	machine_let_go(space->machine);
 	return done;
 }
@@ -32,16 +33,16 @@ bool machine_range_set(struct machine_address_space *space, uint64_t first, uint
 bool machine_range_move(struct machine_address_space *space, uint64_t first, uint64_t count,
 			uint64_t target, uint64_t target_count)
 {
-	const struct machine_memory_policy none = {0};
 	struct machine_memory_policy policy;
 	bool done;
 
 	machine_hold(space->machine, lock_thread());
 	policy = memory_ranges_at(space->ranges, first);
-	done =
-	    memory_ranges_set(&space->ranges, (struct memory_range){first, first + count, none}) &&
-	    memory_ranges_set(&space->ranges,
-			      (struct memory_range){target, target + target_count, policy});
+	done = memory_ranges_set(&space->ranges,
+				 (struct memory_range){.first = first, .end = first + count}) &&
+	       memory_ranges_set(&space->ranges, (struct memory_range){.first = target,
+								       .end = target + target_count,
+								       .policy = policy});
 	machine_let_go(space->machine);
 	return done;
 }
@@ -50,7 +51,8 @@ bool machine_range_copy(struct machine_address_space *space,
 			const struct machine_address_space *parent)
 {
 	return memory_ranges_copy(&space->ranges, parent->ranges) &&
-	       memory_ranges_copy(&space->anonymous, parent->anonymous);
+	       memory_ranges_copy(&space->anonymous, parent->anonymous) &&
+	       memory_ranges_copy(&space->shared, parent->shared);
 }
 
 int machine_page_node(struct machine_address_space *space, uint64_t page)
@@ -157,7 +159,9 @@ void machine_range_anonymous(struct machine_address_space *space, uint64_t first
 		return;
 	machine_hold(space->machine, lock_thread());
 	/* Without memory for the list, pages stay small. */
-	memory_ranges_set(&space->anonymous, (struct memory_range){first, first + count, policy});
+	memory_ranges_set(
+	    &space->anonymous,
+	    (struct memory_range){.first = first, .end = first + count, .policy = policy});
 	machine_let_go(space->machine);
 }
 
@@ -169,6 +173,52 @@ bool machine_is_anonymous(struct machine_address_space *space, uint64_t page)
 	anonymous = memory_ranges_cover(space->anonymous, page, page + 1);
 	machine_let_go(space->machine);
 	return anonymous;
+}
+
+void machine_range_share(struct machine_address_space *space, uint64_t first, uint64_t count,
+			 uint64_t file, uint64_t page)
+{
+	const struct memory_range range = {
+	    .first = first,
+	    .end = first + count,
+	    .policy = {.mode = MACHINE_MEMORY_LOCAL},
+	    .object = {file, page - first},
+	};
+
+	machine_hold(space->machine, lock_thread());
+	/* Without memory for the list, pages have frames of their own. */
+	memory_ranges_set(&space->shared, range);
+	forget(space, first, count);
+	machine_let_go(space->machine);
+}
+
+void machine_range_unshare(struct machine_address_space *space, uint64_t first, uint64_t count)
+{
+	const struct memory_range range = {.first = first, .end = first + count};
+
+	if (!__atomic_load_n(&space->shared, __ATOMIC_ACQUIRE))
+		return;
+	machine_hold(space->machine, lock_thread());
+	if (memory_ranges_meet(space->shared, first, first + count)) {
+		memory_ranges_set(&space->shared, range);
+		forget(space, first, count);
+	}
+	machine_let_go(space->machine);
+}
+
+uint64_t machine_range_file(struct machine_address_space *space, uint64_t page, uint64_t *file_page)
+{
+	const struct memory_range *range;
+	uint64_t file = 0;
+
+	machine_hold(space->machine, lock_thread());
+	range = memory_ranges_find(space->shared, page);
+	if (range) {
+		file = range->object.file;
+		*file_page = page + range->object.shift;
+	}
+	machine_let_go(space->machine);
+	return file;
 }
 
 static void migrate_leaf(struct machine_address_space *space, struct address_leaf *leaf,

@@ -55,6 +55,18 @@ void machine_pages_move(struct machine_hart *core, struct machine_address_space 
 void machine_range_anonymous(struct machine_address_space *space, uint64_t first, uint64_t count,
 			     bool is_anonymous);
 bool machine_is_anonymous(struct machine_address_space *space, uint64_t page);
+/**
+ * They are pages of a file from @page on, and have the frames that those have in other address
+ * spaces, and at other addresses; a fork's address space has them too.
+ * @param file  as of machine_copy
+ */
+void machine_range_share(struct machine_address_space *space, uint64_t first, uint64_t count,
+			 uint64_t file, uint64_t page);
+/** Those of a file are so no more. */
+void machine_range_unshare(struct machine_address_space *space, uint64_t first, uint64_t count);
+/** The file of which a page is; 0: none. @param file_page  receives the page of the file */
+uint64_t machine_range_file(struct machine_address_space *space, uint64_t page,
+			    uint64_t *file_page);
 /** Moves all pages of node n to @targets[n], where that is another. */
 void machine_pages_migrate(struct machine_address_space *space, const uint8_t *targets);
 

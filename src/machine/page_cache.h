@@ -1,4 +1,4 @@
-/* Pages of files that the system keeps in memory, for all programs: see copy.h. */
+/* Pages of files that the system keeps in memory, for all programs: see file_pages.h. */
 #ifndef MACHINE_PAGE_CACHE_H
 #define MACHINE_PAGE_CACHE_H
 
@@ -6,13 +6,14 @@
 #include <stdint.h>
 
 #define PAGE_CACHE_PAGES                                                                           \
-	32768 /* of all files; a new one takes the place of the oldest of its set */
+	131072 /* of all files; a new one takes the place of the oldest of its set */
 #define PAGE_CACHE_WAYS 8
 
 struct page_cache_entry {
 	uint64_t file, page;
 	uint32_t age;
 	uint32_t frame; /* plus 1; 0: none yet */
+	bool mapped;	/* the frame is this page's for good */
 };
 
 /* Valid when zeroed. Under the machine's lock. */

@@ -1,6 +1,7 @@
 /*
- * usage: meeting KERNEL THREADS COUNT [SKIP]: threads that meet in memory. SKIP cores are taken by
- * threads that sleep, between the first thread's and the second's.
+ * usage: meeting KERNEL THREADS COUNT [SKIP [FILE]]: threads that meet in memory. SKIP cores are
+ * taken by threads that sleep, between the first thread's and the second's. With a file instead of
+ * threads processes that each map it, with "-" those that have inherited shared memory.
  *
  * Lines that threads meet in have a page each, so that no other line's traffic mixes with theirs.
  */
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define PAGE	    4096
@@ -22,7 +24,10 @@ struct line {
 	_Alignas(PAGE) _Atomic long word[8];
 };
 
-static struct line met, second, arrived, sleepers;
+static struct line meeting[3], sleepers;
+#define met	meeting[0]
+#define second	meeting[1]
+#define arrived meeting[2]
 static long shared; /* by whoever holds the lock */
 static int threads;
 static long count;
@@ -251,6 +256,30 @@ static void *work(void *argument)
 	return NULL;
 }
 
+static void share(const char *path)
+{
+	const int fd = *path == '-' ? -1 : open(path, O_RDWR);
+
+	if (mmap(meeting, sizeof(meeting), PROT_READ | PROT_WRITE,
+		 MAP_SHARED | MAP_FIXED | (fd < 0 ? MAP_ANONYMOUS : 0), fd, 0) != meeting)
+		exit(1);
+}
+
+static void start_processes(const char *path)
+{
+	if (*path != '-' && (truncate(path, 0) || truncate(path, sizeof(meeting))))
+		exit(1);
+	share(path);
+	for (int i = 1; i < threads; i++) {
+		if (fork())
+			continue;
+		if (*path != '-')
+			share(path);
+		work((void *)(long)i);
+		exit(0);
+	}
+}
+
 static pthread_mutex_t asleep = PTHREAD_MUTEX_INITIALIZER;
 
 static void *sleep_here(void *unused)
@@ -266,6 +295,7 @@ int main(int argc, char **argv)
 {
 	pthread_t workers[THREADS_MAX], sleeping[THREADS_MAX];
 	int skip = argc > 4 ? atoi(argv[4]) : 0;
+	const char *file = argc > 5 ? argv[5] : NULL;
 
 	if (argc < 4)
 		return 2;
@@ -283,11 +313,15 @@ int main(int argc, char **argv)
 		pthread_create(&sleeping[i], NULL, sleep_here, NULL);
 	while (atomic_load(&sleepers.word[0]) != skip)
 		sched_yield();
-	for (int i = 1; i < threads; i++)
+	if (file)
+		start_processes(file);
+	for (int i = 1; i < threads && !file; i++)
 		pthread_create(&workers[i], NULL, work, (void *)(long)i);
 	work(NULL);
-	for (int i = 1; i < threads; i++)
+	for (int i = 1; i < threads && !file; i++)
 		pthread_join(workers[i], NULL);
+	while (file && wait(NULL) > 0)
+		continue;
 	pthread_mutex_unlock(&asleep);
 	for (int i = 0; i < skip; i++)
 		pthread_join(sleeping[i], NULL);

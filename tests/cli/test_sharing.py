@@ -42,10 +42,10 @@ class Sharing(Guests):
         path.write_text(json.dumps({"base": base, "name": uarch, "uarch": uarch}), encoding="utf-8")
         return str(path)
 
-    def run_kernel(self, kernel, threads, count, skip=0, machine=LARGE, options=()):
+    def run_kernel(self, kernel, threads, count, skip=0, machine=LARGE, options=(), file=()):
         """The report of a run, in which what a box sends is what the next one gets."""
         report = stat(machine, EVENTS, self.meeting, kernel, str(threads), str(count), str(skip),
-                      options=(*self.options, *options))
+                      *file, options=(*self.options, *options))
 
         def sum_of(*events):
             possible = [e for e in events if machine != SMALL or e not in OF_SEVERAL_SOCKETS]
@@ -82,6 +82,16 @@ class Sharing(Guests):
 
     # Of four threads three wait, and look every cycle: each reads what a handoff wrote. Without plans the
     # next thread writes as soon as it has read, so that the others can come too late.
+
+    def test_processes_meet_as_threads_do(self):
+        shared = self.path / "shared"
+        shared.touch()
+        for file in "-", str(shared):
+            for machine in self.machines:
+                self.check("pingpong", 2, 10000, (1, 1), (1, 1), machine=machine, file=[file])
+            runs = {str(self.run_kernel("barrier", 3, 50, machine=SMALL, file=[file],
+                                        options=["--deterministic"])) for _ in range(4)}
+            self.assertEqual(len(runs), 1, (file, runs))
 
     def test_a_handoff_among_four(self):
         for machine, least in zip(self.machines, (1, 3)):

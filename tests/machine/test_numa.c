@@ -1,5 +1,6 @@
 /* Policies of pages: a list of ranges against a table of pages; and what becomes of pages. */
 #include "catalog/entries.h"
+#include "machine/address_space.h"
 #include "machine/machine_fixture.h"
 #include "machine/numa.h"
 #include "support/random.h"
@@ -113,12 +114,92 @@ static void frames_go_with_moved_pages(void **state)
 	fixture_down(&fixture);
 }
 
+#define SPACES	   2
+#define FILES	   3
+#define FILE_PAGES 16
+
+/* A page of a file, or of none. */
+struct mapped {
+	uint64_t file, page;
+};
+
+static void map_at_random(struct machine_address_space *space, struct mapped *pages,
+			  uint64_t *random)
+{
+	const unsigned first = next_random(random) % PAGES,
+		       count = 1 + next_random(random) % (PAGES - first);
+	const uint64_t file = next_random(random) % (FILES + 1);
+	const uint64_t page = next_random(random) % (FILE_PAGES + 1);
+
+	if (file)
+		machine_range_share(space, first, count, file, page);
+	else
+		machine_range_unshare(space, first, count);
+	for (unsigned i = 0; i < count; i++)
+		pages[first + i] = file ? (struct mapped){file, page + i} : (struct mapped){0, 0};
+}
+
+/* The frames of pages, which are those of a file in all spaces, or a page's own. */
+static void check_frames(struct machine_hart *hart, struct machine_address_space *const *spaces,
+			 const struct mapped (*pages)[PAGES])
+{
+	static uint32_t frames[SPACES][PAGES];
+
+	for (unsigned i = 0; i < SPACES * PAGES; i++)
+		frames[i / PAGES][i % PAGES] =
+		    address_space_frame(spaces[i / PAGES], i % PAGES, hart);
+	for (unsigned i = 0; i < SPACES * PAGES; i++)
+		for (unsigned j = 0; j < i; j++) {
+			const struct mapped *a = &pages[i / PAGES][i % PAGES],
+					    *b = &pages[j / PAGES][j % PAGES];
+			const bool same = a->file && a->file == b->file && a->page == b->page;
+
+			assert_int_equal(
+			    frames[i / PAGES][i % PAGES] == frames[j / PAGES][j % PAGES], same);
+		}
+}
+
+static void pages_of_files_are_shared(void **state)
+{
+	struct mapped pages[SPACES][PAGES] = {0};
+	struct machine_address_space *spaces[SPACES];
+	struct fixture fixture;
+	struct machine_hart *hart;
+	uint64_t random = 1, page;
+
+	(void)state;
+	fixture_up(&fixture, pmu_find_machine("xeon-e5-2699v4-2s"));
+	hart = machine_hart_enter(fixture.machine, fixture.space, 0);
+	spaces[0] = fixture.space;
+	assert_int_equal(machine_address_space_new(&spaces[1], fixture.machine), 0);
+	for (unsigned round = 0; round < 200; round++) {
+		const unsigned space = next_random(&random) % SPACES;
+
+		map_at_random(spaces[space], pages[space], &random);
+		check_frames(hart, spaces, (const struct mapped(*)[PAGES])pages);
+	}
+	machine_range_share(spaces[0], 0, PAGES, 1, 5);
+	assert_int_equal(machine_range_file(spaces[0], 3, &page), 1);
+	assert_int_equal(page, 8);
+	assert_int_equal(machine_range_file(spaces[0], PAGES, &page), 0);
+	/* A fork has them. */
+	machine_address_space_free(spaces[1]);
+	assert_int_equal(machine_address_space_new(&spaces[1], fixture.machine), 0);
+	assert_true(machine_range_copy(spaces[1], spaces[0]));
+	assert_int_equal(address_space_frame(spaces[0], 7, hart),
+			 address_space_frame(spaces[1], 7, hart));
+	machine_address_space_free(spaces[1]);
+	machine_hart_leave(hart);
+	fixture_down(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(ranges_are_those_of_each_page),
 	    cmocka_unit_test(pages_are_where_they_are_put),
 	    cmocka_unit_test(frames_go_with_moved_pages),
+	    cmocka_unit_test(pages_of_files_are_shared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
