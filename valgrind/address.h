@@ -1,5 +1,5 @@
 /*
- * Addresses of prefetches and flushes, which Valgrind drops: computed from the guest's registers.
+ * Addresses of what Valgrind drops, as prefetches and flushes: computed from the guest's registers.
  * That needs code whose registers are all up to date at each instruction (instrument_init()).
  */
 #ifndef VALGRIND_ADDRESS_H

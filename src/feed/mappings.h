@@ -1,6 +1,6 @@
 /*
- * What guests do to their mappings, for the TLBs of the machine: what is unmapped leaves them, and
- * anonymous memory can get large pages (docs/machine.md).
+ * What guests do to their mappings: what is unmapped leaves the TLBs of the machine, anonymous
+ * memory can get large pages, and shared memory is the same for all processes (docs/machine.md).
  */
 #ifndef FEED_MAPPINGS_H
 #define FEED_MAPPINGS_H
