@@ -184,7 +184,7 @@ class Lists(unittest.TestCase):
         self.assertEqual({e["pmu"] for e in titled},
                          {"xeon-e5v4", "itanium-9300"})
         facts = {(f["pmu"], f["box"], f["name"]): f["rows"] for f in pmulab_json("list", "facts")}
-        queues = {r["queue"]: r for r in facts["nehalem-uncore", "uncore", "QUEUES"]}
+        queues = {r["queue"]: r for r in facts["nehalem", "uncore", "QUEUES"]}
         self.assertEqual([queues[f"GQ {q} tracker"]["entries with two sockets"]
                           for q in ("read", "write", "peer probe")], ["32", "16", "12"])
         self.assertEqual(queues["QHL local"]["entries with two sockets"], "24")
@@ -261,7 +261,7 @@ class Lists(unittest.TestCase):
         """A name as encode and decode print it."""
         for name, first in (("xeon-e5/cbo.LLC_LOOKUP", "event xeon-e5/cbo.LLC_LOOKUP"),
                             ("nehalem/IA32_PMC0", "register nehalem/core.IA32_PMC0"),
-                            ("nehalem-uncore/uncore", "box nehalem-uncore/uncore")):
+                            ("nehalem/uncore", "box nehalem/uncore")):
             shown = pmulab("show", name).stdout.splitlines()
             self.assertEqual(shown[0], first)
             self.assertFalse([line for line in shown[1:] if not line.startswith("  ")])

@@ -110,7 +110,6 @@ class Memory(Decode):
         self.refused("--hwrec", "pebs", says=["file"])
         self.refused("--hwrec", "pebs", "--kind", "tlb", "0x1", says=["no kinds"])
         self.refused("--hwrec", "pebbs", "0x1", says=["did you mean pebs?"])
-        self.refused("--pmu", "nehalem-uncore", "--hwrec", "pebs", "0x1", says=["no hardware records"])
         self.refused("--pmu", "xeon-e5v4", "--hwrec", "pebs", "0x1", says=["valid: lbr"])
         self.refused("--hwrec", "lbr", *branches(3), says=["xeon-e5v4", "xeon-e5", "nehalem"])
 
@@ -302,8 +301,8 @@ class Encodings(unittest.TestCase):
         "xeon-e5v4/ha.ADDR_OPC_MATCH.FILT:opc=HOM0.NonSnpRd:lo_addr=0x40:hi_addr=0x1",
         # What a register beside the control tells: the guide's table 4, MSRs 0x3F6, 0x301, 0x396
         "nehalem/core.MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD_1024",
-        "nehalem-uncore/uncore.UNC_GQ_SNOOP.GOTO_I_HIT_E",
-        "nehalem-uncore/uncore.UNC_ADDR_OPCODE_MATCH.LOCAL.RSPFWDI",
+        "nehalem/uncore.UNC_GQ_SNOOP.GOTO_I_HIT_E",
+        "nehalem/uncore.UNC_ADDR_OPCODE_MATCH.LOCAL.RSPFWDI",
         # Itanium 9300: selected by fields of other registers alone
         "bbox.B_CYCLES", "bbox.IOB_INSERTS.IN_PKTS.RSNID", "rbox.FLITS_SENT",
         "rbox.NEW_PACKETS_RECV.VN1.SNP", "zbox.CYCLES", "zbox.PLD_DRAM_EV.DRAM_CMD.RAS",
@@ -377,7 +376,7 @@ class Encodings(unittest.TestCase):
     def test_what_is_missing_is_named(self):
         for pmu, register, value, missing in (
                 ("nehalem", "IA32_PERFEVTSEL0", 0x43100B, "MSR_PEBS_LD_LAT"),
-                ("nehalem-uncore", "MSR_UNCORE_PERFEVTSEL0", 0x40080C, "MSR_GQ_SNOOP_MESF"),
+                ("nehalem", "MSR_UNCORE_PERFEVTSEL0", 0x40080C, "MSR_GQ_SNOOP_MESF"),
                 ("itanium-9300", "R_CSR_PERF_CNT_CTRL_0", 0x400000, "R_CSR_Pn_IPERF0")):
             register = pmulab_json("decode", "--pmu", pmu, register, value)
             self.assertEqual(register["event"], "")

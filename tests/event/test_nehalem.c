@@ -58,7 +58,7 @@ static const struct {
     {"nehalem/core.CPU_CLK_UNHALTED.THREAD:usr", 0, {{0x38d, 0x020}}},
     {"nehalem/core.CPU_CLK_UNHALTED.REF:os:any:int", 0, {{0x38d, 0xd00}}},
 
-    {"nehalem-uncore/uncore.UNC_LLC_MISS.READ", 0, {{0x3c0, 0x00400109}}},
+    {"nehalem/uncore.UNC_LLC_MISS.READ", 0, {{0x3c0, 0x00400109}}},
     /* cmask 32: G table 24 */
     {"UNC_GQ_TRACKER_OCCUP.RT_LLC_MISS_FULL", 7, {{0x3c7, 0x20400202}}},
     {"UNC_GQ_TRACKER_OCCUP.RT:occ_ctr_rst", 0, {{0x3c0, 0x00420102}}},
@@ -80,7 +80,7 @@ static const struct {
 static void test_by_hand(void **state)
 {
 	assert_int_equal(pmu_find_box(pmu_find_pmu("nehalem"), "core")->space, PMU_SPACE_MSR);
-	assert_int_equal(pmu_find_box(pmu_find_pmu("nehalem-uncore"), "uncore")->space,
+	assert_int_equal(pmu_find_box(pmu_find_pmu("nehalem"), "uncore")->space,
 			 PMU_SPACE_MSR);
 	for (size_t i = 0; i < sizeof(encodings) / sizeof(encodings[0]); i++)
 		check_encoding(*state, NULL, encodings[i].text, 0, encodings[i].counter,

@@ -116,8 +116,8 @@ static const struct layout layouts[] = {
     {"xeon-e5", "core", 0, 8, 1 << 22, 3 << 16},
     {"xeon-e5", NULL, 0, 8, 1 << 22, 0},
     /* 253669 §18.2.1.1, §18.8.2.2: usr 16, os 17, en 22 */
-    {"nehalem", NULL, 0, 8, 1 << 22, 3 << 16},
-    {"nehalem-uncore", NULL, 0, 8, 1 << 22, 0},
+    {"nehalem", "core", 0, 8, 1 << 22, 3 << 16},
+    {"nehalem", NULL, 0, 8, 1 << 22, 0},
     /* 323602-001 tables 3-4, 3-5: es 15:8, umask 19:16; all states, ism 2, all privilege levels */
     {"itanium-9300", "core", 8, 16, 0x7a00000f, 0},
     /* 323602-001 tables 5-27, 5-47: ev_sel 18:16, en 22; inc_sel 9:4, en 0. Unit masks stand in

@@ -313,7 +313,7 @@ def our_box(data, pmu, box):
     found = {}
     for e in data.listed("encodings", pmu):
         name = f"{e['event']}.{e['umask']}" if e["umask"] else e["event"]
-        if name != "OFFCORE_RESPONSE_0":
+        if e["box"] == box and name != "OFFCORE_RESPONSE_0":
             found[name] = our_encoding(e)
     for reg in data.files(pmu)[box]["registers"]:
         if reg["role"] == "fixed_counter" and box == "core":
@@ -334,16 +334,15 @@ def our_sources(box):
 
 def ours(data):
     found = {("core", "encodings"): our_box(data, "nehalem", "core"),
-             ("uncore", "encodings"): our_box(data, "nehalem-uncore", "uncore")}
-    for pmu in ("nehalem", "nehalem-uncore"):
-        for r in data.listed("registers", pmu):
-            if r["name"] in ("MSR_LBR_SELECT", "MSR_UNCORE_ADDR_OPCODE_MATCH",
-                             "IA32_PERFEVTSEL0"):
-                found[r["name"], "fields"] = our_fields(r)
-        for m in data.listed("metrics", pmu):
-            if m["name"] in EQUATIONS[m["box"]]:
-                found.setdefault((m["box"], "equations"), {})[m["name"]] = {
-                    "equation": equation(m["equation"])}
+             ("uncore", "encodings"): our_box(data, "nehalem", "uncore")}
+    for r in data.listed("registers", "nehalem"):
+        if r["name"] in ("MSR_LBR_SELECT", "MSR_UNCORE_ADDR_OPCODE_MATCH",
+                         "IA32_PERFEVTSEL0"):
+            found[r["name"], "fields"] = our_fields(r)
+    for m in data.listed("metrics", "nehalem"):
+        if m["name"] in EQUATIONS[m["box"]]:
+            found.setdefault((m["box"], "equations"), {})[m["name"]] = {
+                "equation": equation(m["equation"])}
     found["data source", "values"] = our_sources(data.files("nehalem")["core"])
     for s in data.listed("settings", "nehalem"):
         if s["setting"] in ("request", "response"):

@@ -182,7 +182,7 @@ static const struct {
      "cbo3.TOR_INSERTS.OPCODE:thresh=1:opc=DRd"},
     {"xeon-e5v4", "bdx_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:STATE_M",
      "cbo0.LLC_LOOKUP.DATA_READ:state=M"},
-    {NULL, "nhm_unc::UNC_QMC_NORMAL_READS:CH0", "nehalem-uncore/uncore.UNC_IMC_NORMAL_READS.CH0"},
+    {NULL, "nhm_unc::UNC_QMC_NORMAL_READS:CH0", "nehalem/uncore.UNC_IMC_NORMAL_READS.CH0"},
     {"xeon-e5v4", "imc/config=0x304,name=CAS_COUNT.RD/", "imc.CAS_COUNT.RD"},
     {"xeon-e5v4", "imc/fixed,name=DRAM_CLOCKS/", "imc.clock"},
     {"xeon-e5v4", "core/config=0x3412e,name=MISS/", "xeon-e5v4/core.LONGEST_LAT_CACHE.MISS"},

@@ -295,7 +295,6 @@ static void test_nehalem(void **state)
 {
 	(void)state;
 	check_pmu("nehalem");
-	check_pmu("nehalem-uncore");
 }
 
 static void test_xeon_e5(void **state)
