@@ -242,6 +242,8 @@ enum pmu_field_role {
 	PMU_FIELD_BRANCH_TO,
 	PMU_FIELD_BRANCH_SIGN, /* of an address, copies of its highest bit */
 	PMU_FIELD_BRANCH_MISPREDICTED,
+	PMU_FIELD_INTERRUPTED, /* of a global status: an overflow has asked for an interrupt */
+	PMU_FIELD_CHANGED,     /* and one of its other bits has become 1 */
 };
 
 /* What a register is for, so that code finds registers without knowing names. */

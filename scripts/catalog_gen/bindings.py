@@ -9,7 +9,7 @@ from .schema import number
 ATTRIBUTES = ("request", "message", "state", "node", "thread", "address", "rank", "bank", "unit")
 # What a row of alternatives may compare: the others only narrow.
 OF_ALTERNATIVES = {"request", "message", "state", "rank", "bank", "unit"}
-ALTERNATIVES_MAX = 4  # PMON_ALTERNATIVES of src/pmon/state.h
+ALTERNATIVES_MAX = 6  # PMON_ALTERNATIVES of src/pmon/state.h
 VALUES_MAX = 32  # bits of struct pmu_row_term.values
 PATTERN = re.compile(r"b[01x]{8}")
 ROW_KINDS = {"any", "all", "none"}

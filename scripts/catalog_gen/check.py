@@ -9,6 +9,7 @@ from .facts import check_facts, check_words
 from .instances import check_instance_names
 from .limits import check_limits
 from .roles import STATUS_ROLES, check_roles, roles_in
+from .signals import CLOCKS
 
 ROLES = {"counter", "counter_ctl", "fixed_counter", "fixed_ctl", "box_ctl", "box_status", "filter",
          "global_ctl", "global_status", "global_config", "discovery", "free_counter", "select",
@@ -537,7 +538,7 @@ def check_event(findings, box, event, vocabulary):
 
 
 def check_same_names(findings, box):
-    """Events of one name stand together, differ in codes or counters, and share no unit mask."""
+    """Events of one name stand together, differ in codes, counters or signals, and share no unit mask."""
     names = [e["name"].lower() for e in box["events"]]
     for n, name in enumerate(names):
         if name in names[:n] and name != names[n - 1]:
@@ -547,7 +548,7 @@ def check_same_names(findings, box):
         check_unique(findings, f"{box['box']}.{name}", "unit mask",
                      [u["name"] for e in same for u in e["umasks"]])
         if not all(e["umasks"] for e in same) or \
-                len({(e["code"], e["counters"]) for e in same}) < len(same):
+                len({(e["code"], e["counters"], e.get("signal")) for e in same}) < len(same):
             findings.add(box["box"], f"event {same[-1]['name']} stands there twice")
 
 
@@ -570,8 +571,7 @@ def check_box(findings, box, vocabulary):
     if place[-1].isdigit():
         findings.add(place, "the name of a box ends in a digit, as if it were an instance")
     check_choice(findings, place, "space", box["space"], SPACES)
-    check_choice(findings, place, "clock", box["clock"],
-                 {"uclk", "dclk", "core", "pclk", "qfclk"})
+    check_choice(findings, place, "clock", box["clock"], CLOCKS)
     check_choice(findings, place, "scope", box.get("scope", "socket"), SCOPES)
     for quirk in box.get("quirks", []):
         check_choice(findings, place, "quirk", quirk, QUIRKS)

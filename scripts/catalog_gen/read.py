@@ -65,6 +65,7 @@ KEYS = {
     "note": ({"when", "desc"}, {"kinds"}),
     "signals": ({"units", "states", "requests", "signals"}, {"messages"}),
     "word": ({"name", "desc"}, set()),
+    "unit": ({"name", "clock", "desc"}, set()),
     "signal": ({"name", "unit", "kind", "qualifiers", "attributes", "desc"},
                {"default", "never", "several_sockets", "tlbs", "large_pages",
                 "several_sockets_states", "requests", "states", "messages", "uarch", "rate", "timed"}),

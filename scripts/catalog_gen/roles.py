@@ -36,9 +36,10 @@ SPELLINGS = {
     "box_status": {**OVERFLOWS, "frz": "freeze", "unfrz": "unfreeze"},
     "global_ctl": {"frz_all": "freeze", "unfrz_all": "unfreeze", "frz_en": "freeze_enable",
                    "pmi_frz": "freeze_enable", "pmi_core_sel": "interrupt_cores",
+                   "en_pmi_core{i}": "interrupt_cores",
                    "en_pmc{i}": "enable", "en_pc{i}": "enable",
                    "en_fixed{i}": "fixed_enable", "en_fc{i}": "fixed_enable"},
-    "global_status": OVERFLOWS,
+    "global_status": {**OVERFLOWS, "ovf_pmi": "interrupted", "chg": "changed"},
     "global_clear": {f"clr_{name}": role for name, role in OVERFLOWS.items()},
     "sampling": {"freeze_perfmon_on_pmi": "freeze_enable", "freeze_lbrs_on_pmi": "branch_freeze",
                  "lbr": "branch_enable", "tos": "branch_last", "mispred": "branch_mispredicted"},
@@ -78,7 +79,7 @@ ROLES = (
     "accumulator", "class_mask", "live_count", "live_filter", "streamer_disable", "adjacent_disable", "next_line_disable", "stride_disable",
     "filter_after", "watermark", "watermark_or_more",
     "branch_enable", "branch_freeze", "branch_left_out", "branch_last", "branch_from", "branch_to",
-    "branch_sign", "branch_mispredicted",
+    "branch_sign", "branch_mispredicted", "interrupted", "changed",
 )
 SELECTORS = {"ev_sel": "event_select", "ev_sel_ext": "event_select_ext", "umask": "unit_mask",
              "occ_sel": "occupancy_select"}

@@ -6,6 +6,7 @@ from .read import entry, load
 
 KINDS = {"pulse", "span", "level", "accumulator", "cycles"}
 RATES = {"any", "once", "apart", "clock"}
+CLOCKS = {"uclk", "dclk", "core", "pclk", "qfclk"}
 ATTRIBUTES = {"address", "request", "message", "state", "node", "core", "thread", "rank", "bank"}
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.]*")
 QUALIFIERS_MAX = 32  # bits of struct signal.qualifiers
@@ -20,6 +21,7 @@ class Vocabulary:
 
     def __init__(self):
         self.signals, self.units, self.states, self.requests, self.messages = {}, [], [], [], []
+        self.clocks = {}  # of units
 
     def number(self, words, name):
         """The value of a word's constant."""
@@ -72,11 +74,14 @@ def word_constants(vocabulary, words):
 def read_words(findings, words, given):
     found = []
     for word in given:
-        read = entry(findings, f"{words}.{word.get('name')}", "word", word)
+        kind = "unit" if words == "units" else "word"
+        read = entry(findings, f"{words}.{word.get('name')}", kind, word)
         if read and not NAME.fullmatch(read["name"]):
             findings.add(words, f"\"{read['name']}\" cannot be the name of one")
         elif read:
             found.append(read["name"])
+            if kind == "unit" and read["clock"] not in CLOCKS:
+                findings.add(f"units.{read['name']}", f"unknown clock \"{read['clock']}\"")
     if len(found) > WORDS_MAX:
         findings.add(words, f"{len(found)} of them, {WORDS_MAX} at most")
     return found
@@ -90,6 +95,7 @@ def read_signals(findings, path):
         return vocabulary
     for words in WORDS:
         setattr(vocabulary, words, read_words(findings, words, given.get(words, [])))
+    vocabulary.clocks = {unit.get("name"): unit.get("clock") for unit in given["units"]}
     signals = [s for s in (entry(findings, g.get("name"), "signal", g) for g in given["signals"])
                if s]
     taken = {"SIGNAL_NONE": "none", "SIGNAL_COUNT": "count"}
@@ -155,6 +161,7 @@ def print_table(vocabulary):
         default = f"1u << {s['qualifiers'].index(s['default'])}" if "default" in s else "0"
         print(f"\t[{constants(s)[0]}] = {{.name = {c_string(s['name'])}, "
               f".unit = UNIT_{c_name(s['unit'])}, .kind = SIGNAL_{s['kind'].upper()}, "
+              f".clock = PMU_CLOCK_{vocabulary.clocks[s['unit']].upper()}, "
               f".qualifier_count = {len(s['qualifiers'])}, .default_qualifier = {default}, "
               f".never = {never}, .several_sockets = {several}, "
               f".tlbs = {tlbs}, .large_pages = {large}, .requests = {requests}, "

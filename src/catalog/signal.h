@@ -64,8 +64,9 @@ struct signal {
 /* Constant descriptions, index enum pmu_signal_id. */
 struct signal_desc {
 	const char *name;
-	uint8_t unit; /* enum signal_unit */
-	uint8_t kind; /* enum signal_kind */
+	uint8_t unit;  /* enum signal_unit */
+	uint8_t kind;  /* enum signal_kind */
+	uint8_t clock; /* enum pmu_clock, of its times */
 	uint8_t qualifier_count;
 	uint32_t default_qualifier; /* holds while no span is open; 0 for none */
 	uint32_t never;		    /* qualifiers that no machine emits */

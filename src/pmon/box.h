@@ -51,6 +51,7 @@ struct pmon_counter_desc {
 	uint8_t counter, control; /* registers, by index in the box */
 	bool fixed;		  /* counts cycles of the box's clock and nothing else */
 	uint64_t status;	  /* bit of the box status that its overflow sets; 0: none */
+	uint64_t enable;	  /* bit of the box's own global control; 0: it needs none */
 	struct pmon_control fields;
 };
 
@@ -72,6 +73,7 @@ struct pmon_box {
 	uint16_t first_unit, first_counter; /* in a socket */
 	uint8_t counter_count;
 	uint8_t control, status; /* box control and status register, or PMON_NO_REGISTER */
+	uint8_t governor; /* its own global control, if that enables its counters one by one */
 	struct pmon_field frz, frz_en, rst_ctrl, rst_ctrs;
 	struct pmon_switch filter_switch;
 	struct pmon_counter_desc counters[PMON_COUNTERS]; /* general ones first */
@@ -89,6 +91,10 @@ struct pmon_global {
 	uint16_t unit; /* in a socket */
 	uint8_t control, status;
 	struct pmon_field frz_all, unfrz_all, pmi_core_sel;
+	/* Of a box that governs itself: */
+	uint64_t enables;	       /* bits of the control, of all its counters */
+	uint64_t pmi_frz;	       /* of the control: an interrupt clears those */
+	uint64_t interrupted, changed; /* of the status, 0: none */
 };
 
 /** Counters of an instance that depend on time, and keep what is to come. */

@@ -21,9 +21,11 @@ static struct pmon_change held_levels(const struct pmon *pmon, const struct pmon
 		if (route->slot != subscription->slot || route->kind != SIGNAL_LEVEL ||
 		    !route->instances || pmon->units[route->first_unit].box != unit->box)
 			continue;
-		for (unsigned i = 0; i <= signal_table[id].qualifier_count; i++) {
+		for (unsigned i = 0; i < pmon_levels_of(id) * route->level_units; i++) {
+			const unsigned which = i % pmon_levels_of(id);
 			const struct pmon_level *level = &unit->levels[route->first_level + i];
-			struct signal as_emitted = {.qualifiers = i ? 1u << (i - 1) : 0};
+			struct signal as_emitted = {.unit = (uint8_t)(i / pmon_levels_of(id)),
+						    .qualifiers = which ? 1u << (which - 1) : 0};
 
 			held.open += level->value;
 			if (pmon_matches(subscription, &as_emitted))

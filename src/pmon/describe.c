@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "pmon/core.h"
+#include "pmon/state.h"
 
 struct pmon_field pmon_find_field(const struct pmu_register *reg, enum pmu_field_role role)
 {
@@ -107,7 +108,7 @@ static void describe_common(struct pmon_box *desc, const struct pmu_box *box, ui
 	desc->box = box;
 	desc->present = present;
 	desc->counter_count = (uint8_t)(box->counter_count + box->fixed_count);
-	desc->control = desc->status = PMON_NO_REGISTER;
+	desc->control = desc->status = desc->governor = PMON_NO_REGISTER;
 	for (size_t i = 0; i < box->register_count; i++)
 		desc->registers[i] = describe_register(&box->registers[i]);
 }
@@ -138,7 +139,41 @@ static void describe_overflows(struct pmon_box *desc)
 	}
 }
 
-static bool describe_global(struct pmon_global *global, const struct pmon_box *desc)
+/* One field, or one for each core. */
+static struct pmon_field find_cores(const struct pmu_register *control)
+{
+	struct pmon_field found = pmon_find_field(control, PMU_FIELD_INTERRUPT_CORES);
+
+	for (unsigned core = 1; core < PMON_CORES; core++)
+		found.mask |= pmu_field_bits(control, PMU_FIELD_INTERRUPT_CORES, core);
+	return found;
+}
+
+/* A box whose global registers have bits for each of its counters. */
+static void describe_governor(struct pmon_global *global, struct pmon_box *desc)
+{
+	const struct pmu_box *box = desc->box;
+	const struct pmu_register *control = &box->registers[global->control];
+	const struct pmu_register *status = &box->registers[global->status];
+
+	for (unsigned i = 0; i < desc->counter_count; i++) {
+		struct pmon_counter_desc *counter = &desc->counters[i];
+		unsigned index = counter->fixed ? i - box->counter_count : i;
+
+		counter->enable = pmu_field_bits(
+		    control, counter->fixed ? PMU_FIELD_FIXED_ENABLE : PMU_FIELD_ENABLE, index);
+		if (!counter->enable)
+			continue;
+		counter->status = pmu_overflow_bit(box, status, counter->fixed, index);
+		global->enables |= counter->enable;
+		desc->governor = global->control;
+	}
+	global->pmi_frz = pmu_field_bits(control, PMU_FIELD_FREEZE_ENABLE, 0);
+	global->interrupted = pmu_field_bits(status, PMU_FIELD_INTERRUPTED, 0);
+	global->changed = pmu_field_bits(status, PMU_FIELD_CHANGED, 0);
+}
+
+static bool describe_global(struct pmon_global *global, struct pmon_box *desc)
 {
 	const struct pmu_box *box = desc->box;
 
@@ -149,8 +184,8 @@ static bool describe_global(struct pmon_global *global, const struct pmon_box *d
 	global->unit = desc->first_unit;
 	global->frz_all = pmon_find_field(&box->registers[global->control], PMU_FIELD_FREEZE);
 	global->unfrz_all = pmon_find_field(&box->registers[global->control], PMU_FIELD_UNFREEZE);
-	global->pmi_core_sel =
-	    pmon_find_field(&box->registers[global->control], PMU_FIELD_INTERRUPT_CORES);
+	global->pmi_core_sel = find_cores(&box->registers[global->control]);
+	describe_governor(global, desc);
 	return true;
 }
 

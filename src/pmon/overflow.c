@@ -3,9 +3,7 @@
 #include "pmon/core.h"
 #include "pmon/count.h"
 
-/* The first cycle of clock @to that does not begin before cycle @cycle of clock @from; never of a
-   clock that there is not. */
-static uint64_t convert(const struct pmon *pmon, uint64_t cycle, unsigned from, unsigned to)
+uint64_t pmon_convert(const struct pmon *pmon, uint64_t cycle, unsigned from, unsigned to)
 {
 	uint64_t to_mhz = pmon->config.clock_mhz[to], from_mhz = pmon->config.clock_mhz[from];
 
@@ -38,7 +36,7 @@ static void freeze(struct pmon *pmon, unsigned socket, unsigned clock, uint64_t 
 	struct pmon_socket *state = &pmon->state->sockets[socket];
 
 	for (unsigned i = 0; i < PMON_CLOCKS; i++) {
-		uint64_t stop = convert(pmon, cycle, clock, i);
+		uint64_t stop = pmon_convert(pmon, cycle, clock, i);
 
 		if (stop < state->stop[i])
 			state->stop[i] = stop;
@@ -56,6 +54,24 @@ static void interrupt(struct pmon *pmon, unsigned socket)
 		    &pmon->state->sockets[socket].interrupts[__builtin_ctzll(cores)]);
 }
 
+/* Of a box that governs itself: the status has a bit of each counter (253669 §18.8.2.1). */
+static void overflow_governed(struct pmon *pmon, struct pmon_unit *unit,
+			      const struct pmon_counter_desc *desc, uint64_t cycle)
+{
+	const struct pmon_global *global = &pmon->global;
+	uint64_t *status = &unit->regs[global->status], *control = &unit->regs[global->control];
+
+	*status |= desc->status | global->changed;
+	if (!(unit->regs[desc->control] & desc->fields.ov_en.mask))
+		return;
+	*status |= global->interrupted;
+	interrupt(pmon, unit->socket);
+	if (!(*control & global->pmi_frz))
+		return;
+	*control &= ~global->enables;
+	freeze(pmon, unit->socket, pmon_clock(pmon, unit), cycle + 1);
+}
+
 void pmon_overflow(struct pmon *pmon, struct pmon_unit *unit, unsigned index, uint64_t cycle)
 {
 	const struct pmon_box *box = pmon_box(pmon, unit);
@@ -65,6 +81,10 @@ void pmon_overflow(struct pmon *pmon, struct pmon_unit *unit, unsigned index, ui
 				       : box->global_status[unit->instance];
 	bool freezes;
 
+	if (box->governor != PMON_NO_REGISTER) {
+		overflow_governed(pmon, unit, desc, cycle);
+		return;
+	}
 	/* The box's own bit does not depend on ov_en (§2.2.1.1; field texts differ). */
 	if (desc->status)
 		unit->regs[box->status] |= desc->status;
@@ -108,9 +128,9 @@ void pmon_schedule(struct pmon *pmon, unsigned socket)
 			    !(unit->regs[desc->control] & desc->fields.ov_en.mask))
 				continue;
 			for (unsigned to = 0; to < PMON_CLOCKS; to++) {
-				uint64_t due =
-				    convert(pmon, counter->now + counter->limit - counter->value,
-					    clock, to);
+				uint64_t due = pmon_convert(
+				    pmon, counter->now + counter->limit - counter->value, clock,
+				    to);
 
 				if (due < state->deadline[to])
 					state->deadline[to] = due;

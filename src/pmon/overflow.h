@@ -15,6 +15,12 @@
  */
 void pmon_overflow(struct pmon *pmon, struct pmon_unit *unit, unsigned index, uint64_t cycle);
 
+/**
+ * The first cycle of clock @to that does not begin before cycle @cycle of clock @from; PMON_NEVER
+ * of a clock that there is not.
+ */
+uint64_t pmon_convert(const struct pmon *pmon, uint64_t cycle, unsigned from, unsigned to);
+
 /** Computes anew when the next counter of cycles of @socket will overflow. */
 void pmon_schedule(struct pmon *pmon, unsigned socket);
 

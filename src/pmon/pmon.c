@@ -124,7 +124,9 @@ static bool route_signals(struct pmon *pmon)
 		    .slot = slots[b]++,
 		    .kind = signal->kind,
 		    .clock = box->clock,
+		    .converted = signal->clock != box->clock && box->scope != PMU_SCOPE_CORE,
 		    .first_level = levels[b],
+		    .level_units = units[signal->unit].instance == BINDING_EACH ? 1 : PMON_SHARERS,
 		};
 		if (slots[b] > PMON_SLOTS)
 			return false;
@@ -134,9 +136,8 @@ static bool route_signals(struct pmon *pmon)
 		/* Numbers are remembered for counters that are enabled later. */
 		pmon->always[id] =
 		    signal->kind == SIGNAL_LEVEL || pmon_core_always_subscribes(&pmon->core, id);
-		/* One number without a qualifier, one for each qualifier. */
 		if (signal->kind == SIGNAL_LEVEL)
-			levels[b] += (uint8_t)(1 + signal->qualifier_count);
+			levels[b] += (uint8_t)(pmon_levels_of(id) * pmon->routes[id].level_units);
 		if (levels[b] > PMON_LEVELS)
 			return false;
 	}
@@ -254,7 +255,9 @@ static void receive_level(struct pmon *pmon, struct pmon_socket *socket, struct 
 			  const struct pmon_route *route, const struct signal *signal)
 {
 	unsigned which = signal->qualifiers ? 1 + (unsigned)__builtin_ctz(signal->qualifiers) : 0;
-	struct pmon_level *held = &unit->levels[route->first_level + which];
+	const unsigned source = signal->unit % route->level_units;
+	struct pmon_level *held =
+	    &unit->levels[route->first_level + source * pmon_levels_of(signal->id) + which];
 	int32_t value = (int32_t)signal->duration, change = value - held->value;
 
 	held->value = value;
@@ -276,18 +279,26 @@ static void receive_level(struct pmon *pmon, struct pmon_socket *socket, struct 
 	}
 }
 
-static void receive(void *subscriber, const struct signal *signal)
+/* With times of the clock of the box that counts. */
+static struct signal converted(const struct pmon *pmon, const struct pmon_route *route,
+			       const struct signal *signal)
 {
-	struct pmon *pmon = subscriber;
-	const struct pmon_route *route = &pmon->routes[signal->id];
-	struct pmon_socket *socket = &pmon->state->sockets[signal->socket];
-	struct pmon_unit *unit;
-	unsigned number;
+	const unsigned from = signal_table[signal->id].clock;
+	struct signal converted = *signal;
 
-	number = route->units[signal->unit % PMON_INSTANCES];
-	if (number == PMON_NO_UNIT)
-		return;
-	unit = pmon_socket_units(pmon, signal->socket) + number;
+	converted.time = pmon_convert(pmon, signal->time, from, route->clock);
+	if (route->kind == SIGNAL_SPAN)
+		converted.duration =
+		    pmon_convert(pmon, signal->time + signal->duration, from, route->clock) -
+		    converted.time;
+	return converted;
+}
+
+static void receive_in_time(struct pmon *pmon, struct pmon_unit *unit,
+			    const struct pmon_route *route, const struct signal *signal)
+{
+	struct pmon_socket *socket = &pmon->state->sockets[signal->socket];
+
 	if (route->kind == SIGNAL_ACCUMULATOR || route->kind == SIGNAL_CYCLES) {
 		pmon_core_receive(pmon, unit, route->slot, signal);
 		return;
@@ -310,6 +321,25 @@ static void receive(void *subscriber, const struct signal *signal)
 	}
 	if (unit->closed >> route->slot & 1)
 		pmon_taps_open(pmon, unit, route->slot);
+}
+
+static void receive(void *subscriber, const struct signal *signal)
+{
+	struct pmon *pmon = subscriber;
+	const struct pmon_route *route = &pmon->routes[signal->id];
+	const unsigned number = route->units[signal->unit % PMON_INSTANCES];
+	struct pmon_unit *unit;
+
+	if (number == PMON_NO_UNIT)
+		return;
+	unit = pmon_socket_units(pmon, signal->socket) + number;
+	if (route->converted) {
+		const struct signal here = converted(pmon, route, signal);
+
+		receive_in_time(pmon, unit, route, &here);
+	} else {
+		receive_in_time(pmon, unit, route, signal);
+	}
 }
 
 void pmon_port(struct pmon *pmon, struct signal_port *port)

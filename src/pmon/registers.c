@@ -128,7 +128,7 @@ static void write_global_control(const struct pmon *pmon, unsigned socket, uint6
 		if (value & pmon->global.frz_all.mask) {
 			if (now->cycles[clock] < state->stop[clock])
 				state->stop[clock] = now->cycles[clock];
-		} else if (value & pmon->global.unfrz_all.mask) {
+		} else if (value & (pmon->global.unfrz_all.mask | pmon->global.enables)) {
 			state->stop[clock] = PMON_NEVER;
 		}
 	}
@@ -194,8 +194,13 @@ static void write_uncore(struct pmon *pmon, const struct pmon_register_ref *ref,
 		break;
 	case PMU_ROLE_GLOBAL_CTL:
 		write_global_control(pmon, unit->socket, value, now);
+		if (box->governor != PMON_NO_REGISTER)
+			pmon_configure(pmon, unit, cycle);
 		break;
 	case PMU_ROLE_GLOBAL_STATUS:
+		break;
+	case PMU_ROLE_GLOBAL_CLEAR:
+		unit->regs[pmon->global.status] &= ~(value & box->registers[reg].commands);
 		break;
 	default:
 		pmon_configure(pmon, unit, cycle);
@@ -219,8 +224,16 @@ static enum pmon_depends read_depends(const struct pmon_box *box,
 		return DEPENDS_UNIT;
 	if (counter >= 0)
 		return ref->unit->subscribing >> counter & 1 ? DEPENDS_COUNTER : DEPENDS_NOTHING;
-	return box->box->registers[ref->reg].role == PMU_ROLE_BOX_STATUS ? DEPENDS_UNIT
-									 : DEPENDS_NOTHING;
+	/* Of a box that governs itself, overflows change the global registers. */
+	switch (box->box->registers[ref->reg].role) {
+	case PMU_ROLE_BOX_STATUS:
+		return DEPENDS_UNIT;
+	case PMU_ROLE_GLOBAL_CTL:
+	case PMU_ROLE_GLOBAL_STATUS:
+		return box->governor != PMON_NO_REGISTER ? DEPENDS_UNIT : DEPENDS_NOTHING;
+	default:
+		return DEPENDS_NOTHING;
+	}
 }
 
 /*

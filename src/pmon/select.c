@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "catalog/find.h"
+
 /* Everything a unit mask may depend on. */
 struct selection {
 	const struct pmon_box *box;
@@ -10,17 +12,40 @@ struct selection {
 	unsigned umask;
 };
 
+/* Whether a unit mask is one of the event's, or made of them. */
+static bool has_umask(const struct pmu_event *event, unsigned umask)
+{
+	unsigned known = 0;
+
+	for (size_t i = 0; i < event->umask_count; i++) {
+		const struct pmu_umask *entry = &event->umasks[i];
+
+		if ((umask & entry->care) == entry->value)
+			return true;
+		known |= entry->value;
+	}
+	return event->umask_count ? umask && !(umask & ~known) : event->umask == umask;
+}
+
 const struct pmu_event *pmon_event(const struct pmon_box *box, unsigned index, uint64_t control)
 {
 	const struct pmon_control *fields = &box->counters[index].fields;
 	uint64_t code = pmon_field_get(fields->ev_sel, control);
 	bool ext = control & fields->ev_sel_ext.mask;
+	const unsigned umask = pmon_umask(fields, control);
 	unsigned found;
 
 	if (box->counters[index].fixed)
 		return NULL;
 	found = code < PMON_CODES ? box->event_of[ext][code] : 0;
-	return found ? &box->box->events[found - 1] : NULL;
+	if (!found)
+		return NULL;
+	/* Of several events of the code, the one with the unit mask, or else the first. */
+	for (const struct pmu_event *event = &box->box->events[found - 1]; event;
+	     event = find_coded_event(box->box, event, index, code, ext))
+		if (has_umask(event, umask))
+			return event;
+	return &box->box->events[found - 1];
 }
 
 uint64_t pmon_control_in_effect(const struct pmon_box *box, const struct pmon_unit *unit,
@@ -229,7 +254,8 @@ static bool enabled(const struct pmon_box *box, const struct pmon_unit *unit, un
 {
 	const struct pmon_counter_desc *desc = &box->counters[index];
 
-	return (unit->regs[desc->control] & desc->fields.en.mask) && !unit->counters[index].held;
+	return (unit->regs[desc->control] & desc->fields.en.mask) &&
+	       pmon_is_governed_to_count(box, unit, index) && !unit->counters[index].held;
 }
 
 /* Unit mask, event and thread filter of counter @index. */

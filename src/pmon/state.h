@@ -22,6 +22,7 @@
 #define PMON_SLOTS   64	    /* signals that one box counts */
 #define PMON_RECORDS 0x8000 /* a subscriber that is no counter: branch records */
 #define PMON_LEVELS  32	    /* numbers of all level signals of one box */
+#define PMON_SHARERS 8	    /* units whose numbers one instance has, where all are its */
 
 #define PMON_UNIT_WORDS (PMON_UNITS / 64) /* of sets of a socket's units */
 
@@ -48,7 +49,7 @@ enum pmon_check {
 	CHECK_ADDRESS = 1 << 10,
 };
 
-#define PMON_ALTERNATIVES 4 /* ALTERNATIVES_MAX of scripts/catalog_gen/bindings.py */
+#define PMON_ALTERNATIVES 6 /* ALTERNATIVES_MAX of scripts/catalog_gen/bindings.py */
 
 /* Passes what has one of the qualifiers and of each attribute a value whose bit is set. */
 struct pmon_alternative {
@@ -158,9 +159,11 @@ struct pmon_route {
 	uint16_t first_unit;
 	uint8_t instances; /* 0: no box of this PMU knows the signal */
 	uint8_t slot;
-	uint8_t kind;  /* enum signal_kind */
-	uint8_t clock; /* enum pmu_clock */
+	uint8_t kind;	/* enum signal_kind */
+	uint8_t clock;	/* enum pmu_clock, of the box */
+	bool converted; /* the signal's own clock is another one */
 	uint8_t first_level;
+	uint8_t level_units; /* of the machine, whose numbers one instance has */
 };
 
 struct pmon {
@@ -233,6 +236,21 @@ static inline bool pmon_may_freeze(const struct pmon_socket *socket)
 static inline unsigned pmon_clock(const struct pmon *pmon, const struct pmon_unit *unit)
 {
 	return pmon->boxes[unit->box].box->clock;
+}
+
+/** Numbers of a unit of the machine: one without a qualifier, one for each qualifier. */
+static inline unsigned pmon_levels_of(unsigned id)
+{
+	return 1u + signal_table[id].qualifier_count;
+}
+
+/** Whether the box's own global control, if it has one, lets the counter count. */
+static inline bool pmon_is_governed_to_count(const struct pmon_box *box,
+					     const struct pmon_unit *unit, unsigned index)
+{
+	const uint64_t enable = box->counters[index].enable;
+
+	return !enable || (unit->regs[box->governor] & enable);
 }
 
 /*

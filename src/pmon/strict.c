@@ -54,7 +54,7 @@ static bool runs(const struct pmon *pmon, const struct pmon_unit *unit, unsigned
 	struct programmed now = decode(box, index, unit->regs[box->counters[index].control]);
 
 	return now.enabled && (now.event || box->counters[index].fixed) &&
-	       pmon_stop(pmon, unit) == PMON_NEVER;
+	       pmon_is_governed_to_count(box, unit, index) && pmon_stop(pmon, unit) == PMON_NEVER;
 }
 
 static bool needs_filter(const struct programmed *now, const struct pmu_modifier *filter)

@@ -104,13 +104,21 @@ void pmon_begin_sum(struct pmon *pmon, struct pmon_unit *unit, unsigned index)
 	counter->summed = true;
 }
 
+/* Emitters add up cycles of their own clock. */
+static bool is_converted(const struct pmon *pmon, const struct pmon_unit *unit,
+			 const struct pmon_counter *counter)
+{
+	return pmon->routes[pmon->signal_of[unit->box][counter->subscription.slot]].converted;
+}
+
 /* Changes and spans have room for each other: what is open at once fills neither. */
 static bool can_sum(const struct pmon *pmon, const struct pmon_unit *unit, unsigned index)
 {
 	const struct pmon_counter *counter = &unit->counters[index];
 	const struct pmon_changes *changes = pmon->changes + pmon_counter_number(pmon, unit, index);
 
-	return pmon_is_sum(counter) && counter->value < brink(counter) && counter->level >= 0 &&
+	return pmon_is_sum(counter) && !is_converted(pmon, unit, counter) &&
+	       counter->value < brink(counter) && counter->level >= 0 &&
 	       (uint64_t)counter->level + changes->near_count + changes->far_count <
 		   SIGNAL_SPANS / 4;
 }

@@ -25,7 +25,8 @@ static bool takes_totals(const struct pmon *pmon, const struct pmon_unit *unit, 
 	const uint32_t sources = pmon->sources[pmon_unit_number(pmon, unit)][signal_table[id].unit];
 
 	return pmon->config.totals && pmon->config.totals[id] && !(sources & (sources - 1)) &&
-	       !tells_apart(subscription) && (counter->plain || pmon_is_sum(counter));
+	       !tells_apart(subscription) &&
+	       (counter->plain || (pmon_is_sum(counter) && !pmon->routes[id].converted));
 }
 
 /* Whether a core's counter subscribes to what no total tells. */

@@ -236,8 +236,8 @@ CASES = [
     ("box", (*LOOKUP, "select", 1), "bxxxxxx1x any node=1", 'box.LOOKUP: row "bxxxxxx1x any '
                                                             'node=1": node can only narrow'),
     ("box", (*LOOKUP, "select", 2), GONE, "box.LOOKUP.ANY: no row fits it"),
-    ("box", (*LOOKUP, "select"), [f"bxxxxxxxx any unit={n}" for n in range(5)],
-     "box.LOOKUP: unit mask 0x0 has 5 alternatives, 4 at most"),
+    ("box", (*LOOKUP, "select"), [f"bxxxxxxxx any unit={n}" for n in range(7)],
+     "box.LOOKUP: unit mask 0x0 has 7 alternatives, 6 at most"),
     ("box", (*LOOKUP, "select"), ["bxxxxxxxx all read|write", "bxxxxxxx1 all write|read"],
      "box.LOOKUP: more than one row narrows to several qualifiers"),
     ("box", (*LOOKUP, "select"), "opcodes", 'box.LOOKUP: unknown select "opcodes"'),

@@ -305,9 +305,9 @@ static void test_roles(void **state)
 	check_place(role("nehalem", "core", "IA32_PERF_GLOBAL_CTRL", PMU_FIELD_ENABLE, 3), 3, 3);
 	check_place(role("nehalem", "core", "IA32_PERF_GLOBAL_CTRL", PMU_FIELD_FIXED_ENABLE, 1), 33,
 		    33);
-	check_place(role("nehalem", "uncore", "MSR_UNCORE_PERF_GLOBAL_STATUS",
-			 PMU_FIELD_FIXED_OVERFLOW, 0),
-		    32, 32);
+	check_place(
+	    role("nehalem", "uncore", "MSR_UNCORE_PERF_GLOBAL_STATUS", PMU_FIELD_FIXED_OVERFLOW, 0),
+	    32, 32);
 	/* 323602-001 tables 3-7, 5-11, 5-27, 5-46 */
 	check_place(role("itanium-9300", "core", "PMC7", PMU_FIELD_EVENT_SELECT, 0), 15, 8);
 	check_place(role("itanium-9300", "core", "PMC0", PMU_FIELD_FREEZE, 0), 0, 0);
