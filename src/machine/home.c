@@ -336,6 +336,20 @@ static MACHINE_INLINE uint64_t way_there(struct machine *machine, enum signal_re
 	return path_cycles(machine, requester, socket);
 }
 
+/* What the slice's entry waits for an entry here. */
+static MACHINE_INLINE void tell_wait(struct machine *machine, const struct home_question *question,
+				     uint64_t cycles)
+{
+	machine_emit(&machine->port, (struct signal){
+					 .id = SIGNAL_LLC_ENTRY,
+					 .socket = question->socket,
+					 .unit = (uint8_t)question->index.slice,
+					 .qualifiers = QUALIFIER_LLC_ENTRY_WAIT,
+					 .time = question->now,
+					 .duration = cycles,
+				     });
+}
+
 /* To the agent, and into its tracker. */
 static MACHINE_INLINE struct transaction enter(struct machine *machine, enum signal_request request,
 					       const struct home_question *question)
@@ -367,6 +381,8 @@ static MACHINE_INLINE struct transaction enter(struct machine *machine, enum sig
 		    machine_max(transaction.begin,
 				line_free(machine, home, question->line, transaction.requester));
 	transaction.there += transaction.begin - arrival;
+	if (home_is_read(request) || request == REQUEST_OWN)
+		tell_wait(machine, question, transaction.begin - arrival);
 	home->tracker_lines[transaction.slot] = question->line + 1;
 	home->tracker_requesters[transaction.slot] = transaction.requester;
 	home->tracker_requests[transaction.slot] = MACHINE_EMITS ? REQUEST_NONE : (uint8_t)request;

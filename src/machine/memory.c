@@ -396,6 +396,8 @@ uint64_t memory_write(struct memory_channel *channel, const struct memory_view *
 
 	posted = now = advance(channel, view, now);
 	channel->stats.writes++;
+	memory_emit(view, SIGNAL_DRAM_WRITE,
+		    partial ? QUALIFIER_DRAM_WRITE_PARTIAL : QUALIFIER_DRAM_WRITE_FULL, now, 0);
 	slot = wpq_find(wpq, line, now);
 	if (slot != WPQ_NONE) {
 		overwrite(channel, view, slot, partial);

@@ -114,6 +114,28 @@ static MACHINE_INLINE void emit_victim(struct machine *machine, const struct tor
 		tor_misc(machine, entry, QUALIFIER_LLC_OUTCOME_UNUSED_VICTIM);
 }
 
+static MACHINE_INLINE uint32_t fill_qualifier(enum line_state state)
+{
+	return state == LINE_M	 ? QUALIFIER_LLC_FILL_M
+	       : state == LINE_E ? QUALIFIER_LLC_FILL_E
+	       : state == LINE_S ? QUALIFIER_LLC_FILL_S
+				 : QUALIFIER_LLC_FILL_F;
+}
+
+/* A line comes to the way that is free for it; @core as tor_put() has it. */
+static MACHINE_INLINE void bring_in(struct machine *machine, struct tor_entry *entry,
+				    enum line_state state, unsigned core)
+{
+	tor_put(entry, state, core);
+	machine_emit(&machine->port, (struct signal){
+					 .id = SIGNAL_LLC_FILL,
+					 .socket = entry->socket,
+					 .unit = (uint8_t)entry->index.slice,
+					 .qualifiers = fill_qualifier(state),
+					 .time = entry->begin + entry->cycles,
+				     });
+}
+
 static MACHINE_INLINE struct home_question question_of(const struct tor_entry *entry)
 {
 	return (struct home_question){
@@ -199,7 +221,7 @@ static MACHINE_INLINE enum line_state miss(struct machine *machine, struct tor_e
 	    answer.response == SNOOP_RSP_I_FWD && answer.state == LINE_M ? SOURCE_MISS_MODIFIED
 									 : answer.response,
 	    entry->node != entry->socket);
-	tor_put(entry, answer.state, core);
+	bring_in(machine, entry, answer.state, core);
 	return request == REQUEST_READ_CODE || answer.state == LINE_F ? LINE_S : LINE_E;
 }
 
@@ -252,6 +274,19 @@ static MACHINE_INLINE unsigned source_of(const struct tor_entry *entry, enum lin
 	return state == LINE_I ? entry->source : source_of_hit(entry->source + entry->taken, state);
 }
 
+/* Of an entry that ends, and its parts. */
+static MACHINE_OUTLINE void tell_read(struct machine *machine, const struct tor_entry *entry,
+				      bool missed)
+{
+	const uint64_t latency = machine->desc->llc.latency;
+
+	tor_held(machine, entry, QUALIFIER_LLC_ENTRY_READ);
+	tor_hold(machine, entry, QUALIFIER_LLC_ENTRY_LOOK_UP, entry->begin, latency);
+	if (missed)
+		tor_hold(machine, entry, QUALIFIER_LLC_ENTRY_MISS, entry->begin + latency,
+			 entry->cycles - latency);
+}
+
 /* @param state  that the slice had the line in */
 static MACHINE_INLINE struct slice_answer
 finish_read(struct machine *machine, struct tor_entry *entry, enum signal_request request,
@@ -263,6 +298,8 @@ finish_read(struct machine *machine, struct tor_entry *entry, enum signal_reques
 					: QUALIFIER_LLC_REQUEST_CORE;
 
 	tor_touch(machine, entry);
+	if (MACHINE_EMITS && machine->port.enabled[SIGNAL_LLC_ENTRY])
+		tell_read(machine, entry, state == LINE_I);
 	return (struct slice_answer){
 	    .cycles = hop + tor_leave(machine, entry, qualifiers, request) + hop,
 	    .granted = granted,
@@ -351,7 +388,7 @@ MACHINE_PATH struct slice_answer slice_own(struct machine *machine, struct tor_e
 		free_way(machine, entry);
 		entry->cycles += own_at_home(machine, entry);
 		entry->source = source_of_miss(SNOOP_RSP_I, entry->node != entry->socket);
-		tor_put(entry, LINE_E, LLC_CORE(core));
+		bring_in(machine, entry, LINE_E, LLC_CORE(core));
 	} else {
 		asked = own_hit(machine, entry, state, 1u << core);
 	}
@@ -438,6 +475,7 @@ uint64_t slice_write(struct machine *machine, unsigned core, enum signal_request
 		take_back(machine, &entry, request == REQUEST_WRITEBACK_KEEP, number);
 	else
 		write_through(machine, &entry, request == REQUEST_STREAM);
+	tor_held(machine, &entry, QUALIFIER_LLC_ENTRY_WRITE);
 	return hop +
 	       tor_leave(machine, &entry,
 			 QUALIFIER_LLC_REQUEST_CORE | (from_cache ? QUALIFIER_LLC_REQUEST_WRITEBACK
@@ -531,12 +569,45 @@ snoop_line(struct machine *machine, struct tor_entry *entry, enum signal_request
 	return answer;
 }
 
+/* @param state  that the slice had the line in, before it answered */
+static MACHINE_OUTLINE void tell_answer(struct machine *machine, const struct tor_entry *entry,
+					const struct snoop_answer *answer, enum line_state state)
+{
+	static const uint32_t qualifiers[] = {
+	    [SNOOP_RSP_I] = QUALIFIER_LLC_ANSWER_INVALID,
+	    [SNOOP_RSP_S] = QUALIFIER_LLC_ANSWER_SHARED,
+	    [SNOOP_RSP_S_FWD] = QUALIFIER_LLC_ANSWER_SHARED_FORWARDED,
+	    [SNOOP_RSP_I_FWD] = QUALIFIER_LLC_ANSWER_INVALID_FORWARDED,
+	    [SNOOP_RSP_S_WB] = QUALIFIER_LLC_ANSWER_WRITTEN_BACK,
+	    [SNOOP_RSP_I_WB] = QUALIFIER_LLC_ANSWER_WRITTEN_BACK,
+	};
+	static const uint8_t changes[] = {[LINE_M] = 0, [LINE_E] = 1, [LINE_S] = 2, [LINE_F] = 3};
+	struct signal signal = {
+	    .id = SIGNAL_LLC_ANSWER,
+	    .socket = entry->socket,
+	    .unit = (uint8_t)entry->index.slice,
+	    .qualifiers = qualifiers[answer->response] |
+			  (entry->node == entry->socket ? QUALIFIER_LLC_ANSWER_LOCAL
+							: QUALIFIER_LLC_ANSWER_REMOTE),
+	    .time = entry->begin + entry->cycles,
+	};
+
+	if (state != LINE_I) {
+		const bool stays = tor_present(entry);
+
+		signal.qualifiers |= stays ? QUALIFIER_LLC_ANSWER_TO_S : QUALIFIER_LLC_ANSWER_TO_I;
+		signal.bank = (uint8_t)(changes[state] + (stays ? 0 : 4));
+	}
+	machine_emit(&machine->port, signal);
+}
+
 MACHINE_PATH struct snoop_answer slice_snoop(struct machine *machine,
 					     const struct snoop_question *question)
 {
 	const enum signal_request request = question->request;
 	struct snoop_answer answer = {.response = SNOOP_RSP_I};
 	struct tor_entry entry = {.shared = question->shared};
+	enum line_state state = LINE_I;
 
 	tor_place(machine, &entry, question->socket, question->line, question->index);
 	tor_enter(machine, &entry, QUALIFIER_LLC_INGRESS_SNOOP, SIGNAL_NO_CORE, question->now);
@@ -544,8 +615,13 @@ MACHINE_PATH struct snoop_answer slice_snoop(struct machine *machine,
 	if (!question->near && socket_is_used(machine, question->socket))
 		tor_find(&entry);
 	tor_lookup(machine, &entry, REQUEST_NONE, QUALIFIER_LLC_LOOKUP_SNOOP);
-	if (tor_present(&entry))
+	if (tor_present(&entry)) {
+		state = tor_state(&entry);
 		answer = snoop_line(machine, &entry, request);
+	}
+	if (MACHINE_EMITS && machine->port.enabled[SIGNAL_LLC_ANSWER])
+		tell_answer(machine, &entry, &answer, state);
+	tor_held(machine, &entry, QUALIFIER_LLC_ENTRY_PROBE);
 	answer.cycles = tor_leave(machine, &entry, 0, REQUEST_NONE);
 	return answer;
 }

@@ -363,6 +363,27 @@ static MACHINE_INLINE uint64_t tor_leave(struct machine *machine, struct tor_ent
 	return entry->begin - entry->arrival + entry->cycles;
 }
 
+/** Emits what holds an entry (QUALIFIER_LLC_ENTRY_*), or a part of it. */
+static MACHINE_INLINE void tor_hold(struct machine *machine, const struct tor_entry *entry,
+				    uint32_t qualifier, uint64_t time, uint64_t cycles)
+{
+	machine_emit(&machine->port, (struct signal){
+					 .id = SIGNAL_LLC_ENTRY,
+					 .socket = entry->socket,
+					 .unit = (uint8_t)entry->index.slice,
+					 .qualifiers = qualifier,
+					 .time = time,
+					 .duration = cycles,
+				     });
+}
+
+/** Of an entry that ends. */
+static MACHINE_INLINE void tor_held(struct machine *machine, const struct tor_entry *entry,
+				    uint32_t qualifier)
+{
+	tor_hold(machine, entry, qualifier, entry->begin, entry->cycles);
+}
+
 /** Emits a rare outcome (QUALIFIER_LLC_OUTCOME_*). */
 static MACHINE_INLINE void tor_misc(struct machine *machine, const struct tor_entry *entry,
 				    uint32_t qualifier)
