@@ -175,6 +175,19 @@ static int parse_settings(struct equation *equation, struct formula_leaf *leaf)
 	return 0;
 }
 
+/* A metric that has its own variable. */
+static int parse_found(struct equation *equation, const struct formula_found *found, size_t start)
+{
+	struct formula_builder *builder = equation->builder;
+	const struct formula_variable before = builder->variable;
+	int error;
+
+	builder->variable = found->variable;
+	error = parse_metric(equation, found->box, found->metric, start);
+	builder->variable = before;
+	return error;
+}
+
 /* In an equation of the user's own: a metric of any box, a common term, or an event. */
 static int parse_free_name(struct equation *equation, const char *written, size_t start)
 {
@@ -185,14 +198,8 @@ static int parse_free_name(struct equation *equation, const char *written, size_
 
 	if (term >= 0)
 		return parse_term(equation, (unsigned)term);
-	if (!formula_find_metric(NULL, builder->pmu, written, &found)) {
-		const struct formula_variable before = builder->variable;
-
-		builder->variable = found.variable;
-		error = parse_metric(equation, found.box, found.metric, start);
-		builder->variable = before;
-		return error;
-	}
+	if (!formula_find_metric(NULL, builder->pmu, written, &found))
+		return parse_found(equation, &found, start);
 	error = add_leaf(equation, written);
 	if (error)
 		return error;
@@ -201,7 +208,7 @@ static int parse_free_name(struct equation *equation, const char *written, size_
 	return error ? error : parse_settings(equation, leaf);
 }
 
-/* An event, fixed counter or metric of the box, or a common term. */
+/* An event, fixed counter or metric of the box, a common term, or a metric of another box. */
 static int parse_name(struct equation *equation)
 {
 	char written[READER_NAME_MAX], name[READER_NAME_MAX];
@@ -210,6 +217,7 @@ static int parse_name(struct equation *equation)
 	const struct pmu_register *reg;
 	const struct pmu_event *event;
 	const struct pmu_umask *umask;
+	struct formula_found found;
 	size_t start = equation->reader.at;
 	int term, error = reader_name(&equation->reader, written);
 
@@ -235,6 +243,9 @@ static int parse_name(struct equation *equation)
 		return parse_term(equation, (unsigned)term);
 	if (name_in_list(equation->builder->unresolved, name))
 		return parse_missing(equation, name);
+	if (strchr(written, '.') &&
+	    !formula_find_metric(NULL, equation->builder->pmu, written, &found))
+		return parse_found(equation, &found, start);
 	return reader_refuse(&equation->reader, PMU_E_UNKNOWN, start,
 			     "%s has no event, fixed counter or metric \"%s\", nor is it a common "
 			     "term",

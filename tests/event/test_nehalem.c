@@ -80,8 +80,7 @@ static const struct {
 static void test_by_hand(void **state)
 {
 	assert_int_equal(pmu_find_box(pmu_find_pmu("nehalem"), "core")->space, PMU_SPACE_MSR);
-	assert_int_equal(pmu_find_box(pmu_find_pmu("nehalem"), "uncore")->space,
-			 PMU_SPACE_MSR);
+	assert_int_equal(pmu_find_box(pmu_find_pmu("nehalem"), "uncore")->space, PMU_SPACE_MSR);
 	for (size_t i = 0; i < sizeof(encodings) / sizeof(encodings[0]); i++)
 		check_encoding(*state, NULL, encodings[i].text, 0, encodings[i].counter,
 			       encodings[i].writes);

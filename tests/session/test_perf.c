@@ -292,9 +292,9 @@ static void test_refusals(void **state)
 	    bus_perf_new(&bus, fixture->ctx, pmu_find_pmu("xeon-e5v4"), fixture->root, &kernel),
 	    PMU_E_SYNTAX);
 	assert_non_null(strstr(pmu_message(fixture->ctx), "uncore_imc_0"));
-	assert_int_equal(bus_perf_new(&bus, fixture->ctx, pmu_find_pmu("nehalem"),
-				      fixture->root, &kernel),
-			 PMU_E_UNSUPPORTED);
+	assert_int_equal(
+	    bus_perf_new(&bus, fixture->ctx, pmu_find_pmu("nehalem"), fixture->root, &kernel),
+	    PMU_E_UNSUPPORTED);
 }
 
 static void test_formats(void **state)
