@@ -5,7 +5,7 @@ from .c_text import c_name, c_string
 from .read import entry, load
 
 KINDS = {"pulse", "span", "level", "accumulator", "cycles"}
-RATES = {"any", "once", "apart", "clock"}
+RATES = {"any", "once", "each", "apart", "clock"}
 CLOCKS = {"uclk", "dclk", "core", "pclk", "qfclk"}
 ATTRIBUTES = {"address", "request", "message", "state", "node", "core", "thread", "rank", "bank"}
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.]*")

@@ -33,6 +33,7 @@ enum signal_kind {
 enum signal_rate {
 	SIGNAL_RATE_ANY,
 	SIGNAL_RATE_ONCE,  /* in a cycle */
+	SIGNAL_RATE_EACH,  /* each qualifier once */
 	SIGNAL_RATE_APART, /* and never in two in a row */
 	SIGNAL_RATE_CLOCK, /* in each cycle, exactly: all cycles of its unit */
 };

@@ -45,7 +45,8 @@ static bool find_given(const struct pmu_umask *umask, struct threshold asked,
 static bool find_cycles(const struct pmu_umask *umask, struct threshold asked,
 			struct threshold_count *count)
 {
-	if (umask->cycles == SIGNAL_NONE || signal_table[umask->cycles].kind != SIGNAL_CYCLES)
+	if (umask->cycles == SIGNAL_NONE || signal_table[umask->cycles].kind != SIGNAL_CYCLES ||
+	    !threshold_asks(asked))
 		return false;
 	*count = (struct threshold_count){
 	    .signal = umask->cycles,
@@ -62,10 +63,11 @@ static bool find_rate(uint16_t signal, uint32_t qualifiers, struct threshold ask
 		      struct threshold_count *count)
 {
 	const enum signal_rate rate = signal_table[signal].rate;
-	const bool reached = asked.least <= 1;
+	const bool reached = asked.least <= 1,
+		   several = !qualifiers || qualifiers & (qualifiers - 1);
 
 	if (signal == SIGNAL_NONE || rate == SIGNAL_RATE_ANY ||
-	    (asked.edge && rate != SIGNAL_RATE_APART))
+	    (rate == SIGNAL_RATE_EACH && several) || (asked.edge && rate != SIGNAL_RATE_APART))
 		return false;
 	*count =
 	    (struct threshold_count){.qualifiers = qualifiers, .rest = asked.invert && !asked.edge};
@@ -85,6 +87,42 @@ static bool find_once(const struct pmu_umask *umask, struct threshold asked,
 	       find_rate(umask->signal, umask->qualifiers, asked, count);
 }
 
+/* Whether a unit mask has a sum of its own, which others can be added to. */
+static bool can_be_added(const struct pmu_umask *row, unsigned umask)
+{
+	return !row->alone && !row->absent && row->signal != SIGNAL_NONE && row->value &&
+	       !(row->value & ~umask) && !threshold_asks(given_by(row));
+}
+
+/* Of unit masks that make up this one, and have one signal, whatever any of them lets pass. */
+static bool find_sum(const struct pmu_event *event, unsigned umask, struct threshold asked,
+		     struct threshold_count *count)
+{
+	unsigned covered = 0, signal = SIGNAL_NONE;
+	uint32_t qualifiers = 0;
+	bool all = false;
+
+	for (size_t i = 0; i < event->umask_count; i++) {
+		const struct pmu_umask *row = &event->umasks[i];
+
+		if (row->value == umask && !row->alone)
+			return false;
+		if (!can_be_added(row, umask))
+			continue;
+		if (signal != SIGNAL_NONE && row->signal != signal)
+			return false;
+		signal = row->signal;
+		covered |= row->value;
+		qualifiers |= row->qualifiers;
+		all |= !row->qualifiers;
+	}
+	if (!umask || covered != umask)
+		return false;
+	qualifiers = all ? 0 : qualifiers;
+	*count = (struct threshold_count){.signal = (uint16_t)signal, .qualifiers = qualifiers};
+	return !threshold_asks(asked) || find_rate((uint16_t)signal, qualifiers, asked, count);
+}
+
 bool threshold_find(const struct pmu_event *event, unsigned umask, struct threshold asked,
 		    struct threshold_count *count)
 {
@@ -97,6 +135,8 @@ bool threshold_find(const struct pmu_event *event, unsigned umask, struct thresh
 			if (event->umasks[i].value == umask && !event->umasks[i].absent &&
 			    ways[way](&event->umasks[i], asked, count))
 				return true;
+	if (event->combine == PMU_COMBINE_OR && find_sum(event, umask, asked, count))
+		return true;
 	return !event->umask_count && event->umask == umask &&
 	       find_rate(event->signal, 0, asked, count);
 }

@@ -28,7 +28,7 @@ struct threshold_count {
 
 /**
  * Finds what is counted of a unit mask of an event whose unit masks have signals of their own, or
- * of one without unit masks, as its filters narrow it.
+ * of several that are added up, or of one without unit masks, as its filters narrow it.
  * @return false where no machine can tell
  */
 bool threshold_find(const struct pmu_event *event, unsigned umask, struct threshold asked,

@@ -183,9 +183,12 @@ static bool is_absent(const struct pmu_selection *selection)
 	const struct pmu_event *event = selection->event;
 	const struct pmu_umask *closest = closest_row(selection);
 	unsigned umask = selection->umask, absent = 0;
+	struct threshold_count count;
 
-	if (event->combine == PMU_COMBINE_ONE && closest)
+	if (closest && (event->combine == PMU_COMBINE_ONE || event->by_umask))
 		return closest->absent;
+	if (event->by_umask && event->combine == PMU_COMBINE_OR)
+		return !threshold_find(event, umask, umask_threshold(selection), &count);
 	for (size_t i = 0; i < event->umask_count; i++) {
 		const struct pmu_umask *row = &event->umasks[i];
 
