@@ -426,7 +426,7 @@ def check_selects(findings, place, field, signal):
     for first, *names in field.get("selects", []):
         if not first.isdecimal() or int(first) + len(names) - 1 > last:
             findings.add(place, f"selects from bit {first} on are outside of the field")
-        for name in names:
+        for name in (n for either in names for n in either.split("|")):
             if name != "-" and not (signal and name in signal["qualifiers"]):
                 findings.add(place, f"its signal has no qualifier \"{name}\"")
 

@@ -50,7 +50,9 @@ def print_selects(prefix, field):
     """What the bits let pass: a row of qualifiers for each list."""
     rows = []
     for n, (first, *names) in enumerate(field.get("selects", [])):
-        bits = ", ".join("0" if name == "-" else f"QUALIFIER_{c_name(field['signal'])}_{c_name(name)}"
+        bits = ", ".join("0" if name == "-" else
+                         " | ".join(f"QUALIFIER_{c_name(field['signal'])}_{c_name(either)}"
+                                    for either in name.split("|"))
                          for name in names)
         print(f"static const uint32_t {prefix}_{n}[] = {{{bits}}};")
         rows.append({"first": first, "count": len(names), "qualifiers": f"{prefix}_{n}"})

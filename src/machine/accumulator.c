@@ -104,7 +104,7 @@ static uint64_t llc_misses(const struct core *core)
 /* Loads by where their line was; what is in no other is in L1. */
 struct loads {
 	uint64_t l1, buffer, l2, llc[SOURCE_SNOOPS];
-	uint64_t local, remote, modified, forwarded;
+	uint64_t local, remote, modified[2], forwarded[2]; /* of memory here, or there */
 };
 
 static void add_miss(struct loads *loads, unsigned source, uint64_t count)
@@ -114,9 +114,9 @@ static void add_miss(struct loads *loads, unsigned source, uint64_t count)
 
 	/* To readers: of modified lines the other socket sends memory the data too. */
 	if (response == SNOOP_RSP_S_WB)
-		loads->modified += count;
+		loads->modified[remote] += count;
 	else if (response == SNOOP_RSP_S_FWD)
-		loads->forwarded += count;
+		loads->forwarded[remote] += count;
 	else if (remote)
 		loads->remote += count;
 	else
@@ -230,6 +230,12 @@ static uint64_t walk_answers(const struct core *core, unsigned whom, bool missed
 		SIGNAL_CORE_WALK_CYCLES, done.walk_ticks[use] / machine->core_ticks,               \
 		    QUALIFIER_CORE_WALK_CYCLES_##what                                              \
 	}
+#define TLB_DATA_SUM(found, large, what)                                                           \
+	{                                                                                          \
+		SIGNAL_CORE_TLB_DATA,                                                              \
+		    done.tlb_##found[TLB_LOAD][large] + done.tlb_##found[TLB_STORE][large],        \
+		    QUALIFIER_CORE_TLB_DATA_##what                                                 \
+	}
 #define WALK_SUMS(what, code)                                                                      \
 	{SIGNAL_CORE_WALK_READ, done.walk_reads[code][0], QUALIFIER_CORE_WALK_READ_##what##_L1},   \
 	    {SIGNAL_CORE_WALK_READ, done.walk_reads[code][1],                                      \
@@ -326,7 +332,8 @@ static void tell_core(const struct machine *machine, unsigned number, uint64_t t
 	    {SIGNAL_CORE_OFFCORE, core_prefetches(core, REQUEST_PREFETCH_CODE),
 	     QUALIFIER_CORE_OFFCORE_LLC_PREFETCH_CODE},
 	    {SIGNAL_CORE_OFFCORE, core->l2_writebacks, QUALIFIER_CORE_OFFCORE_WRITEBACK},
-	    {SIGNAL_CORE_OFFCORE, core->wc_lines, QUALIFIER_CORE_OFFCORE_STREAMING},
+	    {SIGNAL_CORE_OFFCORE, core->wc_lines[0] + core->wc_lines[1],
+	     QUALIFIER_CORE_OFFCORE_STREAMING},
 	    {SIGNAL_CORE_OFFCORE_WAIT, waits.data, QUALIFIER_CORE_OFFCORE_WAIT_DATA},
 	    {SIGNAL_CORE_OFFCORE_WAIT, waits.own, QUALIFIER_CORE_OFFCORE_WAIT_OWN},
 	    {SIGNAL_CORE_OFFCORE_WAIT, waits.code, QUALIFIER_CORE_OFFCORE_WAIT_CODE},
@@ -344,10 +351,23 @@ static void tell_core(const struct machine *machine, unsigned number, uint64_t t
 	     QUALIFIER_CORE_LOAD_SOURCE_LLC_MODIFIED},
 	    {SIGNAL_CORE_LOAD_SOURCE, loads.local, QUALIFIER_CORE_LOAD_SOURCE_LOCAL},
 	    {SIGNAL_CORE_LOAD_SOURCE, loads.remote, QUALIFIER_CORE_LOAD_SOURCE_REMOTE},
-	    {SIGNAL_CORE_LOAD_SOURCE, loads.modified, QUALIFIER_CORE_LOAD_SOURCE_REMOTE_MODIFIED},
-	    {SIGNAL_CORE_LOAD_SOURCE, loads.forwarded, QUALIFIER_CORE_LOAD_SOURCE_REMOTE_FORWARDED},
+	    {SIGNAL_CORE_LOAD_SOURCE, loads.modified[0],
+	     QUALIFIER_CORE_LOAD_SOURCE_REMOTE_MODIFIED | QUALIFIER_CORE_LOAD_SOURCE_MODIFIED_HERE},
+	    {SIGNAL_CORE_LOAD_SOURCE, loads.modified[1],
+	     QUALIFIER_CORE_LOAD_SOURCE_REMOTE_MODIFIED |
+		 QUALIFIER_CORE_LOAD_SOURCE_MODIFIED_THERE},
+	    {SIGNAL_CORE_LOAD_SOURCE, loads.forwarded[0],
+	     QUALIFIER_CORE_LOAD_SOURCE_REMOTE_FORWARDED |
+		 QUALIFIER_CORE_LOAD_SOURCE_FORWARDED_HERE},
+	    {SIGNAL_CORE_LOAD_SOURCE, loads.forwarded[1],
+	     QUALIFIER_CORE_LOAD_SOURCE_REMOTE_FORWARDED |
+		 QUALIFIER_CORE_LOAD_SOURCE_FORWARDED_THERE},
 	    TLB_SUMS(LOAD, TLB_LOAD),
 	    TLB_SUMS(STORE, TLB_STORE),
+	    TLB_DATA_SUM(second, 0, SECOND_SMALL),
+	    TLB_DATA_SUM(second, 1, SECOND_LARGE),
+	    TLB_DATA_SUM(walks, 0, WALK_SMALL),
+	    TLB_DATA_SUM(walks, 1, WALK_LARGE),
 	    TLB_SUMS(FETCH, TLB_FETCH),
 	    WALK_SUMS(DATA, 0),
 	    WALK_SUMS(CODE, 1),

@@ -4,7 +4,7 @@
 
 /* Kinds of reads: of the core's accesses, of L2's prefetchers into it, and into the LLC. */
 #define KINDS 9
-static_assert(KINDS * SOURCES + 3 == RESPONSE_ACCUMULATORS, "each is reported");
+static_assert(KINDS * SOURCES + 5 == RESPONSE_ACCUMULATORS, "each is reported");
 
 #define SAYS(what) QUALIFIER_CORE_RESPONSE_##what
 
@@ -12,18 +12,18 @@ static_assert(KINDS * SOURCES + 3 == RESPONSE_ACCUMULATORS, "each is reported");
 static const uint32_t suppliers[] = {SAYS(LLC_S), SAYS(LLC_E), SAYS(LLC_M), SAYS(LLC_F)};
 static const uint32_t snoops[] = {
     [SOURCE_LLC] = SAYS(NOT_NEEDED),
-    [SOURCE_LLC_GONE] = SAYS(MISSED),
-    [SOURCE_LLC_CLEAN] = SAYS(KEPT),
-    [SOURCE_LLC_MODIFIED] = SAYS(MODIFIED),
+    [SOURCE_LLC_GONE] = SAYS(MISSED) | SAYS(LLC_GONE),
+    [SOURCE_LLC_CLEAN] = SAYS(KEPT) | SAYS(LLC_CLEAN),
+    [SOURCE_LLC_MODIFIED] = SAYS(MODIFIED) | SAYS(LLC_MODIFIED),
 };
 static const uint32_t far_snoops[] = {
     [SNOOP_RSP_I] = SAYS(MISSED),
     [SNOOP_RSP_S] = SAYS(KEPT),
     [SNOOP_RSP_S_FWD] = SAYS(FORWARDED),
     [SNOOP_RSP_I_FWD] = SAYS(FORWARDED),
-    [SNOOP_RSP_S_WB] = SAYS(MODIFIED),
-    [SNOOP_RSP_I_WB] = SAYS(MODIFIED),
-    [SOURCE_MISS_MODIFIED] = SAYS(MODIFIED),
+    [SNOOP_RSP_S_WB] = SAYS(MODIFIED) | SAYS(REMOTE_MODIFIED),
+    [SNOOP_RSP_I_WB] = SAYS(MODIFIED) | SAYS(REMOTE_MODIFIED),
+    [SOURCE_MISS_MODIFIED] = SAYS(MODIFIED) | SAYS(REMOTE_MODIFIED),
 };
 
 static uint32_t said_of(unsigned source)
@@ -33,9 +33,11 @@ static uint32_t said_of(unsigned source)
 	if (source < SOURCE_MISS)
 		return suppliers[source / SOURCE_SNOOPS] | snoops[source_snoop(source)];
 	/* Memory has the data, unless a cache of the other socket sends them. */
-	if (response <= SNOOP_RSP_S && !((source - SOURCE_MISS) % 2))
-		return SAYS(LOCAL) | far_snoops[response];
-	return SAYS(REMOTE) | far_snoops[response];
+	if (response > SNOOP_RSP_S)
+		return SAYS(REMOTE) | far_snoops[response];
+	if ((source - SOURCE_MISS) % 2)
+		return SAYS(REMOTE) | SAYS(REMOTE_MEMORY) | far_snoops[response];
+	return SAYS(LOCAL) | far_snoops[response];
 }
 
 static uint64_t demands(const struct core *core, enum signal_request request, unsigned source)
@@ -65,6 +67,7 @@ void accumulators_tell_responses(const struct machine *machine, unsigned number)
 	    {SAYS(LLC_CODE), REQUEST_PREFETCH_CODE, true},
 	};
 	struct core *core = &machine->cores[number];
+	uint64_t owned[2] = {0};
 	struct accumulator_sum sums[RESPONSE_ACCUMULATORS];
 	unsigned count = 0;
 
@@ -77,14 +80,20 @@ void accumulators_tell_responses(const struct machine *machine, unsigned number)
 				: demands(core, kinds[kind].request, source),
 			    kinds[kind].says | said_of(source)};
 	/* Nobody supplies a line for these. */
-	sums[count++] =
-	    (struct accumulator_sum){SIGNAL_CORE_RESPONSE, core_misses(core, REQUEST_OWN),
-				     SAYS(OWN) | SAYS(NO_SUPPLIER) | SAYS(SNOOP_NONE)};
+	for (unsigned source = 0; source < SOURCES; source++)
+		owned[source >= SOURCE_MISS] += demands(core, REQUEST_OWN, source);
+	for (unsigned missed = 0; missed < 2; missed++)
+		sums[count++] =
+		    (struct accumulator_sum){SIGNAL_CORE_RESPONSE, owned[missed],
+					     SAYS(OWN) | SAYS(NO_SUPPLIER) | SAYS(SNOOP_NONE) |
+						 (missed ? SAYS(OWN_MISSED) : 0)};
 	sums[count++] =
 	    (struct accumulator_sum){SIGNAL_CORE_RESPONSE, core->l2_writebacks,
 				     SAYS(WRITEBACK) | SAYS(NO_SUPPLIER) | SAYS(SNOOP_NONE)};
-	sums[count++] =
-	    (struct accumulator_sum){SIGNAL_CORE_RESPONSE, core->wc_lines,
-				     SAYS(STREAMING) | SAYS(NO_SUPPLIER) | SAYS(SNOOP_NONE)};
+	for (unsigned remote = 0; remote < 2; remote++)
+		sums[count++] = (struct accumulator_sum){
+		    SIGNAL_CORE_RESPONSE, core->wc_lines[remote],
+		    SAYS(STREAMING) | SAYS(NO_SUPPLIER) | SAYS(SNOOP_NONE) |
+			(remote ? SAYS(STREAMING_REMOTE) : SAYS(STREAMING_LOCAL))};
 	accumulators_tell(machine, number, sums, core->reported_responses, count);
 }

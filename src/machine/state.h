@@ -43,10 +43,10 @@
 #define STREAMS_MAX	      32
 #define SUPERQUEUE_MAX	      32
 #define CORE_USERS_MAX	      1024 /* threads on a core at once */
-#define ACCUMULATORS	      85
+#define ACCUMULATORS	      91
 #define PIPE_ACCUMULATORS     46
 #define FRONT_ACCUMULATORS    22
-#define RESPONSE_ACCUMULATORS (9 * SOURCES + 3)
+#define RESPONSE_ACCUMULATORS (9 * SOURCES + 5)
 
 /* States of a line in any cache; the order matters: see MACHINE_TAG_*. LLC only: F. */
 enum line_state {
@@ -206,7 +206,8 @@ struct core {
 	struct machine_l1 l1d, l1i;
 	struct wc_buffer wc[WC_BUFFERS];
 	uint64_t wc_age;
-	uint64_t l2_writebacks, nt_stores, wc_lines, flushes;
+	uint64_t l2_writebacks, nt_stores, flushes;
+	uint64_t wc_lines[2]; /* of this socket's memory, and of the other's */
 	struct prefetch prefetch;
 	struct core_waits waits;
 	struct core_cycles cycles;

@@ -45,7 +45,7 @@ static void add_core(const struct machine *machine, const struct core *core,
 	}
 	stats->cycles += ticks / machine->core_ticks;
 	stats->nt_stores += core->nt_stores;
-	stats->wc_lines += core->wc_lines;
+	stats->wc_lines += core->wc_lines[0] + core->wc_lines[1];
 	stats->flushes += core->flushes;
 	for (unsigned source = 0; source < SOURCES; source++)
 		stats->walk_reads += core->answers[ANSWERS_WALK_DATA][REQUEST_READ_DATA][source] +

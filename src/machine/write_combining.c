@@ -38,9 +38,10 @@ static uint64_t flush(struct machine *machine, unsigned number, struct wc_buffer
 	    buffer->written == UINT64_MAX ? REQUEST_STREAM : REQUEST_STREAM_PART;
 	uint64_t cycle = (now + machine->uclk_ticks - 1) / machine->uclk_ticks;
 	uint32_t before = cause_begin(&machine->port, buffer->cause);
+	bool remote = machine_home_node(machine, buffer->line) != machine_socket(machine, number);
 
 	buffer->written = 0;
-	machine->cores[number].wc_lines++;
+	machine->cores[number].wc_lines[remote]++;
 	now += slice_write(machine, number, request, buffer->line, cycle) * machine->uclk_ticks;
 	cause_end(&machine->port, before);
 	return now;

@@ -26,7 +26,7 @@ RATE = ("metrics", 0)
 CAPTURE, SAMPLE = ("records", 0), ("records", 1)
 OPC = ("filters", "box", "opc")
 SELECTS = {"name": "opc", "bits": "7:0", "access": "RW", "desc": "x", "signal": "llc.lookup",
-           "selects": [["0", "read", "-", "write"]]}
+           "selects": [["0", "read", "-", "read|write"]]}
 
 
 def fields(register, number):
@@ -105,6 +105,8 @@ CASES = [
      "box.Bn_FILTER.opc: selects from bit 7 on are outside of the field"),
     ("box", fields(FILTER, 1), {**SELECTS, "selects": [["0", "wrote"]]},
      'box.Bn_FILTER.opc: its signal has no qualifier "wrote"'),
+    ("box", fields(FILTER, 1), {**SELECTS, "selects": [["0", "read|sent"]]},
+     'box.Bn_FILTER.opc: its signal has no qualifier "sent"'),
     ("box", fields(FILTER, 1), {**SELECTS, "any": 8}, "box.Bn_FILTER.opc: any 8 is outside of the field"),
     ("box", (*fields(CTL, 4), "name"), "EN", "box.Bn_CTL0: field EN stands there twice"),
     ("box", (*fields(CTL, 4), "role"), "corner", 'box.Bn_CTL0.edge_det: unknown role "corner"'),
